@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quern.h - the public interface of libquern, a quantizing graph compiler.
+ *
+ *   qn_ctx *ctx = qn_open(NULL);
+ *   qn_model *m;
+ *   qn_array *calib;
+ *   qn_compile_opts opts = {0};
+ *
+ *   if (qn_load(ctx, "model.json", &m) == QN_OK && qn_array_load(ctx, "calib.npy", &calib) == QN_OK) {
+ *           opts.calib = &calib;
+ *           opts.ncalib = 1;
+ *           if (qn_compile(m, &opts) == QN_OK)        float -> integer
+ *                   qn_emit(m, "out", NULL, NULL);    out/NAME.c, NAME.h, NAME_weights.c, NAME_selftest.c, NAME.report.json
+ *   }
+ *   for (size_t i = 0; i < qn_diag_count(ctx); i++) …qn_diag_get(ctx, i)…
+ *   qn_close(ctx);                                     frees all that came from it
+ *
+ * Every function returns a status unless said otherwise; what went wrong is in the context's diagnostics, each with a stable id, a place, and a message
+ * with the value and the way out.  Nothing exits, prints or keeps global state.  A context and all that came from it belong to one thread at a time;
+ * contexts are independent of each other.  The floating-point environment is set to the default for the time of a call and restored. */
+#ifndef QUERN_H
+#define QUERN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define QN_API __attribute__((visibility("default")))
+#else
+#define QN_API
+#endif
+
+/* What a call came to.  The program `quern` exits with the same number (memory and input/output problems exit with 1). */
+typedef enum qn_status {
+	QN_OK = 0,
+	QN_EINVALID = 1,     /* the model or the data is wrong; the diagnostics say where */
+	QN_EUSAGE = 2,       /* the call or the command line is wrong */
+	QN_EUNSUPPORTED = 3, /* correct, but Quern has no form for it; the diagnostics name the node and the reason */
+	QN_EACCURACY = 4,    /* an accuracy gate failed */
+	QN_EBUDGET = 5,      /* a size or time budget was exceeded */
+	QN_ENOMEM = 6,       /* the allocator returned NULL; the context stays usable, the model of the call does not */
+	QN_EIO = 7,          /* a file could not be read or written */
+	QN_EINTERNAL = 70    /* a defect of Quern */
+} qn_status;
+
+typedef enum qn_severity { QN_ERROR = 0, QN_WARNING = 1, QN_INFO = 2 } qn_severity;
+
+typedef struct qn_ctx qn_ctx;
+typedef struct qn_model qn_model;
+typedef struct qn_array qn_array;
+
+/* ---- contexts ---- */
+
+/* The host's allocator: new_size 0 frees p (old_size bytes) and returns NULL, p NULL allocates, else moves.  NULL means out of memory. */
+typedef void *qn_alloc_fn(void *user, void *p, size_t old_size, size_t new_size);
+
+/* One line of progress or note, without a newline. */
+typedef void qn_log_fn(void *user, const char *line);
+
+typedef struct qn_config {
+	qn_alloc_fn *alloc; /* NULL: malloc */
+	void *alloc_user;
+	qn_log_fn *log; /* NULL: silent */
+	void *log_user;
+} qn_config;
+
+QN_API qn_ctx *qn_open(const qn_config *config); /* NULL when there is no memory; config NULL: defaults */
+QN_API void qn_close(qn_ctx *ctx);               /* frees the context and all models and arrays of it */
+QN_API const char *qn_version(void);             /* "0.1.0" */
+
+/* ---- diagnostics: kept until cleared, at most 100, later ones are counted ---- */
+
+typedef struct qn_diagnostic {
+	qn_severity severity;
+	const char *id;      /* stable, dotted: "type.scale", "json.cycle" */
+	const char *place;   /* file:line:column, file:/json/pointer or a node; "" when there is none */
+	const char *message; /* what, with the value, and the way out */
+} qn_diagnostic;
+
+QN_API size_t qn_diag_count(const qn_ctx *ctx);
+QN_API size_t qn_diag_dropped(const qn_ctx *ctx);
+QN_API qn_diagnostic qn_diag_get(const qn_ctx *ctx, size_t i); /* texts live until the next clear or close */
+QN_API void qn_diag_clear(qn_ctx *ctx);
+
+/* ---- models ---- */
+
+/* Reads a model; the format follows the name's end: .json (docs/json-format.md), .qir (text form, docs/ir.md).  *out belongs to the context. */
+QN_API qn_status qn_load(qn_ctx *ctx, const char *path, qn_model **out);
+QN_API void qn_model_free(qn_model *m); /* before the context is closed; NULL is fine */
+
+QN_API const char *qn_model_name(const qn_model *m);
+QN_API const char *qn_model_stage(const qn_model *m); /* "float", "symbolic", "calibrated" or "integer" */
+
+typedef struct qn_model_info {
+	size_t inputs, outputs, nodes; /* nodes: without inputs and constants */
+	uint64_t parameters;           /* elements of the constants */
+	uint64_t macs;                 /* multiplications of conv2d and dense for one run */
+	uint64_t constant_bytes;
+} qn_model_info;
+QN_API qn_model_info qn_model_describe(const qn_model *m);
+/* k < inputs or outputs; texts live as long as the model. */
+QN_API const char *qn_model_input_name(const qn_model *m, size_t k);
+QN_API const char *qn_model_output_name(const qn_model *m, size_t k);
+QN_API const char *qn_model_input_type(qn_model *m, size_t k); /* "tensor<1x8x8x1xf32>"; NULL when there is no memory */
+QN_API const char *qn_model_output_type(qn_model *m, size_t k);
+
+/* Receives text in pieces; anything but 0 stops with QN_EIO. */
+typedef int qn_write_fn(void *user, const char *text, size_t n);
+
+typedef enum qn_format {
+	QN_FORMAT_IR,     /* text form */
+	QN_FORMAT_JSON,   /* JSON, all constants inside */
+	QN_FORMAT_SUMMARY /* for people: inputs, outputs, sizes, nodes by kind, a line a node */
+} qn_format;
+QN_API qn_status qn_print(qn_model *m, qn_format format, qn_write_fn *write, void *user);
+/* Writes path as JSON; with_weights: constants in a safetensors file beside it, of the same base name.  All files or none. */
+QN_API qn_status qn_save(qn_model *m, const char *path, int with_weights);
+/* Writes path in text form. */
+QN_API qn_status qn_save_text(qn_model *m, const char *path);
+
+/* ---- arrays ---- */
+
+/* NumPy files; an array belongs to the context. */
+QN_API qn_status qn_array_load(qn_ctx *ctx, const char *path, qn_array **out);
+QN_API qn_status qn_array_save(const qn_array *x, const char *path);
+/* Copies data: dtype is "f32", "f64", "i8", "u8", "i16", "i32", "i64" …, rank <= 8, row-major. */
+QN_API qn_status qn_array_new(qn_ctx *ctx, const char *dtype, int rank, const int64_t *shape, const void *data, qn_array **out);
+QN_API const void *qn_array_data(const qn_array *x);
+QN_API int qn_array_rank(const qn_array *x);
+QN_API int64_t qn_array_dim(const qn_array *x, int axis);
+QN_API const char *qn_array_dtype(const qn_array *x);
+QN_API void qn_array_free(qn_array *x); /* before the context is closed; NULL is fine */
+
+/* ---- compiling ---- */
+
+typedef enum qn_scheme_kind {
+	QN_TFLITE = 0, /* asymmetric activations, symmetric weights, one scale per output channel, integer inputs and outputs */
+	QN_RFC = 1     /* TVM's quantization RFC: symmetric, per-tensor weights, its six patterns, real inputs and outputs */
+} qn_scheme_kind;
+
+typedef enum qn_method_kind { QN_MINMAX = 0, QN_PERCENTILE = 1 } qn_method_kind;
+typedef enum qn_rounding { QN_ROUND_DOUBLE = 0, QN_ROUND_SINGLE = 1, QN_ROUND_NEAREST = 2 } qn_rounding;
+typedef enum qn_weights { QN_WEIGHTS_DEFAULT = 0, QN_WEIGHTS_PER_CHANNEL = 1, QN_WEIGHTS_PER_TENSOR = 2 } qn_weights;
+
+typedef struct qn_compile_opts { /* all zero: defaults */
+	qn_scheme_kind scheme;
+	qn_method_kind method;
+	double percentile;      /* 0: 99.99 */
+	qn_weights weights;     /* default: what the scheme says */
+	qn_rounding rounding;   /* how integer nodes round: TFLite's double rounding by default */
+	qn_array *const *calib; /* samples, one array an input, dimension 0 counts them */
+	const char *const *calib_names; /* for messages and reports; NULL: "calibration data" */
+	size_t ncalib;
+	const char *passes;      /* comma list; NULL: all that the model's stage still needs */
+	const char *stop_after;  /* name of a pass, or NULL */
+	const char *print_after; /* name of a pass, "all", or NULL: the graph's text goes to print */
+	qn_write_fn *print;
+	void *print_user;
+} qn_compile_opts;
+
+/* Runs passes over the model; it is verified after each.  On failure the model is as the last pass that went well left it. */
+QN_API qn_status qn_compile(qn_model *m, const qn_compile_opts *opts);
+/* The passes in their order; NULL past the last. */
+QN_API const char *qn_pass_name(size_t i);
+QN_API const char *qn_pass_help(size_t i);
+
+/* Runs the graph, at any stage, on every batch of the samples (one array an input).  Float inputs take f32 or f64; integer inputs take their codes, or f32
+ * values, which are quantized.  Output k receives all results, codes as they are, or with real != 0 dequantized to f32. */
+QN_API qn_status qn_run(qn_model *m, size_t nin, qn_array *const *in, int real, size_t nout, qn_array **out);
+
+typedef struct qn_accuracy {
+	uint64_t samples, correct; /* top-1: the index of the largest element of the first output is the label */
+} qn_accuracy;
+/* labels: integers, one a sample. */
+QN_API qn_status qn_evaluate(qn_model *m, size_t nin, qn_array *const *in, const qn_array *labels, qn_accuracy *out);
+
+typedef struct qn_emit_options { /* all zero: defaults */
+	const char *name;        /* prefix of files and symbols; NULL: the model's name */
+	qn_array *const *test;   /* samples for the self-test, one array an input; NULL: no self-test file */
+	size_t ntest;
+	size_t test_samples;     /* how many of them; 0: 4 */
+} qn_emit_options;
+
+typedef struct qn_emit_info {
+	size_t scratch_bytes, scratch_lower_bound, weight_bytes, steps;
+} qn_emit_info;
+
+/* Writes the C files and NAME.report.json of an integer model into a folder, which is made if need be: all files or none. */
+QN_API qn_status qn_emit(qn_model *m, const char *folder, const qn_emit_options *opts, qn_emit_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

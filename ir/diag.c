@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* diag.c - the list of diagnostics.  Its texts live in the host's memory, not in an arena, so that they outlive the call that reports them. */
+#include "ir/diag.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "ir/buf.h"
+
+static const char no_memory[] = "(no memory for the text)";
+
+/* Copies into raw memory; NULL without memory. */
+static const char *
+keep(qn_env *env, const char *s)
+{
+	size_t n = strlen(s) + 1;
+	char *q = qn_env_realloc(env, NULL, 0, n);
+
+	if (q != NULL)
+		memcpy(q, s, n);
+	return q;
+}
+
+/* The formatted text in raw memory; NULL without memory.  The arena's jump is caught here: a report must not leave the caller. */
+static const char *
+format(qn_env *env, const char *fmt, va_list args)
+{
+	jmp_buf *outer = env->oom;
+	jmp_buf here;
+	qn_arena a;
+	const char *volatile kept = NULL;
+
+	qn_arena_init(&a, env);
+	env->oom = &here;
+	if (setjmp(here) == 0) {
+		qn_buf b;
+
+		qn_buf_init(&b, &a);
+		qn_bufvf(&b, fmt, args);
+		kept = keep(env, qn_buf_str(&b));
+	}
+	env->oom = outer;
+	qn_arena_release(&a);
+	return kept;
+}
+
+static void
+store(qn_env *env, qn_diag d, const char *place, const char *fmt, va_list args)
+{
+	qn_diags *list = env->diags;
+
+	if (d.severity == QN_ERROR)
+		list->nerrors++;
+	if (list->n == QN_MAX_DIAGS) {
+		list->dropped++;
+		return;
+	}
+	d.place = keep(env, place != NULL ? place : "");
+	d.message = format(env, fmt, args);
+	if (d.place == NULL)
+		d.place = no_memory;
+	if (d.message == NULL)
+		d.message = no_memory;
+	list->item[list->n++] = d;
+}
+
+qn_status
+qn_report(qn_env *env, qn_status status, const char *id, const char *place, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	store(env, (qn_diag){.severity = QN_ERROR, .status = status, .id = id}, place, fmt, args);
+	va_end(args);
+	return status;
+}
+
+void
+qn_warn(qn_env *env, const char *id, const char *place, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	store(env, (qn_diag){.severity = QN_WARNING, .status = QN_OK, .id = id}, place, fmt, args);
+	va_end(args);
+}
+
+void
+qn_log(qn_env *env, const char *fmt, ...)
+{
+	va_list args;
+
+	if (env->log == NULL)
+		return;
+	va_start(args, fmt);
+	const char *line = format(env, fmt, args);
+	va_end(args);
+	if (line != NULL) {
+		env->log(env->log_user, line);
+		qn_env_free(env, (void *)(uintptr_t)line, strlen(line) + 1);
+	}
+}
+
+static void
+drop(qn_env *env, const char *s)
+{
+	if (s != no_memory)
+		qn_env_free(env, (void *)(uintptr_t)s, strlen(s) + 1);
+}
+
+void
+qn_diags_clear(qn_env *env, qn_diags *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		drop(env, d->item[i].place);
+		drop(env, d->item[i].message);
+	}
+	*d = (qn_diags){0};
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* diag.h - diagnostics: what is wrong, where, with which value, and the way out.
+ *
+ *   return qn_report(env, QN_EINVALID, "type.scale.range", place,
+ *                    "scale %g is not a positive f32; use a value from 1.4e-45 to 3.4e38", v);
+ *
+ * The id is stable and dotted; tests compare ids, people read messages.  At most QN_MAX_DIAGS are kept, later ones are counted. */
+#ifndef QN_IR_DIAG_H
+#define QN_IR_DIAG_H
+
+#include "ir/env.h"
+
+enum { QN_MAX_DIAGS = 100 };
+
+typedef struct qn_diag {
+	qn_severity severity;
+	qn_status status;
+	const char *id;    /* static text */
+	const char *place; /* file, line:column, node …; "" when there is none */
+	const char *message;
+} qn_diag;
+
+typedef struct qn_diags {
+	qn_diag item[QN_MAX_DIAGS];
+	size_t n;
+	size_t nerrors;
+	size_t dropped; /* reported after the list was full */
+} qn_diags;
+
+/* Stores an error (status is not QN_OK) and returns status.  fmt knows the conversions of qn_bufvf (ir/buf.h).
+ * When there is no memory for the text, a static text stands in. */
+qn_status qn_report(qn_env *env, qn_status status, const char *id, const char *place, const char *fmt, ...) QN_PRINTF(5, 6);
+
+/* Stores a warning. */
+void qn_warn(qn_env *env, const char *id, const char *place, const char *fmt, ...) QN_PRINTF(4, 5);
+
+/* Hands one line to the host's log callback. */
+void qn_log(qn_env *env, const char *fmt, ...) QN_PRINTF(2, 3);
+
+void qn_diags_clear(qn_env *env, qn_diags *d);
+
+#endif

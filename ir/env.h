@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* env.h - what a context lends to the parts of the library: the host's allocator and log callback, the list of diagnostics, and the
+ * place to jump to when memory runs out.  One per context; never shared between threads. */
+#ifndef QN_IR_ENV_H
+#define QN_IR_ENV_H
+
+#include <setjmp.h>
+
+#include "ir/base.h"
+
+struct qn_diags; /* ir/diag.h */
+
+typedef struct qn_env {
+	qn_alloc_fn *alloc; /* never NULL */
+	void *alloc_user;
+	qn_log_fn *log; /* NULL: silent */
+	void *log_user;
+	struct qn_diags *diags; /* where qn_report stores; never NULL */
+	jmp_buf *oom;           /* set by the API's entry for the time of a call */
+} qn_env;
+
+/* Raw memory from the host's allocator; NULL when there is none.  Only arena.c and diag.c call these. */
+void *qn_env_realloc(qn_env *env, void *p, size_t old_size, size_t new_size);
+void qn_env_free(qn_env *env, void *p, size_t size);
+
+/* Jumps to env->oom. */
+QN_NORETURN void qn_env_oom(qn_env *env);
+
+#endif
