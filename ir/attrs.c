@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* attrs.c - attribute sets from the rows of attrs.def: where each attribute lies in its struct, its default, equality and text.
+ *
+ *   X(stride, INTS, 2, "1,1")   ->   {"stride", QN_ATTR_INTS, 2, offsetof(qn_attrs_conv2d, stride), "1,1"} */
+#include <string.h>
+
+#include "ir/graph.h"
+#include "ir/text.h"
+
+const char *const qn_padding_names[3] = {"explicit", "same", "valid"};
+
+/* A row macro has four arguments, so each set needs one of its own to name its struct. */
+#define ROW(set, attr, kind, n, def) {#attr, QN_ATTR_##kind, n, offsetof(qn_attrs_##set, attr), def},
+#define ROW_get(attr, kind, n, def) ROW(get, attr, kind, n, def)
+#define ROW_clamp(attr, kind, n, def) ROW(clamp, attr, kind, n, def)
+#define ROW_conv2d(attr, kind, n, def) ROW(conv2d, attr, kind, n, def)
+#define ROW_pool(attr, kind, n, def) ROW(pool, attr, kind, n, def)
+#define ROW_batch_norm(attr, kind, n, def) ROW(batch_norm, attr, kind, n, def)
+#define ROW_clip(attr, kind, n, def) ROW(clip, attr, kind, n, def)
+#define ROW_axis(attr, kind, n, def) ROW(axis, attr, kind, n, def)
+#define ROW_shape(attr, kind, n, def) ROW(shape, attr, kind, n, def)
+#define ROW_perm(attr, kind, n, def) ROW(perm, attr, kind, n, def)
+#define ROW_pad(attr, kind, n, def) ROW(pad, attr, kind, n, def)
+/* `none` has no rows and C has no empty arrays: a list that ends in an unused element serves all sets. */
+#define ROW_none(attr, kind, n, def) ROW(none, attr, kind, n, def)
+#define END {NULL, QN_ATTR_INT, 0, 0, ""}
+
+#define SET(set) static const qn_attr_info set##_rows[] = {QN_ATTRS_##set(ROW_##set) END};
+QN_ATTR_SETS(SET)
+#undef SET
+
+const qn_attr_set_info qn_attr_set_table[QN_NATTRSET] = {
+#define SET(set) {#set, QN_COUNT(set##_rows) - 1, sizeof(qn_attrs_##set), set##_rows},
+	QN_ATTR_SETS(SET)
+#undef SET
+};
+
+static const void *
+field(const qn_attr_info *info, const qn_attrs *attrs)
+{
+	return (const char *)attrs + info->offset;
+}
+
+/* Comma-separated numbers; returns how many. */
+static int32_t
+read_ints(qn_text *t, uint32_t max, int64_t *out)
+{
+	uint32_t n = 0;
+
+	while (n < max && qn_text_int(t, &out[n])) {
+		n++;
+		if (!qn_text_eat(t, ","))
+			break;
+	}
+	return (int32_t)n;
+}
+
+static int32_t
+enum_find(const char *name)
+{
+	int32_t k = 0;
+
+	while (k < (int32_t)QN_COUNT(qn_padding_names) - 1 && strcmp(qn_padding_names[k], name) != 0)
+		k++;
+	return k;
+}
+
+static void
+set_default(const qn_attr_info *info, qn_attrs *attrs)
+{
+	char *at = (char *)attrs + info->offset;
+	qn_text t;
+
+	if (info->default_text[0] == '\0')
+		return; /* zeros */
+	qn_text_init(&t, "", info->default_text, strlen(info->default_text));
+	switch (info->kind) {
+	case QN_ATTR_INT:
+	case QN_ATTR_INTS:
+		(void)read_ints(&t, info->length, (int64_t *)(void *)at);
+		break;
+	case QN_ATTR_LIST: {
+		qn_list *list = (qn_list *)(void *)at;
+
+		list->n = read_ints(&t, QN_MAX_RANK, list->v);
+		break;
+	}
+	case QN_ATTR_REAL:
+		(void)qn_text_real(&t, false, (double *)(void *)at);
+		break;
+	case QN_ATTR_ENUM:
+		*(int32_t *)(void *)at = enum_find(info->default_text);
+		break;
+	}
+}
+
+void
+qn_attrs_default(qn_attr_set set, qn_attrs *out)
+{
+	const qn_attr_set_info *rows = &qn_attr_set_table[set];
+
+	memset(out, 0, sizeof *out);
+	for (size_t i = 0; i < rows->nattr; i++)
+		set_default(&rows->attr[i], out);
+}
+
+/* Bits are compared, so that 0.0 and -0.0, which print differently, differ and NaN equals itself. */
+static bool
+value_equal(const qn_attr_info *info, const qn_attrs *a, const qn_attrs *b)
+{
+	const void *p = field(info, a);
+	const void *q = field(info, b);
+
+	switch (info->kind) {
+	case QN_ATTR_INT:
+	case QN_ATTR_INTS:
+		return memcmp(p, q, info->length * sizeof(int64_t)) == 0;
+	case QN_ATTR_LIST: {
+		const qn_list *x = p;
+		const qn_list *y = q;
+
+		return x->n == y->n && memcmp(x->v, y->v, (size_t)x->n * sizeof x->v[0]) == 0;
+	}
+	case QN_ATTR_REAL:
+		return memcmp(p, q, sizeof(double)) == 0;
+	case QN_ATTR_ENUM:
+		return memcmp(p, q, sizeof(int32_t)) == 0;
+	}
+	return false;
+}
+
+bool
+qn_attrs_equal(qn_attr_set set, const qn_attrs *a, const qn_attrs *b)
+{
+	const qn_attr_set_info *rows = &qn_attr_set_table[set];
+
+	for (size_t i = 0; i < rows->nattr; i++)
+		if (!value_equal(&rows->attr[i], a, b))
+			return false;
+	return true;
+}
+
+bool
+qn_attr_is_default(qn_attr_set set, const qn_attr_info *info, const qn_attrs *attrs)
+{
+	qn_attrs defaults;
+
+	if (info->default_text[0] == '\0')
+		return false;
+	qn_attrs_default(set, &defaults);
+	return value_equal(info, attrs, &defaults);
+}
+
+static void
+print_ints(qn_buf *b, size_t n, const int64_t *v)
+{
+	qn_buf_putc(b, '[');
+	for (size_t i = 0; i < n; i++)
+		qn_buff(b, "%s%lld", i > 0 ? "," : "", (long long)v[i]);
+	qn_buf_putc(b, ']');
+}
+
+void
+qn_attr_print(qn_buf *b, const qn_attr_info *info, const qn_attrs *attrs)
+{
+	const void *p = field(info, attrs);
+
+	switch (info->kind) {
+	case QN_ATTR_INT:
+		qn_buff(b, "%lld", (long long)*(const int64_t *)p);
+		break;
+	case QN_ATTR_INTS:
+		print_ints(b, info->length, p);
+		break;
+	case QN_ATTR_LIST:
+		print_ints(b, (size_t)((const qn_list *)p)->n, ((const qn_list *)p)->v);
+		break;
+	case QN_ATTR_REAL:
+		qn_buf_f64(b, *(const double *)p);
+		break;
+	case QN_ATTR_ENUM:
+		qn_buf_puts(b, qn_padding_names[*(const int32_t *)p]);
+		break;
+	}
+}

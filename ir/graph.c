@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph.c - building graphs: nodes are checked and typed when they are added and never changed afterwards. */
+#include <string.h>
+
+#include "ir/diag.h"
+#include "ir/infer.h"
+
+qn_graph *
+qn_graph_new(qn_model *m, const char *name)
+{
+	qn_graph *g = QN_NEW(m->arena, qn_graph, 1);
+
+	g->model = m;
+	g->name = qn_arena_str(m->arena, name);
+	g->n = 1;
+	g->cap = 16;
+	g->node = QN_NEW(m->arena, qn_node, g->cap);
+	qn_map_init(&g->names, m->arena);
+	return g;
+}
+
+qn_id
+qn_graph_find(const qn_graph *g, const char *name)
+{
+	const qn_id *id = qn_map_gets(&g->names, name);
+
+	return id != NULL ? *id : 0;
+}
+
+const char *
+qn_node_place(const qn_graph *g, const qn_node *n)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, g->model->arena);
+	if (n->place != NULL && n->place[0] != '\0')
+		qn_buff(&b, "%s: ", n->place);
+	qn_buff(&b, "node '%s'", n->name);
+	return qn_buf_str(&b);
+}
+
+/* "<base>_<k>" with the smallest free k not tried before.  The number is kept in the map of names too, under a key that ends in a NUL and so is no name. */
+static const char *
+fresh(qn_graph *g, const char *base)
+{
+	uint32_t *k = qn_map_get(&g->names, base, strlen(base) + 1);
+	qn_buf b;
+
+	if (k == NULL) {
+		k = QN_NEW(g->model->arena, uint32_t, 1);
+		qn_map_put(&g->names, base, strlen(base) + 1, k);
+	}
+	qn_buf_init(&b, g->model->arena);
+	do {
+		b.n = 0;
+		qn_buff(&b, "%s_%u", base, ++*k);
+	} while (qn_graph_find(g, qn_buf_str(&b)) != 0);
+	return qn_buf_str(&b);
+}
+
+static const char *
+choose_name(qn_graph *g, const qn_node *like)
+{
+	if (like->name == NULL || like->name[0] == '\0')
+		return fresh(g, qn_opinfo_get(like->op)->name);
+	if (qn_graph_find(g, like->name) != 0)
+		return fresh(g, like->name);
+	return qn_arena_str(g->model->arena, like->name);
+}
+
+static bool
+arity_ok(const qn_graph *g, const qn_node *n)
+{
+	const qn_opinfo *op = qn_opinfo_get(n->op);
+
+	if (n->nin >= op->min_in && n->nin <= op->max_in)
+		return true;
+	if (op->min_in == op->max_in)
+		return qn_infer_error(g, n, "op.arity", "%s takes %u inputs, there are %u", op->name, op->min_in, n->nin);
+	return qn_infer_error(g, n, "op.arity", "%s takes %u to %u inputs, there are %u", op->name, op->min_in, op->max_in, n->nin);
+}
+
+static bool
+inputs_ok(const qn_graph *g, const qn_node *n)
+{
+	for (uint32_t i = 0; i < n->nin; i++)
+		if (n->in[i] == 0 || n->in[i] >= g->n)
+			return qn_infer_error(g, n, "op.input", "input %u is no value of this graph", i);
+	return true;
+}
+
+static const qn_attrs *
+copy_attrs(qn_arena *a, const qn_node *like)
+{
+	qn_attr_set set = qn_opinfo_get(like->op)->attrs;
+
+	if (set == QN_ATTRSET_none)
+		return NULL;
+	qn_attrs *attrs = QN_NEW(a, qn_attrs, 1);
+	if (like->attr != NULL)
+		memcpy(attrs, like->attr, sizeof *attrs);
+	else
+		qn_attrs_default(set, attrs);
+	return attrs;
+}
+
+static qn_id
+append(qn_graph *g, const qn_node *n)
+{
+	qn_id *id = QN_NEW(g->model->arena, qn_id, 1);
+
+	if (g->n == g->cap)
+		g->node = qn_arena_grow(g->model->arena, g->node, &g->cap, (size_t)g->n + 1, sizeof *g->node);
+	*id = g->n++;
+	g->node[*id] = *n;
+	qn_map_puts(&g->names, n->name, id);
+	if (n->op == QN_OP_input) {
+		if (g->ninput == g->input_cap)
+			g->input = qn_arena_grow(g->model->arena, g->input, &g->input_cap, g->ninput + 1, sizeof *g->input);
+		g->input[g->ninput++] = *id;
+	}
+	return *id;
+}
+
+qn_id
+qn_graph_add(qn_graph *g, const qn_node *like)
+{
+	qn_arena *a = g->model->arena;
+	qn_node n = *like;
+
+	n.name = choose_name(g, like);
+	n.place = like->place != NULL ? like->place : "";
+	if (!arity_ok(g, &n) || !inputs_ok(g, &n))
+		return 0;
+	n.attr = copy_attrs(a, like);
+	n.in = n.nin > 0 ? qn_arena_copy(a, like->in, n.nin * sizeof *n.in) : NULL;
+	n.type = qn_opinfo_get(n.op)->infer(g, &n, like->type);
+	if (n.type == NULL)
+		return 0;
+	if (like->type != NULL && like->type != n.type) {
+		(void)qn_infer_error(g, &n, "type.mismatch", "the type is declared %s, but follows as %s",
+		                     qn_infer_type_text(g, like->type), qn_infer_type_text(g, n.type));
+		return 0;
+	}
+	return append(g, &n);
+}
+
+qn_id
+qn_graph_input(qn_graph *g, const char *name, const qn_type *type)
+{
+	return qn_graph_add(g, &(qn_node){.op = QN_OP_input, .name = name, .type = type});
+}
+
+qn_id
+qn_graph_const(qn_graph *g, const char *name, const qn_tensor *value)
+{
+	return qn_graph_add(g, &(qn_node){.op = QN_OP_const, .name = name, .value = value});
+}
+
+qn_id
+qn_graph_op(qn_graph *g, qn_op op, const char *name, uint32_t nin, const qn_id *in, const qn_attrs *attr, const qn_type *type)
+{
+	return qn_graph_add(g, &(qn_node){.op = op, .name = name, .nin = nin, .in = in, .attr = attr, .type = type});
+}
+
+void
+qn_graph_output(qn_graph *g, const char *name, qn_id value)
+{
+	qn_arena *a = g->model->arena;
+
+	if (g->noutput == g->output_cap)
+		g->output = qn_arena_grow(a, g->output, &g->output_cap, g->noutput + 1, sizeof *g->output);
+	g->output[g->noutput++] = (qn_output){
+		.name = name != NULL ? qn_arena_str(a, name) : g->node[value].name,
+		.value = value,
+	};
+}
+
+uint32_t *
+qn_graph_uses(const qn_graph *g, qn_arena *a)
+{
+	uint32_t *uses = QN_NEW(a, uint32_t, g->n);
+
+	for (qn_id id = 1; id < g->n; id++)
+		for (uint32_t i = 0; i < g->node[id].nin; i++)
+			uses[g->node[id].in[i]]++;
+	for (size_t i = 0; i < g->noutput; i++)
+		uses[g->output[i].value]++;
+	return uses;
+}

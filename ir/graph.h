@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph.h - models, graphs, nodes.  One node, one value: a value is the id of its node.
+ *
+ *   model ── types, symbols, named parameters
+ *     └─ graph "main"                node 1  input  image                 : tensor<1x8x8x1xf32>
+ *                                    node 2  const  conv1.w               : tensor<16x3x3x1xf32>
+ *                                    node 3  conv2d conv1 (1, 2) {…}      : tensor<1x8x8x16xf32>
+ *                                    outputs: probs = 3
+ *
+ * A node's inputs have smaller ids than the node (the order is topological); nodes are never changed after they are added: a pass builds a new
+ * graph by copying.  Names are unique within a graph.  A `call` node calls an earlier graph of the model (a composite). */
+#ifndef QN_IR_GRAPH_H
+#define QN_IR_GRAPH_H
+
+#include "ir/tensor.h"
+
+typedef uint32_t qn_id; /* index into qn_graph.node; 0: no value */
+
+typedef enum qn_op {
+#define OP(name, min_in, max_in, attrs, behaviour, family) QN_OP_##name,
+#include "ir/ops.def"
+#undef OP
+	QN_NOP
+} qn_op;
+
+typedef enum qn_behaviour {
+	QN_EDGE,
+	QN_ACC,
+	QN_SAME,
+	QN_JOIN,
+	QN_MEAN,
+	QN_MIX,
+	QN_FIXED,
+	QN_NONE
+} qn_behaviour;
+
+/* ---- attributes ---- */
+
+#include "ir/attrs.def"
+
+typedef enum qn_padding { QN_PADDING_explicit, QN_PADDING_same, QN_PADDING_valid } qn_padding;
+
+typedef struct qn_list { /* LIST attribute */
+	int32_t n;
+	int64_t v[QN_MAX_RANK];
+} qn_list;
+
+#define QN_FIELD_INT(name, n) int64_t name;
+#define QN_FIELD_INTS(name, n) int64_t name[n];
+#define QN_FIELD_LIST(name, n) qn_list name;
+#define QN_FIELD_REAL(name, n) double name;
+#define QN_FIELD_ENUM(name, n) int32_t name;
+#define QN_FIELD(name, kind, n, def) QN_FIELD_##kind(name, n)
+
+/* One struct a set: qn_attrs_conv2d { int64_t stride[2]; … } */
+typedef struct qn_attrs_none { char unused; } qn_attrs_none;
+typedef struct qn_attrs_get { QN_ATTRS_get(QN_FIELD) } qn_attrs_get;
+typedef struct qn_attrs_clamp { QN_ATTRS_clamp(QN_FIELD) } qn_attrs_clamp;
+typedef struct qn_attrs_conv2d { QN_ATTRS_conv2d(QN_FIELD) } qn_attrs_conv2d;
+typedef struct qn_attrs_pool { QN_ATTRS_pool(QN_FIELD) } qn_attrs_pool;
+typedef struct qn_attrs_batch_norm { QN_ATTRS_batch_norm(QN_FIELD) } qn_attrs_batch_norm;
+typedef struct qn_attrs_clip { QN_ATTRS_clip(QN_FIELD) } qn_attrs_clip;
+typedef struct qn_attrs_axis { QN_ATTRS_axis(QN_FIELD) } qn_attrs_axis;
+typedef struct qn_attrs_shape { QN_ATTRS_shape(QN_FIELD) } qn_attrs_shape;
+typedef struct qn_attrs_perm { QN_ATTRS_perm(QN_FIELD) } qn_attrs_perm;
+typedef struct qn_attrs_pad { QN_ATTRS_pad(QN_FIELD) } qn_attrs_pad;
+
+typedef union qn_attrs {
+#define SET(set) qn_attrs_##set set;
+	QN_ATTR_SETS(SET)
+#undef SET
+} qn_attrs;
+
+typedef enum qn_attr_set {
+#define SET(set) QN_ATTRSET_##set,
+	QN_ATTR_SETS(SET)
+#undef SET
+	QN_NATTRSET
+} qn_attr_set;
+
+typedef enum qn_attr_kind { QN_ATTR_INT, QN_ATTR_INTS, QN_ATTR_LIST, QN_ATTR_REAL, QN_ATTR_ENUM } qn_attr_kind;
+
+typedef struct qn_attr_info {
+	const char *name;
+	qn_attr_kind kind;
+	uint32_t length;
+	size_t offset; /* in the set's struct */
+	const char *default_text; /* "" : must be given */
+} qn_attr_info;
+
+typedef struct qn_attr_set_info {
+	const char *name;
+	size_t nattr, size;
+	const qn_attr_info *attr;
+} qn_attr_set_info;
+
+extern const qn_attr_set_info qn_attr_set_table[QN_NATTRSET];
+extern const char *const qn_padding_names[3]; /* the names of ENUM values */
+
+/* Fills in the defaults (required ones become 0). */
+void qn_attrs_default(qn_attr_set set, qn_attrs *out);
+bool qn_attrs_equal(qn_attr_set set, const qn_attrs *a, const qn_attrs *b);
+/* Whether one attribute has its default value (and need not be printed). */
+bool qn_attr_is_default(qn_attr_set set, const qn_attr_info *info, const qn_attrs *attrs);
+/* Prints one attribute's value in the text form: 3, [1,2], 1.000000e-05 as shortest real with a '.', same. */
+void qn_attr_print(qn_buf *b, const qn_attr_info *info, const qn_attrs *attrs);
+
+/* ---- the op table ---- */
+
+typedef struct qn_node qn_node;
+typedef struct qn_graph qn_graph;
+typedef struct qn_model qn_model;
+
+/* The type of a node from its inputs' types.  `declared` is the type written beside the node, NULL when there is none; a rule uses it where it
+ * cannot derive the element type.  Reports what is wrong with the node's name and the values, all problems of the node, and returns NULL then. */
+typedef const qn_type *qn_infer_fn(const qn_graph *g, const qn_node *n, const qn_type *declared);
+
+typedef struct qn_opinfo {
+	const char *name;
+	uint32_t min_in, max_in;
+	qn_attr_set attrs;
+	qn_behaviour behaviour;
+	qn_infer_fn *infer;
+} qn_opinfo;
+
+const qn_opinfo *qn_opinfo_get(qn_op op);
+/* QN_NOP when there is no op of this name. */
+qn_op qn_op_find(const char *name);
+
+/* ---- nodes, graphs, models ---- */
+
+struct qn_node {
+	qn_op op;
+	uint32_t nin;
+	const qn_id *in;
+	const qn_attrs *attr;      /* NULL: the op's set is `none`.  Only the member named like the set may be read */
+	const qn_type *type;       /* never NULL in a graph */
+	const char *name;          /* unique in the graph */
+	const qn_tensor *value;    /* const */
+	const qn_graph *callee;    /* call */
+	const char *place;         /* where it was read (file:line:column or file:/pointer), "" when made by a pass */
+};
+
+typedef struct qn_output {
+	const char *name;
+	qn_id value;
+} qn_output;
+
+struct qn_graph {
+	qn_model *model;
+	const char *name;
+	const char *pattern; /* a composite: the name of the quantizer pattern that made it; else NULL.  Text: graph @name(…) pattern "conv2d" {  JSON: "pattern" */
+	qn_node *node; /* node[0] is unused */
+	uint32_t n;    /* number of slots in use, the unused one included: ids are 1 .. n-1 */
+	size_t cap;
+	qn_id *input; /* `input` nodes in the order of the signature */
+	size_t ninput, input_cap;
+	qn_output *output;
+	size_t noutput, output_cap;
+	qn_map names; /* name -> node */
+};
+
+typedef enum qn_stage {
+	QN_STAGE_FLOAT,      /* no quantized types */
+	QN_STAGE_SYMBOLIC,   /* scales may be symbols */
+	QN_STAGE_CALIBRATED, /* all scales are numbers; float and integer nodes mixed */
+	QN_STAGE_INTEGER     /* no value of a float type */
+} qn_stage;
+
+extern const char *const qn_stage_names[4]; /* "float", "symbolic", "calibrated", "integer" */
+
+struct qn_model {
+	qn_arena *arena; /* graphs, types and constants live here */
+	qn_env *env;
+	qn_types types;
+	const char *name;
+	qn_stage stage;
+	int32_t rounding;   /* QN_RQ_DOUBLE 0, QN_RQ_SINGLE 1 or QN_RQ_NEAREST 2: how integer nodes round (runtime/fixed.h) */
+	qn_graph **graph;   /* callees before callers; the last one is the entry */
+	size_t ngraph, graph_cap;
+	qn_map *notes; /* node name -> why no quantizer pattern took it (char *), for messages; NULL: none.  Not part of the text or JSON form */
+};
+
+void qn_model_init(qn_model *m, qn_env *env, qn_arena *arena, const char *name);
+qn_graph *qn_model_entry(const qn_model *m); /* NULL when there is no graph */
+qn_graph *qn_model_graph(const qn_model *m, const char *name);
+/* A new empty graph that is not yet part of the model; add appends it. */
+qn_graph *qn_graph_new(qn_model *m, const char *name);
+void qn_model_add_graph(qn_model *m, qn_graph *g);
+
+/* Adds a node (copied, with its inputs, attributes and name; `like->type` is the declared type or NULL) after checking arity and inferring its type.
+ * A name that is NULL or taken is replaced by "<base>_<k>", base being the given name or the op's.  Returns 0 after reporting an error.
+ * Ids: op.arity, op.input, type.mismatch and those of the shape rules (shape.…, attr.…). */
+qn_id qn_graph_add(qn_graph *g, const qn_node *like);
+
+/* Short forms.  attr NULL: defaults.  type NULL: inferred. */
+qn_id qn_graph_input(qn_graph *g, const char *name, const qn_type *type);
+qn_id qn_graph_const(qn_graph *g, const char *name, const qn_tensor *value);
+qn_id qn_graph_op(qn_graph *g, qn_op op, const char *name, uint32_t nin, const qn_id *in, const qn_attrs *attr, const qn_type *type);
+void qn_graph_output(qn_graph *g, const char *name, qn_id value);
+
+static inline const qn_node *
+qn_graph_node(const qn_graph *g, qn_id id)
+{
+	return &g->node[id];
+}
+
+/* 0 when there is none. */
+qn_id qn_graph_find(const qn_graph *g, const char *name);
+/* Number of uses of each value (node inputs and outputs), an array of g->n, in arena a. */
+uint32_t *qn_graph_uses(const qn_graph *g, qn_arena *a);
+/* "node 'conv1'" with the place it was read from, for diagnostics; lives in the model's arena. */
+const char *qn_node_place(const qn_graph *g, const qn_node *n);
+
+/* ---- text form (docs/ir.md) and verifier ---- */
+
+/* Reads a model from its text form.  name: for messages. */
+qn_status qn_model_parse(qn_model *m, const char *file, const char *s, size_t n) QN_MUST_CHECK;
+void qn_model_print(qn_buf *b, const qn_model *m);
+void qn_graph_print(qn_buf *b, const qn_graph *g);
+
+/* All rules of the graphs at the model's stage: topological order, arity, types as inferred, no symbol unbound from `calibrated` on, no quantized type
+ * in `float`, no float type in `integer` (verify.float, with the node).  Reports all problems. */
+qn_status qn_model_verify(const qn_model *m) QN_MUST_CHECK;
+
+/* Two models with equal text are equal; graphs compare by structure, ignoring names of nodes. */
+bool qn_graph_equal(const qn_graph *a, const qn_graph *b);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph_parse_attrs.c - reads the attributes of a node by the rows of its set.
+ *
+ *   {stride=[2,2], padding=same}     order is free; what has a default may be left out */
+#include "ir/graph_text.h"
+
+#include <string.h>
+
+static const qn_attr_info *
+find(const qn_attr_set_info *set, const char *word, size_t n)
+{
+	for (size_t i = 0; i < set->nattr; i++)
+		if (strlen(set->attr[i].name) == n && memcmp(set->attr[i].name, word, n) == 0)
+			return &set->attr[i];
+	return NULL;
+}
+
+/* "[1,2]": the number of items, at most max; -1 when it is no list of integers or longer. */
+static int32_t
+read_list(qn_text *t, int32_t max, int64_t *out)
+{
+	int32_t n = 0;
+
+	if (!qn_text_eat(t, "["))
+		return -1;
+	if (qn_text_eat(t, "]"))
+		return 0;
+	do {
+		if (n == max || !qn_text_int(t, &out[n]))
+			return -1;
+		n++;
+	} while (qn_text_eat(t, ","));
+	return qn_text_eat(t, "]") ? n : -1;
+}
+
+static bool
+read_enum(qn_text *t, int32_t *out)
+{
+	for (int32_t i = 0; i < (int32_t)QN_COUNT(qn_padding_names); i++) {
+		if (qn_text_eat(t, qn_padding_names[i])) {
+			*out = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* False when the text is no value of this attribute. */
+static bool
+read_value(qn_text *t, const qn_attr_info *info, qn_attrs *attrs)
+{
+	void *at = (char *)attrs + info->offset;
+	qn_list list = {0};
+
+	switch (info->kind) {
+	case QN_ATTR_INT:
+		return qn_text_int(t, at);
+	case QN_ATTR_INTS:
+		if (read_list(t, QN_MAX_RANK, list.v) != (int32_t)info->length)
+			return false;
+		memcpy(at, list.v, info->length * sizeof list.v[0]);
+		return true;
+	case QN_ATTR_LIST:
+		list.n = read_list(t, QN_MAX_RANK, list.v);
+		if (list.n < 0)
+			return false;
+		memcpy(at, &list, sizeof list);
+		return true;
+	case QN_ATTR_REAL:
+		return qn_text_real(t, false, at);
+	case QN_ATTR_ENUM:
+		return read_enum(t, at);
+	}
+	return false;
+}
+
+static const char *
+wanted(qn_reader *r, const qn_attr_info *info)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, r->m->arena);
+	switch (info->kind) {
+	case QN_ATTR_INT:
+		return "an integer";
+	case QN_ATTR_INTS:
+		qn_buff(&b, "a list of %u integers", info->length);
+		break;
+	case QN_ATTR_LIST:
+		qn_buff(&b, "a list of at most %u integers", info->length);
+		break;
+	case QN_ATTR_REAL:
+		return "a real number";
+	case QN_ATTR_ENUM:
+		for (size_t i = 0; i < QN_COUNT(qn_padding_names); i++)
+			qn_buff(&b, "%s%s", i > 0 ? " or " : "", qn_padding_names[i]);
+		break;
+	}
+	return qn_buf_str(&b);
+}
+
+/* "stride, dilation, …" */
+static const char *
+known(qn_reader *r, const qn_attr_set_info *set)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, r->m->arena);
+	for (size_t i = 0; i < set->nattr; i++)
+		qn_buff(&b, "%s%s", i > 0 ? ", " : "", set->attr[i].name);
+	return set->nattr > 0 ? qn_buf_str(&b) : "none";
+}
+
+/* name=value; bit i of *seen stands for row i of the set. */
+static bool
+read_attr(qn_reader *r, const qn_attr_set_info *set, const char *op, qn_attrs *out, uint32_t *seen, bool *ok)
+{
+	const char *place = qn_read_place(r);
+	const char *word;
+	size_t n = qn_text_word(&r->text, &word);
+
+	if (n == 0)
+		return qn_read_fail(r, "expected the name of an attribute");
+	if (!qn_read_expect(r, "="))
+		return false;
+	const qn_attr_info *info = find(set, word, n);
+	if (info == NULL) {
+		*ok = false;
+		(void)qn_report(r->m->env, QN_EINVALID, "attr.unknown", place, "%s has no attribute '%.*s'; it has: %s", op, (int)n, word,
+		                known(r, set));
+		return qn_read_skip(r, ",}");
+	}
+	uint32_t bit = 1U << (uint32_t)(info - set->attr);
+	if ((*seen & bit) != 0) {
+		*ok = false;
+		(void)qn_report(r->m->env, QN_EINVALID, "attr.duplicate", place, "attribute '%s' is given twice", info->name);
+		return qn_read_skip(r, ",}");
+	}
+	*seen |= bit;
+	qn_text start = r->text;
+	if (read_value(&r->text, info, out) && (qn_text_peek(&r->text, ",") || qn_text_peek(&r->text, "}")))
+		return true;
+	*ok = false;
+	(void)qn_report(r->m->env, QN_EINVALID, "attr.value", place, "attribute '%s' of %s must be %s", info->name, op, wanted(r, info));
+	r->text = start;
+	return qn_read_skip(r, ",}");
+}
+
+bool
+qn_read_attrs(qn_reader *r, qn_op op, const char *name, qn_attrs *out, bool *ok)
+{
+	const char *place = qn_read_place(r);
+	uint32_t seen = 0;
+
+	if (op == QN_NOP) {
+		if (!qn_text_eat(&r->text, "{"))
+			return true;
+		return qn_read_skip(r, "}") && qn_read_expect(r, "}");
+	}
+	qn_attr_set id = qn_opinfo_get(op)->attrs;
+	const qn_attr_set_info *set = &qn_attr_set_table[id];
+	qn_attrs_default(id, out);
+	if (qn_text_eat(&r->text, "{") && !qn_text_eat(&r->text, "}")) {
+		do {
+			if (!read_attr(r, set, name, out, &seen, ok))
+				return false;
+		} while (qn_text_eat(&r->text, ","));
+		if (!qn_read_expect(r, "}"))
+			return false;
+	}
+	for (size_t i = 0; i < set->nattr; i++) {
+		if (set->attr[i].default_text[0] == '\0' && (seen >> i & 1U) == 0) {
+			*ok = false;
+			(void)qn_report(r->m->env, QN_EINVALID, "attr.missing", place, "%s needs the attribute '%s': %s", name,
+			                set->attr[i].name, wanted(r, &set->attr[i]));
+		}
+	}
+	return true;
+}

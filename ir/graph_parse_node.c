@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph_parse_node.c - reads a graph: signature, nodes, return.
+ *
+ *   graph @main(%image: tensor<1x8x8x1xf32>) {
+ *     %w = const : tensor<4x3x3x1xf32> rand 7
+ *     %c = conv2d %image, %w {padding=same}       the type may be left out where the shape rule gives it
+ *     return %c as "features"
+ *   }
+ *
+ * A node that is wrong is reported and stands for a value that nothing is known about: nodes that use it are not judged by it. */
+#include "ir/graph_text.h"
+
+#include <string.h>
+
+typedef struct draft {
+	const char *name;
+	const char *place;
+	const char *op_name;
+	qn_op op;   /* QN_NOP: there is no such op */
+	bool fresh; /* the name is new */
+	bool ok;
+	qn_attrs attr;
+	const qn_type *type;
+	const qn_graph *callee;
+	const qn_tensor *value;
+} draft;
+
+static void
+wrong(qn_reader *r, draft *d, const char *id, const char *text, const char *name)
+{
+	d->ok = false;
+	(void)qn_report(r->m->env, QN_EINVALID, id, d->place, "node '%s': %s '%s'", d->name, text, name);
+}
+
+/* "%name", new in this graph. */
+static bool
+read_new_name(qn_reader *r, draft *d)
+{
+	*d = (draft){.place = qn_read_place(r), .op = QN_NOP, .op_name = "", .ok = true, .fresh = true};
+	if (!qn_read_name(r, "%", &d->name))
+		return false;
+	if (qn_map_gets(&r->values, d->name) == NULL)
+		return true;
+	d->fresh = false;
+	d->ok = false;
+	(void)qn_report(r->m->env, QN_EINVALID, "graph.name.duplicate", d->place, "%%%s is defined twice in @%s; rename one",
+	                d->name, r->g->name);
+	return true;
+}
+
+/* The value of a name; 0 when it or its node is wrong. */
+static qn_id
+look_up(qn_reader *r, const char *place, const char *name)
+{
+	const qn_id *id = qn_map_gets(&r->values, name);
+
+	if (id == NULL)
+		(void)qn_report(r->m->env, QN_EINVALID, "graph.value.undefined", place, "no value %%%s stands before this in @%s", name,
+		                r->g->name);
+	return id != NULL ? *id : 0;
+}
+
+static void
+define(qn_reader *r, const draft *d, qn_id id)
+{
+	if (!d->fresh)
+		return;
+	qn_id *kept = QN_NEW(r->m->arena, qn_id, 1);
+	*kept = id;
+	qn_map_puts(&r->values, d->name, kept);
+}
+
+static bool
+read_op(qn_reader *r, draft *d)
+{
+	const char *word;
+	size_t n = qn_text_word(&r->text, &word);
+
+	if (n == 0)
+		return qn_read_fail(r, "expected an op");
+	d->op_name = qn_arena_strn(r->m->arena, word, n);
+	d->op = qn_op_find(d->op_name);
+	if (d->op == QN_NOP)
+		wrong(r, d, "op.unknown", "there is no op", d->op_name);
+	if (d->op == QN_OP_input)
+		wrong(r, d, "op.input", "inputs stand in the parentheses after the graph's name, not in its body:", d->name);
+	if (!qn_text_peek(&r->text, "@"))
+		return d->op != QN_OP_call || qn_read_fail(r, "expected the called graph's '@name'");
+	if (d->op != QN_OP_call && d->op != QN_NOP)
+		return qn_read_fail(r, "expected no graph's name: only call has one");
+	const char *callee;
+	if (!qn_read_name(r, "@", &callee))
+		return false;
+	d->callee = qn_map_gets(&r->graphs, callee);
+	if (d->op == QN_OP_call && d->callee == NULL)
+		wrong(r, d, "graph.callee.undefined", "no graph stands before this one that is called", callee);
+	return true;
+}
+
+static bool
+read_inputs(qn_reader *r, draft *d)
+{
+	const char *name;
+
+	r->nin = 0;
+	if (!qn_text_peek(&r->text, "%"))
+		return true;
+	/* A node without inputs has attributes or a type, so this "%" is not the next line's. */
+	do {
+		const char *place = qn_read_place(r);
+
+		if (!qn_read_name(r, "%", &name))
+			return false;
+		if (r->nin == r->in_cap)
+			r->in = qn_arena_grow(r->m->arena, r->in, &r->in_cap, r->nin + 1, sizeof *r->in);
+		r->in[r->nin] = look_up(r, place, name);
+		if (r->in[r->nin++] == 0)
+			d->ok = false;
+	} while (qn_text_eat(&r->text, ","));
+	return true;
+}
+
+/* ": type", and a constant's value. */
+static bool
+read_result(qn_reader *r, draft *d)
+{
+	if (qn_text_eat(&r->text, ":")) {
+		if (!qn_read_type(r, &d->type))
+			return false;
+		d->ok = d->ok && d->type != NULL;
+	} else if (d->op == QN_OP_const) {
+		wrong(r, d, "type.needed", "a constant needs a type:", d->name);
+	}
+	if (d->op != QN_OP_const)
+		return true;
+	if (!qn_read_const(r, d->type, &d->value))
+		return false;
+	d->ok = d->ok && d->value != NULL;
+	return true;
+}
+
+static bool
+read_node(qn_reader *r)
+{
+	draft d;
+	qn_id id = 0;
+
+	if (!read_new_name(r, &d) || !qn_read_expect(r, "=") || !read_op(r, &d) || !read_inputs(r, &d))
+		return false;
+	if (!qn_read_attrs(r, d.op, d.op_name, &d.attr, &d.ok) || !read_result(r, &d))
+		return false;
+	if (d.ok)
+		id = qn_graph_add(r->g, &(qn_node){.op = d.op, .name = d.name, .nin = (uint32_t)r->nin, .in = r->in, .attr = &d.attr,
+		                                   .type = d.type, .value = d.value, .callee = d.callee, .place = d.place});
+	define(r, &d, id);
+	return true;
+}
+
+static bool
+read_signature(qn_reader *r)
+{
+	draft d;
+
+	if (!qn_read_expect(r, "("))
+		return false;
+	if (qn_text_eat(&r->text, ")"))
+		return true;
+	do {
+		qn_id id = 0;
+
+		if (!read_new_name(r, &d) || !qn_read_expect(r, ":") || !qn_read_type(r, &d.type))
+			return false;
+		if (d.ok && d.type != NULL)
+			id = qn_graph_add(r->g, &(qn_node){.op = QN_OP_input, .name = d.name, .type = d.type, .place = d.place});
+		define(r, &d, id);
+	} while (qn_text_eat(&r->text, ","));
+	return qn_read_expect(r, ")");
+}
+
+/* After `return`. */
+static bool
+read_outputs(qn_reader *r)
+{
+	qn_map names;
+
+	qn_map_init(&names, r->m->arena);
+	if (!qn_text_peek(&r->text, "%"))
+		return true;
+	do {
+		const char *place = qn_read_place(r);
+		const char *value;
+
+		if (!qn_read_name(r, "%", &value))
+			return false;
+		const char *name = value;
+		qn_id id = look_up(r, place, value);
+		if (qn_text_eat(&r->text, "as") && !qn_read_quoted(r, &name))
+			return false;
+		if (qn_map_gets(&names, name) == NULL)
+			qn_map_puts(&names, name, r);
+		else
+			(void)qn_report(r->m->env, QN_EINVALID, "graph.name.duplicate", place, "@%s returns two values as '%s'",
+			                r->g->name, name);
+		if (id != 0)
+			qn_graph_output(r->g, name, id);
+	} while (qn_text_eat(&r->text, ","));
+	return true;
+}
+
+bool
+qn_read_graph(qn_reader *r)
+{
+	const char *place = qn_read_place(r);
+	const char *name;
+
+	if (!qn_read_name(r, "@", &name))
+		return false;
+	r->g = qn_graph_new(r->m, name);
+	qn_map_init(&r->values, r->m->arena);
+	if (!read_signature(r) || !qn_read_expect(r, "{"))
+		return false;
+	while (!qn_text_eat(&r->text, "return")) {
+		if (r->m->env->diags->n == QN_MAX_DIAGS)
+			return false; /* nothing more would be told */
+		if (!qn_text_peek(&r->text, "%"))
+			return qn_read_fail(r, "expected a node or 'return'");
+		if (!read_node(r))
+			return false;
+	}
+	if (!read_outputs(r) || !qn_read_expect(r, "}"))
+		return false;
+	if (qn_map_gets(&r->graphs, name) == NULL)
+		qn_map_puts(&r->graphs, name, r->g);
+	else
+		(void)qn_report(r->m->env, QN_EINVALID, "graph.name.duplicate", place, "graph @%s is defined twice; rename one", name);
+	qn_model_add_graph(r->m, r->g);
+	return true;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph_print.c - writes the canonical text form of models: two equal models have equal text.
+ *
+ *   model "m" stage float
+ *   param @w.q = {…}
+ *   symbol $c.x : asym
+ *   graph @main(%x: tensor<4xf32>) {
+ *     %y = clip %x {min=0.0} : tensor<4xf32>
+ *     return %y
+ *   } */
+#include <string.h>
+
+#include "ir/graph_text.h"
+#include "ir/type_impl.h"
+
+const char *const qn_rounding_names[3] = {"double", "single", "nearest"};
+
+/* The values of one named vector, nested by its shape. */
+static void
+print_values(qn_buf *b, const qn_params *p, int32_t level, size_t *at)
+{
+	bool innermost = level == p->rank - 1;
+
+	qn_buf_putc(b, '{');
+	for (int64_t i = 0; i < p->shape[level]; i++) {
+		if (i > 0)
+			qn_buf_puts(b, p->rank > 1 ? ", " : ",");
+		if (!innermost) {
+			print_values(b, p, level + 1, at);
+			continue;
+		}
+		qn_print_real(b, p->scale[*at], QN_PLAIN_f32);
+		if (p->zp != NULL && p->zp[*at] != 0)
+			qn_buff(b, ":%lld", (long long)p->zp[*at]);
+		++*at;
+	}
+	qn_buf_putc(b, '}');
+}
+
+static void
+print_param(qn_buf *b, const qn_params *p)
+{
+	size_t at = 0;
+
+	qn_buf_puts(b, "param ");
+	qn_print_name(b, '@', p->name);
+	qn_buf_puts(b, " = ");
+	print_values(b, p, 0, &at);
+	qn_buf_putc(b, '\n');
+}
+
+static void
+print_symbol(qn_buf *b, const qn_symbol *s)
+{
+	qn_buf_puts(b, "symbol ");
+	qn_print_name(b, '$', s->name);
+	qn_buf_puts(b, s->kind == QN_SYM_SYMMETRIC ? " : sym" : " : asym");
+	if (s->len > 0)
+		qn_buff(b, ", len %lld", (long long)s->len);
+	if (s->bound) {
+		qn_buf_puts(b, " = ");
+		if (s->len > 0)
+			qn_print_params(b, s->vec, QN_PLAIN_f32, false);
+		else
+			qn_print_real(b, s->scale, QN_PLAIN_f32);
+		if (s->len == 0 && s->zp != 0)
+			qn_buff(b, ":%lld", (long long)s->zp);
+	}
+	qn_buf_putc(b, '\n');
+}
+
+static void
+print_attrs(qn_buf *b, const qn_node *n)
+{
+	qn_attr_set id = qn_opinfo_get(n->op)->attrs;
+	const qn_attr_set_info *set = &qn_attr_set_table[id];
+	bool any = false;
+
+	for (size_t i = 0; i < set->nattr; i++) {
+		const qn_attr_info *info = &set->attr[i];
+
+		if (qn_attr_is_default(id, info, n->attr))
+			continue;
+		qn_buff(b, "%s%s=", any ? ", " : " {", info->name);
+		qn_attr_print(b, info, n->attr);
+		any = true;
+	}
+	if (any)
+		qn_buf_putc(b, '}');
+}
+
+static void
+print_node(qn_buf *b, const qn_graph *g, const qn_node *n)
+{
+	qn_buf_puts(b, "  ");
+	qn_print_name(b, '%', n->name);
+	qn_buff(b, " = %s", qn_opinfo_get(n->op)->name);
+	if (n->op == QN_OP_call) {
+		qn_buf_putc(b, ' ');
+		qn_print_name(b, '@', n->callee->name);
+	}
+	for (uint32_t i = 0; i < n->nin; i++) {
+		qn_buf_puts(b, i > 0 ? ", " : " ");
+		qn_print_name(b, '%', g->node[n->in[i]].name);
+	}
+	print_attrs(b, n);
+	qn_buf_puts(b, " : ");
+	qn_type_print(b, n->type);
+	if (n->op == QN_OP_const) {
+		qn_buf_putc(b, ' ');
+		qn_const_print(b, n->value);
+	}
+	qn_buf_putc(b, '\n');
+}
+
+static void
+print_signature(qn_buf *b, const qn_graph *g)
+{
+	qn_buf_puts(b, "graph ");
+	qn_print_name(b, '@', g->name);
+	qn_buf_putc(b, '(');
+	for (size_t i = 0; i < g->ninput; i++) {
+		const qn_node *n = qn_graph_node(g, g->input[i]);
+
+		qn_buf_puts(b, i > 0 ? ", " : "");
+		qn_print_name(b, '%', n->name);
+		qn_buf_puts(b, ": ");
+		qn_type_print(b, n->type);
+	}
+	qn_buf_puts(b, ") {\n");
+}
+
+void
+qn_graph_print(qn_buf *b, const qn_graph *g)
+{
+	print_signature(b, g);
+	for (qn_id id = 1; id < g->n; id++)
+		if (g->node[id].op != QN_OP_input)
+			print_node(b, g, &g->node[id]);
+	qn_buf_puts(b, "  return");
+	for (size_t i = 0; i < g->noutput; i++) {
+		const char *name = g->node[g->output[i].value].name;
+
+		qn_buf_puts(b, i > 0 ? ", " : " ");
+		qn_print_name(b, '%', name);
+		if (strcmp(name, g->output[i].name) != 0) {
+			qn_buf_puts(b, " as ");
+			qn_buf_quoted(b, g->output[i].name);
+		}
+	}
+	qn_buf_puts(b, "\n}\n");
+}
+
+void
+qn_model_print(qn_buf *b, const qn_model *m)
+{
+	qn_buf_puts(b, "model ");
+	qn_buf_quoted(b, m->name);
+	qn_buff(b, " stage %s", qn_stage_names[m->stage]);
+	if (m->rounding != 0)
+		qn_buff(b, " rounding %s", qn_rounding_names[m->rounding]);
+	qn_buf_putc(b, '\n');
+	for (size_t i = 0; i < m->types.nparam; i++)
+		print_param(b, m->types.param[i]);
+	for (size_t i = 0; i < m->types.nsymbol; i++)
+		print_symbol(b, m->types.symbol[i]);
+	for (size_t i = 0; i < m->ngraph; i++)
+		qn_graph_print(b, m->graph[i]);
+}

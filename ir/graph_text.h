@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph_text.h - what the files behind the text form of models share: the reader's state and its small steps.
+ *
+ * A step returns false when the text breaks the grammar: that ends the reading.  What is only wrong (an unknown op, a shape that does not fit) is
+ * reported and marked, and the reading goes on, so that one run tells everything. */
+#ifndef QN_IR_GRAPH_TEXT_H
+#define QN_IR_GRAPH_TEXT_H
+
+#include "ir/diag.h"
+#include "ir/graph.h"
+#include "ir/text.h"
+
+typedef struct qn_reader {
+	qn_model *m;
+	qn_text text;
+	qn_map graphs; /* name -> qn_graph, those read so far */
+	qn_graph *g;   /* the one being read */
+	qn_map values; /* its names -> qn_id *, 0 behind a node that was wrong */
+	qn_id *in;     /* inputs of the node being read */
+	size_t nin, in_cap;
+	int64_t filled;      /* elements made by splat and rand */
+	const char *counted; /* lines are counted up to here */
+	const char *line_start;
+	size_t line;
+} qn_reader;
+
+/* How integer nodes round, by qn_model.rounding. */
+extern const char *const qn_rounding_names[3];
+
+/* "file:line:column" of the next token, in the model's arena. */
+const char *qn_read_place(qn_reader *r);
+/* Reports graph.syntax at the next token; false. */
+bool qn_read_fail(qn_reader *r, const char *fmt, ...) QN_PRINTF(2, 3);
+bool qn_read_expect(qn_reader *r, const char *token);
+/* "…" with JSON's escapes, not empty. */
+bool qn_read_quoted(qn_reader *r, const char **out);
+/* sigil and [A-Za-z0-9_.]+ or a quoted text. */
+bool qn_read_name(qn_reader *r, const char *sigil, const char **out);
+/* NULL in *out when the type is wrong (reported); the text is past it then. */
+bool qn_read_type(qn_reader *r, const qn_type **out);
+/* Goes on to the first of the characters in `stop` that stands outside of brackets. */
+bool qn_read_skip(qn_reader *r, const char *stop);
+
+/* "{" attributes "}", if there are any, into the op's set; *ok becomes false when one is wrong or missing.  op QN_NOP: skipped. */
+bool qn_read_attrs(qn_reader *r, qn_op op, const char *name, qn_attrs *out, bool *ok);
+
+/* The value of a constant after its type: [1, 2], splat 0.5, rand 7 or bytes "00ff".  NULL in *out when it is wrong or type is NULL. */
+bool qn_read_const(qn_reader *r, const qn_type *type, const qn_tensor **out);
+void qn_const_print(qn_buf *b, const qn_tensor *x);
+
+/* graph @name(…) { … } after the word graph. */
+bool qn_read_graph(qn_reader *r);
+
+#endif

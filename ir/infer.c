@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* infer.c - what the shape rules share: reports, shapes, and the element types that the behaviours under quantization ask for. */
+#include "ir/infer.h"
+
+#include "ir/diag.h"
+#include "ir/window.h"
+
+static void
+report(const qn_graph *g, const qn_node *n, qn_status status, const char *id, const char *fmt, va_list args)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, g->model->arena);
+	qn_bufvf(&b, fmt, args);
+	(void)qn_report(g->model->env, status, id, qn_node_place(g, n), "%s", qn_buf_str(&b));
+}
+
+bool
+qn_infer_error(const qn_graph *g, const qn_node *n, const char *id, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	report(g, n, QN_EINVALID, id, fmt, args);
+	va_end(args);
+	return false;
+}
+
+bool
+qn_infer_refuse(const qn_graph *g, const qn_node *n, const char *id, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	report(g, n, QN_EUNSUPPORTED, id, fmt, args);
+	va_end(args);
+	return false;
+}
+
+const qn_type *
+qn_infer_in(const qn_graph *g, const qn_node *n, uint32_t i)
+{
+	return g->node[n->in[i]].type;
+}
+
+const char *
+qn_infer_type_text(const qn_graph *g, const qn_type *type)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, g->model->arena);
+	qn_type_print(&b, type);
+	return qn_buf_str(&b);
+}
+
+const char *
+qn_infer_elem_text(const qn_graph *g, const qn_elem *e)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, g->model->arena);
+	qn_elem_print(&b, e);
+	return qn_buf_str(&b);
+}
+
+qn_shape
+qn_shape_of(const qn_type *type)
+{
+	qn_shape s = {.rank = type->rank};
+
+	for (int32_t i = 0; i < s.rank; i++)
+		s.dim[i] = type->dim[i];
+	return s;
+}
+
+bool
+qn_dim_fits(int64_t a, int64_t b)
+{
+	return a == b || a == QN_DYNAMIC || b == QN_DYNAMIC;
+}
+
+int64_t
+qn_dim_merge(int64_t a, int64_t b)
+{
+	return a == QN_DYNAMIC ? b : a;
+}
+
+int64_t
+qn_dims_product(int32_t n, const int64_t *dim, int32_t *dynamic)
+{
+	int64_t count = 1;
+	bool huge = false;
+
+	*dynamic = 0;
+	for (int32_t i = 0; i < n; i++) {
+		if (dim[i] == QN_DYNAMIC) {
+			++*dynamic;
+		} else if (dim[i] == 0) {
+			count = 0;
+		} else if (count > QN_MAX_COUNT / dim[i]) {
+			huge = true;
+		} else {
+			count *= dim[i];
+		}
+	}
+	return count == 0 || !huge ? count : QN_MAX_COUNT + 1;
+}
+
+bool
+qn_infer_size(const qn_graph *g, const qn_node *n, int32_t rank, const int64_t *dim)
+{
+	int32_t dynamic = 0;
+	bool ok = rank < 0 || qn_dims_product(rank, dim, &dynamic) <= QN_MAX_COUNT;
+
+	for (int32_t i = 0; ok && i < rank; i++)
+		ok = dim[i] <= QN_MAX_COUNT;
+	return ok || qn_infer_error(g, n, "shape.size", "the result has a dim or a number of elements above 2^40");
+}
+
+bool
+qn_infer_rank(const qn_graph *g, const qn_node *n, uint32_t i, int32_t rank)
+{
+	const qn_type *t = qn_infer_in(g, n, i);
+
+	if (t->rank == -1 || t->rank == rank)
+		return true;
+	return qn_infer_error(g, n, "shape.rank", "input %u ('%s') has %d dims in %s, must have %d", i,
+	                      g->node[n->in[i]].name, (int)t->rank, qn_infer_type_text(g, t), (int)rank);
+}
+
+bool
+qn_infer_vector(const qn_graph *g, const qn_node *n, uint32_t i, int64_t dim)
+{
+	const qn_type *t = qn_infer_in(g, n, i);
+
+	if (!qn_infer_rank(g, n, i, 1))
+		return false;
+	if (t->rank == -1 || qn_dim_fits(t->dim[0], dim))
+		return true;
+	return qn_infer_error(g, n, "shape.channels", "input %u ('%s') has %lld elements, there are %lld channels", i,
+	                      g->node[n->in[i]].name, (long long)t->dim[0], (long long)dim);
+}
+
+bool
+qn_infer_range(const qn_graph *g, const qn_node *n, const char *attr, int32_t count, const int64_t *v, int64_t min)
+{
+	for (int32_t i = 0; i < count; i++)
+		if (v[i] < min || v[i] > QN_WINDOW_MAX)
+			return qn_infer_error(g, n, "attr.value", "%s has the value %lld, must lie in %lld..%lld", attr,
+			                      (long long)v[i], (long long)min, (long long)QN_WINDOW_MAX);
+	return true;
+}
+
+qn_operands
+qn_infer_operands(const qn_graph *g, const qn_node *n)
+{
+	qn_operands all = QN_OPERANDS_BAD;
+
+	for (uint32_t i = 0; i < n->nin; i++) {
+		const qn_type *t = qn_infer_in(g, n, i);
+
+		if (t->is_tuple) {
+			(void)qn_infer_error(g, n, "type.tuple", "input %u ('%s') is a tuple; take a field with `get`", i,
+			                     g->node[n->in[i]].name);
+			return QN_OPERANDS_BAD;
+		}
+		qn_operands kind = qn_elem_is_float(t->elem) ? QN_OPERANDS_FLOAT : QN_OPERANDS_CODES;
+		if (i > 0 && kind != all) {
+			(void)qn_infer_error(g, n, "type.mixed",
+			                     "inputs '%s' (%s) and '%s' (%s) are partly float; quantize or dequantize one of them",
+			                     g->node[n->in[0]].name, qn_infer_type_text(g, qn_infer_in(g, n, 0)),
+			                     g->node[n->in[i]].name, qn_infer_type_text(g, t));
+			return QN_OPERANDS_BAD;
+		}
+		all = kind;
+	}
+	return all;
+}
+
+/* A calibrated element stands for its float type. */
+static const qn_elem *
+float_elem(const qn_graph *g, const qn_elem *e)
+{
+	return e->kind == QN_ELEM_CALIBRATED ? qn_elem_plain(&g->model->types, e->expressed) : e;
+}
+
+const qn_elem *
+qn_infer_float(const qn_graph *g, const qn_node *n)
+{
+	const qn_elem *first = float_elem(g, qn_infer_in(g, n, 0)->elem);
+
+	for (uint32_t i = 1; i < n->nin; i++) {
+		const qn_elem *e = float_elem(g, qn_infer_in(g, n, i)->elem);
+
+		if (e != first) {
+			(void)qn_infer_error(g, n, "type.mismatch", "input %u ('%s') has %s elements, input 0 has %s", i,
+			                     g->node[n->in[i]].name, qn_infer_elem_text(g, e), qn_infer_elem_text(g, first));
+			return NULL;
+		}
+	}
+	return first;
+}
+
+const qn_elem *
+qn_infer_same(const qn_graph *g, const qn_node *n)
+{
+	return qn_infer_operands(g, n) != QN_OPERANDS_BAD ? qn_infer_in(g, n, 0)->elem : NULL;
+}
+
+static bool
+not_blocked(const qn_graph *g, const qn_node *n, uint32_t i)
+{
+	const qn_elem *e = qn_infer_in(g, n, i)->elem;
+
+	return e->gran != QN_SUB_CHANNEL ||
+	       qn_infer_refuse(g, n, "unsupported.subchannel", "%s takes no operand quantized in blocks, input %u ('%s') is %s",
+	                       qn_opinfo_get(n->op)->name, i, g->node[n->in[i]].name, qn_infer_elem_text(g, e));
+}
+
+static bool
+is_uniform(const qn_graph *g, const qn_node *n, uint32_t i)
+{
+	const qn_elem *e = qn_infer_in(g, n, i)->elem;
+
+	if (e->kind == QN_ELEM_UNIFORM)
+		return not_blocked(g, n, i);
+	return qn_infer_error(g, n, "type.element", "input %u ('%s') has %s elements, needs float or uniformly quantized ones", i,
+	                      g->node[n->in[i]].name, qn_infer_elem_text(g, e));
+}
+
+const qn_elem *
+qn_infer_mix(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	qn_operands kind = qn_infer_operands(g, n);
+	bool ok = kind != QN_OPERANDS_BAD;
+
+	if (kind == QN_OPERANDS_FLOAT)
+		return qn_infer_float(g, n);
+	for (uint32_t i = 0; ok && i < n->nin; i++)
+		ok = is_uniform(g, n, i);
+	if (!ok)
+		return NULL;
+	if (declared == NULL) {
+		(void)qn_infer_error(g, n, "type.needed", "%s on quantized inputs has parameters of its own: write the result's type",
+		                     qn_opinfo_get(n->op)->name);
+		return NULL;
+	}
+	if (!declared->is_tuple && declared->elem->kind == QN_ELEM_UNIFORM)
+		return declared->elem;
+	(void)qn_infer_error(g, n, "type.mismatch", "the inputs are quantized, so the result must be; it is declared %s",
+	                     qn_infer_type_text(g, declared));
+	return NULL;
+}
+
+static bool
+has_zero_point(const qn_elem *e)
+{
+	if (e->zp_sym != NULL)
+		return e->zp_sym->kind != QN_SYM_SYMMETRIC;
+	if (e->scale->kind != QN_SCALE_VEC)
+		return e->zp != 0;
+	for (size_t i = 0; e->scale->vec->zp != NULL && i < e->scale->vec->n; i++)
+		if (e->scale->vec->zp[i] != 0)
+			return true;
+	return false;
+}
+
+/* Data and weights: signed codes of at most 8 bits. */
+static bool
+byte_operand(const qn_graph *g, const qn_node *n, uint32_t i)
+{
+	const qn_elem *e = qn_infer_in(g, n, i)->elem;
+
+	if (!is_uniform(g, n, i))
+		return false;
+	return (e->is_signed && e->bits <= 8) ||
+	       qn_infer_refuse(g, n, "unsupported.storage", "input %u ('%s') is %s; %s takes signed codes of at most 8 bits", i,
+	                       g->node[n->in[i]].name, qn_infer_elem_text(g, e), qn_opinfo_get(n->op)->name);
+}
+
+static bool
+weights_ok(const qn_graph *g, const qn_node *n)
+{
+	const qn_elem *x = qn_infer_in(g, n, 0)->elem;
+	const qn_elem *w = qn_infer_in(g, n, 1)->elem;
+	const char *name = g->node[n->in[1]].name;
+	bool ok = true;
+
+	if (w->gran == QN_PER_AXIS && w->axis[0] != 0)
+		ok = qn_infer_error(g, n, "type.axis", "weights '%s' are quantized along axis %d, output channels are axis 0", name,
+		                    (int)w->axis[0]);
+	if (has_zero_point(w))
+		ok = qn_infer_error(g, n, "type.symmetric", "weights '%s' of %s have a zero point; it must be 0", name,
+		                    qn_infer_elem_text(g, w));
+	if (w->expressed != x->expressed)
+		ok = qn_infer_error(g, n, "type.mismatch", "weights '%s' express %s, the data %s", name,
+		                    qn_plain_table[w->expressed].name, qn_plain_table[x->expressed].name);
+	return ok;
+}
+
+/* The bias has the accumulator's scale: its codes are added as they are. */
+static bool
+bias_ok(const qn_graph *g, const qn_node *n, const qn_elem *acc)
+{
+	const qn_elem *b = qn_infer_in(g, n, 2)->elem;
+	bool fits = b->kind == QN_ELEM_UNIFORM && b->is_signed && b->bits == 32 && b->gran == acc->gran &&
+	            b->scale == acc->scale && !has_zero_point(b);
+
+	return fits || qn_infer_error(g, n, "type.bias", "bias '%s' is %s; it must be i32 with zero point 0 and the scale of %s",
+	                              g->node[n->in[2]].name, qn_infer_elem_text(g, b), qn_infer_elem_text(g, acc));
+}
+
+const qn_elem *
+qn_infer_acc(const qn_graph *g, const qn_node *n, int32_t channel)
+{
+	qn_operands kind = qn_infer_operands(g, n);
+
+	if (kind == QN_OPERANDS_BAD)
+		return NULL;
+	if (kind == QN_OPERANDS_FLOAT)
+		return qn_infer_float(g, n);
+	bool ok = byte_operand(g, n, 0);
+	ok = byte_operand(g, n, 1) && ok;
+	if (!ok || !weights_ok(g, n))
+		return NULL;
+	const qn_elem *x = qn_infer_in(g, n, 0)->elem;
+	const qn_elem *w = qn_infer_in(g, n, 1)->elem;
+	if (x->gran != QN_PER_TENSOR) {
+		(void)qn_infer_error(g, n, "type.granularity", "data '%s' is %s; it must be quantized per tensor",
+		                     g->node[n->in[0]].name, qn_infer_elem_text(g, x));
+		return NULL;
+	}
+	qn_elem acc = qn_elem_desc(32, true);
+	acc.kind = QN_ELEM_UNIFORM;
+	acc.has_expressed = true;
+	acc.expressed = x->expressed;
+	acc.scale = qn_scale_op(&g->model->types, QN_SCALE_MUL, x->scale, w->scale);
+	acc.gran = w->gran;
+	acc.naxis = w->naxis;
+	acc.axis = w->gran == QN_PER_AXIS ? &channel : NULL;
+	const qn_elem *e = NULL;
+	if (qn_elem_make(&g->model->types, qn_node_place(g, n), &acc, &e) != QN_OK)
+		return NULL;
+	return n->nin < 3 || bias_ok(g, n, e) ? e : NULL;
+}
+
+const qn_elem *
+qn_infer_move_axis(const qn_graph *g, const qn_node *n, const qn_elem *e, int32_t axis)
+{
+	qn_elem moved = *e;
+	const qn_elem *out = NULL;
+
+	moved.axis = &axis;
+	return qn_elem_make(&g->model->types, qn_node_place(g, n), &moved, &out) == QN_OK ? out : NULL;
+}
+
+const qn_type *
+qn_infer_result(const qn_graph *g, const qn_node *n, const qn_elem *e, const qn_shape *shape)
+{
+	if (!qn_infer_size(g, n, shape->rank, shape->dim))
+		return NULL;
+	const qn_type *t = qn_type_tensor(&g->model->types, e, shape->rank, shape->dim);
+	if (qn_elem_is_quant(e) && qn_type_check(&g->model->types, qn_node_place(g, n), t) != QN_OK)
+		return NULL;
+	return t;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* infer_elementwise.c - types of add, mul (numpy's broadcasting) and bias_add.
+ *
+ *   [2,1,4] + [3,1]  ->  [2,3,4]       [?,1] + [1,5]  ->  [?,5]       [?] + [5]  ->  [5] */
+#include "ir/infer.h"
+
+/* Two dims that stand above each other; false when they do not fit. */
+static bool
+broadcast_dim(int64_t a, int64_t b, int64_t *out)
+{
+	if (a == 1 || b == 1) {
+		*out = a == 1 ? b : a;
+		return true;
+	}
+	*out = qn_dim_merge(a, b);
+	return qn_dim_fits(a, b);
+}
+
+static const qn_type *
+broadcast(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	const qn_elem *e = qn_infer_mix(g, n, declared);
+
+	if (e == NULL)
+		return NULL;
+	qn_shape a = qn_shape_of(qn_infer_in(g, n, 0));
+	qn_shape b = qn_shape_of(qn_infer_in(g, n, 1));
+	qn_shape y = {.rank = a.rank > b.rank ? a.rank : b.rank};
+	if (a.rank < 0 || b.rank < 0)
+		y.rank = -1;
+	for (int32_t i = 0; i < y.rank; i++) {
+		int32_t ia = i - (y.rank - a.rank);
+		int32_t ib = i - (y.rank - b.rank);
+
+		if (!broadcast_dim(ia >= 0 ? a.dim[ia] : 1, ib >= 0 ? b.dim[ib] : 1, &y.dim[i])) {
+			(void)qn_infer_error(g, n, "shape.broadcast", "%s and %s do not fit each other in dim %d",
+			                     qn_infer_type_text(g, qn_infer_in(g, n, 0)),
+			                     qn_infer_type_text(g, qn_infer_in(g, n, 1)), (int)i);
+			return NULL;
+		}
+	}
+	return qn_infer_result(g, n, e, &y);
+}
+
+const qn_type *
+qn_infer_add(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	return broadcast(g, n, declared);
+}
+
+const qn_type *
+qn_infer_mul(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	return broadcast(g, n, declared);
+}
+
+/* x [...,C] + b [C] */
+const qn_type *
+qn_infer_bias_add(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	const qn_elem *e = qn_infer_mix(g, n, declared);
+
+	if (e == NULL)
+		return NULL;
+	qn_shape x = qn_shape_of(qn_infer_in(g, n, 0));
+	if (x.rank == 0) {
+		(void)qn_infer_error(g, n, "shape.rank", "the data is a scalar and has no channels");
+		return NULL;
+	}
+	int64_t channels = x.rank > 0 ? x.dim[x.rank - 1] : QN_DYNAMIC;
+	return qn_infer_vector(g, n, 1, channels) ? qn_infer_result(g, n, e, &x) : NULL;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ops.c - the op table, pasted from ops.def: a row there without a shape rule is an undefined qn_infer_<name> for the linker. */
+#include <string.h>
+
+#include "ir/infer.h"
+
+static const qn_opinfo table[QN_NOP] = {
+#define OP(name, min_in, max_in, attrs, behaviour, family) \
+	[QN_OP_##name] = {#name, min_in, max_in, QN_ATTRSET_##attrs, QN_##behaviour, qn_infer_##name},
+#include "ir/ops.def"
+#undef OP
+};
+
+const qn_opinfo *
+qn_opinfo_get(qn_op op)
+{
+	return &table[op];
+}
+
+qn_op
+qn_op_find(const char *name)
+{
+	int i = 0;
+
+	while (i < QN_NOP && strcmp(table[i].name, name) != 0)
+		i++;
+	return (qn_op)i;
+}
