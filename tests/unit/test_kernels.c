@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Integer kernels that compute, against slow models that are written another way: images are
+ * padded in memory where the kernels skip, sums are 64 bits wide, windows are found by position.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "runtime/fixed.h"
+#include "runtime/kernels/conv2d.h"
+#include "runtime/kernels/dense.h"
+#include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/move.h"
+#include "runtime/kernels/pool.h"
+#include "runtime/kernels/requantize.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+
+static uint64_t seed = 1;
+
+/* Uniform in [lo, hi]. */
+static int32_t
+pick(int32_t lo, int32_t hi)
+{
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return lo + (int32_t)((seed >> 33) % (uint64_t)((int64_t)hi - lo + 1));
+}
+
+static void *
+take(int32_t n)
+{
+	void *p = calloc((size_t)n + 1, 1);
+
+	assert_non_null(p);
+	return p;
+}
+
+/* n codes in exactly n bytes, so that the address sanitizer sees an access beyond. */
+static int8_t *
+codes(int32_t n, int32_t lo)
+{
+	int8_t *p = malloc((size_t)n);
+
+	assert_non_null(p);
+	for (int32_t i = 0; i < n; i++)
+		p[i] = (int8_t)pick(lo, 127);
+	return p;
+}
+
+/* Tables of n multipliers near 2^-shift, and biases. */
+typedef struct tables {
+	int32_t mult[16], bias[16];
+	int8_t shift[16];
+} tables;
+
+static void
+fill_tables(tables *t, int32_t shift)
+{
+	for (int i = 0; i < 16; i++) {
+		t->mult[i] = pick(1 << 30, INT32_MAX);
+		t->shift[i] = (int8_t)(shift + pick(-2, 2));
+		t->bias[i] = pick(-5000, 5000);
+	}
+}
+
+/* (m, s) with real = m * 2^(s-31): TFLite QuantizeMultiplier, real > 2^-32. */
+static void
+multiplier(double real, int32_t *m, int32_t *s)
+{
+	int64_t q;
+
+	for (*s = 0; real >= 1.0; ++*s)
+		real /= 2.0;
+	for (; real < 0.5; --*s)
+		real *= 2.0;
+	q = (int64_t)(real * 2147483648.0 + 0.5);
+	if (q == INT64_C(1) << 31) {
+		q /= 2;
+		++*s;
+	}
+	*m = (int32_t)q;
+}
+
+static int64_t
+limit(int64_t x, int64_t lo, int64_t hi)
+{
+	return x < lo ? lo : x > hi ? hi : x;
+}
+
+/* Code of an accumulator: the last step of conv2d, dense and requantize. */
+static int64_t
+code(int64_t acc, int32_t m, int32_t s, int32_t zo, int32_t lo, int32_t hi, int32_t mode)
+{
+	return limit((int64_t)qn_apply((int32_t)acc, m, s, mode) + zo, lo, hi);
+}
+
+/* Accumulators of a convolution over an image that is padded with its zero point in memory. */
+static void
+conv_model(const qn_conv2d_args *a, const int8_t *x, int64_t *y)
+{
+	int32_t reach_h = (a->k_h - 1) * a->dil_h + 1, reach_w = (a->k_w - 1) * a->dil_w + 1;
+	int32_t h = (a->out_h - 1) * a->stride_h + reach_h + a->in_h;
+	int32_t w = (a->out_w - 1) * a->stride_w + reach_w + a->in_w;
+	int32_t depth = a->in_c / a->groups, per = a->out_c / a->groups;
+	int8_t *image = take(h * w * a->in_c);
+
+	for (int32_t b = 0; b < a->batch; b++) {
+		memset(image, a->zi, (size_t)(h * w * a->in_c));
+		for (int32_t i = 0; i < a->in_h; i++)
+			memcpy(image + ((i + a->pad_t) * w + a->pad_l) * a->in_c,
+				x + (b * a->in_h + i) * a->in_w * a->in_c,
+				(size_t)(a->in_w * a->in_c));
+		for (int32_t i = 0; i < a->out_h * a->out_w * a->out_c; i++) {
+			int32_t o = i % a->out_c, ox = i / a->out_c % a->out_w;
+			int32_t oy = i / a->out_c / a->out_w;
+			int64_t acc = a->bias != NULL ? a->bias[o] : 0;
+
+			for (int32_t k = 0; k < a->k_h * a->k_w * depth; k++) {
+				int32_t c = o / per * depth + k % depth;
+				int32_t ix = ox * a->stride_w + k / depth % a->k_w * a->dil_w;
+				int32_t iy = oy * a->stride_h + k / depth / a->k_w * a->dil_h;
+
+				acc += (int64_t)(image[(iy * w + ix) * a->in_c + c] - a->zi) *
+					a->w[o * a->k_h * a->k_w * depth + k];
+			}
+			*y++ = acc;
+		}
+	}
+	free(image);
+}
+
+static qn_conv2d_args
+conv_shape(void)
+{
+	qn_conv2d_args a = {0};
+	int32_t kind = pick(0, 2), reach_h, reach_w;
+
+	a.batch = pick(1, 2), a.in_h = pick(1, 7), a.in_w = pick(1, 7);
+	a.groups = kind == 0 ? 1 : pick(1, 3);
+	a.in_c = kind == 2 ? a.groups : a.groups * pick(1, 4);
+	a.out_c = a.groups * pick(1, 4);
+	a.k_h = pick(1, 4), a.k_w = pick(1, 4);
+	a.stride_h = pick(1, 3), a.stride_w = pick(1, 3);
+	a.dil_h = pick(1, 2), a.dil_w = pick(1, 2);
+	reach_h = (a.k_h - 1) * a.dil_h + 1, reach_w = (a.k_w - 1) * a.dil_w + 1;
+	a.pad_t = pick(0, reach_h), a.pad_l = pick(0, reach_w);
+	a.out_h = pick(1, (a.in_h + a.pad_t + reach_h) / a.stride_h + 1);
+	a.out_w = pick(1, (a.in_w + a.pad_l + reach_w) / a.stride_w + 1);
+	a.zi = pick(-128, 127), a.zo = pick(-128, 127);
+	a.lo = pick(0, 1) ? -128 : pick(-128, 0), a.hi = pick(0, 1) ? 127 : pick(0, 127);
+	a.mode = pick(0, 2);
+	return a;
+}
+
+static void
+test_conv2d(void **state)
+{
+	int seen_lo = 0, seen_hi = 0;
+	(void)state;
+
+	for (int round = 0; round < 400; round++) {
+		qn_conv2d_args a = conv_shape();
+		tables t;
+		int32_t n = a.batch * a.out_h * a.out_w * a.out_c;
+		int8_t *x = codes(a.batch * a.in_h * a.in_w * a.in_c, -128);
+		int8_t *w = codes(a.out_c * a.k_h * a.k_w * a.in_c / a.groups, -127);
+		int8_t *y = malloc((size_t)n);
+		int32_t *acc = malloc((size_t)n * 4);
+		int64_t *want = malloc((size_t)n * 8);
+		const int8_t *rows[4];
+
+		fill_tables(&t, -8);
+		a.w = w, a.bias = pick(0, 3) ? t.bias : NULL;
+		a.mult = t.mult, a.shift = t.shift, a.mult_n = pick(0, 1) ? a.out_c : 1;
+		conv_model(&a, x, want);
+		qn_conv2d_acc(&a, x, rows, acc);
+		qn_conv2d_s8(&a, x, rows, y);
+		for (int32_t i = 0; i < n; i++) {
+			int32_t c = a.mult_n == 1 ? 0 : i % a.out_c;
+
+			assert_int_equal(acc[i], want[i]);
+			assert_int_equal(y[i], code(want[i], t.mult[c], t.shift[c], a.zo, a.lo,
+				a.hi, a.mode));
+			seen_lo += y[i] == -128;
+			seen_hi += y[i] == 127;
+		}
+		free(x), free(w), free(y), free(acc), free(want);
+	}
+	assert_true(seen_lo > 0 && seen_hi > 0);
+}
+
+/* Rows that lie apart in memory, in a ring, give what the whole image gives. */
+static void
+test_conv2d_rows(void **state)
+{
+	const int32_t mult = 1717986918;
+	const int8_t shift = -6;
+	qn_conv2d_args a = {1, 9, 5, 3, 9, 5, 2, 3, 3, 1, 1, 1, 1, 1, 1, 1, 7, -3, -128, 127,
+		QN_RQ_DOUBLE, 1, NULL, NULL, &mult, &shift};
+	int8_t *x = codes(9 * 15, -128), *w = codes(2 * 27, -127), ring[3][15], y[10], whole[90];
+	const int8_t *rows[3];
+	(void)state;
+
+	a.w = w;
+	qn_conv2d_s8(&a, x, rows, whole);
+	for (int32_t iy = 0, oy = -1; oy < 9; iy++, oy++) {
+		if (iy < 9)
+			memcpy(ring[iy % 3], x + iy * 15, 15);
+		for (int32_t k = 0; k < 3; k++)
+			rows[k] = oy - 1 + k >= 0 && oy - 1 + k < 9 ? ring[(oy - 1 + k) % 3] : NULL;
+		if (oy < 0)
+			continue;
+		qn_conv2d_row_s8(&a, rows, y);
+		assert_memory_equal(y, whole + oy * 10, 10);
+	}
+	free(x), free(w);
+}
+
+static void
+test_dense(void **state)
+{
+	(void)state;
+
+	for (int round = 0; round < 200; round++) {
+		qn_dense_args a = {pick(1, 3), pick(1, 40), pick(1, 16), pick(-128, 127), 0,
+			pick(-128, 127), -128, 127, pick(0, 2), 1, NULL, NULL, NULL, NULL};
+		tables t;
+		int8_t *x = codes(a.batch * a.in, -128), *w = codes(a.out * a.in, -128);
+		int32_t acc[48];
+		int8_t y[48];
+
+		fill_tables(&t, -9);
+		a.w = w, a.mult = t.mult, a.shift = t.shift;
+		a.bias = pick(0, 3) ? t.bias : NULL;
+		a.zw = pick(0, 1) ? pick(-128, 127) : 0, a.mult_n = pick(0, 1) ? a.out : 1;
+		qn_dense_acc(&a, x, acc);
+		qn_dense_s8(&a, x, y);
+		for (int32_t i = 0; i < a.batch * a.out; i++) {
+			int32_t o = i % a.out, c = a.mult_n == 1 ? 0 : o;
+			int64_t xw = 0, sx = 0, sw = 0, want;
+
+			for (int32_t k = 0; k < a.in; k++) {
+				xw += x[i / a.out * a.in + k] * w[o * a.in + k];
+				sx += x[i / a.out * a.in + k], sw += w[o * a.in + k];
+			}
+			want = xw - a.zi * sw - a.zw * sx + (int64_t)a.in * a.zi * a.zw;
+			want += a.bias != NULL ? a.bias[o] : 0;
+			assert_int_equal(acc[i], want);
+			assert_int_equal(y[i], code(want, t.mult[c], t.shift[c], a.zo, a.lo, a.hi,
+				a.mode));
+		}
+		free(x), free(w);
+	}
+}
+
+/* The zero point of the input may be folded into the bias: -zi * sum of w is +8 and +12. */
+static void
+test_dense_fold(void **state)
+{
+	static const int8_t w[] = {1, -2, 3, 4, 5, -6}, x[] = {-128, 17, 127};
+	static const int32_t folded[] = {8, 12};
+	qn_dense_args plain = {1, 3, 2, -4, 0, 0, -128, 127, 0, 1, w, NULL, NULL, NULL};
+	qn_dense_args fold = {1, 3, 2, 0, 0, 0, -128, 127, 0, 1, w, folded, NULL, NULL};
+	int32_t a[2], b[2];
+	(void)state;
+
+	qn_dense_acc(&plain, x, a);
+	qn_dense_acc(&fold, x, b);
+	assert_memory_equal(a, b, sizeof a);
+}
+
+static void
+test_requantize(void **state)
+{
+	(void)state;
+
+	for (int round = 0; round < 200; round++) {
+		qn_requantize_args a = {pick(1, 3), pick(1, 5), pick(1, 4), pick(-128, 127),
+			pick(-128, 127), pick(-128, 0), pick(0, 127), pick(0, 2), 1, NULL, NULL};
+		int32_t n = a.outer * a.channels * a.inner, wide[60];
+		int8_t *x = codes(n, -128), y[60], z[60];
+		tables t;
+
+		fill_tables(&t, pick(-3, 3));
+		a.mult = t.mult, a.shift = t.shift, a.mult_n = pick(0, 1) ? a.channels : 1;
+		for (int32_t i = 0; i < n; i++)
+			wide[i] = x[i];
+		qn_requantize_s8(&a, x, y);
+		qn_requantize_s32_s8(&a, wide, z);
+		assert_memory_equal(y, z, (size_t)n);
+		for (int32_t i = 0; i < n; i++) {
+			int32_t c = a.mult_n == 1 ? 0 : i / a.inner % a.channels;
+
+			assert_int_equal(y[i], code(x[i] - a.zi, t.mult[c], t.shift[c], a.zo, a.lo,
+				a.hi, a.mode));
+		}
+		qn_requantize_s8(&a, x, x);
+		assert_memory_equal(x, y, (size_t)n);
+		free(x);
+	}
+}
+
+static void
+test_requantize_limits(void **state)
+{
+	static const int32_t mult = 1 << 30, x[] = {INT32_MIN, INT32_MAX, -129, 128};
+	static const int8_t shift = 1, q[] = {-128, -1, 0, 5, 127};
+	qn_requantize_args a = {1, 1, 4, 0, 0, -128, 127, 0, 1, &mult, &shift};
+	qn_clip_args clip = {5, -1, 5};
+	int8_t y[5];
+	(void)state;
+
+	for (a.mode = QN_RQ_DOUBLE; a.mode <= QN_RQ_NEAREST; a.mode++) {
+		for (a.zi = -128; a.zi <= 127; a.zi += 255) {
+			a.zo = a.zi;
+			qn_requantize_s32_s8(&a, x, y);
+			for (int i = 0; i < 4; i++)
+				assert_int_equal(y[i], i % 2 == 0 ? -128 : 127);
+		}
+	}
+	qn_clip_s8(&clip, q, y);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(y[i], limit(q[i], -1, 5));
+}
+
+/* Multipliers of an addition: TFLite PrepareGeneralAddOrSub, left shift 20. */
+static qn_add_args
+add_args(double sx, double sy, double so)
+{
+	qn_add_args a = {{1, 1, 1, 1}, {0, 0, 0, 1}, {0, 0, 0, 1}, 0, 0, 0, -128, 127, 20,
+		0, 0, 0, 0, 0, 0, QN_RQ_DOUBLE, 0};
+	double twice = 2.0 * (sx > sy ? sx : sy);
+
+	multiplier(sx / twice, &a.mx, &a.shx);
+	multiplier(sy / twice, &a.my, &a.shy);
+	multiplier(twice / (1048576.0 * so), &a.mo, &a.sho);
+	return a;
+}
+
+static void
+test_add_table(void **state)
+{
+	static const struct {
+		int8_t x, y;
+		double sx, sy, so;
+		int8_t zx, zy, zo, sub, out;
+	} row[] = {
+		{10, 20, 0.5, 0.25, 0.5, 0, 0, 0, 0, 20},
+		{10, -20, 0.1, 0.05, 0.08, 3, -5, 1, 0, 0},
+		{127, 127, 0.1, 0.1, 0.1, 0, 0, 0, 0, 127},
+		{-128, -128, 0.02, 0.03, 0.05, -128, -128, -128, 0, -128},
+		{10, 20, 0.5, 0.25, 0.5, 0, 0, 0, 1, 0},
+		{-128, 127, 0.1, 0.1, 0.1, 0, 0, 0, 1, -128},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < COUNT(row); i++) {
+		qn_add_args a = add_args(row[i].sx, row[i].sy, row[i].so);
+		int8_t z;
+
+		a.zx = row[i].zx, a.zy = row[i].zy, a.zo = row[i].zo, a.sub = row[i].sub;
+		qn_add_s8(&a, &row[i].x, &row[i].y, &z);
+		assert_int_equal(z, row[i].out);
+	}
+}
+
+/* Every pair of codes is within one of the real result, for each rounding. */
+static void
+test_add_mul_real(void **state)
+{
+	qn_add_args a = add_args(0.031, 0.017, 0.045);
+	qn_mul_args m = {{1, 1, 1, 1}, {0}, {0}, 9, -20, 3, -128, 127, 0, 0, 0};
+	(void)state;
+
+	a.zx = 9, a.zy = -20, a.zo = 3;
+	multiplier(0.031 * 0.017 / 0.021, &m.m, &m.sh);
+	for (a.mode = QN_RQ_DOUBLE; a.mode <= QN_RQ_NEAREST; a.mode++) {
+		m.mode = a.mode;
+		for (int32_t x = -128; x < 128; x++) {
+			for (int32_t y = -128; y < 128; y++) {
+				double sum = ((x - 9) * 0.031 + (y + 20) * 0.017) / 0.045 + 3;
+				double product = (x - 9) * 0.031 * ((y + 20) * 0.017) / 0.021 + 3;
+				double e = sum < -128 || sum > 127 ? 0 : sum - qn_add_one(&a, x, y);
+				double f = product < -128 || product > 127 ? 0 :
+					product - qn_mul_one(&m, x, y);
+
+				assert_true(e > -0.76 && e < 0.76 && f > -0.76 && f < 0.76);
+			}
+		}
+	}
+}
+
+static void
+test_broadcast(void **state)
+{
+	(void)state;
+
+	for (int round = 0; round < 200; round++) {
+		qn_add_args a = add_args(0.1, 0.2, 0.15);
+		qn_mul_args m = {{0}, {0}, {0}, 3, -4, 5, -128, 127, 1717986918, -5, 0};
+		int32_t n, nx = 1, ny = 1, at[4] = {0};
+		int8_t *x, *y, sum[256], product[256];
+
+		a.zx = 3, a.zy = -4, a.zo = 5, a.mode = m.mode = pick(0, 2);
+		for (int i = 3; i >= 0; i--) {
+			a.dim[i] = m.dim[i] = pick(1, 4);
+			a.xs[i] = m.xs[i] = pick(0, 3) ? nx : 0;
+			a.ys[i] = m.ys[i] = pick(0, 3) ? ny : 0;
+			nx *= a.xs[i] != 0 ? a.dim[i] : 1, ny *= a.ys[i] != 0 ? a.dim[i] : 1;
+		}
+		n = qn_count(a.dim, 4);
+		x = codes(nx, -128), y = codes(ny, -128);
+		qn_add_s8(&a, x, y, sum);
+		qn_mul_s8(&m, x, y, product);
+		for (int32_t i = 0; i < n; i++, qn_step(a.dim, 4, at)) {
+			int32_t p = 0, q = 0;
+
+			for (int k = 0; k < 4; k++)
+				p += at[k] * a.xs[k], q += at[k] * a.ys[k];
+			assert_int_equal(sum[i], qn_add_one(&a, x[p], y[q]));
+			assert_int_equal(product[i], code((x[p] - 3) * (y[q] + 4), m.m, m.sh, 5,
+				-128, 127, m.mode));
+		}
+		if (nx == n) {
+			qn_add_s8(&a, x, y, x);
+			assert_memory_equal(x, sum, (size_t)n);
+		} else if (ny == n) {
+			qn_mul_s8(&m, x, y, y);
+			assert_memory_equal(y, product, (size_t)n);
+		}
+		free(x), free(y);
+	}
+}
+
+static void
+test_round_div(void **state)
+{
+	static const int32_t row[][3] = {{3, 2, 2}, {-3, 2, -2}, {5, 4, 1}, {-6, 4, -2},
+		{-2, 4, -1}, {-9, 6, -2}, {0, 3, 0}, {5, 0, 0}};
+	(void)state;
+
+	for (size_t i = 0; i < COUNT(row); i++)
+		assert_int_equal(qn_round_div(row[i][0], row[i][1]), row[i][2]);
+}
+
+static void
+test_pool(void **state)
+{
+	(void)state;
+
+	for (int round = 0; round < 300; round++) {
+		int32_t k = pick(1, 3), l = pick(1, 3);
+		qn_pool_args a = {pick(1, 2), pick(k, 7), pick(l, 7), pick(1, 3), 0, 0, k, l,
+			pick(1, 3), pick(1, 3), pick(0, k - 1), pick(0, l - 1), pick(-128, -20),
+			pick(20, 127)};
+		const int8_t *rows[3];
+		int8_t *x = codes(a.batch * a.in_h * a.in_w * a.c, -128), *top, *avg;
+		int32_t n;
+
+		a.out_h = (a.in_h + 2 * a.pad_t - k) / a.stride_h + 1;
+		a.out_w = (a.in_w + 2 * a.pad_l - l) / a.stride_w + 1;
+		n = a.batch * a.out_h * a.out_w * a.c;
+		top = malloc((size_t)n), avg = malloc((size_t)n);
+		qn_max_pool_s8(&a, x, rows, top);
+		qn_avg_pool_s8(&a, x, rows, avg);
+		for (int32_t i = 0; i < n; i++) {
+			int32_t ox = i / a.c % a.out_w, oy = i / a.c / a.out_w % a.out_h;
+			int32_t b = i / a.c / a.out_w / a.out_h, most = -128, sum = 0, count = 0;
+
+			for (int32_t j = 0; j < a.in_h * a.in_w; j++) {
+				int32_t dy = j / a.in_w - (oy * a.stride_h - a.pad_t);
+				int32_t dx = j % a.in_w - (ox * a.stride_w - a.pad_l);
+				int32_t v = x[(b * a.in_h * a.in_w + j) * a.c + i % a.c];
+
+				if (dy < 0 || dy >= k || dx < 0 || dx >= l)
+					continue;
+				most = v > most ? v : most;
+				sum += v, count++;
+			}
+			assert_int_equal(top[i], limit(most, a.lo, a.hi));
+			sum = (2 * (sum < 0 ? -sum : sum) + count / 2 * 2) / (2 * count) *
+				(sum < 0 ? -1 : 1);
+			assert_int_equal(avg[i], limit(sum, a.lo, a.hi));
+		}
+		free(x), free(top), free(avg);
+	}
+}
+
+static void
+test_pool_empty(void **state)
+{
+	qn_pool_args a = {1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 0, -100, 50};
+	const int8_t *rows[1], x[1] = {77};
+	int8_t y[2];
+	(void)state;
+
+	qn_max_pool_s8(&a, x, rows, y);
+	assert_int_equal(y[0], -100);
+	assert_int_equal(y[1], 50);
+}
+
+/* Multiplier of a mean over n: TFLite Mean for quantized inputs. */
+static qn_mean_args
+mean_args(int32_t n, double si, double so)
+{
+	qn_mean_args a = {1, n, 1, 0, 0, -128, 127, 0, 0, QN_RQ_DOUBLE};
+	int32_t k = 0;
+
+	multiplier(si / so, &a.m, &a.sh);
+	while (n >> (k + 1) != 0 && k < 31 + a.sh)
+		k++;
+	a.m = (int32_t)(((int64_t)a.m << k) / n);
+	a.sh -= k;
+	return a;
+}
+
+static void
+test_mean(void **state)
+{
+	static const int8_t tens[] = {10, 20, 30}, up[] = {1, 2}, down[] = {-1, -2},
+		five[] = {5, 6, 7, 8, 9};
+	qn_mean_args a = mean_args(3, 0.5, 0.5);
+	int8_t y[6], *x;
+	(void)state;
+
+	qn_mean_s8(&a, tens, y);
+	assert_int_equal(y[0], 20);
+	a = mean_args(2, 1.0, 1.0);
+	qn_mean_s8(&a, up, y);
+	assert_int_equal(y[0], 2);
+	qn_mean_s8(&a, down, y);
+	assert_int_equal(y[0], -1);
+	a = mean_args(5, 0.2, 0.1);
+	a.zi = 5, a.zo = -3;
+	qn_mean_s8(&a, five, y);
+	assert_int_equal(y[0], 1);
+
+	x = codes(2 * 49 * 3, -128);
+	a = mean_args(49, 0.1, 0.07);
+	a.outer = 2, a.inner = 3, a.zi = -7, a.zo = 11;
+	qn_mean_s8(&a, x, y);
+	for (int32_t i = 0; i < 6; i++) {
+		int32_t sum = 0;
+		double e;
+
+		for (int32_t k = 0; k < 49; k++)
+			sum += x[(i / 3 * 49 + k) * 3 + i % 3] + 7;
+		e = (double)sum / 49.0 * 0.1 / 0.07 + 11.0 - y[i];
+		assert_true(e > -0.76 && e < 0.76);
+	}
+	free(x);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_conv2d), cmocka_unit_test(test_conv2d_rows),
+		cmocka_unit_test(test_dense), cmocka_unit_test(test_dense_fold),
+		cmocka_unit_test(test_requantize), cmocka_unit_test(test_requantize_limits),
+		cmocka_unit_test(test_add_table), cmocka_unit_test(test_add_mul_real),
+		cmocka_unit_test(test_broadcast), cmocka_unit_test(test_round_div),
+		cmocka_unit_test(test_pool), cmocka_unit_test(test_pool_empty),
+		cmocka_unit_test(test_mean),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
