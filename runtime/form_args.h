@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* form_args.h - what `prepare` of an integer form returns: a kernel's argument struct, or a
+ * struct that begins with it where the interpreter needs working memory beside it.
+ *
+ *   op                               prepared                     kernel
+ *   conv2d                           qn_conv2d_call               qn_conv2d_acc
+ *   dense                            qn_dense_args                qn_dense_acc
+ *   requantize                       qn_requantize_args           qn_requantize_s8 or _s32_s8
+ *   add, bias_add                    qn_add_args                  qn_add_s8
+ *   mul                              qn_mul_args                  qn_mul_s8
+ *   relu, relu6, clip, clamp         qn_clip_args                 qn_clip_s8
+ *   max_pool, avg_pool               qn_pool_call                 qn_max_pool_s8, qn_avg_pool_s8
+ *   global_avg_pool                  qn_mean_args                 qn_mean_s8
+ *   softmax                          qn_softmax_args              qn_softmax_s8
+ *   transpose                        qn_transpose_args            qn_transpose
+ *   concat                           qn_concat_call               qn_concat_part, once an input
+ *   pad                              qn_pad_args                  qn_pad_s8
+ *   reshape, flatten, scast          qn_copy_args                 qn_copy
+ *   dequantize                       none (NULL is never returned; runs in the interpreter only)
+ *
+ * Pointers to weights and biases are NULL in prepared arguments: `run` sets them from its
+ * inputs, code generation from the names of the constants.  Of conv2d and dense, zo is 0, lo and
+ * hi are those of i32, mult_n is 1, mult and shift are NULL: the requantize that follows holds
+ * these. */
+#ifndef QN_RUNTIME_FORM_ARGS_H
+#define QN_RUNTIME_FORM_ARGS_H
+
+#include "runtime/kernels/conv2d.h"
+#include "runtime/kernels/dense.h"
+#include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/move.h"
+#include "runtime/kernels/pool.h"
+#include "runtime/kernels/requantize.h"
+#include "runtime/kernels/softmax.h"
+
+typedef struct qn_conv2d_call {
+	qn_conv2d_args args;
+	const int8_t **rows; /* [k_h], working memory of a run */
+} qn_conv2d_call;
+
+typedef struct qn_pool_call {
+	qn_pool_args args;
+	const int8_t **rows; /* [k_h] */
+} qn_pool_call;
+
+typedef struct qn_concat_call {
+	int32_t n;                  /* number of inputs */
+	const qn_concat_args *part; /* [n] */
+	const int32_t *offset;      /* [n] byte of the output where the first run goes */
+} qn_concat_call;
+
+typedef struct qn_copy_args {
+	int32_t n; /* bytes */
+} qn_copy_args;
+
+#endif

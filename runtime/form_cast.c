@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* form_cast.c - quantize, dequantize, requantize, scast: between real numbers and codes, and
+ * between parameters.
+ *
+ *   quantize    1.26 -> code 13 of scale 0.1          half to even, then zero point, then clamp
+ *   requantize  code 13 of scale 0.1 -> 26 of 0.05    one multiplier, or one an index of an axis
+ *   scast       the bytes under another type
+ *
+ * quantize and dequantize take every storage type and granularity; requantize gives 8-bit codes. */
+#include "runtime/form_args.h"
+#include "runtime/form_util.h"
+
+/* One conversion between floats and codes, whose parameters are those of q. */
+typedef struct cast {
+	const qn_elem *q;
+	qn_tensor from;
+	void *to;
+	qn_plain to_plain;
+	bool leaf_f32; /* the scale is one f32 number: single-precision arithmetic */
+	bool to_codes;
+} cast;
+
+/* Elements [first, first + n), which have the same parameters. */
+static void
+cast_run(const cast *c, int64_t first, int64_t n, double scale, int64_t zp)
+{
+	const qn_elem *q = c->q;
+
+	if (c->to_codes) {
+		for (int64_t i = first; i < first + n; i++)
+			qn_store_i64(c->to, c->to_plain, i,
+				     qn_quantize_value(qn_tensor_f64(&c->from, i), scale,
+						       c->leaf_f32, zp, q->qmin, q->qmax));
+		return;
+	}
+	for (int64_t i = first; i < first + n; i++)
+		qn_store_f64(c->to, c->to_plain, i,
+			     qn_dequantize_value(qn_tensor_i64(&c->from, i), scale,
+						 c->leaf_f32, zp));
+}
+
+/* Sub-channel blocks: the parameters are looked up for each element. */
+static void
+cast_blocks(const qn_types *t, const cast *c, const qn_type *type)
+{
+	int64_t at[QN_MAX_RANK] = {0};
+	int64_t n = qn_static_count(type);
+
+	for (int64_t i = 0; i < n; i++) {
+		double scale = 1.0;
+		int64_t zp = 0;
+
+		qn_elem_param(t, c->q, qn_type_param_index(type, at), &scale, &zp);
+		cast_run(c, i, 1, scale, zp);
+		for (int32_t k = type->rank - 1; k >= 0 && ++at[k] == type->dim[k]; k--)
+			at[k] = 0;
+	}
+}
+
+/* quantized: the type with the parameters; its shape is that of both sides. */
+static void
+cast_all(const qn_types *t, const cast *c, const qn_type *quantized)
+{
+	int64_t outer = 1, channels = 1, inner = qn_static_count(quantized), first = 0;
+
+	if (c->q->gran == QN_SUB_CHANNEL) {
+		cast_blocks(t, c, quantized);
+		return;
+	}
+	if (c->q->gran == QN_PER_AXIS) {
+		outer = qn_dim_product(quantized, 0, c->q->axis[0]);
+		channels = quantized->dim[c->q->axis[0]];
+		inner = qn_dim_product(quantized, c->q->axis[0] + 1, quantized->rank);
+	}
+	for (int64_t o = 0; o < outer; o++) {
+		for (int64_t k = 0; k < channels; k++, first += inner) {
+			double scale = 1.0;
+			int64_t zp = 0;
+
+			qn_elem_param(t, c->q, (size_t)k, &scale, &zp);
+			cast_run(c, first, inner, scale, zp);
+		}
+	}
+}
+
+static void
+cast_node(const qn_eval *e, const qn_type *quantized, bool to_codes)
+{
+	const qn_type *in = qn_in_type(e->g, e->n, 0);
+	const qn_elem *q = quantized->elem;
+	cast c = {
+		.q = q,
+		.from = {.type = in, .data = e->in[0], .bytes = qn_type_bytes(in)},
+		.to = e->out,
+		.to_plain = e->n->type->elem->plain,
+		/* A product or quotient of scales has no f32 value of its own. */
+		.leaf_f32 = q->scale->a == NULL && q->expressed != QN_PLAIN_f64,
+		.to_codes = to_codes,
+	};
+
+	cast_all(&e->g->model->types, &c, quantized);
+}
+
+static void
+quantize_real(const qn_eval *e)
+{
+	cast_node(e, e->n->type, true);
+}
+
+static const char *
+quantize_refuse(const qn_graph *g, const qn_node *n)
+{
+	(void)g;
+	return n->type->elem->kind == QN_ELEM_UNIFORM ? NULL : "the result's type has no scale";
+}
+
+static void *
+dequantize_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	if (qn_in_type(g, n, 0)->elem->kind != QN_ELEM_UNIFORM)
+		return qn_int_refuse(g, n, "the input's type has no scale");
+	if (n->type->elem->kind != QN_ELEM_PLAIN || n->type->elem->plain != QN_PLAIN_f32)
+		return qn_int_refuse(g, n, "only f32 results");
+	return QN_NEW(a, char, 1);
+}
+
+static void
+dequantize_run(const qn_eval *e, const void *args)
+{
+	(void)args;
+	cast_node(e, qn_in_type(e->g, e->n, 0), false);
+}
+
+/* The channel axis of both sides, -1 when there is none; refuses blocks and different axes. */
+static bool
+channel_axis(const qn_graph *g, const qn_node *n, int32_t *axis)
+{
+	const qn_elem *in = qn_in_type(g, n, 0)->elem, *out = n->type->elem;
+
+	*axis = -1;
+	if (in->gran == QN_SUB_CHANNEL || out->gran == QN_SUB_CHANNEL) {
+		(void)qn_int_refuse(g, n, "only one scale per tensor or per index of an axis");
+		return false;
+	}
+	if (in->gran == QN_PER_AXIS)
+		*axis = in->axis[0];
+	if (out->gran == QN_PER_AXIS) {
+		if (*axis >= 0 && *axis != out->axis[0]) {
+			(void)qn_int_refuse(g, n, "channels along axis %d in and %d out",
+					    (int)*axis, (int)out->axis[0]);
+			return false;
+		}
+		*axis = out->axis[0];
+	}
+	return true;
+}
+
+/* The zero point that all channels share. */
+static bool
+common_zp(const qn_graph *g, const qn_node *n, const qn_elem *e, int32_t *out)
+{
+	size_t count = qn_elem_nparams(e);
+	double scale = 1.0;
+	int64_t first = 0;
+
+	qn_elem_param(&g->model->types, e, 0, &scale, &first);
+	for (size_t i = 1; i < count; i++) {
+		int64_t zp = 0;
+
+		qn_elem_param(&g->model->types, e, i, &scale, &zp);
+		if (zp == first)
+			continue;
+		(void)qn_int_refuse(g, n, "channels with different zero points, %lld and %lld",
+				    (long long)first, (long long)zp);
+		return false;
+	}
+	*out = (int32_t)first;
+	return true;
+}
+
+/* Multipliers scale in / scale out, one or one a channel. */
+static bool
+multipliers(const qn_graph *g, const qn_node *n, qn_arena *a, qn_requantize_args *d)
+{
+	const qn_types *t = &g->model->types;
+	const qn_elem *in = qn_in_type(g, n, 0)->elem, *out = n->type->elem;
+	int32_t *mult = QN_NEW(a, int32_t, (size_t)d->mult_n);
+	int8_t *shift = QN_NEW(a, int8_t, (size_t)d->mult_n);
+
+	for (int32_t i = 0; i < d->mult_n; i++) {
+		double from = 1.0, to = 1.0;
+		int64_t zp = 0;
+		int32_t s = 0;
+
+		qn_elem_param(t, in, in->gran == QN_PER_AXIS ? (size_t)i : 0, &from, &zp);
+		qn_elem_param(t, out, out->gran == QN_PER_AXIS ? (size_t)i : 0, &to, &zp);
+		if (!qn_int_multiplier(g, n, "input scale / result scale", from / to, &mult[i], &s))
+			return false;
+		shift[i] = (int8_t)s;
+	}
+	d->mult = mult;
+	d->shift = shift;
+	return true;
+}
+
+static bool
+requantize_types(const qn_graph *g, const qn_node *n)
+{
+	const qn_types *t = &g->model->types;
+	const qn_elem *in = qn_in_type(g, n, 0)->elem;
+	bool wide = in->kind == QN_ELEM_UNIFORM && qn_elem_is_i32(t, in);
+
+	if (!wide && !qn_elem_is_i8(t, in)) {
+		(void)qn_int_refuse(g, n, "only 8-bit signed storage or 32-bit accumulators with "
+					  "zero point 0");
+		return false;
+	}
+	if (!qn_elem_is_i8(t, n->type->elem)) {
+		(void)qn_int_refuse(g, n, "only 8-bit signed storage");
+		return false;
+	}
+	return qn_int_sizes(g, n);
+}
+
+static void *
+requantize_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	const qn_type *type = n->type;
+	qn_requantize_args *d = QN_NEW(a, qn_requantize_args, 1);
+	int64_t lo = 0, hi = 0;
+	int32_t axis = -1;
+
+	if (!requantize_types(g, n) || !channel_axis(g, n, &axis) ||
+	    !common_zp(g, n, qn_in_type(g, n, 0)->elem, &d->zi) ||
+	    !common_zp(g, n, type->elem, &d->zo))
+		return NULL;
+	qn_clamp_range(g, n, &lo, &hi);
+	if (lo > hi)
+		return qn_int_refuse(g, n, "the limits [%lld, %lld] leave no code", (long long)lo,
+				     (long long)hi);
+	d->outer = d->channels = d->mult_n = 1;
+	d->inner = (int32_t)qn_static_count(type);
+	if (axis >= 0) {
+		d->outer = (int32_t)qn_dim_product(type, 0, axis);
+		d->channels = d->mult_n = (int32_t)type->dim[axis];
+		d->inner = (int32_t)qn_dim_product(type, axis + 1, type->rank);
+	}
+	d->lo = (int32_t)lo;
+	d->hi = (int32_t)hi;
+	d->mode = g->model->rounding;
+	return multipliers(g, n, a, d) ? d : NULL;
+}
+
+static void
+requantize_run(const qn_eval *e, const void *args)
+{
+	if (qn_in_type(e->g, e->n, 0)->elem->bits == 32)
+		qn_requantize_s32_s8(args, e->in[0], e->out);
+	else
+		qn_requantize_s8(args, e->in[0], e->out);
+}
+
+static void *
+scast_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_copy_args *d = QN_NEW(a, qn_copy_args, 1);
+	size_t in = qn_type_bytes(qn_in_type(g, n, 0)), out = qn_type_bytes(n->type);
+
+	if (in != out)
+		return qn_int_refuse(g, n, "%zu bytes in and %zu out", in, out);
+	if (!qn_int_sizes(g, n))
+		return NULL;
+	d->n = (int32_t)out;
+	return d;
+}
+
+static void
+scast_run(const qn_eval *e, const void *args)
+{
+	const qn_copy_args *d = args;
+
+	qn_copy(e->in[0], d->n, e->out);
+}
+
+const qn_form qn_form_quantize = {.real = quantize_real, .refuse = quantize_refuse};
+const qn_form qn_form_dequantize = {
+	.codes = {.prepare = dequantize_prepare, .run = dequantize_run},
+};
+const qn_form qn_form_requantize = {
+	.codes = {.prepare = requantize_prepare, .run = requantize_run},
+};
+const qn_form qn_form_scast = {.codes = {.prepare = scast_prepare, .run = scast_run}};

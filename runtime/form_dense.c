@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* form_dense.c - fully connected layer: x [… , in], w [out, in], bias [out] -> [… , out].
+ *
+ * Float: y[b, o] = (0 + x[b,0] w[o,0] + x[b,1] w[o,1] + …) + bias[o], in f32 and in this order.
+ * Codes: the accumulators, to be requantized by the node that follows. */
+#include "runtime/accumulator.h"
+#include "runtime/float_dot.h"
+#include "runtime/form_args.h"
+#include "runtime/form_util.h"
+
+static void
+dense_real(const qn_eval *e)
+{
+	const qn_type *wt = qn_in_type(e->g, e->n, 1);
+	int64_t out = wt->dim[0], in = wt->dim[1];
+	int64_t batch = qn_dim_product(e->n->type, 0, e->n->type->rank - 1);
+	const float *x = e->in[0], *w = e->in[1];
+	const float *bias = e->n->nin > 2 ? e->in[2] : NULL;
+	float *y = e->out;
+
+	for (int64_t b = 0; b < batch; b++, x += in, y += out) {
+		for (int64_t o = 0; o < out; o += QN_DOT_WIDTH) {
+			int64_t width = out - o < QN_DOT_WIDTH ? out - o : QN_DOT_WIDTH;
+
+			for (int64_t j = 0; j < width; j++)
+				y[o + j] = 0.0f;
+			qn_dot_add(y + o, width, x, w + o * in, in, in);
+		}
+		for (int64_t o = 0; bias != NULL && o < out; o++)
+			y[o] += bias[o];
+	}
+}
+
+static void *
+dense_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	const qn_type *wt = qn_in_type(g, n, 1);
+	qn_dense_args *d = QN_NEW(a, qn_dense_args, 1);
+
+	if (!qn_accumulator_check(g, n))
+		return NULL;
+	*d = (qn_dense_args){
+		.batch = (int32_t)qn_dim_product(n->type, 0, n->type->rank - 1),
+		.in = (int32_t)wt->dim[1],
+		.out = (int32_t)wt->dim[0],
+		.zi = qn_zp_of(g, qn_in_type(g, n, 0)),
+		.lo = INT32_MIN,
+		.hi = INT32_MAX,
+		.mode = g->model->rounding,
+		.mult_n = 1,
+	};
+	return d;
+}
+
+static void
+dense_run(const qn_eval *e, const void *args)
+{
+	qn_dense_args d = *(const qn_dense_args *)args;
+
+	d.w = e->in[1];
+	d.bias = e->n->nin > 2 ? e->in[2] : NULL;
+	qn_dense_acc(&d, e->in[0], e->out);
+}
+
+const qn_form qn_form_dense = {
+	.real = dense_real,
+	.codes = {.prepare = dense_prepare, .run = dense_run},
+};

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* form_elementwise.c - add, mul and bias_add (an add of a vector along the last axis), with
+ * broadcasting.
+ *
+ * Codes (TFLite reference kernels): add brings both operands to the scale T / 2^20, T = 2
+ * max(sx, sy), with 20 bits of headroom, adds, and brings the sum to the result's scale; mul
+ * multiplies the differences from the zero points and rescales once. */
+#include "runtime/broadcast.h"
+#include "runtime/form_args.h"
+#include "runtime/form_util.h"
+
+enum { ADD_LEFT = 20 }; /* headroom bits of 8-bit operands */
+
+/* One run of n elements; the strides are 0 or more. */
+static void
+add_run(const float *x, int64_t xs, const float *y, int64_t ys, float *z, int64_t n)
+{
+	if (xs == 1 && ys == 1) {
+		for (int64_t i = 0; i < n; i++)
+			z[i] = x[i] + y[i];
+		return;
+	}
+	for (int64_t i = 0; i < n; i++)
+		z[i] = x[i * xs] + y[i * ys];
+}
+
+static void
+mul_run(const float *x, int64_t xs, const float *y, int64_t ys, float *z, int64_t n)
+{
+	if (xs == 1 && ys == 1) {
+		for (int64_t i = 0; i < n; i++)
+			z[i] = x[i] * y[i];
+		return;
+	}
+	for (int64_t i = 0; i < n; i++)
+		z[i] = x[i * xs] * y[i * ys];
+}
+
+typedef void run_fn(const float *, int64_t, const float *, int64_t, float *, int64_t);
+
+static void
+each_run(const qn_eval *e, run_fn *run)
+{
+	const float *x = e->in[0], *y = e->in[1];
+	float *z = e->out;
+	int64_t at[QN_MAX_RANK] = {0};
+	int64_t xo = 0, yo = 0;
+	qn_broadcast b;
+
+	if (qn_static_count(e->n->type) == 0)
+		return;
+	qn_broadcast_make(qn_in_type(e->g, e->n, 0), qn_in_type(e->g, e->n, 1), e->n->type, &b);
+	int32_t last = b.rank - 1;
+	do {
+		run(x + xo, b.xs[last], y + yo, b.ys[last], z, b.dim[last]);
+		z += b.dim[last];
+	} while (qn_broadcast_next(&b, at, &xo, &yo));
+}
+
+static void
+add_real(const qn_eval *e)
+{
+	each_run(e, add_run);
+}
+
+static void
+mul_real(const qn_eval *e)
+{
+	each_run(e, mul_run);
+}
+
+/* Types and shape of the integer form; the merged axes go to the end of the kernel's four. */
+static bool
+shape(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4], int32_t ys[4])
+{
+	qn_broadcast b;
+
+	if (!qn_int_need_i8(g, n, qn_in_type(g, n, 0)) ||
+	    !qn_int_need_i8(g, n, qn_in_type(g, n, 1)) || !qn_int_need_i8(g, n, n->type))
+		return false;
+	qn_broadcast_make(qn_in_type(g, n, 0), qn_in_type(g, n, 1), n->type, &b);
+	if (b.rank > 4) {
+		(void)qn_int_refuse(g, n, "broadcasting over %d separate axes, at most 4",
+				    (int)b.rank);
+		return false;
+	}
+	for (int32_t i = 0; i < 4; i++) {
+		int32_t k = i - (4 - b.rank);
+
+		dim[i] = k < 0 ? 1 : (int32_t)b.dim[k];
+		xs[i] = k < 0 ? 0 : (int32_t)b.xs[k];
+		ys[i] = k < 0 ? 0 : (int32_t)b.ys[k];
+	}
+	return true;
+}
+
+static void *
+add_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_add_args *d = QN_NEW(a, qn_add_args, 1);
+
+	if (!shape(g, n, d->dim, d->xs, d->ys))
+		return NULL;
+	double sx = qn_scale_of(g, qn_in_type(g, n, 0));
+	double sy = qn_scale_of(g, qn_in_type(g, n, 1));
+	double so = qn_scale_of(g, n->type);
+	double twice = 2.0 * (sx > sy ? sx : sy);
+	if (!qn_int_multiplier_below_one(g, n, "first scale / T", sx / twice, &d->mx, &d->shx) ||
+	    !qn_int_multiplier_below_one(g, n, "second scale / T", sy / twice, &d->my, &d->shy) ||
+	    !qn_int_multiplier_below_one(g, n, "T / 2^20 / result scale",
+					 twice / ((double)(1 << ADD_LEFT) * so), &d->mo, &d->sho))
+		return NULL;
+	d->zx = qn_zp_of(g, qn_in_type(g, n, 0));
+	d->zy = qn_zp_of(g, qn_in_type(g, n, 1));
+	d->zo = qn_zp_of(g, n->type);
+	d->lo = (int32_t)n->type->elem->qmin;
+	d->hi = (int32_t)n->type->elem->qmax;
+	d->left = ADD_LEFT;
+	d->mode = g->model->rounding;
+	return d;
+}
+
+static void
+add_codes(const qn_eval *e, const void *args)
+{
+	qn_add_s8(args, e->in[0], e->in[1], e->out);
+}
+
+static void *
+mul_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_mul_args *d = QN_NEW(a, qn_mul_args, 1);
+
+	if (!shape(g, n, d->dim, d->xs, d->ys))
+		return NULL;
+	double sx = qn_scale_of(g, qn_in_type(g, n, 0));
+	double sy = qn_scale_of(g, qn_in_type(g, n, 1));
+	double so = qn_scale_of(g, n->type);
+	if (!qn_int_multiplier(g, n, "product of scales / result scale", sx * sy / so, &d->m,
+			       &d->sh))
+		return NULL;
+	d->zx = qn_zp_of(g, qn_in_type(g, n, 0));
+	d->zy = qn_zp_of(g, qn_in_type(g, n, 1));
+	d->zo = qn_zp_of(g, n->type);
+	d->lo = (int32_t)n->type->elem->qmin;
+	d->hi = (int32_t)n->type->elem->qmax;
+	d->mode = g->model->rounding;
+	return d;
+}
+
+static void
+mul_codes(const qn_eval *e, const void *args)
+{
+	qn_mul_s8(args, e->in[0], e->in[1], e->out);
+}
+
+const qn_form qn_form_add = {
+	.real = add_real,
+	.codes = {.prepare = add_prepare, .run = add_codes},
+};
+const qn_form qn_form_bias_add = {
+	.real = add_real,
+	.codes = {.prepare = add_prepare, .run = add_codes},
+};
+const qn_form qn_form_mul = {
+	.real = mul_real,
+	.codes = {.prepare = mul_prepare, .run = mul_codes},
+};

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* form_pool.c - max_pool, avg_pool and global_avg_pool of images [b, h, w, c].
+ *
+ * Padding does not count: an average divides by the number of positions inside the image. 
+ * Floats are summed row by row in f32 from 0.  Codes: averages round half away from zero;
+ * global_avg_pool is TFLite's Mean, which rescales the sum with a multiplier of scale in / scale
+ * out / n. */
+#include <math.h>
+
+#include "runtime/form_args.h"
+#include "runtime/form_util.h"
+#include "runtime/geometry.h"
+
+typedef void visit_fn(float *acc, const float *x, int64_t c);
+
+static void
+take_larger(float *acc, const float *x, int64_t c)
+{
+	for (int64_t k = 0; k < c; k++)
+		acc[k] = x[k] > acc[k] ? x[k] : acc[k];
+}
+
+static void
+take_sum(float *acc, const float *x, int64_t c)
+{
+	for (int64_t k = 0; k < c; k++)
+		acc[k] += x[k];
+}
+
+/* Visits the positions of a window inside image x, row by row; returns their number. */
+static int64_t
+walk(const qn_geometry *s, int64_t oy, int64_t ox, const float *x, float *acc, visit_fn *visit)
+{
+	int64_t count = 0;
+
+	for (int64_t ky = 0; ky < s->kernel[0]; ky++) {
+		int64_t iy = oy * s->stride[0] - s->pad[0] + ky;
+
+		for (int64_t kx = 0; iy >= 0 && iy < s->in[0] && kx < s->kernel[1]; kx++) {
+			int64_t ix = ox * s->stride[1] - s->pad[1] + kx;
+
+			if (ix < 0 || ix >= s->in[1])
+				continue;
+			visit(acc, x + (iy * s->in[1] + ix) * s->in_c, s->in_c);
+			count++;
+		}
+	}
+	return count;
+}
+
+/* All windows, each from `first`; divided by the number of positions if mean. */
+static void
+pool(const qn_eval *e, float first, visit_fn *visit, bool mean)
+{
+	qn_geometry s = qn_geometry_pool(e->g, e->n);
+	const float *x = e->in[0];
+	float *y = e->out;
+
+	for (int64_t b = 0; b < s.batch; b++, x += s.in[0] * s.in[1] * s.in_c) {
+		for (int64_t oy = 0; oy < s.out[0]; oy++) {
+			for (int64_t ox = 0; ox < s.out[1]; ox++, y += s.in_c) {
+				for (int64_t k = 0; k < s.in_c; k++)
+					y[k] = first;
+				float n = (float)walk(&s, oy, ox, x, y, visit);
+				for (int64_t k = 0; mean && k < s.in_c; k++)
+					y[k] /= n;
+			}
+		}
+	}
+}
+
+static void
+max_pool_real(const qn_eval *e)
+{
+	pool(e, -HUGE_VALF, take_larger, false);
+}
+
+static void
+avg_pool_real(const qn_eval *e)
+{
+	pool(e, 0.0f, take_sum, true);
+}
+
+static void
+global_avg_pool_real(const qn_eval *e)
+{
+	const qn_type *in = qn_in_type(e->g, e->n, 0);
+	int64_t n = in->dim[1] * in->dim[2], c = in->dim[3];
+	const float *x = e->in[0];
+	float *y = e->out;
+
+	for (int64_t b = 0; b < in->dim[0]; b++, y += c) {
+		for (int64_t k = 0; k < c; k++)
+			y[k] = 0.0f;
+		for (int64_t i = 0; i < n; i++, x += c)
+			take_sum(y, x, c);
+		for (int64_t k = 0; k < c; k++)
+			y[k] /= (float)n;
+	}
+}
+
+static const char *
+pool_refuse(const qn_graph *g, const qn_node *n)
+{
+	qn_geometry s = qn_geometry_pool(g, n);
+
+	return qn_geometry_has_empty(&s) ? "a window lies in the padding as a whole" : NULL;
+}
+
+static const char *
+global_refuse(const qn_graph *g, const qn_node *n)
+{
+	const qn_type *in = qn_in_type(g, n, 0);
+
+	return in->dim[1] * in->dim[2] == 0 ? "an image without positions has no mean" : NULL;
+}
+
+static void *
+pool_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_geometry s = qn_geometry_pool(g, n);
+	qn_pool_call *c = QN_NEW(a, qn_pool_call, 1);
+
+	if (!qn_int_need_i8(g, n, n->type))
+		return NULL;
+	if (qn_in_type(g, n, 0)->elem != n->type->elem)
+		return qn_int_refuse(g, n, "only equal types in and out");
+	if (!qn_geometry_is_small(&s) || s.kernel[0] * s.kernel[1] > INT32_MAX / 256)
+		return qn_int_refuse(g, n, "windows of more than 2^23 positions");
+	if (qn_geometry_has_empty(&s))
+		return qn_int_refuse(g, n, "a window lies in the padding as a whole");
+	c->args = (qn_pool_args){
+		.batch = (int32_t)s.batch,
+		.in_h = (int32_t)s.in[0],
+		.in_w = (int32_t)s.in[1],
+		.c = (int32_t)s.in_c,
+		.out_h = (int32_t)s.out[0],
+		.out_w = (int32_t)s.out[1],
+		.k_h = (int32_t)s.kernel[0],
+		.k_w = (int32_t)s.kernel[1],
+		.stride_h = (int32_t)s.stride[0],
+		.stride_w = (int32_t)s.stride[1],
+		.pad_t = (int32_t)s.pad[0],
+		.pad_l = (int32_t)s.pad[1],
+		.lo = (int32_t)n->type->elem->qmin,
+		.hi = (int32_t)n->type->elem->qmax,
+	};
+	c->rows = QN_NEW(a, const int8_t *, (size_t)s.kernel[0]);
+	return c;
+}
+
+static void
+max_pool_codes(const qn_eval *e, const void *args)
+{
+	const qn_pool_call *c = args;
+
+	qn_max_pool_s8(&c->args, e->in[0], c->rows, e->out);
+}
+
+static void
+avg_pool_codes(const qn_eval *e, const void *args)
+{
+	const qn_pool_call *c = args;
+
+	qn_avg_pool_s8(&c->args, e->in[0], c->rows, e->out);
+}
+
+/* Divides the multiplier by n, keeping as many bits as the shift's range allows (TFLite Mean). */
+static void
+divide_multiplier(int64_t n, int32_t *m, int32_t *s)
+{
+	int32_t shift = 0;
+
+	while (n >> (shift + 1) != 0 && shift < 32 && shift < 31 + *s)
+		shift++;
+	*m = (int32_t)(((int64_t)*m * (INT64_C(1) << shift)) / n);
+	*s -= shift;
+}
+
+static void *
+global_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	const qn_type *in = qn_in_type(g, n, 0);
+	qn_mean_args *d = QN_NEW(a, qn_mean_args, 1);
+
+	if (!qn_int_need_i8(g, n, in) || !qn_int_need_i8(g, n, n->type))
+		return NULL;
+	int64_t count = in->dim[1] * in->dim[2];
+	if (count == 0 || count >= INT64_C(1) << 23)
+		return qn_int_refuse(g, n, "%lld positions, only from 1 to 2^23 - 1",
+				     (long long)count);
+	if (!qn_int_multiplier(g, n, "input scale / result scale",
+			       qn_scale_of(g, in) / qn_scale_of(g, n->type), &d->m, &d->sh))
+		return NULL;
+	divide_multiplier(count, &d->m, &d->sh);
+	d->outer = (int32_t)in->dim[0];
+	d->n = (int32_t)count;
+	d->inner = (int32_t)in->dim[3];
+	d->zi = qn_zp_of(g, in);
+	d->zo = qn_zp_of(g, n->type);
+	d->lo = (int32_t)n->type->elem->qmin;
+	d->hi = (int32_t)n->type->elem->qmax;
+	d->mode = g->model->rounding;
+	return d;
+}
+
+static void
+global_codes(const qn_eval *e, const void *args)
+{
+	qn_mean_s8(args, e->in[0], e->out);
+}
+
+const qn_form qn_form_max_pool = {
+	.real = max_pool_real,
+	.refuse = pool_refuse,
+	.codes = {.prepare = pool_prepare, .run = max_pool_codes},
+};
+const qn_form qn_form_avg_pool = {
+	.real = avg_pool_real,
+	.refuse = pool_refuse,
+	.codes = {.prepare = pool_prepare, .run = avg_pool_codes},
+};
+const qn_form qn_form_global_avg_pool = {
+	.real = global_avg_pool_real,
+	.refuse = global_refuse,
+	.codes = {.prepare = global_prepare, .run = global_codes},
+};

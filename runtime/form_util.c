@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* form_util.c - checks and reports that the integer forms share.
+ *
+ *   error int.unsupported: unsupported in integer form: add, node 'sum', only 8-bit signed storage
+ *   error int.multiplier: requantize, node 'c1.rq': multiplier 1.1e+12 (input scale / output
+ * scale) … */
+#include "runtime/form_util.h"
+
+#include <stdarg.h>
+
+#include "ir/diag.h"
+#include "runtime/fixed.h"
+
+int64_t
+qn_dim_product(const qn_type *type, int32_t from, int32_t to)
+{
+	int64_t n = 1;
+
+	for (int32_t i = from; i < to; i++)
+		n *= type->dim[i];
+	return n;
+}
+
+void *
+qn_int_refuse(const qn_graph *g, const qn_node *n, const char *fmt, ...)
+{
+	qn_buf why;
+	va_list args;
+
+	qn_buf_init(&why, g->model->arena);
+	va_start(args, fmt);
+	qn_bufvf(&why, fmt, args);
+	va_end(args);
+	(void)qn_report(g->model->env, QN_EUNSUPPORTED, "int.unsupported", qn_node_place(g, n),
+			"unsupported in integer form: %s, node '%s', %s",
+			qn_opinfo_get(n->op)->name, n->name, qn_buf_str(&why));
+	return NULL;
+}
+
+bool
+qn_int_sizes(const qn_graph *g, const qn_node *n)
+{
+	size_t largest = qn_type_bytes(n->type);
+
+	for (uint32_t i = 0; i < n->nin; i++) {
+		size_t bytes = qn_type_bytes(qn_in_type(g, n, i));
+
+		largest = bytes > largest ? bytes : largest;
+	}
+	if (largest <= INT32_MAX)
+		return true;
+	(void)qn_int_refuse(g, n, "a tensor of %zu bytes; kernels index with 32 bits, so split it",
+			    largest);
+	return false;
+}
+
+bool
+qn_elem_is_i8(const qn_types *t, const qn_elem *e)
+{
+	if (e->kind != QN_ELEM_UNIFORM || e->bits != 8 || !e->is_signed)
+		return false;
+	size_t n = qn_elem_nparams(e);
+	for (size_t i = 0; i < n; i++) {
+		double scale = 0.0;
+		int64_t zp = 0;
+
+		qn_elem_param(t, e, i, &scale, &zp);
+		if (zp < INT8_MIN || zp > INT8_MAX)
+			return false;
+	}
+	return true;
+}
+
+bool
+qn_int_need_i8(const qn_graph *g, const qn_node *n, const qn_type *type)
+{
+	if (!qn_elem_is_i8(&g->model->types, type->elem)) {
+		(void)qn_int_refuse(g, n, "only 8-bit signed storage");
+		return false;
+	}
+	if (type->elem->gran != QN_PER_TENSOR) {
+		(void)qn_int_refuse(g, n, "only one scale per tensor");
+		return false;
+	}
+	return qn_int_sizes(g, n);
+}
+
+bool
+qn_elem_is_i32(const qn_types *t, const qn_elem *e)
+{
+	if (e->kind == QN_ELEM_PLAIN)
+		return e->plain == QN_PLAIN_i32;
+	if (e->kind != QN_ELEM_UNIFORM || e->bits != 32 || !e->is_signed)
+		return false;
+	size_t n = qn_elem_nparams(e);
+	for (size_t i = 0; i < n; i++) {
+		double scale = 0.0;
+		int64_t zp = 0;
+
+		qn_elem_param(t, e, i, &scale, &zp);
+		if (zp != 0)
+			return false;
+	}
+	return true;
+}
+
+double
+qn_scale_of(const qn_graph *g, const qn_type *type)
+{
+	double scale = 1.0;
+	int64_t zp = 0;
+
+	qn_elem_param(&g->model->types, type->elem, 0, &scale, &zp);
+	return scale;
+}
+
+int32_t
+qn_zp_of(const qn_graph *g, const qn_type *type)
+{
+	double scale = 1.0;
+	int64_t zp = 0;
+
+	qn_elem_param(&g->model->types, type->elem, 0, &scale, &zp);
+	return (int32_t)zp;
+}
+
+static bool
+refuse_multiplier(const qn_graph *g, const qn_node *n, const char *what, double M,
+		  const char *limit)
+{
+	(void)qn_report(g->model->env, QN_EUNSUPPORTED, "int.multiplier", qn_node_place(g, n),
+			"%s, node '%s': the multiplier %g (%s) must be %s; the scales around "
+			"this node differ too much, calibrate them again",
+			qn_opinfo_get(n->op)->name, n->name, M, what, limit);
+	return false;
+}
+
+bool
+qn_int_multiplier(const qn_graph *g, const qn_node *n, const char *what, double M, int32_t *m,
+		  int32_t *s)
+{
+	if (qn_multiplier(M, g->model->rounding, m, s))
+		return true;
+	return refuse_multiplier(g, n, what, M, "finite and below 2^30");
+}
+
+bool
+qn_int_multiplier_below_one(const qn_graph *g, const qn_node *n, const char *what, double M,
+			    int32_t *m, int32_t *s)
+{
+	if (qn_multiplier(M, g->model->rounding, m, s) && *s <= 0)
+		return true;
+	return refuse_multiplier(g, n, what, M, "below 1");
+}

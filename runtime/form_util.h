@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* form_util.h - one op's row in the table of forms, and what the families of forms share.
+ *
+ *   const qn_form qn_form_relu = {
+ *       .real = relu_real,                                  f32 in, f32 out
+ *       .codes = {.prepare = clamp_prepare, .run = clamp_run},
+ *   };
+ *
+ * A family file defines one such constant for each of its ops; forms.c collects them by the names
+ * in ir/ops.def, so the linker names a form that is missing. */
+#ifndef QN_RUNTIME_FORM_UTIL_H
+#define QN_RUNTIME_FORM_UTIL_H
+
+#include "runtime/forms.h"
+
+typedef struct qn_form {
+	qn_float_fn *real; /* NULL: none */
+	/* Why the float form cannot do this node, in a few words; NULL when it can.  Optional. */
+	const char *(*refuse)(const qn_graph *g, const qn_node *n);
+	qn_int_form codes; /* prepare NULL: none */
+} qn_form;
+
+#define OP(name, min_in, max_in, attrs, behaviour, family) extern const qn_form qn_form_##name;
+#include "ir/ops.def"
+#undef OP
+
+/* Why the node's float form cannot run; NULL when it can.  The op has a float form. */
+const char *qn_form_refusal(const qn_graph *g, const qn_node *n);
+
+static inline const qn_type *
+qn_in_type(const qn_graph *g, const qn_node *n, uint32_t i)
+{
+	return g->node[n->in[i]].type;
+}
+
+/* Elements of a static tensor type; 1 for a scalar. */
+static inline int64_t
+qn_static_count(const qn_type *type)
+{
+	int64_t n = qn_type_count(type);
+
+	return n < 0 ? 0 : n;
+}
+
+/* Product of dim[from] .. dim[to - 1]. */
+int64_t qn_dim_product(const qn_type *type, int32_t from, int32_t to);
+
+/* Index of the axis from the front; axes < 0 count from the end. */
+static inline int32_t
+qn_axis_of(const qn_type *type, int64_t axis)
+{
+	return (int32_t)(axis < 0 ? axis + type->rank : axis);
+}
+
+/* Reports int.unsupported for the node, with the reason, and returns NULL. */
+void *qn_int_refuse(const qn_graph *g, const qn_node *n, const char *fmt, ...) QN_PRINTF(3, 4);
+
+/* True when all operands and the result have fewer than 2^31 bytes, as the kernels' 32-bit indices
+ * require; else reports. */
+bool qn_int_sizes(const qn_graph *g, const qn_node *n) QN_MUST_CHECK;
+
+/* The element is i8 storage of a uniform type with zero points inside the storage range. */
+bool qn_elem_is_i8(const qn_types *t, const qn_elem *e);
+/* The same with one scale; else reports what is wrong with the named operand.  Also checks
+ * sizes. */
+bool qn_int_need_i8(const qn_graph *g, const qn_node *n, const qn_type *type) QN_MUST_CHECK;
+/* 32-bit signed codes with zero point 0 (accumulators, biases), or plain i32. */
+bool qn_elem_is_i32(const qn_types *t, const qn_elem *e);
+
+/* Scale and zero point of a type with one scale. */
+double qn_scale_of(const qn_graph *g, const qn_type *type);
+int32_t qn_zp_of(const qn_graph *g, const qn_type *type);
+
+/* The multiplier of M in the model's rounding; reports int.multiplier with M and what it is of. */
+bool qn_int_multiplier(const qn_graph *g, const qn_node *n, const char *what, double M, int32_t *m,
+		       int32_t *s) QN_MUST_CHECK;
+/* The same for a multiplier that must be below one (shift <= 0). */
+bool qn_int_multiplier_below_one(const qn_graph *g, const qn_node *n, const char *what, double M,
+				 int32_t *m, int32_t *s) QN_MUST_CHECK;
+
+/* m * 2^(s-31) without a look at the limits of s: TFLite's QuantizeMultiplier. M >= 0, finite. */
+void qn_multiplier_split(double M, int32_t *m, int32_t *s);
+
+#endif

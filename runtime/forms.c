@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* forms.c - the table of forms, one row for each op of ir/ops.def, and the choice between the
+ * two forms. */
+#include "runtime/form_util.h"
+
+/* These have no bytes of their own to compute: the interpreter passes values through them. */
+const qn_form qn_form_input = {0};
+const qn_form qn_form_const = {0};
+const qn_form qn_form_call = {0};
+const qn_form qn_form_tuple = {0};
+const qn_form qn_form_get = {0};
+
+static const qn_form *const form_table[QN_NOP] = {
+#define OP(name, min_in, max_in, attrs, behaviour, family) [QN_OP_##name] = &qn_form_##name,
+#include "ir/ops.def"
+#undef OP
+};
+
+qn_float_fn *
+qn_float_form(qn_op op)
+{
+	return form_table[op]->real;
+}
+
+const qn_int_form *
+qn_int_form_get(qn_op op)
+{
+	const qn_int_form *form = &form_table[op]->codes;
+
+	return form->prepare != NULL ? form : NULL;
+}
+
+const char *
+qn_form_refusal(const qn_graph *g, const qn_node *n)
+{
+	const qn_form *form = form_table[n->op];
+
+	return form->refuse != NULL ? form->refuse(g, n) : NULL;
+}
+
+bool
+qn_node_on_codes(const qn_graph *g, const qn_node *n)
+{
+	const qn_type *type = n->nin > 0 ? qn_in_type(g, n, 0) : n->type;
+
+	if (type->is_tuple || type->elem == NULL)
+		return false;
+	return !qn_elem_is_float(type->elem);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* geometry.c - windows from the types and attributes of a node whose shape rule has passed. */
+#include "runtime/geometry.h"
+
+#include "ir/window.h"
+
+static qn_geometry
+image(const qn_type *in, const qn_type *out)
+{
+	return (qn_geometry){
+		.batch = in->dim[0],
+		.in = {in->dim[1], in->dim[2]},
+		.in_c = in->dim[3],
+		.out = {out->dim[1], out->dim[2]},
+		.out_c = out->dim[3],
+		.dil = {1, 1},
+		.groups = 1,
+	};
+}
+
+qn_geometry
+qn_geometry_conv2d(const qn_graph *g, const qn_node *n)
+{
+	const qn_attrs_conv2d *a = &n->attr->conv2d;
+	const qn_type *weights = g->node[n->in[1]].type;
+	qn_geometry w = image(g->node[n->in[0]].type, n->type);
+
+	w.groups = a->groups;
+	for (int i = 0; i < 2; i++) {
+		qn_window along;
+
+		w.kernel[i] = weights->dim[1 + i];
+		w.stride[i] = a->stride[i];
+		w.dil[i] = a->dilation[i];
+		(void)qn_window_conv2d(a, i, w.in[i], w.kernel[i], &along);
+		w.pad[i] = along.before;
+	}
+	return w;
+}
+
+qn_geometry
+qn_geometry_pool(const qn_graph *g, const qn_node *n)
+{
+	const qn_attrs_pool *a = &n->attr->pool;
+	qn_geometry w = image(g->node[n->in[0]].type, n->type);
+
+	for (int i = 0; i < 2; i++) {
+		qn_window along;
+
+		w.kernel[i] = a->kernel[i];
+		w.stride[i] = a->stride[i];
+		(void)qn_window_pool(a, i, w.in[i], &along);
+		w.pad[i] = along.before;
+	}
+	return w;
+}
+
+bool
+qn_geometry_is_small(const qn_geometry *w)
+{
+	/* The farthest position is the sum of three terms, each of which this keeps below 2^29. */
+	const int64_t most = INT64_C(1) << 29;
+
+	for (int i = 0; i < 2; i++)
+		if (w->in[i] >= most || w->pad[i] >= most || w->stride[i] >= most ||
+		    w->kernel[i] >= most || w->dil[i] >= most ||
+		    (w->out[i] - 1) * w->stride[i] >= most ||
+		    (w->kernel[i] - 1) * w->dil[i] >= most)
+			return false;
+	return true;
+}
+
+bool
+qn_geometry_has_empty(const qn_geometry *w)
+{
+	for (int i = 0; i < 2; i++) {
+		for (int64_t o = 0; o < w->out[i]; o++) {
+			int64_t first = o * w->stride[i] - w->pad[i];
+			int64_t end = first + w->kernel[i];
+
+			if (end <= 0 || first >= w->in[i])
+				return true;
+		}
+	}
+	return false;
+}

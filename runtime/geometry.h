@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* geometry.h - the numbers of a window that walks over an image [batch, in, in, in_c]: those of
+ * conv2d, max_pool and avg_pool.  Arrays of two hold height, then width.
+ *
+ *   output (oy, ox), tap (ky, kx):  row    oy * stride[0] - pad[0] + ky * dil[0]
+ *                                   column ox * stride[1] - pad[1] + kx * dil[1] */
+#ifndef QN_RUNTIME_GEOMETRY_H
+#define QN_RUNTIME_GEOMETRY_H
+
+#include "ir/graph.h"
+
+typedef struct qn_geometry {
+	int64_t batch, in[2], in_c;
+	int64_t out[2], out_c;
+	int64_t kernel[2], stride[2], dil[2];
+	int64_t pad[2]; /* rows above and columns left of the image */
+	int64_t groups;
+} qn_geometry;
+
+qn_geometry qn_geometry_conv2d(const qn_graph *g, const qn_node *n);
+qn_geometry qn_geometry_pool(const qn_graph *g, const qn_node *n);
+
+/* All positions, in the image and in the padding, are 32-bit numbers. */
+bool qn_geometry_is_small(const qn_geometry *w);
+
+/* Some window lies in the padding as a whole, so that it has no largest value and no mean. */
+bool qn_geometry_has_empty(const qn_geometry *w);
+
+#endif

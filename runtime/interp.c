@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* interp.c - runs a graph node by node.
+ *
+ * Each graph that is called has one interpreter of its own, shared by all its calls: a call
+ * points its inputs to the caller's values, runs it and copies the results out.  A graph cannot
+ * call itself, so none is in use twice. */
+#include "runtime/interp.h"
+
+#include <string.h>
+
+#include "ir/diag.h"
+#include "runtime/interp_impl.h"
+
+struct qn_interp {
+	const qn_graph *g;
+	qn_slots slots;
+	qn_work *work;       /* by node id */
+	qn_interp **callee;  /* by node id; NULL unless a call */
+	size_t *input_index; /* by node id: place of an `input` in the signature */
+	const void **in;     /* room for the inputs of one node */
+	bool failed;
+	qn_interp *next; /* the other graphs' interpreters, from the root on */
+};
+
+/* What preparing all graphs shares. */
+typedef struct family {
+	qn_arena *arena;
+	qn_interp *first, *last;
+} family;
+
+static qn_interp *prepare_graph(family *f, const qn_graph *g, int depth);
+
+static bool
+needs_form(qn_op op)
+{
+	return op != QN_OP_input && op != QN_OP_const && op != QN_OP_call && op != QN_OP_tuple &&
+	       op != QN_OP_get;
+}
+
+/* False after a report. */
+static bool
+prepare_node(family *f, qn_interp *in, qn_id id, int depth)
+{
+	const qn_graph *g = in->g;
+	const qn_node *n = &g->node[id];
+
+	if (n->op == QN_OP_call) {
+		if (depth >= QN_MAX_CALLS) {
+			(void)qn_report(g->model->env, QN_EUNSUPPORTED, "run.unsupported",
+					qn_node_place(g, n),
+					"call, node '%s': calls nest deeper than %d", n->name,
+					(int)QN_MAX_CALLS);
+			return false;
+		}
+		in->callee[id] = prepare_graph(f, n->callee, depth + 1);
+		return !in->callee[id]->failed;
+	}
+	return !needs_form(n->op) || qn_work_prepare(g, n, f->arena, &in->work[id]);
+}
+
+/* Checks and prepares all nodes, so that all problems are reported at once. */
+static bool
+prepare_nodes(family *f, qn_interp *in, int depth)
+{
+	const qn_graph *g = in->g;
+	bool *known = QN_NEW(f->arena, bool, g->n);
+	bool all = true;
+
+	for (qn_id id = 1; id < g->n; id++) {
+		bool ready = known[id] = qn_node_is_static(g, &g->node[id]);
+
+		for (uint32_t i = 0; i < g->node[id].nin; i++)
+			ready = ready && known[g->node[id].in[i]];
+		all = ready && prepare_node(f, in, id, depth) && all;
+	}
+	for (size_t i = 0; i < g->noutput; i++) {
+		const qn_node *n = &g->node[g->output[i].value];
+
+		if (!n->type->is_tuple)
+			continue;
+		(void)qn_report(g->model->env, QN_EUNSUPPORTED, "run.unsupported",
+				qn_node_place(g, n), "output '%s' is a tuple; return its fields",
+				g->output[i].name);
+		all = false;
+	}
+	return all;
+}
+
+static void
+place_constants(qn_interp *in, qn_arena *a)
+{
+	for (qn_id id = 1; id < in->g->n; id++) {
+		const qn_node *n = &in->g->node[id];
+
+		if (n->op == QN_OP_const)
+			qn_slots_of(&in->slots, id, 0)->tensor.data = qn_aligned_data(a, n->value);
+	}
+}
+
+static uint32_t
+most_inputs(const qn_graph *g)
+{
+	uint32_t most = 1;
+
+	for (qn_id id = 1; id < g->n; id++)
+		most = g->node[id].nin > most ? g->node[id].nin : most;
+	return most;
+}
+
+static qn_interp *
+prepare_graph(family *f, const qn_graph *g, int depth)
+{
+	for (qn_interp *in = f->first; in != NULL; in = in->next)
+		if (in->g == g)
+			return in;
+	qn_interp *in = QN_NEW(f->arena, qn_interp, 1);
+	in->g = g;
+	in->work = QN_NEW(f->arena, qn_work, g->n);
+	in->callee = QN_NEW(f->arena, qn_interp *, g->n);
+	in->input_index = QN_NEW(f->arena, size_t, g->n);
+	in->in = QN_NEW(f->arena, const void *, most_inputs(g));
+	for (size_t i = 0; i < g->ninput; i++)
+		in->input_index[g->input[i]] = i;
+	if (f->last != NULL)
+		f->last->next = in;
+	else
+		f->first = in;
+	f->last = in;
+	in->failed = true; /* until it is ready: a graph that calls itself finds this */
+	in->failed = !prepare_nodes(f, in, depth);
+	if (!in->failed) {
+		qn_slots_plan(g, depth == 0, f->arena, &in->slots);
+		place_constants(in, f->arena);
+	}
+	return in;
+}
+
+qn_status
+qn_interp_new(const qn_graph *g, qn_arena *arena, qn_interp **out)
+{
+	family f = {.arena = arena};
+	qn_interp *in = prepare_graph(&f, g, 0);
+
+	*out = in->failed ? NULL : in;
+	return in->failed ? QN_EUNSUPPORTED : QN_OK;
+}
+
+static const void *const *
+gather(qn_interp *in, const qn_node *n)
+{
+	for (uint32_t i = 0; i < n->nin; i++)
+		in->in[i] = qn_slots_of(&in->slots, n->in[i], 0)->tensor.data;
+	return in->in;
+}
+
+/* The memory of a planned slot; the tensor shows it to readers as const. */
+static void *
+writable(const qn_slot *slot)
+{
+	return (void *)(uintptr_t)slot->tensor.data;
+}
+
+static void
+copy_to(const qn_slot *slot, const qn_tensor *x)
+{
+	if (x->bytes > 0)
+		memcpy(writable(slot), x->data, x->bytes);
+}
+
+static qn_status run_graph(qn_interp *in, const qn_tensor *const *inputs, qn_observe_fn *observe,
+			   void *user);
+
+static qn_status
+run_call(qn_interp *in, qn_id id, qn_observe_fn *observe, void *user)
+{
+	const qn_node *n = &in->g->node[id];
+	qn_interp *callee = in->callee[id];
+
+	for (uint32_t i = 0; i < n->nin; i++)
+		qn_slots_of(&callee->slots, callee->g->input[i], 0)->tensor.data =
+			qn_slots_of(&in->slots, n->in[i], 0)->tensor.data;
+	QN_TRY(run_graph(callee, NULL, observe, user));
+	for (size_t k = 0; k < callee->g->noutput; k++)
+		copy_to(qn_slots_of(&in->slots, id, (uint32_t)k), qn_interp_output(callee, k));
+	return QN_OK;
+}
+
+/* inputs NULL: the inputs' slots point to their data already. */
+static qn_status
+run_graph(qn_interp *in, const qn_tensor *const *inputs, qn_observe_fn *observe, void *user)
+{
+	const qn_graph *g = in->g;
+
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = &g->node[id];
+		qn_slot *slot = n->type->is_tuple ? NULL : qn_slots_of(&in->slots, id, 0);
+
+		if (n->op == QN_OP_input && inputs != NULL)
+			copy_to(slot, inputs[in->input_index[id]]);
+		else if (n->op == QN_OP_call)
+			QN_TRY(run_call(in, id, observe, user));
+		else if (needs_form(n->op))
+			qn_work_run(g, n, &in->work[id], gather(in, n), writable(slot));
+		if (observe != NULL && slot != NULL)
+			QN_TRY(observe(user, g, id, &slot->tensor));
+	}
+	return QN_OK;
+}
+
+static bool
+input_fits(const qn_graph *g, const qn_node *n, const qn_tensor *x)
+{
+	if (x != NULL && x->type == n->type && x->bytes == qn_type_bytes(n->type) &&
+	    x->layout == QN_LAYOUT_CANONICAL)
+		return true;
+	qn_buf want, have;
+
+	qn_buf_init(&want, g->model->arena);
+	qn_buf_init(&have, g->model->arena);
+	qn_type_print(&want, n->type);
+	if (x != NULL)
+		qn_type_print(&have, x->type);
+	else
+		qn_buf_puts(&have, "nothing");
+	(void)qn_report(g->model->env, QN_EINVALID, "run.input", qn_node_place(g, n),
+			"input '%s' is %s, given is %s", n->name, qn_buf_str(&want),
+			qn_buf_str(&have));
+	return false;
+}
+
+qn_status
+qn_interp_run(qn_interp *in, const qn_tensor *const *inputs, qn_observe_fn *observe, void *user)
+{
+	const qn_graph *g = in->g;
+	bool ok = true;
+
+	for (size_t i = 0; i < g->ninput; i++)
+		ok = input_fits(g, &g->node[g->input[i]], inputs[i]) && ok;
+	return ok ? run_graph(in, inputs, observe, user) : QN_EINVALID;
+}
+
+const qn_tensor *
+qn_interp_output(const qn_interp *in, size_t k)
+{
+	if (k >= in->g->noutput)
+		return NULL;
+	return &qn_slots_of(&in->slots, in->g->output[k].value, 0)->tensor;
+}
+
+size_t
+qn_interp_bytes(const qn_interp *in)
+{
+	size_t bytes = 0;
+
+	for (; in != NULL; in = in->next)
+		bytes += in->slots.bytes;
+	return bytes;
+}
+
+qn_status
+qn_eval_node(const qn_graph *g, const qn_node *n, const qn_tensor *const *in, qn_arena *a,
+	     qn_tensor **out)
+{
+	const void **data = QN_NEW(a, const void *, n->nin);
+	void *result = NULL;
+	bool ok = qn_node_is_static(g, n);
+	qn_work work;
+
+	*out = NULL;
+	for (uint32_t i = 0; i < n->nin; i++) {
+		const qn_node *from = &g->node[n->in[i]];
+
+		if (!input_fits(g, from, in[i]))
+			return QN_EINVALID;
+		ok = ok && qn_node_is_static(g, from);
+		data[i] = qn_aligned_data(a, in[i]);
+	}
+	if (!ok)
+		return QN_EUNSUPPORTED;
+	if (!needs_form(n->op)) {
+		return qn_report(g->model->env, QN_EUNSUPPORTED, "run.unsupported",
+				 qn_node_place(g, n), "%s, node '%s', computes nothing by itself",
+				 qn_opinfo_get(n->op)->name, n->name);
+	}
+	if (!qn_work_prepare(g, n, a, &work))
+		return QN_EUNSUPPORTED;
+	*out = qn_tensor_new(a, n->type, &result);
+	qn_work_run(g, n, &work, data, result);
+	return QN_OK;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* interp_impl.h - what the files of the interpreter share and nobody else includes.
+ *
+ *   value 3 (tensor)        refs: slot 2
+ *   value 5 (tuple of 3, 4) refs: slot 2, slot 3       tuples have no memory of their own
+ *   value 6 (get 1 of 5)    refs: slot 3 */
+#ifndef QN_RUNTIME_INTERP_IMPL_H
+#define QN_RUNTIME_INTERP_IMPL_H
+
+#include "runtime/forms.h"
+#include "runtime/interp.h"
+
+enum {
+	QN_SLOT_ALIGN = 64,  /* alignment of value buffers, in bytes */
+	QN_MAX_CALLS = 64,   /* nesting of calls */
+	QN_VALUE_ALIGN = 16, /* what forms may rely on */
+};
+
+/* ---- memory (interp_plan.c) ---- */
+
+/* The bytes of one tensor. */
+typedef struct qn_slot {
+	qn_tensor tensor;
+	bool planned;  /* lies in the interpreter's memory; else a constant or a caller's buffer */
+	qn_id made;    /* the node that writes it */
+	qn_id last;    /* the last node that reads it; UINT32_MAX for outputs */
+	size_t offset; /* planned: in the memory */
+	uint32_t next; /* private to the plan: the next slot that ends at the same node, plus one */
+} qn_slot;
+
+typedef struct qn_slots {
+	qn_slot *slot;
+	size_t n, cap;
+	uint32_t *ref; /* slots of values, one after the other */
+	size_t nref, ref_cap;
+	uint32_t *first; /* [g->n] in ref: there a tensor has one slot, a tuple one a field */
+	size_t bytes;    /* of memory */
+} qn_slots;
+
+/* Slots of all values of a graph with static types, with offsets by liveness.  own_inputs:
+ * inputs have memory, else they point to the caller's tensors. */
+void qn_slots_plan(const qn_graph *g, bool own_inputs, qn_arena *a, qn_slots *out);
+
+static inline qn_slot *
+qn_slots_of(const qn_slots *s, qn_id id, uint32_t field)
+{
+	return &s->slot[s->ref[s->first[id] + field]];
+}
+
+/* ---- one node (interp_node.c) ---- */
+
+typedef struct qn_work {
+	qn_float_fn *real;        /* or NULL */
+	const qn_int_form *codes; /* or NULL */
+	void *args;               /* of the integer form */
+} qn_work;
+
+/* The node's types can be computed with: static and without symbols.  Reports run.dynamic,
+ * run.symbol. */
+bool qn_node_is_static(const qn_graph *g, const qn_node *n);
+
+/* Chooses the form of a node whose types and inputs' types are static; reports run.unsupported
+ * or what prepare reports. */
+bool qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_work *out);
+
+/* in: n->nin aligned canonical buffers. */
+void qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const void *const *in,
+		 void *out);
+
+/* The tensor itself, or a copy when its bytes are not aligned for the forms. */
+const void *qn_aligned_data(qn_arena *a, const qn_tensor *x);
+
+#endif

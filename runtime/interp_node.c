@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* interp_node.c - one node: which form it takes, and why none when there is none.
+ *
+ *   error run.unsupported: batch_norm, node 'bn', (tensor<…>) -> tensor<…>: no integer form */
+#include "runtime/interp_impl.h"
+
+#include "ir/diag.h"
+#include "runtime/form_util.h"
+
+static const char *
+type_text(const qn_graph *g, const qn_type *type)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, g->model->arena);
+	qn_type_print(&b, type);
+	return qn_buf_str(&b);
+}
+
+static bool
+refuse(const qn_graph *g, const qn_node *n, const char *why)
+{
+	qn_buf types;
+
+	qn_buf_init(&types, g->model->arena);
+	for (uint32_t i = 0; i < n->nin; i++) {
+		qn_buf_puts(&types, i > 0 ? ", " : "");
+		qn_type_print(&types, qn_in_type(g, n, i));
+	}
+	(void)qn_report(g->model->env, QN_EUNSUPPORTED, "run.unsupported", qn_node_place(g, n),
+			"%s, node '%s', (%s) -> %s: %s", qn_opinfo_get(n->op)->name, n->name,
+			qn_buf_str(&types), type_text(g, n->type), why);
+	return false;
+}
+
+/* A tensor type; reports for node n, whose type it is part of. */
+static bool
+is_static(const qn_graph *g, const qn_node *n, const qn_type *type)
+{
+	if (qn_type_count(type) < 0) {
+		(void)qn_report(g->model->env, QN_EUNSUPPORTED, "run.dynamic", qn_node_place(g, n),
+				"node '%s' has the type %s; only shapes known in full can be run",
+				n->name, type_text(g, type));
+		return false;
+	}
+	if (qn_elem_has_symbol(type->elem)) {
+		(void)qn_report(g->model->env, QN_EINVALID, "run.symbol", qn_node_place(g, n),
+				"node '%s' has the type %s with a symbol; bind it to a value first",
+				n->name, type_text(g, type));
+		return false;
+	}
+	return true;
+}
+
+bool
+qn_node_is_static(const qn_graph *g, const qn_node *n)
+{
+	if (!n->type->is_tuple)
+		return is_static(g, n, n->type);
+	for (uint32_t i = 0; i < n->type->nfield; i++)
+		if (!is_static(g, n, n->type->field[i]))
+			return false;
+	return true;
+}
+
+/* f32 in memory: also one with an observed range. */
+static bool
+is_f32(const qn_type *type)
+{
+	const qn_elem *e = type->elem;
+
+	if (type->is_tuple)
+		return false;
+	if (e->kind == QN_ELEM_CALIBRATED)
+		return e->expressed == QN_PLAIN_f32;
+	return e->kind == QN_ELEM_PLAIN && e->plain == QN_PLAIN_f32;
+}
+
+/* Why the float form cannot run; NULL when it can. */
+static const char *
+float_problem(const qn_graph *g, const qn_node *n)
+{
+	if (qn_float_form(n->op) == NULL)
+		return "no float form";
+	for (uint32_t i = 0; i < n->nin; i++)
+		if (!is_f32(qn_in_type(g, n, i)))
+			return "float forms take f32 only";
+	if (n->op != QN_OP_quantize && !is_f32(n->type))
+		return "float forms give f32 only";
+	return qn_form_refusal(g, n);
+}
+
+bool
+qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_work *out)
+{
+	*out = (qn_work){0};
+	if (qn_node_on_codes(g, n)) {
+		out->codes = qn_int_form_get(n->op);
+		if (out->codes == NULL)
+			return refuse(g, n, "no integer form");
+		out->args = out->codes->prepare(g, n, a);
+		return out->args != NULL;
+	}
+	const char *why = float_problem(g, n);
+	if (why != NULL)
+		return refuse(g, n, why);
+	out->real = qn_float_form(n->op);
+	return true;
+}
+
+void
+qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const void *const *in, void *out)
+{
+	qn_eval e = {.g = g, .n = n, .in = in, .out = out};
+
+	if (w->real != NULL)
+		w->real(&e);
+	else
+		w->codes->run(&e, w->args);
+}
+
+const void *
+qn_aligned_data(qn_arena *a, const qn_tensor *x)
+{
+	if (x->data != NULL && (uintptr_t)x->data % QN_VALUE_ALIGN == 0)
+		return x->data;
+	return qn_tensor_of(a, x->type, x->data)->data;
+}
