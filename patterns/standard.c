@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* standard.c - the built-in quantizer patterns, one row each; longer ones first. */
+#include "patterns/quantizer.h"
+
+#include <string.h>
+
+enum { ANCHOR, X, W, B };
+
+/* ---- accept ---- */
+
+static bool
+is_f32_const(const qn_graph *g, qn_id id)
+{
+	const qn_node *n = qn_graph_node(g, id);
+
+	return n->op == QN_OP_const && n->type->elem->kind == QN_ELEM_PLAIN && n->type->elem->plain == QN_PLAIN_f32;
+}
+
+static bool
+is_f32(const qn_graph *g, qn_id id)
+{
+	const qn_type *t = qn_graph_node(g, id)->type;
+
+	return !t->is_tuple && t->elem->kind == QN_ELEM_PLAIN && t->elem->plain == QN_PLAIN_f32;
+}
+
+static bool
+accept_weights(const qn_graph *g, const qn_match *m, const char **reason)
+{
+	if (!is_f32(g, m->at[X])) {
+		*reason = "the data is not f32";
+		return false;
+	}
+	if (!is_f32_const(g, m->at[W])) {
+		*reason = "the weights are not an f32 constant";
+		return false;
+	}
+	if (m->at[B] != 0 && !is_f32_const(g, m->at[B])) {
+		*reason = "the bias is not an f32 constant";
+		return false;
+	}
+	return true;
+}
+
+static bool
+accept_f32(const qn_graph *g, const qn_match *m, const char **reason)
+{
+	const qn_node *n = qn_graph_node(g, m->root);
+
+	for (uint32_t i = 0; i < n->nin; i++)
+		if (!is_f32(g, n->in[i])) {
+			*reason = "an operand is not f32";
+			return false;
+		}
+	return true;
+}
+
+static bool
+accept_fixed(const qn_graph *g, const qn_match *m, const char **reason)
+{
+	const qn_node *n = qn_graph_node(g, m->root);
+
+	if (!accept_f32(g, m, reason))
+		return false;
+	/* softmax over another axis than the last has no integer kernel */
+	if (n->op == QN_OP_softmax && n->attr->axis.axis != -1 && n->attr->axis.axis != n->type->rank - 1) {
+		*reason = "softmax in integers runs over the last axis only; put a transpose around it";
+		return false;
+	}
+	return true;
+}
+
+/* ---- quantize ---- */
+
+/* conv2d and dense with constant weights: an i32 accumulator in units of scale(x) * scale(w), bias in the same units. */
+static qn_id
+quantize_weighted(qn_qbuild *b, const qn_match *m)
+{
+	const qn_node *anchor = qn_qb_matched(b, ANCHOR);
+	const qn_node *root = qn_qb_root(b);
+	const qn_quant_opts *o = qn_qb_opts(b);
+	qn_graph *g = qn_qb_graph(b);
+	qn_buf acc;
+	qn_id in[3];
+
+	qn_buf_init(&acc, g->model->arena);
+	qn_buff(&acc, "%s.acc", anchor->name);
+	in[0] = qn_qb_quantize(b, m->at[X], anchor->name, "x", o->scheme == QN_SCHEME_RFC, false, -1);
+	in[1] = qn_qb_quantize(b, m->at[W], anchor->name, "w", true, true, o->per_tensor_weights ? -1 : 0);
+	if (m->at[B] != 0)
+		in[2] = qn_qb_quantize_bias(b, m->at[B], qn_graph_node(g, m->at[B])->name, in[0], in[1]);
+	qn_id y = qn_qb_op(b, anchor->op, qn_buf_str(&acc), m->at[B] != 0 ? 3 : 2, in, anchor->attr);
+	return qn_qb_dequantize(b, y, root->name);
+}
+
+static const char *
+operand_name(const qn_node *n, uint32_t i)
+{
+	static const char *const names[] = {"a", "b"};
+
+	return n->nin == 1 ? "x" : i < 2 ? names[i] : "x";
+}
+
+/* A real op on quantized operands; with the quantize that follows it becomes the integer op. */
+static qn_id
+quantize_operands(qn_qbuild *b, const qn_match *m)
+{
+	const qn_node *root = qn_qb_root(b);
+	bool symmetric = qn_qb_opts(b)->scheme == QN_SCHEME_RFC;
+	qn_id *in = QN_NEW(qn_qb_graph(b)->model->arena, qn_id, root->nin);
+
+	(void)m;
+	for (uint32_t i = 0; i < root->nin; i++) {
+		in[i] = qn_qb_quantize(b, qn_qb_input(b, i), root->name, operand_name(root, i), symmetric, false, -1);
+		in[i] = qn_qb_dequantize(b, in[i], NULL);
+	}
+	return qn_qb_op(b, root->op, root->name, root->nin, in, root->attr);
+}
+
+/* An op whose arithmetic fixes the parameters of its result: softmax has scale 1/256 and zero point -128. */
+static qn_id
+quantize_fixed(qn_qbuild *b, const qn_match *m)
+{
+	qn_id y = quantize_operands(b, m);
+
+	if (y == 0)
+		return 0;
+	return qn_qb_dequantize(b, qn_qb_quantize_fixed(b, y, qn_qb_root(b)->name, 1.0 / 256, -128), qn_qb_root(b)->name);
+}
+
+/* ---- the rows ---- */
+
+#define CONV2D QN_P_OP(conv2d, ANCHOR, QN_P_ARGS(QN_P_ANY(X), QN_P_ANY(W)))
+#define CONV2D_B QN_P_OP(conv2d, ANCHOR, QN_P_ARGS(QN_P_ANY(X), QN_P_ANY(W), QN_P_ANY(B)))
+#define DENSE QN_P_OP(dense, ANCHOR, QN_P_ARGS(QN_P_ANY(X), QN_P_ANY(W)))
+#define DENSE_B QN_P_OP(dense, ANCHOR, QN_P_ARGS(QN_P_ANY(X), QN_P_ANY(W), QN_P_ANY(B)))
+#define BIASED(op) QN_P_OP(bias_add, QN_NO_SLOT, QN_P_ARGS(op, QN_P_ANY(B)))
+
+static const qn_qpattern standard[] = {
+	/* the six of the RFC */
+	{"conv2d_bias", QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(CONV2D), CONV2D_B)), accept_weights, quantize_weighted},
+	{"conv2d", CONV2D, accept_weights, quantize_weighted},
+	{"dense_bias", QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(DENSE), DENSE_B)), accept_weights, quantize_weighted},
+	{"dense", DENSE, accept_weights, quantize_weighted},
+	{"add", QN_P_OPN(add, ANCHOR), accept_f32, quantize_operands},
+	{"mul", QN_P_OPN(mul, ANCHOR), accept_f32, quantize_operands},
+	/* one for each behaviour of the op table that needs parameters of its own */
+	{"mix", QN_P_CLASS(QN_MIX, ANCHOR), accept_f32, quantize_operands},
+	{"mean", QN_P_CLASS(QN_MEAN, ANCHOR), accept_f32, quantize_operands},
+	{"fixed", QN_P_CLASS(QN_FIXED, ANCHOR), accept_fixed, quantize_fixed},
+};
+enum { NRFC = 6 };
+
+const qn_qpattern *
+qn_standard_patterns(qn_scheme scheme, size_t *n)
+{
+	*n = scheme == QN_SCHEME_RFC ? (size_t)NRFC : QN_COUNT(standard);
+	return standard;
+}
+
+const qn_qpattern *
+qn_pattern_find(const char *name)
+{
+	for (size_t i = 0; i < QN_COUNT(standard); i++)
+		if (strcmp(standard[i].name, name) == 0)
+			return &standard[i];
+	return NULL;
+}
