@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dataset.h - samples for calibration and evaluation: batches by index, so that they can be visited in any order and more than once. */
+#ifndef QN_CALIBRATE_DATASET_H
+#define QN_CALIBRATE_DATASET_H
+
+#include "ir/graph.h"
+
+typedef struct qn_dataset {
+	size_t nbatch;
+	size_t batch; /* samples in a batch: dimension 0 of the model's inputs */
+	/* Batch `index`: one tensor for each graph input, valid until the next call. */
+	qn_status (*get)(struct qn_dataset *d, size_t index, const qn_tensor *const **inputs);
+	void *user;
+} qn_dataset;
+
+/* A data set over arrays, one for each input of g.  Dimension 0 of an array indexes samples and is a multiple of the batch; the other dims are the
+ * input's.  f64 data is rounded to f32.  All values must be finite.  Ids: data.empty, data.count, data.type, data.shape, data.remainder,
+ * data.nonfinite (sample and index).  names: for messages, one an array. */
+qn_status qn_dataset_arrays(const qn_graph *g, qn_arena *a, size_t narray, const qn_tensor *const *array, const char *const *names,
+                            qn_dataset **out) QN_MUST_CHECK;
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* erase.c - the float form of a symbolic graph.
+ *
+ *   dequantize(dense(quantize(x): $fc.x, quantize(w): $fc.w))   ->   dense(x, w) */
+#include "calibrate/calibrate.h"
+#include "ir/diag.h"
+
+/* A float type in place of a quantized one. */
+static const qn_type *
+real_type(qn_model *m, const qn_type *t)
+{
+	if (t->is_tuple || !qn_elem_is_quant(t->elem))
+		return t;
+	return qn_type_with_elem(&m->types, t, qn_elem_plain(&m->types, t->elem->expressed));
+}
+
+qn_status
+qn_erase_quantization(qn_model *m, const qn_graph *g, qn_graph **out, qn_id **map_out)
+{
+	qn_graph *dst = qn_graph_new(m, g->name);
+	qn_id *map = QN_NEW(m->arena, qn_id, g->n);
+
+	for (qn_id id = 1; id < g->n; id++) {
+		qn_node n = *qn_graph_node(g, id);
+		qn_id *in = QN_NEW(m->arena, qn_id, n.nin);
+
+		for (uint32_t i = 0; i < n.nin; i++)
+			in[i] = map[n.in[i]];
+		n.in = in;
+		if (n.op == QN_OP_quantize || n.op == QN_OP_dequantize || n.op == QN_OP_requantize) {
+			map[id] = in[0];
+			continue;
+		}
+		if (n.op == QN_OP_const && qn_elem_is_quant(n.type->elem)) {
+			if (qn_elem_has_symbol(n.type->elem))
+				return qn_report(m->env, QN_EINVALID, "calibrate.codes", qn_node_place(g, &n), "constant '%s' holds codes of an unknown scale", n.name);
+			n.value = qn_tensor_dequantize(&m->types, m->arena, n.value, real_type(m, n.type));
+		}
+		n.type = real_type(m, n.type);
+		map[id] = qn_graph_add(dst, &n);
+		if (map[id] == 0)
+			return QN_EINVALID;
+	}
+	for (size_t i = 0; i < g->noutput; i++)
+		qn_graph_output(dst, g->output[i].name, map[g->output[i].value]);
+	*out = dst;
+	*map_out = map;
+	return QN_OK;
+}
