@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* clean.c - prepares a float graph for the quantizer.
+ *
+ *   op(const, …)                       ->  const
+ *   batch_norm(conv2d(x, w))           ->  bias_add(conv2d(x, w'), b')       w' = w * gamma / sqrt(var + eps), b' = beta - mean * gamma / sqrt(var + eps)
+ *   batch_norm(bias_add(conv2d(x, w), b)), batch_norm(conv2d(x, w, b)), the same with dense
+ *   batch_norm(x)                      ->  bias_add(conv2d(x, w' [C,1,1,1] {groups=C}), b')
+ *   add(conv2d(…) or dense(…), const of C elements along the last axis)  ->  bias_add
+ *
+ * requires: any graph (rules look at float nodes only).   leaves: the same values up to the rounding of the folded weights. */
+#include <math.h>
+
+#include "ir/diag.h"
+#include "passes/passes.h"
+#include "patterns/rewrite.h"
+#include "runtime/interp.h"
+
+enum { ROOT, CONV, W, B, X, GAMMA, BETA, MEAN, VAR };
+
+static bool
+is_const(const qn_rw *rw, qn_id id)
+{
+	return qn_rw_node(rw, id)->op == QN_OP_const;
+}
+
+static bool
+is_f32(const qn_type *t)
+{
+	return !t->is_tuple && t->elem->kind == QN_ELEM_PLAIN && t->elem->plain == QN_PLAIN_f32;
+}
+
+/* op(const, …) -> const */
+static qn_id
+fold_constant(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *n = qn_rw_node(rw, m->root);
+	qn_arena *a = qn_rw_model(rw)->arena;
+	const qn_tensor **in = QN_NEW(a, const qn_tensor *, n->nin);
+	qn_tensor *value;
+
+	if (n->nin == 0 || n->op == QN_OP_call || !is_f32(n->type) || qn_type_count(n->type) < 0 || qn_opinfo_get(n->op)->behaviour == QN_EDGE)
+		return 0;
+	for (uint32_t i = 0; i < n->nin; i++) {
+		if (!is_const(rw, n->in[i]))
+			return 0;
+		in[i] = qn_rw_node(rw, n->in[i])->value;
+	}
+	qn_status status = qn_eval_node(qn_rw_graph(rw), n, in, a, &value);
+	if (status != QN_OK) {
+		qn_rw_fail(rw, status);
+		return 0;
+	}
+	return qn_rw_const(rw, qn_rw_name(rw, m->root), value);
+}
+
+/* Per-channel factor and offset of a batch norm: y = x * factor + offset, in double. */
+static void
+affine_of(const qn_rw *rw, const qn_match *m, int64_t channels, double *factor, double *offset)
+{
+	const qn_node *bn = qn_rw_node(rw, m->root);
+	const qn_tensor *v[4];
+
+	for (int i = 0; i < 4; i++)
+		v[i] = qn_rw_node(rw, m->at[GAMMA + i])->value;
+	for (int64_t c = 0; c < channels; c++) {
+		factor[c] = qn_tensor_f64(v[0], c) / sqrt(qn_tensor_f64(v[3], c) + bn->attr->batch_norm.epsilon);
+		offset[c] = qn_tensor_f64(v[1], c) - qn_tensor_f64(v[2], c) * factor[c];
+	}
+}
+
+/* w with each slice of axis 0 multiplied by its factor. */
+static qn_id
+scaled_weights(qn_rw *rw, qn_id w, const double *factor)
+{
+	const qn_node *n = qn_rw_node(rw, w);
+	int64_t channels = n->type->dim[0];
+	int64_t each = channels > 0 ? qn_type_count(n->type) / channels : 0;
+	void *data;
+	qn_tensor *out = qn_tensor_new(qn_rw_model(rw)->arena, n->type, &data);
+
+	for (int64_t i = 0; i < channels * each; i++)
+		qn_store_f64(data, QN_PLAIN_f32, i, qn_tensor_f64(n->value, i) * factor[i / each]);
+	return qn_rw_const(rw, qn_rw_name(rw, w), out);
+}
+
+/* b * factor + offset as a constant; b 0: just the offset. */
+static qn_id
+shifted_bias(qn_rw *rw, const char *name, qn_id b, int64_t channels, const double *factor, const double *offset)
+{
+	qn_model *m = qn_rw_model(rw);
+	const qn_type *type = qn_type_plain(&m->types, QN_PLAIN_f32, 1, &channels);
+	void *data;
+	qn_tensor *out = qn_tensor_new(m->arena, type, &data);
+
+	for (int64_t c = 0; c < channels; c++) {
+		double old = b == 0 ? 0.0 : qn_tensor_f64(qn_rw_node(rw, b)->value, c);
+
+		qn_store_f64(data, QN_PLAIN_f32, c, old * factor[c] + offset[c]);
+	}
+	return qn_rw_const(rw, name, out);
+}
+
+/* "<the node's name>.<what>" */
+static const char *
+derived_name(qn_rw *rw, qn_id id, const char *what)
+{
+	const char *name = qn_rw_name(rw, id);
+	qn_buf b;
+
+	qn_buf_init(&b, qn_rw_model(rw)->arena);
+	qn_buff(&b, "%s.%s", name != NULL ? name : qn_opinfo_get(qn_rw_node(rw, id)->op)->name, what);
+	return qn_buf_str(&b);
+}
+
+static bool
+constants_are_f32(const qn_rw *rw, const qn_match *m, int first, int last)
+{
+	for (int s = first; s <= last; s++)
+		if (m->at[s] != 0 && (!is_const(rw, m->at[s]) || !is_f32(qn_rw_node(rw, m->at[s])->type)))
+			return false;
+	return true;
+}
+
+/* batch_norm of a convolution or dense whose result nothing else uses: into its weights. */
+static qn_id
+fold_batch_norm(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *bn = qn_rw_node(rw, m->root);
+	const qn_node *conv = qn_rw_node(rw, m->at[CONV]);
+	qn_arena *a = qn_rw_model(rw)->arena;
+
+	if (!constants_are_f32(rw, m, GAMMA, VAR) || !constants_are_f32(rw, m, W, B) || qn_rw_uses(rw, m->at[CONV]) != 1 ||
+	    qn_rw_uses(rw, bn->in[0]) != 1 || !is_f32(conv->type))
+		return 0;
+	int64_t channels = qn_rw_node(rw, m->at[W])->type->dim[0];
+	double *factor = QN_NEW(a, double, (size_t)channels);
+	double *offset = QN_NEW(a, double, (size_t)channels);
+	affine_of(rw, m, channels, factor, offset);
+	qn_id in[2] = {m->at[X], scaled_weights(rw, m->at[W], factor)};
+	qn_id y = qn_rw_add(rw, conv->op, qn_rw_name(rw, m->at[CONV]), 2, in, conv->attr, NULL);
+	qn_id out[2] = {y, shifted_bias(rw, derived_name(rw, m->root, "bias"), m->at[B], channels, factor, offset)};
+	return qn_rw_add(rw, QN_OP_bias_add, qn_rw_name(rw, m->root), 2, out, NULL, NULL);
+}
+
+/* A batch norm that nothing takes in: a 1x1 depthwise convolution over [N,1,n,C] (or the image itself) and a bias. */
+static qn_id
+batch_norm_to_conv(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *bn = qn_rw_node(rw, m->root);
+	qn_model *model = qn_rw_model(rw);
+	const qn_type *t = bn->type;
+
+	if (!constants_are_f32(rw, m, GAMMA, VAR) || !is_f32(t) || qn_type_count(t) <= 0)
+		return 0;
+	int64_t channels = t->dim[t->rank - 1];
+	double *factor = QN_NEW(model->arena, double, (size_t)channels);
+	double *offset = QN_NEW(model->arena, double, (size_t)channels);
+	affine_of(rw, m, channels, factor, offset);
+
+	const int64_t wdim[4] = {channels, 1, 1, 1};
+	void *data;
+	qn_tensor *w = qn_tensor_new(model->arena, qn_type_plain(&model->types, QN_PLAIN_f32, 4, wdim), &data);
+	for (int64_t c = 0; c < channels; c++)
+		qn_store_f64(data, QN_PLAIN_f32, c, factor[c]);
+
+	qn_attrs conv, shape, back;
+	qn_attrs_default(QN_ATTRSET_conv2d, &conv);
+	conv.conv2d.groups = channels;
+	qn_attrs_default(QN_ATTRSET_shape, &shape);
+	shape.shape.shape = (qn_list){4, {1, 1, qn_type_count(t) / channels, channels}};
+	qn_attrs_default(QN_ATTRSET_shape, &back);
+	back.shape.shape.n = t->rank;
+	for (int32_t i = 0; i < t->rank; i++)
+		back.shape.shape.v[i] = t->dim[i];
+
+	qn_id x = m->at[X];
+	if (t->rank != 4)
+		x = qn_rw_add(rw, QN_OP_reshape, NULL, 1, &x, &shape, NULL);
+	qn_id in[2] = {x, qn_rw_const(rw, derived_name(rw, m->root, "scale"), w)};
+	qn_id y = qn_rw_add(rw, QN_OP_conv2d, derived_name(rw, m->root, "conv"), 2, in, &conv, NULL);
+	qn_id out[2] = {y, shifted_bias(rw, derived_name(rw, m->root, "bias"), 0, channels, factor, offset)};
+	y = qn_rw_add(rw, QN_OP_bias_add, qn_rw_name(rw, m->root), 2, out, NULL, NULL);
+	return t->rank != 4 ? qn_rw_add(rw, QN_OP_reshape, NULL, 1, &y, &back, NULL) : y;
+}
+
+/* add(conv2d or dense, [1,…,C]) -> bias_add(…, [C]) */
+static qn_id
+add_to_bias(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *conv = qn_rw_node(rw, m->at[CONV]);
+	const qn_node *b = qn_rw_node(rw, m->at[B]);
+	qn_model *model = qn_rw_model(rw);
+
+	if ((conv->op != QN_OP_conv2d && conv->op != QN_OP_dense) || conv->nin != 2 || !is_f32(b->type) || conv->type->rank < 1 || b->type->rank < 1)
+		return 0;
+	int64_t channels = conv->type->dim[conv->type->rank - 1];
+	if (channels < 1 || b->type->dim[b->type->rank - 1] != channels || qn_type_count(b->type) != channels || b->type->rank > conv->type->rank)
+		return 0;
+	qn_id in[2] = {m->at[CONV], m->at[B]};
+	if (b->type->rank != 1)
+		in[1] = qn_rw_const(rw, qn_rw_name(rw, m->at[B]), qn_tensor_view(model->arena, qn_type_plain(&model->types, QN_PLAIN_f32, 1, &channels), b->value->data));
+	return qn_rw_add(rw, QN_OP_bias_add, qn_rw_name(rw, m->root), 2, in, NULL, NULL);
+}
+
+#define BN(x) QN_P_OP(batch_norm, ROOT, QN_P_ARGS(x, QN_P_ANY(GAMMA), QN_P_ANY(BETA), QN_P_ANY(MEAN), QN_P_ANY(VAR)))
+#define WEIGHTED(op) QN_P_OP(op, CONV, QN_P_ARGS(QN_P_ANY(X), QN_P_ANY(W)))
+#define WEIGHTED_B(op) QN_P_OP(op, CONV, QN_P_ARGS(QN_P_ANY(X), QN_P_ANY(W), QN_P_ANY(B)))
+#define BIASED(op) QN_P_OP(bias_add, QN_NO_SLOT, QN_P_ARGS(WEIGHTED(op), QN_P_ANY(B)))
+#define FOLDABLE(op) QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(WEIGHTED(op), WEIGHTED_B(op), BIASED(op)))
+
+static const qn_rule rules[] = {
+	{"fold-constant", QN_P_ANY(ROOT), fold_constant},
+	{"fold-batch-norm-conv2d", BN(FOLDABLE(conv2d)), fold_batch_norm},
+	{"fold-batch-norm-dense", BN(FOLDABLE(dense)), fold_batch_norm},
+	{"batch-norm-to-conv2d", BN(QN_P_ANY(X)), batch_norm_to_conv},
+	{"add-to-bias", QN_P_OP(add, ROOT, QN_P_ARGS(QN_P_ANY(CONV), QN_P_CONST(B))), add_to_bias},
+};
+
+qn_status
+qn_clean(qn_model *m)
+{
+	for (size_t i = 0; i < m->ngraph; i++)
+		QN_TRY(qn_rewrite(m, m->graph[i], rules, QN_COUNT(rules), NULL, &m->graph[i]));
+	return QN_OK;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* legalize.c - leaves nothing but integers.
+ *
+ *   input f32; quantize T            ->  input T                       each input and output has its own parameters
+ *   dequantize(x) as graph output    ->  x
+ *   relu, relu6, clip on codes       ->  clamp {lo, hi}, inside the requantize before it where that has no other use
+ *   pad {value}                      ->  pad {code}
+ *
+ * requires: a calibrated, requantized graph.   leaves: an integer graph, each node with an integer form; or an error for each node that has none. */
+#include "ir/diag.h"
+#include "passes/passes.h"
+#include "patterns/rewrite.h"
+#include "runtime/forms.h"
+
+enum { ROOT, RQ, X };
+
+static bool
+is_codes(const qn_type *t)
+{
+	return !t->is_tuple && qn_elem_is_quant(t->elem);
+}
+
+/* relu, relu6, clip -> clamp */
+static qn_id
+to_clamp(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *n = qn_rw_node(rw, m->root);
+	qn_attrs attr;
+
+	if ((n->op != QN_OP_relu && n->op != QN_OP_relu6 && n->op != QN_OP_clip) || !is_codes(n->type))
+		return 0;
+	qn_attrs_default(QN_ATTRSET_clamp, &attr);
+	qn_clamp_range(qn_rw_graph(rw), n, &attr.clamp.lo, &attr.clamp.hi);
+	return qn_rw_add(rw, QN_OP_clamp, qn_rw_name(rw, m->root), 1, n->in, &attr, NULL);
+}
+
+/* clamp(requantize(x)) -> requantize {lo, hi} */
+static qn_id
+fuse_clamp(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *clamp = qn_rw_node(rw, m->root);
+	const qn_node *rq = qn_rw_node(rw, m->at[RQ]);
+	qn_attrs attr = *rq->attr;
+
+	if (qn_rw_uses(rw, m->at[RQ]) != 1)
+		return 0;
+	if (attr.clamp.lo < clamp->attr->clamp.lo)
+		attr.clamp.lo = clamp->attr->clamp.lo;
+	if (attr.clamp.hi > clamp->attr->clamp.hi)
+		attr.clamp.hi = clamp->attr->clamp.hi;
+	return qn_rw_add(rw, QN_OP_requantize, qn_rw_name(rw, m->root), 1, rq->in, &attr, rq->type);
+}
+
+static qn_id
+code_of_pad(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *n = qn_rw_node(rw, m->root);
+	qn_attrs attr = *n->attr;
+
+	if (!is_codes(n->type) || attr.pad.code != INT32_MIN)
+		return 0;
+	attr.pad.code = qn_code_of(&qn_rw_model(rw)->types, n->type->elem, attr.pad.value);
+	attr.pad.value = 0; /* the code stands for it from now on */
+	return qn_rw_add(rw, QN_OP_pad, qn_rw_name(rw, m->root), 1, n->in, &attr, NULL);
+}
+
+static const qn_rule rules[] = {
+	{"to-clamp", QN_P_CLASS(QN_SAME, ROOT), to_clamp},
+	{"fuse-clamp", QN_P_OP(clamp, ROOT, QN_P_ARGS(QN_P_OP(requantize, RQ, QN_P_ARGS(QN_P_ANY(X))))), fuse_clamp},
+	{"pad-code", QN_P_OPN(pad, ROOT), code_of_pad},
+};
+
+/* The type of the first quantize of each input, NULL where it has none. */
+static const qn_type **
+input_types(const qn_graph *g, qn_arena *a)
+{
+	const qn_type **type = QN_NEW(a, const qn_type *, g->n);
+
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (n->op == QN_OP_quantize && qn_graph_node(g, n->in[0])->op == QN_OP_input && type[n->in[0]] == NULL)
+			type[n->in[0]] = n->type;
+	}
+	return type;
+}
+
+/* Node n of the source for the new graph, in which inputs carry codes.  0 after an error. */
+static qn_id
+convert(qn_graph *dst, const qn_graph *g, const qn_node *n, const qn_id *map, const qn_type *input_type)
+{
+	qn_node like = *n;
+	qn_id *in = QN_NEW(g->model->arena, qn_id, n->nin);
+
+	for (uint32_t i = 0; i < n->nin; i++)
+		in[i] = map[n->in[i]];
+	like.in = in;
+	if (n->op == QN_OP_input && input_type != NULL)
+		like.type = input_type;
+	if (n->op == QN_OP_quantize && qn_graph_node(g, n->in[0])->op == QN_OP_input) {
+		if (qn_graph_node(dst, in[0])->type == n->type)
+			return in[0];
+		like.op = QN_OP_requantize; /* a second consumer with other parameters */
+		like.attr = NULL;
+	}
+	return qn_graph_add(dst, &like);
+}
+
+/* Inputs and outputs as codes.  An input that a float node reads stays real. */
+static qn_status
+integer_edges(qn_model *m, const qn_graph *g, qn_graph **out)
+{
+	qn_graph *dst = qn_graph_new(m, g->name);
+	qn_id *map = QN_NEW(m->arena, qn_id, g->n);
+	const qn_type **type = input_types(g, m->arena);
+
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		for (uint32_t i = 0; i < n->nin && n->op != QN_OP_quantize; i++)
+			type[n->in[i]] = NULL;
+	}
+	for (size_t i = 0; i < g->noutput; i++)
+		type[g->output[i].value] = NULL;
+	for (qn_id id = 1; id < g->n; id++) {
+		map[id] = convert(dst, g, qn_graph_node(g, id), map, type[id]);
+		if (map[id] == 0)
+			return QN_EINVALID;
+	}
+	for (size_t i = 0; i < g->noutput; i++) {
+		const qn_node *n = qn_graph_node(g, g->output[i].value);
+
+		qn_graph_output(dst, g->output[i].name, n->op == QN_OP_dequantize ? map[n->in[0]] : map[g->output[i].value]);
+	}
+	return qn_graph_sweep(m, dst, NULL, out);
+}
+
+static const char *
+reason(const qn_model *m, const qn_node *n)
+{
+	const char *note = m->notes != NULL ? qn_map_gets(m->notes, n->name) : NULL;
+
+	if (note != NULL)
+		return note;
+	if (n->op == QN_OP_input)
+		return "nothing quantizes it";
+	if (n->op == QN_OP_const)
+		return "a float node reads it";
+	if (qn_int_form_get(n->op) == NULL)
+		return "the op has no integer form";
+	if (n->op == QN_OP_quantize || n->op == QN_OP_dequantize)
+		return "a float value stands before or behind it";
+	return "no quantizer pattern of the scheme takes it, or what follows is not quantized";
+}
+
+/* Lists the nodes that keep the graph from being integer.  Where any op is to blame, constants, inputs and casts around it are not listed. */
+static qn_status
+report_float(qn_model *m, const qn_graph *g)
+{
+	qn_status status = QN_OK;
+
+	for (int casts = 0; casts < 2 && status == QN_OK; casts++)
+		for (qn_id id = 1; id < g->n; id++) {
+			const qn_node *n = qn_graph_node(g, id);
+			qn_behaviour behaviour = qn_opinfo_get(n->op)->behaviour;
+			bool around = n->op == QN_OP_const || n->op == QN_OP_input || behaviour == QN_EDGE;
+			bool is_float = n->type->is_tuple || qn_elem_is_float(n->type->elem);
+
+			if (around == (casts == 0) || !is_float)
+				continue;
+			status = qn_report(m->env, QN_EUNSUPPORTED, "legalize.float", qn_node_place(g, n), "%s '%s' stays in float: %s",
+			                   qn_opinfo_get(n->op)->name, n->name, reason(m, n));
+		}
+	return status;
+}
+
+/* Each node must have an integer form for its very types. */
+static qn_status
+check_forms(qn_model *m, const qn_graph *g)
+{
+	qn_status status = QN_OK;
+
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+		const qn_int_form *form = qn_int_form_get(n->op);
+
+		if (n->op == QN_OP_input || n->op == QN_OP_const)
+			continue;
+		if (form == NULL)
+			status = qn_report(m->env, QN_EUNSUPPORTED, "int.unsupported", qn_node_place(g, n), "unsupported in integer form: %s, node '%s', the op has no integer form",
+			                   qn_opinfo_get(n->op)->name, n->name);
+		else if (form->prepare(g, n, m->arena) == NULL)
+			status = QN_EUNSUPPORTED;
+	}
+	return status;
+}
+
+qn_status
+qn_legalize(qn_model *m)
+{
+	qn_graph *g = qn_model_entry(m);
+
+	if (m->stage != QN_STAGE_CALIBRATED)
+		return qn_report(m->env, QN_EINVALID, "pass.stage", g->name, "legalize takes a calibrated graph; this one is %s", qn_stage_names[m->stage]);
+	QN_TRY(integer_edges(m, g, &g));
+	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), NULL, &g));
+	QN_TRY(report_float(m, g));
+	QN_TRY(check_forms(m, g));
+	qn_model_set_graph(m, g);
+	m->stage = QN_STAGE_INTEGER;
+	return QN_OK;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* requantize.c - melts dequantize/quantize pairs, so that values stay integer from end to end.
+ *
+ *   quantize(dequantize(x))            ->  requantize(x)
+ *   quantize(move(dequantize(x)))      ->  move(requantize(x))             a chain of any length, moved up one node at a time
+ *   quantize(max_pool(dequantize(x)))  ->  requantize(max_pool(x))         8-bit x: the op that shrinks the data comes first
+ *   quantize(concat(…dequantize(x)…))  ->  concat(…requantize(x)…)
+ *   quantize(add(dequantize(a), dequantize(b)))  ->  add(a, b)             ops with integer arithmetic of their own; softmax, global_avg_pool …
+ *   quantize(avg_pool(dequantize(x)))  ->  requantize(avg_pool(x))         averages of codes: equal parameters in and out
+ *   quantize(const)                    ->  const of codes
+ *   relu(x)                            ->  x                               codes whose smallest one stands for 0; relu6, clip likewise
+ *   requantize(requantize(x)), requantize(quantize(x))  ->  one of them    where the values in between cannot saturate
+ *
+ * requires: a calibrated graph.   leaves: a calibrated graph; what is still float has a reason that legalize reports.
+ * A dequantize that is never followed by a quantize, and a lone quantize/dequantize pair (fake quantization of a real value), stay. */
+#include "ir/diag.h"
+#include "passes/passes.h"
+#include "patterns/rewrite.h"
+#include "runtime/forms.h"
+
+enum { ROOT, OP, DQ, X };
+
+/* Storage types that moving ops and integer arithmetic work on; accumulators are requantized first. */
+static bool
+is_narrow(const qn_elem *e)
+{
+	return e->kind == QN_ELEM_UNIFORM && e->bits <= 16 && e->gran == QN_PER_TENSOR;
+}
+
+static qn_id
+quantize_to(qn_rw *rw, qn_id x, const qn_elem *e, const char *name)
+{
+	const qn_type *type = qn_type_with_elem(&qn_rw_model(rw)->types, qn_rw_node(rw, x)->type, e);
+
+	return qn_rw_add(rw, QN_OP_quantize, name, 1, &x, NULL, type);
+}
+
+/* Whether a quantize of this value, moved up, ends in codes: at a dequantize, a constant, or an op with integer arithmetic on dequantized operands. */
+static bool
+ends_in_codes(const qn_rw *rw, qn_id id, int depth)
+{
+	const qn_node *n = qn_rw_node(rw, id);
+	qn_behaviour behaviour = qn_opinfo_get(n->op)->behaviour;
+	bool moves = behaviour == QN_SAME || behaviour == QN_JOIN;
+	bool computes = behaviour == QN_MIX || behaviour == QN_MEAN || behaviour == QN_FIXED;
+
+	if (n->op == QN_OP_dequantize || n->op == QN_OP_const)
+		return true;
+	if (depth == 0 || (!moves && !computes))
+		return false;
+	for (uint32_t i = 0; i < n->nin; i++) {
+		const qn_node *in = qn_rw_node(rw, n->in[i]);
+
+		if (moves ? !ends_in_codes(rw, n->in[i], depth - 1)
+		          : in->op != QN_OP_dequantize || !is_narrow(qn_rw_node(rw, in->in[0])->type->elem))
+			return false;
+	}
+	return n->nin > 0;
+}
+
+/* quantize(const) -> const */
+static qn_id
+fold_constant(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *q = qn_rw_node(rw, m->root);
+	const qn_node *c = qn_rw_node(rw, m->at[X]);
+	const char *name = qn_rw_name(rw, m->at[X]) != NULL ? qn_rw_name(rw, m->at[X]) : "const";
+	qn_model *model = qn_rw_model(rw);
+	qn_tensor *codes = qn_tensor_quantize(&model->types, model->arena, c->value, q->type);
+
+	for (int64_t i = 0; q->type->elem->bits == 32 && i < qn_type_count(q->type); i++) {
+		int64_t code = qn_tensor_i64(codes, i);
+
+		if (code != q->type->elem->qmin && code != q->type->elem->qmax)
+			continue;
+		qn_rw_fail(rw, qn_report(model->env, QN_EINVALID, "requantize.bias-range", name,
+		                         "bias '%s', element %lld = %g does not fit 32 bits in units of the accumulator's scale; "
+		                         "the weights of that channel are tiny: raise them or remove the channel",
+		                         name, (long long)i, qn_tensor_f64(c->value, i)));
+		return 0;
+	}
+	return qn_rw_const(rw, name, codes);
+}
+
+/* quantize(dequantize(x)) -> requantize(x) */
+static qn_id
+join(qn_rw *rw, const qn_match *m)
+{
+	const qn_type *to = qn_rw_node(rw, m->root)->type;
+	const char *name = qn_rw_name(rw, m->at[DQ]);
+
+	if (qn_rw_node(rw, m->at[X])->type == to)
+		return m->at[X];
+	return qn_rw_add(rw, QN_OP_requantize, name != NULL ? name : qn_rw_name(rw, m->root), 1, &m->at[X], NULL, to);
+}
+
+/* dequantize(op(x)) for op(dequantize(x)), quantized again. */
+static qn_id
+sink_dequantize(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *q = qn_rw_node(rw, m->root);
+	const qn_node *op = qn_rw_node(rw, m->at[OP]);
+
+	if (!is_narrow(qn_rw_node(rw, m->at[X])->type->elem))
+		return 0;
+	qn_id y = qn_rw_add(rw, op->op, qn_rw_name(rw, m->at[OP]), 1, &m->at[X], op->attr, NULL);
+	if (y == 0)
+		return 0;
+	if (qn_rw_node(rw, y)->type == q->type)
+		return y;
+	return qn_rw_add(rw, QN_OP_requantize, qn_rw_name(rw, m->root), 1, &y, NULL, q->type);
+}
+
+/* quantize(move(…)) -> move(quantize(…)); concat likewise, each of its inputs */
+static qn_id
+hoist(qn_rw *rw, const qn_match *m)
+{
+	enum { MAX_CHAIN = 64 };
+	const qn_elem *e = qn_rw_node(rw, m->root)->type->elem;
+	const qn_node *op = qn_rw_node(rw, m->at[OP]);
+	qn_op kind = op->op;
+	const qn_attrs *attr = op->attr;
+	uint32_t nin = op->nin;
+	qn_id *in = QN_NEW(qn_rw_model(rw)->arena, qn_id, nin);
+
+	if (e->gran != QN_PER_TENSOR || !ends_in_codes(rw, m->at[OP], MAX_CHAIN))
+		return 0;
+	for (uint32_t i = 0; i < nin; i++)
+		in[i] = quantize_to(rw, qn_rw_node(rw, m->at[OP])->in[i], e, qn_rw_name(rw, m->root));
+	return qn_rw_add(rw, kind, qn_rw_name(rw, m->at[OP]), nin, in, attr, NULL);
+}
+
+/* quantize(op(dequantize(a), …)) -> op(a, …) with the quantize's parameters */
+static qn_id
+to_integer(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *q = qn_rw_node(rw, m->root);
+	const qn_node *op = qn_rw_node(rw, m->at[OP]);
+	qn_id *in = QN_NEW(qn_rw_model(rw)->arena, qn_id, op->nin);
+
+	if (!is_narrow(q->type->elem))
+		return 0;
+	for (uint32_t i = 0; i < op->nin; i++) {
+		const qn_node *dq = qn_rw_node(rw, op->in[i]);
+
+		if (dq->op != QN_OP_dequantize || !is_narrow(qn_rw_node(rw, dq->in[0])->type->elem))
+			return 0;
+		in[i] = dq->in[0];
+	}
+	return qn_rw_add(rw, op->op, qn_rw_name(rw, m->at[OP]), op->nin, in, op->attr, q->type);
+}
+
+/* Real values that a per-tensor type can hold. */
+static void
+real_range(const qn_types *t, const qn_elem *e, double *lo, double *hi)
+{
+	double scale;
+	int64_t zp;
+
+	qn_elem_param(t, e, 0, &scale, &zp);
+	*lo = (double)(e->qmin - zp) * scale;
+	*hi = (double)(e->qmax - zp) * scale;
+}
+
+/* requantize(requantize(x)) or requantize(quantize(x)) -> the outer from x: only where the type in between holds all that the outer one does, in steps
+ * no coarser, so that it neither saturates nor rounds away more than the outer one. */
+static qn_id
+merge_chain(qn_rw *rw, const qn_match *m)
+{
+	const qn_types *t = &qn_rw_model(rw)->types;
+	const qn_node *outer = qn_rw_node(rw, m->root);
+	const qn_node *inner = qn_rw_node(rw, m->at[OP]);
+	const qn_elem *mid = inner->type->elem;
+	const qn_elem *last = outer->type->elem;
+	double mid_lo, mid_hi, last_lo, last_hi;
+
+	if (mid->gran != QN_PER_TENSOR || last->gran != QN_PER_TENSOR || mid->bits < last->bits)
+		return 0;
+	real_range(t, mid, &mid_lo, &mid_hi);
+	real_range(t, last, &last_lo, &last_hi);
+	if (mid_lo > last_lo || mid_hi < last_hi)
+		return 0;
+	return qn_rw_add(rw, inner->op, qn_rw_name(rw, m->root), 1, &inner->in[0], NULL, outer->type);
+}
+
+static qn_id
+drop_identity(qn_rw *rw, const qn_match *m)
+{
+	return qn_rw_node(rw, m->at[X])->type == qn_rw_node(rw, m->root)->type ? m->at[X] : 0;
+}
+
+/* relu, relu6, clip whose bounds the type has anyway */
+static qn_id
+drop_clamp(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *n = qn_rw_node(rw, m->root);
+	int64_t lo, hi;
+
+	if ((n->op != QN_OP_relu && n->op != QN_OP_relu6 && n->op != QN_OP_clip) || !is_narrow(n->type->elem))
+		return 0;
+	qn_clamp_range(qn_rw_graph(rw), n, &lo, &hi);
+	return lo <= n->type->elem->qmin && hi >= n->type->elem->qmax ? n->in[0] : 0;
+}
+
+#define Q(inner) QN_P_OP(quantize, ROOT, QN_P_ARGS(inner))
+#define DEQ QN_P_OP(dequantize, DQ, QN_P_ARGS(QN_P_ANY(X)))
+#define CHAIN(op) QN_P_OP(requantize, ROOT, QN_P_ARGS(QN_P_OPN(op, OP)))
+
+static const qn_rule rules[] = {
+	{"fold-constant", Q(QN_P_CONST(X)), fold_constant},
+	{"join", Q(DEQ), join},
+	{"shrink-first", Q(QN_P_OP(max_pool, OP, QN_P_ARGS(DEQ))), sink_dequantize},
+	{"average-codes", Q(QN_P_OP(avg_pool, OP, QN_P_ARGS(DEQ))), sink_dequantize},
+	{"hoist", Q(QN_P_CLASS(QN_SAME, OP)), hoist},
+	{"hoist-join", Q(QN_P_CLASS(QN_JOIN, OP)), hoist},
+	{"to-integer-mix", Q(QN_P_CLASS(QN_MIX, OP)), to_integer},
+	{"to-integer-fixed", Q(QN_P_CLASS(QN_FIXED, OP)), to_integer},
+	{"merge-requantize", CHAIN(requantize), merge_chain},
+	{"merge-quantize", CHAIN(quantize), merge_chain},
+	{"drop-clamp", QN_P_CLASS(QN_SAME, ROOT), drop_clamp},
+	{"identity", QN_P_OP(requantize, ROOT, QN_P_ARGS(QN_P_ANY(X))), drop_identity},
+};
+
+qn_status
+qn_requantize(qn_model *m)
+{
+	qn_graph *g = qn_model_entry(m);
+
+	if (m->stage != QN_STAGE_CALIBRATED)
+		return qn_report(m->env, QN_EINVALID, "pass.stage", g->name, "requantize takes a calibrated graph; this one is %s", qn_stage_names[m->stage]);
+	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), NULL, &g));
+	qn_model_set_graph(m, g);
+	return QN_OK;
+}
