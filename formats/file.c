@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* file.c - files as bytes, on POSIX systems.
+ *
+ *   out/net.c     ──write──▶ out/net.c.tmp-0 ──fsync──▶ ┐
+ *   out/net.h     ──write──▶ out/net.h.tmp-0 ──fsync──▶ ┴ all written? ──rename──▶ out/net.c, out/net.h
+ *
+ * A reader sees the old file or the new one, never half of one.  When anything fails the temporary files are removed.
+ * Memory is asked for before the first file is opened, so that running out of it cannot leave a descriptor behind. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
+
+#include "formats/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ir/diag.h"
+
+enum { MAX_TRIES = 1000 }; /* temporary names tried for one file */
+
+/* ---- reading ---- */
+
+typedef struct mapping {
+	void *data;
+	size_t n;
+} mapping;
+
+static void
+unmap(void *ptr)
+{
+	mapping *m = ptr;
+
+	if (m->data != NULL)
+		(void)munmap(m->data, m->n);
+	m->data = NULL;
+}
+
+static qn_status
+fail(qn_env *env, const char *id, const char *path, int error)
+{
+	char reason[256];
+
+	if (strerror_r(error, reason, sizeof reason) != 0)
+		(void)snprintf(reason, sizeof reason, "error %d", error);
+	return qn_report(env, QN_EIO, id, path, "%s", reason);
+}
+
+static int
+open_retry(const char *path, int flags, mode_t mode)
+{
+	int fd;
+
+	do {
+		fd = open(path, flags, mode);
+	} while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
+/* Maps the open file fd; errno tells why not. */
+static qn_status
+map_fd(qn_env *env, const char *path, int fd, mapping *m)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return fail(env, "file.read", path, errno);
+	if (!S_ISREG(st.st_mode))
+		return qn_report(env, QN_EIO, "file.read", path, "not a regular file");
+	if (st.st_size < 0 || (uintmax_t)st.st_size > SIZE_MAX / 2)
+		return qn_report(env, QN_EIO, "file.read", path, "too large to map");
+	if (st.st_size == 0)
+		return QN_OK;
+	void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (data == MAP_FAILED)
+		return fail(env, "file.read", path, errno);
+	m->data = data;
+	m->n = (size_t)st.st_size;
+	return QN_OK;
+}
+
+qn_status
+qn_file_map(qn_arena *a, const char *path, const char **data, size_t *n)
+{
+	mapping *m = QN_NEW(a, mapping, 1);
+
+	qn_arena_defer(a, unmap, m);
+	/* O_NONBLOCK: a pipe without a writer must not hold us up; it is refused right after. */
+	int fd = open_retry(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	if (fd < 0)
+		return fail(a->env, "file.open", path, errno);
+	qn_status status = map_fd(a->env, path, fd, m);
+	(void)close(fd);
+	QN_TRY(status);
+	*data = m->data != NULL ? m->data : "";
+	*n = m->n;
+	return QN_OK;
+}
+
+/* ---- writing ---- */
+
+/* One file on its way: its temporary name, "" while there is no such file. */
+typedef struct pending {
+	char *tmp;
+	size_t cap;
+} pending;
+
+static bool
+write_bytes(int fd, const char *p, size_t n)
+{
+	const size_t piece = (size_t)1 << 30; /* some systems refuse more at once */
+
+	while (n > 0) {
+		ssize_t k = write(fd, p, n < piece ? n : piece);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0) {
+			if (k == 0)
+				errno = ENOSPC;
+			return false;
+		}
+		p += k;
+		n -= (size_t)k;
+	}
+	return true;
+}
+
+/* Creates path.tmp-0, or the first of .tmp-1, .tmp-2 … that does not exist yet. */
+static int
+create_tmp(const char *path, pending *p)
+{
+	for (int i = 0; i < MAX_TRIES; i++) {
+		(void)snprintf(p->tmp, p->cap, "%s.tmp-%d", path, i);
+		int fd = open_retry(p->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0 || errno != EEXIST) {
+			if (fd < 0)
+				p->tmp[0] = '\0';
+			return fd;
+		}
+	}
+	p->tmp[0] = '\0';
+	errno = EEXIST;
+	return -1;
+}
+
+static qn_status
+write_tmp(qn_env *env, const qn_file_out *f, pending *p)
+{
+	int fd = create_tmp(f->path, p);
+
+	if (fd < 0)
+		return fail(env, "file.write", f->path, errno);
+	int error = write_bytes(fd, f->data, f->n) && fsync(fd) == 0 ? 0 : errno;
+	if (close(fd) != 0 && error == 0 && errno != EINTR)
+		error = errno;
+	return error != 0 ? fail(env, "file.write", f->path, error) : QN_OK;
+}
+
+static qn_status
+write_all(qn_arena *a, size_t n, const qn_file_out *files)
+{
+	pending *p = QN_NEW(a, pending, n);
+	qn_status status = QN_OK;
+
+	for (size_t i = 0; i < n; i++) {
+		p[i].cap = strlen(files[i].path) + 32;
+		p[i].tmp = QN_NEW(a, char, p[i].cap);
+	}
+	for (size_t i = 0; i < n && status == QN_OK; i++)
+		status = write_tmp(a->env, &files[i], &p[i]);
+	for (size_t i = 0; i < n && status == QN_OK; i++) {
+		if (rename(p[i].tmp, files[i].path) != 0)
+			status = fail(a->env, "file.write", files[i].path, errno);
+		else
+			p[i].tmp[0] = '\0';
+	}
+	for (size_t i = 0; i < n; i++)
+		if (p[i].tmp[0] != '\0')
+			(void)unlink(p[i].tmp);
+	return status;
+}
+
+qn_status
+qn_files_write(qn_env *env, size_t n, const qn_file_out *files)
+{
+	jmp_buf *outer = env->oom;
+	jmp_buf here;
+	qn_arena a;
+	volatile qn_status status = QN_ENOMEM;
+
+	/* The arena is this function's own, so the jump of an allocation is caught here and goes on after the release. */
+	qn_arena_init(&a, env);
+	env->oom = &here;
+	if (setjmp(here) == 0)
+		status = write_all(&a, n, files);
+	env->oom = outer;
+	qn_arena_release(&a);
+	if (status == QN_ENOMEM && outer != NULL)
+		qn_env_oom(env);
+	return status;
+}
+
+qn_status
+qn_file_write(qn_env *env, const char *path, const void *data, size_t n)
+{
+	return qn_files_write(env, 1, &(qn_file_out){.path = path, .data = data, .n = n});
+}
+
+qn_status
+qn_folder_make(qn_env *env, const char *path)
+{
+	struct stat st;
+
+	if (mkdir(path, 0777) == 0)
+		return QN_OK;
+	int error = errno;
+	if (error == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return QN_OK;
+	return fail(env, "file.mkdir", path, error);
+}
+
+/* ---- names ---- */
+
+const char *
+qn_path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+const char *
+qn_path_folder(qn_arena *a, const char *path)
+{
+	return qn_arena_strn(a, path, (size_t)(qn_path_base(path) - path));
+}
+
+const char *
+qn_path_join(qn_arena *a, const char *folder, const char *name)
+{
+	size_t n = strlen(folder);
+	size_t k = strlen(name);
+	bool slash = n > 0 && folder[n - 1] != '/' && name[0] != '/';
+
+	if (name[0] == '/')
+		n = 0; /* an absolute name stays what it is */
+	char *s = QN_NEW(a, char, n + slash + k + 1);
+	memcpy(s, folder, n);
+	if (slash)
+		s[n] = '/';
+	memcpy(s + n + slash, name, k + 1);
+	return s;
+}

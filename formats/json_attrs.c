@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json_attrs.c - a node's attributes, read and written by the rows of its op's set.
+ *
+ *   INT 3      INTS, LIST [1, 2]      REAL 0.5 or "inf"      ENUM "same" */
+#include <math.h>
+#include <string.h>
+
+#include "formats/json_read.h"
+
+static const char *const kind_texts[] = {
+	[QN_ATTR_INT] = "an integer",
+	[QN_ATTR_INTS] = "an array of integers",
+	[QN_ATTR_LIST] = "an array of integers",
+	[QN_ATTR_REAL] = "a number, \"inf\" or \"-inf\"",
+	[QN_ATTR_ENUM] = "\"explicit\", \"same\" or \"valid\"",
+};
+
+/* An array of min to max integers. */
+static bool
+read_ints(const qn_json *v, size_t min, size_t max, int64_t *out)
+{
+	if (v->kind != QN_JSON_ARRAY || v->n < min || v->n > max)
+		return false;
+	for (size_t i = 0; i < v->n; i++)
+		if (!qn_json_i64(&v->child[i], &out[i]))
+			return false;
+	return true;
+}
+
+static bool
+read_enum(const qn_json *v, int32_t *out)
+{
+	if (v->kind != QN_JSON_STRING)
+		return false;
+	for (size_t i = 0; i < QN_COUNT(qn_padding_names); i++)
+		if (strcmp(qn_padding_names[i], v->string) == 0) {
+			*out = (int32_t)i;
+			return true;
+		}
+	return false;
+}
+
+static bool
+read_value(const qn_attr_info *info, const qn_json *v, qn_attrs *attrs)
+{
+	void *at = (char *)attrs + info->offset;
+
+	switch (info->kind) {
+	case QN_ATTR_INT:
+		return qn_json_i64(v, at);
+	case QN_ATTR_INTS:
+		return read_ints(v, info->length, info->length, at);
+	case QN_ATTR_LIST:
+		((qn_list *)at)->n = (int32_t)(v->n <= QN_MAX_RANK ? v->n : 0);
+		return read_ints(v, 0, QN_MAX_RANK, ((qn_list *)at)->v);
+	case QN_ATTR_REAL:
+		return qn_json_f64(v, at) && !isnan(*(double *)at);
+	case QN_ATTR_ENUM:
+		return read_enum(v, at);
+	}
+	return false;
+}
+
+static const char *
+known_names(qn_json_reader *r, const qn_attr_set_info *set)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, r->tmp);
+	for (size_t i = 0; i < set->nattr; i++)
+		qn_buff(&b, "%s%s", i > 0 ? ", " : "", set->attr[i].name);
+	return set->nattr > 0 ? qn_buf_str(&b) : "none";
+}
+
+bool
+qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn_opinfo *op, qn_attrs *out)
+{
+	const qn_attr_set_info *set = &qn_attr_set_table[op->attrs];
+	bool ok = true;
+
+	qn_attrs_default(op->attrs, out);
+	for (size_t i = 0; i < set->nattr; i++) {
+		const qn_attr_info *info = &set->attr[i];
+		const qn_json *value = v != NULL ? qn_json_find(v, info->name) : NULL;
+
+		if (value == NULL && info->default_text[0] == '\0') {
+			qn_json_error(r, v != NULL ? v : node, "attr.missing", "%s needs the attribute \"%s\" (%s)", op->name,
+			              info->name, kind_texts[info->kind]);
+			ok = false;
+		} else if (value != NULL && !read_value(info, value, out)) {
+			bool fixed = info->kind == QN_ATTR_INTS;
+
+			qn_json_error(r, value, "attr.value", fixed ? "%s of %s must be %s of length %u" : "%s of %s must be %s",
+			              info->name, op->name, kind_texts[info->kind], info->length);
+			ok = false;
+		}
+	}
+	for (size_t i = 0; v != NULL && i < v->n; i++) {
+		size_t k = 0;
+
+		while (k < set->nattr && strcmp(set->attr[k].name, v->child[i].key) != 0)
+			k++;
+		if (k == set->nattr && v->child[i].key[0] != '_') {
+			qn_json_error(r, &v->child[i], "attr.unknown", "%s has no attribute \"%s\"; known: %s", op->name,
+			              v->child[i].key, known_names(r, set));
+			ok = false;
+		}
+	}
+	return ok;
+}
+
+/* ---- writing ---- */
+
+static void
+put_ints(qn_json_out *o, const char *key, size_t n, const int64_t *v)
+{
+	qn_json_open(o, key, '[', QN_JSON_FLAT);
+	for (size_t i = 0; i < n; i++)
+		qn_json_put_i64(o, NULL, v[i]);
+	qn_json_close(o);
+}
+
+static void
+put_value(qn_json_out *o, const qn_attr_info *info, const qn_attrs *attrs)
+{
+	const void *at = (const char *)attrs + info->offset;
+
+	switch (info->kind) {
+	case QN_ATTR_INT:
+		qn_json_put_i64(o, info->name, *(const int64_t *)at);
+		break;
+	case QN_ATTR_INTS:
+		put_ints(o, info->name, info->length, at);
+		break;
+	case QN_ATTR_LIST:
+		put_ints(o, info->name, (size_t)((const qn_list *)at)->n, ((const qn_list *)at)->v);
+		break;
+	case QN_ATTR_REAL:
+		qn_json_put_f64(o, info->name, *(const double *)at);
+		break;
+	case QN_ATTR_ENUM:
+		qn_json_put_string(o, info->name, qn_padding_names[*(const int32_t *)at]);
+		break;
+	}
+}
+
+void
+qn_json_put_attrs(qn_json_out *o, qn_attr_set set, const qn_attrs *attrs)
+{
+	const qn_attr_set_info *rows = &qn_attr_set_table[set];
+	bool open = false;
+
+	for (size_t i = 0; attrs != NULL && i < rows->nattr; i++) {
+		if (qn_attr_is_default(set, &rows->attr[i], attrs))
+			continue;
+		if (!open)
+			qn_json_open(o, "attrs", '{', QN_JSON_FLAT);
+		open = true;
+		put_value(o, &rows->attr[i], attrs);
+	}
+	if (open)
+		qn_json_close(o);
+}

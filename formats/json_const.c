@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json_const.c - constants of a model file: numbers in the file itself, or a tensor in a file beside it.
+ *
+ *   {"type": "tensor<2xf32>", "data": [0.5, -1]}
+ *   {"file": "digits.safetensors", "tensor": "conv1.w"}          the type comes from the file
+ *   {"type": "tensor<2x2xi8>", "file": "w.npy"}                  … and must be this one
+ *
+ * Reals are finite; codes lie in their storage range.  Each file is opened once a model. */
+#include <math.h>
+#include <string.h>
+
+#include "formats/dtype.h"
+#include "formats/file.h"
+#include "formats/json_read.h"
+#include "formats/npy.h"
+#include "formats/safetensors.h"
+
+/* An opened file; both NULL: it could not be read, which has been reported. */
+typedef struct source {
+	qn_safetensors *safetensors;
+	qn_tensor *npy;
+} source;
+
+/* ---- values ---- */
+
+/* The codes that an element type allows; u64: those up to INT64_MAX, the rest is checked by its reader. */
+static void
+code_range(const qn_elem *e, int64_t *lo, int64_t *hi)
+{
+	const qn_plain_info *p = &qn_plain_table[e->plain];
+
+	*lo = e->qmin;
+	*hi = e->qmax;
+	if (e->kind != QN_ELEM_PLAIN)
+		return;
+	unsigned bits = e->plain == QN_PLAIN_bool ? 1 : p->bits;
+	*hi = bits == 64 ? INT64_MAX : (INT64_C(1) << (bits - p->is_signed)) - 1;
+	*lo = p->is_signed ? -*hi - 1 : 0;
+}
+
+static bool
+store_code(const qn_elem *e, const qn_json *v, void *data, int64_t i)
+{
+	int64_t lo = 0;
+	int64_t hi = 0;
+	int64_t code = 0;
+	uint64_t wide = 0;
+
+	if (e->kind == QN_ELEM_PLAIN && e->plain == QN_PLAIN_u64) {
+		if (!qn_json_u64(v, &wide))
+			return false;
+		memcpy((char *)data + i * 8, &wide, sizeof wide);
+		return true;
+	}
+	code_range(e, &lo, &hi);
+	if (!qn_json_i64(v, &code) || code < lo || code > hi)
+		return false;
+	qn_store_i64(data, e->plain, i, code);
+	return true;
+}
+
+static void
+error_code(qn_json_reader *r, const qn_json *v, const qn_elem *e, const char *name, long long index)
+{
+	int64_t lo = 0;
+	int64_t hi = 0;
+
+	code_range(e, &lo, &hi);
+	qn_json_error(r, v, "tensor.range", "element %lld of \"%s\" is no integer from %lld to %lld%s", index, name, (long long)lo,
+	              (long long)hi, hi == INT64_MAX ? "; beyond 2^53 write it as a string" : "");
+}
+
+static void
+error_nonfinite(qn_json_reader *r, const qn_json *v, const char *name, long long index)
+{
+	qn_json_error(r, v, "tensor.nonfinite", "element %lld of \"%s\" is not finite in its type", index, name);
+}
+
+static const qn_tensor *
+read_inline(qn_json_reader *r, const qn_json *v, const qn_json *data, const qn_type *type)
+{
+	int64_t count = qn_type_count(type);
+	bool real = count >= 0 && qn_elem_is_float(type->elem);
+	void *bytes = NULL;
+
+	if (count < 0) {
+		qn_json_error(r, v, "tensor.type", "the type of a constant must be a tensor of static shape");
+		return NULL;
+	}
+	if ((uint64_t)count != data->n) {
+		qn_json_error(r, data, "tensor.size", "\"%s\" has %zu numbers; its type needs %lld", v->key, data->n, (long long)count);
+		return NULL;
+	}
+	qn_tensor *x = qn_tensor_new(r->m->arena, type, &bytes);
+	for (int64_t i = 0; i < count; i++) {
+		const qn_json *item = &data->child[i];
+		double value = 0;
+
+		if (real && !qn_json_f64(item, &value)) {
+			qn_json_error(r, item, "json.kind", "element %lld of \"%s\" is no number", (long long)i, v->key);
+			return NULL;
+		}
+		if (real) {
+			qn_store_f64(bytes, qn_dtype_of(type->elem), i, value);
+		} else if (!store_code(type->elem, item, bytes, i)) {
+			error_code(r, item, type->elem, v->key, (long long)i);
+			return NULL;
+		}
+	}
+	int64_t bad = real ? qn_tensor_find_nonfinite(x) : -1;
+	if (bad >= 0)
+		error_nonfinite(r, &data->child[bad], v->key, (long long)bad);
+	return bad >= 0 ? NULL : x;
+}
+
+/* ---- other files ---- */
+
+static bool
+ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s);
+	size_t k = strlen(end);
+
+	return n > k && strcmp(s + n - k, end) == 0;
+}
+
+/* A relative name below the model's folder: parts between '/' that are not empty, "." or "..". */
+static bool
+is_plain_path(const char *s)
+{
+	if (strpbrk(s, "\\:") != NULL)
+		return false;
+	for (;;) {
+		size_t n = strcspn(s, "/");
+
+		if (n == 0 || (n == 1 && s[0] == '.') || (n == 2 && s[0] == '.' && s[1] == '.'))
+			return false;
+		if (s[n] == '\0')
+			return true;
+		s += n + 1;
+	}
+}
+
+static source *
+open_source(qn_json_reader *r, const qn_json *v)
+{
+	const char *name = v->string;
+	bool safetensors = ends_with(name, ".safetensors");
+	source *s = qn_map_gets(&r->files, name);
+
+	if (s != NULL)
+		return s;
+	if (!is_plain_path(name) || (!safetensors && !ends_with(name, ".npy"))) {
+		qn_json_error(r, v, "tensor.path",
+		              "\"%s\" is no name of a .safetensors or .npy file below the model's folder, such as weights/net.safetensors",
+		              name);
+		return NULL;
+	}
+	if (r->folder == NULL) {
+		qn_json_error(r, v, "tensor.path", "\"%s\": this model was read from memory and has no folder; write its data inline",
+		              name);
+		return NULL;
+	}
+	s = QN_NEW(r->tmp, source, 1);
+	qn_map_puts(&r->files, name, s);
+	const char *path = qn_path_join(r->tmp, r->folder, name);
+	qn_status status = safetensors ? qn_safetensors_open(&r->m->types, r->m->arena, path, &s->safetensors)
+	                               : qn_npy_read(&r->m->types, r->m->arena, path, &s->npy);
+	if (status != QN_OK)
+		*s = (source){0};
+	return s;
+}
+
+static const qn_tensor *
+find_tensor(qn_json_reader *r, const qn_json *v, const qn_json *file)
+{
+	const source *s = open_source(r, file);
+	const qn_json *name = qn_json_find(v, "tensor");
+
+	if (name != NULL && !qn_json_is(&r->doc, name, QN_JSON_STRING))
+		return NULL;
+	if (s == NULL || (s->npy == NULL && s->safetensors == NULL))
+		return NULL;
+	if (s->npy != NULL) {
+		if (name != NULL)
+			qn_json_error(r, name, "json.key.unknown", "an .npy file holds one tensor; drop \"tensor\"");
+		return name == NULL ? s->npy : NULL;
+	}
+	if (name == NULL) {
+		qn_json_error(r, v, "json.key.missing", "the key \"tensor\" (a name in %s) is missing", file->string);
+		return NULL;
+	}
+	const qn_tensor *x = qn_safetensors_find(s->safetensors, name->string);
+	if (x == NULL)
+		qn_json_error(r, name, "tensor.missing", "%s has no tensor \"%s\"", file->string, name->string);
+	return x;
+}
+
+static bool
+same_shape(const qn_type *a, const qn_type *b)
+{
+	if (a->rank != b->rank)
+		return false;
+	for (int32_t i = 0; i < a->rank; i++)
+		if (a->dim[i] != b->dim[i])
+			return false;
+	return true;
+}
+
+static bool
+values_ok(qn_json_reader *r, const qn_json *v, const qn_tensor *x)
+{
+	const qn_elem *e = x->type->elem;
+	int64_t lo = 0;
+	int64_t hi = 0;
+
+	if (qn_elem_is_float(e)) {
+		int64_t bad = qn_tensor_find_nonfinite(x);
+
+		if (bad >= 0)
+			error_nonfinite(r, v, v->key, (long long)bad);
+		return bad < 0;
+	}
+	if (qn_elem_bytes(e) == 8)
+		return true;
+	code_range(e, &lo, &hi);
+	for (int64_t i = 0, n = qn_type_count(x->type); i < n; i++) {
+		int64_t code = qn_tensor_i64(x, i);
+
+		if (code < lo || code > hi) {
+			error_code(r, v, e, v->key, (long long)i);
+			return false;
+		}
+	}
+	return true;
+}
+
+static const qn_tensor *
+read_file(qn_json_reader *r, const qn_json *v, const qn_json *file, const qn_type *type)
+{
+	const qn_tensor *x = find_tensor(r, v, file);
+
+	if (x == NULL)
+		return NULL;
+	if (type != NULL && (type->is_tuple || qn_dtype_of(type->elem) != x->type->elem->plain || !same_shape(type, x->type))) {
+		qn_buf have;
+
+		qn_buf_init(&have, r->tmp);
+		qn_type_print(&have, x->type);
+		qn_json_error(r, v, "tensor.type", "the type does not agree with the file's %s", qn_buf_str(&have));
+		return NULL;
+	}
+	if (type != NULL)
+		x = qn_tensor_view(r->m->arena, type, x->data);
+	return values_ok(r, v, x) ? x : NULL;
+}
+
+const qn_tensor *
+qn_json_const(qn_json_reader *r, const qn_json *v)
+{
+	static const char *const keys[] = {"type", "data", "file", "tensor"};
+
+	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
+		return NULL;
+	qn_json_only(&r->doc, v, QN_COUNT(keys), keys);
+	const qn_json *data = qn_json_find(v, "data");
+	const qn_json *file = qn_json_find(v, "file");
+	const qn_json *text = data != NULL ? qn_json_need(&r->doc, v, "type", QN_JSON_STRING) : qn_json_find(v, "type");
+	const qn_type *type = text != NULL && qn_json_is(&r->doc, text, QN_JSON_STRING) ? qn_json_type(r, text) : NULL;
+
+	if ((data == NULL) == (file == NULL)) {
+		qn_json_error(r, v, data == NULL ? "json.key.missing" : "json.key.unknown",
+		              "a constant has either \"data\" or \"file\"");
+		return NULL;
+	}
+	if (data != NULL && qn_json_find(v, "tensor") != NULL)
+		qn_json_error(r, qn_json_find(v, "tensor"), "json.key.unknown", "\"tensor\" goes with \"file\"");
+	if (!qn_json_is(&r->doc, data != NULL ? data : file, data != NULL ? QN_JSON_ARRAY : QN_JSON_STRING))
+		return NULL;
+	if (text != NULL && type == NULL)
+		return NULL;
+	if (data != NULL)
+		return type != NULL ? read_inline(r, v, data, type) : NULL;
+	return read_file(r, v, file, type);
+}

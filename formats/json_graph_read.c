@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json_graph_read.c - a model from its JSON file: head, parameters, symbols, functions, entry graph.
+ *
+ *   {"quern": 1, "name": …, "stage": …, "rounding": …, "symbols": […], "params": {…}, "functions": [graph…], "graph": {…}}
+ *
+ * All sections are read even when an earlier one has errors.  Parameters come before symbols, whatever the order of the file:
+ * a bound vector symbol then finds its values stored under the name that the file gives them. */
+#include <string.h>
+
+#include "formats/file.h"
+#include "formats/json_graph.h"
+#include "formats/json_read.h"
+#include "ir/diag.h"
+
+enum { VERSION = 1 };
+
+static const char *const rounding_names[] = {"double", "single", "nearest"};
+
+/* ---- what the parts share ---- */
+
+const char *
+qn_json_at(qn_json_reader *r, const qn_json *v)
+{
+	return qn_json_place(&r->doc, r->m->arena, v);
+}
+
+void
+qn_json_error(qn_json_reader *r, const qn_json *v, const char *id, const char *fmt, ...)
+{
+	qn_buf b;
+	va_list args;
+
+	qn_buf_init(&b, r->tmp);
+	va_start(args, fmt);
+	qn_bufvf(&b, fmt, args);
+	va_end(args);
+	(void)qn_report(r->m->env, QN_EINVALID, id, qn_json_place(&r->doc, r->tmp, v), "%s", qn_buf_str(&b));
+}
+
+const qn_type *
+qn_json_type(qn_json_reader *r, const qn_json *v)
+{
+	const qn_type *type = NULL;
+	qn_status status = qn_type_parse_str(&r->m->types, qn_json_place(&r->doc, r->tmp, v), v->string, &type);
+
+	return status == QN_OK ? type : NULL;
+}
+
+/* ---- head ---- */
+
+/* The index of the string at key in names; 0 when it is absent. */
+static int32_t
+read_choice(qn_json_reader *r, const char *key, size_t n, const char *const *names)
+{
+	const qn_json *v = qn_json_want(&r->doc, r->doc.root, key, QN_JSON_STRING);
+	qn_buf b;
+
+	if (v == NULL)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(names[i], v->string) == 0)
+			return (int32_t)i;
+	qn_buf_init(&b, r->tmp);
+	for (size_t i = 0; i < n; i++)
+		qn_buff(&b, "%s%s", i > 0 ? ", " : "", names[i]);
+	qn_json_error(r, v, "json.value", "\"%s\" is \"%s\"; it must be one of %s", key, v->string, qn_buf_str(&b));
+	return 0;
+}
+
+static bool
+read_version(qn_json_reader *r)
+{
+	const qn_json *v = NULL;
+	int64_t version = 0;
+
+	if (!qn_json_is(&r->doc, r->doc.root, QN_JSON_OBJECT))
+		return false;
+	v = qn_json_need(&r->doc, r->doc.root, "quern", QN_JSON_NUMBER);
+	if (v == NULL)
+		return false;
+	if (qn_json_i64(v, &version) && version == VERSION)
+		return true;
+	qn_json_error(r, v, "json.version", "this is version %g of the format; %d is known", v->number, VERSION);
+	return false;
+}
+
+/* ---- parameters and symbols ---- */
+
+/* Scales and zero points as arrays of equal length; a number by itself is an array of one. */
+typedef struct values {
+	size_t n;
+	double *scale;
+	int64_t *zp; /* NULL: none given */
+} values;
+
+static const qn_json *
+item(const qn_json *v, size_t i)
+{
+	return v->kind == QN_JSON_ARRAY ? &v->child[i] : v;
+}
+
+static bool
+read_values(qn_json_reader *r, const qn_json *v, bool array, values *out)
+{
+	const qn_json *scale = qn_json_find(v, "scale");
+	const qn_json *zp = qn_json_find(v, "zero_point");
+	bool ok = true;
+
+	if (scale == NULL) {
+		qn_json_error(r, v, "json.key.missing", "the key \"scale\" is missing");
+		return false;
+	}
+	if ((array && !qn_json_is(&r->doc, scale, QN_JSON_ARRAY)) || (zp != NULL && array && !qn_json_is(&r->doc, zp, QN_JSON_ARRAY)))
+		return false;
+	out->n = array ? scale->n : 1;
+	if (zp != NULL && array && zp->n != scale->n) {
+		qn_json_error(r, zp, "param.length", "there are %zu scales and %zu zero points", scale->n, zp->n);
+		return false;
+	}
+	out->scale = QN_NEW(r->tmp, double, out->n);
+	out->zp = zp != NULL ? QN_NEW(r->tmp, int64_t, out->n) : NULL;
+	for (size_t i = 0; i < out->n; i++) {
+		if (!qn_json_f64(item(scale, i), &out->scale[i])) {
+			qn_json_error(r, item(scale, i), "json.kind", "a scale must be a number");
+			ok = false;
+		}
+		if (zp != NULL && !qn_json_i64(item(zp, i), &out->zp[i])) {
+			qn_json_error(r, item(zp, i), "json.kind", "a zero point must be an integer");
+			ok = false;
+		}
+	}
+	return ok;
+}
+
+static void
+read_symbol(qn_json_reader *r, const qn_json *v)
+{
+	static const char *const keys[] = {"name", "kind", "len", "scale", "zero_point"};
+	const char *place = qn_json_place(&r->doc, r->tmp, v);
+	qn_symbol *symbol = NULL;
+	int64_t n = 0;
+	values at = {0};
+
+	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
+		return;
+	qn_json_only(&r->doc, v, QN_COUNT(keys), keys);
+	const qn_json *name = qn_json_need(&r->doc, v, "name", QN_JSON_STRING);
+	const qn_json *kind = qn_json_need(&r->doc, v, "kind", QN_JSON_STRING);
+	const qn_json *len = qn_json_find(v, "len");
+	if (kind != NULL && strcmp(kind->string, "sym") != 0 && strcmp(kind->string, "asym") != 0) {
+		qn_json_error(r, kind, "json.value", "a symbol is \"sym\" or \"asym\", not \"%s\"", kind->string);
+		return;
+	}
+	if (len != NULL && (!qn_json_i64(len, &n) || n < 1)) {
+		qn_json_error(r, len, "symbol.len", "the length must be an integer from 1 on; without \"len\" it is one pair");
+		return;
+	}
+	if (name == NULL || kind == NULL)
+		return;
+	if (qn_symbol_declare(&r->m->types, place, name->string, kind->string[0] == 's' ? QN_SYM_SYMMETRIC : QN_SYM_ASYMMETRIC, n,
+	                      &symbol) != QN_OK)
+		return;
+	if (qn_json_find(v, "scale") == NULL && qn_json_find(v, "zero_point") == NULL)
+		return;
+	if (read_values(r, v, n > 0, &at))
+		(void)!qn_symbol_bind(&r->m->types, place, name->string, at.n, at.scale, at.zp);
+}
+
+static void
+read_param(qn_json_reader *r, const qn_json *v)
+{
+	static const char *const keys[] = {"scale", "zero_point", "shape"};
+	const qn_params *params = NULL;
+	int64_t dim[QN_MAX_RANK];
+	values at = {0};
+
+	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
+		return;
+	qn_json_only(&r->doc, v, QN_COUNT(keys), keys);
+	const qn_json *shape = qn_json_want(&r->doc, v, "shape", QN_JSON_ARRAY);
+	bool ok = read_values(r, v, true, &at);
+	for (size_t i = 0; shape != NULL && i < shape->n; i++)
+		if (i >= QN_MAX_RANK || !qn_json_i64(&shape->child[i], &dim[i])) {
+			qn_json_error(r, &shape->child[i], "type.param.shape", "a shape has at most %d integers", QN_MAX_RANK);
+			return;
+		}
+	if (ok)
+		(void)!qn_params_intern(&r->m->types, qn_json_place(&r->doc, r->tmp, v), v->key, at.n,
+		                        shape != NULL ? (int32_t)shape->n : 0, shape != NULL ? dim : NULL, at.scale, at.zp,
+		                        &params);
+}
+
+/* ---- graphs ---- */
+
+static void
+read_functions(qn_json_reader *r, const qn_json *array)
+{
+	for (size_t i = 0; array != NULL && i < array->n; i++) {
+		const qn_json *v = &array->child[i];
+		const qn_json *name = qn_json_find(v, "name");
+		qn_graph *g = qn_json_graph(r, v, NULL);
+
+		if (g != NULL && qn_model_graph(r->m, g->name) != NULL)
+			qn_json_error(r, v, "json.name.duplicate", "another function is called \"%s\"", g->name);
+		else if (g != NULL)
+			qn_model_add_graph(r->m, g);
+		else if (name != NULL && name->kind == QN_JSON_STRING && qn_map_gets(&r->broken, name->string) == NULL)
+			qn_map_puts(&r->broken, name->string, r);
+	}
+}
+
+static void
+read_entry(qn_json_reader *r)
+{
+	const qn_json *v = qn_json_need(&r->doc, r->doc.root, "graph", QN_JSON_OBJECT);
+	qn_graph *g = v != NULL ? qn_json_graph(r, v, "main") : NULL;
+
+	if (g != NULL && qn_model_graph(r->m, g->name) != NULL)
+		qn_json_error(r, v, "json.name.duplicate", "a function is called \"%s\" too", g->name);
+	else if (g != NULL)
+		qn_model_add_graph(r->m, g);
+}
+
+static void
+read_model(qn_json_reader *r)
+{
+	static const char *const keys[] = {"quern",   "name",   "producer",  "stage", "rounding",
+	                                   "symbols", "params", "functions", "graph"};
+	const qn_json *root = r->doc.root;
+
+	if (!read_version(r))
+		return;
+	qn_json_only(&r->doc, root, QN_COUNT(keys), keys);
+	const qn_json *name = qn_json_want(&r->doc, root, "name", QN_JSON_STRING);
+	if (name != NULL)
+		r->m->name = qn_arena_str(r->m->arena, name->string);
+	(void)qn_json_want(&r->doc, root, "producer", QN_JSON_STRING);
+	r->m->stage = (qn_stage)read_choice(r, "stage", QN_COUNT(qn_stage_names), qn_stage_names);
+	r->m->rounding = read_choice(r, "rounding", QN_COUNT(rounding_names), rounding_names);
+	const qn_json *params = qn_json_want(&r->doc, root, "params", QN_JSON_OBJECT);
+	for (size_t i = 0; params != NULL && i < params->n; i++)
+		read_param(r, &params->child[i]);
+	const qn_json *symbols = qn_json_want(&r->doc, root, "symbols", QN_JSON_ARRAY);
+	for (size_t i = 0; symbols != NULL && i < symbols->n; i++)
+		read_symbol(r, &symbols->child[i]);
+	read_functions(r, qn_json_want(&r->doc, root, "functions", QN_JSON_ARRAY));
+	read_entry(r);
+}
+
+static void
+release(void *ptr)
+{
+	qn_arena_release(ptr);
+}
+
+/* An arena for the time of reading; released with m's in any case. */
+static qn_arena *
+scratch(qn_model *m)
+{
+	qn_arena *tmp = QN_NEW(m->arena, qn_arena, 1);
+
+	qn_arena_init(tmp, m->env);
+	qn_arena_defer(m->arena, release, tmp);
+	return tmp;
+}
+
+/* The status of the first error after the first n diagnostics. */
+static qn_status
+status_since(const qn_diags *d, size_t n, size_t errors)
+{
+	if (d->nerrors == errors)
+		return QN_OK;
+	for (size_t i = n; i < d->n; i++)
+		if (d->item[i].severity == QN_ERROR)
+			return d->item[i].status;
+	return QN_EINVALID;
+}
+
+qn_status
+qn_json_parse(qn_model *m, const char *file, const char *folder, const char *s, size_t n)
+{
+	const qn_diags *d = m->env->diags;
+	size_t before = d->n;
+	size_t errors = d->nerrors;
+	qn_json_reader r = {.m = m, .tmp = scratch(m), .folder = folder};
+
+	qn_map_init(&r.files, r.tmp);
+	qn_map_init(&r.broken, r.tmp);
+	if (qn_json_tree(r.tmp, file, s, n, NULL, &r.doc) == QN_OK)
+		read_model(&r);
+	qn_arena_release(r.tmp);
+	return status_since(d, before, errors);
+}
+
+qn_status
+qn_json_read(qn_model *m, const char *path)
+{
+	qn_arena *tmp = scratch(m);
+	const char *data = NULL;
+	size_t n = 0;
+
+	qn_status status = qn_file_map(tmp, path, &data, &n);
+	if (status == QN_OK)
+		status = qn_json_parse(m, qn_path_base(path), qn_path_folder(tmp, path), data, n);
+	qn_arena_release(tmp);
+	return status;
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json_nodes.c - one graph of a model file.  Three steps, so that a mistake hides no other:
+ *
+ *   1  every input, constant and node gets its name          json.name.duplicate
+ *   2  every node is read by itself                          op.unknown, attr.…, type.…, op.input, op.callee
+ *   3  nodes are added, each after what it uses              json.cycle, shape rules
+ *
+ * Step 3 goes depth first from the nodes in the order of the file, so an order that is topological stays as it is.  What depends on
+ * a node with an error is passed over in silence. */
+#include <string.h>
+
+#include "formats/json_read.h"
+#include "ir/diag.h"
+
+typedef enum entry_state { NEW, OPEN, DONE, FAILED } entry_state;
+
+/* A name of the graph. */
+typedef struct entry {
+	const qn_json *v;
+	entry_state state;
+	qn_id id;            /* when DONE */
+	qn_node like;        /* without inputs */
+	struct entry **in;   /* like.nin of them */
+	uint32_t next;       /* OPEN: the input to look at */
+	struct entry *below; /* OPEN: who asked for it */
+} entry;
+
+typedef struct nodes {
+	qn_json_reader *r;
+	qn_graph *g;
+	qn_map names; /* -> entry */
+	qn_map outputs;
+	entry *node;  /* those of the section "nodes" */
+	size_t n;
+} nodes;
+
+/* ---- names ---- */
+
+static void
+declare(nodes *s, const qn_json *v, const char *name, entry *e)
+{
+	const entry *older = qn_map_gets(&s->names, name);
+
+	if (older != NULL)
+		qn_json_error(s->r, v, "json.name.duplicate", "the name \"%s\" is taken by %s", name, qn_json_at(s->r, older->v));
+	else
+		qn_map_puts(&s->names, name, e);
+	if (older != NULL)
+		e->state = FAILED;
+}
+
+/* The elements of an array of named objects; fills in v, name and place. */
+static entry *
+read_named(nodes *s, const qn_json *array, size_t nkeys, const char *const *keys)
+{
+	entry *list = QN_NEW(s->r->tmp, entry, array != NULL ? array->n : 0);
+
+	for (size_t i = 0; array != NULL && i < array->n; i++) {
+		const qn_json *v = &array->child[i];
+		entry *e = &list[i];
+
+		*e = (entry){.v = v, .state = FAILED};
+		if (!qn_json_is(&s->r->doc, v, QN_JSON_OBJECT))
+			continue;
+		qn_json_only(&s->r->doc, v, nkeys, keys);
+		const qn_json *name = qn_json_need(&s->r->doc, v, "name", QN_JSON_STRING);
+		if (name == NULL)
+			continue;
+		e->state = NEW;
+		e->like.name = name->string;
+		e->like.place = qn_json_at(s->r, v);
+		if (name->string[0] == '\0')
+			qn_json_error(s->r, name, "json.name.empty", "a name must not be empty");
+		declare(s, v, name->string, e);
+	}
+	return list;
+}
+
+static void
+add(nodes *s, entry *e)
+{
+	if (e->state != FAILED)
+		e->id = qn_graph_add(s->g, &e->like);
+	e->state = e->id != 0 ? DONE : FAILED;
+}
+
+static void
+read_inputs(nodes *s, const qn_json *array)
+{
+	static const char *const keys[] = {"name", "type"};
+	entry *list = read_named(s, array, QN_COUNT(keys), keys);
+
+	for (size_t i = 0; array != NULL && i < array->n; i++) {
+		entry *e = &list[i];
+		const qn_json *type = e->v->kind == QN_JSON_OBJECT ? qn_json_need(&s->r->doc, e->v, "type", QN_JSON_STRING) : NULL;
+
+		e->like.op = QN_OP_input;
+		e->like.type = type != NULL ? qn_json_type(s->r, type) : NULL;
+		if (e->like.type == NULL)
+			e->state = FAILED;
+		add(s, e);
+	}
+}
+
+static void
+read_constants(nodes *s, const qn_json *object)
+{
+	entry *list = QN_NEW(s->r->tmp, entry, object != NULL ? object->n : 0);
+
+	for (size_t i = 0; object != NULL && i < object->n; i++) {
+		const qn_json *v = &object->child[i];
+		entry *e = &list[i];
+
+		*e = (entry){.v = v, .like = {.op = QN_OP_const, .name = v->key, .place = qn_json_at(s->r, v)}};
+		declare(s, v, v->key, e);
+		e->like.value = qn_json_const(s->r, v);
+		if (e->like.value == NULL)
+			e->state = FAILED;
+		add(s, e);
+	}
+}
+
+/* ---- nodes, each by itself ---- */
+
+static bool
+read_op(nodes *s, entry *e)
+{
+	const qn_json *op = qn_json_need(&s->r->doc, e->v, "op", QN_JSON_STRING);
+
+	if (op == NULL)
+		return false;
+	e->like.op = qn_op_find(op->string);
+	if (e->like.op == QN_NOP)
+		qn_json_error(s->r, op, "op.unknown", "there is no op \"%s\"", op->string);
+	else if (e->like.op == QN_OP_input || e->like.op == QN_OP_const)
+		qn_json_error(s->r, op, "op.unknown", "an input or constant stands in \"inputs\" or \"constants\", not in \"nodes\"");
+	else
+		return true;
+	return false;
+}
+
+static bool
+read_attrs(nodes *s, entry *e)
+{
+	const qn_json *v = qn_json_want(&s->r->doc, e->v, "attrs", QN_JSON_OBJECT);
+	qn_attrs *attrs = QN_NEW(s->r->tmp, qn_attrs, 1);
+
+	e->like.attr = attrs;
+	return qn_json_attrs(s->r, e->v, v, qn_opinfo_get(e->like.op), attrs);
+}
+
+/* Whether the call of this name can be added; e->like.callee is set then. */
+static bool
+read_callee(nodes *s, entry *e)
+{
+	bool call = e->like.op == QN_OP_call;
+	const qn_json *v = call ? qn_json_need(&s->r->doc, e->v, "callee", QN_JSON_STRING) : qn_json_find(e->v, "callee");
+
+	if (v == NULL)
+		return !call;
+	if (!call) {
+		qn_json_error(s->r, v, "json.key.unknown", "only a call has a callee");
+		return false;
+	}
+	e->like.callee = qn_model_graph(s->r->m, v->string);
+	if (e->like.callee == NULL && qn_map_gets(&s->r->broken, v->string) == NULL)
+		qn_json_error(s->r, v, "op.callee", "no function \"%s\" stands before this one in \"functions\"", v->string);
+	return e->like.callee != NULL;
+}
+
+static bool
+read_operands(nodes *s, entry *e)
+{
+	const qn_json *v = qn_json_need(&s->r->doc, e->v, "inputs", QN_JSON_ARRAY);
+	bool ok = v != NULL && v->n <= UINT32_MAX;
+
+	if (!ok)
+		return false;
+	e->like.nin = (uint32_t)v->n;
+	e->in = QN_NEW(s->r->tmp, entry *, v->n);
+	for (size_t i = 0; i < v->n; i++) {
+		const qn_json *name = &v->child[i];
+
+		if (!qn_json_is(&s->r->doc, name, QN_JSON_STRING)) {
+			ok = false;
+			continue;
+		}
+		e->in[i] = qn_map_gets(&s->names, name->string);
+		if (e->in[i] == NULL) {
+			qn_json_error(s->r, name, "op.input", "there is no input, constant or node \"%s\"", name->string);
+			ok = false;
+		}
+	}
+	return ok;
+}
+
+static void
+read_node(nodes *s, entry *e)
+{
+	bool ok = read_op(s, e);
+	const qn_json *type = qn_json_want(&s->r->doc, e->v, "type", QN_JSON_STRING);
+
+	if (ok) {
+		ok = read_attrs(s, e);
+		ok = read_callee(s, e) && ok;
+	}
+	ok = read_operands(s, e) && ok;
+	if (type != NULL) {
+		e->like.type = qn_json_type(s->r, type);
+		ok = e->like.type != NULL && ok;
+	}
+	if (!ok)
+		e->state = FAILED;
+}
+
+/* ---- order ---- */
+
+static void
+report_cycle(nodes *s, const entry *top, const entry *again)
+{
+	qn_buf b;
+
+	/* The stack runs from user to used value; the message follows the data. */
+	qn_buf_init(&b, s->r->tmp);
+	qn_buff(&b, "%s -> ", again->like.name);
+	for (const entry *e = top; e != again; e = e->below)
+		qn_buff(&b, "%s -> ", e->like.name);
+	qn_json_error(s->r, again->v, "json.cycle", "these nodes wait for each other in a circle: %s%s", qn_buf_str(&b),
+	              again->like.name);
+}
+
+/* All inputs are DONE or FAILED. */
+static void
+finish(nodes *s, entry *e)
+{
+	qn_id *in = QN_NEW(s->r->tmp, qn_id, e->like.nin);
+
+	for (uint32_t i = 0; i < e->like.nin; i++) {
+		in[i] = e->in[i]->id;
+		if (e->in[i]->state != DONE)
+			e->state = FAILED;
+	}
+	e->like.in = in;
+	add(s, e);
+}
+
+/* Adds e and what it needs; a stack in the entries, so that a long chain is no deep recursion. */
+static void
+visit(nodes *s, entry *e)
+{
+	entry *top = e;
+
+	if (e->state != NEW)
+		return;
+	e->state = OPEN;
+	while (top != NULL) {
+		if (top->next == top->like.nin) {
+			entry *below = top->below;
+
+			finish(s, top);
+			top = below;
+			continue;
+		}
+		entry *in = top->in[top->next++];
+		if (in->state == OPEN) {
+			report_cycle(s, top, in); /* top fails when it finds this input undone */
+		} else if (in->state == NEW) {
+			in->state = OPEN;
+			in->below = top;
+			top = in;
+		}
+	}
+}
+
+static void
+read_nodes(nodes *s, const qn_json *array)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (array->child[i].kind == QN_JSON_OBJECT)
+			read_node(s, &s->node[i]); /* also one without a good name, for its other mistakes */
+	for (size_t i = 0; i < s->n; i++)
+		visit(s, &s->node[i]);
+}
+
+/* ---- outputs ---- */
+
+static void
+read_output(nodes *s, const qn_json *v)
+{
+	static const char *const keys[] = {"name", "value"};
+	const qn_json *name = v;
+	const qn_json *value = v;
+
+	if (v->kind != QN_JSON_STRING) {
+		if (!qn_json_is(&s->r->doc, v, QN_JSON_OBJECT))
+			return;
+		qn_json_only(&s->r->doc, v, QN_COUNT(keys), keys);
+		name = qn_json_need(&s->r->doc, v, "name", QN_JSON_STRING);
+		value = qn_json_need(&s->r->doc, v, "value", QN_JSON_STRING);
+	}
+	if (name == NULL || value == NULL)
+		return;
+	const entry *e = qn_map_gets(&s->names, value->string);
+	if (e == NULL)
+		qn_json_error(s->r, value, "json.output", "there is no input, constant or node \"%s\"", value->string);
+	if (qn_map_gets(&s->outputs, name->string) != NULL) {
+		qn_json_error(s->r, v, "json.name.duplicate", "another output is called \"%s\"", name->string);
+		return;
+	}
+	qn_map_puts(&s->outputs, name->string, s);
+	if (e != NULL && e->state == DONE)
+		qn_graph_output(s->g, name->string, e->id);
+}
+
+qn_graph *
+qn_json_graph(qn_json_reader *r, const qn_json *v, const char *name)
+{
+	static const char *const keys[] = {"name", "pattern", "inputs", "constants", "nodes", "outputs"};
+	static const char *const node_keys[] = {"name", "op", "inputs", "attrs", "type", "callee"};
+	size_t errors = r->m->env->diags->nerrors;
+	nodes s = {.r = r};
+
+	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
+		return NULL;
+	qn_json_only(&r->doc, v, QN_COUNT(keys), keys);
+	const qn_json *own = name != NULL ? qn_json_want(&r->doc, v, "name", QN_JSON_STRING)
+	                                  : qn_json_need(&r->doc, v, "name", QN_JSON_STRING);
+	const qn_json *pattern = qn_json_want(&r->doc, v, "pattern", QN_JSON_STRING);
+	name = own != NULL ? own->string : name != NULL ? name : "";
+	s.g = qn_graph_new(r->m, name);
+	s.g->pattern = pattern != NULL ? qn_arena_str(r->m->arena, pattern->string) : NULL;
+	qn_map_init(&s.names, r->tmp);
+	qn_map_init(&s.outputs, r->tmp);
+	read_inputs(&s, qn_json_want(&r->doc, v, "inputs", QN_JSON_ARRAY));
+	read_constants(&s, qn_json_want(&r->doc, v, "constants", QN_JSON_OBJECT));
+	const qn_json *array = qn_json_want(&r->doc, v, "nodes", QN_JSON_ARRAY);
+	s.n = array != NULL ? array->n : 0;
+	s.node = read_named(&s, array, QN_COUNT(node_keys), node_keys);
+	read_nodes(&s, array);
+	const qn_json *outputs = qn_json_need(&r->doc, v, "outputs", QN_JSON_ARRAY);
+	for (size_t i = 0; outputs != NULL && i < outputs->n; i++)
+		read_output(&s, &outputs->child[i]);
+	return r->m->env->diags->nerrors == errors ? s.g : NULL;
+}

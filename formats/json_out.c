@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json_out.c - writes JSON.  A level remembers its closing bracket and how many members it has; everything else follows from that:
+ *
+ *   level 0 (top) ─ level 1 "{" n=2 ─ level 2 "[" flat n=1
+ *                   newline, indent    ", " between members */
+#include "formats/json_out.h"
+
+#include <math.h>
+
+#define EXACT_LIMIT INT64_C(9007199254740992) /* 2^53: integers up to here survive any JSON reader */
+
+void
+qn_json_out_init(qn_json_out *o, qn_buf *b)
+{
+	*o = (qn_json_out){.b = b};
+	o->level[0].flat = true;
+}
+
+static void
+new_line(qn_json_out *o)
+{
+	qn_buf_putc(o->b, '\n');
+	for (int i = 0; i < o->depth; i++)
+		qn_buf_puts(o->b, "  ");
+}
+
+/* What stands before a member: comma, newline or blank, key. */
+static void
+begin(qn_json_out *o, const char *key)
+{
+	if (o->level[o->depth].n++ > 0)
+		qn_buf_puts(o->b, o->level[o->depth].flat ? ", " : ",");
+	if (!o->level[o->depth].flat)
+		new_line(o);
+	if (key != NULL) {
+		qn_buf_quoted(o->b, key);
+		qn_buf_puts(o->b, ": ");
+	}
+}
+
+void
+qn_json_open(qn_json_out *o, const char *key, char bracket, qn_json_style style)
+{
+	bool inherited = o->depth > 0 && o->level[o->depth].flat;
+
+	begin(o, key);
+	qn_buf_putc(o->b, bracket);
+	if (o->depth < QN_JSON_DEPTH)
+		o->depth++;
+	o->level[o->depth].close = bracket == '{' ? '}' : ']';
+	o->level[o->depth].flat = inherited || style == QN_JSON_FLAT;
+	o->level[o->depth].n = 0;
+}
+
+void
+qn_json_close(qn_json_out *o)
+{
+	char close = o->level[o->depth].close;
+	bool lines = !o->level[o->depth].flat && o->level[o->depth].n > 0;
+
+	if (o->depth == 0)
+		return;
+	o->depth--;
+	if (lines)
+		new_line(o);
+	qn_buf_putc(o->b, close);
+	if (o->depth == 0)
+		qn_buf_putc(o->b, '\n');
+}
+
+void
+qn_json_put_string(qn_json_out *o, const char *key, const char *s)
+{
+	begin(o, key);
+	qn_buf_quoted(o->b, s);
+}
+
+void
+qn_json_put_i64(qn_json_out *o, const char *key, int64_t v)
+{
+	begin(o, key);
+	qn_buff(o->b, v > EXACT_LIMIT || v < -EXACT_LIMIT ? "\"%lld\"" : "%lld", (long long)v);
+}
+
+void
+qn_json_put_u64(qn_json_out *o, const char *key, uint64_t v)
+{
+	begin(o, key);
+	qn_buff(o->b, v > (uint64_t)EXACT_LIMIT ? "\"%llu\"" : "%llu", (unsigned long long)v);
+}
+
+static void
+put_special(qn_json_out *o, double v)
+{
+	qn_buf_puts(o->b, isnan(v) ? "\"nan\"" : v < 0 ? "\"-inf\"" : "\"inf\"");
+}
+
+void
+qn_json_put_f64(qn_json_out *o, const char *key, double v)
+{
+	begin(o, key);
+	if (isfinite(v))
+		qn_buf_f64(o->b, v);
+	else
+		put_special(o, v);
+}
+
+void
+qn_json_put_f32(qn_json_out *o, const char *key, float v)
+{
+	begin(o, key);
+	if (isfinite(v))
+		qn_buf_f32(o->b, v);
+	else
+		put_special(o, (double)v);
+}
+
+void
+qn_json_put_bool(qn_json_out *o, const char *key, bool v)
+{
+	begin(o, key);
+	qn_buf_puts(o->b, v ? "true" : "false");
+}

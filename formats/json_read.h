@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json_read.h - what the readers of one model file share (private to json_*.c).
+ *
+ *   json_graph_read.c ─▶ model, symbols, parameters
+ *     json_nodes.c    ─▶ one graph: names, order, nodes, outputs
+ *       json_attrs.c  ─▶ one node's attributes (and their way back)
+ *       json_const.c  ─▶ one constant: inline, or in another file */
+#ifndef QN_FORMATS_JSON_READ_H
+#define QN_FORMATS_JSON_READ_H
+
+#include "formats/json_out.h"
+#include "formats/json_tree.h"
+#include "ir/graph.h"
+
+typedef struct qn_json_reader {
+	qn_model *m;
+	qn_arena *tmp; /* the tree and all that is needed only while reading */
+	qn_json_doc doc;
+	const char *folder; /* NULL: no other files */
+	qn_map files;       /* file name -> what it holds, once opened */
+	qn_map broken;      /* names of functions with errors: calls of these are passed over in silence */
+} qn_json_reader;
+
+/* Reports an error at v. */
+void qn_json_error(qn_json_reader *r, const qn_json *v, const char *id, const char *fmt, ...) QN_PRINTF(4, 5);
+
+/* The place of v in the model's arena, for nodes. */
+const char *qn_json_at(qn_json_reader *r, const qn_json *v);
+
+/* The type in the string v; NULL after reporting. */
+const qn_type *qn_json_type(qn_json_reader *r, const qn_json *v);
+
+/* A constant {"type", "data" | "file", "tensor"}; NULL after reporting. */
+const qn_tensor *qn_json_const(qn_json_reader *r, const qn_json *v);
+
+/* The attributes of node (v: its "attrs", or NULL); false after reporting all that is wrong. */
+bool qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn_opinfo *op, qn_attrs *out);
+/* Writes "attrs" unless all have their default. */
+void qn_json_put_attrs(qn_json_out *o, qn_attr_set set, const qn_attrs *attrs);
+
+/* One graph, which is not yet part of the model; NULL after reporting.  name: when the file gives none (NULL: it must). */
+qn_graph *qn_json_graph(qn_json_reader *r, const qn_json *v, const char *name);
+
+#endif
