@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# Turns the text of the kernel headers into a C file, which the code generator carries in itself.
+#
+#   cmake -DOUT=kernel_text_data.c "-DFILES=fixed.h;kernels/dense.h" -P embed.cmake
+#
+# Each file becomes an array of its lines: no string literal comes near the 4095 characters that a
+# C compiler has to take. The order of FILES is the order in which pieces are written out.
+cmake_policy(SET CMP0053 NEW)
+
+if(NOT DEFINED OUT OR NOT DEFINED FILES)
+	message(FATAL_ERROR "embed.cmake: give -DOUT=file.c and -DFILES=a.h;b.h")
+endif()
+
+set(text "/* Written by codegen/embed.cmake from the kernel headers. */\n")
+string(APPEND text "#include \"codegen/kernel_text.h\"\n")
+set(table "")
+set(count 0)
+
+foreach(path IN LISTS FILES)
+	file(READ "${path}" body)
+	get_filename_component(name "${path}" NAME)
+	string(REPLACE "\r\n" "\n" body "${body}")
+	string(REPLACE "\\" "\\\\" body "${body}")
+	string(REPLACE "\"" "\\\"" body "${body}")
+	string(REPLACE "?" "\\?" body "${body}")
+	string(REPLACE "\t" "\\t" body "${body}")
+	string(REPLACE "\n" "\\n\",\n\t\"" body "${body}")
+	string(APPEND text "\nstatic const char *const lines${count}[] = {\n\t\"${body}\",\n};\n")
+	string(APPEND table "\t{\"${name}\", lines${count}, sizeof(lines${count}) / sizeof(lines${count}[0])},\n")
+	math(EXPR count "${count} + 1")
+endforeach()
+
+string(APPEND text "\nconst qn_kernel_file qn_kernel_files[] = {\n${table}};\n")
+string(APPEND text "const size_t qn_kernel_nfile = ${count};\n")
+file(WRITE "${OUT}" "${text}")

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit.c - the driver: a plan becomes four texts.
+ *
+ *   NAME.h           what a firmware includes: sizes, parameters, NAME_run
+ *   NAME.c           kernel pieces, argument structs, NAME_run
+ *   NAME_weights.c   constants
+ *   NAME_selftest.c  samples with their results (when there are some)
+ *
+ * The steps are printed first: only then is known which constants and kernels they mention. */
+#include "codegen/emitter.h"
+
+#include "codegen/schedule.h"
+#include "ir/diag.h"
+#include "runtime/forms.h"
+
+/* Symbols of the program besides constants and argument structs. */
+static const char *const own_symbol[] = {
+	"run", "inputs", "outputs", "selftest", "trace", "traced", "steps", "weights",
+};
+
+static void
+name_ports(qn_emitter *e)
+{
+	const qn_graph *g = e->g;
+	qn_names in, out;
+	size_t k;
+
+	qn_names_init(&in, e->arena);
+	qn_names_init(&out, e->arena);
+	e->input = QN_NEW(e->arena, const char *, g->ninput + 1);
+	e->output = QN_NEW(e->arena, const char *, g->noutput + 1);
+	for (k = 0; k < g->ninput; k++)
+		e->input[k] = qn_names_add(&in, qn_graph_node(g, g->input[k])->name);
+	for (k = 0; k < g->noutput; k++)
+		e->output[k] = qn_names_add(&out, g->output[k].name);
+}
+
+void
+qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a)
+{
+	size_t i;
+
+	*e = (qn_emitter){.plan = p, .g = p->g, .arena = a};
+	e->macro = qn_ident_upper(a, p->name);
+	e->step_of = qn_step_of(p->g, p->step, p->nstep, a);
+	qn_names_init(&e->names, a);
+	for (i = 0; i < QN_COUNT(own_symbol); i++)
+		(void)qn_names_add(&e->names, own_symbol[i]);
+	name_ports(e);
+	qn_buf_init(&e->args, a);
+	qn_buf_init(&e->run, a);
+}
+
+/* The comment above a step's statements: name, ops, shape of the result. */
+static void
+title(qn_emitter *e, const qn_step *s)
+{
+	const qn_node *n = qn_graph_node(e->g, s->node), *head = qn_graph_node(e->g, s->head);
+
+	qn_buf_puts(&e->run, "\n\t/* ");
+	qn_emit_comment(&e->run, head->name);
+	qn_buff(&e->run, ": %s", qn_opinfo_get(head->op)->name);
+	if (s->head != s->node)
+		qn_buff(&e->run, " + %s", qn_opinfo_get(n->op)->name);
+	qn_buff(&e->run, " -> %s ", qn_plain_table[qn_stored_plain(n->type)].name);
+	qn_emit_shape(&e->run, n->type);
+	if (s->alias != 0) {
+		qn_buf_puts(&e->run, ", the bytes of ");
+		qn_emit_comment(&e->run, qn_graph_node(e->g, s->alias)->name);
+	}
+	qn_buf_puts(&e->run, " */\n");
+}
+
+qn_status
+qn_emit_steps(qn_emitter *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->plan->nstep; i++) {
+		const qn_step *s = &e->plan->step[i];
+		qn_op op = qn_graph_node(e->g, s->head)->op;
+		void *args;
+
+		QN_TRY(qn_step_args(e->g, s, e->arena, &args));
+		title(e, s);
+		if (s->alias == 0)
+			qn_emit_form_get(op)->emit(e, s, args);
+		qn_buff(&e->run, "\t%s_TRACED(%zu, %s, %zu);\n", e->macro, i,
+			qn_emit_ref(e, s->node, QN_NPLAIN), s->bytes);
+	}
+	qn_emit_output_copies(e);
+	return QN_OK;
+}
+
+static void
+finish(qn_emitted *out, const char *suffix, qn_buf *b)
+{
+	out->suffix = suffix;
+	out->text = b != NULL ? qn_buf_str(b) : NULL;
+	out->n = b != NULL ? b->n : 0;
+}
+
+qn_status
+qn_emit_c(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *test, qn_arena *a,
+	qn_emitted out[QN_EMITTED_FILES])
+{
+	qn_buf text[QN_EMITTED_FILES];
+	qn_emitter e;
+	int i;
+
+	if (test != NULL && test->nsample == 0)
+		test = NULL;
+	qn_emitter_init(&e, p, a);
+	e.content = opts->content_hash;
+	QN_TRY(qn_emit_steps(&e));
+	for (i = 0; i < QN_EMITTED_FILES; i++)
+		qn_buf_init(&text[i], a);
+	qn_emit_header(&e, opts, test != NULL, &text[0]);
+	qn_emit_source(&e, &text[1]);
+	qn_emit_weights(&e, &text[2]);
+	if (test != NULL)
+		qn_emit_selftest(&e, test, &text[3]);
+	finish(&out[0], ".h", &text[0]);
+	finish(&out[1], ".c", &text[1]);
+	finish(&out[2], "_weights.c", &text[2]);
+	finish(&out[3], "_selftest.c", test != NULL ? &text[3] : NULL);
+	return QN_OK;
+}

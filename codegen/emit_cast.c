@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_cast.c - requantize on its own, and scast, which changes no byte. */
+#include "codegen/emitter.h"
+#include "codegen/kernel_args.h"
+
+static void
+emit_requantize(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const qn_requantize_args *r = args;
+	bool wide = qn_elem_bytes(qn_graph_node(e->g, s->in[0])->type->elem) == 4;
+	const char *mult = qn_emit_table(e, s, "mult", QN_PLAIN_i32, r->mult_n, r->mult);
+	const char *shift = qn_emit_table(e, s, "shift", QN_PLAIN_i8, r->mult_n, r->shift);
+	const char *symbol = qn_emit_open(e, s, "qn_requantize_args", 0);
+
+	qn_emit_ints(&e->args, args,
+		"outer, channels, inner\n"
+		"zi\n"
+		"zo, lo, hi\n"
+		"mode\n"
+		"mult_n\n");
+	qn_emit_pointer(&e->args, "mult", mult);
+	qn_emit_pointer(&e->args, "shift", shift);
+	qn_emit_close(e);
+	qn_emit_call(e, s, wide ? "qn_requantize_s32_s8" : "qn_requantize_s8", symbol,
+		wide ? QN_PLAIN_i32 : QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
+}
+
+const qn_emit_form qn_emit_op_quantize = {.why = "it reads real numbers; emitted code has none"};
+const qn_emit_form qn_emit_op_dequantize = {.why = "it leaves real numbers; emitted code has none"};
+const qn_emit_form qn_emit_op_requantize = {.in_place = 1, .emit = emit_requantize};
+const qn_emit_form qn_emit_op_scast = {.alias = true};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_clamp.c - clamp, and relu, relu6 and clip where a graph still has them. */
+#include "codegen/emitter.h"
+#include "codegen/kernel_args.h"
+
+static void
+emit_clip(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const char *symbol = qn_emit_open(e, s, "qn_clip_args", 0);
+
+	qn_emit_ints(&e->args, args,
+		"n\n"
+		"lo, hi\n");
+	qn_emit_close(e);
+	qn_emit_call(e, s, "qn_clip_s8", symbol, QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
+}
+
+const qn_emit_form qn_emit_op_relu = {.in_place = 1, .emit = emit_clip};
+const qn_emit_form qn_emit_op_relu6 = {.in_place = 1, .emit = emit_clip};
+const qn_emit_form qn_emit_op_clip = {.in_place = 1, .emit = emit_clip};
+const qn_emit_form qn_emit_op_clamp = {.in_place = 1, .emit = emit_clip};

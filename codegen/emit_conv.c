@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_conv.c - conv2d, alone (accumulators out) or with its requantize (codes out). */
+#include "codegen/emitter.h"
+#include "codegen/kernel_args.h"
+#include "codegen/sum.h"
+
+static const char fields[] =
+	"batch, in_h, in_w, in_c\n"
+	"out_h, out_w, out_c\n"
+	"k_h, k_w\n"
+	"stride_h, stride_w\n"
+	"dil_h, dil_w\n"
+	"pad_t, pad_l\n"
+	"groups\n"
+	"zi\n"
+	"zo, lo, hi\n"
+	"mode\n"
+	"mult_n\n";
+
+static bool
+fuse_conv2d(void *args, const qn_requantize_args *r)
+{
+	qn_conv2d_args *c = &((qn_conv2d_call *)args)->args;
+	qn_sum_fields f = {&c->zo, &c->lo, &c->hi, &c->mode, &c->mult_n, &c->mult, &c->shift};
+
+	return qn_sum_fuse(&f, c->out_c, r);
+}
+
+static void
+emit_conv2d(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const qn_conv2d_args *c = &((const qn_conv2d_call *)args)->args;
+	const qn_sum sum = {
+		.type = "qn_conv2d_args",
+		.kernel = c->mult != NULL ? "qn_conv2d_s8" : "qn_conv2d_acc",
+		.fields = fields,
+		.rows = true,
+		.codes = c->mult != NULL,
+		.mult_n = c->mult_n,
+		.mult = c->mult,
+		.shift = c->shift,
+	};
+
+	if (c->k_h > e->window)
+		e->window = c->k_h;
+	qn_emit_sum(e, s, c, &sum);
+}
+
+const qn_emit_form qn_emit_op_conv2d = {.fuse = fuse_conv2d, .emit = emit_conv2d};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_elementwise.c - add, bias_add and mul, with broadcasting.  The result may lie where an operand of
+ * its size lies: only an operand that is not repeated has this size. */
+#include "codegen/emitter.h"
+#include "codegen/kernel_args.h"
+
+static void
+emit_add(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const char *symbol = qn_emit_open(e, s, "qn_add_args", 0);
+
+	qn_emit_ints(&e->args, args,
+		"dim[4], xs[4], ys[4]\n"
+		"zx, zy\n"
+		"zo, lo, hi\n"
+		"left\n"
+		"mx, shx\n"
+		"my, shy\n"
+		"mo, sho\n"
+		"mode\n"
+		"sub\n");
+	qn_emit_close(e);
+	qn_emit_call(e, s, "qn_add_s8", symbol, QN_PLAIN_i8, 2, false, QN_PLAIN_i8);
+}
+
+static void
+emit_mul(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const char *symbol = qn_emit_open(e, s, "qn_mul_args", 0);
+
+	qn_emit_ints(&e->args, args,
+		"dim[4], xs[4], ys[4]\n"
+		"zx, zy\n"
+		"zo, lo, hi\n"
+		"m, sh\n"
+		"mode\n");
+	qn_emit_close(e);
+	qn_emit_call(e, s, "qn_mul_s8", symbol, QN_PLAIN_i8, 2, false, QN_PLAIN_i8);
+}
+
+const qn_emit_form qn_emit_op_add = {.in_place = 3, .emit = emit_add};
+const qn_emit_form qn_emit_op_bias_add = {.in_place = 3, .emit = emit_add};
+const qn_emit_form qn_emit_op_mul = {.in_place = 3, .emit = emit_mul};

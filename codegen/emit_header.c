@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_header.c - NAME.h: what the program needs and how to call it.
+ *
+ *   #define NET_SCRATCH_BYTES 1024
+ *   #define NET_OUT_PROBS_SCALE 0.00390625
+ *   typedef struct net_inputs { const int8_t *image; } net_inputs;
+ *   void net_run(void *scratch, const net_inputs *in, net_outputs *out);
+ *
+ * Real numbers stand in comments and in macros that nothing here expands. */
+#include "codegen/emitter.h"
+
+/* A port is a graph input or output. */
+typedef struct port {
+	const char *way; /* "IN" or "OUT" */
+	const char *name;
+	const char *text; /* the name in the graph */
+	const qn_type *type;
+} port;
+
+static port
+port_of(const qn_emitter *e, bool input, size_t k)
+{
+	const qn_graph *g = e->g;
+	qn_id id = input ? g->input[k] : g->output[k].value;
+	const qn_node *n = qn_graph_node(g, id);
+
+	return (port){input ? "IN" : "OUT", input ? e->input[k] : e->output[k],
+		input ? n->name : g->output[k].name, n->type};
+}
+
+static size_t
+port_count(const qn_emitter *e, bool input)
+{
+	return input ? e->g->ninput : e->g->noutput;
+}
+
+/* One scale and zero point that can be printed. */
+static bool
+has_scale(const qn_type *type)
+{
+	return type->elem->kind == QN_ELEM_UNIFORM && type->elem->gran == QN_PER_TENSOR;
+}
+
+static void
+put_summary(qn_emitter *e, const qn_emit_opts *opts, qn_buf *b)
+{
+	const qn_plan *p = e->plan;
+	int way;
+	size_t k;
+
+	qn_buff(b, " *\n *   content   %08x\n", (unsigned)opts->content_hash);
+	if (opts->options_text != NULL && opts->options_text[0] != '\0') {
+		qn_buf_puts(b, " *   options   ");
+		qn_emit_comment(b, opts->options_text);
+		qn_buf_putc(b, '\n');
+	}
+	for (way = 1; way >= 0; way--) {
+		for (k = 0; k < port_count(e, way == 1); k++) {
+			port t = port_of(e, way == 1, k);
+			qn_buf type;
+
+			qn_buf_init(&type, e->arena);
+			qn_type_print(&type, t.type);
+			qn_buff(b, " *   %s    %s ", way == 1 ? "input " : "output", t.name);
+			qn_emit_comment(b, qn_buf_str(&type));
+			qn_buf_putc(b, '\n');
+		}
+	}
+	qn_buff(b, " *   memory    %zu bytes of scratch, %zu bytes of constants, %zu steps\n *\n",
+		p->scratch_bytes, p->weight_bytes, p->nstep);
+	qn_buf_puts(b, " * A code c stands for the real number (c - ZERO_POINT) * SCALE.\n */\n");
+}
+
+static void
+put_port_macros(qn_emitter *e, const port *t, qn_buf *b)
+{
+	const char *id = qn_ident_upper(e->arena, t->name);
+	double scale = 1.0;
+	int64_t zp = 0;
+
+	qn_buf_puts(b, "\n/* ");
+	qn_emit_comment(b, t->text);
+	qn_buf_putc(b, ' ');
+	qn_emit_shape(b, t->type);
+	qn_buf_puts(b, " */\n");
+	qn_buff(b, "#define %s_%s_%s_LEN %lld\n", e->macro, t->way, id,
+		(long long)qn_type_count(t->type));
+	qn_buff(b, "#define %s_%s_%s_BYTES %zu\n", e->macro, t->way, id, qn_type_bytes(t->type));
+	if (!has_scale(t->type))
+		return;
+	qn_elem_param(&e->g->model->types, t->type->elem, 0, &scale, &zp);
+	qn_buff(b, "#define %s_%s_%s_SCALE %g\n", e->macro, t->way, id, scale);
+	qn_buff(b, zp < 0 ? "#define %s_%s_%s_ZERO_POINT (%lld)\n" : "#define %s_%s_%s_ZERO_POINT %lld\n",
+		e->macro, t->way, id, (long long)zp);
+}
+
+static void
+put_struct(qn_emitter *e, bool input, qn_buf *b)
+{
+	const char *what = input ? "inputs" : "outputs";
+	size_t k;
+
+	qn_buff(b, "typedef struct %s_%s {\n", e->plan->name, what);
+	for (k = 0; k < port_count(e, input); k++) {
+		port t = port_of(e, input, k);
+
+		qn_buff(b, "\t%s%s *%s; /* ", input ? "const " : "",
+			qn_ctype(qn_stored_plain(t.type)), t.name);
+		qn_emit_shape(b, t.type);
+		qn_buf_puts(b, " */\n");
+	}
+	if (k == 0)
+		qn_buf_puts(b, "\tchar unused;\n");
+	qn_buff(b, "} %s_%s;\n\n", e->plan->name, what);
+}
+
+static void
+put_selftest(qn_emitter *e, qn_buf *b)
+{
+	const char *name = e->plan->name;
+
+	qn_buff(b,
+		"/* Runs the samples of %s_selftest.c. 0: all agree; else nonzero, with the sample and the step\n"
+		" * that differ first. A step from %s_STEPS on is output *step - %s_STEPS; without\n"
+		" * %s_TRACE only outputs are compared. Not re-entrant. */\n"
+		"int %s_selftest(uint32_t *sample, uint32_t *step);\n\n",
+		name, e->macro, e->macro, e->macro, name);
+}
+
+void
+qn_emit_header(qn_emitter *e, const qn_emit_opts *opts, bool selftest, qn_buf *b)
+{
+	const char *name = e->plan->name, *macro = e->macro;
+	int way;
+	size_t k;
+
+	qn_emit_notice(e, ".h", "an integer-only neural network", b);
+	put_summary(e, opts, b);
+	qn_buff(b, "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n", macro, macro);
+	qn_buff(b, "#define %s_CONTENT 0x%08xu\n", macro, (unsigned)e->content);
+	qn_buff(b, "#define %s_SCRATCH_BYTES %zu\n", macro, e->plan->scratch_bytes);
+	qn_buff(b, "#define %s_SCRATCH_ALIGN %d\n", macro, QN_SCRATCH_ALIGN);
+	qn_buff(b, "#define %s_STEPS %zu\n", macro, e->plan->nstep);
+	for (way = 1; way >= 0; way--) {
+		for (k = 0; k < port_count(e, way == 1); k++) {
+			port t = port_of(e, way == 1, k);
+
+			put_port_macros(e, &t, b);
+		}
+	}
+	qn_buf_puts(b, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+	put_struct(e, true, b);
+	put_struct(e, false, b);
+	qn_buff(b,
+		"/* Computes the outputs. scratch: %s_SCRATCH_BYTES bytes, aligned to %s_SCRATCH_ALIGN;\n"
+		" * its contents before do not matter and mean nothing after. Inputs, outputs and scratch\n"
+		" * must not overlap. Re-entrant: all state is in the arguments. */\n"
+		"void %s_run(void *scratch, const %s_inputs *in, %s_outputs *out);\n\n",
+		macro, macro, name, name, name);
+	if (selftest)
+		put_selftest(e, b);
+	qn_buff(b,
+		"#if defined(%s_TRACE)\n"
+		"/* Called by %s_run after every step, with its result. */\n"
+		"void %s_trace(uint32_t step, const void *data, uint32_t bytes);\n"
+		"#endif\n\n",
+		macro, name, name);
+	qn_buf_puts(b, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+}

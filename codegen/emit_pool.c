@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_pool.c - max_pool, avg_pool and global_avg_pool. */
+#include "codegen/emitter.h"
+#include "codegen/kernel_args.h"
+
+static void
+emit_pool(qn_emitter *e, const qn_step *s, const void *args, const char *kernel)
+{
+	const qn_pool_args *p = &((const qn_pool_call *)args)->args;
+	const char *symbol = qn_emit_open(e, s, "qn_pool_args", 0);
+
+	if (p->k_h > e->window)
+		e->window = p->k_h;
+	qn_emit_ints(&e->args, p,
+		"batch, in_h, in_w, c\n"
+		"out_h, out_w\n"
+		"k_h, k_w\n"
+		"stride_h, stride_w\n"
+		"pad_t, pad_l\n"
+		"lo, hi\n");
+	qn_emit_close(e);
+	qn_emit_call(e, s, kernel, symbol, QN_PLAIN_i8, 1, true, QN_PLAIN_i8);
+}
+
+static void
+max_pool(qn_emitter *e, const qn_step *s, const void *args)
+{
+	emit_pool(e, s, args, "qn_max_pool_s8");
+}
+
+static void
+avg_pool(qn_emitter *e, const qn_step *s, const void *args)
+{
+	emit_pool(e, s, args, "qn_avg_pool_s8");
+}
+
+static void
+global_avg_pool(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const char *symbol = qn_emit_open(e, s, "qn_mean_args", 0);
+
+	qn_emit_ints(&e->args, args,
+		"outer, n, inner\n"
+		"zi\n"
+		"zo, lo, hi\n"
+		"m, sh\n"
+		"mode\n");
+	qn_emit_close(e);
+	qn_emit_call(e, s, "qn_mean_s8", symbol, QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
+}
+
+const qn_emit_form qn_emit_op_max_pool = {.emit = max_pool};
+const qn_emit_form qn_emit_op_avg_pool = {.emit = avg_pool};
+const qn_emit_form qn_emit_op_global_avg_pool = {.emit = global_avg_pool};

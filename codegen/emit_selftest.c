@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_selftest.c - NAME_selftest.c: samples, what they must give, and a function that checks it.
+ *
+ *   cc -DNET_TRACE -DNET_SELFTEST_MAIN net.c net_weights.c net_selftest.c && ./a.out
+ *   net: self-test passed (4 samples, 6 steps)
+ *
+ * The CRC of a step is CRC-32 (IEEE 802.3) of its bytes with codes of several bytes little-endian. */
+#include "codegen/emitter.h"
+
+/* "static const int8_t in_image[2][64] = {{…}, {…}};" */
+static void
+put_samples(qn_emitter *e, const char *prefix, const char *port, const qn_type *type, size_t nsample,
+	const void *const *data, size_t step, qn_buf *b)
+{
+	size_t count = (size_t)qn_type_count(type), i;
+	qn_plain plain = qn_stored_plain(type);
+
+	qn_buff(b, "static const %s %s_%s[%zu][%zu] = {\n", qn_ctype(plain), prefix, port, nsample,
+		count);
+	for (i = 0; i < nsample; i++) {
+		qn_buf_puts(b, "\t{\n");
+		qn_emit_array(b, qn_tensor_view(e->arena, type, data[i * step]), count, plain, "\t\t");
+		qn_buf_puts(b, "\t},\n");
+	}
+	qn_buf_puts(b, "};\n");
+}
+
+static void
+put_data(qn_emitter *e, const qn_selftest *t, qn_buf *b)
+{
+	const qn_graph *g = e->g;
+	size_t k;
+
+	for (k = 0; k < g->ninput; k++)
+		put_samples(e, "in", e->input[k], qn_graph_node(g, g->input[k])->type, t->nsample,
+			t->in + k, g->ninput, b);
+	for (k = 0; k < g->noutput; k++)
+		put_samples(e, "want", e->output[k], qn_graph_node(g, g->output[k].value)->type,
+			t->nsample, t->out + k, g->noutput, b);
+	for (k = 0; k < g->noutput; k++)
+		qn_buff(b, "static %s got_%s[%s_OUT_%s_LEN];\n",
+			qn_ctype(qn_stored_plain(qn_graph_node(g, g->output[k].value)->type)),
+			e->output[k], e->macro, qn_ident_upper(e->arena, e->output[k]));
+	qn_buff(b, "static uint8_t scratch[%s_SCRATCH_BYTES + %s_SCRATCH_ALIGN];\n\n", e->macro,
+		e->macro);
+}
+
+/* CRC, size of a code and name of each step, and the function that NAME_run calls. */
+static void
+put_trace(qn_emitter *e, const qn_selftest *t, qn_buf *b)
+{
+	const qn_plan *p = e->plan;
+	size_t room = p->nstep > 0 ? p->nstep : 1, i, k; /* C has no empty arrays */
+
+	qn_buff(b, "#if defined(%s_TRACE)\nstatic const uint32_t want_crc[%zu][%zu] = {\n", e->macro,
+		t->nsample, room);
+	for (i = 0; i < t->nsample; i++) {
+		qn_buf_puts(b, p->nstep > 0 ? "\t{" : "\t{0");
+		for (k = 0; k < p->nstep; k++)
+			qn_buff(b, "%s0x%08xu,", k % 7 == 6 ? "\n\t " : "",
+				(unsigned)t->crc[i * p->nstep + k]);
+		qn_buf_puts(b, "},\n");
+	}
+	qn_buf_puts(b, "};\n/* Bytes of a code. */\n");
+	qn_buff(b, "static const uint8_t width[%zu] = {%s", room, p->nstep > 0 ? "" : "0");
+	for (k = 0; k < p->nstep; k++)
+		qn_buff(b, "%zu,",
+			qn_elem_bytes(qn_graph_node(e->g, p->step[k].node)->type->elem));
+	qn_buf_puts(b,
+		"};\n"
+		"static uint32_t at_sample, bad_step;\n\n"
+		"/* Bytes of codes in little-endian order, whatever the machine's is. */\n"
+		"static uint32_t\n"
+		"crc32_of(const uint8_t *data, uint32_t bytes, uint32_t size)\n"
+		"{\n"
+		"\tconst uint16_t one = 1;\n"
+		"\tuint8_t low;\n"
+		"\tuint32_t crc = 0xffffffffu, i, k;\n\n"
+		"\tmemcpy(&low, &one, 1);\n"
+		"\tfor (i = 0; i < bytes; i++) {\n"
+		"\t\tcrc ^= data[low == 1 ? i : i - i % size + size - 1 - i % size];\n"
+		"\t\tfor (k = 0; k < 8; k++)\n"
+		"\t\t\tcrc = crc >> 1 ^ (0xedb88320u & (0u - (crc & 1u)));\n"
+		"\t}\n"
+		"\treturn crc ^ 0xffffffffu;\n"
+		"}\n\n");
+	qn_buff(b,
+		"void\n"
+		"%s_trace(uint32_t step, const void *data, uint32_t bytes)\n"
+		"{\n"
+		"\tif (bad_step == %s_STEPS &&\n"
+		"\t    crc32_of((const uint8_t *)data, bytes, width[step]) != want_crc[at_sample][step])\n"
+		"\t\tbad_step = step;\n"
+		"}\n"
+		"#endif\n\n",
+		p->name, e->macro);
+}
+
+/* The index of the first output that differs, or their number. */
+static void
+put_outputs_check(qn_emitter *e, qn_buf *b)
+{
+	size_t k;
+
+	qn_buf_puts(b, "static uint32_t\nbad_output(uint32_t i)\n{\n");
+	for (k = 0; k < e->g->noutput; k++)
+		qn_buff(b, "\tif (memcmp(got_%s, want_%s[i], sizeof(got_%s)) != 0)\n\t\treturn %zu;\n",
+			e->output[k], e->output[k], e->output[k], k);
+	if (k == 0)
+		qn_buf_puts(b, "\t(void)i;\n");
+	qn_buff(b, "\treturn %zu;\n}\n\n", k);
+}
+
+static void
+put_function(qn_emitter *e, const qn_selftest *t, qn_buf *b)
+{
+	const char *name = e->plan->name, *macro = e->macro;
+	const qn_graph *g = e->g;
+	size_t k;
+
+	qn_buff(b,
+		"int\n%s_selftest(uint32_t *sample, uint32_t *step)\n{\n"
+		"\tuint8_t *s = scratch + (%s_SCRATCH_ALIGN - (uintptr_t)scratch %% %s_SCRATCH_ALIGN);\n"
+		"\t%s_inputs in;\n\t%s_outputs out;\n\tuint32_t i, bad;\n\n",
+		name, macro, macro, name, name);
+	if (g->ninput == 0)
+		qn_buf_puts(b, "\tin.unused = 0;\n");
+	for (k = 0; k < g->noutput; k++)
+		qn_buff(b, "\tout.%s = got_%s;\n", e->output[k], e->output[k]);
+	qn_buff(b, "\tfor (i = 0; i < %zu; i++) {\n", t->nsample);
+	for (k = 0; k < g->ninput; k++)
+		qn_buff(b, "\t\tin.%s = in_%s[i];\n", e->input[k], e->input[k]);
+	qn_buff(b,
+		"\t\t*sample = i;\n"
+		"#if defined(%s_TRACE)\n\t\tat_sample = i;\n\t\tbad_step = %s_STEPS;\n#endif\n"
+		"\t\t%s_run(s, &in, &out);\n"
+		"#if defined(%s_TRACE)\n\t\tif (bad_step != %s_STEPS) {\n"
+		"\t\t\t*step = bad_step;\n\t\t\treturn 1;\n\t\t}\n#endif\n"
+		"\t\tbad = bad_output(i);\n"
+		"\t\tif (bad != %zu) {\n\t\t\t*step = %s_STEPS + bad;\n\t\t\treturn 1;\n\t\t}\n"
+		"\t}\n\treturn 0;\n}\n\n",
+		macro, macro, name, macro, macro, g->noutput, macro);
+}
+
+static void
+put_main(qn_emitter *e, const qn_selftest *t, qn_buf *b)
+{
+	const qn_plan *p = e->plan;
+	size_t k;
+
+	qn_buff(b, "#ifdef %s_SELFTEST_MAIN\n/* Steps, then outputs. */\n", e->macro);
+	qn_buff(b, "static const char *const label[%zu] = {\n", p->nstep + e->g->noutput);
+	for (k = 0; k < p->nstep; k++)
+		qn_buff(b, "\t\"step %s\",\n", p->step[k].name);
+	for (k = 0; k < e->g->noutput; k++)
+		qn_buff(b, "\t\"output %s\",\n", e->output[k]);
+	qn_buff(b,
+		"};\n\nint\nmain(void)\n{\n\tuint32_t sample = 0, step = 0;\n\n"
+		"\tif (%s_selftest(&sample, &step) != 0) {\n"
+		"\t\tprintf(\"%s: sample %%lu: %%s differs\\n\", (unsigned long)sample, label[step]);\n"
+		"\t\treturn 1;\n\t}\n"
+		"\tprintf(\"%s: self-test passed (%zu samples, %zu steps)\\n\");\n"
+		"\treturn 0;\n}\n#endif\n",
+		p->name, p->name, p->name, t->nsample, p->nstep);
+}
+
+void
+qn_emit_selftest(qn_emitter *e, const qn_selftest *t, qn_buf *b)
+{
+	qn_emit_notice(e, "_selftest.c", "samples and their results", b);
+	qn_buff(b,
+		" *\n"
+		" * With %s_TRACE defined here and for %s.c each step is checked, without it the outputs.\n"
+		" * With %s_SELFTEST_MAIN defined this file is a program.\n */\n"
+		"#include \"%s.h\"\n\n#include <string.h>\n"
+		"#ifdef %s_SELFTEST_MAIN\n#include <stdio.h>\n#endif\n\n",
+		e->macro, e->plan->name, e->macro, e->plan->name, e->macro);
+	put_data(e, t, b);
+	put_trace(e, t, b);
+	put_outputs_check(e, b);
+	put_function(e, t, b);
+	put_main(e, t, b);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_source.c - NAME.c: the kernels that the steps call, their arguments, and NAME_run. */
+#include "codegen/emitter.h"
+#include "codegen/kernel_text.h"
+
+static void
+put_kernels(qn_emitter *e, qn_buf *b)
+{
+	qn_pieces p;
+	size_t i;
+
+	qn_pieces_init(&p, e->arena);
+	qn_pieces_need(&p, qn_buf_str(&e->args), e->args.n);
+	qn_pieces_need(&p, qn_buf_str(&e->run), e->run.n);
+	for (i = 0; i < p.n; i++)
+		if (p.item[i].needed)
+			qn_buf_put(b, p.item[i].text, p.item[i].n);
+}
+
+static void
+put_trace(qn_emitter *e, qn_buf *b)
+{
+	qn_buff(b,
+		"#if defined(%s_TRACE)\n"
+		"#define %s_TRACED(step, data, bytes) %s_trace(step, data, bytes)\n"
+		"#else\n"
+		"#define %s_TRACED(step, data, bytes) ((void)0)\n"
+		"#endif\n\n",
+		e->macro, e->macro, e->plan->name, e->macro);
+}
+
+static void
+put_externs(qn_emitter *e, qn_buf *b)
+{
+	size_t i;
+
+	if (e->nconstant == 0)
+		return;
+	qn_buff(b,
+		"/* Constants, in %s_weights.c; define %s_WEIGHTS_ATTR to place them in a section. */\n"
+		"#ifndef %s_WEIGHTS_ATTR\n"
+		"#define %s_WEIGHTS_ATTR\n"
+		"#endif\n"
+		"#ifdef __cplusplus\nextern \"C\" {\n#endif\n",
+		e->plan->name, e->macro, e->macro, e->macro);
+	for (i = 0; i < e->nconstant; i++)
+		qn_buff(b, "extern %s_WEIGHTS_ATTR const %s %s[%zu];\n", e->macro,
+			qn_ctype(e->constant[i].type), e->constant[i].name, e->constant[i].count);
+	qn_buf_puts(b, "#ifdef __cplusplus\n}\n#endif\n\n");
+}
+
+/* Types of negative size, which do not compile, if the scratch memory is too small. */
+static void
+put_checks(qn_emitter *e, qn_buf *b)
+{
+	const qn_plan *p = e->plan;
+	size_t i;
+
+	for (i = 0; i < p->nstep; i++) {
+		const qn_step *s = &p->step[i];
+
+		if (s->alias != 0 || s->in_output)
+			continue;
+		qn_buff(b, "typedef char %s_scratch_fits_%s[%zu + %zu <= %s_SCRATCH_BYTES ? 1 : -1];\n",
+			p->name, s->name, s->offset, s->bytes, e->macro);
+	}
+}
+
+void
+qn_emit_source(qn_emitter *e, qn_buf *b)
+{
+	const char *name = e->plan->name;
+
+	qn_emit_notice(e, ".c", "the program", b);
+	qn_buff(b, " */\n#include \"%s.h\"\n\n#include <string.h>\n\n", name);
+	qn_buff(b,
+		"#if %s_CONTENT != 0x%08xu\n"
+		"#error \"%s.h and %s.c are of different models\"\n"
+		"#endif\n\n",
+		e->macro, (unsigned)e->content, name, name);
+	put_trace(e, b);
+	put_kernels(e, b);
+	put_externs(e, b);
+	qn_buf_put(b, qn_buf_str(&e->args), e->args.n);
+	put_checks(e, b);
+	qn_buff(b, "\nvoid\n%s_run(void *scratch, const %s_inputs *in, %s_outputs *out)\n{\n", name, name,
+		name);
+	if (e->uses_scratch)
+		qn_buf_puts(b, "\tint8_t *const s = (int8_t *)scratch;\n");
+	if (e->window > 0)
+		qn_buff(b, "\tconst int8_t *rows[%lld]; /* the rows that a window covers */\n",
+			(long long)e->window);
+	if (!e->uses_scratch)
+		qn_buf_puts(b, "\n\t(void)scratch;\n");
+	if (!e->uses_in)
+		qn_buf_puts(b, "\n\t(void)in;\n");
+	if (e->g->noutput == 0)
+		qn_buf_puts(b, "\n\t(void)out;\n");
+	qn_buf_put(b, qn_buf_str(&e->run), e->run.n);
+	qn_buf_puts(b, "}\n");
+}

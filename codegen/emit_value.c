@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_value.c - how emitted C names a value.
+ *
+ *   graph input  in->image          constant                 net_conv1_w
+ *   graph output out->probs         any other result         s + 128, or (int32_t *)(void *)(s + 128) */
+#include <string.h>
+
+#include "codegen/emitter.h"
+#include "codegen/schedule.h"
+
+/* Whether a and b can be one symbol. */
+static bool
+same_constant(const qn_constant *a, const qn_constant *b)
+{
+	return a->type == b->type && a->count == b->count && a->crc == b->crc &&
+	       memcmp(a->value->data, b->value->data, b->value->bytes) == 0;
+}
+
+const char *
+qn_emit_constant(qn_emitter *e, const char *base, const char *note, const qn_tensor *x)
+{
+	qn_constant c = {.value = x, .note = note};
+	size_t i;
+	qn_buf b;
+
+	c.type = qn_stored_plain(x->type);
+	c.count = (size_t)qn_type_count(x->type);
+	c.crc = qn_crc32(0, x->data, x->bytes);
+	for (i = 0; i < e->nconstant; i++)
+		if (same_constant(&e->constant[i], &c))
+			return e->constant[i].name;
+	qn_buf_init(&b, e->arena);
+	qn_buff(&b, "%s_%s", e->plan->name, qn_names_add(&e->names, base));
+	c.name = qn_buf_str(&b);
+	e->constant = qn_arena_grow(e->arena, e->constant, &e->constant_cap, e->nconstant + 1,
+		sizeof(*e->constant));
+	e->constant[e->nconstant++] = c;
+	e->constant_bytes += x->bytes;
+	return c.name;
+}
+
+const char *
+qn_emit_table(qn_emitter *e, const qn_step *s, const char *what, qn_plain p, int64_t count,
+	const void *data)
+{
+	qn_buf b;
+
+	if (data == NULL)
+		return NULL;
+	qn_buf_init(&b, e->arena);
+	qn_buff(&b, "%s_%s", s->name, what);
+	return qn_emit_constant(e, qn_buf_str(&b), qn_buf_str(&b),
+		qn_tensor_view(e->arena, qn_type_plain(&e->g->model->types, p, 1, &count), data));
+}
+
+/* The symbol of the constant that value id is, NULL when it is none. */
+static const char *
+constant_of(qn_emitter *e, qn_id id)
+{
+	const qn_node *n = qn_graph_node(e->g, qn_value_root(e->plan->step, e->step_of, id));
+
+	return n->op == QN_OP_const ? qn_emit_constant(e, n->name, n->name, n->value) : NULL;
+}
+
+const char *
+qn_emit_operand(qn_emitter *e, const qn_step *s, uint32_t j)
+{
+	return j < s->nin ? constant_of(e, s->in[j]) : NULL;
+}
+
+bool
+qn_operand_varies(const qn_emitter *e, const qn_step *s, uint32_t j)
+{
+	return j < s->nin &&
+	       qn_graph_node(e->g, qn_value_root(e->plan->step, e->step_of, s->in[j]))->op != QN_OP_const;
+}
+
+static const char *
+input_name(const qn_emitter *e, qn_id id)
+{
+	size_t k = 0;
+
+	while (k < e->g->ninput && e->g->input[k] != id)
+		k++;
+	return e->input[k];
+}
+
+/* The plain expression and the type that it points to; *writable: not to const. */
+static const char *
+place_of(qn_emitter *e, qn_id root, qn_plain *type, bool *writable)
+{
+	const qn_node *n = qn_graph_node(e->g, root);
+	const qn_step *s;
+	qn_buf b;
+
+	qn_buf_init(&b, e->arena);
+	*writable = n->op != QN_OP_input && n->op != QN_OP_const;
+	*type = qn_stored_plain(n->type);
+	if (n->op == QN_OP_const)
+		return constant_of(e, root);
+	if (n->op == QN_OP_input) {
+		e->uses_in = true;
+		qn_buff(&b, "in->%s", input_name(e, root));
+		return qn_buf_str(&b);
+	}
+	s = &e->plan->step[e->step_of[root] - 1];
+	if (s->in_output) {
+		*type = qn_stored_plain(qn_graph_node(e->g, e->g->output[s->output].value)->type);
+		qn_buff(&b, "out->%s", e->output[s->output]);
+		return qn_buf_str(&b);
+	}
+	e->uses_scratch = true;
+	*type = QN_PLAIN_i8;
+	qn_buf_puts(&b, "s");
+	if (s->offset > 0)
+		qn_buff(&b, " + %zu", s->offset);
+	return qn_buf_str(&b);
+}
+
+const char *
+qn_emit_ref(qn_emitter *e, qn_id id, qn_plain as)
+{
+	qn_plain type;
+	bool writable;
+	const char *at = place_of(e, qn_value_root(e->plan->step, e->step_of, id), &type, &writable);
+	qn_buf b;
+
+	if (as == QN_NPLAIN || strcmp(qn_ctype(type), qn_ctype(as)) == 0)
+		return at;
+	qn_buf_init(&b, e->arena);
+	if (writable)
+		qn_buff(&b, "(%s *)(void *)(%s)", qn_ctype(as), at);
+	else
+		qn_buff(&b, "(const %s *)(const void *)(%s)", qn_ctype(as), at);
+	return qn_buf_str(&b);
+}
+
+void
+qn_emit_call(qn_emitter *e, const qn_step *s, const char *kernel, const char *args, qn_plain in,
+	uint32_t nin, bool rows, qn_plain out)
+{
+	uint32_t j;
+
+	qn_buff(&e->run, "\t%s(%s%s", kernel, args[0] == '&' ? "" : "&", args);
+	for (j = 0; j < nin; j++)
+		qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[j], in));
+	qn_buff(&e->run, "%s, %s);\n", rows ? ", rows" : "", qn_emit_ref(e, s->node, out));
+}
+
+void
+qn_emit_output_copies(qn_emitter *e)
+{
+	size_t k;
+
+	for (k = 0; k < e->g->noutput; k++) {
+		qn_id id = e->g->output[k].value;
+		const qn_node *n = qn_graph_node(e->g, id);
+		uint32_t w = e->step_of[qn_value_root(e->plan->step, e->step_of, id)];
+
+		if (w != 0 && e->plan->step[w - 1].output == k)
+			continue;
+		qn_buff(&e->run, "\tmemcpy(out->%s, %s, %zu);\n", e->output[k],
+			qn_emit_ref(e, id, QN_NPLAIN), qn_type_bytes(n->type));
+	}
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_weights.c - NAME_weights.c: constants and tables of multipliers, each with its bytes once.
+ *
+ *   / * conv1.w, 144 bytes * /
+ *   NET_WEIGHTS_ATTR const int8_t net_conv1_w[144] = {
+ *           12,-7,… */
+#include "codegen/emitter.h"
+
+void
+qn_emit_weights(qn_emitter *e, qn_buf *b)
+{
+	size_t i;
+
+	qn_emit_notice(e, "_weights.c", "its constants", b);
+	qn_buf_puts(b, " */\n#include <stdint.h>\n\n");
+	if (e->nconstant == 0) {
+		/* A translation unit must hold something. */
+		qn_buff(b, "typedef char %s_has_no_weights;\n", e->plan->name);
+		return;
+	}
+	qn_buff(b,
+		"#ifndef %s_WEIGHTS_ATTR\n"
+		"#define %s_WEIGHTS_ATTR\n"
+		"#endif\n\n"
+		"#ifdef __cplusplus\nextern \"C\" {\n#endif\n",
+		e->macro, e->macro);
+	for (i = 0; i < e->nconstant; i++) {
+		const qn_constant *c = &e->constant[i];
+
+		qn_buf_puts(b, "\n/* ");
+		qn_emit_comment(b, c->note);
+		qn_buff(b, ", %zu bytes */\n", c->value->bytes);
+		qn_buff(b, "extern %s_WEIGHTS_ATTR const %s %s[%zu];\n", e->macro, qn_ctype(c->type),
+			c->name, c->count);
+		qn_buff(b, "%s_WEIGHTS_ATTR const %s %s[%zu] = {\n", e->macro, qn_ctype(c->type), c->name,
+			c->count);
+		qn_emit_array(b, c->value, c->count, c->type, "\t");
+		qn_buf_puts(b, "};\n");
+	}
+	qn_buf_puts(b, "\n#ifdef __cplusplus\n}\n#endif\n");
+}

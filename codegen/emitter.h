@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emitter.h - what the files that write C share: the emitter, a row per op, and printing.
+ *
+ *   e->args  static const qn_dense_args net_fc_args = {        e->run  / * fc * /
+ *                    1, 64, 10, / * batch, in, out * /                 qn_dense_s8(&net_fc_args, …);
+ *
+ * An op's row prints into both; what it mentions of the model's constants goes into e->constant. */
+#ifndef QN_CODEGEN_EMITTER_H
+#define QN_CODEGEN_EMITTER_H
+
+#include "codegen/emit.h"
+#include "codegen/ident.h"
+#include "runtime/kernels/requantize.h"
+
+typedef struct qn_constant {
+	const char *name; /* the symbol */
+	const qn_tensor *value;
+	qn_plain type; /* of an element as it is stored */
+	size_t count;
+	uint32_t crc;
+	const char *note; /* what it is, for a comment */
+} qn_constant;
+
+typedef struct qn_emitter {
+	const qn_plan *plan;
+	const qn_graph *g;
+	qn_arena *arena;
+	const char *macro;      /* plan->name in capitals: prefix of macros */
+	uint32_t content;       /* hash of the model */
+	qn_names names;         /* symbols without the prefix */
+	const char **input;     /* members of NAME_inputs */
+	const char **output;    /* members of NAME_outputs */
+	uint32_t *step_of;      /* qn_step_of */
+	qn_constant *constant;  /* in order of first use */
+	size_t nconstant, constant_cap, constant_bytes;
+	qn_buf args;            /* argument structs */
+	qn_buf run;             /* the statements of NAME_run */
+	int64_t window;         /* most rows that a kernel looks at at once */
+	bool uses_scratch, uses_in;
+} qn_emitter;
+
+typedef struct qn_emit_form {
+	const char *why;   /* why no C is written for this op; NULL when it is */
+	bool alias;        /* the result is the bytes of input 0 */
+	uint32_t in_place; /* bit j: the result may lie where input j of the same size lies */
+	/* Whether a requantize of the result fits into the same kernel call; if so its fields are set. */
+	bool (*fuse)(void *args, const qn_requantize_args *r);
+	/* Prints one step; args is its kernel's argument struct. */
+	void (*emit)(qn_emitter *e, const qn_step *s, const void *args);
+} qn_emit_form;
+
+const qn_emit_form *qn_emit_form_get(qn_op op);
+
+/* Prints args and run of all steps. */
+void qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a);
+qn_status qn_emit_steps(qn_emitter *e) QN_MUST_CHECK;
+
+/* The texts of the four files. */
+void qn_emit_header(qn_emitter *e, const qn_emit_opts *opts, bool selftest, qn_buf *b);
+void qn_emit_source(qn_emitter *e, qn_buf *b);
+void qn_emit_weights(qn_emitter *e, qn_buf *b);
+void qn_emit_selftest(qn_emitter *e, const qn_selftest *t, qn_buf *b);
+
+/* ---- printing (emit_print.c) ---- */
+
+/* "int8_t" for codes of i8 …; NULL for types without an integer C type. */
+const char *qn_ctype(qn_plain p);
+qn_plain qn_stored_plain(const qn_type *type);
+
+/* SPDX line and "NAME<suffix> - <what>" with the notice. */
+void qn_emit_notice(qn_emitter *e, const char *suffix, const char *what, qn_buf *b);
+/* Text that can stand in a comment, on one line. */
+void qn_emit_comment(qn_buf *b, const char *text);
+/* "[1,8,8,16]" */
+void qn_emit_shape(qn_buf *b, const qn_type *type);
+void qn_emit_int(qn_buf *b, int64_t v, qn_plain p);
+/* All elements between braces, in lines of about 100 columns. */
+void qn_emit_array(qn_buf *b, const qn_tensor *x, size_t count, qn_plain p, const char *indent);
+
+/* The int32_t fields at the start of an argument struct, a line of text for each line of `fields`;
+ * "dim[4]" stands for an array. */
+void qn_emit_ints(qn_buf *b, const void *args, const char *fields);
+/* A pointer field: the symbol, or NULL. */
+void qn_emit_pointer(qn_buf *b, const char *field, const char *symbol);
+
+/* Opens "static const TYPE NAME_STEP_args = {" in e->args and returns the symbol; count 0: no array. */
+const char *qn_emit_open(qn_emitter *e, const qn_step *s, const char *type, size_t count);
+void qn_emit_close(qn_emitter *e);
+
+/* ---- values (emit_value.c) ---- */
+
+/* The symbol of a constant with these bytes; equal ones have one symbol. */
+const char *qn_emit_constant(qn_emitter *e, const char *base, const char *note, const qn_tensor *x);
+/* The same for a table of a kernel's arguments; NULL for NULL. */
+const char *qn_emit_table(qn_emitter *e, const qn_step *s, const char *what, qn_plain p,
+	int64_t count, const void *data);
+/* The symbol of the constant that the step reads as operand j; NULL when the step has none. */
+const char *qn_emit_operand(qn_emitter *e, const qn_step *s, uint32_t j);
+/* Whether operand j is there and not a constant. */
+bool qn_operand_varies(const qn_emitter *e, const qn_step *s, uint32_t j);
+/* A pointer expression for a value, as a pointer to `as` (QN_NPLAIN: any object pointer). */
+const char *qn_emit_ref(qn_emitter *e, qn_id id, qn_plain as);
+/* Adds the statement KERNEL(&args, operand 0, …, result); rows: a window's row pointers stand before
+ * the result. */
+void qn_emit_call(qn_emitter *e, const qn_step *s, const char *kernel, const char *args, qn_plain in,
+	uint32_t nin, bool rows, qn_plain out);
+/* "out->probs" or the like for output k, and statements for outputs that no step writes. */
+void qn_emit_output_copies(qn_emitter *e);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernel_text.c - see kernel_text.h. */
+#include "codegen/kernel_text.h"
+
+#include <string.h>
+
+#include "ir/buf.h"
+
+/* The name between the marker's opening and its closing, NULL when the line is no marker. */
+static const char *
+marker(qn_arena *a, const char *line)
+{
+	static const char open[] = "/*@ ", close[] = " */\n";
+	const char *name = line + sizeof(open) - 1;
+	size_t n = strlen(line);
+
+	if (n < sizeof(open) + sizeof(close) - 1 || strncmp(line, open, sizeof(open) - 1) != 0)
+		return NULL;
+	n -= sizeof(open) - 1 + sizeof(close) - 1;
+	if (strcmp(name + n, close) != 0)
+		return NULL;
+	return qn_arena_strn(a, name, n);
+}
+
+static void
+close_piece(qn_pieces *p, const char *name, qn_buf *text)
+{
+	size_t i = p->n;
+
+	if (name == NULL || qn_map_gets(&p->by_name, name) != NULL)
+		return;
+	p->item = qn_arena_grow(p->arena, p->item, &p->cap, p->n + 1, sizeof(*p->item));
+	p->item[i].name = name;
+	p->item[i].text = qn_buf_str(text);
+	p->item[i].n = text->n;
+	p->item[i].needed = false;
+	p->n++;
+	/* The array moves as it grows, so the map holds the place by its number, counted from 1. */
+	qn_map_puts(&p->by_name, name, qn_arena_copy(p->arena, &i, sizeof(i)));
+}
+
+void
+qn_pieces_add(qn_pieces *p, const char *const *line, size_t nline)
+{
+	const char *name = NULL;
+	qn_buf text;
+	size_t i;
+
+	qn_buf_init(&text, p->arena);
+	for (i = 0; i < nline; i++) {
+		const char *next = marker(p->arena, line[i]);
+
+		if (next == NULL) {
+			qn_buf_puts(&text, line[i]);
+			continue;
+		}
+		close_piece(p, name, &text);
+		if (strcmp(next, "end") == 0)
+			return;
+		name = next;
+		qn_buf_init(&text, p->arena);
+	}
+	close_piece(p, name, &text);
+}
+
+void
+qn_pieces_init(qn_pieces *p, qn_arena *arena)
+{
+	size_t i;
+
+	memset(p, 0, sizeof(*p));
+	p->arena = arena;
+	qn_map_init(&p->by_name, arena);
+	for (i = 0; i < qn_kernel_nfile; i++)
+		qn_pieces_add(p, qn_kernel_files[i].line, qn_kernel_files[i].nline);
+}
+
+static bool
+is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Past a comment or a literal that begins at s, s itself when none does. */
+static const char *
+past_inert(const char *s, const char *end)
+{
+	char quote = *s;
+
+	if (end - s >= 2 && s[0] == '/' && s[1] == '*') {
+		for (s += 2; end - s >= 2 && (s[0] != '*' || s[1] != '/'); s++)
+			continue;
+		return end - s >= 2 ? s + 2 : end;
+	}
+	if (quote != '"' && quote != '\'')
+		return s;
+	for (s++; s < end && *s != quote; s++)
+		if (*s == '\\' && end - s >= 2)
+			s++;
+	return s < end ? s + 1 : end;
+}
+
+void
+qn_pieces_need(qn_pieces *p, const char *text, size_t n)
+{
+	const char *s = text, *end = text + n;
+
+	while (s < end) {
+		const char *begin = past_inert(s, end);
+		const size_t *i;
+
+		if (begin != s) {
+			s = begin;
+			continue;
+		}
+		if (!is_word(*s)) {
+			s++;
+			continue;
+		}
+		while (s < end && is_word(*s))
+			s++;
+		i = qn_map_get(&p->by_name, begin, (size_t)(s - begin));
+		if (i == NULL || p->item[*i].needed)
+			continue;
+		p->item[*i].needed = true;
+		qn_pieces_need(p, p->item[*i].text, p->item[*i].n);
+	}
+}
+
+const qn_piece *
+qn_pieces_find(const qn_pieces *p, const char *name)
+{
+	const size_t *i = qn_map_gets(&p->by_name, name);
+
+	return i != NULL ? &p->item[*i] : NULL;
+}

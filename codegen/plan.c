@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan.c - where the results of steps lie.
+ *
+ *   step      0    1    2    3        A conv1 64 bytes   read by 1 and 2
+ *   A       [====|====|====]          B pool1 16 bytes   read by 2; added in place, so C = B
+ *   B            [====|====]          D goes to the caller's buffer
+ *
+ * A result lives from the step that writes it to the last step that reads it or an alias of it.
+ * Results that live at the same time do not overlap; the others may.  A step may write over an
+ * operand that dies there if its kernel allows and the sizes are equal: both are one buffer then.
+ * A graph output is written straight into the caller's buffer.  What an output shares with another
+ * output, a constant or a graph input is copied at the end.
+ *
+ * Buffers are placed one by one, each into the smallest gap between those already placed that live
+ * at the same time.  Two orders are tried, larger first and earlier first; the better one stays. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/emitter.h"
+#include "codegen/schedule.h"
+#include "ir/diag.h"
+
+typedef struct buffer {
+	size_t bytes;       /* rounded up to QN_SCRATCH_ALIGN */
+	size_t first, last; /* steps; last may be nstep: still read after the last step */
+	size_t offset;
+	size_t index;
+} buffer;
+
+typedef struct planner {
+	const qn_graph *g;
+	qn_arena *arena;
+	qn_step *step;
+	size_t nstep;
+	uint32_t *step_of;
+	size_t *last;    /* by step: the last step that reads its result */
+	size_t *of_step; /* by step: its buffer plus 1; 0 when it has none */
+	buffer *buf;
+	size_t nbuf;
+} planner;
+
+static size_t
+align_up(size_t n)
+{
+	return (n + QN_SCRATCH_ALIGN - 1) / QN_SCRATCH_ALIGN * QN_SCRATCH_ALIGN;
+}
+
+/* The step that wrote the bytes of a value, plus 1; 0 for a constant or a graph input. */
+static size_t
+writer(const planner *p, qn_id id)
+{
+	return p->step_of[qn_value_root(p->step, p->step_of, id)];
+}
+
+static void
+place_outputs(planner *p)
+{
+	size_t k;
+
+	for (k = 0; k < p->g->noutput; k++) {
+		size_t w = writer(p, p->g->output[k].value);
+
+		if (w == 0)
+			continue;
+		p->last[w - 1] = p->nstep;
+		if (p->step[w - 1].in_output)
+			continue;
+		p->step[w - 1].in_output = true;
+		p->step[w - 1].output = k;
+	}
+}
+
+static void
+find_lifetimes(planner *p)
+{
+	size_t i;
+	uint32_t j;
+
+	for (i = 0; i < p->nstep; i++) {
+		p->last[i] = i;
+		for (j = 0; j < p->step[i].nin; j++) {
+			size_t w = writer(p, p->step[i].in[j]);
+
+			if (w != 0 && p->last[w - 1] < i)
+				p->last[w - 1] = i;
+		}
+	}
+}
+
+/* The buffer plus 1 of an operand that step i may write its result over, 0 when there is none. */
+static size_t
+reusable(const planner *p, size_t i)
+{
+	const qn_step *s = &p->step[i];
+	const qn_node *n = qn_graph_node(p->g, s->node);
+	uint32_t mask = s->head == s->node ? qn_emit_form_get(n->op)->in_place : 0, j;
+
+	for (j = 0; j < s->nin && mask >> j != 0; j++) {
+		const qn_node *x = qn_graph_node(p->g, s->in[j]);
+		size_t w = writer(p, s->in[j]);
+
+		if ((mask >> j & 1) == 0 || w == 0 || p->of_step[w - 1] == 0 || p->last[w - 1] != i)
+			continue;
+		if (qn_type_bytes(x->type) == s->bytes &&
+		    qn_elem_bytes(x->type->elem) == qn_elem_bytes(n->type->elem))
+			return p->of_step[w - 1];
+	}
+	return 0;
+}
+
+static void
+make_buffers(planner *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nstep; i++) {
+		const qn_step *s = &p->step[i];
+		size_t b;
+
+		if (s->alias != 0 || s->in_output)
+			continue;
+		b = reusable(p, i);
+		if (b == 0) {
+			b = ++p->nbuf;
+			p->buf[b - 1].bytes = align_up(s->bytes);
+			p->buf[b - 1].first = i;
+			p->buf[b - 1].index = b - 1;
+		}
+		p->of_step[i] = b;
+		p->buf[b - 1].last = p->last[i];
+	}
+}
+
+static int
+larger_first(const void *x, const void *y)
+{
+	const buffer *a = *(const buffer *const *)x, *b = *(const buffer *const *)y;
+
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static int
+earlier_first(const void *x, const void *y)
+{
+	const buffer *a = *(const buffer *const *)x, *b = *(const buffer *const *)y;
+
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static bool
+together(const buffer *a, const buffer *b)
+{
+	return a->first <= b->last && b->first <= a->last;
+}
+
+/* The offset of the smallest gap for b among n placed buffers in order of offset, or the first
+ * place above all of them. */
+static size_t
+best_gap(const buffer *b, buffer *const *placed, size_t n)
+{
+	size_t end = 0, best = SIZE_MAX, at = 0, i;
+
+	for (i = 0; i < n; i++) {
+		const buffer *c = placed[i];
+
+		if (!together(b, c))
+			continue;
+		if (c->offset >= end && c->offset - end >= b->bytes && c->offset - end < best) {
+			best = c->offset - end;
+			at = end;
+		}
+		if (c->offset + c->bytes > end)
+			end = c->offset + c->bytes;
+	}
+	return best != SIZE_MAX ? at : end;
+}
+
+/* Sets all offsets and returns the bytes needed. */
+static size_t
+place(planner *p, int (*order)(const void *, const void *))
+{
+	buffer **todo = QN_NEW(p->arena, buffer *, p->nbuf + 1);
+	buffer **placed = QN_NEW(p->arena, buffer *, p->nbuf + 1);
+	size_t total = 0, i, j;
+
+	for (i = 0; i < p->nbuf; i++)
+		todo[i] = &p->buf[i];
+	if (p->nbuf > 0)
+		qsort(todo, p->nbuf, sizeof(todo[0]), order);
+	for (i = 0; i < p->nbuf; i++) {
+		buffer *b = todo[i];
+
+		b->offset = best_gap(b, placed, i);
+		for (j = i; j > 0 && placed[j - 1]->offset > b->offset; j--)
+			placed[j] = placed[j - 1];
+		placed[j] = b;
+		if (b->offset + b->bytes > total)
+			total = b->offset + b->bytes;
+	}
+	return total;
+}
+
+static size_t
+lower_bound(const planner *p)
+{
+	size_t most = 0, i, b;
+
+	for (i = 0; i < p->nstep; i++) {
+		size_t sum = 0;
+
+		for (b = 0; b < p->nbuf; b++)
+			if (p->buf[b].first <= i && i <= p->buf[b].last)
+				sum += p->buf[b].bytes;
+		most = sum > most ? sum : most;
+	}
+	return most;
+}
+
+static size_t
+place_buffers(planner *p)
+{
+	size_t bytes = place(p, earlier_first);
+
+	if (place(p, larger_first) > bytes)
+		return place(p, earlier_first);
+	return place(p, larger_first);
+}
+
+/* Steps learn where their results lie; an alias lies where its bytes lie. */
+static void
+set_offsets(planner *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nstep; i++) {
+		qn_step *s = &p->step[i];
+		size_t w = writer(p, s->node);
+
+		if (w == 0)
+			continue;
+		s->in_output = p->step[w - 1].in_output;
+		s->output = p->step[w - 1].output;
+		if (p->of_step[w - 1] != 0)
+			s->offset = p->buf[p->of_step[w - 1] - 1].offset;
+	}
+}
+
+/* Prints the steps once to learn which constants they mention. */
+static qn_status
+count_weights(qn_plan *plan, qn_arena *a)
+{
+	qn_emitter e;
+
+	qn_emitter_init(&e, plan, a);
+	QN_TRY(qn_emit_steps(&e));
+	plan->weight_bytes = e.constant_bytes;
+	return QN_OK;
+}
+
+qn_status
+qn_plan_make(const qn_graph *g, const char *name, qn_arena *a, qn_plan **out)
+{
+	planner p = {.g = g, .arena = a};
+	qn_plan *plan = QN_NEW(a, qn_plan, 1);
+	qn_names names;
+
+	*out = NULL;
+	QN_TRY(qn_schedule_make(g, a, &p.step, &p.nstep));
+	p.step_of = qn_step_of(g, p.step, p.nstep, a);
+	p.last = QN_NEW(a, size_t, p.nstep + 1);
+	p.of_step = QN_NEW(a, size_t, p.nstep + 1);
+	p.buf = QN_NEW(a, buffer, p.nstep + 1);
+	find_lifetimes(&p);
+	place_outputs(&p);
+	make_buffers(&p);
+	plan->g = g;
+	qn_names_init(&names, a);
+	plan->name = qn_names_add(&names, name);
+	plan->step = p.step;
+	plan->nstep = p.nstep;
+	plan->scratch_bytes = place_buffers(&p);
+	plan->lower_bound = lower_bound(&p);
+	if (plan->scratch_bytes > INT32_MAX)
+		return qn_report(g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",
+			"the program needs %zu bytes of scratch memory; 2^31 - 1 are the limit",
+			plan->scratch_bytes);
+	set_offsets(&p);
+	QN_TRY(count_weights(plan, a));
+	*out = plan;
+	return QN_OK;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sum.h - what conv2d and dense share: sums of products with weights, a bias and, when a requantize
+ * is fused, a table of multipliers and shifts. */
+#ifndef QN_CODEGEN_SUM_H
+#define QN_CODEGEN_SUM_H
+
+#include "codegen/emitter.h"
+
+/* Where a kernel's argument struct holds what a requantize sets. */
+typedef struct qn_sum_fields {
+	int32_t *zo, *lo, *hi, *mode, *mult_n;
+	const int32_t **mult;
+	const int8_t **shift;
+} qn_sum_fields;
+
+/* Sets the fields if the requantize rescales accumulators with one multiplier or one per channel,
+ * the channel being the last axis of `channels`. */
+bool qn_sum_fuse(const qn_sum_fields *f, int32_t channels, const qn_requantize_args *r);
+
+typedef struct qn_sum {
+	const char *type, *kernel;
+	const char *fields; /* the int32_t fields before the pointers w, bias, mult, shift */
+	bool rows;          /* the kernel wants row pointers */
+	bool codes;         /* i8 out, else i32 */
+	int32_t mult_n;
+	const int32_t *mult;
+	const int8_t *shift;
+} qn_sum;
+
+/* args: the kernel's argument struct. */
+void qn_emit_sum(qn_emitter *e, const qn_step *s, const void *args, const qn_sum *sum);
+
+#endif
