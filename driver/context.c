@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* context.c - contexts, the door into the library, and diagnostics. */
+#include "driver/context.h"
+
+#include <fenv.h>
+#include <stdlib.h>
+
+static void *
+libc_alloc(void *user, void *p, size_t old_size, size_t new_size)
+{
+	(void)user;
+	(void)old_size;
+	if (new_size == 0) {
+		free(p);
+		return NULL;
+	}
+	return realloc(p, new_size);
+}
+
+qn_ctx *
+qn_open(const qn_config *config)
+{
+	const qn_config defaults = {0};
+	const qn_config *c = config != NULL ? config : &defaults;
+	qn_alloc_fn *alloc = c->alloc != NULL ? c->alloc : libc_alloc;
+	qn_ctx *ctx = alloc(c->alloc_user, NULL, 0, sizeof *ctx);
+
+	if (ctx == NULL)
+		return NULL;
+	*ctx = (qn_ctx){.env = {.alloc = alloc, .alloc_user = c->alloc_user, .log = c->log, .log_user = c->log_user}};
+	ctx->env.diags = &ctx->diags;
+	return ctx;
+}
+
+void
+qn_close(qn_ctx *ctx)
+{
+	if (ctx == NULL)
+		return;
+	while (ctx->models != NULL)
+		qn_model_free(&ctx->models->m);
+	while (ctx->arrays != NULL)
+		qn_array_free(ctx->arrays);
+	qn_diags_clear(&ctx->env, &ctx->diags);
+	qn_env env = ctx->env;
+	qn_env_free(&env, ctx, sizeof *ctx);
+}
+
+const char *
+qn_version(void)
+{
+	return "0.1.0";
+}
+
+size_t
+qn_diag_count(const qn_ctx *ctx)
+{
+	return ctx->diags.n;
+}
+
+size_t
+qn_diag_dropped(const qn_ctx *ctx)
+{
+	return ctx->diags.dropped;
+}
+
+qn_diagnostic
+qn_diag_get(const qn_ctx *ctx, size_t i)
+{
+	const qn_diag *d = &ctx->diags.item[i];
+
+	return (qn_diagnostic){d->severity, d->id, d->place, d->message};
+}
+
+void
+qn_diag_clear(qn_ctx *ctx)
+{
+	qn_diags_clear(&ctx->env, &ctx->diags);
+}
+
+qn_status
+qn_guard(qn_ctx *ctx, qn_guarded_fn *fn, void *arg)
+{
+	jmp_buf here;
+	jmp_buf *outer = ctx->env.oom;
+	qn_arena scratch;
+	fenv_t floating;
+	volatile qn_status status = QN_ENOMEM;
+
+	qn_arena_init(&scratch, &ctx->env);
+	(void)fegetenv(&floating);
+	(void)fesetenv(FE_DFL_ENV);
+	ctx->env.oom = &here;
+	if (setjmp(here) == 0)
+		status = fn(arg, &scratch);
+	else
+		(void)qn_report(&ctx->env, QN_ENOMEM, "memory", "", "out of memory");
+	ctx->env.oom = outer;
+	qn_arena_release(&scratch);
+	(void)fesetenv(&floating);
+	return status;
+}
+
+qn_model_box *
+qn_box(qn_model *m)
+{
+	return (qn_model_box *)(void *)m; /* m is the first member */
+}
+
+qn_status
+qn_guard_model(qn_model *m, qn_guarded_fn *fn, void *arg)
+{
+	qn_model_box *box = qn_box(m);
+
+	if (box->broken)
+		return qn_report(&box->ctx->env, QN_EUSAGE, "model.broken", "", "memory ran out while this model was changed; free it and load it again");
+	qn_status status = qn_guard(box->ctx, fn, arg);
+	box->broken = status == QN_ENOMEM;
+	return status;
+}

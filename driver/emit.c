@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit.c - integer model -> files in a folder: the C texts, the self-test's expectations from the interpreter, the report. */
+#include "codegen/emit.h"
+
+#include <string.h>
+
+#include "driver/report.h"
+#include "driver/run.h"
+#include "formats/file.h"
+#include "runtime/interp.h"
+
+typedef struct emit_call {
+	qn_model *m;
+	const char *folder;
+	const qn_emit_options *opts;
+	qn_emit_info info;
+} emit_call;
+
+/* CRCs of the values that steps leave, as the interpreter computes them. */
+typedef struct crc_watch {
+	const uint32_t *step_of; /* value id -> step index + 1 */
+	const qn_graph *g;
+	uint32_t *crc;
+} crc_watch;
+
+static qn_status
+take_crc(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
+{
+	crc_watch *w = user;
+
+	if (g == w->g && w->step_of[id] != 0)
+		w->crc[w->step_of[id] - 1] = qn_crc32(0, value->data, value->bytes);
+	return QN_OK;
+}
+
+static qn_status
+make_selftest(const emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest *out)
+{
+	const qn_emit_options *o = c->opts;
+	qn_dataset *d;
+	qn_interp *in;
+	size_t want = o->test_samples > 0 ? o->test_samples : 4;
+	uint32_t *step_of = QN_NEW(a, uint32_t, p->g->n);
+
+	for (size_t i = 0; i < p->nstep; i++)
+		step_of[p->step[i].node] = (uint32_t)i + 1;
+	QN_TRY(qn_samples_for(p->g, a, o->ntest, o->test, NULL, &d));
+	QN_TRY(qn_interp_new(p->g, a, &in));
+	size_t n = d->nbatch < want ? d->nbatch : want;
+	const void **inputs = QN_NEW(a, const void *, n * p->g->ninput);
+	const void **outputs = QN_NEW(a, const void *, n * p->g->noutput);
+	uint32_t *crc = QN_NEW(a, uint32_t, n * p->nstep);
+	for (size_t s = 0; s < n; s++) {
+		const qn_tensor *const *x;
+		crc_watch w = {step_of, p->g, crc + s * p->nstep};
+
+		QN_TRY(d->get(d, s, &x));
+		QN_TRY(qn_interp_run(in, x, take_crc, &w));
+		for (size_t k = 0; k < p->g->ninput; k++)
+			inputs[s * p->g->ninput + k] = qn_arena_copy(a, x[k]->data, x[k]->bytes);
+		for (size_t k = 0; k < p->g->noutput; k++)
+			outputs[s * p->g->noutput + k] = qn_arena_copy(a, qn_interp_output(in, k)->data, qn_interp_output(in, k)->bytes);
+	}
+	*out = (qn_selftest){n, inputs, outputs, crc};
+	return QN_OK;
+}
+
+static const char *
+file_name(qn_arena *a, const char *folder, const char *name, const char *suffix)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	qn_buff(&b, "%s%s", name, suffix);
+	return qn_path_join(a, folder, qn_buf_str(&b));
+}
+
+static qn_status
+emit(void *arg, qn_arena *a)
+{
+	emit_call *c = arg;
+	qn_plan *plan;
+	qn_selftest test;
+	qn_emitted text[QN_EMITTED_FILES];
+	qn_file_out files[QN_EMITTED_FILES + 1];
+	size_t n = 0;
+	qn_buf canonical, report;
+
+	if (c->m->stage != QN_STAGE_INTEGER)
+		return qn_report(c->m->env, QN_EINVALID, "emit.stage", c->m->name, "only an integer model can be emitted; this one is %s: compile it first",
+		                 qn_stage_names[c->m->stage]);
+	QN_TRY(qn_plan_make(qn_model_entry(c->m), c->opts->name != NULL ? c->opts->name : c->m->name, a, &plan));
+	if (c->opts->ntest > 0)
+		QN_TRY(make_selftest(c, plan, a, &test));
+	qn_buf_init(&canonical, a);
+	qn_model_print(&canonical, c->m);
+	qn_emit_opts opts = {qn_box(c->m)->options, qn_crc32(0, canonical.data, canonical.n)};
+	QN_TRY(qn_emit_c(plan, &opts, c->opts->ntest > 0 ? &test : NULL, a, text));
+	qn_buf_init(&report, a);
+	qn_report_print(&report, c->m, plan, &opts);
+	QN_TRY(qn_folder_make(c->m->env, c->folder));
+	for (size_t i = 0; i < QN_EMITTED_FILES; i++)
+		if (text[i].text != NULL)
+			files[n++] = (qn_file_out){file_name(a, c->folder, plan->name, text[i].suffix), text[i].text, text[i].n};
+	files[n++] = (qn_file_out){file_name(a, c->folder, plan->name, ".report.json"), report.data, report.n};
+	c->info = (qn_emit_info){plan->scratch_bytes, plan->lower_bound, plan->weight_bytes, plan->nstep};
+	return qn_files_write(c->m->env, n, files);
+}
+
+qn_status
+qn_emit(qn_model *m, const char *folder, const qn_emit_options *opts, qn_emit_info *info)
+{
+	const qn_emit_options defaults = {0};
+	emit_call c = {.m = m, .folder = folder, .opts = opts != NULL ? opts : &defaults};
+	qn_status status = qn_guard_model(m, emit, &c);
+
+	if (info != NULL)
+		*info = c.info;
+	return status;
+}

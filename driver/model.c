@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model.c - the public side of models: reading, writing, describing. */
+#include <string.h>
+
+#include "driver/context.h"
+#include "driver/summary.h"
+#include "formats/file.h"
+#include "formats/json_graph.h"
+
+typedef struct model_call {
+	qn_ctx *ctx;
+	qn_model *m;
+	const char *path;
+	int with_weights;
+	qn_format format;
+	qn_write_fn *write;
+	void *user;
+	qn_model_box *box; /* under construction */
+	const qn_type *type;
+	const char *text;
+} model_call;
+
+static bool
+ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s);
+	size_t k = strlen(end);
+
+	return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+/* The file's base name without its ending. */
+static const char *
+stem(qn_arena *a, const char *path)
+{
+	const char *base = qn_path_base(path);
+	const char *dot = strrchr(base, '.');
+
+	return qn_arena_strn(a, base, dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base));
+}
+
+static qn_status
+load(void *arg, qn_arena *scratch)
+{
+	model_call *c = arg;
+	qn_env *env = &c->ctx->env;
+	qn_model_box *box = qn_env_realloc(env, NULL, 0, sizeof *box);
+	const char *text;
+	size_t n;
+
+	(void)scratch;
+	if (box == NULL)
+		qn_env_oom(env);
+	*box = (qn_model_box){.ctx = c->ctx, .next = c->ctx->models, .options = ""};
+	c->ctx->models = box;
+	c->box = box;
+	qn_arena_init(&box->arena, env);
+	qn_model_init(&box->m, env, &box->arena, stem(&box->arena, c->path));
+	if (ends_with(c->path, ".json")) {
+		QN_TRY(qn_json_read(&box->m, c->path));
+	} else if (ends_with(c->path, ".qir")) {
+		QN_TRY(qn_file_map(&box->arena, c->path, &text, &n));
+		QN_TRY(qn_model_parse(&box->m, c->path, text, n));
+	} else {
+		return qn_report(env, QN_EUSAGE, "model.format", c->path, "the format follows the name's end: .json (graph) or .qir (text form)");
+	}
+	if (qn_model_entry(&box->m) == NULL)
+		return qn_report(env, QN_EINVALID, "model.empty", c->path, "the file holds no graph");
+	return qn_model_verify(&box->m);
+}
+
+qn_status
+qn_load(qn_ctx *ctx, const char *path, qn_model **out)
+{
+	model_call c = {.ctx = ctx, .path = path};
+	qn_status status = qn_guard(ctx, load, &c);
+
+	*out = NULL;
+	if (status == QN_OK)
+		*out = &c.box->m;
+	else if (c.box != NULL)
+		qn_model_free(&c.box->m);
+	return status;
+}
+
+void
+qn_model_free(qn_model *m)
+{
+	if (m == NULL)
+		return;
+	qn_model_box *box = qn_box(m);
+	for (qn_model_box **p = &box->ctx->models; *p != NULL; p = &(*p)->next)
+		if (*p == box) {
+			*p = box->next;
+			break;
+		}
+	qn_env *env = &box->ctx->env;
+	qn_arena_release(&box->arena);
+	qn_env_free(env, box, sizeof *box);
+}
+
+const char *
+qn_model_name(const qn_model *m)
+{
+	return m->name;
+}
+
+const char *
+qn_model_stage(const qn_model *m)
+{
+	return qn_stage_names[m->stage];
+}
+
+const char *
+qn_model_input_name(const qn_model *m, size_t k)
+{
+	const qn_graph *g = qn_model_entry(m);
+
+	return qn_graph_node(g, g->input[k])->name;
+}
+
+const char *
+qn_model_output_name(const qn_model *m, size_t k)
+{
+	return qn_model_entry(m)->output[k].name;
+}
+
+static qn_status
+print_type(void *arg, qn_arena *scratch)
+{
+	model_call *c = arg;
+	qn_buf b;
+
+	(void)scratch;
+	qn_buf_init(&b, c->m->arena);
+	qn_type_print(&b, c->type);
+	c->text = qn_buf_str(&b);
+	return QN_OK;
+}
+
+static const char *
+type_text(qn_model *m, qn_id id)
+{
+	model_call c = {.m = m, .type = qn_graph_node(qn_model_entry(m), id)->type};
+
+	return qn_guard(qn_box(m)->ctx, print_type, &c) == QN_OK ? c.text : NULL;
+}
+
+const char *
+qn_model_input_type(qn_model *m, size_t k)
+{
+	return type_text(m, qn_model_entry(m)->input[k]);
+}
+
+const char *
+qn_model_output_type(qn_model *m, size_t k)
+{
+	return type_text(m, qn_model_entry(m)->output[k].value);
+}
+
+/* ---- writing ---- */
+
+static qn_status
+print(void *arg, qn_arena *scratch)
+{
+	model_call *c = arg;
+	qn_buf b;
+
+	qn_buf_init(&b, scratch);
+	switch (c->format) {
+	case QN_FORMAT_IR:
+		qn_model_print(&b, c->m);
+		break;
+	case QN_FORMAT_JSON:
+		qn_json_print(&b, c->m, &(qn_json_opts){0}, NULL);
+		break;
+	case QN_FORMAT_SUMMARY:
+		qn_summary_print(&b, c->m);
+		break;
+	}
+	if (c->write(c->user, qn_buf_str(&b), b.n) != 0)
+		return qn_report(c->m->env, QN_EIO, "print", "", "the text could not be written");
+	return QN_OK;
+}
+
+qn_status
+qn_print(qn_model *m, qn_format format, qn_write_fn *write, void *user)
+{
+	model_call c = {.m = m, .format = format, .write = write, .user = user};
+
+	return qn_guard(qn_box(m)->ctx, print, &c);
+}
+
+static qn_status
+save(void *arg, qn_arena *scratch)
+{
+	model_call *c = arg;
+	qn_buf json, weights, name;
+	qn_file_out files[2];
+
+	qn_buf_init(&json, scratch);
+	qn_buf_init(&weights, scratch);
+	qn_buf_init(&name, scratch);
+	qn_buff(&name, "%s.safetensors", stem(scratch, c->path));
+	qn_json_print(&json, c->m, &(qn_json_opts){.weights_file = c->with_weights ? qn_buf_str(&name) : NULL}, &weights);
+	files[0] = (qn_file_out){c->path, json.data, json.n};
+	files[1] = (qn_file_out){qn_path_join(scratch, qn_path_folder(scratch, c->path), qn_buf_str(&name)), weights.data, weights.n};
+	return qn_files_write(c->m->env, c->with_weights ? 2 : 1, files);
+}
+
+qn_status
+qn_save(qn_model *m, const char *path, int with_weights)
+{
+	model_call c = {.m = m, .path = path, .with_weights = with_weights};
+
+	return qn_guard(qn_box(m)->ctx, save, &c);
+}
+
+static qn_status
+save_text(void *arg, qn_arena *scratch)
+{
+	model_call *c = arg;
+	qn_buf b;
+
+	qn_buf_init(&b, scratch);
+	qn_model_print(&b, c->m);
+	return qn_file_write(c->m->env, c->path, b.data, b.n);
+}
+
+qn_status
+qn_save_text(qn_model *m, const char *path)
+{
+	model_call c = {.m = m, .path = path};
+
+	return qn_guard(qn_box(m)->ctx, save_text, &c);
+}

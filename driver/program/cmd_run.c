@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_run.c - quern run and quern eval: results and accuracy of a model on samples. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program.h"
+
+/* ---- run ---- */
+
+static void
+print_result(const qn_model *m, size_t k, const qn_array *y)
+{
+	printf("%s : %s[", qn_model_output_name(m, k), qn_array_dtype(y));
+	for (int i = 0; i < qn_array_rank(y); i++)
+		printf(i > 0 ? ",%lld" : "%lld", (long long)qn_array_dim(y, i));
+	printf("]\n");
+}
+
+static qn_status
+run(qn_ctx *ctx, const options *o)
+{
+	qn_model *m;
+	qn_array *in[MAX_VALUES] = {0};
+	qn_array *out[MAX_VALUES] = {0};
+	qn_status status = qn_load(ctx, o->model, &m);
+	qn_status loaded = program_load_arrays(ctx, o->narg, o->arg, in);
+
+	if (status == QN_OK)
+		status = loaded;
+	if (status != QN_OK)
+		return status;
+	size_t nout = qn_model_describe(m).outputs;
+	if (nout > MAX_VALUES || (o->nout > 0 && (size_t)o->nout != nout)) {
+		fprintf(stderr, "quern run: the model has %zu outputs, and %d -o were given\n", nout, o->nout);
+		return QN_EUSAGE;
+	}
+	status = qn_run(m, (size_t)o->narg, in, o->real, nout, out);
+	for (size_t k = 0; status == QN_OK && k < nout; k++) {
+		if (o->nout > 0)
+			status = qn_array_save(out[k], o->out[k]);
+		else
+			print_result(m, k, out[k]);
+	}
+	return status;
+}
+
+int
+cmd_run(const options *o)
+{
+	qn_ctx *ctx = program_open(o);
+
+	return ctx == NULL ? 1 : program_close(ctx, run(ctx, o));
+}
+
+/* ---- eval ---- */
+
+static double
+percent(const qn_accuracy *a)
+{
+	return a->samples > 0 ? 100.0 * (double)a->correct / (double)a->samples : 0.0;
+}
+
+static void
+print_accuracy(const char *what, const qn_accuracy *a)
+{
+	printf("%-12s %6.2f %%  (%llu of %llu)\n", what, percent(a), (unsigned long long)a->correct, (unsigned long long)a->samples);
+}
+
+/* The graph as it is, and, when it is not integer yet, the integer graph made from it. */
+static qn_status
+eval(qn_ctx *ctx, const options *o, double gate)
+{
+	qn_model *m;
+	qn_array *data[MAX_VALUES] = {0};
+	qn_array *calib[MAX_VALUES] = {0};
+	qn_array *labels = NULL;
+	const char *names[MAX_VALUES];
+	qn_compile_opts opts;
+	qn_accuracy a;
+	qn_status status = program_compile_opts(ctx, o, calib, names, &opts);
+
+	if (status == QN_OK)
+		status = program_load_arrays(ctx, o->ndata, o->data, data);
+	if (status == QN_OK)
+		status = qn_array_load(ctx, o->labels, &labels);
+	if (status == QN_OK)
+		status = qn_load(ctx, o->model, &m);
+	if (status == QN_OK)
+		status = qn_evaluate(m, (size_t)o->ndata, data, labels, &a);
+	if (status != QN_OK)
+		return status;
+	print_accuracy(qn_model_stage(m), &a);
+	if (o->ncalib > 0 && strcmp(qn_model_stage(m), "integer") != 0) {
+		status = qn_compile(m, &opts);
+		if (status == QN_OK)
+			status = qn_evaluate(m, (size_t)o->ndata, data, labels, &a);
+		if (status != QN_OK)
+			return status;
+		print_accuracy(qn_model_stage(m), &a);
+	}
+	if (percent(&a) < gate) {
+		fprintf(stderr, "quern eval: accuracy %.2f %% is below --min-accuracy %.2f\n", percent(&a), gate);
+		return QN_EACCURACY;
+	}
+	return QN_OK;
+}
+
+int
+cmd_eval(const options *o)
+{
+	double gate = 0;
+	char *end = NULL;
+
+	if (o->ndata == 0 || o->labels == NULL) {
+		fprintf(stderr, "quern eval: --data and --labels are needed\ntry: quern eval --help\n");
+		return QN_EUSAGE;
+	}
+	if (o->min_accuracy != NULL)
+		gate = strtod(o->min_accuracy, &end);
+	if (end != NULL && (*end != '\0' || !(gate >= 0 && gate <= 100))) {
+		fprintf(stderr, "quern eval: --min-accuracy: '%s' is no number from 0 to 100\n", o->min_accuracy);
+		return QN_EUSAGE;
+	}
+	qn_ctx *ctx = program_open(o);
+	return ctx == NULL ? 1 : program_close(ctx, eval(ctx, o, gate));
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.c - the options of all commands, their parsing and their help. */
+#include "options.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT(member) OPT_TEXT, offsetof(options, member), 0
+#define LIST(member) OPT_LIST, offsetof(options, member), offsetof(options, n##member)
+#define FLAG(member) OPT_FLAG, offsetof(options, member), 0
+
+#define QUANT_ROWS                                                                                                                           \
+	{"--calib", 0, LIST(calib), "FILE.npy", "samples to calibrate on; one file for each input of the model, in order"},                      \
+	{"--scheme", 0, TEXT(scheme), "tflite|rfc", "tflite: asymmetric activations, integer inputs and outputs (default); rfc: symmetric, TVM's RFC"}, \
+	{"--method", 0, TEXT(method), "minmax|percentile", "how a range is chosen from the samples (default minmax)"},                            \
+	{"--percentile", 0, TEXT(percentile), "P", "part of the values inside the range, in percent, with --method percentile (default 99.99)"},  \
+	{"--weights", 0, TEXT(weights), "per-channel|per-tensor", "how many scales a weight tensor has (default: per-channel; rfc: per-tensor)"}, \
+	{"--rounding", 0, TEXT(rounding), "double|single|nearest", "how integer nodes round: as TFLite does (double, default), as TVM does (single), ties away (nearest)"}
+
+#define PASS_ROWS                                                                                                    \
+	{"--print-ir-after", 0, TEXT(print_after), "PASS|all", "print the graph's text after a pass, on stderr"},        \
+	{"--stop-after", 0, TEXT(stop_after), "PASS", "end after this pass"},                                            \
+	{"--list-passes", 0, FLAG(list_passes), NULL, "list the passes and end"}
+
+#define COMMON_ROWS                                                            \
+	{"--quiet", 'q', FLAG(quiet), NULL, "no progress on stderr"},              \
+	{"--help", 'h', FLAG(help), NULL, "this text"},                            \
+	{NULL, 0, OPT_FLAG, 0, 0, NULL, NULL}
+
+const option_row compile_options[] = {
+	QUANT_ROWS,
+	{"--output", 'o', LIST(out), "FOLDER", "where the files go; it is made if need be (default: out)"},
+	{"--name", 0, TEXT(name), "NAME", "prefix of files and C symbols (default: the model's name)"},
+	{"--self-test", 0, TEXT(self_test), "N", "samples in the self-test, taken from the calibration data (default 4; 0: none)"},
+	PASS_ROWS,
+	COMMON_ROWS,
+};
+
+const option_row run_options[] = {
+	{"--output", 'o', LIST(out), "FILE.npy", "where results go; one file for each output, in order (default: a summary on stdout)"},
+	{"--real", 0, FLAG(real), NULL, "write real values instead of codes"},
+	COMMON_ROWS,
+};
+
+const option_row opt_options[] = {
+	{"--passes", 0, TEXT(passes), "A,B,…", "passes to run, in this order (default: none)"},
+	{"--emit", 0, TEXT(emit), "ir|json", "form of the result (default ir)"},
+	{"--output", 'o', LIST(out), "FILE", "write the result there instead of stdout; FILE.json takes its constants along in FILE.safetensors"},
+	QUANT_ROWS,
+	PASS_ROWS,
+	COMMON_ROWS,
+};
+
+const option_row inspect_options[] = {COMMON_ROWS};
+
+const option_row eval_options[] = {
+	{"--data", 0, LIST(data), "FILE.npy", "labelled samples; one file for each input"},
+	{"--labels", 0, TEXT(labels), "FILE.npy", "their classes: integers, one a sample"},
+	{"--min-accuracy", 0, TEXT(min_accuracy), "PERCENT", "exit with 4 when the integer graph (or the only one) is below"},
+	QUANT_ROWS,
+	COMMON_ROWS,
+};
+
+static const option_row *
+find(const command *c, const char *arg, size_t n)
+{
+	for (const option_row *r = c->option; r->name != NULL; r++) {
+		if (strlen(r->name) == n && memcmp(r->name, arg, n) == 0)
+			return r;
+		if (n == 2 && arg[0] == '-' && arg[1] == r->letter && r->letter != 0)
+			return r;
+	}
+	return NULL;
+}
+
+static int
+usage_error(const command *c, const char *what, const char *arg)
+{
+	fprintf(stderr, "quern %s: %s: %s\ntry: quern %s --help\n", c->name, what, arg, c->name);
+	return QN_EUSAGE;
+}
+
+static int
+store(const command *c, options *o, const option_row *r, const char *value)
+{
+	char *base = (char *)o;
+
+	if (r->kind == OPT_FLAG) {
+		*(bool *)(void *)(base + r->offset) = true;
+	} else if (r->kind == OPT_TEXT) {
+		const char **slot = (const char **)(void *)(base + r->offset);
+
+		if (*slot != NULL)
+			return usage_error(c, "option given twice", r->name);
+		*slot = value;
+	} else {
+		int *n = (int *)(void *)(base + r->count_offset);
+
+		if (*n == MAX_VALUES)
+			return usage_error(c, "option given too often", r->name);
+		((const char **)(void *)(base + r->offset))[(*n)++] = value;
+	}
+	return 0;
+}
+
+static int
+positional(const command *c, options *o, const char *arg)
+{
+	if (o->model == NULL) {
+		o->model = arg;
+		return 0;
+	}
+	if (o->narg == MAX_VALUES)
+		return usage_error(c, "too many arguments", arg);
+	o->arg[o->narg++] = arg;
+	return 0;
+}
+
+int
+options_parse(const command *c, int argc, char **argv, options *o)
+{
+	bool only_args = false;
+
+	*o = (options){0};
+	for (int i = 0; i < argc; i++) {
+		const char *arg = argv[i];
+		int err;
+
+		if (!only_args && strcmp(arg, "--") == 0) {
+			only_args = true;
+			continue;
+		}
+		if (only_args || arg[0] != '-' || arg[1] == '\0') {
+			if ((err = positional(c, o, arg)) != 0)
+				return err;
+			continue;
+		}
+		size_t n = strcspn(arg, "=");
+		const option_row *r = find(c, arg, n);
+		if (r == NULL)
+			return usage_error(c, "unknown option", arg);
+		const char *value = NULL;
+		if (r->kind != OPT_FLAG) {
+			value = arg[n] == '=' ? arg + n + 1 : i + 1 < argc ? argv[++i] : NULL;
+			if (value == NULL)
+				return usage_error(c, "option needs a value", r->name);
+		} else if (arg[n] == '=') {
+			return usage_error(c, "option takes no value", r->name);
+		}
+		if ((err = store(c, o, r, value)) != 0)
+			return err;
+	}
+	int given = (o->model != NULL) + o->narg;
+	if (!o->help && !o->list_passes && given < c->min_args)
+		return usage_error(c, "missing argument", c->synopsis);
+	if (given > c->max_args)
+		return usage_error(c, "unexpected argument", o->narg > 0 ? o->arg[o->narg - 1] : o->model);
+	return 0;
+}
+
+void
+options_help(const command *c)
+{
+	printf("usage: quern %s %s\n\n%s\n\noptions:\n", c->name, c->synopsis, c->about);
+	for (const option_row *r = c->option; r->name != NULL; r++) {
+		char left[96];
+
+		(void)snprintf(left, sizeof left, "%s%s%s%s%s", r->letter != 0 ? (char[]){'-', r->letter, ',', ' ', 0} : "", r->name, r->value != NULL ? " " : "",
+		               r->value != NULL ? r->value : "", "");
+		printf("  %-36s %s\n", left, r->help);
+	}
+}

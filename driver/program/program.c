@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* program.c - shared by the commands: contexts, diagnostics, options that become qn_compile_opts. */
+#include "program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+log_line(void *user, const char *line)
+{
+	(void)user;
+	fprintf(stderr, "%s\n", line);
+}
+
+qn_ctx *
+program_open(const options *o)
+{
+	qn_ctx *ctx = qn_open(&(qn_config){.log = o->quiet ? NULL : log_line});
+
+	if (ctx == NULL)
+		fprintf(stderr, "quern: out of memory\n");
+	return ctx;
+}
+
+int
+program_close(qn_ctx *ctx, qn_status status)
+{
+	static const char *const severity[] = {"error", "warning", "note"};
+
+	for (size_t i = 0; i < qn_diag_count(ctx); i++) {
+		qn_diagnostic d = qn_diag_get(ctx, i);
+
+		fprintf(stderr, "%s%s%s: %s [%s]\n", d.place, d.place[0] != '\0' ? ": " : "", severity[d.severity], d.message, d.id);
+	}
+	if (qn_diag_dropped(ctx) > 0)
+		fprintf(stderr, "… and %zu more\n", qn_diag_dropped(ctx));
+	qn_close(ctx);
+	if (fflush(stdout) != 0 && status == QN_OK) {
+		perror("quern: stdout");
+		return 1;
+	}
+	return status == QN_ENOMEM || status == QN_EIO ? 1 : (int)status;
+}
+
+qn_status
+program_load_arrays(qn_ctx *ctx, int n, const char *const *path, qn_array **out)
+{
+	qn_status status = QN_OK;
+
+	for (int i = 0; i < n; i++) {
+		qn_status one = qn_array_load(ctx, path[i], &out[i]);
+
+		if (one != QN_OK)
+			status = one;
+	}
+	return status;
+}
+
+/* The index of a word in a list that ends with NULL; -1 after a message. */
+static int
+choice(const char *option, const char *value, const char *const *words)
+{
+	for (int i = 0; words[i] != NULL; i++)
+		if (strcmp(value, words[i]) == 0)
+			return i;
+	fprintf(stderr, "quern: %s: '%s' is none of", option, value);
+	for (int i = 0; words[i] != NULL; i++)
+		fprintf(stderr, "%s %s", i > 0 ? "," : "", words[i]);
+	fprintf(stderr, "\n");
+	return -1;
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+qn_status
+program_compile_opts(qn_ctx *ctx, const options *o, qn_array **calib, const char **names, qn_compile_opts *out)
+{
+	static const char *const schemes[] = {"tflite", "rfc", NULL};
+	static const char *const methods[] = {"minmax", "percentile", NULL};
+	static const char *const weights[] = {"default", "per-channel", "per-tensor", NULL};
+	static const char *const roundings[] = {"double", "single", "nearest", NULL};
+	int scheme = o->scheme != NULL ? choice("--scheme", o->scheme, schemes) : 0;
+	int method = o->method != NULL ? choice("--method", o->method, methods) : 0;
+	int weight = o->weights != NULL ? choice("--weights", o->weights, weights) : 0;
+	int rounding = o->rounding != NULL ? choice("--rounding", o->rounding, roundings) : 0;
+
+	if (scheme < 0 || method < 0 || weight < 0 || rounding < 0)
+		return QN_EUSAGE;
+	*out = (qn_compile_opts){
+		.scheme = (qn_scheme_kind)scheme,
+		.method = (qn_method_kind)method,
+		.weights = (qn_weights)weight,
+		.rounding = (qn_rounding)rounding,
+		.calib = calib,
+		.calib_names = names,
+		.ncalib = (size_t)o->ncalib,
+		.passes = o->passes,
+		.stop_after = o->stop_after,
+		.print_after = o->print_after,
+		.print = program_write_stderr,
+	};
+	if (o->percentile != NULL) {
+		char *end;
+
+		out->percentile = strtod(o->percentile, &end);
+		if (*end != '\0' || !(out->percentile > 50 && out->percentile <= 100)) {
+			fprintf(stderr, "quern: --percentile: '%s' is no number above 50 and up to 100\n", o->percentile);
+			return QN_EUSAGE;
+		}
+	}
+	for (int i = 0; i < o->ncalib; i++)
+		names[i] = base_name(o->calib[i]);
+	return program_load_arrays(ctx, o->ncalib, o->calib, calib);
+}
+
+void
+program_list_passes(void)
+{
+	for (size_t i = 0; qn_pass_name(i) != NULL; i++)
+		printf("%-12s %s\n", qn_pass_name(i), qn_pass_help(i));
+}
+
+int
+program_write_stdout(void *user, const char *text, size_t n)
+{
+	(void)user;
+	return fwrite(text, 1, n, stdout) == n ? 0 : 1;
+}
+
+int
+program_write_stderr(void *user, const char *text, size_t n)
+{
+	(void)user;
+	return fwrite(text, 1, n, stderr) == n ? 0 : 1;
+}

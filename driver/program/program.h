@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* program.h - what the commands of `quern` share.  The program uses nothing of the library but quern/quern.h. */
+#ifndef QN_PROGRAM_PROGRAM_H
+#define QN_PROGRAM_PROGRAM_H
+
+#include "options.h"
+
+int cmd_compile(const options *o);
+int cmd_run(const options *o);
+int cmd_opt(const options *o);
+int cmd_inspect(const options *o);
+int cmd_eval(const options *o);
+
+/* A context that logs to stderr unless quiet; NULL after a message. */
+qn_ctx *program_open(const options *o);
+
+/* Prints all diagnostics on stderr, closes the context, and gives the exit code for status. */
+int program_close(qn_ctx *ctx, qn_status status);
+
+/* Loads arrays; out has room for MAX_VALUES. */
+qn_status program_load_arrays(qn_ctx *ctx, int n, const char *const *path, qn_array **out);
+
+/* Compile options from the command line; the arrays are loaded.  names: room for MAX_VALUES base names. */
+qn_status program_compile_opts(qn_ctx *ctx, const options *o, qn_array **calib, const char **names, qn_compile_opts *out);
+
+/* Prints the list of passes on stdout. */
+void program_list_passes(void);
+
+int program_write_stdout(void *user, const char *text, size_t n);
+int program_write_stderr(void *user, const char *text, size_t n);
+
+#endif

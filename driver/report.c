@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report.c - the report beside the emitted files. */
+#include "driver/report.h"
+
+#include "driver/summary.h"
+#include "formats/json_out.h"
+
+static void
+put_type(qn_json_out *o, const qn_type *t, qn_arena *a)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	qn_type_print(&b, t);
+	qn_json_put_string(o, "type", qn_buf_str(&b));
+}
+
+static void
+put_value(qn_json_out *o, const char *name, const qn_type *t, qn_arena *a)
+{
+	qn_json_open(o, NULL, '{', QN_JSON_FLAT);
+	qn_json_put_string(o, "name", name);
+	put_type(o, t, a);
+	qn_json_put_i64(o, "bytes", (int64_t)qn_type_bytes(t));
+	qn_json_close(o);
+}
+
+static void
+put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_arena *a)
+{
+	const qn_node *n = qn_graph_node(p->g, s->node);
+	const qn_node *head = qn_graph_node(p->g, s->head);
+
+	qn_json_open(o, NULL, '{', QN_JSON_FLAT);
+	qn_json_put_string(o, "name", n->name);
+	qn_json_put_string(o, "op", qn_opinfo_get(head->op)->name);
+	if (s->head != s->node)
+		qn_json_put_string(o, "fused", qn_opinfo_get(n->op)->name);
+	put_type(o, n->type, a);
+	qn_json_put_i64(o, "macs", (int64_t)qn_node_macs(p->g, head));
+	qn_json_put_i64(o, "bytes", (int64_t)s->bytes);
+	if (s->in_output)
+		qn_json_put_string(o, "output", p->g->output[s->output].name);
+	else if (s->alias == 0)
+		qn_json_put_i64(o, "scratch_offset", (int64_t)s->offset);
+	qn_json_close(o);
+}
+
+void
+qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_opts *opts)
+{
+	const qn_graph *g = p->g;
+	qn_model_info info = qn_model_describe(m);
+	qn_json_out o;
+	qn_buf hash;
+
+	qn_buf_init(&hash, b->arena);
+	qn_buff(&hash, "%08x", opts->content_hash);
+	qn_json_out_init(&o, b);
+	qn_json_open(&o, NULL, '{', QN_JSON_LINES);
+	qn_json_put_i64(&o, "quern_report", 1);
+	qn_json_put_string(&o, "version", qn_version());
+	qn_json_put_string(&o, "name", p->name);
+	qn_json_put_string(&o, "content_hash", qn_buf_str(&hash));
+	qn_json_put_string(&o, "options", opts->options_text);
+	qn_json_put_i64(&o, "parameters", (int64_t)info.parameters);
+	qn_json_put_i64(&o, "macs", (int64_t)info.macs);
+	qn_json_put_i64(&o, "weight_bytes", (int64_t)p->weight_bytes);
+	qn_json_put_i64(&o, "scratch_bytes", (int64_t)p->scratch_bytes);
+	qn_json_put_i64(&o, "scratch_lower_bound", (int64_t)p->lower_bound);
+	qn_json_open(&o, "inputs", '[', QN_JSON_LINES);
+	for (size_t i = 0; i < g->ninput; i++)
+		put_value(&o, qn_graph_node(g, g->input[i])->name, qn_graph_node(g, g->input[i])->type, b->arena);
+	qn_json_close(&o);
+	qn_json_open(&o, "outputs", '[', QN_JSON_LINES);
+	for (size_t i = 0; i < g->noutput; i++)
+		put_value(&o, g->output[i].name, qn_graph_node(g, g->output[i].value)->type, b->arena);
+	qn_json_close(&o);
+	qn_json_open(&o, "steps", '[', QN_JSON_LINES);
+	for (size_t i = 0; i < p->nstep; i++)
+		put_step(&o, p, &p->step[i], b->arena);
+	qn_json_close(&o);
+	qn_json_close(&o);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.c - runs a model on samples, and measures accuracy on labelled ones. */
+#include <string.h>
+
+#include "driver/run.h"
+#include "runtime/interp.h"
+
+/* f32 or f64 samples for an input that takes codes: quantized with the input's parameters. */
+static const qn_tensor *
+codes_for(const qn_graph *g, const qn_node *in, const qn_tensor *x, qn_arena *a)
+{
+	qn_types *t = &g->model->types;
+
+	if (!qn_elem_is_quant(in->type->elem) || in->type->elem->kind != QN_ELEM_UNIFORM || in->type->elem->gran != QN_PER_TENSOR ||
+	    (x->type->elem->plain != QN_PLAIN_f32 && x->type->elem->plain != QN_PLAIN_f64))
+		return x;
+	const qn_type *real = qn_type_plain(t, QN_PLAIN_f32, x->type->rank, x->type->dim);
+	const qn_tensor *f32 = qn_tensor_view(a, real, qn_tensor_as_f32(a, x));
+	return qn_tensor_quantize(t, a, f32, qn_type_with_elem(t, real, in->type->elem));
+}
+
+qn_status
+qn_samples_for(const qn_graph *g, qn_arena *a, size_t n, qn_array *const *in, const char *const *names, qn_dataset **out)
+{
+	const qn_tensor **x = QN_NEW(a, const qn_tensor *, n);
+	const char **name = QN_NEW(a, const char *, n);
+
+	for (size_t i = 0; i < n; i++) {
+		name[i] = names != NULL ? names[i] : "samples";
+		x[i] = in[i]->tensor;
+		/* codes of NaN would be zero points: non-finite samples are refused before */
+		int64_t bad = qn_tensor_find_nonfinite(x[i]);
+		if (bad >= 0)
+			return qn_report(g->model->env, QN_EINVALID, "data.nonfinite", name[i], "element %lld is %g; samples must be finite", (long long)bad,
+			                 qn_tensor_f64(x[i], bad));
+		if (i < g->ninput)
+			x[i] = codes_for(g, qn_graph_node(g, g->input[i]), x[i], a);
+	}
+	return qn_dataset_arrays(g, a, n, x, name, out);
+}
+
+typedef struct run_call {
+	qn_model *m;
+	size_t nin;
+	qn_array *const *in;
+	int real;
+	size_t nout;
+	qn_array **out;
+	const qn_array *labels;
+	qn_accuracy accuracy;
+} run_call;
+
+/* The type of all results of output k: dimension 0 counts samples.  NULL when the output's dimension 0 is not the batch. */
+static const qn_type *
+result_type(qn_types *t, const qn_type *one, qn_plain plain, const qn_dataset *d)
+{
+	int64_t dim[QN_MAX_RANK];
+
+	if (one->rank < 1 || one->dim[0] != (int64_t)d->batch)
+		return NULL;
+	memcpy(dim, one->dim, (size_t)one->rank * sizeof dim[0]);
+	dim[0] = (int64_t)(d->nbatch * d->batch);
+	return qn_type_plain(t, plain, one->rank, dim);
+}
+
+static qn_status
+make_results(run_call *c, const qn_graph *g, const qn_dataset *d, void **data)
+{
+	for (size_t k = 0; k < c->nout; k++) {
+		const qn_type *one = qn_graph_node(g, g->output[k].value)->type;
+		bool real = c->real != 0 && !one->is_tuple && qn_elem_is_quant(one->elem);
+		qn_array *x = qn_array_alloc(qn_box(c->m)->ctx);
+
+		c->out[k] = x;
+		if (one->is_tuple)
+			return qn_report(c->m->env, QN_EUNSUPPORTED, "run.tuple", g->output[k].name, "output '%s' is a tuple; make its fields outputs", g->output[k].name);
+		const qn_type *type = result_type(&x->types, one, real ? QN_PLAIN_f32 : one->elem->plain, d);
+		if (type == NULL)
+			return qn_report(c->m->env, QN_EUNSUPPORTED, "run.batch", g->output[k].name, "dimension 0 of output '%s' is not the batch of the inputs", g->output[k].name);
+		x->tensor = qn_tensor_new(&x->arena, type, &data[k]);
+	}
+	return QN_OK;
+}
+
+/* Stores batch i of output k. */
+static void
+store(run_call *c, const qn_graph *g, size_t k, size_t i, const qn_tensor *y, void *data, qn_arena *scratch)
+{
+	const qn_tensor *v = y;
+
+	if (c->real != 0 && qn_elem_is_quant(y->type->elem)) {
+		qn_types *t = &g->model->types;
+
+		v = qn_tensor_dequantize(t, scratch, y, qn_type_with_elem(t, y->type, qn_elem_plain(t, QN_PLAIN_f32)));
+	}
+	(void)k;
+	memcpy((char *)data + i * v->bytes, v->data, v->bytes);
+}
+
+static qn_status
+run(void *arg, qn_arena *scratch)
+{
+	run_call *c = arg;
+	const qn_graph *g = qn_model_entry(c->m);
+	void **data = QN_NEW(scratch, void *, c->nout);
+	qn_dataset *d;
+	qn_interp *in;
+
+	if (c->nout != g->noutput)
+		return qn_report(c->m->env, QN_EUSAGE, "run.outputs", g->name, "the model has %zu outputs, not %zu", g->noutput, c->nout);
+	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
+	QN_TRY(qn_interp_new(g, scratch, &in));
+	QN_TRY(make_results(c, g, d, data));
+	for (size_t i = 0; i < d->nbatch; i++) {
+		const qn_tensor *const *x;
+
+		QN_TRY(d->get(d, i, &x));
+		QN_TRY(qn_interp_run(in, x, NULL, NULL));
+		for (size_t k = 0; k < c->nout; k++)
+			store(c, g, k, i, qn_interp_output(in, k), data[k], scratch);
+	}
+	return QN_OK;
+}
+
+qn_status
+qn_run(qn_model *m, size_t nin, qn_array *const *in, int real, size_t nout, qn_array **out)
+{
+	run_call c = {.m = m, .nin = nin, .in = in, .real = real, .nout = nout, .out = out};
+
+	for (size_t k = 0; k < nout; k++)
+		out[k] = NULL;
+	qn_status status = qn_guard_model(m, run, &c);
+	for (size_t k = 0; status != QN_OK && k < nout; k++) {
+		qn_array_free(out[k]);
+		out[k] = NULL;
+	}
+	return status;
+}
+
+/* Counts rows of y (the first dim is the batch) whose largest element, the first of equal ones, is the label. */
+static uint64_t
+count_correct(const qn_tensor *y, const qn_tensor *labels, int64_t first)
+{
+	int64_t rows = y->type->dim[0];
+	int64_t each = qn_type_count(y->type) / rows;
+	uint64_t correct = 0;
+
+	for (int64_t r = 0; r < rows; r++) {
+		int64_t best = 0;
+
+		for (int64_t j = 1; j < each; j++)
+			if (qn_tensor_f64(y, r * each + j) > qn_tensor_f64(y, r * each + best))
+				best = j;
+		correct += qn_tensor_i64(labels, first + r) == best;
+	}
+	return correct;
+}
+
+static qn_status
+evaluate(void *arg, qn_arena *scratch)
+{
+	run_call *c = arg;
+	const qn_graph *g = qn_model_entry(c->m);
+	const qn_tensor *labels = c->labels->tensor;
+	const qn_type *one = qn_graph_node(g, g->output[0].value)->type;
+	qn_dataset *d;
+	qn_interp *in;
+
+	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
+	if (qn_plain_table[labels->type->elem->plain].is_float || qn_type_count(labels->type) != (int64_t)(d->nbatch * d->batch))
+		return qn_report(c->m->env, QN_EINVALID, "data.labels", "labels", "%lld labels of %s for %zu samples; one integer a sample is needed",
+		                 (long long)qn_type_count(labels->type), qn_plain_table[labels->type->elem->plain].name, d->nbatch * d->batch);
+	if (one->is_tuple || one->rank < 2 || one->dim[0] != (int64_t)d->batch)
+		return qn_report(c->m->env, QN_EUNSUPPORTED, "eval.output", g->output[0].name, "the first output is no [batch, classes] tensor");
+	QN_TRY(qn_interp_new(g, scratch, &in));
+	for (size_t i = 0; i < d->nbatch; i++) {
+		const qn_tensor *const *x;
+
+		QN_TRY(d->get(d, i, &x));
+		QN_TRY(qn_interp_run(in, x, NULL, NULL));
+		c->accuracy.correct += count_correct(qn_interp_output(in, 0), labels, (int64_t)(i * d->batch));
+		c->accuracy.samples += d->batch;
+	}
+	return QN_OK;
+}
+
+qn_status
+qn_evaluate(qn_model *m, size_t nin, qn_array *const *in, const qn_array *labels, qn_accuracy *out)
+{
+	run_call c = {.m = m, .nin = nin, .in = in, .labels = labels};
+	qn_status status = qn_guard_model(m, evaluate, &c);
+
+	*out = c.accuracy;
+	return status;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* summary.c - sizes and counts of a model. */
+#include "driver/summary.h"
+
+#include "driver/context.h"
+
+uint64_t
+qn_node_macs(const qn_graph *g, const qn_node *n)
+{
+	if (n->op != QN_OP_conv2d && n->op != QN_OP_dense)
+		return 0;
+	const qn_type *w = qn_graph_node(g, n->in[1])->type;
+	int64_t out = qn_type_count(n->type);
+	int64_t weights = qn_type_count(w);
+
+	if (out < 0 || weights < 0 || w->rank < 1 || w->dim[0] == 0)
+		return 0;
+	return (uint64_t)out * (uint64_t)(weights / w->dim[0]); /* each output sums one slice of the weights */
+}
+
+static void
+add_graph(const qn_graph *g, qn_model_info *info)
+{
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		info->macs += qn_node_macs(g, n);
+		if (n->op == QN_OP_const) {
+			info->parameters += (uint64_t)qn_type_count(n->type);
+			info->constant_bytes += n->value->bytes;
+		} else if (n->op != QN_OP_input) {
+			info->nodes++;
+		}
+	}
+}
+
+qn_model_info
+qn_model_describe(const qn_model *m)
+{
+	const qn_graph *g = qn_model_entry(m);
+	qn_model_info info = {.inputs = g->ninput, .outputs = g->noutput};
+
+	for (size_t i = 0; i < m->ngraph; i++)
+		add_graph(m->graph[i], &info);
+	return info;
+}
+
+static void
+print_nodes_by_kind(qn_buf *b, const qn_model *m)
+{
+	size_t count[QN_NOP] = {0};
+	const char *sep = "";
+
+	for (size_t i = 0; i < m->ngraph; i++)
+		for (qn_id id = 1; id < m->graph[i]->n; id++)
+			count[qn_graph_node(m->graph[i], id)->op]++;
+	qn_buf_puts(b, "nodes        ");
+	for (qn_op op = 0; op < QN_NOP; op++) {
+		if (count[op] == 0 || op == QN_OP_input || op == QN_OP_const)
+			continue;
+		qn_buff(b, "%s%s %zu", sep, qn_opinfo_get(op)->name, count[op]);
+		sep = ", ";
+	}
+	qn_buf_putc(b, '\n');
+}
+
+static void
+print_graph(qn_buf *b, const qn_graph *g)
+{
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (n->op == QN_OP_input || n->op == QN_OP_const)
+			continue;
+		qn_buff(b, "  %s = %s", n->name, qn_opinfo_get(n->op)->name);
+		for (uint32_t i = 0; i < n->nin; i++)
+			qn_buff(b, "%s%s", i == 0 ? " " : ", ", qn_graph_node(g, n->in[i])->name);
+		qn_buf_puts(b, " : ");
+		qn_type_print(b, n->type);
+		uint64_t macs = qn_node_macs(g, n);
+		if (macs > 0)
+			qn_buff(b, "  %llu MACs", (unsigned long long)macs);
+		qn_buf_putc(b, '\n');
+	}
+}
+
+void
+qn_summary_print(qn_buf *b, const qn_model *m)
+{
+	const qn_graph *g = qn_model_entry(m);
+	qn_model_info info = qn_model_describe(m);
+
+	qn_buff(b, "model        %s (%s)\n", m->name, qn_stage_names[m->stage]);
+	for (size_t i = 0; i < g->ninput; i++) {
+		qn_buff(b, "input        %s : ", qn_graph_node(g, g->input[i])->name);
+		qn_type_print(b, qn_graph_node(g, g->input[i])->type);
+		qn_buf_putc(b, '\n');
+	}
+	for (size_t i = 0; i < g->noutput; i++) {
+		qn_buff(b, "output       %s : ", g->output[i].name);
+		qn_type_print(b, qn_graph_node(g, g->output[i].value)->type);
+		qn_buf_putc(b, '\n');
+	}
+	qn_buff(b, "parameters   %llu (%llu bytes)\n", (unsigned long long)info.parameters, (unsigned long long)info.constant_bytes);
+	qn_buff(b, "MACs         %llu\n", (unsigned long long)info.macs);
+	print_nodes_by_kind(b, m);
+	for (size_t i = 0; i < m->ngraph; i++) {
+		qn_buff(b, "graph        %s\n", m->graph[i]->name);
+		print_graph(b, m->graph[i]);
+	}
+}

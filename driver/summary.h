@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* summary.h - what a model is made of, in numbers and for people. */
+#ifndef QN_DRIVER_SUMMARY_H
+#define QN_DRIVER_SUMMARY_H
+
+#include "ir/graph.h"
+
+/* Multiplications of a node for one run: conv2d, dense; 0 for others and for shapes that are not static. */
+uint64_t qn_node_macs(const qn_graph *g, const qn_node *n);
+
+/* A line for the model, a line for each input and output, sizes, nodes by kind, then a line a node. */
+void qn_summary_print(qn_buf *b, const qn_model *m);
+
+#endif
