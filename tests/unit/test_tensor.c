@@ -2,66 +2,16 @@
 /* test_tensor.c - elements of tensors, float formats, quantization of values and tensors, ranges,
  * checksums. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "ir/diag.h"
 #include "ir/tensor.h"
-
-typedef struct fixture {
-	qn_env env;
-	qn_diags diags;
-	qn_arena arena;
-	qn_types t;
-} fixture;
-
-static void *
-heap(void *user, void *p, size_t old_size, size_t new_size)
-{
-	(void)user;
-	(void)old_size;
-	if (new_size == 0) {
-		free(p);
-		return NULL;
-	}
-	return realloc(p, new_size);
-}
-
-static int
-setup(void **state)
-{
-	fixture *f = calloc(1, sizeof *f);
-
-	f->env = (qn_env){.alloc = heap, .diags = &f->diags};
-	qn_arena_init(&f->arena, &f->env);
-	qn_types_init(&f->t, &f->arena);
-	*state = f;
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	fixture *f = *state;
-
-	qn_arena_release(&f->arena);
-	qn_diags_clear(&f->env, &f->diags);
-	free(f);
-	return 0;
-}
+#include "types_fixture.h"
 
 static const qn_type *
-type(fixture *f, const char *s)
+known(fixture *f, const char *s)
 {
-	const qn_type *x = NULL;
+	const qn_type *x = type(f, s);
 
-	if (qn_type_parse_str(&f->t, "", s, &x) != QN_OK)
+	if (x == NULL)
 		fail_msg("%s: %s", s, f->diags.item[0].message);
 	return x;
 }
@@ -217,7 +167,7 @@ test_views(void **state)
 {
 	fixture *f = *state;
 	const float in[] = {1.5f, -2.5f, 300.0f, 0.25f};
-	const qn_type *x = type(f, "tensor<2x2xf32>");
+	const qn_type *x = known(f, "tensor<2x2xf32>");
 	const qn_tensor *copy = qn_tensor_of(&f->arena, x, in);
 	const qn_tensor *view = qn_tensor_view(&f->arena, x, in);
 	char shifted[sizeof in + 1];
@@ -239,16 +189,16 @@ test_views(void **state)
 	assert_int_equal(qn_tensor_find_nonfinite(zero), 3);
 	((float *)data)[1] = INFINITY;
 	assert_int_equal(qn_tensor_find_nonfinite(zero), 1);
-	assert_int_equal(qn_tensor_find_nonfinite(qn_tensor_new(&f->arena, type(f, "tensor<4xi8>"), &data)), -1);
-	assert_false(qn_tensor_equal(qn_tensor_of(&f->arena, type(f, "tensor<4xf32>"), in), view));
+	assert_int_equal(qn_tensor_find_nonfinite(qn_tensor_new(&f->arena, known(f, "tensor<4xi8>"), &data)), -1);
+	assert_false(qn_tensor_equal(qn_tensor_of(&f->arena, known(f, "tensor<4xf32>"), in), view));
 
-	assert_int_equal(qn_type_bytes(type(f, "tensor<3x!quant.uniform<i4:f32, 1.0>>")), 3);
-	assert_int_equal(qn_type_bytes(type(f, "tensor<3x!quant.uniform<i9:f32, 1.0>>")), 6);
-	assert_int_equal(qn_type_bytes(type(f, "tensor<3x!quant.uniform<i17:f32, 1.0>>")), 12);
-	assert_int_equal(qn_type_bytes(type(f, "tensor<3x!quant.uniform<i64:f32, 1.0>>")), 24);
-	assert_int_equal(qn_type_bytes(type(f, "tensor<3x!quant.calibrated<f16<0.0:1.0>>>")), 6);
-	assert_int_equal(qn_type_bytes(type(f, "tensor<?xf32>")), 0);
-	assert_int_equal(qn_type_bytes(type(f, "tuple<>")), 0);
+	assert_int_equal(qn_type_bytes(known(f, "tensor<3x!quant.uniform<i4:f32, 1.0>>")), 3);
+	assert_int_equal(qn_type_bytes(known(f, "tensor<3x!quant.uniform<i9:f32, 1.0>>")), 6);
+	assert_int_equal(qn_type_bytes(known(f, "tensor<3x!quant.uniform<i17:f32, 1.0>>")), 12);
+	assert_int_equal(qn_type_bytes(known(f, "tensor<3x!quant.uniform<i64:f32, 1.0>>")), 24);
+	assert_int_equal(qn_type_bytes(known(f, "tensor<3x!quant.calibrated<f16<0.0:1.0>>>")), 6);
+	assert_int_equal(qn_type_bytes(known(f, "tensor<?xf32>")), 0);
+	assert_int_equal(qn_type_bytes(known(f, "tuple<>")), 0);
 }
 
 static void
@@ -399,7 +349,7 @@ test_range_property(void **state)
 static const qn_tensor *
 quantized(fixture *f, const char *to, const float *x)
 {
-	const qn_type *q = type(f, to);
+	const qn_type *q = known(f, to);
 	const qn_type *real = qn_type_plain(&f->t, QN_PLAIN_f32, q->rank, q->dim);
 
 	return qn_tensor_quantize(&f->t, &f->arena, qn_tensor_of(&f->arena, real, x), q);
@@ -427,7 +377,7 @@ test_quantize_tensor(void **state)
 	expect_codes(quantized(f, "tensor<2x4x!quant.uniform<i16:f32:{1:3}+, {{0.5,0.25}}>>", x), (const int64_t[]){1, 2, 3, 8, -1, -2, -3, -800});
 
 	const qn_tensor *q = quantized(f, "tensor<2x4x!quant.uniform<i16:f32:{0:1,1:2}, {{0.5,0.25},{0.125,1.0:5}}>>", x);
-	const qn_tensor *back = qn_tensor_dequantize(&f->t, &f->arena, q, type(f, "tensor<2x4xf32>"));
+	const qn_tensor *back = qn_tensor_dequantize(&f->t, &f->arena, q, known(f, "tensor<2x4xf32>"));
 	const float want[] = {0.5f, 1.0f, 1.5f, 2.0f, -0.5f, -1.0f, -2.0f, -200.0f};
 	assert_memory_equal(back->data, want, sizeof want);
 }
@@ -451,7 +401,7 @@ test_equal_granularities(void **state)
 		x[i] = (float)(uniform(&seed) * 60 - 30);
 	for (size_t i = 0; i < sizeof pair / sizeof pair[0]; i++) {
 		const qn_tensor *a = quantized(f, pair[i][0], x), *b = quantized(f, pair[i][1], x);
-		const qn_type *real = type(f, "tensor<4x8xf32>");
+		const qn_type *real = known(f, "tensor<4x8xf32>");
 
 		assert_memory_equal(a->data, b->data, 32);
 		assert_true(qn_tensor_equal(qn_tensor_dequantize(&f->t, &f->arena, a, real), qn_tensor_dequantize(&f->t, &f->arena, b, real)));
@@ -469,7 +419,7 @@ test_expression_scale(void **state)
 
 	assert_int_equal(qn_tensor_i64(q, 0), (int64_t)rint(1.25 / s0));
 	assert_int_equal(qn_tensor_i64(q, 1), (int64_t)rint((double)-0.3f / s1));
-	const qn_tensor *back = qn_tensor_dequantize(&f->t, &f->arena, q, type(f, "tensor<2xf32>"));
+	const qn_tensor *back = qn_tensor_dequantize(&f->t, &f->arena, q, known(f, "tensor<2xf32>"));
 	assert_true(qn_tensor_f64(back, 1) == (double)(float)((double)qn_tensor_i64(q, 1) * s1));
 }
 

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_calibrate.c - observers, data sets, calibration of a small graph. */
+#include "tests/unit/run_util.h"
+
+#include <math.h>
+
+#include "calibrate/calibrate.h"
+#include "calibrate/observer.h"
+#include "patterns/quantizer.h"
+
+/* ---- observers ---- */
+
+static qn_observer *
+observer(void)
+{
+	qn_observer *o = QN_NEW(&rg->arena, qn_observer, 1);
+
+	o->histogram = true;
+	return o;
+}
+
+static float *
+samples(size_t n, double scale)
+{
+	float *v = QN_NEW(&rg->arena, float, n);
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = (float)(real() * scale);
+	return v;
+}
+
+/* The grid is that of the values whatever their order, and a merge of parts is the whole. */
+static void
+test_observer_order(void **state)
+{
+	enum { N = 5000 };
+	(void)state;
+	for (int round = 0; round < 20; round++) {
+		float *v = samples(N, ldexp(1.0, (int)pick(-20, 20)));
+		qn_observer *whole = observer(), *back = observer(), *part[2] = {observer(), observer()};
+
+		v[pick(0, N - 1)] *= 1000.0f; /* one value that makes the grid coarser on the way */
+		v[pick(0, N - 1)] = 0.0f;
+		qn_observer_add(whole, v, N);
+		for (int i = N; i-- > 0;)
+			qn_observer_add(back, &v[i], 1);
+		size_t cut = (size_t)pick(0, N);
+		qn_observer_add(part[0], v, cut);
+		qn_observer_add(part[1], v + cut, N - cut);
+		qn_observer_merge(part[1], part[0]);
+		assert_memory_equal(whole, back, sizeof *whole);
+		assert_memory_equal(whole, part[1], sizeof *whole);
+	}
+}
+
+static void
+test_observer_edges(void **state)
+{
+	const float minus_two_powers[] = {-1024.0f, -1.0f};
+	const float tiny[] = {1e-45f, -1e-45f, 3e38f, -3e38f};
+	qn_observer *o = observer();
+
+	(void)state;
+	qn_observer_add(o, minus_two_powers, 2);
+	assert_int_equal(o->exponent, 0); /* -1024 is bin -1024 of width 1 */
+	assert_int_equal(o->bin[0], 1);
+	o = observer();
+	qn_observer_add(o, tiny, 4);
+	assert_int_equal(o->n, 4);
+	uint64_t total = 0;
+	for (int i = 0; i < QN_HIST_BINS; i++)
+		total += o->bin[i];
+	assert_int_equal(total, 4);
+}
+
+static void
+test_percentile_cuts_outlier(void **state)
+{
+	enum { N = 100000 };
+	float *v = samples(N, 0.5); /* uniform in [-1, 1] */
+	qn_observer *o = observer();
+	double lo, hi;
+
+	(void)state;
+	v[17] = 50.0f;
+	qn_observer_add(o, v, N);
+	qn_observer_percentile(o, 99.99, false, &lo, &hi);
+	assert_true(hi > 0.9 && hi < 1.2);
+	assert_true(lo < -0.9 && lo >= -1.0625);
+	qn_observer_percentile(o, 100, false, &lo, &hi);
+	assert_true(hi == 50.0);
+	qn_observer_percentile(o, 99.99, true, &lo, &hi);
+	assert_true(hi > 0.9 && hi < 1.2 && lo == -hi);
+}
+
+/* Half the values in the tails are cut on each side. */
+static void
+test_percentile_shares(void **state)
+{
+	enum { N = 200000 };
+	float *v = samples(N, 0.5);
+	qn_observer *o = observer();
+	double lo, hi;
+
+	(void)state;
+	qn_observer_add(o, v, N);
+	qn_observer_percentile(o, 90, false, &lo, &hi);
+	assert_true(fabs(lo + 0.9) < 0.01 && fabs(hi - 0.9) < 0.01);
+	/* scale equivariance: a power of two moves the range exactly */
+	for (int i = 0; i < N; i++)
+		v[i] *= 8.0f;
+	qn_observer *wide = observer();
+	double wlo, whi;
+	qn_observer_add(wide, v, N);
+	qn_observer_percentile(wide, 90, false, &wlo, &whi);
+	assert_true(wlo == 8 * lo && whi == 8 * hi);
+}
+
+static void
+test_percentile_of_zeros(void **state)
+{
+	const float zero[3] = {0.0f, -0.0f, 0.0f};
+	qn_observer *o = observer();
+	double lo = 1, hi = 1;
+
+	(void)state;
+	qn_observer_add(o, zero, 3);
+	qn_observer_percentile(o, 99.99, false, &lo, &hi);
+	assert_true(lo == 0 && hi == 0);
+}
+
+/* ---- calibration ---- */
+
+static void
+make_symbolic(const char *text)
+{
+	assert_int_equal(qn_model_parse(&rg->m, "test", text, strlen(text)), QN_OK);
+	assert_int_equal(qn_partition(&rg->m, &(qn_quant_opts){0}), QN_OK);
+	assert_int_equal(qn_quantize_model(&rg->m, &(qn_quant_opts){0}), QN_OK);
+	no_errors();
+}
+
+static const char dense[] = "graph @main(%x: tensor<1x2xf32>) {\n"
+			    "  %w = const : tensor<2x2xf32> [1.27, 0.0, -0.5, 0.25]\n"
+			    "  %b = const : tensor<2xf32> [1.0, -1.0]\n"
+			    "  %fc = dense %x, %w\n"
+			    "  %y = bias_add %fc, %b\n"
+			    "  return %y\n"
+			    "}\n";
+
+static qn_dataset *
+data(const char *type_text, const double *v)
+{
+	const qn_tensor *x[1] = {tensor(type(type_text), v)};
+	const char *names[1] = {"samples"};
+	qn_dataset *d;
+
+	assert_int_equal(qn_dataset_arrays(qn_model_entry(&rg->m), &rg->arena, 1, x, names, &d), QN_OK);
+	return d;
+}
+
+static void
+test_calibrate_dense(void **state)
+{
+	const double x[6] = {0.0, 1.0, 2.55, 0.5, 0.0, 0.25};
+	const qn_symbol *s;
+
+	(void)state;
+	make_symbolic(dense);
+	assert_int_equal(qn_calibrate_model(&rg->m, data("tensor<3x2xf32>", x), NULL), QN_OK);
+	no_errors();
+	s = qn_symbol_find(&rg->m.types, "fc.x"); /* 0 .. 2.55 in 256 codes */
+	assert_true(s->bound && s->scale == (double)0.01f && s->zp == -128);
+	s = qn_symbol_find(&rg->m.types, "fc.w"); /* largest |w| of each row over 127 */
+	assert_true(s->bound && s->vec->scale[0] == (double)0.01f && s->vec->scale[1] == (double)(float)(0.5 / 127));
+	s = qn_symbol_find(&rg->m.types, "y.output"); /* -2.15 .. 4.2385 */
+	assert_true(s->bound && fabs(s->scale - 6.3885 / 255) < 1e-4);
+}
+
+static void
+test_calibrate_needs_data(void **state)
+{
+	(void)state;
+	make_symbolic(dense);
+	assert_int_equal(qn_calibrate_model(&rg->m, NULL, NULL), QN_EINVALID);
+	assert_string_equal(rg->diags.item[0].id, "calibrate.no-data");
+}
+
+static void
+test_calibrate_zero_range(void **state)
+{
+	const double x[2] = {0.0, 0.0};
+
+	(void)state;
+	make_symbolic(dense);
+	assert_int_equal(qn_calibrate_model(&rg->m, data("tensor<1x2xf32>", x), NULL), QN_OK);
+	assert_int_equal(rg->diags.item[0].severity, QN_WARNING);
+	assert_string_equal(rg->diags.item[0].id, "calibrate.zero-range");
+	assert_true(qn_symbol_find(&rg->m.types, "fc.x")->scale == 1.0);
+}
+
+/* A bias that is huge against its channel's weights gets room: its code is at most 2^30. */
+static void
+test_calibrate_widens_for_bias(void **state)
+{
+	const double x[2] = {0.0, 1.0};
+
+	(void)state;
+	make_symbolic("graph @main(%x: tensor<1x2xf32>) {\n"
+		      "  %w = const : tensor<2x2xf32> [1e-9, 0.0, -0.5, 0.25]\n"
+		      "  %b = const : tensor<2xf32> [1000.0, -1.0]\n"
+		      "  %fc = dense %x, %w\n"
+		      "  %y = bias_add %fc, %b\n"
+		      "  return %y\n"
+		      "}\n");
+	assert_int_equal(qn_calibrate_model(&rg->m, data("tensor<1x2xf32>", x), NULL), QN_OK);
+	const qn_symbol *w = qn_symbol_find(&rg->m.types, "fc.w");
+	double sx = qn_symbol_find(&rg->m.types, "fc.x")->scale;
+	double code = 1000.0 / (sx * w->vec->scale[0]);
+	assert_true(code > 0.99 * 1073741824.0 && code < 1.01 * 1073741824.0);
+	assert_true(w->vec->scale[1] == (double)(float)(0.5 / 127));
+}
+
+/* ---- data sets ---- */
+
+static void
+expect_bad_data(const char *type_text, const double *v, const char *id)
+{
+	const qn_tensor *x[1] = {tensor(type(type_text), v)};
+	const char *names[1] = {"samples.npy"};
+	qn_dataset *d;
+
+	assert_int_equal(qn_dataset_arrays(qn_model_entry(&rg->m), &rg->arena, 1, x, names, &d), QN_EINVALID);
+	assert_string_equal(rg->diags.item[0].id, id);
+	assert_string_equal(rg->diags.item[0].place, "samples.npy");
+	qn_diags_clear(&rg->env, &rg->diags);
+}
+
+static void
+test_dataset_errors(void **state)
+{
+	const double v[8] = {0, 1, 2, 3, 4, NAN, 6, 7};
+	const char text[] = "graph @main(%x: tensor<2x2xf32>) {\n  %y = relu %x\n  return %y\n}\n";
+
+	(void)state;
+	assert_int_equal(qn_model_parse(&rg->m, "test", text, strlen(text)), QN_OK);
+	expect_bad_data("tensor<2x2xi8>", v, "data.type");
+	expect_bad_data("tensor<2x3xf32>", v, "data.shape");
+	expect_bad_data("tensor<4xf32>", v, "data.shape");
+	expect_bad_data("tensor<0x2xf32>", v, "data.empty");
+	expect_bad_data("tensor<3x2xf32>", v, "data.remainder");
+	expect_bad_data("tensor<4x2xf32>", v, "data.nonfinite");
+}
+
+static void
+test_dataset_doubles(void **state)
+{
+	const double v[4] = {0.1, 1, 2, 3};
+	const char text[] = "graph @main(%x: tensor<1x2xf32>) {\n  %y = relu %x\n  return %y\n}\n";
+	const qn_tensor *const *x;
+
+	(void)state;
+	assert_int_equal(qn_model_parse(&rg->m, "test", text, strlen(text)), QN_OK);
+	qn_dataset *d = data("tensor<2x2xf64>", v);
+	assert_int_equal(d->nbatch, 2);
+	assert_int_equal(d->get(d, 0, &x), QN_OK);
+	assert_true(qn_tensor_f64(x[0], 0) == (double)0.1f);
+	assert_int_equal(d->get(d, 1, &x), QN_OK);
+	assert_true(qn_tensor_f64(x[0], 0) == 2.0);
+}
+
+int
+main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_observer_order),
+		TEST(test_observer_edges),
+		TEST(test_percentile_cuts_outlier),
+		TEST(test_percentile_shares),
+		TEST(test_percentile_of_zeros),
+		TEST(test_calibrate_dense),
+		TEST(test_calibrate_needs_data),
+		TEST(test_calibrate_zero_range),
+		TEST(test_calibrate_widens_for_bias),
+		TEST(test_dataset_errors),
+		TEST(test_dataset_doubles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

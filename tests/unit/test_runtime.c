@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_runtime.c - multipliers, the exponential function, and the float forms against references
+ * in double that are written another way: one loop over the output, indices by division. */
+#include "tests/unit/run_util.h"
+
+#include <math.h>
+
+#include "runtime/exp.h"
+#include "runtime/fixed.h"
+#include "runtime/forms.h"
+
+/* ---- multipliers and codes ---- */
+
+static void
+test_multiplier(void **state)
+{
+	static const struct {
+		double M;
+		int32_t m, s;
+	} row[] = {
+		{0.0, 0, 0},
+		{1.0, 1073741824, 1},
+		{0.5, 1073741824, 0},
+		{0.25, 1073741824, -1},
+		{0.75, 1610612736, 0},
+		{2.0, 1073741824, 2},
+		{0.1, 1717986918, -3},
+		{1.0 / 3.0, 1431655765, -1},
+		{0.99999999999, 1073741824, 1},
+		{1e-12, 0, 0},
+		{0x1p-33, 0, 0},
+		{0x1p-32, 1073741824, -31},
+		{123.456, 2071247978, 7},
+	};
+	int32_t m, s;
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(row); i++) {
+		assert_true(qn_multiplier(row[i].M, QN_RQ_DOUBLE, &m, &s));
+		assert_int_equal(m, row[i].m);
+		assert_int_equal(s, row[i].s);
+	}
+	assert_false(qn_multiplier(0x1p40, QN_RQ_DOUBLE, &m, &s));
+	assert_false(qn_multiplier(0x1p40, QN_RQ_NEAREST, &m, &s));
+	assert_true(qn_multiplier(0x1p40, QN_RQ_SINGLE, &m, &s));
+	assert_int_equal(m, 2147483647);
+	assert_int_equal(s, 30);
+	assert_false(qn_multiplier(-0.5, QN_RQ_DOUBLE, &m, &s));
+	assert_false(qn_multiplier((double)NAN, QN_RQ_SINGLE, &m, &s));
+	assert_false(qn_multiplier(HUGE_VAL, QN_RQ_SINGLE, &m, &s));
+}
+
+static void
+test_code_of(void **state)
+{
+	static const struct {
+		const char *type;
+		double v;
+		int64_t code;
+	} row[] = {
+		{"tensor<1x!quant.uniform<i8:f32, 5.0e-2:-10>>", 6.0, 110},
+		{"tensor<1x!quant.uniform<i8:f32, 5.0e-2:7>>", 6.0, 127},
+		{"tensor<1x!quant.uniform<i8:f32, 5.0e-2:7>>", 0.0, 7},
+		{"tensor<1x!quant.uniform<i8:f32, 1.0e-1>>", 0.25, 3},
+		{"tensor<1x!quant.uniform<i8:f32, 1.0e-1>>", -0.25, -3},
+		{"tensor<1x!quant.uniform<i8:f32, 5.0e-1:3>>", -0.75, 1},
+		{"tensor<1x!quant.uniform<i8<-127:127>:f32, 1.0>>", -HUGE_VAL, -127},
+		{"tensor<1x!quant.uniform<i8:f32, 1.0>>", HUGE_VAL, 127},
+		{"tensor<1x!quant.uniform<i8:f32, 1.0>>", 1e30, 127},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(row); i++)
+		assert_int_equal(qn_code_of(&rg->m.types, type(row[i].type)->elem, row[i].v),
+				 row[i].code);
+}
+
+/* ---- e^x ---- */
+
+/* Distance from the true value in units of the last place of the result. */
+static double
+ulps(double x)
+{
+	long double want = expl((long double)x);
+	double have = qn_exp(x);
+	int e = 0;
+
+	(void)frexp((double)want, &e);
+	e = e < -1021 ? -1021 : e;
+	return (double)(fabsl((long double)have - want) / ldexpl(1.0L, e - 53));
+}
+
+static void
+test_exp(void **state)
+{
+	double worst = 0.0;
+
+	(void)state;
+	for (int i = 0; i < 300000; i++) {
+		double scale = i % 3 == 0 ? 700.0 : i % 3 == 1 ? 10.0 : 0.5;
+		double x = (double)pick(-(INT64_C(1) << 30), INT64_C(1) << 30) / 0x1p30 * scale;
+		double u = ulps(x);
+
+		worst = u > worst ? u : worst;
+	}
+	if (!(worst < 0.7))
+		fail_msg("off by %g units", worst);
+	assert_true(qn_exp(0.0) == 1.0);
+	assert_true(qn_exp(-HUGE_VAL) == 0.0);
+	assert_true(qn_exp(HUGE_VAL) == HUGE_VAL);
+	assert_true(qn_exp(709.8) == HUGE_VAL);
+	assert_true(qn_exp(709.78) < HUGE_VAL && ulps(709.78) < 1.0);
+	assert_true(ulps(-745.0) <= 1.0 && ulps(-720.5) <= 1.5);
+	assert_true(isnan(qn_exp((double)NAN)));
+	assert_true(qn_exp(1.0) == 0x1.5bf0a8b145769p+1);
+}
+
+/* ---- convolution ---- */
+
+typedef struct conv_case {
+	int64_t n, h, w, c, o, kh, kw, groups;
+	int64_t stride[2], dil[2], pad[4];
+	bool bias;
+} conv_case;
+
+/* The contract word for word, in f32: order (kh, kw, c), from +0, bias last, padding skipped. */
+static float
+conv_at(const conv_case *k, const double *x, const double *w, const double *bias,
+	const int64_t at[4])
+{
+	int64_t depth = k->c / k->groups, first = at[3] / (k->o / k->groups) * depth;
+	float acc = 0.0f;
+
+	for (int64_t t = 0; t < k->kh * k->kw * depth; t++) {
+		int64_t ky = t / depth / k->kw, kx = t / depth % k->kw, c = t % depth;
+		int64_t iy = at[1] * k->stride[0] - k->pad[0] + ky * k->dil[0];
+		int64_t ix = at[2] * k->stride[1] - k->pad[2] + kx * k->dil[1];
+
+		if (iy < 0 || iy >= k->h || ix < 0 || ix >= k->w)
+			continue;
+		acc += (float)x[((at[0] * k->h + iy) * k->w + ix) * k->c + first + c] *
+		       (float)w[at[3] * k->kh * k->kw * depth + t];
+	}
+	return bias != NULL ? acc + (float)bias[at[3]] : acc;
+}
+
+static qn_attrs
+conv_attrs(const conv_case *k)
+{
+	qn_attrs a;
+
+	qn_attrs_default(QN_ATTRSET_conv2d, &a);
+	a.conv2d.groups = k->groups;
+	memcpy(a.conv2d.stride, k->stride, sizeof k->stride);
+	memcpy(a.conv2d.dilation, k->dil, sizeof k->dil);
+	memcpy(a.conv2d.pad, k->pad, sizeof k->pad);
+	return a;
+}
+
+static const char *
+shape(const char *fmt, int64_t a, int64_t b, int64_t c, int64_t d)
+{
+	qn_buf t;
+
+	qn_buf_init(&t, &rg->arena);
+	qn_buff(&t, fmt, (long long)a, (long long)b, (long long)c, (long long)d);
+	return qn_buf_str(&t);
+}
+
+static void
+check_conv(const conv_case *k)
+{
+	const char *image = "tensor<%lldx%lldx%lldx%lldxf32>";
+	double *x = reals(k->n * k->h * k->w * k->c);
+	double *w = reals(k->o * k->kh * k->kw * k->c / k->groups), *bias = reals(k->o);
+	qn_attrs a = conv_attrs(k);
+	qn_id in[3];
+
+	fresh_graph();
+	in[0] = input("x", shape(image, k->n, k->h, k->w, k->c));
+	in[1] = constant("w", shape(image, k->o, k->kh, k->kw, k->c / k->groups), w);
+	const qn_type *vector = qn_type_plain(&rg->m.types, QN_PLAIN_f32, 1, &k->o);
+	in[2] = qn_graph_const(rg->g, "b", tensor(vector, bias));
+	qn_id y = op(QN_OP_conv2d, k->bias ? 3 : 2, in, &a, NULL);
+	output(y);
+	const double *have = run1(x);
+	const int64_t *dim = rg->g->node[y].type->dim;
+	for (int64_t i = 0; i < dim[0] * dim[1] * dim[2] * dim[3]; i++) {
+		const int64_t at[4] = {i / dim[3] / dim[2] / dim[1], i / dim[3] / dim[2] % dim[1],
+				       i / dim[3] % dim[2], i % dim[3]};
+		double want = (double)conv_at(k, x, w, k->bias ? bias : NULL, at);
+
+		assert_true(want == have[i]);
+	}
+}
+
+static void
+test_conv_order(void **state)
+{
+	static const conv_case list[] = {
+		{1, 5, 6, 3, 10, 3, 3, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}, true},
+		{2, 7, 5, 4, 8, 3, 2, 1, {2, 1}, {1, 2}, {1, 0, 2, 1}, false},
+		{1, 6, 6, 6, 6, 3, 3, 6, {1, 1}, {1, 1}, {1, 1, 1, 1}, true},
+		{1, 6, 6, 4, 36, 1, 1, 2, {2, 2}, {1, 1}, {0, 0, 0, 0}, true},
+		{1, 1, 9, 2, 3, 1, 3, 1, {1, 1}, {1, 4}, {0, 0, 4, 4}, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(list); i++)
+		check_conv(&list[i]);
+}
+
+/* 1e8 + 1 - 1e8 is 0 in f32 when summed in this order, and 1 in any other. */
+static void
+test_sum_order(void **state)
+{
+	const double w[3] = {1e8, 1.0, -1e8}, x[3] = {1.0, 1.0, 1.0};
+
+	(void)state;
+	output(op2(QN_OP_dense, input("x", "tensor<1x3xf32>"), constant("w", "tensor<1x3xf32>", w),
+		   NULL, NULL));
+	assert_true(run1(x)[0] == 0.0);
+}
+
+/* ---- the other float forms ---- */
+
+static void
+test_dense(void **state)
+{
+	double *x = reals(3 * 70), *w = reals(19 * 70), *b = reals(19), want[3 * 19];
+	qn_id in[3] = {input("x", "tensor<3x70xf32>"), constant("w", "tensor<19x70xf32>", w),
+		       constant("b", "tensor<19xf32>", b)};
+
+	(void)state;
+	output(op(QN_OP_dense, 3, in, NULL, NULL));
+	for (int i = 0; i < 3 * 19; i++) {
+		float acc = 0.0f;
+
+		for (int k = 0; k < 70; k++)
+			acc += (float)x[i / 19 * 70 + k] * (float)w[i % 19 * 70 + k];
+		want[i] = (double)(acc + (float)b[i % 19]);
+	}
+	near(want, run1(x), 3 * 19, 0.0);
+}
+
+/* Element of an operand of the given dims that stands at position i of [2,3,4,5]. */
+static int64_t
+broadcast_index(const int64_t *dim, int64_t i)
+{
+	const int64_t out[4] = {2, 3, 4, 5};
+	int64_t index = 0, step = 1;
+
+	for (int k = 3; k >= 0; k--) {
+		index += i % out[k] % dim[k] * step;
+		step *= dim[k];
+		i /= out[k];
+	}
+	return index;
+}
+
+static void
+check_broadcast(const char *tx, const char *ty, const int64_t *dx, const int64_t *dy, qn_op kind)
+{
+	double *x = reals(120), *y = reals(120), want[120];
+
+	fresh_graph();
+	qn_id a = input("x", tx), b = input("y", ty);
+	output(op2(kind, a, b, NULL, NULL));
+	for (int64_t i = 0; i < 120; i++) {
+		float u = (float)x[broadcast_index(dx, i)], v = (float)y[broadcast_index(dy, i)];
+
+		want[i] = (double)(kind == QN_OP_mul ? u * v : u + v);
+	}
+	near(want, run((const double *[]){x, y}), 120, 0.0);
+}
+
+static void
+test_broadcast(void **state)
+{
+	const int64_t full[4] = {2, 3, 4, 5}, row[4] = {1, 1, 1, 5}, cross[4] = {2, 1, 4, 1};
+	const int64_t mid[4] = {1, 3, 1, 5};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		qn_op kind = i == 0 ? QN_OP_add : QN_OP_mul;
+
+		check_broadcast("tensor<2x3x4x5xf32>", "tensor<2x3x4x5xf32>", full, full, kind);
+		check_broadcast("tensor<2x3x4x5xf32>", "tensor<5xf32>", full, row, kind);
+		check_broadcast("tensor<2x1x4x1xf32>", "tensor<3x1x5xf32>", cross, mid, kind);
+	}
+	check_broadcast("tensor<2x3x4x5xf32>", "tensor<5xf32>", full, row, QN_OP_bias_add);
+}
+
+static void
+test_norm(void **state)
+{
+	double *x = reals(4 * 6), *p = reals(4 * 6), want[24];
+	qn_id in[5];
+
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		p[18 + i] = fabs(p[18 + i]);
+	in[0] = input("x", "tensor<1x2x2x6xf32>");
+	for (int i = 1; i < 5; i++)
+		in[i] = constant(NULL, "tensor<6xf32>", p + (i - 1) * 6);
+	qn_attrs a = {.batch_norm = {.epsilon = 1e-3}};
+	output(op(QN_OP_batch_norm, 5, in, &a, NULL));
+	for (int i = 0; i < 24; i++) {
+		int c = i % 6;
+
+		want[i] = (x[i] - p[12 + c]) / sqrt(p[18 + c] + 1e-3) * p[c] + p[6 + c];
+	}
+	near(want, run1(x), 24, 2e-4);
+	/* One exact order: a value whose f32 steps are known. */
+	float d = (float)sqrt((double)((float)p[18] + 1e-3f));
+	float first = ((float)x[0] - (float)p[12]) / d * (float)p[0] + (float)p[6];
+	assert_true((double)first == run1(x)[0]);
+}
+
+static void
+test_limits(void **state)
+{
+	const double x[5] = {-2.0, -0.0, 1.5, 7.0, 3.0};
+	const double relu[5] = {0, 0, 1.5, 7, 3}, relu6[5] = {0, 0, 1.5, 6, 3};
+	const double clip[5] = {-1, 0, 1.5, 2, 2};
+
+	(void)state;
+	output(op1(QN_OP_relu, input("x", "tensor<5xf32>"), NULL, NULL));
+	near(relu, run1(x), 5, 0.0);
+	fresh_graph();
+	output(op1(QN_OP_relu6, input("x", "tensor<5xf32>"), NULL, NULL));
+	near(relu6, run1(x), 5, 0.0);
+	fresh_graph();
+	output(op1(QN_OP_clip, input("x", "tensor<5xf32>"),
+		   attributes((qn_attrs){.clip = {.min = -1.0, .max = 2.0}}), NULL));
+	near(clip, run1(x), 5, 0.0);
+}
+
+static double
+window(const double *x, int oy, int ox, int c, bool mean)
+{
+	double sum = 0.0, most = -HUGE_VAL, n = 0.0;
+
+	for (int k = 0; k < 9; k++) {
+		int iy = oy * 2 - 1 + k / 3, ix = ox * 2 - 1 + k % 3;
+
+		if (iy < 0 || iy >= 5 || ix < 0 || ix >= 6)
+			continue;
+		double v = x[(iy * 6 + ix) * 3 + c];
+		sum += v;
+		most = v > most ? v : most;
+		n += 1.0;
+	}
+	return mean ? sum / n : most;
+}
+
+static void
+test_pools(void **state)
+{
+	const qn_attrs *a = attributes((qn_attrs){.pool = {.kernel = {3, 3}, .stride = {2, 2},
+							   .pad = {1, 1, 1, 1}}});
+	double *x = reals(90), most[27], mean[27], global[3] = {0, 0, 0};
+
+	(void)state;
+	for (int i = 0; i < 27; i++) {
+		most[i] = window(x, i / 9, i / 3 % 3, i % 3, false);
+		mean[i] = window(x, i / 9, i / 3 % 3, i % 3, true);
+	}
+	for (int i = 0; i < 90; i++)
+		global[i % 3] += x[i] / 30.0;
+	output(op1(QN_OP_max_pool, input("x", "tensor<1x5x6x3xf32>"), a, NULL));
+	near(most, run1(x), 27, 0.0);
+	fresh_graph();
+	output(op1(QN_OP_avg_pool, input("x", "tensor<1x5x6x3xf32>"), a, NULL));
+	near(mean, run1(x), 27, 1e-6);
+	fresh_graph();
+	output(op1(QN_OP_global_avg_pool, input("x", "tensor<1x5x6x3xf32>"), NULL, NULL));
+	near(global, run1(x), 3, 1e-6);
+}
+
+static void
+test_softmax(void **state)
+{
+	double *x = reals(24), want[24];
+
+	(void)state;
+	x[5] = 80.0;
+	for (int axis = 0; axis < 3; axis++) {
+		const int step[3] = {12, 4, 1}, len[3] = {2, 3, 4};
+
+		fresh_graph();
+		output(op1(QN_OP_softmax, input("x", "tensor<2x3x4xf32>"),
+			   attributes((qn_attrs){.axis = {.axis = axis - (axis == 2 ? 3 : 0)}}),
+			   NULL));
+		for (int i = 0; i < 24; i++) {
+			int first = i - i / step[axis] % len[axis] * step[axis];
+			double sum = 0.0;
+
+			for (int k = 0; k < len[axis]; k++)
+				sum += exp(x[first + k * step[axis]] - x[i]);
+			want[i] = 1.0 / sum;
+		}
+		near(want, run1(x), 24, 1e-7);
+	}
+}
+
+static void
+test_moves(void **state)
+{
+	double x[24], y[6] = {100, 101, 102, 103, 104, 105}, want[120];
+
+	(void)state;
+	for (int i = 0; i < 24; i++)
+		x[i] = i;
+	output(op1(QN_OP_transpose, input("x", "tensor<2x3x4xf32>"),
+		   attributes((qn_attrs){.perm = {.perm = {3, {2, 0, 1}}}}), NULL));
+	for (int i = 0; i < 24; i++)
+		want[i] = x[i / 3 % 2 * 12 + i % 3 * 4 + i / 6];
+	near(want, run1(x), 24, 0.0);
+	fresh_graph();
+	qn_id a = input("x", "tensor<2x3x4xf32>"), b = input("y", "tensor<2x3x1xf32>");
+	output(op2(QN_OP_concat, b, a, attributes((qn_attrs){.axis = {.axis = -1}}), NULL));
+	for (int i = 0; i < 30; i++)
+		want[i] = i % 5 == 0 ? y[i / 5] : x[i / 5 * 4 + i % 5 - 1];
+	near(want, run((const double *[]){x, y}), 30, 0.0);
+	fresh_graph();
+	output(op1(QN_OP_pad, input("x", "tensor<2x3x4xf32>"),
+		   attributes((qn_attrs){.pad = {.before = {3, {0, 1, 0}}, .after = {3, {1, 0, 1}},
+						 .value = -2.5, .code = INT32_MIN}}), NULL));
+	for (int i = 0; i < 60; i++) {
+		int p = i / 20, q = i / 5 % 4, s = i % 5;
+		bool inside = p < 2 && q > 0 && s < 4;
+
+		want[i] = inside ? x[p * 12 + (q - 1) * 4 + s] : -2.5;
+	}
+	near(want, run1(x), 60, 0.0);
+	fresh_graph();
+	output(op1(QN_OP_flatten, op1(QN_OP_reshape, input("x", "tensor<2x3x4xf32>"),
+				      attributes((qn_attrs){.shape = {.shape = {3, {4, 1, -1}}}}),
+				      NULL), NULL, NULL));
+	near(x, run1(x), 24, 0.0);
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, rig_setup, rig_teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_multiplier), T(test_code_of),   T(test_exp),   T(test_conv_order),
+		T(test_sum_order),  T(test_dense),     T(test_norm),  T(test_broadcast),
+		T(test_limits),     T(test_pools),     T(test_moves), T(test_softmax),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
