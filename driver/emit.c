@@ -76,6 +76,27 @@ file_name(qn_arena *a, const char *folder, const char *name, const char *suffix)
 }
 
 static qn_status
+check_budget(qn_env *env, const char *name, const char *id, const char *what, size_t have, size_t most)
+{
+	if (most == 0 || have <= most)
+		return QN_OK;
+	return qn_report(env, QN_EBUDGET, id, name, "the model needs %zu bytes of %s, %zu more than the budget of %zu", have, what, have - most, most);
+}
+
+/* Sizes for the caller, against the caller's budgets. */
+static qn_status
+measure(emit_call *c, const qn_plan *p)
+{
+	const qn_emit_options *o = c->opts;
+
+	c->info = (qn_emit_info){qn_arena_str(c->m->arena, p->name), p->scratch_bytes, p->lower_bound, p->weight_bytes, p->nstep};
+	qn_status scratch = check_budget(c->m->env, p->name, "budget.scratch", "scratch", p->scratch_bytes, o->max_scratch_bytes);
+	qn_status weights = check_budget(c->m->env, p->name, "budget.weights", "constants", p->weight_bytes, o->max_weight_bytes);
+
+	return scratch != QN_OK ? scratch : weights;
+}
+
+static qn_status
 emit(void *arg, qn_arena *a)
 {
 	emit_call *c = arg;
@@ -90,6 +111,7 @@ emit(void *arg, qn_arena *a)
 		return qn_report(c->m->env, QN_EINVALID, "emit.stage", c->m->name, "only an integer model can be emitted; this one is %s: compile it first",
 		                 qn_stage_names[c->m->stage]);
 	QN_TRY(qn_plan_make(qn_model_entry(c->m), c->opts->name != NULL ? c->opts->name : c->m->name, a, &plan));
+	QN_TRY(measure(c, plan));
 	if (c->opts->ntest > 0)
 		QN_TRY(make_selftest(c, plan, a, &test));
 	qn_buf_init(&canonical, a);
@@ -103,7 +125,6 @@ emit(void *arg, qn_arena *a)
 		if (text[i].text != NULL)
 			files[n++] = (qn_file_out){file_name(a, c->folder, plan->name, text[i].suffix), text[i].text, text[i].n};
 	files[n++] = (qn_file_out){file_name(a, c->folder, plan->name, ".report.json"), report.data, report.n};
-	c->info = (qn_emit_info){plan->scratch_bytes, plan->lower_bound, plan->weight_bytes, plan->nstep};
 	return qn_files_write(c->m->env, n, files);
 }
 

@@ -158,6 +158,27 @@ qn_model_output_type(qn_model *m, size_t k)
 	return type_text(m, qn_model_entry(m)->output[k].value);
 }
 
+static qn_status
+print_kinds(void *arg, qn_arena *scratch)
+{
+	model_call *c = arg;
+	qn_buf b;
+
+	(void)scratch;
+	qn_buf_init(&b, c->m->arena);
+	qn_summary_kinds(&b, c->m);
+	c->text = qn_buf_str(&b);
+	return QN_OK;
+}
+
+const char *
+qn_model_kinds(qn_model *m)
+{
+	model_call c = {.m = m};
+
+	return qn_guard(qn_box(m)->ctx, print_kinds, &c) == QN_OK ? c.text : NULL;
+}
+
 /* ---- writing ---- */
 
 static qn_status

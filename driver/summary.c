@@ -45,8 +45,8 @@ qn_model_describe(const qn_model *m)
 	return info;
 }
 
-static void
-print_nodes_by_kind(qn_buf *b, const qn_model *m)
+void
+qn_summary_kinds(qn_buf *b, const qn_model *m)
 {
 	size_t count[QN_NOP] = {0};
 	const char *sep = "";
@@ -54,14 +54,12 @@ print_nodes_by_kind(qn_buf *b, const qn_model *m)
 	for (size_t i = 0; i < m->ngraph; i++)
 		for (qn_id id = 1; id < m->graph[i]->n; id++)
 			count[qn_graph_node(m->graph[i], id)->op]++;
-	qn_buf_puts(b, "nodes        ");
 	for (qn_op op = 0; op < QN_NOP; op++) {
 		if (count[op] == 0 || op == QN_OP_input || op == QN_OP_const)
 			continue;
 		qn_buff(b, "%s%s %zu", sep, qn_opinfo_get(op)->name, count[op]);
 		sep = ", ";
 	}
-	qn_buf_putc(b, '\n');
 }
 
 static void
@@ -103,7 +101,9 @@ qn_summary_print(qn_buf *b, const qn_model *m)
 	}
 	qn_buff(b, "parameters   %llu (%llu bytes)\n", (unsigned long long)info.parameters, (unsigned long long)info.constant_bytes);
 	qn_buff(b, "MACs         %llu\n", (unsigned long long)info.macs);
-	print_nodes_by_kind(b, m);
+	qn_buf_puts(b, "nodes        ");
+	qn_summary_kinds(b, m);
+	qn_buf_putc(b, '\n');
 	for (size_t i = 0; i < m->ngraph; i++) {
 		qn_buff(b, "graph        %s\n", m->graph[i]->name);
 		print_graph(b, m->graph[i]);

@@ -6,7 +6,7 @@
 #include "program.h"
 
 static void
-print_summary(qn_model *m, const char *folder, const char *name, const qn_emit_info *e)
+print_summary(qn_model *m, const char *folder, const qn_emit_info *e, bool has_test)
 {
 	qn_model_info i = qn_model_describe(m);
 
@@ -19,26 +19,27 @@ print_summary(qn_model *m, const char *folder, const char *name, const qn_emit_i
 	printf("MACs         %llu\n", (unsigned long long)i.macs);
 	printf("weights      %zu bytes\n", e->weight_bytes);
 	printf("scratch      %zu bytes (lower bound %zu)\n", e->scratch_bytes, e->scratch_lower_bound);
-	printf("nodes        %zu in %zu steps\n", i.nodes, e->steps);
-	printf("files        %s/%s.{h,c,report.json}, %s_weights.c, %s_selftest.c\n", folder, name, name, name);
+	printf("nodes        %zu in %zu steps: %s\n", i.nodes, e->steps, qn_model_kinds(m));
+	printf("files        %s/%s.h, .c, .report.json, _weights.c%s\n", folder, e->name, has_test ? ", _selftest.c" : "");
 }
 
-static int
-self_test_samples(const options *o)
+/* A whole number from 0 to most; `otherwise` when the option is not there, -1 after a message. */
+static long
+number(const char *option, const char *text, long otherwise, long most)
 {
 	char *end;
 
-	if (o->self_test == NULL)
-		return 4;
-	long n = strtol(o->self_test, &end, 10);
-	if (*end == '\0' && end != o->self_test && n >= 0 && n <= 1000)
-		return (int)n;
-	fprintf(stderr, "quern compile: --self-test: '%s' is no number from 0 to 1000\n", o->self_test);
+	if (text == NULL)
+		return otherwise;
+	long n = strtol(text, &end, 10);
+	if (*end == '\0' && end != text && n >= 0 && n <= most)
+		return n;
+	fprintf(stderr, "quern compile: %s: '%s' is no number from 0 to %ld\n", option, text, most);
 	return -1;
 }
 
 static qn_status
-compile(qn_ctx *ctx, const options *o, int test_samples)
+compile(qn_ctx *ctx, const options *o, const qn_emit_options *numbers)
 {
 	qn_model *m = NULL;
 	qn_array *calib[MAX_VALUES] = {0};
@@ -57,24 +58,31 @@ compile(qn_ctx *ctx, const options *o, int test_samples)
 		return status;
 	if (o->stop_after != NULL)
 		return qn_print(m, QN_FORMAT_IR, program_write_stdout, NULL);
-	qn_emit_options emit = {.name = o->name, .test = calib, .ntest = test_samples > 0 ? (size_t)o->ncalib : 0, .test_samples = (size_t)test_samples};
+	qn_emit_options emit = *numbers;
+	emit.name = o->name;
+	emit.test = calib;
+	emit.ntest = emit.test_samples > 0 ? (size_t)o->ncalib : 0;
 	status = qn_emit(m, folder, &emit, &info);
 	if (status == QN_OK)
-		print_summary(m, folder, o->name != NULL ? o->name : qn_model_name(m), &info);
+		print_summary(m, folder, &info, emit.ntest > 0);
 	return status;
 }
 
 int
 cmd_compile(const options *o)
 {
-	int samples = self_test_samples(o);
+	enum { MOST = 1 << 30 };
+	long samples = number("--self-test", o->self_test, 4, 1000);
+	long scratch = number("--max-scratch", o->max_scratch, 0, MOST);
+	long weights = number("--max-weights", o->max_weights, 0, MOST);
+	qn_emit_options numbers = {.test_samples = (size_t)samples, .max_scratch_bytes = (size_t)scratch, .max_weight_bytes = (size_t)weights};
 
 	if (o->list_passes) {
 		program_list_passes();
 		return 0;
 	}
-	if (samples < 0)
+	if (samples < 0 || scratch < 0 || weights < 0)
 		return QN_EUSAGE;
 	qn_ctx *ctx = program_open(o);
-	return ctx == NULL ? 1 : program_close(ctx, compile(ctx, o, samples));
+	return ctx == NULL ? 1 : program_close(ctx, compile(ctx, o, &numbers));
 }

@@ -33,6 +33,8 @@ const option_row compile_options[] = {
 	{"--output", 'o', LIST(out), "FOLDER", "where the files go; it is made if need be (default: out)"},
 	{"--name", 0, TEXT(name), "NAME", "prefix of files and C symbols (default: the model's name)"},
 	{"--self-test", 0, TEXT(self_test), "N", "samples in the self-test, taken from the calibration data (default 4; 0: none)"},
+	{"--max-scratch", 0, TEXT(max_scratch), "BYTES", "exit with 5, writing nothing, when the scratch buffer would be larger"},
+	{"--max-weights", 0, TEXT(max_weights), "BYTES", "exit with 5, writing nothing, when the constants would be larger"},
 	PASS_ROWS,
 	COMMON_ROWS,
 };

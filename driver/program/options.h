@@ -22,7 +22,7 @@ typedef struct options {
 	int ndata;
 	const char *labels;
 	const char *name, *scheme, *method, *percentile, *weights, *rounding;
-	const char *passes, *print_after, *stop_after, *emit, *self_test, *min_accuracy;
+	const char *passes, *print_after, *stop_after, *emit, *self_test, *min_accuracy, *max_scratch, *max_weights;
 	bool real, quiet, list_passes, help;
 } options;
 

@@ -107,6 +107,7 @@ QN_API const char *qn_model_input_name(const qn_model *m, size_t k);
 QN_API const char *qn_model_output_name(const qn_model *m, size_t k);
 QN_API const char *qn_model_input_type(qn_model *m, size_t k); /* "tensor<1x8x8x1xf32>"; NULL when there is no memory */
 QN_API const char *qn_model_output_type(qn_model *m, size_t k);
+QN_API const char *qn_model_kinds(qn_model *m); /* "conv2d 4, dense 1"; NULL when there is no memory */
 
 /* Receives text in pieces; anything but 0 stops with QN_EIO. */
 typedef int qn_write_fn(void *user, const char *text, size_t n);
@@ -183,9 +184,12 @@ typedef struct qn_emit_options { /* all zero: defaults */
 	qn_array *const *test;   /* samples for the self-test, one array an input; NULL: no self-test file */
 	size_t ntest;
 	size_t test_samples;     /* how many of them; 0: 4 */
+	size_t max_scratch_bytes; /* budgets; 0: none.  Exceeding one is QN_EBUDGET, and nothing is written */
+	size_t max_weight_bytes;
 } qn_emit_options;
 
 typedef struct qn_emit_info {
+	const char *name; /* the prefix as a C identifier; lives as long as the model */
 	size_t scratch_bytes, scratch_lower_bound, weight_bytes, steps;
 } qn_emit_info;
 
