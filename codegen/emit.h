@@ -24,7 +24,7 @@ typedef struct qn_step {
 } qn_step;
 
 typedef struct qn_plan {
-	const qn_graph *g;
+	const qn_graph *g;    /* if the graph has calls, a copy without: steps name nodes of this one */
 	const char *name;     /* prefix of all symbols: a C identifier */
 	qn_step *step;
 	size_t nstep;

@@ -90,8 +90,8 @@ put_port_macros(qn_emitter *e, const port *t, qn_buf *b)
 		return;
 	qn_elem_param(&e->g->model->types, t->type->elem, 0, &scale, &zp);
 	qn_buff(b, "#define %s_%s_%s_SCALE %g\n", e->macro, t->way, id, scale);
-	qn_buff(b, zp < 0 ? "#define %s_%s_%s_ZERO_POINT (%lld)\n" : "#define %s_%s_%s_ZERO_POINT %lld\n",
-		e->macro, t->way, id, (long long)zp);
+	qn_buff(b, "#define %s_%s_%s_ZERO_POINT ", e->macro, t->way, id);
+	qn_buff(b, zp < 0 ? "(%lld)\n" : "%lld\n", (long long)zp);
 }
 
 static void
@@ -120,9 +120,9 @@ put_selftest(qn_emitter *e, qn_buf *b)
 	const char *name = e->plan->name;
 
 	qn_buff(b,
-		"/* Runs the samples of %s_selftest.c. 0: all agree; else nonzero, with the sample and the step\n"
-		" * that differ first. A step from %s_STEPS on is output *step - %s_STEPS; without\n"
-		" * %s_TRACE only outputs are compared. Not re-entrant. */\n"
+		"/* Runs the samples of %s_selftest.c. 0: all agree; else nonzero, with the sample and\n"
+		" * the step that differ first. A step from %s_STEPS on is output *step - %s_STEPS;\n"
+		" * without %s_TRACE only outputs are compared. Not re-entrant. */\n"
 		"int %s_selftest(uint32_t *sample, uint32_t *step);\n\n",
 		name, e->macro, e->macro, e->macro, name);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_print.c - small texts of the emitted C: types, numbers, arrays, comments, argument structs. */
+/* emit_print.c - small texts of the emitted C: types, numbers, arrays, comments, arguments. */
 #include <string.h>
 
 #include "codegen/emitter.h"

@@ -4,13 +4,13 @@
  *   cc -DNET_TRACE -DNET_SELFTEST_MAIN net.c net_weights.c net_selftest.c && ./a.out
  *   net: self-test passed (4 samples, 6 steps)
  *
- * The CRC of a step is CRC-32 (IEEE 802.3) of its bytes with codes of several bytes little-endian. */
+ * The CRC of a step is CRC-32 (IEEE 802.3) of its bytes, codes of several bytes little-endian. */
 #include "codegen/emitter.h"
 
 /* "static const int8_t in_image[2][64] = {{…}, {…}};" */
 static void
-put_samples(qn_emitter *e, const char *prefix, const char *port, const qn_type *type, size_t nsample,
-	const void *const *data, size_t step, qn_buf *b)
+put_samples(qn_emitter *e, const char *prefix, const char *port, const qn_type *type,
+	size_t nsample, const void *const *data, size_t step, qn_buf *b)
 {
 	size_t count = (size_t)qn_type_count(type), i;
 	qn_plain plain = qn_stored_plain(type);

@@ -83,8 +83,8 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 	put_externs(e, b);
 	qn_buf_put(b, qn_buf_str(&e->args), e->args.n);
 	put_checks(e, b);
-	qn_buff(b, "\nvoid\n%s_run(void *scratch, const %s_inputs *in, %s_outputs *out)\n{\n", name, name,
-		name);
+	qn_buff(b, "\nvoid\n%s_run(void *scratch, const %s_inputs *in, %s_outputs *out)\n{\n", name,
+		name, name);
 	if (e->uses_scratch)
 		qn_buf_puts(b, "\tint8_t *const s = (int8_t *)scratch;\n");
 	if (e->window > 0)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emit_value.c - how emitted C names a value.
  *
- *   graph input  in->image          constant                 net_conv1_w
- *   graph output out->probs         any other result         s + 128, or (int32_t *)(void *)(s + 128) */
+ *   graph input   in->image       any other result   s + 128
+ *   graph output  out->probs                         (int32_t *)(void *)(s + 128)
+ *   constant      net_conv1_w */
 #include <string.h>
 
 #include "codegen/emitter.h"
@@ -71,8 +72,10 @@ qn_emit_operand(qn_emitter *e, const qn_step *s, uint32_t j)
 bool
 qn_operand_varies(const qn_emitter *e, const qn_step *s, uint32_t j)
 {
-	return j < s->nin &&
-	       qn_graph_node(e->g, qn_value_root(e->plan->step, e->step_of, s->in[j]))->op != QN_OP_const;
+	if (j >= s->nin)
+		return false;
+	qn_id root = qn_value_root(e->plan->step, e->step_of, s->in[j]);
+	return qn_graph_node(e->g, root)->op != QN_OP_const;
 }
 
 static const char *

@@ -2,7 +2,7 @@
 /* emitter.h - what the files that write C share: the emitter, a row per op, and printing.
  *
  *   e->args  static const qn_dense_args net_fc_args = {        e->run  / * fc * /
- *                    1, 64, 10, / * batch, in, out * /                 qn_dense_s8(&net_fc_args, …);
+ *                    1, 64, 10, / * batch, in, out * /             qn_dense_s8(&net_fc_args, …);
  *
  * An op's row prints into both; what it mentions of the model's constants goes into e->constant. */
 #ifndef QN_CODEGEN_EMITTER_H
@@ -43,7 +43,7 @@ typedef struct qn_emit_form {
 	const char *why;   /* why no C is written for this op; NULL when it is */
 	bool alias;        /* the result is the bytes of input 0 */
 	uint32_t in_place; /* bit j: the result may lie where input j of the same size lies */
-	/* Whether a requantize of the result fits into the same kernel call; if so its fields are set. */
+	/* Whether a requantize of the result fits into the same call; if so its fields are set. */
 	bool (*fuse)(void *args, const qn_requantize_args *r);
 	/* Prints one step; args is its kernel's argument struct. */
 	void (*emit)(qn_emitter *e, const qn_step *s, const void *args);
@@ -83,7 +83,8 @@ void qn_emit_ints(qn_buf *b, const void *args, const char *fields);
 /* A pointer field: the symbol, or NULL. */
 void qn_emit_pointer(qn_buf *b, const char *field, const char *symbol);
 
-/* Opens "static const TYPE NAME_STEP_args = {" in e->args and returns the symbol; count 0: no array. */
+/* Opens "static const TYPE NAME_STEP_args = {" in e->args and returns the symbol; count 0: no
+ * array. */
 const char *qn_emit_open(qn_emitter *e, const qn_step *s, const char *type, size_t count);
 void qn_emit_close(qn_emitter *e);
 
@@ -100,11 +101,11 @@ const char *qn_emit_operand(qn_emitter *e, const qn_step *s, uint32_t j);
 bool qn_operand_varies(const qn_emitter *e, const qn_step *s, uint32_t j);
 /* A pointer expression for a value, as a pointer to `as` (QN_NPLAIN: any object pointer). */
 const char *qn_emit_ref(qn_emitter *e, qn_id id, qn_plain as);
-/* Adds the statement KERNEL(&args, operand 0, …, result); rows: a window's row pointers stand before
- * the result. */
-void qn_emit_call(qn_emitter *e, const qn_step *s, const char *kernel, const char *args, qn_plain in,
-	uint32_t nin, bool rows, qn_plain out);
-/* "out->probs" or the like for output k, and statements for outputs that no step writes. */
+/* Adds the statement KERNEL(&args, operand 0, …, result); rows: a window's row pointers stand
+ * before the result. */
+void qn_emit_call(qn_emitter *e, const qn_step *s, const char *kernel, const char *args,
+	qn_plain in, uint32_t nin, bool rows, qn_plain out);
+/* Adds statements for the outputs that no step writes. */
 void qn_emit_output_copies(qn_emitter *e);
 
 #endif

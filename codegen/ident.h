@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ident.h - free names become C identifiers, each one unique in its set.
  *
- *   "conv1/w:0" -> conv1_w_0      "int" -> int_2      "3x3" -> n3x3      "Conv" after "conv" -> Conv_2
+ *   "conv1/w:0" -> conv1_w_0      "int" -> int_2    "3x3" -> n3x3    "Conv" after "conv" -> Conv_2
  *
  * Identifiers are unique without regard to case, so that they stay unique in macros, which are in
  * capitals.  Keywords of C and C++ and a few macros that compilers predefine count as taken.  No

@@ -2,7 +2,7 @@
 /* kernel_text.h - the text of the integer kernels, cut into pieces, and which of them a program
  * needs.  How a header is cut is written at the top of runtime/fixed.h.
  *
- *   body of NAME_run mentions qn_dense_s8 -> qn_dense_dot, qn_requant -> qn_apply, qn_clamp32 -> … */
+ *   NAME_run mentions qn_dense_s8 -> qn_dense_dot, qn_requant -> qn_apply, qn_clamp32 -> … */
 #ifndef QN_CODEGEN_KERNEL_TEXT_H
 #define QN_CODEGEN_KERNEL_TEXT_H
 

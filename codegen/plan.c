@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "codegen/emitter.h"
+#include "codegen/inline.h"
 #include "codegen/schedule.h"
 #include "ir/diag.h"
 
@@ -262,11 +263,13 @@ count_weights(qn_plan *plan, qn_arena *a)
 qn_status
 qn_plan_make(const qn_graph *g, const char *name, qn_arena *a, qn_plan **out)
 {
-	planner p = {.g = g, .arena = a};
+	planner p = {.arena = a};
 	qn_plan *plan = QN_NEW(a, qn_plan, 1);
 	qn_names names;
 
 	*out = NULL;
+	QN_TRY(qn_graph_inline(g, a, &g));
+	p.g = g;
 	QN_TRY(qn_schedule_make(g, a, &p.step, &p.nstep));
 	p.step_of = qn_step_of(g, p.step, p.nstep, a);
 	p.last = QN_NEW(a, size_t, p.nstep + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sum.c - see sum.h.  Weights that are not constant have no symbol; the call then works on a copy of
- * the argument struct:
+/* sum.c - see sum.h.  Weights that are not constant have no symbol; the call then works on a copy
+ * of the argument struct:
  *
  *   qn_dense_args a = net_product_args;
  *   a.w = s + 64;

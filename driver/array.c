@@ -13,7 +13,7 @@ qn_array_alloc(qn_ctx *ctx)
 
 	if (x == NULL)
 		qn_env_oom(&ctx->env);
-	*x = (qn_array){.ctx = ctx, .next = ctx->arrays};
+	*x = (qn_array){.name = "samples", .ctx = ctx, .next = ctx->arrays};
 	ctx->arrays = x;
 	qn_arena_init(&x->arena, &ctx->env);
 	qn_types_init(&x->types, &x->arena);
@@ -57,6 +57,7 @@ load(void *arg, qn_arena *scratch)
 	c->x = qn_array_alloc(c->ctx);
 	QN_TRY(qn_npy_read(&c->x->types, &c->x->arena, c->path, &t));
 	c->x->tensor = t;
+	c->x->name = qn_arena_str(&c->x->arena, c->path);
 	return QN_OK;
 }
 

@@ -32,6 +32,7 @@ struct qn_array {
 	qn_arena arena;
 	qn_types types;
 	const qn_tensor *tensor;
+	const char *name; /* the file, for messages; "samples" for arrays from memory */
 	qn_ctx *ctx;
 	struct qn_array *next;
 };

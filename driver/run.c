@@ -14,6 +14,8 @@ codes_for(const qn_graph *g, const qn_node *in, const qn_tensor *x, qn_arena *a)
 	if (!qn_elem_is_quant(in->type->elem) || in->type->elem->kind != QN_ELEM_UNIFORM || in->type->elem->gran != QN_PER_TENSOR ||
 	    (x->type->elem->plain != QN_PLAIN_f32 && x->type->elem->plain != QN_PLAIN_f64))
 		return x;
+	if (!same_sample(in->type, x->type) || qn_tensor_find_nonfinite(x) >= 0)
+		return x; /* for the data set to refuse: a code of NaN would be a zero point */
 	const qn_type *real = qn_type_plain(t, QN_PLAIN_f32, x->type->rank, x->type->dim);
 	const qn_tensor *f32 = qn_tensor_view(a, real, qn_tensor_as_f32(a, x));
 	return qn_tensor_quantize(t, a, f32, qn_type_with_elem(t, real, in->type->elem));
@@ -26,13 +28,8 @@ qn_samples_for(const qn_graph *g, qn_arena *a, size_t n, qn_array *const *in, co
 	const char **name = QN_NEW(a, const char *, n);
 
 	for (size_t i = 0; i < n; i++) {
-		name[i] = names != NULL ? names[i] : "samples";
+		name[i] = names != NULL ? names[i] : in[i]->name;
 		x[i] = in[i]->tensor;
-		/* codes of NaN would be zero points: non-finite samples are refused before */
-		int64_t bad = qn_tensor_find_nonfinite(x[i]);
-		if (bad >= 0)
-			return qn_report(g->model->env, QN_EINVALID, "data.nonfinite", name[i], "element %lld is %g; samples must be finite", (long long)bad,
-			                 qn_tensor_f64(x[i], bad));
 		if (i < g->ninput)
 			x[i] = codes_for(g, qn_graph_node(g, g->input[i]), x[i], a);
 	}

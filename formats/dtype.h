@@ -15,9 +15,7 @@
 static inline qn_plain
 qn_dtype_of(const qn_elem *e)
 {
-	qn_plain p = e->kind == QN_ELEM_CALIBRATED ? e->expressed : e->plain;
-
-	return p == QN_PLAIN_i4 ? QN_PLAIN_i8 : p == QN_PLAIN_u4 ? QN_PLAIN_u8 : p;
+	return e->plain == QN_PLAIN_i4 ? QN_PLAIN_i8 : e->plain == QN_PLAIN_u4 ? QN_PLAIN_u8 : e->plain;
 }
 
 #endif

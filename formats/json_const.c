@@ -66,8 +66,8 @@ error_code(qn_json_reader *r, const qn_json *v, const qn_elem *e, const char *na
 	int64_t hi = 0;
 
 	code_range(e, &lo, &hi);
-	qn_json_error(r, v, "tensor.range", "element %lld of \"%s\" is no integer from %lld to %lld%s", index, name, (long long)lo,
-	              (long long)hi, hi == INT64_MAX ? "; beyond 2^53 write it as a string" : "");
+	qn_json_error(r, v, "tensor.range", "element %lld of \"%s\" is no integer from %lld to %lld%s", index, name, (long long)lo, (long long)hi,
+		      hi == INT64_MAX ? "; beyond 2^53 write it as a string" : "");
 }
 
 static void
@@ -83,8 +83,8 @@ read_inline(qn_json_reader *r, const qn_json *v, const qn_json *data, const qn_t
 	bool real = count >= 0 && qn_elem_is_float(type->elem);
 	void *bytes = NULL;
 
-	if (count < 0) {
-		qn_json_error(r, v, "tensor.type", "the type of a constant must be a tensor of static shape");
+	if (count < 0 || type->elem->kind == QN_ELEM_CALIBRATED) {
+		qn_json_error(r, v, "tensor.type", "the type of a constant must be a tensor of static shape whose elements are stored");
 		return NULL;
 	}
 	if ((uint64_t)count != data->n) {
@@ -151,21 +151,19 @@ open_source(qn_json_reader *r, const qn_json *v)
 	if (s != NULL)
 		return s;
 	if (!is_plain_path(name) || (!safetensors && !ends_with(name, ".npy"))) {
-		qn_json_error(r, v, "tensor.path",
-		              "\"%s\" is no name of a .safetensors or .npy file below the model's folder, such as weights/net.safetensors",
-		              name);
+		qn_json_error(r, v, "tensor.path", "\"%s\" is no name of a .safetensors or .npy file below the model's folder, such as weights/net.safetensors",
+			      name);
 		return NULL;
 	}
 	if (r->folder == NULL) {
-		qn_json_error(r, v, "tensor.path", "\"%s\": this model was read from memory and has no folder; write its data inline",
-		              name);
+		qn_json_error(r, v, "tensor.path", "\"%s\": this model was read from memory and has no folder; write its data inline", name);
 		return NULL;
 	}
 	s = QN_NEW(r->tmp, source, 1);
 	qn_map_puts(&r->files, name, s);
 	const char *path = qn_path_join(r->tmp, r->folder, name);
-	qn_status status = safetensors ? qn_safetensors_open(&r->m->types, r->m->arena, path, &s->safetensors)
-	                               : qn_npy_read(&r->m->types, r->m->arena, path, &s->npy);
+	qn_status status =
+		safetensors ? qn_safetensors_open(&r->m->types, r->m->arena, path, &s->safetensors) : qn_npy_read(&r->m->types, r->m->arena, path, &s->npy);
 	if (status != QN_OK)
 		*s = (source){0};
 	return s;
@@ -242,7 +240,8 @@ read_file(qn_json_reader *r, const qn_json *v, const qn_json *file, const qn_typ
 
 	if (x == NULL)
 		return NULL;
-	if (type != NULL && (type->is_tuple || qn_dtype_of(type->elem) != x->type->elem->plain || !same_shape(type, x->type))) {
+	if (type != NULL &&
+	    (type->is_tuple || type->elem->kind == QN_ELEM_CALIBRATED || qn_dtype_of(type->elem) != x->type->elem->plain || !same_shape(type, x->type))) {
 		qn_buf have;
 
 		qn_buf_init(&have, r->tmp);
@@ -258,7 +257,7 @@ read_file(qn_json_reader *r, const qn_json *v, const qn_json *file, const qn_typ
 const qn_tensor *
 qn_json_const(qn_json_reader *r, const qn_json *v)
 {
-	static const char *const keys[] = {"type", "data", "file", "tensor"};
+	static const char *const keys[] = {"type", "data", "file", "tensor", "after"};
 
 	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
 		return NULL;
@@ -269,8 +268,7 @@ qn_json_const(qn_json_reader *r, const qn_json *v)
 	const qn_type *type = text != NULL && qn_json_is(&r->doc, text, QN_JSON_STRING) ? qn_json_type(r, text) : NULL;
 
 	if ((data == NULL) == (file == NULL)) {
-		qn_json_error(r, v, data == NULL ? "json.key.missing" : "json.key.unknown",
-		              "a constant has either \"data\" or \"file\"");
+		qn_json_error(r, v, data == NULL ? "json.key.missing" : "json.key.unknown", "a constant has either \"data\" or \"file\"");
 		return NULL;
 	}
 	if (data != NULL && qn_json_find(v, "tensor") != NULL)

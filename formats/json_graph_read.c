@@ -5,16 +5,16 @@
  *
  * All sections are read even when an earlier one has errors.  Parameters come before symbols, whatever the order of the file:
  * a bound vector symbol then finds its values stored under the name that the file gives them. */
+#include <math.h>
 #include <string.h>
 
 #include "formats/file.h"
 #include "formats/json_graph.h"
 #include "formats/json_read.h"
 #include "ir/diag.h"
+#include "ir/graph_text.h"
 
 enum { VERSION = 1 };
-
-static const char *const rounding_names[] = {"double", "single", "nearest"};
 
 /* ---- what the parts share ---- */
 
@@ -86,7 +86,7 @@ read_version(qn_json_reader *r)
 
 /* ---- parameters and symbols ---- */
 
-/* Scales and zero points as arrays of equal length; a number by itself is an array of one. */
+/* Scales and zero points: arrays of equal length, or a number each. */
 typedef struct values {
 	size_t n;
 	double *scale;
@@ -94,9 +94,9 @@ typedef struct values {
 } values;
 
 static const qn_json *
-item(const qn_json *v, size_t i)
+item(const qn_json *v, bool array, size_t i)
 {
-	return v->kind == QN_JSON_ARRAY ? &v->child[i] : v;
+	return array ? &v->child[i] : v;
 }
 
 static bool
@@ -120,12 +120,12 @@ read_values(qn_json_reader *r, const qn_json *v, bool array, values *out)
 	out->scale = QN_NEW(r->tmp, double, out->n);
 	out->zp = zp != NULL ? QN_NEW(r->tmp, int64_t, out->n) : NULL;
 	for (size_t i = 0; i < out->n; i++) {
-		if (!qn_json_f64(item(scale, i), &out->scale[i])) {
-			qn_json_error(r, item(scale, i), "json.kind", "a scale must be a number");
+		if (!qn_json_f64(item(scale, array, i), &out->scale[i])) {
+			qn_json_error(r, item(scale, array, i), "json.kind", "a scale must be a number");
 			ok = false;
 		}
-		if (zp != NULL && !qn_json_i64(item(zp, i), &out->zp[i])) {
-			qn_json_error(r, item(zp, i), "json.kind", "a zero point must be an integer");
+		if (zp != NULL && !qn_json_i64(item(zp, array, i), &out->zp[i])) {
+			qn_json_error(r, item(zp, array, i), "json.kind", "a zero point must be an integer");
 			ok = false;
 		}
 	}
@@ -157,13 +157,24 @@ read_symbol(qn_json_reader *r, const qn_json *v)
 	}
 	if (name == NULL || kind == NULL)
 		return;
-	if (qn_symbol_declare(&r->m->types, place, name->string, kind->string[0] == 's' ? QN_SYM_SYMMETRIC : QN_SYM_ASYMMETRIC, n,
-	                      &symbol) != QN_OK)
+	if (qn_symbol_declare(&r->m->types, place, name->string, kind->string[0] == 's' ? QN_SYM_SYMMETRIC : QN_SYM_ASYMMETRIC, n, &symbol) != QN_OK)
 		return;
 	if (qn_json_find(v, "scale") == NULL && qn_json_find(v, "zero_point") == NULL)
 		return;
 	if (read_values(r, v, n > 0, &at))
 		(void)!qn_symbol_bind(&r->m->types, place, name->string, at.n, at.scale, at.zp);
+}
+
+static bool
+scales_ok(qn_json_reader *r, const qn_json *v, const values *at)
+{
+	for (size_t i = 0; i < at->n; i++) {
+		if (at->scale[i] > 0 && isfinite(at->scale[i]))
+			continue;
+		qn_json_error(r, &qn_json_find(v, "scale")->child[i], "param.scale", "scale %g of @%s is not finite and positive", at->scale[i], v->key);
+		return false;
+	}
+	return true;
 }
 
 static void
@@ -184,10 +195,13 @@ read_param(qn_json_reader *r, const qn_json *v)
 			qn_json_error(r, &shape->child[i], "type.param.shape", "a shape has at most %d integers", QN_MAX_RANK);
 			return;
 		}
-	if (ok)
-		(void)!qn_params_intern(&r->m->types, qn_json_place(&r->doc, r->tmp, v), v->key, at.n,
-		                        shape != NULL ? (int32_t)shape->n : 0, shape != NULL ? dim : NULL, at.scale, at.zp,
-		                        &params);
+	if (ok && at.n <= QN_INLINE_PARAMS) {
+		qn_json_error(r, v, "param.length", "@%s has %zu values; up to %d are written in the type", v->key, at.n, QN_INLINE_PARAMS);
+		return;
+	}
+	if (ok && scales_ok(r, v, &at))
+		(void)!qn_params_intern(&r->m->types, qn_json_place(&r->doc, r->tmp, v), v->key, at.n, shape != NULL ? (int32_t)shape->n : 0,
+					shape != NULL ? dim : NULL, at.scale, at.zp, &params);
 }
 
 /* ---- graphs ---- */
@@ -201,7 +215,7 @@ read_functions(qn_json_reader *r, const qn_json *array)
 		qn_graph *g = qn_json_graph(r, v, NULL);
 
 		if (g != NULL && qn_model_graph(r->m, g->name) != NULL)
-			qn_json_error(r, v, "json.name.duplicate", "another function is called \"%s\"", g->name);
+			qn_json_error(r, v, "graph.name.duplicate", "another function is called \"%s\"", g->name);
 		else if (g != NULL)
 			qn_model_add_graph(r->m, g);
 		else if (name != NULL && name->kind == QN_JSON_STRING && qn_map_gets(&r->broken, name->string) == NULL)
@@ -216,7 +230,7 @@ read_entry(qn_json_reader *r)
 	qn_graph *g = v != NULL ? qn_json_graph(r, v, "main") : NULL;
 
 	if (g != NULL && qn_model_graph(r->m, g->name) != NULL)
-		qn_json_error(r, v, "json.name.duplicate", "a function is called \"%s\" too", g->name);
+		qn_json_error(r, v, "graph.name.duplicate", "a function is called \"%s\" too", g->name);
 	else if (g != NULL)
 		qn_model_add_graph(r->m, g);
 }
@@ -224,8 +238,7 @@ read_entry(qn_json_reader *r)
 static void
 read_model(qn_json_reader *r)
 {
-	static const char *const keys[] = {"quern",   "name",   "producer",  "stage", "rounding",
-	                                   "symbols", "params", "functions", "graph"};
+	static const char *const keys[] = {"quern", "name", "producer", "stage", "rounding", "symbols", "params", "functions", "graph"};
 	const qn_json *root = r->doc.root;
 
 	if (!read_version(r))
@@ -236,7 +249,7 @@ read_model(qn_json_reader *r)
 		r->m->name = qn_arena_str(r->m->arena, name->string);
 	(void)qn_json_want(&r->doc, root, "producer", QN_JSON_STRING);
 	r->m->stage = (qn_stage)read_choice(r, "stage", QN_COUNT(qn_stage_names), qn_stage_names);
-	r->m->rounding = read_choice(r, "rounding", QN_COUNT(rounding_names), rounding_names);
+	r->m->rounding = read_choice(r, "rounding", QN_COUNT(qn_rounding_names), qn_rounding_names);
 	const qn_json *params = qn_json_want(&r->doc, root, "params", QN_JSON_OBJECT);
 	for (size_t i = 0; params != NULL && i < params->n; i++)
 		read_param(r, &params->child[i]);

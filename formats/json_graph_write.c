@@ -13,10 +13,9 @@
 #include "formats/json_graph.h"
 #include "formats/json_read.h"
 #include "formats/safetensors.h"
+#include "ir/graph_text.h"
 
 enum { INLINE_LIMIT = 16 };
-
-static const char *const rounding_names[] = {"double", "single", "nearest"};
 
 /* The tensors of the safetensors file, in the order in which they are referred to. */
 typedef struct writer {
@@ -44,12 +43,16 @@ put_zps(qn_json_out *o, size_t n, const int64_t *zp)
 	qn_json_close(o);
 }
 
+/* f32: a symbol's scales, which are rounded to it when they are read; those of parameters are kept as they are. */
 static void
-put_params(qn_json_out *o, const qn_params *p)
+put_params(qn_json_out *o, const qn_params *p, bool f32)
 {
 	qn_json_open(o, "scale", '[', QN_JSON_FLAT);
 	for (size_t i = 0; i < p->n; i++)
-		qn_json_put_f64(o, NULL, p->scale[i]);
+		if (f32)
+			qn_json_put_f32(o, NULL, (float)p->scale[i]);
+		else
+			qn_json_put_f64(o, NULL, p->scale[i]);
 	qn_json_close(o);
 	put_zps(o, p->n, p->zp);
 }
@@ -63,9 +66,9 @@ put_symbol(qn_json_out *o, const qn_symbol *s)
 	if (s->len > 0)
 		qn_json_put_i64(o, "len", s->len);
 	if (s->bound && s->len > 0) {
-		put_params(o, s->vec);
+		put_params(o, s->vec, true);
 	} else if (s->bound) {
-		qn_json_put_f64(o, "scale", s->scale);
+		qn_json_put_f32(o, "scale", (float)s->scale);
 		if (s->zp != 0)
 			qn_json_put_i64(o, "zero_point", s->zp);
 	}
@@ -87,7 +90,7 @@ put_tables(qn_json_out *o, const qn_types *t)
 		const qn_params *p = t->param[i];
 
 		qn_json_open(o, p->name, '{', QN_JSON_FLAT);
-		put_params(o, p);
+		put_params(o, p, false);
 		if (p->rank != 1) {
 			qn_json_open(o, "shape", '[', QN_JSON_FLAT);
 			for (int32_t k = 0; k < p->rank; k++)
@@ -112,6 +115,16 @@ put_type(writer *w, const qn_type *type)
 	qn_json_put_string(&w->o, "type", qn_buf_str(&b));
 }
 
+/* All of the range, which a signed number cannot hold. */
+static uint64_t
+u64_at(const qn_tensor *x, int64_t i)
+{
+	uint64_t v;
+
+	memcpy(&v, (const char *)x->data + (size_t)i * sizeof v, sizeof v);
+	return v;
+}
+
 static void
 put_data(qn_json_out *o, const qn_tensor *x)
 {
@@ -126,7 +139,7 @@ put_data(qn_json_out *o, const qn_tensor *x)
 		else if (real)
 			qn_json_put_f32(o, NULL, (float)qn_tensor_f64(x, i));
 		else if (e->kind == QN_ELEM_PLAIN && e->plain == QN_PLAIN_u64)
-			qn_json_put_u64(o, NULL, (uint64_t)qn_tensor_i64(x, i));
+			qn_json_put_u64(o, NULL, u64_at(x, i));
 		else
 			qn_json_put_i64(o, NULL, qn_tensor_i64(x, i));
 	}
@@ -167,10 +180,12 @@ put_reference(writer *w, const qn_graph *g, const qn_node *n)
 }
 
 static void
-put_constant(writer *w, const qn_graph *g, const qn_node *n)
+put_constant(writer *w, const qn_graph *g, const qn_node *n, const qn_node *after)
 {
 	qn_json_open(&w->o, n->name, '{', QN_JSON_FLAT);
 	put_type(w, n->type);
+	if (after != NULL)
+		qn_json_put_string(&w->o, "after", after->name);
 	if (w->file != NULL && qn_type_count(n->type) > w->limit)
 		put_reference(w, g, n);
 	else
@@ -179,6 +194,23 @@ put_constant(writer *w, const qn_graph *g, const qn_node *n)
 }
 
 /* ---- graphs ---- */
+
+static void
+put_constants(writer *w, const qn_graph *g)
+{
+	const qn_node *after = NULL; /* the last node before the constant */
+
+	qn_json_open(&w->o, "constants", '{', QN_JSON_LINES);
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (n->op == QN_OP_const)
+			put_constant(w, g, n, after);
+		else if (n->op != QN_OP_input)
+			after = n;
+	}
+	qn_json_close(&w->o);
+}
 
 static void
 put_input(writer *w, const qn_node *n)
@@ -232,11 +264,7 @@ put_graph(writer *w, const char *key, const qn_graph *g)
 	for (size_t i = 0; i < g->ninput; i++)
 		put_input(w, qn_graph_node(g, g->input[i]));
 	qn_json_close(&w->o);
-	qn_json_open(&w->o, "constants", '{', QN_JSON_LINES);
-	for (qn_id id = 1; id < g->n; id++)
-		if (qn_graph_node(g, id)->op == QN_OP_const)
-			put_constant(w, g, qn_graph_node(g, id));
-	qn_json_close(&w->o);
+	put_constants(w, g);
 	qn_json_open(&w->o, "nodes", '[', QN_JSON_LINES);
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
@@ -265,7 +293,7 @@ qn_json_print(qn_buf *b, const qn_model *m, const qn_json_opts *opts, qn_buf *we
 	qn_json_put_string(&w.o, "name", m->name);
 	qn_json_put_string(&w.o, "stage", qn_stage_names[m->stage]);
 	if (m->rounding != 0)
-		qn_json_put_string(&w.o, "rounding", rounding_names[m->rounding]);
+		qn_json_put_string(&w.o, "rounding", qn_rounding_names[m->rounding]);
 	put_tables(&w.o, &m->types);
 	if (m->ngraph > 1)
 		qn_json_open(&w.o, "functions", '[', QN_JSON_LINES);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* json_nodes.c - one graph of a model file.  Three steps, so that a mistake hides no other:
  *
- *   1  every input, constant and node gets its name          json.name.duplicate
- *   2  every node is read by itself                          op.unknown, attr.…, type.…, op.input, op.callee
+ *   1  every input, constant and node gets its name          graph.name.duplicate
+ *   2  every node is read by itself                          op.unknown, attr.…, type.…, graph.value.undefined
  *   3  nodes are added, each after what it uses              json.cycle, shape rules
  *
  * Step 3 goes depth first from the nodes in the order of the file, so an order that is topological stays as it is.  What depends on
- * a node with an error is passed over in silence. */
+ * a node with an error is passed over in silence.  A constant stands before all nodes, or behind the node that its "after" names (if
+ * nothing needs it earlier): that keeps the order of a graph that passes have made. */
 #include <string.h>
 
 #include "formats/json_read.h"
@@ -18,11 +19,14 @@ typedef enum entry_state { NEW, OPEN, DONE, FAILED } entry_state;
 typedef struct entry {
 	const qn_json *v;
 	entry_state state;
-	qn_id id;            /* when DONE */
-	qn_node like;        /* without inputs */
-	struct entry **in;   /* like.nin of them */
-	uint32_t next;       /* OPEN: the input to look at */
-	struct entry *below; /* OPEN: who asked for it */
+	bool is_node;                 /* of the section "nodes" */
+	qn_id id;                     /* when DONE */
+	qn_node like;                 /* without inputs */
+	struct entry **in;            /* like.nin of them */
+	uint32_t next;                /* OPEN: the input to look at */
+	struct entry *below;          /* OPEN: who asked for it */
+	struct entry *behind, **last; /* constants to be added after this node, and where to append one */
+	struct entry *sibling;        /* the next constant behind the same node */
 } entry;
 
 typedef struct nodes {
@@ -30,8 +34,10 @@ typedef struct nodes {
 	qn_graph *g;
 	qn_map names; /* -> entry */
 	qn_map outputs;
-	entry *node;  /* those of the section "nodes" */
+	entry *node; /* those of the section "nodes" */
 	size_t n;
+	entry *constant;
+	size_t nconstant;
 } nodes;
 
 /* ---- names ---- */
@@ -42,7 +48,7 @@ declare(nodes *s, const qn_json *v, const char *name, entry *e)
 	const entry *older = qn_map_gets(&s->names, name);
 
 	if (older != NULL)
-		qn_json_error(s->r, v, "json.name.duplicate", "the name \"%s\" is taken by %s", name, qn_json_at(s->r, older->v));
+		qn_json_error(s->r, v, "graph.name.duplicate", "the name \"%s\" is taken by %s", name, qn_json_at(s->r, older->v));
 	else
 		qn_map_puts(&s->names, name, e);
 	if (older != NULL)
@@ -70,7 +76,7 @@ read_named(nodes *s, const qn_json *array, size_t nkeys, const char *const *keys
 		e->like.name = name->string;
 		e->like.place = qn_json_at(s->r, v);
 		if (name->string[0] == '\0')
-			qn_json_error(s->r, name, "json.name.empty", "a name must not be empty");
+			qn_json_error(s->r, name, "graph.name.empty", "a name must not be empty");
 		declare(s, v, name->string, e);
 	}
 	return list;
@@ -105,18 +111,43 @@ read_inputs(nodes *s, const qn_json *array)
 static void
 read_constants(nodes *s, const qn_json *object)
 {
-	entry *list = QN_NEW(s->r->tmp, entry, object != NULL ? object->n : 0);
-
-	for (size_t i = 0; object != NULL && i < object->n; i++) {
+	s->nconstant = object != NULL ? object->n : 0;
+	s->constant = QN_NEW(s->r->tmp, entry, s->nconstant);
+	for (size_t i = 0; i < s->nconstant; i++) {
 		const qn_json *v = &object->child[i];
-		entry *e = &list[i];
+		entry *e = &s->constant[i];
 
 		*e = (entry){.v = v, .like = {.op = QN_OP_const, .name = v->key, .place = qn_json_at(s->r, v)}};
 		declare(s, v, v->key, e);
 		e->like.value = qn_json_const(s->r, v);
 		if (e->like.value == NULL)
 			e->state = FAILED;
-		add(s, e);
+		if (qn_json_find(v, "after") == NULL)
+			add(s, e);
+	}
+}
+
+/* Hangs the constants that have an "after" behind their nodes. */
+static void
+place_constants(nodes *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		s->node[i].is_node = true;
+	for (size_t i = 0; i < s->nconstant; i++) {
+		entry *e = &s->constant[i];
+		const qn_json *after = qn_json_find(e->v, "after");
+
+		if (after == NULL || !qn_json_is(&s->r->doc, after, QN_JSON_STRING))
+			continue;
+		entry *node = qn_map_gets(&s->names, after->string);
+		if (node == NULL || !node->is_node) {
+			qn_json_error(s->r, after, "graph.value.undefined", "there is no node \"%s\"", after->string);
+			continue;
+		}
+		if (node->last == NULL)
+			node->last = &node->behind;
+		*node->last = e;
+		node->last = &e->sibling;
 	}
 }
 
@@ -164,7 +195,7 @@ read_callee(nodes *s, entry *e)
 	}
 	e->like.callee = qn_model_graph(s->r->m, v->string);
 	if (e->like.callee == NULL && qn_map_gets(&s->r->broken, v->string) == NULL)
-		qn_json_error(s->r, v, "op.callee", "no function \"%s\" stands before this one in \"functions\"", v->string);
+		qn_json_error(s->r, v, "graph.callee.undefined", "no function \"%s\" stands before this one in \"functions\"", v->string);
 	return e->like.callee != NULL;
 }
 
@@ -187,7 +218,7 @@ read_operands(nodes *s, entry *e)
 		}
 		e->in[i] = qn_map_gets(&s->names, name->string);
 		if (e->in[i] == NULL) {
-			qn_json_error(s->r, name, "op.input", "there is no input, constant or node \"%s\"", name->string);
+			qn_json_error(s->r, name, "graph.value.undefined", "there is no input, constant or node \"%s\"", name->string);
 			ok = false;
 		}
 	}
@@ -225,8 +256,7 @@ report_cycle(nodes *s, const entry *top, const entry *again)
 	qn_buff(&b, "%s -> ", again->like.name);
 	for (const entry *e = top; e != again; e = e->below)
 		qn_buff(&b, "%s -> ", e->like.name);
-	qn_json_error(s->r, again->v, "json.cycle", "these nodes wait for each other in a circle: %s%s", qn_buf_str(&b),
-	              again->like.name);
+	qn_json_error(s->r, again->v, "json.cycle", "these nodes wait for each other in a circle: %s%s", qn_buf_str(&b), again->like.name);
 }
 
 /* All inputs are DONE or FAILED. */
@@ -242,6 +272,9 @@ finish(nodes *s, entry *e)
 	}
 	e->like.in = in;
 	add(s, e);
+	for (entry *c = e->behind; c != NULL; c = c->sibling)
+		if (c->state == NEW)
+			add(s, c);
 }
 
 /* Adds e and what it needs; a stack in the entries, so that a long chain is no deep recursion. */
@@ -280,6 +313,8 @@ read_nodes(nodes *s, const qn_json *array)
 			read_node(s, &s->node[i]); /* also one without a good name, for its other mistakes */
 	for (size_t i = 0; i < s->n; i++)
 		visit(s, &s->node[i]);
+	for (size_t i = 0; i < s->nconstant; i++)
+		visit(s, &s->constant[i]); /* those behind a node with an error */
 }
 
 /* ---- outputs ---- */
@@ -302,9 +337,9 @@ read_output(nodes *s, const qn_json *v)
 		return;
 	const entry *e = qn_map_gets(&s->names, value->string);
 	if (e == NULL)
-		qn_json_error(s->r, value, "json.output", "there is no input, constant or node \"%s\"", value->string);
+		qn_json_error(s->r, value, "graph.value.undefined", "there is no input, constant or node \"%s\"", value->string);
 	if (qn_map_gets(&s->outputs, name->string) != NULL) {
-		qn_json_error(s->r, v, "json.name.duplicate", "another output is called \"%s\"", name->string);
+		qn_json_error(s->r, v, "graph.name.duplicate", "another output is called \"%s\"", name->string);
 		return;
 	}
 	qn_map_puts(&s->outputs, name->string, s);
@@ -323,8 +358,7 @@ qn_json_graph(qn_json_reader *r, const qn_json *v, const char *name)
 	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
 		return NULL;
 	qn_json_only(&r->doc, v, QN_COUNT(keys), keys);
-	const qn_json *own = name != NULL ? qn_json_want(&r->doc, v, "name", QN_JSON_STRING)
-	                                  : qn_json_need(&r->doc, v, "name", QN_JSON_STRING);
+	const qn_json *own = name != NULL ? qn_json_want(&r->doc, v, "name", QN_JSON_STRING) : qn_json_need(&r->doc, v, "name", QN_JSON_STRING);
 	const qn_json *pattern = qn_json_want(&r->doc, v, "pattern", QN_JSON_STRING);
 	name = own != NULL ? own->string : name != NULL ? name : "";
 	s.g = qn_graph_new(r->m, name);
@@ -336,6 +370,7 @@ qn_json_graph(qn_json_reader *r, const qn_json *v, const char *name)
 	const qn_json *array = qn_json_want(&r->doc, v, "nodes", QN_JSON_ARRAY);
 	s.n = array != NULL ? array->n : 0;
 	s.node = read_named(&s, array, QN_COUNT(node_keys), node_keys);
+	place_constants(&s);
 	read_nodes(&s, array);
 	const qn_json *outputs = qn_json_need(&r->doc, v, "outputs", QN_JSON_ARRAY);
 	for (size_t i = 0; outputs != NULL && i < outputs->n; i++)

@@ -51,8 +51,8 @@ typedef struct builder {
 static void
 report_duplicate(builder *b, const qn_json *v)
 {
-	b->status = qn_report(b->doc->env, QN_EINVALID, b->duplicate, qn_json_place(b->doc, b->doc->arena, v),
-	                      "the key \"%s\" is there twice; remove one", v->key);
+	b->status =
+		qn_report(b->doc->env, QN_EINVALID, b->duplicate, qn_json_place(b->doc, b->doc->arena, v), "the key \"%s\" is there twice; remove one", v->key);
 }
 
 static void
@@ -108,7 +108,7 @@ build(builder *b, const cJSON *c, qn_json *v)
 	v->number = v->kind == QN_JSON_NUMBER ? c->valuedouble : 0;
 	if (!isfinite(v->number))
 		b->status = qn_report(b->doc->env, QN_EINVALID, "json.number", qn_json_place(b->doc, a, v),
-		                      "the number is larger than a double can hold (1.8e308)");
+				      "the number is larger than a double can hold (1.8e308)");
 	if (v->kind != QN_JSON_ARRAY && v->kind != QN_JSON_OBJECT)
 		return;
 	for (const cJSON *k = c->child; k != NULL; k = k->next)
@@ -168,8 +168,7 @@ qn_json_tree(qn_arena *a, const char *file, const char *s, size_t n, const qn_js
 	at = s;
 	h->root = parse_in_c_locale(s, n, &at);
 	if (h->root == NULL)
-		return syntax(out, ids->syntax, s, at, n,
-		              n == 0 ? "the text is empty" : "a bracket, comma, colon or value is missing here");
+		return syntax(out, ids->syntax, s, at, n, n == 0 ? "the text is empty" : "a bracket, comma, colon or value is missing here");
 	while (at < s + n && strchr(" \t\r\n", *at) != NULL && *at != '\0')
 		at++;
 	if (at < s + n)
@@ -227,8 +226,7 @@ qn_json_is(const qn_json_doc *d, const qn_json *v, qn_json_kind kind)
 {
 	if (v->kind == kind)
 		return true;
-	(void)qn_report(d->env, QN_EINVALID, "json.kind", qn_json_place(d, d->arena, v), "this must be %s, not %s",
-	                kind_names[kind], kind_names[v->kind]);
+	(void)qn_report(d->env, QN_EINVALID, "json.kind", qn_json_place(d, d->arena, v), "this must be %s, not %s", kind_names[kind], kind_names[v->kind]);
 	return false;
 }
 
@@ -245,8 +243,7 @@ qn_json_need(const qn_json_doc *d, const qn_json *v, const char *key, qn_json_ki
 {
 	if (qn_json_find(v, key) != NULL)
 		return qn_json_want(d, v, key, kind);
-	(void)qn_report(d->env, QN_EINVALID, "json.key.missing", qn_json_place(d, d->arena, v),
-	                "the key \"%s\" (%s) is missing", key, kind_names[kind]);
+	(void)qn_report(d->env, QN_EINVALID, "json.key.missing", qn_json_place(d, d->arena, v), "the key \"%s\" (%s) is missing", key, kind_names[kind]);
 	return NULL;
 }
 
@@ -267,8 +264,7 @@ qn_json_only(const qn_json_doc *d, const qn_json *v, size_t n, const char *const
 		for (k = 0; k < n; k++)
 			qn_buff(&b, "%s%s", k > 0 ? ", " : "", keys[k]);
 		(void)qn_report(d->env, QN_EINVALID, "json.key.unknown", qn_json_place(d, d->arena, child),
-		                "unknown key \"%s\"; known here: %s; a note of your own begins with _", child->key,
-		                qn_buf_str(&b));
+				"unknown key \"%s\"; known here: %s; a note of your own begins with _", child->key, qn_buf_str(&b));
 	}
 }
 

@@ -15,14 +15,7 @@
 
 enum { QN_JSON_DEPTH = 64, QN_JSON_DIGITS = 63 };
 
-typedef enum qn_json_kind {
-	QN_JSON_NULL,
-	QN_JSON_BOOL,
-	QN_JSON_NUMBER,
-	QN_JSON_STRING,
-	QN_JSON_ARRAY,
-	QN_JSON_OBJECT
-} qn_json_kind;
+typedef enum qn_json_kind { QN_JSON_NULL, QN_JSON_BOOL, QN_JSON_NUMBER, QN_JSON_STRING, QN_JSON_ARRAY, QN_JSON_OBJECT } qn_json_kind;
 
 typedef struct qn_json {
 	qn_json_kind kind;
@@ -49,8 +42,7 @@ typedef struct qn_json_doc {
 } qn_json_doc;
 
 /* ids NULL: the names above.  The tree does not refer to s. */
-qn_status qn_json_tree(qn_arena *a, const char *file, const char *s, size_t n, const qn_json_ids *ids,
-                       qn_json_doc *out) QN_MUST_CHECK;
+qn_status qn_json_tree(qn_arena *a, const char *file, const char *s, size_t n, const qn_json_ids *ids, qn_json_doc *out) QN_MUST_CHECK;
 
 /* What the JSON grammar says about single characters, strings, numbers and depth: NULL when all is well, else the reason, and
  * where.  How the tokens follow each other is not looked at. */

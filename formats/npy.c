@@ -22,9 +22,8 @@ static const struct {
 	char text[3];
 	qn_plain plain;
 } dtypes[] = {
-	{"b1", QN_PLAIN_bool}, {"i1", QN_PLAIN_i8},  {"u1", QN_PLAIN_u8},  {"i2", QN_PLAIN_i16},
-	{"u2", QN_PLAIN_u16},  {"i4", QN_PLAIN_i32}, {"u4", QN_PLAIN_u32}, {"i8", QN_PLAIN_i64},
-	{"u8", QN_PLAIN_u64},  {"f2", QN_PLAIN_f16}, {"f4", QN_PLAIN_f32}, {"f8", QN_PLAIN_f64},
+	{"b1", QN_PLAIN_bool}, {"i1", QN_PLAIN_i8},  {"u1", QN_PLAIN_u8},  {"i2", QN_PLAIN_i16}, {"u2", QN_PLAIN_u16}, {"i4", QN_PLAIN_i32},
+	{"u4", QN_PLAIN_u32},  {"i8", QN_PLAIN_i64}, {"u8", QN_PLAIN_u64}, {"f2", QN_PLAIN_f16}, {"f4", QN_PLAIN_f32}, {"f8", QN_PLAIN_f64},
 };
 
 typedef struct header {
@@ -97,8 +96,7 @@ read_descr(header *h)
 		}
 	}
 	return qn_report(h->env, QN_EUNSUPPORTED, "npy.dtype", h->place,
-	                 "elements of type '%.*s'; supported are b1 i1 u1 and little-endian i2 u2 i4 u4 i8 u8 f2 f4 f8",
-	                 (int)(n < 64 ? n : 64), s);
+			 "elements of type '%.*s'; supported are b1 i1 u1 and little-endian i2 u2 i4 u4 i8 u8 f2 f4 f8", (int)(n < 64 ? n : 64), s);
 }
 
 static qn_status
@@ -195,8 +193,7 @@ read_dict(header *h)
 	if (!h->has_descr || !h->has_order || !h->has_shape)
 		return bad(h, "descr, fortran_order or shape is missing");
 	if (h->fortran && h->rank > 1)
-		return qn_report(h->env, QN_EUNSUPPORTED, "npy.order", h->place,
-		                 "Fortran order (column-major); save numpy.ascontiguousarray(x)");
+		return qn_report(h->env, QN_EUNSUPPORTED, "npy.order", h->place, "Fortran order (column-major); save numpy.ascontiguousarray(x)");
 	return QN_OK;
 }
 
@@ -211,8 +208,7 @@ find_dict(header *h, const char *data, size_t n, const char **rest)
 	if (n < PREFIX_V1)
 		return qn_report(h->env, QN_EINVALID, "npy.truncated", h->place, "the file ends in its header");
 	if (p[6] < 1 || p[6] > 3 || p[7] != 0)
-		return qn_report(h->env, QN_EUNSUPPORTED, "npy.magic", h->place, "format version %d.%d; 1.0, 2.0 and 3.0 are known",
-		                 p[6], p[7]);
+		return qn_report(h->env, QN_EUNSUPPORTED, "npy.magic", h->place, "format version %d.%d; 1.0, 2.0 and 3.0 are known", p[6], p[7]);
 	size_t prefix = p[6] == 1 ? PREFIX_V1 : PREFIX_V2;
 	size_t length = (size_t)p[8] | (size_t)p[9] << 8;
 	if (n >= prefix && p[6] > 1)

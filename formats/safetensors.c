@@ -22,8 +22,8 @@ static const struct {
 	const char *text;
 	qn_plain plain;
 } dtypes[] = {
-	{"BOOL", QN_PLAIN_bool}, {"I8", QN_PLAIN_i8},   {"U8", QN_PLAIN_u8},   {"I16", QN_PLAIN_i16},   {"U16", QN_PLAIN_u16},
-	{"I32", QN_PLAIN_i32},   {"U32", QN_PLAIN_u32}, {"I64", QN_PLAIN_i64}, {"U64", QN_PLAIN_u64},   {"F16", QN_PLAIN_f16},
+	{"BOOL", QN_PLAIN_bool}, {"I8", QN_PLAIN_i8},   {"U8", QN_PLAIN_u8},   {"I16", QN_PLAIN_i16}, {"U16", QN_PLAIN_u16},
+	{"I32", QN_PLAIN_i32},   {"U32", QN_PLAIN_u32}, {"I64", QN_PLAIN_i64}, {"U64", QN_PLAIN_u64}, {"F16", QN_PLAIN_f16},
 	{"BF16", QN_PLAIN_bf16}, {"F32", QN_PLAIN_f32}, {"F64", QN_PLAIN_f64},
 };
 
@@ -67,7 +67,7 @@ read_dtype(const reader *r, const qn_json *v, qn_plain *out)
 			return QN_OK;
 		}
 	return qn_report(r->a->env, QN_EUNSUPPORTED, "safetensors.dtype", qn_json_place(r->doc, r->doc->arena, dtype),
-	                 "the dtype %s is not supported; BOOL I8 … U64 F16 BF16 F32 F64 are", dtype->string);
+			 "the dtype %s is not supported; BOOL I8 … U64 F16 BF16 F32 F64 are", dtype->string);
 }
 
 static qn_status
@@ -78,8 +78,8 @@ read_shape(const reader *r, const qn_json *v, int64_t *dim, int32_t *rank)
 	if (shape == NULL || shape->kind != QN_JSON_ARRAY)
 		return bad(r, v, "safetensors.header", "the array \"shape\" is missing");
 	if (shape->n > QN_MAX_RANK)
-		return qn_report(r->a->env, QN_EUNSUPPORTED, "safetensors.header", qn_json_place(r->doc, r->doc->arena, shape),
-		                 "more than %d dims", QN_MAX_RANK);
+		return qn_report(r->a->env, QN_EUNSUPPORTED, "safetensors.header", qn_json_place(r->doc, r->doc->arena, shape), "more than %d dims",
+				 QN_MAX_RANK);
 	for (size_t i = 0; i < shape->n; i++)
 		if (!qn_json_i64(&shape->child[i], &dim[i]) || dim[i] < 0)
 			return bad(r, &shape->child[i], "safetensors.header", "a dim is no integer >= 0");
@@ -92,14 +92,13 @@ read_offsets(const reader *r, const qn_json *v, range *out)
 {
 	const qn_json *o = qn_json_find(v, "data_offsets");
 
-	if (o == NULL || o->kind != QN_JSON_ARRAY || o->n != 2 || !qn_json_i64(&o->child[0], &out->begin) ||
-	    !qn_json_i64(&o->child[1], &out->end))
+	if (o == NULL || o->kind != QN_JSON_ARRAY || o->n != 2 || !qn_json_i64(&o->child[0], &out->begin) || !qn_json_i64(&o->child[1], &out->end))
 		return bad(r, v, "safetensors.header", "\"data_offsets\" is no array of two integers");
 	if (out->begin < 0 || out->end < out->begin)
 		return bad(r, o, "safetensors.offset", "the offsets do not ascend from 0");
 	if ((uint64_t)out->end > r->n)
 		return qn_report(r->a->env, QN_EINVALID, "safetensors.truncated", qn_json_place(r->doc, r->doc->arena, o),
-		                 "the data ends at %zu, the tensor at %lld", r->n, (long long)out->end);
+				 "the data ends at %zu, the tensor at %lld", r->n, (long long)out->end);
 	out->name = v->key;
 	return QN_OK;
 }
@@ -124,8 +123,7 @@ read_tensor(reader *r, const qn_json *v)
 	if (v->kind != QN_JSON_OBJECT)
 		return bad(r, v, "safetensors.header", "a tensor's entry is no object");
 	for (size_t i = 0; i < v->n; i++)
-		if (strcmp(v->child[i].key, "dtype") != 0 && strcmp(v->child[i].key, "shape") != 0 &&
-		    strcmp(v->child[i].key, "data_offsets") != 0)
+		if (strcmp(v->child[i].key, "dtype") != 0 && strcmp(v->child[i].key, "shape") != 0 && strcmp(v->child[i].key, "data_offsets") != 0)
 			return bad(r, &v->child[i], "safetensors.header", "a key other than dtype, shape and data_offsets");
 	QN_TRY(read_dtype(r, v, &plain));
 	QN_TRY(read_shape(r, v, dim, &rank));
@@ -160,8 +158,8 @@ check_overlap(reader *r)
 	qsort(r->ranges, r->nrange, sizeof *r->ranges, by_begin);
 	for (size_t i = 1; i < r->nrange; i++)
 		if (r->ranges[i].begin < r->ranges[i - 1].end)
-			status = qn_report(r->a->env, QN_EINVALID, "safetensors.overlap", r->doc->file,
-			                   "the tensors \"%s\" and \"%s\" share bytes", r->ranges[i - 1].name, r->ranges[i].name);
+			status = qn_report(r->a->env, QN_EINVALID, "safetensors.overlap", r->doc->file, "the tensors \"%s\" and \"%s\" share bytes",
+					   r->ranges[i - 1].name, r->ranges[i].name);
 	return status;
 }
 
@@ -200,8 +198,8 @@ qn_safetensors_parse(qn_types *t, qn_arena *a, const char *place, const char *da
 	for (int i = PREFIX - 1; i >= 0; i--)
 		length = length << 8 | (unsigned char)data[i];
 	if (length > MAX_HEADER)
-		return qn_report(a->env, QN_EINVALID, "safetensors.header", place,
-		                 "the header's length is %llu; at most 100000000 is allowed", (unsigned long long)length);
+		return qn_report(a->env, QN_EINVALID, "safetensors.header", place, "the header's length is %llu; at most 100000000 is allowed",
+				 (unsigned long long)length);
 	if (length > n - PREFIX)
 		return qn_report(a->env, QN_EINVALID, "safetensors.truncated", place, "the file ends in its header");
 	/* The header's tree is big and short-lived: an arena of its own, which a's release releases in any case. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attrs.c - attribute sets from the rows of attrs.def: where each attribute lies in its struct, its default, equality and text.
+/* attrs.c - attribute sets from the rows of attrs.def: where each attribute lies in its struct,
+ * its default, equality and text.
  *
- *   X(stride, INTS, 2, "1,1")   ->   {"stride", QN_ATTR_INTS, 2, offsetof(qn_attrs_conv2d, stride), "1,1"} */
+ *   X(stride, INTS, 2, "1,1")
+ *   ->  {"stride", QN_ATTR_INTS, 2, offsetof(qn_attrs_conv2d, stride), "1,1"} */
 #include <string.h>
 
 #include "ir/graph.h"
@@ -10,7 +12,8 @@
 const char *const qn_padding_names[3] = {"explicit", "same", "valid"};
 
 /* A row macro has four arguments, so each set needs one of its own to name its struct. */
-#define ROW(set, attr, kind, n, def) {#attr, QN_ATTR_##kind, n, offsetof(qn_attrs_##set, attr), def},
+#define ROW(set, attr, kind, n, def)                                                               \
+	{#attr, QN_ATTR_##kind, n, offsetof(qn_attrs_##set, attr), def},
 #define ROW_get(attr, kind, n, def) ROW(get, attr, kind, n, def)
 #define ROW_clamp(attr, kind, n, def) ROW(clamp, attr, kind, n, def)
 #define ROW_conv2d(attr, kind, n, def) ROW(conv2d, attr, kind, n, def)
@@ -21,7 +24,8 @@ const char *const qn_padding_names[3] = {"explicit", "same", "valid"};
 #define ROW_shape(attr, kind, n, def) ROW(shape, attr, kind, n, def)
 #define ROW_perm(attr, kind, n, def) ROW(perm, attr, kind, n, def)
 #define ROW_pad(attr, kind, n, def) ROW(pad, attr, kind, n, def)
-/* `none` has no rows and C has no empty arrays: a list that ends in an unused element serves all sets. */
+/* `none` has no rows and C has no empty arrays: a list that ends in an unused element serves all
+ * sets. */
 #define ROW_none(attr, kind, n, def) ROW(none, attr, kind, n, def)
 #define END {NULL, QN_ATTR_INT, 0, 0, ""}
 
@@ -60,7 +64,8 @@ enum_find(const char *name)
 {
 	int32_t k = 0;
 
-	while (k < (int32_t)QN_COUNT(qn_padding_names) - 1 && strcmp(qn_padding_names[k], name) != 0)
+	while (k < (int32_t)QN_COUNT(qn_padding_names) - 1 &&
+	       strcmp(qn_padding_names[k], name) != 0)
 		k++;
 	return k;
 }
@@ -104,7 +109,8 @@ qn_attrs_default(qn_attr_set set, qn_attrs *out)
 		set_default(&rows->attr[i], out);
 }
 
-/* Bits are compared, so that 0.0 and -0.0, which print differently, differ and NaN equals itself. */
+/* Bits are compared, so that 0.0 and -0.0, which print differently, differ and NaN equals itself.
+ * */
 static bool
 value_equal(const qn_attr_info *info, const qn_attrs *a, const qn_attrs *b)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph.c - building graphs: nodes are checked and typed when they are added and never changed afterwards. */
+/* graph.c - building graphs: nodes are checked and typed when they are added and never changed
+ * afterwards. */
 #include <string.h>
 
 #include "ir/diag.h"
@@ -39,7 +40,8 @@ qn_node_place(const qn_graph *g, const qn_node *n)
 	return qn_buf_str(&b);
 }
 
-/* "<base>_<k>" with the smallest free k not tried before.  The number is kept in the map of names too, under a key that ends in a NUL and so is no name. */
+/* "<base>_<k>" with the smallest free k not tried before.  The number is kept in the map of names
+ * too, under a key that ends in a NUL and so is no name. */
 static const char *
 fresh(qn_graph *g, const char *base)
 {
@@ -76,8 +78,10 @@ arity_ok(const qn_graph *g, const qn_node *n)
 	if (n->nin >= op->min_in && n->nin <= op->max_in)
 		return true;
 	if (op->min_in == op->max_in)
-		return qn_infer_error(g, n, "op.arity", "%s takes %u inputs, there are %u", op->name, op->min_in, n->nin);
-	return qn_infer_error(g, n, "op.arity", "%s takes %u to %u inputs, there are %u", op->name, op->min_in, op->max_in, n->nin);
+		return qn_infer_error(g, n, "op.arity", "%s takes %u inputs, there are %u",
+				      op->name, op->min_in, n->nin);
+	return qn_infer_error(g, n, "op.arity", "%s takes %u to %u inputs, there are %u", op->name,
+			      op->min_in, op->max_in, n->nin);
 }
 
 static bool
@@ -85,7 +89,8 @@ inputs_ok(const qn_graph *g, const qn_node *n)
 {
 	for (uint32_t i = 0; i < n->nin; i++)
 		if (n->in[i] == 0 || n->in[i] >= g->n)
-			return qn_infer_error(g, n, "op.input", "input %u is no value of this graph", i);
+			return qn_infer_error(g, n, "op.input",
+					      "input %u is no value of this graph", i);
 	return true;
 }
 
@@ -110,13 +115,15 @@ append(qn_graph *g, const qn_node *n)
 	qn_id *id = QN_NEW(g->model->arena, qn_id, 1);
 
 	if (g->n == g->cap)
-		g->node = qn_arena_grow(g->model->arena, g->node, &g->cap, (size_t)g->n + 1, sizeof *g->node);
+		g->node = qn_arena_grow(g->model->arena, g->node, &g->cap, (size_t)g->n + 1,
+					sizeof *g->node);
 	*id = g->n++;
 	g->node[*id] = *n;
 	qn_map_puts(&g->names, n->name, id);
 	if (n->op == QN_OP_input) {
 		if (g->ninput == g->input_cap)
-			g->input = qn_arena_grow(g->model->arena, g->input, &g->input_cap, g->ninput + 1, sizeof *g->input);
+			g->input = qn_arena_grow(g->model->arena, g->input, &g->input_cap,
+						 g->ninput + 1, sizeof *g->input);
 		g->input[g->ninput++] = *id;
 	}
 	return *id;
@@ -138,8 +145,9 @@ qn_graph_add(qn_graph *g, const qn_node *like)
 	if (n.type == NULL)
 		return 0;
 	if (like->type != NULL && like->type != n.type) {
-		(void)qn_infer_error(g, &n, "type.mismatch", "the type is declared %s, but follows as %s",
-		                     qn_infer_type_text(g, like->type), qn_infer_type_text(g, n.type));
+		(void)qn_infer_error(
+			g, &n, "type.mismatch", "the type is declared %s, but follows as %s",
+			qn_infer_type_text(g, like->type), qn_infer_type_text(g, n.type));
 		return 0;
 	}
 	return append(g, &n);
@@ -158,9 +166,13 @@ qn_graph_const(qn_graph *g, const char *name, const qn_tensor *value)
 }
 
 qn_id
-qn_graph_op(qn_graph *g, qn_op op, const char *name, uint32_t nin, const qn_id *in, const qn_attrs *attr, const qn_type *type)
+qn_graph_op(qn_graph *g, qn_op op, const char *name, uint32_t nin, const qn_id *in,
+	    const qn_attrs *attr, const qn_type *type)
 {
-	return qn_graph_add(g, &(qn_node){.op = op, .name = name, .nin = nin, .in = in, .attr = attr, .type = type});
+	return qn_graph_add(
+		g,
+		&(qn_node){
+			.op = op, .name = name, .nin = nin, .in = in, .attr = attr, .type = type});
 }
 
 void
@@ -169,7 +181,8 @@ qn_graph_output(qn_graph *g, const char *name, qn_id value)
 	qn_arena *a = g->model->arena;
 
 	if (g->noutput == g->output_cap)
-		g->output = qn_arena_grow(a, g->output, &g->output_cap, g->noutput + 1, sizeof *g->output);
+		g->output = qn_arena_grow(a, g->output, &g->output_cap, g->noutput + 1,
+					  sizeof *g->output);
 	g->output[g->noutput++] = (qn_output){
 		.name = name != NULL ? qn_arena_str(a, name) : g->node[value].name,
 		.value = value,

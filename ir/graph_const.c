@@ -3,13 +3,15 @@
  *
  *   [0.5, -1.0]        up to 64 elements, row-major; codes as integers
  *   splat 0.5          more of them, all alike
- *   bytes "0000003f…"  others (and what has no number, NaN): two hex digits a byte in memory order, little-endian
+ *   bytes "0000003f…"  others (and what has no number, NaN): two hex digits a byte,
+ *                      little-endian
  *   rand 7             read only: from the seed, floats in [-1, 1), codes over their whole range */
 #include "ir/graph_text.h"
 
 #include <string.h>
 
-/* MAX_FILL: elements that splat and rand make of a few characters, for one constant; MAX_FILLED: for a whole text. */
+/* MAX_FILL: elements that splat and rand make of a few characters, for one constant; MAX_FILLED:
+ * for a whole text. */
 enum { MAX_LIST = 64, MAX_FILL = 1 << 24, MAX_FILLED = 1 << 26 };
 
 /* How elements of a type are stored and which codes they may have. */
@@ -23,7 +25,10 @@ static stored
 stored_as(const qn_elem *e)
 {
 	const qn_plain_info *p = &qn_plain_table[e->plain];
-	stored s = {.plain = e->plain, .real = e->kind == QN_ELEM_PLAIN && p->is_float, .min = INT64_MIN, .max = INT64_MAX};
+	stored s = {.plain = e->plain,
+		    .real = e->kind == QN_ELEM_PLAIN && p->is_float,
+		    .min = INT64_MIN,
+		    .max = INT64_MAX};
 
 	if (e->kind != QN_ELEM_PLAIN) {
 		s.min = e->qmin;
@@ -52,7 +57,8 @@ read_element(qn_reader *r, const stored *s, void *data, int64_t i, bool *ok)
 	int64_t code = 0;
 
 	if (s->real ? !qn_text_real(&r->text, false, &real) : !qn_text_int(&r->text, &code))
-		return qn_read_fail(r, s->real ? "expected a number" : "expected an integer of 64 bits");
+		return qn_read_fail(r, s->real ? "expected a number"
+					       : "expected an integer of 64 bits");
 	if (!s->real && (code < s->min || code > s->max))
 		*ok = false;
 	if (data != NULL && s->real)
@@ -62,7 +68,8 @@ read_element(qn_reader *r, const stored *s, void *data, int64_t i, bool *ok)
 	return true;
 }
 
-/* The text that is left holds at least so many bytes: a type cannot ask for more memory than its constant has text. */
+/* The text that is left holds at least so many bytes: a type cannot ask for more memory than its
+ * constant has text. */
 static bool
 text_holds(const qn_reader *r, int64_t bytes)
 {
@@ -92,8 +99,8 @@ read_list(qn_reader *r, const char *place, const qn_type *type, const qn_tensor 
 		(void)wrong(r, place, "const.value", "a code lies outside the range of its type");
 	if (n != want) {
 		ok = false;
-		(void)qn_report(r->m->env, QN_EINVALID, "const.count", place, "%lld numbers for %lld elements", (long long)n,
-		                (long long)want);
+		(void)qn_report(r->m->env, QN_EINVALID, "const.count", place,
+				"%lld numbers for %lld elements", (long long)n, (long long)want);
 	}
 	*out = ok ? x : NULL;
 	return true;
@@ -141,13 +148,15 @@ read_bytes(qn_reader *r, const char *place, const qn_type *type, const qn_tensor
 	if (!qn_read_expect(r, "\""))
 		return false;
 	if (n % 2 != 0 || n / 2 != qn_type_bytes(type)) {
-		(void)qn_report(r->m->env, QN_EINVALID, "const.count", place, "%zu hex digits for %zu bytes", n, qn_type_bytes(type));
+		(void)qn_report(r->m->env, QN_EINVALID, "const.count", place,
+				"%zu hex digits for %zu bytes", n, qn_type_bytes(type));
 		return true;
 	}
 	void *data;
 	const qn_tensor *x = qn_tensor_new(r->m->arena, type, &data);
 	for (size_t i = 0; i < n / 2; i++)
-		((uint8_t *)data)[i] = (uint8_t)(hex_value(hex[2 * i]) * 16 + hex_value(hex[2 * i + 1]));
+		((uint8_t *)data)[i] =
+			(uint8_t)(hex_value(hex[2 * i]) * 16 + hex_value(hex[2 * i + 1]));
 	if (codes_ok(x))
 		*out = x;
 	else
@@ -177,9 +186,13 @@ fill_random(const stored *s, void *data, int64_t n, uint64_t seed)
 		uint64_t u = next_random(&seed);
 
 		if (s->real)
-			qn_store_f64(data, s->plain, i, (double)(u >> (64 - bits)) / (double)(UINT64_C(1) << (bits - 1)) - 1.0);
+			qn_store_f64(data, s->plain, i,
+				     (double)(u >> (64 - bits)) /
+						     (double)(UINT64_C(1) << (bits - 1)) -
+					     1.0);
 		else
-			qn_store_i64(data, s->plain, i, (int64_t)((uint64_t)s->min + (span != 0 ? u % span : u)));
+			qn_store_i64(data, s->plain, i,
+				     (int64_t)((uint64_t)s->min + (span != 0 ? u % span : u)));
 	}
 }
 
@@ -203,7 +216,8 @@ read_fill(qn_reader *r, const char *place, const qn_type *type, bool random, con
 		return true;
 	}
 	if (n > MAX_FILL || n > MAX_FILLED - r->filled) {
-		(void)wrong(r, place, "const.count", "splat and rand make at most 2^24 elements, in one file 2^26");
+		(void)wrong(r, place, "const.count",
+			    "splat and rand make at most 2^24 elements, in one file 2^26");
 		return true;
 	}
 	r->filled += n;
@@ -231,7 +245,8 @@ skip_value(qn_reader *r)
 	if (qn_text_eat(&r->text, "bytes"))
 		return qn_read_quoted(r, &word);
 	if (qn_text_eat(&r->text, "splat") || qn_text_eat(&r->text, "rand"))
-		return qn_text_real(&r->text, false, &number) || qn_read_fail(r, "expected a number");
+		return qn_text_real(&r->text, false, &number) ||
+		       qn_read_fail(r, "expected a number");
 	return qn_read_fail(r, "expected the constant's value: [, splat, rand or bytes");
 }
 
@@ -241,8 +256,10 @@ qn_read_const(qn_reader *r, const qn_type *type, const qn_tensor **out)
 	const char *place = qn_read_place(r);
 
 	*out = NULL;
-	if (type != NULL && (type->is_tuple || type->elem->kind == QN_ELEM_CALIBRATED || qn_type_count(type) < 0)) {
-		(void)wrong(r, place, "const.type", "a constant is a tensor of known shape whose elements are stored");
+	if (type != NULL &&
+	    (type->is_tuple || type->elem->kind == QN_ELEM_CALIBRATED || qn_type_count(type) < 0)) {
+		(void)wrong(r, place, "const.type",
+			    "a constant is a tensor of known shape whose elements are stored");
 		type = NULL;
 	}
 	if (type == NULL)
@@ -261,8 +278,12 @@ qn_read_const(qn_reader *r, const qn_type *type, const qn_tensor **out)
 static bool
 has_number(const stored *s, const qn_tensor *x, int64_t i)
 {
-	if (!s->real)
-		return s->plain != QN_PLAIN_u64 || qn_tensor_i64(x, i) >= 0;
+	if (!s->real) {
+		/* Above the range of int64 the accessor gives its end. */
+		int64_t code = qn_tensor_i64(x, i);
+
+		return s->plain != QN_PLAIN_u64 || (code >= 0 && code < INT64_MAX);
+	}
 	double v = qn_tensor_f64(x, i);
 	return v == v;
 }

@@ -4,8 +4,9 @@
  *   %a = relu %x                    %first = relu %in
  *   return %a as "y"      equals    return %first as "y"
  *
- * Values are paired from the outputs backwards, so neither names of nodes, nor their order, nor nodes that nothing needs count.  Called graphs are
- * compared in the same way, each pair once.  The models may be different ones. */
+ * Values are paired from the outputs backwards, so neither names of nodes, nor their order, nor
+ * nodes that nothing needs count.  Called graphs are compared in the same way, each pair once.
+ * The models may be different ones. */
 #include <string.h>
 
 #include "ir/graph.h"
@@ -52,7 +53,8 @@ pair(comparer *c, qn_id a, qn_id b)
 	c->to_b[a] = b;
 	c->to_a[b] = a;
 	if (c->ntodo == c->todo_cap)
-		c->todo = qn_arena_grow(c->arena, c->todo, &c->todo_cap, c->ntodo + 1, sizeof *c->todo);
+		c->todo = qn_arena_grow(c->arena, c->todo, &c->todo_cap, c->ntodo + 1,
+					sizeof *c->todo);
 	c->todo[c->ntodo++] = (value_pair){a, b};
 	return true;
 }
@@ -67,14 +69,16 @@ need(comparer *c, const qn_graph *a, const qn_graph *b)
 		return;
 	qn_map_put(&c->seen, &p, sizeof p, c);
 	if (c->ngraph == c->graph_cap)
-		c->graph = qn_arena_grow(c->arena, c->graph, &c->graph_cap, c->ngraph + 1, sizeof *c->graph);
+		c->graph = qn_arena_grow(c->arena, c->graph, &c->graph_cap, c->ngraph + 1,
+					 sizeof *c->graph);
 	c->graph[c->ngraph++] = p;
 }
 
 static bool
 values_equal(const qn_tensor *a, const qn_tensor *b)
 {
-	return a->layout == b->layout && a->bytes == b->bytes && (a->bytes == 0 || memcmp(a->data, b->data, a->bytes) == 0);
+	return a->layout == b->layout && a->bytes == b->bytes &&
+	       (a->bytes == 0 || memcmp(a->data, b->data, a->bytes) == 0);
 }
 
 static bool
@@ -110,7 +114,8 @@ bodies_equal(comparer *c)
 		if (!pair(c, a->input[i], b->input[i]))
 			return false;
 	for (size_t i = 0; i < a->noutput; i++)
-		if (strcmp(a->output[i].name, b->output[i].name) != 0 || !pair(c, a->output[i].value, b->output[i].value))
+		if (strcmp(a->output[i].name, b->output[i].name) != 0 ||
+		    !pair(c, a->output[i].value, b->output[i].value))
 			return false;
 	while (c->ntodo > 0) {
 		value_pair p = c->todo[--c->ntodo];

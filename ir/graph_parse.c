@@ -36,12 +36,14 @@ read_header(qn_reader *r)
 	if (!qn_read_quoted(r, &r->m->name))
 		return false;
 	if (qn_text_eat(&r->text, "stage")) {
-		if (!read_choice(r, qn_stage_names, 4, "stage: float, symbolic, calibrated or integer", &k))
+		if (!read_choice(r, qn_stage_names, 4,
+				 "stage: float, symbolic, calibrated or integer", &k))
 			return false;
 		r->m->stage = (qn_stage)k;
 	}
 	if (qn_text_eat(&r->text, "rounding")) {
-		if (!read_choice(r, qn_rounding_names, 3, "rounding: double, single or nearest", &k))
+		if (!read_choice(r, qn_rounding_names, 3, "rounding: double, single or nearest",
+				 &k))
 			return false;
 		r->m->rounding = (int32_t)k;
 	}
@@ -68,7 +70,8 @@ read_pair(qn_reader *r, values *v)
 	return true;
 }
 
-/* {a, b} or, for scales of blocks, nested: {{a, b}, {c, d}}.  All lists of a level have one length. */
+/* {a, b} or, for scales of blocks, nested: {{a, b}, {c, d}}.  All lists of a level have one
+ * length. */
 static bool
 read_values(qn_reader *r, values *v, int32_t level)
 {
@@ -92,7 +95,8 @@ read_values(qn_reader *r, values *v, int32_t level)
 	if (v->shape[level] == 0)
 		v->shape[level] = n;
 	if (v->shape[level] != n)
-		return qn_read_fail(r, "expected %lld items as in the list before, not %lld", (long long)v->shape[level], (long long)n);
+		return qn_read_fail(r, "expected %lld items as in the list before, not %lld",
+				    (long long)v->shape[level], (long long)n);
 	return qn_read_expect(r, "}");
 }
 
@@ -102,8 +106,9 @@ positive(qn_reader *r, const char *place, const char *name, const values *v)
 	for (size_t i = 0; i < v->n; i++) {
 		if (v->scale[i] > 0 && v->scale[i] - v->scale[i] == 0)
 			continue;
-		(void)qn_report(r->m->env, QN_EINVALID, "param.scale", place, "scale %g (index %zu) of @%s is not finite and positive",
-		                v->scale[i], i, name);
+		(void)qn_report(r->m->env, QN_EINVALID, "param.scale", place,
+				"scale %g (index %zu) of @%s is not finite and positive",
+				v->scale[i], i, name);
 		return false;
 	}
 	return true;
@@ -121,10 +126,12 @@ read_param(qn_reader *r)
 	if (!qn_read_name(r, "@", &name) || !qn_read_expect(r, "=") || !read_values(r, &v, 0))
 		return false;
 	if (v.n <= QN_INLINE_PARAMS)
-		(void)qn_report(r->m->env, QN_EINVALID, "param.length", place, "@%s has %zu values; up to %d are written in the type",
-		                name, v.n, QN_INLINE_PARAMS);
+		(void)qn_report(r->m->env, QN_EINVALID, "param.length", place,
+				"@%s has %zu values; up to %d are written in the type", name, v.n,
+				QN_INLINE_PARAMS);
 	else if (positive(r, place, name, &v)) /* what else is wrong has been reported */
-		if (qn_params_intern(&r->m->types, place, name, v.n, v.rank, v.shape, v.scale, v.zp, &out) != QN_OK)
+		if (qn_params_intern(&r->m->types, place, name, v.n, v.rank, v.shape, v.scale, v.zp,
+				     &out) != QN_OK)
 			return true;
 	return true;
 }
@@ -149,7 +156,8 @@ read_bound(qn_reader *r, values *v, bool *ok)
 	const qn_params *p = qn_map_gets(&r->m->types.params_by_name, name);
 	if (p == NULL) {
 		*ok = false;
-		(void)qn_report(r->m->env, QN_EINVALID, "type.param.unknown", place, "no parameters are named @%s", name);
+		(void)qn_report(r->m->env, QN_EINVALID, "type.param.unknown", place,
+				"no parameters are named @%s", name);
 		return true;
 	}
 	v->n = p->n;
@@ -173,16 +181,20 @@ read_symbol(qn_reader *r)
 	bool symmetric = qn_text_eat(&r->text, "sym");
 	if (!symmetric && !qn_text_eat(&r->text, "asym"))
 		return qn_read_fail(r, "expected sym or asym");
-	if (qn_text_eat(&r->text, ",") && (!qn_read_expect(r, "len") || !qn_text_int(&r->text, &len)))
+	if (qn_text_eat(&r->text, ",") &&
+	    (!qn_read_expect(r, "len") || !qn_text_int(&r->text, &len)))
 		return qn_read_fail(r, "expected 'len' and a number");
-	bool ok = qn_symbol_declare(&r->m->types, place, name, symmetric ? QN_SYM_SYMMETRIC : QN_SYM_ASYMMETRIC, len, &symbol) == QN_OK;
+	bool ok = qn_symbol_declare(&r->m->types, place, name,
+				    symmetric ? QN_SYM_SYMMETRIC : QN_SYM_ASYMMETRIC, len,
+				    &symbol) == QN_OK;
 	if (!qn_text_eat(&r->text, "="))
 		return true;
 	values v = {0};
 	if (!read_bound(r, &v, &ok))
 		return false;
 	if (ok && v.rank > 1)
-		(void)qn_report(r->m->env, QN_EINVALID, "symbol.len", place, "symbol $%s takes a flat list", name);
+		(void)qn_report(r->m->env, QN_EINVALID, "symbol.len", place,
+				"symbol $%s takes a flat list", name);
 	else if (ok && qn_symbol_bind(&r->m->types, place, name, v.n, v.scale, v.zp) != QN_OK)
 		return true; /* reported */
 	return true;

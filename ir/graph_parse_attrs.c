@@ -113,7 +113,8 @@ known(qn_reader *r, const qn_attr_set_info *set)
 
 /* name=value; bit i of *seen stands for row i of the set. */
 static bool
-read_attr(qn_reader *r, const qn_attr_set_info *set, const char *op, qn_attrs *out, uint32_t *seen, bool *ok)
+read_attr(qn_reader *r, const qn_attr_set_info *set, const char *op, qn_attrs *out, uint32_t *seen,
+	  bool *ok)
 {
 	const char *place = qn_read_place(r);
 	const char *word;
@@ -126,30 +127,33 @@ read_attr(qn_reader *r, const qn_attr_set_info *set, const char *op, qn_attrs *o
 	const qn_attr_info *info = find(set, word, n);
 	if (info == NULL) {
 		*ok = false;
-		(void)qn_report(r->m->env, QN_EINVALID, "attr.unknown", place, "%s has no attribute '%.*s'; it has: %s", op, (int)n, word,
-		                known(r, set));
+		(void)qn_report(r->m->env, QN_EINVALID, "attr.unknown", place,
+				"%s has no attribute '%.*s'; it has: %s", op, (int)n, word,
+				known(r, set));
 		return qn_read_skip(r, ",}");
 	}
 	uint32_t bit = 1U << (uint32_t)(info - set->attr);
 	if ((*seen & bit) != 0) {
 		*ok = false;
-		(void)qn_report(r->m->env, QN_EINVALID, "attr.duplicate", place, "attribute '%s' is given twice", info->name);
+		(void)qn_report(r->m->env, QN_EINVALID, "attr.duplicate", place,
+				"attribute '%s' is given twice", info->name);
 		return qn_read_skip(r, ",}");
 	}
 	*seen |= bit;
 	qn_text start = r->text;
-	if (read_value(&r->text, info, out) && (qn_text_peek(&r->text, ",") || qn_text_peek(&r->text, "}")))
+	if (read_value(&r->text, info, out) &&
+	    (qn_text_peek(&r->text, ",") || qn_text_peek(&r->text, "}")))
 		return true;
 	*ok = false;
-	(void)qn_report(r->m->env, QN_EINVALID, "attr.value", place, "attribute '%s' of %s must be %s", info->name, op, wanted(r, info));
+	(void)qn_report(r->m->env, QN_EINVALID, "attr.value", place,
+			"attribute '%s' of %s must be %s", info->name, op, wanted(r, info));
 	r->text = start;
 	return qn_read_skip(r, ",}");
 }
 
 bool
-qn_read_attrs(qn_reader *r, qn_op op, const char *name, qn_attrs *out, bool *ok)
+qn_read_attrs(qn_reader *r, qn_op op, const char *name, const char *place, qn_attrs *out, bool *ok)
 {
-	const char *place = qn_read_place(r);
 	uint32_t seen = 0;
 
 	if (op == QN_NOP) {
@@ -171,8 +175,9 @@ qn_read_attrs(qn_reader *r, qn_op op, const char *name, qn_attrs *out, bool *ok)
 	for (size_t i = 0; i < set->nattr; i++) {
 		if (set->attr[i].default_text[0] == '\0' && (seen >> i & 1U) == 0) {
 			*ok = false;
-			(void)qn_report(r->m->env, QN_EINVALID, "attr.missing", place, "%s needs the attribute '%s': %s", name,
-			                set->attr[i].name, wanted(r, &set->attr[i]));
+			(void)qn_report(r->m->env, QN_EINVALID, "attr.missing", place,
+					"%s needs the attribute '%s': %s", name, set->attr[i].name,
+					wanted(r, &set->attr[i]));
 		}
 	}
 	return true;

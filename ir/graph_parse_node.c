@@ -3,11 +3,13 @@
  *
  *   graph @main(%image: tensor<1x8x8x1xf32>) {
  *     %w = const : tensor<4x3x3x1xf32> rand 7
- *     %c = conv2d %image, %w {padding=same}       the type may be left out where the shape rule gives it
+ *     %c = conv2d %image, %w {padding=same}       the type may be left out where the shape rule
+ *                                                 gives it
  *     return %c as "features"
  *   }
  *
- * A node that is wrong is reported and stands for a value that nothing is known about: nodes that use it are not judged by it. */
+ * A node that is wrong is reported and stands for a value that nothing is known about: nodes that
+ * use it are not judged by it. */
 #include "ir/graph_text.h"
 
 #include <string.h>
@@ -29,22 +31,24 @@ static void
 wrong(qn_reader *r, draft *d, const char *id, const char *text, const char *name)
 {
 	d->ok = false;
-	(void)qn_report(r->m->env, QN_EINVALID, id, d->place, "node '%s': %s '%s'", d->name, text, name);
+	(void)qn_report(r->m->env, QN_EINVALID, id, d->place, "node '%s': %s '%s'", d->name, text,
+			name);
 }
 
 /* "%name", new in this graph. */
 static bool
 read_new_name(qn_reader *r, draft *d)
 {
-	*d = (draft){.place = qn_read_place(r), .op = QN_NOP, .op_name = "", .ok = true, .fresh = true};
+	*d = (draft){
+		.place = qn_read_place(r), .op = QN_NOP, .op_name = "", .ok = true, .fresh = true};
 	if (!qn_read_name(r, "%", &d->name))
 		return false;
 	if (qn_map_gets(&r->values, d->name) == NULL)
 		return true;
 	d->fresh = false;
 	d->ok = false;
-	(void)qn_report(r->m->env, QN_EINVALID, "graph.name.duplicate", d->place, "%%%s is defined twice in @%s; rename one",
-	                d->name, r->g->name);
+	(void)qn_report(r->m->env, QN_EINVALID, "graph.name.duplicate", d->place,
+			"%%%s is defined twice in @%s; rename one", d->name, r->g->name);
 	return true;
 }
 
@@ -55,8 +59,8 @@ look_up(qn_reader *r, const char *place, const char *name)
 	const qn_id *id = qn_map_gets(&r->values, name);
 
 	if (id == NULL)
-		(void)qn_report(r->m->env, QN_EINVALID, "graph.value.undefined", place, "no value %%%s stands before this in @%s", name,
-		                r->g->name);
+		(void)qn_report(r->m->env, QN_EINVALID, "graph.value.undefined", place,
+				"no value %%%s stands before this in @%s", name, r->g->name);
 	return id != NULL ? *id : 0;
 }
 
@@ -83,9 +87,12 @@ read_op(qn_reader *r, draft *d)
 	if (d->op == QN_NOP)
 		wrong(r, d, "op.unknown", "there is no op", d->op_name);
 	if (d->op == QN_OP_input)
-		wrong(r, d, "op.input", "inputs stand in the parentheses after the graph's name, not in its body:", d->name);
+		wrong(r, d, "op.input",
+		      "inputs stand in the parentheses after the graph's name, not in its body:",
+		      d->name);
 	if (!qn_text_peek(&r->text, "@"))
-		return d->op != QN_OP_call || qn_read_fail(r, "expected the called graph's '@name'");
+		return d->op != QN_OP_call ||
+		       qn_read_fail(r, "expected the called graph's '@name'");
 	if (d->op != QN_OP_call && d->op != QN_NOP)
 		return qn_read_fail(r, "expected no graph's name: only call has one");
 	const char *callee;
@@ -93,7 +100,8 @@ read_op(qn_reader *r, draft *d)
 		return false;
 	d->callee = qn_map_gets(&r->graphs, callee);
 	if (d->op == QN_OP_call && d->callee == NULL)
-		wrong(r, d, "graph.callee.undefined", "no graph stands before this one that is called", callee);
+		wrong(r, d, "graph.callee.undefined",
+		      "no graph stands before this one that is called", callee);
 	return true;
 }
 
@@ -102,17 +110,26 @@ read_inputs(qn_reader *r, draft *d)
 {
 	const char *name;
 
+	qn_text start = r->text;
+
 	r->nin = 0;
 	if (!qn_text_peek(&r->text, "%"))
 		return true;
-	/* A node without inputs has attributes or a type, so this "%" is not the next line's. */
+	/* The first name may also be the next node's. */
+	if (!qn_read_name(r, "%", &name))
+		return false;
+	bool next = qn_text_peek(&r->text, "=");
+	r->text = start;
+	if (next)
+		return true;
 	do {
 		const char *place = qn_read_place(r);
 
 		if (!qn_read_name(r, "%", &name))
 			return false;
 		if (r->nin == r->in_cap)
-			r->in = qn_arena_grow(r->m->arena, r->in, &r->in_cap, r->nin + 1, sizeof *r->in);
+			r->in = qn_arena_grow(r->m->arena, r->in, &r->in_cap, r->nin + 1,
+					      sizeof *r->in);
 		r->in[r->nin] = look_up(r, place, name);
 		if (r->in[r->nin++] == 0)
 			d->ok = false;
@@ -145,13 +162,21 @@ read_node(qn_reader *r)
 	draft d;
 	qn_id id = 0;
 
-	if (!read_new_name(r, &d) || !qn_read_expect(r, "=") || !read_op(r, &d) || !read_inputs(r, &d))
+	if (!read_new_name(r, &d) || !qn_read_expect(r, "=") || !read_op(r, &d) ||
+	    !read_inputs(r, &d))
 		return false;
-	if (!qn_read_attrs(r, d.op, d.op_name, &d.attr, &d.ok) || !read_result(r, &d))
+	if (!qn_read_attrs(r, d.op, d.op_name, d.place, &d.attr, &d.ok) || !read_result(r, &d))
 		return false;
 	if (d.ok)
-		id = qn_graph_add(r->g, &(qn_node){.op = d.op, .name = d.name, .nin = (uint32_t)r->nin, .in = r->in, .attr = &d.attr,
-		                                   .type = d.type, .value = d.value, .callee = d.callee, .place = d.place});
+		id = qn_graph_add(r->g, &(qn_node){.op = d.op,
+						   .name = d.name,
+						   .nin = (uint32_t)r->nin,
+						   .in = r->in,
+						   .attr = &d.attr,
+						   .type = d.type,
+						   .value = d.value,
+						   .callee = d.callee,
+						   .place = d.place});
 	define(r, &d, id);
 	return true;
 }
@@ -171,7 +196,10 @@ read_signature(qn_reader *r)
 		if (!read_new_name(r, &d) || !qn_read_expect(r, ":") || !qn_read_type(r, &d.type))
 			return false;
 		if (d.ok && d.type != NULL)
-			id = qn_graph_add(r->g, &(qn_node){.op = QN_OP_input, .name = d.name, .type = d.type, .place = d.place});
+			id = qn_graph_add(r->g, &(qn_node){.op = QN_OP_input,
+							   .name = d.name,
+							   .type = d.type,
+							   .place = d.place});
 		define(r, &d, id);
 	} while (qn_text_eat(&r->text, ","));
 	return qn_read_expect(r, ")");
@@ -199,8 +227,8 @@ read_outputs(qn_reader *r)
 		if (qn_map_gets(&names, name) == NULL)
 			qn_map_puts(&names, name, r);
 		else
-			(void)qn_report(r->m->env, QN_EINVALID, "graph.name.duplicate", place, "@%s returns two values as '%s'",
-			                r->g->name, name);
+			(void)qn_report(r->m->env, QN_EINVALID, "graph.name.duplicate", place,
+					"@%s returns two values as '%s'", r->g->name, name);
 		if (id != 0)
 			qn_graph_output(r->g, name, id);
 	} while (qn_text_eat(&r->text, ","));
@@ -232,7 +260,8 @@ qn_read_graph(qn_reader *r)
 	if (qn_map_gets(&r->graphs, name) == NULL)
 		qn_map_puts(&r->graphs, name, r->g);
 	else
-		(void)qn_report(r->m->env, QN_EINVALID, "graph.name.duplicate", place, "graph @%s is defined twice; rename one", name);
+		(void)qn_report(r->m->env, QN_EINVALID, "graph.name.duplicate", place,
+				"graph @%s is defined twice; rename one", name);
 	qn_model_add_graph(r->m, r->g);
 	return true;
 }

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Lines are counted once while the reader goes forward: a large file with a place for every node costs one scan. */
+/* Lines are counted once while the reader goes forward: a large file with a place for every node
+ * costs one scan. */
 const char *
 qn_read_place(qn_reader *r)
 {
@@ -38,12 +39,15 @@ qn_read_fail(qn_reader *r, const char *fmt, ...)
 	if (r->text.at == r->text.end) {
 		qn_buf_puts(&b, ", found the end");
 	} else {
-		/* A few characters of what is there, up to the end of the line and of a UTF-8 sequence. */
+		/* A few characters of what is there, up to the end of the line and of a UTF-8
+		 * sequence. */
 		size_t n = 0;
 
-		while (n < 20 && r->text.at + n < r->text.end && (unsigned char)r->text.at[n] >= 0x20)
+		while (n < 20 && r->text.at + n < r->text.end &&
+		       (unsigned char)r->text.at[n] >= 0x20)
 			n++;
-		while (n > 0 && r->text.at + n < r->text.end && ((unsigned char)r->text.at[n] & 0xC0) == 0x80)
+		while (n > 0 && r->text.at + n < r->text.end &&
+		       ((unsigned char)r->text.at[n] & 0xC0) == 0x80)
 			n--;
 		qn_buff(&b, ", found '%.*s'", (int)n, r->text.at);
 	}
@@ -81,7 +85,8 @@ put_utf8(qn_buf *b, uint32_t c)
 	}
 }
 
-/* After a backslash.  \u stands for a character that is neither NUL nor half of a pair; others can be written as they are. */
+/* After a backslash.  \u stands for a character that is neither NUL nor half of a pair; others can
+ * be written as they are. */
 static bool
 read_escape(qn_reader *r, qn_buf *b)
 {
@@ -96,7 +101,8 @@ read_escape(qn_reader *r, qn_buf *b)
 		return true;
 	}
 	if (t->end - t->at < 5 || *t->at != 'u')
-		return qn_read_fail(r, "expected one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX in the quoted text");
+		return qn_read_fail(r, "expected one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX "
+				       "in the quoted text");
 	uint32_t c = 0;
 	for (int i = 1; i <= 4; i++) {
 		int d = hex_digit(t->at[i]);
@@ -106,7 +112,8 @@ read_escape(qn_reader *r, qn_buf *b)
 		c = c * 16 + (uint32_t)d;
 	}
 	if (c == 0 || (c >= 0xD800 && c <= 0xDFFF))
-		return qn_read_fail(r, "expected a character after \\u that is not NUL and not half of a pair");
+		return qn_read_fail(
+			r, "expected a character after \\u that is not NUL and not half of a pair");
 	put_utf8(b, c);
 	t->at += 5;
 	return true;
@@ -125,7 +132,9 @@ qn_read_quoted(qn_reader *r, const char **out)
 		char c = *t->at;
 
 		if ((unsigned char)c < 0x20)
-			return qn_read_fail(r, "expected the end of the quoted text before a control character");
+			return qn_read_fail(
+				r,
+				"expected the end of the quoted text before a control character");
 		t->at++;
 		if (c != '\\')
 			qn_buf_putc(&b, c);
@@ -144,7 +153,8 @@ qn_read_quoted(qn_reader *r, const char **out)
 static bool
 is_bare(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '.';
 }
 
 bool
@@ -201,7 +211,8 @@ qn_read_type(qn_reader *r, const qn_type **out)
 	qn_text_skip(&start);
 	if (qn_type_parse(&r->m->types, &r->text, out) == QN_OK)
 		return true;
-	/* The error has been reported.  On behind the closing bracket, so that the rest of the text is looked at too. */
+	/* The error has been reported.  On behind the closing bracket, so that the rest of the
+	 * text is looked at too. */
 	*out = NULL;
 	r->text = start;
 	if (qn_text_word(&r->text, &word) == 0 || !qn_text_peek(&r->text, "<"))

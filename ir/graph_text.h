@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_text.h - what the files behind the text form of models share: the reader's state and its small steps.
+/* graph_text.h - what the files behind the text form of models share: the reader's state and its
+ * small steps.
  *
- * A step returns false when the text breaks the grammar: that ends the reading.  What is only wrong (an unknown op, a shape that does not fit) is
- * reported and marked, and the reading goes on, so that one run tells everything. */
+ * A step returns false when the text breaks the grammar: that ends the reading.  What is only
+ * wrong (an unknown op, a shape that does not fit) is reported and marked, and the reading goes
+ * on, so that one run tells everything. */
 #ifndef QN_IR_GRAPH_TEXT_H
 #define QN_IR_GRAPH_TEXT_H
 
@@ -41,10 +43,13 @@ bool qn_read_type(qn_reader *r, const qn_type **out);
 /* Goes on to the first of the characters in `stop` that stands outside of brackets. */
 bool qn_read_skip(qn_reader *r, const char *stop);
 
-/* "{" attributes "}", if there are any, into the op's set; *ok becomes false when one is wrong or missing.  op QN_NOP: skipped. */
-bool qn_read_attrs(qn_reader *r, qn_op op, const char *name, qn_attrs *out, bool *ok);
+/* "{" attributes "}", if there are any, into the op's set; *ok becomes false when one is wrong or
+ * missing.  op QN_NOP: skipped.  name and place: of the op, for messages. */
+bool qn_read_attrs(qn_reader *r, qn_op op, const char *name, const char *place, qn_attrs *out,
+		   bool *ok);
 
-/* The value of a constant after its type: [1, 2], splat 0.5, rand 7 or bytes "00ff".  NULL in *out when it is wrong or type is NULL. */
+/* The value of a constant after its type: [1, 2], splat 0.5, rand 7 or bytes "00ff".  NULL in *out
+ * when it is wrong or type is NULL. */
 bool qn_read_const(qn_reader *r, const qn_type *type, const qn_tensor **out);
 void qn_const_print(qn_buf *b, const qn_tensor *x);
 

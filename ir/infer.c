@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer.c - what the shape rules share: reports, shapes, and the element types that the behaviours under quantization ask for. */
+/* infer.c - what the shape rules share: reports, shapes, and the element types that the behaviours
+ * under quantization ask for. */
 #include "ir/infer.h"
 
 #include "ir/diag.h"
 #include "ir/window.h"
 
 static void
-report(const qn_graph *g, const qn_node *n, qn_status status, const char *id, const char *fmt, va_list args)
+report(const qn_graph *g, const qn_node *n, qn_status status, const char *id, const char *fmt,
+       va_list args)
 {
 	qn_buf b;
 
@@ -114,7 +116,8 @@ qn_infer_size(const qn_graph *g, const qn_node *n, int32_t rank, const int64_t *
 
 	for (int32_t i = 0; ok && i < rank; i++)
 		ok = dim[i] <= QN_MAX_COUNT;
-	return ok || qn_infer_error(g, n, "shape.size", "the result has a dim or a number of elements above 2^40");
+	return ok || qn_infer_error(g, n, "shape.size",
+				    "the result has a dim or a number of elements above 2^40");
 }
 
 bool
@@ -124,8 +127,9 @@ qn_infer_rank(const qn_graph *g, const qn_node *n, uint32_t i, int32_t rank)
 
 	if (t->rank == -1 || t->rank == rank)
 		return true;
-	return qn_infer_error(g, n, "shape.rank", "input %u ('%s') has %d dims in %s, must have %d", i,
-	                      g->node[n->in[i]].name, (int)t->rank, qn_infer_type_text(g, t), (int)rank);
+	return qn_infer_error(g, n, "shape.rank", "input %u ('%s') has %d dims in %s, must have %d",
+			      i, g->node[n->in[i]].name, (int)t->rank, qn_infer_type_text(g, t),
+			      (int)rank);
 }
 
 bool
@@ -137,17 +141,20 @@ qn_infer_vector(const qn_graph *g, const qn_node *n, uint32_t i, int64_t dim)
 		return false;
 	if (t->rank == -1 || qn_dim_fits(t->dim[0], dim))
 		return true;
-	return qn_infer_error(g, n, "shape.channels", "input %u ('%s') has %lld elements, there are %lld channels", i,
-	                      g->node[n->in[i]].name, (long long)t->dim[0], (long long)dim);
+	return qn_infer_error(g, n, "shape.channels",
+			      "input %u ('%s') has %lld elements, there are %lld channels", i,
+			      g->node[n->in[i]].name, (long long)t->dim[0], (long long)dim);
 }
 
 bool
-qn_infer_range(const qn_graph *g, const qn_node *n, const char *attr, int32_t count, const int64_t *v, int64_t min)
+qn_infer_range(const qn_graph *g, const qn_node *n, const char *attr, int32_t count,
+	       const int64_t *v, int64_t min)
 {
 	for (int32_t i = 0; i < count; i++)
 		if (v[i] < min || v[i] > QN_WINDOW_MAX)
-			return qn_infer_error(g, n, "attr.value", "%s has the value %lld, must lie in %lld..%lld", attr,
-			                      (long long)v[i], (long long)min, (long long)QN_WINDOW_MAX);
+			return qn_infer_error(
+				g, n, "attr.value", "%s has the value %lld, must lie in %lld..%lld",
+				attr, (long long)v[i], (long long)min, (long long)QN_WINDOW_MAX);
 	return true;
 }
 
@@ -160,16 +167,20 @@ qn_infer_operands(const qn_graph *g, const qn_node *n)
 		const qn_type *t = qn_infer_in(g, n, i);
 
 		if (t->is_tuple) {
-			(void)qn_infer_error(g, n, "type.tuple", "input %u ('%s') is a tuple; take a field with `get`", i,
-			                     g->node[n->in[i]].name);
+			(void)qn_infer_error(g, n, "type.tuple",
+					     "input %u ('%s') is a tuple; take a field with `get`",
+					     i, g->node[n->in[i]].name);
 			return QN_OPERANDS_BAD;
 		}
-		qn_operands kind = qn_elem_is_float(t->elem) ? QN_OPERANDS_FLOAT : QN_OPERANDS_CODES;
+		qn_operands kind =
+			qn_elem_is_float(t->elem) ? QN_OPERANDS_FLOAT : QN_OPERANDS_CODES;
 		if (i > 0 && kind != all) {
 			(void)qn_infer_error(g, n, "type.mixed",
-			                     "inputs '%s' (%s) and '%s' (%s) are partly float; quantize or dequantize one of them",
-			                     g->node[n->in[0]].name, qn_infer_type_text(g, qn_infer_in(g, n, 0)),
-			                     g->node[n->in[i]].name, qn_infer_type_text(g, t));
+					     "inputs '%s' (%s) and '%s' (%s) are partly float; "
+					     "quantize or dequantize one of them",
+					     g->node[n->in[0]].name,
+					     qn_infer_type_text(g, qn_infer_in(g, n, 0)),
+					     g->node[n->in[i]].name, qn_infer_type_text(g, t));
 			return QN_OPERANDS_BAD;
 		}
 		all = kind;
@@ -193,8 +204,10 @@ qn_infer_float(const qn_graph *g, const qn_node *n)
 		const qn_elem *e = float_elem(g, qn_infer_in(g, n, i)->elem);
 
 		if (e != first) {
-			(void)qn_infer_error(g, n, "type.mismatch", "input %u ('%s') has %s elements, input 0 has %s", i,
-			                     g->node[n->in[i]].name, qn_infer_elem_text(g, e), qn_infer_elem_text(g, first));
+			(void)qn_infer_error(g, n, "type.mismatch",
+					     "input %u ('%s') has %s elements, input 0 has %s", i,
+					     g->node[n->in[i]].name, qn_infer_elem_text(g, e),
+					     qn_infer_elem_text(g, first));
 			return NULL;
 		}
 	}
@@ -213,8 +226,10 @@ not_blocked(const qn_graph *g, const qn_node *n, uint32_t i)
 	const qn_elem *e = qn_infer_in(g, n, i)->elem;
 
 	return e->gran != QN_SUB_CHANNEL ||
-	       qn_infer_refuse(g, n, "unsupported.subchannel", "%s takes no operand quantized in blocks, input %u ('%s') is %s",
-	                       qn_opinfo_get(n->op)->name, i, g->node[n->in[i]].name, qn_infer_elem_text(g, e));
+	       qn_infer_refuse(g, n, "unsupported.subchannel",
+			       "%s takes no operand quantized in blocks, input %u ('%s') is %s",
+			       qn_opinfo_get(n->op)->name, i, g->node[n->in[i]].name,
+			       qn_infer_elem_text(g, e));
 }
 
 static bool
@@ -224,8 +239,10 @@ is_uniform(const qn_graph *g, const qn_node *n, uint32_t i)
 
 	if (e->kind == QN_ELEM_UNIFORM)
 		return not_blocked(g, n, i);
-	return qn_infer_error(g, n, "type.element", "input %u ('%s') has %s elements, needs float or uniformly quantized ones", i,
-	                      g->node[n->in[i]].name, qn_infer_elem_text(g, e));
+	return qn_infer_error(
+		g, n, "type.element",
+		"input %u ('%s') has %s elements, needs float or uniformly quantized ones", i,
+		g->node[n->in[i]].name, qn_infer_elem_text(g, e));
 }
 
 const qn_elem *
@@ -241,14 +258,17 @@ qn_infer_mix(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	if (!ok)
 		return NULL;
 	if (declared == NULL) {
-		(void)qn_infer_error(g, n, "type.needed", "%s on quantized inputs has parameters of its own: write the result's type",
-		                     qn_opinfo_get(n->op)->name);
+		(void)qn_infer_error(
+			g, n, "type.needed",
+			"%s on quantized inputs has parameters of its own: write the result's type",
+			qn_opinfo_get(n->op)->name);
 		return NULL;
 	}
 	if (!declared->is_tuple && declared->elem->kind == QN_ELEM_UNIFORM)
 		return declared->elem;
-	(void)qn_infer_error(g, n, "type.mismatch", "the inputs are quantized, so the result must be; it is declared %s",
-	                     qn_infer_type_text(g, declared));
+	(void)qn_infer_error(g, n, "type.mismatch",
+			     "the inputs are quantized, so the result must be; it is declared %s",
+			     qn_infer_type_text(g, declared));
 	return NULL;
 }
 
@@ -274,8 +294,10 @@ byte_operand(const qn_graph *g, const qn_node *n, uint32_t i)
 	if (!is_uniform(g, n, i))
 		return false;
 	return (e->is_signed && e->bits <= 8) ||
-	       qn_infer_refuse(g, n, "unsupported.storage", "input %u ('%s') is %s; %s takes signed codes of at most 8 bits", i,
-	                       g->node[n->in[i]].name, qn_infer_elem_text(g, e), qn_opinfo_get(n->op)->name);
+	       qn_infer_refuse(g, n, "unsupported.storage",
+			       "input %u ('%s') is %s; %s takes signed codes of at most 8 bits", i,
+			       g->node[n->in[i]].name, qn_infer_elem_text(g, e),
+			       qn_opinfo_get(n->op)->name);
 }
 
 static bool
@@ -287,14 +309,18 @@ weights_ok(const qn_graph *g, const qn_node *n)
 	bool ok = true;
 
 	if (w->gran == QN_PER_AXIS && w->axis[0] != 0)
-		ok = qn_infer_error(g, n, "type.axis", "weights '%s' are quantized along axis %d, output channels are axis 0", name,
-		                    (int)w->axis[0]);
+		ok = qn_infer_error(
+			g, n, "type.axis",
+			"weights '%s' are quantized along axis %d, output channels are axis 0",
+			name, (int)w->axis[0]);
 	if (has_zero_point(w))
-		ok = qn_infer_error(g, n, "type.symmetric", "weights '%s' of %s have a zero point; it must be 0", name,
-		                    qn_infer_elem_text(g, w));
+		ok = qn_infer_error(g, n, "type.symmetric",
+				    "weights '%s' of %s have a zero point; it must be 0", name,
+				    qn_infer_elem_text(g, w));
 	if (w->expressed != x->expressed)
-		ok = qn_infer_error(g, n, "type.mismatch", "weights '%s' express %s, the data %s", name,
-		                    qn_plain_table[w->expressed].name, qn_plain_table[x->expressed].name);
+		ok = qn_infer_error(g, n, "type.mismatch", "weights '%s' express %s, the data %s",
+				    name, qn_plain_table[w->expressed].name,
+				    qn_plain_table[x->expressed].name);
 	return ok;
 }
 
@@ -303,11 +329,15 @@ static bool
 bias_ok(const qn_graph *g, const qn_node *n, const qn_elem *acc)
 {
 	const qn_elem *b = qn_infer_in(g, n, 2)->elem;
-	bool fits = b->kind == QN_ELEM_UNIFORM && b->is_signed && b->bits == 32 && b->gran == acc->gran &&
-	            b->scale == acc->scale && !has_zero_point(b);
+	bool fits = b->kind == QN_ELEM_UNIFORM && b->is_signed && b->bits == 32 &&
+		    b->gran == acc->gran && b->scale == acc->scale && !has_zero_point(b);
 
-	return fits || qn_infer_error(g, n, "type.bias", "bias '%s' is %s; it must be i32 with zero point 0 and the scale of %s",
-	                              g->node[n->in[2]].name, qn_infer_elem_text(g, b), qn_infer_elem_text(g, acc));
+	return fits ||
+	       qn_infer_error(
+		       g, n, "type.bias",
+		       "bias '%s' is %s; it must be i32 with zero point 0 and the scale of %s",
+		       g->node[n->in[2]].name, qn_infer_elem_text(g, b),
+		       qn_infer_elem_text(g, acc));
 }
 
 const qn_elem *
@@ -326,8 +356,9 @@ qn_infer_acc(const qn_graph *g, const qn_node *n, int32_t channel)
 	const qn_elem *x = qn_infer_in(g, n, 0)->elem;
 	const qn_elem *w = qn_infer_in(g, n, 1)->elem;
 	if (x->gran != QN_PER_TENSOR) {
-		(void)qn_infer_error(g, n, "type.granularity", "data '%s' is %s; it must be quantized per tensor",
-		                     g->node[n->in[0]].name, qn_infer_elem_text(g, x));
+		(void)qn_infer_error(g, n, "type.granularity",
+				     "data '%s' is %s; it must be quantized per tensor",
+				     g->node[n->in[0]].name, qn_infer_elem_text(g, x));
 		return NULL;
 	}
 	qn_elem acc = qn_elem_desc(32, true);
@@ -351,7 +382,8 @@ qn_infer_move_axis(const qn_graph *g, const qn_node *n, const qn_elem *e, int32_
 	const qn_elem *out = NULL;
 
 	moved.axis = &axis;
-	return qn_elem_make(&g->model->types, qn_node_place(g, n), &moved, &out) == QN_OK ? out : NULL;
+	return qn_elem_make(&g->model->types, qn_node_place(g, n), &moved, &out) == QN_OK ? out
+											  : NULL;
 }
 
 const qn_type *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer.h - what the shape rules share.  A rule reports all that is wrong with its node and then returns NULL:
+/* infer.h - what the shape rules share.  A rule reports all that is wrong with its node and then
+ * returns NULL:
  *
  *   bool ok = qn_infer_rank(g, n, 0, 4);
  *   ok = qn_infer_range(g, n, "stride", 2, a->stride, 1) && ok;
@@ -30,9 +31,12 @@ typedef enum qn_operands {
 /* The most elements that a value may have. */
 #define QN_MAX_COUNT (INT64_C(1) << 40)
 
-/* Reports an error of node n and returns false; refuse: QN_EUNSUPPORTED, for what is correct but has no form. */
-bool qn_infer_error(const qn_graph *g, const qn_node *n, const char *id, const char *fmt, ...) QN_PRINTF(4, 5);
-bool qn_infer_refuse(const qn_graph *g, const qn_node *n, const char *id, const char *fmt, ...) QN_PRINTF(4, 5);
+/* Reports an error of node n and returns false; refuse: QN_EUNSUPPORTED, for what is correct but
+ * has no form. */
+bool qn_infer_error(const qn_graph *g, const qn_node *n, const char *id, const char *fmt, ...)
+	QN_PRINTF(4, 5);
+bool qn_infer_refuse(const qn_graph *g, const qn_node *n, const char *id, const char *fmt, ...)
+	QN_PRINTF(4, 5);
 
 const qn_type *qn_infer_in(const qn_graph *g, const qn_node *n, uint32_t i);
 /* Texts for messages, in the model's arena. */
@@ -43,17 +47,20 @@ qn_shape qn_shape_of(const qn_type *type);
 /* Whether two dims may be equal: equal or one unknown.  merge: the known one. */
 bool qn_dim_fits(int64_t a, int64_t b);
 int64_t qn_dim_merge(int64_t a, int64_t b);
-/* The product of the static dims among n, and in *dynamic the number of others; QN_MAX_COUNT + 1 when it is larger than QN_MAX_COUNT. */
+/* The product of the static dims among n, and in *dynamic the number of others; QN_MAX_COUNT + 1
+ * when it is larger than QN_MAX_COUNT. */
 int64_t qn_dims_product(int32_t n, const int64_t *dim, int32_t *dynamic);
 
-/* No dim and no product of dims above QN_MAX_COUNT (shape.size).  It holds for every value of a graph, so sums of a few dims cannot overflow. */
+/* No dim and no product of dims above QN_MAX_COUNT (shape.size).  It holds for every value of a
+ * graph, so sums of a few dims cannot overflow. */
 bool qn_infer_size(const qn_graph *g, const qn_node *n, int32_t rank, const int64_t *dim);
 /* Input i has this rank, or is unranked (shape.rank). */
 bool qn_infer_rank(const qn_graph *g, const qn_node *n, uint32_t i, int32_t rank);
 /* Input i is a vector of `dim` elements (shape.rank, shape.channels). */
 bool qn_infer_vector(const qn_graph *g, const qn_node *n, uint32_t i, int64_t dim);
 /* All values of the attribute lie in [min, QN_WINDOW_MAX] (attr.value). */
-bool qn_infer_range(const qn_graph *g, const qn_node *n, const char *attr, int32_t count, const int64_t *v, int64_t min);
+bool qn_infer_range(const qn_graph *g, const qn_node *n, const char *attr, int32_t count,
+		    const int64_t *v, int64_t min);
 
 /* type.tuple, type.mixed. */
 qn_operands qn_infer_operands(const qn_graph *g, const qn_node *n);
@@ -61,15 +68,20 @@ qn_operands qn_infer_operands(const qn_graph *g, const qn_node *n);
 const qn_elem *qn_infer_float(const qn_graph *g, const qn_node *n);
 /* The element of SAME ops: input 0's.  NULL: reported. */
 const qn_elem *qn_infer_same(const qn_graph *g, const qn_node *n);
-/* The element of MIX and FIXED ops: that of float inputs, or the declared one for quantized inputs (type.needed, type.element).  NULL: reported. */
+/* The element of MIX and FIXED ops: that of float inputs, or the declared one for quantized inputs
+ * (type.needed, type.element).  NULL: reported. */
 const qn_elem *qn_infer_mix(const qn_graph *g, const qn_node *n, const qn_type *declared);
-/* The element of ACC ops (inputs: data, weights with output channels on axis 0, optional bias): float, or the i32 accumulator whose
- * scale is data scale * weight scale, on axis `channel` of the result when the weights are quantized per axis.  NULL: reported. */
+/* The element of ACC ops (inputs: data, weights with output channels on axis 0, optional bias):
+ * float, or the i32 accumulator whose scale is data scale * weight scale, on axis `channel` of the
+ * result when the weights are quantized per axis.  NULL: reported. */
 const qn_elem *qn_infer_acc(const qn_graph *g, const qn_node *n, int32_t channel);
 /* e with its quantized axis moved to `axis`.  NULL: reported. */
-const qn_elem *qn_infer_move_axis(const qn_graph *g, const qn_node *n, const qn_elem *e, int32_t axis);
+const qn_elem *
+qn_infer_move_axis(const qn_graph *g, const qn_node *n, const qn_elem *e, int32_t axis);
 
-/* The type, after checking its size and that the element fits the shape (shape.size, type.…).  NULL: reported. */
-const qn_type *qn_infer_result(const qn_graph *g, const qn_node *n, const qn_elem *e, const qn_shape *shape);
+/* The type, after checking its size and that the element fits the shape (shape.size, type.…).
+ * NULL: reported. */
+const qn_type *
+qn_infer_result(const qn_graph *g, const qn_node *n, const qn_elem *e, const qn_shape *shape);
 
 #endif

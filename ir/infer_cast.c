@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_cast.c - types of the ops between real numbers and codes.  The result's type is always written; the rules only compare.
+/* infer_cast.c - types of the ops between real numbers and codes.  The result's type is always
+ * written; the rules only compare.
  *
  *   quantize     f32       -> <i8:f32, s>     the float type is the expressed type
  *   dequantize   <i8:f32>  -> f32
  *   requantize   <i32:f32> -> <i8:f32, s>     other parameters, same expressed type
  *   scast        <i8:f32>  -> i8, or back     same bits
  *
- * Shapes are identical, in which dims are dynamic too (MLIR's quant dialect: qcast, dcast, scast). */
+ * Shapes are identical, in which dims are dynamic too (MLIR's quant dialect: qcast, dcast,
+ * scast). */
 #include "ir/infer.h"
 
 static bool
@@ -17,8 +19,9 @@ same_shape(const qn_graph *g, const qn_node *n, const qn_type *declared)
 
 	for (int32_t i = 0; same && i < in->rank; i++)
 		same = in->dim[i] == declared->dim[i];
-	return same || qn_infer_error(g, n, "type.cast.shape", "the input is %s, the result %s; a cast keeps the shape",
-	                              qn_infer_type_text(g, in), qn_infer_type_text(g, declared));
+	return same || qn_infer_error(g, n, "type.cast.shape",
+				      "the input is %s, the result %s; a cast keeps the shape",
+				      qn_infer_type_text(g, in), qn_infer_type_text(g, declared));
 }
 
 /* Both sides are tensors, and of one shape. */
@@ -26,24 +29,28 @@ static bool
 tensors(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	if (declared == NULL)
-		return qn_infer_error(g, n, "type.needed", "%s needs the result's type", qn_opinfo_get(n->op)->name);
+		return qn_infer_error(g, n, "type.needed", "%s needs the result's type",
+				      qn_opinfo_get(n->op)->name);
 	if (declared->is_tuple || qn_infer_in(g, n, 0)->is_tuple)
 		return qn_infer_error(g, n, "type.tuple", "a tuple cannot be cast");
 	return same_shape(g, n, declared);
 }
 
 static bool
-kind(const qn_graph *g, const qn_node *n, const char *side, const qn_type *t, bool right, const char *wanted)
+kind(const qn_graph *g, const qn_node *n, const char *side, const qn_type *t, bool right,
+     const char *wanted)
 {
-	return right || qn_infer_error(g, n, "type.cast.kind", "the %s is %s, must be %s", side, qn_infer_type_text(g, t), wanted);
+	return right || qn_infer_error(g, n, "type.cast.kind", "the %s is %s, must be %s", side,
+				       qn_infer_type_text(g, t), wanted);
 }
 
 static bool
 expresses(const qn_graph *g, const qn_node *n, const qn_elem *quantized, qn_plain real)
 {
 	return quantized->expressed == real ||
-	       qn_infer_error(g, n, "type.cast.expressed", "%s expresses %s, the other side has %s", qn_infer_elem_text(g, quantized),
-	                      qn_plain_table[quantized->expressed].name, qn_plain_table[real].name);
+	       qn_infer_error(g, n, "type.cast.expressed", "%s expresses %s, the other side has %s",
+			      qn_infer_elem_text(g, quantized),
+			      qn_plain_table[quantized->expressed].name, qn_plain_table[real].name);
 }
 
 static bool
@@ -60,7 +67,9 @@ qn_infer_quantize(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	if (!tensors(g, n, declared))
 		return NULL;
 	bool ok = kind(g, n, "input", in, is_float(in->elem), "float");
-	ok = kind(g, n, "result", declared, declared->elem->kind == QN_ELEM_UNIFORM, "uniformly quantized") && ok;
+	ok = kind(g, n, "result", declared, declared->elem->kind == QN_ELEM_UNIFORM,
+		  "uniformly quantized") &&
+	     ok;
 	return ok && expresses(g, n, declared->elem, in->elem->plain) ? declared : NULL;
 }
 
@@ -71,7 +80,8 @@ qn_infer_dequantize(const qn_graph *g, const qn_node *n, const qn_type *declared
 
 	/* The one cast whose result follows from its input. */
 	if (declared == NULL && !in->is_tuple && in->elem->kind == QN_ELEM_UNIFORM)
-		declared = qn_type_with_elem(&g->model->types, in, qn_elem_plain(&g->model->types, in->elem->expressed));
+		declared = qn_type_with_elem(&g->model->types, in,
+					     qn_elem_plain(&g->model->types, in->elem->expressed));
 	if (!tensors(g, n, declared))
 		return NULL;
 	bool ok = kind(g, n, "input", in, in->elem->kind == QN_ELEM_UNIFORM, "uniformly quantized");
@@ -86,8 +96,8 @@ clamp_ok(const qn_graph *g, const qn_node *n, const qn_elem *e)
 	const qn_attrs_clamp *a = &n->attr->clamp;
 
 	return (a->lo <= a->hi && a->lo <= e->qmax && a->hi >= e->qmin) ||
-	       qn_infer_error(g, n, "attr.value", "no code of %s lies in lo..hi = %lld..%lld", qn_infer_elem_text(g, e),
-	                      (long long)a->lo, (long long)a->hi);
+	       qn_infer_error(g, n, "attr.value", "no code of %s lies in lo..hi = %lld..%lld",
+			      qn_infer_elem_text(g, e), (long long)a->lo, (long long)a->hi);
 }
 
 const qn_type *
@@ -98,7 +108,9 @@ qn_infer_requantize(const qn_graph *g, const qn_node *n, const qn_type *declared
 	if (!tensors(g, n, declared))
 		return NULL;
 	bool ok = kind(g, n, "input", in, in->elem->kind == QN_ELEM_UNIFORM, "uniformly quantized");
-	ok = kind(g, n, "result", declared, declared->elem->kind == QN_ELEM_UNIFORM, "uniformly quantized") && ok;
+	ok = kind(g, n, "result", declared, declared->elem->kind == QN_ELEM_UNIFORM,
+		  "uniformly quantized") &&
+	     ok;
 	if (!ok)
 		return NULL;
 	ok = expresses(g, n, in->elem, declared->elem->expressed);
@@ -113,9 +125,12 @@ stores(const qn_graph *g, const qn_node *n, const qn_elem *quantized, const qn_e
 	bool ok = plain->kind == QN_ELEM_PLAIN && plain->plain != QN_PLAIN_bool && !p->is_float;
 
 	if (!ok)
-		return qn_infer_error(g, n, "type.cast.kind", "one side is %s; it must be an integer type", qn_infer_elem_text(g, plain));
+		return qn_infer_error(g, n, "type.cast.kind",
+				      "one side is %s; it must be an integer type",
+				      qn_infer_elem_text(g, plain));
 	return (p->bits == quantized->bits && (p->is_signed || !quantized->is_signed)) ||
-	       qn_infer_error(g, n, "type.cast.storage", "%s does not hold the codes of %s", p->name, qn_infer_elem_text(g, quantized));
+	       qn_infer_error(g, n, "type.cast.storage", "%s does not hold the codes of %s",
+			      p->name, qn_infer_elem_text(g, quantized));
 }
 
 const qn_type *
@@ -127,10 +142,12 @@ qn_infer_scast(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		return NULL;
 	bool from = qn_elem_is_quant(in->elem);
 	if (from == qn_elem_is_quant(declared->elem)) {
-		(void)qn_infer_error(g, n, "type.cast.sides", "exactly one of %s and %s must be quantized", qn_infer_type_text(g, in),
-		                     qn_infer_type_text(g, declared));
+		(void)qn_infer_error(g, n, "type.cast.sides",
+				     "exactly one of %s and %s must be quantized",
+				     qn_infer_type_text(g, in), qn_infer_type_text(g, declared));
 		return NULL;
 	}
-	bool ok = from ? stores(g, n, in->elem, declared->elem) : stores(g, n, declared->elem, in->elem);
+	bool ok = from ? stores(g, n, in->elem, declared->elem)
+		       : stores(g, n, declared->elem, in->elem);
 	return ok ? declared : NULL;
 }

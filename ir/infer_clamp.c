@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_clamp.c - types of relu, relu6, clip and clamp: that of the input.  Bounds of clip are real numbers, those of clamp codes. */
+/* infer_clamp.c - types of relu, relu6, clip and clamp: that of the input.  Bounds of clip are
+ * real numbers, those of clamp codes. */
 #include "ir/infer.h"
 
 static const qn_type *
@@ -31,7 +32,8 @@ qn_infer_clip(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	(void)declared;
 	if (a->min <= a->max) /* false for NaN */
 		return t;
-	(void)qn_infer_error(g, n, "attr.value", "min is %g, max is %g; min must not be larger", a->min, a->max);
+	(void)qn_infer_error(g, n, "attr.value", "min is %g, max is %g; min must not be larger",
+			     a->min, a->max);
 	return NULL;
 }
 
@@ -44,9 +46,12 @@ qn_infer_clamp(const qn_graph *g, const qn_node *n, const qn_type *declared)
 
 	(void)declared;
 	if (ok && qn_elem_is_float(t->elem))
-		ok = qn_infer_error(g, n, "type.element", "clamp works on codes, the input is %s; use clip", qn_infer_type_text(g, t));
+		ok = qn_infer_error(g, n, "type.element",
+				    "clamp works on codes, the input is %s; use clip",
+				    qn_infer_type_text(g, t));
 	if (a->lo > a->hi)
-		ok = qn_infer_error(g, n, "attr.value", "lo is %lld, hi is %lld; lo must not be larger", (long long)a->lo,
-		                    (long long)a->hi);
+		ok = qn_infer_error(g, n, "attr.value",
+				    "lo is %lld, hi is %lld; lo must not be larger",
+				    (long long)a->lo, (long long)a->hi);
 	return ok ? t : NULL;
 }

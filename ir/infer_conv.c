@@ -17,9 +17,11 @@ attributes_ok(const qn_graph *g, const qn_node *n)
 	ok = qn_infer_range(g, n, "dilation", 2, a->dilation, 1) && ok;
 	ok = qn_infer_range(g, n, "pad", 4, a->pad, 0) && ok;
 	ok = qn_infer_range(g, n, "groups", 1, &a->groups, 1) && ok;
-	if (a->padding != QN_PADDING_explicit && (a->pad[0] | a->pad[1] | a->pad[2] | a->pad[3]) != 0)
-		ok = qn_infer_error(g, n, "attr.value", "pad is given although padding is %s; leave one out",
-		                    qn_padding_names[a->padding]);
+	if (a->padding != QN_PADDING_explicit &&
+	    (a->pad[0] | a->pad[1] | a->pad[2] | a->pad[3]) != 0)
+		ok = qn_infer_error(g, n, "attr.value",
+				    "pad is given although padding is %s; leave one out",
+				    qn_padding_names[a->padding]);
 	return ok;
 }
 
@@ -32,11 +34,14 @@ channels_ok(const qn_graph *g, const qn_node *n, int64_t in, const int64_t *w)
 
 	if (in != QN_DYNAMIC && w[3] != QN_DYNAMIC && (in % groups != 0 || in / groups != w[3]))
 		ok = qn_infer_error(g, n, "shape.channels",
-		                    "the data has %lld channels in %lld groups, the weights '%s' take %lld a group", (long long)in,
-		                    (long long)groups, g->node[n->in[1]].name, (long long)w[3]);
+				    "the data has %lld channels in %lld groups, the weights '%s' "
+				    "take %lld a group",
+				    (long long)in, (long long)groups, g->node[n->in[1]].name,
+				    (long long)w[3]);
 	if (w[0] != QN_DYNAMIC && w[0] % groups != 0)
-		ok = qn_infer_error(g, n, "shape.channels", "%lld output channels cannot be split into %lld groups", (long long)w[0],
-		                    (long long)groups);
+		ok = qn_infer_error(g, n, "shape.channels",
+				    "%lld output channels cannot be split into %lld groups",
+				    (long long)w[0], (long long)groups);
 	return ok;
 }
 
@@ -47,11 +52,13 @@ window(const qn_graph *g, const qn_node *n, int axis, int64_t in, int64_t kernel
 	qn_window w;
 
 	if (kernel != QN_DYNAMIC && (kernel < 1 || kernel > QN_WINDOW_MAX))
-		return qn_infer_error(g, n, "shape.window", "the kernel is %lld elements %s", (long long)kernel,
-		                      axis == 0 ? "high" : "wide");
+		return qn_infer_error(g, n, "shape.window", "the kernel is %lld elements %s",
+				      (long long)kernel, axis == 0 ? "high" : "wide");
 	if (!qn_window_conv2d(&n->attr->conv2d, axis, in, kernel, &w))
-		return qn_infer_error(g, n, "shape.window", "the kernel does not fit: %lld elements over %lld input %s",
-		                      (long long)kernel, (long long)in, axis == 0 ? "rows" : "columns");
+		return qn_infer_error(g, n, "shape.window",
+				      "the kernel does not fit: %lld elements over %lld input %s",
+				      (long long)kernel, (long long)in,
+				      axis == 0 ? "rows" : "columns");
 	*out = w.out;
 	return true;
 }

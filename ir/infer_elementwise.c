@@ -33,9 +33,10 @@ broadcast(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		int32_t ib = i - (y.rank - b.rank);
 
 		if (!broadcast_dim(ia >= 0 ? a.dim[ia] : 1, ib >= 0 ? b.dim[ib] : 1, &y.dim[i])) {
-			(void)qn_infer_error(g, n, "shape.broadcast", "%s and %s do not fit each other in dim %d",
-			                     qn_infer_type_text(g, qn_infer_in(g, n, 0)),
-			                     qn_infer_type_text(g, qn_infer_in(g, n, 1)), (int)i);
+			(void)qn_infer_error(g, n, "shape.broadcast",
+					     "%s and %s do not fit each other in dim %d",
+					     qn_infer_type_text(g, qn_infer_in(g, n, 0)),
+					     qn_infer_type_text(g, qn_infer_in(g, n, 1)), (int)i);
 			return NULL;
 		}
 	}
@@ -64,7 +65,8 @@ qn_infer_bias_add(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		return NULL;
 	qn_shape x = qn_shape_of(qn_infer_in(g, n, 0));
 	if (x.rank == 0) {
-		(void)qn_infer_error(g, n, "shape.rank", "the data is a scalar and has no channels");
+		(void)qn_infer_error(g, n, "shape.rank",
+				     "the data is a scalar and has no channels");
 		return NULL;
 	}
 	int64_t channels = x.rank > 0 ? x.dim[x.rank - 1] : QN_DYNAMIC;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_move.c - types of the ops that only move elements: reshape, flatten, transpose, concat, pad.
+/* infer_move.c - types of the ops that only move elements: reshape, flatten, transpose, concat,
+ * pad.
  *
  *   reshape {shape=[-1,4]}      [2,3,4] -> [6,4]          flatten            [2,3,4] -> [2,12]
  *   transpose {perm=[0,2,1]}    [2,3,4] -> [2,4,3]        concat {axis=1}    [2,3], [2,5] -> [2,8]
  *   pad {before=[0,1],after=[0,2]}   [2,3] -> [2,6]
  *
- * A quantized axis moves along where it stays whole; where it would be merged or split the node is an error. */
+ * A quantized axis moves along where it stays whole; where it would be merged or split the node is
+ * an error. */
 #include "ir/infer.h"
 
 /* Whether `axis` of a, with the same elements before or after it, is axis `k` of b. */
@@ -16,34 +18,39 @@ same_axis(const qn_shape *a, int32_t axis, const qn_shape *b, int32_t k)
 
 	if (a->dim[axis] != b->dim[k] || a->dim[axis] == QN_DYNAMIC)
 		return false;
-	bool before = qn_dims_product(axis, a->dim, &da) == qn_dims_product(k, b->dim, &db) && da == 0 && db == 0;
+	bool before = qn_dims_product(axis, a->dim, &da) == qn_dims_product(k, b->dim, &db) &&
+		      da == 0 && db == 0;
 	bool after = qn_dims_product(a->rank - axis - 1, a->dim + axis + 1, &da) ==
-	                     qn_dims_product(b->rank - k - 1, b->dim + k + 1, &db) &&
-	             da == 0 && db == 0;
+			     qn_dims_product(b->rank - k - 1, b->dim + k + 1, &db) &&
+		     da == 0 && db == 0;
 
 	return before || after;
 }
 
 /* The element after the dims of `from` were regrouped into those of `to`. */
 static const qn_elem *
-regrouped(const qn_graph *g, const qn_node *n, const qn_elem *e, const qn_shape *from, const qn_shape *to)
+regrouped(const qn_graph *g, const qn_node *n, const qn_elem *e, const qn_shape *from,
+	  const qn_shape *to)
 {
 	if (!qn_elem_is_quant(e) || e->gran == QN_PER_TENSOR)
 		return e;
 	if (e->gran == QN_SUB_CHANNEL) {
-		(void)qn_infer_refuse(g, n, "unsupported.subchannel", "%s takes no operand quantized in blocks: %s",
-		                      qn_opinfo_get(n->op)->name, qn_infer_elem_text(g, e));
+		(void)qn_infer_refuse(g, n, "unsupported.subchannel",
+				      "%s takes no operand quantized in blocks: %s",
+				      qn_opinfo_get(n->op)->name, qn_infer_elem_text(g, e));
 		return NULL;
 	}
 	for (int32_t k = 0; from->rank > e->axis[0] && k < to->rank; k++)
 		if (same_axis(from, e->axis[0], to, k))
 			return qn_infer_move_axis(g, n, e, k);
-	(void)qn_infer_error(g, n, "type.axis.merged", "the scales lie along axis %d, which %s merges or splits", (int)e->axis[0],
-	                     qn_opinfo_get(n->op)->name);
+	(void)qn_infer_error(g, n, "type.axis.merged",
+			     "the scales lie along axis %d, which %s merges or splits",
+			     (int)e->axis[0], qn_opinfo_get(n->op)->name);
 	return NULL;
 }
 
-/* Puts the number that makes both counts equal in place of the -1, when all else is known.  `dim` is the attribute. */
+/* Puts the number that makes both counts equal in place of the -1, when all else is known.  `dim`
+ * is the attribute. */
 static bool
 resolve(const qn_graph *g, const qn_node *n, const qn_shape *x, qn_shape *y)
 {
@@ -53,15 +60,18 @@ resolve(const qn_graph *g, const qn_node *n, const qn_shape *x, qn_shape *y)
 	int64_t out = qn_dims_product(y->rank, y->dim, &unknown_out);
 
 	if (unknown_out > 1)
-		return qn_infer_error(g, n, "attr.value", "shape has %d dims of -1, at most one can follow from the others",
-		                      (int)unknown_out);
+		return qn_infer_error(
+			g, n, "attr.value",
+			"shape has %d dims of -1, at most one can follow from the others",
+			(int)unknown_out);
 	if (x->rank < 0 || unknown_in > 0)
 		return true;
 	bool fits = unknown_out == 0 ? in == out : out > 0 && in % out == 0;
 	if (!fits)
-		return qn_infer_error(g, n, "shape.reshape", "%lld elements in %s do not fill the shape (product %lld%s)", (long long)in,
-		                      qn_infer_type_text(g, qn_infer_in(g, n, 0)), (long long)out,
-		                      unknown_out > 0 ? " of the known dims" : "");
+		return qn_infer_error(g, n, "shape.reshape",
+				      "%lld elements in %s do not fill the shape (product %lld%s)",
+				      (long long)in, qn_infer_type_text(g, qn_infer_in(g, n, 0)),
+				      (long long)out, unknown_out > 0 ? " of the known dims" : "");
 	for (int32_t i = 0; i < y->rank; i++)
 		if (y->dim[i] == QN_DYNAMIC)
 			y->dim[i] = in / out;
@@ -79,7 +89,8 @@ qn_infer_reshape(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	for (int32_t i = 0; i < shape->n; i++) {
 		y.dim[i] = shape->v[i];
 		if (y.dim[i] < QN_DYNAMIC || y.dim[i] > QN_MAX_COUNT) {
-			(void)qn_infer_error(g, n, "attr.value", "shape has a dim of %lld", (long long)y.dim[i]);
+			(void)qn_infer_error(g, n, "attr.value", "shape has a dim of %lld",
+					     (long long)y.dim[i]);
 			return NULL;
 		}
 	}
@@ -104,7 +115,8 @@ qn_infer_flatten(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	qn_shape x = qn_shape_of(qn_infer_in(g, n, 0));
 	qn_shape y = {2, {QN_DYNAMIC, QN_DYNAMIC}};
 	if (x.rank == 0) {
-		(void)qn_infer_error(g, n, "shape.rank", "the input is a scalar and has no dim to keep");
+		(void)qn_infer_error(g, n, "shape.rank",
+				     "the input is a scalar and has no dim to keep");
 		return NULL;
 	}
 	if (x.rank > 0) {
@@ -139,14 +151,17 @@ permuted(const qn_graph *g, const qn_node *n, const qn_elem *e)
 	if (!qn_elem_is_quant(e) || e->gran == QN_PER_TENSOR)
 		return e;
 	if (e->gran == QN_SUB_CHANNEL) {
-		(void)qn_infer_refuse(g, n, "unsupported.subchannel", "transpose takes no operand quantized in blocks: %s",
-		                      qn_infer_elem_text(g, e));
+		(void)qn_infer_refuse(g, n, "unsupported.subchannel",
+				      "transpose takes no operand quantized in blocks: %s",
+				      qn_infer_elem_text(g, e));
 		return NULL;
 	}
 	for (int32_t k = 0; k < perm->n; k++)
 		if (perm->v[k] == e->axis[0])
 			return qn_infer_move_axis(g, n, e, k);
-	(void)qn_infer_error(g, n, "type.axis.merged", "the scales lie along axis %d, which perm does not have", (int)e->axis[0]);
+	(void)qn_infer_error(g, n, "type.axis.merged",
+			     "the scales lie along axis %d, which perm does not have",
+			     (int)e->axis[0]);
 	return NULL;
 }
 
@@ -158,7 +173,8 @@ qn_infer_transpose(const qn_graph *g, const qn_node *n, const qn_type *declared)
 
 	(void)declared;
 	if (!is_permutation(perm)) {
-		(void)qn_infer_error(g, n, "attr.value", "perm is no permutation of 0..%d", (int)perm->n - 1);
+		(void)qn_infer_error(g, n, "attr.value", "perm is no permutation of 0..%d",
+				     (int)perm->n - 1);
 		return NULL;
 	}
 	if (e == NULL)
@@ -166,7 +182,8 @@ qn_infer_transpose(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	qn_shape x = qn_shape_of(qn_infer_in(g, n, 0));
 	qn_shape y = {.rank = perm->n};
 	if (x.rank >= 0 && x.rank != perm->n) {
-		(void)qn_infer_error(g, n, "attr.value", "perm has %d numbers, the input %d dims", (int)perm->n, (int)x.rank);
+		(void)qn_infer_error(g, n, "attr.value", "perm has %d numbers, the input %d dims",
+				     (int)perm->n, (int)x.rank);
 		return NULL;
 	}
 	for (int32_t i = 0; i < y.rank; i++)
@@ -185,8 +202,12 @@ joined(const qn_graph *g, const qn_node *n)
 		const qn_elem *other = qn_infer_in(g, n, i)->elem;
 
 		if (other != e) {
-			(void)qn_infer_error(g, n, "type.mismatch", "input %u ('%s') has %s elements, input 0 has %s; bring them together",
-			                     i, g->node[n->in[i]].name, qn_infer_elem_text(g, other), qn_infer_elem_text(g, e));
+			(void)qn_infer_error(g, n, "type.mismatch",
+					     "input %u ('%s') has %s elements, input 0 has %s; "
+					     "bring them together",
+					     i, g->node[n->in[i]].name,
+					     qn_infer_elem_text(g, other),
+					     qn_infer_elem_text(g, e));
 			return NULL;
 		}
 	}
@@ -207,8 +228,11 @@ append(const qn_graph *g, const qn_node *n, uint32_t i, int32_t axis, qn_shape *
 		} else if (qn_dim_fits(y->dim[k], t->dim[k])) {
 			y->dim[k] = qn_dim_merge(y->dim[k], t->dim[k]);
 		} else {
-			return qn_infer_error(g, n, "shape.concat", "input %u ('%s') is %s; dim %d is %lld in the inputs before it", i,
-			                      g->node[n->in[i]].name, qn_infer_type_text(g, t), (int)k, (long long)y->dim[k]);
+			return qn_infer_error(
+				g, n, "shape.concat",
+				"input %u ('%s') is %s; dim %d is %lld in the inputs before it", i,
+				g->node[n->in[i]].name, qn_infer_type_text(g, t), (int)k,
+				(long long)y->dim[k]);
 		}
 	}
 	return true;
@@ -230,8 +254,9 @@ concat_shape(const qn_graph *g, const qn_node *n, qn_shape *y, int32_t *axis)
 		} else if (y->rank < 0) {
 			*y = qn_shape_of(t);
 			if (wanted < -(int64_t)y->rank || wanted >= y->rank)
-				return qn_infer_error(g, n, "attr.value", "axis is %lld, the inputs have %d dims", (long long)wanted,
-				                      (int)y->rank);
+				return qn_infer_error(g, n, "attr.value",
+						      "axis is %lld, the inputs have %d dims",
+						      (long long)wanted, (int)y->rank);
 			*axis = (int32_t)(wanted < 0 ? wanted + y->rank : wanted);
 		} else if (!qn_infer_rank(g, n, i, y->rank) || !append(g, n, i, *axis, y)) {
 			return false;
@@ -253,7 +278,9 @@ qn_infer_concat(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	if (e == NULL || !concat_shape(g, n, &y, &axis))
 		return NULL;
 	if (n->nin > 1 && qn_elem_is_quant(e) && e->gran == QN_PER_AXIS && e->axis[0] == axis) {
-		(void)qn_infer_error(g, n, "type.axis.merged", "the scales lie along axis %d, along which concat joins", (int)axis);
+		(void)qn_infer_error(g, n, "type.axis.merged",
+				     "the scales lie along axis %d, along which concat joins",
+				     (int)axis);
 		return NULL;
 	}
 	return qn_infer_result(g, n, e, &y);
@@ -270,14 +297,16 @@ qn_infer_pad(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	ok = qn_infer_range(g, n, "before", a->before.n, a->before.v, 0) && ok;
 	ok = qn_infer_range(g, n, "after", a->after.n, a->after.v, 0) && ok;
 	if (a->before.n != a->after.n)
-		ok = qn_infer_error(g, n, "attr.value", "before has %d numbers, after %d", (int)a->before.n, (int)a->after.n);
+		ok = qn_infer_error(g, n, "attr.value", "before has %d numbers, after %d",
+				    (int)a->before.n, (int)a->after.n);
 	if (a->value != a->value)
 		ok = qn_infer_error(g, n, "attr.value", "value is not a number");
 	if (!ok)
 		return NULL;
 	qn_shape y = qn_shape_of(qn_infer_in(g, n, 0));
 	if (y.rank >= 0 && y.rank != a->before.n) {
-		(void)qn_infer_error(g, n, "attr.value", "before has %d numbers, the input %d dims", (int)a->before.n, (int)y.rank);
+		(void)qn_infer_error(g, n, "attr.value", "before has %d numbers, the input %d dims",
+				     (int)a->before.n, (int)y.rank);
 		return NULL;
 	}
 	if (y.rank < 0)

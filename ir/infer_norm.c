@@ -12,10 +12,12 @@ qn_infer_batch_norm(const qn_graph *g, const qn_node *n, const qn_type *declared
 	(void)declared;
 	if (kind == QN_OPERANDS_CODES)
 		(void)qn_infer_refuse(g, n, "unsupported.quantized",
-		                      "batch_norm has no integer form; dequantize its inputs or fold it into the node before");
+				      "batch_norm has no integer form; dequantize its inputs or "
+				      "fold it into the node before");
 	/* Not a finite number >= 0. */
 	if (!(epsilon >= 0 && epsilon - epsilon == 0))
-		ok = qn_infer_error(g, n, "attr.value", "epsilon is %g, must be finite and not negative", epsilon);
+		ok = qn_infer_error(g, n, "attr.value",
+				    "epsilon is %g, must be finite and not negative", epsilon);
 	if (!ok)
 		return NULL;
 	const qn_elem *e = qn_infer_float(g, n);

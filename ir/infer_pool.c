@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_pool.c - types of max_pool, avg_pool (windows of [N,H,W,C]) and global_avg_pool ([N,H,W,C] -> [N,1,1,C]). */
+/* infer_pool.c - types of max_pool, avg_pool (windows of [N,H,W,C]) and global_avg_pool ([N,H,W,C]
+ * -> [N,1,1,C]). */
 #include "ir/infer.h"
 
 #include "ir/window.h"
@@ -13,13 +14,17 @@ attributes_ok(const qn_graph *g, const qn_node *n)
 
 	ok = qn_infer_range(g, n, "stride", 2, a->stride, 1) && ok;
 	ok = qn_infer_range(g, n, "pad", 4, a->pad, 0) && ok;
-	if (a->padding != QN_PADDING_explicit && (a->pad[0] | a->pad[1] | a->pad[2] | a->pad[3]) != 0)
-		ok = qn_infer_error(g, n, "attr.value", "pad is given although padding is %s; leave one out",
-		                    qn_padding_names[a->padding]);
+	if (a->padding != QN_PADDING_explicit &&
+	    (a->pad[0] | a->pad[1] | a->pad[2] | a->pad[3]) != 0)
+		ok = qn_infer_error(g, n, "attr.value",
+				    "pad is given although padding is %s; leave one out",
+				    qn_padding_names[a->padding]);
 	for (int i = 0; ok && i < 4; i++)
 		if (a->pad[i] >= a->kernel[i / 2])
-			ok = qn_infer_error(g, n, "attr.value", "pad has the value %lld, must be less than the kernel's %lld",
-			                    (long long)a->pad[i], (long long)a->kernel[i / 2]);
+			ok = qn_infer_error(
+				g, n, "attr.value",
+				"pad has the value %lld, must be less than the kernel's %lld",
+				(long long)a->pad[i], (long long)a->kernel[i / 2]);
 	return ok;
 }
 
@@ -32,11 +37,13 @@ window_elem(const qn_graph *g, const qn_node *n)
 	if (e == NULL || e->gran == QN_PER_TENSOR || !qn_elem_is_quant(e))
 		return e;
 	if (e->gran == QN_SUB_CHANNEL)
-		(void)qn_infer_refuse(g, n, "unsupported.subchannel", "%s takes no operand quantized in blocks: %s",
-		                      qn_opinfo_get(n->op)->name, qn_infer_elem_text(g, e));
+		(void)qn_infer_refuse(g, n, "unsupported.subchannel",
+				      "%s takes no operand quantized in blocks: %s",
+				      qn_opinfo_get(n->op)->name, qn_infer_elem_text(g, e));
 	else if (e->axis[0] == 1 || e->axis[0] == 2)
-		(void)qn_infer_error(g, n, "type.axis.merged", "the windows go across axis %d, along which the scales differ",
-		                     (int)e->axis[0]);
+		(void)qn_infer_error(g, n, "type.axis.merged",
+				     "the windows go across axis %d, along which the scales differ",
+				     (int)e->axis[0]);
 	else
 		return e;
 	return NULL;
@@ -58,8 +65,11 @@ pool(const qn_graph *g, const qn_node *n)
 		int64_t in = y.dim[1 + axis];
 
 		if (!qn_window_pool(&n->attr->pool, axis, in, &w))
-			ok = qn_infer_error(g, n, "shape.window", "the kernel does not fit: %lld elements over %lld input %s",
-			                    (long long)n->attr->pool.kernel[axis], (long long)in, axis == 0 ? "rows" : "columns");
+			ok = qn_infer_error(
+				g, n, "shape.window",
+				"the kernel does not fit: %lld elements over %lld input %s",
+				(long long)n->attr->pool.kernel[axis], (long long)in,
+				axis == 0 ? "rows" : "columns");
 		y.dim[1 + axis] = w.out;
 	}
 	return ok ? qn_infer_result(g, n, e, &y) : NULL;
@@ -80,7 +90,8 @@ qn_infer_avg_pool(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	(void)declared;
 	if (t == NULL || qn_elem_is_float(t->elem) || t->elem->kind == QN_ELEM_UNIFORM)
 		return t;
-	(void)qn_infer_error(g, n, "type.element", "the average of %s elements is not defined", qn_infer_elem_text(g, t->elem));
+	(void)qn_infer_error(g, n, "type.element", "the average of %s elements is not defined",
+			     qn_infer_elem_text(g, t->elem));
 	return NULL;
 }
 
@@ -95,7 +106,8 @@ qn_infer_global_avg_pool(const qn_graph *g, const qn_node *n, const qn_type *dec
 	bool known = x->rank == 4;
 	qn_shape y = {4, {known ? x->dim[0] : QN_DYNAMIC, 1, 1, known ? x->dim[3] : QN_DYNAMIC}};
 	if (known && (x->dim[1] == 0 || x->dim[2] == 0)) {
-		(void)qn_infer_error(g, n, "shape.window", "%s has no elements to average", qn_infer_type_text(g, x));
+		(void)qn_infer_error(g, n, "shape.window", "%s has no elements to average",
+				     qn_infer_type_text(g, x));
 		return NULL;
 	}
 	return qn_infer_result(g, n, e, &y);

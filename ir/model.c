@@ -32,6 +32,7 @@ void
 qn_model_add_graph(qn_model *m, qn_graph *g)
 {
 	if (m->ngraph == m->graph_cap)
-		m->graph = qn_arena_grow(m->arena, m->graph, &m->graph_cap, m->ngraph + 1, sizeof *m->graph);
+		m->graph = qn_arena_grow(m->arena, m->graph, &m->graph_cap, m->ngraph + 1,
+					 sizeof *m->graph);
 	m->graph[m->ngraph++] = g;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ops.c - the op table, pasted from ops.def: a row there without a shape rule is an undefined qn_infer_<name> for the linker. */
+/* ops.c - the op table, pasted from ops.def: a row there without a shape rule is an undefined
+ * qn_infer_<name> for the linker. */
 #include <string.h>
 
 #include "ir/infer.h"
 
 static const qn_opinfo table[QN_NOP] = {
-#define OP(name, min_in, max_in, attrs, behaviour, family) \
-	[QN_OP_##name] = {#name, min_in, max_in, QN_ATTRSET_##attrs, QN_##behaviour, qn_infer_##name},
+#define OP(name, min_in, max_in, attrs, behaviour, family)                                         \
+	[QN_OP_##name] = {#name,          min_in,         max_in, QN_ATTRSET_##attrs,              \
+			  QN_##behaviour, qn_infer_##name},
 #include "ir/ops.def"
 #undef OP
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verify.c - whether a model keeps the rules of its stage; runs after each pass.
  *
- *   everywhere    topological order, arity, every type is what the shape rule gives, names unique, callees stand earlier
+ *   everywhere    topological order, arity, every type is what the shape rule gives, names unique,
+ *                 callees stand earlier
  *   float         no quantized type          calibrated, integer   no symbol without a value
  *   integer       no value of a float type: the proof that nothing but integers is computed */
 #include "ir/diag.h"
@@ -21,11 +22,12 @@ graph_error(const verifier *v, const char *id, const char *text, const char *nam
 
 	qn_buf_init(&b, v->m->arena);
 	qn_buff(&b, "graph @%s", v->g->name);
-	(void)qn_report(v->m->env, QN_EINVALID, id, qn_buf_str(&b), "%s%s%s%s", text, name[0] != '\0' ? " '" : "", name,
-	                name[0] != '\0' ? "'" : "");
+	(void)qn_report(v->m->env, QN_EINVALID, id, qn_buf_str(&b), "%s%s%s%s", text,
+			name[0] != '\0' ? " '" : "", name, name[0] != '\0' ? "'" : "");
 }
 
-/* A symbol in the expression that has no value, or NULL.  Products lean to the left, so the recursion is as deep as the parentheses. */
+/* A symbol in the expression that has no value, or NULL.  Products lean to the left, so the
+ * recursion is as deep as the parentheses. */
 static const qn_symbol *
 unbound_scale(const qn_scale *s)
 {
@@ -57,13 +59,16 @@ check_stage(const verifier *v, const qn_node *n, const qn_type *t)
 	const qn_symbol *s = stage >= QN_STAGE_CALIBRATED ? unbound(t->elem) : NULL;
 
 	if (s != NULL)
-		(void)qn_infer_error(v->g, n, "verify.symbol", "%s needs the value of symbol $%s", qn_infer_type_text(v->g, t), s->name);
+		(void)qn_infer_error(v->g, n, "verify.symbol", "%s needs the value of symbol $%s",
+				     qn_infer_type_text(v->g, t), s->name);
 	if (stage == QN_STAGE_FLOAT && qn_elem_is_quant(t->elem))
-		(void)qn_infer_error(v->g, n, "verify.quantized", "the model is at stage float, the value is %s",
-		                     qn_infer_type_text(v->g, t));
+		(void)qn_infer_error(v->g, n, "verify.quantized",
+				     "the model is at stage float, the value is %s",
+				     qn_infer_type_text(v->g, t));
 	if (stage == QN_STAGE_INTEGER && qn_elem_is_float(t->elem))
-		(void)qn_infer_refuse(v->g, n, "verify.float", "the model is at stage integer, %s gives a value of type %s",
-		                      qn_opinfo_get(n->op)->name, qn_infer_type_text(v->g, t));
+		(void)qn_infer_refuse(v->g, n, "verify.float",
+				      "the model is at stage integer, %s gives a value of type %s",
+				      qn_opinfo_get(n->op)->name, qn_infer_type_text(v->g, t));
 }
 
 static bool
@@ -73,14 +78,20 @@ order_ok(const verifier *v, qn_id id)
 	const qn_opinfo *op = qn_opinfo_get(n->op);
 
 	if (n->nin < op->min_in || n->nin > op->max_in)
-		return qn_infer_error(v->g, n, "verify.arity", "%s has %u inputs", op->name, n->nin);
+		return qn_infer_error(v->g, n, "verify.arity", "%s has %u inputs", op->name,
+				      n->nin);
 	for (uint32_t i = 0; i < n->nin; i++)
 		if (n->in[i] == 0 || n->in[i] >= id)
-			return qn_infer_error(v->g, n, "verify.order", "input %u is value %u, the node is %u", i, n->in[i], id);
-	if (n->op == QN_OP_call && (n->callee == NULL || qn_map_get(&v->seen, &n->callee, sizeof n->callee) == NULL))
-		return qn_infer_error(v->g, n, "verify.callee", "the called graph does not stand earlier in the model");
+			return qn_infer_error(v->g, n, "verify.order",
+					      "input %u is value %u, the node is %u", i, n->in[i],
+					      id);
+	if (n->op == QN_OP_call &&
+	    (n->callee == NULL || qn_map_get(&v->seen, &n->callee, sizeof n->callee) == NULL))
+		return qn_infer_error(v->g, n, "verify.callee",
+				      "the called graph does not stand earlier in the model");
 	if (op->attrs != QN_ATTRSET_none && n->attr == NULL)
-		return qn_infer_error(v->g, n, "verify.attributes", "%s has no attributes", op->name);
+		return qn_infer_error(v->g, n, "verify.attributes", "%s has no attributes",
+				      op->name);
 	return true;
 }
 
@@ -95,8 +106,9 @@ check_node(const verifier *v, qn_id id)
 		return;
 	const qn_type *t = qn_opinfo_get(n->op)->infer(v->g, n, n->type);
 	if (t != NULL && t != n->type)
-		(void)qn_infer_error(v->g, n, "verify.type", "the type is %s, but follows as %s", qn_infer_type_text(v->g, n->type),
-		                     qn_infer_type_text(v->g, t));
+		(void)qn_infer_error(v->g, n, "verify.type", "the type is %s, but follows as %s",
+				     qn_infer_type_text(v->g, n->type),
+				     qn_infer_type_text(v->g, t));
 	if (!n->type->is_tuple)
 		check_stage(v, n, n->type);
 	for (uint32_t i = 0; n->type->is_tuple && i < n->type->nfield; i++)
@@ -116,7 +128,8 @@ check_outputs(const verifier *v)
 		const qn_output *o = &g->output[i];
 
 		if (o->value == 0 || o->value >= g->n)
-			graph_error(v, "verify.output", "no value stands behind the output", o->name);
+			graph_error(v, "verify.output", "no value stands behind the output",
+				    o->name);
 		else if (g->node[o->value].type->is_tuple)
 			graph_error(v, "verify.output", "a tuple is returned as", o->name);
 		if (qn_map_gets(&names, o->name) != NULL)
@@ -152,7 +165,8 @@ qn_model_verify(const qn_model *m)
 	qn_map_init(&v.seen, m->arena);
 	qn_map_init(&v.graph_names, m->arena);
 	if (m->ngraph == 0)
-		return qn_report(m->env, QN_EINVALID, "verify.graph", m->name, "the model has no graph");
+		return qn_report(m->env, QN_EINVALID, "verify.graph", m->name,
+				 "the model has no graph");
 	for (size_t i = 0; i < m->ngraph; i++)
 		check_graph(&v, m->graph[i]);
 	if (d->nerrors == errors)

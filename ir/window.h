@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* window.h - where the windows of a convolution or a pool lie along one axis: the one place that knows the paddings.
+/* window.h - where the windows of a convolution or a pool lie along one axis: the one place that
+ * knows the paddings.
  *
  *   in = 5, kernel 3, stride 2, same:      before 1 |0 1 2 3 4| after 1      out = 3
  *
- * explicit  the pads as given             out = floor((in + before + after - reach) / stride) + 1
- * same      out = ceil(in / stride)       pads = max(0, (out - 1) * stride + reach - in), the odd one after
- * valid     no pads                       out = floor((in - reach) / stride) + 1
+ * explicit  the pads as given              out = floor((in + before + after - reach) / stride) + 1
+ * same      out = ceil(in / stride)        pads = max(0, (out - 1) * stride + reach - in),
+ *                                          the odd one after
+ * valid     no pads                        out = floor((in - reach) / stride) + 1
  * with reach = (kernel - 1) * dilation + 1 (TensorFlow's and TFLite's rules). */
 #ifndef QN_IR_WINDOW_H
 #define QN_IR_WINDOW_H
 
 #include "ir/graph.h"
 
-/* Kernel sizes, strides, dilations and pads are at most this, so that no product below overflows. */
+/* Kernel sizes, strides, dilations and pads are at most this, so that no product below overflows.
+ * */
 #define QN_WINDOW_MAX INT64_C(0x7fffffff)
 
 typedef struct qn_window {
@@ -20,11 +23,11 @@ typedef struct qn_window {
 	int64_t before, after; /* padded positions; QN_DYNAMIC for `same` when `out` is dynamic */
 } qn_window;
 
-/* in >= 0 or QN_DYNAMIC; 1 <= kernel, stride, dilation; pad[2] (before, after) is read for `explicit` only.
- * False when no window fits. */
+/* in >= 0 or QN_DYNAMIC; 1 <= kernel, stride, dilation; pad[2] (before, after) is read for
+ * `explicit` only. False when no window fits. */
 static inline bool
-qn_window_resolve(int32_t padding, int64_t in, int64_t kernel, int64_t stride, int64_t dilation, const int64_t *pad,
-                  qn_window *w)
+qn_window_resolve(int32_t padding, int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
+		  const int64_t *pad, qn_window *w)
 {
 	bool same = padding == QN_PADDING_same;
 
@@ -56,13 +59,15 @@ qn_window_resolve(int32_t padding, int64_t in, int64_t kernel, int64_t stride, i
 static inline bool
 qn_window_conv2d(const qn_attrs_conv2d *a, int axis, int64_t in, int64_t kernel, qn_window *w)
 {
-	return qn_window_resolve(a->padding, in, kernel, a->stride[axis], a->dilation[axis], a->pad + axis * 2, w);
+	return qn_window_resolve(a->padding, in, kernel, a->stride[axis], a->dilation[axis],
+				 a->pad + axis * 2, w);
 }
 
 static inline bool
 qn_window_pool(const qn_attrs_pool *a, int axis, int64_t in, qn_window *w)
 {
-	return qn_window_resolve(a->padding, in, a->kernel[axis], a->stride[axis], 1, a->pad + axis * 2, w);
+	return qn_window_resolve(a->padding, in, a->kernel[axis], a->stride[axis], 1,
+				 a->pad + axis * 2, w);
 }
 
 #endif

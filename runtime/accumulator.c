@@ -55,6 +55,19 @@ check_weights(const qn_graph *g, const qn_node *n)
 	return true;
 }
 
+/* The codes of a constant, or of a constant that is quantized; else NULL. */
+static const qn_tensor *
+known_codes(const qn_graph *g, qn_id id, qn_arena *a)
+{
+	const qn_node *n = &g->node[id];
+
+	if (n->op == QN_OP_const)
+		return n->value;
+	if (n->op == QN_OP_quantize && g->node[n->in[0]].op == QN_OP_const)
+		return qn_tensor_quantize(&g->model->types, a, g->node[n->in[0]].value, n->type);
+	return NULL;
+}
+
 static bool
 check_operands(const qn_graph *g, const qn_node *n)
 {
@@ -66,48 +79,45 @@ check_operands(const qn_graph *g, const qn_node *n)
 		(void)qn_int_refuse(g, n, "only 32-bit accumulators");
 		return false;
 	}
-	if (n->nin < 3)
-		return true;
-	if (!qn_elem_is_i32(t, qn_in_type(g, n, 2)->elem)) {
+	if (n->nin > 2 && !qn_elem_is_i32(t, qn_in_type(g, n, 2)->elem)) {
 		(void)qn_int_refuse(g, n, "only a 32-bit bias with zero point 0");
-		return false;
-	}
-	if (g->node[n->in[2]].op != QN_OP_const) {
-		(void)qn_int_refuse(g, n, "only a constant bias");
 		return false;
 	}
 	return true;
 }
 
-/* sum of |w| of output channel o: exact from a constant, else the most the type allows. */
+/* sum of |w| of output channel o: exact where w is known, else the most the type allows. */
 static int64_t
-weight_sum(const qn_graph *g, const qn_node *n, int64_t o, int64_t terms)
+weight_sum(const qn_graph *g, const qn_type *type, const qn_tensor *w, int64_t o, int64_t terms)
 {
-	const qn_node *w = &g->node[n->in[1]];
 	int64_t sum = 0;
 
-	if (w->op != QN_OP_const)
-		return terms * reach(g, w->type);
+	if (w == NULL)
+		return terms * reach(g, type);
 	for (int64_t k = 0; k < terms; k++)
-		sum += magnitude(qn_tensor_i64(w->value, o * terms + k));
+		sum += magnitude(qn_tensor_i64(w, o * terms + k));
 	return sum;
 }
 
 bool
-qn_accumulator_check(const qn_graph *g, const qn_node *n)
+qn_accumulator_check(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	if (!check_operands(g, n))
 		return false;
 	const qn_type *wt = qn_in_type(g, n, 1);
+	const qn_tensor *w = known_codes(g, n->in[1], a);
+	const qn_tensor *b = n->nin > 2 ? known_codes(g, n->in[2], a) : NULL;
 	int64_t terms = qn_dim_product(wt, 1, wt->rank);
 	int64_t far = reach(g, qn_in_type(g, n, 0));
 	int64_t worst = 0;
+	if (n->nin > 2 && b == NULL) {
+		(void)qn_int_refuse(g, n, "only a constant bias");
+		return false;
+	}
 	for (int64_t o = 0; o < wt->dim[0]; o++) {
-		int64_t bias = 0;
+		int64_t bias = b != NULL ? magnitude(qn_tensor_i64(b, o)) : 0;
+		int64_t bound = weight_sum(g, wt, w, o, terms) * far + bias;
 
-		if (n->nin > 2)
-			bias = magnitude(qn_tensor_i64(g->node[n->in[2]].value, o));
-		int64_t bound = weight_sum(g, n, o, terms) * far + bias;
 		worst = bound > worst ? bound : worst;
 	}
 	if (worst <= INT32_MAX)

@@ -7,6 +7,6 @@
 
 /* True when the node's operands and result are those of the integer form and no sum can leave
  * int32. Else reports int.unsupported or int.accumulator with the figure. */
-bool qn_accumulator_check(const qn_graph *g, const qn_node *n) QN_MUST_CHECK;
+bool qn_accumulator_check(const qn_graph *g, const qn_node *n, qn_arena *a) QN_MUST_CHECK;
 
 #endif

@@ -39,7 +39,7 @@ qn_exp(double x)
 	double p = inverse_factorial[0];
 	for (unsigned i = 1; i < sizeof inverse_factorial / sizeof inverse_factorial[0]; i++)
 		p = p * r + inverse_factorial[i];
-	/* 1 + r + r^2 p: what two roundings lost, that of r and that of 1 + r, joins the last term. */
+	/* 1 + r + r^2 p: what the roundings of r and of 1 + r lost joins the last term. */
 	double one = 1.0 + r;
 	double lost = (r - (one - 1.0)) + ((high - r) - low);
 	return ldexp(one + (r * r * p + lost), (int)k);

@@ -107,7 +107,7 @@ conv2d_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	qn_geometry s = qn_geometry_conv2d(g, n);
 	qn_conv2d_call *c = QN_NEW(a, qn_conv2d_call, 1);
 
-	if (!qn_accumulator_check(g, n))
+	if (!qn_accumulator_check(g, n, a))
 		return NULL;
 	if (!qn_geometry_is_small(&s))
 		return qn_int_refuse(g, n, "windows that reach beyond 2^29 positions");

@@ -37,7 +37,7 @@ dense_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	const qn_type *wt = qn_in_type(g, n, 1);
 	qn_dense_args *d = QN_NEW(a, qn_dense_args, 1);
 
-	if (!qn_accumulator_check(g, n))
+	if (!qn_accumulator_check(g, n, a))
 		return NULL;
 	*d = (qn_dense_args){
 		.batch = (int32_t)qn_dim_product(n->type, 0, n->type->rank - 1),

@@ -46,7 +46,7 @@ compile(qn_ctx *ctx, const options *o, const qn_emit_options *numbers)
 	const char *names[MAX_VALUES];
 	qn_compile_opts opts;
 	qn_emit_info info;
-	const char *folder = o->nout > 0 ? o->out[0] : "out";
+	const char *folder = o->output != NULL ? o->output : "out";
 	qn_status status = program_compile_opts(ctx, o, calib, names, &opts);
 	qn_status loaded = qn_load(ctx, o->model, &m); /* the model's problems too, whatever is wrong with the samples */
 

@@ -5,29 +5,57 @@
 
 #include "program.h"
 
+static bool
+ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s);
+	size_t k = strlen(end);
+
+	return n > k && strcmp(s + n - k, end) == 0;
+}
+
+/* The form of the result.  A file is read by the end of its name, so it is written by it too; false after a message. */
+static bool
+choose_format(const options *o, qn_format *out)
+{
+	bool json = o->emit != NULL && strcmp(o->emit, "json") == 0;
+
+	*out = json ? QN_FORMAT_JSON : QN_FORMAT_IR;
+	if (o->emit != NULL && !json && strcmp(o->emit, "ir") != 0) {
+		fprintf(stderr, "quern opt: --emit: '%s' is none of ir, json\n", o->emit);
+		return false;
+	}
+	if (o->output == NULL)
+		return true;
+	bool json_file = ends_with(o->output, ".json");
+	if ((json_file || ends_with(o->output, ".qir")) && (o->emit == NULL || json == json_file)) {
+		*out = json_file ? QN_FORMAT_JSON : QN_FORMAT_IR;
+		return true;
+	}
+	fprintf(stderr, "quern opt: -o '%s': a model in JSON is called FILE.json, one in text form FILE.qir\n", o->output);
+	return false;
+}
+
 static qn_status
 write_result(qn_model *m, const options *o, qn_format format)
 {
-	size_t n = o->nout > 0 ? strlen(o->out[0]) : 0;
-
-	if (o->nout > 0 && format == QN_FORMAT_JSON)
-		return qn_save(m, o->out[0], n > 5 && strcmp(o->out[0] + n - 5, ".json") == 0);
-	if (o->nout == 0)
+	if (o->output == NULL)
 		return qn_print(m, format, program_write_stdout, NULL);
-	return qn_save_text(m, o->out[0]);
+	return format == QN_FORMAT_JSON ? qn_save(m, o->output, 1) : qn_save_text(m, o->output);
 }
 
 static qn_status
 opt(qn_ctx *ctx, const options *o, qn_format format)
 {
-	qn_model *m;
+	qn_model *m = NULL;
 	qn_array *calib[MAX_VALUES] = {0};
 	const char *names[MAX_VALUES];
 	qn_compile_opts opts;
 	qn_status status = program_compile_opts(ctx, o, calib, names, &opts);
+	qn_status loaded = qn_load(ctx, o->model, &m); /* the model's problems too, whatever is wrong with the samples */
 
 	if (status == QN_OK)
-		status = qn_load(ctx, o->model, &m);
+		status = loaded;
 	if (status != QN_OK)
 		return status;
 	if (o->passes == NULL && o->stop_after == NULL)
@@ -39,18 +67,16 @@ opt(qn_ctx *ctx, const options *o, qn_format format)
 int
 cmd_opt(const options *o)
 {
-	bool json = o->emit != NULL && strcmp(o->emit, "json") == 0;
+	qn_format format;
 
 	if (o->list_passes) {
 		program_list_passes();
 		return 0;
 	}
-	if (o->emit != NULL && !json && strcmp(o->emit, "ir") != 0) {
-		fprintf(stderr, "quern opt: --emit: '%s' is none of ir, json\n", o->emit);
+	if (!choose_format(o, &format))
 		return QN_EUSAGE;
-	}
 	qn_ctx *ctx = program_open(o);
-	return ctx == NULL ? 1 : program_close(ctx, opt(ctx, o, json ? QN_FORMAT_JSON : QN_FORMAT_IR));
+	return ctx == NULL ? 1 : program_close(ctx, opt(ctx, o, format));
 }
 
 int

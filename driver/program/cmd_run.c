@@ -31,8 +31,12 @@ run(qn_ctx *ctx, const options *o)
 	if (status != QN_OK)
 		return status;
 	size_t nout = qn_model_describe(m).outputs;
-	if (nout > MAX_VALUES || (o->nout > 0 && (size_t)o->nout != nout)) {
-		fprintf(stderr, "quern run: the model has %zu outputs, and %d -o were given\n", nout, o->nout);
+	if (nout > MAX_VALUES) {
+		fprintf(stderr, "quern run: the model has %zu outputs; at most %d can be run here\n", nout, (int)MAX_VALUES);
+		return QN_EUNSUPPORTED;
+	}
+	if (o->nout > 0 && (size_t)o->nout != nout) {
+		fprintf(stderr, "quern run: outputs of the model: %zu, files given with -o: %d; give one for each output, in order\n", nout, o->nout);
 		return QN_EUSAGE;
 	}
 	status = qn_run(m, (size_t)o->narg, in, o->real, nout, out);
@@ -79,13 +83,15 @@ eval(qn_ctx *ctx, const options *o, double gate)
 	qn_compile_opts opts;
 	qn_accuracy a;
 	qn_status status = program_compile_opts(ctx, o, calib, names, &opts);
+	const qn_status loaded[] = {
+		program_load_arrays(ctx, o->ndata, o->data, data),
+		qn_array_load(ctx, o->labels, &labels),
+		qn_load(ctx, o->model, &m),
+	};
 
-	if (status == QN_OK)
-		status = program_load_arrays(ctx, o->ndata, o->data, data);
-	if (status == QN_OK)
-		status = qn_array_load(ctx, o->labels, &labels);
-	if (status == QN_OK)
-		status = qn_load(ctx, o->model, &m);
+	for (size_t i = 0; i < sizeof loaded / sizeof loaded[0]; i++)
+		if (status == QN_OK)
+			status = loaded[i];
 	if (status == QN_OK)
 		status = qn_evaluate(m, (size_t)o->ndata, data, labels, &a);
 	if (status != QN_OK)
@@ -118,7 +124,7 @@ cmd_eval(const options *o)
 	}
 	if (o->min_accuracy != NULL)
 		gate = strtod(o->min_accuracy, &end);
-	if (end != NULL && (*end != '\0' || !(gate >= 0 && gate <= 100))) {
+	if (end != NULL && (end == o->min_accuracy || *end != '\0' || !(gate >= 0 && gate <= 100))) {
 		fprintf(stderr, "quern eval: --min-accuracy: '%s' is no number from 0 to 100\n", o->min_accuracy);
 		return QN_EUSAGE;
 	}

@@ -52,14 +52,26 @@ print_help(FILE *to)
 	            "  quern compile examples/digits/digits.json --calib examples/digits/calib.npy -o out\n");
 }
 
-int
-main(int argc, char **argv)
+static const command *
+find(const char *name)
 {
+	for (int i = 0; i < NCOMMANDS; i++)
+		if (strcmp(name, commands[i].name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static int
+run(int argc, char **argv)
+{
+	options o;
+
 	if (argc < 2) {
 		print_help(stderr);
 		return QN_EUSAGE;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+	bool help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0;
+	if (help && argc == 2) {
 		print_help(stdout);
 		return 0;
 	}
@@ -67,21 +79,34 @@ main(int argc, char **argv)
 		printf("quern %s\n", qn_version());
 		return 0;
 	}
-	for (int i = 0; i < NCOMMANDS; i++) {
-		options o;
-
-		if (strcmp(argv[1], commands[i].name) != 0)
-			continue;
-		int err = options_parse(&commands[i], argc - 2, argv + 2, &o);
-		if (err != 0)
-			return err;
-		if (o.help) {
-			options_help(&commands[i]);
-			return 0;
-		}
-		return commands[i].run(&o);
+	const char *name = help ? argv[2] : argv[1]; /* `quern help run` is `quern run --help` */
+	const command *c = find(name);
+	if (c == NULL) {
+		fprintf(stderr, "quern: '%s' is no command\n\n", name);
+		print_help(stderr);
+		return QN_EUSAGE;
 	}
-	fprintf(stderr, "quern: '%s' is no command\n\n", argv[1]);
-	print_help(stderr);
-	return QN_EUSAGE;
+	int err = help ? 0 : options_parse(c, argc - 2, argv + 2, &o);
+	if (err != 0)
+		return err;
+	if (!help && !o.help)
+		return c->run(&o);
+	options_help(c);
+	return 0;
+}
+
+/* What was asked for and could not be written is a failure, also when the disk was full only at the end. */
+int
+main(int argc, char **argv)
+{
+	int code = run(argc, argv);
+	bool failed = fflush(stdout) != 0;
+
+	if (code != 0 || (!failed && !ferror(stdout)))
+		return code;
+	if (failed)
+		perror("quern: stdout");
+	else
+		fprintf(stderr, "quern: stdout could not be written\n");
+	return 1;
 }

@@ -30,7 +30,7 @@
 
 const option_row compile_options[] = {
 	QUANT_ROWS,
-	{"--output", 'o', LIST(out), "FOLDER", "where the files go; it is made if need be (default: out)"},
+	{"--output", 'o', TEXT(output), "FOLDER", "where the files go; it is made if need be (default: out)"},
 	{"--name", 0, TEXT(name), "NAME", "prefix of files and C symbols (default: the model's name)"},
 	{"--self-test", 0, TEXT(self_test), "N", "samples in the self-test, taken from the calibration data (default 4; 0: none)"},
 	{"--max-scratch", 0, TEXT(max_scratch), "BYTES", "exit with 5, writing nothing, when the scratch buffer would be larger"},
@@ -47,8 +47,8 @@ const option_row run_options[] = {
 
 const option_row opt_options[] = {
 	{"--passes", 0, TEXT(passes), "A,B,…", "passes to run, in this order (default: none)"},
-	{"--emit", 0, TEXT(emit), "ir|json", "form of the result (default ir)"},
-	{"--output", 'o', LIST(out), "FILE", "write the result there instead of stdout; FILE.json takes its constants along in FILE.safetensors"},
+	{"--emit", 0, TEXT(emit), "ir|json", "form of the result (default: as FILE ends, .qir or .json; ir on stdout)"},
+	{"--output", 'o', TEXT(output), "FILE", "write the result there instead of stdout; FILE.json takes its constants along in FILE.safetensors"},
 	QUANT_ROWS,
 	PASS_ROWS,
 	COMMON_ROWS,

@@ -14,7 +14,8 @@ typedef struct options {
 	const char *model;             /* first positional argument */
 	const char *arg[MAX_VALUES];   /* the others */
 	int narg;
-	const char *out[MAX_VALUES]; /* -o */
+	const char *output;          /* -o of commands with one result */
+	const char *out[MAX_VALUES]; /* -o of run: one an output */
 	int nout;
 	const char *calib[MAX_VALUES];
 	int ncalib;

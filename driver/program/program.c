@@ -36,10 +36,6 @@ program_close(qn_ctx *ctx, qn_status status)
 	if (qn_diag_dropped(ctx) > 0)
 		fprintf(stderr, "… and %zu more\n", qn_diag_dropped(ctx));
 	qn_close(ctx);
-	if (fflush(stdout) != 0 && status == QN_OK) {
-		perror("quern: stdout");
-		return 1;
-	}
 	return status == QN_ENOMEM || status == QN_EIO ? 1 : (int)status;
 }
 

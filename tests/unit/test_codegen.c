@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code generation without a compiler: identifiers, kernel pieces, schedule, memory plan, and that the
- * same graph gives the same text. */
+/* Code generation without a compiler: identifiers, kernel pieces, schedule, memory plan, and that
+ * the same graph gives the same text. */
 #include "tests/e2e/build.h"
 
 #include "codegen/emit.h"

@@ -73,18 +73,19 @@ test_add_mul(void **state)
 
 /* ---- accumulating ops and requantize ---- */
 
+static const char w3x40[] = "tensor<3x40x!quant.uniform<i8<-127:127>:f32:0, {0.01,0.02,0.03}>>";
+
 static void
-test_dense_chain(void **state)
+test_dense(void **state)
 {
 	double *x = codes(2 * 40, -128, 127), *w = codes(3 * 40, -127, 127);
 	const double sw[3] = {0.01, 0.02, 0.03}, b[3] = {1000, -2000, 30000};
-	double acc[6], out[6];
+	double acc[6];
 	qn_id in[3];
 
 	(void)state;
 	in[0] = input("x", Q("2x40", "0.05:-4"));
-	in[1] = constant("w", "tensor<3x40x!quant.uniform<i8<-127:127>:f32:0, {0.01,0.02,0.03}>>",
-			 w);
+	in[1] = constant("w", w3x40, w);
 	/* The bias has the accumulator's scale, which the shape rule derives. */
 	qn_id bare = op(QN_OP_dense, 2, in, NULL, NULL);
 	qn_elem e = *rg->g->node[bare].type->elem;
@@ -101,13 +102,44 @@ test_dense_chain(void **state)
 		acc[i] = b[i % 3];
 		for (int k = 0; k < 40; k++)
 			acc[i] += (x[i / 3 * 40 + k] + 4) * w[i % 3 * 40 + k];
-		out[i] = code(acc[i] * 0.05 * sw[i % 3], 1.5, 10);
-		out[i] = out[i] < 0 ? 0 : out[i] > 60 ? 60 : out[i];
 	}
 	near(acc, run1(x), 6, 0.0);
-	qn_attrs a = {.clamp = {.lo = 0, .hi = 60}};
+	/* A bias that is quantized in the graph counts as a constant too. */
+	double real_b[3];
+	for (int i = 0; i < 3; i++)
+		real_b[i] = b[i] * 0.05 * sw[i];
+	in[2] = qn_graph_op(rg->g, QN_OP_quantize, "qb", 1,
+			    (const qn_id[]){constant("fb", "tensor<3xf32>", real_b)}, NULL, bias);
+	no_errors();
 	rg->g->noutput = 0;
-	output(op1(QN_OP_requantize, full, &a, Q("2x3", "1.5:10")));
+	output(op(QN_OP_dense, 3, in, NULL, NULL));
+	near(acc, run1(x), 6, 0.0);
+	in[2] = qn_graph_input(rg->g, "ib", bias);
+	rg->g->noutput = 0;
+	output(op(QN_OP_dense, 3, in, NULL, NULL));
+	refused("int.unsupported", "only a constant bias");
+}
+
+/* dense, then a requantize that clamps as a fused activation does. */
+static void
+test_requantize_clamp(void **state)
+{
+	double *x = codes(2 * 40, -128, 127), *w = codes(3 * 40, -127, 127), out[6];
+	const double sw[3] = {0.01, 0.02, 0.03};
+
+	(void)state;
+	qn_id xi = input("x", Q("2x40", "0.05:-4"));
+	qn_id wi = constant("w", w3x40, w);
+	for (int i = 0; i < 6; i++) {
+		double acc = 0.0;
+
+		for (int k = 0; k < 40; k++)
+			acc += (x[i / 3 * 40 + k] + 4) * w[i % 3 * 40 + k];
+		out[i] = code(acc * 0.05 * sw[i % 3], 1.5, 10);
+		out[i] = out[i] < 0 ? 0 : out[i] > 60 ? 60 : out[i];
+	}
+	qn_attrs a = {.clamp = {.lo = 0, .hi = 60}};
+	output(op1(QN_OP_requantize, op2(QN_OP_dense, xi, wi, NULL, NULL), &a, Q("2x3", "1.5:10")));
 	near(out, run1(x), 6, 1.0);
 }
 
@@ -422,7 +454,7 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_add_vectors), T(test_add_mul),       T(test_dense_chain),
+		T(test_add_vectors), T(test_add_mul),       T(test_dense), T(test_requantize_clamp),
 		T(test_conv_codes),  T(test_requantize),    T(test_pool_codes),
 		T(test_softmax_codes), T(test_softmax_args), T(test_limits_codes),
 		T(test_moves_codes), T(test_casts),         T(test_refusals),

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inline.c - see inline.h.
+ *
+ *   graph @block(%x) { %r = relu %x  return %r }
+ *   graph @main(%a)  { %b = call @block %a  return %b }    --->    { %b.r = relu %a  return %b.r }
+ *
+ * A value of the source stands for one value of the copy, or for several when it is a tuple. */
+#include "codegen/inline.h"
+
+#include "ir/diag.h"
+
+enum { MAX_DEPTH = 64, MAX_NODES = 1 << 20 };
+
+typedef struct value {
+	uint32_t n; /* 1 unless a tuple */
+	const qn_id *id;
+} value;
+
+typedef struct inliner {
+	qn_graph *to;
+	qn_arena *arena;
+} inliner;
+
+static bool copy_nodes(inliner *s, const qn_graph *g, const char *prefix, const value *arg,
+	int depth, value *map);
+
+static bool
+is_flat(const qn_graph *g)
+{
+	qn_id id;
+
+	for (id = 1; id < g->n; id++)
+		if (g->node[id].op == QN_OP_call || g->node[id].op == QN_OP_tuple ||
+		    g->node[id].op == QN_OP_get)
+			return false;
+	return true;
+}
+
+static value
+one(inliner *s, qn_id id)
+{
+	return (value){1, qn_arena_copy(s->arena, &id, sizeof(id))};
+}
+
+static const char *
+joined(inliner *s, const char *prefix, const char *name)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, s->arena);
+	qn_buff(&b, "%s%s", prefix, name);
+	return qn_buf_str(&b);
+}
+
+/* The operands of n one after the other, tuples taken apart. */
+static value
+operands(inliner *s, const qn_node *n, const value *map)
+{
+	uint32_t count = 0, at = 0, i, k;
+	qn_id *id;
+
+	for (i = 0; i < n->nin; i++)
+		count += map[n->in[i]].n;
+	id = QN_NEW(s->arena, qn_id, (size_t)count + 1);
+	for (i = 0; i < n->nin; i++)
+		for (k = 0; k < map[n->in[i]].n; k++)
+			id[at++] = map[n->in[i]].id[k];
+	return (value){count, id};
+}
+
+static bool
+copy_call(inliner *s, const qn_node *n, const char *prefix, const value *map, int depth, value *out)
+{
+	const qn_graph *callee = n->callee;
+	value *inner = QN_NEW(s->arena, value, callee->n);
+	value *arg = QN_NEW(s->arena, value, (size_t)n->nin + 1);
+	qn_id *id = QN_NEW(s->arena, qn_id, callee->noutput + 1);
+	uint32_t i;
+	size_t k;
+
+	for (i = 0; i < n->nin; i++)
+		arg[i] = map[n->in[i]];
+	if (!copy_nodes(s, callee, joined(s, prefix, joined(s, n->name, ".")), arg, depth + 1, inner))
+		return false;
+	for (k = 0; k < callee->noutput; k++)
+		id[k] = inner[callee->output[k].value].id[0];
+	*out = (value){(uint32_t)callee->noutput, id};
+	return true;
+}
+
+static bool
+copy_node(inliner *s, const qn_graph *g, qn_id from, const char *prefix, const value *arg,
+	int depth, value *map)
+{
+	const qn_node *n = qn_graph_node(g, from);
+	qn_node copy = *n;
+	value in = operands(s, n, map);
+	size_t k;
+
+	if (n->op == QN_OP_call)
+		return copy_call(s, n, prefix, map, depth, &map[from]);
+	if (n->op == QN_OP_tuple) {
+		map[from] = in;
+		return true;
+	}
+	if (n->op == QN_OP_get) {
+		map[from] = one(s, in.id[n->attr->get.index]);
+		return true;
+	}
+	for (k = 0; n->op == QN_OP_input && arg != NULL && k < g->ninput; k++) {
+		if (g->input[k] == from) {
+			map[from] = arg[k];
+			return true;
+		}
+	}
+	copy.in = in.id;
+	copy.name = joined(s, prefix, n->name);
+	map[from] = one(s, qn_graph_add(s->to, &copy));
+	return map[from].id[0] != 0;
+}
+
+/* Copies all nodes of g; arg holds what its inputs stand for, NULL for the outermost graph. */
+static bool
+copy_nodes(inliner *s, const qn_graph *g, const char *prefix, const value *arg, int depth,
+	value *map)
+{
+	qn_id id;
+
+	if (depth > MAX_DEPTH || s->to->n > MAX_NODES) {
+		(void)qn_report(g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",
+			"the calls of graph '%s' nest deeper than %d or make more than %d nodes; "
+			"emitted code has no calls",
+			g->name, (int)MAX_DEPTH, (int)MAX_NODES);
+		return false;
+	}
+	for (id = 1; id < g->n; id++)
+		if (!copy_node(s, g, id, prefix, arg, depth, map))
+			return false;
+	return true;
+}
+
+qn_status
+qn_graph_inline(const qn_graph *g, qn_arena *a, const qn_graph **out)
+{
+	inliner s = {NULL, a};
+	value *map;
+	size_t k;
+
+	*out = g;
+	if (is_flat(g))
+		return QN_OK;
+	s.to = qn_graph_new(g->model, g->name);
+	map = QN_NEW(a, value, g->n);
+	if (!copy_nodes(&s, g, "", NULL, 0, map))
+		return QN_EUNSUPPORTED;
+	for (k = 0; k < g->noutput; k++) {
+		qn_id id = g->output[k].value;
+
+		if (g->node[id].type->is_tuple)
+			return qn_report(g->model->env, QN_EUNSUPPORTED, "emit.unsupported",
+				qn_node_place(g, &g->node[id]),
+				"output '%s' is a tuple; return its fields", g->output[k].name);
+		qn_graph_output(s.to, g->output[k].name, map[id].id[0]);
+	}
+	*out = s.to;
+	return QN_OK;
+}

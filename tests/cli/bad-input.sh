@@ -1,0 +1,293 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# bad-input.sh - what the program says to models, samples and folders that are wrong.
+#
+# Every row is a small file made here, the exit code, the diagnostics' ids, words that must be in the message (the place, the value, the
+# way out), and the command.  No row may leave an output.
+. "$(dirname "$0")/common.inc"
+
+# ---- a good model; most rows are this one with one line changed ----
+
+cat >good.json <<'END'
+{
+  "quern": 1,
+  "name": "good",
+  "graph": {
+    "inputs": [{"name": "x", "type": "tensor<1x4xf32>"}],
+    "constants": {
+      "w": {"type": "tensor<2x4xf32>", "data": [0.5, -1, 0.25, 1, 1, 0.5, -0.25, 0.75]}
+    },
+    "nodes": [
+      {"name": "y", "op": "dense", "inputs": ["x", "w"]},
+      {"name": "z", "op": "relu", "inputs": ["y"]}
+    ],
+    "outputs": ["z"]
+  }
+}
+END
+bytes 12 "$one" | npy ok.npy '<f4' '3, 4'
+bytes 3 '\001\000\000\000\000\000\000\000' | npy labels.npy '<i8' '3,'
+
+# edit NAME SED-SCRIPT: NAME.json is the good model, changed; it must differ.
+edit() {
+	sed "$2" good.json >"$1.json"
+	! cmp -s good.json "$1.json" || fail "$1" "the edit changes nothing"
+}
+
+# bad NAME "ids" "words" SED-SCRIPT: a model that is wrong, exit code 1.
+bad() {
+	edit "$1" "$4"
+	case_of "$1" 1 "$2" "$3" compile "$1.json" --calib ok.npy -o out -q
+}
+
+case_of good 0 "" "" compile good.json --calib ok.npy -o out -q
+[ -f out/good.c ] || fail good "no out/good.c"
+
+# ---- files ----
+
+: >empty.json
+mkdir folder.json
+printf '{"quern": 1,\n "graph": {' >cut.json
+printf '{"quern": 1}\n{}\n' >twice.json
+cp good.json good.txt
+
+case_of no-file 1 file.open 'nothing.json: error|No such file' compile nothing.json --calib ok.npy -o out -q
+case_of folder-as-file 1 file.read 'folder.json: error|not a regular file' compile folder.json --calib ok.npy -o out -q
+case_of empty-file 1 json.syntax 'empty.json:1:1: error|empty' compile empty.json --calib ok.npy -o out -q
+case_of cut-json 1 json.syntax 'cut.json:2:' compile cut.json --calib ok.npy -o out -q
+case_of twice-json 1 json.syntax 'twice.json:2:1: error|after the end' compile twice.json --calib ok.npy -o out -q
+case_of file-ending 2 model.format 'good.txt: error|.json|.qir' compile good.txt --calib ok.npy -o out -q
+printf 'model "m" stage float\ngraph @main(%%x: tensor<4xf32>) {\n  %%y = relu %%q : tensor<4xf32>\n  return %%y\n}\n' >text.qir
+case_of text-form 1 graph.syntax 'text.qir:3:|%q' inspect text.qir
+: >empty.qir
+case_of empty-text 1 graph.syntax 'empty.qir:1:1: error' inspect empty.qir
+
+# ---- JSON ----
+
+bad no-comma json.syntax 'no-comma.json:3:|error' '2s/,//'
+bad comment json.syntax 'comment.json:2:' '2s|$| // note|'
+bad key-twice json.key.duplicate 'key-twice.json:/name: error|"name"|twice' '3s/$/ "name": "other",/'
+bad key-unknown json.key.unknown 'key-unknown.json:/graph/nodez: error|nodez|known here|nodes' 's/"nodes"/"nodez"/;s/"outputs": .*/"outputs": ["x"]/'
+bad version json.version '/quern: error|version 2' 's/"quern": 1/"quern": 2/'
+bad no-version json.key.missing '"quern"' 's/"quern": 1,//'
+bad wrong-kind json.kind '/graph/nodes/0/inputs: error|an array|a string' 's/"inputs": \["x", "w"\]/"inputs": "x"/'
+bad no-graph 'json.key.missing json.key.unknown' '"graph"|"grph"' 's/"graph"/"grph"/'
+bad no-outputs json.key.missing '/graph: error|"outputs"' 's/"relu", "inputs": \["y"\]}/&]}}/;/^    \],/,$d'
+bad stage json.value '/stage: error|"flaot"|float, symbolic' '2s/$/ "stage": "flaot",/'
+
+# ---- graphs ----
+
+bad op op.unknown '/graph/nodes/1/op: error|"rleu"' 's/"relu"/"rleu"/'
+bad attribute attr.unknown '/graph/nodes/1/attrs/alpha: error|relu has no attribute "alpha"' 's/"inputs": \["y"\]/&, "attrs": {"alpha": 1}/'
+bad attribute-kind attr.value '/attrs/min: error|min of clip|a number' 's/"relu", "inputs": \["y"\]/"clip", "inputs": ["y"], "attrs": {"min": "low"}/'
+bad attribute-missing attr.missing 'nodes/1|"kernel"' 's/"relu", "inputs": \["y"\]/"max_pool", "inputs": ["y"]/'
+bad operand op.input '/graph/nodes/1/inputs/0: error|"yy"' 's/"inputs": \["y"\]/"inputs": ["yy"]/'
+bad operands op.arity "'z'|relu|2" 's/"inputs": \["y"\]/"inputs": ["y", "x"]/'
+bad name-twice json.name.duplicate '/graph/nodes/1: error|"y"|/graph/nodes/0' 's/"name": "z"/"name": "y"/;s/"outputs": .*/"outputs": ["y"]/'
+bad name-of-constant json.name.duplicate '"w"|/graph/constants/w' 's/"name": "z"/"name": "w"/;s/"outputs": .*/"outputs": ["y"]/'
+bad name-empty json.name.empty '/graph/nodes/1/name' 's/"name": "z"/"name": ""/;s/"outputs": .*/"outputs": ["y"]/'
+bad cycle json.cycle 'y -> z -> y' 's/"inputs": \["x", "w"\]/"inputs": ["z", "w"]/'
+bad shape shape.features "'y'|5|4" 's/tensor<1x4xf32>/tensor<1x5xf32>/'
+bad rank shape.rank "'y'|tensor<4xf32>" 's/tensor<1x4xf32>/tensor<4xf32>/'
+bad output json.output '/graph/outputs/0: error|"zz"' 's/"outputs": .*/"outputs": ["zz"]/'
+bad output-twice json.name.duplicate '/graph/outputs/1: error|"z"' 's/"outputs": .*/"outputs": ["z", "z"]/'
+bad type type.syntax '/graph/inputs/0/type|tensr' 's/tensor<1x4xf32>/tensr<1x4xf32>/'
+bad type-declared type.mismatch "'z'|tensor<1x3xf32>|tensor<1x2xf32>" 's/"inputs": \["y"\]/&, "type": "tensor<1x3xf32>"/'
+bad callee op.callee '/callee: error|"f"' 's/"relu", "inputs": \["y"\]/"call", "callee": "f", "inputs": ["y"]/'
+bad several 'op.unknown attr.unknown json.output tensor.nonfinite' 'rleu|alpha|"zz"|element 2' \
+	's/"relu"/"rleu"/;s/"inputs": \["x", "w"\]/&, "attrs": {"alpha": 1}/;s/"outputs": .*/"outputs": ["zz"]/;s/0.25, 1,/"nan", 1,/'
+
+# ---- constants ----
+
+inline='s/"data": .*/"data": [0.5, -1, VALUE, 1, 1, 0.5, -0.25, 0.75]}/'
+in_file='s/"type": "tensor<2x4xf32>", "data": .*/"type": "tensor<2x4xf32>", "file": "FILE"}/'
+in_tensors='s/"type": "tensor<2x4xf32>", "data": .*/"type": "tensor<2x4xf32>", "file": "FILE", "tensor": "w"}/'
+entry='{"w":{"dtype":"F32","shape":[2,4],"data_offsets":[0,32]}}'
+
+bad weight-nan tensor.nonfinite '/graph/constants/w/data/2: error|element 2|"w"' "${inline/VALUE/\"nan\"}"
+bad weight-inf tensor.nonfinite 'element 2' "${inline/VALUE/\"-inf\"}"
+bad weight-huge tensor.nonfinite 'element 2' "${inline/VALUE/1e39}"
+bad weight-huger json.number '/graph/constants/w/data/2' "${inline/VALUE/1e999}"
+bad weight-word json.kind 'element 2' "${inline/VALUE/\"one\"}"
+bad weight-count tensor.size '"w" has 9 numbers|8' "${inline/VALUE/1, 1}"
+bad weight-code tensor.range 'element 2|-128 to 127' "${inline/VALUE/300};s/tensor<2x4xf32>/tensor<2x4xi8>/;s/0.5, -1/1, -1/"
+
+bad file-missing file.open 'none.safetensors: error|No such file' "${in_tensors/FILE/none.safetensors}"
+bad file-outside tensor.path '"../w.npy"|below' "${in_file/FILE/..\\/w.npy}"
+bad file-kind tensor.path '"w.bin"|.safetensors' "${in_file/FILE/w.bin}"
+
+bytes 8 "$one" | safetensors w.safetensors "$entry"
+bad tensor-missing tensor.missing 'w.safetensors|"v"' "${in_tensors/FILE/w.safetensors};s/\"tensor\": \"w\"/\"tensor\": \"v\"/"
+bad tensor-type tensor.type '/graph/constants/w: error|tensor<2x4xf32>' "${in_tensors/FILE/w.safetensors};s/\"type\": \"tensor<2x4xf32>\", \"file/\"type\": \"tensor<4x2xf32>\", \"file/"
+bad tensor-name json.key.missing '"tensor"' "${in_file/FILE/w.safetensors}"
+bytes 7 "$one" | safetensors cut.safetensors "$entry"
+bad tensors-cut safetensors.truncated 'cut.safetensors:/w/data_offsets: error|28|32' "${in_tensors/FILE/cut.safetensors}"
+head -c 20 w.safetensors >head.safetensors
+bad tensors-cut-head safetensors.truncated 'head.safetensors: error' "${in_tensors/FILE/head.safetensors}"
+: >null.safetensors
+bad tensors-empty safetensors.truncated 'null.safetensors: error' "${in_tensors/FILE/null.safetensors}"
+bytes 8 "$one" | safetensors f8.safetensors '{"w":{"dtype":"F8_E4M3","shape":[2,4],"data_offsets":[0,8]}}'
+edit tensors-dtype "${in_tensors/FILE/f8.safetensors}"
+case_of tensors-dtype 1 safetensors.dtype 'f8.safetensors:/w/dtype: error|F8_E4M3' compile tensors-dtype.json --calib ok.npy -o out -q
+bytes 8 "$one" | safetensors twice.safetensors "${entry%\}},${entry#\{}"
+bad tensors-twice safetensors.duplicate 'twice.safetensors:/w' "${in_tensors/FILE/twice.safetensors}"
+bytes 7 "$one" >data
+bytes 1 "$nan" >>data
+safetensors nan.safetensors "$entry" <data
+bad tensors-nan tensor.nonfinite '/graph/constants/w: error|element 7|"w"' "${in_tensors/FILE/nan.safetensors}"
+npy nan-weights.npy '<f4' '2, 4' <data
+bad npy-nan tensor.nonfinite 'element 7|"w"' "${in_file/FILE/nan-weights.npy}"
+bytes 7 "$one" | npy cut.npy '<f4' '2, 4'
+bad npy-cut npy.truncated 'cut.npy: error|28|32' "${in_file/FILE/cut.npy}"
+
+# ---- samples ----
+
+# samples NAME CODE "ids" "words": NAME.npy is wrong, for compile and for run.
+samples() {
+	case_of "compile-$1" "$2" "$3" "$1.npy|$4" compile good.json --calib "$1.npy" -o out -q
+	case_of "run-$1" "$2" "$3" "$1.npy|$4" run good.json "$1.npy" -o out -q
+	case_of "eval-$1" "$2" "$3" "$1.npy|$4" eval good.json --data "$1.npy" --labels labels.npy -q
+}
+
+case_of samples-missing 1 file.open 'nothing.npy: error|No such file' compile good.json --calib nothing.npy -o out -q
+: | npy none.npy '<f4' '0, 4'
+samples none 1 data.empty 'no samples'
+bytes 15 "$one" | npy wide.npy '<f4' '3, 5'
+samples wide 1 data.shape "[3,5]|'x'|[1,4]"
+bytes 4 "$one" | npy flat.npy '<f4' '4,'
+samples flat 1 data.shape "[4]|'x'|[1,4]"
+bytes 12 '\001' | npy bytes.npy '|u1' '3, 4'
+samples bytes 1 data.type "u8|'x'|f32|astype"
+{ bytes 6 "$one"; bytes 1 "$nan"; bytes 5 "$one"; } | npy nan.npy '<f4' '3, 4'
+samples nan 1 data.nonfinite 'sample 1, element 2|nan'
+{ bytes 11 "$one"; bytes 1 "$inf"; } | npy inf.npy '<f4' '3, 4'
+samples inf 1 data.nonfinite 'sample 2, element 3|-inf'
+bytes 11 "$one" | npy short.npy '<f4' '3, 4'
+samples short 1 npy.truncated '44|48'
+bytes 13 "$one" | npy long.npy '<f4' '3, 4'
+samples long 1 npy.size '52|48'
+: >nothing-in.npy
+samples nothing-in 1 npy.magic 'NUMPY'
+cp good.json text.npy
+samples text 1 npy.magic 'NUMPY'
+head -c 60 ok.npy >header.npy
+samples header 1 npy.truncated 'header'
+bytes 12 "$one" | npy swapped.npy '>f4' '3, 4'
+samples swapped 3 npy.dtype '>f4'
+bytes 12 "$one" | npy fortran.npy '<f4' '3, 4' True
+samples fortran 3 npy.order 'ascontiguousarray'
+mkdir dir.npy
+samples dir 1 file.read 'not a regular file'
+case_of samples-none-given 1 calibrate.data 'good|--calib' compile good.json -o out -q
+case_of samples-too-many 1 data.count '2 arrays|1' compile good.json --calib ok.npy --calib ok.npy -o out -q
+edit batch 's/tensor<1x4xf32>/tensor<2x4xf32>/'
+case_of remainder 1 data.remainder 'ok.npy|3 samples|2' compile batch.json --calib ok.npy -o out -q
+edit two 's/"inputs": \[{"name": "x", "type": "tensor<1x4xf32>"}\]/"inputs": [{"name": "x", "type": "tensor<1x4xf32>"}, {"name": "b", "type": "tensor<1x2xf32>"}]/;s/"relu", "inputs": \["y"\]/"add", "inputs": ["y", "b"]/'
+bytes 4 "$one" | npy pair.npy '<f4' '2, 2'
+case_of unequal 1 data.count 'pair.npy|2|ok.npy|3' compile two.json --calib ok.npy --calib pair.npy -o out -q
+case_of one-of-two 1 data.count '1 array|2 inputs' compile two.json --calib ok.npy -o out -q
+case_of both-wrong 1 'op.unknown npy.truncated' 'rleu|short.npy' compile op.json --calib short.npy -o out -q
+
+# ---- labels ----
+
+bytes 2 '\001\000\000\000\000\000\000\000' | npy two-labels.npy '<i8' '2,'
+case_of labels-count 1 data.labels 'two-labels.npy|2 labels|3 samples' eval good.json --data ok.npy --labels two-labels.npy -q
+bytes 3 "$one" | npy float-labels.npy '<f4' '3,'
+case_of labels-float 1 data.labels 'float-labels.npy|f32|integer' eval good.json --data ok.npy --labels float-labels.npy -q
+bytes 3 '\002' | npy high-labels.npy '|u1' '3,'
+case_of labels-range 1 data.labels 'high-labels.npy|label 2|2 classes' eval good.json --data ok.npy --labels high-labels.npy -q
+
+# ---- accuracy ----
+
+bytes 3 '\000' | npy wrong-labels.npy '|u1' '3,'
+stdout_ok=1
+case_of gate 4 "" '0.00 %|--min-accuracy 50' eval good.json --data ok.npy --labels wrong-labels.npy --min-accuracy 50 -q
+grep -q '^float  *0.00 %' stdout || fail gate "the accuracy is not on stdout" stdout
+case_of gate-integer 4 "" '0.00 %' eval good.json --data ok.npy --labels wrong-labels.npy --calib ok.npy --min-accuracy 1 -q
+case_of gate-passed 0 "" "" eval good.json --data ok.npy --labels labels.npy --calib ok.npy --min-accuracy 100 -q
+stdout_ok=
+
+# ---- what Quern cannot do: exit code 3 ----
+
+sed 's/"name": "y", "op": "dense", "inputs": \["x", "w"\]/"name": "y", "op": "batch_norm", "inputs": ["x", "g", "g", "g", "g"]/;s/"w": .*/"g": {"type": "tensor<4xf32>", "data": [1, 1, 1, 1]}/' good.json >floats.json
+case_of stays-float 3 "verify.float" "'y'|batch_norm" compile floats.json --calib ok.npy -o out -q
+cat >blocks.qir <<'END'
+model "blocks" stage integer
+graph @main(%x: tensor<1x4x!quant.uniform<i8:f32, 0.5>>) {
+  %w = const : tensor<2x4x!quant.uniform<i8:f32:{0:1, 1:2}, {{0.5, 0.25}, {0.5, 0.25}}>> bytes "0101010101010101"
+  %y = dense %x, %w : tensor<1x2x!quant.uniform<i32:f32, 0.25>>
+  return %y
+}
+END
+case_of sub-channel 3 unsupported.subchannel "'y'|dense|'w'" compile blocks.qir -o out -q
+
+# ---- outputs that cannot be written: nothing may be left, nothing old may change ----
+
+echo precious >file
+case_of out-is-file 1 file.mkdir 'file: error' compile good.json --calib ok.npy -o file -q
+[ "$(cat file)" = precious ] || fail out-is-file "the file has changed"
+case_of out-below-file 1 file.mkdir 'file/sub: error|Not a directory' compile good.json --calib ok.npy -o file/sub -q
+case_of out-no-parent 1 file.mkdir 'no/parent: error|No such file' compile good.json --calib ok.npy -o no/parent -q
+case_of run-below-file 1 file.write 'file/y.npy: error|Not a directory' run good.json ok.npy -o file/y.npy -q
+mkdir taken
+case_of run-on-folder 1 file.write 'taken: error|directory' run good.json ok.npy -o taken -q
+case_of opt-no-parent 1 file.write 'no/m.json: error|No such file' opt good.json --emit=json -o no/m.json -q
+
+# A file that may not grow stands for a full disk; the signal is ignored, so the call fails instead.
+limited() {
+	( trap '' XFSZ; ulimit -f 1; "$QUERN_BIN" "$@" <&- >"$work/stdout" 2>"$work/stderr" )
+	code=$?
+}
+for target in 'compile good.json --calib ok.npy -o full' 'opt good.json --emit=json -o full.json' 'opt good.json -o full.qir'; do
+	cases=$((cases + 1))
+	mkdir -p limit
+	cp good.json ok.npy limit
+	cat >limit/big.json <<'END'
+{"quern": 1, "graph": {"inputs": [{"name": "x", "type": "tensor<1x1024xf32>"}],
+ "constants": {"w": {"file": "big.npy"}}, "nodes": [{"name": "y", "op": "dense", "inputs": ["x", "w"]}], "outputs": ["y"]}}
+END
+	[ -f big.npy ] || bytes 1024 "$one" | npy big.npy '<f4' '1, 1024'
+	cp big.npy limit
+	# shellcheck disable=SC2086
+	(cd limit && limited ${target//good/big} && true)
+	(cd limit && limited ${target//good.json --calib ok.npy/big.json --calib big.npy}; exit "$code")
+	code=$?
+	[ "$code" -eq 1 ] || fail "full $target" "exit code $code" stderr
+	has_words "full $target" stderr 'full|[file.write]|File too large'
+	[ -z "$(find limit -name 'full*')" ] || fail "full $target" "left: $(find limit -name 'full*' | tr '\n' ' ')"
+	rm -rf limit
+done
+
+# A folder that was there stays, with what it held.
+cases=$((cases + 1))
+mkdir old
+echo precious >old/good.c
+(limited compile good.json --calib ok.npy -o old -q; exit "$code")
+[ $? -eq 1 ] || fail full-old "exit code is not 1" stderr
+[ "$(ls old)" = good.c ] && [ "$(cat old/good.c)" = precious ] || fail full-old "the folder has changed: $(ls old | tr '\n' ' ')"
+
+# A real full disk, where one may be mounted.
+mkdir disk
+if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=16k tmpfs disk 2>/dev/null; then
+	mounted=$work/disk
+	case_of disk-full 1 file.write 'disk/new/|No space left' compile good.json --calib ok.npy -o disk/new -q
+	[ -z "$(ls disk)" ] || fail disk-full "left: $(ls -R disk | tr '\n' ' ')"
+	if mount -o remount,ro "$work/disk"; then
+		case_of read-only 1 file.mkdir 'disk/new: error|Read-only' compile good.json --calib ok.npy -o disk/new -q
+		case_of read-only-run 1 file.write 'disk/y.npy: error|Read-only' run good.json ok.npy -o disk/y.npy -q
+	fi
+fi
+
+# What is asked for on stdout and cannot be written there is an error too.
+if [ -w /dev/full ]; then
+	for what in 'inspect good.json' 'opt good.json' 'run good.json ok.npy' '--help' '--version' 'compile --help' 'opt --list-passes'; do
+		cases=$((cases + 1))
+		# shellcheck disable=SC2086
+		"$QUERN_BIN" $what <&- >/dev/full 2>stderr
+		code=$?
+		[ "$code" -eq 1 ] || fail "full stdout: $what" "exit code $code" stderr
+		[ -s stderr ] || fail "full stdout: $what" "no message"
+	done
+fi
+
+finish

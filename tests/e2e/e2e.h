@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* e2e.h - emits a graph, compiles it, runs it, and compares it with the interpreter.
+ *
+ * The interpreter runs seeded samples; the first ones are all -128, all 127, and both in turn.
+ * Their outputs and the CRCs of all steps go into the emitted self-test, which is built in several
+ * ways with all warnings as errors and must pass. */
+#ifndef QN_TESTS_E2E_H
+#define QN_TESTS_E2E_H
+
+#include "tests/e2e/build.h"
+
+#include <unistd.h>
+
+#include "codegen/emit.h"
+#include "runtime/interp.h"
+
+#define E2E_WARNINGS \
+	"-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wdouble-promotion -Wundef -Werror"
+
+typedef struct e2e {
+	qn_plan *plan;
+	qn_selftest test;
+	qn_emitted file[QN_EMITTED_FILES];
+	char dir[64];
+	uint32_t *crc;
+	size_t sample;
+} e2e;
+
+/* The way a self-test is built and run; %s is the name. */
+typedef struct e2e_way {
+	const char *needs; /* a program that must be there */
+	const char *build;
+} e2e_way;
+
+static const e2e_way e2e_ways[] = {
+	{"cc", "cc -std=c99 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"},
+	{"clang", "clang -std=c99 -O2"},
+	{"g++", "g++ -std=c++11 -O2 -x c++"},
+};
+
+static inline qn_status
+e2e_observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
+{
+	e2e *t = user;
+	size_t i;
+
+	for (i = 0; i < t->plan->nstep; i++)
+		if (t->plan->g == g && t->plan->step[i].node == id)
+			t->crc[t->sample * t->plan->nstep + i] = qn_crc32(0, value->data, value->bytes);
+	return QN_OK;
+}
+
+static inline int64_t
+e2e_code(builder *b, const qn_elem *e, size_t sample, int64_t i)
+{
+	if (sample < 3)
+		return sample == 0 || (sample == 2 && i % 2 == 0) ? e->qmin : e->qmax;
+	return build_random(b, e->qmin, e->qmax);
+}
+
+static inline void
+e2e_sample(builder *b, e2e *t, qn_interp *in, const void **data, const void **result)
+{
+	const qn_tensor **x = QN_NEW(&b->arena, const qn_tensor *, b->g->ninput + 1);
+	size_t k;
+	int64_t i;
+
+	for (k = 0; k < b->g->ninput; k++) {
+		const qn_type *type = qn_graph_node(b->g, b->g->input[k])->type;
+		void *bytes;
+
+		x[k] = qn_tensor_new(&b->arena, type, &bytes);
+		for (i = 0; i < qn_type_count(type); i++)
+			qn_store_i64(bytes, type->elem->plain, i,
+				e2e_code(b, type->elem, t->sample, i));
+		data[k] = bytes;
+	}
+	build_check(b, qn_interp_run(in, x, e2e_observe, t) == QN_OK);
+	for (k = 0; k < b->g->noutput; k++) {
+		const qn_tensor *y = qn_interp_output(in, k);
+
+		result[k] = qn_arena_copy(&b->arena, y->data, y->bytes);
+	}
+}
+
+/* The graph itself gives what the plan's graph, in which calls are inlined, gave. */
+static inline void
+e2e_same_graph(builder *b, const e2e *t)
+{
+	const qn_tensor **x = QN_NEW(&b->arena, const qn_tensor *, b->g->ninput + 1);
+	size_t n = b->g->noutput, i, k;
+	qn_interp *in;
+
+	build_check(b, qn_interp_new(b->g, &b->arena, &in) == QN_OK);
+	for (i = 0; i < t->test.nsample; i++) {
+		for (k = 0; k < b->g->ninput; k++)
+			x[k] = qn_tensor_view(&b->arena,
+				qn_graph_node(b->g, b->g->input[k])->type,
+				t->test.in[i * b->g->ninput + k]);
+		build_check(b, qn_interp_run(in, x, NULL, NULL) == QN_OK);
+		for (k = 0; k < n; k++)
+			assert_memory_equal(qn_interp_output(in, k)->data,
+				t->test.out[i * n + k], qn_interp_output(in, k)->bytes);
+	}
+}
+
+/* Plans the graph and runs the interpreter on n samples. */
+static inline void
+e2e_prepare(builder *b, e2e *t, size_t n)
+{
+	size_t ni = b->g->ninput, no = b->g->noutput;
+	const void **in = QN_NEW(&b->arena, const void *, n * ni + 1);
+	const void **out = QN_NEW(&b->arena, const void *, n * no + 1);
+	qn_interp *interp;
+
+	memset(t, 0, sizeof(*t));
+	build_check(b, qn_plan_make(b->g, b->model.name, &b->arena, &t->plan) == QN_OK);
+	build_check(b, qn_interp_new(t->plan->g, &b->arena, &interp) == QN_OK);
+	t->crc = QN_NEW(&b->arena, uint32_t, n * t->plan->nstep + 1);
+	for (t->sample = 0; t->sample < n; t->sample++)
+		e2e_sample(b, t, interp, in + t->sample * ni, out + t->sample * no);
+	t->test = (qn_selftest){n, in, out, t->crc};
+	if (t->plan->g != b->g)
+		e2e_same_graph(b, t);
+}
+
+/* Emits and writes the files to a new folder. */
+static inline void
+e2e_write(builder *b, e2e *t)
+{
+	const qn_emit_opts opts = {"--test", 0x12345678u};
+	char path[256];
+	size_t i;
+
+	build_check(b, qn_emit_c(t->plan, &opts, &t->test, &b->arena, t->file) == QN_OK);
+	strcpy(t->dir, "/tmp/quern-e2e-XXXXXX");
+	assert_non_null(mkdtemp(t->dir));
+	for (i = 0; i < QN_EMITTED_FILES; i++) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "%s/%s%s", t->dir, t->plan->name, t->file[i].suffix);
+		f = fopen(path, "wb");
+		assert_non_null(f);
+		assert_int_equal(fwrite(t->file[i].text, 1, t->file[i].n, f), t->file[i].n);
+		assert_int_equal(fclose(f), 0);
+	}
+}
+
+/* Builds the self-test in one way, with or without the trace.  0: it passes, 1: it does not, -1: it
+ * does not compile.  Its output is in the file `log`. */
+static inline int
+e2e_build_run(builder *b, const e2e *t, const char *build, bool trace)
+{
+	const char *name = t->plan->name;
+	qn_buf cmd;
+	char *upper = qn_arena_str(&b->arena, name), *p;
+
+	for (p = upper; *p != '\0'; p++)
+		if (*p >= 'a' && *p <= 'z')
+			*p = (char)(*p - 'a' + 'A');
+	qn_buf_init(&cmd, &b->arena);
+	qn_buff(&cmd, "cd %s && %s %s -D%s_SELFTEST_MAIN %s%s%s -o t %s.c %s_weights.c %s_selftest.c",
+		t->dir, build, E2E_WARNINGS, upper, trace ? "-D" : "", trace ? upper : "",
+		trace ? "_TRACE" : "", name, name, name);
+	if (system(qn_buf_str(&cmd)) != 0)
+		return -1;
+	qn_buf_init(&cmd, &b->arena);
+	qn_buff(&cmd, "cd %s && ./t > log", t->dir);
+	return system(qn_buf_str(&cmd)) == 0 ? 0 : 1;
+}
+
+static inline bool
+e2e_shell(builder *b, const char *command, const char *dir, const char *rest)
+{
+	qn_buf cmd;
+
+	qn_buf_init(&cmd, &b->arena);
+	qn_buff(&cmd, "cd %s && ", dir);
+	qn_buf_puts(&cmd, command);
+	if (rest != NULL)
+		qn_buff(&cmd, " %s", rest);
+	return system(qn_buf_str(&cmd)) == 0;
+}
+
+static inline void
+e2e_remove(builder *b, e2e *t)
+{
+	qn_buf cmd;
+
+	qn_buf_init(&cmd, &b->arena);
+	qn_buff(&cmd, "rm -r %s", t->dir);
+	assert_int_equal(system(qn_buf_str(&cmd)), 0);
+}
+
+/* The whole way, in all ways whose compiler is there. */
+static inline void
+e2e_check(builder *b, size_t nsample)
+{
+	size_t i;
+	e2e t;
+
+	e2e_prepare(b, &t, nsample);
+	e2e_write(b, &t);
+	for (i = 0; i < QN_COUNT(e2e_ways); i++) {
+		if (i > 0 && !e2e_shell(b, "command -v > /dev/null", t.dir, e2e_ways[i].needs))
+			continue;
+		if (e2e_build_run(b, &t, e2e_ways[i].build, i != 1) != 0)
+			fail_msg("%s fails for %s in %s", b->model.name, e2e_ways[i].needs, t.dir);
+	}
+	e2e_remove(b, &t);
+}
+
+#endif

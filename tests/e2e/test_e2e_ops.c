@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Emitted C against the interpreter, byte for byte, a case for each family of ops.  Shapes are
+ * small and crooked: paddings that differ, strides that leave a rest, zero points other than 0. */
+#include "tests/e2e/e2e.h"
+
+#include "runtime/fixed.h"
+
+#define Q(shape) "tensor<" shape "x!quant.uniform<i8:f32, 0.05:3>>"
+#define R(shape) "tensor<" shape "x!quant.uniform<i8:f32, 0.11:-7>>"
+
+enum { SAMPLES = 5 };
+
+static void
+finish(builder *b, qn_id y)
+{
+	qn_graph_output(b->g, "y", y);
+	e2e_check(b, SAMPLES);
+	build_end(b);
+}
+
+/* ---- conv2d ---- */
+
+typedef struct conv_case {
+	const char *name, *x, *w, *bias, *y;
+	int64_t stride[2], dilation[2], pad[4], groups;
+	int32_t padding, rounding;
+} conv_case;
+
+#define W1(shape) "tensor<" shape "x!quant.uniform<i8:f32, 0.02>>"
+#define W3(shape) "tensor<" shape "x!quant.uniform<i8:f32:0, {0.02, 0.003, 0.5}>>"
+#define W4(shape) "tensor<" shape "x!quant.uniform<i8:f32:0, {0.02, 0.003, 0.5, 0.01}>>"
+#define B1 "x!quant.uniform<i32:f32, 0.05 * 0.02>>"
+
+static const conv_case conv_cases[] = {
+	{"plain", Q("1x5x6x2"), W3("3x3x3x2"), NULL, R("1x3x4x3"), {1, 1}, {1, 1}, {0}, 1,
+		QN_PADDING_explicit, QN_RQ_DOUBLE},
+	{"padded", Q("2x5x6x2"), W1("3x2x3x2"), "tensor<3" B1, R("2x4x3x3"), {2, 2}, {1, 1},
+		{2, 1, 0, 2}, 1, QN_PADDING_explicit, QN_RQ_SINGLE},
+	{"dilated", Q("1x7x8x3"), W4("4x3x2x3"), NULL, R("1x7x8x4"), {1, 1}, {2, 3}, {0}, 1,
+		QN_PADDING_same, QN_RQ_NEAREST},
+	{"depthwise", Q("1x6x5x4"), W4("4x3x3x1"), NULL, R("1x3x3x4"), {2, 2}, {1, 1}, {0}, 4,
+		QN_PADDING_same, QN_RQ_DOUBLE},
+	{"grouped", Q("1x4x4x4"), W4("4x1x1x2"), NULL, R("1x4x4x4"), {1, 1}, {1, 1}, {0}, 2,
+		QN_PADDING_valid, QN_RQ_DOUBLE},
+};
+
+static void
+conv2d(void **state)
+{
+	const conv_case *c = *state;
+	qn_attrs a = build_attrs(QN_OP_conv2d), clamp = build_attrs(QN_OP_requantize);
+	builder b;
+	qn_id in[3];
+
+	build_begin(&b, c->name, 11);
+	b.model.rounding = c->rounding;
+	memcpy(a.conv2d.stride, c->stride, sizeof(c->stride));
+	memcpy(a.conv2d.dilation, c->dilation, sizeof(c->dilation));
+	memcpy(a.conv2d.pad, c->pad, sizeof(c->pad));
+	a.conv2d.groups = c->groups;
+	a.conv2d.padding = c->padding;
+	in[0] = build_input(&b, "x", c->x);
+	in[1] = build_const(&b, "w", c->w, -127, 127);
+	in[2] = c->bias != NULL ? build_const(&b, "b", c->bias, -5000, 5000) : 0;
+	qn_id acc = build_op(&b, QN_OP_conv2d, "c", c->bias != NULL ? 3 : 2, in, &a, NULL);
+	clamp.clamp.lo = -100;
+	clamp.clamp.hi = 90;
+	qn_id y = build_op(&b, QN_OP_requantize, "c.q", IDS(acc), &clamp, c->y);
+	finish(&b, y);
+}
+
+/* Accumulators that are an output, and requantized apart. */
+static void
+conv2d_unfused(void **state)
+{
+	builder b;
+
+	(void)state;
+	build_begin(&b, "unfused", 12);
+	qn_id x = build_input(&b, "x", Q("1x5x6x2"));
+	qn_id w = build_const(&b, "w", W3("3x3x3x2"), -127, 127);
+	qn_id acc = build_op(&b, QN_OP_conv2d, "c", IDS(x, w), NULL, NULL);
+	qn_graph_output(b.g, "acc", acc);
+	finish(&b, build_op(&b, QN_OP_requantize, "c.q", IDS(acc), NULL, R("1x3x4x3")));
+}
+
+/* Accumulators in scratch: an alias stands between them and their requantize. */
+static void
+accumulators_in_scratch(void **state)
+{
+	qn_attrs a = build_attrs(QN_OP_reshape);
+	builder b;
+
+	(void)state;
+	build_begin(&b, "acc", 13);
+	qn_id x = build_input(&b, "x", Q("2x7"));
+	qn_id w = build_const(&b, "w", W1("3x7"), -127, 127);
+	qn_id acc = build_op(&b, QN_OP_dense, "d", IDS(x, w), NULL, NULL);
+	a.shape.shape = LIST(3, 2);
+	qn_id r = build_op(&b, QN_OP_reshape, "r", IDS(acc), &a, NULL);
+	qn_id q = build_op(&b, QN_OP_requantize, "q", IDS(r), NULL, R("3x2"));
+	a = build_attrs(QN_OP_transpose);
+	a.perm.perm = LIST(1, 0);
+	qn_graph_output(b.g, "turned", build_op(&b, QN_OP_transpose, "t", IDS(acc), &a, NULL));
+	finish(&b, q);
+}
+
+/* ---- pools ---- */
+
+static void
+pools(void **state)
+{
+	qn_attrs a = build_attrs(QN_OP_max_pool);
+	builder b;
+
+	(void)state;
+	build_begin(&b, "pools", 21);
+	qn_id x = build_input(&b, "x", Q("2x7x6x3"));
+	a.pool.kernel[0] = 3;
+	a.pool.kernel[1] = 2;
+	a.pool.stride[0] = a.pool.stride[1] = 2;
+	a.pool.pad[0] = a.pool.pad[3] = 1;
+	qn_graph_output(b.g, "max", build_op(&b, QN_OP_max_pool, "m", IDS(x), &a, NULL));
+	a.pool.padding = QN_PADDING_same;
+	a.pool.pad[0] = a.pool.pad[3] = 0;
+	qn_id avg = build_op(&b, QN_OP_avg_pool, "a", IDS(x), &a, NULL);
+	finish(&b, build_op(&b, QN_OP_global_avg_pool, "g", IDS(avg), NULL, R("2x1x1x3")));
+}
+
+/* ---- elementwise ---- */
+
+static void
+elementwise(void **state)
+{
+	builder b;
+
+	(void)state;
+	build_begin(&b, "elementwise", 31);
+	qn_id x = build_input(&b, "x", Q("2x3x4"));
+	qn_id y = build_input(&b, "y", R("3x1"));
+	qn_id k = build_const(&b, "k", R("4"), -128, 127);
+	qn_id sum = build_op(&b, QN_OP_add, "sum", IDS(x, y), NULL, R("2x3x4"));
+	qn_id product = build_op(&b, QN_OP_mul, "product", IDS(sum, k), NULL, Q("2x3x4"));
+	qn_id both = build_op(&b, QN_OP_add, "both", IDS(product, sum), NULL, Q("2x3x4"));
+	qn_id square = build_op(&b, QN_OP_mul, "square", IDS(both, both), NULL, R("2x3x4"));
+	finish(&b, build_op(&b, QN_OP_add, "last", IDS(y, square), NULL, R("2x3x4")));
+}
+
+/* ---- softmax ---- */
+
+static void
+softmax(void **state)
+{
+	const char *type = "tensor<3x7x!quant.uniform<i8:f32, 0.00390625:-128>>";
+	builder b;
+
+	(void)state;
+	build_begin(&b, "softmax", 41);
+	qn_id x = build_input(&b, "x", Q("3x7"));
+	qn_id s = build_op(&b, QN_OP_softmax, "s", IDS(x), NULL, type);
+	qn_id r = build_op(&b, QN_OP_requantize, "r", IDS(s), NULL, Q("3x7"));
+	finish(&b, build_op(&b, QN_OP_softmax, "again", IDS(r), NULL, type));
+}
+
+/* ---- moves ---- */
+
+static void
+moves(void **state)
+{
+	qn_attrs a = build_attrs(QN_OP_transpose);
+	builder b;
+
+	(void)state;
+	build_begin(&b, "moves", 51);
+	qn_id x = build_input(&b, "x", Q("2x3x4"));
+	qn_id k = build_const(&b, "k", Q("2x2x3"), -128, 127);
+	a.perm.perm = LIST(0, 2, 1);
+	qn_id t = build_op(&b, QN_OP_transpose, "t", IDS(x), &a, NULL);
+	a = build_attrs(QN_OP_concat);
+	a.axis.axis = 1;
+	qn_id c = build_op(&b, QN_OP_concat, "c", IDS(t, k, t), &a, NULL);
+	a = build_attrs(QN_OP_pad);
+	a.pad.before = LIST(0, 1, 2);
+	a.pad.after = LIST(1, 0, 3);
+	a.pad.code = 3;
+	qn_id p = build_op(&b, QN_OP_pad, "p", IDS(c), &a, NULL);
+	qn_id f = build_op(&b, QN_OP_flatten, "f", IDS(p), NULL, NULL);
+	a = build_attrs(QN_OP_reshape);
+	a.shape.shape = LIST(4, 3, 2);
+	qn_graph_output(b.g, "view", build_op(&b, QN_OP_reshape, "view", IDS(x), &a, NULL));
+	qn_graph_output(b.g, "const", k);
+	qn_graph_output(b.g, "twice", f);
+	finish(&b, f);
+}
+
+/* A wide type moves as narrow ones do. */
+static void
+wide_moves(void **state)
+{
+	qn_attrs a = build_attrs(QN_OP_transpose);
+	builder b;
+
+	(void)state;
+	build_begin(&b, "wide", 52);
+	qn_id x = build_input(&b, "x", "tensor<2x3xi32>");
+	a.perm.perm = LIST(1, 0);
+	qn_id t = build_op(&b, QN_OP_transpose, "t", IDS(x), &a, NULL);
+	a = build_attrs(QN_OP_concat);
+	finish(&b, build_op(&b, QN_OP_concat, "c", IDS(t, t), &a, NULL));
+}
+
+/* ---- casts and clamps ---- */
+
+static void
+casts(void **state)
+{
+	const char *axis = "tensor<2x3x4x!quant.uniform<i8:f32:1, {0.05:3, 0.01:3, 0.2:3}>>";
+	qn_attrs a = build_attrs(QN_OP_requantize);
+	builder b;
+
+	(void)state;
+	build_begin(&b, "casts", 61);
+	qn_id x = build_input(&b, "x", Q("2x3x4"));
+	qn_id r = build_op(&b, QN_OP_requantize, "r", IDS(x), NULL, axis);
+	a.clamp.lo = -90;
+	a.clamp.hi = 77;
+	qn_id back = build_op(&b, QN_OP_requantize, "back", IDS(r), &a, R("2x3x4"));
+	qn_id codes = build_op(&b, QN_OP_scast, "codes", IDS(back), NULL, "tensor<2x3x4xi8>");
+	qn_id other = build_op(&b, QN_OP_scast, "other", IDS(codes), NULL, Q("2x3x4"));
+	a = build_attrs(QN_OP_clamp);
+	a.clamp.lo = -5;
+	a.clamp.hi = 60;
+	qn_id c = build_op(&b, QN_OP_clamp, "c", IDS(other), &a, NULL);
+	qn_graph_output(b.g, "relu", build_op(&b, QN_OP_relu, "relu", IDS(c), NULL, NULL));
+	qn_graph_output(b.g, "relu6", build_op(&b, QN_OP_relu6, "relu6", IDS(c), NULL, NULL));
+	qn_graph_output(b.g, "codes", codes);
+	finish(&b, c);
+}
+
+/* ---- whole graphs ---- */
+
+static qn_id
+random_node(builder *b, const qn_id *value, size_t n)
+{
+	qn_id x = value[build_random(b, 0, (int64_t)n - 1)];
+	qn_id y = value[build_random(b, 0, (int64_t)n - 1)];
+	qn_attrs a = build_attrs(QN_OP_clamp);
+
+	switch (build_random(b, 0, 5)) {
+	case 0:
+		a.clamp.lo = -60;
+		a.clamp.hi = 100;
+		return build_op(b, QN_OP_clamp, NULL, IDS(x), &a, NULL);
+	case 1:
+		return build_op(b, QN_OP_add, NULL, IDS(x, y), NULL, Q("4x6"));
+	case 2:
+		return build_op(b, QN_OP_mul, NULL, IDS(x, y), NULL, Q("4x6"));
+	case 3:
+		x = build_op(b, QN_OP_requantize, NULL, IDS(x), NULL, R("4x6"));
+		return build_op(b, QN_OP_requantize, NULL, IDS(x), NULL, Q("4x6"));
+	case 4:
+		x = build_op(b, QN_OP_dense, NULL,
+			IDS(x, build_const(b, "w", W1("6x6"), -127, 127)), NULL, NULL);
+		return build_op(b, QN_OP_requantize, NULL, IDS(x), NULL, Q("4x6"));
+	default:
+		a = build_attrs(QN_OP_reshape);
+		a.shape.shape = LIST(6, 4);
+		x = build_op(b, QN_OP_reshape, NULL, IDS(x), &a, NULL);
+		a = build_attrs(QN_OP_transpose);
+		a.perm.perm = LIST(1, 0);
+		return build_op(b, QN_OP_transpose, NULL, IDS(x), &a, NULL);
+	}
+}
+
+/* Calls are inlined, also of a graph with two results and of one that calls. */
+static void
+calls(void **state)
+{
+	builder b;
+
+	(void)state;
+	build_parse(&b,
+		"model \"calls\" stage integer\n"
+		"graph @low(%x: tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>) {\n"
+		"  %c = clamp %x {lo=-50} : tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>\n"
+		"  return %c as \"c\"\n"
+		"}\n"
+		"graph @both(%x: tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>) {\n"
+		"  %l = call @low %x : tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>\n"
+		"  %h = clamp %x {hi=60} : tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>\n"
+		"  return %l as \"l\", %h as \"h\"\n"
+		"}\n"
+		"graph @main(%x: tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>) {\n"
+		"  %p = call @both %x\n"
+		"  %l = get %p {index=0}\n"
+		"  %h = get %p {index=1}\n"
+		"  %s = add %l, %h : tensor<2x5x!quant.uniform<i8:f32, 0.11:-7>>\n"
+		"  return %s as \"s\", %h as \"h\"\n"
+		"}\n");
+	e2e_check(&b, SAMPLES);
+	build_end(&b);
+}
+
+/* Operands die, are read twice, are repeated; results share buffers in many ways. */
+static void
+random_graphs(void **state)
+{
+	uint64_t seed;
+
+	(void)state;
+	for (seed = 1; seed <= 3; seed++) {
+		qn_id value[20];
+		builder b;
+		size_t n = 1;
+
+		build_begin(&b, "random", seed);
+		value[0] = build_input(&b, "x", Q("4x6"));
+		for (; n < QN_COUNT(value); n++)
+			value[n] = random_node(&b, value, n);
+		for (n = 0; n < 3; n++)
+			qn_graph_output(b.g, NULL, value[build_random(&b, 5, 18)]);
+		finish(&b, value[19]);
+	}
+}
+
+int
+main(void)
+{
+	struct CMUnitTest tests[32] = {
+		cmocka_unit_test(conv2d_unfused),
+		cmocka_unit_test(accumulators_in_scratch),
+		cmocka_unit_test(pools),
+		cmocka_unit_test(elementwise),
+		cmocka_unit_test(softmax),
+		cmocka_unit_test(moves),
+		cmocka_unit_test(wide_moves),
+		cmocka_unit_test(casts),
+		cmocka_unit_test(random_graphs),
+		cmocka_unit_test(calls),
+	};
+	size_t n = 10, i;
+
+	for (i = 0; i < QN_COUNT(conv_cases); i++)
+		tests[n++] = (struct CMUnitTest){conv_cases[i].name, conv2d, NULL, NULL,
+			(void *)(uintptr_t)&conv_cases[i]};
+	return _cmocka_run_group_tests("e2e ops", tests, n, NULL, NULL);
+}

@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# includes.sh - each folder includes only what it may.
+#
+#   row: FOLDER, then the beginnings of the paths that its files may include besides the C library's headers
+set -u
+. "$(dirname "$0")/check.sh"
+cd "$QUERN_SOURCE" || exit 1
+
+# Headers of the C library, POSIX and the two third-party libraries, by the files that may name them.
+system_ok() {
+	case $1 in
+	cjson/cJSON.h) [ "$2" = formats ] ;;
+	uthash.h) [ "$2" = ir ] ;;
+	assert.h | ctype.h | errno.h | fenv.h | float.h | limits.h | locale.h | math.h | setjmp.h | stdalign.h | \
+		stdarg.h | stdbool.h | stddef.h | stdint.h | stdio.h | stdlib.h | string.h) [ "$2" != kernels ] || [ "$1" = stdint.h ] || [ "$1" = string.h ] ;;
+	fcntl.h | unistd.h | sys/mman.h | sys/stat.h | xlocale.h) [ "$2" = formats ] || { [ "$2" = ir ] && [ "$1" = xlocale.h ]; } ;;
+	*) return 1 ;;
+	esac
+}
+
+# Whether a quoted path begins with one of the words.
+path_ok() {
+	path=$1
+	shift
+	for may; do
+		case $path in
+		"$may"*) return 0 ;;
+		esac
+	done
+	return 1
+}
+
+# check NAME FILES-PATTERN ALLOWED…
+check() {
+	name=$1 files=$2 count=0
+	shift 2
+	: >"$tmp/bad"
+	for f in $files; do
+		[ -e "$f" ] || continue
+		count=$((count + 1))
+		sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*\([<"][^>"]*\).*/\1/p' "$f" >"$tmp/list"
+		while read -r line; do
+			path=${line#?}
+			case $line in
+			"<"*) system_ok "$path" "$name" ;;
+			*) path_ok "$path" "$@" ;;
+			esac || echo "$f includes $path" >>"$tmp/bad"
+		done <"$tmp/list"
+	done
+	[ "$count" -gt 0 ] || echo "no file matches $files" >>"$tmp/bad"
+	is_empty "$tmp/bad" "$name: $count files include only the C library and: $*"
+}
+
+sources() {
+	echo "$1/*.c $1/*.h"
+}
+
+check public "include/quern/*.h" ""
+check ir "$(sources ir) ir/*.def" ir/ quern/quern.h
+check formats "$(sources formats)" formats/ ir/
+check kernels "runtime/fixed.h runtime/kernels/*.h" ../fixed.h
+check runtime "$(sources runtime)" runtime/ ir/
+check patterns "$(sources patterns)" patterns/ ir/
+check calibrate "$(sources calibrate)" calibrate/ ir/ formats/ runtime/ patterns/
+check passes "$(sources passes)" passes/ ir/ runtime/ patterns/
+check codegen "$(sources codegen)" codegen/ ir/ runtime/
+check driver "$(sources driver)" driver/ ir/ formats/ import/ runtime/ patterns/ calibrate/ passes/ codegen/
+
+# The program knows the library by its public header alone.
+: >"$tmp/bad"
+for f in driver/program/*.[ch]; do
+	sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$f" | while read -r path; do
+		[ "$path" = quern/quern.h ] || [ -e "driver/program/$path" ] || echo "$f includes $path"
+	done >>"$tmp/bad"
+done
+is_empty "$tmp/bad" "program: its files include only quern/quern.h and their own headers"
+
+# Every folder with C code has a row above.
+for d in */; do
+	case $d in
+	bench/ | build*/ | docs/ | examples/ | include/ | scripts/ | tests/ | LICENSES/) continue ;;
+	ir/ | formats/ | runtime/ | patterns/ | calibrate/ | passes/ | codegen/ | driver/) continue ;;
+	esac
+	ls "$d"*.[ch] >/dev/null 2>&1 && failed "folder $d has no row in this script"
+done
+finish
