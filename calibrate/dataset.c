@@ -35,6 +35,29 @@ shape_text(const qn_type *t, qn_arena *a)
 	return qn_buf_str(&b);
 }
 
+static const char *
+input_names(const qn_graph *g, qn_arena *a)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	for (size_t i = 0; i < g->ninput; i++)
+		qn_buff(&b, "%s'%s'", i > 0 ? ", " : "", qn_graph_node(g, g->input[i])->name);
+	return qn_buf_str(&b);
+}
+
+qn_status
+qn_samples_finite(qn_env *env, const qn_tensor *x, const char *name)
+{
+	int64_t bad = qn_tensor_find_nonfinite(x);
+
+	if (bad < 0)
+		return QN_OK;
+	int64_t each = x->type->rank > 0 ? qn_type_count(x->type) / x->type->dim[0] : 1;
+	return qn_report(env, QN_EINVALID, "data.nonfinite", name, "sample %lld, element %lld is %g; samples must be finite", (long long)(bad / each),
+	                 (long long)(bad % each), qn_tensor_f64(x, bad));
+}
+
 /* The plain type of an array's elements must be that of the input's storage; f64 stands in for f32. */
 static qn_status
 check_array(const qn_graph *g, const qn_node *in, const qn_tensor *x, const char *name, qn_arena *a)
@@ -53,18 +76,11 @@ check_array(const qn_graph *g, const qn_node *in, const qn_tensor *x, const char
 		return qn_report(env, QN_EINVALID, "data.shape", name, "has shape %s, but input '%s' has shape %s: dimension 0 counts samples, the others must be equal",
 		                 shape_text(x->type, a), in->name, shape_text(want, a));
 	if (x->type->dim[0] == 0)
-		return qn_report(env, QN_EINVALID, "data.empty", name, "holds no samples");
+		return qn_report(env, QN_EINVALID, "data.empty", name, "holds no samples: dimension 0 is 0");
 	if (x->type->dim[0] % want->dim[0] != 0)
 		return qn_report(env, QN_EINVALID, "data.remainder", name, "holds %lld samples, not a multiple of the model's batch of %lld",
 		                 (long long)x->type->dim[0], (long long)want->dim[0]);
-	int64_t bad = qn_tensor_find_nonfinite(x);
-	if (bad >= 0) {
-		int64_t each = qn_type_count(x->type) / x->type->dim[0];
-
-		return qn_report(env, QN_EINVALID, "data.nonfinite", name, "sample %lld, element %lld is %g; samples must be finite", (long long)(bad / each),
-		                 (long long)(bad % each), qn_tensor_f64(x, bad));
-	}
-	return QN_OK;
+	return qn_samples_finite(env, x, name);
 }
 
 qn_status
@@ -76,8 +92,8 @@ qn_dataset_arrays(const qn_graph *g, qn_arena *a, size_t narray, const qn_tensor
 	qn_status status = QN_OK;
 
 	if (narray != g->ninput)
-		return qn_report(env, QN_EINVALID, "data.count", narray > 0 ? names[0] : "", "%zu arrays of samples for a model of %zu inputs; give one for each input, in order",
-		                 narray, g->ninput);
+		return qn_report(env, QN_EINVALID, "data.count", g->model->name,
+		                 "arrays of samples: %zu, inputs of the model: %zu (%s); give one array for each input, in order", narray, g->ninput, input_names(g, a));
 	*s = (arrays){g, QN_NEW(a, const qn_tensor *, narray), QN_NEW(a, qn_tensor, narray), QN_NEW(a, const qn_tensor *, narray)};
 	*d = (qn_dataset){.get = get, .user = s};
 	for (size_t i = 0; i < narray; i++) {

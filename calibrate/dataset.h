@@ -19,4 +19,7 @@ typedef struct qn_dataset {
 qn_status qn_dataset_arrays(const qn_graph *g, qn_arena *a, size_t narray, const qn_tensor *const *array, const char *const *names,
                             qn_dataset **out) QN_MUST_CHECK;
 
+/* Reports the first element that is no finite number, by sample and element (data.nonfinite).  name: for messages. */
+qn_status qn_samples_finite(qn_env *env, const qn_tensor *x, const char *name) QN_MUST_CHECK;
+
 #endif

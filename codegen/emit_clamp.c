@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emit_clamp.c - clamp, and relu, relu6 and clip where a graph still has them. */
 #include "codegen/emitter.h"
-#include "codegen/kernel_args.h"
+#include "runtime/form_args.h"
 
 static void
 emit_clip(qn_emitter *e, const qn_step *s, const void *args)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emit_conv.c - conv2d, alone (accumulators out) or with its requantize (codes out). */
 #include "codegen/emitter.h"
-#include "codegen/kernel_args.h"
+#include "runtime/form_args.h"
 #include "codegen/sum.h"
 
 static const char fields[] =

@@ -2,7 +2,7 @@
 /* emit_elementwise.c - add, bias_add and mul, with broadcasting.  The result may lie where an
  * operand of its size lies: only an operand that is not repeated has this size. */
 #include "codegen/emitter.h"
-#include "codegen/kernel_args.h"
+#include "runtime/form_args.h"
 
 static void
 emit_add(qn_emitter *e, const qn_step *s, const void *args)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emit_pool.c - max_pool, avg_pool and global_avg_pool. */
 #include "codegen/emitter.h"
-#include "codegen/kernel_args.h"
+#include "runtime/form_args.h"
 
 static void
 emit_pool(qn_emitter *e, const qn_step *s, const void *args, const char *kernel)

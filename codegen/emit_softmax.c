@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emit_softmax.c - softmax along the last axis. */
 #include "codegen/emitter.h"
-#include "codegen/kernel_args.h"
+#include "runtime/form_args.h"
 
 static void
 emit_softmax(qn_emitter *e, const qn_step *s, const void *args)

@@ -25,7 +25,6 @@ struct qn_model_box {
 	qn_ctx *ctx;
 	qn_model_box *next;
 	bool broken;         /* memory ran out in the middle of a change */
-	const char *options; /* normalized options of the compile, for the emitted files; "" before */
 };
 
 struct qn_array {

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emit.c - integer model -> files in a folder: the C texts, the self-test's expectations from the interpreter, the report. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
+
 #include "codegen/emit.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "driver/report.h"
 #include "driver/run.h"
 #include "formats/file.h"
+#include "formats/json_graph.h"
 #include "runtime/interp.h"
 
 typedef struct emit_call {
@@ -96,6 +103,32 @@ measure(emit_call *c, const qn_plan *p)
 	return scratch != QN_OK ? scratch : weights;
 }
 
+/* The model by its JSON form, which is the same before and after it was saved in any form and read again (constants stand first there). */
+static uint32_t
+content_hash(const qn_model *m, qn_arena *a)
+{
+	qn_buf json, weights;
+
+	qn_buf_init(&json, a);
+	qn_buf_init(&weights, a);
+	qn_json_print(&json, m, &(qn_json_opts){.weights_file = "weights"}, &weights);
+	return qn_crc32(qn_crc32(0, json.data, json.n), weights.data, weights.n);
+}
+
+/* All files or none; a folder that was made for them goes with them. */
+static qn_status
+write_into(qn_env *env, const char *folder, size_t n, const qn_file_out *files)
+{
+	struct stat st;
+	bool made = stat(folder, &st) != 0;
+
+	QN_TRY(qn_folder_make(env, folder));
+	qn_status status = qn_files_write(env, n, files);
+	if (status != QN_OK && made)
+		(void)rmdir(folder);
+	return status;
+}
+
 static qn_status
 emit(void *arg, qn_arena *a)
 {
@@ -105,7 +138,7 @@ emit(void *arg, qn_arena *a)
 	qn_emitted text[QN_EMITTED_FILES];
 	qn_file_out files[QN_EMITTED_FILES + 1];
 	size_t n = 0;
-	qn_buf canonical, report;
+	qn_buf report;
 
 	if (c->m->stage != QN_STAGE_INTEGER)
 		return qn_report(c->m->env, QN_EINVALID, "emit.stage", c->m->name, "only an integer model can be emitted; this one is %s: compile it first",
@@ -114,18 +147,15 @@ emit(void *arg, qn_arena *a)
 	QN_TRY(measure(c, plan));
 	if (c->opts->ntest > 0)
 		QN_TRY(make_selftest(c, plan, a, &test));
-	qn_buf_init(&canonical, a);
-	qn_model_print(&canonical, c->m);
-	qn_emit_opts opts = {qn_box(c->m)->options, qn_crc32(0, canonical.data, canonical.n)};
+	qn_emit_opts opts = {c->m->options, content_hash(c->m, a)};
 	QN_TRY(qn_emit_c(plan, &opts, c->opts->ntest > 0 ? &test : NULL, a, text));
 	qn_buf_init(&report, a);
 	qn_report_print(&report, c->m, plan, &opts);
-	QN_TRY(qn_folder_make(c->m->env, c->folder));
 	for (size_t i = 0; i < QN_EMITTED_FILES; i++)
 		if (text[i].text != NULL)
 			files[n++] = (qn_file_out){file_name(a, c->folder, plan->name, text[i].suffix), text[i].text, text[i].n};
 	files[n++] = (qn_file_out){file_name(a, c->folder, plan->name, ".report.json"), report.data, report.n};
-	return qn_files_write(c->m->env, n, files);
+	return write_into(c->m->env, c->folder, n, files);
 }
 
 qn_status

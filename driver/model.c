@@ -51,7 +51,7 @@ load(void *arg, qn_arena *scratch)
 	(void)scratch;
 	if (box == NULL)
 		qn_env_oom(env);
-	*box = (qn_model_box){.ctx = c->ctx, .next = c->ctx->models, .options = ""};
+	*box = (qn_model_box){.ctx = c->ctx, .next = c->ctx->models};
 	c->ctx->models = box;
 	c->box = box;
 	qn_arena_init(&box->arena, env);

@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "calibrate/calibrate.h"
+#include "codegen/inline.h"
 #include "driver/context.h"
 #include "passes/passes.h"
 #include "patterns/quantizer.h"
+#include "patterns/rewrite.h"
 
 typedef struct pipeline {
 	qn_model *m;
@@ -21,22 +23,70 @@ typedef struct pass_row {
 	qn_status (*run)(pipeline *p);
 } pass_row;
 
+/* Whether the entry graph calls composites that partition has made. */
+static bool
+is_partitioned(const qn_model *m)
+{
+	for (size_t i = 0; i + 1 < m->ngraph; i++)
+		if (m->graph[i]->pattern != NULL)
+			return true;
+	return false;
+}
+
+/* The passes before quantize see one graph: functions of the model's own are inlined, composites are a sign that it is too late. */
+static qn_status
+one_graph(pipeline *p, const char *pass)
+{
+	const qn_graph *flat;
+	qn_graph *copy;
+
+	if (is_partitioned(p->m))
+		return qn_report(p->m->env, QN_EINVALID, "pass.stage", p->m->name, "%s takes a graph that is not partitioned yet; the next pass is quantize", pass);
+	if (p->m->ngraph < 2)
+		return QN_OK;
+	QN_TRY(qn_graph_inline(qn_model_entry(p->m), p->m->arena, &flat));
+	QN_TRY(qn_graph_sweep(p->m, flat, NULL, &copy));
+	qn_model_set_graph(p->m, copy);
+	return QN_OK;
+}
+
 static qn_status
 run_clean(pipeline *p)
 {
+	QN_TRY(one_graph(p, "clean"));
 	return qn_clean(p->m);
 }
 
 static qn_status
 run_partition(pipeline *p)
 {
+	QN_TRY(one_graph(p, "partition"));
 	return qn_partition(p->m, &p->quant);
 }
 
 static qn_status
 run_quantize(pipeline *p)
 {
-	return qn_quantize_model(p->m, &p->quant);
+	QN_TRY(qn_quantize_model(p->m, &p->quant));
+	qn_model_record(p->m, "scheme=%s weights=%s", p->quant.scheme == QN_SCHEME_RFC ? "rfc" : "tflite", p->quant.per_tensor_weights ? "per-tensor" : "per-channel");
+	return QN_OK;
+}
+
+/* The data by base name and content, never by path. */
+static void
+record_calibration(pipeline *p, const qn_calib_opts *calib)
+{
+	const qn_compile_opts *o = p->opts;
+
+	if (calib->method == QN_METHOD_PERCENTILE)
+		qn_model_record(p->m, "method=percentile percentile=%g", calib->percentile > 0 ? calib->percentile : 99.99);
+	else
+		qn_model_record(p->m, "method=minmax");
+	for (size_t i = 0; i < o->ncalib; i++) {
+		const qn_tensor *x = o->calib[i]->tensor;
+
+		qn_model_record(p->m, "calib=%s:%08x", o->calib_names != NULL ? o->calib_names[i] : "-", qn_crc32(0, x->data, x->bytes));
+	}
 }
 
 static qn_status
@@ -54,7 +104,9 @@ run_calibrate(pipeline *p)
 	}
 	if (o->ncalib > 0)
 		QN_TRY(qn_dataset_arrays(qn_model_entry(p->m), p->scratch, o->ncalib, array, name, &data));
-	return qn_calibrate_model(p->m, data, &calib);
+	QN_TRY(qn_calibrate_model(p->m, data, &calib));
+	record_calibration(p, &calib);
+	return QN_OK;
 }
 
 static qn_status
@@ -72,7 +124,9 @@ run_requantize(pipeline *p)
 static qn_status
 run_legalize(pipeline *p)
 {
-	return qn_legalize(p->m);
+	QN_TRY(qn_legalize(p->m));
+	qn_model_record(p->m, "rounding=%s", qn_rounding_names[p->m->rounding]);
+	return QN_OK;
 }
 
 static const pass_row passes[] = {
@@ -133,6 +187,7 @@ run_pass(pipeline *p, const pass_row *pass)
 	qn_graph **graph = qn_arena_copy(p->scratch, m->graph, m->ngraph * sizeof *graph);
 	size_t ngraph = m->ngraph;
 	qn_stage stage = m->stage;
+	const char *options = m->options;
 	qn_status status = pass->run(p);
 
 	if (status == QN_OK && qn_model_verify(m) != QN_OK)
@@ -141,6 +196,7 @@ run_pass(pipeline *p, const pass_row *pass)
 		memcpy(m->graph, graph, ngraph * sizeof *graph);
 		m->ngraph = ngraph;
 		m->stage = stage;
+		m->options = options;
 		return status;
 	}
 	const char *print = p->opts->print_after;
@@ -149,66 +205,77 @@ run_pass(pipeline *p, const pass_row *pass)
 	return QN_OK;
 }
 
-/* Whether the entry graph calls composites that partition has made. */
-static bool
-is_partitioned(const qn_model *m)
-{
-	return m->ngraph > 1 && m->graph[0]->pattern != NULL;
-}
+/* The passes of a run, in order; each one at most once in the default sequence. */
+typedef struct sequence {
+	const pass_row **pass;
+	size_t n;
+} sequence;
 
-static qn_status
-run_default(pipeline *p)
+/* All that the model's stage still needs. */
+static void
+default_sequence(pipeline *p, sequence *s)
 {
 	bool partitioned = is_partitioned(p->m);
 
-	for (size_t i = 0; i < QN_COUNT(passes); i++) {
-		const pass_row *pass = &passes[i];
-
-		if (p->m->stage > pass->from || (partitioned && i < 2))
-			continue;
-		QN_TRY(run_pass(p, pass));
-		if (p->opts->stop_after != NULL && strcmp(p->opts->stop_after, pass->name) == 0)
-			break;
-	}
-	return QN_OK;
+	s->pass = QN_NEW(p->scratch, const pass_row *, QN_COUNT(passes));
+	for (size_t i = 0; i < QN_COUNT(passes); i++)
+		if (p->m->stage <= passes[i].from && !(partitioned && i < 2))
+			s->pass[s->n++] = &passes[i];
 }
 
+/* A comma list of names; all of them are looked at before the first pass runs. */
 static qn_status
-run_list(pipeline *p, const char *list)
+listed_sequence(pipeline *p, const char *list, sequence *s)
 {
+	qn_status status = QN_OK;
+
+	s->pass = QN_NEW(p->scratch, const pass_row *, strlen(list));
 	while (*list != '\0') {
 		size_t n = strcspn(list, ",");
 		const pass_row *pass = find(list, n);
 
 		if (pass == NULL)
-			return unknown_pass(p->m->env, "passes", list, n);
-		QN_TRY(run_pass(p, pass));
-		if (p->opts->stop_after != NULL && strcmp(p->opts->stop_after, pass->name) == 0)
-			break;
+			status = unknown_pass(p->m->env, "passes", list, n);
+		else
+			s->pass[s->n++] = pass;
 		list += list[n] == ',' ? n + 1 : n;
 	}
-	return QN_OK;
+	return status;
 }
 
-/* What the emitted files record: options that change the result, and the data by base name and content. */
-static void
-record_options(pipeline *p)
+/* Where a pass that an option names stands in the sequence; silence would look like success. */
+static qn_status
+position(pipeline *p, const sequence *s, const char *option, const char *name, size_t *at)
+{
+	if (find(name, strlen(name)) == NULL)
+		return unknown_pass(p->m->env, option, name, strlen(name));
+	for (*at = 0; *at < s->n; ++*at)
+		if (strcmp(s->pass[*at]->name, name) == 0)
+			return QN_OK;
+	return qn_report(p->m->env, QN_EUSAGE, "pass.absent", option, "the pass '%s' does not run here: %s", name,
+	                 p->opts->passes != NULL ? "it is not among the passes asked for" : "the model has it behind it");
+}
+
+static qn_status
+run_sequence(pipeline *p)
 {
 	const qn_compile_opts *o = p->opts;
-	qn_buf b;
+	sequence s = {0};
+	size_t at;
 
-	qn_buf_init(&b, p->m->arena);
-	qn_buff(&b, "scheme=%s weights=%s method=%s", p->quant.scheme == QN_SCHEME_RFC ? "rfc" : "tflite", p->quant.per_tensor_weights ? "per-tensor" : "per-channel",
-	        o->method == QN_PERCENTILE ? "percentile" : "minmax");
-	if (o->method == QN_PERCENTILE)
-		qn_buff(&b, " percentile=%g", o->percentile > 0 ? o->percentile : 99.99);
-	qn_buff(&b, " rounding=%s", o->rounding == QN_ROUND_SINGLE ? "single" : o->rounding == QN_ROUND_NEAREST ? "nearest" : "double");
-	for (size_t i = 0; i < o->ncalib; i++) {
-		const qn_tensor *x = o->calib[i]->tensor;
-
-		qn_buff(&b, " calib=%s:%08x", o->calib_names != NULL ? o->calib_names[i] : "-", qn_crc32(0, x->data, x->bytes));
+	if (o->passes != NULL)
+		QN_TRY(listed_sequence(p, o->passes, &s));
+	else
+		default_sequence(p, &s);
+	if (o->print_after != NULL && strcmp(o->print_after, "all") != 0)
+		QN_TRY(position(p, &s, "print-ir-after", o->print_after, &at));
+	if (o->stop_after != NULL) {
+		QN_TRY(position(p, &s, "stop-after", o->stop_after, &at));
+		s.n = at + 1;
 	}
-	qn_box(p->m)->options = qn_buf_str(&b);
+	for (size_t i = 0; i < s.n; i++)
+		QN_TRY(run_pass(p, s.pass[i]));
+	return QN_OK;
 }
 
 typedef struct compile_call {
@@ -225,17 +292,11 @@ compile(void *arg, qn_arena *scratch)
 
 	p.quant.scheme = o->scheme == QN_RFC ? QN_SCHEME_RFC : QN_SCHEME_TFLITE;
 	p.quant.per_tensor_weights = o->weights == QN_WEIGHTS_PER_TENSOR || (o->weights == QN_WEIGHTS_DEFAULT && o->scheme == QN_RFC);
-	if (o->stop_after != NULL && find(o->stop_after, strlen(o->stop_after)) == NULL)
-		return unknown_pass(c->m->env, "stop-after", o->stop_after, strlen(o->stop_after));
-	if (o->print_after != NULL && strcmp(o->print_after, "all") != 0 && find(o->print_after, strlen(o->print_after)) == NULL)
-		return unknown_pass(c->m->env, "print-ir-after", o->print_after, strlen(o->print_after));
 	if (o->percentile != 0 && !(o->percentile > 50 && o->percentile <= 100))
 		return qn_report(c->m->env, QN_EUSAGE, "percentile.range", "percentile", "%g is not above 50 and up to 100", o->percentile);
-	if (c->m->stage != QN_STAGE_INTEGER) {
-		c->m->rounding = (int32_t)o->rounding;
-		record_options(&p);
-	}
-	return o->passes != NULL ? run_list(&p, o->passes) : run_default(&p);
+	if (c->m->stage != QN_STAGE_INTEGER && o->rounding != QN_ROUND_DOUBLE)
+		c->m->rounding = (int32_t)o->rounding; /* the default keeps what the model says */
+	return run_sequence(&p);
 }
 
 qn_status

@@ -14,8 +14,6 @@ codes_for(const qn_graph *g, const qn_node *in, const qn_tensor *x, qn_arena *a)
 	if (!qn_elem_is_quant(in->type->elem) || in->type->elem->kind != QN_ELEM_UNIFORM || in->type->elem->gran != QN_PER_TENSOR ||
 	    (x->type->elem->plain != QN_PLAIN_f32 && x->type->elem->plain != QN_PLAIN_f64))
 		return x;
-	if (!same_sample(in->type, x->type) || qn_tensor_find_nonfinite(x) >= 0)
-		return x; /* for the data set to refuse: a code of NaN would be a zero point */
 	const qn_type *real = qn_type_plain(t, QN_PLAIN_f32, x->type->rank, x->type->dim);
 	const qn_tensor *f32 = qn_tensor_view(a, real, qn_tensor_as_f32(a, x));
 	return qn_tensor_quantize(t, a, f32, qn_type_with_elem(t, real, in->type->elem));
@@ -30,6 +28,7 @@ qn_samples_for(const qn_graph *g, qn_arena *a, size_t n, qn_array *const *in, co
 	for (size_t i = 0; i < n; i++) {
 		name[i] = names != NULL ? names[i] : in[i]->name;
 		x[i] = in[i]->tensor;
+		QN_TRY(qn_samples_finite(g->model->env, x[i], name[i])); /* a code of NaN would be a zero point */
 		if (i < g->ninput)
 			x[i] = codes_for(g, qn_graph_node(g, g->input[i]), x[i], a);
 	}
@@ -46,6 +45,16 @@ typedef struct run_call {
 	const qn_array *labels;
 	qn_accuracy accuracy;
 } run_call;
+
+/* Scales that are symbols are no numbers to compute with: said once, not for every node. */
+static qn_status
+check_stage(const qn_model *m)
+{
+	if (m->stage != QN_STAGE_SYMBOLIC || m->types.nsymbol == 0)
+		return QN_OK;
+	return qn_report(m->env, QN_EINVALID, "run.stage", m->name,
+	                 "a symbolic model cannot be run, its scales are no numbers yet; run the passes calibrate (which needs samples) and bind first");
+}
 
 /* The type of all results of output k: dimension 0 counts samples.  NULL when the output's dimension 0 is not the batch. */
 static const qn_type *
@@ -105,6 +114,7 @@ run(void *arg, qn_arena *scratch)
 
 	if (c->nout != g->noutput)
 		return qn_report(c->m->env, QN_EUSAGE, "run.outputs", g->name, "the model has %zu outputs, not %zu", g->noutput, c->nout);
+	QN_TRY(check_stage(c->m));
 	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
 	QN_TRY(qn_interp_new(g, scratch, &in));
 	QN_TRY(make_results(c, g, d, data));
@@ -134,6 +144,28 @@ qn_run(qn_model *m, size_t nin, qn_array *const *in, int real, size_t nout, qn_a
 	return status;
 }
 
+/* One integer a sample, each of them a class. */
+static qn_status
+check_labels(const run_call *c, const qn_dataset *d, const qn_type *one)
+{
+	const qn_tensor *labels = c->labels->tensor;
+	const char *name = c->labels->name;
+	int64_t n = qn_type_count(labels->type);
+	int64_t classes = qn_type_count(one) / one->dim[0];
+
+	if (qn_plain_table[labels->type->elem->plain].is_float || n != (int64_t)(d->nbatch * d->batch))
+		return qn_report(c->m->env, QN_EINVALID, "data.labels", name, "%lld labels of %s for %zu samples; one integer a sample is needed", (long long)n,
+		                 qn_plain_table[labels->type->elem->plain].name, d->nbatch * d->batch);
+	for (int64_t i = 0; i < n; i++) {
+		int64_t label = qn_tensor_i64(labels, i);
+
+		if (label < 0 || label >= classes)
+			return qn_report(c->m->env, QN_EINVALID, "data.labels", name, "sample %lld has label %lld, but the output has %lld classes, counted from 0",
+			                 (long long)i, (long long)label, (long long)classes);
+	}
+	return QN_OK;
+}
+
 /* Counts rows of y (the first dim is the batch) whose largest element, the first of equal ones, is the label. */
 static uint64_t
 count_correct(const qn_tensor *y, const qn_tensor *labels, int64_t first)
@@ -158,24 +190,22 @@ evaluate(void *arg, qn_arena *scratch)
 {
 	run_call *c = arg;
 	const qn_graph *g = qn_model_entry(c->m);
-	const qn_tensor *labels = c->labels->tensor;
 	const qn_type *one = qn_graph_node(g, g->output[0].value)->type;
 	qn_dataset *d;
 	qn_interp *in;
 
+	QN_TRY(check_stage(c->m));
 	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
-	if (qn_plain_table[labels->type->elem->plain].is_float || qn_type_count(labels->type) != (int64_t)(d->nbatch * d->batch))
-		return qn_report(c->m->env, QN_EINVALID, "data.labels", "labels", "%lld labels of %s for %zu samples; one integer a sample is needed",
-		                 (long long)qn_type_count(labels->type), qn_plain_table[labels->type->elem->plain].name, d->nbatch * d->batch);
 	if (one->is_tuple || one->rank < 2 || one->dim[0] != (int64_t)d->batch)
 		return qn_report(c->m->env, QN_EUNSUPPORTED, "eval.output", g->output[0].name, "the first output is no [batch, classes] tensor");
+	QN_TRY(check_labels(c, d, one));
 	QN_TRY(qn_interp_new(g, scratch, &in));
 	for (size_t i = 0; i < d->nbatch; i++) {
 		const qn_tensor *const *x;
 
 		QN_TRY(d->get(d, i, &x));
 		QN_TRY(qn_interp_run(in, x, NULL, NULL));
-		c->accuracy.correct += count_correct(qn_interp_output(in, 0), labels, (int64_t)(i * d->batch));
+		c->accuracy.correct += count_correct(qn_interp_output(in, 0), c->labels->tensor, (int64_t)(i * d->batch));
 		c->accuracy.samples += d->batch;
 	}
 	return QN_OK;

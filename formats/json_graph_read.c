@@ -238,7 +238,7 @@ read_entry(qn_json_reader *r)
 static void
 read_model(qn_json_reader *r)
 {
-	static const char *const keys[] = {"quern", "name", "producer", "stage", "rounding", "symbols", "params", "functions", "graph"};
+	static const char *const keys[] = {"quern", "name", "producer", "stage", "rounding", "options", "symbols", "params", "functions", "graph"};
 	const qn_json *root = r->doc.root;
 
 	if (!read_version(r))
@@ -250,6 +250,9 @@ read_model(qn_json_reader *r)
 	(void)qn_json_want(&r->doc, root, "producer", QN_JSON_STRING);
 	r->m->stage = (qn_stage)read_choice(r, "stage", QN_COUNT(qn_stage_names), qn_stage_names);
 	r->m->rounding = read_choice(r, "rounding", QN_COUNT(qn_rounding_names), qn_rounding_names);
+	const qn_json *options = qn_json_want(&r->doc, root, "options", QN_JSON_STRING);
+	if (options != NULL)
+		r->m->options = qn_arena_str(r->m->arena, options->string);
 	const qn_json *params = qn_json_want(&r->doc, root, "params", QN_JSON_OBJECT);
 	for (size_t i = 0; params != NULL && i < params->n; i++)
 		read_param(r, &params->child[i]);

@@ -294,6 +294,8 @@ qn_json_print(qn_buf *b, const qn_model *m, const qn_json_opts *opts, qn_buf *we
 	qn_json_put_string(&w.o, "stage", qn_stage_names[m->stage]);
 	if (m->rounding != 0)
 		qn_json_put_string(&w.o, "rounding", qn_rounding_names[m->rounding]);
+	if (m->options[0] != '\0')
+		qn_json_put_string(&w.o, "options", m->options);
 	put_tables(&w.o, &m->types);
 	if (m->ngraph > 1)
 		qn_json_open(&w.o, "functions", '[', QN_JSON_LINES);

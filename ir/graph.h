@@ -175,13 +175,18 @@ struct qn_model {
 	qn_types types;
 	const char *name;
 	qn_stage stage;
+	const char *options; /* what passes were told, for the emitted files: "scheme=tflite weights=per-channel …"; "" before */
 	int32_t rounding;   /* QN_RQ_DOUBLE 0, QN_RQ_SINGLE 1 or QN_RQ_NEAREST 2: how integer nodes round (runtime/fixed.h) */
 	qn_graph **graph;   /* callees before callers; the last one is the entry */
 	size_t ngraph, graph_cap;
 	qn_map *notes; /* node name -> why no quantizer pattern took it (char *), for messages; NULL: none.  Not part of the text or JSON form */
 };
 
+extern const char *const qn_rounding_names[3]; /* "double", "single", "nearest" */
+
 void qn_model_init(qn_model *m, qn_env *env, qn_arena *arena, const char *name);
+/* Appends to m->options, a blank between. */
+void qn_model_record(qn_model *m, const char *fmt, ...) QN_PRINTF(2, 3);
 qn_graph *qn_model_entry(const qn_model *m); /* NULL when there is no graph */
 qn_graph *qn_model_graph(const qn_model *m, const char *name);
 /* A new empty graph that is not yet part of the model; add appends it. */

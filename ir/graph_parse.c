@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* graph_parse.c - reads a model from its text form (docs/ir.md):
  *
- *   model "digits" stage calibrated rounding single
+ *   model "digits" stage calibrated rounding single options "scheme=tflite"
  *   param @conv1.w.q = {0.1, 0.2:-4, …}
  *   symbol $conv1.w : sym, len 16 = {@conv1.w.q}
  *   graph @main(…) { … } */
@@ -47,7 +47,7 @@ read_header(qn_reader *r)
 			return false;
 		r->m->rounding = (int32_t)k;
 	}
-	return true;
+	return !qn_text_eat(&r->text, "options") || qn_read_quoted(r, &r->m->options);
 }
 
 /* scale[:zero point].  A decimal literal is rounded to f32; 0x… are the bits of a double. */

@@ -245,7 +245,11 @@ qn_read_graph(qn_reader *r)
 		return false;
 	r->g = qn_graph_new(r->m, name);
 	qn_map_init(&r->values, r->m->arena);
-	if (!read_signature(r) || !qn_read_expect(r, "{"))
+	if (!read_signature(r))
+		return false;
+	if (qn_text_eat(&r->text, "pattern") && !qn_read_quoted(r, &r->g->pattern))
+		return false;
+	if (!qn_read_expect(r, "{"))
 		return false;
 	while (!qn_text_eat(&r->text, "return")) {
 		if (r->m->env->diags->n == QN_MAX_DIAGS)

@@ -13,7 +13,6 @@
 #include "ir/graph_text.h"
 #include "ir/type_impl.h"
 
-const char *const qn_rounding_names[3] = {"double", "single", "nearest"};
 
 /* The values of one named vector, nested by its shape. */
 static void
@@ -127,7 +126,12 @@ print_signature(qn_buf *b, const qn_graph *g)
 		qn_buf_puts(b, ": ");
 		qn_type_print(b, n->type);
 	}
-	qn_buf_puts(b, ") {\n");
+	qn_buf_puts(b, ")");
+	if (g->pattern != NULL) {
+		qn_buf_puts(b, " pattern ");
+		qn_buf_quoted(b, g->pattern);
+	}
+	qn_buf_puts(b, " {\n");
 }
 
 void
@@ -159,6 +163,10 @@ qn_model_print(qn_buf *b, const qn_model *m)
 	qn_buff(b, " stage %s", qn_stage_names[m->stage]);
 	if (m->rounding != 0)
 		qn_buff(b, " rounding %s", qn_rounding_names[m->rounding]);
+	if (m->options[0] != '\0') {
+		qn_buf_puts(b, " options ");
+		qn_buf_quoted(b, m->options);
+	}
 	qn_buf_putc(b, '\n');
 	for (size_t i = 0; i < m->types.nparam; i++)
 		print_param(b, m->types.param[i]);

@@ -26,9 +26,6 @@ typedef struct qn_reader {
 	size_t line;
 } qn_reader;
 
-/* How integer nodes round, by qn_model.rounding. */
-extern const char *const qn_rounding_names[3];
-
 /* "file:line:column" of the next token, in the model's arena. */
 const char *qn_read_place(qn_reader *r);
 /* Reports graph.syntax at the next token; false. */

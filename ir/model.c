@@ -5,12 +5,28 @@
 #include "ir/graph.h"
 
 const char *const qn_stage_names[4] = {"float", "symbolic", "calibrated", "integer"};
+const char *const qn_rounding_names[3] = {"double", "single", "nearest"};
 
 void
 qn_model_init(qn_model *m, qn_env *env, qn_arena *arena, const char *name)
 {
-	*m = (qn_model){.arena = arena, .env = env, .name = qn_arena_str(arena, name)};
+	*m = (qn_model){.arena = arena, .env = env, .name = qn_arena_str(arena, name), .options = ""};
 	qn_types_init(&m->types, arena);
+}
+
+void
+qn_model_record(qn_model *m, const char *fmt, ...)
+{
+	va_list args;
+	qn_buf b;
+
+	qn_buf_init(&b, m->arena);
+	qn_buf_puts(&b, m->options);
+	qn_buf_puts(&b, m->options[0] != '\0' ? " " : "");
+	va_start(args, fmt);
+	qn_bufvf(&b, fmt, args);
+	va_end(args);
+	m->options = qn_buf_str(&b);
 }
 
 qn_graph *

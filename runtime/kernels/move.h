@@ -13,10 +13,10 @@
 
 #include "../fixed.h"
 
-/*@ qn_step */
+/*@ qn_next_index */
 /* Moves the position at in an array of n axes to the next, last axis fastest; 0 after the last. */
 static inline int32_t
-qn_step(const int32_t *dim, int32_t n, int32_t *at)
+qn_next_index(const int32_t *dim, int32_t n, int32_t *at)
 {
 	int32_t i;
 
@@ -74,7 +74,7 @@ qn_transpose(const qn_transpose_args *a, const void *x, void *QN_RESTRICT y)
 		}
 		for (i = 0; i < a->dim[last]; i++, out += a->size)
 			memcpy(out, p + i * a->stride[last] * a->size, (size_t)a->size);
-	} while (qn_step(a->dim, last, at) != 0);
+	} while (qn_next_index(a->dim, last, at) != 0);
 }
 
 /*@ qn_concat_args */
@@ -128,7 +128,7 @@ qn_pad_s8(const qn_pad_args *a, const int8_t *x, int8_t *QN_RESTRICT y)
 			to = to * (a->before[i] + a->dim[i] + a->after[i]) + a->before[i] + at[i];
 		memcpy(y + to, x, (size_t)a->dim[last]);
 		x += a->dim[last];
-	} while (qn_step(a->dim, last, at) != 0);
+	} while (qn_next_index(a->dim, last, at) != 0);
 }
 
 /*@ qn_copy */

@@ -56,7 +56,7 @@ sources() {
 	echo "$1/*.c $1/*.h"
 }
 
-check public "include/quern/*.h" ""
+check public "include/quern/*.h" none
 check ir "$(sources ir) ir/*.def" ir/ quern/quern.h
 check formats "$(sources formats)" formats/ ir/
 check kernels "runtime/fixed.h runtime/kernels/*.h" ../fixed.h

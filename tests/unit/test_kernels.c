@@ -416,7 +416,7 @@ test_broadcast(void **state)
 		x = codes(nx, -128), y = codes(ny, -128);
 		qn_add_s8(&a, x, y, sum);
 		qn_mul_s8(&m, x, y, product);
-		for (int32_t i = 0; i < n; i++, qn_step(a.dim, 4, at)) {
+		for (int32_t i = 0; i < n; i++, qn_next_index(a.dim, 4, at)) {
 			int32_t p = 0, q = 0;
 
 			for (int k = 0; k < 4; k++)

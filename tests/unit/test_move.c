@@ -55,7 +55,7 @@ test_transpose(void **state)
 			a.dim[i] = dim[perm[i]], a.stride[i] = stride[perm[i]];
 		x = codes(n * a.size, -128), y = codes(n * a.size, -128);
 		qn_transpose(&a, x, y);
-		for (int32_t i = 0; i < n; i++, qn_step(dim, a.rank, at)) {
+		for (int32_t i = 0; i < n; i++, qn_next_index(dim, a.rank, at)) {
 			int32_t to = 0;
 
 			for (int32_t k = 0; k < a.rank; k++)
@@ -116,7 +116,7 @@ test_pad(void **state)
 		m = qn_count(dim, a.rank);
 		x = codes(n, -128), y = codes(m, -128);
 		qn_pad_s8(&a, x, y);
-		for (int32_t i = 0; i < m; i++, qn_step(dim, a.rank, at)) {
+		for (int32_t i = 0; i < m; i++, qn_next_index(dim, a.rank, at)) {
 			int32_t from = 0, inside = 1;
 
 			for (int32_t k = 0; k < a.rank; k++) {
