@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emit.c - integer model -> files in a folder: the C texts, the self-test's expectations from the interpreter, the report. */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L
-#endif
-
 #include "codegen/emit.h"
 
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "driver/report.h"
 #include "driver/run.h"
@@ -115,20 +109,6 @@ content_hash(const qn_model *m, qn_arena *a)
 	return qn_crc32(qn_crc32(0, json.data, json.n), weights.data, weights.n);
 }
 
-/* All files or none; a folder that was made for them goes with them. */
-static qn_status
-write_into(qn_env *env, const char *folder, size_t n, const qn_file_out *files)
-{
-	struct stat st;
-	bool made = stat(folder, &st) != 0;
-
-	QN_TRY(qn_folder_make(env, folder));
-	qn_status status = qn_files_write(env, n, files);
-	if (status != QN_OK && made)
-		(void)rmdir(folder);
-	return status;
-}
-
 static qn_status
 emit(void *arg, qn_arena *a)
 {
@@ -155,7 +135,7 @@ emit(void *arg, qn_arena *a)
 		if (text[i].text != NULL)
 			files[n++] = (qn_file_out){file_name(a, c->folder, plan->name, text[i].suffix), text[i].text, text[i].n};
 	files[n++] = (qn_file_out){file_name(a, c->folder, plan->name, ".report.json"), report.data, report.n};
-	return write_into(c->m->env, c->folder, n, files);
+	return qn_files_write(c->m->env, c->folder, n, files);
 }
 
 qn_status

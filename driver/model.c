@@ -226,7 +226,7 @@ save(void *arg, qn_arena *scratch)
 	qn_json_print(&json, c->m, &(qn_json_opts){.weights_file = c->with_weights ? qn_buf_str(&name) : NULL}, &weights);
 	files[0] = (qn_file_out){c->path, json.data, json.n};
 	files[1] = (qn_file_out){qn_path_join(scratch, qn_path_folder(scratch, c->path), qn_buf_str(&name)), weights.data, weights.n};
-	return qn_files_write(c->m->env, c->with_weights ? 2 : 1, files);
+	return qn_files_write(c->m->env, NULL, c->with_weights ? 2 : 1, files);
 }
 
 qn_status

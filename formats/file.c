@@ -162,16 +162,48 @@ write_tmp(qn_env *env, const qn_file_out *f, pending *p)
 	return error != 0 ? fail(env, "file.write", f->path, error) : QN_OK;
 }
 
+/* Renames cannot be taken back, so what would make one fail is looked for first. */
 static qn_status
-write_all(qn_arena *a, size_t n, const qn_file_out *files)
+check_targets(qn_env *env, size_t n, const qn_file_out *files)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct stat st;
+
+		if (stat(files[i].path, &st) == 0 && S_ISDIR(st.st_mode))
+			return fail(env, "file.write", files[i].path, EISDIR);
+	}
+	return QN_OK;
+}
+
+/* Sets *made when the folder was not there before. */
+static qn_status
+make_folder(qn_env *env, const char *path, bool *made)
+{
+	struct stat st;
+
+	*made = mkdir(path, 0777) == 0;
+	int error = *made ? 0 : errno;
+	if (*made || (error == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
+		return QN_OK;
+	return fail(env, "file.mkdir", path, error);
+}
+
+/* Nothing is allocated after the first change on disk. */
+static qn_status
+write_all(qn_arena *a, const char *folder, size_t n, const qn_file_out *files)
 {
 	pending *p = QN_NEW(a, pending, n);
 	qn_status status = QN_OK;
+	bool made = false;
 
 	for (size_t i = 0; i < n; i++) {
 		p[i].cap = strlen(files[i].path) + 32;
 		p[i].tmp = QN_NEW(a, char, p[i].cap);
 	}
+	if (folder != NULL)
+		status = make_folder(a->env, folder, &made);
+	if (status == QN_OK)
+		status = check_targets(a->env, n, files);
 	for (size_t i = 0; i < n && status == QN_OK; i++)
 		status = write_tmp(a->env, &files[i], &p[i]);
 	for (size_t i = 0; i < n && status == QN_OK; i++) {
@@ -183,11 +215,13 @@ write_all(qn_arena *a, size_t n, const qn_file_out *files)
 	for (size_t i = 0; i < n; i++)
 		if (p[i].tmp[0] != '\0')
 			(void)unlink(p[i].tmp);
+	if (status != QN_OK && made)
+		(void)rmdir(folder);
 	return status;
 }
 
 qn_status
-qn_files_write(qn_env *env, size_t n, const qn_file_out *files)
+qn_files_write(qn_env *env, const char *folder, size_t n, const qn_file_out *files)
 {
 	jmp_buf *outer = env->oom;
 	jmp_buf here;
@@ -198,7 +232,7 @@ qn_files_write(qn_env *env, size_t n, const qn_file_out *files)
 	qn_arena_init(&a, env);
 	env->oom = &here;
 	if (setjmp(here) == 0)
-		status = write_all(&a, n, files);
+		status = write_all(&a, folder, n, files);
 	env->oom = outer;
 	qn_arena_release(&a);
 	if (status == QN_ENOMEM && outer != NULL)
@@ -209,20 +243,7 @@ qn_files_write(qn_env *env, size_t n, const qn_file_out *files)
 qn_status
 qn_file_write(qn_env *env, const char *path, const void *data, size_t n)
 {
-	return qn_files_write(env, 1, &(qn_file_out){.path = path, .data = data, .n = n});
-}
-
-qn_status
-qn_folder_make(qn_env *env, const char *path)
-{
-	struct stat st;
-
-	if (mkdir(path, 0777) == 0)
-		return QN_OK;
-	int error = errno;
-	if (error == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return QN_OK;
-	return fail(env, "file.mkdir", path, error);
+	return qn_files_write(env, NULL, 1, &(qn_file_out){.path = path, .data = data, .n = n});
 }
 
 /* ---- names ---- */

@@ -81,20 +81,20 @@ bad op op.unknown '/graph/nodes/1/op: error|"rleu"' 's/"relu"/"rleu"/'
 bad attribute attr.unknown '/graph/nodes/1/attrs/alpha: error|relu has no attribute "alpha"' 's/"inputs": \["y"\]/&, "attrs": {"alpha": 1}/'
 bad attribute-kind attr.value '/attrs/min: error|min of clip|a number' 's/"relu", "inputs": \["y"\]/"clip", "inputs": ["y"], "attrs": {"min": "low"}/'
 bad attribute-missing attr.missing 'nodes/1|"kernel"' 's/"relu", "inputs": \["y"\]/"max_pool", "inputs": ["y"]/'
-bad operand op.input '/graph/nodes/1/inputs/0: error|"yy"' 's/"inputs": \["y"\]/"inputs": ["yy"]/'
+bad operand graph.value.undefined '/graph/nodes/1/inputs/0: error|"yy"' 's/"inputs": \["y"\]/"inputs": ["yy"]/'
 bad operands op.arity "'z'|relu|2" 's/"inputs": \["y"\]/"inputs": ["y", "x"]/'
-bad name-twice json.name.duplicate '/graph/nodes/1: error|"y"|/graph/nodes/0' 's/"name": "z"/"name": "y"/;s/"outputs": .*/"outputs": ["y"]/'
-bad name-of-constant json.name.duplicate '"w"|/graph/constants/w' 's/"name": "z"/"name": "w"/;s/"outputs": .*/"outputs": ["y"]/'
-bad name-empty json.name.empty '/graph/nodes/1/name' 's/"name": "z"/"name": ""/;s/"outputs": .*/"outputs": ["y"]/'
+bad name-twice graph.name.duplicate '/graph/nodes/1: error|"y"|/graph/nodes/0' 's/"name": "z"/"name": "y"/;s/"outputs": .*/"outputs": ["y"]/'
+bad name-of-constant graph.name.duplicate '"w"|/graph/constants/w' 's/"name": "z"/"name": "w"/;s/"outputs": .*/"outputs": ["y"]/'
+bad name-empty graph.name.empty '/graph/nodes/1/name' 's/"name": "z"/"name": ""/;s/"outputs": .*/"outputs": ["y"]/'
 bad cycle json.cycle 'y -> z -> y' 's/"inputs": \["x", "w"\]/"inputs": ["z", "w"]/'
 bad shape shape.channels "'y'|5 features|'w'|4" 's/tensor<1x4xf32>/tensor<1x5xf32>/'
 bad rank shape.rank "'y'|tensor<4xf32>" 's/tensor<1x4xf32>/tensor<4xf32>/'
-bad output json.output '/graph/outputs/0: error|"zz"' 's/"outputs": .*/"outputs": ["zz"]/'
-bad output-twice json.name.duplicate '/graph/outputs/1: error|"z"' 's/"outputs": .*/"outputs": ["z", "z"]/'
+bad output graph.value.undefined '/graph/outputs/0: error|"zz"' 's/"outputs": .*/"outputs": ["zz"]/'
+bad output-twice graph.name.duplicate '/graph/outputs/1: error|"z"' 's/"outputs": .*/"outputs": ["z", "z"]/'
 bad type type.unknown '/graph/inputs/0/type|tensr' 's/tensor<1x4xf32>/tensr<1x4xf32>/'
 bad type-declared type.mismatch "'z'|tensor<1x3xf32>|tensor<1x2xf32>" 's/"inputs": \["y"\]/&, "type": "tensor<1x3xf32>"/'
-bad callee op.callee '/callee: error|"f"' 's/"relu", "inputs": \["y"\]/"call", "callee": "f", "inputs": ["y"]/'
-bad several 'op.unknown attr.unknown json.output tensor.nonfinite' 'rleu|alpha|"zz"|element 2' \
+bad callee graph.callee.undefined '/callee: error|"f"' 's/"relu", "inputs": \["y"\]/"call", "callee": "f", "inputs": ["y"]/'
+bad several 'op.unknown attr.unknown graph.value.undefined tensor.nonfinite' 'rleu|alpha|"zz"|element 2' \
 	's/"relu"/"rleu"/;s/"inputs": \["x", "w"\]/&, "attrs": {"alpha": 1}/;s/"outputs": .*/"outputs": ["zz"]/;s/0.25, 1,/"nan", 1,/'
 
 # ---- constants ----
@@ -224,8 +224,8 @@ graph @main(%x: tensor<1x4x!quant.uniform<i8:f32, 0.5>>) {
 END
 case_of sub-channel 3 unsupported.subchannel "'y'|dense|'w'" compile blocks.qir -o out -q
 
-case_of budget-scratch 5 budget.scratch 'good|bytes of scratch|budget of 1' compile good.json --calib ok.npy --max-scratch 1 -o out -q
-case_of budgets 5 'budget.scratch budget.weights' '' compile good.json --calib ok.npy --max-scratch 1 --max-weights 1 -o out -q
+case_of budgets 5 'budget.scratch budget.weights' 'digits: error|bytes of scratch|bytes of constants|budget of 1' \
+	compile "$digits/digits.json" --calib "$digits/calib.npy" --max-scratch 1 --max-weights 1 -o out -q
 
 # ---- outputs that cannot be written: nothing may be left, nothing old may change ----
 
@@ -259,8 +259,8 @@ limited() {
 	has_words "$name" stderr '[file.write]|File too large'
 }
 limited full-compile compile big.json --calib big.npy -o full -q
-limited full-json opt big.json -o full.json -q
-limited full-text opt big.json -o full.qir -q
+limited full-json opt "$digits/digits.json" -o full.json -q
+limited full-text opt "$digits/digits.json" -o full.qir -q
 ls full* 2>/dev/null | grep -q . && fail full "left: $(echo full*)"
 
 # A folder that was there stays, with what it held.

@@ -20,7 +20,7 @@ static const char *const builds[] = {
 
 /* The program of a batch while it is written. */
 typedef struct batch {
-	char dir[64];
+	char dir[200];
 	FILE *trace;  /* trace.h: #define R17_TRACE */
 	FILE *labels; /* labels.h: names of steps and outputs */
 	FILE *calls;  /* calls.h: one check a graph */
@@ -97,7 +97,7 @@ begin_batch(batch *t)
 		"\tuint32_t sample = 0, step = 0;\n\tint bad = 0;\n\n#include \"calls.h\"\n"
 		"\treturn bad;\n}\n";
 
-	strcpy(t->dir, "/tmp/quern-random-XXXXXX");
+	snprintf(t->dir, sizeof(t->dir), "%s/quern-random-XXXXXX", getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
 	assert_non_null(mkdtemp(t->dir));
 	write_text(t, "main", ".c", text, sizeof(text) - 1);
 	t->trace = create(t, "trace", ".h");

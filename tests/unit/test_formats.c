@@ -48,9 +48,11 @@ file_problems(void **state)
 	assert_string_equal(last_id(f), "file.read");
 	assert_int_equal(qn_file_write(&f->env, in_folder(f, "no/where"), "x", 1), QN_EIO);
 	assert_string_equal(last_id(f), "file.write");
-	assert_int_equal(qn_folder_make(&f->env, in_folder(f, "sub")), QN_OK);
-	assert_int_equal(qn_folder_make(&f->env, in_folder(f, "sub")), QN_OK);
-	assert_int_equal(qn_folder_make(&f->env, in_folder(f, "pipe")), QN_EIO);
+	const qn_file_out in_sub = {in_folder(f, "sub/x"), "x", 1};
+	assert_int_equal(qn_files_write(&f->env, in_folder(f, "sub"), 1, &in_sub), QN_OK);
+	assert_int_equal(qn_files_write(&f->env, in_folder(f, "sub"), 1, &in_sub), QN_OK);
+	assert_int_equal(unlink(in_sub.path), 0);
+	assert_int_equal(qn_files_write(&f->env, in_folder(f, "pipe"), 1, &in_sub), QN_EIO);
 	assert_string_equal(last_id(f), "file.mkdir");
 }
 
@@ -61,14 +63,25 @@ files_appear_together(void **state)
 	fixture *f = *state;
 	qn_file_out out[2] = {{in_folder(f, "a"), "1", 1}, {in_folder(f, "no/b"), "2", 1}};
 
-	assert_int_equal(qn_files_write(&f->env, 2, out), QN_EIO);
+	assert_int_equal(qn_files_write(&f->env, NULL, 2, out), QN_EIO);
 	assert_int_equal(entries(f, false), 0);
 	out[1].path = in_folder(f, "b");
-	assert_int_equal(qn_files_write(&f->env, 2, out), QN_OK);
+	assert_int_equal(qn_files_write(&f->env, NULL, 2, out), QN_OK);
 	assert_int_equal(entries(f, false), 2);
-	/* A folder in the way of the rename. */
-	assert_int_equal(qn_folder_make(&f->env, in_folder(f, "c")), QN_OK);
-	assert_int_equal(qn_file_write(&f->env, in_folder(f, "c"), "3", 1), QN_EIO);
+	/* A folder in the way of the second rename: the first file keeps its content. */
+	assert_int_equal(mkdir(in_folder(f, "c"), 0777), 0);
+	out[0].data = "3";
+	out[1].path = in_folder(f, "c");
+	assert_int_equal(qn_files_write(&f->env, NULL, 2, out), QN_EIO);
+	assert_int_equal(entries(f, false), 3);
+	const char *data;
+	size_t n;
+	assert_int_equal(qn_file_map(&f->arena, in_folder(f, "a"), &data, &n), QN_OK);
+	assert_true(n == 1 && data[0] == '1');
+	/* A folder that was made for files goes with them. */
+	out[1].path = in_folder(f, "no/b");
+	out[0].path = in_folder(f, "new/a");
+	assert_int_equal(qn_files_write(&f->env, in_folder(f, "new"), 2, out), QN_EIO);
 	assert_int_equal(entries(f, false), 3);
 }
 

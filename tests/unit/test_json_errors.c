@@ -2,6 +2,8 @@
 /* test_json_errors.c - every mistake in a model file by its id and place, and constants in other files. */
 #define _POSIX_C_SOURCE 200809L
 
+#include <sys/stat.h>
+
 #include "tests/unit/formats_fixture.h"
 
 #include "formats/json_graph.h"
@@ -197,7 +199,7 @@ tensors_in_files(void **state)
 	const qn_type *type = NULL;
 	qn_buf b;
 
-	assert_int_equal(qn_folder_make(&f->env, qn_path_join(&f->arena, f->folder, "sub")), QN_OK);
+	assert_int_equal(mkdir(qn_path_join(&f->arena, f->folder, "sub"), 0777), 0);
 	put_npy(f, "w.npy", "tensor<4xf32>", four);
 	put_npy(f, "sub/w.npy", "tensor<4xf32>", four);
 	put_npy(f, "bad.npy", "tensor<2xf32>", bad);

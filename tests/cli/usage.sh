@@ -1,0 +1,275 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# usage.sh - the program as its help describes it: commands and options, what goes to stdout and what to stderr, the examples of the help,
+# every stage of a model saved and started from again, the same bytes from the same input.
+. "$(dirname "$0")/common.inc"
+
+E=$QUERN_SOURCE/examples/digits
+passes='clean partition quantize calibrate bind requantize legalize'
+commands='compile run eval opt inspect'
+
+# good NAME COMMAND…: exit code 0.  silent: nothing on stderr either.
+good() {
+	local name=$1
+	shift
+	cases=$((cases + 1))
+	run "$@"
+	[ "$code" -eq 0 ] || fail "$name" "exit code $code" stderr
+}
+silent() {
+	good "$@"
+	[ ! -s stderr ] || fail "$1" "something is on stderr" stderr
+}
+
+# usage NAME "words" COMMAND…: a wrong command line, exit code 2, nothing on stdout.
+usage() {
+	local name=$1 words=$2
+	shift 2
+	cases=$((cases + 1))
+	rm -rf out
+	run "$@"
+	[ "$code" -eq 2 ] || fail "$name" "exit code $code, expected 2" stderr
+	[ ! -s stdout ] || fail "$name" "something is on stdout" stdout
+	[ ! -e out ] || fail "$name" "an output was written"
+	has_words "$name" stderr "$words"
+}
+
+# same NAME A B: files or folders of equal content.
+same() {
+	cases=$((cases + 1))
+	diff -r "$2" "$3" >difference 2>&1 || fail "$1" "$2 and $3 differ" difference
+}
+
+# ---- help and version ----
+
+silent version --version
+grep -qE '^quern [0-9]+\.[0-9]+\.[0-9]+$' stdout || fail version "no version" stdout
+for help in --help -h help; do
+	silent "$help" "$help"
+	has_words "$help" stdout "usage: quern|exit codes|${commands// /|}"
+done
+usage no-command 'usage: quern'
+usage unknown-command "'compil' is no command|usage: quern" compil
+usage unknown-help "'compil' is no command" help compil
+for c in $commands; do
+	silent "$c --help" "$c" --help
+	has_words "$c --help" stdout "usage: quern $c|example:|options:|--help"
+	cp stdout help.txt
+	silent "$c -h" "$c" some.json -h
+	same "$c -h" stdout help.txt
+	silent "help $c" help "$c"
+	same "help $c" stdout help.txt
+done
+for c in compile opt; do
+	silent "$c --list-passes" "$c" --list-passes
+	# shellcheck disable=SC2046
+	[ "$(echo $(cut -d' ' -f1 stdout))" = "$passes" ] || fail "$c --list-passes" "other passes" stdout
+done
+
+# The examples of the help, run as they stand there: `quern` is the program, the folder is the source folder's copy.
+mkdir -p examples/examples bin
+cp -R "$E" examples/examples/
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$QUERN_BIN" >bin/quern
+chmod +x bin/quern
+for c in $commands; do
+	cases=$((cases + 1))
+	quern "$c" --help | sed -n '/^example:/,/^options:/p' | grep '^  ' | sed 's/  *\(the symbolic graph\)$/ #\1/' >example.sh
+	[ -s example.sh ] || fail "example of $c" "there is none"
+	(cd examples && set -e && PATH="$work/bin:$PATH" sh -e ../example.sh) >stdout 2>stderr <&- || fail "example of $c" "it fails" stderr
+done
+
+# ---- wrong command lines ----
+
+usage no-model 'missing argument|MODEL' compile
+usage no-samples 'missing argument' run "$E/digits.json"
+usage two-models 'unexpected argument|b.json' inspect a.json b.json
+usage unknown-option 'unknown option|--frobnicate|quern compile --help' compile m.json --frobnicate
+usage other-option 'unknown option|--labels' compile m.json --labels y.npy
+usage no-value 'needs a value|--calib' compile m.json --calib
+usage flag-value 'takes no value|--quiet' compile m.json --quiet=yes
+usage twice 'given twice|--scheme' compile m.json --scheme rfc --scheme tflite
+usage twice-output 'given twice|--output' compile m.json -o out -o out2
+usage scheme "--scheme|'int4'|tflite|rfc" compile "$E/digits.json" --scheme int4 -o out
+usage method "--method|'mean'|minmax|percentile" compile "$E/digits.json" --method=mean -o out
+usage weights "--weights|'none'|per-channel|per-tensor" compile "$E/digits.json" --weights none -o out
+usage rounding "--rounding|'up'|double|single|nearest" compile "$E/digits.json" --rounding up -o out
+for p in 50 101 nan much ''; do
+	usage "percentile '$p'" "--percentile|'$p'" compile "$E/digits.json" --percentile "$p" -o out
+done
+for p in -1 101 nan much ''; do
+	usage "min-accuracy '$p'" "--min-accuracy|'$p'" eval "$E/digits.json" --data "$E/test_x.npy" --labels "$E/test_y.npy" --min-accuracy="$p"
+done
+usage self-test "--self-test|'some'" compile "$E/digits.json" --self-test some -o out
+usage max-scratch "--max-scratch|'-5'" compile "$E/digits.json" --max-scratch -5 -o out
+usage no-data '--data|--labels' eval "$E/digits.json"
+usage emit "--emit|'onnx'|ir, json" opt "$E/digits.json" --emit onnx
+usage emit-name "out.json|FILE.qir" opt "$E/digits.json" --emit=ir -o out.json
+usage emit-ending "'out'|FILE.json|FILE.qir" opt "$E/digits.json" -o out
+usage passes-unknown "pass.unknown|'foo' is no pass|clean" opt "$E/digits.json" --passes=clean,foo
+usage passes-early "pass.unknown|'foo'" opt "$E/digits.json" --passes=legalize,foo
+usage stop-unknown "pass.unknown|stop-after|'foo'" compile "$E/digits.json" --stop-after foo -o out
+usage print-unknown "pass.unknown|print-ir-after|'foo'" opt "$E/digits.json" --passes clean --print-ir-after foo
+usage stop-absent "pass.absent|stop-after|'bind'" opt "$E/digits.json" --passes=clean --stop-after=bind
+usage print-absent "pass.absent|print-ir-after|'bind'" opt "$E/digits.json" --passes=clean --print-ir-after=bind
+usage outputs 'outputs of the model: 1|-o: 2' run "$E/digits.json" "$E/test_x.npy" -o out -o out2
+
+# ---- stdout, stderr, quiet ----
+
+good compile compile "$E/digits.json" --calib "$E/calib.npy" -o direct
+[ -s stderr ] || fail compile "no progress on stderr"
+has_words compile stdout 'model|input|output|parameters|MACs|weights|scratch|files|digits.h'
+cp stdout summary
+silent quiet compile "$E/digits.json" --calib "$E/calib.npy" -o direct2 --quiet
+sed 's/direct2/direct/' stdout >summary2
+same quiet summary2 summary
+same 'two runs' direct direct2
+silent '-q' compile "$E/digits.json" --calib="$E/calib.npy" --output=direct3 -q
+same '--option=value' direct3 direct
+silent '--' inspect -q -- "$E/digits.json"
+silent 'name' compile "$E/digits.json" --calib "$E/calib.npy" -q -o named --name net --self-test 0
+[ "$(echo $(ls named))" = 'net.c net.h net.report.json net_weights.c' ] || fail name "other files: $(ls named)"
+grep -q _selftest stdout && fail name "the summary names a self-test" stdout
+cases=$((cases + 1))
+(cd "$E" && LC_ALL=C "$QUERN_BIN" compile ./digits.json --calib calib.npy -q -o "$work/other" </dev/null >/dev/null)
+same 'other folder' other direct
+grep -rnE "$work|$QUERN_SOURCE" direct && fail paths "an emitted file holds a path"
+
+# ---- stages: stopped after, printed, saved, started from again ----
+
+for p in $passes; do
+	silent "print $p" opt "$E/digits.json" --calib "$E/calib.npy" -q --stop-after "$p" --emit=ir
+	mv stdout "$p.ir"
+	silent "text $p" opt "$E/digits.json" --calib "$E/calib.npy" -q --stop-after "$p" -o "$p.qir"
+	[ ! -s stdout ] || fail "text $p" "something is on stdout" stdout
+	same "text $p" "$p.ir" "$p.qir"
+	silent "json $p" opt "$E/digits.json" --calib "$E/calib.npy" -q --stop-after "$p" --emit=json -o "$p.json"
+	[ -f "$p.safetensors" ] || fail "json $p" "no $p.safetensors"
+	silent "inline $p" opt "$E/digits.json" --calib "$E/calib.npy" -q --stop-after "$p" --emit=json
+	mv stdout "inline-$p.json"
+	silent "compile $p" compile "$E/digits.json" --calib "$E/calib.npy" -q --stop-after "$p"
+	same "compile $p" stdout "$p.ir"
+
+	for f in "$p.qir" "$p.json" "inline-$p.json"; do
+		silent "inspect $f" inspect -q "$f"
+		has_words "inspect $f" stdout 'model        digits|nodes|image|probs'
+		silent "read $f" opt -q "$f" --emit=json
+		same "read $f" stdout "inline-$p.json"
+		silent "continue $f" compile "$f" --calib "$E/calib.npy" -q -o "from-$f"
+		if [ "$p" = legalize ]; then
+			# The options belong to the passes, and those have been run by somebody else.
+			rm -rf without && cp -R direct without
+			sed -i.bak '/scheme=/d' "from-$f"/digits.h without/digits.h
+			sed -i.bak 's/"options": ".*"/"options": ""/' "from-$f"/digits.report.json without/digits.report.json
+			rm -f "from-$f"/*.bak without/*.bak
+			same "continue $f" "from-$f" without
+		else
+			same "continue $f" "from-$f" direct
+		fi
+		case $p in
+		quantize | calibrate)
+			cases=$((cases + 1))
+			run run -q "$f" "$E/test_x.npy" -o "$f.npy"
+			[ "$code" -eq 1 ] && grep -q 'run.stage' stderr && [ ! -e "$f.npy" ] || fail "run $f" "a symbolic model must be refused" stderr
+			;;
+		*)
+			silent "run $f" run -q "$f" "$E/test_x.npy" -o "$f.npy"
+			[ ! -s stdout ] || fail "run $f" "something is on stdout" stdout
+			silent "eval $f" eval -q "$f" --data "$E/test_x.npy" --labels "$E/test_y.npy" --min-accuracy 97
+			grep -cE '^(float|calibrated|integer) +99\.[0-9]+ %  \([0-9]+ of 500\)$' stdout | grep -qx 1 || fail "eval $f" "no accuracy" stdout
+			;;
+		esac
+	done
+done
+same 'run: forms' legalize.qir.npy legalize.json.npy
+same 'run: partition changes nothing' partition.json.npy clean.json.npy
+
+# --passes: subsets one after the other are the whole.
+silent 'passes 1' opt -q "$E/digits.json" --passes=clean,partition,quantize -o p1.json
+silent 'passes 2' opt -q p1.json --passes=calibrate --calib "$E/calib.npy" -o p2.qir
+silent 'passes 3' opt -q p2.qir --passes=bind,requantize -o p3.json
+silent 'passes 4' opt -q p3.json --passes=legalize --emit=json
+same 'passes' stdout inline-legalize.json
+silent 'no passes' opt -q "$E/digits.json"
+has_words 'no passes' stdout 'stage float|batch_norm'
+for p in 'legalize' 'bind' 'quantize,quantize' 'partition,partition' 'partition,clean' 'clean,partition,quantize,requantize'; do
+	cases=$((cases + 1))
+	run opt -q "$E/digits.json" --passes="$p"
+	[ "$code" -eq 1 ] && [ ! -s stdout ] && grep -q 'pass.stage' stderr || fail "passes $p" "exit code $code" stderr
+done
+cases=$((cases + 1))
+run compile -q bind.json --stop-after=clean
+[ "$code" -eq 2 ] && [ ! -s stdout ] && grep -q 'pass.absent' stderr || fail 'stop behind' "exit code $code" stderr
+
+# --print-ir-after goes to stderr and changes nothing.
+good 'print all' compile "$E/digits.json" --calib "$E/calib.npy" -q --print-ir-after=all -o printed
+same 'print all' printed direct
+for p in $passes; do
+	cat "$p.ir"
+done >all.ir
+same 'print all' stderr all.ir
+good 'print bind' opt "$E/digits.json" --calib "$E/calib.npy" -q --print-ir-after=bind --stop-after=legalize
+same 'print bind' stderr bind.ir
+same 'print bind, stdout' stdout legalize.ir
+
+# Options that a saved model remembers, and the schemes.
+for r in single nearest; do
+	silent "rounding $r" compile -q "$E/digits.json" --calib "$E/calib.npy" --rounding "$r" -o "direct-$r"
+	silent "rounding $r, saved" opt -q "$E/digits.json" --calib "$E/calib.npy" --rounding "$r" --stop-after bind -o "$r.json"
+	silent "rounding $r, continued" compile -q "$r.json" --calib "$E/calib.npy" -o "from-$r"
+	same "rounding $r" "from-$r" "direct-$r"
+	diff -rq direct "direct-$r" >/dev/null && fail "rounding $r" "the option changes nothing"
+done
+for o in '--weights per-tensor' '--method percentile' '--method percentile --percentile 99'; do
+	# shellcheck disable=SC2086
+	silent "$o" eval -q "$E/digits.json" --calib "$E/calib.npy" --data "$E/test_x.npy" --labels "$E/test_y.npy" --min-accuracy 97 $o
+	grep -q '^float ' stdout && grep -q '^integer ' stdout || fail "$o" "two accuracies are missing" stdout
+done
+
+# ---- running: codes, real values, real samples for an integer model ----
+
+silent 'run summary' run -q legalize.json "$E/test_x.npy"
+grep -qx 'probs : i8\[500,10\]' stdout || fail 'run summary' "other text" stdout
+silent 'run real' run -q legalize.json "$E/test_x.npy" --real -o real.npy
+head -c 128 real.npy | grep -q "'<f4'.*(500, 10)" || fail 'run real' "no f32 [500,10]"
+head -c 128 legalize.json.npy | grep -q "'|i1'.*(500, 10)" || fail 'run codes' "no i8 [500,10]"
+# Real values are code * 1/256 + 1/2: the first sample's codes and values agree.
+cases=$((cases + 1))
+tail -c +129 legalize.json.npy | head -c 10 | od -An -v -td1 | tr -s ' \n' '\n\n' | awk 'NF { printf "%.6f\n", ($1 + 128) / 256 }' >by-codes
+tail -c +129 real.npy | head -c 40 | od -An -v -tf4 | tr -s ' \n' '\n\n' | awk 'NF { printf "%.6f\n", $1 }' >by-run
+[ "$(wc -l <by-codes)" -eq 10 ] || fail 'run real' "no codes" by-codes
+same 'run real' by-codes by-run
+# An integer model takes codes, or real values that it quantizes: value / 0.5, ties to even.
+cat >codes.qir <<'END'
+model "codes" stage integer
+graph @main(%x: tensor<1x4x!quant.uniform<i8:f32, 0.5>>) {
+  return %x
+}
+END
+printf "$one"'\000\000\000\100''\000\000\100\300''\000\000\200\076' | npy values.npy '<f4' '1, 4' # 1 2 -3 0.25
+printf '\002\004\372\000' | npy codes.npy '|i1' '1, 4'
+silent 'real in' run -q codes.qir values.npy -o y1.npy
+silent 'codes in' run -q codes.qir codes.npy -o y2.npy
+same 'real in' y1.npy y2.npy
+same 'codes' y2.npy codes.npy
+silent 'real out' run -q codes.qir codes.npy --real -o y3.npy
+printf "$one"'\000\000\000\100''\000\000\100\300''\000\000\000\000' | npy rounded.npy '<f4' '1, 4'
+same 'real out' y3.npy rounded.npy
+
+# Functions of the model's own are run as they are and inlined by the passes.
+cat >function.json <<'END'
+{"quern": 1, "name": "function",
+ "functions": [{"name": "f", "inputs": [{"name": "a", "type": "tensor<1x4xf32>"}],
+  "nodes": [{"name": "r", "op": "relu", "inputs": ["a"]}], "outputs": ["r"]}],
+ "graph": {"inputs": [{"name": "x", "type": "tensor<1x4xf32>"}],
+  "constants": {"w": {"type": "tensor<2x4xf32>", "data": [1, -1, 0.5, 1, 1, 0.5, -0.25, 0.75]}},
+  "nodes": [{"name": "z", "op": "call", "callee": "f", "inputs": ["x"]}, {"name": "y", "op": "dense", "inputs": ["z", "w"]}],
+  "outputs": ["y"]}}
+END
+bytes 12 "$one" | npy ones.npy '<f4' '3, 4'
+silent 'function' run -q function.json ones.npy -o f1.npy
+silent 'function, clean' opt -q function.json --passes=clean -o inlined.json
+silent 'function, run' run -q inlined.json ones.npy -o f2.npy
+same 'function' f1.npy f2.npy
+silent 'function, compile' compile -q function.json --calib ones.npy -o function
+
+finish

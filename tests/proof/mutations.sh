@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# mutations.sh - checks the checks: each patch in mutations/ plants a fault, and the test that it names must fail.
+#
+#   copy of the sources + one patch  ->  the objects of the files that it names  ->  linked before the library, where they
+#   stand in for the right ones  ->  the named test fails.  Without the patch it passes.
+#
+# The text above a patch says what the fault is, and then
+#   test: promise_…      a test of test_promises.c
+#   test: host           the lines "host:" of determinism.sh, whose host is built with the fault
+#   test: random_graphs  a test of test_e2e_random.c (full tier only: it takes seconds)
+#   compile: FILE.c …    the files that the patch reaches
+set -u
+. "$(dirname "$0")/check.sh"
+: "${QUERN_LIB:?names the static library}"
+has patch || { skip "mutations: no patch"; exit 0; }
+here=$QUERN_SOURCE/tests/proof
+flags="-std=c11 -O1 -ffp-contract=off -fvisibility=hidden $QUERN_CFLAGS"
+mkdir "$tmp/source" "$tmp/objects"
+for d in ir formats runtime patterns calibrate passes codegen driver include; do
+	cp -r "$QUERN_SOURCE/$d" "$tmp/source"
+done
+
+# link OUT SOURCE…: with the objects before the library.
+link() {
+	out=$1
+	shift
+	# shellcheck disable=SC2086,SC2046
+	"$QUERN_CC" $flags -I"$QUERN_SOURCE" -I"$QUERN_SOURCE/include" "$@" $(ls "$tmp"/objects/*.o 2>/dev/null) \
+		"$QUERN_LIB" -lcmocka -lcjson -lm -o "$out"
+}
+
+# run_test NAME: 0 passes, 1 fails in the way that a test fails, 2 anything else.
+run_test() {
+	case $1 in
+	promise_*)
+		link "$tmp/t" "$here/test_promises.c" || return 2
+		(cd "$QUERN_SOURCE" && "$tmp/t" "$1") >"$tmp/log" 2>&1
+		status=$?
+		passed="OK \] $1" broken="FAILED  \] $1"
+		;;
+	host)
+		link "$tmp/t" "$here/ftz_host.c" || return 2
+		QUERN_FULL=0 QUERN_FTZ_HOST=$tmp/t "$here/determinism.sh" >"$tmp/log" 2>&1
+		status=$?
+		passed="^ok .*host:" broken="^FAILED .*host:"
+		grep -q "^skipped .*flushed subnormals" "$tmp/log" && return 3
+		;;
+	random_graphs)
+		link "$tmp/t" "$here/../e2e/test_e2e_random.c" "$here/../e2e/random_graph.c" || return 2
+		TMPDIR=$tmp QUERN_FULL=0 "$tmp/t" >"$tmp/log" 2>&1
+		status=$?
+		passed="OK \] $1" broken="seed .* differs"
+		;;
+	*) return 2 ;;
+	esac
+	[ $status = 0 ] && grep -q "$passed" "$tmp/log" && return 0
+	[ $status != 0 ] && grep -q "$broken" "$tmp/log" && return 1
+	return 2
+}
+
+# objects FILE…: compiles files of the copy.
+objects() {
+	for f; do
+		# shellcheck disable=SC2086
+		"$QUERN_CC" $flags -I"$tmp/source" -I"$tmp/source/include" -c "$tmp/source/$f" \
+			-o "$tmp/objects/$(echo "$f" | tr / _).o" || return 1
+	done
+}
+
+# show WHAT: the fault was not handled as it should be.
+show() {
+	failed "$1"
+	tail -n 10 "$tmp/log" | sed 's/^/         /'
+}
+
+# mutate PATCH
+mutate() {
+	name=$(basename "$1" .patch)
+	test=$(sed -n 's/^test: //p' "$1")
+	files=$(sed -n 's/^compile: //p' "$1")
+	if [ "$test" = random_graphs ] && [ "$QUERN_FULL" != 1 ]; then
+		skip "$name: only with QUERN_FULL=1"
+		return
+	fi
+	rm -f "$tmp"/objects/*
+	run_test "$test"
+	case $? in
+	0) ;;
+	3) skip "$name: $test is skipped on this machine"; return ;;
+	*) show "$name: $test does not pass without the fault"; return ;;
+	esac
+	if ! patch -s -p1 -d "$tmp/source" <"$1" >"$tmp/log" 2>&1; then
+		show "$name: the patch does not apply any more"
+		rm -rf "$tmp/source"
+		finish
+	fi
+	# shellcheck disable=SC2086
+	if ! objects $files 2>"$tmp/log"; then
+		show "$name: the patched files do not compile"
+	else
+		run_test "$test"
+		case $? in
+		1) ok "$name: $test passes without and fails with the fault" ;;
+		0) show "$name: $test does not notice the fault" ;;
+		*) show "$name: $test neither passes nor fails" ;;
+		esac
+	fi
+	patch -s -R -p1 -d "$tmp/source" <"$1" || failed "$name: the patch cannot be taken back"
+}
+
+for p in "$here"/mutations/*.patch; do
+	mutate "$p"
+done
+finish
