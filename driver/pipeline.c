@@ -33,6 +33,16 @@ is_partitioned(const qn_model *m)
 	return false;
 }
 
+/* Whether calibrate has been there: every symbol has its value. */
+static bool
+is_calibrated(const qn_model *m)
+{
+	for (size_t i = 0; i < m->types.nsymbol; i++)
+		if (!m->types.symbol[i]->bound)
+			return false;
+	return m->types.nsymbol > 0;
+}
+
 /* The passes before quantize see one graph: functions of the model's own are inlined, composites are a sign that it is too late. */
 static qn_status
 one_graph(pipeline *p, const char *pass)
@@ -97,6 +107,7 @@ run_calibrate(pipeline *p)
 	const qn_tensor **array = QN_NEW(p->scratch, const qn_tensor *, o->ncalib);
 	const char **name = QN_NEW(p->scratch, const char *, o->ncalib);
 	qn_dataset *data = NULL;
+	bool again = is_calibrated(p->m); /* values that are there stay: then nothing new is recorded */
 
 	for (size_t i = 0; i < o->ncalib; i++) {
 		array[i] = o->calib[i]->tensor;
@@ -105,7 +116,8 @@ run_calibrate(pipeline *p)
 	if (o->ncalib > 0)
 		QN_TRY(qn_dataset_arrays(qn_model_entry(p->m), p->scratch, o->ncalib, array, name, &data));
 	QN_TRY(qn_calibrate_model(p->m, data, &calib));
-	record_calibration(p, &calib);
+	if (!again)
+		record_calibration(p, &calib);
 	return QN_OK;
 }
 
@@ -216,10 +228,11 @@ static void
 default_sequence(pipeline *p, sequence *s)
 {
 	bool partitioned = is_partitioned(p->m);
+	bool calibrated = p->m->stage == QN_STAGE_SYMBOLIC && is_calibrated(p->m);
 
 	s->pass = QN_NEW(p->scratch, const pass_row *, QN_COUNT(passes));
 	for (size_t i = 0; i < QN_COUNT(passes); i++)
-		if (p->m->stage <= passes[i].from && !(partitioned && i < 2))
+		if (p->m->stage <= passes[i].from && !(partitioned && i < 2) && !(calibrated && passes[i].run == run_calibrate))
 			s->pass[s->n++] = &passes[i];
 }
 

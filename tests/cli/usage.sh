@@ -154,17 +154,8 @@ for p in $passes; do
 		has_words "inspect $f" stdout 'model        digits|nodes|image|probs'
 		silent "read $f" opt -q "$f" --emit=json
 		same "read $f" stdout "inline-$p.json"
-		silent "continue $f" compile "$f" --calib "$E/calib.npy" -q -o "from-$f"
-		if [ "$p" = legalize ]; then
-			# The options belong to the passes, and those have been run by somebody else.
-			rm -rf without && cp -R direct without
-			sed -i.bak '/scheme=/d' "from-$f"/digits.h without/digits.h
-			sed -i.bak 's/"options": ".*"/"options": ""/' "from-$f"/digits.report.json without/digits.report.json
-			rm -f "from-$f"/*.bak without/*.bak
-			same "continue $f" "from-$f" without
-		else
-			same "continue $f" "from-$f" direct
-		fi
+		silent "continue $f" compile "$f" --calib "$E/calib.npy" -q -o "from-$f" # samples: also for the self-test
+		same "continue $f" "from-$f" direct
 		case $p in
 		quantize | calibrate)
 			cases=$((cases + 1))
@@ -219,6 +210,10 @@ for r in single nearest; do
 	same "rounding $r" "from-$r" "direct-$r"
 	diff -rq direct "direct-$r" >/dev/null && fail "rounding $r" "the option changes nothing"
 done
+silent 'weights' compile -q "$E/digits.json" --calib "$E/calib.npy" --weights per-tensor --method percentile -o direct-weights
+silent 'weights, saved' opt -q "$E/digits.json" --calib "$E/calib.npy" --weights per-tensor --method percentile --stop-after calibrate -o weights.qir
+silent 'weights, continued' compile -q weights.qir --calib "$E/calib.npy" -o from-weights
+same 'weights' from-weights direct-weights
 for o in '--weights per-tensor' '--method percentile' '--method percentile --percentile 99'; do
 	# shellcheck disable=SC2086
 	silent "$o" eval -q "$E/digits.json" --calib "$E/calib.npy" --data "$E/test_x.npy" --labels "$E/test_y.npy" --min-accuracy 97 $o

@@ -1,0 +1,110 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# objects.sh - emitted C compiles without a warning as C and as C++, takes nothing from outside but memcpy and memset, and
+# holds no floating-point instruction and no float or double.  The models: the digits, and one with every op.
+set -u
+. "$(dirname "$0")/check.sh"
+: "${QUERN_BIN:?names the program quern}"
+has nm && has objdump || { skip "objects: no nm or objdump"; exit 0; }
+warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wdouble-promotion -Werror"
+digits=$QUERN_SOURCE/examples/digits
+models="digits every_op"
+
+"$QUERN_BIN" compile "$digits/digits.json" --calib "$digits/calib.npy" -q -o "$tmp/digits" >"$tmp/log" 2>&1 &&
+	"$QUERN_BIN" compile "$QUERN_SOURCE/tests/proof/every_op.qir" --self-test 0 -q -o "$tmp/every_op" >>"$tmp/log" 2>&1 || {
+	failed "the models are not compiled"
+	cat "$tmp/log"
+	finish
+}
+
+# Every row of the op table stands in the model, but those that have no emitted form.
+: >"$tmp/bad"
+sed -n 's/^OP(\([a-z0-9_]*\),.*/\1/p' "$QUERN_SOURCE/ir/ops.def" | while read -r op; do
+	case $op in
+	input | const | call | tuple | get | quantize | dequantize | batch_norm) continue ;;
+	esac
+	grep -q "= $op %" "$QUERN_SOURCE/tests/proof/every_op.qir" || echo "$op"
+done >"$tmp/bad"
+is_empty "$tmp/bad" "every_op.qir holds every op that has an emitted form"
+
+# Mnemonics of arithmetic, comparison and conversion on floats; moves, bitwise operations and integer SIMD are none.
+case $(uname -m) in
+x86_64 | i?86)
+	float_code='^(v?(add|sub|mul|div|min|max|sqrt|rcp|rsqrt|round|cmp[a-z]*|hadd|hsub|addsub|dp|u?comi)(ss|sd|ps|pd)|v?u?comis[sd]|v?cvt[a-z0-9]*|vfn?m[a-z0-9]*|f[a-z]{2,}[0-9]*)$'
+	;;
+aarch64) float_code='^(f[a-z]{2,}[0-9]*|[su]cvtf)$' ;;
+*) float_code= ;;
+esac
+
+# instructions OBJECT…: the mnemonics of floats in them, each with its object.
+instructions() {
+	for o; do
+		objdump -d --no-show-raw-insn "$o" | awk -F '\t' '/^ *[0-9a-f]+:/ {split($2, w, " "); print w[1]}' |
+			grep -E "$float_code" | sort | uniq -c | sed "s|^|$(basename "$o"):|"
+	done
+}
+
+# The search itself finds what it looks for.
+if [ -n "$float_code" ]; then
+	cat >"$tmp/control.c" <<-X
+		int f(double *x, float *y, int n) { y[0] = y[1] * (float)n; return x[0] < x[1] ? (int)x[2] : (int)(x[3] + x[4]); }
+	X
+	"$QUERN_CC" -O2 -c -o "$tmp/control.o" "$tmp/control.c"
+	if [ "$(instructions "$tmp/control.o" | wc -l)" -ge 4 ]; then
+		ok "the search finds float instructions in a function that has some: $(instructions "$tmp/control.o" | awk '{print $NF}' | tr '\n' ' ')"
+	else
+		failed "the search does not find float instructions where some are"
+	fi
+else
+	skip "float instructions: not known for $(uname -m)"
+fi
+
+# check COMPILER FLAGS LANGUAGE
+check() {
+	compiler=$1 flags=$2 language=$3
+	has "$compiler" || { skip "$compiler $flags: no $compiler"; return; }
+	for m in $models; do
+		dir=$tmp/objects
+		rm -rf "$dir"
+		mkdir "$dir"
+		: >"$tmp/log"
+		for f in "$m" "${m}_weights" "${m}_selftest"; do
+			[ -e "$tmp/$m/$f.c" ] || continue
+			# shellcheck disable=SC2086
+			"$compiler" $language $flags $warnings -fno-stack-protector -c -o "$dir/$f.o" "$tmp/$m/$f.c" >>"$tmp/log" 2>&1
+		done
+		is_empty "$tmp/log" "$compiler $flags: $m compiles without a warning"
+		rm -f "$dir/${m}_selftest.o"
+		nm -u "$dir"/*.o | awk '$1 == "U" {print $2}' | sort -u |
+			grep -v -x -e memcpy -e memset -e _GLOBAL_OFFSET_TABLE_ -e "_\{0,1\}${m}_[a-z0-9_]*" >"$tmp/bad"
+		is_empty "$tmp/bad" "$compiler $flags: $m needs memcpy and memset and nothing else"
+		nm "$dir"/*.o | awk 'NF == 3 && $2 ~ /[BDCbd]/ && $3 !~ /_args$/' >"$tmp/bad"
+		is_empty "$tmp/bad" "$compiler $flags: $m has no variables"
+		[ -n "$float_code" ] || continue
+		instructions "$dir"/*.o >"$tmp/bad"
+		is_empty "$tmp/bad" "$compiler $flags: $m has no float instruction in $(objdump -d "$dir"/*.o | grep -c '^ *[0-9a-f]*:') instructions"
+	done
+}
+
+for level in -O2 -Os; do
+	check gcc "-std=c99 $level" ""
+	check clang "-std=c99 $level" ""
+	check g++ "-std=c++11 $level" "-x c++"
+done
+echo '#include <string.h>' >"$tmp/small.c"
+if gcc -m32 -c -o "$tmp/small.o" "$tmp/small.c" 2>/dev/null; then
+	check gcc "-std=c99 -m32 -O2" ""
+	check g++ "-std=c++11 -m32 -O2" "-x c++"
+else
+	skip "gcc -m32: the 32-bit headers are not installed"
+fi
+
+# The text: no float, double or real literal outside comments and #define lines of real numbers.
+for m in $models; do
+	for f in "$tmp/$m"/*.c "$tmp/$m"/*.h; do
+		"$QUERN_CC" -x c -fpreprocessed -dD -E -P "$f" | grep -v -E '^#define [A-Z0-9_]+_SCALE [-+0-9.e]+$' |
+			grep -n -w -E 'float|double|[0-9]+\.[0-9]*([eE][-+]?[0-9]+)?f?|math\.h|malloc|free' | sed "s|^|$(basename "$f"): |"
+	done >"$tmp/bad"
+	is_empty "$tmp/bad" "$m: $(ls "$tmp/$m"/*.[ch] | wc -l) files hold no float, double or real literal outside comments and _SCALE macros"
+done
+finish
