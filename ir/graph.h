@@ -124,6 +124,8 @@ typedef struct qn_opinfo {
 } qn_opinfo;
 
 const qn_opinfo *qn_opinfo_get(qn_op op);
+/* The parameters that the arithmetic of a FIXED op gives its 8-bit result. */
+void qn_fixed_output(qn_op op, double *scale, int64_t *zp);
 /* QN_NOP when there is no op of this name. */
 qn_op qn_op_find(const char *name);
 

@@ -13,6 +13,15 @@ static const qn_opinfo table[QN_NOP] = {
 #undef OP
 };
 
+/* FIXED ops and the parameters of their results (TFLite's int8 scheme). */
+static const struct {
+	qn_op op;
+	double scale;
+	int64_t zp;
+} fixed[] = {
+	{QN_OP_softmax, 1.0 / 256, -128},
+};
+
 const qn_opinfo *
 qn_opinfo_get(qn_op op)
 {
@@ -27,4 +36,17 @@ qn_op_find(const char *name)
 	while (i < QN_NOP && strcmp(table[i].name, name) != 0)
 		i++;
 	return (qn_op)i;
+}
+
+void
+qn_fixed_output(qn_op op, double *scale, int64_t *zp)
+{
+	*scale = 1;
+	*zp = 0;
+	for (size_t i = 0; i < QN_COUNT(fixed); i++) {
+		if (fixed[i].op != op)
+			continue;
+		*scale = fixed[i].scale;
+		*zp = fixed[i].zp;
+	}
 }

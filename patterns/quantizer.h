@@ -13,7 +13,7 @@
 
 typedef enum qn_scheme {
 	QN_SCHEME_TFLITE, /* asymmetric activations, symmetric weights in [-127, 127], every graph input and output with its own parameters */
-	QN_SCHEME_RFC     /* symmetric activations and weights, the six patterns of TVM's quantization RFC, real inputs and outputs */
+	QN_SCHEME_RFC     /* symmetric activations and weights, the six patterns of TVM's quantization RFC, no parameters of its own for inputs and outputs */
 } qn_scheme;
 
 typedef struct qn_quant_opts {

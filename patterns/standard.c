@@ -121,11 +121,15 @@ quantize_operands(qn_qbuild *b, const qn_match *m)
 static qn_id
 quantize_fixed(qn_qbuild *b, const qn_match *m)
 {
+	const qn_node *root = qn_qb_root(b);
 	qn_id y = quantize_operands(b, m);
+	double scale;
+	int64_t zp;
 
 	if (y == 0)
 		return 0;
-	return qn_qb_dequantize(b, qn_qb_quantize_fixed(b, y, qn_qb_root(b)->name, 1.0 / 256, -128), qn_qb_root(b)->name);
+	qn_fixed_output(root->op, &scale, &zp);
+	return qn_qb_dequantize(b, qn_qb_quantize_fixed(b, y, root->name, scale, zp), root->name);
 }
 
 /* ---- the rows ---- */

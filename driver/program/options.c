@@ -145,7 +145,7 @@ options_parse(const command *c, int argc, char **argv, options *o)
 		const char *value = NULL;
 		if (r->kind != OPT_FLAG) {
 			value = arg[n] == '=' ? arg + n + 1 : i + 1 < argc ? argv[++i] : NULL;
-			if (value == NULL)
+			if (value == NULL || *value == '\0')
 				return usage_error(c, "option needs a value", r->name);
 		} else if (arg[n] == '=') {
 			return usage_error(c, "option takes no value", r->name);

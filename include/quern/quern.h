@@ -140,7 +140,7 @@ QN_API void qn_array_free(qn_array *x); /* before the context is closed; NULL is
 
 typedef enum qn_scheme_kind {
 	QN_TFLITE = 0, /* asymmetric activations, symmetric weights, one scale per output channel, integer inputs and outputs */
-	QN_RFC = 1     /* TVM's quantization RFC: symmetric, per-tensor weights, its six patterns, real inputs and outputs */
+	QN_RFC = 1     /* TVM's quantization RFC: symmetric, per-tensor weights, its six patterns; no parameters for inputs and outputs that no pattern gives */
 } qn_scheme_kind;
 
 typedef enum qn_method_kind { QN_MINMAX = 0, QN_PERCENTILE = 1 } qn_method_kind;

@@ -239,6 +239,13 @@ mkdir taken
 case_of run-on-folder 1 file.write 'taken: error|directory' run good.json ok.npy -o taken -q
 case_of opt-no-parent 1 file.write 'no/m.json: error|No such file' opt good.json --emit=json -o no/m.json -q
 
+# One of several files that cannot take its place: the others do not either.
+mkdir -p half/m.safetensors half/good_weights.c
+echo precious >half/good.c
+case_of half-model 1 file.write 'half/m.safetensors: error|directory' opt good.json -o half/m.json -q
+case_of half-code 1 file.write 'half/good_weights.c: error|directory' compile good.json --calib ok.npy -o half -q
+[ "$(echo $(ls half))" = 'good.c good_weights.c m.safetensors' ] && [ "$(cat half/good.c)" = precious ] || fail half "left: $(echo $(ls half))"
+
 # A file that may not grow beyond 1 KiB stands for a full disk; the signal is ignored, so the call fails instead.
 bytes 1024 "$one" | npy big.npy '<f4' '1, 1024'
 cat >big.json <<'END'

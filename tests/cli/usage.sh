@@ -86,6 +86,10 @@ usage two-models 'unexpected argument|b.json' inspect a.json b.json
 usage unknown-option 'unknown option|--frobnicate|quern compile --help' compile m.json --frobnicate
 usage other-option 'unknown option|--labels' compile m.json --labels y.npy
 usage no-value 'needs a value|--calib' compile m.json --calib
+for o in --calib --name --output --percentile --stop-after; do
+	usage "empty $o" "needs a value|$o" compile "$E/digits.json" "$o" ''
+	usage "empty $o=" "needs a value|$o" compile "$E/digits.json" "$o="
+done
 usage flag-value 'takes no value|--quiet' compile m.json --quiet=yes
 usage twice 'given twice|--scheme' compile m.json --scheme rfc --scheme tflite
 usage twice-output 'given twice|--output' compile m.json -o out -o out2
@@ -93,10 +97,10 @@ usage scheme "--scheme|'int4'|tflite|rfc" compile "$E/digits.json" --scheme int4
 usage method "--method|'mean'|minmax|percentile" compile "$E/digits.json" --method=mean -o out
 usage weights "--weights|'none'|per-channel|per-tensor" compile "$E/digits.json" --weights none -o out
 usage rounding "--rounding|'up'|double|single|nearest" compile "$E/digits.json" --rounding up -o out
-for p in 50 101 nan much ''; do
+for p in 50 101 nan much; do
 	usage "percentile '$p'" "--percentile|'$p'" compile "$E/digits.json" --percentile "$p" -o out
 done
-for p in -1 101 nan much ''; do
+for p in -1 101 nan much; do
 	usage "min-accuracy '$p'" "--min-accuracy|'$p'" eval "$E/digits.json" --data "$E/test_x.npy" --labels "$E/test_y.npy" --min-accuracy="$p"
 done
 usage self-test "--self-test|'some'" compile "$E/digits.json" --self-test some -o out
