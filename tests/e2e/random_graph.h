@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* random_graph.h - a seeded random integer graph, the same one for the same seed on every machine.
  *
- *   seed 17  ->  x [1x5x7x3] -> conv2d {dilation=[2,1]} -> requantize -> max_pool -+-> mul -> softmax
- *                                                                                 +-> output */
+ *   seed 17 -> x [1x5x7x3] -> conv2d {dilation=[2,1]} -> requantize -> max_pool -> mul -> softmax */
 #ifndef QN_TESTS_RANDOM_GRAPH_H
 #define QN_TESTS_RANDOM_GRAPH_H
 
 #include "tests/e2e/build.h"
 
-/* Begins b (build_begin) with a model named r<seed> and fills its graph: at least 5 ops, 1 or 2 inputs,
- * 1 to 4 outputs. */
+/* Begins b (build_begin) with a model named r<seed> and fills its graph: at least 5 ops, 1 or 2
+ * inputs, one or more outputs. */
 void random_graph_build(builder *b, uint64_t seed);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random integer graphs, emitted, compiled and run, against the interpreter: every step and every output,
- * byte for byte, on inputs that reach the least and the largest code.
+/* Random integer graphs, emitted, compiled and run, against the interpreter: every step and every
+ * output, byte for byte, on inputs that reach the least and the largest code.
  *
- * 20 graphs become one program, which is built at -O0 with UBSan and at -O3.  The quick tier takes 20 seeds out
- * of 200; QUERN_FULL=1 takes all, QUERN_SEED=17 takes one.  A failure names the seed and the step. */
+ * 20 graphs become one program, which is built at -O0 with UBSan and at -O3.  The quick tier takes
+ * 20 seeds out of 200; QUERN_FULL=1 takes all, QUERN_SEED=17 takes one.  A failure names the seed
+ * and the step. */
 #include "tests/e2e/e2e.h"
 
 #include "tests/e2e/random_graph.h"
@@ -14,7 +15,7 @@ enum { SEEDS = 200, BATCH = 20, SAMPLES = 5 };
 
 static const char *const builds[] = {
 	"cc " FLAGS " -O0 -g -fsanitize=undefined -fno-sanitize-recover=all",
-	/* gcc 12 at -O3 invents "region of size 0" for pools of tiny images, whose size it does not know. */
+	/* gcc 12 at -O3 invents "region of size 0" in code for pools that it cannot reach. */
 	"cc " FLAGS " -Wno-stringop-overflow -O3",
 };
 
@@ -55,7 +56,8 @@ write_lines(batch *t, const qn_plan *p, uint64_t seed)
 	size_t k;
 
 	fprintf(t->trace, "#define R%llu_TRACE\n", (unsigned long long)seed);
-	fprintf(t->labels, "#include \"%s.h\"\nstatic const char *const label_%s[] = {\n", name, name);
+	fprintf(t->labels, "#include \"%s.h\"\nstatic const char *const label_%s[] = {\n", name,
+		name);
 	for (k = 0; k < p->nstep; k++)
 		fprintf(t->labels, "\t\"step %s\",\n", p->step[k].name);
 	for (k = 0; k < p->g->noutput; k++)
@@ -63,7 +65,8 @@ write_lines(batch *t, const qn_plan *p, uint64_t seed)
 	fprintf(t->labels, "};\n");
 	fprintf(t->calls,
 		"\tif (%s_selftest(&sample, &step) != 0) {\n"
-		"\t\tprintf(\"seed %llu: sample %%lu: %%s differs\\n\", (unsigned long)sample, label_%s[step]);\n"
+		"\t\tprintf(\"seed %llu: sample %%lu: %%s differs\\n\",\n"
+		"\t\t\t(unsigned long)sample, label_%s[step]);\n"
 		"\t\tbad = 1;\n\t}\n",
 		name, (unsigned long long)seed, name);
 }
@@ -97,7 +100,8 @@ begin_batch(batch *t)
 		"\tuint32_t sample = 0, step = 0;\n\tint bad = 0;\n\n#include \"calls.h\"\n"
 		"\treturn bad;\n}\n";
 
-	snprintf(t->dir, sizeof(t->dir), "%s/quern-random-XXXXXX", getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
+	snprintf(t->dir, sizeof(t->dir), "%s/quern-random-XXXXXX",
+		getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
 	assert_non_null(mkdtemp(t->dir));
 	write_text(t, "main", ".c", text, sizeof(text) - 1);
 	t->trace = create(t, "trace", ".h");
@@ -136,13 +140,15 @@ end_batch(batch *t)
 
 	assert_int_equal(fclose(t->trace) | fclose(t->labels) | fclose(t->calls), 0);
 	for (i = 0; i < QN_COUNT(builds); i++) {
-		bool built = shell(t, "rm -f *.o && ls *.c | xargs -P 2 -n 8 ", builds[i], " -c > log 2>&1") &&
+		bool built = shell(t, "rm -f *.o && ls *.c | xargs -P 2 -n 8 ", builds[i],
+				     " -c > log 2>&1") &&
 			     shell(t, "", builds[i], " *.o -o t >> log 2>&1");
 
 		if (built && shell(t, "./t", "", " > log 2>&1"))
 			continue;
 		print_log(t);
-		fail_msg("%s in %s with %s", built ? "a graph differs" : "a graph does not compile", t->dir, builds[i]);
+		fail_msg("%s in %s with %s", built ? "a graph differs" : "a graph does not compile",
+			t->dir, builds[i]);
 	}
 	assert_true(shell(t, "rm -r ", t->dir, ""));
 }
@@ -169,10 +175,26 @@ static void
 check_seen(const bool *seen)
 {
 	static const qn_op ops[] = {
-		QN_OP_conv2d, QN_OP_dense, QN_OP_requantize, QN_OP_add, QN_OP_mul, QN_OP_bias_add,
-		QN_OP_clamp, QN_OP_max_pool, QN_OP_avg_pool, QN_OP_global_avg_pool, QN_OP_softmax,
-		QN_OP_reshape, QN_OP_flatten, QN_OP_transpose, QN_OP_concat, QN_OP_pad, QN_OP_scast,
-		QN_OP_relu, QN_OP_relu6, QN_OP_clip,
+		QN_OP_conv2d,
+		QN_OP_dense,
+		QN_OP_requantize,
+		QN_OP_add,
+		QN_OP_mul,
+		QN_OP_bias_add,
+		QN_OP_clamp,
+		QN_OP_max_pool,
+		QN_OP_avg_pool,
+		QN_OP_global_avg_pool,
+		QN_OP_softmax,
+		QN_OP_reshape,
+		QN_OP_flatten,
+		QN_OP_transpose,
+		QN_OP_concat,
+		QN_OP_pad,
+		QN_OP_scast,
+		QN_OP_relu,
+		QN_OP_relu6,
+		QN_OP_clip,
 	};
 	size_t i;
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ftz_host.c - a host with unfriendly surroundings: subnormals are flushed to zero on the way in and out, sums
- * round upwards, and the locale is that of the user (LC_ALL).
+/* ftz_host.c - a host with unfriendly surroundings: subnormals are flushed to zero on the way in
+ * and out, sums round upwards, and the locale is that of the user (LC_ALL).
  *
- *   ftz_host MODEL CALIB.npy FOLDER    compiles and emits as `quern compile MODEL --calib CALIB.npy -o FOLDER`
+ *   ftz_host MODEL CALIB.npy FOLDER
+ *
+ * compiles and emits as `quern compile MODEL --calib CALIB.npy -o FOLDER` does.
  *
  * Prints what its surroundings are.  Exits with 77 where subnormals cannot be flushed. */
 #include <fenv.h>
@@ -100,7 +102,8 @@ main(int argc, char **argv)
 		printf("the host's floating-point environment was not given back\n");
 		status = QN_EINTERNAL;
 	}
-	printf("subnormals flushed, rounding upwards, decimal point '%s'\n", localeconv()->decimal_point);
+	printf("subnormals flushed, rounding upwards, decimal point '%s'\n",
+		localeconv()->decimal_point);
 	qn_close(ctx);
 	return (int)status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Promises of the product, one test each.  tests/proof/mutations.sh plants a fault against each of them and
- * asks this program whether it notices.  With an argument only tests of that name run. */
+/* Promises of the product, one test each.  tests/proof/mutations.sh plants a fault against each of
+ * them and asks this program whether it notices.  With an argument only tests of that name run. */
 #include "tests/e2e/build.h"
 
 #include <math.h>
@@ -76,7 +76,8 @@ check_objects(qn_ctx *ctx, qn_model *m)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	static const char build[] =
-		"cd %s && cc -std=c99 -O1 -fno-pic -fno-stack-protector -mno-sse -mno-80387 -c digits.c "
+		"cd %s && cc -std=c99 -O1 -fno-pic -fno-stack-protector -mno-sse -mno-80387 -c "
+		"digits.c "
 		"digits_weights.c && ! nm -u digits.o digits_weights.o | grep ' U ' | "
 		"grep -v -w -e memcpy -e memset -e 'digits_[a-z0-9_]*' >&2 && rm -r ../${PWD##*/}";
 	char dir[] = "/tmp/quern-promises-XXXXXX", cmd[512];
@@ -88,7 +89,7 @@ check_objects(qn_ctx *ctx, qn_model *m)
 #else
 	(void)ctx;
 	(void)m;
-	print_message("objects: skipped, no way known to compile without floats for this machine\n");
+	print_message("objects: skipped, no way known here to compile without floats\n");
 #endif
 }
 
@@ -136,14 +137,13 @@ promise_pad_is_zero_point(void **state)
 	int64_t i;
 
 	(void)state;
-	build_parse(&b,
-		"model \"pad\" stage integer\n"
-		"graph @main(%x: tensor<1x4x5x2x!quant.uniform<i8:f32, 0.5:10>>) {\n"
-		"  %w = const : tensor<3x3x3x2x!quant.uniform<i8:f32, 0.25>> rand 5\n"
-		"  %b = const : tensor<3x!quant.uniform<i32:f32, 0.5*0.25>> [1000, -7, 0]\n"
-		"  %y = conv2d %x, %w, %b {pad=[1,2,2,1]}\n"
-		"  return %y\n"
-		"}\n");
+	build_parse(&b, "model \"pad\" stage integer\n"
+			"graph @main(%x: tensor<1x4x5x2x!quant.uniform<i8:f32, 0.5:10>>) {\n"
+			"  %w = const : tensor<3x3x3x2x!quant.uniform<i8:f32, 0.25>> rand 5\n"
+			"  %b = const : tensor<3x!quant.uniform<i32:f32, 0.5*0.25>> [1000, -7, 0]\n"
+			"  %y = conv2d %x, %w, %b {pad=[1,2,2,1]}\n"
+			"  return %y\n"
+			"}\n");
 	const qn_tensor *y = run_on(&b, 10);
 	assert_int_equal(qn_type_count(y->type), 1 * 5 * 6 * 3);
 	for (i = 0; i < qn_type_count(y->type); i++)
@@ -159,12 +159,11 @@ promise_pad_node_is_zero_point(void **state)
 	int64_t i;
 
 	(void)state;
-	build_parse(&b,
-		"model \"pad\" stage calibrated\n"
-		"graph @main(%x: tensor<2x3x!quant.uniform<i8:f32, 0.5:10>>) {\n"
-		"  %y = pad %x {before=[1,0], after=[0,2]}\n"
-		"  return %y\n"
-		"}\n");
+	build_parse(&b, "model \"pad\" stage calibrated\n"
+			"graph @main(%x: tensor<2x3x!quant.uniform<i8:f32, 0.5:10>>) {\n"
+			"  %y = pad %x {before=[1,0], after=[0,2]}\n"
+			"  return %y\n"
+			"}\n");
 	build_check(&b, qn_legalize(&b.model) == QN_OK);
 	assert_int_equal(find_op(qn_model_entry(&b.model), QN_OP_pad)->attr->pad.code, 10);
 	const qn_tensor *y = run_on(&b, 10);
@@ -194,8 +193,10 @@ promise_bias_scale(void **state)
 		int64_t zp;
 
 		qn_elem_param(&m->types, qn_graph_node(g, dense->in[0])->type->elem, 0, &sx, &zp);
-		qn_elem_param(&m->types, qn_graph_node(g, dense->in[1])->type->elem, (size_t)o, &sw, &zp);
-		assert_int_equal(qn_tensor_i64(codes, o), (int64_t)rint(qn_tensor_f64(b, o) / (sx * sw)));
+		qn_elem_param(
+			&m->types, qn_graph_node(g, dense->in[1])->type->elem, (size_t)o, &sw, &zp);
+		assert_int_equal(
+			qn_tensor_i64(codes, o), (int64_t)rint(qn_tensor_f64(b, o) / (sx * sw)));
 		different += qn_tensor_i64(codes, o) != (int64_t)rint(qn_tensor_f64(b, o) / sx);
 	}
 	assert_true(different > 0); /* else the data's scale alone would pass */

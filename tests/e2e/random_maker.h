@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* random_maker.h - what makes a random graph: seeded numbers, random types, and a list of ops.
+ *
+ *   random_ops[pick(m, 0, random_nops - 1)](m, x)    adds one op, or a few, to value x */
+#ifndef QN_TESTS_RANDOM_MAKER_H
+#define QN_TESTS_RANDOM_MAKER_H
+
+#include "tests/e2e/build.h"
+
+enum { MOST_VALUES = 24, MOST_ELEMENTS = 900 };
+
+typedef struct maker {
+	builder *b;
+	qn_id value[MOST_VALUES]; /* all have 8-bit codes and one scale */
+	size_t n;
+	qn_id sum; /* an accumulator that becomes an output too, or 0 */
+} maker;
+
+/* Adds an op on x and returns its result; 0: the op does not suit x. */
+typedef qn_id random_op(maker *m, qn_id x);
+
+extern random_op *const random_ops[];
+extern const size_t random_nops;
+
+/* ---- numbers ---- */
+
+static inline int64_t
+pick(maker *m, int64_t lo, int64_t hi)
+{
+	return build_random(m->b, lo, hi);
+}
+
+static inline bool
+chance(maker *m, int64_t percent)
+{
+	return pick(m, 1, 100) <= percent;
+}
+
+/* A factor in [lo, hi]. */
+static inline double
+factor(maker *m, double lo, double hi)
+{
+	return lo + (hi - lo) * (double)pick(m, 0, 1000) / 1000.0;
+}
+
+static inline const qn_type *
+type_of(const maker *m, qn_id id)
+{
+	return qn_graph_node(m->b->g, id)->type;
+}
+
+static inline double
+scale_of(maker *m, qn_id id, size_t i)
+{
+	double scale = 1.0;
+	int64_t zp = 0;
+
+	qn_elem_param(&m->b->model.types, type_of(m, id)->elem, i, &scale, &zp);
+	return scale;
+}
+
+/* ---- types ---- */
+
+static inline const qn_elem *
+make_elem(maker *m, const qn_elem *desc)
+{
+	const qn_elem *e = NULL;
+
+	build_check(m->b, qn_elem_make(&m->b->model.types, "random", desc, &e) == QN_OK);
+	return e;
+}
+
+/* 8-bit codes; the zero point is 0 in one of ten. */
+static inline const qn_elem *
+code_elem(maker *m, double scale, bool whole_range)
+{
+	qn_elem e = qn_elem_desc(8, true);
+
+	if (!whole_range && chance(m, 15))
+		e.qmin = -127;
+	e.scale = qn_scale_const(&m->b->model.types, (double)(float)scale);
+	e.zp = chance(m, 10) ? 0 : pick(m, e.qmin, e.qmax);
+	if (chance(m, 60))
+		e.zp /= 4;
+	return make_elem(m, &e);
+}
+
+static inline const qn_type *
+shaped(maker *m, const qn_elem *e, int32_t rank, const int64_t *dim)
+{
+	return qn_type_tensor(&m->b->model.types, e, rank, dim);
+}
+
+#endif
