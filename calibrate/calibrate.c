@@ -123,7 +123,7 @@ static qn_status
 run(calibration *c, const qn_graph *real, qn_dataset *data)
 {
 	qn_interp *in;
-	size_t step = data->nbatch / 20 > 0 ? data->nbatch / 20 : 1;
+	size_t step = data->nbatch / 10 > 0 ? data->nbatch / 10 : 1;
 
 	QN_TRY(qn_interp_new(real, c->m->arena, &in));
 	for (size_t i = 0; i < data->nbatch; i++) {
@@ -166,11 +166,11 @@ qn_calibrate_model(qn_model *m, qn_dataset *data, const qn_calib_opts *opts)
 	qn_id *map;
 
 	if (m->stage != QN_STAGE_SYMBOLIC)
-		return qn_report(m->env, QN_EINVALID, "pass.stage", c.g->name, "calibrate takes a symbolic graph; this one is %s", qn_stage_names[m->stage]);
+		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name, "calibrate takes a symbolic graph; this one is %s", qn_stage_names[m->stage]);
 	QN_TRY(qn_erase_quantization(m, c.g, &real, &map));
 	QN_TRY(prepare(&c, real, map));
 	if (c.nwatch > 0 && data == NULL)
-		return qn_report(m->env, QN_EINVALID, "calibrate.no-data", c.g->name, "%zu symbols need samples, and none were given (--calib FILE.npy)", c.nwatch);
+		return qn_report(m->env, QN_EINVALID, "calibrate.no-data", m->name, "%zu symbols need samples, and none were given (--calib FILE.npy)", c.nwatch);
 	if (c.nwatch > 0)
 		QN_TRY(run(&c, real, data));
 	QN_TRY(bind_watched(&c));

@@ -307,8 +307,8 @@ compile(void *arg, qn_arena *scratch)
 	p.quant.per_tensor_weights = o->weights == QN_WEIGHTS_PER_TENSOR || (o->weights == QN_WEIGHTS_DEFAULT && o->scheme == QN_RFC);
 	if (o->percentile != 0 && !(o->percentile > 50 && o->percentile <= 100))
 		return qn_report(c->m->env, QN_EUSAGE, "percentile.range", "percentile", "%g is not above 50 and up to 100", o->percentile);
-	if (c->m->stage != QN_STAGE_INTEGER && o->rounding != QN_ROUND_DOUBLE)
-		c->m->rounding = (int32_t)o->rounding; /* the default keeps what the model says */
+	if (c->m->stage != QN_STAGE_INTEGER && o->rounding != QN_ROUND_DEFAULT)
+		c->m->rounding = (int32_t)o->rounding - (int32_t)QN_ROUND_DOUBLE;
 	return run_sequence(&p);
 }
 

@@ -6,8 +6,8 @@
  *
  * A reader sees the old file or the new one, never half of one.  When anything fails the temporary files are removed.
  * Memory is asked for before the first file is opened, so that running out of it cannot leave a descriptor behind. */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
 #endif
 
 #include "formats/file.h"
@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -106,6 +107,8 @@ qn_file_map(qn_arena *a, const char *path, const char **data, size_t *n)
 
 /* One file on its way: its temporary name, "" while there is no such file. */
 typedef struct pending {
+	const char *path; /* the target, links followed */
+	bool direct;      /* the target is a device or a pipe: written as it is, never replaced */
 	char *tmp;
 	size_t cap;
 } pending;
@@ -133,10 +136,10 @@ write_bytes(int fd, const char *p, size_t n)
 
 /* Creates path.tmp-0, or the first of .tmp-1, .tmp-2 … that does not exist yet. */
 static int
-create_tmp(const char *path, pending *p)
+create_tmp(pending *p)
 {
 	for (int i = 0; i < MAX_TRIES; i++) {
-		(void)snprintf(p->tmp, p->cap, "%s.tmp-%d", path, i);
+		(void)snprintf(p->tmp, p->cap, "%s.tmp-%d", p->path, i);
 		int fd = open_retry(p->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (fd >= 0 || errno != EEXIST) {
 			if (fd < 0)
@@ -152,11 +155,11 @@ create_tmp(const char *path, pending *p)
 static qn_status
 write_tmp(qn_env *env, const qn_file_out *f, pending *p)
 {
-	int fd = create_tmp(f->path, p);
+	int fd = p->direct ? open_retry(p->path, O_WRONLY | O_CLOEXEC, 0) : create_tmp(p);
 
 	if (fd < 0)
 		return fail(env, "file.write", f->path, errno);
-	int error = write_bytes(fd, f->data, f->n) && fsync(fd) == 0 ? 0 : errno;
+	int error = write_bytes(fd, f->data, f->n) && (p->direct || fsync(fd) == 0) ? 0 : errno;
 	if (close(fd) != 0 && error == 0 && errno != EINTR)
 		error = errno;
 	return error != 0 ? fail(env, "file.write", f->path, error) : QN_OK;
@@ -164,15 +167,37 @@ write_tmp(qn_env *env, const qn_file_out *f, pending *p)
 
 /* Renames cannot be taken back, so what would make one fail is looked for first. */
 static qn_status
-check_targets(qn_env *env, size_t n, const qn_file_out *files)
+check_targets(qn_env *env, size_t n, pending *p)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct stat st;
 
-		if (stat(files[i].path, &st) == 0 && S_ISDIR(st.st_mode))
-			return fail(env, "file.write", files[i].path, EISDIR);
+		if (stat(p[i].path, &st) != 0)
+			continue;
+		if (S_ISDIR(st.st_mode))
+			return fail(env, "file.write", p[i].path, EISDIR);
+		p[i].direct = !S_ISREG(st.st_mode);
 	}
 	return QN_OK;
+}
+
+static void
+release(void *p)
+{
+	free(p);
+}
+
+/* The file that a link stands for, in the arena; path itself where it is no link. */
+static const char *
+follow(qn_arena *a, const char *path)
+{
+	struct stat st;
+	char *real = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
+
+	if (real == NULL)
+		return path;
+	qn_arena_defer(a, release, real);
+	return real;
 }
 
 /* Sets *made when the folder was not there before. */
@@ -197,17 +222,18 @@ write_all(qn_arena *a, const char *folder, size_t n, const qn_file_out *files)
 	bool made = false;
 
 	for (size_t i = 0; i < n; i++) {
-		p[i].cap = strlen(files[i].path) + 32;
+		p[i].path = follow(a, files[i].path);
+		p[i].cap = strlen(p[i].path) + 32;
 		p[i].tmp = QN_NEW(a, char, p[i].cap);
 	}
 	if (folder != NULL)
 		status = make_folder(a->env, folder, &made);
 	if (status == QN_OK)
-		status = check_targets(a->env, n, files);
+		status = check_targets(a->env, n, p);
 	for (size_t i = 0; i < n && status == QN_OK; i++)
 		status = write_tmp(a->env, &files[i], &p[i]);
 	for (size_t i = 0; i < n && status == QN_OK; i++) {
-		if (rename(p[i].tmp, files[i].path) != 0)
+		if (!p[i].direct && rename(p[i].tmp, p[i].path) != 0)
 			status = fail(a->env, "file.write", files[i].path, errno);
 		else
 			p[i].tmp[0] = '\0';

@@ -9,7 +9,7 @@
  * system's reason. */
 qn_status qn_file_map(qn_arena *a, const char *path, const char **data, size_t *n) QN_MUST_CHECK;
 
-/* Writes path.tmp-<n>, flushes it, and renames it to path; on failure removes it and reports file.write with path and reason. */
+/* Links are followed; a device or a pipe is written as it is.  Writes path.tmp-<n>, flushes it, and renames it to path; on failure removes it and reports file.write with path and reason. */
 qn_status qn_file_write(qn_env *env, const char *path, const void *data, size_t n) QN_MUST_CHECK;
 
 /* Several files that appear together: all are written under temporary names before the first is renamed.  folder (NULL: none) is made first if it is not

@@ -71,9 +71,9 @@ error_code(qn_json_reader *r, const qn_json *v, const qn_elem *e, const char *na
 }
 
 static void
-error_nonfinite(qn_json_reader *r, const qn_json *v, const char *name, long long index)
+error_nonfinite(qn_json_reader *r, const qn_json *v, const char *name, const qn_tensor *x, int64_t index)
 {
-	qn_json_error(r, v, "tensor.nonfinite", "element %lld of \"%s\" is not finite in its type", index, name);
+	qn_json_error(r, v, "tensor.nonfinite", "element %lld of \"%s\" is %g in its type; weights must be finite", (long long)index, name, qn_tensor_f64(x, index));
 }
 
 static const qn_tensor *
@@ -109,7 +109,7 @@ read_inline(qn_json_reader *r, const qn_json *v, const qn_json *data, const qn_t
 	}
 	int64_t bad = real ? qn_tensor_find_nonfinite(x) : -1;
 	if (bad >= 0)
-		error_nonfinite(r, &data->child[bad], v->key, (long long)bad);
+		error_nonfinite(r, &data->child[bad], v->key, x, bad);
 	return bad >= 0 ? NULL : x;
 }
 
@@ -216,7 +216,7 @@ values_ok(qn_json_reader *r, const qn_json *v, const qn_tensor *x)
 		int64_t bad = qn_tensor_find_nonfinite(x);
 
 		if (bad >= 0)
-			error_nonfinite(r, v, v->key, (long long)bad);
+			error_nonfinite(r, v, v->key, x, bad);
 		return bad < 0;
 	}
 	if (qn_elem_bytes(e) == 8)

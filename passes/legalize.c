@@ -150,7 +150,9 @@ reason(const qn_model *m, const qn_node *n)
 		return "the op has no integer form";
 	if (n->op == QN_OP_quantize || n->op == QN_OP_dequantize)
 		return "a float value stands before or behind it";
-	return "no quantizer pattern of the scheme takes it, or what follows is not quantized";
+	if (qn_opinfo_get(n->op)->behaviour == QN_SAME || qn_opinfo_get(n->op)->behaviour == QN_JOIN)
+		return "what stands before or behind it stays in float";
+	return "no quantizer pattern of the scheme takes it";
 }
 
 /* Lists the nodes that keep the graph from being integer.  Where any op is to blame, constants, inputs and casts around it are not listed. */
@@ -201,7 +203,7 @@ qn_legalize(qn_model *m)
 	qn_graph *g = qn_model_entry(m);
 
 	if (m->stage != QN_STAGE_CALIBRATED)
-		return qn_report(m->env, QN_EINVALID, "pass.stage", g->name, "legalize takes a calibrated graph; this one is %s", qn_stage_names[m->stage]);
+		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name, "legalize takes a calibrated graph; this one is %s", qn_stage_names[m->stage]);
 	QN_TRY(integer_edges(m, g, &g));
 	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), NULL, &g));
 	QN_TRY(report_float(m, g));

@@ -227,7 +227,7 @@ qn_requantize(qn_model *m)
 	qn_graph *g = qn_model_entry(m);
 
 	if (m->stage != QN_STAGE_CALIBRATED)
-		return qn_report(m->env, QN_EINVALID, "pass.stage", g->name, "requantize takes a calibrated graph; this one is %s", qn_stage_names[m->stage]);
+		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name, "requantize takes a calibrated graph; this one is %s", qn_stage_names[m->stage]);
 	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), NULL, &g));
 	qn_model_set_graph(m, g);
 	return QN_OK;

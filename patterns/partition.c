@@ -252,7 +252,7 @@ qn_partition(qn_model *m, const qn_quant_opts *opts)
 	const qn_qpattern *list = qn_standard_patterns(opts->scheme, &n);
 
 	if (m->stage != QN_STAGE_FLOAT)
-		return qn_report(m->env, QN_EINVALID, "pass.stage", g->name, "partition takes a float graph; this one is %s", qn_stage_names[m->stage]);
+		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name, "partition takes a float graph; this one is %s", qn_stage_names[m->stage]);
 	p.uses = qn_graph_uses(g, m->arena);
 	p.owner = QN_NEW(m->arena, uint32_t, g->n);
 	m->notes = NULL;

@@ -222,7 +222,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 	qn_id *map = QN_NEW(m->arena, qn_id, g->n);
 
 	if (m->stage != QN_STAGE_FLOAT)
-		return qn_report(m->env, QN_EINVALID, "pass.stage", g->name, "quantize takes a partitioned float graph; this one is %s", qn_stage_names[m->stage]);
+		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name, "quantize takes a partitioned float graph; this one is %s", qn_stage_names[m->stage]);
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 

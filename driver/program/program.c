@@ -81,7 +81,7 @@ program_compile_opts(qn_ctx *ctx, const options *o, qn_array **calib, const char
 	static const char *const schemes[] = {"tflite", "rfc", NULL};
 	static const char *const methods[] = {"minmax", "percentile", NULL};
 	static const char *const weights[] = {"default", "per-channel", "per-tensor", NULL};
-	static const char *const roundings[] = {"double", "single", "nearest", NULL};
+	static const char *const roundings[] = {"default", "double", "single", "nearest", NULL};
 	int scheme = o->scheme != NULL ? choice("--scheme", o->scheme, schemes) : 0;
 	int method = o->method != NULL ? choice("--method", o->method, methods) : 0;
 	int weight = o->weights != NULL ? choice("--weights", o->weights, weights) : 0;

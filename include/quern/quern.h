@@ -144,7 +144,12 @@ typedef enum qn_scheme_kind {
 } qn_scheme_kind;
 
 typedef enum qn_method_kind { QN_MINMAX = 0, QN_PERCENTILE = 1 } qn_method_kind;
-typedef enum qn_rounding { QN_ROUND_DOUBLE = 0, QN_ROUND_SINGLE = 1, QN_ROUND_NEAREST = 2 } qn_rounding;
+typedef enum qn_rounding {
+	QN_ROUND_DEFAULT = 0, /* what the model says; TFLite's double rounding where it says nothing */
+	QN_ROUND_DOUBLE = 1,
+	QN_ROUND_SINGLE = 2,
+	QN_ROUND_NEAREST = 3
+} qn_rounding;
 typedef enum qn_weights { QN_WEIGHTS_DEFAULT = 0, QN_WEIGHTS_PER_CHANNEL = 1, QN_WEIGHTS_PER_TENSOR = 2 } qn_weights;
 
 typedef struct qn_compile_opts { /* all zero: defaults */
@@ -152,7 +157,7 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	qn_method_kind method;
 	double percentile;      /* 0: 99.99 */
 	qn_weights weights;     /* default: what the scheme says */
-	qn_rounding rounding;   /* how integer nodes round: TFLite's double rounding by default */
+	qn_rounding rounding;   /* how integer nodes round */
 	qn_array *const *calib; /* samples, one array an input, dimension 0 counts them */
 	const char *const *calib_names; /* for messages and reports; NULL: "calibration data" */
 	size_t ncalib;

@@ -52,7 +52,12 @@ add_inputs(maker *m)
 	int64_t count = pick(m, 1, 2);
 
 	while (count-- > 0) {
-		int64_t dim[4] = {pick(m, 1, 2), pick(m, 3, 8), pick(m, 3, 8), pick(m, 1, 5)};
+		static const int64_t most[4] = {2, 8, 8, 5};
+		int64_t dim[4];
+		int i;
+
+		for (i = 0; i < 4; i++) /* no list: the order of its calls is not fixed */
+			dim[i] = pick(m, i == 1 || i == 2 ? 3 : 1, most[i]);
 		int32_t skip = chance(m, 25) ? (int32_t)pick(m, 1, 2) : 0;
 		const qn_elem *e = code_elem(m, factor(m, 0.01, 0.2), true);
 		qn_id id = qn_graph_input(m->b->g, NULL, shaped(m, e, 4 - skip, dim + skip));

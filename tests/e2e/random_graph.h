@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* random_graph.h - a seeded random integer graph, the same one for the same seed on every machine.
  *
- *   seed 17 -> x [1x5x7x3] -> conv2d {dilation=[2,1]} -> requantize -> max_pool -> mul -> softmax */
+ *   seed 17 -> x [5x7x3] -> conv2d {dilation=[2,1]} -> requantize -> max_pool -> mul -> softmax */
 #ifndef QN_TESTS_RANDOM_GRAPH_H
 #define QN_TESTS_RANDOM_GRAPH_H
 

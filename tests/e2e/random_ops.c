@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* random_ops.c - adds a random op to a value: attributes, constants and the result's type are
- * random too.  Scales are chosen so that results use much of their range; now and then they saturate. */
+ * random too.  Scales are chosen so that results use much of their range; some saturate. */
 #include "tests/e2e/random_maker.h"
 
 #include <math.h>
@@ -421,7 +421,8 @@ do_concat(maker *m, qn_id x)
 	for (i = 0; i < t->rank; i++)
 		dim[i] = i == axis ? pick(m, 1, 3) : t->dim[i];
 	a.axis.axis = chance(m, 50) ? axis : axis - t->rank;
-	in[pick(m, 0, 1)] = add_codes_const(m, t->elem, t->rank, dim);
+	qn_id constant = add_codes_const(m, t->elem, t->rank, dim);
+	in[pick(m, 0, 1)] = constant;
 	return add_op(m, QN_OP_concat, (uint32_t)pick(m, 2, 3), in, &a, NULL);
 }
 
@@ -456,28 +457,12 @@ do_scast(maker *m, qn_id x)
 		qn_type_with_elem(t, type_of(m, x), code_elem(m, factor(m, 0.01, 0.2), true)));
 }
 
+/* clang-format off */
 random_op *const random_ops[] = {
-	do_conv2d,
-	do_conv2d,
-	do_conv2d,
-	do_dense,
-	do_dense,
-	do_requantize,
-	do_add,
-	do_add,
-	do_mul,
-	do_bias_add,
-	do_clamp,
-	do_max_pool,
-	do_avg_pool,
-	do_global_avg_pool,
-	do_softmax,
-	do_reshape,
-	do_flatten,
-	do_transpose,
-	do_concat,
-	do_pad,
-	do_scast,
+	do_conv2d, do_conv2d, do_conv2d, do_dense, do_dense, do_requantize, do_add, do_add,
+	do_mul, do_bias_add, do_clamp, do_max_pool, do_avg_pool, do_global_avg_pool, do_softmax,
+	do_reshape, do_flatten, do_transpose, do_concat, do_pad, do_scast,
 };
+/* clang-format on */
 
 const size_t random_nops = QN_COUNT(random_ops);

@@ -16,7 +16,7 @@ enum { SEEDS = 200, BATCH = 20, SAMPLES = 5 };
 static const char *const builds[] = {
 	"cc " FLAGS " -O0 -g -fsanitize=undefined -fno-sanitize-recover=all",
 	/* gcc 12 at -O3 invents "region of size 0" in code for pools that it cannot reach. */
-	"cc " FLAGS " -Wno-stringop-overflow -O3",
+	"cc " FLAGS " -Wno-unknown-warning-option -Wno-stringop-overflow -O3",
 };
 
 /* The program of a batch while it is written. */
@@ -174,28 +174,15 @@ run_seeds(const uint64_t *seed, size_t n, bool *seen)
 static void
 check_seen(const bool *seen)
 {
+	/* clang-format off */
 	static const qn_op ops[] = {
-		QN_OP_conv2d,
-		QN_OP_dense,
-		QN_OP_requantize,
-		QN_OP_add,
-		QN_OP_mul,
-		QN_OP_bias_add,
-		QN_OP_clamp,
-		QN_OP_max_pool,
-		QN_OP_avg_pool,
-		QN_OP_global_avg_pool,
-		QN_OP_softmax,
-		QN_OP_reshape,
-		QN_OP_flatten,
-		QN_OP_transpose,
-		QN_OP_concat,
-		QN_OP_pad,
-		QN_OP_scast,
-		QN_OP_relu,
-		QN_OP_relu6,
+		QN_OP_conv2d, QN_OP_dense, QN_OP_requantize, QN_OP_add, QN_OP_mul,
+		QN_OP_bias_add, QN_OP_clamp, QN_OP_max_pool, QN_OP_avg_pool,
+		QN_OP_global_avg_pool, QN_OP_softmax, QN_OP_reshape, QN_OP_flatten,
+		QN_OP_transpose, QN_OP_concat, QN_OP_pad, QN_OP_scast, QN_OP_relu, QN_OP_relu6,
 		QN_OP_clip,
 	};
+	/* clang-format on */
 	size_t i;
 
 	for (i = 0; i < QN_COUNT(ops); i++)

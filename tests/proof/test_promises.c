@@ -77,8 +77,7 @@ check_objects(qn_ctx *ctx, qn_model *m)
 #if defined(__x86_64__) || defined(__i386__)
 	static const char build[] =
 		"cd %s && cc -std=c99 -O1 -fno-pic -fno-stack-protector -mno-sse -mno-80387 -c "
-		"digits.c "
-		"digits_weights.c && ! nm -u digits.o digits_weights.o | grep ' U ' | "
+		"digits.c digits_weights.c && ! nm -u digits.o digits_weights.o | grep ' U ' | "
 		"grep -v -w -e memcpy -e memset -e 'digits_[a-z0-9_]*' >&2 && rm -r ../${PWD##*/}";
 	char dir[] = "/tmp/quern-promises-XXXXXX", cmd[512];
 

@@ -85,6 +85,28 @@ files_appear_together(void **state)
 	assert_int_equal(entries(f, false), 3);
 }
 
+/* What is no regular file is written as it is; a link stays one. */
+static void
+devices_and_links(void **state)
+{
+	fixture *f = *state;
+	struct stat st;
+	const char *data;
+	size_t n;
+
+	assert_int_equal(symlink("/dev/null", in_folder(f, "null")), 0);
+	assert_int_equal(qn_file_write(&f->env, in_folder(f, "null"), "x", 1), QN_OK);
+	assert_int_equal(stat("/dev/null", &st), 0);
+	assert_true(S_ISCHR(st.st_mode));
+	assert_int_equal(qn_file_write(&f->env, in_folder(f, "real"), "1", 1), QN_OK);
+	assert_int_equal(symlink("real", in_folder(f, "link")), 0);
+	assert_int_equal(qn_file_write(&f->env, in_folder(f, "link"), "2", 1), QN_OK);
+	assert_int_equal(lstat(in_folder(f, "link"), &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(qn_file_map(&f->arena, in_folder(f, "real"), &data, &n), QN_OK);
+	assert_true(n == 1 && data[0] == '2');
+}
+
 static void
 paths(void **state)
 {
@@ -396,6 +418,7 @@ main(void)
 		T(file_written_and_mapped),
 		T(file_problems),
 		T(files_appear_together),
+		T(devices_and_links),
 		T(paths),
 		T(npy_headers),
 		T(npy_there_and_back),
