@@ -8,7 +8,8 @@
 
 #define MOST_CODE 1073741824.0 /* 2^30 */
 
-/* The quantize node of a weight that a bias shares its units with: the symbol in the product that has no zero point and belongs to a constant. */
+/* The quantize node of a weight that a bias shares its units with: the symbol in the product
+ * that has no zero point and belongs to a constant. */
 static qn_symbol *
 weight_symbol(const qn_types *t, const qn_scale *s, const qn_symbol *data)
 {
@@ -48,7 +49,8 @@ qn_widen_bias_scales(qn_model *m, const qn_graph *g, const qn_graph *real, const
 		const qn_node *x = qn_graph_node(g, n->in[0]);
 		const qn_node *q = qn_graph_node(g, n->in[2]);
 		const qn_node *bias = qn_graph_node(real, map[n->in[2]]);
-		if (q->op != QN_OP_quantize || bias->op != QN_OP_const || q->type->elem->scale->kind != QN_SCALE_MUL ||
+		if (q->op != QN_OP_quantize || bias->op != QN_OP_const ||
+		    q->type->elem->scale->kind != QN_SCALE_MUL ||
 		    x->type->elem->scale->kind != QN_SCALE_SYM || !x->type->elem->scale->sym->bound)
 			continue;
 		const qn_symbol *data = x->type->elem->scale->sym;

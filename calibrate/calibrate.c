@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calibrate.c - one run over the samples observes all values at once; weights are measured from the constants themselves. */
+/* calibrate.c - one run over the samples observes all values at once; weights are measured from
+ * the constants themselves. */
 #include "calibrate/calibrate.h"
 
 #include <math.h>
@@ -41,9 +42,11 @@ bind_range(calibration *c, const qn_node *q, const qn_symbol *sym, double lo, do
 	int64_t zp;
 
 	if (lo == 0 && hi == 0)
-		qn_warn(c->m->env, "calibrate.zero-range", q->name, "all values of $%s are 0; its scale is 1", sym->name);
+		qn_warn(c->m->env, "calibrate.zero-range", q->name,
+			"all values of $%s are 0; its scale is 1", sym->name);
 	qn_range_to_params(lo, hi, q->type->elem, sym->kind == QN_SYM_SYMMETRIC, &scale, &zp);
-	return qn_symbol_bind(&c->m->types, q->name, sym->name, 1, &scale, sym->kind == QN_SYM_SYMMETRIC ? NULL : &zp);
+	return qn_symbol_bind(&c->m->types, q->name, sym->name, 1, &scale,
+			      sym->kind == QN_SYM_SYMMETRIC ? NULL : &zp);
 }
 
 /* A constant's symbol: the range of the data, for each index of the axis. */
@@ -70,8 +73,10 @@ bind_constant(calibration *c, const qn_node *q, const qn_symbol *sym, const qn_t
 		return bind_range(c, q, sym, lo[0], hi[0]);
 	double *scale = lo;
 	for (size_t k = 0; k < len; k++)
-		qn_range_to_params(lo[k], hi[k], q->type->elem, sym->kind == QN_SYM_SYMMETRIC, &scale[k], &zp[k]);
-	return qn_symbol_bind(&c->m->types, q->name, sym->name, len, scale, sym->kind == QN_SYM_SYMMETRIC ? NULL : zp);
+		qn_range_to_params(lo[k], hi[k], q->type->elem, sym->kind == QN_SYM_SYMMETRIC,
+				   &scale[k], &zp[k]);
+	return qn_symbol_bind(&c->m->types, q->name, sym->name, len, scale,
+			      sym->kind == QN_SYM_SYMMETRIC ? NULL : zp);
 }
 
 static qn_status
@@ -108,7 +113,10 @@ prepare(calibration *c, const qn_graph *real, const qn_id *map)
 			continue;
 		}
 		if (sym->len > 0) {
-			status = qn_report(c->m->env, QN_EUNSUPPORTED, "calibrate.axis", q->name, "$%s wants one scale per channel of a value that is no constant", sym->name);
+			status = qn_report(
+				c->m->env, QN_EUNSUPPORTED, "calibrate.axis", q->name,
+				"$%s wants one scale per channel of a value that is no constant",
+				sym->name);
 			continue;
 		}
 		watch *w = &c->all[c->nwatch++];
@@ -132,7 +140,8 @@ run(calibration *c, const qn_graph *real, qn_dataset *data)
 		QN_TRY(data->get(data, i, &x));
 		QN_TRY(qn_interp_run(in, x, observe, c));
 		if ((i + 1) % step == 0 || i + 1 == data->nbatch)
-			qn_log(c->m->env, "calibrate: %zu of %zu samples", (i + 1) * data->batch, data->nbatch * data->batch);
+			qn_log(c->m->env, "calibrate: %zu of %zu samples", (i + 1) * data->batch,
+			       data->nbatch * data->batch);
 	}
 	return QN_OK;
 }
@@ -147,10 +156,14 @@ bind_watched(calibration *c)
 		double hi = (double)o->max;
 
 		if (!isfinite(lo) || !isfinite(hi))
-			return qn_report(c->m->env, QN_EINVALID, "calibrate.nonfinite", w->quantize->name, "the value of $%s is not finite on these samples (%g to %g)",
-			                 w->sym->name, lo, hi);
+			return qn_report(
+				c->m->env, QN_EINVALID, "calibrate.nonfinite", w->quantize->name,
+				"the value of $%s is not finite on these samples (%g to %g)",
+				w->sym->name, lo, hi);
 		if (c->opts->method == QN_METHOD_PERCENTILE)
-			qn_observer_percentile(o, c->opts->percentile > 0 ? c->opts->percentile : 99.99, w->sym->kind == QN_SYM_SYMMETRIC, &lo, &hi);
+			qn_observer_percentile(
+				o, c->opts->percentile > 0 ? c->opts->percentile : 99.99,
+				w->sym->kind == QN_SYM_SYMMETRIC, &lo, &hi);
 		if (!w->sym->bound)
 			QN_TRY(bind_range(c, w->quantize, w->sym, lo, hi));
 	}
@@ -166,11 +179,15 @@ qn_calibrate_model(qn_model *m, qn_dataset *data, const qn_calib_opts *opts)
 	qn_id *map;
 
 	if (m->stage != QN_STAGE_SYMBOLIC)
-		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name, "calibrate takes a symbolic graph; this one is %s", qn_stage_names[m->stage]);
+		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
+				 "calibrate takes a symbolic graph; this one is %s",
+				 qn_stage_names[m->stage]);
 	QN_TRY(qn_erase_quantization(m, c.g, &real, &map));
 	QN_TRY(prepare(&c, real, map));
 	if (c.nwatch > 0 && data == NULL)
-		return qn_report(m->env, QN_EINVALID, "calibrate.no-data", m->name, "%zu symbols need samples, and none were given (--calib FILE.npy)", c.nwatch);
+		return qn_report(m->env, QN_EINVALID, "calibrate.no-data", m->name,
+				 "%zu symbols need samples, and none were given (--calib FILE.npy)",
+				 c.nwatch);
 	if (c.nwatch > 0)
 		QN_TRY(run(&c, real, data));
 	QN_TRY(bind_watched(&c));

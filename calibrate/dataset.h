@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dataset.h - samples for calibration and evaluation: batches by index, so that they can be visited in any order and more than once. */
+/* dataset.h - samples for calibration and evaluation: batches by index, so that they can be
+ * visited in any order and more than once. */
 #ifndef QN_CALIBRATE_DATASET_H
 #define QN_CALIBRATE_DATASET_H
 
@@ -13,13 +14,16 @@ typedef struct qn_dataset {
 	void *user;
 } qn_dataset;
 
-/* A data set over arrays, one for each input of g.  Dimension 0 of an array indexes samples and is a multiple of the batch; the other dims are the
- * input's.  f64 data is rounded to f32.  All values must be finite.  Ids: data.empty, data.count, data.type, data.shape, data.remainder,
+/* A data set over arrays, one for each input of g.  Dimension 0 of an array indexes samples and
+ * is a multiple of the batch; the other dims are the input's.  f64 data is rounded to f32.  All
+ * values must be finite.  Ids: data.empty, data.count, data.type, data.shape, data.remainder,
  * data.nonfinite (sample and index).  names: for messages, one an array. */
-qn_status qn_dataset_arrays(const qn_graph *g, qn_arena *a, size_t narray, const qn_tensor *const *array, const char *const *names,
-                            qn_dataset **out) QN_MUST_CHECK;
+qn_status qn_dataset_arrays(const qn_graph *g, qn_arena *a, size_t narray,
+			    const qn_tensor *const *array, const char *const *names,
+			    qn_dataset **out) QN_MUST_CHECK;
 
-/* Reports the first element that is no finite number, by sample and element (data.nonfinite).  name: for messages. */
+/* Reports the first element that is no finite number, by sample and element (data.nonfinite).
+ * name: for messages. */
 qn_status qn_samples_finite(qn_env *env, const qn_tensor *x, const char *name) QN_MUST_CHECK;
 
 #endif

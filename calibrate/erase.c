@@ -27,14 +27,19 @@ qn_erase_quantization(qn_model *m, const qn_graph *g, qn_graph **out, qn_id **ma
 		for (uint32_t i = 0; i < n.nin; i++)
 			in[i] = map[n.in[i]];
 		n.in = in;
-		if (n.op == QN_OP_quantize || n.op == QN_OP_dequantize || n.op == QN_OP_requantize) {
+		if (n.op == QN_OP_quantize || n.op == QN_OP_dequantize ||
+		    n.op == QN_OP_requantize) {
 			map[id] = in[0];
 			continue;
 		}
 		if (n.op == QN_OP_const && qn_elem_is_quant(n.type->elem)) {
 			if (qn_elem_has_symbol(n.type->elem))
-				return qn_report(m->env, QN_EINVALID, "calibrate.codes", qn_node_place(g, &n), "constant '%s' holds codes of an unknown scale", n.name);
-			n.value = qn_tensor_dequantize(&m->types, m->arena, n.value, real_type(m, n.type));
+				return qn_report(m->env, QN_EINVALID, "calibrate.codes",
+						 qn_node_place(g, &n),
+						 "constant '%s' holds codes of an unknown scale",
+						 n.name);
+			n.value = qn_tensor_dequantize(&m->types, m->arena, n.value,
+						       real_type(m, n.type));
 		}
 		n.type = real_type(m, n.type);
 		map[id] = qn_graph_add(dst, &n);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* observer.h - what is remembered of the values that one symbol stands for: smallest, largest, and a histogram on a power-of-two grid.
+/* observer.h - what is remembered of the values that one symbol stands for: smallest, largest,
+ * and a histogram on a power-of-two grid.
  *
- * Bin i holds values in [i * 2^e, (i + 1) * 2^e), i from -1024 to 1023.  When a value does not fit, e grows and pairs of bins add up.  e ends as the
- * smallest that fits all values, so the result is exact and the same in any order, split or merged. */
+ * Bin i holds values in [i * 2^e, (i + 1) * 2^e), i from -1024 to 1023.  When a value does not
+ * fit, e grows and pairs of bins add up.  e ends as the smallest that fits all values, so the
+ * result is exact and the same in any order, split or merged. */
 #ifndef QN_CALIBRATE_OBSERVER_H
 #define QN_CALIBRATE_OBSERVER_H
 
@@ -23,8 +25,10 @@ typedef struct qn_observer {
 void qn_observer_add(qn_observer *o, const float *x, size_t n);
 void qn_observer_merge(qn_observer *o, const qn_observer *other);
 
-/* The range that leaves (100 - percent) / 2 % of the values outside on each side, by bin edges, within [min, max].  symmetric: the range of |x| that
- * leaves (100 - percent) % outside, as [-t, t]. */
-void qn_observer_percentile(const qn_observer *o, double percent, bool symmetric, double *lo, double *hi);
+/* The range that leaves (100 - percent) / 2 % of the values outside on each side, by bin edges,
+ * within [min, max].  symmetric: the range of |x| that leaves (100 - percent) % outside, as [-t,
+ * t]. */
+void qn_observer_percentile(const qn_observer *o, double percent, bool symmetric, double *lo,
+			    double *hi);
 
 #endif

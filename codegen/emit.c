@@ -102,7 +102,7 @@ finish(qn_emitted *out, const char *suffix, qn_buf *b)
 
 qn_status
 qn_emit_c(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *test, qn_arena *a,
-	qn_emitted out[QN_EMITTED_FILES])
+	  qn_emitted out[QN_EMITTED_FILES])
 {
 	qn_buf text[QN_EMITTED_FILES];
 	qn_emitter e;

@@ -12,20 +12,21 @@
 /* One kernel call.  `node` is the last node of the group: the one whose value the step leaves. */
 typedef struct qn_step {
 	qn_id node;
-	qn_id head;           /* the first node of the group: conv2d of conv2d + requantize; == node for a group of one */
+	qn_id head; /* the first node of the group: conv2d of conv2d + requantize; == node for a group of one */
 	uint32_t nin;
-	const qn_id *in;      /* values read: graph inputs, constants or results of earlier steps */
-	const char *name;     /* the node's name as a C identifier, unique */
+	const qn_id *in;  /* values read: graph inputs, constants or results of earlier steps */
+	const char *name; /* the node's name as a C identifier, unique */
 	/* Where the result lies. */
-	bool in_output;       /* straight in output buffer `output` */
+	bool in_output; /* straight in output buffer `output` */
 	size_t output;
 	size_t offset, bytes; /* else in scratch */
-	qn_id alias;          /* the value whose bytes this step's result shares without a kernel call (reshape), or 0 */
+	qn_id alias; /* the value whose bytes this step's result shares without a kernel call (reshape), or 0 */
 } qn_step;
 
 typedef struct qn_plan {
-	const qn_graph *g;    /* if the graph has calls, a copy without: steps name nodes of this one */
-	const char *name;     /* prefix of all symbols: a C identifier */
+	const qn_graph
+		*g;       /* if the graph has calls, a copy without: steps name nodes of this one */
+	const char *name; /* prefix of all symbols: a C identifier */
 	qn_step *step;
 	size_t nstep;
 	size_t scratch_bytes; /* peak of live values after reuse, a multiple of QN_SCRATCH_ALIGN */
@@ -35,10 +36,13 @@ typedef struct qn_plan {
 
 enum { QN_SCRATCH_ALIGN = 16 };
 
-/* Fails with emit.unsupported for each node that has no emitted form, emit.float when the graph is not integer. */
-qn_status qn_plan_make(const qn_graph *g, const char *name, qn_arena *a, qn_plan **out) QN_MUST_CHECK;
+/* Fails with emit.unsupported for each node that has no emitted form, emit.float when the graph
+ * is not integer. */
+qn_status qn_plan_make(const qn_graph *g, const char *name, qn_arena *a,
+		       qn_plan **out) QN_MUST_CHECK;
 
-/* What the self-test holds: for each sample the input bytes, the output bytes and the CRC-32 of each step's result. */
+/* What the self-test holds: for each sample the input bytes, the output bytes and the CRC-32 of
+ * each step's result. */
 typedef struct qn_selftest {
 	size_t nsample;
 	const void *const *in;  /* [nsample * ninput] */
@@ -52,7 +56,8 @@ typedef struct qn_emit_opts {
 } qn_emit_opts;
 
 typedef struct qn_emitted {
-	const char *suffix; /* ".h", ".c", "_weights.c", "_selftest.c": the file's name is plan->name and this */
+	const char *
+		suffix; /* ".h", ".c", "_weights.c", "_selftest.c": the file's name is plan->name and this */
 	const char *text;
 	size_t n;
 } qn_emitted;
@@ -60,6 +65,7 @@ typedef struct qn_emitted {
 enum { QN_EMITTED_FILES = 4 };
 
 /* The texts of the files, in arena a.  test may be NULL: then there is no self-test (text NULL). */
-qn_status qn_emit_c(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *test, qn_arena *a, qn_emitted out[QN_EMITTED_FILES]) QN_MUST_CHECK;
+qn_status qn_emit_c(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *test,
+		    qn_arena *a, qn_emitted out[QN_EMITTED_FILES]) QN_MUST_CHECK;
 
 #endif

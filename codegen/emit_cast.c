@@ -13,16 +13,16 @@ emit_requantize(qn_emitter *e, const qn_step *s, const void *args)
 	const char *symbol = qn_emit_open(e, s, "qn_requantize_args", 0);
 
 	qn_emit_ints(&e->args, args,
-		"outer, channels, inner\n"
-		"zi\n"
-		"zo, lo, hi\n"
-		"mode\n"
-		"mult_n\n");
+		     "outer, channels, inner\n"
+		     "zi\n"
+		     "zo, lo, hi\n"
+		     "mode\n"
+		     "mult_n\n");
 	qn_emit_pointer(&e->args, "mult", mult);
 	qn_emit_pointer(&e->args, "shift", shift);
 	qn_emit_close(e);
 	qn_emit_call(e, s, wide ? "qn_requantize_s32_s8" : "qn_requantize_s8", symbol,
-		wide ? QN_PLAIN_i32 : QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
+		     wide ? QN_PLAIN_i32 : QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
 }
 
 const qn_emit_form qn_emit_op_quantize = {.why = "it reads real numbers; emitted code has none"};

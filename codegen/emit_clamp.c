@@ -9,8 +9,8 @@ emit_clip(qn_emitter *e, const qn_step *s, const void *args)
 	const char *symbol = qn_emit_open(e, s, "qn_clip_args", 0);
 
 	qn_emit_ints(&e->args, args,
-		"n\n"
-		"lo, hi\n");
+		     "n\n"
+		     "lo, hi\n");
 	qn_emit_close(e);
 	qn_emit_call(e, s, "qn_clip_s8", symbol, QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
 }

@@ -4,18 +4,17 @@
 #include "runtime/form_args.h"
 #include "codegen/sum.h"
 
-static const char fields[] =
-	"batch, in_h, in_w, in_c\n"
-	"out_h, out_w, out_c\n"
-	"k_h, k_w\n"
-	"stride_h, stride_w\n"
-	"dil_h, dil_w\n"
-	"pad_t, pad_l\n"
-	"groups\n"
-	"zi\n"
-	"zo, lo, hi\n"
-	"mode\n"
-	"mult_n\n";
+static const char fields[] = "batch, in_h, in_w, in_c\n"
+			     "out_h, out_w, out_c\n"
+			     "k_h, k_w\n"
+			     "stride_h, stride_w\n"
+			     "dil_h, dil_w\n"
+			     "pad_t, pad_l\n"
+			     "groups\n"
+			     "zi\n"
+			     "zo, lo, hi\n"
+			     "mode\n"
+			     "mult_n\n";
 
 static bool
 fuse_conv2d(void *args, const qn_requantize_args *r)

@@ -3,7 +3,7 @@
  * none of which is a step. */
 #include "codegen/emitter.h"
 
-#define OP(name, min_in, max_in, attrs, behaviour, family) \
+#define OP(name, min_in, max_in, attrs, behaviour, family)                                         \
 	extern const qn_emit_form qn_emit_op_##name;
 #include "ir/ops.def"
 #undef OP

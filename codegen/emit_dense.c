@@ -4,12 +4,11 @@
 #include "runtime/form_args.h"
 #include "codegen/sum.h"
 
-static const char fields[] =
-	"batch, in, out\n"
-	"zi, zw\n"
-	"zo, lo, hi\n"
-	"mode\n"
-	"mult_n\n";
+static const char fields[] = "batch, in, out\n"
+			     "zi, zw\n"
+			     "zo, lo, hi\n"
+			     "mode\n"
+			     "mult_n\n";
 
 static bool
 fuse_dense(void *args, const qn_requantize_args *r)

@@ -10,15 +10,15 @@ emit_add(qn_emitter *e, const qn_step *s, const void *args)
 	const char *symbol = qn_emit_open(e, s, "qn_add_args", 0);
 
 	qn_emit_ints(&e->args, args,
-		"dim[4], xs[4], ys[4]\n"
-		"zx, zy\n"
-		"zo, lo, hi\n"
-		"left\n"
-		"mx, shx\n"
-		"my, shy\n"
-		"mo, sho\n"
-		"mode\n"
-		"sub\n");
+		     "dim[4], xs[4], ys[4]\n"
+		     "zx, zy\n"
+		     "zo, lo, hi\n"
+		     "left\n"
+		     "mx, shx\n"
+		     "my, shy\n"
+		     "mo, sho\n"
+		     "mode\n"
+		     "sub\n");
 	qn_emit_close(e);
 	qn_emit_call(e, s, "qn_add_s8", symbol, QN_PLAIN_i8, 2, false, QN_PLAIN_i8);
 }
@@ -29,11 +29,11 @@ emit_mul(qn_emitter *e, const qn_step *s, const void *args)
 	const char *symbol = qn_emit_open(e, s, "qn_mul_args", 0);
 
 	qn_emit_ints(&e->args, args,
-		"dim[4], xs[4], ys[4]\n"
-		"zx, zy\n"
-		"zo, lo, hi\n"
-		"m, sh\n"
-		"mode\n");
+		     "dim[4], xs[4], ys[4]\n"
+		     "zx, zy\n"
+		     "zo, lo, hi\n"
+		     "m, sh\n"
+		     "mode\n");
 	qn_emit_close(e);
 	qn_emit_call(e, s, "qn_mul_s8", symbol, QN_PLAIN_i8, 2, false, QN_PLAIN_i8);
 }

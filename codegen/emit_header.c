@@ -25,7 +25,7 @@ port_of(const qn_emitter *e, bool input, size_t k)
 	const qn_node *n = qn_graph_node(g, id);
 
 	return (port){input ? "IN" : "OUT", input ? e->input[k] : e->output[k],
-		input ? n->name : g->output[k].name, n->type};
+		      input ? n->name : g->output[k].name, n->type};
 }
 
 static size_t
@@ -120,8 +120,10 @@ put_selftest(qn_emitter *e, qn_buf *b)
 	const char *name = e->plan->name;
 
 	qn_buff(b,
-		"/* Runs the samples of %s_selftest.c. 0: all agree; else nonzero, with the sample and\n"
-		" * the step that differ first. A step from %s_STEPS on is output *step - %s_STEPS;\n"
+		"/* Runs the samples of %s_selftest.c. 0: all agree; else nonzero, with the sample "
+		"and\n"
+		" * the step that differ first. A step from %s_STEPS on is output *step - "
+		"%s_STEPS;\n"
 		" * without %s_TRACE only outputs are compared. Not re-entrant. */\n"
 		"int %s_selftest(uint32_t *sample, uint32_t *step);\n\n",
 		name, e->macro, e->macro, e->macro, name);
@@ -152,8 +154,10 @@ qn_emit_header(qn_emitter *e, const qn_emit_opts *opts, bool selftest, qn_buf *b
 	put_struct(e, true, b);
 	put_struct(e, false, b);
 	qn_buff(b,
-		"/* Computes the outputs. scratch: %s_SCRATCH_BYTES bytes, aligned to %s_SCRATCH_ALIGN;\n"
-		" * its contents before do not matter and mean nothing after. Inputs, outputs and scratch\n"
+		"/* Computes the outputs. scratch: %s_SCRATCH_BYTES bytes, aligned to "
+		"%s_SCRATCH_ALIGN;\n"
+		" * its contents before do not matter and mean nothing after. Inputs, outputs and "
+		"scratch\n"
 		" * must not overlap. Re-entrant: all state is in the arguments. */\n"
 		"void %s_run(void *scratch, const %s_inputs *in, %s_outputs *out);\n\n",
 		macro, macro, name, name, name);

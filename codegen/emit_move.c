@@ -9,8 +9,8 @@ emit_transpose(qn_emitter *e, const qn_step *s, const void *args)
 	const char *symbol = qn_emit_open(e, s, "qn_transpose_args", 0);
 
 	qn_emit_ints(&e->args, args,
-		"rank, size\n"
-		"dim[6], stride[6]\n");
+		     "rank, size\n"
+		     "dim[6], stride[6]\n");
 	qn_emit_close(e);
 	qn_emit_call(e, s, "qn_transpose", symbol, QN_NPLAIN, 1, false, QN_NPLAIN);
 }
@@ -52,9 +52,9 @@ emit_pad(qn_emitter *e, const qn_step *s, const void *args)
 	const char *symbol = qn_emit_open(e, s, "qn_pad_args", 0);
 
 	qn_emit_ints(&e->args, args,
-		"rank\n"
-		"dim[6], before[6], after[6]\n"
-		"value\n");
+		     "rank\n"
+		     "dim[6], before[6], after[6]\n"
+		     "value\n");
 	qn_emit_close(e);
 	qn_emit_call(e, s, "qn_pad_s8", symbol, QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
 }

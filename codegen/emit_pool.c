@@ -12,12 +12,12 @@ emit_pool(qn_emitter *e, const qn_step *s, const void *args, const char *kernel)
 	if (p->k_h > e->window)
 		e->window = p->k_h;
 	qn_emit_ints(&e->args, p,
-		"batch, in_h, in_w, c\n"
-		"out_h, out_w\n"
-		"k_h, k_w\n"
-		"stride_h, stride_w\n"
-		"pad_t, pad_l\n"
-		"lo, hi\n");
+		     "batch, in_h, in_w, c\n"
+		     "out_h, out_w\n"
+		     "k_h, k_w\n"
+		     "stride_h, stride_w\n"
+		     "pad_t, pad_l\n"
+		     "lo, hi\n");
 	qn_emit_close(e);
 	qn_emit_call(e, s, kernel, symbol, QN_PLAIN_i8, 1, true, QN_PLAIN_i8);
 }
@@ -40,11 +40,11 @@ global_avg_pool(qn_emitter *e, const qn_step *s, const void *args)
 	const char *symbol = qn_emit_open(e, s, "qn_mean_args", 0);
 
 	qn_emit_ints(&e->args, args,
-		"outer, n, inner\n"
-		"zi\n"
-		"zo, lo, hi\n"
-		"m, sh\n"
-		"mode\n");
+		     "outer, n, inner\n"
+		     "zi\n"
+		     "zo, lo, hi\n"
+		     "m, sh\n"
+		     "mode\n");
 	qn_emit_close(e);
 	qn_emit_call(e, s, "qn_mean_s8", symbol, QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
 }

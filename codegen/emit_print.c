@@ -33,7 +33,8 @@ qn_emit_comment(qn_buf *b, const char *text)
 	for (p = text; *p != '\0'; p++) {
 		char last = p > text ? p[-1] : ' ';
 
-		if ((last == '*' && *p == '/') || (last == '/' && *p == '*') || (last == '?' && *p == '?'))
+		if ((last == '*' && *p == '/') || (last == '/' && *p == '*') ||
+		    (last == '?' && *p == '?'))
 			qn_buf_putc(b, ' ');
 		qn_buf_putc(b, *p >= ' ' && *p <= '~' && *p != '\\' ? *p : '?');
 	}

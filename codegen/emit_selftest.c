@@ -10,7 +10,7 @@
 /* "static const int8_t in_image[2][64] = {{…}, {…}};" */
 static void
 put_samples(qn_emitter *e, const char *prefix, const char *port, const qn_type *type,
-	size_t nsample, const void *const *data, size_t step, qn_buf *b)
+	    size_t nsample, const void *const *data, size_t step, qn_buf *b)
 {
 	size_t count = (size_t)qn_type_count(type), i;
 	qn_plain plain = qn_stored_plain(type);
@@ -19,7 +19,8 @@ put_samples(qn_emitter *e, const char *prefix, const char *port, const qn_type *
 		count);
 	for (i = 0; i < nsample; i++) {
 		qn_buf_puts(b, "\t{\n");
-		qn_emit_array(b, qn_tensor_view(e->arena, type, data[i * step]), count, plain, "\t\t");
+		qn_emit_array(b, qn_tensor_view(e->arena, type, data[i * step]), count, plain,
+			      "\t\t");
 		qn_buf_puts(b, "\t},\n");
 	}
 	qn_buf_puts(b, "};\n");
@@ -33,10 +34,10 @@ put_data(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 
 	for (k = 0; k < g->ninput; k++)
 		put_samples(e, "in", e->input[k], qn_graph_node(g, g->input[k])->type, t->nsample,
-			t->in + k, g->ninput, b);
+			    t->in + k, g->ninput, b);
 	for (k = 0; k < g->noutput; k++)
 		put_samples(e, "want", e->output[k], qn_graph_node(g, g->output[k].value)->type,
-			t->nsample, t->out + k, g->noutput, b);
+			    t->nsample, t->out + k, g->noutput, b);
 	for (k = 0; k < g->noutput; k++)
 		qn_buff(b, "static %s got_%s[%s_OUT_%s_LEN];\n",
 			qn_ctype(qn_stored_plain(qn_graph_node(g, g->output[k].value)->type)),
@@ -52,8 +53,8 @@ put_trace(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 	const qn_plan *p = e->plan;
 	size_t room = p->nstep > 0 ? p->nstep : 1, i, k; /* C has no empty arrays */
 
-	qn_buff(b, "#if defined(%s_TRACE)\nstatic const uint32_t want_crc[%zu][%zu] = {\n", e->macro,
-		t->nsample, room);
+	qn_buff(b, "#if defined(%s_TRACE)\nstatic const uint32_t want_crc[%zu][%zu] = {\n",
+		e->macro, t->nsample, room);
 	for (i = 0; i < t->nsample; i++) {
 		qn_buf_puts(b, p->nstep > 0 ? "\t{" : "\t{0");
 		for (k = 0; k < p->nstep; k++)
@@ -64,32 +65,31 @@ put_trace(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 	qn_buf_puts(b, "};\n/* Bytes of a code. */\n");
 	qn_buff(b, "static const uint8_t width[%zu] = {%s", room, p->nstep > 0 ? "" : "0");
 	for (k = 0; k < p->nstep; k++)
-		qn_buff(b, "%zu,",
-			qn_elem_bytes(qn_graph_node(e->g, p->step[k].node)->type->elem));
-	qn_buf_puts(b,
-		"};\n"
-		"static uint32_t at_sample, bad_step;\n\n"
-		"/* Bytes of codes in little-endian order, whatever the machine's is. */\n"
-		"static uint32_t\n"
-		"crc32_of(const uint8_t *data, uint32_t bytes, uint32_t size)\n"
-		"{\n"
-		"\tconst uint16_t one = 1;\n"
-		"\tuint8_t low;\n"
-		"\tuint32_t crc = 0xffffffffu, i, k;\n\n"
-		"\tmemcpy(&low, &one, 1);\n"
-		"\tfor (i = 0; i < bytes; i++) {\n"
-		"\t\tcrc ^= data[low == 1 ? i : i - i % size + size - 1 - i % size];\n"
-		"\t\tfor (k = 0; k < 8; k++)\n"
-		"\t\t\tcrc = crc >> 1 ^ (0xedb88320u & (0u - (crc & 1u)));\n"
-		"\t}\n"
-		"\treturn crc ^ 0xffffffffu;\n"
-		"}\n\n");
+		qn_buff(b, "%zu,", qn_elem_bytes(qn_graph_node(e->g, p->step[k].node)->type->elem));
+	qn_buf_puts(b, "};\n"
+		       "static uint32_t at_sample, bad_step;\n\n"
+		       "/* Bytes of codes in little-endian order, whatever the machine's is. */\n"
+		       "static uint32_t\n"
+		       "crc32_of(const uint8_t *data, uint32_t bytes, uint32_t size)\n"
+		       "{\n"
+		       "\tconst uint16_t one = 1;\n"
+		       "\tuint8_t low;\n"
+		       "\tuint32_t crc = 0xffffffffu, i, k;\n\n"
+		       "\tmemcpy(&low, &one, 1);\n"
+		       "\tfor (i = 0; i < bytes; i++) {\n"
+		       "\t\tcrc ^= data[low == 1 ? i : i - i % size + size - 1 - i % size];\n"
+		       "\t\tfor (k = 0; k < 8; k++)\n"
+		       "\t\t\tcrc = crc >> 1 ^ (0xedb88320u & (0u - (crc & 1u)));\n"
+		       "\t}\n"
+		       "\treturn crc ^ 0xffffffffu;\n"
+		       "}\n\n");
 	qn_buff(b,
 		"void\n"
 		"%s_trace(uint32_t step, const void *data, uint32_t bytes)\n"
 		"{\n"
 		"\tif (bad_step == %s_STEPS &&\n"
-		"\t    crc32_of((const uint8_t *)data, bytes, width[step]) != want_crc[at_sample][step])\n"
+		"\t    crc32_of((const uint8_t *)data, bytes, width[step]) != "
+		"want_crc[at_sample][step])\n"
 		"\t\tbad_step = step;\n"
 		"}\n"
 		"#endif\n\n",
@@ -104,7 +104,8 @@ put_outputs_check(qn_emitter *e, qn_buf *b)
 
 	qn_buf_puts(b, "static uint32_t\nbad_output(uint32_t i)\n{\n");
 	for (k = 0; k < e->g->noutput; k++)
-		qn_buff(b, "\tif (memcmp(got_%s, want_%s[i], sizeof(got_%s)) != 0)\n\t\treturn %zu;\n",
+		qn_buff(b,
+			"\tif (memcmp(got_%s, want_%s[i], sizeof(got_%s)) != 0)\n\t\treturn %zu;\n",
 			e->output[k], e->output[k], e->output[k], k);
 	if (k == 0)
 		qn_buf_puts(b, "\t(void)i;\n");
@@ -120,7 +121,8 @@ put_function(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 
 	qn_buff(b,
 		"int\n%s_selftest(uint32_t *sample, uint32_t *step)\n{\n"
-		"\tuint8_t *s = scratch + (%s_SCRATCH_ALIGN - (uintptr_t)scratch %% %s_SCRATCH_ALIGN);\n"
+		"\tuint8_t *s = scratch + (%s_SCRATCH_ALIGN - (uintptr_t)scratch %% "
+		"%s_SCRATCH_ALIGN);\n"
 		"\t%s_inputs in;\n\t%s_outputs out;\n\tuint32_t i, bad;\n\n",
 		name, macro, macro, name, name);
 	if (g->ninput == 0)
@@ -157,7 +159,8 @@ put_main(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 	qn_buff(b,
 		"};\n\nint\nmain(void)\n{\n\tuint32_t sample = 0, step = 0;\n\n"
 		"\tif (%s_selftest(&sample, &step) != 0) {\n"
-		"\t\tprintf(\"%s: sample %%lu: %%s differs\\n\", (unsigned long)sample, label[step]);\n"
+		"\t\tprintf(\"%s: sample %%lu: %%s differs\\n\", (unsigned long)sample, "
+		"label[step]);\n"
 		"\t\treturn 1;\n\t}\n"
 		"\tprintf(\"%s: self-test passed (%zu samples, %zu steps)\\n\");\n"
 		"\treturn 0;\n}\n#endif\n",
@@ -170,7 +173,8 @@ qn_emit_selftest(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 	qn_emit_notice(e, "_selftest.c", "samples and their results", b);
 	qn_buff(b,
 		" *\n"
-		" * With %s_TRACE defined here and for %s.c each step is checked, without it the outputs.\n"
+		" * With %s_TRACE defined here and for %s.c each step is checked, without it the "
+		"outputs.\n"
 		" * With %s_SELFTEST_MAIN defined this file is a program.\n */\n"
 		"#include \"%s.h\"\n\n#include <string.h>\n"
 		"#ifdef %s_SELFTEST_MAIN\n#include <stdio.h>\n#endif\n\n",

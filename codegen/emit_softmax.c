@@ -9,9 +9,9 @@ emit_softmax(qn_emitter *e, const qn_step *s, const void *args)
 	const char *symbol = qn_emit_open(e, s, "qn_softmax_args", 0);
 
 	qn_emit_ints(&e->args, args,
-		"rows, depth\n"
-		"m, left\n"
-		"diff_min\n");
+		     "rows, depth\n"
+		     "m, left\n"
+		     "diff_min\n");
 	qn_emit_close(e);
 	qn_emit_call(e, s, "qn_softmax_s8", symbol, QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
 }

@@ -37,7 +37,8 @@ put_externs(qn_emitter *e, qn_buf *b)
 	if (e->nconstant == 0)
 		return;
 	qn_buff(b,
-		"/* Constants, in %s_weights.c; define %s_WEIGHTS_ATTR to place them in a section. */\n"
+		"/* Constants, in %s_weights.c; define %s_WEIGHTS_ATTR to place them in a section. "
+		"*/\n"
 		"#ifndef %s_WEIGHTS_ATTR\n"
 		"#define %s_WEIGHTS_ATTR\n"
 		"#endif\n"
@@ -61,7 +62,9 @@ put_checks(qn_emitter *e, qn_buf *b)
 
 		if (s->alias != 0 || s->in_output)
 			continue;
-		qn_buff(b, "typedef char %s_scratch_fits_%s[%zu + %zu <= %s_SCRATCH_BYTES ? 1 : -1];\n",
+		qn_buff(b,
+			"typedef char %s_scratch_fits_%s[%zu + %zu <= %s_SCRATCH_BYTES ? 1 : "
+			"-1];\n",
 			p->name, s->name, s->offset, s->bytes, e->macro);
 	}
 }

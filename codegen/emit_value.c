@@ -34,7 +34,7 @@ qn_emit_constant(qn_emitter *e, const char *base, const char *note, const qn_ten
 	qn_buff(&b, "%s_%s", e->plan->name, qn_names_add(&e->names, base));
 	c.name = qn_buf_str(&b);
 	e->constant = qn_arena_grow(e->arena, e->constant, &e->constant_cap, e->nconstant + 1,
-		sizeof(*e->constant));
+				    sizeof(*e->constant));
 	e->constant[e->nconstant++] = c;
 	e->constant_bytes += x->bytes;
 	return c.name;
@@ -42,7 +42,7 @@ qn_emit_constant(qn_emitter *e, const char *base, const char *note, const qn_ten
 
 const char *
 qn_emit_table(qn_emitter *e, const qn_step *s, const char *what, qn_plain p, int64_t count,
-	const void *data)
+	      const void *data)
 {
 	qn_buf b;
 
@@ -50,7 +50,8 @@ qn_emit_table(qn_emitter *e, const qn_step *s, const char *what, qn_plain p, int
 		return NULL;
 	qn_buf_init(&b, e->arena);
 	qn_buff(&b, "%s_%s", s->name, what);
-	return qn_emit_constant(e, qn_buf_str(&b), qn_buf_str(&b),
+	return qn_emit_constant(
+		e, qn_buf_str(&b), qn_buf_str(&b),
 		qn_tensor_view(e->arena, qn_type_plain(&e->g->model->types, p, 1, &count), data));
 }
 
@@ -125,7 +126,8 @@ qn_emit_ref(qn_emitter *e, qn_id id, qn_plain as)
 {
 	qn_plain type;
 	bool writable;
-	const char *at = place_of(e, qn_value_root(e->plan->step, e->step_of, id), &type, &writable);
+	const char *at =
+		place_of(e, qn_value_root(e->plan->step, e->step_of, id), &type, &writable);
 	qn_buf b;
 
 	if (as == QN_NPLAIN || strcmp(qn_ctype(type), qn_ctype(as)) == 0)
@@ -140,7 +142,7 @@ qn_emit_ref(qn_emitter *e, qn_id id, qn_plain as)
 
 void
 qn_emit_call(qn_emitter *e, const qn_step *s, const char *kernel, const char *args, qn_plain in,
-	uint32_t nin, bool rows, qn_plain out)
+	     uint32_t nin, bool rows, qn_plain out)
 {
 	uint32_t j;
 

@@ -25,17 +25,17 @@ typedef struct qn_emitter {
 	const qn_plan *plan;
 	const qn_graph *g;
 	qn_arena *arena;
-	const char *macro;      /* plan->name in capitals: prefix of macros */
-	uint32_t content;       /* hash of the model */
-	qn_names names;         /* symbols without the prefix */
-	const char **input;     /* members of NAME_inputs */
-	const char **output;    /* members of NAME_outputs */
-	uint32_t *step_of;      /* qn_step_of */
-	qn_constant *constant;  /* in order of first use */
+	const char *macro;     /* plan->name in capitals: prefix of macros */
+	uint32_t content;      /* hash of the model */
+	qn_names names;        /* symbols without the prefix */
+	const char **input;    /* members of NAME_inputs */
+	const char **output;   /* members of NAME_outputs */
+	uint32_t *step_of;     /* qn_step_of */
+	qn_constant *constant; /* in order of first use */
 	size_t nconstant, constant_cap, constant_bytes;
-	qn_buf args;            /* argument structs */
-	qn_buf run;             /* the statements of NAME_run */
-	int64_t window;         /* most rows that a kernel looks at at once */
+	qn_buf args;    /* argument structs */
+	qn_buf run;     /* the statements of NAME_run */
+	int64_t window; /* most rows that a kernel looks at at once */
 	bool uses_scratch, uses_in;
 } qn_emitter;
 
@@ -94,7 +94,7 @@ void qn_emit_close(qn_emitter *e);
 const char *qn_emit_constant(qn_emitter *e, const char *base, const char *note, const qn_tensor *x);
 /* The same for a table of a kernel's arguments; NULL for NULL. */
 const char *qn_emit_table(qn_emitter *e, const qn_step *s, const char *what, qn_plain p,
-	int64_t count, const void *data);
+			  int64_t count, const void *data);
 /* The symbol of the constant that the step reads as operand j; NULL when the step has none. */
 const char *qn_emit_operand(qn_emitter *e, const qn_step *s, uint32_t j);
 /* Whether operand j is there and not a constant. */
@@ -104,7 +104,7 @@ const char *qn_emit_ref(qn_emitter *e, qn_id id, qn_plain as);
 /* Adds the statement KERNEL(&args, operand 0, …, result); rows: a window's row pointers stand
  * before the result. */
 void qn_emit_call(qn_emitter *e, const qn_step *s, const char *kernel, const char *args,
-	qn_plain in, uint32_t nin, bool rows, qn_plain out);
+		  qn_plain in, uint32_t nin, bool rows, qn_plain out);
 /* Adds statements for the outputs that no step writes. */
 void qn_emit_output_copies(qn_emitter *e);
 

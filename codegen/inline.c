@@ -22,7 +22,7 @@ typedef struct inliner {
 } inliner;
 
 static bool copy_nodes(inliner *s, const qn_graph *g, const char *prefix, const value *arg,
-	int depth, value *map);
+		       int depth, value *map);
 
 static bool
 is_flat(const qn_graph *g)
@@ -80,7 +80,8 @@ copy_call(inliner *s, const qn_node *n, const char *prefix, const value *map, in
 
 	for (i = 0; i < n->nin; i++)
 		arg[i] = map[n->in[i]];
-	if (!copy_nodes(s, callee, joined(s, prefix, joined(s, n->name, ".")), arg, depth + 1, inner))
+	if (!copy_nodes(s, callee, joined(s, prefix, joined(s, n->name, ".")), arg, depth + 1,
+			inner))
 		return false;
 	for (k = 0; k < callee->noutput; k++)
 		id[k] = inner[callee->output[k].value].id[0];
@@ -90,7 +91,7 @@ copy_call(inliner *s, const qn_node *n, const char *prefix, const value *map, in
 
 static bool
 copy_node(inliner *s, const qn_graph *g, qn_id from, const char *prefix, const value *arg,
-	int depth, value *map)
+	  int depth, value *map)
 {
 	const qn_node *n = qn_graph_node(g, from);
 	qn_node copy = *n;
@@ -122,12 +123,13 @@ copy_node(inliner *s, const qn_graph *g, qn_id from, const char *prefix, const v
 /* Copies all nodes of g; arg holds what its inputs stand for, NULL for the outermost graph. */
 static bool
 copy_nodes(inliner *s, const qn_graph *g, const char *prefix, const value *arg, int depth,
-	value *map)
+	   value *map)
 {
 	qn_id id;
 
 	if (depth > MAX_DEPTH || s->to->n > MAX_NODES) {
-		(void)qn_report(g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",
+		(void)qn_report(
+			g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",
 			"the calls of graph '%s' nest deeper than %d or make more than %d nodes; "
 			"emitted code has no calls",
 			g->name, (int)MAX_DEPTH, (int)MAX_NODES);
@@ -158,8 +160,9 @@ qn_graph_inline(const qn_graph *g, qn_arena *a, const qn_graph **out)
 
 		if (g->node[id].type->is_tuple)
 			return qn_report(g->model->env, QN_EUNSUPPORTED, "emit.unsupported",
-				qn_node_place(g, &g->node[id]),
-				"output '%s' is a tuple; return its fields", g->output[k].name);
+					 qn_node_place(g, &g->node[id]),
+					 "output '%s' is a tuple; return its fields",
+					 g->output[k].name);
 		qn_graph_output(s.to, g->output[k].name, map[id].id[0]);
 	}
 	*out = s.to;

@@ -78,7 +78,8 @@ qn_pieces_init(qn_pieces *p, qn_arena *arena)
 static bool
 is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
 }
 
 /* Past a comment or a literal that begins at s, s itself when none does. */

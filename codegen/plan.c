@@ -286,7 +286,8 @@ qn_plan_make(const qn_graph *g, const char *name, qn_arena *a, qn_plan **out)
 	plan->scratch_bytes = place_buffers(&p);
 	plan->lower_bound = lower_bound(&p);
 	if (plan->scratch_bytes > INT32_MAX)
-		return qn_report(g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",
+		return qn_report(
+			g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",
 			"the program needs %zu bytes of scratch memory; 2^31 - 1 are the limit",
 			plan->scratch_bytes);
 	set_offsets(&p);

@@ -56,8 +56,8 @@ static void
 unsupported(scheduler *s, const qn_node *n, const char *why)
 {
 	fail(s, qn_report(s->g->model->env, QN_EUNSUPPORTED, "emit.unsupported",
-		qn_node_place(s->g, n), "op %s of node '%s' cannot be emitted: %s",
-		qn_opinfo_get(n->op)->name, n->name, why));
+			  qn_node_place(s->g, n), "op %s of node '%s' cannot be emitted: %s",
+			  qn_opinfo_get(n->op)->name, n->name, why));
 }
 
 /* Reports what keeps a live node from being emitted, whatever its kernel says. */
@@ -72,10 +72,11 @@ check_node(scheduler *s, const qn_node *n)
 		unsupported(s, n, "its value is a tuple");
 	else if (qn_elem_is_float(n->type->elem))
 		fail(s, qn_report(s->g->model->env, QN_EUNSUPPORTED, "emit.float",
-			qn_node_place(s->g, n),
-			"node '%s' (op %s) has a value of a float type; emitted code is integers only: "
-			"quantize and legalize the graph first",
-			n->name, qn_opinfo_get(n->op)->name));
+				  qn_node_place(s->g, n),
+				  "node '%s' (op %s) has a value of a float type; emitted code is "
+				  "integers only: "
+				  "quantize and legalize the graph first",
+				  n->name, qn_opinfo_get(n->op)->name));
 	else if (qn_type_count(n->type) < 0)
 		unsupported(s, n, "its shape is not static");
 	else if (qn_type_count(n->type) == 0 || qn_type_bytes(n->type) > INT32_MAX)
@@ -96,8 +97,8 @@ prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 
 	if (f == NULL || f->prepare == NULL) {
 		qn_report(g->model->env, QN_EUNSUPPORTED, "emit.unsupported", qn_node_place(g, n),
-			"op %s of node '%s' cannot be emitted: it has no integer form",
-			qn_opinfo_get(n->op)->name, n->name);
+			  "op %s of node '%s' cannot be emitted: it has no integer form",
+			  qn_opinfo_get(n->op)->name, n->name);
 		return NULL;
 	}
 	return f->prepare(g, n, a);
@@ -178,7 +179,8 @@ qn_schedule_make(const qn_graph *g, qn_arena *a, qn_step **step, size_t *nstep)
 	qn_names_init(&s.names, a);
 	if (g->noutput == 0)
 		return qn_report(g->model->env, QN_EINVALID, "emit.outputs", "",
-			"graph '%s' has no outputs, so there is nothing to compute", g->name);
+				 "graph '%s' has no outputs, so there is nothing to compute",
+				 g->name);
 	count_uses(&s);
 	for (id = 1; id < g->n; id++)
 		if (s.uses[id] > 0)

@@ -7,8 +7,8 @@
 
 /* The steps of all nodes that an output needs, in node order; where results lie is not set yet.
  * Reports every node that cannot be emitted (emit.unsupported, emit.float, int.unsupported). */
-qn_status qn_schedule_make(const qn_graph *g, qn_arena *a, qn_step **step, size_t *nstep)
-	QN_MUST_CHECK;
+qn_status qn_schedule_make(const qn_graph *g, qn_arena *a, qn_step **step,
+			   size_t *nstep) QN_MUST_CHECK;
 
 /* The argument struct of a step's kernel, in arena a; of a fused group, with the fields of its
  * requantize set.  NULL after a report.  An alias has none. */

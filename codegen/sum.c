@@ -43,7 +43,7 @@ qn_emit_sum(qn_emitter *e, const qn_step *s, const void *args, const qn_sum *sum
 		qn_buff(&e->run, "\ta.w = %s;\n", qn_emit_ref(e, s->in[1], QN_PLAIN_i8));
 	}
 	qn_emit_call(e, s, sum->kernel, varies ? "a" : symbol, QN_PLAIN_i8, 1, sum->rows,
-		sum->codes ? QN_PLAIN_i8 : QN_PLAIN_i32);
+		     sum->codes ? QN_PLAIN_i8 : QN_PLAIN_i32);
 	if (varies)
 		qn_buf_puts(&e->run, "\t}\n");
 }

@@ -71,16 +71,20 @@ create(void *arg, qn_arena *scratch)
 	while (p < QN_NPLAIN && strcmp(qn_plain_table[p].name, c->dtype) != 0)
 		p++;
 	if (p == QN_NPLAIN)
-		return qn_report(&c->ctx->env, QN_EUSAGE, "array.dtype", "", "'%s' is no element type", c->dtype);
+		return qn_report(&c->ctx->env, QN_EUSAGE, "array.dtype", "",
+				 "'%s' is no element type", c->dtype);
 	if (c->rank < 0 || c->rank > QN_MAX_RANK)
-		return qn_report(&c->ctx->env, QN_EUSAGE, "array.rank", "", "rank %d is not within 0 and %d", c->rank, QN_MAX_RANK);
+		return qn_report(&c->ctx->env, QN_EUSAGE, "array.rank", "",
+				 "rank %d is not within 0 and %d", c->rank, QN_MAX_RANK);
 	for (int i = 0; i < c->rank; i++)
 		if (c->shape[i] < 0)
-			return qn_report(&c->ctx->env, QN_EUSAGE, "array.shape", "", "dimension %d is %lld", i, (long long)c->shape[i]);
+			return qn_report(&c->ctx->env, QN_EUSAGE, "array.shape", "",
+					 "dimension %d is %lld", i, (long long)c->shape[i]);
 	c->x = qn_array_alloc(c->ctx);
 	const qn_type *type = qn_type_plain(&c->x->types, p, c->rank, c->shape);
 	if (qn_type_count(type) < 0)
-		return qn_report(&c->ctx->env, QN_EUSAGE, "array.shape", "", "the array has more than 2^40 elements");
+		return qn_report(&c->ctx->env, QN_EUSAGE, "array.shape", "",
+				 "the array has more than 2^40 elements");
 	c->x->tensor = qn_tensor_of(&c->x->arena, type, c->data);
 	return QN_OK;
 }
@@ -118,7 +122,8 @@ qn_array_load(qn_ctx *ctx, const char *path, qn_array **out)
 }
 
 qn_status
-qn_array_new(qn_ctx *ctx, const char *dtype, int rank, const int64_t *shape, const void *data, qn_array **out)
+qn_array_new(qn_ctx *ctx, const char *dtype, int rank, const int64_t *shape, const void *data,
+	     qn_array **out)
 {
 	array_call c = {.ctx = ctx, .dtype = dtype, .rank = rank, .shape = shape, .data = data};
 

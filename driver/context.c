@@ -27,7 +27,10 @@ qn_open(const qn_config *config)
 
 	if (ctx == NULL)
 		return NULL;
-	*ctx = (qn_ctx){.env = {.alloc = alloc, .alloc_user = c->alloc_user, .log = c->log, .log_user = c->log_user}};
+	*ctx = (qn_ctx){.env = {.alloc = alloc,
+				.alloc_user = c->alloc_user,
+				.log = c->log,
+				.log_user = c->log_user}};
 	ctx->env.diags = &ctx->diags;
 	return ctx;
 }
@@ -113,7 +116,9 @@ qn_guard_model(qn_model *m, qn_guarded_fn *fn, void *arg)
 	qn_model_box *box = qn_box(m);
 
 	if (box->broken)
-		return qn_report(&box->ctx->env, QN_EUSAGE, "model.broken", "", "memory ran out while this model was changed; free it and load it again");
+		return qn_report(
+			&box->ctx->env, QN_EUSAGE, "model.broken", "",
+			"memory ran out while this model was changed; free it and load it again");
 	qn_status status = qn_guard(box->ctx, fn, arg);
 	box->broken = status == QN_ENOMEM;
 	return status;

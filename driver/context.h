@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* context.h - what stands behind the public handles, and the one door into the library.
  *
- * Every public function that allocates goes through qn_guard: it sets the place to which the arena jumps without memory, sets the floating-point environment to
- * the default, lends a scratch arena, and undoes all of that on every way out. */
+ * Every public function that allocates goes through qn_guard: it sets the place to which the
+ * arena jumps without memory, sets the floating-point environment to the default, lends a
+ * scratch arena, and undoes all of that on every way out. */
 #ifndef QN_DRIVER_CONTEXT_H
 #define QN_DRIVER_CONTEXT_H
 
@@ -24,7 +25,7 @@ struct qn_model_box {
 	qn_arena arena;
 	qn_ctx *ctx;
 	qn_model_box *next;
-	bool broken;         /* memory ran out in the middle of a change */
+	bool broken; /* memory ran out in the middle of a change */
 };
 
 struct qn_array {
@@ -44,7 +45,8 @@ qn_status qn_guard(qn_ctx *ctx, qn_guarded_fn *fn, void *arg);
 /* The same for a change of a model: refuses a broken one, and breaks it when memory runs out. */
 qn_status qn_guard_model(qn_model *m, qn_guarded_fn *fn, void *arg);
 
-/* A new array object of the context with empty content (call inside the door); its arena is set up. */
+/* A new array object of the context with empty content (call inside the door); its arena is set
+ * up. */
 struct qn_array *qn_array_alloc(qn_ctx *ctx);
 
 #endif

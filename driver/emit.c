@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit.c - integer model -> files in a folder: the C texts, the self-test's expectations from the interpreter, the report. */
+/* emit.c - integer model -> files in a folder: the C texts, the self-test's expectations from
+ * the interpreter, the report. */
 #include "codegen/emit.h"
 
 #include <string.h>
@@ -60,7 +61,8 @@ make_selftest(const emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest *ou
 		for (size_t k = 0; k < p->g->ninput; k++)
 			inputs[s * p->g->ninput + k] = qn_arena_copy(a, x[k]->data, x[k]->bytes);
 		for (size_t k = 0; k < p->g->noutput; k++)
-			outputs[s * p->g->noutput + k] = qn_arena_copy(a, qn_interp_output(in, k)->data, qn_interp_output(in, k)->bytes);
+			outputs[s * p->g->noutput + k] = qn_arena_copy(
+				a, qn_interp_output(in, k)->data, qn_interp_output(in, k)->bytes);
 	}
 	*out = (qn_selftest){n, inputs, outputs, crc};
 	return QN_OK;
@@ -77,11 +79,14 @@ file_name(qn_arena *a, const char *folder, const char *name, const char *suffix)
 }
 
 static qn_status
-check_budget(qn_env *env, const char *name, const char *id, const char *what, size_t have, size_t most)
+check_budget(qn_env *env, const char *name, const char *id, const char *what, size_t have,
+	     size_t most)
 {
 	if (most == 0 || have <= most)
 		return QN_OK;
-	return qn_report(env, QN_EBUDGET, id, name, "the model needs %zu bytes of %s, %zu more than the budget of %zu", have, what, have - most, most);
+	return qn_report(env, QN_EBUDGET, id, name,
+			 "the model needs %zu bytes of %s, %zu more than the budget of %zu", have,
+			 what, have - most, most);
 }
 
 /* Sizes for the caller, against the caller's budgets. */
@@ -90,14 +95,18 @@ measure(emit_call *c, const qn_plan *p)
 {
 	const qn_emit_options *o = c->opts;
 
-	c->info = (qn_emit_info){qn_arena_str(c->m->arena, p->name), p->scratch_bytes, p->lower_bound, p->weight_bytes, p->nstep};
-	qn_status scratch = check_budget(c->m->env, p->name, "budget.scratch", "scratch", p->scratch_bytes, o->max_scratch_bytes);
-	qn_status weights = check_budget(c->m->env, p->name, "budget.weights", "constants", p->weight_bytes, o->max_weight_bytes);
+	c->info = (qn_emit_info){qn_arena_str(c->m->arena, p->name), p->scratch_bytes,
+				 p->lower_bound, p->weight_bytes, p->nstep};
+	qn_status scratch = check_budget(c->m->env, p->name, "budget.scratch", "scratch",
+					 p->scratch_bytes, o->max_scratch_bytes);
+	qn_status weights = check_budget(c->m->env, p->name, "budget.weights", "constants",
+					 p->weight_bytes, o->max_weight_bytes);
 
 	return scratch != QN_OK ? scratch : weights;
 }
 
-/* The model by its JSON form, which is the same before and after it was saved in any form and read again (constants stand first there). */
+/* The model by its JSON form, which is the same before and after it was saved in any form and
+ * read again (constants stand first there). */
 static uint32_t
 content_hash(const qn_model *m, qn_arena *a)
 {
@@ -121,9 +130,12 @@ emit(void *arg, qn_arena *a)
 	qn_buf report;
 
 	if (c->m->stage != QN_STAGE_INTEGER)
-		return qn_report(c->m->env, QN_EINVALID, "emit.stage", c->m->name, "only an integer model can be emitted; this one is %s: compile it first",
-		                 qn_stage_names[c->m->stage]);
-	QN_TRY(qn_plan_make(qn_model_entry(c->m), c->opts->name != NULL ? c->opts->name : c->m->name, a, &plan));
+		return qn_report(
+			c->m->env, QN_EINVALID, "emit.stage", c->m->name,
+			"only an integer model can be emitted; this one is %s: compile it first",
+			qn_stage_names[c->m->stage]);
+	QN_TRY(qn_plan_make(qn_model_entry(c->m),
+			    c->opts->name != NULL ? c->opts->name : c->m->name, a, &plan));
 	QN_TRY(measure(c, plan));
 	if (c->opts->ntest > 0)
 		QN_TRY(make_selftest(c, plan, a, &test));
@@ -133,8 +145,11 @@ emit(void *arg, qn_arena *a)
 	qn_report_print(&report, c->m, plan, &opts);
 	for (size_t i = 0; i < QN_EMITTED_FILES; i++)
 		if (text[i].text != NULL)
-			files[n++] = (qn_file_out){file_name(a, c->folder, plan->name, text[i].suffix), text[i].text, text[i].n};
-	files[n++] = (qn_file_out){file_name(a, c->folder, plan->name, ".report.json"), report.data, report.n};
+			files[n++] =
+				(qn_file_out){file_name(a, c->folder, plan->name, text[i].suffix),
+					      text[i].text, text[i].n};
+	files[n++] = (qn_file_out){file_name(a, c->folder, plan->name, ".report.json"), report.data,
+				   report.n};
 	return qn_files_write(c->m->env, c->folder, n, files);
 }
 

@@ -36,7 +36,8 @@ stem(qn_arena *a, const char *path)
 	const char *base = qn_path_base(path);
 	const char *dot = strrchr(base, '.');
 
-	return qn_arena_strn(a, base, dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base));
+	return qn_arena_strn(a, base,
+			     dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base));
 }
 
 static qn_status
@@ -62,10 +63,13 @@ load(void *arg, qn_arena *scratch)
 		QN_TRY(qn_file_map(&box->arena, c->path, &text, &n));
 		QN_TRY(qn_model_parse(&box->m, c->path, text, n));
 	} else {
-		return qn_report(env, QN_EUSAGE, "model.format", c->path, "the format follows the name's end: .json (graph) or .qir (text form)");
+		return qn_report(
+			env, QN_EUSAGE, "model.format", c->path,
+			"the format follows the name's end: .json (graph) or .qir (text form)");
 	}
 	if (qn_model_entry(&box->m) == NULL)
-		return qn_report(env, QN_EINVALID, "model.empty", c->path, "the file holds no graph");
+		return qn_report(env, QN_EINVALID, "model.empty", c->path,
+				 "the file holds no graph");
 	return qn_model_verify(&box->m);
 }
 
@@ -223,9 +227,13 @@ save(void *arg, qn_arena *scratch)
 	qn_buf_init(&weights, scratch);
 	qn_buf_init(&name, scratch);
 	qn_buff(&name, "%s.safetensors", stem(scratch, c->path));
-	qn_json_print(&json, c->m, &(qn_json_opts){.weights_file = c->with_weights ? qn_buf_str(&name) : NULL}, &weights);
+	qn_json_print(&json, c->m,
+		      &(qn_json_opts){.weights_file = c->with_weights ? qn_buf_str(&name) : NULL},
+		      &weights);
 	files[0] = (qn_file_out){c->path, json.data, json.n};
-	files[1] = (qn_file_out){qn_path_join(scratch, qn_path_folder(scratch, c->path), qn_buf_str(&name)), weights.data, weights.n};
+	files[1] = (qn_file_out){
+		qn_path_join(scratch, qn_path_folder(scratch, c->path), qn_buf_str(&name)),
+		weights.data, weights.n};
 	return qn_files_write(c->m->env, NULL, c->with_weights ? 2 : 1, files);
 }
 

@@ -19,7 +19,8 @@ typedef struct pipeline {
 typedef struct pass_row {
 	const char *name;
 	const char *help;
-	qn_stage from;      /* the pass is part of the default sequence of models at this stage and before */
+	qn_stage
+		from; /* the pass is part of the default sequence of models at this stage and before */
 	qn_status (*run)(pipeline *p);
 } pass_row;
 
@@ -43,7 +44,8 @@ is_calibrated(const qn_model *m)
 	return m->types.nsymbol > 0;
 }
 
-/* The passes before quantize see one graph: functions of the model's own are inlined, composites are a sign that it is too late. */
+/* The passes before quantize see one graph: functions of the model's own are inlined, composites
+ * are a sign that it is too late. */
 static qn_status
 one_graph(pipeline *p, const char *pass)
 {
@@ -51,7 +53,10 @@ one_graph(pipeline *p, const char *pass)
 	qn_graph *copy;
 
 	if (is_partitioned(p->m))
-		return qn_report(p->m->env, QN_EINVALID, "pass.stage", p->m->name, "%s takes a graph that is not partitioned yet; the next pass is quantize", pass);
+		return qn_report(
+			p->m->env, QN_EINVALID, "pass.stage", p->m->name,
+			"%s takes a graph that is not partitioned yet; the next pass is quantize",
+			pass);
 	if (p->m->ngraph < 2)
 		return QN_OK;
 	QN_TRY(qn_graph_inline(qn_model_entry(p->m), p->m->arena, &flat));
@@ -78,7 +83,9 @@ static qn_status
 run_quantize(pipeline *p)
 {
 	QN_TRY(qn_quantize_model(p->m, &p->quant));
-	qn_model_record(p->m, "scheme=%s weights=%s", p->quant.scheme == QN_SCHEME_RFC ? "rfc" : "tflite", p->quant.per_tensor_weights ? "per-tensor" : "per-channel");
+	qn_model_record(p->m, "scheme=%s weights=%s",
+			p->quant.scheme == QN_SCHEME_RFC ? "rfc" : "tflite",
+			p->quant.per_tensor_weights ? "per-tensor" : "per-channel");
 	return QN_OK;
 }
 
@@ -89,13 +96,16 @@ record_calibration(pipeline *p, const qn_calib_opts *calib)
 	const qn_compile_opts *o = p->opts;
 
 	if (calib->method == QN_METHOD_PERCENTILE)
-		qn_model_record(p->m, "method=percentile percentile=%g", calib->percentile > 0 ? calib->percentile : 99.99);
+		qn_model_record(p->m, "method=percentile percentile=%g",
+				calib->percentile > 0 ? calib->percentile : 99.99);
 	else
 		qn_model_record(p->m, "method=minmax");
 	for (size_t i = 0; i < o->ncalib; i++) {
 		const qn_tensor *x = o->calib[i]->tensor;
 
-		qn_model_record(p->m, "calib=%s:%08x", o->calib_names != NULL ? o->calib_names[i] : "-", qn_crc32(0, x->data, x->bytes));
+		qn_model_record(p->m, "calib=%s:%08x",
+				o->calib_names != NULL ? o->calib_names[i] : "-",
+				qn_crc32(0, x->data, x->bytes));
 	}
 }
 
@@ -103,18 +113,22 @@ static qn_status
 run_calibrate(pipeline *p)
 {
 	const qn_compile_opts *o = p->opts;
-	qn_calib_opts calib = {.method = o->method == QN_PERCENTILE ? QN_METHOD_PERCENTILE : QN_METHOD_MINMAX, .percentile = o->percentile};
+	qn_calib_opts calib = {.method = o->method == QN_PERCENTILE ? QN_METHOD_PERCENTILE
+								    : QN_METHOD_MINMAX,
+			       .percentile = o->percentile};
 	const qn_tensor **array = QN_NEW(p->scratch, const qn_tensor *, o->ncalib);
 	const char **name = QN_NEW(p->scratch, const char *, o->ncalib);
 	qn_dataset *data = NULL;
-	bool again = is_calibrated(p->m); /* values that are there stay: then nothing new is recorded */
+	bool again =
+		is_calibrated(p->m); /* values that are there stay: then nothing new is recorded */
 
 	for (size_t i = 0; i < o->ncalib; i++) {
 		array[i] = o->calib[i]->tensor;
 		name[i] = o->calib_names != NULL ? o->calib_names[i] : "calibration data";
 	}
 	if (o->ncalib > 0)
-		QN_TRY(qn_dataset_arrays(qn_model_entry(p->m), p->scratch, o->ncalib, array, name, &data));
+		QN_TRY(qn_dataset_arrays(qn_model_entry(p->m), p->scratch, o->ncalib, array, name,
+					 &data));
 	QN_TRY(qn_calibrate_model(p->m, data, &calib));
 	if (!again)
 		record_calibration(p, &calib);
@@ -143,12 +157,18 @@ run_legalize(pipeline *p)
 
 static const pass_row passes[] = {
 	{"clean", "fold constants and batch norms", QN_STAGE_FLOAT, run_clean},
-	{"partition", "find what quantizer patterns match and put it into composites", QN_STAGE_FLOAT, run_partition},
-	{"quantize", "write composites with quantize and dequantize nodes of symbolic scales", QN_STAGE_FLOAT, run_quantize},
-	{"calibrate", "run the samples and give the symbols values", QN_STAGE_SYMBOLIC, run_calibrate},
+	{"partition", "find what quantizer patterns match and put it into composites",
+	 QN_STAGE_FLOAT, run_partition},
+	{"quantize", "write composites with quantize and dequantize nodes of symbolic scales",
+	 QN_STAGE_FLOAT, run_quantize},
+	{"calibrate", "run the samples and give the symbols values", QN_STAGE_SYMBOLIC,
+	 run_calibrate},
 	{"bind", "put the values into the types", QN_STAGE_SYMBOLIC, run_bind},
-	{"requantize", "melt dequantize/quantize pairs, so that values stay integer", QN_STAGE_CALIBRATED, run_requantize},
-	{"legalize", "make inputs and outputs integer, write codes into attributes, refuse what is float", QN_STAGE_CALIBRATED, run_legalize},
+	{"requantize", "melt dequantize/quantize pairs, so that values stay integer",
+	 QN_STAGE_CALIBRATED, run_requantize},
+	{"legalize",
+	 "make inputs and outputs integer, write codes into attributes, refuse what is float",
+	 QN_STAGE_CALIBRATED, run_legalize},
 };
 
 const char *
@@ -175,8 +195,10 @@ find(const char *name, size_t n)
 static qn_status
 unknown_pass(qn_env *env, const char *option, const char *name, size_t n)
 {
-	return qn_report(env, QN_EUSAGE, "pass.unknown", option, "'%.*s' is no pass; the passes are clean, partition, quantize, calibrate, bind, requantize, legalize", (int)n,
-	                 name);
+	return qn_report(env, QN_EUSAGE, "pass.unknown", option,
+			 "'%.*s' is no pass; the passes are clean, partition, quantize, calibrate, "
+			 "bind, requantize, legalize",
+			 (int)n, name);
 }
 
 static qn_status
@@ -203,7 +225,10 @@ run_pass(pipeline *p, const pass_row *pass)
 	qn_status status = pass->run(p);
 
 	if (status == QN_OK && qn_model_verify(m) != QN_OK)
-		status = qn_report(m->env, QN_EINTERNAL, "pass.verify", pass->name, "the pass '%s' left a graph that breaks the rules of its stage; this is a defect of Quern", pass->name);
+		status = qn_report(m->env, QN_EINTERNAL, "pass.verify", pass->name,
+				   "the pass '%s' left a graph that breaks the rules of its stage; "
+				   "this is a defect of Quern",
+				   pass->name);
 	if (status != QN_OK) {
 		memcpy(m->graph, graph, ngraph * sizeof *graph);
 		m->ngraph = ngraph;
@@ -232,7 +257,8 @@ default_sequence(pipeline *p, sequence *s)
 
 	s->pass = QN_NEW(p->scratch, const pass_row *, QN_COUNT(passes));
 	for (size_t i = 0; i < QN_COUNT(passes); i++)
-		if (p->m->stage <= passes[i].from && !(partitioned && i < 2) && !(calibrated && passes[i].run == run_calibrate))
+		if (p->m->stage <= passes[i].from && !(partitioned && i < 2) &&
+		    !(calibrated && passes[i].run == run_calibrate))
 			s->pass[s->n++] = &passes[i];
 }
 
@@ -265,8 +291,10 @@ position(pipeline *p, const sequence *s, const char *option, const char *name, s
 	for (*at = 0; *at < s->n; ++*at)
 		if (strcmp(s->pass[*at]->name, name) == 0)
 			return QN_OK;
-	return qn_report(p->m->env, QN_EUSAGE, "pass.absent", option, "the pass '%s' does not run here: %s", name,
-	                 p->opts->passes != NULL ? "it is not among the passes asked for" : "the model has it behind it");
+	return qn_report(p->m->env, QN_EUSAGE, "pass.absent", option,
+			 "the pass '%s' does not run here: %s", name,
+			 p->opts->passes != NULL ? "it is not among the passes asked for"
+						 : "the model has it behind it");
 }
 
 static qn_status
@@ -304,9 +332,11 @@ compile(void *arg, qn_arena *scratch)
 	const qn_compile_opts *o = c->opts;
 
 	p.quant.scheme = o->scheme == QN_RFC ? QN_SCHEME_RFC : QN_SCHEME_TFLITE;
-	p.quant.per_tensor_weights = o->weights == QN_WEIGHTS_PER_TENSOR || (o->weights == QN_WEIGHTS_DEFAULT && o->scheme == QN_RFC);
+	p.quant.per_tensor_weights = o->weights == QN_WEIGHTS_PER_TENSOR ||
+				     (o->weights == QN_WEIGHTS_DEFAULT && o->scheme == QN_RFC);
 	if (o->percentile != 0 && !(o->percentile > 50 && o->percentile <= 100))
-		return qn_report(c->m->env, QN_EUSAGE, "percentile.range", "percentile", "%g is not above 50 and up to 100", o->percentile);
+		return qn_report(c->m->env, QN_EUSAGE, "percentile.range", "percentile",
+				 "%g is not above 50 and up to 100", o->percentile);
 	if (c->m->stage != QN_STAGE_INTEGER && o->rounding != QN_ROUND_DEFAULT)
 		c->m->rounding = (int32_t)o->rounding - (int32_t)QN_ROUND_DOUBLE;
 	return run_sequence(&p);

@@ -70,11 +70,13 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_op
 	qn_json_put_i64(&o, "scratch_lower_bound", (int64_t)p->lower_bound);
 	qn_json_open(&o, "inputs", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < g->ninput; i++)
-		put_value(&o, qn_graph_node(g, g->input[i])->name, qn_graph_node(g, g->input[i])->type, b->arena);
+		put_value(&o, qn_graph_node(g, g->input[i])->name,
+			  qn_graph_node(g, g->input[i])->type, b->arena);
 	qn_json_close(&o);
 	qn_json_open(&o, "outputs", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < g->noutput; i++)
-		put_value(&o, g->output[i].name, qn_graph_node(g, g->output[i].value)->type, b->arena);
+		put_value(&o, g->output[i].name, qn_graph_node(g, g->output[i].value)->type,
+			  b->arena);
 	qn_json_close(&o);
 	qn_json_open(&o, "steps", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < p->nstep; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.h - NAME.report.json: what was compiled, into how many bytes, step by step (docs/report.md). */
+/* report.h - NAME.report.json: what was compiled, into how many bytes, step by step
+ * (docs/report.md). */
 #ifndef QN_DRIVER_REPORT_H
 #define QN_DRIVER_REPORT_H
 

@@ -11,7 +11,8 @@ codes_for(const qn_graph *g, const qn_node *in, const qn_tensor *x, qn_arena *a)
 {
 	qn_types *t = &g->model->types;
 
-	if (!qn_elem_is_quant(in->type->elem) || in->type->elem->kind != QN_ELEM_UNIFORM || in->type->elem->gran != QN_PER_TENSOR ||
+	if (!qn_elem_is_quant(in->type->elem) || in->type->elem->kind != QN_ELEM_UNIFORM ||
+	    in->type->elem->gran != QN_PER_TENSOR ||
 	    (x->type->elem->plain != QN_PLAIN_f32 && x->type->elem->plain != QN_PLAIN_f64))
 		return x;
 	const qn_type *real = qn_type_plain(t, QN_PLAIN_f32, x->type->rank, x->type->dim);
@@ -20,7 +21,8 @@ codes_for(const qn_graph *g, const qn_node *in, const qn_tensor *x, qn_arena *a)
 }
 
 qn_status
-qn_samples_for(const qn_graph *g, qn_arena *a, size_t n, qn_array *const *in, const char *const *names, qn_dataset **out)
+qn_samples_for(const qn_graph *g, qn_arena *a, size_t n, qn_array *const *in,
+	       const char *const *names, qn_dataset **out)
 {
 	const qn_tensor **x = QN_NEW(a, const qn_tensor *, n);
 	const char **name = QN_NEW(a, const char *, n);
@@ -28,7 +30,8 @@ qn_samples_for(const qn_graph *g, qn_arena *a, size_t n, qn_array *const *in, co
 	for (size_t i = 0; i < n; i++) {
 		name[i] = names != NULL ? names[i] : in[i]->name;
 		x[i] = in[i]->tensor;
-		QN_TRY(qn_samples_finite(g->model->env, x[i], name[i])); /* a code of NaN would be a zero point */
+		QN_TRY(qn_samples_finite(g->model->env, x[i],
+					 name[i])); /* a code of NaN would be a zero point */
 		if (i < g->ninput)
 			x[i] = codes_for(g, qn_graph_node(g, g->input[i]), x[i], a);
 	}
@@ -53,10 +56,12 @@ check_stage(const qn_model *m)
 	if (m->stage != QN_STAGE_SYMBOLIC || m->types.nsymbol == 0)
 		return QN_OK;
 	return qn_report(m->env, QN_EINVALID, "run.stage", m->name,
-	                 "a symbolic model cannot be run, its scales are no numbers yet; run the passes calibrate (which needs samples) and bind first");
+			 "a symbolic model cannot be run, its scales are no numbers yet; run the "
+			 "passes calibrate (which needs samples) and bind first");
 }
 
-/* The type of all results of output k: dimension 0 counts samples.  NULL when the output's dimension 0 is not the batch. */
+/* The type of all results of output k: dimension 0 counts samples.  NULL when the output's
+ * dimension 0 is not the batch. */
 static const qn_type *
 result_type(qn_types *t, const qn_type *one, qn_plain plain, const qn_dataset *d)
 {
@@ -79,10 +84,16 @@ make_results(run_call *c, const qn_graph *g, const qn_dataset *d, void **data)
 
 		c->out[k] = x;
 		if (one->is_tuple)
-			return qn_report(c->m->env, QN_EUNSUPPORTED, "run.tuple", g->output[k].name, "output '%s' is a tuple; make its fields outputs", g->output[k].name);
-		const qn_type *type = result_type(&x->types, one, real ? QN_PLAIN_f32 : one->elem->plain, d);
+			return qn_report(c->m->env, QN_EUNSUPPORTED, "run.tuple", g->output[k].name,
+					 "output '%s' is a tuple; make its fields outputs",
+					 g->output[k].name);
+		const qn_type *type =
+			result_type(&x->types, one, real ? QN_PLAIN_f32 : one->elem->plain, d);
 		if (type == NULL)
-			return qn_report(c->m->env, QN_EUNSUPPORTED, "run.batch", g->output[k].name, "dimension 0 of output '%s' is not the batch of the inputs", g->output[k].name);
+			return qn_report(
+				c->m->env, QN_EUNSUPPORTED, "run.batch", g->output[k].name,
+				"dimension 0 of output '%s' is not the batch of the inputs",
+				g->output[k].name);
 		x->tensor = qn_tensor_new(&x->arena, type, &data[k]);
 	}
 	return QN_OK;
@@ -90,14 +101,17 @@ make_results(run_call *c, const qn_graph *g, const qn_dataset *d, void **data)
 
 /* Stores batch i of output k. */
 static void
-store(run_call *c, const qn_graph *g, size_t k, size_t i, const qn_tensor *y, void *data, qn_arena *scratch)
+store(run_call *c, const qn_graph *g, size_t k, size_t i, const qn_tensor *y, void *data,
+      qn_arena *scratch)
 {
 	const qn_tensor *v = y;
 
 	if (c->real != 0 && qn_elem_is_quant(y->type->elem)) {
 		qn_types *t = &g->model->types;
 
-		v = qn_tensor_dequantize(t, scratch, y, qn_type_with_elem(t, y->type, qn_elem_plain(t, QN_PLAIN_f32)));
+		v = qn_tensor_dequantize(
+			t, scratch, y,
+			qn_type_with_elem(t, y->type, qn_elem_plain(t, QN_PLAIN_f32)));
 	}
 	(void)k;
 	memcpy((char *)data + i * v->bytes, v->data, v->bytes);
@@ -113,7 +127,8 @@ run(void *arg, qn_arena *scratch)
 	qn_interp *in;
 
 	if (c->nout != g->noutput)
-		return qn_report(c->m->env, QN_EUSAGE, "run.outputs", g->name, "the model has %zu outputs, not %zu", g->noutput, c->nout);
+		return qn_report(c->m->env, QN_EUSAGE, "run.outputs", g->name,
+				 "the model has %zu outputs, not %zu", g->noutput, c->nout);
 	QN_TRY(check_stage(c->m));
 	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
 	QN_TRY(qn_interp_new(g, scratch, &in));
@@ -153,20 +168,27 @@ check_labels(const run_call *c, const qn_dataset *d, const qn_type *one)
 	int64_t n = qn_type_count(labels->type);
 	int64_t classes = qn_type_count(one) / one->dim[0];
 
-	if (qn_plain_table[labels->type->elem->plain].is_float || n != (int64_t)(d->nbatch * d->batch))
-		return qn_report(c->m->env, QN_EINVALID, "data.labels", name, "%lld labels of %s for %zu samples; one integer a sample is needed", (long long)n,
-		                 qn_plain_table[labels->type->elem->plain].name, d->nbatch * d->batch);
+	if (qn_plain_table[labels->type->elem->plain].is_float ||
+	    n != (int64_t)(d->nbatch * d->batch))
+		return qn_report(
+			c->m->env, QN_EINVALID, "data.labels", name,
+			"%lld labels of %s for %zu samples; one integer a sample is needed",
+			(long long)n, qn_plain_table[labels->type->elem->plain].name,
+			d->nbatch * d->batch);
 	for (int64_t i = 0; i < n; i++) {
 		int64_t label = qn_tensor_i64(labels, i);
 
 		if (label < 0 || label >= classes)
-			return qn_report(c->m->env, QN_EINVALID, "data.labels", name, "sample %lld has label %lld, but the output has %lld classes, counted from 0",
-			                 (long long)i, (long long)label, (long long)classes);
+			return qn_report(c->m->env, QN_EINVALID, "data.labels", name,
+					 "sample %lld has label %lld, but the output has %lld "
+					 "classes, counted from 0",
+					 (long long)i, (long long)label, (long long)classes);
 	}
 	return QN_OK;
 }
 
-/* Counts rows of y (the first dim is the batch) whose largest element, the first of equal ones, is the label. */
+/* Counts rows of y (the first dim is the batch) whose largest element, the first of equal ones,
+ * is the label. */
 static uint64_t
 count_correct(const qn_tensor *y, const qn_tensor *labels, int64_t first)
 {
@@ -197,7 +219,8 @@ evaluate(void *arg, qn_arena *scratch)
 	QN_TRY(check_stage(c->m));
 	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
 	if (one->is_tuple || one->rank < 2 || one->dim[0] != (int64_t)d->batch)
-		return qn_report(c->m->env, QN_EUNSUPPORTED, "eval.output", g->output[0].name, "the first output is no [batch, classes] tensor");
+		return qn_report(c->m->env, QN_EUNSUPPORTED, "eval.output", g->output[0].name,
+				 "the first output is no [batch, classes] tensor");
 	QN_TRY(check_labels(c, d, one));
 	QN_TRY(qn_interp_new(g, scratch, &in));
 	for (size_t i = 0; i < d->nbatch; i++) {
@@ -205,7 +228,8 @@ evaluate(void *arg, qn_arena *scratch)
 
 		QN_TRY(d->get(d, i, &x));
 		QN_TRY(qn_interp_run(in, x, NULL, NULL));
-		c->accuracy.correct += count_correct(qn_interp_output(in, 0), c->labels->tensor, (int64_t)(i * d->batch));
+		c->accuracy.correct += count_correct(qn_interp_output(in, 0), c->labels->tensor,
+						     (int64_t)(i * d->batch));
 		c->accuracy.samples += d->batch;
 	}
 	return QN_OK;

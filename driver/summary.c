@@ -15,7 +15,8 @@ qn_node_macs(const qn_graph *g, const qn_node *n)
 
 	if (out < 0 || weights < 0 || w->rank < 1 || w->dim[0] == 0)
 		return 0;
-	return (uint64_t)out * (uint64_t)(weights / w->dim[0]); /* each output sums one slice of the weights */
+	return (uint64_t)out *
+	       (uint64_t)(weights / w->dim[0]); /* each output sums one slice of the weights */
 }
 
 static void
@@ -99,7 +100,8 @@ qn_summary_print(qn_buf *b, const qn_model *m)
 		qn_type_print(b, qn_graph_node(g, g->output[i].value)->type);
 		qn_buf_putc(b, '\n');
 	}
-	qn_buff(b, "parameters   %llu (%llu bytes)\n", (unsigned long long)info.parameters, (unsigned long long)info.constant_bytes);
+	qn_buff(b, "parameters   %llu (%llu bytes)\n", (unsigned long long)info.parameters,
+		(unsigned long long)info.constant_bytes);
 	qn_buff(b, "MACs         %llu\n", (unsigned long long)info.macs);
 	qn_buf_puts(b, "nodes        ");
 	qn_summary_kinds(b, m);

@@ -5,13 +5,15 @@
 
 #include "ir/graph.h"
 
-/* Multiplications of a node for one run: conv2d, dense; 0 for others and for shapes that are not static. */
+/* Multiplications of a node for one run: conv2d, dense; 0 for others and for shapes that are not
+ * static. */
 uint64_t qn_node_macs(const qn_graph *g, const qn_node *n);
 
 /* Nodes by kind in the order of the op table: "conv2d 4, dense 1". */
 void qn_summary_kinds(qn_buf *b, const qn_model *m);
 
-/* A line for the model, a line for each input and output, sizes, nodes by kind, then a line a node. */
+/* A line for the model, a line for each input and output, sizes, nodes by kind, then a line a
+ * node. */
 void qn_summary_print(qn_buf *b, const qn_model *m);
 
 #endif

@@ -4,8 +4,9 @@
  *   out/net.c     ──write──▶ out/net.c.tmp-0 ──fsync──▶ ┐
  *   out/net.h     ──write──▶ out/net.h.tmp-0 ──fsync──▶ ┴ all written? ──rename──▶ out/net.c, out/net.h
  *
- * A reader sees the old file or the new one, never half of one.  When anything fails the temporary files are removed.
- * Memory is asked for before the first file is opened, so that running out of it cannot leave a descriptor behind. */
+ * A reader sees the old file or the new one, never half of one.  When anything fails the
+ * temporary files are removed. Memory is asked for before the first file is opened, so that
+ * running out of it cannot leave a descriptor behind. */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700
 #endif
@@ -254,7 +255,8 @@ qn_files_write(qn_env *env, const char *folder, size_t n, const qn_file_out *fil
 	qn_arena a;
 	volatile qn_status status = QN_ENOMEM;
 
-	/* The arena is this function's own, so the jump of an allocation is caught here and goes on after the release. */
+	/* The arena is this function's own, so the jump of an allocation is caught here and goes
+	 * on after the release. */
 	qn_arena_init(&a, env);
 	env->oom = &here;
 	if (setjmp(here) == 0)

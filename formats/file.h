@@ -5,23 +5,27 @@
 
 #include "ir/arena.h"
 
-/* Maps a file; unmapped when the arena is released.  An empty file gives a pointer to nothing and 0.  Errors (QN_EIO): file.open, file.read with the
- * system's reason. */
+/* Maps a file; unmapped when the arena is released.  An empty file gives a pointer to nothing
+ * and 0.  Errors (QN_EIO): file.open, file.read with the system's reason. */
 qn_status qn_file_map(qn_arena *a, const char *path, const char **data, size_t *n) QN_MUST_CHECK;
 
-/* Links are followed; a device or a pipe is written as it is.  Writes path.tmp-<n>, flushes it, and renames it to path; on failure removes it and reports file.write with path and reason. */
+/* Links are followed; a device or a pipe is written as it is.  Writes path.tmp-<n>, flushes it,
+ * and renames it to path; on failure removes it and reports file.write with path and reason. */
 qn_status qn_file_write(qn_env *env, const char *path, const void *data, size_t n) QN_MUST_CHECK;
 
-/* Several files that appear together: all are written under temporary names before the first is renamed.  folder (NULL: none) is made first if it is not
- * there, its parents are not (file.mkdir); it goes again when the files cannot be written. */
+/* Several files that appear together: all are written under temporary names before the first is
+ * renamed.  folder (NULL: none) is made first if it is not there, its parents are not
+ * (file.mkdir); it goes again when the files cannot be written. */
 typedef struct qn_file_out {
 	const char *path;
 	const void *data;
 	size_t n;
 } qn_file_out;
-qn_status qn_files_write(qn_env *env, const char *folder, size_t n, const qn_file_out *files) QN_MUST_CHECK;
+qn_status qn_files_write(qn_env *env, const char *folder, size_t n,
+			 const qn_file_out *files) QN_MUST_CHECK;
 
-/* The folder part of path with its '/', "" when there is none; the last part; path relative to a folder. In arena a. */
+/* The folder part of path with its '/', "" when there is none; the last part; path relative to a
+ * folder. In arena a. */
 const char *qn_path_folder(qn_arena *a, const char *path);
 const char *qn_path_base(const char *path);
 const char *qn_path_join(qn_arena *a, const char *folder, const char *name);

@@ -73,7 +73,8 @@ known_names(qn_json_reader *r, const qn_attr_set_info *set)
 }
 
 bool
-qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn_opinfo *op, qn_attrs *out)
+qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn_opinfo *op,
+	      qn_attrs *out)
 {
 	const qn_attr_set_info *set = &qn_attr_set_table[op->attrs];
 	bool ok = true;
@@ -84,14 +85,17 @@ qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn
 		const qn_json *value = v != NULL ? qn_json_find(v, info->name) : NULL;
 
 		if (value == NULL && info->default_text[0] == '\0') {
-			qn_json_error(r, v != NULL ? v : node, "attr.missing", "%s needs the attribute \"%s\" (%s)", op->name, info->name,
+			qn_json_error(r, v != NULL ? v : node, "attr.missing",
+				      "%s needs the attribute \"%s\" (%s)", op->name, info->name,
 				      kind_texts[info->kind]);
 			ok = false;
 		} else if (value != NULL && !read_value(info, value, out)) {
 			bool fixed = info->kind == QN_ATTR_INTS;
 
-			qn_json_error(r, value, "attr.value", fixed ? "%s of %s must be %s of length %u" : "%s of %s must be %s", info->name, op->name,
-				      kind_texts[info->kind], info->length);
+			qn_json_error(r, value, "attr.value",
+				      fixed ? "%s of %s must be %s of length %u"
+					    : "%s of %s must be %s",
+				      info->name, op->name, kind_texts[info->kind], info->length);
 			ok = false;
 		}
 	}
@@ -101,7 +105,9 @@ qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn
 		while (k < set->nattr && strcmp(set->attr[k].name, v->child[i].key) != 0)
 			k++;
 		if (k == set->nattr && v->child[i].key[0] != '_') {
-			qn_json_error(r, &v->child[i], "attr.unknown", "%s has no attribute \"%s\"; known: %s", op->name, v->child[i].key, known_names(r, set));
+			qn_json_error(r, &v->child[i], "attr.unknown",
+				      "%s has no attribute \"%s\"; known: %s", op->name,
+				      v->child[i].key, known_names(r, set));
 			ok = false;
 		}
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_const.c - constants of a model file: numbers in the file itself, or a tensor in a file beside it.
+/* json_const.c - constants of a model file: numbers in the file itself, or a tensor in a file
+ * beside it.
  *
  *   {"type": "tensor<2xf32>", "data": [0.5, -1]}
  *   {"file": "digits.safetensors", "tensor": "conv1.w"}          the type comes from the file
@@ -23,7 +24,8 @@ typedef struct source {
 
 /* ---- values ---- */
 
-/* The codes that an element type allows; u64: those up to INT64_MAX, the rest is checked by its reader. */
+/* The codes that an element type allows; u64: those up to INT64_MAX, the rest is checked by its
+ * reader. */
 static void
 code_range(const qn_elem *e, int64_t *lo, int64_t *hi)
 {
@@ -66,14 +68,19 @@ error_code(qn_json_reader *r, const qn_json *v, const qn_elem *e, const char *na
 	int64_t hi = 0;
 
 	code_range(e, &lo, &hi);
-	qn_json_error(r, v, "tensor.range", "element %lld of \"%s\" is no integer from %lld to %lld%s", index, name, (long long)lo, (long long)hi,
+	qn_json_error(r, v, "tensor.range",
+		      "element %lld of \"%s\" is no integer from %lld to %lld%s", index, name,
+		      (long long)lo, (long long)hi,
 		      hi == INT64_MAX ? "; beyond 2^53 write it as a string" : "");
 }
 
 static void
-error_nonfinite(qn_json_reader *r, const qn_json *v, const char *name, const qn_tensor *x, int64_t index)
+error_nonfinite(qn_json_reader *r, const qn_json *v, const char *name, const qn_tensor *x,
+		int64_t index)
 {
-	qn_json_error(r, v, "tensor.nonfinite", "element %lld of \"%s\" is %g in its type; weights must be finite", (long long)index, name, qn_tensor_f64(x, index));
+	qn_json_error(r, v, "tensor.nonfinite",
+		      "element %lld of \"%s\" is %g in its type; weights must be finite",
+		      (long long)index, name, qn_tensor_f64(x, index));
 }
 
 static const qn_tensor *
@@ -84,11 +91,14 @@ read_inline(qn_json_reader *r, const qn_json *v, const qn_json *data, const qn_t
 	void *bytes = NULL;
 
 	if (count < 0 || type->elem->kind == QN_ELEM_CALIBRATED) {
-		qn_json_error(r, v, "tensor.type", "the type of a constant must be a tensor of static shape whose elements are stored");
+		qn_json_error(r, v, "tensor.type",
+			      "the type of a constant must be a tensor of static shape whose "
+			      "elements are stored");
 		return NULL;
 	}
 	if ((uint64_t)count != data->n) {
-		qn_json_error(r, data, "tensor.size", "\"%s\" has %zu numbers; its type needs %lld", v->key, data->n, (long long)count);
+		qn_json_error(r, data, "tensor.size", "\"%s\" has %zu numbers; its type needs %lld",
+			      v->key, data->n, (long long)count);
 		return NULL;
 	}
 	qn_tensor *x = qn_tensor_new(r->m->arena, type, &bytes);
@@ -97,7 +107,8 @@ read_inline(qn_json_reader *r, const qn_json *v, const qn_json *data, const qn_t
 		double value = 0;
 
 		if (real && !qn_json_f64(item, &value)) {
-			qn_json_error(r, item, "json.kind", "element %lld of \"%s\" is no number", (long long)i, v->key);
+			qn_json_error(r, item, "json.kind", "element %lld of \"%s\" is no number",
+				      (long long)i, v->key);
 			return NULL;
 		}
 		if (real) {
@@ -151,19 +162,25 @@ open_source(qn_json_reader *r, const qn_json *v)
 	if (s != NULL)
 		return s;
 	if (!is_plain_path(name) || (!safetensors && !ends_with(name, ".npy"))) {
-		qn_json_error(r, v, "tensor.path", "\"%s\" is no name of a .safetensors or .npy file below the model's folder, such as weights/net.safetensors",
+		qn_json_error(r, v, "tensor.path",
+			      "\"%s\" is no name of a .safetensors or .npy file below the model's "
+			      "folder, such as weights/net.safetensors",
 			      name);
 		return NULL;
 	}
 	if (r->folder == NULL) {
-		qn_json_error(r, v, "tensor.path", "\"%s\": this model was read from memory and has no folder; write its data inline", name);
+		qn_json_error(r, v, "tensor.path",
+			      "\"%s\": this model was read from memory and has no folder; write "
+			      "its data inline",
+			      name);
 		return NULL;
 	}
 	s = QN_NEW(r->tmp, source, 1);
 	qn_map_puts(&r->files, name, s);
 	const char *path = qn_path_join(r->tmp, r->folder, name);
 	qn_status status =
-		safetensors ? qn_safetensors_open(&r->m->types, r->m->arena, path, &s->safetensors) : qn_npy_read(&r->m->types, r->m->arena, path, &s->npy);
+		safetensors ? qn_safetensors_open(&r->m->types, r->m->arena, path, &s->safetensors)
+			    : qn_npy_read(&r->m->types, r->m->arena, path, &s->npy);
 	if (status != QN_OK)
 		*s = (source){0};
 	return s;
@@ -181,16 +198,19 @@ find_tensor(qn_json_reader *r, const qn_json *v, const qn_json *file)
 		return NULL;
 	if (s->npy != NULL) {
 		if (name != NULL)
-			qn_json_error(r, name, "json.key.unknown", "an .npy file holds one tensor; drop \"tensor\"");
+			qn_json_error(r, name, "json.key.unknown",
+				      "an .npy file holds one tensor; drop \"tensor\"");
 		return name == NULL ? s->npy : NULL;
 	}
 	if (name == NULL) {
-		qn_json_error(r, v, "json.key.missing", "the key \"tensor\" (a name in %s) is missing", file->string);
+		qn_json_error(r, v, "json.key.missing",
+			      "the key \"tensor\" (a name in %s) is missing", file->string);
 		return NULL;
 	}
 	const qn_tensor *x = qn_safetensors_find(s->safetensors, name->string);
 	if (x == NULL)
-		qn_json_error(r, name, "tensor.missing", "%s has no tensor \"%s\"", file->string, name->string);
+		qn_json_error(r, name, "tensor.missing", "%s has no tensor \"%s\"", file->string,
+			      name->string);
 	return x;
 }
 
@@ -241,12 +261,14 @@ read_file(qn_json_reader *r, const qn_json *v, const qn_json *file, const qn_typ
 	if (x == NULL)
 		return NULL;
 	if (type != NULL &&
-	    (type->is_tuple || type->elem->kind == QN_ELEM_CALIBRATED || qn_dtype_of(type->elem) != x->type->elem->plain || !same_shape(type, x->type))) {
+	    (type->is_tuple || type->elem->kind == QN_ELEM_CALIBRATED ||
+	     qn_dtype_of(type->elem) != x->type->elem->plain || !same_shape(type, x->type))) {
 		qn_buf have;
 
 		qn_buf_init(&have, r->tmp);
 		qn_type_print(&have, x->type);
-		qn_json_error(r, v, "tensor.type", "the type does not agree with the file's %s", qn_buf_str(&have));
+		qn_json_error(r, v, "tensor.type", "the type does not agree with the file's %s",
+			      qn_buf_str(&have));
 		return NULL;
 	}
 	if (type != NULL)
@@ -264,16 +286,22 @@ qn_json_const(qn_json_reader *r, const qn_json *v)
 	qn_json_only(&r->doc, v, QN_COUNT(keys), keys);
 	const qn_json *data = qn_json_find(v, "data");
 	const qn_json *file = qn_json_find(v, "file");
-	const qn_json *text = data != NULL ? qn_json_need(&r->doc, v, "type", QN_JSON_STRING) : qn_json_find(v, "type");
-	const qn_type *type = text != NULL && qn_json_is(&r->doc, text, QN_JSON_STRING) ? qn_json_type(r, text) : NULL;
+	const qn_json *text = data != NULL ? qn_json_need(&r->doc, v, "type", QN_JSON_STRING)
+					   : qn_json_find(v, "type");
+	const qn_type *type = text != NULL && qn_json_is(&r->doc, text, QN_JSON_STRING)
+				      ? qn_json_type(r, text)
+				      : NULL;
 
 	if ((data == NULL) == (file == NULL)) {
-		qn_json_error(r, v, data == NULL ? "json.key.missing" : "json.key.unknown", "a constant has either \"data\" or \"file\"");
+		qn_json_error(r, v, data == NULL ? "json.key.missing" : "json.key.unknown",
+			      "a constant has either \"data\" or \"file\"");
 		return NULL;
 	}
 	if (data != NULL && qn_json_find(v, "tensor") != NULL)
-		qn_json_error(r, qn_json_find(v, "tensor"), "json.key.unknown", "\"tensor\" goes with \"file\"");
-	if (!qn_json_is(&r->doc, data != NULL ? data : file, data != NULL ? QN_JSON_ARRAY : QN_JSON_STRING))
+		qn_json_error(r, qn_json_find(v, "tensor"), "json.key.unknown",
+			      "\"tensor\" goes with \"file\"");
+	if (!qn_json_is(&r->doc, data != NULL ? data : file,
+			data != NULL ? QN_JSON_ARRAY : QN_JSON_STRING))
 		return NULL;
 	if (text != NULL && type == NULL)
 		return NULL;

@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_graph.h - models as JSON, at every stage, without loss (docs/json-format.md, docs/quern-model.schema.json). */
+/* json_graph.h - models as JSON, at every stage, without loss (docs/json-format.md,
+ * docs/quern-model.schema.json). */
 #ifndef QN_FORMATS_JSON_GRAPH_H
 #define QN_FORMATS_JSON_GRAPH_H
 
 #include "ir/graph.h"
 
-/* Reads `path` into the empty model m.  Tensors in other files (safetensors, npy) are found beside it and mapped.  All problems are reported, with
- * "file:/json/pointer" as place.  Ids: json.syntax, json.key.duplicate, json.key.unknown, json.key.missing, json.kind, json.version, json.cycle,
- * tensor.missing, tensor.type, tensor.nonfinite, and those of the types and shape rules. */
+/* Reads `path` into the empty model m.  Tensors in other files (safetensors, npy) are found
+ * beside it and mapped.  All problems are reported, with "file:/json/pointer" as place.  Ids:
+ * json.syntax, json.key.duplicate, json.key.unknown, json.key.missing, json.kind, json.version,
+ * json.cycle, tensor.missing, tensor.type, tensor.nonfinite, and those of the types and shape
+ * rules. */
 qn_status qn_json_read(qn_model *m, const char *path) QN_MUST_CHECK;
 
-/* The same from bytes; folder: where other files are looked for, with its '/', or NULL: such references are errors. */
-qn_status qn_json_parse(qn_model *m, const char *file, const char *folder, const char *s, size_t n) QN_MUST_CHECK;
+/* The same from bytes; folder: where other files are looked for, with its '/', or NULL: such
+ * references are errors. */
+qn_status qn_json_parse(qn_model *m, const char *file, const char *folder, const char *s,
+			size_t n) QN_MUST_CHECK;
 
 typedef struct qn_json_opts {
-	const char *weights_file; /* constants of more than inline_limit elements are referred to in this safetensors file; NULL: all inline */
-	int64_t inline_limit;     /* 0: 16 */
+	const char *
+		weights_file; /* constants of more than inline_limit elements are referred to in this safetensors file; NULL: all inline */
+	int64_t inline_limit; /* 0: 16 */
 } qn_json_opts;
 
-/* The model's text, one node a line.  weights: receives the safetensors file's bytes when opts->weights_file is set. */
+/* The model's text, one node a line.  weights: receives the safetensors file's bytes when
+ * opts->weights_file is set. */
 void qn_json_print(qn_buf *b, const qn_model *m, const qn_json_opts *opts, qn_buf *weights);
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_graph_read.c - a model from its JSON file: head, parameters, symbols, functions, entry graph.
+/* json_graph_read.c - a model from its JSON file: head, parameters, symbols, functions, entry
+ * graph.
  *
  *   {"quern": 1, "name": …, "stage": …, "rounding": …, "symbols": […], "params": {…}, "functions": [graph…], "graph": {…}}
  *
- * All sections are read even when an earlier one has errors.  Parameters come before symbols, whatever the order of the file:
- * a bound vector symbol then finds its values stored under the name that the file gives them. */
+ * All sections are read even when an earlier one has errors.  Parameters come before symbols,
+ * whatever the order of the file: a bound vector symbol then finds its values stored under the
+ * name that the file gives them. */
 #include <math.h>
 #include <string.h>
 
@@ -34,14 +36,16 @@ qn_json_error(qn_json_reader *r, const qn_json *v, const char *id, const char *f
 	va_start(args, fmt);
 	qn_bufvf(&b, fmt, args);
 	va_end(args);
-	(void)qn_report(r->m->env, QN_EINVALID, id, qn_json_place(&r->doc, r->tmp, v), "%s", qn_buf_str(&b));
+	(void)qn_report(r->m->env, QN_EINVALID, id, qn_json_place(&r->doc, r->tmp, v), "%s",
+			qn_buf_str(&b));
 }
 
 const qn_type *
 qn_json_type(qn_json_reader *r, const qn_json *v)
 {
 	const qn_type *type = NULL;
-	qn_status status = qn_type_parse_str(&r->m->types, qn_json_place(&r->doc, r->tmp, v), v->string, &type);
+	qn_status status = qn_type_parse_str(&r->m->types, qn_json_place(&r->doc, r->tmp, v),
+					     v->string, &type);
 
 	return status == QN_OK ? type : NULL;
 }
@@ -63,7 +67,8 @@ read_choice(qn_json_reader *r, const char *key, size_t n, const char *const *nam
 	qn_buf_init(&b, r->tmp);
 	for (size_t i = 0; i < n; i++)
 		qn_buff(&b, "%s%s", i > 0 ? ", " : "", names[i]);
-	qn_json_error(r, v, "json.value", "\"%s\" is \"%s\"; it must be one of %s", key, v->string, qn_buf_str(&b));
+	qn_json_error(r, v, "json.value", "\"%s\" is \"%s\"; it must be one of %s", key, v->string,
+		      qn_buf_str(&b));
 	return 0;
 }
 
@@ -80,7 +85,8 @@ read_version(qn_json_reader *r)
 		return false;
 	if (qn_json_i64(v, &version) && version == VERSION)
 		return true;
-	qn_json_error(r, v, "json.version", "this is version %g of the format; %d is known", v->number, VERSION);
+	qn_json_error(r, v, "json.version", "this is version %g of the format; %d is known",
+		      v->number, VERSION);
 	return false;
 }
 
@@ -110,22 +116,26 @@ read_values(qn_json_reader *r, const qn_json *v, bool array, values *out)
 		qn_json_error(r, v, "json.key.missing", "the key \"scale\" is missing");
 		return false;
 	}
-	if ((array && !qn_json_is(&r->doc, scale, QN_JSON_ARRAY)) || (zp != NULL && array && !qn_json_is(&r->doc, zp, QN_JSON_ARRAY)))
+	if ((array && !qn_json_is(&r->doc, scale, QN_JSON_ARRAY)) ||
+	    (zp != NULL && array && !qn_json_is(&r->doc, zp, QN_JSON_ARRAY)))
 		return false;
 	out->n = array ? scale->n : 1;
 	if (zp != NULL && array && zp->n != scale->n) {
-		qn_json_error(r, zp, "param.length", "there are %zu scales and %zu zero points", scale->n, zp->n);
+		qn_json_error(r, zp, "param.length", "there are %zu scales and %zu zero points",
+			      scale->n, zp->n);
 		return false;
 	}
 	out->scale = QN_NEW(r->tmp, double, out->n);
 	out->zp = zp != NULL ? QN_NEW(r->tmp, int64_t, out->n) : NULL;
 	for (size_t i = 0; i < out->n; i++) {
 		if (!qn_json_f64(item(scale, array, i), &out->scale[i])) {
-			qn_json_error(r, item(scale, array, i), "json.kind", "a scale must be a number");
+			qn_json_error(r, item(scale, array, i), "json.kind",
+				      "a scale must be a number");
 			ok = false;
 		}
 		if (zp != NULL && !qn_json_i64(item(zp, array, i), &out->zp[i])) {
-			qn_json_error(r, item(zp, array, i), "json.kind", "a zero point must be an integer");
+			qn_json_error(r, item(zp, array, i), "json.kind",
+				      "a zero point must be an integer");
 			ok = false;
 		}
 	}
@@ -148,16 +158,21 @@ read_symbol(qn_json_reader *r, const qn_json *v)
 	const qn_json *kind = qn_json_need(&r->doc, v, "kind", QN_JSON_STRING);
 	const qn_json *len = qn_json_find(v, "len");
 	if (kind != NULL && strcmp(kind->string, "sym") != 0 && strcmp(kind->string, "asym") != 0) {
-		qn_json_error(r, kind, "json.value", "a symbol is \"sym\" or \"asym\", not \"%s\"", kind->string);
+		qn_json_error(r, kind, "json.value", "a symbol is \"sym\" or \"asym\", not \"%s\"",
+			      kind->string);
 		return;
 	}
 	if (len != NULL && (!qn_json_i64(len, &n) || n < 1)) {
-		qn_json_error(r, len, "symbol.len", "the length must be an integer from 1 on; without \"len\" it is one pair");
+		qn_json_error(
+			r, len, "symbol.len",
+			"the length must be an integer from 1 on; without \"len\" it is one pair");
 		return;
 	}
 	if (name == NULL || kind == NULL)
 		return;
-	if (qn_symbol_declare(&r->m->types, place, name->string, kind->string[0] == 's' ? QN_SYM_SYMMETRIC : QN_SYM_ASYMMETRIC, n, &symbol) != QN_OK)
+	if (qn_symbol_declare(&r->m->types, place, name->string,
+			      kind->string[0] == 's' ? QN_SYM_SYMMETRIC : QN_SYM_ASYMMETRIC, n,
+			      &symbol) != QN_OK)
 		return;
 	if (qn_json_find(v, "scale") == NULL && qn_json_find(v, "zero_point") == NULL)
 		return;
@@ -171,7 +186,8 @@ scales_ok(qn_json_reader *r, const qn_json *v, const values *at)
 	for (size_t i = 0; i < at->n; i++) {
 		if (at->scale[i] > 0 && isfinite(at->scale[i]))
 			continue;
-		qn_json_error(r, &qn_json_find(v, "scale")->child[i], "param.scale", "scale %g of @%s is not finite and positive", at->scale[i], v->key);
+		qn_json_error(r, &qn_json_find(v, "scale")->child[i], "param.scale",
+			      "scale %g of @%s is not finite and positive", at->scale[i], v->key);
 		return false;
 	}
 	return true;
@@ -192,15 +208,19 @@ read_param(qn_json_reader *r, const qn_json *v)
 	bool ok = read_values(r, v, true, &at);
 	for (size_t i = 0; shape != NULL && i < shape->n; i++)
 		if (i >= QN_MAX_RANK || !qn_json_i64(&shape->child[i], &dim[i])) {
-			qn_json_error(r, &shape->child[i], "type.param.shape", "a shape has at most %d integers", QN_MAX_RANK);
+			qn_json_error(r, &shape->child[i], "type.param.shape",
+				      "a shape has at most %d integers", QN_MAX_RANK);
 			return;
 		}
 	if (ok && at.n <= QN_INLINE_PARAMS) {
-		qn_json_error(r, v, "param.length", "@%s has %zu values; up to %d are written in the type", v->key, at.n, QN_INLINE_PARAMS);
+		qn_json_error(r, v, "param.length",
+			      "@%s has %zu values; up to %d are written in the type", v->key, at.n,
+			      QN_INLINE_PARAMS);
 		return;
 	}
 	if (ok && scales_ok(r, v, &at))
-		(void)!qn_params_intern(&r->m->types, qn_json_place(&r->doc, r->tmp, v), v->key, at.n, shape != NULL ? (int32_t)shape->n : 0,
+		(void)!qn_params_intern(&r->m->types, qn_json_place(&r->doc, r->tmp, v), v->key,
+					at.n, shape != NULL ? (int32_t)shape->n : 0,
 					shape != NULL ? dim : NULL, at.scale, at.zp, &params);
 }
 
@@ -215,10 +235,12 @@ read_functions(qn_json_reader *r, const qn_json *array)
 		qn_graph *g = qn_json_graph(r, v, NULL);
 
 		if (g != NULL && qn_model_graph(r->m, g->name) != NULL)
-			qn_json_error(r, v, "graph.name.duplicate", "another function is called \"%s\"", g->name);
+			qn_json_error(r, v, "graph.name.duplicate",
+				      "another function is called \"%s\"", g->name);
 		else if (g != NULL)
 			qn_model_add_graph(r->m, g);
-		else if (name != NULL && name->kind == QN_JSON_STRING && qn_map_gets(&r->broken, name->string) == NULL)
+		else if (name != NULL && name->kind == QN_JSON_STRING &&
+			 qn_map_gets(&r->broken, name->string) == NULL)
 			qn_map_puts(&r->broken, name->string, r);
 	}
 }
@@ -230,7 +252,8 @@ read_entry(qn_json_reader *r)
 	qn_graph *g = v != NULL ? qn_json_graph(r, v, "main") : NULL;
 
 	if (g != NULL && qn_model_graph(r->m, g->name) != NULL)
-		qn_json_error(r, v, "graph.name.duplicate", "a function is called \"%s\" too", g->name);
+		qn_json_error(r, v, "graph.name.duplicate", "a function is called \"%s\" too",
+			      g->name);
 	else if (g != NULL)
 		qn_model_add_graph(r->m, g);
 }
@@ -238,7 +261,9 @@ read_entry(qn_json_reader *r)
 static void
 read_model(qn_json_reader *r)
 {
-	static const char *const keys[] = {"quern", "name", "producer", "stage", "rounding", "options", "symbols", "params", "functions", "graph"};
+	static const char *const keys[] = {"quern",     "name",    "producer", "stage",
+					   "rounding",  "options", "symbols",  "params",
+					   "functions", "graph"};
 	const qn_json *root = r->doc.root;
 
 	if (!read_version(r))

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_graph_write.c - a model as JSON text: two blanks a level, one node, constant, symbol or parameter vector a line.
+/* json_graph_write.c - a model as JSON text: two blanks a level, one node, constant, symbol or
+ * parameter vector a line.
  *
  *     "nodes": [
  *       {"name": "relu1", "op": "relu", "inputs": ["conv1"], "type": "tensor<1x8x8x16xf32>"}
  *     ],
  *
- * The text depends on the model alone.  Attributes that have their default are left out, types are always there.  Reading the text
- * gives an equal model, and that one's text is the same. */
+ * The text depends on the model alone.  Attributes that have their default are left out, types
+ * are always there.  Reading the text gives an equal model, and that one's text is the same. */
 #include <string.h>
 
 #include "formats/dtype.h"
@@ -43,7 +44,8 @@ put_zps(qn_json_out *o, size_t n, const int64_t *zp)
 	qn_json_close(o);
 }
 
-/* f32: a symbol's scales, which are rounded to it when they are read; those of parameters are kept as they are. */
+/* f32: a symbol's scales, which are rounded to it when they are read; those of parameters are
+ * kept as they are. */
 static void
 put_params(qn_json_out *o, const qn_params *p, bool f32)
 {
@@ -159,7 +161,8 @@ tensor_name(writer *w, const qn_graph *g, const qn_node *n)
 		qn_buf_puts(&b, n->name);
 		if (k > 1)
 			qn_buff(&b, "_%u", k);
-		if (strcmp(qn_buf_str(&b), "__metadata__") != 0 && qn_map_gets(&w->taken, qn_buf_str(&b)) == NULL)
+		if (strcmp(qn_buf_str(&b), "__metadata__") != 0 &&
+		    qn_map_gets(&w->taken, qn_buf_str(&b)) == NULL)
 			break;
 	}
 	qn_map_puts(&w->taken, qn_buf_str(&b), w);
@@ -172,7 +175,8 @@ put_reference(writer *w, const qn_graph *g, const qn_node *n)
 	const char *name = tensor_name(w, g, n);
 
 	w->name = qn_arena_grow(w->arena, (void *)w->name, &w->name_cap, w->n + 1, sizeof *w->name);
-	w->tensor = qn_arena_grow(w->arena, (void *)w->tensor, &w->tensor_cap, w->n + 1, sizeof *w->tensor);
+	w->tensor = qn_arena_grow(w->arena, (void *)w->tensor, &w->tensor_cap, w->n + 1,
+				  sizeof *w->tensor);
 	w->name[w->n] = name;
 	w->tensor[w->n++] = n->value;
 	qn_json_put_string(&w->o, "file", w->file);

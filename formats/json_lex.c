@@ -3,8 +3,9 @@
  *
  *   { "a\n" : -0.5e3 , … }       each string, number, word and bracket by itself
  *
- * The library that builds the tree is lenient here: it takes 01 and 1. as numbers, any byte up to 32 as a blank, raw control
- * characters and invalid UTF-8 in strings, and ends a string at an escaped NUL. */
+ * The library that builds the tree is lenient here: it takes 01 and 1. as numbers, any byte up
+ * to 32 as a blank, raw control characters and invalid UTF-8 in strings, and ends a string at an
+ * escaped NUL. */
 #include "formats/json_tree.h"
 
 #include <string.h>

@@ -5,9 +5,10 @@
  *   2  every node is read by itself                          op.unknown, attr.…, type.…, graph.value.undefined
  *   3  nodes are added, each after what it uses              json.cycle, shape rules
  *
- * Step 3 goes depth first from the nodes in the order of the file, so an order that is topological stays as it is.  What depends on
- * a node with an error is passed over in silence.  A constant stands before all nodes, or behind the node that its "after" names (if
- * nothing needs it earlier): that keeps the order of a graph that passes have made. */
+ * Step 3 goes depth first from the nodes in the order of the file, so an order that is
+ * topological stays as it is.  What depends on a node with an error is passed over in silence.
+ * A constant stands before all nodes, or behind the node that its "after" names (if nothing
+ * needs it earlier): that keeps the order of a graph that passes have made. */
 #include <string.h>
 
 #include "formats/json_read.h"
@@ -19,14 +20,15 @@ typedef enum entry_state { NEW, OPEN, DONE, FAILED } entry_state;
 typedef struct entry {
 	const qn_json *v;
 	entry_state state;
-	bool is_node;                 /* of the section "nodes" */
-	qn_id id;                     /* when DONE */
-	qn_node like;                 /* without inputs */
-	struct entry **in;            /* like.nin of them */
-	uint32_t next;                /* OPEN: the input to look at */
-	struct entry *below;          /* OPEN: who asked for it */
-	struct entry *behind, **last; /* constants to be added after this node, and where to append one */
-	struct entry *sibling;        /* the next constant behind the same node */
+	bool is_node;        /* of the section "nodes" */
+	qn_id id;            /* when DONE */
+	qn_node like;        /* without inputs */
+	struct entry **in;   /* like.nin of them */
+	uint32_t next;       /* OPEN: the input to look at */
+	struct entry *below; /* OPEN: who asked for it */
+	struct entry *behind,
+		**last;        /* constants to be added after this node, and where to append one */
+	struct entry *sibling; /* the next constant behind the same node */
 } entry;
 
 typedef struct nodes {
@@ -48,7 +50,8 @@ declare(nodes *s, const qn_json *v, const char *name, entry *e)
 	const entry *older = qn_map_gets(&s->names, name);
 
 	if (older != NULL)
-		qn_json_error(s->r, v, "graph.name.duplicate", "the name \"%s\" is taken by %s", name, qn_json_at(s->r, older->v));
+		qn_json_error(s->r, v, "graph.name.duplicate", "the name \"%s\" is taken by %s",
+			      name, qn_json_at(s->r, older->v));
 	else
 		qn_map_puts(&s->names, name, e);
 	if (older != NULL)
@@ -98,7 +101,10 @@ read_inputs(nodes *s, const qn_json *array)
 
 	for (size_t i = 0; array != NULL && i < array->n; i++) {
 		entry *e = &list[i];
-		const qn_json *type = e->v->kind == QN_JSON_OBJECT ? qn_json_need(&s->r->doc, e->v, "type", QN_JSON_STRING) : NULL;
+		const qn_json *type =
+			e->v->kind == QN_JSON_OBJECT
+				? qn_json_need(&s->r->doc, e->v, "type", QN_JSON_STRING)
+				: NULL;
 
 		e->like.op = QN_OP_input;
 		e->like.type = type != NULL ? qn_json_type(s->r, type) : NULL;
@@ -117,7 +123,9 @@ read_constants(nodes *s, const qn_json *object)
 		const qn_json *v = &object->child[i];
 		entry *e = &s->constant[i];
 
-		*e = (entry){.v = v, .like = {.op = QN_OP_const, .name = v->key, .place = qn_json_at(s->r, v)}};
+		*e = (entry){
+			.v = v,
+			.like = {.op = QN_OP_const, .name = v->key, .place = qn_json_at(s->r, v)}};
 		declare(s, v, v->key, e);
 		e->like.value = qn_json_const(s->r, v);
 		if (e->like.value == NULL)
@@ -141,7 +149,8 @@ place_constants(nodes *s)
 			continue;
 		entry *node = qn_map_gets(&s->names, after->string);
 		if (node == NULL || !node->is_node) {
-			qn_json_error(s->r, after, "graph.value.undefined", "there is no node \"%s\"", after->string);
+			qn_json_error(s->r, after, "graph.value.undefined",
+				      "there is no node \"%s\"", after->string);
 			continue;
 		}
 		if (node->last == NULL)
@@ -164,7 +173,9 @@ read_op(nodes *s, entry *e)
 	if (e->like.op == QN_NOP)
 		qn_json_error(s->r, op, "op.unknown", "there is no op \"%s\"", op->string);
 	else if (e->like.op == QN_OP_input || e->like.op == QN_OP_const)
-		qn_json_error(s->r, op, "op.unknown", "an input or constant stands in \"inputs\" or \"constants\", not in \"nodes\"");
+		qn_json_error(s->r, op, "op.unknown",
+			      "an input or constant stands in \"inputs\" or \"constants\", not in "
+			      "\"nodes\"");
 	else
 		return true;
 	return false;
@@ -185,7 +196,8 @@ static bool
 read_callee(nodes *s, entry *e)
 {
 	bool call = e->like.op == QN_OP_call;
-	const qn_json *v = call ? qn_json_need(&s->r->doc, e->v, "callee", QN_JSON_STRING) : qn_json_find(e->v, "callee");
+	const qn_json *v = call ? qn_json_need(&s->r->doc, e->v, "callee", QN_JSON_STRING)
+				: qn_json_find(e->v, "callee");
 
 	if (v == NULL)
 		return !call;
@@ -195,7 +207,9 @@ read_callee(nodes *s, entry *e)
 	}
 	e->like.callee = qn_model_graph(s->r->m, v->string);
 	if (e->like.callee == NULL && qn_map_gets(&s->r->broken, v->string) == NULL)
-		qn_json_error(s->r, v, "graph.callee.undefined", "no function \"%s\" stands before this one in \"functions\"", v->string);
+		qn_json_error(s->r, v, "graph.callee.undefined",
+			      "no function \"%s\" stands before this one in \"functions\"",
+			      v->string);
 	return e->like.callee != NULL;
 }
 
@@ -218,7 +232,8 @@ read_operands(nodes *s, entry *e)
 		}
 		e->in[i] = qn_map_gets(&s->names, name->string);
 		if (e->in[i] == NULL) {
-			qn_json_error(s->r, name, "graph.value.undefined", "there is no input, constant or node \"%s\"", name->string);
+			qn_json_error(s->r, name, "graph.value.undefined",
+				      "there is no input, constant or node \"%s\"", name->string);
 			ok = false;
 		}
 	}
@@ -256,7 +271,9 @@ report_cycle(nodes *s, const entry *top, const entry *again)
 	qn_buff(&b, "%s -> ", again->like.name);
 	for (const entry *e = top; e != again; e = e->below)
 		qn_buff(&b, "%s -> ", e->like.name);
-	qn_json_error(s->r, again->v, "json.cycle", "these nodes wait for each other in a circle: %s%s", qn_buf_str(&b), again->like.name);
+	qn_json_error(s->r, again->v, "json.cycle",
+		      "these nodes wait for each other in a circle: %s%s", qn_buf_str(&b),
+		      again->like.name);
 }
 
 /* All inputs are DONE or FAILED. */
@@ -310,7 +327,9 @@ read_nodes(nodes *s, const qn_json *array)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (array->child[i].kind == QN_JSON_OBJECT)
-			read_node(s, &s->node[i]); /* also one without a good name, for its other mistakes */
+			read_node(
+				s,
+				&s->node[i]); /* also one without a good name, for its other mistakes */
 	for (size_t i = 0; i < s->n; i++)
 		visit(s, &s->node[i]);
 	for (size_t i = 0; i < s->nconstant; i++)
@@ -337,9 +356,11 @@ read_output(nodes *s, const qn_json *v)
 		return;
 	const entry *e = qn_map_gets(&s->names, value->string);
 	if (e == NULL)
-		qn_json_error(s->r, value, "graph.value.undefined", "there is no input, constant or node \"%s\"", value->string);
+		qn_json_error(s->r, value, "graph.value.undefined",
+			      "there is no input, constant or node \"%s\"", value->string);
 	if (qn_map_gets(&s->outputs, name->string) != NULL) {
-		qn_json_error(s->r, v, "graph.name.duplicate", "another output is called \"%s\"", name->string);
+		qn_json_error(s->r, v, "graph.name.duplicate", "another output is called \"%s\"",
+			      name->string);
 		return;
 	}
 	qn_map_puts(&s->outputs, name->string, s);
@@ -350,7 +371,8 @@ read_output(nodes *s, const qn_json *v)
 qn_graph *
 qn_json_graph(qn_json_reader *r, const qn_json *v, const char *name)
 {
-	static const char *const keys[] = {"name", "pattern", "inputs", "constants", "nodes", "outputs"};
+	static const char *const keys[] = {"name",      "pattern", "inputs",
+					   "constants", "nodes",   "outputs"};
 	static const char *const node_keys[] = {"name", "op", "inputs", "attrs", "type", "callee"};
 	size_t errors = r->m->env->diags->nerrors;
 	nodes s = {.r = r};
@@ -358,7 +380,8 @@ qn_json_graph(qn_json_reader *r, const qn_json *v, const char *name)
 	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
 		return NULL;
 	qn_json_only(&r->doc, v, QN_COUNT(keys), keys);
-	const qn_json *own = name != NULL ? qn_json_want(&r->doc, v, "name", QN_JSON_STRING) : qn_json_need(&r->doc, v, "name", QN_JSON_STRING);
+	const qn_json *own = name != NULL ? qn_json_want(&r->doc, v, "name", QN_JSON_STRING)
+					  : qn_json_need(&r->doc, v, "name", QN_JSON_STRING);
 	const qn_json *pattern = qn_json_want(&r->doc, v, "pattern", QN_JSON_STRING);
 	name = own != NULL ? own->string : name != NULL ? name : "";
 	s.g = qn_graph_new(r->m, name);

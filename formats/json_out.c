@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_out.c - writes JSON.  A level remembers its closing bracket and how many members it has; everything else follows from that:
+/* json_out.c - writes JSON.  A level remembers its closing bracket and how many members it has;
+ * everything else follows from that:
  *
  *   level 0 (top) ─ level 1 "{" n=2 ─ level 2 "[" flat n=1
  *                   newline, indent    ", " between members */
@@ -7,7 +8,8 @@
 
 #include <math.h>
 
-#define EXACT_LIMIT INT64_C(9007199254740992) /* 2^53: integers up to here survive any JSON reader */
+#define EXACT_LIMIT                                                                                \
+	INT64_C(9007199254740992) /* 2^53: integers up to here survive any JSON reader */
 
 void
 qn_json_out_init(qn_json_out *o, qn_buf *b)

@@ -11,14 +11,18 @@
  *   qn_json_close(&o);
  *   qn_json_close(&o);
  *
- * There is nothing to check after a call.  key: NULL in an array and at the top.  Inside a FLAT bracket all is FLAT.  An empty one
- * is {} or [].  Depth up to QN_JSON_DEPTH.  Number text is the shortest that reads back, the same in each locale. */
+ * There is nothing to check after a call.  key: NULL in an array and at the top.  Inside a FLAT
+ * bracket all is FLAT.  An empty one is {} or [].  Depth up to QN_JSON_DEPTH.  Number text is
+ * the shortest that reads back, the same in each locale. */
 #ifndef QN_FORMATS_JSON_OUT_H
 #define QN_FORMATS_JSON_OUT_H
 
 #include "formats/json_tree.h"
 
-typedef enum qn_json_style { QN_JSON_LINES, QN_JSON_FLAT } qn_json_style; /* one member a line; all on one line */
+typedef enum qn_json_style {
+	QN_JSON_LINES,
+	QN_JSON_FLAT
+} qn_json_style; /* one member a line; all on one line */
 
 typedef struct qn_json_out {
 	qn_buf *b;

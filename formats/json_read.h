@@ -18,11 +18,12 @@ typedef struct qn_json_reader {
 	qn_json_doc doc;
 	const char *folder; /* NULL: no other files */
 	qn_map files;       /* file name -> what it holds, once opened */
-	qn_map broken;      /* names of functions with errors: calls of these are passed over in silence */
+	qn_map broken; /* names of functions with errors: calls of these are passed over in silence */
 } qn_json_reader;
 
 /* Reports an error at v. */
-void qn_json_error(qn_json_reader *r, const qn_json *v, const char *id, const char *fmt, ...) QN_PRINTF(4, 5);
+void qn_json_error(qn_json_reader *r, const qn_json *v, const char *id, const char *fmt, ...)
+	QN_PRINTF(4, 5);
 
 /* The place of v in the model's arena, for nodes. */
 const char *qn_json_at(qn_json_reader *r, const qn_json *v);
@@ -34,11 +35,13 @@ const qn_type *qn_json_type(qn_json_reader *r, const qn_json *v);
 const qn_tensor *qn_json_const(qn_json_reader *r, const qn_json *v);
 
 /* The attributes of node (v: its "attrs", or NULL); false after reporting all that is wrong. */
-bool qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn_opinfo *op, qn_attrs *out);
+bool qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn_opinfo *op,
+		   qn_attrs *out);
 /* Writes "attrs" unless all have their default. */
 void qn_json_put_attrs(qn_json_out *o, qn_attr_set set, const qn_attrs *attrs);
 
-/* One graph, which is not yet part of the model; NULL after reporting.  name: when the file gives none (NULL: it must). */
+/* One graph, which is not yet part of the model; NULL after reporting.  name: when the file
+ * gives none (NULL: it must). */
 qn_graph *qn_json_graph(qn_json_reader *r, const qn_json *v, const char *name);
 
 #endif

@@ -3,8 +3,9 @@
  *
  *   bytes ──qn_json_lex──▶ strict tokens ──cJSON──▶ its tree ──copy──▶ arrays of qn_json, children side by side
  *
- * cJSON reads numbers with strtod; the thread's locale is "C" meanwhile, so that the point of a number is a point.  Its tree is
- * deleted right after the copy; the deferred call is for the case that the arena runs out of memory in between. */
+ * cJSON reads numbers with strtod; the thread's locale is "C" meanwhile, so that the point of a
+ * number is a point.  Its tree is deleted right after the copy; the deferred call is for the
+ * case that the arena runs out of memory in between. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -23,7 +24,8 @@
 #include "ir/map.h"
 #include "ir/text.h"
 
-static const char *const kind_names[] = {"null", "true or false", "a number", "a string", "an array", "an object"};
+static const char *const kind_names[] = {"null",     "true or false", "a number",
+					 "a string", "an array",      "an object"};
 
 enum { FEW_KEYS = 8 }; /* up to here duplicates are looked for by comparing all pairs */
 
@@ -51,8 +53,9 @@ typedef struct builder {
 static void
 report_duplicate(builder *b, const qn_json *v)
 {
-	b->status =
-		qn_report(b->doc->env, QN_EINVALID, b->duplicate, qn_json_place(b->doc, b->doc->arena, v), "the key \"%s\" is there twice; remove one", v->key);
+	b->status = qn_report(b->doc->env, QN_EINVALID, b->duplicate,
+			      qn_json_place(b->doc, b->doc->arena, v),
+			      "the key \"%s\" is there twice; remove one", v->key);
 }
 
 static void
@@ -107,7 +110,8 @@ build(builder *b, const cJSON *c, qn_json *v)
 	v->truth = cJSON_IsTrue(c) != 0;
 	v->number = v->kind == QN_JSON_NUMBER ? c->valuedouble : 0;
 	if (!isfinite(v->number))
-		b->status = qn_report(b->doc->env, QN_EINVALID, "json.number", qn_json_place(b->doc, a, v),
+		b->status = qn_report(b->doc->env, QN_EINVALID, "json.number",
+				      qn_json_place(b->doc, a, v),
 				      "the number is larger than a double can hold (1.8e308)");
 	if (v->kind != QN_JSON_ARRAY && v->kind != QN_JSON_OBJECT)
 		return;
@@ -141,18 +145,21 @@ parse_in_c_locale(const char *s, size_t n, const char **end)
 }
 
 static qn_status
-syntax(const qn_json_doc *d, const char *id, const char *s, const char *at, size_t n, const char *reason)
+syntax(const qn_json_doc *d, const char *id, const char *s, const char *at, size_t n,
+       const char *reason)
 {
 	char place[1024];
 	qn_text t;
 
 	qn_text_init(&t, d->file, s, n);
 	t.at = at;
-	return qn_report(d->env, QN_EINVALID, id, qn_text_place(&t, place, sizeof place), "%s", reason);
+	return qn_report(d->env, QN_EINVALID, id, qn_text_place(&t, place, sizeof place), "%s",
+			 reason);
 }
 
 qn_status
-qn_json_tree(qn_arena *a, const char *file, const char *s, size_t n, const qn_json_ids *ids, qn_json_doc *out)
+qn_json_tree(qn_arena *a, const char *file, const char *s, size_t n, const qn_json_ids *ids,
+	     qn_json_doc *out)
 {
 	static const qn_json_ids own = {"json.syntax", "json.key.duplicate"};
 	const char *at = s;
@@ -168,7 +175,9 @@ qn_json_tree(qn_arena *a, const char *file, const char *s, size_t n, const qn_js
 	at = s;
 	h->root = parse_in_c_locale(s, n, &at);
 	if (h->root == NULL)
-		return syntax(out, ids->syntax, s, at, n, n == 0 ? "the text is empty" : "a bracket, comma, colon or value is missing here");
+		return syntax(out, ids->syntax, s, at, n,
+			      n == 0 ? "the text is empty"
+				     : "a bracket, comma, colon or value is missing here");
 	while (at < s + n && strchr(" \t\r\n", *at) != NULL && *at != '\0')
 		at++;
 	if (at < s + n)
@@ -226,7 +235,8 @@ qn_json_is(const qn_json_doc *d, const qn_json *v, qn_json_kind kind)
 {
 	if (v->kind == kind)
 		return true;
-	(void)qn_report(d->env, QN_EINVALID, "json.kind", qn_json_place(d, d->arena, v), "this must be %s, not %s", kind_names[kind], kind_names[v->kind]);
+	(void)qn_report(d->env, QN_EINVALID, "json.kind", qn_json_place(d, d->arena, v),
+			"this must be %s, not %s", kind_names[kind], kind_names[v->kind]);
 	return false;
 }
 
@@ -243,7 +253,8 @@ qn_json_need(const qn_json_doc *d, const qn_json *v, const char *key, qn_json_ki
 {
 	if (qn_json_find(v, key) != NULL)
 		return qn_json_want(d, v, key, kind);
-	(void)qn_report(d->env, QN_EINVALID, "json.key.missing", qn_json_place(d, d->arena, v), "the key \"%s\" (%s) is missing", key, kind_names[kind]);
+	(void)qn_report(d->env, QN_EINVALID, "json.key.missing", qn_json_place(d, d->arena, v),
+			"the key \"%s\" (%s) is missing", key, kind_names[kind]);
 	return NULL;
 }
 
@@ -263,8 +274,10 @@ qn_json_only(const qn_json_doc *d, const qn_json *v, size_t n, const char *const
 		qn_buf_init(&b, d->arena);
 		for (k = 0; k < n; k++)
 			qn_buff(&b, "%s%s", k > 0 ? ", " : "", keys[k]);
-		(void)qn_report(d->env, QN_EINVALID, "json.key.unknown", qn_json_place(d, d->arena, child),
-				"unknown key \"%s\"; known here: %s; a note of your own begins with _", child->key, qn_buf_str(&b));
+		(void)qn_report(
+			d->env, QN_EINVALID, "json.key.unknown", qn_json_place(d, d->arena, child),
+			"unknown key \"%s\"; known here: %s; a note of your own begins with _",
+			child->key, qn_buf_str(&b));
 	}
 }
 

@@ -3,10 +3,12 @@
  *
  *   {"graph": {"nodes": [{"op": "relu"}]}}      the string "relu" is at  file.json:/graph/nodes/0/op
  *
- * Strict: RFC 8259 and nothing more, nesting up to QN_JSON_DEPTH, valid UTF-8, no NUL in a string, no key twice, numbers of at
- * most QN_JSON_DIGITS characters that are finite as doubles.  Keys are compared exactly.  Number text does not depend on the locale.
+ * Strict: RFC 8259 and nothing more, nesting up to QN_JSON_DEPTH, valid UTF-8, no NUL in a
+ * string, no key twice, numbers of at most QN_JSON_DIGITS characters that are finite as doubles.
+ * Keys are compared exactly.  Number text does not depend on the locale.
  *
- * The getters report what is wrong with the value's place and return NULL or false, so that a reader can go on and find more. */
+ * The getters report what is wrong with the value's place and return NULL or false, so that a
+ * reader can go on and find more. */
 #ifndef QN_FORMATS_JSON_TREE_H
 #define QN_FORMATS_JSON_TREE_H
 
@@ -15,7 +17,14 @@
 
 enum { QN_JSON_DEPTH = 64, QN_JSON_DIGITS = 63 };
 
-typedef enum qn_json_kind { QN_JSON_NULL, QN_JSON_BOOL, QN_JSON_NUMBER, QN_JSON_STRING, QN_JSON_ARRAY, QN_JSON_OBJECT } qn_json_kind;
+typedef enum qn_json_kind {
+	QN_JSON_NULL,
+	QN_JSON_BOOL,
+	QN_JSON_NUMBER,
+	QN_JSON_STRING,
+	QN_JSON_ARRAY,
+	QN_JSON_OBJECT
+} qn_json_kind;
 
 typedef struct qn_json {
 	qn_json_kind kind;
@@ -42,10 +51,11 @@ typedef struct qn_json_doc {
 } qn_json_doc;
 
 /* ids NULL: the names above.  The tree does not refer to s. */
-qn_status qn_json_tree(qn_arena *a, const char *file, const char *s, size_t n, const qn_json_ids *ids, qn_json_doc *out) QN_MUST_CHECK;
+qn_status qn_json_tree(qn_arena *a, const char *file, const char *s, size_t n,
+		       const qn_json_ids *ids, qn_json_doc *out) QN_MUST_CHECK;
 
-/* What the JSON grammar says about single characters, strings, numbers and depth: NULL when all is well, else the reason, and
- * where.  How the tokens follow each other is not looked at. */
+/* What the JSON grammar says about single characters, strings, numbers and depth: NULL when all
+ * is well, else the reason, and where.  How the tokens follow each other is not looked at. */
 const char *qn_json_lex(const char *s, size_t n, const char **where);
 
 /* "file:/json/pointer" (RFC 6901) in arena a. */
@@ -57,15 +67,19 @@ const qn_json *qn_json_find(const qn_json *v, const char *key);
 /* Reports json.kind unless v is of this kind. */
 bool qn_json_is(const qn_json_doc *d, const qn_json *v, qn_json_kind kind);
 /* The member of this kind; NULL when there is none, or after reporting json.kind. */
-const qn_json *qn_json_want(const qn_json_doc *d, const qn_json *v, const char *key, qn_json_kind kind);
+const qn_json *qn_json_want(const qn_json_doc *d, const qn_json *v, const char *key,
+			    qn_json_kind kind);
 /* The same, and json.key.missing when there is none. */
-const qn_json *qn_json_need(const qn_json_doc *d, const qn_json *v, const char *key, qn_json_kind kind);
+const qn_json *qn_json_need(const qn_json_doc *d, const qn_json *v, const char *key,
+			    qn_json_kind kind);
 
-/* Reports json.key.unknown for each member whose key is none of these n and does not begin with '_'. */
+/* Reports json.key.unknown for each member whose key is none of these n and does not begin with
+ * '_'. */
 void qn_json_only(const qn_json_doc *d, const qn_json *v, size_t n, const char *const *keys);
 
-/* Numbers.  Silent: false when v is none or it does not fit.  An integer is a number without a fraction up to 2^53, or a string of
- * an optional '-' and digits.  A real is a number, "inf", "-inf" or "nan". */
+/* Numbers.  Silent: false when v is none or it does not fit.  An integer is a number without a
+ * fraction up to 2^53, or a string of an optional '-' and digits.  A real is a number, "inf",
+ * "-inf" or "nan". */
 bool qn_json_i64(const qn_json *v, int64_t *out);
 bool qn_json_u64(const qn_json *v, uint64_t *out);
 bool qn_json_f64(const qn_json *v, double *out);

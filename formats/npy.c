@@ -22,8 +22,9 @@ static const struct {
 	char text[3];
 	qn_plain plain;
 } dtypes[] = {
-	{"b1", QN_PLAIN_bool}, {"i1", QN_PLAIN_i8},  {"u1", QN_PLAIN_u8},  {"i2", QN_PLAIN_i16}, {"u2", QN_PLAIN_u16}, {"i4", QN_PLAIN_i32},
-	{"u4", QN_PLAIN_u32},  {"i8", QN_PLAIN_i64}, {"u8", QN_PLAIN_u64}, {"f2", QN_PLAIN_f16}, {"f4", QN_PLAIN_f32}, {"f8", QN_PLAIN_f64},
+	{"b1", QN_PLAIN_bool}, {"i1", QN_PLAIN_i8},  {"u1", QN_PLAIN_u8},  {"i2", QN_PLAIN_i16},
+	{"u2", QN_PLAIN_u16},  {"i4", QN_PLAIN_i32}, {"u4", QN_PLAIN_u32}, {"i8", QN_PLAIN_i64},
+	{"u8", QN_PLAIN_u64},  {"f2", QN_PLAIN_f16}, {"f4", QN_PLAIN_f32}, {"f8", QN_PLAIN_f64},
 };
 
 typedef struct header {
@@ -41,7 +42,8 @@ typedef struct header {
 static qn_status
 bad(const header *h, const char *what)
 {
-	return qn_report(h->env, QN_EINVALID, "npy.header", h->place, "the header is no dict that NumPy writes: %s", what);
+	return qn_report(h->env, QN_EINVALID, "npy.header", h->place,
+			 "the header is no dict that NumPy writes: %s", what);
 }
 
 static void
@@ -86,17 +88,21 @@ read_descr(header *h)
 	size_t n = 0;
 
 	if (!quoted(h, &s, &n))
-		return qn_report(h->env, QN_EUNSUPPORTED, "npy.dtype", h->place, "structured arrays are not supported");
+		return qn_report(h->env, QN_EUNSUPPORTED, "npy.dtype", h->place,
+				 "structured arrays are not supported");
 	for (size_t i = 0; i < QN_COUNT(dtypes) && n == 3; i++) {
 		bool any_order = dtypes[i].text[1] == '1' && strchr("|<>=", s[0]) != NULL;
 
-		if (memcmp(s + 1, dtypes[i].text, 2) == 0 && (any_order || s[0] == '<' || s[0] == '=')) {
+		if (memcmp(s + 1, dtypes[i].text, 2) == 0 &&
+		    (any_order || s[0] == '<' || s[0] == '=')) {
 			h->plain = dtypes[i].plain;
 			return QN_OK;
 		}
 	}
 	return qn_report(h->env, QN_EUNSUPPORTED, "npy.dtype", h->place,
-			 "elements of type '%.*s'; supported are b1 i1 u1 and little-endian i2 u2 i4 u4 i8 u8 f2 f4 f8", (int)(n < 64 ? n : 64), s);
+			 "elements of type '%.*s'; supported are b1 i1 u1 and little-endian i2 u2 "
+			 "i4 u4 i8 u8 f2 f4 f8",
+			 (int)(n < 64 ? n : 64), s);
 }
 
 static qn_status
@@ -120,11 +126,13 @@ read_dim(header *h)
 		int64_t digit = *h->at - '0';
 
 		if (v > (INT64_MAX - digit) / 10)
-			return qn_report(h->env, QN_EINVALID, "npy.size", h->place, "a dim does not fit 64 bits");
+			return qn_report(h->env, QN_EINVALID, "npy.size", h->place,
+					 "a dim does not fit 64 bits");
 		v = v * 10 + digit;
 	}
 	if (h->rank == QN_MAX_RANK)
-		return qn_report(h->env, QN_EUNSUPPORTED, "npy.size", h->place, "more than %d dims", QN_MAX_RANK);
+		return qn_report(h->env, QN_EUNSUPPORTED, "npy.size", h->place, "more than %d dims",
+				 QN_MAX_RANK);
 	h->dim[h->rank++] = v;
 	return QN_OK;
 }
@@ -193,7 +201,8 @@ read_dict(header *h)
 	if (!h->has_descr || !h->has_order || !h->has_shape)
 		return bad(h, "descr, fortran_order or shape is missing");
 	if (h->fortran && h->rank > 1)
-		return qn_report(h->env, QN_EUNSUPPORTED, "npy.order", h->place, "Fortran order (column-major); save numpy.ascontiguousarray(x)");
+		return qn_report(h->env, QN_EUNSUPPORTED, "npy.order", h->place,
+				 "Fortran order (column-major); save numpy.ascontiguousarray(x)");
 	return QN_OK;
 }
 
@@ -204,17 +213,21 @@ find_dict(header *h, const char *data, size_t n, const char **rest)
 	const unsigned char *p = (const unsigned char *)data;
 
 	if (n < sizeof magic || memcmp(data, magic, sizeof magic) != 0)
-		return qn_report(h->env, QN_EINVALID, "npy.magic", h->place, "this is no .npy file: it does not begin with \\x93NUMPY");
+		return qn_report(h->env, QN_EINVALID, "npy.magic", h->place,
+				 "this is no .npy file: it does not begin with \\x93NUMPY");
 	if (n < PREFIX_V1)
-		return qn_report(h->env, QN_EINVALID, "npy.truncated", h->place, "the file ends in its header");
+		return qn_report(h->env, QN_EINVALID, "npy.truncated", h->place,
+				 "the file ends in its header");
 	if (p[6] < 1 || p[6] > 3 || p[7] != 0)
-		return qn_report(h->env, QN_EUNSUPPORTED, "npy.magic", h->place, "format version %d.%d; 1.0, 2.0 and 3.0 are known", p[6], p[7]);
+		return qn_report(h->env, QN_EUNSUPPORTED, "npy.magic", h->place,
+				 "format version %d.%d; 1.0, 2.0 and 3.0 are known", p[6], p[7]);
 	size_t prefix = p[6] == 1 ? PREFIX_V1 : PREFIX_V2;
 	size_t length = (size_t)p[8] | (size_t)p[9] << 8;
 	if (n >= prefix && p[6] > 1)
 		length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
 	if (n < prefix || n - prefix < length)
-		return qn_report(h->env, QN_EINVALID, "npy.truncated", h->place, "the file ends in its header");
+		return qn_report(h->env, QN_EINVALID, "npy.truncated", h->place,
+				 "the file ends in its header");
 	h->at = data + prefix;
 	h->end = h->at + length;
 	*rest = h->end;
@@ -222,7 +235,8 @@ find_dict(header *h, const char *data, size_t n, const char **rest)
 }
 
 qn_status
-qn_npy_parse(qn_types *t, qn_arena *a, const char *place, const char *data, size_t n, qn_tensor **out)
+qn_npy_parse(qn_types *t, qn_arena *a, const char *place, const char *data, size_t n,
+	     qn_tensor **out)
 {
 	header h = {.env = a->env, .place = place};
 	const char *rest = NULL;
@@ -232,13 +246,16 @@ qn_npy_parse(qn_types *t, qn_arena *a, const char *place, const char *data, size
 	const qn_type *type = qn_type_plain(t, h.plain, h.rank, h.dim);
 	int64_t count = qn_type_count(type);
 	if (count < 0)
-		return qn_report(a->env, QN_EUNSUPPORTED, "npy.size", place, "more than 2^40 elements");
+		return qn_report(a->env, QN_EUNSUPPORTED, "npy.size", place,
+				 "more than 2^40 elements");
 	size_t have = (size_t)(data + n - rest);
 	size_t need = (size_t)count * qn_plain_table[h.plain].bytes;
 	if (have < need)
-		return qn_report(a->env, QN_EINVALID, "npy.truncated", place, "the data has %zu bytes, the shape needs %zu", have, need);
+		return qn_report(a->env, QN_EINVALID, "npy.truncated", place,
+				 "the data has %zu bytes, the shape needs %zu", have, need);
 	if (have > need)
-		return qn_report(a->env, QN_EINVALID, "npy.size", place, "the data has %zu bytes, the shape needs only %zu", have, need);
+		return qn_report(a->env, QN_EINVALID, "npy.size", place,
+				 "the data has %zu bytes, the shape needs only %zu", have, need);
 	*out = qn_tensor_view(a, type, rest);
 	return QN_OK;
 }
@@ -272,7 +289,8 @@ qn_npy_print(qn_buf *b, const qn_tensor *x)
 	char prefix[PREFIX_V1] = {0};
 
 	qn_buf_put(b, prefix, sizeof prefix);
-	qn_buff(b, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", qn_plain_table[p].bytes == 1 ? '|' : '<', descr(p));
+	qn_buff(b, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+		qn_plain_table[p].bytes == 1 ? '|' : '<', descr(p));
 	for (int32_t i = 0; i < x->type->rank; i++)
 		qn_buff(b, "%s%lld", i > 0 ? ", " : "", (long long)x->type->dim[i]);
 	qn_buf_puts(b, x->type->rank == 1 ? ",), }" : "), }");

@@ -22,9 +22,11 @@ static const struct {
 	const char *text;
 	qn_plain plain;
 } dtypes[] = {
-	{"BOOL", QN_PLAIN_bool}, {"I8", QN_PLAIN_i8},   {"U8", QN_PLAIN_u8},   {"I16", QN_PLAIN_i16}, {"U16", QN_PLAIN_u16},
-	{"I32", QN_PLAIN_i32},   {"U32", QN_PLAIN_u32}, {"I64", QN_PLAIN_i64}, {"U64", QN_PLAIN_u64}, {"F16", QN_PLAIN_f16},
-	{"BF16", QN_PLAIN_bf16}, {"F32", QN_PLAIN_f32}, {"F64", QN_PLAIN_f64},
+	{"BOOL", QN_PLAIN_bool}, {"I8", QN_PLAIN_i8},     {"U8", QN_PLAIN_u8},
+	{"I16", QN_PLAIN_i16},   {"U16", QN_PLAIN_u16},   {"I32", QN_PLAIN_i32},
+	{"U32", QN_PLAIN_u32},   {"I64", QN_PLAIN_i64},   {"U64", QN_PLAIN_u64},
+	{"F16", QN_PLAIN_f16},   {"BF16", QN_PLAIN_bf16}, {"F32", QN_PLAIN_f32},
+	{"F64", QN_PLAIN_f64},
 };
 
 struct qn_safetensors {
@@ -51,7 +53,8 @@ typedef struct reader {
 static qn_status
 bad(const reader *r, const qn_json *v, const char *id, const char *what)
 {
-	return qn_report(r->a->env, QN_EINVALID, id, qn_json_place(r->doc, r->doc->arena, v), "%s", what);
+	return qn_report(r->a->env, QN_EINVALID, id, qn_json_place(r->doc, r->doc->arena, v), "%s",
+			 what);
 }
 
 static qn_status
@@ -66,8 +69,10 @@ read_dtype(const reader *r, const qn_json *v, qn_plain *out)
 			*out = dtypes[i].plain;
 			return QN_OK;
 		}
-	return qn_report(r->a->env, QN_EUNSUPPORTED, "safetensors.dtype", qn_json_place(r->doc, r->doc->arena, dtype),
-			 "the dtype %s is not supported; BOOL I8 … U64 F16 BF16 F32 F64 are", dtype->string);
+	return qn_report(r->a->env, QN_EUNSUPPORTED, "safetensors.dtype",
+			 qn_json_place(r->doc, r->doc->arena, dtype),
+			 "the dtype %s is not supported; BOOL I8 … U64 F16 BF16 F32 F64 are",
+			 dtype->string);
 }
 
 static qn_status
@@ -78,11 +83,13 @@ read_shape(const reader *r, const qn_json *v, int64_t *dim, int32_t *rank)
 	if (shape == NULL || shape->kind != QN_JSON_ARRAY)
 		return bad(r, v, "safetensors.header", "the array \"shape\" is missing");
 	if (shape->n > QN_MAX_RANK)
-		return qn_report(r->a->env, QN_EUNSUPPORTED, "safetensors.header", qn_json_place(r->doc, r->doc->arena, shape), "more than %d dims",
+		return qn_report(r->a->env, QN_EUNSUPPORTED, "safetensors.header",
+				 qn_json_place(r->doc, r->doc->arena, shape), "more than %d dims",
 				 QN_MAX_RANK);
 	for (size_t i = 0; i < shape->n; i++)
 		if (!qn_json_i64(&shape->child[i], &dim[i]) || dim[i] < 0)
-			return bad(r, &shape->child[i], "safetensors.header", "a dim is no integer >= 0");
+			return bad(r, &shape->child[i], "safetensors.header",
+				   "a dim is no integer >= 0");
 	*rank = (int32_t)shape->n;
 	return QN_OK;
 }
@@ -92,13 +99,17 @@ read_offsets(const reader *r, const qn_json *v, range *out)
 {
 	const qn_json *o = qn_json_find(v, "data_offsets");
 
-	if (o == NULL || o->kind != QN_JSON_ARRAY || o->n != 2 || !qn_json_i64(&o->child[0], &out->begin) || !qn_json_i64(&o->child[1], &out->end))
-		return bad(r, v, "safetensors.header", "\"data_offsets\" is no array of two integers");
+	if (o == NULL || o->kind != QN_JSON_ARRAY || o->n != 2 ||
+	    !qn_json_i64(&o->child[0], &out->begin) || !qn_json_i64(&o->child[1], &out->end))
+		return bad(r, v, "safetensors.header",
+			   "\"data_offsets\" is no array of two integers");
 	if (out->begin < 0 || out->end < out->begin)
 		return bad(r, o, "safetensors.offset", "the offsets do not ascend from 0");
 	if ((uint64_t)out->end > r->n)
-		return qn_report(r->a->env, QN_EINVALID, "safetensors.truncated", qn_json_place(r->doc, r->doc->arena, o),
-				 "the data ends at %zu, the tensor at %lld", r->n, (long long)out->end);
+		return qn_report(r->a->env, QN_EINVALID, "safetensors.truncated",
+				 qn_json_place(r->doc, r->doc->arena, o),
+				 "the data ends at %zu, the tensor at %lld", r->n,
+				 (long long)out->end);
 	out->name = v->key;
 	return QN_OK;
 }
@@ -108,8 +119,11 @@ read_metadata(const reader *r, const qn_json *v)
 {
 	for (size_t i = 0; i < v->n; i++)
 		if (v->kind != QN_JSON_OBJECT || v->child[i].kind != QN_JSON_STRING)
-			return bad(r, v, "safetensors.header", "__metadata__ is no map from strings to strings");
-	return v->kind == QN_JSON_OBJECT ? QN_OK : bad(r, v, "safetensors.header", "__metadata__ is no map from strings to strings");
+			return bad(r, v, "safetensors.header",
+				   "__metadata__ is no map from strings to strings");
+	return v->kind == QN_JSON_OBJECT ? QN_OK
+					 : bad(r, v, "safetensors.header",
+					       "__metadata__ is no map from strings to strings");
 }
 
 static qn_status
@@ -123,15 +137,19 @@ read_tensor(reader *r, const qn_json *v)
 	if (v->kind != QN_JSON_OBJECT)
 		return bad(r, v, "safetensors.header", "a tensor's entry is no object");
 	for (size_t i = 0; i < v->n; i++)
-		if (strcmp(v->child[i].key, "dtype") != 0 && strcmp(v->child[i].key, "shape") != 0 && strcmp(v->child[i].key, "data_offsets") != 0)
-			return bad(r, &v->child[i], "safetensors.header", "a key other than dtype, shape and data_offsets");
+		if (strcmp(v->child[i].key, "dtype") != 0 &&
+		    strcmp(v->child[i].key, "shape") != 0 &&
+		    strcmp(v->child[i].key, "data_offsets") != 0)
+			return bad(r, &v->child[i], "safetensors.header",
+				   "a key other than dtype, shape and data_offsets");
 	QN_TRY(read_dtype(r, v, &plain));
 	QN_TRY(read_shape(r, v, dim, &rank));
 	QN_TRY(read_offsets(r, v, &at));
 	const qn_type *type = qn_type_plain(r->types, plain, rank, dim);
 	int64_t count = qn_type_count(type);
 	if (count < 0 || count * qn_plain_table[plain].bytes != at.end - at.begin)
-		return bad(r, v, "safetensors.offset", "the size of the data is not that of dtype and shape");
+		return bad(r, v, "safetensors.offset",
+			   "the size of the data is not that of dtype and shape");
 	r->ranges[r->nrange++] = at;
 	qn_map_puts(&r->s->names, v->key, qn_tensor_view(r->a, type, r->data + at.begin));
 	return QN_OK;
@@ -158,8 +176,10 @@ check_overlap(reader *r)
 	qsort(r->ranges, r->nrange, sizeof *r->ranges, by_begin);
 	for (size_t i = 1; i < r->nrange; i++)
 		if (r->ranges[i].begin < r->ranges[i - 1].end)
-			status = qn_report(r->a->env, QN_EINVALID, "safetensors.overlap", r->doc->file, "the tensors \"%s\" and \"%s\" share bytes",
-					   r->ranges[i - 1].name, r->ranges[i].name);
+			status =
+				qn_report(r->a->env, QN_EINVALID, "safetensors.overlap",
+					  r->doc->file, "the tensors \"%s\" and \"%s\" share bytes",
+					  r->ranges[i - 1].name, r->ranges[i].name);
 	return status;
 }
 
@@ -174,7 +194,8 @@ read_header(reader *r)
 	r->ranges = QN_NEW(r->doc->arena, range, root->n);
 	for (size_t i = 0; i < root->n; i++) {
 		const qn_json *v = &root->child[i];
-		qn_status s = strcmp(v->key, "__metadata__") == 0 ? read_metadata(r, v) : read_tensor(r, v);
+		qn_status s = strcmp(v->key, "__metadata__") == 0 ? read_metadata(r, v)
+								  : read_tensor(r, v);
 
 		status = s != QN_OK ? s : status;
 	}
@@ -188,26 +209,35 @@ release(void *ptr)
 }
 
 qn_status
-qn_safetensors_parse(qn_types *t, qn_arena *a, const char *place, const char *data, size_t n, qn_safetensors **out)
+qn_safetensors_parse(qn_types *t, qn_arena *a, const char *place, const char *data, size_t n,
+		     qn_safetensors **out)
 {
 	static const qn_json_ids ids = {"safetensors.header", "safetensors.duplicate"};
 	uint64_t length = 0;
 
 	if (n < PREFIX)
-		return qn_report(a->env, QN_EINVALID, "safetensors.truncated", place, "the file has fewer than 8 bytes");
+		return qn_report(a->env, QN_EINVALID, "safetensors.truncated", place,
+				 "the file has fewer than 8 bytes");
 	for (int i = PREFIX - 1; i >= 0; i--)
 		length = length << 8 | (unsigned char)data[i];
 	if (length > MAX_HEADER)
-		return qn_report(a->env, QN_EINVALID, "safetensors.header", place, "the header's length is %llu; at most 100000000 is allowed",
+		return qn_report(a->env, QN_EINVALID, "safetensors.header", place,
+				 "the header's length is %llu; at most 100000000 is allowed",
 				 (unsigned long long)length);
 	if (length > n - PREFIX)
-		return qn_report(a->env, QN_EINVALID, "safetensors.truncated", place, "the file ends in its header");
-	/* The header's tree is big and short-lived: an arena of its own, which a's release releases in any case. */
+		return qn_report(a->env, QN_EINVALID, "safetensors.truncated", place,
+				 "the file ends in its header");
+	/* The header's tree is big and short-lived: an arena of its own, which a's release
+	 * releases in any case. */
 	qn_arena *tmp = QN_NEW(a, qn_arena, 1);
 	qn_arena_init(tmp, a->env);
 	qn_arena_defer(a, release, tmp);
 	qn_json_doc doc;
-	reader r = {.types = t, .a = a, .doc = &doc, .data = data + PREFIX + length, .n = n - PREFIX - (size_t)length};
+	reader r = {.types = t,
+		    .a = a,
+		    .doc = &doc,
+		    .data = data + PREFIX + length,
+		    .n = n - PREFIX - (size_t)length};
 	r.s = QN_NEW(a, qn_safetensors, 1);
 	qn_map_init(&r.s->names, a);
 	qn_status status = qn_json_tree(tmp, place, data + PREFIX, (size_t)length, &ids, &doc);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* safetensors.h - named tensors in one file: u64 header length, JSON header, data.  Tensors are views of the mapped file. */
+/* safetensors.h - named tensors in one file: u64 header length, JSON header, data.  Tensors are
+ * views of the mapped file. */
 #ifndef QN_FORMATS_SAFETENSORS_H
 #define QN_FORMATS_SAFETENSORS_H
 
@@ -7,10 +8,13 @@
 
 typedef struct qn_safetensors qn_safetensors;
 
-/* Checks all of the header: offsets inside the file, not overlapping, sizes equal to dtype * shape, no duplicate names.  Ids: safetensors.header,
- * .dtype, .offset, .overlap, .truncated, .duplicate. */
-qn_status qn_safetensors_open(qn_types *t, qn_arena *a, const char *path, qn_safetensors **out) QN_MUST_CHECK;
-qn_status qn_safetensors_parse(qn_types *t, qn_arena *a, const char *place, const char *data, size_t n, qn_safetensors **out) QN_MUST_CHECK;
+/* Checks all of the header: offsets inside the file, not overlapping, sizes equal to dtype *
+ * shape, no duplicate names.  Ids: safetensors.header, .dtype, .offset, .overlap, .truncated,
+ * .duplicate. */
+qn_status qn_safetensors_open(qn_types *t, qn_arena *a, const char *path,
+			      qn_safetensors **out) QN_MUST_CHECK;
+qn_status qn_safetensors_parse(qn_types *t, qn_arena *a, const char *place, const char *data,
+			       size_t n, qn_safetensors **out) QN_MUST_CHECK;
 /* NULL when there is none of this name. */
 const qn_tensor *qn_safetensors_find(const qn_safetensors *s, const char *name);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arena.c - a list of chunks; each object is cut from the newest chunk, an object larger than a chunk gets its own. */
+/* arena.c - a list of chunks; each object is cut from the newest chunk, an object larger than a
+ * chunk gets its own. */
 #include "ir/arena.h"
 
 #include <stdalign.h>

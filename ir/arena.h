@@ -7,8 +7,9 @@
  *   qn_arena_defer(&a, close_file, f);              runs when the arena is released, last registered first
  *   qn_arena_release(&a);
  *
- * Out of memory is the only long jump of the library: the arena jumps to env->oom, which the API's entry has set; the entry releases
- * its arenas and returns QN_ENOMEM.  So inside the library nothing but arena memory and deferred objects may be held across a call. */
+ * Out of memory is the only long jump of the library: the arena jumps to env->oom, which the
+ * API's entry has set; the entry releases its arenas and returns QN_ENOMEM.  So inside the
+ * library nothing but arena memory and deferred objects may be held across a call. */
 #ifndef QN_IR_ARENA_H
 #define QN_IR_ARENA_H
 
@@ -26,13 +27,16 @@ typedef struct qn_arena {
 
 void qn_arena_init(qn_arena *a, qn_env *env);
 
-/* Runs the deferred functions and gives all memory back.  The arena is empty and usable afterwards. */
+/* Runs the deferred functions and gives all memory back.  The arena is empty and usable
+ * afterwards. */
 void qn_arena_release(qn_arena *a);
 
-/* n * size zeroed bytes, aligned for any object; jumps to env->oom when there are none (also when n * size overflows). */
+/* n * size zeroed bytes, aligned for any object; jumps to env->oom when there are none (also
+ * when n * size overflows). */
 void *qn_arena_alloc(qn_arena *a, size_t n, size_t size);
 
-/* Registers fn(ptr) to be called at release.  Jumps like qn_arena_alloc; in that case fn(ptr) has been called, so nothing leaks. */
+/* Registers fn(ptr) to be called at release.  Jumps like qn_arena_alloc; in that case fn(ptr)
+ * has been called, so nothing leaks. */
 void qn_arena_defer(qn_arena *a, void (*fn)(void *), void *ptr);
 
 /* Copies; the string forms add a NUL. */
@@ -40,7 +44,8 @@ void *qn_arena_copy(qn_arena *a, const void *p, size_t bytes);
 char *qn_arena_str(qn_arena *a, const char *s);
 char *qn_arena_strn(qn_arena *a, const char *s, size_t n);
 
-/* Returns an array of at least `need` objects whose first `*cap` are those of p; doubles *cap.  The old array stays until release. */
+/* Returns an array of at least `need` objects whose first `*cap` are those of p; doubles *cap.
+ * The old array stays until release. */
 void *qn_arena_grow(qn_arena *a, void *p, size_t *cap, size_t need, size_t size);
 
 #define QN_NEW(arena, T, n) ((T *)qn_arena_alloc((arena), (n), sizeof(T)))

@@ -27,7 +27,10 @@ const char *const qn_padding_names[3] = {"explicit", "same", "valid"};
 /* `none` has no rows and C has no empty arrays: a list that ends in an unused element serves all
  * sets. */
 #define ROW_none(attr, kind, n, def) ROW(none, attr, kind, n, def)
-#define END {NULL, QN_ATTR_INT, 0, 0, ""}
+#define END                                                                                        \
+	{                                                                                          \
+		NULL, QN_ATTR_INT, 0, 0, ""                                                        \
+	}
 
 #define SET(set) static const qn_attr_info set##_rows[] = {QN_ATTRS_##set(ROW_##set) END};
 QN_ATTR_SETS(SET)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base.h - what every file of the library may use: fixed-width integers, the public status codes and three macros. */
+/* base.h - what every file of the library may use: fixed-width integers, the public status codes
+ * and three macros. */
 #ifndef QN_IR_BASE_H
 #define QN_IR_BASE_H
 
@@ -20,11 +21,11 @@
 #endif
 
 /* Returns from the enclosing function with the status of `expr` unless that is QN_OK. */
-#define QN_TRY(expr)                         \
-	do {                                 \
-		qn_status try_ = (expr);     \
-		if (try_ != QN_OK)           \
-			return try_;         \
+#define QN_TRY(expr)                                                                               \
+	do {                                                                                       \
+		qn_status try_ = (expr);                                                           \
+		if (try_ != QN_OK)                                                                 \
+			return try_;                                                               \
 	} while (0)
 
 #define QN_COUNT(array) (sizeof(array) / sizeof(array)[0])

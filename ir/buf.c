@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* buf.c - a growing text.  Numbers are made with the C library's correctly rounded conversions and the locale's decimal point replaced by '.'. */
+/* buf.c - a growing text.  Numbers are made with the C library's correctly rounded conversions
+ * and the locale's decimal point replaced by '.'. */
 #include "ir/buf.h"
 
 #include <locale.h>
@@ -114,14 +115,18 @@ convert(qn_buf *b, const char *f, va_list *args)
 		break;
 	}
 	case 'd':
-		put_signed(b, size == 2 ? va_arg(*args, long long) : size == 1 ? va_arg(*args, long) : va_arg(*args, int), width);
+		put_signed(b,
+			   size == 2   ? va_arg(*args, long long)
+			   : size == 1 ? va_arg(*args, long)
+				       : va_arg(*args, int),
+			   width);
 		break;
 	case 'u':
 	case 'x': {
 		unsigned long long v = size == 2   ? va_arg(*args, unsigned long long)
-		                       : size == 1 ? va_arg(*args, unsigned long)
-		                       : size == 3 ? va_arg(*args, size_t)
-		                                   : va_arg(*args, unsigned);
+				       : size == 1 ? va_arg(*args, unsigned long)
+				       : size == 3 ? va_arg(*args, size_t)
+						   : va_arg(*args, unsigned);
 
 		put_unsigned(b, v, *f == 'x' ? 16 : 10, width, zero, false);
 		break;
@@ -184,7 +189,8 @@ put_shortest(qn_buf *b, double v, int most, bool as_f32)
 		double back = 0;
 
 		format_real(tmp, sizeof tmp, "%.*g", p, v);
-		if (qn_parse_f64(tmp, strlen(tmp), &back) && (as_f32 ? (double)(float)back == v : back == v))
+		if (qn_parse_f64(tmp, strlen(tmp), &back) &&
+		    (as_f32 ? (double)(float)back == v : back == v))
 			break;
 	}
 	qn_buf_puts(b, tmp);
@@ -211,7 +217,8 @@ qn_buf_real(qn_buf *b, double v, bool as_f32)
 	double back = 0;
 
 	format_real(tmp, sizeof tmp, "%.*e", 6, v);
-	if (qn_parse_f64(tmp, strlen(tmp), &back) && (as_f32 ? (double)(float)back == v : back == v)) {
+	if (qn_parse_f64(tmp, strlen(tmp), &back) &&
+	    (as_f32 ? (double)(float)back == v : back == v)) {
 		qn_buf_puts(b, tmp);
 		return;
 	}

@@ -24,8 +24,9 @@ void qn_buf_put(qn_buf *b, const char *s, size_t n);
 void qn_buf_puts(qn_buf *b, const char *s);
 void qn_buf_putc(qn_buf *b, char c);
 
-/* Formatted text.  Conversions: %s %.*s %d %u %lld %llu %zu %x %08x %c %% and %g, which is the shortest text that reads back as the same
- * double (always with a '.', an exponent, or "inf"/"nan").  %.9g-like precisions and widths other than a zero-padded one are not known. */
+/* Formatted text.  Conversions: %s %.*s %d %u %lld %llu %zu %x %08x %c %% and %g, which is the
+ * shortest text that reads back as the same double (always with a '.', an exponent, or
+ * "inf"/"nan").  %.9g-like precisions and widths other than a zero-padded one are not known. */
 void qn_buff(qn_buf *b, const char *fmt, ...) QN_PRINTF(2, 3);
 void qn_bufvf(qn_buf *b, const char *fmt, va_list args);
 
@@ -33,7 +34,8 @@ void qn_bufvf(qn_buf *b, const char *fmt, va_list args);
 void qn_buf_f32(qn_buf *b, float v);
 void qn_buf_f64(qn_buf *b, double v);
 
-/* MLIR's real literal: "%.6e" when that text, rounded to f32 if as_f32, gives v; else 0x and the 16 hex digits of the double. */
+/* MLIR's real literal: "%.6e" when that text, rounded to f32 if as_f32, gives v; else 0x and the
+ * 16 hex digits of the double. */
 void qn_buf_real(qn_buf *b, double v, bool as_f32);
 
 /* s in double quotes with JSON's escapes. */

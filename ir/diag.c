@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diag.c - the list of diagnostics.  Its texts live in the host's memory, not in an arena, so that they outlive the call that reports them. */
+/* diag.c - the list of diagnostics.  Its texts live in the host's memory, not in an arena, so
+ * that they outlive the call that reports them. */
 #include "ir/diag.h"
 
 #include <stdarg.h>
@@ -21,7 +22,8 @@ keep(qn_env *env, const char *s)
 	return q;
 }
 
-/* The formatted text in raw memory; NULL without memory.  The arena's jump is caught here: a report must not leave the caller. */
+/* The formatted text in raw memory; NULL without memory.  The arena's jump is caught here: a
+ * report must not leave the caller. */
 static const char *
 format(qn_env *env, const char *fmt, va_list args)
 {

@@ -4,7 +4,8 @@
  *   return qn_report(env, QN_EINVALID, "type.scale.range", place,
  *                    "scale %g is not a positive f32; use a value from 1.4e-45 to 3.4e38", v);
  *
- * The id is stable and dotted; tests compare ids, people read messages.  At most QN_MAX_DIAGS are kept, later ones are counted. */
+ * The id is stable and dotted; tests compare ids, people read messages.  At most QN_MAX_DIAGS
+ * are kept, later ones are counted. */
 #ifndef QN_IR_DIAG_H
 #define QN_IR_DIAG_H
 
@@ -27,9 +28,10 @@ typedef struct qn_diags {
 	size_t dropped; /* reported after the list was full */
 } qn_diags;
 
-/* Stores an error (status is not QN_OK) and returns status.  fmt knows the conversions of qn_bufvf (ir/buf.h).
- * When there is no memory for the text, a static text stands in. */
-qn_status qn_report(qn_env *env, qn_status status, const char *id, const char *place, const char *fmt, ...) QN_PRINTF(5, 6);
+/* Stores an error (status is not QN_OK) and returns status.  fmt knows the conversions of
+ * qn_bufvf (ir/buf.h). When there is no memory for the text, a static text stands in. */
+qn_status qn_report(qn_env *env, qn_status status, const char *id, const char *place,
+		    const char *fmt, ...) QN_PRINTF(5, 6);
 
 /* Stores a warning. */
 void qn_warn(qn_env *env, const char *id, const char *place, const char *fmt, ...) QN_PRINTF(4, 5);

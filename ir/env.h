@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* env.h - what a context lends to the parts of the library: the host's allocator and log callback, the list of diagnostics, and the
- * place to jump to when memory runs out.  One per context; never shared between threads. */
+/* env.h - what a context lends to the parts of the library: the host's allocator and log
+ * callback, the list of diagnostics, and the place to jump to when memory runs out.  One per
+ * context; never shared between threads. */
 #ifndef QN_IR_ENV_H
 #define QN_IR_ENV_H
 
@@ -19,7 +20,8 @@ typedef struct qn_env {
 	jmp_buf *oom;           /* set by the API's entry for the time of a call */
 } qn_env;
 
-/* Raw memory from the host's allocator; NULL when there is none.  Only arena.c and diag.c call these. */
+/* Raw memory from the host's allocator; NULL when there is none.  Only arena.c and diag.c call
+ * these. */
 void *qn_env_realloc(qn_env *env, void *p, size_t old_size, size_t new_size);
 void qn_env_free(qn_env *env, void *p, size_t size);
 

@@ -7,8 +7,9 @@
  *                                    node 3  conv2d conv1 (1, 2) {…}      : tensor<1x8x8x16xf32>
  *                                    outputs: probs = 3
  *
- * A node's inputs have smaller ids than the node (the order is topological); nodes are never changed after they are added: a pass builds a new
- * graph by copying.  Names are unique within a graph.  A `call` node calls an earlier graph of the model (a composite). */
+ * A node's inputs have smaller ids than the node (the order is topological); nodes are never
+ * changed after they are added: a pass builds a new graph by copying.  Names are unique within a
+ * graph.  A `call` node calls an earlier graph of the model (a composite). */
 #ifndef QN_IR_GRAPH_H
 #define QN_IR_GRAPH_H
 
@@ -102,7 +103,8 @@ void qn_attrs_default(qn_attr_set set, qn_attrs *out);
 bool qn_attrs_equal(qn_attr_set set, const qn_attrs *a, const qn_attrs *b);
 /* Whether one attribute has its default value (and need not be printed). */
 bool qn_attr_is_default(qn_attr_set set, const qn_attr_info *info, const qn_attrs *attrs);
-/* Prints one attribute's value in the text form: 3, [1,2], 1.000000e-05 as shortest real with a '.', same. */
+/* Prints one attribute's value in the text form: 3, [1,2], 1.000000e-05 as shortest real with a
+ * '.', same. */
 void qn_attr_print(qn_buf *b, const qn_attr_info *info, const qn_attrs *attrs);
 
 /* ---- the op table ---- */
@@ -111,8 +113,9 @@ typedef struct qn_node qn_node;
 typedef struct qn_graph qn_graph;
 typedef struct qn_model qn_model;
 
-/* The type of a node from its inputs' types.  `declared` is the type written beside the node, NULL when there is none; a rule uses it where it
- * cannot derive the element type.  Reports what is wrong with the node's name and the values, all problems of the node, and returns NULL then. */
+/* The type of a node from its inputs' types.  `declared` is the type written beside the node,
+ * NULL when there is none; a rule uses it where it cannot derive the element type.  Reports what
+ * is wrong with the node's name and the values, all problems of the node, and returns NULL then. */
 typedef const qn_type *qn_infer_fn(const qn_graph *g, const qn_node *n, const qn_type *declared);
 
 typedef struct qn_opinfo {
@@ -195,8 +198,9 @@ qn_graph *qn_model_graph(const qn_model *m, const char *name);
 qn_graph *qn_graph_new(qn_model *m, const char *name);
 void qn_model_add_graph(qn_model *m, qn_graph *g);
 
-/* Adds a node (copied, with its inputs, attributes and name; `like->type` is the declared type or NULL) after checking arity and inferring its type.
- * A name that is NULL or taken is replaced by "<base>_<k>", base being the given name or the op's.  Returns 0 after reporting an error.
+/* Adds a node (copied, with its inputs, attributes and name; `like->type` is the declared type
+ * or NULL) after checking arity and inferring its type. A name that is NULL or taken is replaced
+ * by "<base>_<k>", base being the given name or the op's.  Returns 0 after reporting an error.
  * Ids: op.arity, op.input, type.mismatch and those of the shape rules (shape.…, attr.…). */
 qn_id qn_graph_add(qn_graph *g, const qn_node *like);
 
@@ -226,8 +230,9 @@ qn_status qn_model_parse(qn_model *m, const char *file, const char *s, size_t n)
 void qn_model_print(qn_buf *b, const qn_model *m);
 void qn_graph_print(qn_buf *b, const qn_graph *g);
 
-/* All rules of the graphs at the model's stage: topological order, arity, types as inferred, no symbol unbound from `calibrated` on, no quantized type
- * in `float`, no float type in `integer` (verify.float, with the node).  Reports all problems. */
+/* All rules of the graphs at the model's stage: topological order, arity, types as inferred, no
+ * symbol unbound from `calibrated` on, no quantized type in `float`, no float type in `integer`
+ * (verify.float, with the node).  Reports all problems. */
 qn_status qn_model_verify(const qn_model *m) QN_MUST_CHECK;
 
 /* Two models with equal text are equal; graphs compare by structure, ignoring names of nodes. */

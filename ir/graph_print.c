@@ -13,7 +13,6 @@
 #include "ir/graph_text.h"
 #include "ir/type_impl.h"
 
-
 /* The values of one named vector, nested by its shape. */
 static void
 print_values(qn_buf *b, const qn_params *p, int32_t level, size_t *at)

@@ -76,12 +76,12 @@ const qn_elem *qn_infer_mix(const qn_graph *g, const qn_node *n, const qn_type *
  * result when the weights are quantized per axis.  NULL: reported. */
 const qn_elem *qn_infer_acc(const qn_graph *g, const qn_node *n, int32_t channel);
 /* e with its quantized axis moved to `axis`.  NULL: reported. */
-const qn_elem *
-qn_infer_move_axis(const qn_graph *g, const qn_node *n, const qn_elem *e, int32_t axis);
+const qn_elem *qn_infer_move_axis(const qn_graph *g, const qn_node *n, const qn_elem *e,
+				  int32_t axis);
 
 /* The type, after checking its size and that the element fits the shape (shape.size, type.…).
  * NULL: reported. */
-const qn_type *
-qn_infer_result(const qn_graph *g, const qn_node *n, const qn_elem *e, const qn_shape *shape);
+const qn_type *qn_infer_result(const qn_graph *g, const qn_node *n, const qn_elem *e,
+			       const qn_shape *shape);
 
 #endif

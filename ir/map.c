@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* map.c - hash maps over uthash.  Its memory comes from the arena, which never returns NULL, and is given back with it. */
+/* map.c - hash maps over uthash.  Its memory comes from the arena, which never returns NULL, and
+ * is given back with it. */
 #include "ir/map.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* map.h - hash maps, the one place that includes uthash.  Iteration is never offered: no output may depend on a hash order. */
+/* map.h - hash maps, the one place that includes uthash.  Iteration is never offered: no output
+ * may depend on a hash order. */
 #ifndef QN_IR_MAP_H
 #define QN_IR_MAP_H
 

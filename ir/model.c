@@ -10,7 +10,8 @@ const char *const qn_rounding_names[3] = {"double", "single", "nearest"};
 void
 qn_model_init(qn_model *m, qn_env *env, qn_arena *arena, const char *name)
 {
-	*m = (qn_model){.arena = arena, .env = env, .name = qn_arena_str(arena, name), .options = ""};
+	*m = (qn_model){
+		.arena = arena, .env = env, .name = qn_arena_str(arena, name), .options = ""};
 	qn_types_init(&m->types, arena);
 }
 

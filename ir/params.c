@@ -28,7 +28,8 @@ all_zero(const int64_t *v, size_t n)
 }
 
 static content
-pack(qn_types *t, size_t n, int32_t rank, const int64_t *shape, const double *scale, const int64_t *zp)
+pack(qn_types *t, size_t n, int32_t rank, const int64_t *shape, const double *scale,
+     const int64_t *zp)
 {
 	content c = {.n = n, .rank = rank, .has_zp = zp != NULL && !all_zero(zp, n)};
 	const size_t r = (size_t)rank;
@@ -79,7 +80,8 @@ store(qn_types *t, const content *c, const char *name)
 		return p;
 	p->name = name != NULL ? qn_arena_str(t->arena, name) : fresh_name(t);
 	if (t->nparam == t->param_cap)
-		t->param = qn_arena_grow(t->arena, (void *)t->param, &t->param_cap, t->nparam + 1, sizeof *t->param);
+		t->param = qn_arena_grow(t->arena, (void *)t->param, &t->param_cap, t->nparam + 1,
+					 sizeof *t->param);
 	t->param[t->nparam++] = p;
 	if (name == NULL)
 		qn_map_puts(&t->params_by_name, p->name, p);
@@ -87,7 +89,8 @@ store(qn_types *t, const content *c, const char *name)
 }
 
 qn_status
-qn_params_intern(qn_types *t, const char *place, const char *name, size_t n, int32_t rank, const int64_t *shape, const double *scale, const int64_t *zp,
+qn_params_intern(qn_types *t, const char *place, const char *name, size_t n, int32_t rank,
+		 const int64_t *shape, const double *scale, const int64_t *zp,
 		 const qn_params **out)
 {
 	qn_where w = qn_where_place(t, place);
@@ -99,16 +102,21 @@ qn_params_intern(qn_types *t, const char *place, const char *name, size_t n, int
 		shape = flat;
 	}
 	if (rank < 0 || rank > QN_MAX_RANK)
-		return QN_FAIL(&w, "type.rank", "parameters of rank %d; at most %d dims", rank, QN_MAX_RANK);
+		return QN_FAIL(&w, "type.rank", "parameters of rank %d; at most %d dims", rank,
+			       QN_MAX_RANK);
 	for (int32_t i = 0; i < rank && product <= (int64_t)n; i++)
 		product = shape[i] > 0 && shape[i] <= (int64_t)n ? product * shape[i] : 0;
 	if (n == 0 || n > INT32_MAX || product != (int64_t)n)
-		return QN_FAIL(&w, "type.param.shape", "%zu parameters do not fill their shape; give as many as the product of the dims", n);
+		return QN_FAIL(&w, "type.param.shape",
+			       "%zu parameters do not fill their shape; give as many as the "
+			       "product of the dims",
+			       n);
 	content c = pack(t, n, rank, shape, scale, zp);
 	qn_params *found = qn_map_get(&t->params_by_content, c.word, c.bytes);
 	const qn_params *named = name != NULL ? qn_map_gets(&t->params_by_name, name) : NULL;
 	if (named != NULL && named != found)
-		return QN_FAIL(&w, "param.duplicate", "@%s already names other parameters; choose another name", name);
+		return QN_FAIL(&w, "param.duplicate",
+			       "@%s already names other parameters; choose another name", name);
 	if (found == NULL)
 		found = store(t, &c, name);
 	if (name != NULL && named == NULL)
@@ -119,13 +127,15 @@ qn_params_intern(qn_types *t, const char *place, const char *name, size_t n, int
 
 /* Interning what is known to be a valid shape and has no claim to a name cannot fail. */
 static const qn_params *
-intern(qn_types *t, const char *name, const qn_params *like, int32_t rank, const int64_t *shape, const int64_t *zp)
+intern(qn_types *t, const char *name, const qn_params *like, int32_t rank, const int64_t *shape,
+       const int64_t *zp)
 {
 	const qn_params *out = like;
 
 	if (name != NULL && qn_map_gets(&t->params_by_name, name) != NULL)
 		name = NULL;
-	qn_status status = qn_params_intern(t, "", name, like->n, rank, shape, like->scale, zp, &out);
+	qn_status status =
+		qn_params_intern(t, "", name, like->n, rank, shape, like->scale, zp, &out);
 	return status == QN_OK ? out : like;
 }
 

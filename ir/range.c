@@ -65,7 +65,8 @@ asymmetric_params(double min, double max, const qn_elem *e, double *scale, int64
 
 /* A range that is not finite gives scale 1: who observes reports NaN and infinity before. */
 void
-qn_range_to_params(double min, double max, const qn_elem *storage, bool symmetric, double *scale, int64_t *zp)
+qn_range_to_params(double min, double max, const qn_elem *storage, bool symmetric, double *scale,
+		   int64_t *zp)
 {
 	*scale = 1.0;
 	*zp = clamp_code(0.0, storage);

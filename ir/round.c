@@ -37,8 +37,9 @@ qn_float_limits(qn_plain float_type)
 	};
 }
 
-/* Nearest, ties to even: scaled so that the unit of the last place is 1, rint does it; both scalings
- * are exact because the result has at most 24 bits and lies well inside the exponents of a double. */
+/* Nearest, ties to even: scaled so that the unit of the last place is 1, rint does it; both
+ * scalings are exact because the result has at most 24 bits and lies well inside the exponents
+ * of a double. */
 double
 qn_round_to(qn_plain float_type, double v)
 {

@@ -35,8 +35,9 @@ qn_scale_is_leaf(const qn_scale *s)
 static const qn_scale *
 intern(qn_types *t, const qn_scale *s)
 {
-	uint64_t key[6] = {(uint64_t)s->kind,        0, (uint64_t)(uintptr_t)s->vec, (uint64_t)(uintptr_t)s->sym, (uint64_t)(uintptr_t)s->a,
-			   (uint64_t)(uintptr_t)s->b};
+	uint64_t key[6] = {(uint64_t)s->kind,           0,
+			   (uint64_t)(uintptr_t)s->vec, (uint64_t)(uintptr_t)s->sym,
+			   (uint64_t)(uintptr_t)s->a,   (uint64_t)(uintptr_t)s->b};
 	qn_buf b;
 
 	memcpy(&key[1], &s->value, sizeof key[1]);
@@ -79,8 +80,8 @@ is_one(const qn_scale *s)
 	return s->kind == QN_SCALE_CONST && s->value == 1.0;
 }
 
-/* x*1, 1*x, x/1, (a*b)/b and (b*a)/b; NULL when nothing applies.  A simplification must not lose the
- * length of a vector: $a*$v/$v stays as it is when $v is a vector and $a is not. */
+/* x*1, 1*x, x/1, (a*b)/b and (b*a)/b; NULL when nothing applies.  A simplification must not lose
+ * the length of a vector: $a*$v/$v stays as it is when $v is a vector and $a is not. */
 static const qn_scale *
 simplify(qn_scale_kind op, const qn_scale *a, const qn_scale *b)
 {
@@ -148,7 +149,8 @@ qn_scale_value(const qn_scale *s, size_t i, double *out, const qn_symbol **unbou
 	double a = 0.0;
 	double b = 0.0;
 
-	if (!qn_scale_is_leaf(s) && (!qn_scale_value(s->a, i, &a, unbound) || !qn_scale_value(s->b, i, &b, unbound)))
+	if (!qn_scale_is_leaf(s) &&
+	    (!qn_scale_value(s->a, i, &a, unbound) || !qn_scale_value(s->b, i, &b, unbound)))
 		return false;
 	switch (s->kind) {
 	case QN_SCALE_CONST:
@@ -185,12 +187,15 @@ qn_scale_eval(const qn_types *t, const char *place, const qn_scale *s, size_t i,
 
 	QN_TRY(qn_scale_check_len(&w, s));
 	if (!qn_scale_value(s, i, out, &unbound))
-		return QN_FAIL(&w, "scale.unbound", "symbol $%s has no value yet; calibrate, or bind it", unbound->name);
+		return QN_FAIL(&w, "scale.unbound",
+			       "symbol $%s has no value yet; calibrate, or bind it", unbound->name);
 	if (isfinite(*out) && *out > 0.0)
 		return QN_OK;
 	qn_buf_init(&b, t->arena);
 	qn_scale_print(&b, s);
-	return QN_FAIL(&w, "scale.value", "%s is %g at index %zu; a scale must be finite and above 0", qn_buf_str(&b), *out, i);
+	return QN_FAIL(&w, "scale.value",
+		       "%s is %g at index %zu; a scale must be finite and above 0", qn_buf_str(&b),
+		       *out, i);
 }
 
 static const qn_scale *
@@ -244,16 +249,21 @@ qn_scale_check_value(qn_where *w, qn_plain expressed, double v)
 
 	if (v >= limit.subnormal && v <= limit.max) /* false for NaN */
 		return QN_OK;
-	return QN_FAIL(w, "type.scale.range", "scale %g is not a positive %s; use a value from %g to %g", v, qn_plain_table[expressed].name, limit.subnormal,
-		       limit.max);
+	return QN_FAIL(w, "type.scale.range",
+		       "scale %g is not a positive %s; use a value from %g to %g", v,
+		       qn_plain_table[expressed].name, limit.subnormal, limit.max);
 }
 
 qn_status
 qn_scale_check_len(qn_where *w, const qn_scale *s)
 {
 	if (s->len == QN_SCALE_LENGTHS)
-		return QN_FAIL(w, "scale.length", "the expression combines vectors of different lengths; make them equal");
+		return QN_FAIL(
+			w, "scale.length",
+			"the expression combines vectors of different lengths; make them equal");
 	if (s->len == QN_SCALE_TOO_LONG)
-		return QN_FAIL(w, "scale.size", "the expression has more than %d operations; multiply out", QN_MAX_SCALE_OPS);
+		return QN_FAIL(w, "scale.size",
+			       "the expression has more than %d operations; multiply out",
+			       QN_MAX_SCALE_OPS);
 	return QN_OK;
 }

@@ -16,20 +16,25 @@ qn_symbol_find(const qn_types *t, const char *name)
 }
 
 qn_status
-qn_symbol_declare(qn_types *t, const char *place, const char *name, qn_sym_kind kind, int64_t len, qn_symbol **out)
+qn_symbol_declare(qn_types *t, const char *place, const char *name, qn_sym_kind kind, int64_t len,
+		  qn_symbol **out)
 {
 	qn_where w = qn_where_place(t, place);
 
 	if (name[0] == '\0')
 		return QN_FAIL(&w, "symbol.name", "a symbol needs a name");
 	if (qn_symbol_find(t, name) != NULL)
-		return QN_FAIL(&w, "symbol.duplicate", "symbol $%s is declared twice; drop one", name);
+		return QN_FAIL(&w, "symbol.duplicate", "symbol $%s is declared twice; drop one",
+			       name);
 	if (len < 0 || len > QN_MAX_PARAMS)
-		return QN_FAIL(&w, "symbol.len", "symbol $%s has length %lld; give 0 (one pair) to %d", name, (long long)len, QN_MAX_PARAMS);
+		return QN_FAIL(&w, "symbol.len",
+			       "symbol $%s has length %lld; give 0 (one pair) to %d", name,
+			       (long long)len, QN_MAX_PARAMS);
 	qn_symbol *s = QN_NEW(t->arena, qn_symbol, 1);
 	*s = (qn_symbol){.name = qn_arena_str(t->arena, name), .kind = kind, .len = len};
 	if (t->nsymbol == t->symbol_cap)
-		t->symbol = qn_arena_grow(t->arena, t->symbol, &t->symbol_cap, t->nsymbol + 1, sizeof *t->symbol);
+		t->symbol = qn_arena_grow(t->arena, t->symbol, &t->symbol_cap, t->nsymbol + 1,
+					  sizeof *t->symbol);
 	t->symbol[t->nsymbol++] = s;
 	qn_map_puts(&t->symbols_by_name, s->name, s);
 	*out = s;
@@ -42,24 +47,33 @@ check_values(qn_where *w, const qn_symbol *s, size_t n, const double *scale, con
 	if (s->bound)
 		return QN_FAIL(w, "symbol.bound", "symbol $%s already has a value", s->name);
 	if (n != (size_t)(s->len == 0 ? 1 : s->len))
-		return QN_FAIL(w, "symbol.len", "symbol $%s takes %lld values, not %zu", s->name, (long long)(s->len == 0 ? 1 : s->len), n);
+		return QN_FAIL(w, "symbol.len", "symbol $%s takes %lld values, not %zu", s->name,
+			       (long long)(s->len == 0 ? 1 : s->len), n);
 	for (size_t i = 0; i < n; i++) {
 		const double v = qn_round_to(QN_PLAIN_f32, scale[i]);
 		const int64_t z = zp != NULL ? zp[i] : 0;
 
 		if (!isfinite(v) || v <= 0.0)
-			return QN_FAIL(w, "symbol.scale", "scale %g (index %zu) of $%s is not a positive f32", scale[i], i, s->name);
+			return QN_FAIL(w, "symbol.scale",
+				       "scale %g (index %zu) of $%s is not a positive f32",
+				       scale[i], i, s->name);
 		if (s->kind == QN_SYM_SYMMETRIC && z != 0)
-			return QN_FAIL(w, "symbol.zp", "zero point %lld (index %zu) of $%s, which is symmetric: use 0 or asym", (long long)z, i, s->name);
+			return QN_FAIL(w, "symbol.zp",
+				       "zero point %lld (index %zu) of $%s, which is symmetric: "
+				       "use 0 or asym",
+				       (long long)z, i, s->name);
 		if (z < INT32_MIN || z > INT32_MAX)
-			return QN_FAIL(w, "symbol.zp", "zero point %lld (index %zu) of $%s is no 32-bit integer", (long long)z, i, s->name);
+			return QN_FAIL(w, "symbol.zp",
+				       "zero point %lld (index %zu) of $%s is no 32-bit integer",
+				       (long long)z, i, s->name);
 	}
 	return QN_OK;
 }
 
 /* The values of $conv1.w are called @conv1.w.q when they need a name. */
 static qn_status
-bind_vector(qn_types *t, qn_where *w, qn_symbol *s, size_t n, const double *scale, const int64_t *zp)
+bind_vector(qn_types *t, qn_where *w, qn_symbol *s, size_t n, const double *scale,
+	    const int64_t *zp)
 {
 	double *rounded = QN_NEW(t->arena, double, n);
 	const char *name = NULL;
@@ -78,7 +92,8 @@ bind_vector(qn_types *t, qn_where *w, qn_symbol *s, size_t n, const double *scal
 }
 
 qn_status
-qn_symbol_bind(qn_types *t, const char *place, const char *name, size_t n, const double *scale, const int64_t *zp)
+qn_symbol_bind(qn_types *t, const char *place, const char *name, size_t n, const double *scale,
+	       const int64_t *zp)
 {
 	qn_where w = qn_where_place(t, place);
 	qn_symbol *s = qn_symbol_find(t, name);

@@ -48,37 +48,37 @@ typedef struct row {
 } row;
 
 /* An integer type: rows (plain name, C type, lowest and highest value). */
-#define INTEGER_TYPES(X)                                                                                                                                       \
-	X(bool, uint8_t, 0, 1)                                                                                                                                 \
-	X(i4, int8_t, -8, 7)                                                                                                                                   \
-	X(u4, uint8_t, 0, 15)                                                                                                                                  \
-	X(i8, int8_t, INT8_MIN, INT8_MAX)                                                                                                                      \
-	X(u8, uint8_t, 0, UINT8_MAX)                                                                                                                           \
-	X(i16, int16_t, INT16_MIN, INT16_MAX)                                                                                                                  \
-	X(u16, uint16_t, 0, UINT16_MAX)                                                                                                                        \
-	X(i32, int32_t, INT32_MIN, INT32_MAX)                                                                                                                  \
-	X(u32, uint32_t, 0, UINT32_MAX)                                                                                                                        \
+#define INTEGER_TYPES(X)                                                                           \
+	X(bool, uint8_t, 0, 1)                                                                     \
+	X(i4, int8_t, -8, 7)                                                                       \
+	X(u4, uint8_t, 0, 15)                                                                      \
+	X(i8, int8_t, INT8_MIN, INT8_MAX)                                                          \
+	X(u8, uint8_t, 0, UINT8_MAX)                                                               \
+	X(i16, int16_t, INT16_MIN, INT16_MAX)                                                      \
+	X(u16, uint16_t, 0, UINT16_MAX)                                                            \
+	X(i32, int32_t, INT32_MIN, INT32_MAX)                                                      \
+	X(u32, uint32_t, 0, UINT32_MAX)                                                            \
 	X(i64, int64_t, INT64_MIN, INT64_MAX)
 
-#define X(name, ctype, lo, hi)                                                                                                                                 \
-	static int64_t load_i64_##name(const void *at)                                                                                                         \
-	{                                                                                                                                                      \
-		ctype v;                                                                                                                                       \
-		memcpy(&v, at, sizeof v);                                                                                                                      \
-		return (int64_t)v;                                                                                                                             \
-	}                                                                                                                                                      \
-	static double load_f64_##name(const void *at)                                                                                                          \
-	{                                                                                                                                                      \
-		return (double)load_i64_##name(at);                                                                                                            \
-	}                                                                                                                                                      \
-	static void store_i64_##name(void *at, int64_t v)                                                                                                      \
-	{                                                                                                                                                      \
-		const ctype c = (ctype)limited(v, lo, hi);                                                                                                     \
-		memcpy(at, &c, sizeof c);                                                                                                                      \
-	}                                                                                                                                                      \
-	static void store_f64_##name(void *at, double v)                                                                                                       \
-	{                                                                                                                                                      \
-		store_i64_##name(at, integer_of(v, lo, hi));                                                                                                   \
+#define X(name, ctype, lo, hi)                                                                     \
+	static int64_t load_i64_##name(const void *at)                                             \
+	{                                                                                          \
+		ctype v;                                                                           \
+		memcpy(&v, at, sizeof v);                                                          \
+		return (int64_t)v;                                                                 \
+	}                                                                                          \
+	static double load_f64_##name(const void *at)                                              \
+	{                                                                                          \
+		return (double)load_i64_##name(at);                                                \
+	}                                                                                          \
+	static void store_i64_##name(void *at, int64_t v)                                          \
+	{                                                                                          \
+		const ctype c = (ctype)limited(v, lo, hi);                                         \
+		memcpy(at, &c, sizeof c);                                                          \
+	}                                                                                          \
+	static void store_f64_##name(void *at, double v)                                           \
+	{                                                                                          \
+		store_i64_##name(at, integer_of(v, lo, hi));                                       \
 	}
 INTEGER_TYPES(X)
 #undef X
@@ -155,7 +155,8 @@ store_f64_f64(void *at, double v)
 	memcpy(at, &v, sizeof v);
 }
 
-/* One rounding: an int64 of more than 53 bits would be rounded twice on the way through a double. */
+/* One rounding: an int64 of more than 53 bits would be rounded twice on the way through a
+ * double. */
 static void
 store_i64_f32(void *at, int64_t v)
 {
@@ -170,30 +171,30 @@ store_i64_f64(void *at, int64_t v)
 	store_f64_f64(at, (double)v);
 }
 
-#define X(name)                                                                                                                                                \
-	static double load_f64_##name(const void *at)                                                                                                          \
-	{                                                                                                                                                      \
-		uint16_t v;                                                                                                                                    \
-		memcpy(&v, at, sizeof v);                                                                                                                      \
-		return qn_half_value(QN_PLAIN_##name, v);                                                                                                      \
-	}                                                                                                                                                      \
-	static void store_f64_##name(void *at, double v)                                                                                                       \
-	{                                                                                                                                                      \
-		const uint16_t bits = qn_half_bits(QN_PLAIN_##name, v);                                                                                        \
-		memcpy(at, &bits, sizeof bits);                                                                                                                \
-	}                                                                                                                                                      \
-	static void store_i64_##name(void *at, int64_t v)                                                                                                      \
-	{                                                                                                                                                      \
-		store_f64_##name(at, (double)v);                                                                                                               \
+#define X(name)                                                                                    \
+	static double load_f64_##name(const void *at)                                              \
+	{                                                                                          \
+		uint16_t v;                                                                        \
+		memcpy(&v, at, sizeof v);                                                          \
+		return qn_half_value(QN_PLAIN_##name, v);                                          \
+	}                                                                                          \
+	static void store_f64_##name(void *at, double v)                                           \
+	{                                                                                          \
+		const uint16_t bits = qn_half_bits(QN_PLAIN_##name, v);                            \
+		memcpy(at, &bits, sizeof bits);                                                    \
+	}                                                                                          \
+	static void store_i64_##name(void *at, int64_t v)                                          \
+	{                                                                                          \
+		store_f64_##name(at, (double)v);                                                   \
 	}
 X(f16)
 X(bf16)
 #undef X
 
-#define X(name)                                                                                                                                                \
-	static int64_t load_i64_##name(const void *at)                                                                                                         \
-	{                                                                                                                                                      \
-		return truncated(load_f64_##name(at));                                                                                                         \
+#define X(name)                                                                                    \
+	static int64_t load_i64_##name(const void *at)                                             \
+	{                                                                                          \
+		return truncated(load_f64_##name(at));                                             \
 	}
 X(f16)
 X(bf16)
@@ -202,7 +203,8 @@ X(f64)
 #undef X
 
 static const row rows[QN_NPLAIN] = {
-#define X(name, bytes, bits, is_float, is_signed) [QN_PLAIN_##name] = {load_f64_##name, load_i64_##name, store_f64_##name, store_i64_##name},
+#define X(name, bytes, bits, is_float, is_signed)                                                  \
+	[QN_PLAIN_##name] = {load_f64_##name, load_i64_##name, store_f64_##name, store_i64_##name},
 	QN_PLAIN_TYPES(X)
 #undef X
 };
@@ -263,7 +265,8 @@ qn_tensor_view(qn_arena *a, const qn_type *type, const void *data)
 qn_tensor *
 qn_tensor_new(qn_arena *a, const qn_type *type, void **data)
 {
-	*data = qn_arena_alloc(a, qn_type_bytes(type) + 1, 1); /* an empty tensor has an address too */
+	*data = qn_arena_alloc(a, qn_type_bytes(type) + 1,
+			       1); /* an empty tensor has an address too */
 	return qn_tensor_view(a, type, *data);
 }
 
@@ -332,16 +335,19 @@ qn_tensor_find_nonfinite(const qn_tensor *x)
 bool
 qn_tensor_equal(const qn_tensor *a, const qn_tensor *b)
 {
-	return a->type == b->type && a->layout == b->layout && a->bytes == b->bytes && (a->bytes == 0 || memcmp(a->data, b->data, a->bytes) == 0);
+	return a->type == b->type && a->layout == b->layout && a->bytes == b->bytes &&
+	       (a->bytes == 0 || memcmp(a->data, b->data, a->bytes) == 0);
 }
 
-/* Four bits at a time; row k is the remainder of k * x^28 by the polynomial 0x04C11DB7, reflected. */
+/* Four bits at a time; row k is the remainder of k * x^28 by the polynomial 0x04C11DB7,
+ * reflected. */
 uint32_t
 qn_crc32(uint32_t crc, const void *data, size_t bytes)
 {
 	static const uint32_t remainder[16] = {
-		0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-		0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
+		0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+		0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+		0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
 	};
 	const uint8_t *p = data;
 

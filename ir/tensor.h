@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tensor.h - data with a type: a view of bytes that a file mapping, an arena or the caller owns.  Bytes are little-endian in files and
- * in the host's order in memory (equal on the hosts Quern runs on today; checked when files are read). */
+/* tensor.h - data with a type: a view of bytes that a file mapping, an arena or the caller owns.
+ * Bytes are little-endian in files and in the host's order in memory (equal on the hosts Quern
+ * runs on today; checked when files are read). */
 #ifndef QN_IR_TENSOR_H
 #define QN_IR_TENSOR_H
 
 #include "ir/type.h"
 
-typedef enum qn_layout { QN_LAYOUT_CANONICAL } qn_layout; /* row-major, 1, 2, 4 or 8 bytes an element */
+typedef enum qn_layout {
+	QN_LAYOUT_CANONICAL
+} qn_layout; /* row-major, 1, 2, 4 or 8 bytes an element */
 
 typedef struct qn_tensor {
 	const qn_type *type; /* static shape */
@@ -23,11 +26,13 @@ qn_tensor *qn_tensor_new(qn_arena *a, const qn_type *type, void **data);
 qn_tensor *qn_tensor_of(qn_arena *a, const qn_type *type, const void *data); /* copies */
 qn_tensor *qn_tensor_view(qn_arena *a, const qn_type *type, const void *data);
 
-/* Element i as a double (integers exactly up to 2^53) or as an integer (floats: truncated); from any plain or storage type. */
+/* Element i as a double (integers exactly up to 2^53) or as an integer (floats: truncated); from
+ * any plain or storage type. */
 double qn_tensor_f64(const qn_tensor *x, int64_t i);
 int64_t qn_tensor_i64(const qn_tensor *x, int64_t i);
 
-/* The whole tensor as f32, converted into the arena (or the view itself when it is f32 and aligned). */
+/* The whole tensor as f32, converted into the arena (or the view itself when it is f32 and
+ * aligned). */
 const float *qn_tensor_as_f32(qn_arena *a, const qn_tensor *x);
 const int32_t *qn_tensor_as_i32(qn_arena *a, const qn_tensor *x);
 const int8_t *qn_tensor_as_i8(qn_arena *a, const qn_tensor *x);
@@ -45,12 +50,17 @@ bool qn_tensor_equal(const qn_tensor *a, const qn_tensor *b);
 /* CRC-32 (IEEE 802.3, reflected, initial and final xor all ones). */
 uint32_t qn_crc32(uint32_t crc, const void *data, size_t bytes); /* crc 0 to begin */
 
-/* real -> code and back, element i with scale and zero point: round half to even, then add the zero point, then clamp; NaN gives the zero point. */
-int64_t qn_quantize_value(double x, double scale, bool leaf_f32, int64_t zp, int64_t qmin, int64_t qmax);
+/* real -> code and back, element i with scale and zero point: round half to even, then add the
+ * zero point, then clamp; NaN gives the zero point. */
+int64_t qn_quantize_value(double x, double scale, bool leaf_f32, int64_t zp, int64_t qmin,
+			  int64_t qmax);
 double qn_dequantize_value(int64_t q, double scale, bool leaf_f32, int64_t zp);
 
-/* Whole tensors.  to/from: a uniform type without symbols, same shape as x.  Integer results are canonical. */
-qn_tensor *qn_tensor_quantize(const qn_types *t, qn_arena *a, const qn_tensor *x, const qn_type *to);
-qn_tensor *qn_tensor_dequantize(const qn_types *t, qn_arena *a, const qn_tensor *x, const qn_type *to);
+/* Whole tensors.  to/from: a uniform type without symbols, same shape as x.  Integer results are
+ * canonical. */
+qn_tensor *qn_tensor_quantize(const qn_types *t, qn_arena *a, const qn_tensor *x,
+			      const qn_type *to);
+qn_tensor *qn_tensor_dequantize(const qn_types *t, qn_arena *a, const qn_tensor *x,
+				const qn_type *to);
 
 #endif

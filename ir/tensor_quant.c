@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tensor_quant.c - reals to codes and back.  The order of the steps is fixed here and nowhere else:
+/* tensor_quant.c - reals to codes and back.  The order of the steps is fixed here and nowhere
+ * else:
  *
  *     x ── / scale ── round half to even ── + zero point ── clamp ──▶ code
  *     code ── - zero point (integers) ── to float ── * scale ──▶ x
  *
- * A scale that is a leaf divides and multiplies in f32, as every f32 program would; an expression has
- * a value in double, so the division or the product is made in double and rounded once. */
+ * A scale that is a leaf divides and multiplies in f32, as every f32 program would; an
+ * expression has a value in double, so the division or the product is made in double and rounded
+ * once. */
 #include <math.h>
 
 #include "ir/tensor.h"
 
-#define ROUND_LIMIT 0x1p40 /* beyond every 32-bit range; keeps the sum with the zero point in int64 */
+#define ROUND_LIMIT                                                                                \
+	0x1p40 /* beyond every 32-bit range; keeps the sum with the zero point in int64 */
 
 static int64_t
 add_clamped(int64_t r, int64_t zp, int64_t qmin, int64_t qmax)
@@ -104,7 +107,9 @@ qn_tensor_quantize(const qn_types *t, qn_arena *a, const qn_tensor *x, const qn_
 	for (int64_t i = 0; i < n; i++) {
 		const param *k = &p.at[e->gran == QN_PER_TENSOR ? 0 : qn_type_param_index(to, idx)];
 
-		qn_store_i64(data, e->plain, i, qn_quantize_value(qn_tensor_f64(x, i), k->scale, p.leaf_f32, k->zp, e->qmin, e->qmax));
+		qn_store_i64(data, e->plain, i,
+			     qn_quantize_value(qn_tensor_f64(x, i), k->scale, p.leaf_f32, k->zp,
+					       e->qmin, e->qmax));
 		if (e->gran != QN_PER_TENSOR)
 			advance(to, idx);
 	}
@@ -125,7 +130,8 @@ qn_tensor_dequantize(const qn_types *t, qn_arena *a, const qn_tensor *x, const q
 		const bool one = from->elem->gran == QN_PER_TENSOR;
 		const param *k = &p.at[one ? 0 : qn_type_param_index(from, idx)];
 
-		qn_store_f64(data, to->elem->plain, i, qn_dequantize_value(qn_tensor_i64(x, i), k->scale, p.leaf_f32, k->zp));
+		qn_store_f64(data, to->elem->plain, i,
+			     qn_dequantize_value(qn_tensor_i64(x, i), k->scale, p.leaf_f32, k->zp));
 		if (!one)
 			advance(from, idx);
 	}

@@ -57,7 +57,8 @@ qn_text_peek(qn_text *t, const char *token)
 	qn_text_skip(t);
 	if ((size_t)(t->end - t->at) < n || memcmp(t->at, token, n) != 0)
 		return false;
-	if (is_word(token[n - 1]) && token[n - 1] != '.' && t->at + n < t->end && is_word(t->at[n]) && t->at[n] != '.')
+	if (is_word(token[n - 1]) && token[n - 1] != '.' && t->at + n < t->end &&
+	    is_word(t->at[n]) && t->at[n] != '.')
 		return false;
 	return true;
 }

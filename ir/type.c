@@ -13,7 +13,9 @@
 void
 qn_types_init(qn_types *t, qn_arena *arena)
 {
-	qn_map *const maps[] = {&t->elems, &t->types, &t->scales, &t->params_by_content, &t->params_by_name, &t->symbols_by_name, &t->cache};
+	qn_map *const maps[] = {
+		&t->elems,          &t->types,           &t->scales, &t->params_by_content,
+		&t->params_by_name, &t->symbols_by_name, &t->cache};
 
 	*t = (qn_types){.arena = arena};
 	for (size_t i = 0; i < QN_COUNT(maps); i++)
@@ -29,9 +31,11 @@ intern(qn_types *t, const uint64_t *key, size_t words, const qn_type *type)
 		return found;
 	found = qn_arena_copy(t->arena, type, sizeof *type);
 	if (type->is_tuple)
-		found->field = qn_arena_copy(t->arena, (const void *)type->field, type->nfield * sizeof *type->field);
+		found->field = qn_arena_copy(t->arena, (const void *)type->field,
+					     type->nfield * sizeof *type->field);
 	else if (type->rank > 0)
-		found->dim = qn_arena_copy(t->arena, type->dim, (size_t)type->rank * sizeof *type->dim);
+		found->dim =
+			qn_arena_copy(t->arena, type->dim, (size_t)type->rank * sizeof *type->dim);
 	qn_map_put(&t->types, key, words * sizeof *key, found);
 	return found;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* type.h - types of values, plain and quantized, interned per model: equal types are equal pointers.
+/* type.h - types of values, plain and quantized, interned per model: equal types are equal
+ * pointers.
  *
  *   tensor<1x8x8x1xf32>                                        plain
  *   tensor<1x10x!quant.uniform<i8:f32, 3.906250e-03:-128>>     quantized: real = (stored - zero point) * scale
  *   tensor<16x3x3x1x!quant.uniform<i8:f32:0, $conv1.w>>        one scale per index of axis 0, not known yet
  *   tuple<tensor<?x4xf32>, tensor<*xi32>>                      a dynamic dim, an unranked tensor
  *
- * The text form is MLIR's quant dialect with symbols and scale expressions added; docs/types.md is its manual.
- * All functions take the model's type table; returned pointers live as long as it. */
+ * The text form is MLIR's quant dialect with symbols and scale expressions added; docs/types.md
+ * is its manual. All functions take the model's type table; returned pointers live as long as
+ * it. */
 #ifndef QN_IR_TYPE_H
 #define QN_IR_TYPE_H
 
@@ -150,25 +152,29 @@ typedef struct qn_types {
 
 void qn_types_init(qn_types *t, qn_arena *arena);
 
-/* Symbols.  Errors: symbol.duplicate, symbol.unknown, symbol.len, symbol.scale, symbol.zp, symbol.bound. */
+/* Symbols.  Errors: symbol.duplicate, symbol.unknown, symbol.len, symbol.scale, symbol.zp,
+ * symbol.bound. */
 qn_status qn_symbol_declare(qn_types *t, const char *place, const char *name, qn_sym_kind kind, int64_t len, qn_symbol **out) QN_MUST_CHECK;
 qn_symbol *qn_symbol_find(const qn_types *t, const char *name);
-/* Gives values: n is 1 for len 0.  Scales are rounded to f32, must then be finite and > 0; zps may be NULL (zeros), must be 0 for a symmetric
- * symbol and fit int32. */
+/* Gives values: n is 1 for len 0.  Scales are rounded to f32, must then be finite and > 0; zps
+ * may be NULL (zeros), must be 0 for a symmetric symbol and fit int32. */
 qn_status qn_symbol_bind(qn_types *t, const char *place, const char *name, size_t n, const double *scale, const int64_t *zp) QN_MUST_CHECK;
 
-/* Interns parameters.  name is used when n > QN_INLINE_PARAMS (NULL: "q0", "q1", …) and no equal ones exist.  Error: param.duplicate when another
- * content has that name. shape NULL: rank 1, {n}. */
+/* Interns parameters.  name is used when n > QN_INLINE_PARAMS (NULL: "q0", "q1", …) and no equal
+ * ones exist.  Error: param.duplicate when another content has that name. shape NULL: rank 1,
+ * {n}. */
 qn_status qn_params_intern(qn_types *t, const char *place, const char *name, size_t n, int32_t rank, const int64_t *shape,
                            const double *scale, const int64_t *zp, const qn_params **out) QN_MUST_CHECK;
 
-/* Scale expressions; operands of a product are ordered by their text; x*1, x/1 and (a*b)/b are simplified; constants never fold.
- * The vector forms need equal lengths (scale.length, reported by qn_elem_uniform through len < 0). */
+/* Scale expressions; operands of a product are ordered by their text; x*1, x/1 and (a*b)/b are
+ * simplified; constants never fold. The vector forms need equal lengths (scale.length, reported
+ * by qn_elem_uniform through len < 0). */
 const qn_scale *qn_scale_const(qn_types *t, double value);
 const qn_scale *qn_scale_vec(qn_types *t, const qn_params *vec);
 const qn_scale *qn_scale_sym(qn_types *t, const qn_symbol *sym);
 const qn_scale *qn_scale_op(qn_types *t, qn_scale_kind op, const qn_scale *a, const qn_scale *b);
-/* The value at index i of its vectors, in double, in printed order; QN_EINVALID with scale.unbound (names the symbol) or scale.value. */
+/* The value at index i of its vectors, in double, in printed order; QN_EINVALID with
+ * scale.unbound (names the symbol) or scale.value. */
 qn_status qn_scale_eval(const qn_types *t, const char *place, const qn_scale *s, size_t i, double *out) QN_MUST_CHECK;
 /* The same expression with bound symbols replaced by their values. */
 const qn_scale *qn_scale_bind(qn_types *t, const qn_scale *s);
@@ -177,9 +183,11 @@ void qn_scale_print(qn_buf *b, const qn_scale *s);
 
 /* Element types. */
 const qn_elem *qn_elem_plain(qn_types *t, qn_plain p);
-/* A uniform element from a filled-in description (kind, bits, is_signed, qmin, qmax, expressed, gran, axis, block, scale, zp…): checks all rules,
- * interns.  Ids: type.storage.kind .storage.width .storage.min .storage.max .storage.range .expressed .scale .zp .param.count .axis.negative
- * .block.axis .block.size .block.duplicate .param.ragged .param.shape .param.rank … (docs/types.md lists them all). */
+/* A uniform element from a filled-in description (kind, bits, is_signed, qmin, qmax, expressed,
+ * gran, axis, block, scale, zp…): checks all rules, interns.  Ids: type.storage.kind
+ * .storage.width .storage.min .storage.max .storage.range .expressed .scale .zp .param.count
+ * .axis.negative .block.axis .block.size .block.duplicate .param.ragged .param.shape .param.rank
+ * … (docs/types.md lists them all). */
 qn_status qn_elem_make(qn_types *t, const char *place, const qn_elem *desc, const qn_elem **out) QN_MUST_CHECK;
 /* desc with the storage fields set: default range of `bits` (signed or not), expressed f32. */
 qn_elem qn_elem_desc(uint8_t bits, bool is_signed);
@@ -193,7 +201,8 @@ size_t qn_elem_nparams(const qn_elem *e);   /* 1, or the length of the vector (o
 void qn_elem_param(const qn_types *t, const qn_elem *e, size_t i, double *scale, int64_t *zp);
 /* The same element with bound symbols replaced; the range rules of zero points are checked then. */
 qn_status qn_elem_bind(qn_types *t, const char *place, const qn_elem *e, const qn_elem **out) QN_MUST_CHECK;
-/* Sub-channel types without superfluous axes: per-tensor or per-axis where they are equal to one. */
+/* Sub-channel types without superfluous axes: per-tensor or per-axis where they are equal to
+ * one. */
 const qn_elem *qn_elem_normalize(qn_types *t, const qn_elem *e);
 
 /* Tensor and tuple types. */
@@ -203,16 +212,19 @@ const qn_type *qn_type_tuple(qn_types *t, uint32_t n, const qn_type *const *fiel
 const qn_type *qn_type_with_elem(qn_types *t, const qn_type *shape, const qn_elem *e);
 const qn_type *qn_type_with_shape(qn_types *t, const qn_type *elem, int32_t rank, const int64_t *dim);
 
-/* Rules about a quantized element in a tensor of this shape (axis < rank, dim equals the number of scales, blocks divide dims …). */
+/* Rules about a quantized element in a tensor of this shape (axis < rank, dim equals the number
+ * of scales, blocks divide dims …). */
 qn_status qn_type_check(const qn_types *t, const char *place, const qn_type *type) QN_MUST_CHECK;
 
-/* Number of elements; -1 when a dim is dynamic, the type unranked or a tuple, or the product exceeds 2^40. */
+/* Number of elements; -1 when a dim is dynamic, the type unranked or a tuple, or the product
+ * exceeds 2^40. */
 int64_t qn_type_count(const qn_type *type);
 /* Index into the parameters of a PER_AXIS or SUB_CHANNEL element for the element at idx[rank]. */
 size_t qn_type_param_index(const qn_type *type, const int64_t *idx);
 
-/* Text.  parse reports type.syntax, type.unknown, type.literal … with a position; all of the text must be used in the _str form.
- * A type from text has passed qn_type_check.  print writes the canonical form; parse(print(t)) == t. */
+/* Text.  parse reports type.syntax, type.unknown, type.literal … with a position; all of the
+ * text must be used in the _str form. A type from text has passed qn_type_check.  print writes
+ * the canonical form; parse(print(t)) == t. */
 qn_status qn_type_parse(qn_types *t, qn_text *text, const qn_type **out) QN_MUST_CHECK;
 qn_status qn_type_parse_str(qn_types *t, const char *place, const char *s, const qn_type **out) QN_MUST_CHECK;
 qn_status qn_elem_parse(qn_types *t, qn_text *text, const qn_elem **out) QN_MUST_CHECK;
@@ -222,7 +234,8 @@ void qn_elem_print(qn_buf *b, const qn_elem *e);
 /* v rounded to the float type (f16, bf16: nearest even; overflow gives infinity). */
 double qn_round_to(qn_plain float_type, double v);
 
-/* From an observed range to parameters (docs/quantization.md): 0 is brought into the range; sym: max(|min|, |max|) / qmax, zero point 0. */
+/* From an observed range to parameters (docs/quantization.md): 0 is brought into the range; sym:
+ * max(|min|, |max|) / qmax, zero point 0. */
 void qn_range_to_params(double min, double max, const qn_elem *storage, bool symmetric, double *scale, int64_t *zp);
 
 #endif

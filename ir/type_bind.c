@@ -16,7 +16,8 @@ qn_elem_is_quant(const qn_elem *e)
 bool
 qn_elem_is_float(const qn_elem *e)
 {
-	return e->kind == QN_ELEM_CALIBRATED || (e->kind == QN_ELEM_PLAIN && qn_plain_table[e->plain].is_float);
+	return e->kind == QN_ELEM_CALIBRATED ||
+	       (e->kind == QN_ELEM_PLAIN && qn_plain_table[e->plain].is_float);
 }
 
 size_t
@@ -105,7 +106,8 @@ qn_elem_bind(qn_types *t, const char *place, const qn_elem *e, const qn_elem **o
 	if (unbound == NULL && e->zp_sym != NULL && !e->zp_sym->bound)
 		unbound = e->zp_sym;
 	if (unbound != NULL)
-		return QN_FAIL(&w, "scale.unbound", "symbol $%s has no value yet; calibrate, or bind it", unbound->name);
+		return QN_FAIL(&w, "scale.unbound",
+			       "symbol $%s has no value yet; calibrate, or bind it", unbound->name);
 	qn_elem d = *e;
 	if (qn_scale_is_leaf(e->scale) && e->scale->len > 0) {
 		d.scale = bind_vector(t, e);
@@ -139,8 +141,8 @@ reshape_leaf(qn_types *t, const qn_scale *leaf, void *user)
 	return qn_scale_vec(t, qn_params_reshape(t, leaf->vec, to->rank, to->shape));
 }
 
-/* e with other granularity, axes and shape of the parameters; e when the result breaks a rule, which
- * only zero points read with lax_zp can do. */
+/* e with other granularity, axes and shape of the parameters; e when the result breaks a rule,
+ * which only zero points read with lax_zp can do. */
 static const qn_elem *
 remake(qn_types *t, const qn_elem *e, qn_elem *d, new_shape to)
 {
@@ -154,8 +156,9 @@ remake(qn_types *t, const qn_elem *e, qn_elem *d, new_shape to)
 	return qn_elem_make_at(t, &w, d, &out) == QN_OK ? out : e;
 }
 
-/* Per tensor when there is one scale; per axis when the scales vary along one axis whose block is 1.
- * With a larger block the axis has more elements than scales, and no per-axis type says the same. */
+/* Per tensor when there is one scale; per axis when the scales vary along one axis whose block
+ * is 1. With a larger block the axis has more elements than scales, and no per-axis type says
+ * the same. */
 const qn_elem *
 qn_elem_normalize(qn_types *t, const qn_elem *e)
 {

@@ -16,11 +16,14 @@ check_per_axis(qn_where *w, const qn_elem *e, int32_t rank, const int64_t *dim)
 	const long long n = (long long)qn_elem_nparams(e);
 
 	if (rank == 0)
-		return QN_FAIL(w, "type.axis.scalar", "a type with an axis on a scalar; use one scale");
+		return QN_FAIL(w, "type.axis.scalar",
+			       "a type with an axis on a scalar; use one scale");
 	if (axis >= rank)
 		return QN_FAIL(w, "type.axis.rank", "axis %d of a tensor of rank %d", axis, rank);
 	if (dim[axis] != QN_DYNAMIC && dim[axis] != n)
-		return QN_FAIL(w, "type.axis.size", "%lld scales for axis %d, which has %lld elements", n, axis, (long long)dim[axis]);
+		return QN_FAIL(w, "type.axis.size",
+			       "%lld scales for axis %d, which has %lld elements", n, axis,
+			       (long long)dim[axis]);
 	return QN_OK;
 }
 
@@ -29,7 +32,8 @@ check_blocks(qn_where *w, const qn_elem *e, int32_t rank, const int64_t *dim)
 {
 	for (int32_t i = 0; i < e->naxis; i++)
 		if (e->axis[i] >= rank)
-			return QN_FAIL(w, "type.block.rank", "axis %d of a tensor of rank %d", e->axis[i], rank);
+			return QN_FAIL(w, "type.block.rank", "axis %d of a tensor of rank %d",
+				       e->axis[i], rank);
 	for (int32_t i = 0; i < e->naxis; i++) {
 		const long long n = (long long)dim[e->axis[i]];
 		const long long block = (long long)e->block[i];
@@ -37,13 +41,20 @@ check_blocks(qn_where *w, const qn_elem *e, int32_t rank, const int64_t *dim)
 		if (n == QN_DYNAMIC)
 			continue;
 		if (!e->partial && n % block != 0)
-			return QN_FAIL(w, "type.block.divide", "blocks of %lld do not divide axis %d, which has %lld elements", block, e->axis[i], n);
+			return QN_FAIL(
+				w, "type.block.divide",
+				"blocks of %lld do not divide axis %d, which has %lld elements",
+				block, e->axis[i], n);
 		if (e->partial && n > 0 && block > n)
-			return QN_FAIL(w, "type.block.size", "a block of %lld is larger than axis %d, which has %lld elements", block, e->axis[i], n);
+			return QN_FAIL(
+				w, "type.block.size",
+				"a block of %lld is larger than axis %d, which has %lld elements",
+				block, e->axis[i], n);
 	}
 	for (int32_t i = 0; i < rank; i++)
 		if (dim[i] == 0)
-			return QN_FAIL(w, "type.block.zero_dim", "dim %d is 0: there are no blocks in it", i);
+			return QN_FAIL(w, "type.block.zero_dim",
+				       "dim %d is 0: there are no blocks in it", i);
 	return QN_OK;
 }
 
@@ -64,12 +75,15 @@ check_vector_shape(qn_where *w, const qn_elem *e, int32_t rank, const int64_t *d
 	const qn_params *p = qn_scale_params(e->scale);
 
 	if (p->rank != rank)
-		return QN_FAIL(w, "type.block.scale_rank", "scales of rank %d for a tensor of rank %d", p->rank, rank);
+		return QN_FAIL(w, "type.block.scale_rank",
+			       "scales of rank %d for a tensor of rank %d", p->rank, rank);
 	for (int32_t i = 0; i < rank; i++) {
 		const int64_t want = scale_dim(e, dim, i);
 
 		if (want >= 0 && p->shape[i] != want)
-			return QN_FAIL(w, "type.block.scale_dim", "%lld scales along dim %d, which needs %lld", (long long)p->shape[i], i, (long long)want);
+			return QN_FAIL(w, "type.block.scale_dim",
+				       "%lld scales along dim %d, which needs %lld",
+				       (long long)p->shape[i], i, (long long)want);
 	}
 	return QN_OK;
 }
@@ -89,7 +103,9 @@ check_symbol_len(qn_where *w, const qn_elem *e, int32_t rank, const int64_t *dim
 		n = k <= len ? n * k : len + 1;
 	}
 	if (n != len)
-		return QN_FAIL(w, "type.block.scale_dim", "%lld scales, but the tensor has another number of blocks", (long long)len);
+		return QN_FAIL(w, "type.block.scale_dim",
+			       "%lld scales, but the tensor has another number of blocks",
+			       (long long)len);
 	return QN_OK;
 }
 
@@ -97,16 +113,19 @@ qn_status
 qn_elem_check_shape(qn_where *w, const qn_elem *e, int32_t rank, const int64_t *dim)
 {
 	if (rank < -1 || rank > QN_MAX_RANK)
-		return QN_FAIL(w, "type.rank", "rank %d; a tensor has at most %d dims", rank, QN_MAX_RANK);
+		return QN_FAIL(w, "type.rank", "rank %d; a tensor has at most %d dims", rank,
+			       QN_MAX_RANK);
 	for (int32_t i = 0; i < rank; i++)
 		if (dim[i] < QN_DYNAMIC)
-			return QN_FAIL(w, "type.dim", "dim %d is %lld; use 0 or more, or ?", i, (long long)dim[i]);
+			return QN_FAIL(w, "type.dim", "dim %d is %lld; use 0 or more, or ?", i,
+				       (long long)dim[i]);
 	if (e->kind != QN_ELEM_UNIFORM || rank < 0 || e->gran == QN_PER_TENSOR)
 		return QN_OK;
 	if (e->gran == QN_PER_AXIS)
 		return check_per_axis(w, e, rank, dim);
 	if (rank == 0)
-		return QN_FAIL(w, "type.block.scalar", "a type with blocks on a scalar; use one scale");
+		return QN_FAIL(w, "type.block.scalar",
+			       "a type with blocks on a scalar; use one scale");
 	QN_TRY(check_blocks(w, e, rank, dim));
 	if (qn_scale_params(e->scale) != NULL)
 		return check_vector_shape(w, e, rank, dim);
@@ -137,7 +156,8 @@ qn_type_param_index(const qn_type *type, const int64_t *idx)
 	const qn_elem *e = type->elem;
 	size_t index = 0;
 
-	if (type->is_tuple || e->kind != QN_ELEM_UNIFORM || e->gran == QN_PER_TENSOR || type->rank < 1)
+	if (type->is_tuple || e->kind != QN_ELEM_UNIFORM || e->gran == QN_PER_TENSOR ||
+	    type->rank < 1)
 		return 0;
 	if (e->gran == QN_PER_AXIS)
 		return e->axis[0] < type->rank ? (size_t)idx[e->axis[0]] : 0;

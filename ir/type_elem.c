@@ -51,8 +51,9 @@ static qn_plain
 storage_plain(uint8_t bits, bool is_signed)
 {
 	static const qn_plain row[][2] = {
-		{QN_PLAIN_u4, QN_PLAIN_i4},   {QN_PLAIN_u8, QN_PLAIN_i8},   {QN_PLAIN_u16, QN_PLAIN_i16},
-		{QN_PLAIN_u32, QN_PLAIN_i32}, {QN_PLAIN_i64, QN_PLAIN_i64},
+		{QN_PLAIN_u4, QN_PLAIN_i4},   {QN_PLAIN_u8, QN_PLAIN_i8},
+		{QN_PLAIN_u16, QN_PLAIN_i16}, {QN_PLAIN_u32, QN_PLAIN_i32},
+		{QN_PLAIN_i64, QN_PLAIN_i64},
 	};
 	size_t i = 0;
 
@@ -68,15 +69,22 @@ qn_elem_check_storage(qn_where *w, const qn_elem *d)
 	int64_t lo, hi;
 
 	if (!((d->bits >= 1 && d->bits <= 32) || (d->bits == 64 && d->is_signed)))
-		return QN_FAIL(w, "type.storage.width", "storage %c%d: a width is 1 to 32, or 64 and signed", sign, d->bits);
+		return QN_FAIL(w, "type.storage.width",
+			       "storage %c%d: a width is 1 to 32, or 64 and signed", sign, d->bits);
 	qn_storage_range(d->bits, d->is_signed, &lo, &hi);
 	if (d->qmin < lo)
-		return QN_FAIL(w, "type.storage.min", "storage minimum %lld is below %lld, that of %c%d", (long long)d->qmin, (long long)lo, sign, d->bits);
+		return QN_FAIL(w, "type.storage.min",
+			       "storage minimum %lld is below %lld, that of %c%d",
+			       (long long)d->qmin, (long long)lo, sign, d->bits);
 	if (d->qmax > hi)
-		return QN_FAIL(w, "type.storage.max", "storage maximum %lld is above %lld, that of %c%d", (long long)d->qmax, (long long)hi, sign, d->bits);
+		return QN_FAIL(w, "type.storage.max",
+			       "storage maximum %lld is above %lld, that of %c%d",
+			       (long long)d->qmax, (long long)hi, sign, d->bits);
 	if (d->qmin >= d->qmax)
-		return QN_FAIL(w, "type.storage.range", "storage range %lld:%lld is empty; the minimum must be below the maximum", (long long)d->qmin,
-			       (long long)d->qmax);
+		return QN_FAIL(
+			w, "type.storage.range",
+			"storage range %lld:%lld is empty; the minimum must be below the maximum",
+			(long long)d->qmin, (long long)d->qmax);
 	return QN_OK;
 }
 
@@ -124,8 +132,9 @@ static const qn_elem *
 intern(qn_types *t, const qn_elem *e)
 {
 	uint64_t key[16 + 2 * QN_MAX_RANK] = {
-		(uint64_t)e->kind, (uint64_t)e->plain,           e->bits, e->is_signed, e->has_expressed, (uint64_t)e->expressed, (uint64_t)e->gran,
-		e->partial,        (uint64_t)(uint32_t)e->naxis,
+		(uint64_t)e->kind, (uint64_t)e->plain, e->bits,
+		e->is_signed,      e->has_expressed,   (uint64_t)e->expressed,
+		(uint64_t)e->gran, e->partial,         (uint64_t)(uint32_t)e->naxis,
 	};
 	size_t n = 9;
 
@@ -153,7 +162,10 @@ const qn_elem *
 qn_elem_plain(qn_types *t, qn_plain p)
 {
 	const qn_plain_info *info = &qn_plain_table[p];
-	qn_elem e = {.kind = QN_ELEM_PLAIN, .plain = p, .bits = info->bits, .is_signed = info->is_signed};
+	qn_elem e = {.kind = QN_ELEM_PLAIN,
+		     .plain = p,
+		     .bits = info->bits,
+		     .is_signed = info->is_signed};
 
 	if (p == QN_PLAIN_u64)
 		e.qmax = INT64_MAX; /* the true bound is no int64_t */
@@ -210,8 +222,10 @@ make_calibrated(qn_types *t, qn_where *w, const qn_elem *desc, const qn_elem **o
 	e.cal_min = qn_round_to(e.expressed, desc->cal_min) + 0.0; /* no -0 */
 	e.cal_max = qn_round_to(e.expressed, desc->cal_max) + 0.0;
 	if (!isfinite(e.cal_min) || !isfinite(e.cal_max) || !(e.cal_min < e.cal_max))
-		return QN_FAIL(w, "type.calibrated.range", "calibrated range %g:%g; both must be finite %s, the first below the second", desc->cal_min,
-			       desc->cal_max, info->name);
+		return QN_FAIL(w, "type.calibrated.range",
+			       "calibrated range %g:%g; both must be finite %s, the first below "
+			       "the second",
+			       desc->cal_min, desc->cal_max, info->name);
 	*out = intern(t, &e);
 	return QN_OK;
 }

@@ -49,7 +49,8 @@ double qn_half_value(qn_plain half, uint16_t bits);
 /* ---- parameters and scale expressions ---- */
 
 /* The same values under another shape of the same size; the name gets the dims appended. */
-const qn_params *qn_params_reshape(qn_types *t, const qn_params *p, int32_t rank, const int64_t *shape);
+const qn_params *qn_params_reshape(qn_types *t, const qn_params *p, int32_t rank,
+				   const int64_t *shape);
 /* The same scales with these zero points (NULL: zeros). */
 const qn_params *qn_params_with_zp(qn_types *t, const qn_params *p, const int64_t *zp);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* type_params.c - the rules about scales, zero points, axes and blocks of a uniform element type.
+/* type_params.c - the rules about scales, zero points, axes and blocks of a uniform element
+ * type.
  *
  *     scale (leaves in range, rounded to the expressed type) ── zero points ── axes, blocks ── shapes
  *
- * The description is changed into its canonical form on the way; the first rule that fails is reported. */
+ * The description is changed into its canonical form on the way; the first rule that fails is
+ * reported. */
 #include <math.h>
 #include <string.h>
 
@@ -43,12 +45,14 @@ round_vector(qn_types *t, const qn_scale *leaf, leaf_check *c)
 	}
 	if (rounded == NULL)
 		return leaf;
-	if (qn_params_intern(t, c->w->place, NULL, p->n, p->rank, p->shape, rounded, p->zp, &p) != QN_OK)
+	if (qn_params_intern(t, c->w->place, NULL, p->n, p->rank, p->shape, rounded, p->zp, &p) !=
+	    QN_OK)
 		return NULL;
 	return qn_scale_vec(t, p);
 }
 
-/* Leaves are rounded to the expressed type: what is stored is what will be printed and computed with. */
+/* Leaves are rounded to the expressed type: what is stored is what will be printed and computed
+ * with. */
 static const qn_scale *
 round_leaf(qn_types *t, const qn_scale *leaf, void *user)
 {
@@ -76,11 +80,14 @@ check_scale(qn_types *t, qn_where *w, qn_elem *d)
 		return QN_EINVALID;
 	QN_TRY(qn_scale_check_len(w, d->scale));
 	if (c.subnormal > 0.0 && !w->quiet)
-		qn_warn(w->env, "type.scale.subnormal", qn_where_text(w), "scale %g is a subnormal %s: it has lost precision", c.subnormal,
+		qn_warn(w->env, "type.scale.subnormal", qn_where_text(w),
+			"scale %g is a subnormal %s: it has lost precision", c.subnormal,
 			qn_plain_table[d->expressed].name);
 	if ((d->scale->len > 0) != (d->gran != QN_PER_TENSOR))
 		return QN_FAIL(w, "scale.length", "%s",
-			       d->scale->len > 0 ? "a vector of scales needs an axis or blocks" : "a type with an axis or blocks needs a vector of scales");
+			       d->scale->len > 0
+				       ? "a vector of scales needs an axis or blocks"
+				       : "a type with an axis or blocks needs a vector of scales");
 	return QN_OK;
 }
 
@@ -132,17 +139,23 @@ place_zp(qn_types *t, qn_where *w, qn_elem *d)
 	const bool given = d->zp_sym != NULL || d->zp != 0;
 
 	if (!vec && qn_scale_map(t, d->scale, refuse_zp, NULL) == NULL)
-		return QN_FAIL(w, "type.zp", "a vector inside an expression cannot have zero points");
+		return QN_FAIL(w, "type.zp",
+			       "a vector inside an expression cannot have zero points");
 	if (vec && d->scale->vec->zp != NULL && given)
-		return QN_FAIL(w, "type.zp", "the zero points are given twice: in the vector and after it");
+		return QN_FAIL(w, "type.zp",
+			       "the zero points are given twice: in the vector and after it");
 	if (d->zp_sym != NULL) {
 		d->zp = 0;
 		if (d->zp_sym->len == 0)
 			return QN_OK;
 		if (!vec && d->scale->kind != QN_SCALE_SYM)
-			return QN_FAIL(w, "type.zp", "the vector $%s as zero point needs a plain vector as scale", d->zp_sym->name);
+			return QN_FAIL(w, "type.zp",
+				       "the vector $%s as zero point needs a plain vector as scale",
+				       d->zp_sym->name);
 		if (d->zp_sym->len != d->scale->len)
-			return QN_FAIL(w, "type.param.count", "%lld zero points ($%s) for %lld scales", (long long)d->zp_sym->len, d->zp_sym->name,
+			return QN_FAIL(w, "type.param.count",
+				       "%lld zero points ($%s) for %lld scales",
+				       (long long)d->zp_sym->len, d->zp_sym->name,
 				       (long long)d->scale->len);
 	} else if (vec && d->zp != 0) {
 		spread_zp(t, d);
@@ -162,8 +175,10 @@ check_zp(const qn_types *t, qn_where *w, const qn_elem *d)
 		const int64_t z = vec ? d->scale->vec->zp[i] : d->zp;
 
 		if (z < d->qmin || z > d->qmax)
-			return QN_FAIL(w, "type.zp.range", "zero point %lld (index %zu) is outside the storage range %lld:%lld", (long long)z, i,
-				       (long long)d->qmin, (long long)d->qmax);
+			return QN_FAIL(w, "type.zp.range",
+				       "zero point %lld (index %zu) is outside the storage range "
+				       "%lld:%lld",
+				       (long long)z, i, (long long)d->qmin, (long long)d->qmax);
 	}
 	return QN_OK;
 }
@@ -178,16 +193,21 @@ check_axes(qn_where *w, const qn_elem *d)
 
 	for (int32_t i = 0; i < n; i++)
 		if (d->axis[i] < 0)
-			return QN_FAIL(w, blocks ? "type.block.axis" : "type.axis.negative", "axis %d is negative; count from 0", d->axis[i]);
+			return QN_FAIL(w, blocks ? "type.block.axis" : "type.axis.negative",
+				       "axis %d is negative; count from 0", d->axis[i]);
 	for (int32_t i = 0; blocks && i < n; i++)
 		if (d->block[i] < 1)
-			return QN_FAIL(w, "type.block.size", "block size %lld of axis %d; use at least 1", (long long)d->block[i], d->axis[i]);
+			return QN_FAIL(w, "type.block.size",
+				       "block size %lld of axis %d; use at least 1",
+				       (long long)d->block[i], d->axis[i]);
 	for (int32_t i = 0; i < n && i <= QN_MAX_RANK; i++)
 		for (int32_t k = 0; k < i; k++)
 			if (d->axis[i] == d->axis[k])
-				return QN_FAIL(w, "type.block.duplicate", "axis %d is listed twice", d->axis[i]);
+				return QN_FAIL(w, "type.block.duplicate", "axis %d is listed twice",
+					       d->axis[i]);
 	if (n > QN_MAX_RANK)
-		return QN_FAIL(w, "type.rank", "%d blocked axes; a tensor has at most %d dims", n, QN_MAX_RANK);
+		return QN_FAIL(w, "type.rank", "%d blocked axes; a tensor has at most %d dims", n,
+			       QN_MAX_RANK);
 	return QN_OK;
 }
 
@@ -201,12 +221,14 @@ check_leaf_shape(qn_types *t, const qn_scale *leaf, void *user)
 	if (p == NULL || p->rank == 1)
 		return leaf;
 	if (c->desc->gran != QN_SUB_CHANNEL) {
-		(void)QN_FAIL(c->w, "type.param.rank", "a type with an axis takes a flat list, not rank %d", p->rank);
+		(void)QN_FAIL(c->w, "type.param.rank",
+			      "a type with an axis takes a flat list, not rank %d", p->rank);
 		return NULL;
 	}
 	if (c->shaped == NULL)
 		c->shaped = p;
-	if (c->shaped->rank == p->rank && memcmp(c->shaped->shape, p->shape, (size_t)p->rank * sizeof *p->shape) == 0)
+	if (c->shaped->rank == p->rank &&
+	    memcmp(c->shaped->shape, p->shape, (size_t)p->rank * sizeof *p->shape) == 0)
 		return leaf;
 	(void)QN_FAIL(c->w, "type.param.shape", "two vectors of the scale have different shapes");
 	return NULL;

@@ -4,8 +4,9 @@
  *     type := "tensor" "<" ( "*x" | { ( INT | "?" ) "x" } ) elem ">" | "tuple" "<" [ type { "," type } ] ">"
  *     elem := PLAIN | "!quant.any<" … | "!quant.calibrated<" … | "!quant.uniform<" …
  *
- * The first thing that is wrong ends the parse: it is reported with its line and column.  Any bytes
- * may come in: nesting, numbers and lists are bounded, and the time is linear in the length. */
+ * The first thing that is wrong ends the parse: it is reported with its line and column.  Any
+ * bytes may come in: nesting, numbers and lists are bounded, and the time is linear in the
+ * length. */
 #include <string.h>
 
 #include "ir/type_impl.h"
@@ -15,7 +16,9 @@
 static qn_parser
 parser_of(qn_types *t, qn_text *text)
 {
-	return (qn_parser){.t = t, .text = text, .w = {.env = t->arena->env, .place = text->file, .text = *text}};
+	return (qn_parser){.t = t,
+			   .text = text,
+			   .w = {.env = t->arena->env, .place = text->file, .text = *text}};
 }
 
 /* Up to 16 printable characters in quotes. */
@@ -45,7 +48,8 @@ qn_parser_expect(qn_parser *p, const char *token)
 {
 	if (qn_text_eat(p->text, token))
 		return QN_OK;
-	return QN_PARSE_FAIL(p, "type.syntax", "expected '%s', found %s", token, qn_parser_found(p));
+	return QN_PARSE_FAIL(p, "type.syntax", "expected '%s', found %s", token,
+			     qn_parser_found(p));
 }
 
 qn_status
@@ -61,7 +65,8 @@ qn_parser_int(qn_parser *p, const char *what, int64_t *out)
 {
 	if (qn_text_int(p->text, out))
 		return QN_OK;
-	return QN_PARSE_FAIL(p, "type.literal", "expected an integer as %s, found %s", what, qn_parser_found(p));
+	return QN_PARSE_FAIL(p, "type.literal", "expected an integer as %s, found %s", what,
+			     qn_parser_found(p));
 }
 
 /* Letters, digits and underscores at the position; not past them. */
@@ -72,7 +77,8 @@ word(qn_parser *p, const char **out)
 
 	qn_text_skip(p->text);
 	s = *out = p->text->at;
-	while (s < p->text->end && ((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') || *s == '_'))
+	while (s < p->text->end && ((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') ||
+				    (*s >= '0' && *s <= '9') || *s == '_'))
 		s++;
 	return (size_t)(s - *out);
 }
@@ -123,7 +129,9 @@ storage(qn_parser *p, qn_elem *d)
 
 	at.text = *p->text;
 	if (bits < 0)
-		return QN_PARSE_FAIL(p, "type.storage.kind", "expected an integer storage type (i8, u4, …), found %s", qn_parser_found(p));
+		return QN_PARSE_FAIL(p, "type.storage.kind",
+				     "expected an integer storage type (i8, u4, …), found %s",
+				     qn_parser_found(p));
 	d->bits = (uint8_t)bits;
 	d->is_signed = s[0] == 'i';
 	qn_storage_range(bits <= 64 ? d->bits : 0, d->is_signed, &d->qmin, &d->qmax);
@@ -145,7 +153,9 @@ float_type(qn_parser *p, qn_elem *d)
 	const qn_plain plain = plain_named(s, n);
 
 	if (plain == QN_NPLAIN || !qn_plain_table[plain].is_float)
-		return QN_PARSE_FAIL(p, "type.expressed", "expected f16, bf16, f32 or f64 as expressed type, found %s", qn_parser_found(p));
+		return QN_PARSE_FAIL(p, "type.expressed",
+				     "expected f16, bf16, f32 or f64 as expressed type, found %s",
+				     qn_parser_found(p));
 	p->text->at += n;
 	d->has_expressed = true;
 	d->expressed = p->expressed = plain;
@@ -175,7 +185,8 @@ blocks(qn_parser *p, qn_elem *d, int32_t *axis, int64_t *block)
 	if (!qn_text_eat(p->text, "}")) {
 		do {
 			if (d->naxis > QN_MAX_RANK)
-				return QN_PARSE_FAIL(p, "type.rank", "more than %d blocked axes", QN_MAX_RANK);
+				return QN_PARSE_FAIL(p, "type.rank", "more than %d blocked axes",
+						     QN_MAX_RANK);
 			QN_TRY(axis_number(p, &axis[d->naxis]));
 			QN_TRY(qn_parser_expect(p, ":"));
 			QN_TRY(qn_parser_int(p, "block size", &block[d->naxis]));
@@ -243,7 +254,8 @@ calibrated_bound(qn_parser *p, double *out)
 {
 	if (qn_text_real(p->text, true, out))
 		return QN_OK;
-	return QN_PARSE_FAIL(p, "type.literal", "expected a real with a point (6.0), found %s", qn_parser_found(p));
+	return QN_PARSE_FAIL(p, "type.literal", "expected a real with a point (6.0), found %s",
+			     qn_parser_found(p));
 }
 
 static qn_status
@@ -284,7 +296,8 @@ quant_elem(qn_parser *p, const qn_elem **out)
 		QN_TRY(qn_parser_expect(p, "<"));
 		return bodies[i].parse(p, &at, out);
 	}
-	return QN_PARSE_FAIL(p, "type.unknown", "expected uniform, any or calibrated, found %s", qn_parser_found(p));
+	return QN_PARSE_FAIL(p, "type.unknown", "expected uniform, any or calibrated, found %s",
+			     qn_parser_found(p));
 }
 
 static qn_status
@@ -297,7 +310,8 @@ elem(qn_parser *p, const qn_elem **out)
 	if (qn_text_peek(p->text, "!quant."))
 		return quant_elem(p, out);
 	if (plain == QN_NPLAIN)
-		return QN_PARSE_FAIL(p, "type.unknown", "unknown element type at %s", qn_parser_found(p));
+		return QN_PARSE_FAIL(p, "type.unknown", "unknown element type at %s",
+				     qn_parser_found(p));
 	p->text->at += n;
 	*out = qn_elem_plain(p->t, plain);
 	return QN_OK;
@@ -339,7 +353,8 @@ dims(qn_parser *p, int32_t *rank, int64_t *dim)
 		else if (!qn_text_eat(p->text, "?"))
 			return QN_OK;
 		if (*rank == QN_MAX_RANK)
-			return QN_PARSE_FAIL(p, "type.rank", "a tensor has at most %d dims", QN_MAX_RANK);
+			return QN_PARSE_FAIL(p, "type.rank", "a tensor has at most %d dims",
+					     QN_MAX_RANK);
 		dim[(*rank)++] = v;
 		QN_TRY(dim_x(p));
 	}
@@ -376,7 +391,8 @@ tuple(qn_parser *p, const qn_type **out)
 	QN_TRY(qn_parser_expect(p, "<"));
 	if (!qn_text_eat(p->text, ">")) {
 		do {
-			field = qn_arena_grow(p->t->arena, (void *)field, &cap, (size_t)n + 1, sizeof *field);
+			field = qn_arena_grow(p->t->arena, (void *)field, &cap, (size_t)n + 1,
+					      sizeof *field);
 			QN_TRY(type_of(p, &field[n++]));
 		} while (qn_text_eat(p->text, ","));
 		QN_TRY(qn_parser_expect(p, ">"));
@@ -391,7 +407,8 @@ type_of(qn_parser *p, const qn_type **out)
 	if (qn_text_eat(p->text, "tensor"))
 		return tensor(p, out);
 	if (!qn_text_eat(p->text, "tuple"))
-		return QN_PARSE_FAIL(p, "type.unknown", "expected tensor<…> or tuple<…>, found %s", qn_parser_found(p));
+		return QN_PARSE_FAIL(p, "type.unknown", "expected tensor<…> or tuple<…>, found %s",
+				     qn_parser_found(p));
 	QN_TRY(qn_parser_enter(p));
 	QN_TRY(tuple(p, out));
 	p->depth--;
@@ -433,7 +450,8 @@ qn_type_parse_str(qn_types *t, const char *place, const char *s, const qn_type *
 	QN_TRY(type_of(&p, &type));
 	qn_text_skip(&text);
 	if (text.at != text.end)
-		return QN_PARSE_FAIL(&p, "type.syntax", "the type ends here, but %s follows", qn_parser_found(&p));
+		return QN_PARSE_FAIL(&p, "type.syntax", "the type ends here, but %s follows",
+				     qn_parser_found(&p));
 	if (!t->lax_zp)
 		qn_map_puts(&t->cache, s, qn_arena_copy(t->arena, &type, sizeof type));
 	*out = type;

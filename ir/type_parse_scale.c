@@ -14,7 +14,8 @@
 static bool
 is_bare(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '.';
 }
 
 /* Four hex digits of a code below 128; -1 when they are not. */
@@ -69,14 +70,17 @@ quoted_name(qn_parser *p, const char **out)
 		const char c = *s++;
 
 		if ((unsigned char)c < 0x20)
-			return QN_PARSE_FAIL(p, "type.literal", "a control character inside a quoted name");
+			return QN_PARSE_FAIL(p, "type.literal",
+					     "a control character inside a quoted name");
 		if (c != '\\')
 			qn_buf_putc(&b, c);
 		else if (!unescape(&b, &s, end))
-			return QN_PARSE_FAIL(p, "type.literal", "an unknown escape inside a quoted name");
+			return QN_PARSE_FAIL(p, "type.literal",
+					     "an unknown escape inside a quoted name");
 	}
 	if (s == end || b.n == 0)
-		return QN_PARSE_FAIL(p, "type.literal", "a quoted name %s", s == end ? "without its end" : "that is empty");
+		return QN_PARSE_FAIL(p, "type.literal", "a quoted name %s",
+				     s == end ? "without its end" : "that is empty");
 	p->text->at = s + 1;
 	*out = qn_buf_str(&b);
 	return QN_OK;
@@ -92,7 +96,8 @@ name(qn_parser *p, const char **out)
 	while (s < p->text->end && is_bare(*s))
 		s++;
 	if (s == p->text->at)
-		return QN_PARSE_FAIL(p, "type.literal", "expected a name, found %s", qn_parser_found(p));
+		return QN_PARSE_FAIL(p, "type.literal", "expected a name, found %s",
+				     qn_parser_found(p));
 	*out = qn_arena_strn(p->t->arena, p->text->at, (size_t)(s - p->text->at));
 	p->text->at = s;
 	return QN_OK;
@@ -130,7 +135,9 @@ real(qn_parser *p, double *out)
 	const qn_text start = *p->text;
 
 	if (!qn_text_real(p->text, true, out))
-		return QN_PARSE_FAIL(p, "type.literal", "expected a real with a point (0.5) as scale, found %s", qn_parser_found(p));
+		return QN_PARSE_FAIL(p, "type.literal",
+				     "expected a real with a point (0.5) as scale, found %s",
+				     qn_parser_found(p));
 	p->w.text = start;
 	QN_TRY(qn_scale_check_value(&p->w, p->expressed, *out));
 	return QN_OK;
@@ -143,9 +150,11 @@ list_leaf(qn_parser *p, list *l, int32_t depth)
 	int64_t zp = 0;
 
 	if (l->leaf_depth >= 0 && l->leaf_depth != depth)
-		return QN_PARSE_FAIL(p, "type.param.ragged", "a number beside a list; nest all alike");
+		return QN_PARSE_FAIL(p, "type.param.ragged",
+				     "a number beside a list; nest all alike");
 	if (++p->nparams > QN_MAX_PARAMS)
-		return QN_PARSE_FAIL(p, "type.param.limit", "more than %d parameters in one text", QN_MAX_PARAMS);
+		return QN_PARSE_FAIL(p, "type.param.limit", "more than %d parameters in one text",
+				     QN_MAX_PARAMS);
 	QN_TRY(real(p, &scale));
 	if (qn_text_eat(p->text, ":"))
 		QN_TRY(qn_parser_int(p, "zero point", &zp));
@@ -170,11 +179,14 @@ list_items(qn_parser *p, list *l, int32_t depth)
 			continue;
 		}
 		if (p->gran == QN_PER_AXIS)
-			return QN_PARSE_FAIL(p, "type.param.rank", "a type with an axis takes a flat list");
+			return QN_PARSE_FAIL(p, "type.param.rank",
+					     "a type with an axis takes a flat list");
 		if (l->leaf_depth >= 0 && depth >= l->leaf_depth)
-			return QN_PARSE_FAIL(p, "type.param.ragged", "a list beside a number; nest all alike");
+			return QN_PARSE_FAIL(p, "type.param.ragged",
+					     "a list beside a number; nest all alike");
 		if (depth + 1 >= QN_MAX_RANK)
-			return QN_PARSE_FAIL(p, "type.rank", "lists nested deeper than %d", QN_MAX_RANK);
+			return QN_PARSE_FAIL(p, "type.rank", "lists nested deeper than %d",
+					     QN_MAX_RANK);
 		(void)qn_text_eat(p->text, "{");
 		QN_TRY(list_items(p, l, depth + 1));
 	} while (qn_text_eat(p->text, ","));
@@ -186,7 +198,8 @@ list_items(qn_parser *p, list *l, int32_t depth)
 	if (l->shape[depth] == n)
 		return QN_OK;
 	*p->text = end;
-	return QN_PARSE_FAIL(p, "type.param.ragged", "a list of %lld items beside one of %lld", (long long)n, (long long)l->shape[depth]);
+	return QN_PARSE_FAIL(p, "type.param.ragged", "a list of %lld items beside one of %lld",
+			     (long long)n, (long long)l->shape[depth]);
 }
 
 static qn_status
@@ -214,7 +227,8 @@ parse_list(qn_parser *p, const qn_scale **out)
 		QN_TRY(named_list(p, &params));
 	} else {
 		QN_TRY(list_items(p, &l, 0));
-		QN_TRY(qn_params_intern(p->t, "", NULL, l.n, l.leaf_depth + 1, l.shape, l.scale, l.zp, &params));
+		QN_TRY(qn_params_intern(p->t, "", NULL, l.n, l.leaf_depth + 1, l.shape, l.scale,
+					l.zp, &params));
 	}
 	*out = qn_scale_vec(p->t, params);
 	return QN_OK;
@@ -262,7 +276,8 @@ factor(qn_parser *p, const qn_scale **out)
 	if (p->gran != QN_PER_TENSOR && qn_text_eat(p->text, "{"))
 		return parse_list(p, out);
 	if (qn_text_peek(p->text, "{"))
-		return QN_PARSE_FAIL(p, "type.literal", "a list of scales needs an axis or blocks: i8:f32:0, {…}");
+		return QN_PARSE_FAIL(p, "type.literal",
+				     "a list of scales needs an axis or blocks: i8:f32:0, {…}");
 	QN_TRY(real(p, &v));
 	*out = qn_scale_const(p->t, qn_round_to(p->expressed, v));
 	return QN_OK;

@@ -4,8 +4,8 @@
  *     !quant.uniform<i8<-127:127>:f32:0, {1.000000e-01,2.000000e-01:-4}>
  *     !quant.uniform<i4:f32:{0:1, 1:32}, {{5.000000e-01, 2.500000e-01}, {1.000000e+00, 2.000000e+00}}>
  *
- * A storage range that is the default and zero points of 0 are left out.  The blanks are those of
- * MLIR's quant dialect: none in a per-axis list, one after each comma of a sub-channel type. */
+ * A storage range that is the default and zero points of 0 are left out.  The blanks are those
+ * of MLIR's quant dialect: none in a per-axis list, one after each comma of a sub-channel type. */
 #include <stdio.h>
 #include <string.h>
 
@@ -50,7 +50,8 @@ qn_print_real(qn_buf *b, double v, qn_plain expressed)
 		return;
 	}
 	six_digits(text, v);
-	if (qn_parse_f64(text, strlen(text), &back) && qn_round_to(expressed, back) == v && !(v == limit.subnormal && back < v))
+	if (qn_parse_f64(text, strlen(text), &back) && qn_round_to(expressed, back) == v &&
+	    !(v == limit.subnormal && back < v))
 		qn_buf_puts(b, text);
 	else
 		qn_buf_real(b, v, false);
@@ -61,7 +62,8 @@ qn_print_real(qn_buf *b, double v, qn_plain expressed)
 void
 qn_print_name(qn_buf *b, char sigil, const char *name)
 {
-	static const char bare[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.";
+	static const char bare[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.";
 
 	qn_buf_putc(b, sigil);
 	if (name[0] != '\0' && name[strspn(name, bare)] == '\0')

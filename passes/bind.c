@@ -69,11 +69,14 @@ qn_bind(qn_model *m)
 	qn_status status = QN_OK;
 
 	if (m->stage != QN_STAGE_SYMBOLIC)
-		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name, "bind takes a symbolic graph; this one is %s", qn_stage_names[m->stage]);
+		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
+				 "bind takes a symbolic graph; this one is %s",
+				 qn_stage_names[m->stage]);
 	for (size_t i = 0; i < m->types.nsymbol; i++)
 		if (!m->types.symbol[i]->bound)
-			status = qn_report(m->env, QN_EINVALID, "bind.unbound", m->name, "symbol $%s has no value; calibrate the model first",
-			                   m->types.symbol[i]->name);
+			status = qn_report(m->env, QN_EINVALID, "bind.unbound", m->name,
+					   "symbol $%s has no value; calibrate the model first",
+					   m->types.symbol[i]->name);
 	QN_TRY(status);
 	QN_TRY(bind_graph(m, g, &dst));
 	qn_model_set_graph(m, dst);

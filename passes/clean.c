@@ -38,7 +38,8 @@ fold_constant(qn_rw *rw, const qn_match *m)
 	const qn_tensor **in = QN_NEW(a, const qn_tensor *, n->nin);
 	qn_tensor *value;
 
-	if (n->nin == 0 || n->op == QN_OP_call || !is_f32(n->type) || qn_type_count(n->type) < 0 || qn_opinfo_get(n->op)->behaviour == QN_EDGE)
+	if (n->nin == 0 || n->op == QN_OP_call || !is_f32(n->type) || qn_type_count(n->type) < 0 ||
+	    qn_opinfo_get(n->op)->behaviour == QN_EDGE)
 		return 0;
 	for (uint32_t i = 0; i < n->nin; i++) {
 		if (!is_const(rw, n->in[i]))
@@ -63,7 +64,8 @@ affine_of(const qn_rw *rw, const qn_match *m, int64_t channels, double *factor, 
 	for (int i = 0; i < 4; i++)
 		v[i] = qn_rw_node(rw, m->at[GAMMA + i])->value;
 	for (int64_t c = 0; c < channels; c++) {
-		factor[c] = qn_tensor_f64(v[0], c) / sqrt(qn_tensor_f64(v[3], c) + bn->attr->batch_norm.epsilon);
+		factor[c] = qn_tensor_f64(v[0], c) /
+			    sqrt(qn_tensor_f64(v[3], c) + bn->attr->batch_norm.epsilon);
 		offset[c] = qn_tensor_f64(v[1], c) - qn_tensor_f64(v[2], c) * factor[c];
 	}
 }
@@ -85,7 +87,8 @@ scaled_weights(qn_rw *rw, qn_id w, const double *factor)
 
 /* b * factor + offset as a constant; b 0: just the offset. */
 static qn_id
-shifted_bias(qn_rw *rw, const char *name, qn_id b, int64_t channels, const double *factor, const double *offset)
+shifted_bias(qn_rw *rw, const char *name, qn_id b, int64_t channels, const double *factor,
+	     const double *offset)
 {
 	qn_model *m = qn_rw_model(rw);
 	const qn_type *type = qn_type_plain(&m->types, QN_PLAIN_f32, 1, &channels);
@@ -108,7 +111,8 @@ derived_name(qn_rw *rw, qn_id id, const char *what)
 	qn_buf b;
 
 	qn_buf_init(&b, qn_rw_model(rw)->arena);
-	qn_buff(&b, "%s.%s", name != NULL ? name : qn_opinfo_get(qn_rw_node(rw, id)->op)->name, what);
+	qn_buff(&b, "%s.%s", name != NULL ? name : qn_opinfo_get(qn_rw_node(rw, id)->op)->name,
+		what);
 	return qn_buf_str(&b);
 }
 
@@ -116,7 +120,8 @@ static bool
 constants_are_f32(const qn_rw *rw, const qn_match *m, int first, int last)
 {
 	for (int s = first; s <= last; s++)
-		if (m->at[s] != 0 && (!is_const(rw, m->at[s]) || !is_f32(qn_rw_node(rw, m->at[s])->type)))
+		if (m->at[s] != 0 &&
+		    (!is_const(rw, m->at[s]) || !is_f32(qn_rw_node(rw, m->at[s])->type)))
 			return false;
 	return true;
 }
@@ -129,8 +134,9 @@ fold_batch_norm(qn_rw *rw, const qn_match *m)
 	const qn_node *conv = qn_rw_node(rw, m->at[CONV]);
 	qn_arena *a = qn_rw_model(rw)->arena;
 
-	if (!constants_are_f32(rw, m, GAMMA, VAR) || !constants_are_f32(rw, m, W, B) || qn_rw_uses(rw, m->at[CONV]) != 1 ||
-	    qn_rw_uses(rw, bn->in[0]) != 1 || !is_f32(conv->type))
+	if (!constants_are_f32(rw, m, GAMMA, VAR) || !constants_are_f32(rw, m, W, B) ||
+	    qn_rw_uses(rw, m->at[CONV]) != 1 || qn_rw_uses(rw, bn->in[0]) != 1 ||
+	    !is_f32(conv->type))
 		return 0;
 	int64_t channels = qn_rw_node(rw, m->at[W])->type->dim[0];
 	double *factor = QN_NEW(a, double, (size_t)channels);
@@ -138,11 +144,13 @@ fold_batch_norm(qn_rw *rw, const qn_match *m)
 	affine_of(rw, m, channels, factor, offset);
 	qn_id in[2] = {m->at[X], scaled_weights(rw, m->at[W], factor)};
 	qn_id y = qn_rw_add(rw, conv->op, qn_rw_name(rw, m->at[CONV]), 2, in, conv->attr, NULL);
-	qn_id out[2] = {y, shifted_bias(rw, derived_name(rw, m->root, "bias"), m->at[B], channels, factor, offset)};
+	qn_id out[2] = {y, shifted_bias(rw, derived_name(rw, m->root, "bias"), m->at[B], channels,
+					factor, offset)};
 	return qn_rw_add(rw, QN_OP_bias_add, qn_rw_name(rw, m->root), 2, out, NULL, NULL);
 }
 
-/* A batch norm that nothing takes in: a 1x1 depthwise convolution over [N,1,n,C] (or the image itself) and a bias. */
+/* A batch norm that nothing takes in: a 1x1 depthwise convolution over [N,1,n,C] (or the image
+ * itself) and a bias. */
 static qn_id
 batch_norm_to_conv(qn_rw *rw, const qn_match *m)
 {
@@ -159,7 +167,8 @@ batch_norm_to_conv(qn_rw *rw, const qn_match *m)
 
 	const int64_t wdim[4] = {channels, 1, 1, 1};
 	void *data;
-	qn_tensor *w = qn_tensor_new(model->arena, qn_type_plain(&model->types, QN_PLAIN_f32, 4, wdim), &data);
+	qn_tensor *w = qn_tensor_new(model->arena,
+				     qn_type_plain(&model->types, QN_PLAIN_f32, 4, wdim), &data);
 	for (int64_t c = 0; c < channels; c++)
 		qn_store_f64(data, QN_PLAIN_f32, c, factor[c]);
 
@@ -177,8 +186,10 @@ batch_norm_to_conv(qn_rw *rw, const qn_match *m)
 	if (t->rank != 4)
 		x = qn_rw_add(rw, QN_OP_reshape, NULL, 1, &x, &shape, NULL);
 	qn_id in[2] = {x, qn_rw_const(rw, derived_name(rw, m->root, "scale"), w)};
-	qn_id y = qn_rw_add(rw, QN_OP_conv2d, derived_name(rw, m->root, "conv"), 2, in, &conv, NULL);
-	qn_id out[2] = {y, shifted_bias(rw, derived_name(rw, m->root, "bias"), 0, channels, factor, offset)};
+	qn_id y =
+		qn_rw_add(rw, QN_OP_conv2d, derived_name(rw, m->root, "conv"), 2, in, &conv, NULL);
+	qn_id out[2] = {y, shifted_bias(rw, derived_name(rw, m->root, "bias"), 0, channels, factor,
+					offset)};
 	y = qn_rw_add(rw, QN_OP_bias_add, qn_rw_name(rw, m->root), 2, out, NULL, NULL);
 	return t->rank != 4 ? qn_rw_add(rw, QN_OP_reshape, NULL, 1, &y, &back, NULL) : y;
 }
@@ -191,18 +202,26 @@ add_to_bias(qn_rw *rw, const qn_match *m)
 	const qn_node *b = qn_rw_node(rw, m->at[B]);
 	qn_model *model = qn_rw_model(rw);
 
-	if ((conv->op != QN_OP_conv2d && conv->op != QN_OP_dense) || conv->nin != 2 || !is_f32(b->type) || conv->type->rank < 1 || b->type->rank < 1)
+	if ((conv->op != QN_OP_conv2d && conv->op != QN_OP_dense) || conv->nin != 2 ||
+	    !is_f32(b->type) || conv->type->rank < 1 || b->type->rank < 1)
 		return 0;
 	int64_t channels = conv->type->dim[conv->type->rank - 1];
-	if (channels < 1 || b->type->dim[b->type->rank - 1] != channels || qn_type_count(b->type) != channels || b->type->rank > conv->type->rank)
+	if (channels < 1 || b->type->dim[b->type->rank - 1] != channels ||
+	    qn_type_count(b->type) != channels || b->type->rank > conv->type->rank)
 		return 0;
 	qn_id in[2] = {m->at[CONV], m->at[B]};
 	if (b->type->rank != 1)
-		in[1] = qn_rw_const(rw, qn_rw_name(rw, m->at[B]), qn_tensor_view(model->arena, qn_type_plain(&model->types, QN_PLAIN_f32, 1, &channels), b->value->data));
+		in[1] = qn_rw_const(
+			rw, qn_rw_name(rw, m->at[B]),
+			qn_tensor_view(model->arena,
+				       qn_type_plain(&model->types, QN_PLAIN_f32, 1, &channels),
+				       b->value->data));
 	return qn_rw_add(rw, QN_OP_bias_add, qn_rw_name(rw, m->root), 2, in, NULL, NULL);
 }
 
-#define BN(x) QN_P_OP(batch_norm, ROOT, QN_P_ARGS(x, QN_P_ANY(GAMMA), QN_P_ANY(BETA), QN_P_ANY(MEAN), QN_P_ANY(VAR)))
+#define BN(x)                                                                                      \
+	QN_P_OP(batch_norm, ROOT,                                                                  \
+		QN_P_ARGS(x, QN_P_ANY(GAMMA), QN_P_ANY(BETA), QN_P_ANY(MEAN), QN_P_ANY(VAR)))
 #define WEIGHTED(op) QN_P_OP(op, CONV, QN_P_ARGS(QN_P_ANY(X), QN_P_ANY(W)))
 #define WEIGHTED_B(op) QN_P_OP(op, CONV, QN_P_ARGS(QN_P_ANY(X), QN_P_ANY(W), QN_P_ANY(B)))
 #define BIASED(op) QN_P_OP(bias_add, QN_NO_SLOT, QN_P_ARGS(WEIGHTED(op), QN_P_ANY(B)))

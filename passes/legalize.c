@@ -27,7 +27,8 @@ to_clamp(qn_rw *rw, const qn_match *m)
 	const qn_node *n = qn_rw_node(rw, m->root);
 	qn_attrs attr;
 
-	if ((n->op != QN_OP_relu && n->op != QN_OP_relu6 && n->op != QN_OP_clip) || !is_codes(n->type))
+	if ((n->op != QN_OP_relu && n->op != QN_OP_relu6 && n->op != QN_OP_clip) ||
+	    !is_codes(n->type))
 		return 0;
 	qn_attrs_default(QN_ATTRSET_clamp, &attr);
 	qn_clamp_range(qn_rw_graph(rw), n, &attr.clamp.lo, &attr.clamp.hi);
@@ -66,7 +67,9 @@ code_of_pad(qn_rw *rw, const qn_match *m)
 
 static const qn_rule rules[] = {
 	{"to-clamp", QN_P_CLASS(QN_SAME, ROOT), to_clamp},
-	{"fuse-clamp", QN_P_OP(clamp, ROOT, QN_P_ARGS(QN_P_OP(requantize, RQ, QN_P_ARGS(QN_P_ANY(X))))), fuse_clamp},
+	{"fuse-clamp",
+	 QN_P_OP(clamp, ROOT, QN_P_ARGS(QN_P_OP(requantize, RQ, QN_P_ARGS(QN_P_ANY(X))))),
+	 fuse_clamp},
 	{"pad-code", QN_P_OPN(pad, ROOT), code_of_pad},
 };
 
@@ -79,7 +82,8 @@ input_types(const qn_graph *g, qn_arena *a)
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 
-		if (n->op == QN_OP_quantize && qn_graph_node(g, n->in[0])->op == QN_OP_input && type[n->in[0]] == NULL)
+		if (n->op == QN_OP_quantize && qn_graph_node(g, n->in[0])->op == QN_OP_input &&
+		    type[n->in[0]] == NULL)
 			type[n->in[0]] = n->type;
 	}
 	return type;
@@ -87,7 +91,8 @@ input_types(const qn_graph *g, qn_arena *a)
 
 /* Node n of the source for the new graph, in which inputs carry codes.  0 after an error. */
 static qn_id
-convert(qn_graph *dst, const qn_graph *g, const qn_node *n, const qn_id *map, const qn_type *input_type)
+convert(qn_graph *dst, const qn_graph *g, const qn_node *n, const qn_id *map,
+	const qn_type *input_type)
 {
 	qn_node like = *n;
 	qn_id *in = QN_NEW(g->model->arena, qn_id, n->nin);
@@ -130,7 +135,9 @@ integer_edges(qn_model *m, const qn_graph *g, qn_graph **out)
 	for (size_t i = 0; i < g->noutput; i++) {
 		const qn_node *n = qn_graph_node(g, g->output[i].value);
 
-		qn_graph_output(dst, g->output[i].name, n->op == QN_OP_dequantize ? map[n->in[0]] : map[g->output[i].value]);
+		qn_graph_output(dst, g->output[i].name,
+				n->op == QN_OP_dequantize ? map[n->in[0]]
+							  : map[g->output[i].value]);
 	}
 	return qn_graph_sweep(m, dst, NULL, out);
 }
@@ -150,12 +157,14 @@ reason(const qn_model *m, const qn_node *n)
 		return "the op has no integer form";
 	if (n->op == QN_OP_quantize || n->op == QN_OP_dequantize)
 		return "a float value stands before or behind it";
-	if (qn_opinfo_get(n->op)->behaviour == QN_SAME || qn_opinfo_get(n->op)->behaviour == QN_JOIN)
+	if (qn_opinfo_get(n->op)->behaviour == QN_SAME ||
+	    qn_opinfo_get(n->op)->behaviour == QN_JOIN)
 		return "what stands before or behind it stays in float";
 	return "no quantizer pattern of the scheme takes it";
 }
 
-/* Lists the nodes that keep the graph from being integer.  Where any op is to blame, constants, inputs and casts around it are not listed. */
+/* Lists the nodes that keep the graph from being integer.  Where any op is to blame, constants,
+ * inputs and casts around it are not listed. */
 static qn_status
 report_float(qn_model *m, const qn_graph *g)
 {
@@ -165,13 +174,15 @@ report_float(qn_model *m, const qn_graph *g)
 		for (qn_id id = 1; id < g->n; id++) {
 			const qn_node *n = qn_graph_node(g, id);
 			qn_behaviour behaviour = qn_opinfo_get(n->op)->behaviour;
-			bool around = n->op == QN_OP_const || n->op == QN_OP_input || behaviour == QN_EDGE;
+			bool around = n->op == QN_OP_const || n->op == QN_OP_input ||
+				      behaviour == QN_EDGE;
 			bool is_float = n->type->is_tuple || qn_elem_is_float(n->type->elem);
 
 			if (around == (casts == 0) || !is_float)
 				continue;
-			status = qn_report(m->env, QN_EUNSUPPORTED, "legalize.float", qn_node_place(g, n), "%s '%s' stays in float: %s",
-			                   qn_opinfo_get(n->op)->name, n->name, reason(m, n));
+			status = qn_report(m->env, QN_EUNSUPPORTED, "legalize.float",
+					   qn_node_place(g, n), "%s '%s' stays in float: %s",
+					   qn_opinfo_get(n->op)->name, n->name, reason(m, n));
 		}
 	return status;
 }
@@ -189,8 +200,11 @@ check_forms(qn_model *m, const qn_graph *g)
 		if (n->op == QN_OP_input || n->op == QN_OP_const)
 			continue;
 		if (form == NULL)
-			status = qn_report(m->env, QN_EUNSUPPORTED, "int.unsupported", qn_node_place(g, n), "unsupported in integer form: %s, node '%s', the op has no integer form",
-			                   qn_opinfo_get(n->op)->name, n->name);
+			status = qn_report(m->env, QN_EUNSUPPORTED, "int.unsupported",
+					   qn_node_place(g, n),
+					   "unsupported in integer form: %s, node '%s', the op has "
+					   "no integer form",
+					   qn_opinfo_get(n->op)->name, n->name);
 		else if (form->prepare(g, n, m->arena) == NULL)
 			status = QN_EUNSUPPORTED;
 	}
@@ -203,7 +217,9 @@ qn_legalize(qn_model *m)
 	qn_graph *g = qn_model_entry(m);
 
 	if (m->stage != QN_STAGE_CALIBRATED)
-		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name, "legalize takes a calibrated graph; this one is %s", qn_stage_names[m->stage]);
+		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
+				 "legalize takes a calibrated graph; this one is %s",
+				 qn_stage_names[m->stage]);
 	QN_TRY(integer_edges(m, g, &g));
 	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), NULL, &g));
 	QN_TRY(report_float(m, g));

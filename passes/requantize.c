@@ -12,7 +12,8 @@
  *   requantize(requantize(x)), requantize(quantize(x))  ->  one of them    where the values in between cannot saturate
  *
  * requires: a calibrated graph.   leaves: a calibrated graph; what is still float has a reason that legalize reports.
- * A dequantize that is never followed by a quantize, and a lone quantize/dequantize pair (fake quantization of a real value), stay. */
+ * A dequantize that is never followed by a quantize, and a lone quantize/dequantize pair (fake
+ * quantization of a real value), stay. */
 #include "ir/diag.h"
 #include "passes/passes.h"
 #include "patterns/rewrite.h"
@@ -20,7 +21,8 @@
 
 enum { ROOT, OP, DQ, X };
 
-/* Storage types that moving ops and integer arithmetic work on; accumulators are requantized first. */
+/* Storage types that moving ops and integer arithmetic work on; accumulators are requantized
+ * first. */
 static bool
 is_narrow(const qn_elem *e)
 {
@@ -30,12 +32,14 @@ is_narrow(const qn_elem *e)
 static qn_id
 quantize_to(qn_rw *rw, qn_id x, const qn_elem *e, const char *name)
 {
-	const qn_type *type = qn_type_with_elem(&qn_rw_model(rw)->types, qn_rw_node(rw, x)->type, e);
+	const qn_type *type =
+		qn_type_with_elem(&qn_rw_model(rw)->types, qn_rw_node(rw, x)->type, e);
 
 	return qn_rw_add(rw, QN_OP_quantize, name, 1, &x, NULL, type);
 }
 
-/* Whether a quantize of this value, moved up, ends in codes: at a dequantize, a constant, or an op with integer arithmetic on dequantized operands. */
+/* Whether a quantize of this value, moved up, ends in codes: at a dequantize, a constant, or an
+ * op with integer arithmetic on dequantized operands. */
 static bool
 ends_in_codes(const qn_rw *rw, qn_id id, int depth)
 {
@@ -52,7 +56,8 @@ ends_in_codes(const qn_rw *rw, qn_id id, int depth)
 		const qn_node *in = qn_rw_node(rw, n->in[i]);
 
 		if (moves ? !ends_in_codes(rw, n->in[i], depth - 1)
-		          : in->op != QN_OP_dequantize || !is_narrow(qn_rw_node(rw, in->in[0])->type->elem))
+			  : in->op != QN_OP_dequantize ||
+				    !is_narrow(qn_rw_node(rw, in->in[0])->type->elem))
 			return false;
 	}
 	return n->nin > 0;
@@ -74,9 +79,11 @@ fold_constant(qn_rw *rw, const qn_match *m)
 		if (code != q->type->elem->qmin && code != q->type->elem->qmax)
 			continue;
 		qn_rw_fail(rw, qn_report(model->env, QN_EINVALID, "requantize.bias-range", name,
-		                         "bias '%s', element %lld = %g does not fit 32 bits in units of the accumulator's scale; "
-		                         "the weights of that channel are tiny: raise them or remove the channel",
-		                         name, (long long)i, qn_tensor_f64(c->value, i)));
+					 "bias '%s', element %lld = %g does not fit 32 bits in "
+					 "units of the accumulator's scale; "
+					 "the weights of that channel are tiny: raise them or "
+					 "remove the channel",
+					 name, (long long)i, qn_tensor_f64(c->value, i)));
 		return 0;
 	}
 	return qn_rw_const(rw, name, codes);
@@ -91,7 +98,8 @@ join(qn_rw *rw, const qn_match *m)
 
 	if (qn_rw_node(rw, m->at[X])->type == to)
 		return m->at[X];
-	return qn_rw_add(rw, QN_OP_requantize, name != NULL ? name : qn_rw_name(rw, m->root), 1, &m->at[X], NULL, to);
+	return qn_rw_add(rw, QN_OP_requantize, name != NULL ? name : qn_rw_name(rw, m->root), 1,
+			 &m->at[X], NULL, to);
 }
 
 /* dequantize(op(x)) for op(dequantize(x)), quantized again. */
@@ -126,7 +134,8 @@ hoist(qn_rw *rw, const qn_match *m)
 	if (e->gran != QN_PER_TENSOR || !ends_in_codes(rw, m->at[OP], MAX_CHAIN))
 		return 0;
 	for (uint32_t i = 0; i < nin; i++)
-		in[i] = quantize_to(rw, qn_rw_node(rw, m->at[OP])->in[i], e, qn_rw_name(rw, m->root));
+		in[i] = quantize_to(rw, qn_rw_node(rw, m->at[OP])->in[i], e,
+				    qn_rw_name(rw, m->root));
 	return qn_rw_add(rw, kind, qn_rw_name(rw, m->at[OP]), nin, in, attr, NULL);
 }
 
@@ -162,8 +171,9 @@ real_range(const qn_types *t, const qn_elem *e, double *lo, double *hi)
 	*hi = (double)(e->qmax - zp) * scale;
 }
 
-/* requantize(requantize(x)) or requantize(quantize(x)) -> the outer from x: only where the type in between holds all that the outer one does, in steps
- * no coarser, so that it neither saturates nor rounds away more than the outer one. */
+/* requantize(requantize(x)) or requantize(quantize(x)) -> the outer from x: only where the type
+ * in between holds all that the outer one does, in steps no coarser, so that it neither
+ * saturates nor rounds away more than the outer one. */
 static qn_id
 merge_chain(qn_rw *rw, const qn_match *m)
 {
@@ -180,7 +190,8 @@ merge_chain(qn_rw *rw, const qn_match *m)
 	real_range(t, last, &last_lo, &last_hi);
 	if (mid_lo > last_lo || mid_hi < last_hi)
 		return 0;
-	return qn_rw_add(rw, inner->op, qn_rw_name(rw, m->root), 1, &inner->in[0], NULL, outer->type);
+	return qn_rw_add(rw, inner->op, qn_rw_name(rw, m->root), 1, &inner->in[0], NULL,
+			 outer->type);
 }
 
 static qn_id
@@ -196,7 +207,8 @@ drop_clamp(qn_rw *rw, const qn_match *m)
 	const qn_node *n = qn_rw_node(rw, m->root);
 	int64_t lo, hi;
 
-	if ((n->op != QN_OP_relu && n->op != QN_OP_relu6 && n->op != QN_OP_clip) || !is_narrow(n->type->elem))
+	if ((n->op != QN_OP_relu && n->op != QN_OP_relu6 && n->op != QN_OP_clip) ||
+	    !is_narrow(n->type->elem))
 		return 0;
 	qn_clamp_range(qn_rw_graph(rw), n, &lo, &hi);
 	return lo <= n->type->elem->qmin && hi >= n->type->elem->qmax ? n->in[0] : 0;
@@ -227,7 +239,9 @@ qn_requantize(qn_model *m)
 	qn_graph *g = qn_model_entry(m);
 
 	if (m->stage != QN_STAGE_CALIBRATED)
-		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name, "requantize takes a calibrated graph; this one is %s", qn_stage_names[m->stage]);
+		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
+				 "requantize takes a calibrated graph; this one is %s",
+				 qn_stage_names[m->stage]);
 	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), NULL, &g));
 	qn_model_set_graph(m, g);
 	return QN_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match.c - the matcher: a depth-first search over a list of goals ("this pattern must match that value"), so that whatever is still to be matched is
- * known at each choice and a failure anywhere comes back to the last choice. */
+/* match.c - the matcher: a depth-first search over a list of goals ("this pattern must match
+ * that value"), so that whatever is still to be matched is known at each choice and a failure
+ * anywhere comes back to the last choice. */
 #include "patterns/pattern.h"
 
 #include <string.h>
@@ -19,14 +20,16 @@ typedef struct search {
 
 static bool solve(search *s, const goal *todo);
 
-/* Matches arguments i.. of p against the node's inputs, in written or reversed order, then the rest of the goals. */
+/* Matches arguments i.. of p against the node's inputs, in written or reversed order, then the
+ * rest of the goals. */
 static bool
 solve_args(search *s, const qn_pat *p, const qn_node *n, bool reversed, int i, const goal *rest)
 {
 	if (i == p->narg)
 		return solve(s, rest);
 
-	/* Goals are pushed from the last argument to the first, so that the first is tried first. */
+	/* Goals are pushed from the last argument to the first, so that the first is tried
+	 * first. */
 	int k = p->narg - 1 - i;
 	goal one = {p->arg[k], n->in[reversed ? p->narg - 1 - k : k], rest};
 
@@ -56,8 +59,9 @@ solve_inner(search *s, const qn_pat *p, qn_id value, const goal *rest)
 	if (s->m.ninner == QN_MAX_INNER)
 		return false;
 	s->m.inner[s->m.ninner++] = value;
-	if (p->kind == QN_PAT_OP ? solve_op(s, p, n, rest)
-	                         : qn_opinfo_get(n->op)->behaviour == p->behaviour && solve(s, rest))
+	if (p->kind == QN_PAT_OP
+		    ? solve_op(s, p, n, rest)
+		    : qn_opinfo_get(n->op)->behaviour == p->behaviour && solve(s, rest))
 		return true;
 	s->m.ninner--;
 	return false;

@@ -5,8 +5,10 @@
  *   %y = bias_add %c, %b  ->  …
  *                             %y = call @conv1.conv2d_bias %x, %w, %b
  *
- * Patterns go in list order over the immutable source graph, each from the last node to the first (root first), so a longer pattern that stands earlier
- * wins.  A match is refused when a node inside it belongs to another one already, or is used outside it: then it would have to be computed twice.
+ * Patterns go in list order over the immutable source graph, each from the last node to the
+ * first (root first), so a longer pattern that stands earlier wins.  A match is refused when a
+ * node inside it belongs to another one already, or is used outside it: then it would have to be
+ * computed twice.
  * requires: a float graph.   leaves: the entry graph calls composites; other nodes are as they were. */
 #include <string.h>
 
@@ -72,7 +74,8 @@ closed(const partition *p, const qn_match *m)
 	for (uint32_t k = 0; k < m->ninner; k++) {
 		qn_id id = m->inner[k];
 
-		if (p->owner[id] != 0 || (id != m->root && reads_inside(p->g, m, id) != p->uses[id]))
+		if (p->owner[id] != 0 ||
+		    (id != m->root && reads_inside(p->g, m, id) != p->uses[id]))
 			return false;
 	}
 	return true;
@@ -116,7 +119,8 @@ try_match(partition *p, const qn_qpattern *qp, qn_id root)
 		note(p, root, qn_buf_str(&b));
 		return;
 	}
-	p->group = qn_arena_grow(p->m->arena, p->group, &p->group_cap, p->ngroup + 1, sizeof *p->group);
+	p->group = qn_arena_grow(p->m->arena, p->group, &p->group_cap, p->ngroup + 1,
+				 sizeof *p->group);
 	p->group[p->ngroup++] = (group){qp, m};
 	for (uint32_t k = 0; k < m.ninner; k++)
 		p->owner[m.inner[k]] = (uint32_t)p->ngroup;
@@ -155,14 +159,16 @@ count_reads(const qn_graph *g, const qn_match *m)
 	return n;
 }
 
-/* The composite of a group; the first nparam values of the result's `outer` are the arguments of its call, in the order in which they are first read. */
+/* The composite of a group; the first nparam values of the result's `outer` are the arguments of
+ * its call, in the order in which they are first read. */
 static qn_status
 make_composite(partition *p, const group *gr, inliner *out)
 {
 	const qn_match *m = &gr->match;
 	const qn_node *root = qn_graph_node(p->g, m->root);
 	uint32_t most = count_reads(p->g, m);
-	inliner in = {.outer = QN_NEW(p->m->arena, qn_id, most), .inner = QN_NEW(p->m->arena, qn_id, most)};
+	inliner in = {.outer = QN_NEW(p->m->arena, qn_id, most),
+		      .inner = QN_NEW(p->m->arena, qn_id, most)};
 	qn_buf name;
 
 	qn_buf_init(&name, p->m->arena);
@@ -208,7 +214,11 @@ replace(partition *p, qn_id id, const qn_id *map, qn_node *n)
 
 	if (owner != 0) {
 		QN_TRY(make_composite(p, &p->group[owner - 1], &in));
-		*n = (qn_node){.op = QN_OP_call, .name = n->name, .nin = in.nparam, .callee = in.graph, .place = n->place};
+		*n = (qn_node){.op = QN_OP_call,
+			       .name = n->name,
+			       .nin = in.nparam,
+			       .callee = in.graph,
+			       .place = n->place};
 		from = in.outer;
 	}
 	qn_id *mapped = QN_NEW(p->m->arena, qn_id, n->nin);
@@ -252,7 +262,9 @@ qn_partition(qn_model *m, const qn_quant_opts *opts)
 	const qn_qpattern *list = qn_standard_patterns(opts->scheme, &n);
 
 	if (m->stage != QN_STAGE_FLOAT)
-		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name, "partition takes a float graph; this one is %s", qn_stage_names[m->stage]);
+		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
+				 "partition takes a float graph; this one is %s",
+				 qn_stage_names[m->stage]);
 	p.uses = qn_graph_uses(g, m->arena);
 	p.owner = QN_NEW(m->arena, uint32_t, g->n);
 	m->notes = NULL;

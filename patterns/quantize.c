@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quantize.c - writes each composite in its quantized form and gives every graph input and output parameters of its own.
+/* quantize.c - writes each composite in its quantized form and gives every graph input and
+ * output parameters of its own.
  *
  *   %y = call @fc.dense %x, %w    ->   %fc.x = quantize %x : …<i8:f32, $fc.x:$fc.x>      %fc.w = quantize %w : …<i8<-127:127>:f32:0, $fc.w>
  *                                      %fc.acc = dense %fc.x, %fc.w : …<i32:f32:1, $fc.w*$fc.x>       %fc = dequantize %fc.acc
@@ -77,7 +78,8 @@ quantize(qn_model *m, qn_graph *g, qn_id x, const char *name, const qn_elem *des
 }
 
 static qn_id
-quantize_symbol(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand, bool symmetric, bool narrow, int axis)
+quantize_symbol(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
+		bool symmetric, bool narrow, int axis)
 {
 	const char *name = fresh(m, owner, operand);
 	const qn_type *type = qn_graph_node(g, x)->type;
@@ -85,8 +87,9 @@ quantize_symbol(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char
 	const int32_t axes[1] = {axis};
 	qn_symbol *sym;
 
-	if (qn_symbol_declare(&m->types, name, name, symmetric ? QN_SYM_SYMMETRIC : QN_SYM_ASYMMETRIC,
-	                      axis < 0 ? 0 : type->dim[axis], &sym) != QN_OK)
+	if (qn_symbol_declare(&m->types, name, name,
+			      symmetric ? QN_SYM_SYMMETRIC : QN_SYM_ASYMMETRIC,
+			      axis < 0 ? 0 : type->dim[axis], &sym) != QN_OK)
 		return 0;
 	if (narrow)
 		e.qmin = -e.qmax;
@@ -101,9 +104,11 @@ quantize_symbol(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char
 }
 
 qn_id
-qn_qb_quantize(qn_qbuild *b, qn_id x, const char *owner, const char *operand, bool symmetric, bool narrow, int axis)
+qn_qb_quantize(qn_qbuild *b, qn_id x, const char *owner, const char *operand, bool symmetric,
+	       bool narrow, int axis)
 {
-	return x == 0 ? 0 : quantize_symbol(b->m, b->dst, x, owner, operand, symmetric, narrow, axis);
+	return x == 0 ? 0
+		      : quantize_symbol(b->m, b->dst, x, owner, operand, symmetric, narrow, axis);
 }
 
 qn_id
@@ -140,7 +145,8 @@ qn_qb_dequantize(qn_qbuild *b, qn_id x, const char *name)
 }
 
 qn_id
-qn_qb_op(qn_qbuild *b, qn_op op, const char *name, uint32_t nin, const qn_id *in, const qn_attrs *attr)
+qn_qb_op(qn_qbuild *b, qn_op op, const char *name, uint32_t nin, const qn_id *in,
+	 const qn_attrs *attr)
 {
 	for (uint32_t i = 0; i < nin; i++)
 		if (in[i] == 0)
@@ -160,8 +166,11 @@ expand(qn_model *m, qn_graph *dst, const qn_quant_opts *opts, const qn_node *cal
 
 	for (size_t i = 0; i < c->ninput; i++)
 		arg[c->input[i]] = map[call->in[i]];
-	if (p == NULL || c->noutput != 1 || !qn_match_at(c, p->pattern, c->output[0].value, &inside)) {
-		(void)qn_report(m->env, QN_EINVALID, "quantize.pattern", c->name, "composite '%s' does not match its pattern '%s'", c->name, c->pattern);
+	if (p == NULL || c->noutput != 1 ||
+	    !qn_match_at(c, p->pattern, c->output[0].value, &inside)) {
+		(void)qn_report(m->env, QN_EINVALID, "quantize.pattern", c->name,
+				"composite '%s' does not match its pattern '%s'", c->name,
+				c->pattern);
 		return 0;
 	}
 	outside = inside;
@@ -170,19 +179,22 @@ expand(qn_model *m, qn_graph *dst, const qn_quant_opts *opts, const qn_node *cal
 		outside.at[i] = arg[inside.at[i]];
 	qn_id got = p->quantize(&b, &outside);
 	if (got != 0 && qn_graph_node(dst, got)->type != call->type) {
-		(void)qn_report(m->env, QN_EINTERNAL, "quantize.type", c->name, "pattern '%s' changed the type of the value", p->name);
+		(void)qn_report(m->env, QN_EINTERNAL, "quantize.type", c->name,
+				"pattern '%s' changed the type of the value", p->name);
 		return 0;
 	}
 	return got;
 }
 
-/* Gives a graph input its own parameters: later quantizes of it become requantizes, or vanish where they are equal. */
+/* Gives a graph input its own parameters: later quantizes of it become requantizes, or vanish
+ * where they are equal. */
 static qn_id
 input_pair(qn_model *m, qn_graph *dst, qn_id x, const qn_quant_opts *opts)
 {
 	const qn_node *n = qn_graph_node(dst, x);
 
-	if (opts->scheme == QN_SCHEME_RFC || n->type->is_tuple || n->type->elem->kind != QN_ELEM_PLAIN || n->type->elem->plain != QN_PLAIN_f32)
+	if (opts->scheme == QN_SCHEME_RFC || n->type->is_tuple ||
+	    n->type->elem->kind != QN_ELEM_PLAIN || n->type->elem->plain != QN_PLAIN_f32)
 		return x;
 	qn_id q = quantize_symbol(m, dst, x, n->name, "input", false, false, -1);
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
@@ -194,7 +206,8 @@ output_pair(qn_model *m, qn_graph *dst, const qn_output *out, qn_id y, const qn_
 {
 	const qn_node *n = qn_graph_node(dst, y);
 
-	if (opts->scheme == QN_SCHEME_RFC || n->type->is_tuple || n->type->elem->kind != QN_ELEM_PLAIN || n->type->elem->plain != QN_PLAIN_f32)
+	if (opts->scheme == QN_SCHEME_RFC || n->type->is_tuple ||
+	    n->type->elem->kind != QN_ELEM_PLAIN || n->type->elem->plain != QN_PLAIN_f32)
 		return y;
 	if (n->op == QN_OP_dequantize && qn_graph_node(dst, n->in[0])->type->elem->bits <= 8)
 		return y;
@@ -222,7 +235,9 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 	qn_id *map = QN_NEW(m->arena, qn_id, g->n);
 
 	if (m->stage != QN_STAGE_FLOAT)
-		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name, "quantize takes a partitioned float graph; this one is %s", qn_stage_names[m->stage]);
+		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
+				 "quantize takes a partitioned float graph; this one is %s",
+				 qn_stage_names[m->stage]);
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 

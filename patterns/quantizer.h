@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quantizer.h - quantizer patterns: what to recognize in a float graph, and how to write it with quantized operands whose scales are symbols.
+/* quantizer.h - quantizer patterns: what to recognize in a float graph, and how to write it with
+ * quantized operands whose scales are symbols.
  *
  *   partition   bias_add(conv2d(x, w), b)   ->  call @conv1.conv2d_bias(x, w, b)          (patterns in list order, root first)
  *   quantize    call @conv1.conv2d_bias     ->  dequantize(conv2d(quantize(x): $conv1.x, quantize(w): $conv1.w, quantize(b): $conv1.x*$conv1.w))
  *
- * A quantized form takes real values and gives a real value, so partitions stay independent of each other: what happens between a dequantize and the
- * next quantize is the requantizer's work. */
+ * A quantized form takes real values and gives a real value, so partitions stay independent of
+ * each other: what happens between a dequantize and the next quantize is the requantizer's work. */
 #ifndef QN_PATTERNS_QUANTIZER_H
 #define QN_PATTERNS_QUANTIZER_H
 
@@ -13,7 +14,7 @@
 
 typedef enum qn_scheme {
 	QN_SCHEME_TFLITE, /* asymmetric activations, symmetric weights in [-127, 127], every graph input and output with its own parameters */
-	QN_SCHEME_RFC     /* symmetric activations and weights, the six patterns of TVM's quantization RFC, no parameters of its own for inputs and outputs */
+	QN_SCHEME_RFC /* symmetric activations and weights, the six patterns of TVM's quantization RFC, no parameters of its own for inputs and outputs */
 } qn_scheme;
 
 typedef struct qn_quant_opts {
@@ -28,8 +29,9 @@ typedef struct qn_qpattern {
 	const qn_pat *pattern;
 	/* NULL: every match.  False declines, with a reason (static text). */
 	bool (*accept)(const qn_graph *g, const qn_match *m, const char **reason);
-	/* Builds the quantized form; m holds values of the graph under construction, where the root is not bound.  Returns a real value of the root's
-	 * type (ending in a dequantize, or an op on dequantized values), 0 after an error. */
+	/* Builds the quantized form; m holds values of the graph under construction, where the
+	 * root is not bound.  Returns a real value of the root's type (ending in a dequantize,
+	 * or an op on dequantized values), 0 after an error. */
 	qn_id (*quantize)(qn_qbuild *b, const qn_match *m);
 } qn_qpattern;
 
@@ -50,19 +52,23 @@ const qn_node *qn_qb_matched(const qn_qbuild *b, int slot);
 /* The value that stands for input i of the root, when that is an input of the composite. */
 qn_id qn_qb_input(const qn_qbuild *b, uint32_t i);
 
-/* quantize(x) to 8-bit storage with a fresh symbol $<owner>.<operand>; axis < 0: per tensor, else one scale per index of that axis; symmetric: zero
- * point 0 and codes in [-127, 127] when narrow. */
-qn_id qn_qb_quantize(qn_qbuild *b, qn_id x, const char *owner, const char *operand, bool symmetric, bool narrow, int axis);
+/* quantize(x) to 8-bit storage with a fresh symbol $<owner>.<operand>; axis < 0: per tensor,
+ * else one scale per index of that axis; symmetric: zero point 0 and codes in [-127, 127] when
+ * narrow. */
+qn_id qn_qb_quantize(qn_qbuild *b, qn_id x, const char *owner, const char *operand, bool symmetric,
+		     bool narrow, int axis);
 /* quantize(x) as i32 with scale scale(a) * scale(b), zero point 0: a bias. */
 qn_id qn_qb_quantize_bias(qn_qbuild *b, qn_id x, const char *name, qn_id a, qn_id w);
 /* quantize(x) as i8 with given parameters. */
 qn_id qn_qb_quantize_fixed(qn_qbuild *b, qn_id x, const char *name, double scale, int64_t zp);
 qn_id qn_qb_dequantize(qn_qbuild *b, qn_id x, const char *name);
-qn_id qn_qb_op(qn_qbuild *b, qn_op op, const char *name, uint32_t nin, const qn_id *in, const qn_attrs *attr);
+qn_id qn_qb_op(qn_qbuild *b, qn_op op, const char *name, uint32_t nin, const qn_id *in,
+	       const qn_attrs *attr);
 
 /* ---- the two passes ---- */
 
-/* Float graph -> graph of calls of composites, one for each accepted match; the model's notes say why other nodes were not taken. */
+/* Float graph -> graph of calls of composites, one for each accepted match; the model's notes
+ * say why other nodes were not taken. */
 qn_status qn_partition(qn_model *m, const qn_quant_opts *opts) QN_MUST_CHECK;
 /* Partitioned graph -> symbolic graph; composites are gone, the model's stage is `symbolic`. */
 qn_status qn_quantize_model(qn_model *m, const qn_quant_opts *opts) QN_MUST_CHECK;

@@ -6,7 +6,8 @@
 
 #include "ir/diag.h"
 
-/* A rule set that makes its own food would never end; no real graph comes near this many nodes for each of its own. */
+/* A rule set that makes its own food would never end; no real graph comes near this many nodes
+ * for each of its own. */
 enum { MAX_ADDED_PER_NODE = 1000 };
 
 struct qn_rw {
@@ -17,11 +18,11 @@ struct qn_rw {
 	size_t nrules;
 	void *user;
 	const uint32_t *src_uses;
-	qn_id *map;          /* source id -> value in dst */
-	const char **name;   /* dst id -> the name it should have in the result */
-	uint32_t *uses;      /* dst id -> uses of the source value it stands for */
+	qn_id *map;        /* source id -> value in dst */
+	const char **name; /* dst id -> the name it should have in the result */
+	uint32_t *uses;    /* dst id -> uses of the source value it stands for */
 	size_t name_cap, uses_cap;
-	qn_map shared;       /* node text -> value, so that equal nodes are one */
+	qn_map shared; /* node text -> value, so that equal nodes are one */
 	qn_status status;
 	uint64_t added;
 };
@@ -69,7 +70,8 @@ qn_rw_fail(qn_rw *rw, qn_status status)
 		rw->status = status;
 }
 
-/* A key that is equal for equal nodes.  Constants are compared by where their data lies: passes never copy it. */
+/* A key that is equal for equal nodes.  Constants are compared by where their data lies: passes
+ * never copy it. */
 static void
 node_key(qn_buf *b, const qn_node *n)
 {
@@ -90,7 +92,8 @@ node_key(qn_buf *b, const qn_node *n)
 	}
 }
 
-/* Where the value that stands for nodes like this one is kept: 0 in it when the node is the first of its kind.  NULL: never shared. */
+/* Where the value that stands for nodes like this one is kept: 0 in it when the node is the
+ * first of its kind.  NULL: never shared. */
 static qn_id *
 shared_slot(qn_rw *rw, qn_id id)
 {
@@ -133,7 +136,8 @@ add(qn_rw *rw, const qn_node *like, uint32_t uses)
 	if (rw->status != QN_OK)
 		return 0;
 	if (++rw->added > (uint64_t)MAX_ADDED_PER_NODE * rw->src->n) {
-		rw->status = qn_report(rw->m->env, QN_EINTERNAL, "rewrite.endless", like->name, "the rules of this pass do not come to an end");
+		rw->status = qn_report(rw->m->env, QN_EINTERNAL, "rewrite.endless", like->name,
+				       "the rules of this pass do not come to an end");
 		return 0;
 	}
 	n.name = NULL; /* the result's names are given by the sweep at the end */
@@ -142,7 +146,8 @@ add(qn_rw *rw, const qn_node *like, uint32_t uses)
 		qn_rw_fail(rw, QN_EINVALID);
 		return 0;
 	}
-	rw->name = qn_arena_grow(rw->m->arena, (void *)(uintptr_t)rw->name, &rw->name_cap, id + 1, sizeof *rw->name);
+	rw->name = qn_arena_grow(rw->m->arena, (void *)(uintptr_t)rw->name, &rw->name_cap, id + 1,
+				 sizeof *rw->name);
 	rw->uses = qn_arena_grow(rw->m->arena, rw->uses, &rw->uses_cap, id + 1, sizeof *rw->uses);
 	rw->name[id] = like->name;
 	rw->uses[id] = uses;
@@ -158,24 +163,41 @@ add(qn_rw *rw, const qn_node *like, uint32_t uses)
 }
 
 qn_id
-qn_rw_add(qn_rw *rw, qn_op op, const char *name, uint32_t nin, const qn_id *in, const qn_attrs *attr, const qn_type *type)
+qn_rw_add(qn_rw *rw, qn_op op, const char *name, uint32_t nin, const qn_id *in,
+	  const qn_attrs *attr, const qn_type *type)
 {
 	for (uint32_t i = 0; i < nin; i++)
 		if (in[i] == 0)
 			return 0; /* an error that has been reported */
-	return add(rw, &(qn_node){.op = op, .name = name, .nin = nin, .in = in, .attr = attr, .type = type, .place = ""}, 1);
+	return add(rw,
+		   &(qn_node){.op = op,
+			      .name = name,
+			      .nin = nin,
+			      .in = in,
+			      .attr = attr,
+			      .type = type,
+			      .place = ""},
+		   1);
 }
 
 qn_id
 qn_rw_const(qn_rw *rw, const char *name, const qn_tensor *value)
 {
-	return add(rw, &(qn_node){.op = QN_OP_const, .name = name, .value = value, .type = value->type, .place = ""}, 1);
+	return add(rw,
+		   &(qn_node){.op = QN_OP_const,
+			      .name = name,
+			      .value = value,
+			      .type = value->type,
+			      .place = ""},
+		   1);
 }
 
 qn_status
-qn_rewrite(qn_model *m, const qn_graph *g, const qn_rule *rules, size_t nrules, void *user, qn_graph **out)
+qn_rewrite(qn_model *m, const qn_graph *g, const qn_rule *rules, size_t nrules, void *user,
+	   qn_graph **out)
 {
-	qn_rw rw = {.m = m, .src = g, .rules = rules, .nrules = nrules, .user = user, .status = QN_OK};
+	qn_rw rw = {
+		.m = m, .src = g, .rules = rules, .nrules = nrules, .user = user, .status = QN_OK};
 
 	rw.dst = qn_graph_new(m, g->name);
 	rw.map = QN_NEW(m->arena, qn_id, g->n);

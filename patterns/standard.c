@@ -13,7 +13,8 @@ is_f32_const(const qn_graph *g, qn_id id)
 {
 	const qn_node *n = qn_graph_node(g, id);
 
-	return n->op == QN_OP_const && n->type->elem->kind == QN_ELEM_PLAIN && n->type->elem->plain == QN_PLAIN_f32;
+	return n->op == QN_OP_const && n->type->elem->kind == QN_ELEM_PLAIN &&
+	       n->type->elem->plain == QN_PLAIN_f32;
 }
 
 static bool
@@ -63,8 +64,10 @@ accept_fixed(const qn_graph *g, const qn_match *m, const char **reason)
 	if (!accept_f32(g, m, reason))
 		return false;
 	/* softmax over another axis than the last has no integer kernel */
-	if (n->op == QN_OP_softmax && n->attr->axis.axis != -1 && n->attr->axis.axis != n->type->rank - 1) {
-		*reason = "softmax in integers runs over the last axis only; put a transpose around it";
+	if (n->op == QN_OP_softmax && n->attr->axis.axis != -1 &&
+	    n->attr->axis.axis != n->type->rank - 1) {
+		*reason = "softmax in integers runs over the last axis only; put a transpose "
+			  "around it";
 		return false;
 	}
 	return true;
@@ -72,7 +75,8 @@ accept_fixed(const qn_graph *g, const qn_match *m, const char **reason)
 
 /* ---- quantize ---- */
 
-/* conv2d and dense with constant weights: an i32 accumulator in units of scale(x) * scale(w), bias in the same units. */
+/* conv2d and dense with constant weights: an i32 accumulator in units of scale(x) * scale(w),
+ * bias in the same units. */
 static qn_id
 quantize_weighted(qn_qbuild *b, const qn_match *m)
 {
@@ -85,11 +89,15 @@ quantize_weighted(qn_qbuild *b, const qn_match *m)
 
 	qn_buf_init(&acc, g->model->arena);
 	qn_buff(&acc, "%s.acc", anchor->name);
-	in[0] = qn_qb_quantize(b, m->at[X], anchor->name, "x", o->scheme == QN_SCHEME_RFC, false, -1);
-	in[1] = qn_qb_quantize(b, m->at[W], anchor->name, "w", true, true, o->per_tensor_weights ? -1 : 0);
+	in[0] = qn_qb_quantize(b, m->at[X], anchor->name, "x", o->scheme == QN_SCHEME_RFC, false,
+			       -1);
+	in[1] = qn_qb_quantize(b, m->at[W], anchor->name, "w", true, true,
+			       o->per_tensor_weights ? -1 : 0);
 	if (m->at[B] != 0)
-		in[2] = qn_qb_quantize_bias(b, m->at[B], qn_graph_node(g, m->at[B])->name, in[0], in[1]);
-	qn_id y = qn_qb_op(b, anchor->op, qn_buf_str(&acc), m->at[B] != 0 ? 3 : 2, in, anchor->attr);
+		in[2] = qn_qb_quantize_bias(b, m->at[B], qn_graph_node(g, m->at[B])->name, in[0],
+					    in[1]);
+	qn_id y =
+		qn_qb_op(b, anchor->op, qn_buf_str(&acc), m->at[B] != 0 ? 3 : 2, in, anchor->attr);
 	return qn_qb_dequantize(b, y, root->name);
 }
 
@@ -111,13 +119,15 @@ quantize_operands(qn_qbuild *b, const qn_match *m)
 
 	(void)m;
 	for (uint32_t i = 0; i < root->nin; i++) {
-		in[i] = qn_qb_quantize(b, qn_qb_input(b, i), root->name, operand_name(root, i), symmetric, false, -1);
+		in[i] = qn_qb_quantize(b, qn_qb_input(b, i), root->name, operand_name(root, i),
+				       symmetric, false, -1);
 		in[i] = qn_qb_dequantize(b, in[i], NULL);
 	}
 	return qn_qb_op(b, root->op, root->name, root->nin, in, root->attr);
 }
 
-/* An op whose arithmetic fixes the parameters of its result: softmax has scale 1/256 and zero point -128. */
+/* An op whose arithmetic fixes the parameters of its result: softmax has scale 1/256 and zero
+ * point -128. */
 static qn_id
 quantize_fixed(qn_qbuild *b, const qn_match *m)
 {
@@ -142,9 +152,11 @@ quantize_fixed(qn_qbuild *b, const qn_match *m)
 
 static const qn_qpattern standard[] = {
 	/* the six of the RFC */
-	{"conv2d_bias", QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(CONV2D), CONV2D_B)), accept_weights, quantize_weighted},
+	{"conv2d_bias", QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(CONV2D), CONV2D_B)), accept_weights,
+	 quantize_weighted},
 	{"conv2d", CONV2D, accept_weights, quantize_weighted},
-	{"dense_bias", QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(DENSE), DENSE_B)), accept_weights, quantize_weighted},
+	{"dense_bias", QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(DENSE), DENSE_B)), accept_weights,
+	 quantize_weighted},
 	{"dense", DENSE, accept_weights, quantize_weighted},
 	{"add", QN_P_OPN(add, ANCHOR), accept_f32, quantize_operands},
 	{"mul", QN_P_OPN(mul, ANCHOR), accept_f32, quantize_operands},

@@ -34,9 +34,9 @@ cast_run(const cast *c, int64_t first, int64_t n, double scale, int64_t zp)
 		return;
 	}
 	for (int64_t i = first; i < first + n; i++)
-		qn_store_f64(c->to, c->to_plain, i,
-			     qn_dequantize_value(qn_tensor_i64(&c->from, i), scale,
-						 c->leaf_f32, zp));
+		qn_store_f64(
+			c->to, c->to_plain, i,
+			qn_dequantize_value(qn_tensor_i64(&c->from, i), scale, c->leaf_f32, zp));
 }
 
 /* Sub-channel blocks: the parameters are looked up for each element. */
@@ -211,8 +211,9 @@ requantize_types(const qn_graph *g, const qn_node *n)
 	bool wide = in->kind == QN_ELEM_UNIFORM && qn_elem_is_i32(t, in);
 
 	if (!wide && !qn_elem_is_i8(t, in)) {
-		(void)qn_int_refuse(g, n, "only 8-bit signed storage or 32-bit accumulators with "
-					  "zero point 0");
+		(void)qn_int_refuse(g, n,
+				    "only 8-bit signed storage or 32-bit accumulators with "
+				    "zero point 0");
 		return false;
 	}
 	if (!qn_elem_is_i8(t, n->type->elem)) {

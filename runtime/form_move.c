@@ -121,8 +121,7 @@ moves_codes(const qn_graph *g, const qn_node *n, bool axis_may_move)
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_elem *in = qn_in_type(g, n, i)->elem, *out = n->type->elem;
 		bool moved = axis_may_move && in->gran != QN_PER_TENSOR &&
-			     out->gran != QN_PER_TENSOR &&
-			     qn_elem_bytes(in) == qn_elem_bytes(out);
+			     out->gran != QN_PER_TENSOR && qn_elem_bytes(in) == qn_elem_bytes(out);
 
 		if (in != out && !moved) {
 			(void)qn_int_refuse(g, n, "only equal types in and out");

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forms.h - what a node does to bytes: a float form and an integer form for each op, in tables pasted from ir/ops.def.
+/* forms.h - what a node does to bytes: a float form and an integer form for each op, in tables
+ * pasted from ir/ops.def.
  *
- * The float form is reference code over f32.  The integer form is two halves: `prepare` derives a kernel's argument struct (zero points, multipliers,
- * shapes) from the node's types, `run` passes it to the kernel of runtime/kernels/.  Code generation prints the very same argument struct into the
- * emitted C, so that interpreter and device compute with equal numbers by construction. */
+ * The float form is reference code over f32.  The integer form is two halves: `prepare` derives
+ * a kernel's argument struct (zero points, multipliers, shapes) from the node's types, `run`
+ * passes it to the kernel of runtime/kernels/.  Code generation prints the very same argument
+ * struct into the emitted C, so that interpreter and device compute with equal numbers by
+ * construction. */
 #ifndef QN_RUNTIME_FORMS_H
 #define QN_RUNTIME_FORMS_H
 
 #include "ir/graph.h"
 
-/* One evaluation: node n of g, types as in the graph.  Data is canonical and aligned to 16 bytes. */
+/* One evaluation: node n of g, types as in the graph.  Data is canonical and aligned to 16
+ * bytes. */
 typedef struct qn_eval {
 	const qn_graph *g;
 	const qn_node *n;
@@ -20,7 +24,8 @@ typedef struct qn_eval {
 typedef void qn_float_fn(const qn_eval *e);
 
 typedef struct qn_int_form {
-	/* The kernel's arguments in arena a, NULL after a report (int.unsupported: "unsupported in integer form: OP, node, why"). */
+	/* The kernel's arguments in arena a, NULL after a report (int.unsupported: "unsupported
+	 * in integer form: OP, node, why"). */
 	void *(*prepare)(const qn_graph *g, const qn_node *n, qn_arena *a);
 	void (*run)(const qn_eval *e, const void *args);
 } qn_int_form;
@@ -29,14 +34,17 @@ typedef struct qn_int_form {
 qn_float_fn *qn_float_form(qn_op op);
 const qn_int_form *qn_int_form_get(qn_op op);
 
-/* Whether n works on codes: its first input (or, for constants and inputs, its result) is quantized or integer. */
+/* Whether n works on codes: its first input (or, for constants and inputs, its result) is
+ * quantized or integer. */
 bool qn_node_on_codes(const qn_graph *g, const qn_node *n);
 
-/* A positive real as m * 2^(s-31), m in [2^30, 2^31) or 0 (TFLite's QuantizeMultiplier).  mode: QN_RQ_… of runtime/fixed.h.
- * False when M is not finite, negative, or needs a shift above 30 in a mode that has no room for it. */
+/* A positive real as m * 2^(s-31), m in [2^30, 2^31) or 0 (TFLite's QuantizeMultiplier).  mode:
+ * QN_RQ_… of runtime/fixed.h. False when M is not finite, negative, or needs a shift above 30 in
+ * a mode that has no room for it. */
 bool qn_multiplier(double M, int32_t mode, int32_t *m, int32_t *s);
 
-/* The code of a real bound or pad value under e: clamp(round_half_away((float)v / (float)scale) + zero point) (TFLite's activation range). */
+/* The code of a real bound or pad value under e: clamp(round_half_away((float)v / (float)scale)
+ * + zero point) (TFLite's activation range). */
 int64_t qn_code_of(const qn_types *t, const qn_elem *e, double v);
 
 /* Code range [lo, hi] that a relu, relu6, clip or clamp node leaves of its type. */

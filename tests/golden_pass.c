@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* golden_pass.c - sections of golden files that run passes.
  *
- * `--- pass A,B bound X` compares the printed graph, and runs the graph before and after on seeded inputs: real values of the outputs may differ by X.
- * Symbols are calibrated on the same kind of inputs, uniform in [-1, 1] for real ones, the full range of codes for others. */
+ * `--- pass A,B bound X` compares the printed graph, and runs the graph before and after on
+ * seeded inputs: real values of the outputs may differ by X. Symbols are calibrated on the same
+ * kind of inputs, uniform in [-1, 1] for real ones, the full range of codes for others. */
 #include "tests/golden.h"
 
 #include <math.h>
@@ -32,7 +33,8 @@ typedef struct data {
 	const qn_tensor **x;
 } data;
 
-/* Real values of sample `index` for input k; a graph whose input became codes gets their quantized form. */
+/* Real values of sample `index` for input k; a graph whose input became codes gets their
+ * quantized form. */
 static qn_tensor *
 sample(const data *d, size_t index, size_t k)
 {
@@ -94,7 +96,8 @@ run_one(qn_model *m, const char *name, size_t n)
 	if (IS("quantize"))
 		return qn_quantize_model(m, &tflite);
 	if (IS("calibrate"))
-		return qn_calibrate_model(m, dataset(qn_model_entry(m), qn_model_entry(m), m->arena), NULL);
+		return qn_calibrate_model(
+			m, dataset(qn_model_entry(m), qn_model_entry(m), m->arena), NULL);
 	if (IS("bind"))
 		return qn_bind(m);
 	if (IS("requantize"))
@@ -148,7 +151,8 @@ compare_runs(bench *b, const qn_graph *before, const qn_graph *after, double bou
 	qn_interp *in[2];
 	double worst = 0;
 
-	if (qn_interp_new(before, &b->arena, &in[0]) != QN_OK || qn_interp_new(after, &b->arena, &in[1]) != QN_OK)
+	if (qn_interp_new(before, &b->arena, &in[0]) != QN_OK ||
+	    qn_interp_new(after, &b->arena, &in[1]) != QN_OK)
 		return complain("a graph cannot be run");
 	for (size_t s = 0; s < SAMPLES; s++) {
 		const qn_tensor *const *x;
@@ -158,10 +162,12 @@ compare_runs(bench *b, const qn_graph *before, const qn_graph *after, double bou
 		if (to->get(to, s, &x) != QN_OK || qn_interp_run(in[1], x, NULL, NULL) != QN_OK)
 			return false;
 		for (size_t k = 0; k < before->noutput; k++)
-			for (int64_t i = 0; i < qn_type_count(qn_interp_output(in[0], k)->type); i++) {
+			for (int64_t i = 0; i < qn_type_count(qn_interp_output(in[0], k)->type);
+			     i++) {
 				double want, have;
 
-				if (!real_output(in[0], before, k, i, &want) || !real_output(in[1], after, k, i, &have))
+				if (!real_output(in[0], before, k, i, &want) ||
+				    !real_output(in[1], after, k, i, &have))
 					return complain("an output is per axis");
 				worst = fmax(worst, fabs(want - have));
 			}

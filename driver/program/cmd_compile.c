@@ -12,15 +12,19 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, bool has_t
 
 	printf("model        %s\n", qn_model_name(m));
 	for (size_t k = 0; k < i.inputs; k++)
-		printf("input        %s : %s\n", qn_model_input_name(m, k), qn_model_input_type(m, k));
+		printf("input        %s : %s\n", qn_model_input_name(m, k),
+		       qn_model_input_type(m, k));
 	for (size_t k = 0; k < i.outputs; k++)
-		printf("output       %s : %s\n", qn_model_output_name(m, k), qn_model_output_type(m, k));
+		printf("output       %s : %s\n", qn_model_output_name(m, k),
+		       qn_model_output_type(m, k));
 	printf("parameters   %llu\n", (unsigned long long)i.parameters);
 	printf("MACs         %llu\n", (unsigned long long)i.macs);
 	printf("weights      %zu bytes\n", e->weight_bytes);
-	printf("scratch      %zu bytes (lower bound %zu)\n", e->scratch_bytes, e->scratch_lower_bound);
+	printf("scratch      %zu bytes (lower bound %zu)\n", e->scratch_bytes,
+	       e->scratch_lower_bound);
 	printf("nodes        %zu in %zu steps: %s\n", i.nodes, e->steps, qn_model_kinds(m));
-	printf("files        %s/%s.h, .c, .report.json, _weights.c%s\n", folder, e->name, has_test ? ", _selftest.c" : "");
+	printf("files        %s/%s.h, .c, .report.json, _weights.c%s\n", folder, e->name,
+	       has_test ? ", _selftest.c" : "");
 }
 
 /* A whole number from 0 to most; `otherwise` when the option is not there, -1 after a message. */
@@ -48,7 +52,9 @@ compile(qn_ctx *ctx, const options *o, const qn_emit_options *numbers)
 	qn_emit_info info;
 	const char *folder = o->output != NULL ? o->output : "out";
 	qn_status status = program_compile_opts(ctx, o, calib, names, &opts);
-	qn_status loaded = qn_load(ctx, o->model, &m); /* the model's problems too, whatever is wrong with the samples */
+	qn_status loaded =
+		qn_load(ctx, o->model,
+			&m); /* the model's problems too, whatever is wrong with the samples */
 
 	if (status == QN_OK)
 		status = loaded;
@@ -75,7 +81,9 @@ cmd_compile(const options *o)
 	long samples = number("--self-test", o->self_test, 4, 1000);
 	long scratch = number("--max-scratch", o->max_scratch, 0, MOST);
 	long weights = number("--max-weights", o->max_weights, 0, MOST);
-	qn_emit_options numbers = {.test_samples = (size_t)samples, .max_scratch_bytes = (size_t)scratch, .max_weight_bytes = (size_t)weights};
+	qn_emit_options numbers = {.test_samples = (size_t)samples,
+				   .max_scratch_bytes = (size_t)scratch,
+				   .max_weight_bytes = (size_t)weights};
 
 	if (o->list_passes) {
 		program_list_passes();

@@ -14,7 +14,8 @@ ends_with(const char *s, const char *end)
 	return n > k && strcmp(s + n - k, end) == 0;
 }
 
-/* The form of the result.  A file is read by the end of its name, so it is written by it too; false after a message. */
+/* The form of the result.  A file is read by the end of its name, so it is written by it too;
+ * false after a message. */
 static bool
 choose_format(const options *o, qn_format *out)
 {
@@ -32,7 +33,10 @@ choose_format(const options *o, qn_format *out)
 		*out = json_file ? QN_FORMAT_JSON : QN_FORMAT_IR;
 		return true;
 	}
-	fprintf(stderr, "quern opt: -o '%s': a model in JSON is called FILE.json, one in text form FILE.qir\n", o->output);
+	fprintf(stderr,
+		"quern opt: -o '%s': a model in JSON is called FILE.json, one in text form "
+		"FILE.qir\n",
+		o->output);
 	return false;
 }
 
@@ -52,7 +56,9 @@ opt(qn_ctx *ctx, const options *o, qn_format format)
 	const char *names[MAX_VALUES];
 	qn_compile_opts opts;
 	qn_status status = program_compile_opts(ctx, o, calib, names, &opts);
-	qn_status loaded = qn_load(ctx, o->model, &m); /* the model's problems too, whatever is wrong with the samples */
+	qn_status loaded =
+		qn_load(ctx, o->model,
+			&m); /* the model's problems too, whatever is wrong with the samples */
 
 	if (status == QN_OK)
 		status = loaded;

@@ -32,11 +32,16 @@ run(qn_ctx *ctx, const options *o)
 		return status;
 	size_t nout = qn_model_describe(m).outputs;
 	if (nout > MAX_VALUES) {
-		fprintf(stderr, "quern run: the model has %zu outputs; at most %d can be run here\n", nout, (int)MAX_VALUES);
+		fprintf(stderr,
+			"quern run: the model has %zu outputs; at most %d can be run here\n", nout,
+			(int)MAX_VALUES);
 		return QN_EUNSUPPORTED;
 	}
 	if (o->nout > 0 && (size_t)o->nout != nout) {
-		fprintf(stderr, "quern run: outputs of the model: %zu, files given with -o: %d; give one for each output, in order\n", nout, o->nout);
+		fprintf(stderr,
+			"quern run: outputs of the model: %zu, files given with -o: %d; give one "
+			"for each output, in order\n",
+			nout, o->nout);
 		return QN_EUSAGE;
 	}
 	status = qn_run(m, (size_t)o->narg, in, o->real, nout, out);
@@ -68,7 +73,8 @@ percent(const qn_accuracy *a)
 static void
 print_accuracy(const char *what, const qn_accuracy *a)
 {
-	printf("%-12s %6.2f %%  (%llu of %llu)\n", what, percent(a), (unsigned long long)a->correct, (unsigned long long)a->samples);
+	printf("%-12s %6.2f %%  (%llu of %llu)\n", what, percent(a), (unsigned long long)a->correct,
+	       (unsigned long long)a->samples);
 }
 
 /* The graph as it is, and, when it is not integer yet, the integer graph made from it. */
@@ -106,7 +112,8 @@ eval(qn_ctx *ctx, const options *o, double gate)
 		print_accuracy(qn_model_stage(m), &a);
 	}
 	if (percent(&a) < gate) {
-		fprintf(stderr, "quern eval: accuracy %.2f %% is below --min-accuracy %.2f\n", percent(&a), gate);
+		fprintf(stderr, "quern eval: accuracy %.2f %% is below --min-accuracy %.2f\n",
+			percent(&a), gate);
 		return QN_EACCURACY;
 	}
 	return QN_OK;
@@ -119,13 +126,16 @@ cmd_eval(const options *o)
 	char *end = NULL;
 
 	if (o->ndata == 0 || o->labels == NULL) {
-		fprintf(stderr, "quern eval: --data and --labels are needed\ntry: quern eval --help\n");
+		fprintf(stderr,
+			"quern eval: --data and --labels are needed\ntry: quern eval --help\n");
 		return QN_EUSAGE;
 	}
 	if (o->min_accuracy != NULL)
 		gate = strtod(o->min_accuracy, &end);
-	if (end != NULL && (end == o->min_accuracy || *end != '\0' || !(gate >= 0 && gate <= 100))) {
-		fprintf(stderr, "quern eval: --min-accuracy: '%s' is no number from 0 to 100\n", o->min_accuracy);
+	if (end != NULL &&
+	    (end == o->min_accuracy || *end != '\0' || !(gate >= 0 && gate <= 100))) {
+		fprintf(stderr, "quern eval: --min-accuracy: '%s' is no number from 0 to 100\n",
+			o->min_accuracy);
 		return QN_EUSAGE;
 	}
 	qn_ctx *ctx = program_open(o);

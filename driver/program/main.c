@@ -6,32 +6,47 @@
 #include "program.h"
 
 static const command commands[] = {
-	{"compile", "MODEL --calib FILE.npy [-o FOLDER] [options]", "quantize a float model on samples and write integer-only C",
-	 "Reads a float model, measures the range of its values on the samples, quantizes it to 8 bits and writes C files that need no\n"
-	 "heap, no libm and no floating point: NAME.h, NAME.c, NAME_weights.c, NAME_selftest.c and NAME.report.json.\n"
-	 "The summary goes to stdout, progress to stderr. A model that is integer already is emitted as it is.\n\n"
-	 "A node that must stay in float is an error (exit code 3) that names it and the reason.\n\n"
+	{"compile", "MODEL --calib FILE.npy [-o FOLDER] [options]",
+	 "quantize a float model on samples and write integer-only C",
+	 "Reads a float model, measures the range of its values on the samples, quantizes it to 8 "
+	 "bits and writes C files that need no\n"
+	 "heap, no libm and no floating point: NAME.h, NAME.c, NAME_weights.c, NAME_selftest.c and "
+	 "NAME.report.json.\n"
+	 "The summary goes to stdout, progress to stderr. A model that is integer already is "
+	 "emitted as it is.\n\n"
+	 "A node that must stay in float is an error (exit code 3) that names it and the "
+	 "reason.\n\n"
 	 "example:\n"
 	 "  quern compile examples/digits/digits.json --calib examples/digits/calib.npy -o out\n"
-	 "  cc -O2 -DDIGITS_SELFTEST_MAIN out/digits.c out/digits_weights.c out/digits_selftest.c -o selftest && ./selftest",
+	 "  cc -O2 -DDIGITS_SELFTEST_MAIN out/digits.c out/digits_weights.c out/digits_selftest.c "
+	 "-o selftest && ./selftest",
 	 1, 1, compile_options, cmd_compile},
-	{"run", "MODEL INPUT.npy… [-o OUTPUT.npy…] [options]", "run a model of any stage on samples",
-	 "Runs the model on every sample: dimension 0 of each input array counts samples. Float and integer nodes may be mixed.\n"
+	{"run", "MODEL INPUT.npy… [-o OUTPUT.npy…] [options]",
+	 "run a model of any stage on samples",
+	 "Runs the model on every sample: dimension 0 of each input array counts samples. Float "
+	 "and integer nodes may be mixed.\n"
 	 "Inputs that take codes accept f32 values too, which are quantized first.\n\n"
 	 "example:\n"
 	 "  quern run examples/digits/digits.json examples/digits/test_x.npy -o probabilities.npy",
 	 2, MAX_VALUES + 1, run_options, cmd_run},
-	{"eval", "MODEL --data X.npy --labels Y.npy [--calib FILE.npy] [options]", "accuracy on labelled samples, float and integer side by side",
-	 "Prints the top-1 accuracy of the model as it is; with --calib also that of the integer model which `compile` makes from it.\n\n"
+	{"eval", "MODEL --data X.npy --labels Y.npy [--calib FILE.npy] [options]",
+	 "accuracy on labelled samples, float and integer side by side",
+	 "Prints the top-1 accuracy of the model as it is; with --calib also that of the integer "
+	 "model which `compile` makes from it.\n\n"
 	 "example:\n"
 	 "  quern eval examples/digits/digits.json --calib examples/digits/calib.npy \\\n"
-	 "        --data examples/digits/test_x.npy --labels examples/digits/test_y.npy --min-accuracy 97",
+	 "        --data examples/digits/test_x.npy --labels examples/digits/test_y.npy "
+	 "--min-accuracy 97",
 	 1, 1, eval_options, cmd_eval},
-	{"opt", "MODEL [--passes=A,B,…] [--emit=ir|json] [-o FILE] [options]", "run passes and print the model in text or JSON form",
-	 "Every stage of a model can be printed, saved and started from again. Without --passes and --stop-after nothing is changed.\n\n"
+	{"opt", "MODEL [--passes=A,B,…] [--emit=ir|json] [-o FILE] [options]",
+	 "run passes and print the model in text or JSON form",
+	 "Every stage of a model can be printed, saved and started from again. Without --passes "
+	 "and --stop-after nothing is changed.\n\n"
 	 "example:\n"
-	 "  quern opt examples/digits/digits.json --passes=clean,partition,quantize        the symbolic graph\n"
-	 "  quern opt examples/digits/digits.json --calib examples/digits/calib.npy --stop-after=requantize --emit=json -o q.json",
+	 "  quern opt examples/digits/digits.json --passes=clean,partition,quantize        the "
+	 "symbolic graph\n"
+	 "  quern opt examples/digits/digits.json --calib examples/digits/calib.npy "
+	 "--stop-after=requantize --emit=json -o q.json",
 	 1, 1, opt_options, cmd_opt},
 	{"inspect", "MODEL", "sizes, inputs, outputs and nodes of a model",
 	 "example:\n"
@@ -43,13 +58,18 @@ enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
 static void
 print_help(FILE *to)
 {
-	fprintf(to, "usage: quern COMMAND …\n\nQuern %s turns trained float networks into integer-only C for microcontrollers.\n\ncommands:\n", qn_version());
+	fprintf(to,
+		"usage: quern COMMAND …\n\nQuern %s turns trained float networks into integer-only "
+		"C for microcontrollers.\n\ncommands:\n",
+		qn_version());
 	for (int i = 0; i < NCOMMANDS; i++)
 		fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
 	fprintf(to, "\n`quern COMMAND --help` explains a command with an example.\n"
-	            "exit codes: 0 ok, 1 model or data error, 2 usage, 3 unsupported, 4 accuracy gate failed, 5 budget exceeded, 70 internal\n\n"
-	            "start here:\n"
-	            "  quern compile examples/digits/digits.json --calib examples/digits/calib.npy -o out\n");
+		    "exit codes: 0 ok, 1 model or data error, 2 usage, 3 unsupported, 4 accuracy "
+		    "gate failed, 5 budget exceeded, 70 internal\n\n"
+		    "start here:\n"
+		    "  quern compile examples/digits/digits.json --calib examples/digits/calib.npy "
+		    "-o out\n");
 }
 
 static const command *
@@ -70,7 +90,8 @@ run(int argc, char **argv)
 		print_help(stderr);
 		return QN_EUSAGE;
 	}
-	bool help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0;
+	bool help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+		    strcmp(argv[1], "help") == 0;
 	if (help && argc == 2) {
 		print_help(stdout);
 		return 0;
@@ -95,7 +116,8 @@ run(int argc, char **argv)
 	return 0;
 }
 
-/* What was asked for and could not be written is a failure, also when the disk was full only at the end. */
+/* What was asked for and could not be written is a failure, also when the disk was full only at
+ * the end. */
 int
 main(int argc, char **argv)
 {

@@ -10,45 +10,70 @@
 #define LIST(member) OPT_LIST, offsetof(options, member), offsetof(options, n##member)
 #define FLAG(member) OPT_FLAG, offsetof(options, member), 0
 
-#define QUANT_ROWS                                                                                                                           \
-	{"--calib", 0, LIST(calib), "FILE.npy", "samples to calibrate on; one file for each input of the model, in order"},                      \
-	{"--scheme", 0, TEXT(scheme), "tflite|rfc", "tflite: asymmetric activations, integer inputs and outputs (default); rfc: symmetric, TVM's RFC"}, \
-	{"--method", 0, TEXT(method), "minmax|percentile", "how a range is chosen from the samples (default minmax)"},                            \
-	{"--percentile", 0, TEXT(percentile), "P", "part of the values inside the range, in percent, with --method percentile (default 99.99)"},  \
-	{"--weights", 0, TEXT(weights), "per-channel|per-tensor", "how many scales a weight tensor has (default: per-channel; rfc: per-tensor)"}, \
-	{"--rounding", 0, TEXT(rounding), "double|single|nearest", "how integer nodes round: as TFLite does (double, default), as TVM does (single), ties away (nearest)"}
+#define QUANT_ROWS                                                                                 \
+	{"--calib", 0, LIST(calib), "FILE.npy",                                                    \
+	 "samples to calibrate on; one file for each input of the model, in order"},               \
+		{"--scheme", 0, TEXT(scheme), "tflite|rfc",                                        \
+		 "tflite: asymmetric activations, integer inputs and outputs (default); rfc: "     \
+		 "symmetric, TVM's RFC"},                                                          \
+		{"--method", 0, TEXT(method), "minmax|percentile",                                 \
+		 "how a range is chosen from the samples (default minmax)"},                       \
+		{"--percentile", 0, TEXT(percentile), "P",                                         \
+		 "part of the values inside the range, in percent, with --method percentile "      \
+		 "(default 99.99)"},                                                               \
+		{"--weights", 0, TEXT(weights), "per-channel|per-tensor",                          \
+		 "how many scales a weight tensor has (default: per-channel; rfc: per-tensor)"},   \
+	{                                                                                          \
+		"--rounding", 0, TEXT(rounding), "double|single|nearest",                          \
+			"how integer nodes round: as TFLite does (double, default), as TVM does "  \
+			"(single), ties away (nearest)"                                            \
+	}
 
-#define PASS_ROWS                                                                                                    \
-	{"--print-ir-after", 0, TEXT(print_after), "PASS|all", "print the graph's text after a pass, on stderr"},        \
-	{"--stop-after", 0, TEXT(stop_after), "PASS", "end after this pass"},                                            \
-	{"--list-passes", 0, FLAG(list_passes), NULL, "list the passes and end"}
+#define PASS_ROWS                                                                                  \
+	{"--print-ir-after", 0, TEXT(print_after), "PASS|all",                                     \
+	 "print the graph's text after a pass, on stderr"},                                        \
+		{"--stop-after", 0, TEXT(stop_after), "PASS", "end after this pass"},              \
+	{                                                                                          \
+		"--list-passes", 0, FLAG(list_passes), NULL, "list the passes and end"             \
+	}
 
-#define COMMON_ROWS                                                            \
-	{"--quiet", 'q', FLAG(quiet), NULL, "no progress on stderr"},              \
-	{"--help", 'h', FLAG(help), NULL, "this text"},                            \
-	{NULL, 0, OPT_FLAG, 0, 0, NULL, NULL}
+#define COMMON_ROWS                                                                                \
+	{"--quiet", 'q', FLAG(quiet), NULL, "no progress on stderr"},                              \
+		{"--help", 'h', FLAG(help), NULL, "this text"},                                    \
+	{                                                                                          \
+		NULL, 0, OPT_FLAG, 0, 0, NULL, NULL                                                \
+	}
 
 const option_row compile_options[] = {
 	QUANT_ROWS,
-	{"--output", 'o', TEXT(output), "FOLDER", "where the files go; it is made if need be (default: out)"},
-	{"--name", 0, TEXT(name), "NAME", "prefix of files and C symbols (default: the model's name)"},
-	{"--self-test", 0, TEXT(self_test), "N", "samples in the self-test, taken from the calibration data (default 4; 0: none)"},
-	{"--max-scratch", 0, TEXT(max_scratch), "BYTES", "exit with 5, writing nothing, when the scratch buffer would be larger"},
-	{"--max-weights", 0, TEXT(max_weights), "BYTES", "exit with 5, writing nothing, when the constants would be larger"},
+	{"--output", 'o', TEXT(output), "FOLDER",
+	 "where the files go; it is made if need be (default: out)"},
+	{"--name", 0, TEXT(name), "NAME",
+	 "prefix of files and C symbols (default: the model's name)"},
+	{"--self-test", 0, TEXT(self_test), "N",
+	 "samples in the self-test, taken from the calibration data (default 4; 0: none)"},
+	{"--max-scratch", 0, TEXT(max_scratch), "BYTES",
+	 "exit with 5, writing nothing, when the scratch buffer would be larger"},
+	{"--max-weights", 0, TEXT(max_weights), "BYTES",
+	 "exit with 5, writing nothing, when the constants would be larger"},
 	PASS_ROWS,
 	COMMON_ROWS,
 };
 
 const option_row run_options[] = {
-	{"--output", 'o', LIST(out), "FILE.npy", "where results go; one file for each output, in order (default: a summary on stdout)"},
+	{"--output", 'o', LIST(out), "FILE.npy",
+	 "where results go; one file for each output, in order (default: a summary on stdout)"},
 	{"--real", 0, FLAG(real), NULL, "write real values instead of codes"},
 	COMMON_ROWS,
 };
 
 const option_row opt_options[] = {
 	{"--passes", 0, TEXT(passes), "A,B,…", "passes to run, in this order (default: none)"},
-	{"--emit", 0, TEXT(emit), "ir|json", "form of the result (default: as FILE ends, .qir or .json; ir on stdout)"},
-	{"--output", 'o', TEXT(output), "FILE", "write the result there instead of stdout; FILE.json takes its constants along in FILE.safetensors"},
+	{"--emit", 0, TEXT(emit), "ir|json",
+	 "form of the result (default: as FILE ends, .qir or .json; ir on stdout)"},
+	{"--output", 'o', TEXT(output), "FILE",
+	 "write the result there instead of stdout; FILE.json takes its constants along in "
+	 "FILE.safetensors"},
 	QUANT_ROWS,
 	PASS_ROWS,
 	COMMON_ROWS,
@@ -59,7 +84,8 @@ const option_row inspect_options[] = {COMMON_ROWS};
 const option_row eval_options[] = {
 	{"--data", 0, LIST(data), "FILE.npy", "labelled samples; one file for each input"},
 	{"--labels", 0, TEXT(labels), "FILE.npy", "their classes: integers, one a sample"},
-	{"--min-accuracy", 0, TEXT(min_accuracy), "PERCENT", "exit with 4 when the integer graph (or the only one) is below"},
+	{"--min-accuracy", 0, TEXT(min_accuracy), "PERCENT",
+	 "exit with 4 when the integer graph (or the only one) is below"},
 	QUANT_ROWS,
 	COMMON_ROWS,
 };
@@ -157,7 +183,8 @@ options_parse(const command *c, int argc, char **argv, options *o)
 	if (!o->help && !o->list_passes && given < c->min_args)
 		return usage_error(c, "missing argument", c->synopsis);
 	if (given > c->max_args)
-		return usage_error(c, "unexpected argument", o->narg > 0 ? o->arg[o->narg - 1] : o->model);
+		return usage_error(c, "unexpected argument",
+				   o->narg > 0 ? o->arg[o->narg - 1] : o->model);
 	return 0;
 }
 
@@ -168,8 +195,9 @@ options_help(const command *c)
 	for (const option_row *r = c->option; r->name != NULL; r++) {
 		char left[96];
 
-		(void)snprintf(left, sizeof left, "%s%s%s%s%s", r->letter != 0 ? (char[]){'-', r->letter, ',', ' ', 0} : "", r->name, r->value != NULL ? " " : "",
-		               r->value != NULL ? r->value : "", "");
+		(void)snprintf(left, sizeof left, "%s%s%s%s%s",
+			       r->letter != 0 ? (char[]){'-', r->letter, ',', ' ', 0} : "", r->name,
+			       r->value != NULL ? " " : "", r->value != NULL ? r->value : "", "");
 		printf("  %-36s %s\n", left, r->help);
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - command lines as tables: each command is a row with its options, from which parsing and --help follow. */
+/* options.h - command lines as tables: each command is a row with its options, from which
+ * parsing and --help follow. */
 #ifndef QN_PROGRAM_OPTIONS_H
 #define QN_PROGRAM_OPTIONS_H
 
@@ -11,8 +12,8 @@ enum { MAX_VALUES = 16 };
 
 /* All options of all commands; a command uses those that its rows name. */
 typedef struct options {
-	const char *model;             /* first positional argument */
-	const char *arg[MAX_VALUES];   /* the others */
+	const char *model;           /* first positional argument */
+	const char *arg[MAX_VALUES]; /* the others */
 	int narg;
 	const char *output;          /* -o of commands with one result */
 	const char *out[MAX_VALUES]; /* -o of run: one an output */
@@ -23,17 +24,18 @@ typedef struct options {
 	int ndata;
 	const char *labels;
 	const char *name, *scheme, *method, *percentile, *weights, *rounding;
-	const char *passes, *print_after, *stop_after, *emit, *self_test, *min_accuracy, *max_scratch, *max_weights;
+	const char *passes, *print_after, *stop_after, *emit, *self_test, *min_accuracy,
+		*max_scratch, *max_weights;
 	bool real, quiet, list_passes, help;
 } options;
 
 typedef enum option_kind { OPT_TEXT, OPT_LIST, OPT_FLAG } option_kind;
 
 typedef struct option_row {
-	const char *name;    /* "--calib"; the short form is in `letter` */
-	char letter;         /* 'o' for -o, 0: none */
+	const char *name; /* "--calib"; the short form is in `letter` */
+	char letter;      /* 'o' for -o, 0: none */
 	option_kind kind;
-	size_t offset;       /* of a const char *, of a const char *[MAX_VALUES], or of a bool in options */
+	size_t offset; /* of a const char *, of a const char *[MAX_VALUES], or of a bool in options */
 	size_t count_offset; /* OPT_LIST: of the int that counts */
 	const char *value;   /* "FILE.npy" in the help; NULL for flags */
 	const char *help;
@@ -49,8 +51,10 @@ typedef struct command {
 	int (*run)(const options *o); /* the exit code */
 } command;
 
-/* The option rows, shared by the commands, in options.c; each list ends with a row whose name is NULL. */
-extern const option_row compile_options[], run_options[], opt_options[], inspect_options[], eval_options[];
+/* The option rows, shared by the commands, in options.c; each list ends with a row whose name is
+ * NULL. */
+extern const option_row compile_options[], run_options[], opt_options[], inspect_options[],
+	eval_options[];
 
 /* Fills *o; 0, or 2 after a message on stderr. */
 int options_parse(const command *c, int argc, char **argv, options *o);

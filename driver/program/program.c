@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program.c - shared by the commands: contexts, diagnostics, options that become qn_compile_opts. */
+/* program.c - shared by the commands: contexts, diagnostics, options that become
+ * qn_compile_opts. */
 #include "program.h"
 
 #include <stdio.h>
@@ -31,7 +32,8 @@ program_close(qn_ctx *ctx, qn_status status)
 	for (size_t i = 0; i < qn_diag_count(ctx); i++) {
 		qn_diagnostic d = qn_diag_get(ctx, i);
 
-		fprintf(stderr, "%s%s%s: %s [%s]\n", d.place, d.place[0] != '\0' ? ": " : "", severity[d.severity], d.message, d.id);
+		fprintf(stderr, "%s%s%s: %s [%s]\n", d.place, d.place[0] != '\0' ? ": " : "",
+			severity[d.severity], d.message, d.id);
 	}
 	if (qn_diag_dropped(ctx) > 0)
 		fprintf(stderr, "… and %zu more\n", qn_diag_dropped(ctx));
@@ -76,7 +78,8 @@ base_name(const char *path)
 }
 
 qn_status
-program_compile_opts(qn_ctx *ctx, const options *o, qn_array **calib, const char **names, qn_compile_opts *out)
+program_compile_opts(qn_ctx *ctx, const options *o, qn_array **calib, const char **names,
+		     qn_compile_opts *out)
 {
 	static const char *const schemes[] = {"tflite", "rfc", NULL};
 	static const char *const methods[] = {"minmax", "percentile", NULL};
@@ -107,7 +110,9 @@ program_compile_opts(qn_ctx *ctx, const options *o, qn_array **calib, const char
 
 		out->percentile = strtod(o->percentile, &end);
 		if (*end != '\0' || !(out->percentile > 50 && out->percentile <= 100)) {
-			fprintf(stderr, "quern: --percentile: '%s' is no number above 50 and up to 100\n", o->percentile);
+			fprintf(stderr,
+				"quern: --percentile: '%s' is no number above 50 and up to 100\n",
+				o->percentile);
 			return QN_EUSAGE;
 		}
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program.h - what the commands of `quern` share.  The program uses nothing of the library but quern/quern.h. */
+/* program.h - what the commands of `quern` share.  The program uses nothing of the library but
+ * quern/quern.h. */
 #ifndef QN_PROGRAM_PROGRAM_H
 #define QN_PROGRAM_PROGRAM_H
 
@@ -20,8 +21,10 @@ int program_close(qn_ctx *ctx, qn_status status);
 /* Loads arrays; out has room for MAX_VALUES. */
 qn_status program_load_arrays(qn_ctx *ctx, int n, const char *const *path, qn_array **out);
 
-/* Compile options from the command line; the arrays are loaded.  names: room for MAX_VALUES base names. */
-qn_status program_compile_opts(qn_ctx *ctx, const options *o, qn_array **calib, const char **names, qn_compile_opts *out);
+/* Compile options from the command line; the arrays are loaded.  names: room for MAX_VALUES base
+ * names. */
+qn_status program_compile_opts(qn_ctx *ctx, const options *o, qn_array **calib, const char **names,
+			       qn_compile_opts *out);
 
 /* Prints the list of passes on stdout. */
 void program_list_passes(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT-0 */
 /* host.c - runs the emitted digits model on labelled samples: host test_x.npy test_y.npy
  *
- * A sketch of what firmware does: quantize the pixels with the parameters in digits.h, call digits_run, take the largest code. */
+ * A sketch of what firmware does: quantize the pixels with the parameters in digits.h, call
+ * digits_run, take the largest code. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@ open_npy(const char *path)
 	unsigned char head[10];
 	FILE *f = fopen(path, "rb");
 
-	if (f == NULL || fread(head, 1, sizeof head, f) != sizeof head || fseek(f, head[8] | head[9] << 8, SEEK_CUR) != 0) {
+	if (f == NULL || fread(head, 1, sizeof head, f) != sizeof head ||
+	    fseek(f, head[8] | head[9] << 8, SEEK_CUR) != 0) {
 		fprintf(stderr, "host: cannot read %s\n", path);
 		exit(1);
 	}
@@ -63,6 +65,7 @@ main(int argc, char **argv)
 		correct += best == label;
 		n++;
 	}
-	printf("emitted C    %6.2f %%  (%d of %d), scratch %d bytes\n", 100.0 * correct / n, correct, n, (int)DIGITS_SCRATCH_BYTES);
+	printf("emitted C    %6.2f %%  (%d of %d), scratch %d bytes\n", 100.0 * correct / n,
+	       correct, n, (int)DIGITS_SCRATCH_BYTES);
 	return fclose(x) != 0 || fclose(y) != 0;
 }

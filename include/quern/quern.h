@@ -15,9 +15,11 @@
  *   for (size_t i = 0; i < qn_diag_count(ctx); i++) …qn_diag_get(ctx, i)…
  *   qn_close(ctx);                                     frees all that came from it
  *
- * Every function returns a status unless said otherwise; what went wrong is in the context's diagnostics, each with a stable id, a place, and a message
- * with the value and the way out.  Nothing exits, prints or keeps global state.  A context and all that came from it belong to one thread at a time;
- * contexts are independent of each other.  The floating-point environment is set to the default for the time of a call and restored. */
+ * Every function returns a status unless said otherwise; what went wrong is in the context's
+ * diagnostics, each with a stable id, a place, and a message with the value and the way out.
+ * Nothing exits, prints or keeps global state.  A context and all that came from it belong to
+ * one thread at a time; contexts are independent of each other.  The floating-point environment
+ * is set to the default for the time of a call and restored. */
 #ifndef QUERN_H
 #define QUERN_H
 
@@ -34,7 +36,8 @@ extern "C" {
 #define QN_API
 #endif
 
-/* What a call came to.  The program `quern` exits with the same number (memory and input/output problems exit with 1). */
+/* What a call came to.  The program `quern` exits with the same number (memory and input/output
+ * problems exit with 1). */
 typedef enum qn_status {
 	QN_OK = 0,
 	QN_EINVALID = 1,     /* the model or the data is wrong; the diagnostics say where */
@@ -55,7 +58,8 @@ typedef struct qn_array qn_array;
 
 /* ---- contexts ---- */
 
-/* The host's allocator: new_size 0 frees p (old_size bytes) and returns NULL, p NULL allocates, else moves.  NULL means out of memory. */
+/* The host's allocator: new_size 0 frees p (old_size bytes) and returns NULL, p NULL allocates,
+ * else moves.  NULL means out of memory. */
 typedef void *qn_alloc_fn(void *user, void *p, size_t old_size, size_t new_size);
 
 /* One line of progress or note, without a newline. */
@@ -88,7 +92,8 @@ QN_API void qn_diag_clear(qn_ctx *ctx);
 
 /* ---- models ---- */
 
-/* Reads a model; the format follows the name's end: .json (docs/json-format.md), .qir (text form, docs/ir.md).  *out belongs to the context. */
+/* Reads a model; the format follows the name's end: .json (docs/json-format.md), .qir (text
+ * form, docs/ir.md).  *out belongs to the context. */
 QN_API qn_status qn_load(qn_ctx *ctx, const char *path, qn_model **out);
 QN_API void qn_model_free(qn_model *m); /* before the context is closed; NULL is fine */
 
@@ -118,7 +123,8 @@ typedef enum qn_format {
 	QN_FORMAT_SUMMARY /* for people: inputs, outputs, sizes, nodes by kind, a line a node */
 } qn_format;
 QN_API qn_status qn_print(qn_model *m, qn_format format, qn_write_fn *write, void *user);
-/* Writes path as JSON; with_weights: constants in a safetensors file beside it, of the same base name.  All files or none. */
+/* Writes path as JSON; with_weights: constants in a safetensors file beside it, of the same base
+ * name.  All files or none. */
 QN_API qn_status qn_save(qn_model *m, const char *path, int with_weights);
 /* Writes path in text form. */
 QN_API qn_status qn_save_text(qn_model *m, const char *path);
@@ -168,14 +174,16 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	void *print_user;
 } qn_compile_opts;
 
-/* Runs passes over the model; it is verified after each.  On failure the model is as the last pass that went well left it. */
+/* Runs passes over the model; it is verified after each.  On failure the model is as the last
+ * pass that went well left it. */
 QN_API qn_status qn_compile(qn_model *m, const qn_compile_opts *opts);
 /* The passes in their order; NULL past the last. */
 QN_API const char *qn_pass_name(size_t i);
 QN_API const char *qn_pass_help(size_t i);
 
-/* Runs the graph, at any stage, on every batch of the samples (one array an input).  Float inputs take f32 or f64; integer inputs take their codes, or f32
- * values, which are quantized.  Output k receives all results, codes as they are, or with real != 0 dequantized to f32. */
+/* Runs the graph, at any stage, on every batch of the samples (one array an input).  Float
+ * inputs take f32 or f64; integer inputs take their codes, or f32 values, which are quantized.
+ * Output k receives all results, codes as they are, or with real != 0 dequantized to f32. */
 QN_API qn_status qn_run(qn_model *m, size_t nin, qn_array *const *in, int real, size_t nout, qn_array **out);
 
 typedef struct qn_accuracy {
@@ -198,7 +206,8 @@ typedef struct qn_emit_info {
 	size_t scratch_bytes, scratch_lower_bound, weight_bytes, steps;
 } qn_emit_info;
 
-/* Writes the C files and NAME.report.json of an integer model into a folder, which is made if need be: all files or none. */
+/* Writes the C files and NAME.report.json of an integer model into a folder, which is made if
+ * need be: all files or none. */
 QN_API qn_status qn_emit(qn_model *m, const char *folder, const qn_emit_options *opts, qn_emit_info *info);
 
 #ifdef __cplusplus

@@ -27,9 +27,11 @@
 #include "ir/diag.h"
 #include "ir/graph.h"
 
-#define IDS(...)                                                   \
-	(uint32_t)(sizeof((qn_id[]){__VA_ARGS__}) / sizeof(qn_id)), \
-	(const qn_id[]){__VA_ARGS__}
+#define IDS(...)                                                                                   \
+	(uint32_t)(sizeof((qn_id[]){__VA_ARGS__}) / sizeof(qn_id)), (const qn_id[])                \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
 
 typedef struct builder {
 	qn_env env;
@@ -85,7 +87,7 @@ build_check(builder *b, bool ok)
 
 	for (i = 0; !ok && i < b->diags.n; i++)
 		print_error("%s: %s: %s\n", b->diags.item[i].id, b->diags.item[i].place,
-			b->diags.item[i].message);
+			    b->diags.item[i].message);
 	assert_true(ok);
 }
 
@@ -156,7 +158,7 @@ build_const(builder *b, const char *name, const char *type, int64_t lo, int64_t 
 
 static inline qn_id
 build_op(builder *b, qn_op op, const char *name, uint32_t nin, const qn_id *in,
-	const qn_attrs *attr, const char *type)
+	 const qn_attrs *attr, const char *type)
 {
 	qn_id id = qn_graph_op(b->g, op, name, nin, in, attr, build_type(b, type));
 
@@ -184,8 +186,8 @@ build_list(int32_t n, const int64_t *v)
 	return l;
 }
 
-#define LIST(...)                                                           \
-	build_list((int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), \
-		(const int64_t[]){__VA_ARGS__})
+#define LIST(...)                                                                                  \
+	build_list((int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                  \
+		   (const int64_t[]){__VA_ARGS__})
 
 #endif

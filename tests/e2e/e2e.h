@@ -14,7 +14,7 @@
 #include "codegen/emit.h"
 #include "runtime/interp.h"
 
-#define E2E_WARNINGS \
+#define E2E_WARNINGS                                                                               \
 	"-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wdouble-promotion -Wundef -Werror"
 
 typedef struct e2e {
@@ -46,7 +46,8 @@ e2e_observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 
 	for (i = 0; i < t->plan->nstep; i++)
 		if (t->plan->g == g && t->plan->step[i].node == id)
-			t->crc[t->sample * t->plan->nstep + i] = qn_crc32(0, value->data, value->bytes);
+			t->crc[t->sample * t->plan->nstep + i] =
+				qn_crc32(0, value->data, value->bytes);
 	return QN_OK;
 }
 
@@ -72,7 +73,7 @@ e2e_sample(builder *b, e2e *t, qn_interp *in, const void **data, const void **re
 		x[k] = qn_tensor_new(&b->arena, type, &bytes);
 		for (i = 0; i < qn_type_count(type); i++)
 			qn_store_i64(bytes, type->elem->plain, i,
-				e2e_code(b, type->elem, t->sample, i));
+				     e2e_code(b, type->elem, t->sample, i));
 		data[k] = bytes;
 	}
 	build_check(b, qn_interp_run(in, x, e2e_observe, t) == QN_OK);
@@ -94,13 +95,12 @@ e2e_same_graph(builder *b, const e2e *t)
 	build_check(b, qn_interp_new(b->g, &b->arena, &in) == QN_OK);
 	for (i = 0; i < t->test.nsample; i++) {
 		for (k = 0; k < b->g->ninput; k++)
-			x[k] = qn_tensor_view(&b->arena,
-				qn_graph_node(b->g, b->g->input[k])->type,
-				t->test.in[i * b->g->ninput + k]);
+			x[k] = qn_tensor_view(&b->arena, qn_graph_node(b->g, b->g->input[k])->type,
+					      t->test.in[i * b->g->ninput + k]);
 		build_check(b, qn_interp_run(in, x, NULL, NULL) == QN_OK);
 		for (k = 0; k < n; k++)
-			assert_memory_equal(qn_interp_output(in, k)->data,
-				t->test.out[i * n + k], qn_interp_output(in, k)->bytes);
+			assert_memory_equal(qn_interp_output(in, k)->data, t->test.out[i * n + k],
+					    qn_interp_output(in, k)->bytes);
 	}
 }
 
@@ -109,8 +109,8 @@ static inline void
 e2e_prepare(builder *b, e2e *t, size_t n)
 {
 	size_t ni = b->g->ninput, no = b->g->noutput;
-	const void **in = QN_NEW(&b->arena, const void *, n * ni + 1);
-	const void **out = QN_NEW(&b->arena, const void *, n * no + 1);
+	const void **in = QN_NEW(&b->arena, const void *, n *ni + 1);
+	const void **out = QN_NEW(&b->arena, const void *, n *no + 1);
 	qn_interp *interp;
 
 	memset(t, 0, sizeof(*t));
@@ -159,7 +159,8 @@ e2e_build_run(builder *b, const e2e *t, const char *build, bool trace)
 		if (*p >= 'a' && *p <= 'z')
 			*p = (char)(*p - 'a' + 'A');
 	qn_buf_init(&cmd, &b->arena);
-	qn_buff(&cmd, "cd %s && %s %s -D%s_SELFTEST_MAIN %s%s%s -o t %s.c %s_weights.c %s_selftest.c",
+	qn_buff(&cmd,
+		"cd %s && %s %s -D%s_SELFTEST_MAIN %s%s%s -o t %s.c %s_weights.c %s_selftest.c",
 		t->dir, build, E2E_WARNINGS, upper, trace ? "-D" : "", trace ? upper : "",
 		trace ? "_TRACE" : "", name, name, name);
 	if (system(qn_buf_str(&cmd)) != 0)

@@ -23,7 +23,7 @@ weight_elem(maker *m, int64_t n)
 		for (i = 0; i < n; i++)
 			scale[i] = (double)(float)factor(m, 0.001, 0.06);
 		build_check(m->b, qn_params_intern(&m->b->model.types, "random", NULL, (size_t)n, 1,
-					  NULL, scale, NULL, &params) == QN_OK);
+						   NULL, scale, NULL, &params) == QN_OK);
 		e.scale = qn_scale_vec(&m->b->model.types, params);
 		e.gran = QN_PER_AXIS;
 		e.naxis = 1;
@@ -66,9 +66,9 @@ add_const(maker *m, const qn_type *type, int64_t lo, int64_t hi)
 
 	for (i = 0; i < count; i++)
 		qn_store_i64(data, type->elem->plain, i,
-			i == 1   ? lo
-			: i == 2 ? hi
-				 : pick(m, lo, hi));
+			     i == 1   ? lo
+			     : i == 2 ? hi
+				      : pick(m, lo, hi));
 	id = qn_graph_const(m->b->g, NULL, x);
 	build_check(m->b, id != 0);
 	return id;
@@ -135,7 +135,8 @@ requantize_sum(maker *m, qn_id sum, int64_t terms)
 	}
 	if (chance(m, 15))
 		m->sum = sum;
-	return add_op(m, QN_OP_requantize, 1, &sum, &a,
+	return add_op(
+		m, QN_OP_requantize, 1, &sum, &a,
 		qn_type_with_elem(&m->b->model.types, type_of(m, sum), code_elem(m, scale, false)));
 }
 
@@ -147,8 +148,8 @@ add_weighted(maker *m, qn_op op, qn_id x, const qn_type *w, const qn_attrs *attr
 	int64_t terms = qn_type_count(w) / w->dim[0];
 
 	if (chance(m, 70))
-		in[nin++] = add_const(
-			m, bias_type(m, type_of(m, x)->elem, w->elem, w->dim[0]), -30000, 30000);
+		in[nin++] = add_const(m, bias_type(m, type_of(m, x)->elem, w->elem, w->dim[0]),
+				      -30000, 30000);
 	return requantize_sum(m, add_op(m, op, nin, in, attr, NULL), terms);
 }
 
@@ -221,16 +222,17 @@ do_requantize(maker *m, qn_id x)
 		for (i = 0; i < n; i++)
 			scale[i] = (double)(float)(scale_of(m, x, 0) * factor(m, 0.5, 2));
 		build_check(m->b, qn_params_intern(&m->b->model.types, "random", NULL, (size_t)n, 1,
-					  NULL, scale, NULL, &params) == QN_OK);
+						   NULL, scale, NULL, &params) == QN_OK);
 		each.scale = qn_scale_vec(&m->b->model.types, params);
 		each.gran = QN_PER_AXIS;
 		each.naxis = 1;
 		each.axis = &last;
-		x = add_op(m, QN_OP_requantize, 1, &x, NULL,
+		x = add_op(
+			m, QN_OP_requantize, 1, &x, NULL,
 			qn_type_with_elem(&m->b->model.types, type_of(m, x), make_elem(m, &each)));
 	}
 	return add_op(m, QN_OP_requantize, 1, &x, NULL,
-		qn_type_with_elem(&m->b->model.types, type_of(m, x), e));
+		      qn_type_with_elem(&m->b->model.types, type_of(m, x), e));
 }
 
 /* Whether y can be repeated to the shape of x. */
@@ -241,7 +243,7 @@ fits(const qn_type *x, const qn_type *y)
 
 	for (i = 0; i < y->rank; i++)
 		if (y->rank > x->rank ||
-			(y->dim[i] != 1 && y->dim[i] != x->dim[i + x->rank - y->rank]))
+		    (y->dim[i] != 1 && y->dim[i] != x->dim[i + x->rank - y->rank]))
 			return false;
 	return true;
 }
@@ -274,7 +276,8 @@ add_pair(maker *m, qn_op op, qn_id x, qn_id y, double scale)
 		in[0] = y;
 		in[1] = x;
 	}
-	return add_op(m, op, 2, in, NULL,
+	return add_op(
+		m, op, 2, in, NULL,
 		qn_type_with_elem(&m->b->model.types, type_of(m, x), code_elem(m, scale, false)));
 }
 
@@ -292,8 +295,8 @@ do_mul(maker *m, qn_id x)
 {
 	qn_id y = partner(m, x);
 
-	return add_pair(
-		m, QN_OP_mul, x, y, scale_of(m, x, 0) * scale_of(m, y, 0) * factor(m, 20, 120));
+	return add_pair(m, QN_OP_mul, x, y,
+			scale_of(m, x, 0) * scale_of(m, y, 0) * factor(m, 20, 120));
 }
 
 static qn_id
@@ -301,7 +304,7 @@ do_bias_add(maker *m, qn_id x)
 {
 	const qn_type *t = type_of(m, x);
 	qn_id b = add_codes_const(m, code_elem(m, scale_of(m, x, 0) * factor(m, 0.3, 2), false), 1,
-		&t->dim[t->rank - 1]);
+				  &t->dim[t->rank - 1]);
 
 	return add_pair(m, QN_OP_bias_add, x, b, scale_of(m, x, 0) * factor(m, 0.8, 2));
 }
@@ -372,7 +375,7 @@ do_softmax(maker *m, qn_id x)
 	e.scale = qn_scale_const(&m->b->model.types, 1.0 / 256.0);
 	e.zp = -128;
 	return add_op(m, QN_OP_softmax, 1, &x, NULL,
-		qn_type_with_elem(&m->b->model.types, type_of(m, x), make_elem(m, &e)));
+		      qn_type_with_elem(&m->b->model.types, type_of(m, x), make_elem(m, &e)));
 }
 
 static qn_id
@@ -451,9 +454,10 @@ do_scast(maker *m, qn_id x)
 {
 	qn_types *t = &m->b->model.types;
 	qn_id codes = add_op(m, QN_OP_scast, 1, &x, NULL,
-		qn_type_with_elem(t, type_of(m, x), qn_elem_plain(t, QN_PLAIN_i8)));
+			     qn_type_with_elem(t, type_of(m, x), qn_elem_plain(t, QN_PLAIN_i8)));
 
-	return add_op(m, QN_OP_scast, 1, &codes, NULL,
+	return add_op(
+		m, QN_OP_scast, 1, &codes, NULL,
 		qn_type_with_elem(t, type_of(m, x), code_elem(m, factor(m, 0.01, 0.2), true)));
 }
 

@@ -55,14 +55,14 @@ product_of_activations(void **state)
 
 	(void)state;
 	build_parse(&b,
-		"model \"product\" stage integer\n"
-		"graph @main(%x: tensor<2x4x!quant.uniform<i8:f32, 0.05:-4>>,"
-		" %y: tensor<3x4x!quant.uniform<i8:f32, 0.02>>) {\n"
-		"  %c = clamp %y {lo=-99, hi=99} : tensor<3x4x!quant.uniform<i8:f32, 0.02>>\n"
-		"  %d = dense %x, %c : tensor<2x3x!quant.uniform<i32:f32, 0.05*0.02>>\n"
-		"  %q = requantize %d : tensor<2x3x!quant.uniform<i8:f32, 0.125:7>>\n"
-		"  return %q as \"q\", %d as \"d\"\n"
-		"}\n");
+		    "model \"product\" stage integer\n"
+		    "graph @main(%x: tensor<2x4x!quant.uniform<i8:f32, 0.05:-4>>,"
+		    " %y: tensor<3x4x!quant.uniform<i8:f32, 0.02>>) {\n"
+		    "  %c = clamp %y {lo=-99, hi=99} : tensor<3x4x!quant.uniform<i8:f32, 0.02>>\n"
+		    "  %d = dense %x, %c : tensor<2x3x!quant.uniform<i32:f32, 0.05*0.02>>\n"
+		    "  %q = requantize %d : tensor<2x3x!quant.uniform<i8:f32, 0.125:7>>\n"
+		    "  return %q as \"q\", %d as \"d\"\n"
+		    "}\n");
 	e2e_check(&b, 6);
 	build_end(&b);
 }
@@ -74,11 +74,10 @@ nothing(void **state)
 	builder b;
 
 	(void)state;
-	build_parse(&b,
-		"model \"nothing\" stage integer\n"
-		"graph @main(%x: tensor<4xi16>) {\n"
-		"  return %x as \"y\"\n"
-		"}\n");
+	build_parse(&b, "model \"nothing\" stage integer\n"
+			"graph @main(%x: tensor<4xi16>) {\n"
+			"  return %x as \"y\"\n"
+			"}\n");
 	e2e_check(&b, 3);
 	build_end(&b);
 }
@@ -134,9 +133,8 @@ selftest_notices(void **state)
 static void
 surroundings(void **state)
 {
-	static const char nm[] =
-		"nm -u mlp.o mlp_weights.o | grep ' U ' | "
-		"grep -v -w -e memcpy -e memset -e 'mlp_[a-z0-9_]*'";
+	static const char nm[] = "nm -u mlp.o mlp_weights.o | grep ' U ' | "
+				 "grep -v -w -e memcpy -e memset -e 'mlp_[a-z0-9_]*'";
 	builder b;
 	e2e t;
 
@@ -144,11 +142,15 @@ surroundings(void **state)
 	parse_mlp(&b, "double");
 	e2e_prepare(&b, &t, 3);
 	e2e_write(&b, &t);
-	assert_int_equal(e2e_build_run(&b, &t,
-		"cc -std=c99 '-DMLP_WEIGHTS_ATTR=__attribute__((section(\".weights\")))'", true), 0);
+	assert_int_equal(
+		e2e_build_run(
+			&b, &t,
+			"cc -std=c99 '-DMLP_WEIGHTS_ATTR=__attribute__((section(\".weights\")))'",
+			true),
+		0);
 	assert_true(e2e_shell(&b, "objdump -h t | grep -q", t.dir, "[.]weights"));
 	assert_true(e2e_shell(&b, "cc -std=c99 -O1 -fno-pic -fno-stack-protector -c", t.dir,
-		"mlp.c mlp_weights.c"));
+			      "mlp.c mlp_weights.c"));
 	assert_true(e2e_shell(&b, "nm mlp.o | grep -q", t.dir, "' T mlp_run'"));
 	assert_false(e2e_shell(&b, nm, t.dir, NULL));
 	assert_true(e2e_shell(&b, "sed -i s/12345678/9/", t.dir, "mlp.h"));
@@ -161,10 +163,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(layers),
-		cmocka_unit_test(product_of_activations),
-		cmocka_unit_test(nothing),
-		cmocka_unit_test(selftest_notices),
+		cmocka_unit_test(layers),       cmocka_unit_test(product_of_activations),
+		cmocka_unit_test(nothing),      cmocka_unit_test(selftest_notices),
 		cmocka_unit_test(surroundings),
 	};
 

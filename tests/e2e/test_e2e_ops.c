@@ -32,16 +32,61 @@ typedef struct conv_case {
 #define B1 "x!quant.uniform<i32:f32, 0.05 * 0.02>>"
 
 static const conv_case conv_cases[] = {
-	{"plain", Q("1x5x6x2"), W3("3x3x3x2"), NULL, R("1x3x4x3"), {1, 1}, {1, 1}, {0}, 1,
-		QN_PADDING_explicit, QN_RQ_DOUBLE},
-	{"padded", Q("2x5x6x2"), W1("3x2x3x2"), "tensor<3" B1, R("2x4x3x3"), {2, 2}, {1, 1},
-		{2, 1, 0, 2}, 1, QN_PADDING_explicit, QN_RQ_SINGLE},
-	{"dilated", Q("1x7x8x3"), W4("4x3x2x3"), NULL, R("1x7x8x4"), {1, 1}, {2, 3}, {0}, 1,
-		QN_PADDING_same, QN_RQ_NEAREST},
-	{"depthwise", Q("1x6x5x4"), W4("4x3x3x1"), NULL, R("1x3x3x4"), {2, 2}, {1, 1}, {0}, 4,
-		QN_PADDING_same, QN_RQ_DOUBLE},
-	{"grouped", Q("1x4x4x4"), W4("4x1x1x2"), NULL, R("1x4x4x4"), {1, 1}, {1, 1}, {0}, 2,
-		QN_PADDING_valid, QN_RQ_DOUBLE},
+	{"plain",
+	 Q("1x5x6x2"),
+	 W3("3x3x3x2"),
+	 NULL,
+	 R("1x3x4x3"),
+	 {1, 1},
+	 {1, 1},
+	 {0},
+	 1,
+	 QN_PADDING_explicit,
+	 QN_RQ_DOUBLE},
+	{"padded",
+	 Q("2x5x6x2"),
+	 W1("3x2x3x2"),
+	 "tensor<3" B1,
+	 R("2x4x3x3"),
+	 {2, 2},
+	 {1, 1},
+	 {2, 1, 0, 2},
+	 1,
+	 QN_PADDING_explicit,
+	 QN_RQ_SINGLE},
+	{"dilated",
+	 Q("1x7x8x3"),
+	 W4("4x3x2x3"),
+	 NULL,
+	 R("1x7x8x4"),
+	 {1, 1},
+	 {2, 3},
+	 {0},
+	 1,
+	 QN_PADDING_same,
+	 QN_RQ_NEAREST},
+	{"depthwise",
+	 Q("1x6x5x4"),
+	 W4("4x3x3x1"),
+	 NULL,
+	 R("1x3x3x4"),
+	 {2, 2},
+	 {1, 1},
+	 {0},
+	 4,
+	 QN_PADDING_same,
+	 QN_RQ_DOUBLE},
+	{"grouped",
+	 Q("1x4x4x4"),
+	 W4("4x1x1x2"),
+	 NULL,
+	 R("1x4x4x4"),
+	 {1, 1},
+	 {1, 1},
+	 {0},
+	 2,
+	 QN_PADDING_valid,
+	 QN_RQ_DOUBLE},
 };
 
 static void
@@ -260,7 +305,7 @@ random_node(builder *b, const qn_id *value, size_t n)
 		return build_op(b, QN_OP_requantize, NULL, IDS(x), NULL, Q("4x6"));
 	case 4:
 		x = build_op(b, QN_OP_dense, NULL,
-			IDS(x, build_const(b, "w", W1("6x6"), -127, 127)), NULL, NULL);
+			     IDS(x, build_const(b, "w", W1("6x6"), -127, 127)), NULL, NULL);
 		return build_op(b, QN_OP_requantize, NULL, IDS(x), NULL, Q("4x6"));
 	default:
 		a = build_attrs(QN_OP_reshape);
@@ -279,24 +324,23 @@ calls(void **state)
 	builder b;
 
 	(void)state;
-	build_parse(&b,
-		"model \"calls\" stage integer\n"
-		"graph @low(%x: tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>) {\n"
-		"  %c = clamp %x {lo=-50} : tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>\n"
-		"  return %c as \"c\"\n"
-		"}\n"
-		"graph @both(%x: tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>) {\n"
-		"  %l = call @low %x : tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>\n"
-		"  %h = clamp %x {hi=60} : tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>\n"
-		"  return %l as \"l\", %h as \"h\"\n"
-		"}\n"
-		"graph @main(%x: tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>) {\n"
-		"  %p = call @both %x\n"
-		"  %l = get %p {index=0}\n"
-		"  %h = get %p {index=1}\n"
-		"  %s = add %l, %h : tensor<2x5x!quant.uniform<i8:f32, 0.11:-7>>\n"
-		"  return %s as \"s\", %h as \"h\"\n"
-		"}\n");
+	build_parse(&b, "model \"calls\" stage integer\n"
+			"graph @low(%x: tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>) {\n"
+			"  %c = clamp %x {lo=-50} : tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>\n"
+			"  return %c as \"c\"\n"
+			"}\n"
+			"graph @both(%x: tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>) {\n"
+			"  %l = call @low %x : tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>\n"
+			"  %h = clamp %x {hi=60} : tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>\n"
+			"  return %l as \"l\", %h as \"h\"\n"
+			"}\n"
+			"graph @main(%x: tensor<2x5x!quant.uniform<i8:f32, 0.05:3>>) {\n"
+			"  %p = call @both %x\n"
+			"  %l = get %p {index=0}\n"
+			"  %h = get %p {index=1}\n"
+			"  %s = add %l, %h : tensor<2x5x!quant.uniform<i8:f32, 0.11:-7>>\n"
+			"  return %s as \"s\", %h as \"h\"\n"
+			"}\n");
 	e2e_check(&b, SAMPLES);
 	build_end(&b);
 }
@@ -327,21 +371,16 @@ int
 main(void)
 {
 	struct CMUnitTest tests[32] = {
-		cmocka_unit_test(conv2d_unfused),
-		cmocka_unit_test(accumulators_in_scratch),
-		cmocka_unit_test(pools),
-		cmocka_unit_test(elementwise),
-		cmocka_unit_test(softmax),
-		cmocka_unit_test(moves),
-		cmocka_unit_test(wide_moves),
-		cmocka_unit_test(casts),
-		cmocka_unit_test(random_graphs),
-		cmocka_unit_test(calls),
+		cmocka_unit_test(conv2d_unfused), cmocka_unit_test(accumulators_in_scratch),
+		cmocka_unit_test(pools),          cmocka_unit_test(elementwise),
+		cmocka_unit_test(softmax),        cmocka_unit_test(moves),
+		cmocka_unit_test(wide_moves),     cmocka_unit_test(casts),
+		cmocka_unit_test(random_graphs),  cmocka_unit_test(calls),
 	};
 	size_t n = 10, i;
 
 	for (i = 0; i < QN_COUNT(conv_cases); i++)
 		tests[n++] = (struct CMUnitTest){conv_cases[i].name, conv2d, NULL, NULL,
-			(void *)(uintptr_t)&conv_cases[i]};
+						 (void *)(uintptr_t)&conv_cases[i]};
 	return _cmocka_run_group_tests("e2e ops", tests, n, NULL, NULL);
 }

@@ -101,7 +101,7 @@ begin_batch(batch *t)
 		"\treturn bad;\n}\n";
 
 	snprintf(t->dir, sizeof(t->dir), "%s/quern-random-XXXXXX",
-		getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
+		 getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
 	assert_non_null(mkdtemp(t->dir));
 	write_text(t, "main", ".c", text, sizeof(text) - 1);
 	t->trace = create(t, "trace", ".h");
@@ -141,14 +141,14 @@ end_batch(batch *t)
 	assert_int_equal(fclose(t->trace) | fclose(t->labels) | fclose(t->calls), 0);
 	for (i = 0; i < QN_COUNT(builds); i++) {
 		bool built = shell(t, "rm -f *.o && ls *.c | xargs -P 2 -n 8 ", builds[i],
-				     " -c > log 2>&1") &&
+				   " -c > log 2>&1") &&
 			     shell(t, "", builds[i], " *.o -o t >> log 2>&1");
 
 		if (built && shell(t, "./t", "", " > log 2>&1"))
 			continue;
 		print_log(t);
 		fail_msg("%s in %s with %s", built ? "a graph differs" : "a graph does not compile",
-			t->dir, builds[i]);
+			 t->dir, builds[i]);
 	}
 	assert_true(shell(t, "rm -r ", t->dir, ""));
 }

@@ -103,7 +103,7 @@ main(int argc, char **argv)
 		status = QN_EINTERNAL;
 	}
 	printf("subnormals flushed, rounding upwards, decimal point '%s'\n",
-		localeconv()->decimal_point);
+	       localeconv()->decimal_point);
 	qn_close(ctx);
 	return (int)status;
 }

@@ -66,7 +66,7 @@ check_no_float(const qn_graph *g)
 
 		if (n->type->is_tuple || qn_elem_is_float(n->type->elem))
 			fail_msg("%s '%s' of the compiled graph is not an integer value",
-				qn_opinfo_get(n->op)->name, n->name);
+				 qn_opinfo_get(n->op)->name, n->name);
 	}
 }
 
@@ -192,10 +192,10 @@ promise_bias_scale(void **state)
 		int64_t zp;
 
 		qn_elem_param(&m->types, qn_graph_node(g, dense->in[0])->type->elem, 0, &sx, &zp);
-		qn_elem_param(
-			&m->types, qn_graph_node(g, dense->in[1])->type->elem, (size_t)o, &sw, &zp);
-		assert_int_equal(
-			qn_tensor_i64(codes, o), (int64_t)rint(qn_tensor_f64(b, o) / (sx * sw)));
+		qn_elem_param(&m->types, qn_graph_node(g, dense->in[1])->type->elem, (size_t)o, &sw,
+			      &zp);
+		assert_int_equal(qn_tensor_i64(codes, o),
+				 (int64_t)rint(qn_tensor_f64(b, o) / (sx * sw)));
 		different += qn_tensor_i64(codes, o) != (int64_t)rint(qn_tensor_f64(b, o) / sx);
 	}
 	assert_true(different > 0); /* else the data's scale alone would pass */

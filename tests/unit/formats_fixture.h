@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* formats_fixture.h - a context, a type table and a folder of its own for each test of files and JSON; and the cutting and
- * changing of bytes: a valid file is cut at every length and changed at every byte, and the result must be a diagnostic or a good
- * value, never a bad access (run under ASan and UBSan; each variant lives in memory of exactly its size). */
+/* formats_fixture.h - a context, a type table and a folder of its own for each test of files and
+ * JSON; and the cutting and changing of bytes: a valid file is cut at every length and changed
+ * at every byte, and the result must be a diagnostic or a good value, never a bad access (run
+ * under ASan and UBSan; each variant lives in memory of exactly its size). */
 #ifndef QN_TESTS_FORMATS_FIXTURE_H
 #define QN_TESTS_FORMATS_FIXTURE_H
 
@@ -129,7 +130,8 @@ all_diags(fixture *f)
 
 	qn_buf_init(&b, &f->arena);
 	for (size_t i = 0; i < f->diags.n; i++)
-		qn_buff(&b, "%s: %s: %s\n", f->diags.item[i].place, f->diags.item[i].id, f->diags.item[i].message);
+		qn_buff(&b, "%s: %s: %s\n", f->diags.item[i].place, f->diags.item[i].id,
+			f->diags.item[i].message);
 	return qn_buf_str(&b);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_api.c - the public interface, as a host program uses it: digits from file to files, and a host that runs out of memory at every step. */
+/* test_api.c - the public interface, as a host program uses it: digits from file to files, and a
+ * host that runs out of memory at every step. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +45,8 @@ digits(const char *name)
 	static char path[512];
 	const char *source = getenv("QUERN_SOURCE");
 
-	(void)snprintf(path, sizeof path, "%s/examples/digits/%s", source != NULL ? source : ".", name);
+	(void)snprintf(path, sizeof path, "%s/examples/digits/%s", source != NULL ? source : ".",
+		       name);
 	return path;
 }
 
@@ -65,7 +67,8 @@ static void
 show(const qn_ctx *ctx)
 {
 	for (size_t i = 0; i < qn_diag_count(ctx); i++)
-		print_message("%s: %s [%s]\n", qn_diag_get(ctx, i).place, qn_diag_get(ctx, i).message, qn_diag_get(ctx, i).id);
+		print_message("%s: %s [%s]\n", qn_diag_get(ctx, i).place,
+			      qn_diag_get(ctx, i).message, qn_diag_get(ctx, i).id);
 }
 
 /* Load, compile, emit. */
@@ -82,7 +85,9 @@ whole_job(qn_ctx *ctx, const char *folder)
 	if (status == QN_OK)
 		status = qn_compile(m, &(qn_compile_opts){.calib = &calib, .ncalib = 1});
 	if (status == QN_OK)
-		status = qn_emit(m, folder, &(qn_emit_options){.test = &calib, .ntest = 1, .test_samples = 1}, &info);
+		status = qn_emit(m, folder,
+				 &(qn_emit_options){.test = &calib, .ntest = 1, .test_samples = 1},
+				 &info);
 	return status;
 }
 
@@ -191,7 +196,8 @@ test_errors(void **state)
 	expect(ctx, QN_EUSAGE, qn_array_new(ctx, "f31", 0, NULL, "", &x), "array.dtype");
 	expect(ctx, QN_EUSAGE, qn_array_new(ctx, "f32", 1, shape, "", &x), "array.shape");
 	assert_int_equal(qn_load(ctx, digits("digits.json"), &m), QN_OK);
-	expect(ctx, QN_EUSAGE, qn_compile(m, &(qn_compile_opts){.stop_after = "nothing"}), "pass.unknown");
+	expect(ctx, QN_EUSAGE, qn_compile(m, &(qn_compile_opts){.stop_after = "nothing"}),
+	       "pass.unknown");
 	expect(ctx, QN_EINVALID, qn_compile(m, NULL), "calibrate.no-data");
 	expect(ctx, QN_EINVALID, qn_emit(m, "/tmp/quern-never", NULL, NULL), "emit.stage");
 	/* the failed calibration left the model as the pass before did */

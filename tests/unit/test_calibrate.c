@@ -37,7 +37,8 @@ test_observer_order(void **state)
 	(void)state;
 	for (int round = 0; round < 20; round++) {
 		float *v = samples(N, ldexp(1.0, (int)pick(-20, 20)));
-		qn_observer *whole = observer(), *back = observer(), *part[2] = {observer(), observer()};
+		qn_observer *whole = observer(), *back = observer(),
+			    *part[2] = {observer(), observer()};
 
 		v[pick(0, N - 1)] *= 1000.0f; /* one value that makes the grid coarser on the way */
 		v[pick(0, N - 1)] = 0.0f;
@@ -155,7 +156,8 @@ data(const char *type_text, const double *v)
 	const char *names[1] = {"samples"};
 	qn_dataset *d;
 
-	assert_int_equal(qn_dataset_arrays(qn_model_entry(&rg->m), &rg->arena, 1, x, names, &d), QN_OK);
+	assert_int_equal(qn_dataset_arrays(qn_model_entry(&rg->m), &rg->arena, 1, x, names, &d),
+			 QN_OK);
 	return d;
 }
 
@@ -172,7 +174,8 @@ test_calibrate_dense(void **state)
 	s = qn_symbol_find(&rg->m.types, "fc.x"); /* 0 .. 2.55 in 256 codes */
 	assert_true(s->bound && s->scale == (double)0.01f && s->zp == -128);
 	s = qn_symbol_find(&rg->m.types, "fc.w"); /* largest |w| of each row over 127 */
-	assert_true(s->bound && s->vec->scale[0] == (double)0.01f && s->vec->scale[1] == (double)(float)(0.5 / 127));
+	assert_true(s->bound && s->vec->scale[0] == (double)0.01f &&
+		    s->vec->scale[1] == (double)(float)(0.5 / 127));
 	s = qn_symbol_find(&rg->m.types, "y.output"); /* -2.15 .. 4.2385 */
 	assert_true(s->bound && fabs(s->scale - 6.3885 / 255) < 1e-4);
 }
@@ -230,7 +233,8 @@ expect_bad_data(const char *type_text, const double *v, const char *id)
 	const char *names[1] = {"samples.npy"};
 	qn_dataset *d;
 
-	assert_int_equal(qn_dataset_arrays(qn_model_entry(&rg->m), &rg->arena, 1, x, names, &d), QN_EINVALID);
+	assert_int_equal(qn_dataset_arrays(qn_model_entry(&rg->m), &rg->arena, 1, x, names, &d),
+			 QN_EINVALID);
 	assert_string_equal(rg->diags.item[0].id, id);
 	assert_string_equal(rg->diags.item[0].place, "samples.npy");
 	qn_diags_clear(&rg->env, &rg->diags);

@@ -15,9 +15,18 @@ static void
 identifiers(void **state)
 {
 	static const char *const row[][2] = {
-		{"conv1", "conv1"},   {"conv1/w:0", "conv1_w_0"}, {"3x3", "n3x3"}, {"int", "int_2"},
-		{"class", "class_2"}, {"_x__y_", "x_y"},          {"", "x"},       {"\xc3\xa4", "x_2"},
-		{"conv1", "conv1_2"}, {"CONV1", "CONV1_3"},       {"int", "int_3"}, {"NULL", "NULL_2"},
+		{"conv1", "conv1"},
+		{"conv1/w:0", "conv1_w_0"},
+		{"3x3", "n3x3"},
+		{"int", "int_2"},
+		{"class", "class_2"},
+		{"_x__y_", "x_y"},
+		{"", "x"},
+		{"\xc3\xa4", "x_2"},
+		{"conv1", "conv1_2"},
+		{"CONV1", "CONV1_3"},
+		{"int", "int_3"},
+		{"NULL", "NULL_2"},
 	};
 	builder b;
 	qn_names s;
@@ -37,8 +46,9 @@ static void
 pieces_closure(void **state)
 {
 	static const char *const line[] = {
-		"/* top */\n", "/*@ a */\n", "int a;\n", "/*@ b */\n", "/* c */ int b = a;\n",
-		"/*@ c */\n", "int c = b;\n", "/*@ d */\n", "int d;\n", "/*@ end */\n", "int e;\n",
+		"/* top */\n", "/*@ a */\n",   "int a;\n",   "/*@ b */\n", "/* c */ int b = a;\n",
+		"/*@ c */\n",  "int c = b;\n", "/*@ d */\n", "int d;\n",   "/*@ end */\n",
+		"int e;\n",
 	};
 	static const char text[] = "x = \"c\" + 'd' + /* d */ b;";
 	qn_pieces p;
@@ -64,9 +74,11 @@ pieces_closure(void **state)
 static void
 pieces_of_kernels(void **state)
 {
-	static const char *const want[] = {"qn_dense_s8", "qn_dense_args", "qn_dense_dot", "qn_requant",
-		"qn_apply", "qn_rdbpot", "QN_READ8", "QN_RESTRICT"};
-	static const char *const other[] = {"qn_dense_acc", "qn_conv2d_s8", "qn_rows_at", "qn_exp_neg"};
+	static const char *const want[] = {"qn_dense_s8", "qn_dense_args", "qn_dense_dot",
+					   "qn_requant",  "qn_apply",      "qn_rdbpot",
+					   "QN_READ8",    "QN_RESTRICT"};
+	static const char *const other[] = {"qn_dense_acc", "qn_conv2d_s8", "qn_rows_at",
+					    "qn_exp_neg"};
 	qn_pieces p;
 	builder b;
 	size_t i;
@@ -92,8 +104,8 @@ dense(builder *b, const char *name, qn_id x, int k, int o)
 	snprintf(w, sizeof(w), "tensor<%dx%dx!quant.uniform<i8:f32, 0.25>>", o, k);
 	snprintf(y, sizeof(y), Q("1x%d"), o);
 	snprintf(full, sizeof(full), "%s.w", name);
-	qn_id acc = build_op(b, QN_OP_dense, name,
-		IDS(x, build_const(b, full, w, -127, 127)), NULL, NULL);
+	qn_id acc = build_op(b, QN_OP_dense, name, IDS(x, build_const(b, full, w, -127, 127)), NULL,
+			     NULL);
 	snprintf(full, sizeof(full), "%s.q", name);
 	return build_op(b, QN_OP_requantize, full, IDS(acc), NULL, y);
 }
@@ -315,7 +327,7 @@ random_node(builder *b, const qn_id *value, size_t n)
 		if (k > 200)
 			return dense(b, "fc", x, (int)k, (int)build_random(b, 1, 40));
 		return build_op(b, QN_OP_concat, NULL,
-			IDS(x, value[build_random(b, 0, (int64_t)n - 1)]), &a, NULL);
+				IDS(x, value[build_random(b, 0, (int64_t)n - 1)]), &a, NULL);
 	case 3:
 		return build_op(b, QN_OP_requantize, NULL, IDS(x), NULL, text);
 	case 4:
@@ -461,7 +473,8 @@ refusals(void **state)
 	build_end(&b);
 	build_begin(&b, "net", 1);
 	x = build_input(&b, "x", Q("1x4"));
-	qn_graph_output(b.g, "y", build_op(&b, QN_OP_dequantize, "d", IDS(x), NULL, "tensor<1x4xf32>"));
+	qn_graph_output(b.g, "y",
+			build_op(&b, QN_OP_dequantize, "d", IDS(x), NULL, "tensor<1x4xf32>"));
 	assert_int_equal(qn_plan_make(b.g, "net", &b.arena, &p), QN_EUNSUPPORTED);
 	assert_true(build_reported(&b, "emit.unsupported"));
 	assert_non_null(strstr(b.diags.item[0].message, "dequantize"));
@@ -478,16 +491,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(identifiers),
-		cmocka_unit_test(pieces_closure),
-		cmocka_unit_test(pieces_of_kernels),
-		cmocka_unit_test(fused_step),
-		cmocka_unit_test(unfused_step),
-		cmocka_unit_test(in_place),
-		cmocka_unit_test(not_in_place),
-		cmocka_unit_test(random_plans),
-		cmocka_unit_test(same_texts),
-		cmocka_unit_test(no_real_numbers),
+		cmocka_unit_test(identifiers),       cmocka_unit_test(pieces_closure),
+		cmocka_unit_test(pieces_of_kernels), cmocka_unit_test(fused_step),
+		cmocka_unit_test(unfused_step),      cmocka_unit_test(in_place),
+		cmocka_unit_test(not_in_place),      cmocka_unit_test(random_plans),
+		cmocka_unit_test(same_texts),        cmocka_unit_test(no_real_numbers),
 		cmocka_unit_test(refusals),
 	};
 

@@ -26,8 +26,8 @@ next(uint64_t *seed)
 static int32_t
 number(uint64_t *seed)
 {
-	static const int32_t edge[] = {INT32_MIN, INT32_MIN + 1, -1, 0, 1, INT32_MAX - 1,
-		INT32_MAX};
+	static const int32_t edge[] = {INT32_MIN, INT32_MIN + 1, -1,       0,
+				       1,         INT32_MAX - 1, INT32_MAX};
 	uint32_t r = next(seed);
 
 	return r % 8 == 0 ? edge[next(seed) % COUNT(edge)] : (int32_t)next(seed);
@@ -85,10 +85,16 @@ static void
 test_srdhm_table(void **state)
 {
 	static const int32_t row[][3] = {
-		{1, 1 << 30, 1}, {-1, 1 << 30, 0}, {3, 1 << 30, 2}, {-3, 1 << 30, -1},
-		{1 << 30, 1 << 30, 1 << 29}, {INT32_MIN, INT32_MIN, 2147483647},
-		{INT32_MIN, INT32_MAX, -2147483647}, {INT32_MAX, INT32_MAX, 2147483646},
-		{12345678, 1717986918, 9876542}, {-12345678, 1717986918, -9876542},
+		{1, 1 << 30, 1},
+		{-1, 1 << 30, 0},
+		{3, 1 << 30, 2},
+		{-3, 1 << 30, -1},
+		{1 << 30, 1 << 30, 1 << 29},
+		{INT32_MIN, INT32_MIN, 2147483647},
+		{INT32_MIN, INT32_MAX, -2147483647},
+		{INT32_MAX, INT32_MAX, 2147483646},
+		{12345678, 1717986918, 9876542},
+		{-12345678, 1717986918, -9876542},
 	};
 	(void)state;
 
@@ -114,8 +120,8 @@ static void
 test_rdbpot_table(void **state)
 {
 	static const int32_t row[][3] = {
-		{5, 1, 3}, {-5, 1, -3}, {6, 2, 2}, {-6, 2, -2}, {2, 2, 1}, {-2, 2, -1}, {-1, 2, 0},
-		{INT32_MIN, 31, -1}, {INT32_MAX, 31, 1}, {7, 0, 7},
+		{5, 1, 3},   {-5, 1, -3}, {6, 2, 2},           {-6, 2, -2},        {2, 2, 1},
+		{-2, 2, -1}, {-1, 2, 0},  {INT32_MIN, 31, -1}, {INT32_MAX, 31, 1}, {7, 0, 7},
 	};
 	(void)state;
 
@@ -187,10 +193,18 @@ test_multiplier(void **state)
 		double real;
 		int32_t m, s;
 	} row[] = {
-		{0.0, 0, 0}, {1.0, 1073741824, 1}, {0.5, 1073741824, 0}, {0.25, 1073741824, -1},
-		{0.75, 1610612736, 0}, {2.0, 1073741824, 2}, {0.1, 1717986918, -3},
-		{1.0 / 3.0, 1431655765, -1}, {0.99999999999, 1073741824, 1}, {1e-12, 0, 0},
-		{1.0 / 4294967296.0, 1073741824, -31}, {0.5 / 4294967296.0, 0, 0},
+		{0.0, 0, 0},
+		{1.0, 1073741824, 1},
+		{0.5, 1073741824, 0},
+		{0.25, 1073741824, -1},
+		{0.75, 1610612736, 0},
+		{2.0, 1073741824, 2},
+		{0.1, 1717986918, -3},
+		{1.0 / 3.0, 1431655765, -1},
+		{0.99999999999, 1073741824, 1},
+		{1e-12, 0, 0},
+		{1.0 / 4294967296.0, 1073741824, -31},
+		{0.5 / 4294967296.0, 0, 0},
 		{123.456, 2071247978, 7},
 	};
 	(void)state;
@@ -212,11 +226,20 @@ test_apply_table(void **state)
 		double real;
 		int32_t twice, once, nearest;
 	} row[] = {
-		{15, 0.1, 2, 1, 1}, {25, 0.1, 3, 2, 2}, {-25, 0.1, -3, -2, -2}, {5, 0.5, 3, 3, 3},
-		{-5, 0.5, -2, -2, -3}, {6, 0.25, 2, 2, 2}, {-6, 0.25, -2, -1, -2},
-		{-2, 0.25, -1, 0, -1}, {20, 0.0249, 1, 0, 0}, {-1998, 0.3, -600, -599, -599},
-		{-1970, 0.017, -34, -33, -33}, {12345, 1.5, 18518, 18518, 18518},
-		{-12345, 1.5, -18517, -18517, -18518}, {1 << 20, 1.0 / 2097152.0, 1, 1, 1},
+		{15, 0.1, 2, 1, 1},
+		{25, 0.1, 3, 2, 2},
+		{-25, 0.1, -3, -2, -2},
+		{5, 0.5, 3, 3, 3},
+		{-5, 0.5, -2, -2, -3},
+		{6, 0.25, 2, 2, 2},
+		{-6, 0.25, -2, -1, -2},
+		{-2, 0.25, -1, 0, -1},
+		{20, 0.0249, 1, 0, 0},
+		{-1998, 0.3, -600, -599, -599},
+		{-1970, 0.017, -34, -33, -33},
+		{12345, 1.5, 18518, 18518, 18518},
+		{-12345, 1.5, -18517, -18517, -18518},
+		{1 << 20, 1.0 / 2097152.0, 1, 1, 1},
 		{-(1 << 20), 1.0 / 2097152.0, -1, 0, -1},
 	};
 	(void)state;
@@ -265,7 +288,7 @@ test_apply_model(void **state)
 			assert_int_equal(qn_apply(x, m, s, mode), apply_model(x, m, s, mode));
 			if (s <= 0)
 				assert_int_equal(qn_apply_smaller(x, m, s, mode),
-					apply_model(x, m, s, mode));
+						 apply_model(x, m, s, mode));
 		}
 	}
 }
@@ -306,11 +329,20 @@ test_exp_table(void **state)
 {
 	/* The rows with -2^k - 1 need the factor of exp(-2^(k-26)) and no other. */
 	static const int32_t row[][2] = {
-		{0, INT32_MAX}, {-1, 2147483124}, {-(1 << 24), 1672462419}, {-(1 << 26), 790015308},
-		{-(1 << 24) - 1, 1672461539}, {-(1 << 25) - 1, 1302514356},
-		{-(1 << 26) - 1, 790014891}, {-(1 << 27) - 1, 290630237},
-		{-(1 << 28) - 1, 39332525}, {-(1 << 29) - 1, 720401}, {-(1 << 30) - 1, 242},
-		{-123456789, 341177383}, {-285212672, 30632218}, {INT32_MIN, 0},
+		{0, INT32_MAX},
+		{-1, 2147483124},
+		{-(1 << 24), 1672462419},
+		{-(1 << 26), 790015308},
+		{-(1 << 24) - 1, 1672461539},
+		{-(1 << 25) - 1, 1302514356},
+		{-(1 << 26) - 1, 790014891},
+		{-(1 << 27) - 1, 290630237},
+		{-(1 << 28) - 1, 39332525},
+		{-(1 << 29) - 1, 720401},
+		{-(1 << 30) - 1, 242},
+		{-123456789, 341177383},
+		{-285212672, 30632218},
+		{INT32_MIN, 0},
 	};
 	(void)state;
 
@@ -340,8 +372,8 @@ test_exp_model(void **state)
 
 	for (int i = 0; i < 100000; i++) {
 		int32_t a = -(int32_t)(next(&seed) >> 1 >> next(&seed) % 31);
-		double error = (double)qn_exp_neg(a) / 2147483648.0 -
-			exp_model((double)a / 67108864.0);
+		double error =
+			(double)qn_exp_neg(a) / 2147483648.0 - exp_model((double)a / 67108864.0);
 
 		assert_true(qn_exp_neg(a) >= 0);
 		assert_true(error < 1e-6 && error > -1e-6);
@@ -349,7 +381,7 @@ test_exp_model(void **state)
 	for (int i = 0; i < 100000; i++) {
 		int32_t a = (int32_t)(next(&seed) >> 1);
 		double error = (double)qn_one_over_one_plus(a) / 2147483648.0 -
-			1.0 / (1.0 + (double)a / 2147483648.0);
+			       1.0 / (1.0 + (double)a / 2147483648.0);
 
 		assert_true(error < 1e-8 && error > -1e-8);
 	}
@@ -374,12 +406,15 @@ test_softmax_table(void **state)
 		double scale;
 		int8_t in[10], out[10];
 	} row[] = {
-		{3, 0.1, {10, 20, 30}, {-105, -65, 42}}, {4, 0.3, {0}, {-64, -64, -64, -64}},
+		{3, 0.1, {10, 20, 30}, {-105, -65, 42}},
+		{4, 0.3, {0}, {-64, -64, -64, -64}},
 		{2, 0.1, {127, -128}, {127, -128}},
 		{6, 0.05, {5, -3, 8, 8, -40, 100}, {-126, -127, -126, -126, -128, 119}},
 		{3, 0.0625, {-1, 0, 1}, {-48, -43, -37}},
-		{10, 0.1, {7, 7, 7, 7, 7, 7, 7, 7, 7, 7},
-			{-102, -102, -102, -102, -102, -102, -102, -102, -102, -102}},
+		{10,
+		 0.1,
+		 {7, 7, 7, 7, 7, 7, 7, 7, 7, 7},
+		 {-102, -102, -102, -102, -102, -102, -102, -102, -102, -102}},
 	};
 	(void)state;
 
@@ -417,8 +452,8 @@ test_softmax_real(void **state)
 			double sum = 0.0, e;
 
 			for (int32_t k = 0; k < a.depth; k++)
-				sum += row[k] > x[i] ? 1.0 / exp_model(s * (x[i] - row[k])) :
-					exp_model(s * (row[k] - x[i]));
+				sum += row[k] > x[i] ? 1.0 / exp_model(s * (x[i] - row[k]))
+						     : exp_model(s * (row[k] - x[i]));
 			e = qn_clamp32((int32_t)(256.0 / sum + 0.5) - 128, -128, 127) - y[i];
 			assert_true(e >= -1.0 && e <= 1.0);
 		}
@@ -431,8 +466,8 @@ test_softmax_real(void **state)
 static void
 test_softmax_long(void **state)
 {
-	static const int32_t depth[] = {1, 2, 100, 255, 256, 511, 512, 513, 4096, 8192, 8193,
-		20000};
+	static const int32_t depth[] = {1,   2,   100,  255,  256,  511,
+					512, 513, 4096, 8192, 8193, 20000};
 	(void)state;
 
 	for (size_t i = 0; i < COUNT(depth); i++) {
@@ -451,13 +486,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_srdhm_table), cmocka_unit_test(test_srdhm_floor),
+		cmocka_unit_test(test_srdhm_table),  cmocka_unit_test(test_srdhm_floor),
 		cmocka_unit_test(test_rdbpot_table), cmocka_unit_test(test_rdbpot_model),
-		cmocka_unit_test(test_saturation), cmocka_unit_test(test_clz),
-		cmocka_unit_test(test_multiplier), cmocka_unit_test(test_apply_table),
-		cmocka_unit_test(test_apply_model), cmocka_unit_test(test_requant_limits),
-		cmocka_unit_test(test_rows), cmocka_unit_test(test_exp_table),
-		cmocka_unit_test(test_exp_model), cmocka_unit_test(test_softmax_table),
+		cmocka_unit_test(test_saturation),   cmocka_unit_test(test_clz),
+		cmocka_unit_test(test_multiplier),   cmocka_unit_test(test_apply_table),
+		cmocka_unit_test(test_apply_model),  cmocka_unit_test(test_requant_limits),
+		cmocka_unit_test(test_rows),         cmocka_unit_test(test_exp_table),
+		cmocka_unit_test(test_exp_model),    cmocka_unit_test(test_softmax_table),
 		cmocka_unit_test(test_softmax_real), cmocka_unit_test(test_softmax_long),
 	};
 

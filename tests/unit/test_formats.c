@@ -123,7 +123,8 @@ paths(void **state)
 
 /* ---- npy ---- */
 
-/* A file of version `version` with this dict and n bytes of data, in malloc'ed memory of exactly its size. */
+/* A file of version `version` with this dict and n bytes of data, in malloc'ed memory of exactly
+ * its size. */
 static char *
 npy_file(int version, const char *dict, size_t data, size_t *n)
 {
@@ -149,28 +150,38 @@ npy_headers(void **state)
 		size_t data;
 		const char *want; /* type text or diagnostic id */
 	} rows[] = {
-		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", 24, "tensor<2x3xf32>"},
+		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", 24,
+		 "tensor<2x3xf32>"},
 		{2, "{'shape': (5,), 'descr': '|u1', 'fortran_order': False}", 5, "tensor<5xu8>"},
-		{3, "{\"descr\": \"<f8\", \"fortran_order\": False, \"shape\": ()}  \n", 8, "tensor<f64>"},
+		{3, "{\"descr\": \"<f8\", \"fortran_order\": False, \"shape\": ()}  \n", 8,
+		 "tensor<f64>"},
 		{1, "{'descr':'|b1','fortran_order':False,'shape':(0,4)}", 0, "tensor<0x4xbool>"},
 		{1, "{'descr': '<i8', 'fortran_order': True, 'shape': (1,), }", 8, "tensor<1xi64>"},
-		{1, "{'descr': '<f2', 'fortran_order': False, 'shape': (1,), }", 2, "tensor<1xf16>"},
+		{1, "{'descr': '<f2', 'fortran_order': False, 'shape': (1,), }", 2,
+		 "tensor<1xf16>"},
 		{1, "{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", 4, "npy.dtype"},
 		{1, "{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", 8, "npy.dtype"},
-		{1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", 4, "npy.dtype"},
+		{1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", 4,
+		 "npy.dtype"},
 		{1, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", 24, "npy.order"},
-		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 23, "npy.truncated"},
+		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 23,
+		 "npy.truncated"},
 		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 25, "npy.size"},
-		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775808,), }", 4, "npy.size"},
-		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }", 0, "npy.size"},
-		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1), }", 4, "npy.size"},
+		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775808,), }",
+		 4, "npy.size"},
+		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }",
+		 0, "npy.size"},
+		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1), }", 4,
+		 "npy.size"},
 		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2 3), }", 24, "npy.header"},
 		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2), }", 8, "npy.header"},
 		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }", 8, "npy.header"},
 		{1, "{'descr': '<f4', 'fortran_order': 0, 'shape': (2,), }", 8, "npy.header"},
 		{1, "{'descr': '<f4', 'fortran_order': False}", 8, "npy.header"},
-		{1, "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 8, "npy.header"},
-		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'x': 1}", 8, "npy.header"},
+		{1, "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 8,
+		 "npy.header"},
+		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'x': 1}", 8,
+		 "npy.header"},
 		{1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} x", 8, "npy.header"},
 		{1, "", 0, "npy.header"},
 		{4, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 8, "npy.magic"},
@@ -200,7 +211,8 @@ static void
 npy_there_and_back(void **state)
 {
 	static const char *const types[] = {
-		"tensor<2x3xf32>", "tensor<4xi8>", "tensor<i64>", "tensor<2x0xu16>", "tensor<1x2x3x4xf16>", "tensor<3xbool>",
+		"tensor<2x3xf32>", "tensor<4xi8>",        "tensor<i64>",
+		"tensor<2x0xu16>", "tensor<1x2x3x4xf16>", "tensor<3xbool>",
 	};
 	fixture *f = *state;
 
@@ -232,7 +244,9 @@ npy_of_other_types(void **state)
 	qn_tensor *y = NULL;
 	qn_buf b;
 
-	assert_int_equal(qn_type_parse_str(&f->t, "", "tensor<3x!quant.uniform<i4:f32, 5.000000e-01>>", &type), QN_OK);
+	assert_int_equal(qn_type_parse_str(&f->t, "",
+					   "tensor<3x!quant.uniform<i4:f32, 5.000000e-01>>", &type),
+			 QN_OK);
 	qn_buf_init(&b, &f->arena);
 	qn_npy_print(&b, qn_tensor_of(&f->arena, type, "\xf8\x00\x07"));
 	assert_int_equal(qn_npy_parse(&f->t, &f->arena, "x", b.data, b.n, &y), QN_OK);
@@ -271,7 +285,8 @@ static void
 npy_hurt(void **state)
 {
 	size_t n = 0;
-	char *s = npy_file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", 24, &n);
+	char *s = npy_file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", 24,
+			   &n);
 
 	hurt(*state, parse_npy, s, n);
 	free(s);
@@ -309,7 +324,8 @@ static void
 safetensors_hurt(void **state)
 {
 	size_t n = 0;
-	char *s = safetensors_file("{\"__metadata__\":{\"a\":\"b\"},\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},"
+	char *s = safetensors_file("{\"__metadata__\":{\"a\":\"b\"},\"w\":{\"dtype\":\"F32\","
+				   "\"shape\":[2],\"data_offsets\":[0,8]},"
 				   "\"v\":{\"dtype\":\"I8\",\"shape\":[],\"data_offsets\":[8,9]}}",
 				   9, &n);
 
@@ -322,7 +338,8 @@ safetensors_hurt(void **state)
 static void
 safetensors_headers(void **state)
 {
-#define W(shape, offsets) "\"w\":{\"dtype\":\"F32\",\"shape\":" shape ",\"data_offsets\":" offsets "}"
+#define W(shape, offsets)                                                                          \
+	"\"w\":{\"dtype\":\"F32\",\"shape\":" shape ",\"data_offsets\":" offsets "}"
 	static const struct {
 		const char *header;
 		size_t data;
@@ -331,7 +348,9 @@ safetensors_headers(void **state)
 		{"{" W("[2]", "[0,8]") "}  ", 8, ""},
 		{"{}", 0, ""},
 		{"{\"__metadata__\":{\"format\":\"pt\"}," W("[]", "[4,8]") "}", 8, ""},
-		{"{" W("[0]", "[0,0]") ",\"v\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, ""},
+		{"{" W("[0]",
+		       "[0,0]") ",\"v\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}",
+		 1, ""},
 		{"{\"__metadata__\":{\"format\":1}}", 0, "safetensors.header"},
 		{"{\"__metadata__\":[]}", 0, "safetensors.header"},
 		{"[]", 0, "safetensors.header"},
@@ -341,9 +360,11 @@ safetensors_headers(void **state)
 		{"{" W("[1.5]", "[0,8]") "}", 8, "safetensors.header"},
 		{"{" W("[1,1,1,1,1,1,1,1,2]", "[0,8]") "}", 8, "safetensors.header"},
 		{"{" W("[2]", "[0]") "}", 8, "safetensors.header"},
-		{"{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"x\":1}}", 8, "safetensors.header"},
+		{"{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"x\":1}}", 8,
+		 "safetensors.header"},
 		{"{\"w\":{\"shape\":[2],\"data_offsets\":[0,8]}}", 8, "safetensors.header"},
-		{"{\"w\":{\"dtype\":\"F8_E4M3\",\"shape\":[2],\"data_offsets\":[0,2]}}", 8, "safetensors.dtype"},
+		{"{\"w\":{\"dtype\":\"F8_E4M3\",\"shape\":[2],\"data_offsets\":[0,2]}}", 8,
+		 "safetensors.dtype"},
 		{"{" W("[2]", "[8,0]") "}", 8, "safetensors.offset"},
 		{"{" W("[2]", "[-8,0]") "}", 8, "safetensors.offset"},
 		{"{" W("[3]", "[0,8]") "}", 8, "safetensors.offset"},
@@ -351,7 +372,9 @@ safetensors_headers(void **state)
 		{"{" W("[1048576,1048576,1048576]", "[0,0]") "}", 8, "safetensors.offset"},
 		{"{" W("[2]", "[4,12]") "}", 8, "safetensors.truncated"},
 		{"{" W("[2]", "[0,8]") "," W("[2]", "[0,8]") "}", 8, "safetensors.duplicate"},
-		{"{" W("[2]", "[0,8]") ",\"v\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[7,8]}}", 8, "safetensors.overlap"},
+		{"{" W("[2]",
+		       "[0,8]") ",\"v\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[7,8]}}",
+		 8, "safetensors.overlap"},
 	};
 #undef W
 	fixture *f = *state;
@@ -360,9 +383,11 @@ safetensors_headers(void **state)
 		qn_safetensors *file = NULL;
 		size_t n = 0;
 		char *s = safetensors_file(rows[i].header, rows[i].data, &n);
-		qn_status status = qn_safetensors_parse(&f->t, &f->arena, "x.safetensors", s, n, &file);
+		qn_status status =
+			qn_safetensors_parse(&f->t, &f->arena, "x.safetensors", s, n, &file);
 
-		if (strcmp(last_id(f), rows[i].want) != 0 || (status == QN_OK) != (rows[i].want[0] == '\0'))
+		if (strcmp(last_id(f), rows[i].want) != 0 ||
+		    (status == QN_OK) != (rows[i].want[0] == '\0'))
 			fail_msg("row %zu: '%s' instead of '%s'", i, last_id(f), rows[i].want);
 		restart(f);
 		free(s);
@@ -379,7 +404,8 @@ static void
 safetensors_there_and_back(void **state)
 {
 	static const char *const names[] = {"conv1.w", "quo\"te", "bias"};
-	static const char *const types[] = {"tensor<2x3xf32>", "tensor<3xi8>", "tensor<2x!quant.uniform<i32:f32, 5.000000e-01>>"};
+	static const char *const types[] = {"tensor<2x3xf32>", "tensor<3xi8>",
+					    "tensor<2x!quant.uniform<i32:f32, 5.000000e-01>>"};
 	fixture *f = *state;
 	const qn_tensor *x[3];
 	qn_safetensors *file = NULL;

@@ -170,8 +170,7 @@ test_memory_random(void **state)
 			for (int i = 1; i < 40; i++) {
 				qn_id a = v[pick(0, i - 1)], b = v[pick(0, i - 1)];
 				qn_id joined = op2(QN_OP_add, a, b, NULL, NULL);
-				const qn_attrs *attr = attributes(
-					(qn_attrs){.axis = {.axis = 1}});
+				const qn_attrs *attr = attributes((qn_attrs){.axis = {.axis = 1}});
 				qn_attrs pool = {.perm = {.perm = {2, {0, 1}}}};
 
 				if (pick(0, 2) == 0)
@@ -306,9 +305,9 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_observe),      T(test_composite), T(test_mixed),     T(test_memory),
-		T(test_memory_random), T(test_passing),  T(test_eval_node), T(test_refusals),
-		T(test_wrong_inputs), T(test_deep_calls),
+		T(test_observe),       T(test_composite),  T(test_mixed),     T(test_memory),
+		T(test_memory_random), T(test_passing),    T(test_eval_node), T(test_refusals),
+		T(test_wrong_inputs),  T(test_deep_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

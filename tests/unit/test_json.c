@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_json.c - models as JSON: there and back at every stage, order, the examples of the manual, any bytes, no memory. */
+/* test_json.c - models as JSON: there and back at every stage, order, the examples of the
+ * manual, any bytes, no memory. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <locale.h>
@@ -40,10 +41,12 @@ json_text(fixture *f, const qn_model *m)
 
 /* ---- there and back ---- */
 
-#define SEVENTEEN "0.5, 0.25:0, 0.125, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.1"
+#define SEVENTEEN                                                                                  \
+	"0.5, 0.25:0, 0.125, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.1"
 
 static const char *const models[] = {
-	/* float: constants between nodes, attributes, several outputs, an unused constant at the end */
+	/* float: constants between nodes, attributes, several outputs, an unused constant at the
+	 * end */
 	"model \"float\" stage float\n"
 	"graph @main(%image: tensor<1x8x8x1xf32>, %other: tensor<?x4xf32>) {\n"
 	"  %w = const : tensor<4x3x3x1xf32> rand 7\n"
@@ -94,12 +97,14 @@ static const char *const models[] = {
 	/* integer: codes, clamps, plain integers beyond 2^53 */
 	"model \"integer\" stage integer rounding nearest\n"
 	"graph @main(%x: tensor<1x4x!quant.uniform<i8:f32, 5.000000e-01:3>>) {\n"
-	"  %w = const : tensor<2x4x!quant.uniform<i8<-127:127>:f32:0, {5.000000e-01,2.500000e-01}>> [1, -2, 3, -127, 0, 127, 5, 6]\n"
+	"  %w = const : tensor<2x4x!quant.uniform<i8<-127:127>:f32:0, "
+	"{5.000000e-01,2.500000e-01}>> [1, -2, 3, -127, 0, 127, 5, 6]\n"
 	"  %acc = dense %x, %w\n"
 	"  %n4 = const : tensor<3x!quant.uniform<i4:f32, 1.000000e+00>> [-8, 7, 0]\n"
 	"  %big = const : tensor<2xi64> [9223372036854775807, -9223372036854775808]\n"
 	"  %huge = const : tensor<1xu64> bytes \"ffffffffffffffff\"\n"
-	"  %y = requantize %acc {lo=-100, hi=127} : tensor<1x2x!quant.uniform<i8:f32, 1.000000e-01:-4>>\n"
+	"  %y = requantize %acc {lo=-100, hi=127} : tensor<1x2x!quant.uniform<i8:f32, "
+	"1.000000e-01:-4>>\n"
 	"  return %y, %n4, %big\n"
 	"}\n",
 };
@@ -139,7 +144,10 @@ weights_aside(void **state)
 		qn_buf_init(&weights, &f->arena);
 		qn_json_print(&text, m, &opts, &weights);
 		assert_int_equal(qn_file_write(&f->env, path, text.data, text.n), QN_OK);
-		assert_int_equal(qn_file_write(&f->env, qn_path_join(&f->arena, f->folder, "w.safetensors"), weights.data, weights.n), QN_OK);
+		assert_int_equal(qn_file_write(&f->env,
+					       qn_path_join(&f->arena, f->folder, "w.safetensors"),
+					       weights.data, weights.n),
+				 QN_OK);
 		if (qn_json_read(back, path) != QN_OK)
 			fail_msg("model %zu: %s", i, all_diags(f));
 		assert_string_equal(model_text(f, back), model_text(f, m));
@@ -150,22 +158,26 @@ weights_aside(void **state)
 		assert_int_equal(weights2.n, weights.n);
 		assert_memory_equal(weights2.data, weights.data, weights.n);
 		if (i == 0)
-			assert_non_null(strstr(qn_buf_str(&text), "\"file\": \"w.safetensors\", \"tensor\": \"w\"}"));
+			assert_non_null(strstr(qn_buf_str(&text),
+					       "\"file\": \"w.safetensors\", \"tensor\": \"w\"}"));
 	}
 }
 
 /* ---- reading ---- */
 
-#define HEAD "{\"quern\": 1, \"graph\": {\"inputs\": [{\"name\": \"x\", \"type\": \"tensor<1x4xf32>\"}], "
+#define HEAD                                                                                       \
+	"{\"quern\": 1, \"graph\": {\"inputs\": [{\"name\": \"x\", \"type\": "                     \
+	"\"tensor<1x4xf32>\"}], "
 #define OUT ", \"outputs\": [\"y\"]}}"
 
 static void
 order_of_nodes(void **state)
 {
 	fixture *f = *state;
-	const char *s = HEAD "\"nodes\": [{\"name\": \"y\", \"op\": \"add\", \"inputs\": [\"b\", \"a\"]}, "
-			     "{\"name\": \"a\", \"op\": \"relu\", \"inputs\": [\"x\"]}, "
-			     "{\"name\": \"b\", \"op\": \"relu6\", \"inputs\": [\"a\"]}]" OUT;
+	const char *s =
+		HEAD "\"nodes\": [{\"name\": \"y\", \"op\": \"add\", \"inputs\": [\"b\", \"a\"]}, "
+		     "{\"name\": \"a\", \"op\": \"relu\", \"inputs\": [\"x\"]}, "
+		     "{\"name\": \"b\", \"op\": \"relu6\", \"inputs\": [\"a\"]}]" OUT;
 	const qn_model *m = from_json(f, s, strlen(s), NULL);
 	const qn_graph *g = qn_model_entry(m);
 
@@ -189,8 +201,10 @@ long_chain(void **state)
 	qn_buf_init(&b, &f->arena);
 	qn_buf_puts(&b, HEAD "\"nodes\": [");
 	for (int i = 50000; i > 0; i--)
-		qn_buff(&b, "{\"name\": \"n%d\", \"op\": \"relu\", \"inputs\": [\"%c%d\"]},\n", i, i > 1 ? 'n' : 'm', i - 1);
-	qn_buf_puts(&b, "{\"name\": \"m0\", \"op\": \"relu\", \"inputs\": [\"x\"]}], \"outputs\": [\"n50000\"]}}");
+		qn_buff(&b, "{\"name\": \"n%d\", \"op\": \"relu\", \"inputs\": [\"%c%d\"]},\n", i,
+			i > 1 ? 'n' : 'm', i - 1);
+	qn_buf_puts(&b, "{\"name\": \"m0\", \"op\": \"relu\", \"inputs\": [\"x\"]}], \"outputs\": "
+			"[\"n50000\"]}}");
 	const qn_model *m = from_json(f, b.data, b.n, NULL);
 	assert_int_equal(qn_model_entry(m)->n, 50003);
 }
@@ -199,9 +213,12 @@ static void
 ignored_keys(void **state)
 {
 	fixture *f = *state;
-	const char *s = "{\"quern\": 1, \"producer\": \"me\", \"_note\": [1], \"name\": \"n\", \"graph\": {\"_a\": 1, \"inputs\": "
-			"[{\"name\": \"x\", \"type\": \"tensor<2xf32>\", \"_b\": 2}], \"nodes\": [{\"name\": \"y\", \"op\": \"clip\", "
-			"\"inputs\": [\"x\"], \"attrs\": {\"min\": \"-inf\", \"max\": 6, \"_c\": 3}, \"_d\": {}}], \"outputs\": "
+	const char *s = "{\"quern\": 1, \"producer\": \"me\", \"_note\": [1], \"name\": \"n\", "
+			"\"graph\": {\"_a\": 1, \"inputs\": "
+			"[{\"name\": \"x\", \"type\": \"tensor<2xf32>\", \"_b\": 2}], \"nodes\": "
+			"[{\"name\": \"y\", \"op\": \"clip\", "
+			"\"inputs\": [\"x\"], \"attrs\": {\"min\": \"-inf\", \"max\": 6, \"_c\": "
+			"3}, \"_d\": {}}], \"outputs\": "
 			"[{\"name\": \"o\", \"value\": \"y\", \"_e\": 0}]}}";
 	const qn_model *m = from_json(f, s, strlen(s), NULL);
 
@@ -214,10 +231,14 @@ static void
 pattern_and_after(void **state)
 {
 	fixture *f = *state;
-	const char *s = "{\"quern\": 1, \"functions\": [{\"name\": \"f\", \"pattern\": \"dense\", \"inputs\": [{\"name\": \"a\", "
-			"\"type\": \"tensor<2xf32>\"}], \"constants\": {\"c2\": {\"type\": \"tensor<2xf32>\", \"data\": [1, 2], "
-			"\"after\": \"r\"}, \"c1\": {\"type\": \"tensor<2xf32>\", \"data\": [3, 4]}}, \"nodes\": [{\"name\": "
-			"\"r\", \"op\": \"relu\", \"inputs\": [\"c1\"]}], \"outputs\": [\"r\", \"c2\"]}], \"graph\": {\"outputs\": []}}";
+	const char *s = "{\"quern\": 1, \"functions\": [{\"name\": \"f\", \"pattern\": \"dense\", "
+			"\"inputs\": [{\"name\": \"a\", "
+			"\"type\": \"tensor<2xf32>\"}], \"constants\": {\"c2\": {\"type\": "
+			"\"tensor<2xf32>\", \"data\": [1, 2], "
+			"\"after\": \"r\"}, \"c1\": {\"type\": \"tensor<2xf32>\", \"data\": [3, "
+			"4]}}, \"nodes\": [{\"name\": "
+			"\"r\", \"op\": \"relu\", \"inputs\": [\"c1\"]}], \"outputs\": [\"r\", "
+			"\"c2\"]}], \"graph\": {\"outputs\": []}}";
 	const qn_model *m = from_json(f, s, strlen(s), NULL);
 	const qn_graph *g = m->graph[0];
 
@@ -271,13 +292,15 @@ models_hurt(void **state)
 
 /* ---- the manual ---- */
 
-/* Each JSON block of docs/json-format.md is a model that is right at its stage, and the four long ones are written as they stand. */
+/* Each JSON block of docs/json-format.md is a model that is right at its stage, and the four
+ * long ones are written as they stand. */
 static void
 examples_of_the_manual(void **state)
 {
 	fixture *f = *state;
 	const char *source = getenv("QUERN_SOURCE");
-	const char *path = qn_path_join(&f->arena, source != NULL ? source : "", "docs/json-format.md");
+	const char *path =
+		qn_path_join(&f->arena, source != NULL ? source : "", "docs/json-format.md");
 	const char *text = NULL;
 	size_t n = 0;
 	int blocks = 0;
@@ -288,7 +311,8 @@ examples_of_the_manual(void **state)
 	}
 	assert_int_equal(qn_file_map(&f->arena, path, &text, &n), QN_OK);
 	text = qn_arena_strn(&f->arena, text, n);
-	for (const char *p = strstr(text, "```json\n"); p != NULL; p = strstr(p, "```json\n"), blocks++) {
+	for (const char *p = strstr(text, "```json\n"); p != NULL;
+	     p = strstr(p, "```json\n"), blocks++) {
 		p += strlen("```json\n");
 		const char *end = strstr(p, "```");
 		assert_non_null(end);
@@ -296,7 +320,8 @@ examples_of_the_manual(void **state)
 		if (qn_model_verify(m) != QN_OK)
 			fail_msg("block %d: %s", blocks, all_diags(f));
 		if (blocks > 0)
-			assert_string_equal(json_text(f, m), qn_arena_strn(&f->arena, p, (size_t)(end - p)));
+			assert_string_equal(json_text(f, m),
+					    qn_arena_strn(&f->arena, p, (size_t)(end - p)));
 		p = end + 3;
 	}
 	assert_int_equal(blocks, 5);
@@ -320,7 +345,8 @@ metered(void *user, void *p, size_t old_size, size_t new_size)
 	return heap(NULL, p, old_size, new_size);
 }
 
-/* Reading runs out of memory at every allocation in turn; the leak checker sees what is left behind (a file, a tree). */
+/* Reading runs out of memory at every allocation in turn; the leak checker sees what is left
+ * behind (a file, a tree). */
 static void
 out_of_memory(void **state)
 {
@@ -339,7 +365,9 @@ out_of_memory(void **state)
 	qn_buf_init(&weights, &f->arena);
 	qn_json_print(&text, m, &opts, &weights);
 	assert_int_equal(qn_file_write(&f->env, path, text.data, text.n), QN_OK);
-	assert_int_equal(qn_file_write(&f->env, qn_path_join(&f->arena, f->folder, "w.safetensors"), weights.data, weights.n), QN_OK);
+	assert_int_equal(qn_file_write(&f->env, qn_path_join(&f->arena, f->folder, "w.safetensors"),
+				       weights.data, weights.n),
+			 QN_OK);
 	restart(f);
 	f->env = (qn_env){.alloc = metered, .alloc_user = &left, .diags = &f->diags, .oom = &oom};
 	for (volatile long k = 0; k < 10000; k++) {
@@ -387,8 +415,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(there_and_back),    T(weights_aside), T(order_of_nodes), T(long_chain),    T(ignored_keys),
-		T(pattern_and_after), T(models_hurt),   T(comma_locale),   T(out_of_memory), T(examples_of_the_manual),
+		T(there_and_back), T(weights_aside),          T(order_of_nodes), T(long_chain),
+		T(ignored_keys),   T(pattern_and_after),      T(models_hurt),    T(comma_locale),
+		T(out_of_memory),  T(examples_of_the_manual),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

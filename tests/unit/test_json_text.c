@@ -23,7 +23,10 @@ json_values(void **state)
 {
 	fixture *f = *state;
 	qn_json_doc d;
-	const qn_json *v = tree(f, " {\"a\": [1, -2.5e3, \"9007199254740993\", \"-inf\"], \"A\": {\"\\u00e4/~\": null}, \"t\": true} ", &d);
+	const qn_json *v = tree(f,
+				" {\"a\": [1, -2.5e3, \"9007199254740993\", \"-inf\"], \"A\": "
+				"{\"\\u00e4/~\": null}, \"t\": true} ",
+				&d);
 	const qn_json *a = qn_json_find(v, "a");
 	int64_t i = 0;
 	double r = 0;
@@ -114,9 +117,12 @@ json_refused(void **state)
 		{"\x01[]", "json.syntax", "x.json:1:1"},
 		{"\xef\xbb\xbf[]", "json.syntax", "x.json:1:1"},
 		{"[1e999]", "json.number", "x.json:/0"},
-		{"[0.0000000000000000000000000000000000000000000000000000000000000001]", "json.syntax", "x.json:1:2"},
+		{"[0.0000000000000000000000000000000000000000000000000000000000000001]",
+		 "json.syntax", "x.json:1:2"},
 		{"{\"a\": {\"b\": 1, \"B\": 2, \"b\": 3}}", "json.key.duplicate", "x.json:/a/b"},
-		{"{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"a\":1}", "json.key.duplicate", "x.json:/a"},
+		{"{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"a\":"
+		 "1}",
+		 "json.key.duplicate", "x.json:/a"},
 	};
 	fixture *f = *state;
 
@@ -126,7 +132,8 @@ json_refused(void **state)
 		assert_null(tree(f, rows[i].text, &d));
 		if (strcmp(last_id(f), rows[i].id) != 0)
 			fail_msg("row %zu: %s", i, last_id(f));
-		if (rows[i].place != NULL && strcmp(f->diags.item[f->diags.n - 1].place, rows[i].place) != 0)
+		if (rows[i].place != NULL &&
+		    strcmp(f->diags.item[f->diags.n - 1].place, rows[i].place) != 0)
 			fail_msg("row %zu: place %s", i, f->diags.item[f->diags.n - 1].place);
 		restart(f);
 	}
@@ -199,7 +206,8 @@ parse_json(fixture *f, const char *s, size_t n)
 static void
 json_hurt(void **state)
 {
-	const char *s = "{\"a\": [1, -2.5e3, \"\\u00e4\\n\xe2\x82\xac\", true, false, null], \"b\": {\"a\": {}}, \"c\": []}";
+	const char *s = "{\"a\": [1, -2.5e3, \"\\u00e4\\n\xe2\x82\xac\", true, false, null], "
+			"\"b\": {\"a\": {}}, \"c\": []}";
 
 	hurt(*state, parse_json, s, strlen(s));
 }
@@ -233,15 +241,16 @@ write_sample(qn_buf *b)
 	qn_json_close(&o);
 }
 
-static const char sample[] = "{\n"
-			     "  \"s\": \"a\\\"b\\n\",\n"
-			     "  \"flat\": [\"9007199254740993\", -9007199254740992, 0.1, 0.1, \"inf\", {\"t\": true}],\n"
-			     "  \"empty\": {},\n"
-			     "  \"lines\": [\n"
-			     "    \"18446744073709551615\",\n"
-			     "    1e-30\n"
-			     "  ]\n"
-			     "}\n";
+static const char sample[] =
+	"{\n"
+	"  \"s\": \"a\\\"b\\n\",\n"
+	"  \"flat\": [\"9007199254740993\", -9007199254740992, 0.1, 0.1, \"inf\", {\"t\": true}],\n"
+	"  \"empty\": {},\n"
+	"  \"lines\": [\n"
+	"    \"18446744073709551615\",\n"
+	"    1e-30\n"
+	"  ]\n"
+	"}\n";
 
 static void
 json_written(void **state)
@@ -260,7 +269,8 @@ json_written(void **state)
 static void
 json_locale(void **state)
 {
-	static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE", "ps_AF.UTF-8"};
+	static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE",
+					    "ps_AF.UTF-8"};
 	fixture *f = *state;
 	bool tried = false;
 
@@ -293,8 +303,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(json_values),  T(json_integers), T(json_refused), T(json_depth),  T(json_many_keys),
-		T(json_getters), T(json_hurt),     T(json_written), T(json_locale),
+		T(json_values), T(json_integers),  T(json_refused),
+		T(json_depth),  T(json_many_keys), T(json_getters),
+		T(json_hurt),   T(json_written),   T(json_locale),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

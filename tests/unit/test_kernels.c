@@ -112,8 +112,8 @@ conv_model(const qn_conv2d_args *a, const int8_t *x, int64_t *y)
 		memset(image, a->zi, (size_t)(h * w * a->in_c));
 		for (int32_t i = 0; i < a->in_h; i++)
 			memcpy(image + ((i + a->pad_t) * w + a->pad_l) * a->in_c,
-				x + (b * a->in_h + i) * a->in_w * a->in_c,
-				(size_t)(a->in_w * a->in_c));
+			       x + (b * a->in_h + i) * a->in_w * a->in_c,
+			       (size_t)(a->in_w * a->in_c));
 		for (int32_t i = 0; i < a->out_h * a->out_w * a->out_c; i++) {
 			int32_t o = i % a->out_c, ox = i / a->out_c % a->out_w;
 			int32_t oy = i / a->out_c / a->out_w;
@@ -125,7 +125,7 @@ conv_model(const qn_conv2d_args *a, const int8_t *x, int64_t *y)
 				int32_t iy = oy * a->stride_h + k / depth / a->k_w * a->dil_h;
 
 				acc += (int64_t)(image[(iy * w + ix) * a->in_c + c] - a->zi) *
-					a->w[o * a->k_h * a->k_w * depth + k];
+				       a->w[o * a->k_h * a->k_w * depth + k];
 			}
 			*y++ = acc;
 		}
@@ -184,7 +184,7 @@ test_conv2d(void **state)
 
 			assert_int_equal(acc[i], want[i]);
 			assert_int_equal(y[i], code(want[i], t.mult[c], t.shift[c], a.zo, a.lo,
-				a.hi, a.mode));
+						    a.hi, a.mode));
 			seen_lo += y[i] == -128;
 			seen_hi += y[i] == 127;
 		}
@@ -199,8 +199,10 @@ test_conv2d_rows(void **state)
 {
 	const int32_t mult = 1717986918;
 	const int8_t shift = -6;
-	qn_conv2d_args a = {1, 9, 5, 3, 9, 5, 2, 3, 3, 1, 1, 1, 1, 1, 1, 1, 7, -3, -128, 127,
-		QN_RQ_DOUBLE, 1, NULL, NULL, &mult, &shift};
+	qn_conv2d_args a = {1, 9,    5,    3,     9,     5,   2,
+			    3, 3,    1,    1,     1,     1,   1,
+			    1, 1,    7,    -3,    -128,  127, QN_RQ_DOUBLE,
+			    1, NULL, NULL, &mult, &shift};
 	int8_t *x = codes(9 * 15, -128), *w = codes(2 * 27, -127), ring[3][15], y[10], whole[90];
 	const int8_t *rows[3];
 	(void)state;
@@ -226,8 +228,13 @@ test_dense(void **state)
 	(void)state;
 
 	for (int round = 0; round < 200; round++) {
-		qn_dense_args a = {pick(1, 3), pick(1, 40), pick(1, 16), pick(-128, 127), 0,
-			pick(-128, 127), -128, 127, pick(0, 2), 1, NULL, NULL, NULL, NULL};
+		qn_dense_args a = {pick(1, 3),  pick(1, 40),
+				   pick(1, 16), pick(-128, 127),
+				   0,           pick(-128, 127),
+				   -128,        127,
+				   pick(0, 2),  1,
+				   NULL,        NULL,
+				   NULL,        NULL};
 		tables t;
 		int8_t *x = codes(a.batch * a.in, -128), *w = codes(a.out * a.in, -128);
 		int32_t acc[48];
@@ -250,8 +257,8 @@ test_dense(void **state)
 			want = xw - a.zi * sw - a.zw * sx + (int64_t)a.in * a.zi * a.zw;
 			want += a.bias != NULL ? a.bias[o] : 0;
 			assert_int_equal(acc[i], want);
-			assert_int_equal(y[i], code(want, t.mult[c], t.shift[c], a.zo, a.lo, a.hi,
-				a.mode));
+			assert_int_equal(
+				y[i], code(want, t.mult[c], t.shift[c], a.zo, a.lo, a.hi, a.mode));
 		}
 		free(x), free(w);
 	}
@@ -279,8 +286,17 @@ test_requantize(void **state)
 	(void)state;
 
 	for (int round = 0; round < 200; round++) {
-		qn_requantize_args a = {pick(1, 3), pick(1, 5), pick(1, 4), pick(-128, 127),
-			pick(-128, 127), pick(-128, 0), pick(0, 127), pick(0, 2), 1, NULL, NULL};
+		qn_requantize_args a = {pick(1, 3),
+					pick(1, 5),
+					pick(1, 4),
+					pick(-128, 127),
+					pick(-128, 127),
+					pick(-128, 0),
+					pick(0, 127),
+					pick(0, 2),
+					1,
+					NULL,
+					NULL};
 		int32_t n = a.outer * a.channels * a.inner, wide[60];
 		int8_t *x = codes(n, -128), y[60], z[60];
 		tables t;
@@ -296,7 +312,7 @@ test_requantize(void **state)
 			int32_t c = a.mult_n == 1 ? 0 : i / a.inner % a.channels;
 
 			assert_int_equal(y[i], code(x[i] - a.zi, t.mult[c], t.shift[c], a.zo, a.lo,
-				a.hi, a.mode));
+						    a.hi, a.mode));
 		}
 		qn_requantize_s8(&a, x, x);
 		assert_memory_equal(x, y, (size_t)n);
@@ -331,8 +347,23 @@ test_requantize_limits(void **state)
 static qn_add_args
 add_args(double sx, double sy, double so)
 {
-	qn_add_args a = {{1, 1, 1, 1}, {0, 0, 0, 1}, {0, 0, 0, 1}, 0, 0, 0, -128, 127, 20,
-		0, 0, 0, 0, 0, 0, QN_RQ_DOUBLE, 0};
+	qn_add_args a = {{1, 1, 1, 1},
+			 {0, 0, 0, 1},
+			 {0, 0, 0, 1},
+			 0,
+			 0,
+			 0,
+			 -128,
+			 127,
+			 20,
+			 0,
+			 0,
+			 0,
+			 0,
+			 0,
+			 0,
+			 QN_RQ_DOUBLE,
+			 0};
 	double twice = 2.0 * (sx > sy ? sx : sy);
 
 	multiplier(sx / twice, &a.mx, &a.shx);
@@ -385,8 +416,9 @@ test_add_mul_real(void **state)
 				double sum = ((x - 9) * 0.031 + (y + 20) * 0.017) / 0.045 + 3;
 				double product = (x - 9) * 0.031 * ((y + 20) * 0.017) / 0.021 + 3;
 				double e = sum < -128 || sum > 127 ? 0 : sum - qn_add_one(&a, x, y);
-				double f = product < -128 || product > 127 ? 0 :
-					product - qn_mul_one(&m, x, y);
+				double f = product < -128 || product > 127
+						   ? 0
+						   : product - qn_mul_one(&m, x, y);
 
 				assert_true(e > -0.76 && e < 0.76 && f > -0.76 && f < 0.76);
 			}
@@ -423,7 +455,7 @@ test_broadcast(void **state)
 				p += at[k] * a.xs[k], q += at[k] * a.ys[k];
 			assert_int_equal(sum[i], qn_add_one(&a, x[p], y[q]));
 			assert_int_equal(product[i], code((x[p] - 3) * (y[q] + 4), m.m, m.sh, 5,
-				-128, 127, m.mode));
+							  -128, 127, m.mode));
 		}
 		if (nx == n) {
 			qn_add_s8(&a, x, y, x);
@@ -439,8 +471,8 @@ test_broadcast(void **state)
 static void
 test_round_div(void **state)
 {
-	static const int32_t row[][3] = {{3, 2, 2}, {-3, 2, -2}, {5, 4, 1}, {-6, 4, -2},
-		{-2, 4, -1}, {-9, 6, -2}, {0, 3, 0}, {5, 0, 0}};
+	static const int32_t row[][3] = {{3, 2, 2},   {-3, 2, -2}, {5, 4, 1}, {-6, 4, -2},
+					 {-2, 4, -1}, {-9, 6, -2}, {0, 3, 0}, {5, 0, 0}};
 	(void)state;
 
 	for (size_t i = 0; i < COUNT(row); i++)
@@ -454,9 +486,20 @@ test_pool(void **state)
 
 	for (int round = 0; round < 300; round++) {
 		int32_t k = pick(1, 3), l = pick(1, 3);
-		qn_pool_args a = {pick(1, 2), pick(k, 7), pick(l, 7), pick(1, 3), 0, 0, k, l,
-			pick(1, 3), pick(1, 3), pick(0, k - 1), pick(0, l - 1), pick(-128, -20),
-			pick(20, 127)};
+		qn_pool_args a = {pick(1, 2),
+				  pick(k, 7),
+				  pick(l, 7),
+				  pick(1, 3),
+				  0,
+				  0,
+				  k,
+				  l,
+				  pick(1, 3),
+				  pick(1, 3),
+				  pick(0, k - 1),
+				  pick(0, l - 1),
+				  pick(-128, -20),
+				  pick(20, 127)};
 		const int8_t *rows[3];
 		int8_t *x = codes(a.batch * a.in_h * a.in_w * a.c, -128), *top, *avg;
 		int32_t n;
@@ -483,7 +526,7 @@ test_pool(void **state)
 			}
 			assert_int_equal(top[i], limit(most, a.lo, a.hi));
 			sum = (2 * (sum < 0 ? -sum : sum) + count / 2 * 2) / (2 * count) *
-				(sum < 0 ? -1 : 1);
+			      (sum < 0 ? -1 : 1);
 			assert_int_equal(avg[i], limit(sum, a.lo, a.hi));
 		}
 		free(x), free(top), free(avg);
@@ -522,7 +565,7 @@ static void
 test_mean(void **state)
 {
 	static const int8_t tens[] = {10, 20, 30}, up[] = {1, 2}, down[] = {-1, -2},
-		five[] = {5, 6, 7, 8, 9};
+			    five[] = {5, 6, 7, 8, 9};
 	qn_mean_args a = mean_args(3, 0.5, 0.5);
 	int8_t y[6], *x;
 	(void)state;
@@ -559,12 +602,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_conv2d), cmocka_unit_test(test_conv2d_rows),
-		cmocka_unit_test(test_dense), cmocka_unit_test(test_dense_fold),
+		cmocka_unit_test(test_conv2d),     cmocka_unit_test(test_conv2d_rows),
+		cmocka_unit_test(test_dense),      cmocka_unit_test(test_dense_fold),
 		cmocka_unit_test(test_requantize), cmocka_unit_test(test_requantize_limits),
-		cmocka_unit_test(test_add_table), cmocka_unit_test(test_add_mul_real),
-		cmocka_unit_test(test_broadcast), cmocka_unit_test(test_round_div),
-		cmocka_unit_test(test_pool), cmocka_unit_test(test_pool_empty),
+		cmocka_unit_test(test_add_table),  cmocka_unit_test(test_add_mul_real),
+		cmocka_unit_test(test_broadcast),  cmocka_unit_test(test_round_div),
+		cmocka_unit_test(test_pool),       cmocka_unit_test(test_pool_empty),
 		cmocka_unit_test(test_mean),
 	};
 

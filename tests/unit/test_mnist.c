@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_mnist.c - the example of TVM's quantization RFC: two dense layers on 28x28 images, batch 5.
+/* test_mnist.c - the example of TVM's quantization RFC: two dense layers on 28x28 images, batch
+ * 5.
  *
  *   reshape [5,784] -> dense 128 + bias -> relu -> dense 10 + bias -> softmax
  *
- * Under the scheme `rfc` it keeps real inputs and outputs: 1 quantize, 1 requantize, 1 dequantize, a float softmax.  Under the default scheme all is
- * integer: two requantizes and an integer softmax. */
+ * Under the scheme `rfc` it keeps real inputs and outputs: 1 quantize, 1 requantize, 1
+ * dequantize, a float softmax.  Under the default scheme all is integer: two requantizes and an
+ * integer softmax. */
 #include "tests/unit/run_util.h"
 
 #include <math.h>
@@ -48,8 +50,10 @@ build(void)
 	y = op2(QN_OP_dense, y, constant("w1", "tensor<128x784xf32>", w1), NULL, NULL);
 	y = op2(QN_OP_bias_add, y, constant("b1", "tensor<128xf32>", b1), NULL, NULL);
 	y = op1(QN_OP_relu, y, NULL, NULL);
-	y = op2(QN_OP_dense, y, constant("w2", "tensor<10x128xf32>", weights(CLASSES * HIDDEN, 0.1)), NULL, NULL);
-	y = op2(QN_OP_bias_add, y, constant("b2", "tensor<10xf32>", weights(CLASSES, 0.2)), NULL, NULL);
+	y = op2(QN_OP_dense, y,
+		constant("w2", "tensor<10x128xf32>", weights(CLASSES * HIDDEN, 0.1)), NULL, NULL);
+	y = op2(QN_OP_bias_add, y, constant("b2", "tensor<10xf32>", weights(CLASSES, 0.2)), NULL,
+		NULL);
 	output(op1(QN_OP_softmax, y, NULL, NULL));
 	qn_model_add_graph(&rg->m, rg->g);
 }
@@ -61,7 +65,8 @@ dataset(void)
 	const qn_tensor *x[1] = {tensor(type("tensor<100x28x28x1xf32>"), images)};
 	qn_dataset *d;
 
-	assert_int_equal(qn_dataset_arrays(qn_model_entry(&rg->m), &rg->arena, 1, x, names, &d), QN_OK);
+	assert_int_equal(qn_dataset_arrays(qn_model_entry(&rg->m), &rg->arena, 1, x, names, &d),
+			 QN_OK);
 	return d;
 }
 
@@ -86,7 +91,8 @@ expect_chain(size_t n, const qn_op *want)
 	qn_id id = rg->g->output[0].value;
 
 	while (n-- > 0) {
-		assert_string_equal(qn_opinfo_get(qn_graph_node(rg->g, id)->op)->name, qn_opinfo_get(want[n])->name);
+		assert_string_equal(qn_opinfo_get(qn_graph_node(rg->g, id)->op)->name,
+				    qn_opinfo_get(want[n])->name);
 		id = qn_graph_node(rg->g, id)->nin > 0 ? qn_graph_node(rg->g, id)->in[0] : 0;
 	}
 	assert_int_equal(id, 0);
@@ -128,7 +134,8 @@ outputs(const qn_graph *g)
 		assert_int_equal(d->get(d, i, &x), QN_OK);
 		assert_int_equal(qn_interp_run(in, x, NULL, NULL), QN_OK);
 		for (int64_t k = 0; k < BATCH * CLASSES; k++)
-			all[(int64_t)i * BATCH * CLASSES + k] = qn_tensor_f64(qn_interp_output(in, 0), k);
+			all[(int64_t)i * BATCH * CLASSES + k] =
+				qn_tensor_f64(qn_interp_output(in, 0), k);
 	}
 	return all;
 }
@@ -154,7 +161,9 @@ expect_agreement(const double *want, const double *have)
 static void
 test_rfc_structure(void **state)
 {
-	const qn_op chain[] = {QN_OP_input, QN_OP_reshape, QN_OP_quantize, QN_OP_dense, QN_OP_requantize, QN_OP_relu, QN_OP_dense, QN_OP_dequantize, QN_OP_softmax};
+	const qn_op chain[] = {QN_OP_input, QN_OP_reshape,    QN_OP_quantize,
+			       QN_OP_dense, QN_OP_requantize, QN_OP_relu,
+			       QN_OP_dense, QN_OP_dequantize, QN_OP_softmax};
 	const qn_types *t = &rg->m.types;
 
 	(void)state;
@@ -202,7 +211,8 @@ test_rfc_compile_names_softmax(void **state)
 static void
 test_default_is_integer(void **state)
 {
-	const qn_op chain[] = {QN_OP_input, QN_OP_reshape, QN_OP_dense, QN_OP_requantize, QN_OP_dense, QN_OP_requantize, QN_OP_softmax};
+	const qn_op chain[] = {QN_OP_input, QN_OP_reshape,    QN_OP_dense,  QN_OP_requantize,
+			       QN_OP_dense, QN_OP_requantize, QN_OP_softmax};
 
 	(void)state;
 	build();

@@ -135,8 +135,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_transpose), cmocka_unit_test(test_transpose_slice),
-		cmocka_unit_test(test_concat), cmocka_unit_test(test_pad),
+		cmocka_unit_test(test_transpose),
+		cmocka_unit_test(test_transpose_slice),
+		cmocka_unit_test(test_concat),
+		cmocka_unit_test(test_pad),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

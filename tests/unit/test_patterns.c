@@ -55,7 +55,8 @@ test_match_table(void **state)
 	assert_true(matches(QN_P_OPN(add, A), "add", &m));
 	assert_true(matches(QN_P_CLASS(QN_SAME, A), "r", &m));
 	assert_false(matches(QN_P_CLASS(QN_SAME, A), "add", &m));
-	assert_true(matches(QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(QN_P_OPN(mul, A), QN_P_OPN(add, B))), "add", &m));
+	assert_true(matches(QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(QN_P_OPN(mul, A), QN_P_OPN(add, B))),
+			    "add", &m));
 	assert_int_equal(m.at[A], 0);
 	assert_int_equal(m.at[B], qn_graph_find(rg->g, "add"));
 }
@@ -72,7 +73,11 @@ test_match_commutes(void **state)
 	assert_int_equal(m.at[C], qn_graph_find(rg->g, "k"));
 	assert_int_equal(m.at[B], qn_graph_find(rg->g, "x"));
 	/* a failure below comes back to the swapped operands of both */
-	assert_true(matches(QN_P_OP(mul, A, QN_P_ARGS(QN_P_CONST(B), QN_P_OP(add, C, QN_P_ARGS(QN_P_ANY(D), QN_P_CONST(B))))), "deep", &m));
+	assert_true(
+		matches(QN_P_OP(mul, A,
+				QN_P_ARGS(QN_P_CONST(B),
+					  QN_P_OP(add, C, QN_P_ARGS(QN_P_ANY(D), QN_P_CONST(B))))),
+			"deep", &m));
 	assert_int_equal(m.at[D], qn_graph_find(rg->g, "x"));
 }
 
@@ -84,7 +89,10 @@ test_match_diamond(void **state)
 	(void)state;
 	parse(ops);
 	/* one slot twice asks for the same value */
-	assert_true(matches(QN_P_OP(add, A, QN_P_ARGS(QN_P_OP(relu, B, QN_P_ARGS(QN_P_ANY(C))), QN_P_OP(clip, D, QN_P_ARGS(QN_P_ANY(C))))), "diamond", &m));
+	assert_true(matches(QN_P_OP(add, A,
+				    QN_P_ARGS(QN_P_OP(relu, B, QN_P_ARGS(QN_P_ANY(C))),
+					      QN_P_OP(clip, D, QN_P_ARGS(QN_P_ANY(C))))),
+			    "diamond", &m));
 	assert_int_equal(m.at[C], qn_graph_find(rg->g, "add"));
 	assert_false(matches(QN_P_OP(add, A, QN_P_ARGS(QN_P_ANY(B), QN_P_ANY(B))), "add", &m));
 }
@@ -194,11 +202,14 @@ grow(qn_rw *rw, const qn_match *m)
 static void
 test_rewrite_melts_chain(void **state)
 {
-	const qn_rule rule = {"drop", QN_P_OP(relu, A, QN_P_ARGS(QN_P_OP(relu, B, QN_P_ARGS(QN_P_ANY(C))))), drop_relu};
+	const qn_rule rule = {"drop",
+			      QN_P_OP(relu, A, QN_P_ARGS(QN_P_OP(relu, B, QN_P_ARGS(QN_P_ANY(C))))),
+			      drop_relu};
 	qn_graph *out;
 
 	(void)state;
-	parse("graph @main(%x: tensor<4xf32>) {\n  %a = relu %x\n  %b = relu %a\n  %c = relu %b\n  %d = relu %c\n  return %d as \"y\"\n}\n");
+	parse("graph @main(%x: tensor<4xf32>) {\n  %a = relu %x\n  %b = relu %a\n  %c = relu %b\n  "
+	      "%d = relu %c\n  return %d as \"y\"\n}\n");
 	assert_int_equal(qn_rewrite(&rg->m, rg->g, &rule, 1, NULL, &out), QN_OK);
 	assert_int_equal(out->n, 3); /* the input and one relu */
 	assert_string_equal(qn_graph_node(out, 2)->name, "a");
@@ -211,7 +222,8 @@ test_rewrite_shares_equal_nodes(void **state)
 	qn_graph *out;
 
 	(void)state;
-	parse("graph @main(%x: tensor<4xf32>) {\n  %a = relu %x\n  %b = relu %x\n  %c = clip %x {min=0.0}\n  %d = clip %x {min=1.0}\n  %s = add %a, %b\n"
+	parse("graph @main(%x: tensor<4xf32>) {\n  %a = relu %x\n  %b = relu %x\n  %c = clip %x "
+	      "{min=0.0}\n  %d = clip %x {min=1.0}\n  %s = add %a, %b\n"
 	      "  %t = add %c, %d\n  %dead = relu6 %x\n  return %s, %t\n}\n");
 	assert_int_equal(qn_rewrite(&rg->m, rg->g, NULL, 0, NULL, &out), QN_OK);
 	assert_int_equal(out->n, 1 + 1 + 1 + 2 + 2); /* slot 0, x, one relu, two clips, two adds */

@@ -357,8 +357,8 @@ window(const double *x, int oy, int ox, int c, bool mean)
 static void
 test_pools(void **state)
 {
-	const qn_attrs *a = attributes((qn_attrs){.pool = {.kernel = {3, 3}, .stride = {2, 2},
-							   .pad = {1, 1, 1, 1}}});
+	const qn_attrs *a = attributes(
+		(qn_attrs){.pool = {.kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}}});
 	double *x = reals(90), most[27], mean[27], global[3] = {0, 0, 0};
 
 	(void)state;
@@ -425,8 +425,11 @@ test_moves(void **state)
 	near(want, run((const double *[]){x, y}), 30, 0.0);
 	fresh_graph();
 	output(op1(QN_OP_pad, input("x", "tensor<2x3x4xf32>"),
-		   attributes((qn_attrs){.pad = {.before = {3, {0, 1, 0}}, .after = {3, {1, 0, 1}},
-						 .value = -2.5, .code = INT32_MIN}}), NULL));
+		   attributes((qn_attrs){.pad = {.before = {3, {0, 1, 0}},
+						 .after = {3, {1, 0, 1}},
+						 .value = -2.5,
+						 .code = INT32_MIN}}),
+		   NULL));
 	for (int i = 0; i < 60; i++) {
 		int p = i / 20, q = i / 5 % 4, s = i % 5;
 		bool inside = p < 2 && q > 0 && s < 4;
@@ -435,9 +438,10 @@ test_moves(void **state)
 	}
 	near(want, run1(x), 60, 0.0);
 	fresh_graph();
-	output(op1(QN_OP_flatten, op1(QN_OP_reshape, input("x", "tensor<2x3x4xf32>"),
-				      attributes((qn_attrs){.shape = {.shape = {3, {4, 1, -1}}}}),
-				      NULL), NULL, NULL));
+	output(op1(QN_OP_flatten,
+		   op1(QN_OP_reshape, input("x", "tensor<2x3x4xf32>"),
+		       attributes((qn_attrs){.shape = {.shape = {3, {4, 1, -1}}}}), NULL),
+		   NULL, NULL));
 	near(x, run1(x), 24, 0.0);
 }
 
@@ -446,9 +450,9 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_multiplier), T(test_code_of),   T(test_exp),   T(test_conv_order),
-		T(test_sum_order),  T(test_dense),     T(test_norm),  T(test_broadcast),
-		T(test_limits),     T(test_pools),     T(test_moves), T(test_softmax),
+		T(test_multiplier), T(test_code_of), T(test_exp),   T(test_conv_order),
+		T(test_sum_order),  T(test_dense),   T(test_norm),  T(test_broadcast),
+		T(test_limits),     T(test_pools),   T(test_moves), T(test_softmax),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

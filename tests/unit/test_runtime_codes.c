@@ -199,8 +199,8 @@ test_pool_codes(void **state)
 {
 	const double x[6] = {-1, -1, -1, -2, -2, -2}, y[4] = {1, 1, 1, 2};
 	const qn_attrs *a = attributes((qn_attrs){.pool = {.kernel = {2, 3}, .stride = {1, 1}}});
-	const qn_attrs *b = attributes((qn_attrs){.pool = {.kernel = {2, 2}, .stride = {1, 1},
-							   .pad = {1, 0, 1, 0}}});
+	const qn_attrs *b = attributes(
+		(qn_attrs){.pool = {.kernel = {2, 2}, .stride = {1, 1}, .pad = {1, 0, 1, 0}}});
 	const double corner[4] = {1, 1, 1, 2}, mean[4] = {1, 1, 1, 1};
 
 	(void)state;
@@ -234,10 +234,16 @@ test_softmax_codes(void **state)
 		{Q("1x3", "0.1"), Q("1x3", "3.906250e-03:-128"), {10, 20, 30}, {-105, -65, 42}, 3},
 		{Q("1x4", "0.1"), Q("1x4", "3.906250e-03:-128"), {0}, {-64, -64, -64, -64}, 4},
 		{Q("1x2", "0.1"), Q("1x2", "3.906250e-03:-128"), {127, -128}, {127, -128}, 2},
-		{Q("1x6", "0.05"), Q("1x6", "3.906250e-03:-128"), {5, -3, 8, 8, -40, 100},
-		 {-126, -127, -126, -126, -128, 119}, 6},
-		{Q("1x3", "6.250000e-02"), Q("1x3", "3.906250e-03:-128"), {-1, 0, 1},
-		 {-48, -43, -37}, 3},
+		{Q("1x6", "0.05"),
+		 Q("1x6", "3.906250e-03:-128"),
+		 {5, -3, 8, 8, -40, 100},
+		 {-126, -127, -126, -126, -128, 119},
+		 6},
+		{Q("1x3", "6.250000e-02"),
+		 Q("1x3", "3.906250e-03:-128"),
+		 {-1, 0, 1},
+		 {-48, -43, -37},
+		 3},
 	};
 
 	(void)state;
@@ -265,8 +271,8 @@ test_softmax_args(void **state)
 		fresh_graph();
 		qn_id y = op1(QN_OP_softmax, input("x", row[i].in), NULL,
 			      Q("1x3", "3.906250e-03:-128"));
-		const qn_softmax_args *a = qn_int_form_get(QN_OP_softmax)->prepare(
-			rg->g, &rg->g->node[y], &rg->arena);
+		const qn_softmax_args *a =
+			qn_int_form_get(QN_OP_softmax)->prepare(rg->g, &rg->g->node[y], &rg->arena);
 
 		/* The multiplier of a scale rounded to f32 has 24 bits of it right. */
 		assert_true(abs(a->m - row[i].m) < 128);
@@ -304,8 +310,10 @@ test_limits_codes(void **state)
 static const qn_attrs *
 pad_attrs(double value, int64_t pad_code)
 {
-	return attributes((qn_attrs){.pad = {.before = {2, {1, 0}}, .after = {2, {0, 1}},
-					     .value = value, .code = pad_code}});
+	return attributes((qn_attrs){.pad = {.before = {2, {1, 0}},
+					     .after = {2, {0, 1}},
+					     .value = value,
+					     .code = pad_code}});
 }
 
 static void
@@ -315,8 +323,8 @@ test_moves_codes(void **state)
 	const double zeros[9] = {0, 0, 0, 1, 2, 0, 3, 4, 0}, turned[4] = {1, 3, 2, 4};
 	const double doubled[8] = {1, 2, 1, 2, 3, 4, 3, 4};
 	const qn_attrs *perm = attributes((qn_attrs){.perm = {.perm = {2, {1, 0}}}});
-	static const char *const both[2] = {
-		Q("2x2", "0.5:-5"), "tensor<2x2x!quant.uniform<i32:f32, 0.5>>"};
+	static const char *const both[2] = {Q("2x2", "0.5:-5"),
+					    "tensor<2x2x!quant.uniform<i32:f32, 0.5>>"};
 
 	(void)state;
 	output(op1(QN_OP_pad, input("x", Q("2x2", "0.5:7")), pad_attrs(0.0, INT32_MIN), NULL));
@@ -362,9 +370,9 @@ test_casts(void **state)
 	output(op1(QN_OP_dequantize, q, NULL, NULL));
 	near(back, run1(x), 6, 1e-6);
 	/* Same results as the whole-tensor functions, for each granularity. */
-	const char *const types[3] = {
-		blocks, "tensor<2x2x!quant.uniform<i16:f32:1, {0.5:10,0.25:-20}>>",
-		Q("2x2", "0.3:-7")};
+	const char *const types[3] = {blocks,
+				      "tensor<2x2x!quant.uniform<i16:f32:1, {0.5:10,0.25:-20}>>",
+				      Q("2x2", "0.3:-7")};
 	for (int i = 0; i < 3; i++) {
 		const qn_type *t = type(types[i]);
 		qn_tensor *real4 = tensor(type("tensor<2x2xf32>"), reals(4));
@@ -376,7 +384,8 @@ test_casts(void **state)
 		qn_id y = op1(QN_OP_quantize, in, NULL, types[i]);
 		assert_int_equal(qn_eval_node(rg->g, &rg->g->node[y],
 					      (const qn_tensor *const[]){real4}, &rg->arena,
-					      &node_q), QN_OK);
+					      &node_q),
+				 QN_OK);
 		assert_true(qn_tensor_equal(node_q, coded));
 		output(op1(QN_OP_dequantize, y, NULL, NULL));
 		const qn_tensor *d = qn_tensor_dequantize(&rg->m.types, &rg->arena, coded,
@@ -416,8 +425,8 @@ test_refusals(void **state)
 	(void)state;
 	refuse_op2(QN_OP_add, i16, i16, i16, "int.unsupported",
 		   "unsupported in integer form: add, node 'add_1', only 8-bit signed storage");
-	refuse_op2(QN_OP_add, Q("4", "1.0"), Q("4", "1.0"), Q("4", "1.0e-7"),
-		   "int.multiplier", "below 1");
+	refuse_op2(QN_OP_add, Q("4", "1.0"), Q("4", "1.0"), Q("4", "1.0e-7"), "int.multiplier",
+		   "below 1");
 	refuse_op1(QN_OP_requantize, Q("4", "1.0e9"), Q("4", "1.0e-9"), "int.multiplier",
 		   "below 2^30");
 	refuse_op1(QN_OP_softmax, Q("1x4", "0.1"), Q("1x4", "0.1"), "int.unsupported", "1/256");
@@ -454,11 +463,11 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_add_vectors), T(test_add_mul),       T(test_dense), T(test_requantize_clamp),
-		T(test_conv_codes),  T(test_requantize),    T(test_pool_codes),
-		T(test_softmax_codes), T(test_softmax_args), T(test_limits_codes),
-		T(test_moves_codes), T(test_casts),         T(test_refusals),
-		T(test_accumulator),
+		T(test_add_vectors),      T(test_add_mul),       T(test_dense),
+		T(test_requantize_clamp), T(test_conv_codes),    T(test_requantize),
+		T(test_pool_codes),       T(test_softmax_codes), T(test_softmax_args),
+		T(test_limits_codes),     T(test_moves_codes),   T(test_casts),
+		T(test_refusals),         T(test_accumulator),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,10 +72,13 @@ test_round_to(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
 		if (!(qn_round_to(row[i].to, row[i].v) == row[i].want))
-			fail_msg("row %zu: %a to %s is %a, not %a", i, row[i].v, qn_plain_table[row[i].to].name, qn_round_to(row[i].to, row[i].v), row[i].want);
+			fail_msg("row %zu: %a to %s is %a, not %a", i, row[i].v,
+				 qn_plain_table[row[i].to].name, qn_round_to(row[i].to, row[i].v),
+				 row[i].want);
 	assert_true(isnan(qn_round_to(QN_PLAIN_f16, (double)NAN)));
 	for (int i = 0; i < 100000; i++) {
-		double v = ldexp(uniform(&seed) + 0x1p-24 * uniform(&seed), (int)(next(&seed) % 290) - 160);
+		double v = ldexp(uniform(&seed) + 0x1p-24 * uniform(&seed),
+				 (int)(next(&seed) % 290) - 160);
 
 		assert_true(qn_round_to(QN_PLAIN_f32, v) == (double)(float)v);
 	}
@@ -180,7 +183,8 @@ test_views(void **state)
 	memcpy(shifted + 1, in, sizeof in);
 	const qn_tensor *odd = qn_tensor_view(&f->arena, x, shifted + 1);
 	assert_memory_equal(qn_tensor_as_f32(&f->arena, odd), in, sizeof in);
-	assert_memory_equal(qn_tensor_as_i32(&f->arena, view), ((const int32_t[]){2, -2, 300, 0}), 16);
+	assert_memory_equal(qn_tensor_as_i32(&f->arena, view), ((const int32_t[]){2, -2, 300, 0}),
+			    16);
 	assert_memory_equal(qn_tensor_as_i8(&f->arena, view), ((const int8_t[]){2, -2, 127, 0}), 4);
 	qn_tensor *zero = qn_tensor_new(&f->arena, x, &data);
 	assert_false(qn_tensor_equal(zero, view));
@@ -189,7 +193,9 @@ test_views(void **state)
 	assert_int_equal(qn_tensor_find_nonfinite(zero), 3);
 	((float *)data)[1] = INFINITY;
 	assert_int_equal(qn_tensor_find_nonfinite(zero), 1);
-	assert_int_equal(qn_tensor_find_nonfinite(qn_tensor_new(&f->arena, known(f, "tensor<4xi8>"), &data)), -1);
+	assert_int_equal(
+		qn_tensor_find_nonfinite(qn_tensor_new(&f->arena, known(f, "tensor<4xi8>"), &data)),
+		-1);
 	assert_false(qn_tensor_equal(qn_tensor_of(&f->arena, known(f, "tensor<4xf32>"), in), view));
 
 	assert_int_equal(qn_type_bytes(known(f, "tensor<3x!quant.uniform<i4:f32, 1.0>>")), 3);
@@ -240,12 +246,15 @@ test_quantize_value(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
-		int64_t q = qn_quantize_value(row[i].x, row[i].scale, false, row[i].zp, row[i].qmin, row[i].qmax);
+		int64_t q = qn_quantize_value(row[i].x, row[i].scale, false, row[i].zp, row[i].qmin,
+					      row[i].qmax);
 
 		if (q != row[i].want)
-			fail_msg("row %zu: %lld, not %lld", i, (long long)q, (long long)row[i].want);
+			fail_msg("row %zu: %lld, not %lld", i, (long long)q,
+				 (long long)row[i].want);
 	}
-	/* a leaf divides in f32: 0.25f/0.1f rounds to exactly 2.5, the quotient of the doubles does not */
+	/* a leaf divides in f32: 0.25f/0.1f rounds to exactly 2.5, the quotient of the doubles
+	 * does not */
 	assert_int_equal(qn_quantize_value(0.25, (double)0.1f, true, 0, -128, 127), 2);
 	assert_int_equal(qn_quantize_value(0.35, 0.1, true, 0, -128, 127), lrintf(0.35f / 0.1f));
 	assert_true(qn_dequantize_value(3, (double)0.1f, true, 0) == (double)(3.0f * 0.1f));
@@ -262,14 +271,18 @@ test_value_properties(void **state)
 
 	(void)state;
 	for (int k = 0; k < 1000; k++) {
-		const double scale = (double)(float)ldexp(0.5 + uniform(&seed) / 2, (int)(next(&seed) % 40) - 20);
+		const double scale = (double)(float)ldexp(0.5 + uniform(&seed) / 2,
+							  (int)(next(&seed) % 40) - 20);
 		const int64_t zp = (int64_t)(next(&seed) % 256) - 128;
 		int64_t last = -128;
 		double x = (-128.5 - (double)zp) * scale;
 
 		for (int64_t q = -128; q <= 127; q++)
 			for (int leaf = 0; leaf < 2; leaf++)
-				assert_int_equal(qn_quantize_value(qn_dequantize_value(q, scale, leaf, zp), scale, leaf, zp, -128, 127), q);
+				assert_int_equal(
+					qn_quantize_value(qn_dequantize_value(q, scale, leaf, zp),
+							  scale, leaf, zp, -128, 127),
+					q);
 		for (int i = 0; i < 100; i++) {
 			x = (double)(float)(x + uniform(&seed) * 5.0 * scale);
 			const int64_t q = qn_quantize_value(x, scale, true, zp, -128, 127);
@@ -278,7 +291,8 @@ test_value_properties(void **state)
 			assert_true(q >= last);
 			last = q;
 			if (x >= (-128.0 - (double)zp) * scale && x <= (127.0 - (double)zp) * scale)
-				assert_true(fabs(back - x) <= scale / 2 * (1 + 0x1p-20) + fabs(x) * 0x1p-22);
+				assert_true(fabs(back - x) <=
+					    scale / 2 * (1 + 0x1p-20) + fabs(x) * 0x1p-22);
 		}
 	}
 }
@@ -295,13 +309,20 @@ test_ranges(void **state)
 		double scale;
 		int64_t zp;
 	} row[] = {
-		{-1, 1, 8, true, false, false, 2.0 / 255, -1},    {0, 2.55, 8, false, false, false, 2.55 / 255, 0},
-		{0, 6, 8, true, false, false, 6.0 / 255, -128},   {-1, 1, 8, true, true, true, 1.0 / 127, 0},
-		{-2, 1, 8, true, true, true, 2.0 / 127, 0},       {2, 4, 8, false, false, false, 4.0 / 255, 0},
-		{-4, -2, 8, false, false, false, 4.0 / 255, 255}, {0, 0, 8, true, false, false, 1.0, 0},
-		{0, 0x1p-53, 8, true, false, false, 1.0, 0},      {0, 0, 8, true, true, true, 1.0, 0},
-		{-1, 1, 16, true, true, true, 1.0 / 32767, 0},    {-1, (double)NAN, 8, true, false, false, 1.0, 0},
-		{-inf, inf, 8, true, false, true, 1.0, 0},        {-1, 1, 1, true, false, true, 1.0, 0}, /* -1..0: no positive code */
+		{-1, 1, 8, true, false, false, 2.0 / 255, -1},
+		{0, 2.55, 8, false, false, false, 2.55 / 255, 0},
+		{0, 6, 8, true, false, false, 6.0 / 255, -128},
+		{-1, 1, 8, true, true, true, 1.0 / 127, 0},
+		{-2, 1, 8, true, true, true, 2.0 / 127, 0},
+		{2, 4, 8, false, false, false, 4.0 / 255, 0},
+		{-4, -2, 8, false, false, false, 4.0 / 255, 255},
+		{0, 0, 8, true, false, false, 1.0, 0},
+		{0, 0x1p-53, 8, true, false, false, 1.0, 0},
+		{0, 0, 8, true, true, true, 1.0, 0},
+		{-1, 1, 16, true, true, true, 1.0 / 32767, 0},
+		{-1, (double)NAN, 8, true, false, false, 1.0, 0},
+		{-inf, inf, 8, true, false, true, 1.0, 0},
+		{-1, 1, 1, true, false, true, 1.0, 0}, /* -1..0: no positive code */
 	};
 
 	(void)state;
@@ -315,7 +336,8 @@ test_ranges(void **state)
 		if (scale != (double)(float)row[i].scale || zp != row[i].zp)
 			fail_msg("row %zu: %a:%lld", i, scale, (long long)zp);
 	}
-	qn_elem positive = qn_elem_desc(8, false); /* 0 has no code: the nearest one stands for it */
+	qn_elem positive =
+		qn_elem_desc(8, false); /* 0 has no code: the nearest one stands for it */
 	positive.qmin = 5;
 	double scale;
 	int64_t zp;
@@ -332,12 +354,14 @@ test_range_property(void **state)
 	(void)state;
 	for (int i = 0; i < 10000; i++) {
 		const double min = -uniform(&seed) * 10, max = uniform(&seed) * 10;
-		const qn_elem e = qn_elem_desc((uint8_t)(2 + next(&seed) % 15), next(&seed) % 2 == 0);
+		const qn_elem e =
+			qn_elem_desc((uint8_t)(2 + next(&seed) % 15), next(&seed) % 2 == 0);
 		double scale;
 		int64_t zp;
 
 		qn_range_to_params(min, max, &e, false, &scale, &zp);
-		assert_true(scale > 0 && scale == (double)(float)scale && zp >= e.qmin && zp <= e.qmax);
+		assert_true(scale > 0 && scale == (double)(float)scale && zp >= e.qmin &&
+			    zp <= e.qmax);
 		const double slack = scale * 0.51 + max * 0x1p-20 - min * 0x1p-20;
 		assert_true(qn_dequantize_value(e.qmin, scale, false, zp) <= min + slack);
 		assert_true(qn_dequantize_value(e.qmax, scale, false, zp) >= max - slack);
@@ -368,16 +392,27 @@ test_quantize_tensor(void **state)
 	fixture *f = *state;
 	static const float x[] = {0.5f, 1.0f, 1.5f, 2.0f, -0.5f, -1.0f, -1.5f, -200.0f};
 
-	expect_codes(quantized(f, "tensor<8x!quant.uniform<i8:f32, 0.5:1>>", x), (const int64_t[]){2, 3, 4, 5, 0, -1, -2, -128});
-	expect_codes(quantized(f, "tensor<8x!quant.uniform<u8:f32, 0.5:200>>", x), (const int64_t[]){201, 202, 203, 204, 199, 198, 197, 0});
-	expect_codes(quantized(f, "tensor<2x4x!quant.uniform<i4:f32:1, {0.5,1.0,0.25,2.0:1}>>", x), (const int64_t[]){1, 1, 6, 2, -1, -1, -6, -8});
-	expect_codes(quantized(f, "tensor<2x4x!quant.uniform<i16:f32:0, {0.5,0.25}>>", x), (const int64_t[]){1, 2, 3, 4, -2, -4, -6, -800});
-	expect_codes(quantized(f, "tensor<2x4x!quant.uniform<i16:f32:{0:1,1:2}, {{0.5,0.25},{0.125,1.0:5}}>>", x),
-		     (const int64_t[]){1, 2, 6, 8, -4, -8, 3, -195});
-	expect_codes(quantized(f, "tensor<2x4x!quant.uniform<i16:f32:{1:3}+, {{0.5,0.25}}>>", x), (const int64_t[]){1, 2, 3, 8, -1, -2, -3, -800});
+	expect_codes(quantized(f, "tensor<8x!quant.uniform<i8:f32, 0.5:1>>", x),
+		     (const int64_t[]){2, 3, 4, 5, 0, -1, -2, -128});
+	expect_codes(quantized(f, "tensor<8x!quant.uniform<u8:f32, 0.5:200>>", x),
+		     (const int64_t[]){201, 202, 203, 204, 199, 198, 197, 0});
+	expect_codes(quantized(f, "tensor<2x4x!quant.uniform<i4:f32:1, {0.5,1.0,0.25,2.0:1}>>", x),
+		     (const int64_t[]){1, 1, 6, 2, -1, -1, -6, -8});
+	expect_codes(quantized(f, "tensor<2x4x!quant.uniform<i16:f32:0, {0.5,0.25}>>", x),
+		     (const int64_t[]){1, 2, 3, 4, -2, -4, -6, -800});
+	expect_codes(
+		quantized(
+			f,
+			"tensor<2x4x!quant.uniform<i16:f32:{0:1,1:2}, {{0.5,0.25},{0.125,1.0:5}}>>",
+			x),
+		(const int64_t[]){1, 2, 6, 8, -4, -8, 3, -195});
+	expect_codes(quantized(f, "tensor<2x4x!quant.uniform<i16:f32:{1:3}+, {{0.5,0.25}}>>", x),
+		     (const int64_t[]){1, 2, 3, 8, -1, -2, -3, -800});
 
-	const qn_tensor *q = quantized(f, "tensor<2x4x!quant.uniform<i16:f32:{0:1,1:2}, {{0.5,0.25},{0.125,1.0:5}}>>", x);
-	const qn_tensor *back = qn_tensor_dequantize(&f->t, &f->arena, q, known(f, "tensor<2x4xf32>"));
+	const qn_tensor *q = quantized(
+		f, "tensor<2x4x!quant.uniform<i16:f32:{0:1,1:2}, {{0.5,0.25},{0.125,1.0:5}}>>", x);
+	const qn_tensor *back =
+		qn_tensor_dequantize(&f->t, &f->arena, q, known(f, "tensor<2x4xf32>"));
 	const float want[] = {0.5f, 1.0f, 1.5f, 2.0f, -0.5f, -1.0f, -2.0f, -200.0f};
 	assert_memory_equal(back->data, want, sizeof want);
 }
@@ -389,9 +424,12 @@ test_equal_granularities(void **state)
 	static const char *const pair[][2] = {
 		{"tensor<4x8x!quant.uniform<i8:f32:{0:1,1:8}, {{0.1},{0.2:3},{0.3},{0.4:-7}}>>",
 		 "tensor<4x8x!quant.uniform<i8:f32:0, {0.1,0.2:3,0.3,0.4:-7}>>"},
-		{"tensor<4x8x!quant.uniform<i8:f32:{0:4,1:8}, {{0.1:5}}>>", "tensor<4x8x!quant.uniform<i8:f32, 0.1:5>>"},
-		{"tensor<4x8x!quant.uniform<i8:f32:{}, {{0.1:5}}>>", "tensor<4x8x!quant.uniform<i8:f32, 0.1:5>>"},
-		{"tensor<4x8x!quant.uniform<i8:f32:{0:2}, {{0.1:5},{0.2}}>>", "tensor<4x8x!quant.uniform<i8:f32:0, {0.1:5,0.1:5,0.2,0.2}>>"},
+		{"tensor<4x8x!quant.uniform<i8:f32:{0:4,1:8}, {{0.1:5}}>>",
+		 "tensor<4x8x!quant.uniform<i8:f32, 0.1:5>>"},
+		{"tensor<4x8x!quant.uniform<i8:f32:{}, {{0.1:5}}>>",
+		 "tensor<4x8x!quant.uniform<i8:f32, 0.1:5>>"},
+		{"tensor<4x8x!quant.uniform<i8:f32:{0:2}, {{0.1:5},{0.2}}>>",
+		 "tensor<4x8x!quant.uniform<i8:f32:0, {0.1:5,0.1:5,0.2,0.2}>>"},
 	};
 	fixture *f = *state;
 	uint32_t seed = 5;
@@ -404,7 +442,8 @@ test_equal_granularities(void **state)
 		const qn_type *real = known(f, "tensor<4x8xf32>");
 
 		assert_memory_equal(a->data, b->data, 32);
-		assert_true(qn_tensor_equal(qn_tensor_dequantize(&f->t, &f->arena, a, real), qn_tensor_dequantize(&f->t, &f->arena, b, real)));
+		assert_true(qn_tensor_equal(qn_tensor_dequantize(&f->t, &f->arena, a, real),
+					    qn_tensor_dequantize(&f->t, &f->arena, b, real)));
 	}
 }
 
@@ -414,12 +453,14 @@ test_expression_scale(void **state)
 {
 	fixture *f = *state;
 	const float bias[] = {1.25f, -0.3f};
-	const qn_tensor *q = quantized(f, "tensor<2x!quant.uniform<i32:f32:0, 0.0001*{0.1,0.003}>>", bias);
+	const qn_tensor *q =
+		quantized(f, "tensor<2x!quant.uniform<i32:f32:0, 0.0001*{0.1,0.003}>>", bias);
 	const double s0 = (double)0.0001f * (double)0.1f, s1 = (double)0.0001f * (double)0.003f;
 
 	assert_int_equal(qn_tensor_i64(q, 0), (int64_t)rint(1.25 / s0));
 	assert_int_equal(qn_tensor_i64(q, 1), (int64_t)rint((double)-0.3f / s1));
-	const qn_tensor *back = qn_tensor_dequantize(&f->t, &f->arena, q, known(f, "tensor<2xf32>"));
+	const qn_tensor *back =
+		qn_tensor_dequantize(&f->t, &f->arena, q, known(f, "tensor<2xf32>"));
 	assert_true(qn_tensor_f64(back, 1) == (double)(float)((double)qn_tensor_i64(q, 1) * s1));
 }
 

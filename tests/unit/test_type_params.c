@@ -12,7 +12,8 @@ test_elem_make(void **state)
 	const int32_t axis[] = {1, 0};
 	const int64_t block[] = {32, 1};
 	const qn_elem *e = NULL;
-	const qn_elem *same = elem(f, "!quant.uniform<i4:f32:{0:1, 1:32}, {{0.5, 0.25}, {1.0, 2.0}}>");
+	const qn_elem *same =
+		elem(f, "!quant.uniform<i4:f32:{0:1, 1:32}, {{0.5, 0.25}, {1.0, 2.0}}>");
 	const double scale[] = {0.5, 0.25, 1.0, 2.0};
 	const int64_t shape[] = {2, 2};
 	const qn_params *p = NULL;
@@ -40,10 +41,12 @@ test_elem_make(void **state)
 	d.bits = 33;
 	assert_int_equal(qn_elem_make(&f->t, "", &d, &e), QN_EINVALID);
 	expect_diag(f, "type.storage.width", "33");
-	assert_int_equal(qn_params_intern(&f->t, "", NULL, 3, 2, shape, scale, NULL, &p), QN_EINVALID);
+	assert_int_equal(qn_params_intern(&f->t, "", NULL, 3, 2, shape, scale, NULL, &p),
+			 QN_EINVALID);
 	expect_diag(f, "type.param.shape", "3 in 2x2");
 	const int64_t dim[] = {-5};
-	assert_int_equal(qn_type_check(&f->t, "", qn_type_plain(&f->t, QN_PLAIN_f32, 1, dim)), QN_EINVALID);
+	assert_int_equal(qn_type_check(&f->t, "", qn_type_plain(&f->t, QN_PLAIN_f32, 1, dim)),
+			 QN_EINVALID);
 	expect_diag(f, "type.dim", "-5");
 }
 
@@ -72,17 +75,22 @@ test_expressions(void **state)
 	assert_ptr_not_equal(qn_scale_op(t, QN_SCALE_DIV, one, s0), s0);
 	/* fmul is another function, and its operands stay in order */
 	assert_ptr_not_equal(qn_scale_op(t, QN_SCALE_FMUL, s0, s1), product);
-	assert_ptr_not_equal(qn_scale_op(t, QN_SCALE_FMUL, s1, s0), qn_scale_op(t, QN_SCALE_FMUL, s0, s1));
+	assert_ptr_not_equal(qn_scale_op(t, QN_SCALE_FMUL, s1, s0),
+			     qn_scale_op(t, QN_SCALE_FMUL, s0, s1));
 	/* constants never fold, and do not cancel either */
-	assert_string_equal(scale_text(f, qn_scale_op(t, QN_SCALE_MUL, three, two)), "2.000000e+00*3.000000e+00");
-	assert_string_equal(scale_text(f, qn_scale_op(t, QN_SCALE_DIV, qn_scale_op(t, QN_SCALE_MUL, three, two), two)),
-			    "2.000000e+00*3.000000e+00/2.000000e+00");
+	assert_string_equal(scale_text(f, qn_scale_op(t, QN_SCALE_MUL, three, two)),
+			    "2.000000e+00*3.000000e+00");
+	assert_string_equal(
+		scale_text(f, qn_scale_op(t, QN_SCALE_DIV, qn_scale_op(t, QN_SCALE_MUL, three, two),
+					  two)),
+		"2.000000e+00*3.000000e+00/2.000000e+00");
 	/* lengths */
 	assert_int_equal(product->len, 0);
 	assert_int_equal(qn_scale_op(t, QN_SCALE_MUL, v, s0)->len, 3);
 	assert_int_equal(qn_scale_op(t, QN_SCALE_DIV, s0, v)->len, 3);
 	assert_true(qn_scale_op(t, QN_SCALE_MUL, v, w)->len < 0);
-	assert_ptr_not_equal(qn_scale_op(t, QN_SCALE_DIV, qn_scale_op(t, QN_SCALE_MUL, s0, v), v), s0);
+	assert_ptr_not_equal(qn_scale_op(t, QN_SCALE_DIV, qn_scale_op(t, QN_SCALE_MUL, s0, v), v),
+			     s0);
 	assert_ptr_equal(qn_scale_op(t, QN_SCALE_DIV, qn_scale_op(t, QN_SCALE_MUL, s0, v), s0), v);
 
 	const qn_scale *deep = s0;
@@ -145,7 +153,9 @@ test_bind(void **state)
 	assert_int_equal(qn_elem_bind(t, "", weight, &out), QN_OK);
 	assert_ptr_equal(out, elem(f, "!quant.uniform<i8<-127:127>:f32:0, {0.1,0.2,0.3}>"));
 	assert_int_equal(qn_elem_bind(t, "", acc, &out), QN_OK);
-	assert_string_equal(elem_text(f, out), "!quant.uniform<i32:f32:3, 1.000000e-01*{1.000000e-01,2.000000e-01,3.000000e-01}>");
+	assert_string_equal(
+		elem_text(f, out),
+		"!quant.uniform<i32:f32:3, 1.000000e-01*{1.000000e-01,2.000000e-01,3.000000e-01}>");
 	double scale;
 	int64_t zp;
 	qn_elem_param(t, out, 2, &scale, &zp);
@@ -195,7 +205,8 @@ test_bind_vector_zp(void **state)
 		double s;
 		int64_t z[2], bound[2];
 		for (size_t k = 0; k < 2; k++)
-			qn_elem_param(&f->t, e, k, &s, &z[k]); /* bound symbols may be read before */
+			qn_elem_param(&f->t, e, k, &s,
+				      &z[k]); /* bound symbols may be read before */
 		assert_int_equal(qn_elem_bind(&f->t, "", e, &out), QN_OK);
 		(void)snprintf(text, sizeof text, "!quant.uniform<i8:f32:0, %s>", row[i].after);
 		assert_string_equal(elem_text(f, out), text);
@@ -213,7 +224,8 @@ test_symbols(void **state)
 	qn_symbol *s = NULL;
 
 	declare(f, "a", QN_SYM_SYMMETRIC, 0);
-	assert_int_equal(qn_symbol_declare(&f->t, "m:1", "a", QN_SYM_SYMMETRIC, 0, &s), QN_EINVALID);
+	assert_int_equal(qn_symbol_declare(&f->t, "m:1", "a", QN_SYM_SYMMETRIC, 0, &s),
+			 QN_EINVALID);
 	expect_diag(f, "symbol.duplicate", "a");
 	assert_int_equal(qn_symbol_declare(&f->t, "", "n", QN_SYM_SYMMETRIC, -1, &s), QN_EINVALID);
 	expect_diag(f, "symbol.len", "n");
@@ -244,7 +256,8 @@ test_named_params(void **state)
 	for (int i = 0; i < 17; i++) {
 		scale[i] = 1.0 + i;
 		other[i] = 2.0 + i;
-		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d.0", i > 0 ? "," : "", i + 1);
+		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d.0",
+			       i > 0 ? "," : "", i + 1);
 	}
 	strcat(text, "}>");
 	assert_int_equal(qn_params_intern(t, "", "first", 17, 1, NULL, scale, NULL, &p), QN_OK);
@@ -252,7 +265,8 @@ test_named_params(void **state)
 	assert_ptr_equal(p, q);
 	assert_string_equal(p->name, "first");
 	assert_int_equal(t->nparam, 1);
-	assert_int_equal(qn_params_intern(t, "", "first", 17, 1, NULL, other, NULL, &q), QN_EINVALID);
+	assert_int_equal(qn_params_intern(t, "", "first", 17, 1, NULL, other, NULL, &q),
+			 QN_EINVALID);
 	expect_diag(f, "param.duplicate", "first");
 	const qn_elem *e = elem(f, text);
 	assert_string_equal(elem_text(f, e), "!quant.uniform<i8:f32:0, {@first}>");
@@ -269,8 +283,11 @@ test_named_params(void **state)
 	other[3] = 0.5;
 	assert_int_equal(qn_symbol_bind(t, "", "c/w", 17, other, NULL), QN_OK);
 	const qn_elem *out = NULL;
-	assert_int_equal(qn_elem_bind(t, "", elem(f, "!quant.uniform<i32:f32:3, 0.5*$\"c/w\">"), &out), QN_OK);
-	assert_string_equal(elem_text(f, out), "!quant.uniform<i32:f32:3, 5.000000e-01*{@\"c/w.q\"}>");
+	assert_int_equal(
+		qn_elem_bind(t, "", elem(f, "!quant.uniform<i32:f32:3, 0.5*$\"c/w\">"), &out),
+		QN_OK);
+	assert_string_equal(elem_text(f, out),
+			    "!quant.uniform<i32:f32:3, 5.000000e-01*{@\"c/w.q\"}>");
 	assert_ptr_equal(elem(f, elem_text(f, out)), out);
 }
 
@@ -286,7 +303,8 @@ test_normalize(void **state)
 		{"i8:f32:{0:1,1:4}, {{2.0:7}}", "i8:f32, 2.0:7"},
 		{"i8:f32:{0:1}, {{2.0},{3.0}}", "i8:f32:0, {2.0,3.0}"},
 		{"i8:f32:{0:1,1:4}, {{2.0:1},{3.0}}", "i8:f32:0, {2.0:1,3.0}"},
-		{"i8:f32:{0:2}, {{2.0},{3.0}}", NULL}, /* two scales for four elements: not per axis */
+		{"i8:f32:{0:2}, {{2.0},{3.0}}",
+		 NULL}, /* two scales for four elements: not per axis */
 		{"i8:f32:{1:2}, {{2.0,3.0}}", NULL},
 		{"i8:f32:{0:1,1:2}, {{2.0,3.0},{4.0,5.0}}", NULL},
 		{"u8:f32:{}, {{1.0:200}}", "u8:f32, 1.0:200"},
@@ -302,7 +320,8 @@ test_normalize(void **state)
 
 		(void)snprintf(text, sizeof text, "!quant.uniform<%s>", row[i].in);
 		const qn_elem *in = elem(f, text);
-		(void)snprintf(text, sizeof text, "!quant.uniform<%s>", row[i].out != NULL ? row[i].out : row[i].in);
+		(void)snprintf(text, sizeof text, "!quant.uniform<%s>",
+			       row[i].out != NULL ? row[i].out : row[i].in);
 		assert_ptr_equal(qn_elem_normalize(&f->t, in), elem(f, text));
 	}
 }
@@ -321,7 +340,9 @@ test_shaped_by_tensor(void **state)
 	assert_int_equal(qn_elem_bind(&f->t, "", x->elem, &e), QN_OK);
 	const qn_type *bound = qn_type_with_elem(&f->t, x, e);
 	assert_int_equal(qn_type_check(&f->t, "", bound), QN_OK);
-	assert_ptr_equal(bound, type(f, "tensor<2x4x!quant.uniform<i8:f32:{0:1,1:2}, {{1.0,2.0},{3.0,4.0}}>>"));
+	assert_ptr_equal(
+		bound,
+		type(f, "tensor<2x4x!quant.uniform<i8:f32:{0:1,1:2}, {{1.0,2.0},{3.0,4.0}}>>"));
 	assert_int_equal(qn_type_param_index(bound, (const int64_t[]){1, 1}), 2);
 	assert_int_equal(qn_type_param_index(x, (const int64_t[]){1, 3}), 3);
 }
@@ -332,7 +353,8 @@ test_param_index(void **state)
 	fixture *f = *state;
 	const qn_type *axis = type(f, "tensor<2x3x!quant.uniform<i8:f32:1, {1.0,2.0,3.0}>>");
 	const qn_type *part = type(f, "tensor<2x5x!quant.uniform<i8:f32:{1:2}+, {{1.0,2.0,3.0}}>>");
-	const qn_type *dynamic = type(f, "tensor<?x4x!quant.uniform<i8:f32:{0:1,1:2}, {{1.0,2.0},{3.0,4.0}}>>");
+	const qn_type *dynamic =
+		type(f, "tensor<?x4x!quant.uniform<i8:f32:{0:1,1:2}, {{1.0,2.0},{3.0,4.0}}>>");
 
 	assert_int_equal(qn_type_param_index(axis, (const int64_t[]){1, 2}), 2);
 	assert_int_equal(qn_type_param_index(part, (const int64_t[]){1, 4}), 2);
@@ -345,8 +367,9 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_elem_make), T(test_expressions),      T(test_bind),        T(test_bind_vector_zp), T(test_symbols), T(test_named_params),
-		T(test_normalize), T(test_shaped_by_tensor), T(test_param_index),
+		T(test_elem_make),      T(test_expressions),      T(test_bind),
+		T(test_bind_vector_zp), T(test_symbols),          T(test_named_params),
+		T(test_normalize),      T(test_shaped_by_tensor), T(test_param_index),
 	};
 #undef T
 

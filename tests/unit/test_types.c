@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_types.c - the text of types: canonical print, every rule by its id, positions, limits, hostile
- * input.  Rows are (text, expected); adding a case is adding a row. */
+/* test_types.c - the text of types: canonical print, every rule by its id, positions, limits,
+ * hostile input.  Rows are (text, expected); adding a case is adding a row. */
 #include "types_fixture.h"
 
 /* ---- text ---- */
@@ -10,20 +10,27 @@ static const struct {
 	const char *text, *print;
 } valid[] = {
 	{"!quant.uniform<i8:f32, 0.01>", "!quant.uniform<i8:f32, 1.000000e-02>"},
-	{"!quant.uniform<i8<-127:127>:f32, 0.01:3>", "!quant.uniform<i8<-127:127>:f32, 1.000000e-02:3>"},
+	{"!quant.uniform<i8<-127:127>:f32, 0.01:3>",
+	 "!quant.uniform<i8<-127:127>:f32, 1.000000e-02:3>"},
 	{"!quant.uniform< u8 : f32 , 0.5:128 >", "!quant.uniform<u8:f32, 5.000000e-01:128>"},
 	{"!quant.uniform<i8<-128:127>:f32, 1.0>", "!quant.uniform<i8:f32, 1.000000e+00>"},
 	{"!quant.uniform<i4:f16, 0.125>", "!quant.uniform<i4:f16, 1.250000e-01>"},
 	{"!quant.uniform<i1:f32, 1.0>", "!quant.uniform<i1:f32, 1.000000e+00>"},
-	{"!quant.uniform<u32:f64, 1.0e-3:4294967295>", "!quant.uniform<u32:f64, 1.000000e-03:4294967295>"},
+	{"!quant.uniform<u32:f64, 1.0e-3:4294967295>",
+	 "!quant.uniform<u32:f64, 1.000000e-03:4294967295>"},
 	{"!quant.uniform<i64:f32, 1.0>", "!quant.uniform<i64:f32, 1.000000e+00>"},
-	{"!quant.uniform<i8:f32:0, {0.1,0.2:-4,0.3}>", "!quant.uniform<i8:f32:0, {1.000000e-01,2.000000e-01:-4,3.000000e-01}>"},
+	{"!quant.uniform<i8:f32:0, {0.1,0.2:-4,0.3}>",
+	 "!quant.uniform<i8:f32:0, {1.000000e-01,2.000000e-01:-4,3.000000e-01}>"},
 	{"!quant.uniform<i4:f32:{0:1, 1:32}, {{0.5, 0.25}, {1.0, 2.0}}>",
-	 "!quant.uniform<i4:f32:{0:1, 1:32}, {{5.000000e-01, 2.500000e-01}, {1.000000e+00, 2.000000e+00}}>"},
+	 "!quant.uniform<i4:f32:{0:1, 1:32}, {{5.000000e-01, 2.500000e-01}, {1.000000e+00, "
+	 "2.000000e+00}}>"},
 	{"!quant.uniform<i4:f32:{1:32, 0:1}, {{0.5, 0.25}, {1.0, 2.0}}>",
-	 "!quant.uniform<i4:f32:{0:1, 1:32}, {{5.000000e-01, 2.500000e-01}, {1.000000e+00, 2.000000e+00}}>"},
-	{"!quant.uniform<u4:f32:{1:2}, {{0.5:8, 0.25:7}}>", "!quant.uniform<u4:f32:{1:2}, {{5.000000e-01:8, 2.500000e-01:7}}>"},
-	{"!quant.uniform<u4:f32:{1:2}+, {{0.5, 0.25, 0.5}}>", "!quant.uniform<u4:f32:{1:2}+, {{5.000000e-01, 2.500000e-01, 5.000000e-01}}>"},
+	 "!quant.uniform<i4:f32:{0:1, 1:32}, {{5.000000e-01, 2.500000e-01}, {1.000000e+00, "
+	 "2.000000e+00}}>"},
+	{"!quant.uniform<u4:f32:{1:2}, {{0.5:8, 0.25:7}}>",
+	 "!quant.uniform<u4:f32:{1:2}, {{5.000000e-01:8, 2.500000e-01:7}}>"},
+	{"!quant.uniform<u4:f32:{1:2}+, {{0.5, 0.25, 0.5}}>",
+	 "!quant.uniform<u4:f32:{1:2}+, {{5.000000e-01, 2.500000e-01, 5.000000e-01}}>"},
 	{"!quant.uniform<i8:f32:{}, {{0.5}}>", "!quant.uniform<i8:f32:{}, {{5.000000e-01}}>"},
 	{"!quant.uniform<i8:f32, 0x3FD0000000000000>", "!quant.uniform<i8:f32, 2.500000e-01>"},
 	{"!quant.any<i16>", NULL},
@@ -32,14 +39,17 @@ static const struct {
 	{"!quant.calibrated<f32<-0.1:0.1>>", "!quant.calibrated<f32<-1.000000e-01:1.000000e-01>>"},
 	/* not short: the bits of the double that holds the f32 */
 	{"!quant.uniform<i8:f32, 0.003921568859368563>", "!quant.uniform<i8:f32, 3.921569e-03>"},
-	{"!quant.uniform<i8:f32, 0x3FB99999C0000000>", "!quant.uniform<i8:f32, 0x3FB99999C0000000>"},
+	{"!quant.uniform<i8:f32, 0x3FB99999C0000000>",
+	 "!quant.uniform<i8:f32, 0x3FB99999C0000000>"},
 	{"!quant.uniform<i8:f64, 0.1>", "!quant.uniform<i8:f64, 1.000000e-01>"},
 	{"!quant.uniform<i8:f16, 0.0010004043579101562>", "!quant.uniform<i8:f16, 1.000404e-03>"},
 	{"!quant.uniform<i8:bf16, 0.1>", "!quant.uniform<i8:bf16, 1.000977e-01>"},
 	/* zero points above the signed range of the storage */
 	{"!quant.uniform<u8:f32, 1.0:200>", "!quant.uniform<u8:f32, 1.000000e+00:200>"},
-	{"!quant.uniform<u8:f32:0, {1.0:200,2.0}>", "!quant.uniform<u8:f32:0, {1.000000e+00:200,2.000000e+00}>"},
-	{"!quant.uniform<u8:f32:{0:2}, {{1.0:200}, {2.0}}>", "!quant.uniform<u8:f32:{0:2}, {{1.000000e+00:200}, {2.000000e+00}}>"},
+	{"!quant.uniform<u8:f32:0, {1.0:200,2.0}>",
+	 "!quant.uniform<u8:f32:0, {1.000000e+00:200,2.000000e+00}>"},
+	{"!quant.uniform<u8:f32:{0:2}, {{1.0:200}, {2.0}}>",
+	 "!quant.uniform<u8:f32:{0:2}, {{1.000000e+00:200}, {2.000000e+00}}>"},
 	/* expressions */
 	{"!quant.uniform<i32:f32, $b * $a>", "!quant.uniform<i32:f32, $a*$b>"},
 	{"!quant.uniform<i32:f32, $a*$b/$c>", NULL},
@@ -47,14 +57,18 @@ static const struct {
 	{"!quant.uniform<i32:f32, $a/($b*$c)>", NULL},
 	{"!quant.uniform<i32:f32, (($a)/$b)/$c>", "!quant.uniform<i32:f32, $a/$b/$c>"},
 	{"!quant.uniform<i32:f32, fmul($b,$a)>", NULL},
-	{"!quant.uniform<i32:f32, fmul( 0.5 , $a*$b )>", "!quant.uniform<i32:f32, fmul(5.000000e-01,$a*$b)>"},
-	{"!quant.uniform<i32:f32:3, {0.1, 0.2}*0.01>", "!quant.uniform<i32:f32:3, 1.000000e-02*{1.000000e-01,2.000000e-01}>"},
-	{"!quant.uniform<i32:f32:{0:2}, 0.5*{{0.1}, {0.2}}>", "!quant.uniform<i32:f32:{0:2}, 5.000000e-01*{{1.000000e-01}, {2.000000e-01}}>"},
+	{"!quant.uniform<i32:f32, fmul( 0.5 , $a*$b )>",
+	 "!quant.uniform<i32:f32, fmul(5.000000e-01,$a*$b)>"},
+	{"!quant.uniform<i32:f32:3, {0.1, 0.2}*0.01>",
+	 "!quant.uniform<i32:f32:3, 1.000000e-02*{1.000000e-01,2.000000e-01}>"},
+	{"!quant.uniform<i32:f32:{0:2}, 0.5*{{0.1}, {0.2}}>",
+	 "!quant.uniform<i32:f32:{0:2}, 5.000000e-01*{{1.000000e-01}, {2.000000e-01}}>"},
 	{"!quant.uniform<i8:f32, $a:$a>", NULL},
 	{"!quant.uniform<i8:f32, $a:7>", NULL},
 	{"!quant.uniform<i8:f32:0, $v>", NULL},
 	{"!quant.uniform<i8:f32:0, $v:$v>", NULL},
-	{"!quant.uniform<i8:f32:0, {0.5, 0.25}:3>", "!quant.uniform<i8:f32:0, {5.000000e-01:3,2.500000e-01:3}>"},
+	{"!quant.uniform<i8:f32:0, {0.5, 0.25}:3>",
+	 "!quant.uniform<i8:f32:0, {5.000000e-01:3,2.500000e-01:3}>"},
 	{"!quant.uniform<i8:f32, $\"a/b.w\":$\"a/b.w\">", NULL},
 	{"!quant.uniform<i8:f32, $\"a\">", "!quant.uniform<i8:f32, $a>"},
 	{"!quant.uniform<i8:f32, $\"q\\\"\\u0001\\\\\">", NULL},
@@ -79,7 +93,8 @@ test_text(void **state)
 		const char *want = valid[i].print != NULL ? valid[i].print : valid[i].text;
 
 		if (e == NULL)
-			fail_msg("%s: refused (%s)", valid[i].text, f->diags.n > 0 ? f->diags.item[0].message : "text left over");
+			fail_msg("%s: refused (%s)", valid[i].text,
+				 f->diags.n > 0 ? f->diags.item[0].message : "text left over");
 		assert_string_equal(elem_text(f, e), want);
 		assert_ptr_equal(elem(f, want), e);
 		assert_int_equal(f->diags.n, 0);
@@ -94,8 +109,10 @@ test_scale_limits(void **state)
 		const char *type;
 		uint64_t bits;
 	} row[] = {
-		{"f16", 0x3E70000000000000},  {"f16", 0x3E80000000000000}, {"f16", 0x40EFFC0000000000}, {"bf16", 0x37A0000000000000},
-		{"bf16", 0x47EFE00000000000}, {"f32", 0x36A0000000000000}, {"f32", 0x36B0000000000000}, {"f32", 0x47EFFFFFE0000000},
+		{"f16", 0x3E70000000000000},  {"f16", 0x3E80000000000000},
+		{"f16", 0x40EFFC0000000000},  {"bf16", 0x37A0000000000000},
+		{"bf16", 0x47EFE00000000000}, {"f32", 0x36A0000000000000},
+		{"f32", 0x36B0000000000000},  {"f32", 0x47EFFFFFE0000000},
 		{"f64", 0x0000000000000001},  {"f64", 0x7FEFFFFFFFFFFFFF},
 	};
 	fixture *f = *state;
@@ -105,7 +122,8 @@ test_scale_limits(void **state)
 		double scale, want;
 		int64_t zp;
 
-		(void)snprintf(text, sizeof text, "!quant.uniform<i8:%s, 0x%016llX>", row[i].type, (unsigned long long)row[i].bits);
+		(void)snprintf(text, sizeof text, "!quant.uniform<i8:%s, 0x%016llX>", row[i].type,
+			       (unsigned long long)row[i].bits);
 		const qn_elem *e = elem(f, text);
 		assert_non_null(e);
 		assert_ptr_equal(elem(f, elem_text(f, e)), e);
@@ -240,7 +258,10 @@ static const struct {
 	{"2x4x", "!quant.uniform<i8:f32:{0:1,1:2}, {{1.0}, {2.0}}>", "type.block.scale_dim"},
 	{"9x4x", "!quant.uniform<u4:f32:{1:2}, {{0.5:8, 0.25:7}}>", NULL},
 	{"7x9x", "!quant.uniform<i8:f32:{}, {{0.5}}>", NULL},
-	{"6x4x", "!quant.uniform<i8:f32:{0:1,1:2}, {{1.0,2.0},{1.0,2.0},{1.0,2.0},{1.0,2.0},{1.0,2.0},{1.0,2.0}}>", NULL},
+	{"6x4x",
+	 "!quant.uniform<i8:f32:{0:1,1:2}, "
+	 "{{1.0,2.0},{1.0,2.0},{1.0,2.0},{1.0,2.0},{1.0,2.0},{1.0,2.0}}>",
+	 NULL},
 	{"6x8x", "!quant.uniform<i8:f32:{0:2,1:4}, {{1.0,2.0},{1.0,2.0},{1.0,2.0}}>", NULL},
 	{"5x7x64x", "!quant.uniform<i8:f32:{2:16}, {{{1.0,2.0,3.0,4.0}}}>", NULL},
 	{"?x?x", "!quant.uniform<i8:f32:{0:1,1:2}, {{1.0}, {2.0}}>", NULL},
@@ -262,7 +283,8 @@ test_in_tensor(void **state)
 	for (size_t i = 0; i < sizeof in_tensor / sizeof in_tensor[0]; i++) {
 		char text[256];
 
-		(void)snprintf(text, sizeof text, "tensor<%s%s>", in_tensor[i].shape, in_tensor[i].elem);
+		(void)snprintf(text, sizeof text, "tensor<%s%s>", in_tensor[i].shape,
+			       in_tensor[i].elem);
 		const qn_type *x = type(f, text);
 		if (in_tensor[i].id != NULL) {
 			assert_null(x);
@@ -333,9 +355,12 @@ test_position(void **state)
 	static const struct {
 		const char *text, *place;
 	} row[] = {
-		{"tensor<4x!quant.uniform<i8:f32,\n  0.0>>", "t:2:3"},    {"tensor<4x!quant.uniform<i8:f32, 0.5:200>>", "t:1:10"},
-		{"tensor<4x!quant.uniform<i8<9:2>:f32, 0.5>>", "t:1:25"}, {"tensor<4x!quant.uniform<i8:f32, 0.5 7>>", "t:1:37"},
-		{"tensor<4x!quant.uniform<i8:f32:0, {0.5}>>", "t:1:10"},  {"tensor<4x!quant.uniform<i8:f32, 0.5*$x>>", "t:1:38"},
+		{"tensor<4x!quant.uniform<i8:f32,\n  0.0>>", "t:2:3"},
+		{"tensor<4x!quant.uniform<i8:f32, 0.5:200>>", "t:1:10"},
+		{"tensor<4x!quant.uniform<i8<9:2>:f32, 0.5>>", "t:1:25"},
+		{"tensor<4x!quant.uniform<i8:f32, 0.5 7>>", "t:1:37"},
+		{"tensor<4x!quant.uniform<i8:f32:0, {0.5}>>", "t:1:10"},
+		{"tensor<4x!quant.uniform<i8:f32, 0.5*$x>>", "t:1:38"},
 	};
 	fixture *f = *state;
 
@@ -367,9 +392,17 @@ test_hostile(void **state)
 {
 	enum { N = 100000 };
 	static const char *const unit[] = {
-		"(",     "{",  "tuple<", "$a*",     "0.5*", "{1.0,",        "1.0,", "fmul(",
-		"9",     "#",  "\n",     "\"",      "$\"",  "tensor<f32>,", "\xff", "!quant.uniform<i8:f32, ",
-		"0.5*(", "?x", "1x",     "tensor<", "\x01",
+		"(",      "{",
+		"tuple<", "$a*",
+		"0.5*",   "{1.0,",
+		"1.0,",   "fmul(",
+		"9",      "#",
+		"\n",     "\"",
+		"$\"",    "tensor<f32>,",
+		"\xff",   "!quant.uniform<i8:f32, ",
+		"0.5*(",  "?x",
+		"1x",     "tensor<",
+		"\x01",
 	};
 	static const char *const prefix[] = {
 		"",
@@ -399,7 +432,8 @@ test_hostile(void **state)
 		}
 	}
 	/* random bytes of the grammar's alphabet */
-	static const char alphabet[] = "tensor<tuple>!quant.uniform:f32i8,{}()$*/0123456789.x?e-\" +@#fmul";
+	static const char alphabet[] =
+		"tensor<tuple>!quant.uniform:f32i8,{}()$*/0123456789.x?e-\" +@#fmul";
 	uint32_t seed = 1;
 	for (int k = 0; k < 2000; k++) {
 		size_t n = strlen(prefix[k % 8]);
@@ -445,7 +479,8 @@ test_limits(void **state)
 		{"tensor<?x!quant.uniform<i8:f32, fmul(0.5,", "(", 63, "$a", "type.depth"},
 		{"", "tuple<", 64, "", "type.depth"},
 		{"tensor<?x!quant.uniform<i8:f32, $b", "*$a", 64, ">>", "scale.size"},
-		{"tensor<?x!quant.uniform<i8:f32:0, {0.5", ",0.5", (1 << 20) - 1, "}>>", "type.param.limit"},
+		{"tensor<?x!quant.uniform<i8:f32:0, {0.5", ",0.5", (1 << 20) - 1, "}>>",
+		 "type.param.limit"},
 		{"tensor<", "1x", 8, "f32>", "type.rank"},
 	};
 	fixture *f = *state;
@@ -473,8 +508,9 @@ test_limits(void **state)
 static void
 test_truncation(void **state)
 {
-	static const char whole[] = "tuple<tensor<2x?x!quant.uniform<i8<-127:127>:f32:{0:1, 1:2}+, "
-				    "fmul($\"a/b\",0.5)*{{0.5, 0.25}, {1.0, 2.0}}:$\"a/b\">>, tensor<*xf32>>";
+	static const char whole[] =
+		"tuple<tensor<2x?x!quant.uniform<i8<-127:127>:f32:{0:1, 1:2}+, "
+		"fmul($\"a/b\",0.5)*{{0.5, 0.25}, {1.0, 2.0}}:$\"a/b\">>, tensor<*xf32>>";
 	fixture *f = *state;
 	char cut[sizeof whole];
 
@@ -494,8 +530,9 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_text),     T(test_scale_limits), T(test_invalid), T(test_in_tensor), T(test_tensors),
-		T(test_position), T(test_lax_zp),       T(test_hostile), T(test_limits),    T(test_truncation),
+		T(test_text),    T(test_scale_limits), T(test_invalid), T(test_in_tensor),
+		T(test_tensors), T(test_position),     T(test_lax_zp),  T(test_hostile),
+		T(test_limits),  T(test_truncation),
 	};
 #undef T
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* types_fixture.h - what the tests of types share: a table of types on the heap, and text to type and
- * back in one call. */
+/* types_fixture.h - what the tests of types share: a table of types on the heap, and text to
+ * type and back in one call. */
 #ifndef QN_TESTS_TYPES_FIXTURE_H
 #define QN_TESTS_TYPES_FIXTURE_H
 
@@ -114,7 +114,8 @@ static inline void
 expect_diag(fixture *f, const char *id, const char *what)
 {
 	if (f->diags.n != 1 || strcmp(f->diags.item[0].id, id) != 0)
-		fail_msg("%s: expected %s, got %zu: %s (%s)", what, id, f->diags.n, f->diags.n > 0 ? f->diags.item[0].id : "none",
+		fail_msg("%s: expected %s, got %zu: %s (%s)", what, id, f->diags.n,
+			 f->diags.n > 0 ? f->diags.item[0].id : "none",
 			 f->diags.n > 0 ? f->diags.item[0].message : "");
 	qn_diags_clear(&f->env, &f->diags);
 }
