@@ -15,8 +15,7 @@ enum { SEEDS = 200, BATCH = 20, SAMPLES = 5 };
 
 static const char *const builds[] = {
 	"cc " FLAGS " -O0 -g -fsanitize=undefined -fno-sanitize-recover=all",
-	/* gcc 12 at -O3 invents "region of size 0" in code for pools that it cannot reach. */
-	"cc " FLAGS " -Wno-unknown-warning-option -Wno-stringop-overflow -O3",
+	"cc " FLAGS " -O3",
 };
 
 /* The program of a batch while it is written. */
