@@ -12,8 +12,25 @@ static const char *const kind_texts[] = {
 	[QN_ATTR_INTS] = "an array of integers",
 	[QN_ATTR_LIST] = "an array of integers",
 	[QN_ATTR_REAL] = "a number, \"inf\" or \"-inf\"",
-	[QN_ATTR_ENUM] = "\"explicit\", \"same\" or \"valid\"",
+	[QN_ATTR_ENUM] = "one of the names",
 };
+
+/* What a value of the attribute looks like. */
+static const char *
+wanted(qn_json_reader *r, const qn_attr_info *info)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, r->tmp);
+	qn_buf_puts(&b, kind_texts[info->kind]);
+	if (info->kind == QN_ATTR_INTS)
+		qn_buff(&b, " of length %u", info->length);
+	if (info->kind == QN_ATTR_ENUM) {
+		qn_buf_putc(&b, ' ');
+		qn_enum_print_names(&b, info);
+	}
+	return qn_buf_str(&b);
+}
 
 /* An array of min to max integers. */
 static bool
@@ -28,16 +45,10 @@ read_ints(const qn_json *v, size_t min, size_t max, int64_t *out)
 }
 
 static bool
-read_enum(const qn_json *v, int32_t *out)
+read_enum(const qn_attr_info *info, const qn_json *v, int32_t *out)
 {
-	if (v->kind != QN_JSON_STRING)
-		return false;
-	for (size_t i = 0; i < QN_COUNT(qn_padding_names); i++)
-		if (strcmp(qn_padding_names[i], v->string) == 0) {
-			*out = (int32_t)i;
-			return true;
-		}
-	return false;
+	*out = v->kind == QN_JSON_STRING ? qn_enum_find(info, v->string) : -1;
+	return *out >= 0;
 }
 
 static bool
@@ -56,7 +67,7 @@ read_value(const qn_attr_info *info, const qn_json *v, qn_attrs *attrs)
 	case QN_ATTR_REAL:
 		return qn_json_f64(v, at) && !isnan(*(double *)at);
 	case QN_ATTR_ENUM:
-		return read_enum(v, at);
+		return read_enum(info, v, at);
 	}
 	return false;
 }
@@ -87,15 +98,11 @@ qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn
 		if (value == NULL && info->default_text[0] == '\0') {
 			qn_json_error(r, v != NULL ? v : node, "attr.missing",
 				      "%s needs the attribute \"%s\" (%s)", op->name, info->name,
-				      kind_texts[info->kind]);
+				      wanted(r, info));
 			ok = false;
 		} else if (value != NULL && !read_value(info, value, out)) {
-			bool fixed = info->kind == QN_ATTR_INTS;
-
-			qn_json_error(r, value, "attr.value",
-				      fixed ? "%s of %s must be %s of length %u"
-					    : "%s of %s must be %s",
-				      info->name, op->name, kind_texts[info->kind], info->length);
+			qn_json_error(r, value, "attr.value", "%s of %s must be %s", info->name,
+				      op->name, wanted(r, info));
 			ok = false;
 		}
 	}
@@ -144,7 +151,7 @@ put_value(qn_json_out *o, const qn_attr_info *info, const qn_attrs *attrs)
 		qn_json_put_f64(o, info->name, *(const double *)at);
 		break;
 	case QN_ATTR_ENUM:
-		qn_json_put_string(o, info->name, qn_padding_names[*(const int32_t *)at]);
+		qn_json_put_string(o, info->name, qn_enum_name(info, *(const int32_t *)at));
 		break;
 	}
 }

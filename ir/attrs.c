@@ -9,7 +9,15 @@
 #include "ir/graph.h"
 #include "ir/text.h"
 
-const char *const qn_padding_names[3] = {"explicit", "same", "valid"};
+#define E(list, ...) static const char *const list##_names[] = {__VA_ARGS__};
+QN_ENUMS(E)
+#undef E
+
+const qn_enum_info qn_enum_table[QN_NENUM] = {
+#define E(list, ...) {#list, QN_COUNT(list##_names), list##_names},
+	QN_ENUMS(E)
+#undef E
+};
 
 /* A row macro has four arguments, so each set needs one of its own to name its struct. */
 #define ROW(set, attr, kind, n, def)                                                               \
@@ -24,9 +32,7 @@ const char *const qn_padding_names[3] = {"explicit", "same", "valid"};
 #define ROW_shape(attr, kind, n, def) ROW(shape, attr, kind, n, def)
 #define ROW_perm(attr, kind, n, def) ROW(perm, attr, kind, n, def)
 #define ROW_pad(attr, kind, n, def) ROW(pad, attr, kind, n, def)
-/* `none` has no rows and C has no empty arrays: a list that ends in an unused element serves all
- * sets. */
-#define ROW_none(attr, kind, n, def) ROW(none, attr, kind, n, def)
+/* Each list ends in an unused element, as C has no empty arrays. */
 #define END                                                                                        \
 	{                                                                                          \
 		NULL, QN_ATTR_INT, 0, 0, ""                                                        \
@@ -36,9 +42,9 @@ const char *const qn_padding_names[3] = {"explicit", "same", "valid"};
 QN_ATTR_SETS(SET)
 #undef SET
 
-const qn_attr_set_info qn_attr_set_table[QN_NATTRSET] = {
+const qn_attr_set_info qn_attr_set_table[QN_NATTRSET] = {{"none", 0, 0, NULL},
 #define SET(set) {#set, QN_COUNT(set##_rows) - 1, sizeof(qn_attrs_##set), set##_rows},
-	QN_ATTR_SETS(SET)
+							 QN_ATTR_SETS(SET)
 #undef SET
 };
 
@@ -62,15 +68,30 @@ read_ints(qn_text *t, uint32_t max, int64_t *out)
 	return (int32_t)n;
 }
 
-static int32_t
-enum_find(const char *name)
+int32_t
+qn_enum_find(const qn_attr_info *info, const char *name)
 {
-	int32_t k = 0;
+	const qn_enum_info *list = &qn_enum_table[info->length];
 
-	while (k < (int32_t)QN_COUNT(qn_padding_names) - 1 &&
-	       strcmp(qn_padding_names[k], name) != 0)
-		k++;
-	return k;
+	for (size_t k = 0; k < list->n; k++)
+		if (strcmp(list->names[k], name) == 0)
+			return (int32_t)k;
+	return -1;
+}
+
+const char *
+qn_enum_name(const qn_attr_info *info, int32_t value)
+{
+	return qn_enum_table[info->length].names[value];
+}
+
+void
+qn_enum_print_names(qn_buf *b, const qn_attr_info *info)
+{
+	const qn_enum_info *list = &qn_enum_table[info->length];
+
+	for (size_t k = 0; k < list->n; k++)
+		qn_buff(b, "%s%s", k > 0 ? " or " : "", list->names[k]);
 }
 
 static void
@@ -97,7 +118,7 @@ set_default(const qn_attr_info *info, qn_attrs *attrs)
 		(void)qn_text_real(&t, false, (double *)(void *)at);
 		break;
 	case QN_ATTR_ENUM:
-		*(int32_t *)(void *)at = enum_find(info->default_text);
+		*(int32_t *)(void *)at = qn_enum_find(info, info->default_text);
 		break;
 	}
 }
@@ -188,7 +209,7 @@ qn_attr_print(qn_buf *b, const qn_attr_info *info, const qn_attrs *attrs)
 		qn_buf_f64(b, *(const double *)p);
 		break;
 	case QN_ATTR_ENUM:
-		qn_buf_puts(b, qn_padding_names[*(const int32_t *)p]);
+		qn_buf_puts(b, qn_enum_name(info, *(const int32_t *)p));
 		break;
 	}
 }

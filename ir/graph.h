@@ -53,26 +53,24 @@ typedef struct qn_list { /* LIST attribute */
 #define QN_FIELD_ENUM(name, n) int32_t name;
 #define QN_FIELD(name, kind, n, def) QN_FIELD_##kind(name, n)
 
-/* One struct a set: qn_attrs_conv2d { int64_t stride[2]; … } */
-typedef struct qn_attrs_none { char unused; } qn_attrs_none;
-typedef struct qn_attrs_get { QN_ATTRS_get(QN_FIELD) } qn_attrs_get;
-typedef struct qn_attrs_clamp { QN_ATTRS_clamp(QN_FIELD) } qn_attrs_clamp;
-typedef struct qn_attrs_conv2d { QN_ATTRS_conv2d(QN_FIELD) } qn_attrs_conv2d;
-typedef struct qn_attrs_pool { QN_ATTRS_pool(QN_FIELD) } qn_attrs_pool;
-typedef struct qn_attrs_batch_norm { QN_ATTRS_batch_norm(QN_FIELD) } qn_attrs_batch_norm;
-typedef struct qn_attrs_clip { QN_ATTRS_clip(QN_FIELD) } qn_attrs_clip;
-typedef struct qn_attrs_axis { QN_ATTRS_axis(QN_FIELD) } qn_attrs_axis;
-typedef struct qn_attrs_shape { QN_ATTRS_shape(QN_FIELD) } qn_attrs_shape;
-typedef struct qn_attrs_perm { QN_ATTRS_perm(QN_FIELD) } qn_attrs_perm;
-typedef struct qn_attrs_pad { QN_ATTRS_pad(QN_FIELD) } qn_attrs_pad;
+/* One struct a set: qn_attrs_conv2d { int64_t stride[2]; … }.  `none` has no rows, and C no empty
+ * structs. */
+#define SET(set)                                                                                   \
+	typedef struct qn_attrs_##set {                                                            \
+		QN_ATTRS_##set(QN_FIELD)                                                           \
+	} qn_attrs_##set;
+QN_ATTR_SETS(SET)
+#undef SET
 
 typedef union qn_attrs {
+	char none;
 #define SET(set) qn_attrs_##set set;
 	QN_ATTR_SETS(SET)
 #undef SET
 } qn_attrs;
 
 typedef enum qn_attr_set {
+	QN_ATTRSET_none,
 #define SET(set) QN_ATTRSET_##set,
 	QN_ATTR_SETS(SET)
 #undef SET
@@ -84,8 +82,8 @@ typedef enum qn_attr_kind { QN_ATTR_INT, QN_ATTR_INTS, QN_ATTR_LIST, QN_ATTR_REA
 typedef struct qn_attr_info {
 	const char *name;
 	qn_attr_kind kind;
-	uint32_t length;
-	size_t offset; /* in the set's struct */
+	uint32_t length; /* INT 1, INTS and LIST: elements; ENUM: a qn_enum */
+	size_t offset;   /* in the set's struct */
 	const char *default_text; /* "" : must be given */
 } qn_attr_info;
 
@@ -96,7 +94,26 @@ typedef struct qn_attr_set_info {
 } qn_attr_set_info;
 
 extern const qn_attr_set_info qn_attr_set_table[QN_NATTRSET];
-extern const char *const qn_padding_names[3]; /* the names of ENUM values */
+
+/* The lists of names for ENUM attributes; info->length is one of these. */
+typedef enum qn_enum {
+#define E(list, ...) QN_ENUM_##list,
+	QN_ENUMS(E)
+#undef E
+	QN_NENUM
+} qn_enum;
+
+typedef struct qn_enum_info {
+	const char *name;
+	size_t n;
+	const char *const *names;
+} qn_enum_info;
+
+extern const qn_enum_info qn_enum_table[QN_NENUM];
+/* The value of a name, -1 when the list has none; the name of a value; "explicit or same or valid". */
+int32_t qn_enum_find(const qn_attr_info *info, const char *name);
+const char *qn_enum_name(const qn_attr_info *info, int32_t value);
+void qn_enum_print_names(qn_buf *b, const qn_attr_info *info);
 
 /* Fills in the defaults (required ones become 0). */
 void qn_attrs_default(qn_attr_set set, qn_attrs *out);

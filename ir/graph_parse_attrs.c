@@ -34,11 +34,13 @@ read_list(qn_text *t, int32_t max, int64_t *out)
 }
 
 static bool
-read_enum(qn_text *t, int32_t *out)
+read_enum(qn_text *t, const qn_attr_info *info, int32_t *out)
 {
-	for (int32_t i = 0; i < (int32_t)QN_COUNT(qn_padding_names); i++) {
-		if (qn_text_eat(t, qn_padding_names[i])) {
-			*out = i;
+	const qn_enum_info *list = &qn_enum_table[info->length];
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (qn_text_eat(t, list->names[i])) {
+			*out = (int32_t)i;
 			return true;
 		}
 	}
@@ -69,7 +71,7 @@ read_value(qn_text *t, const qn_attr_info *info, qn_attrs *attrs)
 	case QN_ATTR_REAL:
 		return qn_text_real(t, false, at);
 	case QN_ATTR_ENUM:
-		return read_enum(t, at);
+		return read_enum(t, info, at);
 	}
 	return false;
 }
@@ -92,8 +94,7 @@ wanted(qn_reader *r, const qn_attr_info *info)
 	case QN_ATTR_REAL:
 		return "a real number";
 	case QN_ATTR_ENUM:
-		for (size_t i = 0; i < QN_COUNT(qn_padding_names); i++)
-			qn_buff(&b, "%s%s", i > 0 ? " or " : "", qn_padding_names[i]);
+		qn_enum_print_names(&b, info);
 		break;
 	}
 	return qn_buf_str(&b);

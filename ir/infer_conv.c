@@ -21,7 +21,7 @@ attributes_ok(const qn_graph *g, const qn_node *n)
 	    (a->pad[0] | a->pad[1] | a->pad[2] | a->pad[3]) != 0)
 		ok = qn_infer_error(g, n, "attr.value",
 				    "pad is given although padding is %s; leave one out",
-				    qn_padding_names[a->padding]);
+				    qn_enum_table[QN_ENUM_padding].names[a->padding]);
 	return ok;
 }
 

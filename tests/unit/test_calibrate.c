@@ -243,7 +243,7 @@ expect_bad_data(const char *type_text, const double *v, const char *id)
 static void
 test_dataset_errors(void **state)
 {
-	const double v[8] = {0, 1, 2, 3, 4, NAN, 6, 7};
+	const double v[8] = {0, 1, 2, 3, 4, (double)NAN, 6, 7};
 	const char text[] = "graph @main(%x: tensor<2x2xf32>) {\n  %y = relu %x\n  return %y\n}\n";
 
 	(void)state;
