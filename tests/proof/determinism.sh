@@ -108,7 +108,7 @@ build() {
 if [ "$QUERN_FULL" = 1 ]; then
 	for each in "gcc -O0" "gcc -O3" "clang -O3"; do
 		if has "${each% *}"; then
-			build "$each" "-DCMAKE_C_COMPILER=${each% *}" "-DCMAKE_C_FLAGS_RELEASE=${each#* }"
+			build "$each" "-DCMAKE_C_COMPILER=${each% *}" "-DQUERN_OPTIMIZE=${each#* }"
 		else
 			skip "built by $each: no ${each% *}"
 		fi
