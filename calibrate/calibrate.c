@@ -149,17 +149,23 @@ run(calibration *c, const qn_graph *real, qn_dataset *data)
 static qn_status
 bind_watched(calibration *c)
 {
+	qn_status status = QN_OK;
+
 	for (size_t i = 0; i < c->nwatch; i++) {
 		const watch *w = &c->all[i];
 		const qn_observer *o = w->observer;
 		double lo = (double)o->min;
 		double hi = (double)o->max;
 
-		if (!isfinite(lo) || !isfinite(hi))
-			return qn_report(
-				c->m->env, QN_EINVALID, "calibrate.nonfinite", w->quantize->name,
-				"the value of $%s is not finite on these samples (%g to %g)",
-				w->sym->name, lo, hi);
+		if (o->nonfinite) {
+			status = qn_report(c->m->env, QN_EINVALID, "calibrate.nonfinite",
+					   w->quantize->name,
+					   "the value of $%s becomes infinite or NaN on these "
+					   "samples (its finite "
+					   "part: %g to %g); look at the weights before it",
+					   w->sym->name, lo, hi);
+			continue;
+		}
 		if (c->opts->method == QN_METHOD_PERCENTILE)
 			qn_observer_percentile(
 				o, c->opts->percentile > 0 ? c->opts->percentile : 99.99,
@@ -167,7 +173,7 @@ bind_watched(calibration *c)
 		if (!w->sym->bound)
 			QN_TRY(bind_range(c, w->quantize, w->sym, lo, hi));
 	}
-	return QN_OK;
+	return status;
 }
 
 qn_status

@@ -52,6 +52,10 @@ qn_observer_add(qn_observer *o, const float *x, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		float v = x[i] == 0.0f ? 0.0f : x[i]; /* -0 counts as 0 */
 
+		if (!isfinite(v)) {
+			o->nonfinite = true;
+			continue;
+		}
 		if (o->n == 0 || v < o->min)
 			o->min = v;
 		if (o->n == 0 || v > o->max)
@@ -73,10 +77,14 @@ qn_observer_add(qn_observer *o, const float *x, size_t n)
 void
 qn_observer_merge(qn_observer *o, const qn_observer *other)
 {
+	o->nonfinite = o->nonfinite || other->nonfinite;
 	if (other->n == 0)
 		return;
 	if (o->n == 0) {
+		bool nonfinite = o->nonfinite;
+
 		*o = *other;
+		o->nonfinite = nonfinite;
 		return;
 	}
 	qn_observer b = *other;

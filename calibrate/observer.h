@@ -15,13 +15,13 @@ enum { QN_HIST_HALF = 1024, QN_HIST_BINS = 2 * QN_HIST_HALF };
 typedef struct qn_observer {
 	uint64_t n;
 	float min, max; /* when n > 0 */
+	bool nonfinite; /* a NaN or an infinity has been seen; it counts nowhere else */
 	bool histogram; /* wanted */
 	bool has_grid;  /* a value other than 0 has been seen; until then all are in bin 0 */
 	int exponent;   /* e */
 	uint64_t bin[QN_HIST_BINS]; /* bin i at [i + QN_HIST_HALF] */
 } qn_observer;
 
-/* x[0..n) finite. */
 void qn_observer_add(qn_observer *o, const float *x, size_t n);
 void qn_observer_merge(qn_observer *o, const qn_observer *other);
 

@@ -84,21 +84,15 @@ qn_diag_clear(qn_ctx *ctx)
 qn_status
 qn_guard(qn_ctx *ctx, qn_guarded_fn *fn, void *arg)
 {
-	jmp_buf here;
-	jmp_buf *outer = ctx->env.oom;
 	qn_arena scratch;
 	fenv_t floating;
-	volatile qn_status status = QN_ENOMEM;
 
 	qn_arena_init(&scratch, &ctx->env);
 	(void)fegetenv(&floating);
 	(void)fesetenv(FE_DFL_ENV);
-	ctx->env.oom = &here;
-	if (setjmp(here) == 0)
-		status = fn(arg, &scratch);
-	else
+	qn_status status = qn_arena_try(&scratch, fn, arg);
+	if (status == QN_ENOMEM)
 		(void)qn_report(&ctx->env, QN_ENOMEM, "memory", "", "out of memory");
-	ctx->env.oom = outer;
 	qn_arena_release(&scratch);
 	(void)fesetenv(&floating);
 	return status;

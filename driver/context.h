@@ -40,7 +40,7 @@ struct qn_array {
 qn_model_box *qn_box(qn_model *m);
 
 /* Calls fn(arg, scratch) inside the door.  QN_ENOMEM (with a diagnostic) when memory ran out. */
-typedef qn_status qn_guarded_fn(void *arg, qn_arena *scratch);
+typedef qn_arena_fn qn_guarded_fn;
 qn_status qn_guard(qn_ctx *ctx, qn_guarded_fn *fn, void *arg);
 /* The same for a change of a model: refuses a broken one, and breaks it when memory runs out. */
 qn_status qn_guard_model(qn_model *m, qn_guarded_fn *fn, void *arg);

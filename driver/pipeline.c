@@ -222,6 +222,8 @@ run_pass(pipeline *p, const pass_row *pass)
 	size_t ngraph = m->ngraph;
 	qn_stage stage = m->stage;
 	const char *options = m->options;
+	qn_map *notes = m->notes;
+	qn_symbols_state symbols = qn_symbols_save(&m->types, p->scratch);
 	qn_status status = pass->run(p);
 
 	if (status == QN_OK && qn_model_verify(m) != QN_OK)
@@ -234,6 +236,8 @@ run_pass(pipeline *p, const pass_row *pass)
 		m->ngraph = ngraph;
 		m->stage = stage;
 		m->options = options;
+		m->notes = notes;
+		qn_symbols_restore(&m->types, &symbols);
 		return status;
 	}
 	const char *print = p->opts->print_after;

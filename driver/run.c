@@ -60,61 +60,62 @@ check_stage(const qn_model *m)
 			 "passes calibrate (which needs samples) and bind first");
 }
 
-/* The type of all results of output k: dimension 0 counts samples.  NULL when the output's
- * dimension 0 is not the batch. */
+/* The type of all results of an output: dimension 0 counts samples.  NULL when the output's
+ * dimension 0 is not the batch and there are several batches. */
 static const qn_type *
-result_type(qn_types *t, const qn_type *one, qn_plain plain, const qn_dataset *d)
+result_type(qn_types *t, const qn_type *one, const qn_elem *e, const qn_dataset *d)
 {
 	int64_t dim[QN_MAX_RANK];
 
+	if (d->nbatch == 1)
+		return qn_type_tensor(t, e, one->rank, one->dim);
 	if (one->rank < 1 || one->dim[0] != (int64_t)d->batch)
 		return NULL;
 	memcpy(dim, one->dim, (size_t)one->rank * sizeof dim[0]);
 	dim[0] = (int64_t)(d->nbatch * d->batch);
-	return qn_type_plain(t, plain, one->rank, dim);
+	return qn_type_tensor(t, e, one->rank, dim);
 }
 
+/* Room for all results of each output, in the graph's own types. */
 static qn_status
-make_results(run_call *c, const qn_graph *g, const qn_dataset *d, void **data)
+make_results(run_call *c, const qn_graph *g, const qn_dataset *d, qn_arena *a, qn_tensor **all,
+	     void **data)
 {
 	for (size_t k = 0; k < c->nout; k++) {
 		const qn_type *one = qn_graph_node(g, g->output[k].value)->type;
-		bool real = c->real != 0 && !one->is_tuple && qn_elem_is_quant(one->elem);
-		qn_array *x = qn_array_alloc(qn_box(c->m)->ctx);
+		const char *name = g->output[k].name;
 
-		c->out[k] = x;
 		if (one->is_tuple)
-			return qn_report(c->m->env, QN_EUNSUPPORTED, "run.tuple", g->output[k].name,
-					 "output '%s' is a tuple; make its fields outputs",
-					 g->output[k].name);
-		const qn_type *type =
-			result_type(&x->types, one, real ? QN_PLAIN_f32 : one->elem->plain, d);
+			return qn_report(c->m->env, QN_EUNSUPPORTED, "run.tuple", name,
+					 "output '%s' is a tuple; make its fields outputs", name);
+		const qn_type *type = result_type(&c->m->types, one, one->elem, d);
 		if (type == NULL)
 			return qn_report(
-				c->m->env, QN_EUNSUPPORTED, "run.batch", g->output[k].name,
-				"dimension 0 of output '%s' is not the batch of the inputs",
-				g->output[k].name);
-		x->tensor = qn_tensor_new(&x->arena, type, &data[k]);
+				c->m->env, QN_EUNSUPPORTED, "run.batch", name,
+				"dimension 0 of output '%s' is not the batch of the inputs; "
+				"run one batch at a time",
+				name);
+		all[k] = qn_tensor_new(a, type, &data[k]);
 	}
 	return QN_OK;
 }
 
-/* Stores batch i of output k. */
+/* The public array of a result: codes as they are, or real values. */
 static void
-store(run_call *c, const qn_graph *g, size_t k, size_t i, const qn_tensor *y, void *data,
-      qn_arena *scratch)
+publish(run_call *c, size_t k, const qn_tensor *all)
 {
-	const qn_tensor *v = y;
+	qn_types *t = &c->m->types;
+	qn_array *x = qn_array_alloc(qn_box(c->m)->ctx);
+	const qn_tensor *v = all;
+	const qn_elem *f32 = qn_elem_plain(t, QN_PLAIN_f32);
 
-	if (c->real != 0 && qn_elem_is_quant(y->type->elem)) {
-		qn_types *t = &g->model->types;
-
-		v = qn_tensor_dequantize(
-			t, scratch, y,
-			qn_type_with_elem(t, y->type, qn_elem_plain(t, QN_PLAIN_f32)));
-	}
-	(void)k;
-	memcpy((char *)data + i * v->bytes, v->data, v->bytes);
+	c->out[k] = x;
+	if (c->real != 0 && all->type->elem->kind == QN_ELEM_UNIFORM)
+		v = qn_tensor_dequantize(t, &x->arena, all, qn_type_with_elem(t, all->type, f32));
+	const qn_type *type =
+		qn_type_plain(&x->types, v->type->elem->plain, v->type->rank, v->type->dim);
+	x->tensor = v == all ? qn_tensor_of(&x->arena, type, v->data)
+			     : qn_tensor_view(&x->arena, type, v->data);
 }
 
 static qn_status
@@ -123,6 +124,7 @@ run(void *arg, qn_arena *scratch)
 	run_call *c = arg;
 	const qn_graph *g = qn_model_entry(c->m);
 	void **data = QN_NEW(scratch, void *, c->nout);
+	qn_tensor **all = QN_NEW(scratch, qn_tensor *, c->nout);
 	qn_dataset *d;
 	qn_interp *in;
 
@@ -132,15 +134,20 @@ run(void *arg, qn_arena *scratch)
 	QN_TRY(check_stage(c->m));
 	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
 	QN_TRY(qn_interp_new(g, scratch, &in));
-	QN_TRY(make_results(c, g, d, data));
+	QN_TRY(make_results(c, g, d, scratch, all, data));
 	for (size_t i = 0; i < d->nbatch; i++) {
 		const qn_tensor *const *x;
 
 		QN_TRY(d->get(d, i, &x));
 		QN_TRY(qn_interp_run(in, x, NULL, NULL));
-		for (size_t k = 0; k < c->nout; k++)
-			store(c, g, k, i, qn_interp_output(in, k), data[k], scratch);
+		for (size_t k = 0; k < c->nout; k++) {
+			const qn_tensor *y = qn_interp_output(in, k);
+
+			memcpy((char *)data[k] + i * y->bytes, y->data, y->bytes);
+		}
 	}
+	for (size_t k = 0; k < c->nout; k++)
+		publish(c, k, all[k]);
 	return QN_OK;
 }
 

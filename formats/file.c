@@ -214,10 +214,20 @@ make_folder(qn_env *env, const char *path, bool *made)
 	return fail(env, "file.mkdir", path, error);
 }
 
+typedef struct write_call {
+	const char *folder;
+	size_t n;
+	const qn_file_out *files;
+} write_call;
+
 /* Nothing is allocated after the first change on disk. */
 static qn_status
-write_all(qn_arena *a, const char *folder, size_t n, const qn_file_out *files)
+write_all(void *arg, qn_arena *a)
 {
+	const write_call *c = arg;
+	const char *folder = c->folder;
+	const qn_file_out *files = c->files;
+	size_t n = c->n;
 	pending *p = QN_NEW(a, pending, n);
 	qn_status status = QN_OK;
 	bool made = false;
@@ -250,20 +260,15 @@ write_all(qn_arena *a, const char *folder, size_t n, const qn_file_out *files)
 qn_status
 qn_files_write(qn_env *env, const char *folder, size_t n, const qn_file_out *files)
 {
-	jmp_buf *outer = env->oom;
-	jmp_buf here;
+	write_call c = {folder, n, files};
 	qn_arena a;
-	volatile qn_status status = QN_ENOMEM;
 
 	/* The arena is this function's own, so the jump of an allocation is caught here and goes
 	 * on after the release. */
 	qn_arena_init(&a, env);
-	env->oom = &here;
-	if (setjmp(here) == 0)
-		status = write_all(&a, folder, n, files);
-	env->oom = outer;
+	qn_status status = qn_arena_try(&a, write_all, &c);
 	qn_arena_release(&a);
-	if (status == QN_ENOMEM && outer != NULL)
+	if (status == QN_ENOMEM && env->oom != NULL)
 		qn_env_oom(env);
 	return status;
 }

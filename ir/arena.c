@@ -45,6 +45,20 @@ qn_arena_release(qn_arena *a)
 	a->used = 0;
 }
 
+qn_status
+qn_arena_try(qn_arena *a, qn_arena_fn *fn, void *arg)
+{
+	jmp_buf *outer = a->env->oom;
+	jmp_buf here;
+	volatile qn_status status = QN_ENOMEM;
+
+	a->env->oom = &here;
+	if (setjmp(here) == 0)
+		status = fn(arg, a);
+	a->env->oom = outer;
+	return status;
+}
+
 /* NULL when there is no memory. */
 static void *
 cut(qn_arena *a, size_t bytes)

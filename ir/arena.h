@@ -31,6 +31,11 @@ void qn_arena_init(qn_arena *a, qn_env *env);
  * afterwards. */
 void qn_arena_release(qn_arena *a);
 
+/* Calls fn(arg, a) with env->oom set to come back here: QN_ENOMEM when memory ran out, else what fn
+ * returned.  The arena stays as it is then; the caller releases it. */
+typedef qn_status qn_arena_fn(void *arg, qn_arena *a);
+qn_status qn_arena_try(qn_arena *a, qn_arena_fn *fn, void *arg) QN_MUST_CHECK;
+
 /* n * size zeroed bytes, aligned for any object; jumps to env->oom when there are none (also
  * when n * size overflows). */
 void *qn_arena_alloc(qn_arena *a, size_t n, size_t size);

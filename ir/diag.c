@@ -22,28 +22,39 @@ keep(qn_env *env, const char *s)
 	return q;
 }
 
+typedef struct format_call {
+	const char *fmt;
+	va_list args;
+	const char *kept;
+} format_call;
+
+static qn_status
+format_text(void *arg, qn_arena *a)
+{
+	format_call *c = arg;
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	qn_bufvf(&b, c->fmt, c->args);
+	c->kept = keep(a->env, qn_buf_str(&b));
+	return QN_OK;
+}
+
 /* The formatted text in raw memory; NULL without memory.  The arena's jump is caught here: a
  * report must not leave the caller. */
 static const char *
 format(qn_env *env, const char *fmt, va_list args)
 {
-	jmp_buf *outer = env->oom;
-	jmp_buf here;
+	format_call c = {.fmt = fmt};
 	qn_arena a;
-	const char *volatile kept = NULL;
 
+	va_copy(c.args, args);
 	qn_arena_init(&a, env);
-	env->oom = &here;
-	if (setjmp(here) == 0) {
-		qn_buf b;
-
-		qn_buf_init(&b, &a);
-		qn_bufvf(&b, fmt, args);
-		kept = keep(env, qn_buf_str(&b));
-	}
-	env->oom = outer;
+	if (qn_arena_try(&a, format_text, &c) != QN_OK)
+		c.kept = NULL;
 	qn_arena_release(&a);
-	return kept;
+	va_end(c.args);
+	return c.kept;
 }
 
 static void

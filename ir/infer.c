@@ -114,8 +114,15 @@ qn_infer_size(const qn_graph *g, const qn_node *n, int32_t rank, const int64_t *
 	int32_t dynamic = 0;
 	bool ok = rank < 0 || qn_dims_product(rank, dim, &dynamic) <= QN_MAX_COUNT;
 
-	for (int32_t i = 0; ok && i < rank; i++)
-		ok = dim[i] <= QN_MAX_COUNT;
+	/* Also without the dims that are 0: loops run over the others. */
+	int64_t others = 1;
+
+	for (int32_t i = 0; ok && i < rank; i++) {
+		int64_t d = dim[i] > 1 ? dim[i] : 1;
+
+		ok = d <= QN_MAX_COUNT && others <= QN_MAX_COUNT / d;
+		others = ok ? others * d : others;
+	}
 	return ok || qn_infer_error(g, n, "shape.size",
 				    "the result has a dim or a number of elements above 2^40");
 }

@@ -299,6 +299,10 @@ qn_infer_pad(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	if (a->before.n != a->after.n)
 		ok = qn_infer_error(g, n, "attr.value", "before has %d numbers, after %d",
 				    (int)a->before.n, (int)a->after.n);
+	if (e != NULL && a->code != INT32_MIN &&
+	    (!qn_elem_is_quant(e) || a->code < e->qmin || a->code > e->qmax))
+		ok = qn_infer_error(g, n, "attr.value", "code %lld is no code of the input's type",
+				    (long long)a->code);
 	if (a->value != a->value)
 		ok = qn_infer_error(g, n, "attr.value", "value is not a number");
 	if (!ok)

@@ -77,6 +77,7 @@ typedef struct qn_symbol {
 	const char *name; /* without the '$': node.operand */
 	qn_sym_kind kind;
 	int64_t len; /* 0: one pair; else the length of the vector */
+	bool gone; /* taken back by qn_symbols_restore: the name is free again */
 	bool bound;
 	double scale; /* when bound and len 0; rounded to f32 */
 	int64_t zp;
@@ -159,6 +160,15 @@ qn_symbol *qn_symbol_find(const qn_types *t, const char *name);
 /* Gives values: n is 1 for len 0.  Scales are rounded to f32, must then be finite and > 0; zps
  * may be NULL (zeros), must be 0 for a symmetric symbol and fit int32. */
 qn_status qn_symbol_bind(qn_types *t, const char *place, const char *name, size_t n, const double *scale, const int64_t *zp) QN_MUST_CHECK;
+
+/* All symbols as they are now, in arena a, and back to that: later ones are gone, values are what
+ * they were.  For a pass that failed. */
+typedef struct qn_symbols_state {
+	size_t n;
+	const qn_symbol *value;
+} qn_symbols_state;
+qn_symbols_state qn_symbols_save(const qn_types *t, qn_arena *a);
+void qn_symbols_restore(qn_types *t, const qn_symbols_state *s);
 
 /* Interns parameters.  name is used when n > QN_INLINE_PARAMS (NULL: "q0", "q1", …) and no equal
  * ones exist.  Error: param.duplicate when another content has that name. shape NULL: rank 1,

@@ -9,6 +9,33 @@
 #include "passes/passes.h"
 #include "patterns/rewrite.h"
 
+static qn_status
+report_scale(qn_model *m, const qn_scale *s)
+{
+	if (s->kind == QN_SCALE_SYM && !s->sym->bound)
+		return qn_report(m->env, QN_EINVALID, "bind.unbound", m->name,
+				 "symbol $%s has no value; calibrate the model first",
+				 s->sym->name);
+	qn_status a = s->a != NULL ? report_scale(m, s->a) : QN_OK;
+	qn_status b = s->b != NULL ? report_scale(m, s->b) : QN_OK;
+
+	return a != QN_OK ? a : b;
+}
+
+/* Names the symbols of a type that have no value. */
+static qn_status
+report_unbound(qn_model *m, const qn_type *t)
+{
+	qn_status status = QN_OK;
+
+	for (uint32_t i = 0; t->is_tuple && i < t->nfield; i++)
+		if (report_unbound(m, t->field[i]) != QN_OK)
+			status = QN_EINVALID;
+	if (!t->is_tuple && t->elem->kind == QN_ELEM_UNIFORM)
+		status = report_scale(m, t->elem->scale);
+	return status;
+}
+
 static const qn_type *
 bound_type(qn_model *m, const char *place, const qn_type *t)
 {
@@ -72,11 +99,9 @@ qn_bind(qn_model *m)
 		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
 				 "bind takes a symbolic graph; this one is %s",
 				 qn_stage_names[m->stage]);
-	for (size_t i = 0; i < m->types.nsymbol; i++)
-		if (!m->types.symbol[i]->bound)
-			status = qn_report(m->env, QN_EINVALID, "bind.unbound", m->name,
-					   "symbol $%s has no value; calibrate the model first",
-					   m->types.symbol[i]->name);
+	for (qn_id id = 1; id < g->n; id++)
+		if (report_unbound(m, qn_graph_node(g, id)->type) != QN_OK)
+			status = QN_EINVALID;
 	QN_TRY(status);
 	QN_TRY(bind_graph(m, g, &dst));
 	qn_model_set_graph(m, dst);

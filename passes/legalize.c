@@ -35,6 +35,12 @@ to_clamp(qn_rw *rw, const qn_match *m)
 	return qn_rw_add(rw, QN_OP_clamp, qn_rw_name(rw, m->root), 1, n->in, &attr, NULL);
 }
 
+static int64_t
+within(int64_t code, const qn_attrs_clamp *limits)
+{
+	return code < limits->lo ? limits->lo : code > limits->hi ? limits->hi : code;
+}
+
 /* clamp(requantize(x)) -> requantize {lo, hi} */
 static qn_id
 fuse_clamp(qn_rw *rw, const qn_match *m)
@@ -45,10 +51,9 @@ fuse_clamp(qn_rw *rw, const qn_match *m)
 
 	if (qn_rw_uses(rw, m->at[RQ]) != 1)
 		return 0;
-	if (attr.clamp.lo < clamp->attr->clamp.lo)
-		attr.clamp.lo = clamp->attr->clamp.lo;
-	if (attr.clamp.hi > clamp->attr->clamp.hi)
-		attr.clamp.hi = clamp->attr->clamp.hi;
+	/* a clamp behind a clamp: the bounds of the first, clamped by the second */
+	attr.clamp.lo = within(attr.clamp.lo, &clamp->attr->clamp);
+	attr.clamp.hi = within(attr.clamp.hi, &clamp->attr->clamp);
 	return qn_rw_add(rw, QN_OP_requantize, qn_rw_name(rw, m->root), 1, rq->in, &attr, rq->type);
 }
 
@@ -102,7 +107,8 @@ convert(qn_graph *dst, const qn_graph *g, const qn_node *n, const qn_id *map,
 	like.in = in;
 	if (n->op == QN_OP_input && input_type != NULL)
 		like.type = input_type;
-	if (n->op == QN_OP_quantize && qn_graph_node(g, n->in[0])->op == QN_OP_input) {
+	if (n->op == QN_OP_quantize && qn_graph_node(g, n->in[0])->op == QN_OP_input &&
+	    is_codes(qn_graph_node(dst, in[0])->type)) {
 		if (qn_graph_node(dst, in[0])->type == n->type)
 			return in[0];
 		like.op = QN_OP_requantize; /* a second consumer with other parameters */
@@ -150,7 +156,7 @@ reason(const qn_model *m, const qn_node *n)
 	if (note != NULL)
 		return note;
 	if (n->op == QN_OP_input)
-		return "nothing quantizes it";
+		return "no node that quantizes it leads to an output; remove an unused input";
 	if (n->op == QN_OP_const)
 		return "a float node reads it";
 	if (qn_int_form_get(n->op) == NULL)

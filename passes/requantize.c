@@ -38,29 +38,50 @@ quantize_to(qn_rw *rw, qn_id x, const qn_elem *e, const char *name)
 	return qn_rw_add(rw, QN_OP_quantize, name, 1, &x, NULL, type);
 }
 
-/* Whether a quantize of this value, moved up, ends in codes: at a dequantize, a constant, or an
- * op with integer arithmetic on dequantized operands. */
+/* What is known of each value under construction: whether a quantize of it, moved up, ends in codes:
+ * at a dequantize, a constant, or an op with integer arithmetic on dequantized operands. */
+typedef struct knowledge {
+	bool *ends; /* by id, for ids below n */
+	size_t n, cap;
+} knowledge;
+
 static bool
-ends_in_codes(const qn_rw *rw, qn_id id, int depth)
+node_ends_in_codes(const qn_rw *rw, const knowledge *k, const qn_node *n)
 {
-	const qn_node *n = qn_rw_node(rw, id);
 	qn_behaviour behaviour = qn_opinfo_get(n->op)->behaviour;
 	bool moves = behaviour == QN_SAME || behaviour == QN_JOIN;
 	bool computes = behaviour == QN_MIX || behaviour == QN_MEAN || behaviour == QN_FIXED;
 
 	if (n->op == QN_OP_dequantize || n->op == QN_OP_const)
 		return true;
-	if (depth == 0 || (!moves && !computes))
+	if (!moves && !computes)
 		return false;
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_node *in = qn_rw_node(rw, n->in[i]);
 
-		if (moves ? !ends_in_codes(rw, n->in[i], depth - 1)
+		if (moves ? !k->ends[n->in[i]]
 			  : in->op != QN_OP_dequantize ||
 				    !is_narrow(qn_rw_node(rw, in->in[0])->type->elem))
 			return false;
 	}
 	return n->nin > 0;
+}
+
+/* Ids are in topological order, so one walk over the new ones is enough. */
+static bool
+ends_in_codes(const qn_rw *rw, qn_id id)
+{
+	knowledge *k = qn_rw_user(rw);
+	size_t have = k->n;
+
+	if (id >= k->n) {
+		k->ends = qn_arena_grow(qn_rw_model(rw)->arena, k->ends, &k->cap, id + 1,
+					sizeof *k->ends);
+		k->n = id + 1;
+	}
+	for (; have < k->n; have++)
+		k->ends[have] = have > 0 && node_ends_in_codes(rw, k, qn_rw_node(rw, (qn_id)have));
+	return k->ends[id];
 }
 
 /* quantize(const) -> const */
@@ -123,7 +144,6 @@ sink_dequantize(qn_rw *rw, const qn_match *m)
 static qn_id
 hoist(qn_rw *rw, const qn_match *m)
 {
-	enum { MAX_CHAIN = 64 };
 	const qn_elem *e = qn_rw_node(rw, m->root)->type->elem;
 	const qn_node *op = qn_rw_node(rw, m->at[OP]);
 	qn_op kind = op->op;
@@ -131,7 +151,7 @@ hoist(qn_rw *rw, const qn_match *m)
 	uint32_t nin = op->nin;
 	qn_id *in = QN_NEW(qn_rw_model(rw)->arena, qn_id, nin);
 
-	if (e->gran != QN_PER_TENSOR || !ends_in_codes(rw, m->at[OP], MAX_CHAIN))
+	if (e->gran != QN_PER_TENSOR || !ends_in_codes(rw, m->at[OP]))
 		return 0;
 	for (uint32_t i = 0; i < nin; i++)
 		in[i] = quantize_to(rw, qn_rw_node(rw, m->at[OP])->in[i], e,
@@ -171,9 +191,19 @@ real_range(const qn_types *t, const qn_elem *e, double *lo, double *hi)
 	*hi = (double)(e->qmax - zp) * scale;
 }
 
-/* requantize(requantize(x)) or requantize(quantize(x)) -> the outer from x: only where the type
- * in between holds all that the outer one does, in steps no coarser, so that it neither
- * saturates nor rounds away more than the outer one. */
+/* Whether a requantize limits its codes to less than its type holds. */
+static bool
+clamps(const qn_rw *rw, qn_id id)
+{
+	const qn_node *n = qn_rw_node(rw, id);
+
+	return n->op == QN_OP_requantize &&
+	       (n->attr->clamp.lo > n->type->elem->qmin || n->attr->clamp.hi < n->type->elem->qmax);
+}
+
+/* requantize(requantize(x)) or requantize(quantize(x)) -> the outer from x: only where the type in
+ * between holds all real values that the outer one does, so that it does not saturate earlier.  Its
+ * steps may be coarser: then the result is closer to x than that of the chain. */
 static qn_id
 merge_chain(qn_rw *rw, const qn_match *m)
 {
@@ -184,20 +214,24 @@ merge_chain(qn_rw *rw, const qn_match *m)
 	const qn_elem *last = outer->type->elem;
 	double mid_lo, mid_hi, last_lo, last_hi;
 
+	if (clamps(rw, m->at[OP]) || (clamps(rw, m->root) && inner->op == QN_OP_quantize))
+		return 0;
 	if (mid->gran != QN_PER_TENSOR || last->gran != QN_PER_TENSOR || mid->bits < last->bits)
 		return 0;
 	real_range(t, mid, &mid_lo, &mid_hi);
 	real_range(t, last, &last_lo, &last_hi);
 	if (mid_lo > last_lo || mid_hi < last_hi)
 		return 0;
-	return qn_rw_add(rw, inner->op, qn_rw_name(rw, m->root), 1, &inner->in[0], NULL,
-			 outer->type);
+	return qn_rw_add(rw, inner->op, qn_rw_name(rw, m->root), 1, &inner->in[0],
+			 inner->op == QN_OP_requantize ? outer->attr : NULL, outer->type);
 }
 
 static qn_id
 drop_identity(qn_rw *rw, const qn_match *m)
 {
-	return qn_rw_node(rw, m->at[X])->type == qn_rw_node(rw, m->root)->type ? m->at[X] : 0;
+	if (clamps(rw, m->root) || qn_rw_node(rw, m->at[X])->type != qn_rw_node(rw, m->root)->type)
+		return 0;
+	return m->at[X];
 }
 
 /* relu, relu6, clip whose bounds the type has anyway */
@@ -242,7 +276,8 @@ qn_requantize(qn_model *m)
 		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
 				 "requantize takes a calibrated graph; this one is %s",
 				 qn_stage_names[m->stage]);
-	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), NULL, &g));
+	knowledge known = {0};
+	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), &known, &g));
 	qn_model_set_graph(m, g);
 	return QN_OK;
 }

@@ -17,12 +17,13 @@ magnitude(int64_t v)
 	return v < 0 ? -v : v;
 }
 
-/* The largest |code - zero point| of a type with one scale. */
+/* The largest |code - zero point| of a type with one scale: of any byte, also where the type holds
+ * fewer codes, as nothing keeps a caller from passing others. */
 static int64_t
 reach(const qn_graph *g, const qn_type *type)
 {
 	int64_t zp = qn_zp_of(g, type);
-	int64_t above = type->elem->qmax - zp, below = zp - type->elem->qmin;
+	int64_t above = INT8_MAX - zp, below = zp - INT8_MIN;
 
 	return above > below ? above : below;
 }

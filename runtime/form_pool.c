@@ -126,7 +126,7 @@ pool_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (qn_in_type(g, n, 0)->elem != n->type->elem)
 		return qn_int_refuse(g, n, "only equal types in and out");
 	if (!qn_geometry_is_small(&s) || s.kernel[0] * s.kernel[1] > INT32_MAX / 256)
-		return qn_int_refuse(g, n, "windows of more than 2^23 positions");
+		return qn_int_refuse(g, n, "windows of more than 1024 rows or 2^23 positions");
 	if (qn_geometry_has_empty(&s))
 		return qn_int_refuse(g, n, "a window lies in the padding as a whole");
 	c->args = (qn_pool_args){

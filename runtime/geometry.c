@@ -58,6 +58,9 @@ qn_geometry_pool(const qn_graph *g, const qn_node *n)
 bool
 qn_geometry_is_small(const qn_geometry *w)
 {
+	if (w->kernel[0] > QN_MAX_WINDOW_ROWS)
+		return false;
+
 	/* The farthest position is the sum of three terms, each of which this keeps below 2^29. */
 	const int64_t most = INT64_C(1) << 29;
 
@@ -74,13 +77,11 @@ bool
 qn_geometry_has_empty(const qn_geometry *w)
 {
 	for (int i = 0; i < 2; i++) {
-		for (int64_t o = 0; o < w->out[i]; o++) {
-			int64_t first = o * w->stride[i] - w->pad[i];
-			int64_t end = first + w->kernel[i];
+		int64_t last = (w->out[i] - 1) * w->stride[i] - w->pad[i];
 
-			if (end <= 0 || first >= w->in[i])
-				return true;
-		}
+		/* Windows move to the right: the first may end before the image, the last begin behind. */
+		if (w->out[i] > 0 && (w->kernel[i] <= w->pad[i] || last >= w->in[i]))
+			return true;
 	}
 	return false;
 }

@@ -20,7 +20,11 @@ typedef struct qn_geometry {
 qn_geometry qn_geometry_conv2d(const qn_graph *g, const qn_node *n);
 qn_geometry qn_geometry_pool(const qn_graph *g, const qn_node *n);
 
-/* All positions, in the image and in the padding, are 32-bit numbers. */
+/* Kernels take a pointer for each row of a window; emitted code keeps them on the stack. */
+enum { QN_MAX_WINDOW_ROWS = 1024 };
+
+/* All positions, in the image and in the padding, are 32-bit numbers, and a window has at most
+ * QN_MAX_WINDOW_ROWS rows. */
 bool qn_geometry_is_small(const qn_geometry *w);
 
 /* Some window lies in the padding as a whole, so that it has no largest value and no mean. */
