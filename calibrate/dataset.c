@@ -76,6 +76,12 @@ check_array(const qn_graph *g, const qn_node *in, const qn_tensor *x, const char
 				 "numpy's astype",
 				 qn_plain_table[have].name, in->name,
 				 qn_plain_table[want->elem->plain].name);
+	if (qn_type_count(want) < 0)
+		return qn_report(
+			env, QN_EUNSUPPORTED, "data.dynamic", in->name,
+			"input '%s' has shape %s with a dim that is not known; such models are "
+			"read and checked, but not run: give the input a static type",
+			in->name, shape_text(want, a));
 	bool fits = want->rank >= 1 && x->type->rank == want->rank && want->dim[0] > 0;
 	for (int32_t i = 1; fits && i < want->rank; i++)
 		fits = x->type->dim[i] == want->dim[i];

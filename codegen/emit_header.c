@@ -60,6 +60,7 @@ put_summary(qn_emitter *e, const qn_emit_opts *opts, qn_buf *b)
 			qn_buf type;
 
 			qn_buf_init(&type, e->arena);
+			type.decimal = true;
 			qn_type_print(&type, t.type);
 			qn_buff(b, " *   %s    %s ", way == 1 ? "input " : "output", t.name);
 			qn_emit_comment(b, qn_buf_str(&type));
@@ -140,7 +141,12 @@ qn_emit_header(qn_emitter *e, const qn_emit_opts *opts, bool selftest, qn_buf *b
 	put_summary(e, opts, b);
 	qn_buff(b, "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n", macro, macro);
 	qn_buff(b, "#define %s_CONTENT 0x%08xu\n", macro, (unsigned)e->content);
-	qn_buff(b, "#define %s_SCRATCH_BYTES %zu\n", macro, e->plan->scratch_bytes);
+	if (e->plan->scratch_bytes > 0)
+		qn_buff(b, "#define %s_SCRATCH_BYTES %zu\n", macro, e->plan->scratch_bytes);
+	else
+		qn_buff(b,
+			"#define %s_SCRATCH_BYTES 1 /* none is used; arrays have an element */\n",
+			macro);
 	qn_buff(b, "#define %s_SCRATCH_ALIGN %d\n", macro, QN_SCRATCH_ALIGN);
 	qn_buff(b, "#define %s_STEPS %zu\n", macro, e->plan->nstep);
 	for (way = 1; way >= 0; way--) {

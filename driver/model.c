@@ -120,13 +120,15 @@ qn_model_input_name(const qn_model *m, size_t k)
 {
 	const qn_graph *g = qn_model_entry(m);
 
-	return qn_graph_node(g, g->input[k])->name;
+	return k < g->ninput ? qn_graph_node(g, g->input[k])->name : NULL;
 }
 
 const char *
 qn_model_output_name(const qn_model *m, size_t k)
 {
-	return qn_model_entry(m)->output[k].name;
+	const qn_graph *g = qn_model_entry(m);
+
+	return k < g->noutput ? g->output[k].name : NULL;
 }
 
 static qn_status
@@ -137,6 +139,7 @@ print_type(void *arg, qn_arena *scratch)
 
 	(void)scratch;
 	qn_buf_init(&b, c->m->arena);
+	b.decimal = true;
 	qn_type_print(&b, c->type);
 	c->text = qn_buf_str(&b);
 	return QN_OK;
@@ -153,13 +156,17 @@ type_text(qn_model *m, qn_id id)
 const char *
 qn_model_input_type(qn_model *m, size_t k)
 {
-	return type_text(m, qn_model_entry(m)->input[k]);
+	const qn_graph *g = qn_model_entry(m);
+
+	return k < g->ninput ? type_text(m, g->input[k]) : NULL;
 }
 
 const char *
 qn_model_output_type(qn_model *m, size_t k)
 {
-	return type_text(m, qn_model_entry(m)->output[k].value);
+	const qn_graph *g = qn_model_entry(m);
+
+	return k < g->noutput ? type_text(m, g->output[k].value) : NULL;
 }
 
 static qn_status
@@ -213,6 +220,9 @@ qn_print(qn_model *m, qn_format format, qn_write_fn *write, void *user)
 {
 	model_call c = {.m = m, .format = format, .write = write, .user = user};
 
+	if (write == NULL || (int)format < 0 || (int)format > (int)QN_FORMAT_SUMMARY)
+		return qn_report(m->env, QN_EUSAGE, "option.range", "",
+				 "qn_print needs a callback and a format of quern.h");
 	return qn_guard(qn_box(m)->ctx, print, &c);
 }
 
@@ -242,6 +252,9 @@ qn_save(qn_model *m, const char *path, int with_weights)
 {
 	model_call c = {.m = m, .path = path, .with_weights = with_weights};
 
+	if (!ends_with(path, ".json"))
+		return qn_report(m->env, QN_EUSAGE, "model.format", path,
+				 "a model in JSON is called FILE.json");
 	return qn_guard(qn_box(m)->ctx, save, &c);
 }
 

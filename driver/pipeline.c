@@ -113,8 +113,9 @@ static qn_status
 run_calibrate(pipeline *p)
 {
 	const qn_compile_opts *o = p->opts;
-	qn_calib_opts calib = {.method = o->method == QN_PERCENTILE ? QN_METHOD_PERCENTILE
-								    : QN_METHOD_MINMAX,
+	qn_calib_opts calib = {.method = o->method == QN_PERCENTILE || o->percentile != 0
+						 ? QN_METHOD_PERCENTILE
+						 : QN_METHOD_MINMAX,
 			       .percentile = o->percentile};
 	const qn_tensor **array = QN_NEW(p->scratch, const qn_tensor *, o->ncalib);
 	const char **name = QN_NEW(p->scratch, const char *, o->ncalib);
@@ -328,6 +329,36 @@ typedef struct compile_call {
 	const qn_compile_opts *opts;
 } compile_call;
 
+/* Options within their ranges, and none that a pass behind the model would have had to know. */
+static qn_status
+check_options(const qn_model *m, const qn_compile_opts *o)
+{
+	const struct {
+		const char *name;
+		int value, most;
+		qn_stage late; /* from this stage on nothing reads the option */
+	} rows[] = {
+		{"scheme", (int)o->scheme, QN_RFC, QN_STAGE_SYMBOLIC},
+		{"weights", (int)o->weights, QN_WEIGHTS_PER_TENSOR, QN_STAGE_SYMBOLIC},
+		{"method", (int)o->method, QN_PERCENTILE, QN_STAGE_CALIBRATED},
+		{"percentile", o->percentile != 0, 1, QN_STAGE_CALIBRATED},
+		{"rounding", (int)o->rounding, QN_ROUND_NEAREST, QN_STAGE_INTEGER},
+	};
+
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		if (rows[i].value < 0 || rows[i].value > rows[i].most)
+			return qn_report(m->env, QN_EUSAGE, "option.range", rows[i].name,
+					 "%d is no value of this option", rows[i].value);
+		if (rows[i].value != 0 && m->stage >= rows[i].late)
+			return qn_report(
+				m->env, QN_EUSAGE, "option.late", rows[i].name,
+				"the model is %s already, this option would change nothing; "
+				"leave it out or start from an earlier stage",
+				qn_stage_names[m->stage]);
+	}
+	return QN_OK;
+}
+
 static qn_status
 compile(void *arg, qn_arena *scratch)
 {
@@ -335,6 +366,7 @@ compile(void *arg, qn_arena *scratch)
 	pipeline p = {.m = c->m, .opts = c->opts, .scratch = scratch};
 	const qn_compile_opts *o = c->opts;
 
+	QN_TRY(check_options(c->m, o));
 	p.quant.scheme = o->scheme == QN_RFC ? QN_SCHEME_RFC : QN_SCHEME_TFLITE;
 	p.quant.per_tensor_weights = o->weights == QN_WEIGHTS_PER_TENSOR ||
 				     (o->weights == QN_WEIGHTS_DEFAULT && o->scheme == QN_RFC);

@@ -89,6 +89,7 @@ qn_summary_print(qn_buf *b, const qn_model *m)
 	const qn_graph *g = qn_model_entry(m);
 	qn_model_info info = qn_model_describe(m);
 
+	b->decimal = true;
 	qn_buff(b, "model        %s (%s)\n", m->name, qn_stage_names[m->stage]);
 	for (size_t i = 0; i < g->ninput; i++) {
 		qn_buff(b, "input        %s : ", qn_graph_node(g, g->input[i])->name);

@@ -176,6 +176,17 @@ format_real(char *out, size_t cap, const char *fmt, int precision, double v)
 	}
 }
 
+/* v with p digits in tmp; whether that is v again. */
+static bool
+reads_back(char *tmp, size_t cap, double v, int p, bool as_f32)
+{
+	double back = 0;
+
+	format_real(tmp, cap, "%.*g", p, v);
+	return qn_parse_f64(tmp, strlen(tmp), &back) &&
+	       (as_f32 ? (double)(float)back == v : back == v);
+}
+
 static void
 put_shortest(qn_buf *b, double v, int most, bool as_f32)
 {
@@ -185,14 +196,17 @@ put_shortest(qn_buf *b, double v, int most, bool as_f32)
 		qn_buf_puts(b, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
 		return;
 	}
-	for (int p = 1; p <= most; p++) {
-		double back = 0;
+	/* If p digits read back, so do p + 1: the least p by halving. */
+	int least = 1;
+	while (least < most) {
+		int p = (least + most) / 2;
 
-		format_real(tmp, sizeof tmp, "%.*g", p, v);
-		if (qn_parse_f64(tmp, strlen(tmp), &back) &&
-		    (as_f32 ? (double)(float)back == v : back == v))
-			break;
+		if (reads_back(tmp, sizeof tmp, v, p, as_f32))
+			most = p;
+		else
+			least = p + 1;
 	}
+	(void)reads_back(tmp, sizeof tmp, v, most, as_f32);
 	qn_buf_puts(b, tmp);
 	if (strpbrk(tmp, ".e") == NULL)
 		qn_buf_puts(b, ".0");

@@ -17,6 +17,7 @@ typedef struct qn_buf {
 	char *data; /* n bytes and a NUL once there is any text */
 	size_t n;
 	size_t cap;
+	bool decimal; /* types are for people: reals as decimals, never as bits */
 } qn_buf;
 
 void qn_buf_init(qn_buf *b, qn_arena *arena);

@@ -55,10 +55,15 @@ window(const qn_graph *g, const qn_node *n, int axis, int64_t in, int64_t kernel
 		return qn_infer_error(g, n, "shape.window", "the kernel is %lld elements %s",
 				      (long long)kernel, axis == 0 ? "high" : "wide");
 	if (!qn_window_conv2d(&n->attr->conv2d, axis, in, kernel, &w))
-		return qn_infer_error(g, n, "shape.window",
-				      "the kernel does not fit: %lld elements over %lld input %s",
-				      (long long)kernel, (long long)in,
-				      axis == 0 ? "rows" : "columns");
+		return qn_infer_error(
+			g, n, "shape.window",
+			"the window spans %lld %s (kernel %lld, dilation %lld), the input has %lld "
+			"and "
+			"padding %s",
+			(long long)((kernel - 1) * n->attr->conv2d.dilation[axis] + 1),
+			axis == 0 ? "rows" : "columns", (long long)kernel,
+			(long long)n->attr->conv2d.dilation[axis], (long long)in,
+			qn_enum_table[QN_ENUM_padding].names[n->attr->conv2d.padding]);
 	*out = w.out;
 	return true;
 }

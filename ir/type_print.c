@@ -43,6 +43,13 @@ qn_print_real(qn_buf *b, double v, qn_plain expressed)
 	double back = 0.0;
 	char text[40];
 
+	if (b->decimal) {
+		if (expressed == QN_PLAIN_f64)
+			qn_buf_f64(b, v);
+		else
+			qn_buf_f32(b, (float)v);
+		return;
+	}
 	if (!half) {
 		/* as_f32 false keeps the bits of the smallest f32, whose short text is below it */
 		const bool as_f32 = expressed == QN_PLAIN_f32 && v != limit.subnormal;

@@ -78,7 +78,18 @@ static const qn_rule rules[] = {
 	{"pad-code", QN_P_OPN(pad, ROOT), code_of_pad},
 };
 
-/* The type of the first quantize of each input, NULL where it has none. */
+static double
+width(const qn_types *t, const qn_elem *e)
+{
+	double scale;
+	int64_t zp;
+
+	qn_elem_param(t, e, 0, &scale, &zp);
+	return scale * (double)(e->qmax - e->qmin);
+}
+
+/* The type of the quantize of each input, NULL where it has none; of several the one with the widest
+ * range of real values, so that the others lose least. */
 static const qn_type **
 input_types(const qn_graph *g, qn_arena *a)
 {
@@ -87,9 +98,12 @@ input_types(const qn_graph *g, qn_arena *a)
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 
-		if (n->op == QN_OP_quantize && qn_graph_node(g, n->in[0])->op == QN_OP_input &&
-		    type[n->in[0]] == NULL)
-			type[n->in[0]] = n->type;
+		if (n->op != QN_OP_quantize || qn_graph_node(g, n->in[0])->op != QN_OP_input)
+			continue;
+		const qn_type **best = &type[n->in[0]];
+		const qn_types *t = &g->model->types;
+		if (*best == NULL || width(t, n->type->elem) > width(t, (*best)->elem))
+			*best = n->type;
 	}
 	return type;
 }

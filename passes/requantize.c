@@ -9,7 +9,8 @@
  *   quantize(avg_pool(dequantize(x)))  ->  requantize(avg_pool(x))         averages of codes: equal parameters in and out
  *   quantize(const)                    ->  const of codes
  *   relu(x)                            ->  x                               codes whose smallest one stands for 0; relu6, clip likewise
- *   requantize(requantize(x)), requantize(quantize(x))  ->  one of them    where the values in between cannot saturate
+ *   requantize(requantize(x)), requantize(quantize(x))  ->  one of them    where the values in between cannot saturate;
+ *                                                                          not where x is a graph input, which has its own parameters
  *
  * requires: a calibrated graph.   leaves: a calibrated graph; what is still float has a reason that legalize reports.
  * A dequantize that is never followed by a quantize, and a lone quantize/dequantize pair (fake
@@ -159,6 +160,20 @@ hoist(qn_rw *rw, const qn_match *m)
 	return qn_rw_add(rw, kind, qn_rw_name(rw, m->at[OP]), nin, in, attr, NULL);
 }
 
+/* Whether e has the parameters that the arithmetic of a FIXED op gives; other ops take any. */
+static bool
+has_fixed_type(const qn_rw *rw, qn_op op, const qn_elem *e)
+{
+	double want, scale;
+	int64_t want_zp, zp;
+
+	if (qn_opinfo_get(op)->behaviour != QN_FIXED)
+		return true;
+	qn_fixed_output(op, &want, &want_zp);
+	qn_elem_param(&qn_rw_model(rw)->types, e, 0, &scale, &zp);
+	return scale == want && zp == want_zp;
+}
+
 /* quantize(op(dequantize(a), …)) -> op(a, …) with the quantize's parameters */
 static qn_id
 to_integer(qn_rw *rw, const qn_match *m)
@@ -167,7 +182,7 @@ to_integer(qn_rw *rw, const qn_match *m)
 	const qn_node *op = qn_rw_node(rw, m->at[OP]);
 	qn_id *in = QN_NEW(qn_rw_model(rw)->arena, qn_id, op->nin);
 
-	if (!is_narrow(q->type->elem))
+	if (!is_narrow(q->type->elem) || !has_fixed_type(rw, op->op, q->type->elem))
 		return 0;
 	for (uint32_t i = 0; i < op->nin; i++) {
 		const qn_node *dq = qn_rw_node(rw, op->in[i]);
@@ -214,6 +229,9 @@ merge_chain(qn_rw *rw, const qn_match *m)
 	const qn_elem *last = outer->type->elem;
 	double mid_lo, mid_hi, last_lo, last_hi;
 
+	/* an input keeps its own parameters: others may read it over another range */
+	if (inner->op == QN_OP_quantize && qn_rw_node(rw, inner->in[0])->op == QN_OP_input)
+		return 0;
 	if (clamps(rw, m->at[OP]) || (clamps(rw, m->root) && inner->op == QN_OP_quantize))
 		return 0;
 	if (mid->gran != QN_PER_TENSOR || last->gran != QN_PER_TENSOR || mid->bits < last->bits)

@@ -51,15 +51,15 @@ types_fit(const qn_graph *g, const qn_node *n)
 
 	if (!qn_int_need_i8(g, n, qn_in_type(g, n, 0)) || !qn_int_need_i8(g, n, n->type))
 		return false;
+	if (qn_axis_of(n->type, n->attr->axis.axis) != n->type->rank - 1) {
+		(void)qn_int_refuse(g, n, "only along the last axis");
+		return false;
+	}
 	if (qn_scale_of(g, n->type) != 1.0 / 256.0 || qn_zp_of(g, n->type) != -128 ||
 	    e->qmin != -128 || e->qmax != 127) {
 		(void)qn_int_refuse(g, n,
 				    "only a result of scale 1/256 and zero point -128 in "
 				    "[-128, 127]");
-		return false;
-	}
-	if (qn_axis_of(n->type, n->attr->axis.axis) != n->type->rank - 1) {
-		(void)qn_int_refuse(g, n, "only along the last axis");
 		return false;
 	}
 	return true;

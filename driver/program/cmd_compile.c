@@ -23,6 +23,8 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, bool has_t
 	printf("scratch      %zu bytes (lower bound %zu)\n", e->scratch_bytes,
 	       e->scratch_lower_bound);
 	printf("nodes        %zu in %zu steps: %s\n", i.nodes, e->steps, qn_model_kinds(m));
+	if (!has_test)
+		printf("self-test    none (it needs samples: --calib)\n");
 	printf("files        %s/%s.h, .c, .report.json, _weights.c%s\n", folder, e->name,
 	       has_test ? ", _selftest.c" : "");
 }

@@ -28,6 +28,11 @@ choose_format(const options *o, qn_format *out)
 	}
 	if (o->output == NULL)
 		return true;
+	if (program_same_file(o->output, o->model)) {
+		fprintf(stderr, "quern opt: -o '%s' would overwrite the model; give another name\n",
+			o->output);
+		return false;
+	}
 	bool json_file = ends_with(o->output, ".json");
 	if ((json_file || ends_with(o->output, ".qir")) && (o->emit == NULL || json == json_file)) {
 		*out = json_file ? QN_FORMAT_JSON : QN_FORMAT_IR;

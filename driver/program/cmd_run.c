@@ -54,9 +54,28 @@ run(qn_ctx *ctx, const options *o)
 	return status;
 }
 
+/* Results are NumPy files; 0 or 2 after a message. */
+static int
+check_outputs(const options *o)
+{
+	for (int i = 0; i < o->nout; i++) {
+		size_t n = strlen(o->out[i]);
+
+		if ((n > 4 && strcmp(o->out[i] + n - 4, ".npy") == 0) ||
+		    strncmp(o->out[i], "/dev/", 5) == 0)
+			continue;
+		fprintf(stderr, "quern run: -o '%s': results are NumPy files, called FILE.npy\n",
+			o->out[i]);
+		return QN_EUSAGE;
+	}
+	return 0;
+}
+
 int
 cmd_run(const options *o)
 {
+	if (check_outputs(o) != 0)
+		return QN_EUSAGE;
 	qn_ctx *ctx = program_open(o);
 
 	return ctx == NULL ? 1 : program_close(ctx, run(ctx, o));

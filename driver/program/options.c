@@ -32,7 +32,8 @@
 #define PASS_ROWS                                                                                  \
 	{"--print-ir-after", 0, TEXT(print_after), "PASS|all",                                     \
 	 "print the graph's text after a pass, on stderr"},                                        \
-		{"--stop-after", 0, TEXT(stop_after), "PASS", "end after this pass"},              \
+		{"--stop-after", 0, TEXT(stop_after), "PASS",                                      \
+		 "end after this pass; compile prints the graph's text then and writes no files"}, \
 	{                                                                                          \
 		"--list-passes", 0, FLAG(list_passes), NULL, "list the passes and end"             \
 	}
@@ -181,7 +182,7 @@ options_parse(const command *c, int argc, char **argv, options *o)
 	}
 	int given = (o->model != NULL) + o->narg;
 	if (!o->help && !o->list_passes && given < c->min_args)
-		return usage_error(c, "missing argument", c->synopsis);
+		return usage_error(c, "missing argument", o->model == NULL ? "MODEL" : "INPUT.npy");
 	if (given > c->max_args)
 		return usage_error(c, "unexpected argument",
 				   o->narg > 0 ? o->arg[o->narg - 1] : o->model);

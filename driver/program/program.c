@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* program.c - shared by the commands: contexts, diagnostics, options that become
  * qn_compile_opts. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* stat */
+#endif
 #include "program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void
 log_line(void *user, const char *line)
@@ -39,6 +43,14 @@ program_close(qn_ctx *ctx, qn_status status)
 		fprintf(stderr, "… and %zu more\n", qn_diag_dropped(ctx));
 	qn_close(ctx);
 	return status == QN_ENOMEM || status == QN_EIO ? 1 : (int)status;
+}
+
+bool
+program_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 qn_status

@@ -18,6 +18,9 @@ qn_ctx *program_open(const options *o);
 /* Prints all diagnostics on stderr, closes the context, and gives the exit code for status. */
 int program_close(qn_ctx *ctx, qn_status status);
 
+/* Whether both names lead to one file that is there. */
+bool program_same_file(const char *a, const char *b);
+
 /* Loads arrays; out has room for MAX_VALUES. */
 qn_status program_load_arrays(qn_ctx *ctx, int n, const char *const *path, qn_array **out);
 

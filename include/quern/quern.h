@@ -107,10 +107,10 @@ typedef struct qn_model_info {
 	uint64_t constant_bytes;
 } qn_model_info;
 QN_API qn_model_info qn_model_describe(const qn_model *m);
-/* k < inputs or outputs; texts live as long as the model. */
+/* k < inputs or outputs, else NULL; texts live as long as the model. */
 QN_API const char *qn_model_input_name(const qn_model *m, size_t k);
 QN_API const char *qn_model_output_name(const qn_model *m, size_t k);
-QN_API const char *qn_model_input_type(qn_model *m, size_t k); /* "tensor<1x8x8x1xf32>"; NULL when there is no memory */
+QN_API const char *qn_model_input_type(qn_model *m, size_t k); /* "tensor<1x8x8x1xf32>", scales as decimals; NULL when there is no memory */
 QN_API const char *qn_model_output_type(qn_model *m, size_t k);
 QN_API const char *qn_model_kinds(qn_model *m); /* "conv2d 4, dense 1"; NULL when there is no memory */
 
@@ -161,7 +161,7 @@ typedef enum qn_weights { QN_WEIGHTS_DEFAULT = 0, QN_WEIGHTS_PER_CHANNEL = 1, QN
 typedef struct qn_compile_opts { /* all zero: defaults */
 	qn_scheme_kind scheme;
 	qn_method_kind method;
-	double percentile;      /* 0: 99.99 */
+	double percentile;      /* 0: 99.99; another value means the method percentile */
 	qn_weights weights;     /* default: what the scheme says */
 	qn_rounding rounding;   /* how integer nodes round */
 	qn_array *const *calib; /* samples, one array an input, dimension 0 counts them */

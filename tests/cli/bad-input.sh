@@ -145,7 +145,7 @@ bad npy-cut npy.truncated 'cut.npy: error|28|32' "${in_file/FILE/cut.npy}"
 # samples NAME CODE "ids" "words": NAME.npy is wrong, for compile and for run.
 samples() {
 	case_of "compile-$1" "$2" "$3" "$1.npy|$4" compile good.json --calib "$1.npy" -o out -q
-	case_of "run-$1" "$2" "$3" "$1.npy|$4" run good.json "$1.npy" -o out -q
+	case_of "run-$1" "$2" "$3" "$1.npy|$4" run good.json "$1.npy" -o out.npy -q
 	case_of "eval-$1" "$2" "$3" "$1.npy|$4" eval good.json --data "$1.npy" --labels labels.npy -q
 }
 
@@ -235,8 +235,8 @@ case_of out-is-file 1 file.mkdir 'file: error' compile good.json --calib ok.npy 
 case_of out-below-file 1 file.mkdir 'file/sub: error|Not a directory' compile good.json --calib ok.npy -o file/sub -q
 case_of out-no-parent 1 file.mkdir 'no/parent: error|No such file' compile good.json --calib ok.npy -o no/parent -q
 case_of run-below-file 1 file.write 'file/y.npy: error|Not a directory' run good.json ok.npy -o file/y.npy -q
-mkdir taken
-case_of run-on-folder 1 file.write 'taken: error|directory' run good.json ok.npy -o taken -q
+mkdir taken.npy
+case_of run-on-folder 1 file.write "taken.npy: error|directory" run good.json ok.npy -o taken.npy -q
 case_of opt-no-parent 1 file.write 'no/m.json: error|No such file' opt good.json --emit=json -o no/m.json -q
 
 # One of several files that cannot take its place: the others do not either.

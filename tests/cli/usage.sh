@@ -115,7 +115,8 @@ usage stop-unknown "pass.unknown|stop-after|'foo'" compile "$E/digits.json" --st
 usage print-unknown "pass.unknown|print-ir-after|'foo'" opt "$E/digits.json" --passes clean --print-ir-after foo
 usage stop-absent "pass.absent|stop-after|'bind'" opt "$E/digits.json" --passes=clean --stop-after=bind
 usage print-absent "pass.absent|print-ir-after|'bind'" opt "$E/digits.json" --passes=clean --print-ir-after=bind
-usage outputs 'outputs of the model: 1|-o: 2' run "$E/digits.json" "$E/test_x.npy" -o out -o out2
+usage outputs 'outputs of the model: 1|-o: 2' run "$E/digits.json" "$E/test_x.npy" -o out.npy -o out2.npy
+usage run-ending "results are NumPy files" run "$E/digits.json" "$E/test_x.npy" -o digits.json
 
 # ---- stdout, stderr, quiet ----
 
