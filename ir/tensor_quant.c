@@ -60,80 +60,108 @@ qn_dequantize_value(int64_t q, double scale, bool leaf_f32, int64_t zp)
 
 /* ---- whole tensors ---- */
 
-typedef struct param {
+/* One conversion, whose parameters are those of the quantized side. */
+typedef struct cast {
+	const qn_types *t;
+	const qn_tensor *from;
+	void *to;
+	qn_plain to_plain;
+	const qn_type *quantized; /* its shape is that of both sides */
+	bool leaf_f32;            /* the scale is one f32 number: single-precision arithmetic */
+	bool to_codes;
+} cast;
+
+/* Elements [first, first + n), which have the parameters of index k. */
+static void
+cast_run(const cast *c, int64_t first, int64_t n, size_t k)
+{
+	const qn_elem *q = c->quantized->elem;
 	double scale;
 	int64_t zp;
-} param;
 
-typedef struct params {
-	const qn_elem *e;
-	param *at;
-	bool leaf_f32;
-} params;
-
-static params
-params_of(const qn_types *t, qn_arena *a, const qn_elem *e)
-{
-	const size_t n = qn_elem_nparams(e);
-	params p = {.e = e, .at = QN_NEW(a, param, n)};
-
-	for (size_t i = 0; i < n; i++)
-		qn_elem_param(t, e, i, &p.at[i].scale, &p.at[i].zp);
-	p.leaf_f32 = e->scale->a == NULL && e->expressed != QN_PLAIN_f64;
-	return p;
+	qn_elem_param(c->t, q, k, &scale, &zp);
+	for (int64_t i = first; c->to_codes && i < first + n; i++)
+		qn_store_i64(c->to, c->to_plain, i,
+			     qn_quantize_value(qn_tensor_f64(c->from, i), scale, c->leaf_f32, zp,
+					       q->qmin, q->qmax));
+	for (int64_t i = first; !c->to_codes && i < first + n; i++)
+		qn_store_f64(
+			c->to, c->to_plain, i,
+			qn_dequantize_value(qn_tensor_i64(c->from, i), scale, c->leaf_f32, zp));
 }
 
-/* The next index in row-major order. */
+/* Sub-channel blocks: the parameters are looked up for each element. */
 static void
-advance(const qn_type *type, int64_t *idx)
+cast_blocks(const cast *c)
 {
-	for (int32_t d = type->rank - 1; d >= 0; d--) {
-		if (++idx[d] < type->dim[d])
-			return;
-		idx[d] = 0;
+	const qn_type *type = c->quantized;
+	int64_t idx[QN_MAX_RANK] = {0};
+	int64_t n = qn_type_count(type);
+
+	for (int64_t i = 0; i < n; i++) {
+		cast_run(c, i, 1, qn_type_param_index(type, idx));
+		for (int32_t d = type->rank - 1; d >= 0 && ++idx[d] == type->dim[d]; d--)
+			idx[d] = 0;
 	}
+}
+
+static void
+cast_all(const cast *c)
+{
+	const qn_type *type = c->quantized;
+	int32_t axis = type->elem->gran == QN_PER_AXIS ? type->elem->axis[0] : -1;
+	int64_t inner = 1, n = qn_type_count(type);
+
+	if (type->elem->gran == QN_SUB_CHANNEL) {
+		cast_blocks(c);
+		return;
+	}
+	for (int32_t d = axis + 1; axis >= 0 && d < type->rank; d++)
+		inner *= type->dim[d];
+	if (axis < 0)
+		inner = n;
+	for (int64_t first = 0, k = 0; first < n; first += inner, k++)
+		cast_run(c, first, inner, axis < 0 ? 0 : (size_t)(k % type->dim[axis]));
+}
+
+static bool
+is_leaf_f32(const qn_elem *e)
+{
+	return e->scale->a == NULL && e->expressed != QN_PLAIN_f64;
+}
+
+void
+qn_quantize_into(const qn_types *t, const qn_tensor *x, const qn_type *to, void *data)
+{
+	const cast c = {t, x, data, to->elem->plain, to, is_leaf_f32(to->elem), true};
+
+	cast_all(&c);
+}
+
+void
+qn_dequantize_into(const qn_types *t, const qn_tensor *x, qn_plain to, void *data)
+{
+	const cast c = {t, x, data, to, x->type, is_leaf_f32(x->type->elem), false};
+
+	cast_all(&c);
 }
 
 qn_tensor *
 qn_tensor_quantize(const qn_types *t, qn_arena *a, const qn_tensor *x, const qn_type *to)
 {
-	const qn_elem *e = to->elem;
-	const params p = params_of(t, a, e);
-	const int64_t n = qn_type_count(to);
-	int64_t idx[QN_MAX_RANK] = {0};
 	void *data;
 	qn_tensor *out = qn_tensor_new(a, to, &data);
 
-	for (int64_t i = 0; i < n; i++) {
-		const param *k = &p.at[e->gran == QN_PER_TENSOR ? 0 : qn_type_param_index(to, idx)];
-
-		qn_store_i64(data, e->plain, i,
-			     qn_quantize_value(qn_tensor_f64(x, i), k->scale, p.leaf_f32, k->zp,
-					       e->qmin, e->qmax));
-		if (e->gran != QN_PER_TENSOR)
-			advance(to, idx);
-	}
+	qn_quantize_into(t, x, to, data);
 	return out;
 }
 
 qn_tensor *
 qn_tensor_dequantize(const qn_types *t, qn_arena *a, const qn_tensor *x, const qn_type *to)
 {
-	const qn_type *from = x->type;
-	const params p = params_of(t, a, from->elem);
-	const int64_t n = qn_type_count(from);
-	int64_t idx[QN_MAX_RANK] = {0};
 	void *data;
 	qn_tensor *out = qn_tensor_new(a, to, &data);
 
-	for (int64_t i = 0; i < n; i++) {
-		const bool one = from->elem->gran == QN_PER_TENSOR;
-		const param *k = &p.at[one ? 0 : qn_type_param_index(from, idx)];
-
-		qn_store_f64(data, to->elem->plain, i,
-			     qn_dequantize_value(qn_tensor_i64(x, i), k->scale, p.leaf_f32, k->zp));
-		if (!one)
-			advance(from, idx);
-	}
+	qn_dequantize_into(t, x, to->elem->plain, data);
 	return out;
 }

@@ -10,101 +10,13 @@
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
 
-/* One conversion between floats and codes, whose parameters are those of q. */
-typedef struct cast {
-	const qn_elem *q;
-	qn_tensor from;
-	void *to;
-	qn_plain to_plain;
-	bool leaf_f32; /* the scale is one f32 number: single-precision arithmetic */
-	bool to_codes;
-} cast;
-
-/* Elements [first, first + n), which have the same parameters. */
-static void
-cast_run(const cast *c, int64_t first, int64_t n, double scale, int64_t zp)
-{
-	const qn_elem *q = c->q;
-
-	if (c->to_codes) {
-		for (int64_t i = first; i < first + n; i++)
-			qn_store_i64(c->to, c->to_plain, i,
-				     qn_quantize_value(qn_tensor_f64(&c->from, i), scale,
-						       c->leaf_f32, zp, q->qmin, q->qmax));
-		return;
-	}
-	for (int64_t i = first; i < first + n; i++)
-		qn_store_f64(
-			c->to, c->to_plain, i,
-			qn_dequantize_value(qn_tensor_i64(&c->from, i), scale, c->leaf_f32, zp));
-}
-
-/* Sub-channel blocks: the parameters are looked up for each element. */
-static void
-cast_blocks(const qn_types *t, const cast *c, const qn_type *type)
-{
-	int64_t at[QN_MAX_RANK] = {0};
-	int64_t n = qn_static_count(type);
-
-	for (int64_t i = 0; i < n; i++) {
-		double scale = 1.0;
-		int64_t zp = 0;
-
-		qn_elem_param(t, c->q, qn_type_param_index(type, at), &scale, &zp);
-		cast_run(c, i, 1, scale, zp);
-		for (int32_t k = type->rank - 1; k >= 0 && ++at[k] == type->dim[k]; k--)
-			at[k] = 0;
-	}
-}
-
-/* quantized: the type with the parameters; its shape is that of both sides. */
-static void
-cast_all(const qn_types *t, const cast *c, const qn_type *quantized)
-{
-	int64_t outer = 1, channels = 1, inner = qn_static_count(quantized), first = 0;
-
-	if (c->q->gran == QN_SUB_CHANNEL) {
-		cast_blocks(t, c, quantized);
-		return;
-	}
-	if (c->q->gran == QN_PER_AXIS) {
-		outer = qn_dim_product(quantized, 0, c->q->axis[0]);
-		channels = quantized->dim[c->q->axis[0]];
-		inner = qn_dim_product(quantized, c->q->axis[0] + 1, quantized->rank);
-	}
-	for (int64_t o = 0; o < outer; o++) {
-		for (int64_t k = 0; k < channels; k++, first += inner) {
-			double scale = 1.0;
-			int64_t zp = 0;
-
-			qn_elem_param(t, c->q, (size_t)k, &scale, &zp);
-			cast_run(c, first, inner, scale, zp);
-		}
-	}
-}
-
-static void
-cast_node(const qn_eval *e, const qn_type *quantized, bool to_codes)
-{
-	const qn_type *in = qn_in_type(e->g, e->n, 0);
-	const qn_elem *q = quantized->elem;
-	cast c = {
-		.q = q,
-		.from = {.type = in, .data = e->in[0], .bytes = qn_type_bytes(in)},
-		.to = e->out,
-		.to_plain = e->n->type->elem->plain,
-		/* A product or quotient of scales has no f32 value of its own. */
-		.leaf_f32 = q->scale->a == NULL && q->expressed != QN_PLAIN_f64,
-		.to_codes = to_codes,
-	};
-
-	cast_all(&e->g->model->types, &c, quantized);
-}
-
 static void
 quantize_real(const qn_eval *e)
 {
-	cast_node(e, e->n->type, true);
+	const qn_type *in = qn_in_type(e->g, e->n, 0);
+	const qn_tensor x = {.type = in, .data = e->in[0], .bytes = qn_type_bytes(in)};
+
+	qn_quantize_into(&e->g->model->types, &x, e->n->type, e->out);
 }
 
 static const char *
@@ -127,8 +39,11 @@ dequantize_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 static void
 dequantize_run(const qn_eval *e, const void *args)
 {
+	const qn_type *in = qn_in_type(e->g, e->n, 0);
+	const qn_tensor x = {.type = in, .data = e->in[0], .bytes = qn_type_bytes(in)};
+
 	(void)args;
-	cast_node(e, qn_in_type(e->g, e->n, 0), false);
+	qn_dequantize_into(&e->g->model->types, &x, e->n->type->elem->plain, e->out);
 }
 
 /* The channel axis of both sides, -1 when there is none; refuses blocks and different axes. */

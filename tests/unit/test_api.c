@@ -202,6 +202,12 @@ test_errors(void **state)
 	expect(ctx, QN_EINVALID, qn_emit(m, "/tmp/quern-never", NULL, NULL), "emit.stage");
 	/* the failed calibration left the model as the pass before did */
 	assert_string_equal(qn_model_stage(m), "symbolic");
+	expect(ctx, QN_EUSAGE, qn_compile(m, &(qn_compile_opts){.scheme = QN_RFC}), "option.late");
+	expect(ctx, QN_EUSAGE, qn_compile(m, &(qn_compile_opts){.method = (qn_method_kind)7}),
+	       "option.range");
+	expect(ctx, QN_EUSAGE, qn_print(m, QN_FORMAT_IR, NULL, NULL), "option.range");
+	expect(ctx, QN_EUSAGE, qn_save(m, "/tmp/model.qir", 1), "model.format");
+	assert_null(qn_model_output_type(m, 1));
 	qn_close(ctx);
 }
 

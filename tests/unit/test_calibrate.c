@@ -224,6 +224,28 @@ test_calibrate_widens_for_bias(void **state)
 	assert_true(w->vec->scale[1] == (double)(float)(0.5 / 127));
 }
 
+/* Values that overflow on the way are an error, by either method, and leave no symbol bound. */
+static void
+test_calibrate_overflow(void **state)
+{
+	const double x[2] = {1e30, 1.0};
+
+	(void)state;
+	for (int method = 0; method < 2; method++) {
+		rig_teardown(NULL);
+		rig_setup(NULL);
+		make_symbolic("graph @main(%x: tensor<1x2xf32>) {\n"
+			      "  %a = mul %x, %x\n"
+			      "  %y = relu %a\n"
+			      "  return %y\n"
+			      "}\n");
+		assert_int_equal(qn_calibrate_model(&rg->m, data("tensor<1x2xf32>", x),
+						    &(qn_calib_opts){.method = (qn_method)method}),
+				 QN_EINVALID);
+		assert_string_equal(rg->diags.item[0].id, "calibrate.nonfinite");
+	}
+}
+
 /* ---- data sets ---- */
 
 static void
@@ -287,6 +309,7 @@ main(void)
 		TEST(test_calibrate_needs_data),
 		TEST(test_calibrate_zero_range),
 		TEST(test_calibrate_widens_for_bias),
+		TEST(test_calibrate_overflow),
 		TEST(test_dataset_errors),
 		TEST(test_dataset_doubles),
 	};
