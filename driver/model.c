@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "driver/context.h"
+#include "driver/draw.h"
 #include "driver/summary.h"
 #include "formats/file.h"
 #include "formats/json_graph.h"
@@ -209,6 +210,9 @@ print(void *arg, qn_arena *scratch)
 	case QN_FORMAT_SUMMARY:
 		qn_summary_print(&b, c->m);
 		break;
+	case QN_FORMAT_DOT:
+		qn_draw(&b, c->m);
+		break;
 	}
 	if (c->write(c->user, qn_buf_str(&b), b.n) != 0)
 		return qn_report(c->m->env, QN_EIO, "print", "", "the text could not be written");
@@ -220,7 +224,7 @@ qn_print(qn_model *m, qn_format format, qn_write_fn *write, void *user)
 {
 	model_call c = {.m = m, .format = format, .write = write, .user = user};
 
-	if (write == NULL || (int)format < 0 || (int)format > (int)QN_FORMAT_SUMMARY)
+	if (write == NULL || (int)format < 0 || (int)format > (int)QN_FORMAT_DOT)
 		return qn_report(m->env, QN_EUSAGE, "option.range", "",
 				 "qn_print needs a callback and a format of quern.h");
 	return qn_guard(qn_box(m)->ctx, print, &c);

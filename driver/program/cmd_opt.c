@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_opt.c - quern opt and quern inspect: a model at any stage, changed by passes or looked at. */
+/* cmd_opt.c - quern opt: a model at any stage, changed by passes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -88,18 +88,4 @@ cmd_opt(const options *o)
 		return QN_EUSAGE;
 	qn_ctx *ctx = program_open(o);
 	return ctx == NULL ? 1 : program_close(ctx, opt(ctx, o, format));
-}
-
-int
-cmd_inspect(const options *o)
-{
-	qn_model *m;
-	qn_ctx *ctx = program_open(o);
-
-	if (ctx == NULL)
-		return 1;
-	qn_status status = qn_load(ctx, o->model, &m);
-	if (status == QN_OK)
-		status = qn_print(m, QN_FORMAT_SUMMARY, program_write_stdout, NULL);
-	return program_close(ctx, status);
 }

@@ -48,10 +48,20 @@ static const command commands[] = {
 	 "  quern opt examples/digits/digits.json --calib examples/digits/calib.npy "
 	 "--stop-after=requantize --emit=json -o q.json",
 	 1, 1, opt_options, cmd_opt},
-	{"inspect", "MODEL", "sizes, inputs, outputs and nodes of a model",
+	{"inspect", "MODEL [--svg FILE.svg] [--dot FILE.dot]",
+	 "sizes, inputs, outputs and nodes of a model, or its picture",
+	 "Colours of the picture: real values, codes, accumulators, casts, constants.\n\n"
 	 "example:\n"
-	 "  quern inspect examples/digits/digits.json",
+	 "  quern inspect examples/digits/digits.json\n"
+	 "  quern inspect examples/digits/digits.json --svg digits.svg",
 	 1, 1, inspect_options, cmd_inspect},
+	{"supported-ops", "", "the table of operators and their forms",
+	 "A column says whether the op has a form on f32 values, on 8-bit codes, on 16-bit codes, "
+	 "and "
+	 "whether it is\nemitted as C.\n\n"
+	 "example:\n"
+	 "  quern supported-ops",
+	 0, 0, plain_options, cmd_supported_ops},
 };
 enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
 

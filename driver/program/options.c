@@ -80,7 +80,13 @@ const option_row opt_options[] = {
 	COMMON_ROWS,
 };
 
-const option_row inspect_options[] = {COMMON_ROWS};
+const option_row inspect_options[] = {
+	{"--svg", 0, TEXT(svg), "FILE.svg", "draw the graph with Graphviz's dot instead"},
+	{"--dot", 0, TEXT(dot), "FILE.dot", "write the drawing in Graphviz's language instead"},
+	COMMON_ROWS,
+};
+
+const option_row plain_options[] = {COMMON_ROWS};
 
 const option_row eval_options[] = {
 	{"--data", 0, LIST(data), "FILE.npy", "labelled samples; one file for each input"},

@@ -120,7 +120,8 @@ typedef int qn_write_fn(void *user, const char *text, size_t n);
 typedef enum qn_format {
 	QN_FORMAT_IR,     /* text form */
 	QN_FORMAT_JSON,   /* JSON, all constants inside */
-	QN_FORMAT_SUMMARY /* for people: inputs, outputs, sizes, nodes by kind, a line a node */
+	QN_FORMAT_SUMMARY, /* for people: inputs, outputs, sizes, nodes by kind, a line a node */
+	QN_FORMAT_DOT      /* a picture in Graphviz's language */
 } qn_format;
 QN_API qn_status qn_print(qn_model *m, qn_format format, qn_write_fn *write, void *user);
 /* Writes path as JSON; with_weights: constants in a safetensors file beside it, of the same base
@@ -209,6 +210,20 @@ typedef struct qn_emit_info {
 /* Writes the C files and NAME.report.json of an integer model into a folder, which is made if
  * need be: all files or none. */
 QN_API qn_status qn_emit(qn_model *m, const char *folder, const qn_emit_options *opts, qn_emit_info *info);
+
+/* ---- operators ---- */
+
+typedef struct qn_op_support {
+	const char *name;
+	int real;    /* has a float form: f32 */
+	int int8;    /* has an integer form on 8-bit codes */
+	int int16;   /* … on 16-bit codes */
+	int emitted; /* its integer form can be written as C */
+} qn_op_support;
+
+/* Operator i of the built-in table; name NULL past the last.  Structure (input, const, call …) is
+ * left out. */
+QN_API qn_op_support qn_supported_op(size_t i);
 
 #ifdef __cplusplus
 }

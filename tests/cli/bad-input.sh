@@ -237,6 +237,7 @@ case_of out-no-parent 1 file.mkdir 'no/parent: error|No such file' compile good.
 case_of run-below-file 1 file.write 'file/y.npy: error|Not a directory' run good.json ok.npy -o file/y.npy -q
 mkdir taken.npy
 case_of run-on-folder 1 file.write "taken.npy: error|directory" run good.json ok.npy -o taken.npy -q
+case_of dot-no-parent 1 '' 'no/x.dot: No such file' inspect good.json --dot no/x.dot -q
 case_of opt-no-parent 1 file.write 'no/m.json: error|No such file' opt good.json --emit=json -o no/m.json -q
 
 # One of several files that cannot take its place: the others do not either.

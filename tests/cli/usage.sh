@@ -6,7 +6,7 @@
 
 E=$QUERN_SOURCE/examples/digits
 passes='clean partition quantize calibrate bind requantize legalize'
-commands='compile run eval opt inspect'
+commands='compile run eval opt inspect supported-ops'
 
 # good NAME COMMAND…: exit code 0.  silent: nothing on stderr either.
 good() {

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* support.c - which operators have which forms, read from the tables themselves. */
+#include "codegen/emitter.h"
+#include "driver/context.h"
+#include "runtime/forms.h"
+
+/* Values without arithmetic: every graph may hold them. */
+static bool
+is_structure(qn_op op)
+{
+	return op == QN_OP_input || op == QN_OP_const || op == QN_OP_call || op == QN_OP_tuple ||
+	       op == QN_OP_get;
+}
+
+qn_op_support
+qn_supported_op(size_t i)
+{
+	for (qn_op op = 0; op < QN_NOP; op++) {
+		const qn_emit_form *emit = qn_emit_form_get(op);
+		bool int8 = qn_int_form_get(op) != NULL;
+
+		if (is_structure(op) || i-- > 0)
+			continue;
+		return (qn_op_support){
+			.name = qn_opinfo_get(op)->name,
+			.real = qn_float_form(op) != NULL || op == QN_OP_dequantize,
+			.int8 = int8 && op != QN_OP_dequantize,
+			.emitted = emit->why == NULL && op != QN_OP_dequantize,
+		};
+	}
+	return (qn_op_support){0};
+}
