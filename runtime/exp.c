@@ -26,6 +26,12 @@ static const double inverse_factorial[] = {
 double
 qn_exp(double x)
 {
+	return qn_exp_pair(x, 0.0);
+}
+
+double
+qn_exp_pair(double x, double rest)
+{
 	if (!(x == x))
 		return x;
 	if (x > 709.79)
@@ -42,5 +48,7 @@ qn_exp(double x)
 	/* 1 + r + r^2 p: what the roundings of r and of 1 + r lost joins the last term. */
 	double one = 1.0 + r;
 	double lost = (r - (one - 1.0)) + ((high - r) - low);
-	return ldexp(one + (r * r * p + lost), (int)k);
+	double curved = r * r * p;
+	lost += rest * (one + curved);
+	return ldexp(one + (curved + lost), (int)k);
 }

@@ -7,5 +7,8 @@
  * below
  * -745.2, infinity above 709.8; a NaN stays one. */
 double qn_exp(double x);
+/* e^(x + rest), where rest is below a unit in the last place of x: for exponents that were
+ * computed in two parts. */
+double qn_exp_pair(double x, double rest);
 
 #endif
