@@ -31,6 +31,7 @@ typedef enum qn_behaviour {
 	QN_JOIN,
 	QN_MEAN,
 	QN_MIX,
+	QN_LUT,
 	QN_FIXED,
 	QN_NONE
 } qn_behaviour;
@@ -40,6 +41,8 @@ typedef enum qn_behaviour {
 #include "ir/attrs.def"
 
 typedef enum qn_padding { QN_PADDING_explicit, QN_PADDING_same, QN_PADDING_valid } qn_padding;
+
+typedef enum qn_approximate { QN_APPROXIMATE_none, QN_APPROXIMATE_tanh } qn_approximate;
 
 typedef struct qn_list { /* LIST attribute */
 	int32_t n;

@@ -20,6 +20,8 @@ static const struct {
 	int64_t zp;
 } fixed[] = {
 	{QN_OP_softmax, 1.0 / 256, -128},
+	{QN_OP_sigmoid, 1.0 / 256, -128},
+	{QN_OP_tanh, 1.0 / 128, 0},
 };
 
 const qn_opinfo *

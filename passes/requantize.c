@@ -51,7 +51,8 @@ node_ends_in_codes(const qn_rw *rw, const knowledge *k, const qn_node *n)
 {
 	qn_behaviour behaviour = qn_opinfo_get(n->op)->behaviour;
 	bool moves = behaviour == QN_SAME || behaviour == QN_JOIN;
-	bool computes = behaviour == QN_MIX || behaviour == QN_MEAN || behaviour == QN_FIXED;
+	bool computes = behaviour == QN_MIX || behaviour == QN_LUT || behaviour == QN_MEAN ||
+			behaviour == QN_FIXED;
 
 	if (n->op == QN_OP_dequantize || n->op == QN_OP_const)
 		return true;
@@ -278,6 +279,7 @@ static const qn_rule rules[] = {
 	{"hoist", Q(QN_P_CLASS(QN_SAME, OP)), hoist},
 	{"hoist-join", Q(QN_P_CLASS(QN_JOIN, OP)), hoist},
 	{"to-integer-mix", Q(QN_P_CLASS(QN_MIX, OP)), to_integer},
+	{"to-integer-lut", Q(QN_P_CLASS(QN_LUT, OP)), to_integer},
 	{"to-integer-fixed", Q(QN_P_CLASS(QN_FIXED, OP)), to_integer},
 	{"merge-requantize", CHAIN(requantize), merge_chain},
 	{"merge-quantize", CHAIN(quantize), merge_chain},

@@ -56,6 +56,39 @@ accept_f32(const qn_graph *g, const qn_match *m, const char **reason)
 	return true;
 }
 
+/* A table needs one exponent; its code must hold it exactly, or a square would not be one. */
+static bool
+accept_pow(const qn_graph *g, const qn_match *m, const char **reason)
+{
+	const qn_node *n = qn_graph_node(g, m->root);
+
+	if (!accept_f32(g, m, reason))
+		return false;
+	if (!is_f32_const(g, n->in[1]) || qn_type_count(qn_graph_node(g, n->in[1])->type) != 1) {
+		*reason = "pow in integers takes a constant exponent of one element only";
+		return false;
+	}
+	if (n->type != qn_graph_node(g, n->in[0])->type) {
+		*reason = "the exponent changes the shape";
+		return false;
+	}
+	double e = qn_tensor_f64(qn_graph_node(g, n->in[1])->value, 0);
+	e = e < 0 ? -e : e;
+	if (!(e == 0 || (e >= 0x1p-100 && e <= 0x1p100))) {
+		*reason = "the exponent has no sensible size";
+		return false;
+	}
+	return true;
+}
+
+static bool
+accept_lut(const qn_graph *g, const qn_match *m, const char **reason)
+{
+	bool is_pow = qn_graph_node(g, m->root)->op == QN_OP_pow;
+
+	return is_pow ? accept_pow(g, m, reason) : accept_f32(g, m, reason);
+}
+
 static bool
 accept_fixed(const qn_graph *g, const qn_match *m, const char **reason)
 {
@@ -126,6 +159,32 @@ quantize_operands(qn_qbuild *b, const qn_match *m)
 	return qn_qb_op(b, root->op, root->name, root->nin, in, root->attr);
 }
 
+/* The exponent e as the code 1 or -1 of scale |e|. */
+static qn_id
+quantize_pow(qn_qbuild *b, const qn_match *m)
+{
+	const qn_node *root = qn_qb_root(b);
+	const qn_node *c = qn_graph_node(qn_qb_graph(b), qn_qb_input(b, 1));
+	double e = qn_tensor_f64(c->value, 0);
+	const char *name = c->name;
+	qn_id in[2];
+
+	(void)m;
+	e = e < 0 ? -e : e;
+	in[0] = qn_qb_quantize(b, qn_qb_input(b, 0), root->name, "x",
+			       qn_qb_opts(b)->scheme == QN_SCHEME_RFC, false, -1);
+	in[1] = qn_qb_quantize_fixed(b, qn_qb_input(b, 1), name, e == 0 ? 1.0 : e, 0);
+	in[0] = qn_qb_dequantize(b, in[0], NULL);
+	in[1] = qn_qb_dequantize(b, in[1], NULL);
+	return qn_qb_op(b, root->op, root->name, 2, in, root->attr);
+}
+
+static qn_id
+quantize_lut(qn_qbuild *b, const qn_match *m)
+{
+	return qn_qb_root(b)->op == QN_OP_pow ? quantize_pow(b, m) : quantize_operands(b, m);
+}
+
 /* An op whose arithmetic fixes the parameters of its result: softmax has scale 1/256 and zero
  * point -128. */
 static qn_id
@@ -162,6 +221,7 @@ static const qn_qpattern standard[] = {
 	{"mul", QN_P_OPN(mul, ANCHOR), accept_f32, quantize_operands},
 	/* one for each behaviour of the op table that needs parameters of its own */
 	{"mix", QN_P_CLASS(QN_MIX, ANCHOR), accept_f32, quantize_operands},
+	{"lut", QN_P_CLASS(QN_LUT, ANCHOR), accept_lut, quantize_lut},
 	{"mean", QN_P_CLASS(QN_MEAN, ANCHOR), accept_f32, quantize_operands},
 	{"fixed", QN_P_CLASS(QN_FIXED, ANCHOR), accept_fixed, quantize_fixed},
 };

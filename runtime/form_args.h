@@ -12,6 +12,8 @@
  *   max_pool, avg_pool               qn_pool_call                 qn_max_pool_s8, qn_avg_pool_s8
  *   global_avg_pool                  qn_mean_args                 qn_mean_s8
  *   softmax                          qn_softmax_args              qn_softmax_s8
+ *   ops of behaviour LUT, sigmoid, tanh   qn_lut_args           qn_lut_s8
+ *   prelu                            qn_prelu_args                qn_prelu_s8
  *   transpose                        qn_transpose_args            qn_transpose
  *   concat                           qn_concat_call               qn_concat_part, once an input
  *   pad                              qn_pad_args                  qn_pad_s8
@@ -32,6 +34,7 @@
 #include "runtime/kernels/pool.h"
 #include "runtime/kernels/requantize.h"
 #include "runtime/kernels/softmax.h"
+#include "runtime/kernels/unary.h"
 
 typedef struct qn_conv2d_call {
 	qn_conv2d_args args;

@@ -19,6 +19,9 @@ typedef struct maker {
 /* Adds an op on x and returns its result; 0: the op does not suit x. */
 typedef qn_id random_op(maker *m, qn_id x);
 
+/* Family unary. */
+random_op random_unary, random_pow, random_prelu;
+
 extern random_op *const random_ops[];
 extern const size_t random_nops;
 

@@ -465,6 +465,8 @@ do_scast(maker *m, qn_id x)
 random_op *const random_ops[] = {
 	do_conv2d, do_conv2d, do_conv2d, do_dense, do_dense, do_requantize, do_add, do_add,
 	do_mul, do_bias_add, do_clamp, do_max_pool, do_avg_pool, do_global_avg_pool, do_softmax,
+	/* family unary */
+	random_unary, random_unary, random_pow, random_prelu,
 	do_reshape, do_flatten, do_transpose, do_concat, do_pad, do_scast,
 };
 /* clang-format on */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_unary.c - functions of one code, as a table among the constants, and prelu.
+ *
+ *   NET_WEIGHTS_ATTR const int8_t net_act_lut[256] = {…        qn_lut_s8(&net_act_args, …); */
+#include "codegen/emitter.h"
+#include "runtime/form_args.h"
+
+static void
+emit_lut(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const qn_lut_args *a = args;
+	const char *lut = qn_emit_table(e, s, "lut", QN_PLAIN_i8, 256, a->lut);
+	const char *symbol = qn_emit_open(e, s, "qn_lut_args", 0);
+
+	qn_emit_ints(&e->args, args, "n\n");
+	qn_emit_pointer(&e->args, "lut", lut);
+	qn_emit_close(e);
+	qn_emit_call(e, s, "qn_lut_s8", symbol, QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
+}
+
+static void
+emit_prelu(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const char *symbol = qn_emit_open(e, s, "qn_prelu_args", 0);
+
+	qn_emit_ints(&e->args, args,
+		     "rows, channels\n"
+		     "zx, zs\n"
+		     "zo, lo, hi\n"
+		     "m, sh\n"
+		     "ms, shs\n"
+		     "mode\n");
+	qn_emit_close(e);
+	qn_emit_call(e, s, "qn_prelu_s8", symbol, QN_PLAIN_i8, 2, false, QN_PLAIN_i8);
+}
+
+#define LUT(name) const qn_emit_form qn_emit_op_##name = {.in_place = 1, .emit = emit_lut};
+
+LUT(leaky_relu)
+LUT(elu)
+LUT(sigmoid)
+LUT(tanh)
+LUT(hard_sigmoid)
+LUT(hard_swish)
+LUT(silu)
+LUT(gelu)
+LUT(erf)
+LUT(exp)
+LUT(log)
+LUT(sqrt)
+LUT(rsqrt)
+LUT(abs)
+LUT(neg)
+LUT(square)
+LUT(pow)
+const qn_emit_form qn_emit_op_prelu = {.in_place = 1, .emit = emit_prelu};

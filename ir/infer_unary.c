@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* infer_unary.c - types of functions of one value, of pow and of prelu.
+ *
+ *   silu [2,3]  ->  [2,3]       pow [2,3], [1]  ->  [2,3]       prelu [2,3], [3]  ->  [2,3] */
+#include "ir/infer.h"
+
+static const qn_type *
+same_shape(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	const qn_elem *e = qn_infer_mix(g, n, declared);
+
+	if (e == NULL)
+		return NULL;
+	qn_shape x = qn_shape_of(qn_infer_in(g, n, 0));
+	return qn_infer_result(g, n, e, &x);
+}
+
+/* A finite attribute (attr.value). */
+static bool
+finite_attr(const qn_graph *g, const qn_node *n, const char *name, double v)
+{
+	return v - v == 0 ||
+	       qn_infer_error(g, n, "attr.value", "%s is %g, must be finite", name, v);
+}
+
+#define UNARY(name)                                                                                \
+	const qn_type *qn_infer_##name(const qn_graph *g, const qn_node *n,                        \
+				       const qn_type *declared)                                    \
+	{                                                                                          \
+		return same_shape(g, n, declared);                                                 \
+	}
+
+UNARY(sigmoid)
+UNARY(tanh)
+UNARY(hard_swish)
+UNARY(silu)
+UNARY(gelu)
+UNARY(erf)
+UNARY(exp)
+UNARY(log)
+UNARY(sqrt)
+UNARY(rsqrt)
+UNARY(abs)
+UNARY(neg)
+UNARY(square)
+
+const qn_type *
+qn_infer_leaky_relu(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	bool ok = finite_attr(g, n, "alpha", n->attr->leaky_relu.alpha);
+	const qn_type *type = same_shape(g, n, declared);
+
+	return ok ? type : NULL;
+}
+
+const qn_type *
+qn_infer_elu(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	bool ok = finite_attr(g, n, "alpha", n->attr->elu.alpha);
+	const qn_type *type = same_shape(g, n, declared);
+
+	return ok ? type : NULL;
+}
+
+const qn_type *
+qn_infer_hard_sigmoid(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	bool ok = finite_attr(g, n, "alpha", n->attr->hard_sigmoid.alpha);
+	ok = finite_attr(g, n, "beta", n->attr->hard_sigmoid.beta) && ok;
+	const qn_type *type = same_shape(g, n, declared);
+
+	return ok ? type : NULL;
+}
+
+/* Broadcasts as add does. */
+const qn_type *
+qn_infer_pow(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	return qn_infer_add(g, n, declared);
+}
+
+/* x [...,C], slope [C]: the shapes of a bias_add. */
+const qn_type *
+qn_infer_prelu(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	return qn_infer_bias_add(g, n, declared);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* form_unary.c - functions of one value, of pow and of prelu.
+ *
+ *   f32     y = f(x), computed in double with the functions of runtime/math.h and rounded once
+ *   codes   lut[q] = clamp(round_half_away(f(s_in * (q - z_in)) / s_out) + z_out), 256 entries;
+ *           where f is NaN (log of a negative code), the zero point
+ *
+ * Attributes are rounded to f32, as the frameworks that trained with them did.  prelu on codes is
+ * TFLite's: one multiplier for what is not negative, another one for products with a slope. */
+#include <math.h>
+
+#include "runtime/broadcast.h"
+#include "runtime/form_args.h"
+#include "runtime/form_util.h"
+#include "runtime/math.h"
+
+#define SQRT_HALF 0x1.6a09e667f3bcdp-1
+#define TWO_SQRT_TWO_OVER_PI 0x1.9884533d43651p+0
+/* The cubic term of the tanh form of gelu (Hendrycks and Gimpel). */
+#define GELU_CUBIC 0.044715
+
+enum { CODES = 256 };
+
+typedef double unary_fn(double x, const qn_attrs *a);
+
+/* ---- the functions; limits at infinity are written where the formula would give NaN ---- */
+
+static double
+leaky_relu(double x, const qn_attrs *a)
+{
+	return x < 0.0 ? x * (double)(float)a->leaky_relu.alpha : x;
+}
+
+static double
+elu(double x, const qn_attrs *a)
+{
+	return x < 0.0 ? (double)(float)a->elu.alpha * qn_expm1(x) : x;
+}
+
+static double
+sigmoid(double x, const qn_attrs *a)
+{
+	(void)a;
+	return qn_sigmoid(x);
+}
+
+static double
+hyperbolic(double x, const qn_attrs *a)
+{
+	(void)a;
+	return qn_tanh(x);
+}
+
+static double
+hard_sigmoid(double x, const qn_attrs *a)
+{
+	double y = x * (double)(float)a->hard_sigmoid.alpha + (double)(float)a->hard_sigmoid.beta;
+
+	return y < 0.0 ? 0.0 : y > 1.0 ? 1.0 : y;
+}
+
+static double
+hard_swish(double x, const qn_attrs *a)
+{
+	(void)a;
+	return x <= -3.0 ? -0.0 : x >= 3.0 ? x : x * (x + 3.0) / 6.0;
+}
+
+static double
+silu(double x, const qn_attrs *a)
+{
+	(void)a;
+	return x < -800.0 ? -0.0 : x * qn_sigmoid(x);
+}
+
+/* x/2 (1 + erf(x / sqrt 2)); tanh form: x/2 (1 + tanh u) = x sigmoid(2u). */
+static double
+gelu(double x, const qn_attrs *a)
+{
+	if (x < -40.0)
+		return -0.0;
+	if (a->gelu.approximate == QN_APPROXIMATE_none)
+		return 0.5 * x * qn_erfc(-x * SQRT_HALF);
+	return x * qn_sigmoid(TWO_SQRT_TWO_OVER_PI * (x + GELU_CUBIC * (x * x * x)));
+}
+
+static double
+error_function(double x, const qn_attrs *a)
+{
+	(void)a;
+	return qn_erf(x);
+}
+
+static double
+exponential(double x, const qn_attrs *a)
+{
+	(void)a;
+	return qn_exp(x);
+}
+
+static double
+logarithm(double x, const qn_attrs *a)
+{
+	(void)a;
+	return qn_ln(x);
+}
+
+static double
+root(double x, const qn_attrs *a)
+{
+	(void)a;
+	return sqrt(x);
+}
+
+static double
+inverse_root(double x, const qn_attrs *a)
+{
+	(void)a;
+	return 1.0 / sqrt(x);
+}
+
+static double
+magnitude(double x, const qn_attrs *a)
+{
+	(void)a;
+	return fabs(x);
+}
+
+static double
+negative(double x, const qn_attrs *a)
+{
+	(void)a;
+	return -x;
+}
+
+static double
+square(double x, const qn_attrs *a)
+{
+	(void)a;
+	return x * x;
+}
+
+static unary_fn *const functions[QN_NOP] = {
+	[QN_OP_leaky_relu] = leaky_relu,
+	[QN_OP_elu] = elu,
+	[QN_OP_sigmoid] = sigmoid,
+	[QN_OP_tanh] = hyperbolic,
+	[QN_OP_hard_sigmoid] = hard_sigmoid,
+	[QN_OP_hard_swish] = hard_swish,
+	[QN_OP_silu] = silu,
+	[QN_OP_gelu] = gelu,
+	[QN_OP_erf] = error_function,
+	[QN_OP_exp] = exponential,
+	[QN_OP_log] = logarithm,
+	[QN_OP_sqrt] = root,
+	[QN_OP_rsqrt] = inverse_root,
+	[QN_OP_abs] = magnitude,
+	[QN_OP_neg] = negative,
+	[QN_OP_square] = square,
+};
+
+/* ---- float forms ---- */
+
+static void
+unary_real(const qn_eval *e)
+{
+	int64_t n = qn_static_count(e->n->type);
+	unary_fn *f = functions[e->n->op];
+	const float *x = e->in[0];
+	float *y = e->out;
+
+	for (int64_t i = 0; i < n; i++)
+		y[i] = (float)f((double)x[i], e->n->attr);
+}
+
+static void
+pow_real(const qn_eval *e)
+{
+	const float *x = e->in[0], *y = e->in[1];
+	float *z = e->out;
+	int64_t at[QN_MAX_RANK] = {0};
+	int64_t xo = 0, yo = 0;
+	qn_broadcast b;
+
+	if (qn_static_count(e->n->type) == 0)
+		return;
+	qn_broadcast_make(qn_in_type(e->g, e->n, 0), qn_in_type(e->g, e->n, 1), e->n->type, &b);
+	int32_t last = b.rank - 1;
+	do {
+		for (int64_t i = 0; i < b.dim[last]; i++)
+			*z++ = (float)qn_pow((double)x[xo + i * b.xs[last]],
+					     (double)y[yo + i * b.ys[last]]);
+	} while (qn_broadcast_next(&b, at, &xo, &yo));
+}
+
+static void
+prelu_real(const qn_eval *e)
+{
+	int64_t n = qn_static_count(e->n->type);
+	int64_t channels = e->n->type->dim[e->n->type->rank - 1];
+	const float *x = e->in[0], *slope = e->in[1];
+	float *y = e->out;
+
+	for (int64_t i = 0; i < n; i++)
+		y[i] = x[i] < 0.0f ? x[i] * slope[i % channels] : x[i];
+}
+
+/* ---- tables ---- */
+
+/* The code of y; halves go away from 0. */
+static int8_t
+nearest(double y, double scale, int32_t zp, const qn_elem *e)
+{
+	double q = y / scale;
+	double whole = trunc(q);
+
+	if (!(q == q))
+		whole = 0.0;
+	else if (fabs(q - whole) >= 0.5) /* not for infinities: their difference is NaN */
+		whole += q < 0.0 ? -1.0 : 1.0;
+	whole += (double)zp;
+	if (whole < (double)e->qmin)
+		return (int8_t)e->qmin;
+	return (int8_t)(whole > (double)e->qmax ? (double)e->qmax : whole);
+}
+
+/* pow's exponent: a constant of one code. */
+static bool
+exponent_of(const qn_graph *g, const qn_node *n, double *exponent)
+{
+	const qn_node *c = &g->node[n->in[1]];
+
+	if (c->op != QN_OP_const || qn_type_count(c->type) != 1 ||
+	    c->type->elem->kind != QN_ELEM_UNIFORM || c->type->elem->gran != QN_PER_TENSOR) {
+		(void)qn_int_refuse(g, n, "only an exponent that is a constant of one element");
+		return false;
+	}
+	*exponent = (double)(qn_tensor_i64(c->value, 0) - qn_zp_of(g, c->type)) *
+		    qn_scale_of(g, c->type);
+	return true;
+}
+
+static void *
+lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_lut_args *d = QN_NEW(a, qn_lut_args, 1);
+	int8_t *lut = QN_NEW(a, int8_t, CODES);
+	const qn_type *in = qn_in_type(g, n, 0);
+	double exponent = 1.0;
+
+	if (!qn_int_need_i8(g, n, in) || !qn_int_need_i8(g, n, n->type))
+		return NULL;
+	if (n->op == QN_OP_pow && !exponent_of(g, n, &exponent))
+		return NULL;
+	if (n->op == QN_OP_pow && qn_static_count(in) != qn_static_count(n->type))
+		return qn_int_refuse(g, n, "only an exponent that leaves the shape as it is");
+	for (int32_t i = 0; i < CODES; i++) {
+		int32_t code = i < CODES / 2 ? i : i - CODES;
+		double x = qn_scale_of(g, in) * (double)(code - qn_zp_of(g, in));
+		double y = n->op == QN_OP_pow ? qn_pow(x, exponent) : functions[n->op](x, n->attr);
+
+		lut[i] = nearest(y, qn_scale_of(g, n->type), qn_zp_of(g, n->type), n->type->elem);
+	}
+	*d = (qn_lut_args){.n = (int32_t)qn_static_count(n->type), .lut = lut};
+	return d;
+}
+
+static void
+lut_codes(const qn_eval *e, const void *args)
+{
+	qn_lut_s8(args, e->in[0], e->out);
+}
+
+/* ---- prelu on codes ---- */
+
+static void *
+prelu_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_prelu_args *d = QN_NEW(a, qn_prelu_args, 1);
+	const qn_type *x = qn_in_type(g, n, 0), *slope = qn_in_type(g, n, 1);
+
+	if (!qn_int_need_i8(g, n, x) || !qn_int_need_i8(g, n, slope) ||
+	    !qn_int_need_i8(g, n, n->type))
+		return NULL;
+	double sx = qn_scale_of(g, x), so = qn_scale_of(g, n->type);
+	if (!qn_int_multiplier(g, n, "data scale / result scale", sx / so, &d->m, &d->sh) ||
+	    !qn_int_multiplier(g, n, "data scale * slope scale / result scale",
+			       sx * qn_scale_of(g, slope) / so, &d->ms, &d->shs))
+		return NULL;
+	d->rows = (int32_t)qn_dim_product(n->type, 0, n->type->rank - 1);
+	d->channels = (int32_t)n->type->dim[n->type->rank - 1];
+	d->zx = qn_zp_of(g, x);
+	d->zs = qn_zp_of(g, slope);
+	d->zo = qn_zp_of(g, n->type);
+	d->lo = (int32_t)n->type->elem->qmin;
+	d->hi = (int32_t)n->type->elem->qmax;
+	d->mode = g->model->rounding;
+	return d;
+}
+
+static void
+prelu_codes(const qn_eval *e, const void *args)
+{
+	qn_prelu_s8(args, e->in[0], e->in[1], e->out);
+}
+
+/* ---- the rows ---- */
+
+#define UNARY(name, float_form)                                                                    \
+	const qn_form qn_form_##name = {                                                           \
+		.real = float_form,                                                                \
+		.codes = {.prepare = lut_prepare, .run = lut_codes},                               \
+	};
+
+UNARY(leaky_relu, unary_real)
+UNARY(elu, unary_real)
+UNARY(sigmoid, unary_real)
+UNARY(tanh, unary_real)
+UNARY(hard_sigmoid, unary_real)
+UNARY(hard_swish, unary_real)
+UNARY(silu, unary_real)
+UNARY(gelu, unary_real)
+UNARY(erf, unary_real)
+UNARY(exp, unary_real)
+UNARY(log, unary_real)
+UNARY(sqrt, unary_real)
+UNARY(rsqrt, unary_real)
+UNARY(abs, unary_real)
+UNARY(neg, unary_real)
+UNARY(square, unary_real)
+UNARY(pow, pow_real)
+const qn_form qn_form_prelu = {
+	.real = prelu_real,
+	.codes = {.prepare = prelu_prepare, .run = prelu_codes},
+};
