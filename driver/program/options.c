@@ -189,7 +189,7 @@ options_parse(const command *c, int argc, char **argv, options *o)
 	int given = (o->model != NULL) + o->narg;
 	if (!o->help && !o->list_passes && given < c->min_args)
 		return usage_error(c, "missing argument", o->model == NULL ? "MODEL" : "INPUT.npy");
-	if (given > c->max_args)
+	if (!o->help && given > c->max_args)
 		return usage_error(c, "unexpected argument",
 				   o->narg > 0 ? o->arg[o->narg - 1] : o->model);
 	return 0;
