@@ -33,6 +33,11 @@ const qn_enum_info qn_enum_table[QN_NENUM] = {
 #define ROW_hard_sigmoid(attr, kind, n, def) ROW(hard_sigmoid, attr, kind, n, def)
 #define ROW_gelu(attr, kind, n, def) ROW(gelu, attr, kind, n, def)
 #define ROW_axis(attr, kind, n, def) ROW(axis, attr, kind, n, def)
+/* Reductions and what normalizes by them. */
+#define ROW_reduce(attr, kind, n, def) ROW(reduce, attr, kind, n, def)
+#define ROW_argmax(attr, kind, n, def) ROW(argmax, attr, kind, n, def)
+#define ROW_layer_norm(attr, kind, n, def) ROW(layer_norm, attr, kind, n, def)
+#define ROW_instance_norm(attr, kind, n, def) ROW(instance_norm, attr, kind, n, def)
 #define ROW_shape(attr, kind, n, def) ROW(shape, attr, kind, n, def)
 #define ROW_perm(attr, kind, n, def) ROW(perm, attr, kind, n, def)
 #define ROW_pad(attr, kind, n, def) ROW(pad, attr, kind, n, def)

@@ -33,6 +33,7 @@ typedef enum qn_behaviour {
 	QN_MIX,
 	QN_LUT,
 	QN_FIXED,
+	QN_INDEX,
 	QN_NONE
 } qn_behaviour;
 

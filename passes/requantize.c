@@ -4,6 +4,7 @@
  *   quantize(dequantize(x))            ->  requantize(x)
  *   quantize(move(dequantize(x)))      ->  move(requantize(x))             a chain of any length, moved up one node at a time
  *   quantize(max_pool(dequantize(x)))  ->  requantize(max_pool(x))         8-bit x: the op that shrinks the data comes first
+ *   argmax(dequantize(x))              ->  argmax(x)                        places of elements are integers anyway
  *   quantize(concat(…dequantize(x)…))  ->  concat(…requantize(x)…)
  *   quantize(add(dequantize(a), dequantize(b)))  ->  add(a, b)             ops with integer arithmetic of their own; softmax, global_avg_pool …
  *   quantize(avg_pool(dequantize(x)))  ->  requantize(avg_pool(x))         averages of codes: equal parameters in and out
@@ -267,6 +268,19 @@ drop_clamp(qn_rw *rw, const qn_match *m)
 	return lo <= n->type->elem->qmin && hi >= n->type->elem->qmax ? n->in[0] : 0;
 }
 
+/* index(dequantize(x)) -> index(x): the order of codes is that of the real numbers */
+static qn_id
+index_codes(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *n = qn_rw_node(rw, m->root);
+	const qn_node *dq = qn_rw_node(rw, n->in[0]);
+	qn_id x = dq->nin > 0 ? dq->in[0] : 0;
+
+	if (dq->op != QN_OP_dequantize || !is_narrow(qn_rw_node(rw, x)->type->elem))
+		return 0;
+	return qn_rw_add(rw, n->op, qn_rw_name(rw, m->root), 1, &x, n->attr, n->type);
+}
+
 #define Q(inner) QN_P_OP(quantize, ROOT, QN_P_ARGS(inner))
 #define DEQ QN_P_OP(dequantize, DQ, QN_P_ARGS(QN_P_ANY(X)))
 #define CHAIN(op) QN_P_OP(requantize, ROOT, QN_P_ARGS(QN_P_OPN(op, OP)))
@@ -275,6 +289,9 @@ static const qn_rule rules[] = {
 	{"fold-constant", Q(QN_P_CONST(X)), fold_constant},
 	{"join", Q(DEQ), join},
 	{"shrink-first", Q(QN_P_OP(max_pool, OP, QN_P_ARGS(DEQ))), sink_dequantize},
+	{"shrink-first-max", Q(QN_P_OP(reduce_max, OP, QN_P_ARGS(DEQ))), sink_dequantize},
+	{"shrink-first-min", Q(QN_P_OP(reduce_min, OP, QN_P_ARGS(DEQ))), sink_dequantize},
+	{"index-codes", QN_P_CLASS(QN_INDEX, ROOT), index_codes},
 	{"average-codes", Q(QN_P_OP(avg_pool, OP, QN_P_ARGS(DEQ))), sink_dequantize},
 	{"hoist", Q(QN_P_CLASS(QN_SAME, OP)), hoist},
 	{"hoist-join", Q(QN_P_CLASS(QN_JOIN, OP)), hoist},

@@ -97,7 +97,7 @@ accept_fixed(const qn_graph *g, const qn_match *m, const char **reason)
 	if (!accept_f32(g, m, reason))
 		return false;
 	/* softmax over another axis than the last has no integer kernel */
-	if (n->op == QN_OP_softmax && n->attr->axis.axis != -1 &&
+	if ((n->op == QN_OP_softmax || n->op == QN_OP_log_softmax) && n->attr->axis.axis != -1 &&
 	    n->attr->axis.axis != n->type->rank - 1) {
 		*reason = "softmax in integers runs over the last axis only; put a transpose "
 			  "around it";
@@ -137,9 +137,9 @@ quantize_weighted(qn_qbuild *b, const qn_match *m)
 static const char *
 operand_name(const qn_node *n, uint32_t i)
 {
-	static const char *const names[] = {"a", "b"};
+	static const char *const names[][3] = {{"x", "x", "x"}, {"a", "b", "x"}, {"x", "w", "b"}};
 
-	return n->nin == 1 ? "x" : i < 2 ? names[i] : "x";
+	return i < 3 ? names[n->nin < 3 ? n->nin - 1 : 2][i] : "x";
 }
 
 /* A real op on quantized operands; with the quantize that follows it becomes the integer op. */
@@ -201,6 +201,21 @@ quantize_fixed(qn_qbuild *b, const qn_match *m)
 	return qn_qb_dequantize(b, qn_qb_quantize_fixed(b, y, root->name, scale, zp), root->name);
 }
 
+/* Places of elements, found in quantized operands: the result is no real number and stays. */
+static qn_id
+quantize_index(qn_qbuild *b, const qn_match *m)
+{
+	const qn_node *root = qn_qb_root(b);
+	bool symmetric = qn_qb_opts(b)->scheme == QN_SCHEME_RFC;
+	qn_id x = qn_qb_quantize(b, qn_qb_input(b, 0), root->name, "x", symmetric, false, -1);
+
+	(void)m;
+	x = qn_qb_dequantize(b, x, NULL);
+	if (x == 0)
+		return 0;
+	return qn_graph_op(qn_qb_graph(b), root->op, root->name, 1, &x, root->attr, root->type);
+}
+
 /* ---- the rows ---- */
 
 #define CONV2D QN_P_OP(conv2d, ANCHOR, QN_P_ARGS(QN_P_ANY(X), QN_P_ANY(W)))
@@ -224,6 +239,7 @@ static const qn_qpattern standard[] = {
 	{"lut", QN_P_CLASS(QN_LUT, ANCHOR), accept_lut, quantize_lut},
 	{"mean", QN_P_CLASS(QN_MEAN, ANCHOR), accept_f32, quantize_operands},
 	{"fixed", QN_P_CLASS(QN_FIXED, ANCHOR), accept_fixed, quantize_fixed},
+	{"index", QN_P_CLASS(QN_INDEX, ANCHOR), accept_f32, quantize_index},
 };
 enum { NRFC = 6 };
 

@@ -14,6 +14,11 @@
  *   softmax                          qn_softmax_args              qn_softmax_s8
  *   ops of behaviour LUT, sigmoid, tanh   qn_lut_args           qn_lut_s8
  *   prelu                            qn_prelu_args                qn_prelu_s8
+ *   reduce_mean, reduce_sum          qn_reduce_args               qn_reduce_sum_s8
+ *   reduce_max, reduce_min           qn_reduce_args               qn_reduce_max_s8
+ *   argmax                           qn_argmax_args               qn_argmax_s8_s32 or _s64
+ *   log_softmax                      qn_log_softmax_args          qn_log_softmax_s8
+ *   layer_norm, instance_norm        qn_norm_args                 qn_norm_s8
  *   transpose                        qn_transpose_args            qn_transpose
  *   concat                           qn_concat_call               qn_concat_part, once an input
  *   pad                              qn_pad_args                  qn_pad_s8
@@ -35,6 +40,9 @@
 #include "runtime/kernels/requantize.h"
 #include "runtime/kernels/softmax.h"
 #include "runtime/kernels/unary.h"
+
+#include "runtime/kernels/layer_norm.h"
+#include "runtime/kernels/reduce.h"
 
 typedef struct qn_conv2d_call {
 	qn_conv2d_args args;

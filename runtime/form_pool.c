@@ -165,18 +165,6 @@ avg_pool_codes(const qn_eval *e, const void *args)
 	qn_avg_pool_s8(&c->args, e->in[0], c->rows, e->out);
 }
 
-/* Divides the multiplier by n, keeping as many bits as the shift's range allows (TFLite Mean). */
-static void
-divide_multiplier(int64_t n, int32_t *m, int32_t *s)
-{
-	int32_t shift = 0;
-
-	while (n >> (shift + 1) != 0 && shift < 32 && shift < 31 + *s)
-		shift++;
-	*m = (int32_t)(((int64_t)*m * (INT64_C(1) << shift)) / n);
-	*s -= shift;
-}
-
 static void *
 global_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
@@ -192,7 +180,7 @@ global_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (!qn_int_multiplier(g, n, "input scale / result scale",
 			       qn_scale_of(g, in) / qn_scale_of(g, n->type), &d->m, &d->sh))
 		return NULL;
-	divide_multiplier(count, &d->m, &d->sh);
+	qn_multiplier_divide(count, &d->m, &d->sh);
 	d->outer = (int32_t)in->dim[0];
 	d->n = (int32_t)count;
 	d->inner = (int32_t)in->dim[3];

@@ -81,4 +81,7 @@ bool qn_int_multiplier_below_one(const qn_graph *g, const qn_node *n, const char
 /* m * 2^(s-31) without a look at the limits of s: TFLite's QuantizeMultiplier. M >= 0, finite. */
 void qn_multiplier_split(double M, int32_t *m, int32_t *s);
 
+/* Divides a multiplier by n >= 1, keeping as many bits as the shift's range allows (TFLite Mean). */
+void qn_multiplier_divide(int64_t n, int32_t *m, int32_t *s);
+
 #endif

@@ -85,7 +85,8 @@ float_problem(const qn_graph *g, const qn_node *n)
 	for (uint32_t i = 0; i < n->nin; i++)
 		if (!is_f32(qn_in_type(g, n, i)))
 			return "float forms take f32 only";
-	if (n->op != QN_OP_quantize && !is_f32(n->type))
+	if (n->op != QN_OP_quantize && qn_opinfo_get(n->op)->behaviour != QN_INDEX &&
+	    !is_f32(n->type))
 		return "float forms give f32 only";
 	return qn_form_refusal(g, n);
 }

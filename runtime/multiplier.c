@@ -34,6 +34,17 @@ qn_multiplier_split(double M, int32_t *m, int32_t *s)
 	*s = exponent;
 }
 
+void
+qn_multiplier_divide(int64_t n, int32_t *m, int32_t *s)
+{
+	int32_t shift = 0;
+
+	while (n >> (shift + 1) != 0 && shift < 32 && shift < 31 + *s)
+		shift++;
+	*m = (int32_t)(((int64_t)*m * (INT64_C(1) << shift)) / n);
+	*s -= shift;
+}
+
 bool
 qn_multiplier(double M, int32_t mode, int32_t *m, int32_t *s)
 {

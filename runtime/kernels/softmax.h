@@ -133,5 +133,93 @@ qn_softmax_s8(const qn_softmax_args *a, const int8_t *x, int8_t *y)
 		qn_softmax_row_s8(a, x + r * a->depth, y + r * a->depth);
 }
 
+/*@ qn_log_part */
+/* log of r in [1/2, 1) of Q0.31 plus log(2) times power, Q6.25, as Q5.26 (TFLite reference_ops
+ * log_x_for_x_greater_than_or_equal_to_1_impl): a quotient of polynomials in q = 2 (r - 1/t) with
+ * t = 2^(1/4). The constants are Q0.31: 1/t, 11/240 t, t/20, 2/t - t, t/4, log(2). */
+static inline int32_t
+qn_log_part(int32_t r, int32_t power)
+{
+	int32_t p = qn_rhs(r, INT32_C(1805811301));
+	int32_t q = (r - INT32_C(1805811301)) * 2;
+	int32_t square = qn_srdhm32(q, q);
+	int32_t over = qn_srdhm32(q, r) + qn_srdhm32(qn_srdhm32(q, square), INT32_C(117049297));
+	int32_t slope = INT32_C(1057819769) + q + qn_srdhm32(INT32_C(127690142), square);
+	int32_t under = qn_srdhm32(p, slope) + qn_srdhm32(INT32_C(638450708), q);
+	int32_t log = qn_srdhm32(qn_rdbpot(over, 6), qn_one_over_one_plus(under));
+
+	return qn_shl_sat(qn_srdhm32(power, INT32_C(1488522236)) + log, 1);
+}
+
+/*@ qn_log_q12 */
+/* log(z) for z >= 1, Q12.19 to Q5.26. z is r * 2^power in two ways, one of them after a
+ * multiplication by sqrt(1/2), 1518500250; the one with the smaller r is near the middle of the
+ * approximation. */
+static inline int32_t
+qn_log_q12(int32_t z)
+{
+	const int32_t quarter = INT32_C(1) << 23; /* Q6.25 */
+	int32_t above = qn_clz32((uint32_t)z);
+	int32_t half = qn_srdhm32(z, INT32_C(1518500250));
+	int32_t room = qn_clz32((uint32_t)half) - 1;
+	int32_t r1 = qn_shl_sat(qn_srdhm32(qn_shl_sat(z, above - 1), INT32_C(1518500250)), 1);
+	int32_t r2 = qn_shl_sat(z, room);
+	int32_t power1 = (12 - above) * (INT32_C(1) << 25) + quarter;
+	int32_t power2 = (12 - room) * (INT32_C(1) << 25) - quarter;
+
+	return qn_log_part(r1 < r2 ? r1 : r2, power1 > power2 ? power1 : power2);
+}
+
+/*@ qn_log_softmax_args */
+/* The first five as in qn_softmax_args; depth < 2^12, so that the sum of exponentials fits.
+ * (back_m, back_sh) is 2^-26 / scale: from Q5.26 to codes. */
+typedef struct qn_log_softmax_args {
+	int32_t rows, depth;
+	int32_t m, left;
+	int32_t diff_min;
+	int32_t back_m, back_sh;
+} qn_log_softmax_args;
+
+/*@ qn_log_softmax_row_s8 */
+/* y = 16 (d - log(sum of exp(d))) + 127 with d = scale * (x - max); x = y is allowed (TFLite
+ * reference_integer_ops LogSoftmax). What lies below the range of Q5.26 becomes -128. */
+static inline void
+qn_log_softmax_row_s8(const qn_log_softmax_args *a, const int8_t *x, int8_t *y)
+{
+	int32_t top = INT8_MIN, sum = 0, i, log, least;
+
+	for (i = 0; i < a->depth; i++)
+		top = x[i] > top ? x[i] : top;
+	for (i = 0; i < a->depth; i++) {
+		int32_t d = x[i] - top;
+
+		if (d >= a->diff_min)
+			sum += qn_rdbpot(qn_exp_neg(qn_srdhm32(qn_shl_sat(d, a->left), a->m)), 12);
+	}
+	log = qn_log_q12(sum);
+	least = qn_apply_smaller(log + INT32_MIN, a->back_m, a->back_sh, QN_RQ_DOUBLE);
+	least = least > a->diff_min - 1 ? least : a->diff_min - 1;
+	for (i = 0; i < a->depth; i++) {
+		int32_t d = x[i] - top, q = INT8_MIN;
+
+		if (d > least) {
+			d = qn_srdhm32(qn_shl_sat(d, a->left), a->m);
+			q = qn_rdbpot(qn_sat32((int64_t)d - log), 22) + 127;
+		}
+		y[i] = (int8_t)qn_clamp32(q, INT8_MIN, INT8_MAX);
+	}
+}
+
+/*@ qn_log_softmax_s8 */
+/* [rows, depth] -> the same, scale 1/16 and zero point 127; depth >= 1; x = y is allowed. */
+static inline void
+qn_log_softmax_s8(const qn_log_softmax_args *a, const int8_t *x, int8_t *y)
+{
+	int32_t r;
+
+	for (r = 0; r < a->rows; r++)
+		qn_log_softmax_row_s8(a, x + r * a->depth, y + r * a->depth);
+}
+
 /*@ end */
 #endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_argmax.c - the place of the largest code, as int32_t or int64_t. */
+#include "codegen/emitter.h"
+#include "runtime/form_args.h"
+
+static void
+emit_argmax(qn_emitter *e, const qn_step *s, const void *args)
+{
+	bool wide = qn_graph_node(e->g, s->node)->type->elem->plain == QN_PLAIN_i64;
+	const char *symbol = qn_emit_open(e, s, "qn_argmax_args", 0);
+
+	qn_emit_ints(&e->args, args,
+		     "outer, n, inner\n"
+		     "last\n");
+	qn_emit_close(e);
+	qn_emit_call(e, s, wide ? "qn_argmax_s8_s64" : "qn_argmax_s8_s32", symbol, QN_PLAIN_i8, 1,
+		     false, wide ? QN_PLAIN_i64 : QN_PLAIN_i32);
+}
+
+const qn_emit_form qn_emit_op_argmax = {.emit = emit_argmax};

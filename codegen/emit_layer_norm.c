@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_layer_norm.c - layer_norm and instance_norm. */
+#include "codegen/emitter.h"
+#include "runtime/form_args.h"
+
+static void
+emit_norm(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const char *symbol = qn_emit_open(e, s, "qn_norm_args", 0);
+
+	qn_emit_ints(&e->args, args,
+		     "outer, n, inner\n"
+		     "each\n"
+		     "fraction, eps_high, eps_low\n"
+		     "zw, mw, shw\n"
+		     "zb, mb, shb\n"
+		     "zo, lo, hi\n"
+		     "mode\n");
+	qn_emit_close(e);
+	qn_emit_call(e, s, "qn_norm_s8", symbol, QN_PLAIN_i8, 3, false, QN_PLAIN_i8);
+}
+
+const qn_emit_form qn_emit_op_layer_norm = {.in_place = 1, .emit = emit_norm};
+const qn_emit_form qn_emit_op_instance_norm = {.in_place = 1, .emit = emit_norm};

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_log_softmax.c - the logarithm of softmax along the last axis. */
+#include "codegen/emitter.h"
+#include "runtime/form_args.h"
+
+static void
+emit_log_softmax(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const char *symbol = qn_emit_open(e, s, "qn_log_softmax_args", 0);
+
+	qn_emit_ints(&e->args, args,
+		     "rows, depth\n"
+		     "m, left\n"
+		     "diff_min\n"
+		     "back_m, back_sh\n");
+	qn_emit_close(e);
+	qn_emit_call(e, s, "qn_log_softmax_s8", symbol, QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
+}
+
+const qn_emit_form qn_emit_op_log_softmax = {.in_place = 1, .emit = emit_log_softmax};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_reduce.c - sums, means, largest and smallest elements over any axes. */
+#include "codegen/emitter.h"
+#include "runtime/form_args.h"
+
+static void
+emit_reduce(qn_emitter *e, const qn_step *s, const void *args, const char *kernel)
+{
+	const char *symbol = qn_emit_open(e, s, "qn_reduce_args", 0);
+
+	qn_emit_ints(&e->args, args,
+		     "keep[4], keep_step[4]\n"
+		     "over[4], over_step[4]\n"
+		     "zi\n"
+		     "zo, lo, hi\n"
+		     "m, sh\n"
+		     "mode\n"
+		     "flip\n");
+	qn_emit_close(e);
+	qn_emit_call(e, s, kernel, symbol, QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
+}
+
+static void
+emit_sum(qn_emitter *e, const qn_step *s, const void *args)
+{
+	emit_reduce(e, s, args, "qn_reduce_sum_s8");
+}
+
+static void
+emit_max(qn_emitter *e, const qn_step *s, const void *args)
+{
+	emit_reduce(e, s, args, "qn_reduce_max_s8");
+}
+
+const qn_emit_form qn_emit_op_reduce_mean = {.emit = emit_sum};
+const qn_emit_form qn_emit_op_reduce_sum = {.emit = emit_sum};
+const qn_emit_form qn_emit_op_reduce_max = {.emit = emit_max};
+const qn_emit_form qn_emit_op_reduce_min = {.emit = emit_max};

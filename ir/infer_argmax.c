@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* infer_argmax.c - type of argmax: the place of the largest element along one axis, as i32 or i64.
+ *
+ *   argmax {axis=1}              [2,5,3] -> [2,3]  i32, unless i64 is written
+ *   argmax {axis=1, keepdims=1}  [2,5,3] -> [2,1,3] */
+#include "ir/infer.h"
+
+static bool
+flag_ok(const qn_graph *g, const qn_node *n, const char *name, int64_t v)
+{
+	return v == 0 || v == 1 ||
+	       qn_infer_error(g, n, "attr.value", "%s is %lld, must be 0 or 1", name, (long long)v);
+}
+
+/* Elements along the axis must be comparable by their codes. */
+static bool
+one_scale(const qn_graph *g, const qn_node *n, int32_t axis)
+{
+	const qn_elem *e = qn_infer_in(g, n, 0)->elem;
+
+	if (!qn_elem_is_quant(e) || e->gran == QN_PER_TENSOR)
+		return true;
+	if (e->gran == QN_SUB_CHANNEL)
+		return qn_infer_refuse(g, n, "unsupported.subchannel",
+				       "argmax takes no operand quantized in blocks: %s",
+				       qn_infer_elem_text(g, e));
+	return e->axis[0] != axis ||
+	       qn_infer_error(g, n, "type.axis.merged",
+			      "argmax goes over axis %d, along which the scales differ", (int)axis);
+}
+
+/* i32, or what is declared. */
+static const qn_elem *
+index_elem(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	const qn_elem *i32 = qn_elem_plain(&g->model->types, QN_PLAIN_i32);
+
+	if (declared == NULL || declared->is_tuple || declared->elem == i32 ||
+	    declared->elem == qn_elem_plain(&g->model->types, QN_PLAIN_i64))
+		return declared == NULL || declared->is_tuple ? i32 : declared->elem;
+	(void)qn_infer_error(g, n, "type.element", "the result is declared %s, must be i32 or i64",
+			     qn_infer_type_text(g, declared));
+	return NULL;
+}
+
+const qn_type *
+qn_infer_argmax(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	const qn_attrs_argmax *a = &n->attr->argmax;
+	const qn_elem *e = index_elem(g, n, declared);
+	bool ok = qn_infer_operands(g, n) != QN_OPERANDS_BAD && e != NULL;
+
+	ok = flag_ok(g, n, "keepdims", a->keepdims) && ok;
+	ok = flag_ok(g, n, "select_last_index", a->select_last_index) && ok;
+	if (!ok)
+		return NULL;
+	qn_shape x = qn_shape_of(qn_infer_in(g, n, 0)), y = {.rank = 0};
+	if (x.rank < 0)
+		return qn_infer_result(g, n, e, &x);
+	if (a->axis < -(int64_t)x.rank || a->axis >= x.rank) {
+		(void)qn_infer_error(g, n, "attr.value", "axis is %lld, the input has %d dims",
+				     (long long)a->axis, (int)x.rank);
+		return NULL;
+	}
+	int32_t axis = (int32_t)(a->axis < 0 ? a->axis + x.rank : a->axis);
+	if (x.dim[axis] == 0) {
+		(void)qn_infer_error(g, n, "shape.window", "%s has no elements along axis %d",
+				     qn_infer_type_text(g, qn_infer_in(g, n, 0)), (int)axis);
+		return NULL;
+	}
+	for (int32_t i = 0; i < x.rank; i++)
+		if (i != axis || a->keepdims != 0)
+			y.dim[y.rank++] = i == axis ? 1 : x.dim[i];
+	return one_scale(g, n, axis) ? qn_infer_result(g, n, e, &y) : NULL;
+}

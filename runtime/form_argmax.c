@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* form_argmax.c - argmax along one axis: the place of the largest element, of equal ones the first
+ * or, on demand, the last.  Codes compare as the real numbers do, so both forms agree. */
+#include "runtime/form_args.h"
+#include "runtime/form_util.h"
+
+static qn_argmax_args
+shape_of(const qn_graph *g, const qn_node *n)
+{
+	const qn_type *in = qn_in_type(g, n, 0);
+	int32_t axis = qn_axis_of(in, n->attr->argmax.axis);
+
+	return (qn_argmax_args){
+		.outer = (int32_t)qn_dim_product(in, 0, axis),
+		.n = (int32_t)in->dim[axis],
+		.inner = (int32_t)qn_dim_product(in, axis + 1, in->rank),
+		.last = (int32_t)n->attr->argmax.select_last_index,
+	};
+}
+
+static const char *
+refuse(const qn_graph *g, const qn_node *n)
+{
+	return qn_static_count(qn_in_type(g, n, 0)) > INT32_MAX ? "more than 2^31 - 1 elements"
+								: NULL;
+}
+
+static int64_t
+place_of_largest(const qn_argmax_args *a, const float *x)
+{
+	int64_t best = 0, inner = a->inner;
+
+	for (int64_t k = 1; k < a->n; k++)
+		if (x[k * inner] > x[best * inner] ||
+		    (a->last != 0 && x[k * inner] >= x[best * inner]))
+			best = k;
+	return best;
+}
+
+static void
+argmax_real(const qn_eval *e)
+{
+	qn_argmax_args a = shape_of(e->g, e->n);
+	const float *x = e->in[0];
+	int64_t to = 0;
+
+	for (int64_t o = 0; o < a.outer; o++, x += (int64_t)a.n * a.inner)
+		for (int64_t i = 0; i < a.inner; i++)
+			qn_store_i64(e->out, e->n->type->elem->plain, to++,
+				     place_of_largest(&a, x + i));
+}
+
+static void *
+argmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_argmax_args *d = QN_NEW(a, qn_argmax_args, 1);
+
+	if (!qn_elem_is_i8(&g->model->types, qn_in_type(g, n, 0)->elem))
+		return qn_int_refuse(g, n, "only 8-bit signed storage");
+	if (!qn_int_sizes(g, n))
+		return NULL;
+	*d = shape_of(g, n);
+	return d;
+}
+
+static void
+argmax_codes(const qn_eval *e, const void *args)
+{
+	if (e->n->type->elem->plain == QN_PLAIN_i64)
+		qn_argmax_s8_s64(args, e->in[0], e->out);
+	else
+		qn_argmax_s8_s32(args, e->in[0], e->out);
+}
+
+const qn_form qn_form_argmax = {
+	.real = argmax_real,
+	.refuse = refuse,
+	.codes = {.prepare = argmax_prepare, .run = argmax_codes},
+};

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* form_layer_norm.c - layer_norm over the last axes, instance_norm over height and width of each
+ * image and channel of [N,H,W,C].
+ *
+ *   y = (x - mean) / sqrt(variance + epsilon) * scale + bias
+ *
+ * Floats: mean and variance, the mean of squared differences, are each one f32 sum in the order of
+ * the elements, divided by their number; every operation rounds to f32.  Codes:
+ * kernels/layer_norm.h. */
+#include <math.h>
+
+#include "runtime/form_args.h"
+#include "runtime/form_util.h"
+
+typedef struct shape {
+	int64_t outer, n, inner; /* n elements, inner apart, are normalized together */
+	bool each;               /* scale and bias: one for each of n, else of inner */
+	double epsilon;
+} shape;
+
+static shape
+shape_of(const qn_node *n)
+{
+	const qn_type *t = n->type;
+
+	if (n->op == QN_OP_instance_norm)
+		return (shape){t->dim[0], t->dim[1] * t->dim[2], t->dim[3], false,
+			       n->attr->instance_norm.epsilon};
+	int32_t axis = qn_axis_of(t, n->attr->layer_norm.axis);
+	return (shape){qn_dim_product(t, 0, axis), qn_dim_product(t, axis, t->rank), 1, true,
+		       n->attr->layer_norm.epsilon};
+}
+
+static void
+row_real(const shape *s, const float *x, const float *w, const float *b, float *y)
+{
+	float mean = 0.0f, variance = 0.0f, deviation;
+	int64_t wstep = s->each ? 1 : 0;
+
+	for (int64_t k = 0; k < s->n; k++)
+		mean += x[k * s->inner];
+	mean /= (float)s->n;
+	for (int64_t k = 0; k < s->n; k++) {
+		float d = x[k * s->inner] - mean;
+
+		variance += d * d;
+	}
+	variance /= (float)s->n;
+	/* A double root of an f32, rounded to f32, is the correctly rounded f32 root. */
+	deviation = (float)sqrt((double)(variance + (float)s->epsilon));
+	for (int64_t k = 0; k < s->n; k++) {
+		float d = x[k * s->inner] - mean;
+
+		/* Equal elements without an epsilon: nothing to divide. */
+		d = deviation > 0.0f ? d / deviation : d;
+		y[k * s->inner] = d * w[k * wstep] + b[k * wstep];
+	}
+}
+
+static void
+norm_real(const qn_eval *e)
+{
+	shape s = shape_of(e->n);
+	const float *x = e->in[0], *w = e->in[1], *b = e->in[2];
+	float *y = e->out;
+
+	for (int64_t o = 0; o < s.outer; o++)
+		for (int64_t i = 0; i < s.inner; i++) {
+			int64_t at = o * s.n * s.inner + i, from = s.each ? 0 : i;
+
+			row_real(&s, x + at, w + from, b + from, y + at);
+		}
+}
+
+/* epsilon in units of the kernel's sums, with as much fraction as there is room for. */
+static bool
+set_epsilon(const qn_graph *g, const qn_node *n, const shape *s, qn_norm_args *d)
+{
+	double scale = qn_scale_of(g, qn_in_type(g, n, 0));
+	double count = (double)s->n;
+	double most = count * count * 0x1p14; /* of n * squares - sum^2, as (255 / 2)^2 < 2^14 */
+	double eps = s->epsilon / scale * count / scale * count;
+
+	d->fraction = 46;
+	while (d->fraction > 0 && !((most + eps) * ldexp(1.0, d->fraction) < 0x1p61))
+		d->fraction -= 2;
+	if (!(most + eps < 0x1p61)) {
+		(void)qn_int_refuse(g, n, "an epsilon of %g for an input scale of %g", s->epsilon,
+				    scale);
+		return false;
+	}
+	int64_t fixed = (int64_t)floor(eps * ldexp(1.0, d->fraction) + 0.5);
+	d->eps_high = (int32_t)(fixed >> 31);
+	d->eps_low = (int32_t)(fixed & INT32_MAX);
+	return true;
+}
+
+static void *
+norm_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_norm_args *d = QN_NEW(a, qn_norm_args, 1);
+	const qn_type *w = qn_in_type(g, n, 1), *b = qn_in_type(g, n, 2);
+	shape s = shape_of(n);
+
+	if (!qn_int_need_i8(g, n, qn_in_type(g, n, 0)) || !qn_int_need_i8(g, n, w) ||
+	    !qn_int_need_i8(g, n, b) || !qn_int_need_i8(g, n, n->type))
+		return NULL;
+	if (s.n < 1 || s.n >= INT64_C(1) << 20)
+		return qn_int_refuse(g, n, "%lld elements with one mean, only from 1 to 2^20 - 1",
+				     (long long)s.n);
+	double out = qn_scale_of(g, n->type);
+	if (!set_epsilon(g, n, &s, d) ||
+	    !qn_int_multiplier(g, n, "scale's scale / result scale / 2^4",
+			       qn_scale_of(g, w) / out * 0x1p-4, &d->mw, &d->shw) ||
+	    !qn_int_multiplier(g, n, "bias scale / result scale / 2^12",
+			       qn_scale_of(g, b) / out * 0x1p-12, &d->mb, &d->shb))
+		return NULL;
+	d->outer = (int32_t)s.outer;
+	d->n = (int32_t)s.n;
+	d->inner = (int32_t)s.inner;
+	d->each = s.each ? 1 : 0;
+	d->zw = qn_zp_of(g, w);
+	d->zb = qn_zp_of(g, b);
+	d->zo = qn_zp_of(g, n->type);
+	d->lo = (int32_t)n->type->elem->qmin;
+	d->hi = (int32_t)n->type->elem->qmax;
+	d->mode = g->model->rounding;
+	return d;
+}
+
+static void
+norm_codes(const qn_eval *e, const void *args)
+{
+	qn_norm_s8(args, e->in[0], e->in[1], e->in[2], e->out);
+}
+
+const qn_form qn_form_layer_norm = {
+	.real = norm_real,
+	.codes = {.prepare = norm_prepare, .run = norm_codes},
+};
+const qn_form qn_form_instance_norm = {
+	.real = norm_real,
+	.codes = {.prepare = norm_prepare, .run = norm_codes},
+};
