@@ -2,6 +2,7 @@
 /* random_ops.c - adds a random op to a value: attributes, constants and the result's type are
  * random too.  Scales are chosen so that results use much of their range; some saturate. */
 #include "tests/e2e/random_maker.h"
+#include "tests/e2e/random_reduce.h"
 
 #include <math.h>
 
@@ -464,6 +465,9 @@ do_scast(maker *m, qn_id x)
 /* clang-format off */
 random_op *const random_ops[] = {
 	do_conv2d, do_conv2d, do_conv2d, do_dense, do_dense, do_requantize, do_add, do_add,
+	/* reductions */
+	random_reduce, random_reduce, random_argmax, random_log_softmax, random_norm,
+	/* others */
 	do_mul, do_bias_add, do_clamp, do_max_pool, do_avg_pool, do_global_avg_pool, do_softmax,
 	/* family unary */
 	random_unary, random_unary, random_pow, random_prelu,
