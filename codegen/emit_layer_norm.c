@@ -12,6 +12,7 @@ emit_norm(qn_emitter *e, const qn_step *s, const void *args)
 		     "outer, n, inner\n"
 		     "each\n"
 		     "fraction, eps_high, eps_low\n"
+		     "bits\n"
 		     "zw, mw, shw\n"
 		     "zb, mb, shb\n"
 		     "zo, lo, hi\n"

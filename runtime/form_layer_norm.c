@@ -109,10 +109,13 @@ norm_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return qn_int_refuse(g, n, "%lld elements with one mean, only from 1 to 2^20 - 1",
 				     (long long)s.n);
 	double out = qn_scale_of(g, n->type);
+	d->bits = 22;
+	while (s.n > INT64_C(1) << 2 * (22 - d->bits))
+		d->bits--;
 	if (!set_epsilon(g, n, &s, d) ||
-	    !qn_int_multiplier(g, n, "scale's scale / result scale / 2^4",
-			       qn_scale_of(g, w) / out * 0x1p-4, &d->mw, &d->shw) ||
-	    !qn_int_multiplier(g, n, "bias scale / result scale / 2^12",
+	    !qn_int_multiplier(g, n, "scale's scale / result scale",
+			       ldexp(qn_scale_of(g, w) / out, 8 - d->bits), &d->mw, &d->shw) ||
+	    !qn_int_multiplier(g, n, "bias scale / result scale",
 			       qn_scale_of(g, b) / out * 0x1p-12, &d->mb, &d->shb))
 		return NULL;
 	d->outer = (int32_t)s.outer;

@@ -11,8 +11,9 @@
  *                                         = D / sqrt(V + epsilon n^2 / s^2)
  *
  * The root is that of (V + …) * 2^fraction, rounded down, with all the fraction that 62 bits have
- * room for; its inverse has 31 bits. The normalized value is Q19.12, the last sum has 8 bits of
- * fraction, and both real factors are multipliers as everywhere. The zero point of x plays no part.
+ * room for; its inverse has 31 bits. The normalized value, which is at most sqrt(n), takes 22 bits;
+ * the last sum has 8 bits of fraction, and both real factors are multipliers as everywhere. The
+ * zero point of x plays no part.
  * The pieces are described in fixed.h.
  */
 #ifndef QN_KERNELS_LAYER_NORM_H
@@ -41,12 +42,14 @@ qn_isqrt64(uint64_t x)
 /*@ qn_norm_args */
 /* x [outer, n, inner], each n normalized by itself, n < 2^20. each: w and b have an element for
  * each of n, else for each of inner. epsilon * n^2 / scale^2 * 2^fraction, fraction even, is
- * eps_high * 2^31 + eps_low; with the largest V the sum stays below 2^61. (mw, shw) is
- * scale w / scale y * 2^-4, (mb, shb) is scale b / scale y * 2^-12. */
+ * eps_high * 2^31 + eps_low; with the largest V the sum stays below 2^61. bits: fraction of the
+ * normalized value, sqrt(n) * 2^bits <= 2^22. (mw, shw) is scale w / scale y * 2^(8-bits), (mb, shb)
+ * is scale b / scale y * 2^-12. */
 typedef struct qn_norm_args {
 	int32_t outer, n, inner;
 	int32_t each;
 	int32_t fraction, eps_high, eps_low;
+	int32_t bits;
 	int32_t zw, mw, shw;
 	int32_t zb, mb, shb;
 	int32_t zo, lo, hi;
@@ -93,10 +96,10 @@ qn_norm_row_s8(const qn_norm_args *a, const int8_t *x, const int8_t *w, const in
 		squares += c * c;
 	}
 	inverse = qn_norm_inverse(a, sum, squares, &shift);
-	shift = 62 - a->fraction / 2 - shift - 12;
+	shift = 62 - a->fraction / 2 - shift - a->bits;
 	for (k = 0; k < a->n; k++) {
 		int32_t d = a->n * x[k * a->inner] - sum;
-		int32_t normal = qn_norm_shift(d * inverse, shift); /* below 2^22 */
+		int32_t normal = qn_norm_shift(d * inverse, shift); /* about 2^22 at most */
 		int32_t u = qn_apply(normal * (w[k * wstep] - a->zw), a->mw, a->shw, a->mode);
 		int32_t v = qn_apply((b[k * wstep] - a->zb) * (INT32_C(1) << 20), a->mb, a->shb,
 			a->mode);
