@@ -11,26 +11,9 @@
 #include "runtime/exp.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
+#include "runtime/math.h"
 
 enum { MOST_CLASSES = 4095 }; /* the kernel sums exponentials in Q12.19 */
-
-/* The natural logarithm of x >= 1, with an error of a few units in the last place: x = m * 2^k,
- * log m = 2 atanh t with t = (m - 1) / (m + 1), |t| < 0.172, by its series up to t^21. */
-static double
-logarithm(double x)
-{
-	int k;
-	double m = frexp(x, &k), t, p = 0.0;
-
-	if (m < 0.70710678118654752) {
-		m *= 2.0;
-		k--;
-	}
-	t = (m - 1.0) / (m + 1.0);
-	for (int i = 21; i >= 1; i -= 2)
-		p = p * t * t + 1.0 / (double)i;
-	return (double)k * 0x1.62e42fefa39efp-1 + 2.0 * t * p;
-}
 
 /* n elements whose distance is step. */
 static void
@@ -42,7 +25,7 @@ row(const float *x, float *y, int64_t n, int64_t step)
 		top = (double)x[i * step] > top ? (double)x[i * step] : top;
 	for (int64_t i = 0; i < n; i++)
 		sum += qn_exp((double)x[i * step] - top);
-	sum = logarithm(sum);
+	sum = qn_ln(sum);
 	for (int64_t i = 0; i < n; i++)
 		y[i * step] = (float)((double)x[i * step] - top - sum);
 }
