@@ -11,8 +11,8 @@ epsilon_ok(const qn_graph *g, const qn_node *n, double epsilon)
 {
 	/* Finite and >= 0. */
 	return (epsilon >= 0 && epsilon - epsilon == 0) ||
-	       qn_infer_error(g, n, "attr.value",
-			      "epsilon is %g, must be finite and not negative", epsilon);
+	       qn_infer_error(g, n, "attr.value", "epsilon is %g, must be finite and not negative",
+			      epsilon);
 }
 
 /* Input i has the dims of x from `axis` on. */

@@ -59,7 +59,8 @@ has_elements(const qn_graph *g, const qn_node *n, const qn_shape *x, uint32_t ma
 {
 	for (int32_t i = 0; n->op != QN_OP_reduce_sum && i < x->rank; i++)
 		if ((mask >> i & 1) != 0 && x->dim[i] == 0)
-			return qn_infer_error(g, n, "shape.window", "%s has no elements along axis %d",
+			return qn_infer_error(g, n, "shape.window",
+					      "%s has no elements along axis %d",
 					      qn_infer_type_text(g, qn_infer_in(g, n, 0)), (int)i);
 	return true;
 }

@@ -115,8 +115,8 @@ norm_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (!set_epsilon(g, n, &s, d) ||
 	    !qn_int_multiplier(g, n, "scale's scale / result scale",
 			       ldexp(qn_scale_of(g, w) / out, 8 - d->bits), &d->mw, &d->shw) ||
-	    !qn_int_multiplier(g, n, "bias scale / result scale",
-			       qn_scale_of(g, b) / out * 0x1p-12, &d->mb, &d->shb))
+	    !qn_int_multiplier(g, n, "bias scale / result scale", qn_scale_of(g, b) / out * 0x1p-12,
+			       &d->mb, &d->shb))
 		return NULL;
 	d->outer = (int32_t)s.outer;
 	d->n = (int32_t)s.n;

@@ -43,8 +43,8 @@ qn_isqrt64(uint64_t x)
 /* x [outer, n, inner], each n normalized by itself, n < 2^20. each: w and b have an element for
  * each of n, else for each of inner. epsilon * n^2 / scale^2 * 2^fraction, fraction even, is
  * eps_high * 2^31 + eps_low; with the largest V the sum stays below 2^61. bits: fraction of the
- * normalized value, sqrt(n) * 2^bits <= 2^22. (mw, shw) is scale w / scale y * 2^(8-bits), (mb, shb)
- * is scale b / scale y * 2^-12. */
+ * normalized value, sqrt(n) * 2^bits <= 2^22. (mw, shw) is scale w / scale y * 2^(8-bits), and
+ * (mb, shb) is scale b / scale y * 2^-12. */
 typedef struct qn_norm_args {
 	int32_t outer, n, inner;
 	int32_t each;

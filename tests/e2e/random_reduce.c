@@ -78,9 +78,9 @@ random_argmax(maker *m, qn_id x)
 	e.scale = qn_scale_const(types, 0.125);
 	y = add(m, QN_OP_scast, 1, &y, NULL,
 		qn_type_with_elem(types, type_of(m, y), make_elem(m, &e)));
-	return add(m, QN_OP_requantize, 1, &y, NULL,
-		   qn_type_with_elem(types, type_of(m, y),
-				     code_elem(m, factor(m, 0.01, 0.2), false)));
+	return add(
+		m, QN_OP_requantize, 1, &y, NULL,
+		qn_type_with_elem(types, type_of(m, y), code_elem(m, factor(m, 0.01, 0.2), false)));
 }
 
 qn_id

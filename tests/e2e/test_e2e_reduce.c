@@ -123,8 +123,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reductions),  cmocka_unit_test(eight_axes),
-		cmocka_unit_test(argmax),      cmocka_unit_test(log_softmax),
+		cmocka_unit_test(reductions), cmocka_unit_test(eight_axes),
+		cmocka_unit_test(argmax),     cmocka_unit_test(log_softmax),
 		cmocka_unit_test(norms),
 	};
 

@@ -126,8 +126,8 @@ test_codes(void **state)
 		     m.n, 1);
 		so = si * sqrt((double)m.each);
 		for (int64_t i = 0; i < m.n; i++)
-			m.f32[i] = code_of(
-				(double)(float)si * (m.sum[i] - zi * (double)m.each), so, zo);
+			m.f32[i] = code_of((double)(float)si * (m.sum[i] - zi * (double)m.each), so,
+					   zo);
 		near(m.f32,
 		     reduced(QN_OP_reduce_sum, over_mask, from,
 			     shaped(rank, dim, quantized(so, (int64_t)zo)), x),
@@ -154,8 +154,7 @@ test_mean_vectors(void **state)
 	for (size_t i = 0; i < QN_COUNT(cases); i++) {
 		fresh_graph();
 		output(op1(QN_OP_reduce_mean,
-			   input("x", shaped(1, &cases[i].n,
-					     quantized(cases[i].si, cases[i].zi))),
+			   input("x", shaped(1, &cases[i].n, quantized(cases[i].si, cases[i].zi))),
 			   attributes(attrs_of(QN_OP_reduce_mean)),
 			   shaped(0, NULL, quantized(cases[i].so, cases[i].zo))));
 		near(&cases[i].y, run1(cases[i].x), 1, 0);
