@@ -150,6 +150,8 @@ shaped_args(const qn_graph *g, const qn_node *n, qn_arena *a)
 
 	if (!qn_int_need_i8(g, n, in) || !qn_int_need_i8(g, n, n->type))
 		return NULL;
+	if (qn_static_count(in) == 0)
+		return qn_int_refuse(g, n, "an input without elements");
 	gather_axes(in, mask_of(g, n), false, d->keep, d->keep_step);
 	gather_axes(in, mask_of(g, n), true, d->over, d->over_step);
 	d->zi = qn_zp_of(g, in);
