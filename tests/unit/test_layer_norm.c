@@ -247,8 +247,7 @@ test_refused(void **state)
 	refused("int.unsupported", "8-bit signed");
 	fresh_graph();
 	output(op1(QN_OP_reduce_sum, input("x", "tensor<0x4x!quant.uniform<i8:f32, 0.1>>"),
-		   attributes(attrs_of(QN_OP_reduce_sum)),
-		   "tensor<!quant.uniform<i8:f32, 0.1>>"));
+		   attributes(attrs_of(QN_OP_reduce_sum)), "tensor<!quant.uniform<i8:f32, 0.1>>"));
 	refused("int.unsupported", "without elements");
 	fresh_graph();
 	x = input("x", "tensor<4x!quant.uniform<i8:f32, 1.0e-12>>");
