@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* interp.c - how fast the float interpreter is, beside OpenBLAS's sgemm in the same run.
+ *
+ *   layer                 M     N     K   quern   sgemm  ratio      GFLOP/s, one thread
+ *   dense 512^3         512   512   512    38.1    71.9   0.53
+ *   network   us/sample  with min, max   1.5 x ONNX Runtime
+ *   kws           150.2          160.1                201.0
+ *
+ * Times are the smallest of many runs.  A layer's sgemm is that of its matrix product alone: M
+ * positions, N outputs, K terms.  ONNX Runtime's figures were measured where sgemm 512^3 gave
+ * 72.6 GFLOP/s, and are scaled by this run's sgemm. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef QN_BENCH_OPENBLAS
+#include <cblas.h>
+#endif
+
+#include "bench/networks.h"
+#include "calibrate/observer.h"
+#include "ir/diag.h"
+#include "runtime/interp.h"
+
+#define PEER_SGEMM 72.6 /* GFLOP/s of sgemm 512^3 where ONNX Runtime was measured */
+
+typedef struct layer {
+	const char *name;
+	int64_t h, w, c, out, kh, kw, sh, sw; /* h 0: dense of w rows */
+} layer;
+
+static const layer layers[] = {
+	{"dense 512^3", 0, 512, 512, 512, 1, 1, 1, 1},
+	{"kws conv 10x4 s2", 49, 10, 1, 64, 10, 4, 2, 2},
+	{"kws conv 1x1 64", 25, 5, 64, 64, 1, 1, 1, 1},
+	{"ic conv 3x3 3-16", 32, 32, 3, 16, 3, 3, 1, 1},
+	{"ic conv 3x3 16", 32, 32, 16, 16, 3, 3, 1, 1},
+	{"ic conv 3x3 32 s2", 32, 32, 16, 32, 3, 3, 2, 2},
+	{"ic conv 3x3 32", 16, 16, 32, 32, 3, 3, 1, 1},
+	{"ic conv 3x3 64", 8, 8, 64, 64, 3, 3, 1, 1},
+	{"vww conv 3x3 s2", 96, 96, 3, 8, 3, 3, 2, 2},
+	{"vww conv 1x1 8-16", 48, 48, 8, 16, 1, 1, 1, 1},
+	{"vww conv 1x1 32", 24, 24, 32, 32, 1, 1, 1, 1},
+	{"vww conv 1x1 128", 6, 6, 128, 128, 1, 1, 1, 1},
+	{"vww conv 1x1 256", 3, 3, 256, 256, 1, 1, 1, 1},
+	{"ad dense 640-128", 0, 1, 640, 128, 1, 1, 1, 1},
+	{"ad dense 640-128 x32", 0, 32, 640, 128, 1, 1, 1, 1},
+};
+
+typedef struct bench {
+	qn_env env;
+	qn_diags diags;
+	qn_arena arena;
+	maker k;
+	qn_interp *in;
+	const qn_tensor *x;
+	qn_observer *seen; /* by value id */
+} bench;
+
+static void *
+heap(void *user, void *p, size_t old_size, size_t new_size)
+{
+	(void)user;
+	(void)old_size;
+	if (new_size == 0) {
+		free(p);
+		return NULL;
+	}
+	return realloc(p, new_size);
+}
+
+static void
+begin(bench *b, jmp_buf *oom)
+{
+	*b = (bench){.env = {.alloc = heap, .oom = oom}};
+	b->env.diags = &b->diags;
+	qn_arena_init(&b->arena, &b->env);
+	qn_model_init(&b->k.m, &b->env, &b->arena, "bench");
+	b->k.g = qn_graph_new(&b->k.m, "main");
+	b->k.seed = 1;
+}
+
+static void
+prepare(bench *b, qn_id y)
+{
+	void *data;
+	qn_graph *g = b->k.g;
+
+	qn_graph_output(g, "y", y);
+	if (qn_interp_new(g, &b->arena, &b->in) != QN_OK) {
+		fprintf(stderr, "bench: the graph cannot run\n");
+		exit(1);
+	}
+	qn_tensor *x = qn_tensor_new(&b->arena, qn_graph_node(g, g->input[0])->type, &data);
+	for (int64_t i = 0; i < qn_type_count(x->type); i++)
+		((float *)data)[i] = maker_random(&b->k);
+	b->x = x;
+	b->seen = QN_NEW(&b->arena, qn_observer, g->n);
+}
+
+static qn_status
+observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
+{
+	bench *b = user;
+
+	if (g->node[id].op != QN_OP_const)
+		qn_observer_add(&b->seen[id], value->data, value->bytes / sizeof(float));
+	return QN_OK;
+}
+
+static double
+now(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Runs work until 0.25 s have passed, at least three times; the smallest time in seconds. */
+static double
+smallest(void (*work)(void *), void *arg)
+{
+	double begun = now(), best = 1e9;
+
+	for (int i = 0; i < 3 || now() - begun < 0.25; i++) {
+		double start = now();
+
+		work(arg);
+		double took = now() - start;
+		best = took < best ? took : best;
+	}
+	return best;
+}
+
+static void
+run_plain(void *arg)
+{
+	bench *b = arg;
+
+	if (qn_interp_run(b->in, &b->x, NULL, NULL) != QN_OK)
+		exit(1);
+}
+
+static void
+run_observed(void *arg)
+{
+	bench *b = arg;
+
+	if (qn_interp_run(b->in, &b->x, observe, b) != QN_OK)
+		exit(1);
+}
+
+typedef struct product {
+	int m, n, k;
+	float *a, *b, *c;
+} product;
+
+#ifdef QN_BENCH_OPENBLAS
+static void
+run_sgemm(void *arg)
+{
+	product *p = arg;
+
+	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, p->m, p->n, p->k, 1.0f, p->a, p->k,
+		    p->b, p->k, 0.0f, p->c, p->n);
+}
+#endif
+
+/* GFLOP/s of sgemm, 0 without OpenBLAS. */
+static double
+sgemm(int64_t m, int64_t n, int64_t k, qn_arena *arena)
+{
+	product p = {(int)m,
+		     (int)n,
+		     (int)k,
+		     QN_NEW(arena, float, (size_t)(m * k)),
+		     QN_NEW(arena, float, (size_t)(n * k)),
+		     QN_NEW(arena, float, (size_t)(m * n))};
+
+	for (int64_t i = 0; i < m * k; i++)
+		p.a[i] = (float)(i % 17) - 8.0f;
+	for (int64_t i = 0; i < n * k; i++)
+		p.b[i] = (float)(i % 13) - 6.0f;
+#ifdef QN_BENCH_OPENBLAS
+	openblas_set_num_threads(1);
+	return 2e-9 * (double)(m * n * k) / smallest(run_sgemm, &p);
+#else
+	return 0.0;
+#endif
+}
+
+/* Prints a row; the sgemm of its shape in GFLOP/s. */
+static double
+time_layer(const layer *l)
+{
+	bench b;
+	jmp_buf oom;
+	qn_id y;
+
+	begin(&b, &oom);
+	if (setjmp(oom) != 0)
+		exit(1);
+	if (l->h == 0) {
+		y = maker_dense(&b.k, maker_input(&b.k, 2, (int64_t[]){l->w, l->c}), l->out);
+	} else {
+		qn_id x = maker_input(&b.k, 4, (int64_t[]){1, l->h, l->w, l->c});
+
+		y = maker_conv(&b.k, x, l->out, l->kh, l->kw, l->sh, l->sw);
+	}
+	prepare(&b, y);
+	int64_t m = qn_type_count(qn_graph_node(b.k.g, y)->type) / l->out;
+	int64_t k = l->kh * l->kw * l->c;
+	double other = sgemm(m, l->out, k, &b.arena);
+	double own = 2e-9 * (double)(m * l->out * k) / smallest(run_plain, &b);
+
+	printf("%-22s %5d %5d %5d %7.2f %7.2f %6.2f\n", l->name, (int)m, (int)l->out, (int)k, own,
+	       other, other > 0 ? own / other : 0.0);
+	qn_arena_release(&b.arena);
+	return other;
+}
+
+static void
+time_network(const network *n, double scale)
+{
+	bench b;
+	jmp_buf oom;
+
+	begin(&b, &oom);
+	if (setjmp(oom) != 0)
+		exit(1);
+	prepare(&b, n->build(&b.k));
+	double plain = smallest(run_plain, &b) * 1e6;
+	double observed = smallest(run_observed, &b) * 1e6;
+	double bar = 1.5 * n->onnxruntime_us * scale;
+
+	printf("%-8s %12.1f %14.1f %20.1f %6.2f\n", n->name, plain, observed, bar, observed / bar);
+	qn_arena_release(&b.arena);
+}
+
+int
+main(void)
+{
+	double first = 0;
+
+	printf("%-22s %5s %5s %5s %7s %7s %6s   GFLOP/s, one thread\n", "layer", "M", "N", "K",
+	       "quern", "sgemm", "ratio");
+	for (size_t i = 0; i < QN_COUNT(layers); i++) {
+		double other = time_layer(&layers[i]);
+
+		first = i == 0 ? other : first;
+	}
+	printf("\n%-8s %12s %14s %20s %6s   microseconds\n", "network", "per sample",
+	       "with min, max", "1.5 x ONNX Runtime", "ratio");
+	for (size_t i = 0; i < nnetwork; i++)
+		time_network(&networks[i], first > 0 ? PEER_SGEMM / first : 1.0);
+	return 0;
+}
