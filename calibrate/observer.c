@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/simd.h"
+
 /* The smallest e with floor(x / 2^e) in [-1024, 1023], x not 0. */
 static int
 exponent_for(float x)
@@ -46,11 +48,46 @@ fit(qn_observer *o, int exponent)
 		o->exponent = exponent;
 }
 
-void
-qn_observer_add(qn_observer *o, const float *x, size_t n)
+/* Counts v, which is finite, in its bin. */
+static void
+count(qn_observer *o, float v)
+{
+	if (v == 0.0f) {
+		o->bin[QN_HIST_HALF]++;
+		return;
+	}
+	int e = exponent_for(v);
+	if (!o->has_grid || e > o->exponent)
+		fit(o, e);
+	o->bin[(int)floor(ldexp((double)v, -o->exponent)) + QN_HIST_HALF]++;
+}
+
+/* v / 2^e is exact in double, and in the grid if and only if it lies in [-1024, 1024). */
+static void
+count_all(qn_observer *o, const float *x, size_t n)
+{
+	double scale = ldexp(1.0, -o->exponent);
+
+	for (size_t i = 0; i < n; i++) {
+		double at = (double)x[i] * scale;
+
+		if (o->has_grid && at >= -QN_HIST_HALF && at < QN_HIST_HALF) {
+			int bin = (int)at; /* towards 0; downwards from here */
+
+			o->bin[bin - ((double)bin > at) + QN_HIST_HALF]++;
+		} else if (isfinite(x[i])) {
+			count(o, x[i]);
+			scale = ldexp(1.0, -o->exponent);
+		}
+	}
+}
+
+/* Smallest and largest of what is finite, one by one. */
+static void
+widen_finite(qn_observer *o, const float *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		float v = x[i] == 0.0f ? 0.0f : x[i]; /* -0 counts as 0 */
+		float v = x[i] + 0.0f; /* -0 counts as 0 */
 
 		if (!isfinite(v)) {
 			o->nonfinite = true;
@@ -61,17 +98,27 @@ qn_observer_add(qn_observer *o, const float *x, size_t n)
 		if (o->n == 0 || v > o->max)
 			o->max = v;
 		o->n++;
-		if (!o->histogram)
-			continue;
-		if (v == 0.0f) {
-			o->bin[QN_HIST_HALF]++;
-			continue;
-		}
-		int e = exponent_for(v);
-		if (!o->has_grid || e > o->exponent)
-			fit(o, e);
-		o->bin[(int)floor(ldexp((double)v, -o->exponent)) + QN_HIST_HALF]++;
 	}
+}
+
+void
+qn_observer_add(qn_observer *o, const float *x, size_t n)
+{
+	if (n == 0)
+		return;
+	float lo = o->n > 0 ? o->min : x[0] + 0.0f;
+	float hi = o->n > 0 ? o->max : lo;
+
+	if (qn_simd_get(o->simd)->range(x, (int64_t)n, &lo, &hi) || !isfinite(lo) ||
+	    !isfinite(hi)) {
+		widen_finite(o, x, n);
+	} else {
+		o->min = lo;
+		o->max = hi;
+		o->n += n;
+	}
+	if (o->histogram)
+		count_all(o, x, n);
 }
 
 void

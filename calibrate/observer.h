@@ -17,6 +17,7 @@ typedef struct qn_observer {
 	float min, max; /* when n > 0 */
 	bool nonfinite; /* a NaN or an infinity has been seen; it counts nowhere else */
 	bool histogram; /* wanted */
+	qn_simd_kind simd; /* the best instruction set that may be used */
 	bool has_grid;  /* a value other than 0 has been seen; until then all are in bin 0 */
 	int exponent;   /* e */
 	uint64_t bin[QN_HIST_BINS]; /* bin i at [i + QN_HIST_HALF] */

@@ -30,7 +30,9 @@ qn_open(const qn_config *config)
 	*ctx = (qn_ctx){.env = {.alloc = alloc,
 				.alloc_user = c->alloc_user,
 				.log = c->log,
-				.log_user = c->log_user}};
+				.log_user = c->log_user,
+				.threads = c->threads > 0 ? (size_t)c->threads : 1,
+				.simd = c->simd}};
 	ctx->env.diags = &ctx->diags;
 	return ctx;
 }

@@ -18,6 +18,8 @@ typedef struct qn_env {
 	void *log_user;
 	struct qn_diags *diags; /* where qn_report stores; never NULL */
 	jmp_buf *oom;           /* set by the API's entry for the time of a call */
+	size_t threads;         /* that may run samples side by side; 0: 1 */
+	qn_simd_kind simd;      /* the best instruction set that float forms may use */
 } qn_env;
 
 /* Raw memory from the host's allocator; NULL when there is none.  Only arena.c and diag.c call

@@ -5,6 +5,8 @@
  *   relu6  [0, 6]                                              [-10, 110]
  *
  * In floats a NaN passes through.  Codes keep their parameters, so the limits are codes too. */
+#include <math.h>
+
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
 
@@ -15,8 +17,7 @@ limit_below(const qn_eval *e, float lo)
 	const float *x = e->in[0];
 	float *y = e->out;
 
-	for (int64_t i = 0; i < n; i++)
-		y[i] = x[i] < lo ? lo : x[i];
+	qn_simd_of(e)->clamp(x, lo, HUGE_VALF, y, n);
 }
 
 static void
@@ -26,8 +27,7 @@ limit(const qn_eval *e, float lo, float hi)
 	const float *x = e->in[0];
 	float *y = e->out;
 
-	for (int64_t i = 0; i < n; i++)
-		y[i] = x[i] < lo ? lo : x[i] > hi ? hi : x[i];
+	qn_simd_of(e)->clamp(x, lo, hi, y, n);
 }
 
 static void

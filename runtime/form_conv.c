@@ -3,8 +3,10 @@
  * c / groups], bias [o].
  *
  * Float: y = (0 + x w + x w + …) + bias in f32, the sum in the order (kh, kw, c) ascending,
- * padding skipped. Codes: the accumulators, to be requantized by the node that follows. */
+ * padding skipped.  float_conv.c computes it; what stands here does so plainly, for the few nodes
+ * that the fast way does not cover.  Codes: the accumulators, to be requantized by the node that follows. */
 #include "runtime/accumulator.h"
+#include "runtime/float_conv.h"
 #include "runtime/float_dot.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
@@ -57,6 +59,8 @@ conv_position(const qn_geometry *s, int64_t oy, int64_t ox, const float *x, cons
 static void
 conv2d_real(const qn_eval *e)
 {
+	if (qn_conv_run(e->plan, e))
+		return;
 	qn_geometry s = qn_geometry_conv2d(e->g, e->n);
 	const float *x = e->in[0], *w = e->in[1];
 	const float *bias = e->n->nin > 2 ? e->in[2] : NULL;
@@ -71,6 +75,12 @@ conv2d_real(const qn_eval *e)
 			}
 		}
 	}
+}
+
+static void *
+conv2d_plan(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	return qn_conv_plan_make(g, n, a);
 }
 
 static qn_conv2d_args
@@ -129,5 +139,6 @@ conv2d_codes(const qn_eval *e, const void *args)
 
 const qn_form qn_form_conv2d = {
 	.real = conv2d_real,
+	.plan = conv2d_plan,
 	.codes = {.prepare = conv2d_prepare, .run = conv2d_codes},
 };

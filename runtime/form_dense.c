@@ -4,9 +4,29 @@
  * Float: y[b, o] = (0 + x[b,0] w[o,0] + x[b,1] w[o,1] + …) + bias[o], in f32 and in this order.
  * Codes: the accumulators, to be requantized by the node that follows. */
 #include "runtime/accumulator.h"
-#include "runtime/float_dot.h"
+#include "runtime/float_product.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
+
+typedef struct dense_plan {
+	qn_product p;
+	bool constant; /* the weights are packed */
+} dense_plan;
+
+static void *
+dense_make_plan(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	const qn_type *wt = qn_in_type(g, n, 1);
+	dense_plan *d = QN_NEW(a, dense_plan, 1);
+	const float *w = qn_const_f32(g, n, 1, a);
+	const float *bias = n->nin > 2 ? qn_const_f32(g, n, 2, a) : NULL;
+
+	qn_product_init(&d->p, qn_simd_get(g->model->env->simd), wt->dim[0], 1, wt->dim[1], a);
+	d->constant = w != NULL && (n->nin < 3 || bias != NULL);
+	if (d->constant)
+		qn_product_pack(&d->p, w, bias);
+	return d;
+}
 
 static void
 dense_real(const qn_eval *e)
@@ -14,20 +34,19 @@ dense_real(const qn_eval *e)
 	const qn_type *wt = qn_in_type(e->g, e->n, 1);
 	int64_t out = wt->dim[0], in = wt->dim[1];
 	int64_t batch = qn_dim_product(e->n->type, 0, e->n->type->rank - 1);
-	const float *x = e->in[0], *w = e->in[1];
-	const float *bias = e->n->nin > 2 ? e->in[2] : NULL;
+	dense_plan *d = e->plan;
+	const float *x = e->in[0];
+	const float *at[QN_CHUNK_ROOM];
 	float *y = e->out;
 
-	for (int64_t b = 0; b < batch; b++, x += in, y += out) {
-		for (int64_t o = 0; o < out; o += QN_DOT_WIDTH) {
-			int64_t width = out - o < QN_DOT_WIDTH ? out - o : QN_DOT_WIDTH;
+	if (!d->constant)
+		qn_product_pack(&d->p, e->in[1], e->n->nin > 2 ? e->in[2] : NULL);
+	for (int64_t b = 0; b < batch; b += QN_CHUNK, y += QN_CHUNK * out) {
+		int64_t n = batch - b < QN_CHUNK ? batch - b : QN_CHUNK;
 
-			for (int64_t j = 0; j < width; j++)
-				y[o + j] = 0.0f;
-			qn_dot_add(y + o, width, x, w + o * in, in, in);
-		}
-		for (int64_t o = 0; bias != NULL && o < out; o++)
-			y[o] += bias[o];
+		for (int64_t i = 0; i < n; i++)
+			at[i] = x + (b + i) * in;
+		qn_product_run(&d->p, at, n, 0, y, out);
 	}
 }
 
@@ -64,5 +83,6 @@ dense_run(const qn_eval *e, const void *args)
 
 const qn_form qn_form_dense = {
 	.real = dense_real,
+	.plan = dense_make_plan,
 	.codes = {.prepare = dense_prepare, .run = dense_run},
 };

@@ -13,11 +13,11 @@ enum { ADD_LEFT = 20 }; /* headroom bits of 8-bit operands */
 
 /* One run of n elements; the strides are 0 or more. */
 static void
-add_run(const float *x, int64_t xs, const float *y, int64_t ys, float *z, int64_t n)
+add_run(const qn_simd *simd, const float *x, int64_t xs, const float *y, int64_t ys, float *z,
+	int64_t n)
 {
 	if (xs == 1 && ys == 1) {
-		for (int64_t i = 0; i < n; i++)
-			z[i] = x[i] + y[i];
+		simd->add(x, y, z, n);
 		return;
 	}
 	for (int64_t i = 0; i < n; i++)
@@ -25,18 +25,19 @@ add_run(const float *x, int64_t xs, const float *y, int64_t ys, float *z, int64_
 }
 
 static void
-mul_run(const float *x, int64_t xs, const float *y, int64_t ys, float *z, int64_t n)
+mul_run(const qn_simd *simd, const float *x, int64_t xs, const float *y, int64_t ys, float *z,
+	int64_t n)
 {
 	if (xs == 1 && ys == 1) {
-		for (int64_t i = 0; i < n; i++)
-			z[i] = x[i] * y[i];
+		simd->mul(x, y, z, n);
 		return;
 	}
 	for (int64_t i = 0; i < n; i++)
 		z[i] = x[i * xs] * y[i * ys];
 }
 
-typedef void run_fn(const float *, int64_t, const float *, int64_t, float *, int64_t);
+typedef void run_fn(const qn_simd *, const float *, int64_t, const float *, int64_t, float *,
+		    int64_t);
 
 static void
 each_run(const qn_eval *e, run_fn *run)
@@ -51,8 +52,9 @@ each_run(const qn_eval *e, run_fn *run)
 		return;
 	qn_broadcast_make(qn_in_type(e->g, e->n, 0), qn_in_type(e->g, e->n, 1), e->n->type, &b);
 	int32_t last = b.rank - 1;
+	const qn_simd *simd = qn_simd_of(e);
 	do {
-		run(x + xo, b.xs[last], y + yo, b.ys[last], z, b.dim[last]);
+		run(simd, x + xo, b.xs[last], y + yo, b.ys[last], z, b.dim[last]);
 		z += b.dim[last];
 	} while (qn_broadcast_next(&b, at, &xo, &yo));
 }

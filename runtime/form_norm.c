@@ -10,6 +10,8 @@
 
 #include "runtime/form_util.h"
 
+enum { BLOCK = 64 }; /* channels at a time, row by row */
+
 static void
 batch_norm_real(const qn_eval *e)
 {
@@ -19,14 +21,19 @@ batch_norm_real(const qn_eval *e)
 	const float *gamma = e->in[1], *beta = e->in[2], *mean = e->in[3], *variance = e->in[4];
 	float epsilon = (float)e->n->attr->batch_norm.epsilon;
 
-	for (int64_t k = 0; k < c; k++) {
-		/* A double root of an f32, rounded to f32, is the correctly rounded f32 root. */
-		float deviation = (float)sqrt((double)(variance[k] + epsilon));
-		const float *x = (const float *)e->in[0] + k;
-		float *y = (float *)e->out + k;
+	for (int64_t from = 0; from < c; from += BLOCK) {
+		int64_t n = c - from < BLOCK ? c - from : BLOCK;
+		const float *x = (const float *)e->in[0] + from;
+		float *y = (float *)e->out + from;
+		float deviation[BLOCK];
 
-		for (int64_t i = 0; i < rows; i++)
-			y[i * c] = (x[i * c] - mean[k]) / deviation * gamma[k] + beta[k];
+		/* A double root of an f32, rounded to f32, is the correctly rounded f32 root. */
+		for (int64_t k = 0; k < n; k++)
+			deviation[k] = (float)sqrt((double)(variance[from + k] + epsilon));
+		for (int64_t i = 0; i < rows; i++, x += c, y += c)
+			for (int64_t k = 0; k < n; k++)
+				y[k] = (x[k] - mean[from + k]) / deviation[k] * gamma[from + k] +
+				       beta[from + k];
 	}
 }
 

@@ -11,26 +11,26 @@
 #include "runtime/form_util.h"
 #include "runtime/geometry.h"
 
-typedef void visit_fn(float *acc, const float *x, int64_t c);
+typedef void visit_fn(const qn_simd *simd, float *acc, const float *x, int64_t c);
 
 static void
-take_larger(float *acc, const float *x, int64_t c)
+take_larger(const qn_simd *simd, float *acc, const float *x, int64_t c)
 {
-	for (int64_t k = 0; k < c; k++)
-		acc[k] = x[k] > acc[k] ? x[k] : acc[k];
+	simd->larger(x, acc, c);
 }
 
 static void
-take_sum(float *acc, const float *x, int64_t c)
+take_sum(const qn_simd *simd, float *acc, const float *x, int64_t c)
 {
-	for (int64_t k = 0; k < c; k++)
-		acc[k] += x[k];
+	simd->add(acc, x, acc, c);
 }
 
 /* Visits the positions of a window inside image x, row by row; returns their number. */
 static int64_t
-walk(const qn_geometry *s, int64_t oy, int64_t ox, const float *x, float *acc, visit_fn *visit)
+walk(const qn_eval *e, const qn_geometry *s, int64_t oy, int64_t ox, const float *x, float *acc,
+     visit_fn *visit)
 {
+	const qn_simd *simd = qn_simd_of(e);
 	int64_t count = 0;
 
 	for (int64_t ky = 0; ky < s->kernel[0]; ky++) {
@@ -41,7 +41,7 @@ walk(const qn_geometry *s, int64_t oy, int64_t ox, const float *x, float *acc, v
 
 			if (ix < 0 || ix >= s->in[1])
 				continue;
-			visit(acc, x + (iy * s->in[1] + ix) * s->in_c, s->in_c);
+			visit(simd, acc, x + (iy * s->in[1] + ix) * s->in_c, s->in_c);
 			count++;
 		}
 	}
@@ -61,7 +61,7 @@ pool(const qn_eval *e, float first, visit_fn *visit, bool mean)
 			for (int64_t ox = 0; ox < s.out[1]; ox++, y += s.in_c) {
 				for (int64_t k = 0; k < s.in_c; k++)
 					y[k] = first;
-				float n = (float)walk(&s, oy, ox, x, y, visit);
+				float n = (float)walk(e, &s, oy, ox, x, y, visit);
 				for (int64_t k = 0; mean && k < s.in_c; k++)
 					y[k] /= n;
 			}
@@ -87,13 +87,14 @@ global_avg_pool_real(const qn_eval *e)
 	const qn_type *in = qn_in_type(e->g, e->n, 0);
 	int64_t n = in->dim[1] * in->dim[2], c = in->dim[3];
 	const float *x = e->in[0];
+	const qn_simd *simd = qn_simd_of(e);
 	float *y = e->out;
 
 	for (int64_t b = 0; b < in->dim[0]; b++, y += c) {
 		for (int64_t k = 0; k < c; k++)
 			y[k] = 0.0f;
 		for (int64_t i = 0; i < n; i++, x += c)
-			take_sum(y, x, c);
+			take_sum(simd, y, x, c);
 		for (int64_t k = 0; k < c; k++)
 			y[k] /= (float)n;
 	}

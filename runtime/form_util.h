@@ -12,11 +12,14 @@
 #define QN_RUNTIME_FORM_UTIL_H
 
 #include "runtime/forms.h"
+#include "runtime/simd.h"
 
 typedef struct qn_form {
 	qn_float_fn *real; /* NULL: none */
 	/* Why the float form cannot do this node, in a few words; NULL when it can.  Optional. */
 	const char *(*refuse)(const qn_graph *g, const qn_node *n);
+	/* Buffers and packed weights of the float form, for qn_eval.plan.  Optional. */
+	void *(*plan)(const qn_graph *g, const qn_node *n, qn_arena *a);
 	qn_int_form codes; /* prepare NULL: none */
 } qn_form;
 
@@ -26,6 +29,18 @@ typedef struct qn_form {
 
 /* Why the node's float form cannot run; NULL when it can.  The op has a float form. */
 const char *qn_form_refusal(const qn_graph *g, const qn_node *n);
+/* The float form's plan, NULL when it has none. */
+void *qn_form_plan(const qn_graph *g, const qn_node *n, qn_arena *a);
+
+/* Data of operand i when it is an f32 constant, else NULL. */
+const float *qn_const_f32(const qn_graph *g, const qn_node *n, uint32_t i, qn_arena *a);
+
+/* The inner loops that the context allows. */
+static inline const qn_simd *
+qn_simd_of(const qn_eval *e)
+{
+	return qn_simd_get(e->g->model->env->simd);
+}
 
 static inline const qn_type *
 qn_in_type(const qn_graph *g, const qn_node *n, uint32_t i)

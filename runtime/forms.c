@@ -38,6 +38,14 @@ qn_form_refusal(const qn_graph *g, const qn_node *n)
 	return form->refuse != NULL ? form->refuse(g, n) : NULL;
 }
 
+void *
+qn_form_plan(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	const qn_form *form = form_table[n->op];
+
+	return form->plan != NULL ? form->plan(g, n, a) : NULL;
+}
+
 bool
 qn_node_on_codes(const qn_graph *g, const qn_node *n)
 {

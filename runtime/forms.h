@@ -19,6 +19,7 @@ typedef struct qn_eval {
 	const qn_node *n;
 	const void *const *in; /* n->nin pointers */
 	void *out;
+	void *plan; /* what the float form's plan made; NULL when it has none */
 } qn_eval;
 
 typedef void qn_float_fn(const qn_eval *e);

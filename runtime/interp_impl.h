@@ -53,6 +53,7 @@ typedef struct qn_work {
 	qn_float_fn *real;        /* or NULL */
 	const qn_int_form *codes; /* or NULL */
 	void *args;               /* of the integer form */
+	void *plan;               /* of the float form, or NULL */
 } qn_work;
 
 /* The node's types can be computed with: static and without symbols.  Reports run.dynamic,

@@ -106,13 +106,14 @@ qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_work *out)
 	if (why != NULL)
 		return refuse(g, n, why);
 	out->real = qn_float_form(n->op);
+	out->plan = qn_form_plan(g, n, a);
 	return true;
 }
 
 void
 qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const void *const *in, void *out)
 {
-	qn_eval e = {.g = g, .n = n, .in = in, .out = out};
+	qn_eval e = {.g = g, .n = n, .in = in, .out = out, .plan = w->plan};
 
 	if (w->real != NULL)
 		w->real(&e);

@@ -65,11 +65,17 @@ typedef void *qn_alloc_fn(void *user, void *p, size_t old_size, size_t new_size)
 /* One line of progress or note, without a newline. */
 typedef void qn_log_fn(void *user, const char *line);
 
+/* Instruction sets of the float arithmetic.  All give the same bytes; this is for tests and
+ * measurements.  A set that the processor lacks is replaced by the next smaller one. */
+typedef enum qn_simd_kind { QN_SIMD_BEST = 0, QN_SIMD_BASELINE = 1, QN_SIMD_AVX2 = 2, QN_SIMD_AVX512 = 3 } qn_simd_kind;
+
 typedef struct qn_config {
 	qn_alloc_fn *alloc; /* NULL: malloc */
 	void *alloc_user;
 	qn_log_fn *log; /* NULL: silent */
 	void *log_user;
+	int threads;       /* that run samples side by side in qn_compile, qn_run, qn_evaluate; 0: 1; the results are the same */
+	qn_simd_kind simd; /* the best that may be used */
 } qn_config;
 
 QN_API qn_ctx *qn_open(const qn_config *config); /* NULL when there is no memory; config NULL: defaults */
