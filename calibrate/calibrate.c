@@ -9,11 +9,11 @@
 #include "calibrate/observer.h"
 #include "ir/diag.h"
 #include "runtime/interp.h"
+#include "runtime/parallel.h"
 
 typedef struct watch {
 	const qn_node *quantize;
 	const qn_symbol *sym;
-	qn_observer *observer;
 	struct watch *next; /* of the same value */
 } watch;
 
@@ -24,7 +24,17 @@ typedef struct calibration {
 	watch **by_value; /* float value id -> the quantizes that take it */
 	watch *all;
 	size_t nwatch;
+	struct share *share; /* by worker */
+	size_t nshare;
 } calibration;
+
+/* One worker's part of the samples: i, i + nshare, i + 2 nshare … */
+typedef struct share {
+	const calibration *c;
+	qn_interp *in;
+	qn_dataset *data;
+	qn_observer *seen; /* by watch */
+} share;
 
 /* The symbol that a quantize node finds values for, NULL when its scale is no lone symbol. */
 static const qn_symbol *
@@ -82,12 +92,12 @@ bind_constant(calibration *c, const qn_node *q, const qn_symbol *sym, const qn_t
 static qn_status
 observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 {
-	calibration *c = user;
+	share *s = user;
 	int64_t n = qn_type_count(value->type);
 
 	(void)g;
-	for (watch *w = c->by_value[id]; w != NULL; w = w->next)
-		qn_observer_add(w->observer, value->data, (size_t)n);
+	for (watch *w = s->c->by_value[id]; w != NULL; w = w->next)
+		qn_observer_add(&s->seen[w - s->c->all], value->data, (size_t)n);
 	return QN_OK;
 }
 
@@ -120,29 +130,59 @@ prepare(calibration *c, const qn_graph *real, const qn_id *map)
 			continue;
 		}
 		watch *w = &c->all[c->nwatch++];
-		*w = (watch){q, sym, QN_NEW(a, qn_observer, 1), c->by_value[map[q->in[0]]]};
-		w->observer->histogram = c->opts->method == QN_METHOD_PERCENTILE;
+		*w = (watch){q, sym, c->by_value[map[q->in[0]]]};
 		c->by_value[map[q->in[0]]] = w;
 	}
 	return status;
 }
 
 static qn_status
+run_share(void *user, size_t worker, qn_arena *scratch)
+{
+	const calibration *c = user;
+	share *s = &c->share[worker];
+	qn_dataset *d = s->data;
+	size_t step = d->nbatch / 10 > 0 ? d->nbatch / 10 : 1;
+	size_t before = 0;
+
+	for (size_t i = worker; i < d->nbatch; i += c->nshare) {
+		const qn_tensor *const *x;
+		size_t done = i + c->nshare < d->nbatch ? i + c->nshare : d->nbatch;
+
+		QN_TRY(d->get(d, i, &x));
+		QN_TRY(qn_interp_run(s->in, x, observe, s));
+		if (done / step != before / step || done == d->nbatch)
+			qn_log(scratch->env, "calibrate: %zu of %zu samples", done * d->batch,
+			       d->nbatch * d->batch);
+		before = done;
+	}
+	return QN_OK;
+}
+
+/* Each worker has an interpreter and observers; what they saw is merged, in any order the same. */
+static qn_status
 run(calibration *c, const qn_graph *real, qn_dataset *data)
 {
-	qn_interp *in;
-	size_t step = data->nbatch / 10 > 0 ? data->nbatch / 10 : 1;
+	qn_arena *a = c->m->arena;
 
-	QN_TRY(qn_interp_new(real, c->m->arena, &in));
-	for (size_t i = 0; i < data->nbatch; i++) {
-		const qn_tensor *const *x;
+	c->nshare = data->reader != NULL ? qn_parallel_workers(c->m->env, data->nbatch) : 1;
+	c->share = QN_NEW(a, share, c->nshare);
+	for (size_t i = 0; i < c->nshare; i++) {
+		share *s = &c->share[i];
 
-		QN_TRY(data->get(data, i, &x));
-		QN_TRY(qn_interp_run(in, x, observe, c));
-		if ((i + 1) % step == 0 || i + 1 == data->nbatch)
-			qn_log(c->m->env, "calibrate: %zu of %zu samples", (i + 1) * data->batch,
-			       data->nbatch * data->batch);
+		*s = (share){.c = c,
+			     .data = i > 0 ? data->reader(data, a) : data,
+			     .seen = QN_NEW(a, qn_observer, c->nwatch)};
+		for (size_t k = 0; k < c->nwatch; k++) {
+			s->seen[k].histogram = c->opts->method == QN_METHOD_PERCENTILE;
+			s->seen[k].simd = c->m->env->simd;
+		}
+		QN_TRY(qn_interp_new(real, a, &s->in));
 	}
+	QN_TRY(qn_parallel(c->m->env, c->nshare, run_share, c));
+	for (size_t i = 1; i < c->nshare; i++)
+		for (size_t k = 0; k < c->nwatch; k++)
+			qn_observer_merge(&c->share[0].seen[k], &c->share[i].seen[k]);
 	return QN_OK;
 }
 
@@ -153,7 +193,7 @@ bind_watched(calibration *c)
 
 	for (size_t i = 0; i < c->nwatch; i++) {
 		const watch *w = &c->all[i];
-		const qn_observer *o = w->observer;
+		const qn_observer *o = &c->share[0].seen[i];
 		double lo = (double)o->min;
 		double hi = (double)o->max;
 

@@ -23,6 +23,23 @@ get(qn_dataset *d, size_t index, const qn_tensor *const **inputs)
 	return QN_OK;
 }
 
+static qn_dataset *
+reader(qn_dataset *d, qn_arena *a)
+{
+	const arrays *from = d->user;
+	qn_dataset *copy = QN_NEW(a, qn_dataset, 1);
+	arrays *s = QN_NEW(a, arrays, 1);
+
+	*s = *from;
+	s->view = qn_arena_copy(a, from->view, s->g->ninput * sizeof *s->view);
+	s->views = QN_NEW(a, const qn_tensor *, s->g->ninput);
+	for (size_t i = 0; i < s->g->ninput; i++)
+		s->views[i] = &s->view[i];
+	*copy = *d;
+	copy->user = s;
+	return copy;
+}
+
 static const char *
 shape_text(const qn_type *t, qn_arena *a)
 {
@@ -116,7 +133,7 @@ qn_dataset_arrays(const qn_graph *g, qn_arena *a, size_t narray, const qn_tensor
 				 narray, g->ninput, input_names(g, a));
 	*s = (arrays){g, QN_NEW(a, const qn_tensor *, narray), QN_NEW(a, qn_tensor, narray),
 		      QN_NEW(a, const qn_tensor *, narray)};
-	*d = (qn_dataset){.get = get, .user = s};
+	*d = (qn_dataset){.get = get, .reader = reader, .user = s};
 	for (size_t i = 0; i < narray; i++) {
 		const qn_node *in = qn_graph_node(g, g->input[i]);
 

@@ -11,6 +11,8 @@ typedef struct qn_dataset {
 	size_t batch; /* samples in a batch: dimension 0 of the model's inputs */
 	/* Batch `index`: one tensor for each graph input, valid until the next call. */
 	qn_status (*get)(struct qn_dataset *d, size_t index, const qn_tensor *const **inputs);
+	/* The same batches with a view of its own, for another thread.  Optional. */
+	struct qn_dataset *(*reader)(struct qn_dataset *d, qn_arena *a);
 	void *user;
 } qn_dataset;
 

@@ -4,6 +4,7 @@
 
 #include "driver/run.h"
 #include "runtime/interp.h"
+#include "runtime/parallel.h"
 
 /* f32 or f64 samples for an input that takes codes: quantized with the input's parameters. */
 static const qn_tensor *
@@ -48,6 +49,34 @@ typedef struct run_call {
 	const qn_array *labels;
 	qn_accuracy accuracy;
 } run_call;
+
+/* One worker's part of the batches: w, w + nworker, w + 2 nworker … */
+typedef struct run_worker {
+	qn_interp *in;
+	qn_dataset *data;
+	uint64_t correct, samples;
+} run_worker;
+
+/* What the workers share. */
+typedef struct run_job {
+	const run_call *c;
+	const qn_graph *g;
+	void **data; /* of the results, by output */
+	run_worker *worker;
+	size_t nworker;
+} run_job;
+
+static qn_status
+make_workers(run_job *j, qn_dataset *d, qn_arena *a)
+{
+	j->nworker = qn_parallel_workers(j->g->model->env, d->nbatch);
+	j->worker = QN_NEW(a, run_worker, j->nworker);
+	for (size_t i = 0; i < j->nworker; i++) {
+		j->worker[i].data = i > 0 ? d->reader(d, a) : d;
+		QN_TRY(qn_interp_new(j->g, a, &j->worker[i].in));
+	}
+	return QN_OK;
+}
 
 /* Scales that are symbols are no numbers to compute with: said once, not for every node. */
 static qn_status
@@ -119,33 +148,43 @@ publish(run_call *c, size_t k, const qn_tensor *all)
 }
 
 static qn_status
+run_share(void *user, size_t worker, qn_arena *scratch)
+{
+	run_job *j = user;
+	run_worker *w = &j->worker[worker];
+
+	(void)scratch;
+	for (size_t i = worker; i < w->data->nbatch; i += j->nworker) {
+		const qn_tensor *const *x;
+
+		QN_TRY(w->data->get(w->data, i, &x));
+		QN_TRY(qn_interp_run(w->in, x, NULL, NULL));
+		for (size_t k = 0; k < j->c->nout; k++) {
+			const qn_tensor *y = qn_interp_output(w->in, k);
+
+			memcpy((char *)j->data[k] + i * y->bytes, y->data, y->bytes);
+		}
+	}
+	return QN_OK;
+}
+
+static qn_status
 run(void *arg, qn_arena *scratch)
 {
 	run_call *c = arg;
 	const qn_graph *g = qn_model_entry(c->m);
-	void **data = QN_NEW(scratch, void *, c->nout);
+	run_job j = {.c = c, .g = g, .data = QN_NEW(scratch, void *, c->nout)};
 	qn_tensor **all = QN_NEW(scratch, qn_tensor *, c->nout);
 	qn_dataset *d;
-	qn_interp *in;
 
 	if (c->nout != g->noutput)
 		return qn_report(c->m->env, QN_EUSAGE, "run.outputs", g->name,
 				 "the model has %zu outputs, not %zu", g->noutput, c->nout);
 	QN_TRY(check_stage(c->m));
 	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
-	QN_TRY(qn_interp_new(g, scratch, &in));
-	QN_TRY(make_results(c, g, d, scratch, all, data));
-	for (size_t i = 0; i < d->nbatch; i++) {
-		const qn_tensor *const *x;
-
-		QN_TRY(d->get(d, i, &x));
-		QN_TRY(qn_interp_run(in, x, NULL, NULL));
-		for (size_t k = 0; k < c->nout; k++) {
-			const qn_tensor *y = qn_interp_output(in, k);
-
-			memcpy((char *)data[k] + i * y->bytes, y->data, y->bytes);
-		}
-	}
+	QN_TRY(make_workers(&j, d, scratch));
+	QN_TRY(make_results(c, g, d, scratch, all, j.data));
+	QN_TRY(qn_parallel(c->m->env, j.nworker, run_share, &j));
 	for (size_t k = 0; k < c->nout; k++)
 		publish(c, k, all[k]);
 	return QN_OK;
@@ -215,13 +254,33 @@ count_correct(const qn_tensor *y, const qn_tensor *labels, int64_t first)
 }
 
 static qn_status
+evaluate_share(void *user, size_t worker, qn_arena *scratch)
+{
+	run_job *j = user;
+	run_worker *w = &j->worker[worker];
+	const qn_dataset *d = w->data;
+
+	(void)scratch;
+	for (size_t i = worker; i < d->nbatch; i += j->nworker) {
+		const qn_tensor *const *x;
+
+		QN_TRY(d->get(w->data, i, &x));
+		QN_TRY(qn_interp_run(w->in, x, NULL, NULL));
+		w->correct += count_correct(qn_interp_output(w->in, 0), j->c->labels->tensor,
+					    (int64_t)(i * d->batch));
+		w->samples += d->batch;
+	}
+	return QN_OK;
+}
+
+static qn_status
 evaluate(void *arg, qn_arena *scratch)
 {
 	run_call *c = arg;
 	const qn_graph *g = qn_model_entry(c->m);
 	const qn_type *one = qn_graph_node(g, g->output[0].value)->type;
+	run_job j = {.c = c, .g = g};
 	qn_dataset *d;
-	qn_interp *in;
 
 	QN_TRY(check_stage(c->m));
 	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
@@ -229,15 +288,11 @@ evaluate(void *arg, qn_arena *scratch)
 		return qn_report(c->m->env, QN_EUNSUPPORTED, "eval.output", g->output[0].name,
 				 "the first output is no [batch, classes] tensor");
 	QN_TRY(check_labels(c, d, one));
-	QN_TRY(qn_interp_new(g, scratch, &in));
-	for (size_t i = 0; i < d->nbatch; i++) {
-		const qn_tensor *const *x;
-
-		QN_TRY(d->get(d, i, &x));
-		QN_TRY(qn_interp_run(in, x, NULL, NULL));
-		c->accuracy.correct += count_correct(qn_interp_output(in, 0), c->labels->tensor,
-						     (int64_t)(i * d->batch));
-		c->accuracy.samples += d->batch;
+	QN_TRY(make_workers(&j, d, scratch));
+	QN_TRY(qn_parallel(c->m->env, j.nworker, evaluate_share, &j));
+	for (size_t i = 0; i < j.nworker; i++) {
+		c->accuracy.correct += j.worker[i].correct;
+		c->accuracy.samples += j.worker[i].samples;
 	}
 	return QN_OK;
 }

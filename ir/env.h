@@ -22,8 +22,8 @@ typedef struct qn_env {
 	qn_simd_kind simd;      /* the best instruction set that float forms may use */
 } qn_env;
 
-/* Raw memory from the host's allocator; NULL when there is none.  Only arena.c and diag.c call
- * these. */
+/* Raw memory from the host's allocator; NULL when there is none.  Only arena.c, diag.c and
+ * parallel.c call these. */
 void *qn_env_realloc(qn_env *env, void *p, size_t old_size, size_t new_size);
 void qn_env_free(qn_env *env, void *p, size_t size);
 

@@ -8,6 +8,7 @@
 
 #define TEXT(member) OPT_TEXT, offsetof(options, member), 0
 #define LIST(member) OPT_LIST, offsetof(options, member), offsetof(options, n##member)
+#define COUNT(member) OPT_COUNT, offsetof(options, member), 0
 #define FLAG(member) OPT_FLAG, offsetof(options, member), 0
 
 #define QUANT_ROWS                                                                                 \
@@ -38,6 +39,13 @@
 		"--list-passes", 0, FLAG(list_passes), NULL, "list the passes and end"             \
 	}
 
+#define THREADS_ROW                                                                                \
+	{                                                                                          \
+		"--threads", 0, COUNT(threads), "N",                                               \
+			"threads that run samples; the results are the same (default: as many as " \
+			"there are processors, at most 8)"                                         \
+	}
+
 #define COMMON_ROWS                                                                                \
 	{"--quiet", 'q', FLAG(quiet), NULL, "no progress on stderr"},                              \
 		{"--help", 'h', FLAG(help), NULL, "this text"},                                    \
@@ -58,6 +66,7 @@ const option_row compile_options[] = {
 	{"--max-weights", 0, TEXT(max_weights), "BYTES",
 	 "exit with 5, writing nothing, when the constants would be larger"},
 	PASS_ROWS,
+	THREADS_ROW,
 	COMMON_ROWS,
 };
 
@@ -65,6 +74,7 @@ const option_row run_options[] = {
 	{"--output", 'o', LIST(out), "FILE.npy",
 	 "where results go; one file for each output, in order (default: a summary on stdout)"},
 	{"--real", 0, FLAG(real), NULL, "write real values instead of codes"},
+	THREADS_ROW,
 	COMMON_ROWS,
 };
 
@@ -77,6 +87,7 @@ const option_row opt_options[] = {
 	 "FILE.safetensors"},
 	QUANT_ROWS,
 	PASS_ROWS,
+	THREADS_ROW,
 	COMMON_ROWS,
 };
 
@@ -94,6 +105,7 @@ const option_row eval_options[] = {
 	{"--min-accuracy", 0, TEXT(min_accuracy), "PERCENT",
 	 "exit with 4 when the integer graph (or the only one) is below"},
 	QUANT_ROWS,
+	THREADS_ROW,
 	COMMON_ROWS,
 };
 
@@ -116,6 +128,23 @@ usage_error(const command *c, const char *what, const char *arg)
 	return QN_EUSAGE;
 }
 
+/* A whole number from 1 to MAX_COUNT. */
+static int
+store_count(const command *c, const option_row *r, const char *value, int *slot)
+{
+	int n = 0;
+
+	for (const char *s = value; *s != '\0'; s++) {
+		n = *s >= '0' && *s <= '9' ? n * 10 + (*s - '0') : MAX_COUNT + 1;
+		if (n > MAX_COUNT)
+			break;
+	}
+	if (n < 1 || n > MAX_COUNT)
+		return usage_error(c, "option needs a number from 1 to 256", r->name);
+	*slot = n;
+	return 0;
+}
+
 static int
 store(const command *c, options *o, const option_row *r, const char *value)
 {
@@ -123,6 +152,8 @@ store(const command *c, options *o, const option_row *r, const char *value)
 
 	if (r->kind == OPT_FLAG) {
 		*(bool *)(void *)(base + r->offset) = true;
+	} else if (r->kind == OPT_COUNT) {
+		return store_count(c, r, value, (int *)(void *)(base + r->offset));
 	} else if (r->kind == OPT_TEXT) {
 		const char **slot = (const char **)(void *)(base + r->offset);
 

@@ -8,7 +8,7 @@
 
 #include "quern/quern.h"
 
-enum { MAX_VALUES = 16 };
+enum { MAX_VALUES = 16, MAX_COUNT = 256 };
 
 /* All options of all commands; a command uses those that its rows name. */
 typedef struct options {
@@ -26,16 +26,17 @@ typedef struct options {
 	const char *name, *scheme, *method, *percentile, *weights, *rounding;
 	const char *passes, *print_after, *stop_after, *emit, *self_test, *min_accuracy,
 		*max_scratch, *max_weights, *dot, *svg;
+	int threads; /* 0: as many as the machine has cores */
 	bool real, quiet, list_passes, help;
 } options;
 
-typedef enum option_kind { OPT_TEXT, OPT_LIST, OPT_FLAG } option_kind;
+typedef enum option_kind { OPT_TEXT, OPT_LIST, OPT_FLAG, OPT_COUNT } option_kind;
 
 typedef struct option_row {
 	const char *name; /* "--calib"; the short form is in `letter` */
 	char letter;      /* 'o' for -o, 0: none */
 	option_kind kind;
-	size_t offset; /* of a const char *, of a const char *[MAX_VALUES], or of a bool in options */
+	size_t offset; /* of a const char *, of a const char *[MAX_VALUES], of a bool or of an int in options */
 	size_t count_offset; /* OPT_LIST: of the int that counts */
 	const char *value;   /* "FILE.npy" in the help; NULL for flags */
 	const char *help;

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_THREADS = 8 };
 
 static void
 log_line(void *user, const char *line)
@@ -18,10 +21,20 @@ log_line(void *user, const char *line)
 	fprintf(stderr, "%s\n", line);
 }
 
+/* From 1 to MOST_THREADS: each thread has buffers of its own. */
+static int
+processors(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n < 1 ? 1 : n > MOST_THREADS ? MOST_THREADS : (int)n;
+}
+
 qn_ctx *
 program_open(const options *o)
 {
-	qn_ctx *ctx = qn_open(&(qn_config){.log = o->quiet ? NULL : log_line});
+	qn_ctx *ctx = qn_open(&(qn_config){.log = o->quiet ? NULL : log_line,
+					   .threads = o->threads > 0 ? o->threads : processors()});
 
 	if (ctx == NULL)
 		fprintf(stderr, "quern: out of memory\n");

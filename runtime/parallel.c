@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parallel.c - threads, each with the library's door around its share: default floating-point
+ * environment, a place to jump to without memory, an arena that is released. */
+#include "runtime/parallel.h"
+
+#include <fenv.h>
+#include <pthread.h>
+
+#include "ir/diag.h"
+
+/* The host's allocator and the lock before it. */
+typedef struct gate {
+	pthread_mutex_t lock;
+	qn_alloc_fn *alloc;
+	void *user;
+} gate;
+
+typedef struct worker {
+	qn_env env;
+	qn_diags diags;
+	qn_worker_fn *fn;
+	void *user;
+	size_t index;
+	qn_status status;
+	bool started;
+	pthread_t thread;
+} worker;
+
+static void *
+locked_alloc(void *user, void *p, size_t old_size, size_t new_size)
+{
+	gate *g = user;
+
+	(void)pthread_mutex_lock(&g->lock);
+	void *q = g->alloc(g->user, p, old_size, new_size);
+	(void)pthread_mutex_unlock(&g->lock);
+	return q;
+}
+
+static void
+run_share(worker *w)
+{
+	jmp_buf here;
+	qn_arena scratch;
+
+	w->status = QN_ENOMEM;
+	qn_arena_init(&scratch, &w->env);
+	w->env.oom = &here;
+	if (setjmp(here) == 0)
+		w->status = w->fn(w->user, w->index, &scratch);
+	qn_arena_release(&scratch);
+	qn_diags_clear(&w->env, &w->diags);
+}
+
+static void *
+thread_main(void *arg)
+{
+	(void)fesetenv(FE_DFL_ENV);
+	run_share(arg);
+	return NULL;
+}
+
+size_t
+qn_parallel_workers(const qn_env *env, size_t n)
+{
+	size_t most = env->threads > 0 ? env->threads : 1;
+
+	return n < most ? n : most;
+}
+
+static void
+make_worker(worker *w, const qn_env *env, gate *g, size_t index)
+{
+	w->env = *env;
+	w->env.alloc = locked_alloc;
+	w->env.alloc_user = g;
+	w->env.diags = &w->diags;
+	if (index > 0)
+		w->env.log = NULL;
+	w->index = index;
+}
+
+qn_status
+qn_parallel(qn_env *env, size_t nworker, qn_worker_fn *fn, void *user)
+{
+	gate g = {.alloc = env->alloc, .user = env->alloc_user};
+	qn_status status = QN_OK;
+	bool starved = false;
+
+	if (nworker == 0)
+		return QN_OK;
+	if (pthread_mutex_init(&g.lock, NULL) != 0)
+		qn_env_oom(env);
+	/* Raw memory: an arena without room would jump past the mutex. */
+	worker *w = qn_env_realloc(env, NULL, 0, nworker * sizeof *w);
+	for (size_t i = 0; w != NULL && i < nworker; i++) {
+		w[i] = (worker){.fn = fn, .user = user};
+		make_worker(&w[i], env, &g, i);
+	}
+	for (size_t i = 1; w != NULL && i < nworker; i++)
+		w[i].started = pthread_create(&w[i].thread, NULL, thread_main, &w[i]) == 0;
+	for (size_t i = 0; w != NULL && i < nworker; i++)
+		if (!w[i].started)
+			run_share(&w[i]);
+	for (size_t i = 0; w != NULL && i < nworker; i++) {
+		if (w[i].started)
+			(void)pthread_join(w[i].thread, NULL);
+		starved = starved || w[i].status == QN_ENOMEM;
+		status = status == QN_OK ? w[i].status : status;
+	}
+	starved = starved || w == NULL;
+	if (w != NULL)
+		qn_env_free(env, w, nworker * sizeof *w);
+	(void)pthread_mutex_destroy(&g.lock);
+	if (starved)
+		qn_env_oom(env);
+	return status;
+}
