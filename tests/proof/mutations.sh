@@ -27,7 +27,7 @@ link() {
 	shift
 	# shellcheck disable=SC2086,SC2046
 	"$QUERN_CC" $flags -I"$QUERN_SOURCE" -I"$QUERN_SOURCE/include" "$@" $(ls "$tmp"/objects/*.o 2>/dev/null) \
-		"$QUERN_LIB" -lcmocka -lcjson -lm -o "$out"
+		"$QUERN_LIB" -lcmocka -lcjson -lm -pthread -o "$out"
 }
 
 # run_test NAME: 0 passes, 1 fails in the way that a test fails, 2 anything else.
