@@ -56,8 +56,9 @@ plan_image(qn_conv_plan *c, bool depthwise, qn_arena *a)
 	if (!c->padded)
 		return true;
 	double floats = (double)c->rows * (double)c->cols * (double)c->channels;
-	if (floats > (double)COPY_TIMES * (double)s->in[0] * (double)s->in[1] * (double)c->channels +
-			     COPY_MORE)
+	if (floats >
+	    (double)COPY_TIMES * (double)s->in[0] * (double)s->in[1] * (double)c->channels +
+		    COPY_MORE)
 		return false;
 	c->copy = qn_arena_alloc(a, (size_t)(c->rows * c->cols * c->channels), sizeof(float));
 	return true;

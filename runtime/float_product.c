@@ -88,8 +88,12 @@ void
 qn_product_run(const qn_product *p, const float **x, int64_t n, int64_t shift, float *y,
 	       int64_t stride)
 {
-	qn_tile t = {
-		.x = x, .shift = shift, .run = p->run, .nrun = p->nrun, .len = p->len, .stride = stride};
+	qn_tile t = {.x = x,
+		     .shift = shift,
+		     .run = p->run,
+		     .nrun = p->nrun,
+		     .len = p->len,
+		     .stride = stride};
 	bool lone = !p->depthwise && n % p->simd->rows == 1;
 	int64_t many = lone ? n - 1 : n;
 

@@ -60,7 +60,8 @@ same_bytes(const qn_tensor *const *inputs, const float *want)
 		for (int twice = 0; twice < 2; twice++) {
 			assert_int_equal(qn_interp_run(in, inputs, NULL, NULL), QN_OK);
 			const qn_tensor *y = qn_interp_output(in, 0);
-			const uint32_t *have = y->data, *bits = (const uint32_t *)(const void *)want;
+			const uint32_t *have = y->data,
+				       *bits = (const uint32_t *)(const void *)want;
 
 			for (size_t i = 0; i < y->bytes / 4; i++)
 				if (have[i] != bits[i])
@@ -131,7 +132,8 @@ sum_of(const window *v, const float *x, const float *w, int64_t oy, int64_t ox, 
 			for (int64_t k = 0; k < depth; k++) {
 				volatile float term =
 					x[(iy * v->w + ix) * v->c + group * depth + k] *
-					w[((o * v->kernel[0] + ky) * v->kernel[1] + kx) * depth + k];
+					w[((o * v->kernel[0] + ky) * v->kernel[1] + kx) * depth +
+					  k];
 
 				acc = acc + term;
 			}
@@ -162,7 +164,8 @@ static void
 check_window(const window *v, bool constant, bool with_bias, float first_weight)
 {
 	qn_attrs a;
-	const qn_type *wt = shape(4, (int64_t[]){v->out, v->kernel[0], v->kernel[1], v->c / v->groups});
+	const qn_type *wt =
+		shape(4, (int64_t[]){v->out, v->kernel[0], v->kernel[1], v->c / v->groups});
 	qn_tensor *x = values(shape(4, (int64_t[]){v->batch, v->h, v->w, v->c}));
 	qn_tensor *w = values(wt), *bias = values(shape(1, &v->out));
 
@@ -176,13 +179,13 @@ check_window(const window *v, bool constant, bool with_bias, float first_weight)
 	memcpy(a.conv2d.pad, v->pad, sizeof v->pad);
 	a.conv2d.groups = v->groups;
 	qn_id in[] = {qn_graph_input(rg->g, "x", x->type),
-		      constant ? qn_graph_const(rg->g, "w", w) : qn_graph_input(rg->g, "w", w->type),
+		      constant ? qn_graph_const(rg->g, "w", w)
+			       : qn_graph_input(rg->g, "w", w->type),
 		      qn_graph_const(rg->g, "b", bias)};
 	qn_id y = op(QN_OP_conv2d, with_bias ? 3 : 2, in, attributes(a), NULL);
 	output(y);
-	same_bytes((const qn_tensor *[]){x, w},
-		   convolve(v, rg->g->node[y].type, x->data, w->data,
-			    with_bias ? bias->data : NULL));
+	same_bytes((const qn_tensor *[]){x, w}, convolve(v, rg->g->node[y].type, x->data, w->data,
+							 with_bias ? bias->data : NULL));
 }
 
 static void
@@ -200,8 +203,16 @@ test_conv2d(void **state)
 static void
 test_conv2d_infinite_weight(void **state)
 {
-	const window v = {.h = 5, .w = 5, .c = 3, .out = 17, .groups = 1, .kernel = {3, 3},
-			  .stride = {1, 1}, .dil = {1, 1}, .pad = {1, 1, 1, 1}, .batch = 1};
+	const window v = {.h = 5,
+			  .w = 5,
+			  .c = 3,
+			  .out = 17,
+			  .groups = 1,
+			  .kernel = {3, 3},
+			  .stride = {1, 1},
+			  .dil = {1, 1},
+			  .pad = {1, 1, 1, 1},
+			  .batch = 1};
 
 	(void)state;
 	check_window(&v, true, true, HUGE_VALF);
@@ -215,8 +226,14 @@ test_dense(void **state)
 	for (int i = 0; i < 60; i++) {
 		int64_t batch = i % 10 == 0 ? pick(60, 70) : pick(1, 12);
 		int64_t k = pick(1, 50), out = pick(1, 200);
-		window v = {.h = 1, .w = 1, .c = k, .out = out, .groups = 1, .kernel = {1, 1},
-			    .stride = {1, 1}, .dil = {1, 1}};
+		window v = {.h = 1,
+			    .w = 1,
+			    .c = k,
+			    .out = out,
+			    .groups = 1,
+			    .kernel = {1, 1},
+			    .stride = {1, 1},
+			    .dil = {1, 1}};
 		qn_tensor *x = values(shape(2, (int64_t[]){batch, k}));
 		qn_tensor *w = values(shape(2, (int64_t[]){out, k}));
 		qn_tensor *bias = values(shape(1, &out));
@@ -312,7 +329,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_conv2d, rig_setup, rig_teardown),
-		cmocka_unit_test_setup_teardown(test_conv2d_infinite_weight, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_conv2d_infinite_weight, rig_setup,
+						rig_teardown),
 		cmocka_unit_test_setup_teardown(test_dense, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_elementwise, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_range, rig_setup, rig_teardown),

@@ -54,8 +54,8 @@ digits(const char *name)
 static qn_ctx *
 context(heap *h, int threads)
 {
-	qn_ctx *ctx = qn_open(
-		&(qn_config){.alloc = host_alloc, .alloc_user = h, .threads = threads});
+	qn_ctx *ctx =
+		qn_open(&(qn_config){.alloc = host_alloc, .alloc_user = h, .threads = threads});
 
 	assert_non_null(ctx);
 	return ctx;
@@ -192,8 +192,8 @@ test_memory_runs_out(void **state)
 
 			h.fail_at = h.calls + n;
 			status = run ? qn_run(m, 1, &calib, 1, 1, &y)
-				     : qn_compile(m, &(qn_compile_opts){.calib = &calib,
-									.ncalib = 1});
+				     : qn_compile(m,
+						  &(qn_compile_opts){.calib = &calib, .ncalib = 1});
 			assert_true(status == QN_OK || status == QN_ENOMEM);
 			qn_close(ctx);
 			assert_int_equal(h.live, 0);
