@@ -41,7 +41,7 @@ qn_erase_quantization(qn_model *m, const qn_graph *g, qn_graph **out, qn_id **ma
 			n.value = qn_tensor_dequantize(&m->types, m->arena, n.value,
 						       real_type(m, n.type));
 		}
-		n.type = real_type(m, n.type);
+		n.type = n.type->is_tuple ? NULL : real_type(m, n.type); /* a tuple's follows */
 		map[id] = qn_graph_add(dst, &n);
 		if (map[id] == 0)
 			return QN_EINVALID;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_move.c - what moves codes: transpose, concat, pad; reshape and flatten move nothing. */
+/* emit_move.c - what moves codes: transpose, concat; reshape and flatten move nothing. */
 #include "codegen/emitter.h"
 #include "runtime/form_args.h"
 
@@ -46,21 +46,7 @@ emit_concat(qn_emitter *e, const qn_step *s, const void *args)
 	qn_emit_close(e);
 }
 
-static void
-emit_pad(qn_emitter *e, const qn_step *s, const void *args)
-{
-	const char *symbol = qn_emit_open(e, s, "qn_pad_args", 0);
-
-	qn_emit_ints(&e->args, args,
-		     "rank\n"
-		     "dim[6], before[6], after[6]\n"
-		     "value\n");
-	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_pad_s8", symbol, QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
-}
-
 const qn_emit_form qn_emit_op_reshape = {.alias = true};
 const qn_emit_form qn_emit_op_flatten = {.alias = true};
 const qn_emit_form qn_emit_op_transpose = {.emit = emit_transpose};
 const qn_emit_form qn_emit_op_concat = {.emit = emit_concat};
-const qn_emit_form qn_emit_op_pad = {.emit = emit_pad};

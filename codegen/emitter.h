@@ -105,6 +105,8 @@ const char *qn_emit_ref(qn_emitter *e, qn_id id, qn_plain as);
  * before the result. */
 void qn_emit_call(qn_emitter *e, const qn_step *s, const char *kernel, const char *args,
 		  qn_plain in, uint32_t nin, bool rows, qn_plain out);
+/* One strided copy of operand 0: slice, depth_to_space … (emit_view.c) */
+void qn_emit_view(qn_emitter *e, const qn_step *s, const void *args);
 /* Adds statements for the outputs that no step writes. */
 void qn_emit_output_copies(qn_emitter *e);
 

@@ -4,8 +4,12 @@
  *   graph @block(%x) { %r = relu %x  return %r }
  *   graph @main(%a)  { %b = call @block %a  return %b }    --->    { %b.r = relu %a  return %b.r }
  *
+ *   %p = split %x {axis=0, sizes=[2,3]}  %a = get %p {index=1}   --->   %p = slice %x {begin=[2], end=[5]}
+ *
  * A value of the source stands for one value of the copy, or for several when it is a tuple. */
 #include "codegen/inline.h"
+
+#include <string.h>
 
 #include "ir/diag.h"
 
@@ -31,7 +35,7 @@ is_flat(const qn_graph *g)
 
 	for (id = 1; id < g->n; id++)
 		if (g->node[id].op == QN_OP_call || g->node[id].op == QN_OP_tuple ||
-		    g->node[id].op == QN_OP_get)
+		    g->node[id].op == QN_OP_get || g->node[id].op == QN_OP_split)
 			return false;
 	return true;
 }
@@ -89,6 +93,33 @@ copy_call(inliner *s, const qn_node *n, const char *prefix, const value *map, in
 	return true;
 }
 
+/* The parts of a split as slices; those that nobody reads become no step. */
+static bool
+copy_split(inliner *s, const qn_node *n, const char *prefix, qn_id x, value *out)
+{
+	const qn_type *in = qn_graph_node(s->to, x)->type;
+	const qn_attrs_split *a = &n->attr->split;
+	int32_t axis = (int32_t)(a->axis < 0 ? a->axis + in->rank : a->axis), k;
+	qn_id *id = QN_NEW(s->arena, qn_id, (size_t)a->sizes.n);
+	int64_t at = 0;
+
+	for (k = 0; k < a->sizes.n; k++) {
+		qn_attrs attr;
+
+		qn_attrs_default(QN_ATTRSET_slice, &attr);
+		attr.slice.begin.n = attr.slice.end.n = in->rank;
+		memcpy(attr.slice.end.v, in->dim, (size_t)in->rank * sizeof(in->dim[0]));
+		attr.slice.begin.v[axis] = at;
+		attr.slice.end.v[axis] = at += a->sizes.v[k];
+		id[k] = qn_graph_op(s->to, QN_OP_slice, joined(s, prefix, n->name), 1, &x, &attr,
+				    NULL);
+		if (id[k] == 0)
+			return false;
+	}
+	*out = (value){(uint32_t)a->sizes.n, id};
+	return true;
+}
+
 static bool
 copy_node(inliner *s, const qn_graph *g, qn_id from, const char *prefix, const value *arg,
 	  int depth, value *map)
@@ -100,6 +131,8 @@ copy_node(inliner *s, const qn_graph *g, qn_id from, const char *prefix, const v
 
 	if (n->op == QN_OP_call)
 		return copy_call(s, n, prefix, map, depth, &map[from]);
+	if (n->op == QN_OP_split)
+		return copy_split(s, n, prefix, in.id[0], &map[from]);
 	if (n->op == QN_OP_tuple) {
 		map[from] = in;
 		return true;

@@ -41,6 +41,15 @@ const qn_enum_info qn_enum_table[QN_NENUM] = {
 #define ROW_shape(attr, kind, n, def) ROW(shape, attr, kind, n, def)
 #define ROW_perm(attr, kind, n, def) ROW(perm, attr, kind, n, def)
 #define ROW_pad(attr, kind, n, def) ROW(pad, attr, kind, n, def)
+/* view, gather, resize */
+#define ROW_axes(attr, kind, n, def) ROW(axes, attr, kind, n, def)
+#define ROW_slice(attr, kind, n, def) ROW(slice, attr, kind, n, def)
+#define ROW_tile(attr, kind, n, def) ROW(tile, attr, kind, n, def)
+#define ROW_depth_to_space(attr, kind, n, def) ROW(depth_to_space, attr, kind, n, def)
+#define ROW_space_to_depth(attr, kind, n, def) ROW(space_to_depth, attr, kind, n, def)
+#define ROW_split(attr, kind, n, def) ROW(split, attr, kind, n, def)
+#define ROW_gather(attr, kind, n, def) ROW(gather, attr, kind, n, def)
+#define ROW_resize(attr, kind, n, def) ROW(resize, attr, kind, n, def)
 /* Each list ends in an unused element, as C has no empty arrays. */
 #define END                                                                                        \
 	{                                                                                          \

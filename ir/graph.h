@@ -42,6 +42,14 @@ typedef enum qn_behaviour {
 #include "ir/attrs.def"
 
 typedef enum qn_padding { QN_PADDING_explicit, QN_PADDING_same, QN_PADDING_valid } qn_padding;
+/* Values of the ENUM attributes of pad, depth_to_space and the resizes. */
+typedef enum qn_pad_mode { QN_PAD_constant, QN_PAD_reflect, QN_PAD_edge } qn_pad_mode;
+typedef enum qn_depth_order { QN_DEPTH_dcr, QN_DEPTH_crd } qn_depth_order;
+typedef enum qn_coordinates {
+	QN_COORDINATES_half_pixel,
+	QN_COORDINATES_align_corners,
+	QN_COORDINATES_asymmetric
+} qn_coordinates;
 
 typedef enum qn_approximate { QN_APPROXIMATE_none, QN_APPROXIMATE_tanh } qn_approximate;
 

@@ -79,6 +79,13 @@ const qn_elem *qn_infer_acc(const qn_graph *g, const qn_node *n, int32_t channel
 const qn_elem *qn_infer_move_axis(const qn_graph *g, const qn_node *n, const qn_elem *e,
 				  int32_t axis);
 
+/* e behind an op that takes axis k of the input to axis to[k] of the value as it is, or, to[k] < 0,
+ * not as it is (type.axis.merged).  NULL: reported. */
+const qn_elem *qn_infer_kept_axis(const qn_graph *g, const qn_node *n, const qn_elem *e,
+				  const int32_t *to);
+/* The attribute `axis` as an index from the front, rank >= 0 (attr.value). */
+bool qn_infer_axis(const qn_graph *g, const qn_node *n, int64_t axis, int32_t rank, int32_t *out);
+
 /* The type, after checking its size and that the element fits the shape (shape.size, type.…).
  * NULL: reported. */
 const qn_type *qn_infer_result(const qn_graph *g, const qn_node *n, const qn_elem *e,

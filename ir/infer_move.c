@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_move.c - types of the ops that only move elements: reshape, flatten, transpose, concat,
- * pad.
+/* infer_move.c - types of the ops that only move elements: reshape, flatten, transpose, concat.
  *
  *   reshape {shape=[-1,4]}      [2,3,4] -> [6,4]          flatten            [2,3,4] -> [2,12]
  *   transpose {perm=[0,2,1]}    [2,3,4] -> [2,4,3]        concat {axis=1}    [2,3], [2,5] -> [2,8]
- *   pad {before=[0,1],after=[0,2]}   [2,3] -> [2,6]
  *
  * A quantized axis moves along where it stays whole; where it would be merged or split the node is
  * an error. */
@@ -283,42 +281,5 @@ qn_infer_concat(const qn_graph *g, const qn_node *n, const qn_type *declared)
 				     (int)axis);
 		return NULL;
 	}
-	return qn_infer_result(g, n, e, &y);
-}
-
-const qn_type *
-qn_infer_pad(const qn_graph *g, const qn_node *n, const qn_type *declared)
-{
-	const qn_attrs_pad *a = &n->attr->pad;
-	const qn_elem *e = qn_infer_same(g, n);
-	bool ok = e != NULL;
-
-	(void)declared;
-	ok = qn_infer_range(g, n, "before", a->before.n, a->before.v, 0) && ok;
-	ok = qn_infer_range(g, n, "after", a->after.n, a->after.v, 0) && ok;
-	if (a->before.n != a->after.n)
-		ok = qn_infer_error(g, n, "attr.value", "before has %d numbers, after %d",
-				    (int)a->before.n, (int)a->after.n);
-	if (e != NULL && a->code != INT32_MIN &&
-	    (!qn_elem_is_quant(e) || a->code < e->qmin || a->code > e->qmax))
-		ok = qn_infer_error(g, n, "attr.value", "code %lld is no code of the input's type",
-				    (long long)a->code);
-	if (a->value != a->value)
-		ok = qn_infer_error(g, n, "attr.value", "value is not a number");
-	if (!ok)
-		return NULL;
-	qn_shape y = qn_shape_of(qn_infer_in(g, n, 0));
-	if (y.rank >= 0 && y.rank != a->before.n) {
-		(void)qn_infer_error(g, n, "attr.value", "before has %d numbers, the input %d dims",
-				     (int)a->before.n, (int)y.rank);
-		return NULL;
-	}
-	if (y.rank < 0)
-		for (int32_t i = 0; i < a->before.n; i++)
-			y.dim[i] = QN_DYNAMIC;
-	y.rank = a->before.n;
-	for (int32_t i = 0; i < y.rank; i++)
-		if (y.dim[i] != QN_DYNAMIC)
-			y.dim[i] += a->before.v[i] + a->after.v[i];
 	return qn_infer_result(g, n, e, &y);
 }

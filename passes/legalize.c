@@ -63,7 +63,7 @@ code_of_pad(qn_rw *rw, const qn_match *m)
 	const qn_node *n = qn_rw_node(rw, m->root);
 	qn_attrs attr = *n->attr;
 
-	if (!is_codes(n->type) || attr.pad.code != INT32_MIN)
+	if (!is_codes(n->type) || attr.pad.code != INT32_MIN || attr.pad.mode != QN_PAD_constant)
 		return 0;
 	attr.pad.code = qn_code_of(&qn_rw_model(rw)->types, n->type->elem, attr.pad.value);
 	attr.pad.value = 0; /* the code stands for it from now on */
@@ -183,6 +183,12 @@ reason(const qn_model *m, const qn_node *n)
 	return "no quantizer pattern of the scheme takes it";
 }
 
+static bool
+is_float(const qn_type *t)
+{
+	return t->is_tuple ? t->nfield == 0 || is_float(t->field[0]) : qn_elem_is_float(t->elem);
+}
+
 /* Lists the nodes that keep the graph from being integer.  Where any op is to blame, constants,
  * inputs and casts around it are not listed. */
 static qn_status
@@ -196,9 +202,8 @@ report_float(qn_model *m, const qn_graph *g)
 			qn_behaviour behaviour = qn_opinfo_get(n->op)->behaviour;
 			bool around = n->op == QN_OP_const || n->op == QN_OP_input ||
 				      behaviour == QN_EDGE;
-			bool is_float = n->type->is_tuple || qn_elem_is_float(n->type->elem);
 
-			if (around == (casts == 0) || !is_float)
+			if (around == (casts == 0) || !is_float(n->type))
 				continue;
 			status = qn_report(m->env, QN_EUNSUPPORTED, "legalize.float",
 					   qn_node_place(g, n), "%s '%s' stays in float: %s",
@@ -217,7 +222,8 @@ check_forms(qn_model *m, const qn_graph *g)
 		const qn_node *n = qn_graph_node(g, id);
 		const qn_int_form *form = qn_int_form_get(n->op);
 
-		if (n->op == QN_OP_input || n->op == QN_OP_const)
+		if (n->op == QN_OP_input || n->op == QN_OP_const || n->op == QN_OP_get ||
+		    n->op == QN_OP_tuple)
 			continue;
 		if (form == NULL)
 			status = qn_report(m->env, QN_EUNSUPPORTED, "int.unsupported",

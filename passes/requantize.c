@@ -3,7 +3,8 @@
  *
  *   quantize(dequantize(x))            ->  requantize(x)
  *   quantize(move(dequantize(x)))      ->  move(requantize(x))             a chain of any length, moved up one node at a time
- *   quantize(max_pool(dequantize(x)))  ->  requantize(max_pool(x))         8-bit x: the op that shrinks the data comes first
+ *   quantize(max_pool(dequantize(x)))  ->  requantize(max_pool(x))         8-bit x: the op that shrinks the data comes first; slice likewise
+ *   quantize(get(split(dequantize(x))))  ->  get(split(requantize(x)))
  *   argmax(dequantize(x))              ->  argmax(x)                        places of elements are integers anyway
  *   quantize(concat(…dequantize(x)…))  ->  concat(…requantize(x)…)
  *   quantize(add(dequantize(a), dequantize(b)))  ->  add(a, b)             ops with integer arithmetic of their own; softmax, global_avg_pool …
@@ -40,6 +41,13 @@ quantize_to(qn_rw *rw, qn_id x, const qn_elem *e, const char *name)
 	return qn_rw_add(rw, QN_OP_quantize, name, 1, &x, NULL, type);
 }
 
+/* Operands of moves behind the first, the indices of gather, are not quantized. */
+static bool
+is_index(const qn_node *n, uint32_t i)
+{
+	return qn_opinfo_get(n->op)->behaviour == QN_SAME && i > 0;
+}
+
 /* What is known of each value under construction: whether a quantize of it, moved up, ends in codes:
  * at a dequantize, a constant, or an op with integer arithmetic on dequantized operands. */
 typedef struct knowledge {
@@ -57,9 +65,11 @@ node_ends_in_codes(const qn_rw *rw, const knowledge *k, const qn_node *n)
 
 	if (n->op == QN_OP_dequantize || n->op == QN_OP_const)
 		return true;
+	if (n->op == QN_OP_get && qn_rw_node(rw, n->in[0])->op == QN_OP_split)
+		return k->ends[n->in[0]];
 	if (!moves && !computes)
 		return false;
-	for (uint32_t i = 0; i < n->nin; i++) {
+	for (uint32_t i = 0; i < n->nin && !is_index(n, i); i++) {
 		const qn_node *in = qn_rw_node(rw, n->in[i]);
 
 		if (moves ? !k->ends[n->in[i]]
@@ -156,10 +166,30 @@ hoist(qn_rw *rw, const qn_match *m)
 
 	if (e->gran != QN_PER_TENSOR || !ends_in_codes(rw, m->at[OP]))
 		return 0;
-	for (uint32_t i = 0; i < nin; i++)
-		in[i] = quantize_to(rw, qn_rw_node(rw, m->at[OP])->in[i], e,
-				    qn_rw_name(rw, m->root));
+	for (uint32_t i = 0; i < nin; i++) {
+		const qn_node *from = qn_rw_node(rw, m->at[OP]);
+
+		in[i] = from->in[i];
+		if (!is_index(from, i))
+			in[i] = quantize_to(rw, in[i], e, qn_rw_name(rw, m->root));
+	}
 	return qn_rw_add(rw, kind, qn_rw_name(rw, m->at[OP]), nin, in, attr, NULL);
+}
+
+/* quantize(get(split(x))) -> get(split(quantize(x))); parts with equal parameters share one split */
+static qn_id
+hoist_part(qn_rw *rw, const qn_match *m)
+{
+	const qn_elem *e = qn_rw_node(rw, m->root)->type->elem;
+	const qn_node *get = qn_rw_node(rw, m->at[OP]), *split = qn_rw_node(rw, get->in[0]);
+	const qn_attrs *part = get->attr, *sizes = split->attr;
+	const char *name = qn_rw_name(rw, get->in[0]);
+
+	if (e->gran != QN_PER_TENSOR || !ends_in_codes(rw, m->at[OP]))
+		return 0;
+	qn_id x = quantize_to(rw, split->in[0], e, qn_rw_name(rw, m->root));
+	x = qn_rw_add(rw, QN_OP_split, name, 1, &x, sizes, NULL);
+	return qn_rw_add(rw, QN_OP_get, qn_rw_name(rw, m->at[OP]), 1, &x, part, NULL);
 }
 
 /* Whether e has the parameters that the arithmetic of a FIXED op gives; other ops take any. */
@@ -292,8 +322,11 @@ static const qn_rule rules[] = {
 	{"shrink-first-max", Q(QN_P_OP(reduce_max, OP, QN_P_ARGS(DEQ))), sink_dequantize},
 	{"shrink-first-min", Q(QN_P_OP(reduce_min, OP, QN_P_ARGS(DEQ))), sink_dequantize},
 	{"index-codes", QN_P_CLASS(QN_INDEX, ROOT), index_codes},
+	{"shrink-first", Q(QN_P_OP(slice, OP, QN_P_ARGS(DEQ))), sink_dequantize},
 	{"average-codes", Q(QN_P_OP(avg_pool, OP, QN_P_ARGS(DEQ))), sink_dequantize},
+	{"average-codes", Q(QN_P_OP(resize_bilinear, OP, QN_P_ARGS(DEQ))), sink_dequantize},
 	{"hoist", Q(QN_P_CLASS(QN_SAME, OP)), hoist},
+	{"hoist-part", Q(QN_P_OP(get, OP, QN_P_ARGS(QN_P_OPN(split, X)))), hoist_part},
 	{"hoist-join", Q(QN_P_CLASS(QN_JOIN, OP)), hoist},
 	{"to-integer-mix", Q(QN_P_CLASS(QN_MIX, OP)), to_integer},
 	{"to-integer-lut", Q(QN_P_CLASS(QN_LUT, OP)), to_integer},

@@ -22,6 +22,14 @@
  *   transpose                        qn_transpose_args            qn_transpose
  *   concat                           qn_concat_call               qn_concat_part, once an input
  *   pad                              qn_pad_args                  qn_pad_s8
+ *   pad, reflect and edge            qn_pad_copy_args             qn_pad_copy
+ *   slice, expand, tile, depth_to_space, space_to_depth
+ *                                    qn_strided_call              qn_transpose
+ *   split                            qn_strided_call, one a part  qn_transpose, once a part
+ *   squeeze, expand_dims             qn_strided_call              qn_transpose (an alias when emitted)
+ *   gather                           qn_gather_call               qn_gather
+ *   resize_nearest                   qn_nearest_args              qn_nearest
+ *   resize_bilinear                  qn_bilinear_args             qn_bilinear_s8
  *   reshape, flatten, scast          qn_copy_args                 qn_copy
  *   dequantize                       none (NULL is never returned; runs in the interpreter only)
  *
@@ -35,9 +43,12 @@
 #include "runtime/kernels/conv2d.h"
 #include "runtime/kernels/dense.h"
 #include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/gather.h"
 #include "runtime/kernels/move.h"
+#include "runtime/kernels/pad.h"
 #include "runtime/kernels/pool.h"
 #include "runtime/kernels/requantize.h"
+#include "runtime/kernels/resize.h"
 #include "runtime/kernels/softmax.h"
 #include "runtime/kernels/unary.h"
 
@@ -59,6 +70,17 @@ typedef struct qn_concat_call {
 	const qn_concat_args *part; /* [n] */
 	const int32_t *offset;      /* [n] byte of the output where the first run goes */
 } qn_concat_call;
+
+/* view, split, gather */
+typedef struct qn_strided_call {
+	qn_transpose_args args;
+	int32_t start; /* element of the input with which the kernel begins */
+} qn_strided_call;
+
+typedef struct qn_gather_call {
+	qn_gather_args args;
+	const int32_t *index; /* [args.n] constant indices >= 0; NULL: those of the second input */
+} qn_gather_call;
 
 typedef struct qn_copy_args {
 	int32_t n; /* bytes */

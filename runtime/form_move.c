@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* form_move.c - reshape, flatten, transpose, concat, pad: elements change their places and
- * nothing else.
+/* form_move.c - reshape, flatten, transpose, concat: elements change their places and nothing
+ * else.
  *
- *   transpose [2,3], perm [1,0]:   dim {3, 2}  distances in x {1, 3}  in y {2, 1}
- *   pad [2], before 1, after 2:    y filled with the value, then x copied from y[1] on */
+ *   transpose [2,3], perm [1,0]:   dim {3, 2}  distances in x {1, 3}  in y {2, 1} */
 #include <string.h>
 
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
 
-enum { KERNEL_RANK = 6 }; /* axes that the kernels of transpose and pad know */
+enum { KERNEL_RANK = 6 }; /* axes that the kernel of transpose knows */
 
 /* Places of the same elements in two arrays. */
 typedef struct places {
@@ -56,27 +55,6 @@ transpose_real(const qn_eval *e)
 	places p = transposed(qn_in_type(e->g, e->n, 0), e->n->type, &e->n->attr->perm.perm);
 
 	copy(&p, 0, e->in[0], e->out);
-}
-
-static void
-pad_real(const qn_eval *e)
-{
-	const qn_type *in = qn_in_type(e->g, e->n, 0), *out = e->n->type;
-	const qn_attrs_pad *attr = &e->n->attr->pad;
-	places p = {.rank = in->rank};
-	int64_t n = qn_static_count(out);
-	float *y = e->out;
-
-	for (int64_t i = 0; i < n; i++)
-		y[i] = (float)attr->value;
-	for (int32_t i = 0; i < p.rank; i++) {
-		p.dim[i] = in->dim[i];
-		p.xs[i] = qn_dim_product(in, i + 1, in->rank);
-		p.ys[i] = qn_dim_product(out, i + 1, out->rank);
-		y += attr->before.v[i] * p.ys[i];
-	}
-	if (qn_static_count(in) > 0)
-		copy(&p, 0, e->in[0], y);
 }
 
 /* Where input i of a concat lies in the result, in bytes. */
@@ -208,80 +186,6 @@ concat_codes(const qn_eval *e, const void *args)
 		qn_concat_part(&c->part[i], e->in[i], (int8_t *)e->out + c->offset[i]);
 }
 
-/* The code of the pad value. */
-static bool
-pad_code(const qn_graph *g, const qn_node *n, int64_t *code)
-{
-	const qn_elem *e = n->type->elem;
-	double value = n->attr->pad.value;
-
-	*code = n->attr->pad.code;
-	if (*code != INT32_MIN)
-		return true;
-	*code = 0;
-	if (e->kind == QN_ELEM_UNIFORM && e->gran == QN_PER_TENSOR) {
-		*code = qn_code_of(&g->model->types, e, value);
-		return true;
-	}
-	/* Without a scale, or with several: only the value that is code 0 in all of them. */
-	bool zero = e->kind == QN_ELEM_PLAIN || qn_elem_is_i32(&g->model->types, e);
-	if (zero && value >= 0.0 && value <= 0.0)
-		return true;
-	(void)qn_int_refuse(g, n, "the pad value %g has no code common to the whole tensor", value);
-	return false;
-}
-
-/* The kernel fills with bytes, so a wider code must consist of equal bytes, as 0 does. */
-static bool
-pad_byte(const qn_graph *g, const qn_node *n, int32_t size, int32_t *byte)
-{
-	int64_t code = 0;
-
-	if (!pad_code(g, n, &code))
-		return false;
-	*byte = (int32_t)code;
-	for (int32_t i = 1; i < size; i++) {
-		if ((((uint64_t)code >> (8 * i)) & 0xff) == ((uint64_t)code & 0xff))
-			continue;
-		(void)qn_int_refuse(g, n, "pad value %lld in %d-byte storage, only 0 or -1",
-				    (long long)code, (int)size);
-		return false;
-	}
-	return true;
-}
-
-static void *
-pad_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
-{
-	const qn_type *in = qn_in_type(g, n, 0);
-	const qn_attrs_pad *attr = &n->attr->pad;
-	qn_pad_args *d = QN_NEW(a, qn_pad_args, 1);
-	int32_t size = (int32_t)qn_elem_bytes(n->type->elem);
-
-	if (!moves_codes(g, n, false) || !pad_byte(g, n, size, &d->value))
-		return NULL;
-	if (in->rank > KERNEL_RANK)
-		return qn_int_refuse(g, n, "more than 6 axes");
-	d->rank = in->rank > 0 ? in->rank : 1;
-	d->dim[0] = 1;
-	for (int32_t i = 0; i < in->rank; i++) {
-		d->dim[i] = (int32_t)in->dim[i];
-		d->before[i] = (int32_t)attr->before.v[i];
-		d->after[i] = (int32_t)attr->after.v[i];
-	}
-	/* An element of several bytes is that many positions along the last axis. */
-	d->dim[d->rank - 1] *= size;
-	d->before[d->rank - 1] *= size;
-	d->after[d->rank - 1] *= size;
-	return d;
-}
-
-static void
-pad_codes(const qn_eval *e, const void *args)
-{
-	qn_pad_s8(args, e->in[0], e->out);
-}
-
 const qn_form qn_form_reshape = {
 	.real = reshape_real,
 	.codes = {.prepare = copy_prepare, .run = copy_codes},
@@ -297,8 +201,4 @@ const qn_form qn_form_transpose = {
 const qn_form qn_form_concat = {
 	.real = concat_real,
 	.codes = {.prepare = concat_prepare, .run = concat_codes},
-};
-const qn_form qn_form_pad = {
-	.real = pad_real,
-	.codes = {.prepare = pad_prepare, .run = pad_codes},
 };

@@ -20,6 +20,7 @@ typedef struct qn_form {
 	const char *(*refuse)(const qn_graph *g, const qn_node *n);
 	/* Buffers and packed weights of the float form, for qn_eval.plan.  Optional. */
 	void *(*plan)(const qn_graph *g, const qn_node *n, qn_arena *a);
+	uint32_t indices;  /* bit i: input i holds indices, plain integers in both forms */
 	qn_int_form codes; /* prepare NULL: none */
 } qn_form;
 

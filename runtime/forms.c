@@ -30,6 +30,12 @@ qn_int_form_get(qn_op op)
 	return form->prepare != NULL ? form : NULL;
 }
 
+bool
+qn_form_takes_indices(qn_op op, uint32_t i)
+{
+	return i < 32 && (form_table[op]->indices >> i & 1U) != 0;
+}
+
 const char *
 qn_form_refusal(const qn_graph *g, const qn_node *n)
 {

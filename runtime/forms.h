@@ -20,6 +20,7 @@ typedef struct qn_eval {
 	const void *const *in; /* n->nin pointers */
 	void *out;
 	void *plan; /* what the float form's plan made; NULL when it has none */
+	uint32_t part; /* which field of a tuple `out` is */
 } qn_eval;
 
 typedef void qn_float_fn(const qn_eval *e);
@@ -34,6 +35,8 @@ typedef struct qn_int_form {
 /* NULL: the op has no such form. */
 qn_float_fn *qn_float_form(qn_op op);
 const qn_int_form *qn_int_form_get(qn_op op);
+/* Whether input i of the op holds indices: plain integers in both forms. */
+bool qn_form_takes_indices(qn_op op, uint32_t i);
 
 /* Whether n works on codes: its first input (or, for constants and inputs, its result) is
  * quantized or integer. */

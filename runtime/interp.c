@@ -185,6 +185,18 @@ run_call(qn_interp *in, qn_id id, qn_observe_fn *observe, void *user)
 	return QN_OK;
 }
 
+/* Each field of a tuple is computed by itself. */
+static void
+run_node(qn_interp *in, qn_id id)
+{
+	const qn_node *n = &in->g->node[id];
+	uint32_t parts = n->type->is_tuple ? n->type->nfield : 1;
+
+	for (uint32_t k = 0; k < parts; k++)
+		qn_work_run(in->g, n, &in->work[id], gather(in, n), k,
+			    writable(qn_slots_of(&in->slots, id, k)));
+}
+
 /* inputs NULL: the inputs' slots point to their data already. */
 static qn_status
 run_graph(qn_interp *in, const qn_tensor *const *inputs, qn_observe_fn *observe, void *user)
@@ -200,7 +212,7 @@ run_graph(qn_interp *in, const qn_tensor *const *inputs, qn_observe_fn *observe,
 		else if (n->op == QN_OP_call)
 			QN_TRY(run_call(in, id, observe, user));
 		else if (needs_form(n->op))
-			qn_work_run(g, n, &in->work[id], gather(in, n), writable(slot));
+			run_node(in, id);
 		if (observe != NULL && slot != NULL)
 			QN_TRY(observe(user, g, id, &slot->tensor));
 	}
@@ -277,14 +289,14 @@ qn_eval_node(const qn_graph *g, const qn_node *n, const qn_tensor *const *in, qn
 	}
 	if (!ok)
 		return QN_EUNSUPPORTED;
-	if (!needs_form(n->op)) {
+	if (!needs_form(n->op) || n->type->is_tuple) {
 		return qn_report(g->model->env, QN_EUNSUPPORTED, "run.unsupported",
-				 qn_node_place(g, n), "%s, node '%s', computes nothing by itself",
+				 qn_node_place(g, n), "%s, node '%s', computes no tensor by itself",
 				 qn_opinfo_get(n->op)->name, n->name);
 	}
 	if (!qn_work_prepare(g, n, a, &work))
 		return QN_EUNSUPPORTED;
 	*out = qn_tensor_new(a, n->type, &result);
-	qn_work_run(g, n, &work, data, result);
+	qn_work_run(g, n, &work, data, 0, result);
 	return QN_OK;
 }

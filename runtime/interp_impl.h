@@ -64,9 +64,9 @@ bool qn_node_is_static(const qn_graph *g, const qn_node *n);
  * or what prepare reports. */
 bool qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_work *out);
 
-/* in: n->nin aligned canonical buffers. */
+/* in: n->nin aligned canonical buffers; out: field `part` of the value. */
 void qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const void *const *in,
-		 void *out);
+		 uint32_t part, void *out);
 
 /* The tensor itself, or a copy when its bytes are not aligned for the forms. */
 const void *qn_aligned_data(qn_arena *a, const qn_tensor *x);

@@ -83,10 +83,10 @@ float_problem(const qn_graph *g, const qn_node *n)
 	if (qn_float_form(n->op) == NULL)
 		return "no float form";
 	for (uint32_t i = 0; i < n->nin; i++)
-		if (!is_f32(qn_in_type(g, n, i)))
+		if (!qn_form_takes_indices(n->op, i) && !is_f32(qn_in_type(g, n, i)))
 			return "float forms take f32 only";
 	if (n->op != QN_OP_quantize && qn_opinfo_get(n->op)->behaviour != QN_INDEX &&
-	    !is_f32(n->type))
+	    !is_f32(n->type->is_tuple ? n->type->field[0] : n->type))
 		return "float forms give f32 only";
 	return qn_form_refusal(g, n);
 }
@@ -111,9 +111,10 @@ qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_work *out)
 }
 
 void
-qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const void *const *in, void *out)
+qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const void *const *in,
+	    uint32_t part, void *out)
 {
-	qn_eval e = {.g = g, .n = n, .in = in, .out = out, .plan = w->plan};
+	qn_eval e = {.g = g, .n = n, .in = in, .out = out, .plan = w->plan, .part = part};
 
 	if (w->real != NULL)
 		w->real(&e);

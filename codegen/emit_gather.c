@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_gather.c - gather, by a table of constant indices or by those of a value. */
+#include "codegen/emitter.h"
+#include "runtime/form_args.h"
+
+static void
+emit_gather(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const qn_gather_call *c = args;
+	const char *index = qn_emit_table(e, s, "index", QN_PLAIN_i32, c->args.n, c->index);
+	const char *symbol = qn_emit_open(e, s, "qn_gather_args", 0);
+
+	qn_emit_ints(&e->args, &c->args,
+		     "outer, dim\n"
+		     "n, run\n");
+	qn_emit_close(e);
+	qn_buff(&e->run, "\tqn_gather(&%s, %s", symbol, qn_emit_ref(e, s->in[0], QN_NPLAIN));
+	qn_buff(&e->run, ", %s", index != NULL ? index : qn_emit_ref(e, s->in[1], QN_PLAIN_i32));
+	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, QN_NPLAIN));
+}
+
+const qn_emit_form qn_emit_op_gather = {.emit = emit_gather};

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_pad.c - pad: with one code, or with copies of the input's. */
+#include "codegen/emitter.h"
+#include "runtime/form_args.h"
+
+static void
+emit_pad(qn_emitter *e, const qn_step *s, const void *args)
+{
+	bool fills = qn_graph_node(e->g, s->node)->attr->pad.mode == QN_PAD_constant;
+	const char *symbol = qn_emit_open(e, s, fills ? "qn_pad_args" : "qn_pad_copy_args", 0);
+	qn_plain as = fills ? QN_PLAIN_i8 : QN_NPLAIN;
+
+	qn_emit_ints(&e->args, args,
+		     fills ? "rank\n"
+			     "dim[6], before[6], after[6]\n"
+			     "value\n"
+			   : "rank, size\n"
+			     "dim[6], before[6], after[6]\n"
+			     "reflect\n");
+	qn_emit_close(e);
+	qn_emit_call(e, s, fills ? "qn_pad_s8" : "qn_pad_copy", symbol, as, 1, false, as);
+}
+
+const qn_emit_form qn_emit_op_pad = {.emit = emit_pad};

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* form_gather.c - gather: both forms copy runs of elements by the same kernel's rule; constant
+ * indices become a table of the kernel. */
+#include <string.h>
+
+#include "runtime/form_args.h"
+#include "runtime/form_util.h"
+
+/* Index i as a position on an axis of dim > 0 elements; what lies outside stands for the nearest
+ * position. */
+static int64_t
+position(const qn_type *type, const void *index, int64_t i, int64_t dim)
+{
+	int64_t at = type->elem->plain == QN_PLAIN_i64 ? ((const int64_t *)index)[i]
+						       : ((const int32_t *)index)[i];
+
+	at += at < 0 ? dim : 0;
+	return at < 0 ? 0 : at >= dim ? dim - 1 : at;
+}
+
+static void
+gather_real(const qn_eval *e)
+{
+	const qn_type *in = qn_in_type(e->g, e->n, 0), *index = qn_in_type(e->g, e->n, 1);
+	int32_t axis = qn_axis_of(in, e->n->attr->gather.axis);
+	int64_t outer = qn_dim_product(in, 0, axis), n = qn_static_count(index);
+	int64_t run = qn_dim_product(in, axis + 1, in->rank), dim = in->dim[axis];
+	const float *x = e->in[0];
+	float *y = e->out;
+
+	for (int64_t o = 0; o < outer; o++)
+		for (int64_t i = 0; i < n; i++, y += run)
+			memcpy(y, x + (o * dim + position(index, e->in[1], i, dim)) * run,
+			       (size_t)run * sizeof(float));
+}
+
+static void *
+gather_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	const qn_type *in = qn_in_type(g, n, 0);
+	const qn_node *index = &g->node[n->in[1]];
+	int32_t axis = qn_axis_of(in, n->attr->gather.axis);
+	qn_gather_call *c = QN_NEW(a, qn_gather_call, 1);
+	int64_t count = qn_static_count(index->type);
+
+	if (!qn_int_sizes(g, n))
+		return NULL;
+	c->args = (qn_gather_args){
+		.outer = (int32_t)qn_dim_product(in, 0, axis),
+		.dim = (int32_t)in->dim[axis],
+		.n = (int32_t)count,
+		.run = (int32_t)(qn_dim_product(in, axis + 1, in->rank) *
+				 (int64_t)qn_elem_bytes(in->elem)),
+	};
+	if (index->op == QN_OP_const) {
+		int32_t *table = QN_NEW(a, int32_t, (size_t)count);
+
+		for (int64_t i = 0; i < count; i++) {
+			int64_t at = qn_tensor_i64(index->value, i);
+
+			table[i] = (int32_t)(at < 0 ? at + in->dim[axis] : at);
+		}
+		c->index = table;
+	} else if (index->type->elem->plain != QN_PLAIN_i32) {
+		return qn_int_refuse(g, n, "indices that are no constant must be i32");
+	}
+	return c;
+}
+
+static void
+gather_codes(const qn_eval *e, const void *args)
+{
+	const qn_gather_call *c = args;
+
+	qn_gather(&c->args, e->in[0], c->index != NULL ? c->index : e->in[1], e->out);
+}
+
+const qn_form qn_form_gather = {
+	.real = gather_real,
+	.indices = 1U << 1,
+	.codes = {.prepare = gather_prepare, .run = gather_codes},
+};

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* form_pad.c - pad: the input among added elements, which have one value or are copies of its own.
+ *
+ *   [a b c], before 1, after 2:   constant [v a b c v v]   reflect [b a b c b a]   edge [a a b c c c] */
+#include "runtime/form_args.h"
+#include "runtime/form_util.h"
+
+enum { KERNEL_RANK = 6 }; /* axes that the kernels know */
+
+/* The position of an axis of dim elements that stands at p, -1 for the pad value. */
+static int64_t
+source(int64_t p, int64_t dim, int32_t mode)
+{
+	if (p >= 0 && p < dim)
+		return p;
+	if (mode == QN_PAD_constant)
+		return -1;
+	if (mode == QN_PAD_edge)
+		return p < 0 ? 0 : dim - 1;
+	return p < 0 ? -p : 2 * (dim - 1) - p;
+}
+
+/* Axes from `axis` on; x is NULL outside.  Returns the end of what was written. */
+static float *
+fill(const qn_eval *e, int32_t axis, const float *x, float *y)
+{
+	const qn_type *in = qn_in_type(e->g, e->n, 0), *out = e->n->type;
+	const qn_attrs_pad *a = &e->n->attr->pad;
+
+	if (axis == in->rank) {
+		*y = x != NULL ? *x : (float)a->value;
+		return y + 1;
+	}
+	int64_t step = qn_dim_product(in, axis + 1, in->rank);
+	for (int64_t k = 0; k < out->dim[axis]; k++) {
+		int64_t p = source(k - a->before.v[axis], in->dim[axis], a->mode);
+
+		y = fill(e, axis + 1, x != NULL && p >= 0 ? x + p * step : NULL, y);
+	}
+	return y;
+}
+
+static void
+pad_real(const qn_eval *e)
+{
+	(void)fill(e, 0, qn_static_count(qn_in_type(e->g, e->n, 0)) > 0 ? e->in[0] : NULL, e->out);
+}
+
+/* The code of the pad value. */
+static bool
+pad_code(const qn_graph *g, const qn_node *n, int64_t *code)
+{
+	const qn_elem *e = n->type->elem;
+	double value = n->attr->pad.value;
+
+	*code = n->attr->pad.code;
+	if (*code != INT32_MIN)
+		return true;
+	*code = 0;
+	if (e->kind == QN_ELEM_UNIFORM && e->gran == QN_PER_TENSOR) {
+		*code = qn_code_of(&g->model->types, e, value);
+		return true;
+	}
+	/* Without a scale, or with several: only the value that is code 0 in all of them. */
+	bool zero = e->kind == QN_ELEM_PLAIN || qn_elem_is_i32(&g->model->types, e);
+	if (zero && value >= 0.0 && value <= 0.0)
+		return true;
+	(void)qn_int_refuse(g, n, "the pad value %g has no code common to the whole tensor", value);
+	return false;
+}
+
+/* The kernel fills with bytes, so a wider code must consist of equal bytes, as 0 does. */
+static bool
+pad_byte(const qn_graph *g, const qn_node *n, int32_t size, int32_t *byte)
+{
+	int64_t code = 0;
+
+	if (!pad_code(g, n, &code))
+		return false;
+	*byte = (int32_t)code;
+	for (int32_t i = 1; i < size; i++) {
+		if ((((uint64_t)code >> (8 * i)) & 0xff) == ((uint64_t)code & 0xff))
+			continue;
+		(void)qn_int_refuse(g, n, "pad value %lld in %d-byte storage, only 0 or -1",
+				    (long long)code, (int)size);
+		return false;
+	}
+	return true;
+}
+
+/* Shape and pads for a kernel whose elements are positions. */
+static int32_t
+put_shape(const qn_graph *g, const qn_node *n, int32_t *dim, int32_t *before, int32_t *after)
+{
+	const qn_type *in = qn_in_type(g, n, 0);
+	const qn_attrs_pad *attr = &n->attr->pad;
+
+	dim[0] = 1;
+	for (int32_t i = 0; i < in->rank; i++) {
+		dim[i] = (int32_t)in->dim[i];
+		before[i] = (int32_t)attr->before.v[i];
+		after[i] = (int32_t)attr->after.v[i];
+	}
+	return in->rank > 0 ? in->rank : 1;
+}
+
+static void *
+fill_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_pad_args *d = QN_NEW(a, qn_pad_args, 1);
+	int32_t size = (int32_t)qn_elem_bytes(n->type->elem);
+
+	if (!pad_byte(g, n, size, &d->value))
+		return NULL;
+	d->rank = put_shape(g, n, d->dim, d->before, d->after);
+	/* An element of several bytes is that many positions along the last axis. */
+	d->dim[d->rank - 1] *= size;
+	d->before[d->rank - 1] *= size;
+	d->after[d->rank - 1] *= size;
+	return d;
+}
+
+static void *
+pad_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_pad_copy_args *d = QN_NEW(a, qn_pad_copy_args, 1);
+
+	if (!qn_int_sizes(g, n))
+		return NULL;
+	if (qn_in_type(g, n, 0)->rank > KERNEL_RANK)
+		return qn_int_refuse(g, n, "more than 6 axes");
+	if (n->attr->pad.mode == QN_PAD_constant)
+		return fill_prepare(g, n, a);
+	if (qn_static_count(qn_in_type(g, n, 0)) == 0)
+		return qn_int_refuse(g, n, "an empty input has no elements to copy");
+	d->rank = put_shape(g, n, d->dim, d->before, d->after);
+	d->size = (int32_t)qn_elem_bytes(n->type->elem);
+	d->reflect = n->attr->pad.mode == QN_PAD_reflect;
+	return d;
+}
+
+static void
+pad_codes(const qn_eval *e, const void *args)
+{
+	if (e->n->attr->pad.mode == QN_PAD_constant)
+		qn_pad_s8(args, e->in[0], e->out);
+	else
+		qn_pad_copy(args, e->in[0], e->out);
+}
+
+const qn_form qn_form_pad = {
+	.real = pad_real,
+	.codes = {.prepare = pad_prepare, .run = pad_codes},
+};

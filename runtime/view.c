@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* view.c - copies a view (view.h): by recursion for f32, by the transpose kernel for codes.
+ *
+ *   dim {2, 1, 3, 4}, stride {24, 9, 4, 1}    ->    dim {2, 12}, stride {24, 1}
+ *
+ * Axes of length 1 and axes whose elements lie as if they were one are left out of the kernel's
+ * arguments, so a contiguous view is one copy. */
+#include "runtime/view.h"
+
+enum { KERNEL_RANK = 6 };
+
+static const qn_type *
+part_type(const qn_node *n, uint32_t part)
+{
+	return n->type->is_tuple ? n->type->field[part] : n->type;
+}
+
+/* Copies axes from `axis` on; returns the end of what it wrote. */
+static float *
+copy(const qn_view *v, int32_t axis, const float *x, float *y)
+{
+	if (axis == v->rank) {
+		*y = *x;
+		return y + 1;
+	}
+	for (int64_t k = 0; k < v->dim[axis]; k++)
+		y = copy(v, axis + 1, x + k * v->stride[axis], y);
+	return y;
+}
+
+void
+qn_view_real(const qn_eval *e, qn_view_fn *make)
+{
+	qn_view v = {0};
+
+	if (qn_static_count(part_type(e->n, e->part)) == 0)
+		return;
+	make(e->g, e->n, e->part, &v);
+	(void)copy(&v, 0, (const float *)e->in[0] + v.start, e->out);
+}
+
+/* The view with as few axes as will do. */
+static qn_view
+merged(const qn_view *v)
+{
+	qn_view m = {.start = v->start};
+
+	for (int32_t i = 0; i < v->rank; i++) {
+		if (v->dim[i] == 1)
+			continue;
+		if (m.rank > 0 && m.stride[m.rank - 1] == v->dim[i] * v->stride[i]) {
+			m.dim[m.rank - 1] *= v->dim[i];
+			m.stride[m.rank - 1] = v->stride[i];
+		} else {
+			qn_view_add(&m, v->dim[i], v->stride[i]);
+		}
+	}
+	if (m.rank == 0)
+		qn_view_add(&m, 1, 1);
+	return m;
+}
+
+static bool
+prepare_part(const qn_graph *g, const qn_node *n, uint32_t part, qn_view_fn *make,
+	     qn_strided_call *c)
+{
+	const qn_type *type = part_type(n, part);
+	qn_view v = {0};
+
+	c->args.size = (int32_t)qn_elem_bytes(type->elem);
+	if (qn_static_count(type) == 0) { /* a single axis of length 0 */
+		c->args.rank = 1;
+		return true;
+	}
+	make(g, n, part, &v);
+	v = merged(&v);
+	if (v.rank > KERNEL_RANK) {
+		(void)qn_int_refuse(g, n, "more than 6 axes that cannot be copied as one");
+		return false;
+	}
+	c->start = (int32_t)v.start;
+	c->args.rank = v.rank;
+	for (int32_t i = 0; i < v.rank; i++) {
+		c->args.dim[i] = (int32_t)v.dim[i];
+		c->args.stride[i] = (int32_t)v.stride[i];
+	}
+	return true;
+}
+
+void *
+qn_view_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_view_fn *make)
+{
+	uint32_t parts = n->type->is_tuple ? n->type->nfield : 1;
+	qn_strided_call *c = QN_NEW(a, qn_strided_call, parts);
+
+	if (!qn_int_sizes(g, n))
+		return NULL;
+	for (uint32_t i = 0; i < parts; i++)
+		if (!prepare_part(g, n, i, make, &c[i]))
+			return NULL;
+	return c;
+}
+
+void
+qn_view_codes(const qn_eval *e, const void *args)
+{
+	const qn_strided_call *c = (const qn_strided_call *)args + e->part;
+
+	qn_transpose(&c->args, (const int8_t *)e->in[0] + c->start * c->args.size, e->out);
+}
