@@ -176,6 +176,10 @@ check_seen(const bool *seen)
 	/* clang-format off */
 	static const qn_op ops[] = {
 		QN_OP_conv2d, QN_OP_dense, QN_OP_requantize, QN_OP_add, QN_OP_mul,
+		/* view, split, gather, resize */
+		QN_OP_squeeze, QN_OP_expand_dims, QN_OP_slice, QN_OP_expand, QN_OP_tile,
+		QN_OP_depth_to_space, QN_OP_space_to_depth, QN_OP_gather, QN_OP_resize_nearest,
+		QN_OP_resize_bilinear,
 		QN_OP_bias_add, QN_OP_clamp, QN_OP_max_pool, QN_OP_avg_pool,
 		QN_OP_global_avg_pool, QN_OP_softmax, QN_OP_reshape, QN_OP_flatten,
 		QN_OP_transpose, QN_OP_concat, QN_OP_pad, QN_OP_scast, QN_OP_relu, QN_OP_relu6,
