@@ -4,7 +4,8 @@
  *   graph @block(%x) { %r = relu %x  return %r }
  *   graph @main(%a)  { %b = call @block %a  return %b }    --->    { %b.r = relu %a  return %b.r }
  *
- *   %p = split %x {axis=0, sizes=[2,3]}  %a = get %p {index=1}   --->   %p = slice %x {begin=[2], end=[5]}
+ *   %p = split %x {axis=0, sizes=[2,3]}
+ *   %a = get %p {index=1}               --->    %p_1 = slice %x {begin=[2], end=[5]}
  *
  * A value of the source stands for one value of the copy, or for several when it is a tuple. */
 #include "codegen/inline.h"

@@ -18,11 +18,12 @@ mode_fits(const qn_graph *g, const qn_node *n, const qn_shape *x)
 		if (x->dim[i] == QN_DYNAMIC || most == 0)
 			continue;
 		if (a->mode == QN_PAD_edge ? x->dim[i] == 0 : most >= x->dim[i])
-			ok = qn_infer_error(g, n, "shape.pad",
-					    "dim %d of the input is %lld, too short to be padded by "
-					    "%lld in mode %s",
-					    (int)i, (long long)x->dim[i], (long long)most,
-					    a->mode == QN_PAD_edge ? "edge" : "reflect");
+			ok = qn_infer_error(
+				g, n, "shape.pad",
+				"dim %d of the input is %lld, too short to be padded by "
+				"%lld in mode %s",
+				(int)i, (long long)x->dim[i], (long long)most,
+				a->mode == QN_PAD_edge ? "edge" : "reflect");
 	}
 	return ok;
 }

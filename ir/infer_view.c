@@ -55,9 +55,9 @@ ranked(const qn_graph *g, const qn_node *n, qn_shape *x)
 static bool
 one_each(const qn_graph *g, const qn_node *n, const char *attr, const qn_list *l, int32_t rank)
 {
-	return l->n == rank || qn_infer_error(g, n, "attr.value",
-					      "%s has %d numbers, the input %d dims", attr,
-					      (int)l->n, (int)rank);
+	return l->n == rank ||
+	       qn_infer_error(g, n, "attr.value", "%s has %d numbers, the input %d dims", attr,
+			      (int)l->n, (int)rank);
 }
 
 /* The axes of the attribute as bits, in an array of rank dims, none twice. */
@@ -123,8 +123,10 @@ qn_infer_expand_dims(const qn_graph *g, const qn_node *n, const qn_type *declare
 		return NULL;
 	y.rank = x.rank + n->attr->axes.axes.n;
 	if (y.rank > QN_MAX_RANK) {
-		(void)qn_infer_error(g, n, "shape.rank", "the result has %d dims, at most %d are "
-				     "possible", (int)y.rank, (int)QN_MAX_RANK);
+		(void)qn_infer_error(g, n, "shape.rank",
+				     "the result has %d dims, at most %d are "
+				     "possible",
+				     (int)y.rank, (int)QN_MAX_RANK);
 		return NULL;
 	}
 	if (!axis_bits(g, n, y.rank, &bits))

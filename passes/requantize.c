@@ -176,7 +176,7 @@ hoist(qn_rw *rw, const qn_match *m)
 	return qn_rw_add(rw, kind, qn_rw_name(rw, m->at[OP]), nin, in, attr, NULL);
 }
 
-/* quantize(get(split(x))) -> get(split(quantize(x))); parts with equal parameters share one split */
+/* quantize(get(split(x))) -> get(split(quantize(x))); parts of equal parameters share a split */
 static qn_id
 hoist_part(qn_rw *rw, const qn_match *m)
 {

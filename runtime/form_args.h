@@ -26,7 +26,7 @@
  *   slice, expand, tile, depth_to_space, space_to_depth
  *                                    qn_strided_call              qn_transpose
  *   split                            qn_strided_call, one a part  qn_transpose, once a part
- *   squeeze, expand_dims             qn_strided_call              qn_transpose (an alias when emitted)
+ *   squeeze, expand_dims             qn_strided_call              qn_transpose; emitted: none
  *   gather                           qn_gather_call               qn_gather
  *   resize_nearest                   qn_nearest_args              qn_nearest
  *   resize_bilinear                  qn_bilinear_args             qn_bilinear_s8
@@ -45,7 +45,6 @@
 #include "runtime/kernels/elementwise.h"
 #include "runtime/kernels/gather.h"
 #include "runtime/kernels/move.h"
-#include "runtime/kernels/pad.h"
 #include "runtime/kernels/pool.h"
 #include "runtime/kernels/requantize.h"
 #include "runtime/kernels/resize.h"

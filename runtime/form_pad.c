@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* form_pad.c - pad: the input among added elements, which have one value or are copies of its own.
  *
- *   [a b c], before 1, after 2:   constant [v a b c v v]   reflect [b a b c b a]   edge [a a b c c c] */
+ *   [a b c], before 1, after 2:   constant [v a b c v v]
+ *                                 reflect [b a b c b a]   edge [a a b c c c] */
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
 

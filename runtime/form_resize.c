@@ -20,8 +20,8 @@ static int64_t
 nearest(int64_t i, int64_t in, int64_t out, int32_t mode)
 {
 	bool align = mode == QN_COORDINATES_align_corners;
-	float scale = align && out > 1 ? (float)(in - 1) / (float)(out - 1)
-				       : (float)in / (float)out;
+	float scale =
+		align && out > 1 ? (float)(in - 1) / (float)(out - 1) : (float)in / (float)out;
 	float at = ((float)i + (mode == QN_COORDINATES_half_pixel ? 0.5f : 0.0f)) * scale;
 	float whole = floorf(at);
 	/* at >= 0, so the half that is rounded away from 0 goes up */

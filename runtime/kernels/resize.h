@@ -89,18 +89,16 @@ qn_bilinear_s8(const qn_bilinear_args *a, const int8_t *x, int8_t *QN_RESTRICT y
 			const int8_t *r1 = x + v.upper * a->in_w * a->c;
 
 			for (ox = 0; ox < a->out_w; ox++, y += a->c) {
-				qn_bilinear_tap h =
-					qn_bilinear_at(ox, a->step_w, a->half, a->in_w);
+				qn_bilinear_tap h = qn_bilinear_at(ox, a->step_w, a->half, a->in_w);
 				int32_t p = h.lower * a->c, q = h.upper * a->c;
 
 				for (c = 0; c < a->c; c++) {
-					int64_t s = (int64_t)r0[p + c] * (1024 - v.weight) *
-							    (1024 - h.weight) +
-						    (int64_t)r1[p + c] * v.weight *
-							    (1024 - h.weight) +
-						    (int64_t)r0[q + c] * (1024 - v.weight) *
-							    h.weight +
-						    (int64_t)r1[q + c] * v.weight * h.weight;
+					int64_t s =
+						(int64_t)r0[p + c] * (1024 - v.weight) *
+							(1024 - h.weight) +
+						(int64_t)r1[p + c] * v.weight * (1024 - h.weight) +
+						(int64_t)r0[q + c] * (1024 - v.weight) * h.weight +
+						(int64_t)r1[q + c] * v.weight * h.weight;
 
 					s += s > 0 ? 524288 : -524288;
 					y[c] = (int8_t)(s / 1048576);

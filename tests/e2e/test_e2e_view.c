@@ -30,14 +30,16 @@ views(void **state)
 	check("views", "%x: " Q("2x3x4"),
 	      "  %s = slice %x {begin=[-1,0,3], end=[-9,3,0], step=[-1,2,-2]}\n"
 	      "  %t = tile %s {repeats=[1,3,2]}\n"
-	      "  %r = requantize %t : " R("2x6x4") "\n"
-	      "  %u = slice %r {begin=[0,1,0], end=[1,4,4]}\n"
-	      "  %e = expand_dims %u {axes=[0,-1]}\n"
-	      "  %q = squeeze %e {axes=[0]}\n"
-	      "  %b = expand %q {shape=[5,-1,-1,3]}\n"
-	      "  %k = const : " R("3x4") " rand 3\n"
-	      "  %l = slice %k {begin=[1,0], end=[3,4]}\n"
-	      "  return %b, %u, %e, %l\n");
+	      "  %r = requantize %t : " R(
+		      "2x6x4") "\n"
+			       "  %u = slice %r {begin=[0,1,0], end=[1,4,4]}\n"
+			       "  %e = expand_dims %u {axes=[0,-1]}\n"
+			       "  %q = squeeze %e {axes=[0]}\n"
+			       "  %b = expand %q {shape=[5,-1,-1,3]}\n"
+			       "  %k = const : " R(
+				       "3x4") " rand 3\n"
+					      "  %l = slice %k {begin=[1,0], end=[3,4]}\n"
+					      "  return %b, %u, %e, %l\n");
 }
 
 static void
@@ -48,8 +50,8 @@ depth(void **state)
 	      "  %d = depth_to_space %x {block=2}\n"
 	      "  %c = depth_to_space %x {block=2, mode=crd}\n"
 	      "  %s = add %d, %c : " R("2x4x6x2") "\n"
-	      "  %b = space_to_depth %s {block=2}\n"
-	      "  return %b\n");
+						  "  %b = space_to_depth %s {block=2}\n"
+						  "  return %b\n");
 }
 
 /* Parts are read twice, become outputs, or are not read. */
@@ -63,10 +65,11 @@ splits(void **state)
 	      "  %b = get %p {index=3}\n"
 	      "  %c = get %p {index=0}\n"
 	      "  %s = add %a, %b : " R("2x2x2") "\n"
-	      "  %q = split %s {axis=0, sizes=[1,1]}\n"
-	      "  %m = get %q {index=1}\n"
-	      "  %n = add %m, %c : " R("2x2x2") "\n"
-	      "  return %a, %n\n");
+						"  %q = split %s {axis=0, sizes=[1,1]}\n"
+						"  %m = get %q {index=1}\n"
+						"  %n = add %m, %c : " R(
+							"2x2x2") "\n"
+								 "  return %a, %n\n");
 }
 
 static void
@@ -77,9 +80,9 @@ gathers(void **state)
 	      "  %i = const : tensor<2x2xi64> [4, -1, 0, -5]\n"
 	      "  %g = gather %x, %i {axis=1}\n"
 	      "  %k = const : " Q("7x2") " rand 5\n"
-	      "  %h = gather %k, %j\n"
-	      "  %f = gather %h, %j {axis=-1}\n"
-	      "  return %g, %f\n");
+					 "  %h = gather %k, %j\n"
+					 "  %f = gather %h, %j {axis=-1}\n"
+					 "  return %g, %f\n");
 }
 
 static void

@@ -48,8 +48,8 @@ moves(qn_op kind, qn_attrs a, const char *const *types, int64_t count, int64_t n
 		double *have = run1(x);
 		for (int64_t k = 0; k < n; k++)
 			if (have[k] < x[place[k]] || have[k] > x[place[k]])
-				fail_msg("%s, type %d, element %d: %g", qn_opinfo_get(kind)->name, t,
-					 (int)k, have[k]);
+				fail_msg("%s, type %d, element %d: %g", qn_opinfo_get(kind)->name,
+					 t, (int)k, have[k]);
 	}
 }
 
@@ -351,8 +351,8 @@ main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_slice),    T(test_repeats),        T(test_depth),   T(test_dims),
-		T(test_pad),      T(test_split),          T(test_gather),  T(test_nearest),
+		T(test_slice),    T(test_repeats),        T(test_depth),    T(test_dims),
+		T(test_pad),      T(test_split),          T(test_gather),   T(test_nearest),
 		T(test_bilinear), T(test_bilinear_codes), T(test_refusals),
 	};
 
