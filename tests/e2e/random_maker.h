@@ -23,7 +23,7 @@ typedef qn_id random_op(maker *m, qn_id x);
 random_op random_unary, random_pow, random_prelu;
 /* view, split, gather, resize, pad (random_view.c) */
 random_op random_slice, random_dims, random_repeat, random_depth, random_split, random_gather,
-	random_resize, random_pad_copy;
+	random_resize, random_pad_copy, random_expand;
 
 extern random_op *const random_ops[];
 extern const size_t random_nops;

@@ -63,24 +63,34 @@ random_dims(maker *m, qn_id x)
 qn_id
 random_repeat(maker *m, qn_id x)
 {
-	qn_attrs a = build_attrs(QN_OP_tile), e = build_attrs(QN_OP_expand);
+	qn_attrs a = build_attrs(QN_OP_tile);
 	const qn_type *t = type_of(m, x);
 	int64_t k = pick(m, 1, 3);
 	int32_t i, axis = (int32_t)pick(m, 0, t->rank - 1);
 
 	if (qn_type_count(t) * k > MOST_ELEMENTS || t->rank > 4)
 		return 0;
-	if (chance(m, 40)) {
-		e.shape.shape.n = t->rank + 1;
-		e.shape.shape.v[0] = k;
-		for (i = 0; i < t->rank; i++)
-			e.shape.shape.v[i + 1] = chance(m, 50) ? -1 : t->dim[i];
-		return add(m, QN_OP_expand, 1, &x, &e);
-	}
 	a.tile.repeats.n = t->rank;
 	for (i = 0; i < t->rank; i++)
 		a.tile.repeats.v[i] = i == axis ? k : 1;
 	return add(m, QN_OP_tile, 1, &x, &a);
+}
+
+qn_id
+random_expand(maker *m, qn_id x)
+{
+	qn_attrs a = build_attrs(QN_OP_expand);
+	const qn_type *t = type_of(m, x);
+	int64_t k = pick(m, 1, 3);
+	int32_t i;
+
+	if (qn_type_count(t) * k > MOST_ELEMENTS || t->rank > 5)
+		return 0;
+	a.shape.shape.n = t->rank + 1;
+	a.shape.shape.v[0] = k;
+	for (i = 0; i < t->rank; i++)
+		a.shape.shape.v[i + 1] = chance(m, 50) ? -1 : t->dim[i];
+	return add(m, QN_OP_expand, 1, &x, &a);
 }
 
 /* Deeper or wider images, as far as the dims allow. */
