@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_conv.c - conv2d, alone (accumulators out) or with its requantize (codes out). */
+/* emit_conv.c - conv2d and conv1d, alone (accumulators out) or with its requantize (codes out). */
 #include "codegen/emitter.h"
 #include "runtime/form_args.h"
 #include "codegen/sum.h"
@@ -45,4 +45,5 @@ emit_conv2d(qn_emitter *e, const qn_step *s, const void *args)
 	qn_emit_sum(e, s, c, &sum);
 }
 
+const qn_emit_form qn_emit_op_conv1d = {.fuse = fuse_conv2d, .emit = emit_conv2d};
 const qn_emit_form qn_emit_op_conv2d = {.fuse = fuse_conv2d, .emit = emit_conv2d};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_elementwise.c - add, bias_add and mul, with broadcasting.  The result may lie where an
+/* emit_elementwise.c - add, sub, bias_add and mul, with broadcasting.  The result may lie where an
  * operand of its size lies: only an operand that is not repeated has this size. */
 #include "codegen/emitter.h"
 #include "runtime/form_args.h"
@@ -40,4 +40,5 @@ emit_mul(qn_emitter *e, const qn_step *s, const void *args)
 
 const qn_emit_form qn_emit_op_add = {.in_place = 3, .emit = emit_add};
 const qn_emit_form qn_emit_op_bias_add = {.in_place = 3, .emit = emit_add};
+const qn_emit_form qn_emit_op_sub = {.in_place = 3, .emit = emit_add};
 const qn_emit_form qn_emit_op_mul = {.in_place = 3, .emit = emit_mul};

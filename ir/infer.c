@@ -239,8 +239,8 @@ not_blocked(const qn_graph *g, const qn_node *n, uint32_t i)
 			       qn_infer_elem_text(g, e));
 }
 
-static bool
-is_uniform(const qn_graph *g, const qn_node *n, uint32_t i)
+bool
+qn_infer_uniform(const qn_graph *g, const qn_node *n, uint32_t i)
 {
 	const qn_elem *e = qn_infer_in(g, n, i)->elem;
 
@@ -261,7 +261,7 @@ qn_infer_mix(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	if (kind == QN_OPERANDS_FLOAT)
 		return qn_infer_float(g, n);
 	for (uint32_t i = 0; ok && i < n->nin; i++)
-		ok = is_uniform(g, n, i);
+		ok = qn_infer_uniform(g, n, i);
 	if (!ok)
 		return NULL;
 	if (declared == NULL) {
@@ -277,109 +277,6 @@ qn_infer_mix(const qn_graph *g, const qn_node *n, const qn_type *declared)
 			     "the inputs are quantized, so the result must be; it is declared %s",
 			     qn_infer_type_text(g, declared));
 	return NULL;
-}
-
-static bool
-has_zero_point(const qn_elem *e)
-{
-	if (e->zp_sym != NULL)
-		return e->zp_sym->kind != QN_SYM_SYMMETRIC;
-	if (e->scale->kind != QN_SCALE_VEC)
-		return e->zp != 0;
-	for (size_t i = 0; e->scale->vec->zp != NULL && i < e->scale->vec->n; i++)
-		if (e->scale->vec->zp[i] != 0)
-			return true;
-	return false;
-}
-
-/* Data and weights: signed codes of at most 8 bits. */
-static bool
-byte_operand(const qn_graph *g, const qn_node *n, uint32_t i)
-{
-	const qn_elem *e = qn_infer_in(g, n, i)->elem;
-
-	if (!is_uniform(g, n, i))
-		return false;
-	return (e->is_signed && e->bits <= 8) ||
-	       qn_infer_refuse(g, n, "unsupported.storage",
-			       "input %u ('%s') is %s; %s takes signed codes of at most 8 bits", i,
-			       g->node[n->in[i]].name, qn_infer_elem_text(g, e),
-			       qn_opinfo_get(n->op)->name);
-}
-
-static bool
-weights_ok(const qn_graph *g, const qn_node *n)
-{
-	const qn_elem *x = qn_infer_in(g, n, 0)->elem;
-	const qn_elem *w = qn_infer_in(g, n, 1)->elem;
-	const char *name = g->node[n->in[1]].name;
-	bool ok = true;
-
-	if (w->gran == QN_PER_AXIS && w->axis[0] != 0)
-		ok = qn_infer_error(
-			g, n, "type.axis",
-			"weights '%s' are quantized along axis %d, output channels are axis 0",
-			name, (int)w->axis[0]);
-	if (has_zero_point(w))
-		ok = qn_infer_error(g, n, "type.symmetric",
-				    "weights '%s' of %s have a zero point; it must be 0", name,
-				    qn_infer_elem_text(g, w));
-	if (w->expressed != x->expressed)
-		ok = qn_infer_error(g, n, "type.mismatch", "weights '%s' express %s, the data %s",
-				    name, qn_plain_table[w->expressed].name,
-				    qn_plain_table[x->expressed].name);
-	return ok;
-}
-
-/* The bias has the accumulator's scale: its codes are added as they are. */
-static bool
-bias_ok(const qn_graph *g, const qn_node *n, const qn_elem *acc)
-{
-	const qn_elem *b = qn_infer_in(g, n, 2)->elem;
-	bool fits = b->kind == QN_ELEM_UNIFORM && b->is_signed && b->bits == 32 &&
-		    b->gran == acc->gran && b->scale == acc->scale && !has_zero_point(b);
-
-	return fits ||
-	       qn_infer_error(
-		       g, n, "type.bias",
-		       "bias '%s' is %s; it must be i32 with zero point 0 and the scale of %s",
-		       g->node[n->in[2]].name, qn_infer_elem_text(g, b),
-		       qn_infer_elem_text(g, acc));
-}
-
-const qn_elem *
-qn_infer_acc(const qn_graph *g, const qn_node *n, int32_t channel)
-{
-	qn_operands kind = qn_infer_operands(g, n);
-
-	if (kind == QN_OPERANDS_BAD)
-		return NULL;
-	if (kind == QN_OPERANDS_FLOAT)
-		return qn_infer_float(g, n);
-	bool ok = byte_operand(g, n, 0);
-	ok = byte_operand(g, n, 1) && ok;
-	if (!ok || !weights_ok(g, n))
-		return NULL;
-	const qn_elem *x = qn_infer_in(g, n, 0)->elem;
-	const qn_elem *w = qn_infer_in(g, n, 1)->elem;
-	if (x->gran != QN_PER_TENSOR) {
-		(void)qn_infer_error(g, n, "type.granularity",
-				     "data '%s' is %s; it must be quantized per tensor",
-				     g->node[n->in[0]].name, qn_infer_elem_text(g, x));
-		return NULL;
-	}
-	qn_elem acc = qn_elem_desc(32, true);
-	acc.kind = QN_ELEM_UNIFORM;
-	acc.has_expressed = true;
-	acc.expressed = x->expressed;
-	acc.scale = qn_scale_op(&g->model->types, QN_SCALE_MUL, x->scale, w->scale);
-	acc.gran = w->gran;
-	acc.naxis = w->naxis;
-	acc.axis = w->gran == QN_PER_AXIS ? &channel : NULL;
-	const qn_elem *e = NULL;
-	if (qn_elem_make(&g->model->types, qn_node_place(g, n), &acc, &e) != QN_OK)
-		return NULL;
-	return n->nin < 3 || bias_ok(g, n, e) ? e : NULL;
 }
 
 const qn_elem *

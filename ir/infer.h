@@ -75,6 +75,27 @@ const qn_elem *qn_infer_mix(const qn_graph *g, const qn_node *n, const qn_type *
  * float, or the i32 accumulator whose scale is data scale * weight scale, on axis `channel` of the
  * result when the weights are quantized per axis.  NULL: reported. */
 const qn_elem *qn_infer_acc(const qn_graph *g, const qn_node *n, int32_t channel);
+/* The element of a product of two operands, either of which may be an activation: float, or the
+ * i32 accumulator.  Input 1 may have a zero point, or one scale for each column (its axis
+ * `column`), which then lie along axis `channel` of the result.  NULL: reported. */
+const qn_elem *qn_infer_product(const qn_graph *g, const qn_node *n, int32_t column,
+				int32_t channel);
+/* Input i is uniformly quantized, not in blocks (type.element, unsupported.subchannel). */
+bool qn_infer_uniform(const qn_graph *g, const qn_node *n, uint32_t i);
+/* What convolutions share: pads of `count` numbers, given for explicit padding only (attr.value);
+ * channels in and out that fit the groups, each of which takes `each` channels (shape.channels);
+ * the length of a kernel (shape.window); the shape of input i, all unknown when it is unranked. */
+bool qn_infer_pads(const qn_graph *g, const qn_node *n, int32_t padding, int32_t count,
+		   const int64_t *pad);
+bool qn_infer_groups(const qn_graph *g, const qn_node *n, int64_t groups, int64_t in, int64_t out,
+		     int64_t each);
+bool qn_infer_kernel(const qn_graph *g, const qn_node *n, int64_t kernel);
+qn_shape qn_infer_shape_of_rank(const qn_graph *g, const qn_node *n, uint32_t i, int32_t rank);
+/* The common shape of the inputs, broadcast as numpy does (shape.broadcast). */
+bool qn_infer_broadcast(const qn_graph *g, const qn_node *n, qn_shape *y);
+/* The input and the declared type are tensors of one shape (type.needed, type.tuple,
+ * type.cast.shape). */
+bool qn_infer_cast_tensors(const qn_graph *g, const qn_node *n, const qn_type *declared);
 /* e with its quantized axis moved to `axis`.  NULL: reported. */
 const qn_elem *qn_infer_move_axis(const qn_graph *g, const qn_node *n, const qn_elem *e,
 				  int32_t axis);

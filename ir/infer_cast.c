@@ -25,8 +25,8 @@ same_shape(const qn_graph *g, const qn_node *n, const qn_type *declared)
 }
 
 /* Both sides are tensors, and of one shape. */
-static bool
-tensors(const qn_graph *g, const qn_node *n, const qn_type *declared)
+bool
+qn_infer_cast_tensors(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	if (declared == NULL)
 		return qn_infer_error(g, n, "type.needed", "%s needs the result's type",
@@ -64,7 +64,7 @@ qn_infer_quantize(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	const qn_type *in = qn_infer_in(g, n, 0);
 
-	if (!tensors(g, n, declared))
+	if (!qn_infer_cast_tensors(g, n, declared))
 		return NULL;
 	bool ok = kind(g, n, "input", in, is_float(in->elem), "float");
 	ok = kind(g, n, "result", declared, declared->elem->kind == QN_ELEM_UNIFORM,
@@ -82,7 +82,7 @@ qn_infer_dequantize(const qn_graph *g, const qn_node *n, const qn_type *declared
 	if (declared == NULL && !in->is_tuple && in->elem->kind == QN_ELEM_UNIFORM)
 		declared = qn_type_with_elem(&g->model->types, in,
 					     qn_elem_plain(&g->model->types, in->elem->expressed));
-	if (!tensors(g, n, declared))
+	if (!qn_infer_cast_tensors(g, n, declared))
 		return NULL;
 	bool ok = kind(g, n, "input", in, in->elem->kind == QN_ELEM_UNIFORM, "uniformly quantized");
 	ok = kind(g, n, "result", declared, is_float(declared->elem), "float") && ok;
@@ -105,7 +105,7 @@ qn_infer_requantize(const qn_graph *g, const qn_node *n, const qn_type *declared
 {
 	const qn_type *in = qn_infer_in(g, n, 0);
 
-	if (!tensors(g, n, declared))
+	if (!qn_infer_cast_tensors(g, n, declared))
 		return NULL;
 	bool ok = kind(g, n, "input", in, in->elem->kind == QN_ELEM_UNIFORM, "uniformly quantized");
 	ok = kind(g, n, "result", declared, declared->elem->kind == QN_ELEM_UNIFORM,
@@ -138,7 +138,7 @@ qn_infer_scast(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	const qn_type *in = qn_infer_in(g, n, 0);
 
-	if (!tensors(g, n, declared))
+	if (!qn_infer_cast_tensors(g, n, declared))
 		return NULL;
 	bool from = qn_elem_is_quant(in->elem);
 	if (from == qn_elem_is_quant(declared->elem)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_elementwise.c - types of add, mul (numpy's broadcasting) and bias_add.
+/* infer_elementwise.c - types of add, sub, mul, div (numpy's broadcasting) and bias_add.
  *
  *   [2,1,4] + [3,1]  ->  [2,3,4]       [?,1] + [1,5]  ->  [?,5]       [?] + [5]  ->  [5] */
 #include "ir/infer.h"
@@ -16,31 +16,46 @@ broadcast_dim(int64_t a, int64_t b, int64_t *out)
 	return qn_dim_fits(a, b);
 }
 
+/* y broadcast with the type of input i. */
+static bool
+broadcast_with(const qn_graph *g, const qn_node *n, uint32_t i, qn_shape *y)
+{
+	qn_shape a = *y, b = qn_shape_of(qn_infer_in(g, n, i));
+
+	y->rank = a.rank > b.rank ? a.rank : b.rank;
+	if (a.rank < 0 || b.rank < 0)
+		y->rank = -1;
+	for (int32_t k = 0; k < y->rank; k++) {
+		int32_t ia = k - (y->rank - a.rank);
+		int32_t ib = k - (y->rank - b.rank);
+
+		if (!broadcast_dim(ia >= 0 ? a.dim[ia] : 1, ib >= 0 ? b.dim[ib] : 1, &y->dim[k]))
+			return qn_infer_error(g, n, "shape.broadcast",
+					      "%s and %s do not fit each other in dim %d",
+					      qn_infer_type_text(g, qn_infer_in(g, n, i - 1)),
+					      qn_infer_type_text(g, qn_infer_in(g, n, i)), (int)k);
+	}
+	return true;
+}
+
+bool
+qn_infer_broadcast(const qn_graph *g, const qn_node *n, qn_shape *y)
+{
+	bool ok = true;
+
+	*y = qn_shape_of(qn_infer_in(g, n, 0));
+	for (uint32_t i = 1; ok && i < n->nin; i++)
+		ok = broadcast_with(g, n, i, y);
+	return ok;
+}
+
 static const qn_type *
 broadcast(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	const qn_elem *e = qn_infer_mix(g, n, declared);
+	qn_shape y;
 
-	if (e == NULL)
-		return NULL;
-	qn_shape a = qn_shape_of(qn_infer_in(g, n, 0));
-	qn_shape b = qn_shape_of(qn_infer_in(g, n, 1));
-	qn_shape y = {.rank = a.rank > b.rank ? a.rank : b.rank};
-	if (a.rank < 0 || b.rank < 0)
-		y.rank = -1;
-	for (int32_t i = 0; i < y.rank; i++) {
-		int32_t ia = i - (y.rank - a.rank);
-		int32_t ib = i - (y.rank - b.rank);
-
-		if (!broadcast_dim(ia >= 0 ? a.dim[ia] : 1, ib >= 0 ? b.dim[ib] : 1, &y.dim[i])) {
-			(void)qn_infer_error(g, n, "shape.broadcast",
-					     "%s and %s do not fit each other in dim %d",
-					     qn_infer_type_text(g, qn_infer_in(g, n, 0)),
-					     qn_infer_type_text(g, qn_infer_in(g, n, 1)), (int)i);
-			return NULL;
-		}
-	}
-	return qn_infer_result(g, n, e, &y);
+	return e != NULL && qn_infer_broadcast(g, n, &y) ? qn_infer_result(g, n, e, &y) : NULL;
 }
 
 const qn_type *
@@ -51,6 +66,18 @@ qn_infer_add(const qn_graph *g, const qn_node *n, const qn_type *declared)
 
 const qn_type *
 qn_infer_mul(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	return broadcast(g, n, declared);
+}
+
+const qn_type *
+qn_infer_sub(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	return broadcast(g, n, declared);
+}
+
+const qn_type *
+qn_infer_div(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	return broadcast(g, n, declared);
 }

@@ -64,6 +64,40 @@ qn_window_conv2d(const qn_attrs_conv2d *a, int axis, int64_t in, int64_t kernel,
 }
 
 static inline bool
+qn_window_conv1d(const qn_attrs_conv1d *a, int64_t in, int64_t kernel, qn_window *w)
+{
+	return qn_window_resolve(a->padding, in, kernel, a->stride, a->dilation, a->pad, w);
+}
+
+/* The windows that a transposed convolution writes: `in` of them, `stride` apart, less the pads.
+ *
+ * explicit, valid   out = (in - 1) * stride + kernel - before - after + output_padding
+ * same              out = in * stride     pads = max(0, kernel - stride), the odd one after
+ * (the sizes of TensorFlow's and PyTorch's transposed convolutions). */
+static inline bool
+qn_window_transpose(const qn_attrs_conv2d_transpose *a, int axis, int64_t in, int64_t kernel,
+		    qn_window *w)
+{
+	int64_t stride = a->stride[axis], total = kernel - stride;
+
+	*w = (qn_window){QN_DYNAMIC, a->pad[axis * 2], a->pad[axis * 2 + 1]};
+	if (kernel == QN_DYNAMIC)
+		return true;
+	if (a->padding == QN_PADDING_same) {
+		total = total > 0 ? total : 0;
+		w->before = total / 2;
+		w->after = total - total / 2;
+		if (in != QN_DYNAMIC)
+			w->out = in * stride;
+		return in != 0;
+	}
+	if (in == QN_DYNAMIC)
+		return true;
+	w->out = (in - 1) * stride + kernel - w->before - w->after + a->output_padding[axis];
+	return in > 0 && w->out > 0;
+}
+
+static inline bool
 qn_window_pool(const qn_attrs_pool *a, int axis, int64_t in, qn_window *w)
 {
 	return qn_window_resolve(a->padding, in, a->kernel[axis], a->stride[axis], 1,

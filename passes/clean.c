@@ -3,8 +3,9 @@
  *
  *   op(const, …)                       ->  const
  *   batch_norm(conv2d(x, w))           ->  bias_add(conv2d(x, w'), b')       w' = w * gamma / sqrt(var + eps), b' = beta - mean * gamma / sqrt(var + eps)
- *   batch_norm(bias_add(conv2d(x, w), b)), batch_norm(conv2d(x, w, b)), the same with dense
+ *   batch_norm(bias_add(conv2d(x, w), b)), batch_norm(conv2d(x, w, b)), the same with dense, conv1d, conv2d_transpose
  *   batch_norm(x)                      ->  bias_add(conv2d(x, w' [C,1,1,1] {groups=C}), b')
+ *   cast(bool x) to f32                ->  where(x, 1, 0)
  *   add(conv2d(…) or dense(…), const of C elements along the last axis)  ->  bias_add
  *
  * requires: any graph (rules look at float nodes only).   leaves: the same values up to the rounding of the folded weights. */
@@ -202,7 +203,8 @@ add_to_bias(qn_rw *rw, const qn_match *m)
 	const qn_node *b = qn_rw_node(rw, m->at[B]);
 	qn_model *model = qn_rw_model(rw);
 
-	if ((conv->op != QN_OP_conv2d && conv->op != QN_OP_dense) || conv->nin != 2 ||
+	if (qn_opinfo_get(conv->op)->behaviour != QN_ACC || conv->op == QN_OP_matmul ||
+	    conv->nin != 2 ||
 	    !is_f32(b->type) || conv->type->rank < 1 || b->type->rank < 1)
 		return 0;
 	int64_t channels = conv->type->dim[conv->type->rank - 1];
@@ -219,6 +221,27 @@ add_to_bias(qn_rw *rw, const qn_match *m)
 	return qn_rw_add(rw, QN_OP_bias_add, qn_rw_name(rw, m->root), 2, in, NULL, NULL);
 }
 
+/* cast(bool) to f32 -> where(x, 1, 0), which has a form on codes */
+static qn_id
+mask_to_where(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *cast = qn_rw_node(rw, m->root);
+	const qn_type *from = qn_rw_node(rw, cast->in[0])->type;
+	qn_model *model = qn_rw_model(rw);
+	const qn_type *scalar = qn_type_plain(&model->types, QN_PLAIN_f32, 0, NULL);
+	static const float values[2] = {1.0f, 0.0f};
+	qn_id in[3] = {cast->in[0]};
+
+	if (!is_f32(cast->type) || from->is_tuple || from->elem->kind != QN_ELEM_PLAIN ||
+	    from->elem->plain != QN_PLAIN_bool)
+		return 0;
+	in[1] = qn_rw_const(rw, derived_name(rw, m->root, "one"),
+			    qn_tensor_of(model->arena, scalar, &values[0]));
+	in[2] = qn_rw_const(rw, derived_name(rw, m->root, "zero"),
+			    qn_tensor_of(model->arena, scalar, &values[1]));
+	return qn_rw_add(rw, QN_OP_where, qn_rw_name(rw, m->root), 3, in, NULL, NULL);
+}
+
 #define BN(x)                                                                                      \
 	QN_P_OP(batch_norm, ROOT,                                                                  \
 		QN_P_ARGS(x, QN_P_ANY(GAMMA), QN_P_ANY(BETA), QN_P_ANY(MEAN), QN_P_ANY(VAR)))
@@ -231,6 +254,9 @@ static const qn_rule rules[] = {
 	{"fold-constant", QN_P_ANY(ROOT), fold_constant},
 	{"fold-batch-norm-conv2d", BN(FOLDABLE(conv2d)), fold_batch_norm},
 	{"fold-batch-norm-dense", BN(FOLDABLE(dense)), fold_batch_norm},
+	{"fold-batch-norm-conv1d", BN(FOLDABLE(conv1d)), fold_batch_norm},
+	{"fold-batch-norm-conv2d-transpose", BN(FOLDABLE(conv2d_transpose)), fold_batch_norm},
+	{"mask-to-where", QN_P_OPN(cast, ROOT), mask_to_where},
 	{"batch-norm-to-conv2d", BN(QN_P_ANY(X)), batch_norm_to_conv},
 	{"add-to-bias", QN_P_OP(add, ROOT, QN_P_ARGS(QN_P_ANY(CONV), QN_P_CONST(B))), add_to_bias},
 };

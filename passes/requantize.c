@@ -9,6 +9,7 @@
  *   quantize(concat(…dequantize(x)…))  ->  concat(…requantize(x)…)
  *   quantize(add(dequantize(a), dequantize(b)))  ->  add(a, b)             ops with integer arithmetic of their own; softmax, global_avg_pool …
  *   quantize(avg_pool(dequantize(x)))  ->  requantize(avg_pool(x))         averages of codes: equal parameters in and out
+ *   less(dequantize(a), dequantize(b))  ->  less(a, b)                 the comparisons, whose result is plain
  *   quantize(const)                    ->  const of codes
  *   relu(x)                            ->  x                               codes whose smallest one stands for 0; relu6, clip likewise
  *   requantize(requantize(x)), requantize(quantize(x))  ->  one of them    where the values in between cannot saturate;
@@ -72,6 +73,8 @@ node_ends_in_codes(const qn_rw *rw, const knowledge *k, const qn_node *n)
 	for (uint32_t i = 0; i < n->nin && !is_index(n, i); i++) {
 		const qn_node *in = qn_rw_node(rw, n->in[i]);
 
+		if (!in->type->is_tuple && !qn_elem_is_float(in->type->elem))
+			continue; /* the condition of a where */
 		if (moves ? !k->ends[n->in[i]]
 			  : in->op != QN_OP_dequantize ||
 				    !is_narrow(qn_rw_node(rw, in->in[0])->type->elem))
@@ -170,7 +173,7 @@ hoist(qn_rw *rw, const qn_match *m)
 		const qn_node *from = qn_rw_node(rw, m->at[OP]);
 
 		in[i] = from->in[i];
-		if (!is_index(from, i))
+		if (!is_index(from, i) && qn_elem_is_float(qn_rw_node(rw, in[i])->type->elem))
 			in[i] = quantize_to(rw, in[i], e, qn_rw_name(rw, m->root));
 	}
 	return qn_rw_add(rw, kind, qn_rw_name(rw, m->at[OP]), nin, in, attr, NULL);
@@ -206,16 +209,13 @@ has_fixed_type(const qn_rw *rw, qn_op op, const qn_elem *e)
 	return scale == want && zp == want_zp;
 }
 
-/* quantize(op(dequantize(a), …)) -> op(a, …) with the quantize's parameters */
+/* op(a, …) of type `type` for op(dequantize(a), …); 0 when an operand is something else. */
 static qn_id
-to_integer(qn_rw *rw, const qn_match *m)
+on_codes(qn_rw *rw, qn_id id, const qn_type *type)
 {
-	const qn_node *q = qn_rw_node(rw, m->root);
-	const qn_node *op = qn_rw_node(rw, m->at[OP]);
+	const qn_node *op = qn_rw_node(rw, id);
 	qn_id *in = QN_NEW(qn_rw_model(rw)->arena, qn_id, op->nin);
 
-	if (!is_narrow(q->type->elem) || !has_fixed_type(rw, op->op, q->type->elem))
-		return 0;
 	for (uint32_t i = 0; i < op->nin; i++) {
 		const qn_node *dq = qn_rw_node(rw, op->in[i]);
 
@@ -223,7 +223,30 @@ to_integer(qn_rw *rw, const qn_match *m)
 			return 0;
 		in[i] = dq->in[0];
 	}
-	return qn_rw_add(rw, op->op, qn_rw_name(rw, m->at[OP]), op->nin, in, op->attr, q->type);
+	return qn_rw_add(rw, op->op, qn_rw_name(rw, id), op->nin, in, op->attr, type);
+}
+
+/* quantize(op(dequantize(a), …)) -> op(a, …) with the quantize's parameters */
+static qn_id
+to_integer(qn_rw *rw, const qn_match *m)
+{
+	const qn_type *type = qn_rw_node(rw, m->root)->type;
+
+	if (!is_narrow(type->elem) ||
+	    !has_fixed_type(rw, qn_rw_node(rw, m->at[OP])->op, type->elem))
+		return 0;
+	return on_codes(rw, m->at[OP], type);
+}
+
+/* A comparison has a plain result: less(dequantize(a), dequantize(b)) -> less(a, b). */
+static qn_id
+compare_codes(qn_rw *rw, const qn_match *m)
+{
+	const qn_type *type = qn_rw_node(rw, m->root)->type;
+
+	if (type->is_tuple || type->elem->kind != QN_ELEM_PLAIN || qn_elem_is_float(type->elem))
+		return 0;
+	return on_codes(rw, m->root, type);
 }
 
 /* Real values that a per-tensor type can hold. */
@@ -331,6 +354,7 @@ static const qn_rule rules[] = {
 	{"to-integer-mix", Q(QN_P_CLASS(QN_MIX, OP)), to_integer},
 	{"to-integer-lut", Q(QN_P_CLASS(QN_LUT, OP)), to_integer},
 	{"to-integer-fixed", Q(QN_P_CLASS(QN_FIXED, OP)), to_integer},
+	{"compare-codes", QN_P_CLASS(QN_MIX, ROOT), compare_codes},
 	{"merge-requantize", CHAIN(requantize), merge_chain},
 	{"merge-quantize", CHAIN(quantize), merge_chain},
 	{"drop-clamp", QN_P_CLASS(QN_SAME, ROOT), drop_clamp},

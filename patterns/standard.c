@@ -216,12 +216,43 @@ quantize_index(qn_qbuild *b, const qn_match *m)
 	return qn_graph_op(qn_qb_graph(b), root->op, root->name, 1, &x, root->attr, root->type);
 }
 
+/* matmul: a constant right side is symmetric, with a scale for each column; two activations have
+ * zero points, which the accumulator takes out exactly. */
+static qn_id
+quantize_matmul(qn_qbuild *b, const qn_match *m)
+{
+	const qn_node *root = qn_qb_root(b);
+	const qn_quant_opts *o = qn_qb_opts(b);
+	qn_graph *g = qn_qb_graph(b);
+	bool symmetric = o->scheme == QN_SCHEME_RFC;
+	qn_id right = qn_qb_input(b, 1), in[2];
+	qn_buf acc;
+
+	(void)m;
+	qn_buf_init(&acc, g->model->arena);
+	qn_buff(&acc, "%s.acc", root->name);
+	in[0] = qn_qb_quantize(b, qn_qb_input(b, 0), root->name, "a", symmetric, false, -1);
+	if (right != 0 && qn_graph_node(g, right)->op == QN_OP_const) {
+		int32_t rank = qn_graph_node(g, right)->type->rank;
+		int32_t column = rank - (root->attr->matmul.transpose_b != 0 ? 2 : 1);
+
+		in[1] = qn_qb_quantize(b, right, root->name, "b", true, true,
+				       o->per_tensor_weights ? -1 : column);
+	} else {
+		in[1] = qn_qb_quantize(b, right, root->name, "b", symmetric, false, -1);
+	}
+	qn_id y = qn_qb_op(b, root->op, qn_buf_str(&acc), 2, in, root->attr);
+	return qn_qb_dequantize(b, y, root->name);
+}
+
 /* ---- the rows ---- */
 
 #define CONV2D QN_P_OP(conv2d, ANCHOR, QN_P_ARGS(QN_P_ANY(X), QN_P_ANY(W)))
 #define CONV2D_B QN_P_OP(conv2d, ANCHOR, QN_P_ARGS(QN_P_ANY(X), QN_P_ANY(W), QN_P_ANY(B)))
 #define DENSE QN_P_OP(dense, ANCHOR, QN_P_ARGS(QN_P_ANY(X), QN_P_ANY(W)))
 #define DENSE_B QN_P_OP(dense, ANCHOR, QN_P_ARGS(QN_P_ANY(X), QN_P_ANY(W), QN_P_ANY(B)))
+#define WEIGHTED(op) QN_P_OP(op, ANCHOR, QN_P_ARGS(QN_P_ANY(X), QN_P_ANY(W)))
+#define WEIGHTED_B(op) QN_P_OP(op, ANCHOR, QN_P_ARGS(QN_P_ANY(X), QN_P_ANY(W), QN_P_ANY(B)))
 #define BIASED(op) QN_P_OP(bias_add, QN_NO_SLOT, QN_P_ARGS(op, QN_P_ANY(B)))
 
 static const qn_qpattern standard[] = {
@@ -234,6 +265,17 @@ static const qn_qpattern standard[] = {
 	{"dense", DENSE, accept_weights, quantize_weighted},
 	{"add", QN_P_OPN(add, ANCHOR), accept_f32, quantize_operands},
 	{"mul", QN_P_OPN(mul, ANCHOR), accept_f32, quantize_operands},
+	/* products */
+	{"conv1d_bias",
+	 QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(WEIGHTED(conv1d)), WEIGHTED_B(conv1d))),
+	 accept_weights, quantize_weighted},
+	{"conv1d", WEIGHTED(conv1d), accept_weights, quantize_weighted},
+	{"conv2d_transpose_bias",
+	 QN_P_ALT(QN_NO_SLOT,
+		  QN_P_ARGS(BIASED(WEIGHTED(conv2d_transpose)), WEIGHTED_B(conv2d_transpose))),
+	 accept_weights, quantize_weighted},
+	{"conv2d_transpose", WEIGHTED(conv2d_transpose), accept_weights, quantize_weighted},
+	{"matmul", QN_P_OPN(matmul, ANCHOR), accept_f32, quantize_matmul},
 	/* one for each behaviour of the op table that needs parameters of its own */
 	{"mix", QN_P_CLASS(QN_MIX, ANCHOR), accept_f32, quantize_operands},
 	{"lut", QN_P_CLASS(QN_LUT, ANCHOR), accept_lut, quantize_lut},

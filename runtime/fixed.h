@@ -223,6 +223,19 @@ qn_requant(int32_t x, int32_t m, int32_t s, int32_t zo, int32_t lo, int32_t hi, 
 	return qn_clamp32(qn_apply(x, m, s, mode), lo - zo, hi - zo) + zo;
 }
 
+/*@ qn_broadcast_at */
+/* Offset in an input of the r-th run along the last axis of an output of dim[0..3]; a stride of 0
+ * repeats. */
+static inline int32_t
+qn_broadcast_at(const int32_t *dim, const int32_t *stride, int32_t r)
+{
+	int32_t k = r % dim[2];
+	int32_t j = r / dim[2] % dim[1];
+	int32_t i = r / dim[2] / dim[1];
+
+	return i * stride[0] + j * stride[1] + k * stride[2];
+}
+
 /*@ qn_rows_at */
 /* The rows that a window of k rows covers: rows[i] points to row y0 + i * step of an image of h
  * rows of n codes each, or is NULL where that row is padding. */

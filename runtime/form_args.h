@@ -6,7 +6,15 @@
  *   conv2d                           qn_conv2d_call               qn_conv2d_acc
  *   dense                            qn_dense_args                qn_dense_acc
  *   requantize                       qn_requantize_args           qn_requantize_s8 or _s32_s8
- *   add, bias_add                    qn_add_args                  qn_add_s8
+ *   add, sub, bias_add               qn_add_args                  qn_add_s8
+ *   minimum, maximum                 qn_minmax_args               qn_minmax_s8
+ *   div                              qn_div_args                  qn_div_s8
+ *   equal, less …                    qn_compare_args              qn_compare_s8
+ *   where                            qn_where_args                qn_where
+ *   cast                             qn_cast_args                 qn_cast
+ *   matmul                           qn_matmul_args               qn_matmul_acc
+ *   conv1d                           qn_conv2d_call               qn_conv2d_acc, of height 1
+ *   conv2d_transpose                 qn_conv_transpose_call       qn_conv_transpose_acc
  *   mul                              qn_mul_args                  qn_mul_s8
  *   relu, relu6, clip, clamp         qn_clip_args                 qn_clip_s8
  *   max_pool, avg_pool               qn_pool_call                 qn_max_pool_s8, qn_avg_pool_s8
@@ -40,16 +48,21 @@
 #ifndef QN_RUNTIME_FORM_ARGS_H
 #define QN_RUNTIME_FORM_ARGS_H
 
+#include "runtime/kernels/binary.h"
 #include "runtime/kernels/conv2d.h"
+#include "runtime/kernels/conv_transpose.h"
+#include "runtime/kernels/convert.h"
 #include "runtime/kernels/dense.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/kernels/gather.h"
+#include "runtime/kernels/matmul.h"
 #include "runtime/kernels/move.h"
 #include "runtime/kernels/pool.h"
 #include "runtime/kernels/requantize.h"
 #include "runtime/kernels/resize.h"
 #include "runtime/kernels/softmax.h"
 #include "runtime/kernels/unary.h"
+#include "runtime/kernels/where.h"
 
 #include "runtime/kernels/layer_norm.h"
 #include "runtime/kernels/reduce.h"
@@ -58,6 +71,11 @@ typedef struct qn_conv2d_call {
 	qn_conv2d_args args;
 	const int8_t **rows; /* [k_h], working memory of a run */
 } qn_conv2d_call;
+
+typedef struct qn_conv_transpose_call {
+	qn_conv_transpose_args args;
+	const int8_t **rows; /* [k_h] */
+} qn_conv_transpose_call;
 
 typedef struct qn_pool_call {
 	qn_pool_args args;

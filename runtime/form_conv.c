@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* form_conv.c - conv2d, also grouped, depthwise and dilated: x [b, h, w, c], weights [o, kh, kw,
- * c / groups], bias [o].
+ * c / groups], bias [o]; and conv1d, which is a conv2d of one row.
  *
  * Float: y = (0 + x w + x w + …) + bias in f32, the sum in the order (kh, kw, c) ascending,
  * padding skipped.  float_conv.c computes it; what stands here does so plainly, for the few nodes
@@ -61,7 +61,7 @@ conv2d_real(const qn_eval *e)
 {
 	if (qn_conv_run(e->plan, e))
 		return;
-	qn_geometry s = qn_geometry_conv2d(e->g, e->n);
+	qn_geometry s = qn_geometry_conv(e->g, e->n);
 	const float *x = e->in[0], *w = e->in[1];
 	const float *bias = e->n->nin > 2 ? e->in[2] : NULL;
 	float *y = e->out;
@@ -114,7 +114,7 @@ arguments(const qn_graph *g, const qn_node *n, const qn_geometry *s)
 static void *
 conv2d_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
-	qn_geometry s = qn_geometry_conv2d(g, n);
+	qn_geometry s = qn_geometry_conv(g, n);
 	qn_conv2d_call *c = QN_NEW(a, qn_conv2d_call, 1);
 
 	if (!qn_accumulator_check(g, n, a))
@@ -137,6 +137,10 @@ conv2d_codes(const qn_eval *e, const void *args)
 	qn_conv2d_acc(&d, e->in[0], c->rows, e->out);
 }
 
+const qn_form qn_form_conv1d = {
+	.real = conv2d_real,
+	.codes = {.prepare = conv2d_prepare, .run = conv2d_codes},
+};
 const qn_form qn_form_conv2d = {
 	.real = conv2d_real,
 	.plan = conv2d_plan,

@@ -1,49 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* form_elementwise.c - add, mul and bias_add (an add of a vector along the last axis), with
+/* form_elementwise.c - add, sub, mul and bias_add (an add of a vector along the last axis), with
  * broadcasting.
  *
  * Codes (TFLite reference kernels): add brings both operands to the scale T / 2^20, T = 2
  * max(sx, sy), with 20 bits of headroom, adds, and brings the sum to the result's scale; mul
  * multiplies the differences from the zero points and rescales once. */
+#include "runtime/elementwise.h"
+
 #include "runtime/broadcast.h"
 #include "runtime/form_args.h"
-#include "runtime/form_util.h"
 
 enum { ADD_LEFT = 20 }; /* headroom bits of 8-bit operands */
 
-/* One run of n elements; the strides are 0 or more. */
-static void
-add_run(const qn_simd *simd, const float *x, int64_t xs, const float *y, int64_t ys, float *z,
-	int64_t n)
-{
-	if (xs == 1 && ys == 1) {
-		simd->add(x, y, z, n);
-		return;
+/* One run of n elements; a machine's vectors take runs without gaps. */
+#define RUN(name, value, vector)                                                                   \
+	static void name(const qn_simd *simd, const float *x, int64_t xs, const float *y,          \
+			 int64_t ys, void *z, int64_t n)                                           \
+	{                                                                                          \
+		float *out = z;                                                                    \
+                                                                                                   \
+		if (xs == 1 && ys == 1) {                                                          \
+			vector;                                                                    \
+			return;                                                                    \
+		}                                                                                  \
+		for (int64_t i = 0; i < n; i++) {                                                  \
+			float a = x[i * xs], b = y[i * ys];                                        \
+			out[i] = value;                                                            \
+		}                                                                                  \
 	}
+
+/* Has no vector form of its own; the compiler makes one for the baseline. */
+static void
+subtract(const float *x, const float *y, float *z, int64_t n)
+{
 	for (int64_t i = 0; i < n; i++)
-		z[i] = x[i * xs] + y[i * ys];
+		z[i] = x[i] - y[i];
 }
 
-static void
-mul_run(const qn_simd *simd, const float *x, int64_t xs, const float *y, int64_t ys, float *z,
-	int64_t n)
-{
-	if (xs == 1 && ys == 1) {
-		simd->mul(x, y, z, n);
-		return;
-	}
-	for (int64_t i = 0; i < n; i++)
-		z[i] = x[i * xs] * y[i * ys];
-}
+RUN(add_run, a + b, simd->add(x, y, out, n))
+RUN(sub_run, a - b, (void)simd; subtract(x, y, out, n))
+RUN(mul_run, a *b, simd->mul(x, y, out, n))
 
-typedef void run_fn(const qn_simd *, const float *, int64_t, const float *, int64_t, float *,
-		    int64_t);
-
-static void
-each_run(const qn_eval *e, run_fn *run)
+void
+qn_each_run(const qn_eval *e, qn_run_fn *run)
 {
 	const float *x = e->in[0], *y = e->in[1];
-	float *z = e->out;
+	size_t size = qn_elem_bytes(e->n->type->elem);
+	char *z = e->out;
 	int64_t at[QN_MAX_RANK] = {0};
 	int64_t xo = 0, yo = 0;
 	qn_broadcast b;
@@ -55,30 +58,36 @@ each_run(const qn_eval *e, run_fn *run)
 	const qn_simd *simd = qn_simd_of(e);
 	do {
 		run(simd, x + xo, b.xs[last], y + yo, b.ys[last], z, b.dim[last]);
-		z += b.dim[last];
+		z += (size_t)b.dim[last] * size;
 	} while (qn_broadcast_next(&b, at, &xo, &yo));
 }
 
 static void
 add_real(const qn_eval *e)
 {
-	each_run(e, add_run);
+	qn_each_run(e, add_run);
+}
+
+static void
+sub_real(const qn_eval *e)
+{
+	qn_each_run(e, sub_run);
 }
 
 static void
 mul_real(const qn_eval *e)
 {
-	each_run(e, mul_run);
+	qn_each_run(e, mul_run);
 }
 
-/* Types and shape of the integer form; the merged axes go to the end of the kernel's four. */
-static bool
-shape(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4], int32_t ys[4])
+bool
+qn_elementwise_shape(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4],
+		     int32_t ys[4])
 {
 	qn_broadcast b;
 
 	if (!qn_int_need_i8(g, n, qn_in_type(g, n, 0)) ||
-	    !qn_int_need_i8(g, n, qn_in_type(g, n, 1)) || !qn_int_need_i8(g, n, n->type))
+	    !qn_int_need_i8(g, n, qn_in_type(g, n, 1)) || !qn_int_sizes(g, n))
 		return false;
 	qn_broadcast_make(qn_in_type(g, n, 0), qn_in_type(g, n, 1), n->type, &b);
 	if (b.rank > 4) {
@@ -101,7 +110,7 @@ add_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_add_args *d = QN_NEW(a, qn_add_args, 1);
 
-	if (!shape(g, n, d->dim, d->xs, d->ys))
+	if (!qn_int_need_i8(g, n, n->type) || !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
 		return NULL;
 	double sx = qn_scale_of(g, qn_in_type(g, n, 0));
 	double sy = qn_scale_of(g, qn_in_type(g, n, 1));
@@ -122,6 +131,16 @@ add_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
+static void *
+sub_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_add_args *d = add_prepare(g, n, a);
+
+	if (d != NULL)
+		d->sub = 1;
+	return d;
+}
+
 static void
 add_codes(const qn_eval *e, const void *args)
 {
@@ -133,7 +152,7 @@ mul_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_mul_args *d = QN_NEW(a, qn_mul_args, 1);
 
-	if (!shape(g, n, d->dim, d->xs, d->ys))
+	if (!qn_int_need_i8(g, n, n->type) || !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
 		return NULL;
 	double sx = qn_scale_of(g, qn_in_type(g, n, 0));
 	double sy = qn_scale_of(g, qn_in_type(g, n, 1));
@@ -163,6 +182,10 @@ const qn_form qn_form_add = {
 const qn_form qn_form_bias_add = {
 	.real = add_real,
 	.codes = {.prepare = add_prepare, .run = add_codes},
+};
+const qn_form qn_form_sub = {
+	.real = sub_real,
+	.codes = {.prepare = sub_prepare, .run = add_codes},
 };
 const qn_form qn_form_mul = {
 	.real = mul_real,

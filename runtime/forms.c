@@ -55,9 +55,11 @@ qn_form_plan(const qn_graph *g, const qn_node *n, qn_arena *a)
 bool
 qn_node_on_codes(const qn_graph *g, const qn_node *n)
 {
-	const qn_type *type = n->nin > 0 ? qn_in_type(g, n, 0) : n->type;
+	for (uint32_t i = 0; i < n->nin || i == 0; i++) {
+		const qn_type *type = n->nin > 0 ? qn_in_type(g, n, i) : n->type;
 
-	if (type->is_tuple || type->elem == NULL)
-		return false;
-	return !qn_elem_is_float(type->elem);
+		if (type->is_tuple || type->elem == NULL || qn_elem_is_float(type->elem))
+			return false;
+	}
+	return true;
 }

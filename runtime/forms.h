@@ -38,8 +38,8 @@ const qn_int_form *qn_int_form_get(qn_op op);
 /* Whether input i of the op holds indices: plain integers in both forms. */
 bool qn_form_takes_indices(qn_op op, uint32_t i);
 
-/* Whether n works on codes: its first input (or, for constants and inputs, its result) is
- * quantized or integer. */
+/* Whether n works on codes: its inputs (or, for constants and graph inputs, its result) are
+ * quantized or integer, all of them. */
 bool qn_node_on_codes(const qn_graph *g, const qn_node *n);
 
 /* A positive real as m * 2^(s-31), m in [2^30, 2^31) or 0 (TFLite's QuantizeMultiplier).  mode:

@@ -38,6 +38,55 @@ qn_geometry_conv2d(const qn_graph *g, const qn_node *n)
 	return w;
 }
 
+/* x [b, w, c], weights [o, k, c / groups]: one row. */
+static qn_geometry
+conv1d(const qn_graph *g, const qn_node *n)
+{
+	const qn_attrs_conv1d *a = &n->attr->conv1d;
+	const qn_type *x = g->node[n->in[0]].type;
+	qn_window along;
+	qn_geometry w = {
+		.batch = x->dim[0],
+		.in = {1, x->dim[1]},
+		.in_c = x->dim[2],
+		.out = {1, n->type->dim[1]},
+		.out_c = n->type->dim[2],
+		.kernel = {1, g->node[n->in[1]].type->dim[1]},
+		.stride = {1, a->stride},
+		.dil = {1, a->dilation},
+		.groups = a->groups,
+	};
+
+	(void)qn_window_conv1d(a, w.in[1], w.kernel[1], &along);
+	w.pad[1] = along.before;
+	return w;
+}
+
+qn_geometry
+qn_geometry_conv(const qn_graph *g, const qn_node *n)
+{
+	return n->op == QN_OP_conv1d ? conv1d(g, n) : qn_geometry_conv2d(g, n);
+}
+
+qn_geometry
+qn_geometry_conv_transpose(const qn_graph *g, const qn_node *n)
+{
+	const qn_attrs_conv2d_transpose *a = &n->attr->conv2d_transpose;
+	const qn_type *weights = g->node[n->in[1]].type;
+	qn_geometry w = image(g->node[n->in[0]].type, n->type);
+
+	w.groups = a->groups;
+	for (int i = 0; i < 2; i++) {
+		qn_window along;
+
+		w.kernel[i] = weights->dim[1 + i];
+		w.stride[i] = a->stride[i];
+		(void)qn_window_transpose(a, i, w.in[i], w.kernel[i], &along);
+		w.pad[i] = along.before;
+	}
+	return w;
+}
+
 qn_geometry
 qn_geometry_pool(const qn_graph *g, const qn_node *n)
 {

@@ -17,6 +17,9 @@ typedef struct qn_geometry {
 	int64_t groups;
 } qn_geometry;
 
+/* conv2d, and conv1d as an image of height 1. */
+qn_geometry qn_geometry_conv(const qn_graph *g, const qn_node *n);
+qn_geometry qn_geometry_conv_transpose(const qn_graph *g, const qn_node *n);
 qn_geometry qn_geometry_conv2d(const qn_graph *g, const qn_node *n);
 qn_geometry qn_geometry_pool(const qn_graph *g, const qn_node *n);
 

@@ -76,6 +76,14 @@ is_f32(const qn_type *type)
 	return e->kind == QN_ELEM_PLAIN && e->plain == QN_PLAIN_f32;
 }
 
+/* A condition, or the result of a comparison or a cast. */
+static bool
+is_integer(const qn_type *type)
+{
+	return !type->is_tuple && type->elem->kind == QN_ELEM_PLAIN &&
+	       !qn_elem_is_float(type->elem);
+}
+
 /* Why the float form cannot run; NULL when it can. */
 static const char *
 float_problem(const qn_graph *g, const qn_node *n)
@@ -83,10 +91,11 @@ float_problem(const qn_graph *g, const qn_node *n)
 	if (qn_float_form(n->op) == NULL)
 		return "no float form";
 	for (uint32_t i = 0; i < n->nin; i++)
-		if (!qn_form_takes_indices(n->op, i) && !is_f32(qn_in_type(g, n, i)))
+		if (!qn_form_takes_indices(n->op, i) && !is_f32(qn_in_type(g, n, i)) &&
+		    !is_integer(qn_in_type(g, n, i)))
 			return "float forms take f32 only";
-	if (n->op != QN_OP_quantize && qn_opinfo_get(n->op)->behaviour != QN_INDEX &&
-	    !is_f32(n->type->is_tuple ? n->type->field[0] : n->type))
+	const qn_type *result = n->type->is_tuple ? n->type->field[0] : n->type;
+	if (n->op != QN_OP_quantize && !is_f32(result) && !is_integer(result))
 		return "float forms give f32 only";
 	return qn_form_refusal(g, n);
 }

@@ -15,18 +15,6 @@
 
 #include "../fixed.h"
 
-/*@ qn_broadcast_at */
-/* Offset in an input of the r-th run along the last axis of the output. */
-static inline int32_t
-qn_broadcast_at(const int32_t *dim, const int32_t *stride, int32_t r)
-{
-	int32_t k = r % dim[2];
-	int32_t j = r / dim[2] % dim[1];
-	int32_t i = r / dim[2] / dim[1];
-
-	return i * stride[0] + j * stride[1] + k * stride[2];
-}
-
 /*@ qn_add_args */
 /* With T = 2 * max(sx, sy): multiplier (mx, shx) is sx / T, (my, shy) is sy / T, (mo, sho) is
  * T / (2^left * so); all shifts are in [-31, 0]. left is 20 for int8. sub: 0 adds, 1 subtracts. */

@@ -28,6 +28,22 @@ random_op random_slice, random_dims, random_repeat, random_depth, random_split, 
 extern random_op *const random_ops[];
 extern const size_t random_nops;
 
+/* random_binary.c */
+random_op do_sub, do_minmax, do_div, do_compare, do_where, do_matmul, do_conv1d,
+	do_conv2d_transpose;
+
+/* What random_ops.c lends to other lists of ops. */
+const qn_elem *weight_elem(maker *m, int64_t n);
+qn_id add_op(maker *m, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attr,
+	     const qn_type *type);
+qn_id add_codes_const(maker *m, const qn_elem *e, int32_t rank, const int64_t *dim);
+qn_id with_rank(maker *m, qn_id x, int32_t rank);
+qn_id requantize_sum(maker *m, qn_id sum, int64_t terms);
+qn_id add_weighted(maker *m, qn_op op, qn_id x, const qn_type *w, const qn_attrs *attr);
+qn_id partner(maker *m, qn_id x);
+qn_id add_pair(maker *m, qn_op op, qn_id x, qn_id y, double scale);
+int64_t divisor(maker *m, int64_t n);
+
 /* ---- numbers ---- */
 
 static inline int64_t

@@ -9,7 +9,7 @@
 /* ---- types and nodes ---- */
 
 /* Weights of n output channels: a scale for each or one for all; terms: products in a sum. */
-static const qn_elem *
+const qn_elem *
 weight_elem(maker *m, int64_t n)
 {
 	const int32_t axis = 0;
@@ -47,7 +47,7 @@ bias_type(maker *m, const qn_elem *x, const qn_elem *w, int64_t n)
 	return shaped(m, make_elem(m, &e), 1, &n);
 }
 
-static qn_id
+qn_id
 add_op(maker *m, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attr, const qn_type *type)
 {
 	qn_id id = qn_graph_op(m->b->g, op, NULL, nin, in, attr, type);
@@ -75,7 +75,7 @@ add_const(maker *m, const qn_type *type, int64_t lo, int64_t hi)
 	return id;
 }
 
-static qn_id
+qn_id
 add_codes_const(maker *m, const qn_elem *e, int32_t rank, const int64_t *dim)
 {
 	return add_const(m, shaped(m, e, rank, dim), e->qmin, e->qmax);
@@ -111,7 +111,7 @@ reshape(maker *m, qn_id x, int32_t rank)
 }
 
 /* x, in another shape unless it has this rank. */
-static qn_id
+qn_id
 with_rank(maker *m, qn_id x, int32_t rank)
 {
 	if (type_of(m, x)->rank == rank)
@@ -122,7 +122,7 @@ with_rank(maker *m, qn_id x, int32_t rank)
 }
 
 /* The requantize of a sum of `terms` products; one in ten saturates or vanishes. */
-static qn_id
+qn_id
 requantize_sum(maker *m, qn_id sum, int64_t terms)
 {
 	qn_attrs a = build_attrs(QN_OP_requantize);
@@ -141,7 +141,7 @@ requantize_sum(maker *m, qn_id sum, int64_t terms)
 		qn_type_with_elem(&m->b->model.types, type_of(m, sum), code_elem(m, scale, false)));
 }
 
-static qn_id
+qn_id
 add_weighted(maker *m, qn_op op, qn_id x, const qn_type *w, const qn_attrs *attr)
 {
 	qn_id in[3] = {x, add_const(m, w, w->elem->qmin, w->elem->qmax), 0};
@@ -156,7 +156,7 @@ add_weighted(maker *m, qn_op op, qn_id x, const qn_type *w, const qn_attrs *attr
 
 /* ---- one function an op; 0: the op does not suit x ---- */
 
-static int64_t
+int64_t
 divisor(maker *m, int64_t n)
 {
 	int64_t d = pick(m, 1, n);
@@ -250,7 +250,7 @@ fits(const qn_type *x, const qn_type *y)
 }
 
 /* A second operand: an older value, x itself, or a constant with some dims of x 1 or left out. */
-static qn_id
+qn_id
 partner(maker *m, qn_id x)
 {
 	const qn_type *type = type_of(m, x);
@@ -268,7 +268,7 @@ partner(maker *m, qn_id x)
 	return add_codes_const(m, code_elem(m, factor(m, 0.01, 0.2), false), type->rank - cut, dim);
 }
 
-static qn_id
+qn_id
 add_pair(maker *m, qn_op op, qn_id x, qn_id y, double scale)
 {
 	qn_id in[2] = {x, y};
@@ -475,6 +475,8 @@ random_op *const random_ops[] = {
 	/* family unary */
 	random_unary, random_unary, random_pow, random_prelu,
 	do_reshape, do_flatten, do_transpose, do_concat, do_pad, do_scast,
+	/* random_binary.c */
+	do_sub, do_minmax, do_div, do_compare, do_where, do_matmul, do_conv1d, do_conv2d_transpose,
 };
 /* clang-format on */
 

@@ -48,7 +48,7 @@ run_test() {
 		;;
 	random_graphs)
 		link "$tmp/t" "$here/../e2e/test_e2e_random.c" "$here/../e2e/random_graph.c" \
-			"$here/../e2e/random_ops.c" || return 2
+			"$here/../e2e/random_ops.c" "$here/../e2e/random_binary.c" || return 2
 		TMPDIR=$tmp QUERN_FULL=0 "$tmp/t" >"$tmp/log" 2>&1
 		status=$?
 		passed="OK \] $1" broken="seed .* differs"

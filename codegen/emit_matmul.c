@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_matmul.c - matmul, alone (accumulators out) or with its requantize (codes out). */
+#include "codegen/emitter.h"
+#include "codegen/sum.h"
+#include "runtime/form_args.h"
+
+static const char fields[] = "dim[4]\n"
+			     "as[4], bs[4]\n"
+			     "m, k, n\n"
+			     "a_m, a_k\n"
+			     "b_k, b_n\n"
+			     "za, zb\n"
+			     "zo, lo, hi\n"
+			     "mode\n"
+			     "mult_n\n";
+
+static bool
+fuse_matmul(void *args, const qn_requantize_args *r)
+{
+	qn_matmul_args *d = args;
+	qn_sum_fields f = {&d->zo, &d->lo, &d->hi, &d->mode, &d->mult_n, &d->mult, &d->shift};
+
+	return qn_sum_fuse(&f, d->n, r);
+}
+
+static void
+emit_matmul(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const qn_matmul_args *d = args;
+	const char *mult = qn_emit_table(e, s, "mult", QN_PLAIN_i32, d->mult_n, d->mult);
+	const char *shift = qn_emit_table(e, s, "shift", QN_PLAIN_i8, d->mult_n, d->shift);
+	const char *symbol = qn_emit_open(e, s, "qn_matmul_args", 0);
+	bool codes = d->mult != NULL;
+
+	qn_emit_ints(&e->args, args, fields);
+	qn_emit_pointer(&e->args, "mult", mult);
+	qn_emit_pointer(&e->args, "shift", shift);
+	qn_emit_close(e);
+	qn_emit_call(e, s, codes ? "qn_matmul_s8" : "qn_matmul_acc", symbol, QN_PLAIN_i8, 2, false,
+		     codes ? QN_PLAIN_i8 : QN_PLAIN_i32);
+}
+
+const qn_emit_form qn_emit_op_matmul = {.fuse = fuse_matmul, .emit = emit_matmul};

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_where.c - where: one of two elements by a condition. */
+#include "codegen/emitter.h"
+#include "runtime/form_args.h"
+
+static void
+emit_where(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const char *symbol = qn_emit_open(e, s, "qn_where_args", 0);
+
+	qn_emit_ints(&e->args, args,
+		     "dim[6]\n"
+		     "cs[6], xs[6], ys[6]\n"
+		     "size\n");
+	qn_emit_close(e);
+	qn_emit_call(e, s, "qn_where", symbol, QN_NPLAIN, 3, false, QN_NPLAIN);
+}
+
+const qn_emit_form qn_emit_op_where = {.emit = emit_where};

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* infer_acc.c - elements of ops that multiply and add up.
+ *
+ *   x <i8:f32, 0.5:3>   w <i8:f32:0, {0.1, 0.2}>   ->   <i32:f32:3, 0.5*{0.1, 0.2}>
+ *
+ * The accumulator has the scale data scale * weight scale and zero point 0, so that a requantize
+ * makes codes of it. */
+#include "ir/infer.h"
+
+static bool
+has_zero_point(const qn_elem *e)
+{
+	if (e->zp_sym != NULL)
+		return e->zp_sym->kind != QN_SYM_SYMMETRIC;
+	if (e->scale->kind != QN_SCALE_VEC)
+		return e->zp != 0;
+	for (size_t i = 0; e->scale->vec->zp != NULL && i < e->scale->vec->n; i++)
+		if (e->scale->vec->zp[i] != 0)
+			return true;
+	return false;
+}
+
+/* Data and weights: signed codes of at most 8 bits. */
+static bool
+byte_operand(const qn_graph *g, const qn_node *n, uint32_t i)
+{
+	const qn_elem *e = qn_infer_in(g, n, i)->elem;
+
+	if (!qn_infer_uniform(g, n, i))
+		return false;
+	return (e->is_signed && e->bits <= 8) ||
+	       qn_infer_refuse(g, n, "unsupported.storage",
+			       "input %u ('%s') is %s; %s takes signed codes of at most 8 bits", i,
+			       g->node[n->in[i]].name, qn_infer_elem_text(g, e),
+			       qn_opinfo_get(n->op)->name);
+}
+
+static bool
+weights_ok(const qn_graph *g, const qn_node *n)
+{
+	const qn_elem *x = qn_infer_in(g, n, 0)->elem;
+	const qn_elem *w = qn_infer_in(g, n, 1)->elem;
+	const char *name = g->node[n->in[1]].name;
+	bool ok = true;
+
+	if (w->gran == QN_PER_AXIS && w->axis[0] != 0)
+		ok = qn_infer_error(
+			g, n, "type.axis",
+			"weights '%s' are quantized along axis %d, output channels are axis 0",
+			name, (int)w->axis[0]);
+	if (has_zero_point(w))
+		ok = qn_infer_error(g, n, "type.symmetric",
+				    "weights '%s' of %s have a zero point; it must be 0", name,
+				    qn_infer_elem_text(g, w));
+	if (w->expressed != x->expressed)
+		ok = qn_infer_error(g, n, "type.mismatch", "weights '%s' express %s, the data %s",
+				    name, qn_plain_table[w->expressed].name,
+				    qn_plain_table[x->expressed].name);
+	return ok;
+}
+
+/* The bias has the accumulator's scale: its codes are added as they are. */
+static bool
+bias_ok(const qn_graph *g, const qn_node *n, const qn_elem *acc)
+{
+	const qn_elem *b = qn_infer_in(g, n, 2)->elem;
+	bool fits = b->kind == QN_ELEM_UNIFORM && b->is_signed && b->bits == 32 &&
+		    b->gran == acc->gran && b->scale == acc->scale && !has_zero_point(b);
+
+	return fits ||
+	       qn_infer_error(
+		       g, n, "type.bias",
+		       "bias '%s' is %s; it must be i32 with zero point 0 and the scale of %s",
+		       g->node[n->in[2]].name, qn_infer_elem_text(g, b),
+		       qn_infer_elem_text(g, acc));
+}
+
+/* The accumulator of data x times w, whose scales lie along axis `channel` of the result when w
+ * has one for each channel. */
+static const qn_elem *
+accumulator(const qn_graph *g, const qn_node *n, int32_t channel)
+{
+	const qn_elem *x = qn_infer_in(g, n, 0)->elem;
+	const qn_elem *w = qn_infer_in(g, n, 1)->elem;
+	qn_elem acc = qn_elem_desc(32, true);
+	const qn_elem *e = NULL;
+
+	if (x->gran != QN_PER_TENSOR) {
+		(void)qn_infer_error(g, n, "type.granularity",
+				     "data '%s' is %s; it must be quantized per tensor",
+				     g->node[n->in[0]].name, qn_infer_elem_text(g, x));
+		return NULL;
+	}
+	acc.kind = QN_ELEM_UNIFORM;
+	acc.has_expressed = true;
+	acc.expressed = x->expressed;
+	acc.scale = qn_scale_op(&g->model->types, QN_SCALE_MUL, x->scale, w->scale);
+	acc.gran = w->gran;
+	acc.naxis = w->naxis;
+	acc.axis = w->gran == QN_PER_AXIS ? &channel : NULL;
+	return qn_elem_make(&g->model->types, qn_node_place(g, n), &acc, &e) == QN_OK ? e : NULL;
+}
+
+const qn_elem *
+qn_infer_acc(const qn_graph *g, const qn_node *n, int32_t channel)
+{
+	qn_operands kind = qn_infer_operands(g, n);
+
+	if (kind == QN_OPERANDS_BAD)
+		return NULL;
+	if (kind == QN_OPERANDS_FLOAT)
+		return qn_infer_float(g, n);
+	bool ok = byte_operand(g, n, 0);
+	ok = byte_operand(g, n, 1) && ok;
+	if (!ok || !weights_ok(g, n))
+		return NULL;
+	const qn_elem *e = accumulator(g, n, channel);
+	return e != NULL && (n->nin < 3 || bias_ok(g, n, e)) ? e : NULL;
+}
+
+const qn_elem *
+qn_infer_product(const qn_graph *g, const qn_node *n, int32_t column, int32_t channel)
+{
+	qn_operands kind = qn_infer_operands(g, n);
+
+	if (kind == QN_OPERANDS_BAD)
+		return NULL;
+	if (kind == QN_OPERANDS_FLOAT)
+		return qn_infer_float(g, n);
+	bool ok = byte_operand(g, n, 0);
+	ok = byte_operand(g, n, 1) && ok;
+	if (!ok)
+		return NULL;
+	const qn_elem *a = qn_infer_in(g, n, 0)->elem;
+	const qn_elem *b = qn_infer_in(g, n, 1)->elem;
+	const char *name = g->node[n->in[1]].name;
+	if (b->gran == QN_PER_AXIS && b->axis[0] != column)
+		ok = qn_infer_error(g, n, "type.axis",
+				    "'%s' is quantized along axis %d, the columns are axis %d",
+				    name, (int)b->axis[0], (int)column);
+	if (b->gran == QN_PER_AXIS && has_zero_point(b))
+		ok = qn_infer_error(g, n, "type.symmetric",
+				    "'%s' of %s has a scale for each column and a zero point; it "
+				    "must be 0",
+				    name, qn_infer_elem_text(g, b));
+	if (a->expressed != b->expressed)
+		ok = qn_infer_error(g, n, "type.mismatch", "'%s' expresses %s, the other side %s",
+				    name, qn_plain_table[b->expressed].name,
+				    qn_plain_table[a->expressed].name);
+	return ok ? accumulator(g, n, channel) : NULL;
+}

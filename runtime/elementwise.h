@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* elementwise.h - what ops of two operands that are broadcast share.
+ *
+ *   x [2,3]  y [3]    two runs of three: run(x, 1, y, 1, z, 3), run(x + 3, 1, y, 1, z + 3, 3) */
+#ifndef QN_RUNTIME_ELEMENTWISE_H
+#define QN_RUNTIME_ELEMENTWISE_H
+
+#include "runtime/form_util.h"
+
+/* n elements of f32; the strides are 0 or more.  z: elements of the result's type.  simd: vector
+ * forms of the machine, for those that have one. */
+typedef void qn_run_fn(const qn_simd *simd, const float *x, int64_t xs, const float *y, int64_t ys,
+		       void *z, int64_t n);
+
+/* All runs along the last axis. */
+void qn_each_run(const qn_eval *e, qn_run_fn *run);
+
+/* Checks the operands' types and sizes; the merged axes go to the end of the kernel's four. */
+bool qn_elementwise_shape(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4],
+			  int32_t ys[4]) QN_MUST_CHECK;
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* form_binary.c - minimum, maximum, div and the comparisons, with broadcasting.
+ *
+ * Codes: minimum and maximum choose between codes of equal parameters.  div rounds the exact
+ * quotient once; division by 0 saturates.  A comparison brings both sides to the scale T / 2^20, T
+ * = 2 max(sx, sy), as TFLite's Add does; with equal parameters, or scales that are a power of two
+ * apart, it is exact. */
+#include "runtime/elementwise.h"
+
+#include "runtime/form_args.h"
+
+enum { LEFT = 20 }; /* headroom bits of 8-bit operands */
+
+/* One run of n elements of type T; a and b are the operands. */
+#define RUN(name, T, value)                                                                        \
+	static void name##_run(const qn_simd *simd, const float *x, int64_t xs, const float *y,    \
+			       int64_t ys, void *z, int64_t n)                                     \
+	{                                                                                          \
+		T *out = z;                                                                        \
+                                                                                                   \
+		(void)simd;                                                                        \
+		for (int64_t i = 0; i < n; i++) {                                                  \
+			float a = x[i * xs], b = y[i * ys];                                        \
+			out[i] = (T)(value);                                                       \
+		}                                                                                  \
+	}                                                                                          \
+	static void name##_real(const qn_eval *e)                                                  \
+	{                                                                                          \
+		qn_each_run(e, name##_run);                                                        \
+	}
+
+RUN(minimum, float, a < b ? a : b)
+RUN(maximum, float, a > b ? a : b)
+RUN(div, float, a / b)
+RUN(equal, uint8_t, a <= b && a >= b)
+RUN(not_equal, uint8_t, !(a <= b && a >= b))
+RUN(less, uint8_t, a < b)
+RUN(less_equal, uint8_t, a <= b)
+RUN(greater, uint8_t, a > b)
+RUN(greater_equal, uint8_t, a >= b)
+
+static void *
+minmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_minmax_args *d = QN_NEW(a, qn_minmax_args, 1);
+
+	if (!qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
+		return NULL;
+	d->max = n->op == QN_OP_maximum;
+	return d;
+}
+
+static void
+minmax_codes(const qn_eval *e, const void *args)
+{
+	qn_minmax_s8(args, e->in[0], e->in[1], e->out);
+}
+
+static void *
+div_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_div_args *d = QN_NEW(a, qn_div_args, 1);
+
+	if (!qn_int_need_i8(g, n, n->type) ||
+	    !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
+		return NULL;
+	double sx = qn_scale_of(g, qn_in_type(g, n, 0));
+	double sy = qn_scale_of(g, qn_in_type(g, n, 1));
+	double so = qn_scale_of(g, n->type);
+	if (!qn_int_multiplier(g, n, "quotient of scales / result scale", sx / (sy * so), &d->m,
+			       &d->sh))
+		return NULL;
+	d->zx = qn_zp_of(g, qn_in_type(g, n, 0));
+	d->zy = qn_zp_of(g, qn_in_type(g, n, 1));
+	d->zo = qn_zp_of(g, n->type);
+	d->lo = (int32_t)n->type->elem->qmin;
+	d->hi = (int32_t)n->type->elem->qmax;
+	return d;
+}
+
+static void
+div_codes(const qn_eval *e, const void *args)
+{
+	qn_div_s8(args, e->in[0], e->in[1], e->out);
+}
+
+/* Results for x < y, x = y and x > y. */
+static const struct {
+	qn_op op;
+	int32_t less, same, more;
+} outcomes[] = {
+	{QN_OP_equal, 0, 1, 0},      {QN_OP_not_equal, 1, 0, 1}, {QN_OP_less, 1, 0, 0},
+	{QN_OP_less_equal, 1, 1, 0}, {QN_OP_greater, 0, 0, 1},   {QN_OP_greater_equal, 0, 1, 1},
+};
+
+static void *
+compare_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_compare_args *d = QN_NEW(a, qn_compare_args, 1);
+
+	if (!qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
+		return NULL;
+	double sx = qn_scale_of(g, qn_in_type(g, n, 0));
+	double sy = qn_scale_of(g, qn_in_type(g, n, 1));
+	double twice = 2.0 * (sx > sy ? sx : sy);
+	if (!qn_int_multiplier_below_one(g, n, "first scale / T", sx / twice, &d->mx, &d->shx) ||
+	    !qn_int_multiplier_below_one(g, n, "second scale / T", sy / twice, &d->my, &d->shy))
+		return NULL;
+	d->zx = qn_zp_of(g, qn_in_type(g, n, 0));
+	d->zy = qn_zp_of(g, qn_in_type(g, n, 1));
+	d->left = LEFT;
+	d->mode = g->model->rounding;
+	for (size_t i = 0; i < QN_COUNT(outcomes); i++) {
+		if (outcomes[i].op != n->op)
+			continue;
+		d->less = outcomes[i].less;
+		d->same = outcomes[i].same;
+		d->more = outcomes[i].more;
+	}
+	return d;
+}
+
+static void
+compare_codes(const qn_eval *e, const void *args)
+{
+	qn_compare_s8(args, e->in[0], e->in[1], e->out);
+}
+
+#define FORM(name, kind)                                                                           \
+	const qn_form qn_form_##name = {                                                           \
+		.real = name##_real,                                                               \
+		.codes = {.prepare = kind##_prepare, .run = kind##_codes},                         \
+	};
+
+FORM(minimum, minmax)
+FORM(maximum, minmax)
+FORM(div, div)
+FORM(equal, compare)
+FORM(not_equal, compare)
+FORM(less, compare)
+FORM(less_equal, compare)
+FORM(greater, compare)
+FORM(greater_equal, compare)
