@@ -81,6 +81,7 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 		       " * in branches that are never reached. */\n"
 		       "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 7\n"
 		       "#pragma GCC diagnostic ignored \"-Wstringop-overflow\"\n"
+		       "#pragma GCC diagnostic ignored \"-Warray-bounds\"\n"
 		       "#endif\n\n");
 	qn_buff(b,
 		"#if %s_CONTENT != 0x%08xu\n"
