@@ -47,8 +47,7 @@ run_test() {
 		grep -q "^skipped .*flushed subnormals" "$tmp/log" && return 3
 		;;
 	random_graphs)
-		link "$tmp/t" "$here/../e2e/test_e2e_random.c" "$here/../e2e/random_graph.c" \
-			"$here/../e2e/random_ops.c" "$here/../e2e/random_binary.c" || return 2
+		link "$tmp/t" "$here/../e2e/test_e2e_random.c" "$here"/../e2e/random_*.c || return 2
 		TMPDIR=$tmp QUERN_FULL=0 "$tmp/t" >"$tmp/log" 2>&1
 		status=$?
 		passed="OK \] $1" broken="seed .* differs"
