@@ -5,8 +5,8 @@
 #include "runtime/form_args.h"
 
 static void
-emit_binary(qn_emitter *e, const qn_step *s, const void *args, const char *type,
-	    const char *fields, const char *kernel, qn_plain out)
+emit_binary(qn_emitter *e, const qn_step *s, const void *args, const char *type, const char *fields,
+	    const char *kernel, qn_plain out)
 {
 	const char *symbol = qn_emit_open(e, s, type, 0);
 

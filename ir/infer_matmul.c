@@ -68,9 +68,10 @@ qn_infer_matmul(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	int64_t ka = a.dim[a.rank - (t->transpose_a != 0 ? 2 : 1)];
 	int64_t kb = b.dim[b.rank - (t->transpose_b != 0 ? 1 : 2)];
 	if (!qn_dim_fits(ka, kb)) {
-		(void)qn_infer_error(g, n, "shape.channels", "%s has %lld columns, %s has %lld rows",
-				     g->node[n->in[0]].name, (long long)ka,
-				     g->node[n->in[1]].name, (long long)kb);
+		(void)qn_infer_error(g, n, "shape.channels",
+				     "%s has %lld columns, %s has %lld rows",
+				     g->node[n->in[0]].name, (long long)ka, g->node[n->in[1]].name,
+				     (long long)kb);
 		return NULL;
 	}
 	y.dim[y.rank - 2] = a.dim[a.rank - (t->transpose_a != 0 ? 1 : 2)];

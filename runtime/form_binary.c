@@ -61,8 +61,7 @@ div_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_div_args *d = QN_NEW(a, qn_div_args, 1);
 
-	if (!qn_int_need_i8(g, n, n->type) ||
-	    !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
+	if (!qn_int_need_i8(g, n, n->type) || !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
 		return NULL;
 	double sx = qn_scale_of(g, qn_in_type(g, n, 0));
 	double sy = qn_scale_of(g, qn_in_type(g, n, 1));

@@ -23,16 +23,25 @@ binary(void **state)
 {
 	(void)state;
 	check("model \"binary\" stage integer rounding single\n"
-	      "graph @main(%x: " Q("2x3x4") ", %y: " R("3x1") ") {\n"
-	      "  %k = const : " Q("4") " [-128, 127, 3, -60]\n"
-	      "  %d = sub %x, %y : " Q("2x3x4") "\n"
-	      "  %e = sub %k, %d : " R("2x3x4") "\n"
-	      "  %f = div %e, %x : " Q("2x3x4") "\n"
-	      "  %g = div %k, %f : " Q("2x3x4") "\n"
-	      "  %lo = minimum %g, %k\n"
-	      "  %hi = maximum %x, %lo\n"
-	      "  return %d, %e, %f, %g, %hi\n"
-	      "}\n");
+	      "graph @main(%x: " Q("2x3x4") ", %y: " R(
+		      "3x1") ") {\n"
+			     "  %k = const : " Q(
+				     "4") " [-128, 127, 3, -60]\n"
+					  "  %d = sub %x, %y : " Q(
+						  "2x3x4") "\n"
+							   "  %e = sub %k, %d : " R(
+								   "2x3x4") "\n"
+									    "  %f = div %e, %x "
+									    ": " Q("2x3x4") "\n"
+											    "  %g "
+											    "= div "
+											    "%k, "
+											    "%f "
+											    ": " Q("2x3x4") "\n"
+													    "  %lo = minimum %g, %k\n"
+													    "  %hi = maximum %x, %lo\n"
+													    "  return %d, %e, %f, %g, %hi\n"
+													    "}\n");
 }
 
 static void
@@ -40,18 +49,19 @@ selection(void **state)
 {
 	(void)state;
 	check("model \"selection\" stage integer rounding nearest\n"
-	      "graph @main(%x: " Q("2x3x4") ", %y: " R("3x1") ") {\n"
-	      "  %k = const : " Q("4") " [-128, 127, 3, -60]\n"
-	      "  %c1 = equal %x, %k\n"
-	      "  %c2 = less %y, %x\n"
-	      "  %c3 = greater_equal %y, %k\n"
-	      "  %w1 = where %c2, %x, %k\n"
-	      "  %w2 = where %c3, %k, %w1\n"
-	      "  %i = cast %c1 : tensor<2x3x4xi32>\n"
-	      "  %j = cast %i : tensor<2x3x4xi8>\n"
-	      "  %w3 = where %c3, %i, %i\n"
-	      "  return %c1, %w2, %j, %c3, %w3\n"
-	      "}\n");
+	      "graph @main(%x: " Q("2x3x4") ", %y: " R(
+		      "3x1") ") {\n"
+			     "  %k = const : " Q("4") " [-128, 127, 3, -60]\n"
+						      "  %c1 = equal %x, %k\n"
+						      "  %c2 = less %y, %x\n"
+						      "  %c3 = greater_equal %y, %k\n"
+						      "  %w1 = where %c2, %x, %k\n"
+						      "  %w2 = where %c3, %k, %w1\n"
+						      "  %i = cast %c1 : tensor<2x3x4xi32>\n"
+						      "  %j = cast %i : tensor<2x3x4xi8>\n"
+						      "  %w3 = where %c3, %i, %i\n"
+						      "  return %c1, %w2, %j, %c3, %w3\n"
+						      "}\n");
 }
 
 static void
@@ -59,16 +69,23 @@ matmul(void **state)
 {
 	(void)state;
 	check("model \"matmul\" stage integer\n"
-	      "graph @main(%x: " Q("2x1x3x4") ", %y: " R("3x5x4") ") {\n"
-	      "  %w = const : tensor<4x3x!quant.uniform<i8:f32:1, {0.02, 0.003, 0.5}>> rand 1\n"
-	      "  %k = const : " Q("3x2x3") " rand 2\n"
-	      "  %p = matmul %x, %y {transpose_b=1}\n"
-	      "  %q = requantize %p : " Q("2x3x3x5") "\n"
-	      "  %r = matmul %y, %w\n"
-	      "  %s = requantize %r {lo=-90} : " Q("3x5x3") "\n"
-	      "  %t = matmul %k, %q\n"
-	      "  return %q, %s, %r, %t\n"
-	      "}\n");
+	      "graph @main(%x: " Q("2x1x3x4") ", %y: " R(
+		      "3x5x4") ") {\n"
+			       "  %w = const : tensor<4x3x!quant.uniform<i8:f32:1, {0.02, 0.003, "
+			       "0.5}>> rand 1\n"
+			       "  %k = const : " Q(
+				       "3x2x3") " rand 2\n"
+						"  %p = matmul %x, %y {transpose_b=1}\n"
+						"  %q = requantize %p : " Q(
+							"2x3x3x5") "\n"
+								   "  %r = matmul %y, %w\n"
+								   "  %s = requantize %r {lo=-90} "
+								   ": " Q("3x5x3") "\n"
+										   "  %t = matmul "
+										   "%k, %q\n"
+										   "  return %q, "
+										   "%s, %r, %t\n"
+										   "}\n");
 }
 
 static void
@@ -76,17 +93,29 @@ convolutions(void **state)
 {
 	(void)state;
 	check("model \"convolutions\" stage integer\n"
-	      "graph @main(%x: " Q("2x7x4") ", %y: " R("1x3x4x4") ") {\n"
-	      "  %w = const : tensor<3x3x4x!quant.uniform<i8:f32:0, {0.02, 0.003, 0.5}>> rand 1\n"
-	      "  %b = const : tensor<3x!quant.uniform<i32:f32:0, 0.05*{0.02, 0.003, 0.5}>> [5, -900, 44]\n"
-	      "  %c = conv1d %x, %w, %b {stride=2, pad=[2,1]}\n"
-	      "  %q = requantize %c : " R("2x4x3") "\n"
-	      "  %v = const : tensor<2x3x2x2x!quant.uniform<i8:f32, 0.02>> rand 2\n"
-	      "  %t = conv2d_transpose %y, %v {stride=[2,3], padding=same, groups=2}\n"
-	      "  %r = requantize %t : " Q("1x6x12x2") "\n"
-	      "  %u = conv2d_transpose %y, %v {stride=[2,2], pad=[1,0,1,1], output_padding=[0,1], groups=2}\n"
-	      "  return %q, %r, %u, %t\n"
-	      "}\n");
+	      "graph @main(%x: " Q("2x7x4") ", %y: " R(
+		      "1x3x4x4") ") {\n"
+				 "  %w = const : tensor<3x3x4x!quant.uniform<i8:f32:0, {0.02, "
+				 "0.003, 0.5}>> rand 1\n"
+				 "  %b = const : tensor<3x!quant.uniform<i32:f32:0, 0.05*{0.02, "
+				 "0.003, 0.5}>> [5, -900, 44]\n"
+				 "  %c = conv1d %x, %w, %b {stride=2, pad=[2,1]}\n"
+				 "  %q = requantize %c : " R(
+					 "2x4x3") "\n"
+						  "  %v = const : "
+						  "tensor<2x3x2x2x!quant.uniform<i8:f32, 0.02>> "
+						  "rand 2\n"
+						  "  %t = conv2d_transpose %y, %v {stride=[2,3], "
+						  "padding=same, groups=2}\n"
+						  "  %r = requantize %t : " Q(
+							  "1x6x12x2") "\n"
+								      "  %u = conv2d_transpose %y, "
+								      "%v {stride=[2,2], "
+								      "pad=[1,0,1,1], "
+								      "output_padding=[0,1], "
+								      "groups=2}\n"
+								      "  return %q, %r, %u, %t\n"
+								      "}\n");
 }
 
 int

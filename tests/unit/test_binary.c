@@ -186,9 +186,9 @@ test_compare_codes(void **state)
 	for (size_t r = 0; r < QN_COUNT(row); r++) {
 		for (size_t k = 0; k < QN_COUNT(comparisons); k++) {
 			for (int i = 0; i < N; i++)
-				want[i] = holds(comparisons[k],
-						(x[i / 256] - row[r].zx) * row[r].sx,
-						(x[i % 256] - row[r].zy) * row[r].sy);
+				want[i] =
+					holds(comparisons[k], (x[i / 256] - row[r].zx) * row[r].sx,
+					      (x[i % 256] - row[r].zy) * row[r].sy);
 			fresh_graph();
 			qn_id a = input("x", row[r].x), b = input("y", row[r].y);
 			output(op2(comparisons[k], a, b, NULL, NULL));
@@ -224,8 +224,8 @@ test_where(void **state)
 					(i & 1)]
 				 : none;
 	fresh_graph();
-	qn_id in[3] = {input("c", "tensor<2x1x1x1x2x1xbool>"),
-		       input("x", "tensor<1x2x2x2x1x2xi8>"), input("y", "tensor<i8>")};
+	qn_id in[3] = {input("c", "tensor<2x1x1x1x2x1xbool>"), input("x", "tensor<1x2x2x2x1x2xi8>"),
+		       input("y", "tensor<i8>")};
 	output(op(QN_OP_where, 3, in, NULL, NULL));
 	near(all, run((const double *[]){gate, wide, &none}), 64, 0.0);
 }
@@ -293,9 +293,9 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_real),          T(test_nan),   T(test_sub_div_codes), T(test_div_exact),
-		T(test_minmax_codes),  T(test_where), T(test_compare_codes), T(test_cast),
-		T(test_refusals),
+		T(test_real),          T(test_nan),          T(test_sub_div_codes),
+		T(test_div_exact),     T(test_minmax_codes), T(test_where),
+		T(test_compare_codes), T(test_cast),         T(test_refusals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,8 +89,7 @@ test_matmul_columns(void **state)
 	qn_id x = input("a", Q("2x2", "0.1:5"));
 	qn_id y = constant("w", "tensor<2x3x!quant.uniform<i8<-127:127>:f32:1, {0.01,0.02,0.03}>>",
 			   w);
-	output(op1(QN_OP_requantize, op2(QN_OP_matmul, x, y, NULL, NULL), NULL,
-		   Q("2x3", "0.5:1")));
+	output(op1(QN_OP_requantize, op2(QN_OP_matmul, x, y, NULL, NULL), NULL, Q("2x3", "0.5:1")));
 	near(want, run1(a), 6, 1.0);
 }
 
@@ -137,14 +136,14 @@ check_conv1d(const qn_attrs *a, bool real)
 	wide.conv2d.pad[3] = a->conv1d.pad[1];
 	wide.conv2d.groups = a->conv1d.groups;
 	fresh_graph();
-	qn_id y = op2(QN_OP_conv2d, input("x", typed(dx, 4, ex)), constant("w", typed(dw, 4, ew), w),
-		      &wide, NULL);
+	qn_id y = op2(QN_OP_conv2d, input("x", typed(dx, 4, ex)),
+		      constant("w", typed(dw, 4, ew), w), &wide, NULL);
 	int64_t n = qn_type_count(rg->g->node[y].type);
 	output(y);
 	const double *want = run1(x);
 	fresh_graph();
-	y = op2(QN_OP_conv1d, input("x", typed(flat, 3, ex)), constant("w", typed(flat_w, 3, ew), w),
-		a, NULL);
+	y = op2(QN_OP_conv1d, input("x", typed(flat, 3, ex)),
+		constant("w", typed(flat_w, 3, ew), w), a, NULL);
 	assert_int_equal(qn_type_count(rg->g->node[y].type), n);
 	output(y);
 	near(want, run1(x), n, 0.0);
@@ -196,9 +195,10 @@ scatter(const transpose_case *t, const double *x, const double *w, double zx, co
 {
 	int64_t big[2] = {t->h * t->stride[0] + t->kh + 8, t->w * t->stride[1] + t->kw + 8};
 	int64_t depth = t->c / t->groups;
-	double *image = qn_arena_alloc(&rg->arena, (size_t)(big[0] * big[1] * t->o), sizeof(double));
-	double *out = qn_arena_alloc(&rg->arena, (size_t)(t->out[0] * t->out[1] * t->o),
-				     sizeof(double));
+	double *image =
+		qn_arena_alloc(&rg->arena, (size_t)(big[0] * big[1] * t->o), sizeof(double));
+	double *out =
+		qn_arena_alloc(&rg->arena, (size_t)(t->out[0] * t->out[1] * t->o), sizeof(double));
 
 	for (int64_t i = 0; i < t->h * t->w * t->o * t->kh * t->kw * depth; i++) {
 		int64_t c = i % depth, kx = i / depth % t->kw, ky = i / depth / t->kw % t->kh;
@@ -287,8 +287,12 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_matmul),         T(test_matmul_columns), T(test_matmul_accumulator),
-		T(test_conv1d),         T(test_conv1d_vector),  T(test_conv_transpose),
+		T(test_matmul),
+		T(test_matmul_columns),
+		T(test_matmul_accumulator),
+		T(test_conv1d),
+		T(test_conv1d_vector),
+		T(test_conv_transpose),
 		T(test_conv_transpose_vector),
 	};
 
