@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_lex.c - the lexical half of strict JSON, RFC 8259, checked before the tree is built.
+/* json_lex.c - strict JSON, RFC 8259, checked before the tree is built.
  *
- *   { "a\n" : -0.5e3 , … }       each string, number, word and bracket by itself
+ *   { "a\n" : -0.5e3 , … }       each string, number, word and bracket, and what may follow it
  *
- * The library that builds the tree is lenient here: it takes 01 and 1. as numbers, any byte up
- * to 32 as a blank, raw control characters and invalid UTF-8 in strings, and ends a string at an
- * escaped NUL. */
+ * The library that builds the tree is lenient: it takes 01 and 1. as numbers, any byte up to 32
+ * as a blank, raw control characters and invalid UTF-8 in strings, and ends a string at an
+ * escaped NUL.  And it does not tell a wrong text from missing memory: what passes here is right,
+ * so there only memory can fail. */
 #include "formats/json_tree.h"
 
 #include <string.h>
+
+/* What may come next. */
+typedef enum want { VALUE, VALUE_OR_END, KEY, KEY_OR_END, COLON, COMMA_OR_END, NOTHING } want;
+
+#define MISSING "a bracket, comma, colon or value is missing here"
 
 typedef struct lexer {
 	const char *at;
 	const char *end;
 	const char *reason;
+	want want;
+	int depth;
+	uint64_t objects; /* bit d: the bracket at depth d + 1 is a '{' */
 } lexer;
 
 static bool
@@ -70,6 +79,25 @@ number(lexer *x)
 	return true;
 }
 
+/* The four digits of \u; -1 after refusing. */
+static int
+hex4(lexer *x)
+{
+	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+	int v = 0;
+
+	for (int i = 0; i < 4; i++, x->at++) {
+		const char *d = x->at < x->end && *x->at != '\0' ? strchr(digits, *x->at) : NULL;
+
+		if (d == NULL) {
+			(void)refuse(x, "\\u needs four hex digits");
+			return -1;
+		}
+		v = v * 16 + (int)((d - digits) % 16);
+	}
+	return v;
+}
+
 static bool
 escape(lexer *x)
 {
@@ -77,15 +105,20 @@ escape(lexer *x)
 		return refuse(x, "an unknown escape in a string");
 	if (*x->at++ != 'u')
 		return true;
-	for (int i = 0; i < 4; i++, x->at++) {
-		char c = x->at < x->end ? *x->at : ' ';
-
-		if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f') && !(c >= 'A' && c <= 'F'))
-			return refuse(x, "\\u needs four hex digits");
-	}
-	if (memcmp(x->at - 4, "0000", 4) == 0)
+	int v = hex4(x);
+	if (v < 0)
+		return false;
+	if (v == 0)
 		return refuse(x, "a string holds the character U+0000");
-	return true;
+	if (v < 0xd800 || v > 0xdfff)
+		return true;
+	if (v < 0xdc00 && x->end - x->at >= 2 && x->at[0] == '\\' && x->at[1] == 'u') {
+		x->at += 2;
+		v = hex4(x);
+		if (v < 0 || (v >= 0xdc00 && v <= 0xdfff))
+			return v >= 0;
+	}
+	return refuse(x, "half of a surrogate pair in a string");
 }
 
 /* One UTF-8 sequence of several bytes: shortest form, no surrogates, up to U+10FFFF. */
@@ -150,30 +183,104 @@ word(lexer *x)
 	return refuse(x, "a character that begins no JSON value");
 }
 
+/* ---- how the tokens follow each other ---- */
+
+static bool
+in_object(const lexer *x)
+{
+	return x->depth > 0 && (x->objects >> (x->depth - 1) & 1) != 0;
+}
+
+/* Whether a token that begins with c may stand here. */
+static bool
+fits(const lexer *x, char c)
+{
+	bool closes = c == (in_object(x) ? '}' : ']');
+	bool value = strchr("}],:", c) == NULL;
+
+	switch (x->want) {
+	case VALUE:
+		return value;
+	case VALUE_OR_END:
+		return value || closes;
+	case KEY:
+		return c == '"';
+	case KEY_OR_END:
+		return c == '"' || closes;
+	case COLON:
+		return c == ':';
+	case COMMA_OR_END:
+		return c == ',' || closes;
+	case NOTHING:
+		return false;
+	}
+	return false;
+}
+
+/* What may follow the token that begins with c. */
+static void
+follow(lexer *x, char c)
+{
+	if (c == '{' || c == '[') {
+		uint64_t bit = UINT64_C(1) << x->depth++;
+
+		x->objects = c == '{' ? x->objects | bit : x->objects & ~bit;
+		x->want = c == '{' ? KEY_OR_END : VALUE_OR_END;
+	} else if (c == ',') {
+		x->want = in_object(x) ? KEY : VALUE;
+	} else if (c == ':') {
+		x->want = VALUE;
+	} else if (x->want == KEY || (x->want == KEY_OR_END && c == '"')) {
+		x->want = COLON;
+	} else {
+		x->depth -= c == '}' || c == ']';
+		x->want = x->depth > 0 ? COMMA_OR_END : NOTHING;
+	}
+}
+
+static bool
+token(lexer *x)
+{
+	const char *begin = x->at;
+	char c = *begin;
+	bool ok = true;
+
+	if (c == '"')
+		ok = string(x);
+	else if (c == '-' || (c >= '0' && c <= '9'))
+		ok = number(x);
+	else if (c == '\0' || strchr("{}[],:", c) == NULL)
+		ok = word(x);
+	else
+		x->at++;
+	if (!ok)
+		return false;
+	if (!fits(x, c)) {
+		x->at = begin;
+		return refuse(x, x->want == NOTHING ? "text after the end of the value" : MISSING);
+	}
+	if ((c == '{' || c == '[') && x->depth == QN_JSON_DEPTH) {
+		x->at = begin;
+		return refuse(x, "more than 64 levels of brackets");
+	}
+	follow(x, c);
+	return true;
+}
+
 const char *
 qn_json_lex(const char *s, size_t n, const char **where)
 {
 	lexer x = {.at = s, .end = s + n};
-	int depth = 0;
 	bool ok = true;
 
 	while (ok && x.at < x.end) {
-		char c = *x.at;
-
-		if (c == '"') {
-			ok = string(&x);
-		} else if (c == '-' || (c >= '0' && c <= '9')) {
-			ok = number(&x);
-		} else if (c == '\0' || strchr(" \t\r\n{}[],:", c) == NULL) {
-			ok = word(&x);
-		} else {
-			depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
-			if (depth > QN_JSON_DEPTH)
-				ok = refuse(&x, "more than 64 levels of brackets");
-			else
-				x.at++;
-		}
+		if (*x.at != '\0' && strchr(" \t\r\n", *x.at) != NULL)
+			x.at++;
+		else
+			ok = token(&x);
 	}
+	if (ok && x.want != NOTHING)
+		(void)refuse(&x, n == 0 ? "the text is empty" : MISSING);
 	*where = x.at;
 	return x.reason;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* json_tree.c - JSON as a tree in an arena; the one file that includes cJSON.
  *
- *   bytes ──qn_json_lex──▶ strict tokens ──cJSON──▶ its tree ──copy──▶ arrays of qn_json, children side by side
+ *   bytes ──qn_json_lex──▶ strict JSON ──cJSON──▶ its tree ──copy──▶ arrays of qn_json, children side by side
  *
  * cJSON reads numbers with strtod; the thread's locale is "C" meanwhile, so that the point of a
  * number is a point.  Its tree is deleted right after the copy; the deferred call is for the
@@ -128,19 +128,18 @@ build(builder *b, const cJSON *c, qn_json *v)
 		check_keys(b, v);
 }
 
+/* The text has passed qn_json_lex, so NULL, like a missing locale, means one thing: no memory. */
 static cJSON *
-parse_in_c_locale(const char *s, size_t n, const char **end)
+parse_in_c_locale(const char *s, size_t n)
 {
 	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	locale_t outer = (locale_t)0;
 
-	if (c != (locale_t)0)
-		outer = uselocale(c);
-	cJSON *root = cJSON_ParseWithLengthOpts(s, n, end, 0);
-	if (c != (locale_t)0) {
-		(void)uselocale(outer);
-		freelocale(c);
-	}
+	if (c == (locale_t)0)
+		return NULL;
+	locale_t outer = uselocale(c);
+	cJSON *root = cJSON_ParseWithLength(s, n);
+	(void)uselocale(outer);
+	freelocale(c);
 	return root;
 }
 
@@ -172,16 +171,9 @@ qn_json_tree(qn_arena *a, const char *file, const char *s, size_t n, const qn_js
 	if (reason != NULL)
 		return syntax(out, ids->syntax, s, at, n, reason);
 	qn_arena_defer(a, drop, h);
-	at = s;
-	h->root = parse_in_c_locale(s, n, &at);
+	h->root = parse_in_c_locale(s, n);
 	if (h->root == NULL)
-		return syntax(out, ids->syntax, s, at, n,
-			      n == 0 ? "the text is empty"
-				     : "a bracket, comma, colon or value is missing here");
-	while (at < s + n && strchr(" \t\r\n", *at) != NULL && *at != '\0')
-		at++;
-	if (at < s + n)
-		return syntax(out, ids->syntax, s, at, n, "text after the end of the value");
+		qn_env_oom(a->env);
 	builder b = {.doc = out, .duplicate = ids->duplicate};
 	build(&b, h->root, root);
 	drop(h);

@@ -54,8 +54,8 @@ typedef struct qn_json_doc {
 qn_status qn_json_tree(qn_arena *a, const char *file, const char *s, size_t n,
 		       const qn_json_ids *ids, qn_json_doc *out) QN_MUST_CHECK;
 
-/* What the JSON grammar says about single characters, strings, numbers and depth: NULL when all
- * is well, else the reason, and where.  How the tokens follow each other is not looked at. */
+/* What the JSON grammar says about the text, and how deep its brackets nest: NULL when all is
+ * well, else the reason, and where. */
 const char *qn_json_lex(const char *s, size_t n, const char **where);
 
 /* "file:/json/pointer" (RFC 6901) in arena a. */
