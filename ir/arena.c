@@ -64,7 +64,8 @@ static void *
 cut(qn_arena *a, size_t bytes)
 {
 	const size_t align = alignof(max_align_t);
-	size_t want = bytes > CHUNK_BYTES / 4 ? bytes : CHUNK_BYTES;
+	const size_t chunk = a->env->chunk_bytes != 0 ? a->env->chunk_bytes : CHUNK_BYTES;
+	size_t want = bytes > chunk / 4 ? bytes : chunk;
 	qn_chunk *c = a->chunk;
 
 	bytes = (bytes + align - 1) / align * align;
@@ -76,7 +77,7 @@ cut(qn_arena *a, size_t bytes)
 			return NULL;
 		*c = (qn_chunk){.size = want};
 		/* A large object's own chunk goes behind the newest, which may still have room. */
-		if (want != CHUNK_BYTES && a->chunk != NULL) {
+		if (want != chunk && a->chunk != NULL) {
 			c->older = a->chunk->older;
 			a->chunk->older = c;
 		} else {

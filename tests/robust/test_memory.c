@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_memory.c - every allocation of a job fails once, whichever library asks for it: a status,
+ * no crash, no leak, no part of an output.
+ *
+ *   allocation    1  2  3  4 … 1500
+ *   run 1         x  .  .  .            x fails        and once more where all later ones
+ *   run 2         .  x  .  .                           fail with it
+ *
+ * Arenas take chunks of 128 bytes here, so that there are many.  The quick tier takes each fifth
+ * allocation and all of the first hundred; QUERN_FULL=1 takes all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "driver/context.h"
+#include "tests/robust/heap.h"
+#include "tests/robust/job.h"
+
+enum { CHUNK = 128, ENOUGH = 1000000 };
+
+static workshop w;
+
+/* One run of job i; returns how many allocations it asked for. */
+static size_t
+run_once(size_t i, size_t fail_at, bool and_after, qn_status *status)
+{
+	char when[80];
+	size_t calls;
+	bool told = true;
+
+	(void)snprintf(when, sizeof when, "allocation %zu%s", fail_at,
+		       and_after ? " and all after it" : "");
+	job_clear(&w, i);
+	heap_arm(fail_at, and_after);
+	qn_ctx *ctx = qn_open(NULL);
+	*status = QN_ENOMEM;
+	if (ctx != NULL) {
+		ctx->env.chunk_bytes = CHUNK;
+		*status = jobs[i].run(ctx, &w);
+		told = *status == QN_OK || qn_diag_count(ctx) > 0;
+	}
+	qn_close(ctx);
+	size_t lost = heap_disarm(&calls);
+	if (*status != QN_OK && *status != QN_ENOMEM)
+		fail_msg("%s, %s: status %d", jobs[i].name, when, (int)*status);
+	if (!told)
+		fail_msg("%s, %s: no diagnostic", jobs[i].name, when);
+	if (lost != 0)
+		fail_msg("%s, %s: %zu blocks lost", jobs[i].name, when, lost);
+	job_check(&w, i, *status, when);
+	return calls;
+}
+
+static void
+sweep(void **state)
+{
+	const char *full = getenv("QUERN_FULL");
+	bool all = full != NULL && strcmp(full, "1") == 0;
+	size_t i = *(size_t *)*state;
+	qn_status status;
+	size_t n = run_once(i, 0, false, &status);
+	size_t failed = 0;
+
+	assert_int_equal(status, QN_OK);
+	assert_true(n < ENOUGH);
+	for (size_t at = 1; at <= n; at += all || at < 100 ? 1 : 5) {
+		(void)run_once(i, at, false, &status);
+		failed += status == QN_ENOMEM;
+		(void)run_once(i, at, true, &status);
+		assert_int_equal(status, QN_ENOMEM);
+	}
+	print_message("%s: %zu allocations, %zu of the runs without one failed\n", jobs[i].name, n,
+		      failed);
+	assert_true(n > 200 && failed > 100);
+	/* none fails behind the last */
+	(void)run_once(i, n + 1, true, &status);
+	assert_int_equal(status, QN_OK);
+}
+
+/* The fault is where all allocations pass: cJSON's are among them. */
+static void
+counts_all(void **state)
+{
+	size_t calls;
+	void *p, *q;
+
+	(void)state;
+	heap_arm(2, false);
+	p = malloc(10);
+	q = calloc(1, 10);
+	void *r = malloc(20);
+	size_t lost = heap_disarm(&calls);
+	assert_non_null(p);
+	assert_null(q);
+	assert_non_null(r);
+	assert_int_equal(calls, 3);
+	assert_int_equal(lost, 2);
+	free(p);
+	free(r);
+}
+
+static int
+begin(void **state)
+{
+	(void)state;
+	job_begin(&w, "memory");
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	job_end(&w);
+	return 0;
+}
+
+int
+main(void)
+{
+	static size_t which[] = {0, 1, 2};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts_all),
+		cmocka_unit_test_prestate(sweep, &which[0]),
+		cmocka_unit_test_prestate(sweep, &which[1]),
+		cmocka_unit_test_prestate(sweep, &which[2]),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
