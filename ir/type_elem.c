@@ -41,7 +41,7 @@ qn_storage_range(uint8_t bits, bool is_signed, int64_t *qmin, int64_t *qmax)
 		*qmin = INT64_MIN;
 		*qmax = INT64_MAX;
 	} else {
-		*qmax = (INT64_C(1) << (is_signed ? bits - 1 : bits)) - 1;
+		*qmax = (int64_t)((UINT64_C(1) << (is_signed ? bits - 1 : bits)) - 1);
 		*qmin = is_signed ? -*qmax - 1 : 0;
 	}
 }
