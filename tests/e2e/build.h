@@ -41,6 +41,8 @@ typedef struct builder {
 	qn_model model;
 	qn_graph *g;
 	uint64_t seed;
+	const uint8_t *byte; /* a fuzzer's bytes: each draw takes one of the nbyte left */
+	size_t nbyte;
 } builder;
 
 static inline void *
@@ -116,6 +118,10 @@ build_reported(const builder *b, const char *id)
 static inline int64_t
 build_random(builder *b, int64_t lo, int64_t hi)
 {
+	if (b->nbyte > 0) {
+		b->seed += *b->byte++;
+		b->nbyte--;
+	}
 	b->seed = b->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return lo + (int64_t)((b->seed >> 33) % (uint64_t)(hi - lo + 1));
 }

@@ -67,16 +67,13 @@ add_inputs(maker *m)
 	}
 }
 
-void
-random_graph_build(builder *b, uint64_t seed)
+/* Returns how many ops the outputs need. */
+static size_t
+fill(builder *b)
 {
 	maker m = {.b = b};
-	char name[32];
 	size_t end;
 
-	snprintf(name, sizeof(name), "r%llu", (unsigned long long)seed);
-	/* Neighbours must not resemble each other. */
-	build_begin(b, name, seed * UINT64_C(0x9e3779b97f4a7c15));
 	b->model.rounding = (int32_t)pick(&m, 0, 2);
 	add_inputs(&m);
 	end = m.n + (size_t)pick(&m, 6, 14);
@@ -88,7 +85,27 @@ random_graph_build(builder *b, uint64_t seed)
 			m.value[m.n++] = id;
 	}
 	add_outputs(&m);
-	build_check(b, count_needed(&m) >= 5);
 	qn_model_add_graph(&b->model, b->g);
 	build_check(b, qn_model_verify(&b->model) == QN_OK);
+	return count_needed(&m);
+}
+
+void
+random_graph_build(builder *b, uint64_t seed)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "r%llu", (unsigned long long)seed);
+	/* Neighbours must not resemble each other. */
+	build_begin(b, name, seed * UINT64_C(0x9e3779b97f4a7c15));
+	build_check(b, fill(b) >= 5);
+}
+
+void
+random_graph_build_bytes(builder *b, const uint8_t *byte, size_t n)
+{
+	build_begin(b, "bytes", 1);
+	b->byte = byte;
+	b->nbyte = n;
+	(void)fill(b);
 }

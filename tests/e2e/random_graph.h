@@ -11,4 +11,8 @@
  * inputs, one or more outputs. */
 void random_graph_build(builder *b, uint64_t seed);
 
+/* The same from a fuzzer's bytes: what is near the end of them shapes the end of the graph.  The
+ * graph may have fewer ops. */
+void random_graph_build_bytes(builder *b, const uint8_t *byte, size_t n);
+
 #endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fuzz_graph.c - random integer graphs, made from the bytes: the interpreter gives each value the
+ * same codes in the graph as in the graph that comes back from its text and from its JSON. */
+#include "tests/fuzz/fuzz.h"
+
+#include "codegen/sum.h"
+#include "formats/json_graph.h"
+#include "runtime/interp.h"
+#include "tests/e2e/random_graph.h"
+
+/* Sums of all values in the order of their nodes. */
+typedef struct trace {
+	const qn_graph *g;
+	qn_map *sums; /* node name -> sum */
+	size_t n;
+	bool check;
+} trace;
+
+static qn_status
+watch(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
+{
+	trace *t = user;
+	const char *name = qn_graph_node(g, id)->name;
+	uint32_t *sum = qn_map_gets(t->sums, name);
+	uint32_t have = qn_crc32(0, value->data, value->bytes);
+
+	t->n++;
+	if (t->check) {
+		FUZZ_CHECK(sum != NULL && *sum == have);
+	} else {
+		sum = QN_NEW(t->sums->arena, uint32_t, 1);
+		*sum = have;
+		qn_map_puts(t->sums, name, sum);
+	}
+	return QN_OK;
+}
+
+static const qn_tensor *const *
+samples(builder *b)
+{
+	const qn_tensor **x = QN_NEW(&b->arena, const qn_tensor *, b->g->ninput);
+
+	for (size_t k = 0; k < b->g->ninput; k++) {
+		const qn_type *type = qn_graph_node(b->g, b->g->input[k])->type;
+		void *data;
+
+		x[k] = qn_tensor_new(&b->arena, type, &data);
+		for (int64_t i = 0; i < qn_type_count(type); i++)
+			qn_store_i64(data, type->elem->plain, i,
+				     build_random(b, type->elem->qmin, type->elem->qmax));
+	}
+	return x;
+}
+
+/* The inputs by the types of g, which may belong to another model. */
+static void
+run(builder *b, const qn_graph *g, const qn_tensor *const *like, trace *t)
+{
+	const qn_tensor **x = QN_NEW(&b->arena, const qn_tensor *, g->ninput);
+	qn_interp *in = NULL;
+
+	for (size_t k = 0; k < g->ninput; k++)
+		x[k] = qn_tensor_view(&b->arena, qn_graph_node(g, g->input[k])->type,
+				      like[k]->data);
+	FUZZ_CHECK(qn_interp_new(g, &b->arena, &in) == QN_OK);
+	t->g = g;
+	t->n = 0;
+	FUZZ_CHECK(qn_interp_run(in, x, watch, t) == QN_OK);
+}
+
+static void
+compare(builder *b, const qn_model *again, const qn_tensor *const *x, trace *t)
+{
+	const size_t n = t->n;
+
+	t->check = true;
+	FUZZ_CHECK(qn_model_verify(again) == QN_OK);
+	run(b, qn_model_entry(again), x, t);
+	FUZZ_CHECK(t->n == n);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	builder b;
+	qn_map sums;
+	qn_buf text, json;
+
+	random_graph_build_bytes(&b, data, size);
+	qn_map_init(&sums, &b.arena);
+	const qn_tensor *const *x = samples(&b);
+	trace t = {.sums = &sums};
+	run(&b, b.g, x, &t);
+
+	qn_model *again = QN_NEW(&b.arena, qn_model, 2);
+	qn_model_init(&again[0], &b.env, &b.arena, "text");
+	qn_model_init(&again[1], &b.env, &b.arena, "json");
+	qn_buf_init(&text, &b.arena);
+	qn_buf_init(&json, &b.arena);
+	qn_model_print(&text, &b.model);
+	FUZZ_CHECK(qn_model_parse(&again[0], "x.qir", qn_buf_str(&text), text.n) == QN_OK);
+	compare(&b, &again[0], x, &t);
+	qn_json_print(&json, &b.model, &(qn_json_opts){0}, NULL);
+	FUZZ_CHECK(qn_json_parse(&again[1], "x.json", NULL, qn_buf_str(&json), json.n) == QN_OK);
+	compare(&b, &again[1], x, &t);
+	build_end(&b);
+	return 0;
+}
