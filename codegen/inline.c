@@ -13,8 +13,7 @@
 #include <string.h>
 
 #include "ir/diag.h"
-
-enum { MAX_DEPTH = 64, MAX_NODES = 1 << 20 };
+#include "ir/limits.h"
 
 typedef struct value {
 	uint32_t n; /* 1 unless a tuple */
@@ -24,6 +23,8 @@ typedef struct value {
 typedef struct inliner {
 	qn_graph *to;
 	qn_arena *arena;
+	uint64_t nodes; /* seen so far, calls of graphs without own nodes too */
+	qn_status status; /* of a failure */
 } inliner;
 
 static bool copy_nodes(inliner *s, const qn_graph *g, const char *prefix, const value *arg,
@@ -161,12 +162,14 @@ copy_nodes(inliner *s, const qn_graph *g, const char *prefix, const value *arg, 
 {
 	qn_id id;
 
-	if (depth > MAX_DEPTH || s->to->n > MAX_NODES) {
-		(void)qn_report(
-			g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",
-			"the calls of graph '%s' nest deeper than %d or make more than %d nodes; "
-			"emitted code has no calls",
-			g->name, (int)MAX_DEPTH, (int)MAX_NODES);
+	qn_env *env = g->model->env;
+	s->nodes += g->n;
+	if ((uint64_t)depth > qn_limit(env, QN_LIMIT_NESTING)) {
+		s->status = qn_limit_report(env, QN_LIMIT_NESTING, g->name, (uint64_t)depth);
+		return false;
+	}
+	if (s->nodes > qn_limit(env, QN_LIMIT_NODES)) {
+		s->status = qn_limit_report(env, QN_LIMIT_NODES, g->name, UINT64_MAX);
 		return false;
 	}
 	for (id = 1; id < g->n; id++)
@@ -178,7 +181,7 @@ copy_nodes(inliner *s, const qn_graph *g, const char *prefix, const value *arg, 
 qn_status
 qn_graph_inline(const qn_graph *g, qn_arena *a, const qn_graph **out)
 {
-	inliner s = {NULL, a};
+	inliner s = {.arena = a, .status = QN_EUNSUPPORTED};
 	value *map;
 	size_t k;
 
@@ -188,7 +191,7 @@ qn_graph_inline(const qn_graph *g, qn_arena *a, const qn_graph **out)
 	s.to = qn_graph_new(g->model, g->name);
 	map = QN_NEW(a, value, g->n);
 	if (!copy_nodes(&s, g, "", NULL, 0, map))
-		return QN_EUNSUPPORTED;
+		return s.status;
 	for (k = 0; k < g->noutput; k++) {
 		qn_id id = g->output[k].value;
 

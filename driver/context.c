@@ -32,7 +32,8 @@ qn_open(const qn_config *config)
 				.log = c->log,
 				.log_user = c->log_user,
 				.threads = c->threads > 0 ? (size_t)c->threads : 1,
-				.simd = c->simd}};
+				.simd = c->simd,
+				.limits = c->limits}};
 	ctx->env.diags = &ctx->diags;
 	return ctx;
 }

@@ -4,6 +4,7 @@
 
 #include "driver/context.h"
 #include "driver/draw.h"
+#include "driver/limits.h"
 #include "driver/summary.h"
 #include "formats/file.h"
 #include "formats/json_graph.h"
@@ -50,7 +51,6 @@ load(void *arg, qn_arena *scratch)
 	const char *text;
 	size_t n;
 
-	(void)scratch;
 	if (box == NULL)
 		qn_env_oom(env);
 	*box = (qn_model_box){.ctx = c->ctx, .next = c->ctx->models};
@@ -71,7 +71,8 @@ load(void *arg, qn_arena *scratch)
 	if (qn_model_entry(&box->m) == NULL)
 		return qn_report(env, QN_EINVALID, "model.empty", c->path,
 				 "the file holds no graph");
-	return qn_model_verify(&box->m);
+	QN_TRY(qn_model_verify(&box->m));
+	return qn_limits_check(&box->m, scratch);
 }
 
 qn_status

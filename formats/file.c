@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "ir/diag.h"
+#include "ir/limits.h"
 
 enum { MAX_TRIES = 1000 }; /* temporary names tried for one file */
 
@@ -78,6 +79,8 @@ map_fd(qn_env *env, const char *path, int fd, mapping *m)
 		return qn_report(env, QN_EIO, "file.read", path, "too large to map");
 	if (st.st_size == 0)
 		return QN_OK;
+	if ((uintmax_t)st.st_size > qn_limit(env, QN_LIMIT_BYTES))
+		return qn_limit_report(env, QN_LIMIT_BYTES, path, (uint64_t)st.st_size);
 	void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (data == MAP_FAILED)
 		return fail(env, "file.read", path, errno);

@@ -25,12 +25,12 @@ static const format formats[QN_NPLAIN] = {
 
 static const double infinite = (double)INFINITY;
 
-qn_limits
+qn_float_range
 qn_float_limits(qn_plain float_type)
 {
 	const format *f = &formats[float_type];
 
-	return (qn_limits){
+	return (qn_float_range){
 		.subnormal = ldexp(1.0, f->emin - f->precision + 1),
 		.normal = ldexp(1.0, f->emin),
 		.max = ldexp(2.0 - ldexp(1.0, 1 - f->precision), f->emax),

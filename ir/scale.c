@@ -245,7 +245,7 @@ qn_scale_params(const qn_scale *s)
 qn_status
 qn_scale_check_value(qn_where *w, qn_plain expressed, double v)
 {
-	const qn_limits limit = qn_float_limits(expressed);
+	const qn_float_range limit = qn_float_limits(expressed);
 
 	if (v >= limit.subnormal && v <= limit.max) /* false for NaN */
 		return QN_OK;

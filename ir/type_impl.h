@@ -34,13 +34,13 @@ const char *qn_where_text(qn_where *w);
 
 /* ---- float formats (round.c) ---- */
 
-typedef struct qn_limits {
+typedef struct qn_float_range {
 	double subnormal; /* smallest positive value */
 	double normal;    /* smallest normal value */
 	double max;       /* largest finite value */
-} qn_limits;
+} qn_float_range;
 
-qn_limits qn_float_limits(qn_plain float_type);
+qn_float_range qn_float_limits(qn_plain float_type);
 
 /* The 16 bits of a f16 or bf16, and their value. */
 uint16_t qn_half_bits(qn_plain half, double v);

@@ -38,7 +38,7 @@ six_digits(char out[static 40], double v)
 void
 qn_print_real(qn_buf *b, double v, qn_plain expressed)
 {
-	const qn_limits limit = qn_float_limits(expressed);
+	const qn_float_range limit = qn_float_limits(expressed);
 	const bool half = expressed == QN_PLAIN_f16 || expressed == QN_PLAIN_bf16;
 	double back = 0.0;
 	char text[40];

@@ -7,12 +7,12 @@
 #ifndef QN_RUNTIME_INTERP_IMPL_H
 #define QN_RUNTIME_INTERP_IMPL_H
 
+#include "ir/limits.h"
 #include "runtime/forms.h"
 #include "runtime/interp.h"
 
 enum {
 	QN_SLOT_ALIGN = 64,  /* alignment of value buffers, in bytes */
-	QN_MAX_CALLS = 64,   /* nesting of calls */
 	QN_VALUE_ALIGN = 16, /* what forms may rely on */
 };
 

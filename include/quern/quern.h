@@ -69,6 +69,14 @@ typedef void qn_log_fn(void *user, const char *line);
 /* Instruction sets of the float arithmetic.  All give the same bytes; this is for tests and
  * measurements.  A set that the processor lacks is replaced by the next smaller one. */
 typedef enum qn_simd_kind { QN_SIMD_BEST = 0, QN_SIMD_BASELINE = 1, QN_SIMD_AVX2 = 2, QN_SIMD_AVX512 = 3 } qn_simd_kind;
+/* How much a model may ask for (docs/limits.md).  0: the default. */
+typedef struct qn_limits {
+	uint64_t nesting; /* graphs called by graphs, one inside the other: 64, which is also the most */
+	uint64_t nodes;   /* nodes of a model, those of a called graph counted at each call: 2^20 */
+	uint64_t dim;     /* one dimension of a value: 2^31 - 1 */
+	uint64_t bytes;   /* one value, one file: 2^32 */
+	uint64_t steps;   /* multiplications and elements for one run: 2^40 */
+} qn_limits;
 
 typedef struct qn_config {
 	qn_alloc_fn *alloc; /* NULL: malloc */
@@ -77,6 +85,7 @@ typedef struct qn_config {
 	void *log_user;
 	int threads;       /* that run samples side by side in qn_compile, qn_run, qn_evaluate; 0: 1; the results are the same */
 	qn_simd_kind simd; /* the best that may be used */
+	qn_limits limits; /* exceeding one is QN_EBUDGET with its name, "limit.nodes" */
 } qn_config;
 
 QN_API qn_ctx *qn_open(const qn_config *config); /* NULL when there is no memory; config NULL: defaults */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* limits.c - see limits.h. */
+#include "ir/limits.h"
+
+#include "ir/diag.h"
+
+static const struct {
+	const char *id, *field, *what;
+	size_t offset;
+	uint64_t preset;
+} limits[] = {
+#define X(NAME, field, id, preset, what) {id, #field, what, offsetof(qn_limits, field), preset},
+	QN_LIMITS(X)
+#undef X
+};
+
+uint64_t
+qn_limit(const qn_env *env, qn_limit_kind kind)
+{
+	uint64_t v =
+		*(const uint64_t *)(const void *)((const char *)&env->limits + limits[kind].offset);
+
+	if (v == 0)
+		v = limits[kind].preset;
+	return kind == QN_LIMIT_NESTING && v > QN_MAX_CALLS ? QN_MAX_CALLS : v;
+}
+
+qn_status
+qn_limit_report(qn_env *env, qn_limit_kind kind, const char *place, uint64_t have)
+{
+	unsigned long long most = qn_limit(env, kind);
+
+	if (have == UINT64_MAX)
+		return qn_report(env, QN_EBUDGET, limits[kind].id, place,
+				 "more than %llu %s; the host sets this limit (limits.%s)", most,
+				 limits[kind].what, limits[kind].field);
+	return qn_report(env, QN_EBUDGET, limits[kind].id, place,
+			 "%llu %s; the limit is %llu, the host sets it (limits.%s)",
+			 (unsigned long long)have, limits[kind].what, most, limits[kind].field);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* limits.h - how much a model may ask for: the context's numbers or the defaults (docs/limits.md).
+ *
+ *   if (n > qn_limit(env, QN_LIMIT_NODES))
+ *           return qn_limit_report(env, QN_LIMIT_NODES, place, n);      limit.nodes, QN_EBUDGET */
+#ifndef QN_IR_LIMITS_H
+#define QN_IR_LIMITS_H
+
+#include "ir/env.h"
+
+/* Rows (NAME, field of qn_limits, id, default, what is counted). */
+#define QN_LIMITS(X)                                                                               \
+	X(NESTING, nesting, "limit.nesting", 64, "graphs called by graphs, one inside the other")  \
+	X(NODES, nodes, "limit.nodes", 1 << 20, "nodes, those of a called graph at each call")     \
+	X(DIM, dim, "limit.dim", INT32_MAX, "in one dimension")                                    \
+	X(BYTES, bytes, "limit.bytes", UINT64_C(1) << 32, "bytes of one value or one file")        \
+	X(STEPS, steps, "limit.steps", UINT64_C(1) << 40, "multiplications and elements for a run")
+
+typedef enum qn_limit_kind {
+#define X(NAME, field, id, preset, what) QN_LIMIT_##NAME,
+	QN_LIMITS(X)
+#undef X
+} qn_limit_kind;
+
+enum { QN_MAX_CALLS = 64 }; /* as deep as code that recurses over calls goes in any case */
+
+uint64_t qn_limit(const qn_env *env, qn_limit_kind kind);
+/* Returns QN_EBUDGET.  have: the number, or UINT64_MAX: too large to count. */
+qn_status qn_limit_report(qn_env *env, qn_limit_kind kind, const char *place, uint64_t have);
+
+#endif
