@@ -113,6 +113,8 @@ qn_file_map(qn_arena *a, const char *path, const char **data, size_t *n)
 typedef struct pending {
 	const char *path; /* the target, links followed */
 	bool direct;      /* the target is a device or a pipe: written as it is, never replaced */
+	bool fresh;       /* there is no such file yet */
+	bool done;        /* renamed */
 	char *tmp;
 	size_t cap;
 } pending;
@@ -176,7 +178,8 @@ check_targets(qn_env *env, size_t n, pending *p)
 	for (size_t i = 0; i < n; i++) {
 		struct stat st;
 
-		if (stat(p[i].path, &st) != 0)
+		p[i].fresh = stat(p[i].path, &st) != 0;
+		if (p[i].fresh)
 			continue;
 		if (S_ISDIR(st.st_mode))
 			return fail(env, "file.write", p[i].path, EISDIR);
@@ -223,6 +226,19 @@ typedef struct write_call {
 	const qn_file_out *files;
 } write_call;
 
+/* Removes temporary files, and after a failure also those that have got their name already, unless
+ * they took the place of an older file: that one is gone. */
+static void
+clean_up(size_t n, const pending *p, bool ok)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (p[i].done && !ok && p[i].fresh && !p[i].direct)
+			(void)unlink(p[i].path);
+		else if (!p[i].done && p[i].tmp[0] != '\0')
+			(void)unlink(p[i].tmp);
+	}
+}
+
 /* Nothing is allocated after the first change on disk. */
 static qn_status
 write_all(void *arg, qn_arena *a)
@@ -250,11 +266,9 @@ write_all(void *arg, qn_arena *a)
 		if (!p[i].direct && rename(p[i].tmp, p[i].path) != 0)
 			status = fail(a->env, "file.write", files[i].path, errno);
 		else
-			p[i].tmp[0] = '\0';
+			p[i].done = true;
 	}
-	for (size_t i = 0; i < n; i++)
-		if (p[i].tmp[0] != '\0')
-			(void)unlink(p[i].tmp);
+	clean_up(n, p, status == QN_OK);
 	if (status != QN_OK && made)
 		(void)rmdir(folder);
 	return status;

@@ -14,7 +14,8 @@ qn_status qn_file_map(qn_arena *a, const char *path, const char **data, size_t *
 qn_status qn_file_write(qn_env *env, const char *path, const void *data, size_t n) QN_MUST_CHECK;
 
 /* Several files that appear together: all are written under temporary names before the first is
- * renamed.  folder (NULL: none) is made first if it is not there, its parents are not
+ * renamed, and when a rename fails the new ones go again (only where an older file of that name
+ * was replaced, its successor stays).  folder (NULL: none) is made first if it is not there, its parents are not
  * (file.mkdir); it goes again when the files cannot be written. */
 typedef struct qn_file_out {
 	const char *path;

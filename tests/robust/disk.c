@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* disk.c - see disk.h.  A call that fails does nothing, but close: it closes, as Linux does. */
+#define _GNU_SOURCE /* syscall */
+
+#include "tests/robust/disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+const char *const disk_names[DISK_NCALL] = {"open",  "write", "fsync", "rename",
+					    "close", "mmap",  "fstat", "mkdir"};
+
+static struct {
+	bool armed, and_after;
+	disk_call call;
+	size_t calls, fail_at;
+	int error;
+} disk;
+
+static bool
+fails(disk_call call)
+{
+	if (!disk.armed || call != disk.call)
+		return false;
+	disk.calls++;
+	if (disk.error == 0 || disk.calls < disk.fail_at ||
+	    (disk.calls > disk.fail_at && !disk.and_after))
+		return false;
+	errno = disk.error;
+	return true;
+}
+
+#define OWN __attribute__((visibility("default")))
+
+OWN int
+open(const char *path, int flags, ...)
+{
+	va_list args;
+
+	va_start(args, flags);
+	int mode = (flags & O_CREAT) != 0 ? va_arg(args, int) : 0;
+	va_end(args);
+	return fails(DISK_OPEN) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+OWN ssize_t
+write(int fd, const void *data, size_t n)
+{
+	if (fd > 2 && fails(DISK_WRITE))
+		return -1;
+	if (disk.armed && disk.call == DISK_WRITE && disk.error == 0 && n > 1)
+		n = n < 8 ? 1 : n / 2;
+	return syscall(SYS_write, fd, data, n);
+}
+
+OWN int
+fsync(int fd)
+{
+	return fails(DISK_FSYNC) ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+OWN int
+rename(const char *from, const char *to)
+{
+	return fails(DISK_RENAME) ? -1
+				  : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+OWN int
+close(int fd)
+{
+	bool bad = fails(DISK_CLOSE);
+	int error = errno;
+	int r = (int)syscall(SYS_close, fd);
+
+	if (!bad)
+		return r;
+	errno = error;
+	return -1;
+}
+
+OWN void *
+mmap(void *p, size_t n, int protection, int flags, int fd, off_t at)
+{
+	if (fd >= 0 && fails(DISK_MMAP))
+		return MAP_FAILED;
+	return (void *)syscall(SYS_mmap, p, n, protection, flags, fd, at);
+}
+
+OWN int
+fstat(int fd, struct stat *out)
+{
+	return fails(DISK_FSTAT) ? -1 : fstatat(fd, "", out, AT_EMPTY_PATH);
+}
+
+OWN int
+mkdir(const char *path, mode_t mode)
+{
+	return fails(DISK_MKDIR) ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+void
+disk_arm(disk_call call, size_t fail_at, int error, bool and_after)
+{
+	disk.armed = true;
+	disk.call = call;
+	disk.calls = 0;
+	disk.fail_at = fail_at;
+	disk.error = error;
+	disk.and_after = and_after;
+}
+
+size_t
+disk_disarm(void)
+{
+	disk.armed = false;
+	return disk.calls;
+}

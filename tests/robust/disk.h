@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* disk.h - system calls with a fault in them: this program's own open, read, write, fsync, rename,
+ * close, mmap, fstat and mkdir stand before the C library's.
+ *
+ *   disk_arm(DISK_WRITE, 3, ENOSPC, false);   the third write fails so (true: it and all after it)
+ *   …
+ *   size_t calls = disk_disarm();             how many writes there were */
+#ifndef QN_TESTS_DISK_H
+#define QN_TESTS_DISK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum disk_call {
+	DISK_OPEN,
+	DISK_WRITE,
+	DISK_FSYNC,
+	DISK_RENAME,
+	DISK_CLOSE,
+	DISK_MMAP,
+	DISK_FSTAT,
+	DISK_MKDIR,
+	DISK_NCALL
+} disk_call;
+
+extern const char *const disk_names[DISK_NCALL];
+
+/* error 0: none fails, but each write takes one byte of what it is given (of up to 7 bytes) or
+ * half of it. */
+void disk_arm(disk_call call, size_t fail_at, int error, bool and_after);
+size_t disk_disarm(void);
+
+#endif

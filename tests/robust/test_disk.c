@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_disk.c - every system call of a job that touches a file fails once: QN_EIO with the file
+ * and the system's reason, each output whole or not there, nothing left behind.
+ *
+ *   emit: open open write fsync close …  rename rename rename
+ *   run 1  x                             ENOENT …
+ *   run 9                                x       the renames before are taken back */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/robust/disk.h"
+#include "tests/robust/job.h"
+
+static workshop w;
+
+/* What an error means to the job: EINTR is tried again (open, write) or means done (close). */
+static const struct {
+	disk_call call;
+	int error;
+	bool harmless;
+} faults[] = {
+	{DISK_OPEN, EMFILE, false},  {DISK_OPEN, EINTR, true},    {DISK_OPEN, EACCES, false},
+	{DISK_WRITE, ENOSPC, false}, {DISK_WRITE, EINTR, true},   {DISK_WRITE, EIO, false},
+	{DISK_FSYNC, EIO, false},    {DISK_FSYNC, EDQUOT, false}, {DISK_RENAME, EACCES, false},
+	{DISK_CLOSE, EINTR, true},   {DISK_MMAP, ENOMEM, false},  {DISK_FSTAT, EIO, false},
+	{DISK_MKDIR, EACCES, false},
+};
+
+/* An error of close matters where a file was written, not where it was read. */
+static const int close_error = EIO;
+
+static void
+check_told(const qn_ctx *ctx, int error, const char *when)
+{
+	assert_true(qn_diag_count(ctx) > 0);
+	qn_diagnostic d = qn_diag_get(ctx, qn_diag_count(ctx) - 1);
+	const char *folder = strstr(d.place, w.folder);
+
+	if (strstr(d.message, strerror(error)) == NULL)
+		fail_msg("%s: the message is '%s'", when, d.message);
+	/* files that a model names are told relative to it */
+	if (folder == NULL && strstr(d.place, ".safetensors") == NULL &&
+	    strstr(d.place, ".npy") == NULL && strstr(d.place, ".json") == NULL)
+		fail_msg("%s: the place is '%s'", when, d.place);
+}
+
+/* Returns how many of the calls the job makes. */
+static size_t
+run_once(size_t i, disk_call call, size_t at, int error, bool and_after, qn_status *status)
+{
+	char when[100];
+	qn_ctx *ctx = qn_open(NULL);
+
+	(void)snprintf(when, sizeof when, "%s %zu: %s", disk_names[call], at, strerror(error));
+	job_clear(&w, i);
+	disk_arm(call, at, error, and_after);
+	*status = jobs[i].run(ctx, &w);
+	size_t calls = disk_disarm();
+	if (*status != QN_OK && *status != QN_EIO)
+		fail_msg("%s, %s: status %d", jobs[i].name, when, (int)*status);
+	if (*status != QN_OK)
+		check_told(ctx, error, when);
+	qn_close(ctx);
+	job_check(&w, i, *status, when);
+	return calls;
+}
+
+static void
+sweep(void **state)
+{
+	size_t i = *(size_t *)*state;
+	qn_status status;
+
+	for (size_t k = 0; k < sizeof faults / sizeof faults[0]; k++) {
+		size_t n = run_once(i, faults[k].call, SIZE_MAX, EIO, false, &status);
+
+		assert_int_equal(status, QN_OK);
+		if (n == 0)
+			assert_true(faults[k].call == DISK_MKDIR); /* only emit makes a folder */
+		for (size_t at = 1; at <= n; at++) {
+			(void)run_once(i, faults[k].call, at, faults[k].error, false, &status);
+			if ((status == QN_OK) != faults[k].harmless)
+				fail_msg("%s: %s %zu, %s: status %d", jobs[i].name,
+					 disk_names[faults[k].call], at, strerror(faults[k].error),
+					 (int)status);
+		}
+	}
+}
+
+/* write may take less than it is given, again and again. */
+static void
+short_writes(void **state)
+{
+	qn_status status;
+
+	assert_true(run_once(*(size_t *)*state, DISK_WRITE, 0, 0, false, &status) > 20);
+	assert_int_equal(status, QN_OK);
+}
+
+/* Also when nothing can be renamed from then on. */
+static void
+renames(void **state)
+{
+	size_t i = *(size_t *)*state;
+	qn_status status;
+	size_t n = run_once(i, DISK_RENAME, SIZE_MAX, EIO, false, &status);
+
+	assert_true(n > 0);
+	for (size_t at = 1; at <= n; at++) {
+		(void)run_once(i, DISK_RENAME, at, EXDEV, true, &status);
+		assert_int_equal(status, QN_EIO);
+	}
+}
+
+static void
+closes(void **state)
+{
+	size_t i = *(size_t *)*state;
+	qn_status status;
+	size_t n = run_once(i, DISK_CLOSE, SIZE_MAX, EIO, false, &status);
+	size_t failed = 0;
+
+	for (size_t at = 1; at <= n; at++) {
+		(void)run_once(i, DISK_CLOSE, at, close_error, false, &status);
+		failed += status == QN_EIO;
+	}
+	assert_true(failed > 0 && failed < n);
+}
+
+static int
+begin(void **state)
+{
+	(void)state;
+	job_begin(&w, "disk");
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	job_end(&w);
+	return 0;
+}
+
+int
+main(void)
+{
+	static size_t which[] = {0, 1, 2};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate(sweep, &which[0]),
+		cmocka_unit_test_prestate(sweep, &which[1]),
+		cmocka_unit_test_prestate(sweep, &which[2]),
+		cmocka_unit_test_prestate(short_writes, &which[0]),
+		cmocka_unit_test_prestate(renames, &which[0]),
+		cmocka_unit_test_prestate(renames, &which[1]),
+		cmocka_unit_test_prestate(renames, &which[2]),
+		cmocka_unit_test_prestate(closes, &which[0]),
+		cmocka_unit_test_prestate(closes, &which[1]),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
