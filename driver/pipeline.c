@@ -307,7 +307,7 @@ run_sequence(pipeline *p)
 {
 	const qn_compile_opts *o = p->opts;
 	sequence s = {0};
-	size_t at;
+	size_t at = 0;
 
 	if (o->passes != NULL)
 		QN_TRY(listed_sequence(p, o->passes, &s));

@@ -322,6 +322,7 @@ qn_path_join(qn_arena *a, const char *folder, const char *name)
 	if (name[0] == '/')
 		n = 0; /* an absolute name stays what it is */
 	char *s = QN_NEW(a, char, n + slash + k + 1);
+	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the name follows */
 	memcpy(s, folder, n);
 	if (slash)
 		s[n] = '/';

@@ -326,6 +326,7 @@ static void
 read_nodes(nodes *s, const qn_json *array)
 {
 	for (size_t i = 0; i < s->n; i++)
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): n is 0 without an array */
 		if (array->child[i].kind == QN_JSON_OBJECT)
 			read_node(
 				s,

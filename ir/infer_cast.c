@@ -85,6 +85,7 @@ qn_infer_dequantize(const qn_graph *g, const qn_node *n, const qn_type *declared
 	if (!qn_infer_cast_tensors(g, n, declared))
 		return NULL;
 	bool ok = kind(g, n, "input", in, in->elem->kind == QN_ELEM_UNIFORM, "uniformly quantized");
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): tensors() refuses NULL */
 	ok = kind(g, n, "result", declared, is_float(declared->elem), "float") && ok;
 	return ok && expresses(g, n, in->elem, declared->elem->plain) ? declared : NULL;
 }

@@ -70,6 +70,7 @@ qn_half_bits(qn_plain half, double v)
 	int e = 0;
 
 	if (isnan(r))
+		/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): precision is 8 or 11 */
 		return (uint16_t)(special | UINT32_C(1) << (mbits - 1)); /* the quiet one */
 	if (isinf(r))
 		return (uint16_t)(sign | special);
@@ -81,6 +82,7 @@ qn_half_bits(qn_plain half, double v)
 		return (uint16_t)(sign | (uint32_t)ldexp(fabs(r), mbits - f->emin));
 	const uint32_t significand = (uint32_t)ldexp(fabs(r), mbits - e); /* with the hidden bit */
 	const uint32_t exponent = (uint32_t)(e + f->emax);
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): likewise */
 	return (uint16_t)(sign | exponent << mbits | (significand & ((UINT32_C(1) << mbits) - 1)));
 }
 
