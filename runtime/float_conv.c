@@ -117,7 +117,7 @@ qn_conv_plan_make(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_conv_plan *c = QN_NEW(a, qn_conv_plan, 1);
 
-	c->s = qn_geometry_conv2d(g, n);
+	c->s = qn_geometry_conv(g, n);
 	const qn_geometry *s = &c->s;
 	bool depthwise = s->groups > 1 && s->groups == s->in_c && s->groups == s->out_c;
 

@@ -139,6 +139,7 @@ conv2d_codes(const qn_eval *e, const void *args)
 
 const qn_form qn_form_conv1d = {
 	.real = conv2d_real,
+	.plan = conv2d_plan,
 	.codes = {.prepare = conv2d_prepare, .run = conv2d_codes},
 };
 const qn_form qn_form_conv2d = {

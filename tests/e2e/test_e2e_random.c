@@ -3,7 +3,7 @@
  * output, byte for byte, on inputs that reach the least and the largest code.
  *
  * 20 graphs become one program, which is built at -O0 with UBSan and at -O3.  The quick tier takes
- * 20 seeds out of 200; QUERN_FULL=1 takes all, QUERN_SEED=17 takes one.  A failure names the seed
+ * 40 seeds out of 200; QUERN_FULL=1 takes all, QUERN_SEED=17 takes one.  A failure names the seed
  * and the step. */
 #include "tests/e2e/e2e.h"
 
@@ -218,8 +218,8 @@ random_graphs(void **state)
 		run_seeds(seed, 1, seen);
 		return;
 	}
-	for (i = 0; i < SEEDS; i++) /* one of each ten, never at the same place */
-		if (is_set("QUERN_FULL", "1") || i % 10 == i / 10 * 7 % 10)
+	for (i = 0; i < SEEDS; i++) /* one of each five, not always at the same place */
+		if (is_set("QUERN_FULL", "1") || i % 5 == i / 5 * 3 % 5)
 			seed[n++] = i + 1;
 	run_seeds(seed, n, seen);
 	check_seen(seen);
