@@ -169,9 +169,9 @@ run_seeds(const uint64_t *seed, size_t n, bool *seen)
 	}
 }
 
-/* Every op with an integer form stands in one of the graphs. */
+/* Every op with an integer form stands in one of the graphs; in the quick tier's sample most do. */
 static void
-check_seen(const bool *seen)
+check_seen(const bool *seen, bool sample)
 {
 	/* clang-format off */
 	static const qn_op ops[] = {
@@ -189,11 +189,15 @@ check_seen(const bool *seen)
 		QN_OP_matmul, QN_OP_conv1d, QN_OP_conv2d_transpose,
 	};
 	/* clang-format on */
-	size_t i;
+	size_t i, missing = 0;
 
-	for (i = 0; i < QN_COUNT(ops); i++)
-		if (!seen[ops[i]])
-			fail_msg("no graph holds %s", qn_opinfo_get(ops[i])->name);
+	for (i = 0; i < QN_COUNT(ops); i++) {
+		if (seen[ops[i]])
+			continue;
+		missing++;
+		print_message("no graph holds %s\n", qn_opinfo_get(ops[i])->name);
+	}
+	assert_true(missing <= (sample ? QN_COUNT(ops) / 8 : 0));
 }
 
 static bool
@@ -222,7 +226,7 @@ random_graphs(void **state)
 		if (is_set("QUERN_FULL", "1") || i % 5 == i / 5 * 3 % 5)
 			seed[n++] = i + 1;
 	run_seeds(seed, n, seen);
-	check_seen(seen);
+	check_seen(seen, !is_set("QUERN_FULL", "1"));
 }
 
 /* The same seed gives the same graph: a failure can be run again. */
