@@ -220,8 +220,9 @@ refused(const char *id, const char *text)
 	assert_int_not_equal(status, QN_OK);
 	assert_true(rg->diags.n > 0);
 	assert_string_equal(rg->diags.item[0].id, id);
-	if (strstr(rg->diags.item[0].message, text) == NULL)
-		fail_msg("'%s' lacks '%s'", rg->diags.item[0].message, text);
+	const char *message = rg->diags.item[0].message;
+	if (message == NULL || strstr(message, text) == NULL)
+		fail_msg("'%s' lacks '%s'", message != NULL ? message : "", text);
 	qn_diags_clear(&rg->env, &rg->diags);
 }
 
