@@ -25,7 +25,9 @@ qn_supported_op(size_t i)
 			.name = qn_opinfo_get(op)->name,
 			.real = qn_float_form(op) != NULL || op == QN_OP_dequantize,
 			.int8 = int8 && op != QN_OP_dequantize,
-			.emitted = emit->why == NULL && op != QN_OP_dequantize,
+			/* A split is written as slices, one for each part that is read. */
+			.emitted = op == QN_OP_split ||
+				   (emit->why == NULL && op != QN_OP_dequantize),
 		};
 	}
 	return (qn_op_support){0};

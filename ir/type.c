@@ -111,3 +111,9 @@ qn_type_count(const qn_type *type)
 	}
 	return zero ? 0 : n;
 }
+
+bool
+qn_type_is_f32(const qn_type *t)
+{
+	return !t->is_tuple && t->elem->kind == QN_ELEM_PLAIN && t->elem->plain == QN_PLAIN_f32;
+}

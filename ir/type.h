@@ -204,6 +204,7 @@ qn_elem qn_elem_desc(uint8_t bits, bool is_signed);
 
 bool qn_elem_is_quant(const qn_elem *e);    /* ANY or UNIFORM */
 bool qn_elem_is_float(const qn_elem *e);    /* plain float, or CALIBRATED */
+bool qn_type_is_f32(const qn_type *t);      /* a tensor of plain f32 */
 size_t qn_elem_bytes(const qn_elem *e);     /* 1, 2, 4 or 8 per element (canonical layout) */
 bool qn_elem_has_symbol(const qn_elem *e);
 size_t qn_elem_nparams(const qn_elem *e);   /* 1, or the length of the vector (of a symbol: its len) */

@@ -24,12 +24,6 @@ is_const(const qn_rw *rw, qn_id id)
 	return qn_rw_node(rw, id)->op == QN_OP_const;
 }
 
-static bool
-is_f32(const qn_type *t)
-{
-	return !t->is_tuple && t->elem->kind == QN_ELEM_PLAIN && t->elem->plain == QN_PLAIN_f32;
-}
-
 /* op(const, …) -> const */
 static qn_id
 fold_constant(qn_rw *rw, const qn_match *m)
@@ -39,8 +33,8 @@ fold_constant(qn_rw *rw, const qn_match *m)
 	const qn_tensor **in = QN_NEW(a, const qn_tensor *, n->nin);
 	qn_tensor *value;
 
-	if (n->nin == 0 || n->op == QN_OP_call || !is_f32(n->type) || qn_type_count(n->type) < 0 ||
-	    qn_opinfo_get(n->op)->behaviour == QN_EDGE)
+	if (n->nin == 0 || n->op == QN_OP_call || !qn_type_is_f32(n->type) ||
+	    qn_type_count(n->type) < 0 || qn_opinfo_get(n->op)->behaviour == QN_EDGE)
 		return 0;
 	for (uint32_t i = 0; i < n->nin; i++) {
 		if (!is_const(rw, n->in[i]))
@@ -122,7 +116,7 @@ constants_are_f32(const qn_rw *rw, const qn_match *m, int first, int last)
 {
 	for (int s = first; s <= last; s++)
 		if (m->at[s] != 0 &&
-		    (!is_const(rw, m->at[s]) || !is_f32(qn_rw_node(rw, m->at[s])->type)))
+		    (!is_const(rw, m->at[s]) || !qn_type_is_f32(qn_rw_node(rw, m->at[s])->type)))
 			return false;
 	return true;
 }
@@ -137,7 +131,7 @@ fold_batch_norm(qn_rw *rw, const qn_match *m)
 
 	if (!constants_are_f32(rw, m, GAMMA, VAR) || !constants_are_f32(rw, m, W, B) ||
 	    qn_rw_uses(rw, m->at[CONV]) != 1 || qn_rw_uses(rw, bn->in[0]) != 1 ||
-	    !is_f32(conv->type))
+	    !qn_type_is_f32(conv->type))
 		return 0;
 	int64_t channels = qn_rw_node(rw, m->at[W])->type->dim[0];
 	double *factor = QN_NEW(a, double, (size_t)channels);
@@ -159,7 +153,7 @@ batch_norm_to_conv(qn_rw *rw, const qn_match *m)
 	qn_model *model = qn_rw_model(rw);
 	const qn_type *t = bn->type;
 
-	if (!constants_are_f32(rw, m, GAMMA, VAR) || !is_f32(t) || qn_type_count(t) <= 0)
+	if (!constants_are_f32(rw, m, GAMMA, VAR) || !qn_type_is_f32(t) || qn_type_count(t) <= 0)
 		return 0;
 	int64_t channels = t->dim[t->rank - 1];
 	double *factor = QN_NEW(model->arena, double, (size_t)channels);
@@ -204,8 +198,7 @@ add_to_bias(qn_rw *rw, const qn_match *m)
 	qn_model *model = qn_rw_model(rw);
 
 	if (qn_opinfo_get(conv->op)->behaviour != QN_ACC || conv->op == QN_OP_matmul ||
-	    conv->nin != 2 ||
-	    !is_f32(b->type) || conv->type->rank < 1 || b->type->rank < 1)
+	    conv->nin != 2 || !qn_type_is_f32(b->type) || conv->type->rank < 1 || b->type->rank < 1)
 		return 0;
 	int64_t channels = conv->type->dim[conv->type->rank - 1];
 	if (channels < 1 || b->type->dim[b->type->rank - 1] != channels ||
@@ -232,7 +225,7 @@ mask_to_where(qn_rw *rw, const qn_match *m)
 	static const float values[2] = {1.0f, 0.0f};
 	qn_id in[3] = {cast->in[0]};
 
-	if (!is_f32(cast->type) || from->is_tuple || from->elem->kind != QN_ELEM_PLAIN ||
+	if (!qn_type_is_f32(cast->type) || from->is_tuple || from->elem->kind != QN_ELEM_PLAIN ||
 	    from->elem->plain != QN_PLAIN_bool)
 		return 0;
 	in[1] = qn_rw_const(rw, derived_name(rw, m->root, "one"),

@@ -193,8 +193,7 @@ input_pair(qn_model *m, qn_graph *dst, qn_id x, const qn_quant_opts *opts)
 {
 	const qn_node *n = qn_graph_node(dst, x);
 
-	if (opts->scheme == QN_SCHEME_RFC || n->type->is_tuple ||
-	    n->type->elem->kind != QN_ELEM_PLAIN || n->type->elem->plain != QN_PLAIN_f32)
+	if (opts->scheme == QN_SCHEME_RFC || !qn_type_is_f32(n->type))
 		return x;
 	qn_id q = quantize_symbol(m, dst, x, n->name, "input", false, false, -1);
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
@@ -206,8 +205,7 @@ output_pair(qn_model *m, qn_graph *dst, const qn_output *out, qn_id y, const qn_
 {
 	const qn_node *n = qn_graph_node(dst, y);
 
-	if (opts->scheme == QN_SCHEME_RFC || n->type->is_tuple ||
-	    n->type->elem->kind != QN_ELEM_PLAIN || n->type->elem->plain != QN_PLAIN_f32)
+	if (opts->scheme == QN_SCHEME_RFC || !qn_type_is_f32(n->type))
 		return y;
 	if (n->op == QN_OP_dequantize && qn_graph_node(dst, n->in[0])->type->elem->bits <= 8)
 		return y;

@@ -13,16 +13,13 @@ is_f32_const(const qn_graph *g, qn_id id)
 {
 	const qn_node *n = qn_graph_node(g, id);
 
-	return n->op == QN_OP_const && n->type->elem->kind == QN_ELEM_PLAIN &&
-	       n->type->elem->plain == QN_PLAIN_f32;
+	return n->op == QN_OP_const && qn_type_is_f32(n->type);
 }
 
 static bool
 is_f32(const qn_graph *g, qn_id id)
 {
-	const qn_type *t = qn_graph_node(g, id)->type;
-
-	return !t->is_tuple && t->elem->kind == QN_ELEM_PLAIN && t->elem->plain == QN_PLAIN_f32;
+	return qn_type_is_f32(qn_graph_node(g, id)->type);
 }
 
 static bool
