@@ -7,17 +7,24 @@
 #include "ir/infer.h"
 
 qn_graph *
-qn_graph_new(qn_model *m, const char *name)
+qn_graph_new_in(qn_model *m, const char *name, qn_arena *arena)
 {
-	qn_graph *g = QN_NEW(m->arena, qn_graph, 1);
+	qn_graph *g = QN_NEW(arena, qn_graph, 1);
 
 	g->model = m;
-	g->name = qn_arena_str(m->arena, name);
+	g->arena = arena;
+	g->name = qn_arena_str(arena, name);
 	g->n = 1;
 	g->cap = 16;
-	g->node = QN_NEW(m->arena, qn_node, g->cap);
-	qn_map_init(&g->names, m->arena);
+	g->node = QN_NEW(arena, qn_node, g->cap);
+	qn_map_init(&g->names, arena);
 	return g;
+}
+
+qn_graph *
+qn_graph_new(qn_model *m, const char *name)
+{
+	return qn_graph_new_in(m, name, m->arena);
 }
 
 qn_id
@@ -49,10 +56,10 @@ fresh(qn_graph *g, const char *base)
 	qn_buf b;
 
 	if (k == NULL) {
-		k = QN_NEW(g->model->arena, uint32_t, 1);
+		k = QN_NEW(g->arena, uint32_t, 1);
 		qn_map_put(&g->names, base, strlen(base) + 1, k);
 	}
-	qn_buf_init(&b, g->model->arena);
+	qn_buf_init(&b, g->arena);
 	do {
 		b.n = 0;
 		qn_buff(&b, "%s_%u", base, ++*k);
@@ -67,7 +74,7 @@ choose_name(qn_graph *g, const qn_node *like)
 		return fresh(g, qn_opinfo_get(like->op)->name);
 	if (qn_graph_find(g, like->name) != 0)
 		return fresh(g, like->name);
-	return qn_arena_str(g->model->arena, like->name);
+	return qn_arena_str(g->arena, like->name);
 }
 
 static bool
@@ -112,18 +119,18 @@ copy_attrs(qn_arena *a, const qn_node *like)
 static qn_id
 append(qn_graph *g, const qn_node *n)
 {
-	qn_id *id = QN_NEW(g->model->arena, qn_id, 1);
+	qn_id *id = QN_NEW(g->arena, qn_id, 1);
 
 	if (g->n == g->cap)
-		g->node = qn_arena_grow(g->model->arena, g->node, &g->cap, (size_t)g->n + 1,
+		g->node = qn_arena_grow(g->arena, g->node, &g->cap, (size_t)g->n + 1,
 					sizeof *g->node);
 	*id = g->n++;
 	g->node[*id] = *n;
 	qn_map_puts(&g->names, n->name, id);
 	if (n->op == QN_OP_input) {
 		if (g->ninput == g->input_cap)
-			g->input = qn_arena_grow(g->model->arena, g->input, &g->input_cap,
-						 g->ninput + 1, sizeof *g->input);
+			g->input = qn_arena_grow(g->arena, g->input, &g->input_cap, g->ninput + 1,
+						 sizeof *g->input);
 		g->input[g->ninput++] = *id;
 	}
 	return *id;
@@ -132,7 +139,7 @@ append(qn_graph *g, const qn_node *n)
 qn_id
 qn_graph_add(qn_graph *g, const qn_node *like)
 {
-	qn_arena *a = g->model->arena;
+	qn_arena *a = g->arena;
 	qn_node n = *like;
 
 	n.name = choose_name(g, like);
@@ -178,7 +185,7 @@ qn_graph_op(qn_graph *g, qn_op op, const char *name, uint32_t nin, const qn_id *
 void
 qn_graph_output(qn_graph *g, const char *name, qn_id value)
 {
-	qn_arena *a = g->model->arena;
+	qn_arena *a = g->arena;
 
 	if (g->noutput == g->output_cap)
 		g->output = qn_arena_grow(a, g->output, &g->output_cap, g->noutput + 1,

@@ -182,6 +182,7 @@ typedef struct qn_output {
 
 struct qn_graph {
 	qn_model *model;
+	qn_arena *arena; /* of its nodes, names and attributes; tensors and types are the model's */
 	const char *name;
 	const char *pattern; /* a composite: the name of the quantizer pattern that made it; else NULL.  Text: graph @name(…) pattern "conv2d" {  JSON: "pattern" */
 	qn_node *node; /* node[0] is unused */
@@ -225,6 +226,8 @@ qn_graph *qn_model_entry(const qn_model *m); /* NULL when there is no graph */
 qn_graph *qn_model_graph(const qn_model *m, const char *name);
 /* A new empty graph that is not yet part of the model; add appends it. */
 qn_graph *qn_graph_new(qn_model *m, const char *name);
+/* The same with memory of its own, for a graph that only a pass needs. */
+qn_graph *qn_graph_new_in(qn_model *m, const char *name, qn_arena *arena);
 void qn_model_add_graph(qn_model *m, qn_graph *g);
 
 /* Adds a node (copied, with its inputs, attributes and name; `like->type` is the declared type

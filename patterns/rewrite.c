@@ -12,6 +12,8 @@ enum { MAX_ADDED_PER_NODE = 1000 };
 
 struct qn_rw {
 	qn_model *m;
+	qn_arena *
+		tmp; /* for the time of the sweep: the graph under construction and what is known of it */
 	const qn_graph *src;
 	qn_graph *dst;
 	const qn_rule *rules;
@@ -102,11 +104,11 @@ shared_slot(qn_rw *rw, qn_id id)
 
 	if (n->op == QN_OP_input)
 		return NULL;
-	qn_buf_init(&key, rw->m->arena);
+	qn_buf_init(&key, rw->tmp);
 	node_key(&key, n);
 	qn_id *slot = qn_map_get(&rw->shared, key.data, key.n);
 	if (slot == NULL) {
-		slot = QN_NEW(rw->m->arena, qn_id, 1);
+		slot = QN_NEW(rw->tmp, qn_id, 1);
 		qn_map_put(&rw->shared, key.data, key.n, slot);
 	}
 	return slot;
@@ -146,9 +148,9 @@ add(qn_rw *rw, const qn_node *like, uint32_t uses)
 		qn_rw_fail(rw, QN_EINVALID);
 		return 0;
 	}
-	rw->name = qn_arena_grow(rw->m->arena, (void *)(uintptr_t)rw->name, &rw->name_cap, id + 1,
+	rw->name = qn_arena_grow(rw->tmp, (void *)(uintptr_t)rw->name, &rw->name_cap, id + 1,
 				 sizeof *rw->name);
-	rw->uses = qn_arena_grow(rw->m->arena, rw->uses, &rw->uses_cap, id + 1, sizeof *rw->uses);
+	rw->uses = qn_arena_grow(rw->tmp, rw->uses, &rw->uses_cap, id + 1, sizeof *rw->uses);
 	rw->name[id] = like->name;
 	rw->uses[id] = uses;
 	qn_id *slot = shared_slot(rw, id);
@@ -192,28 +194,64 @@ qn_rw_const(qn_rw *rw, const char *name, const qn_tensor *value)
 		   1);
 }
 
+static void
+release(void *arena)
+{
+	qn_arena_release(arena);
+}
+
+/* An arena that is given back at the end of a sweep, or, when memory runs out in it, with the
+ * model's. */
+static qn_arena *
+sweep_arena(qn_model *m)
+{
+	qn_arena *tmp = QN_NEW(m->arena, qn_arena, 1);
+
+	qn_arena_init(tmp, m->env);
+	qn_arena_defer(m->arena, release, tmp);
+	return tmp;
+}
+
+/* All nodes of the source, each offered to the rules. */
+static qn_status
+sweep(qn_rw *rw)
+{
+	const qn_graph *g = rw->src;
+
+	rw->map = QN_NEW(rw->tmp, qn_id, g->n);
+	rw->src_uses = qn_graph_uses(g, rw->tmp);
+	qn_map_init(&rw->shared, rw->tmp);
+	for (qn_id id = 1; id < g->n && rw->status == QN_OK; id++) {
+		qn_node n = *qn_graph_node(g, id);
+		qn_id *in = QN_NEW(rw->tmp, qn_id, n.nin);
+
+		for (uint32_t i = 0; i < n.nin; i++)
+			in[i] = rw->map[n.in[i]];
+		n.in = in;
+		rw->map[id] = add(rw, &n, rw->src_uses[id]);
+	}
+	QN_TRY(rw->status);
+	for (size_t i = 0; i < g->noutput; i++)
+		qn_graph_output(rw->dst, g->output[i].name, rw->map[g->output[i].value]);
+	return QN_OK;
+}
+
 qn_status
 qn_rewrite(qn_model *m, const qn_graph *g, const qn_rule *rules, size_t nrules, void *user,
 	   qn_graph **out)
 {
-	qn_rw rw = {
-		.m = m, .src = g, .rules = rules, .nrules = nrules, .user = user, .status = QN_OK};
+	qn_rw rw = {.m = m,
+		    .tmp = sweep_arena(m),
+		    .src = g,
+		    .rules = rules,
+		    .nrules = nrules,
+		    .user = user,
+		    .status = QN_OK};
 
-	rw.dst = qn_graph_new(m, g->name);
-	rw.map = QN_NEW(m->arena, qn_id, g->n);
-	rw.src_uses = qn_graph_uses(g, m->arena);
-	qn_map_init(&rw.shared, m->arena);
-	for (qn_id id = 1; id < g->n && rw.status == QN_OK; id++) {
-		qn_node n = *qn_graph_node(g, id);
-		qn_id *in = QN_NEW(m->arena, qn_id, n.nin);
-
-		for (uint32_t i = 0; i < n.nin; i++)
-			in[i] = rw.map[n.in[i]];
-		n.in = in;
-		rw.map[id] = add(&rw, &n, rw.src_uses[id]);
-	}
-	QN_TRY(rw.status);
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(rw.dst, g->output[i].name, rw.map[g->output[i].value]);
-	return qn_graph_sweep(m, rw.dst, rw.name, out);
+	rw.dst = qn_graph_new_in(m, g->name, rw.tmp);
+	qn_status status = sweep(&rw);
+	if (status == QN_OK)
+		status = qn_graph_sweep(m, rw.dst, rw.name, out);
+	qn_arena_release(rw.tmp);
+	return status;
 }
