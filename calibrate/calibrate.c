@@ -174,7 +174,8 @@ run(calibration *c, const qn_graph *real, qn_dataset *data)
 			     .data = i > 0 ? data->reader(data, a) : data,
 			     .seen = QN_NEW(a, qn_observer, c->nwatch)};
 		for (size_t k = 0; k < c->nwatch; k++) {
-			s->seen[k].histogram = c->opts->method == QN_METHOD_PERCENTILE;
+			if (c->opts->method == QN_METHOD_PERCENTILE)
+				s->seen[k].bin = QN_NEW(a, uint64_t, QN_HIST_BINS);
 			s->seen[k].simd = c->m->env->simd;
 		}
 		QN_TRY(qn_interp_new(real, a, &s->in));

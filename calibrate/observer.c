@@ -117,8 +117,25 @@ qn_observer_add(qn_observer *o, const float *x, size_t n)
 		o->max = hi;
 		o->n += n;
 	}
-	if (o->histogram)
+	if (o->bin != NULL)
 		count_all(o, x, n);
+}
+
+/* Adds the bins of `other`, on the coarser of both grids. */
+static void
+merge_bins(qn_observer *o, const qn_observer *other)
+{
+	uint64_t copy[QN_HIST_BINS];
+	qn_observer b = *other;
+
+	memcpy(copy, other->bin, sizeof copy);
+	b.bin = copy;
+	if (b.has_grid)
+		fit(o, b.exponent);
+	if (o->has_grid && b.has_grid)
+		fit(&b, o->exponent);
+	for (int i = 0; i < QN_HIST_BINS; i++)
+		o->bin[i] += b.bin[i];
 }
 
 void
@@ -127,23 +144,11 @@ qn_observer_merge(qn_observer *o, const qn_observer *other)
 	o->nonfinite = o->nonfinite || other->nonfinite;
 	if (other->n == 0)
 		return;
-	if (o->n == 0) {
-		bool nonfinite = o->nonfinite;
-
-		*o = *other;
-		o->nonfinite = nonfinite;
-		return;
-	}
-	qn_observer b = *other;
-	o->min = b.min < o->min ? b.min : o->min;
-	o->max = b.max > o->max ? b.max : o->max;
-	o->n += b.n;
-	if (b.has_grid)
-		fit(o, b.exponent);
-	if (o->has_grid && b.has_grid)
-		fit(&b, o->exponent);
-	for (int i = 0; i < QN_HIST_BINS; i++)
-		o->bin[i] += b.bin[i];
+	o->min = o->n == 0 || other->min < o->min ? other->min : o->min;
+	o->max = o->n == 0 || other->max > o->max ? other->max : o->max;
+	o->n += other->n;
+	if (o->bin != NULL)
+		merge_bins(o, other);
 }
 
 static double

@@ -16,14 +16,14 @@ typedef struct qn_observer {
 	uint64_t n;
 	float min, max; /* when n > 0 */
 	bool nonfinite; /* a NaN or an infinity has been seen; it counts nowhere else */
-	bool histogram; /* wanted */
 	qn_simd_kind simd; /* the best instruction set that may be used */
 	bool has_grid;  /* a value other than 0 has been seen; until then all are in bin 0 */
 	int exponent;   /* e */
-	uint64_t bin[QN_HIST_BINS]; /* bin i at [i + QN_HIST_HALF] */
+	uint64_t *bin;  /* QN_HIST_BINS, bin i at [i + QN_HIST_HALF]; NULL: only min and max are wanted */
 } qn_observer;
 
 void qn_observer_add(qn_observer *o, const float *x, size_t n);
+/* Both with bins, or both without. */
 void qn_observer_merge(qn_observer *o, const qn_observer *other);
 
 /* The range that leaves (100 - percent) / 2 % of the values outside on each side, by bin edges,
