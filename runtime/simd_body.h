@@ -193,6 +193,7 @@ range(const float *x, int64_t n, float *lo, float *hi)
 		vec v = LOAD(x + i) + 0.0f;
 		mask below = v < low, above = v > high;
 
+		/* NOLINTNEXTLINE(misc-redundant-expression): a NaN differs from itself */
 		nan |= v != v;
 		low = SELECT(below, v, low);
 		high = SELECT(above, v, high);
