@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* context.c - contexts, the door into the library, and diagnostics. */
 #include "driver/context.h"
+#include "driver/limits.h"
 
 #include <fenv.h>
 #include <stdlib.h>
@@ -107,8 +108,22 @@ qn_box(qn_model *m)
 	return (qn_model_box *)(void *)m; /* m is the first member */
 }
 
-qn_status
-qn_guard_model(qn_model *m, qn_guarded_fn *fn, void *arg)
+void
+qn_box_new(qn_ctx *ctx, const char *name, qn_model_box **out)
+{
+	qn_env *env = &ctx->env;
+	qn_model_box *box = qn_env_realloc(env, NULL, 0, sizeof *box);
+
+	if (box == NULL)
+		qn_env_oom(env);
+	*box = (qn_model_box){.ctx = ctx, .next = ctx->models};
+	ctx->models = *out = box;
+	qn_arena_init(&box->arena, env);
+	qn_model_init(&box->m, env, &box->arena, qn_arena_str(&box->arena, name));
+}
+
+static qn_status
+enter(qn_model *m, qn_guarded_fn *fn, void *arg)
 {
 	qn_model_box *box = qn_box(m);
 
@@ -119,4 +134,34 @@ qn_guard_model(qn_model *m, qn_guarded_fn *fn, void *arg)
 	qn_status status = qn_guard(box->ctx, fn, arg);
 	box->broken = status == QN_ENOMEM;
 	return status;
+}
+
+static qn_status
+check(void *arg, qn_arena *scratch)
+{
+	qn_model *m = arg;
+
+	if (qn_model_entry(m) == NULL || qn_model_entry(m)->noutput == 0)
+		return qn_report(m->env, QN_EINVALID, "model.empty", m->name,
+				 "the graph has no output; name at least one");
+	QN_TRY(qn_model_verify(m));
+	return qn_limits_check(m, scratch);
+}
+
+qn_status
+qn_guard_model(qn_model *m, qn_guarded_fn *fn, void *arg)
+{
+	qn_model_box *box = qn_box(m);
+
+	if (!box->checked)
+		QN_TRY(enter(m, check, m));
+	box->checked = true;
+	return enter(m, fn, arg);
+}
+
+qn_status
+qn_guard_build(qn_model *m, qn_guarded_fn *fn, void *arg)
+{
+	qn_box(m)->checked = false;
+	return enter(m, fn, arg);
 }

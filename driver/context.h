@@ -25,7 +25,8 @@ struct qn_model_box {
 	qn_arena arena;
 	qn_ctx *ctx;
 	qn_model_box *next;
-	bool broken; /* memory ran out in the middle of a change */
+	bool checked; /* verified and within the limits since the host last added to it */
+	bool broken;  /* memory ran out in the middle of a change */
 };
 
 struct qn_array {
@@ -38,12 +39,18 @@ struct qn_array {
 };
 
 qn_model_box *qn_box(qn_model *m);
+/* A new empty model of the context (call inside the door); *out is set before memory can run out,
+ * so that the caller can free it. */
+void qn_box_new(qn_ctx *ctx, const char *name, qn_model_box **out);
 
 /* Calls fn(arg, scratch) inside the door.  QN_ENOMEM (with a diagnostic) when memory ran out. */
 typedef qn_arena_fn qn_guarded_fn;
 qn_status qn_guard(qn_ctx *ctx, qn_guarded_fn *fn, void *arg);
-/* The same for a change of a model: refuses a broken one, and breaks it when memory runs out. */
+/* The same for what changes or runs a model: refuses a broken one, breaks it when memory runs out,
+ * and verifies it first when the host has built on it. */
 qn_status qn_guard_model(qn_model *m, qn_guarded_fn *fn, void *arg);
+/* The same for a step of building, after which the model has to be verified anew. */
+qn_status qn_guard_build(qn_model *m, qn_guarded_fn *fn, void *arg);
 
 /* A new array object of the context with empty content (call inside the door); its arena is set
  * up. */

@@ -47,17 +47,11 @@ load(void *arg, qn_arena *scratch)
 {
 	model_call *c = arg;
 	qn_env *env = &c->ctx->env;
-	qn_model_box *box = qn_env_realloc(env, NULL, 0, sizeof *box);
 	const char *text;
 	size_t n;
 
-	if (box == NULL)
-		qn_env_oom(env);
-	*box = (qn_model_box){.ctx = c->ctx, .next = c->ctx->models};
-	c->ctx->models = box;
-	c->box = box;
-	qn_arena_init(&box->arena, env);
-	qn_model_init(&box->m, env, &box->arena, stem(&box->arena, c->path));
+	qn_box_new(c->ctx, stem(scratch, c->path), &c->box);
+	qn_model_box *box = c->box;
 	if (ends_with(c->path, ".json")) {
 		QN_TRY(qn_json_read(&box->m, c->path));
 	} else if (ends_with(c->path, ".qir")) {
@@ -72,6 +66,7 @@ load(void *arg, qn_arena *scratch)
 		return qn_report(env, QN_EINVALID, "model.empty", c->path,
 				 "the file holds no graph");
 	QN_TRY(qn_model_verify(&box->m));
+	box->checked = true;
 	return qn_limits_check(&box->m, scratch);
 }
 

@@ -261,6 +261,12 @@ const char *qn_node_place(const qn_graph *g, const qn_node *n);
 qn_status qn_model_parse(qn_model *m, const char *file, const char *s, size_t n) QN_MUST_CHECK;
 void qn_model_print(qn_buf *b, const qn_model *m);
 void qn_graph_print(qn_buf *b, const qn_graph *g);
+/* "stride=[2,2], padding=same": the attributes that differ from their defaults, `before` in front
+ * of the first; their number. */
+size_t qn_attrs_print(qn_buf *b, const qn_node *n, const char *before);
+/* Reads such a text.  place: for messages (attr.unknown, attr.value, attr.missing …). */
+qn_status qn_attrs_parse(qn_model *m, qn_op op, const char *place, const char *text,
+			 qn_attrs *out) QN_MUST_CHECK;
 
 /* All rules of the graphs at the model's stage: topological order, arity, types as inferred, no
  * symbol unbound from `calibrated` on, no quantized type in `float`, no float type in `integer`

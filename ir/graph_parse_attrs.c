@@ -183,3 +183,24 @@ qn_read_attrs(qn_reader *r, qn_op op, const char *name, const char *place, qn_at
 	}
 	return true;
 }
+
+qn_status
+qn_attrs_parse(qn_model *m, qn_op op, const char *place, const char *text, qn_attrs *out)
+{
+	qn_reader r = {.m = m, .line = 1};
+	size_t errors = m->env->diags->nerrors;
+	bool ok = true;
+	qn_buf b;
+
+	qn_buf_init(&b, m->arena);
+	qn_buff(&b, "{%s}", text);
+	r.counted = r.line_start = qn_buf_str(&b);
+	qn_text_init(&r.text, place, r.counted, b.n);
+	if (qn_read_attrs(&r, op, qn_opinfo_get(op)->name, place, out, &ok) && ok) {
+		qn_text_skip(&r.text);
+		if (r.text.at == r.text.end)
+			return QN_OK;
+		(void)qn_read_fail(&r, "expected nothing after the attributes");
+	}
+	return m->env->diags->nerrors > errors ? QN_EINVALID : QN_EINTERNAL;
+}

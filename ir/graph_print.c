@@ -67,24 +67,22 @@ print_symbol(qn_buf *b, const qn_symbol *s)
 	qn_buf_putc(b, '\n');
 }
 
-static void
-print_attrs(qn_buf *b, const qn_node *n)
+size_t
+qn_attrs_print(qn_buf *b, const qn_node *n, const char *before)
 {
 	qn_attr_set id = qn_opinfo_get(n->op)->attrs;
 	const qn_attr_set_info *set = &qn_attr_set_table[id];
-	bool any = false;
+	size_t printed = 0;
 
 	for (size_t i = 0; i < set->nattr; i++) {
 		const qn_attr_info *info = &set->attr[i];
 
 		if (qn_attr_is_default(id, info, n->attr))
 			continue;
-		qn_buff(b, "%s%s=", any ? ", " : " {", info->name);
+		qn_buff(b, "%s%s=", printed++ > 0 ? ", " : before, info->name);
 		qn_attr_print(b, info, n->attr);
-		any = true;
 	}
-	if (any)
-		qn_buf_putc(b, '}');
+	return printed;
 }
 
 static void
@@ -101,7 +99,8 @@ print_node(qn_buf *b, const qn_graph *g, const qn_node *n)
 		qn_buf_puts(b, i > 0 ? ", " : " ");
 		qn_print_name(b, '%', g->node[n->in[i]].name);
 	}
-	print_attrs(b, n);
+	if (qn_attrs_print(b, n, " {") > 0)
+		qn_buf_putc(b, '}');
 	qn_buf_puts(b, " : ");
 	qn_type_print(b, n->type);
 	if (n->op == QN_OP_const) {

@@ -56,6 +56,7 @@ typedef enum qn_severity { QN_ERROR = 0, QN_WARNING = 1, QN_INFO = 2 } qn_severi
 typedef struct qn_ctx qn_ctx;
 typedef struct qn_model qn_model;
 typedef struct qn_array qn_array;
+typedef struct qn_graph qn_graph;
 
 /* ---- contexts ---- */
 
@@ -145,6 +146,65 @@ QN_API qn_status qn_print(qn_model *m, qn_format format, qn_write_fn *write, voi
 QN_API qn_status qn_save(qn_model *m, const char *path, int with_weights);
 /* Writes path in text form. */
 QN_API qn_status qn_save_text(qn_model *m, const char *path);
+
+/* ---- building and reading graphs ---- */
+
+/* A value of a graph, which is the node that gives it; they count from 1 in topological order.
+ * 0: none. */
+typedef uint32_t qn_id;
+
+/* A float model whose one graph, "main", is empty:
+ *
+ *   qn_model *m;
+ *   qn_status s = qn_model_new(ctx, "net", &m);
+ *   qn_graph *g = qn_model_main(m);
+ *   qn_id x = qn_add_input(g, "image", "tensor<1x8x8x1xf32>");
+ *   qn_id w = qn_add_const(g, "w", weights);                    a qn_array of shape 4x3x3x1
+ *   qn_id y = qn_add_op(g, "conv2d", "conv", 2, (qn_id[]){x, w}, "padding=same", NULL);
+ *   s = qn_add_output(g, "features", y);
+ *
+ * A function that adds returns 0 after reporting an error, and so does one that is given a 0: only
+ * the last result needs to be looked at. */
+QN_API qn_status qn_model_new(qn_ctx *ctx, const char *name, qn_model **out);
+/* The entry graph; lives until the next pass. */
+QN_API qn_graph *qn_model_main(qn_model *m);
+
+/* Names are unique in a graph: one that is taken becomes NAME_1, NAME_2, …; NULL: the op's name
+ * and a number.
+ * type: text of docs/types.md. */
+QN_API qn_id qn_add_input(qn_graph *g, const char *name, const char *type);
+/* Copies the array; its element type is the constant's. */
+QN_API qn_id qn_add_const(qn_graph *g, const char *name, const qn_array *value);
+/* op: a name of `quern supported-ops`, the n inputs in the order of docs/ir.md.  attrs:
+ * "stride=[2,2], padding=same", NULL: defaults.  type: the result's where the op does not derive
+ * it (quantize, cast …), else NULL. */
+QN_API qn_id qn_add_op(qn_graph *g, const char *op, const char *name, size_t n, const qn_id *in,
+		       const char *attrs, const char *type);
+/* QN_EINVALID when the value is 0 or the name is taken by another output. */
+QN_API qn_status qn_add_output(qn_graph *g, const char *name, qn_id value);
+
+/* Number of values of a graph: 1 … n. */
+QN_API size_t qn_graph_size(const qn_graph *g);
+
+typedef struct qn_value_info {
+	const char *name, *op; /* op "input" or "const": no inputs */
+	size_t nin;
+	const qn_id *in;
+	int rank;             /* -1: not known, or a tuple */
+	const int64_t *shape; /* rank dims; -1: dynamic */
+	const void *data;     /* const: the elements, row-major, of `bytes` bytes, not aligned; else NULL */
+	size_t bytes;
+} qn_value_info;
+
+/* What value v is; all members live as long as the graph.  A v that the graph does not have: op is
+ * NULL. */
+QN_API qn_value_info qn_value(const qn_graph *g, qn_id v);
+/* The value of this name, or 0. */
+QN_API qn_id qn_value_find(const qn_graph *g, const char *name);
+/* Type and attributes as qn_add_op takes them; texts live as long as the model; NULL when there is no
+ * memory. */
+QN_API const char *qn_value_type(qn_graph *g, qn_id v);
+QN_API const char *qn_value_attrs(qn_graph *g, qn_id v);
 
 /* ---- arrays ---- */
 
