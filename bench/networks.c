@@ -68,7 +68,7 @@ convolution(maker *k, qn_id x, int64_t out, const int64_t kernel[2], const int64
 	int64_t each = depthwise ? 1 : in;
 	qn_attrs *a = QN_NEW(k->m.arena, qn_attrs, 1);
 
-	qn_attrs_default(QN_ATTRSET_conv2d, a);
+	qn_attrs_default(QN_ATTRS(conv2d), a);
 	a->conv2d.stride[0] = stride[0];
 	a->conv2d.stride[1] = stride[1];
 	a->conv2d.padding = QN_PADDING_same;
@@ -100,8 +100,7 @@ qn_id
 maker_dense(maker *k, qn_id x, int64_t out)
 {
 	int64_t in = qn_graph_node(k->g, x)->type->dim[1];
-	const qn_id args[] = {x, weights(k, 2, (int64_t[]){out, in}, in),
-			      weights(k, 1, &out, 100)};
+	const qn_id args[] = {x, weights(k, 2, (int64_t[]){out, in}, in), weights(k, 1, &out, 100)};
 
 	return op(k, QN_OP_dense, 3, args, NULL);
 }
@@ -159,7 +158,7 @@ build_vww(maker *k)
 {
 	static const struct {
 		int64_t out, stride;
-	} block[] = {{16, 1},  {32, 2},	 {32, 1},  {64, 2},  {64, 1},  {128, 2}, {128, 1},
+	} block[] = {{16, 1},  {32, 2},  {32, 1},  {64, 2},  {64, 1},  {128, 2}, {128, 1},
 		     {128, 1}, {128, 1}, {128, 1}, {128, 1}, {256, 2}, {256, 1}};
 	qn_id x = maker_input(k, 4, (int64_t[]){1, 96, 96, 3});
 

@@ -42,7 +42,7 @@ qn_widen_bias_scales(qn_model *m, const qn_graph *g, const qn_graph *real, const
 {
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
-		qn_behaviour behaviour = qn_opinfo_get(n->op)->behaviour;
+		qn_behaviour behaviour = qn_opinfo_of(n)->behaviour;
 
 		if (behaviour != QN_ACC || n->nin != 3)
 			continue;

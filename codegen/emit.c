@@ -59,9 +59,9 @@ title(qn_emitter *e, const qn_step *s)
 
 	qn_buf_puts(&e->run, "\n\t/* ");
 	qn_emit_comment(&e->run, head->name);
-	qn_buff(&e->run, ": %s", qn_opinfo_get(head->op)->name);
+	qn_buff(&e->run, ": %s", qn_opinfo_of(head)->name);
 	if (s->head != s->node)
-		qn_buff(&e->run, " + %s", qn_opinfo_get(n->op)->name);
+		qn_buff(&e->run, " + %s", qn_opinfo_of(n)->name);
 	qn_buff(&e->run, " -> %s ", qn_plain_table[qn_stored_plain(n->type)].name);
 	qn_emit_shape(&e->run, n->type);
 	if (s->alias != 0) {

@@ -23,7 +23,7 @@ typedef struct value {
 typedef struct inliner {
 	qn_graph *to;
 	qn_arena *arena;
-	uint64_t nodes; /* seen so far, calls of graphs without own nodes too */
+	uint64_t nodes;   /* seen so far, calls of graphs without own nodes too */
 	qn_status status; /* of a failure */
 } inliner;
 
@@ -108,7 +108,7 @@ copy_split(inliner *s, const qn_node *n, const char *prefix, qn_id x, value *out
 	for (k = 0; k < a->sizes.n; k++) {
 		qn_attrs attr;
 
-		qn_attrs_default(QN_ATTRSET_slice, &attr);
+		qn_attrs_default(QN_ATTRS(slice), &attr);
 		attr.slice.begin.n = attr.slice.end.n = in->rank;
 		memcpy(attr.slice.end.v, in->dim, (size_t)in->rank * sizeof(in->dim[0]));
 		attr.slice.begin.v[axis] = at;

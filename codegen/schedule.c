@@ -57,7 +57,7 @@ unsupported(scheduler *s, const qn_node *n, const char *why)
 {
 	fail(s, qn_report(s->g->model->env, QN_EUNSUPPORTED, "emit.unsupported",
 			  qn_node_place(s->g, n), "op %s of node '%s' cannot be emitted: %s",
-			  qn_opinfo_get(n->op)->name, n->name, why));
+			  qn_opinfo_of(n)->name, n->name, why));
 }
 
 /* Reports what keeps a live node from being emitted, whatever its kernel says. */
@@ -76,7 +76,7 @@ check_node(scheduler *s, const qn_node *n)
 				  "node '%s' (op %s) has a value of a float type; emitted code is "
 				  "integers only: "
 				  "quantize and legalize the graph first",
-				  n->name, qn_opinfo_get(n->op)->name));
+				  n->name, qn_opinfo_of(n)->name));
 	else if (qn_type_count(n->type) < 0)
 		unsupported(s, n, "its shape is not static");
 	else if (qn_type_count(n->type) == 0 || qn_type_bytes(n->type) > INT32_MAX)
@@ -98,7 +98,7 @@ prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (f == NULL || f->prepare == NULL) {
 		qn_report(g->model->env, QN_EUNSUPPORTED, "emit.unsupported", qn_node_place(g, n),
 			  "op %s of node '%s' cannot be emitted: it has no integer form",
-			  qn_opinfo_get(n->op)->name, n->name);
+			  qn_opinfo_of(n)->name, n->name);
 		return NULL;
 	}
 	return f->prepare(g, n, a);

@@ -130,7 +130,8 @@ add_op(void *arg, qn_arena *scratch)
 				 "`quern supported-ops` lists them",
 				 c->op);
 	QN_TRY(check_inputs(c));
-	QN_TRY(qn_attrs_parse(m, op, place(c, "node"), c->attrs != NULL ? c->attrs : "", &attrs));
+	QN_TRY(qn_attrs_parse(m, qn_opinfo_get(op), place(c, "node"),
+			      c->attrs != NULL ? c->attrs : "", &attrs));
 	if (c->type != NULL)
 		QN_TRY(qn_type_parse_str(&m->types, place(c, "node"), c->type, &type));
 	c->id = qn_graph_op(c->g, op, c->name, (uint32_t)c->nin, c->in, &attrs, type);
@@ -195,7 +196,7 @@ qn_value(const qn_graph *g, qn_id v)
 		return (qn_value_info){.rank = -1};
 	const qn_node *n = qn_graph_node(g, v);
 	qn_value_info info = {.name = n->name,
-			      .op = qn_opinfo_get(n->op)->name,
+			      .op = qn_opinfo_of(n)->name,
 			      .nin = n->nin,
 			      .in = n->in,
 			      .rank = n->type->is_tuple ? -1 : n->type->rank,

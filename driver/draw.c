@@ -26,7 +26,7 @@ kind_of(const qn_node *n)
 {
 	if (n->op == QN_OP_const)
 		return CONSTANT;
-	if (qn_opinfo_get(n->op)->behaviour == QN_EDGE)
+	if (qn_opinfo_of(n)->behaviour == QN_EDGE)
 		return CAST;
 	if (n->type->is_tuple || qn_elem_is_float(n->type->elem))
 		return REAL;
@@ -77,7 +77,7 @@ draw_node(qn_buf *b, const qn_graph *g, size_t k, qn_id id)
 
 	qn_buff(b, "    n%zu_%u [label=\"", k, id);
 	put_text(b, n->name);
-	qn_buff(b, "\\n%s\\n", qn_opinfo_get(n->op)->name);
+	qn_buff(b, "\\n%s\\n", qn_opinfo_of(n)->name);
 	put_type(b, n->type);
 	if (macs > 0)
 		qn_buff(b, "\\n%llu MACs", (unsigned long long)macs);

@@ -33,9 +33,9 @@ put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_arena *a)
 
 	qn_json_open(o, NULL, '{', QN_JSON_FLAT);
 	qn_json_put_string(o, "name", n->name);
-	qn_json_put_string(o, "op", qn_opinfo_get(head->op)->name);
+	qn_json_put_string(o, "op", qn_opinfo_of(head)->name);
 	if (s->head != s->node)
-		qn_json_put_string(o, "fused", qn_opinfo_get(n->op)->name);
+		qn_json_put_string(o, "fused", qn_opinfo_of(n)->name);
 	put_type(o, n->type, a);
 	qn_json_put_i64(o, "macs", (int64_t)qn_node_macs(p->g, head));
 	qn_json_put_i64(o, "bytes", (int64_t)s->bytes);

@@ -26,7 +26,7 @@ product_macs(const qn_graph *g, const qn_node *n)
 uint64_t
 qn_node_macs(const qn_graph *g, const qn_node *n)
 {
-	if (qn_opinfo_get(n->op)->behaviour != QN_ACC)
+	if (qn_opinfo_of(n)->behaviour != QN_ACC)
 		return 0;
 	if (n->op == QN_OP_matmul || n->op == QN_OP_conv2d_transpose)
 		return product_macs(g, n);
@@ -92,7 +92,7 @@ print_graph(qn_buf *b, const qn_graph *g)
 
 		if (n->op == QN_OP_input || n->op == QN_OP_const)
 			continue;
-		qn_buff(b, "  %s = %s", n->name, qn_opinfo_get(n->op)->name);
+		qn_buff(b, "  %s = %s", n->name, qn_opinfo_of(n)->name);
 		for (uint32_t i = 0; i < n->nin; i++)
 			qn_buff(b, "%s%s", i == 0 ? " " : ", ", qn_graph_node(g, n->in[i])->name);
 		qn_buf_puts(b, " : ");

@@ -87,10 +87,10 @@ bool
 qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn_opinfo *op,
 	      qn_attrs *out)
 {
-	const qn_attr_set_info *set = &qn_attr_set_table[op->attrs];
+	const qn_attr_set_info *set = op->attrs;
 	bool ok = true;
 
-	qn_attrs_default(op->attrs, out);
+	qn_attrs_default(set, out);
 	for (size_t i = 0; i < set->nattr; i++) {
 		const qn_attr_info *info = &set->attr[i];
 		const qn_json *value = v != NULL ? qn_json_find(v, info->name) : NULL;
@@ -157,18 +157,17 @@ put_value(qn_json_out *o, const qn_attr_info *info, const qn_attrs *attrs)
 }
 
 void
-qn_json_put_attrs(qn_json_out *o, qn_attr_set set, const qn_attrs *attrs)
+qn_json_put_attrs(qn_json_out *o, const qn_attr_set_info *set, const qn_attrs *attrs)
 {
-	const qn_attr_set_info *rows = &qn_attr_set_table[set];
 	bool open = false;
 
-	for (size_t i = 0; attrs != NULL && i < rows->nattr; i++) {
-		if (qn_attr_is_default(set, &rows->attr[i], attrs))
+	for (size_t i = 0; attrs != NULL && i < set->nattr; i++) {
+		if (qn_attr_is_default(set, &set->attr[i], attrs))
 			continue;
 		if (!open)
 			qn_json_open(o, "attrs", '{', QN_JSON_FLAT);
 		open = true;
-		put_value(o, &rows->attr[i], attrs);
+		put_value(o, &set->attr[i], attrs);
 	}
 	if (open)
 		qn_json_close(o);

@@ -228,7 +228,7 @@ put_input(writer *w, const qn_node *n)
 static void
 put_node(writer *w, const qn_graph *g, const qn_node *n)
 {
-	const qn_opinfo *op = qn_opinfo_get(n->op);
+	const qn_opinfo *op = qn_opinfo_of(n);
 
 	qn_json_open(&w->o, NULL, '{', QN_JSON_FLAT);
 	qn_json_put_string(&w->o, "name", n->name);

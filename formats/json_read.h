@@ -38,7 +38,7 @@ const qn_tensor *qn_json_const(qn_json_reader *r, const qn_json *v);
 bool qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn_opinfo *op,
 		   qn_attrs *out);
 /* Writes "attrs" unless all have their default. */
-void qn_json_put_attrs(qn_json_out *o, qn_attr_set set, const qn_attrs *attrs);
+void qn_json_put_attrs(qn_json_out *o, const qn_attr_set_info *set, const qn_attrs *attrs);
 
 /* One graph, which is not yet part of the model; NULL after reporting.  name: when the file
  * gives none (NULL: it must). */

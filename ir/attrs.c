@@ -145,13 +145,11 @@ set_default(const qn_attr_info *info, qn_attrs *attrs)
 }
 
 void
-qn_attrs_default(qn_attr_set set, qn_attrs *out)
+qn_attrs_default(const qn_attr_set_info *set, qn_attrs *out)
 {
-	const qn_attr_set_info *rows = &qn_attr_set_table[set];
-
 	memset(out, 0, sizeof *out);
-	for (size_t i = 0; i < rows->nattr; i++)
-		set_default(&rows->attr[i], out);
+	for (size_t i = 0; i < set->nattr; i++)
+		set_default(&set->attr[i], out);
 }
 
 /* Bits are compared, so that 0.0 and -0.0, which print differently, differ and NaN equals itself.
@@ -181,18 +179,16 @@ value_equal(const qn_attr_info *info, const qn_attrs *a, const qn_attrs *b)
 }
 
 bool
-qn_attrs_equal(qn_attr_set set, const qn_attrs *a, const qn_attrs *b)
+qn_attrs_equal(const qn_attr_set_info *set, const qn_attrs *a, const qn_attrs *b)
 {
-	const qn_attr_set_info *rows = &qn_attr_set_table[set];
-
-	for (size_t i = 0; i < rows->nattr; i++)
-		if (!value_equal(&rows->attr[i], a, b))
+	for (size_t i = 0; i < set->nattr; i++)
+		if (!value_equal(&set->attr[i], a, b))
 			return false;
 	return true;
 }
 
 bool
-qn_attr_is_default(qn_attr_set set, const qn_attr_info *info, const qn_attrs *attrs)
+qn_attr_is_default(const qn_attr_set_info *set, const qn_attr_info *info, const qn_attrs *attrs)
 {
 	qn_attrs defaults;
 

@@ -71,7 +71,7 @@ static const char *
 choose_name(qn_graph *g, const qn_node *like)
 {
 	if (like->name == NULL || like->name[0] == '\0')
-		return fresh(g, qn_opinfo_get(like->op)->name);
+		return fresh(g, qn_opinfo_of(like)->name);
 	if (qn_graph_find(g, like->name) != 0)
 		return fresh(g, like->name);
 	return qn_arena_str(g->arena, like->name);
@@ -80,7 +80,7 @@ choose_name(qn_graph *g, const qn_node *like)
 static bool
 arity_ok(const qn_graph *g, const qn_node *n)
 {
-	const qn_opinfo *op = qn_opinfo_get(n->op);
+	const qn_opinfo *op = qn_opinfo_of(n);
 
 	if (n->nin >= op->min_in && n->nin <= op->max_in)
 		return true;
@@ -104,9 +104,9 @@ inputs_ok(const qn_graph *g, const qn_node *n)
 static const qn_attrs *
 copy_attrs(qn_arena *a, const qn_node *like)
 {
-	qn_attr_set set = qn_opinfo_get(like->op)->attrs;
+	const qn_attr_set_info *set = qn_opinfo_of(like)->attrs;
 
-	if (set == QN_ATTRSET_none)
+	if (set->nattr == 0)
 		return NULL;
 	qn_attrs *attrs = QN_NEW(a, qn_attrs, 1);
 	if (like->attr != NULL)
@@ -148,7 +148,7 @@ qn_graph_add(qn_graph *g, const qn_node *like)
 		return 0;
 	n.attr = copy_attrs(a, like);
 	n.in = n.nin > 0 ? qn_arena_copy(a, like->in, n.nin * sizeof *n.in) : NULL;
-	n.type = qn_opinfo_get(n.op)->infer(g, &n, like->type);
+	n.type = qn_opinfo_of(&n)->infer(g, &n, like->type);
 	if (n.type == NULL)
 		return 0;
 	if (like->type != NULL && like->type != n.type) {

@@ -106,6 +106,7 @@ typedef struct qn_attr_set_info {
 } qn_attr_set_info;
 
 extern const qn_attr_set_info qn_attr_set_table[QN_NATTRSET];
+#define QN_ATTRS(set) (&qn_attr_set_table[QN_ATTRSET_##set])
 
 /* The lists of names for ENUM attributes; info->length is one of these. */
 typedef enum qn_enum {
@@ -128,10 +129,10 @@ const char *qn_enum_name(const qn_attr_info *info, int32_t value);
 void qn_enum_print_names(qn_buf *b, const qn_attr_info *info);
 
 /* Fills in the defaults (required ones become 0). */
-void qn_attrs_default(qn_attr_set set, qn_attrs *out);
-bool qn_attrs_equal(qn_attr_set set, const qn_attrs *a, const qn_attrs *b);
+void qn_attrs_default(const qn_attr_set_info *set, qn_attrs *out);
+bool qn_attrs_equal(const qn_attr_set_info *set, const qn_attrs *a, const qn_attrs *b);
 /* Whether one attribute has its default value (and need not be printed). */
-bool qn_attr_is_default(qn_attr_set set, const qn_attr_info *info, const qn_attrs *attrs);
+bool qn_attr_is_default(const qn_attr_set_info *set, const qn_attr_info *info, const qn_attrs *attrs);
 /* Prints one attribute's value in the text form: 3, [1,2], 1.000000e-05 as shortest real with a
  * '.', same. */
 void qn_attr_print(qn_buf *b, const qn_attr_info *info, const qn_attrs *attrs);
@@ -150,12 +151,14 @@ typedef const qn_type *qn_infer_fn(const qn_graph *g, const qn_node *n, const qn
 typedef struct qn_opinfo {
 	const char *name;
 	uint32_t min_in, max_in;
-	qn_attr_set attrs;
+	const qn_attr_set_info *attrs;
 	qn_behaviour behaviour;
 	qn_infer_fn *infer;
 } qn_opinfo;
 
 const qn_opinfo *qn_opinfo_get(qn_op op);
+/* The row of a node, which for an operator of the host's is its own. */
+const qn_opinfo *qn_opinfo_of(const qn_node *n);
 /* The parameters that the arithmetic of a FIXED op gives its 8-bit result. */
 void qn_fixed_output(qn_op op, double *scale, int64_t *zp);
 /* QN_NOP when there is no op of this name. */
@@ -265,7 +268,7 @@ void qn_graph_print(qn_buf *b, const qn_graph *g);
  * of the first; their number. */
 size_t qn_attrs_print(qn_buf *b, const qn_node *n, const char *before);
 /* Reads such a text.  place: for messages (attr.unknown, attr.value, attr.missing …). */
-qn_status qn_attrs_parse(qn_model *m, qn_op op, const char *place, const char *text,
+qn_status qn_attrs_parse(qn_model *m, const qn_opinfo *op, const char *place, const char *text,
 			 qn_attrs *out) QN_MUST_CHECK;
 
 /* All rules of the graphs at the model's stage: topological order, arity, types as inferred, no

@@ -84,11 +84,11 @@ values_equal(const qn_tensor *a, const qn_tensor *b)
 static bool
 nodes_equal(comparer *c, const qn_node *x, const qn_node *y)
 {
-	qn_attr_set set = qn_opinfo_get(x->op)->attrs;
+	const qn_attr_set_info *set = qn_opinfo_of(x)->attrs;
 
 	if (x->op != y->op || x->nin != y->nin || !types_equal(c, x->type, y->type))
 		return false;
-	if (set != QN_ATTRSET_none && !qn_attrs_equal(set, x->attr, y->attr))
+	if (set->nattr > 0 && !qn_attrs_equal(set, x->attr, y->attr))
 		return false;
 	if (x->op == QN_OP_const && !values_equal(x->value, y->value))
 		return false;

@@ -153,21 +153,20 @@ read_attr(qn_reader *r, const qn_attr_set_info *set, const char *op, qn_attrs *o
 }
 
 bool
-qn_read_attrs(qn_reader *r, qn_op op, const char *name, const char *place, qn_attrs *out, bool *ok)
+qn_read_attrs(qn_reader *r, const qn_opinfo *op, const char *place, qn_attrs *out, bool *ok)
 {
 	uint32_t seen = 0;
 
-	if (op == QN_NOP) {
+	if (op == NULL) {
 		if (!qn_text_eat(&r->text, "{"))
 			return true;
 		return qn_read_skip(r, "}") && qn_read_expect(r, "}");
 	}
-	qn_attr_set id = qn_opinfo_get(op)->attrs;
-	const qn_attr_set_info *set = &qn_attr_set_table[id];
-	qn_attrs_default(id, out);
+	const qn_attr_set_info *set = op->attrs;
+	qn_attrs_default(set, out);
 	if (qn_text_eat(&r->text, "{") && !qn_text_eat(&r->text, "}")) {
 		do {
-			if (!read_attr(r, set, name, out, &seen, ok))
+			if (!read_attr(r, set, op->name, out, &seen, ok))
 				return false;
 		} while (qn_text_eat(&r->text, ","));
 		if (!qn_read_expect(r, "}"))
@@ -177,15 +176,15 @@ qn_read_attrs(qn_reader *r, qn_op op, const char *name, const char *place, qn_at
 		if (set->attr[i].default_text[0] == '\0' && (seen >> i & 1U) == 0) {
 			*ok = false;
 			(void)qn_report(r->m->env, QN_EINVALID, "attr.missing", place,
-					"%s needs the attribute '%s': %s", name, set->attr[i].name,
-					wanted(r, &set->attr[i]));
+					"%s needs the attribute '%s': %s", op->name,
+					set->attr[i].name, wanted(r, &set->attr[i]));
 		}
 	}
 	return true;
 }
 
 qn_status
-qn_attrs_parse(qn_model *m, qn_op op, const char *place, const char *text, qn_attrs *out)
+qn_attrs_parse(qn_model *m, const qn_opinfo *op, const char *place, const char *text, qn_attrs *out)
 {
 	qn_reader r = {.m = m, .line = 1};
 	size_t errors = m->env->diags->nerrors;
@@ -196,7 +195,7 @@ qn_attrs_parse(qn_model *m, qn_op op, const char *place, const char *text, qn_at
 	qn_buff(&b, "{%s}", text);
 	r.counted = r.line_start = qn_buf_str(&b);
 	qn_text_init(&r.text, place, r.counted, b.n);
-	if (qn_read_attrs(&r, op, qn_opinfo_get(op)->name, place, out, &ok) && ok) {
+	if (qn_read_attrs(&r, op, place, out, &ok) && ok) {
 		qn_text_skip(&r.text);
 		if (r.text.at == r.text.end)
 			return QN_OK;

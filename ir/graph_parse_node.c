@@ -165,7 +165,9 @@ read_node(qn_reader *r)
 	if (!read_new_name(r, &d) || !qn_read_expect(r, "=") || !read_op(r, &d) ||
 	    !read_inputs(r, &d))
 		return false;
-	if (!qn_read_attrs(r, d.op, d.op_name, d.place, &d.attr, &d.ok) || !read_result(r, &d))
+	if (!qn_read_attrs(r, d.op != QN_NOP ? qn_opinfo_get(d.op) : NULL, d.place, &d.attr,
+			   &d.ok) ||
+	    !read_result(r, &d))
 		return false;
 	if (d.ok)
 		id = qn_graph_add(r->g, &(qn_node){.op = d.op,

@@ -70,14 +70,13 @@ print_symbol(qn_buf *b, const qn_symbol *s)
 size_t
 qn_attrs_print(qn_buf *b, const qn_node *n, const char *before)
 {
-	qn_attr_set id = qn_opinfo_get(n->op)->attrs;
-	const qn_attr_set_info *set = &qn_attr_set_table[id];
+	const qn_attr_set_info *set = qn_opinfo_of(n)->attrs;
 	size_t printed = 0;
 
 	for (size_t i = 0; i < set->nattr; i++) {
 		const qn_attr_info *info = &set->attr[i];
 
-		if (qn_attr_is_default(id, info, n->attr))
+		if (qn_attr_is_default(set, info, n->attr))
 			continue;
 		qn_buff(b, "%s%s=", printed++ > 0 ? ", " : before, info->name);
 		qn_attr_print(b, info, n->attr);
@@ -90,7 +89,7 @@ print_node(qn_buf *b, const qn_graph *g, const qn_node *n)
 {
 	qn_buf_puts(b, "  ");
 	qn_print_name(b, '%', n->name);
-	qn_buff(b, " = %s", qn_opinfo_get(n->op)->name);
+	qn_buff(b, " = %s", qn_opinfo_of(n)->name);
 	if (n->op == QN_OP_call) {
 		qn_buf_putc(b, ' ');
 		qn_print_name(b, '@', n->callee->name);

@@ -41,9 +41,8 @@ bool qn_read_type(qn_reader *r, const qn_type **out);
 bool qn_read_skip(qn_reader *r, const char *stop);
 
 /* "{" attributes "}", if there are any, into the op's set; *ok becomes false when one is wrong or
- * missing.  op QN_NOP: skipped.  name and place: of the op, for messages. */
-bool qn_read_attrs(qn_reader *r, qn_op op, const char *name, const char *place, qn_attrs *out,
-		   bool *ok);
+ * missing.  op NULL: skipped.  place: of the node, for messages. */
+bool qn_read_attrs(qn_reader *r, const qn_opinfo *op, const char *place, qn_attrs *out, bool *ok);
 
 /* The value of a constant after its type: [1, 2], splat 0.5, rand 7 or bytes "00ff".  NULL in *out
  * when it is wrong or type is NULL. */

@@ -235,7 +235,7 @@ not_blocked(const qn_graph *g, const qn_node *n, uint32_t i)
 	return e->gran != QN_SUB_CHANNEL ||
 	       qn_infer_refuse(g, n, "unsupported.subchannel",
 			       "%s takes no operand quantized in blocks, input %u ('%s') is %s",
-			       qn_opinfo_get(n->op)->name, i, g->node[n->in[i]].name,
+			       qn_opinfo_of(n)->name, i, g->node[n->in[i]].name,
 			       qn_infer_elem_text(g, e));
 }
 
@@ -268,7 +268,7 @@ qn_infer_mix(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		(void)qn_infer_error(
 			g, n, "type.needed",
 			"%s on quantized inputs has parameters of its own: write the result's type",
-			qn_opinfo_get(n->op)->name);
+			qn_opinfo_of(n)->name);
 		return NULL;
 	}
 	if (!declared->is_tuple && declared->elem->kind == QN_ELEM_UNIFORM)

@@ -32,7 +32,7 @@ byte_operand(const qn_graph *g, const qn_node *n, uint32_t i)
 	       qn_infer_refuse(g, n, "unsupported.storage",
 			       "input %u ('%s') is %s; %s takes signed codes of at most 8 bits", i,
 			       g->node[n->in[i]].name, qn_infer_elem_text(g, e),
-			       qn_opinfo_get(n->op)->name);
+			       qn_opinfo_of(n)->name);
 }
 
 static bool

@@ -35,7 +35,7 @@ chosen(const qn_graph *g, const qn_node *n, uint32_t first)
 	if (!qn_elem_is_quant(e) || e->gran == QN_PER_TENSOR)
 		return e;
 	(void)qn_infer_error(g, n, "type.granularity", "%s takes one scale per tensor, not %s",
-			     qn_opinfo_get(n->op)->name, qn_infer_elem_text(g, e));
+			     qn_opinfo_of(n)->name, qn_infer_elem_text(g, e));
 	return NULL;
 }
 

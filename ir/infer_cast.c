@@ -30,7 +30,7 @@ qn_infer_cast_tensors(const qn_graph *g, const qn_node *n, const qn_type *declar
 {
 	if (declared == NULL)
 		return qn_infer_error(g, n, "type.needed", "%s needs the result's type",
-				      qn_opinfo_get(n->op)->name);
+				      qn_opinfo_of(n)->name);
 	if (declared->is_tuple || qn_infer_in(g, n, 0)->is_tuple)
 		return qn_infer_error(g, n, "type.tuple", "a tuple cannot be cast");
 	return same_shape(g, n, declared);

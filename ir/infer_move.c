@@ -35,7 +35,7 @@ regrouped(const qn_graph *g, const qn_node *n, const qn_elem *e, const qn_shape 
 	if (e->gran == QN_SUB_CHANNEL) {
 		(void)qn_infer_refuse(g, n, "unsupported.subchannel",
 				      "%s takes no operand quantized in blocks: %s",
-				      qn_opinfo_get(n->op)->name, qn_infer_elem_text(g, e));
+				      qn_opinfo_of(n)->name, qn_infer_elem_text(g, e));
 		return NULL;
 	}
 	for (int32_t k = 0; from->rank > e->axis[0] && k < to->rank; k++)
@@ -43,7 +43,7 @@ regrouped(const qn_graph *g, const qn_node *n, const qn_elem *e, const qn_shape 
 			return qn_infer_move_axis(g, n, e, k);
 	(void)qn_infer_error(g, n, "type.axis.merged",
 			     "the scales lie along axis %d, which %s merges or splits",
-			     (int)e->axis[0], qn_opinfo_get(n->op)->name);
+			     (int)e->axis[0], qn_opinfo_of(n)->name);
 	return NULL;
 }
 

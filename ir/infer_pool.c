@@ -39,7 +39,7 @@ window_elem(const qn_graph *g, const qn_node *n)
 	if (e->gran == QN_SUB_CHANNEL)
 		(void)qn_infer_refuse(g, n, "unsupported.subchannel",
 				      "%s takes no operand quantized in blocks: %s",
-				      qn_opinfo_get(n->op)->name, qn_infer_elem_text(g, e));
+				      qn_opinfo_of(n)->name, qn_infer_elem_text(g, e));
 	else if (e->axis[0] == 1 || e->axis[0] == 2)
 		(void)qn_infer_error(g, n, "type.axis.merged",
 				     "the windows go across axis %d, along which the scales differ",

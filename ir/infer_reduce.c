@@ -93,7 +93,7 @@ selected(const qn_graph *g, const qn_node *n)
 	if (e->gran == QN_SUB_CHANNEL) {
 		(void)qn_infer_refuse(g, n, "unsupported.subchannel",
 				      "%s takes no operand quantized in blocks: %s",
-				      qn_opinfo_get(n->op)->name, qn_infer_elem_text(g, e));
+				      qn_opinfo_of(n)->name, qn_infer_elem_text(g, e));
 		return NULL;
 	}
 	rank = qn_infer_in(g, n, 0)->rank;
@@ -104,7 +104,7 @@ selected(const qn_graph *g, const qn_node *n)
 	if ((mask >> axis & 1) != 0) {
 		(void)qn_infer_error(g, n, "type.axis.merged",
 				     "%s goes over axis %d, along which the scales differ",
-				     qn_opinfo_get(n->op)->name, (int)axis);
+				     qn_opinfo_of(n)->name, (int)axis);
 		return NULL;
 	}
 	for (int32_t i = e->axis[0] - 1; n->attr->reduce.keepdims == 0 && i >= 0; i--)

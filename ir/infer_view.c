@@ -19,14 +19,14 @@ qn_infer_kept_axis(const qn_graph *g, const qn_node *n, const qn_elem *e, const 
 	if (e->gran == QN_SUB_CHANNEL) {
 		(void)qn_infer_refuse(g, n, "unsupported.subchannel",
 				      "%s takes no operand quantized in blocks: %s",
-				      qn_opinfo_get(n->op)->name, qn_infer_elem_text(g, e));
+				      qn_opinfo_of(n)->name, qn_infer_elem_text(g, e));
 		return NULL;
 	}
 	if (to[e->axis[0]] >= 0)
 		return qn_infer_move_axis(g, n, e, to[e->axis[0]]);
 	(void)qn_infer_error(g, n, "type.axis.merged",
 			     "the scales lie along axis %d, which %s does not leave as it is",
-			     (int)e->axis[0], qn_opinfo_get(n->op)->name);
+			     (int)e->axis[0], qn_opinfo_of(n)->name);
 	return NULL;
 }
 
@@ -45,10 +45,10 @@ static bool
 ranked(const qn_graph *g, const qn_node *n, qn_shape *x)
 {
 	*x = qn_shape_of(qn_infer_in(g, n, 0));
-	return x->rank >= 0 || qn_infer_refuse(g, n, "shape.rank",
-					       "%s needs an input of known rank, this one is %s",
-					       qn_opinfo_get(n->op)->name,
-					       qn_infer_type_text(g, qn_infer_in(g, n, 0)));
+	return x->rank >= 0 ||
+	       qn_infer_refuse(g, n, "shape.rank",
+			       "%s needs an input of known rank, this one is %s",
+			       qn_opinfo_of(n)->name, qn_infer_type_text(g, qn_infer_in(g, n, 0)));
 }
 
 /* The attribute's list has one number for each dim of the input. */

@@ -7,8 +7,7 @@
 
 static const qn_opinfo table[QN_NOP] = {
 #define OP(name, min_in, max_in, attrs, behaviour, family)                                         \
-	[QN_OP_##name] = {#name,          min_in,         max_in, QN_ATTRSET_##attrs,              \
-			  QN_##behaviour, qn_infer_##name},
+	[QN_OP_##name] = {#name, min_in, max_in, QN_ATTRS(attrs), QN_##behaviour, qn_infer_##name},
 #include "ir/ops.def"
 #undef OP
 };
@@ -29,6 +28,12 @@ const qn_opinfo *
 qn_opinfo_get(qn_op op)
 {
 	return &table[op];
+}
+
+const qn_opinfo *
+qn_opinfo_of(const qn_node *n)
+{
+	return &table[n->op];
 }
 
 qn_op

@@ -68,14 +68,14 @@ check_stage(const verifier *v, const qn_node *n, const qn_type *t)
 	if (stage == QN_STAGE_INTEGER && qn_elem_is_float(t->elem))
 		(void)qn_infer_refuse(v->g, n, "verify.float",
 				      "the model is at stage integer, %s gives a value of type %s",
-				      qn_opinfo_get(n->op)->name, qn_infer_type_text(v->g, t));
+				      qn_opinfo_of(n)->name, qn_infer_type_text(v->g, t));
 }
 
 static bool
 order_ok(const verifier *v, qn_id id)
 {
 	const qn_node *n = qn_graph_node(v->g, id);
-	const qn_opinfo *op = qn_opinfo_get(n->op);
+	const qn_opinfo *op = qn_opinfo_of(n);
 
 	if (n->nin < op->min_in || n->nin > op->max_in)
 		return qn_infer_error(v->g, n, "verify.arity", "%s has %u inputs", op->name,
@@ -89,7 +89,7 @@ order_ok(const verifier *v, qn_id id)
 	    (n->callee == NULL || qn_map_get(&v->seen, &n->callee, sizeof n->callee) == NULL))
 		return qn_infer_error(v->g, n, "verify.callee",
 				      "the called graph does not stand earlier in the model");
-	if (op->attrs != QN_ATTRSET_none && n->attr == NULL)
+	if (op->attrs->nattr > 0 && n->attr == NULL)
 		return qn_infer_error(v->g, n, "verify.attributes", "%s has no attributes",
 				      op->name);
 	return true;
@@ -104,7 +104,7 @@ check_node(const verifier *v, qn_id id)
 		(void)qn_infer_error(v->g, n, "verify.name", "the name is not unique");
 	if (!order_ok(v, id))
 		return;
-	const qn_type *t = qn_opinfo_get(n->op)->infer(v->g, n, n->type);
+	const qn_type *t = qn_opinfo_of(n)->infer(v->g, n, n->type);
 	if (t != NULL && t != n->type)
 		(void)qn_infer_error(v->g, n, "verify.type", "the type is %s, but follows as %s",
 				     qn_infer_type_text(v->g, n->type),

@@ -34,7 +34,7 @@ fold_constant(qn_rw *rw, const qn_match *m)
 	qn_tensor *value;
 
 	if (n->nin == 0 || n->op == QN_OP_call || !qn_type_is_f32(n->type) ||
-	    qn_type_count(n->type) < 0 || qn_opinfo_get(n->op)->behaviour == QN_EDGE)
+	    qn_type_count(n->type) < 0 || qn_opinfo_of(n)->behaviour == QN_EDGE)
 		return 0;
 	for (uint32_t i = 0; i < n->nin; i++) {
 		if (!is_const(rw, n->in[i]))
@@ -168,11 +168,11 @@ batch_norm_to_conv(qn_rw *rw, const qn_match *m)
 		qn_store_f64(data, QN_PLAIN_f32, c, factor[c]);
 
 	qn_attrs conv, shape, back;
-	qn_attrs_default(QN_ATTRSET_conv2d, &conv);
+	qn_attrs_default(QN_ATTRS(conv2d), &conv);
 	conv.conv2d.groups = channels;
-	qn_attrs_default(QN_ATTRSET_shape, &shape);
+	qn_attrs_default(QN_ATTRS(shape), &shape);
 	shape.shape.shape = (qn_list){4, {1, 1, qn_type_count(t) / channels, channels}};
-	qn_attrs_default(QN_ATTRSET_shape, &back);
+	qn_attrs_default(QN_ATTRS(shape), &back);
 	back.shape.shape.n = t->rank;
 	for (int32_t i = 0; i < t->rank; i++)
 		back.shape.shape.v[i] = t->dim[i];
@@ -197,8 +197,8 @@ add_to_bias(qn_rw *rw, const qn_match *m)
 	const qn_node *b = qn_rw_node(rw, m->at[B]);
 	qn_model *model = qn_rw_model(rw);
 
-	if (qn_opinfo_get(conv->op)->behaviour != QN_ACC || conv->op == QN_OP_matmul ||
-	    conv->nin != 2 || !qn_type_is_f32(b->type) || conv->type->rank < 1 || b->type->rank < 1)
+	if (qn_opinfo_of(conv)->behaviour != QN_ACC || conv->op == QN_OP_matmul || conv->nin != 2 ||
+	    !qn_type_is_f32(b->type) || conv->type->rank < 1 || b->type->rank < 1)
 		return 0;
 	int64_t channels = conv->type->dim[conv->type->rank - 1];
 	if (channels < 1 || b->type->dim[b->type->rank - 1] != channels ||

@@ -30,7 +30,7 @@ to_clamp(qn_rw *rw, const qn_match *m)
 	if ((n->op != QN_OP_relu && n->op != QN_OP_relu6 && n->op != QN_OP_clip) ||
 	    !is_codes(n->type))
 		return 0;
-	qn_attrs_default(QN_ATTRSET_clamp, &attr);
+	qn_attrs_default(QN_ATTRS(clamp), &attr);
 	qn_clamp_range(qn_rw_graph(rw), n, &attr.clamp.lo, &attr.clamp.hi);
 	return qn_rw_add(rw, QN_OP_clamp, qn_rw_name(rw, m->root), 1, n->in, &attr, NULL);
 }
@@ -177,8 +177,7 @@ reason(const qn_model *m, const qn_node *n)
 		return "the op has no integer form";
 	if (n->op == QN_OP_quantize || n->op == QN_OP_dequantize)
 		return "a float value stands before or behind it";
-	if (qn_opinfo_get(n->op)->behaviour == QN_SAME ||
-	    qn_opinfo_get(n->op)->behaviour == QN_JOIN)
+	if (qn_opinfo_of(n)->behaviour == QN_SAME || qn_opinfo_of(n)->behaviour == QN_JOIN)
 		return "what stands before or behind it stays in float";
 	return "no quantizer pattern of the scheme takes it";
 }
@@ -199,7 +198,7 @@ report_float(qn_model *m, const qn_graph *g)
 	for (int casts = 0; casts < 2 && status == QN_OK; casts++)
 		for (qn_id id = 1; id < g->n; id++) {
 			const qn_node *n = qn_graph_node(g, id);
-			qn_behaviour behaviour = qn_opinfo_get(n->op)->behaviour;
+			qn_behaviour behaviour = qn_opinfo_of(n)->behaviour;
 			bool around = n->op == QN_OP_const || n->op == QN_OP_input ||
 				      behaviour == QN_EDGE;
 
@@ -207,7 +206,7 @@ report_float(qn_model *m, const qn_graph *g)
 				continue;
 			status = qn_report(m->env, QN_EUNSUPPORTED, "legalize.float",
 					   qn_node_place(g, n), "%s '%s' stays in float: %s",
-					   qn_opinfo_get(n->op)->name, n->name, reason(m, n));
+					   qn_opinfo_of(n)->name, n->name, reason(m, n));
 		}
 	return status;
 }
@@ -230,7 +229,7 @@ check_forms(qn_model *m, const qn_graph *g)
 					   qn_node_place(g, n),
 					   "unsupported in integer form: %s, node '%s', the op has "
 					   "no integer form",
-					   qn_opinfo_get(n->op)->name, n->name);
+					   qn_opinfo_of(n)->name, n->name);
 		else if (form->prepare(g, n, m->arena) == NULL)
 			status = QN_EUNSUPPORTED;
 	}

@@ -46,7 +46,7 @@ quantize_to(qn_rw *rw, qn_id x, const qn_elem *e, const char *name)
 static bool
 is_index(const qn_node *n, uint32_t i)
 {
-	return qn_opinfo_get(n->op)->behaviour == QN_SAME && i > 0;
+	return qn_opinfo_of(n)->behaviour == QN_SAME && i > 0;
 }
 
 /* What is known of each value under construction: whether a quantize of it, moved up, ends in codes:
@@ -59,7 +59,7 @@ typedef struct knowledge {
 static bool
 node_ends_in_codes(const qn_rw *rw, const knowledge *k, const qn_node *n)
 {
-	qn_behaviour behaviour = qn_opinfo_get(n->op)->behaviour;
+	qn_behaviour behaviour = qn_opinfo_of(n)->behaviour;
 	bool moves = behaviour == QN_SAME || behaviour == QN_JOIN;
 	bool computes = behaviour == QN_MIX || behaviour == QN_LUT || behaviour == QN_MEAN ||
 			behaviour == QN_FIXED;

@@ -59,9 +59,8 @@ solve_inner(search *s, const qn_pat *p, qn_id value, const goal *rest)
 	if (s->m.ninner == QN_MAX_INNER)
 		return false;
 	s->m.inner[s->m.ninner++] = value;
-	if (p->kind == QN_PAT_OP
-		    ? solve_op(s, p, n, rest)
-		    : qn_opinfo_get(n->op)->behaviour == p->behaviour && solve(s, rest))
+	if (p->kind == QN_PAT_OP ? solve_op(s, p, n, rest)
+				 : qn_opinfo_of(n)->behaviour == p->behaviour && solve(s, rest))
 		return true;
 	s->m.ninner--;
 	return false;

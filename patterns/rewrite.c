@@ -77,7 +77,7 @@ qn_rw_fail(qn_rw *rw, qn_status status)
 static void
 node_key(qn_buf *b, const qn_node *n)
 {
-	const qn_attr_set_info *set = &qn_attr_set_table[qn_opinfo_get(n->op)->attrs];
+	const qn_attr_set_info *set = qn_opinfo_of(n)->attrs;
 
 	qn_buff(b, "%d(", (int)n->op);
 	for (uint32_t i = 0; i < n->nin; i++)

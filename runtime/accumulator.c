@@ -126,6 +126,6 @@ qn_accumulator_check(const qn_graph *g, const qn_node *n, qn_arena *a)
 	(void)qn_report(g->model->env, QN_EUNSUPPORTED, "int.accumulator", qn_node_place(g, n),
 			"%s, node '%s': a sum of %lld terms can reach %lld, beyond the 32-bit "
 			"accumulator's 2147483647; split the layer or shrink weights and bias",
-			qn_opinfo_get(n->op)->name, n->name, (long long)terms, (long long)worst);
+			qn_opinfo_of(n)->name, n->name, (long long)terms, (long long)worst);
 	return false;
 }

@@ -43,8 +43,8 @@ qn_int_refuse(const qn_graph *g, const qn_node *n, const char *fmt, ...)
 	qn_bufvf(&why, fmt, args);
 	va_end(args);
 	(void)qn_report(g->model->env, QN_EUNSUPPORTED, "int.unsupported", qn_node_place(g, n),
-			"unsupported in integer form: %s, node '%s', %s",
-			qn_opinfo_get(n->op)->name, n->name, qn_buf_str(&why));
+			"unsupported in integer form: %s, node '%s', %s", qn_opinfo_of(n)->name,
+			n->name, qn_buf_str(&why));
 	return NULL;
 }
 
@@ -142,7 +142,7 @@ refuse_multiplier(const qn_graph *g, const qn_node *n, const char *what, double 
 	(void)qn_report(g->model->env, QN_EUNSUPPORTED, "int.multiplier", qn_node_place(g, n),
 			"%s, node '%s': the multiplier %g (%s) must be %s; the scales around "
 			"this node differ too much, calibrate them again",
-			qn_opinfo_get(n->op)->name, n->name, M, what, limit);
+			qn_opinfo_of(n)->name, n->name, M, what, limit);
 	return false;
 }
 

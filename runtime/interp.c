@@ -293,7 +293,7 @@ qn_eval_node(const qn_graph *g, const qn_node *n, const qn_tensor *const *in, qn
 	if (!needs_form(n->op) || n->type->is_tuple) {
 		return qn_report(g->model->env, QN_EUNSUPPORTED, "run.unsupported",
 				 qn_node_place(g, n), "%s, node '%s', computes no tensor by itself",
-				 qn_opinfo_get(n->op)->name, n->name);
+				 qn_opinfo_of(n)->name, n->name);
 	}
 	if (!qn_work_prepare(g, n, a, &work))
 		return QN_EUNSUPPORTED;

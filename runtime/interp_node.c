@@ -28,7 +28,7 @@ refuse(const qn_graph *g, const qn_node *n, const char *why)
 		qn_type_print(&types, qn_in_type(g, n, i));
 	}
 	(void)qn_report(g->model->env, QN_EUNSUPPORTED, "run.unsupported", qn_node_place(g, n),
-			"%s, node '%s', (%s) -> %s: %s", qn_opinfo_get(n->op)->name, n->name,
+			"%s, node '%s', (%s) -> %s: %s", qn_opinfo_of(n)->name, n->name,
 			qn_buf_str(&types), type_text(g, n->type), why);
 	return false;
 }

@@ -66,7 +66,7 @@ check_no_float(const qn_graph *g)
 
 		if (n->type->is_tuple || qn_elem_is_float(n->type->elem))
 			fail_msg("%s '%s' of the compiled graph is not an integer value",
-				 qn_opinfo_get(n->op)->name, n->name);
+				 qn_opinfo_of(n)->name, n->name);
 	}
 }
 

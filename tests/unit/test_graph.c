@@ -98,33 +98,32 @@ test_attrs(void **state)
 	qn_attrs a, b;
 	qn_buf text;
 
-	qn_attrs_default(QN_ATTRSET_conv2d, &a);
+	qn_attrs_default(QN_ATTRS(conv2d), &a);
 	assert_int_equal(a.conv2d.stride[1], 1);
 	assert_int_equal(a.conv2d.padding, QN_PADDING_explicit);
 	assert_int_equal(a.conv2d.groups, 1);
-	qn_attrs_default(QN_ATTRSET_clip, &a);
+	qn_attrs_default(QN_ATTRS(clip), &a);
 	assert_true(a.clip.min < -1e300 && a.clip.max > 1e300);
-	qn_attrs_default(QN_ATTRSET_clamp, &a);
+	qn_attrs_default(QN_ATTRS(clamp), &a);
 	assert_true(a.clamp.lo == INT32_MIN && a.clamp.hi == INT32_MAX);
-	qn_attrs_default(QN_ATTRSET_batch_norm, &a);
+	qn_attrs_default(QN_ATTRS(batch_norm), &a);
 	assert_true(a.batch_norm.epsilon > 0.99e-5 && a.batch_norm.epsilon < 1.01e-5);
 	b = a;
-	assert_true(qn_attrs_equal(QN_ATTRSET_batch_norm, &a, &b));
-	assert_true(qn_attr_is_default(QN_ATTRSET_batch_norm,
-				       &qn_attr_set_table[QN_ATTRSET_batch_norm].attr[0], &a));
+	assert_true(qn_attrs_equal(QN_ATTRS(batch_norm), &a, &b));
+	assert_true(qn_attr_is_default(QN_ATTRS(batch_norm), &QN_ATTRS(batch_norm)->attr[0], &a));
 	b.batch_norm.epsilon = 1e-3;
-	assert_false(qn_attrs_equal(QN_ATTRSET_batch_norm, &a, &b));
+	assert_false(qn_attrs_equal(QN_ATTRS(batch_norm), &a, &b));
 	qn_buf_init(&text, &f->arena);
-	qn_attr_print(&text, &qn_attr_set_table[QN_ATTRSET_batch_norm].attr[0], &b);
+	qn_attr_print(&text, &QN_ATTRS(batch_norm)->attr[0], &b);
 	assert_string_equal(qn_buf_str(&text), "0.001");
 	/* What lies behind the end of a list does not count. */
-	qn_attrs_default(QN_ATTRSET_perm, &a);
+	qn_attrs_default(QN_ATTRS(perm), &a);
 	a.perm.perm = (qn_list){2, {1, 0, 7}};
 	b = a;
 	b.perm.perm.v[2] = 8;
-	assert_true(qn_attrs_equal(QN_ATTRSET_perm, &a, &b));
+	assert_true(qn_attrs_equal(QN_ATTRS(perm), &a, &b));
 	b.perm.perm.n = 3;
-	assert_false(qn_attrs_equal(QN_ATTRSET_perm, &a, &b));
+	assert_false(qn_attrs_equal(QN_ATTRS(perm), &a, &b));
 	assert_int_equal(qn_op_find("conv2d"), QN_OP_conv2d);
 	assert_int_equal(qn_op_find("conv3d"), QN_NOP);
 }

@@ -42,7 +42,7 @@ build(void)
 	w1 = weights(HIDDEN * PIXELS, 0.03);
 	b1 = weights(HIDDEN, 0.2);
 	qn_attrs flat;
-	qn_attrs_default(QN_ATTRSET_shape, &flat);
+	qn_attrs_default(QN_ATTRS(shape), &flat);
 	flat.shape.shape = (qn_list){2, {BATCH, PIXELS}};
 
 	qn_id x = input("image", "tensor<5x28x28x1xf32>");

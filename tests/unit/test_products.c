@@ -128,7 +128,7 @@ check_conv1d(const qn_attrs *a, bool real)
 	double *w = real ? reals(36) : codes(36, -127, 127);
 	qn_attrs wide;
 
-	qn_attrs_default(QN_ATTRSET_conv2d, &wide);
+	qn_attrs_default(QN_ATTRS(conv2d), &wide);
 	wide.conv2d.stride[1] = a->conv1d.stride;
 	wide.conv2d.dilation[1] = a->conv1d.dilation;
 	wide.conv2d.padding = a->conv1d.padding;
@@ -229,7 +229,7 @@ check_transpose(const transpose_case *t, const int64_t top[2], bool real)
 	const char *ew = real ? "f32" : "!quant.uniform<i8<-127:127>:f32, 0.1>";
 	qn_attrs a;
 
-	qn_attrs_default(QN_ATTRSET_conv2d_transpose, &a);
+	qn_attrs_default(QN_ATTRS(conv2d_transpose), &a);
 	memcpy(a.conv2d_transpose.stride, t->stride, sizeof t->stride);
 	memcpy(a.conv2d_transpose.pad, t->pad, sizeof t->pad);
 	memcpy(a.conv2d_transpose.output_padding, t->extra, sizeof t->extra);
@@ -274,7 +274,7 @@ test_conv_transpose_vector(void **state)
 	qn_attrs a;
 
 	(void)state;
-	qn_attrs_default(QN_ATTRSET_conv2d_transpose, &a);
+	qn_attrs_default(QN_ATTRS(conv2d_transpose), &a);
 	a.conv2d_transpose.stride[1] = 2;
 	qn_id in[3] = {input("x", "tensor<1x1x2x1xf32>"), constant("w", "tensor<1x1x3x1xf32>", w),
 		       constant("b", "tensor<1xf32>", b)};

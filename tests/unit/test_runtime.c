@@ -149,7 +149,7 @@ conv_attrs(const conv_case *k)
 {
 	qn_attrs a;
 
-	qn_attrs_default(QN_ATTRSET_conv2d, &a);
+	qn_attrs_default(QN_ATTRS(conv2d), &a);
 	a.conv2d.groups = k->groups;
 	memcpy(a.conv2d.stride, k->stride, sizeof k->stride);
 	memcpy(a.conv2d.dilation, k->dil, sizeof k->dil);

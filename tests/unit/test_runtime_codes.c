@@ -150,7 +150,7 @@ test_conv_codes(void **state)
 	qn_attrs a;
 
 	(void)state;
-	qn_attrs_default(QN_ATTRSET_conv2d, &a);
+	qn_attrs_default(QN_ATTRS(conv2d), &a);
 	a.conv2d.padding = QN_PADDING_same;
 	a.conv2d.stride[1] = 2;
 	a.conv2d.groups = 2;

@@ -171,7 +171,7 @@ check_window(const window *v, bool constant, bool with_bias, float first_weight)
 
 	fresh_graph();
 	*(float *)(uintptr_t)w->data = first_weight;
-	qn_attrs_default(QN_ATTRSET_conv2d, &a);
+	qn_attrs_default(QN_ATTRS(conv2d), &a);
 	for (int i = 0; i < 2; i++) {
 		a.conv2d.stride[i] = v->stride[i];
 		a.conv2d.dilation[i] = v->dil[i];

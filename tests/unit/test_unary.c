@@ -106,7 +106,7 @@ defaults(qn_op kind)
 {
 	qn_attrs a;
 
-	if (qn_opinfo_get(kind)->attrs == QN_ATTRSET_none)
+	if (qn_opinfo_get(kind)->attrs->nattr == 0)
 		return NULL;
 	qn_attrs_default(qn_opinfo_get(kind)->attrs, &a);
 	return attributes(a);
