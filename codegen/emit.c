@@ -49,6 +49,8 @@ qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a)
 	name_ports(e);
 	qn_buf_init(&e->args, a);
 	qn_buf_init(&e->run, a);
+	qn_buf_init(&e->host, a);
+	qn_map_init(&e->host_ops, a);
 }
 
 /* The comment above a step's statements: name, ops, shape of the result. */

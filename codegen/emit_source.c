@@ -12,9 +12,11 @@ put_kernels(qn_emitter *e, qn_buf *b)
 	qn_pieces_init(&p, e->arena);
 	qn_pieces_need(&p, qn_buf_str(&e->args), e->args.n);
 	qn_pieces_need(&p, qn_buf_str(&e->run), e->run.n);
+	qn_pieces_need(&p, qn_buf_str(&e->host), e->host.n);
 	for (i = 0; i < p.n; i++)
 		if (p.item[i].needed)
 			qn_buf_put(b, p.item[i].text, p.item[i].n);
+	qn_buf_put(b, qn_buf_str(&e->host), e->host.n);
 }
 
 static void

@@ -5,8 +5,8 @@
 #include "codegen/emitter.h"
 #include "runtime/form_args.h"
 
-static void
-emit_lut(qn_emitter *e, const qn_step *s, const void *args)
+void
+qn_emit_lut(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const qn_lut_args *a = args;
 	const char *lut = qn_emit_table(e, s, "lut", QN_PLAIN_i8, 256, a->lut);
@@ -34,7 +34,7 @@ emit_prelu(qn_emitter *e, const qn_step *s, const void *args)
 	qn_emit_call(e, s, "qn_prelu_s8", symbol, QN_PLAIN_i8, 2, false, QN_PLAIN_i8);
 }
 
-#define LUT(name) const qn_emit_form qn_emit_op_##name = {.in_place = 1, .emit = emit_lut};
+#define LUT(name) const qn_emit_form qn_emit_op_##name = {.in_place = 1, .emit = qn_emit_lut};
 
 LUT(leaky_relu)
 LUT(elu)

@@ -35,6 +35,8 @@ typedef struct qn_emitter {
 	size_t nconstant, constant_cap, constant_bytes;
 	qn_buf args;    /* argument structs */
 	qn_buf run;     /* the statements of NAME_run */
+	qn_buf host;    /* the integer functions of the host's operators */
+	qn_map host_ops; /* those that are in it */
 	int64_t window; /* most rows that a kernel looks at at once */
 	bool uses_scratch, uses_in;
 } qn_emitter;
@@ -107,6 +109,8 @@ void qn_emit_call(qn_emitter *e, const qn_step *s, const char *kernel, const cha
 		  qn_plain in, uint32_t nin, bool rows, qn_plain out);
 /* One strided copy of operand 0: slice, depth_to_space … (emit_view.c) */
 void qn_emit_view(qn_emitter *e, const qn_step *s, const void *args);
+/* A table of one code (emit_unary.c); args: qn_lut_args. */
+void qn_emit_lut(qn_emitter *e, const qn_step *s, const void *args);
 /* Adds statements for the outputs that no step writes. */
 void qn_emit_output_copies(qn_emitter *e);
 

@@ -119,18 +119,19 @@ add_op(void *arg, qn_arena *scratch)
 {
 	build_call *c = arg;
 	qn_model *m = c->g->model;
-	qn_op op = qn_op_find(c->op);
 	const qn_type *type = NULL;
 	qn_attrs attrs;
+	qn_op op;
+	const qn_opinfo *info = qn_op_lookup(m->env, c->op, &op);
 
 	(void)scratch;
-	if (op == QN_NOP || op == QN_OP_input || op == QN_OP_const || op == QN_OP_call)
+	if (info == NULL || op == QN_OP_input || op == QN_OP_const || op == QN_OP_call)
 		return qn_report(m->env, QN_EUSAGE, "op.unknown", place(c, "node"),
 				 "there is no op '%s' that takes inputs and attributes alone; "
 				 "`quern supported-ops` lists them",
 				 c->op);
 	QN_TRY(check_inputs(c));
-	QN_TRY(qn_attrs_parse(m, qn_opinfo_get(op), place(c, "node"),
+	QN_TRY(qn_attrs_parse(m, info, place(c, "node"),
 			      c->attrs != NULL ? c->attrs : "", &attrs));
 	if (c->type != NULL)
 		QN_TRY(qn_type_parse_str(&m->types, place(c, "node"), c->type, &type));

@@ -36,6 +36,7 @@ qn_open(const qn_config *config)
 				.simd = c->simd,
 				.limits = c->limits}};
 	ctx->env.diags = &ctx->diags;
+	qn_arena_init(&ctx->arena, &ctx->env);
 	return ctx;
 }
 
@@ -48,6 +49,7 @@ qn_close(qn_ctx *ctx)
 		qn_model_free(&ctx->models->m);
 	while (ctx->arrays != NULL)
 		qn_array_free(ctx->arrays);
+	qn_arena_release(&ctx->arena);
 	qn_diags_clear(&ctx->env, &ctx->diags);
 	qn_env env = ctx->env;
 	qn_env_free(&env, ctx, sizeof *ctx);

@@ -9,7 +9,7 @@ static bool
 is_structure(qn_op op)
 {
 	return op == QN_OP_input || op == QN_OP_const || op == QN_OP_call || op == QN_OP_tuple ||
-	       op == QN_OP_get;
+	       op == QN_OP_get || op == QN_OP_custom;
 }
 
 qn_op_support

@@ -23,6 +23,7 @@ typedef struct entry {
 	bool is_node;        /* of the section "nodes" */
 	qn_id id;            /* when DONE */
 	qn_node like;        /* without inputs */
+	const qn_opinfo *info; /* of like.op */
 	struct entry **in;   /* like.nin of them */
 	uint32_t next;       /* OPEN: the input to look at */
 	struct entry *below; /* OPEN: who asked for it */
@@ -169,7 +170,7 @@ read_op(nodes *s, entry *e)
 
 	if (op == NULL)
 		return false;
-	e->like.op = qn_op_find(op->string);
+	e->info = qn_op_lookup(s->r->m->env, op->string, &e->like.op);
 	if (e->like.op == QN_NOP)
 		qn_json_error(s->r, op, "op.unknown", "there is no op \"%s\"", op->string);
 	else if (e->like.op == QN_OP_input || e->like.op == QN_OP_const)
@@ -188,7 +189,7 @@ read_attrs(nodes *s, entry *e)
 	qn_attrs *attrs = QN_NEW(s->r->tmp, qn_attrs, 1);
 
 	e->like.attr = attrs;
-	return qn_json_attrs(s->r, e->v, v, qn_opinfo_get(e->like.op), attrs);
+	return qn_json_attrs(s->r, e->v, v, e->info, attrs);
 }
 
 /* Whether the call of this name can be added; e->like.callee is set then. */

@@ -63,8 +63,8 @@ const qn_enum_info qn_enum_table[QN_NENUM] = {
 QN_ATTR_SETS(SET)
 #undef SET
 
-const qn_attr_set_info qn_attr_set_table[QN_NATTRSET] = {{"none", 0, 0, NULL},
-#define SET(set) {#set, QN_COUNT(set##_rows) - 1, sizeof(qn_attrs_##set), set##_rows},
+const qn_attr_set_info qn_attr_set_table[QN_NATTRSET] = {{"none", 0, 0, NULL, NULL},
+#define SET(set) {#set, QN_COUNT(set##_rows) - 1, sizeof(qn_attrs_##set), set##_rows, NULL},
 							 QN_ATTR_SETS(SET)
 #undef SET
 };
@@ -148,6 +148,8 @@ void
 qn_attrs_default(const qn_attr_set_info *set, qn_attrs *out)
 {
 	memset(out, 0, sizeof *out);
+	if (set->custom != NULL)
+		out->custom.op = set->custom;
 	for (size_t i = 0; i < set->nattr; i++)
 		set_default(&set->attr[i], out);
 }

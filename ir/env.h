@@ -17,6 +17,7 @@ typedef struct qn_env {
 	qn_log_fn *log; /* NULL: silent */
 	void *log_user;
 	struct qn_diags *diags; /* where qn_report stores; never NULL */
+	const struct qn_custom *customs; /* operators of the host's (ir/custom.h), the last one registered first */
 	qn_limits limits;       /* 0: the default (ir/limits.h) */
 	jmp_buf *oom;           /* set by the API's entry for the time of a call */
 	size_t threads;         /* that may run samples side by side; 0: 1 */

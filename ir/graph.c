@@ -106,7 +106,7 @@ copy_attrs(qn_arena *a, const qn_node *like)
 {
 	const qn_attr_set_info *set = qn_opinfo_of(like)->attrs;
 
-	if (set->nattr == 0)
+	if (set->size == 0)
 		return NULL;
 	qn_attrs *attrs = QN_NEW(a, qn_attrs, 1);
 	if (like->attr != NULL)

@@ -74,8 +74,16 @@ typedef struct qn_list { /* LIST attribute */
 QN_ATTR_SETS(SET)
 #undef SET
 
+/* Attributes of an operator of the host's; `op` says which one the node is. */
+enum { QN_MAX_OP_ATTRS = 8 };
+typedef struct qn_attrs_of_host {
+	const struct qn_custom *op;
+	qn_op_value value[QN_MAX_OP_ATTRS];
+} qn_attrs_of_host;
+
 typedef union qn_attrs {
 	char none;
+	qn_attrs_of_host custom;
 #define SET(set) qn_attrs_##set set;
 	QN_ATTR_SETS(SET)
 #undef SET
@@ -103,6 +111,7 @@ typedef struct qn_attr_set_info {
 	const char *name;
 	size_t nattr, size;
 	const qn_attr_info *attr;
+	const struct qn_custom *custom; /* the operator of the host's that it belongs to; NULL: built in */
 } qn_attr_set_info;
 
 extern const qn_attr_set_info qn_attr_set_table[QN_NATTRSET];
@@ -160,9 +169,11 @@ const qn_opinfo *qn_opinfo_get(qn_op op);
 /* The row of a node, which for an operator of the host's is its own. */
 const qn_opinfo *qn_opinfo_of(const qn_node *n);
 /* The parameters that the arithmetic of a FIXED op gives its 8-bit result. */
-void qn_fixed_output(qn_op op, double *scale, int64_t *zp);
-/* QN_NOP when there is no op of this name. */
+void qn_fixed_output(const qn_node *n, double *scale, int64_t *zp);
+/* QN_NOP when there is no built-in op of this name. */
 qn_op qn_op_find(const char *name);
+/* The row of a built-in op or of one that the host registered, NULL when there is none. */
+const qn_opinfo *qn_op_lookup(const qn_env *env, const char *name, qn_op *op);
 
 /* ---- nodes, graphs, models ---- */
 

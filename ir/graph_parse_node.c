@@ -19,6 +19,7 @@ typedef struct draft {
 	const char *place;
 	const char *op_name;
 	qn_op op;   /* QN_NOP: there is no such op */
+	const qn_opinfo *info; /* NULL for QN_NOP */
 	bool fresh; /* the name is new */
 	bool ok;
 	qn_attrs attr;
@@ -83,7 +84,7 @@ read_op(qn_reader *r, draft *d)
 	if (n == 0)
 		return qn_read_fail(r, "expected an op");
 	d->op_name = qn_arena_strn(r->m->arena, word, n);
-	d->op = qn_op_find(d->op_name);
+	d->info = qn_op_lookup(r->m->env, d->op_name, &d->op);
 	if (d->op == QN_NOP)
 		wrong(r, d, "op.unknown", "there is no op", d->op_name);
 	if (d->op == QN_OP_input)
@@ -165,7 +166,7 @@ read_node(qn_reader *r)
 	if (!read_new_name(r, &d) || !qn_read_expect(r, "=") || !read_op(r, &d) ||
 	    !read_inputs(r, &d))
 		return false;
-	if (!qn_read_attrs(r, d.op != QN_NOP ? qn_opinfo_get(d.op) : NULL, d.place, &d.attr,
+	if (!qn_read_attrs(r, d.info, d.place, &d.attr,
 			   &d.ok) ||
 	    !read_result(r, &d))
 		return false;

@@ -3,6 +3,7 @@
  * qn_infer_<name> for the linker. */
 #include <string.h>
 
+#include "ir/custom.h"
 #include "ir/infer.h"
 
 static const qn_opinfo table[QN_NOP] = {
@@ -33,7 +34,23 @@ qn_opinfo_get(qn_op op)
 const qn_opinfo *
 qn_opinfo_of(const qn_node *n)
 {
+	if (n->op == QN_OP_custom && n->attr != NULL)
+		return &n->attr->custom.op->info;
 	return &table[n->op];
+}
+
+const qn_opinfo *
+qn_op_lookup(const qn_env *env, const char *name, qn_op *op)
+{
+	const qn_custom *c = env->customs;
+
+	*op = qn_op_find(name);
+	if (*op != QN_NOP && *op != QN_OP_custom)
+		return &table[*op];
+	while (c != NULL && strcmp(c->info.name, name) != 0)
+		c = c->next;
+	*op = c != NULL ? QN_OP_custom : QN_NOP;
+	return c != NULL ? &c->info : NULL;
 }
 
 qn_op
@@ -47,12 +64,16 @@ qn_op_find(const char *name)
 }
 
 void
-qn_fixed_output(qn_op op, double *scale, int64_t *zp)
+qn_fixed_output(const qn_node *n, double *scale, int64_t *zp)
 {
 	*scale = 1;
 	*zp = 0;
+	if (n->op == QN_OP_custom) {
+		*scale = qn_custom_desc(n)->fixed_scale;
+		*zp = qn_custom_desc(n)->fixed_zero_point;
+	}
 	for (size_t i = 0; i < QN_COUNT(fixed); i++) {
-		if (fixed[i].op != op)
+		if (fixed[i].op != n->op)
 			continue;
 		*scale = fixed[i].scale;
 		*zp = fixed[i].zp;

@@ -89,7 +89,7 @@ order_ok(const verifier *v, qn_id id)
 	    (n->callee == NULL || qn_map_get(&v->seen, &n->callee, sizeof n->callee) == NULL))
 		return qn_infer_error(v->g, n, "verify.callee",
 				      "the called graph does not stand earlier in the model");
-	if (op->attrs->nattr > 0 && n->attr == NULL)
+	if (op->attrs->size > 0 && n->attr == NULL)
 		return qn_infer_error(v->g, n, "verify.attributes", "%s has no attributes",
 				      op->name);
 	return true;

@@ -197,14 +197,14 @@ hoist_part(qn_rw *rw, const qn_match *m)
 
 /* Whether e has the parameters that the arithmetic of a FIXED op gives; other ops take any. */
 static bool
-has_fixed_type(const qn_rw *rw, qn_op op, const qn_elem *e)
+has_fixed_type(const qn_rw *rw, const qn_node *n, const qn_elem *e)
 {
 	double want, scale;
 	int64_t want_zp, zp;
 
-	if (qn_opinfo_get(op)->behaviour != QN_FIXED)
+	if (qn_opinfo_of(n)->behaviour != QN_FIXED)
 		return true;
-	qn_fixed_output(op, &want, &want_zp);
+	qn_fixed_output(n, &want, &want_zp);
 	qn_elem_param(&qn_rw_model(rw)->types, e, 0, &scale, &zp);
 	return scale == want && zp == want_zp;
 }
@@ -232,8 +232,7 @@ to_integer(qn_rw *rw, const qn_match *m)
 {
 	const qn_type *type = qn_rw_node(rw, m->root)->type;
 
-	if (!is_narrow(type->elem) ||
-	    !has_fixed_type(rw, qn_rw_node(rw, m->at[OP])->op, type->elem))
+	if (!is_narrow(type->elem) || !has_fixed_type(rw, qn_rw_node(rw, m->at[OP]), type->elem))
 		return 0;
 	return on_codes(rw, m->at[OP], type);
 }

@@ -77,9 +77,10 @@ qn_rw_fail(qn_rw *rw, qn_status status)
 static void
 node_key(qn_buf *b, const qn_node *n)
 {
-	const qn_attr_set_info *set = qn_opinfo_of(n)->attrs;
+	const qn_opinfo *op = qn_opinfo_of(n);
+	const qn_attr_set_info *set = op->attrs;
 
-	qn_buff(b, "%d(", (int)n->op);
+	qn_buf_put(b, (const char *)&op, sizeof op);
 	for (uint32_t i = 0; i < n->nin; i++)
 		qn_buff(b, "%u,", n->in[i]);
 	qn_buf_put(b, (const char *)&n->type, sizeof n->type);

@@ -194,7 +194,7 @@ quantize_fixed(qn_qbuild *b, const qn_match *m)
 
 	if (y == 0)
 		return 0;
-	qn_fixed_output(root->op, &scale, &zp);
+	qn_fixed_output(root, &scale, &zp);
 	return qn_qb_dequantize(b, qn_qb_quantize_fixed(b, y, root->name, scale, zp), root->name);
 }
 

@@ -39,6 +39,7 @@
  *   resize_nearest                   qn_nearest_args              qn_nearest
  *   resize_bilinear                  qn_bilinear_args             qn_bilinear_s8
  *   reshape, flatten, scast          qn_copy_args                 qn_copy
+ *   operators of the host's          qn_custom_args               qn_lut_s8 or the host's function
  *   dequantize                       none (NULL is never returned; runs in the interpreter only)
  *
  * Pointers to weights and biases are NULL in prepared arguments: `run` sets them from its
@@ -102,5 +103,13 @@ typedef struct qn_gather_call {
 typedef struct qn_copy_args {
 	int32_t n; /* bytes */
 } qn_copy_args;
+
+/* An operator of the host's: a table, or what its `prepare` gave. */
+enum { QN_CUSTOM_PARAMS = 4096 }; /* at most */
+typedef struct qn_custom_args {
+	const qn_lut_args *lut; /* NULL: there is an integer function */
+	int32_t *param;
+	int32_t nparam;
+} qn_custom_args;
 
 #endif

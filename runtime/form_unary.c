@@ -2,8 +2,7 @@
 /* form_unary.c - functions of one value, of pow and of prelu.
  *
  *   f32     y = f(x), computed in double with the functions of runtime/math.h and rounded once
- *   codes   lut[q] = clamp(round_half_away(f(s_in * (q - z_in)) / s_out) + z_out), 256 entries;
- *           where f is NaN (log of a negative code), the zero point
+ *   codes   a table of all codes (lut.h)
  *
  * Attributes are rounded to f32, as the frameworks that trained with them did.  prelu on codes is
  * TFLite's: one multiplier for what is not negative, another one for products with a slope. */
@@ -12,14 +11,13 @@
 #include "runtime/broadcast.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
+#include "runtime/lut.h"
 #include "runtime/math.h"
 
 #define SQRT_HALF 0x1.6a09e667f3bcdp-1
 #define TWO_SQRT_TWO_OVER_PI 0x1.9884533d43651p+0
 /* The cubic term of the tanh form of gelu (Hendrycks and Gimpel). */
 #define GELU_CUBIC 0.044715
-
-enum { CODES = 256 };
 
 typedef double unary_fn(double x, const qn_attrs *a);
 
@@ -207,23 +205,6 @@ prelu_real(const qn_eval *e)
 
 /* ---- tables ---- */
 
-/* The code of y; halves go away from 0. */
-static int8_t
-nearest(double y, double scale, int32_t zp, const qn_elem *e)
-{
-	double q = y / scale;
-	double whole = trunc(q);
-
-	if (!(q == q))
-		whole = 0.0;
-	else if (fabs(q - whole) >= 0.5) /* not for infinities: their difference is NaN */
-		whole += q < 0.0 ? -1.0 : 1.0;
-	whole += (double)zp;
-	if (whole < (double)e->qmin)
-		return (int8_t)e->qmin;
-	return (int8_t)(whole > (double)e->qmax ? (double)e->qmax : whole);
-}
-
 /* pow's exponent: a constant of one code. */
 static bool
 exponent_of(const qn_graph *g, const qn_node *n, double *exponent)
@@ -240,29 +221,31 @@ exponent_of(const qn_graph *g, const qn_node *n, double *exponent)
 	return true;
 }
 
+/* A node's function with its second argument. */
+typedef struct closure {
+	const qn_node *n;
+	double exponent; /* pow */
+} closure;
+
+static double
+value_of(const void *user, double x)
+{
+	const closure *c = user;
+
+	return c->n->op == QN_OP_pow ? qn_pow(x, c->exponent) : functions[c->n->op](x, c->n->attr);
+}
+
 static void *
 lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
-	qn_lut_args *d = QN_NEW(a, qn_lut_args, 1);
-	int8_t *lut = QN_NEW(a, int8_t, CODES);
 	const qn_type *in = qn_in_type(g, n, 0);
-	double exponent = 1.0;
+	closure c = {n, 1.0};
 
-	if (!qn_int_need_i8(g, n, in) || !qn_int_need_i8(g, n, n->type))
-		return NULL;
-	if (n->op == QN_OP_pow && !exponent_of(g, n, &exponent))
+	if (n->op == QN_OP_pow && !exponent_of(g, n, &c.exponent))
 		return NULL;
 	if (n->op == QN_OP_pow && qn_static_count(in) != qn_static_count(n->type))
 		return qn_int_refuse(g, n, "only an exponent that leaves the shape as it is");
-	for (int32_t i = 0; i < CODES; i++) {
-		int32_t code = i < CODES / 2 ? i : i - CODES;
-		double x = qn_scale_of(g, in) * (double)(code - qn_zp_of(g, in));
-		double y = n->op == QN_OP_pow ? qn_pow(x, exponent) : functions[n->op](x, n->attr);
-
-		lut[i] = nearest(y, qn_scale_of(g, n->type), qn_zp_of(g, n->type), n->type->elem);
-	}
-	*d = (qn_lut_args){.n = (int32_t)qn_static_count(n->type), .lut = lut};
-	return d;
+	return qn_lut_prepare(g, n, a, value_of, &c);
 }
 
 static void

@@ -147,6 +147,82 @@ QN_API qn_status qn_save(qn_model *m, const char *path, int with_weights);
 /* Writes path in text form. */
 QN_API qn_status qn_save_text(qn_model *m, const char *path);
 
+/* ---- operators of the host's own ---- */
+
+/* What quantization may do around an operator. */
+typedef enum qn_op_behaviour {
+	QN_OP_REAL_ONLY = 0, /* stays float: a model with it can be run, not compiled */
+	QN_OP_SAME = 1,      /* one input; moves, selects or clamps elements: codes in and out have the same parameters */
+	QN_OP_MIX = 2,       /* any parameters in, own parameters out, found by calibration */
+	QN_OP_TABLE = 3,     /* one input, element by element: becomes a table of all codes, made with the float function */
+	QN_OP_FIXED = 4      /* like MIX, but the result's parameters are fixed_scale and fixed_zero_point */
+} qn_op_behaviour;
+
+typedef struct qn_op_attr {
+	const char *name;
+	int is_real;              /* else a 64-bit integer */
+	const char *default_text; /* "0.5", "3"; NULL: must be given */
+} qn_op_attr;
+
+typedef union qn_op_value {
+	int64_t integer;
+	double real;
+} qn_op_value;
+
+/* An operand or the result of a call. */
+typedef struct qn_op_type {
+	int rank;             /* -1: not known (in `shape` only) */
+	const int64_t *shape; /* rank dims; -1: dynamic (in `shape` only) */
+	int bits;             /* of the codes: 8 or 16; 0: f32 */
+	int is_signed;
+	double scale;         /* real = (code - zero_point) * scale */
+	int64_t zero_point, lo, hi; /* lo, hi: the range of the codes */
+} qn_op_type;
+
+typedef struct qn_op_call {
+	size_t nin;
+	const qn_op_type *in;
+	qn_op_type out;         /* not set in `shape` */
+	const qn_op_value *attr; /* in the order of the descriptor */
+} qn_op_call;
+
+/* All callbacks may be called from several threads at a time (qn_config.threads) and must give the
+ * same results for the same arguments.  None may call the library. */
+typedef struct qn_op_desc {
+	const char *name; /* "acme.softsign": has a dot, which no built-in operator has */
+	unsigned min_inputs, max_inputs;
+	qn_op_behaviour behaviour;
+	double fixed_scale;
+	int64_t fixed_zero_point;
+	size_t nattr; /* at most 8 */
+	const qn_op_attr *attr;
+	/* The result's rank (0 … 8) and dims; -1 with a reason (static text) in *why.  NULL: the shape of
+	 * input 0. */
+	int (*shape)(void *user, const qn_op_call *c, int64_t dim[8], const char **why);
+	/* The float function, row-major.  Never NULL.  Of a TABLE operator it is also called with all codes' real
+	 * values as one vector. */
+	void (*real)(void *user, const qn_op_call *c, const float *const *in, float *out);
+	/* The integer function's parameters (sizes, multipliers, tables: whatever it needs), at most cap of
+	 * them: their number, or -1 with a reason in *why where the types of the call are not taken.  NULL, like `codes`: no
+	 * integer form but that of a TABLE. */
+	int (*prepare)(void *user, const qn_op_call *c, int32_t *param, int cap, const char **why);
+	/* The integer function and the same as C text that also compiles as C++:
+	 * "static void CODES_NAME(const int32_t *param, const void *const *in, void *out) { … }".  Integers alone; the
+	 * text may use what runtime/fixed.h and the kernels define (qn_apply, qn_clamp32 …), which is then emitted with
+	 * it. */
+	void (*codes)(const int32_t *param, const void *const *in, void *out);
+	const char *codes_name, *codes_text;
+	void *user;
+} qn_op_desc;
+
+/* Makes the operator known to models that the context loads or builds from now on; it lasts as long as the
+ * context.  Texts are copied.  QN_EUSAGE (op.register) when something is missing or the name is taken. */
+QN_API qn_status qn_op_register(qn_ctx *ctx, const qn_op_desc *desc);
+
+/* m * 2^(s-31) for a real multiplier M >= 0, as qn_apply of the emitted code takes it: m in [2^30, 2^31) or 0,
+ * s in [-31, 30].  QN_EINVALID when M is negative, not finite or 2^30 and more. */
+QN_API qn_status qn_multiplier_of(double M, int32_t *m, int32_t *s);
+
 /* ---- building and reading graphs ---- */
 
 /* A value of a graph, which is the node that gives it; they count from 1 in topological order.

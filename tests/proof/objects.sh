@@ -21,7 +21,7 @@ models="digits every_op"
 : >"$tmp/bad"
 sed -n 's/^OP(\([a-z0-9_]*\),.*/\1/p' "$QUERN_SOURCE/ir/ops.def" | while read -r op; do
 	case $op in
-	input | const | call | tuple | get | quantize | dequantize | batch_norm) continue ;;
+	input | const | call | tuple | get | custom | quantize | dequantize | batch_norm) continue ;;
 	esac
 	grep -q "= $op %" "$QUERN_SOURCE/tests/proof/every_op.qir" || echo "$op"
 done >"$tmp/bad"

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* operator.c - the public side of operators that a host registers. */
+#include "driver/context.h"
+#include "ir/custom.h"
+#include "runtime/fixed.h"
+#include "runtime/forms.h"
+
+typedef struct op_call {
+	qn_ctx *ctx;
+	const qn_op_desc *desc;
+} op_call;
+
+static qn_status
+add(void *arg, qn_arena *scratch)
+{
+	op_call *c = arg;
+
+	(void)scratch;
+	return qn_custom_register(&c->ctx->env, &c->ctx->arena, c->desc);
+}
+
+qn_status
+qn_op_register(qn_ctx *ctx, const qn_op_desc *desc)
+{
+	return qn_guard(ctx, add, &(op_call){ctx, desc});
+}
+
+qn_status
+qn_multiplier_of(double M, int32_t *m, int32_t *s)
+{
+	return qn_multiplier(M, QN_RQ_DOUBLE, m, s) ? QN_OK : QN_EINVALID;
+}
