@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` puts where: the program, both libraries, the header, and two ways to find them.
+#
+#   CMake       find_package(quern 0.1 REQUIRED)      target_link_libraries(host quern::quern)        or quern::static
+#   pkg-config  cc host.c $(pkg-config --cflags --libs quern)                                         or --static
+#
+# The tree may be moved after it was installed: nothing in it holds an absolute path.
+include(CMakePackageConfigHelpers)
+
+set_target_properties(libquern PROPERTIES EXPORT_NAME static)
+set_target_properties(libquern_shared PROPERTIES EXPORT_NAME quern)
+install(TARGETS quern libquern libquern_shared EXPORT quern)
+install(FILES include/quern/quern.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quern)
+# The arithmetic that integer functions of a host's operators may use.
+install(FILES runtime/fixed.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quern)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/quern)
+install(EXPORT quern NAMESPACE quern:: FILE quernTargets.cmake DESTINATION ${package})
+file(CONFIGURE OUTPUT quernConfig.cmake @ONLY CONTENT [[
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+include(${CMAKE_CURRENT_LIST_DIR}/quernTargets.cmake)
+]])
+# Before 1.0 another minor version is another interface.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/quernConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/quernConfig.cmake ${PROJECT_BINARY_DIR}/quernConfigVersion.cmake DESTINATION ${package})
+
+file(RELATIVE_PATH prefix_of_package /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" prefix_of_package ${prefix_of_package})
+file(CONFIGURE OUTPUT quern.pc @ONLY CONTENT [[
+prefix=${pcfiledir}/@prefix_of_package@
+libdir=${prefix}/@CMAKE_INSTALL_LIBDIR@
+includedir=${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
+
+Name: quern
+Description: quantizing graph compiler for microcontrollers
+Version: @PROJECT_VERSION@
+Requires.private: libcjson
+Libs: -L${libdir} -lquern
+Libs.private: -lm -pthread
+Cflags: -I${includedir}
+]])
+install(FILES ${PROJECT_BINARY_DIR}/quern.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
