@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_e2e_support.c - makes each cell of the table of supported operators true by running it, and
+ * each empty one by the refusal that it stands for.
+ *
+ *   float      the graph of one such node runs on f32 values
+ *   int8       it compiles to integers and runs on codes
+ *   emitted    … and the C that is written for it, built by a compiler, gives the same bytes
+ *
+ * A graph stands below for every operator; one that is missing fails the test. */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "quern/quern.h"
+
+typedef struct example {
+	const char *op, *stage;
+	const char *
+		input; /* type of %x; %z is a second input of the same type where the body has it */
+	const char *body;
+} example;
+
+#define IMAGE "tensor<1x5x6x4xf32>"
+#define MATRIX "tensor<1x3x8xf32>"
+#define CODES "tensor<1x4x!quant.uniform<i8:f32, 0.05:10>>"
+#define VECTOR(name, from) "  " name " = const : tensor<4xf32> rand " from "\n"
+#define UNARY(op)                                                                                  \
+	{                                                                                          \
+		op, "float", MATRIX, "  %y = " op " %x\n"                                          \
+	}
+#define BINARY(op)                                                                                 \
+	{                                                                                          \
+		op, "float", MATRIX, "  %y = " op " %x, %z\n"                                      \
+	}
+#define COMPARE(op)                                                                                \
+	{                                                                                          \
+		op, "float", MATRIX, "  %c = " op " %x, %z\n  %y = where %c, %x, %z\n"             \
+	}
+
+/* clang-format off */
+static const example examples[] = {
+	{"quantize", "calibrated", "tensor<1x4xf32>", "  %y = quantize %x : " CODES "\n"},
+	{"dequantize", "calibrated", CODES, "  %y = dequantize %x\n"},
+	{"requantize", "integer", CODES, "  %y = requantize %x : tensor<1x4x!quant.uniform<i8:f32, 0.04>>\n"},
+	{"scast", "integer", CODES, "  %s = scast %x : tensor<1x4xi8>\n  %y = scast %s : " CODES "\n"},
+	{"clamp", "integer", CODES, "  %y = clamp %x {lo=-20, hi=30}\n"},
+	{"conv2d", "float", IMAGE, "  %w = const : tensor<3x3x2x4xf32> rand 1\n  %y = conv2d %x, %w {padding=same}\n"},
+	{"conv1d", "float", MATRIX, "  %w = const : tensor<3x2x8xf32> rand 1\n  %y = conv1d %x, %w {pad=[1,0]}\n"},
+	{"conv2d_transpose", "float", IMAGE, "  %w = const : tensor<3x3x2x4xf32> rand 1\n  %y = conv2d_transpose %x, %w {stride=[2,2]}\n"},
+	{"dense", "float", "tensor<1x8xf32>", "  %w = const : tensor<5x8xf32> rand 1\n  %y = dense %x, %w\n"},
+	{"matmul", "float", MATRIX, "  %y = matmul %x, %z {transpose_b=1}\n"},
+	{"bias_add", "float", IMAGE, VECTOR("%b", "2") "  %y = bias_add %x, %b\n"},
+	{"batch_norm", "float", IMAGE, VECTOR("%s", "3") VECTOR("%b", "4") VECTOR("%m", "5")
+		"  %v = const : tensor<4xf32> splat 0.5\n  %y = batch_norm %x, %s, %b, %m, %v\n"},
+	BINARY("add"), BINARY("mul"), BINARY("sub"), BINARY("minimum"), BINARY("maximum"),
+	{"div", "float", MATRIX, "  %c = const : tensor<1xf32> splat 3.0\n  %d = add %z, %c\n  %y = div %x, %d\n"},
+	COMPARE("equal"), COMPARE("not_equal"), COMPARE("less"), COMPARE("less_equal"), COMPARE("greater"),
+	COMPARE("greater_equal"),
+	{"where", "float", MATRIX, "  %c = less %x, %z\n  %y = where %c, %x, %z\n"},
+	{"cast", "float", MATRIX, "  %c = less %x, %z\n  %y = cast %c : " MATRIX "\n"},
+	UNARY("relu"), UNARY("relu6"),
+	{"clip", "float", MATRIX, "  %y = clip %x {min=-0.5, max=0.75}\n"},
+	{"max_pool", "float", IMAGE, "  %y = max_pool %x {kernel=[2,3], stride=[2,2], padding=same}\n"},
+	{"avg_pool", "float", IMAGE, "  %y = avg_pool %x {kernel=[2,3], stride=[2,2], padding=same}\n"},
+	{"global_avg_pool", "float", IMAGE, "  %y = global_avg_pool %x\n"},
+	UNARY("leaky_relu"), UNARY("elu"), UNARY("sigmoid"), UNARY("tanh"), UNARY("hard_sigmoid"), UNARY("hard_swish"),
+	UNARY("silu"), UNARY("gelu"), UNARY("erf"), UNARY("exp"), UNARY("abs"), UNARY("neg"), UNARY("square"),
+	{"log", "float", MATRIX, "  %s = sigmoid %x\n  %y = log %s\n"},
+	{"sqrt", "float", MATRIX, "  %s = sigmoid %x\n  %y = sqrt %s\n"},
+	{"rsqrt", "float", MATRIX, "  %s = sigmoid %x\n  %y = rsqrt %s\n"},
+	{"pow", "float", MATRIX, "  %e = const : tensor<f32> [2.0]\n  %y = pow %x, %e\n"},
+	{"prelu", "float", IMAGE, VECTOR("%s", "6") "  %y = prelu %x, %s\n"},
+	UNARY("softmax"), UNARY("log_softmax"),
+	{"reduce_mean", "float", IMAGE, "  %y = reduce_mean %x {axes=[1,2]}\n"},
+	{"reduce_sum", "float", IMAGE, "  %y = reduce_sum %x {axes=[1,2]}\n"},
+	{"reduce_max", "float", IMAGE, "  %y = reduce_max %x {axes=[1,2]}\n"},
+	{"reduce_min", "float", IMAGE, "  %y = reduce_min %x {axes=[1,2]}\n"},
+	UNARY("argmax"),
+	{"layer_norm", "float", IMAGE, VECTOR("%s", "7") VECTOR("%b", "8") "  %y = layer_norm %x, %s, %b\n"},
+	{"instance_norm", "float", IMAGE, VECTOR("%s", "7") VECTOR("%b", "8") "  %y = instance_norm %x, %s, %b\n"},
+	{"reshape", "float", MATRIX, "  %y = reshape %x {shape=[1,6,4]}\n"},
+	UNARY("flatten"),
+	{"transpose", "float", MATRIX, "  %y = transpose %x {perm=[0,2,1]}\n"},
+	{"concat", "float", MATRIX, "  %y = concat %x, %z {axis=1}\n"},
+	{"pad", "float", MATRIX, "  %y = pad %x {before=[0,1,2], after=[0,0,1], value=0.25}\n"},
+	{"squeeze", "float", "tensor<1x1x8xf32>", "  %y = squeeze %x {axes=[1]}\n"},
+	{"expand_dims", "float", MATRIX, "  %y = expand_dims %x {axes=[1]}\n"},
+	{"slice", "float", MATRIX, "  %y = slice %x {begin=[0,0,7], end=[1,2,1], step=[1,1,-2]}\n"},
+	{"expand", "float", "tensor<1x1x8xf32>", "  %y = expand %x {shape=[1,3,8]}\n"},
+	{"tile", "float", MATRIX, "  %y = tile %x {repeats=[1,2,1]}\n"},
+	{"depth_to_space", "float", IMAGE, "  %y = depth_to_space %x {block=2}\n"},
+	{"space_to_depth", "float", "tensor<1x4x6x1xf32>", "  %y = space_to_depth %x {block=2}\n"},
+	{"split", "float", MATRIX, "  %s = split %x {axis=2, sizes=[3,5]}\n  %y = get %s {index=1}\n"},
+	{"gather", "float", MATRIX, "  %at = const : tensor<4xi32> [2, 0, -1, 1]\n  %y = gather %x, %at {axis=1}\n"},
+	{"resize_nearest", "float", IMAGE, "  %y = resize_nearest %x {size=[7,4]}\n"},
+	{"resize_bilinear", "float", IMAGE, "  %y = resize_bilinear %x {size=[7,4]}\n"},
+};
+/* clang-format on */
+
+enum { NEXAMPLE = sizeof examples / sizeof examples[0], SAMPLES = 6 };
+
+static const example *
+example_of(const char *op)
+{
+	for (size_t i = 0; i < NEXAMPLE; i++)
+		if (strcmp(examples[i].op, op) == 0)
+			return &examples[i];
+	fail_msg("operator %s has no graph in this test: add one", op);
+	return NULL;
+}
+
+/* The example's model, through its text form. */
+static qn_model *
+load(qn_ctx *ctx, const example *e, const char *folder)
+{
+	const char *second = strstr(e->body, "%z") != NULL ? ", %z: " : "";
+	char path[200];
+	qn_model *m;
+
+	(void)snprintf(path, sizeof path, "%s/one.qir", folder);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	(void)fprintf(f, "model \"one\" stage %s\ngraph @main(%%x: %s%s%s) {\n%s  return %%y\n}\n",
+		      e->stage, e->input, second, second[0] != '\0' ? e->input : "", e->body);
+	assert_int_equal(fclose(f), 0);
+	if (qn_load(ctx, path, &m) != QN_OK)
+		fail_msg("%s: %s", e->op, qn_diag_get(ctx, 0).message);
+	assert_int_equal(remove(path), 0);
+	return m;
+}
+
+/* Samples for input k: reals in about [-1.5, 1.5]; integer inputs quantize them. */
+static qn_array *
+samples(qn_ctx *ctx, qn_model *m, size_t k)
+{
+	const qn_value_info in =
+		qn_value(qn_model_main(m), qn_value_find(qn_model_main(m), k == 0 ? "x" : "z"));
+	int64_t shape[8], n = 1;
+	float data[SAMPLES * 256];
+	qn_array *out;
+
+	for (int i = 0; i < in.rank; i++) {
+		shape[i] = i == 0 ? SAMPLES * in.shape[0] : in.shape[i];
+		n *= shape[i];
+	}
+	assert_true(n <= (int64_t)(sizeof data / sizeof data[0]));
+	uint32_t state = 12345u + (uint32_t)k;
+	for (int64_t i = 0; i < n; i++) {
+		state = state * 1664525u + 1013904223u;
+		data[i] = 3.0f * (float)(state >> 8) / 16777216.0f - 1.5f;
+	}
+	assert_int_equal(qn_array_new(ctx, "f32", in.rank, shape, data, &out), QN_OK);
+	return out;
+}
+
+typedef struct outcome {
+	bool real, codes, emitted;
+} outcome;
+
+/* Builds the files in folder and runs their self-test. */
+static bool
+builds_and_agrees(const char *folder)
+{
+	char command[1000];
+
+	(void)snprintf(
+		command, sizeof command,
+		"cd %s && cc -std=c99 -O0 -w -DONE_SELFTEST_MAIN -DONE_TRACE -o t *.c && ./t > log",
+		folder);
+	return system(command) == 0;
+}
+
+static outcome
+try_all(const example *e, const char *folder)
+{
+	outcome got = {false, false, false};
+	qn_ctx *ctx = qn_open(NULL);
+	qn_model *m = load(ctx, e, folder);
+	size_t nin = qn_model_describe(m).inputs;
+	qn_array *x[2], *y;
+	const qn_emit_options emit = {.test = x, .ntest = nin, .test_samples = SAMPLES};
+	const qn_compile_opts opts = {.calib = x, .ncalib = nin};
+
+	for (size_t k = 0; k < nin; k++)
+		x[k] = samples(ctx, m, k);
+	if (strcmp(e->stage, "integer") != 0)
+		got.real = qn_run(m, nin, x, 0, 1, &y) == QN_OK;
+	if (strcmp(e->stage, "calibrated") != 0) {
+		got.codes = qn_compile(m, &opts) == QN_OK && qn_run(m, nin, x, 0, 1, &y) == QN_OK;
+		got.emitted = got.codes && qn_emit(m, folder, &emit, NULL) == QN_OK;
+		got.emitted = got.emitted && builds_and_agrees(folder);
+	}
+	qn_close(ctx);
+	return got;
+}
+
+/* batch_norm has no integer form: it is folded into the operator before it or made a convolution. */
+static bool
+is_rewritten(const char *op)
+{
+	return strcmp(op, "batch_norm") == 0;
+}
+
+static void
+every_cell_is_true(void **state)
+{
+	char folder[] = "/tmp/quern-support-XXXXXX", command[100];
+	size_t n = 0;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	for (qn_op_support s; (s = qn_supported_op(n)).name != NULL; n++) {
+		outcome got = try_all(example_of(s.name), folder);
+
+		if (got.real != (s.real != 0))
+			fail_msg("%s: float is claimed %d", s.name, s.real);
+		if (got.codes != (s.int8 != 0) && !is_rewritten(s.name))
+			fail_msg("%s: int8 is claimed %d", s.name, s.int8);
+		if (got.emitted != (s.emitted != 0) && !is_rewritten(s.name))
+			fail_msg("%s: emitted is claimed %d", s.name, s.emitted);
+	}
+	assert_int_equal(n, NEXAMPLE);
+	(void)snprintf(command, sizeof command, "rm -r %s", folder);
+	assert_int_equal(system(command), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_cell_is_true),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
