@@ -262,6 +262,12 @@ qn_graph_node(const qn_graph *g, qn_id id)
 	return &g->node[id];
 }
 
+/* A copy of g in arena a, with the values of symbols in its types. */
+qn_status qn_graph_bind(const qn_graph *g, qn_arena *a, qn_graph **out) QN_MUST_CHECK;
+/* A graph in arena a that computes the values `out` of g from the values `in`, which become its
+ * inputs in this order; bind: as qn_graph_bind does. */
+qn_status qn_graph_extract(const qn_graph *g, size_t nin, const qn_id *in, size_t nout, const qn_id *out, bool bind, qn_arena *a, qn_graph **part) QN_MUST_CHECK;
+
 /* 0 when there is none. */
 qn_id qn_graph_find(const qn_graph *g, const char *name);
 /* Number of uses of each value (node inputs and outputs), an array of g->n, in arena a. */

@@ -212,6 +212,8 @@ size_t qn_elem_nparams(const qn_elem *e);   /* 1, or the length of the vector (o
 void qn_elem_param(const qn_types *t, const qn_elem *e, size_t i, double *scale, int64_t *zp);
 /* The same element with bound symbols replaced; the range rules of zero points are checked then. */
 qn_status qn_elem_bind(qn_types *t, const char *place, const qn_elem *e, const qn_elem **out) QN_MUST_CHECK;
+/* The same for all elements of a type, which is checked; NULL after a report (scale.unbound …). */
+const qn_type *qn_type_bind(qn_types *t, const char *place, const qn_type *type);
 /* Sub-channel types without superfluous axes: per-tensor or per-axis where they are equal to
  * one. */
 const qn_elem *qn_elem_normalize(qn_types *t, const qn_elem *e);

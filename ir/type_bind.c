@@ -159,6 +159,27 @@ remake(qn_types *t, const qn_elem *e, qn_elem *d, new_shape to)
 /* Per tensor when there is one scale; per axis when the scales vary along one axis whose block
  * is 1. With a larger block the axis has more elements than scales, and no per-axis type says
  * the same. */
+const qn_type *
+qn_type_bind(qn_types *t, const char *place, const qn_type *type)
+{
+	const qn_elem *e;
+
+	if (type->is_tuple) {
+		const qn_type **field = QN_NEW(t->arena, const qn_type *, type->nfield);
+
+		for (uint32_t i = 0; i < type->nfield; i++)
+			if ((field[i] = qn_type_bind(t, place, type->field[i])) == NULL)
+				return NULL;
+		return qn_type_tuple(t, type->nfield, field);
+	}
+	if (!qn_elem_has_symbol(type->elem))
+		return type;
+	if (qn_elem_bind(t, place, type->elem, &e) != QN_OK)
+		return NULL;
+	const qn_type *bound = qn_type_with_elem(t, type, e);
+	return qn_type_check(t, place, bound) == QN_OK ? bound : NULL;
+}
+
 const qn_elem *
 qn_elem_normalize(qn_types *t, const qn_elem *e)
 {

@@ -36,58 +36,6 @@ report_unbound(qn_model *m, const qn_type *t)
 	return status;
 }
 
-static const qn_type *
-bound_type(qn_model *m, const char *place, const qn_type *t)
-{
-	const qn_elem *e;
-
-	if (t->is_tuple) {
-		const qn_type **field = QN_NEW(m->arena, const qn_type *, t->nfield);
-
-		for (uint32_t i = 0; i < t->nfield; i++)
-			if ((field[i] = bound_type(m, place, t->field[i])) == NULL)
-				return NULL;
-		return qn_type_tuple(&m->types, t->nfield, field);
-	}
-	if (!qn_elem_has_symbol(t->elem))
-		return t;
-	if (qn_elem_bind(&m->types, place, t->elem, &e) != QN_OK)
-		return NULL;
-	const qn_type *bound = qn_type_with_elem(&m->types, t, e);
-	return qn_type_check(&m->types, place, bound) == QN_OK ? bound : NULL;
-}
-
-static qn_status
-bind_graph(qn_model *m, const qn_graph *g, qn_graph **out)
-{
-	qn_graph *dst = qn_graph_new(m, g->name);
-	qn_id *map = QN_NEW(m->arena, qn_id, g->n);
-	qn_status status = QN_OK;
-
-	for (qn_id id = 1; id < g->n; id++) {
-		qn_node n = *qn_graph_node(g, id);
-		qn_id *in = QN_NEW(m->arena, qn_id, n.nin);
-		bool ready = true;
-
-		for (uint32_t i = 0; i < n.nin; i++) {
-			in[i] = map[n.in[i]];
-			ready = ready && in[i] != 0;
-		}
-		n.in = in;
-		n.type = bound_type(m, qn_node_place(g, &n), n.type);
-		if (n.op == QN_OP_const && n.type != NULL)
-			n.value = qn_tensor_view(m->arena, n.type, n.value->data);
-		if (n.type == NULL || !ready || (map[id] = qn_graph_add(dst, &n)) == 0)
-			status = QN_EINVALID;
-	}
-	QN_TRY(status);
-	dst->pattern = g->pattern;
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(dst, g->output[i].name, map[g->output[i].value]);
-	*out = dst;
-	return QN_OK;
-}
-
 qn_status
 qn_bind(qn_model *m)
 {
@@ -103,7 +51,7 @@ qn_bind(qn_model *m)
 		if (report_unbound(m, qn_graph_node(g, id)->type) != QN_OK)
 			status = QN_EINVALID;
 	QN_TRY(status);
-	QN_TRY(bind_graph(m, g, &dst));
+	QN_TRY(qn_graph_bind(g, m->arena, &dst));
 	qn_model_set_graph(m, dst);
 	m->stage = QN_STAGE_CALIBRATED;
 	return QN_OK;
