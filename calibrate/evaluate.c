@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* evaluate.c - see evaluate.h.  A plan is the part of the graph that some values need, bound and
+ * prepared; it serves batch after batch until other values are asked for. */
+#include "calibrate/evaluate.h"
+
+#include <string.h>
+
+#include "ir/diag.h"
+#include "runtime/interp.h"
+
+/* A value of all batches. */
+typedef struct kept {
+	const void **data; /* by batch */
+	bool complete;
+} kept;
+
+struct qn_evaluator {
+	const qn_graph *g;
+	qn_dataset *data;
+	qn_arena *arena;
+	size_t room; /* bytes left for kept values */
+	kept *kept;  /* by id */
+	uint64_t runs;
+	/* the plan */
+	qn_arena memory;
+	qn_interp *in; /* NULL: there is none */
+	size_t nwant, nsource, nnode;
+	qn_id *want, *source;
+	const qn_tensor **input;
+	qn_tensor *view; /* kept sources */
+};
+
+static void
+release(void *p)
+{
+	qn_arena_release(p);
+}
+
+qn_evaluator *
+qn_evaluator_new(const qn_graph *g, qn_dataset *data, size_t budget, qn_arena *a)
+{
+	qn_evaluator *e = QN_NEW(a, qn_evaluator, 1);
+
+	*e = (qn_evaluator){
+		.g = g, .data = data, .arena = a, .room = budget, .kept = QN_NEW(a, kept, g->n)};
+	qn_arena_init(&e->memory, g->model->env);
+	qn_arena_defer(a, release, &e->memory);
+	return e;
+}
+
+uint64_t
+qn_evaluator_runs(const qn_evaluator *e)
+{
+	return e->runs;
+}
+
+void
+qn_evaluator_changed(qn_evaluator *e)
+{
+	qn_arena_release(&e->memory);
+	e->in = NULL;
+}
+
+/* ---- the plan ---- */
+
+static bool
+is_source(const qn_evaluator *e, qn_id id)
+{
+	return e->kept[id].complete || qn_graph_node(e->g, id)->op == QN_OP_input;
+}
+
+/* The first symbol of a scale that has no value, or NULL. */
+static const qn_symbol *
+unbound(const qn_scale *s)
+{
+	const qn_symbol *found = NULL;
+
+	if (s->kind == QN_SCALE_SYM)
+		return s->sym->bound ? NULL : s->sym;
+	if (s->a != NULL)
+		found = unbound(s->a);
+	if (found == NULL && s->b != NULL)
+		found = unbound(s->b);
+	return found;
+}
+
+static qn_status
+check_bound(const qn_evaluator *e, const qn_node *n)
+{
+	const qn_elem *elem = n->type->is_tuple ? NULL : n->type->elem;
+
+	if (elem == NULL || !qn_elem_has_symbol(elem) || unbound(elem->scale) == NULL)
+		return QN_OK;
+	return qn_report(e->g->model->env, QN_EINVALID, "calibrate.future", n->name,
+			 "the value needs symbol $%s, which has no value yet: it belongs to a "
+			 "partition that is calibrated later, or was not set",
+			 unbound(elem->scale)->name);
+}
+
+/* Marks what the wanted values need; ends at sources, which it lists. */
+static qn_status
+search(qn_evaluator *e)
+{
+	const qn_graph *g = e->g;
+	bool *need = QN_NEW(&e->memory, bool, g->n);
+	qn_status status = QN_OK;
+
+	e->source = QN_NEW(&e->memory, qn_id, g->n);
+	e->nsource = e->nnode = 0;
+	for (size_t i = 0; i < e->nwant; i++)
+		need[e->want[i]] = true;
+	for (qn_id id = g->n - 1; id > 0; id--) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (!need[id])
+			continue;
+		if (is_source(e, id)) {
+			e->source[e->nsource++] = id;
+			continue;
+		}
+		if (check_bound(e, n) != QN_OK)
+			status = QN_EINVALID;
+		e->nnode += n->op != QN_OP_const;
+		for (uint32_t i = 0; i < n->nin; i++)
+			need[n->in[i]] = true;
+	}
+	return status;
+}
+
+static qn_status
+plan(qn_evaluator *e, size_t n, const qn_id *id)
+{
+	qn_graph *part;
+
+	if (e->in != NULL && n == e->nwant && memcmp(id, e->want, n * sizeof *id) == 0)
+		return QN_OK;
+	qn_evaluator_changed(e);
+	e->nwant = n;
+	e->want = qn_arena_copy(&e->memory, id, n * sizeof *id);
+	QN_TRY(search(e));
+	QN_TRY(qn_graph_extract(e->g, e->nsource, e->source, n, id, true, &e->memory, &part));
+	QN_TRY(qn_interp_new(part, &e->memory, &e->in));
+	e->input = QN_NEW(&e->memory, const qn_tensor *, e->nsource);
+	e->view = QN_NEW(&e->memory, qn_tensor, e->nsource);
+	for (size_t i = 0; i < e->nsource; i++) {
+		const qn_type *type = part->node[part->input[i]].type;
+
+		e->view[i] = (qn_tensor){.type = type, .bytes = qn_type_bytes(type)};
+	}
+	return QN_OK;
+}
+
+/* ---- runs ---- */
+
+/* The index of an input node in the graph's signature. */
+static size_t
+input_index(const qn_graph *g, qn_id id)
+{
+	size_t k = 0;
+
+	while (g->input[k] != id)
+		k++;
+	return k;
+}
+
+qn_status
+qn_evaluator_run(qn_evaluator *e, size_t n, const qn_id *id, size_t batch, const qn_tensor **out)
+{
+	const qn_tensor *const *sample = NULL;
+
+	QN_TRY(plan(e, n, id));
+	for (size_t i = 0; i < e->nsource; i++) {
+		qn_id from = e->source[i];
+
+		if (e->kept[from].complete) {
+			e->view[i].data = e->kept[from].data[batch];
+			e->input[i] = &e->view[i];
+			continue;
+		}
+		if (sample == NULL)
+			QN_TRY(e->data->get(e->data, batch, &sample));
+		e->input[i] = sample[input_index(e->g, from)];
+	}
+	QN_TRY(qn_interp_run(e->in, e->input, NULL, NULL));
+	e->runs += e->nnode;
+	for (size_t i = 0; i < n; i++)
+		out[i] = qn_interp_output(e->in, i);
+	return QN_OK;
+}
+
+/* Those of the values that there is room for and that are not kept already. */
+static size_t
+choose(qn_evaluator *e, size_t n, const qn_id *id, qn_id *chosen)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const qn_node *node = qn_graph_node(e->g, id[i]);
+		size_t bytes = qn_type_bytes(node->type);
+
+		if (e->kept[id[i]].data != NULL || node->op == QN_OP_input ||
+		    node->op == QN_OP_const || bytes > e->room / e->data->nbatch)
+			continue;
+		e->room -= bytes * e->data->nbatch;
+		e->kept[id[i]].data = QN_NEW(e->arena, const void *, e->data->nbatch);
+		chosen[count++] = id[i];
+	}
+	return count;
+}
+
+qn_status
+qn_evaluator_keep(qn_evaluator *e, size_t n, const qn_id *id)
+{
+	qn_id *chosen = QN_NEW(e->arena, qn_id, n);
+	const qn_tensor **value = QN_NEW(e->arena, const qn_tensor *, n);
+	size_t count = choose(e, n, id, chosen);
+
+	for (size_t b = 0; count > 0 && b < e->data->nbatch; b++) {
+		QN_TRY(qn_evaluator_run(e, count, chosen, b, value));
+		for (size_t i = 0; i < count; i++)
+			e->kept[chosen[i]].data[b] =
+				qn_arena_copy(e->arena, value[i]->data, value[i]->bytes);
+	}
+	for (size_t i = 0; i < count; i++)
+		e->kept[chosen[i]].complete = true;
+	qn_evaluator_changed(e); /* plans can begin at the kept values */
+	return QN_OK;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* evaluate.h - values of a graph for the batches of a data set, a few at a time.
+ *
+ *   x ─▶ f ─▶ a ─▶ g ─▶ b        b of batch 3     runs f and g on the samples of batch 3
+ *                                keep a           runs f on all batches
+ *                                b of batch 3     runs g on the kept a
+ *
+ * Only nodes that the wanted values need are run, from graph inputs and kept values.  Symbols have the
+ * values that they are bound to at the time of the call. */
+#ifndef QN_CALIBRATE_EVALUATE_H
+#define QN_CALIBRATE_EVALUATE_H
+
+#include "calibrate/dataset.h"
+
+typedef struct qn_evaluator qn_evaluator;
+
+/* budget: bytes that kept values may take.  g, data and the arena must outlive it. */
+qn_evaluator *qn_evaluator_new(const qn_graph *g, qn_dataset *data, size_t budget, qn_arena *a);
+
+/* The values `id` of one batch; valid until the next call.  calibrate.future names a symbol on the way
+ * that has no value yet. */
+qn_status qn_evaluator_run(qn_evaluator *e, size_t n, const qn_id *id, size_t batch,
+			   const qn_tensor **out) QN_MUST_CHECK;
+
+/* Evaluates the values for all batches and keeps them, as far as the budget goes (all batches of a
+ * value or none).  The symbols that they depend on must not change any more. */
+qn_status qn_evaluator_keep(qn_evaluator *e, size_t n, const qn_id *id) QN_MUST_CHECK;
+
+/* To be called after a symbol was bound to another value. */
+void qn_evaluator_changed(qn_evaluator *e);
+
+/* Nodes that were run so far, each batch counted. */
+uint64_t qn_evaluator_runs(const qn_evaluator *e);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_evaluate.c - values of batches on request: the same as a whole run gives, with no more nodes run
+ * than they need, and a symbol without a value is named. */
+#include "tests/unit/run_util.h"
+
+#include "calibrate/evaluate.h"
+
+enum { BATCHES = 4, WIDTH = 3 };
+
+static const char text[] = "model \"m\" stage symbolic\n"
+			   "symbol $a : asym = 0.5:3\n"
+			   "symbol $b : sym\n"
+			   "graph @main(%x: tensor<1x3xf32>) {\n"
+			   "  %r = relu %x\n"
+			   "  %q = quantize %r : tensor<1x3x!quant.uniform<i8:f32, $a:$a>>\n"
+			   "  %d = dequantize %q\n"
+			   "  %s = add %d, %x\n"
+			   "  %t = quantize %s : tensor<1x3x!quant.uniform<i8:f32, $b>>\n"
+			   "  %u = dequantize %t\n"
+			   "  return %u\n"
+			   "}\n";
+
+static qn_evaluator *
+evaluator(size_t budget)
+{
+	static const int64_t shape[] = {BATCHES, WIDTH};
+	float *x = QN_NEW(&rg->arena, float, BATCHES *WIDTH);
+	qn_dataset *data;
+
+	assert_int_equal(qn_model_parse(&rg->m, "m.qir", text, sizeof text - 1), QN_OK);
+	for (int i = 0; i < BATCHES * WIDTH; i++)
+		x[i] = 0.4f * (float)(i - 5);
+	const qn_tensor *all =
+		qn_tensor_view(&rg->arena, qn_type_plain(&rg->m.types, QN_PLAIN_f32, 2, shape), x);
+	const char *name = "x";
+	assert_int_equal(
+		qn_dataset_arrays(qn_model_entry(&rg->m), &rg->arena, 1, &all, &name, &data),
+		QN_OK);
+	return qn_evaluator_new(qn_model_entry(&rg->m), data, budget, &rg->arena);
+}
+
+static qn_id
+value(const char *name)
+{
+	return qn_graph_find(qn_model_entry(&rg->m), name);
+}
+
+/* relu, to half steps, plus x. */
+static float
+expected(size_t batch, int i)
+{
+	float x = 0.4f * (float)((int)batch * WIDTH + i - 5);
+	float r = x > 0.0f ? x : 0.0f;
+
+	return 0.5f * (float)(int)(r / 0.5f + 0.5f) + x;
+}
+
+static void
+check_sums(qn_evaluator *e)
+{
+	const qn_id s = value("s");
+	const qn_tensor *y;
+
+	for (size_t b = BATCHES; b-- > 0;) {
+		assert_int_equal(qn_evaluator_run(e, 1, &s, b, &y), QN_OK);
+		for (int i = 0; i < WIDTH; i++)
+			assert_true(((const float *)y->data)[i] == expected(b, i));
+	}
+}
+
+static void
+test_values(void **state)
+{
+	qn_evaluator *e = evaluator(0);
+
+	(void)state;
+	check_sums(e);
+	/* Without room every batch runs relu, quantize, dequantize, add. */
+	assert_int_equal(qn_evaluator_runs(e), 4 * BATCHES);
+	const qn_id r = value("r");
+	assert_int_equal(qn_evaluator_keep(e, 1, &r), QN_OK);
+	assert_int_equal(qn_evaluator_runs(e), 4 * BATCHES);
+	check_sums(e);
+	assert_int_equal(qn_evaluator_runs(e), 8 * BATCHES);
+}
+
+static void
+test_kept(void **state)
+{
+	qn_evaluator *e = evaluator(BATCHES * WIDTH * sizeof(float));
+	const qn_id d = value("d"), r = value("r");
+
+	(void)state;
+	assert_int_equal(qn_evaluator_keep(e, 1, &d), QN_OK);
+	assert_int_equal(qn_evaluator_runs(e), 3 * BATCHES);
+	check_sums(e);
+	assert_int_equal(qn_evaluator_runs(e), 4 * BATCHES); /* add alone */
+	/* The budget is used up, and what is kept is not computed again. */
+	assert_int_equal(qn_evaluator_keep(e, 1, &r), QN_OK);
+	assert_int_equal(qn_evaluator_keep(e, 1, &d), QN_OK);
+	assert_int_equal(qn_evaluator_runs(e), 4 * BATCHES);
+}
+
+static void
+test_several(void **state)
+{
+	qn_evaluator *e = evaluator(0);
+	const qn_id want[] = {value("x"), value("q"), value("r")};
+	const qn_tensor *y[3];
+
+	(void)state;
+	assert_int_equal(qn_evaluator_run(e, 3, want, 2, y), QN_OK);
+	assert_true(((const float *)y[0]->data)[0] == 0.4f);
+	assert_int_equal(((const int8_t *)y[1]->data)[2], 5); /* 1.2 / 0.5 + 3 */
+	assert_true(((const float *)y[2]->data)[2] == 0.4f * 3.0f);
+	assert_int_equal(qn_evaluator_runs(e), 2);
+}
+
+static void
+test_future(void **state)
+{
+	qn_evaluator *e = evaluator(0);
+	const qn_id u = value("u");
+	const qn_tensor *y;
+	const double scale = 0.25;
+
+	(void)state;
+	assert_int_equal(qn_evaluator_run(e, 1, &u, 0, &y), QN_EINVALID);
+	assert_string_equal(rg->diags.item[0].id, "calibrate.future");
+	assert_non_null(strstr(rg->diags.item[0].message, "$b"));
+	assert_int_equal(qn_symbol_bind(&rg->m.types, "", "b", 1, &scale, NULL), QN_OK);
+	qn_evaluator_changed(e);
+	assert_int_equal(qn_evaluator_run(e, 1, &u, 3, &y), QN_OK);
+	assert_true(((const float *)y->data)[0] == 3.0f); /* 1.5 + 1.6, to quarters */
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_values, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_kept, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_several, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_future, rig_setup, rig_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
