@@ -218,6 +218,16 @@ typedef enum qn_stage {
 
 extern const char *const qn_stage_names[4]; /* "float", "symbolic", "calibrated", "integer" */
 
+/* What a composite became when it was quantized: a part of the entry graph.  Values by name: names
+ * survive. */
+typedef struct qn_part {
+	const char *pattern;     /* the quantizer pattern's name */
+	const char *out;         /* the value that it gives */
+	uint32_t nin;
+	const char *const *in;   /* the values that it takes, in the order of the composite's inputs */
+	const struct qn_part *next; /* the one that stands after it in the graph */
+} qn_part;
+
 struct qn_model {
 	qn_arena *arena; /* graphs, types and constants live here */
 	qn_env *env;
@@ -228,6 +238,7 @@ struct qn_model {
 	int32_t rounding;   /* QN_RQ_DOUBLE 0, QN_RQ_SINGLE 1 or QN_RQ_NEAREST 2: how integer nodes round (runtime/fixed.h) */
 	qn_graph **graph;   /* callees before callers; the last one is the entry */
 	size_t ngraph, graph_cap;
+	const qn_part *parts; /* of a symbolic graph that was quantized here; not part of the text or JSON form */
 	qn_map *notes; /* node name -> why no quantizer pattern took it (char *), for messages; NULL: none.  Not part of the text or JSON form */
 };
 

@@ -186,6 +186,23 @@ expand(qn_model *m, qn_graph *dst, const qn_quant_opts *opts, const qn_node *cal
 	return got;
 }
 
+/* Notes what became of a call whose value is `got`. */
+static qn_part *
+part_of(const qn_graph *dst, const qn_node *call, const qn_id *map, qn_id got)
+{
+	qn_arena *a = dst->model->arena;
+	const char **in = QN_NEW(a, const char *, call->nin);
+	qn_part *part = QN_NEW(a, qn_part, 1);
+
+	for (uint32_t i = 0; i < call->nin; i++)
+		in[i] = qn_graph_node(dst, map[call->in[i]])->name;
+	*part = (qn_part){.pattern = call->callee->pattern,
+			  .out = qn_graph_node(dst, got)->name,
+			  .nin = call->nin,
+			  .in = in};
+	return part;
+}
+
 /* Gives a graph input its own parameters: later quantizes of it become requantizes, or vanish
  * where they are equal. */
 static qn_id
@@ -231,7 +248,9 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 	const qn_graph *g = qn_model_entry(m);
 	qn_graph *dst = qn_graph_new(m, g->name);
 	qn_id *map = QN_NEW(m->arena, qn_id, g->n);
+	const qn_part **last = &m->parts;
 
+	m->parts = NULL;
 	if (m->stage != QN_STAGE_FLOAT)
 		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
 				 "quantize takes a partitioned float graph; this one is %s",
@@ -247,6 +266,12 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 			map[id] = input_pair(m, dst, map[id], opts);
 		if (map[id] == 0)
 			return QN_EINVALID;
+		if (n->op == QN_OP_call && n->callee->pattern != NULL) {
+			qn_part *part = part_of(dst, n, map, map[id]);
+
+			*last = part;
+			last = &part->next;
+		}
 	}
 	for (size_t i = 0; i < g->noutput; i++) {
 		qn_id y = output_pair(m, dst, &g->output[i], map[g->output[i].value], opts);

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* info.c - see info.h. */
+#include "calibrate/info.h"
+
+#include <string.h>
+
+#include "ir/diag.h"
+
+void
+qn_info_graphs_init(qn_info_graphs *s, qn_model *m, const qn_graph *g, const qn_graph *real,
+		    const qn_id *map, qn_dataset *data, size_t budget, qn_arena *a)
+{
+	*s = (qn_info_graphs){.m = m, .g = g, .map = map, .data = data};
+	if (data == NULL)
+		return;
+	s->real = qn_evaluator_new(real, data, budget / 2, a);
+	s->quantized = qn_evaluator_new(g, data, budget / 2, a);
+}
+
+/* ---- the partition's values ---- */
+
+static const qn_symbol *
+symbol_of(const qn_node *n)
+{
+	const qn_elem *e = n->type->elem;
+
+	return n->op == QN_OP_quantize && e->scale->kind == QN_SCALE_SYM ? e->scale->sym : NULL;
+}
+
+/* The quantizes with a symbol between the partition's inputs and its output, in id order. */
+static void
+find_pairs(qn_info *i, const bool *is_input)
+{
+	const qn_graph *g = i->graphs->g;
+	bool *need = QN_NEW(i->arena, bool, g->n);
+
+	need[i->out] = true;
+	for (qn_id id = g->n - 1; id > 0; id--)
+		for (uint32_t k = 0; need[id] && !is_input[id] && k < g->node[id].nin; k++)
+			need[g->node[id].in[k]] = true;
+	i->pair = QN_NEW(i->arena, qn_info_pair, g->n);
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_symbol *sym = need[id] && !is_input[id] ? symbol_of(&g->node[id]) : NULL;
+
+		if (sym != NULL)
+			i->pair[i->npair++] = (qn_info_pair){
+				.quantize = id,
+				.sym = qn_symbol_find(&i->graphs->m->types, sym->name)};
+	}
+}
+
+static void
+add_input(qn_info *i, bool *taken, qn_id id)
+{
+	if (taken[id])
+		return;
+	taken[id] = true;
+	i->in[i->nin++] = id;
+}
+
+qn_status
+qn_info_new(const qn_info_graphs *s, const qn_part *part, qn_arena *a, qn_info **out)
+{
+	qn_info *i = QN_NEW(a, qn_info, 1);
+	bool *is_input = QN_NEW(a, bool, s->g->n), *taken = QN_NEW(a, bool, s->g->n);
+
+	*i = (qn_info){
+		.graphs = s, .part = part, .arena = a, .out = qn_graph_find(s->g, part->out)};
+	*out = i;
+	for (uint32_t k = 0; k < part->nin; k++)
+		is_input[qn_graph_find(s->g, part->in[k])] = true;
+	if (i->out == 0 || is_input[0])
+		return qn_report(s->m->env, QN_EINTERNAL, "calibrate.partition", part->out,
+				 "the graph does not hold the values of this partition any more");
+	find_pairs(i, is_input);
+	i->in = QN_NEW(a, qn_id, i->npair + part->nin);
+	i->before = QN_NEW(a, qn_symbol, i->npair);
+	for (size_t k = 0; k < i->npair; k++)
+		i->in[i->nin++] = s->g->node[i->pair[k].quantize].in[0];
+	for (size_t k = 0; k < i->nin; k++)
+		taken[i->in[k]] = true;
+	for (uint32_t k = 0; k < part->nin; k++)
+		add_input(i, taken, qn_graph_find(s->g, part->in[k]));
+	return QN_OK;
+}
+
+/* ---- evaluation ---- */
+
+static qn_info_pair *
+pair_of(qn_info *i, const char *symbol)
+{
+	for (size_t k = 0; k < i->npair; k++)
+		if (strcmp(i->pair[k].sym->name, symbol) == 0)
+			return &i->pair[k];
+	return NULL;
+}
+
+static qn_status
+bind(qn_info *i, qn_info_pair *p, size_t n, const double *scale, const int64_t *zp)
+{
+	p->sym->bound = false;
+	return qn_symbol_bind(&i->graphs->m->types, i->part->out, p->sym->name, n, scale, zp);
+}
+
+static qn_status
+foreign(const qn_info *i, const char *symbol)
+{
+	return qn_report(i->graphs->m->env, QN_EINVALID, "calibrate.extra", i->part->out,
+			 "symbol $%s does not belong to this partition (pattern '%s'); set those "
+			 "of its own quantizes alone",
+			 symbol, i->part->pattern);
+}
+
+/* The partition's symbols for one evaluation: what was set, then the trials. */
+static qn_status
+bind_for_now(qn_info *i, size_t ntrial, const qn_info_trial *trial)
+{
+	for (size_t k = 0; k < i->npair; k++)
+		if (i->pair[k].set)
+			QN_TRY(bind(i, &i->pair[k], i->pair[k].n, i->pair[k].scale, i->pair[k].zp));
+	for (size_t k = 0; k < ntrial; k++) {
+		qn_info_pair *p = pair_of(i, trial[k].symbol);
+
+		if (p == NULL)
+			return foreign(i, trial[k].symbol);
+		QN_TRY(bind(i, p, trial[k].n, trial[k].scale, trial[k].zp));
+	}
+	return QN_OK;
+}
+
+static qn_status
+evaluate_quantized(qn_info *i, qn_id id, size_t batch, size_t ntrial, const qn_info_trial *trial,
+		   const qn_tensor **out)
+{
+	qn_evaluator *e = i->graphs->quantized;
+
+	if (!i->kept) {
+		QN_TRY(qn_evaluator_keep(e, i->nin, i->in));
+		i->kept = true;
+	}
+	for (size_t k = 0; k < i->npair; k++)
+		i->before[k] = *i->pair[k].sym;
+	qn_status status = bind_for_now(i, ntrial, trial);
+	qn_evaluator_changed(e);
+	if (status == QN_OK)
+		status = qn_evaluator_run(e, 1, &id, batch, out);
+	for (size_t k = 0; k < i->npair; k++)
+		*i->pair[k].sym = i->before[k];
+	return status;
+}
+
+static qn_status
+evaluate_real(qn_info *i, qn_id id, size_t batch, const qn_tensor **out)
+{
+	const qn_id real = i->graphs->map[id];
+
+	return qn_evaluator_run(i->graphs->real, 1, &real, batch, out);
+}
+
+qn_status
+qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntrial,
+	    const qn_info_trial *trial, const qn_tensor **out)
+{
+	qn_env *env = i->graphs->m->env;
+
+	if (i->graphs->data == NULL)
+		return qn_report(env, QN_EINVALID, "calibrate.no-data", i->part->out,
+				 "the calibration callback wants samples, and none were given");
+	if (batch >= i->graphs->data->nbatch)
+		return qn_report(env, QN_EUSAGE, "calibrate.batch", i->part->out,
+				 "there are %zu batches, number %zu is asked for",
+				 i->graphs->data->nbatch, batch);
+	bool is_input = what == QN_INFO_FLOAT_INPUT || what == QN_INFO_INPUT;
+	if ((is_input && k >= i->nin) || (what == QN_INFO_CODES && k >= i->npair))
+		return qn_report(env, QN_EUSAGE, "calibrate.value", i->part->out,
+				 "the partition has %zu inputs and %zu symbols, number %zu is "
+				 "asked for",
+				 i->nin, i->npair, k);
+	switch (what) {
+	case QN_INFO_FLOAT_INPUT:
+		return evaluate_real(i, i->in[k], batch, out);
+	case QN_INFO_FLOAT_OUTPUT:
+		return evaluate_real(i, i->out, batch, out);
+	case QN_INFO_INPUT:
+		return evaluate_quantized(i, i->in[k], batch, 0, NULL, out);
+	case QN_INFO_CODES:
+		return evaluate_quantized(i, i->pair[k].quantize, batch, ntrial, trial, out);
+	case QN_INFO_OUTPUT:
+		return evaluate_quantized(i, i->out, batch, ntrial, trial, out);
+	}
+	return QN_EINTERNAL;
+}
+
+/* ---- results ---- */
+
+qn_status
+qn_info_set(qn_info *i, const qn_info_trial *value)
+{
+	qn_info_pair *p = pair_of(i, value->symbol);
+
+	if (p == NULL)
+		return foreign(i, value->symbol);
+	const qn_symbol before = *p->sym;
+	qn_status status = bind(i, p, value->n, value->scale, value->zp);
+	*p->sym = before;
+	QN_TRY(status);
+	p->set = true;
+	p->n = value->n;
+	p->scale = qn_arena_copy(i->arena, value->scale, value->n * sizeof *value->scale);
+	p->zp = value->zp != NULL ? qn_arena_copy(i->arena, value->zp, value->n * sizeof *value->zp)
+				  : NULL;
+	return QN_OK;
+}
+
+qn_status
+qn_info_end(qn_info *i)
+{
+	qn_status status = QN_OK;
+
+	for (size_t k = 0; k < i->npair; k++) {
+		qn_info_pair *p = &i->pair[k];
+
+		if (!p->set)
+			status = qn_report(
+				i->graphs->m->env, QN_EINVALID, "calibrate.missing", i->part->out,
+				"the calibration callback of pattern '%s' gave symbol $%s "
+				"no value",
+				i->part->pattern, p->sym->name);
+		else
+			QN_TRY(bind(i, p, p->n, p->scale, p->zp));
+	}
+	return status;
+}

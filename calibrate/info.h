@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* info.h - what a calibration callback sees of its partition, and where it puts what it found.
+ *
+ *   float      x ──conv2d──▶ y                  what the real graph computes
+ *   quantized  x ─q($x)─▶ codes ─conv2d─▶ … ─dq─▶ y'     from the outputs of partitions calibrated before
+ *
+ * Partitions are calibrated in topological order.  Those before have their final values; a value that
+ * needs a symbol of a later one is refused (calibrate.future). */
+#ifndef QN_CALIBRATE_INFO_H
+#define QN_CALIBRATE_INFO_H
+
+#include "calibrate/evaluate.h"
+
+/* The whole of a calibration with callbacks: evaluators that all partitions share. */
+typedef struct qn_info_graphs {
+	qn_model *m;
+	const qn_graph *g;              /* symbolic */
+	const qn_id *map;               /* id -> id of the float graph */
+	qn_dataset *data;               /* NULL: there are no samples */
+	qn_evaluator *real, *quantized; /* NULL without samples */
+} qn_info_graphs;
+
+/* A quantize whose symbol the partition has to find. */
+typedef struct qn_info_pair {
+	qn_id quantize;
+	qn_symbol *sym;
+	bool set;
+	/* what was set */
+	size_t n;
+	const double *scale;
+	const int64_t *zp;
+} qn_info_pair;
+
+typedef struct qn_info {
+	const qn_info_graphs *graphs;
+	const qn_part *part;
+	qn_arena *arena;
+	size_t npair;
+	qn_info_pair *pair;
+	size_t nin; /* the pairs' inputs first, in their order, then the composite's others */
+	qn_id *in;
+	qn_id out;
+	bool kept; /* the quantized inputs */
+	qn_symbol *before; /* by pair: room for what an evaluation changes */
+} qn_info;
+
+/* Other values of symbols of the partition, for one evaluation. */
+typedef struct qn_info_trial {
+	const char *symbol;
+	size_t n; /* 1, or the symbol's length */
+	const double *scale;
+	const int64_t *zp; /* NULL: zeros */
+} qn_info_trial;
+
+typedef enum qn_info_value {
+	QN_INFO_FLOAT_INPUT, /* input k in the float graph */
+	QN_INFO_FLOAT_OUTPUT,
+	QN_INFO_INPUT, /* input k as the quantized graph computes it, a real value */
+	QN_INFO_CODES, /* the codes of pair k's quantize */
+	QN_INFO_OUTPUT /* the dequantized output */
+} qn_info_value;
+
+/* budget: bytes of values that are kept between evaluations. */
+void qn_info_graphs_init(qn_info_graphs *s, qn_model *m, const qn_graph *g, const qn_graph *real,
+			 const qn_id *map, qn_dataset *data, size_t budget, qn_arena *a);
+
+/* A partition of the symbolic graph; calibrate.partition when its values are not there. */
+qn_status qn_info_new(const qn_info_graphs *s, const qn_part *part, qn_arena *a,
+		      qn_info **out) QN_MUST_CHECK;
+
+/* A value of one batch; valid until the next call.  CODES and OUTPUT need values for the partition's
+ * symbols: those of the trials, else those that were set, else calibrate.future. */
+qn_status qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntrial,
+		      const qn_info_trial *trial, const qn_tensor **out) QN_MUST_CHECK;
+
+/* Gives a symbol of the partition its values.  calibrate.extra: it belongs to another one, or to none;
+ * what qn_symbol_bind reports. */
+qn_status qn_info_set(qn_info *i, const qn_info_trial *value) QN_MUST_CHECK;
+
+/* Binds what was set; calibrate.missing names each symbol that was not. */
+qn_status qn_info_end(qn_info *i) QN_MUST_CHECK;
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_info.c - what calibration callbacks see of their partitions: two dense layers, the second of
+ * which has the first one's quantized output as input. */
+#include "tests/unit/run_util.h"
+
+#include "calibrate/calibrate.h"
+#include "calibrate/info.h"
+#include "patterns/quantizer.h"
+
+enum { BATCHES = 3 };
+
+static const char text[] = "model \"m\" stage float\n"
+			   "graph @main(%x: tensor<1x2xf32>) {\n"
+			   "  %w = const : tensor<2x2xf32> [1.0, 0.5, -1.0, 0.25]\n"
+			   "  %b = const : tensor<2xf32> [0.125, -0.5]\n"
+			   "  %f = dense %x, %w, %b\n"
+			   "  %r = relu %f\n"
+			   "  %v = const : tensor<1x2xf32> [1.0, -1.0]\n"
+			   "  %g = dense %r, %v\n"
+			   "  return %g\n"
+			   "}\n";
+
+static const float samples[BATCHES][2] = {{1.0f, 2.0f}, {-0.5f, 0.25f}, {0.75f, -1.5f}};
+
+static qn_info_graphs graphs;
+
+static void
+begin(void)
+{
+	const qn_quant_opts opts = {.per_tensor_weights = true};
+	static const int64_t shape[] = {BATCHES, 2};
+	const char *name = "x";
+	qn_dataset *data;
+	qn_graph *real;
+	qn_id *map;
+
+	assert_int_equal(qn_model_parse(&rg->m, "m.qir", text, sizeof text - 1), QN_OK);
+	assert_int_equal(qn_partition(&rg->m, &opts), QN_OK);
+	assert_int_equal(qn_quantize_model(&rg->m, &opts), QN_OK);
+	const qn_graph *g = qn_model_entry(&rg->m);
+	const qn_tensor *all = qn_tensor_view(
+		&rg->arena, qn_type_plain(&rg->m.types, QN_PLAIN_f32, 2, shape), samples);
+	assert_int_equal(qn_dataset_arrays(g, &rg->arena, 1, &all, &name, &data), QN_OK);
+	assert_int_equal(qn_erase_quantization(&rg->m, g, &real, &map), QN_OK);
+	qn_info_graphs_init(&graphs, &rg->m, g, real, map, data, 1 << 20, &rg->arena);
+	const double scale = 1.0 / 64;
+	const int64_t zp = 0;
+	assert_int_equal(qn_symbol_bind(&rg->m.types, "", "x.input", 1, &scale, &zp), QN_OK);
+}
+
+static qn_info *
+info_of(const char *out)
+{
+	const qn_part *p = rg->m.parts;
+	qn_info *i;
+
+	while (p != NULL && strcmp(p->out, out) != 0)
+		p = p->next;
+	assert_non_null(p);
+	assert_int_equal(qn_info_new(&graphs, p, &rg->arena, &i), QN_OK);
+	return i;
+}
+
+static float
+get(qn_info *i, qn_info_value what, size_t k, size_t batch, int at)
+{
+	const qn_tensor *y;
+
+	assert_int_equal(qn_info_get(i, what, k, batch, 0, NULL, &y), QN_OK);
+	return (float)qn_tensor_f64(y, at);
+}
+
+static void
+set(qn_info *i, const char *symbol, double scale)
+{
+	const qn_info_trial v = {.symbol = symbol, .n = 1, .scale = &scale};
+
+	assert_int_equal(qn_info_set(i, &v), QN_OK);
+}
+
+static const char *
+last_id(void)
+{
+	return rg->diags.n > 0 ? rg->diags.item[rg->diags.n - 1].id : "";
+}
+
+static void
+test_values(void **state)
+{
+	(void)state;
+	begin();
+	assert_string_equal(rg->m.parts->out, "f");
+	assert_string_equal(rg->m.parts->next->out, "g");
+	assert_null(rg->m.parts->next->next);
+	qn_info *f = info_of("f");
+	assert_string_equal(f->part->pattern, "dense_bias");
+	assert_int_equal(f->npair, 2); /* $f.x, $f.w; the bias is in units of both */
+	assert_int_equal(f->nin, 3);
+	assert_true(get(f, QN_INFO_FLOAT_INPUT, 0, 2, 1) == -1.5f);
+	assert_true(get(f, QN_INFO_FLOAT_INPUT, 2, 0, 1) == -0.5f); /* the bias */
+	assert_true(get(f, QN_INFO_FLOAT_OUTPUT, 0, 0, 0) == 1.0f + 1.0f + 0.125f);
+	assert_true(get(f, QN_INFO_INPUT, 0, 1, 1) == 0.25f);
+	set(f, "f.x", 0.25);
+	assert_true(get(f, QN_INFO_CODES, 0, 1, 0) == -2.0f);
+	set(f, "f.w", 0.5);
+	/* Weights to halves: 1, 0.5, -1, 0 (0.25 is half of a step: to even); the bias in eighths. */
+	assert_true(get(f, QN_INFO_OUTPUT, 0, 2, 0) == 0.75f - 0.75f + 0.125f);
+	assert_true(get(f, QN_INFO_OUTPUT, 0, 2, 1) == -0.75f - 0.5f);
+	assert_int_equal(qn_info_end(f), QN_OK);
+	/* The second layer's input is the first one's quantized output behind the relu. */
+	qn_info *g = info_of("g");
+	assert_true(get(g, QN_INFO_INPUT, 0, 2, 0) == 0.125f);
+	assert_true(get(g, QN_INFO_INPUT, 0, 2, 1) == 0.0f);
+	assert_true(get(g, QN_INFO_FLOAT_OUTPUT, 0, 0, 0) == 2.125f);
+	assert_int_equal(rg->diags.n, 0);
+}
+
+/* A trial changes one evaluation and nothing else. */
+static void
+test_trials(void **state)
+{
+	const double fine = 0.125, coarse = 1.0;
+	const qn_info_trial trial = {.symbol = "f.w", .n = 1, .scale = &fine};
+	const qn_info_trial other = {.symbol = "g.v", .n = 1, .scale = &coarse};
+	const qn_tensor *y;
+
+	(void)state;
+	begin();
+	qn_info *f = info_of("f");
+	set(f, "f.x", 0.25);
+	set(f, "f.w", 0.5);
+	assert_int_equal(qn_info_get(f, QN_INFO_OUTPUT, 0, 0, 1, &trial, &y), QN_OK);
+	assert_true(qn_tensor_f64(y, 1) == -1.0 + 0.25 * 2.0 - 0.5);
+	assert_true(get(f, QN_INFO_OUTPUT, 0, 0, 1) == -1.0f - 0.5f);
+	assert_false(qn_symbol_find(&rg->m.types, "f.w")->bound);
+	assert_int_equal(qn_info_get(f, QN_INFO_OUTPUT, 0, 0, 1, &other, &y), QN_EINVALID);
+	assert_string_equal(last_id(), "calibrate.extra");
+}
+
+static void
+test_rules(void **state)
+{
+	const double scale = 0.5;
+	const qn_info_trial foreign = {.symbol = "g.w", .n = 1, .scale = &scale};
+	const qn_tensor *y;
+
+	(void)state;
+	begin();
+	qn_info *f = info_of("f"), *g = info_of("g");
+	assert_int_equal(qn_info_get(f, QN_INFO_OUTPUT, 0, 0, 0, NULL, &y), QN_EINVALID);
+	assert_string_equal(last_id(), "calibrate.future");
+	assert_int_equal(qn_info_set(f, &foreign), QN_EINVALID);
+	assert_string_equal(last_id(), "calibrate.extra");
+	set(f, "f.x", 0.25);
+	assert_int_equal(qn_info_end(f), QN_EINVALID);
+	assert_string_equal(last_id(), "calibrate.missing");
+	assert_non_null(strstr(rg->diags.item[rg->diags.n - 1].message, "$f.w"));
+	/* The second one cannot be looked at before the first one is done. */
+	assert_int_equal(qn_info_get(g, QN_INFO_INPUT, 0, 0, 0, NULL, &y), QN_EINVALID);
+	assert_string_equal(last_id(), "calibrate.future");
+	assert_int_equal(qn_info_get(f, QN_INFO_INPUT, 9, 0, 0, NULL, &y), QN_EUSAGE);
+	assert_int_equal(qn_info_get(f, QN_INFO_INPUT, 0, BATCHES, 0, NULL, &y), QN_EUSAGE);
+}
+
+/* A search over a partition runs its own nodes alone: quantize x and w, dense, dequantize. */
+static void
+test_cost(void **state)
+{
+	const qn_tensor *y;
+
+	(void)state;
+	begin();
+	qn_info *f = info_of("f");
+	set(f, "f.x", 0.25);
+	set(f, "f.w", 0.5);
+	assert_int_equal(qn_info_end(f), QN_OK);
+	qn_info *g = info_of("g");
+	set(g, "g.x", 0.25);
+	set(g, "g.w", 0.5);
+	assert_int_equal(qn_info_get(g, QN_INFO_OUTPUT, 0, 0, 0, NULL, &y), QN_OK);
+	uint64_t before = qn_evaluator_runs(graphs.quantized);
+	for (int k = 0; k < 10; k++) {
+		const double scale = 0.1 * (k + 1);
+		const qn_info_trial trial = {.symbol = "g.x", .n = 1, .scale = &scale};
+
+		for (size_t b = 0; b < BATCHES; b++)
+			assert_int_equal(qn_info_get(g, QN_INFO_OUTPUT, 0, b, 1, &trial, &y),
+					 QN_OK);
+	}
+	assert_int_equal(qn_evaluator_runs(graphs.quantized) - before, 10 * BATCHES * 4);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_values, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_trials, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_rules, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_cost, rig_setup, rig_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
