@@ -3,8 +3,10 @@
  *
  *   layer                 M     N     K   quern   sgemm  ratio      GFLOP/s, one thread
  *   dense 512^3         512   512   512    38.1    71.9   0.53
- *   network   us/sample  with min, max   1.5 x ONNX Runtime
- *   kws           150.2          160.1                201.0
+ *   network  bundle  one by one  bundled  with min, max   1.5 x ONNX Runtime    us/sample
+ *   kws           4       150.2    148.4          160.1                201.0
+ *
+ *   bench_interp 1        no bundles; another number: bytes of the values in a bundle
  *
  * Times are the smallest of many runs.  A layer's sgemm is that of its matrix product alone: M
  * positions, N outputs, K terms.  ONNX Runtime's figures were measured where sgemm 512^3 gave
@@ -64,6 +66,7 @@ typedef struct bench {
 	maker k;
 	qn_interp *in;
 	const qn_tensor *x;
+	size_t bundle;
 	qn_observer *seen; /* by value id */
 } bench;
 
@@ -91,13 +94,13 @@ begin(bench *b, jmp_buf *oom)
 }
 
 static void
-prepare(bench *b, qn_id y)
+prepare(bench *b, qn_id y, size_t most)
 {
 	void *data;
 	qn_graph *g = b->k.g;
 
 	qn_graph_output(g, "y", y);
-	if (qn_interp_new(g, &b->arena, &b->in) != QN_OK) {
+	if (qn_interp_new_bundle(g, most, &b->arena, &b->in) != QN_OK) {
 		fprintf(stderr, "bench: the graph cannot run\n");
 		exit(1);
 	}
@@ -105,6 +108,7 @@ prepare(bench *b, qn_id y)
 	for (int64_t i = 0; i < qn_type_count(x->type); i++)
 		((float *)data)[i] = maker_random(&b->k);
 	b->x = x;
+	b->bundle = qn_interp_bundle(b->in);
 	b->seen = QN_NEW(&b->arena, qn_observer, g->n);
 }
 
@@ -153,12 +157,25 @@ run_plain(void *arg)
 }
 
 static void
+run_bundle(bench *b, qn_observe_fn *fn)
+{
+	for (size_t i = 0; i < b->bundle; i++)
+		if (qn_interp_load(b->in, i, &b->x) != QN_OK)
+			exit(1);
+	if (qn_interp_run_bundle(b->in, b->bundle, fn, b) != QN_OK)
+		exit(1);
+}
+
+static void
+run_bundled(void *arg)
+{
+	run_bundle(arg, NULL);
+}
+
+static void
 run_observed(void *arg)
 {
-	bench *b = arg;
-
-	if (qn_interp_run(b->in, &b->x, observe, b) != QN_OK)
-		exit(1);
+	run_bundle(arg, observe);
 }
 
 typedef struct product {
@@ -218,7 +235,7 @@ time_layer(const layer *l)
 
 		y = maker_conv(&b.k, x, l->out, l->kh, l->kw, l->sh, l->sw);
 	}
-	prepare(&b, y);
+	prepare(&b, y, 1);
 	int64_t m = qn_type_count(qn_graph_node(b.k.g, y)->type) / l->out;
 	int64_t k = l->kh * l->kw * l->c;
 	double other = sgemm(m, l->out, k, &b.arena);
@@ -231,7 +248,7 @@ time_layer(const layer *l)
 }
 
 static void
-time_network(const network *n, double scale)
+time_network(const network *n, double scale, size_t bundle_bytes)
 {
 	bench b;
 	jmp_buf oom;
@@ -239,12 +256,16 @@ time_network(const network *n, double scale)
 	begin(&b, &oom);
 	if (setjmp(oom) != 0)
 		exit(1);
-	prepare(&b, n->build(&b.k));
+	b.env.bundle_bytes = bundle_bytes;
+	prepare(&b, n->build(&b.k), SIZE_MAX);
+	double each = 1e6 / (double)b.bundle;
 	double plain = smallest(run_plain, &b) * 1e6;
-	double observed = smallest(run_observed, &b) * 1e6;
+	double bundled = smallest(run_bundled, &b) * each;
+	double observed = smallest(run_observed, &b) * each;
 	double bar = 1.5 * n->onnxruntime_us * scale;
 
-	printf("%-8s %12.1f %14.1f %20.1f %6.2f\n", n->name, plain, observed, bar, observed / bar);
+	printf("%-8s %6zu %11.1f %8.1f %14.1f %20.1f %6.2f\n", n->name, b.bundle, plain, bundled,
+	       observed, bar, observed / bar);
 	qn_arena_release(&b.arena);
 }
 
@@ -262,8 +283,9 @@ peer_scale(double sgemm_here)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
+	size_t bundle_bytes = argc > 1 ? (size_t)strtoull(argv[1], NULL, 10) : 0;
 	double first = 0;
 
 #ifdef QN_BENCH_OPENBLAS
@@ -277,9 +299,9 @@ main(void)
 
 		first = i == 0 ? other : first;
 	}
-	printf("\n%-8s %12s %14s %20s %6s   microseconds\n", "network", "per sample",
-	       "with min, max", "1.5 x ONNX Runtime", "ratio");
+	printf("\n%-8s %6s %11s %8s %14s %20s %6s   microseconds a sample\n", "network", "bundle",
+	       "one by one", "bundled", "with min, max", "1.5 x ONNX Runtime", "ratio");
 	for (size_t i = 0; i < nnetwork; i++)
-		time_network(&networks[i], peer_scale(first));
+		time_network(&networks[i], peer_scale(first), bundle_bytes);
 	return 0;
 }

@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "calibrate/observer.h"
+#include "calibrate/sweep.h"
 #include "ir/diag.h"
-#include "runtime/interp.h"
-#include "runtime/parallel.h"
 
 typedef struct watch {
 	const qn_node *quantize;
@@ -28,11 +27,10 @@ typedef struct calibration {
 	size_t nshare;
 } calibration;
 
-/* One worker's part of the samples: i, i + nshare, i + 2 nshare … */
+/* What one worker of the sweep sees. */
 typedef struct share {
 	const calibration *c;
-	qn_interp *in;
-	qn_dataset *data;
+	const qn_dataset *data;
 	qn_observer *seen; /* by watch */
 } share;
 
@@ -136,51 +134,43 @@ prepare(calibration *c, const qn_graph *real, const qn_id *map)
 	return status;
 }
 
-static qn_status
-run_share(void *user, size_t worker, qn_arena *scratch)
+static void
+tell(void *user, qn_env *env, const qn_interp *in, size_t first, size_t n)
 {
-	const calibration *c = user;
-	share *s = &c->share[worker];
-	qn_dataset *d = s->data;
-	size_t step = d->nbatch / 10 > 0 ? d->nbatch / 10 : 1;
-	size_t before = 0;
+	const share *s = user;
+	size_t step = s->data->nbatch / 10 > 0 ? s->data->nbatch / 10 : 1;
+	size_t done = first + s->c->nshare * n;
 
-	for (size_t i = worker; i < d->nbatch; i += c->nshare) {
-		const qn_tensor *const *x;
-		size_t done = i + c->nshare < d->nbatch ? i + c->nshare : d->nbatch;
-
-		QN_TRY(d->get(d, i, &x));
-		QN_TRY(qn_interp_run(s->in, x, observe, s));
-		if (done / step != before / step || done == d->nbatch)
-			qn_log(scratch->env, "calibrate: %zu of %zu samples", done * d->batch,
-			       d->nbatch * d->batch);
-		before = done;
-	}
-	return QN_OK;
+	(void)in;
+	done = done < s->data->nbatch ? done : s->data->nbatch;
+	if (done / step != first / step || done == s->data->nbatch)
+		qn_log(env, "calibrate: %zu of %zu samples", done * s->data->batch,
+		       s->data->nbatch * s->data->batch);
 }
 
-/* Each worker has an interpreter and observers; what they saw is merged, in any order the same. */
+/* Each worker has observers; what they saw is merged, in any order the same. */
 static qn_status
 run(calibration *c, const qn_graph *real, qn_dataset *data)
 {
 	qn_arena *a = c->m->arena;
+	qn_sweep *sweep;
 
-	c->nshare = data->reader != NULL ? qn_parallel_workers(c->m->env, data->nbatch) : 1;
+	QN_TRY(qn_sweep_new(real, data, a, &sweep));
+	c->nshare = sweep->nworker;
 	c->share = QN_NEW(a, share, c->nshare);
+	void **user = QN_NEW(a, void *, c->nshare);
 	for (size_t i = 0; i < c->nshare; i++) {
 		share *s = &c->share[i];
 
-		*s = (share){.c = c,
-			     .data = i > 0 ? data->reader(data, a) : data,
-			     .seen = QN_NEW(a, qn_observer, c->nwatch)};
+		*s = (share){.c = c, .data = data, .seen = QN_NEW(a, qn_observer, c->nwatch)};
+		user[i] = s;
 		for (size_t k = 0; k < c->nwatch; k++) {
 			if (c->opts->method == QN_METHOD_PERCENTILE)
 				s->seen[k].bin = QN_NEW(a, uint64_t, QN_HIST_BINS);
 			s->seen[k].simd = c->m->env->simd;
 		}
-		QN_TRY(qn_interp_new(real, a, &s->in));
 	}
-	QN_TRY(qn_parallel(c->m->env, c->nshare, run_share, c));
+	QN_TRY(qn_sweep_run(sweep, observe, tell, user));
 	for (size_t i = 1; i < c->nshare; i++)
 		for (size_t k = 0; k < c->nwatch; k++)
 			qn_observer_merge(&c->share[0].seen[k], &c->share[i].seen[k]);

@@ -2,9 +2,8 @@
 /* run.c - runs a model on samples, and measures accuracy on labelled ones. */
 #include <string.h>
 
+#include "calibrate/sweep.h"
 #include "driver/run.h"
-#include "runtime/interp.h"
-#include "runtime/parallel.h"
 
 /* f32 or f64 samples for an input that takes codes: quantized with the input's parameters. */
 static const qn_tensor *
@@ -50,32 +49,31 @@ typedef struct run_call {
 	qn_accuracy accuracy;
 } run_call;
 
-/* One worker's part of the batches: w, w + nworker, w + 2 nworker … */
+/* One worker's part. */
 typedef struct run_worker {
-	qn_interp *in;
-	qn_dataset *data;
+	const run_call *c;
+	void **data; /* of the results, by output */
+	size_t batch;
 	uint64_t correct, samples;
 } run_worker;
 
-/* What the workers share. */
-typedef struct run_job {
-	const run_call *c;
-	const qn_graph *g;
-	void **data; /* of the results, by output */
-	run_worker *worker;
-	size_t nworker;
-} run_job;
-
+/* Runs all batches; done is called with a run_worker.  Their array is returned in *worker, its
+ * length in *n. */
 static qn_status
-make_workers(run_job *j, qn_dataset *d, qn_arena *a)
+sweep(run_call *c, qn_dataset *d, void **data, qn_sweep_fn *done, qn_arena *a, run_worker **worker,
+      size_t *n)
 {
-	j->nworker = qn_parallel_workers(j->g->model->env, d->nbatch);
-	j->worker = QN_NEW(a, run_worker, j->nworker);
-	for (size_t i = 0; i < j->nworker; i++) {
-		j->worker[i].data = i > 0 ? d->reader(d, a) : d;
-		QN_TRY(qn_interp_new(j->g, a, &j->worker[i].in));
+	qn_sweep *s;
+
+	QN_TRY(qn_sweep_new(qn_model_entry(c->m), d, a, &s));
+	*n = s->nworker;
+	*worker = QN_NEW(a, run_worker, *n);
+	void **user = QN_NEW(a, void *, *n);
+	for (size_t i = 0; i < *n; i++) {
+		(*worker)[i] = (run_worker){.c = c, .data = data, .batch = d->batch};
+		user[i] = &(*worker)[i];
 	}
-	return QN_OK;
+	return qn_sweep_run(s, NULL, done, user);
 }
 
 /* Scales that are symbols are no numbers to compute with: said once, not for every node. */
@@ -147,25 +145,19 @@ publish(run_call *c, size_t k, const qn_tensor *all)
 			     : qn_tensor_view(&x->arena, type, v->data);
 }
 
-static qn_status
-run_share(void *user, size_t worker, qn_arena *scratch)
+static void
+keep_results(void *user, qn_env *env, const qn_interp *in, size_t first, size_t n)
 {
-	run_job *j = user;
-	run_worker *w = &j->worker[worker];
+	const run_worker *w = user;
 
-	(void)scratch;
-	for (size_t i = worker; i < w->data->nbatch; i += j->nworker) {
-		const qn_tensor *const *x;
+	(void)env;
+	for (size_t k = 0; k < w->c->nout; k++) {
+		for (size_t j = 0; j < n; j++) {
+			qn_tensor y = qn_interp_output_of(in, k, j);
 
-		QN_TRY(w->data->get(w->data, i, &x));
-		QN_TRY(qn_interp_run(w->in, x, NULL, NULL));
-		for (size_t k = 0; k < j->c->nout; k++) {
-			const qn_tensor *y = qn_interp_output(w->in, k);
-
-			memcpy((char *)j->data[k] + i * y->bytes, y->data, y->bytes);
+			memcpy((char *)w->data[k] + (first + j) * y.bytes, y.data, y.bytes);
 		}
 	}
-	return QN_OK;
 }
 
 static qn_status
@@ -173,7 +165,9 @@ run(void *arg, qn_arena *scratch)
 {
 	run_call *c = arg;
 	const qn_graph *g = qn_model_entry(c->m);
-	run_job j = {.c = c, .g = g, .data = QN_NEW(scratch, void *, c->nout)};
+	void **data = QN_NEW(scratch, void *, c->nout);
+	run_worker *worker;
+	size_t nworker;
 	qn_tensor **all = QN_NEW(scratch, qn_tensor *, c->nout);
 	qn_dataset *d;
 
@@ -182,9 +176,8 @@ run(void *arg, qn_arena *scratch)
 				 "the model has %zu outputs, not %zu", g->noutput, c->nout);
 	QN_TRY(check_stage(c->m));
 	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
-	QN_TRY(make_workers(&j, d, scratch));
-	QN_TRY(make_results(c, g, d, scratch, all, j.data));
-	QN_TRY(qn_parallel(c->m->env, j.nworker, run_share, &j));
+	QN_TRY(make_results(c, g, d, scratch, all, data));
+	QN_TRY(sweep(c, d, data, keep_results, scratch, &worker, &nworker));
 	for (size_t k = 0; k < c->nout; k++)
 		publish(c, k, all[k]);
 	return QN_OK;
@@ -253,24 +246,19 @@ count_correct(const qn_tensor *y, const qn_tensor *labels, int64_t first)
 	return correct;
 }
 
-static qn_status
-evaluate_share(void *user, size_t worker, qn_arena *scratch)
+static void
+count_results(void *user, qn_env *env, const qn_interp *in, size_t first, size_t n)
 {
-	run_job *j = user;
-	run_worker *w = &j->worker[worker];
-	const qn_dataset *d = w->data;
+	run_worker *w = user;
 
-	(void)scratch;
-	for (size_t i = worker; i < d->nbatch; i += j->nworker) {
-		const qn_tensor *const *x;
+	(void)env;
+	for (size_t j = 0; j < n; j++) {
+		qn_tensor y = qn_interp_output_of(in, 0, j);
 
-		QN_TRY(d->get(w->data, i, &x));
-		QN_TRY(qn_interp_run(w->in, x, NULL, NULL));
-		w->correct += count_correct(qn_interp_output(w->in, 0), j->c->labels->tensor,
-					    (int64_t)(i * d->batch));
-		w->samples += d->batch;
+		w->correct += count_correct(&y, w->c->labels->tensor,
+					    (int64_t)((first + j) * w->batch));
+		w->samples += w->batch;
 	}
-	return QN_OK;
 }
 
 static qn_status
@@ -279,7 +267,8 @@ evaluate(void *arg, qn_arena *scratch)
 	run_call *c = arg;
 	const qn_graph *g = qn_model_entry(c->m);
 	const qn_type *one = qn_graph_node(g, g->output[0].value)->type;
-	run_job j = {.c = c, .g = g};
+	run_worker *worker;
+	size_t nworker;
 	qn_dataset *d;
 
 	QN_TRY(check_stage(c->m));
@@ -288,11 +277,10 @@ evaluate(void *arg, qn_arena *scratch)
 		return qn_report(c->m->env, QN_EUNSUPPORTED, "eval.output", g->output[0].name,
 				 "the first output is no [batch, classes] tensor");
 	QN_TRY(check_labels(c, d, one));
-	QN_TRY(make_workers(&j, d, scratch));
-	QN_TRY(qn_parallel(c->m->env, j.nworker, evaluate_share, &j));
-	for (size_t i = 0; i < j.nworker; i++) {
-		c->accuracy.correct += j.worker[i].correct;
-		c->accuracy.samples += j.worker[i].samples;
+	QN_TRY(sweep(c, d, NULL, count_results, scratch, &worker, &nworker));
+	for (size_t i = 0; i < nworker; i++) {
+		c->accuracy.correct += worker[i].correct;
+		c->accuracy.samples += worker[i].samples;
 	}
 	return QN_OK;
 }

@@ -22,6 +22,7 @@ typedef struct qn_env {
 	jmp_buf *oom;           /* set by the API's entry for the time of a call */
 	size_t threads;         /* that may run samples side by side; 0: 1 */
 	qn_simd_kind simd;      /* the best instruction set that float forms may use */
+	size_t bundle_bytes;    /* of values of batches that run in lockstep; 0: 256 KiB (runtime/interp.h) */
 	size_t chunk_bytes;     /* of the arenas; 0: 64 KiB.  Tests make it small, to have many allocations */
 } qn_env;
 

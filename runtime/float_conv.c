@@ -156,14 +156,15 @@ copy_image(const qn_conv_plan *c, const float *x)
 	}
 }
 
-/* All positions of one image, a chunk at a time. */
+/* All positions of some images, a chunk at a time. */
 static void
-run_image(const qn_conv_plan *c, const float *x, float *y)
+run_images(const qn_conv_plan *c, const float *x, int64_t images, float *y)
 {
 	const qn_geometry *s = &c->s;
 	const float *at[QN_CHUNK_ROOM];
 	int64_t down = s->stride[0] * c->cols * c->channels, right = s->stride[1] * c->channels;
-	int64_t n = s->out[0] * s->out[1], oy = 0, ox = 0;
+	int64_t image = s->in[0] * s->in[1] * s->in_c;
+	int64_t n = images * s->out[0] * s->out[1], oy = 0, ox = 0;
 
 	for (int64_t first = 0; first < n; first += QN_CHUNK) {
 		int64_t count = n - first < QN_CHUNK ? n - first : QN_CHUNK;
@@ -173,6 +174,10 @@ run_image(const qn_conv_plan *c, const float *x, float *y)
 			if (++ox == s->out[1]) {
 				ox = 0;
 				oy++;
+			}
+			if (oy == s->out[0]) {
+				oy = 0;
+				x += image;
 			}
 		}
 		for (int64_t i = 0; i < c->ngroup; i++)
@@ -195,10 +200,13 @@ qn_conv_run(qn_conv_plan *c, const qn_eval *e)
 	for (int64_t i = 0; c->padded && i < c->ngroup; i++)
 		if (!c->group[i].finite)
 			return false;
-	for (int64_t b = 0; b < s->batch; b++) {
-		if (c->padded)
-			copy_image(c, x);
-		run_image(c, c->padded ? c->copy : x, y);
+	if (!c->padded) {
+		run_images(c, x, s->batch * e->batches, y);
+		return true;
+	}
+	for (int64_t b = 0; b < s->batch * e->batches; b++) {
+		copy_image(c, x);
+		run_images(c, c->copy, 1, y);
 		x += s->in[0] * s->in[1] * s->in_c;
 		y += s->out[0] * s->out[1] * s->out_c;
 	}

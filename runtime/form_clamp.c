@@ -13,7 +13,7 @@
 static void
 limit_below(const qn_eval *e, float lo)
 {
-	int64_t n = qn_static_count(e->n->type);
+	int64_t n = qn_result_count(e);
 	const float *x = e->in[0];
 	float *y = e->out;
 
@@ -23,7 +23,7 @@ limit_below(const qn_eval *e, float lo)
 static void
 limit(const qn_eval *e, float lo, float hi)
 {
-	int64_t n = qn_static_count(e->n->type);
+	int64_t n = qn_result_count(e);
 	const float *x = e->in[0];
 	float *y = e->out;
 
@@ -103,14 +103,17 @@ clamp_codes(const qn_eval *e, const void *args)
 
 const qn_form qn_form_relu = {
 	.real = relu_real,
+	.bundle = true,
 	.codes = {.prepare = clamp_prepare, .run = clamp_codes},
 };
 const qn_form qn_form_relu6 = {
 	.real = relu6_real,
+	.bundle = true,
 	.codes = {.prepare = clamp_prepare, .run = clamp_codes},
 };
 const qn_form qn_form_clip = {
 	.real = clip_real,
+	.bundle = true,
 	.codes = {.prepare = clamp_prepare, .run = clamp_codes},
 };
 const qn_form qn_form_clamp = {.codes = {.prepare = clamp_prepare, .run = clamp_codes}};

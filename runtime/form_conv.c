@@ -66,7 +66,7 @@ conv2d_real(const qn_eval *e)
 	const float *bias = e->n->nin > 2 ? e->in[2] : NULL;
 	float *y = e->out;
 
-	for (int64_t b = 0; b < s.batch; b++, x += s.in[0] * s.in[1] * s.in_c) {
+	for (int64_t b = 0; b < s.batch * e->batches; b++, x += s.in[0] * s.in[1] * s.in_c) {
 		for (int64_t oy = 0; oy < s.out[0]; oy++) {
 			for (int64_t ox = 0; ox < s.out[1]; ox++, y += s.out_c) {
 				conv_position(&s, oy, ox, x, w, y);
@@ -140,10 +140,12 @@ conv2d_codes(const qn_eval *e, const void *args)
 const qn_form qn_form_conv1d = {
 	.real = conv2d_real,
 	.plan = conv2d_plan,
+	.bundle = true,
 	.codes = {.prepare = conv2d_prepare, .run = conv2d_codes},
 };
 const qn_form qn_form_conv2d = {
 	.real = conv2d_real,
 	.plan = conv2d_plan,
+	.bundle = true,
 	.codes = {.prepare = conv2d_prepare, .run = conv2d_codes},
 };

@@ -33,7 +33,7 @@ dense_real(const qn_eval *e)
 {
 	const qn_type *wt = qn_in_type(e->g, e->n, 1);
 	int64_t out = wt->dim[0], in = wt->dim[1];
-	int64_t batch = qn_dim_product(e->n->type, 0, e->n->type->rank - 1);
+	int64_t batch = qn_dim_product(e->n->type, 0, e->n->type->rank - 1) * e->batches;
 	dense_plan *d = e->plan;
 	const float *x = e->in[0];
 	const float *at[QN_CHUNK_ROOM];
@@ -84,5 +84,6 @@ dense_run(const qn_eval *e, const void *args)
 const qn_form qn_form_dense = {
 	.real = dense_real,
 	.plan = dense_make_plan,
+	.bundle = true,
 	.codes = {.prepare = dense_prepare, .run = dense_run},
 };

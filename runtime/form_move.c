@@ -31,7 +31,7 @@ copy(const places *p, int32_t axis, const float *x, float *y)
 static void
 reshape_real(const qn_eval *e)
 {
-	memcpy(e->out, e->in[0], qn_type_bytes(e->n->type));
+	memcpy(e->out, e->in[0], qn_type_bytes(e->n->type) * (size_t)e->batches);
 }
 
 static places
@@ -188,10 +188,12 @@ concat_codes(const qn_eval *e, const void *args)
 
 const qn_form qn_form_reshape = {
 	.real = reshape_real,
+	.bundle = true,
 	.codes = {.prepare = copy_prepare, .run = copy_codes},
 };
 const qn_form qn_form_flatten = {
 	.real = reshape_real,
+	.bundle = true,
 	.codes = {.prepare = copy_prepare, .run = copy_codes},
 };
 const qn_form qn_form_transpose = {

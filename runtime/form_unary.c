@@ -162,7 +162,7 @@ static unary_fn *const functions[QN_NOP] = {
 static void
 unary_real(const qn_eval *e)
 {
-	int64_t n = qn_static_count(e->n->type);
+	int64_t n = qn_result_count(e);
 	unary_fn *f = functions[e->n->op];
 	const float *x = e->in[0];
 	float *y = e->out;
@@ -289,29 +289,30 @@ prelu_codes(const qn_eval *e, const void *args)
 
 /* ---- the rows ---- */
 
-#define UNARY(name, float_form)                                                                    \
+#define UNARY(name, float_form, together)                                                                    \
 	const qn_form qn_form_##name = {                                                           \
 		.real = float_form,                                                                \
+		.bundle = together,                                                                \
 		.codes = {.prepare = lut_prepare, .run = lut_codes},                               \
 	};
 
-UNARY(leaky_relu, unary_real)
-UNARY(elu, unary_real)
-UNARY(sigmoid, unary_real)
-UNARY(tanh, unary_real)
-UNARY(hard_sigmoid, unary_real)
-UNARY(hard_swish, unary_real)
-UNARY(silu, unary_real)
-UNARY(gelu, unary_real)
-UNARY(erf, unary_real)
-UNARY(exp, unary_real)
-UNARY(log, unary_real)
-UNARY(sqrt, unary_real)
-UNARY(rsqrt, unary_real)
-UNARY(abs, unary_real)
-UNARY(neg, unary_real)
-UNARY(square, unary_real)
-UNARY(pow, pow_real)
+UNARY(leaky_relu, unary_real, true)
+UNARY(elu, unary_real, true)
+UNARY(sigmoid, unary_real, true)
+UNARY(tanh, unary_real, true)
+UNARY(hard_sigmoid, unary_real, true)
+UNARY(hard_swish, unary_real, true)
+UNARY(silu, unary_real, true)
+UNARY(gelu, unary_real, true)
+UNARY(erf, unary_real, true)
+UNARY(exp, unary_real, true)
+UNARY(log, unary_real, true)
+UNARY(sqrt, unary_real, true)
+UNARY(rsqrt, unary_real, true)
+UNARY(abs, unary_real, true)
+UNARY(neg, unary_real, true)
+UNARY(square, unary_real, true)
+UNARY(pow, pow_real, false)
 const qn_form qn_form_prelu = {
 	.real = prelu_real,
 	.codes = {.prepare = prelu_prepare, .run = prelu_codes},

@@ -20,6 +20,7 @@ typedef struct qn_form {
 	const char *(*refuse)(const qn_graph *g, const qn_node *n);
 	/* Buffers and packed weights of the float form, for qn_eval.plan.  Optional. */
 	void *(*plan)(const qn_graph *g, const qn_node *n, qn_arena *a);
+	bool bundle;       /* `real` minds qn_eval.batches */
 	uint32_t indices;  /* bit i: input i holds indices, plain integers in both forms */
 	qn_int_form codes; /* prepare NULL: none */
 } qn_form;
@@ -56,6 +57,13 @@ qn_static_count(const qn_type *type)
 	int64_t n = qn_type_count(type);
 
 	return n < 0 ? 0 : n;
+}
+
+/* Elements of the result, of all batches. */
+static inline int64_t
+qn_result_count(const qn_eval *e)
+{
+	return qn_static_count(e->n->type) * e->batches;
 }
 
 /* Product of dim[from] .. dim[to - 1]. */

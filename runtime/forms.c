@@ -31,6 +31,12 @@ qn_int_form_get(qn_op op)
 }
 
 bool
+qn_form_takes_bundle(qn_op op)
+{
+	return form_table[op]->bundle;
+}
+
+bool
 qn_form_takes_indices(qn_op op, uint32_t i)
 {
 	return i < 32 && (form_table[op]->indices >> i & 1U) != 0;

@@ -12,8 +12,8 @@
 
 #include "ir/graph.h"
 
-/* One evaluation: node n of g, types as in the graph.  Data is canonical and aligned to 16
- * bytes. */
+/* One evaluation: node n of g, types as in the graph.  Data is canonical and aligned as its
+ * elements are. */
 typedef struct qn_eval {
 	const qn_graph *g;
 	const qn_node *n;
@@ -21,6 +21,9 @@ typedef struct qn_eval {
 	void *out;
 	void *plan; /* what the float form's plan made; NULL when it has none */
 	uint32_t part; /* which field of a tuple `out` is */
+	/* 1, or for float forms that take bundles so many evaluations at once: input 0 and `out` hold
+	 * them one behind the other, the other inputs are common to all. */
+	int64_t batches;
 } qn_eval;
 
 typedef void qn_float_fn(const qn_eval *e);
@@ -35,6 +38,8 @@ typedef struct qn_int_form {
 /* NULL: the op has no such form. */
 qn_float_fn *qn_float_form(qn_op op);
 const qn_int_form *qn_int_form_get(qn_op op);
+/* Whether the float form may be called with batches > 1. */
+bool qn_form_takes_bundle(qn_op op);
 /* Whether input i of the op holds indices: plain integers in both forms. */
 bool qn_form_takes_indices(qn_op op, uint32_t i);
 

@@ -3,7 +3,9 @@
  *
  * Each graph that is called has one interpreter of its own, shared by all its calls: a call
  * points its inputs to the caller's values, runs it and copies the results out.  A graph cannot
- * call itself, so none is in use twice. */
+ * call itself, so none is in use twice.
+ *
+ * In a bundle each node runs for all batches before the next one does. */
 #include "runtime/interp.h"
 
 #include <string.h>
@@ -16,8 +18,9 @@ struct qn_interp {
 	qn_slots slots;
 	qn_work *work;       /* by node id */
 	qn_interp **callee;  /* by node id; NULL unless a call */
-	size_t *input_index; /* by node id: place of an `input` in the signature */
 	const void **in;     /* room for the inputs of one node */
+	size_t *in_step;     /* their distances from batch to batch */
+	size_t bundle;       /* batches that the memory holds */
 	bool failed;
 	qn_interp *next; /* the other graphs' interpreters, from the root on */
 };
@@ -117,10 +120,8 @@ prepare_graph(family *f, const qn_graph *g, int depth)
 	in->g = g;
 	in->work = QN_NEW(f->arena, qn_work, g->n);
 	in->callee = QN_NEW(f->arena, qn_interp *, g->n);
-	in->input_index = QN_NEW(f->arena, size_t, g->n);
 	in->in = QN_NEW(f->arena, const void *, most_inputs(g));
-	for (size_t i = 0; i < g->ninput; i++)
-		in->input_index[g->input[i]] = i;
+	in->in_step = QN_NEW(f->arena, size_t, most_inputs(g));
 	if (f->last != NULL)
 		f->last->next = in;
 	else
@@ -131,26 +132,52 @@ prepare_graph(family *f, const qn_graph *g, int depth)
 	if (!in->failed) {
 		qn_slots_plan(g, depth == 0, f->arena, &in->slots);
 		place_constants(in, f->arena);
+		in->bundle = 1;
 	}
 	return in;
 }
 
+/* As many batches as their values' budget holds. */
+static size_t
+bundle_for(const qn_interp *in, size_t most)
+{
+	size_t given = in->g->model->env->bundle_bytes;
+	size_t budget = given > 0 ? given : QN_BUNDLE_BYTES;
+	size_t each = qn_interp_bytes(in);
+	size_t n = each > 0 ? budget / each : QN_MOST_BUNDLE;
+
+	n = n < most ? n : most;
+	n = n < QN_MOST_BUNDLE ? n : QN_MOST_BUNDLE;
+	return n > 0 ? n : 1;
+}
+
 qn_status
-qn_interp_new(const qn_graph *g, qn_arena *arena, qn_interp **out)
+qn_interp_new_bundle(const qn_graph *g, size_t most, qn_arena *arena, qn_interp **out)
 {
 	family f = {.arena = arena};
 	qn_interp *in = prepare_graph(&f, g, 0);
 
 	*out = in->failed ? NULL : in;
-	return in->failed ? QN_EUNSUPPORTED : QN_OK;
+	if (in->failed)
+		return QN_EUNSUPPORTED;
+	size_t bundle = bundle_for(in, most);
+	for (qn_interp *i = in; i != NULL; i = i->next) {
+		i->bundle = bundle;
+		qn_slots_allocate(&i->slots, bundle, arena);
+	}
+	return QN_OK;
 }
 
-static const void *const *
-gather(qn_interp *in, const qn_node *n)
+qn_status
+qn_interp_new(const qn_graph *g, qn_arena *arena, qn_interp **out)
 {
-	for (uint32_t i = 0; i < n->nin; i++)
-		in->in[i] = qn_slots_of(&in->slots, n->in[i], 0)->tensor.data;
-	return in->in;
+	return qn_interp_new_bundle(g, 1, arena, out);
+}
+
+size_t
+qn_interp_bundle(const qn_interp *in)
+{
+	return in->bundle;
 }
 
 /* The memory of a planned slot; the tensor shows it to readers as const. */
@@ -161,61 +188,110 @@ writable(const qn_slot *slot)
 	return (void *)(uintptr_t)slot->tensor.data;
 }
 
-static void
-copy_to(const qn_slot *slot, const qn_tensor *x)
+/* Batch j of a slot. */
+static qn_tensor
+batch_of(const qn_slot *slot, size_t j)
 {
-	if (x->bytes > 0)
-		memcpy(writable(slot), x->data, x->bytes);
+	qn_tensor x = slot->tensor;
+
+	x.data = slot->step > 0 ? (const char *)x.data + j * slot->step : x.data;
+	return x;
 }
 
-static qn_status run_graph(qn_interp *in, const qn_tensor *const *inputs, qn_observe_fn *observe,
-			   void *user);
+static void
+copy_to(const qn_slot *slot, size_t j, const qn_tensor *x)
+{
+	if (x->bytes > 0)
+		memcpy((char *)writable(slot) + j * slot->step, x->data, x->bytes);
+}
+
+static qn_status run_graph(qn_interp *in, size_t n, qn_observe_fn *observe, void *user);
 
 static qn_status
-run_call(qn_interp *in, qn_id id, qn_observe_fn *observe, void *user)
+run_call(qn_interp *in, qn_id id, size_t batches, qn_observe_fn *observe, void *user)
 {
 	const qn_node *n = &in->g->node[id];
 	qn_interp *callee = in->callee[id];
 
-	for (uint32_t i = 0; i < n->nin; i++)
-		qn_slots_of(&callee->slots, callee->g->input[i], 0)->tensor.data =
-			qn_slots_of(&in->slots, n->in[i], 0)->tensor.data;
-	QN_TRY(run_graph(callee, NULL, observe, user));
-	for (size_t k = 0; k < callee->g->noutput; k++)
-		copy_to(qn_slots_of(&in->slots, id, (uint32_t)k), qn_interp_output(callee, k));
+	for (uint32_t i = 0; i < n->nin; i++) {
+		const qn_slot *from = qn_slots_of(&in->slots, n->in[i], 0);
+		qn_slot *to = qn_slots_of(&callee->slots, callee->g->input[i], 0);
+
+		to->tensor.data = from->tensor.data;
+		to->step = from->step;
+	}
+	QN_TRY(run_graph(callee, batches, observe, user));
+	for (size_t k = 0; k < callee->g->noutput; k++) {
+		for (size_t j = 0; j < batches; j++) {
+			qn_tensor y = qn_interp_output_of(callee, k, j);
+
+			copy_to(qn_slots_of(&in->slots, id, (uint32_t)k), j, &y);
+		}
+	}
 	return QN_OK;
+}
+
+static qn_operands
+gather(qn_interp *in, qn_id id, uint32_t part, size_t batches)
+{
+	const qn_node *n = &in->g->node[id];
+	const qn_slot *out = qn_slots_of(&in->slots, id, part);
+
+	for (uint32_t i = 0; i < n->nin; i++) {
+		const qn_slot *from = qn_slots_of(&in->slots, n->in[i], 0);
+
+		in->in[i] = from->tensor.data;
+		in->in_step[i] = from->step;
+	}
+	return (qn_operands){
+		.in = in->in,
+		.in_step = in->in_step,
+		.out = writable(out),
+		.out_step = out->step,
+		.part = part,
+		.batches = batches,
+	};
 }
 
 /* Each field of a tuple is computed by itself. */
 static void
-run_node(qn_interp *in, qn_id id)
+run_node(qn_interp *in, qn_id id, size_t batches)
 {
 	const qn_node *n = &in->g->node[id];
 	uint32_t parts = n->type->is_tuple ? n->type->nfield : 1;
 
-	for (uint32_t k = 0; k < parts; k++)
-		qn_work_run(in->g, n, &in->work[id], gather(in, n), k,
-			    writable(qn_slots_of(&in->slots, id, k)));
+	for (uint32_t k = 0; k < parts; k++) {
+		qn_operands o = gather(in, id, k, batches);
+
+		qn_work_run(in->g, n, &in->work[id], &o);
+	}
 }
 
-/* inputs NULL: the inputs' slots point to their data already. */
 static qn_status
-run_graph(qn_interp *in, const qn_tensor *const *inputs, qn_observe_fn *observe, void *user)
+show(const qn_interp *in, qn_id id, size_t batches, qn_observe_fn *observe, void *user)
+{
+	if (observe == NULL || in->g->node[id].type->is_tuple)
+		return QN_OK;
+	for (size_t j = 0; j < batches; j++) {
+		qn_tensor value = batch_of(qn_slots_of(&in->slots, id, 0), j);
+
+		QN_TRY(observe(user, in->g, id, &value));
+	}
+	return QN_OK;
+}
+
+/* The inputs' slots hold their data, or point to it. */
+static qn_status
+run_graph(qn_interp *in, size_t n, qn_observe_fn *observe, void *user)
 {
 	const qn_graph *g = in->g;
 
 	for (qn_id id = 1; id < g->n; id++) {
-		const qn_node *n = &g->node[id];
-		qn_slot *slot = n->type->is_tuple ? NULL : qn_slots_of(&in->slots, id, 0);
-
-		if (n->op == QN_OP_input && inputs != NULL)
-			copy_to(slot, inputs[in->input_index[id]]);
-		else if (n->op == QN_OP_call)
-			QN_TRY(run_call(in, id, observe, user));
-		else if (needs_form(n->op))
-			run_node(in, id);
-		if (observe != NULL && slot != NULL)
-			QN_TRY(observe(user, g, id, &slot->tensor));
+		if (g->node[id].op == QN_OP_call)
+			QN_TRY(run_call(in, id, n, observe, user));
+		else if (needs_form(g->node[id].op))
+			run_node(in, id, n);
+		QN_TRY(show(in, id, n, observe, user));
 	}
 	return QN_OK;
 }
@@ -242,22 +318,47 @@ input_fits(const qn_graph *g, const qn_node *n, const qn_tensor *x)
 }
 
 qn_status
-qn_interp_run(qn_interp *in, const qn_tensor *const *inputs, qn_observe_fn *observe, void *user)
+qn_interp_load(qn_interp *in, size_t j, const qn_tensor *const *inputs)
 {
 	const qn_graph *g = in->g;
 	bool ok = true;
 
 	for (size_t i = 0; i < g->ninput; i++)
 		ok = input_fits(g, &g->node[g->input[i]], inputs[i]) && ok;
-	return ok ? run_graph(in, inputs, observe, user) : QN_EINVALID;
+	for (size_t i = 0; ok && i < g->ninput; i++)
+		copy_to(qn_slots_of(&in->slots, g->input[i], 0), j, inputs[i]);
+	return ok ? QN_OK : QN_EINVALID;
+}
+
+qn_status
+qn_interp_run_bundle(qn_interp *in, size_t n, qn_observe_fn *observe, void *user)
+{
+	return run_graph(in, n, observe, user);
+}
+
+qn_status
+qn_interp_run(qn_interp *in, const qn_tensor *const *inputs, qn_observe_fn *observe, void *user)
+{
+	QN_TRY(qn_interp_load(in, 0, inputs));
+	return run_graph(in, 1, observe, user);
+}
+
+static const qn_slot *
+output_slot(const qn_interp *in, size_t k)
+{
+	return qn_slots_of(&in->slots, in->g->output[k].value, 0);
+}
+
+qn_tensor
+qn_interp_output_of(const qn_interp *in, size_t k, size_t j)
+{
+	return batch_of(output_slot(in, k), j);
 }
 
 const qn_tensor *
 qn_interp_output(const qn_interp *in, size_t k)
 {
-	if (k >= in->g->noutput)
-		return NULL;
-	return &qn_slots_of(&in->slots, in->g->output[k].value, 0)->tensor;
+	return k < in->g->noutput ? &output_slot(in, k)->tensor : NULL;
 }
 
 size_t
@@ -266,7 +367,7 @@ qn_interp_bytes(const qn_interp *in)
 	size_t bytes = 0;
 
 	for (; in != NULL; in = in->next)
-		bytes += in->slots.bytes;
+		bytes += in->slots.bytes * in->bundle;
 	return bytes;
 }
 
@@ -298,6 +399,6 @@ qn_eval_node(const qn_graph *g, const qn_node *n, const qn_tensor *const *in, qn
 	if (!qn_work_prepare(g, n, a, &work))
 		return QN_EUNSUPPORTED;
 	*out = qn_tensor_new(a, n->type, &result);
-	qn_work_run(g, n, &work, data, 0, result);
+	qn_work_run(g, n, &work, &(qn_operands){.in = data, .out = result, .batches = 1});
 	return QN_OK;
 }

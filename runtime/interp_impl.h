@@ -3,7 +3,9 @@
  *
  *   value 3 (tensor)        refs: slot 2
  *   value 5 (tuple of 3, 4) refs: slot 2, slot 3       tuples have no memory of their own
- *   value 6 (get 1 of 5)    refs: slot 3 */
+ *   value 6 (get 1 of 5)    refs: slot 3
+ *
+ * A slot holds the batches of a bundle one behind the other, `step` bytes apart. */
 #ifndef QN_RUNTIME_INTERP_IMPL_H
 #define QN_RUNTIME_INTERP_IMPL_H
 
@@ -13,14 +15,17 @@
 
 enum {
 	QN_SLOT_ALIGN = 64,  /* alignment of value buffers, in bytes */
-	QN_VALUE_ALIGN = 16, /* what forms may rely on */
+	QN_VALUE_ALIGN = 16, /* of the tensors that a caller gives */
+	QN_MOST_BUNDLE = 32, /* more batches side by side make a product no faster */
+	QN_BUNDLE_BYTES = 256 * 1024, /* of values, about what a second-level cache holds */
 };
 
 /* ---- memory (interp_plan.c) ---- */
 
 /* The bytes of one tensor. */
 typedef struct qn_slot {
-	qn_tensor tensor;
+	qn_tensor tensor; /* of the first batch */
+	size_t step;   /* bytes from one batch to the next; 0: all batches read the same */
 	bool planned;  /* lies in the interpreter's memory; else a constant or a caller's buffer */
 	qn_id made;    /* the node that writes it */
 	qn_id last;    /* the last node that reads it; UINT32_MAX for outputs */
@@ -34,12 +39,15 @@ typedef struct qn_slots {
 	uint32_t *ref; /* slots of values, one after the other */
 	size_t nref, ref_cap;
 	uint32_t *first; /* [g->n] in ref: there a tensor has one slot, a tuple one a field */
-	size_t bytes;    /* of memory */
+	size_t bytes;    /* of memory for one batch */
 } qn_slots;
 
 /* Slots of all values of a graph with static types, with offsets by liveness.  own_inputs:
- * inputs have memory, else they point to the caller's tensors. */
+ * inputs have memory, and keep what is written there before a run; else they point to the
+ * caller's tensors. */
 void qn_slots_plan(const qn_graph *g, bool own_inputs, qn_arena *a, qn_slots *out);
+/* Memory for so many batches. */
+void qn_slots_allocate(qn_slots *s, size_t bundle, qn_arena *a);
 
 static inline qn_slot *
 qn_slots_of(const qn_slots *s, qn_id id, uint32_t field)
@@ -54,6 +62,7 @@ typedef struct qn_work {
 	const qn_int_form *codes; /* or NULL */
 	void *args;               /* of the integer form */
 	void *plan;               /* of the float form, or NULL */
+	bool together;            /* the float form can do many batches in one call */
 } qn_work;
 
 /* The node's types can be computed with: static and without symbols.  Reports run.dynamic,
@@ -64,9 +73,17 @@ bool qn_node_is_static(const qn_graph *g, const qn_node *n);
  * or what prepare reports. */
 bool qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_work *out);
 
-/* in: n->nin aligned canonical buffers; out: field `part` of the value. */
-void qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const void *const *in,
-		 uint32_t part, void *out);
+/* What a node reads and writes: buffers of the first batch, and bytes from one to the next. */
+typedef struct qn_operands {
+	const void **in; /* [n->nin], canonical; qn_work_run moves them */
+	const size_t *in_step;
+	void *out; /* field `part` of the value */
+	size_t out_step;
+	uint32_t part;
+	size_t batches;
+} qn_operands;
+
+void qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const qn_operands *o);
 
 /* The tensor itself, or a copy when its bytes are not aligned for the forms. */
 const void *qn_aligned_data(qn_arena *a, const qn_tensor *x);

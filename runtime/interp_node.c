@@ -116,19 +116,38 @@ qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_work *out)
 		return refuse(g, n, why);
 	out->real = qn_float_form(n->op);
 	out->plan = qn_form_plan(g, n, a);
+	out->together = qn_form_takes_bundle(n->op);
 	return true;
 }
 
-void
-qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const void *const *in,
-	    uint32_t part, void *out)
+/* The first operand differs from batch to batch, the others are common to all. */
+static bool
+one_varies(const qn_node *n, const qn_operands *o)
 {
-	qn_eval e = {.g = g, .n = n, .in = in, .out = out, .plan = w->plan, .part = part};
+	bool others = false;
 
-	if (w->real != NULL)
-		w->real(&e);
-	else
-		w->codes->run(&e, w->args);
+	for (uint32_t i = 1; i < n->nin; i++)
+		others = others || o->in_step[i] != 0;
+	return n->nin > 0 && o->in_step[0] != 0 && !others;
+}
+
+void
+qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const qn_operands *o)
+{
+	qn_eval e = {.g = g, .n = n, .in = o->in, .plan = w->plan, .part = o->part, .batches = 1};
+	bool together = o->batches > 1 && w->together && one_varies(n, o);
+
+	if (together)
+		e.batches = (int64_t)o->batches;
+	for (size_t j = 0; j < (together ? 1 : o->batches); j++) {
+		for (uint32_t i = 0; j > 0 && i < n->nin; i++)
+			o->in[i] = (const char *)o->in[i] + o->in_step[i];
+		e.out = (char *)o->out + j * o->out_step;
+		if (w->real != NULL)
+			w->real(&e);
+		else
+			w->codes->run(&e, w->args);
+	}
 }
 
 const void *

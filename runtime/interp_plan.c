@@ -8,7 +8,7 @@
  *   c      3     end        |c..|                 a's place is free again
  *
  * Values get their places in the order of the nodes; each takes the smallest gap that holds it
- * (best fit). */
+ * (best fit).  With n batches in a bundle all offsets and sizes are n times as large. */
 #include <string.h>
 
 #include "runtime/interp_impl.h"
@@ -92,6 +92,7 @@ add_slot(qn_slots *s, qn_arena *a, const qn_type *type, qn_id made, bool planned
 	s->slot = qn_arena_grow(a, s->slot, &s->cap, s->n + 1, sizeof *s->slot);
 	s->slot[s->n] = (qn_slot){
 		.tensor = {.type = type, .bytes = qn_type_bytes(type)},
+		.step = planned ? qn_type_bytes(type) : 0,
 		.planned = planned,
 		.made = made,
 		.last = made,
@@ -145,26 +146,36 @@ rounded(size_t bytes)
 	return (bytes + QN_SLOT_ALIGN - 1) / QN_SLOT_ALIGN * QN_SLOT_ALIGN;
 }
 
-/* Slots are in the order of the nodes that make them. */
+/* ending: by node, a slot it reads last, plus one. */
+static void
+place_slot(qn_slots *s, size_t i, heap *h, uint32_t *ending)
+{
+	qn_slot *slot = &s->slot[i];
+
+	if (!slot->planned)
+		return;
+	slot->offset = take(h, rounded(slot->tensor.bytes));
+	if (slot->last == UINT32_MAX)
+		return;
+	slot->next = ending[slot->last];
+	ending[slot->last] = (uint32_t)i + 1;
+}
+
+/* Slots are in the order of the nodes that make them.  Inputs are written before the first node. */
 static void
 place(qn_slots *s, const qn_graph *g, qn_arena *a)
 {
-	uint32_t *ending = QN_NEW(a, uint32_t, g->n); /* by node: a slot it reads last, plus one */
+	uint32_t *ending = QN_NEW(a, uint32_t, g->n);
 	heap h = {.gap = QN_NEW(a, gap, s->n + 1)};
 	size_t next = 0;
 
+	for (size_t i = 0; i < s->n; i++)
+		if (g->node[s->slot[i].made].op == QN_OP_input)
+			place_slot(s, i, &h, ending);
 	for (qn_id id = 1; id < g->n; id++) {
-		for (; next < s->n && s->slot[next].made == id; next++) {
-			qn_slot *slot = &s->slot[next];
-
-			if (!slot->planned)
-				continue;
-			slot->offset = take(&h, rounded(slot->tensor.bytes));
-			if (slot->last == UINT32_MAX)
-				continue;
-			slot->next = ending[slot->last];
-			ending[slot->last] = (uint32_t)next + 1;
-		}
+		for (; next < s->n && s->slot[next].made == id; next++)
+			if (g->node[id].op != QN_OP_input)
+				place_slot(s, next, &h, ending);
 		for (uint32_t i = ending[id]; i != 0; i = s->slot[i - 1].next)
 			give(&h, s->slot[i - 1].offset, rounded(s->slot[i - 1].tensor.bytes));
 	}
@@ -179,10 +190,15 @@ qn_slots_plan(const qn_graph *g, bool own_inputs, qn_arena *a, qn_slots *out)
 		add_value(out, g, id, own_inputs, a);
 	find_last_uses(out, g);
 	place(out, g, a);
+}
 
-	char *memory = qn_arena_alloc(a, out->bytes + QN_SLOT_ALIGN, 1);
+void
+qn_slots_allocate(qn_slots *s, size_t bundle, qn_arena *a)
+{
+	char *memory = qn_arena_alloc(a, s->bytes * bundle + QN_SLOT_ALIGN, 1);
+
 	memory += (size_t)(-(uintptr_t)memory % QN_SLOT_ALIGN);
-	for (size_t i = 0; i < out->n; i++)
-		if (out->slot[i].planned)
-			out->slot[i].tensor.data = memory + out->slot[i].offset;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->slot[i].planned)
+			s->slot[i].tensor.data = memory + s->slot[i].offset * bundle;
 }

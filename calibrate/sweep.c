@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sweep.c - deals bundles of batches to workers in turn: worker w takes w, w + nworker, … */
+#include "calibrate/sweep.h"
+
+#include "runtime/parallel.h"
+
+typedef struct qn_sweeper {
+	qn_interp *in;
+	qn_dataset *data;
+} qn_sweeper;
+
+typedef struct pass {
+	const qn_sweep *s;
+	qn_observe_fn *observe;
+	qn_sweep_fn *done;
+	void *const *user;
+} pass;
+
+qn_status
+qn_sweep_new(const qn_graph *g, qn_dataset *data, qn_arena *a, qn_sweep **out)
+{
+	qn_sweep *s = QN_NEW(a, qn_sweep, 1);
+	size_t nbatch = data->nbatch;
+
+	*out = s;
+	s->env = g->model->env;
+	s->nworker = data->reader != NULL ? qn_parallel_workers(g->model->env, nbatch) : 1;
+	s->worker = QN_NEW(a, qn_sweeper, s->nworker);
+	/* No larger than leaves every worker something to do. */
+	s->bundle = s->nworker > 0 ? (nbatch + s->nworker - 1) / s->nworker : 1;
+	for (size_t i = 0; i < s->nworker; i++) {
+		s->worker[i].data = i > 0 ? data->reader(data, a) : data;
+		QN_TRY(qn_interp_new_bundle(g, s->bundle, a, &s->worker[i].in));
+		s->bundle = qn_interp_bundle(s->worker[i].in);
+	}
+	return QN_OK;
+}
+
+static qn_status
+run_share(void *user, size_t worker, qn_arena *scratch)
+{
+	const pass *p = user;
+	const qn_sweep *s = p->s;
+	qn_sweeper *w = &s->worker[worker];
+	size_t nbatch = w->data->nbatch;
+
+	for (size_t first = worker * s->bundle; first < nbatch; first += s->nworker * s->bundle) {
+		size_t n = nbatch - first < s->bundle ? nbatch - first : s->bundle;
+
+		for (size_t j = 0; j < n; j++) {
+			const qn_tensor *const *x;
+
+			QN_TRY(w->data->get(w->data, first + j, &x));
+			QN_TRY(qn_interp_load(w->in, j, x));
+		}
+		QN_TRY(qn_interp_run_bundle(w->in, n, p->observe, p->user[worker]));
+		if (p->done != NULL)
+			p->done(p->user[worker], scratch->env, w->in, first, n);
+	}
+	return QN_OK;
+}
+
+qn_status
+qn_sweep_run(qn_sweep *s, qn_observe_fn *observe, qn_sweep_fn *done, void *const *user)
+{
+	pass p = {.s = s, .observe = observe, .done = done, .user = user};
+
+	return s->nworker > 0 ? qn_parallel(s->env, s->nworker, run_share, &p) : QN_OK;
+}
