@@ -255,8 +255,8 @@ count_results(void *user, qn_env *env, const qn_interp *in, size_t first, size_t
 	for (size_t j = 0; j < n; j++) {
 		qn_tensor y = qn_interp_output_of(in, 0, j);
 
-		w->correct += count_correct(&y, w->c->labels->tensor,
-					    (int64_t)((first + j) * w->batch));
+		w->correct +=
+			count_correct(&y, w->c->labels->tensor, (int64_t)((first + j) * w->batch));
 		w->samples += w->batch;
 	}
 }

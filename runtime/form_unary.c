@@ -289,7 +289,7 @@ prelu_codes(const qn_eval *e, const void *args)
 
 /* ---- the rows ---- */
 
-#define UNARY(name, float_form, together)                                                                    \
+#define UNARY(name, float_form, together)                                                          \
 	const qn_form qn_form_##name = {                                                           \
 		.real = float_form,                                                                \
 		.bundle = together,                                                                \

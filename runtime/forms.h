@@ -19,7 +19,7 @@ typedef struct qn_eval {
 	const qn_node *n;
 	const void *const *in; /* n->nin pointers */
 	void *out;
-	void *plan; /* what the float form's plan made; NULL when it has none */
+	void *plan;    /* what the float form's plan made; NULL when it has none */
 	uint32_t part; /* which field of a tuple `out` is */
 	/* 1, or for float forms that take bundles so many evaluations at once: input 0 and `out` hold
 	 * them one behind the other, the other inputs are common to all. */

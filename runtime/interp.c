@@ -16,11 +16,11 @@
 struct qn_interp {
 	const qn_graph *g;
 	qn_slots slots;
-	qn_work *work;       /* by node id */
-	qn_interp **callee;  /* by node id; NULL unless a call */
-	const void **in;     /* room for the inputs of one node */
-	size_t *in_step;     /* their distances from batch to batch */
-	size_t bundle;       /* batches that the memory holds */
+	qn_work *work;      /* by node id */
+	qn_interp **callee; /* by node id; NULL unless a call */
+	const void **in;    /* room for the inputs of one node */
+	size_t *in_step;    /* their distances from batch to batch */
+	size_t bundle;      /* batches that the memory holds */
 	bool failed;
 	qn_interp *next; /* the other graphs' interpreters, from the root on */
 };

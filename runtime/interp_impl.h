@@ -14,9 +14,9 @@
 #include "runtime/interp.h"
 
 enum {
-	QN_SLOT_ALIGN = 64,  /* alignment of value buffers, in bytes */
-	QN_VALUE_ALIGN = 16, /* of the tensors that a caller gives */
-	QN_MOST_BUNDLE = 32, /* more batches side by side make a product no faster */
+	QN_SLOT_ALIGN = 64,           /* alignment of value buffers, in bytes */
+	QN_VALUE_ALIGN = 16,          /* of the tensors that a caller gives */
+	QN_MOST_BUNDLE = 32,          /* more batches side by side make a product no faster */
 	QN_BUNDLE_BYTES = 256 * 1024, /* of values, about what a second-level cache holds */
 };
 
@@ -25,7 +25,7 @@ enum {
 /* The bytes of one tensor. */
 typedef struct qn_slot {
 	qn_tensor tensor; /* of the first batch */
-	size_t step;   /* bytes from one batch to the next; 0: all batches read the same */
+	size_t step;      /* bytes from one batch to the next; 0: all batches read the same */
 	bool planned;  /* lies in the interpreter's memory; else a constant or a caller's buffer */
 	qn_id made;    /* the node that writes it */
 	qn_id last;    /* the last node that reads it; UINT32_MAX for outputs */
