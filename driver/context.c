@@ -6,6 +6,8 @@
 #include <fenv.h>
 #include <stdlib.h>
 
+#include "runtime/pool.h"
+
 static void *
 libc_alloc(void *user, void *p, size_t old_size, size_t new_size)
 {
@@ -51,6 +53,7 @@ qn_close(qn_ctx *ctx)
 		qn_array_free(ctx->arrays);
 	qn_arena_release(&ctx->arena);
 	qn_diags_clear(&ctx->env, &ctx->diags);
+	qn_pool_close(&ctx->env);
 	qn_env env = ctx->env;
 	qn_env_free(&env, ctx, sizeof *ctx);
 }

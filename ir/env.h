@@ -21,13 +21,14 @@ typedef struct qn_env {
 	qn_limits limits;       /* 0: the default (ir/limits.h) */
 	jmp_buf *oom;           /* set by the API's entry for the time of a call */
 	size_t threads;         /* that may run samples side by side; 0: 1 */
+	struct qn_pool *pool;   /* the context's threads, NULL until they are needed (runtime/pool.h) */
 	qn_simd_kind simd;      /* the best instruction set that float forms may use */
 	size_t bundle_bytes;    /* of values of batches that run in lockstep; 0: 256 KiB (runtime/interp.h) */
 	size_t chunk_bytes;     /* of the arenas; 0: 64 KiB.  Tests make it small, to have many allocations */
 } qn_env;
 
-/* Raw memory from the host's allocator; NULL when there is none.  Only arena.c, diag.c and
- * parallel.c call these. */
+/* Raw memory from the host's allocator; NULL when there is none.  Only arena.c, diag.c,
+ * parallel.c and pool.c call these. */
 void *qn_env_realloc(qn_env *env, void *p, size_t old_size, size_t new_size);
 void qn_env_free(qn_env *env, void *p, size_t size);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel.c - threads, each with the library's door around its share: default floating-point
- * environment, a place to jump to without memory, an arena that is released. */
+/* parallel.c - the library's door around each share of work: a place to jump to without memory, an
+ * arena that is released, the host's allocator behind a lock. */
 #include "runtime/parallel.h"
 
-#include <fenv.h>
 #include <pthread.h>
 
 #include "ir/diag.h"
+#include "runtime/pool.h"
 
 /* The host's allocator and the lock before it. */
 typedef struct gate {
@@ -20,10 +20,7 @@ typedef struct worker {
 	qn_diags diags;
 	qn_worker_fn *fn;
 	void *user;
-	size_t index;
 	qn_status status;
-	bool started;
-	pthread_t thread;
 } worker;
 
 static void *
@@ -38,8 +35,9 @@ locked_alloc(void *user, void *p, size_t old_size, size_t new_size)
 }
 
 static void
-run_share(worker *w)
+run_share(void *workers, size_t index)
 {
+	worker *w = (worker *)workers + index;
 	jmp_buf here;
 	qn_arena scratch;
 
@@ -47,17 +45,9 @@ run_share(worker *w)
 	qn_arena_init(&scratch, &w->env);
 	w->env.oom = &here;
 	if (setjmp(here) == 0)
-		w->status = w->fn(w->user, w->index, &scratch);
+		w->status = w->fn(w->user, index, &scratch);
 	qn_arena_release(&scratch);
 	qn_diags_clear(&w->env, &w->diags);
-}
-
-static void *
-thread_main(void *arg)
-{
-	(void)fesetenv(FE_DFL_ENV);
-	run_share(arg);
-	return NULL;
 }
 
 size_t
@@ -75,9 +65,9 @@ make_worker(worker *w, const qn_env *env, gate *g, size_t index)
 	w->env.alloc = locked_alloc;
 	w->env.alloc_user = g;
 	w->env.diags = &w->diags;
+	w->env.pool = NULL;
 	if (index > 0)
 		w->env.log = NULL;
-	w->index = index;
 }
 
 qn_status
@@ -85,7 +75,6 @@ qn_parallel(qn_env *env, size_t nworker, qn_worker_fn *fn, void *user)
 {
 	gate g = {.alloc = env->alloc, .user = env->alloc_user};
 	qn_status status = QN_OK;
-	bool starved = false;
 
 	if (nworker == 0)
 		return QN_OK;
@@ -97,18 +86,11 @@ qn_parallel(qn_env *env, size_t nworker, qn_worker_fn *fn, void *user)
 		w[i] = (worker){.fn = fn, .user = user};
 		make_worker(&w[i], env, &g, i);
 	}
-	for (size_t i = 1; w != NULL && i < nworker; i++)
-		w[i].started = pthread_create(&w[i].thread, NULL, thread_main, &w[i]) == 0;
-	for (size_t i = 0; w != NULL && i < nworker; i++)
-		if (!w[i].started)
-			run_share(&w[i]);
+	bool starved = w == NULL || !qn_pool_run(env, nworker, run_share, w);
 	for (size_t i = 0; w != NULL && i < nworker; i++) {
-		if (w[i].started)
-			(void)pthread_join(w[i].thread, NULL);
 		starved = starved || w[i].status == QN_ENOMEM;
 		status = status == QN_OK ? w[i].status : status;
 	}
-	starved = starved || w == NULL;
 	if (w != NULL)
 		qn_env_free(env, w, nworker * sizeof *w);
 	(void)pthread_mutex_destroy(&g.lock);

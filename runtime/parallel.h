@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel.h - work side by side on threads that live for the time of one call.
+/* parallel.h - work side by side on the threads of the context (pool.h).
  *
  *   qn_status run_share(void *user, size_t worker, qn_arena *scratch);
- *   QN_TRY(qn_parallel(env, 4, run_share, &job));     run_share(&job, 0 … 3, …), then join
+ *   QN_TRY(qn_parallel(env, 4, run_share, &job));     run_share(&job, 0 … 3, …), all done
  *
  * Worker 0 is the calling thread, and the only one that may log.  Each worker has an arena and
  * an environment of its own; the host's allocator is called by one thread at a time.  Workers
@@ -18,8 +18,8 @@ typedef qn_status qn_worker_fn(void *user, size_t worker, qn_arena *scratch);
 size_t qn_parallel_workers(const qn_env *env, size_t n);
 
 /* The first worker's status that is not QN_OK.  When memory runs out in a worker, all are waited
- * for, their arenas released, and then the caller's env->oom is taken.  A thread that cannot be
- * made has its share done by the calling thread. */
+ * for, their arenas released, and then the caller's env->oom is taken.  A share for which
+ * no thread could be made is done by another one. */
 qn_status qn_parallel(qn_env *env, size_t nworker, qn_worker_fn *fn, void *user) QN_MUST_CHECK;
 
 #endif

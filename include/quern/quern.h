@@ -18,8 +18,9 @@
  * Every function returns a status unless said otherwise; what went wrong is in the context's
  * diagnostics, each with a stable id, a place, and a message with the value and the way out.
  * Nothing exits, prints or keeps global state.  A context and all that came from it belong to
- * one thread at a time (threads that a call starts end with it, and use the host's allocator one
- * at a time); contexts are independent of each other.  The floating-point environment
+ * one thread at a time; contexts are independent of each other.  Threads that a context needs
+ * (qn_config.threads) wait between calls and end with qn_close; they use the host's allocator one
+ * at a time and block all signals.  A process made by fork opens contexts of its own.  The floating-point environment
  * is set to the default for the time of a call and restored. */
 #ifndef QUERN_H
 #define QUERN_H
