@@ -149,7 +149,7 @@ conv(qn_id x, const char *w, const char *bias, int64_t pad, int64_t groups)
 {
 	qn_attrs a;
 
-	qn_attrs_default(QN_ATTRSET_conv2d, &a);
+	qn_attrs_default(QN_ATTRS(conv2d), &a);
 	for (int i = 0; i < 4; i++)
 		a.conv2d.pad[i] = pad;
 	a.conv2d.groups = groups;
@@ -170,7 +170,7 @@ test_convolutions(void **state)
 	double *w = reals(7 * 9 * 7);
 	w[5] = HUGE_VAL;
 	qn_attrs a;
-	qn_attrs_default(QN_ATTRSET_conv2d, &a);
+	qn_attrs_default(QN_ATTRS(conv2d), &a);
 	a.conv2d.pad[0] = 1;
 	output(op2(QN_OP_conv2d, y, constant("w", "tensor<7x3x3x7xf32>", w), attributes(a), NULL));
 	y = conv(y, "tensor<4x3x2x7xf32>", "tensor<4xf32>", 0, 1);
