@@ -13,8 +13,7 @@ emit_argmax(qn_emitter *e, const qn_step *s, const void *args)
 		     "outer, n, inner\n"
 		     "last\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, wide ? "qn_argmax_s8_s64" : "qn_argmax_s8_s32", symbol, QN_PLAIN_i8, 1,
-		     false, wide ? QN_PLAIN_i64 : QN_PLAIN_i32);
+	qn_emit_call(e, s, wide ? "qn_argmax_q_s64" : "qn_argmax_q_s32", symbol, QN_OWN, 1, false);
 }
 
 const qn_emit_form qn_emit_op_argmax = {.emit = emit_argmax};

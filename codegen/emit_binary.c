@@ -6,13 +6,13 @@
 
 static void
 emit_binary(qn_emitter *e, const qn_step *s, const void *args, const char *type, const char *fields,
-	    const char *kernel, qn_plain out)
+	    const char *kernel)
 {
 	const char *symbol = qn_emit_open(e, s, type, 0);
 
 	qn_emit_ints(&e->args, args, fields);
 	qn_emit_close(e);
-	qn_emit_call(e, s, kernel, symbol, QN_PLAIN_i8, 2, false, out);
+	qn_emit_call(e, s, kernel, symbol, QN_OWN, 2, false);
 }
 
 static void
@@ -21,7 +21,7 @@ emit_minmax(qn_emitter *e, const qn_step *s, const void *args)
 	emit_binary(e, s, args, "qn_minmax_args",
 		    "dim[4], xs[4], ys[4]\n"
 		    "max\n",
-		    "qn_minmax_s8", QN_PLAIN_i8);
+		    "qn_minmax_q");
 }
 
 static void
@@ -32,7 +32,7 @@ emit_div(qn_emitter *e, const qn_step *s, const void *args)
 		    "zx, zy\n"
 		    "zo, lo, hi\n"
 		    "m, sh\n",
-		    "qn_div_s8", QN_PLAIN_i8);
+		    "qn_div_q");
 }
 
 static void
@@ -46,7 +46,7 @@ emit_compare(qn_emitter *e, const qn_step *s, const void *args)
 		    "my, shy\n"
 		    "mode\n"
 		    "less, same, more\n",
-		    "qn_compare_s8", QN_PLAIN_bool);
+		    "qn_compare_q");
 }
 
 const qn_emit_form qn_emit_op_minimum = {.in_place = 3, .emit = emit_minmax};

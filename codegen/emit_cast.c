@@ -21,8 +21,8 @@ emit_requantize(qn_emitter *e, const qn_step *s, const void *args)
 	qn_emit_pointer(&e->args, "mult", mult);
 	qn_emit_pointer(&e->args, "shift", shift);
 	qn_emit_close(e);
-	qn_emit_call(e, s, wide ? "qn_requantize_s32_s8" : "qn_requantize_s8", symbol,
-		     wide ? QN_PLAIN_i32 : QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
+	qn_emit_call(e, s, wide ? "qn_requantize_s32_q" : "qn_requantize_q", symbol, QN_OWN, 1,
+		     false);
 }
 
 const qn_emit_form qn_emit_op_quantize = {.why = "it reads real numbers; emitted code has none"};

@@ -12,7 +12,7 @@ emit_clip(qn_emitter *e, const qn_step *s, const void *args)
 		     "n\n"
 		     "lo, hi\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_clip_s8", symbol, QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
+	qn_emit_call(e, s, "qn_clip_q", symbol, QN_OWN, 1, false);
 }
 
 const qn_emit_form qn_emit_op_relu = {.in_place = 1, .emit = emit_clip};

@@ -30,18 +30,16 @@ emit_conv2d(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const qn_conv2d_args *c = &((const qn_conv2d_call *)args)->args;
 	const qn_sum sum = {
-		.type = "qn_conv2d_args",
-		.kernel = c->mult != NULL ? "qn_conv2d_s8" : "qn_conv2d_acc",
+		.type = "qn_conv2d_args_a",
+		.kernel = c->mult != NULL ? "qn_conv2d_qw" : "qn_conv2d_acc_ow",
 		.fields = fields,
 		.rows = true,
-		.codes = c->mult != NULL,
 		.mult_n = c->mult_n,
 		.mult = c->mult,
 		.shift = c->shift,
 	};
 
-	if (c->k_h > e->window)
-		e->window = c->k_h;
+	qn_emit_window(e, s, c->k_h);
 	qn_emit_sum(e, s, c, &sum);
 }
 

@@ -29,18 +29,16 @@ emit(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const qn_conv_transpose_args *c = &((const qn_conv_transpose_call *)args)->args;
 	const qn_sum sum = {
-		.type = "qn_conv_transpose_args",
-		.kernel = c->mult != NULL ? "qn_conv_transpose_s8" : "qn_conv_transpose_acc",
+		.type = "qn_conv_transpose_args_a",
+		.kernel = c->mult != NULL ? "qn_conv_transpose_qw" : "qn_conv_transpose_acc_ow",
 		.fields = fields,
 		.rows = true,
-		.codes = c->mult != NULL,
 		.mult_n = c->mult_n,
 		.mult = c->mult,
 		.shift = c->shift,
 	};
 
-	if (c->k_h > e->window)
-		e->window = c->k_h;
+	qn_emit_window(e, s, c->k_h);
 	qn_emit_sum(e, s, c, &sum);
 }
 

@@ -14,7 +14,7 @@ emit_cast(qn_emitter *e, const qn_step *s, const void *args)
 		     "from_signed\n"
 		     "to_bool\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_cast", symbol, QN_NPLAIN, 1, false, QN_NPLAIN);
+	qn_emit_call(e, s, "qn_cast", symbol, QN_NPLAIN, 1, false);
 }
 
 const qn_emit_form qn_emit_op_cast = {.emit = emit_cast};

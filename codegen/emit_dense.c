@@ -24,10 +24,9 @@ emit_dense(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const qn_dense_args *d = args;
 	const qn_sum sum = {
-		.type = "qn_dense_args",
-		.kernel = d->mult != NULL ? "qn_dense_s8" : "qn_dense_acc",
+		.type = "qn_dense_args_a",
+		.kernel = d->mult != NULL ? "qn_dense_qw" : "qn_dense_acc_ow",
 		.fields = fields,
-		.codes = d->mult != NULL,
 		.mult_n = d->mult_n,
 		.mult = d->mult,
 		.shift = d->shift,

@@ -20,7 +20,7 @@ emit_add(qn_emitter *e, const qn_step *s, const void *args)
 		     "mode\n"
 		     "sub\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_add_s8", symbol, QN_PLAIN_i8, 2, false, QN_PLAIN_i8);
+	qn_emit_call(e, s, "qn_add_q", symbol, QN_OWN, 2, false);
 }
 
 static void
@@ -35,7 +35,7 @@ emit_mul(qn_emitter *e, const qn_step *s, const void *args)
 		     "m, sh\n"
 		     "mode\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_mul_s8", symbol, QN_PLAIN_i8, 2, false, QN_PLAIN_i8);
+	qn_emit_call(e, s, "qn_mul_q", symbol, QN_OWN, 2, false);
 }
 
 const qn_emit_form qn_emit_op_add = {.in_place = 3, .emit = emit_add};

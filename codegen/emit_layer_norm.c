@@ -18,7 +18,7 @@ emit_norm(qn_emitter *e, const qn_step *s, const void *args)
 		     "zo, lo, hi\n"
 		     "mode\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_norm_s8", symbol, QN_PLAIN_i8, 3, false, QN_PLAIN_i8);
+	qn_emit_call(e, s, "qn_norm_q", symbol, QN_OWN, 3, false);
 }
 
 const qn_emit_form qn_emit_op_layer_norm = {.in_place = 1, .emit = emit_norm};

@@ -14,7 +14,7 @@ emit_log_softmax(qn_emitter *e, const qn_step *s, const void *args)
 		     "diff_min\n"
 		     "back_m, back_sh\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_log_softmax_s8", symbol, QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
+	qn_emit_call(e, s, "qn_log_softmax_q", symbol, QN_OWN, 1, false);
 }
 
 const qn_emit_form qn_emit_op_log_softmax = {.in_place = 1, .emit = emit_log_softmax};

@@ -36,8 +36,7 @@ emit_matmul(qn_emitter *e, const qn_step *s, const void *args)
 	qn_emit_pointer(&e->args, "mult", mult);
 	qn_emit_pointer(&e->args, "shift", shift);
 	qn_emit_close(e);
-	qn_emit_call(e, s, codes ? "qn_matmul_s8" : "qn_matmul_acc", symbol, QN_PLAIN_i8, 2, false,
-		     codes ? QN_PLAIN_i8 : QN_PLAIN_i32);
+	qn_emit_call(e, s, codes ? "qn_matmul_q" : "qn_matmul_acc_o", symbol, QN_OWN, 2, false);
 }
 
 const qn_emit_form qn_emit_op_matmul = {.fuse = fuse_matmul, .emit = emit_matmul};

@@ -12,7 +12,7 @@ emit_transpose(qn_emitter *e, const qn_step *s, const void *args)
 		     "rank, size\n"
 		     "dim[6], stride[6]\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_transpose", symbol, QN_NPLAIN, 1, false, QN_NPLAIN);
+	qn_emit_call(e, s, "qn_transpose", symbol, QN_NPLAIN, 1, false);
 }
 
 /* The place of a part in a result whose type need not be one byte wide. */

@@ -18,7 +18,7 @@ emit_pad(qn_emitter *e, const qn_step *s, const void *args)
 			     "dim[6], before[6], after[6]\n"
 			     "reflect\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, fills ? "qn_pad_s8" : "qn_pad_copy", symbol, as, 1, false, as);
+	qn_emit_call(e, s, fills ? "qn_pad_s8" : "qn_pad_copy", symbol, as, 1, false);
 }
 
 const qn_emit_form qn_emit_op_pad = {.emit = emit_pad};

@@ -9,8 +9,7 @@ emit_pool(qn_emitter *e, const qn_step *s, const void *args, const char *kernel)
 	const qn_pool_args *p = &((const qn_pool_call *)args)->args;
 	const char *symbol = qn_emit_open(e, s, "qn_pool_args", 0);
 
-	if (p->k_h > e->window)
-		e->window = p->k_h;
+	qn_emit_window(e, s, p->k_h);
 	qn_emit_ints(&e->args, p,
 		     "batch, in_h, in_w, c\n"
 		     "out_h, out_w\n"
@@ -19,19 +18,19 @@ emit_pool(qn_emitter *e, const qn_step *s, const void *args, const char *kernel)
 		     "pad_t, pad_l\n"
 		     "lo, hi\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, kernel, symbol, QN_PLAIN_i8, 1, true, QN_PLAIN_i8);
+	qn_emit_call(e, s, kernel, symbol, QN_OWN, 1, true);
 }
 
 static void
 max_pool(qn_emitter *e, const qn_step *s, const void *args)
 {
-	emit_pool(e, s, args, "qn_max_pool_s8");
+	emit_pool(e, s, args, "qn_max_pool_q");
 }
 
 static void
 avg_pool(qn_emitter *e, const qn_step *s, const void *args)
 {
-	emit_pool(e, s, args, "qn_avg_pool_s8");
+	emit_pool(e, s, args, "qn_avg_pool_q");
 }
 
 static void
@@ -46,7 +45,7 @@ global_avg_pool(qn_emitter *e, const qn_step *s, const void *args)
 		     "m, sh\n"
 		     "mode\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_mean_s8", symbol, QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
+	qn_emit_call(e, s, "qn_mean_q", symbol, QN_OWN, 1, false);
 }
 
 const qn_emit_form qn_emit_op_max_pool = {.emit = max_pool};

@@ -160,7 +160,7 @@ qn_emit_open(qn_emitter *e, const qn_step *s, const char *type, size_t count)
 	name = qn_names_add(&e->names, qn_buf_str(&b));
 	qn_buf_init(&b, e->arena);
 	qn_buff(&b, "%s_%s", e->plan->name, name);
-	qn_buff(&e->args, "static const %s %s", type, qn_buf_str(&b));
+	qn_buff(&e->args, "static const %s %s", qn_emit_name(e, s, type), qn_buf_str(&b));
 	if (count > 0)
 		qn_buff(&e->args, "[%zu]", count);
 	qn_buf_puts(&e->args, " = {\n");

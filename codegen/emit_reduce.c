@@ -17,19 +17,19 @@ emit_reduce(qn_emitter *e, const qn_step *s, const void *args, const char *kerne
 		     "mode\n"
 		     "flip\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, kernel, symbol, QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
+	qn_emit_call(e, s, kernel, symbol, QN_OWN, 1, false);
 }
 
 static void
 emit_sum(qn_emitter *e, const qn_step *s, const void *args)
 {
-	emit_reduce(e, s, args, "qn_reduce_sum_s8");
+	emit_reduce(e, s, args, "qn_reduce_sum_q");
 }
 
 static void
 emit_max(qn_emitter *e, const qn_step *s, const void *args)
 {
-	emit_reduce(e, s, args, "qn_reduce_max_s8");
+	emit_reduce(e, s, args, "qn_reduce_max_q");
 }
 
 const qn_emit_form qn_emit_op_reduce_mean = {.emit = emit_sum};

@@ -18,7 +18,7 @@ nearest(qn_emitter *e, const qn_step *s, const void *args)
 	qn_emit_pointer(&e->args, "row", row);
 	qn_emit_pointer(&e->args, "col", col);
 	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_nearest", symbol, QN_NPLAIN, 1, false, QN_NPLAIN);
+	qn_emit_call(e, s, "qn_nearest", symbol, QN_NPLAIN, 1, false);
 }
 
 static void
@@ -32,7 +32,7 @@ bilinear(qn_emitter *e, const qn_step *s, const void *args)
 		     "step_h, step_w\n"
 		     "half\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_bilinear_s8", symbol, QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
+	qn_emit_call(e, s, "qn_bilinear_q", symbol, QN_OWN, 1, false);
 }
 
 const qn_emit_form qn_emit_op_resize_nearest = {.emit = nearest};

@@ -99,9 +99,7 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 		name, name);
 	if (e->uses_scratch)
 		qn_buf_puts(b, "\tint8_t *const s = (int8_t *)scratch;\n");
-	if (e->window > 0)
-		qn_buff(b, "\tconst int8_t *rows[%lld]; /* the rows that a window covers */\n",
-			(long long)e->window);
+	qn_emit_windows(e, b);
 	if (!e->uses_scratch)
 		qn_buf_puts(b, "\n\t(void)scratch;\n");
 	if (!e->uses_in)

@@ -15,7 +15,7 @@ qn_emit_lut(qn_emitter *e, const qn_step *s, const void *args)
 	qn_emit_ints(&e->args, args, "n\n");
 	qn_emit_pointer(&e->args, "lut", lut);
 	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_lut_s8", symbol, QN_PLAIN_i8, 1, false, QN_PLAIN_i8);
+	qn_emit_call(e, s, "qn_lut_q", symbol, QN_OWN, 1, false);
 }
 
 static void
@@ -31,7 +31,7 @@ emit_prelu(qn_emitter *e, const qn_step *s, const void *args)
 		     "ms, shs\n"
 		     "mode\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_prelu_s8", symbol, QN_PLAIN_i8, 2, false, QN_PLAIN_i8);
+	qn_emit_call(e, s, "qn_prelu_q", symbol, QN_OWN, 2, false);
 }
 
 #define LUT(name) const qn_emit_form qn_emit_op_##name = {.in_place = 1, .emit = qn_emit_lut};

@@ -130,6 +130,8 @@ qn_emit_ref(qn_emitter *e, qn_id id, qn_plain as)
 		place_of(e, qn_value_root(e->plan->step, e->step_of, id), &type, &writable);
 	qn_buf b;
 
+	if (as == QN_OWN)
+		as = qn_stored_plain(qn_graph_node(e->g, id)->type);
 	if (as == QN_NPLAIN || strcmp(qn_ctype(type), qn_ctype(as)) == 0)
 		return at;
 	qn_buf_init(&b, e->arena);
@@ -141,15 +143,17 @@ qn_emit_ref(qn_emitter *e, qn_id id, qn_plain as)
 }
 
 void
-qn_emit_call(qn_emitter *e, const qn_step *s, const char *kernel, const char *args, qn_plain in,
-	     uint32_t nin, bool rows, qn_plain out)
+qn_emit_call(qn_emitter *e, const qn_step *s, const char *kernel, const char *args, qn_plain as,
+	     uint32_t nin, bool rows)
 {
 	uint32_t j;
 
-	qn_buff(&e->run, "\t%s(%s%s", kernel, args[0] == '&' ? "" : "&", args);
+	qn_buff(&e->run, "\t%s(%s%s", qn_emit_name(e, s, kernel), args[0] == '&' ? "" : "&", args);
 	for (j = 0; j < nin; j++)
-		qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[j], in));
-	qn_buff(&e->run, "%s, %s);\n", rows ? ", rows" : "", qn_emit_ref(e, s->node, out));
+		qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[j], as));
+	if (rows)
+		qn_buff(&e->run, ", %s", qn_emit_name(e, s, "rows_o"));
+	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, as));
 }
 
 void

@@ -13,7 +13,7 @@ emit_where(qn_emitter *e, const qn_step *s, const void *args)
 		     "cs[6], xs[6], ys[6]\n"
 		     "size\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_where", symbol, QN_NPLAIN, 3, false, QN_NPLAIN);
+	qn_emit_call(e, s, "qn_where", symbol, QN_NPLAIN, 3, false);
 }
 
 const qn_emit_form qn_emit_op_where = {.emit = emit_where};

@@ -10,6 +10,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/ident.h"
+#include "runtime/family.h"
 #include "runtime/kernels/requantize.h"
 
 typedef struct qn_constant {
@@ -33,11 +34,11 @@ typedef struct qn_emitter {
 	uint32_t *step_of;     /* qn_step_of */
 	qn_constant *constant; /* in order of first use */
 	size_t nconstant, constant_cap, constant_bytes;
-	qn_buf args;    /* argument structs */
-	qn_buf run;     /* the statements of NAME_run */
-	qn_buf host;    /* the integer functions of the host's operators */
-	qn_map host_ops; /* those that are in it */
-	int64_t window; /* most rows that a kernel looks at at once */
+	qn_buf args;                /* argument structs */
+	qn_buf run;                 /* the statements of NAME_run */
+	qn_buf host;                /* the integer functions of the host's operators */
+	qn_map host_ops;            /* those that are in it */
+	int64_t window[QN_NFAMILY]; /* most rows that a family's kernels look at at once */
 	bool uses_scratch, uses_in;
 } qn_emitter;
 
@@ -86,9 +87,22 @@ void qn_emit_ints(qn_buf *b, const void *args, const char *fields);
 void qn_emit_pointer(qn_buf *b, const char *field, const char *symbol);
 
 /* Opens "static const TYPE NAME_STEP_args = {" in e->args and returns the symbol; count 0: no
- * array. */
+ * array; the type's name has tokens. */
 const char *qn_emit_open(qn_emitter *e, const qn_step *s, const char *type, size_t count);
 void qn_emit_close(qn_emitter *e);
+
+/* ---- families of storage types (emit_family.c) ---- */
+
+/* That of the step's result or, where this has none, of its first operand. */
+qn_family qn_step_family(const qn_emitter *e, const qn_step *s);
+/* Whether the step's weights are packed, two codes a byte. */
+bool qn_step_packs(const qn_emitter *e, const qn_step *s);
+/* A name of the kernels' texts with its tokens replaced (runtime/kernels/families.cmake). */
+const char *qn_emit_name(qn_emitter *e, const qn_step *s, const char *text);
+/* The step's kernel looks at so many rows at once. */
+void qn_emit_window(qn_emitter *e, const qn_step *s, int64_t rows);
+/* The declarations of the arrays of row pointers. */
+void qn_emit_windows(const qn_emitter *e, qn_buf *b);
 
 /* ---- values (emit_value.c) ---- */
 
@@ -101,12 +115,14 @@ const char *qn_emit_table(qn_emitter *e, const qn_step *s, const char *what, qn_
 const char *qn_emit_operand(qn_emitter *e, const qn_step *s, uint32_t j);
 /* Whether operand j is there and not a constant. */
 bool qn_operand_varies(const qn_emitter *e, const qn_step *s, uint32_t j);
+/* As what type an expression points to a value: the value's own. */
+#define QN_OWN ((qn_plain)(QN_NPLAIN + 1))
 /* A pointer expression for a value, as a pointer to `as` (QN_NPLAIN: any object pointer). */
 const char *qn_emit_ref(qn_emitter *e, qn_id id, qn_plain as);
-/* Adds the statement KERNEL(&args, operand 0, …, result); rows: a window's row pointers stand
- * before the result. */
+/* Adds the statement KERNEL(&args, operand 0, …, result), all of them pointers as `as` says, the
+ * kernel's name with tokens; rows: a window's row pointers stand before the result. */
 void qn_emit_call(qn_emitter *e, const qn_step *s, const char *kernel, const char *args,
-		  qn_plain in, uint32_t nin, bool rows, qn_plain out);
+		  qn_plain as, uint32_t nin, bool rows);
 /* One strided copy of operand 0: slice, depth_to_space … (emit_view.c) */
 void qn_emit_view(qn_emitter *e, const qn_step *s, const void *args);
 /* A table of one code (emit_unary.c); args: qn_lut_args. */

@@ -39,11 +39,10 @@ qn_emit_sum(qn_emitter *e, const qn_step *s, const void *args, const qn_sum *sum
 	qn_emit_pointer(&e->args, "shift", shift);
 	qn_emit_close(e);
 	if (varies) {
-		qn_buff(&e->run, "\t{\n\t%s a = %s;\n\n", sum->type, symbol);
-		qn_buff(&e->run, "\ta.w = %s;\n", qn_emit_ref(e, s->in[1], QN_PLAIN_i8));
+		qn_buff(&e->run, "\t{\n\t%s a = %s;\n\n", qn_emit_name(e, s, sum->type), symbol);
+		qn_buff(&e->run, "\ta.w = %s;\n", qn_emit_ref(e, s->in[1], QN_OWN));
 	}
-	qn_emit_call(e, s, sum->kernel, varies ? "a" : symbol, QN_PLAIN_i8, 1, sum->rows,
-		     sum->codes ? QN_PLAIN_i8 : QN_PLAIN_i32);
+	qn_emit_call(e, s, sum->kernel, varies ? "a" : symbol, QN_OWN, 1, sum->rows);
 	if (varies)
 		qn_buf_puts(&e->run, "\t}\n");
 }

@@ -21,7 +21,6 @@ typedef struct qn_sum {
 	const char *type, *kernel;
 	const char *fields; /* the int32_t fields before the pointers w, bias, mult, shift */
 	bool rows;          /* the kernel wants row pointers */
-	bool codes;         /* i8 out, else i32 */
 	int32_t mult_n;
 	const int32_t *mult;
 	const int8_t *shift;

@@ -63,14 +63,16 @@ argmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-static void
-argmax_codes(const qn_eval *e, const void *args)
-{
-	if (e->n->type->elem->plain == QN_PLAIN_i64)
-		qn_argmax_s8_s64(args, e->in[0], e->out);
-	else
-		qn_argmax_s8_s32(args, e->in[0], e->out);
-}
+#define ARGMAX(name, q, o, a, code)                                                                \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		if (e->n->type->elem->plain == QN_PLAIN_i64)                                       \
+			qn_argmax##q##_s64(args, e->in[0], e->out);                                \
+		else                                                                               \
+			qn_argmax##q##_s32(args, e->in[0], e->out);                                \
+	}
+
+QN_BY_FAMILY(argmax_codes, ARGMAX)
 
 const qn_form qn_form_argmax = {
 	.real = argmax_real,

@@ -70,17 +70,17 @@
 
 typedef struct qn_conv2d_call {
 	qn_conv2d_args args;
-	const int8_t **rows; /* [k_h], working memory of a run */
+	void *rows; /* [k_h] pointers, working memory of a run */
 } qn_conv2d_call;
 
 typedef struct qn_conv_transpose_call {
 	qn_conv_transpose_args args;
-	const int8_t **rows; /* [k_h] */
+	void *rows; /* [k_h] pointers */
 } qn_conv_transpose_call;
 
 typedef struct qn_pool_call {
 	qn_pool_args args;
-	const int8_t **rows; /* [k_h] */
+	void *rows; /* [k_h] pointers */
 } qn_pool_call;
 
 typedef struct qn_concat_call {

@@ -82,7 +82,7 @@ clamp_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	qn_clip_args *d = QN_NEW(a, qn_clip_args, 1);
 	int64_t lo = 0, hi = 0;
 
-	if (!qn_int_need_i8(g, n, n->type))
+	if (!qn_int_need_codes(g, n, n->type))
 		return NULL;
 	if (qn_in_type(g, n, 0)->elem != n->type->elem)
 		return qn_int_refuse(g, n, "only equal types in and out");
@@ -95,11 +95,13 @@ clamp_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-static void
-clamp_codes(const qn_eval *e, const void *args)
-{
-	qn_clip_s8(args, e->in[0], e->out);
-}
+#define CLIP(name, q, o, a, code)                                                                  \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_clip##q(args, e->in[0], e->out);                                                \
+	}
+
+QN_BY_FAMILY(clamp_codes, CLIP)
 
 const qn_form qn_form_relu = {
 	.real = relu_real,

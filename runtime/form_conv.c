@@ -5,6 +5,8 @@
  * Float: y = (0 + x w + x w + …) + bias in f32, the sum in the order (kh, kw, c) ascending,
  * padding skipped.  float_conv.c computes it; what stands here does so plainly, for the few nodes
  * that the fast way does not cover.  Codes: the accumulators, to be requantized by the node that follows. */
+#include <string.h>
+
 #include "runtime/accumulator.h"
 #include "runtime/float_conv.h"
 #include "runtime/float_dot.h"
@@ -123,20 +125,23 @@ conv2d_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return qn_int_refuse(
 			g, n, "windows of more than 1024 rows or that reach beyond 2^29 positions");
 	c->args = arguments(g, n, &s);
-	c->rows = QN_NEW(a, const int8_t *, (size_t)s.kernel[0]);
+	c->rows = QN_NEW(a, const void *, (size_t)s.kernel[0]);
 	return c;
 }
 
-static void
-conv2d_codes(const qn_eval *e, const void *args)
-{
-	const qn_conv2d_call *c = args;
-	qn_conv2d_args d = c->args;
+#define CONV(name, q, o, a, code)                                                                  \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		const qn_conv2d_call *c = args;                                                    \
+		qn_conv2d_args##a d;                                                               \
+                                                                                                   \
+		memcpy(&d, &c->args, sizeof(d));                                                   \
+		d.w = e->in[1];                                                                    \
+		d.bias = e->n->nin > 2 ? e->in[2] : NULL;                                          \
+		qn_conv2d_acc##o(&d, e->in[0], (const code **)c->rows, e->out);                    \
+	}
 
-	d.w = e->in[1];
-	d.bias = e->n->nin > 2 ? e->in[2] : NULL;
-	qn_conv2d_acc(&d, e->in[0], c->rows, e->out);
-}
+QN_BY_FAMILY(conv2d_codes, CONV)
 
 const qn_form qn_form_conv1d = {
 	.real = conv2d_real,

@@ -5,6 +5,8 @@
  * Float: y = (0 + x w + x w + …) + bias in f32 for each output, the sum over the taps that meet it
  * in the order (kh, kw, c) ascending.  Codes: the accumulators, to be requantized by the node that
  * follows. */
+#include <string.h>
+
 #include "runtime/accumulator.h"
 #include "runtime/float_dot.h"
 #include "runtime/form_args.h"
@@ -100,20 +102,23 @@ conv_transpose_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		.mode = g->model->rounding,
 		.mult_n = 1,
 	};
-	c->rows = QN_NEW(a, const int8_t *, (size_t)s.kernel[0]);
+	c->rows = QN_NEW(a, const void *, (size_t)s.kernel[0]);
 	return c;
 }
 
-static void
-conv_transpose_codes(const qn_eval *e, const void *args)
-{
-	const qn_conv_transpose_call *c = args;
-	qn_conv_transpose_args d = c->args;
+#define CONV_TRANSPOSE(name, q, o, a, code)                                                        \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		const qn_conv_transpose_call *c = args;                                            \
+		qn_conv_transpose_args##a d;                                                       \
+                                                                                                   \
+		memcpy(&d, &c->args, sizeof(d));                                                   \
+		d.w = e->in[1];                                                                    \
+		d.bias = e->n->nin > 2 ? e->in[2] : NULL;                                          \
+		qn_conv_transpose_acc##o(&d, e->in[0], (const code **)c->rows, e->out);            \
+	}
 
-	d.w = e->in[1];
-	d.bias = e->n->nin > 2 ? e->in[2] : NULL;
-	qn_conv_transpose_acc(&d, e->in[0], c->rows, e->out);
-}
+QN_BY_FAMILY(conv_transpose_codes, CONV_TRANSPOSE)
 
 const qn_form qn_form_conv2d_transpose = {
 	.real = conv_transpose_real,

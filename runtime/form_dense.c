@@ -3,6 +3,8 @@
  *
  * Float: y[b, o] = (0 + x[b,0] w[o,0] + x[b,1] w[o,1] + …) + bias[o], in f32 and in this order.
  * Codes: the accumulators, to be requantized by the node that follows. */
+#include <string.h>
+
 #include "runtime/accumulator.h"
 #include "runtime/float_product.h"
 #include "runtime/form_args.h"
@@ -71,15 +73,18 @@ dense_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-static void
-dense_run(const qn_eval *e, const void *args)
-{
-	qn_dense_args d = *(const qn_dense_args *)args;
+#define DENSE(name, q, o, a, code)                                                                 \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_dense_args##a d;                                                                \
+                                                                                                   \
+		memcpy(&d, args, sizeof(d));                                                       \
+		d.w = e->in[1];                                                                    \
+		d.bias = e->n->nin > 2 ? e->in[2] : NULL;                                          \
+		qn_dense_acc##o(&d, e->in[0], e->out);                                             \
+	}
 
-	d.w = e->in[1];
-	d.bias = e->n->nin > 2 ? e->in[2] : NULL;
-	qn_dense_acc(&d, e->in[0], e->out);
-}
+QN_BY_FAMILY(dense_run, DENSE)
 
 const qn_form qn_form_dense = {
 	.real = dense_real,

@@ -6,7 +6,7 @@
  *
  * Floats: mean and variance, the mean of squared differences, are each one f32 sum in the order of
  * the elements, divided by their number; every operation rounds to f32.  Codes:
- * kernels/layer_norm.h. */
+ * kernels/layer_norm.h.in. */
 #include <math.h>
 
 #include "runtime/form_args.h"

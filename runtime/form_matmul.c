@@ -147,11 +147,13 @@ matmul_prepare(const qn_graph *g, const qn_node *n, qn_arena *arena)
 	return d;
 }
 
-static void
-matmul_codes(const qn_eval *e, const void *args)
-{
-	qn_matmul_acc(args, e->in[0], e->in[1], e->out);
-}
+#define MATMUL(name, q, o, a, code)                                                                \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_matmul_acc##o(args, e->in[0], e->in[1], e->out);                                \
+	}
+
+QN_BY_FAMILY(matmul_codes, MATMUL)
 
 const qn_form qn_form_matmul = {
 	.real = matmul_real,

@@ -122,7 +122,7 @@ pool_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	qn_geometry s = qn_geometry_pool(g, n);
 	qn_pool_call *c = QN_NEW(a, qn_pool_call, 1);
 
-	if (!qn_int_need_i8(g, n, n->type))
+	if (!qn_int_need_codes(g, n, n->type))
 		return NULL;
 	if (qn_in_type(g, n, 0)->elem != n->type->elem)
 		return qn_int_refuse(g, n, "only equal types in and out");
@@ -146,25 +146,29 @@ pool_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		.lo = (int32_t)n->type->elem->qmin,
 		.hi = (int32_t)n->type->elem->qmax,
 	};
-	c->rows = QN_NEW(a, const int8_t *, (size_t)s.kernel[0]);
+	c->rows = QN_NEW(a, const void *, (size_t)s.kernel[0]);
 	return c;
 }
 
-static void
-max_pool_codes(const qn_eval *e, const void *args)
-{
-	const qn_pool_call *c = args;
+#define MAX_POOL(name, q, o, a, code)                                                              \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		const qn_pool_call *c = args;                                                      \
+                                                                                                   \
+		qn_max_pool##q(&c->args, e->in[0], (const code **)c->rows, e->out);                \
+	}
 
-	qn_max_pool_s8(&c->args, e->in[0], c->rows, e->out);
-}
+QN_BY_FAMILY(max_pool_codes, MAX_POOL)
 
-static void
-avg_pool_codes(const qn_eval *e, const void *args)
-{
-	const qn_pool_call *c = args;
+#define AVG_POOL(name, q, o, a, code)                                                              \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		const qn_pool_call *c = args;                                                      \
+                                                                                                   \
+		qn_avg_pool##q(&c->args, e->in[0], (const code **)c->rows, e->out);                \
+	}
 
-	qn_avg_pool_s8(&c->args, e->in[0], c->rows, e->out);
-}
+QN_BY_FAMILY(avg_pool_codes, AVG_POOL)
 
 static void *
 global_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
@@ -172,7 +176,7 @@ global_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	const qn_type *in = qn_in_type(g, n, 0);
 	qn_mean_args *d = QN_NEW(a, qn_mean_args, 1);
 
-	if (!qn_int_need_i8(g, n, in) || !qn_int_need_i8(g, n, n->type))
+	if (!qn_int_need_codes(g, n, in) || !qn_int_need_i8(g, n, n->type))
 		return NULL;
 	int64_t count = in->dim[1] * in->dim[2];
 	if (count == 0 || count >= INT64_C(1) << 23)
@@ -193,11 +197,13 @@ global_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-static void
-global_codes(const qn_eval *e, const void *args)
-{
-	qn_mean_s8(args, e->in[0], e->out);
-}
+#define MEAN(name, q, o, a, code)                                                                  \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_mean##q(args, e->in[0], e->out);                                                \
+	}
+
+QN_BY_FAMILY(global_codes, MEAN)
 
 const qn_form qn_form_max_pool = {
 	.real = max_pool_real,

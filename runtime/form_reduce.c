@@ -148,7 +148,7 @@ shaped_args(const qn_graph *g, const qn_node *n, qn_arena *a)
 	const qn_type *in = qn_in_type(g, n, 0);
 	qn_reduce_args *d = QN_NEW(a, qn_reduce_args, 1);
 
-	if (!qn_int_need_i8(g, n, in) || !qn_int_need_i8(g, n, n->type))
+	if (!qn_int_need_codes(g, n, in) || !qn_int_need_i8(g, n, n->type))
 		return NULL;
 	if (qn_static_count(in) == 0)
 		return qn_int_refuse(g, n, "an input without elements");
@@ -196,17 +196,21 @@ max_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-static void
-sum_codes(const qn_eval *e, const void *args)
-{
-	qn_reduce_sum_s8(args, e->in[0], e->out);
-}
+#define SUM(name, q, o, a, code)                                                                   \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_reduce_sum##q(args, e->in[0], e->out);                                          \
+	}
 
-static void
-max_codes(const qn_eval *e, const void *args)
-{
-	qn_reduce_max_s8(args, e->in[0], e->out);
-}
+QN_BY_FAMILY(sum_codes, SUM)
+
+#define MAX(name, q, o, a, code)                                                                   \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_reduce_max##q(args, e->in[0], e->out);                                          \
+	}
+
+QN_BY_FAMILY(max_codes, MAX)
 
 const qn_form qn_form_reduce_mean = {
 	.real = mean_real,

@@ -65,21 +65,84 @@ qn_int_sizes(const qn_graph *g, const qn_node *n)
 	return false;
 }
 
-bool
-qn_elem_is_i8(const qn_types *t, const qn_elem *e)
+/* All zero points lie in [lo, hi]. */
+static bool
+zero_points_in(const qn_types *t, const qn_elem *e, int64_t lo, int64_t hi)
 {
-	if (e->kind != QN_ELEM_UNIFORM || e->bits != 8 || !e->is_signed)
-		return false;
 	size_t n = qn_elem_nparams(e);
+
 	for (size_t i = 0; i < n; i++) {
 		double scale = 0.0;
 		int64_t zp = 0;
 
 		qn_elem_param(t, e, i, &scale, &zp);
-		if (zp < INT8_MIN || zp > INT8_MAX)
+		if (zp < lo || zp > hi)
 			return false;
 	}
 	return true;
+}
+
+/* Storage and zero points of each family. */
+static const struct {
+	uint8_t bits;
+	bool is_signed;
+	int64_t least_zp, most_zp;
+} families[QN_NFAMILY] = {
+	[QN_FAMILY_s8] = {8, true, INT8_MIN, INT8_MAX},
+	[QN_FAMILY_u8] = {8, false, 0, UINT8_MAX},
+	[QN_FAMILY_s16] = {16, true, 0, 0},
+};
+
+qn_family
+qn_family_of(const qn_elem *e)
+{
+	qn_family f = QN_FAMILY_s8;
+
+	if (e->kind != QN_ELEM_UNIFORM)
+		return QN_NFAMILY;
+	while (f < QN_NFAMILY &&
+	       (e->bits != families[f].bits || e->is_signed != families[f].is_signed))
+		f++;
+	return f;
+}
+
+qn_family
+qn_node_family(const qn_graph *g, const qn_node *n)
+{
+	return qn_family_of(qn_in_type(g, n, 0)->elem);
+}
+
+bool
+qn_int_need_codes(const qn_graph *g, const qn_node *n, const qn_type *type)
+{
+	qn_family f = qn_family_of(type->elem);
+
+	if (f == QN_NFAMILY) {
+		(void)qn_int_refuse(g, n, "only storage i8, u8 and i16");
+		return false;
+	}
+	if (!zero_points_in(&g->model->types, type->elem, families[f].least_zp,
+			    families[f].most_zp)) {
+		(void)qn_int_refuse(g, n,
+				    f == QN_FAMILY_s16 ? "only zero point 0 in storage i16"
+						       : "a zero point outside the storage");
+		return false;
+	}
+	if (type->elem->gran != QN_PER_TENSOR) {
+		(void)qn_int_refuse(g, n, "only one scale per tensor");
+		return false;
+	}
+	if (qn_node_family(g, n) != f) {
+		(void)qn_int_refuse(g, n, "operands of different storage types");
+		return false;
+	}
+	return qn_int_sizes(g, n);
+}
+
+bool
+qn_elem_is_i8(const qn_types *t, const qn_elem *e)
+{
+	return qn_family_of(e) == QN_FAMILY_s8 && zero_points_in(t, e, INT8_MIN, INT8_MAX);
 }
 
 bool
@@ -96,23 +159,26 @@ qn_int_need_i8(const qn_graph *g, const qn_node *n, const qn_type *type)
 	return qn_int_sizes(g, n);
 }
 
+/* Signed codes of so many bits with zero point 0, or plain integers. */
+static bool
+is_wide(const qn_types *t, const qn_elem *e, int bits, qn_plain plain)
+{
+	if (e->kind == QN_ELEM_PLAIN)
+		return e->plain == plain;
+	return e->kind == QN_ELEM_UNIFORM && e->bits == bits && e->is_signed &&
+	       zero_points_in(t, e, 0, 0);
+}
+
 bool
 qn_elem_is_i32(const qn_types *t, const qn_elem *e)
 {
-	if (e->kind == QN_ELEM_PLAIN)
-		return e->plain == QN_PLAIN_i32;
-	if (e->kind != QN_ELEM_UNIFORM || e->bits != 32 || !e->is_signed)
-		return false;
-	size_t n = qn_elem_nparams(e);
-	for (size_t i = 0; i < n; i++) {
-		double scale = 0.0;
-		int64_t zp = 0;
+	return is_wide(t, e, 32, QN_PLAIN_i32);
+}
 
-		qn_elem_param(t, e, i, &scale, &zp);
-		if (zp != 0)
-			return false;
-	}
-	return true;
+bool
+qn_elem_is_acc(const qn_types *t, const qn_elem *e, qn_family family)
+{
+	return family == QN_FAMILY_s16 ? is_wide(t, e, 64, QN_PLAIN_i64) : qn_elem_is_i32(t, e);
 }
 
 double

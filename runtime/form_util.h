@@ -11,6 +11,7 @@
 #ifndef QN_RUNTIME_FORM_UTIL_H
 #define QN_RUNTIME_FORM_UTIL_H
 
+#include "runtime/family.h"
 #include "runtime/forms.h"
 #include "runtime/simd.h"
 
@@ -90,6 +91,8 @@ bool qn_elem_is_i8(const qn_types *t, const qn_elem *e);
 bool qn_int_need_i8(const qn_graph *g, const qn_node *n, const qn_type *type) QN_MUST_CHECK;
 /* 32-bit signed codes with zero point 0 (accumulators, biases), or plain i32. */
 bool qn_elem_is_i32(const qn_types *t, const qn_elem *e);
+/* Accumulators and biases of a family: 32-bit ones, for s16 64-bit ones. */
+bool qn_elem_is_acc(const qn_types *t, const qn_elem *e, qn_family family);
 
 /* Scale and zero point of a type with one scale. */
 double qn_scale_of(const qn_graph *g, const qn_type *type);

@@ -60,7 +60,7 @@ sources() {
 check public "include/quern/*.h" none
 check ir "$(sources ir) ir/*.def" ir/ quern/quern.h
 check formats "$(sources formats)" formats/ ir/
-check kernels "runtime/fixed.h runtime/kernels/*.h" ../fixed.h
+check kernels "runtime/fixed.h.in runtime/kernels/*.h.in" ../fixed.h
 check runtime "$(sources runtime)" runtime/ ir/
 check patterns "$(sources patterns)" patterns/ ir/
 check calibrate "$(sources calibrate)" calibrate/ ir/ formats/ runtime/ patterns/

@@ -21,12 +21,18 @@ for d in ir formats runtime patterns calibrate passes codegen driver include; do
 	cp -r "$QUERN_SOURCE/$d" "$tmp/source"
 done
 
+# headers: those of the kernels' texts, in the copy.
+headers() {
+	cmake -DSOURCE="$tmp/source" -DOUT="$tmp/source" -P "$tmp/source/runtime/kernels/families.cmake"
+}
+headers
+
 # link OUT SOURCE…: with the objects before the library.
 link() {
 	out=$1
 	shift
 	# shellcheck disable=SC2086,SC2046
-	"$QUERN_CC" $flags -I"$QUERN_SOURCE" -I"$QUERN_SOURCE/include" "$@" $(ls "$tmp"/objects/*.o 2>/dev/null) \
+	"$QUERN_CC" $flags -I"$QUERN_SOURCE" -I"$tmp/source" -I"$QUERN_SOURCE/include" "$@" $(ls "$tmp"/objects/*.o 2>/dev/null) \
 		"$QUERN_LIB" -lcmocka -lcjson -lm -pthread -o "$out"
 }
 
@@ -61,6 +67,7 @@ run_test() {
 
 # objects FILE…: compiles files of the copy.
 objects() {
+	headers || return 1
 	for f; do
 		# shellcheck disable=SC2086
 		"$QUERN_CC" $flags -I"$tmp/source" -I"$tmp/source/include" -c "$tmp/source/$f" \
@@ -107,6 +114,7 @@ mutate() {
 		esac
 	fi
 	patch -s -R -p1 -d "$tmp/source" <"$1" || failed "$name: the patch cannot be taken back"
+	headers
 }
 
 for p in "$here"/mutations/*.patch; do

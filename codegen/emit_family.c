@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_family.c - which of a kernel's functions a step calls: the tokens of its name, as
+ * runtime/kernels/families.cmake explains them, become those of the step's storage types.
+ *
+ *   qn_dense_qw -> qn_dense_s8, with weights of 4 bits qn_dense_s8w4
+ *   qn_dense_args_a -> qn_dense_args, for i16 qn_dense_args64 */
+#include <string.h>
+
+#include "codegen/emitter.h"
+#include "runtime/family.h"
+
+typedef struct token {
+	const char *text;
+	const char *name[QN_NFAMILY], *packed[QN_NFAMILY]; /* for weights of 8 bits and of 4 */
+} token;
+
+enum { OTHER = 3 };
+
+/* Those that begin another one stand behind it. */
+static const token tokens[] = {
+	{"_qw", {"_s8", "_u8", "_s16"}, {"_s8w4", "_u8w4", "_s16w4"}},
+	{"_ow", {"", "_u8", "_s16"}, {"_w4", "_u8w4", "_s16w4"}},
+	{"_q", {"_s8", "_u8", "_s16"}, {"_s8", "_u8", "_s16"}},
+	[OTHER] = {"_o", {"", "_u8", "_s16"}, {"", "_u8", "_s16"}},
+	{"_a", {"", "", "64"}, {"", "", "64"}},
+};
+
+qn_family
+qn_step_family(const qn_emitter *e, const qn_step *s)
+{
+	qn_family f = qn_family_of(qn_graph_node(e->g, s->node)->type->elem);
+
+	return f != QN_NFAMILY ? f : qn_family_of(qn_graph_node(e->g, s->in[0])->type->elem);
+}
+
+static bool
+ends_word(char c)
+{
+	return c == '\0' || c == '_';
+}
+
+const char *
+qn_emit_name(qn_emitter *e, const qn_step *s, const char *text)
+{
+	qn_family f = qn_step_family(e, s);
+	bool packed = qn_step_packs(e, s);
+	qn_buf b;
+
+	qn_buf_init(&b, e->arena);
+	while (*text != '\0') {
+		size_t i = 0, n = 1;
+
+		for (; i < QN_COUNT(tokens); i++) {
+			n = strlen(tokens[i].text);
+			if (strncmp(text, tokens[i].text, n) == 0 && ends_word(text[n]))
+				break;
+		}
+		if (i < QN_COUNT(tokens) && f != QN_NFAMILY) {
+			qn_buf_puts(&b, packed ? tokens[i].packed[f] : tokens[i].name[f]);
+			text += n;
+		} else {
+			qn_buf_putc(&b, *text++);
+		}
+	}
+	return qn_buf_str(&b);
+}
+
+bool
+qn_step_packs(const qn_emitter *e, const qn_step *s)
+{
+	(void)e;
+	(void)s;
+	return false;
+}
+
+void
+qn_emit_window(qn_emitter *e, const qn_step *s, int64_t rows)
+{
+	int64_t *most = &e->window[qn_step_family(e, s)];
+
+	*most = rows > *most ? rows : *most;
+}
+
+void
+qn_emit_windows(const qn_emitter *e, qn_buf *b)
+{
+	static const char *const code[QN_NFAMILY] = {"int8_t", "uint8_t", "int16_t"};
+	qn_family f;
+
+	for (f = QN_FAMILY_s8; f < QN_NFAMILY; f++)
+		if (e->window[f] > 0)
+			qn_buff(b,
+				"\tconst %s *rows%s[%lld]; /* the rows that a window covers */\n",
+				code[f], tokens[OTHER].name[f], (long long)e->window[f]);
+}

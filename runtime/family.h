@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* family.h - families of storage types: one kernel text, one function for each of them
+ * (runtime/kernels/families.cmake), and the choice between these by the types of a node.
+ *
+ *   i8 -> s8    u8 -> u8    i16, symmetric -> s16
+ *
+ *   #define CLIP(name, q, o, a, code)                                  name = clamp_codes_s8 …
+ *       static void name(const qn_eval *e, const void *args)
+ *       {
+ *           qn_clip##q(args, e->in[0], e->out);                        qn_clip_s8 …
+ *       }
+ *   QN_BY_FAMILY(clamp_codes, CLIP)                                    clamp_codes takes one */
+#ifndef QN_RUNTIME_FAMILY_H
+#define QN_RUNTIME_FAMILY_H
+
+#include "runtime/forms.h"
+
+typedef enum qn_family {
+	QN_FAMILY_s8,
+	QN_FAMILY_u8,
+	QN_FAMILY_s16,
+	QN_NFAMILY, /* none of them */
+} qn_family;
+
+/* The family of values of this element type, whatever their scales. */
+qn_family qn_family_of(const qn_elem *e);
+/* That of the node's kernel: the family of its first operand. */
+qn_family qn_node_family(const qn_graph *g, const qn_node *n);
+
+/* The type has one scale, storage of a family, and zero points inside its range, 0 for s16; operand
+ * 0 of the node is of the same family; all operands are small enough.  Else reports. */
+bool qn_int_need_codes(const qn_graph *g, const qn_node *n, const qn_type *type) QN_MUST_CHECK;
+
+typedef void qn_codes_fn(const qn_eval *e, const void *args);
+
+/* The function `name` from RUN, which defines it for one family from the ends of kernels' names,
+ * as the kernels' texts call them (_q, _o, _a), and the C type of a code. */
+#define QN_BY_FAMILY(name, RUN)                                                                    \
+	RUN(name##_s8, _s8, , , int8_t)                                                            \
+	RUN(name##_u8, _u8, _u8, , uint8_t)                                                        \
+	RUN(name##_s16, _s16, _s16, 64, int16_t)                                                   \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		static qn_codes_fn *const by[QN_NFAMILY] = {name##_s8, name##_u8, name##_s16};     \
+                                                                                                   \
+		by[qn_node_family(e->g, e->n)](e, args);                                           \
+	}
+
+#endif
