@@ -12,7 +12,7 @@ set_target_properties(libquern_shared PROPERTIES EXPORT_NAME quern)
 install(TARGETS quern libquern libquern_shared EXPORT quern)
 install(FILES include/quern/quern.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quern)
 # The arithmetic that integer functions of a host's operators may use.
-install(FILES runtime/fixed.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quern)
+install(FILES ${PROJECT_BINARY_DIR}/runtime/fixed.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quern)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/quern)
 install(EXPORT quern NAMESPACE quern:: FILE quernTargets.cmake DESTINATION ${package})
