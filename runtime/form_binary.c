@@ -7,9 +7,8 @@
  * apart, it is exact. */
 #include "runtime/elementwise.h"
 
+#include "runtime/family.h"
 #include "runtime/form_args.h"
-
-enum { LEFT = 20 }; /* headroom bits of 8-bit operands */
 
 /* One run of n elements of type T; a and b are the operands. */
 #define RUN(name, T, value)                                                                        \
@@ -50,18 +49,19 @@ minmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-static void
-minmax_codes(const qn_eval *e, const void *args)
-{
-	qn_minmax_s8(args, e->in[0], e->in[1], e->out);
-}
+#define MINMAX(name, q, o, a, code)                                                                \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_minmax##q(args, e->in[0], e->in[1], e->out);                                    \
+	}
+QN_BY_FAMILY(minmax_codes, MINMAX)
 
 static void *
 div_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_div_args *d = QN_NEW(a, qn_div_args, 1);
 
-	if (!qn_int_need_i8(g, n, n->type) || !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
+	if (!qn_int_need_codes(g, n, n->type) || !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
 		return NULL;
 	double sx = qn_scale_of(g, qn_in_type(g, n, 0));
 	double sy = qn_scale_of(g, qn_in_type(g, n, 1));
@@ -77,11 +77,12 @@ div_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-static void
-div_codes(const qn_eval *e, const void *args)
-{
-	qn_div_s8(args, e->in[0], e->in[1], e->out);
-}
+#define DIVIDE(name, q, o, a, code)                                                                \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_div##q(args, e->in[0], e->in[1], e->out);                                       \
+	}
+QN_BY_FAMILY(div_codes, DIVIDE)
 
 /* Results for x < y, x = y and x > y. */
 static const struct {
@@ -107,7 +108,7 @@ compare_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return NULL;
 	d->zx = qn_zp_of(g, qn_in_type(g, n, 0));
 	d->zy = qn_zp_of(g, qn_in_type(g, n, 1));
-	d->left = LEFT;
+	d->left = qn_headroom(g, n);
 	d->mode = g->model->rounding;
 	for (size_t i = 0; i < QN_COUNT(outcomes); i++) {
 		if (outcomes[i].op != n->op)
@@ -119,11 +120,12 @@ compare_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-static void
-compare_codes(const qn_eval *e, const void *args)
-{
-	qn_compare_s8(args, e->in[0], e->in[1], e->out);
-}
+#define COMPARE(name, q, o, a, code)                                                               \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_compare##q(args, e->in[0], e->in[1], e->out);                                   \
+	}
+QN_BY_FAMILY(compare_codes, COMPARE)
 
 #define FORM(name, kind)                                                                           \
 	const qn_form qn_form_##name = {                                                           \

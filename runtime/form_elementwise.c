@@ -2,15 +2,14 @@
 /* form_elementwise.c - add, sub, mul and bias_add (an add of a vector along the last axis), with
  * broadcasting.
  *
- * Codes (TFLite reference kernels): add brings both operands to the scale T / 2^20, T = 2
- * max(sx, sy), with 20 bits of headroom, adds, and brings the sum to the result's scale; mul
+ * Codes (TFLite reference kernels): add brings both operands to the scale T / 2^headroom,
+ * T = 2 max(sx, sy), adds, and brings the sum to the result's scale; mul
  * multiplies the differences from the zero points and rescales once. */
 #include "runtime/elementwise.h"
 
 #include "runtime/broadcast.h"
+#include "runtime/family.h"
 #include "runtime/form_args.h"
-
-enum { ADD_LEFT = 20 }; /* headroom bits of 8-bit operands */
 
 /* One run of n elements; a machine's vectors take runs without gaps. */
 #define RUN(name, value, vector)                                                                   \
@@ -86,8 +85,8 @@ qn_elementwise_shape(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_
 {
 	qn_broadcast b;
 
-	if (!qn_int_need_i8(g, n, qn_in_type(g, n, 0)) ||
-	    !qn_int_need_i8(g, n, qn_in_type(g, n, 1)) || !qn_int_sizes(g, n))
+	if (!qn_int_need_codes(g, n, qn_in_type(g, n, 0)) ||
+	    !qn_int_need_codes(g, n, qn_in_type(g, n, 1)) || !qn_int_sizes(g, n))
 		return false;
 	qn_broadcast_make(qn_in_type(g, n, 0), qn_in_type(g, n, 1), n->type, &b);
 	if (b.rank > 4) {
@@ -105,28 +104,34 @@ qn_elementwise_shape(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_
 	return true;
 }
 
+int32_t
+qn_headroom(const qn_graph *g, const qn_node *n)
+{
+	return qn_node_family(g, n) == QN_FAMILY_s16 ? 15 : 20;
+}
+
 static void *
 add_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_add_args *d = QN_NEW(a, qn_add_args, 1);
 
-	if (!qn_int_need_i8(g, n, n->type) || !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
+	if (!qn_int_need_codes(g, n, n->type) || !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
 		return NULL;
+	d->left = qn_headroom(g, n);
 	double sx = qn_scale_of(g, qn_in_type(g, n, 0));
 	double sy = qn_scale_of(g, qn_in_type(g, n, 1));
 	double so = qn_scale_of(g, n->type);
 	double twice = 2.0 * (sx > sy ? sx : sy);
 	if (!qn_int_multiplier_below_one(g, n, "first scale / T", sx / twice, &d->mx, &d->shx) ||
 	    !qn_int_multiplier_below_one(g, n, "second scale / T", sy / twice, &d->my, &d->shy) ||
-	    !qn_int_multiplier_below_one(g, n, "T / 2^20 / result scale",
-					 twice / ((double)(1 << ADD_LEFT) * so), &d->mo, &d->sho))
+	    !qn_int_multiplier_below_one(g, n, "T / 2^headroom / result scale",
+					 twice / ((double)(1 << d->left) * so), &d->mo, &d->sho))
 		return NULL;
 	d->zx = qn_zp_of(g, qn_in_type(g, n, 0));
 	d->zy = qn_zp_of(g, qn_in_type(g, n, 1));
 	d->zo = qn_zp_of(g, n->type);
 	d->lo = (int32_t)n->type->elem->qmin;
 	d->hi = (int32_t)n->type->elem->qmax;
-	d->left = ADD_LEFT;
 	d->mode = g->model->rounding;
 	return d;
 }
@@ -141,18 +146,19 @@ sub_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-static void
-add_codes(const qn_eval *e, const void *args)
-{
-	qn_add_s8(args, e->in[0], e->in[1], e->out);
-}
+#define ADD(name, q, o, a, code)                                                                   \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_add##q(args, e->in[0], e->in[1], e->out);                                       \
+	}
+QN_BY_FAMILY(add_codes, ADD)
 
 static void *
 mul_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_mul_args *d = QN_NEW(a, qn_mul_args, 1);
 
-	if (!qn_int_need_i8(g, n, n->type) || !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
+	if (!qn_int_need_codes(g, n, n->type) || !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
 		return NULL;
 	double sx = qn_scale_of(g, qn_in_type(g, n, 0));
 	double sy = qn_scale_of(g, qn_in_type(g, n, 1));
@@ -169,11 +175,12 @@ mul_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-static void
-mul_codes(const qn_eval *e, const void *args)
-{
-	qn_mul_s8(args, e->in[0], e->in[1], e->out);
-}
+#define MUL(name, q, o, a, code)                                                                   \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_mul##q(args, e->in[0], e->in[1], e->out);                                       \
+	}
+QN_BY_FAMILY(mul_codes, MUL)
 
 const qn_form qn_form_add = {
 	.real = add_real,

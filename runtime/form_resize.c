@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/family.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
 
@@ -162,7 +163,7 @@ bilinear_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	int32_t mode = n->attr->resize.mode;
 	qn_bilinear_args *d = QN_NEW(a, qn_bilinear_args, 1);
 
-	if (!qn_int_need_i8(g, n, n->type) || !qn_int_need_i8(g, n, qn_in_type(g, n, 0)))
+	if (!qn_int_need_codes(g, n, n->type) || !qn_int_need_codes(g, n, qn_in_type(g, n, 0)))
 		return NULL;
 	if (x[1] >= LONGEST || x[2] >= LONGEST || y[1] >= LONGEST || y[2] >= LONGEST)
 		return qn_int_refuse(g, n, "a side of 2^20 pixels or more");
@@ -180,11 +181,12 @@ bilinear_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-static void
-bilinear_codes(const qn_eval *e, const void *args)
-{
-	qn_bilinear_s8(args, e->in[0], e->out);
-}
+#define BILINEAR(name, q, o, a, code)                                                              \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_bilinear##q(args, e->in[0], e->out);                                            \
+	}
+QN_BY_FAMILY(bilinear_codes, BILINEAR)
 
 const qn_form qn_form_resize_nearest = {
 	.real = nearest_real,
