@@ -8,14 +8,15 @@
 void
 qn_emit_lut(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const qn_lut_args *a = args;
-	const char *lut = qn_emit_table(e, s, "lut", QN_PLAIN_i8, 256, a->lut);
-	const char *symbol = qn_emit_open(e, s, "qn_lut_args", 0);
+	const qn_lut *a = args;
+	bool curve = a->plain == QN_PLAIN_u16;
+	const char *table = qn_emit_table(e, s, "lut", a->plain, a->count, a->table);
+	const char *symbol = qn_emit_open(e, s, curve ? "qn_sigmoid_args" : "qn_lut_args_o", 0);
 
-	qn_emit_ints(&e->args, args, "n\n");
-	qn_emit_pointer(&e->args, "lut", lut);
+	qn_emit_ints(&e->args, args, curve ? "n\nm, sh\n" : "n\n");
+	qn_emit_pointer(&e->args, curve ? "table" : "lut", table);
 	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_lut_q", symbol, QN_OWN, 1, false);
+	qn_emit_call(e, s, a->kernel, symbol, QN_OWN, 1, false);
 }
 
 static void

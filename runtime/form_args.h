@@ -20,7 +20,8 @@
  *   max_pool, avg_pool               qn_pool_call                 qn_max_pool_s8, qn_avg_pool_s8
  *   global_avg_pool                  qn_mean_args                 qn_mean_s8
  *   softmax                          qn_softmax_args              qn_softmax_s8
- *   ops of behaviour LUT, sigmoid, tanh   qn_lut_args           qn_lut_s8
+ *   ops of behaviour LUT             qn_lut                       qn_lut_q
+ *   sigmoid, tanh                    qn_lut                       qn_lut_q, i16: qn_sigmoid_s16, qn_tanh_s16
  *   prelu                            qn_prelu_args                qn_prelu_s8
  *   reduce_mean, reduce_sum          qn_reduce_args               qn_reduce_sum_s8
  *   reduce_max, reduce_min           qn_reduce_args               qn_reduce_max_s8
@@ -39,7 +40,7 @@
  *   resize_nearest                   qn_nearest_args              qn_nearest
  *   resize_bilinear                  qn_bilinear_args             qn_bilinear_s8
  *   reshape, flatten, scast          qn_copy_args                 qn_copy
- *   operators of the host's          qn_custom_args               qn_lut_s8 or the host's function
+ *   operators of the host's          qn_custom_args               qn_lut_q or the host's function
  *   dequantize                       none (NULL is never returned; runs in the interpreter only)
  *
  * Pointers to weights and biases are NULL in prepared arguments: `run` sets them from its
@@ -64,6 +65,7 @@
 #include "runtime/kernels/softmax.h"
 #include "runtime/kernels/unary.h"
 #include "runtime/kernels/where.h"
+#include "runtime/lut.h"
 
 #include "runtime/kernels/layer_norm.h"
 #include "runtime/kernels/reduce.h"
@@ -107,7 +109,7 @@ typedef struct qn_copy_args {
 /* An operator of the host's: a table, or what its `prepare` gave. */
 enum { QN_CUSTOM_PARAMS = 4096 }; /* at most */
 typedef struct qn_custom_args {
-	const qn_lut_args *lut; /* NULL: there is an integer function */
+	const qn_lut *lut; /* NULL: there is an integer function */
 	int32_t *param;
 	int32_t nparam;
 } qn_custom_args;

@@ -74,7 +74,7 @@ custom_codes(const qn_eval *e, const void *prepared)
 	const qn_custom_args *args = prepared;
 
 	if (args->lut != NULL)
-		qn_lut_s8(args->lut, e->in[0], e->out);
+		qn_lut_run(e, args->lut);
 	else
 		qn_custom_desc(e->n)->codes(args->param, e->in, e->out);
 }

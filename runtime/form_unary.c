@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "runtime/broadcast.h"
+#include "runtime/family.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
 #include "runtime/lut.h"
@@ -245,13 +246,13 @@ lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return NULL;
 	if (n->op == QN_OP_pow && qn_static_count(in) != qn_static_count(n->type))
 		return qn_int_refuse(g, n, "only an exponent that leaves the shape as it is");
-	return qn_lut_prepare(g, n, a, value_of, &c);
-}
+	if (n->op == QN_OP_sigmoid || n->op == QN_OP_tanh) {
+		qn_lut *curve = qn_lut_curve(g, n, a, n->op == QN_OP_tanh);
 
-static void
-lut_codes(const qn_eval *e, const void *args)
-{
-	qn_lut_s8(args, e->in[0], e->out);
+		if (curve != NULL)
+			return curve;
+	}
+	return qn_lut_prepare(g, n, a, value_of, &c);
 }
 
 /* ---- prelu on codes ---- */
@@ -262,8 +263,8 @@ prelu_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	qn_prelu_args *d = QN_NEW(a, qn_prelu_args, 1);
 	const qn_type *x = qn_in_type(g, n, 0), *slope = qn_in_type(g, n, 1);
 
-	if (!qn_int_need_i8(g, n, x) || !qn_int_need_i8(g, n, slope) ||
-	    !qn_int_need_i8(g, n, n->type))
+	if (!qn_int_need_codes(g, n, x) || !qn_int_need_codes(g, n, slope) ||
+	    !qn_int_need_codes(g, n, n->type))
 		return NULL;
 	double sx = qn_scale_of(g, x), so = qn_scale_of(g, n->type);
 	if (!qn_int_multiplier(g, n, "data scale / result scale", sx / so, &d->m, &d->sh) ||
@@ -281,11 +282,12 @@ prelu_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-static void
-prelu_codes(const qn_eval *e, const void *args)
-{
-	qn_prelu_s8(args, e->in[0], e->in[1], e->out);
-}
+#define PRELU(name, q, o, a, code)                                                                 \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_prelu##q(args, e->in[0], e->in[1], e->out);                                     \
+	}
+QN_BY_FAMILY(prelu_codes, PRELU)
 
 /* ---- the rows ---- */
 
@@ -293,7 +295,7 @@ prelu_codes(const qn_eval *e, const void *args)
 	const qn_form qn_form_##name = {                                                           \
 		.real = float_form,                                                                \
 		.bundle = together,                                                                \
-		.codes = {.prepare = lut_prepare, .run = lut_codes},                               \
+		.codes = {.prepare = lut_prepare, .run = qn_lut_run},                              \
 	};
 
 UNARY(leaky_relu, unary_real, true)

@@ -4,13 +4,16 @@
 
 #include <math.h>
 
-enum { CODES = 256 };
+#include "runtime/family.h"
+#include "runtime/kernels/unary.h"
+#include "runtime/math.h"
 
-/* The code of y; halves go away from 0. */
-static int8_t
-nearest(double y, double scale, int32_t zp, const qn_elem *e)
+enum { CODES = 256, LINES = 512, LINE = 128, SIGMOIDS = 256 };
+
+/* The code of y / scale; halves go away from 0. */
+static int64_t
+nearest(double q, int32_t zp, const qn_elem *e)
 {
-	double q = y / scale;
 	double whole = trunc(q);
 
 	if (!(q == q))
@@ -19,26 +22,122 @@ nearest(double y, double scale, int32_t zp, const qn_elem *e)
 		whole += q < 0.0 ? -1.0 : 1.0;
 	whole += (double)zp;
 	if (whole < (double)e->qmin)
-		return (int8_t)e->qmin;
-	return (int8_t)(whole > (double)e->qmax ? (double)e->qmax : whole);
+		return e->qmin;
+	return whole > (double)e->qmax ? e->qmax : (int64_t)whole;
 }
 
-qn_lut_args *
+/* A function between codes: of a code of the input, in steps of the result. */
+typedef struct function {
+	qn_lut_fn *f;
+	const void *user;
+	double in, out; /* scales */
+	int32_t zp;     /* of the input */
+} function;
+
+static double
+at_code(const function *f, double code)
+{
+	return f->f(f->user, f->in * (code - (double)f->zp)) / f->out;
+}
+
+/* Entry i of the table of 16-bit codes. */
+static double
+line_start(const function *f, int32_t i)
+{
+	double code = (double)(i - LINES / 2) * LINE;
+	double y = at_code(f, code);
+
+	if (i == LINES)
+		return y;
+	double error = (y + at_code(f, code + LINE)) / 2.0 - at_code(f, code + LINE / 2);
+	return error - error == 0.0 ? y - error / 2.0 : y; /* a pole has no middle */
+}
+
+qn_lut *
 qn_lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_lut_fn *f, const void *user)
 {
-	const qn_type *in = qn_in_type(g, n, 0);
-	qn_lut_args *d = QN_NEW(a, qn_lut_args, 1);
-	int8_t *lut = QN_NEW(a, int8_t, CODES);
+	const qn_type *in = qn_in_type(g, n, 0), *out = n->type;
+	qn_lut *d = QN_NEW(a, qn_lut, 1);
 
-	if (!qn_int_need_i8(g, n, in) || !qn_int_need_i8(g, n, n->type))
+	if (!qn_int_need_codes(g, n, in) || !qn_int_need_codes(g, n, out))
 		return NULL;
-	for (int32_t i = 0; i < CODES; i++) {
-		int32_t code = i < CODES / 2 ? i : i - CODES;
-		double x = qn_scale_of(g, in) * (double)(code - qn_zp_of(g, in));
+	const function fn = {f, user, qn_scale_of(g, in), qn_scale_of(g, out), qn_zp_of(g, in)};
+	const qn_family family = qn_node_family(g, n);
+	const int32_t count = family == QN_FAMILY_s16 ? LINES + 1 : CODES;
+	void *table = qn_arena_alloc(a, (size_t)count, qn_elem_bytes(out->elem));
+	for (int32_t i = 0; i < count; i++) {
+		int32_t code = family == QN_FAMILY_s8 && i >= CODES / 2 ? i - CODES : i;
+		double y =
+			family == QN_FAMILY_s16 ? line_start(&fn, i) : at_code(&fn, (double)code);
 
-		lut[i] = nearest(f(user, x), qn_scale_of(g, n->type), qn_zp_of(g, n->type),
-				 n->type->elem);
+		qn_store_i64(table, out->elem->plain, i, nearest(y, qn_zp_of(g, out), out->elem));
 	}
-	*d = (qn_lut_args){.n = (int32_t)qn_static_count(n->type), .lut = lut};
+	*d = (qn_lut){.n = (int32_t)qn_static_count(out),
+		      .kernel = "qn_lut_q",
+		      .table = table,
+		      .plain = out->elem->plain,
+		      .count = count};
 	return d;
+}
+
+/* ---- sigmoid and tanh of 16-bit codes ---- */
+
+/* sigmoid(i / 24) in 0.16, moved as other tables are; behind the last entry lies 1. */
+static uint16_t
+sigmoid_entry(int32_t i)
+{
+	double y = 65536.0 * qn_sigmoid((double)i / 24.0);
+	double next = 65536.0 * qn_sigmoid((double)(i + 1) / 24.0);
+	double middle = 65536.0 * qn_sigmoid(((double)i + 0.5) / 24.0);
+
+	return i == SIGMOIDS - 1 ? UINT16_MAX
+				 : (uint16_t)floor(y - ((y + next) / 2.0 - middle) / 2.0 + 0.5);
+}
+
+qn_lut *
+qn_lut_curve(const qn_graph *g, const qn_node *n, qn_arena *a, bool tanh)
+{
+	const double most = 5.0;
+
+	if (qn_node_family(g, n) != QN_FAMILY_s16 || qn_family_of(n->type->elem) != QN_FAMILY_s16 ||
+	    qn_scale_of(g, n->type) != 0x1p-15 || qn_scale_of(g, qn_in_type(g, n, 0)) > most)
+		return NULL;
+	qn_lut *d = QN_NEW(a, qn_lut, 1);
+	uint16_t *table = QN_NEW(a, uint16_t, SIGMOIDS);
+	for (int32_t i = 0; i < SIGMOIDS; i++)
+		table[i] = sigmoid_entry(i);
+	*d = (qn_lut){.n = (int32_t)qn_static_count(n->type),
+		      .kernel = tanh ? "qn_tanh_s16" : "qn_sigmoid_s16",
+		      .table = table,
+		      .plain = QN_PLAIN_u16,
+		      .count = SIGMOIDS};
+	/* TFLite's Prepare: 15 bits of a multiplier to 1/12288. */
+	double M = qn_scale_of(g, qn_in_type(g, n, 0)) * 12288.0;
+	for (d->sh = 0; M <= 32767.0 / 2.0 && d->sh <= 30; d->sh++)
+		M *= 2.0;
+	d->m = (int32_t)M;
+	return d;
+}
+
+#define RUN(name, q, o, a, code)                                                                   \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		const qn_lut *d = args;                                                            \
+                                                                                                   \
+		qn_lut##q(&(qn_lut_args##o){d->n, d->table}, e->in[0], e->out);                    \
+	}
+QN_BY_FAMILY(run_table, RUN)
+
+void
+qn_lut_run(const qn_eval *e, const void *lut)
+{
+	const qn_lut *d = lut;
+	const qn_sigmoid_args args = {d->n, d->m, d->sh, d->table};
+
+	if (d->plain != QN_PLAIN_u16)
+		run_table(e, d);
+	else if (e->n->op == QN_OP_tanh)
+		qn_tanh_s16(&args, e->in[0], e->out);
+	else
+		qn_sigmoid_s16(&args, e->in[0], e->out);
 }

@@ -2,18 +2,36 @@
 /* lut.h - the integer form of a function of one value: a table of the results of all codes.
  *
  *   lut[q] = clamp(round_half_away(f(s_in * (q - z_in)) / s_out) + z_out); where f is NaN (log of a
- *            negative code), the zero point */
+ *            negative code), the zero point
+ *
+ * Of 16-bit codes the table has every 128th, and results lie on straight lines between two entries.  An
+ * entry is moved by half of the error that the line behind it has in its middle, so that the error
+ * has the same size at both places (TFLite's LUTPopulateInt16). */
 #ifndef QN_RUNTIME_LUT_H
 #define QN_RUNTIME_LUT_H
 
 #include "runtime/form_util.h"
-#include "runtime/kernels/unary.h"
 
 typedef double qn_lut_fn(const void *user, double x);
 
-/* The arguments of qn_lut_s8 for node n, whose input 0 and result are codes; f is called once for each
- * code.  NULL after a report. */
-qn_lut_args *qn_lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_lut_fn *f,
-			    const void *user);
+/* What becomes the arguments of qn_lut_…, or of qn_sigmoid_s16 or qn_tanh_s16. */
+typedef struct qn_lut {
+	int32_t n; /* elements */
+	int32_t m, sh;
+	const char *kernel; /* name with tokens: "qn_lut_q", "qn_sigmoid_s16" … */
+	const void *table;
+	qn_plain plain; /* of an entry */
+	int64_t count;  /* entries */
+} qn_lut;
+
+/* For node n, whose input 0 and result are codes of one family; f is called for each entry.  NULL after a
+ * report. */
+qn_lut *qn_lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_lut_fn *f,
+		       const void *user);
+/* TFLite's sigmoid or tanh of i16 codes, NULL (without a report) when the types are not those of that form: i16, result in
+ * 1/32768, input scale of at most 5. */
+qn_lut *qn_lut_curve(const qn_graph *g, const qn_node *n, qn_arena *a, bool tanh);
+
+void qn_lut_run(const qn_eval *e, const void *lut);
 
 #endif

@@ -421,10 +421,11 @@ static void
 test_refusals(void **state)
 {
 	const char *i16 = "tensor<4x!quant.uniform<i16:f32, 0.1>>";
+	const char *u16 = "tensor<4x!quant.uniform<u16:f32, 0.1>>";
 
 	(void)state;
-	refuse_op2(QN_OP_add, i16, i16, i16, "int.unsupported",
-		   "unsupported in integer form: add, node 'add_1', only 8-bit signed storage");
+	refuse_op2(QN_OP_add, u16, u16, u16, "int.unsupported",
+		   "unsupported in integer form: add, node 'add_1', only storage i8, u8 and i16");
 	refuse_op2(QN_OP_add, Q("4", "1.0"), Q("4", "1.0"), Q("4", "1.0e-7"), "int.multiplier",
 		   "below 1");
 	refuse_op1(QN_OP_requantize, Q("4", "1.0e9"), Q("4", "1.0e-9"), "int.multiplier",
