@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "codegen/emitter.h"
+#include "codegen/schedule.h"
 #include "runtime/family.h"
 
 typedef struct token {
@@ -68,9 +69,34 @@ qn_emit_name(qn_emitter *e, const qn_step *s, const char *text)
 bool
 qn_step_packs(const qn_emitter *e, const qn_step *s)
 {
-	(void)e;
-	(void)s;
-	return false;
+	const qn_node *head = qn_graph_node(e->g, s->head), *w;
+
+	if (qn_opinfo_of(head)->behaviour != QN_ACC || head->op == QN_OP_matmul)
+		return false;
+	w = qn_graph_node(e->g, qn_value_root(e->plan->step, e->step_of, head->in[1]));
+	return w->op == QN_OP_const && w->type->elem->bits == 4;
+}
+
+/* Two codes a byte, the first in the lower half. */
+const char *
+qn_emit_packed(qn_emitter *e, const qn_step *s, uint32_t j)
+{
+	qn_id id = qn_value_root(e->plan->step, e->step_of, s->in[j]);
+	const qn_node *c = qn_graph_node(e->g, id);
+	const int64_t n = qn_type_count(c->type), bytes = (n + 1) / 2;
+	int8_t *data = QN_NEW(e->arena, int8_t, (size_t)bytes);
+	int64_t i;
+
+	for (i = 0; i < n; i++) {
+		unsigned code = (unsigned)qn_tensor_i64(c->value, i) & 15u;
+		unsigned byte = (uint8_t)data[i / 2] | code << (i % 2 * 4);
+
+		data[i / 2] = (int8_t)(byte < 128 ? (int)byte : (int)byte - 256);
+	}
+	return qn_emit_constant(
+		e, c->name, c->name,
+		qn_tensor_view(e->arena, qn_type_plain(&e->g->model->types, QN_PLAIN_i8, 1, &bytes),
+			       data));
 }
 
 void

@@ -8,7 +8,8 @@ emit_pad(qn_emitter *e, const qn_step *s, const void *args)
 {
 	bool fills = qn_graph_node(e->g, s->node)->attr->pad.mode == QN_PAD_constant;
 	const char *symbol = qn_emit_open(e, s, fills ? "qn_pad_args" : "qn_pad_copy_args", 0);
-	qn_plain as = fills ? QN_PLAIN_i8 : QN_NPLAIN;
+	bool codes = qn_step_family(e, s) != QN_NFAMILY;
+	qn_plain as = !fills ? QN_NPLAIN : codes ? QN_OWN : QN_PLAIN_i8;
 
 	qn_emit_ints(&e->args, args,
 		     fills ? "rank\n"
@@ -18,7 +19,11 @@ emit_pad(qn_emitter *e, const qn_step *s, const void *args)
 			     "dim[6], before[6], after[6]\n"
 			     "reflect\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, fills ? "qn_pad_s8" : "qn_pad_copy", symbol, as, 1, false);
+	qn_emit_call(e, s,
+		     !fills  ? "qn_pad_copy"
+		     : codes ? "qn_pad_q"
+			     : "qn_pad_s8",
+		     symbol, as, 1, false);
 }
 
 const qn_emit_form qn_emit_op_pad = {.emit = emit_pad};

@@ -97,6 +97,8 @@ void qn_emit_close(qn_emitter *e);
 qn_family qn_step_family(const qn_emitter *e, const qn_step *s);
 /* Whether the step's weights are packed, two codes a byte. */
 bool qn_step_packs(const qn_emitter *e, const qn_step *s);
+/* The symbol of constant operand j of such a step, packed. */
+const char *qn_emit_packed(qn_emitter *e, const qn_step *s, uint32_t j);
 /* A name of the kernels' texts with its tokens replaced (runtime/kernels/families.cmake). */
 const char *qn_emit_name(qn_emitter *e, const qn_step *s, const char *text);
 /* The step's kernel looks at so many rows at once. */

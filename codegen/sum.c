@@ -26,7 +26,8 @@ void
 qn_emit_sum(qn_emitter *e, const qn_step *s, const void *args, const qn_sum *sum)
 {
 	/* Constants are named in the order weights, bias, tables. */
-	const char *w = qn_emit_operand(e, s, 1), *bias = qn_emit_operand(e, s, 2);
+	const char *w = qn_step_packs(e, s) ? qn_emit_packed(e, s, 1) : qn_emit_operand(e, s, 1);
+	const char *bias = qn_emit_operand(e, s, 2);
 	const char *mult = qn_emit_table(e, s, "mult", QN_PLAIN_i32, sum->mult_n, sum->mult);
 	const char *shift = qn_emit_table(e, s, "shift", QN_PLAIN_i8, sum->mult_n, sum->shift);
 	const char *symbol = qn_emit_open(e, s, sum->type, 0);

@@ -86,6 +86,11 @@ run_quantize(pipeline *p)
 	qn_model_record(p->m, "scheme=%s weights=%s",
 			p->quant.scheme == QN_SCHEME_RFC ? "rfc" : "tflite",
 			p->quant.per_tensor_weights ? "per-tensor" : "per-channel");
+	if (p->quant.activations != QN_STORAGE_I8)
+		qn_model_record(p->m, "activations=%s",
+				p->quant.activations == QN_STORAGE_U8 ? "u8" : "i16");
+	if (p->quant.weight_bits == 4)
+		qn_model_record(p->m, "weights-type=i4");
 	return QN_OK;
 }
 
@@ -340,6 +345,8 @@ check_options(const qn_model *m, const qn_compile_opts *o)
 	} rows[] = {
 		{"scheme", (int)o->scheme, QN_RFC, QN_STAGE_SYMBOLIC},
 		{"weights", (int)o->weights, QN_WEIGHTS_PER_TENSOR, QN_STAGE_SYMBOLIC},
+		{"activations", (int)o->activations, QN_ACTIVATIONS_I16, QN_STAGE_SYMBOLIC},
+		{"weights-type", (int)o->weights_type, QN_WEIGHTS_I4, QN_STAGE_SYMBOLIC},
 		{"method", (int)o->method, QN_PERCENTILE, QN_STAGE_CALIBRATED},
 		{"percentile", o->percentile != 0, 1, QN_STAGE_CALIBRATED},
 		{"rounding", (int)o->rounding, QN_ROUND_NEAREST, QN_STAGE_INTEGER},
@@ -370,6 +377,13 @@ compile(void *arg, qn_arena *scratch)
 	p.quant.scheme = o->scheme == QN_RFC ? QN_SCHEME_RFC : QN_SCHEME_TFLITE;
 	p.quant.per_tensor_weights = o->weights == QN_WEIGHTS_PER_TENSOR ||
 				     (o->weights == QN_WEIGHTS_DEFAULT && o->scheme == QN_RFC);
+	p.quant.activations = (qn_storage)o->activations;
+	p.quant.weight_bits = o->weights_type == QN_WEIGHTS_I4 ? 4 : 8;
+	if (o->scheme == QN_RFC && o->activations == QN_ACTIVATIONS_U8)
+		return qn_report(
+			c->m->env, QN_EUSAGE, "option.activations", "activations",
+			"scheme rfc makes symmetric codes, which u8 has none of; take i8 or "
+			"i16");
 	if (o->percentile != 0 && !(o->percentile > 50 && o->percentile <= 100))
 		return qn_report(c->m->env, QN_EUSAGE, "percentile.range", "percentile",
 				 "%g is not above 50 and up to 100", o->percentile);

@@ -168,8 +168,10 @@ typedef struct qn_opinfo {
 const qn_opinfo *qn_opinfo_get(qn_op op);
 /* The row of a node, which for an operator of the host's is its own. */
 const qn_opinfo *qn_opinfo_of(const qn_node *n);
-/* The parameters that the arithmetic of a FIXED op gives its 8-bit result. */
-void qn_fixed_output(const qn_node *n, double *scale, int64_t *zp);
+/* The parameters that the arithmetic of a FIXED op gives a result of this storage, i8, u8 or i16:
+ * those of i8; with 128 added to the zero point; zero point 0 and the scale with which i16 holds the
+ * same real values, rounded up to a power of 2 times the scale of i8. */
+void qn_fixed_output(const qn_node *n, const qn_elem *storage, double *scale, int64_t *zp);
 /* QN_NOP when there is no built-in op of this name. */
 qn_op qn_op_find(const char *name);
 /* The row of a built-in op or of one that the host registered, NULL when there is none. */

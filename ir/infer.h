@@ -72,11 +72,11 @@ const qn_elem *qn_infer_same(const qn_graph *g, const qn_node *n);
  * (type.needed, type.element).  NULL: reported. */
 const qn_elem *qn_infer_mix(const qn_graph *g, const qn_node *n, const qn_type *declared);
 /* The element of ACC ops (inputs: data, weights with output channels on axis 0, optional bias):
- * float, or the i32 accumulator whose scale is data scale * weight scale, on axis `channel` of the
+ * float, or the accumulator, i32, or i64 for data of more than 8 bits, whose scale is data scale * weight scale, on axis `channel` of the
  * result when the weights are quantized per axis.  NULL: reported. */
 const qn_elem *qn_infer_acc(const qn_graph *g, const qn_node *n, int32_t channel);
 /* The element of a product of two operands, either of which may be an activation: float, or the
- * i32 accumulator.  Input 1 may have a zero point, or one scale for each column (its axis
+ * accumulator.  Input 1 may have a zero point, or one scale for each column (its axis
  * `column`), which then lie along axis `channel` of the result.  NULL: reported. */
 const qn_elem *qn_infer_product(const qn_graph *g, const qn_node *n, int32_t column,
 				int32_t channel);

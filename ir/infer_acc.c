@@ -20,9 +20,25 @@ has_zero_point(const qn_elem *e)
 	return false;
 }
 
-/* Data and weights: signed codes of at most 8 bits. */
+/* Data: codes of at most 8 bits, or signed ones of at most 16. */
 static bool
-byte_operand(const qn_graph *g, const qn_node *n, uint32_t i)
+data_operand(const qn_graph *g, const qn_node *n, uint32_t i)
+{
+	const qn_elem *e = qn_infer_in(g, n, i)->elem;
+
+	if (!qn_infer_uniform(g, n, i))
+		return false;
+	return e->bits <= 8 || (e->is_signed && e->bits <= 16) ||
+	       qn_infer_refuse(g, n, "unsupported.storage",
+			       "input %u ('%s') is %s; %s takes codes of at most 8 bits, or signed "
+			       "ones of at most 16",
+			       i, g->node[n->in[i]].name, qn_infer_elem_text(g, e),
+			       qn_opinfo_of(n)->name);
+}
+
+/* Weights: signed codes of at most 8 bits. */
+static bool
+weight_operand(const qn_graph *g, const qn_node *n, uint32_t i)
 {
 	const qn_elem *e = qn_infer_in(g, n, i)->elem;
 
@@ -30,7 +46,7 @@ byte_operand(const qn_graph *g, const qn_node *n, uint32_t i)
 		return false;
 	return (e->is_signed && e->bits <= 8) ||
 	       qn_infer_refuse(g, n, "unsupported.storage",
-			       "input %u ('%s') is %s; %s takes signed codes of at most 8 bits", i,
+			       "weights '%s' are %s; %s takes signed codes of at most 8 bits",
 			       g->node[n->in[i]].name, qn_infer_elem_text(g, e),
 			       qn_opinfo_of(n)->name);
 }
@@ -64,25 +80,25 @@ static bool
 bias_ok(const qn_graph *g, const qn_node *n, const qn_elem *acc)
 {
 	const qn_elem *b = qn_infer_in(g, n, 2)->elem;
-	bool fits = b->kind == QN_ELEM_UNIFORM && b->is_signed && b->bits == 32 &&
+	bool fits = b->kind == QN_ELEM_UNIFORM && b->is_signed && b->bits == acc->bits &&
 		    b->gran == acc->gran && b->scale == acc->scale && !has_zero_point(b);
 
 	return fits ||
 	       qn_infer_error(
 		       g, n, "type.bias",
-		       "bias '%s' is %s; it must be i32 with zero point 0 and the scale of %s",
-		       g->node[n->in[2]].name, qn_infer_elem_text(g, b),
+		       "bias '%s' is %s; it must be i%d with zero point 0 and the scale of %s",
+		       g->node[n->in[2]].name, qn_infer_elem_text(g, b), acc->bits,
 		       qn_infer_elem_text(g, acc));
 }
 
-/* The accumulator of data x times w, whose scales lie along axis `channel` of the result when w
+/* The accumulator of data x times w, of 64 bits for data of more than 8, whose scales lie along axis `channel` of the result when w
  * has one for each channel. */
 static const qn_elem *
 accumulator(const qn_graph *g, const qn_node *n, int32_t channel)
 {
 	const qn_elem *x = qn_infer_in(g, n, 0)->elem;
 	const qn_elem *w = qn_infer_in(g, n, 1)->elem;
-	qn_elem acc = qn_elem_desc(32, true);
+	qn_elem acc = qn_elem_desc(x->bits <= 8 ? 32 : 64, true);
 	const qn_elem *e = NULL;
 
 	if (x->gran != QN_PER_TENSOR) {
@@ -110,8 +126,8 @@ qn_infer_acc(const qn_graph *g, const qn_node *n, int32_t channel)
 		return NULL;
 	if (kind == QN_OPERANDS_FLOAT)
 		return qn_infer_float(g, n);
-	bool ok = byte_operand(g, n, 0);
-	ok = byte_operand(g, n, 1) && ok;
+	bool ok = data_operand(g, n, 0);
+	ok = weight_operand(g, n, 1) && ok;
 	if (!ok || !weights_ok(g, n))
 		return NULL;
 	const qn_elem *e = accumulator(g, n, channel);
@@ -127,13 +143,18 @@ qn_infer_product(const qn_graph *g, const qn_node *n, int32_t column, int32_t ch
 		return NULL;
 	if (kind == QN_OPERANDS_FLOAT)
 		return qn_infer_float(g, n);
-	bool ok = byte_operand(g, n, 0);
-	ok = byte_operand(g, n, 1) && ok;
+	bool ok = data_operand(g, n, 0);
+	ok = data_operand(g, n, 1) && ok;
 	if (!ok)
 		return NULL;
 	const qn_elem *a = qn_infer_in(g, n, 0)->elem;
 	const qn_elem *b = qn_infer_in(g, n, 1)->elem;
 	const char *name = g->node[n->in[1]].name;
+	if (a->is_signed != b->is_signed || (a->bits <= 8) != (b->bits <= 8))
+		ok = qn_infer_refuse(g, n, "unsupported.storage",
+				     "the sides are %s and %s; %s takes codes of one storage",
+				     qn_infer_elem_text(g, a), qn_infer_elem_text(g, b),
+				     qn_opinfo_of(n)->name);
 	if (b->gran == QN_PER_AXIS && b->axis[0] != column)
 		ok = qn_infer_error(g, n, "type.axis",
 				    "'%s' is quantized along axis %d, the columns are axis %d",

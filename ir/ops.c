@@ -13,7 +13,7 @@ static const qn_opinfo table[QN_NOP] = {
 #undef OP
 };
 
-/* FIXED ops and the parameters of their results (TFLite's int8 scheme). */
+/* FIXED ops and the parameters of their results in storage i8 (TFLite's scheme). */
 static const struct {
 	qn_op op;
 	double scale;
@@ -64,7 +64,7 @@ qn_op_find(const char *name)
 }
 
 void
-qn_fixed_output(const qn_node *n, double *scale, int64_t *zp)
+qn_fixed_output(const qn_node *n, const qn_elem *storage, double *scale, int64_t *zp)
 {
 	*scale = 1;
 	*zp = 0;
@@ -77,5 +77,12 @@ qn_fixed_output(const qn_node *n, double *scale, int64_t *zp)
 			continue;
 		*scale = fixed[i].scale;
 		*zp = fixed[i].zp;
+	}
+	if (storage->bits > 8) {
+		/* zero point 0 and the same reach of real values, to a power of 2 */
+		*scale *= *zp == 0 ? 0x1p-8 : 0x1p-7;
+		*zp = 0;
+	} else if (!storage->is_signed) {
+		*zp += 128;
 	}
 }

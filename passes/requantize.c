@@ -25,6 +25,9 @@
 
 enum { ROOT, OP, DQ, X };
 
+/* Beyond it quantization saturates (qn_quantize_value). */
+#define MOST_BIAS (INT64_C(1) << 40)
+
 /* Storage types that moving ops and integer arithmetic work on; accumulators are requantized
  * first. */
 static bool
@@ -110,17 +113,20 @@ fold_constant(qn_rw *rw, const qn_match *m)
 	qn_model *model = qn_rw_model(rw);
 	qn_tensor *codes = qn_tensor_quantize(&model->types, model->arena, c->value, q->type);
 
-	for (int64_t i = 0; q->type->elem->bits == 32 && i < qn_type_count(q->type); i++) {
+	for (int64_t i = 0; q->type->elem->bits >= 32 && i < qn_type_count(q->type); i++) {
 		int64_t code = qn_tensor_i64(codes, i);
+		bool wide = q->type->elem->bits > 32;
 
-		if (code != q->type->elem->qmin && code != q->type->elem->qmax)
+		if (code > (wide ? -MOST_BIAS : q->type->elem->qmin) &&
+		    code < (wide ? MOST_BIAS : q->type->elem->qmax))
 			continue;
 		qn_rw_fail(rw, qn_report(model->env, QN_EINVALID, "requantize.bias-range", name,
-					 "bias '%s', element %lld = %g does not fit 32 bits in "
+					 "bias '%s', element %lld = %g does not fit %d bits in "
 					 "units of the accumulator's scale; "
 					 "the weights of that channel are tiny: raise them or "
 					 "remove the channel",
-					 name, (long long)i, qn_tensor_f64(c->value, i)));
+					 name, (long long)i, qn_tensor_f64(c->value, i),
+					 wide ? 40 : 32));
 		return 0;
 	}
 	return qn_rw_const(rw, name, codes);
@@ -204,7 +210,7 @@ has_fixed_type(const qn_rw *rw, const qn_node *n, const qn_elem *e)
 
 	if (qn_opinfo_of(n)->behaviour != QN_FIXED)
 		return true;
-	qn_fixed_output(n, &want, &want_zp);
+	qn_fixed_output(n, e, &want, &want_zp);
 	qn_elem_param(&qn_rw_model(rw)->types, e, 0, &scale, &zp);
 	return scale == want && zp == want_zp;
 }

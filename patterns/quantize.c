@@ -77,13 +77,25 @@ quantize(qn_model *m, qn_graph *g, qn_id x, const char *name, const qn_elem *des
 	return qn_graph_op(g, QN_OP_quantize, name, 1, &x, NULL, type);
 }
 
+qn_elem
+qn_activation_desc(const qn_quant_opts *opts)
+{
+	return qn_elem_desc(opts->activations == QN_STORAGE_I16 ? 16 : 8,
+			    opts->activations != QN_STORAGE_U8);
+}
+
+bool
+qn_activation_symmetric(const qn_quant_opts *opts)
+{
+	return opts->scheme == QN_SCHEME_RFC || opts->activations == QN_STORAGE_I16;
+}
+
 static qn_id
 quantize_symbol(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
-		bool symmetric, bool narrow, int axis)
+		qn_elem e, bool symmetric, int axis)
 {
 	const char *name = fresh(m, owner, operand);
 	const qn_type *type = qn_graph_node(g, x)->type;
-	qn_elem e = qn_elem_desc(8, true);
 	const int32_t axes[1] = {axis};
 	qn_symbol *sym;
 
@@ -91,8 +103,6 @@ quantize_symbol(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char
 			      symmetric ? QN_SYM_SYMMETRIC : QN_SYM_ASYMMETRIC,
 			      axis < 0 ? 0 : type->dim[axis], &sym) != QN_OK)
 		return 0;
-	if (narrow)
-		e.qmin = -e.qmax;
 	if (axis >= 0) {
 		e.gran = QN_PER_AXIS;
 		e.naxis = 1;
@@ -103,19 +113,34 @@ quantize_symbol(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char
 	return quantize(m, g, x, name, &e);
 }
 
-qn_id
-qn_qb_quantize(qn_qbuild *b, qn_id x, const char *owner, const char *operand, bool symmetric,
-	       bool narrow, int axis)
+static qn_id
+quantize_activation(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
+		    const qn_quant_opts *opts)
 {
-	return x == 0 ? 0
-		      : quantize_symbol(b->m, b->dst, x, owner, operand, symmetric, narrow, axis);
+	return quantize_symbol(m, g, x, owner, operand, qn_activation_desc(opts),
+			       qn_activation_symmetric(opts), -1);
+}
+
+qn_id
+qn_qb_quantize(qn_qbuild *b, qn_id x, const char *owner, const char *operand)
+{
+	return x == 0 ? 0 : quantize_activation(b->m, b->dst, x, owner, operand, b->opts);
+}
+
+qn_id
+qn_qb_quantize_weights(qn_qbuild *b, qn_id x, const char *owner, const char *operand, int axis)
+{
+	qn_elem e = qn_elem_desc(b->opts->weight_bits == 4 ? 4 : 8, true);
+
+	e.qmin = -e.qmax;
+	return x == 0 ? 0 : quantize_symbol(b->m, b->dst, x, owner, operand, e, true, axis);
 }
 
 qn_id
 qn_qb_quantize_bias(qn_qbuild *b, qn_id x, const char *name, qn_id a, qn_id w)
 {
 	const int32_t axes[1] = {0};
-	qn_elem e = qn_elem_desc(32, true);
+	qn_elem e = qn_elem_desc(b->opts->activations == QN_STORAGE_I16 ? 64 : 32, true);
 
 	if (x == 0 || a == 0 || w == 0)
 		return 0;
@@ -129,9 +154,10 @@ qn_qb_quantize_bias(qn_qbuild *b, qn_id x, const char *name, qn_id a, qn_id w)
 }
 
 qn_id
-qn_qb_quantize_fixed(qn_qbuild *b, qn_id x, const char *name, double scale, int64_t zp)
+qn_qb_quantize_fixed(qn_qbuild *b, qn_id x, const char *name, const qn_elem *storage, double scale,
+		     int64_t zp)
 {
-	qn_elem e = qn_elem_desc(8, true);
+	qn_elem e = *storage;
 
 	e.scale = qn_scale_const(&b->m->types, scale);
 	e.zp = zp;
@@ -212,11 +238,11 @@ input_pair(qn_model *m, qn_graph *dst, qn_id x, const qn_quant_opts *opts)
 
 	if (opts->scheme == QN_SCHEME_RFC || !qn_type_is_f32(n->type))
 		return x;
-	qn_id q = quantize_symbol(m, dst, x, n->name, "input", false, false, -1);
+	qn_id q = quantize_activation(m, dst, x, n->name, "input", opts);
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
 }
 
-/* The same for an output, unless its value has 8-bit parameters already. */
+/* The same for an output, unless its value has parameters of an activation already. */
 static qn_id
 output_pair(qn_model *m, qn_graph *dst, const qn_output *out, qn_id y, const qn_quant_opts *opts)
 {
@@ -224,9 +250,9 @@ output_pair(qn_model *m, qn_graph *dst, const qn_output *out, qn_id y, const qn_
 
 	if (opts->scheme == QN_SCHEME_RFC || !qn_type_is_f32(n->type))
 		return y;
-	if (n->op == QN_OP_dequantize && qn_graph_node(dst, n->in[0])->type->elem->bits <= 8)
+	if (n->op == QN_OP_dequantize && qn_graph_node(dst, n->in[0])->type->elem->bits <= 16)
 		return y;
-	qn_id q = quantize_symbol(m, dst, y, out->name, "output", false, false, -1);
+	qn_id q = quantize_activation(m, dst, y, out->name, "output", opts);
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
 }
 

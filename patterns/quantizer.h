@@ -17,10 +17,20 @@ typedef enum qn_scheme {
 	QN_SCHEME_RFC /* symmetric activations and weights, the six patterns of TVM's quantization RFC, no parameters of its own for inputs and outputs */
 } qn_scheme;
 
+/* How activations are stored: i8; u8; i16 with zero point 0. */
+typedef enum qn_storage { QN_STORAGE_I8, QN_STORAGE_U8, QN_STORAGE_I16 } qn_storage;
+
 typedef struct qn_quant_opts {
 	qn_scheme scheme;
 	bool per_tensor_weights; /* one scale for a weight tensor instead of one per output channel */
+	qn_storage activations; /* rfc: not u8, which has no symmetric codes */
+	uint8_t weight_bits;    /* 4, or 0 for 8 */
 } qn_quant_opts;
+
+/* The element of an activation, without its parameters. */
+qn_elem qn_activation_desc(const qn_quant_opts *opts);
+/* Whether activations have zero point 0. */
+bool qn_activation_symmetric(const qn_quant_opts *opts);
 
 typedef struct qn_qbuild qn_qbuild;
 
@@ -52,15 +62,18 @@ const qn_node *qn_qb_matched(const qn_qbuild *b, int slot);
 /* The value that stands for input i of the root, when that is an input of the composite. */
 qn_id qn_qb_input(const qn_qbuild *b, uint32_t i);
 
-/* quantize(x) to 8-bit storage with a fresh symbol $<owner>.<operand>; axis < 0: per tensor,
- * else one scale per index of that axis; symmetric: zero point 0 and codes in [-127, 127] when
- * narrow. */
-qn_id qn_qb_quantize(qn_qbuild *b, qn_id x, const char *owner, const char *operand, bool symmetric,
-		     bool narrow, int axis);
-/* quantize(x) as i32 with scale scale(a) * scale(b), zero point 0: a bias. */
+/* quantize(x), an activation, with a fresh symbol $<owner>.<operand>, one scale for all. */
+qn_id qn_qb_quantize(qn_qbuild *b, qn_id x, const char *owner, const char *operand);
+/* The same for weights: zero point 0, codes in [-127, 127] or [-7, 7], and for axis >= 0 one scale
+ * per index of that axis. */
+qn_id qn_qb_quantize_weights(qn_qbuild *b, qn_id x, const char *owner, const char *operand,
+			     int axis);
+/* quantize(x) with scale scale(a) * scale(w), zero point 0, as i32, for activations of i16 as i64:
+ * a bias. */
 qn_id qn_qb_quantize_bias(qn_qbuild *b, qn_id x, const char *name, qn_id a, qn_id w);
-/* quantize(x) as i8 with given parameters. */
-qn_id qn_qb_quantize_fixed(qn_qbuild *b, qn_id x, const char *name, double scale, int64_t zp);
+/* quantize(x) with given parameters. */
+qn_id qn_qb_quantize_fixed(qn_qbuild *b, qn_id x, const char *name, const qn_elem *storage,
+			   double scale, int64_t zp);
 qn_id qn_qb_dequantize(qn_qbuild *b, qn_id x, const char *name);
 qn_id qn_qb_op(qn_qbuild *b, qn_op op, const char *name, uint32_t nin, const qn_id *in,
 	       const qn_attrs *attr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* standard.c - the built-in quantizer patterns, one row each; longer ones first. */
-#include "patterns/quantizer.h"
+#include "patterns/matmul.h"
 
 #include <string.h>
 
@@ -119,10 +119,9 @@ quantize_weighted(qn_qbuild *b, const qn_match *m)
 
 	qn_buf_init(&acc, g->model->arena);
 	qn_buff(&acc, "%s.acc", anchor->name);
-	in[0] = qn_qb_quantize(b, m->at[X], anchor->name, "x", o->scheme == QN_SCHEME_RFC, false,
-			       -1);
-	in[1] = qn_qb_quantize(b, m->at[W], anchor->name, "w", true, true,
-			       o->per_tensor_weights ? -1 : 0);
+	in[0] = qn_qb_quantize(b, m->at[X], anchor->name, "x");
+	in[1] = qn_qb_quantize_weights(b, m->at[W], anchor->name, "w",
+				       o->per_tensor_weights ? -1 : 0);
 	if (m->at[B] != 0)
 		in[2] = qn_qb_quantize_bias(b, m->at[B], qn_graph_node(g, m->at[B])->name, in[0],
 					    in[1]);
@@ -144,13 +143,11 @@ static qn_id
 quantize_operands(qn_qbuild *b, const qn_match *m)
 {
 	const qn_node *root = qn_qb_root(b);
-	bool symmetric = qn_qb_opts(b)->scheme == QN_SCHEME_RFC;
 	qn_id *in = QN_NEW(qn_qb_graph(b)->model->arena, qn_id, root->nin);
 
 	(void)m;
 	for (uint32_t i = 0; i < root->nin; i++) {
-		in[i] = qn_qb_quantize(b, qn_qb_input(b, i), root->name, operand_name(root, i),
-				       symmetric, false, -1);
+		in[i] = qn_qb_quantize(b, qn_qb_input(b, i), root->name, operand_name(root, i));
 		in[i] = qn_qb_dequantize(b, in[i], NULL);
 	}
 	return qn_qb_op(b, root->op, root->name, root->nin, in, root->attr);
@@ -163,14 +160,14 @@ quantize_pow(qn_qbuild *b, const qn_match *m)
 	const qn_node *root = qn_qb_root(b);
 	const qn_node *c = qn_graph_node(qn_qb_graph(b), qn_qb_input(b, 1));
 	double e = qn_tensor_f64(c->value, 0);
+	const qn_elem byte = qn_elem_desc(8, true); /* not an activation */
 	const char *name = c->name;
 	qn_id in[2];
 
 	(void)m;
 	e = e < 0 ? -e : e;
-	in[0] = qn_qb_quantize(b, qn_qb_input(b, 0), root->name, "x",
-			       qn_qb_opts(b)->scheme == QN_SCHEME_RFC, false, -1);
-	in[1] = qn_qb_quantize_fixed(b, qn_qb_input(b, 1), name, e == 0 ? 1.0 : e, 0);
+	in[0] = qn_qb_quantize(b, qn_qb_input(b, 0), root->name, "x");
+	in[1] = qn_qb_quantize_fixed(b, qn_qb_input(b, 1), name, &byte, e == 0 ? 1.0 : e, 0);
 	in[0] = qn_qb_dequantize(b, in[0], NULL);
 	in[1] = qn_qb_dequantize(b, in[1], NULL);
 	return qn_qb_op(b, root->op, root->name, 2, in, root->attr);
@@ -188,14 +185,16 @@ static qn_id
 quantize_fixed(qn_qbuild *b, const qn_match *m)
 {
 	const qn_node *root = qn_qb_root(b);
+	qn_elem activation = qn_activation_desc(qn_qb_opts(b));
 	qn_id y = quantize_operands(b, m);
 	double scale;
 	int64_t zp;
 
 	if (y == 0)
 		return 0;
-	qn_fixed_output(root, &scale, &zp);
-	return qn_qb_dequantize(b, qn_qb_quantize_fixed(b, y, root->name, scale, zp), root->name);
+	qn_fixed_output(root, &activation, &scale, &zp);
+	return qn_qb_dequantize(b, qn_qb_quantize_fixed(b, y, root->name, &activation, scale, zp),
+				root->name);
 }
 
 /* Places of elements, found in quantized operands: the result is no real number and stays. */
@@ -203,43 +202,13 @@ static qn_id
 quantize_index(qn_qbuild *b, const qn_match *m)
 {
 	const qn_node *root = qn_qb_root(b);
-	bool symmetric = qn_qb_opts(b)->scheme == QN_SCHEME_RFC;
-	qn_id x = qn_qb_quantize(b, qn_qb_input(b, 0), root->name, "x", symmetric, false, -1);
+	qn_id x = qn_qb_quantize(b, qn_qb_input(b, 0), root->name, "x");
 
 	(void)m;
 	x = qn_qb_dequantize(b, x, NULL);
 	if (x == 0)
 		return 0;
 	return qn_graph_op(qn_qb_graph(b), root->op, root->name, 1, &x, root->attr, root->type);
-}
-
-/* matmul: a constant right side is symmetric, with a scale for each column; two activations have
- * zero points, which the accumulator takes out exactly. */
-static qn_id
-quantize_matmul(qn_qbuild *b, const qn_match *m)
-{
-	const qn_node *root = qn_qb_root(b);
-	const qn_quant_opts *o = qn_qb_opts(b);
-	qn_graph *g = qn_qb_graph(b);
-	bool symmetric = o->scheme == QN_SCHEME_RFC;
-	qn_id right = qn_qb_input(b, 1), in[2];
-	qn_buf acc;
-
-	(void)m;
-	qn_buf_init(&acc, g->model->arena);
-	qn_buff(&acc, "%s.acc", root->name);
-	in[0] = qn_qb_quantize(b, qn_qb_input(b, 0), root->name, "a", symmetric, false, -1);
-	if (right != 0 && qn_graph_node(g, right)->op == QN_OP_const) {
-		int32_t rank = qn_graph_node(g, right)->type->rank;
-		int32_t column = rank - (root->attr->matmul.transpose_b != 0 ? 2 : 1);
-
-		in[1] = qn_qb_quantize(b, right, root->name, "b", true, true,
-				       o->per_tensor_weights ? -1 : column);
-	} else {
-		in[1] = qn_qb_quantize(b, right, root->name, "b", symmetric, false, -1);
-	}
-	qn_id y = qn_qb_op(b, root->op, qn_buf_str(&acc), 2, in, root->attr);
-	return qn_qb_dequantize(b, y, root->name);
 }
 
 /* ---- the rows ---- */
@@ -272,7 +241,7 @@ static const qn_qpattern standard[] = {
 		  QN_P_ARGS(BIASED(WEIGHTED(conv2d_transpose)), WEIGHTED_B(conv2d_transpose))),
 	 accept_weights, quantize_weighted},
 	{"conv2d_transpose", WEIGHTED(conv2d_transpose), accept_weights, quantize_weighted},
-	{"matmul", QN_P_OPN(matmul, ANCHOR), accept_f32, quantize_matmul},
+	{"matmul", QN_P_OPN(matmul, ANCHOR), accept_f32, qn_quantize_matmul},
 	/* one for each behaviour of the op table that needs parameters of its own */
 	{"mix", QN_P_CLASS(QN_MIX, ANCHOR), accept_f32, quantize_operands},
 	{"lut", QN_P_CLASS(QN_LUT, ANCHOR), accept_lut, quantize_lut},

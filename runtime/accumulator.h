@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* accumulator.h - what conv2d and dense ask before they sum products of codes in 32 bits. */
+/* accumulator.h - what conv2d and dense ask before they sum products of codes. */
 #ifndef QN_RUNTIME_ACCUMULATOR_H
 #define QN_RUNTIME_ACCUMULATOR_H
 
 #include "ir/graph.h"
 
 /* True when the node's operands and result are those of the integer form and no sum can leave
- * int32. Else reports int.unsupported or int.accumulator with the figure. */
+ * the accumulator. Else reports int.unsupported or int.accumulator with the figure. */
 bool qn_accumulator_check(const qn_graph *g, const qn_node *n, qn_arena *a) QN_MUST_CHECK;
+/* Whether a sum of so many terms, at most `worst`, stays inside the accumulator; else reports
+ * int.accumulator: split the `what`. */
+bool qn_accumulator_holds(const qn_graph *g, const qn_node *n, int64_t terms, int64_t worst,
+			  const char *what) QN_MUST_CHECK;
+
+/* Signed codes of 8 bits or 4, one a byte. */
+bool qn_elem_is_weight(const qn_elem *e);
 
 #endif

@@ -27,6 +27,20 @@ qn_family qn_family_of(const qn_elem *e);
 /* That of the node's kernel: the family of its first operand. */
 qn_family qn_node_family(const qn_graph *g, const qn_node *n);
 
+/* Bounds of a family. */
+typedef struct qn_family_info {
+	int64_t least, most; /* codes */
+	int64_t limit;       /* what an accumulator, or a sum of its terms, may reach */
+} qn_family_info;
+
+const qn_family_info *qn_family_get(qn_family f);
+/* The largest |code - zero point| of a type of a family with one scale: of any code of the storage,
+ * also where the type holds fewer, as nothing keeps a caller from passing others. */
+int64_t qn_code_reach(const qn_graph *g, const qn_type *type);
+
+/* Codes of the node's family that can be summed in 32 bits, zero points taken off. */
+int64_t qn_sum_terms(const qn_graph *g, const qn_node *n);
+
 /* The type has one scale, storage of a family, and zero points inside its range, 0 for s16; operand
  * 0 of the node is of the same family; all operands are small enough.  Else reports. */
 bool qn_int_need_codes(const qn_graph *g, const qn_node *n, const qn_type *type) QN_MUST_CHECK;
@@ -35,7 +49,9 @@ typedef void qn_codes_fn(const qn_eval *e, const void *args);
 
 /* The function `name` from RUN, which defines it for one family from the ends of kernels' names,
  * as the kernels' texts call them (_q, _o, _a), and the C type of a code. */
-#define QN_BY_FAMILY(name, RUN)                                                                    \
+#define QN_BY_FAMILY(name, RUN) QN_BY_FAMILY_OF(name, RUN, qn_in_type(e->g, e->n, 0))
+/* The same with the family of another type. */
+#define QN_BY_FAMILY_OF(name, RUN, type)                                                           \
 	RUN(name##_s8, _s8, , , int8_t)                                                            \
 	RUN(name##_u8, _u8, _u8, , uint8_t)                                                        \
 	RUN(name##_s16, _s16, _s16, 64, int16_t)                                                   \
@@ -43,7 +59,7 @@ typedef void qn_codes_fn(const qn_eval *e, const void *args);
 	{                                                                                          \
 		static qn_codes_fn *const by[QN_NFAMILY] = {name##_s8, name##_u8, name##_s16};     \
                                                                                                    \
-		by[qn_node_family(e->g, e->n)](e, args);                                           \
+		by[qn_family_of((type)->elem)](e, args);                                           \
 	}
 
 #endif

@@ -55,8 +55,8 @@ argmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_argmax_args *d = QN_NEW(a, qn_argmax_args, 1);
 
-	if (!qn_elem_is_i8(&g->model->types, qn_in_type(g, n, 0)->elem))
-		return qn_int_refuse(g, n, "only 8-bit signed storage");
+	if (!qn_elem_is_codes(&g->model->types, qn_in_type(g, n, 0)->elem))
+		return qn_int_refuse(g, n, "only storage i8, u8 and i16");
 	if (!qn_int_sizes(g, n))
 		return NULL;
 	*d = shape_of(g, n);

@@ -6,9 +6,12 @@
  *   requantize  code 13 of scale 0.1 -> 26 of 0.05    one multiplier, or one an index of an axis
  *   scast       the bytes under another type
  *
- * quantize and dequantize take every storage type and granularity; requantize gives 8-bit codes. */
+ * quantize and dequantize take every storage type and granularity; requantize gives codes of a
+ * family. */
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
+
+enum { MOST_SHIFT_64 = 7 }; /* of a multiplier for 64-bit accumulators */
 
 static void
 quantize_real(const qn_eval *e)
@@ -111,6 +114,11 @@ multipliers(const qn_graph *g, const qn_node *n, qn_arena *a, qn_requantize_args
 		qn_elem_param(t, out, out->gran == QN_PER_AXIS ? (size_t)i : 0, &to, &zp);
 		if (!qn_int_multiplier(g, n, "input scale / result scale", from / to, &mult[i], &s))
 			return false;
+		if (in->bits == 64 && s > MOST_SHIFT_64)
+			return qn_int_refuse(g, n,
+					     "a multiplier of %g, for 64-bit accumulators only "
+					     "below 2^%d",
+					     from / to, (int)MOST_SHIFT_64) != NULL;
 		shift[i] = (int8_t)s;
 	}
 	d->mult = mult;
@@ -119,20 +127,35 @@ multipliers(const qn_graph *g, const qn_node *n, qn_arena *a, qn_requantize_args
 }
 
 static bool
+is_accumulator(const qn_types *t, const qn_elem *e)
+{
+	return qn_elem_is_acc(t, e, QN_FAMILY_s8) || qn_elem_is_acc(t, e, QN_FAMILY_s16);
+}
+
+/* Codes of one family on both sides, or accumulators in. */
+static bool
 requantize_types(const qn_graph *g, const qn_node *n)
 {
 	const qn_types *t = &g->model->types;
-	const qn_elem *in = qn_in_type(g, n, 0)->elem;
-	bool wide = in->kind == QN_ELEM_UNIFORM && qn_elem_is_i32(t, in);
+	const qn_elem *in = qn_in_type(g, n, 0)->elem, *out = n->type->elem;
+	qn_family f = qn_family_of(out);
 
-	if (!wide && !qn_elem_is_i8(t, in)) {
+	if (!qn_elem_is_codes(t, out)) {
 		(void)qn_int_refuse(g, n,
-				    "only 8-bit signed storage or 32-bit accumulators with "
-				    "zero point 0");
+				    f == QN_FAMILY_s16
+					    ? "only zero point 0 in storage i16"
+					    : "only a result of storage i8, u8 or i16 with zero "
+					      "points inside it");
 		return false;
 	}
-	if (!qn_elem_is_i8(t, n->type->elem)) {
-		(void)qn_int_refuse(g, n, "only 8-bit signed storage");
+	if (in->kind != QN_ELEM_UNIFORM || (!qn_elem_is_codes(t, in) && !is_accumulator(t, in))) {
+		(void)qn_int_refuse(
+			g, n, "only storage i8, u8 or i16, or accumulators with zero point 0");
+		return false;
+	}
+	if (in->bits == 64 ? f != QN_FAMILY_s16 : in->bits < 32 && qn_family_of(in) != f) {
+		(void)qn_int_refuse(g, n, "from %s%d to %s%d", in->is_signed ? "i" : "u", in->bits,
+				    out->is_signed ? "i" : "u", out->bits);
 		return false;
 	}
 	return qn_int_sizes(g, n);
@@ -167,13 +190,31 @@ requantize_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return multipliers(g, n, a, d) ? d : NULL;
 }
 
+#define FROM_32(name, q, o, a, code)                                                               \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_requantize_s32##q(args, e->in[0], e->out);                                      \
+	}
+#define FROM_CODES(name, q, o, a, code)                                                            \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_requantize##q(args, e->in[0], e->out);                                          \
+	}
+
+QN_BY_FAMILY_OF(from_32, FROM_32, e->n->type)
+QN_BY_FAMILY(from_codes, FROM_CODES)
+
 static void
 requantize_run(const qn_eval *e, const void *args)
 {
-	if (qn_in_type(e->g, e->n, 0)->elem->bits == 32)
-		qn_requantize_s32_s8(args, e->in[0], e->out);
+	uint8_t bits = qn_in_type(e->g, e->n, 0)->elem->bits;
+
+	if (bits == 64)
+		qn_requantize_s64_s16(args, e->in[0], e->out);
+	else if (bits == 32)
+		from_32(e, args);
 	else
-		qn_requantize_s8(args, e->in[0], e->out);
+		from_codes(e, args);
 }
 
 static void *

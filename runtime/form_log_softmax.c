@@ -52,7 +52,7 @@ types_fit(const qn_graph *g, const qn_node *n)
 	double scale;
 	int64_t zp;
 
-	qn_fixed_output(n, &scale, &zp);
+	qn_fixed_output(n, e, &scale, &zp);
 	if (!qn_int_need_i8(g, n, qn_in_type(g, n, 0)) || !qn_int_need_i8(g, n, n->type))
 		return false;
 	if (qn_scale_of(g, n->type) != scale || qn_zp_of(g, n->type) != zp || e->qmin != INT8_MIN ||

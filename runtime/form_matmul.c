@@ -4,6 +4,7 @@
  * Float: y[i, j] = 0 + a[i,0] b[0,j] + a[i,1] b[1,j] + … in f32 and in this order; the sums of a
  * row grow side by side.  Codes: the accumulators, both zero points subtracted term by term. */
 #include "ir/diag.h"
+#include "runtime/accumulator.h"
 #include "runtime/broadcast.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
@@ -74,7 +75,7 @@ matmul_real(const qn_eval *e)
 	} while (qn_broadcast_next(&p.batch, at, &ao, &bo));
 }
 
-/* The largest |code - zero point|. */
+/* The largest |code - zero point| of the type's codes. */
 static int64_t
 reach(const qn_graph *g, const qn_type *type)
 {
@@ -84,30 +85,24 @@ reach(const qn_graph *g, const qn_type *type)
 	return above > below ? above : below;
 }
 
-/* i8 operands, an i32 result, and sums that stay inside 32 bits. */
+/* Codes of one storage, an accumulator as result, and sums that stay inside it. */
 static bool
 types_ok(const qn_graph *g, const qn_node *n, int64_t terms)
 {
 	const qn_type *a = qn_in_type(g, n, 0), *b = qn_in_type(g, n, 1);
+	qn_family f = qn_family_of(a->elem);
 
-	if (!qn_int_need_i8(g, n, a))
+	if (!qn_int_need_codes(g, n, a))
 		return false;
-	if (!qn_elem_is_i8(&g->model->types, b->elem)) {
-		(void)qn_int_refuse(g, n, "only 8-bit signed storage");
-		return false;
-	}
-	if (!qn_elem_is_i32(&g->model->types, n->type->elem)) {
-		(void)qn_int_refuse(g, n, "only 32-bit accumulators");
+	if (qn_family_of(b->elem) != f || !qn_elem_is_codes(&g->model->types, b->elem)) {
+		(void)qn_int_refuse(g, n, "operands of different storage types");
 		return false;
 	}
-	int64_t worst = terms * reach(g, a) * reach(g, b);
-	if (worst <= INT32_MAX)
-		return true;
-	(void)qn_report(g->model->env, QN_EUNSUPPORTED, "int.accumulator", qn_node_place(g, n),
-			"matmul, node '%s': a sum of %lld terms can reach %lld, beyond the 32-bit "
-			"accumulator's 2147483647; split the product",
-			n->name, (long long)terms, (long long)worst);
-	return false;
+	if (!qn_elem_is_acc(&g->model->types, n->type->elem, f)) {
+		(void)qn_int_refuse(g, n, "only %d-bit accumulators", f == QN_FAMILY_s16 ? 64 : 32);
+		return false;
+	}
+	return qn_accumulator_holds(g, n, terms, terms * reach(g, a) * reach(g, b), "product");
 }
 
 static void *

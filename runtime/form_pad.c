@@ -70,7 +70,7 @@ pad_code(const qn_graph *g, const qn_node *n, int64_t *code)
 	return false;
 }
 
-/* The kernel fills with bytes, so a wider code must consist of equal bytes, as 0 does. */
+/* Where the kernel fills with bytes, a wider code must consist of equal bytes, as 0 does. */
 static bool
 pad_byte(const qn_graph *g, const qn_node *n, int32_t size, int32_t *byte)
 {
@@ -109,12 +109,13 @@ static void *
 fill_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_pad_args *d = QN_NEW(a, qn_pad_args, 1);
-	int32_t size = (int32_t)qn_elem_bytes(n->type->elem);
+	bool codes = qn_node_family(g, n) != QN_NFAMILY;
+	int32_t size = codes ? 1 : (int32_t)qn_elem_bytes(n->type->elem);
 
 	if (!pad_byte(g, n, size, &d->value))
 		return NULL;
 	d->rank = put_shape(g, n, d->dim, d->before, d->after);
-	/* An element of several bytes is that many positions along the last axis. */
+	/* An element of several bytes and of no family is that many positions along the last axis. */
 	d->dim[d->rank - 1] *= size;
 	d->before[d->rank - 1] *= size;
 	d->after[d->rank - 1] *= size;
@@ -140,13 +141,23 @@ pad_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
+#define FILL(name, q, o, a, code)                                                                  \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_pad##q(args, e->in[0], e->out);                                                 \
+	}
+
+QN_BY_FAMILY(fill_codes, FILL)
+
 static void
 pad_codes(const qn_eval *e, const void *args)
 {
-	if (e->n->attr->pad.mode == QN_PAD_constant)
-		qn_pad_s8(args, e->in[0], e->out);
-	else
+	if (e->n->attr->pad.mode != QN_PAD_constant)
 		qn_pad_copy(args, e->in[0], e->out);
+	else if (qn_node_family(e->g, e->n) != QN_NFAMILY)
+		fill_codes(e, args);
+	else
+		qn_pad_s8(args, e->in[0], e->out);
 }
 
 const qn_form qn_form_pad = {

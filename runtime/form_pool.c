@@ -126,8 +126,9 @@ pool_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return NULL;
 	if (qn_in_type(g, n, 0)->elem != n->type->elem)
 		return qn_int_refuse(g, n, "only equal types in and out");
-	if (!qn_geometry_is_small(&s) || s.kernel[0] * s.kernel[1] > INT32_MAX / 256)
-		return qn_int_refuse(g, n, "windows of more than 1024 rows or 2^23 positions");
+	if (!qn_geometry_is_small(&s) || s.kernel[0] * s.kernel[1] > qn_sum_terms(g, n))
+		return qn_int_refuse(g, n, "windows of more than 1024 rows or %lld positions",
+				     (long long)qn_sum_terms(g, n));
 	if (qn_geometry_has_empty(&s))
 		return qn_int_refuse(g, n, "a window lies in the padding as a whole");
 	c->args = (qn_pool_args){
@@ -179,9 +180,9 @@ global_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (!qn_int_need_codes(g, n, in) || !qn_int_need_i8(g, n, n->type))
 		return NULL;
 	int64_t count = in->dim[1] * in->dim[2];
-	if (count == 0 || count >= INT64_C(1) << 23)
-		return qn_int_refuse(g, n, "%lld positions, only from 1 to 2^23 - 1",
-				     (long long)count);
+	if (count == 0 || count > qn_sum_terms(g, n))
+		return qn_int_refuse(g, n, "%lld positions, only from 1 to %lld", (long long)count,
+				     (long long)qn_sum_terms(g, n));
 	if (!qn_int_multiplier(g, n, "input scale / result scale",
 			       qn_scale_of(g, in) / qn_scale_of(g, n->type), &d->m, &d->sh))
 		return NULL;

@@ -172,9 +172,9 @@ sum_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (d == NULL)
 		return NULL;
 	count = reduced_count(in, mask_of(g, n));
-	if (count >= INT64_C(1) << 23)
-		return qn_int_refuse(g, n, "sums of %lld elements, only up to 2^23 - 1",
-				     (long long)count);
+	if (count > qn_sum_terms(g, n))
+		return qn_int_refuse(g, n, "sums of %lld elements, only up to %lld",
+				     (long long)count, (long long)qn_sum_terms(g, n));
 	if (!qn_int_multiplier(g, n, "input scale / result scale",
 			       qn_scale_of(g, in) / qn_scale_of(g, n->type), &d->m, &d->sh))
 		return NULL;

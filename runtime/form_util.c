@@ -82,34 +82,65 @@ zero_points_in(const qn_types *t, const qn_elem *e, int64_t lo, int64_t hi)
 	return true;
 }
 
-/* Storage and zero points of each family. */
-static const struct {
-	uint8_t bits;
-	bool is_signed;
-	int64_t least_zp, most_zp;
-} families[QN_NFAMILY] = {
-	[QN_FAMILY_s8] = {8, true, INT8_MIN, INT8_MAX},
-	[QN_FAMILY_u8] = {8, false, 0, UINT8_MAX},
-	[QN_FAMILY_s16] = {16, true, 0, 0},
+/* The kernels rescale 64-bit accumulators below 2^47. */
+static const qn_family_info families[QN_NFAMILY] = {
+	[QN_FAMILY_s8] = {INT8_MIN, INT8_MAX, INT32_MAX},
+	[QN_FAMILY_u8] = {0, UINT8_MAX, INT32_MAX},
+	[QN_FAMILY_s16] = {INT16_MIN, INT16_MAX, (INT64_C(1) << 47) - 1},
 };
+
+const qn_family_info *
+qn_family_get(qn_family f)
+{
+	return &families[f];
+}
 
 qn_family
 qn_family_of(const qn_elem *e)
 {
-	qn_family f = QN_FAMILY_s8;
-
-	if (e->kind != QN_ELEM_UNIFORM)
+	if (e->kind != QN_ELEM_UNIFORM || (e->bits != 8 && e->bits != 16))
 		return QN_NFAMILY;
-	while (f < QN_NFAMILY &&
-	       (e->bits != families[f].bits || e->is_signed != families[f].is_signed))
-		f++;
-	return f;
+	if (e->bits == 8)
+		return e->is_signed ? QN_FAMILY_s8 : QN_FAMILY_u8;
+	return e->is_signed ? QN_FAMILY_s16 : QN_NFAMILY;
+}
+
+/* Those of i16 are 0, as in TFLite. */
+static bool
+zero_points_ok(const qn_types *t, const qn_elem *e, qn_family f)
+{
+	if (f == QN_FAMILY_s16)
+		return zero_points_in(t, e, 0, 0);
+	return zero_points_in(t, e, families[f].least, families[f].most);
+}
+
+bool
+qn_elem_is_codes(const qn_types *t, const qn_elem *e)
+{
+	qn_family f = qn_family_of(e);
+
+	return f != QN_NFAMILY && zero_points_ok(t, e, f);
+}
+
+int64_t
+qn_code_reach(const qn_graph *g, const qn_type *type)
+{
+	const qn_family_info *f = &families[qn_family_of(type->elem)];
+	int64_t zp = qn_zp_of(g, type);
+
+	return f->most - zp > zp - f->least ? f->most - zp : zp - f->least;
 }
 
 qn_family
 qn_node_family(const qn_graph *g, const qn_node *n)
 {
 	return qn_family_of(qn_in_type(g, n, 0)->elem);
+}
+
+int64_t
+qn_sum_terms(const qn_graph *g, const qn_node *n)
+{
+	return qn_node_family(g, n) == QN_FAMILY_s16 ? (1 << 16) - 1 : (1 << 23) - 1;
 }
 
 bool
@@ -121,8 +152,7 @@ qn_int_need_codes(const qn_graph *g, const qn_node *n, const qn_type *type)
 		(void)qn_int_refuse(g, n, "only storage i8, u8 and i16");
 		return false;
 	}
-	if (!zero_points_in(&g->model->types, type->elem, families[f].least_zp,
-			    families[f].most_zp)) {
+	if (!zero_points_ok(&g->model->types, type->elem, f)) {
 		(void)qn_int_refuse(g, n,
 				    f == QN_FAMILY_s16 ? "only zero point 0 in storage i16"
 						       : "a zero point outside the storage");
@@ -142,7 +172,7 @@ qn_int_need_codes(const qn_graph *g, const qn_node *n, const qn_type *type)
 bool
 qn_elem_is_i8(const qn_types *t, const qn_elem *e)
 {
-	return qn_family_of(e) == QN_FAMILY_s8 && zero_points_in(t, e, INT8_MIN, INT8_MAX);
+	return qn_family_of(e) == QN_FAMILY_s8 && zero_points_ok(t, e, QN_FAMILY_s8);
 }
 
 bool

@@ -89,6 +89,8 @@ bool qn_elem_is_i8(const qn_types *t, const qn_elem *e);
 /* The same with one scale; else reports what is wrong with the named operand.  Also checks
  * sizes. */
 bool qn_int_need_i8(const qn_graph *g, const qn_node *n, const qn_type *type) QN_MUST_CHECK;
+/* Storage of a family with zero points that its kernels take, whatever the granularity. */
+bool qn_elem_is_codes(const qn_types *t, const qn_elem *e);
 /* 32-bit signed codes with zero point 0 (accumulators, biases), or plain i32. */
 bool qn_elem_is_i32(const qn_types *t, const qn_elem *e);
 /* Accumulators and biases of a family: 32-bit ones, for s16 64-bit ones. */

@@ -24,6 +24,11 @@
 		 "(default 99.99)"},                                                               \
 		{"--weights", 0, TEXT(weights), "per-channel|per-tensor",                          \
 		 "how many scales a weight tensor has (default: per-channel; rfc: per-tensor)"},   \
+		{"--activations", 0, TEXT(activations), "i8|u8|i16",                               \
+		 "how activations are stored: in 8 bits, signed (default) or not, or in 16 bits "  \
+		 "with 64-bit accumulators"},                                                      \
+		{"--weights-type", 0, TEXT(weights_type), "i8|i4",                                 \
+		 "how constant weights are stored: a byte each (default) or two in a byte"},       \
 	{                                                                                          \
 		"--rounding", 0, TEXT(rounding), "double|single|nearest",                          \
 			"how integer nodes round: as TFLite does (double, default), as TVM does "  \

@@ -24,6 +24,7 @@ typedef struct options {
 	int ndata;
 	const char *labels;
 	const char *name, *scheme, *method, *percentile, *weights, *rounding;
+	const char *activations, *weights_type;
 	const char *passes, *print_after, *stop_after, *emit, *self_test, *min_accuracy,
 		*max_scratch, *max_weights, *dot, *svg;
 	int threads; /* 0: as many as the machine has cores */

@@ -109,18 +109,25 @@ program_compile_opts(qn_ctx *ctx, const options *o, qn_array **calib, const char
 	static const char *const schemes[] = {"tflite", "rfc", NULL};
 	static const char *const methods[] = {"minmax", "percentile", NULL};
 	static const char *const weights[] = {"default", "per-channel", "per-tensor", NULL};
+	static const char *const activations[] = {"i8", "u8", "i16", NULL};
+	static const char *const types[] = {"i8", "i4", NULL};
 	static const char *const roundings[] = {"default", "double", "single", "nearest", NULL};
 	int scheme = o->scheme != NULL ? choice("--scheme", o->scheme, schemes) : 0;
 	int method = o->method != NULL ? choice("--method", o->method, methods) : 0;
 	int weight = o->weights != NULL ? choice("--weights", o->weights, weights) : 0;
+	int activation =
+		o->activations != NULL ? choice("--activations", o->activations, activations) : 0;
+	int type = o->weights_type != NULL ? choice("--weights-type", o->weights_type, types) : 0;
 	int rounding = o->rounding != NULL ? choice("--rounding", o->rounding, roundings) : 0;
 
-	if (scheme < 0 || method < 0 || weight < 0 || rounding < 0)
+	if (scheme < 0 || method < 0 || weight < 0 || activation < 0 || type < 0 || rounding < 0)
 		return QN_EUSAGE;
 	*out = (qn_compile_opts){
 		.scheme = (qn_scheme_kind)scheme,
 		.method = (qn_method_kind)method,
 		.weights = (qn_weights)weight,
+		.activations = (qn_activations)activation,
+		.weights_type = (qn_weights_type)type,
 		.rounding = (qn_rounding)rounding,
 		.calib = calib,
 		.calib_names = names,

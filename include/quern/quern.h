@@ -312,11 +312,20 @@ typedef enum qn_rounding {
 } qn_rounding;
 typedef enum qn_weights { QN_WEIGHTS_DEFAULT = 0, QN_WEIGHTS_PER_CHANNEL = 1, QN_WEIGHTS_PER_TENSOR = 2 } qn_weights;
 
+/* How activations are stored: in 8 bits with any zero point, signed or not; in 16 bits, symmetric
+ * (TFLite's 16x8: 64-bit accumulators and biases). */
+typedef enum qn_activations { QN_ACTIVATIONS_I8 = 0, QN_ACTIVATIONS_U8 = 1, QN_ACTIVATIONS_I16 = 2 } qn_activations;
+/* How constant weights are stored: codes [-127, 127], or [-7, 7], of which emitted code packs two into
+ * a byte. */
+typedef enum qn_weights_type { QN_WEIGHTS_I8 = 0, QN_WEIGHTS_I4 = 1 } qn_weights_type;
+
 typedef struct qn_compile_opts { /* all zero: defaults */
 	qn_scheme_kind scheme;
 	qn_method_kind method;
 	double percentile;      /* 0: 99.99; another value means the method percentile */
 	qn_weights weights;     /* default: what the scheme says */
+	qn_activations activations;   /* QN_RFC: not u8 */
+	qn_weights_type weights_type;
 	qn_rounding rounding;   /* how integer nodes round */
 	qn_array *const *calib; /* samples, one array an input, dimension 0 counts them */
 	const char *const *calib_names; /* for messages and reports; NULL: "calibration data" */

@@ -243,8 +243,8 @@ test_refused(void **state)
 	output(op1(QN_OP_log_softmax, input("x", good), NULL, good));
 	refused("int.unsupported", "4095");
 	fresh_graph();
-	output(op1(QN_OP_argmax, input("x", "tensor<4x!quant.uniform<i16:f32, 0.1>>"), NULL, NULL));
-	refused("int.unsupported", "8-bit signed");
+	output(op1(QN_OP_argmax, input("x", "tensor<4x!quant.uniform<u16:f32, 0.1>>"), NULL, NULL));
+	refused("int.unsupported", "only storage i8, u8 and i16");
 	fresh_graph();
 	output(op1(QN_OP_reduce_sum, input("x", "tensor<0x4x!quant.uniform<i8:f32, 0.1>>"),
 		   attributes(attrs_of(QN_OP_reduce_sum)), "tensor<!quant.uniform<i8:f32, 0.1>>"));
