@@ -12,7 +12,8 @@ emit_log_softmax(qn_emitter *e, const qn_step *s, const void *args)
 		     "rows, depth\n"
 		     "m, left\n"
 		     "diff_min\n"
-		     "back_m, back_sh\n");
+		     "back_m, back_sh\n"
+		     "drop, zo\n");
 	qn_emit_close(e);
 	qn_emit_call(e, s, "qn_log_softmax_q", symbol, QN_OWN, 1, false);
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "runtime/exp.h"
+#include "runtime/family.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
 #include "runtime/math.h"
@@ -53,13 +54,15 @@ types_fit(const qn_graph *g, const qn_node *n)
 	int64_t zp;
 
 	qn_fixed_output(n, e, &scale, &zp);
-	if (!qn_int_need_i8(g, n, qn_in_type(g, n, 0)) || !qn_int_need_i8(g, n, n->type))
+	if (!qn_int_need_codes(g, n, qn_in_type(g, n, 0)) || !qn_int_need_codes(g, n, n->type))
 		return false;
-	if (qn_scale_of(g, n->type) != scale || qn_zp_of(g, n->type) != zp || e->qmin != INT8_MIN ||
-	    e->qmax != INT8_MAX) {
+	if (qn_scale_of(g, n->type) != scale || qn_zp_of(g, n->type) != zp ||
+	    e->qmin != qn_family_get(qn_family_of(e))->least ||
+	    e->qmax != qn_family_get(qn_family_of(e))->most) {
 		(void)qn_int_refuse(g, n,
-				    "only a result of scale 16/256 and zero point 127 in "
-				    "[-128, 127]");
+				    "only a result of scale 1/%d and zero point %d in all codes of "
+				    "its storage",
+				    (int)(1.0 / scale), (int)zp);
 		return false;
 	}
 	if (qn_axis_of(n->type, n->attr->axis.axis) != n->type->rank - 1) {
@@ -90,19 +93,24 @@ log_softmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (d->back_sh > 0)
 		return qn_int_refuse(g, n, "an input scale below 2^-26");
 	d->diff_min = -(int32_t)floor(31.0 * 0x1p26 / ldexp(1.0, d->left));
+	d->drop = 26;
+	for (double scale = qn_scale_of(g, n->type); scale < 1.0; scale *= 2.0)
+		d->drop--; /* the scale is a power of 2 */
+	d->zo = qn_zp_of(g, n->type);
 	d->depth = (int32_t)n->type->dim[n->type->rank - 1];
 	d->rows = (int32_t)qn_dim_product(n->type, 0, n->type->rank - 1);
 	return d;
 }
 
-static void
-log_softmax_codes(const qn_eval *e, const void *args)
-{
-	const qn_log_softmax_args *d = args;
-
-	if (d->depth > 0)
-		qn_log_softmax_s8(d, e->in[0], e->out);
-}
+#define LOG_SOFTMAX(name, q, o, a, code)                                                           \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		const qn_log_softmax_args *d = args;                                               \
+                                                                                                   \
+		if (d->depth > 0)                                                                  \
+			qn_log_softmax##q(d, e->in[0], e->out);                                    \
+	}
+QN_BY_FAMILY(log_softmax_codes, LOG_SOFTMAX)
 
 const qn_form qn_form_log_softmax = {
 	.real = log_softmax_real,

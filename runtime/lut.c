@@ -8,7 +8,7 @@
 #include "runtime/kernels/unary.h"
 #include "runtime/math.h"
 
-enum { CODES = 256, LINES = 512, LINE = 128, SIGMOIDS = 256 };
+enum { CODES = 256, LINES = QN_LUT_LINES, LINE = 128, SIGMOIDS = 256 };
 
 /* The code of y / scale; halves go away from 0. */
 static int64_t

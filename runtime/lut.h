@@ -12,6 +12,8 @@
 
 #include "runtime/form_util.h"
 
+enum { QN_LUT_LINES = 512 }; /* between the points of a table of 16-bit codes */
+
 typedef double qn_lut_fn(const void *user, double x);
 
 /* What becomes the arguments of qn_lut_…, or of qn_sigmoid_s16 or qn_tanh_s16. */
