@@ -2,11 +2,7 @@
 /* bias.c - weight scales that leave room for the bias.
  *
  *   bias 0.5 with scale(x) = 1e-5 and scale(w)[3] = 1e-6: code 5e10 does not fit; scale(w)[3] becomes 0.5 / (2^30 * 1e-5) = 4.66e-5 */
-#include <math.h>
-
 #include "calibrate/calibrate.h"
-
-#define MOST_CODE 1073741824.0 /* 2^30 */
 
 /* The quantize node of a weight that a bias shares its units with: the symbol in the product
  * that has no zero point and belongs to a constant. */
@@ -27,7 +23,7 @@ raise(const qn_tensor *bias, double sx, const qn_symbol *w, double *scale)
 
 	for (int64_t c = 0; c < n; c++) {
 		size_t k = w->len > 0 ? (size_t)c : 0;
-		double need = fabs(qn_tensor_f64(bias, c)) / (MOST_CODE * sx);
+		double need = qn_bias_room(qn_tensor_f64(bias, c), sx);
 
 		if (need > scale[k]) {
 			scale[k] = need;

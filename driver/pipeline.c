@@ -150,7 +150,17 @@ run_bind(pipeline *p)
 static qn_status
 run_requantize(pipeline *p)
 {
-	return qn_requantize(p->m);
+	const qn_compile_opts *o = p->opts;
+	const qn_requant_opts opts = {.exact = o->no_approx != 0,
+				      .merge_always = o->merge_always != 0,
+				      .require_int = o->require_int != 0};
+
+	QN_TRY(qn_requantize(p->m, &opts));
+	if (opts.exact)
+		qn_model_record(p->m, "approx=off");
+	if (opts.merge_always)
+		qn_model_record(p->m, "merge=always");
+	return QN_OK;
 }
 
 static qn_status
@@ -324,6 +334,8 @@ run_sequence(pipeline *p)
 		QN_TRY(position(p, &s, "stop-after", o->stop_after, &at));
 		s.n = at + 1;
 	}
+	if (o->require_int != 0)
+		QN_TRY(position(p, &s, "require-int", "requantize", &at));
 	for (size_t i = 0; i < s.n; i++)
 		QN_TRY(run_pass(p, s.pass[i]));
 	return QN_OK;
@@ -349,6 +361,8 @@ check_options(const qn_model *m, const qn_compile_opts *o)
 		{"weights-type", (int)o->weights_type, QN_WEIGHTS_I4, QN_STAGE_SYMBOLIC},
 		{"method", (int)o->method, QN_PERCENTILE, QN_STAGE_CALIBRATED},
 		{"percentile", o->percentile != 0, 1, QN_STAGE_CALIBRATED},
+		{"no-approx", o->no_approx != 0, 1, QN_STAGE_INTEGER},
+		{"merge-always", o->merge_always != 0, 1, QN_STAGE_INTEGER},
 		{"rounding", (int)o->rounding, QN_ROUND_NEAREST, QN_STAGE_INTEGER},
 	};
 

@@ -84,3 +84,9 @@ qn_range_to_params(double min, double max, const qn_elem *storage, bool symmetri
 	else if (*scale <= 0.0)
 		*scale = 0x1p-149; /* the smallest: a tiny range over a 64-bit storage */
 }
+
+double
+qn_bias_room(double bias, double data_scale)
+{
+	return fabs(bias) / (0x1p30 * data_scale);
+}

@@ -162,53 +162,11 @@ integer_edges(qn_model *m, const qn_graph *g, qn_graph **out)
 	return qn_graph_sweep(m, dst, NULL, out);
 }
 
-static const char *
-reason(const qn_model *m, const qn_node *n)
+qn_status
+qn_require_integer(qn_model *m, qn_graph *g)
 {
-	const char *note = m->notes != NULL ? qn_map_gets(m->notes, n->name) : NULL;
-
-	if (note != NULL)
-		return note;
-	if (n->op == QN_OP_input)
-		return "no node that quantizes it leads to an output; remove an unused input";
-	if (n->op == QN_OP_const)
-		return "a float node reads it";
-	if (qn_int_form_get(n->op) == NULL)
-		return "the op has no integer form";
-	if (n->op == QN_OP_quantize || n->op == QN_OP_dequantize)
-		return "a float value stands before or behind it";
-	if (qn_opinfo_of(n)->behaviour == QN_SAME || qn_opinfo_of(n)->behaviour == QN_JOIN)
-		return "what stands before or behind it stays in float";
-	return "no quantizer pattern of the scheme takes it";
-}
-
-static bool
-is_float(const qn_type *t)
-{
-	return t->is_tuple ? t->nfield == 0 || is_float(t->field[0]) : qn_elem_is_float(t->elem);
-}
-
-/* Lists the nodes that keep the graph from being integer.  Where any op is to blame, constants,
- * inputs and casts around it are not listed. */
-static qn_status
-report_float(qn_model *m, const qn_graph *g)
-{
-	qn_status status = QN_OK;
-
-	for (int casts = 0; casts < 2 && status == QN_OK; casts++)
-		for (qn_id id = 1; id < g->n; id++) {
-			const qn_node *n = qn_graph_node(g, id);
-			qn_behaviour behaviour = qn_opinfo_of(n)->behaviour;
-			bool around = n->op == QN_OP_const || n->op == QN_OP_input ||
-				      behaviour == QN_EDGE;
-
-			if (around == (casts == 0) || !is_float(n->type))
-				continue;
-			status = qn_report(m->env, QN_EUNSUPPORTED, "legalize.float",
-					   qn_node_place(g, n), "%s '%s' stays in float: %s",
-					   qn_opinfo_of(n)->name, n->name, reason(m, n));
-		}
-	return status;
+	QN_TRY(integer_edges(m, g, &g));
+	return qn_report_float(m, g);
 }
 
 /* Each node must have an integer form for its very types. */
@@ -247,7 +205,7 @@ qn_legalize(qn_model *m)
 				 qn_stage_names[m->stage]);
 	QN_TRY(integer_edges(m, g, &g));
 	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), NULL, &g));
-	QN_TRY(report_float(m, g));
+	QN_TRY(qn_report_float(m, g));
 	QN_TRY(check_forms(m, g));
 	qn_model_set_graph(m, g);
 	m->stage = QN_STAGE_INTEGER;

@@ -13,8 +13,23 @@ qn_status qn_clean(qn_model *m) QN_MUST_CHECK;
  * calibrated. */
 qn_status qn_bind(qn_model *m) QN_MUST_CHECK;
 
-/* Melts dequantize/quantize pairs so that values stay integer.  calibrated -> calibrated. */
-qn_status qn_requantize(qn_model *m) QN_MUST_CHECK;
+typedef struct qn_requant_opts { /* all zero: defaults */
+	bool exact; /* averages of codes, which round twice, are left out: avg_pool and resize_bilinear stay real */
+	bool merge_always; /* chains of requantizes become one even where the values in between saturate */
+	bool require_int; /* fail (QN_EUNSUPPORTED), listing what stays in float, each with its reason */
+} qn_requant_opts;
+
+/* Melts dequantize/quantize pairs so that values stay integer.  calibrated -> calibrated.  opts
+ * NULL: defaults. */
+qn_status qn_requantize(qn_model *m, const qn_requant_opts *opts) QN_MUST_CHECK;
+
+/* QN_EUNSUPPORTED and the list of a requantized graph's nodes that stay float, inputs and outputs
+ * apart: legalize makes those integer.  (passes/legalize.c) */
+qn_status qn_require_integer(qn_model *m, qn_graph *g) QN_MUST_CHECK;
+
+/* Lists the nodes that keep a graph from being integer, each with the reason (legalize.float).
+ * QN_OK: there are none.  (passes/float_left.c) */
+qn_status qn_report_float(qn_model *m, const qn_graph *g) QN_MUST_CHECK;
 
 /* Makes inputs and outputs integer and writes codes into attributes; fails (QN_EUNSUPPORTED)
  * with a list of the nodes that stay float and the reasons. calibrated -> integer. */

@@ -101,7 +101,13 @@ run_one(qn_model *m, const char *name, size_t n)
 	if (IS("bind"))
 		return qn_bind(m);
 	if (IS("requantize"))
-		return qn_requantize(m);
+		return qn_requantize(m, NULL);
+	if (IS("requantize-exact"))
+		return qn_requantize(m, &(qn_requant_opts){.exact = true});
+	if (IS("requantize-merge-always"))
+		return qn_requantize(m, &(qn_requant_opts){.merge_always = true});
+	if (IS("require-int"))
+		return qn_requantize(m, &(qn_requant_opts){.require_int = true});
 	if (IS("legalize"))
 		return qn_legalize(m);
 #undef IS

@@ -35,6 +35,17 @@
 			"(single), ties away (nearest)"                                            \
 	}
 
+#define REQUANT_ROWS                                                                               \
+	{"--no-approx", 0, FLAG(no_approx), NULL,                                                  \
+	 "leave averages of codes out: avg_pool and resize_bilinear stay in float"},               \
+		{"--merge-always", 0, FLAG(merge_always), NULL,                                    \
+		 "make one of two requantizes even where values in between saturate"},             \
+	{                                                                                          \
+		"--require-int", 0, FLAG(require_int), NULL,                                       \
+			"exit with 3 behind requantize, listing each op that stays in float and "  \
+			"why"                                                                      \
+	}
+
 #define PASS_ROWS                                                                                  \
 	{"--print-ir-after", 0, TEXT(print_after), "PASS|all",                                     \
 	 "print the graph's text after a pass, on stderr"},                                        \
@@ -70,6 +81,7 @@ const option_row compile_options[] = {
 	 "exit with 5, writing nothing, when the scratch buffer would be larger"},
 	{"--max-weights", 0, TEXT(max_weights), "BYTES",
 	 "exit with 5, writing nothing, when the constants would be larger"},
+	REQUANT_ROWS,
 	PASS_ROWS,
 	THREADS_ROW,
 	COMMON_ROWS,
@@ -91,6 +103,7 @@ const option_row opt_options[] = {
 	 "write the result there instead of stdout; FILE.json takes its constants along in "
 	 "FILE.safetensors"},
 	QUANT_ROWS,
+	REQUANT_ROWS,
 	PASS_ROWS,
 	THREADS_ROW,
 	COMMON_ROWS,

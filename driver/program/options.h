@@ -28,6 +28,7 @@ typedef struct options {
 	const char *passes, *print_after, *stop_after, *emit, *self_test, *min_accuracy,
 		*max_scratch, *max_weights, *dot, *svg;
 	int threads; /* 0: as many as the machine has cores */
+	bool no_approx, merge_always, require_int;
 	bool real, quiet, list_passes, help;
 } options;
 

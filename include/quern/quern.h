@@ -327,6 +327,9 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	qn_activations activations;   /* QN_RFC: not u8 */
 	qn_weights_type weights_type;
 	qn_rounding rounding;   /* how integer nodes round */
+	int no_approx;    /* not 0: averages of codes, which round twice (avg_pool, resize_bilinear), are left out and stay in float */
+	int merge_always; /* not 0: chains of requantizes become one even where values in between saturate */
+	int require_int;  /* not 0: behind requantize, whether or not legalize follows, QN_EUNSUPPORTED and a "legalize.float" for each op that stays in float */
 	qn_array *const *calib; /* samples, one array an input, dimension 0 counts them */
 	const char *const *calib_names; /* for messages and reports; NULL: "calibration data" */
 	size_t ncalib;

@@ -78,7 +78,7 @@ quantize(const qn_quant_opts *opts)
 	assert_int_equal(qn_quantize_model(&rg->m, opts), QN_OK);
 	assert_int_equal(qn_calibrate_model(&rg->m, dataset(), NULL), QN_OK);
 	assert_int_equal(qn_bind(&rg->m), QN_OK);
-	assert_int_equal(qn_requantize(&rg->m), QN_OK);
+	assert_int_equal(qn_requantize(&rg->m, NULL), QN_OK);
 	no_errors();
 	assert_int_equal(qn_model_verify(&rg->m), QN_OK);
 	rg->g = qn_model_entry(&rg->m);

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* float_left.c - the list of what keeps a requantized graph from being integer, each node with
+ * the reason that is its own.
+ *
+ *   batch_norm 'n'   the op has no integer form, and codes do not pass it
+ *   pow 'p'          pattern 'lut' declined: …                              (a note of partition)
+ *   matmul 'm'       no quantizer pattern of the scheme takes it
+ *   concat 'c'       its operand 'y' stays in float, …                      a path that does not end in codes
+ *   relu 'r'         's', which reads it, stays in float */
+#include "ir/diag.h"
+#include "passes/requantize.h"
+#include "runtime/forms.h"
+
+static bool
+is_float(const qn_type *t)
+{
+	return t->is_tuple ? t->nfield == 0 || is_float(t->field[0]) : qn_elem_is_float(t->elem);
+}
+
+/* Constants, inputs and casts are listed only where no op is to blame. */
+static bool
+is_around(const qn_node *n)
+{
+	return n->op == QN_OP_const || n->op == QN_OP_input ||
+	       qn_opinfo_of(n)->behaviour == QN_EDGE;
+}
+
+static const char *
+text(const qn_model *m, const char *fmt, const char *name)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, m->arena);
+	qn_buff(&b, fmt, name);
+	return qn_buf_str(&b);
+}
+
+/* A graph and, for each value, the first quantize and the first other node that reads it; 0:
+ * none. */
+typedef struct survey {
+	const qn_graph *g;
+	qn_id *quantize, *other;
+} survey;
+
+static survey
+survey_readers(const qn_graph *g)
+{
+	qn_arena *a = g->model->arena;
+	survey s = {g, QN_NEW(a, qn_id, g->n), QN_NEW(a, qn_id, g->n)};
+
+	for (qn_id id = g->n - 1; id > 0; id--) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		for (uint32_t i = 0; i < n->nin; i++)
+			(n->op == QN_OP_quantize ? s.quantize : s.other)[n->in[i]] = id;
+	}
+	return s;
+}
+
+static const qn_node *
+reader(const qn_graph *g, qn_id id)
+{
+	return id != 0 ? qn_graph_node(g, id) : NULL;
+}
+
+/* A float operand that no codes lead to: what keeps a quantize from moving up past n. */
+static const qn_node *
+real_operand(const qn_graph *g, const qn_node *n)
+{
+	for (uint32_t i = 0; i < n->nin; i++) {
+		const qn_node *in = qn_graph_node(g, n->in[i]);
+
+		if (is_float(in->type) && in->op != QN_OP_dequantize && in->op != QN_OP_const)
+			return in;
+	}
+	return NULL;
+}
+
+/* An op that only moves elements: which of its sides is to blame. */
+static const char *
+reason_of_move(const survey *s, qn_id id, const qn_node *n)
+{
+	const qn_graph *g = s->g;
+	const qn_node *before = real_operand(g, n);
+	const qn_node *behind = reader(g, s->other[id]);
+	const qn_node *quantize = reader(g, s->quantize[id]);
+
+	if (quantize != NULL && quantize->type->elem->gran != QN_PER_TENSOR)
+		return text(g->model,
+			    "'%s' quantizes it with a scale for each channel, which does not move "
+			    "up past an op; one scale would",
+			    quantize->name);
+	if (before != NULL && n->nin > 1)
+		return text(g->model,
+			    "its operand '%s' stays in float, so the other ones cannot become "
+			    "codes either",
+			    before->name);
+	if (before != NULL)
+		return text(g->model, "its operand '%s' stays in float", before->name);
+	if (quantize != NULL && behind != NULL)
+		return text(
+			g->model,
+			"'%s' needs it in float, and with it more than 2 ops that would have to "
+			"be computed a second time on codes",
+			behind->name);
+	if (behind != NULL)
+		return text(g->model, "'%s', which reads it, stays in float", behind->name);
+	return quantize != NULL ? text(g->model,
+				       "what '%s' quantizes is shared, through more than 2 ops, "
+				       "with a float "
+				       "reader",
+				       quantize->name)
+				: "it is an output that nothing quantizes; the scheme tflite does";
+}
+
+static bool
+on_narrow_codes(const qn_graph *g, const qn_node *n)
+{
+	for (uint32_t i = 0; i < n->nin; i++) {
+		const qn_node *dq = qn_graph_node(g, n->in[i]);
+
+		if (dq->op != QN_OP_dequantize ||
+		    !qn_rqz_narrow(qn_graph_node(g, dq->in[0])->type->elem))
+			return false;
+	}
+	return n->nin > 0;
+}
+
+/* An op that a pattern has, or should have, given quantized operands. */
+static const char *
+reason_of_op(const survey *s, qn_id id, const qn_node *n)
+{
+	const qn_graph *g = s->g;
+	const qn_node *quantize = reader(g, s->quantize[id]);
+
+	if (!on_narrow_codes(g, n))
+		return "no quantizer pattern of the scheme takes it";
+	if (quantize == NULL)
+		return "nothing quantizes its result, so its codes would have no parameters";
+	if (quantize->type->elem->gran != QN_PER_TENSOR)
+		return text(g->model, "'%s' gives its result a scale for each channel",
+			    quantize->name);
+	if (qn_opinfo_of(n)->behaviour == QN_MEAN)
+		return "averages of codes are switched off (--no-approx)";
+	if (qn_opinfo_of(n)->behaviour == QN_FIXED)
+		return text(
+			g->model,
+			"'%s' gives its result other parameters than its integer arithmetic has",
+			quantize->name);
+	return "no rule of the requantizer takes it";
+}
+
+static const char *
+reason(const survey *s, qn_id id)
+{
+	const qn_graph *g = s->g;
+	const qn_node *n = qn_graph_node(g, id);
+	const qn_map *notes = g->model->notes;
+
+	if (notes != NULL && qn_map_gets(notes, n->name) != NULL)
+		return qn_map_gets(notes, n->name);
+	if (n->op == QN_OP_input)
+		return "no node that quantizes it leads to an output; remove an unused input";
+	if (n->op == QN_OP_const)
+		return "a float node reads it";
+	if (n->op == QN_OP_quantize || n->op == QN_OP_dequantize)
+		return "a float value stands before or behind it";
+	if (qn_rqz_moves(g, n))
+		return reason_of_move(s, id, n);
+	if (qn_int_form_get(n->op) == NULL && qn_opinfo_of(n)->behaviour == QN_NONE)
+		return "the op has no integer form, and codes do not pass it";
+	return reason_of_op(s, id, n);
+}
+
+qn_status
+qn_report_float(qn_model *m, const qn_graph *g)
+{
+	const survey s = survey_readers(g);
+	qn_status status = QN_OK;
+
+	for (int around = 0; around < 2 && status == QN_OK; around++)
+		for (qn_id id = 1; id < g->n; id++) {
+			const qn_node *n = qn_graph_node(g, id);
+
+			if (is_around(n) != (around == 1) || !is_float(n->type))
+				continue;
+			status = qn_report(m->env, QN_EUNSUPPORTED, "legalize.float",
+					   qn_node_place(g, n), "%s '%s' stays in float: %s",
+					   qn_opinfo_of(n)->name, n->name, reason(&s, id));
+		}
+	return status;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* requantize.h - what the files of the requantizer share: the slots of its patterns, what it knows
+ * of the values, and the rules' callbacks, which are the rows of requantize.c.
+ *
+ *   requantize.c            the rules in their order, and the pass
+ *   requantize_paths.c      does a quantize, moved up, end in codes?  is the way there worth it?
+ *   requantize_move.c       quantize(move(y)) -> move(quantize(y)), and ops that come before the requantize
+ *   requantize_codes.c      ops with integer arithmetic take codes
+ *   requantize_merge.c      pairs become one, or nothing
+ *   requantize_constant.c   constants become codes; weights make room for their bias */
+#ifndef QN_PASSES_REQUANTIZE_H
+#define QN_PASSES_REQUANTIZE_H
+
+#include "passes/passes.h"
+#include "patterns/rewrite.h"
+
+/* Slots: the root, an op between, a dequantize, what stands before it. */
+enum { ROOT, OP, DQ, X };
+
+enum { QN_RQZ_MOST_TWICE = 2 }; /* ops of a chain that may be computed twice, as real and as codes */
+
+/* What a sweep carries along (qn_rw_user). */
+typedef struct qn_rqz {
+	const qn_requant_opts *opts;
+	bool *ends; /* by id of the graph under construction, for ids below n: see qn_rqz_ends */
+	size_t n, cap;
+	qn_map twice; /* names of real values that would cost too much as codes as well */
+} qn_rqz;
+
+/* Storage types that moving ops and integer arithmetic work on: at most 16 bits, one scale.
+ * Accumulators are requantized first. */
+bool qn_rqz_narrow(const qn_elem *e);
+/* quantize(x) to element type e. */
+qn_id qn_rqz_quantize(qn_rw *rw, qn_id x, const qn_elem *e, const char *name);
+/* Operands of moves behind the first, the indices of gather, are not quantized. */
+bool qn_rqz_is_index(const qn_node *n, uint32_t i);
+/* Whether the node moves, selects or clamps elements, so that codes may take its values' place. */
+bool qn_rqz_moves(const qn_graph *g, const qn_node *n);
+/* Whether a quantize of the value, moved up, ends in codes on every path: at a dequantize, a
+ * constant, or an op with integer arithmetic on dequantized operands; and is worth it. */
+bool qn_rqz_ends(const qn_rw *rw, qn_id id);
+/* Fills s->twice from the graph that is to be rewritten. */
+void qn_rqz_count_twice(qn_rqz *s, const qn_graph *g);
+/* Whether a requantize limits its codes to less than its type holds. */
+bool qn_rqz_limits(const qn_rw *rw, qn_id id);
+
+/* g with weight scales raised where a bias would exceed 2^30; g itself where none does. */
+qn_status qn_rqz_make_room(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;
+
+/* The rules' callbacks, by file. */
+qn_rule_fn qn_rqz_hoist, qn_rqz_hoist_part, qn_rqz_shrink, qn_rqz_average;
+qn_rule_fn qn_rqz_compute, qn_rqz_compare, qn_rqz_index;
+qn_rule_fn qn_rqz_join, qn_rqz_merge, qn_rqz_drop_identity, qn_rqz_drop_clamp;
+qn_rule_fn qn_rqz_fold;
+
+#endif

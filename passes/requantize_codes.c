@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* requantize_codes.c - ops with integer arithmetic of their own take codes for real operands.
+ *
+ *   quantize(add(dequantize(a), dequantize(b)))    ->  add(a, b)      with the quantize's parameters; softmax, silu, global_avg_pool …
+ *   less(dequantize(a), dequantize(b))             ->  less(a, b)     the result is plain
+ *   argmax(dequantize(x))                          ->  argmax(x) */
+#include "passes/requantize.h"
+
+/* Whether e has the parameters that the arithmetic of a FIXED op gives; other ops take any. */
+static bool
+has_fixed_type(const qn_rw *rw, const qn_node *n, const qn_elem *e)
+{
+	double want, scale;
+	int64_t want_zp, zp;
+
+	if (qn_opinfo_of(n)->behaviour != QN_FIXED)
+		return true;
+	qn_fixed_output(n, e, &want, &want_zp);
+	qn_elem_param(&qn_rw_model(rw)->types, e, 0, &scale, &zp);
+	return scale == want && zp == want_zp;
+}
+
+/* op(a, …) of type `type` for op(dequantize(a), …); 0 when an operand is something else. */
+static qn_id
+on_codes(qn_rw *rw, qn_id id, const qn_type *type)
+{
+	const qn_node *op = qn_rw_node(rw, id);
+	qn_id *in = QN_NEW(qn_rw_model(rw)->arena, qn_id, op->nin);
+
+	for (uint32_t i = 0; i < op->nin; i++) {
+		const qn_node *dq = qn_rw_node(rw, op->in[i]);
+
+		if (dq->op != QN_OP_dequantize ||
+		    !qn_rqz_narrow(qn_rw_node(rw, dq->in[0])->type->elem))
+			return 0;
+		in[i] = dq->in[0];
+	}
+	return qn_rw_add(rw, op->op, qn_rw_name(rw, id), op->nin, in, op->attr, type);
+}
+
+/* quantize(op(dequantize(a), …)) -> op(a, …) with the quantize's parameters */
+qn_id
+qn_rqz_compute(qn_rw *rw, const qn_match *m)
+{
+	const qn_type *type = qn_rw_node(rw, m->root)->type;
+
+	if (!qn_rqz_narrow(type->elem) ||
+	    !has_fixed_type(rw, qn_rw_node(rw, m->at[OP]), type->elem))
+		return 0;
+	return on_codes(rw, m->at[OP], type);
+}
+
+/* A comparison has a plain result: less(dequantize(a), dequantize(b)) -> less(a, b). */
+qn_id
+qn_rqz_compare(qn_rw *rw, const qn_match *m)
+{
+	const qn_type *type = qn_rw_node(rw, m->root)->type;
+
+	if (type->is_tuple || type->elem->kind != QN_ELEM_PLAIN || qn_elem_is_float(type->elem))
+		return 0;
+	return on_codes(rw, m->root, type);
+}
+
+/* index(dequantize(x)) -> index(x): the order of codes is that of the real numbers */
+qn_id
+qn_rqz_index(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *n = qn_rw_node(rw, m->root);
+	const qn_node *dq = qn_rw_node(rw, n->in[0]);
+	qn_id x = dq->nin > 0 ? dq->in[0] : 0;
+
+	if (dq->op != QN_OP_dequantize || !qn_rqz_narrow(qn_rw_node(rw, x)->type->elem))
+		return 0;
+	return qn_rw_add(rw, n->op, qn_rw_name(rw, m->root), 1, &x, n->attr, n->type);
+}

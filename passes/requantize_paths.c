@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* requantize_paths.c - where a quantize that is moved up would arrive, and what that would cost.
+ *
+ *   dequantize ── relu ──┬── max_pool ── reshape ── quantize      the quantize may go up to the dequantize
+ *                        └── softmax (real)                       relu is then computed twice: 1 op, cheap enough
+ *
+ * A value that a float reader needs stays real; the ops above it are computed a second time on
+ * codes, up to QN_RQZ_MOST_TWICE of them.  Behind more, the float chain stays the only one. */
+#include "passes/requantize.h"
+
+bool
+qn_rqz_narrow(const qn_elem *e)
+{
+	return e->kind == QN_ELEM_UNIFORM && e->bits <= 16 && e->gran == QN_PER_TENSOR;
+}
+
+bool
+qn_rqz_is_index(const qn_node *n, uint32_t i)
+{
+	return qn_opinfo_of(n)->behaviour == QN_SAME && i > 0;
+}
+
+bool
+qn_rqz_moves(const qn_graph *g, const qn_node *n)
+{
+	qn_behaviour behaviour = qn_opinfo_of(n)->behaviour;
+
+	if (n->op == QN_OP_get)
+		return qn_graph_node(g, n->in[0])->op == QN_OP_split;
+	return behaviour == QN_SAME || behaviour == QN_JOIN;
+}
+
+static bool
+node_ends_in_codes(const qn_rw *rw, const qn_rqz *k, const qn_node *n)
+{
+	qn_behaviour behaviour = qn_opinfo_of(n)->behaviour;
+	bool moves = behaviour == QN_SAME || behaviour == QN_JOIN;
+	bool computes = behaviour == QN_MIX || behaviour == QN_LUT || behaviour == QN_FIXED ||
+			(behaviour == QN_MEAN && !k->opts->exact);
+
+	if (n->op == QN_OP_dequantize || n->op == QN_OP_const)
+		return true;
+	if (n->op == QN_OP_get && qn_rw_node(rw, n->in[0])->op == QN_OP_split)
+		return k->ends[n->in[0]];
+	if (!moves && !computes)
+		return false;
+	for (uint32_t i = 0; i < n->nin && !qn_rqz_is_index(n, i); i++) {
+		const qn_node *in = qn_rw_node(rw, n->in[i]);
+
+		if (!in->type->is_tuple && !qn_elem_is_float(in->type->elem))
+			continue; /* the condition of a where */
+		if (moves ? !k->ends[n->in[i]]
+			  : in->op != QN_OP_dequantize ||
+				    !qn_rqz_narrow(qn_rw_node(rw, in->in[0])->type->elem))
+			return false;
+	}
+	return n->nin > 0;
+}
+
+/* Ids are in topological order, so one walk over the new ones is enough. */
+bool
+qn_rqz_ends(const qn_rw *rw, qn_id id)
+{
+	qn_rqz *k = qn_rw_user(rw);
+	size_t have = k->n;
+
+	if (id >= k->n) {
+		k->ends = qn_arena_grow(qn_rw_model(rw)->arena, k->ends, &k->cap, id + 1,
+					sizeof *k->ends);
+		k->n = id + 1;
+	}
+	for (; have < k->n; have++)
+		k->ends[have] = have > 0 && node_ends_in_codes(rw, k, qn_rw_node(rw, (qn_id)have));
+	return k->ends[id] &&
+	       (qn_rw_name(rw, id) == NULL || qn_map_gets(&k->twice, qn_rw_name(rw, id)) == NULL);
+}
+
+static bool
+is_real(const qn_type *t)
+{
+	return t->is_tuple ? t->nfield > 0 && is_real(t->field[0]) : qn_elem_is_float(t->elem);
+}
+
+/* Values that something reads which stays real: an output, or an op that codes do not pass. */
+static bool *
+real_readers(const qn_graph *g, qn_arena *a)
+{
+	bool *real = QN_NEW(a, bool, g->n), *live = QN_NEW(a, bool, g->n);
+
+	for (size_t i = 0; i < g->noutput; i++)
+		live[g->output[i].value] = real[g->output[i].value] = true;
+	for (qn_id id = g->n - 1; id > 0; id--) {
+		const qn_node *n = qn_graph_node(g, id);
+		bool wants =
+			live[id] && n->op != QN_OP_quantize && (real[id] || !qn_rqz_moves(g, n));
+
+		for (uint32_t i = 0; live[id] && i < n->nin; i++) {
+			live[n->in[i]] = true;
+			real[n->in[i]] = real[n->in[i]] || wants;
+		}
+	}
+	return real;
+}
+
+/* depth: moving ops from a value up to where codes come from; shared: the most of them that a
+ * real reader needs as well. */
+void
+qn_rqz_count_twice(qn_rqz *s, const qn_graph *g)
+{
+	qn_arena *a = g->model->arena;
+	const bool *real = real_readers(g, a);
+	uint32_t *depth = QN_NEW(a, uint32_t, g->n), *shared = QN_NEW(a, uint32_t, g->n);
+
+	qn_map_init(&s->twice, a);
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (!qn_rqz_moves(g, n) || !is_real(n->type))
+			continue;
+		for (uint32_t i = 0; i < n->nin; i++) {
+			depth[id] = depth[n->in[i]] > depth[id] ? depth[n->in[i]] : depth[id];
+			shared[id] = shared[n->in[i]] > shared[id] ? shared[n->in[i]] : shared[id];
+		}
+		depth[id] += n->op != QN_OP_get; /* a part costs nothing */
+		if (real[id] && depth[id] > shared[id])
+			shared[id] = depth[id];
+		if (shared[id] > QN_RQZ_MOST_TWICE)
+			qn_map_puts(&s->twice, n->name, (void *)(uintptr_t)n->name);
+	}
+}
