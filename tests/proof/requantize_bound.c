@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* requantize_bound.c - how many codes a value may differ behind the requantizer, derived from the
+ * roundings of both sides (docs/quantization.md has the same table).
+ *
+ *   before   codes -> real, in f32 -> op in f32 -> / s, rounded to nearest          1/2 code + f32
+ *   after    codes -> integer op -> multiplier, rounded once or twice               1/2 or 3/4 code + the op's own
+ *
+ * Both are codes, so the difference is at most floor(after + 1/2 + real / s + slack). */
+#include "tests/proof/real_graph.h"
+
+#include <math.h>
+
+/* Roundings in codes.  A multiplier in mode double rounds to nearest twice, the second time with
+ * at least one bit behind the point: 1/2 + 1/4. */
+#define NEAREST 0.5
+#define MULTIPLIER 0.75
+/* f32 before: a few relative errors of 2^-24 of a code below 2^8. */
+#define SLACK 0x1p-10
+
+static const qn_type *
+type_of(const qn_graph *g, qn_id id)
+{
+	return qn_graph_node(g, id)->type;
+}
+
+static double
+scale_of(const qn_graph *g, const qn_type *t)
+{
+	double scale;
+	int64_t zp;
+
+	qn_elem_param(&g->model->types, t->elem, 0, &scale, &zp);
+	return scale;
+}
+
+static bool
+moves(const qn_node *n)
+{
+	qn_behaviour behaviour = qn_opinfo_of(n)->behaviour;
+
+	return behaviour == QN_SAME || behaviour == QN_JOIN || n->op == QN_OP_get ||
+	       n->op == QN_OP_split;
+}
+
+/* Whether the values of the middle type hold those of the last one: then the rules may merge. */
+static bool
+holds(const qn_graph *g, const qn_elem *mid, const qn_elem *last)
+{
+	double s, t;
+	int64_t y, z;
+
+	qn_elem_param(&g->model->types, mid, 0, &s, &y);
+	qn_elem_param(&g->model->types, last, 0, &t, &z);
+	return mid->gran == QN_PER_TENSOR && last->gran == QN_PER_TENSOR &&
+	       mid->bits >= last->bits &&
+	       (double)(mid->qmin - y) * s <= (double)(last->qmin - z) * t &&
+	       (double)(mid->qmax - y) * s >= (double)(last->qmax - z) * t;
+}
+
+/* Real difference that comes of a cast x being left out: its own rounding. */
+static double
+merged(const qn_graph *g, qn_id x, const qn_type *last)
+{
+	const qn_node *n = qn_graph_node(g, x);
+
+	if ((n->op != QN_OP_requantize && n->op != QN_OP_quantize) ||
+	    !holds(g, n->type->elem, last->elem))
+		return 0;
+	return MULTIPLIER * scale_of(g, n->type);
+}
+
+/* ---- what an op adds, as a real number ---- */
+
+static double
+average(const qn_node *n)
+{
+	double position = 0;
+
+	/* a position is i times a step rounded to 1/1024, and itself rounded down to 1/1024; the
+	 * value follows it by at most the range from one pixel to the next */
+	for (int i = 1; n->op == QN_OP_resize_bilinear && i <= 2; i++)
+		position += (0.5 * (double)n->type->dim[i] + 1.5) / 1024;
+	return NEAREST + 255 * position;
+}
+
+/* Sums of m terms in f32: each addition is off by 2^-24 of at most m ranges. */
+static double
+sum_in_float(const qn_graph *g, const qn_node *n, double s)
+{
+	double m = (double)qn_type_count(type_of(g, n->in[0])) / (double)qn_type_count(n->type);
+
+	return m * 0x1p-24 * 256 * s * (n->op == QN_OP_reduce_sum ? m : 1);
+}
+
+/* D / sqrt(V) in f32: differences from a mean that is off by 2^-23 for each of the m terms of up to
+ * 256 steps s, over a deviation of at least s / sqrt(2 m) or, where all are equal, sqrt(eps). */
+static double
+normalize_in_float(const qn_graph *g, const qn_node *n, double s)
+{
+	const qn_type *x = type_of(g, n->in[0]);
+	double m = 1, eps, noise;
+
+	if (n->op == QN_OP_layer_norm) {
+		m = (double)qn_type_count(type_of(g, n->in[1]));
+		eps = n->attr->layer_norm.epsilon;
+	} else {
+		for (int32_t i = 1; i < x->rank - 1; i++)
+			m *= (double)x->dim[i];
+		eps = n->attr->instance_norm.epsilon;
+	}
+	noise = (m + 4) * 0x1p-23 * 256 * s;
+	noise = noise / (s / sqrt(2 * m)) + noise / sqrt(eps);
+	if (!(noise <
+	      2 * sqrt(m))) /* epsilon 0, all equal: noise by noise, but never more than this */
+		noise = 2 * sqrt(m);
+	return noise * 256 * scale_of(g, qn_graph_node(g, qn_graph_node(g, n->in[1])->in[0])->type);
+}
+
+/* The operand's type: of the codes that the dequantize reads. */
+static const qn_type *
+codes_type(const qn_graph *g, const qn_node *n, uint32_t i)
+{
+	return type_of(g, qn_graph_node(g, n->in[i])->in[0]);
+}
+
+static double
+own_error(const qn_graph *g, const qn_node *n)
+{
+	double s = scale_of(g, codes_type(g, n, 0)), t = s;
+
+	if (n->nin > 1)
+		t = scale_of(g, codes_type(g, n, 1));
+	switch ((int)n->op) {
+	case QN_OP_add:
+	case QN_OP_sub:
+	case QN_OP_bias_add: /* each operand in steps of 2 max(s, t) / 2^20, rounded to one of them */
+		return 2 * 2 * (s > t ? s : t) * 0x1p-20;
+	case QN_OP_global_avg_pool:
+	case QN_OP_reduce_mean:
+	case QN_OP_reduce_sum:
+		return sum_in_float(g, n, s);
+	case QN_OP_softmax: /* each exponential is rounded to 2^-19 of a sum of at least 1 */
+		return (double)n->type->dim[n->type->rank - 1] * 0x1p-19;
+	case QN_OP_layer_norm:
+	case QN_OP_instance_norm: /* the kernel is within one code of real arithmetic */
+		return normalize_in_float(g, n, s);
+	default:
+		return 0;
+	}
+}
+
+/* ---- one value ---- */
+
+static int64_t
+codes(double after, double real, double scale)
+{
+	return (int64_t)floor(after + NEAREST + real / scale + SLACK);
+}
+
+static int64_t bound_of(const qn_graph *g, qn_id id, const qn_type *q);
+
+/* A move: no more than its operands, and the codes of a bound or pad value, which are rounded half
+ * away instead of half even.  Choosing and clamping do not spread a difference. */
+static int64_t
+bound_of_move(const qn_graph *g, const qn_node *n, const qn_type *q)
+{
+	bool value = n->op == QN_OP_relu6 || n->op == QN_OP_clip || n->op == QN_OP_pad;
+	int64_t most = value ? 1 : 0;
+
+	for (uint32_t i = 0; i < n->nin; i++) {
+		int64_t b = 0;
+
+		if (n->in[i] != 0 && (type_of(g, n->in[i])->is_tuple ||
+				      qn_elem_is_float(type_of(g, n->in[i])->elem)))
+			b = bound_of(g, n->in[i], q);
+		most = b > most ? b : most;
+	}
+	return most;
+}
+
+/* quantize(id) of type q. */
+static int64_t
+bound_of(const qn_graph *g, qn_id id, const qn_type *q)
+{
+	const qn_node *n = qn_graph_node(g, id);
+	double s = scale_of(g, q);
+
+	if (n->op == QN_OP_const)
+		return 0;
+	if (n->op == QN_OP_dequantize)
+		return type_of(g, n->in[0])->elem == q->elem
+			       ? 0
+			       : codes(MULTIPLIER, merged(g, n->in[0], q), s);
+	if (moves(n))
+		return bound_of_move(g, n, q);
+	if (qn_opinfo_of(n)->behaviour == QN_MEAN) {
+		const qn_type *x = codes_type(g, n, 0);
+
+		if (x->elem == q->elem) /* the average is the result */
+			return codes(average(n), 0, s);
+		return codes(MULTIPLIER, average(n) * scale_of(g, x), s);
+	}
+	/* Differences are Q5.26 numbers of at least 2^30, so the kernel's end of the range lies
+	 * between -31 and -15.5; what is below becomes -128 and was at most 127 - 16 * 15.5. */
+	if (n->op == QN_OP_log_softmax)
+		return 127 - 248 + 128;
+	if (n->op == QN_OP_layer_norm || n->op == QN_OP_instance_norm)
+		return codes(1 + NEAREST, own_error(g, n), s);
+	return codes(MULTIPLIER, own_error(g, n), s);
+}
+
+int64_t
+requantize_bound(const qn_graph *g, qn_id id, qn_op after)
+{
+	const qn_node *n = qn_graph_node(g, id);
+	const qn_node *in = n->nin > 0 ? qn_graph_node(g, n->in[0]) : NULL;
+
+	if (n->op == QN_OP_requantize && (in->op == QN_OP_requantize || in->op == QN_OP_quantize))
+		return merged(g, n->in[0], n->type) > 0
+			       ? codes(MULTIPLIER + 0.25, merged(g, n->in[0], n->type),
+				       scale_of(g, n->type))
+			       : 0;
+	if (n->op != QN_OP_quantize)
+		return 0; /* an op on codes stays what it is */
+	if (after == QN_OP_quantize && in->op != QN_OP_dequantize)
+		return 0; /* so does a quantize that finds no codes */
+	return bound_of(g, n->in[0], n->type);
+}
+
+double
+compare_bound(const qn_graph *g, const qn_node *n)
+{
+	double s = scale_of(g, codes_type(g, n, 0)), t = scale_of(g, codes_type(g, n, 1));
+	double most = s > t ? s : t, least = s > t ? t : s;
+	int e;
+
+	/* equal parameters, and scales a power of 2 apart, are compared exactly */
+	if (frexp(most / least, &e) == 0.5)
+		return 0;
+	/* two operands, each off by a step of 2 max / 2^20, and f32 before */
+	return 2 * 2 * most * 0x1p-20 + 256 * most * 0x1p-22;
+}
