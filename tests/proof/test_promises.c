@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Promises of the product, one test each.  tests/proof/mutations.sh plants a fault against each of
  * them and asks this program whether it notices.  With an argument only tests of that name run. */
-#include "tests/e2e/build.h"
+#include "tests/proof/promises.h"
 
 #include <math.h>
 #include <unistd.h>
 
 #include "passes/passes.h"
-#include "runtime/interp.h"
 
 #define DIGITS "examples/digits/digits.json"
 
@@ -40,18 +39,6 @@ open_digits(qn_model **real, qn_model **integer)
 	expect_ok(ctx, qn_array_load(ctx, "examples/digits/calib.npy", &calib[0]));
 	expect_ok(ctx, qn_compile(*integer, &opts));
 	return ctx;
-}
-
-static const qn_node *
-find_op(const qn_graph *g, qn_op op)
-{
-	qn_id id;
-
-	for (id = 1; id < g->n; id++)
-		if (qn_graph_node(g, id)->op == op)
-			return qn_graph_node(g, id);
-	fail_msg("no %s in the graph", qn_opinfo_get(op)->name);
-	return NULL;
 }
 
 /* ---- no value of the integer graph is real ---- */
@@ -108,24 +95,6 @@ promise_no_float_value(void **state)
 }
 
 /* ---- padding stands for the real number 0 ---- */
-
-/* Runs the model on an input of nothing but `code`. */
-static const qn_tensor *
-run_on(builder *b, int64_t code)
-{
-	const qn_graph *g = qn_model_entry(&b->model);
-	const qn_type *type = qn_graph_node(g, g->input[0])->type;
-	void *data;
-	const qn_tensor *x = qn_tensor_new(&b->arena, type, &data);
-	qn_interp *in;
-	int64_t i;
-
-	for (i = 0; i < qn_type_count(type); i++)
-		qn_store_i64(data, type->elem->plain, i, code);
-	build_check(b, qn_interp_new(g, &b->arena, &in) == QN_OK);
-	build_check(b, qn_interp_run(in, &x, NULL, NULL) == QN_OK);
-	return qn_interp_output(in, 0);
-}
 
 /* Every product is 0, so the bias is all that is left, in the corners as in the middle. */
 static void
