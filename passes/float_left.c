@@ -5,7 +5,7 @@
  *   batch_norm 'n'   the op has no integer form, and codes do not pass it
  *   pow 'p'          pattern 'lut' declined: …                              (a note of partition)
  *   matmul 'm'       no quantizer pattern of the scheme takes it
- *   concat 'c'       its operand 'y' stays in float, …                      a path that does not end in codes
+ *   concat 'c'       one of its operands comes from 'y', which stays in float …  a path that does not end in codes
  *   relu 'r'         's', which reads it, stays in float */
 #include "ir/diag.h"
 #include "passes/requantize.h"
@@ -35,18 +35,48 @@ text(const qn_model *m, const char *fmt, const char *name)
 	return qn_buf_str(&b);
 }
 
-/* A graph and, for each value, the first quantize and the first other node that reads it; 0:
- * none. */
+static bool
+on_narrow_codes(const qn_graph *g, const qn_node *n)
+{
+	for (uint32_t i = 0; i < n->nin; i++) {
+		const qn_node *dq = qn_graph_node(g, n->in[i]);
+
+		if (dq->op != QN_OP_dequantize ||
+		    !qn_rqz_narrow(qn_graph_node(g, dq->in[0])->type->elem))
+			return false;
+	}
+	return n->nin > 0;
+}
+
+/* A graph and, for each value, the first quantize and the first other node that reads it, and the
+ * float op that it comes from, moved or not; 0: none. */
 typedef struct survey {
 	const qn_graph *g;
-	qn_id *quantize, *other;
+	qn_id *quantize, *other, *blame;
 } survey;
+
+/* Each float value's own op, or, behind a move, that of an operand. */
+static void
+find_blame(survey *s)
+{
+	for (qn_id id = 1; id < s->g->n; id++) {
+		const qn_node *n = qn_graph_node(s->g, id);
+
+		if (!is_float(n->type) || n->op == QN_OP_dequantize || n->op == QN_OP_const)
+			continue;
+		if (!qn_rqz_moves(s->g, n) && !on_narrow_codes(s->g, n))
+			s->blame[id] = id;
+		for (uint32_t i = 0; qn_rqz_moves(s->g, n) && i < n->nin; i++)
+			if (s->blame[id] == 0)
+				s->blame[id] = s->blame[n->in[i]];
+	}
+}
 
 static survey
 survey_readers(const qn_graph *g)
 {
 	qn_arena *a = g->model->arena;
-	survey s = {g, QN_NEW(a, qn_id, g->n), QN_NEW(a, qn_id, g->n)};
+	survey s = {g, QN_NEW(a, qn_id, g->n), QN_NEW(a, qn_id, g->n), QN_NEW(a, qn_id, g->n)};
 
 	for (qn_id id = g->n - 1; id > 0; id--) {
 		const qn_node *n = qn_graph_node(g, id);
@@ -54,6 +84,7 @@ survey_readers(const qn_graph *g)
 		for (uint32_t i = 0; i < n->nin; i++)
 			(n->op == QN_OP_quantize ? s.quantize : s.other)[n->in[i]] = id;
 	}
+	find_blame(&s);
 	return s;
 }
 
@@ -63,16 +94,14 @@ reader(const qn_graph *g, qn_id id)
 	return id != 0 ? qn_graph_node(g, id) : NULL;
 }
 
-/* A float operand that no codes lead to: what keeps a quantize from moving up past n. */
+/* The float op above n that keeps a quantize from moving up past it; NULL: all paths end in
+ * codes. */
 static const qn_node *
-real_operand(const qn_graph *g, const qn_node *n)
+real_operand(const survey *s, const qn_node *n)
 {
-	for (uint32_t i = 0; i < n->nin; i++) {
-		const qn_node *in = qn_graph_node(g, n->in[i]);
-
-		if (is_float(in->type) && in->op != QN_OP_dequantize && in->op != QN_OP_const)
-			return in;
-	}
+	for (uint32_t i = 0; i < n->nin; i++)
+		if (s->blame[n->in[i]] != 0)
+			return qn_graph_node(s->g, s->blame[n->in[i]]);
 	return NULL;
 }
 
@@ -81,7 +110,7 @@ static const char *
 reason_of_move(const survey *s, qn_id id, const qn_node *n)
 {
 	const qn_graph *g = s->g;
-	const qn_node *before = real_operand(g, n);
+	const qn_node *before = real_operand(s, n);
 	const qn_node *behind = reader(g, s->other[id]);
 	const qn_node *quantize = reader(g, s->quantize[id]);
 
@@ -92,11 +121,11 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 			    quantize->name);
 	if (before != NULL && n->nin > 1)
 		return text(g->model,
-			    "its operand '%s' stays in float, so the other ones cannot become "
-			    "codes either",
+			    "one of its operands comes from '%s', which stays in float, so the "
+			    "other ones cannot become codes either",
 			    before->name);
 	if (before != NULL)
-		return text(g->model, "its operand '%s' stays in float", before->name);
+		return text(g->model, "it comes from '%s', which stays in float", before->name);
 	if (quantize != NULL && behind != NULL)
 		return text(
 			g->model,
@@ -111,19 +140,6 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 				       "reader",
 				       quantize->name)
 				: "it is an output that nothing quantizes; the scheme tflite does";
-}
-
-static bool
-on_narrow_codes(const qn_graph *g, const qn_node *n)
-{
-	for (uint32_t i = 0; i < n->nin; i++) {
-		const qn_node *dq = qn_graph_node(g, n->in[i]);
-
-		if (dq->op != QN_OP_dequantize ||
-		    !qn_rqz_narrow(qn_graph_node(g, dq->in[0])->type->elem))
-			return false;
-	}
-	return n->nin > 0;
 }
 
 /* An op that a pattern has, or should have, given quantized operands. */

@@ -3,7 +3,8 @@
  *
  * `--- pass A,B bound X` compares the printed graph, and runs the graph before and after on
  * seeded inputs: real values of the outputs may differ by X. Symbols are calibrated on the same
- * kind of inputs, uniform in [-1, 1] for real ones, the full range of codes for others. */
+ * kind of inputs, uniform in [-1, 1] for real ones, the full range of codes for others.
+ * requantize-exact, requantize-merge-always and require-int are requantize with one option. */
 #include "tests/golden.h"
 
 #include <math.h>

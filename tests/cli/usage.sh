@@ -225,6 +225,31 @@ for o in '--weights per-tensor' '--method percentile' '--method percentile --per
 	grep -q '^float ' stdout && grep -q '^integer ' stdout || fail "$o" "two accuracies are missing" stdout
 done
 
+# ---- the requantizer's options ----
+
+cat >stays.qir <<'END'
+model "stays" stage calibrated
+graph @main(%x: tensor<1x4x4x1x!quant.uniform<i8:f32, 0.1:3>>) {
+  %d = dequantize %x
+  %p = avg_pool %d {kernel=[2,2], stride=[2,2]}
+  %q = quantize %p : tensor<1x2x2x1x!quant.uniform<i8:f32, 0.2>>
+  %a = requantize %x : tensor<1x4x4x1x!quant.uniform<i8:f32, 0.01>>
+  %b = requantize %a : tensor<1x4x4x1x!quant.uniform<i8:f32, 0.1>>
+  return %q, %b
+}
+END
+silent 'requantize' opt -q stays.qir --passes requantize --require-int
+grep -q 'requantize %a' stdout || fail 'requantize' "the chain that saturates is gone" stdout
+silent 'merge-always' opt -q stays.qir --passes requantize --merge-always
+grep -q 'requantize %a' stdout && fail 'merge-always' "the chain is still there" stdout
+silent 'no-approx' opt -q stays.qir --passes requantize --no-approx
+grep -q 'avg_pool %d' stdout || fail 'no-approx' "the average is no longer real" stdout
+case_of 'require-int' 3 'legalize.float' "avg_pool 'p'|--no-approx" opt -q stays.qir --passes requantize --no-approx --require-int
+case_of 'require-int absent' 2 'pass.absent' 'requantize' opt -q stays.qir --passes legalize --require-int
+for o in --no-approx --merge-always; do
+	case_of "late $o" 2 'option.late' 'integer already' compile -q legalize.json "$o" -o out
+done
+
 # ---- running: codes, real values, real samples for an integer model ----
 
 silent 'run summary' run -q legalize.json "$E/test_x.npy"

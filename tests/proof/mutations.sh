@@ -7,6 +7,8 @@
 #
 # The text above a patch says what the fault is, and then
 #   test: promise_…      a test of test_promises.c
+#   test: defect_…       a test of test_defects.c
+#   test: golden_graphs  a test of test_requantize.c
 #   test: host           the lines "host:" of determinism.sh, whose host is built with the fault
 #   test: random_graphs  a test of test_e2e_random.c (full tier only: it takes seconds)
 #   compile: FILE.c …    the files that the patch reaches
@@ -16,7 +18,7 @@ set -u
 has patch || { skip "mutations: no patch"; exit 0; }
 here=$QUERN_SOURCE/tests/proof
 flags="-std=c11 -O1 -ffp-contract=off -fvisibility=hidden $QUERN_CFLAGS"
-mkdir "$tmp/source" "$tmp/objects"
+mkdir "$tmp/source" "$tmp/objects" "$tmp/tests"
 for d in ir formats runtime patterns calibrate passes codegen driver include; do
 	cp -r "$QUERN_SOURCE/$d" "$tmp/source"
 done
@@ -27,20 +29,29 @@ headers() {
 }
 headers
 
-# link OUT SOURCE…: with the objects before the library.
+# link OUT SOURCE…: with the objects before the library.  A test's source is compiled once for all faults.
 link() {
-	out=$1
+	out=$1 tests=
 	shift
+	for f; do
+		o=$tmp/tests/$(basename "$f").o
+		# shellcheck disable=SC2086
+		[ -e "$o" ] || "$QUERN_CC" $flags -I"$QUERN_SOURCE" -I"$tmp/source" -I"$QUERN_SOURCE/include" -c "$f" -o "$o" || return 1
+		tests="$tests $o"
+	done
 	# shellcheck disable=SC2086,SC2046
-	"$QUERN_CC" $flags -I"$QUERN_SOURCE" -I"$tmp/source" -I"$QUERN_SOURCE/include" "$@" $(ls "$tmp"/objects/*.o 2>/dev/null) \
-		"$QUERN_LIB" -lcmocka -lcjson -lm -pthread -o "$out"
+	"$QUERN_CC" $flags $tests $(ls "$tmp"/objects/*.o 2>/dev/null) "$QUERN_LIB" -lcmocka -lcjson -lm -pthread -o "$out"
 }
 
 # run_test NAME: 0 passes, 1 fails in the way that a test fails, 2 anything else.
 run_test() {
 	case $1 in
-	promise_*)
-		link "$tmp/t" "$here/test_promises.c" || return 2
+	promise_* | defect_* | golden_graphs)
+		case $1 in
+		promise_*) link "$tmp/t" "$here/test_promises.c" ;;
+		defect_*) link "$tmp/t" "$here/test_defects.c" ;;
+		*) link "$tmp/t" "$here/test_requantize.c" "$here/real_graph.c" "$here/requantize_bound.c" "$here"/../e2e/random_*.c ;;
+		esac || return 2
 		(cd "$QUERN_SOURCE" && "$tmp/t" "$1") >"$tmp/log" 2>&1
 		status=$?
 		passed="OK \] $1" broken="FAILED  \] $1"

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stays in float is listed with the reason that is its own: one graph for each reason. */
+#include "tests/e2e/build.h"
+
+#include "passes/passes.h"
+#include "patterns/quantizer.h"
+
+#define X "%x: tensor<2x4x!quant.uniform<i8:f32, 0.1:3>>"
+#define F "%f: tensor<2x4xf32>"
+#define Q(shape) "tensor<" shape "x!quant.uniform<i8:f32, 0.2:-128>>"
+
+/* A calibrated graph; words: of the one message about `node`. */
+static const struct {
+	const char *name, *text, *node, *words;
+	bool exact;
+} cases[] = {
+	{"no integer form",
+	 "(" X ", %g: tensor<4xf32>) {\n  %d = dequantize %x\n"
+	 "  %n = batch_norm %d, %g, %g, %g, %g\n  %q = quantize %n : " Q(
+		 "2x4") "\n  return %q\n}\n",
+	 "batch_norm 'n'", "no integer form, and codes do not pass it", false},
+	{"no pattern",
+	 "(" F ") {\n  %s = exp %f\n  %q = quantize %s : " Q("2x4") "\n  return %q\n}\n", "exp 's'",
+	 "no quantizer pattern of the scheme takes it", false},
+	{"several operands",
+	 "(" X ", " F ") {\n  %d = dequantize %x\n  %e = exp %f\n"
+	 "  %c = concat %d, %e {axis=1}\n  %q = quantize %c : " Q("2x8") "\n  return %q\n}\n",
+	 "concat 'c'", "one of its operands comes from 'e', which stays in float", false},
+	{"behind",
+	 "(" F
+	 ") {\n  %e = exp %f\n  %r = relu %e\n  %q = quantize %r : " Q("2x4") "\n"
+									      "  return %q\n}\n",
+	 "relu 'r'", "it comes from 'e', which stays in float", false},
+	{"before",
+	 "(" X ") {\n  %d = dequantize %x\n  %r = relu %d\n  %e = exp %r\n"
+	 "  return %e\n}\n",
+	 "relu 'r'", "'e', which reads it, stays in float", false},
+	{"channels",
+	 "(" X ") {\n  %d = dequantize %x\n  %r = reshape %d {shape=[4,2]}\n"
+	 "  %q = quantize %r : tensor<4x2x!quant.uniform<i8:f32:1, {0.1,0.2}>>\n  return %q\n}\n",
+	 "reshape 'r'", "'q' quantizes it with a scale for each channel", false},
+	{"shared",
+	 "(" X ") {\n  %d = dequantize %x\n  %r = relu %d\n  %t = transpose %r {perm=[1,0]}\n"
+	 "  %f = flatten %t\n  %q = quantize %f : " Q(
+		 "4x2") "\n  %s = exp %f\n  return %q, %s\n}\n",
+	 "flatten 'f'", "'s' needs it in float, and with it more than 2 ops", false},
+	{"no parameters", "(" X ") {\n  %d = dequantize %x\n  %s = exp %d\n  return %s\n}\n",
+	 "exp 's'", "nothing quantizes its result", false},
+	{"other parameters",
+	 "(" X ") {\n  %d = dequantize %x\n  %s = softmax %d\n  %q = quantize %s : " Q(
+		 "2x4") "\n"
+			"  return %q\n}\n",
+	 "softmax 's'", "other parameters than its integer arithmetic has", false},
+	{"averages",
+	 "(%x: tensor<1x4x4x1x!quant.uniform<i8:f32, 0.1:3>>) {\n  %d = dequantize %x\n"
+	 "  %p = avg_pool %d {kernel=[2,2], stride=[2,2]}\n  %q = quantize %p : " Q(
+		 "1x2x2x1") "\n"
+			    "  return %q\n}\n",
+	 "avg_pool 'p'", "averages of codes are switched off (--no-approx)", true},
+	{"output", "(" X ") {\n  %d = dequantize %x\n  %r = relu %d\n  return %r\n}\n", "relu 'r'",
+	 "an output that nothing quantizes", false},
+};
+
+static const char *
+message_about(const builder *b, const char *node)
+{
+	for (size_t i = 0; i < b->diags.n; i++)
+		if (strcmp(b->diags.item[i].id, "legalize.float") == 0 &&
+		    strncmp(b->diags.item[i].message, node, strlen(node)) == 0)
+			return b->diags.item[i].message;
+	return NULL;
+}
+
+static void
+each_reason(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(cases); i++) {
+		const qn_requant_opts opts = {.exact = cases[i].exact, .require_int = true};
+		char text[2000];
+		builder b;
+
+		snprintf(text, sizeof(text), "model \"m\" stage calibrated\ngraph @main%s",
+			 cases[i].text);
+		build_parse(&b, text);
+		assert_int_equal(qn_requantize(&b.model, &opts), QN_EUNSUPPORTED);
+		const char *message = message_about(&b, cases[i].node);
+		if (message == NULL || strstr(message, cases[i].words) == NULL)
+			fail_msg("%s: %s", cases[i].name, message != NULL ? message : "no message");
+		build_end(&b);
+	}
+}
+
+/* A pattern that declines says why, from partition to the list. */
+static void
+declined(void **state)
+{
+	static const char text[] =
+		"model \"m\" stage calibrated\ngraph @main(" F ") {\n"
+		"  %s = softmax %f {axis=0}\n  %q = quantize %s : " Q("2x4") "\n  return %q\n}\n";
+	const qn_requant_opts opts = {.require_int = true};
+	builder b;
+
+	(void)state;
+	build_parse(&b, text);
+	b.model.notes = QN_NEW(&b.arena, qn_map, 1);
+	qn_map_init(b.model.notes, &b.arena);
+	qn_map_puts(b.model.notes, "s", (void *)(uintptr_t) "pattern 'fixed' declined: axis");
+	assert_int_equal(qn_requantize(&b.model, &opts), QN_EUNSUPPORTED);
+	const char *message = message_about(&b, "softmax 's'");
+	assert_non_null(message);
+	assert_non_null(strstr(message, "pattern 'fixed' declined: axis"));
+	build_end(&b);
+}
+
+/* Inputs and outputs are no reason: legalize makes those integer. */
+static void
+edges_pass(void **state)
+{
+	static const char text[] =
+		"model \"m\" stage calibrated\ngraph @main(" F ") {\n"
+		"  %q = quantize %f : " Q("2x4") "\n  %d = dequantize %q\n  return %d\n}\n";
+	const qn_requant_opts opts = {.require_int = true};
+	builder b;
+
+	(void)state;
+	build_parse(&b, text);
+	build_check(&b, qn_requantize(&b.model, &opts) == QN_OK);
+	assert_int_equal(b.model.stage, QN_STAGE_CALIBRATED);
+	build_end(&b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_reason),
+		cmocka_unit_test(declined),
+		cmocka_unit_test(edges_pass),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
