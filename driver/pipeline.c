@@ -4,6 +4,7 @@
 
 #include "calibrate/calibrate.h"
 #include "codegen/inline.h"
+#include "driver/compile_options.h"
 #include "driver/context.h"
 #include "passes/passes.h"
 #include "patterns/quantizer.h"
@@ -346,40 +347,6 @@ typedef struct compile_call {
 	const qn_compile_opts *opts;
 } compile_call;
 
-/* Options within their ranges, and none that a pass behind the model would have had to know. */
-static qn_status
-check_options(const qn_model *m, const qn_compile_opts *o)
-{
-	const struct {
-		const char *name;
-		int value, most;
-		qn_stage late; /* from this stage on nothing reads the option */
-	} rows[] = {
-		{"scheme", (int)o->scheme, QN_RFC, QN_STAGE_SYMBOLIC},
-		{"weights", (int)o->weights, QN_WEIGHTS_PER_TENSOR, QN_STAGE_SYMBOLIC},
-		{"activations", (int)o->activations, QN_ACTIVATIONS_I16, QN_STAGE_SYMBOLIC},
-		{"weights-type", (int)o->weights_type, QN_WEIGHTS_I4, QN_STAGE_SYMBOLIC},
-		{"method", (int)o->method, QN_PERCENTILE, QN_STAGE_CALIBRATED},
-		{"percentile", o->percentile != 0, 1, QN_STAGE_CALIBRATED},
-		{"no-approx", o->no_approx != 0, 1, QN_STAGE_INTEGER},
-		{"merge-always", o->merge_always != 0, 1, QN_STAGE_INTEGER},
-		{"rounding", (int)o->rounding, QN_ROUND_NEAREST, QN_STAGE_INTEGER},
-	};
-
-	for (size_t i = 0; i < QN_COUNT(rows); i++) {
-		if (rows[i].value < 0 || rows[i].value > rows[i].most)
-			return qn_report(m->env, QN_EUSAGE, "option.range", rows[i].name,
-					 "%d is no value of this option", rows[i].value);
-		if (rows[i].value != 0 && m->stage >= rows[i].late)
-			return qn_report(
-				m->env, QN_EUSAGE, "option.late", rows[i].name,
-				"the model is %s already, this option would change nothing; "
-				"leave it out or start from an earlier stage",
-				qn_stage_names[m->stage]);
-	}
-	return QN_OK;
-}
-
 static qn_status
 compile(void *arg, qn_arena *scratch)
 {
@@ -387,20 +354,12 @@ compile(void *arg, qn_arena *scratch)
 	pipeline p = {.m = c->m, .opts = c->opts, .scratch = scratch};
 	const qn_compile_opts *o = c->opts;
 
-	QN_TRY(check_options(c->m, o));
+	QN_TRY(qn_compile_opts_check(c->m, o));
 	p.quant.scheme = o->scheme == QN_RFC ? QN_SCHEME_RFC : QN_SCHEME_TFLITE;
 	p.quant.per_tensor_weights = o->weights == QN_WEIGHTS_PER_TENSOR ||
 				     (o->weights == QN_WEIGHTS_DEFAULT && o->scheme == QN_RFC);
 	p.quant.activations = (qn_storage)o->activations;
 	p.quant.weight_bits = o->weights_type == QN_WEIGHTS_I4 ? 4 : 8;
-	if (o->scheme == QN_RFC && o->activations == QN_ACTIVATIONS_U8)
-		return qn_report(
-			c->m->env, QN_EUSAGE, "option.activations", "activations",
-			"scheme rfc makes symmetric codes, which u8 has none of; take i8 or "
-			"i16");
-	if (o->percentile != 0 && !(o->percentile > 50 && o->percentile <= 100))
-		return qn_report(c->m->env, QN_EUSAGE, "percentile.range", "percentile",
-				 "%g is not above 50 and up to 100", o->percentile);
 	if (c->m->stage != QN_STAGE_INTEGER && o->rounding != QN_ROUND_DEFAULT)
 		c->m->rounding = (int32_t)o->rounding - (int32_t)QN_ROUND_DOUBLE;
 	return run_sequence(&p);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compile_options.c - what qn_compile is asked for makes sense for the model.
+ *
+ *   a scheme for a calibrated model      option.late: nothing would read it
+ *   percentile 40                        percentile.range */
+#include "driver/compile_options.h"
+
+#include "ir/diag.h"
+
+qn_status
+qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
+{
+	const struct {
+		const char *name;
+		int value, most;
+		qn_stage late; /* from this stage on nothing reads the option */
+	} rows[] = {
+		{"scheme", (int)o->scheme, QN_RFC, QN_STAGE_SYMBOLIC},
+		{"weights", (int)o->weights, QN_WEIGHTS_PER_TENSOR, QN_STAGE_SYMBOLIC},
+		{"activations", (int)o->activations, QN_ACTIVATIONS_I16, QN_STAGE_SYMBOLIC},
+		{"weights-type", (int)o->weights_type, QN_WEIGHTS_I4, QN_STAGE_SYMBOLIC},
+		{"method", (int)o->method, QN_PERCENTILE, QN_STAGE_CALIBRATED},
+		{"percentile", o->percentile != 0, 1, QN_STAGE_CALIBRATED},
+		{"no-approx", o->no_approx != 0, 1, QN_STAGE_INTEGER},
+		{"merge-always", o->merge_always != 0, 1, QN_STAGE_INTEGER},
+		{"rounding", (int)o->rounding, QN_ROUND_NEAREST, QN_STAGE_INTEGER},
+	};
+
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		if (rows[i].value < 0 || rows[i].value > rows[i].most)
+			return qn_report(m->env, QN_EUSAGE, "option.range", rows[i].name,
+					 "%d is no value of this option", rows[i].value);
+		if (rows[i].value != 0 && m->stage >= rows[i].late)
+			return qn_report(
+				m->env, QN_EUSAGE, "option.late", rows[i].name,
+				"the model is %s already, this option would change nothing; "
+				"leave it out or start from an earlier stage",
+				qn_stage_names[m->stage]);
+	}
+	if (o->scheme == QN_RFC && o->activations == QN_ACTIVATIONS_U8)
+		return qn_report(
+			m->env, QN_EUSAGE, "option.activations", "activations",
+			"scheme rfc makes symmetric codes, which u8 has none of; take i8 or "
+			"i16");
+	if (o->percentile != 0 && !(o->percentile > 50 && o->percentile <= 100))
+		return qn_report(m->env, QN_EUSAGE, "percentile.range", "percentile",
+				 "%g is not above 50 and up to 100", o->percentile);
+	return QN_OK;
+}
