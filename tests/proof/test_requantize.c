@@ -19,6 +19,12 @@
 
 enum { SEEDS = 1000, STEP = 10, SAMPLES = 4 };
 
+/* Values compared, and of them those one code apart, those further apart. */
+typedef struct tally {
+	size_t graphs, values, by_one, by_more;
+	int64_t worst;
+} tally;
+
 typedef struct proof {
 	builder *b;
 	const qn_graph *before; /* with all codes as outputs */
@@ -26,8 +32,7 @@ typedef struct proof {
 	qn_graph *cut; /* before, reading its own codes from further inputs */
 	size_t own;    /* outputs that were there anyway */
 	size_t *distance; /* output -> the cut's output with the real distance of a comparison's operands, or 0 */
-	size_t values; /* compared so far */
-	int64_t worst;
+	struct tally *tally;
 } proof;
 
 static bool
@@ -203,13 +208,15 @@ compare(proof *p, size_t k, const qn_tensor *want, const qn_tensor *got, const q
 		double a = qn_tensor_f64(want, i), c = qn_tensor_f64(got, i);
 		double difference = a == c || (isnan(a) && isnan(c)) ? 0 : fabs(a - c);
 
-		p->values++;
+		p->tally->values++;
 		if (apart != NULL && difference > 0) {
 			assert_true(fabs(qn_tensor_f64(apart, i)) <= compare_bound(g, n));
 			continue;
 		}
-		if (difference > (double)p->worst)
-			p->worst = (int64_t)difference;
+		p->tally->by_one += difference == 1;
+		p->tally->by_more += difference > 1;
+		if (difference > (double)p->tally->worst)
+			p->tally->worst = (int64_t)difference;
 		if (difference <= (double)bound)
 			continue;
 		show_graphs(p);
@@ -305,18 +312,24 @@ changes_scales(const char *name)
 }
 
 static void
+show(const tally *t)
+{
+	print_message("%zu graphs, %zu values: %zu one code apart, %zu more, at most %lld\n",
+		      t->graphs, t->values, t->by_one, t->by_more, (long long)t->worst);
+}
+
+static void
 golden_graphs(void **state)
 {
 	DIR *d = opendir("tests/golden");
 	struct dirent *entry;
-	size_t count = 0, values = 0;
-	int64_t worst = 0;
+	tally t = {0};
 
 	(void)state;
 	assert_non_null(d);
 	while ((entry = readdir(d)) != NULL) {
 		char path[512];
-		proof p = {0};
+		proof p = {.tally = &t};
 		builder b;
 
 		if (strstr(entry->d_name, ".qir") == NULL || changes_scales(entry->d_name))
@@ -329,16 +342,13 @@ golden_graphs(void **state)
 			b.model.name = entry->d_name;
 			prove(&p, &b);
 			build_end(&b);
-			count++;
-			values += p.values;
-			worst = p.worst > worst ? p.worst : worst;
+			t.graphs++;
 		}
 		free(text);
 	}
 	closedir(d);
-	print_message("%zu graphs, %zu values, at most %lld codes apart\n", count, values,
-		      (long long)worst);
-	assert_true(count >= 50);
+	show(&t);
+	assert_true(t.graphs >= 50);
 }
 
 static void
@@ -348,23 +358,19 @@ random_graphs(void **state)
 	bool all = full != NULL && strcmp(full, "1") == 0;
 	uint64_t first = one != NULL ? strtoull(one, NULL, 10) : 1;
 	uint64_t last = one != NULL ? first : SEEDS;
-	size_t count = 0, values = 0;
-	int64_t worst = 0;
+	tally t = {0};
 
 	(void)state;
 	for (uint64_t seed = first; seed <= last; seed += all ? 1 : STEP) {
-		proof p = {0};
+		proof p = {.tally = &t};
 		builder b;
 
 		real_graph_build(&b, seed);
 		prove(&p, &b);
 		build_end(&b);
-		count++;
-		values += p.values;
-		worst = p.worst > worst ? p.worst : worst;
+		t.graphs++;
 	}
-	print_message("%zu graphs, %zu values, at most %lld codes apart\n", count, values,
-		      (long long)worst);
+	show(&t);
 }
 
 int
