@@ -237,7 +237,7 @@ test_refused(void **state)
 	fresh_graph();
 	output(op1(QN_OP_log_softmax, input("x", good), NULL,
 		   "tensor<2x4x!quant.uniform<i8:f32, 0.1:127>>"));
-	refused("int.unsupported", "16/256");
+	refused("int.unsupported", "1/16");
 	fresh_graph();
 	good = "tensor<4096x!quant.uniform<i8:f32, 0.0625:127>>";
 	output(op1(QN_OP_log_softmax, input("x", good), NULL, good));
