@@ -8,26 +8,21 @@
  *
  *   bench_interp 1        no bundles; another number: bytes of the values in a bundle
  *
+ * Then the operators that move more than they compute (streams.c).
+ *
  * Times are the smallest of many runs.  A layer's sgemm is that of its matrix product alone: M
  * positions, N outputs, K terms.  ONNX Runtime's figures were measured where sgemm 512^3 gave
  * 72.6 GFLOP/s with OpenBLAS's kernels for Haswell and 118 with those for SkylakeX, and are scaled
  * by this run's sgemm when it uses one of these. */
-#define _POSIX_C_SOURCE 200809L
-
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #ifdef QN_BENCH_OPENBLAS
 #include <cblas.h>
 #endif
 
-#include "bench/networks.h"
-#include "calibrate/observer.h"
-#include "ir/diag.h"
-#include "runtime/interp.h"
+#include "bench/streams.h"
 #include "runtime/simd.h"
 
 /* GFLOP/s of sgemm 512^3 where ONNX Runtime was measured, by OpenBLAS's kernels. */
@@ -59,59 +54,6 @@ static const layer layers[] = {
 	{"ad dense 640-128 x32", 0, 32, 640, 128, 1, 1, 1, 1},
 };
 
-typedef struct bench {
-	qn_env env;
-	qn_diags diags;
-	qn_arena arena;
-	maker k;
-	qn_interp *in;
-	const qn_tensor *x;
-	size_t bundle;
-	qn_observer *seen; /* by value id */
-} bench;
-
-static void *
-heap(void *user, void *p, size_t old_size, size_t new_size)
-{
-	(void)user;
-	(void)old_size;
-	if (new_size == 0) {
-		free(p);
-		return NULL;
-	}
-	return realloc(p, new_size);
-}
-
-static void
-begin(bench *b, jmp_buf *oom)
-{
-	*b = (bench){.env = {.alloc = heap, .oom = oom}};
-	b->env.diags = &b->diags;
-	qn_arena_init(&b->arena, &b->env);
-	qn_model_init(&b->k.m, &b->env, &b->arena, "bench");
-	b->k.g = qn_graph_new(&b->k.m, "main");
-	b->k.seed = 1;
-}
-
-static void
-prepare(bench *b, qn_id y, size_t most)
-{
-	void *data;
-	qn_graph *g = b->k.g;
-
-	qn_graph_output(g, "y", y);
-	if (qn_interp_new_bundle(g, most, &b->arena, &b->in) != QN_OK) {
-		fprintf(stderr, "bench: the graph cannot run\n");
-		exit(1);
-	}
-	qn_tensor *x = qn_tensor_new(&b->arena, qn_graph_node(g, g->input[0])->type, &data);
-	for (int64_t i = 0; i < qn_type_count(x->type); i++)
-		((float *)data)[i] = maker_random(&b->k);
-	b->x = x;
-	b->bundle = qn_interp_bundle(b->in);
-	b->seen = QN_NEW(&b->arena, qn_observer, g->n);
-}
-
 static qn_status
 observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 {
@@ -120,40 +62,6 @@ observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 	if (g->node[id].op != QN_OP_const)
 		qn_observer_add(&b->seen[id], value->data, value->bytes / sizeof(float));
 	return QN_OK;
-}
-
-static double
-now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* Runs work until 0.25 s have passed, at least three times; the smallest time in seconds. */
-static double
-smallest(void (*work)(void *), void *arg)
-{
-	double begun = now(), best = 1e9;
-
-	for (int i = 0; i < 3 || now() - begun < 0.25; i++) {
-		double start = now();
-
-		work(arg);
-		double took = now() - start;
-		best = took < best ? took : best;
-	}
-	return best;
-}
-
-static void
-run_plain(void *arg)
-{
-	bench *b = arg;
-
-	if (qn_interp_run(b->in, &b->x, NULL, NULL) != QN_OK)
-		exit(1);
 }
 
 static void
@@ -211,7 +119,7 @@ sgemm(int64_t m, int64_t n, int64_t k, qn_arena *arena)
 		p.b[i] = (float)(i % 13) - 6.0f;
 #ifdef QN_BENCH_OPENBLAS
 	openblas_set_num_threads(1);
-	return 2e-9 * (double)(m * n * k) / smallest(run_sgemm, &p);
+	return 2e-9 * (double)(m * n * k) / bench_smallest(run_sgemm, &p);
 #else
 	return 0.0;
 #endif
@@ -225,7 +133,7 @@ time_layer(const layer *l)
 	jmp_buf oom;
 	qn_id y;
 
-	begin(&b, &oom);
+	bench_begin(&b, &oom);
 	if (setjmp(oom) != 0)
 		exit(1);
 	if (l->h == 0) {
@@ -235,11 +143,11 @@ time_layer(const layer *l)
 
 		y = maker_conv(&b.k, x, l->out, l->kh, l->kw, l->sh, l->sw);
 	}
-	prepare(&b, y, 1);
+	bench_prepare(&b, y, 1);
 	int64_t m = qn_type_count(qn_graph_node(b.k.g, y)->type) / l->out;
 	int64_t k = l->kh * l->kw * l->c;
 	double other = sgemm(m, l->out, k, &b.arena);
-	double own = 2e-9 * (double)(m * l->out * k) / smallest(run_plain, &b);
+	double own = 2e-9 * (double)(m * l->out * k) / bench_smallest(bench_run, &b);
 
 	printf("%-22s %5d %5d %5d %7.2f %7.2f %6.2f\n", l->name, (int)m, (int)l->out, (int)k, own,
 	       other, other > 0 ? own / other : 0.0);
@@ -253,15 +161,15 @@ time_network(const network *n, double scale, size_t bundle_bytes)
 	bench b;
 	jmp_buf oom;
 
-	begin(&b, &oom);
+	bench_begin(&b, &oom);
 	if (setjmp(oom) != 0)
 		exit(1);
 	b.env.bundle_bytes = bundle_bytes;
-	prepare(&b, n->build(&b.k), SIZE_MAX);
+	bench_prepare(&b, n->build(&b.k), SIZE_MAX);
 	double each = 1e6 / (double)b.bundle;
-	double plain = smallest(run_plain, &b) * 1e6;
-	double bundled = smallest(run_bundled, &b) * each;
-	double observed = smallest(run_observed, &b) * each;
+	double plain = bench_smallest(bench_run, &b) * 1e6;
+	double bundled = bench_smallest(run_bundled, &b) * each;
+	double observed = bench_smallest(run_observed, &b) * each;
 	double bar = 1.5 * n->onnxruntime_us * scale;
 
 	printf("%-8s %6zu %11.1f %8.1f %14.1f %20.1f %6.2f\n", n->name, b.bundle, plain, bundled,
@@ -303,5 +211,6 @@ main(int argc, char **argv)
 	       "one by one", "bundled", "with min, max", "1.5 x ONNX Runtime", "ratio");
 	for (size_t i = 0; i < nnetwork; i++)
 		time_network(&networks[i], peer_scale(first), bundle_bytes);
+	time_streams();
 	return 0;
 }
