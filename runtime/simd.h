@@ -3,6 +3,7 @@
  *
  *   baseline   C with 4-lane vectors: SSE2, NEON, or whatever the compiler makes of them
  *   avx2       8 lanes                 avx512  16 lanes
+ *   neon       4 lanes, 32 registers (aarch64)
  *
  * All variants give the same bytes.  Vectors lie across outputs, never along a sum; products are
  * rounded before they are added (no fused multiply-add); each output has one accumulator that
@@ -53,6 +54,12 @@ extern const qn_simd qn_simd_baseline;
 extern const qn_simd qn_simd_avx2, qn_simd_avx512;
 #else
 #define QN_HAVE_X86 0
+#endif
+#if defined(__aarch64__) && defined(__GNUC__)
+#define QN_HAVE_NEON 1
+extern const qn_simd qn_simd_neon;
+#else
+#define QN_HAVE_NEON 0
 #endif
 
 /* The fastest variant that this machine has and `most` allows. */

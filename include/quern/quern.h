@@ -69,8 +69,15 @@ typedef void *qn_alloc_fn(void *user, void *p, size_t old_size, size_t new_size)
 typedef void qn_log_fn(void *user, const char *line);
 
 /* Instruction sets of the float arithmetic.  All give the same bytes; this is for tests and
- * measurements.  A set that the processor lacks is replaced by the next smaller one. */
-typedef enum qn_simd_kind { QN_SIMD_BEST = 0, QN_SIMD_BASELINE = 1, QN_SIMD_AVX2 = 2, QN_SIMD_AVX512 = 3 } qn_simd_kind;
+ * measurements.  A set that the processor lacks is replaced by the next smaller one, one of another
+ * architecture by the baseline. */
+typedef enum qn_simd_kind {
+	QN_SIMD_BEST = 0,
+	QN_SIMD_BASELINE = 1,
+	QN_SIMD_AVX2 = 2,
+	QN_SIMD_AVX512 = 3,
+	QN_SIMD_NEON = 4
+} qn_simd_kind;
 /* How much a model may ask for (docs/limits.md).  0: the default. */
 typedef struct qn_limits {
 	uint64_t nesting; /* graphs called by graphs, one inside the other: 64, which is also the most */

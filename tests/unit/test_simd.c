@@ -7,16 +7,24 @@
 
 #include "runtime/simd.h"
 
-/* The sets that are there; a missing one would be replaced by a smaller. */
+enum { KINDS = 4 };
+
+/* The sets that are there; a missing one is replaced by a smaller. */
 static size_t
 kinds(qn_simd_kind *out)
 {
-	static const qn_simd_kind all[] = {QN_SIMD_BASELINE, QN_SIMD_AVX2, QN_SIMD_AVX512};
+	static const qn_simd_kind all[KINDS] = {QN_SIMD_BASELINE, QN_SIMD_AVX2, QN_SIMD_AVX512,
+						QN_SIMD_NEON};
 	size_t n = 0;
 
-	for (size_t i = 0; i < QN_COUNT(all); i++)
-		if (i == 0 || qn_simd_get(all[i]) != qn_simd_get(all[i - 1]))
+	for (size_t i = 0; i < KINDS; i++) {
+		bool seen = false;
+
+		for (size_t k = 0; k < n; k++)
+			seen = seen || qn_simd_get(all[i]) == qn_simd_get(out[k]);
+		if (!seen)
 			out[n++] = all[i];
+	}
 	return n;
 }
 
@@ -50,7 +58,7 @@ shape(int32_t rank, const int64_t *dim)
 static void
 same_bytes(const qn_tensor *const *inputs, const float *want)
 {
-	qn_simd_kind kind[3];
+	qn_simd_kind kind[KINDS];
 	size_t n = kinds(kind);
 
 	for (size_t k = 0; k < n; k++) {
@@ -255,7 +263,7 @@ test_elementwise(void **state)
 {
 	enum { N = 70 };
 	float x[N], y[N], z[N];
-	qn_simd_kind kind[3];
+	qn_simd_kind kind[KINDS];
 	size_t n = kinds(kind);
 
 	(void)state;
@@ -295,7 +303,7 @@ test_range(void **state)
 {
 	enum { N = 70 };
 	float x[N];
-	qn_simd_kind kind[3];
+	qn_simd_kind kind[KINDS];
 	size_t n = kinds(kind);
 
 	(void)state;
@@ -324,10 +332,30 @@ test_range(void **state)
 	}
 }
 
+/* A set of another architecture is the baseline, the best set is one of this. */
+static void
+test_choice(void **state)
+{
+	const char *neon = qn_simd_get(QN_SIMD_NEON)->name;
+	const char *avx2 = qn_simd_get(QN_SIMD_AVX2)->name;
+
+	(void)state;
+#if defined(__aarch64__)
+	assert_string_equal(neon, "neon");
+	assert_string_equal(qn_simd_get(QN_SIMD_BEST)->name, "neon");
+	assert_string_equal(avx2, "baseline");
+#else
+	assert_string_equal(neon, "baseline");
+	assert_true(QN_HAVE_X86 || strcmp(avx2, "baseline") == 0);
+#endif
+	assert_string_equal(qn_simd_get(QN_SIMD_BASELINE)->name, "baseline");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_choice),
 		cmocka_unit_test_setup_teardown(test_conv2d, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_conv2d_infinite_weight, rig_setup,
 						rig_teardown),
