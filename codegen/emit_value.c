@@ -26,7 +26,7 @@ qn_emit_constant(qn_emitter *e, const char *base, const char *note, const qn_ten
 
 	c.type = qn_stored_plain(x->type);
 	c.count = (size_t)qn_type_count(x->type);
-	c.crc = qn_crc32(0, x->data, x->bytes);
+	c.crc = qn_tensor_crc(x);
 	for (i = 0; i < e->nconstant; i++)
 		if (same_constant(&e->constant[i], &c))
 			return e->constant[i].name;

@@ -31,7 +31,7 @@ take_crc(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 	crc_watch *w = user;
 
 	if (g == w->g && w->step_of[id] != 0)
-		w->crc[w->step_of[id] - 1] = qn_crc32(0, value->data, value->bytes);
+		w->crc[w->step_of[id] - 1] = qn_tensor_crc(value);
 	return QN_OK;
 }
 

@@ -111,7 +111,7 @@ record_calibration(pipeline *p, const qn_calib_opts *calib)
 
 		qn_model_record(p->m, "calib=%s:%08x",
 				o->calib_names != NULL ? o->calib_names[i] : "-",
-				qn_crc32(0, x->data, x->bytes));
+				qn_tensor_crc(x));
 	}
 }
 

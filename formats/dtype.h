@@ -8,11 +8,6 @@
 
 #include "ir/tensor.h"
 
-/* Tensors are views of the file's bytes, which are little-endian. */
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "files of tensors are read in place: only little-endian hosts are supported"
-#endif
-
 static inline qn_plain
 qn_dtype_of(const qn_elem *e)
 {

@@ -256,7 +256,7 @@ qn_npy_parse(qn_types *t, qn_arena *a, const char *place, const char *data, size
 	if (have > need)
 		return qn_report(a->env, QN_EINVALID, "npy.size", place,
 				 "the data has %zu bytes, the shape needs only %zu", have, need);
-	*out = qn_tensor_view(a, type, rest);
+	*out = qn_tensor_view_file(a, type, rest);
 	return QN_OK;
 }
 
@@ -304,14 +304,15 @@ qn_npy_print(qn_buf *b, const qn_tensor *x)
 	prefix[9] = (char)(unsigned char)(length >> 8);
 	memcpy(b->data + begin, prefix, sizeof prefix);
 	if (p != QN_PLAIN_bf16) {
-		qn_buf_put(b, x->data, x->bytes);
+		qn_buf_put(b, qn_tensor_file_bytes(b->arena, x), x->bytes);
 		return;
 	}
 	for (int64_t i = 0, n = qn_type_count(x->type); i < n; i++) {
 		float v = (float)qn_tensor_f64(x, i);
-		char bytes[sizeof v];
+		uint32_t bits;
 
-		memcpy(bytes, &v, sizeof v);
-		qn_buf_put(b, bytes, sizeof bytes);
+		memcpy(&bits, &v, sizeof bits);
+		for (int k = 0; k < 4; k++)
+			qn_buf_putc(b, (char)(unsigned char)(bits >> 8 * k & 255));
 	}
 }

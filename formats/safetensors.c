@@ -151,7 +151,7 @@ read_tensor(reader *r, const qn_json *v)
 		return bad(r, v, "safetensors.offset",
 			   "the size of the data is not that of dtype and shape");
 	r->ranges[r->nrange++] = at;
-	qn_map_puts(&r->s->names, v->key, qn_tensor_view(r->a, type, r->data + at.begin));
+	qn_map_puts(&r->s->names, v->key, qn_tensor_view_file(r->a, type, r->data + at.begin));
 	return QN_OK;
 }
 
@@ -308,5 +308,5 @@ qn_safetensors_print(qn_buf *b, size_t n, const char *const *name, const qn_tens
 	for (int i = 0; i < PREFIX; i++)
 		b->data[begin + (size_t)i] = (char)(unsigned char)(length >> 8 * i & 255);
 	for (size_t i = 0; i < n; i++)
-		qn_buf_put(b, x[i]->data, x[i]->bytes);
+		qn_buf_put(b, qn_tensor_file_bytes(b->arena, x[i]), x[i]->bytes);
 }

@@ -132,7 +132,6 @@ codes_ok(const qn_tensor *x)
 	return true;
 }
 
-/* Little-endian is the order of the hosts Quern runs on. */
 static bool
 read_bytes(qn_reader *r, const char *place, const qn_type *type, const qn_tensor **out)
 {
@@ -152,11 +151,10 @@ read_bytes(qn_reader *r, const char *place, const qn_type *type, const qn_tensor
 				"%zu hex digits for %zu bytes", n, qn_type_bytes(type));
 		return true;
 	}
-	void *data;
-	const qn_tensor *x = qn_tensor_new(r->m->arena, type, &data);
+	uint8_t *data = QN_NEW(r->m->arena, uint8_t, n / 2 + 1);
 	for (size_t i = 0; i < n / 2; i++)
-		((uint8_t *)data)[i] =
-			(uint8_t)(hex_value(hex[2 * i]) * 16 + hex_value(hex[2 * i + 1]));
+		data[i] = (uint8_t)(hex_value(hex[2 * i]) * 16 + hex_value(hex[2 * i + 1]));
+	const qn_tensor *x = qn_tensor_view_file(r->m->arena, type, data);
 	if (codes_ok(x))
 		*out = x;
 	else
@@ -312,7 +310,7 @@ static void
 print_bytes(qn_buf *b, const qn_tensor *x)
 {
 	static const char digits[] = "0123456789abcdef";
-	const uint8_t *p = x->data;
+	const uint8_t *p = qn_tensor_file_bytes(b->arena, x);
 
 	qn_buf_puts(b, "bytes \"");
 	for (size_t i = 0; i < x->bytes; i++) {

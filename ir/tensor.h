@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tensor.h - data with a type: a view of bytes that a file mapping, an arena or the caller owns.
- * Bytes are little-endian in files and in the host's order in memory (equal on the hosts Quern
- * runs on today; checked when files are read). */
+ * Bytes are little-endian in files and check sums, and in the host's order in memory. */
 #ifndef QN_IR_TENSOR_H
 #define QN_IR_TENSOR_H
 
@@ -26,6 +25,11 @@ qn_tensor *qn_tensor_new(qn_arena *a, const qn_type *type, void **data);
 qn_tensor *qn_tensor_of(qn_arena *a, const qn_type *type, const void *data); /* copies */
 qn_tensor *qn_tensor_view(qn_arena *a, const qn_type *type, const void *data);
 
+/* Little-endian bytes of a file as a tensor, and a tensor as such bytes: no copy where that is the
+ * host's order, else one in the arena. */
+qn_tensor *qn_tensor_view_file(qn_arena *a, const qn_type *type, const void *data);
+const void *qn_tensor_file_bytes(qn_arena *a, const qn_tensor *x);
+
 /* Element i as a double (integers exactly up to 2^53) or as an integer (floats: truncated); from
  * any plain or storage type. */
 double qn_tensor_f64(const qn_tensor *x, int64_t i);
@@ -49,6 +53,7 @@ bool qn_tensor_equal(const qn_tensor *a, const qn_tensor *b);
 
 /* CRC-32 (IEEE 802.3, reflected, initial and final xor all ones). */
 uint32_t qn_crc32(uint32_t crc, const void *data, size_t bytes); /* crc 0 to begin */
+uint32_t qn_tensor_crc(const qn_tensor *x);                      /* the same on every host */
 
 /* real -> code and back, element i with scale and zero point: round half to even, then add the
  * zero point, then clamp; NaN gives the zero point. */

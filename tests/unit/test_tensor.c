@@ -216,6 +216,38 @@ test_crc(void **state)
 	assert_int_equal(qn_crc32(0, "", 0), 0);
 }
 
+/* The bytes of files are little-endian and of no alignment, whatever the host's order is. */
+static void
+test_file_order(void **state)
+{
+	static const struct {
+		const char *type, *bytes;
+		double first, second;
+	} row[] = {
+		{"tensor<2xf32>", "\0\0\x80\x3f\0\0\x20\xc1", 1.0, -10.0},
+		{"tensor<2xf16>", "\0\x3c\x01\xbc", 1.0, -0x1.004p0},
+		{"tensor<2xi16>", "\x34\x12\xfe\xff", 4660.0, -2.0},
+		{"tensor<2xi64>", "\x02\x01\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff", 258.0,
+		 -1.0},
+		{"tensor<2xf64>", "\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\0\xc0", 1.0, -2.0},
+		{"tensor<2xu8>", "\x01\xff", 1.0, 255.0},
+	};
+	fixture *f = *state;
+
+	for (size_t i = 0; i < QN_COUNT(row); i++) {
+		const qn_type *type = known(f, row[i].type);
+		size_t n = qn_type_bytes(type);
+		char shifted[17] = {0};
+
+		memcpy(shifted + 1, row[i].bytes, n);
+		const qn_tensor *x = qn_tensor_view_file(&f->arena, type, shifted + 1);
+		assert_true(qn_tensor_f64(x, 0) == row[i].first);
+		assert_true(qn_tensor_f64(x, 1) == row[i].second);
+		assert_memory_equal(qn_tensor_file_bytes(&f->arena, x), row[i].bytes, n);
+		assert_int_equal(qn_tensor_crc(x), qn_crc32(0, row[i].bytes, n));
+	}
+}
+
 /* ---- values ---- */
 
 static void
@@ -474,6 +506,7 @@ main(void)
 		T(test_elements),
 		T(test_views),
 		T(test_crc),
+		T(test_file_order),
 		T(test_quantize_value),
 		T(test_value_properties),
 		T(test_ranges),
