@@ -26,6 +26,24 @@ typedef struct e2e {
 	size_t sample;
 } e2e;
 
+/* QUERN_TARGET_CC="s390x-linux-gnu-gcc -static" QUERN_TARGET_RUN=qemu-s390x: the only compiler, and
+ * what runs its programs.  Without them NULL, and "". */
+static inline const char *
+e2e_target_cc(void)
+{
+	return getenv("QUERN_TARGET_CC");
+}
+
+static inline const char *
+e2e_target_run(void)
+{
+	const char *run = getenv("QUERN_TARGET_RUN");
+
+	return run != NULL ? run : "";
+}
+
+static const char *const e2e_levels[] = {"-O0", "-O2"}; /* for a target */
+
 /* The way a self-test is built and run; %s is the name. */
 typedef struct e2e_way {
 	const char *needs; /* a program that must be there */
@@ -46,8 +64,7 @@ e2e_observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 
 	for (i = 0; i < t->plan->nstep; i++)
 		if (t->plan->g == g && t->plan->step[i].node == id)
-			t->crc[t->sample * t->plan->nstep + i] =
-				qn_crc32(0, value->data, value->bytes);
+			t->crc[t->sample * t->plan->nstep + i] = qn_tensor_crc(value);
 	return QN_OK;
 }
 
@@ -174,7 +191,7 @@ e2e_build_run(builder *b, const e2e *t, const char *build, bool trace)
 	if (system(qn_buf_str(&cmd)) != 0)
 		return -1;
 	qn_buf_init(&cmd, &b->arena);
-	qn_buff(&cmd, "cd %s && ./t > log", t->dir);
+	qn_buff(&cmd, "cd %s && %s ./t > log", t->dir, e2e_target_run());
 	return system(qn_buf_str(&cmd)) == 0 ? 0 : 1;
 }
 
@@ -201,6 +218,20 @@ e2e_remove(builder *b, e2e *t)
 	assert_int_equal(system(qn_buf_str(&cmd)), 0);
 }
 
+static inline void
+e2e_check_target(builder *b, const e2e *t)
+{
+	for (size_t i = 0; i < QN_COUNT(e2e_levels); i++) {
+		qn_buf build;
+
+		qn_buf_init(&build, &b->arena);
+		qn_buff(&build, "%s -std=c99 %s", e2e_target_cc(), e2e_levels[i]);
+		if (e2e_build_run(b, t, qn_buf_str(&build), true) != 0)
+			fail_msg("%s fails for %s in %s", b->model.name, qn_buf_str(&build),
+				 t->dir);
+	}
+}
+
 /* The whole way, in all ways whose compiler is there. */
 static inline void
 e2e_check(builder *b, size_t nsample)
@@ -210,7 +241,9 @@ e2e_check(builder *b, size_t nsample)
 
 	e2e_prepare(b, &t, nsample);
 	e2e_write(b, &t);
-	for (i = 0; i < QN_COUNT(e2e_ways); i++) {
+	if (e2e_target_cc() != NULL)
+		e2e_check_target(b, &t);
+	for (i = 0; i < QN_COUNT(e2e_ways) && e2e_target_cc() == NULL; i++) {
 		if (i > 0 && !e2e_shell(b, "command -v > /dev/null", t.dir, e2e_ways[i].needs))
 			continue;
 		if (e2e_build_run(b, &t, e2e_ways[i].build, i != 1) != 0)

@@ -18,6 +18,18 @@ static const char *const builds[] = {
 	"cc " FLAGS " -O3",
 };
 
+/* Build i, for the target where there is one; it holds until the next call. */
+static const char *
+build_text(size_t i)
+{
+	static char text[512];
+
+	if (e2e_target_cc() == NULL)
+		return builds[i];
+	snprintf(text, sizeof(text), "%s " FLAGS " %s", e2e_target_cc(), e2e_levels[i]);
+	return text;
+}
+
 /* The program of a batch while it is written. */
 typedef struct batch {
 	char dir[200];
@@ -139,15 +151,16 @@ end_batch(batch *t)
 
 	assert_int_equal(fclose(t->trace) | fclose(t->labels) | fclose(t->calls), 0);
 	for (i = 0; i < QN_COUNT(builds); i++) {
-		bool built = shell(t, "rm -f *.o && ls *.c | xargs -P 2 -n 8 ", builds[i],
+		const char *build = build_text(i);
+		bool built = shell(t, "rm -f *.o && ls *.c | xargs -P 2 -n 8 ", build,
 				   " -c > log 2>&1") &&
-			     shell(t, "", builds[i], " *.o -o t >> log 2>&1");
+			     shell(t, "", build, " *.o -o t >> log 2>&1");
 
-		if (built && shell(t, "./t", "", " > log 2>&1"))
+		if (built && shell(t, e2e_target_run(), " ./t", " > log 2>&1"))
 			continue;
 		print_log(t);
 		fail_msg("%s in %s with %s", built ? "a graph differs" : "a graph does not compile",
-			 t->dir, builds[i]);
+			 t->dir, build);
 	}
 	assert_true(shell(t, "rm -r ", t->dir, ""));
 }

@@ -90,7 +90,15 @@ mmap(void *p, size_t n, int protection, int flags, int fd, off_t at)
 {
 	if (fd >= 0 && fails(DISK_MMAP))
 		return MAP_FAILED;
+#ifdef __s390x__ /* the call has one argument there */
+	const unsigned long all[] = {(unsigned long)p,          n,
+				     (unsigned long)protection, (unsigned long)flags,
+				     (unsigned long)fd,         (unsigned long)at};
+
+	return (void *)syscall(SYS_mmap, all);
+#else
 	return (void *)syscall(SYS_mmap, p, n, protection, flags, fd, at);
+#endif
 }
 
 OWN int
