@@ -6,7 +6,10 @@
  *
  * A reader sees the old file or the new one, never half of one.  When anything fails the
  * temporary files are removed. Memory is asked for before the first file is opened, so that
- * running out of it cannot leave a descriptor behind. */
+ * running out of it cannot leave a descriptor behind.
+ *
+ * Files are read into memory, where nobody can change them.  Only those of more than QN_FILE_MAPPED
+ * bytes are mapped: cut short by another program meanwhile, they end this one with SIGBUS. */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700
 #endif
@@ -29,19 +32,25 @@ enum { MAX_TRIES = 1000 }; /* temporary names tried for one file */
 
 /* ---- reading ---- */
 
-typedef struct mapping {
-	void *data;
+/* What a file holds on to until the arena is released. */
+typedef struct source {
+	int fd;       /* -1: closed */
+	void *mapped; /* NULL: read */
+	const char *data;
 	size_t n;
-} mapping;
+} source;
 
 static void
-unmap(void *ptr)
+let_go(void *ptr)
 {
-	mapping *m = ptr;
+	source *s = ptr;
 
-	if (m->data != NULL)
-		(void)munmap(m->data, m->n);
-	m->data = NULL;
+	if (s->mapped != NULL)
+		(void)munmap(s->mapped, s->n);
+	if (s->fd >= 0)
+		(void)close(s->fd);
+	s->mapped = NULL;
+	s->fd = -1;
 }
 
 static qn_status
@@ -65,45 +74,85 @@ open_retry(const char *path, int flags, mode_t mode)
 	return fd;
 }
 
-/* Maps the open file fd; errno tells why not. */
-static qn_status
-map_fd(qn_env *env, const char *path, int fd, mapping *m)
+/* Up to n bytes; fewer at the end of the file.  -1: errno tells why. */
+static ssize_t
+read_bytes(int fd, char *p, size_t n)
 {
+	const size_t piece = (size_t)1 << 30; /* some systems refuse more at once */
+	size_t have = 0;
+
+	while (have < n) {
+		ssize_t k = read(fd, p + have, n - have < piece ? n - have : piece);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return -1;
+		if (k == 0)
+			break;
+		have += (size_t)k;
+	}
+	return (ssize_t)have;
+}
+
+static qn_status
+read_all(qn_arena *a, const char *path, source *s)
+{
+	/* One byte more, which must not be there. */
+	char *data = QN_NEW(a, char, s->n + 1);
+	ssize_t k = read_bytes(s->fd, data, s->n + 1);
+
+	s->data = data;
+	if (k < 0)
+		return fail(a->env, "file.read", path, errno);
+	if ((size_t)k != s->n)
+		return qn_report(a->env, QN_EIO, "file.read", path,
+				 "its size changed while it was read: %zu bytes before, %s now",
+				 s->n, (size_t)k < s->n ? "fewer" : "more");
+	return QN_OK;
+}
+
+static qn_status
+take_bytes(qn_arena *a, const char *path, source *s)
+{
+	qn_env *env = a->env;
 	struct stat st;
 
-	if (fstat(fd, &st) != 0)
+	if (fstat(s->fd, &st) != 0)
 		return fail(env, "file.read", path, errno);
 	if (!S_ISREG(st.st_mode))
 		return qn_report(env, QN_EIO, "file.read", path, "not a regular file");
 	if (st.st_size < 0 || (uintmax_t)st.st_size > SIZE_MAX / 2)
-		return qn_report(env, QN_EIO, "file.read", path, "too large to map");
-	if (st.st_size == 0)
-		return QN_OK;
+		return qn_report(env, QN_EIO, "file.read", path, "too large for this machine");
 	if ((uintmax_t)st.st_size > qn_limit(env, QN_LIMIT_BYTES))
 		return qn_limit_report(env, QN_LIMIT_BYTES, path, (uint64_t)st.st_size);
-	void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (data == MAP_FAILED)
-		return fail(env, "file.read", path, errno);
-	m->data = data;
-	m->n = (size_t)st.st_size;
+	s->n = (size_t)st.st_size;
+	if (s->n <= QN_FILE_MAPPED)
+		return read_all(a, path, s);
+	void *data = mmap(NULL, s->n, PROT_READ, MAP_PRIVATE, s->fd, 0);
+	if (data == MAP_FAILED) /* ENODEV: not in this file system */
+		return errno == ENODEV ? read_all(a, path, s) : fail(env, "file.read", path, errno);
+	s->data = s->mapped = data;
 	return QN_OK;
 }
 
 qn_status
 qn_file_map(qn_arena *a, const char *path, const char **data, size_t *n)
 {
-	mapping *m = QN_NEW(a, mapping, 1);
+	source *s = QN_NEW(a, source, 1);
 
-	qn_arena_defer(a, unmap, m);
+	s->fd = -1;
+	qn_arena_defer(a, let_go, s);
 	/* O_NONBLOCK: a pipe without a writer must not hold us up; it is refused right after. */
-	int fd = open_retry(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
-	if (fd < 0)
+	s->fd = open_retry(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	if (s->fd < 0)
 		return fail(a->env, "file.open", path, errno);
-	qn_status status = map_fd(a->env, path, fd, m);
-	(void)close(fd);
+	qn_status status = take_bytes(a, path, s);
+	(void)close(s->fd);
+	s->fd = -1;
 	QN_TRY(status);
-	*data = m->data != NULL ? m->data : "";
-	*n = m->n;
+	*data = s->data;
+	*n = s->n;
 	return QN_OK;
 }
 
@@ -158,6 +207,17 @@ create_tmp(pending *p)
 	return -1;
 }
 
+static int
+fsync_retry(int fd)
+{
+	int r;
+
+	do {
+		r = fsync(fd);
+	} while (r != 0 && errno == EINTR);
+	return r;
+}
+
 static qn_status
 write_tmp(qn_env *env, const qn_file_out *f, pending *p)
 {
@@ -165,7 +225,8 @@ write_tmp(qn_env *env, const qn_file_out *f, pending *p)
 
 	if (fd < 0)
 		return fail(env, "file.write", f->path, errno);
-	int error = write_bytes(fd, f->data, f->n) && (p->direct || fsync(fd) == 0) ? 0 : errno;
+	int error =
+		write_bytes(fd, f->data, f->n) && (p->direct || fsync_retry(fd) == 0) ? 0 : errno;
 	if (close(fd) != 0 && error == 0 && errno != EINTR)
 		error = errno;
 	return error != 0 ? fail(env, "file.write", f->path, error) : QN_OK;

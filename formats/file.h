@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file.h - files as bytes: mapped for reading, written whole or not at all. */
+/* file.h - files as bytes: read whole or not at all, written whole or not at all. */
 #ifndef QN_FORMATS_FILE_H
 #define QN_FORMATS_FILE_H
 
 #include "ir/arena.h"
 
-/* Maps a file; unmapped when the arena is released.  An empty file gives a pointer to nothing
- * and 0.  Errors (QN_EIO): file.open, file.read with the system's reason. */
+enum { QN_FILE_MAPPED = 1 << 26 }; /* bytes; files of more are mapped, up to it they are read */
+
+/* The bytes of a file, until the arena is released.  An empty file gives a pointer to nothing and
+ * 0.  Errors (QN_EIO): file.open, file.read with the system's reason, or that the file changed its
+ * size meanwhile. */
 qn_status qn_file_map(qn_arena *a, const char *path, const char **data, size_t *n) QN_MUST_CHECK;
 
 /* Links are followed; a device or a pipe is written as it is.  Writes path.tmp-<n>, flushes it,

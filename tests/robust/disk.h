@@ -13,6 +13,7 @@
 
 typedef enum disk_call {
 	DISK_OPEN,
+	DISK_READ,
 	DISK_WRITE,
 	DISK_FSYNC,
 	DISK_RENAME,
@@ -25,8 +26,12 @@ typedef enum disk_call {
 
 extern const char *const disk_names[DISK_NCALL];
 
-/* error 0: none fails, but each write takes one byte of what it is given (of up to 7 bytes) or
- * half of it. */
+enum {
+	DISK_END = -1
+}; /* in place of an error: the file ends here (read), one byte early (fstat) */
+
+/* error 0: none fails, but each read or write does one byte (of up to 7 bytes) or half of what is
+ * asked for. */
 void disk_arm(disk_call call, size_t fail_at, int error, bool and_after);
 size_t disk_disarm(void);
 

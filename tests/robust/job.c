@@ -7,6 +7,7 @@
 #include "tests/robust/job.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -213,6 +214,16 @@ job_clear(workshop *w, size_t i)
 		assert_int_equal(mkdir(w->out, 0777), 0);
 }
 
+static int
+free_fd(void)
+{
+	int fd = open("/dev/null", O_RDONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(close(fd), 0);
+	return fd;
+}
+
 void
 job_begin(workshop *w, const char *name)
 {
@@ -222,6 +233,7 @@ job_begin(workshop *w, const char *name)
 	assert_non_null(mkdtemp(w->folder));
 	(void)snprintf(w->out, sizeof w->out, "%s/out", w->folder);
 	write_inputs(w);
+	w->fd = free_fd();
 	for (size_t i = 0; i < njobs; i++) {
 		qn_ctx *ctx = qn_open(NULL);
 
@@ -271,6 +283,8 @@ job_check(workshop *w, size_t i, qn_status status, const char *when)
 	DIR *d = opendir(w->out);
 	struct dirent *e;
 
+	if (free_fd() != w->fd + (d != NULL))
+		fail_msg("%s, %s: a file is left open", jobs[i].name, when);
 	if (jobs[i].makes_folder && status != QN_OK && d != NULL)
 		fail_msg("%s, %s: the folder is there", jobs[i].name, when);
 	while (d != NULL && (e = readdir(d)) != NULL) {

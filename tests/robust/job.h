@@ -16,6 +16,7 @@ typedef struct workshop {
 	char folder[64]; /* made by job_begin, removed by job_end */
 	char out[80];    /* where jobs write */
 	char text[4096]; /* scratch for paths */
+	int fd;          /* the lowest that is free */
 } workshop;
 
 typedef struct job {
@@ -32,7 +33,8 @@ void job_begin(workshop *w, const char *name);
 void job_end(workshop *w);
 /* An empty w->out, or none. */
 void job_clear(workshop *w, size_t i);
-/* Fails the test unless every file in w->out is whole, and all are there after QN_OK. */
+/* Fails the test unless every file in w->out is whole, all are there after QN_OK, and no file is
+ * left open. */
 void job_check(workshop *w, size_t i, qn_status status, const char *when);
 /* The path of a file of w->folder, in w->text. */
 const char *job_path(workshop *w, const char *name);

@@ -20,21 +20,28 @@
 
 static workshop w;
 
-/* What an error means to the job: EINTR is tried again (open, write) or means done (close). */
+/* What an error means to the job: EINTR is tried again (open, read, write, fsync) or means done (close). */
 static const struct {
 	disk_call call;
 	int error;
 	bool harmless;
 } faults[] = {
-	{DISK_OPEN, EMFILE, false},  {DISK_OPEN, EINTR, true},    {DISK_OPEN, EACCES, false},
-	{DISK_WRITE, ENOSPC, false}, {DISK_WRITE, EINTR, true},   {DISK_WRITE, EIO, false},
-	{DISK_FSYNC, EIO, false},    {DISK_FSYNC, EDQUOT, false}, {DISK_RENAME, EACCES, false},
-	{DISK_CLOSE, EINTR, true},   {DISK_MMAP, ENOMEM, false},  {DISK_FSTAT, EIO, false},
-	{DISK_MKDIR, EACCES, false},
+	{DISK_OPEN, EMFILE, false},    {DISK_OPEN, EINTR, true},    {DISK_OPEN, EACCES, false},
+	{DISK_READ, EIO, false},       {DISK_READ, EINTR, true},    {DISK_WRITE, ENOSPC, false},
+	{DISK_WRITE, EINTR, true},     {DISK_WRITE, EIO, false},    {DISK_FSYNC, EIO, false},
+	{DISK_FSYNC, EDQUOT, false},   {DISK_FSYNC, EINTR, true},   {DISK_CLOSE, EINTR, true},
+	{DISK_RENAME, EACCES, false},  {DISK_MKDIR, EACCES, false}, {DISK_FSTAT, EIO, false},
+	{DISK_FSTAT, DISK_END, false},
 };
 
 /* An error of close matters where a file was written, not where it was read. */
 static const int close_error = EIO;
+
+static const char *
+reason(int error)
+{
+	return error == DISK_END ? "its size changed while it was read" : strerror(error);
+}
 
 static void
 check_told(const qn_ctx *ctx, int error, const char *when)
@@ -43,7 +50,7 @@ check_told(const qn_ctx *ctx, int error, const char *when)
 	qn_diagnostic d = qn_diag_get(ctx, qn_diag_count(ctx) - 1);
 	const char *folder = strstr(d.place, w.folder);
 
-	if (strstr(d.message, strerror(error)) == NULL)
+	if (strstr(d.message, reason(error)) == NULL)
 		fail_msg("%s: the message is '%s'", when, d.message);
 	/* files that a model names are told relative to it */
 	if (folder == NULL && strstr(d.place, ".safetensors") == NULL &&
@@ -58,7 +65,7 @@ run_once(size_t i, disk_call call, size_t at, int error, bool and_after, qn_stat
 	char when[100];
 	qn_ctx *ctx = qn_open(NULL);
 
-	(void)snprintf(when, sizeof when, "%s %zu: %s", disk_names[call], at, strerror(error));
+	(void)snprintf(when, sizeof when, "%s %zu: %s", disk_names[call], at, reason(error));
 	job_clear(&w, i);
 	disk_arm(call, at, error, and_after);
 	*status = jobs[i].run(ctx, &w);
@@ -88,20 +95,84 @@ sweep(void **state)
 			(void)run_once(i, faults[k].call, at, faults[k].error, false, &status);
 			if ((status == QN_OK) != faults[k].harmless)
 				fail_msg("%s: %s %zu, %s: status %d", jobs[i].name,
-					 disk_names[faults[k].call], at, strerror(faults[k].error),
+					 disk_names[faults[k].call], at, reason(faults[k].error),
 					 (int)status);
 		}
 	}
 }
 
-/* write may take less than it is given, again and again. */
+/* read and write may do less than they are asked for, again and again. */
 static void
-short_writes(void **state)
+short_pieces(void **state)
 {
+	static const disk_call calls[] = {DISK_READ, DISK_WRITE};
 	qn_status status;
 
-	assert_true(run_once(*(size_t *)*state, DISK_WRITE, 0, 0, false, &status) > 20);
-	assert_int_equal(status, QN_OK);
+	for (size_t k = 0; k < 2; k++) {
+		assert_true(run_once(*(size_t *)*state, calls[k], 0, 0, false, &status) > 20);
+		assert_int_equal(status, QN_OK);
+	}
+}
+
+/* Another program cuts the files short while they are read.  The last read of all finds nothing in
+ * any case. */
+static void
+cut_short(void **state)
+{
+	size_t i = *(size_t *)*state;
+	qn_status status;
+	size_t n = run_once(i, DISK_READ, SIZE_MAX, EIO, false, &status);
+
+	assert_true(n > 4);
+	for (size_t at = 1; at < n; at++) {
+		(void)run_once(i, DISK_READ, at, DISK_END, true, &status);
+		assert_int_equal(status, QN_EIO);
+	}
+}
+
+/* A file that is large enough to be mapped: 'u1' zeros behind a header, a hole on the disk. */
+static void
+write_large(const char *path)
+{
+	FILE *f = fopen(path, "wb");
+
+	assert_non_null(f);
+	assert_int_equal(
+		fprintf(f, "\x93NUMPY\x01%cv%c%-117s\n", 0, 0,
+			"{'descr': '|u1', 'fortran_order': False, 'shape': (67108864,), }"),
+		128);
+	assert_int_equal(fseek(f, 128 + 67108864 - 1, SEEK_SET), 0);
+	assert_int_equal(putc(7, f), 7);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* Where a file system cannot map, the file is read; other errors of mmap are told. */
+static void
+large_file(void **state)
+{
+	static const struct {
+		int error;
+		qn_status want;
+	} row[] = {{0, QN_OK}, {ENODEV, QN_OK}, {ENOMEM, QN_EIO}};
+	const char *path = job_path(&w, "large.npy");
+
+	(void)state;
+	write_large(path);
+	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+		qn_ctx *ctx = qn_open(NULL);
+		qn_array *x = NULL;
+
+		disk_arm(DISK_MMAP, 1, row[i].error, false);
+		qn_status status = qn_array_load(ctx, path, &x);
+		assert_int_equal(disk_disarm(), 1);
+		assert_int_equal(status, row[i].want);
+		if (status == QN_OK)
+			assert_int_equal(((const uint8_t *)qn_array_data(x))[67108863], 7);
+		else
+			check_told(ctx, row[i].error, "large.npy");
+		qn_close(ctx);
+	}
+	assert_int_equal(remove(path), 0);
 }
 
 /* Also when nothing can be renamed from then on. */
@@ -158,7 +229,9 @@ main(void)
 		cmocka_unit_test_prestate(sweep, &which[0]),
 		cmocka_unit_test_prestate(sweep, &which[1]),
 		cmocka_unit_test_prestate(sweep, &which[2]),
-		cmocka_unit_test_prestate(short_writes, &which[0]),
+		cmocka_unit_test_prestate(short_pieces, &which[0]),
+		cmocka_unit_test_prestate(cut_short, &which[0]),
+		cmocka_unit_test(large_file),
 		cmocka_unit_test_prestate(renames, &which[0]),
 		cmocka_unit_test_prestate(renames, &which[1]),
 		cmocka_unit_test_prestate(renames, &which[2]),
