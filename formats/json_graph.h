@@ -7,7 +7,7 @@
 #include "ir/graph.h"
 
 /* Reads `path` into the empty model m.  Tensors in other files (safetensors, npy) are found
- * beside it and mapped.  All problems are reported, with "file:/json/pointer" as place.  Ids:
+ * beside it.  All problems are reported, with "file:/json/pointer" as place.  Ids:
  * json.syntax, json.key.duplicate, json.key.unknown, json.key.missing, json.kind, json.version,
  * json.cycle, tensor.missing, tensor.type, tensor.nonfinite, and those of the types and shape
  * rules. */

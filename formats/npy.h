@@ -5,7 +5,7 @@
 
 #include "ir/tensor.h"
 
-/* A view of the mapped file.  dtypes: b1 i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8.  Errors name the file
+/* A view of the file's bytes.  dtypes: b1 i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8.  Errors name the file
  * and the value: npy.magic, npy.header, npy.dtype, npy.order (Fortran), npy.truncated, npy.size. */
 qn_status qn_npy_read(qn_types *t, qn_arena *a, const char *path, qn_tensor **out) QN_MUST_CHECK;
 

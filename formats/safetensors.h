@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* safetensors.h - named tensors in one file: u64 header length, JSON header, data.  Tensors are
- * views of the mapped file. */
+ * views of the file's bytes. */
 #ifndef QN_FORMATS_SAFETENSORS_H
 #define QN_FORMATS_SAFETENSORS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tensor.h - data with a type: a view of bytes that a file mapping, an arena or the caller owns.
+/* tensor.h - data with a type: a view of bytes that a file, an arena or the caller owns.
  * Bytes are little-endian in files and check sums, and in the host's order in memory. */
 #ifndef QN_IR_TENSOR_H
 #define QN_IR_TENSOR_H

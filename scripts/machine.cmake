@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # machine.cmake - builds for another machine with Debian's cross compiler and libraries; its programs run under qemu.
 #
-#   scripts/setup machines
+#   scripts/setup full
 #   cmake -S . -B build/s390x -G Ninja -DCMAKE_TOOLCHAIN_FILE=scripts/machine.cmake -DQUERN_MACHINE=s390x
 #
 # QUERN_MACHINE: aarch64 (little-endian, NEON) or s390x (big-endian).  QUERN_NATIVE: a quern of this machine, whose output

@@ -167,7 +167,10 @@ int
 program_write_stdout(void *user, const char *text, size_t n)
 {
 	(void)user;
-	return fwrite(text, 1, n, stdout) == n ? 0 : 1;
+	if (fwrite(text, 1, n, stdout) == n)
+		return 0;
+	perror("quern: stdout");
+	return 1;
 }
 
 int

@@ -291,13 +291,13 @@ fi
 
 # What is asked for on stdout and cannot be written there is an error too.
 if [ -w /dev/full ]; then
-	for what in 'inspect good.json' 'opt good.json' 'run good.json ok.npy' '--help' '--version' 'compile --help' 'opt --list-passes'; do
+	for what in 'inspect good.json' 'opt good.json' "opt $QUERN_SOURCE/examples/digits/digits.json" 'run good.json ok.npy' '--help' '--version' 'compile --help' 'opt --list-passes'; do
 		cases=$((cases + 1))
 		# shellcheck disable=SC2086
 		"$QUERN_BIN" $what <&- >/dev/full 2>stderr
 		code=$?
 		[ "$code" -eq 1 ] || fail "full stdout: $what" "exit code $code" stderr
-		[ -s stderr ] || fail "full stdout: $what" "no message"
+		grep -q "^quern: stdout: " stderr || fail "full stdout: $what" "no reason" stderr
 	done
 fi
 
