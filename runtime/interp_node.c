@@ -4,6 +4,8 @@
  *   error run.unsupported: batch_norm, node 'bn', (tensor<…>) -> tensor<…>: no integer form */
 #include "runtime/interp_impl.h"
 
+#include <string.h>
+
 #include "ir/diag.h"
 #include "runtime/form_util.h"
 
@@ -155,5 +157,10 @@ qn_aligned_data(qn_arena *a, const qn_tensor *x)
 {
 	if (x->data != NULL && (uintptr_t)x->data % QN_VALUE_ALIGN == 0)
 		return x->data;
-	return qn_tensor_of(a, x->type, x->data)->data;
+	/* The arena's own alignment is that of the host's largest type: 8 on some. */
+	char *copy = QN_NEW(a, char, x->bytes + QN_VALUE_ALIGN);
+	copy += (size_t)(-(uintptr_t)copy % QN_VALUE_ALIGN);
+	if (x->bytes > 0)
+		memcpy(copy, x->data, x->bytes);
+	return copy;
 }
