@@ -172,3 +172,29 @@ qn_json_put_attrs(qn_json_out *o, const qn_attr_set_info *set, const qn_attrs *a
 	if (open)
 		qn_json_close(o);
 }
+
+void
+qn_json_graph_attrs(qn_json_reader *r, const qn_json *v, qn_graph *g)
+{
+	for (size_t i = 0; v != NULL && i < v->n; i++) {
+		const qn_json *text = &v->child[i];
+
+		if (!qn_json_is(&r->doc, text, QN_JSON_STRING))
+			continue;
+		if (text->key[0] == '\0' || text->string[0] == '\0')
+			qn_json_error(r, text, "attr.value", "keys and texts must not be empty");
+		else
+			qn_graph_say(g, text->key, text->string);
+	}
+}
+
+void
+qn_json_put_graph_attrs(qn_json_out *o, const qn_graph *g)
+{
+	if (g->nattr == 0)
+		return;
+	qn_json_open(o, "attrs", '{', QN_JSON_FLAT);
+	for (size_t i = 0; i < g->nattr; i++)
+		qn_json_put_string(o, g->attr[i].key, g->attr[i].value);
+	qn_json_close(o);
+}

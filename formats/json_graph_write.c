@@ -264,6 +264,7 @@ put_graph(writer *w, const char *key, const qn_graph *g)
 	qn_json_put_string(&w->o, "name", g->name);
 	if (g->pattern != NULL)
 		qn_json_put_string(&w->o, "pattern", g->pattern);
+	qn_json_put_graph_attrs(&w->o, g);
 	qn_json_open(&w->o, "inputs", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < g->ninput; i++)
 		put_input(w, qn_graph_node(g, g->input[i]));

@@ -373,7 +373,7 @@ read_output(nodes *s, const qn_json *v)
 qn_graph *
 qn_json_graph(qn_json_reader *r, const qn_json *v, const char *name)
 {
-	static const char *const keys[] = {"name",      "pattern", "inputs",
+	static const char *const keys[] = {"name",      "pattern", "attrs",  "inputs",
 					   "constants", "nodes",   "outputs"};
 	static const char *const node_keys[] = {"name", "op", "inputs", "attrs", "type", "callee"};
 	size_t errors = r->m->env->diags->nerrors;
@@ -388,6 +388,7 @@ qn_json_graph(qn_json_reader *r, const qn_json *v, const char *name)
 	name = own != NULL ? own->string : name != NULL ? name : "";
 	s.g = qn_graph_new(r->m, name);
 	s.g->pattern = pattern != NULL ? qn_arena_str(r->m->arena, pattern->string) : NULL;
+	qn_json_graph_attrs(r, qn_json_want(&r->doc, v, "attrs", QN_JSON_OBJECT), s.g);
 	qn_map_init(&s.names, r->tmp);
 	qn_map_init(&s.outputs, r->tmp);
 	read_inputs(&s, qn_json_want(&r->doc, v, "inputs", QN_JSON_ARRAY));

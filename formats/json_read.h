@@ -37,6 +37,9 @@ const qn_tensor *qn_json_const(qn_json_reader *r, const qn_json *v);
 /* The attributes of node (v: its "attrs", or NULL); false after reporting all that is wrong. */
 bool qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn_opinfo *op,
 		   qn_attrs *out);
+/* The same for what is said of a graph, a text for each key; v may be NULL. */
+void qn_json_graph_attrs(qn_json_reader *r, const qn_json *v, qn_graph *g);
+void qn_json_put_graph_attrs(qn_json_out *o, const qn_graph *g);
 /* Writes "attrs" unless all have their default. */
 void qn_json_put_attrs(qn_json_out *o, const qn_attr_set_info *set, const qn_attrs *attrs);
 

@@ -27,6 +27,31 @@ qn_graph_new(qn_model *m, const char *name)
 	return qn_graph_new_in(m, name, m->arena);
 }
 
+void
+qn_graph_say(qn_graph *g, const char *key, const char *value)
+{
+	g->attr = qn_arena_grow(g->arena, g->attr, &g->attr_cap, g->nattr + 1, sizeof *g->attr);
+	g->attr[g->nattr++] =
+		(qn_graph_attr){qn_arena_str(g->arena, key), qn_arena_str(g->arena, value)};
+}
+
+const char *
+qn_graph_said(const qn_graph *g, const char *key)
+{
+	for (size_t i = 0; i < g->nattr; i++)
+		if (strcmp(g->attr[i].key, key) == 0)
+			return g->attr[i].value;
+	return NULL;
+}
+
+void
+qn_graph_copy_origin(qn_graph *to, const qn_graph *from)
+{
+	to->pattern = from->pattern;
+	for (size_t i = 0; i < from->nattr; i++)
+		qn_graph_say(to, from->attr[i].key, from->attr[i].value);
+}
+
 qn_id
 qn_graph_find(const qn_graph *g, const char *name)
 {

@@ -196,11 +196,17 @@ typedef struct qn_output {
 	qn_id value;
 } qn_output;
 
+typedef struct qn_graph_attr {
+	const char *key, *value; /* texts, not empty */
+} qn_graph_attr;
+
 struct qn_graph {
 	qn_model *model;
 	qn_arena *arena; /* of its nodes, names and attributes; tensors and types are the model's */
 	const char *name;
 	const char *pattern; /* a composite: the name of the quantizer pattern that made it; else NULL.  Text: graph @name(…) pattern "conv2d" {  JSON: "pattern" */
+	qn_graph_attr *attr; /* what a partition says of a composite; nothing reads it here.  Text: graph @name(…) attrs {key="value"} {  JSON: "attrs" */
+	size_t nattr, attr_cap;
 	qn_node *node; /* node[0] is unused */
 	uint32_t n;    /* number of slots in use, the unused one included: ids are 1 .. n-1 */
 	size_t cap;
@@ -255,6 +261,12 @@ qn_graph *qn_model_graph(const qn_model *m, const char *name);
 qn_graph *qn_graph_new(qn_model *m, const char *name);
 /* The same with memory of its own, for a graph that only a pass needs. */
 qn_graph *qn_graph_new_in(qn_model *m, const char *name, qn_arena *arena);
+/* Appends an attribute; texts are copied. */
+void qn_graph_say(qn_graph *g, const char *key, const char *value);
+/* NULL when there is none of this key. */
+const char *qn_graph_said(const qn_graph *g, const char *key);
+/* What makes composites: name of the pattern and attributes. */
+void qn_graph_copy_origin(qn_graph *to, const qn_graph *from);
 void qn_model_add_graph(qn_model *m, qn_graph *g);
 
 /* Adds a node (copied, with its inputs, attributes and name; `like->type` is the declared type

@@ -18,9 +18,9 @@ typedef struct draft {
 	const char *name;
 	const char *place;
 	const char *op_name;
-	qn_op op;   /* QN_NOP: there is no such op */
+	qn_op op;              /* QN_NOP: there is no such op */
 	const qn_opinfo *info; /* NULL for QN_NOP */
-	bool fresh; /* the name is new */
+	bool fresh;            /* the name is new */
 	bool ok;
 	qn_attrs attr;
 	const qn_type *type;
@@ -166,9 +166,7 @@ read_node(qn_reader *r)
 	if (!read_new_name(r, &d) || !qn_read_expect(r, "=") || !read_op(r, &d) ||
 	    !read_inputs(r, &d))
 		return false;
-	if (!qn_read_attrs(r, d.info, d.place, &d.attr,
-			   &d.ok) ||
-	    !read_result(r, &d))
+	if (!qn_read_attrs(r, d.info, d.place, &d.attr, &d.ok) || !read_result(r, &d))
 		return false;
 	if (d.ok)
 		id = qn_graph_add(r->g, &(qn_node){.op = d.op,
@@ -238,6 +236,29 @@ read_outputs(qn_reader *r)
 	return true;
 }
 
+/* {"key"="text", …}, what was said of a composite. */
+static bool
+read_graph_attrs(qn_reader *r)
+{
+	const char *key, *value;
+
+	if (!qn_read_expect(r, "{"))
+		return false;
+	do {
+		const char *place = qn_read_place(r);
+
+		if (!qn_read_quoted(r, &key) || !qn_read_expect(r, "=") ||
+		    !qn_read_quoted(r, &value))
+			return false;
+		if (qn_graph_said(r->g, key) != NULL)
+			(void)qn_report(r->m->env, QN_EINVALID, "attr.duplicate", place,
+					"attribute '%s' is given twice", key);
+		else
+			qn_graph_say(r->g, key, value);
+	} while (qn_text_eat(&r->text, ","));
+	return qn_read_expect(r, "}");
+}
+
 bool
 qn_read_graph(qn_reader *r)
 {
@@ -251,6 +272,8 @@ qn_read_graph(qn_reader *r)
 	if (!read_signature(r))
 		return false;
 	if (qn_text_eat(&r->text, "pattern") && !qn_read_quoted(r, &r->g->pattern))
+		return false;
+	if (qn_text_eat(&r->text, "attrs") && !read_graph_attrs(r))
 		return false;
 	if (!qn_read_expect(r, "{"))
 		return false;

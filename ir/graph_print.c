@@ -128,6 +128,13 @@ print_signature(qn_buf *b, const qn_graph *g)
 		qn_buf_puts(b, " pattern ");
 		qn_buf_quoted(b, g->pattern);
 	}
+	for (size_t i = 0; i < g->nattr; i++) {
+		qn_buf_puts(b, i > 0 ? ", " : " attrs {");
+		qn_buf_quoted(b, g->attr[i].key);
+		qn_buf_putc(b, '=');
+		qn_buf_quoted(b, g->attr[i].value);
+	}
+	qn_buf_puts(b, g->nattr > 0 ? "}" : "");
 	qn_buf_puts(b, " {\n");
 }
 
