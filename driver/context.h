@@ -15,6 +15,7 @@ typedef struct qn_model_box qn_model_box;
 struct qn_ctx {
 	qn_env env;
 	qn_diags diags;
+	struct qn_patterns *patterns; /* of the host; NULL: none so far */
 	qn_arena arena; /* of what lasts as long as the context: the host's operators */
 	qn_model_box *models;
 	struct qn_array *arrays;

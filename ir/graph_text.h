@@ -24,11 +24,12 @@ typedef struct qn_reader {
 	const char *counted; /* lines are counted up to here */
 	const char *line_start;
 	size_t line;
+	const char *syntax_id; /* of qn_read_fail; NULL: graph.syntax */
 } qn_reader;
 
 /* "file:line:column" of the next token, in the model's arena. */
 const char *qn_read_place(qn_reader *r);
-/* Reports graph.syntax at the next token; false. */
+/* Reports graph.syntax (or r->syntax_id) at the next token; false. */
 bool qn_read_fail(qn_reader *r, const char *fmt, ...) QN_PRINTF(2, 3);
 bool qn_read_expect(qn_reader *r, const char *token);
 /* "…" with JSON's escapes, not empty. */

@@ -1,127 +1,355 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match.c - the matcher: a depth-first search over a list of goals ("this pattern must match
- * that value"), so that whatever is still to be matched is known at each choice and a failure
- * anywhere comes back to the last choice. */
+/* match.c - the matcher: a depth-first search over a list of goals ("this pattern must match that
+ * value"), so that whatever is still to be matched is known at each choice and a failure anywhere
+ * comes back to the last choice.
+ *
+ *   todo ─▶ add(u, v) at %s ─▶ end            a goal that has several ways to go on is remembered with
+ *   todo ─▶ u at %a ─▶ v at %b ─▶ … ─▶ end    the way that comes next, the goals and the bindings so far
+ *
+ * Nothing recurses, so depth costs no stack. */
 #include "patterns/pattern.h"
 
 #include <string.h>
 
-typedef struct goal {
-	const qn_pat *pat;
-	qn_id value;
-	const struct goal *next;
-} goal;
+#include "patterns/search.h"
 
-typedef struct search {
-	const qn_graph *g;
-	qn_match m;
-	uint32_t steps;
-} search;
+/* ---- goals that are patterns ---- */
 
-static bool solve(search *s, const goal *todo);
-
-/* Matches arguments i.. of p against the node's inputs, in written or reversed order, then the
- * rest of the goals. */
 static bool
-solve_args(search *s, const qn_pat *p, const qn_node *n, bool reversed, int i, const goal *rest)
+is_op(const qn_pat *p, const qn_node *n)
 {
-	if (i == p->narg)
-		return solve(s, rest);
-
-	/* Goals are pushed from the last argument to the first, so that the first is tried
-	 * first. */
-	int k = p->narg - 1 - i;
-	goal one = {p->arg[k], n->in[reversed ? p->narg - 1 - k : k], rest};
-
-	return solve_args(s, p, n, reversed, i + 1, &one);
+	return n->op == p->op && (p->row == NULL || qn_opinfo_of(n) == p->row);
 }
 
+/* The arguments of p, first one first, on the inputs in written or reversed order. */
 static bool
-solve_op(search *s, const qn_pat *p, const qn_node *n, const goal *rest)
+push_args(qn_matcher *s, const qn_goal *goal, const qn_node *n, bool reversed)
 {
-	if (n->op != p->op)
-		return false;
-	if (p->narg < 0)
-		return solve(s, rest);
+	const qn_pat *p = goal->pat;
+
+	if (p->narg < 0) {
+		qn_search_bind(s, QN_BOUND_ARGS, goal);
+		return true;
+	}
 	if ((uint32_t)p->narg != n->nin)
 		return false;
-	if (solve_args(s, p, n, false, 0, rest))
-		return true;
-	return (n->op == QN_OP_add || n->op == QN_OP_mul) && solve_args(s, p, n, true, 0, rest);
+	for (int k = p->narg - 1; k >= 0; k--)
+		qn_search_push(s, (qn_goal){.kind = QN_GOAL_MATCH,
+					    .fresh = goal->fresh,
+					    .pat = p->arg[k],
+					    .graph = goal->graph,
+					    .value = n->in[reversed ? p->narg - 1 - k : k]});
+	return true;
 }
 
-/* A node that lies inside the match: remembered while the search goes on below it. */
 static bool
-solve_inner(search *s, const qn_pat *p, qn_id value, const goal *rest)
+commutes(const qn_pat *p, const qn_node *n)
 {
-	const qn_node *n = qn_graph_node(s->g, value);
+	return p->kind == QN_PAT_OP && (p->op == QN_OP_add || p->op == QN_OP_mul) && p->narg == 2 &&
+	       n->nin == 2 && n->in[0] != n->in[1];
+}
 
-	if (s->m.ninner == QN_MAX_INNER)
+static bool
+is_call(const qn_node *n)
+{
+	return n->op != QN_OP_input && n->op != QN_OP_const && n->op != QN_OP_tuple &&
+	       n->op != QN_OP_get;
+}
+
+/* The inputs and the output of a called graph, behind the arguments of the call. */
+static bool
+push_function(qn_matcher *s, const qn_goal *goal, const qn_node *n)
+{
+	const qn_pat_test *t = goal->pat->test;
+	const qn_graph *f = n->callee;
+
+	if (n->op != QN_OP_call || (t->nparam >= 0 && (size_t)t->nparam != f->ninput) ||
+	    f->noutput != 1 || !push_args(s, goal, n, false))
 		return false;
-	s->m.inner[s->m.ninner++] = value;
-	if (p->kind == QN_PAT_OP ? solve_op(s, p, n, rest)
-				 : qn_opinfo_of(n)->behaviour == p->behaviour && solve(s, rest))
-		return true;
-	s->m.ninner--;
-	return false;
+	qn_search_push(s, (qn_goal){.kind = QN_GOAL_MATCH,
+				    .fresh = goal->fresh,
+				    .pat = t->body,
+				    .graph = f,
+				    .value = f->output[0].value});
+	for (int k = t->nparam - 1; k >= 0; k--)
+		qn_search_push(s, (qn_goal){.kind = QN_GOAL_MATCH,
+					    .fresh = goal->fresh,
+					    .pat = t->param[k],
+					    .graph = f,
+					    .value = f->input[k]});
+	return true;
+}
+
+/* Way `way` of an op: the written order, the reversed one, then the associations of mul and div. */
+static bool
+step_op(qn_matcher *s, const qn_goal *goal, uint32_t way)
+{
+	const qn_node *n = qn_graph_node(goal->graph, goal->value);
+	bool swap = commutes(goal->pat, n);
+	uint32_t direct = !is_op(goal->pat, n) ? 0 : swap ? 2 : 1;
+	uint32_t other = (s->flags & QN_MATCH_REASSOC) != 0 ? qn_search_regroupings(goal, n) : 0;
+
+	if (way >= direct + other)
+		return false;
+	if (way + 1 < direct + other)
+		qn_search_remember(s, goal, way + 1);
+	if (way < direct)
+		return push_args(s, goal, n, way == 1);
+	return qn_search_regroup(s, goal, n, way - direct);
 }
 
 static bool
-solve_pattern(search *s, const qn_pat *p, qn_id value, const goal *rest)
+is_same_value(qn_matcher *s, const qn_goal *goal)
 {
-	const qn_node *n = qn_graph_node(s->g, value);
+	const qn_pat_test *t = goal->pat->test;
+	qn_index *ix = qn_matcher_index(s, goal->graph);
+	const qn_graph *from = t->graph != NULL ? t->graph : goal->graph;
+	qn_id value = t->graph != NULL ? t->value : qn_graph_find(from, t->text);
+
+	if (value == 0 || value >= from->n)
+		return false;
+	uint32_t number = qn_index_numbers(ix, &s->numbers)[goal->value];
+	if (from == goal->graph)
+		return ix->number[value] == number;
+	return qn_index_numbers(qn_matcher_index(s, from), &s->numbers)[value] == number;
+}
+
+/* A pattern without parts. */
+static bool
+leaf_holds(qn_matcher *s, const qn_goal *goal)
+{
+	const qn_node *n = qn_graph_node(goal->graph, goal->value);
+	const qn_pat *p = goal->pat;
+
+	if (p->kind == QN_PAT_CONST)
+		return n->op == QN_OP_const;
+	if (p->kind == QN_PAT_INPUT)
+		return n->op == QN_OP_input &&
+		       (p->test == NULL || strcmp(p->test->text, n->name) == 0);
+	return p->kind == QN_PAT_ANY || is_same_value(s, goal);
+}
+
+static bool
+push_part(qn_matcher *s, const qn_goal *goal, int k)
+{
+	qn_goal part = *goal;
+
+	part.pat = goal->pat->arg[k];
+	qn_search_push(s, part);
+	return true;
+}
+
+static bool
+step_test(qn_matcher *s, const qn_goal *goal)
+{
+	const qn_pat_test *t = goal->pat->test;
+	qn_goal later = *goal;
+
+	later.kind = QN_GOAL_WHERE;
+	if (t->kind == QN_TEST_WHERE) /* asked only where the rest matches */
+		qn_search_push(s, later);
+	else if (!qn_pat_test_holds(&s->text, t, goal->graph, goal->value))
+		return false;
+	return push_part(s, goal, 0);
+}
+
+static bool
+step_alternative(qn_matcher *s, const qn_goal *goal, uint32_t way)
+{
+	if (way >= (uint32_t)goal->pat->narg)
+		return false;
+	if (way + 1 < (uint32_t)goal->pat->narg)
+		qn_search_remember(s, goal, way + 1);
+	return push_part(s, goal, (int)way);
+}
+
+/* The parts of a pattern, pushed as goals; false when the value cannot match. */
+static bool
+step_parts(qn_matcher *s, const qn_goal *goal, uint32_t way)
+{
+	const qn_pat *p = goal->pat;
+	const qn_node *n = qn_graph_node(goal->graph, goal->value);
 
 	switch (p->kind) {
-	case QN_PAT_ANY:
-		return solve(s, rest);
-	case QN_PAT_CONST:
-		return n->op == QN_OP_const && solve(s, rest);
 	case QN_PAT_OP:
+		return step_op(s, goal, way);
 	case QN_PAT_CLASS:
-		return solve_inner(s, p, value, rest);
+		return qn_opinfo_of(n)->behaviour == p->behaviour && is_call(n) &&
+		       push_args(s, goal, n, false);
+	case QN_PAT_CALL:
+		return is_call(n) && push_args(s, goal, n, false);
+	case QN_PAT_FUNCTION:
+		return push_function(s, goal, n);
 	case QN_PAT_ALT:
-		for (int i = 0; i < p->narg; i++) {
-			goal one = {p->arg[i], value, rest};
+		return step_alternative(s, goal, way);
+	case QN_PAT_TEST:
+		return step_test(s, goal);
+	case QN_PAT_DOM:
+		return qn_search_dominator(s, goal);
+	case QN_PAT_ANY:
+	case QN_PAT_CONST:
+	case QN_PAT_INPUT:
+	case QN_PAT_EXPR:
+		break;
+	}
+	return p->kind == QN_PAT_ANY && p->narg > 0 && push_part(s, goal, 0);
+}
 
-			if (solve(s, &one))
-				return true;
-		}
-		return false;
+/* A pattern that is being matched at the same value already would ask the same again for ever.  What
+ * waits on top for this value is looked at; a goal for another value means that the search went
+ * down. */
+static bool
+turns_in_a_circle(const qn_matcher *s, const qn_goal *goal)
+{
+	for (uint32_t k = s->todo; k != 0; k = s->goal[k].next) {
+		const qn_goal *g = &s->goal[k];
+
+		if (g->kind == QN_GOAL_CUT)
+			continue;
+		if (g->value != goal->value || g->graph != goal->graph)
+			return false;
+		if (g->kind == QN_GOAL_BIND && g->pat == goal->pat)
+			return true;
 	}
 	return false;
 }
 
 static bool
-solve(search *s, const goal *todo)
+step_match(qn_matcher *s, const qn_goal *goal, uint32_t way)
 {
-	if (todo == NULL)
+	const qn_pat *p = goal->pat;
+	bool is_leaf = p->kind == QN_PAT_CONST || p->kind == QN_PAT_INPUT ||
+		       p->kind == QN_PAT_EXPR || qn_pat_is_wildcard(p);
+
+	if (p->slot != QN_NO_SLOT && !goal->fresh && way == 0) {
+		const qn_first *first = qn_search_first(s, p->slot);
+
+		if (first->graph != NULL &&
+		    (first->graph != goal->graph || first->value != goal->value))
+			return false;
+		if (first->graph != NULL && first->pat == p)
+			return true;
+	}
+	if (is_leaf) {
+		if (!leaf_holds(s, goal))
+			return false;
+		qn_search_bind(s, QN_BOUND_SLOT, goal);
 		return true;
-	if (++s->steps > QN_MATCH_STEPS)
+	}
+	if (p->slot != QN_NO_SLOT && way == 0 && turns_in_a_circle(s, goal))
 		return false;
+	if ((s->flags & QN_MATCH_GREEDY) != 0)
+		qn_search_push(s, (qn_goal){.kind = QN_GOAL_CUT, .value = s->nchoice});
+	if (p->slot != QN_NO_SLOT) {
+		qn_goal later = *goal;
 
-	const qn_pat *p = todo->pat;
-	if (p->slot == QN_NO_SLOT)
-		return solve_pattern(s, p, todo->value, todo->next);
+		later.kind = QN_GOAL_BIND;
+		qn_search_push(s, later);
+	}
+	return step_parts(s, goal, way);
+}
 
-	qn_id *bound = &s->m.at[p->slot];
-	if (*bound != 0)
-		return *bound == todo->value && solve_pattern(s, p, todo->value, todo->next);
-	*bound = todo->value;
-	if (solve_pattern(s, p, todo->value, todo->next))
+/* ---- the search ---- */
+
+static bool
+step(qn_matcher *s, const qn_goal *goal, uint32_t way)
+{
+	switch (goal->kind) {
+	case QN_GOAL_MATCH:
+		return step_match(s, goal, way);
+	case QN_GOAL_BIND:
+		qn_search_bind(s, QN_BOUND_SLOT, goal);
 		return true;
-	*bound = 0;
+	case QN_GOAL_WHERE:
+		return qn_pat_test_holds(&s->text, goal->pat->test, goal->graph, goal->value);
+	case QN_GOAL_CUT:
+		qn_search_forget(s, goal->value);
+		return true;
+	case QN_GOAL_PATH:
+	case QN_GOAL_ON_PATH:
+	case QN_GOAL_PARENT:
+	case QN_GOAL_DOMINATED:
+		return qn_search_dominator_step(s, goal, way);
+	}
 	return false;
 }
 
-bool
-qn_match_at(const qn_graph *g, const qn_pat *p, qn_id root, qn_match *out)
+static bool
+search(qn_matcher *s)
 {
-	search s = {.g = g};
-	goal first = {p, root, NULL};
+	while (s->todo != 0) {
+		qn_goal goal = qn_search_pop(s);
+		uint32_t way = 0;
 
-	if (!solve(&s, &first))
+		s->base_bound = s->nbound;
+
+		for (;;) {
+			if (++s->steps > s->limit) {
+				s->gave_up = true;
+				return false;
+			}
+			if (step(s, &goal, way))
+				break; /* its parts are goals now */
+			if (!qn_search_retry(s, &goal, &way))
+				return false;
+			s->base_bound = s->nbound;
+		}
+	}
+	return true;
+}
+
+/* Whether a search can come to anything: most nodes are of another op. */
+static bool
+may_match(const qn_pat *p, const qn_node *n, bool regroup)
+{
+	switch (p->kind) {
+	case QN_PAT_OP:
+		return regroup || (is_op(p, n) && (p->narg < 0 || (uint32_t)p->narg == n->nin));
+	case QN_PAT_CLASS:
+		return qn_opinfo_of(n)->behaviour == p->behaviour;
+	case QN_PAT_CONST:
+		return n->op == QN_OP_const;
+	case QN_PAT_ALT:
+		for (int i = 0; i < p->narg; i++)
+			if (p->arg[i]->kind == QN_PAT_ALT || may_match(p->arg[i], n, regroup))
+				return true;
 		return false;
-	*out = s.m;
-	out->root = root;
+	case QN_PAT_ANY:
+	case QN_PAT_INPUT:
+	case QN_PAT_EXPR:
+	case QN_PAT_CALL:
+	case QN_PAT_FUNCTION:
+	case QN_PAT_TEST:
+	case QN_PAT_DOM:
+		break;
+	}
+	return true;
+}
+
+static void
+fill(const qn_matcher *s, const qn_graph *g, qn_id root, qn_match *out)
+{
+	*out = (qn_match){.root = root, .graph = g, .bound = s->bound, .nbound = s->nbound};
+	for (size_t i = 0; i < s->nbound; i++) {
+		int slot = s->bound[i].kind == QN_BOUND_SLOT ? s->bound[i].pat->slot : QN_NO_SLOT;
+
+		if (slot != QN_NO_SLOT && slot < QN_MAX_SLOTS && out->at[slot] == 0)
+			out->at[slot] = s->bound[i].value;
+	}
+}
+
+bool
+qn_match_at(qn_matcher *s, const qn_graph *g, const qn_pat *p, qn_id root, qn_match *out)
+{
+	s->gave_up = false;
+	if (!may_match(p, qn_graph_node(g, root), (s->flags & QN_MATCH_REASSOC) != 0))
+		return false;
+	qn_search_unbind(s, 0);
+	qn_search_unmark(s, 0);
+	s->todo = s->ngoal = s->kept = s->base = s->steps = s->nchoice = 0;
+	qn_search_push(s, (qn_goal){.kind = QN_GOAL_MATCH, .pat = p, .graph = g, .value = root});
+	if (!search(s))
+		return false;
+	fill(s, g, root, out);
 	return true;
 }

@@ -182,7 +182,8 @@ qn_qb_op(qn_qbuild *b, qn_op op, const char *name, uint32_t nin, const qn_id *in
 
 /* The quantized form of one call; 0 after an error. */
 static qn_id
-expand(qn_model *m, qn_graph *dst, const qn_quant_opts *opts, const qn_node *call, const qn_id *map)
+expand(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts, const qn_node *call,
+       const qn_id *map)
 {
 	const qn_graph *c = call->callee;
 	const qn_qpattern *p = qn_pattern_find(c->pattern);
@@ -193,7 +194,7 @@ expand(qn_model *m, qn_graph *dst, const qn_quant_opts *opts, const qn_node *cal
 	for (size_t i = 0; i < c->ninput; i++)
 		arg[c->input[i]] = map[call->in[i]];
 	if (p == NULL || c->noutput != 1 ||
-	    !qn_match_at(c, p->pattern, c->output[0].value, &inside)) {
+	    !qn_match_at(s, c, p->pattern, c->output[0].value, &inside)) {
 		(void)qn_report(m->env, QN_EINVALID, "quantize.pattern", c->name,
 				"composite '%s' does not match its pattern '%s'", c->name,
 				c->pattern);
@@ -275,6 +276,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 	qn_graph *dst = qn_graph_new(m, g->name);
 	qn_id *map = QN_NEW(m->arena, qn_id, g->n);
 	const qn_part **last = &m->parts;
+	qn_matcher *s = qn_matcher_new(m->arena, 0);
 
 	m->parts = NULL;
 	if (m->stage != QN_STAGE_FLOAT)
@@ -285,7 +287,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 		const qn_node *n = qn_graph_node(g, id);
 
 		if (n->op == QN_OP_call && n->callee->pattern != NULL)
-			map[id] = expand(m, dst, opts, n, map);
+			map[id] = expand(m, s, dst, opts, n, map);
 		else
 			map[id] = copy_node(m, dst, n, map);
 		if (map[id] != 0 && n->op == QN_OP_input)

@@ -16,6 +16,7 @@ struct qn_rw {
 		tmp; /* for the time of the sweep: the graph under construction and what is known of it */
 	const qn_graph *src;
 	qn_graph *dst;
+	qn_matcher *matcher;
 	const qn_rule *rules;
 	size_t nrules;
 	void *user;
@@ -121,7 +122,7 @@ offer(qn_rw *rw, qn_id id)
 	for (size_t i = 0; i < rw->nrules && rw->status == QN_OK; i++) {
 		qn_match m;
 
-		if (!qn_match_at(rw->dst, rw->rules[i].pattern, id, &m))
+		if (!qn_match_at(rw->matcher, rw->dst, rw->rules[i].pattern, id, &m))
 			continue;
 		qn_id got = rw->rules[i].apply(rw, &m);
 		if (got != 0 && got != id)
@@ -250,6 +251,7 @@ qn_rewrite(qn_model *m, const qn_graph *g, const qn_rule *rules, size_t nrules, 
 		    .status = QN_OK};
 
 	rw.dst = qn_graph_new_in(m, g->name, rw.tmp);
+	rw.matcher = qn_matcher_new(rw.tmp, 0);
 	qn_status status = sweep(&rw);
 	if (status == QN_OK)
 		status = qn_graph_sweep(m, rw.dst, rw.name, out);

@@ -55,6 +55,14 @@ static const command commands[] = {
 	 "  quern inspect examples/digits/digits.json\n"
 	 "  quern inspect examples/digits/digits.json --svg digits.svg",
 	 1, 1, inspect_options, cmd_inspect},
+	{"match", "MODEL PATTERN [options]", "list the values of a model that a pattern matches",
+	 "Prints a line for each value that the pattern matches, from the last one up: its name, "
+	 "then what has a name in the\npattern. docs/patterns.md is the manual of patterns.\n\n"
+	 "example:\n"
+	 "  quern match examples/digits/digits.json 'c=conv2d(x, w=const) ?bias_add(_, b=const)'\n"
+	 "  quern match examples/digits/digits.json '*(...) : f32[1,?]'\n"
+	 "  quern match examples/digits/digits.json 'relu(*) ~> add(*, *)'",
+	 2, 2, match_options, cmd_match},
 	{"supported-ops", "", "the table of operators and their forms",
 	 "A column says whether the op has a form on f32 values, on 8-bit codes, on 16-bit codes, "
 	 "and "

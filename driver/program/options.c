@@ -115,6 +115,15 @@ const option_row inspect_options[] = {
 	COMMON_ROWS,
 };
 
+const option_row match_options[] = {
+	{"--at", 0, TEXT(at), "NAME", "ask this value only (default: all of the entry graph)"},
+	{"--greedy", 0, FLAG(greedy), NULL,
+	 "do not come back to alternatives that were good for their own part, as TVM does"},
+	{"--reassociate", 0, FLAG(reassociate), NULL,
+	 "let div(mul(a, b), c) match mul(a, div(b, c)) too, and the other way round"},
+	COMMON_ROWS,
+};
+
 const option_row plain_options[] = {COMMON_ROWS};
 
 const option_row eval_options[] = {
@@ -144,6 +153,19 @@ usage_error(const command *c, const char *what, const char *arg)
 {
 	fprintf(stderr, "quern %s: %s: %s\ntry: quern %s --help\n", c->name, what, arg, c->name);
 	return QN_EUSAGE;
+}
+
+/* Names word k of the synopsis. */
+static int
+missing_argument(const command *c, int k)
+{
+	const char *word = c->synopsis;
+	char name[32];
+
+	for (; k > 0; k--)
+		word += strcspn(word, " ") + 1;
+	(void)snprintf(name, sizeof name, "%.*s", (int)strcspn(word, " "), word);
+	return usage_error(c, "missing argument", name);
 }
 
 /* A whole number from 1 to MAX_COUNT. */
@@ -237,7 +259,7 @@ options_parse(const command *c, int argc, char **argv, options *o)
 	}
 	int given = (o->model != NULL) + o->narg;
 	if (!o->help && !o->list_passes && given < c->min_args)
-		return usage_error(c, "missing argument", o->model == NULL ? "MODEL" : "INPUT.npy");
+		return missing_argument(c, o->model != NULL);
 	if (!o->help && given > c->max_args)
 		return usage_error(c, "unexpected argument",
 				   o->narg > 0 ? o->arg[o->narg - 1] : o->model);

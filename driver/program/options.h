@@ -26,9 +26,10 @@ typedef struct options {
 	const char *name, *scheme, *method, *percentile, *weights, *rounding;
 	const char *activations, *weights_type;
 	const char *passes, *print_after, *stop_after, *emit, *self_test, *min_accuracy,
-		*max_scratch, *max_weights, *dot, *svg;
+		*max_scratch, *max_weights, *dot, *svg, *at;
 	int threads; /* 0: as many as the machine has cores */
 	bool no_approx, merge_always, require_int;
+	bool greedy, reassociate;
 	bool real, quiet, list_passes, help;
 } options;
 
@@ -57,7 +58,7 @@ typedef struct command {
 /* The option rows, shared by the commands, in options.c; each list ends with a row whose name is
  * NULL. */
 extern const option_row compile_options[], run_options[], opt_options[], inspect_options[],
-	eval_options[], plain_options[];
+	eval_options[], match_options[], plain_options[];
 
 /* Fills *o; 0, or 2 after a message on stderr. */
 int options_parse(const command *c, int argc, char **argv, options *o);

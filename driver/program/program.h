@@ -12,6 +12,7 @@ int cmd_opt(const options *o);
 int cmd_inspect(const options *o);
 int cmd_supported_ops(const options *o);
 int cmd_eval(const options *o);
+int cmd_match(const options *o);
 
 /* A context that logs to stderr unless quiet; NULL after a message. */
 qn_ctx *program_open(const options *o);

@@ -290,6 +290,94 @@ QN_API qn_id qn_value_find(const qn_graph *g, const char *name);
 QN_API const char *qn_value_type(qn_graph *g, qn_id v);
 QN_API const char *qn_value_attrs(qn_graph *g, qn_id v);
 
+/* ---- patterns over graphs (docs/patterns.md) ---- */
+
+/* What a value may look like; made from text or by the functions below, lives as long as the context, belongs
+ * to it alone (pattern.context).  A pattern that stands in several places matches one and the same value at
+ * all of them.  A function that makes one returns NULL after reporting an error (pattern.…), and so does one
+ * that is given a NULL. */
+typedef struct qn_pattern qn_pattern;
+/* What is called: an operator, any one, a function.  It is no pattern by itself. */
+typedef struct qn_callee qn_callee;
+
+/* relu(c=conv2d(x, const){stride=[1,1]} ?bias_add(_, b)).  QN_EUSAGE: a diagnostic tells the column. */
+QN_API qn_status qn_pattern_parse(qn_ctx *ctx, const char *text, qn_pattern **out);
+/* The text, which reads back as a pattern that matches alike.  QN_EUSAGE (pattern.depth): too large for a text. */
+QN_API qn_status qn_pattern_print(const qn_pattern *p, qn_write_fn *write, void *user);
+
+/* Not 0: the value passes.  Called in any order and number. */
+typedef int qn_predicate_fn(void *user, const qn_graph *g, qn_id value);
+/* A word for `where` in texts that are read from now on, beside `scalar` (one element) and `output`. */
+QN_API qn_status qn_pattern_predicate(qn_ctx *ctx, const char *word, qn_predicate_fn *fn, void *user);
+
+QN_API qn_pattern *qn_pat_any(qn_ctx *ctx);
+QN_API qn_pattern *qn_pat_const(qn_ctx *ctx);
+QN_API qn_pattern *qn_pat_number(qn_ctx *ctx, double value);      /* a constant whose elements are all this (finite) number */
+QN_API qn_pattern *qn_pat_input(qn_ctx *ctx, const char *name);   /* an input of the graph; name NULL: any */
+QN_API qn_pattern *qn_pat_expr(qn_ctx *ctx, const qn_graph *g, qn_id v); /* what is computed as v of g is, which must live as long as the pattern is used */
+
+QN_API qn_callee *qn_callee_op(qn_ctx *ctx, const char *name);    /* pattern.op: there is none of this name */
+QN_API qn_callee *qn_callee_any(qn_ctx *ctx);                     /* any op, any function */
+QN_API qn_callee *qn_callee_class(qn_ctx *ctx, const char *name); /* ops of this behaviour: "MIX", "SAME" … (docs/ir.md) */
+/* A graph of the model that has one output.  nparam < 0: any parameters. */
+QN_API qn_callee *qn_callee_fn(qn_ctx *ctx, int nparam, qn_pattern *const *param, qn_pattern *body);
+
+/* narg < 0: any number of arguments, none inspected.  pattern.arity: more than the op takes. */
+QN_API qn_pattern *qn_pat_call(qn_ctx *ctx, const qn_callee *callee, int narg, qn_pattern *const *arg);
+QN_API qn_pattern *qn_pat_tuple(qn_ctx *ctx, int n, qn_pattern *const *field); /* n < 0: any */
+QN_API qn_pattern *qn_pat_get(qn_ctx *ctx, qn_pattern *tuple, int index);      /* index < 0: any */
+QN_API qn_pattern *qn_pat_alt(qn_ctx *ctx, qn_pattern *a, qn_pattern *b);      /* a, else b */
+/* p, else what wrap makes of p. */
+typedef qn_pattern *qn_pat_wrap_fn(void *user, qn_ctx *ctx, qn_pattern *p);
+QN_API qn_pattern *qn_pat_optional(qn_ctx *ctx, qn_pattern *p, qn_pat_wrap_fn *wrap, void *user);
+/* child, all of whose inputs come over values of path alone from one value of parent, which nothing outside
+ * uses.  path NULL: anything. */
+QN_API qn_pattern *qn_pat_dominator(qn_ctx *ctx, qn_pattern *parent, qn_pattern *path, qn_pattern *child);
+/* p with attributes, "stride=[2,2], padding=same"; with a type, "f32", "[1,?,8]", "f32[1,?,8]", "quant" or a
+ * whole one ("tensor<1x8xf32>"); where fn says so (name: its word when printed). */
+QN_API qn_pattern *qn_pat_attrs(qn_ctx *ctx, qn_pattern *p, const char *attrs);
+QN_API qn_pattern *qn_pat_type(qn_ctx *ctx, qn_pattern *p, const char *type);
+QN_API qn_pattern *qn_pat_where(qn_ctx *ctx, qn_pattern *p, const char *name, qn_predicate_fn *fn, void *user);
+/* p under a name, for qn_match_get and texts. */
+QN_API qn_pattern *qn_pat_named(qn_ctx *ctx, qn_pattern *p, const char *name);
+/* Makes a wildcard stand for target, in which it may occur: a recursive pattern.  Once (pattern.redirect). */
+QN_API qn_status qn_pat_redirect(qn_ctx *ctx, qn_pattern *wildcard, qn_pattern *target);
+
+typedef enum qn_match_flags {
+	QN_MATCH_GREEDY = 1,       /* alternatives and swapped operands are not tried again once they were good for their own part, as in TVM */
+	QN_MATCH_REASSOC = 2,      /* div(mul(a, b), c) matches mul(a, div(b, c)) too, and the other way round */
+	QN_MATCH_NO_PATH_CONST = 4 /* no constant operands on the path of a dominator, as in TVM */
+} qn_match_flags;
+
+typedef struct qn_match_opts { /* all zero: defaults */
+	unsigned flags; /* of qn_match_flags */
+	uint32_t steps; /* of the search at one value, then QN_EBUDGET (pattern.limit); 0: 10^6 */
+} qn_match_opts;
+
+/* A match; lives for the time of the call that it is given to. */
+typedef struct qn_match qn_match;
+typedef int qn_match_fn(void *user, const qn_match *m); /* anything but 0 ends the search */
+
+/* Whether p matches value v of the graph, or with v = 0 each value, from the last one down: fn (may be NULL) is
+ * called for each match, *count (may be NULL) says how many there were. */
+QN_API qn_status qn_pattern_match(const qn_pattern *p, qn_graph *g, qn_id v, const qn_match_opts *opts, qn_match_fn *fn, void *user, size_t *count);
+
+QN_API qn_id qn_match_root(const qn_match *m);
+/* Value i that the part p of the pattern matched, 0 past the last: one, but for what stands on the path of a
+ * dominator, inside of itself, or in an alternative that was not taken.  Parts of a function's body match values of that
+ * function's graph. */
+QN_API qn_id qn_match_value(const qn_match *m, const qn_pattern *p, size_t i);
+/* The first value of a named part, or 0. */
+QN_API qn_id qn_match_get(const qn_match *m, const char *name);
+
+typedef struct qn_binding {
+	const char *name;
+	qn_id value;
+	const qn_graph *graph; /* whose value it is: another than the match's inside of a function's body */
+} qn_binding;
+/* Named part i in the order of the pattern; name NULL past the last. */
+QN_API qn_binding qn_match_binding(const qn_match *m, size_t i);
+
 /* ---- arrays ---- */
 
 /* NumPy files; an array belongs to the context. */

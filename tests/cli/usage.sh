@@ -6,7 +6,7 @@
 
 E=$QUERN_SOURCE/examples/digits
 passes='clean partition quantize calibrate bind requantize legalize'
-commands='compile run eval opt inspect supported-ops'
+commands='compile run eval opt inspect match supported-ops'
 
 # good NAME COMMAND…: exit code 0.  silent: nothing on stderr either.
 good() {
@@ -117,6 +117,37 @@ usage stop-absent "pass.absent|stop-after|'bind'" opt "$E/digits.json" --passes=
 usage print-absent "pass.absent|print-ir-after|'bind'" opt "$E/digits.json" --passes=clean --print-ir-after=bind
 usage outputs 'outputs of the model: 1|-o: 2' run "$E/digits.json" "$E/test_x.npy" -o out.npy -o out2.npy
 usage run-ending "results are NumPy files" run "$E/digits.json" "$E/test_x.npy" -o digits.json
+
+usage no-pattern 'missing argument|PATTERN' match "$E/digits.json"
+usage match-value "--at|'nobody'" match "$E/digits.json" '*' --at nobody
+usage match-syntax "pattern.syntax|pattern:1:5" match "$E/digits.json" 'relu'
+usage match-op "pattern.op|'rleu'" match "$E/digits.json" 'rleu(*)'
+usage match-arity "pattern.arity|relu" match "$E/digits.json" 'relu(*, *)'
+usage match-attr "pattern.attr|'strides'|padding" match "$E/digits.json" 'conv2d(...){strides=[1,1]}'
+
+# ---- patterns ----
+
+cat >diamond.qir <<'END'
+graph @main(%x: tensor<4xf32>, %y: tensor<4xf32>) {
+  %s = add %x, %y
+  %d = sub %s, %y
+  %r = relu %d
+  return %r
+}
+END
+silent match match -q diamond.qir 'sub(add(u, v), u)'
+printf 'd  u=y v=x\n' >want
+same match stdout want
+silent match-greedy match -q diamond.qir 'sub(add(u, v), u)' --greedy
+[ ! -s stdout ] || fail match-greedy "a match" stdout
+silent match-all match -q diamond.qir 'n=*(...)'
+printf 'r  n=r\nd  n=d\ns  n=s\n' >want
+same match-all stdout want
+silent match-at match -q diamond.qir '*(...)' --at d
+printf 'd\n' >want
+same match-at stdout want
+good match-count match diamond.qir 'relu(*)'
+has_words match-count stderr '1 match'
 
 # ---- stdout, stderr, quiet ----
 

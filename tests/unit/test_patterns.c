@@ -21,7 +21,7 @@ parse(const char *text)
 static bool
 matches(const qn_pat *p, const char *root, qn_match *m)
 {
-	return qn_match_at(rg->g, p, qn_graph_find(rg->g, root), m);
+	return qn_match_at(qn_matcher_new(rg->m.arena, 0), rg->g, p, qn_graph_find(rg->g, root), m);
 }
 
 static const char ops[] = "graph @main(%x: tensor<4xf32>, %y: tensor<4xf32>) {\n"

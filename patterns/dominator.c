@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dominator.c - goals of a dominator: parent, path, child.
+ *
+ *   conv ─▶ relu ─┬▶ relu ─▶ add      dominator(conv, relu, add) at add: every way up from add comes over
+ *                 └─────────▶         relu alone to the one conv
+ *
+ * Each value of a path is looked at once, however many ways lead over it. */
+#include "patterns/search.h"
+
+static bool *
+mark_of(qn_matcher *s, const qn_goal *goal)
+{
+	const qn_mark key = {goal->pat, goal->graph, goal->value, 0};
+	bool *mark = qn_map_get(&s->marked, &key, sizeof key);
+	if (mark == NULL) {
+		mark = QN_NEW(s->arena, bool, 1);
+		qn_map_put(&s->marked, &key, sizeof key, mark);
+	}
+	return mark;
+}
+
+void
+qn_search_unmark(qn_matcher *s, size_t n)
+{
+	while (s->nmark > n)
+		*s->mark[--s->nmark] = false;
+}
+
+static void
+push_inputs(qn_matcher *s, const qn_goal *goal, bool below)
+{
+	const qn_node *n = qn_graph_node(goal->graph, goal->value);
+
+	for (uint32_t i = n->nin; i > 0; i--) {
+		qn_goal input = *goal;
+
+		input.kind = QN_GOAL_PATH;
+		input.below = below;
+		input.value = n->in[i - 1];
+		qn_search_push(s, input);
+	}
+}
+
+static void
+push_match(qn_matcher *s, const qn_goal *goal, int k, bool fresh)
+{
+	qn_search_push(s, (qn_goal){.kind = QN_GOAL_MATCH,
+				    .fresh = fresh,
+				    .pat = goal->pat->arg[k],
+				    .graph = goal->graph,
+				    .value = goal->value});
+}
+
+bool
+qn_search_dominator(qn_matcher *s, const qn_goal *goal)
+{
+	qn_goal last = *goal;
+
+	if (qn_graph_node(goal->graph, goal->value)->nin == 0)
+		return false;
+	last.kind = QN_GOAL_DOMINATED;
+	qn_search_push(s, last);
+	push_inputs(s, goal, false);
+	push_match(s, goal, 2, goal->fresh);
+	return true;
+}
+
+static bool
+step_path(qn_matcher *s, const qn_goal *goal, uint32_t way)
+{
+	qn_goal after = *goal;
+
+	if (*mark_of(s, goal))
+		return true;
+	if (goal->below && (s->flags & QN_MATCH_NO_PATH_CONST) == 0 &&
+	    qn_graph_node(goal->graph, goal->value)->op == QN_OP_const)
+		return true;
+	if ((s->flags & QN_MATCH_GREEDY) != 0)
+		qn_search_push(s, (qn_goal){.kind = QN_GOAL_CUT, .value = s->nchoice});
+	if (way == 0)
+		qn_search_remember(s, goal, 1);
+	after.kind = way == 0 ? QN_GOAL_PARENT : QN_GOAL_ON_PATH;
+	qn_search_push(s, after);
+	push_match(s, goal, way == 0 ? 0 : 1, way > 0);
+	return true;
+}
+
+static bool
+step_on_path(qn_matcher *s, const qn_goal *goal)
+{
+	if (qn_graph_node(goal->graph, goal->value)->nin == 0)
+		return false;
+	if (s->nmark == s->mark_cap)
+		s->mark = qn_arena_grow(s->arena, (void *)s->mark, &s->mark_cap, s->nmark + 1,
+					sizeof(bool *));
+	s->mark[s->nmark] = mark_of(s, goal);
+	*s->mark[s->nmark++] = true;
+	qn_search_bind(s, QN_BOUND_PATH, goal);
+	push_inputs(s, goal, true);
+	return true;
+}
+
+bool
+qn_search_dominator_step(qn_matcher *s, const qn_goal *goal, uint32_t way)
+{
+	const qn_first *parent = qn_search_first(s, goal->pat->arg[0]->slot);
+
+	if (goal->kind == QN_GOAL_PATH)
+		return step_path(s, goal, way);
+	if (goal->kind == QN_GOAL_ON_PATH)
+		return step_on_path(s, goal);
+	if (goal->kind == QN_GOAL_PARENT) {
+		qn_search_bind(s, QN_BOUND_PATH, goal);
+		return true;
+	}
+	return parent->graph == goal->graph &&
+	       qn_index_dominates(qn_matcher_index(s, goal->graph), goal->value, parent->value);
+}

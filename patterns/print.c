@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* print.c - writes patterns in their text form, which reads back as a pattern that matches alike.
+ *
+ * A named node is written NAME=…, a wildcard with a name as the name alone.  A node that has several
+ * places in the pattern is written in full at each of them, under one name.  Around what binds less
+ * than its place there are parentheses. */
+#include "patterns/build.h"
+
+#include <string.h>
+
+#include "ir/diag.h"
+#include "ir/type_impl.h"
+
+enum { MAX_TEXT = 1 << 20 };
+
+/* How much a form binds, from alternatives to what is whole in itself. */
+typedef enum rank { ALTERNATIVE, DOMINATOR, OPTIONAL, NAMED, TESTED, PRIMARY } rank;
+
+typedef struct printer {
+	qn_buf *b;
+	qn_arena *arena;
+	qn_map places;                             /* node -> in how many places it stands */
+	const qn_pattern *open[QN_PATTERN_HEIGHT]; /* wildcards sent on to what is being written */
+	size_t nopen;
+	const qn_pattern *hole;
+	int depth;
+	bool failed;
+} printer;
+
+static void print(printer *pr, const qn_pat *p, rank at_least);
+
+static const qn_pattern *
+node_of(const qn_pat *p)
+{
+	return (const qn_pattern *)(const void *)p; /* the first member */
+}
+
+/* ---- names ---- */
+
+typedef struct place {
+	const qn_pat *pat;
+	const qn_pattern *hole;
+} place;
+
+typedef struct places {
+	place *todo;
+	size_t n, cap;
+} places;
+
+/* Counts a place of p, and looks at its parts the first time. */
+static void
+count(printer *pr, places *list, const qn_pat *p, const qn_pattern *hole)
+{
+	const qn_pattern *node = node_of(p);
+
+	if (node == hole)
+		return;
+	uint32_t *n = qn_map_get(&pr->places, &node, sizeof node);
+	if (n != NULL) {
+		++*n;
+		return;
+	}
+	n = QN_NEW(pr->arena, uint32_t, 1);
+	*n = 1;
+	qn_map_put(&pr->places, &node, sizeof node, n);
+	list->todo =
+		qn_arena_grow(pr->arena, list->todo, &list->cap, list->n + 1, sizeof *list->todo);
+	list->todo[list->n++] = (place){p, hole};
+}
+
+static void
+count_places(printer *pr, const qn_pat *root)
+{
+	places list = {0};
+
+	qn_map_init(&pr->places, pr->arena);
+	count(pr, &list, root, NULL);
+	while (list.n > 0) {
+		place at = list.todo[--list.n];
+		const qn_pat *p = at.pat;
+		const qn_pattern *hole = node_of(p)->optional ? node_of(p->arg[0]) : at.hole;
+
+		for (int i = 0; i < p->narg; i++)
+			count(pr, &list, p->arg[i], i > 0 ? hole : at.hole);
+		if (p->kind != QN_PAT_FUNCTION)
+			continue;
+		for (int i = 0; i < p->test->nparam; i++)
+			count(pr, &list, p->test->param[i], at.hole);
+		count(pr, &list, p->test->body, at.hole);
+	}
+}
+
+/* Its own name, or for a nameless node in several places one made of its slot.  NULL: none is
+ * needed. */
+static const char *
+name_of(printer *pr, const qn_pattern *p)
+{
+	const char *name = qn_pattern_slot_name(p);
+	const uint32_t *n = qn_map_get(&pr->places, &p, sizeof p);
+	qn_buf b;
+
+	if (name != NULL || p->pat.slot == QN_NO_SLOT || n == NULL || *n < 2)
+		return name;
+	qn_buf_init(&b, pr->arena);
+	qn_buff(&b, "slot%d", p->pat.slot);
+	for (size_t i = 0; i < p->set->nslot; i++)
+		if (p->set->name[i] != NULL && strcmp(p->set->name[i], qn_buf_str(&b)) == 0) {
+			qn_buf_putc(&b, '_');
+			i = 0;
+		}
+	return qn_buf_str(&b);
+}
+
+/* ---- forms ---- */
+
+static void
+print_list(printer *pr, int n, const qn_pat *const *p)
+{
+	if (n < 0)
+		qn_buf_puts(pr->b, "...");
+	for (int i = 0; i < n; i++) {
+		qn_buf_puts(pr->b, i > 0 ? ", " : "");
+		print(pr, p[i], ALTERNATIVE);
+	}
+}
+
+static void
+print_call(printer *pr, const qn_pat *p)
+{
+	const qn_pat_test *f = p->test;
+
+	if (p->kind == QN_PAT_FUNCTION) {
+		qn_buf_puts(pr->b, "fn[");
+		if (f->nparam >= 0) {
+			print_list(pr, f->nparam, f->param);
+			qn_buf_puts(pr->b, f->nparam > 0 ? " -> " : "-> ");
+		}
+		print(pr, f->body, ALTERNATIVE);
+		qn_buf_putc(pr->b, ']');
+	} else if (p->kind == QN_PAT_CALL) {
+		qn_buf_putc(pr->b, '*');
+	} else {
+		qn_buf_puts(pr->b,
+			    p->kind == QN_PAT_CLASS
+				    ? qn_behaviour_names[p->behaviour]
+				    : (p->row != NULL ? p->row : qn_opinfo_get(p->op))->name);
+	}
+	qn_buf_putc(pr->b, '(');
+	print_list(pr, p->narg, p->arg);
+	qn_buf_putc(pr->b, ')');
+}
+
+static void
+print_numbers(qn_buf *b, const qn_list *list)
+{
+	qn_buf_putc(b, '[');
+	for (int32_t i = 0; i < list->n; i++) {
+		qn_buf_puts(b, i > 0 ? "," : "");
+		if (list->v[i] == -1)
+			qn_buf_putc(b, '?');
+		else
+			qn_buff(b, "%lld", (long long)list->v[i]);
+	}
+	qn_buf_putc(b, ']');
+}
+
+/* Whether it reads back as a word without quotes. */
+static bool
+is_plain_word(const char *s)
+{
+	if (*s < 'a' || *s > 'z' || strcmp(s, "inf") == 0 || strcmp(s, "nan") == 0)
+		return false;
+	while ((*s >= 'a' && *s <= 'z') || (*s >= '0' && *s <= '9') || *s == '_')
+		s++;
+	return *s == '\0';
+}
+
+static void
+print_attr(qn_buf *b, const qn_pat_test *t)
+{
+	qn_buff(b, "%s=", t->text);
+	if (t->value_kind == QN_VALUE_INT)
+		qn_buff(b, "%lld", (long long)t->integer);
+	else if (t->value_kind == QN_VALUE_REAL)
+		qn_buf_f64(b, t->real);
+	else if (t->value_kind == QN_VALUE_WORD && is_plain_word(t->word))
+		qn_buf_puts(b, t->word);
+	else if (t->value_kind == QN_VALUE_WORD)
+		qn_buf_quoted(b, t->word);
+	else
+		print_numbers(b, &t->list);
+}
+
+static bool
+is_plain_attr(const qn_pat *p)
+{
+	return p->kind == QN_PAT_TEST && p->test->kind == QN_TEST_ATTR && p->slot == QN_NO_SLOT;
+}
+
+static void
+print_test(printer *pr, const qn_pat *p)
+{
+	const qn_pat_test *t = p->test;
+	const qn_pat *in = p->arg[0];
+	qn_buf *b = pr->b;
+
+	if (t->kind == QN_TEST_NUMBER && in->kind == QN_PAT_CONST && in->slot == QN_NO_SLOT) {
+		qn_buf_f64(b, t->real);
+		return;
+	}
+	print(pr, in, TESTED);
+	switch (t->kind) {
+	case QN_TEST_ATTR:
+		if (is_plain_attr(in) && b->n > 0 && b->data[b->n - 1] == '}') {
+			b->n--;
+			qn_buf_puts(b, ", ");
+		} else {
+			qn_buf_puts(b, "{");
+		}
+		print_attr(b, t);
+		qn_buf_putc(b, '}');
+		break;
+	case QN_TEST_TYPE:
+	case QN_TEST_ELEM:
+		qn_buff(b, " : %s", t->text);
+		break;
+	case QN_TEST_SHAPE:
+		qn_buf_puts(b, " : ");
+		print_numbers(b, &t->list);
+		break;
+	case QN_TEST_NUMBER:
+		pr->failed = true;
+		break;
+	case QN_TEST_WHERE:
+		qn_buff(b, " where %s", t->text);
+		break;
+	}
+}
+
+static void
+print_alternatives(printer *pr, const qn_pat *p)
+{
+	const qn_pattern *hole = pr->hole;
+
+	if (!node_of(p)->optional) {
+		for (int i = 0; i < p->narg; i++) {
+			qn_buf_puts(pr->b, i > 0 ? " | " : "");
+			print(pr, p->arg[i], DOMINATOR);
+		}
+		return;
+	}
+	print(pr, p->arg[0], OPTIONAL);
+	qn_buf_puts(pr->b, " ?");
+	pr->hole = node_of(p->arg[0]);
+	print(pr, p->arg[1], NAMED);
+	pr->hole = hole;
+}
+
+static void
+print_dominator(printer *pr, const qn_pat *p)
+{
+	const qn_pat *path = p->arg[1];
+
+	print(pr, p->arg[0], OPTIONAL);
+	if (!qn_pat_is_wildcard(path) || path->slot != QN_NO_SLOT) {
+		qn_buf_puts(pr->b, " ~ ");
+		print(pr, path, OPTIONAL);
+	}
+	qn_buf_puts(pr->b, " ~> ");
+	print(pr, p->arg[2], OPTIONAL);
+}
+
+static void
+print_leaf(printer *pr, const qn_pat *p)
+{
+	if (p->kind == QN_PAT_ANY) {
+		qn_buf_putc(pr->b, '*');
+	} else if (p->kind == QN_PAT_CONST) {
+		qn_buf_puts(pr->b, "const");
+	} else if (p->kind == QN_PAT_INPUT && p->test == NULL) {
+		qn_buf_puts(pr->b, "input");
+	} else if (p->kind == QN_PAT_INPUT) {
+		qn_print_name(pr->b, '%', p->test->text);
+	} else {
+		const qn_pat_test *t = p->test;
+
+		qn_buf_puts(pr->b, "expr(");
+		qn_print_name(pr->b, '%',
+			      t->graph != NULL ? qn_graph_node(t->graph, t->value)->name : t->text);
+		qn_buf_putc(pr->b, ')');
+	}
+}
+
+static rank
+rank_of(const qn_pat *p)
+{
+	if (p->kind == QN_PAT_ALT)
+		return node_of(p)->optional ? OPTIONAL : ALTERNATIVE;
+	return p->kind == QN_PAT_DOM ? DOMINATOR : p->kind == QN_PAT_TEST ? TESTED : PRIMARY;
+}
+
+static void
+print_form(printer *pr, const qn_pat *p)
+{
+	switch (p->kind) {
+	case QN_PAT_ANY:
+		if (p->narg > 0)
+			print(pr, p->arg[0], NAMED);
+		else
+			print_leaf(pr, p);
+		return;
+	case QN_PAT_CONST:
+	case QN_PAT_INPUT:
+	case QN_PAT_EXPR:
+		print_leaf(pr, p);
+		return;
+	case QN_PAT_OP:
+	case QN_PAT_CLASS:
+	case QN_PAT_CALL:
+	case QN_PAT_FUNCTION:
+		print_call(pr, p);
+		return;
+	case QN_PAT_ALT:
+		print_alternatives(pr, p);
+		return;
+	case QN_PAT_TEST:
+		print_test(pr, p);
+		return;
+	case QN_PAT_DOM:
+		print_dominator(pr, p);
+		return;
+	}
+}
+
+static bool
+is_open(const printer *pr, const qn_pattern *p)
+{
+	for (size_t i = 0; i < pr->nopen; i++)
+		if (pr->open[i] == p)
+			return true;
+	return false;
+}
+
+static void
+print_named(printer *pr, const qn_pat *p, const char *name, rank at_least)
+{
+	bool outer = (name != NULL ? NAMED : rank_of(p)) < at_least;
+	bool inner = name != NULL && rank_of(p) < TESTED;
+
+	qn_buf_puts(pr->b, outer ? "(" : "");
+	if (name != NULL)
+		qn_buff(pr->b, "%s=", name);
+	qn_buf_puts(pr->b, inner ? "(" : "");
+	print_form(pr, p);
+	qn_buf_puts(pr->b, inner ? ")" : "");
+	qn_buf_puts(pr->b, outer ? ")" : "");
+}
+
+static void
+print(printer *pr, const qn_pat *p, rank at_least)
+{
+	const qn_pattern *node = node_of(p);
+	const char *name = name_of(pr, node);
+
+	if (pr->failed || node == pr->hole) {
+		qn_buf_putc(pr->b, '_');
+		return;
+	}
+	if (name != NULL && (qn_pat_is_wildcard(p) || is_open(pr, node))) {
+		qn_buf_puts(pr->b, name);
+		return;
+	}
+	if (pr->depth == QN_PATTERN_HEIGHT || pr->b->n > MAX_TEXT) {
+		pr->failed = true;
+		return;
+	}
+	pr->depth++;
+	if (node->sent_on)
+		pr->open[pr->nopen++] = node;
+	if (p->kind == QN_PAT_ANY && p->narg > 0 && name == NULL)
+		print(pr, p->arg[0], at_least);
+	else
+		print_named(pr, p, name, at_least);
+	if (node->sent_on)
+		pr->nopen--;
+	pr->depth--;
+}
+
+qn_status
+qn_patterns_print(qn_buf *b, const qn_pattern *p)
+{
+	printer pr = {.b = b, .arena = p->set->scratch.arena};
+
+	count_places(&pr, &p->pat);
+	print(&pr, &p->pat, ALTERNATIVE);
+	if (!pr.failed)
+		return QN_OK;
+	return qn_report(p->set->scratch.env, QN_EUSAGE, "pattern.depth", "",
+			 "the pattern is too large for its text form: it has at most %d parts one "
+			 "inside the other and %d characters",
+			 (int)QN_PATTERN_HEIGHT, (int)MAX_TEXT);
+}

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_pattern_match.c - what patterns in text form match and what not; each of them reads back from
+ * its own text and matches alike. */
+#include "tests/unit/pattern_rig.h"
+
+#include "patterns/index.h"
+
+typedef struct row {
+	const char *pattern, *root; /* the value that is asked */
+	const char *bindings;       /* NULL: no match */
+	uint32_t flags;
+} row;
+
+static const char *
+ask(const char *text, const char *root, uint32_t flags, const char **canonical)
+{
+	qn_pattern *p = read_pattern(new_set(), text);
+	qn_id id = qn_graph_find(rg->g, root);
+	qn_match m;
+
+	assert_int_not_equal(id, 0);
+	*canonical = text_of(p);
+	bool is = qn_match_at(qn_matcher_new(&rg->arena, flags), rg->g, &p->pat, id, &m);
+	return is ? bindings_of(&m) : NULL;
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static void
+run_rows(const row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const row *r = &rows[i];
+		const char *canonical, *again;
+		const char *got = ask(r->pattern, r->root, r->flags, &canonical);
+
+		if (!same_text(got, r->bindings))
+			fail_msg("%s at %s: %s, not %s", r->pattern, r->root, got ? got : "no",
+				 r->bindings ? r->bindings : "no");
+		if (!same_text(ask(canonical, r->root, r->flags, &again), r->bindings) ||
+		    strcmp(canonical, again) != 0)
+			fail_msg("%s: prints as %s, then %s", r->pattern, canonical, again);
+	}
+}
+
+static const char values[] =
+	"graph @f(%p: tensor<4xf32>, %q: tensor<4xf32>) { %s = add %p, %q  return %s }\n"
+	"graph @h(%p: tensor<4xf32>) pattern \"block\" { %s = relu %p  return %s }\n"
+	"graph @main(%x: tensor<4xf32>, %y: tensor<4xf32>, %i: tensor<1x5x5x2xf32>, %w: "
+	"tensor<3x3x3x2xf32>, %b: tensor<3xf32>, %m: tensor<1x4xf32>) {\n"
+	"  %k = const : tensor<4xf32> splat 1.5\n"
+	"  %codes = const : tensor<4xi8> splat 1\n"
+	"  %kw = const : tensor<4x4xf32> rand 1\n"
+	"  %add = add %x, %y\n"
+	"  %same = add %x, %y\n"
+	"  %swapped = add %y, %x\n"
+	"  %twice = add %x, %x\n"
+	"  %mul = mul %y, %x\n"
+	"  %sub = sub %y, %x\n"
+	"  %div = div %y, %x\n"
+	"  %max = maximum %y, %x\n"
+	"  %conv = conv2d %i, %w {stride=[2,1], padding=same}\n"
+	"  %bias = bias_add %conv, %b\n"
+	"  %plus = add %conv, %b\n"
+	"  %rc = relu %conv\n"
+	"  %rb = relu %bias\n"
+	"  %rp = relu %plus\n"
+	"  %tc = tanh %conv\n"
+	"  %relu = relu %x\n"
+	"  %ttr = tanh %relu\n"
+	"  %rt = relu %ttr\n"
+	"  %tup = tuple %x, %add\n"
+	"  %one = tuple %x\n"
+	"  %g0 = get %tup {index=0}\n"
+	"  %g1 = get %tup {index=1}\n"
+	"  %left = relu %conv\n"
+	"  %right = leaky_relu %conv\n"
+	"  %diamond = add %left, %right\n"
+	"  %other = conv2d %i, %w {stride=[2,1], padding=same}\n"
+	"  %apart = leaky_relu %other\n"
+	"  %two = add %left, %apart\n"
+	"  %uv = sub %swapped, %x\n"
+	"  %vu = sub %swapped, %y\n"
+	"  %d = dense %m, %kw\n"
+	"  %c1 = relu %d\n  %c2 = relu %c1\n  %c3 = relu %c2\n  %c4 = relu %c3\n  %c5 = relu %c4\n"
+	"  %call = call @f %x, %y\n"
+	"  %block = call @h %x\n"
+	"  %prod = mul %add, %k\n"
+	"  %quot = div %prod, %y\n"
+	"  %inner = div %k, %y\n"
+	"  %regr = mul %add, %inner\n"
+	"  %clip = clip %x {min=-1.0, max=6.0}\n"
+	"  return %quot, %diamond, %two, %c5\n"
+	"}\n";
+
+static const row table[] = {
+	/* leaves */
+	{"*", "x", "", 0},
+	{"*", "conv", "", 0},
+	{"a", "conv", "a=conv", 0},
+	{"%x", "x", "", 0},
+	{"%x", "y", NULL, 0},
+	{"input", "y", "", 0},
+	{"input", "add", NULL, 0},
+	{"const", "k", "", 0},
+	{"const", "x", NULL, 0},
+	{"1.5", "k", "", 0},
+	{"2.5", "k", NULL, 0},
+	{"1.5", "x", NULL, 0},
+	{"expr(%add)", "same", "", 0},
+	{"expr(%add)", "swapped", NULL, 0},
+	{"expr(%conv)", "other", "", 0},
+	{"expr(%nothing)", "other", NULL, 0},
+	/* calls; only add and mul commute */
+	{"add(%x, %y)", "add", "", 0},
+	{"add(%x, %y)", "swapped", "", 0},
+	{"mul(%x, %y)", "mul", "", 0},
+	{"sub(%x, %y)", "sub", NULL, 0},
+	{"sub(%y, %x)", "sub", "", 0},
+	{"div(%x, %y)", "div", NULL, 0},
+	{"maximum(%x, %y)", "max", NULL, 0},
+	{"conv2d(*, *)", "conv", "", 0},
+	{"conv2d(*)", "conv", NULL, 0},
+	{"conv2d(...)", "conv", "", 0},
+	{"*(...)", "relu", "", 0},
+	{"*(...)", "add", "", 0},
+	{"*(*)", "relu", "", 0},
+	{"*(*)", "add", NULL, 0},
+	{"*(...)", "x", NULL, 0},
+	{"*(...)", "k", NULL, 0},
+	{"*(...)", "tup", NULL, 0},
+	{"*(...)", "call", "", 0},
+	{"MIX(a, b)", "add", "a=x b=y", 0},
+	{"SAME(*)", "relu", "", 0},
+	{"SAME(*)", "add", NULL, 0},
+	/* tuples */
+	{"tuple(%x, *)", "tup", "", 0},
+	{"tuple(%x, *)", "one", NULL, 0},
+	{"tuple(...)", "tup", "", 0},
+	{"tuple(...)", "one", "", 0},
+	{"tuple(...).1", "g0", NULL, 0},
+	{"tuple(...).1", "g1", "", 0},
+	{"t.*", "g0", "t=tup", 0},
+	{"t.*", "g1", "t=tup", 0},
+	/* alternatives */
+	{"add(*, *) | sub(*, *)", "sub", "", 0},
+	{"add(*, *) | sub(*, *)", "mul", NULL, 0},
+	{"add(a, %y) | add(b, *)", "add", "a=x", 0},
+	{"relu(conv2d(*, *) ?bias_add(_, *))", "rc", "", 0},
+	{"relu(conv2d(*, *) ?bias_add(_, b))", "rb", "b=b", 0},
+	{"relu(conv2d(*, *) ?bias_add(_, *))", "rp", NULL, 0},
+	{"relu(conv2d(*, *) ?bias_add(_, *))", "tc", NULL, 0},
+	{"%x ?relu(_) ?tanh(_)", "x", "", 0},
+	{"%x ?relu(_) ?tanh(_)", "relu", "", 0},
+	{"%x ?relu(_) ?tanh(_)", "ttr", "", 0},
+	{"%x ?relu(_) ?tanh(_)", "rt", NULL, 0},
+	{"%x ?add(_, _)", "twice", "", 0},
+	{"input ?add(_, _)", "add", NULL, 0},
+	/* types */
+	{"* : f32", "x", "", 0},
+	{"* : f32", "codes", NULL, 0},
+	{"* : f32", "tup", NULL, 0},
+	{"* : [4]", "x", "", 0},
+	{"* : [4]", "m", NULL, 0},
+	{"* : [?,4]", "m", "", 0},
+	{"* : f32[1,?]", "m", "", 0},
+	{"* : i8[4]", "x", NULL, 0},
+	{"* : tensor<4xf32>", "x", "", 0},
+	{"* : tensor<4xf32>", "m", NULL, 0},
+	{"* : quant", "x", NULL, 0},
+	{"* where scalar", "x", NULL, 0},
+	{"* where output", "c5", "", 0},
+	{"* where output", "c4", NULL, 0},
+	/* attributes */
+	{"conv2d(*, *){stride=[2,1]}", "conv", "", 0},
+	{"conv2d(*, *){stride=[1,1]}", "conv", NULL, 0},
+	{"conv2d(*, *){stride=[2,1], padding=same}", "conv", "", 0},
+	{"conv2d(*, *){padding=valid}", "conv", NULL, 0},
+	{"*(...){stride=[2,1]}", "conv", "", 0},
+	{"*(...){stride=[2,1]}", "relu", NULL, 0},
+	{"clip(*){min=-1, max=6.0}", "clip", "", 0},
+	{"clip(*){min=-1.5}", "clip", NULL, 0},
+	/* one name, one value */
+	{"add(relu(c=conv2d(*, *)), leaky_relu(c))", "diamond", "c=conv", 0},
+	{"add(relu(c=conv2d(*, *)), leaky_relu(c))", "two", NULL, 0},
+	{"add(leaky_relu(c), relu(c=conv2d(*, *)))", "diamond", "c=conv c=conv", 0},
+	{"add(a, b)", "twice", "a=x b=x", 0},
+	{"add(a, a)", "twice", "a=x", 0},
+	{"add(a, a)", "add", NULL, 0},
+	/* coming back to the swapped operands of a part that was good for itself */
+	{"sub(add(u, v), u)", "vu", "u=y v=x", 0},
+	{"sub(add(u, v), u)", "uv", "u=x v=y", 0},
+	{"sub(add(u, v), u)", "vu", "u=y v=x", QN_MATCH_GREEDY},
+	{"sub(add(u, v), u)", "uv", NULL, QN_MATCH_GREEDY},
+	{"add(a, %y | *)", "add", "a=x", QN_MATCH_GREEDY},
+	/* functions */
+	{"fn[add(*, *)](...)", "call", "", 0},
+	{"fn[a, b -> add(b, a)](c, d)", "call", "a=p b=q c=x d=y", 0},
+	{"fn[relu(*)](...)", "call", NULL, 0},
+	{"fn[a -> *](...)", "call", NULL, 0},
+	{"fn[...](*, *)", "call", "", 0},
+	{"fn[...](*)", "call", NULL, 0},
+	{"fn[-> *](...)", "call", NULL, 0},
+	{"fn[relu(*)](*){pattern=block}", "block", "", 0},
+	{"fn[relu(*)](*){pattern=conv}", "block", NULL, 0},
+	{"add(*, *)", "call", NULL, 0},
+	/* recursion */
+	{"R=relu(R | dense(a, k=const))", "c5", "a=m k=kw R=c1 R=c2 R=c3 R=c4 R=c5", 0},
+	{"R=relu(R | dense(*, *))", "c1", "R=c1", 0},
+	{"R=relu(R | dense(*, *))", "d", NULL, 0},
+	{"R=relu(R | conv2d(*, *))", "c5", NULL, 0},
+	{"R=(R | %x)", "x", "R=x", 0},
+	{"R=R", "x", NULL, 0},
+	/* association */
+	{"div(mul(a, b), c)", "quot", "a=add b=k c=y", 0},
+	{"div(mul(a, b), c)", "regr", NULL, 0},
+	{"div(mul(a, b), c)", "regr", "a=k b=add c=y", QN_MATCH_REASSOC},
+	{"div(mul(a, const), c)", "regr", "a=add c=y", QN_MATCH_REASSOC},
+	{"mul(a, div(b, c))", "quot", "b=add a=k c=y", QN_MATCH_REASSOC},
+	{"mul(const, div(b, c))", "quot", "b=add c=y", QN_MATCH_REASSOC},
+	{"mul(a, div(b, c))", "quot", NULL, 0},
+};
+
+static void
+test_table(void **state)
+{
+	(void)state;
+	read_model(values);
+	run_rows(table, QN_COUNT(table));
+}
+
+/* ---- dominators ---- */
+
+static void
+test_dominators(void **state)
+{
+	static const char head[] =
+		"graph @main(%x: tensor<1x4x4x2xf32>, %w: tensor<2x1x1x2xf32>) {\n"
+		"  %c = conv2d %x, %w\n  %k = const : tensor<2xf32> splat 2.0\n";
+	static const struct {
+		const char *body, *pattern, *bindings;
+		uint32_t flags;
+	} rows[] = {
+		{"%r = relu %c  %s = relu %c  %a = add %r, %s  return %a",
+		 "c=conv2d(*, *) ~ p=relu(*) ~> a=add(*, *)", "a=a p=r c=c p=s", 0},
+		{"%d = conv2d %x, %w  %r = relu %c  %s = relu %d  %a = add %r, %s  return %a",
+		 "conv2d(*, *) ~ relu(*) ~> add(*, *)", NULL, 0},
+		{"%r = relu %c  %a = add %c, %r  return %a",
+		 "c=conv2d(*, *) ~ relu(*) ~> add(*, *)", "c=c", 0},
+		{"%t = tanh %c  %d = conv2d %t, %w  %r = relu %c  %a = add %d, %r  return %a",
+		 "conv2d(*, *) ~ relu(*) ~> add(*, *)", NULL, 0},
+		{"%r = relu %x  %a = add %r, %r  return %a", "conv2d(*, *) ~ relu(*) ~> add(*, *)",
+		 NULL, 0},
+		/* constants on the path, but not of the child */
+		{"%r = relu %c  %p = add %r, %k  %q = relu %p  %a = relu6 %q  return %a",
+		 "conv2d(*, *) ~ p=(relu(*) | add(*, const)) ~> relu6(*)", "p=q p=p p=r", 0},
+		{"%r = relu %c  %p = add %r, %k  %q = relu %p  %a = relu6 %q  return %a",
+		 "conv2d(*, *) ~ (relu(*) | add(*, const)) ~> relu6(*)", NULL,
+		 QN_MATCH_NO_PATH_CONST},
+		{"%r = relu %c  %a = add %r, %k  return %a",
+		 "conv2d(*, *) ~ relu(*) ~> add(*, const)", NULL, 0},
+		/* the parent leads out by another way */
+		{"%r = relu %c  %a = relu6 %r  return %a, %c", "conv2d(*, *) ~ relu(*) ~> relu6(*)",
+		 NULL, 0},
+		{"%r = relu %c  %a = relu6 %r  return %a, %r", "conv2d(*, *) ~ relu(*) ~> relu6(*)",
+		 NULL, 0},
+		/* any path; a parent that is the child; a diamond of diamonds */
+		{"%r = relu %c  %t = tanh %r  %a = add %r, %t  return %a",
+		 "c=conv2d(*, *) ~> add(*, *)", "c=c", 0},
+		{"%a = relu %c  return %a", "a=relu(*) ~ relu(*) ~> relu(*)", NULL, 0},
+		{"%r = relu %c  %a = add %r, %r  %b = add %a, %a  %d = add %b, %b  return %d",
+		 "c=conv2d(*, *) ~ p=(relu(*) | add(*, *)) ~> add(*, *)", "p=b p=a p=r c=c", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		qn_buf b;
+
+		qn_buf_init(&b, &rg->arena);
+		qn_buff(&b, "%s%s }", head, rows[i].body);
+		read_model(qn_buf_str(&b));
+		run_rows(&(row){rows[i].pattern, qn_graph_node(rg->g, rg->g->output[0].value)->name,
+				rows[i].bindings, rows[i].flags},
+			 1);
+	}
+}
+
+/* Every way from b to the outputs, tried one by one. */
+static bool
+leads_through(const qn_graph *g, qn_id a, qn_id b)
+{
+	bool reached[64] = {0}; /* from b without a */
+
+	reached[b] = true;
+	for (qn_id id = b + 1; id < g->n; id++)
+		for (uint32_t i = 0; i < qn_graph_node(g, id)->nin; i++)
+			reached[id] =
+				reached[id] || (reached[qn_graph_node(g, id)->in[i]] && id != a);
+	for (size_t i = 0; i < g->noutput; i++)
+		if (reached[g->output[i].value])
+			return false;
+	return true;
+}
+
+static void
+test_dominators_of_random_graphs(void **state)
+{
+	enum { NODES = 40 };
+
+	(void)state;
+	for (uint64_t seed = 1; seed < 200; seed++) {
+		uint64_t s = seed * UINT64_C(0x9E3779B97F4A7C15);
+		qn_index ix;
+
+		rg->g = qn_graph_new(&rg->m, "g");
+		(void)qn_graph_input(rg->g, "x", type("tensor<4xf32>"));
+		for (qn_id id = 2; id < NODES; id++) {
+			qn_id in[2];
+
+			for (int i = 0; i < 2; i++) {
+				s = s * UINT64_C(6364136223846793005) + 1442695040888963407u;
+				in[i] = id - 1 - (qn_id)(s >> 40) % (id - 1 < 6 ? id - 1 : 6);
+			}
+			assert_int_equal(qn_graph_op(rg->g, QN_OP_add, NULL, 2, in, NULL, NULL),
+					 id);
+		}
+		qn_graph_output(rg->g, "y", NODES - 1);
+		qn_graph_output(rg->g, "z", NODES - 1 - (qn_id)(seed % 5));
+		qn_index_init(&ix, &rg->arena, rg->g);
+		for (qn_id a = 1; a < NODES; a++)
+			for (qn_id b = 1; b < NODES; b++)
+				if (ix.live[a] && ix.live[b])
+					assert_int_equal(qn_index_dominates(&ix, a, b),
+							 a != b && leads_through(rg->g, a, b));
+	}
+}
+
+/* ---- limits ---- */
+
+/* A pattern of its own kind over 100000 nodes needs no stack. */
+static void
+test_depth(void **state)
+{
+	enum { DEPTH = 100000 };
+	qn_pattern *p = read_pattern(new_set(), "R=relu(R | %x)");
+	qn_match m;
+
+	(void)state;
+	rg->g = qn_graph_new(&rg->m, "g");
+	qn_id id = qn_graph_input(rg->g, "x", type("tensor<4xf32>"));
+	for (int i = 0; i < DEPTH; i++)
+		id = qn_graph_op(rg->g, QN_OP_relu, NULL, 1, &id, NULL, NULL);
+	qn_graph_output(rg->g, "y", id);
+	assert_true(qn_match_at(qn_matcher_new(&rg->arena, 0), rg->g, &p->pat, id, &m));
+	assert_int_equal(m.nbound, DEPTH + 1); /* R at each, and the input */
+	/* a pattern of 100000 parts, made by hand */
+	qn_patterns *set = new_set();
+	qn_pattern *deep = qn_build_any(set);
+	for (int i = 0; i < DEPTH; i++)
+		deep = qn_build_call(set, qn_build_op(set, "relu"), 1, &deep);
+	assert_true(qn_match_at(qn_matcher_new(&rg->arena, 0), rg->g, &deep->pat, id, &m));
+	qn_buf b;
+	qn_buf_init(&b, &rg->arena);
+	assert_int_equal(qn_patterns_print(&b, deep), QN_EUSAGE);
+	assert_string_equal(rg->diags.item[0].id, "pattern.depth");
+}
+
+/* Swapped operands at 40 levels are 2^40 ways to fail. */
+static void
+test_step_limit(void **state)
+{
+	qn_buf b;
+	qn_match m;
+
+	(void)state;
+	rg->g = qn_graph_new(&rg->m, "g");
+	qn_id x = qn_graph_input(rg->g, "x", type("tensor<4xf32>")), in[2];
+	qn_id id = x;
+	qn_buf_init(&b, &rg->arena);
+	for (int i = 0; i < 40; i++) {
+		in[0] = id;
+		in[1] = qn_graph_op(rg->g, QN_OP_relu, NULL, 1, &x, NULL, NULL);
+		id = qn_graph_op(rg->g, QN_OP_add, NULL, 2, in, NULL, NULL);
+		qn_buf_puts(&b, "add(*, ");
+	}
+	qn_buf_puts(&b, "const");
+	for (int i = 0; i < 40; i++)
+		qn_buf_putc(&b, ')');
+	qn_pattern *p = read_pattern(new_set(), qn_buf_str(&b));
+	qn_matcher *s = qn_matcher_new(&rg->arena, 0);
+	assert_false(qn_match_at(s, rg->g, &p->pat, id, &m));
+	assert_false(qn_matcher_gave_up(s)); /* a relu is soon seen not to be an add */
+	p = read_pattern(
+		new_set(),
+		"add(add(add(add(add(add(add(add(add(add(add(add(add(add(add(add(add(add("
+		"add(add(add(add(*, *), *), *), *), *), *), *), *), *), *), *), *), *), *), "
+		"*), *), *), *), *), *), *), const)");
+	qn_matcher_set_limit(s, 10000);
+	assert_false(qn_match_at(s, rg->g, &p->pat, id, &m));
+}
+
+/* ---- texts that are no pattern ---- */
+
+static void
+test_errors(void **state)
+{
+	static const struct {
+		const char *text, *id, *place;
+	} rows[] = {
+		{"", "pattern.syntax", "pattern:1:1"},
+		{"relu", "pattern.syntax", "pattern:1:5"},
+		{"relu(*", "pattern.syntax", "pattern:1:7"},
+		{"relu(*))", "pattern.syntax", "pattern:1:8"},
+		{"rel(*)", "pattern.op", "pattern:1:1"},
+		{"add(*, rel(*))", "pattern.op", "pattern:1:8"},
+		{"input(*)", "pattern.op", "pattern:1:1"},
+		{"relu(*, *)", "pattern.arity", "pattern:1:10"},
+		{"_", "pattern.syntax", "pattern:1:2"},
+		{"x ?relu(y)", "pattern.syntax", "pattern:1:11"},
+		{"_=*", "pattern.syntax", "pattern:1:3"},
+		{"* : f33", "type.unknown", "pattern:1:5"},
+		{"* : [1,x]", "pattern.syntax", "pattern:1:8"},
+		{"* : [1,2,3,4,5,6,7,8,9]", "pattern.syntax", "pattern:1:22"},
+		{"* where nobody", "pattern.syntax", "pattern:1:15"},
+		{"conv2d(...){strides=[1,1]}", "pattern.attr", "pattern:1:13"},
+		{"conv2d(...){stride}", "pattern.syntax", "pattern:1:19"},
+		{"a ~ b", "pattern.syntax", "pattern:1:6"},
+		{"fn[a, b](...)", "pattern.syntax", "pattern:1:8"},
+		{"split(x).x", "pattern.syntax", NULL},
+		{"0x7ff0000000000000", "pattern.number", "pattern:1:1"},
+		{"expr(x)", "pattern.syntax", "pattern:1:6"},
+		{"a | ", "pattern.syntax", "pattern:1:5"},
+		{"% ", "pattern.syntax", "pattern:1:3"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		qn_pattern *p;
+
+		qn_diags_clear(&rg->env, &rg->diags);
+		if (qn_patterns_parse(new_set(), rows[i].text, &p) != QN_EUSAGE || p != NULL)
+			fail_msg("%s is read", rows[i].text);
+		if (rg->diags.n != 1 || strcmp(rg->diags.item[0].id, rows[i].id) != 0 ||
+		    (rows[i].place != NULL && strcmp(rg->diags.item[0].place, rows[i].place) != 0))
+			fail_msg("%s: %zu, %s at %s: %s", rows[i].text, rg->diags.n,
+				 rg->diags.item[0].id, rg->diags.item[0].place,
+				 rg->diags.item[0].message);
+	}
+	qn_diags_clear(&rg->env, &rg->diags);
+}
+
+/* Canonical texts of what can be written in several ways. */
+static void
+test_texts(void **state)
+{
+	static const char *const rows[][2] = {
+		{" relu ( * ) # comment", "relu(*)"},
+		{"((a|b)|c)", "(a | b) | c"},
+		{"x=(y=*)", "x=y"},
+		{"x=(relu(*) | tanh(*))", "x=(relu(*) | tanh(*))"},
+		{"(c=conv2d(...)){stride=[1,1]}", "(c=conv2d(...)){stride=[1,1]}"},
+		{"c=conv2d(...){stride=[1,1]}{padding=\"same\"}",
+		 "c=conv2d(...){stride=[1,1], padding=same}"},
+		{"* : f32 [ 1 , ? ]", "* : f32 : [1,?]"},
+		{"s.0", "get(s){index=0}"},
+		{"(a ?relu(_)) ?tanh(_)", "a ?relu(_) ?tanh(_)"},
+		{"a ?(relu(_) ?tanh(_))", "a ?(relu(_) ?tanh(_))"},
+		{"(a | b) ~> c", "(a | b) ~> c"},
+		{"R=cast(R | dense(*, *))", "R=cast(R | dense(*, *))"},
+		{"-1e-3", "-0.001"},
+		{"fn[ -> *]()", "fn[-> *]()"},
+		{"%\"a b\"", "%\"a b\""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++)
+		assert_string_equal(text_of(read_pattern(new_set(), rows[i][0])), rows[i][1]);
+}
+
+/* A node made by hand that stands in two places gets a name when it is written. */
+static void
+test_shared_nodes(void **state)
+{
+	qn_patterns *set = new_set();
+	qn_pattern *c = qn_build_slot(qn_build_call(set, qn_build_op(set, "conv2d"), -1, NULL));
+	qn_pattern *two[2] = {qn_build_call(set, qn_build_op(set, "relu"), 1, &c),
+			      qn_build_call(set, qn_build_op(set, "leaky_relu"), 1, &c)};
+	qn_pattern *p = qn_build_call(set, qn_build_op(set, "add"), 2, two);
+	const char *text = text_of(p);
+
+	(void)state;
+	assert_string_equal(text, "add(relu(slot0=conv2d(...)), leaky_relu(slot0=conv2d(...)))");
+	read_model(values);
+	run_rows(&(row){text, "diamond", "slot0=conv slot0=conv", 0}, 1);
+	run_rows(&(row){text, "two", NULL, 0}, 1);
+}
+
+static void
+test_builder_errors(void **state)
+{
+	qn_patterns *set = new_set(), *other = new_set();
+	qn_pattern *x = qn_build_any(set), *y = qn_build_any(other);
+	qn_pattern *three[3] = {x, x, x};
+
+	(void)state;
+	assert_null(qn_build_op(set, "rleu"));
+	assert_null(qn_build_class(set, "MIXED"));
+	assert_null(qn_build_call(set, qn_build_op(set, "add"), 3, three));
+	assert_null(qn_build_call(set, qn_build_op(set, "relu"), 1, &y));
+	assert_null(qn_build_alt(set, 2, (qn_pattern *[]){x, NULL})); /* silent */
+	assert_int_equal(qn_build_redirect(set, x, x), QN_OK);
+	assert_int_equal(qn_build_redirect(set, x, x), QN_EUSAGE);
+	assert_int_equal(qn_build_redirect(set, qn_build_const(set), x), QN_EUSAGE);
+	static const char *const ids[] = {"pattern.op",       "pattern.class",
+					  "pattern.arity",    "pattern.context",
+					  "pattern.redirect", "pattern.redirect"};
+	assert_int_equal(rg->diags.n, QN_COUNT(ids));
+	for (size_t i = 0; i < QN_COUNT(ids); i++)
+		assert_string_equal(rg->diags.item[i].id, ids[i]);
+}
+
+int
+main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_table),          TEST(test_dominators),
+		TEST(test_depth),          TEST(test_dominators_of_random_graphs),
+		TEST(test_step_limit),     TEST(test_errors),
+		TEST(test_texts),          TEST(test_shared_nodes),
+		TEST(test_builder_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
