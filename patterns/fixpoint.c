@@ -48,8 +48,8 @@ find_groups(pass *p)
 	for (qn_id id = p->src->n - 1; id > 0; id--) {
 		qn_match m;
 		qn_group group;
-		bool found = qn_group_find(&p->groups, p->rule->pattern, id, p->rule->flags, &m,
-					   &group);
+		bool found =
+			qn_group_find(&p->groups, p->rule->pattern, id, p->rule->flags, &m, &group);
 
 		if (qn_matcher_gave_up(p->matcher))
 			return qn_matcher_report(p->matcher, p->src, id);
@@ -68,8 +68,8 @@ find_groups(pass *p)
 static uint32_t
 number_of(pass *p, qn_id id)
 {
-	p->number = qn_arena_grow(p->arena, p->number, &p->number_cap, p->dst->n,
-				  sizeof *p->number);
+	p->number =
+		qn_arena_grow(p->arena, p->number, &p->number_cap, p->dst->n, sizeof *p->number);
 	for (; p->nnumber < p->dst->n; p->nnumber++) {
 		const qn_node *n = qn_graph_node(p->dst, (qn_id)p->nnumber);
 		uint32_t *in = QN_NEW(p->arena, uint32_t, n->nin);
@@ -106,7 +106,8 @@ call_back(pass *p, const qn_match *found, qn_id copy)
 	qn_id got = p->rule->fn(p->rule->user, p->dst, &m, p->src, found->root);
 	if (got == 0 || got >= p->dst->n) {
 		(void)qn_report(p->m->env, QN_EINVALID, "rewrite.callback", name,
-				"rule '%s' gave no value of the graph for this node", p->rule->name);
+				"rule '%s' gave no value of the graph for this node",
+				p->rule->name);
 		return 0;
 	}
 	if (qn_graph_node(p->dst, got)->type != type) {
@@ -179,11 +180,11 @@ run_rounds(qn_model *m, const qn_fixpoint_rule *rules, size_t n, const qn_matche
 			if (done[i])
 				continue;
 			if (*passes == QN_MAX_PASSES)
-				return qn_report(m->env, QN_EINVALID, "rewrite.fixpoint",
-						 rules[i].name,
-						 "the rules still change the graph after %d passes; "
-						 "mark one that makes its own food as to be run once",
-						 (int)QN_MAX_PASSES);
+				return qn_report(
+					m->env, QN_EINVALID, "rewrite.fixpoint", rules[i].name,
+					"the rules still change the graph after %d passes; "
+					"mark one that makes its own food as to be run once",
+					(int)QN_MAX_PASSES);
 			p.arena = new_arena(m);
 			qn_status status = run_pass(&p, like);
 			++*passes;
@@ -197,7 +198,7 @@ run_rounds(qn_model *m, const qn_fixpoint_rule *rules, size_t n, const qn_matche
 			*held = p.arena;
 			*g = p.dst;
 			changed = true;
-			done[i] = (rules[i].flags & QN_FIXPOINT_ONCE) != 0;
+			done[i] = (rules[i].flags & QN_ONCE) != 0;
 		}
 	}
 	return QN_OK;

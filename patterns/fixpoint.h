@@ -18,8 +18,6 @@ enum { QN_MAX_PASSES = 100 }; /* of all rules together, as in TVM */
 typedef qn_id qn_fixpoint_fn(void *user, qn_graph *dst, const qn_match *m, const qn_graph *before,
 			     qn_id before_root);
 
-enum { QN_FIXPOINT_ONCE = 4 }; /* beside the flags of groups: at most one pass that changes something */
-
 typedef struct qn_fixpoint_rule {
 	const char *name; /* for messages */
 	const qn_pat *pattern;

@@ -138,6 +138,13 @@ qn_matcher_set_limit(qn_matcher *s, uint32_t steps)
 	s->limit = steps;
 }
 
+void
+qn_matcher_set_like(qn_matcher *s, const qn_matcher *like)
+{
+	s->flags = like->flags;
+	s->limit = like->limit;
+}
+
 bool
 qn_matcher_gave_up(const qn_matcher *s)
 {

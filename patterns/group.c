@@ -171,7 +171,7 @@ is_closed(qn_grouper *s, const qn_group *gr, uint32_t flags)
 		if (s->owner[id] != 0)
 			closed = false;
 		if (id != gr->root && s->reads[id] != s->index->uses[id] &&
-		    !((flags & QN_GROUP_ALLOW_DUP) != 0 && only_root_needs(s, id, gr->root)))
+		    !((flags & QN_ALLOW_DUP) != 0 && only_root_needs(s, id, gr->root)))
 			closed = false;
 	}
 	for (uint32_t k = 0; k < gr->ninner; k++) {
@@ -187,7 +187,7 @@ bool
 qn_group_find(qn_grouper *s, const qn_pat *p, qn_id root, uint32_t flags, qn_match *m,
 	      qn_group *out)
 {
-	bool overlap = (flags & QN_GROUP_OVERLAP) != 0;
+	bool overlap = (flags & QN_OVERLAP) != 0;
 
 	if (!s->index->live[root] || (s->owner[root] != 0 && !overlap) ||
 	    !qn_match_at(s->matcher, s->g, p, root, m))

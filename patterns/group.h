@@ -13,12 +13,6 @@
 #include "patterns/index.h"
 #include "patterns/pattern.h"
 
-enum {
-	QN_GROUP_ALLOW_DUP =
-		1, /* a node inside may be read outside by nodes that only the root needs: it is computed twice */
-	QN_GROUP_OVERLAP = 2 /* a node may lie inside of several groups and be read anywhere */
-};
-
 typedef struct qn_group {
 	qn_id root;
 	uint32_t ninput, ninner;
@@ -50,7 +44,7 @@ typedef struct qn_grouper {
 } qn_grouper;
 
 void qn_grouper_init(qn_grouper *s, qn_arena *arena, qn_matcher *matcher, const qn_graph *g);
-/* Whether the pattern matches at root and the match can be a group; *m is valid until the next
+/* flags: qn_group_flags.  Whether the pattern matches at root and the match can be a group; *m is valid until the next
  * search.  Roots that no output needs are passed over, and those in a group already unless they may
  * overlap. */
 bool qn_group_find(qn_grouper *s, const qn_pat *p, qn_id root, uint32_t flags, qn_match *m,

@@ -148,6 +148,8 @@ struct qn_index;
 /* Memory of searches, which one after the other share; flags: qn_match_flags. */
 qn_matcher *qn_matcher_new(qn_arena *arena, uint32_t flags);
 void qn_matcher_set_limit(qn_matcher *s, uint32_t steps);
+/* Flags and limit of another one. */
+void qn_matcher_set_like(qn_matcher *s, const qn_matcher *like);
 /* The indices of g, made once for a graph of this size (index.h). */
 struct qn_index *qn_matcher_index(qn_matcher *s, const qn_graph *g);
 

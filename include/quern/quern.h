@@ -378,6 +378,49 @@ typedef struct qn_binding {
 /* Named part i in the order of the pattern; name NULL past the last. */
 QN_API qn_binding qn_match_binding(const qn_match *m, size_t i);
 
+/* What a rule or a partition may do. */
+typedef enum qn_group_flags {
+	QN_ALLOW_DUP = 1,  /* a value inside of a match may be read outside by what only the root needs: it is computed twice */
+	QN_OVERLAP = 2,    /* a value may lie inside of several matches and be read anywhere */
+	QN_ONCE = 4,       /* rules: at most one pass that changes something */
+	QN_CHECK_LATE = 8  /* partitions: what `check` refuses keeps its values from other matches, as in TVM */
+} qn_group_flags;
+
+/* Returns the value of g (the graph under construction, to which it may add) that takes the place of the match's
+ * root; qn_match_root(m): leave it; 0: an error.  m holds values of g; before, before_root: the same root as it was
+ * before this pass. */
+typedef qn_id qn_rewrite_fn(void *user, qn_graph *g, const qn_match *m, const qn_graph *before, qn_id before_root);
+
+typedef struct qn_rewrite_rule {
+	const char *name; /* for messages; NULL: none */
+	const qn_pattern *pattern;
+	qn_rewrite_fn *fn;
+	void *user;
+	unsigned flags; /* of qn_group_flags */
+} qn_rewrite_rule;
+
+/* Runs the rules in order over the entry graph, each on all its matches whose inner values are read nowhere
+ * else, round after round until a round changes nothing.  The result of fn must have the type of the root
+ * (rewrite.type).  rewrite.fixpoint: the rules still change something after 100 passes.  On failure the model is as
+ * it was.  *passes (may be NULL): how many passes were run, one a rule and round. */
+QN_API qn_status qn_rewrite_model(qn_model *m, size_t n, const qn_rewrite_rule *rules, const qn_match_opts *opts, size_t *passes);
+
+typedef struct qn_cut_opts { /* all zero: defaults */
+	const char *label; /* of the new graphs: "<root>.<label>"; NULL: "part" */
+	size_t nattr;      /* attributes of the new graphs: texts, not empty */
+	const char *const *key, *const *value;
+	int (*check)(void *user, const qn_graph *g, qn_id root); /* 0: refuses a match; NULL: takes all */
+	void *user;
+	unsigned flags; /* of qn_group_flags */
+	const qn_match_opts *match;
+} qn_cut_opts;
+
+/* Puts each match into a graph of its own, called from where its root was.  Its inputs are what the leaves of the
+ * pattern matched, constants only where the pattern does not ask for a constant.  The graph says as
+ * "PartitionedFromPattern" which ops it holds: "conv2d_bias_add_relu_".  Matches are found from the outputs up, share no inner values
+ * and none that is read elsewhere; so a longer pattern is run first.  *count (may be NULL): how many. */
+QN_API qn_status qn_cut_model(qn_model *m, const qn_pattern *p, const qn_cut_opts *opts, size_t *count);
+
 /* ---- arrays ---- */
 
 /* NumPy files; an array belongs to the context. */

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rewrite.c - rules and partitions of the host's. */
+#include "driver/pattern.h"
+#include "patterns/cut.h"
+#include "patterns/fixpoint.h"
+
+static qn_matcher *
+matcher_like(qn_arena *a, const qn_match_opts *opts)
+{
+	qn_matcher *s = qn_matcher_new(a, opts != NULL ? opts->flags : 0);
+
+	if (opts != NULL && opts->steps > 0)
+		qn_matcher_set_limit(s, opts->steps);
+	return s;
+}
+
+/* Patterns of another context have sets, and slots, of their own. */
+static qn_status
+check_context(qn_model *m, const qn_pattern *p)
+{
+	if (p != NULL && qn_pattern_ctx(p) == qn_box(m)->ctx)
+		return QN_OK;
+	return qn_report(m->env, QN_EUSAGE, "pattern.context", "",
+			 p == NULL ? "there is no pattern"
+				   : "the pattern was made in another context than the model");
+}
+
+/* ---- rules ---- */
+
+typedef struct rewrite_call {
+	qn_model *m;
+	size_t n;
+	const qn_rewrite_rule *rule;
+	const qn_match_opts *opts;
+	size_t passes;
+} rewrite_call;
+
+static qn_id
+call_host(void *user, qn_graph *dst, const qn_match *m, const qn_graph *before, qn_id before_root)
+{
+	const qn_rewrite_rule *r = user;
+
+	return r->fn(r->user, dst, m, before, before_root);
+}
+
+static qn_status
+rewrite(void *arg, qn_arena *scratch)
+{
+	rewrite_call *c = arg;
+	qn_fixpoint_rule *rule = QN_NEW(scratch, qn_fixpoint_rule, c->n);
+
+	for (size_t i = 0; i < c->n; i++) {
+		const qn_rewrite_rule *r = &c->rule[i];
+
+		QN_TRY(check_context(c->m, r->pattern));
+		rule[i] = (qn_fixpoint_rule){r->name != NULL ? r->name : "", &r->pattern->pat,
+					     call_host, (void *)(uintptr_t)r, r->flags};
+	}
+	return qn_rewrite_to_fixpoint(c->m, rule, c->n, matcher_like(scratch, c->opts), &c->passes);
+}
+
+qn_status
+qn_rewrite_model(qn_model *m, size_t n, const qn_rewrite_rule *rules, const qn_match_opts *opts,
+		 size_t *passes)
+{
+	rewrite_call c = {m, n, rules, opts, 0};
+	qn_status status = qn_guard_model(m, rewrite, &c);
+
+	qn_box(m)->checked = false; /* by rules that are not the library's */
+	if (passes != NULL)
+		*passes = c.passes;
+	return status;
+}
+
+/* ---- partitions ---- */
+
+typedef struct cut_call {
+	qn_model *m;
+	const qn_pattern *p;
+	const qn_cut_opts *opts;
+	size_t count;
+} cut_call;
+
+static bool
+check_host(void *user, const qn_graph *g, qn_id root)
+{
+	const qn_cut_opts *o = user;
+
+	return o->check(o->user, g, root) != 0;
+}
+
+static qn_status
+cut(void *arg, qn_arena *scratch)
+{
+	cut_call *c = arg;
+	const qn_cut_opts *o = c->opts;
+	qn_graph_attr *attr = QN_NEW(scratch, qn_graph_attr, o->nattr);
+
+	QN_TRY(check_context(c->m, c->p));
+	for (size_t i = 0; i < o->nattr; i++) {
+		attr[i] = (qn_graph_attr){o->key[i], o->value[i]};
+		if (attr[i].key[0] == '\0' || attr[i].value[0] == '\0')
+			return qn_report(c->m->env, QN_EUSAGE, "attr.value", "",
+					 "keys and texts of attributes must not be empty");
+	}
+	return qn_cut_pattern(c->m,
+			      &(qn_cut){.pattern = &c->p->pat,
+					.label = o->label != NULL ? o->label : "part",
+					.nattr = o->nattr,
+					.attr = attr,
+					.check = o->check != NULL ? check_host : NULL,
+					.user = (void *)(uintptr_t)o,
+					.flags = o->flags},
+			      matcher_like(scratch, o->match), &c->count);
+}
+
+qn_status
+qn_cut_model(qn_model *m, const qn_pattern *p, const qn_cut_opts *opts, size_t *count)
+{
+	const qn_cut_opts defaults = {0};
+	cut_call c = {m, p, opts != NULL ? opts : &defaults, 0};
+	qn_status status = qn_guard_model(m, cut, &c);
+
+	if (count != NULL)
+		*count = c.count;
+	return status;
+}

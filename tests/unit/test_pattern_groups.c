@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_pattern_groups.c - what is taken out of a graph, with which parameters; rules until nothing
+ * changes. */
+#include "tests/unit/pattern_rig.h"
+
+#include "patterns/cut.h"
+#include "patterns/fixpoint.h"
+
+#define HEAD                                                                                       \
+	"graph @main(%x: tensor<1x4x4x2xf32>, %w: tensor<2x1x1x2xf32>, %b: tensor<2xf32>, %v: "    \
+	"tensor<1x4x4x2xf32>) {\n"                                                                 \
+	"  %k = const : tensor<2x1x1x2xf32> splat 2.0\n"
+
+static size_t
+cut_with(const char *pattern, uint32_t flags, bool (*check)(void *, const qn_graph *, qn_id))
+{
+	qn_pattern *p = read_pattern(new_set(), pattern);
+	size_t count;
+
+	assert_int_equal(qn_cut_pattern(&rg->m,
+					&(qn_cut){.pattern = &p->pat,
+						  .label = "part",
+						  .flags = flags,
+						  .check = check,
+						  .nattr = 1,
+						  .attr = &(qn_graph_attr){"Composite", "t"}},
+					qn_matcher_new(&rg->arena, 0), &count),
+			 QN_OK);
+	assert_int_equal(qn_model_verify(&rg->m), QN_OK);
+	return count;
+}
+
+/* "part(x, w) conv2d_relu_; part(…) …": the graphs that were made, callees first. */
+static const char *
+parts_of(void)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, &rg->arena);
+	for (size_t i = 0; i + 1 < rg->m.ngraph; i++) {
+		const qn_graph *g = rg->m.graph[i];
+
+		if (qn_graph_said(g, "Composite") == NULL)
+			continue;
+		qn_buff(&b, "%s%s(", b.n > 0 ? "; " : "", g->name);
+		for (size_t k = 0; k < g->ninput; k++)
+			qn_buff(&b, "%s%s", k > 0 ? "," : "", qn_graph_node(g, g->input[k])->name);
+		qn_buff(&b, ") %s", qn_graph_said(g, "PartitionedFromPattern"));
+	}
+	return qn_buf_str(&b);
+}
+
+static void
+test_cut_table(void **state)
+{
+	static const struct {
+		const char *body, *pattern, *parts;
+		uint32_t flags;
+	} rows[] = {
+		{"%c = conv2d %x, %w  %r = relu %c  return %r", "relu(conv2d(*, *))",
+		 "r.part(x,w) conv2d_relu_", 0},
+		/* a value that is read elsewhere */
+		{"%c = conv2d %x, %w  %r = relu %c  %a = add %r, %c  return %a",
+		 "relu(conv2d(*, *))", "", 0},
+		{"%c = conv2d %x, %w  %r = relu %c  %s = relu %c  %a = add %r, %s  return %a",
+		 "relu(conv2d(*, *))", "", 0},
+		{"%c = conv2d %x, %w  %r = relu %c  return %r, %c", "relu(conv2d(*, *))", "", 0},
+		{"%c = conv2d %x, %w  %r = relu %c  %d = tanh %c  return %r", "relu(conv2d(*, *))",
+		 "r.part(x,w) conv2d_relu_", 0},
+		{"%c = conv2d %x, %w  %r = relu %c  %d = conv2d %r, %w  %s = relu %d  return %s",
+		 "relu(conv2d(*, *))", "r.part(x,w) conv2d_relu_; s.part(r,w) conv2d_relu_", 0},
+		/* computed twice, or shared, where that is allowed */
+		{"%c = conv2d %x, %w  %a = add %c, %b  %s = sigmoid %a  %m = mul %a, %s  return %m",
+		 "mul(add(conv2d(*, *), *), *)", "", 0},
+		{"%c = conv2d %x, %w  %a = add %c, %b  %s = sigmoid %a  %m = mul %a, %s  return %m",
+		 "mul(add(conv2d(*, *), *), *)", "m.part(x,w,b,s) conv2d_add_mul_", QN_ALLOW_DUP},
+		{"%c = conv2d %x, %w  %r = relu %c  %s = relu %c  %a = add %r, %s  return %a, %c",
+		 "relu(conv2d(*, *))", "", QN_ALLOW_DUP},
+		{"%c = conv2d %x, %w  %r = relu %c  %s = relu %c  %a = add %r, %s  return %a, %c",
+		 "relu(conv2d(*, *))", "r.part(x,w) conv2d_relu_; s.part(x,w) conv2d_relu_",
+		 QN_OVERLAP},
+		/* constants */
+		{"%c = conv2d %x, %k  %y = bias_add %c, %b  %r = relu %y  return %r",
+		 "relu(bias_add(conv2d(*, *), *))", "r.part(x,k,b) conv2d_bias_add_relu_", 0},
+		{"%c = conv2d %x, %k  %y = bias_add %c, %b  %r = relu %y  return %r",
+		 "relu(bias_add(conv2d(*, const), *))", "r.part(x,b) conv2d_bias_add_relu_", 0},
+		{"%c = conv2d %x, %w  %y = bias_add %c, %b  %r = relu %y  return %r",
+		 "relu(bias_add(conv2d(*, const), *))", "", 0},
+		{"%c = conv2d %x, %w  %d = conv2d %c, %k  return %d", "conv2d(*, (input | const))",
+		 "c.part(x,w) conv2d_; d.part(c) conv2d_", 0},
+		{"%c = conv2d %x, %w  %d = conv2d %c, %k  return %d", "conv2d(*, (const | input))",
+		 "c.part(x,w) conv2d_; d.part(c) conv2d_", 0},
+		{"%c = conv2d %x, %k  %d = conv2d %c, %k  return %d, %k", "conv2d(*, const)",
+		 "c.part(x) conv2d_; d.part(c) conv2d_", 0},
+		/* parameters */
+		{"%a = add %x, %x  return %a", "add(*, *)", "a.part(x) add_", 0},
+		{"%a = add %x, %v  return %a", "add(*, %x)", "a.part(v,x) add_", 0},
+		{"%t = tuple %x  %g = get %t {index=0}  return %g", "t=tuple(...).0",
+		 "g.part(x) Tuple_TupleGetItem0_", 0},
+		{"%t = concat %x  return %t", "concat(...)", "t.part(x) concat_", 0},
+		{"%t = concat %x, %v, %x  return %t", "concat(...)", "t.part(x,v) concat_", 0},
+		{"%s = split %x {axis=3, sizes=[1,1]}  %g = get %s {index=0}  %h = get %s "
+		 "{index=1}  "
+		 "return %g, %h",
+		 "split(*).*", "", 0},
+		{"%c = conv2d %x, %w  %r = relu %c  %s = leaky_relu %c  %a = add %r, %s  return %a",
+		 "add(relu(c=conv2d(*, *)), leaky_relu(c))",
+		 "a.part(x,w) conv2d_relu_leaky_relu_add_", 0},
+		{"%c = conv2d %x, %w  %r = relu %c  %s = leaky_relu %c  %a = add %r, %s  return %a",
+		 "add(leaky_relu(c), relu(c=conv2d(*, *)))",
+		 "a.part(x,w) conv2d_relu_leaky_relu_add_", 0},
+		/* dominators and recursion */
+		{"%c = conv2d %x, %w  %r = relu %c  %t = tanh %r  %a = add %r, %t  return %a",
+		 "conv2d(*, *) ~> add(*, *)", "a.part(x,w) conv2d_relu_tanh_add_", 0},
+		{"%c = conv2d %x, %w  %r = relu %c  %s = relu %r  return %s",
+		 "R=relu(R | conv2d(*, *))", "s.part(x,w) conv2d_relu_relu_", 0},
+		{"return %x", "*", "", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		qn_buf b;
+
+		qn_buf_init(&b, &rg->arena);
+		qn_buff(&b, "%s  %s\n}\n", HEAD, rows[i].body);
+		read_model(qn_buf_str(&b));
+		(void)cut_with(rows[i].pattern, rows[i].flags, NULL);
+		if (strcmp(parts_of(), rows[i].parts) != 0)
+			fail_msg("%s on %s: %s, not %s", rows[i].pattern, rows[i].body, parts_of(),
+				 rows[i].parts);
+	}
+}
+
+/* What was computed twice is: inside, and for the sigmoid outside. */
+static void
+test_cut_duplicates(void **state)
+{
+	qn_buf b;
+
+	(void)state;
+	read_model(HEAD "  %c = conv2d %x, %w  %a = add %c, %b  %s = sigmoid %a  %m = mul %a, %s  "
+			"return %m\n}\n");
+	assert_int_equal(cut_with("mul(add(conv2d(*, *), *), *)", QN_ALLOW_DUP, NULL), 1);
+	qn_buf_init(&b, &rg->arena);
+	qn_graph_print(&b, qn_model_entry(&rg->m));
+	assert_non_null(strstr(qn_buf_str(&b), "%m = call @m.part %x, %w, %b, %s"));
+	assert_non_null(strstr(qn_buf_str(&b), "%s = sigmoid %a"));
+	assert_null(strstr(qn_buf_str(&b), "mul"));
+}
+
+/* A second pattern leaves alone what the first took. */
+static void
+test_cut_twice(void **state)
+{
+	(void)state;
+	read_model(HEAD "  %c = conv2d %x, %w  %y = bias_add %c, %b  %d = conv2d %y, %k  return "
+			"%d\n}\n");
+	assert_int_equal(cut_with("bias_add(conv2d(*, *), *)", 0, NULL), 1);
+	assert_int_equal(cut_with("conv2d(*, *)", 0, NULL), 1);
+	assert_string_equal(parts_of(), "y.part(x,w,b) conv2d_bias_add_; d.part(y,k) conv2d_");
+	assert_int_equal(cut_with("fn[conv2d(*, *)](...)", 0, NULL), 0);
+	assert_string_equal(rg->diags.item[0].id, "pattern.function");
+	assert_int_equal(rg->diags.nerrors, 0);
+	assert_int_equal(cut_with("relu(fn[...](...){Composite=t} ?relu(_))", 0, NULL), 0);
+}
+
+static bool
+not_c3(void *user, const qn_graph *g, qn_id root)
+{
+	(void)user;
+	return strcmp(qn_graph_node(g, root)->name, "c3") != 0;
+}
+
+/* relu(relu(*)) on a chain of three: the last two, or, when those are refused, the first two. */
+static void
+test_cut_check(void **state)
+{
+	static const char chain[] =
+		HEAD "  %c1 = relu %x  %c2 = relu %c1  %c3 = relu %c2  return %c3\n}\n";
+
+	(void)state;
+	read_model(chain);
+	assert_int_equal(cut_with("relu(relu(*))", 0, NULL), 1);
+	assert_string_equal(parts_of(), "c3.part(c1) relu_relu_");
+	read_model(chain);
+	assert_int_equal(cut_with("relu(relu(*))", 0, not_c3), 1);
+	assert_string_equal(parts_of(), "c2.part(x) relu_relu_");
+	read_model(chain);
+	assert_int_equal(cut_with("relu(relu(*))", QN_CHECK_LATE, not_c3), 0);
+}
+
+/* ---- rules ---- */
+
+typedef struct text_rule {
+	const char *pattern;
+	qn_fixpoint_fn *fn;
+	uint32_t flags;
+} text_rule;
+
+static qn_patterns *rule_set;
+static size_t passes;
+
+static qn_id
+bound_to(const qn_match *m, const char *name)
+{
+	for (size_t i = 0; i < m->nbound; i++) {
+		const qn_pattern *p = (const qn_pattern *)(const void *)m->bound[i].pat;
+		const char *is = qn_pattern_slot_name(p);
+
+		if (is != NULL && strcmp(is, name) == 0)
+			return m->bound[i].value;
+	}
+	return 0;
+}
+
+static qn_status
+rewrite_with(size_t n, const text_rule *rules)
+{
+	qn_fixpoint_rule r[8];
+
+	rule_set = new_set();
+	for (size_t i = 0; i < n; i++)
+		r[i] = (qn_fixpoint_rule){rules[i].pattern,
+					  &read_pattern(rule_set, rules[i].pattern)->pat,
+					  rules[i].fn, NULL, rules[i].flags};
+	qn_status status =
+		qn_rewrite_to_fixpoint(&rg->m, r, n, qn_matcher_new(&rg->arena, 0), &passes);
+	rg->g = qn_model_entry(&rg->m);
+	return status;
+}
+
+static qn_id
+take_x(void *user, qn_graph *g, const qn_match *m, const qn_graph *before, qn_id root)
+{
+	(void)user, (void)g, (void)before, (void)root;
+	return bound_to(m, "x");
+}
+
+static void
+test_rewrite_identities(void **state)
+{
+	static const text_rule rules[] = {
+		{"add(x, 0.0)", take_x, 0},   {"mul(x, 1.0)", take_x, 0},
+		{"sub(x, 0.0)", take_x, 0},   {"div(x, 1.0)", take_x, 0},
+		{"mul(*, x=0.0)", take_x, 0}, {"div(x=0.0, *)", take_x, 0},
+	};
+
+	(void)state;
+	read_model("graph @main(%x: tensor<4xf32>, %y: tensor<4xf32>) {\n"
+		   "  %o = const : tensor<4xf32> splat 0.0\n"
+		   "  %i = const : tensor<4xf32> splat 1.0\n"
+		   "  %a = mul %o, %y\n  %b = add %x, %a\n  %c = div %b, %i\n  %d = mul %y, %i\n"
+		   "  %e = add %c, %d\n  %f = div %o, %x\n  %g = sub %e, %f\n  return %g\n}\n");
+	assert_int_equal(rewrite_with(QN_COUNT(rules), rules), QN_OK);
+	no_errors();
+	assert_int_equal(rg->g->n, 4); /* x + y */
+	const qn_node *n = qn_graph_node(rg->g, rg->g->output[0].value);
+	assert_int_equal(n->op, QN_OP_add);
+	assert_string_equal(rg->g->output[0].name, "g");
+}
+
+static qn_id
+drop_last(void *user, qn_graph *g, const qn_match *m, const qn_graph *before, qn_id root)
+{
+	const qn_node *n = qn_graph_node(g, m->root);
+
+	(void)user, (void)before, (void)root;
+	return n->nin < 2 ? m->root
+			  : qn_graph_op(g, QN_OP_add, NULL, 2, (qn_id[]){n->in[0], n->in[0]}, NULL,
+					NULL);
+}
+
+static qn_id
+relu_on_top(void *user, qn_graph *g, const qn_match *m, const qn_graph *before, qn_id root)
+{
+	(void)user, (void)before, (void)root;
+	return qn_graph_op(g, QN_OP_relu, NULL, 1, &m->root, NULL, NULL);
+}
+
+static qn_id
+same_again(void *user, qn_graph *g, const qn_match *m, const qn_graph *before, qn_id root)
+{
+	const qn_node *n = qn_graph_node(g, m->root);
+
+	(void)user, (void)before, (void)root;
+	return qn_graph_op(g, n->op, NULL, n->nin, n->in, n->attr, NULL);
+}
+
+static qn_id
+nothing(void *user, qn_graph *g, const qn_match *m, const qn_graph *before, qn_id root)
+{
+	(void)user, (void)g, (void)m, (void)before, (void)root;
+	return 0;
+}
+
+static const char softmax[] = "graph @main(%x: tensor<1x4xf32>, %z: tensor<1x4xf32>) {\n"
+			      "  %a = add %x, %z\n  %s = softmax %a\n  return %s\n}\n";
+
+static qn_op
+op_of(qn_id id)
+{
+	return qn_graph_node(rg->g, id)->op;
+}
+
+static void
+test_rewrite_once(void **state)
+{
+	const text_rule once[] = {{"softmax(*)", relu_on_top, QN_ONCE}, {"add(...)", drop_last, 0}};
+	const text_rule endless = {"softmax(*)", relu_on_top, 0};
+	const qn_graph *before;
+
+	(void)state;
+	read_model(softmax);
+	assert_int_equal(rewrite_with(2, once), QN_OK);
+	qn_id y = rg->g->output[0].value;
+	assert_int_equal(op_of(y), QN_OP_relu);
+	y = qn_graph_node(rg->g, y)->in[0];
+	assert_int_equal(op_of(y), QN_OP_softmax);
+	y = qn_graph_node(rg->g, y)->in[0];
+	assert_int_equal(op_of(qn_graph_node(rg->g, y)->in[0]), QN_OP_input);
+	assert_int_equal(qn_graph_node(rg->g, y)->in[0], qn_graph_node(rg->g, y)->in[1]);
+	assert_int_equal(passes, 3); /* both, then the second alone */
+
+	read_model(softmax);
+	before = rg->g;
+	assert_int_equal(rewrite_with(1, &endless), QN_EINVALID);
+	assert_string_equal(rg->diags.item[0].id, "rewrite.fixpoint");
+	assert_ptr_equal(rg->g, before);
+	assert_int_equal(passes, QN_MAX_PASSES);
+}
+
+/* What is made anew in the same way is no change: the graph stays the very same. */
+static void
+test_rewrite_identity(void **state)
+{
+	const text_rule rules[] = {{"softmax(*)", same_again, 0}, {"add(*, *)", same_again, 0}};
+	const qn_graph *before;
+
+	(void)state;
+	read_model(softmax);
+	before = rg->g;
+	assert_int_equal(rewrite_with(2, rules), QN_OK);
+	assert_ptr_equal(rg->g, before);
+	assert_int_equal(passes, 2);
+}
+
+static qn_id
+other_type(void *user, qn_graph *g, const qn_match *m, const qn_graph *before, qn_id root)
+{
+	(void)user, (void)before, (void)root;
+	return qn_graph_op(g, QN_OP_global_avg_pool, NULL, 1, &m->root, NULL, NULL);
+}
+
+static void
+test_rewrite_errors(void **state)
+{
+	const text_rule wrong[] = {{"relu(*)", other_type, 0}, {"relu(*)", nothing, 0}};
+	static const char *const ids[] = {"rewrite.type", "rewrite.callback"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		qn_diags_clear(&rg->env, &rg->diags);
+		read_model(HEAD "  %r = relu %x  return %r\n}\n");
+		const qn_graph *before = rg->g;
+		assert_int_equal(rewrite_with(1, &wrong[i]), QN_EINVALID);
+		assert_string_equal(rg->diags.item[0].id, ids[i]);
+		assert_string_equal(rg->diags.item[0].place, "r");
+		assert_ptr_equal(rg->g, before);
+	}
+}
+
+/* All groups of a pass are rewritten, inner ones first; types are there for the next one. */
+static void
+test_rewrite_chain(void **state)
+{
+	const text_rule rules[] = {{"relu(relu(x)) : f32", take_x, QN_ONCE},
+				   {"relu(x : f32[4])", take_x, 0}};
+
+	(void)state;
+	read_model("graph @main(%x: tensor<4xf32>) {\n  %a = relu %x\n  %b = relu %a\n  %c = relu "
+		   "%b\n  %d = relu %c\n  %e = relu %d\n  return %e\n}\n");
+	assert_int_equal(rewrite_with(1, rules), QN_OK);
+	assert_int_equal(rg->g->n, 3); /* two pairs are gone */
+	assert_int_equal(rewrite_with(2, rules), QN_OK);
+	assert_int_equal(rg->g->n, 2);
+}
+
+int
+main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_cut_table),      TEST(test_cut_duplicates),
+		TEST(test_cut_twice),      TEST(test_cut_check),
+		TEST(test_rewrite_once),   TEST(test_rewrite_identities),
+		TEST(test_rewrite_chain),  TEST(test_rewrite_identity),
+		TEST(test_rewrite_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
