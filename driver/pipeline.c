@@ -241,6 +241,7 @@ run_pass(pipeline *p, const pass_row *pass)
 	const char *options = m->options;
 	qn_map *notes = m->notes;
 	qn_symbols_state symbols = qn_symbols_save(&m->types, p->scratch);
+	m->env->trace_pass = pass->name;
 	qn_status status = pass->run(p);
 
 	if (status == QN_OK && qn_model_verify(m) != QN_OK)
@@ -371,5 +372,9 @@ qn_compile(qn_model *m, const qn_compile_opts *opts)
 	const qn_compile_opts defaults = {0};
 	compile_call c = {m, opts != NULL ? opts : &defaults};
 
-	return qn_guard_model(m, compile, &c);
+	m->env->trace = c.opts->trace_rules;
+	m->env->trace_user = c.opts->trace_user;
+	qn_status status = qn_guard_model(m, compile, &c);
+	m->env->trace = NULL;
+	return status;
 }

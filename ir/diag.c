@@ -98,6 +98,16 @@ qn_warn(qn_env *env, const char *id, const char *place, const char *fmt, ...)
 	va_end(args);
 }
 
+/* One line to a callback of the host's. */
+static void
+hand_over(qn_env *env, qn_log_fn *to, void *user, const char *line)
+{
+	if (line == NULL)
+		return;
+	to(user, line);
+	qn_env_free(env, (void *)(uintptr_t)line, strlen(line) + 1);
+}
+
 void
 qn_log(qn_env *env, const char *fmt, ...)
 {
@@ -106,12 +116,20 @@ qn_log(qn_env *env, const char *fmt, ...)
 	if (env->log == NULL)
 		return;
 	va_start(args, fmt);
-	const char *line = format(env, fmt, args);
+	hand_over(env, env->log, env->log_user, format(env, fmt, args));
 	va_end(args);
-	if (line != NULL) {
-		env->log(env->log_user, line);
-		qn_env_free(env, (void *)(uintptr_t)line, strlen(line) + 1);
-	}
+}
+
+void
+qn_trace(qn_env *env, const char *fmt, ...)
+{
+	va_list args;
+
+	if (env->trace == NULL)
+		return;
+	va_start(args, fmt);
+	hand_over(env, env->trace, env->trace_user, format(env, fmt, args));
+	va_end(args);
 }
 
 static void

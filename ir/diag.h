@@ -39,6 +39,9 @@ void qn_warn(qn_env *env, const char *id, const char *place, const char *fmt, ..
 /* Hands one line to the host's log callback. */
 void qn_log(qn_env *env, const char *fmt, ...) QN_PRINTF(2, 3);
 
+/* Hands one line to whoever traces rules (env->trace), if anybody does. */
+void qn_trace(qn_env *env, const char *fmt, ...) QN_PRINTF(2, 3);
+
 void qn_diags_clear(qn_env *env, qn_diags *d);
 
 #endif

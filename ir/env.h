@@ -16,6 +16,9 @@ typedef struct qn_env {
 	void *alloc_user;
 	qn_log_fn *log; /* NULL: silent */
 	void *log_user;
+	qn_log_fn *trace; /* of rules that fire or decline; NULL: none */
+	void *trace_user;
+	const char *trace_pass; /* in which that happens */
 	struct qn_diags *diags; /* where qn_report stores; never NULL */
 	const struct qn_custom *customs; /* operators of the host's (ir/custom.h), the last one registered first */
 	qn_limits limits;       /* 0: the default (ir/limits.h) */

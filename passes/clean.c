@@ -35,10 +35,10 @@ fold_constant(qn_rw *rw, const qn_match *m)
 
 	if (n->nin == 0 || n->op == QN_OP_call || !qn_type_is_f32(n->type) ||
 	    qn_type_count(n->type) < 0 || qn_opinfo_of(n)->behaviour == QN_EDGE)
-		return 0;
+		return qn_rw_decline(rw, "it is no f32 op that can be computed now");
 	for (uint32_t i = 0; i < n->nin; i++) {
 		if (!is_const(rw, n->in[i]))
-			return 0;
+			return qn_rw_decline(rw, "an input is no constant");
 		in[i] = qn_rw_node(rw, n->in[i])->value;
 	}
 	qn_status status = qn_eval_node(qn_rw_graph(rw), n, in, a, &value);
@@ -132,7 +132,8 @@ fold_batch_norm(qn_rw *rw, const qn_match *m)
 	if (!constants_are_f32(rw, m, GAMMA, VAR) || !constants_are_f32(rw, m, W, B) ||
 	    qn_rw_uses(rw, m->at[CONV]) != 1 || qn_rw_uses(rw, bn->in[0]) != 1 ||
 	    !qn_type_is_f32(conv->type))
-		return 0;
+		return qn_rw_decline(rw, "parameters are no f32 constants, or a value in between "
+					 "is used elsewhere");
 	int64_t channels = qn_rw_node(rw, m->at[W])->type->dim[0];
 	double *factor = QN_NEW(a, double, (size_t)channels);
 	double *offset = QN_NEW(a, double, (size_t)channels);
@@ -154,7 +155,8 @@ batch_norm_to_conv(qn_rw *rw, const qn_match *m)
 	const qn_type *t = bn->type;
 
 	if (!constants_are_f32(rw, m, GAMMA, VAR) || !qn_type_is_f32(t) || qn_type_count(t) <= 0)
-		return 0;
+		return qn_rw_decline(rw, "parameters are no f32 constants, or the shape is not "
+					 "known");
 	int64_t channels = t->dim[t->rank - 1];
 	double *factor = QN_NEW(model->arena, double, (size_t)channels);
 	double *offset = QN_NEW(model->arena, double, (size_t)channels);
@@ -199,11 +201,12 @@ add_to_bias(qn_rw *rw, const qn_match *m)
 
 	if (qn_opinfo_of(conv)->behaviour != QN_ACC || conv->op == QN_OP_matmul || conv->nin != 2 ||
 	    !qn_type_is_f32(b->type) || conv->type->rank < 1 || b->type->rank < 1)
-		return 0;
+		return qn_rw_decline(rw, "the other side is no convolution or dense without a "
+					 "bias");
 	int64_t channels = conv->type->dim[conv->type->rank - 1];
 	if (channels < 1 || b->type->dim[b->type->rank - 1] != channels ||
 	    qn_type_count(b->type) != channels || b->type->rank > conv->type->rank)
-		return 0;
+		return qn_rw_decline(rw, "the constant is no vector along the channels");
 	qn_id in[2] = {m->at[CONV], m->at[B]};
 	if (b->type->rank != 1)
 		in[1] = qn_rw_const(
@@ -227,7 +230,7 @@ mask_to_where(qn_rw *rw, const qn_match *m)
 
 	if (!qn_type_is_f32(cast->type) || from->is_tuple || from->elem->kind != QN_ELEM_PLAIN ||
 	    from->elem->plain != QN_PLAIN_bool)
-		return 0;
+		return qn_rw_decline(rw, "it is no cast of bool to f32");
 	in[1] = qn_rw_const(rw, derived_name(rw, m->root, "one"),
 			    qn_tensor_of(model->arena, scalar, &values[0]));
 	in[2] = qn_rw_const(rw, derived_name(rw, m->root, "zero"),

@@ -29,7 +29,7 @@ to_clamp(qn_rw *rw, const qn_match *m)
 
 	if ((n->op != QN_OP_relu && n->op != QN_OP_relu6 && n->op != QN_OP_clip) ||
 	    !is_codes(n->type))
-		return 0;
+		return qn_rw_decline(rw, "it is no clamp of codes");
 	qn_attrs_default(QN_ATTRS(clamp), &attr);
 	qn_clamp_range(qn_rw_graph(rw), n, &attr.clamp.lo, &attr.clamp.hi);
 	return qn_rw_add(rw, QN_OP_clamp, qn_rw_name(rw, m->root), 1, n->in, &attr, NULL);
@@ -50,7 +50,7 @@ fuse_clamp(qn_rw *rw, const qn_match *m)
 	qn_attrs attr = *rq->attr;
 
 	if (qn_rw_uses(rw, m->at[RQ]) != 1)
-		return 0;
+		return qn_rw_decline(rw, "the requantize is used elsewhere too");
 	/* a clamp behind a clamp: the bounds of the first, clamped by the second */
 	attr.clamp.lo = within(attr.clamp.lo, &clamp->attr->clamp);
 	attr.clamp.hi = within(attr.clamp.hi, &clamp->attr->clamp);
@@ -64,7 +64,8 @@ code_of_pad(qn_rw *rw, const qn_match *m)
 	qn_attrs attr = *n->attr;
 
 	if (!is_codes(n->type) || attr.pad.code != INT32_MIN || attr.pad.mode != QN_PAD_constant)
-		return 0;
+		return qn_rw_decline(rw,
+				     "it pads no codes with a constant, or knows its code already");
 	attr.pad.code = qn_code_of(&qn_rw_model(rw)->types, n->type->elem, attr.pad.value);
 	attr.pad.value = 0; /* the code stands for it from now on */
 	return qn_rw_add(rw, QN_OP_pad, qn_rw_name(rw, m->root), 1, n->in, &attr, NULL);

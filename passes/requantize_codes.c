@@ -32,7 +32,8 @@ on_codes(qn_rw *rw, qn_id id, const qn_type *type)
 
 		if (dq->op != QN_OP_dequantize ||
 		    !qn_rqz_narrow(qn_rw_node(rw, dq->in[0])->type->elem))
-			return 0;
+			return qn_rw_decline(rw,
+					     "an operand is no dequantize of 8- or 16-bit codes");
 		in[i] = dq->in[0];
 	}
 	return qn_rw_add(rw, op->op, qn_rw_name(rw, id), op->nin, in, op->attr, type);
@@ -46,7 +47,7 @@ qn_rqz_compute(qn_rw *rw, const qn_match *m)
 
 	if (!qn_rqz_narrow(type->elem) ||
 	    !has_fixed_type(rw, qn_rw_node(rw, m->at[OP]), type->elem))
-		return 0;
+		return qn_rw_decline(rw, "the op has no arithmetic that gives these parameters");
 	return on_codes(rw, m->at[OP], type);
 }
 
@@ -57,7 +58,7 @@ qn_rqz_compare(qn_rw *rw, const qn_match *m)
 	const qn_type *type = qn_rw_node(rw, m->root)->type;
 
 	if (type->is_tuple || type->elem->kind != QN_ELEM_PLAIN || qn_elem_is_float(type->elem))
-		return 0;
+		return qn_rw_decline(rw, "it is no comparison");
 	return on_codes(rw, m->root, type);
 }
 
@@ -70,6 +71,6 @@ qn_rqz_index(qn_rw *rw, const qn_match *m)
 	qn_id x = dq->nin > 0 ? dq->in[0] : 0;
 
 	if (dq->op != QN_OP_dequantize || !qn_rqz_narrow(qn_rw_node(rw, x)->type->elem))
-		return 0;
+		return qn_rw_decline(rw, "its operand is no dequantize of 8- or 16-bit codes");
 	return qn_rw_add(rw, n->op, qn_rw_name(rw, m->root), 1, &x, n->attr, n->type);
 }

@@ -58,17 +58,18 @@ qn_rqz_merge(qn_rw *rw, const qn_match *m)
 
 	/* an input keeps its own parameters: others may read it over another range */
 	if (inner->op == QN_OP_quantize && qn_rw_node(rw, inner->in[0])->op == QN_OP_input)
-		return 0;
+		return qn_rw_decline(rw, "an input keeps its own parameters");
 	if (qn_rqz_limits(rw, m->at[OP]) ||
 	    (qn_rqz_limits(rw, m->root) && inner->op == QN_OP_quantize))
-		return 0;
+		return qn_rw_decline(rw, "one of them clamps its codes");
 	if (mid->gran != QN_PER_TENSOR || last->gran != QN_PER_TENSOR)
-		return 0;
+		return qn_rw_decline(rw, "the codes in between have several scales");
 	real_range(t, mid, &mid_lo, &mid_hi);
 	real_range(t, last, &last_lo, &last_hi);
-	if (!s->opts->merge_always &&
-	    (mid->bits < last->bits || mid_lo > last_lo || mid_hi < last_hi))
-		return 0;
+	if (!s->opts->merge_always && mid->bits < last->bits)
+		return qn_rw_decline(rw, "the codes in between are narrower");
+	if (!s->opts->merge_always && (mid_lo > last_lo || mid_hi < last_hi))
+		return qn_rw_decline(rw, "the codes in between saturate earlier");
 	return qn_rw_add(rw, inner->op, qn_rw_name(rw, m->root), 1, &inner->in[0],
 			 inner->op == QN_OP_requantize ? outer->attr : NULL, outer->type);
 }
@@ -78,7 +79,7 @@ qn_rqz_drop_identity(qn_rw *rw, const qn_match *m)
 {
 	if (qn_rqz_limits(rw, m->root) ||
 	    qn_rw_node(rw, m->at[X])->type != qn_rw_node(rw, m->root)->type)
-		return 0;
+		return qn_rw_decline(rw, "it changes the parameters, or clamps");
 	return m->at[X];
 }
 
@@ -91,7 +92,9 @@ qn_rqz_drop_clamp(qn_rw *rw, const qn_match *m)
 
 	if ((n->op != QN_OP_relu && n->op != QN_OP_relu6 && n->op != QN_OP_clip) ||
 	    !qn_rqz_narrow(n->type->elem))
-		return 0;
+		return qn_rw_decline(rw, "it is no clamp of 8- or 16-bit codes");
 	qn_clamp_range(qn_rw_graph(rw), n, &lo, &hi);
-	return lo <= n->type->elem->qmin && hi >= n->type->elem->qmax ? n->in[0] : 0;
+	if (lo > n->type->elem->qmin || hi < n->type->elem->qmax)
+		return qn_rw_decline(rw, "its bounds lie inside of the codes");
+	return n->in[0];
 }

@@ -25,7 +25,7 @@ qn_rqz_shrink(qn_rw *rw, const qn_match *m)
 	const qn_node *op = qn_rw_node(rw, m->at[OP]);
 
 	if (!qn_rqz_narrow(qn_rw_node(rw, m->at[X])->type->elem))
-		return 0;
+		return qn_rw_decline(rw, "the codes are wider than 16 bits or have several scales");
 	qn_id y = qn_rw_add(rw, op->op, qn_rw_name(rw, m->at[OP]), 1, &m->at[X], op->attr, NULL);
 	if (y == 0)
 		return 0;
@@ -41,7 +41,10 @@ qn_rqz_average(qn_rw *rw, const qn_match *m)
 {
 	const qn_rqz *s = qn_rw_user(rw);
 
-	return s->opts->exact ? 0 : qn_rqz_shrink(rw, m);
+	if (s->opts->exact)
+		return qn_rw_decline(
+			rw, "averages of codes are rounded, and only exact rules are wanted");
+	return qn_rqz_shrink(rw, m);
 }
 
 /* quantize(move(…)) -> move(quantize(…)); concat likewise, each of its inputs */
@@ -56,7 +59,7 @@ qn_rqz_hoist(qn_rw *rw, const qn_match *m)
 	qn_id *in = QN_NEW(qn_rw_model(rw)->arena, qn_id, nin);
 
 	if (e->gran != QN_PER_TENSOR || !qn_rqz_ends(rw, m->at[OP]))
-		return 0;
+		return qn_rw_decline(rw, "there are no codes at the other end of the chain");
 	for (uint32_t i = 0; i < nin; i++) {
 		const qn_node *from = qn_rw_node(rw, m->at[OP]);
 
@@ -78,7 +81,7 @@ qn_rqz_hoist_part(qn_rw *rw, const qn_match *m)
 	const char *name = qn_rw_name(rw, get->in[0]);
 
 	if (e->gran != QN_PER_TENSOR || !qn_rqz_ends(rw, m->at[OP]))
-		return 0;
+		return qn_rw_decline(rw, "there are no codes at the other end of the chain");
 	qn_id x = qn_rqz_quantize(rw, split->in[0], e, qn_rw_name(rw, m->root));
 	x = qn_rw_add(rw, QN_OP_split, name, 1, &x, sizes, NULL);
 	return qn_rw_add(rw, QN_OP_get, qn_rw_name(rw, m->at[OP]), 1, &x, part, NULL);

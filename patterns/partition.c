@@ -43,8 +43,14 @@ try_match(qn_model *m, qn_grouper *s, const qn_qpattern *qp, qn_id root)
 	if (qp->accept == NULL || qp->accept(s->g, &match, &reason)) {
 		group.label = group.pattern = qp->name;
 		qn_group_take(s, &group);
+		qn_trace(m->env, "%s: %s at %s '%s': fired", m->env->trace_pass, qp->name,
+			 qn_opinfo_of(qn_graph_node(s->g, root))->name,
+			 qn_graph_node(s->g, root)->name);
 		return;
 	}
+	qn_trace(m->env, "%s: %s at %s '%s': declined: %s", m->env->trace_pass, qp->name,
+		 qn_opinfo_of(qn_graph_node(s->g, root))->name, qn_graph_node(s->g, root)->name,
+		 reason);
 	qn_buf_init(&b, m->arena);
 	qn_buff(&b, "pattern '%s' declined: %s", qp->name, reason);
 	note(m, s->g, root, qn_buf_str(&b));

@@ -192,9 +192,10 @@ print_attr(qn_buf *b, const qn_pat_test *t)
 }
 
 static bool
-is_plain_attr(const qn_pat *p)
+is_plain_attr(printer *pr, const qn_pat *p)
 {
-	return p->kind == QN_PAT_TEST && p->test->kind == QN_TEST_ATTR && p->slot == QN_NO_SLOT;
+	return p->kind == QN_PAT_TEST && p->test->kind == QN_TEST_ATTR && node_of(p) != pr->hole &&
+	       name_of(pr, node_of(p)) == NULL;
 }
 
 static void
@@ -211,7 +212,7 @@ print_test(printer *pr, const qn_pat *p)
 	print(pr, in, TESTED);
 	switch (t->kind) {
 	case QN_TEST_ATTR:
-		if (is_plain_attr(in) && b->n > 0 && b->data[b->n - 1] == '}') {
+		if (is_plain_attr(pr, in) && b->n > 0 && b->data[b->n - 1] == '}') {
 			b->n--;
 			qn_buf_puts(b, ", ");
 		} else {
@@ -262,7 +263,7 @@ print_dominator(printer *pr, const qn_pat *p)
 	const qn_pat *path = p->arg[1];
 
 	print(pr, p->arg[0], OPTIONAL);
-	if (!qn_pat_is_wildcard(path) || path->slot != QN_NO_SLOT) {
+	if (!qn_pat_is_wildcard(path) || name_of(pr, node_of(path)) != NULL) {
 		qn_buf_puts(pr->b, " ~ ");
 		print(pr, path, OPTIONAL);
 	}
@@ -302,34 +303,19 @@ rank_of(const qn_pat *p)
 static void
 print_form(printer *pr, const qn_pat *p)
 {
-	switch (p->kind) {
-	case QN_PAT_ANY:
-		if (p->narg > 0)
-			print(pr, p->arg[0], NAMED);
-		else
-			print_leaf(pr, p);
-		return;
-	case QN_PAT_CONST:
-	case QN_PAT_INPUT:
-	case QN_PAT_EXPR:
-		print_leaf(pr, p);
-		return;
-	case QN_PAT_OP:
-	case QN_PAT_CLASS:
-	case QN_PAT_CALL:
-	case QN_PAT_FUNCTION:
-		print_call(pr, p);
-		return;
-	case QN_PAT_ALT:
+	if (p->kind == QN_PAT_ANY && p->narg > 0)
+		print(pr, p->arg[0], NAMED);
+	else if (p->kind == QN_PAT_ALT)
 		print_alternatives(pr, p);
-		return;
-	case QN_PAT_TEST:
+	else if (p->kind == QN_PAT_TEST)
 		print_test(pr, p);
-		return;
-	case QN_PAT_DOM:
+	else if (p->kind == QN_PAT_DOM)
 		print_dominator(pr, p);
-		return;
-	}
+	else if (p->kind == QN_PAT_ANY || p->kind == QN_PAT_CONST || p->kind == QN_PAT_INPUT ||
+		 p->kind == QN_PAT_EXPR)
+		print_leaf(pr, p);
+	else
+		print_call(pr, p);
 }
 
 static bool

@@ -27,6 +27,7 @@ struct qn_rw {
 	size_t name_cap, uses_cap;
 	qn_map shared; /* node text -> value, so that equal nodes are one */
 	qn_status status;
+	const char *reason; /* of the last rule that declined */
 	uint64_t added;
 };
 
@@ -116,6 +117,34 @@ shared_slot(qn_rw *rw, qn_id id)
 	return slot;
 }
 
+qn_id
+qn_rw_decline(qn_rw *rw, const char *reason)
+{
+	rw->reason = reason;
+	return 0;
+}
+
+/* got: what the rule gave for node id. */
+static void
+trace(qn_rw *rw, const qn_rule *rule, qn_id id, qn_id got)
+{
+	const char *name = rw->name[id] != NULL ? rw->name[id] : "";
+	const char *reason = rw->reason;
+
+	rw->reason = NULL;
+	if (rw->m->env->trace == NULL || rw->status != QN_OK)
+		return;
+	if (got == 0 || got == id)
+		qn_trace(rw->m->env, "%s: %s at %s '%s': declined%s%s", rw->m->env->trace_pass,
+			 rule->name, qn_opinfo_of(qn_rw_node(rw, id))->name, name,
+			 reason != NULL ? ": " : "", reason != NULL ? reason : "");
+	else
+		qn_trace(rw->m->env, "%s: %s at %s '%s': fired, now %s '%s'",
+			 rw->m->env->trace_pass, rule->name, qn_opinfo_of(qn_rw_node(rw, id))->name,
+			 name, qn_opinfo_of(qn_rw_node(rw, got))->name,
+			 rw->name[got] != NULL ? rw->name[got] : "");
+}
+
 static qn_id
 offer(qn_rw *rw, qn_id id)
 {
@@ -124,7 +153,9 @@ offer(qn_rw *rw, qn_id id)
 
 		if (!qn_match_at(rw->matcher, rw->dst, rw->rules[i].pattern, id, &m))
 			continue;
+		rw->reason = NULL;
 		qn_id got = rw->rules[i].apply(rw, &m);
+		trace(rw, &rw->rules[i], id, got);
 		if (got != 0 && got != id)
 			return got;
 	}

@@ -41,6 +41,8 @@ uint32_t qn_rw_uses(const qn_rw *rw, qn_id id);
 qn_id qn_rw_add(qn_rw *rw, qn_op op, const char *name, uint32_t nin, const qn_id *in,
 		const qn_attrs *attr, const qn_type *type);
 qn_id qn_rw_const(qn_rw *rw, const char *name, const qn_tensor *value);
+/* Why the rule declines, for `trace` of the environment (static text); 0. */
+qn_id qn_rw_decline(qn_rw *rw, const char *reason);
 /* Stops the sweep: an error has been reported. */
 void qn_rw_fail(qn_rw *rw, qn_status status);
 

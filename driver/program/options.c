@@ -49,6 +49,9 @@
 #define PASS_ROWS                                                                                  \
 	{"--print-ir-after", 0, TEXT(print_after), "PASS|all",                                     \
 	 "print the graph's text after a pass, on stderr"},                                        \
+		{"--trace-rules", 0, FLAG(trace_rules), NULL,                                      \
+		 "print each rule that fires or declines, with its node and the reason, on "       \
+		 "stderr"},                                                                        \
 		{"--stop-after", 0, TEXT(stop_after), "PASS",                                      \
 		 "end after this pass; compile prints the graph's text then and writes no files"}, \
 	{                                                                                          \

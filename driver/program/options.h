@@ -29,7 +29,7 @@ typedef struct options {
 		*max_scratch, *max_weights, *dot, *svg, *at;
 	int threads; /* 0: as many as the machine has cores */
 	bool no_approx, merge_always, require_int;
-	bool greedy, reassociate;
+	bool greedy, reassociate, trace_rules;
 	bool real, quiet, list_passes, help;
 } options;
 

@@ -139,6 +139,7 @@ program_compile_opts(qn_ctx *ctx, const options *o, qn_array **calib, const char
 		.stop_after = o->stop_after,
 		.print_after = o->print_after,
 		.print = program_write_stderr,
+		.trace_rules = o->trace_rules ? log_line : NULL,
 	};
 	if (o->percentile != NULL) {
 		char *end;

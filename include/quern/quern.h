@@ -476,6 +476,8 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	const char *print_after; /* name of a pass, "all", or NULL: the graph's text goes to print */
 	qn_write_fn *print;
 	void *print_user;
+	qn_log_fn *trace_rules; /* a line for each rule whose pattern matched: "clean: fold-constant at add 'a': declined: an input is no constant"; NULL: none */
+	void *trace_user;
 } qn_compile_opts;
 
 /* Runs passes over the model; it is verified after each.  On failure the model is as the last

@@ -149,6 +149,20 @@ same match-at stdout want
 good match-count match diamond.qir 'relu(*)'
 has_words match-count stderr '1 match'
 
+silent trace-none opt -q "$E/digits.json" --passes=clean,partition --emit=ir
+mv stdout untraced
+good trace opt -q "$E/digits.json" --passes=clean,partition --emit=ir --trace-rules
+same trace stdout untraced
+has_words trace stderr "clean: fold-batch-norm-conv2d at batch_norm|: fired, now|clean: fold-constant at|': declined: an input is no constant|partition: conv2d_bias at bias_add|': fired"
+cat >dynamic.qir <<'END'
+graph @main(%x: tensor<1x4xf32>, %w: tensor<3x4xf32>) {
+  %y = dense %x, %w
+  return %y
+}
+END
+good trace-partition opt -q dynamic.qir --passes=partition --trace-rules
+has_words trace-partition stderr "partition: dense at dense 'y': declined: the weights are not an f32 constant"
+
 # ---- stdout, stderr, quiet ----
 
 good compile compile "$E/digits.json" --calib "$E/calib.npy" -o direct
