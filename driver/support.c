@@ -2,7 +2,7 @@
 /* support.c - which operators have which forms, read from the tables themselves. */
 #include "codegen/emitter.h"
 #include "driver/context.h"
-#include "runtime/forms.h"
+#include "runtime/family.h"
 
 /* Values without arithmetic: every graph may hold them. */
 static bool
@@ -17,17 +17,19 @@ qn_supported_op(size_t i)
 {
 	for (qn_op op = 0; op < QN_NOP; op++) {
 		const qn_emit_form *emit = qn_emit_form_get(op);
-		bool int8 = qn_int_form_get(op) != NULL;
+		bool codes = op != QN_OP_dequantize;
 
 		if (is_structure(op) || i-- > 0)
 			continue;
 		return (qn_op_support){
 			.name = qn_opinfo_get(op)->name,
 			.real = qn_float_form(op) != NULL || op == QN_OP_dequantize,
-			.int8 = int8 && op != QN_OP_dequantize,
+			.int8 = codes && qn_form_takes_family(op, QN_FAMILY_s8),
+			.uint8 = codes && qn_form_takes_family(op, QN_FAMILY_u8),
+			.int16 = codes && qn_form_takes_family(op, QN_FAMILY_s16),
 			/* A split is written as slices, one for each part that is read. */
-			.emitted = op == QN_OP_split ||
-				   (emit->why == NULL && op != QN_OP_dequantize),
+			.emitted =
+				op == QN_OP_split || (emit->why == NULL && op != QN_OP_dequantize),
 		};
 	}
 	return (qn_op_support){0};

@@ -22,6 +22,10 @@ typedef enum qn_family {
 	QN_NFAMILY, /* none of them */
 } qn_family;
 
+enum { QN_ALL_FAMILIES = (1 << QN_NFAMILY) - 1 }; /* qn_int_form.families */
+
+/* Whether an op's integer form takes codes of the family. */
+bool qn_form_takes_family(qn_op op, qn_family f);
 /* The family of values of this element type, whatever their scales. */
 qn_family qn_family_of(const qn_elem *e);
 /* That of the node's kernel: the family of its first operand. */

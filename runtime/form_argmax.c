@@ -77,5 +77,5 @@ QN_BY_FAMILY(argmax_codes, ARGMAX)
 const qn_form qn_form_argmax = {
 	.real = argmax_real,
 	.refuse = refuse,
-	.codes = {.prepare = argmax_prepare, .run = argmax_codes},
+	.codes = {.prepare = argmax_prepare, .run = argmax_codes, .families = QN_ALL_FAMILIES},
 };

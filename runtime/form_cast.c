@@ -244,6 +244,9 @@ const qn_form qn_form_dequantize = {
 	.codes = {.prepare = dequantize_prepare, .run = dequantize_run},
 };
 const qn_form qn_form_requantize = {
-	.codes = {.prepare = requantize_prepare, .run = requantize_run},
+	.codes = {.prepare = requantize_prepare,
+		  .run = requantize_run,
+		  .families = QN_ALL_FAMILIES},
 };
-const qn_form qn_form_scast = {.codes = {.prepare = scast_prepare, .run = scast_run}};
+const qn_form qn_form_scast = {
+	.codes = {.prepare = scast_prepare, .run = scast_run, .families = QN_ALL_FAMILIES}};

@@ -106,16 +106,17 @@ QN_BY_FAMILY(clamp_codes, CLIP)
 const qn_form qn_form_relu = {
 	.real = relu_real,
 	.bundle = true,
-	.codes = {.prepare = clamp_prepare, .run = clamp_codes},
+	.codes = {.prepare = clamp_prepare, .run = clamp_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_relu6 = {
 	.real = relu6_real,
 	.bundle = true,
-	.codes = {.prepare = clamp_prepare, .run = clamp_codes},
+	.codes = {.prepare = clamp_prepare, .run = clamp_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_clip = {
 	.real = clip_real,
 	.bundle = true,
-	.codes = {.prepare = clamp_prepare, .run = clamp_codes},
+	.codes = {.prepare = clamp_prepare, .run = clamp_codes, .families = QN_ALL_FAMILIES},
 };
-const qn_form qn_form_clamp = {.codes = {.prepare = clamp_prepare, .run = clamp_codes}};
+const qn_form qn_form_clamp = {
+	.codes = {.prepare = clamp_prepare, .run = clamp_codes, .families = QN_ALL_FAMILIES}};

@@ -147,11 +147,11 @@ const qn_form qn_form_conv1d = {
 	.real = conv2d_real,
 	.plan = conv2d_plan,
 	.bundle = true,
-	.codes = {.prepare = conv2d_prepare, .run = conv2d_codes},
+	.codes = {.prepare = conv2d_prepare, .run = conv2d_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_conv2d = {
 	.real = conv2d_real,
 	.plan = conv2d_plan,
 	.bundle = true,
-	.codes = {.prepare = conv2d_prepare, .run = conv2d_codes},
+	.codes = {.prepare = conv2d_prepare, .run = conv2d_codes, .families = QN_ALL_FAMILIES},
 };

@@ -122,5 +122,7 @@ QN_BY_FAMILY(conv_transpose_codes, CONV_TRANSPOSE)
 
 const qn_form qn_form_conv2d_transpose = {
 	.real = conv_transpose_real,
-	.codes = {.prepare = conv_transpose_prepare, .run = conv_transpose_codes},
+	.codes = {.prepare = conv_transpose_prepare,
+		  .run = conv_transpose_codes,
+		  .families = QN_ALL_FAMILIES},
 };

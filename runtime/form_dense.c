@@ -90,5 +90,5 @@ const qn_form qn_form_dense = {
 	.real = dense_real,
 	.plan = dense_make_plan,
 	.bundle = true,
-	.codes = {.prepare = dense_prepare, .run = dense_run},
+	.codes = {.prepare = dense_prepare, .run = dense_run, .families = QN_ALL_FAMILIES},
 };

@@ -78,5 +78,5 @@ gather_codes(const qn_eval *e, const void *args)
 const qn_form qn_form_gather = {
 	.real = gather_real,
 	.indices = 1U << 1,
-	.codes = {.prepare = gather_prepare, .run = gather_codes},
+	.codes = {.prepare = gather_prepare, .run = gather_codes, .families = QN_ALL_FAMILIES},
 };

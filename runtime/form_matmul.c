@@ -152,5 +152,5 @@ QN_BY_FAMILY(matmul_codes, MATMUL)
 
 const qn_form qn_form_matmul = {
 	.real = matmul_real,
-	.codes = {.prepare = matmul_prepare, .run = matmul_codes},
+	.codes = {.prepare = matmul_prepare, .run = matmul_codes, .families = QN_ALL_FAMILIES},
 };

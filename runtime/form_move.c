@@ -189,18 +189,20 @@ concat_codes(const qn_eval *e, const void *args)
 const qn_form qn_form_reshape = {
 	.real = reshape_real,
 	.bundle = true,
-	.codes = {.prepare = copy_prepare, .run = copy_codes},
+	.codes = {.prepare = copy_prepare, .run = copy_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_flatten = {
 	.real = reshape_real,
 	.bundle = true,
-	.codes = {.prepare = copy_prepare, .run = copy_codes},
+	.codes = {.prepare = copy_prepare, .run = copy_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_transpose = {
 	.real = transpose_real,
-	.codes = {.prepare = transpose_prepare, .run = transpose_codes},
+	.codes = {.prepare = transpose_prepare,
+		  .run = transpose_codes,
+		  .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_concat = {
 	.real = concat_real,
-	.codes = {.prepare = concat_prepare, .run = concat_codes},
+	.codes = {.prepare = concat_prepare, .run = concat_codes, .families = QN_ALL_FAMILIES},
 };

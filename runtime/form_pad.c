@@ -162,5 +162,5 @@ pad_codes(const qn_eval *e, const void *args)
 
 const qn_form qn_form_pad = {
 	.real = pad_real,
-	.codes = {.prepare = pad_prepare, .run = pad_codes},
+	.codes = {.prepare = pad_prepare, .run = pad_codes, .families = QN_ALL_FAMILIES},
 };

@@ -177,7 +177,7 @@ global_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	const qn_type *in = qn_in_type(g, n, 0);
 	qn_mean_args *d = QN_NEW(a, qn_mean_args, 1);
 
-	if (!qn_int_need_codes(g, n, in) || !qn_int_need_i8(g, n, n->type))
+	if (!qn_int_need_codes(g, n, in) || !qn_int_need_codes(g, n, n->type))
 		return NULL;
 	int64_t count = in->dim[1] * in->dim[2];
 	if (count == 0 || count > qn_sum_terms(g, n))
@@ -209,15 +209,15 @@ QN_BY_FAMILY(global_codes, MEAN)
 const qn_form qn_form_max_pool = {
 	.real = max_pool_real,
 	.refuse = pool_refuse,
-	.codes = {.prepare = pool_prepare, .run = max_pool_codes},
+	.codes = {.prepare = pool_prepare, .run = max_pool_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_avg_pool = {
 	.real = avg_pool_real,
 	.refuse = pool_refuse,
-	.codes = {.prepare = pool_prepare, .run = avg_pool_codes},
+	.codes = {.prepare = pool_prepare, .run = avg_pool_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_global_avg_pool = {
 	.real = global_avg_pool_real,
 	.refuse = global_refuse,
-	.codes = {.prepare = global_prepare, .run = global_codes},
+	.codes = {.prepare = global_prepare, .run = global_codes, .families = QN_ALL_FAMILIES},
 };

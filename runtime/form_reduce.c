@@ -148,7 +148,7 @@ shaped_args(const qn_graph *g, const qn_node *n, qn_arena *a)
 	const qn_type *in = qn_in_type(g, n, 0);
 	qn_reduce_args *d = QN_NEW(a, qn_reduce_args, 1);
 
-	if (!qn_int_need_codes(g, n, in) || !qn_int_need_i8(g, n, n->type))
+	if (!qn_int_need_codes(g, n, in) || !qn_int_need_codes(g, n, n->type))
 		return NULL;
 	if (qn_static_count(in) == 0)
 		return qn_int_refuse(g, n, "an input without elements");
@@ -214,17 +214,17 @@ QN_BY_FAMILY(max_codes, MAX)
 
 const qn_form qn_form_reduce_mean = {
 	.real = mean_real,
-	.codes = {.prepare = sum_prepare, .run = sum_codes},
+	.codes = {.prepare = sum_prepare, .run = sum_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_reduce_sum = {
 	.real = sum_real,
-	.codes = {.prepare = sum_prepare, .run = sum_codes},
+	.codes = {.prepare = sum_prepare, .run = sum_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_reduce_max = {
 	.real = max_real,
-	.codes = {.prepare = max_prepare, .run = max_codes},
+	.codes = {.prepare = max_prepare, .run = max_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_reduce_min = {
 	.real = min_real,
-	.codes = {.prepare = max_prepare, .run = max_codes},
+	.codes = {.prepare = max_prepare, .run = max_codes, .families = QN_ALL_FAMILIES},
 };

@@ -190,7 +190,7 @@ QN_BY_FAMILY(bilinear_codes, BILINEAR)
 
 const qn_form qn_form_resize_nearest = {
 	.real = nearest_real,
-	.codes = {.prepare = nearest_prepare, .run = nearest_codes},
+	.codes = {.prepare = nearest_prepare, .run = nearest_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_resize_bilinear = {
 	.real = bilinear_real,

@@ -42,6 +42,16 @@ qn_form_takes_indices(qn_op op, uint32_t i)
 	return i < 32 && (form_table[op]->indices >> i & 1U) != 0;
 }
 
+bool
+qn_form_takes_family(qn_op op, qn_family f)
+{
+	const qn_int_form *form = qn_int_form_get(op);
+
+	if (form == NULL)
+		return false;
+	return form->families != 0 ? (form->families >> f & 1U) != 0 : f == QN_FAMILY_s8;
+}
+
 const char *
 qn_form_refusal(const qn_graph *g, const qn_node *n)
 {

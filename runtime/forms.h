@@ -33,6 +33,7 @@ typedef struct qn_int_form {
 	 * in integer form: OP, node, why"). */
 	void *(*prepare)(const qn_graph *g, const qn_node *n, qn_arena *a);
 	void (*run)(const qn_eval *e, const void *args);
+	uint32_t families; /* bit f: it takes codes of qn_family f (family.h); 0: of i8 alone */
 } qn_int_form;
 
 /* NULL: the op has no such form. */

@@ -21,7 +21,7 @@ typedef int32_t mask __attribute__((vector_size(4 * LANES)));
 #define STORE(p, v) (*(loose *)(p) = (v))
 #define ONES ((vec){0} + 1.0f)
 /* A product, so that -0 stays. */
-#define SPREAD(s) ((s) * ONES)
+#define SPREAD(s) ((s)*ONES)
 #define SELECT(m, a, b) ((vec)(((m) & (mask)(a)) | (~(m) & (mask)(b))))
 
 /* What was computed into a buffer goes to its place. */
@@ -101,8 +101,7 @@ depthwise(const qn_tile *t)
 #define ROW_STEPS(r) VECS(ROW_STEP, r) w##r += QN_PANEL;
 #define ROW_OUT(r, v)                                                                              \
 	STORE(part + r * QN_PANEL + v * LANES,                                                     \
-	      a##r##_##v +                                                                         \
-		      LOAD(t->bias + (r < count ? r : count - 1) * QN_PANEL + v * LANES));
+	      a##r##_##v + LOAD(t->bias + (r < count ? r : count - 1) * QN_PANEL + v * LANES));
 #define ROW_OUTS(r) VECS(ROW_OUT, r)
 
 TARGET static void
@@ -191,7 +190,7 @@ range(const float *x, int64_t n, float *lo, float *hi)
 
 	for (; i + LANES <= n; i += LANES) {
 		vec v = LOAD(x + i) + 0.0f;
-		mask below = v < low, above = v > high;
+		mask below = v<low, above = v> high;
 
 		/* NOLINTNEXTLINE(misc-redundant-expression): a NaN differs from itself */
 		nan |= v != v;

@@ -44,7 +44,9 @@ void qn_view_codes(const qn_eval *e, const void *args);
 	}                                                                                          \
 	const qn_form qn_form_##op = {                                                             \
 		.real = op##_real,                                                                 \
-		.codes = {.prepare = op##_prepare, .run = qn_view_codes},                          \
+		.codes = {.prepare = op##_prepare,                                                 \
+			  .run = qn_view_codes,                                                    \
+			  .families = QN_ALL_FAMILIES},                                            \
 	};
 
 #endif

@@ -521,7 +521,8 @@ QN_API qn_status qn_emit(qn_model *m, const char *folder, const qn_emit_options 
 typedef struct qn_op_support {
 	const char *name;
 	int real;    /* has a float form: f32 */
-	int int8;    /* has an integer form on 8-bit codes */
+	int int8;    /* has an integer form on signed 8-bit codes */
+	int uint8;   /* … on unsigned 8-bit codes */
 	int int16;   /* … on 16-bit codes */
 	int emitted; /* its integer form can be written as C */
 } qn_op_support;

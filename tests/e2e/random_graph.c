@@ -71,15 +71,20 @@ add_inputs(maker *m)
 static size_t
 fill(builder *b)
 {
+	static const qn_plain code[6] = {QN_PLAIN_i8, QN_PLAIN_i8,  QN_PLAIN_i8,
+					 QN_PLAIN_u8, QN_PLAIN_i16, QN_PLAIN_i16};
 	maker m = {.b = b};
 	size_t end;
 
 	b->model.rounding = (int32_t)pick(&m, 0, 2);
+	m.code = code[pick(&m, 0, 5)];
+	m.weight_bits = chance(&m, 25) ? 4 : 8;
 	add_inputs(&m);
 	end = m.n + (size_t)pick(&m, 6, 14);
 	while (m.n < end) {
 		size_t k = chance(&m, 75) ? m.n - 1 : (size_t)pick(&m, 0, (int64_t)m.n - 1);
-		qn_id id = random_ops[pick(&m, 0, (int64_t)random_nops - 1)](&m, m.value[k]);
+		random_op *op = random_ops[pick(&m, 0, (int64_t)random_nops - 1)];
+		qn_id id = random_takes(&m, op) ? op(&m, m.value[k]) : 0;
 
 		if (id != 0)
 			m.value[m.n++] = id;

@@ -11,7 +11,9 @@ enum { MOST_VALUES = 24, MOST_ELEMENTS = 900 };
 
 typedef struct maker {
 	builder *b;
-	qn_id value[MOST_VALUES]; /* all have 8-bit codes and one scale */
+	qn_plain code;            /* storage of activations: i8, u8 or i16 */
+	uint8_t weight_bits;      /* 8 or 4 */
+	qn_id value[MOST_VALUES]; /* all have codes of that storage and one scale */
 	size_t n;
 	qn_id sum; /* an accumulator that becomes an output too, or 0 */
 } maker;
@@ -27,6 +29,8 @@ random_op random_slice, random_dims, random_repeat, random_depth, random_split, 
 
 extern random_op *const random_ops[];
 extern const size_t random_nops;
+/* Whether the op has kernels for the storage of the graph. */
+bool random_takes(const maker *m, random_op *op);
 
 /* random_binary.c */
 random_op do_sub, do_minmax, do_div, do_compare, do_where, do_matmul, do_conv1d,
@@ -92,18 +96,33 @@ make_elem(maker *m, const qn_elem *desc)
 	return e;
 }
 
-/* 8-bit codes; the zero point is 0 in one of ten. */
+/* How many codes of the storage one of i8 stands for. */
+static inline int64_t
+code_unit(const maker *m)
+{
+	return m->code == QN_PLAIN_i16 ? 256 : 1;
+}
+
+static inline qn_elem
+code_desc(const maker *m)
+{
+	return qn_elem_desc(m->code == QN_PLAIN_i16 ? 16 : 8, m->code != QN_PLAIN_u8);
+}
+
+/* Codes; the zero point is 0 in one of ten, and for i16. */
 static inline const qn_elem *
 code_elem(maker *m, double scale, bool whole_range)
 {
-	qn_elem e = qn_elem_desc(8, true);
+	qn_elem e = code_desc(m);
 
 	if (!whole_range && chance(m, 15))
-		e.qmin = -127;
+		e.qmin++;
 	e.scale = qn_scale_const(&m->b->model.types, (double)(float)scale);
 	e.zp = chance(m, 10) ? 0 : pick(m, e.qmin, e.qmax);
 	if (chance(m, 60))
 		e.zp /= 4;
+	if (m->code == QN_PLAIN_i16 || e.zp < e.qmin)
+		e.zp = m->code == QN_PLAIN_i16 ? 0 : e.qmin;
 	return make_elem(m, &e);
 }
 

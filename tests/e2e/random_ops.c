@@ -14,11 +14,11 @@ weight_elem(maker *m, int64_t n)
 {
 	const int32_t axis = 0;
 	const qn_params *params = NULL;
-	qn_elem e = qn_elem_desc(8, true);
+	qn_elem e = qn_elem_desc(m->weight_bits, true);
 	double scale[64];
 	int64_t i;
 
-	e.qmin = chance(m, 50) ? -127 : -128;
+	e.qmin = chance(m, 50) ? -e.qmax : -e.qmax - 1;
 	e.scale = qn_scale_const(&m->b->model.types, (double)(float)factor(m, 0.002, 0.05));
 	if (chance(m, 70)) {
 		for (i = 0; i < n; i++)
@@ -38,7 +38,7 @@ static const qn_type *
 bias_type(maker *m, const qn_elem *x, const qn_elem *w, int64_t n)
 {
 	const int32_t axis = 0;
-	qn_elem e = qn_elem_desc(32, true);
+	qn_elem e = qn_elem_desc(m->code == QN_PLAIN_i16 ? 64 : 32, true);
 
 	e.scale = qn_scale_op(&m->b->model.types, QN_SCALE_MUL, x->scale, w->scale);
 	e.gran = w->gran;
@@ -126,13 +126,13 @@ qn_id
 requantize_sum(maker *m, qn_id sum, int64_t terms)
 {
 	qn_attrs a = build_attrs(QN_OP_requantize);
-	double wide = 60.0 * sqrt((double)terms);
+	double wide = (m->weight_bits == 4 ? 4.0 : 60.0) * sqrt((double)terms);
 	double scale = scale_of(m, sum, 0) *
 		       (chance(m, 10) ? factor(m, 0.4, 4000) : wide * factor(m, 0.4, 2));
 
 	if (chance(m, 30)) {
-		a.clamp.lo = pick(m, -140, 0);
-		a.clamp.hi = pick(m, 1, 140);
+		a.clamp.lo = pick(m, -140, 0) * code_unit(m);
+		a.clamp.hi = pick(m, 1, 140) * code_unit(m);
 	}
 	if (chance(m, 15))
 		m->sum = sum;
@@ -150,7 +150,7 @@ add_weighted(maker *m, qn_op op, qn_id x, const qn_type *w, const qn_attrs *attr
 
 	if (chance(m, 70))
 		in[nin++] = add_const(m, bias_type(m, type_of(m, x)->elem, w->elem, w->dim[0]),
-				      -30000, 30000);
+				      -30000 * code_unit(m), 30000 * code_unit(m));
 	return requantize_sum(m, add_op(m, op, nin, in, attr, NULL), terms);
 }
 
@@ -218,7 +218,7 @@ do_requantize(maker *m, qn_id x)
 		const qn_params *params = NULL;
 		int64_t n = type_of(m, x)->dim[last], i;
 		double *scale = QN_NEW(&m->b->arena, double, (size_t)n);
-		qn_elem each = qn_elem_desc(8, true);
+		qn_elem each = code_desc(m);
 
 		for (i = 0; i < n; i++)
 			scale[i] = (double)(float)(scale_of(m, x, 0) * factor(m, 0.5, 2));
@@ -318,8 +318,8 @@ do_clamp(maker *m, qn_id x)
 	qn_attrs a = build_attrs(op);
 
 	if (op == QN_OP_clamp) {
-		a.clamp.lo = pick(m, -140, 20);
-		a.clamp.hi = pick(m, 21, 140);
+		a.clamp.lo = pick(m, -140, 20) * code_unit(m);
+		a.clamp.hi = pick(m, 21, 140) * code_unit(m);
 	} else if (op == QN_OP_clip) {
 		a.clip.min = -factor(m, 0.1, 8);
 		a.clip.max = factor(m, 0.1, 8);
@@ -455,7 +455,7 @@ do_scast(maker *m, qn_id x)
 {
 	qn_types *t = &m->b->model.types;
 	qn_id codes = add_op(m, QN_OP_scast, 1, &x, NULL,
-			     qn_type_with_elem(t, type_of(m, x), qn_elem_plain(t, QN_PLAIN_i8)));
+			     qn_type_with_elem(t, type_of(m, x), qn_elem_plain(t, m->code)));
 
 	return add_op(
 		m, QN_OP_scast, 1, &codes, NULL,
@@ -481,3 +481,19 @@ random_op *const random_ops[] = {
 /* clang-format on */
 
 const size_t random_nops = QN_COUNT(random_ops);
+
+bool
+random_takes(const maker *m, random_op *op)
+{
+	static random_op *const i8_only[] = {
+		do_add,     do_mul,       do_bias_add,        do_sub,      do_minmax,
+		do_div,     do_compare,   do_where,           do_softmax,  random_unary,
+		random_pow, random_prelu, random_log_softmax, random_norm, random_resize,
+	};
+	size_t i;
+
+	for (i = 0; i < QN_COUNT(i8_only); i++)
+		if (i8_only[i] == op)
+			return m->code == QN_PLAIN_i8;
+	return true;
+}

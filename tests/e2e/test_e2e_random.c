@@ -3,13 +3,13 @@
  * output, byte for byte, on inputs that reach the least and the largest code.
  *
  * 20 graphs become one program, which is built at -O0 with UBSan and at -O3.  The quick tier takes
- * 40 seeds out of 200; QUERN_FULL=1 takes all, QUERN_SEED=17 takes one.  A failure names the seed
+ * 60 seeds out of 300; QUERN_FULL=1 takes all, QUERN_SEED=17 takes one.  A failure names the seed
  * and the step. */
 #include "tests/e2e/e2e.h"
 
 #include "tests/e2e/random_graph.h"
 
-enum { SEEDS = 200, BATCH = 20, SAMPLES = 5 };
+enum { SEEDS = 300, BATCH = 20, SAMPLES = 5 };
 
 #define FLAGS "-std=c99 " E2E_WARNINGS " -Wstrict-prototypes -Wmissing-prototypes -include trace.h"
 

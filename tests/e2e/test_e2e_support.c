@@ -4,6 +4,8 @@
  *
  *   float      the graph of one such node runs on f32 values
  *   int8       it compiles to integers and runs on codes
+ *   uint8      … with activations of u8
+ *   int16      … with activations of i16
  *   emitted    … and the C that is written for it, built by a compiler, gives the same bytes
  *
  * A graph stands below for every operator; one that is missing fails the test. */
@@ -117,9 +119,28 @@ example_of(const char *op)
 	return NULL;
 }
 
+/* Writes text with the codes of another storage: <i8:f32, 0.05:10> becomes <u8:f32, 0.05:10> or
+ * <i16:f32, 0.05>. */
+static void
+put_text(FILE *f, const char *text, qn_activations codes)
+{
+	static const char *const name[] = {"i8", "u8", "i16"};
+
+	while (*text != '\0') {
+		if (strncmp(text, "i8", 2) == 0) {
+			(void)fputs(name[codes], f);
+			text += 2;
+		} else if (codes == QN_ACTIVATIONS_I16 && strncmp(text, ":10>", 4) == 0) {
+			text += 3;
+		} else {
+			(void)fputc(*text++, f);
+		}
+	}
+}
+
 /* The example's model, through its text form. */
 static qn_model *
-load(qn_ctx *ctx, const example *e, const char *folder)
+load(qn_ctx *ctx, const example *e, qn_activations codes, const char *folder)
 {
 	const char *second = strstr(e->body, "%z") != NULL ? ", %z: " : "";
 	char path[200];
@@ -128,8 +149,11 @@ load(qn_ctx *ctx, const example *e, const char *folder)
 	(void)snprintf(path, sizeof path, "%s/one.qir", folder);
 	FILE *f = fopen(path, "w");
 	assert_non_null(f);
-	(void)fprintf(f, "model \"one\" stage %s\ngraph @main(%%x: %s%s%s) {\n%s  return %%y\n}\n",
-		      e->stage, e->input, second, second[0] != '\0' ? e->input : "", e->body);
+	(void)fprintf(f, "model \"one\" stage %s\ngraph @main(%%x: ", e->stage);
+	put_text(f, e->input, codes);
+	(void)fprintf(f, "%s%s) {\n", second, second[0] != '\0' ? e->input : "");
+	put_text(f, e->body, codes);
+	(void)fprintf(f, "  return %%y\n}\n");
 	assert_int_equal(fclose(f), 0);
 	if (qn_load(ctx, path, &m) != QN_OK)
 		fail_msg("%s: %s", e->op, qn_diag_get(ctx, 0).message);
@@ -179,15 +203,18 @@ builds_and_agrees(const char *folder)
 }
 
 static outcome
-try_all(const example *e, const char *folder)
+try_all(const example *e, qn_activations codes, const char *folder)
 {
 	outcome got = {false, false, false};
 	qn_ctx *ctx = qn_open(NULL);
-	qn_model *m = load(ctx, e, folder);
+	qn_model *m = load(ctx, e, codes, folder);
 	size_t nin = qn_model_describe(m).inputs;
 	qn_array *x[2], *y;
 	const qn_emit_options emit = {.test = x, .ntest = nin, .test_samples = SAMPLES};
-	const qn_compile_opts opts = {.calib = x, .ncalib = nin};
+	const qn_compile_opts opts = {
+		.calib = x,
+		.ncalib = nin,
+		.activations = strcmp(e->stage, "integer") == 0 ? QN_ACTIVATIONS_I8 : codes};
 
 	for (size_t k = 0; k < nin; k++)
 		x[k] = samples(ctx, m, k);
@@ -218,12 +245,22 @@ every_cell_is_true(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(folder));
 	for (qn_op_support s; (s = qn_supported_op(n)).name != NULL; n++) {
-		outcome got = try_all(example_of(s.name), folder);
+		const example *e = example_of(s.name);
+		const outcome got = try_all(e, QN_ACTIVATIONS_I8, folder);
+		const outcome u8 = try_all(e, QN_ACTIVATIONS_U8, folder);
+		const outcome i16 = try_all(e, QN_ACTIVATIONS_I16, folder);
 
 		if (got.real != (s.real != 0))
 			fail_msg("%s: float is claimed %d", s.name, s.real);
 		if (got.codes != (s.int8 != 0) && !is_rewritten(s.name))
 			fail_msg("%s: int8 is claimed %d", s.name, s.int8);
+		if (u8.codes != (s.uint8 != 0) && !is_rewritten(s.name))
+			fail_msg("%s: uint8 is claimed %d", s.name, s.uint8);
+		if (i16.codes != (s.int16 != 0) && !is_rewritten(s.name))
+			fail_msg("%s: int16 is claimed %d", s.name, s.int16);
+		if (s.emitted != 0 && !is_rewritten(s.name) &&
+		    (u8.emitted != u8.codes || i16.emitted != i16.codes))
+			fail_msg("%s: emitted is not what runs", s.name);
 		if (got.emitted != (s.emitted != 0) && !is_rewritten(s.name))
 			fail_msg("%s: emitted is claimed %d", s.name, s.emitted);
 	}
