@@ -13,6 +13,7 @@
  * this order
  *
  *   --- pass clean,partition bound 0.1   what the passes leave; run before and after on seeded data, outputs differ by at most 0.1 (real value)
+ *   --- pass partition,quantize=i16/i4   the same with activations of i16 (or u8) and weights of i4
  *   --- error-in legalize: legalize.float   the last of these passes fails with exactly these ids
  *
  *   golden FILE…             exit 1 when an expectation fails

@@ -84,18 +84,43 @@ dataset(const qn_graph *g, const qn_graph *real, qn_arena *a)
 
 /* ---- passes ---- */
 
+#define IS(text) (strlen(text) == n && memcmp(name, text, n) == 0)
+
+/* Storage types that a quantize is told: quantize=u8, quantize=i16/i4. */
+static bool
+is_quantize(const char *name, size_t n, qn_quant_opts *opts)
+{
+	static const struct {
+		const char *name;
+		qn_quant_opts opts;
+	} rows[] = {
+		{"quantize", {0}},
+		{"quantize=u8", {.activations = QN_STORAGE_U8}},
+		{"quantize=i16", {.activations = QN_STORAGE_I16}},
+		{"quantize=i8/i4", {.weight_bits = 4}},
+		{"quantize=i16/i4", {.activations = QN_STORAGE_I16, .weight_bits = 4}},
+	};
+
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		*opts = rows[i].opts;
+		if (IS(rows[i].name))
+			return true;
+	}
+	return false;
+}
+
 static qn_status
 run_one(qn_model *m, const char *name, size_t n)
 {
 	const qn_quant_opts tflite = {0};
+	qn_quant_opts opts;
 
-#define IS(text) (strlen(text) == n && memcmp(name, text, n) == 0)
 	if (IS("clean"))
 		return qn_clean(m);
 	if (IS("partition"))
 		return qn_partition(m, &tflite);
-	if (IS("quantize"))
-		return qn_quantize_model(m, &tflite);
+	if (is_quantize(name, n, &opts))
+		return qn_quantize_model(m, &opts);
 	if (IS("calibrate"))
 		return qn_calibrate_model(
 			m, dataset(qn_model_entry(m), qn_model_entry(m), m->arena), NULL);
@@ -111,7 +136,6 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_requantize(m, &(qn_requant_opts){.require_int = true});
 	if (IS("legalize"))
 		return qn_legalize(m);
-#undef IS
 	(void)complain("there is no such pass");
 	return QN_EUSAGE;
 }

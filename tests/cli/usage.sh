@@ -295,6 +295,27 @@ for o in --no-approx --merge-always; do
 	case_of "late $o" 2 'option.late' 'integer already' compile -q legalize.json "$o" -o out
 done
 
+# Storage types: of the emitted C, kept by a saved model, and refused where they mean nothing.
+F=$QUERN_SOURCE/tests/proof/families.qir
+for t in 'u8 i8 uint8_t' 'i16 i8 int16_t' 'i16 i4 int16_t' 'i8 i4 int8_t'; do
+	# shellcheck disable=SC2086
+	set -- $t
+	silent "storage $t" compile -q "$F" --calib "$E/calib.npy" --activations "$1" --weights-type "$2" -o "direct-$1-$2"
+	grep -q "^	const $3 \*x;" "direct-$1-$2/families.h" || fail "storage $t" "the input is no $3"
+	silent "storage $t, saved" opt -q "$F" --calib "$E/calib.npy" --activations "$1" --weights-type "$2" --stop-after legalize -o "$1-$2.json"
+	silent "storage $t, continued" compile -q "$1-$2.json" --calib "$E/calib.npy" -o "from-$1-$2"
+	same "storage $t" "from-$1-$2" "direct-$1-$2"
+done
+cases=$((cases + 1))
+grep -qx '/\* w1, 30 bytes \*/' direct-i16-i8/families_weights.c && grep -qx '/\* w1, 15 bytes \*/' direct-i16-i4/families_weights.c ||
+	fail 'storage' "weights of 4 bits take no half of the bytes"
+grep -q '"options": .*activations=i16 weights-type=i4' direct-i16-i4/families.report.json ||
+	fail 'storage' "the report does not name the storage types" direct-i16-i4/families.report.json
+usage activations "--activations|'i32'|i8, u8, i16" compile "$F" --activations i32 -o out
+usage weights-type "--weights-type|'i2'|i8, i4" compile "$F" --weights-type i2 -o out
+usage rfc-u8 'option.activations|i8 or i16' compile "$F" --calib "$E/calib.npy" --scheme rfc --activations u8 -o out
+usage late-activations 'option.late|activations' compile i16-i4.json --activations u8 -o out
+
 # ---- running: codes, real values, real samples for an integer model ----
 
 silent 'run summary' run -q legalize.json "$E/test_x.npy"

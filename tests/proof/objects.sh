@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # objects.sh - emitted C compiles without a warning as C and as C++, takes nothing from outside but memcpy and memset, and
-# holds no floating-point instruction and no float or double.  The models: the digits, and one with every op.
+# holds no floating-point instruction and no float or double.  The models: the digits, one with every op, and one
+# in every storage type of activations and weights.
 set -u
 . "$(dirname "$0")/check.sh"
 : "${QUERN_BIN:?names the program quern}"
 has nm && has objdump || { skip "objects: no nm or objdump"; exit 0; }
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wdouble-promotion -Werror"
 digits=$QUERN_SOURCE/examples/digits
-models="digits every_op"
+models="digits every_op u8i8 i16i8 i8i4 i16i4"
 
 "$QUERN_BIN" compile "$digits/digits.json" --calib "$digits/calib.npy" -q -o "$tmp/digits" >"$tmp/log" 2>&1 &&
 	"$QUERN_BIN" compile "$QUERN_SOURCE/tests/proof/every_op.qir" --self-test 0 -q -o "$tmp/every_op" >>"$tmp/log" 2>&1 || {
@@ -16,6 +17,19 @@ models="digits every_op"
 	cat "$tmp/log"
 	finish
 }
+
+# storage MODEL ACTIVATIONS WEIGHTS
+storage() {
+	"$QUERN_BIN" compile "$QUERN_SOURCE/tests/proof/families.qir" --calib "$digits/calib.npy" --name "$1" \
+		--activations "$2" --weights-type "$3" -q -o "$tmp/$1" >"$tmp/log" 2>&1 && return
+	failed "families.qir with activations $2 and weights $3 is not compiled"
+	cat "$tmp/log"
+	finish
+}
+storage u8i8 u8 i8
+storage i16i8 i16 i8
+storage i8i4 i8 i4
+storage i16i4 i16 i4
 
 # Every row of the op table stands in the model, but those that have no emitted form.
 : >"$tmp/bad"
