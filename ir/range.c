@@ -86,7 +86,7 @@ qn_range_to_params(double min, double max, const qn_elem *storage, bool symmetri
 }
 
 double
-qn_bias_room(double bias, double data_scale)
+qn_bias_room(double bias, double data_scale, int bits)
 {
-	return fabs(bias) / (0x1p30 * data_scale);
+	return fabs(bias) / ((bits > 32 ? 0x1p39 : 0x1p30) * data_scale);
 }

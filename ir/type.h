@@ -251,8 +251,9 @@ double qn_round_to(qn_plain float_type, double v);
  * max(|min|, |max|) / qmax, zero point 0. */
 void qn_range_to_params(double min, double max, const qn_elem *storage, bool symmetric, double *scale, int64_t *zp);
 
-/* The least weight scale with which a bias is at most 2^30 in units of data_scale times it: half of
- * 32 bits stays for the sum. */
-double qn_bias_room(double bias, double data_scale);
+/* The least weight scale with which a bias of so many bits is at most 2^30 in units of data_scale
+ * times it, so that half of 32 bits stays for the sum; or 2^39 of 64 bits, as quantization saturates
+ * at 2^40. */
+double qn_bias_room(double bias, double data_scale, int bits);
 
 #endif

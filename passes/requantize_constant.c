@@ -70,8 +70,8 @@ roomy_scales(const qn_graph *g, const qn_node *n, qn_arena *a)
 	const qn_elem *x = qn_graph_node(g, n->in[0])->type->elem;
 	const qn_elem *w = qn_graph_node(g, n->in[1])->type->elem;
 	const qn_tensor *bias = qn_graph_node(g, qn_graph_node(g, n->in[2])->in[0])->value;
-	if (x->gran != QN_PER_TENSOR || w->gran == QN_SUB_CHANNEL ||
-	    qn_graph_node(g, n->in[2])->type->elem->bits > 32)
+	const int bits = qn_graph_node(g, n->in[2])->type->elem->bits;
+	if (x->gran != QN_PER_TENSOR || w->gran == QN_SUB_CHANNEL)
 		return NULL;
 	double *scale = QN_NEW(a, double, qn_elem_nparams(w));
 	qn_elem_param(t, x, 0, &sx, &zp);
@@ -79,7 +79,7 @@ roomy_scales(const qn_graph *g, const qn_node *n, qn_arena *a)
 		qn_elem_param(t, w, k, &scale[k], &zp);
 	for (int64_t o = 0; o < qn_type_count(bias->type); o++) {
 		size_t k = w->gran == QN_PER_AXIS ? (size_t)o : 0;
-		double least = qn_bias_room(qn_tensor_f64(bias, o), sx);
+		double least = qn_bias_room(qn_tensor_f64(bias, o), sx, bits);
 
 		raised = raised || least > scale[k];
 		scale[k] = least > scale[k] ? least : scale[k];

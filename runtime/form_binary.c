@@ -130,7 +130,9 @@ QN_BY_FAMILY(compare_codes, COMPARE)
 #define FORM(name, kind)                                                                           \
 	const qn_form qn_form_##name = {                                                           \
 		.real = name##_real,                                                               \
-		.codes = {.prepare = kind##_prepare, .run = kind##_codes},                         \
+		.codes = {.prepare = kind##_prepare,                                               \
+			  .run = kind##_codes,                                                     \
+			  .families = QN_ALL_FAMILIES},                                            \
 	};
 
 FORM(minimum, minmax)

@@ -84,5 +84,5 @@ cast_codes(const qn_eval *e, const void *args)
 
 const qn_form qn_form_cast = {
 	.real = cast_real,
-	.codes = {.prepare = cast_prepare, .run = cast_codes},
+	.codes = {.prepare = cast_prepare, .run = cast_codes, .families = QN_ALL_FAMILIES},
 };

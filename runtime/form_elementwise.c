@@ -184,17 +184,17 @@ QN_BY_FAMILY(mul_codes, MUL)
 
 const qn_form qn_form_add = {
 	.real = add_real,
-	.codes = {.prepare = add_prepare, .run = add_codes},
+	.codes = {.prepare = add_prepare, .run = add_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_bias_add = {
 	.real = add_real,
-	.codes = {.prepare = add_prepare, .run = add_codes},
+	.codes = {.prepare = add_prepare, .run = add_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_sub = {
 	.real = sub_real,
-	.codes = {.prepare = sub_prepare, .run = add_codes},
+	.codes = {.prepare = sub_prepare, .run = add_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_mul = {
 	.real = mul_real,
-	.codes = {.prepare = mul_prepare, .run = mul_codes},
+	.codes = {.prepare = mul_prepare, .run = mul_codes, .families = QN_ALL_FAMILIES},
 };

@@ -194,5 +194,5 @@ const qn_form qn_form_resize_nearest = {
 };
 const qn_form qn_form_resize_bilinear = {
 	.real = bilinear_real,
-	.codes = {.prepare = bilinear_prepare, .run = bilinear_codes},
+	.codes = {.prepare = bilinear_prepare, .run = bilinear_codes, .families = QN_ALL_FAMILIES},
 };

@@ -295,7 +295,7 @@ QN_BY_FAMILY(prelu_codes, PRELU)
 	const qn_form qn_form_##name = {                                                           \
 		.real = float_form,                                                                \
 		.bundle = together,                                                                \
-		.codes = {.prepare = lut_prepare, .run = qn_lut_run},                              \
+		.codes = {.prepare = lut_prepare, .run = qn_lut_run, .families = QN_ALL_FAMILIES}, \
 	};
 
 UNARY(leaky_relu, unary_real, true)
@@ -317,5 +317,5 @@ UNARY(square, unary_real, true)
 UNARY(pow, pow_real, false)
 const qn_form qn_form_prelu = {
 	.real = prelu_real,
-	.codes = {.prepare = prelu_prepare, .run = prelu_codes},
+	.codes = {.prepare = prelu_prepare, .run = prelu_codes, .families = QN_ALL_FAMILIES},
 };

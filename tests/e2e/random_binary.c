@@ -59,7 +59,7 @@ condition(maker *m, qn_id x)
 	return add_op(m, op, 2, chance(m, 50) ? in : turned, NULL, NULL);
 }
 
-/* The condition as i8, by way of a wider type at times, then as codes. */
+/* The condition as a code's integer, by way of a wider type at times, then as codes. */
 qn_id
 do_compare(maker *m, qn_id x)
 {
@@ -75,7 +75,7 @@ do_compare(maker *m, qn_id x)
 			   qn_type_with_elem(t, type, qn_elem_plain(t, p)));
 	}
 	y = add_op(m, QN_OP_cast, 1, &y, NULL,
-		   qn_type_with_elem(t, type, qn_elem_plain(t, QN_PLAIN_i8)));
+		   qn_type_with_elem(t, type, qn_elem_plain(t, m->code)));
 	return add_op(m, QN_OP_scast, 1, &y, NULL,
 		      qn_type_with_elem(t, type, code_elem(m, factor(m, 0.01, 0.2), true)));
 }

@@ -485,11 +485,7 @@ const size_t random_nops = QN_COUNT(random_ops);
 bool
 random_takes(const maker *m, random_op *op)
 {
-	static random_op *const i8_only[] = {
-		do_add,     do_mul,       do_bias_add,        do_sub,      do_minmax,
-		do_div,     do_compare,   do_where,           do_softmax,  random_unary,
-		random_pow, random_prelu, random_log_softmax, random_norm, random_resize,
-	};
+	static random_op *const i8_only[] = {do_softmax, random_log_softmax, random_norm};
 	size_t i;
 
 	for (i = 0; i < QN_COUNT(i8_only); i++)
