@@ -114,5 +114,5 @@ QN_BY_FAMILY(log_softmax_codes, LOG_SOFTMAX)
 
 const qn_form qn_form_log_softmax = {
 	.real = log_softmax_real,
-	.codes = {.prepare = log_softmax_prepare, .run = log_softmax_codes},
+	.codes = {.prepare = log_softmax_prepare, .run = log_softmax_codes, .families = QN_ALL_FAMILIES},
 };

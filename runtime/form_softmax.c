@@ -151,5 +151,5 @@ QN_BY_FAMILY(softmax_codes, SOFTMAX)
 
 const qn_form qn_form_softmax = {
 	.real = softmax_real,
-	.codes = {.prepare = softmax_prepare, .run = softmax_codes},
+	.codes = {.prepare = softmax_prepare, .run = softmax_codes, .families = QN_ALL_FAMILIES},
 };

@@ -126,6 +126,19 @@ code_elem(maker *m, double scale, bool whole_range)
 	return make_elem(m, &e);
 }
 
+/* The parameters that the op gives its result. */
+static inline const qn_elem *
+fixed_elem(maker *m, qn_op op)
+{
+	const qn_node like = {.op = op};
+	qn_elem e = code_desc(m);
+	double scale;
+
+	qn_fixed_output(&like, &e, &scale, &e.zp);
+	e.scale = qn_scale_const(&m->b->model.types, scale);
+	return make_elem(m, &e);
+}
+
 static inline const qn_type *
 shaped(maker *m, const qn_elem *e, int32_t rank, const int64_t *dim)
 {

@@ -371,12 +371,9 @@ do_global_avg_pool(maker *m, qn_id x)
 static qn_id
 do_softmax(maker *m, qn_id x)
 {
-	qn_elem e = qn_elem_desc(8, true);
-
-	e.scale = qn_scale_const(&m->b->model.types, 1.0 / 256.0);
-	e.zp = -128;
-	return add_op(m, QN_OP_softmax, 1, &x, NULL,
-		      qn_type_with_elem(&m->b->model.types, type_of(m, x), make_elem(m, &e)));
+	return add_op(
+		m, QN_OP_softmax, 1, &x, NULL,
+		qn_type_with_elem(&m->b->model.types, type_of(m, x), fixed_elem(m, QN_OP_softmax)));
 }
 
 static qn_id
@@ -485,7 +482,7 @@ const size_t random_nops = QN_COUNT(random_ops);
 bool
 random_takes(const maker *m, random_op *op)
 {
-	static random_op *const i8_only[] = {do_softmax, random_log_softmax, random_norm};
+	static random_op *const i8_only[] = {random_norm};
 	size_t i;
 
 	for (i = 0; i < QN_COUNT(i8_only); i++)

@@ -86,12 +86,9 @@ random_argmax(maker *m, qn_id x)
 qn_id
 random_log_softmax(maker *m, qn_id x)
 {
-	qn_elem e = qn_elem_desc(8, true);
-
-	e.scale = qn_scale_const(&m->b->model.types, 16.0 / 256.0);
-	e.zp = 127;
 	return add(m, QN_OP_log_softmax, 1, &x, NULL,
-		   qn_type_with_elem(&m->b->model.types, type_of(m, x), make_elem(m, &e)));
+		   qn_type_with_elem(&m->b->model.types, type_of(m, x),
+				     fixed_elem(m, QN_OP_log_softmax)));
 }
 
 qn_id
