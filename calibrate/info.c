@@ -27,6 +27,26 @@ symbol_of(const qn_node *n)
 	return n->op == QN_OP_quantize && e->scale->kind == QN_SCALE_SYM ? e->scale->sym : NULL;
 }
 
+/* A symbol that has values already is set to these. */
+static qn_info_pair
+pair_for(const qn_info *i, qn_id quantize, const qn_symbol *sym)
+{
+	qn_info_pair p = {.quantize = quantize,
+			  .sym = qn_symbol_find(&i->graphs->m->types, sym->name)};
+
+	if (!sym->bound)
+		return p;
+	p.set = true;
+	p.n = sym->len > 0 ? sym->vec->n : 1;
+	p.scale = sym->len > 0 ? sym->vec->scale : &p.sym->scale;
+	p.zp = sym->len > 0 ? sym->vec->zp : &p.sym->zp;
+	if (sym->len == 0) { /* the symbol itself changes for evaluations */
+		p.scale = qn_arena_copy(i->arena, p.scale, sizeof *p.scale);
+		p.zp = sym->zp != 0 ? qn_arena_copy(i->arena, p.zp, sizeof *p.zp) : NULL;
+	}
+	return p;
+}
+
 /* The quantizes with a symbol between the partition's inputs and its output, in id order. */
 static void
 find_pairs(qn_info *i, const bool *is_input)
@@ -43,9 +63,7 @@ find_pairs(qn_info *i, const bool *is_input)
 		const qn_symbol *sym = need[id] && !is_input[id] ? symbol_of(&g->node[id]) : NULL;
 
 		if (sym != NULL)
-			i->pair[i->npair++] = (qn_info_pair){
-				.quantize = id,
-				.sym = qn_symbol_find(&i->graphs->m->types, sym->name)};
+			i->pair[i->npair++] = pair_for(i, id, sym);
 	}
 }
 
@@ -113,7 +131,7 @@ foreign(const qn_info *i, const char *symbol)
 
 /* The partition's symbols for one evaluation: what was set, then the trials. */
 static qn_status
-bind_for_now(qn_info *i, size_t ntrial, const qn_info_trial *trial)
+bind_for_now(qn_info *i, size_t ntrial, const qn_symbol_value *trial)
 {
 	for (size_t k = 0; k < i->npair; k++)
 		if (i->pair[k].set)
@@ -123,13 +141,13 @@ bind_for_now(qn_info *i, size_t ntrial, const qn_info_trial *trial)
 
 		if (p == NULL)
 			return foreign(i, trial[k].symbol);
-		QN_TRY(bind(i, p, trial[k].n, trial[k].scale, trial[k].zp));
+		QN_TRY(bind(i, p, trial[k].n, trial[k].scale, trial[k].zero_point));
 	}
 	return QN_OK;
 }
 
 static qn_status
-evaluate_quantized(qn_info *i, qn_id id, size_t batch, size_t ntrial, const qn_info_trial *trial,
+evaluate_quantized(qn_info *i, qn_id id, size_t batch, size_t ntrial, const qn_symbol_value *trial,
 		   const qn_tensor **out)
 {
 	qn_evaluator *e = i->graphs->quantized;
@@ -159,7 +177,7 @@ evaluate_real(qn_info *i, qn_id id, size_t batch, const qn_tensor **out)
 
 qn_status
 qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntrial,
-	    const qn_info_trial *trial, const qn_tensor **out)
+	    const qn_symbol_value *trial, const qn_tensor **out)
 {
 	qn_env *env = i->graphs->m->env;
 
@@ -194,22 +212,80 @@ qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntria
 /* ---- results ---- */
 
 qn_status
-qn_info_set(qn_info *i, const qn_info_trial *value)
+qn_info_give(qn_info *i, const qn_symbol_value *value)
 {
 	qn_info_pair *p = pair_of(i, value->symbol);
 
 	if (p == NULL)
 		return foreign(i, value->symbol);
 	const qn_symbol before = *p->sym;
-	qn_status status = bind(i, p, value->n, value->scale, value->zp);
+	qn_status status = bind(i, p, value->n, value->scale, value->zero_point);
 	*p->sym = before;
 	QN_TRY(status);
 	p->set = true;
 	p->n = value->n;
 	p->scale = qn_arena_copy(i->arena, value->scale, value->n * sizeof *value->scale);
-	p->zp = value->zp != NULL ? qn_arena_copy(i->arena, value->zp, value->n * sizeof *value->zp)
-				  : NULL;
+	p->zp = value->zero_point != NULL ? qn_arena_copy(i->arena, value->zero_point,
+							  value->n * sizeof *value->zero_point)
+					  : NULL;
 	return QN_OK;
+}
+
+static qn_status
+give_pair(qn_info *i, size_t k, double scale, int64_t zp)
+{
+	const qn_symbol *sym = i->pair[k].sym;
+	const bool symmetric = sym->kind == QN_SYM_SYMMETRIC;
+
+	if (sym->len > 0)
+		return qn_report(i->graphs->m->env, QN_EUSAGE, "calibrate.length", i->part->out,
+				 "symbol $%s has %lld scales; give it each of them", sym->name,
+				 (long long)sym->len);
+	return qn_info_give(i, &(qn_symbol_value){.symbol = sym->name,
+						  .n = 1,
+						  .scale = &scale,
+						  .zero_point = symmetric ? NULL : &zp});
+}
+
+static qn_status
+check_index(const qn_info *i, size_t k)
+{
+	if (k < i->npair)
+		return QN_OK;
+	return qn_report(i->graphs->m->env, QN_EUSAGE, "calibrate.value", i->part->out,
+			 "the partition has %zu symbols, number %zu is asked for", i->npair, k);
+}
+
+qn_status
+qn_info_give_range(qn_info *i, size_t k, double lo, double hi)
+{
+	double scale;
+	int64_t zp;
+
+	QN_TRY(check_index(i, k));
+	if (!(lo <= hi) || lo - lo != 0 || hi - hi != 0)
+		return qn_report(i->graphs->m->env, QN_EUSAGE, "calibrate.range", i->part->out,
+				 "[%g, %g] is no range of finite numbers", lo, hi);
+	qn_range_to_params(lo, hi, qn_graph_node(i->graphs->g, i->pair[k].quantize)->type->elem,
+			   i->pair[k].sym->kind == QN_SYM_SYMMETRIC, &scale, &zp);
+	return give_pair(i, k, scale, zp);
+}
+
+qn_status
+qn_info_give_default(qn_info *i, size_t k)
+{
+	const qn_info_graphs *s = i->graphs;
+	double scale;
+	int64_t zp;
+
+	QN_TRY(check_index(i, k));
+	if (i->pair[k].set)
+		return QN_OK; /* a constant's */
+	if (s->method == NULL || !s->method(s->user, i->pair[k].sym, &scale, &zp))
+		return qn_report(s->m->env, QN_EINVALID, "calibrate.method", i->part->out,
+				 "the method saw nothing of symbol $%s; it needs samples",
+				 i->pair[k].sym->name);
+	return give_pair(i, k, scale, zp);
 }
 
 qn_status

@@ -18,6 +18,10 @@ typedef struct qn_info_graphs {
 	const qn_id *map;               /* id -> id of the float graph */
 	qn_dataset *data;               /* NULL: there are no samples */
 	qn_evaluator *real, *quantized; /* NULL without samples */
+	/* What the method of the options finds for a symbol of one pair; NULL: there is none.  False: it saw
+	 * nothing of this symbol. */
+	bool (*method)(const void *user, const qn_symbol *sym, double *scale, int64_t *zp);
+	const void *user;
 } qn_info_graphs;
 
 /* A quantize whose symbol the partition has to find. */
@@ -31,7 +35,7 @@ typedef struct qn_info_pair {
 	const int64_t *zp;
 } qn_info_pair;
 
-typedef struct qn_info {
+struct qn_info {
 	const qn_info_graphs *graphs;
 	const qn_part *part;
 	qn_arena *arena;
@@ -42,40 +46,29 @@ typedef struct qn_info {
 	qn_id out;
 	bool kept; /* the quantized inputs */
 	qn_symbol *before; /* by pair: room for what an evaluation changes */
-} qn_info;
-
-/* Other values of symbols of the partition, for one evaluation. */
-typedef struct qn_info_trial {
-	const char *symbol;
-	size_t n; /* 1, or the symbol's length */
-	const double *scale;
-	const int64_t *zp; /* NULL: zeros */
-} qn_info_trial;
-
-typedef enum qn_info_value {
-	QN_INFO_FLOAT_INPUT, /* input k in the float graph */
-	QN_INFO_FLOAT_OUTPUT,
-	QN_INFO_INPUT, /* input k as the quantized graph computes it, a real value */
-	QN_INFO_CODES, /* the codes of pair k's quantize */
-	QN_INFO_OUTPUT /* the dequantized output */
-} qn_info_value;
+};
 
 /* budget: bytes of values that are kept between evaluations. */
 void qn_info_graphs_init(qn_info_graphs *s, qn_model *m, const qn_graph *g, const qn_graph *real,
 			 const qn_id *map, qn_dataset *data, size_t budget, qn_arena *a);
 
-/* A partition of the symbolic graph; calibrate.partition when its values are not there. */
+/* A partition of the symbolic graph; calibrate.partition when its values are not there.  Symbols that have
+ * values, those of constants, count as set. */
 qn_status qn_info_new(const qn_info_graphs *s, const qn_part *part, qn_arena *a,
 		      qn_info **out) QN_MUST_CHECK;
 
 /* A value of one batch; valid until the next call.  CODES and OUTPUT need values for the partition's
  * symbols: those of the trials, else those that were set, else calibrate.future. */
 qn_status qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntrial,
-		      const qn_info_trial *trial, const qn_tensor **out) QN_MUST_CHECK;
+		      const qn_symbol_value *trial, const qn_tensor **out) QN_MUST_CHECK;
 
 /* Gives a symbol of the partition its values.  calibrate.extra: it belongs to another one, or to none;
  * what qn_symbol_bind reports. */
-qn_status qn_info_set(qn_info *i, const qn_info_trial *value) QN_MUST_CHECK;
+qn_status qn_info_give(qn_info *i, const qn_symbol_value *value) QN_MUST_CHECK;
+
+/* … those of a range of real values, or those that the method finds (calibrate.method: it finds none). */
+qn_status qn_info_give_range(qn_info *i, size_t k, double lo, double hi) QN_MUST_CHECK;
+qn_status qn_info_give_default(qn_info *i, size_t k) QN_MUST_CHECK;
 
 /* Binds what was set; calibrate.missing names each symbol that was not. */
 qn_status qn_info_end(qn_info *i) QN_MUST_CHECK;

@@ -30,8 +30,9 @@ nearest(double q, int32_t zp, const qn_elem *e)
 typedef struct function {
 	qn_lut_fn *f;
 	const void *user;
-	double in, out; /* scales */
-	int32_t zp;     /* of the input */
+	double in, out;     /* scales */
+	int32_t zp;         /* of the input */
+	double least, most; /* of the result's codes, its zero point taken off */
 } function;
 
 static double
@@ -40,17 +41,26 @@ at_code(const function *f, double code)
 	return f->f(f->user, f->in * (code - (double)f->zp)) / f->out;
 }
 
+/* The same limited to codes, so that what is beyond them bends no line. */
+static double
+limited(const function *f, double code)
+{
+	double y = at_code(f, code);
+
+	return y < f->least ? f->least : y > f->most ? f->most : y;
+}
+
 /* Entry i of the table of 16-bit codes. */
 static double
 line_start(const function *f, int32_t i)
 {
 	double code = (double)(i - LINES / 2) * LINE;
-	double y = at_code(f, code);
+	double y = limited(f, code);
 
 	if (i == LINES)
 		return y;
-	double error = (y + at_code(f, code + LINE)) / 2.0 - at_code(f, code + LINE / 2);
-	return error - error == 0.0 ? y - error / 2.0 : y; /* a pole has no middle */
+	double error = (y + limited(f, code + LINE)) / 2.0 - limited(f, code + LINE / 2);
+	return error == error ? y - error / 2.0 : y; /* NaN: outside of the function's domain */
 }
 
 qn_lut *
@@ -61,7 +71,13 @@ qn_lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_lut_fn *f, c
 
 	if (!qn_int_need_codes(g, n, in) || !qn_int_need_codes(g, n, out))
 		return NULL;
-	const function fn = {f, user, qn_scale_of(g, in), qn_scale_of(g, out), qn_zp_of(g, in)};
+	const function fn = {f,
+			     user,
+			     qn_scale_of(g, in),
+			     qn_scale_of(g, out),
+			     qn_zp_of(g, in),
+			     (double)(out->elem->qmin - qn_zp_of(g, out)),
+			     (double)(out->elem->qmax - qn_zp_of(g, out))};
 	const qn_family family = qn_node_family(g, n);
 	const int32_t count = family == QN_FAMILY_s16 ? LINES + 1 : CODES;
 	void *table = qn_arena_alloc(a, (size_t)count, qn_elem_bytes(out->elem));

@@ -434,6 +434,73 @@ QN_API int64_t qn_array_dim(const qn_array *x, int axis);
 QN_API const char *qn_array_dtype(const qn_array *x);
 QN_API void qn_array_free(qn_array *x); /* before the context is closed; NULL is fine */
 
+/* ---- calibration callbacks ---- */
+
+/* One partition (a match of a quantizer pattern) while its symbols are being found; lives for the time of the
+ * callback that it is given to.
+ *
+ *   float      x ──conv2d──▶ y                         what the real graph computes
+ *   quantized  x' ─quantize($x)─▶ codes ─conv2d─▶ … ─dequantize─▶ y'
+ *
+ * Partitions are calibrated in topological order.  x' and y' are computed from the quantized outputs of those before,
+ * whose symbols have their final values; a value that needs a symbol without a value is refused
+ * (calibrate.future, which names it). */
+typedef struct qn_info qn_info;
+
+/* A symbol of the partition, that is of one of its quantizes. */
+typedef struct qn_symbol_info {
+	const char *name;    /* "conv1.x"; NULL past the last */
+	size_t length;       /* 1: one scale; else one for each index of an axis */
+	int symmetric;       /* its zero points are 0 */
+	int constant;        /* it quantizes a constant; has values already, which may be replaced */
+	int64_t lo, hi;      /* the codes */
+} qn_symbol_info;
+
+/* Values for a symbol. */
+typedef struct qn_symbol_value {
+	const char *symbol;
+	size_t n;                  /* 1, or the symbol's length */
+	const double *scale;       /* positive; rounded to f32 */
+	const int64_t *zero_point; /* NULL: zeros */
+} qn_symbol_value;
+
+typedef enum qn_info_value {
+	QN_INFO_FLOAT_INPUT = 0,  /* input k in the float graph */
+	QN_INFO_FLOAT_OUTPUT = 1,
+	QN_INFO_INPUT = 2,        /* input k as the quantized graph computes it, a real value */
+	QN_INFO_CODES = 3,        /* the codes of the quantize of symbol k */
+	QN_INFO_OUTPUT = 4        /* the dequantized output */
+} qn_info_value;
+
+/* The data of a value; valid until the next call that reads one. */
+typedef struct qn_info_data {
+	int rank;
+	const int64_t *shape;
+	size_t count;
+	const float *real; /* NULL for codes */
+	const void *codes; /* NULL for real values; `bits` each, signed or not as lo of the symbol says */
+	int bits;
+} qn_info_data;
+
+QN_API const char *qn_info_name(const qn_info *i);    /* of the value that the partition gives */
+QN_API const char *qn_info_pattern(const qn_info *i);
+QN_API size_t qn_info_batches(const qn_info *i);      /* of the samples; 0: there are none */
+/* The symbols' inputs come first, in the order of the symbols, then the partition's others. */
+QN_API size_t qn_info_inputs(const qn_info *i);
+QN_API qn_symbol_info qn_info_symbol(const qn_info *i, size_t k);
+/* A value of one batch, with the trials as values of symbols for this evaluation alone.  CODES and OUTPUT need
+ * values for the partition's symbols: those of the trials, else those that were set.  Only nodes of the partition
+ * are run, from inputs that are kept as far as the budget goes. */
+QN_API qn_status qn_info_read(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntrial,
+			      const qn_symbol_value *trial, qn_info_data *out);
+/* Gives a symbol its values.  QN_EINVALID: the symbol belongs to another partition or to none (calibrate.extra), or the
+ * values are none (symbol.…).  What a callback leaves without values is an error (calibrate.missing). */
+QN_API qn_status qn_info_set(qn_info *i, const qn_symbol_value *value);
+/* … those of a range of real values, as the methods do. */
+QN_API qn_status qn_info_set_range(qn_info *i, size_t k, double lo, double hi);
+/* … those that the method of the options finds. */
+QN_API qn_status qn_info_set_default(qn_info *i, size_t k);
+
 /* ---- compiling ---- */
 
 typedef enum qn_scheme_kind {

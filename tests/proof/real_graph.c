@@ -96,7 +96,9 @@ operand(maker *m, qn_id id)
 		qn_elem_param(t, type->elem, 0, &scale, &zp);
 		scale *= 0.8 + 0.01 * (double)build_random(m->b, 0, 40);
 		e.scale = qn_scale_const(t, (double)(float)scale);
-		e.zp = build_random(m->b, e.qmin, e.qmax);
+		e.zp = e.bits > 8
+			       ? 0
+			       : build_random(m->b, e.qmin, e.qmax); /* of i16 there is no other */
 		build_check(m->b, qn_elem_make(t, "operand", &e, &made) == QN_OK);
 		q = add(m, QN_OP_quantize, 1, &m->real[id], NULL, qn_type_with_elem(t, type, made));
 	}

@@ -7,7 +7,7 @@
  * requantize_bound.c; most are 0 or 1 code.
  *
  *   golden_graphs    every calibrated graph of tests/golden
- *   random_graphs    1,000 seeded ones; the quick tier takes 100, QUERN_FULL=1 all, QUERN_SEED=17 one */
+ *   random_graphs    1,000 seeded ones of 8-bit codes; the quick tier takes 100, QUERN_FULL=1 all, QUERN_SEED=17 one */
 #include "tests/proof/real_graph.h"
 
 #include <dirent.h>
@@ -17,7 +17,7 @@
 #include "patterns/rewrite.h"
 #include "runtime/interp.h"
 
-enum { SEEDS = 1000, STEP = 10, SAMPLES = 4 };
+enum { GRAPHS = 1000, SAMPLE = 100, SAMPLES = 4 };
 
 /* Values compared, and of them those one code apart, those further apart. */
 typedef struct tally {
@@ -351,24 +351,40 @@ golden_graphs(void **state)
 	assert_true(t.graphs >= 50);
 }
 
+/* The bounds are derived for codes of 8 bits: lines of 16-bit tables follow their function as far as they
+ * can. */
+static bool
+has_short_codes(const builder *b)
+{
+	for (qn_id id = 1; id < b->g->n; id++) {
+		const qn_type *t = qn_graph_node(b->g, id)->type;
+
+		if (!t->is_tuple && t->elem->kind == QN_ELEM_UNIFORM && t->elem->bits == 16)
+			return false;
+	}
+	return true;
+}
+
 static void
 random_graphs(void **state)
 {
 	const char *one = getenv("QUERN_SEED"), *full = getenv("QUERN_FULL");
 	bool all = full != NULL && strcmp(full, "1") == 0;
-	uint64_t first = one != NULL ? strtoull(one, NULL, 10) : 1;
-	uint64_t last = one != NULL ? first : SEEDS;
+	uint64_t seed = one != NULL ? strtoull(one, NULL, 10) : 1;
+	size_t want = one != NULL ? 1 : all ? GRAPHS : SAMPLE;
 	tally t = {0};
 
 	(void)state;
-	for (uint64_t seed = first; seed <= last; seed += all ? 1 : STEP) {
+	for (; t.graphs < want; seed++) {
 		proof p = {.tally = &t};
 		builder b;
 
 		real_graph_build(&b, seed);
-		prove(&p, &b);
+		if (one != NULL || has_short_codes(&b)) {
+			prove(&p, &b);
+			t.graphs++;
+		}
 		build_end(&b);
-		t.graphs++;
 	}
 	show(&t);
 }

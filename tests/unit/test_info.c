@@ -73,9 +73,9 @@ get(qn_info *i, qn_info_value what, size_t k, size_t batch, int at)
 static void
 set(qn_info *i, const char *symbol, double scale)
 {
-	const qn_info_trial v = {.symbol = symbol, .n = 1, .scale = &scale};
+	const qn_symbol_value v = {.symbol = symbol, .n = 1, .scale = &scale};
 
-	assert_int_equal(qn_info_set(i, &v), QN_OK);
+	assert_int_equal(qn_info_give(i, &v), QN_OK);
 }
 
 static const char *
@@ -120,8 +120,8 @@ static void
 test_trials(void **state)
 {
 	const double fine = 0.125, coarse = 1.0;
-	const qn_info_trial trial = {.symbol = "f.w", .n = 1, .scale = &fine};
-	const qn_info_trial other = {.symbol = "g.v", .n = 1, .scale = &coarse};
+	const qn_symbol_value trial = {.symbol = "f.w", .n = 1, .scale = &fine};
+	const qn_symbol_value other = {.symbol = "g.v", .n = 1, .scale = &coarse};
 	const qn_tensor *y;
 
 	(void)state;
@@ -141,7 +141,7 @@ static void
 test_rules(void **state)
 {
 	const double scale = 0.5;
-	const qn_info_trial foreign = {.symbol = "g.w", .n = 1, .scale = &scale};
+	const qn_symbol_value foreign = {.symbol = "g.w", .n = 1, .scale = &scale};
 	const qn_tensor *y;
 
 	(void)state;
@@ -149,7 +149,7 @@ test_rules(void **state)
 	qn_info *f = info_of("f"), *g = info_of("g");
 	assert_int_equal(qn_info_get(f, QN_INFO_OUTPUT, 0, 0, 0, NULL, &y), QN_EINVALID);
 	assert_string_equal(last_id(), "calibrate.future");
-	assert_int_equal(qn_info_set(f, &foreign), QN_EINVALID);
+	assert_int_equal(qn_info_give(f, &foreign), QN_EINVALID);
 	assert_string_equal(last_id(), "calibrate.extra");
 	set(f, "f.x", 0.25);
 	assert_int_equal(qn_info_end(f), QN_EINVALID);
@@ -181,7 +181,7 @@ test_cost(void **state)
 	uint64_t before = qn_evaluator_runs(graphs.quantized);
 	for (int k = 0; k < 10; k++) {
 		const double scale = 0.1 * (k + 1);
-		const qn_info_trial trial = {.symbol = "g.x", .n = 1, .scale = &scale};
+		const qn_symbol_value trial = {.symbol = "g.x", .n = 1, .scale = &scale};
 
 		for (size_t b = 0; b < BATCHES; b++)
 			assert_int_equal(qn_info_get(g, QN_INFO_OUTPUT, 0, b, 1, &trial, &y),

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* info.c - the public side of what calibration callbacks see (calibrate/info.h). */
+#include "calibrate/info.h"
+#include "driver/context.h"
+
+typedef struct info_call {
+	qn_info *i;
+	qn_info_value what;
+	size_t k, batch, ntrial;
+	const qn_symbol_value *value;
+	double lo, hi;
+	const qn_tensor *data;
+} info_call;
+
+/* A callback runs inside the door already: without memory, this call and not the whole calibration
+ * ends. */
+static qn_status
+call(qn_guarded_fn *fn, info_call *c)
+{
+	return qn_guard(qn_box(c->i->graphs->m)->ctx, fn, c);
+}
+
+const char *
+qn_info_name(const qn_info *i)
+{
+	return i->part->out;
+}
+
+const char *
+qn_info_pattern(const qn_info *i)
+{
+	return i->part->pattern;
+}
+
+size_t
+qn_info_batches(const qn_info *i)
+{
+	return i->graphs->data != NULL ? i->graphs->data->nbatch : 0;
+}
+
+size_t
+qn_info_inputs(const qn_info *i)
+{
+	return i->nin;
+}
+
+qn_symbol_info
+qn_info_symbol(const qn_info *i, size_t k)
+{
+	if (k >= i->npair)
+		return (qn_symbol_info){0};
+	const qn_graph *g = i->graphs->g;
+	const qn_node *q = qn_graph_node(g, i->pair[k].quantize);
+	const qn_symbol *sym = i->pair[k].sym;
+
+	return (qn_symbol_info){.name = sym->name,
+				.length = sym->len > 0 ? (size_t)sym->len : 1,
+				.symmetric = sym->kind == QN_SYM_SYMMETRIC,
+				.constant = qn_graph_node(g, q->in[0])->op == QN_OP_const,
+				.lo = q->type->elem->qmin,
+				.hi = q->type->elem->qmax};
+}
+
+static qn_status
+read_value(void *arg, qn_arena *scratch)
+{
+	info_call *c = arg;
+
+	(void)scratch;
+	return qn_info_get(c->i, c->what, c->k, c->batch, c->ntrial, c->value, &c->data);
+}
+
+qn_status
+qn_info_read(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntrial,
+	     const qn_symbol_value *trial, qn_info_data *out)
+{
+	info_call c = {
+		.i = i, .what = what, .k = k, .batch = batch, .ntrial = ntrial, .value = trial};
+	qn_status status = call(read_value, &c);
+
+	*out = (qn_info_data){0};
+	if (status != QN_OK)
+		return status;
+	const qn_type *type = c.data->type;
+	out->rank = type->rank;
+	out->shape = type->dim;
+	out->count = (size_t)qn_type_count(type);
+	if (qn_type_is_f32(type))
+		out->real = c.data->data;
+	else
+		out->codes = c.data->data;
+	out->bits = qn_type_is_f32(type) ? 32 : (int)(8 * qn_elem_bytes(type->elem));
+	return QN_OK;
+}
+
+static qn_status
+set_value(void *arg, qn_arena *scratch)
+{
+	info_call *c = arg;
+
+	(void)scratch;
+	return qn_info_give(c->i, c->value);
+}
+
+qn_status
+qn_info_set(qn_info *i, const qn_symbol_value *value)
+{
+	return call(set_value, &(info_call){.i = i, .value = value});
+}
+
+static qn_status
+set_range(void *arg, qn_arena *scratch)
+{
+	info_call *c = arg;
+
+	(void)scratch;
+	return qn_info_give_range(c->i, c->k, c->lo, c->hi);
+}
+
+qn_status
+qn_info_set_range(qn_info *i, size_t k, double lo, double hi)
+{
+	return call(set_range, &(info_call){.i = i, .k = k, .lo = lo, .hi = hi});
+}
+
+static qn_status
+set_default(void *arg, qn_arena *scratch)
+{
+	info_call *c = arg;
+
+	(void)scratch;
+	return qn_info_give_default(c->i, c->k);
+}
+
+qn_status
+qn_info_set_default(qn_info *i, size_t k)
+{
+	return call(set_default, &(info_call){.i = i, .k = k});
+}
