@@ -16,6 +16,7 @@ attr_equals(const qn_attr_info *info, const qn_attrs *attrs, const qn_pat_test *
 {
 	const void *at = (const char *)attrs + info->offset;
 	const qn_list *list = at;
+	const void *real = &t->real; /* by bits: NaN equals itself */
 
 	switch (info->kind) {
 	case QN_ATTR_INT:
@@ -27,7 +28,7 @@ attr_equals(const qn_attr_info *info, const qn_attrs *attrs, const qn_pat_test *
 		       has_list(list->v, (size_t)list->n, &t->list);
 	case QN_ATTR_REAL:
 		return (t->value_kind == QN_VALUE_REAL || t->value_kind == QN_VALUE_INT) &&
-		       memcmp(at, &t->real, sizeof t->real) == 0;
+		       memcmp(at, real, sizeof t->real) == 0;
 	case QN_ATTR_ENUM:
 		return t->value_kind == QN_VALUE_WORD &&
 		       strcmp(qn_enum_name(info, *(const int32_t *)at), t->word) == 0;
