@@ -110,8 +110,7 @@ record_calibration(pipeline *p, const qn_calib_opts *calib)
 		const qn_tensor *x = o->calib[i]->tensor;
 
 		qn_model_record(p->m, "calib=%s:%08x",
-				o->calib_names != NULL ? o->calib_names[i] : "-",
-				qn_tensor_crc(x));
+				o->calib_names != NULL ? o->calib_names[i] : "-", qn_tensor_crc(x));
 	}
 }
 
