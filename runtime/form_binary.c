@@ -10,26 +10,10 @@
 #include "runtime/family.h"
 #include "runtime/form_args.h"
 
-/* One run of n elements of type T; a and b are the operands. */
-#define RUN(name, T, value)                                                                        \
-	static void name##_run(const qn_simd *simd, const float *x, int64_t xs, const float *y,    \
-			       int64_t ys, void *z, int64_t n)                                     \
-	{                                                                                          \
-		T *out = z;                                                                        \
-                                                                                                   \
-		(void)simd;                                                                        \
-		for (int64_t i = 0; i < n; i++) {                                                  \
-			float a = x[i * xs], b = y[i * ys];                                        \
-			out[i] = (T)(value);                                                       \
-		}                                                                                  \
-	}                                                                                          \
-	static void name##_real(const qn_eval *e)                                                  \
-	{                                                                                          \
-		qn_each_run(e, name##_run);                                                        \
-	}
+#define RUN(name, T, value) QN_EACH_RUN(name, T, value, QN_PLAIN_RUN(T, value))
 
-RUN(minimum, float, a < b ? a : b)
-RUN(maximum, float, a > b ? a : b)
+QN_EACH_RUN(minimum, float, a < b ? a : b, simd->minimum(x, y, out, n))
+QN_EACH_RUN(maximum, float, a > b ? a : b, simd->maximum(x, y, out, n))
 RUN(div, float, a / b)
 RUN(equal, uint8_t, a <= b && a >= b)
 RUN(not_equal, uint8_t, !(a <= b && a >= b))

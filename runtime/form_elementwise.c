@@ -11,73 +11,9 @@
 #include "runtime/family.h"
 #include "runtime/form_args.h"
 
-/* One run of n elements; a machine's vectors take runs without gaps. */
-#define RUN(name, value, vector)                                                                   \
-	static void name(const qn_simd *simd, const float *x, int64_t xs, const float *y,          \
-			 int64_t ys, void *z, int64_t n)                                           \
-	{                                                                                          \
-		float *out = z;                                                                    \
-                                                                                                   \
-		if (xs == 1 && ys == 1) {                                                          \
-			vector;                                                                    \
-			return;                                                                    \
-		}                                                                                  \
-		for (int64_t i = 0; i < n; i++) {                                                  \
-			float a = x[i * xs], b = y[i * ys];                                        \
-			out[i] = value;                                                            \
-		}                                                                                  \
-	}
-
-/* Has no vector form of its own; the compiler makes one for the baseline. */
-static void
-subtract(const float *x, const float *y, float *z, int64_t n)
-{
-	for (int64_t i = 0; i < n; i++)
-		z[i] = x[i] - y[i];
-}
-
-RUN(add_run, a + b, simd->add(x, y, out, n))
-RUN(sub_run, a - b, (void)simd; subtract(x, y, out, n))
-RUN(mul_run, a *b, simd->mul(x, y, out, n))
-
-void
-qn_each_run(const qn_eval *e, qn_run_fn *run)
-{
-	const float *x = e->in[0], *y = e->in[1];
-	size_t size = qn_elem_bytes(e->n->type->elem);
-	char *z = e->out;
-	int64_t at[QN_MAX_RANK] = {0};
-	int64_t xo = 0, yo = 0;
-	qn_broadcast b;
-
-	if (qn_static_count(e->n->type) == 0)
-		return;
-	qn_broadcast_make(qn_in_type(e->g, e->n, 0), qn_in_type(e->g, e->n, 1), e->n->type, &b);
-	int32_t last = b.rank - 1;
-	const qn_simd *simd = qn_simd_of(e);
-	do {
-		run(simd, x + xo, b.xs[last], y + yo, b.ys[last], z, b.dim[last]);
-		z += (size_t)b.dim[last] * size;
-	} while (qn_broadcast_next(&b, at, &xo, &yo));
-}
-
-static void
-add_real(const qn_eval *e)
-{
-	qn_each_run(e, add_run);
-}
-
-static void
-sub_real(const qn_eval *e)
-{
-	qn_each_run(e, sub_run);
-}
-
-static void
-mul_real(const qn_eval *e)
-{
-	qn_each_run(e, mul_run);
-}
+QN_EACH_RUN(add, float, a + b, simd->add(x, y, out, n))
+QN_EACH_RUN(sub, float, a - b, simd->sub(x, y, out, n))
+QN_EACH_RUN(mul, float, a *b, simd->mul(x, y, out, n))
 
 bool
 qn_elementwise_shape(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4],

@@ -2,31 +2,14 @@
 /* form_move.c - reshape, flatten, transpose, concat: elements change their places and nothing
  * else.
  *
- *   transpose [2,3], perm [1,0]:   dim {3, 2}  distances in x {1, 3}  in y {2, 1} */
+ *   transpose [2,3], perm [1,0]:   a view (view.h) of dim {3, 2}, stride {1, 3} */
 #include <string.h>
 
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
+#include "runtime/view.h"
 
 enum { KERNEL_RANK = 6 }; /* axes that the kernel of transpose knows */
-
-/* Places of the same elements in two arrays. */
-typedef struct places {
-	int32_t rank;
-	int64_t dim[QN_MAX_RANK];
-	int64_t xs[QN_MAX_RANK], ys[QN_MAX_RANK]; /* distances in elements */
-} places;
-
-static void
-copy(const places *p, int32_t axis, const float *x, float *y)
-{
-	if (axis == p->rank) {
-		*y = *x;
-		return;
-	}
-	for (int64_t k = 0; k < p->dim[axis]; k++, x += p->xs[axis], y += p->ys[axis])
-		copy(p, axis + 1, x, y);
-}
 
 static void
 reshape_real(const qn_eval *e)
@@ -34,27 +17,23 @@ reshape_real(const qn_eval *e)
 	memcpy(e->out, e->in[0], qn_type_bytes(e->n->type) * (size_t)e->batches);
 }
 
-static places
-transposed(const qn_type *in, const qn_type *out, const qn_list *perm)
+static void
+transpose_view(const qn_graph *g, const qn_node *n, uint32_t part, qn_view *v)
 {
-	places p = {.rank = out->rank};
+	const qn_type *in = qn_in_type(g, n, 0);
 
-	for (int32_t i = 0; i < p.rank; i++) {
-		int32_t from = qn_axis_of(in, perm->v[i]);
+	(void)part;
+	for (int32_t i = 0; i < in->rank; i++) {
+		int32_t from = qn_axis_of(in, n->attr->perm.perm.v[i]);
 
-		p.dim[i] = out->dim[i];
-		p.xs[i] = qn_dim_product(in, from + 1, in->rank);
-		p.ys[i] = qn_dim_product(out, i + 1, out->rank);
+		qn_view_add(v, in->dim[from], qn_dim_product(in, from + 1, in->rank));
 	}
-	return p;
 }
 
 static void
 transpose_real(const qn_eval *e)
 {
-	places p = transposed(qn_in_type(e->g, e->n, 0), e->n->type, &e->n->attr->perm.perm);
-
-	copy(&p, 0, e->in[0], e->out);
+	qn_view_real(e, transpose_view);
 }
 
 /* Where input i of a concat lies in the result, in bytes. */
@@ -135,14 +114,15 @@ transpose_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 
 	if (!moves_codes(g, n, true))
 		return NULL;
-	places p = transposed(qn_in_type(g, n, 0), n->type, &n->attr->perm.perm);
-	for (int32_t i = 0; i < p.rank; i++) {
-		if (p.dim[i] == 1)
+	qn_view v = {0};
+	transpose_view(g, n, 0, &v);
+	for (int32_t i = 0; i < v.rank; i++) {
+		if (v.dim[i] == 1)
 			continue;
 		if (d->rank == KERNEL_RANK)
 			return qn_int_refuse(g, n, "more than 6 axes longer than 1");
-		d->dim[d->rank] = (int32_t)p.dim[i];
-		d->stride[d->rank++] = (int32_t)p.xs[i];
+		d->dim[d->rank] = (int32_t)v.dim[i];
+		d->stride[d->rank++] = (int32_t)v.stride[i];
 	}
 	if (d->rank == 0) {
 		d->rank = 1;

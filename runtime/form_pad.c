@@ -3,6 +3,8 @@
  *
  *   [a b c], before 1, after 2:   constant [v a b c v v]
  *                                 reflect [b a b c b a]   edge [a a b c c c] */
+#include <string.h>
+
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
 
@@ -21,22 +23,42 @@ source(int64_t p, int64_t dim, int32_t mode)
 	return p < 0 ? -p : 2 * (dim - 1) - p;
 }
 
-/* Axes from `axis` on; x is NULL outside.  Returns the end of what was written. */
+/* A pad in floats.  Axes from `whole` on are not padded: their elements are copied together. */
+typedef struct filler {
+	const qn_type *in, *out;
+	const qn_attrs_pad *attr;
+	int32_t whole;
+} filler;
+
+/* n elements of x, or of the pad value where x is NULL.  Returns the end of what was written. */
 static float *
-fill(const qn_eval *e, int32_t axis, const float *x, float *y)
+put(const filler *f, const float *x, int64_t n, float *y)
 {
-	const qn_type *in = qn_in_type(e->g, e->n, 0), *out = e->n->type;
-	const qn_attrs_pad *a = &e->n->attr->pad;
+	if (x != NULL)
+		memcpy(y, x, (size_t)n * sizeof *y);
+	else
+		for (int64_t i = 0; i < n; i++)
+			y[i] = (float)f->attr->value;
+	return y + n;
+}
 
-	if (axis == in->rank) {
-		*y = x != NULL ? *x : (float)a->value;
-		return y + 1;
-	}
-	int64_t step = qn_dim_product(in, axis + 1, in->rank);
-	for (int64_t k = 0; k < out->dim[axis]; k++) {
-		int64_t p = source(k - a->before.v[axis], in->dim[axis], a->mode);
+/* Axes from `axis` on; x is NULL outside. */
+static float *
+fill(const filler *f, int32_t axis, const float *x, float *y)
+{
+	if (axis == f->whole)
+		return put(f, x, qn_dim_product(f->in, axis, f->in->rank), y);
+	int64_t step = qn_dim_product(f->in, axis + 1, f->in->rank);
+	int64_t before = f->attr->before.v[axis], n = f->in->dim[axis];
+	for (int64_t k = 0; k < f->out->dim[axis]; k++) {
+		int64_t p = source(k - before, n, f->attr->mode);
 
-		y = fill(e, axis + 1, x != NULL && p >= 0 ? x + p * step : NULL, y);
+		if (k == before && n > 0 && x != NULL && axis + 1 == f->whole) {
+			y = put(f, x, n * step, y); /* all that is inside */
+			k += n - 1;
+			continue;
+		}
+		y = fill(f, axis + 1, x != NULL && p >= 0 ? x + p * step : NULL, y);
 	}
 	return y;
 }
@@ -44,7 +66,11 @@ fill(const qn_eval *e, int32_t axis, const float *x, float *y)
 static void
 pad_real(const qn_eval *e)
 {
-	(void)fill(e, 0, qn_static_count(qn_in_type(e->g, e->n, 0)) > 0 ? e->in[0] : NULL, e->out);
+	filler f = {qn_in_type(e->g, e->n, 0), e->n->type, &e->n->attr->pad, e->n->type->rank};
+
+	while (f.whole > 0 && f.in->dim[f.whole - 1] == f.out->dim[f.whole - 1])
+		f.whole--;
+	(void)fill(&f, 0, qn_static_count(f.in) > 0 ? e->in[0] : NULL, e->out);
 }
 
 /* The code of the pad value. */

@@ -42,7 +42,12 @@ typedef struct qn_simd {
 	/* y = x < lo ? lo : x > hi ? hi : x; NaN stays. */
 	void (*clamp)(const float *x, float lo, float hi, float *y, int64_t n);
 	void (*add)(const float *x, const float *y, float *z, int64_t n); /* z may be x or y */
+	void (*sub)(const float *x, const float *y, float *z, int64_t n);
 	void (*mul)(const float *x, const float *y, float *z, int64_t n);
+	void (*minimum)(const float *x, const float *y, float *z,
+			int64_t n); /* z = x < y ? x : y */
+	void (*maximum)(const float *x, const float *y, float *z,
+			int64_t n);                          /* z = x > y ? x : y */
 	void (*larger)(const float *x, float *y, int64_t n); /* y = x > y ? x : y */
 	/* Widens [*lo, *hi] to hold x[0..n), -0 taken as 0; true when a NaN is among them. */
 	bool (*range)(const float *x, int64_t n, float *lo, float *hi);

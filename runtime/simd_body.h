@@ -142,64 +142,82 @@ clamp(const float *x, float lo, float hi, float *y, int64_t n)
 		y[i] = x[i] < lo ? lo : x[i] > hi ? hi : x[i];
 }
 
-TARGET static void
-add(const float *x, const float *y, float *z, int64_t n)
-{
-	int64_t i = 0;
+/* z[i] = f(x[i], y[i]); `vector` is f of the vectors a and b, `value` of the floats a and b. */
+#define BINARY(name, vector, value)                                                                \
+	TARGET static void name(const float *x, const float *y, float *z, int64_t n)               \
+	{                                                                                          \
+		int64_t i = 0;                                                                     \
+                                                                                                   \
+		for (; i + LANES <= n; i += LANES) {                                               \
+			vec a = LOAD(x + i), b = LOAD(y + i);                                      \
+                                                                                                   \
+			STORE(z + i, vector);                                                      \
+		}                                                                                  \
+		for (; i < n; i++) {                                                               \
+			float a = x[i], b = y[i];                                                  \
+                                                                                                   \
+			z[i] = value;                                                              \
+		}                                                                                  \
+	}
 
-	for (; i + LANES <= n; i += LANES)
-		STORE(z + i, LOAD(x + i) + LOAD(y + i));
-	for (; i < n; i++)
-		z[i] = x[i] + y[i];
-}
-
-TARGET static void
-mul(const float *x, const float *y, float *z, int64_t n)
-{
-	int64_t i = 0;
-
-	for (; i + LANES <= n; i += LANES)
-		STORE(z + i, LOAD(x + i) * LOAD(y + i));
-	for (; i < n; i++)
-		z[i] = x[i] * y[i];
-}
+BINARY(add, a + b, a + b)
+BINARY(sub, a - b, a - b)
+BINARY(mul, a *b, a *b)
+BINARY(minimum, SELECT((mask)(a < b), a, b), a < b ? a : b)
+BINARY(maximum, SELECT((mask)(a > b), a, b), a > b ? a : b)
 
 TARGET static void
 larger(const float *x, float *y, int64_t n)
 {
-	int64_t i = 0;
-
-	for (; i + LANES <= n; i += LANES) {
-		vec a = LOAD(x + i), b = LOAD(y + i);
-		mask more = a > b;
-
-		STORE(y + i, SELECT(more, a, b));
-	}
-	for (; i < n; i++)
-		y[i] = x[i] > y[i] ? x[i] : y[i];
+	maximum(x, y, y, n);
 }
+
+/* Four vectors side by side, since a comparison and a choice take longer than a load. */
+#define RANGE_START(k) vec low##k = SPREAD(*lo), high##k = SPREAD(*hi)
+#define RANGE_STEP(k)                                                                              \
+	do {                                                                                       \
+		vec v = LOAD(x + i + k * LANES) + 0.0f;                                            \
+		mask below = v<low##k, above = v> high##k;                                         \
+                                                                                                   \
+		/* NOLINTNEXTLINE(misc-redundant-expression): a NaN differs from itself */         \
+		nan |= v != v;                                                                     \
+		low##k = SELECT(below, v, low##k);                                                 \
+		high##k = SELECT(above, v, high##k);                                               \
+	} while (0)
+#define RANGE_JOIN(k)                                                                              \
+	do {                                                                                       \
+		mask below = low##k<low0, above = high##k> high0;                                  \
+                                                                                                   \
+		low0 = SELECT(below, low##k, low0);                                                \
+		high0 = SELECT(above, high##k, high0);                                             \
+	} while (0)
 
 TARGET static bool
 range(const float *x, int64_t n, float *lo, float *hi)
 {
-	vec low = SPREAD(*lo), high = SPREAD(*hi);
+	RANGE_START(0);
+	RANGE_START(1);
+	RANGE_START(2);
+	RANGE_START(3);
 	mask nan = {0};
 	float least = *lo, most = *hi;
 	bool found = false;
 	int64_t i = 0;
 
-	for (; i + LANES <= n; i += LANES) {
-		vec v = LOAD(x + i) + 0.0f;
-		mask below = v<low, above = v> high;
-
-		/* NOLINTNEXTLINE(misc-redundant-expression): a NaN differs from itself */
-		nan |= v != v;
-		low = SELECT(below, v, low);
-		high = SELECT(above, v, high);
+	for (; i + 4 * LANES <= n; i += 4 * LANES) {
+		RANGE_STEP(0);
+		RANGE_STEP(1);
+		RANGE_STEP(2);
+		RANGE_STEP(3);
 	}
+	for (; i + LANES <= n; i += LANES)
+		RANGE_STEP(0);
+	RANGE_JOIN(1);
+	RANGE_JOIN(2);
+	RANGE_JOIN(3);
 	for (int k = 0; k < LANES; k++) {
-		least = low[k] < least ? low[k] : least;
-		most = high[k] > most ? high[k] : most;
+		least = low0[k] < least ? low0[k] : least;
+		most = high0[k] > most ? high0[k] : most;
 		found = found || nan[k] != 0;
 	}
 	for (; i < n; i++) {
@@ -223,7 +241,10 @@ const qn_simd VARIANT = {
 	.depthwise = depthwise,
 	.clamp = clamp,
 	.add = add,
+	.sub = sub,
 	.mul = mul,
+	.minimum = minimum,
+	.maximum = maximum,
 	.larger = larger,
 	.range = range,
 };

@@ -1,42 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* view.c - copies a view (view.h): by recursion for f32, by the transpose kernel for codes.
+/* view.c - copies a view (view.h): in runs or squares for f32, by the transpose kernel for codes.
  *
  *   dim {2, 1, 3, 4}, stride {24, 9, 4, 1}    ->    dim {2, 12}, stride {24, 1}
  *
- * Axes of length 1 and axes whose elements lie as if they were one are left out of the kernel's
- * arguments, so a contiguous view is one copy. */
+ * Axes of length 1 and axes whose elements lie as if they were one are left out, so a contiguous view
+ * is one copy. */
 #include "runtime/view.h"
 
-enum { KERNEL_RANK = 6 };
+#include <string.h>
+
+enum { KERNEL_RANK = 6, SQUARE = 16 /* floats of a cache line */ };
 
 static const qn_type *
 part_type(const qn_node *n, uint32_t part)
 {
 	return n->type->is_tuple ? n->type->field[part] : n->type;
-}
-
-/* Copies axes from `axis` on; returns the end of what it wrote. */
-static float *
-copy(const qn_view *v, int32_t axis, const float *x, float *y)
-{
-	if (axis == v->rank) {
-		*y = *x;
-		return y + 1;
-	}
-	for (int64_t k = 0; k < v->dim[axis]; k++)
-		y = copy(v, axis + 1, x + k * v->stride[axis], y);
-	return y;
-}
-
-void
-qn_view_real(const qn_eval *e, qn_view_fn *make)
-{
-	qn_view v = {0};
-
-	if (qn_static_count(part_type(e->n, e->part)) == 0)
-		return;
-	make(e->g, e->n, e->part, &v);
-	(void)copy(&v, 0, (const float *)e->in[0] + v.start, e->out);
 }
 
 /* The view with as few axes as will do. */
@@ -58,6 +36,61 @@ merged(const qn_view *v)
 	if (m.rank == 0)
 		qn_view_add(&m, 1, 1);
 	return m;
+}
+
+/* The last two axes of a view: rows of x with stride 1 become columns of y, by squares that stay in
+ * the nearest cache. */
+static float *
+copy_turned(const qn_view *v, const float *x, float *y)
+{
+	int64_t rows = v->dim[v->rank - 2], cols = v->dim[v->rank - 1];
+	int64_t stride = v->stride[v->rank - 1];
+
+	for (int64_t r0 = 0; r0 < rows; r0 += SQUARE) {
+		int64_t r1 = r0 + SQUARE < rows ? r0 + SQUARE : rows;
+
+		for (int64_t c0 = 0; c0 < cols; c0 += SQUARE) {
+			int64_t c1 = c0 + SQUARE < cols ? c0 + SQUARE : cols;
+
+			for (int64_t r = r0; r < r1; r++)
+				for (int64_t c = c0; c < c1; c++)
+					y[r * cols + c] = x[r + c * stride];
+		}
+	}
+	return y + rows * cols;
+}
+
+/* Copies axes from `axis` on; returns the end of what it wrote. */
+static float *
+copy(const qn_view *v, int32_t axis, const float *x, float *y)
+{
+	int64_t n = v->dim[axis], stride = v->stride[axis];
+
+	if (axis == v->rank - 1) {
+		if (stride == 1)
+			memcpy(y, x, (size_t)n * sizeof *y);
+		else
+			for (int64_t k = 0; k < n; k++)
+				y[k] = x[k * stride];
+		return y + n;
+	}
+	if (axis == v->rank - 2 && stride == 1 && v->stride[axis + 1] != 1)
+		return copy_turned(v, x, y);
+	for (int64_t k = 0; k < n; k++)
+		y = copy(v, axis + 1, x + k * stride, y);
+	return y;
+}
+
+void
+qn_view_real(const qn_eval *e, qn_view_fn *make)
+{
+	qn_view v = {0};
+
+	if (qn_static_count(part_type(e->n, e->part)) == 0)
+		return;
+	make(e->g, e->n, e->part, &v);
+	v = merged(&v);
+	(void)copy(&v, 0, (const float *)e->in[0] + v.start, e->out);
 }
 
 static bool

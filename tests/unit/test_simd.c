@@ -275,16 +275,24 @@ test_elementwise(void **state)
 				x[i] = pick(0, 20) == 0 ? NAN : value();
 				y[i] = value();
 			}
-			float sum[N], product[N], limited[N], most[N];
+			float sum[N], rest[N], product[N], limited[N], least[N], most[N];
 			for (int64_t i = 0; i < len; i++) {
 				sum[i] = x[i] + y[i];
+				rest[i] = x[i] - y[i];
 				product[i] = x[i] * y[i];
+				least[i] = x[i] < y[i] ? x[i] : y[i];
 				limited[i] = x[i] < -0.0f ? -0.0f : x[i] > 0.5f ? 0.5f : x[i];
 				most[i] = x[i] > y[i] ? x[i] : y[i];
 			}
 			size_t bytes = (size_t)len * sizeof x[0];
 			s->add(x, y, z, len);
 			assert_memory_equal(z, sum, bytes);
+			s->sub(x, y, z, len);
+			assert_memory_equal(z, rest, bytes);
+			s->minimum(x, y, z, len);
+			assert_memory_equal(z, least, bytes);
+			s->maximum(x, y, z, len);
+			assert_memory_equal(z, most, bytes);
 			s->mul(x, y, z, len);
 			assert_memory_equal(z, product, bytes);
 			s->clamp(x, -0.0f, 0.5f, z, len);
@@ -301,7 +309,7 @@ test_elementwise(void **state)
 static void
 test_range(void **state)
 {
-	enum { N = 70 };
+	enum { N = 150 };
 	float x[N];
 	qn_simd_kind kind[KINDS];
 	size_t n = kinds(kind);
