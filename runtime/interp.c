@@ -33,13 +33,6 @@ typedef struct family {
 
 static qn_interp *prepare_graph(family *f, const qn_graph *g, int depth);
 
-static bool
-needs_form(qn_op op)
-{
-	return op != QN_OP_input && op != QN_OP_const && op != QN_OP_call && op != QN_OP_tuple &&
-	       op != QN_OP_get;
-}
-
 /* False after a report. */
 static bool
 prepare_node(family *f, qn_interp *in, qn_id id, int depth)
@@ -58,7 +51,7 @@ prepare_node(family *f, qn_interp *in, qn_id id, int depth)
 		in->callee[id] = prepare_graph(f, n->callee, depth + 1);
 		return !in->callee[id]->failed;
 	}
-	return !needs_form(n->op) || qn_work_prepare(g, n, f->arena, &in->work[id]);
+	return !qn_node_needs_form(n->op) || qn_work_prepare(g, n, f->arena, &in->work[id]);
 }
 
 /* Checks and prepares all nodes, so that all problems are reported at once. */
@@ -289,32 +282,11 @@ run_graph(qn_interp *in, size_t n, qn_observe_fn *observe, void *user)
 	for (qn_id id = 1; id < g->n; id++) {
 		if (g->node[id].op == QN_OP_call)
 			QN_TRY(run_call(in, id, n, observe, user));
-		else if (needs_form(g->node[id].op))
+		else if (qn_node_needs_form(g->node[id].op))
 			run_node(in, id, n);
 		QN_TRY(show(in, id, n, observe, user));
 	}
 	return QN_OK;
-}
-
-static bool
-input_fits(const qn_graph *g, const qn_node *n, const qn_tensor *x)
-{
-	if (x != NULL && x->type == n->type && x->bytes == qn_type_bytes(n->type) &&
-	    x->layout == QN_LAYOUT_CANONICAL)
-		return true;
-	qn_buf want, have;
-
-	qn_buf_init(&want, g->model->arena);
-	qn_buf_init(&have, g->model->arena);
-	qn_type_print(&want, n->type);
-	if (x != NULL)
-		qn_type_print(&have, x->type);
-	else
-		qn_buf_puts(&have, "nothing");
-	(void)qn_report(g->model->env, QN_EINVALID, "run.input", qn_node_place(g, n),
-			"input '%s' is %s, given is %s", n->name, qn_buf_str(&want),
-			qn_buf_str(&have));
-	return false;
 }
 
 qn_status
@@ -324,7 +296,7 @@ qn_interp_load(qn_interp *in, size_t j, const qn_tensor *const *inputs)
 	bool ok = true;
 
 	for (size_t i = 0; i < g->ninput; i++)
-		ok = input_fits(g, &g->node[g->input[i]], inputs[i]) && ok;
+		ok = qn_input_fits(g, &g->node[g->input[i]], inputs[i]) && ok;
 	for (size_t i = 0; ok && i < g->ninput; i++)
 		copy_to(qn_slots_of(&in->slots, g->input[i], 0), j, inputs[i]);
 	return ok ? QN_OK : QN_EINVALID;
@@ -369,36 +341,4 @@ qn_interp_bytes(const qn_interp *in)
 	for (; in != NULL; in = in->next)
 		bytes += in->slots.bytes * in->bundle;
 	return bytes;
-}
-
-qn_status
-qn_eval_node(const qn_graph *g, const qn_node *n, const qn_tensor *const *in, qn_arena *a,
-	     qn_tensor **out)
-{
-	const void **data = QN_NEW(a, const void *, n->nin);
-	void *result = NULL;
-	bool ok = qn_node_is_static(g, n);
-	qn_work work;
-
-	*out = NULL;
-	for (uint32_t i = 0; i < n->nin; i++) {
-		const qn_node *from = &g->node[n->in[i]];
-
-		if (!input_fits(g, from, in[i]))
-			return QN_EINVALID;
-		ok = ok && qn_node_is_static(g, from);
-		data[i] = qn_aligned_data(a, in[i]);
-	}
-	if (!ok)
-		return QN_EUNSUPPORTED;
-	if (!needs_form(n->op) || n->type->is_tuple) {
-		return qn_report(g->model->env, QN_EUNSUPPORTED, "run.unsupported",
-				 qn_node_place(g, n), "%s, node '%s', computes no tensor by itself",
-				 qn_opinfo_of(n)->name, n->name);
-	}
-	if (!qn_work_prepare(g, n, a, &work))
-		return QN_EUNSUPPORTED;
-	*out = qn_tensor_new(a, n->type, &result);
-	qn_work_run(g, n, &work, &(qn_operands){.in = data, .out = result, .batches = 1});
-	return QN_OK;
 }

@@ -65,6 +65,10 @@ typedef struct qn_work {
 	bool together;            /* the float form can do many batches in one call */
 } qn_work;
 
+/* Whether the node computes something, rather than to hold, group or pass on values. */
+bool qn_node_needs_form(qn_op op);
+/* x is of the type of n, in canonical layout; reports run.input. */
+bool qn_input_fits(const qn_graph *g, const qn_node *n, const qn_tensor *x);
 /* The node's types can be computed with: static and without symbols.  Reports run.dynamic,
  * run.symbol. */
 bool qn_node_is_static(const qn_graph *g, const qn_node *n);

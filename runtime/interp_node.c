@@ -9,6 +9,13 @@
 #include "ir/diag.h"
 #include "runtime/form_util.h"
 
+bool
+qn_node_needs_form(qn_op op)
+{
+	return op != QN_OP_input && op != QN_OP_const && op != QN_OP_call && op != QN_OP_tuple &&
+	       op != QN_OP_get;
+}
+
 static const char *
 type_text(const qn_graph *g, const qn_type *type)
 {
@@ -163,4 +170,57 @@ qn_aligned_data(qn_arena *a, const qn_tensor *x)
 	if (x->bytes > 0)
 		memcpy(copy, x->data, x->bytes);
 	return copy;
+}
+
+bool
+qn_input_fits(const qn_graph *g, const qn_node *n, const qn_tensor *x)
+{
+	if (x != NULL && x->type == n->type && x->bytes == qn_type_bytes(n->type) &&
+	    x->layout == QN_LAYOUT_CANONICAL)
+		return true;
+	qn_buf want, have;
+
+	qn_buf_init(&want, g->model->arena);
+	qn_buf_init(&have, g->model->arena);
+	qn_type_print(&want, n->type);
+	if (x != NULL)
+		qn_type_print(&have, x->type);
+	else
+		qn_buf_puts(&have, "nothing");
+	(void)qn_report(g->model->env, QN_EINVALID, "run.input", qn_node_place(g, n),
+			"input '%s' is %s, given is %s", n->name, qn_buf_str(&want),
+			qn_buf_str(&have));
+	return false;
+}
+
+qn_status
+qn_eval_node(const qn_graph *g, const qn_node *n, const qn_tensor *const *in, qn_arena *a,
+	     qn_tensor **out)
+{
+	const void **data = QN_NEW(a, const void *, n->nin);
+	void *result = NULL;
+	bool ok = qn_node_is_static(g, n);
+	qn_work work;
+
+	*out = NULL;
+	for (uint32_t i = 0; i < n->nin; i++) {
+		const qn_node *from = &g->node[n->in[i]];
+
+		if (!qn_input_fits(g, from, in[i]))
+			return QN_EINVALID;
+		ok = ok && qn_node_is_static(g, from);
+		data[i] = qn_aligned_data(a, in[i]);
+	}
+	if (!ok)
+		return QN_EUNSUPPORTED;
+	if (!qn_node_needs_form(n->op) || n->type->is_tuple) {
+		return qn_report(g->model->env, QN_EUNSUPPORTED, "run.unsupported",
+				 qn_node_place(g, n), "%s, node '%s', computes no tensor by itself",
+				 qn_opinfo_of(n)->name, n->name);
+	}
+	if (!qn_work_prepare(g, n, a, &work))
+		return QN_EUNSUPPORTED;
+	*out = qn_tensor_new(a, n->type, &result);
+	qn_work_run(g, n, &work, &(qn_operands){.in = data, .out = result, .batches = 1});
+	return QN_OK;
 }
