@@ -9,6 +9,7 @@
  * kernels/layer_norm.h.in. */
 #include <math.h>
 
+#include "runtime/family.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
 
@@ -72,13 +73,30 @@ norm_real(const qn_eval *e)
 		}
 }
 
+/* What the kernels of a family have room for (kernels/layer_norm.h.in). */
+typedef struct room {
+	int64_t terms;      /* elements with one mean, at most */
+	double variance;    /* above that of any codes: (255 / 2)^2, (65535 / 2)^2 */
+	int32_t normal;     /* bits of the normalized value */
+	int32_t drop;       /* bits taken off its product with a code of w */
+	int32_t bias;       /* bits put behind a code of b */
+	const char *limits; /* text for `terms` */
+} room;
+
+/* i16: n^2 * variance < 2^61. */
+static const room rooms[QN_NFAMILY] = {
+	[QN_FAMILY_s8] = {(1 << 20) - 1, 0x1p14, 22, 0, 20, "2^20 - 1"},
+	[QN_FAMILY_u8] = {(1 << 20) - 1, 0x1p14, 22, 0, 20, "2^20 - 1"},
+	[QN_FAMILY_s16] = {46340, 0x1p30, 30, 15, 15, "46340 in storage i16"},
+};
+
 /* epsilon in units of the kernel's sums, with as much fraction as there is room for. */
 static bool
-set_epsilon(const qn_graph *g, const qn_node *n, const shape *s, qn_norm_args *d)
+set_epsilon(const qn_graph *g, const qn_node *n, const shape *s, const room *r, qn_norm_args *d)
 {
 	double scale = qn_scale_of(g, qn_in_type(g, n, 0));
 	double count = (double)s->n;
-	double most = count * count * 0x1p14; /* of n * squares - sum^2, as (255 / 2)^2 < 2^14 */
+	double most = count * count * r->variance; /* of n * squares - sum^2 */
 	double eps = s->epsilon / scale * count / scale * count;
 
 	d->fraction = 46;
@@ -102,21 +120,23 @@ norm_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	const qn_type *w = qn_in_type(g, n, 1), *b = qn_in_type(g, n, 2);
 	shape s = shape_of(n);
 
-	if (!qn_int_need_i8(g, n, qn_in_type(g, n, 0)) || !qn_int_need_i8(g, n, w) ||
-	    !qn_int_need_i8(g, n, b) || !qn_int_need_i8(g, n, n->type))
+	if (!qn_int_need_codes(g, n, qn_in_type(g, n, 0)) || !qn_int_need_codes(g, n, w) ||
+	    !qn_int_need_codes(g, n, b) || !qn_int_need_codes(g, n, n->type))
 		return NULL;
-	if (s.n < 1 || s.n >= INT64_C(1) << 20)
-		return qn_int_refuse(g, n, "%lld elements with one mean, only from 1 to 2^20 - 1",
-				     (long long)s.n);
+	const room *r = &rooms[qn_node_family(g, n)];
+	if (s.n < 1 || s.n > r->terms)
+		return qn_int_refuse(g, n, "%lld elements with one mean, only from 1 to %s",
+				     (long long)s.n, r->limits);
 	double out = qn_scale_of(g, n->type);
-	d->bits = 22;
-	while (s.n > INT64_C(1) << 2 * (22 - d->bits))
+	d->bits = r->normal;
+	while (s.n > INT64_C(1) << 2 * (r->normal - d->bits))
 		d->bits--;
-	if (!set_epsilon(g, n, &s, d) ||
+	if (!set_epsilon(g, n, &s, r, d) ||
 	    !qn_int_multiplier(g, n, "scale's scale / result scale",
-			       ldexp(qn_scale_of(g, w) / out, 8 - d->bits), &d->mw, &d->shw) ||
-	    !qn_int_multiplier(g, n, "bias scale / result scale", qn_scale_of(g, b) / out * 0x1p-12,
-			       &d->mb, &d->shb))
+			       ldexp(qn_scale_of(g, w) / out, 8 + r->drop - d->bits), &d->mw,
+			       &d->shw) ||
+	    !qn_int_multiplier(g, n, "bias scale / result scale",
+			       ldexp(qn_scale_of(g, b) / out, 8 - r->bias), &d->mb, &d->shb))
 		return NULL;
 	d->outer = (int32_t)s.outer;
 	d->n = (int32_t)s.n;
@@ -131,17 +151,18 @@ norm_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-static void
-norm_codes(const qn_eval *e, const void *args)
-{
-	qn_norm_s8(args, e->in[0], e->in[1], e->in[2], e->out);
-}
+#define NORM(name, q, o, a, code)                                                                  \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_norm##q(args, e->in[0], e->in[1], e->in[2], e->out);                            \
+	}
+QN_BY_FAMILY(norm_codes, NORM)
 
 const qn_form qn_form_layer_norm = {
 	.real = norm_real,
-	.codes = {.prepare = norm_prepare, .run = norm_codes},
+	.codes = {.prepare = norm_prepare, .run = norm_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_instance_norm = {
 	.real = norm_real,
-	.codes = {.prepare = norm_prepare, .run = norm_codes},
+	.codes = {.prepare = norm_prepare, .run = norm_codes, .families = QN_ALL_FAMILIES},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* form_util.c - checks and reports that the integer forms share.
  *
- *   error int.unsupported: unsupported in integer form: add, node 'sum', only 8-bit signed storage
+ *   error int.unsupported: unsupported in integer form: add, node 'sum', only storage i8, u8 and i16
  *   error int.multiplier: requantize, node 'c1.rq': multiplier 1.1e+12 (input scale / output
  * scale) … */
 #include "runtime/form_util.h"
@@ -164,26 +164,6 @@ qn_int_need_codes(const qn_graph *g, const qn_node *n, const qn_type *type)
 	}
 	if (qn_node_family(g, n) != f) {
 		(void)qn_int_refuse(g, n, "operands of different storage types");
-		return false;
-	}
-	return qn_int_sizes(g, n);
-}
-
-bool
-qn_elem_is_i8(const qn_types *t, const qn_elem *e)
-{
-	return qn_family_of(e) == QN_FAMILY_s8 && zero_points_ok(t, e, QN_FAMILY_s8);
-}
-
-bool
-qn_int_need_i8(const qn_graph *g, const qn_node *n, const qn_type *type)
-{
-	if (!qn_elem_is_i8(&g->model->types, type->elem)) {
-		(void)qn_int_refuse(g, n, "only 8-bit signed storage");
-		return false;
-	}
-	if (type->elem->gran != QN_PER_TENSOR) {
-		(void)qn_int_refuse(g, n, "only one scale per tensor");
 		return false;
 	}
 	return qn_int_sizes(g, n);

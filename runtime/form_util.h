@@ -84,11 +84,6 @@ void *qn_int_refuse(const qn_graph *g, const qn_node *n, const char *fmt, ...) Q
  * require; else reports. */
 bool qn_int_sizes(const qn_graph *g, const qn_node *n) QN_MUST_CHECK;
 
-/* The element is i8 storage of a uniform type with zero points inside the storage range. */
-bool qn_elem_is_i8(const qn_types *t, const qn_elem *e);
-/* The same with one scale; else reports what is wrong with the named operand.  Also checks
- * sizes. */
-bool qn_int_need_i8(const qn_graph *g, const qn_node *n, const qn_type *type) QN_MUST_CHECK;
 /* Storage of a family with zero points that its kernels take, whatever the granularity. */
 bool qn_elem_is_codes(const qn_types *t, const qn_elem *e);
 /* 32-bit signed codes with zero point 0 (accumulators, biases), or plain i32. */

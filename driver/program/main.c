@@ -64,9 +64,9 @@ static const command commands[] = {
 	 "  quern match examples/digits/digits.json 'relu(*) ~> add(*, *)'",
 	 2, 2, match_options, cmd_match},
 	{"supported-ops", "", "the table of operators and their forms",
-	 "A column says whether the op has a form on f32 values, on 8-bit codes, on 16-bit codes, "
+	 "A column says whether the op has a form on f32 values, on signed 8-bit, unsigned 8-bit "
 	 "and "
-	 "whether it is\nemitted as C.\n\n"
+	 "16-bit codes,\nand whether it is emitted as C.\n\n"
 	 "example:\n"
 	 "  quern supported-ops",
 	 0, 0, plain_options, cmd_supported_ops},

@@ -84,7 +84,7 @@ fill(builder *b)
 	while (m.n < end) {
 		size_t k = chance(&m, 75) ? m.n - 1 : (size_t)pick(&m, 0, (int64_t)m.n - 1);
 		random_op *op = random_ops[pick(&m, 0, (int64_t)random_nops - 1)];
-		qn_id id = random_takes(&m, op) ? op(&m, m.value[k]) : 0;
+		qn_id id = op(&m, m.value[k]);
 
 		if (id != 0)
 			m.value[m.n++] = id;

@@ -29,8 +29,6 @@ random_op random_slice, random_dims, random_repeat, random_depth, random_split, 
 
 extern random_op *const random_ops[];
 extern const size_t random_nops;
-/* Whether the op has kernels for the storage of the graph. */
-bool random_takes(const maker *m, random_op *op);
 
 /* random_binary.c */
 random_op do_sub, do_minmax, do_div, do_compare, do_where, do_matmul, do_conv1d,

@@ -478,15 +478,3 @@ random_op *const random_ops[] = {
 /* clang-format on */
 
 const size_t random_nops = QN_COUNT(random_ops);
-
-bool
-random_takes(const maker *m, random_op *op)
-{
-	static random_op *const i8_only[] = {random_norm};
-	size_t i;
-
-	for (i = 0; i < QN_COUNT(i8_only); i++)
-		if (i8_only[i] == op)
-			return m->code == QN_PLAIN_i8;
-	return true;
-}
