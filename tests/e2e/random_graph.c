@@ -69,7 +69,7 @@ add_inputs(maker *m)
 
 /* Returns how many ops the outputs need. */
 static size_t
-fill(builder *b)
+fill(builder *b, bool i8_only)
 {
 	static const qn_plain code[6] = {QN_PLAIN_i8, QN_PLAIN_i8,  QN_PLAIN_i8,
 					 QN_PLAIN_u8, QN_PLAIN_i16, QN_PLAIN_i16};
@@ -77,7 +77,7 @@ fill(builder *b)
 	size_t end;
 
 	b->model.rounding = (int32_t)pick(&m, 0, 2);
-	m.code = code[pick(&m, 0, 5)];
+	m.code = i8_only ? QN_PLAIN_i8 : code[pick(&m, 0, 5)];
 	m.weight_bits = chance(&m, 25) ? 4 : 8;
 	add_inputs(&m);
 	end = m.n + (size_t)pick(&m, 6, 14);
@@ -95,15 +95,27 @@ fill(builder *b)
 	return count_needed(&m);
 }
 
-void
-random_graph_build(builder *b, uint64_t seed)
+static void
+build(builder *b, uint64_t seed, bool i8_only)
 {
 	char name[32];
 
 	snprintf(name, sizeof(name), "r%llu", (unsigned long long)seed);
 	/* Neighbours must not resemble each other. */
 	build_begin(b, name, seed * UINT64_C(0x9e3779b97f4a7c15));
-	build_check(b, fill(b) >= 5);
+	build_check(b, fill(b, i8_only) >= 5);
+}
+
+void
+random_graph_build(builder *b, uint64_t seed)
+{
+	build(b, seed, false);
+}
+
+void
+random_graph_build_i8(builder *b, uint64_t seed)
+{
+	build(b, seed, true);
 }
 
 void
@@ -112,5 +124,5 @@ random_graph_build_bytes(builder *b, const uint8_t *byte, size_t n)
 	build_begin(b, "bytes", 1);
 	b->byte = byte;
 	b->nbyte = n;
-	(void)fill(b);
+	(void)fill(b, false);
 }

@@ -204,7 +204,7 @@ real_graph_build(builder *b, uint64_t seed)
 {
 	maker m = {.b = b};
 
-	random_graph_build(b, seed);
+	random_graph_build_i8(b, seed); /* the bounds are those of 8 bits */
 	m.from = b->g;
 	m.g = qn_graph_new(&b->model, "main");
 	m.codes = QN_NEW(&b->arena, qn_id, m.from->n);

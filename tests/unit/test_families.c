@@ -1,95 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels' functions for u8 and i16 codes and for weights of 4 bits, against models that compute
- * in wide integers on arrays of one type, whatever the family. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+/* Products of u8 and i16 codes and of weights of 4 bits, and the 64-bit multiplier. */
+#include "tests/unit/family_model.h"
 
 #include "runtime/kernels/conv2d.h"
 #include "runtime/kernels/conv_transpose.h"
 #include "runtime/kernels/dense.h"
 #include "runtime/kernels/matmul.h"
-#include "runtime/kernels/move.h"
-#include "runtime/kernels/pool.h"
-#include "runtime/kernels/reduce.h"
-#include "runtime/kernels/requantize.h"
-
-__extension__ typedef __int128 wide;
-
-enum { ROOM = 4096 };
-
-/* What the models compute on; the kernels get it in their own types. */
-typedef struct data {
-	int64_t lo, hi; /* codes */
-	int64_t zi, zo;
-	bool is_wide; /* 64-bit accumulators */
-	int32_t x[ROOM], w[ROOM], b[ROOM];
-	int64_t bias[64];
-	int32_t mult[64];
-	int8_t shift[64];
-	int64_t acc[ROOM], y[ROOM];
-} data;
-
-static uint64_t seed = 1;
-
-static int64_t
-draw(int64_t lo, int64_t hi)
-{
-	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return lo + (int64_t)((seed >> 33) % (uint64_t)(hi - lo + 1));
-}
-
-/* Random data; weights of so many bits. */
-static data *
-make(int64_t lo, int64_t hi, int weight_bits)
-{
-	data *d = calloc(1, sizeof(*d));
-	int32_t most = (1 << (weight_bits - 1)) - 1;
-
-	assert_non_null(d);
-	d->lo = lo;
-	d->hi = hi;
-	d->is_wide = hi > 255;
-	d->zi = d->is_wide ? 0 : draw(lo, hi);
-	d->zo = d->is_wide ? 0 : draw(lo, hi);
-	for (int i = 0; i < ROOM; i++) {
-		d->x[i] = (int32_t)draw(lo, hi);
-		d->b[i] = (int32_t)draw(lo, hi);
-		d->w[i] = (int32_t)draw(-most - 1, most);
-	}
-	for (int i = 0; i < 64; i++) {
-		d->bias[i] = draw(-1000, 1000) * (d->is_wide ? 40000 : 10);
-		d->mult[i] = (int32_t)draw(INT32_C(1) << 30, INT32_MAX);
-		d->shift[i] = (int8_t)draw(-12, -6);
-	}
-	d->mult[3] = INT32_MAX;
-	return d;
-}
-
-/* floor((x m + half) / 2^t), of 64-bit accumulators with 15 bits of m. */
-static wide
-rescale(const data *d, wide x, int32_t m, int32_t s)
-{
-	wide r = d->is_wide ? (m >= 0x7fff0000 ? 0x7fff : ((wide)m + 32768) / 65536) : m;
-	wide unit = (wide)1 << ((d->is_wide ? 15 : 31) - s);
-	wide p = x * r + unit / 2;
-
-	return p >= 0 ? p / unit : -((-p + unit - 1) / unit);
-}
-
-static int64_t
-to_code(const data *d, wide x, int32_t m, int32_t s)
-{
-	wide q = rescale(d, x, m, s) + d->zo;
-
-	return (int64_t)(q < d->lo ? d->lo : q > d->hi ? d->hi : q);
-}
 
 /* ---- the 64-bit multiplier ---- */
 
@@ -230,7 +146,6 @@ matmul_model(data *d, int64_t zb)
 }
 
 #define SHAPE(d) (int32_t)(d)->zi
-#define CODES(d) (int32_t)(d)->zo, (int32_t)(d)->lo, (int32_t)(d)->hi, QN_RQ_SINGLE
 #define SAME(n)                                                                                    \
 	for (int i = 0; i < (n); i++) {                                                            \
 		assert_true(acc[i] == d->acc[i]);                                                  \
@@ -299,119 +214,6 @@ PRODUCTS(_s8w4, _s8, _w4, , int8_t, int32_t, -128, 127, 4)
 PRODUCTS(_u8w4, _u8, _u8w4, , uint8_t, int32_t, 0, 255, 4)
 PRODUCTS(_s16w4, _s16, _s16w4, 64, int16_t, int64_t, -32768, 32767, 4)
 
-/* ---- one value in, one out ---- */
-
-static int64_t
-round_half_away(int64_t sum, int64_t n)
-{
-	return sum >= 0 ? (2 * sum + n) / (2 * n) : -((-2 * sum + n) / (2 * n));
-}
-
-/* Sum, largest and smallest of the 2 x 3 window at (0, k) of rows of 8. */
-static int64_t
-window(const data *d, int k, int kind)
-{
-	int64_t sum = 0, most = d->lo, least = d->hi;
-
-	for (int i = 0; i < 6; i++) {
-		int64_t c = d->x[i / 3 * 8 + k + i % 3];
-
-		sum += c;
-		most = c > most ? c : most;
-		least = c < least ? c : least;
-	}
-	return kind == 0 ? sum : kind > 0 ? most : least;
-}
-
-#define CODES_TEST(q, code, least, most)                                                           \
-	static void test_codes##q(void **state)                                                    \
-	{                                                                                          \
-		data *d = make(least, most, 8);                                                    \
-		const int32_t zi = (int32_t)d->zi, zo = (int32_t)d->zo;                            \
-		static code x[ROOM], y[ROOM];                                                      \
-		const code *rows[2];                                                               \
-		int32_t place[1];                                                                  \
-                                                                                                   \
-		(void)state;                                                                       \
-		for (int i = 0; i < ROOM; i++)                                                     \
-			x[i] = (code)d->x[i];                                                      \
-		const qn_pool_args p = {1, 2, 8, 1, 1, 6, 2, 3, 1, 1, 0, 0, least, most};          \
-		qn_max_pool##q(&p, x, rows, y);                                                    \
-		for (int i = 0; i < 6; i++)                                                        \
-			assert_int_equal(y[i], window(d, i, 1));                                   \
-		qn_avg_pool##q(&p, x, rows, y);                                                    \
-		for (int i = 0; i < 6; i++)                                                        \
-			assert_int_equal(y[i], round_half_away(window(d, i, 0), 6));               \
-		qn_reduce_args r = {{1, 1, 1, 6}, {0, 0, 0, 1}, {1, 1, 2, 3}, {0, 0, 8, 1},        \
-				    zi,           zo,           least,        most,                \
-				    1 << 30,      -1,           QN_RQ_SINGLE, 0};                  \
-		qn_reduce_sum##q(&r, x, y);                                                        \
-		for (int i = 0; i < 6; i++) { /* a quarter */                                      \
-			int64_t sum = window(d, i, 0) - 6 * d->zi + 2;                             \
-			int64_t v = (sum >= 0 ? sum / 4 : -((-sum + 3) / 4)) + d->zo;              \
-                                                                                                   \
-			assert_int_equal(y[i], v<least ? least : v> most ? most : v);              \
-		}                                                                                  \
-		qn_reduce_max##q(&r, x, y);                                                        \
-		for (int i = 0; i < 6; i++)                                                        \
-			assert_int_equal(y[i], window(d, i, 1));                                   \
-		r.flip = -1;                                                                       \
-		qn_reduce_max##q(&r, x, y);                                                        \
-		for (int i = 0; i < 6; i++)                                                        \
-			assert_int_equal(y[i], window(d, i, -1));                                  \
-		const qn_argmax_args g = {1, 500, 1, 0};                                           \
-		qn_argmax##q##_s32(&g, x, place);                                                  \
-		for (int i = 0; i < 500; i++)                                                      \
-			assert_true(i < place[0] ? x[i] < x[place[0]] : x[i] <= x[place[0]]);      \
-		const qn_pad_args pad = {2, {3, 4}, {1, 2}, {0, 1}, (int32_t)most};                \
-		qn_pad##q(&pad, x, y);                                                             \
-		for (int i = 0; i < 4 * 7; i++) {                                                  \
-			bool inside = i / 7 >= 1 && i % 7 >= 2 && i % 7 < 6;                       \
-                                                                                                   \
-			assert_int_equal(y[i],                                                     \
-					 inside ? d->x[(i / 7 - 1) * 4 + i % 7 - 2] : (most));     \
-		}                                                                                  \
-		const qn_clip_args clip = {ROOM, least / 2 + 3, most / 2};                         \
-		qn_clip##q(&clip, x, y);                                                           \
-		for (int i = 0; i < ROOM; i++)                                                     \
-			assert_int_equal(y[i], d->x[i]<clip.lo ? clip.lo : d->x[i]> clip.hi        \
-						       ? clip.hi                                   \
-						       : d->x[i]);                                 \
-		d->is_wide = false; /* codes are rescaled in 32 bits */                            \
-		const int8_t up[1] = {1};                                                          \
-		const qn_requantize_args rq = {1, 1, ROOM, zi, CODES(d), 1, d->mult, up};          \
-		qn_requantize##q(&rq, x, y);                                                       \
-		for (int i = 0; i < ROOM; i++)                                                     \
-			assert_int_equal(y[i], to_code(d, d->x[i] - d->zi, d->mult[0], 1));        \
-		free(d);                                                                           \
-	}
-
-CODES_TEST(_s8, int8_t, -128, 127)
-CODES_TEST(_u8, uint8_t, 0, 255)
-CODES_TEST(_s16, int16_t, -32768, 32767)
-
-/* 64-bit accumulators, a multiplier for each of three channels; those beyond 2^47 saturate. */
-static void
-test_requantize64(void **state)
-{
-	data *d = make(-32768, 32767, 8);
-	static int64_t x[300];
-	static int16_t y[300];
-	const qn_requantize_args a = {20, 3, 5, 0, CODES(d), 3, d->mult, d->shift};
-
-	(void)state;
-	for (int i = 0; i < 300; i++)
-		x[i] = draw(-(INT64_C(1) << 22), INT64_C(1) << 22) * (i % 7);
-	x[0] = INT64_MAX;
-	x[1] = INT64_MIN;
-	qn_requantize_s64_s16(&a, x, y);
-	assert_int_equal(y[0], 32767);
-	assert_int_equal(y[1], -32768);
-	for (int i = 2; i < 300; i++)
-		assert_int_equal(y[i], to_code(d, x[i], d->mult[i / 5 % 3], d->shift[i / 5 % 3]));
-	free(d);
-}
-
 int
 main(void)
 {
@@ -420,8 +222,6 @@ main(void)
 		cmocka_unit_test(test_products_s8),   cmocka_unit_test(test_products_u8),
 		cmocka_unit_test(test_products_s16),  cmocka_unit_test(test_products_s8w4),
 		cmocka_unit_test(test_products_u8w4), cmocka_unit_test(test_products_s16w4),
-		cmocka_unit_test(test_codes_s8),      cmocka_unit_test(test_codes_u8),
-		cmocka_unit_test(test_codes_s16),     cmocka_unit_test(test_requantize64),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

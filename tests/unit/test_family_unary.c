@@ -82,6 +82,22 @@ test_i16(void **state)
 	}
 }
 
+/* exp far beyond the largest code: steep, yet it stays there. */
+static void
+test_saturation(void **state)
+{
+	(void)state;
+	double *x = QN_NEW(&rg->arena, double, 65536);
+	output(op1(QN_OP_exp, input("x", element("i16", 0.19, 0)), NULL, element("i16", 0.05, 0)));
+	for (int i = 0; i < 65536; i++)
+		x[i] = i - 32768;
+	const double *y = run1(x);
+	for (int i = 32768 + 128; i < 65536; i++)
+		assert_true(y[i] == 32767);
+	for (int i = 0; i < 32768 - 256; i++)
+		assert_true(y[i] == 0);
+}
+
 static void
 test_u8(void **state)
 {
@@ -154,6 +170,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_i16, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_saturation, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_u8, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_sigmoid_table, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_prelu, rig_setup, rig_teardown),
