@@ -93,6 +93,7 @@ qn_info_new(const qn_info_graphs *s, const qn_part *part, qn_arena *a, qn_info *
 	find_pairs(i, is_input);
 	i->in = QN_NEW(a, qn_id, i->npair + part->nin);
 	i->before = QN_NEW(a, qn_symbol, i->npair);
+	i->planned = QN_NEW(a, qn_symbol, i->npair);
 	for (size_t k = 0; k < i->npair; k++)
 		i->in[i->nin++] = s->g->node[i->pair[k].quantize].in[0];
 	for (size_t k = 0; k < i->nin; k++)
@@ -146,6 +147,24 @@ bind_for_now(qn_info *i, size_t ntrial, const qn_symbol_value *trial)
 	return QN_OK;
 }
 
+/* Whether the symbols have other values than at the last evaluation; they are noted. */
+static bool
+other_values(qn_info *i)
+{
+	bool other = false;
+
+	for (size_t k = 0; k < i->npair; k++) {
+		const qn_symbol *now = i->pair[k].sym;
+		const qn_symbol *then = &i->planned[k];
+
+		other = other || now->bound != then->bound || now->vec != then->vec ||
+			!(now->scale <= then->scale && now->scale >= then->scale) ||
+			now->zp != then->zp;
+		i->planned[k] = *now;
+	}
+	return other;
+}
+
 static qn_status
 evaluate_quantized(qn_info *i, qn_id id, size_t batch, size_t ntrial, const qn_symbol_value *trial,
 		   const qn_tensor **out)
@@ -159,7 +178,8 @@ evaluate_quantized(qn_info *i, qn_id id, size_t batch, size_t ntrial, const qn_s
 	for (size_t k = 0; k < i->npair; k++)
 		i->before[k] = *i->pair[k].sym;
 	qn_status status = bind_for_now(i, ntrial, trial);
-	qn_evaluator_changed(e);
+	if (other_values(i))
+		qn_evaluator_changed(e);
 	if (status == QN_OK)
 		status = qn_evaluator_run(e, 1, &id, batch, out);
 	for (size_t k = 0; k < i->npair; k++)
@@ -305,5 +325,7 @@ qn_info_end(qn_info *i)
 		else
 			QN_TRY(bind(i, p, p->n, p->scale, p->zp));
 	}
+	if (i->graphs->quantized != NULL)
+		qn_evaluator_changed(i->graphs->quantized);
 	return status;
 }

@@ -44,8 +44,10 @@ struct qn_info {
 	size_t nin; /* the pairs' inputs first, in their order, then the composite's others */
 	qn_id *in;
 	qn_id out;
-	bool kept; /* the quantized inputs */
+	bool kept;         /* the quantized inputs */
 	qn_symbol *before; /* by pair: room for what an evaluation changes */
+	qn_symbol *
+		planned; /* by pair: the values of the last evaluation, whose plan may serve again */
 };
 
 /* budget: bytes of values that are kept between evaluations. */

@@ -4,7 +4,7 @@
 #include "tests/unit/run_util.h"
 
 #include "calibrate/calibrate.h"
-#include "calibrate/info.h"
+#include "calibrate/callback.h"
 #include "patterns/quantizer.h"
 
 enum { BATCHES = 3 };
@@ -190,6 +190,126 @@ test_cost(void **state)
 	assert_int_equal(qn_evaluator_runs(graphs.quantized) - before, 10 * BATCHES * 4);
 }
 
+/* ---- callbacks ---- */
+
+static bool
+method(const void *user, const qn_symbol *sym, double *scale, int64_t *zp)
+{
+	(void)user;
+	(void)sym;
+	*scale = 0.5;
+	*zp = 0;
+	return true;
+}
+
+typedef struct record {
+	char names[64];
+	bool fail, forget;
+} record;
+
+static qn_status
+take_defaults(void *user, qn_info *i)
+{
+	record *r = user;
+
+	(void)strcat(r->names, i->part->out);
+	if (r->fail)
+		return QN_EUNSUPPORTED;
+	for (size_t k = 0; k < i->npair && !r->forget; k++)
+		if (!i->pair[k].set)
+			assert_int_equal(qn_info_give_range(i, k, -2.0, 2.0), QN_OK);
+	return QN_OK;
+}
+
+static void
+bind_weights(double scale)
+{
+	assert_int_equal(qn_symbol_bind(&rg->m.types, "", "f.w", 1, &scale, NULL), QN_OK);
+	assert_int_equal(qn_symbol_bind(&rg->m.types, "", "g.w", 1, &scale, NULL), QN_OK);
+}
+
+static void
+test_callbacks(void **state)
+{
+	record r = {.names = ""};
+	qn_calib_callback list[] = {{"dense", take_defaults, &r}, {NULL, take_defaults, &r}};
+
+	(void)state;
+	begin();
+	bind_weights(0.25);
+	assert_int_equal(qn_callbacks_run(&graphs, 2, list, &rg->arena), QN_OK);
+	assert_string_equal(r.names, "fg"); /* in the order of the graph */
+	assert_true(qn_symbol_find(&rg->m.types, "f.x")->bound);
+	assert_true(
+		qn_callback_has(&graphs, 1, list, qn_symbol_find(&rg->m.types, "g.x"), &rg->arena));
+	assert_false(qn_callback_has(&graphs, 1, list, qn_symbol_find(&rg->m.types, "f.x"),
+				     &rg->arena)); /* dense_bias */
+}
+
+static void
+test_callbacks_that_fail(void **state)
+{
+	record r = {.names = "", .fail = true};
+	const qn_calib_callback list[] = {{NULL, take_defaults, &r}};
+
+	(void)state;
+	begin();
+	bind_weights(0.25);
+	assert_int_equal(qn_callbacks_run(&graphs, 1, list, &rg->arena), QN_EUNSUPPORTED);
+	assert_string_equal(last_id(), "calibrate.callback");
+	assert_string_equal(r.names, "f");
+	r.fail = false;
+	r.forget = true;
+	assert_int_equal(qn_callbacks_run(&graphs, 1, list, &rg->arena), QN_EINVALID);
+	assert_string_equal(last_id(), "calibrate.missing");
+}
+
+static double
+error_of_first(void)
+{
+	qn_info *f = info_of("f");
+	double error = 0;
+
+	for (size_t b = 0; b < BATCHES; b++)
+		for (int k = 0; k < 2; k++) {
+			double d = (double)get(f, QN_INFO_FLOAT_OUTPUT, 0, b, k) -
+				   (double)get(f, QN_INFO_OUTPUT, 0, b, k);
+
+			error += d * d;
+		}
+	return error;
+}
+
+/* The search is never worse than where it begins, and finds a better scale where there is one. */
+static void
+test_search(void **state)
+{
+	qn_search search = {.metric = QN_SEARCH_MSE, .least = 0.25, .steps = 16};
+	const qn_calib_callback list[] = {{NULL, qn_search_output, &search}};
+	const double start = 0.5;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		search.metric = round == 0 ? QN_SEARCH_MSE : QN_SEARCH_COSINE;
+		rig_teardown(NULL);
+		rig_setup(NULL);
+		begin();
+		graphs.method = method;
+		bind_weights(0.25);
+		assert_int_equal(qn_symbol_bind(&rg->m.types, "", "f.x", 1, &start, NULL), QN_OK);
+		double before = error_of_first();
+		rig_teardown(NULL);
+		rig_setup(NULL);
+		begin();
+		graphs.method = method;
+		bind_weights(0.25);
+		assert_int_equal(qn_callbacks_run(&graphs, 1, list, &rg->arena), QN_OK);
+		assert_true(round == 1 || error_of_first() < 0.5 * before);
+		assert_true(qn_symbol_find(&rg->m.types, "f.x")->scale <= 0.5);
+	}
+	assert_int_equal(rg->diags.n, 0);
+}
+
 int
 main(void)
 {
@@ -198,6 +318,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_trials, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_rules, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_cost, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_callbacks, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_callbacks_that_fail, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_search, rig_setup, rig_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* callback.c - see callback.h. */
+#include "calibrate/callback.h"
+
+#include <string.h>
+
+#include "ir/diag.h"
+
+const qn_calib_callback *
+qn_callback_of(size_t n, const qn_calib_callback *list, const qn_part *part)
+{
+	const qn_calib_callback *any = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].pattern == NULL)
+			any = &list[i];
+		else if (strcmp(list[i].pattern, part->pattern) == 0)
+			return &list[i];
+	}
+	return any;
+}
+
+bool
+qn_callback_has(const qn_info_graphs *s, size_t n, const qn_calib_callback *list,
+		const qn_symbol *sym, qn_arena *a)
+{
+	qn_info *info;
+
+	for (const qn_part *p = s->m->parts; p != NULL; p = p->next) {
+		if (qn_callback_of(n, list, p) == NULL || qn_info_new(s, p, a, &info) != QN_OK)
+			continue;
+		for (size_t k = 0; k < info->npair; k++)
+			if (info->pair[k].sym == sym)
+				return true;
+	}
+	return false;
+}
+
+static qn_status
+run_one(const qn_calib_callback *c, qn_info *info)
+{
+	qn_env *env = info->graphs->m->env;
+	size_t errors = env->diags->nerrors;
+	qn_status status = c->fn(c->user, info);
+
+	if (status == QN_OK)
+		return qn_info_end(info);
+	if (env->diags->nerrors > errors)
+		return status;
+	return qn_report(env, status, "calibrate.callback", info->part->out,
+			 "the calibration callback of pattern '%s' failed", info->part->pattern);
+}
+
+qn_status
+qn_callbacks_run(const qn_info_graphs *s, size_t n, const qn_calib_callback *list, qn_arena *a)
+{
+	for (const qn_part *p = s->m->parts; p != NULL; p = p->next) {
+		const qn_calib_callback *c = qn_callback_of(n, list, p);
+		qn_info *info;
+
+		if (c == NULL)
+			continue;
+		QN_TRY(qn_info_new(s, p, a, &info));
+		QN_TRY(run_one(c, info));
+	}
+	return QN_OK;
+}
