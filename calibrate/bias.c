@@ -54,7 +54,7 @@ qn_widen_bias_scales(qn_model *m, const qn_graph *g, const qn_graph *real, const
 		if (w == NULL || !w->bound)
 			continue;
 		size_t len = w->len > 0 ? (size_t)w->len : 1;
-		double *scale = QN_NEW(m->arena, double, len);
+		double *scale = QN_NEW(m->scratch, double, len);
 		for (size_t k = 0; k < len; k++)
 			scale[k] = w->len > 0 ? w->vec->scale[k] : w->scale;
 		if (raise(bias->value, q->type->elem->bits, data->scale, w, scale)) {

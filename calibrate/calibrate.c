@@ -63,9 +63,9 @@ bind_constant(calibration *c, const qn_node *q, const qn_symbol *sym, const qn_t
 {
 	int64_t n = qn_type_count(data->type);
 	size_t len = sym->len > 0 ? (size_t)sym->len : 1;
-	double *lo = QN_NEW(c->m->arena, double, len);
-	double *hi = QN_NEW(c->m->arena, double, len);
-	int64_t *zp = QN_NEW(c->m->arena, int64_t, len);
+	double *lo = QN_NEW(c->m->scratch, double, len);
+	double *hi = QN_NEW(c->m->scratch, double, len);
+	int64_t *zp = QN_NEW(c->m->scratch, int64_t, len);
 	int64_t idx[QN_MAX_RANK] = {0};
 
 	for (int64_t i = 0; i < n; i++) {
@@ -103,7 +103,7 @@ observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 static qn_status
 prepare(calibration *c, const qn_graph *real, const qn_id *map)
 {
-	qn_arena *a = c->m->arena;
+	qn_arena *a = c->m->scratch;
 	qn_status status = QN_OK;
 
 	c->by_value = QN_NEW(a, watch *, real->n);
@@ -152,7 +152,7 @@ tell(void *user, qn_env *env, const qn_interp *in, size_t first, size_t n)
 static qn_status
 run(calibration *c, const qn_graph *real, qn_dataset *data)
 {
-	qn_arena *a = c->m->arena;
+	qn_arena *a = c->m->scratch;
 	qn_sweep *sweep;
 
 	QN_TRY(qn_sweep_new(real, data, a, &sweep));

@@ -17,12 +17,12 @@ real_type(qn_model *m, const qn_type *t)
 qn_status
 qn_erase_quantization(qn_model *m, const qn_graph *g, qn_graph **out, qn_id **map_out)
 {
-	qn_graph *dst = qn_graph_new(m, g->name);
-	qn_id *map = QN_NEW(m->arena, qn_id, g->n);
+	qn_graph *dst = qn_graph_new_in(m, g->name, m->scratch);
+	qn_id *map = QN_NEW(m->scratch, qn_id, g->n);
 
 	for (qn_id id = 1; id < g->n; id++) {
 		qn_node n = *qn_graph_node(g, id);
-		qn_id *in = QN_NEW(m->arena, qn_id, n.nin);
+		qn_id *in = QN_NEW(m->scratch, qn_id, n.nin);
 
 		for (uint32_t i = 0; i < n.nin; i++)
 			in[i] = map[n.in[i]];
@@ -38,7 +38,7 @@ qn_erase_quantization(qn_model *m, const qn_graph *g, qn_graph **out, qn_id **ma
 						 qn_node_place(g, &n),
 						 "constant '%s' holds codes of an unknown scale",
 						 n.name);
-			n.value = qn_tensor_dequantize(&m->types, m->arena, n.value,
+			n.value = qn_tensor_dequantize(&m->types, m->scratch, n.value,
 						       real_type(m, n.type));
 		}
 		n.type = n.type->is_tuple ? NULL : real_type(m, n.type); /* a tuple's follows */

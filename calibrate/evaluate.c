@@ -143,7 +143,7 @@ plan(qn_evaluator *e, size_t n, const qn_id *id)
 	e->input = QN_NEW(&e->memory, const qn_tensor *, e->nsource);
 	e->view = QN_NEW(&e->memory, qn_tensor, e->nsource);
 	for (size_t i = 0; i < e->nsource; i++) {
-		const qn_type *type = part->node[part->input[i]].type;
+		const qn_type *type = qn_graph_node(part, part->input[i])->type;
 
 		e->view[i] = (qn_tensor){.type = type, .bytes = qn_type_bytes(type)};
 	}

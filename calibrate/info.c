@@ -56,11 +56,13 @@ find_pairs(qn_info *i, const bool *is_input)
 
 	need[i->out] = true;
 	for (qn_id id = g->n - 1; id > 0; id--)
-		for (uint32_t k = 0; need[id] && !is_input[id] && k < g->node[id].nin; k++)
-			need[g->node[id].in[k]] = true;
+		for (uint32_t k = 0; need[id] && !is_input[id] && k < qn_graph_node(g, id)->nin;
+		     k++)
+			need[qn_graph_node(g, id)->in[k]] = true;
 	i->pair = QN_NEW(i->arena, qn_info_pair, g->n);
 	for (qn_id id = 1; id < g->n; id++) {
-		const qn_symbol *sym = need[id] && !is_input[id] ? symbol_of(&g->node[id]) : NULL;
+		const qn_symbol *sym =
+			need[id] && !is_input[id] ? symbol_of(qn_graph_node(g, id)) : NULL;
 
 		if (sym != NULL)
 			i->pair[i->npair++] = pair_for(i, id, sym);
@@ -95,7 +97,7 @@ qn_info_new(const qn_info_graphs *s, const qn_part *part, qn_arena *a, qn_info *
 	i->before = QN_NEW(a, qn_symbol, i->npair);
 	i->planned = QN_NEW(a, qn_symbol, i->npair);
 	for (size_t k = 0; k < i->npair; k++)
-		i->in[i->nin++] = s->g->node[i->pair[k].quantize].in[0];
+		i->in[i->nin++] = qn_graph_node(s->g, i->pair[k].quantize)->in[0];
 	for (size_t k = 0; k < i->nin; k++)
 		taken[i->in[k]] = true;
 	for (uint32_t k = 0; k < part->nin; k++)

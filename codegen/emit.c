@@ -47,6 +47,7 @@ qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a)
 	for (i = 0; i < QN_COUNT(own_symbol); i++)
 		(void)qn_names_add(&e->names, own_symbol[i]);
 	name_ports(e);
+	qn_hashes_init(&e->by_crc, a);
 	qn_buf_init(&e->args, a);
 	qn_buf_init(&e->run, a);
 	qn_buf_init(&e->host, a);
@@ -94,37 +95,88 @@ qn_emit_steps(qn_emitter *e)
 	return QN_OK;
 }
 
-static void
-finish(qn_emitted *out, const char *suffix, qn_buf *b)
+struct qn_emission {
+	qn_emitter e;
+	const qn_emit_opts *opts;
+	const qn_selftest *test;
+};
+
+qn_status
+qn_emission_make(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *test, qn_arena *a,
+		 qn_emission **out)
 {
-	out->suffix = suffix;
-	out->text = b != NULL ? qn_buf_str(b) : NULL;
-	out->n = b != NULL ? b->n : 0;
+	qn_emission *e = *out = QN_NEW(a, qn_emission, 1);
+
+	e->opts = opts;
+	e->test = test != NULL && test->nsample > 0 ? test : NULL;
+	qn_emitter_init(&e->e, p, a);
+	e->e.content = opts->content_hash;
+	return qn_emit_steps(&e->e);
+}
+
+static void
+print_header(qn_emission *e, qn_buf *b)
+{
+	qn_emit_header(&e->e, e->opts, e->test != NULL, b);
+}
+
+static void
+print_source(qn_emission *e, qn_buf *b)
+{
+	qn_emit_source(&e->e, b);
+}
+
+static void
+print_weights(qn_emission *e, qn_buf *b)
+{
+	qn_emit_weights(&e->e, b);
+}
+
+static void
+print_selftest(qn_emission *e, qn_buf *b)
+{
+	qn_emit_selftest(&e->e, e->test, b);
+}
+
+static const struct {
+	const char *suffix;
+	void (*print)(qn_emission *e, qn_buf *b);
+} files[QN_EMITTED_FILES] = {
+	{".h", print_header},
+	{".c", print_source},
+	{"_weights.c", print_weights},
+	{"_selftest.c", print_selftest},
+};
+
+const char *
+qn_emission_suffix(const qn_emission *e, int i)
+{
+	return files[i].print == print_selftest && e->test == NULL ? NULL : files[i].suffix;
+}
+
+void
+qn_emission_print(qn_emission *e, int i, qn_buf *b)
+{
+	files[i].print(e, b);
 }
 
 qn_status
 qn_emit_c(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *test, qn_arena *a,
 	  qn_emitted out[QN_EMITTED_FILES])
 {
-	qn_buf text[QN_EMITTED_FILES];
-	qn_emitter e;
-	int i;
+	qn_emission *e;
 
-	if (test != NULL && test->nsample == 0)
-		test = NULL;
-	qn_emitter_init(&e, p, a);
-	e.content = opts->content_hash;
-	QN_TRY(qn_emit_steps(&e));
-	for (i = 0; i < QN_EMITTED_FILES; i++)
-		qn_buf_init(&text[i], a);
-	qn_emit_header(&e, opts, test != NULL, &text[0]);
-	qn_emit_source(&e, &text[1]);
-	qn_emit_weights(&e, &text[2]);
-	if (test != NULL)
-		qn_emit_selftest(&e, test, &text[3]);
-	finish(&out[0], ".h", &text[0]);
-	finish(&out[1], ".c", &text[1]);
-	finish(&out[2], "_weights.c", &text[2]);
-	finish(&out[3], "_selftest.c", test != NULL ? &text[3] : NULL);
+	QN_TRY(qn_emission_make(p, opts, test, a, &e));
+	for (int i = 0; i < QN_EMITTED_FILES; i++) {
+		qn_buf b;
+
+		out[i] = (qn_emitted){.suffix = files[i].suffix};
+		if (qn_emission_suffix(e, i) == NULL)
+			continue;
+		qn_buf_init(&b, a);
+		qn_emission_print(e, i, &b);
+		out[i].text = qn_buf_str(&b);
+		out[i].n = b.n;
+	}
 	return QN_OK;
 }

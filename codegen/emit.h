@@ -55,6 +55,20 @@ typedef struct qn_emit_opts {
 	uint32_t content_hash;    /* CRC-32 of the model's canonical text */
 } qn_emit_opts;
 
+/* All steps printed, and with it which constants and kernels the files hold. */
+typedef struct qn_emission qn_emission;
+
+enum { QN_EMITTED_FILES = 4 };
+
+/* The plan, opts and test must outlive it; test may be NULL: then there is no self-test. */
+qn_status qn_emission_make(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *test,
+			   qn_arena *a, qn_emission **out) QN_MUST_CHECK;
+/* What stands behind plan->name in the name of file i: ".h", ".c", "_weights.c", "_selftest.c"; NULL
+ * for a file that is not there. */
+const char *qn_emission_suffix(const qn_emission *e, int i);
+/* Prints file i; b may have a sink. */
+void qn_emission_print(qn_emission *e, int i, qn_buf *b);
+
 typedef struct qn_emitted {
 	const char *
 		suffix; /* ".h", ".c", "_weights.c", "_selftest.c": the file's name is plan->name and this */
@@ -62,9 +76,7 @@ typedef struct qn_emitted {
 	size_t n;
 } qn_emitted;
 
-enum { QN_EMITTED_FILES = 4 };
-
-/* The texts of the files, in arena a.  test may be NULL: then there is no self-test (text NULL). */
+/* The texts of all files, in arena a; text NULL for a file that is not there. */
 qn_status qn_emit_c(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *test,
 		    qn_arena *a, qn_emitted out[QN_EMITTED_FILES]) QN_MUST_CHECK;
 

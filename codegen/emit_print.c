@@ -80,16 +80,20 @@ qn_emit_int(qn_buf *b, int64_t v, qn_plain p)
 void
 qn_emit_array(qn_buf *b, const qn_tensor *x, size_t count, qn_plain p, const char *indent)
 {
-	size_t line = b->n, i;
+	size_t line, i;
 
+	qn_buf_flush(b);
+	line = b->n;
 	qn_buff(b, "%s", indent);
 	for (i = 0; i < count; i++) {
 		/* No element of a narrow type is longer than its minimum. */
 		size_t longest = p == QN_PLAIN_i64 || p == QN_PLAIN_u64 ? 32 : 12;
 
 		if (b->n - line + longest > COLUMNS - 8) {
-			qn_buff(b, "\n%s", indent);
-			line = b->n - strlen(indent);
+			qn_buf_putc(b, '\n');
+			qn_buf_flush(b);
+			line = b->n;
+			qn_buf_puts(b, indent);
 		}
 		qn_emit_int(b, qn_tensor_i64(x, (int64_t)i), p);
 		qn_buf_putc(b, ',');

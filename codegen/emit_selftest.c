@@ -57,14 +57,14 @@ put_trace(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 		e->macro, t->nsample, room);
 	for (i = 0; i < t->nsample; i++) {
 		qn_buf_puts(b, p->nstep > 0 ? "\t{" : "\t{0");
-		for (k = 0; k < p->nstep; k++)
+		for (k = 0; k < p->nstep; k++, qn_buf_flush(b))
 			qn_buff(b, "%s0x%08xu,", k % 7 == 6 ? "\n\t " : "",
 				(unsigned)t->crc[i * p->nstep + k]);
 		qn_buf_puts(b, "},\n");
 	}
 	qn_buf_puts(b, "};\n/* Bytes of a code. */\n");
 	qn_buff(b, "static const uint8_t width[%zu] = {%s", room, p->nstep > 0 ? "" : "0");
-	for (k = 0; k < p->nstep; k++)
+	for (k = 0; k < p->nstep; k++, qn_buf_flush(b))
 		qn_buff(b, "%zu,", qn_elem_bytes(qn_graph_node(e->g, p->step[k].node)->type->elem));
 	qn_buf_puts(b, "};\n"
 		       "static uint32_t at_sample, bad_step;\n\n"
@@ -152,7 +152,7 @@ put_main(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 
 	qn_buff(b, "#ifdef %s_SELFTEST_MAIN\n/* Steps, then outputs. */\n", e->macro);
 	qn_buff(b, "static const char *const label[%zu] = {\n", p->nstep + e->g->noutput);
-	for (k = 0; k < p->nstep; k++)
+	for (k = 0; k < p->nstep; k++, qn_buf_flush(b))
 		qn_buff(b, "\t\"step %s\",\n", p->step[k].name);
 	for (k = 0; k < e->g->noutput; k++)
 		qn_buff(b, "\t\"output %s\",\n", e->output[k]);

@@ -15,8 +15,8 @@ put_kernels(qn_emitter *e, qn_buf *b)
 	qn_pieces_need(&p, qn_buf_str(&e->host), e->host.n);
 	for (i = 0; i < p.n; i++)
 		if (p.item[i].needed)
-			qn_buf_put(b, p.item[i].text, p.item[i].n);
-	qn_buf_put(b, qn_buf_str(&e->host), e->host.n);
+			qn_buf_pass(b, p.item[i].text, p.item[i].n);
+	qn_buf_pass(b, qn_buf_str(&e->host), e->host.n);
 }
 
 static void
@@ -46,9 +46,11 @@ put_externs(qn_emitter *e, qn_buf *b)
 		"#endif\n"
 		"#ifdef __cplusplus\nextern \"C\" {\n#endif\n",
 		e->plan->name, e->macro, e->macro, e->macro);
-	for (i = 0; i < e->nconstant; i++)
+	for (i = 0; i < e->nconstant; i++) {
+		qn_buf_flush(b);
 		qn_buff(b, "extern %s_WEIGHTS_ATTR const %s %s[%zu];\n", e->macro,
 			qn_ctype(e->constant[i].type), e->constant[i].name, e->constant[i].count);
+	}
 	qn_buf_puts(b, "#ifdef __cplusplus\n}\n#endif\n\n");
 }
 
@@ -64,6 +66,7 @@ put_checks(qn_emitter *e, qn_buf *b)
 
 		if (s->alias != 0 || s->in_output)
 			continue;
+		qn_buf_flush(b);
 		qn_buff(b,
 			"typedef char %s_scratch_fits_%s[%zu + %zu <= %s_SCRATCH_BYTES ? 1 : "
 			"-1];\n",
@@ -93,7 +96,7 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 	put_trace(e, b);
 	put_kernels(e, b);
 	put_externs(e, b);
-	qn_buf_put(b, qn_buf_str(&e->args), e->args.n);
+	qn_buf_pass(b, qn_buf_str(&e->args), e->args.n);
 	put_checks(e, b);
 	qn_buff(b, "\nvoid\n%s_run(void *scratch, const %s_inputs *in, %s_outputs *out)\n{\n", name,
 		name, name);
@@ -106,6 +109,6 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 		qn_buf_puts(b, "\n\t(void)in;\n");
 	if (e->g->noutput == 0)
 		qn_buf_puts(b, "\n\t(void)out;\n");
-	qn_buf_put(b, qn_buf_str(&e->run), e->run.n);
+	qn_buf_pass(b, qn_buf_str(&e->run), e->run.n);
 	qn_buf_puts(b, "}\n");
 }

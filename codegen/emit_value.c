@@ -21,21 +21,22 @@ const char *
 qn_emit_constant(qn_emitter *e, const char *base, const char *note, const qn_tensor *x)
 {
 	qn_constant c = {.value = x, .note = note};
-	size_t i;
+	uint32_t id;
 	qn_buf b;
 
 	c.type = qn_stored_plain(x->type);
 	c.count = (size_t)qn_type_count(x->type);
 	c.crc = qn_tensor_crc(x);
-	for (i = 0; i < e->nconstant; i++)
-		if (same_constant(&e->constant[i], &c))
-			return e->constant[i].name;
+	for (size_t at = 0; (id = qn_hashes_next(&e->by_crc, c.crc, &at)) != 0;)
+		if (same_constant(&e->constant[id - 1], &c))
+			return e->constant[id - 1].name;
 	qn_buf_init(&b, e->arena);
 	qn_buff(&b, "%s_%s", e->plan->name, qn_names_add(&e->names, base));
 	c.name = qn_buf_str(&b);
 	e->constant = qn_arena_grow(e->arena, e->constant, &e->constant_cap, e->nconstant + 1,
 				    sizeof(*e->constant));
 	e->constant[e->nconstant++] = c;
+	qn_hashes_add(&e->by_crc, c.crc, (uint32_t)e->nconstant);
 	e->constant_bytes += x->bytes;
 	return c.name;
 }

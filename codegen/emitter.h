@@ -34,6 +34,7 @@ typedef struct qn_emitter {
 	uint32_t *step_of;     /* qn_step_of */
 	qn_constant *constant; /* in order of first use */
 	size_t nconstant, constant_cap, constant_bytes;
+	qn_hashes by_crc;           /* their places in the list, counted from 1 */
 	qn_buf args;                /* argument structs */
 	qn_buf run;                 /* the statements of NAME_run */
 	qn_buf host;                /* the integer functions of the host's operators */

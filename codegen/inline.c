@@ -36,8 +36,10 @@ is_flat(const qn_graph *g)
 	qn_id id;
 
 	for (id = 1; id < g->n; id++)
-		if (g->node[id].op == QN_OP_call || g->node[id].op == QN_OP_tuple ||
-		    g->node[id].op == QN_OP_get || g->node[id].op == QN_OP_split)
+		if (qn_graph_node(g, id)->op == QN_OP_call ||
+		    qn_graph_node(g, id)->op == QN_OP_tuple ||
+		    qn_graph_node(g, id)->op == QN_OP_get ||
+		    qn_graph_node(g, id)->op == QN_OP_split)
 			return false;
 	return true;
 }
@@ -188,16 +190,16 @@ qn_graph_inline(const qn_graph *g, qn_arena *a, const qn_graph **out)
 	*out = g;
 	if (is_flat(g))
 		return QN_OK;
-	s.to = qn_graph_new(g->model, g->name);
+	s.to = qn_graph_new_in(g->model, g->name, a);
 	map = QN_NEW(a, value, g->n);
 	if (!copy_nodes(&s, g, "", NULL, 0, map))
 		return s.status;
 	for (k = 0; k < g->noutput; k++) {
 		qn_id id = g->output[k].value;
 
-		if (g->node[id].type->is_tuple)
+		if (qn_graph_node(g, id)->type->is_tuple)
 			return qn_report(g->model->env, QN_EUNSUPPORTED, "emit.unsupported",
-					 qn_node_place(g, &g->node[id]),
+					 qn_node_place(g, qn_graph_node(g, id)),
 					 "output '%s' is a tuple; return its fields",
 					 g->output[k].name);
 		qn_graph_output(s.to, g->output[k].name, map[id].id[0]);

@@ -206,14 +206,15 @@ place(planner *p, int (*order)(const void *, const void *))
 static size_t
 lower_bound(const planner *p)
 {
-	size_t most = 0, i, b;
+	size_t *ends = QN_NEW(p->arena, size_t, p->nstep + 2); /* bytes that die before a step */
+	size_t most = 0, sum = 0, next = 0, i;
 
-	for (i = 0; i < p->nstep; i++) {
-		size_t sum = 0;
-
-		for (b = 0; b < p->nbuf; b++)
-			if (p->buf[b].first <= i && i <= p->buf[b].last)
-				sum += p->buf[b].bytes;
+	for (i = 0; i < p->nbuf; i++)
+		ends[p->buf[i].last + 1] += p->buf[i].bytes;
+	for (i = 0; i < p->nstep; i++) { /* buffers are in the order of their first steps */
+		sum -= ends[i];
+		for (; next < p->nbuf && p->buf[next].first == i; next++)
+			sum += p->buf[next].bytes;
 		most = sum > most ? sum : most;
 	}
 	return most;
@@ -252,11 +253,13 @@ set_offsets(planner *p)
 static qn_status
 count_weights(qn_plan *plan, qn_arena *a)
 {
+	qn_arena *tmp = qn_arena_child(a);
 	qn_emitter e;
 
-	qn_emitter_init(&e, plan, a);
+	qn_emitter_init(&e, plan, tmp);
 	QN_TRY(qn_emit_steps(&e));
 	plan->weight_bytes = e.constant_bytes;
+	qn_arena_release(tmp);
 	return QN_OK;
 }
 

@@ -41,8 +41,8 @@ count_uses(scheduler *s)
 	for (k = 0; k < g->noutput; k++)
 		s->uses[g->output[k].value]++;
 	for (id = g->n - 1; id > 0; id--)
-		for (j = 0; s->uses[id] > 0 && j < g->node[id].nin; j++)
-			s->uses[g->node[id].in[j]]++;
+		for (j = 0; s->uses[id] > 0 && j < qn_graph_node(g, id)->nin; j++)
+			s->uses[qn_graph_node(g, id)->in[j]]++;
 }
 
 static void
@@ -184,7 +184,7 @@ qn_schedule_make(const qn_graph *g, qn_arena *a, qn_step **step, size_t *nstep)
 	count_uses(&s);
 	for (id = 1; id < g->n; id++)
 		if (s.uses[id] > 0)
-			check_node(&s, &g->node[id]);
+			check_node(&s, qn_graph_node(g, id));
 	if (s.status != QN_OK)
 		return s.status;
 	for (id = 1; id < g->n; id++) {
@@ -193,7 +193,7 @@ qn_schedule_make(const qn_graph *g, qn_arena *a, qn_step **step, size_t *nstep)
 			s.hidden[head[id]] = true;
 	}
 	for (id = 1; id < g->n; id++)
-		if (s.uses[id] > 0 && !s.hidden[id] && !is_data(&g->node[id]))
+		if (s.uses[id] > 0 && !s.hidden[id] && !is_data(qn_graph_node(g, id)))
 			add_step(&s, id, head[id]);
 	*step = s.step;
 	*nstep = s.nstep;

@@ -124,19 +124,38 @@ qn_box_new(qn_ctx *ctx, const char *name, qn_model_box **out)
 	*box = (qn_model_box){.ctx = ctx, .next = ctx->models};
 	ctx->models = *out = box;
 	qn_arena_init(&box->arena, env);
-	qn_model_init(&box->m, env, &box->arena, qn_arena_str(&box->arena, name));
+	qn_model_init(&box->m, env, &box->arena, name);
+	box->m.graphs = qn_arena_child(&box->arena);
+}
+
+typedef struct entry {
+	qn_model *m;
+	qn_guarded_fn *fn;
+	void *arg;
+} entry;
+
+/* Lends the model the scratch arena of the call. */
+static qn_status
+call(void *arg, qn_arena *scratch)
+{
+	entry *e = arg;
+
+	e->m->scratch = scratch;
+	return e->fn(e->arg, scratch);
 }
 
 static qn_status
 enter(qn_model *m, qn_guarded_fn *fn, void *arg)
 {
 	qn_model_box *box = qn_box(m);
+	entry e = {m, fn, arg};
 
 	if (box->broken)
 		return qn_report(
 			&box->ctx->env, QN_EUSAGE, "model.broken", "",
 			"memory ran out while this model was changed; free it and load it again");
-	qn_status status = qn_guard(box->ctx, fn, arg);
+	qn_status status = qn_guard(box->ctx, call, &e);
+	m->scratch = m->arena;
 	box->broken = status == QN_ENOMEM;
 	return status;
 }

@@ -47,7 +47,8 @@ make_selftest(const emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest *ou
 	for (size_t i = 0; i < p->nstep; i++)
 		step_of[p->step[i].node] = (uint32_t)i + 1;
 	QN_TRY(qn_samples_for(p->g, a, o->ntest, o->test, NULL, &d));
-	QN_TRY(qn_interp_new(p->g, a, &in));
+	qn_arena *tables = qn_arena_child(a);
+	QN_TRY(qn_interp_new(p->g, tables, &in));
 	size_t n = d->nbatch < want ? d->nbatch : want;
 	const void **inputs = QN_NEW(a, const void *, n * p->g->ninput);
 	const void **outputs = QN_NEW(a, const void *, n * p->g->noutput);
@@ -64,6 +65,7 @@ make_selftest(const emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest *ou
 			outputs[s * p->g->noutput + k] = qn_arena_copy(
 				a, qn_interp_output(in, k)->data, qn_interp_output(in, k)->bytes);
 	}
+	qn_arena_release(tables);
 	*out = (qn_selftest){n, inputs, outputs, crc};
 	return QN_OK;
 }
@@ -105,17 +107,57 @@ measure(emit_call *c, const qn_plan *p)
 	return scratch != QN_OK ? scratch : weights;
 }
 
+static void
+add_crc(void *user, const char *text, size_t n)
+{
+	uint32_t *crc = user;
+
+	*crc = qn_crc32(*crc, text, n);
+}
+
 /* The model by its JSON form, which is the same before and after it was saved in any form and
- * read again (constants stand first there). */
+ * read again (constants stand first there).  The weights are printed when the JSON is whole. */
 static uint32_t
 content_hash(const qn_model *m, qn_arena *a)
 {
+	qn_arena *tmp = qn_arena_child(a);
+	uint32_t crc = 0;
 	qn_buf json, weights;
 
-	qn_buf_init(&json, a);
-	qn_buf_init(&weights, a);
+	qn_buf_to(&json, tmp, add_crc, &crc);
+	qn_buf_to(&weights, tmp, add_crc, &crc);
 	qn_json_print(&json, m, &(qn_json_opts){.weights_file = "weights"}, &weights);
-	return qn_crc32(qn_crc32(0, json.data, json.n), weights.data, weights.n);
+	qn_buf_end(&weights);
+	qn_arena_release(tmp);
+	return crc;
+}
+
+/* One of the emitted texts. */
+typedef struct text {
+	qn_emission *e;
+	int i;
+} text;
+
+static void
+print_text(void *user, qn_buf *b)
+{
+	const text *t = user;
+
+	qn_emission_print(t->e, t->i, b);
+}
+
+typedef struct report_call {
+	const qn_model *m;
+	const qn_plan *plan;
+	const qn_emit_opts *opts;
+} report_call;
+
+static void
+print_report(void *user, qn_buf *b)
+{
+	const report_call *r = user;
+
+	qn_report_print(b, r->m, r->plan, r->opts);
 }
 
 static qn_status
@@ -124,10 +166,10 @@ emit(void *arg, qn_arena *a)
 	emit_call *c = arg;
 	qn_plan *plan;
 	qn_selftest test;
-	qn_emitted text[QN_EMITTED_FILES];
+	qn_emission *emission;
+	text texts[QN_EMITTED_FILES];
 	qn_file_out files[QN_EMITTED_FILES + 1];
 	size_t n = 0;
-	qn_buf report;
 
 	if (c->m->stage != QN_STAGE_INTEGER)
 		return qn_report(
@@ -140,16 +182,21 @@ emit(void *arg, qn_arena *a)
 	if (c->opts->ntest > 0)
 		QN_TRY(make_selftest(c, plan, a, &test));
 	qn_emit_opts opts = {c->m->options, content_hash(c->m, a)};
-	QN_TRY(qn_emit_c(plan, &opts, c->opts->ntest > 0 ? &test : NULL, a, text));
-	qn_buf_init(&report, a);
-	qn_report_print(&report, c->m, plan, &opts);
-	for (size_t i = 0; i < QN_EMITTED_FILES; i++)
-		if (text[i].text != NULL)
+	QN_TRY(qn_emission_make(plan, &opts, c->opts->ntest > 0 ? &test : NULL, a, &emission));
+	for (int i = 0; i < QN_EMITTED_FILES; i++) {
+		const char *suffix = qn_emission_suffix(emission, i);
+
+		texts[i] = (text){emission, i};
+		if (suffix != NULL)
 			files[n++] =
-				(qn_file_out){file_name(a, c->folder, plan->name, text[i].suffix),
-					      text[i].text, text[i].n};
-	files[n++] = (qn_file_out){file_name(a, c->folder, plan->name, ".report.json"), report.data,
-				   report.n};
+				(qn_file_out){.path = file_name(a, c->folder, plan->name, suffix),
+					      .print = print_text,
+					      .user = &texts[i]};
+	}
+	report_call report = {c->m, plan, &opts};
+	files[n++] = (qn_file_out){.path = file_name(a, c->folder, plan->name, ".report.json"),
+				   .print = print_report,
+				   .user = &report};
 	return qn_files_write(c->m->env, c->folder, n, files);
 }
 

@@ -65,9 +65,13 @@ load(void *arg, qn_arena *scratch)
 	if (qn_model_entry(&box->m) == NULL)
 		return qn_report(env, QN_EINVALID, "model.empty", c->path,
 				 "the file holds no graph");
-	QN_TRY(qn_model_verify(&box->m));
+	box->m.scratch = scratch;
+	qn_status status = qn_model_verify(&box->m);
+	if (status == QN_OK)
+		status = qn_limits_check(&box->m, scratch);
+	box->m.scratch = &box->arena;
 	box->checked = true;
-	return qn_limits_check(&box->m, scratch);
+	return status;
 }
 
 qn_status
@@ -240,10 +244,11 @@ save(void *arg, qn_arena *scratch)
 	qn_json_print(&json, c->m,
 		      &(qn_json_opts){.weights_file = c->with_weights ? qn_buf_str(&name) : NULL},
 		      &weights);
-	files[0] = (qn_file_out){c->path, json.data, json.n};
+	files[0] = (qn_file_out){.path = c->path, .data = json.data, .n = json.n};
 	files[1] = (qn_file_out){
-		qn_path_join(scratch, qn_path_folder(scratch, c->path), qn_buf_str(&name)),
-		weights.data, weights.n};
+		.path = qn_path_join(scratch, qn_path_folder(scratch, c->path), qn_buf_str(&name)),
+		.data = weights.data,
+		.n = weights.n};
 	return qn_files_write(c->m->env, NULL, c->with_weights ? 2 : 1, files);
 }
 

@@ -60,7 +60,7 @@ one_graph(pipeline *p, const char *pass)
 			pass);
 	if (p->m->ngraph < 2)
 		return QN_OK;
-	QN_TRY(qn_graph_inline(qn_model_entry(p->m), p->m->arena, &flat));
+	QN_TRY(qn_graph_inline(qn_model_entry(p->m), p->m->scratch, &flat));
 	QN_TRY(qn_graph_sweep(p->m, flat, NULL, &copy));
 	qn_model_set_graph(p->m, copy);
 	return QN_OK;
@@ -229,11 +229,58 @@ print_graph(pipeline *p)
 	return qn_report(p->m->env, QN_EIO, "print", "", "the graph's text could not be written");
 }
 
+/* Runs the pass, its graphs in one new arena and its tables in another, and the verifier. */
+static qn_status
+run_in(pipeline *p, const pass_row *pass, qn_arena *graphs)
+{
+	qn_model *m = p->m;
+	qn_arena *old = m->graphs;
+	qn_arena *tables = qn_arena_child(p->scratch);
+
+	m->graphs = graphs;
+	m->scratch = tables;
+	qn_status status = pass->run(p);
+	if (status == QN_OK && qn_model_verify(m) != QN_OK)
+		status = qn_report(m->env, QN_EINTERNAL, "pass.verify", pass->name,
+				   "the pass '%s' left a graph that breaks the rules of its stage; "
+				   "this is a defect of Quern",
+				   pass->name);
+	m->graphs = old;
+	m->scratch = p->scratch;
+	qn_arena_release(tables);
+	return status;
+}
+
+static bool
+holds_graph(const qn_model *m, const qn_arena *graphs)
+{
+	for (size_t i = 0; i < m->ngraph; i++)
+		if (m->graph[i]->arena == graphs)
+			return true;
+	return false;
+}
+
+/* The pass's arena takes the place of the one before when no graph is left there. */
+static void
+keep_graphs(qn_model *m, qn_arena *graphs)
+{
+	qn_arena *old = m->graphs;
+
+	if (!holds_graph(m, graphs)) {
+		qn_arena_release(graphs);
+	} else {
+		m->graphs = graphs;
+		if (!holds_graph(m, old) && old != m->arena)
+			qn_arena_release(old);
+	}
+}
+
 /* One pass and the checks behind it.  A failure leaves the model as it was. */
 static qn_status
 run_pass(pipeline *p, const pass_row *pass)
 {
 	qn_model *m = p->m;
+	qn_arena *graphs = qn_arena_child(m->arena);
 	qn_graph **graph = qn_arena_copy(p->scratch, m->graph, m->ngraph * sizeof *graph);
 	size_t ngraph = m->ngraph;
 	qn_stage stage = m->stage;
@@ -241,14 +288,10 @@ run_pass(pipeline *p, const pass_row *pass)
 	qn_map *notes = m->notes;
 	qn_symbols_state symbols = qn_symbols_save(&m->types, p->scratch);
 	m->env->trace_pass = pass->name;
-	qn_status status = pass->run(p);
+	qn_status status = run_in(p, pass, graphs);
 
-	if (status == QN_OK && qn_model_verify(m) != QN_OK)
-		status = qn_report(m->env, QN_EINTERNAL, "pass.verify", pass->name,
-				   "the pass '%s' left a graph that breaks the rules of its stage; "
-				   "this is a defect of Quern",
-				   pass->name);
 	if (status != QN_OK) {
+		qn_arena_release(graphs);
 		memcpy(m->graph, graph, ngraph * sizeof *graph);
 		m->ngraph = ngraph;
 		m->stage = stage;
@@ -257,6 +300,7 @@ run_pass(pipeline *p, const pass_row *pass)
 		qn_symbols_restore(&m->types, &symbols);
 		return status;
 	}
+	keep_graphs(m, graphs);
 	const char *print = p->opts->print_after;
 	if (print != NULL && (strcmp(print, "all") == 0 || strcmp(print, pass->name) == 0))
 		return print_graph(p);

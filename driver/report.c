@@ -6,27 +6,25 @@
 #include "formats/json_out.h"
 
 static void
-put_type(qn_json_out *o, const qn_type *t, qn_arena *a)
+put_type(qn_json_out *o, const qn_type *t, qn_buf *text)
 {
-	qn_buf b;
-
-	qn_buf_init(&b, a);
-	qn_type_print(&b, t);
-	qn_json_put_string(o, "type", qn_buf_str(&b));
+	text->n = 0;
+	qn_type_print(text, t);
+	qn_json_put_string(o, "type", qn_buf_str(text));
 }
 
 static void
-put_value(qn_json_out *o, const char *name, const qn_type *t, qn_arena *a)
+put_value(qn_json_out *o, const char *name, const qn_type *t, qn_buf *text)
 {
 	qn_json_open(o, NULL, '{', QN_JSON_FLAT);
 	qn_json_put_string(o, "name", name);
-	put_type(o, t, a);
+	put_type(o, t, text);
 	qn_json_put_i64(o, "bytes", (int64_t)qn_type_bytes(t));
 	qn_json_close(o);
 }
 
 static void
-put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_arena *a)
+put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 {
 	const qn_node *n = qn_graph_node(p->g, s->node);
 	const qn_node *head = qn_graph_node(p->g, s->head);
@@ -36,7 +34,7 @@ put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_arena *a)
 	qn_json_put_string(o, "op", qn_opinfo_of(head)->name);
 	if (s->head != s->node)
 		qn_json_put_string(o, "fused", qn_opinfo_of(n)->name);
-	put_type(o, n->type, a);
+	put_type(o, n->type, text);
 	qn_json_put_i64(o, "macs", (int64_t)qn_node_macs(p->g, head));
 	qn_json_put_i64(o, "bytes", (int64_t)s->bytes);
 	if (s->in_output)
@@ -52,9 +50,10 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_op
 	const qn_graph *g = p->g;
 	qn_model_info info = qn_model_describe(m);
 	qn_json_out o;
-	qn_buf hash;
+	qn_buf hash, text;
 
 	qn_buf_init(&hash, b->arena);
+	qn_buf_init(&text, b->arena);
 	qn_buff(&hash, "%08x", opts->content_hash);
 	qn_json_out_init(&o, b);
 	qn_json_open(&o, NULL, '{', QN_JSON_LINES);
@@ -71,16 +70,15 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_op
 	qn_json_open(&o, "inputs", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < g->ninput; i++)
 		put_value(&o, qn_graph_node(g, g->input[i])->name,
-			  qn_graph_node(g, g->input[i])->type, b->arena);
+			  qn_graph_node(g, g->input[i])->type, &text);
 	qn_json_close(&o);
 	qn_json_open(&o, "outputs", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < g->noutput; i++)
-		put_value(&o, g->output[i].name, qn_graph_node(g, g->output[i].value)->type,
-			  b->arena);
+		put_value(&o, g->output[i].name, qn_graph_node(g, g->output[i].value)->type, &text);
 	qn_json_close(&o);
 	qn_json_open(&o, "steps", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < p->nstep; i++)
-		put_step(&o, p, &p->step[i], b->arena);
+		put_step(&o, p, &p->step[i], &text);
 	qn_json_close(&o);
 	qn_json_close(&o);
 }

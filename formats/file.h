@@ -3,7 +3,7 @@
 #ifndef QN_FORMATS_FILE_H
 #define QN_FORMATS_FILE_H
 
-#include "ir/arena.h"
+#include "ir/buf.h"
 
 enum { QN_FILE_MAPPED = 1 << 26 }; /* bytes; files of more are mapped, up to it they are read */
 
@@ -24,6 +24,10 @@ typedef struct qn_file_out {
 	const char *path;
 	const void *data;
 	size_t n;
+	/* Not NULL: writes the content into b instead, which hands it on to the file in pieces.
+	 * When memory runs out in it, the files go again as after any failure. */
+	void (*print)(void *user, qn_buf *b);
+	void *user;
 } qn_file_out;
 qn_status qn_files_write(qn_env *env, const char *folder, size_t n,
 			 const qn_file_out *files) QN_MUST_CHECK;

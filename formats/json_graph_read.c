@@ -288,23 +288,6 @@ read_model(qn_json_reader *r)
 	read_entry(r);
 }
 
-static void
-release(void *ptr)
-{
-	qn_arena_release(ptr);
-}
-
-/* An arena for the time of reading; released with m's in any case. */
-static qn_arena *
-scratch(qn_model *m)
-{
-	qn_arena *tmp = QN_NEW(m->arena, qn_arena, 1);
-
-	qn_arena_init(tmp, m->env);
-	qn_arena_defer(m->arena, release, tmp);
-	return tmp;
-}
-
 /* The status of the first error after the first n diagnostics. */
 static qn_status
 status_since(const qn_diags *d, size_t n, size_t errors)
@@ -323,7 +306,7 @@ qn_json_parse(qn_model *m, const char *file, const char *folder, const char *s, 
 	const qn_diags *d = m->env->diags;
 	size_t before = d->n;
 	size_t errors = d->nerrors;
-	qn_json_reader r = {.m = m, .tmp = scratch(m), .folder = folder};
+	qn_json_reader r = {.m = m, .tmp = qn_arena_child(m->arena), .folder = folder};
 
 	qn_map_init(&r.files, r.tmp);
 	qn_map_init(&r.broken, r.tmp);
@@ -336,7 +319,7 @@ qn_json_parse(qn_model *m, const char *file, const char *folder, const char *s, 
 qn_status
 qn_json_read(qn_model *m, const char *path)
 {
-	qn_arena *tmp = scratch(m);
+	qn_arena *tmp = qn_arena_child(m->arena);
 	const char *data = NULL;
 	size_t n = 0;
 

@@ -20,6 +20,7 @@ enum { INLINE_LIMIT = 16 };
 
 /* The tensors of the safetensors file, in the order in which they are referred to. */
 typedef struct writer {
+	qn_buf type; /* text of the type at hand */
 	qn_json_out o;
 	const qn_model *m;
 	const char *file; /* NULL: all inline */
@@ -110,11 +111,9 @@ put_tables(qn_json_out *o, const qn_types *t)
 static void
 put_type(writer *w, const qn_type *type)
 {
-	qn_buf b;
-
-	qn_buf_init(&b, w->arena);
-	qn_type_print(&b, type);
-	qn_json_put_string(&w->o, "type", qn_buf_str(&b));
+	w->type.n = 0;
+	qn_type_print(&w->type, type);
+	qn_json_put_string(&w->o, "type", qn_buf_str(&w->type));
 }
 
 /* All of the range, which a signed number cannot hold. */
@@ -292,6 +291,7 @@ qn_json_print(qn_buf *b, const qn_model *m, const qn_json_opts *opts, qn_buf *we
 	if (opts != NULL && opts->inline_limit > 0)
 		w.limit = opts->inline_limit;
 	qn_map_init(&w.taken, w.arena);
+	qn_buf_init(&w.type, w.arena);
 	qn_json_out_init(&w.o, b);
 	qn_json_open(&w.o, NULL, '{', QN_JSON_LINES);
 	qn_json_put_i64(&w.o, "quern", 1);
@@ -311,6 +311,7 @@ qn_json_print(qn_buf *b, const qn_model *m, const qn_json_opts *opts, qn_buf *we
 	if (m->ngraph > 0)
 		put_graph(&w, "graph", qn_model_entry(m));
 	qn_json_close(&w.o);
+	qn_buf_end(b);
 	if (w.file != NULL)
 		qn_safetensors_print(weights, w.n, w.name, w.tensor);
 }

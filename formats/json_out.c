@@ -30,6 +30,7 @@ new_line(qn_json_out *o)
 static void
 begin(qn_json_out *o, const char *key)
 {
+	qn_buf_flush(o->b);
 	if (o->level[o->depth].n++ > 0)
 		qn_buf_puts(o->b, o->level[o->depth].flat ? ", " : ",");
 	if (!o->level[o->depth].flat)

@@ -202,12 +202,6 @@ read_header(reader *r)
 	return status != QN_OK ? status : check_overlap(r);
 }
 
-static void
-release(void *ptr)
-{
-	qn_arena_release(ptr);
-}
-
 qn_status
 qn_safetensors_parse(qn_types *t, qn_arena *a, const char *place, const char *data, size_t n,
 		     qn_safetensors **out)
@@ -229,9 +223,7 @@ qn_safetensors_parse(qn_types *t, qn_arena *a, const char *place, const char *da
 				 "the file ends in its header");
 	/* The header's tree is big and short-lived: an arena of its own, which a's release
 	 * releases in any case. */
-	qn_arena *tmp = QN_NEW(a, qn_arena, 1);
-	qn_arena_init(tmp, a->env);
-	qn_arena_defer(a, release, tmp);
+	qn_arena *tmp = qn_arena_child(a);
 	qn_json_doc doc;
 	reader r = {.types = t,
 		    .a = a,
@@ -278,13 +270,13 @@ dtype_text(const qn_elem *e)
 void
 qn_safetensors_print(qn_buf *b, size_t n, const char *const *name, const qn_tensor *const *x)
 {
-	size_t begin = b->n;
-	char prefix[PREFIX] = {0};
+	char prefix[PREFIX];
 	int64_t offset = 0;
 	qn_json_out o;
+	qn_buf head;
 
-	qn_buf_put(b, prefix, sizeof prefix);
-	qn_json_out_init(&o, b);
+	qn_buf_init(&head, b->arena);
+	qn_json_out_init(&o, &head);
 	qn_json_open(&o, NULL, '{', QN_JSON_FLAT);
 	for (size_t i = 0; i < n; i++) {
 		qn_json_open(&o, name[i], '{', QN_JSON_FLAT);
@@ -301,12 +293,13 @@ qn_safetensors_print(qn_buf *b, size_t n, const char *const *name, const qn_tens
 		qn_json_close(&o);
 	}
 	qn_json_close(&o);
-	b->n--; /* the newline; readers of this format expect blanks */
-	while ((b->n - begin) % 8 != 0)
-		qn_buf_putc(b, ' ');
-	uint64_t length = b->n - begin - PREFIX;
+	head.n--; /* the newline; readers of this format expect blanks */
+	while (head.n % 8 != 0)
+		qn_buf_putc(&head, ' ');
 	for (int i = 0; i < PREFIX; i++)
-		b->data[begin + (size_t)i] = (char)(unsigned char)(length >> 8 * i & 255);
+		prefix[i] = (char)(unsigned char)((uint64_t)head.n >> 8 * i & 255);
+	qn_buf_put(b, prefix, sizeof prefix);
+	qn_buf_pass(b, head.data, head.n);
 	for (size_t i = 0; i < n; i++)
-		qn_buf_put(b, qn_tensor_file_bytes(b->arena, x[i]), x[i]->bytes);
+		qn_buf_pass(b, qn_tensor_file_bytes(b->arena, x[i]), x[i]->bytes);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arena.c - a list of chunks; each object is cut from the newest chunk, an object larger than a
- * chunk gets its own. */
+ * quarter of a chunk gets its own, which can grow and go by itself.
+ *
+ *   chunk  [a|b|c|  free ]  <- [ … ]  <- [ … ]
+ *   large  [ node table ]  <-> [ text ] */
 #include "ir/arena.h"
 
 #include <stdalign.h>
@@ -10,7 +13,8 @@ enum { CHUNK_BYTES = 64 * 1024 };
 
 struct qn_chunk {
 	qn_chunk *older;
-	size_t size; /* bytes of data */
+	qn_chunk *newer; /* in the list of large objects */
+	size_t size;     /* bytes of data */
 	size_t used;
 	alignas(max_align_t) unsigned char data[];
 };
@@ -27,6 +31,17 @@ qn_arena_init(qn_arena *a, qn_env *env)
 	*a = (qn_arena){.env = env};
 }
 
+static void
+free_list(qn_env *env, qn_chunk **list)
+{
+	while (*list != NULL) {
+		qn_chunk *c = *list;
+
+		*list = c->older;
+		qn_env_free(env, c, sizeof *c + c->size);
+	}
+}
+
 void
 qn_arena_release(qn_arena *a)
 {
@@ -36,13 +51,25 @@ qn_arena_release(qn_arena *a)
 		a->deferred = d->older;
 		d->fn(d->ptr);
 	}
-	while (a->chunk != NULL) {
-		qn_chunk *c = a->chunk;
-
-		a->chunk = c->older;
-		qn_env_free(a->env, c, sizeof *c + c->size);
-	}
+	free_list(a->env, &a->chunk);
+	free_list(a->env, &a->large);
 	a->used = 0;
+}
+
+static void
+release(void *arena)
+{
+	qn_arena_release(arena);
+}
+
+qn_arena *
+qn_arena_child(qn_arena *parent)
+{
+	qn_arena *a = QN_NEW(parent, qn_arena, 1);
+
+	qn_arena_init(a, parent->env);
+	qn_arena_defer(parent, release, a);
+	return a;
 }
 
 qn_status
@@ -59,31 +86,74 @@ qn_arena_try(qn_arena *a, qn_arena_fn *fn, void *arg)
 	return status;
 }
 
+static size_t
+chunk_bytes(const qn_arena *a)
+{
+	return a->env->chunk_bytes != 0 ? a->env->chunk_bytes : CHUNK_BYTES;
+}
+
+/* What an object takes up. */
+static size_t
+rounded(size_t bytes)
+{
+	const size_t align = alignof(max_align_t);
+
+	return (bytes + align - 1) / align * align;
+}
+
+static bool
+is_large(const qn_arena *a, size_t bytes)
+{
+	return rounded(bytes) > chunk_bytes(a) / 4;
+}
+
+static qn_chunk *
+chunk_of(void *p)
+{
+	return (qn_chunk *)(void *)((char *)p - offsetof(qn_chunk, data));
+}
+
+/* Makes the neighbours of a large object's chunk, which may have moved, know it. */
+static void
+link_large(qn_arena *a, qn_chunk *c)
+{
+	if (c->older != NULL)
+		c->older->newer = c;
+	if (c->newer != NULL)
+		c->newer->older = c;
+	else
+		a->large = c;
+}
+
+static void *
+cut_large(qn_arena *a, size_t bytes)
+{
+	qn_chunk *c = qn_env_realloc(a->env, NULL, 0, sizeof *c + bytes);
+
+	if (c == NULL)
+		return NULL;
+	*c = (qn_chunk){.size = bytes, .used = bytes, .older = a->large};
+	link_large(a, c);
+	a->used += bytes;
+	return c->data;
+}
+
 /* NULL when there is no memory. */
 static void *
 cut(qn_arena *a, size_t bytes)
 {
-	const size_t align = alignof(max_align_t);
-	const size_t chunk = a->env->chunk_bytes != 0 ? a->env->chunk_bytes : CHUNK_BYTES;
-	size_t want = bytes > chunk / 4 ? bytes : chunk;
+	const size_t size = chunk_bytes(a);
 	qn_chunk *c = a->chunk;
 
-	bytes = (bytes + align - 1) / align * align;
+	bytes = rounded(bytes);
+	if (is_large(a, bytes))
+		return cut_large(a, bytes);
 	if (c == NULL || c->size - c->used < bytes) {
-		if (want < bytes)
-			want = bytes;
-		c = qn_env_realloc(a->env, NULL, 0, sizeof *c + want);
+		c = qn_env_realloc(a->env, NULL, 0, sizeof *c + size);
 		if (c == NULL)
 			return NULL;
-		*c = (qn_chunk){.size = want};
-		/* A large object's own chunk goes behind the newest, which may still have room. */
-		if (want != chunk && a->chunk != NULL) {
-			c->older = a->chunk->older;
-			a->chunk->older = c;
-		} else {
-			c->older = a->chunk;
-			a->chunk = c;
-		}
+		*c = (qn_chunk){.size = size, .older = a->chunk};
+		a->chunk = c;
 	}
 	void *p = c->data + c->used;
 	c->used += bytes;
@@ -146,17 +216,80 @@ qn_arena_str(qn_arena *a, const char *s)
 	return qn_arena_strn(a, s, strlen(s));
 }
 
+void
+qn_arena_free(qn_arena *a, void *p, size_t bytes)
+{
+	if (p == NULL || !is_large(a, bytes))
+		return;
+	qn_chunk *c = chunk_of(p);
+	if (c->older != NULL)
+		c->older->newer = c->newer;
+	if (c->newer != NULL)
+		c->newer->older = c->older;
+	else
+		a->large = c->older;
+	a->used -= c->size;
+	qn_env_free(a->env, c, sizeof *c + c->size);
+}
+
+/* p of `old` bytes with `bytes` of them, or NULL where it cannot be had without a copy: a large
+ * object's chunk grows, and so does the newest object of the newest chunk while there is room. */
+static void *
+extend(qn_arena *a, void *p, size_t old, size_t bytes)
+{
+	const size_t want = rounded(bytes);
+	qn_chunk *c = a->chunk;
+
+	if (is_large(a, old)) {
+		qn_chunk *l = chunk_of(p);
+		size_t had = l->size;
+
+		l = qn_env_realloc(a->env, l, sizeof *l + had, sizeof *l + want);
+		if (l == NULL)
+			qn_env_oom(a->env);
+		l->size = l->used = want;
+		link_large(a, l);
+		a->used += want - had;
+		return l->data;
+	}
+	if (c == NULL || is_large(a, want) ||
+	    (unsigned char *)p + rounded(old) != c->data + c->used ||
+	    c->size - c->used < want - rounded(old))
+		return NULL;
+	c->used += want - rounded(old);
+	a->used += want - rounded(old);
+	return p;
+}
+
+/* Twice as many, from some size on half as many again. */
+static size_t
+more(size_t cap, size_t size)
+{
+	const size_t many = (size_t)1 << 20; /* bytes */
+
+	if (cap == 0)
+		return size >= 32 ? 1 : 32 / size;
+	return cap >= many / size ? cap + cap / 2 + 1 : cap * 2;
+}
+
 void *
 qn_arena_grow(qn_arena *a, void *p, size_t *cap, size_t need, size_t size)
 {
 	if (need <= *cap)
 		return p;
-	size_t want = *cap < 8 ? 8 : *cap * 2;
+	size_t want = more(*cap, size);
 	if (want < need)
 		want = need;
-	void *q = qn_arena_alloc(a, want, size);
-	if (*cap > 0)
-		memcpy(q, p, *cap * size);
+	if (want > SIZE_MAX / 4 / size)
+		qn_env_oom(a->env);
+	char *q = *cap > 0 ? extend(a, p, *cap * size, want * size) : NULL;
+	if (q != NULL) {
+		memset(q + *cap * size, 0, (want - *cap) * size);
+	} else {
+		q = qn_arena_alloc(a, want, size);
+		if (*cap > 0)
+			memcpy(q, p, *cap * size);
+	}
 	*cap = want;
 	return q;
 }

@@ -21,6 +21,7 @@ typedef struct qn_deferred qn_deferred;
 typedef struct qn_arena {
 	qn_env *env;
 	qn_chunk *chunk;       /* the newest chunk; objects are cut from its end */
+	qn_chunk *large;       /* objects with a chunk of their own, newest first */
 	qn_deferred *deferred; /* newest first */
 	size_t used;           /* bytes handed out, for reports */
 } qn_arena;
@@ -30,6 +31,9 @@ void qn_arena_init(qn_arena *a, qn_env *env);
 /* Runs the deferred functions and gives all memory back.  The arena is empty and usable
  * afterwards. */
 void qn_arena_release(qn_arena *a);
+
+/* An empty arena that is released with its parent at the latest. */
+qn_arena *qn_arena_child(qn_arena *parent);
 
 /* Calls fn(arg, a) with env->oom set to come back here: QN_ENOMEM when memory ran out, else what fn
  * returned.  The arena stays as it is then; the caller releases it. */
@@ -49,9 +53,12 @@ void *qn_arena_copy(qn_arena *a, const void *p, size_t bytes);
 char *qn_arena_str(qn_arena *a, const char *s);
 char *qn_arena_strn(qn_arena *a, const char *s, size_t n);
 
-/* Returns an array of at least `need` objects whose first `*cap` are those of p; doubles *cap.
- * The old array stays until release. */
+/* Returns an array of at least `need` objects whose first `*cap` are those of p, the others zeroed;
+ * about doubles *cap.  p may be gone afterwards. */
 void *qn_arena_grow(qn_arena *a, void *p, size_t *cap, size_t need, size_t size);
+/* Gives an object of `bytes` bytes back where it has memory of its own, which large ones have;
+ * others stay until release. */
+void qn_arena_free(qn_arena *a, void *p, size_t bytes);
 
 #define QN_NEW(arena, T, n) ((T *)qn_arena_alloc((arena), (n), sizeof(T)))
 

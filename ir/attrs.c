@@ -154,6 +154,13 @@ qn_attrs_default(const qn_attr_set_info *set, qn_attrs *out)
 		set_default(&set->attr[i], out);
 }
 
+void
+qn_attrs_of(const qn_node *n, qn_attrs *out)
+{
+	memset(out, 0, sizeof *out);
+	memcpy(out, n->attr, qn_opinfo_of(n)->attrs->size);
+}
+
 /* Bits are compared, so that 0.0 and -0.0, which print differently, differ and NaN equals itself.
  * */
 static bool
@@ -187,6 +194,33 @@ qn_attrs_equal(const qn_attr_set_info *set, const qn_attrs *a, const qn_attrs *b
 		if (!value_equal(&set->attr[i], a, b))
 			return false;
 	return true;
+}
+
+/* Equal ones have equal hashes. */
+uint32_t
+qn_attrs_hash(const qn_attr_set_info *set, const qn_attrs *attrs, uint32_t seed)
+{
+	static const size_t bytes[] = {
+		[QN_ATTR_INT] = sizeof(int64_t),
+		[QN_ATTR_INTS] = sizeof(int64_t),
+		[QN_ATTR_REAL] = sizeof(double),
+		[QN_ATTR_ENUM] = sizeof(int32_t),
+	};
+
+	for (size_t i = 0; i < set->nattr; i++) {
+		const qn_attr_info *info = &set->attr[i];
+		const void *p = field(info, attrs);
+		const qn_list *list = p;
+
+		if (info->kind == QN_ATTR_LIST)
+			seed = qn_hash(list->v, (size_t)list->n * sizeof list->v[0], seed);
+		else
+			seed = qn_hash(p,
+				       bytes[info->kind] *
+					       (info->kind == QN_ATTR_INTS ? info->length : 1),
+				       seed);
+	}
+	return seed;
 }
 
 bool

@@ -26,6 +26,41 @@ qn_buf_put(qn_buf *b, const char *s, size_t n)
 	b->data[b->n] = '\0';
 }
 
+enum { FLUSH_BYTES = 16 * 1024 };
+
+void
+qn_buf_to(qn_buf *b, qn_arena *arena, qn_sink_fn *sink, void *user)
+{
+	*b = (qn_buf){.arena = arena, .sink = sink, .sink_user = user};
+}
+
+void
+qn_buf_end(qn_buf *b)
+{
+	if (b->sink == NULL || b->n == 0)
+		return;
+	b->sink(b->sink_user, b->data, b->n);
+	b->n = 0;
+}
+
+void
+qn_buf_flush(qn_buf *b)
+{
+	if (b->n >= FLUSH_BYTES)
+		qn_buf_end(b);
+}
+
+void
+qn_buf_pass(qn_buf *b, const char *s, size_t n)
+{
+	if (b->sink == NULL) {
+		qn_buf_put(b, s, n);
+		return;
+	}
+	qn_buf_end(b);
+	b->sink(b->sink_user, s, n);
+}
+
 void
 qn_buf_puts(qn_buf *b, const char *s)
 {

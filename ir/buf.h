@@ -12,8 +12,13 @@
 
 #include "ir/arena.h"
 
+/* Where a text goes piece by piece. */
+typedef void qn_sink_fn(void *user, const char *text, size_t n);
+
 typedef struct qn_buf {
 	qn_arena *arena;
+	qn_sink_fn *sink; /* NULL: the text stays here */
+	void *sink_user;
 	char *data; /* n bytes and a NUL once there is any text */
 	size_t n;
 	size_t cap;
@@ -24,6 +29,14 @@ void qn_buf_init(qn_buf *b, qn_arena *arena);
 void qn_buf_put(qn_buf *b, const char *s, size_t n);
 void qn_buf_puts(qn_buf *b, const char *s);
 void qn_buf_putc(qn_buf *b, char c);
+
+/* A text that goes to a sink: where a writer calls qn_buf_flush, what is there is handed on once it
+ * is long enough, and b->n begins at 0 again.  qn_buf_end hands on the rest. */
+void qn_buf_to(qn_buf *b, qn_arena *arena, qn_sink_fn *sink, void *user);
+void qn_buf_flush(qn_buf *b);
+void qn_buf_end(qn_buf *b);
+/* The same text as qn_buf_put gives, but past the buffer where there is a sink. */
+void qn_buf_pass(qn_buf *b, const char *s, size_t n);
 
 /* Formatted text.  Conversions: %s %.*s %d %u %lld %llu %zu %x %08x %c %% and %g, which is the
  * shortest text that reads back as the same double (always with a '.', an exponent, or

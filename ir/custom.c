@@ -172,7 +172,7 @@ qn_custom_call(const qn_graph *g, const qn_node *n, qn_arena *a)
 	qn_op_call c = {.nin = n->nin, .in = in, .attr = n->attr->custom.value};
 
 	for (uint32_t i = 0; i < n->nin; i++)
-		in[i] = view(t, g->node[n->in[i]].type);
+		in[i] = view(t, qn_graph_node(g, n->in[i])->type);
 	if (n->type != NULL)
 		c.out = view(t, n->type);
 	return c;

@@ -27,6 +27,10 @@ typedef struct qn_env {
 	struct qn_pool *pool;   /* the context's threads, NULL until they are needed (runtime/pool.h) */
 	qn_simd_kind simd;      /* the best instruction set that float forms may use */
 	size_t bundle_bytes;    /* of values of batches that run in lockstep; 0: 256 KiB (runtime/interp.h) */
+	struct qn_mapping *mappings; /* files that are mapped (formats/file.c) */
+	/* Set with the first mapping: bytes that nothing will read soon.  Where they are a mapped
+	 * file's, they need no memory until they are read again. */
+	void (*unneeded)(struct qn_env *env, const void *data, size_t n);
 	size_t chunk_bytes;     /* of the arenas; 0: 64 KiB.  Tests make it small, to have many allocations */
 } qn_env;
 

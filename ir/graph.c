@@ -6,6 +6,32 @@
 #include "ir/diag.h"
 #include "ir/infer.h"
 
+enum { FIRST_NODES = 6 }; /* in the first block of a small graph */
+
+/* Room for node g->n.  Nodes never move, but those of a small first block are copied to a larger
+ * one; what points to the old ones still finds them there, as nodes do not change. */
+static qn_node *
+new_node(qn_graph *g)
+{
+	size_t b = g->n / QN_NODE_BLOCK;
+
+	g->block =
+		qn_arena_grow(g->arena, (void *)g->block, &g->block_cap, b + 1, sizeof *g->block);
+	if (b > 0 && g->n % QN_NODE_BLOCK == 0)
+		g->block[b] = QN_NEW(g->arena, qn_node, QN_NODE_BLOCK);
+	if (b == 0 && g->n == g->first_cap) {
+		uint32_t cap = g->n == 0 ? FIRST_NODES : g->n * 2;
+
+		cap = cap < QN_NODE_BLOCK ? cap : QN_NODE_BLOCK;
+		qn_node *first = QN_NEW(g->arena, qn_node, cap);
+		if (g->n > 0)
+			memcpy(first, g->block[0], g->n * sizeof *first);
+		g->block[0] = first;
+		g->first_cap = cap;
+	}
+	return &g->block[b][g->n++ % QN_NODE_BLOCK];
+}
+
 qn_graph *
 qn_graph_new_in(qn_model *m, const char *name, qn_arena *arena)
 {
@@ -14,17 +40,16 @@ qn_graph_new_in(qn_model *m, const char *name, qn_arena *arena)
 	g->model = m;
 	g->arena = arena;
 	g->name = qn_arena_str(arena, name);
-	g->n = 1;
-	g->cap = 16;
-	g->node = QN_NEW(arena, qn_node, g->cap);
-	qn_map_init(&g->names, arena);
+	(void)new_node(g); /* number 0, which stands for none */
+	qn_hashes_init(&g->names, arena);
+	qn_map_init(&g->counters, arena);
 	return g;
 }
 
 qn_graph *
 qn_graph_new(qn_model *m, const char *name)
 {
-	return qn_graph_new_in(m, name, m->arena);
+	return qn_graph_new_in(m, name, m->graphs);
 }
 
 void
@@ -55,9 +80,13 @@ qn_graph_copy_origin(qn_graph *to, const qn_graph *from)
 qn_id
 qn_graph_find(const qn_graph *g, const char *name)
 {
-	const qn_id *id = qn_map_gets(&g->names, name);
+	uint32_t hash = qn_hash(name, strlen(name), 0);
+	qn_id id;
 
-	return id != NULL ? *id : 0;
+	for (size_t at = 0; (id = qn_hashes_next(&g->names, hash, &at)) != 0;)
+		if (strcmp(qn_graph_node(g, id)->name, name) == 0)
+			return id;
+	return 0;
 }
 
 const char *
@@ -65,24 +94,23 @@ qn_node_place(const qn_graph *g, const qn_node *n)
 {
 	qn_buf b;
 
-	qn_buf_init(&b, g->model->arena);
+	qn_buf_init(&b, g->model->scratch);
 	if (n->place != NULL && n->place[0] != '\0')
 		qn_buff(&b, "%s: ", n->place);
 	qn_buff(&b, "node '%s'", n->name);
 	return qn_buf_str(&b);
 }
 
-/* "<base>_<k>" with the smallest free k not tried before.  The number is kept in the map of names
- * too, under a key that ends in a NUL and so is no name. */
+/* "<base>_<k>" with the smallest free k not tried before. */
 static const char *
 fresh(qn_graph *g, const char *base)
 {
-	uint32_t *k = qn_map_get(&g->names, base, strlen(base) + 1);
+	uint32_t *k = qn_map_gets(&g->counters, base);
 	qn_buf b;
 
 	if (k == NULL) {
 		k = QN_NEW(g->arena, uint32_t, 1);
-		qn_map_put(&g->names, base, strlen(base) + 1, k);
+		qn_map_puts(&g->counters, base, k);
 	}
 	qn_buf_init(&b, g->arena);
 	do {
@@ -131,34 +159,29 @@ copy_attrs(qn_arena *a, const qn_node *like)
 {
 	const qn_attr_set_info *set = qn_opinfo_of(like)->attrs;
 
+	qn_attrs defaults;
+
 	if (set->size == 0)
 		return NULL;
-	qn_attrs *attrs = QN_NEW(a, qn_attrs, 1);
 	if (like->attr != NULL)
-		memcpy(attrs, like->attr, sizeof *attrs);
-	else
-		qn_attrs_default(set, attrs);
-	return attrs;
+		return qn_arena_copy(a, like->attr, set->size);
+	qn_attrs_default(set, &defaults);
+	return qn_arena_copy(a, &defaults, set->size);
 }
 
 static qn_id
 append(qn_graph *g, const qn_node *n)
 {
-	qn_id *id = QN_NEW(g->arena, qn_id, 1);
+	qn_id id = g->n;
 
-	if (g->n == g->cap)
-		g->node = qn_arena_grow(g->arena, g->node, &g->cap, (size_t)g->n + 1,
-					sizeof *g->node);
-	*id = g->n++;
-	g->node[*id] = *n;
-	qn_map_puts(&g->names, n->name, id);
+	*new_node(g) = *n;
+	qn_hashes_add(&g->names, qn_hash(n->name, strlen(n->name), 0), id);
 	if (n->op == QN_OP_input) {
-		if (g->ninput == g->input_cap)
-			g->input = qn_arena_grow(g->arena, g->input, &g->input_cap, g->ninput + 1,
-						 sizeof *g->input);
-		g->input[g->ninput++] = *id;
+		g->input = qn_arena_grow(g->arena, g->input, &g->input_cap, g->ninput + 1,
+					 sizeof *g->input);
+		g->input[g->ninput++] = id;
 	}
-	return *id;
+	return id;
 }
 
 qn_id
@@ -212,11 +235,9 @@ qn_graph_output(qn_graph *g, const char *name, qn_id value)
 {
 	qn_arena *a = g->arena;
 
-	if (g->noutput == g->output_cap)
-		g->output = qn_arena_grow(a, g->output, &g->output_cap, g->noutput + 1,
-					  sizeof *g->output);
+	g->output = qn_arena_grow(a, g->output, &g->output_cap, g->noutput + 1, sizeof *g->output);
 	g->output[g->noutput++] = (qn_output){
-		.name = name != NULL ? qn_arena_str(a, name) : g->node[value].name,
+		.name = name != NULL ? qn_arena_str(a, name) : qn_graph_node(g, value)->name,
 		.value = value,
 	};
 }
@@ -227,8 +248,8 @@ qn_graph_uses(const qn_graph *g, qn_arena *a)
 	uint32_t *uses = QN_NEW(a, uint32_t, g->n);
 
 	for (qn_id id = 1; id < g->n; id++)
-		for (uint32_t i = 0; i < g->node[id].nin; i++)
-			uses[g->node[id].in[i]]++;
+		for (uint32_t i = 0; i < qn_graph_node(g, id)->nin; i++)
+			uses[qn_graph_node(g, id)->in[i]]++;
 	for (size_t i = 0; i < g->noutput; i++)
 		uses[g->output[i].value]++;
 	return uses;

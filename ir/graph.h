@@ -13,9 +13,10 @@
 #ifndef QN_IR_GRAPH_H
 #define QN_IR_GRAPH_H
 
+#include "ir/hashes.h"
 #include "ir/tensor.h"
 
-typedef uint32_t qn_id; /* index into qn_graph.node; 0: no value */
+typedef uint32_t qn_id; /* number of a node of a graph; 0: no value */
 
 typedef enum qn_op {
 #define OP(name, min_in, max_in, attrs, behaviour, family) QN_OP_##name,
@@ -139,6 +140,7 @@ void qn_enum_print_names(qn_buf *b, const qn_attr_info *info);
 
 /* Fills in the defaults (required ones become 0). */
 void qn_attrs_default(const qn_attr_set_info *set, qn_attrs *out);
+uint32_t qn_attrs_hash(const qn_attr_set_info *set, const qn_attrs *attrs, uint32_t seed);
 bool qn_attrs_equal(const qn_attr_set_info *set, const qn_attrs *a, const qn_attrs *b);
 /* Whether one attribute has its default value (and need not be printed). */
 bool qn_attr_is_default(const qn_attr_set_info *set, const qn_attr_info *info, const qn_attrs *attrs);
@@ -183,13 +185,16 @@ struct qn_node {
 	qn_op op;
 	uint32_t nin;
 	const qn_id *in;
-	const qn_attrs *attr;      /* NULL: the op's set is `none`.  Only the member named like the set may be read */
+	const qn_attrs *attr;      /* NULL: the op's set is `none`.  Only the member named like the set may be read; no more is there */
 	const qn_type *type;       /* never NULL in a graph */
 	const char *name;          /* unique in the graph */
 	const qn_tensor *value;    /* const */
 	const qn_graph *callee;    /* call */
 	const char *place;         /* where it was read (file:line:column or file:/pointer), "" when made by a pass */
 };
+
+/* The attributes of a node whose op has some. */
+void qn_attrs_of(const qn_node *n, qn_attrs *out);
 
 typedef struct qn_output {
 	const char *name;
@@ -200,6 +205,8 @@ typedef struct qn_graph_attr {
 	const char *key, *value; /* texts, not empty */
 } qn_graph_attr;
 
+enum { QN_NODE_BLOCK = 64 }; /* nodes */
+
 struct qn_graph {
 	qn_model *model;
 	qn_arena *arena; /* of its nodes, names and attributes; tensors and types are the model's */
@@ -207,14 +214,16 @@ struct qn_graph {
 	const char *pattern; /* a composite: the name of the quantizer pattern that made it; else NULL.  Text: graph @name(…) pattern "conv2d" {  JSON: "pattern" */
 	qn_graph_attr *attr; /* what a partition says of a composite; nothing reads it here.  Text: graph @name(…) attrs {key="value"} {  JSON: "attrs" */
 	size_t nattr, attr_cap;
-	qn_node *node; /* node[0] is unused */
-	uint32_t n;    /* number of slots in use, the unused one included: ids are 1 .. n-1 */
-	size_t cap;
+	qn_node **block; /* of QN_NODE_BLOCK nodes, which never move; node 0 is unused */
+	size_t block_cap;
+	uint32_t n;         /* number of nodes, the unused one included: ids are 1 .. n-1 */
+	uint32_t first_cap; /* nodes in block 0: small graphs have a smaller one */
 	qn_id *input; /* `input` nodes in the order of the signature */
 	size_t ninput, input_cap;
 	qn_output *output;
 	size_t noutput, output_cap;
-	qn_map names; /* name -> node */
+	qn_hashes names; /* name -> node */
+	qn_map counters; /* base name -> the last number put behind it */
 };
 
 typedef enum qn_stage {
@@ -237,7 +246,9 @@ typedef struct qn_part {
 } qn_part;
 
 struct qn_model {
-	qn_arena *arena; /* graphs, types and constants live here */
+	qn_arena *arena;   /* types, symbols and constants live here */
+	qn_arena *graphs;  /* new graphs; a pass gets one of its own, given back when later graphs stand */
+	qn_arena *scratch; /* tables of the pass or call that runs; at first the model's arena */
 	qn_env *env;
 	qn_types types;
 	const char *name;
@@ -259,7 +270,7 @@ qn_graph *qn_model_entry(const qn_model *m); /* NULL when there is no graph */
 qn_graph *qn_model_graph(const qn_model *m, const char *name);
 /* A new empty graph that is not yet part of the model; add appends it. */
 qn_graph *qn_graph_new(qn_model *m, const char *name);
-/* The same with memory of its own, for a graph that only a pass needs. */
+/* The same in an arena of the caller's, for a graph that only a pass needs. */
 qn_graph *qn_graph_new_in(qn_model *m, const char *name, qn_arena *arena);
 /* Appends an attribute; texts are copied. */
 void qn_graph_say(qn_graph *g, const char *key, const char *value);
@@ -284,7 +295,7 @@ void qn_graph_output(qn_graph *g, const char *name, qn_id value);
 static inline const qn_node *
 qn_graph_node(const qn_graph *g, qn_id id)
 {
-	return &g->node[id];
+	return &g->block[id / QN_NODE_BLOCK][id % QN_NODE_BLOCK];
 }
 
 /* A copy of g in arena a, with the values of symbols in its types. */
@@ -297,7 +308,7 @@ qn_status qn_graph_extract(const qn_graph *g, size_t nin, const qn_id *in, size_
 qn_id qn_graph_find(const qn_graph *g, const char *name);
 /* Number of uses of each value (node inputs and outputs), an array of g->n, in arena a. */
 uint32_t *qn_graph_uses(const qn_graph *g, qn_arena *a);
-/* "node 'conv1'" with the place it was read from, for diagnostics; lives in the model's arena. */
+/* "node 'conv1'" with the place it was read from, for diagnostics; lives in the scratch arena. */
 const char *qn_node_place(const qn_graph *g, const qn_node *n);
 
 /* ---- text form (docs/ir.md) and verifier ---- */

@@ -58,8 +58,8 @@ needed(const qn_graph *g, const qn_id *map, size_t nout, const qn_id *out, qn_ar
 	for (size_t i = 0; i < nout; i++)
 		need[out[i]] = true;
 	for (qn_id id = g->n - 1; id > 0; id--)
-		for (uint32_t i = 0; need[id] && map[id] == 0 && i < g->node[id].nin; i++)
-			need[g->node[id].in[i]] = true;
+		for (uint32_t i = 0; need[id] && map[id] == 0 && i < qn_graph_node(g, id)->nin; i++)
+			need[qn_graph_node(g, id)->in[i]] = true;
 	return need;
 }
 
@@ -95,7 +95,7 @@ qn_graph_extract(const qn_graph *g, size_t nin, const qn_id *in, size_t nout, co
 			return QN_EINVALID;
 	}
 	for (size_t i = 0; i < nout; i++)
-		qn_graph_output(dst, g->node[out[i]].name, map[out[i]]);
+		qn_graph_output(dst, qn_graph_node(g, out[i])->name, map[out[i]]);
 	*part = dst;
 	return QN_OK;
 }

@@ -96,7 +96,7 @@ print_node(qn_buf *b, const qn_graph *g, const qn_node *n)
 	}
 	for (uint32_t i = 0; i < n->nin; i++) {
 		qn_buf_puts(b, i > 0 ? ", " : " ");
-		qn_print_name(b, '%', g->node[n->in[i]].name);
+		qn_print_name(b, '%', qn_graph_node(g, n->in[i])->name);
 	}
 	if (qn_attrs_print(b, n, " {") > 0)
 		qn_buf_putc(b, '}');
@@ -143,11 +143,11 @@ qn_graph_print(qn_buf *b, const qn_graph *g)
 {
 	print_signature(b, g);
 	for (qn_id id = 1; id < g->n; id++)
-		if (g->node[id].op != QN_OP_input)
-			print_node(b, g, &g->node[id]);
+		if (qn_graph_node(g, id)->op != QN_OP_input)
+			print_node(b, g, qn_graph_node(g, id));
 	qn_buf_puts(b, "  return");
 	for (size_t i = 0; i < g->noutput; i++) {
-		const char *name = g->node[g->output[i].value].name;
+		const char *name = qn_graph_node(g, g->output[i].value)->name;
 
 		qn_buf_puts(b, i > 0 ? ", " : " ");
 		qn_print_name(b, '%', name);

@@ -12,7 +12,7 @@ report(const qn_graph *g, const qn_node *n, qn_status status, const char *id, co
 {
 	qn_buf b;
 
-	qn_buf_init(&b, g->model->arena);
+	qn_buf_init(&b, g->model->scratch);
 	qn_bufvf(&b, fmt, args);
 	(void)qn_report(g->model->env, status, id, qn_node_place(g, n), "%s", qn_buf_str(&b));
 }
@@ -42,7 +42,7 @@ qn_infer_refuse(const qn_graph *g, const qn_node *n, const char *id, const char 
 const qn_type *
 qn_infer_in(const qn_graph *g, const qn_node *n, uint32_t i)
 {
-	return g->node[n->in[i]].type;
+	return qn_graph_node(g, n->in[i])->type;
 }
 
 const char *
@@ -50,7 +50,7 @@ qn_infer_type_text(const qn_graph *g, const qn_type *type)
 {
 	qn_buf b;
 
-	qn_buf_init(&b, g->model->arena);
+	qn_buf_init(&b, g->model->scratch);
 	qn_type_print(&b, type);
 	return qn_buf_str(&b);
 }
@@ -60,7 +60,7 @@ qn_infer_elem_text(const qn_graph *g, const qn_elem *e)
 {
 	qn_buf b;
 
-	qn_buf_init(&b, g->model->arena);
+	qn_buf_init(&b, g->model->scratch);
 	qn_elem_print(&b, e);
 	return qn_buf_str(&b);
 }
@@ -135,8 +135,8 @@ qn_infer_rank(const qn_graph *g, const qn_node *n, uint32_t i, int32_t rank)
 	if (t->rank == -1 || t->rank == rank)
 		return true;
 	return qn_infer_error(g, n, "shape.rank", "input %u ('%s') has %d dims in %s, must have %d",
-			      i, g->node[n->in[i]].name, (int)t->rank, qn_infer_type_text(g, t),
-			      (int)rank);
+			      i, qn_graph_node(g, n->in[i])->name, (int)t->rank,
+			      qn_infer_type_text(g, t), (int)rank);
 }
 
 bool
@@ -150,7 +150,8 @@ qn_infer_vector(const qn_graph *g, const qn_node *n, uint32_t i, int64_t dim)
 		return true;
 	return qn_infer_error(g, n, "shape.channels",
 			      "input %u ('%s') has %lld elements, there are %lld channels", i,
-			      g->node[n->in[i]].name, (long long)t->dim[0], (long long)dim);
+			      qn_graph_node(g, n->in[i])->name, (long long)t->dim[0],
+			      (long long)dim);
 }
 
 bool
@@ -176,7 +177,7 @@ qn_infer_operands(const qn_graph *g, const qn_node *n)
 		if (t->is_tuple) {
 			(void)qn_infer_error(g, n, "type.tuple",
 					     "input %u ('%s') is a tuple; take a field with `get`",
-					     i, g->node[n->in[i]].name);
+					     i, qn_graph_node(g, n->in[i])->name);
 			return QN_OPERANDS_BAD;
 		}
 		qn_operands kind =
@@ -185,9 +186,10 @@ qn_infer_operands(const qn_graph *g, const qn_node *n)
 			(void)qn_infer_error(g, n, "type.mixed",
 					     "inputs '%s' (%s) and '%s' (%s) are partly float; "
 					     "quantize or dequantize one of them",
-					     g->node[n->in[0]].name,
+					     qn_graph_node(g, n->in[0])->name,
 					     qn_infer_type_text(g, qn_infer_in(g, n, 0)),
-					     g->node[n->in[i]].name, qn_infer_type_text(g, t));
+					     qn_graph_node(g, n->in[i])->name,
+					     qn_infer_type_text(g, t));
 			return QN_OPERANDS_BAD;
 		}
 		all = kind;
@@ -213,7 +215,8 @@ qn_infer_float(const qn_graph *g, const qn_node *n)
 		if (e != first) {
 			(void)qn_infer_error(g, n, "type.mismatch",
 					     "input %u ('%s') has %s elements, input 0 has %s", i,
-					     g->node[n->in[i]].name, qn_infer_elem_text(g, e),
+					     qn_graph_node(g, n->in[i])->name,
+					     qn_infer_elem_text(g, e),
 					     qn_infer_elem_text(g, first));
 			return NULL;
 		}
@@ -235,7 +238,7 @@ not_blocked(const qn_graph *g, const qn_node *n, uint32_t i)
 	return e->gran != QN_SUB_CHANNEL ||
 	       qn_infer_refuse(g, n, "unsupported.subchannel",
 			       "%s takes no operand quantized in blocks, input %u ('%s') is %s",
-			       qn_opinfo_of(n)->name, i, g->node[n->in[i]].name,
+			       qn_opinfo_of(n)->name, i, qn_graph_node(g, n->in[i])->name,
 			       qn_infer_elem_text(g, e));
 }
 
@@ -249,7 +252,7 @@ qn_infer_uniform(const qn_graph *g, const qn_node *n, uint32_t i)
 	return qn_infer_error(
 		g, n, "type.element",
 		"input %u ('%s') has %s elements, needs float or uniformly quantized ones", i,
-		g->node[n->in[i]].name, qn_infer_elem_text(g, e));
+		qn_graph_node(g, n->in[i])->name, qn_infer_elem_text(g, e));
 }
 
 const qn_elem *

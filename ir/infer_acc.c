@@ -32,7 +32,7 @@ data_operand(const qn_graph *g, const qn_node *n, uint32_t i)
 	       qn_infer_refuse(g, n, "unsupported.storage",
 			       "input %u ('%s') is %s; %s takes codes of at most 8 bits, or signed "
 			       "ones of at most 16",
-			       i, g->node[n->in[i]].name, qn_infer_elem_text(g, e),
+			       i, qn_graph_node(g, n->in[i])->name, qn_infer_elem_text(g, e),
 			       qn_opinfo_of(n)->name);
 }
 
@@ -47,7 +47,7 @@ weight_operand(const qn_graph *g, const qn_node *n, uint32_t i)
 	return (e->is_signed && e->bits <= 8) ||
 	       qn_infer_refuse(g, n, "unsupported.storage",
 			       "weights '%s' are %s; %s takes signed codes of at most 8 bits",
-			       g->node[n->in[i]].name, qn_infer_elem_text(g, e),
+			       qn_graph_node(g, n->in[i])->name, qn_infer_elem_text(g, e),
 			       qn_opinfo_of(n)->name);
 }
 
@@ -56,7 +56,7 @@ weights_ok(const qn_graph *g, const qn_node *n)
 {
 	const qn_elem *x = qn_infer_in(g, n, 0)->elem;
 	const qn_elem *w = qn_infer_in(g, n, 1)->elem;
-	const char *name = g->node[n->in[1]].name;
+	const char *name = qn_graph_node(g, n->in[1])->name;
 	bool ok = true;
 
 	if (w->gran == QN_PER_AXIS && w->axis[0] != 0)
@@ -87,7 +87,7 @@ bias_ok(const qn_graph *g, const qn_node *n, const qn_elem *acc)
 	       qn_infer_error(
 		       g, n, "type.bias",
 		       "bias '%s' is %s; it must be i%d with zero point 0 and the scale of %s",
-		       g->node[n->in[2]].name, qn_infer_elem_text(g, b), acc->bits,
+		       qn_graph_node(g, n->in[2])->name, qn_infer_elem_text(g, b), acc->bits,
 		       qn_infer_elem_text(g, acc));
 }
 
@@ -104,7 +104,7 @@ accumulator(const qn_graph *g, const qn_node *n, int32_t channel)
 	if (x->gran != QN_PER_TENSOR) {
 		(void)qn_infer_error(g, n, "type.granularity",
 				     "data '%s' is %s; it must be quantized per tensor",
-				     g->node[n->in[0]].name, qn_infer_elem_text(g, x));
+				     qn_graph_node(g, n->in[0])->name, qn_infer_elem_text(g, x));
 		return NULL;
 	}
 	acc.kind = QN_ELEM_UNIFORM;
@@ -149,7 +149,7 @@ qn_infer_product(const qn_graph *g, const qn_node *n, int32_t column, int32_t ch
 		return NULL;
 	const qn_elem *a = qn_infer_in(g, n, 0)->elem;
 	const qn_elem *b = qn_infer_in(g, n, 1)->elem;
-	const char *name = g->node[n->in[1]].name;
+	const char *name = qn_graph_node(g, n->in[1])->name;
 	if (a->is_signed != b->is_signed || (a->bits <= 8) != (b->bits <= 8))
 		ok = qn_infer_refuse(g, n, "unsupported.storage",
 				     "the sides are %s and %s; %s takes codes of one storage",

@@ -19,14 +19,14 @@ chosen(const qn_graph *g, const qn_node *n, uint32_t first)
 		if (t->is_tuple) {
 			(void)qn_infer_error(g, n, "type.tuple",
 					     "input %u ('%s') is a tuple; take a field with `get`",
-					     i, g->node[n->in[i]].name);
+					     i, qn_graph_node(g, n->in[i])->name);
 			return NULL;
 		}
 		if (t->elem != e) {
 			(void)qn_infer_error(g, n, "type.mismatch",
 					     "input %u ('%s') has %s elements, input %u has %s; "
 					     "bring them together",
-					     i, g->node[n->in[i]].name,
+					     i, qn_graph_node(g, n->in[i])->name,
 					     qn_infer_elem_text(g, t->elem), first,
 					     qn_infer_elem_text(g, e));
 			return NULL;
@@ -112,7 +112,7 @@ qn_infer_where(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	if (cond->is_tuple || cond->elem->kind != QN_ELEM_PLAIN ||
 	    cond->elem->plain != QN_PLAIN_bool) {
 		(void)qn_infer_error(g, n, "type.element", "the condition '%s' is %s, must be bool",
-				     g->node[n->in[0]].name, qn_infer_type_text(g, cond));
+				     qn_graph_node(g, n->in[0])->name, qn_infer_type_text(g, cond));
 		return NULL;
 	}
 	return e != NULL && qn_infer_broadcast(g, n, &y) ? qn_infer_result(g, n, e, &y) : NULL;

@@ -35,8 +35,8 @@ qn_infer_groups(const qn_graph *g, const qn_node *n, int64_t groups, int64_t in,
 		ok = qn_infer_error(g, n, "shape.channels",
 				    "the data has %lld channels in %lld groups, the weights '%s' "
 				    "take %lld a group",
-				    (long long)in, (long long)groups, g->node[n->in[1]].name,
-				    (long long)each);
+				    (long long)in, (long long)groups,
+				    qn_graph_node(g, n->in[1])->name, (long long)each);
 	if (out != QN_DYNAMIC && out % groups != 0)
 		ok = qn_infer_error(g, n, "shape.channels",
 				    "%lld output channels cannot be split into %lld groups",

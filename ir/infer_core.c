@@ -70,7 +70,7 @@ qn_infer_call(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	}
 	if (!arguments_ok(g, n))
 		return NULL;
-	const qn_type **field = QN_NEW(g->model->arena, const qn_type *, callee->noutput);
+	const qn_type **field = QN_NEW(g->model->scratch, const qn_type *, callee->noutput);
 	for (size_t i = 0; i < callee->noutput; i++) {
 		field[i] = qn_graph_node(callee, callee->output[i].value)->type;
 		if (field[i]->is_tuple) {
@@ -88,7 +88,7 @@ qn_infer_call(const qn_graph *g, const qn_node *n, const qn_type *declared)
 const qn_type *
 qn_infer_tuple(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	const qn_type **field = QN_NEW(g->model->arena, const qn_type *, n->nin);
+	const qn_type **field = QN_NEW(g->model->scratch, const qn_type *, n->nin);
 
 	(void)declared;
 	for (uint32_t i = 0; i < n->nin; i++) {
@@ -96,7 +96,7 @@ qn_infer_tuple(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		if (field[i]->is_tuple) {
 			(void)qn_infer_error(g, n, "type.tuple",
 					     "input %u ('%s') is a tuple; tuples do not nest", i,
-					     g->node[n->in[i]].name);
+					     qn_graph_node(g, n->in[i])->name);
 			return NULL;
 		}
 	}
@@ -112,7 +112,7 @@ qn_infer_get(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	(void)declared;
 	if (!t->is_tuple)
 		(void)qn_infer_error(g, n, "type.tuple", "input '%s' is %s, not a tuple",
-				     g->node[n->in[0]].name, qn_infer_type_text(g, t));
+				     qn_graph_node(g, n->in[0])->name, qn_infer_type_text(g, t));
 	else if (index < 0 || index >= t->nfield)
 		(void)qn_infer_error(g, n, "attr.value", "index is %lld, the tuple has %u fields",
 				     (long long)index, t->nfield);

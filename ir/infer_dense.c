@@ -25,7 +25,7 @@ qn_infer_dense(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	if (!qn_dim_fits(dim(x, 1), dim(w, 1)))
 		ok = qn_infer_error(g, n, "shape.channels",
 				    "the data has %lld features, the weights '%s' take %lld",
-				    (long long)dim(x, 1), g->node[n->in[1]].name,
+				    (long long)dim(x, 1), qn_graph_node(g, n->in[1])->name,
 				    (long long)dim(w, 1));
 	if (n->nin == 3)
 		ok = qn_infer_vector(g, n, 2, dim(w, 0)) && ok;

@@ -23,9 +23,9 @@ operands_ok(const qn_graph *g, const qn_node *n)
 		return qn_infer_error(g, n, "type.tuple",
 				      "an input is a tuple; take a field with `get`");
 	if (!is_index(index))
-		return qn_infer_error(g, n, "type.element",
-				      "the indices '%s' are %s, must be i32 or i64",
-				      g->node[n->in[1]].name, qn_infer_type_text(g, index));
+		return qn_infer_error(
+			g, n, "type.element", "the indices '%s' are %s, must be i32 or i64",
+			qn_graph_node(g, n->in[1])->name, qn_infer_type_text(g, index));
 	if (x->rank < 0 || index->rank < 0)
 		return qn_infer_refuse(g, n, "shape.rank", "gather needs inputs of known rank");
 	if (x->rank - 1 + index->rank > QN_MAX_RANK)
@@ -39,7 +39,7 @@ operands_ok(const qn_graph *g, const qn_node *n)
 static bool
 indices_ok(const qn_graph *g, const qn_node *n, int64_t dim)
 {
-	const qn_node *index = &g->node[n->in[1]];
+	const qn_node *index = qn_graph_node(g, n->in[1]);
 
 	if (dim == QN_DYNAMIC)
 		return true;

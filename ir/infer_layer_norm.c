@@ -28,8 +28,9 @@ tail_ok(const qn_graph *g, const qn_node *n, uint32_t i, const qn_shape *x, int3
 			return qn_infer_error(g, n, "shape.channels",
 					      "input %u ('%s') is %s, the data has %lld elements "
 					      "along axis %d",
-					      i, g->node[n->in[i]].name, qn_infer_type_text(g, t),
-					      (long long)x->dim[axis + k], (int)(axis + k));
+					      i, qn_graph_node(g, n->in[i])->name,
+					      qn_infer_type_text(g, t), (long long)x->dim[axis + k],
+					      (int)(axis + k));
 	return true;
 }
 

@@ -23,7 +23,7 @@ is_matrix(const qn_graph *g, const qn_node *n, uint32_t i)
 
 	return t->rank == -1 || t->rank >= 2 ||
 	       qn_infer_error(g, n, "shape.rank", "input %u ('%s') is %s, must have 2 dims or more",
-			      i, g->node[n->in[i]].name, qn_infer_type_text(g, t));
+			      i, qn_graph_node(g, n->in[i])->name, qn_infer_type_text(g, t));
 }
 
 /* The leading dims, aligned at the matrices. */
@@ -70,8 +70,8 @@ qn_infer_matmul(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	if (!qn_dim_fits(ka, kb)) {
 		(void)qn_infer_error(g, n, "shape.channels",
 				     "%s has %lld columns, %s has %lld rows",
-				     g->node[n->in[0]].name, (long long)ka, g->node[n->in[1]].name,
-				     (long long)kb);
+				     qn_graph_node(g, n->in[0])->name, (long long)ka,
+				     qn_graph_node(g, n->in[1])->name, (long long)kb);
 		return NULL;
 	}
 	y.dim[y.rank - 2] = a.dim[a.rank - (t->transpose_a != 0 ? 1 : 2)];

@@ -203,7 +203,7 @@ joined(const qn_graph *g, const qn_node *n)
 			(void)qn_infer_error(g, n, "type.mismatch",
 					     "input %u ('%s') has %s elements, input 0 has %s; "
 					     "bring them together",
-					     i, g->node[n->in[i]].name,
+					     i, qn_graph_node(g, n->in[i])->name,
 					     qn_infer_elem_text(g, other),
 					     qn_infer_elem_text(g, e));
 			return NULL;
@@ -229,7 +229,7 @@ append(const qn_graph *g, const qn_node *n, uint32_t i, int32_t axis, qn_shape *
 			return qn_infer_error(
 				g, n, "shape.concat",
 				"input %u ('%s') is %s; dim %d is %lld in the inputs before it", i,
-				g->node[n->in[i]].name, qn_infer_type_text(g, t), (int)k,
+				qn_graph_node(g, n->in[i])->name, qn_infer_type_text(g, t), (int)k,
 				(long long)y->dim[k]);
 		}
 	}

@@ -10,8 +10,12 @@ const char *const qn_rounding_names[3] = {"double", "single", "nearest"};
 void
 qn_model_init(qn_model *m, qn_env *env, qn_arena *arena, const char *name)
 {
-	*m = (qn_model){
-		.arena = arena, .env = env, .name = qn_arena_str(arena, name), .options = ""};
+	*m = (qn_model){.arena = arena,
+			.graphs = arena,
+			.scratch = arena,
+			.env = env,
+			.name = qn_arena_str(arena, name),
+			.options = ""};
 	qn_types_init(&m->types, arena);
 }
 
@@ -48,8 +52,7 @@ qn_model_graph(const qn_model *m, const char *name)
 void
 qn_model_add_graph(qn_model *m, qn_graph *g)
 {
-	if (m->ngraph == m->graph_cap)
-		m->graph = qn_arena_grow(m->arena, m->graph, &m->graph_cap, m->ngraph + 1,
-					 sizeof *m->graph);
+	m->graph =
+		qn_arena_grow(m->arena, m->graph, &m->graph_cap, m->ngraph + 1, sizeof *m->graph);
 	m->graph[m->ngraph++] = g;
 }

@@ -20,7 +20,7 @@ graph_error(const verifier *v, const char *id, const char *text, const char *nam
 {
 	qn_buf b;
 
-	qn_buf_init(&b, v->m->arena);
+	qn_buf_init(&b, v->m->scratch);
 	qn_buff(&b, "graph @%s", v->g->name);
 	(void)qn_report(v->m->env, QN_EINVALID, id, qn_buf_str(&b), "%s%s%s%s", text,
 			name[0] != '\0' ? " '" : "", name, name[0] != '\0' ? "'" : "");
@@ -121,7 +121,7 @@ check_outputs(const verifier *v)
 	const qn_graph *g = v->g;
 	qn_map names;
 
-	qn_map_init(&names, v->m->arena);
+	qn_map_init(&names, v->m->scratch);
 	if (g->noutput == 0)
 		graph_error(v, "verify.output", "the graph returns nothing", "");
 	for (size_t i = 0; i < g->noutput; i++) {
@@ -130,7 +130,7 @@ check_outputs(const verifier *v)
 		if (o->value == 0 || o->value >= g->n)
 			graph_error(v, "verify.output", "no value stands behind the output",
 				    o->name);
-		else if (g->node[o->value].type->is_tuple)
+		else if (qn_graph_node(g, o->value)->type->is_tuple)
 			graph_error(v, "verify.output", "a tuple is returned as", o->name);
 		if (qn_map_gets(&names, o->name) != NULL)
 			graph_error(v, "verify.output", "two outputs are called", o->name);
@@ -162,8 +162,8 @@ qn_model_verify(const qn_model *m)
 	size_t first = d->n;
 	verifier v = {.m = m};
 
-	qn_map_init(&v.seen, m->arena);
-	qn_map_init(&v.graph_names, m->arena);
+	qn_map_init(&v.seen, m->scratch);
+	qn_map_init(&v.graph_names, m->scratch);
 	if (m->ngraph == 0)
 		return qn_report(m->env, QN_EINVALID, "verify.graph", m->name,
 				 "the model has no graph");

@@ -51,7 +51,7 @@ qn_bind(qn_model *m)
 		if (report_unbound(m, qn_graph_node(g, id)->type) != QN_OK)
 			status = QN_EINVALID;
 	QN_TRY(status);
-	QN_TRY(qn_graph_bind(g, m->arena, &dst));
+	QN_TRY(qn_graph_bind(g, m->graphs, &dst));
 	qn_model_set_graph(m, dst);
 	m->stage = QN_STAGE_CALIBRATED;
 	return QN_OK;

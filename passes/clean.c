@@ -29,7 +29,7 @@ static qn_id
 fold_constant(qn_rw *rw, const qn_match *m)
 {
 	const qn_node *n = qn_rw_node(rw, m->root);
-	qn_arena *a = qn_rw_model(rw)->arena;
+	qn_arena *a = qn_rw_model(rw)->scratch;
 	const qn_tensor **in = QN_NEW(a, const qn_tensor *, n->nin);
 	qn_tensor *value;
 
@@ -46,7 +46,8 @@ fold_constant(qn_rw *rw, const qn_match *m)
 		qn_rw_fail(rw, status);
 		return 0;
 	}
-	return qn_rw_const(rw, qn_rw_name(rw, m->root), value);
+	return qn_rw_const(rw, qn_rw_name(rw, m->root),
+			   qn_tensor_of(qn_rw_model(rw)->arena, value->type, value->data));
 }
 
 /* Per-channel factor and offset of a batch norm: y = x * factor + offset, in double. */
@@ -105,7 +106,7 @@ derived_name(qn_rw *rw, qn_id id, const char *what)
 	const char *name = qn_rw_name(rw, id);
 	qn_buf b;
 
-	qn_buf_init(&b, qn_rw_model(rw)->arena);
+	qn_buf_init(&b, qn_rw_model(rw)->scratch);
 	qn_buff(&b, "%s.%s", name != NULL ? name : qn_opinfo_get(qn_rw_node(rw, id)->op)->name,
 		what);
 	return qn_buf_str(&b);
@@ -127,7 +128,7 @@ fold_batch_norm(qn_rw *rw, const qn_match *m)
 {
 	const qn_node *bn = qn_rw_node(rw, m->root);
 	const qn_node *conv = qn_rw_node(rw, m->at[CONV]);
-	qn_arena *a = qn_rw_model(rw)->arena;
+	qn_arena *a = qn_rw_model(rw)->scratch;
 
 	if (!constants_are_f32(rw, m, GAMMA, VAR) || !constants_are_f32(rw, m, W, B) ||
 	    qn_rw_uses(rw, m->at[CONV]) != 1 || qn_rw_uses(rw, bn->in[0]) != 1 ||
@@ -158,8 +159,8 @@ batch_norm_to_conv(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "parameters are no f32 constants, or the shape is not "
 					 "known");
 	int64_t channels = t->dim[t->rank - 1];
-	double *factor = QN_NEW(model->arena, double, (size_t)channels);
-	double *offset = QN_NEW(model->arena, double, (size_t)channels);
+	double *factor = QN_NEW(model->scratch, double, (size_t)channels);
+	double *offset = QN_NEW(model->scratch, double, (size_t)channels);
 	affine_of(rw, m, channels, factor, offset);
 
 	const int64_t wdim[4] = {channels, 1, 1, 1};

@@ -47,10 +47,11 @@ fuse_clamp(qn_rw *rw, const qn_match *m)
 {
 	const qn_node *clamp = qn_rw_node(rw, m->root);
 	const qn_node *rq = qn_rw_node(rw, m->at[RQ]);
-	qn_attrs attr = *rq->attr;
+	qn_attrs attr;
 
 	if (qn_rw_uses(rw, m->at[RQ]) != 1)
 		return qn_rw_decline(rw, "the requantize is used elsewhere too");
+	qn_attrs_of(rq, &attr);
 	/* a clamp behind a clamp: the bounds of the first, clamped by the second */
 	attr.clamp.lo = within(attr.clamp.lo, &clamp->attr->clamp);
 	attr.clamp.hi = within(attr.clamp.hi, &clamp->attr->clamp);
@@ -61,8 +62,9 @@ static qn_id
 code_of_pad(qn_rw *rw, const qn_match *m)
 {
 	const qn_node *n = qn_rw_node(rw, m->root);
-	qn_attrs attr = *n->attr;
+	qn_attrs attr;
 
+	qn_attrs_of(n, &attr);
 	if (!is_codes(n->type) || attr.pad.code != INT32_MIN || attr.pad.mode != QN_PAD_constant)
 		return qn_rw_decline(rw,
 				     "it pads no codes with a constant, or knows its code already");
@@ -115,7 +117,7 @@ convert(qn_graph *dst, const qn_graph *g, const qn_node *n, const qn_id *map,
 	const qn_type *input_type)
 {
 	qn_node like = *n;
-	qn_id *in = QN_NEW(g->model->arena, qn_id, n->nin);
+	qn_id *in = QN_NEW(g->model->scratch, qn_id, n->nin);
 
 	for (uint32_t i = 0; i < n->nin; i++)
 		in[i] = map[n->in[i]];
@@ -136,9 +138,9 @@ convert(qn_graph *dst, const qn_graph *g, const qn_node *n, const qn_id *map,
 static qn_status
 integer_edges(qn_model *m, const qn_graph *g, qn_graph **out)
 {
-	qn_graph *dst = qn_graph_new(m, g->name);
-	qn_id *map = QN_NEW(m->arena, qn_id, g->n);
-	const qn_type **type = input_types(g, m->arena);
+	qn_graph *dst = qn_graph_new_in(m, g->name, m->scratch); /* swept at the end */
+	qn_id *map = QN_NEW(m->scratch, qn_id, g->n);
+	const qn_type **type = input_types(g, m->scratch);
 
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
@@ -189,7 +191,7 @@ check_forms(qn_model *m, const qn_graph *g)
 					   "unsupported in integer form: %s, node '%s', the op has "
 					   "no integer form",
 					   qn_opinfo_of(n)->name, n->name);
-		else if (form->prepare(g, n, m->arena) == NULL)
+		else if (form->prepare(g, n, m->scratch) == NULL)
 			status = QN_EUNSUPPORTED;
 	}
 	return status;

@@ -25,7 +25,7 @@ static qn_id
 on_codes(qn_rw *rw, qn_id id, const qn_type *type)
 {
 	const qn_node *op = qn_rw_node(rw, id);
-	qn_id *in = QN_NEW(qn_rw_model(rw)->arena, qn_id, op->nin);
+	qn_id *in = QN_NEW(qn_rw_model(rw)->scratch, qn_id, op->nin);
 
 	for (uint32_t i = 0; i < op->nin; i++) {
 		const qn_node *dq = qn_rw_node(rw, op->in[i]);

@@ -25,6 +25,8 @@ qn_rqz_fold(qn_rw *rw, const qn_match *m)
 	qn_model *model = qn_rw_model(rw);
 	qn_tensor *codes = qn_tensor_quantize(&model->types, model->arena, c->value, q->type);
 
+	if (model->env->unneeded != NULL)
+		model->env->unneeded(model->env, c->value->data, c->value->bytes);
 	for (int64_t i = 0; q->type->elem->bits >= 32 && i < qn_type_count(q->type); i++) {
 		int64_t code = qn_tensor_i64(codes, i);
 		bool wide = q->type->elem->bits > 32;
@@ -115,7 +117,7 @@ widen(qn_rw *rw, const qn_match *m)
 	const qn_node *acc = qn_rw_node(rw, m->at[OP]);
 	qn_op op = acc->op;
 	const qn_attrs *attr = acc->attr;
-	double *scale = roomy_scales(qn_rw_graph(rw), acc, qn_rw_model(rw)->arena);
+	double *scale = roomy_scales(qn_rw_graph(rw), acc, qn_rw_model(rw)->scratch);
 	qn_id in[3];
 	const qn_elem *b = NULL;
 
@@ -147,7 +149,7 @@ qn_rqz_make_room(qn_model *m, qn_graph *g, qn_graph **out)
 	bool narrow = false;
 
 	for (qn_id id = 1; id < g->n && !narrow; id++)
-		narrow = roomy_scales(g, qn_graph_node(g, id), m->arena) != NULL;
+		narrow = roomy_scales(g, qn_graph_node(g, id), m->scratch) != NULL;
 	*out = g;
 	return narrow ? qn_rewrite(m, g, rules, QN_COUNT(rules), NULL, out) : QN_OK;
 }

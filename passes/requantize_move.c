@@ -8,13 +8,16 @@
  * selecting, and 0 has a code in every type. */
 #include "passes/requantize.h"
 
+static const qn_type *
+quantized_type(qn_rw *rw, qn_id x, const qn_elem *e)
+{
+	return qn_type_with_elem(&qn_rw_model(rw)->types, qn_rw_node(rw, x)->type, e);
+}
+
 qn_id
 qn_rqz_quantize(qn_rw *rw, qn_id x, const qn_elem *e, const char *name)
 {
-	const qn_type *type =
-		qn_type_with_elem(&qn_rw_model(rw)->types, qn_rw_node(rw, x)->type, e);
-
-	return qn_rw_add(rw, QN_OP_quantize, name, 1, &x, NULL, type);
+	return qn_rw_add(rw, QN_OP_quantize, name, 1, &x, NULL, quantized_type(rw, x, e));
 }
 
 /* quantize(op(dequantize(x))) -> requantize(op(x)): first the op, with the parameters of x */
@@ -47,6 +50,74 @@ qn_rqz_average(qn_rw *rw, const qn_match *m)
 	return qn_rqz_shrink(rw, m);
 }
 
+/* A part of a split, behind which a quantize moves up in one step. */
+static bool
+is_part(const qn_rw *rw, const qn_node *n)
+{
+	return n->op == QN_OP_get && qn_rw_node(rw, n->in[0])->op == QN_OP_split;
+}
+
+/* Whether a quantize of the value moves up. */
+static bool
+climbs(const qn_rw *rw, qn_id id)
+{
+	const qn_node *n = qn_rw_node(rw, id);
+
+	return qn_rqz_moves(qn_rw_graph(rw), n) && qn_rqz_ends(rw, id);
+}
+
+/* The next value, from *i on, that is quantized when a quantize of value id moves up; 0: no more. */
+static qn_id
+next_above(const qn_rw *rw, qn_id id, uint32_t *i)
+{
+	const qn_node *n = qn_rw_node(rw, id);
+
+	if (is_part(rw, n))
+		return (*i)++ == 0 ? qn_rw_node(rw, n->in[0])->in[0] : 0;
+	for (; *i < n->nin; ++*i)
+		if (!qn_rqz_is_index(n, *i) &&
+		    qn_elem_is_float(qn_rw_node(rw, n->in[*i])->type->elem))
+			return n->in[(*i)++];
+	return 0;
+}
+
+/* Quantizes all that lies above value id, the highest first: a rule that moves a quantize up calls
+ * itself for what it adds, and this keeps it from going deeper than one step, however long the
+ * chain is.
+ *
+ *   quantize(d(c(b(a(dequantize(x))))))     quantize(a), of (b), of (c); then that of d */
+static bool
+quantize_above(qn_rw *rw, qn_id id, const qn_elem *e, const char *name)
+{
+	struct {
+		qn_id id;
+		uint32_t next;
+	} *stack = NULL, *top;
+	size_t cap = 0, n = 0;
+
+	for (qn_id x = id; x != 0 || n > 1;) {
+		if (x != 0) {
+			stack = qn_arena_grow(qn_rw_model(rw)->scratch, stack, &cap, n + 1,
+					      sizeof *stack);
+			stack[n].id = x;
+			stack[n++].next = 0;
+		} else if (qn_rqz_quantize(rw, stack[--n].id, e, name) == 0) {
+			return false;
+		}
+		top = &stack[n - 1];
+		while ((x = next_above(rw, top->id, &top->next)) != 0) {
+			if (qn_rw_known(rw, QN_OP_quantize, x, quantized_type(rw, x, e)))
+				continue;
+			if (climbs(rw, x))
+				break;
+			if (qn_rw_node(rw, top->id)->nin > 1 &&
+			    qn_rqz_quantize(rw, x, e, name) == 0)
+				return false;
+		}
+	}
+	return true;
+}
+
 /* quantize(move(…)) -> move(quantize(…)); concat likewise, each of its inputs */
 qn_id
 qn_rqz_hoist(qn_rw *rw, const qn_match *m)
@@ -56,10 +127,12 @@ qn_rqz_hoist(qn_rw *rw, const qn_match *m)
 	qn_op kind = op->op;
 	const qn_attrs *attr = op->attr;
 	uint32_t nin = op->nin;
-	qn_id *in = QN_NEW(qn_rw_model(rw)->arena, qn_id, nin);
+	qn_id *in = QN_NEW(qn_rw_model(rw)->scratch, qn_id, nin);
 
 	if (e->gran != QN_PER_TENSOR || !qn_rqz_ends(rw, m->at[OP]))
 		return qn_rw_decline(rw, "there are no codes at the other end of the chain");
+	if (!quantize_above(rw, m->at[OP], e, qn_rw_name(rw, m->root)))
+		return 0;
 	for (uint32_t i = 0; i < nin; i++) {
 		const qn_node *from = qn_rw_node(rw, m->at[OP]);
 
@@ -82,6 +155,8 @@ qn_rqz_hoist_part(qn_rw *rw, const qn_match *m)
 
 	if (e->gran != QN_PER_TENSOR || !qn_rqz_ends(rw, m->at[OP]))
 		return qn_rw_decline(rw, "there are no codes at the other end of the chain");
+	if (!quantize_above(rw, m->at[OP], e, qn_rw_name(rw, m->root)))
+		return 0;
 	qn_id x = qn_rqz_quantize(rw, split->in[0], e, qn_rw_name(rw, m->root));
 	x = qn_rw_add(rw, QN_OP_split, name, 1, &x, sizes, NULL);
 	return qn_rw_add(rw, QN_OP_get, qn_rw_name(rw, m->at[OP]), 1, &x, part, NULL);

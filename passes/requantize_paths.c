@@ -65,7 +65,7 @@ qn_rqz_ends(const qn_rw *rw, qn_id id)
 	size_t have = k->n;
 
 	if (id >= k->n) {
-		k->ends = qn_arena_grow(qn_rw_model(rw)->arena, k->ends, &k->cap, id + 1,
+		k->ends = qn_arena_grow(qn_rw_model(rw)->scratch, k->ends, &k->cap, id + 1,
 					sizeof *k->ends);
 		k->n = id + 1;
 	}
@@ -107,7 +107,7 @@ real_readers(const qn_graph *g, qn_arena *a)
 void
 qn_rqz_count_twice(qn_rqz *s, const qn_graph *g)
 {
-	qn_arena *a = g->model->arena;
+	qn_arena *a = g->model->scratch;
 	const bool *real = real_readers(g, a);
 	uint32_t *depth = QN_NEW(a, uint32_t, g->n), *shared = QN_NEW(a, uint32_t, g->n);
 

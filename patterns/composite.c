@@ -21,7 +21,7 @@ composite_name(cutter *c, const qn_group *gr)
 	const char *root = qn_graph_node(c->s->g, gr->root)->name;
 	qn_buf b;
 
-	qn_buf_init(&b, c->m->arena);
+	qn_buf_init(&b, c->m->scratch);
 	qn_buff(&b, "%s.%s", root, gr->label);
 	for (int k = 1; qn_map_gets(&c->names, qn_buf_str(&b)) != NULL; k++) {
 		b.n = 0;
@@ -35,7 +35,7 @@ composite_name(cutter *c, const qn_group *gr)
 static const qn_id *
 mapped(cutter *c, const qn_node *n, const qn_id *map)
 {
-	qn_id *in = QN_NEW(c->m->arena, qn_id, n->nin);
+	qn_id *in = QN_NEW(c->m->scratch, qn_id, n->nin);
 
 	for (uint32_t i = 0; i < n->nin; i++)
 		in[i] = map[n->in[i]];
@@ -138,12 +138,12 @@ qn_groups_cut(qn_model *m, qn_grouper *s)
 {
 	const qn_graph *g = s->g;
 	qn_graph *dst = qn_graph_new(m, g->name);
-	qn_id *map = QN_NEW(m->arena, qn_id, g->n);
+	qn_id *map = QN_NEW(m->scratch, qn_id, g->n);
 	cutter c = {.m = m, .s = s};
 
-	c.inside = QN_NEW(m->arena, qn_id, g->n);
-	c.read = QN_NEW(m->arena, bool, g->n);
-	qn_map_init(&c.names, m->arena);
+	c.inside = QN_NEW(m->scratch, qn_id, g->n);
+	c.read = QN_NEW(m->scratch, bool, g->n);
+	qn_map_init(&c.names, m->scratch);
 	for (size_t i = 0; i < m->ngraph; i++)
 		qn_map_puts(&c.names, m->graph[i]->name, m);
 	m->ngraph--; /* the entry, which comes back behind the composites */

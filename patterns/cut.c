@@ -59,12 +59,12 @@ origin_of(qn_arena *a, const qn_graph *g, const qn_group *gr, bool *inside)
 static void
 describe(qn_model *m, const qn_cut *cut, const qn_graph *g, bool *inside, qn_group *gr)
 {
-	qn_graph_attr *attr = QN_NEW(m->arena, qn_graph_attr, cut->nattr + ORIGIN);
+	qn_graph_attr *attr = QN_NEW(m->scratch, qn_graph_attr, cut->nattr + ORIGIN);
 
 	if (cut->nattr > 0)
 		memcpy(attr, cut->attr, cut->nattr * sizeof *attr);
 	attr[cut->nattr] =
-		(qn_graph_attr){"PartitionedFromPattern", origin_of(m->arena, g, gr, inside)};
+		(qn_graph_attr){"PartitionedFromPattern", origin_of(m->scratch, g, gr, inside)};
 	gr->attr = attr;
 	gr->nattr = cut->nattr + ORIGIN;
 	gr->label = cut->label;
@@ -73,7 +73,7 @@ describe(qn_model *m, const qn_cut *cut, const qn_graph *g, bool *inside, qn_gro
 static qn_status
 find(qn_model *m, const qn_cut *cut, qn_grouper *s, size_t *count)
 {
-	bool *inside = QN_NEW(m->arena, bool, s->g->n);
+	bool *inside = QN_NEW(m->scratch, bool, s->g->n);
 
 	for (qn_id id = s->g->n - 1; id > 0; id--) {
 		qn_match match;
@@ -105,7 +105,7 @@ without_tests(const qn_pat *p)
 qn_status
 qn_cut_pattern(qn_model *m, const qn_cut *cut, const qn_matcher *like, size_t *count)
 {
-	qn_matcher *matcher = qn_matcher_new(m->arena, 0);
+	qn_matcher *matcher = qn_matcher_new(m->scratch, 0);
 	qn_grouper s;
 
 	*count = 0;
@@ -116,7 +116,7 @@ qn_cut_pattern(qn_model *m, const qn_cut *cut, const qn_matcher *like, size_t *c
 		return QN_OK;
 	}
 	qn_matcher_set_like(matcher, like);
-	qn_grouper_init(&s, m->arena, matcher, qn_model_entry(m));
+	qn_grouper_init(&s, m->scratch, matcher, qn_model_entry(m));
 	QN_TRY(find(m, cut, &s, count));
 	return *count > 0 ? qn_groups_cut(m, &s) : QN_OK;
 }

@@ -26,22 +26,6 @@ typedef struct pass {
 	bool changed;
 } pass;
 
-static void
-release(void *arena)
-{
-	qn_arena_release(arena);
-}
-
-static qn_arena *
-new_arena(qn_model *m)
-{
-	qn_arena *a = QN_NEW(m->arena, qn_arena, 1);
-
-	qn_arena_init(a, m->env);
-	qn_arena_defer(m->arena, release, a);
-	return a;
-}
-
 static qn_status
 find_groups(pass *p)
 {
@@ -169,7 +153,7 @@ static qn_status
 run_rounds(qn_model *m, const qn_fixpoint_rule *rules, size_t n, const qn_matcher *like,
 	   const qn_graph **g, qn_arena **held, size_t *passes)
 {
-	bool *done = QN_NEW(m->arena, bool, n);
+	bool *done = QN_NEW(m->scratch, bool, n);
 	bool changed = true;
 
 	while (changed) {
@@ -185,7 +169,7 @@ run_rounds(qn_model *m, const qn_fixpoint_rule *rules, size_t n, const qn_matche
 					"the rules still change the graph after %d passes; "
 					"mark one that makes its own food as to be run once",
 					(int)QN_MAX_PASSES);
-			p.arena = new_arena(m);
+			p.arena = qn_arena_child(m->scratch);
 			qn_status status = run_pass(&p, like);
 			++*passes;
 			if (status != QN_OK || !p.changed) {

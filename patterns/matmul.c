@@ -83,7 +83,7 @@ qn_quantize_matmul(qn_qbuild *b, const qn_match *m)
 	qn_buf acc;
 
 	(void)m;
-	qn_buf_init(&acc, g->model->arena);
+	qn_buf_init(&acc, g->model->scratch);
 	qn_buff(&acc, "%s.acc", root->name);
 	if (right == 0)
 		return 0;

@@ -27,7 +27,7 @@ note(qn_model *m, const qn_graph *g, qn_id id, const char *text)
 		qn_map_init(m->notes, m->arena);
 	}
 	if (qn_map_gets(m->notes, name) == NULL)
-		qn_map_puts(m->notes, name, (void *)(uintptr_t)text);
+		qn_map_puts(m->notes, name, qn_arena_str(m->arena, text));
 }
 
 static void
@@ -51,7 +51,7 @@ try_match(qn_model *m, qn_grouper *s, const qn_qpattern *qp, qn_id root)
 	qn_trace(m->env, "%s: %s at %s '%s': declined: %s", m->env->trace_pass, qp->name,
 		 qn_opinfo_of(qn_graph_node(s->g, root))->name, qn_graph_node(s->g, root)->name,
 		 reason);
-	qn_buf_init(&b, m->arena);
+	qn_buf_init(&b, m->scratch);
 	qn_buff(&b, "pattern '%s' declined: %s", qp->name, reason);
 	note(m, s->g, root, qn_buf_str(&b));
 }
@@ -68,7 +68,7 @@ qn_partition(qn_model *m, const qn_quant_opts *opts)
 		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
 				 "partition takes a float graph; this one is %s",
 				 qn_stage_names[m->stage]);
-	qn_grouper_init(&s, m->arena, qn_matcher_new(m->arena, 0), g);
+	qn_grouper_init(&s, m->scratch, qn_matcher_new(m->scratch, 0), g);
 	m->notes = NULL;
 	for (size_t k = 0; k < n; k++) /* list order is priority */
 		for (qn_id id = g->n - 1; id > 0; id--)

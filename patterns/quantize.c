@@ -56,7 +56,7 @@ fresh(qn_model *m, const char *owner, const char *operand)
 	for (int k = 0;; k++) {
 		qn_buf b;
 
-		qn_buf_init(&b, m->arena);
+		qn_buf_init(&b, m->scratch);
 		qn_buff(&b, "%s.%s", owner, operand);
 		if (k > 0)
 			qn_buff(&b, "_%d", k);
@@ -187,7 +187,7 @@ expand(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts, con
 {
 	const qn_graph *c = call->callee;
 	const qn_qpattern *p = qn_pattern_find(c->pattern);
-	qn_id *arg = QN_NEW(m->arena, qn_id, c->n);
+	qn_id *arg = QN_NEW(m->scratch, qn_id, c->n);
 	qn_match inside, outside;
 	qn_qbuild b = {m, dst, opts, c, &inside, arg};
 
@@ -222,9 +222,9 @@ part_of(const qn_graph *dst, const qn_node *call, const qn_id *map, qn_id got)
 	qn_part *part = QN_NEW(a, qn_part, 1);
 
 	for (uint32_t i = 0; i < call->nin; i++)
-		in[i] = qn_graph_node(dst, map[call->in[i]])->name;
-	*part = (qn_part){.pattern = call->callee->pattern,
-			  .out = qn_graph_node(dst, got)->name,
+		in[i] = qn_arena_str(a, qn_graph_node(dst, map[call->in[i]])->name);
+	*part = (qn_part){.pattern = qn_arena_str(a, call->callee->pattern),
+			  .out = qn_arena_str(a, qn_graph_node(dst, got)->name),
 			  .nin = call->nin,
 			  .in = in};
 	return part;
@@ -261,7 +261,7 @@ static qn_id
 copy_node(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map)
 {
 	qn_node n = *like;
-	qn_id *in = QN_NEW(m->arena, qn_id, n.nin);
+	qn_id *in = QN_NEW(m->scratch, qn_id, n.nin);
 
 	for (uint32_t i = 0; i < n.nin; i++)
 		in[i] = map[n.in[i]];
@@ -273,10 +273,10 @@ qn_status
 qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 {
 	const qn_graph *g = qn_model_entry(m);
-	qn_graph *dst = qn_graph_new(m, g->name);
-	qn_id *map = QN_NEW(m->arena, qn_id, g->n);
+	qn_graph *dst = qn_graph_new_in(m, g->name, m->scratch); /* swept at the end */
+	qn_id *map = QN_NEW(m->scratch, qn_id, g->n);
 	const qn_part **last = &m->parts;
-	qn_matcher *s = qn_matcher_new(m->arena, 0);
+	qn_matcher *s = qn_matcher_new(m->scratch, 0);
 
 	m->parts = NULL;
 	if (m->stage != QN_STAGE_FLOAT)

@@ -24,8 +24,9 @@ struct qn_rw {
 	qn_id *map;        /* source id -> value in dst */
 	const char **name; /* dst id -> the name it should have in the result */
 	uint32_t *uses;    /* dst id -> uses of the source value it stands for */
-	size_t name_cap, uses_cap;
-	qn_map shared; /* node text -> value, so that equal nodes are one */
+	qn_id *stands;     /* dst id, the first of equal nodes -> the value that stands for them */
+	size_t name_cap, uses_cap, stands_cap;
+	qn_hashes shared; /* the first of equal nodes, so that they are one */
 	qn_status status;
 	const char *reason; /* of the last rule that declined */
 	uint64_t added;
@@ -74,47 +75,56 @@ qn_rw_fail(qn_rw *rw, qn_status status)
 		rw->status = status;
 }
 
-/* A key that is equal for equal nodes.  Constants are compared by where their data lies: passes
- * never copy it. */
-static void
-node_key(qn_buf *b, const qn_node *n)
+static uint32_t
+hash_of(const qn_node *n)
 {
 	const qn_opinfo *op = qn_opinfo_of(n);
-	const qn_attr_set_info *set = op->attrs;
+	uint32_t h = qn_hash(&op, sizeof op, 0);
 
-	qn_buf_put(b, (const char *)&op, sizeof op);
-	for (uint32_t i = 0; i < n->nin; i++)
-		qn_buff(b, "%u,", n->in[i]);
-	qn_buf_put(b, (const char *)&n->type, sizeof n->type);
-	if (n->value != NULL) {
-		qn_buf_put(b, (const char *)&n->value->data, sizeof n->value->data);
-		qn_buff(b, "%zu", n->value->bytes);
-	}
-	qn_buf_put(b, (const char *)&n->callee, sizeof n->callee);
-	for (size_t i = 0; i < set->nattr && n->attr != NULL; i++) {
-		qn_buf_putc(b, ';');
-		qn_attr_print(b, &set->attr[i], n->attr);
-	}
+	h = qn_hash(n->in, n->nin * sizeof *n->in, h);
+	h = qn_hash(&n->type, sizeof n->type, h);
+	h = qn_hash(&n->callee, sizeof n->callee, h);
+	if (op->attrs->nattr > 0)
+		h = qn_attrs_hash(op->attrs, n->attr, h);
+	return n->value != NULL ? qn_hash(&n->value->data, sizeof n->value->data, h) : h;
 }
 
-/* Where the value that stands for nodes like this one is kept: 0 in it when the node is the
- * first of its kind.  NULL: never shared. */
-static qn_id *
-shared_slot(qn_rw *rw, qn_id id)
+/* Constants are compared by where their data lies: passes never copy it. */
+static bool
+same_node(const qn_node *a, const qn_node *b)
 {
-	const qn_node *n = qn_graph_node(rw->dst, id);
-	qn_buf key;
+	const qn_attr_set_info *set = qn_opinfo_of(a)->attrs;
 
-	if (n->op == QN_OP_input)
-		return NULL;
-	qn_buf_init(&key, rw->tmp);
-	node_key(&key, n);
-	qn_id *slot = qn_map_get(&rw->shared, key.data, key.n);
-	if (slot == NULL) {
-		slot = QN_NEW(rw->tmp, qn_id, 1);
-		qn_map_put(&rw->shared, key.data, key.n, slot);
-	}
-	return slot;
+	if (qn_opinfo_of(a) != qn_opinfo_of(b) || a->nin != b->nin || a->type != b->type ||
+	    a->callee != b->callee || (a->value != NULL) != (b->value != NULL))
+		return false;
+	if (a->value != NULL &&
+	    (a->value->data != b->value->data || a->value->bytes != b->value->bytes))
+		return false;
+	for (uint32_t i = 0; i < a->nin; i++)
+		if (a->in[i] != b->in[i])
+			return false;
+	return set->nattr == 0 || qn_attrs_equal(set, a->attr, b->attr);
+}
+
+/* The first node like n, 0 when there is none. */
+static qn_id
+find_same(const qn_rw *rw, const qn_node *n, uint32_t hash)
+{
+	qn_id id;
+
+	for (size_t at = 0; (id = qn_hashes_next(&rw->shared, hash, &at)) != 0;)
+		if (same_node(qn_graph_node(rw->dst, id), n))
+			return id;
+	return 0;
+}
+
+bool
+qn_rw_known(const qn_rw *rw, qn_op op, qn_id x, const qn_type *type)
+{
+	const qn_node n = {.op = op, .nin = 1, .in = &x, .type = type};
+
+	return find_same(rw, &n, hash_of(&n)) != 0;
 }
 
 qn_id
@@ -184,16 +194,24 @@ add(qn_rw *rw, const qn_node *like, uint32_t uses)
 	rw->name = qn_arena_grow(rw->tmp, (void *)(uintptr_t)rw->name, &rw->name_cap, id + 1,
 				 sizeof *rw->name);
 	rw->uses = qn_arena_grow(rw->tmp, rw->uses, &rw->uses_cap, id + 1, sizeof *rw->uses);
+	rw->stands =
+		qn_arena_grow(rw->tmp, rw->stands, &rw->stands_cap, id + 1, sizeof *rw->stands);
 	rw->name[id] = like->name;
 	rw->uses[id] = uses;
-	qn_id *slot = shared_slot(rw, id);
-	if (slot != NULL && *slot != 0)
-		return *slot;
-	if (slot != NULL)
-		*slot = id;
+	if (n.op == QN_OP_input)
+		return offer(rw, id);
+	const qn_node *made = qn_graph_node(rw->dst, id);
+	uint32_t hash = hash_of(made);
+	qn_id first = find_same(rw, made, hash);
+	if (first != 0 && rw->stands[first] != 0)
+		return rw->stands[first];
+	if (first == 0) {
+		first = id;
+		qn_hashes_add(&rw->shared, hash, id);
+	}
+	rw->stands[first] = id;
 	qn_id got = offer(rw, id);
-	if (slot != NULL)
-		*slot = got;
+	rw->stands[first] = got;
 	return got;
 }
 
@@ -227,24 +245,6 @@ qn_rw_const(qn_rw *rw, const char *name, const qn_tensor *value)
 		   1);
 }
 
-static void
-release(void *arena)
-{
-	qn_arena_release(arena);
-}
-
-/* An arena that is given back at the end of a sweep, or, when memory runs out in it, with the
- * model's. */
-static qn_arena *
-sweep_arena(qn_model *m)
-{
-	qn_arena *tmp = QN_NEW(m->arena, qn_arena, 1);
-
-	qn_arena_init(tmp, m->env);
-	qn_arena_defer(m->arena, release, tmp);
-	return tmp;
-}
-
 /* All nodes of the source, each offered to the rules. */
 static qn_status
 sweep(qn_rw *rw)
@@ -253,7 +253,7 @@ sweep(qn_rw *rw)
 
 	rw->map = QN_NEW(rw->tmp, qn_id, g->n);
 	rw->src_uses = qn_graph_uses(g, rw->tmp);
-	qn_map_init(&rw->shared, rw->tmp);
+	qn_hashes_init(&rw->shared, rw->tmp);
 	for (qn_id id = 1; id < g->n && rw->status == QN_OK; id++) {
 		qn_node n = *qn_graph_node(g, id);
 		qn_id *in = QN_NEW(rw->tmp, qn_id, n.nin);
@@ -274,7 +274,7 @@ qn_rewrite(qn_model *m, const qn_graph *g, const qn_rule *rules, size_t nrules, 
 	   qn_graph **out)
 {
 	qn_rw rw = {.m = m,
-		    .tmp = sweep_arena(m),
+		    .tmp = qn_arena_child(m->scratch),
 		    .src = g,
 		    .rules = rules,
 		    .nrules = nrules,

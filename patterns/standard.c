@@ -117,7 +117,7 @@ quantize_weighted(qn_qbuild *b, const qn_match *m)
 	qn_buf acc;
 	qn_id in[3];
 
-	qn_buf_init(&acc, g->model->arena);
+	qn_buf_init(&acc, g->model->scratch);
 	qn_buff(&acc, "%s.acc", anchor->name);
 	in[0] = qn_qb_quantize(b, m->at[X], anchor->name, "x");
 	in[1] = qn_qb_quantize_weights(b, m->at[W], anchor->name, "w",
@@ -143,7 +143,7 @@ static qn_id
 quantize_operands(qn_qbuild *b, const qn_match *m)
 {
 	const qn_node *root = qn_qb_root(b);
-	qn_id *in = QN_NEW(qn_qb_graph(b)->model->arena, qn_id, root->nin);
+	qn_id *in = QN_NEW(qn_qb_graph(b)->model->scratch, qn_id, root->nin);
 
 	(void)m;
 	for (uint32_t i = 0; i < root->nin; i++) {

@@ -21,8 +21,8 @@ qn_status
 qn_graph_sweep(qn_model *m, const qn_graph *g, const char *const *names, qn_graph **out)
 {
 	qn_graph *dst = qn_graph_new(m, g->name);
-	bool *live = QN_NEW(m->arena, bool, g->n);
-	qn_id *map = QN_NEW(m->arena, qn_id, g->n);
+	bool *live = QN_NEW(m->scratch, bool, g->n);
+	qn_id *map = QN_NEW(m->scratch, qn_id, g->n);
 
 	qn_graph_copy_origin(dst, g);
 	mark(g, live);
@@ -30,7 +30,7 @@ qn_graph_sweep(qn_model *m, const qn_graph *g, const char *const *names, qn_grap
 		if (!live[id])
 			continue;
 		qn_node n = *qn_graph_node(g, id);
-		qn_id *in = QN_NEW(m->arena, qn_id, n.nin);
+		qn_id *in = QN_NEW(m->scratch, qn_id, n.nin);
 
 		for (uint32_t i = 0; i < n.nin; i++)
 			in[i] = map[n.in[i]];

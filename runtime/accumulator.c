@@ -59,12 +59,13 @@ check_weights(const qn_graph *g, const qn_node *n)
 static const qn_tensor *
 known_codes(const qn_graph *g, qn_id id, qn_arena *a)
 {
-	const qn_node *n = &g->node[id];
+	const qn_node *n = qn_graph_node(g, id);
 
 	if (n->op == QN_OP_const)
 		return n->value;
-	if (n->op == QN_OP_quantize && g->node[n->in[0]].op == QN_OP_const)
-		return qn_tensor_quantize(&g->model->types, a, g->node[n->in[0]].value, n->type);
+	if (n->op == QN_OP_quantize && qn_graph_node(g, n->in[0])->op == QN_OP_const)
+		return qn_tensor_quantize(&g->model->types, a, qn_graph_node(g, n->in[0])->value,
+					  n->type);
 	return NULL;
 }
 

@@ -84,7 +84,7 @@ plan_runs(const qn_conv_plan *c, qn_product *p, int64_t base, bool whole_rows)
 }
 
 static void
-plan_products(qn_conv_plan *c, bool depthwise, const qn_simd *simd, qn_arena *a)
+plan_products(qn_conv_plan *c, bool depthwise, const qn_simd *simd, qn_arena *a, size_t *room)
 {
 	const qn_geometry *s = &c->s;
 	int64_t depth = s->in_c / s->groups;
@@ -95,7 +95,7 @@ plan_products(qn_conv_plan *c, bool depthwise, const qn_simd *simd, qn_arena *a)
 	c->ngroup = depthwise ? 1 : s->groups;
 	c->group = QN_NEW(a, qn_product, (size_t)c->ngroup);
 	for (int64_t i = 0; i < c->ngroup; i++) {
-		qn_product_init(&c->group[i], simd, s->out_c / c->ngroup, nrun, len, a);
+		qn_product_init(&c->group[i], simd, s->out_c / c->ngroup, nrun, len, a, room);
 		c->group[i].depthwise = depthwise;
 		plan_runs(c, &c->group[i], i * depth, whole_rows);
 	}
@@ -113,7 +113,7 @@ pack(qn_conv_plan *c, const float *w, const float *bias)
 }
 
 qn_conv_plan *
-qn_conv_plan_make(const qn_graph *g, const qn_node *n, qn_arena *a)
+qn_conv_plan_make(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
 {
 	qn_conv_plan *c = QN_NEW(a, qn_conv_plan, 1);
 
@@ -124,7 +124,7 @@ qn_conv_plan_make(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (!qn_geometry_is_small(s) || !plan_image(c, depthwise, a))
 		return c;
 	c->covered = true;
-	plan_products(c, depthwise, qn_simd_get(g->model->env->simd), a);
+	plan_products(c, depthwise, qn_simd_get(g->model->env->simd), a, room);
 	const float *w = qn_const_f32(g, n, 1, a);
 	const float *bias = n->nin > 2 ? qn_const_f32(g, n, 2, a) : NULL;
 	c->constant = w != NULL && (n->nin < 3 || bias != NULL);

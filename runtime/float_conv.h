@@ -10,7 +10,7 @@
 typedef struct qn_conv_plan qn_conv_plan;
 
 /* Buffers for a conv2d node, and its weights in panels where they are constant. */
-qn_conv_plan *qn_conv_plan_make(const qn_graph *g, const qn_node *n, qn_arena *a);
+qn_conv_plan *qn_conv_plan_make(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room);
 
 /* False when the plan does not cover this node or these weights: an infinite weight must not
  * meet the zeros of the padding. */

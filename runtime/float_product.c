@@ -23,12 +23,44 @@ aligned_floats(qn_arena *a, int64_t n)
 
 void
 qn_product_init(qn_product *p, const qn_simd *simd, int64_t out, int64_t nrun, int64_t len,
-		qn_arena *a)
+		qn_arena *a, size_t *room)
 {
 	*p = (qn_product){.simd = simd, .out = out, .nrun = nrun, .len = len};
+	size_t panel = (size_t)(QN_PANEL * nrun * len) * sizeof(float);
+
 	p->run = QN_NEW(a, int64_t, (size_t)nrun);
-	p->w = aligned_floats(a, panels(p) * QN_PANEL * nrun * len);
+	p->room = panels(p);
+	if ((size_t)p->room * panel > *room && p->room > simd->rows)
+		p->room = simd->rows; /* those of one call */
+	else
+		*room -= (size_t)p->room * panel < *room ? (size_t)p->room * panel : *room;
+	p->w = aligned_floats(a, p->room * QN_PANEL * nrun * len);
 	p->bias = aligned_floats(a, panels(p) * QN_PANEL);
+}
+
+/* Outputs from `first` on, at most n of them, to the front of p->w.  What stands behind the last
+ * output there is of another panel, and nobody reads what comes of it. */
+static void
+pack(const qn_product *p, const float *w, int64_t first, int64_t n)
+{
+	int64_t terms = p->nrun * p->len;
+
+	for (int64_t i = 0; i < n && first + i < p->out; i++) {
+		float *to = p->w + i / QN_PANEL * QN_PANEL * terms + i % QN_PANEL;
+
+		for (int64_t k = 0; k < terms; k++)
+			to[k * QN_PANEL] = w[(first + i) * terms + k];
+	}
+}
+
+/* The packed panels from output o on. */
+static const float *
+panels_from(const qn_product *p, int64_t o, int64_t n)
+{
+	if (p->from == NULL)
+		return p->w + o * p->nrun * p->len;
+	pack(p, p->from, o, n);
+	return p->w;
 }
 
 void
@@ -37,14 +69,11 @@ qn_product_pack(qn_product *p, const float *w, const float *bias)
 	int64_t terms = p->nrun * p->len;
 	float lo = 0.0f, hi = 0.0f;
 
-	for (int64_t o = 0; o < p->out; o++) {
-		float *to = p->w + o / QN_PANEL * QN_PANEL * terms + o % QN_PANEL;
-
-		for (int64_t k = 0; k < terms; k++)
-			to[k * QN_PANEL] = w[o * terms + k];
-		if (bias != NULL)
-			p->bias[o] = bias[o];
-	}
+	p->from = p->room < panels(p) ? w : NULL;
+	if (p->from == NULL)
+		pack(p, w, 0, p->out);
+	for (int64_t o = 0; bias != NULL && o < p->out; o++)
+		p->bias[o] = bias[o];
 	bool nan = p->simd->range(w, p->out * terms, &lo, &hi);
 	p->finite = !nan && lo > -HUGE_VALF && hi < HUGE_VALF;
 }
@@ -57,7 +86,7 @@ run_row(const qn_product *p, qn_tile t, float *y)
 
 	t.panel = p->nrun * p->len * QN_PANEL;
 	for (int64_t o = 0; o < p->out; o += most) {
-		t.w = p->w + o * p->nrun * p->len;
+		t.w = panels_from(p, o, most);
 		t.bias = p->bias + o;
 		t.y = y + o;
 		t.width = p->out - o < most ? p->out - o : most;
@@ -101,7 +130,7 @@ qn_product_run(const qn_product *p, const float **x, int64_t n, int64_t shift, f
 	for (int64_t i = n; i < n + p->simd->rows - 1; i++)
 		x[i] = x[n - 1];
 	for (int64_t o = 0; many > 0 && o < p->out; o += QN_PANEL) {
-		t.w = p->w + o * p->nrun * p->len;
+		t.w = panels_from(p, o, QN_PANEL);
 		t.bias = p->bias + o;
 		t.y = y + o;
 		t.width = p->out - o < QN_PANEL ? p->out - o : QN_PANEL;

@@ -21,13 +21,18 @@ typedef struct qn_product {
 	bool depthwise; /* output j reads channel j; len is 1 */
 	int64_t *run;   /* [nrun] */
 	float *w, *bias;
+	const float *
+		from; /* weights that are too many to be packed at once: w has room for `room` panels */
+	int64_t room;
 	bool finite; /* all weights are */
 } qn_product;
 
-/* Room for a product.  The caller fills run; bias is 0 until qn_product_pack. */
+/* Room for a product.  The caller fills run; bias is 0 until qn_product_pack.  Packed weights take
+ * their bytes from *room; where it does not reach, they are packed anew in each run, a few panels
+ * at a time. */
 void qn_product_init(qn_product *p, const qn_simd *simd, int64_t out, int64_t nrun, int64_t len,
-		     qn_arena *a);
-/* w [out, nrun * len]; bias [out] or NULL. */
+		     qn_arena *a, size_t *room);
+/* w [out, nrun * len], which stays where it is; bias [out] or NULL. */
 void qn_product_pack(qn_product *p, const float *w, const float *bias);
 /* x: n <= QN_CHUNK pointers in QN_CHUNK_ROOM; what lies behind them is overwritten.  shift is
  * added to each.  y: position r at y + r * stride. */

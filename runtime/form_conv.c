@@ -80,9 +80,9 @@ conv2d_real(const qn_eval *e)
 }
 
 static void *
-conv2d_plan(const qn_graph *g, const qn_node *n, qn_arena *a)
+conv2d_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
 {
-	return qn_conv_plan_make(g, n, a);
+	return qn_conv_plan_make(g, n, a, room);
 }
 
 static qn_conv2d_args
@@ -105,7 +105,7 @@ arguments(const qn_graph *g, const qn_node *n, const qn_geometry *s)
 		.pad_t = (int32_t)s->pad[0],
 		.pad_l = (int32_t)s->pad[1],
 		.groups = (int32_t)s->groups,
-		.zi = qn_zp_of(g, g->node[n->in[0]].type),
+		.zi = qn_zp_of(g, qn_graph_node(g, n->in[0])->type),
 		.lo = INT32_MIN,
 		.hi = INT32_MAX,
 		.mode = g->model->rounding,

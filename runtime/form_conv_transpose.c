@@ -96,7 +96,7 @@ conv_transpose_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		.pad_t = (int32_t)s.pad[0],
 		.pad_l = (int32_t)s.pad[1],
 		.groups = (int32_t)s.groups,
-		.zi = qn_zp_of(g, g->node[n->in[0]].type),
+		.zi = qn_zp_of(g, qn_graph_node(g, n->in[0])->type),
 		.lo = INT32_MIN,
 		.hi = INT32_MAX,
 		.mode = g->model->rounding,

@@ -6,10 +6,11 @@
 #include "runtime/lut.h"
 
 static void *
-custom_plan(const qn_graph *g, const qn_node *n, qn_arena *a)
+custom_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
 {
 	qn_op_call *call = QN_NEW(a, qn_op_call, 1);
 
+	(void)room; /* nothing is packed */
 	*call = qn_custom_call(g, n, a);
 	return call;
 }

@@ -16,14 +16,15 @@ typedef struct dense_plan {
 } dense_plan;
 
 static void *
-dense_make_plan(const qn_graph *g, const qn_node *n, qn_arena *a)
+dense_make_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
 {
 	const qn_type *wt = qn_in_type(g, n, 1);
 	dense_plan *d = QN_NEW(a, dense_plan, 1);
 	const float *w = qn_const_f32(g, n, 1, a);
 	const float *bias = n->nin > 2 ? qn_const_f32(g, n, 2, a) : NULL;
 
-	qn_product_init(&d->p, qn_simd_get(g->model->env->simd), wt->dim[0], 1, wt->dim[1], a);
+	qn_product_init(&d->p, qn_simd_get(g->model->env->simd), wt->dim[0], 1, wt->dim[1], a,
+			room);
 	d->constant = w != NULL && (n->nin < 3 || bias != NULL);
 	if (d->constant)
 		qn_product_pack(&d->p, w, bias);

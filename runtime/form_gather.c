@@ -38,7 +38,7 @@ static void *
 gather_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	const qn_type *in = qn_in_type(g, n, 0);
-	const qn_node *index = &g->node[n->in[1]];
+	const qn_node *index = qn_graph_node(g, n->in[1]);
 	int32_t axis = qn_axis_of(in, n->attr->gather.axis);
 	qn_gather_call *c = QN_NEW(a, qn_gather_call, 1);
 	int64_t count = qn_static_count(index->type);

@@ -210,7 +210,7 @@ prelu_real(const qn_eval *e)
 static bool
 exponent_of(const qn_graph *g, const qn_node *n, double *exponent)
 {
-	const qn_node *c = &g->node[n->in[1]];
+	const qn_node *c = qn_graph_node(g, n->in[1]);
 
 	if (c->op != QN_OP_const || qn_type_count(c->type) != 1 ||
 	    c->type->elem->kind != QN_ELEM_UNIFORM || c->type->elem->gran != QN_PER_TENSOR) {

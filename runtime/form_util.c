@@ -24,7 +24,7 @@ qn_dim_product(const qn_type *type, int32_t from, int32_t to)
 const float *
 qn_const_f32(const qn_graph *g, const qn_node *n, uint32_t i, qn_arena *a)
 {
-	const qn_node *from = &g->node[n->in[i]];
+	const qn_node *from = qn_graph_node(g, n->in[i]);
 
 	if (from->op != QN_OP_const || from->type->elem->kind != QN_ELEM_PLAIN ||
 	    from->type->elem->plain != QN_PLAIN_f32)

@@ -19,8 +19,9 @@ typedef struct qn_form {
 	qn_float_fn *real; /* NULL: none */
 	/* Why the float form cannot do this node, in a few words; NULL when it can.  Optional. */
 	const char *(*refuse)(const qn_graph *g, const qn_node *n);
-	/* Buffers and packed weights of the float form, for qn_eval.plan.  Optional. */
-	void *(*plan)(const qn_graph *g, const qn_node *n, qn_arena *a);
+	/* Buffers and packed weights of the float form, for qn_eval.plan; *room: bytes that all packed
+	 * weights of an interpreter may still take.  Optional. */
+	void *(*plan)(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room);
 	bool bundle;       /* `real` minds qn_eval.batches */
 	uint32_t indices;  /* bit i: input i holds indices, plain integers in both forms */
 	qn_int_form codes; /* prepare NULL: none */
@@ -33,7 +34,7 @@ typedef struct qn_form {
 /* Why the node's float form cannot run; NULL when it can.  The op has a float form. */
 const char *qn_form_refusal(const qn_graph *g, const qn_node *n);
 /* The float form's plan, NULL when it has none. */
-void *qn_form_plan(const qn_graph *g, const qn_node *n, qn_arena *a);
+void *qn_form_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room);
 
 /* Data of operand i when it is an f32 constant, else NULL. */
 const float *qn_const_f32(const qn_graph *g, const qn_node *n, uint32_t i, qn_arena *a);
@@ -48,7 +49,7 @@ qn_simd_of(const qn_eval *e)
 static inline const qn_type *
 qn_in_type(const qn_graph *g, const qn_node *n, uint32_t i)
 {
-	return g->node[n->in[i]].type;
+	return qn_graph_node(g, n->in[i])->type;
 }
 
 /* Elements of a static tensor type; 1 for a scalar. */

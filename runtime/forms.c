@@ -61,11 +61,11 @@ qn_form_refusal(const qn_graph *g, const qn_node *n)
 }
 
 void *
-qn_form_plan(const qn_graph *g, const qn_node *n, qn_arena *a)
+qn_form_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
 {
 	const qn_form *form = form_table[n->op];
 
-	return form->plan != NULL ? form->plan(g, n, a) : NULL;
+	return form->plan != NULL ? form->plan(g, n, a, room) : NULL;
 }
 
 bool

@@ -22,8 +22,8 @@ qn_geometry
 qn_geometry_conv2d(const qn_graph *g, const qn_node *n)
 {
 	const qn_attrs_conv2d *a = &n->attr->conv2d;
-	const qn_type *weights = g->node[n->in[1]].type;
-	qn_geometry w = image(g->node[n->in[0]].type, n->type);
+	const qn_type *weights = qn_graph_node(g, n->in[1])->type;
+	qn_geometry w = image(qn_graph_node(g, n->in[0])->type, n->type);
 
 	w.groups = a->groups;
 	for (int i = 0; i < 2; i++) {
@@ -43,7 +43,7 @@ static qn_geometry
 conv1d(const qn_graph *g, const qn_node *n)
 {
 	const qn_attrs_conv1d *a = &n->attr->conv1d;
-	const qn_type *x = g->node[n->in[0]].type;
+	const qn_type *x = qn_graph_node(g, n->in[0])->type;
 	qn_window along;
 	qn_geometry w = {
 		.batch = x->dim[0],
@@ -51,7 +51,7 @@ conv1d(const qn_graph *g, const qn_node *n)
 		.in_c = x->dim[2],
 		.out = {1, n->type->dim[1]},
 		.out_c = n->type->dim[2],
-		.kernel = {1, g->node[n->in[1]].type->dim[1]},
+		.kernel = {1, qn_graph_node(g, n->in[1])->type->dim[1]},
 		.stride = {1, a->stride},
 		.dil = {1, a->dilation},
 		.groups = a->groups,
@@ -72,8 +72,8 @@ qn_geometry
 qn_geometry_conv_transpose(const qn_graph *g, const qn_node *n)
 {
 	const qn_attrs_conv2d_transpose *a = &n->attr->conv2d_transpose;
-	const qn_type *weights = g->node[n->in[1]].type;
-	qn_geometry w = image(g->node[n->in[0]].type, n->type);
+	const qn_type *weights = qn_graph_node(g, n->in[1])->type;
+	qn_geometry w = image(qn_graph_node(g, n->in[0])->type, n->type);
 
 	w.groups = a->groups;
 	for (int i = 0; i < 2; i++) {
@@ -91,7 +91,7 @@ qn_geometry
 qn_geometry_pool(const qn_graph *g, const qn_node *n)
 {
 	const qn_attrs_pool *a = &n->attr->pool;
-	qn_geometry w = image(g->node[n->in[0]].type, n->type);
+	qn_geometry w = image(qn_graph_node(g, n->in[0])->type, n->type);
 
 	for (int i = 0; i < 2; i++) {
 		qn_window along;

@@ -28,6 +28,7 @@ struct qn_interp {
 /* What preparing all graphs shares. */
 typedef struct family {
 	qn_arena *arena;
+	size_t room; /* bytes that packed weights may still take */
 	qn_interp *first, *last;
 } family;
 
@@ -38,7 +39,7 @@ static bool
 prepare_node(family *f, qn_interp *in, qn_id id, int depth)
 {
 	const qn_graph *g = in->g;
-	const qn_node *n = &g->node[id];
+	const qn_node *n = qn_graph_node(g, id);
 
 	if (n->op == QN_OP_call) {
 		if (depth >= QN_MAX_CALLS) {
@@ -51,7 +52,8 @@ prepare_node(family *f, qn_interp *in, qn_id id, int depth)
 		in->callee[id] = prepare_graph(f, n->callee, depth + 1);
 		return !in->callee[id]->failed;
 	}
-	return !qn_node_needs_form(n->op) || qn_work_prepare(g, n, f->arena, &in->work[id]);
+	return !qn_node_needs_form(n->op) ||
+	       qn_work_prepare(g, n, f->arena, &f->room, &in->work[id]);
 }
 
 /* Checks and prepares all nodes, so that all problems are reported at once. */
@@ -63,14 +65,14 @@ prepare_nodes(family *f, qn_interp *in, int depth)
 	bool all = true;
 
 	for (qn_id id = 1; id < g->n; id++) {
-		bool ready = known[id] = qn_node_is_static(g, &g->node[id]);
+		bool ready = known[id] = qn_node_is_static(g, qn_graph_node(g, id));
 
-		for (uint32_t i = 0; i < g->node[id].nin; i++)
-			ready = ready && known[g->node[id].in[i]];
+		for (uint32_t i = 0; i < qn_graph_node(g, id)->nin; i++)
+			ready = ready && known[qn_graph_node(g, id)->in[i]];
 		all = ready && prepare_node(f, in, id, depth) && all;
 	}
 	for (size_t i = 0; i < g->noutput; i++) {
-		const qn_node *n = &g->node[g->output[i].value];
+		const qn_node *n = qn_graph_node(g, g->output[i].value);
 
 		if (!n->type->is_tuple)
 			continue;
@@ -86,7 +88,7 @@ static void
 place_constants(qn_interp *in, qn_arena *a)
 {
 	for (qn_id id = 1; id < in->g->n; id++) {
-		const qn_node *n = &in->g->node[id];
+		const qn_node *n = qn_graph_node(in->g, id);
 
 		if (n->op == QN_OP_const)
 			qn_slots_of(&in->slots, id, 0)->tensor.data = qn_aligned_data(a, n->value);
@@ -99,7 +101,7 @@ most_inputs(const qn_graph *g)
 	uint32_t most = 1;
 
 	for (qn_id id = 1; id < g->n; id++)
-		most = g->node[id].nin > most ? g->node[id].nin : most;
+		most = qn_graph_node(g, id)->nin > most ? qn_graph_node(g, id)->nin : most;
 	return most;
 }
 
@@ -147,7 +149,7 @@ bundle_for(const qn_interp *in, size_t most)
 qn_status
 qn_interp_new_bundle(const qn_graph *g, size_t most, qn_arena *arena, qn_interp **out)
 {
-	family f = {.arena = arena};
+	family f = {.arena = arena, .room = QN_PACK_BYTES};
 	qn_interp *in = prepare_graph(&f, g, 0);
 
 	*out = in->failed ? NULL : in;
@@ -203,7 +205,7 @@ static qn_status run_graph(qn_interp *in, size_t n, qn_observe_fn *observe, void
 static qn_status
 run_call(qn_interp *in, qn_id id, size_t batches, qn_observe_fn *observe, void *user)
 {
-	const qn_node *n = &in->g->node[id];
+	const qn_node *n = qn_graph_node(in->g, id);
 	qn_interp *callee = in->callee[id];
 
 	for (uint32_t i = 0; i < n->nin; i++) {
@@ -227,7 +229,7 @@ run_call(qn_interp *in, qn_id id, size_t batches, qn_observe_fn *observe, void *
 static qn_operands
 gather(qn_interp *in, qn_id id, uint32_t part, size_t batches)
 {
-	const qn_node *n = &in->g->node[id];
+	const qn_node *n = qn_graph_node(in->g, id);
 	const qn_slot *out = qn_slots_of(&in->slots, id, part);
 
 	for (uint32_t i = 0; i < n->nin; i++) {
@@ -250,7 +252,7 @@ gather(qn_interp *in, qn_id id, uint32_t part, size_t batches)
 static void
 run_node(qn_interp *in, qn_id id, size_t batches)
 {
-	const qn_node *n = &in->g->node[id];
+	const qn_node *n = qn_graph_node(in->g, id);
 	uint32_t parts = n->type->is_tuple ? n->type->nfield : 1;
 
 	for (uint32_t k = 0; k < parts; k++) {
@@ -263,7 +265,7 @@ run_node(qn_interp *in, qn_id id, size_t batches)
 static qn_status
 show(const qn_interp *in, qn_id id, size_t batches, qn_observe_fn *observe, void *user)
 {
-	if (observe == NULL || in->g->node[id].type->is_tuple)
+	if (observe == NULL || qn_graph_node(in->g, id)->type->is_tuple)
 		return QN_OK;
 	for (size_t j = 0; j < batches; j++) {
 		qn_tensor value = batch_of(qn_slots_of(&in->slots, id, 0), j);
@@ -280,9 +282,9 @@ run_graph(qn_interp *in, size_t n, qn_observe_fn *observe, void *user)
 	const qn_graph *g = in->g;
 
 	for (qn_id id = 1; id < g->n; id++) {
-		if (g->node[id].op == QN_OP_call)
+		if (qn_graph_node(g, id)->op == QN_OP_call)
 			QN_TRY(run_call(in, id, n, observe, user));
-		else if (qn_node_needs_form(g->node[id].op))
+		else if (qn_node_needs_form(qn_graph_node(g, id)->op))
 			run_node(in, id, n);
 		QN_TRY(show(in, id, n, observe, user));
 	}
@@ -296,7 +298,7 @@ qn_interp_load(qn_interp *in, size_t j, const qn_tensor *const *inputs)
 	bool ok = true;
 
 	for (size_t i = 0; i < g->ninput; i++)
-		ok = qn_input_fits(g, &g->node[g->input[i]], inputs[i]) && ok;
+		ok = qn_input_fits(g, qn_graph_node(g, g->input[i]), inputs[i]) && ok;
 	for (size_t i = 0; ok && i < g->ninput; i++)
 		copy_to(qn_slots_of(&in->slots, g->input[i], 0), j, inputs[i]);
 	return ok ? QN_OK : QN_EINVALID;

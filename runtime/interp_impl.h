@@ -15,7 +15,8 @@
 
 enum {
 	QN_SLOT_ALIGN = 64,           /* alignment of value buffers, in bytes */
-	QN_VALUE_ALIGN = 16,          /* of the tensors that a caller gives */
+	QN_VALUE_ALIGN = 8,           /* of the tensors that a caller gives: that of any element */
+	QN_PACK_BYTES = 16 << 20,     /* of the packed weights of one interpreter */
 	QN_MOST_BUNDLE = 32,          /* more batches side by side make a product no faster */
 	QN_BUNDLE_BYTES = 256 * 1024, /* of values, about what a second-level cache holds */
 };
@@ -74,8 +75,8 @@ bool qn_input_fits(const qn_graph *g, const qn_node *n, const qn_tensor *x);
 bool qn_node_is_static(const qn_graph *g, const qn_node *n);
 
 /* Chooses the form of a node whose types and inputs' types are static; reports run.unsupported
- * or what prepare reports. */
-bool qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_work *out);
+ * or what prepare reports.  *room: bytes that packed weights may still take. */
+bool qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room, qn_work *out);
 
 /* What a node reads and writes: buffers of the first batch, and bytes from one to the next. */
 typedef struct qn_operands {

@@ -110,7 +110,7 @@ float_problem(const qn_graph *g, const qn_node *n)
 }
 
 bool
-qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_work *out)
+qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room, qn_work *out)
 {
 	*out = (qn_work){0};
 	if (qn_node_on_codes(g, n)) {
@@ -124,7 +124,7 @@ qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_work *out)
 	if (why != NULL)
 		return refuse(g, n, why);
 	out->real = qn_float_form(n->op);
-	out->plan = qn_form_plan(g, n, a);
+	out->plan = qn_form_plan(g, n, a, room);
 	out->together = qn_form_takes_bundle(n->op);
 	return true;
 }
@@ -164,7 +164,7 @@ qn_aligned_data(qn_arena *a, const qn_tensor *x)
 {
 	if (x->data != NULL && (uintptr_t)x->data % QN_VALUE_ALIGN == 0)
 		return x->data;
-	/* The arena's own alignment is that of the host's largest type: 8 on some. */
+	/* The arena's own alignment is that of the host's largest type: 4 on some. */
 	char *copy = QN_NEW(a, char, x->bytes + QN_VALUE_ALIGN);
 	copy += (size_t)(-(uintptr_t)copy % QN_VALUE_ALIGN);
 	if (x->bytes > 0)
@@ -200,11 +200,12 @@ qn_eval_node(const qn_graph *g, const qn_node *n, const qn_tensor *const *in, qn
 	const void **data = QN_NEW(a, const void *, n->nin);
 	void *result = NULL;
 	bool ok = qn_node_is_static(g, n);
+	size_t room = 0; /* packing for one run is not worth its memory */
 	qn_work work;
 
 	*out = NULL;
 	for (uint32_t i = 0; i < n->nin; i++) {
-		const qn_node *from = &g->node[n->in[i]];
+		const qn_node *from = qn_graph_node(g, n->in[i]);
 
 		if (!qn_input_fits(g, from, in[i]))
 			return QN_EINVALID;
@@ -218,7 +219,7 @@ qn_eval_node(const qn_graph *g, const qn_node *n, const qn_tensor *const *in, qn
 				 qn_node_place(g, n), "%s, node '%s', computes no tensor by itself",
 				 qn_opinfo_of(n)->name, n->name);
 	}
-	if (!qn_work_prepare(g, n, a, &work))
+	if (!qn_work_prepare(g, n, a, &room, &work))
 		return QN_EUNSUPPORTED;
 	*out = qn_tensor_new(a, n->type, &result);
 	qn_work_run(g, n, &work, &(qn_operands){.in = data, .out = result, .batches = 1});

@@ -104,7 +104,7 @@ add_slot(qn_slots *s, qn_arena *a, const qn_type *type, qn_id made, bool planned
 static void
 add_value(qn_slots *s, const qn_graph *g, qn_id id, bool own_inputs, qn_arena *a)
 {
-	const qn_node *n = &g->node[id];
+	const qn_node *n = qn_graph_node(g, id);
 
 	s->first[id] = (uint32_t)s->nref;
 	if (n->op == QN_OP_tuple) {
@@ -132,11 +132,12 @@ static void
 find_last_uses(qn_slots *s, const qn_graph *g)
 {
 	for (qn_id id = 1; id < g->n; id++)
-		for (uint32_t i = 0; i < g->node[id].nin; i++)
-			for (uint32_t k = 0; k < fields(g->node[g->node[id].in[i]].type); k++)
-				qn_slots_of(s, g->node[id].in[i], k)->last = id;
+		for (uint32_t i = 0; i < qn_graph_node(g, id)->nin; i++)
+			for (uint32_t k = 0;
+			     k < fields(qn_graph_node(g, qn_graph_node(g, id)->in[i])->type); k++)
+				qn_slots_of(s, qn_graph_node(g, id)->in[i], k)->last = id;
 	for (size_t i = 0; i < g->noutput; i++)
-		for (uint32_t k = 0; k < fields(g->node[g->output[i].value].type); k++)
+		for (uint32_t k = 0; k < fields(qn_graph_node(g, g->output[i].value)->type); k++)
 			qn_slots_of(s, g->output[i].value, k)->last = UINT32_MAX;
 }
 
@@ -170,11 +171,11 @@ place(qn_slots *s, const qn_graph *g, qn_arena *a)
 	size_t next = 0;
 
 	for (size_t i = 0; i < s->n; i++)
-		if (g->node[s->slot[i].made].op == QN_OP_input)
+		if (qn_graph_node(g, s->slot[i].made)->op == QN_OP_input)
 			place_slot(s, i, &h, ending);
 	for (qn_id id = 1; id < g->n; id++) {
 		for (; next < s->n && s->slot[next].made == id; next++)
-			if (g->node[id].op != QN_OP_input)
+			if (qn_graph_node(g, id)->op != QN_OP_input)
 				place_slot(s, next, &h, ending);
 		for (uint32_t i = ending[id]; i != 0; i = s->slot[i - 1].next)
 			give(&h, s->slot[i - 1].offset, rounded(s->slot[i - 1].tensor.bytes));

@@ -40,8 +40,8 @@ is_small(const qn_model *m)
 		if (g->n > MOST_NODES || m->ngraph > 4)
 			return false;
 		for (qn_id id = 1; id < g->n; id++)
-			if (!g->node[id].type->is_tuple &&
-			    qn_type_count(g->node[id].type) > MOST_ELEMENTS)
+			if (!qn_graph_node(g, id)->type->is_tuple &&
+			    qn_type_count(qn_graph_node(g, id)->type) > MOST_ELEMENTS)
 				return false;
 	}
 	return qn_model_describe(m).macs <= MOST_MACS;

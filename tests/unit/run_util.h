@@ -198,7 +198,7 @@ run(const double *const *inputs)
 
 	assert_true(rg->g->ninput <= 16);
 	for (size_t i = 0; i < rg->g->ninput; i++)
-		x[i] = tensor(rg->g->node[rg->g->input[i]].type, inputs[i]);
+		x[i] = tensor(qn_graph_node(rg->g, rg->g->input[i])->type, inputs[i]);
 	assert_int_equal(qn_interp_run(in, x, NULL, NULL), QN_OK);
 	no_errors();
 	return doubles(qn_interp_output(in, 0));

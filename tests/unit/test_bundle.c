@@ -37,7 +37,7 @@ remember(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 	size_t batch = s->batch;
 
 	assert_true(s->n < MOST_SEEN);
-	assert_ptr_equal(value->type, g->node[id].type);
+	assert_ptr_equal(value->type, qn_graph_node(g, id)->type);
 	for (size_t i = s->n; i-- > s->first && s->r[i].id == id && s->r[i].g == g;)
 		batch++;
 	s->r[s->n++] = (record){
@@ -54,7 +54,7 @@ make_samples(void)
 	assert_true(rg->g->ninput <= MOST_INPUTS);
 	for (size_t b = 0; b < BATCHES; b++)
 		for (size_t i = 0; i < rg->g->ninput; i++) {
-			const qn_type *t = rg->g->node[rg->g->input[i]].type;
+			const qn_type *t = qn_graph_node(rg->g, rg->g->input[i])->type;
 
 			s->x[b][i] = tensor(t, reals(qn_type_count(t)));
 		}
@@ -128,7 +128,9 @@ check_bundles(void)
 			same_values(one, s, most);
 			for (size_t i = 0; i < BATCHES * rg->g->noutput; i++) {
 				const qn_type *t =
-					rg->g->node[rg->g->output[i % rg->g->noutput].value].type;
+					qn_graph_node(rg->g,
+						      rg->g->output[i % rg->g->noutput].value)
+						->type;
 				assert_memory_equal(have[i], want[i], qn_type_bytes(t));
 			}
 		}

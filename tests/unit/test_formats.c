@@ -48,7 +48,7 @@ file_problems(void **state)
 	assert_string_equal(last_id(f), "file.read");
 	assert_int_equal(qn_file_write(&f->env, in_folder(f, "no/where"), "x", 1), QN_EIO);
 	assert_string_equal(last_id(f), "file.write");
-	const qn_file_out in_sub = {in_folder(f, "sub/x"), "x", 1};
+	const qn_file_out in_sub = {.path = in_folder(f, "sub/x"), .data = "x", .n = 1};
 	assert_int_equal(qn_files_write(&f->env, in_folder(f, "sub"), 1, &in_sub), QN_OK);
 	assert_int_equal(qn_files_write(&f->env, in_folder(f, "sub"), 1, &in_sub), QN_OK);
 	assert_int_equal(unlink(in_sub.path), 0);
@@ -61,7 +61,8 @@ static void
 files_appear_together(void **state)
 {
 	fixture *f = *state;
-	qn_file_out out[2] = {{in_folder(f, "a"), "1", 1}, {in_folder(f, "no/b"), "2", 1}};
+	qn_file_out out[2] = {{.path = in_folder(f, "a"), .data = "1", .n = 1},
+			      {.path = in_folder(f, "no/b"), .data = "2", .n = 1}};
 
 	assert_int_equal(qn_files_write(&f->env, NULL, 2, out), QN_EIO);
 	assert_int_equal(entries(f, false), 0);

@@ -257,26 +257,27 @@ test_tampered(void **state)
 {
 	fixture *f = *state;
 	qn_graph *g = graph_of(f, VERIFIED);
-	qn_node saved = g->node[2];
+	qn_node *node = &g->block[0][2];
+	qn_node saved = *node;
 	const qn_id forward[1] = {3};
 
 	assert_int_equal(qn_model_verify(&f->m), QN_OK);
-	g->node[2].type = f32(f, 3, 2);
+	node->type = f32(f, 3, 2);
 	assert_int_equal(qn_model_verify(&f->m), QN_EINVALID);
 	assert_ids(f, "verify.type shape.broadcast");
-	g->node[2] = saved;
-	g->node[2].in = forward;
+	*node = saved;
+	node->in = forward;
 	assert_int_equal(qn_model_verify(&f->m), QN_EINVALID);
 	assert_ids(f, "verify.order");
-	g->node[2] = saved;
-	g->node[2].nin = 0;
+	*node = saved;
+	node->nin = 0;
 	assert_int_equal(qn_model_verify(&f->m), QN_EINVALID);
 	assert_ids(f, "verify.arity");
-	g->node[2] = saved;
-	g->node[2].name = "s";
+	*node = saved;
+	node->name = "s";
 	assert_int_equal(qn_model_verify(&f->m), QN_EINVALID);
 	assert_ids(f, "verify.name");
-	g->node[2] = saved;
+	*node = saved;
 	g->output[0].value = 9;
 	assert_int_equal(qn_model_verify(&f->m), QN_EINVALID);
 	assert_ids(f, "verify.output");

@@ -15,7 +15,7 @@ test_places(void **state)
 	assert_string_equal(f->diags.item[0].place, "t:5:15");
 	assert_string_equal(f->diags.item[1].place, "t:6:3: node 'c'");
 	assert_ids(f, "graph.value.undefined op.arity");
-	assert_string_equal(qn_model_entry(&f->m)->node[2].place, "t:4:3");
+	assert_string_equal(qn_graph_node(qn_model_entry(&f->m), 2)->place, "t:4:3");
 }
 
 static void

@@ -19,7 +19,7 @@ watch(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 	seen *s = user;
 
 	assert_true(s->n < 32);
-	assert_true(value->type == g->node[id].type);
+	assert_true(value->type == qn_graph_node(g, id)->type);
 	s->graph[s->n] = g;
 	s->id[s->n] = id;
 	s->first[s->n++] = qn_tensor_f64(value, 0);
@@ -223,15 +223,17 @@ test_eval_node(void **state)
 	(void)state;
 	qn_id c = constant("c", "tensor<3xf32>", x);
 	qn_id y = op1(QN_OP_relu6, c, NULL, NULL);
-	const qn_tensor *in[1] = {rg->g->node[c].value};
-	assert_int_equal(qn_eval_node(rg->g, &rg->g->node[y], in, &rg->arena, &out), QN_OK);
+	const qn_tensor *in[1] = {qn_graph_node(rg->g, c)->value};
+	assert_int_equal(qn_eval_node(rg->g, qn_graph_node(rg->g, y), in, &rg->arena, &out), QN_OK);
 	near((const double[]){0, 2, 6}, doubles(out), 3, 0.0);
-	assert_ptr_equal(out->type, rg->g->node[y].type);
+	assert_ptr_equal(out->type, qn_graph_node(rg->g, y)->type);
 	in[0] = tensor(type("tensor<2xf32>"), x);
-	assert_int_equal(qn_eval_node(rg->g, &rg->g->node[y], in, &rg->arena, &out), QN_EINVALID);
+	assert_int_equal(qn_eval_node(rg->g, qn_graph_node(rg->g, y), in, &rg->arena, &out),
+			 QN_EINVALID);
 	assert_string_equal(rg->diags.item[0].id, "run.input");
-	in[0] = rg->g->node[c].value;
-	assert_int_not_equal(qn_eval_node(rg->g, &rg->g->node[c], in, &rg->arena, &out), QN_OK);
+	in[0] = qn_graph_node(rg->g, c)->value;
+	assert_int_not_equal(qn_eval_node(rg->g, qn_graph_node(rg->g, c), in, &rg->arena, &out),
+			     QN_OK);
 }
 
 /* ---- refusals ---- */

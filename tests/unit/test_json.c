@@ -182,10 +182,10 @@ order_of_nodes(void **state)
 	const qn_graph *g = qn_model_entry(m);
 
 	assert_int_equal(g->n, 5);
-	assert_string_equal(g->node[2].name, "a");
-	assert_string_equal(g->node[3].name, "b");
-	assert_string_equal(g->node[4].name, "y");
-	assert_string_equal(g->node[4].place, "x.json:/graph/nodes/0");
+	assert_string_equal(qn_graph_node(g, 2)->name, "a");
+	assert_string_equal(qn_graph_node(g, 3)->name, "b");
+	assert_string_equal(qn_graph_node(g, 4)->name, "y");
+	assert_string_equal(qn_graph_node(g, 4)->place, "x.json:/graph/nodes/0");
 	assert_string_equal(g->name, "main");
 	assert_string_equal(g->output[0].name, "y");
 	assert_string_equal(m->name, "none");
@@ -223,7 +223,7 @@ ignored_keys(void **state)
 	const qn_model *m = from_json(f, s, strlen(s), NULL);
 
 	assert_string_equal(m->name, "n");
-	assert_true(qn_model_entry(m)->node[2].attr->clip.max == 6.0);
+	assert_true(qn_graph_node(qn_model_entry(m), 2)->attr->clip.max == 6.0);
 }
 
 /* The pattern that made a composite; a constant behind a node. */
@@ -243,9 +243,9 @@ pattern_and_after(void **state)
 	const qn_graph *g = m->graph[0];
 
 	assert_string_equal(g->pattern, "dense");
-	assert_string_equal(g->node[2].name, "c1");
-	assert_string_equal(g->node[3].name, "r");
-	assert_string_equal(g->node[4].name, "c2");
+	assert_string_equal(qn_graph_node(g, 2)->name, "c1");
+	assert_string_equal(qn_graph_node(g, 3)->name, "r");
+	assert_string_equal(qn_graph_node(g, 4)->name, "c2");
 	const char *json = json_text(f, m);
 	assert_string_equal(json_text(f, from_json(f, json, strlen(json), NULL)), json);
 	assert_non_null(strstr(json, "\"pattern\": \"dense\""));

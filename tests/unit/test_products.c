@@ -138,13 +138,13 @@ check_conv1d(const qn_attrs *a, bool real)
 	fresh_graph();
 	qn_id y = op2(QN_OP_conv2d, input("x", typed(dx, 4, ex)),
 		      constant("w", typed(dw, 4, ew), w), &wide, NULL);
-	int64_t n = qn_type_count(rg->g->node[y].type);
+	int64_t n = qn_type_count(qn_graph_node(rg->g, y)->type);
 	output(y);
 	const double *want = run1(x);
 	fresh_graph();
 	y = op2(QN_OP_conv1d, input("x", typed(flat, 3, ex)),
 		constant("w", typed(flat_w, 3, ew), w), a, NULL);
-	assert_int_equal(qn_type_count(rg->g->node[y].type), n);
+	assert_int_equal(qn_type_count(qn_graph_node(rg->g, y)->type), n);
 	output(y);
 	near(want, run1(x), n, 0.0);
 }
@@ -238,8 +238,8 @@ check_transpose(const transpose_case *t, const int64_t top[2], bool real)
 	fresh_graph();
 	qn_id y = op2(QN_OP_conv2d_transpose, input("x", typed(dx, 4, ex)),
 		      constant("w", typed(dw, 4, ew), w), &a, NULL);
-	assert_int_equal(rg->g->node[y].type->dim[1], t->out[0]);
-	assert_int_equal(rg->g->node[y].type->dim[2], t->out[1]);
+	assert_int_equal(qn_graph_node(rg->g, y)->type->dim[1], t->out[0]);
+	assert_int_equal(qn_graph_node(rg->g, y)->type->dim[2], t->out[1]);
 	output(y);
 	near(scatter(t, x, w, real ? 0 : 5, top), run1(x), t->out[0] * t->out[1] * t->o,
 	     real ? 1e-4 : 0.0);

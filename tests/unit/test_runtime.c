@@ -184,7 +184,7 @@ check_conv(const conv_case *k)
 	qn_id y = op(QN_OP_conv2d, k->bias ? 3 : 2, in, &a, NULL);
 	output(y);
 	const double *have = run1(x);
-	const int64_t *dim = rg->g->node[y].type->dim;
+	const int64_t *dim = qn_graph_node(rg->g, y)->type->dim;
 	for (int64_t i = 0; i < dim[0] * dim[1] * dim[2] * dim[3]; i++) {
 		const int64_t at[4] = {i / dim[3] / dim[2] / dim[1], i / dim[3] / dim[2] % dim[1],
 				       i / dim[3] % dim[2], i % dim[3]};

@@ -88,7 +88,7 @@ test_dense(void **state)
 	in[1] = constant("w", w3x40, w);
 	/* The bias has the accumulator's scale, which the shape rule derives. */
 	qn_id bare = op(QN_OP_dense, 2, in, NULL, NULL);
-	qn_elem e = *rg->g->node[bare].type->elem;
+	qn_elem e = *qn_graph_node(rg->g, bare)->type->elem;
 	const int32_t axis = 0;
 	const int64_t three = 3;
 	const qn_elem *made = NULL;
@@ -272,7 +272,8 @@ test_softmax_args(void **state)
 		qn_id y = op1(QN_OP_softmax, input("x", row[i].in), NULL,
 			      Q("1x3", "3.906250e-03:-128"));
 		const qn_softmax_args *a =
-			qn_int_form_get(QN_OP_softmax)->prepare(rg->g, &rg->g->node[y], &rg->arena);
+			qn_int_form_get(QN_OP_softmax)
+				->prepare(rg->g, qn_graph_node(rg->g, y), &rg->arena);
 
 		/* The multiplier of a scale rounded to f32 has 24 bits of it right. */
 		assert_true(abs(a->m - row[i].m) < 128);
@@ -382,7 +383,7 @@ test_casts(void **state)
 		fresh_graph();
 		qn_id in = input("x", "tensor<2x2xf32>");
 		qn_id y = op1(QN_OP_quantize, in, NULL, types[i]);
-		assert_int_equal(qn_eval_node(rg->g, &rg->g->node[y],
+		assert_int_equal(qn_eval_node(rg->g, qn_graph_node(rg->g, y),
 					      (const qn_tensor *const[]){real4}, &rg->arena,
 					      &node_q),
 				 QN_OK);

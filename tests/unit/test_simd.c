@@ -192,8 +192,8 @@ check_window(const window *v, bool constant, bool with_bias, float first_weight)
 		      qn_graph_const(rg->g, "b", bias)};
 	qn_id y = op(QN_OP_conv2d, with_bias ? 3 : 2, in, attributes(a), NULL);
 	output(y);
-	same_bytes((const qn_tensor *[]){x, w}, convolve(v, rg->g->node[y].type, x->data, w->data,
-							 with_bias ? bias->data : NULL));
+	same_bytes((const qn_tensor *[]){x, w}, convolve(v, qn_graph_node(rg->g, y)->type, x->data,
+							 w->data, with_bias ? bias->data : NULL));
 }
 
 static void

@@ -43,7 +43,7 @@ moves(qn_op kind, qn_attrs a, const char *const *types, int64_t count, int64_t n
 	for (int t = 0; t < 3; t++) {
 		fresh_graph();
 		qn_id y = op1(kind, input("x", types[t]), attributes(a), NULL);
-		assert_int_equal(qn_type_count(rg->g->node[y].type), n);
+		assert_int_equal(qn_type_count(qn_graph_node(rg->g, y)->type), n);
 		output(y);
 		double *have = run1(x);
 		for (int64_t k = 0; k < n; k++)
