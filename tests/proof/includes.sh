@@ -14,7 +14,7 @@ system_ok() {
 	uthash.h) [ "$2" = ir ] ;;
 	assert.h | ctype.h | errno.h | fenv.h | float.h | limits.h | locale.h | math.h | setjmp.h | stdalign.h | \
 		stdarg.h | stdbool.h | stddef.h | stdint.h | stdio.h | stdlib.h | string.h) [ "$2" != kernels ] || [ "$1" = stdint.h ] || [ "$1" = string.h ] ;;
-	fcntl.h | unistd.h | sys/mman.h | sys/stat.h | xlocale.h) [ "$2" = formats ] || { [ "$2" = ir ] && [ "$1" = xlocale.h ]; } ;;
+	fcntl.h | unistd.h | sys/mman.h | sys/stat.h | sys/types.h | xlocale.h) [ "$2" = formats ] || { [ "$2" = ir ] && [ "$1" = xlocale.h ]; } ;;
 	pthread.h | signal.h) [ "$2" = runtime ] ;;
 	*) return 1 ;;
 	esac
