@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* context.c - contexts, the door into the library, and diagnostics. */
 #include "driver/context.h"
+#include "driver/host_struct.h"
 #include "driver/limits.h"
 
 #include <fenv.h>
@@ -23,20 +24,22 @@ libc_alloc(void *user, void *p, size_t old_size, size_t new_size)
 qn_ctx *
 qn_open(const qn_config *config)
 {
-	const qn_config defaults = {0};
-	const qn_config *c = config != NULL ? config : &defaults;
-	qn_alloc_fn *alloc = c->alloc != NULL ? c->alloc : libc_alloc;
-	qn_ctx *ctx = alloc(c->alloc_user, NULL, 0, sizeof *ctx);
+	qn_config c;
+
+	if (QN_TAKE(NULL, qn_config, config, &c) != QN_OK)
+		return NULL;
+	qn_alloc_fn *alloc = c.alloc != NULL ? c.alloc : libc_alloc;
+	qn_ctx *ctx = alloc(c.alloc_user, NULL, 0, sizeof *ctx);
 
 	if (ctx == NULL)
 		return NULL;
 	*ctx = (qn_ctx){.env = {.alloc = alloc,
-				.alloc_user = c->alloc_user,
-				.log = c->log,
-				.log_user = c->log_user,
-				.threads = c->threads > 0 ? (size_t)c->threads : 1,
-				.simd = c->simd,
-				.limits = c->limits}};
+				.alloc_user = c.alloc_user,
+				.log = c.log,
+				.log_user = c.log_user,
+				.threads = c.threads > 0 ? (size_t)c.threads : 1,
+				.simd = c.simd,
+				.limits = c.limits}};
 	ctx->env.diags = &ctx->diags;
 	qn_arena_init(&ctx->arena, &ctx->env);
 	return ctx;

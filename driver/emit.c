@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "driver/host_struct.h"
 #include "driver/report.h"
 #include "driver/run.h"
 #include "formats/file.h"
@@ -203,10 +204,12 @@ emit(void *arg, qn_arena *a)
 qn_status
 qn_emit(qn_model *m, const char *folder, const qn_emit_options *opts, qn_emit_info *info)
 {
-	const qn_emit_options defaults = {0};
-	emit_call c = {.m = m, .folder = folder, .opts = opts != NULL ? opts : &defaults};
-	qn_status status = qn_guard_model(m, emit, &c);
+	qn_emit_options known;
+	emit_call c = {.m = m, .folder = folder, .opts = &known};
+	qn_status status = QN_TAKE(m->env, qn_emit_options, opts, &known);
 
+	if (status == QN_OK)
+		status = qn_guard_model(m, emit, &c);
 	if (info != NULL)
 		*info = c.info;
 	return status;

@@ -2,6 +2,7 @@
 /* match.c - asks the values of a graph whether a pattern of the host's matches, and reads matches. */
 #include <string.h>
 
+#include "driver/host_struct.h"
 #include "driver/pattern.h"
 
 typedef struct match_call {
@@ -13,6 +14,18 @@ typedef struct match_call {
 	void *user;
 	size_t count;
 } match_call;
+
+qn_status
+qn_matcher_like(qn_arena *a, const qn_match_opts *opts, qn_matcher **out)
+{
+	qn_match_opts known;
+
+	QN_TRY(QN_TAKE(a->env, qn_match_opts, opts, &known));
+	*out = qn_matcher_new(a, known.flags);
+	if (known.steps > 0)
+		qn_matcher_set_limit(*out, known.steps);
+	return QN_OK;
+}
 
 /* *stop: the host has seen enough. */
 static qn_status
@@ -33,11 +46,10 @@ static qn_status
 match(void *arg, qn_arena *scratch)
 {
 	match_call *c = arg;
-	qn_matcher *s = qn_matcher_new(scratch, c->opts->flags);
+	qn_matcher *s;
 	bool stop = false;
 
-	if (c->opts->steps > 0)
-		qn_matcher_set_limit(s, c->opts->steps);
+	QN_TRY(qn_matcher_like(scratch, c->opts, &s));
 	if (c->value >= c->g->n)
 		return qn_report(scratch->env, QN_EUSAGE, "graph.value.undefined", "",
 				 "value %u of a graph that has %u", c->value, c->g->n - 1);
@@ -52,8 +64,7 @@ qn_status
 qn_pattern_match(const qn_pattern *p, qn_graph *g, qn_id v, const qn_match_opts *opts,
 		 qn_match_fn *fn, void *user, size_t *count)
 {
-	const qn_match_opts defaults = {0};
-	match_call c = {p, g, v, opts != NULL ? opts : &defaults, fn, user, 0};
+	match_call c = {p, g, v, opts, fn, user, 0};
 	qn_status status = qn_guard(qn_pattern_ctx(p), match, &c);
 
 	if (count != NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* operator.c - the public side of operators that a host registers. */
 #include "driver/context.h"
+#include "driver/host_struct.h"
 #include "ir/custom.h"
 #include "runtime/fixed.h"
 #include "runtime/forms.h"
@@ -22,7 +23,10 @@ add(void *arg, qn_arena *scratch)
 qn_status
 qn_op_register(qn_ctx *ctx, const qn_op_desc *desc)
 {
-	return qn_guard(ctx, add, &(op_call){ctx, desc});
+	qn_op_desc known;
+
+	QN_TRY(QN_TAKE(&ctx->env, qn_op_desc, desc, &known));
+	return qn_guard(ctx, add, &(op_call){ctx, &known});
 }
 
 qn_status

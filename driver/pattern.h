@@ -36,6 +36,8 @@ struct qn_pattern_call {
 	qn_status status;
 };
 
+/* A matcher as the host asks for (NULL: defaults). */
+qn_status qn_matcher_like(qn_arena *a, const qn_match_opts *opts, qn_matcher **out) QN_MUST_CHECK;
 
 /* The pattern that a step makes, NULL after an error; it has a slot, so it binds one value and can be asked for
  * it. */

@@ -6,6 +6,7 @@
 #include "codegen/inline.h"
 #include "driver/compile_options.h"
 #include "driver/context.h"
+#include "driver/host_struct.h"
 #include "passes/passes.h"
 #include "patterns/quantizer.h"
 #include "patterns/rewrite.h"
@@ -412,11 +413,12 @@ compile(void *arg, qn_arena *scratch)
 qn_status
 qn_compile(qn_model *m, const qn_compile_opts *opts)
 {
-	const qn_compile_opts defaults = {0};
-	compile_call c = {m, opts != NULL ? opts : &defaults};
+	qn_compile_opts known;
+	compile_call c = {m, &known};
 
-	m->env->trace = c.opts->trace_rules;
-	m->env->trace_user = c.opts->trace_user;
+	QN_TRY(QN_TAKE(m->env, qn_compile_opts, opts, &known));
+	m->env->trace = known.trace_rules;
+	m->env->trace_user = known.trace_user;
 	qn_status status = qn_guard_model(m, compile, &c);
 	m->env->trace = NULL;
 	return status;

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rewrite.c - rules and partitions of the host's. */
+#include "driver/host_struct.h"
 #include "driver/pattern.h"
 #include "patterns/cut.h"
 #include "patterns/fixpoint.h"
-
-static qn_matcher *
-matcher_like(qn_arena *a, const qn_match_opts *opts)
-{
-	qn_matcher *s = qn_matcher_new(a, opts != NULL ? opts->flags : 0);
-
-	if (opts != NULL && opts->steps > 0)
-		qn_matcher_set_limit(s, opts->steps);
-	return s;
-}
 
 /* Patterns of another context have sets, and slots, of their own. */
 static qn_status
@@ -48,6 +39,7 @@ rewrite(void *arg, qn_arena *scratch)
 {
 	rewrite_call *c = arg;
 	qn_fixpoint_rule *rule = QN_NEW(scratch, qn_fixpoint_rule, c->n);
+	qn_matcher *s;
 
 	for (size_t i = 0; i < c->n; i++) {
 		const qn_rewrite_rule *r = &c->rule[i];
@@ -56,7 +48,8 @@ rewrite(void *arg, qn_arena *scratch)
 		rule[i] = (qn_fixpoint_rule){r->name != NULL ? r->name : "", &r->pattern->pat,
 					     call_host, (void *)(uintptr_t)r, r->flags};
 	}
-	return qn_rewrite_to_fixpoint(c->m, rule, c->n, matcher_like(scratch, c->opts), &c->passes);
+	QN_TRY(qn_matcher_like(scratch, c->opts, &s));
+	return qn_rewrite_to_fixpoint(c->m, rule, c->n, s, &c->passes);
 }
 
 qn_status
@@ -95,6 +88,7 @@ cut(void *arg, qn_arena *scratch)
 	cut_call *c = arg;
 	const qn_cut_opts *o = c->opts;
 	qn_graph_attr *attr = QN_NEW(scratch, qn_graph_attr, o->nattr);
+	qn_matcher *s;
 
 	QN_TRY(check_context(c->m, c->p));
 	for (size_t i = 0; i < o->nattr; i++) {
@@ -103,6 +97,7 @@ cut(void *arg, qn_arena *scratch)
 			return qn_report(c->m->env, QN_EUSAGE, "attr.value", "",
 					 "keys and texts of attributes must not be empty");
 	}
+	QN_TRY(qn_matcher_like(scratch, o->match, &s));
 	return qn_cut_pattern(c->m,
 			      &(qn_cut){.pattern = &c->p->pat,
 					.label = o->label != NULL ? o->label : "part",
@@ -111,14 +106,16 @@ cut(void *arg, qn_arena *scratch)
 					.check = o->check != NULL ? check_host : NULL,
 					.user = (void *)(uintptr_t)o,
 					.flags = o->flags},
-			      matcher_like(scratch, o->match), &c->count);
+			      s, &c->count);
 }
 
 qn_status
 qn_cut_model(qn_model *m, const qn_pattern *p, const qn_cut_opts *opts, size_t *count)
 {
-	const qn_cut_opts defaults = {0};
-	cut_call c = {m, p, opts != NULL ? opts : &defaults, 0};
+	qn_cut_opts known;
+	cut_call c = {m, p, &known, 0};
+
+	QN_TRY(QN_TAKE(m->env, qn_cut_opts, opts, &known));
 	qn_status status = qn_guard_model(m, cut, &c);
 
 	if (count != NULL)

@@ -21,7 +21,16 @@
  * one thread at a time; contexts are independent of each other.  Threads that a context needs
  * (qn_config.threads) wait between calls and end with qn_close; they use the host's allocator one
  * at a time and block all signals.  A process made by fork opens contexts of its own.  The floating-point environment
- * is set to the default for the time of a call and restored. */
+ * is set to the default for the time of a call and restored.
+ *
+ * Binary interface: a program that was built with the header of release 0.N runs with every library
+ * 0.N.x (the shared library's name has both numbers).  Structs that the host fills and that may
+ * grow begin with `size`: sizeof the struct as the host compiled it; 0 stands for the members of
+ * release 0.1, so that `= {0}` stays right.  New members stand behind all others and mean by 0 what was before;
+ * the library takes members that the host does not have for 0, and refuses a struct that is larger than
+ * its own where a byte that it does not know is not 0 (QN_EUSAGE, struct.size).  All other structs are frozen:
+ * elements of arrays (qn_op_attr, qn_rewrite_rule), qn_limits, and what the library fills or
+ * returns; what comes later gets functions or structs of its own.  Enumerators keep their numbers. */
 #ifndef QUERN_H
 #define QUERN_H
 
@@ -88,6 +97,7 @@ typedef struct qn_limits {
 } qn_limits;
 
 typedef struct qn_config {
+	size_t size;        /* 0, or sizeof(qn_config), as explained at the top */
 	qn_alloc_fn *alloc; /* NULL: malloc */
 	void *alloc_user;
 	qn_log_fn *log; /* NULL: silent */
@@ -97,9 +107,10 @@ typedef struct qn_config {
 	qn_limits limits; /* exceeding one is QN_EBUDGET with its name, "limit.nodes" */
 } qn_config;
 
-QN_API qn_ctx *qn_open(const qn_config *config); /* NULL when there is no memory; config NULL: defaults */
-QN_API void qn_close(qn_ctx *ctx);               /* frees the context and all models and arrays of it */
-QN_API const char *qn_version(void);             /* "0.1.0" */
+/* NULL when there is no memory, or config has a size or members that this release does not know; config NULL: defaults. */
+QN_API qn_ctx *qn_open(const qn_config *config);
+QN_API void qn_close(qn_ctx *ctx); /* frees the context and all models and arrays of it */
+QN_API const char *qn_version(void); /* "0.1.0" */
 
 /* ---- diagnostics: kept until cleared, at most 100, later ones are counted ---- */
 
@@ -197,6 +208,7 @@ typedef struct qn_op_call {
 /* All callbacks may be called from several threads at a time (qn_config.threads) and must give the
  * same results for the same arguments.  None may call the library. */
 typedef struct qn_op_desc {
+	size_t size;
 	const char *name; /* "acme.softsign": has a dot, which no built-in operator has */
 	unsigned min_inputs, max_inputs;
 	qn_op_behaviour behaviour;
@@ -350,6 +362,7 @@ typedef enum qn_match_flags {
 } qn_match_flags;
 
 typedef struct qn_match_opts { /* all zero: defaults */
+	size_t size;
 	unsigned flags; /* of qn_match_flags */
 	uint32_t steps; /* of the search at one value, then QN_EBUDGET (pattern.limit); 0: 10^6 */
 } qn_match_opts;
@@ -406,6 +419,7 @@ typedef struct qn_rewrite_rule {
 QN_API qn_status qn_rewrite_model(qn_model *m, size_t n, const qn_rewrite_rule *rules, const qn_match_opts *opts, size_t *passes);
 
 typedef struct qn_cut_opts { /* all zero: defaults */
+	size_t size;
 	const char *label; /* of the new graphs: "<root>.<label>"; NULL: "part" */
 	size_t nattr;      /* attributes of the new graphs: texts, not empty */
 	const char *const *key, *const *value;
@@ -525,6 +539,7 @@ typedef enum qn_activations { QN_ACTIVATIONS_I8 = 0, QN_ACTIVATIONS_U8 = 1, QN_A
 typedef enum qn_weights_type { QN_WEIGHTS_I8 = 0, QN_WEIGHTS_I4 = 1 } qn_weights_type;
 
 typedef struct qn_compile_opts { /* all zero: defaults */
+	size_t size;
 	qn_scheme_kind scheme;
 	qn_method_kind method;
 	double percentile;      /* 0: 99.99; another value means the method percentile */
@@ -566,6 +581,7 @@ typedef struct qn_accuracy {
 QN_API qn_status qn_evaluate(qn_model *m, size_t nin, qn_array *const *in, const qn_array *labels, qn_accuracy *out);
 
 typedef struct qn_emit_options { /* all zero: defaults */
+	size_t size;
 	const char *name;        /* prefix of files and symbols; NULL: the model's name */
 	qn_array *const *test;   /* samples for the self-test, one array an input; NULL: no self-test file */
 	size_t ntest;

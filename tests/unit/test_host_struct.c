@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_host_struct.c - hosts that were compiled with the header of an older or of a newer release. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "driver/context.h"
+#include "driver/host_struct.h"
+
+/* One struct in three releases; the library has the second. */
+typedef struct first {
+	size_t size;
+	int64_t a;
+} first;
+
+typedef struct second {
+	size_t size;
+	int64_t a, b;
+} second;
+
+typedef struct third {
+	size_t size;
+	int64_t a, b, c;
+} third;
+
+static qn_status
+take(const void *from, second *to)
+{
+	return qn_host_struct_take(NULL, "second", sizeof(first), from, sizeof *to, to);
+}
+
+static void
+takes_what_both_know(void **state)
+{
+	second x = {.size = 99, .a = 99, .b = 99};
+
+	(void)state;
+	assert_int_equal(take(NULL, &x), QN_OK);
+	assert_true(x.a == 0 && x.b == 0);
+	/* Behind an older host's struct lies something else. */
+	second older = {.size = sizeof(first), .a = 1, .b = 77};
+	assert_int_equal(take(&older, &x), QN_OK);
+	assert_true(x.a == 1 && x.b == 0);
+	older.size = 0; /* the first release */
+	assert_int_equal(take(&older, &x), QN_OK);
+	assert_true(x.a == 1 && x.b == 0);
+	assert_int_equal(take(&(second){.size = sizeof(second), .a = 1, .b = 2}, &x), QN_OK);
+	assert_true(x.a == 1 && x.b == 2);
+	assert_int_equal(x.size, sizeof(second));
+	assert_int_equal(take(&(third){.size = sizeof(third), .a = 1, .b = 2}, &x), QN_OK);
+	assert_true(x.a == 1 && x.b == 2);
+}
+
+static void
+refuses_what_it_does_not_know(void **state)
+{
+	third newer = {.size = sizeof(third), .a = 1};
+	second x;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof newer.c; i++) {
+		unsigned char *byte = (unsigned char *)&newer.c + i;
+
+		*byte = 1;
+		assert_int_equal(take(&newer, &x), QN_EUSAGE);
+		*byte = 0;
+		assert_int_equal(take(&newer, &x), QN_OK);
+	}
+	/* Sizes that none has: nothing is read there. */
+	assert_int_equal(take(&(first){.size = 1}, &x), QN_EUSAGE);
+	assert_int_equal(take(&(first){.size = sizeof(size_t) - 1}, &x), QN_EUSAGE);
+	assert_int_equal(take(&(first){.size = SIZE_MAX}, &x), QN_EUSAGE);
+	assert_int_equal(take(&(first){.size = 1 << 20}, &x), QN_EUSAGE);
+}
+
+/* ---- each struct of the interface, through its function ---- */
+
+typedef struct bench {
+	qn_ctx *ctx;
+	qn_model *m;
+} bench;
+
+static qn_status
+open_another(const bench *b, const void *s)
+{
+	qn_ctx *ctx = qn_open(s);
+
+	qn_close(ctx);
+	if (ctx != NULL)
+		return QN_OK;
+	return qn_report(b->m->env, QN_EUSAGE, "struct.size", "qn_config", "not opened");
+}
+
+static qn_status
+register_op(const bench *b, const void *s)
+{
+	return qn_op_register(b->ctx, s);
+}
+
+static qn_status
+match(const bench *b, const void *s)
+{
+	return qn_pattern_match(qn_pat_any(b->ctx), qn_model_main(b->m), 0, s, NULL, NULL, NULL);
+}
+
+static qn_status
+cut(const bench *b, const void *s)
+{
+	return qn_cut_model(b->m, qn_pat_number(b->ctx, 5), s, NULL);
+}
+
+static qn_status
+rewrite(const bench *b, const void *s)
+{
+	return qn_rewrite_model(b->m, 0, NULL, s, NULL);
+}
+
+static qn_status
+compile(const bench *b, const void *s)
+{
+	return qn_compile(b->m, s);
+}
+
+static qn_status
+emit(const bench *b, const void *s)
+{
+	return qn_emit(b->m, "/tmp/quern-never", s, NULL);
+}
+
+#define ROW(T, fn, plain)                                                                          \
+	{                                                                                          \
+#T, sizeof(T), fn, plain                                                           \
+	}
+
+static void
+holds_for_every_struct(void **state)
+{
+	/* plain: what a struct of zeros gives. */
+	static const struct {
+		const char *name;
+		size_t size;
+		qn_status (*call)(const bench *b, const void *s);
+		const char *plain;
+	} rows[] = {
+		ROW(qn_config, open_another, NULL),
+		ROW(qn_op_desc, register_op, "op.register"),
+		ROW(qn_match_opts, match, NULL),
+		ROW(qn_match_opts, rewrite, NULL),
+		ROW(qn_cut_opts, cut, NULL),
+		ROW(qn_compile_opts, compile, "model.empty"),
+		ROW(qn_emit_options, emit, "emit.stage"),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		union {
+			size_t size;
+			max_align_t align;
+			unsigned char byte[2048];
+		} s;
+		bench b = {qn_open(NULL), NULL};
+
+		memset(&s, 0, sizeof s);
+		assert_true(rows[i].size + 8 < sizeof s);
+		assert_int_equal(qn_model_new(b.ctx, "m", &b.m), QN_OK);
+		qn_id x = qn_add_input(qn_model_main(b.m), "x", "tensor<2xf32>");
+		if (rows[i].call != compile)
+			assert_int_equal(qn_add_output(qn_model_main(b.m), "x", x), QN_OK);
+		/* A host of the first release, of this one, of a newer one. */
+		const size_t sizes[] = {0, rows[i].size, rows[i].size + 8, sizeof s};
+		for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+			s.size = sizes[k];
+			assert_int_equal(rows[i].call(&b, &s) == QN_OK, rows[i].plain == NULL);
+			if (rows[i].plain != NULL)
+				assert_string_equal(qn_diag_get(b.ctx, 0).id, rows[i].plain);
+			qn_diag_clear(b.ctx);
+		}
+		s.size = rows[i].size + 8;
+		s.byte[rows[i].size + 7] = 1;
+		assert_int_equal(rows[i].call(&b, &s), QN_EUSAGE);
+		assert_int_equal(qn_diag_count(b.ctx), 1);
+		assert_string_equal(qn_diag_get(b.ctx, 0).id, "struct.size");
+		assert_string_equal(qn_diag_get(b.ctx, 0).place, rows[i].name);
+		s.size = rows[i].size; /* what lies behind this release's struct is not read */
+		assert_int_equal(rows[i].call(&b, &s) == QN_OK, rows[i].plain == NULL);
+		qn_close(b.ctx);
+	}
+}
+
+/* A host that has no member behind alloc_user. */
+static void
+reads_no_member_that_an_older_host_lacks(void **state)
+{
+	qn_config config;
+	qn_ctx *ctx;
+
+	(void)state;
+	memset(&config, 0xa5, sizeof config);
+	config.size = offsetof(qn_config, log);
+	config.alloc = NULL;
+	ctx = qn_open(&config); /* a log callback at 0xa5a5… would be called */
+	assert_non_null(ctx);
+	qn_close(ctx);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(takes_what_both_know),
+		cmocka_unit_test(refuses_what_it_does_not_know),
+		cmocka_unit_test(holds_for_every_struct),
+		cmocka_unit_test(reads_no_member_that_an_older_host_lacks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
