@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit.c - integer model -> files in a folder: the C texts, the self-test's expectations from
+/* emit.c - integer model -> files in a folder or in the hands of the host: the C texts, the self-test's expectations from
  * the interpreter, the report. */
 #include "codegen/emit.h"
 
@@ -14,8 +14,10 @@
 
 typedef struct emit_call {
 	qn_model *m;
-	const char *folder;
+	const char *folder; /* "" when the files go to fn */
 	const qn_emit_options *opts;
+	qn_file_fn *fn; /* NULL: they are written */
+	void *user;
 	qn_emit_info info;
 } emit_call;
 
@@ -161,6 +163,43 @@ print_report(void *user, qn_buf *b)
 	qn_report_print(b, r->m, r->plan, r->opts);
 }
 
+/* One file on its way to the host. */
+typedef struct handing {
+	const emit_call *c;
+	const char *name;
+	bool stopped;
+} handing;
+
+static void
+hand_piece(void *user, const char *piece, size_t n)
+{
+	handing *h = user;
+
+	if (n > 0 && !h->stopped)
+		h->stopped = h->c->fn(h->c->user, h->name, piece, n) != 0;
+}
+
+static qn_status
+hand_over(const emit_call *c, size_t n, const qn_file_out *files, qn_arena *a)
+{
+	if (c->fn == NULL)
+		return qn_files_write(c->m->env, c->folder, n, files);
+	for (size_t i = 0; i < n; i++) {
+		qn_arena *tmp = qn_arena_child(a);
+		handing h = {.c = c, .name = files[i].path};
+		qn_buf b;
+
+		qn_buf_to(&b, tmp, hand_piece, &h);
+		files[i].print(files[i].user, &b);
+		qn_buf_end(&b);
+		qn_arena_release(tmp);
+		if (h.stopped)
+			return qn_report(c->m->env, QN_EIO, "emit.write", h.name,
+					 "the host's callback did not take the file");
+	}
+	return QN_OK;
+}
+
 static qn_status
 emit(void *arg, qn_arena *a)
 {
@@ -198,19 +237,34 @@ emit(void *arg, qn_arena *a)
 	files[n++] = (qn_file_out){.path = file_name(a, c->folder, plan->name, ".report.json"),
 				   .print = print_report,
 				   .user = &report};
-	return qn_files_write(c->m->env, c->folder, n, files);
+	return hand_over(c, n, files, a);
+}
+
+static qn_status
+guard(emit_call *c, const qn_emit_options *opts, qn_emit_info *info)
+{
+	qn_emit_options known;
+	qn_status status = QN_TAKE(c->m->env, qn_emit_options, opts, &known);
+
+	c->opts = &known;
+	if (status == QN_OK)
+		status = qn_guard_model(c->m, emit, c);
+	if (info != NULL)
+		*info = c->info;
+	return status;
 }
 
 qn_status
 qn_emit(qn_model *m, const char *folder, const qn_emit_options *opts, qn_emit_info *info)
 {
-	qn_emit_options known;
-	emit_call c = {.m = m, .folder = folder, .opts = &known};
-	qn_status status = QN_TAKE(m->env, qn_emit_options, opts, &known);
+	return guard(&(emit_call){.m = m, .folder = folder}, opts, info);
+}
 
-	if (status == QN_OK)
-		status = qn_guard_model(m, emit, &c);
-	if (info != NULL)
-		*info = c.info;
-	return status;
+qn_status
+qn_emit_to(qn_model *m, const qn_emit_options *opts, qn_file_fn *fn, void *user, qn_emit_info *info)
+{
+	if (fn == NULL)
+		return qn_report(m->env, QN_EUSAGE, "option.range", "",
+				 "qn_emit_to needs a callback");
+	return guard(&(emit_call){.m = m, .folder = "", .fn = fn, .user = user}, opts, info);
 }

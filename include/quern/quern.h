@@ -599,6 +599,15 @@ typedef struct qn_emit_info {
  * need be: all files or none. */
 QN_API qn_status qn_emit(qn_model *m, const char *folder, const qn_emit_options *opts, qn_emit_info *info);
 
+/* Receives a piece of a file, of n > 0 bytes; name: "digits_weights.c".  The pieces of a file come one after the
+ * other, files one after the other; another name begins the next file.  Anything but 0 stops with QN_EIO
+ * (emit.write).  It must not call the library with anything of this context. */
+typedef int qn_file_fn(void *user, const char *name, const char *text, size_t n);
+/* The same files, handed to fn: the file system is not touched.  Nothing is handed over before the model's
+ * stage, its form in C and the budgets have been checked; what was handed over when memory runs out or fn
+ * stops is the host's to throw away. */
+QN_API qn_status qn_emit_to(qn_model *m, const qn_emit_options *opts, qn_file_fn *fn, void *user, qn_emit_info *info);
+
 /* ---- operators ---- */
 
 typedef struct qn_op_support {
