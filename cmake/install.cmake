@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` puts where: the program, both libraries, the header, and two ways to find them.
 #
-#   CMake       find_package(quern 0.1 REQUIRED)      target_link_libraries(host quern::quern)        or quern::static
+#   CMake       find_package(quern 0.1 REQUIRED)      target_link_libraries(host quern::quern)        or quern::static; quern::program is the program
 #   pkg-config  cc host.c $(pkg-config --cflags --libs quern)                                         or --static
 #
 # The tree may be moved after it was installed: nothing in it holds an absolute path.
 include(CMakePackageConfigHelpers)
 
+set_target_properties(quern PROPERTIES EXPORT_NAME program)
 set_target_properties(libquern PROPERTIES EXPORT_NAME static)
 set_target_properties(libquern_shared PROPERTIES EXPORT_NAME quern)
 install(TARGETS quern libquern libquern_shared EXPORT quern)
