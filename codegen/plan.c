@@ -9,24 +9,14 @@
  * Results that live at the same time do not overlap; the others may.  A step may write over an
  * operand that dies there if its kernel allows and the sizes are equal: both are one buffer then.
  * A graph output is written straight into the caller's buffer.  What an output shares with another
- * output, a constant or a graph input is copied at the end.
- *
- * Buffers are placed one by one, each into the smallest gap between those already placed that live
- * at the same time.  Two orders are tried, larger first and earlier first; the better one stays. */
-#include <stdlib.h>
+ * output, a constant or a graph input is copied at the end. */
 #include <string.h>
 
 #include "codegen/emitter.h"
 #include "codegen/inline.h"
+#include "codegen/place.h"
 #include "codegen/schedule.h"
 #include "ir/diag.h"
-
-typedef struct buffer {
-	size_t bytes;       /* rounded up to QN_SCRATCH_ALIGN */
-	size_t first, last; /* steps; last may be nstep: still read after the last step */
-	size_t offset;
-	size_t index;
-} buffer;
 
 typedef struct planner {
 	const qn_graph *g;
@@ -36,7 +26,7 @@ typedef struct planner {
 	uint32_t *step_of;
 	size_t *last;    /* by step: the last step that reads its result */
 	size_t *of_step; /* by step: its buffer plus 1; 0 when it has none */
-	buffer *buf;
+	qn_buffer *buf;
 	size_t nbuf;
 } planner;
 
@@ -125,109 +115,10 @@ make_buffers(planner *p)
 			b = ++p->nbuf;
 			p->buf[b - 1].bytes = align_up(s->bytes);
 			p->buf[b - 1].first = i;
-			p->buf[b - 1].index = b - 1;
 		}
 		p->of_step[i] = b;
 		p->buf[b - 1].last = p->last[i];
 	}
-}
-
-static int
-larger_first(const void *x, const void *y)
-{
-	const buffer *a = *(const buffer *const *)x, *b = *(const buffer *const *)y;
-
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
-}
-
-static int
-earlier_first(const void *x, const void *y)
-{
-	const buffer *a = *(const buffer *const *)x, *b = *(const buffer *const *)y;
-
-	return a->index < b->index ? -1 : a->index > b->index;
-}
-
-static bool
-together(const buffer *a, const buffer *b)
-{
-	return a->first <= b->last && b->first <= a->last;
-}
-
-/* The offset of the smallest gap for b among n placed buffers in order of offset, or the first
- * place above all of them. */
-static size_t
-best_gap(const buffer *b, buffer *const *placed, size_t n)
-{
-	size_t end = 0, best = SIZE_MAX, at = 0, i;
-
-	for (i = 0; i < n; i++) {
-		const buffer *c = placed[i];
-
-		if (!together(b, c))
-			continue;
-		if (c->offset >= end && c->offset - end >= b->bytes && c->offset - end < best) {
-			best = c->offset - end;
-			at = end;
-		}
-		if (c->offset + c->bytes > end)
-			end = c->offset + c->bytes;
-	}
-	return best != SIZE_MAX ? at : end;
-}
-
-/* Sets all offsets and returns the bytes needed. */
-static size_t
-place(planner *p, int (*order)(const void *, const void *))
-{
-	buffer **todo = QN_NEW(p->arena, buffer *, p->nbuf + 1);
-	buffer **placed = QN_NEW(p->arena, buffer *, p->nbuf + 1);
-	size_t total = 0, i, j;
-
-	for (i = 0; i < p->nbuf; i++)
-		todo[i] = &p->buf[i];
-	if (p->nbuf > 0)
-		qsort(todo, p->nbuf, sizeof(todo[0]), order);
-	for (i = 0; i < p->nbuf; i++) {
-		buffer *b = todo[i];
-
-		b->offset = best_gap(b, placed, i);
-		for (j = i; j > 0 && placed[j - 1]->offset > b->offset; j--)
-			placed[j] = placed[j - 1];
-		placed[j] = b;
-		if (b->offset + b->bytes > total)
-			total = b->offset + b->bytes;
-	}
-	return total;
-}
-
-static size_t
-lower_bound(const planner *p)
-{
-	size_t *ends = QN_NEW(p->arena, size_t, p->nstep + 2); /* bytes that die before a step */
-	size_t most = 0, sum = 0, next = 0, i;
-
-	for (i = 0; i < p->nbuf; i++)
-		ends[p->buf[i].last + 1] += p->buf[i].bytes;
-	for (i = 0; i < p->nstep; i++) { /* buffers are in the order of their first steps */
-		sum -= ends[i];
-		for (; next < p->nbuf && p->buf[next].first == i; next++)
-			sum += p->buf[next].bytes;
-		most = sum > most ? sum : most;
-	}
-	return most;
-}
-
-static size_t
-place_buffers(planner *p)
-{
-	size_t bytes = place(p, earlier_first);
-
-	if (place(p, larger_first) > bytes)
-		return place(p, earlier_first);
-	return place(p, larger_first);
 }
 
 /* Steps learn where their results lie; an alias lies where its bytes lie. */
@@ -277,7 +168,7 @@ qn_plan_make(const qn_graph *g, const char *name, qn_arena *a, qn_plan **out)
 	p.step_of = qn_step_of(g, p.step, p.nstep, a);
 	p.last = QN_NEW(a, size_t, p.nstep + 1);
 	p.of_step = QN_NEW(a, size_t, p.nstep + 1);
-	p.buf = QN_NEW(a, buffer, p.nstep + 1);
+	p.buf = QN_NEW(a, qn_buffer, p.nstep + 1);
 	find_lifetimes(&p);
 	place_outputs(&p);
 	make_buffers(&p);
@@ -286,8 +177,8 @@ qn_plan_make(const qn_graph *g, const char *name, qn_arena *a, qn_plan **out)
 	plan->name = qn_names_add(&names, name);
 	plan->step = p.step;
 	plan->nstep = p.nstep;
-	plan->scratch_bytes = place_buffers(&p);
-	plan->lower_bound = lower_bound(&p);
+	plan->scratch_bytes = qn_buffers_place(p.buf, p.nbuf, p.nstep + 1, a);
+	plan->lower_bound = qn_buffers_alive(p.buf, p.nbuf, p.nstep, a);
 	if (plan->scratch_bytes > INT32_MAX)
 		return qn_report(
 			g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",

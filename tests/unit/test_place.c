@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_place.c - places of buffers against the definition, which looks at every pair; and very many
+ * buffers.
+ *
+ *   order    A B C …          b goes into the smallest gap between all that are placed and live beside it */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "codegen/place.h"
+#include "tests/unit/host_heap.h"
+
+enum { FEW = 60, STEPS = 40, ROUNDS = 3000, MANY = 200000 };
+
+static uint32_t
+next(uint32_t *seed)
+{
+	*seed = *seed * 1664525u + 1013904223u;
+	return *seed >> 8;
+}
+
+static bool
+together(const qn_buffer *a, const qn_buffer *b)
+{
+	return a->first <= b->last && b->first <= a->last;
+}
+
+/* The lowest place of the smallest gap: every end of a placed buffer, and 0, is looked at. */
+static size_t
+place_one(const qn_buffer *buf, size_t n, const bool *placed, const qn_buffer *b)
+{
+	size_t best = SIZE_MAX, at = SIZE_MAX;
+
+	for (size_t i = 0; i <= n; i++) {
+		size_t from = i < n ? buf[i].offset + buf[i].bytes : 0, to = SIZE_MAX;
+		bool fits = i == n || (placed[i] && together(&buf[i], b));
+
+		for (size_t k = 0; fits && k < n; k++) {
+			if (!placed[k] || !together(&buf[k], b))
+				continue;
+			if (buf[k].offset + buf[k].bytes > from && buf[k].offset <= from)
+				fits = false;
+			if (buf[k].offset >= from && buf[k].offset < to)
+				to = buf[k].offset;
+		}
+		if (!fits || to - from < b->bytes)
+			continue;
+		if (to - from < best || (to - from == best && from < at)) {
+			best = to - from;
+			at = from;
+		}
+	}
+	return at;
+}
+
+static size_t
+model(qn_buffer *buf, size_t n, bool larger)
+{
+	bool placed[FEW] = {false};
+	size_t total = 0;
+
+	for (size_t round = 0; round < n; round++) {
+		size_t x = n;
+
+		for (size_t i = 0; i < n; i++)
+			if (!placed[i] && (x == n || (larger && buf[i].bytes > buf[x].bytes)))
+				x = i;
+		buf[x].offset = place_one(buf, n, placed, &buf[x]);
+		placed[x] = true;
+		if (buf[x].offset + buf[x].bytes > total)
+			total = buf[x].offset + buf[x].bytes;
+	}
+	return total;
+}
+
+static void
+as_defined(void **state)
+{
+	qn_arena *a = *state;
+	uint32_t seed = 7;
+	int larger = 0, earlier = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		qn_buffer buf[FEW], early[FEW], large[FEW];
+		size_t n = next(&seed) % (FEW + 1), step = 0;
+		uint32_t life = 1 + next(&seed) % STEPS, sizes = 1 + next(&seed) % 12;
+
+		for (size_t i = 0; i < n; i++) {
+			step += step + 1 < STEPS && next(&seed) % 2 == 0;
+			buf[i] = (qn_buffer){.bytes = 16 * (1 + next(&seed) % sizes),
+					     .first = step,
+					     .last = step + next(&seed) % life};
+			early[i] = large[i] = buf[i];
+		}
+		size_t bytes = qn_buffers_place(buf, n, 2 * STEPS, a);
+		size_t if_early = model(early, n, false), if_large = model(large, n, true);
+		const qn_buffer *want = if_large <= if_early ? large : early;
+
+		assert_int_equal(bytes, if_large <= if_early ? if_large : if_early);
+		for (size_t i = 0; i < n; i++)
+			assert_int_equal(buf[i].offset, want[i].offset);
+		assert_true(qn_buffers_alive(buf, n, 2 * STEPS, a) <= bytes);
+		larger += if_large < if_early;
+		earlier += if_early < if_large;
+	}
+	assert_true(larger > 10 && earlier > 10);
+}
+
+/* More than 10^10 pairs: only what does not look at each ends. */
+static void
+very_many(void **state)
+{
+	qn_arena *a = *state;
+	qn_buffer *buf = QN_NEW(a, qn_buffer, MANY);
+	size_t most = 0;
+
+	for (size_t i = 0; i < MANY; i++)
+		buf[i] = (qn_buffer){
+			.bytes = 16 + 16 * (i % 5), .first = i, .last = MANY + i % (MANY / 2)};
+	most = qn_buffers_alive(buf, MANY, 2 * (size_t)MANY, a);
+	assert_int_equal(qn_buffers_place(buf, MANY, 2 * (size_t)MANY, a), most);
+	/* every other one dies at once: what comes later goes there */
+	for (size_t i = 0; i < MANY; i++) {
+		buf[i].last = i % 2 == 0 ? i : MANY;
+		buf[i].bytes = 16;
+	}
+	assert_int_equal(qn_buffers_place(buf, MANY, MANY + 1, a), 16 * (MANY / 2));
+}
+
+static int
+open_arena(void **state)
+{
+	static qn_arena a;
+	static qn_env env;
+	static heap h;
+
+	env = (qn_env){.alloc = host_alloc, .alloc_user = &h};
+	qn_arena_init(&a, &env);
+	*state = &a;
+	return 0;
+}
+
+static int
+close_arena(void **state)
+{
+	qn_arena_release(*state);
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(as_defined, open_arena, close_arena),
+		cmocka_unit_test_setup_teardown(very_many, open_arena, close_arena),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
