@@ -54,6 +54,7 @@ bool qn_tensor_equal(const qn_tensor *a, const qn_tensor *b);
 /* CRC-32 (IEEE 802.3, reflected, initial and final xor all ones). */
 uint32_t qn_crc32(uint32_t crc, const void *data, size_t bytes); /* crc 0 to begin */
 uint32_t qn_tensor_crc(const qn_tensor *x);                      /* the same on every host */
+uint32_t qn_tensor_crc_next(uint32_t crc, const qn_tensor *x); /* of pieces, one after the other */
 
 /* real -> code and back, element i with scale and zero point: round half to even, then add the
  * zero point, then clamp; NaN gives the zero point. */

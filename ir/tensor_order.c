@@ -53,14 +53,13 @@ qn_tensor_file_bytes(qn_arena *a, const qn_tensor *x)
 }
 
 uint32_t
-qn_tensor_crc(const qn_tensor *x)
+qn_tensor_crc_next(uint32_t crc, const qn_tensor *x)
 {
 	const size_t width = qn_plain_table[x->type->elem->plain].bytes;
 	const uint8_t *p = x->data;
-	uint32_t crc = 0;
 
 	if (width == 1 || !big_endian())
-		return qn_crc32(0, x->data, x->bytes);
+		return qn_crc32(crc, x->data, x->bytes);
 	for (size_t i = 0; i < x->bytes; i += width) {
 		uint8_t turned[8];
 
@@ -68,4 +67,10 @@ qn_tensor_crc(const qn_tensor *x)
 		crc = qn_crc32(crc, turned, width);
 	}
 	return crc;
+}
+
+uint32_t
+qn_tensor_crc(const qn_tensor *x)
+{
+	return qn_tensor_crc_next(0, x);
 }

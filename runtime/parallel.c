@@ -47,7 +47,20 @@ run_share(void *workers, size_t index)
 	if (setjmp(here) == 0)
 		w->status = w->fn(w->user, index, &scratch);
 	qn_arena_release(&scratch);
-	qn_diags_clear(&w->env, &w->diags);
+}
+
+/* What worker w reported, to the caller. */
+static void
+hand_over(qn_env *env, const worker *w)
+{
+	for (size_t i = 0; i < w->diags.n; i++) {
+		const qn_diag *d = &w->diags.item[i];
+
+		if (d->severity == QN_ERROR)
+			(void)qn_report(env, d->status, d->id, d->place, "%s", d->message);
+		else
+			qn_warn(env, d->id, d->place, "%s", d->message);
+	}
 }
 
 size_t
@@ -89,7 +102,12 @@ qn_parallel(qn_env *env, size_t nworker, qn_worker_fn *fn, void *user)
 	bool starved = w == NULL || !qn_pool_run(env, nworker, run_share, w);
 	for (size_t i = 0; w != NULL && i < nworker; i++) {
 		starved = starved || w[i].status == QN_ENOMEM;
+	}
+	for (size_t i = 0; w != NULL && i < nworker; i++) {
+		if (status == QN_OK && w[i].status != QN_OK)
+			hand_over(env, &w[i]);
 		status = status == QN_OK ? w[i].status : status;
+		qn_diags_clear(&w[i].env, &w[i].diags);
 	}
 	if (w != NULL)
 		qn_env_free(env, w, nworker * sizeof *w);

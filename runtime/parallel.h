@@ -5,8 +5,9 @@
  *   QN_TRY(qn_parallel(env, 4, run_share, &job));     run_share(&job, 0 … 3, …), all done
  *
  * Worker 0 is the calling thread, and the only one that may log.  Each worker has an arena and
- * an environment of its own; the host's allocator is called by one thread at a time.  Workers
- * must not report: the list of diagnostics belongs to the caller. */
+ * an environment of its own (that of `scratch`); the host's allocator is called by one thread at a
+ * time.  What a worker reports there is handed to the caller when it is the first that fails; the
+ * caller's own environment is not a worker's to use. */
 #ifndef QN_RUNTIME_PARALLEL_H
 #define QN_RUNTIME_PARALLEL_H
 
@@ -21,5 +22,11 @@ size_t qn_parallel_workers(const qn_env *env, size_t n);
  * for, their arenas released, and then the caller's env->oom is taken.  A share for which
  * no thread could be made is done by another one. */
 qn_status qn_parallel(qn_env *env, size_t nworker, qn_worker_fn *fn, void *user) QN_MUST_CHECK;
+
+/* A lock, destroyed with the arena. */
+typedef struct qn_lock qn_lock;
+qn_lock *qn_lock_new(qn_arena *a);
+void qn_lock_take(qn_lock *lock);
+void qn_lock_give(qn_lock *lock);
 
 #endif
