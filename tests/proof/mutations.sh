@@ -29,6 +29,10 @@ headers() {
 }
 headers
 
+# Only a library that reads .npz wants libzip.
+zip=
+nm "$QUERN_LIB" 2>/dev/null | grep -q ' U zip_' && zip=-lzip
+
 # link OUT SOURCE…: with the objects before the library.  A test's source is compiled once for all faults.
 link() {
 	out=$1 tests=
@@ -40,7 +44,7 @@ link() {
 		tests="$tests $o"
 	done
 	# shellcheck disable=SC2086,SC2046
-	"$QUERN_CC" $flags $tests $(ls "$tmp"/objects/*.o 2>/dev/null) "$QUERN_LIB" -lcmocka -lcjson -lm -pthread -o "$out"
+	"$QUERN_CC" $flags $tests $(ls "$tmp"/objects/*.o 2>/dev/null) "$QUERN_LIB" -lcmocka -lcjson $zip -lm -pthread -o "$out"
 }
 
 # run_test NAME: 0 passes, 1 fails in the way that a test fails, 2 anything else.

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* folder.h - the files of a folder in byte order of their names, or those of its subfolders, which
+ * are classes.
+ *
+ *   digits/0/a.png digits/0/b.png digits/1/a.png  ──▶  three files, labels 0 0 1 */
+#ifndef QN_FORMATS_FOLDER_H
+#define QN_FORMATS_FOLDER_H
+
+#include "ir/arena.h"
+
+enum { QN_FOLDER_MOST = 1 << 20 }; /* files */
+
+typedef struct qn_folder {
+	size_t n;
+	const char *const *path;
+	const int64_t *label; /* one a file; NULL when the files lie in the folder itself */
+} qn_folder;
+
+typedef bool qn_wanted_fn(const char *name);
+
+/* Files whose name is wanted; names that begin with a dot are not looked at.  Only when the folder holds none,
+ * one level of subfolders is: they are numbered in byte order of their names, or by the names
+ * where all of them are whole numbers.  Id: folder.size; file.open with the system's reason. */
+qn_status qn_folder_list(qn_arena *a, const char *path, qn_wanted_fn *wanted,
+			 qn_folder *out) QN_MUST_CHECK;
+
+/* Whether a path is a folder. */
+bool qn_folder_is(const char *path);
+
+/* Whether a name ends so, whatever the case of its letters (ASCII). */
+bool qn_name_ends(const char *name, const char *end);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* image_stb.c - PNG and JPEG through stb_image, in the one file that includes it.
+ *
+ * stb_image has no place for a host's allocator, so its memory is the C library's: a request of more
+ * than MOST_BYTES is refused, and the result is freed with the arena. */
+#include <stdlib.h>
+
+#include "formats/image.h"
+#include "ir/diag.h"
+
+#ifdef QN_HAVE_STB
+
+enum { MOST_BYTES = 1 << 29 };
+
+static void *
+bounded_malloc(size_t n)
+{
+	return n <= MOST_BYTES ? malloc(n) : NULL;
+}
+
+static void *
+bounded_realloc(void *p, size_t n)
+{
+	return n <= MOST_BYTES ? realloc(p, n) : NULL;
+}
+
+/* No assert, no file, no state; the plain C of its transforms gives the same bytes everywhere. */
+#define STB_IMAGE_STATIC
+#define STB_IMAGE_IMPLEMENTATION
+#define STBI_ONLY_PNG
+#define STBI_ONLY_JPEG
+#define STBI_NO_STDIO
+#define STBI_NO_SIMD
+#define STBI_NO_LINEAR
+#define STBI_NO_HDR
+#define STBI_NO_FAILURE_STRINGS
+#define STBI_NO_THREAD_LOCALS
+#define STBI_ASSERT(x) ((void)0)
+#define STBI_MALLOC bounded_malloc
+#define STBI_REALLOC bounded_realloc
+#define STBI_FREE free
+#include <stb/stb_image.h>
+
+/* The tables of a DHT segment: 16 counts, then that many symbols. */
+static bool
+sound_tables(const unsigned char *p, size_t n)
+{
+	while (n > 0) {
+		size_t count = 0;
+
+		for (size_t i = 1; i <= 16 && i < n; i++)
+			count += p[i];
+		if (n < 17 || count > 256 || n - 17 < count)
+			return false;
+		p += 17 + count;
+		n -= 17 + count;
+	}
+	return true;
+}
+
+/* Behind the coded data of a scan that begins at `at`: the next marker that ends it. */
+static size_t
+skip_scan(const unsigned char *p, size_t n, size_t at)
+{
+	while (at + 1 < n && (p[at] != 0xff || p[at + 1] == 0 || p[at + 1] == 0xff ||
+			      (p[at + 1] >= 0xd0 && p[at + 1] <= 0xd7)))
+		at++;
+	return at;
+}
+
+/* Whether a JPEG's Huffman tables have at most 256 symbols each.  The stb_image of Debian 12 trusts
+ * them and writes behind its own table otherwise.  Segments are walked as it walks them: marker,
+ * length, bytes; after a scan's header the coded data. */
+static bool
+sound_jpeg(const unsigned char *p, size_t n)
+{
+	size_t at = 2;
+
+	while (at + 4 <= n) {
+		if (p[at] != 0xff || p[at + 1] == 0xff || p[at + 1] == 0xd8) {
+			at++; /* bytes between segments, fill bytes */
+			continue;
+		}
+		unsigned char marker = p[at + 1];
+		if (marker == 0xd9)
+			return true;
+		size_t length = (size_t)p[at + 2] << 8 | p[at + 3];
+		if (length < 2 || length > n - at - 2)
+			return marker != 0xc4; /* cut: nothing is read behind it */
+		if (marker == 0xc4 && !sound_tables(p + at + 4, length - 2))
+			return false;
+		at += 2 + length;
+		if (marker == 0xda)
+			at = skip_scan(p, n, at);
+	}
+	return true;
+}
+
+qn_status
+qn_stb_decode(qn_arena *a, const char *place, const char *data, size_t n, qn_image *out)
+{
+	const stbi_uc *p = (const stbi_uc *)data;
+	int w = 0;
+	int h = 0;
+	int c = 0;
+
+	if (n > INT32_MAX || (p[0] == 0xff && !sound_jpeg(p, n)) ||
+	    stbi_info_from_memory(p, (int)n, &w, &h, &c) == 0)
+		return qn_report(a->env, QN_EINVALID, "image.decode", place,
+				 "the picture's header is damaged or of a kind that is not read");
+	if (w <= 0 || h <= 0 || (int64_t)w * h > QN_IMAGE_MOST / 4)
+		return qn_report(a->env, QN_EINVALID, "image.size", place,
+				 "%d x %d pixels; at most 2^24 are read: make it smaller", w, h);
+	out->wide = stbi_is_16_bit_from_memory(p, (int)n) != 0;
+	out->data = out->wide ? (void *)stbi_load_16_from_memory(p, (int)n, &w, &h, &c, 0)
+			      : (void *)stbi_load_from_memory(p, (int)n, &w, &h, &c, 0);
+	if (out->data == NULL)
+		return qn_report(
+			a->env, QN_EINVALID, "image.decode", place,
+			"the picture cannot be decoded: it is damaged or of a kind that is not "
+			"read, or there is no memory");
+	out->h = h;
+	out->w = w;
+	out->c = c;
+	/* NOLINTNEXTLINE: the arena owns it from here on, whatever happens */
+	qn_arena_defer(a, free, (void *)(uintptr_t)out->data);
+	return QN_OK;
+}
+
+#else
+
+qn_status
+qn_stb_decode(qn_arena *a, const char *place, const char *data, size_t n, qn_image *out)
+{
+	(void)data;
+	(void)n;
+	(void)out;
+	return qn_report(a->env, QN_EUNSUPPORTED, "image.support", place,
+			 "this Quern was built without stb_image (Debian: libstb-dev) and reads no "
+			 "PNG or JPEG; PNM is always read");
+}
+
+#endif
