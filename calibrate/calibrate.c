@@ -223,7 +223,7 @@ qn_calibrate_model(qn_model *m, qn_dataset *data, const qn_calib_opts *opts)
 	QN_TRY(prepare(&c, real, map));
 	if (c.nwatch > 0 && data == NULL)
 		return qn_report(m->env, QN_EINVALID, "calibrate.no-data", m->name,
-				 "%zu symbols need samples, and none were given (--calib FILE.npy)",
+				 "%zu symbols need samples, and none were given (--calib FILE)",
 				 c.nwatch);
 	if (c.nwatch > 0)
 		QN_TRY(run(&c, real, data));

@@ -1,163 +1,234 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dataset.c - data sets over arrays: dimension 0 indexes samples, a model of batch N consumes N
- * of them at a time. */
+/* dataset.c - data sets over sources: dimension 0 indexes samples, a model of batch N consumes N
+ * of them at a time.  What lies in memory as the model wants it is passed on where it lies; the rest
+ * is fetched into a buffer that each reader has. */
 #include "calibrate/dataset.h"
 
+#include "calibrate/bind.h"
 #include "ir/diag.h"
 
-typedef struct arrays {
+/* A view of a reader: one tensor an input, and where fetched samples go. */
+typedef struct sources {
 	const qn_graph *g;
-	const qn_tensor **data;  /* f32, or the input's own storage type */
-	qn_tensor *view;         /* one an input, moved along the data */
+	const qn_source *const *raw; /* by input, as they came */
+	const qn_source **source;    /* by input, as the model takes them */
+	qn_tensor *view;
 	const qn_tensor **views; /* pointers to them */
-} arrays;
+	void **buffer;           /* NULL where samples lie in memory */
+} sources;
+
+typedef struct get_call {
+	const qn_dataset *d;
+	size_t index;
+} get_call;
 
 static qn_status
-get(qn_dataset *d, size_t index, const qn_tensor *const **inputs)
+fetch_batch(void *arg, qn_arena *tmp)
 {
-	arrays *s = d->user;
+	const get_call *c = arg;
+	const sources *s = c->d->user;
 
-	for (size_t i = 0; i < s->g->ninput; i++)
-		s->view[i].data = (const char *)s->data[i]->data + index * s->view[i].bytes;
-	*inputs = s->views;
+	for (size_t i = 0; i < s->g->ninput; i++) {
+		const qn_source *from = s->source[i];
+		size_t n = qn_source_bytes(from);
+
+		for (size_t b = 0; s->buffer[i] != NULL && b < c->d->batch; b++)
+			QN_TRY(from->fetch(from, c->index * c->d->batch + b, tmp,
+					   (char *)s->buffer[i] + b * n));
+	}
 	return QN_OK;
+}
+
+/* Runs fn with an arena that is gone afterwards. */
+static qn_status
+with_arena(qn_env *env, qn_arena_fn *fn, void *arg)
+{
+	qn_arena tmp;
+
+	qn_arena_init(&tmp, env);
+	qn_status status = qn_arena_try(&tmp, fn, arg);
+	qn_arena_release(&tmp);
+	if (status == QN_ENOMEM && env->oom != NULL)
+		qn_env_oom(env);
+	return status;
+}
+
+static qn_status
+get(qn_dataset *d, size_t index, qn_arena *scratch, const qn_tensor *const **inputs)
+{
+	sources *s = d->user;
+	get_call c = {d, index};
+	bool fetches = false;
+
+	for (size_t i = 0; i < s->g->ninput; i++) {
+		fetches = fetches || s->buffer[i] != NULL;
+		if (s->buffer[i] == NULL)
+			s->view[i].data =
+				(const char *)s->source[i]->tensor->data + index * s->view[i].bytes;
+	}
+	*inputs = s->views;
+	return fetches ? with_arena(scratch->env, fetch_batch, &c) : QN_OK;
 }
 
 static qn_dataset *
 reader(qn_dataset *d, qn_arena *a)
 {
-	const arrays *from = d->user;
+	const sources *from = d->user;
+	size_t n = from->g->ninput;
 	qn_dataset *copy = QN_NEW(a, qn_dataset, 1);
-	arrays *s = QN_NEW(a, arrays, 1);
+	sources *s = QN_NEW(a, sources, 1);
 
 	*s = *from;
-	s->view = qn_arena_copy(a, from->view, s->g->ninput * sizeof *s->view);
-	s->views = QN_NEW(a, const qn_tensor *, s->g->ninput);
-	for (size_t i = 0; i < s->g->ninput; i++)
+	s->view = QN_NEW(a, qn_tensor, n);
+	s->views = QN_NEW(a, const qn_tensor *, n);
+	s->buffer = QN_NEW(a, void *, n);
+	for (size_t i = 0; i < n; i++) {
+		const qn_type *type = qn_graph_node(s->g, s->g->input[i])->type;
+
+		s->view[i] = (qn_tensor){.type = type, .bytes = qn_type_bytes(type)};
 		s->views[i] = &s->view[i];
+		if (s->source[i]->tensor == NULL) {
+			s->buffer[i] = qn_arena_alloc(a, s->view[i].bytes + 1, 1);
+			s->view[i].data = s->buffer[i];
+		}
+	}
 	*copy = *d;
 	copy->user = s;
 	return copy;
 }
 
-static const char *
-shape_text(const qn_type *t, qn_arena *a)
+/* The numbers of samples of the inputs, against each other. */
+static qn_status
+count_batches(const qn_graph *g, const qn_source *const *raw, qn_dataset *d)
 {
-	qn_buf b;
+	qn_status status = QN_OK;
 
-	qn_buf_init(&b, a);
-	qn_buf_puts(&b, "[");
-	for (int32_t i = 0; i < t->rank; i++)
-		qn_buff(&b, i > 0 ? ",%lld" : "%lld", (long long)t->dim[i]);
-	qn_buf_puts(&b, "]");
-	return qn_buf_str(&b);
-}
+	for (size_t i = 0; i < g->ninput; i++) {
+		size_t batch = (size_t)qn_graph_node(g, g->input[i])->type->dim[0];
+		size_t n = qn_source_count(raw[i]) / batch;
 
-static const char *
-input_names(const qn_graph *g, qn_arena *a)
-{
-	qn_buf b;
-
-	qn_buf_init(&b, a);
-	for (size_t i = 0; i < g->ninput; i++)
-		qn_buff(&b, "%s'%s'", i > 0 ? ", " : "", qn_graph_node(g, g->input[i])->name);
-	return qn_buf_str(&b);
+		if (i > 0 && n != d->nbatch)
+			status = qn_report(g->model->env, QN_EINVALID, "data.count", raw[i]->name,
+					   "holds %zu batches, but '%s' holds %zu", n, raw[0]->name,
+					   d->nbatch);
+		d->nbatch = n;
+		d->batch = batch;
+	}
+	return status;
 }
 
 qn_status
-qn_samples_finite(qn_env *env, const qn_tensor *x, const char *name)
+qn_dataset_sources(const qn_graph *g, qn_arena *a, size_t n, const qn_source *const *source,
+		   qn_dataset **out)
 {
-	int64_t bad = qn_tensor_find_nonfinite(x);
+	qn_dataset d = {.get = get, .reader = reader};
+	const qn_source **raw = QN_NEW(a, const qn_source *, g->ninput);
+	sources s = {.g = g, .raw = raw, .source = QN_NEW(a, const qn_source *, g->ninput)};
+	qn_status status = QN_OK;
 
-	if (bad < 0)
-		return QN_OK;
-	int64_t each = x->type->rank > 0 ? qn_type_count(x->type) / x->type->dim[0] : 1;
-	return qn_report(env, QN_EINVALID, "data.nonfinite", name,
-			 "sample %lld, element %lld is %g; samples must be finite",
-			 (long long)(bad / each), (long long)(bad % each), qn_tensor_f64(x, bad));
-}
-
-/* The plain type of an array's elements must be that of the input's storage; f64 stands in for
- * f32. */
-static qn_status
-check_array(const qn_graph *g, const qn_node *in, const qn_tensor *x, const char *name, qn_arena *a)
-{
-	const qn_type *want = in->type;
-	qn_env *env = g->model->env;
-	qn_plain have = x->type->elem->plain;
-
-	if (have != want->elem->plain &&
-	    !(have == QN_PLAIN_f64 && want->elem->plain == QN_PLAIN_f32))
-		return qn_report(env, QN_EINVALID, "data.type", name,
-				 "holds %s, but input '%s' takes %s; convert it, for example with "
-				 "numpy's astype",
-				 qn_plain_table[have].name, in->name,
-				 qn_plain_table[want->elem->plain].name);
-	if (qn_type_count(want) < 0)
-		return qn_report(
-			env, QN_EUNSUPPORTED, "data.dynamic", in->name,
-			"input '%s' has shape %s with a dim that is not known; such models are "
-			"read and checked, but not run: give the input a static type",
-			in->name, shape_text(want, a));
-	bool fits = want->rank >= 1 && x->type->rank == want->rank && want->dim[0] > 0;
-	for (int32_t i = 1; fits && i < want->rank; i++)
-		fits = x->type->dim[i] == want->dim[i];
-	if (!fits)
-		return qn_report(env, QN_EINVALID, "data.shape", name,
-				 "has shape %s, but input '%s' has shape %s: dimension 0 counts "
-				 "samples, the others must be equal",
-				 shape_text(x->type, a), in->name, shape_text(want, a));
-	if (x->type->dim[0] == 0)
-		return qn_report(env, QN_EINVALID, "data.empty", name,
-				 "holds no samples: dimension 0 is 0");
-	if (x->type->dim[0] % want->dim[0] != 0)
-		return qn_report(env, QN_EINVALID, "data.remainder", name,
-				 "holds %lld samples, not a multiple of the model's batch of %lld",
-				 (long long)x->type->dim[0], (long long)want->dim[0]);
-	return qn_samples_finite(env, x, name);
+	QN_TRY(qn_bind_sources(g, a, n, source, raw));
+	for (size_t i = 0; i < g->ninput; i++)
+		if (qn_fit_source(g, a, qn_graph_node(g, g->input[i]), raw[i], &s.source[i]) !=
+		    QN_OK)
+			status = QN_EINVALID;
+	QN_TRY(status);
+	QN_TRY(count_batches(g, raw, &d));
+	d.user = &s;
+	*out = reader(&d, a);
+	return QN_OK;
 }
 
 qn_status
 qn_dataset_arrays(const qn_graph *g, qn_arena *a, size_t narray, const qn_tensor *const *array,
 		  const char *const *names, qn_dataset **out)
 {
-	qn_env *env = g->model->env;
-	arrays *s = QN_NEW(a, arrays, 1);
-	qn_dataset *d = QN_NEW(a, qn_dataset, 1);
+	const qn_source **source = QN_NEW(a, const qn_source *, narray);
+
+	for (size_t i = 0; i < narray; i++)
+		source[i] = qn_source_tensor(a, array[i], names[i]);
+	QN_TRY(qn_dataset_sources(g, a, narray, source, out));
+	return qn_dataset_check(*out, a, &(qn_check){0});
+}
+
+const qn_source *
+qn_dataset_source(const qn_dataset *d, size_t k)
+{
+	return ((const sources *)d->user)->raw[k];
+}
+
+/* ---- looking at the samples ---- */
+
+typedef struct check_call {
+	const qn_check *check;
+	const qn_source *s;
+	const qn_type *one; /* the type of a sample, dim 0 is 1 */
+	size_t input, index, count;
+	void *data; /* of samples that are fetched */
+	uint32_t crc;
+} check_call;
+
+/* Sample c->index. */
+static qn_status
+check_sample(check_call *c, qn_env *env, const void *data)
+{
+	const qn_tensor x = {.type = c->one, .data = data, .bytes = qn_source_bytes(c->s)};
+	int64_t bad = qn_type_count(c->one) > 0 ? qn_tensor_find_nonfinite(&x) : -1;
+
+	if (c->check->crc != NULL && x.bytes > 0)
+		c->crc = qn_tensor_crc_next(c->crc, &x);
+	if (bad >= 0)
+		return qn_report(
+			env, QN_EINVALID, "data.nonfinite", qn_source_place(c->s, c->index),
+			"sample %zu, element %lld is %g; samples must be finite: repair it "
+			"or leave it out",
+			c->index, (long long)bad, qn_tensor_f64(&x, bad));
+	if (c->check->look != NULL)
+		c->check->look(c->check->user, c->input, c->index, data);
+	return QN_OK;
+}
+
+static qn_status
+fetch_one(void *arg, qn_arena *tmp)
+{
+	check_call *c = arg;
+
+	if (c->s->tensor != NULL)
+		return check_sample(c, tmp->env,
+				    (const char *)c->s->tensor->data +
+					    c->index * qn_source_bytes(c->s));
+	QN_TRY(c->s->fetch(c->s, c->index, tmp, c->data));
+	return check_sample(c, tmp->env, c->data);
+}
+
+qn_status
+qn_dataset_check(const qn_dataset *d, qn_arena *scratch, const qn_check *check)
+{
+	const sources *s = d->user;
 	qn_status status = QN_OK;
+	size_t n = check->batches > 0 && check->batches < d->nbatch ? check->batches : d->nbatch;
 
-	if (narray != g->ninput)
-		return qn_report(env, QN_EINVALID, "data.count", g->model->name,
-				 "arrays of samples: %zu, inputs of the model: %zu (%s); give one "
-				 "array for each input, in order",
-				 narray, g->ninput, input_names(g, a));
-	*s = (arrays){g, QN_NEW(a, const qn_tensor *, narray), QN_NEW(a, qn_tensor, narray),
-		      QN_NEW(a, const qn_tensor *, narray)};
-	*d = (qn_dataset){.get = get, .reader = reader, .user = s};
-	for (size_t i = 0; i < narray; i++) {
-		const qn_node *in = qn_graph_node(g, g->input[i]);
+	for (size_t i = 0; i < s->g->ninput; i++) {
+		const qn_type *type = s->raw[i]->type;
+		int64_t dim[QN_MAX_RANK] = {1};
 
-		if (check_array(g, in, array[i], names[i], a) != QN_OK) {
-			status = QN_EINVALID;
-			continue;
+		for (int32_t k = 1; k < type->rank; k++)
+			dim[k] = type->dim[k];
+		check_call c = {.check = check,
+				.s = s->raw[i],
+				.one = qn_type_plain(&s->g->model->types, type->elem->plain,
+						     type->rank, dim),
+				.input = i,
+				.count = n * d->batch};
+		if (c.s->tensor == NULL)
+			c.data = qn_arena_alloc(scratch, qn_source_bytes(c.s) + 1, 1);
+		for (; c.index < c.count; c.index++) {
+			qn_status one = c.s->tensor != NULL
+						? fetch_one(&c, scratch)
+						: with_arena(scratch->env, fetch_one, &c);
+			status = status == QN_OK ? one : status;
 		}
-		size_t n = (size_t)(array[i]->type->dim[0] / in->type->dim[0]);
-		if (i > 0 && n != d->nbatch)
-			status = qn_report(env, QN_EINVALID, "data.count", names[i],
-					   "holds %zu batches, but '%s' holds %zu", n, names[0],
-					   d->nbatch);
-		d->nbatch = n;
-		d->batch = (size_t)in->type->dim[0];
-		s->data[i] = array[i];
-		if (array[i]->type->elem->plain == QN_PLAIN_f64)
-			s->data[i] = qn_tensor_view(
-				a,
-				qn_type_with_elem(&g->model->types, array[i]->type,
-						  qn_elem_plain(&g->model->types, QN_PLAIN_f32)),
-				qn_tensor_as_f32(a, array[i]));
-		s->view[i] = (qn_tensor){.type = in->type, .bytes = qn_type_bytes(in->type)};
-		s->views[i] = &s->view[i];
+		if (check->crc != NULL)
+			check->crc[i] = c.crc;
 	}
-	*out = d;
 	return status;
 }

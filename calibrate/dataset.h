@@ -1,31 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dataset.h - samples for calibration and evaluation: batches by index, so that they can be
- * visited in any order and more than once. */
+ * visited in any order and more than once.
+ *
+ *   sources, one an input (calibrate/source.h) ──qn_dataset_sources──▶ dataset ──get(i)──▶ a tensor for each input */
 #ifndef QN_CALIBRATE_DATASET_H
 #define QN_CALIBRATE_DATASET_H
 
-#include "ir/graph.h"
+#include "calibrate/source.h"
 
 typedef struct qn_dataset {
 	size_t nbatch;
 	size_t batch; /* samples in a batch: dimension 0 of the model's inputs */
-	/* Batch `index`: one tensor for each graph input, valid until the next call. */
-	qn_status (*get)(struct qn_dataset *d, size_t index, const qn_tensor *const **inputs);
+	/* Batch `index`: one tensor for each graph input, valid until the next call.  scratch: the
+	 * caller's own (a worker's, in qn_parallel), for what reading takes; given back before the return. */
+	qn_status (*get)(struct qn_dataset *d, size_t index, qn_arena *scratch,
+			 const qn_tensor *const **inputs);
 	/* The same batches with a view of its own, for another thread.  Optional. */
 	struct qn_dataset *(*reader)(struct qn_dataset *d, qn_arena *a);
 	void *user;
 } qn_dataset;
 
-/* A data set over arrays, one for each input of g.  Dimension 0 of an array indexes samples and
- * is a multiple of the batch; the other dims are the input's.  f64 data is rounded to f32.  All
- * values must be finite.  Ids: data.empty, data.count, data.type, data.shape, data.remainder,
- * data.nonfinite (sample and index).  names: for messages, one an array. */
+/* A data set over sources.  Those with an input's name are for that input, the others for the
+ * remaining inputs in order; arrays of a file that names them and that no input is called like stay
+ * unused.  Dimension 0 counts samples and is a multiple of the batch; the other dims are the
+ * input's, as far as source->fit says.  f64 is rounded to f32; real samples of an input that takes
+ * codes are quantized.  Ids: data.empty, data.count, data.input, data.type, data.shape, data.remainder,
+ * data.dynamic. */
+qn_status qn_dataset_sources(const qn_graph *g, qn_arena *a, size_t n,
+			     const qn_source *const *source, qn_dataset **out) QN_MUST_CHECK;
+
+/* The same over arrays in memory, whose values are looked at (data.nonfinite).  names: for
+ * messages, one an array. */
 qn_status qn_dataset_arrays(const qn_graph *g, qn_arena *a, size_t narray,
 			    const qn_tensor *const *array, const char *const *names,
 			    qn_dataset **out) QN_MUST_CHECK;
 
-/* Reports the first element that is no finite number, by sample and element (data.nonfinite).
- * name: for messages. */
-qn_status qn_samples_finite(qn_env *env, const qn_tensor *x, const char *name) QN_MUST_CHECK;
+/* Of a data set over sources: that of input k, before its values are made codes. */
+const qn_source *qn_dataset_source(const qn_dataset *d, size_t k);
+
+/* Looks at sample `index` of input `input` while it is in memory. */
+typedef void qn_look_fn(void *user, size_t input, size_t index, const void *data);
+
+typedef struct qn_check {
+	size_t batches;   /* how many, from the first on; 0: all */
+	uint32_t *crc;    /* for each input, that of all bytes read; NULL: not wanted */
+	qn_look_fn *look; /* or NULL */
+	void *user;
+} qn_check;
+
+/* Reads samples, so that what is wrong with one is reported with its place and before any work: what
+ * reading reports, and data.nonfinite.  d is over sources. */
+qn_status qn_dataset_check(const qn_dataset *d, qn_arena *scratch,
+			   const qn_check *check) QN_MUST_CHECK;
 
 #endif

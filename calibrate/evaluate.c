@@ -178,7 +178,7 @@ qn_evaluator_run(qn_evaluator *e, size_t n, const qn_id *id, size_t batch, const
 			continue;
 		}
 		if (sample == NULL)
-			QN_TRY(e->data->get(e->data, batch, &sample));
+			QN_TRY(e->data->get(e->data, batch, e->arena, &sample));
 		e->input[i] = sample[input_index(e->g, from)];
 	}
 	QN_TRY(qn_interp_run(e->in, e->input, NULL, NULL));

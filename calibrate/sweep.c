@@ -50,7 +50,7 @@ run_share(void *user, size_t worker, qn_arena *scratch)
 		for (size_t j = 0; j < n; j++) {
 			const qn_tensor *const *x;
 
-			QN_TRY(w->data->get(w->data, first + j, &x));
+			QN_TRY(w->data->get(w->data, first + j, scratch, &x));
 			QN_TRY(qn_interp_load(w->in, j, x));
 		}
 		QN_TRY(qn_interp_run_bundle(w->in, n, p->observe, p->user[worker]));

@@ -35,6 +35,62 @@ qn_array_free(qn_array *x)
 	qn_env_free(env, x, sizeof *x);
 }
 
+void
+qn_array_set(qn_array *x, const qn_tensor *tensor)
+{
+	x->tensor = tensor;
+	x->type = tensor->type;
+}
+
+qn_status
+qn_array_read(const qn_array *x, qn_arena *a, const qn_tensor **out)
+{
+	*out = x->tensor;
+	return x->tensor != NULL ? QN_OK : qn_source_load(x->source, a, out);
+}
+
+qn_plain
+qn_dtype_named(qn_env *env, const char *name)
+{
+	qn_plain p = 0;
+
+	while (p < QN_NPLAIN && strcmp(qn_plain_table[p].name, name) != 0)
+		p++;
+	if (p == QN_NPLAIN)
+		(void)qn_report(env, QN_EUSAGE, "array.dtype", "",
+				"'%s' is no element type; "
+				"f32, f64, i8, u8, i16, u16, i32, i64 and others are",
+				name);
+	return p;
+}
+
+const qn_type *
+qn_array_type(qn_array *x, const char *dtype, int rank, const int64_t *shape)
+{
+	qn_env *env = &x->ctx->env;
+	qn_plain p = qn_dtype_named(env, dtype);
+	const qn_type *type = NULL;
+
+	if (p == QN_NPLAIN)
+		return NULL;
+	if (rank < 0 || rank > QN_MAX_RANK) {
+		(void)qn_report(env, QN_EUSAGE, "array.rank", "", "rank %d is not within 0 and %d",
+				rank, QN_MAX_RANK);
+		return NULL;
+	}
+	for (int i = 0; i < rank; i++)
+		if (shape[i] < 0) {
+			(void)qn_report(env, QN_EUSAGE, "array.shape", "", "dimension %d is %lld",
+					i, (long long)shape[i]);
+			return NULL;
+		}
+	type = qn_type_plain(&x->types, p, rank, shape);
+	if (qn_type_count(type) >= 0)
+		return type;
+	(void)qn_report(env, QN_EUSAGE, "array.shape", "", "the array has more than 2^40 elements");
+	return NULL;
+}
+
 /* ---- load, new, save ---- */
 
 typedef struct array_call {
@@ -56,7 +112,7 @@ load(void *arg, qn_arena *scratch)
 	(void)scratch;
 	c->x = qn_array_alloc(c->ctx);
 	QN_TRY(qn_npy_read(&c->x->types, &c->x->arena, c->path, &t));
-	c->x->tensor = t;
+	qn_array_set(c->x, t);
 	c->x->name = qn_arena_str(&c->x->arena, c->path);
 	return QN_OK;
 }
@@ -65,27 +121,12 @@ static qn_status
 create(void *arg, qn_arena *scratch)
 {
 	array_call *c = arg;
-	qn_plain p = 0;
-
 	(void)scratch;
-	while (p < QN_NPLAIN && strcmp(qn_plain_table[p].name, c->dtype) != 0)
-		p++;
-	if (p == QN_NPLAIN)
-		return qn_report(&c->ctx->env, QN_EUSAGE, "array.dtype", "",
-				 "'%s' is no element type", c->dtype);
-	if (c->rank < 0 || c->rank > QN_MAX_RANK)
-		return qn_report(&c->ctx->env, QN_EUSAGE, "array.rank", "",
-				 "rank %d is not within 0 and %d", c->rank, QN_MAX_RANK);
-	for (int i = 0; i < c->rank; i++)
-		if (c->shape[i] < 0)
-			return qn_report(&c->ctx->env, QN_EUSAGE, "array.shape", "",
-					 "dimension %d is %lld", i, (long long)c->shape[i]);
 	c->x = qn_array_alloc(c->ctx);
-	const qn_type *type = qn_type_plain(&c->x->types, p, c->rank, c->shape);
-	if (qn_type_count(type) < 0)
-		return qn_report(&c->ctx->env, QN_EUSAGE, "array.shape", "",
-				 "the array has more than 2^40 elements");
-	c->x->tensor = qn_tensor_of(&c->x->arena, type, c->data);
+	const qn_type *type = qn_array_type(c->x, c->dtype, c->rank, c->shape);
+	if (type == NULL)
+		return QN_EUSAGE;
+	qn_array_set(c->x, qn_tensor_of(&c->x->arena, type, c->data));
 	return QN_OK;
 }
 
@@ -93,10 +134,12 @@ static qn_status
 save(void *arg, qn_arena *scratch)
 {
 	array_call *c = arg;
+	const qn_tensor *all = NULL;
 	qn_buf b;
 
+	QN_TRY(qn_array_read(c->from, scratch, &all));
 	qn_buf_init(&b, scratch);
-	qn_npy_print(&b, c->from->tensor);
+	qn_npy_print(&b, all);
 	return qn_file_write(&c->ctx->env, c->path, b.data, b.n);
 }
 
@@ -143,23 +186,23 @@ qn_array_save(const qn_array *x, const char *path)
 const void *
 qn_array_data(const qn_array *x)
 {
-	return x->tensor->data;
+	return x->tensor != NULL ? x->tensor->data : NULL;
 }
 
 int
 qn_array_rank(const qn_array *x)
 {
-	return x->tensor->type->rank;
+	return x->type->rank;
 }
 
 int64_t
 qn_array_dim(const qn_array *x, int axis)
 {
-	return x->tensor->type->dim[axis];
+	return x->type->dim[axis];
 }
 
 const char *
 qn_array_dtype(const qn_array *x)
 {
-	return qn_plain_table[x->tensor->type->elem->plain].name;
+	return qn_plain_table[x->type->elem->plain].name;
 }

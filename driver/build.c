@@ -85,11 +85,11 @@ add_const(void *arg, qn_arena *scratch)
 {
 	build_call *c = arg;
 	qn_model *m = c->g->model;
-	const qn_tensor *x = c->array->tensor;
+	const qn_tensor *x = NULL;
+
+	QN_TRY(qn_array_read(c->array, scratch, &x));
 	const qn_type *type =
 		qn_type_plain(&m->types, x->type->elem->plain, x->type->rank, x->type->dim);
-
-	(void)scratch;
 	c->id = qn_graph_const(c->g, c->name, qn_tensor_of(m->arena, type, x->data));
 	return QN_OK;
 }
@@ -131,8 +131,7 @@ add_op(void *arg, qn_arena *scratch)
 				 "`quern supported-ops` lists them",
 				 c->op);
 	QN_TRY(check_inputs(c));
-	QN_TRY(qn_attrs_parse(m, info, place(c, "node"),
-			      c->attrs != NULL ? c->attrs : "", &attrs));
+	QN_TRY(qn_attrs_parse(m, info, place(c, "node"), c->attrs != NULL ? c->attrs : "", &attrs));
 	if (c->type != NULL)
 		QN_TRY(qn_type_parse_str(&m->types, place(c, "node"), c->type, &type));
 	c->id = qn_graph_op(c->g, op, c->name, (uint32_t)c->nin, c->in, &attrs, type);

@@ -7,8 +7,8 @@
 #ifndef QN_DRIVER_CONTEXT_H
 #define QN_DRIVER_CONTEXT_H
 
+#include "calibrate/source.h"
 #include "ir/diag.h"
-#include "ir/graph.h"
 
 typedef struct qn_model_box qn_model_box;
 
@@ -34,8 +34,10 @@ struct qn_model_box {
 struct qn_array {
 	qn_arena arena;
 	qn_types types;
-	const qn_tensor *tensor;
-	const char *name; /* the file, for messages; "samples" for arrays from memory */
+	const qn_tensor *tensor; /* NULL: samples that are read on demand, through source */
+	const qn_source *source; /* NULL: those of tensor */
+	const qn_type *type;     /* of tensor or source */
+	const char *name;        /* the file, for messages; "samples" for arrays from memory */
 	qn_ctx *ctx;
 	struct qn_array *next;
 };
@@ -57,5 +59,13 @@ qn_status qn_guard_build(qn_model *m, qn_guarded_fn *fn, void *arg);
 /* A new array object of the context with empty content (call inside the door); its arena is set
  * up. */
 struct qn_array *qn_array_alloc(qn_ctx *ctx);
+/* Makes x an array over a tensor of its arena. */
+void qn_array_set(qn_array *x, const qn_tensor *tensor);
+/* All elements: those in memory, or read into arena a. */
+qn_status qn_array_read(const qn_array *x, qn_arena *a, const qn_tensor **out) QN_MUST_CHECK;
+/* The element type of a public name ("f32"); QN_NPLAIN after a report (array.dtype). */
+qn_plain qn_dtype_named(qn_env *env, const char *name);
+/* A plain type of a public shape; NULL after a report (array.dtype, array.rank, array.shape). */
+const qn_type *qn_array_type(qn_array *x, const char *dtype, int rank, const int64_t *shape);
 
 #endif

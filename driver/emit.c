@@ -50,6 +50,7 @@ make_selftest(const emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest *ou
 	for (size_t i = 0; i < p->nstep; i++)
 		step_of[p->step[i].node] = (uint32_t)i + 1;
 	QN_TRY(qn_samples_for(p->g, a, o->ntest, o->test, NULL, &d));
+	QN_TRY(qn_dataset_check(d, a, &(qn_check){.batches = want}));
 	qn_arena *tables = qn_arena_child(a);
 	QN_TRY(qn_interp_new(p->g, tables, &in));
 	size_t n = d->nbatch < want ? d->nbatch : want;
@@ -60,7 +61,7 @@ make_selftest(const emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest *ou
 		const qn_tensor *const *x;
 		crc_watch w = {step_of, p->g, crc + s * p->nstep};
 
-		QN_TRY(d->get(d, s, &x));
+		QN_TRY(d->get(d, s, a, &x));
 		QN_TRY(qn_interp_run(in, x, take_crc, &w));
 		for (size_t k = 0; k < p->g->ninput; k++)
 			inputs[s * p->g->ninput + k] = qn_arena_copy(a, x[k]->data, x[k]->bytes);

@@ -5,6 +5,7 @@
 #include "calibrate/calibrate.h"
 #include "codegen/inline.h"
 #include "driver/compile_options.h"
+#include "driver/calibration.h"
 #include "driver/context.h"
 #include "driver/host_struct.h"
 #include "passes/passes.h"
@@ -16,6 +17,7 @@ typedef struct pipeline {
 	const qn_compile_opts *opts;
 	qn_arena *scratch;
 	qn_quant_opts quant;
+	uint32_t *crc; /* of the calibration data, by input */
 } pipeline;
 
 typedef struct pass_row {
@@ -98,21 +100,20 @@ run_quantize(pipeline *p)
 
 /* The data by base name and content, never by path. */
 static void
-record_calibration(pipeline *p, const qn_calib_opts *calib)
+record_calibration(pipeline *p, const qn_calib_opts *calib, const qn_dataset *data)
 {
-	const qn_compile_opts *o = p->opts;
+	size_t n = data != NULL ? qn_model_entry(p->m)->ninput : 0;
 
 	if (calib->method == QN_METHOD_PERCENTILE)
 		qn_model_record(p->m, "method=percentile percentile=%g",
 				calib->percentile > 0 ? calib->percentile : 99.99);
 	else
 		qn_model_record(p->m, "method=minmax");
-	for (size_t i = 0; i < o->ncalib; i++) {
-		const qn_tensor *x = o->calib[i]->tensor;
-
+	for (size_t i = 0; i < n; i++)
 		qn_model_record(p->m, "calib=%s:%08x",
-				o->calib_names != NULL ? o->calib_names[i] : "-", qn_tensor_crc(x));
-	}
+				p->opts->calib_names != NULL ? qn_dataset_source(data, i)->name
+							     : "-",
+				p->crc[i]);
 }
 
 static qn_status
@@ -123,22 +124,15 @@ run_calibrate(pipeline *p)
 						 ? QN_METHOD_PERCENTILE
 						 : QN_METHOD_MINMAX,
 			       .percentile = o->percentile};
-	const qn_tensor **array = QN_NEW(p->scratch, const qn_tensor *, o->ncalib);
-	const char **name = QN_NEW(p->scratch, const char *, o->ncalib);
 	qn_dataset *data = NULL;
 	bool again =
 		is_calibrated(p->m); /* values that are there stay: then nothing new is recorded */
 
-	for (size_t i = 0; i < o->ncalib; i++) {
-		array[i] = o->calib[i]->tensor;
-		name[i] = o->calib_names != NULL ? o->calib_names[i] : "calibration data";
-	}
 	if (o->ncalib > 0)
-		QN_TRY(qn_dataset_arrays(qn_model_entry(p->m), p->scratch, o->ncalib, array, name,
-					 &data));
+		QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
 	QN_TRY(qn_calibrate_model(p->m, data, &calib));
 	if (!again)
-		record_calibration(p, &calib);
+		record_calibration(p, &calib, data);
 	return QN_OK;
 }
 
@@ -382,6 +376,9 @@ run_sequence(pipeline *p)
 	}
 	if (o->require_int != 0)
 		QN_TRY(position(p, &s, "require-int", "requantize", &at));
+	for (size_t i = 0; i < s.n; i++)
+		if (s.pass[i]->run == run_calibrate && o->ncalib > 0 && p->crc == NULL)
+			QN_TRY(qn_calibration_check(p->m, o, p->scratch, &p->crc));
 	for (size_t i = 0; i < s.n; i++)
 		QN_TRY(run_pass(p, s.pass[i]));
 	return QN_OK;

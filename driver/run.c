@@ -5,37 +5,21 @@
 #include "calibrate/sweep.h"
 #include "driver/run.h"
 
-/* f32 or f64 samples for an input that takes codes: quantized with the input's parameters. */
-static const qn_tensor *
-codes_for(const qn_graph *g, const qn_node *in, const qn_tensor *x, qn_arena *a)
-{
-	qn_types *t = &g->model->types;
-
-	if (!qn_elem_is_quant(in->type->elem) || in->type->elem->kind != QN_ELEM_UNIFORM ||
-	    in->type->elem->gran != QN_PER_TENSOR ||
-	    (x->type->elem->plain != QN_PLAIN_f32 && x->type->elem->plain != QN_PLAIN_f64))
-		return x;
-	const qn_type *real = qn_type_plain(t, QN_PLAIN_f32, x->type->rank, x->type->dim);
-	const qn_tensor *f32 = qn_tensor_view(a, real, qn_tensor_as_f32(a, x));
-	return qn_tensor_quantize(t, a, f32, qn_type_with_elem(t, real, in->type->elem));
-}
-
 qn_status
 qn_samples_for(const qn_graph *g, qn_arena *a, size_t n, qn_array *const *in,
 	       const char *const *names, qn_dataset **out)
 {
-	const qn_tensor **x = QN_NEW(a, const qn_tensor *, n);
-	const char **name = QN_NEW(a, const char *, n);
+	const qn_source **source = QN_NEW(a, const qn_source *, n);
 
 	for (size_t i = 0; i < n; i++) {
-		name[i] = names != NULL ? names[i] : in[i]->name;
-		x[i] = in[i]->tensor;
-		QN_TRY(qn_samples_finite(g->model->env, x[i],
-					 name[i])); /* a code of NaN would be a zero point */
-		if (i < g->ninput)
-			x[i] = codes_for(g, qn_graph_node(g, g->input[i]), x[i], a);
+		qn_source *s = in[i]->source != NULL
+				       ? qn_arena_copy(a, in[i]->source, sizeof *s)
+				       : qn_source_tensor(a, in[i]->tensor, in[i]->name);
+		if (names != NULL)
+			s->name = names[i];
+		source[i] = s;
 	}
-	return qn_dataset_arrays(g, a, n, x, name, out);
+	return qn_dataset_sources(g, a, n, source, out);
 }
 
 typedef struct run_call {
@@ -45,7 +29,8 @@ typedef struct run_call {
 	int real;
 	size_t nout;
 	qn_array **out;
-	const qn_array *labels;
+	const qn_array *labels;   /* NULL: those of the samples */
+	const qn_tensor *classes; /* one a sample */
 	qn_accuracy accuracy;
 } run_call;
 
@@ -141,8 +126,8 @@ publish(run_call *c, size_t k, const qn_tensor *all)
 		v = qn_tensor_dequantize(t, &x->arena, all, qn_type_with_elem(t, all->type, f32));
 	const qn_type *type =
 		qn_type_plain(&x->types, v->type->elem->plain, v->type->rank, v->type->dim);
-	x->tensor = v == all ? qn_tensor_of(&x->arena, type, v->data)
-			     : qn_tensor_view(&x->arena, type, v->data);
+	qn_array_set(x, v == all ? qn_tensor_of(&x->arena, type, v->data)
+				 : qn_tensor_view(&x->arena, type, v->data));
 }
 
 static void
@@ -176,6 +161,7 @@ run(void *arg, qn_arena *scratch)
 				 "the model has %zu outputs, not %zu", g->noutput, c->nout);
 	QN_TRY(check_stage(c->m));
 	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
+	QN_TRY(qn_dataset_check(d, scratch, &(qn_check){0}));
 	QN_TRY(make_results(c, g, d, scratch, all, data));
 	QN_TRY(sweep(c, d, data, keep_results, scratch, &worker, &nworker));
 	for (size_t k = 0; k < c->nout; k++)
@@ -198,12 +184,29 @@ qn_run(qn_model *m, size_t nin, qn_array *const *in, int real, size_t nout, qn_a
 	return status;
 }
 
+/* The classes: an array, or what the samples' own source says. */
+static qn_status
+find_labels(run_call *c, const qn_dataset *d, qn_arena *a)
+{
+	const qn_source *s = d->nbatch > 0 && c->nin > 0 ? qn_dataset_source(d, 0) : NULL;
+
+	if (c->labels != NULL)
+		return qn_array_read(c->labels, a, &c->classes);
+	if (s == NULL || s->label == NULL)
+		return qn_report(c->m->env, QN_EUSAGE, "data.labels", s != NULL ? s->name : "",
+				 "the samples have no classes: give labels, one integer a sample, "
+				 "or a folder with a subfolder for each class");
+	const int64_t n = (int64_t)qn_source_count(s);
+	c->classes = qn_tensor_view(a, qn_type_plain(&c->m->types, QN_PLAIN_i64, 1, &n), s->label);
+	return QN_OK;
+}
+
 /* One integer a sample, each of them a class. */
 static qn_status
 check_labels(const run_call *c, const qn_dataset *d, const qn_type *one)
 {
-	const qn_tensor *labels = c->labels->tensor;
-	const char *name = c->labels->name;
+	const qn_tensor *labels = c->classes;
+	const char *name = c->labels != NULL ? c->labels->name : qn_dataset_source(d, 0)->name;
 	int64_t n = qn_type_count(labels->type);
 	int64_t classes = qn_type_count(one) / one->dim[0];
 
@@ -255,8 +258,7 @@ count_results(void *user, qn_env *env, const qn_interp *in, size_t first, size_t
 	for (size_t j = 0; j < n; j++) {
 		qn_tensor y = qn_interp_output_of(in, 0, j);
 
-		w->correct +=
-			count_correct(&y, w->c->labels->tensor, (int64_t)((first + j) * w->batch));
+		w->correct += count_correct(&y, w->c->classes, (int64_t)((first + j) * w->batch));
 		w->samples += w->batch;
 	}
 }
@@ -273,10 +275,13 @@ evaluate(void *arg, qn_arena *scratch)
 
 	QN_TRY(check_stage(c->m));
 	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
+	QN_TRY(qn_dataset_check(d, scratch, &(qn_check){0}));
 	if (one->is_tuple || one->rank < 2 || one->dim[0] != (int64_t)d->batch)
 		return qn_report(c->m->env, QN_EUNSUPPORTED, "eval.output", g->output[0].name,
 				 "the first output is no [batch, classes] tensor");
+	QN_TRY(find_labels(c, d, scratch));
 	QN_TRY(check_labels(c, d, one));
+	QN_TRY(qn_dataset_check(d, scratch, &(qn_check){0}));
 	QN_TRY(sweep(c, d, NULL, count_results, scratch, &worker, &nworker));
 	for (size_t i = 0; i < nworker; i++) {
 		c->accuracy.correct += worker[i].correct;

@@ -61,10 +61,11 @@ sample(const data *d, size_t index, size_t k)
 }
 
 static qn_status
-get(qn_dataset *set, size_t index, const qn_tensor *const **inputs)
+get(qn_dataset *set, size_t index, qn_arena *scratch, const qn_tensor *const **inputs)
 {
 	data *d = set->user;
 
+	(void)scratch;
 	for (size_t k = 0; k < d->g->ninput; k++)
 		d->x[k] = sample(d, index, k);
 	*inputs = d->x;
@@ -188,9 +189,11 @@ compare_runs(bench *b, const qn_graph *before, const qn_graph *after, double bou
 	for (size_t s = 0; s < SAMPLES; s++) {
 		const qn_tensor *const *x;
 
-		if (from->get(from, s, &x) != QN_OK || qn_interp_run(in[0], x, NULL, NULL) != QN_OK)
+		if (from->get(from, s, &b->arena, &x) != QN_OK ||
+		    qn_interp_run(in[0], x, NULL, NULL) != QN_OK)
 			return false;
-		if (to->get(to, s, &x) != QN_OK || qn_interp_run(in[1], x, NULL, NULL) != QN_OK)
+		if (to->get(to, s, &b->arena, &x) != QN_OK ||
+		    qn_interp_run(in[1], x, NULL, NULL) != QN_OK)
 			return false;
 		for (size_t k = 0; k < before->noutput; k++)
 			for (int64_t i = 0; i < qn_type_count(qn_interp_output(in[0], k)->type);

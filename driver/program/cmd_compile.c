@@ -48,16 +48,17 @@ static qn_status
 compile(qn_ctx *ctx, const options *o, const qn_emit_options *numbers)
 {
 	qn_model *m = NULL;
-	qn_array *calib[MAX_VALUES] = {0};
-	const char *names[MAX_VALUES];
+	sample_list calib = {0};
 	qn_compile_opts opts;
 	qn_emit_info info;
 	const char *folder = o->output != NULL ? o->output : "out";
-	qn_status status = program_compile_opts(ctx, o, calib, names, &opts);
+	qn_status status = program_compile_opts(ctx, o, &calib, &opts);
 	qn_status loaded =
 		qn_load(ctx, o->model,
 			&m); /* the model's problems too, whatever is wrong with the samples */
 
+	if (status == QN_OK)
+		status = program_check_used(o, &calib, NULL);
 	if (status == QN_OK)
 		status = loaded;
 	if (status == QN_OK)
@@ -68,8 +69,8 @@ compile(qn_ctx *ctx, const options *o, const qn_emit_options *numbers)
 		return qn_print(m, QN_FORMAT_IR, program_write_stdout, NULL);
 	qn_emit_options emit = *numbers;
 	emit.name = o->name;
-	emit.test = calib;
-	emit.ntest = emit.test_samples > 0 ? (size_t)o->ncalib : 0;
+	emit.test = calib.array;
+	emit.ntest = emit.test_samples > 0 ? calib.n : 0;
 	status = qn_emit(m, folder, &emit, &info);
 	if (status == QN_OK)
 		print_summary(m, folder, &info, emit.ntest > 0);

@@ -57,14 +57,15 @@ static qn_status
 opt(qn_ctx *ctx, const options *o, qn_format format)
 {
 	qn_model *m = NULL;
-	qn_array *calib[MAX_VALUES] = {0};
-	const char *names[MAX_VALUES];
+	sample_list calib = {0};
 	qn_compile_opts opts;
-	qn_status status = program_compile_opts(ctx, o, calib, names, &opts);
+	qn_status status = program_compile_opts(ctx, o, &calib, &opts);
 	qn_status loaded =
 		qn_load(ctx, o->model,
 			&m); /* the model's problems too, whatever is wrong with the samples */
 
+	if (status == QN_OK)
+		status = program_check_used(o, &calib, NULL);
 	if (status == QN_OK)
 		status = loaded;
 	if (status != QN_OK)

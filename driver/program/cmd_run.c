@@ -21,13 +21,15 @@ static qn_status
 run(qn_ctx *ctx, const options *o)
 {
 	qn_model *m;
-	qn_array *in[MAX_VALUES] = {0};
+	sample_list in = {0};
 	qn_array *out[MAX_VALUES] = {0};
 	qn_status status = qn_load(ctx, o->model, &m);
-	qn_status loaded = program_load_arrays(ctx, o->narg, o->arg, in);
+	qn_status loaded = program_load_samples(ctx, o, o->narg, o->arg, &in);
 
 	if (status == QN_OK)
 		status = loaded;
+	if (status == QN_OK)
+		status = program_check_used(o, &in, NULL);
 	if (status != QN_OK)
 		return status;
 	size_t nout = qn_model_describe(m).outputs;
@@ -44,7 +46,7 @@ run(qn_ctx *ctx, const options *o)
 			nout, o->nout);
 		return QN_EUSAGE;
 	}
-	status = qn_run(m, (size_t)o->narg, in, o->real, nout, out);
+	status = qn_run(m, in.n, in.array, o->real, nout, out);
 	for (size_t k = 0; status == QN_OK && k < nout; k++) {
 		if (o->nout > 0)
 			status = qn_array_save(out[k], o->out[k]);
@@ -101,31 +103,31 @@ static qn_status
 eval(qn_ctx *ctx, const options *o, double gate)
 {
 	qn_model *m;
-	qn_array *data[MAX_VALUES] = {0};
-	qn_array *calib[MAX_VALUES] = {0};
+	sample_list data = {0};
+	sample_list calib = {0};
 	qn_array *labels = NULL;
-	const char *names[MAX_VALUES];
 	qn_compile_opts opts;
 	qn_accuracy a;
-	qn_status status = program_compile_opts(ctx, o, calib, names, &opts);
+	qn_status status = program_compile_opts(ctx, o, &calib, &opts);
 	const qn_status loaded[] = {
-		program_load_arrays(ctx, o->ndata, o->data, data),
-		qn_array_load(ctx, o->labels, &labels),
+		program_load_samples(ctx, o, o->ndata, o->data, &data),
+		program_load_labels(ctx, o->labels, &labels),
 		qn_load(ctx, o->model, &m),
+		program_check_used(o, &data, &calib),
 	};
 
 	for (size_t i = 0; i < sizeof loaded / sizeof loaded[0]; i++)
 		if (status == QN_OK)
 			status = loaded[i];
 	if (status == QN_OK)
-		status = qn_evaluate(m, (size_t)o->ndata, data, labels, &a);
+		status = qn_evaluate(m, data.n, data.array, labels, &a);
 	if (status != QN_OK)
 		return status;
 	print_accuracy(qn_model_stage(m), &a);
 	if (o->ncalib > 0 && strcmp(qn_model_stage(m), "integer") != 0) {
 		status = qn_compile(m, &opts);
 		if (status == QN_OK)
-			status = qn_evaluate(m, (size_t)o->ndata, data, labels, &a);
+			status = qn_evaluate(m, data.n, data.array, labels, &a);
 		if (status != QN_OK)
 			return status;
 		print_accuracy(qn_model_stage(m), &a);
@@ -144,9 +146,10 @@ cmd_eval(const options *o)
 	double gate = 0;
 	char *end = NULL;
 
-	if (o->ndata == 0 || o->labels == NULL) {
+	if (o->ndata == 0) {
 		fprintf(stderr,
-			"quern eval: --data and --labels are needed\ntry: quern eval --help\n");
+			"quern eval: --data is needed, and --labels unless it is a folder of "
+			"classes\ntry: quern eval --help\n");
 		return QN_EUSAGE;
 	}
 	if (o->min_accuracy != NULL)

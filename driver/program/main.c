@@ -6,7 +6,7 @@
 #include "program.h"
 
 static const command commands[] = {
-	{"compile", "MODEL --calib FILE.npy [-o FOLDER] [options]",
+	{"compile", "MODEL --calib FILE [-o FOLDER] [options]",
 	 "quantize a float model on samples and write integer-only C",
 	 "Reads a float model, measures the range of its values on the samples, quantizes it to 8 "
 	 "bits and writes C files that need no\n"
@@ -21,7 +21,7 @@ static const command commands[] = {
 	 "  cc -O2 -DDIGITS_SELFTEST_MAIN out/digits.c out/digits_weights.c out/digits_selftest.c "
 	 "-o selftest && ./selftest",
 	 1, 1, compile_options, cmd_compile},
-	{"run", "MODEL INPUT.npy… [-o OUTPUT.npy…] [options]",
+	{"run", "MODEL [INPUT=]FILE… [-o OUTPUT.npy…] [options]",
 	 "run a model of any stage on samples",
 	 "Runs the model on every sample: dimension 0 of each input array counts samples. Float "
 	 "and integer nodes may be mixed.\n"
@@ -29,7 +29,7 @@ static const command commands[] = {
 	 "example:\n"
 	 "  quern run examples/digits/digits.json examples/digits/test_x.npy -o probabilities.npy",
 	 2, MAX_VALUES + 1, run_options, cmd_run},
-	{"eval", "MODEL --data X.npy --labels Y.npy [--calib FILE.npy] [options]",
+	{"eval", "MODEL --data FILE [--labels Y.npy] [--calib FILE] [options]",
 	 "accuracy on labelled samples, float and integer side by side",
 	 "Prints the top-1 accuracy of the model as it is; with --calib also that of the integer "
 	 "model which `compile` makes from it.\n\n"

@@ -12,8 +12,9 @@
 #define FLAG(member) OPT_FLAG, offsetof(options, member), 0
 
 #define QUANT_ROWS                                                                                 \
-	{"--calib", 0, LIST(calib), "FILE.npy",                                                    \
-	 "samples to calibrate on; one file for each input of the model, in order"},               \
+	{"--calib", 0, LIST(calib), "[INPUT=]FILE",                                                \
+	 "samples to calibrate on: .npy .npz .csv .bin .png .jpg .pgm .ppm .wav or a folder; one " \
+	 "for each input, in order or by name"},                                                   \
 		{"--scheme", 0, TEXT(scheme), "tflite|rfc",                                        \
 		 "tflite: asymmetric activations, integer inputs and outputs (default); rfc: "     \
 		 "symmetric, TVM's RFC"},                                                          \
@@ -44,6 +45,19 @@
 		"--require-int", 0, FLAG(require_int), NULL,                                       \
 			"exit with 3 behind requantize, listing each op that stays in float and "  \
 			"why"                                                                      \
+	}
+
+#define DATA_ROWS                                                                                  \
+	{"--input-scale", 0, TEXT(input_scale), "FACTOR",                                          \
+	 "values of samples become (value * FACTOR - mean) / std (default 1)"},                    \
+		{"--mean", 0, TEXT(mean), "M,…", "one number, or one a channel (default 0)"},      \
+		{"--std", 0, TEXT(std), "S,…", "one number, or one a channel (default 1)"},        \
+		{"--layout", 0, TEXT(layout), "nhwc|nchw",                                         \
+		 "where the model has the channels of a sample (default nhwc: last)"},             \
+		{"--shape", 0, TEXT(shape), "D,…", "of one sample of a .bin or .csv"},             \
+	{                                                                                          \
+		"--dtype", 0, TEXT(dtype), "TYPE",                                                 \
+			"of a .bin's elements, little-endian: f32 (default), u8, i16 …"          \
 	}
 
 #define PASS_ROWS                                                                                  \
@@ -85,6 +99,7 @@ const option_row compile_options[] = {
 	{"--max-weights", 0, TEXT(max_weights), "BYTES",
 	 "exit with 5, writing nothing, when the constants would be larger"},
 	REQUANT_ROWS,
+	DATA_ROWS,
 	PASS_ROWS,
 	THREADS_ROW,
 	COMMON_ROWS,
@@ -94,6 +109,7 @@ const option_row run_options[] = {
 	{"--output", 'o', LIST(out), "FILE.npy",
 	 "where results go; one file for each output, in order (default: a summary on stdout)"},
 	{"--real", 0, FLAG(real), NULL, "write real values instead of codes"},
+	DATA_ROWS,
 	THREADS_ROW,
 	COMMON_ROWS,
 };
@@ -107,6 +123,7 @@ const option_row opt_options[] = {
 	 "FILE.safetensors"},
 	QUANT_ROWS,
 	REQUANT_ROWS,
+	DATA_ROWS,
 	PASS_ROWS,
 	THREADS_ROW,
 	COMMON_ROWS,
@@ -130,10 +147,14 @@ const option_row match_options[] = {
 const option_row plain_options[] = {COMMON_ROWS};
 
 const option_row eval_options[] = {
-	{"--data", 0, LIST(data), "FILE.npy", "labelled samples; one file for each input"},
-	{"--labels", 0, TEXT(labels), "FILE.npy", "their classes: integers, one a sample"},
+	{"--data", 0, LIST(data), "[INPUT=]FILE", "labelled samples, as with --calib"},
+	{"--labels", 0, TEXT(labels), "FILE",
+	 "their classes, one integer a sample: .npy, or an .npz with labels (default: the "
+	 "subfolders "
+	 "of a folder)"},
 	{"--min-accuracy", 0, TEXT(min_accuracy), "PERCENT",
 	 "exit with 4 when the integer graph (or the only one) is below"},
+	DATA_ROWS,
 	QUANT_ROWS,
 	THREADS_ROW,
 	COMMON_ROWS,

@@ -8,7 +8,7 @@
 
 #include "quern/quern.h"
 
-enum { MAX_VALUES = 16, MAX_COUNT = 256 };
+enum { MAX_VALUES = 16, MAX_COUNT = 256, MAX_CHANNELS = 256 };
 
 /* All options of all commands; a command uses those that its rows name. */
 typedef struct options {
@@ -23,6 +23,7 @@ typedef struct options {
 	const char *data[MAX_VALUES];
 	int ndata;
 	const char *labels;
+	const char *shape, *dtype, *mean, *std, *layout, *input_scale; /* of samples */
 	const char *name, *scheme, *method, *percentile, *weights, *rounding;
 	const char *activations, *weights_type;
 	const char *passes, *print_after, *stop_after, *emit, *self_test, *min_accuracy,

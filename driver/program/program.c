@@ -66,20 +66,6 @@ program_same_file(const char *a, const char *b)
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-qn_status
-program_load_arrays(qn_ctx *ctx, int n, const char *const *path, qn_array **out)
-{
-	qn_status status = QN_OK;
-
-	for (int i = 0; i < n; i++) {
-		qn_status one = qn_array_load(ctx, path[i], &out[i]);
-
-		if (one != QN_OK)
-			status = one;
-	}
-	return status;
-}
-
 /* The index of a word in a list that ends with NULL; -1 after a message. */
 static int
 choice(const char *option, const char *value, const char *const *words)
@@ -94,17 +80,8 @@ choice(const char *option, const char *value, const char *const *words)
 	return -1;
 }
 
-static const char *
-base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
 qn_status
-program_compile_opts(qn_ctx *ctx, const options *o, qn_array **calib, const char **names,
-		     qn_compile_opts *out)
+program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compile_opts *out)
 {
 	static const char *const schemes[] = {"tflite", "rfc", NULL};
 	static const char *const methods[] = {"minmax", "percentile", NULL};
@@ -132,9 +109,8 @@ program_compile_opts(qn_ctx *ctx, const options *o, qn_array **calib, const char
 		.no_approx = o->no_approx,
 		.merge_always = o->merge_always,
 		.require_int = o->require_int,
-		.calib = calib,
-		.calib_names = names,
-		.ncalib = (size_t)o->ncalib,
+		.calib = calib->array,
+		.calib_names = calib->name,
 		.passes = o->passes,
 		.stop_after = o->stop_after,
 		.print_after = o->print_after,
@@ -152,9 +128,9 @@ program_compile_opts(qn_ctx *ctx, const options *o, qn_array **calib, const char
 			return QN_EUSAGE;
 		}
 	}
-	for (int i = 0; i < o->ncalib; i++)
-		names[i] = base_name(o->calib[i]);
-	return program_load_arrays(ctx, o->ncalib, o->calib, calib);
+	qn_status status = program_load_samples(ctx, o, o->ncalib, o->calib, calib);
+	out->ncalib = calib->n;
+	return status;
 }
 
 void

@@ -23,12 +23,24 @@ int program_close(qn_ctx *ctx, qn_status status);
 /* Whether both names lead to one file that is there. */
 bool program_same_file(const char *a, const char *b);
 
-/* Loads arrays; out has room for MAX_VALUES. */
-qn_status program_load_arrays(qn_ctx *ctx, int n, const char *const *path, qn_array **out);
+/* Arrays of samples: one a file, or those of an .npz. */
+typedef struct sample_list {
+	qn_array *array[MAX_VALUES];
+	const char *name[MAX_VALUES]; /* of its file, without the folder */
+	size_t n;
+	bool used_shape, used_dtype; /* --shape or --dtype was for one of them */
+} sample_list;
 
-/* Compile options from the command line; the arrays are loaded.  names: room for MAX_VALUES base
- * names. */
-qn_status program_compile_opts(qn_ctx *ctx, const options *o, qn_array **calib, const char **names,
+/* Opens [INPUT=]FILE arguments as the options of the command line say. */
+qn_status program_load_samples(qn_ctx *ctx, const options *o, int n, const char *const *text,
+			       sample_list *out);
+/* --shape and --dtype that no samples took are a mistake.  b: NULL when there are none. */
+qn_status program_check_used(const options *o, const sample_list *a, const sample_list *b);
+/* *out stays NULL without a path. */
+qn_status program_load_labels(qn_ctx *ctx, const char *path, qn_array **out);
+
+/* Compile options from the command line; the samples are loaded. */
+qn_status program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib,
 			       qn_compile_opts *out);
 
 /* Prints the list of passes on stdout. */

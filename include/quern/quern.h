@@ -437,16 +437,52 @@ QN_API qn_status qn_cut_model(qn_model *m, const qn_pattern *p, const qn_cut_opt
 
 /* ---- arrays ---- */
 
-/* NumPy files; an array belongs to the context. */
+/* NumPy files; an array belongs to the context.  Saving samples that are read on demand reads all of
+ * them. */
 QN_API qn_status qn_array_load(qn_ctx *ctx, const char *path, qn_array **out);
 QN_API qn_status qn_array_save(const qn_array *x, const char *path);
 /* Copies data: dtype is "f32", "f64", "i8", "u8", "i16", "i32", "i64" …, rank <= 8, row-major. */
 QN_API qn_status qn_array_new(qn_ctx *ctx, const char *dtype, int rank, const int64_t *shape, const void *data, qn_array **out);
-QN_API const void *qn_array_data(const qn_array *x);
+QN_API const void *qn_array_data(const qn_array *x); /* NULL for samples that are read on demand */
 QN_API int qn_array_rank(const qn_array *x);
 QN_API int64_t qn_array_dim(const qn_array *x, int axis);
 QN_API const char *qn_array_dtype(const qn_array *x);
+QN_API const char *qn_array_name(const qn_array *x); /* the input that samples are for, or a member's name in its .npz; "" when there is none */
 QN_API void qn_array_free(qn_array *x); /* before the context is closed; NULL is fine */
+
+/* ---- samples: arrays whose dimension 0 counts samples (docs/data.md) ---- */
+
+typedef enum qn_data_layout { QN_NHWC = 0, QN_NCHW = 1 } qn_data_layout;
+
+/* How samples are read; all zero: as they are.  With input_scale, mean or std values become f32:
+ * (value * input_scale - mean) / std, in double, rounded once. */
+typedef struct qn_data_opts {
+	const char *dtype;    /* elements of a .bin: "f32" when NULL, "u8" … */
+	int rank;             /* of one sample of a .bin or .csv; 0: not given, rank <= 7 */
+	const int64_t *shape;
+	double input_scale;   /* finite; 0: 1 */
+	size_t nmean, nstd;   /* 0: none, 1: for all channels, else one a channel */
+	const double *mean, *std; /* finite; std is not 0 */
+	qn_data_layout layout; /* where the channels of a sample are: last, or first */
+	const char *input;    /* the model's input that the samples are for; NULL: by their order, or by the names in an .npz */
+} qn_data_opts;
+
+/* Samples of a file or folder: .npy, .npz, .csv, .bin, pictures, sounds, or a folder of pictures or of sounds.
+ * Pictures, sounds and rows of a .csv are read when they are needed, any number of times; the files
+ * must stay as they are until the array is freed.  An .npz gives an array for each of its members: *n is
+ * how many came, at most `most` (data.count otherwise).  opts NULL: defaults.  On failure nothing
+ * stays in out. */
+QN_API qn_status qn_samples_open(qn_ctx *ctx, const char *path, const qn_data_opts *opts, size_t most, qn_array **out, size_t *n);
+
+/* Writes sample `index` to dst, of the array's type without dimension 0, row-major.  0, or any other
+ * number for failure (data.callback names it).  An index may be asked for several times, in any order
+ * and from any thread of the call that needs it, but by one at a time; the bytes must be the same each
+ * time. */
+typedef int qn_sample_fn(void *user, size_t index, void *dst);
+
+/* Samples that the host has: shape[0] is their number.  input: the model's input that they are for,
+ * or NULL. */
+QN_API qn_status qn_samples_new(qn_ctx *ctx, const char *dtype, int rank, const int64_t *shape, const char *input, qn_sample_fn *fn, void *user, qn_array **out);
 
 /* ---- calibration callbacks ---- */
 
@@ -550,8 +586,8 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	int no_approx;    /* not 0: averages of codes, which round twice (avg_pool, resize_bilinear), are left out and stay in float */
 	int merge_always; /* not 0: chains of requantizes become one even where values in between saturate */
 	int require_int;  /* not 0: behind requantize, whether or not legalize follows, QN_EUNSUPPORTED and a "legalize.float" for each op that stays in float */
-	qn_array *const *calib; /* samples, one array an input, dimension 0 counts them */
-	const char *const *calib_names; /* for messages and reports; NULL: "calibration data" */
+	qn_array *const *calib; /* samples: an array for each input, in order or by its name */
+	const char *const *calib_names; /* for messages and reports, one an array; NULL: the files' own, and none in the report */
 	size_t ncalib;
 	const char *passes;      /* comma list; NULL: all that the model's stage still needs */
 	const char *stop_after;  /* name of a pass, or NULL */
@@ -569,7 +605,7 @@ QN_API qn_status qn_compile(qn_model *m, const qn_compile_opts *opts);
 QN_API const char *qn_pass_name(size_t i);
 QN_API const char *qn_pass_help(size_t i);
 
-/* Runs the graph, at any stage, on every batch of the samples (one array an input).  Float
+/* Runs the graph, at any stage, on every batch of the samples (an array for each input).  Float
  * inputs take f32 or f64; integer inputs take their codes, or f32 values, which are quantized.
  * Output k receives all results, codes as they are, or with real != 0 dequantized to f32. */
 QN_API qn_status qn_run(qn_model *m, size_t nin, qn_array *const *in, int real, size_t nout, qn_array **out);
@@ -577,13 +613,13 @@ QN_API qn_status qn_run(qn_model *m, size_t nin, qn_array *const *in, int real, 
 typedef struct qn_accuracy {
 	uint64_t samples, correct; /* top-1: the index of the largest element of the first output is the label */
 } qn_accuracy;
-/* labels: integers, one a sample. */
+/* labels: integers, one a sample; NULL: the classes of a folder of folders (docs/data.md). */
 QN_API qn_status qn_evaluate(qn_model *m, size_t nin, qn_array *const *in, const qn_array *labels, qn_accuracy *out);
 
 typedef struct qn_emit_options { /* all zero: defaults */
 	size_t size;
 	const char *name;        /* prefix of files and symbols; NULL: the model's name */
-	qn_array *const *test;   /* samples for the self-test, one array an input; NULL: no self-test file */
+	qn_array *const *test;   /* samples for the self-test, an array for each input; NULL: no self-test file */
 	size_t ntest;
 	size_t test_samples;     /* how many of them; 0: 4 */
 	size_t max_scratch_bytes; /* budgets; 0: none.  Exceeding one is QN_EBUDGET, and nothing is written */

@@ -178,6 +178,70 @@ bytes 12 "$one" | npy fortran.npy '<f4' '3, 4' True
 samples fortran 3 npy.order 'ascontiguousarray'
 mkdir dir.npy
 samples dir 1 file.read 'not a regular file'
+
+# Other sources.  picture NAME W H: a grey PNM of W x H.
+picture() {
+	printf 'P2 %d %d 9 %s' "$2" "$3" "$(seq $(($2 * $3)) | sed 's/.*/7/' | tr '\n' ' ')" >"$1"
+}
+edit photo 's/tensor<1x4xf32>/tensor<1x2x2x1xf32>/;s/"dense", "inputs": \["x", "w"\]/"relu", "inputs": ["x"]/;/"constants"/,/^    },/d'
+sed 's/8//' <<'END' >table.csv
+a,b,c,d
+1,2,3,4
+5,6,x,7
+END
+case_of csv-number 1 csv.number "table.csv:3: error|cell 3, 'x'" compile good.json --calib table.csv -o out -q
+printf '1,2,3,4\n1,2\n' >ragged.csv
+case_of csv-columns 1 csv.columns 'ragged.csv:2: error|2 cells|4' run good.json ragged.csv -o out.npy -q
+printf '1,2,3\n' >narrow.csv
+case_of csv-shape 1 data.shape "narrow.csv: error|[1,3]|'x'|[1,4]" run good.json narrow.csv -o out.npy -q
+printf '1,2,3,4\n' >row.csv
+case_of csv-option 1 data.size "row.csv: error|4 numbers" run good.json row.csv --shape 5 -o out.npy -q
+case_of csv-good 0 "" "" run good.json row.csv -o row.npy -q
+case_of input-name 1 data.input "no input 'y'|'x'" run good.json y=row.csv -o out.npy -q
+case_of input-good 0 "" "" run good.json x=row.csv -o row.npy -q
+cp row.csv 'a=b.csv'
+case_of input-slash 0 "" "" run good.json ./a=b.csv -o row.npy -q
+bytes 5 "$one" >raw.bin
+case_of bin-shape 2 data.shape-needed 'raw.bin: error|--shape' run good.json raw.bin -o out.npy -q
+case_of bin-size 1 data.size '20 bytes|16 bytes' run good.json raw.bin --shape 4 -o out.npy -q
+case_of bin-dtype 2 array.dtype "'f31'" run good.json raw.bin --shape 4 --dtype f31 -o out.npy -q
+case_of shape-unused 2 '' "--shape: '4'|.bin" run good.json ok.npy --shape 4 -o out.npy -q
+case_of dtype-unused 2 '' "--dtype: 'u8'" compile good.json --calib ok.npy --dtype u8 -o out -q
+case_of channels 1 data.channels 'mean has 3 numbers|4 channels' run good.json ok.npy --mean 1,2,3 -o out.npy -q
+mkdir folder sizes sounds mixed empty
+picture folder/a.pgm 2 2
+picture folder/b.pgm 2 3
+case_of folder-sizes 1 data.size 'folder/b.pgm: error|height 3, width 2|folder/a.pgm|height 2, width 2' run photo.json folder -o out.npy -q
+picture sizes/a.pgm 3 2
+case_of folder-shape 1 data.shape "sizes/a.pgm: error|[1,2,3,1]|'x'|[1,2,2,1]|height, width, channels" compile photo.json --calib sizes -o out -q
+case_of folder-empty 1 data.empty 'empty: error|.png' compile photo.json --calib empty -o out -q
+picture mixed/a.pgm 2 2
+: >mixed/a.wav
+case_of folder-mixed 1 data.format 'mixed: error|1 pictures and 1 sounds' compile photo.json --calib mixed -o out -q
+printf 'RIFF____WAVEdata\004\000\000\000abcd' >sounds/a.wav
+case_of wav-order 1 wav.format 'sounds/a.wav: error' run good.json sounds -o out.npy -q
+case_of unknown-kind 1 data.format 'good.txt: error|.npz' run good.json good.txt -o out.npy -q
+printf 'PK\003\004 no archive' >broken.npz
+run run good.json broken.npz
+if grep -q npz.support stderr; then
+	case_of npz 3 npz.support 'libzip' run good.json broken.npz -o out.npy -q
+else
+	case_of npz 1 npz.archive 'broken.npz: error' run good.json broken.npz -o out.npy -q
+fi
+printf '\211PNG\r\n\032\nbroken' >broken.png
+run run photo.json broken.png
+if grep -q image.support stderr; then
+	case_of png 3 image.support 'stb_image' run photo.json broken.png -o out.npy -q
+else
+	case_of png 1 image.decode 'broken.png: error' run photo.json broken.png -o out.npy -q
+fi
+case_of no-classes 2 data.labels 'folder with a subfolder for each class' eval good.json --data ok.npy -q
+# Samples that look wrong: a warning, and the work is done.
+printf '1,1,1,1\n' >equal.csv
+seq 7 | sed 's/.*/&,2,3,5/' >>equal.csv
+seq 7 | sed 's/.*/&,2,3,5/' >>equal.csv
+case_of lint 0 'data.constant data.duplicate' 'sample 0|sample 8 is equal to sample 1|7 of 15' compile good.json --calib equal.csv -o linted -q
+
 case_of samples-none-given 1 calibrate.no-data '--calib' compile good.json -o out -q
 case_of samples-too-many 1 data.count "samples: 2|model: 1|'x'" compile good.json --calib ok.npy --calib ok.npy -o out -q
 edit batch 's/tensor<1x4xf32>/tensor<2x4xf32>/'

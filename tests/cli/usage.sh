@@ -105,6 +105,9 @@ for p in -1 101 nan much; do
 done
 usage self-test "--self-test|'some'" compile "$E/digits.json" --self-test some -o out
 usage max-scratch "--max-scratch|'-5'" compile "$E/digits.json" --max-scratch -5 -o out
+for row in 'mean 1,x' 'mean 1,,2' 'std 0' 'std nan' 'input-scale 0' 'input-scale 1,2' 'layout chw' 'shape 4,0' 'shape 1.5'; do
+	usage "$row" "--${row% *}|'${row#* }'" run "$E/digits.json" "$E/test_x.npy" --"${row% *}" "${row#* }"
+done
 usage no-data '--data|--labels' eval "$E/digits.json"
 usage emit "--emit|'onnx'|ir, json" opt "$E/digits.json" --emit onnx
 usage emit-name "out.json|FILE.qir" opt "$E/digits.json" --emit=ir -o out.json
@@ -352,6 +355,28 @@ same 'codes' y2.npy codes.npy
 silent 'real out' run -q codes.qir codes.npy --real -o y3.npy
 printf "$one"'\000\000\000\100''\000\000\100\300''\000\000\000\000' | npy rounded.npy '<f4' '1, 4'
 same 'real out' y3.npy rounded.npy
+
+# Other sources of the same samples give the same files but for the name and check sum of the samples.
+tail -c +129 "$E/calib.npy" >calib.bin
+silent 'bin' compile -q "$E/digits.json" --calib calib.bin --shape 8,8,1 --self-test 0 -o by-bin
+od -An -v -tf4 -w256 calib.bin | sed 's/^ *//; s/  */,/g' >calib.csv
+silent 'csv' compile -q "$E/digits.json" --calib image=calib.csv --self-test 0 -o by-csv
+mkdir pictures
+od -An -v -tf4 -w256 calib.bin | awk '{ f = sprintf("pictures/%03d.pgm", NR); printf "P2 8 8 16" >f; for (i = 1; i <= NF; i++) printf " %d", $i * 16 >f; close(f) }'
+silent 'pictures' compile -q "$E/digits.json" --calib pictures --input-scale 0.0625 --self-test 0 -o by-pictures
+silent 'npy' compile -q "$E/digits.json" --calib "$E/calib.npy" --self-test 0 -o by-npy
+for k in bin csv pictures; do
+	[ "$(ls "by-$k" | wc -l)" -eq 4 ] || fail "$k" "not four files"
+	for f in "by-$k"/* by-npy/*; do
+		sed -i -E 's/calib=[^ "]*//' "$f"
+	done
+	same "$k" "by-$k" by-npy
+done
+# Classes by subfolders: the labels of the first ten.
+tail -c +129 "$E/test_y.npy" | head -c 80 | od -An -v -td8 -w8 | tr -d ' ' >labels
+tail -c +129 "$E/test_x.npy" | head -c 2560 | od -An -v -tf4 -w256 | paste -d ' ' labels - | awk '{ system("mkdir -p classes/" $1); f = sprintf("classes/%d/%03d.pgm", $1, NR); printf "P2 8 8 16" >f; for (i = 2; i <= NF; i++) printf " %d", $i * 16 >f; close(f) }'
+silent 'classes' eval -q "$E/digits.json" --data classes --input-scale 0.0625 --min-accuracy 80
+grep -qE '^float .*of 10\)$' stdout || fail classes "no ten samples" stdout
 
 # Functions of the model's own are run as they are and inlined by the passes.
 cat >function.json <<'END'

@@ -66,11 +66,12 @@ typedef struct samples {
 } samples;
 
 static qn_status
-get(qn_dataset *set, size_t index, const qn_tensor *const **inputs)
+get(qn_dataset *set, size_t index, qn_arena *scratch, const qn_tensor *const **inputs)
 {
 	samples *s = set->user;
 
 	(void)index;
+	(void)scratch;
 	*inputs = s->x;
 	return QN_OK;
 }

@@ -157,10 +157,32 @@ job_opt(qn_ctx *ctx, workshop *w)
 	return status == QN_OK ? qn_save(m, job_path(w, "out/m.json"), 1) : status;
 }
 
+/* Samples that are read on demand: rows of a table to calibrate on, a picture to run. */
+static qn_status
+job_samples(qn_ctx *ctx, workshop *w)
+{
+	const qn_data_opts scaled = {.input_scale = 0.125};
+	qn_model *m;
+	qn_array *x = NULL, *y = NULL;
+	size_t n = 0;
+	qn_status status = qn_load(ctx, job_path(w, "net.json"), &m);
+
+	if (status == QN_OK)
+		status = qn_samples_open(ctx, job_path(w, "x.csv"), NULL, 1, &x, &n);
+	if (status == QN_OK)
+		status = qn_compile(m, &(qn_compile_opts){.calib = &x, .ncalib = n});
+	if (status == QN_OK)
+		status = qn_samples_open(ctx, job_path(w, "p.pgm"), &scaled, 1, &x, &n);
+	if (status == QN_OK)
+		status = qn_run(m, n, &x, 1, 1, &y);
+	return status == QN_OK ? qn_array_save(y, job_path(w, "out/y.npy")) : status;
+}
+
 const job jobs[] = {
 	{"emit", job_emit, true},
 	{"run", job_run, false},
 	{"opt", job_opt, false},
+	{"samples", job_samples, false},
 };
 const size_t njobs = sizeof jobs / sizeof jobs[0];
 
@@ -187,6 +209,9 @@ write_inputs(workshop *w)
 {
 	static const char header[] =
 		"{\"d.w\":{\"dtype\":\"F32\",\"shape\":[3,32],\"data_offsets\":[0,384]}}";
+	static const char table[] = "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16\n"
+				    "-1,.5,0,2,1,0,0,0,1,1,1,1,-2,0,3,-1\n";
+	static const char picture[] = "P2 4 4 16 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 16";
 	char head[8 + sizeof header] = {(char)(sizeof header - 1)};
 	const int64_t shape[] = {2, 4, 4, 1};
 	const int64_t three[] = {3};
@@ -198,6 +223,8 @@ write_inputs(workshop *w)
 		v[i] = (float)(i * 37 % 64 - 31) / 32.0f;
 	memcpy(head + 8, header, sizeof header - 1);
 	put(w, "net.json", net, sizeof net - 1, "", 0);
+	put(w, "x.csv", table, sizeof table - 1, "", 0);
+	put(w, "p.pgm", picture, sizeof picture - 1, "", 0);
 	put(w, "w.safetensors", head, 8 + sizeof header - 1, v, sizeof v);
 	assert_int_equal(qn_array_new(ctx, "f32", 4, shape, v, &x), QN_OK);
 	assert_int_equal(qn_array_save(x, job_path(w, "x.npy")), QN_OK);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job.h - whole jobs on a small model, for tests that make one of a job's steps fail.
  *
- *   job_begin(&w, "memory");              a folder with net.json, w.safetensors, b.npy, x.npy
+ *   job_begin(&w, "memory");              a folder with net.json, w.safetensors, b.npy, x.npy, x.csv, p.pgm
  *   jobs[i].run(ctx, &w);                 writes below w.out and nowhere else
  *   job_check(&w, i, status);             what is there is what a job without faults leaves */
 #ifndef QN_TESTS_JOB_H

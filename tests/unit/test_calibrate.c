@@ -299,9 +299,9 @@ test_dataset_doubles(void **state)
 	assert_int_equal(qn_model_parse(&rg->m, "test", text, strlen(text)), QN_OK);
 	qn_dataset *d = data("tensor<2x2xf64>", v);
 	assert_int_equal(d->nbatch, 2);
-	assert_int_equal(d->get(d, 0, &x), QN_OK);
+	assert_int_equal(d->get(d, 0, &rg->arena, &x), QN_OK);
 	assert_true(qn_tensor_f64(x[0], 0) == (double)0.1f);
-	assert_int_equal(d->get(d, 1, &x), QN_OK);
+	assert_int_equal(d->get(d, 1, &rg->arena, &x), QN_OK);
 	assert_true(qn_tensor_f64(x[0], 0) == 2.0);
 }
 

@@ -131,7 +131,7 @@ outputs(const qn_graph *g)
 	for (size_t i = 0; i < d->nbatch; i++) {
 		const qn_tensor *const *x;
 
-		assert_int_equal(d->get(d, i, &x), QN_OK);
+		assert_int_equal(d->get(d, i, &rg->arena, &x), QN_OK);
 		assert_int_equal(qn_interp_run(in, x, NULL, NULL), QN_OK);
 		for (int64_t k = 0; k < BATCH * CLASSES; k++)
 			all[(int64_t)i * BATCH * CLASSES + k] =

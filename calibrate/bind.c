@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bind.c - sources to inputs, by name and then in order.
+ *
+ *   inputs image, size;  sources  size=s.npy  faces/   ──▶   image: faces/, size: s.npy
+ *   inputs image, size;  d.npz of size, image, label   ──▶   by name; label stays unused */
+#include "calibrate/bind.h"
+
+#include <string.h>
+
+#include "ir/diag.h"
+
+static const char *
+shape_text(const qn_type *t, qn_arena *a)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	qn_buf_puts(&b, "[");
+	for (int32_t i = 0; i < t->rank; i++)
+		qn_buff(&b, i > 0 ? ",%lld" : "%lld", (long long)t->dim[i]);
+	qn_buf_puts(&b, "]");
+	return qn_buf_str(&b);
+}
+
+static const char *
+input_names(const qn_graph *g, qn_arena *a)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	for (size_t i = 0; i < g->ninput; i++)
+		qn_buff(&b, "%s'%s'", i > 0 ? ", " : "", qn_graph_node(g, g->input[i])->name);
+	return qn_buf_str(&b);
+}
+
+/* Those with an input's name to their inputs; the number of those without one. */
+static qn_status
+bind_names(const qn_graph *g, qn_arena *a, size_t n, const qn_source *const *source,
+	   const qn_source **bound, size_t *unnamed)
+{
+	qn_status status = QN_OK;
+
+	*unnamed = 0;
+	for (size_t i = 0; i < n; i++) {
+		const qn_source *s = source[i];
+		size_t k = 0;
+
+		if (s->input == NULL) {
+			++*unnamed;
+			continue;
+		}
+		while (k < g->ninput && strcmp(qn_graph_node(g, g->input[k])->name, s->input) != 0)
+			k++;
+		if (k == g->ninput && s->must)
+			status = qn_report(g->model->env, QN_EINVALID, "data.input", s->name,
+					   "the model has no input '%s'; its inputs are %s",
+					   s->input, input_names(g, a));
+		else if (k < g->ninput && bound[k] != NULL)
+			status = qn_report(g->model->env, QN_EINVALID, "data.input", s->name,
+					   "input '%s' has its samples already, from '%s'",
+					   s->input, bound[k]->name);
+		else if (k < g->ninput)
+			bound[k] = s;
+	}
+	return status;
+}
+
+/* Inputs without samples after the names are done: an error that says what there was. */
+static qn_status
+check_all(const qn_graph *g, qn_arena *a, size_t n, const qn_source *const *source,
+	  const qn_source *const *bound)
+{
+	qn_status status = QN_OK;
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	for (size_t i = 0; i < n; i++)
+		if (source[i]->input != NULL)
+			qn_buff(&b, "%s'%s'", b.n > 0 ? ", " : "", source[i]->input);
+	for (size_t k = 0; k < g->ninput; k++)
+		if (bound[k] == NULL)
+			status = qn_report(g->model->env, QN_EINVALID, "data.input",
+					   n > 0 ? source[0]->name : g->model->name,
+					   "no samples for input '%s'; arrays with a name: %s",
+					   qn_graph_node(g, g->input[k])->name, qn_buf_str(&b));
+	return status;
+}
+
+qn_status
+qn_bind_sources(const qn_graph *g, qn_arena *a, size_t n, const qn_source *const *source,
+		const qn_source **bound)
+{
+	size_t unnamed = 0;
+	size_t missing = 0;
+
+	/* One array of a file for the one input: its name says nothing. */
+	if (n == 1 && g->ninput == 1 && !source[0]->must) {
+		bound[0] = source[0];
+		return QN_OK;
+	}
+	QN_TRY(bind_names(g, a, n, source, bound, &unnamed));
+	for (size_t k = 0; k < g->ninput; k++)
+		missing += bound[k] == NULL;
+	if (unnamed != missing && (unnamed > 0 || n == 0))
+		return qn_report(g->model->env, QN_EINVALID, "data.count", g->model->name,
+				 "arrays of samples: %zu, inputs of the model: %zu (%s); give one "
+				 "array for each input, in order or as INPUT=FILE",
+				 n, g->ninput, input_names(g, a));
+	for (size_t i = 0, k = 0; i < n && unnamed > 0; i++) {
+		if (source[i]->input != NULL)
+			continue;
+		while (bound[k] != NULL)
+			k++;
+		bound[k] = source[i];
+	}
+	return check_all(g, a, n, source, bound);
+}
+
+/* ---- types and shapes ---- */
+
+/* Dims of a sample from index *i on that are not 1. */
+static int64_t
+next_dim(const qn_type *t, int32_t *i)
+{
+	while (*i < t->rank && t->dim[*i] == 1)
+		++*i;
+	return *i < t->rank ? t->dim[(*i)++] : 0;
+}
+
+static bool
+fits(const qn_type *want, const qn_type *have, qn_fit fit)
+{
+	int64_t wants = 1;
+	int64_t has = 1;
+	bool equal = have->rank == want->rank;
+
+	if (want->rank < 1 || want->dim[0] <= 0)
+		return false;
+	for (int32_t i = 1; equal && i < want->rank; i++)
+		equal = have->dim[i] == want->dim[i];
+	if (equal || fit == QN_FIT_EXACT)
+		return equal;
+	if (fit == QN_FIT_SQUEEZE) {
+		int32_t i = 1;
+		int32_t k = 1;
+		do {
+			wants = next_dim(want, &i);
+			has = next_dim(have, &k);
+		} while (wants == has && wants != 0);
+		return wants == has;
+	}
+	for (int32_t i = 1; i < want->rank; i++)
+		wants *= want->dim[i];
+	for (int32_t i = 1; i < have->rank; i++)
+		has *= have->dim[i];
+	return wants == has;
+}
+
+static qn_status
+check_shape(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *s)
+{
+	const qn_type *want = in->type;
+	qn_env *env = g->model->env;
+
+	if (qn_type_count(want) < 0)
+		return qn_report(
+			env, QN_EUNSUPPORTED, "data.dynamic", in->name,
+			"input '%s' has shape %s with a dim that is not known; such models are "
+			"read and checked, but not run: give the input a static type",
+			in->name, shape_text(want, a));
+	if (!fits(want, s->type, s->fit))
+		return qn_report(
+			env, QN_EINVALID, "data.shape", s->path != NULL ? s->path[0] : s->name,
+			"has shape %s, but input '%s' has shape %s: dimension 0 counts "
+			"samples, the others must be equal%s",
+			shape_text(s->type, a), in->name, shape_text(want, a),
+			s->path != NULL ? " (height, width, channels of pictures; --layout "
+					  "puts the channels first)"
+					: "");
+	if (s->type->dim[0] == 0)
+		return qn_report(env, QN_EINVALID, "data.empty", s->name,
+				 "holds no samples: dimension 0 is 0");
+	if (s->type->dim[0] % want->dim[0] != 0)
+		return qn_report(env, QN_EINVALID, "data.remainder", s->name,
+				 "holds %lld samples, not a multiple of the model's batch of %lld",
+				 (long long)s->type->dim[0], (long long)want->dim[0]);
+	return QN_OK;
+}
+
+/* The plain type of the elements must be that of the input's storage; f64 stands in for f32, and
+ * real values for codes of one scale. */
+qn_status
+qn_fit_source(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *s,
+	      const qn_source **out)
+{
+	qn_types *t = &g->model->types;
+	const qn_elem *want = in->type->elem;
+	qn_plain have = s->type->elem->plain;
+	bool real = have == QN_PLAIN_f32 || have == QN_PLAIN_f64;
+
+	*out = s;
+	QN_TRY(check_shape(g, a, in, s));
+	if (real && want->kind == QN_ELEM_UNIFORM && want->gran == QN_PER_TENSOR)
+		*out = qn_source_codes(t, a, s, want);
+	else if (have == QN_PLAIN_f64 && want->plain == QN_PLAIN_f32)
+		*out = qn_source_real(t, a, s);
+	else if (have != want->plain)
+		return qn_report(g->model->env, QN_EINVALID, "data.type", s->name,
+				 "holds %s, but input '%s' takes %s; convert it, for example with "
+				 "numpy's astype, or with --input-scale 1",
+				 qn_plain_table[have].name, in->name,
+				 qn_plain_table[want->plain].name);
+	return QN_OK;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* folder.c - pictures and sounds as samples, one file each, decoded when they are asked for.
+ *
+ *   faces/0001.png faces/0002.jpg  ──▶  [2,h,w,c] of f32, or [2,c,h,w] with channels first
+ *
+ * The first file says what all have to be: height, width and channels; frames, channels and rate. */
+#include <string.h>
+
+#include "calibrate/open.h"
+#include "formats/file.h"
+#include "formats/folder.h"
+#include "formats/image.h"
+#include "formats/wav.h"
+#include "ir/diag.h"
+
+/* What the dims of a file are; a dim of 0 ends them. */
+typedef struct extent {
+	int64_t dim[3];
+	int64_t rate; /* of sounds */
+} extent;
+
+typedef struct kind {
+	const char *what;
+	const char *ends[6];
+	int32_t rank;    /* of a sample */
+	int32_t channel; /* index of the channels in dim, the others keep their order */
+	/* Decodes a file: its extent, and with dst its values. */
+	qn_status (*decode)(qn_arena *a, const char *path, const char *data, size_t n,
+			    bool channels_first, const extent *want, extent *have, float *dst);
+	void (*print)(qn_buf *b, const extent *e);
+} kind;
+
+typedef struct folder {
+	const kind *kind;
+	extent want;
+	bool channels_first;
+} folder;
+
+/* ---- pictures ---- */
+
+static qn_status
+decode_image(qn_arena *a, const char *path, const char *data, size_t n, bool channels_first,
+	     const extent *want, extent *have, float *dst)
+{
+	qn_image x = {0};
+
+	QN_TRY(qn_image_decode(a, path, data, n, &x));
+	*have = (extent){{x.h, x.w, x.c}, 0};
+	if (dst == NULL || memcmp(have, want, sizeof *have) != 0)
+		return QN_OK;
+	int64_t positions = x.h * x.w;
+	for (int64_t i = 0; i < positions; i++)
+		for (int64_t c = 0; c < x.c; c++)
+			dst[channels_first ? c * positions + i : i * x.c + c] =
+				(float)qn_image_value(&x, i * x.c + c);
+	return QN_OK;
+}
+
+static void
+print_image(qn_buf *b, const extent *e)
+{
+	qn_buff(b, "height %lld, width %lld, %lld channels", (long long)e->dim[0],
+		(long long)e->dim[1], (long long)e->dim[2]);
+}
+
+/* ---- sounds ---- */
+
+static qn_status
+decode_wav(qn_arena *a, const char *path, const char *data, size_t n, bool channels_first,
+	   const extent *want, extent *have, float *dst)
+{
+	qn_wav w;
+
+	QN_TRY(qn_wav_parse(a->env, path, data, n, &w));
+	*have = (extent){{w.frames, w.channels, 0}, w.rate};
+	if (dst != NULL && memcmp(have, want, sizeof *have) == 0)
+		qn_wav_read(&w, channels_first, dst);
+	return QN_OK;
+}
+
+static void
+print_wav(qn_buf *b, const extent *e)
+{
+	qn_buff(b, "%lld frames, %lld channels, %lld frames a second", (long long)e->dim[0],
+		(long long)e->dim[1], (long long)e->rate);
+}
+
+static const kind kinds[] = {
+	{"pictures",
+	 {".png", ".jpg", ".jpeg", ".pgm", ".ppm", ".pnm"},
+	 3,
+	 2,
+	 decode_image,
+	 print_image},
+	{"sounds", {".wav"}, 2, 1, decode_wav, print_wav},
+};
+
+static bool
+is_of(const kind *k, const char *name)
+{
+	for (size_t i = 0; i < QN_COUNT(k->ends) && k->ends[i] != NULL; i++)
+		if (qn_name_ends(name, k->ends[i]))
+			return true;
+	return false;
+}
+
+static bool
+is_picture(const char *name)
+{
+	return is_of(&kinds[0], name);
+}
+
+static bool
+is_sound(const char *name)
+{
+	return is_of(&kinds[1], name);
+}
+
+/* ---- both ---- */
+
+static qn_status
+wrong_size(const folder *f, const qn_source *s, size_t index, const extent *have, qn_arena *a)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	qn_buff(&b, "this file has ");
+	f->kind->print(&b, have);
+	qn_buff(&b, ", but '%s' has ", s->path[0]);
+	f->kind->print(&b, &f->want);
+	qn_buff(&b, "; all must be equal: cut or scale it");
+	return qn_report(a->env, QN_EINVALID, "data.size", s->path[index], "%s", qn_buf_str(&b));
+}
+
+static qn_status
+fetch_file(const qn_source *s, size_t index, qn_arena *tmp, void *dst)
+{
+	const folder *f = s->user;
+	const char *data = NULL;
+	size_t n = 0;
+	extent have = {0};
+
+	QN_TRY(qn_file_map(tmp, s->path[index], &data, &n));
+	QN_TRY(f->kind->decode(tmp, s->path[index], data, n, f->channels_first, &f->want, &have,
+			       dst));
+	return memcmp(&have, &f->want, sizeof have) == 0 ? QN_OK
+							 : wrong_size(f, s, index, &have, tmp);
+}
+
+/* The first file's extent, through memory that is given back. */
+typedef struct first_call {
+	folder *f;
+	const char *path;
+} first_call;
+
+static qn_status
+read_first(void *arg, qn_arena *tmp)
+{
+	first_call *c = arg;
+	const char *data = NULL;
+	size_t n = 0;
+
+	QN_TRY(qn_file_map(tmp, c->path, &data, &n));
+	return c->f->kind->decode(tmp, c->path, data, n, false, NULL, &c->f->want, NULL);
+}
+
+static qn_status
+measure_first(folder *f, qn_env *env, const char *path)
+{
+	first_call c = {f, path};
+	qn_arena tmp;
+
+	qn_arena_init(&tmp, env);
+	qn_status status = qn_arena_try(&tmp, read_first, &c);
+	qn_arena_release(&tmp);
+	if (status == QN_ENOMEM && env->oom != NULL)
+		qn_env_oom(env);
+	return status;
+}
+
+/* The files, and what they are. */
+static qn_status
+find_files(qn_arena *a, const char *path, const kind **k, qn_folder *out)
+{
+	qn_folder sounds = {0};
+	const char **one = QN_NEW(a, const char *, 1);
+
+	*k = &kinds[is_sound(path)];
+	one[0] = path;
+	*out = (qn_folder){.n = 1, .path = one};
+	if (!qn_folder_is(path))
+		return QN_OK;
+	QN_TRY(qn_folder_list(a, path, is_picture, out));
+	QN_TRY(qn_folder_list(a, path, is_sound, &sounds));
+	if (out->n > 0 && sounds.n > 0)
+		return qn_report(a->env, QN_EINVALID, "data.format", path,
+				 "%zu pictures and %zu sounds lie in this folder; give each kind a "
+				 "folder of its own",
+				 out->n, sounds.n);
+	if (out->n + sounds.n == 0)
+		return qn_report(a->env, QN_EINVALID, "data.empty", path,
+				 "no file in this folder, and none in its subfolders, ends in .png "
+				 ".jpg .jpeg .pgm .ppm .pnm or .wav");
+	*k = &kinds[sounds.n > 0];
+	if (sounds.n > 0)
+		*out = sounds;
+	return QN_OK;
+}
+
+qn_status
+qn_source_folder(qn_types *t, qn_arena *a, const char *path, bool channels_first,
+		 const qn_source **out)
+{
+	folder *f = QN_NEW(a, folder, 1);
+	qn_source *s = QN_NEW(a, qn_source, 1);
+	const kind *k;
+	qn_folder files;
+	int64_t dim[4];
+
+	QN_TRY(find_files(a, path, &k, &files));
+	*f = (folder){.kind = k, .channels_first = channels_first};
+	QN_TRY(measure_first(f, a->env, files.path[0]));
+	dim[0] = (int64_t)files.n;
+	memcpy(dim + 1, f->want.dim, sizeof f->want.dim);
+	if (channels_first) {
+		memmove(dim + 2, dim + 1, (size_t)k->channel * sizeof dim[0]);
+		dim[1] = f->want.dim[k->channel];
+	}
+	*s = (qn_source){.type = qn_type_plain(t, QN_PLAIN_f32, k->rank + 1, dim),
+			 .name = path,
+			 .fit = k->rank == 2 ? QN_FIT_COUNT : QN_FIT_SQUEEZE,
+			 .fetch = fetch_file,
+			 .path = files.path,
+			 .label = files.label,
+			 .user = f};
+	*out = s;
+	return QN_OK;
+}

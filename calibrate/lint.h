@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lint.h - warnings about samples that can be read but look wrong (docs/data.md).
+ *
+ *   qn_lint l;
+ *   qn_lint_init(&l, d, g->ninput, arena);
+ *   QN_TRY(qn_dataset_check(d, scratch, &(qn_check){.look = qn_lint_look, .user = &l}));
+ *   qn_lint_samples(&l, env);                 data.constant, data.duplicate
+ *   QN_TRY(qn_lint_model(d, g, scratch));     data.range, data.statistics */
+#ifndef QN_CALIBRATE_LINT_H
+#define QN_CALIBRATE_LINT_H
+
+#include "calibrate/dataset.h"
+
+enum {
+	QN_LINT_FEWEST = 8,       /* samples; fewer are a trial and not looked at */
+	QN_LINT_HASHES = 1 << 16, /* samples that are compared with each other, from the first on */
+	QN_LINT_BATCHES = 32      /* that the model's first layers are run on */
+};
+
+typedef struct qn_lint {
+	const qn_dataset *d;
+	size_t ninput, n; /* samples looked at */
+	uint64_t *hash;   /* pairs: that of all inputs of a sample, and its index */
+	size_t *constant; /* by input: samples of equal elements, */
+	size_t *first;    /* and the first of them */
+} qn_lint;
+
+void qn_lint_init(qn_lint *l, const qn_dataset *d, size_t ninput, qn_arena *a);
+qn_look_fn qn_lint_look;
+void qn_lint_samples(qn_lint *l, qn_env *env);
+
+/* Runs the float graph up to its first layer on up to QN_LINT_BATCHES batches, evenly chosen. */
+qn_status qn_lint_model(qn_dataset *d, const qn_graph *g, qn_arena *scratch) QN_MUST_CHECK;
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* open.c - sources by the end of a file's name: .npy, .npz, .bin, .csv, and what calibrate/folder.c
+ * reads. */
+#include "calibrate/open.h"
+
+#include <string.h>
+
+#include "formats/csv.h"
+#include "formats/dtype.h"
+#include "formats/file.h"
+#include "formats/folder.h"
+#include "formats/npy.h"
+#include "formats/npz.h"
+#include "ir/diag.h"
+#include "runtime/parallel.h"
+
+typedef struct opening {
+	qn_types *t;
+	qn_arena *a;
+	const char *path;
+	const qn_open_opts *o;
+	size_t index; /* of the source that is wanted, */
+	size_t n;     /* of so many */
+	const qn_source **out;
+} opening;
+
+/* The source, behind its preparation. */
+static qn_status
+add(opening *p, const qn_source *s)
+{
+	return qn_source_scaled(p->t, p->a, s, &p->o->prep, p->out);
+}
+
+static qn_status
+add_tensor(opening *p, const qn_tensor *x, const char *place, const char *input)
+{
+	if (x->type->rank < 1)
+		return qn_report(p->a->env, QN_EINVALID, "data.shape", place,
+				 "this is a single number; dimension 0 of an array counts samples");
+	qn_source *s = qn_source_tensor(p->a, x, p->path);
+	s->input = input;
+	return add(p, s);
+}
+
+static qn_status
+open_npy(opening *p)
+{
+	qn_tensor *x = NULL;
+
+	QN_TRY(qn_npy_read(p->t, p->a, p->path, &x));
+	return add_tensor(p, x, p->path, NULL);
+}
+
+static qn_status
+open_npz(opening *p)
+{
+	const char *data = NULL;
+	size_t n = 0;
+	size_t count = 0;
+	qn_npz_member *m = NULL;
+
+	QN_TRY(qn_file_map(p->a, p->path, &data, &n));
+	QN_TRY(qn_npz_parse(p->t, p->a, p->path, data, n, p->index, &count, &m));
+	p->n = count;
+	return add_tensor(p, m[p->index].tensor, p->path, m[p->index].name);
+}
+
+/* The type of n samples of the shape that the options give. */
+static const qn_type *
+samples_type(const opening *p, qn_plain plain, size_t n)
+{
+	int64_t dim[QN_MAX_RANK] = {(int64_t)n};
+
+	memcpy(dim + 1, p->o->dim, (size_t)p->o->rank * sizeof dim[0]);
+	return qn_type_plain(p->t, plain, p->o->rank + 1, dim);
+}
+
+static qn_status
+open_bin(opening *p)
+{
+	qn_plain plain = p->o->has_dtype ? p->o->dtype : QN_PLAIN_f32;
+	const char *data = NULL;
+	size_t n = 0;
+
+	if (!p->o->has_shape)
+		return qn_report(p->a->env, QN_EUSAGE, "data.shape-needed", p->path,
+				 "bytes alone have no shape; say that of one sample, for example "
+				 "--shape 28,28,1 (and --dtype, unless it is f32)");
+	size_t each = qn_type_bytes(samples_type(p, plain, 1));
+	QN_TRY(qn_file_map(p->a, p->path, &data, &n));
+	if (each == 0 || n % each != 0)
+		return qn_report(p->a->env, QN_EINVALID, "data.size", p->path,
+				 "%zu bytes are no whole number of samples of %zu bytes (%s)", n,
+				 each, qn_plain_table[plain].name);
+	return add_tensor(p, qn_tensor_view_file(p->a, samples_type(p, plain, n / each), data),
+			  p->path, NULL);
+}
+
+static qn_status
+fetch_csv(const qn_source *s, size_t index, qn_arena *tmp, void *dst)
+{
+	return qn_csv_read(s->user, tmp->env, index, dst);
+}
+
+static qn_status
+open_csv(opening *p)
+{
+	qn_csv *c = QN_NEW(p->a, qn_csv, 1);
+	qn_source *s = QN_NEW(p->a, qn_source, 1);
+	const char *data = NULL;
+	size_t n = 0;
+
+	QN_TRY(qn_file_map(p->a, p->path, &data, &n));
+	QN_TRY(qn_csv_index(p->a, p->path, data, n, c));
+	const int64_t dim[] = {(int64_t)c->rows, (int64_t)c->columns};
+	*s = (qn_source){.type = qn_type_plain(p->t, QN_PLAIN_f32, 2, dim),
+			 .name = p->path,
+			 .fit = QN_FIT_COUNT,
+			 .fetch = fetch_csv,
+			 .user = c};
+	if (p->o->has_shape) {
+		s->type = samples_type(p, QN_PLAIN_f32, c->rows);
+		s->fit = QN_FIT_EXACT;
+		if (qn_type_count(s->type) != dim[0] * dim[1])
+			return qn_report(p->a->env, QN_EINVALID, "data.size", p->path,
+					 "a row has %zu numbers, but --shape says %zu", c->columns,
+					 qn_source_bytes(s) / sizeof(float));
+	}
+	return add(p, s);
+}
+
+static qn_status
+open_folder(opening *p)
+{
+	const qn_source *s = NULL;
+
+	QN_TRY(qn_source_folder(p->t, p->a, p->path, p->o->prep.channels_first, &s));
+	return add(p, s);
+}
+
+/* A name without a known end: a folder, or a NumPy file by its first bytes. */
+static qn_status
+open_other(opening *p)
+{
+	const char *data = NULL;
+	size_t n = 0;
+
+	if (qn_folder_is(p->path))
+		return open_folder(p);
+	QN_TRY(qn_file_map(p->a, p->path, &data, &n));
+	if (n >= 6 && memcmp(data, "\x93NUMPY", 6) == 0)
+		return open_npy(p);
+	return qn_report(p->a->env, QN_EINVALID, "data.format", p->path,
+			 "samples are .npy, .npz, .csv, .bin (with --shape), .png, .jpg, .pgm, "
+			 ".ppm, .wav, or a folder of pictures or of sounds; this is none of them");
+}
+
+/* Options that would change nothing are a mistake. */
+static qn_status
+check_options(const opening *p, bool takes_shape, bool takes_dtype)
+{
+	if (p->o->has_shape && !takes_shape)
+		return qn_report(
+			p->a->env, QN_EUSAGE, "data.option", p->path,
+			"this source has a shape of its own; --shape is for .bin and .csv");
+	if (p->o->has_dtype && !takes_dtype)
+		return qn_report(p->a->env, QN_EUSAGE, "data.option", p->path,
+				 "this source has an element type of its own; --dtype is for .bin");
+	return QN_OK;
+}
+
+qn_status
+qn_source_open(qn_types *t, qn_arena *a, const char *path, const qn_open_opts *o, size_t index,
+	       size_t *n, const qn_source **out)
+{
+	static const struct {
+		const char *end;
+		qn_status (*open)(opening *p);
+		bool takes_shape, takes_dtype;
+	} rows[] = {
+		{".npy", open_npy, false, false},     {".npz", open_npz, false, false},
+		{".bin", open_bin, true, true},       {".csv", open_csv, true, false},
+		{".png", open_folder, false, false},  {".jpg", open_folder, false, false},
+		{".jpeg", open_folder, false, false}, {".pgm", open_folder, false, false},
+		{".ppm", open_folder, false, false},  {".pnm", open_folder, false, false},
+		{".wav", open_folder, false, false},  {"", open_other, false, false},
+	};
+	opening p = {.t = t, .a = a, .path = path, .o = o, .index = index, .n = 1, .out = out};
+	size_t i = 0;
+
+	while (!qn_name_ends(path, rows[i].end))
+		i++;
+	QN_TRY(check_options(&p, rows[i].takes_shape, rows[i].takes_dtype));
+	QN_TRY(rows[i].open(&p));
+	*n = p.n;
+	return QN_OK;
+}
+
+/* ---- the host's samples ---- */
+
+typedef struct host {
+	qn_sample_fn *fn;
+	void *user;
+	qn_lock *lock;
+} host;
+
+static qn_status
+fetch_host(const qn_source *s, size_t index, qn_arena *tmp, void *dst)
+{
+	const host *h = s->user;
+
+	qn_lock_take(h->lock);
+	int code = h->fn(h->user, index, dst);
+	qn_lock_give(h->lock);
+	if (code == 0)
+		return QN_OK;
+	return qn_report(tmp->env, QN_EINVALID, "data.callback", s->name,
+			 "the host gave no sample %zu: its function returned %d", index, code);
+}
+
+qn_source *
+qn_source_host(qn_arena *a, const qn_type *type, const char *name, qn_sample_fn *fn, void *user)
+{
+	host *h = QN_NEW(a, host, 1);
+	qn_source *s = QN_NEW(a, qn_source, 1);
+
+	*h = (host){fn, user, qn_lock_new(a)};
+	*s = (qn_source){.type = type, .name = name, .fetch = fetch_host, .user = h};
+	return s;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* calibration.c - see calibration.h. */
+#include "driver/calibration.h"
+
+#include "calibrate/lint.h"
+
+qn_status
+qn_calibration_data(const qn_model *m, const qn_compile_opts *opts, qn_arena *a, qn_dataset **out)
+{
+	return qn_samples_for(qn_model_entry(m), a, opts->ncalib, opts->calib, opts->calib_names,
+			      out);
+}
+
+/* Before the first pass: errors come at once, and the batch norms whose statistics the samples are
+ * compared with are still there. */
+qn_status
+qn_calibration_check(const qn_model *m, const qn_compile_opts *opts, qn_arena *a, uint32_t **crc)
+{
+	const qn_graph *g = qn_model_entry(m);
+	qn_dataset *data = NULL;
+	qn_lint lint;
+
+	QN_TRY(qn_calibration_data(m, opts, a, &data));
+	qn_lint_init(&lint, data, g->ninput, a);
+	*crc = QN_NEW(a, uint32_t, g->ninput);
+	QN_TRY(qn_dataset_check(data, a,
+				&(qn_check){.crc = *crc, .look = qn_lint_look, .user = &lint}));
+	qn_lint_samples(&lint, m->env);
+	return m->stage == QN_STAGE_FLOAT ? qn_lint_model(data, g, a) : QN_OK;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples are bound to their inputs, scaled and labelled. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "tests/unit/samples_rig.h"
+
+/* ---- what is for which input ---- */
+
+static const char two[] = "model \"m\" stage float\ngraph @main(%a: tensor<1x2xf32>, %b: "
+			  "tensor<1x2xf32>) {\n  %y = sub %a, %b\n  return %y\n}\n";
+
+static void
+test_names(void **state)
+{
+	world *w = *state;
+	qn_model *m;
+	qn_array *x[3], *y;
+	size_t n;
+
+	write_file(w, "m.qir", two, sizeof two - 1);
+	write_file(w, "a.csv", "1,2\n", 4);
+	write_file(w, "b.csv", "10,20\n", 6);
+	assert_int_equal(qn_load(w->ctx, in_folder(w, "m.qir"), &m), QN_OK);
+	assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "b.csv"),
+					 &(qn_data_opts){.input = "b"}, 1, &x[0], &n),
+			 QN_OK);
+	assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "a.csv"), NULL, 1, &x[1], &n), QN_OK);
+	assert_int_equal(qn_run(m, 2, x, 0, 1, &y), QN_OK); /* b by name, a is what is left */
+	assert_true(((const float *)qn_array_data(y))[1] == -18);
+	assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "a.csv"),
+					 &(qn_data_opts){.input = "c"}, 1, &x[1], &n),
+			 QN_OK);
+	assert_int_equal(qn_run(m, 2, x, 0, 1, &y), QN_EINVALID);
+	assert_string_equal(id(w, 0), "data.input");
+	qn_diag_clear(w->ctx);
+	x[1] = x[0];
+	assert_int_equal(qn_run(m, 2, x, 0, 1, &y), QN_EINVALID);
+	assert_string_equal(id(w, 0), "data.input");
+	qn_diag_clear(w->ctx);
+	assert_int_equal(qn_run(m, 1, x, 0, 1, &y), QN_EINVALID);
+	assert_string_equal(id(w, 0), "data.input");
+}
+
+/* Members by name, in any order; one that no input is called like stays unused. */
+static void
+test_npz_names(void **state)
+{
+	const int64_t shape[] = {1, 2};
+	static const char *const member[] = {"b.npy", "label.npy", "a.npy"};
+	const float v[3][2] = {{10, 20}, {7, 7}, {1, 2}};
+	world *w = *state;
+	zip_entry e[3];
+	static bytes file[3];
+	bytes zip = {0};
+	qn_model *m;
+	qn_array *x[MOST], *y;
+	size_t n;
+
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(qn_array_new(w->ctx, "f32", 2, shape, v[i], &x[0]), QN_OK);
+		assert_int_equal(qn_array_save(x[0], in_folder(w, "t.npy")), QN_OK);
+		FILE *f = fopen(w->path, "rb");
+		file[i].n = fread(file[i].data, 1, sizeof file[i].data, f);
+		(void)fclose(f);
+		e[i] = (zip_entry){member[i],
+				   file[i].data,
+				   file[i].n,
+				   file[i].n,
+				   qn_crc32(0, file[i].data, file[i].n),
+				   0,
+				   0};
+	}
+	put_zip(&zip, e, 3);
+	write_file(w, "x.npz", zip.data, zip.n);
+	write_file(w, "m.qir", two, sizeof two - 1);
+	assert_int_equal(qn_load(w->ctx, in_folder(w, "m.qir"), &m), QN_OK);
+	qn_status status = qn_samples_open(w->ctx, in_folder(w, "x.npz"), NULL, MOST, x, &n);
+	if (status == QN_EUNSUPPORTED)
+		skip();
+	show(w);
+	assert_int_equal(status, QN_OK);
+	assert_int_equal(n, 3);
+	assert_string_equal(qn_array_name(x[1]), "label");
+	assert_int_equal(qn_run(m, n, x, 0, 1, &y), QN_OK);
+	assert_true(((const float *)qn_array_data(y))[1] == -18);
+	qn_array_free(x[0]); /* each stands for itself */
+	assert_int_equal(qn_run(m, 2, x + 1, 0, 1, &y), QN_EINVALID);
+	assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "x.npz"), NULL, 2, x, &n), QN_EUSAGE);
+	assert_int_equal(n, 0);
+}
+
+/* (value * scale - mean) / std by channel, channels last and first. */
+static void
+test_values(void **state)
+{
+	static const char net[] = "model \"m\" stage float\ngraph @main(%%x: tensor<1x%s>) {\n"
+				  "  %%y = relu %%x\n  return %%y\n}\n";
+	const double mean[] = {1, 2, 3}, std[] = {1, 2, 4};
+	const float want[2][6] = {{4, 4, 3.75f, 19, 14, 8.25f}, {4, 19, 4, 14, 3.75f, 8.25f}};
+	world *w = *state;
+	char text[256];
+
+	write_file(w, "x.ppm", "P3 2 1 255 10 20 36 40 60 72", 28);
+	for (int k = 0; k < 2; k++) {
+		qn_data_opts opts = {.input_scale = 0.5,
+				     .nmean = 3,
+				     .mean = mean,
+				     .nstd = 3,
+				     .std = std,
+				     .layout = (qn_data_layout)k};
+		qn_model *m;
+		qn_array *x, *y;
+		size_t n;
+
+		int length = snprintf(text, sizeof text, net, k == 0 ? "1x2x3xf32" : "3x1x2xf32");
+		write_file(w, "m.qir", text, (size_t)length);
+		assert_int_equal(qn_load(w->ctx, in_folder(w, "m.qir"), &m), QN_OK);
+		assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "x.ppm"), &opts, 1, &x, &n),
+				 QN_OK);
+		assert_int_equal(qn_run(m, 1, &x, 0, 1, &y), QN_OK);
+		assert_memory_equal(qn_array_data(y), want[k], sizeof want[k]);
+		opts.nmean = 2;
+		assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "x.ppm"), &opts, 1, &x, &n),
+				 QN_EINVALID);
+		assert_string_equal(id(w, 0), "data.channels");
+		qn_diag_clear(w->ctx);
+	}
+}
+
+/* Classes from subfolders. */
+static void
+test_labels(void **state)
+{
+	static const char net[] =
+		"model \"m\" stage float\ngraph @main(%x: tensor<1x3x1x1xf32>) {\n"
+		"  %y = flatten %x\n  return %y\n}\n";
+	world *w = *state;
+	qn_accuracy a;
+	qn_model *m;
+	qn_array *x;
+	size_t n;
+
+	for (int c = 0; c < 3; c++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof name, "f%d", c);
+		if (c == 0)
+			assert_int_equal(mkdir(in_folder(w, "data"), 0777), 0);
+		(void)snprintf(name, sizeof name, "data/%c", "abc"[c]);
+		assert_int_equal(mkdir(in_folder(w, name), 0777), 0);
+		(void)snprintf(name, sizeof name, "data/%c/x.pgm", "abc"[c]);
+		write_file(w, name,
+			   c == 0   ? "P2 1 3 9 9 1 0"
+			   : c == 1 ? "P2 1 3 9 1 9 0"
+				    : "P2 1 3 9 9 0 1",
+			   14);
+	}
+	write_file(w, "m.qir", net, sizeof net - 1);
+	qn_status status = qn_load(w->ctx, in_folder(w, "m.qir"), &m);
+	show(w);
+	assert_int_equal(status, QN_OK);
+	assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "data"), NULL, 1, &x, &n), QN_OK);
+	assert_int_equal(qn_evaluate(m, 1, &x, NULL, &a), QN_OK);
+	assert_int_equal(a.samples, 3);
+	assert_int_equal(a.correct, 2);
+	assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "data/a"), NULL, 1, &x, &n), QN_OK);
+	assert_int_equal(qn_evaluate(m, 1, &x, NULL, &a), QN_EUSAGE);
+	assert_string_equal(id(w, 0), "data.labels");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_names),
+		T(test_npz_names),
+		T(test_values),
+		T(test_labels),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
