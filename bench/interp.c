@@ -60,7 +60,7 @@ observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 	bench *b = user;
 
 	if (qn_graph_node(g, id)->op != QN_OP_const)
-		qn_observer_add(&b->seen[id], value->data, value->bytes / sizeof(float));
+		qn_observer_add(&b->seen[id], 0, value->data, value->bytes / sizeof(float));
 	return QN_OK;
 }
 

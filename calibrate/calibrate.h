@@ -1,19 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calibrate.h - gives the symbols of a symbolic graph values: runs its float form on samples and
- * looks at each value that a quantize takes. */
+/* calibrate.h - gives the symbols of a symbolic graph values: runs its float form on samples,
+ * looks at each value that a quantize takes, and chooses a range by a method (calibrate/method.h).
+ *
+ *   new ──start──▶ statistics ──observe (each pass)──▶ find ──▶ bind
+ *                     └── written, read, merged (calibrate/statistics.h) ──┘ */
 #ifndef QN_CALIBRATE_CALIBRATE_H
 #define QN_CALIBRATE_CALIBRATE_H
 
 #include "calibrate/dataset.h"
+#include "calibrate/statistics.h"
 
-typedef enum qn_method {
-	QN_METHOD_MINMAX,    /* from the smallest to the largest value seen */
-	QN_METHOD_PERCENTILE /* leaving out the outermost values */
-} qn_method;
+/* A value whose range is wanted, and the quantize that wants it. */
+typedef struct qn_watch {
+	const qn_node *quantize;
+	const qn_symbol *sym;
+	const char *value;     /* name of what it quantizes */
+	struct qn_watch *next; /* of the same value */
+} qn_watch;
+
+typedef struct qn_calibration {
+	qn_model *m;
+	const qn_graph *g;    /* the symbolic graph */
+	const qn_graph *real; /* its float form */
+	const qn_id *map;     /* id -> id of `real` */
+	qn_watch **by_value;  /* by id of `real` */
+	qn_watch *watch;
+	size_t nwatch;
+} qn_calibration;
+
+/* Where statistics come from, in words that are compared when they are merged. */
+typedef struct qn_samples_id {
+	size_t n;
+	const char *const *name; /* "calib.npy:1f0c3a55", one an input */
+	uint32_t hash;           /* of the model */
+} qn_samples_id;
 
 typedef struct qn_calib_opts {
-	qn_method method;
-	double percentile; /* 0: 99.99 */
+	qn_method_opts method;         /* method NULL: minmax */
+	const qn_statistics *observed; /* instead of samples; complete, and of this model */
 } qn_calib_opts;
 
 /* The float form of a graph with quantize and dequantize nodes: they become their operand,
@@ -23,9 +47,43 @@ qn_status qn_erase_quantization(qn_model *m, const qn_graph *g, qn_graph **out,
 
 /* Binds every symbol of the model: those of constants from the constants, the others from the
  * samples.  Warns of a range that is 0 (calibrate.zero-range: scale 1).  data may be NULL when
- * only constants have symbols; calibrate.no-data otherwise. */
+ * only constants have symbols, or the method needs none; calibrate.no-data otherwise. */
 qn_status qn_calibrate_model(qn_model *m, qn_dataset *data,
 			     const qn_calib_opts *opts) QN_MUST_CHECK;
+
+/* ---- the same in steps ---- */
+
+/* Finds what has to be observed.  Ids: pass.stage, calibrate.axis. */
+qn_status qn_calibration_new(qn_model *m, qn_calibration **out) QN_MUST_CHECK;
+/* Statistics that have seen nothing yet.  histograms: also for methods that need none. */
+qn_statistics *qn_calibration_start(const qn_calibration *c, const qn_method_opts *method,
+				    const qn_dataset *data, const qn_samples_id *id,
+				    bool histograms);
+/* Batches span.first … span.last - 1 of the current pass, none of which was observed before. */
+qn_status qn_calibration_observe(const qn_calibration *c, qn_dataset *data, qn_span span,
+				 qn_statistics *s) QN_MUST_CHECK;
+/* All passes from where s stands. */
+qn_status qn_calibration_finish(const qn_calibration *c, qn_dataset *data,
+				qn_statistics *s) QN_MUST_CHECK;
+/* Whether s is of this model (stats.mismatch otherwise). */
+qn_status qn_calibration_check(const qn_calibration *c, uint32_t hash,
+			       const qn_statistics *s) QN_MUST_CHECK;
+/* The ranges, one a watch, in the model's arena.  Ids: calibrate.nonfinite, calibrate.zero-point,
+ * stats.incomplete, stats.pass. */
+qn_status qn_calibration_find(const qn_calibration *c, const qn_statistics *s,
+			      qn_finding **out) QN_MUST_CHECK;
+/* The parameters of a finding for its value. */
+void qn_finding_params(const qn_watch *w, const qn_finding *f, double *scale, int64_t *zp);
+qn_status qn_calibration_bind(const qn_calibration *c, const qn_finding *f) QN_MUST_CHECK;
+
+/* Binds the symbols of constants, from the constants; mse: by least squared error. */
+qn_status qn_calibrate_constants(const qn_calibration *c, bool mse) QN_MUST_CHECK;
+
+/* The symbol that a quantize node finds values for, NULL when its scale is no lone symbol. */
+const qn_symbol *qn_quantize_symbol(const qn_node *n);
+/* Binds a symbol to the parameters of a range; warns when it is 0. */
+qn_status qn_bind_range(qn_model *m, const qn_node *q, const qn_symbol *sym, double lo,
+			double hi) QN_MUST_CHECK;
 
 /* Where a bias in units of scale(x) * scale(w) would exceed 2^30, raises that channel's weight
  * scale until it is 2^30: it leaves room for the sum, and the weights of such a channel are tiny

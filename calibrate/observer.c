@@ -7,15 +7,15 @@
 
 #include "runtime/simd.h"
 
-/* The smallest e with floor(x / 2^e) in [-1024, 1023], x not 0. */
+/* The smallest e with floor(x / 2^e) in [-2048, 2047], x not 0. */
 static int
 exponent_for(float x)
 {
 	int e;
 
 	(void)frexpf(x, &e); /* |x| in [2^(e-1), 2^e) */
-	e -= 10;             /* |x| / 2^e in [512, 1024) */
-	/* -2^k has the bin -1024 of the next finer grid */
+	e -= 11;             /* |x| / 2^e in [1024, 2048) */
+	/* -2^k has the bin -2048 of the next finer grid */
 	if (x < 0 && ldexpf(x, -(e - 1)) == -(float)QN_HIST_HALF)
 		e--;
 	return e;
@@ -41,8 +41,8 @@ fit(qn_observer *o, int exponent)
 		o->has_grid = true;
 		o->exponent = exponent;
 	}
-	/* After 12 steps all is in the bins -1 and 0, which stay where they are. */
-	for (int step = 0; o->exponent < exponent && step < 12; step++)
+	/* After 13 steps all is in the bins -1 and 0, which stay where they are. */
+	for (int step = 0; o->exponent < exponent && step < 13; step++)
 		coarsen(o);
 	if (o->exponent < exponent)
 		o->exponent = exponent;
@@ -62,7 +62,7 @@ count(qn_observer *o, float v)
 	o->bin[(int)floor(ldexp((double)v, -o->exponent)) + QN_HIST_HALF]++;
 }
 
-/* v / 2^e is exact in double, and in the grid if and only if it lies in [-1024, 1024). */
+/* v / 2^e is exact in double, and in the grid if and only if it lies in [-2048, 2048). */
 static void
 count_all(qn_observer *o, const float *x, size_t n)
 {
@@ -82,43 +82,72 @@ count_all(qn_observer *o, const float *x, size_t n)
 	}
 }
 
-/* Smallest and largest of what is finite, one by one. */
-static void
-widen_finite(qn_observer *o, const float *x, size_t n)
+/* The range of what is finite, one by one; how many that are. */
+static size_t
+finite_range(const float *x, size_t n, float *lo, float *hi)
 {
+	size_t count = 0;
+
 	for (size_t i = 0; i < n; i++) {
 		float v = x[i] + 0.0f; /* -0 counts as 0 */
 
-		if (!isfinite(v)) {
-			o->nonfinite = true;
+		if (!isfinite(v))
 			continue;
-		}
-		if (o->n == 0 || v < o->min)
-			o->min = v;
-		if (o->n == 0 || v > o->max)
-			o->max = v;
-		o->n++;
+		if (count == 0 || v < *lo)
+			*lo = v;
+		if (count == 0 || v > *hi)
+			*hi = v;
+		count++;
 	}
+	return count;
 }
 
-void
-qn_observer_add(qn_observer *o, const float *x, size_t n)
+/* Takes in a range of n values; of equal ends the earlier batch counts. */
+static void
+widen(qn_observer *o, uint64_t n, float lo, uint64_t lo_at, float hi, uint64_t hi_at)
 {
-	if (n == 0)
-		return;
-	float lo = o->n > 0 ? o->min : x[0] + 0.0f;
-	float hi = o->n > 0 ? o->max : lo;
+	/* neither below nor above: equal, both are finite */
+	if (o->n == 0 || lo < o->min || (!(lo > o->min) && lo_at < o->min_at)) {
+		o->min = lo;
+		o->min_at = lo_at;
+	}
+	if (o->n == 0 || hi > o->max || (!(hi < o->max) && hi_at < o->max_at)) {
+		o->max = hi;
+		o->max_at = hi_at;
+	}
+	o->n += n;
+}
+
+static void
+add_range(qn_observer *o, uint64_t batch, const float *x, size_t n)
+{
+	float lo = x[0] + 0.0f;
+	float hi = lo;
+	size_t count = n;
 
 	if (qn_simd_get(o->simd)->range(x, (int64_t)n, &lo, &hi) || !isfinite(lo) ||
 	    !isfinite(hi)) {
-		widen_finite(o, x, n);
-	} else {
-		o->min = lo;
-		o->max = hi;
-		o->n += n;
+		count = finite_range(x, n, &lo, &hi);
+		o->nonfinite = true;
+		if (count == 0)
+			return;
 	}
-	if (o->bin != NULL)
-		count_all(o, x, n);
+	widen(o, count, lo, batch, hi, batch);
+	if (o->pair != NULL)
+		o->pair[batch - o->pair_first] = (qn_pair_range){lo, hi};
+}
+
+void
+qn_observer_add(qn_observer *o, uint64_t batch, const float *x, size_t n)
+{
+	if (n == 0)
+		return;
+	if (!o->again) {
+		add_range(o, batch, x, n);
+		if (o->bin != NULL)
+			count_all(o, x, n);
+	}
+	qn_bins_add(&o->fine, x, n);
 }
 
 /* Adds the bins of `other`, on the coarser of both grids. */
@@ -142,74 +171,23 @@ void
 qn_observer_merge(qn_observer *o, const qn_observer *other)
 {
 	o->nonfinite = o->nonfinite || other->nonfinite;
-	if (other->n == 0)
+	for (size_t i = 0; i < o->fine.n; i++)
+		o->fine.count[i] += other->fine.count[i];
+	if (other->n == 0 || o->again)
 		return;
-	o->min = o->n == 0 || other->min < o->min ? other->min : o->min;
-	o->max = o->n == 0 || other->max > o->max ? other->max : o->max;
-	o->n += other->n;
+	widen(o, other->n, other->min, other->min_at, other->max, other->max_at);
 	if (o->bin != NULL)
 		merge_bins(o, other);
 }
 
-static double
-edge(const qn_observer *o, int bin)
+double
+qn_observer_reach(const qn_observer *o)
 {
-	return ldexp((double)bin, o->exponent);
+	return o->n > 0 ? fmax(fabs((double)o->min), fabs((double)o->max)) : 0;
 }
 
-static void
-two_sided(const qn_observer *o, double outside, double *lo, double *hi)
+uint64_t
+qn_observer_magnitude(const qn_observer *o, int i)
 {
-	enum { H = QN_HIST_HALF };
-	double cut = outside / 2 * (double)o->n;
-	double below = 0;
-	int i = -H;
-
-	/* the first bin with more than the cut up to and including it; its left edge */
-	for (; i < H - 1 && below + (double)o->bin[i + H] <= cut; i++)
-		below += (double)o->bin[i + H];
-	*lo = edge(o, i);
-	double above = 0;
-	for (i = H - 1; i > -H && above + (double)o->bin[i + H] <= cut; i--)
-		above += (double)o->bin[i + H];
-	*hi = edge(o, i + 1);
-}
-
-static double
-one_sided(const qn_observer *o, double outside)
-{
-	enum { H = QN_HIST_HALF };
-	double cut = outside * (double)o->n;
-	double above = 0;
-	int i = H - 1;
-
-	/* |x| in bin i: x in bin i or in its mirror image -i - 1 */
-	for (; i > 0; i--) {
-		double here = (double)(o->bin[i + H] + o->bin[-i - 1 + H]);
-
-		if (above + here > cut)
-			break;
-		above += here;
-	}
-	return edge(o, i + 1);
-}
-
-void
-qn_observer_percentile(const qn_observer *o, double percent, bool symmetric, double *lo, double *hi)
-{
-	double outside = (100.0 - percent) / 100.0;
-
-	*lo = *hi = 0;
-	if (o->n == 0 || !o->has_grid)
-		return;
-	if (symmetric) {
-		double most = fmax(fabs((double)o->min), fabs((double)o->max));
-
-		*hi = fmin(one_sided(o, outside), most);
-		*lo = -*hi;
-		return;
-	}
-	two_sided(o, outside, lo, hi);
-	*lo = fmax(*lo, (double)o->min);
-	*hi = fmin(*hi, (double)o->max);
+	return o->bin[i + QN_HIST_HALF] + o->bin[-i - 1 + QN_HIST_HALF];
 }

@@ -67,3 +67,9 @@ qn_sweep_run(qn_sweep *s, qn_observe_fn *observe, qn_sweep_fn *done, void *const
 
 	return s->nworker > 0 ? qn_parallel(s->env, s->nworker, run_share, &p) : QN_OK;
 }
+
+size_t
+qn_sweep_batch(const qn_sweep *s, size_t worker, size_t k)
+{
+	return (k / s->bundle * s->nworker + worker) * s->bundle + k % s->bundle;
+}

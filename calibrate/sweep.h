@@ -36,4 +36,7 @@ qn_status qn_sweep_new(const qn_graph *g, qn_dataset *data, qn_arena *a,
 qn_status qn_sweep_run(qn_sweep *s, qn_observe_fn *observe, qn_sweep_fn *done,
 		       void *const *user) QN_MUST_CHECK;
 
+/* The batch that a worker sees after k others. */
+size_t qn_sweep_batch(const qn_sweep *s, size_t worker, size_t k);
+
 #endif

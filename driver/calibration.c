@@ -14,7 +14,7 @@ qn_calibration_data(const qn_model *m, const qn_compile_opts *opts, qn_arena *a,
 /* Before the first pass: errors come at once, and the batch norms whose statistics the samples are
  * compared with are still there. */
 qn_status
-qn_calibration_check(const qn_model *m, const qn_compile_opts *opts, qn_arena *a, uint32_t **crc)
+qn_calibration_lint(const qn_model *m, const qn_compile_opts *opts, qn_arena *a, uint32_t **crc)
 {
 	const qn_graph *g = qn_model_entry(m);
 	qn_dataset *data = NULL;

@@ -2,9 +2,10 @@
 /* compile_options.c - what qn_compile is asked for makes sense for the model.
  *
  *   a scheme for a calibrated model      option.late: nothing would read it
- *   percentile 40                        percentile.range */
+ *   method "mean"                        method.unknown */
 #include "driver/compile_options.h"
 
+#include "calibrate/method.h"
 #include "ir/diag.h"
 
 qn_status
@@ -19,12 +20,14 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 		{"weights", (int)o->weights, QN_WEIGHTS_PER_TENSOR, QN_STAGE_SYMBOLIC},
 		{"activations", (int)o->activations, QN_ACTIVATIONS_I16, QN_STAGE_SYMBOLIC},
 		{"weights-type", (int)o->weights_type, QN_WEIGHTS_I4, QN_STAGE_SYMBOLIC},
-		{"method", (int)o->method, QN_PERCENTILE, QN_STAGE_CALIBRATED},
-		{"percentile", o->percentile != 0, 1, QN_STAGE_CALIBRATED},
+		{"method", o->method != NULL, 1, QN_STAGE_CALIBRATED},
+		{"stats", o->stats != NULL, 1, QN_STAGE_CALIBRATED},
+		{"weight-method", (int)o->weight_method, QN_WEIGHTS_BY_MSE, QN_STAGE_CALIBRATED},
 		{"no-approx", o->no_approx != 0, 1, QN_STAGE_INTEGER},
 		{"merge-always", o->merge_always != 0, 1, QN_STAGE_INTEGER},
 		{"rounding", (int)o->rounding, QN_ROUND_NEAREST, QN_STAGE_INTEGER},
 	};
+	qn_method_opts method;
 
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {
 		if (rows[i].value < 0 || rows[i].value > rows[i].most)
@@ -42,8 +45,5 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 			m->env, QN_EUSAGE, "option.activations", "activations",
 			"scheme rfc makes symmetric codes, which u8 has none of; take i8 or "
 			"i16");
-	if (o->percentile != 0 && !(o->percentile > 50 && o->percentile <= 100))
-		return qn_report(m->env, QN_EUSAGE, "percentile.range", "percentile",
-				 "%g is not above 50 and up to 100", o->percentile);
-	return QN_OK;
+	return qn_method_parse(m->env, m->arena, o->method, &method);
 }

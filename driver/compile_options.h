@@ -6,7 +6,7 @@
 #include "ir/graph.h"
 
 /* Options within their ranges, and none that a pass behind the model would have had to know
- * (option.range, option.late, percentile.range). */
+ * (option.range, option.late, method.…). */
 qn_status qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o) QN_MUST_CHECK;
 
 #endif

@@ -54,6 +54,8 @@ qn_close(qn_ctx *ctx)
 		qn_model_free(&ctx->models->m);
 	while (ctx->arrays != NULL)
 		qn_array_free(ctx->arrays);
+	while (ctx->stats != NULL)
+		qn_stats_free(ctx->stats);
 	qn_arena_release(&ctx->arena);
 	qn_diags_clear(&ctx->env, &ctx->diags);
 	qn_pool_close(&ctx->env);

@@ -19,6 +19,7 @@ struct qn_ctx {
 	qn_arena arena; /* of what lasts as long as the context: the host's operators */
 	qn_model_box *models;
 	struct qn_array *arrays;
+	struct qn_stats *stats;
 };
 
 /* A model with its memory.  The public qn_model * is &box->m. */
@@ -40,6 +41,13 @@ struct qn_array {
 	const char *name;        /* the file, for messages; "samples" for arrays from memory */
 	qn_ctx *ctx;
 	struct qn_array *next;
+};
+
+struct qn_stats {
+	qn_arena arena;
+	struct qn_statistics *s;
+	qn_ctx *ctx;
+	struct qn_stats *next;
 };
 
 qn_model_box *qn_box(qn_model *m);

@@ -7,6 +7,7 @@
 
 #include "driver/host_struct.h"
 #include "driver/report.h"
+#include "driver/summary.h"
 #include "driver/run.h"
 #include "formats/file.h"
 #include "formats/json_graph.h"
@@ -111,31 +112,6 @@ measure(emit_call *c, const qn_plan *p)
 	return scratch != QN_OK ? scratch : weights;
 }
 
-static void
-add_crc(void *user, const char *text, size_t n)
-{
-	uint32_t *crc = user;
-
-	*crc = qn_crc32(*crc, text, n);
-}
-
-/* The model by its JSON form, which is the same before and after it was saved in any form and
- * read again (constants stand first there).  The weights are printed when the JSON is whole. */
-static uint32_t
-content_hash(const qn_model *m, qn_arena *a)
-{
-	qn_arena *tmp = qn_arena_child(a);
-	uint32_t crc = 0;
-	qn_buf json, weights;
-
-	qn_buf_to(&json, tmp, add_crc, &crc);
-	qn_buf_to(&weights, tmp, add_crc, &crc);
-	qn_json_print(&json, m, &(qn_json_opts){.weights_file = "weights"}, &weights);
-	qn_buf_end(&weights);
-	qn_arena_release(tmp);
-	return crc;
-}
-
 /* One of the emitted texts. */
 typedef struct text {
 	qn_emission *e;
@@ -222,7 +198,7 @@ emit(void *arg, qn_arena *a)
 	QN_TRY(measure(c, plan));
 	if (c->opts->ntest > 0)
 		QN_TRY(make_selftest(c, plan, a, &test));
-	qn_emit_opts opts = {c->m->options, content_hash(c->m, a)};
+	qn_emit_opts opts = {c->m->options, qn_model_hash(c->m, a)};
 	QN_TRY(qn_emission_make(plan, &opts, c->opts->ntest > 0 ? &test : NULL, a, &emission));
 	for (int i = 0; i < QN_EMITTED_FILES; i++) {
 		const char *suffix = qn_emission_suffix(emission, i);

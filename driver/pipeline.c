@@ -2,12 +2,12 @@
 /* pipeline.c - the passes in their order, and the one place that runs them. */
 #include <string.h>
 
-#include "calibrate/calibrate.h"
 #include "codegen/inline.h"
 #include "driver/compile_options.h"
 #include "driver/calibration.h"
 #include "driver/context.h"
 #include "driver/host_struct.h"
+#include "driver/statistics.h"
 #include "passes/passes.h"
 #include "patterns/quantizer.h"
 #include "patterns/rewrite.h"
@@ -98,41 +98,37 @@ run_quantize(pipeline *p)
 	return QN_OK;
 }
 
-/* The data by base name and content, never by path. */
+/* The method, and the data by base name and content, never by path. */
 static void
-record_calibration(pipeline *p, const qn_calib_opts *calib, const qn_dataset *data)
+record_calibration(pipeline *p, const qn_calib_opts *calib, const qn_samples_id *id)
 {
-	size_t n = data != NULL ? qn_model_entry(p->m)->ninput : 0;
+	qn_buf b;
 
-	if (calib->method == QN_METHOD_PERCENTILE)
-		qn_model_record(p->m, "method=percentile percentile=%g",
-				calib->percentile > 0 ? calib->percentile : 99.99);
-	else
-		qn_model_record(p->m, "method=minmax");
-	for (size_t i = 0; i < n; i++)
-		qn_model_record(p->m, "calib=%s:%08x",
-				p->opts->calib_names != NULL ? qn_dataset_source(data, i)->name
-							     : "-",
-				p->crc[i]);
+	qn_buf_init(&b, p->scratch);
+	qn_method_print(&b, &calib->method);
+	qn_model_record(p->m, "method=%s", qn_buf_str(&b));
+	if (calib->method.mse_weights)
+		qn_model_record(p->m, "weight-method=mse");
+	for (size_t i = 0; i < id->n; i++)
+		qn_model_record(p->m, "calib=%s", id->name[i]);
 }
 
 static qn_status
 run_calibrate(pipeline *p)
 {
 	const qn_compile_opts *o = p->opts;
-	qn_calib_opts calib = {.method = o->method == QN_PERCENTILE || o->percentile != 0
-						 ? QN_METHOD_PERCENTILE
-						 : QN_METHOD_MINMAX,
-			       .percentile = o->percentile};
+	qn_calib_opts calib;
+	qn_samples_id id;
 	qn_dataset *data = NULL;
 	bool again =
 		is_calibrated(p->m); /* values that are there stay: then nothing new is recorded */
 
+	QN_TRY(qn_calib_options(p->m, o, p->crc, p->scratch, &calib, &id));
 	if (o->ncalib > 0)
 		QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
 	QN_TRY(qn_calibrate_model(p->m, data, &calib));
 	if (!again)
-		record_calibration(p, &calib, data);
+		record_calibration(p, &calib, &id);
 	return QN_OK;
 }
 
@@ -378,7 +374,7 @@ run_sequence(pipeline *p)
 		QN_TRY(position(p, &s, "require-int", "requantize", &at));
 	for (size_t i = 0; i < s.n; i++)
 		if (s.pass[i]->run == run_calibrate && o->ncalib > 0 && p->crc == NULL)
-			QN_TRY(qn_calibration_check(p->m, o, p->scratch, &p->crc));
+			QN_TRY(qn_calibration_lint(p->m, o, p->scratch, &p->crc));
 	for (size_t i = 0; i < s.n; i++)
 		QN_TRY(run_pass(p, s.pass[i]));
 	return QN_OK;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "calibrate/open.h"
+#include "driver/host_struct.h"
 #include "driver/context.h"
 
 typedef struct samples_call {
@@ -126,15 +127,13 @@ qn_status
 qn_samples_open(qn_ctx *ctx, const char *path, const qn_data_opts *opts, size_t most,
 		qn_array **out, size_t *n)
 {
-	const qn_data_opts defaults = {0};
-	samples_call c = {.ctx = ctx,
-			  .path = path,
-			  .opts = opts != NULL ? opts : &defaults,
-			  .most = most,
-			  .out = out};
-	qn_status status = most > 0 ? qn_guard(ctx, open_all, &c) : QN_EUSAGE;
+	qn_data_opts known;
+	samples_call c = {.ctx = ctx, .path = path, .opts = &known, .most = most, .out = out};
+	qn_status status = QN_TAKE(&ctx->env, qn_data_opts, opts, &known);
 
 	*n = 0;
+	if (status == QN_OK)
+		status = most > 0 ? qn_guard(ctx, open_all, &c) : QN_EUSAGE;
 	if (status == QN_OK)
 		*n = c.n;
 	for (size_t k = 0; status != QN_OK && k < c.n; k++) {

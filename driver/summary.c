@@ -3,6 +3,7 @@
 #include "driver/summary.h"
 
 #include "driver/context.h"
+#include "formats/json_graph.h"
 
 /* matmul: each result sums K terms.  conv2d_transpose: each input meets one slice of the weights
  * for each output channel of its group (what falls into cut-off edges is counted). */
@@ -19,8 +20,7 @@ product_macs(const qn_graph *g, const qn_node *n)
 		       (uint64_t)x->dim[x->rank - (n->attr->matmul.transpose_a != 0 ? 2 : 1)];
 	if (w->dim[3] == 0)
 		return 0;
-	return (uint64_t)in *
-	       (uint64_t)(weights / w->dim[3] / n->attr->conv2d_transpose.groups);
+	return (uint64_t)in * (uint64_t)(weights / w->dim[3] / n->attr->conv2d_transpose.groups);
 }
 
 uint64_t
@@ -132,4 +132,28 @@ qn_summary_print(qn_buf *b, const qn_model *m)
 		qn_buff(b, "graph        %s\n", m->graph[i]->name);
 		print_graph(b, m->graph[i]);
 	}
+}
+
+static void
+add_crc(void *user, const char *text, size_t n)
+{
+	uint32_t *crc = user;
+
+	*crc = qn_crc32(*crc, text, n);
+}
+
+/* Constants stand first in the JSON form.  The weights are printed when it is whole. */
+uint32_t
+qn_model_hash(const qn_model *m, qn_arena *a)
+{
+	qn_arena *tmp = qn_arena_child(a);
+	uint32_t crc = 0;
+	qn_buf json, weights;
+
+	qn_buf_to(&json, tmp, add_crc, &crc);
+	qn_buf_to(&weights, tmp, add_crc, &crc);
+	qn_json_print(&json, m, &(qn_json_opts){.weights_file = "weights"}, &weights);
+	qn_buf_end(&weights);
+	qn_arena_release(tmp);
+	return crc;
 }

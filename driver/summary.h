@@ -16,4 +16,8 @@ void qn_summary_kinds(qn_buf *b, const qn_model *m);
  * node. */
 void qn_summary_print(qn_buf *b, const qn_model *m);
 
+/* The model by its JSON form, which is the same before and after it was saved in any form and read
+ * again: a CRC-32. */
+uint32_t qn_model_hash(const qn_model *m, qn_arena *a);
+
 #endif

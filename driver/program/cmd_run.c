@@ -98,6 +98,29 @@ print_accuracy(const char *what, const qn_accuracy *a)
 	       (unsigned long long)a->samples);
 }
 
+/* Compiles as far as real values stand beside quantized ones, and compares them there. */
+static qn_status
+measure(qn_model *m, const sample_list *data, qn_compile_opts *opts)
+{
+	qn_noise n;
+
+	opts->stop_after = "bind";
+	qn_status status = qn_compile(m, opts);
+	if (status == QN_OK)
+		status = qn_measure_noise(m, data->n, data->array, &n);
+	if (status == QN_OK)
+		printf("%-12s %6.2f dB (mean of %zu values; least %.2f dB, %s)\n", "sqnr", n.mean,
+		       n.values, n.least, n.worst != NULL ? n.worst : "-");
+	/* what these options changed is in the model now; asked for again they would be late */
+	*opts = (qn_compile_opts){.rounding = opts->rounding,
+				  .no_approx = opts->no_approx,
+				  .merge_always = opts->merge_always,
+				  .require_int = opts->require_int,
+				  .print_after = opts->print_after,
+				  .print = opts->print};
+	return status;
+}
+
 /* The graph as it is, and, when it is not integer yet, the integer graph made from it. */
 static qn_status
 eval(qn_ctx *ctx, const options *o, double gate)
@@ -124,8 +147,10 @@ eval(qn_ctx *ctx, const options *o, double gate)
 	if (status != QN_OK)
 		return status;
 	print_accuracy(qn_model_stage(m), &a);
-	if (o->ncalib > 0 && strcmp(qn_model_stage(m), "integer") != 0) {
-		status = qn_compile(m, &opts);
+	if (program_has_ranges(o) && strcmp(qn_model_stage(m), "integer") != 0) {
+		status = o->sqnr ? measure(m, &data, &opts) : QN_OK;
+		if (status == QN_OK)
+			status = qn_compile(m, &opts);
 		if (status == QN_OK)
 			status = qn_evaluate(m, data.n, data.array, labels, &a);
 		if (status != QN_OK)

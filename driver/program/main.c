@@ -38,6 +38,32 @@ static const command commands[] = {
 	 "        --data examples/digits/test_x.npy --labels examples/digits/test_y.npy "
 	 "--min-accuracy 97",
 	 1, 1, eval_options, cmd_eval},
+	{"calibrate", "MODEL --calib FILE.npy [--shard K/N] [-o FILE.json] [options]",
+	 "observe values on samples: statistics for compile, and why a range was chosen",
+	 "Runs the float model on samples and remembers what the method wants to know of every "
+	 "value. Shards may be observed\n"
+	 "anywhere and are added up with quern merge; the ranges are bit for bit those of one run. "
+	 "A method of several passes\n"
+	 "takes its shards once a pass, with --stats and the sum of the pass before.\n\n"
+	 "example:\n"
+	 "  quern calibrate examples/digits/digits.json --calib examples/digits/calib.npy "
+	 "--method kl --explain conv1.x\n"
+	 "  quern calibrate examples/digits/digits.json --calib examples/digits/calib.npy --shard "
+	 "1/2 -o s1.json\n"
+	 "  quern calibrate examples/digits/digits.json --calib examples/digits/calib.npy --shard "
+	 "2/2 -o s2.json\n"
+	 "  quern merge s1.json s2.json -o all.json\n"
+	 "  quern compile examples/digits/digits.json --stats all.json -o out",
+	 1, 1, calibrate_options, cmd_calibrate},
+	{"merge", "STATS.json… -o FILE.json", "add up the statistics of shards",
+	 "The files come from quern calibrate, with the same model, samples, options and pass, "
+	 "each "
+	 "with another shard.\n\n"
+	 "example:\n"
+	 "  for k in 1 2; do quern calibrate examples/digits/digits.json --calib "
+	 "examples/digits/calib.npy --shard $k/2 -o s$k.json; done\n"
+	 "  quern merge s1.json s2.json -o all.json",
+	 1, MAX_ARGS, merge_options, cmd_merge},
 	{"opt", "MODEL [--passes=A,B,…] [--emit=ir|json] [-o FILE] [options]",
 	 "run passes and print the model in text or JSON form",
 	 "Every stage of a model can be printed, saved and started from again. Without --passes "
@@ -81,7 +107,7 @@ print_help(FILE *to)
 		"C for microcontrollers.\n\ncommands:\n",
 		qn_version());
 	for (int i = 0; i < NCOMMANDS; i++)
-		fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
+		fprintf(to, "  %-13s %s\n", commands[i].name, commands[i].summary);
 	fprintf(to, "\n`quern COMMAND --help` explains a command with an example.\n"
 		    "exit codes: 0 ok, 1 model or data error, 2 usage, 3 unsupported, 4 accuracy "
 		    "gate failed, 5 budget exceeded, 70 internal\n\n"

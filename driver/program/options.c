@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define TEXT(member) OPT_TEXT, offsetof(options, member), 0
+/* Below the options of a command that has it stand the methods. */
+#define METHOD_VALUE "NAME[:PARAM=VALUE,…]"
 #define LIST(member) OPT_LIST, offsetof(options, member), offsetof(options, n##member)
 #define COUNT(member) OPT_COUNT, offsetof(options, member), 0
 #define FLAG(member) OPT_FLAG, offsetof(options, member), 0
@@ -18,11 +20,10 @@
 		{"--scheme", 0, TEXT(scheme), "tflite|rfc",                                        \
 		 "tflite: asymmetric activations, integer inputs and outputs (default); rfc: "     \
 		 "symmetric, TVM's RFC"},                                                          \
-		{"--method", 0, TEXT(method), "minmax|percentile",                                 \
-		 "how a range is chosen from the samples (default minmax)"},                       \
-		{"--percentile", 0, TEXT(percentile), "P",                                         \
-		 "part of the values inside the range, in percent, with --method percentile "      \
-		 "(default 99.99)"},                                                               \
+		{"--method", 0, TEXT(method), METHOD_VALUE,                                        \
+		 "how a range is chosen from the samples (default minmax), see below"},            \
+		{"--stats", 0, TEXT(stats), "FILE.json",                                           \
+		 "statistics of quern calibrate instead of samples"},                              \
 		{"--weights", 0, TEXT(weights), "per-channel|per-tensor",                          \
 		 "how many scales a weight tensor has (default: per-channel; rfc: per-tensor)"},   \
 		{"--activations", 0, TEXT(activations), "i8|u8|i16",                               \
@@ -30,6 +31,13 @@
 		 "with 64-bit accumulators"},                                                      \
 		{"--weights-type", 0, TEXT(weights_type), "i8|i4",                                 \
 		 "how constant weights are stored: a byte each (default) or two in a byte"},       \
+	{                                                                                          \
+		"--weight-method", 0, TEXT(weight_method), "max|mse",                              \
+			"how scales of weights are found: from the largest (default), or by the "  \
+			"least squared error"                                                      \
+	}
+
+#define ROUNDING_ROW                                                                               \
 	{                                                                                          \
 		"--rounding", 0, TEXT(rounding), "double|single|nearest",                          \
 			"how integer nodes round: as TFLite does (double, default), as TVM does "  \
@@ -88,6 +96,7 @@
 
 const option_row compile_options[] = {
 	QUANT_ROWS,
+	ROUNDING_ROW,
 	{"--output", 'o', TEXT(output), "FOLDER",
 	 "where the files go; it is made if need be (default: out)"},
 	{"--name", 0, TEXT(name), "NAME",
@@ -122,6 +131,7 @@ const option_row opt_options[] = {
 	 "write the result there instead of stdout; FILE.json takes its constants along in "
 	 "FILE.safetensors"},
 	QUANT_ROWS,
+	ROUNDING_ROW,
 	REQUANT_ROWS,
 	DATA_ROWS,
 	PASS_ROWS,
@@ -154,9 +164,29 @@ const option_row eval_options[] = {
 	 "of a folder)"},
 	{"--min-accuracy", 0, TEXT(min_accuracy), "PERCENT",
 	 "exit with 4 when the integer graph (or the only one) is below"},
+	{"--sqnr", 0, FLAG(sqnr), NULL,
+	 "with --calib or --stats: also the signal to quantization noise of the values"},
+	DATA_ROWS,
+	QUANT_ROWS,
+	ROUNDING_ROW,
+	THREADS_ROW,
+	COMMON_ROWS,
+};
+
+const option_row calibrate_options[] = {
+	{"--output", 'o', TEXT(output), "FILE.json", "write the statistics there"},
+	{"--shard", 0, TEXT(shard), "K/N",
+	 "part K of N of the samples, K from 1, for one pass; needs -o"},
+	{"--explain", 0, TEXT(explain), "VALUE|all",
+	 "what was chosen for a value and why; all: a line for each (default without -o)"},
 	DATA_ROWS,
 	QUANT_ROWS,
 	THREADS_ROW,
+	COMMON_ROWS,
+};
+
+const option_row merge_options[] = {
+	{"--output", 'o', TEXT(output), "FILE.json", "where the sum goes"},
 	COMMON_ROWS,
 };
 
@@ -241,7 +271,7 @@ positional(const command *c, options *o, const char *arg)
 		o->model = arg;
 		return 0;
 	}
-	if (o->narg == MAX_VALUES)
+	if (o->narg == MAX_ARGS)
 		return usage_error(c, "too many arguments", arg);
 	o->arg[o->narg++] = arg;
 	return 0;
@@ -293,6 +323,8 @@ options_parse(const command *c, int argc, char **argv, options *o)
 void
 options_help(const command *c)
 {
+	bool methods = false;
+
 	printf("usage: quern %s %s\n\n%s\n\noptions:\n", c->name, c->synopsis, c->about);
 	for (const option_row *r = c->option; r->name != NULL; r++) {
 		char left[96];
@@ -301,5 +333,10 @@ options_help(const command *c)
 			       r->letter != 0 ? (char[]){'-', r->letter, ',', ' ', 0} : "", r->name,
 			       r->value != NULL ? " " : "", r->value != NULL ? r->value : "", "");
 		printf("  %-36s %s\n", left, r->help);
+		methods = methods || strcmp(r->name, "--method") == 0;
 	}
+	if (methods)
+		printf("\nmethods, with their parameters and defaults:\n");
+	for (size_t i = 0; methods && qn_method_name(i) != NULL; i++)
+		printf("  %-36s %s\n", qn_method_name(i), qn_method_help(i));
 }

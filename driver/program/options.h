@@ -8,12 +8,12 @@
 
 #include "quern/quern.h"
 
-enum { MAX_VALUES = 16, MAX_COUNT = 256, MAX_CHANNELS = 256 };
+enum { MAX_VALUES = 16, MAX_ARGS = 4096, MAX_COUNT = 256, MAX_CHANNELS = 256 };
 
 /* All options of all commands; a command uses those that its rows name. */
 typedef struct options {
-	const char *model;           /* first positional argument */
-	const char *arg[MAX_VALUES]; /* the others */
+	const char *model;         /* first positional argument */
+	const char *arg[MAX_ARGS]; /* the others */
 	int narg;
 	const char *output;          /* -o of commands with one result */
 	const char *out[MAX_VALUES]; /* -o of run: one an output */
@@ -24,14 +24,15 @@ typedef struct options {
 	int ndata;
 	const char *labels;
 	const char *shape, *dtype, *mean, *std, *layout, *input_scale; /* of samples */
-	const char *name, *scheme, *method, *percentile, *weights, *rounding;
+	const char *name, *scheme, *method, *weight_method, *weights, *rounding;
 	const char *activations, *weights_type;
+	const char *stats, *shard, *explain;
 	const char *passes, *print_after, *stop_after, *emit, *self_test, *min_accuracy,
 		*max_scratch, *max_weights, *dot, *svg, *at;
 	int threads; /* 0: as many as the machine has cores */
 	bool no_approx, merge_always, require_int;
 	bool greedy, reassociate, trace_rules;
-	bool real, quiet, list_passes, help;
+	bool real, sqnr, quiet, list_passes, help;
 } options;
 
 typedef enum option_kind { OPT_TEXT, OPT_LIST, OPT_FLAG, OPT_COUNT } option_kind;
@@ -59,7 +60,7 @@ typedef struct command {
 /* The option rows, shared by the commands, in options.c; each list ends with a row whose name is
  * NULL. */
 extern const option_row compile_options[], run_options[], opt_options[], inspect_options[],
-	eval_options[], match_options[], plain_options[];
+	eval_options[], match_options[], calibrate_options[], merge_options[], plain_options[];
 
 /* Fills *o; 0, or 2 after a message on stderr. */
 int options_parse(const command *c, int argc, char **argv, options *o);

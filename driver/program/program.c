@@ -84,13 +84,13 @@ qn_status
 program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compile_opts *out)
 {
 	static const char *const schemes[] = {"tflite", "rfc", NULL};
-	static const char *const methods[] = {"minmax", "percentile", NULL};
+	static const char *const by[] = {"max", "mse", NULL};
 	static const char *const weights[] = {"default", "per-channel", "per-tensor", NULL};
 	static const char *const activations[] = {"i8", "u8", "i16", NULL};
 	static const char *const types[] = {"i8", "i4", NULL};
 	static const char *const roundings[] = {"default", "double", "single", "nearest", NULL};
 	int scheme = o->scheme != NULL ? choice("--scheme", o->scheme, schemes) : 0;
-	int method = o->method != NULL ? choice("--method", o->method, methods) : 0;
+	int method = o->weight_method != NULL ? choice("--weight-method", o->weight_method, by) : 0;
 	int weight = o->weights != NULL ? choice("--weights", o->weights, weights) : 0;
 	int activation =
 		o->activations != NULL ? choice("--activations", o->activations, activations) : 0;
@@ -101,7 +101,8 @@ program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compi
 		return QN_EUSAGE;
 	*out = (qn_compile_opts){
 		.scheme = (qn_scheme_kind)scheme,
-		.method = (qn_method_kind)method,
+		.method = o->method,
+		.weight_method = (qn_weight_method)method,
 		.weights = (qn_weights)weight,
 		.activations = (qn_activations)activation,
 		.weights_type = (qn_weights_type)type,
@@ -117,20 +118,20 @@ program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compi
 		.print = program_write_stderr,
 		.trace_rules = o->trace_rules ? log_line : NULL,
 	};
-	if (o->percentile != NULL) {
-		char *end;
-
-		out->percentile = strtod(o->percentile, &end);
-		if (*end != '\0' || !(out->percentile > 50 && out->percentile <= 100)) {
-			fprintf(stderr,
-				"quern: --percentile: '%s' is no number above 50 and up to 100\n",
-				o->percentile);
-			return QN_EUSAGE;
-		}
-	}
 	qn_status status = program_load_samples(ctx, o, o->ncalib, o->calib, calib);
+	qn_stats *stats = NULL;
+	qn_status loaded = o->stats != NULL ? qn_stats_load(ctx, o->stats, &stats) : QN_OK;
+
 	out->ncalib = calib->n;
-	return status;
+	out->stats = stats;
+	return status != QN_OK ? status : loaded;
+}
+
+bool
+program_has_ranges(const options *o)
+{
+	return o->ncalib > 0 || o->stats != NULL ||
+	       (o->method != NULL && strncmp(o->method, "global", 6) == 0);
 }
 
 void

@@ -13,6 +13,8 @@ int cmd_inspect(const options *o);
 int cmd_supported_ops(const options *o);
 int cmd_eval(const options *o);
 int cmd_match(const options *o);
+int cmd_calibrate(const options *o);
+int cmd_merge(const options *o);
 
 /* A context that logs to stderr unless quiet; NULL after a message. */
 qn_ctx *program_open(const options *o);
@@ -42,6 +44,10 @@ qn_status program_load_labels(qn_ctx *ctx, const char *path, qn_array **out);
 /* Compile options from the command line; the samples are loaded. */
 qn_status program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib,
 			       qn_compile_opts *out);
+
+/* Whether the options say where ranges come from: samples, statistics, or a method that needs
+ * neither. */
+bool program_has_ranges(const options *o);
 
 /* Prints the list of passes on stdout. */
 void program_list_passes(void);

@@ -67,6 +67,7 @@ typedef struct qn_ctx qn_ctx;
 typedef struct qn_model qn_model;
 typedef struct qn_array qn_array;
 typedef struct qn_graph qn_graph;
+typedef struct qn_stats qn_stats;
 
 /* ---- contexts ---- */
 
@@ -456,7 +457,8 @@ typedef enum qn_data_layout { QN_NHWC = 0, QN_NCHW = 1 } qn_data_layout;
 
 /* How samples are read; all zero: as they are.  With input_scale, mean or std values become f32:
  * (value * input_scale - mean) / std, in double, rounded once. */
-typedef struct qn_data_opts {
+typedef struct qn_data_opts { /* all zero: defaults */
+	size_t size;
 	const char *dtype;    /* elements of a .bin: "f32" when NULL, "u8" … */
 	int rank;             /* of one sample of a .bin or .csv; 0: not given, rank <= 7 */
 	const int64_t *shape;
@@ -558,7 +560,11 @@ typedef enum qn_scheme_kind {
 	QN_RFC = 1     /* TVM's quantization RFC: symmetric, per-tensor weights, its six patterns; no parameters for inputs and outputs that no pattern gives */
 } qn_scheme_kind;
 
-typedef enum qn_method_kind { QN_MINMAX = 0, QN_PERCENTILE = 1 } qn_method_kind;
+/* How the scales of weights are found, which never depends on samples. */
+typedef enum qn_weight_method {
+	QN_WEIGHTS_BY_MAX = 0, /* the largest absolute value */
+	QN_WEIGHTS_BY_MSE = 1  /* of 80 thresholds from 0.3 to 1 of it the one with the least squared error */
+} qn_weight_method;
 typedef enum qn_rounding {
 	QN_ROUND_DEFAULT = 0, /* what the model says; TFLite's double rounding where it says nothing */
 	QN_ROUND_DOUBLE = 1,
@@ -577,8 +583,9 @@ typedef enum qn_weights_type { QN_WEIGHTS_I8 = 0, QN_WEIGHTS_I4 = 1 } qn_weights
 typedef struct qn_compile_opts { /* all zero: defaults */
 	size_t size;
 	qn_scheme_kind scheme;
-	qn_method_kind method;
-	double percentile;      /* 0: 99.99; another value means the method percentile */
+	const char *method;     /* "NAME" or "NAME:PARAM=VALUE,…", see qn_method_name; NULL: minmax, or that of stats */
+	const qn_stats *stats;  /* what was observed before, instead of calib, which is not run then */
+	qn_weight_method weight_method;
 	qn_weights weights;     /* default: what the scheme says */
 	qn_activations activations;   /* QN_RFC: not u8 */
 	qn_weights_type weights_type;
@@ -601,9 +608,46 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 /* Runs passes over the model; it is verified after each.  On failure the model is as the last
  * pass that went well left it. */
 QN_API qn_status qn_compile(qn_model *m, const qn_compile_opts *opts);
+/* The methods of calibration with a line about each, parameters with their defaults included;
+ * NULL past the last. */
+QN_API const char *qn_method_name(size_t i);
+QN_API const char *qn_method_help(size_t i);
 /* The passes in their order; NULL past the last. */
 QN_API const char *qn_pass_name(size_t i);
 QN_API const char *qn_pass_help(size_t i);
+
+/* ---- statistics of a calibration: observed in parts, on any machine, and added up ---- */
+
+/* Runs the passes that the model needs to be symbolic, then its float form on samples, and
+ * remembers what opts->method wants to know of every value (docs/calibration.md).
+ *
+ * With nshard > 0 only part `shard` (1 … nshard) of the samples is run, for one pass over them;
+ * else all, for as many passes as the method takes.  opts->stats: where the pass before ended, or
+ * NULL.  opts->calib holds all samples in either case; NULL when opts->stats is complete: then *out
+ * is a copy.  *out belongs to the context. */
+QN_API qn_status qn_calibrate(qn_model *m, const qn_compile_opts *opts, size_t shard, size_t nshard, qn_stats **out);
+/* Adds up n >= 1 of them, which must come from the same model, samples and method and not overlap
+ * (stats.mismatch, stats.overlap); names, one each, are for messages. */
+QN_API qn_status qn_stats_merge(qn_ctx *ctx, size_t n, qn_stats *const *part, const char *const *names, qn_stats **out);
+QN_API qn_status qn_stats_load(qn_ctx *ctx, const char *path, qn_stats **out);
+QN_API qn_status qn_stats_save(const qn_stats *s, const char *path);
+/* Whether all samples and all passes of the method are in it. */
+QN_API int qn_stats_complete(const qn_stats *s);
+/* Writes for people what was chosen and why: for one value its range, the share that is clipped,
+ * the samples that stretched it and a histogram; value NULL: a line for each.  m: the symbolic
+ * model.  A value is named as its symbol ("conv1.x", "$conv1.x") or as in the graph. */
+QN_API qn_status qn_stats_explain(qn_model *m, const qn_stats *s, const char *value, qn_write_fn *write, void *user);
+QN_API void qn_stats_free(qn_stats *s); /* before the context is closed; NULL is fine */
+
+/* Signal to quantization noise of a calibrated model that was not requantized yet (the pass bind
+ * was the last), on samples: for every value that it quantizes, 10 log10 of the sum of squares of
+ * the real value over that of the difference. */
+typedef struct qn_noise {
+	size_t values;      /* with a difference and a signal */
+	double mean, least; /* dB over these values */
+	const char *worst;  /* the value of the least; lives as long as the model; NULL when values is 0 */
+} qn_noise;
+QN_API qn_status qn_measure_noise(qn_model *m, size_t nin, qn_array *const *in, qn_noise *out);
 
 /* Runs the graph, at any stage, on every batch of the samples (an array for each input).  Float
  * inputs take f32 or f64; integer inputs take their codes, or f32 values, which are quantized.

@@ -6,7 +6,7 @@
 
 E=$QUERN_SOURCE/examples/digits
 passes='clean partition quantize calibrate bind requantize legalize'
-commands='compile run eval opt inspect match supported-ops'
+commands='compile run eval calibrate merge opt inspect match supported-ops'
 
 # good NAME COMMAND…: exit code 0.  silent: nothing on stderr either.
 good() {
@@ -86,7 +86,7 @@ usage two-models 'unexpected argument|b.json' inspect a.json b.json
 usage unknown-option 'unknown option|--frobnicate|quern compile --help' compile m.json --frobnicate
 usage other-option 'unknown option|--labels' compile m.json --labels y.npy
 usage no-value 'needs a value|--calib' compile m.json --calib
-for o in --calib --name --output --percentile --stop-after; do
+for o in --calib --name --output --method --stats --stop-after; do
 	usage "empty $o" "needs a value|$o" compile "$E/digits.json" "$o" ''
 	usage "empty $o=" "needs a value|$o" compile "$E/digits.json" "$o="
 done
@@ -94,11 +94,11 @@ usage flag-value 'takes no value|--quiet' compile m.json --quiet=yes
 usage twice 'given twice|--scheme' compile m.json --scheme rfc --scheme tflite
 usage twice-output 'given twice|--output' compile m.json -o out -o out2
 usage scheme "--scheme|'int4'|tflite|rfc" compile "$E/digits.json" --scheme int4 -o out
-usage method "--method|'mean'|minmax|percentile" compile "$E/digits.json" --method=mean -o out
+usage method "method|'mean'|minmax, avgmax|method.unknown" compile "$E/digits.json" --method=mean -o out
 usage weights "--weights|'none'|per-channel|per-tensor" compile "$E/digits.json" --weights none -o out
 usage rounding "--rounding|'up'|double|single|nearest" compile "$E/digits.json" --rounding up -o out
-for p in 50 101 nan much; do
-	usage "percentile '$p'" "--percentile|'$p'" compile "$E/digits.json" --percentile "$p" -o out
+for p in 49 101 nan much; do
+	usage "percentile '$p'" "method.value|'p=$p'" compile "$E/digits.json" --method "percentile:p=$p" -o out
 done
 for p in -1 101 nan much; do
 	usage "min-accuracy '$p'" "--min-accuracy|'$p'" eval "$E/digits.json" --data "$E/test_x.npy" --labels "$E/test_y.npy" --min-accuracy="$p"
@@ -267,7 +267,7 @@ silent 'weights' compile -q "$E/digits.json" --calib "$E/calib.npy" --weights pe
 silent 'weights, saved' opt -q "$E/digits.json" --calib "$E/calib.npy" --weights per-tensor --method percentile --stop-after calibrate -o weights.qir
 silent 'weights, continued' compile -q weights.qir --calib "$E/calib.npy" -o from-weights
 same 'weights' from-weights direct-weights
-for o in '--weights per-tensor' '--method percentile' '--method percentile --percentile 99'; do
+for o in '--weights per-tensor' '--method percentile' '--method percentile:p=99'; do
 	# shellcheck disable=SC2086
 	silent "$o" eval -q "$E/digits.json" --calib "$E/calib.npy" --data "$E/test_x.npy" --labels "$E/test_y.npy" --min-accuracy 97 $o
 	grep -q '^float ' stdout && grep -q '^integer ' stdout || fail "$o" "two accuracies are missing" stdout

@@ -142,7 +142,8 @@ job_opt(qn_ctx *ctx, workshop *w)
 				.print = swallow,
 				.print_user = &seen,
 				.stop_after = "requantize",
-				.method = QN_PERCENTILE,
+				.method = "percentile",
+				.weight_method = QN_WEIGHTS_BY_MSE,
 				.weights = QN_WEIGHTS_PER_TENSOR};
 	qn_status status = compile(ctx, w, &opts, &m);
 
@@ -178,11 +179,46 @@ job_samples(qn_ctx *ctx, workshop *w)
 	return status == QN_OK ? qn_array_save(y, job_path(w, "out/y.npy")) : status;
 }
 
+/* Two shards of a method with two passes, written, read, merged, taken to the end and compiled. */
+static qn_status
+job_stats(qn_ctx *ctx, workshop *w)
+{
+	qn_model *m;
+	qn_array *x = NULL;
+	qn_stats *s[2] = {NULL, NULL}, *first = NULL, *all = NULL;
+	size_t seen = 0;
+	qn_compile_opts opts = {.method = "percentile_ort:bins=16", .calib = &x, .ncalib = 1};
+	qn_status status = qn_load(ctx, job_path(w, "net.json"), &m);
+
+	if (status == QN_OK)
+		status = qn_array_load(ctx, job_path(w, "x.npy"), &x);
+	for (size_t i = 0; status == QN_OK && i < 2; i++)
+		status = qn_calibrate(m, &opts, i + 1, 2, &s[i]);
+	if (status == QN_OK)
+		status = qn_stats_merge(ctx, 2, s, NULL, &first);
+	if (status == QN_OK)
+		status = qn_stats_save(first, job_path(w, "out/first.json"));
+	if (status == QN_OK)
+		status = qn_stats_load(ctx, job_path(w, "out/first.json"), &first);
+	opts.stats = first;
+	if (status == QN_OK)
+		status = qn_calibrate(m, &opts, 0, 0, &all);
+	if (status == QN_OK)
+		status = qn_stats_save(all, job_path(w, "out/all.json"));
+	opts.stats = all;
+	if (status == QN_OK)
+		status = qn_stats_explain(m, all, NULL, swallow, &seen);
+	if (status == QN_OK)
+		status = qn_stats_explain(m, all, "c.x", swallow, &seen);
+	return status == QN_OK ? qn_compile(m, &opts) : status;
+}
+
 const job jobs[] = {
 	{"emit", job_emit, true},
 	{"run", job_run, false},
 	{"opt", job_opt, false},
 	{"samples", job_samples, false},
+	{"stats", job_stats, false},
 };
 const size_t njobs = sizeof jobs / sizeof jobs[0];
 

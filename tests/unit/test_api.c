@@ -203,7 +203,8 @@ test_errors(void **state)
 	/* the failed calibration left the model as the pass before did */
 	assert_string_equal(qn_model_stage(m), "symbolic");
 	expect(ctx, QN_EUSAGE, qn_compile(m, &(qn_compile_opts){.scheme = QN_RFC}), "option.late");
-	expect(ctx, QN_EUSAGE, qn_compile(m, &(qn_compile_opts){.method = (qn_method_kind)7}),
+	expect(ctx, QN_EUSAGE,
+	       qn_compile(m, &(qn_compile_opts){.weight_method = (qn_weight_method)7}),
 	       "option.range");
 	expect(ctx, QN_EUSAGE, qn_print(m, QN_FORMAT_IR, NULL, NULL), "option.range");
 	expect(ctx, QN_EUSAGE, qn_save(m, "/tmp/model.qir", 1), "model.format");

@@ -52,12 +52,12 @@ test_observer_order(void **state)
 
 		v[pick(0, N - 1)] *= 1000.0f; /* one value that makes the grid coarser on the way */
 		v[pick(0, N - 1)] = 0.0f;
-		qn_observer_add(whole, v, N);
+		qn_observer_add(whole, 0, v, N);
 		for (int i = N; i-- > 0;)
-			qn_observer_add(back, &v[i], 1);
+			qn_observer_add(back, 0, &v[i], 1);
 		size_t cut = (size_t)pick(0, N);
-		qn_observer_add(part[0], v, cut);
-		qn_observer_add(part[1], v + cut, N - cut);
+		qn_observer_add(part[0], 0, v, cut);
+		qn_observer_add(part[1], 0, v + cut, N - cut);
 		qn_observer_merge(part[1], part[0]);
 		same_observer(whole, back);
 		same_observer(whole, part[1]);
@@ -67,77 +67,21 @@ test_observer_order(void **state)
 static void
 test_observer_edges(void **state)
 {
-	const float minus_two_powers[] = {-1024.0f, -1.0f};
+	const float minus_two_powers[] = {-2048.0f, -1.0f};
 	const float tiny[] = {1e-45f, -1e-45f, 3e38f, -3e38f};
 	qn_observer *o = observer();
 
 	(void)state;
-	qn_observer_add(o, minus_two_powers, 2);
-	assert_int_equal(o->exponent, 0); /* -1024 is bin -1024 of width 1 */
+	qn_observer_add(o, 0, minus_two_powers, 2);
+	assert_int_equal(o->exponent, 0); /* -2048 is bin -2048 of width 1 */
 	assert_int_equal(o->bin[0], 1);
 	o = observer();
-	qn_observer_add(o, tiny, 4);
+	qn_observer_add(o, 0, tiny, 4);
 	assert_int_equal(o->n, 4);
 	uint64_t total = 0;
 	for (int i = 0; i < QN_HIST_BINS; i++)
 		total += o->bin[i];
 	assert_int_equal(total, 4);
-}
-
-static void
-test_percentile_cuts_outlier(void **state)
-{
-	enum { N = 100000 };
-	float *v = samples(N, 0.5); /* uniform in [-1, 1] */
-	qn_observer *o = observer();
-	double lo, hi;
-
-	(void)state;
-	v[17] = 50.0f;
-	qn_observer_add(o, v, N);
-	qn_observer_percentile(o, 99.99, false, &lo, &hi);
-	assert_true(hi > 0.9 && hi < 1.2);
-	assert_true(lo < -0.9 && lo >= -1.0625);
-	qn_observer_percentile(o, 100, false, &lo, &hi);
-	assert_true(hi == 50.0);
-	qn_observer_percentile(o, 99.99, true, &lo, &hi);
-	assert_true(hi > 0.9 && hi < 1.2 && lo == -hi);
-}
-
-/* Half the values in the tails are cut on each side. */
-static void
-test_percentile_shares(void **state)
-{
-	enum { N = 200000 };
-	float *v = samples(N, 0.5);
-	qn_observer *o = observer();
-	double lo, hi;
-
-	(void)state;
-	qn_observer_add(o, v, N);
-	qn_observer_percentile(o, 90, false, &lo, &hi);
-	assert_true(fabs(lo + 0.9) < 0.01 && fabs(hi - 0.9) < 0.01);
-	/* scale equivariance: a power of two moves the range exactly */
-	for (int i = 0; i < N; i++)
-		v[i] *= 8.0f;
-	qn_observer *wide = observer();
-	double wlo, whi;
-	qn_observer_add(wide, v, N);
-	qn_observer_percentile(wide, 90, false, &wlo, &whi);
-	assert_true(wlo == 8 * lo && whi == 8 * hi);
-}
-
-static void
-test_percentile_of_zeros(void **state)
-{
-	const float zero[3] = {0.0f, -0.0f, 0.0f};
-	qn_observer *o = observer();
-	double lo = 1, hi = 1;
-
-	(void)state;
-	qn_observer_add(o, zero, 3);
-	qn_observer_percentile(o, 99.99, false, &lo, &hi);
-	assert_true(lo == 0 && hi == 0);
 }
 
 /* ---- calibration ---- */
@@ -234,14 +178,18 @@ test_calibrate_widens_for_bias(void **state)
 	assert_true(w->vec->scale[1] == (double)(float)(0.5 / 127));
 }
 
-/* Values that overflow on the way are an error, by either method, and leave no symbol bound. */
+/* Values that overflow on the way are an error, by any method, and leave no symbol bound. */
 static void
 test_calibrate_overflow(void **state)
 {
 	const double x[2] = {1e30, 1.0};
 
 	(void)state;
-	for (int method = 0; method < 2; method++) {
+	for (size_t i = 0; qn_method_row(i) != NULL; i++) {
+		qn_calib_opts o = {0};
+
+		if (qn_method_row(i)->passes == 0)
+			continue;
 		rig_teardown(NULL);
 		rig_setup(NULL);
 		make_symbolic("graph @main(%x: tensor<1x2xf32>) {\n"
@@ -249,11 +197,77 @@ test_calibrate_overflow(void **state)
 			      "  %y = relu %a\n"
 			      "  return %y\n"
 			      "}\n");
-		assert_int_equal(qn_calibrate_model(&rg->m, data("tensor<1x2xf32>", x),
-						    &(qn_calib_opts){.method = (qn_method)method}),
+		assert_int_equal(
+			qn_method_parse(&rg->env, &rg->arena, qn_method_row(i)->name, &o.method),
+			QN_OK);
+		assert_int_equal(qn_calibrate_model(&rg->m, data("tensor<1x2xf32>", x), &o),
 				 QN_EINVALID);
 		assert_string_equal(rg->diags.item[0].id, "calibrate.nonfinite");
 	}
+}
+
+/* The method that needs no samples takes none; a zero point needs a symbol that can have one. */
+static void
+test_calibrate_global(void **state)
+{
+	qn_calib_opts o = {0};
+
+	(void)state;
+	make_symbolic(dense);
+	assert_int_equal(
+		qn_method_parse(&rg->env, &rg->arena, "global:zero=3,scale=0.5", &o.method), QN_OK);
+	assert_int_equal(qn_calibrate_model(&rg->m, NULL, &o), QN_OK);
+	no_errors();
+	const qn_symbol *s = qn_symbol_find(&rg->m.types, "fc.x");
+	assert_true(s->bound && s->scale == 0.5 && s->zp == 3);
+	assert_true(qn_symbol_find(&rg->m.types, "fc.w")->vec->scale[0] == (double)0.01f);
+	rig_teardown(NULL);
+	rig_setup(NULL);
+	make_symbolic(dense);
+	assert_int_equal(qn_method_parse(&rg->env, &rg->arena, "global:zero=200", &o.method),
+			 QN_OK);
+	assert_int_equal(qn_calibrate_model(&rg->m, NULL, &o), QN_EINVALID);
+	assert_string_equal(rg->diags.item[0].id, "calibrate.zero-point");
+}
+
+/* One large weight among small ones: its error is worth the resolution of the others.  The range
+ * of a row is that of the candidate with the least error, computed here one by one. */
+static void
+test_calibrate_mse_weights(void **state)
+{
+	enum { N = 3000 };
+	double *w = QN_NEW(&rg->arena, double, N), best = 0, least = 1e30;
+	qn_buf b;
+	qn_calib_opts o = {.method.mse_weights = true};
+
+	(void)state;
+	qn_buf_init(&b, &rg->arena);
+	qn_buf_puts(&b, "graph @main(%x: tensor<1x3000xf32>) {\n"
+			"  %w = const : tensor<1x3000xf32> [");
+	for (int i = 0; i < N; i++) {
+		w[i] = (double)(float)(i == 7 ? 1.0 : (i % 201 - 100) / 800.0);
+		qn_buff(&b, "%s%g", i > 0 ? ", " : "", w[i]);
+	}
+	qn_buf_puts(&b, "]\n  %y = dense %x, %w\n  return %y\n}\n");
+	for (int k = 0; k < 80; k++) {
+		double t = 0.3 + 0.7 * k / 79, sum = 0;
+
+		for (int i = 0; i < N; i++) {
+			double c = rint(w[i] * 127 / t);
+
+			c = c > 127 ? 127 : c;
+			sum += pow(w[i] - c * t / 127, 2);
+		}
+		if (sum < least) {
+			least = sum;
+			best = t;
+		}
+	}
+	make_symbolic(qn_buf_str(&b));
+	assert_int_equal(qn_calibrate_model(&rg->m, data("tensor<1x3000xf32>", w), &o), QN_OK);
+	const qn_symbol *s = qn_symbol_find(&rg->m.types, "y.w");
+	assert_true(fabs(s->vec->scale[0] - best / 127) < 1e-9);
+	assert_true(best < 1.0);
 }
 
 /* ---- data sets ---- */
@@ -310,17 +324,11 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_observer_order),
-		TEST(test_observer_edges),
-		TEST(test_percentile_cuts_outlier),
-		TEST(test_percentile_shares),
-		TEST(test_percentile_of_zeros),
-		TEST(test_calibrate_dense),
-		TEST(test_calibrate_needs_data),
-		TEST(test_calibrate_zero_range),
-		TEST(test_calibrate_widens_for_bias),
-		TEST(test_calibrate_overflow),
-		TEST(test_dataset_errors),
+		TEST(test_observer_order),        TEST(test_observer_edges),
+		TEST(test_calibrate_dense),       TEST(test_calibrate_needs_data),
+		TEST(test_calibrate_zero_range),  TEST(test_calibrate_widens_for_bias),
+		TEST(test_calibrate_overflow),    TEST(test_calibrate_global),
+		TEST(test_calibrate_mse_weights), TEST(test_dataset_errors),
 		TEST(test_dataset_doubles),
 	};
 

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* constants.c - ranges of weights come from the weights themselves, whatever the samples are:
+ *
+ *   w [[0.5, -1.27], [0.1, 0.2]]   axis 0   ->   largest |w| of each row: 1.27, 0.2
+ *
+ * or, where that is asked for, the threshold of 80 from 0.3 to 1 of the largest with the least
+ * squared error, for each row. */
+#include <math.h>
+
+#include "calibrate/calibrate.h"
+
+enum { STEPS = 80 };
+
+/* A constant and what belongs to each index of its axis. */
+typedef struct rows {
+	const qn_tensor *data;
+	const qn_type *type; /* of the quantize: which element belongs to which row */
+	size_t n;
+	double *lo, *hi;
+	double *t, *cost, *least, *best; /* the threshold that is tried, and the best one so far */
+} rows;
+
+static rows *
+make_rows(qn_arena *a, const qn_tensor *data, const qn_type *type, size_t n)
+{
+	rows *r = QN_NEW(a, rows, 1);
+	double *v = QN_NEW(a, double, 6 * n);
+
+	*r = (rows){data, type, n, v, v + n, v + 2 * n, v + 3 * n, v + 4 * n, v + 5 * n};
+	return r;
+}
+
+/* Calls fn with each element and its row. */
+static void
+visit(rows *r, void (*fn)(rows *r, size_t row, double v))
+{
+	const qn_type *t = r->type;
+	int64_t n = qn_type_count(r->data->type);
+	int64_t idx[QN_MAX_RANK] = {0};
+
+	for (int64_t i = 0; i < n; i++) {
+		fn(r, qn_type_param_index(t, idx), qn_tensor_f64(r->data, i));
+		for (int32_t d = t->rank - 1; d >= 0 && ++idx[d] == t->dim[d]; d--)
+			idx[d] = 0;
+	}
+}
+
+static void
+widen(rows *r, size_t row, double v)
+{
+	r->lo[row] = fmin(r->lo[row], v);
+	r->hi[row] = fmax(r->hi[row], v);
+}
+
+static void
+add_error(rows *r, size_t row, double v)
+{
+	double q = (double)r->type->elem->qmax;
+	double step = r->t[row] / q;
+
+	if (step > 0) {
+		double e = v - fmin(fmax(rint(v / step), -q), q) * step;
+
+		r->cost[row] += e * e;
+	}
+}
+
+static double
+reach(const rows *r, size_t row)
+{
+	return fmax(-r->lo[row], r->hi[row]);
+}
+
+/* Narrows each row's range to the threshold of least squared error, the first of equal ones. */
+static void
+narrow(rows *r)
+{
+	for (int step = 0; step < STEPS; step++) {
+		for (size_t k = 0; k < r->n; k++) {
+			r->t[k] = reach(r, k) * (0.3 + 0.7 * step / (STEPS - 1));
+			r->cost[k] = 0;
+		}
+		visit(r, add_error);
+		for (size_t k = 0; k < r->n; k++)
+			if (step == 0 || r->cost[k] < r->least[k]) {
+				r->least[k] = r->cost[k];
+				r->best[k] = r->t[k];
+			}
+	}
+	for (size_t k = 0; k < r->n; k++) {
+		r->hi[k] = r->best[k];
+		r->lo[k] = -r->best[k];
+	}
+}
+
+static qn_status
+bind(const qn_calibration *c, const qn_node *q, const qn_symbol *sym, const qn_tensor *data,
+     bool mse)
+{
+	bool symmetric = sym->kind == QN_SYM_SYMMETRIC;
+	size_t n = sym->len > 0 ? (size_t)sym->len : 1;
+	rows *r = make_rows(c->m->scratch, data, q->type, n);
+	int64_t *zp = QN_NEW(c->m->scratch, int64_t, n);
+
+	visit(r, widen);
+	if (mse && symmetric && q->type->elem->qmax > 0)
+		narrow(r);
+	if (sym->len == 0)
+		return qn_bind_range(c->m, q, sym, r->lo[0], r->hi[0]);
+	for (size_t k = 0; k < n; k++)
+		qn_range_to_params(r->lo[k], r->hi[k], q->type->elem, symmetric, &r->t[k], &zp[k]);
+	return qn_symbol_bind(&c->m->types, q->name, sym->name, n, r->t, symmetric ? NULL : zp);
+}
+
+qn_status
+qn_calibrate_constants(const qn_calibration *c, bool mse)
+{
+	qn_status status = QN_OK;
+
+	for (qn_id id = 1; id < c->g->n; id++) {
+		const qn_node *q = qn_graph_node(c->g, id);
+		const qn_symbol *sym = qn_quantize_symbol(q);
+
+		if (sym == NULL || sym->bound)
+			continue;
+		const qn_node *x = qn_graph_node(c->real, c->map[q->in[0]]);
+		if (x->op == QN_OP_const && bind(c, q, sym, x->value, mse) != QN_OK)
+			status = QN_EINVALID;
+	}
+	return status;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* method.c - the table of methods, and their text form (method.h). */
+#include "calibrate/method.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ir/diag.h"
+#include "ir/text.h"
+
+#define PERCENT(p)                                                                                 \
+	{                                                                                          \
+		"p", p, 50, 100, false                                                             \
+	}
+
+static const qn_method methods[] = {
+	{"minmax",
+	 "from the smallest to the largest value (default)",
+	 0,
+	 1,
+	 {{0}},
+	 NULL,
+	 qn_finish_minmax},
+	{"avgmax",
+	 "from the mean of the batches' smallest values to that of their largest",
+	 QN_OBSERVE_PAIRS,
+	 1,
+	 {{0}},
+	 NULL,
+	 qn_finish_avgmax},
+	{"ema",
+	 "the same with a moving average in the order of the samples: c=0.01 is the weight of a "
+	 "new batch",
+	 QN_OBSERVE_PAIRS,
+	 1,
+	 {{"c", 0.01, 0, 1, false}},
+	 NULL,
+	 qn_finish_ema},
+	{"percentile",
+	 "leaves out the outermost values: p=99.99 percent stay inside",
+	 QN_OBSERVE_GRID,
+	 1,
+	 {PERCENT(99.99)},
+	 NULL,
+	 qn_finish_percentile},
+	{"kl",
+	 "the threshold that changes the distribution least, by relative entropy",
+	 QN_OBSERVE_GRID,
+	 1,
+	 {{0}},
+	 NULL,
+	 qn_finish_kl},
+	{"mse",
+	 "the threshold with the least squared error: step=1 tries each bin",
+	 QN_OBSERVE_GRID,
+	 1,
+	 {{"step", 1, 1, 1024, true}},
+	 NULL,
+	 qn_finish_mse},
+	{"global",
+	 "one pair for all values, no samples: scale=0.0078125, zero=0",
+	 0,
+	 0,
+	 {{"scale", 0.0078125, 1e-30, 1e30, false}, {"zero", 0, -32768, 32767, true}},
+	 NULL,
+	 qn_finish_global},
+	{"percentile_tvm",
+	 "as TVM: the exact value of a rank, in 3 passes: p=99.999",
+	 0,
+	 3,
+	 {PERCENT(99.999)},
+	 qn_plan_percentile_tvm,
+	 qn_finish_percentile_tvm},
+	{"percentile_ort",
+	 "as ONNX Runtime: bins=2048 over the range, in 2 passes: p=99.999",
+	 0,
+	 2,
+	 {PERCENT(99.999), {"bins", 2048, 2, QN_BINS_MOST, true}},
+	 qn_plan_percentile_ort,
+	 qn_finish_percentile_ort},
+	{"kl_tvm",
+	 "as TVM: bins=8001, levels=255 (511 for values of one sign), in 2 passes",
+	 0,
+	 2,
+	 {{"bins", 8001, 3, 16385, true}, {"levels", 255, 1, 16385, true}},
+	 qn_plan_kl,
+	 qn_finish_kl_tvm},
+	{"kl_ort",
+	 "as ONNX Runtime: bins=128, levels=128 (equal: the whole range; give more bins), in 2 "
+	 "passes",
+	 0,
+	 2,
+	 {{"bins", 128, 2, 16384, true}, {"levels", 128, 2, 16384, true}},
+	 qn_plan_kl,
+	 qn_finish_kl_ort},
+	{"avgmax_pr",
+	 "as the code beside TVM's RFC: half of what it should be; for comparison only",
+	 QN_OBSERVE_PAIRS,
+	 1,
+	 {{0}},
+	 NULL,
+	 qn_finish_avgmax_pr},
+};
+
+const qn_method *
+qn_method_row(size_t i)
+{
+	return i < QN_COUNT(methods) ? &methods[i] : NULL;
+}
+
+static const qn_method *
+find(const char *name, size_t n)
+{
+	for (size_t i = 0; i < QN_COUNT(methods); i++)
+		if (strlen(methods[i].name) == n && memcmp(methods[i].name, name, n) == 0)
+			return &methods[i];
+	return NULL;
+}
+
+static const char *
+method_names(qn_arena *a)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	for (size_t i = 0; i < QN_COUNT(methods); i++)
+		qn_buff(&b, i > 0 ? ", %s" : "%s", methods[i].name);
+	return qn_buf_str(&b);
+}
+
+static const char *
+param_names(const qn_method *m, qn_arena *a)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	if (m->param[0].name == NULL)
+		return "no parameters";
+	for (const qn_param_row *p = m->param; p->name != NULL; p++)
+		qn_buff(&b, p > m->param ? ", %s" : "%s", p->name);
+	return qn_buf_str(&b);
+}
+
+/* A number as people write it: 99.9, 2048. */
+static void
+put_number(qn_buf *b, double v)
+{
+	if (v == floor(v) && fabs(v) < 1e15)
+		qn_buff(b, "%lld", (long long)v);
+	else
+		qn_buff(b, "%g", v);
+}
+
+static qn_status
+bad_value(qn_env *env, qn_arena *a, const qn_method *m, const qn_param_row *p, const char *s,
+	  size_t n)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	qn_buff(&b, "'%.*s': %s of %s is a%s number from ", (int)n, s, p->name, m->name,
+		p->whole ? " whole" : "");
+	put_number(&b, p->least);
+	qn_buf_puts(&b, " to ");
+	put_number(&b, p->most);
+	return qn_report(env, QN_EUSAGE, "method.value", "method", "%s", qn_buf_str(&b));
+}
+
+/* One "name=value", the n characters at s. */
+static qn_status
+parse_param(qn_env *env, qn_arena *a, const char *s, size_t n, qn_method_opts *o)
+{
+	const qn_method *m = o->method;
+	const char *equals = memchr(s, '=', n);
+	size_t name = equals != NULL ? (size_t)(equals - s) : n;
+	double v;
+
+	for (size_t i = 0; m->param[i].name != NULL; i++) {
+		const qn_param_row *p = &m->param[i];
+
+		if (strlen(p->name) != name || memcmp(p->name, s, name) != 0)
+			continue;
+		if (equals == NULL || !qn_parse_f64(equals + 1, n - name - 1, &v) ||
+		    !(v >= p->least && v <= p->most) || (p->whole && v != floor(v)))
+			return bad_value(env, a, m, p, s, n);
+		o->param[i] = v;
+		return QN_OK;
+	}
+	return qn_report(env, QN_EUSAGE, "method.param", "method",
+			 "'%.*s': the method %s has %s; write %s:NAME=VALUE,…", (int)n, s, m->name,
+			 param_names(m, a), m->name);
+}
+
+qn_status
+qn_method_parse(qn_env *env, qn_arena *a, const char *text, qn_method_opts *out)
+{
+	qn_status status = QN_OK;
+
+	if (text == NULL || *text == '\0')
+		text = methods[0].name;
+	size_t n = strcspn(text, ":");
+	const qn_method *m = find(text, n);
+	if (m == NULL)
+		return qn_report(env, QN_EUSAGE, "method.unknown", "method",
+				 "'%.*s' is no method; the methods are %s", (int)n, text,
+				 method_names(a));
+	out->method = m;
+	for (size_t i = 0; i < QN_METHOD_PARAMS; i++)
+		out->param[i] = m->param[i].name != NULL ? m->param[i].otherwise : 0;
+	for (text += n; *text != '\0';) {
+		text++; /* ':' or ',' */
+		n = strcspn(text, ",");
+		qn_status one = parse_param(env, a, text, n, out);
+		if (one != QN_OK)
+			status = one;
+		text += n;
+	}
+	return status;
+}
+
+void
+qn_method_print(qn_buf *b, const qn_method_opts *o)
+{
+	qn_buf_puts(b, o->method->name);
+	for (size_t i = 0; o->method->param[i].name != NULL; i++) {
+		qn_buff(b, "%c%s=", i > 0 ? ',' : ':', o->method->param[i].name);
+		put_number(b, o->param[i]);
+	}
+}
+
+void
+qn_finding_limit(const qn_seen *s, double t, qn_finding *out)
+{
+	t = fmin(t, qn_observer_reach(s->o));
+	out->lo = s->symmetric ? -t : fmax(-t, (double)s->o->min);
+	out->hi = s->symmetric ? t : fmin(t, (double)s->o->max);
+}
+
+int64_t
+qn_seen_levels(const qn_seen *s)
+{
+	bool one_sign = s->o->min >= 0 || s->o->max <= 0;
+	int64_t codes = s->qmax - s->qmin + 1;
+
+	return s->symmetric ? s->qmax + 1 : one_sign ? codes : (codes + 1) / 2;
+}

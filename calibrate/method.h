@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* method.h - how a range is chosen from what the observers saw: a table of methods, each a row.
+ *
+ *   "percentile:p=99.9"  ──qn_method_parse──▶  row "percentile", param {99.9}
+ *   pass 0 over the samples, then plan() and another pass while the row asks for one, then finish()
+ *
+ * finish sees one value at a time and is a function of what was observed alone, so values may be
+ * finished in any order and side by side.  A search that needs the quantized graph goes where the
+ * findings of all values are together: between qn_calibration_find and qn_calibration_bind. */
+#ifndef QN_CALIBRATE_METHOD_H
+#define QN_CALIBRATE_METHOD_H
+
+#include "calibrate/observer.h"
+#include "ir/graph.h"
+
+enum { QN_METHOD_PARAMS = 2 };
+
+/* What observers keep besides smallest and largest. */
+enum {
+	QN_OBSERVE_GRID = 1, /* the power-of-two histogram */
+	QN_OBSERVE_PAIRS = 2 /* the range of each batch */
+};
+
+typedef struct qn_method_opts {
+	const struct qn_method *method;
+	double param[QN_METHOD_PARAMS];
+	bool mse_weights; /* scales of constants by least squared error; else by their largest value */
+} qn_method_opts;
+
+/* One value, all its batches observed. */
+typedef struct qn_seen {
+	const qn_method_opts *opts;
+	const qn_observer *o;
+	uint64_t nbatch;
+	bool symmetric;     /* the range will be [-t, t] */
+	int64_t qmin, qmax; /* of the codes */
+} qn_seen;
+
+/* The range, or with `pair` the parameters themselves. */
+typedef struct qn_finding {
+	double lo, hi;
+	bool pair;
+	double scale;
+	int64_t zp;
+} qn_finding;
+
+typedef struct qn_param_row {
+	const char *name; /* NULL: no further parameter */
+	double otherwise, least, most;
+	bool whole; /* an integer */
+} qn_param_row;
+
+typedef struct qn_method {
+	const char *name;
+	const char *help;  /* one line, with the parameters */
+	unsigned observes; /* QN_OBSERVE_… */
+	unsigned passes;   /* over the samples; 0: none are needed */
+	qn_param_row param[QN_METHOD_PARAMS + 1];
+	/* The bins of a pass (kind, n and where they lie; the caller has zeroed *out and gives it
+	 * memory).  before: those of the pass before, NULL when a file is read.  NULL: no bins. */
+	void (*plan)(const qn_seen *s, unsigned pass, const qn_bins *before, qn_bins *out);
+	/* s->o->n > 0 unless passes is 0. */
+	void (*finish)(const qn_seen *s, qn_arena *scratch, qn_finding *out);
+} qn_method;
+
+/* Row i, NULL past the last. */
+const qn_method *qn_method_row(size_t i);
+/* NAME[:PARAM=VALUE,…]; NULL or "": minmax.  Ids: method.unknown, method.param, method.value. */
+qn_status qn_method_parse(qn_env *env, qn_arena *a, const char *text,
+			  qn_method_opts *out) QN_MUST_CHECK;
+/* The same text for equal options: all parameters, in the row's order. */
+void qn_method_print(qn_buf *b, const qn_method_opts *o);
+
+/* [-t, t] when symmetric, else [min, max] cut by it; t at most the largest |x|. */
+void qn_finding_limit(const qn_seen *s, double t, qn_finding *out);
+/* Codes on the side of 0 that has more of them: 128 for i8 with values of both signs. */
+int64_t qn_seen_levels(const qn_seen *s);
+
+/* The finish and plan functions of the rows; what they do is in docs/calibration.md. */
+void qn_finish_global(const qn_seen *s, qn_arena *scratch, qn_finding *out);
+void qn_finish_minmax(const qn_seen *s, qn_arena *scratch, qn_finding *out);
+void qn_finish_avgmax(const qn_seen *s, qn_arena *scratch, qn_finding *out);
+void qn_finish_avgmax_pr(const qn_seen *s, qn_arena *scratch, qn_finding *out);
+void qn_finish_ema(const qn_seen *s, qn_arena *scratch, qn_finding *out);
+void qn_finish_percentile(const qn_seen *s, qn_arena *scratch, qn_finding *out);
+void qn_finish_percentile_tvm(const qn_seen *s, qn_arena *scratch, qn_finding *out);
+void qn_finish_percentile_ort(const qn_seen *s, qn_arena *scratch, qn_finding *out);
+void qn_finish_kl(const qn_seen *s, qn_arena *scratch, qn_finding *out);
+void qn_finish_kl_tvm(const qn_seen *s, qn_arena *scratch, qn_finding *out);
+void qn_finish_kl_ort(const qn_seen *s, qn_arena *scratch, qn_finding *out);
+void qn_finish_mse(const qn_seen *s, qn_arena *scratch, qn_finding *out);
+void qn_plan_percentile_tvm(const qn_seen *s, unsigned pass, const qn_bins *before, qn_bins *out);
+void qn_plan_percentile_ort(const qn_seen *s, unsigned pass, const qn_bins *before, qn_bins *out);
+void qn_plan_kl(const qn_seen *s, unsigned pass, const qn_bins *before, qn_bins *out);
+
+#endif

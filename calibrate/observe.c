@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* observe.c - passes over the samples: workers look at batches side by side, each with observers of
+ * its own, which are then merged into the statistics. */
+#include "calibrate/calibrate.h"
+#include "calibrate/sweep.h"
+#include "ir/diag.h"
+
+/* What one worker of the sweep sees. */
+typedef struct share {
+	const qn_calibration *c;
+	const qn_dataset *data;
+	const qn_sweep *sweep;
+	size_t worker;
+	uint64_t first;    /* batch of the whole data set */
+	qn_observer *seen; /* by watch */
+	size_t *nseen;     /* by watch: batches so far */
+} share;
+
+/* A part of a data set, as a data set. */
+typedef struct part {
+	qn_dataset *whole;
+	size_t first;
+} part;
+
+static qn_status
+part_get(qn_dataset *d, size_t index, qn_arena *scratch, const qn_tensor *const **inputs)
+{
+	const part *p = d->user;
+
+	return p->whole->get(p->whole, p->first + index, scratch, inputs);
+}
+
+static qn_dataset *part_reader(qn_dataset *d, qn_arena *a);
+
+static qn_dataset *
+make_part(qn_dataset *whole, size_t first, size_t n, qn_arena *a)
+{
+	qn_dataset *d = QN_NEW(a, qn_dataset, 1);
+	part *p = QN_NEW(a, part, 1);
+
+	*p = (part){whole, first};
+	*d = (qn_dataset){.nbatch = n, .batch = whole->batch, .get = part_get, .user = p};
+	d->reader = whole->reader != NULL ? part_reader : NULL;
+	return d;
+}
+
+static qn_dataset *
+part_reader(qn_dataset *d, qn_arena *a)
+{
+	const part *p = d->user;
+
+	return make_part(p->whole->reader(p->whole, a), p->first, d->nbatch, a);
+}
+
+static qn_status
+observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
+{
+	share *s = user;
+	int64_t n = qn_type_count(value->type);
+
+	(void)g;
+	for (const qn_watch *w = s->c->by_value[id]; w != NULL; w = w->next) {
+		size_t k = (size_t)(w - s->c->watch);
+		size_t batch = qn_sweep_batch(s->sweep, s->worker, s->nseen[k]++);
+
+		qn_observer_add(&s->seen[k], s->first + batch, value->data, (size_t)n);
+	}
+	return QN_OK;
+}
+
+static void
+tell(void *user, qn_env *env, const qn_interp *in, size_t first, size_t n)
+{
+	const share *s = user;
+	size_t step = s->data->nbatch / 10 > 0 ? s->data->nbatch / 10 : 1;
+	size_t done = first + s->sweep->nworker * n;
+
+	(void)in;
+	done = done < s->data->nbatch ? done : s->data->nbatch;
+	if (done / step != first / step || done == s->data->nbatch)
+		qn_log(env, "calibrate: %zu of %zu samples", done * s->data->batch,
+		       s->data->nbatch * s->data->batch);
+}
+
+/* Observers that have seen nothing, for the same things as those of the statistics. */
+static qn_observer *
+blank_observers(const qn_statistics *s, qn_env *env, qn_arena *a)
+{
+	qn_observer *seen = QN_NEW(a, qn_observer, s->n);
+
+	for (size_t k = 0; k < s->n; k++) {
+		const qn_observer *o = &s->value[k].o;
+
+		seen[k] = (qn_observer){.simd = env->simd,
+					.again = o->again,
+					.pair = o->pair,
+					.pair_first = o->pair_first,
+					.fine = o->fine};
+		if (o->bin != NULL && !o->again)
+			seen[k].bin = QN_NEW(a, uint64_t, QN_HIST_BINS);
+		if (o->fine.n > 0)
+			seen[k].fine.count = QN_NEW(a, uint64_t, o->fine.n);
+	}
+	return seen;
+}
+
+qn_status
+qn_calibration_observe(const qn_calibration *c, qn_dataset *data, qn_span span, qn_statistics *s)
+{
+	qn_env *env = c->m->env;
+	qn_arena *a = c->m->scratch;
+	qn_dataset *d = make_part(data, (size_t)span.first, (size_t)(span.last - span.first), a);
+	qn_sweep *sweep;
+
+	for (size_t k = 0; k < s->n; k++) {
+		qn_observer *o = &s->value[k].o;
+
+		o->pair_first = span.first;
+		if (o->pair != NULL)
+			o->pair = QN_NEW(a, qn_pair_range, d->nbatch);
+	}
+	QN_TRY(qn_sweep_new(c->real, d, a, &sweep));
+	share *worker = QN_NEW(a, share, sweep->nworker);
+	void **user = QN_NEW(a, void *, sweep->nworker);
+	for (size_t i = 0; i < sweep->nworker; i++) {
+		worker[i] = (share){c,
+				    d,
+				    sweep,
+				    i,
+				    span.first,
+				    blank_observers(s, env, a),
+				    QN_NEW(a, size_t, s->n)};
+		user[i] = &worker[i];
+	}
+	QN_TRY(qn_sweep_run(sweep, observe, tell, user));
+	for (size_t i = 0; i < sweep->nworker; i++)
+		for (size_t k = 0; k < s->n; k++)
+			qn_observer_merge(&s->value[k].o, &worker[i].seen[k]);
+	if (span.first < span.last)
+		s->span = qn_arena_copy(a, &span, sizeof span);
+	s->nspan = span.first < span.last;
+	return QN_OK;
+}
+
+qn_statistics *
+qn_calibration_start(const qn_calibration *c, const qn_method_opts *method, const qn_dataset *data,
+		     const qn_samples_id *id, bool histograms)
+{
+	qn_arena *a = c->m->scratch;
+	qn_statistics *s = QN_NEW(a, qn_statistics, 1);
+	unsigned want = method->method->observes | (histograms ? QN_OBSERVE_GRID : 0);
+
+	*s = (qn_statistics){.model = c->m->name,
+			     .method = *method,
+			     .nbatch = data->nbatch,
+			     .batch = data->batch,
+			     .n = c->nwatch,
+			     .value = QN_NEW(a, qn_value_stats, c->nwatch)};
+	if (id != NULL) {
+		s->hash = id->hash;
+		s->ndata = id->n;
+		s->data = id->name;
+	}
+	for (size_t k = 0; k < s->n; k++) {
+		const qn_watch *w = &c->watch[k];
+		qn_value_stats *v = &s->value[k];
+
+		*v = (qn_value_stats){.name = w->sym->name,
+				      .symmetric = w->sym->kind == QN_SYM_SYMMETRIC,
+				      .qmin = w->quantize->type->elem->qmin,
+				      .qmax = w->quantize->type->elem->qmax};
+		if ((want & QN_OBSERVE_GRID) != 0)
+			v->o.bin = QN_NEW(a, uint64_t, QN_HIST_BINS);
+		if ((want & QN_OBSERVE_PAIRS) != 0)
+			v->o.pair = QN_NEW(a, qn_pair_range, 1);
+	}
+	qn_statistics_plan(s, a, NULL);
+	return s;
+}
+
+qn_status
+qn_calibration_finish(const qn_calibration *c, qn_dataset *data, qn_statistics *s)
+{
+	qn_span all = {0, s->nbatch};
+
+	if (s->nspan == 0)
+		QN_TRY(qn_calibration_observe(c, data, all, s));
+	while (s->pass + 1 < s->method.method->passes) {
+		QN_TRY(qn_statistics_next(c->m->env, c->m->scratch, s));
+		QN_TRY(qn_calibration_observe(c, data, all, s));
+	}
+	return QN_OK;
+}

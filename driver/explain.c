@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* explain.c - which range was chosen for a value, and why: a line for each value, or all about one.
+ *
+ *   value          range             scale     zero  clipped %  smallest at  largest at
+ *   $conv1.x       0 to 1.93         0.007569  -128  0.2        sample 0     sample 17 */
+#include <math.h>
+#include <string.h>
+
+#include "driver/context.h"
+#include "driver/statistics.h"
+
+enum { BARS = 16, BAR_WIDTH = 40 };
+
+typedef struct explanation {
+	qn_model *m;
+	const qn_stats *stats;
+	const char *value;
+	qn_write_fn *write;
+	void *user;
+	const qn_calibration *c;
+	const qn_finding *found;
+} explanation;
+
+/* ---- pieces of text ---- */
+
+/* Rounded to 4 digits, without an exponent where that can be read: 0.007569, -12.5, 4e+20. */
+static void
+put_real(qn_buf *b, double v)
+{
+	const double size = fabs(v);
+	uint64_t unit = 1;
+
+	if (size > 0 && (size < 1e-5 || size >= 1e9)) {
+		qn_buff(b, "%g", (double)(float)v);
+		return;
+	}
+	while (size > 0 && size * (double)unit < 1000)
+		unit *= 10;
+	uint64_t digits = (uint64_t)rint(size * (double)unit);
+	for (; unit > 1 && digits % 10 == 0; unit /= 10)
+		digits /= 10;
+	qn_buff(b, "%s%llu", v < 0 ? "-" : "", (unsigned long long)(digits / unit));
+	for (unit /= 10, qn_buf_puts(b, unit > 0 ? "." : ""); unit > 0; unit /= 10)
+		qn_buf_putc(b, (char)('0' + (int)(digits / unit % 10)));
+}
+
+/* Blanks up to a column behind `begin`, at least one. */
+static void
+pad_to(qn_buf *b, size_t begin, size_t column)
+{
+	do
+		qn_buf_putc(b, ' ');
+	while (b->n < begin + column);
+}
+
+static void
+put_sample(qn_buf *b, const qn_statistics *s, uint64_t batch)
+{
+	unsigned long long first = batch * s->batch;
+
+	if (s->batch == 1)
+		qn_buff(b, "sample %llu", first);
+	else
+		qn_buff(b, "samples %llu-%llu", first, first + s->batch - 1);
+}
+
+/* "calib.npy", or "a.npy, b.npy": the names without what tells their content. */
+static void
+put_files(qn_buf *b, const qn_statistics *s)
+{
+	for (size_t i = 0; i < s->ndata; i++) {
+		const char *colon = strrchr(s->data[i], ':');
+		size_t n = colon != NULL ? (size_t)(colon - s->data[i]) : strlen(s->data[i]);
+
+		qn_buff(b, "%s%.*s", i > 0 ? ", " : "", (int)n, s->data[i]);
+	}
+}
+
+/* The share of the values in bins that lie wholly outside the range, in percent; -1: not known. */
+static double
+clipped(const qn_observer *o, const qn_finding *f)
+{
+	bool below = f->lo > (double)o->min, above = f->hi < (double)o->max;
+	uint64_t outside = 0;
+
+	if (o->bin == NULL || o->n == 0)
+		return -1;
+	for (int i = -QN_HIST_HALF; o->has_grid && i < QN_HIST_HALF; i++)
+		if ((below && ldexp(i + 1.0, o->exponent) <= f->lo) ||
+		    (above && ldexp(i, o->exponent) >= f->hi))
+			outside += o->bin[i + QN_HIST_HALF];
+	return 100.0 * (double)outside / (double)o->n;
+}
+
+static void
+put_clipped(qn_buf *b, const qn_observer *o, const qn_finding *f)
+{
+	double share = clipped(o, f);
+
+	if (share < 0)
+		qn_buf_puts(b, "?");
+	else
+		put_real(b, share);
+}
+
+/* ---- the table ---- */
+
+static void
+put_row(qn_buf *b, const explanation *e, size_t i)
+{
+	const qn_statistics *s = e->stats->s;
+	const qn_observer *o = &s->value[i].o;
+	const qn_finding *f = &e->found[i];
+	size_t begin = b->n;
+	double scale;
+	int64_t zp;
+
+	qn_finding_params(&e->c->watch[i], f, &scale, &zp);
+	qn_buff(b, "$%s", s->value[i].name);
+	pad_to(b, begin, 20);
+	put_real(b, f->lo);
+	qn_buf_puts(b, " to ");
+	put_real(b, f->hi);
+	pad_to(b, begin, 44);
+	put_real(b, scale);
+	pad_to(b, begin, 56);
+	qn_buff(b, "%lld", (long long)zp);
+	pad_to(b, begin, 63);
+	put_clipped(b, o, f);
+	pad_to(b, begin, 75);
+	put_sample(b, s, o->min_at);
+	pad_to(b, begin, 91);
+	put_sample(b, s, o->max_at);
+	qn_buf_putc(b, '\n');
+}
+
+static void
+put_method(qn_buf *b, const qn_statistics *s)
+{
+	qn_buf_puts(b, "method       ");
+	qn_method_print(b, &s->method);
+	qn_buff(b, "\nsamples      %llu of ", (unsigned long long)(s->nbatch * s->batch));
+	put_files(b, s);
+	qn_buf_putc(b, '\n');
+}
+
+static void
+put_table(qn_buf *b, const explanation *e)
+{
+	static const struct {
+		const char *name;
+		size_t column;
+	} head[] = {{"value", 20},     {"range", 44},       {"scale", 56},    {"zero", 63},
+		    {"clipped %", 75}, {"smallest at", 91}, {"largest at", 0}};
+	size_t begin;
+
+	put_method(b, e->stats->s);
+	begin = b->n;
+	for (size_t i = 0; i < QN_COUNT(head); i++) {
+		qn_buf_puts(b, head[i].name);
+		if (head[i].column > 0)
+			pad_to(b, begin, head[i].column);
+	}
+	qn_buf_putc(b, '\n');
+	for (size_t i = 0; i < e->c->nwatch; i++)
+		put_row(b, e, i);
+}
+
+/* ---- one value ---- */
+
+static void
+put_bar(qn_buf *b, double lo, double hi, uint64_t n, uint64_t most, const char *note)
+{
+	size_t begin = b->n;
+	int width = (int)((double)n / (double)most * BAR_WIDTH);
+
+	qn_buf_puts(b, "  ");
+	put_real(b, lo);
+	pad_to(b, begin, 14);
+	qn_buf_puts(b, "to ");
+	put_real(b, hi);
+	pad_to(b, begin, 28);
+	for (int k = 0; k < width + (n > 0 && width == 0); k++)
+		qn_buf_putc(b, '#');
+	pad_to(b, begin, 28 + BAR_WIDTH + 1);
+	qn_buff(b, "%llu%s\n", (unsigned long long)n, note);
+}
+
+/* The grid's bins from the smallest to the largest value, in up to BARS bars of equal width. */
+static void
+put_histogram(qn_buf *b, const qn_observer *o, const qn_finding *f)
+{
+	int first = (int)floor(ldexp((double)o->min, -o->exponent));
+	int last = (int)floor(ldexp((double)o->max, -o->exponent));
+	int each = (last - first) / BARS + 1;
+	uint64_t sum[BARS] = {0}, most = 1;
+
+	for (int i = first; i <= last; i++)
+		sum[(i - first) / each] += o->bin[i + QN_HIST_HALF];
+	for (int k = 0; k < BARS; k++)
+		most = sum[k] > most ? sum[k] : most;
+	for (int k = 0; first + k * each <= last; k++) {
+		double lo = ldexp(first + k * each, o->exponent);
+		double hi = ldexp(first + (k + 1) * each, o->exponent);
+		bool below = f->lo > (double)o->min, above = f->hi < (double)o->max;
+		bool all = (below && hi <= f->lo) || (above && lo >= f->hi);
+		bool some = (below && lo < f->lo) || (above && hi > f->hi);
+
+		put_bar(b, lo, hi, sum[k], most,
+			all    ? "  clipped"
+			: some ? "  clipped in part"
+			       : "");
+	}
+}
+
+static void
+put_value(qn_buf *b, const explanation *e, size_t i)
+{
+	const qn_statistics *s = e->stats->s;
+	const qn_watch *w = &e->c->watch[i];
+	const qn_observer *o = &s->value[i].o;
+	const qn_finding *f = &e->found[i];
+	double scale;
+	int64_t zp;
+
+	qn_finding_params(w, f, &scale, &zp);
+	qn_buff(b, "value        $%s, %s of %s\n", w->sym->name,
+		s->value[i].symmetric ? "symmetric" : "asymmetric", w->value);
+	put_method(b, s);
+	qn_buf_puts(b, "range        ");
+	put_real(b, f->lo);
+	qn_buf_puts(b, " to ");
+	put_real(b, f->hi);
+	qn_buf_puts(b, "\nparameters   scale ");
+	put_real(b, scale);
+	qn_buff(b, ", zero point %lld\n", (long long)zp);
+	qn_buf_puts(b, "smallest     ");
+	put_real(b, (double)o->min);
+	qn_buf_puts(b, " in ");
+	put_sample(b, s, o->min_at);
+	qn_buf_puts(b, "\nlargest      ");
+	put_real(b, (double)o->max);
+	qn_buf_puts(b, " in ");
+	put_sample(b, s, o->max_at);
+	qn_buf_puts(b, "\nclipped      ");
+	put_clipped(b, o, f);
+	qn_buff(b, " %% of %llu\n", (unsigned long long)o->n);
+	if (o->bin != NULL && o->has_grid && o->n > 0)
+		put_histogram(b, o, f);
+}
+
+/* "$conv1.x" and "conv1.x" are the symbol; else the first symbol of a value of this name. */
+static qn_status
+find_value(const explanation *e, size_t *out)
+{
+	const char *name = e->value + (e->value[0] == '$');
+	const qn_calibration *c = e->c;
+
+	for (*out = 0; *out < c->nwatch; ++*out)
+		if (strcmp(c->watch[*out].sym->name, name) == 0)
+			return QN_OK;
+	for (*out = 0; *out < c->nwatch; ++*out)
+		if (strcmp(c->watch[*out].value, name) == 0)
+			return QN_OK;
+	return qn_report(e->m->env, QN_EUSAGE, "explain.value", "explain",
+			 "'%s' is %s; --explain all lists the values", e->value,
+			 qn_symbol_find(&e->m->types, name) != NULL
+				 ? "no value of the samples: its scales come from a constant"
+				 : "neither a symbol nor a value that is quantized");
+}
+
+static qn_status
+explain(void *arg, qn_arena *scratch)
+{
+	explanation *e = arg;
+	const qn_statistics *s = e->stats->s;
+	qn_calibration *c;
+	qn_finding *found;
+	qn_buf b;
+	size_t i;
+
+	QN_TRY(qn_calibration_new(e->m, &c));
+	QN_TRY(qn_calibration_check(c, qn_stats_hash(e->m, scratch), s));
+	QN_TRY(qn_calibration_find(c, s, &found));
+	e->c = c;
+	e->found = found;
+	qn_buf_init(&b, scratch);
+	if (e->value == NULL) {
+		put_table(&b, e);
+	} else {
+		QN_TRY(find_value(e, &i));
+		put_value(&b, e, i);
+	}
+	if (e->write(e->user, qn_buf_str(&b), b.n) != 0)
+		return qn_report(e->m->env, QN_EIO, "print", "", "the text could not be written");
+	return QN_OK;
+}
+
+qn_status
+qn_stats_explain(qn_model *m, const qn_stats *s, const char *value, qn_write_fn *write, void *user)
+{
+	explanation e = {.m = m, .stats = s, .value = value, .write = write, .user = user};
+
+	return qn_guard_model(m, explain, &e);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* noise.c - how far the values of a calibrated model are from the real ones.
+ *
+ *   dequantize(conv(quantize(x), …))   beside   conv(x, …)      signal to noise in dB, a value at a time */
+#include <math.h>
+#include <string.h>
+
+#include "calibrate/calibrate.h"
+#include "driver/context.h"
+#include "driver/run.h"
+#include "runtime/interp.h"
+#include "runtime/math.h"
+
+/* Sums over all samples, by id of the calibrated graph. */
+typedef struct level {
+	double signal, noise;
+} level;
+
+typedef struct noise_call {
+	qn_model *m;
+	size_t nin;
+	qn_array *const *in;
+	qn_noise *out;
+	const qn_graph *g, *float_form;
+	const qn_id *map;
+	level *of; /* by id of g */
+	float **real; /* by id of the float graph: a copy of this batch's value, where it is compared */
+} noise_call;
+
+/* Values with an error of quantization: results of dequantize. */
+static bool
+is_compared(const noise_call *c, qn_id id)
+{
+	return qn_graph_node(c->g, id)->op == QN_OP_dequantize;
+}
+
+static qn_status
+keep_real(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
+{
+	noise_call *c = user;
+
+	(void)g;
+	if (c->real[id] != NULL)
+		memcpy(c->real[id], value->data, value->bytes);
+	return QN_OK;
+}
+
+static qn_status
+compare(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
+{
+	noise_call *c = user;
+	const float *x = value->data;
+
+	if (g != c->g || !is_compared(c, id))
+		return QN_OK;
+	const float *real = c->real[c->map[id]];
+	for (int64_t i = 0; i < qn_type_count(value->type); i++) {
+		double e = (double)x[i] - (double)real[i];
+
+		c->of[id].signal += (double)real[i] * (double)real[i];
+		c->of[id].noise += e * e;
+	}
+	return QN_OK;
+}
+
+/* In ascending order of ids, so that the mean is always the same. */
+static void
+sum_up(const noise_call *c)
+{
+	qn_noise n = {0};
+	double sum = 0;
+
+	for (qn_id id = 1; id < c->g->n; id++) {
+		const level *l = &c->of[id];
+
+		if (!(l->signal > 0) || !(l->noise > 0))
+			continue;
+		double db = 10 * (qn_ln(l->signal / l->noise) / qn_ln(10));
+		sum += db;
+		if (n.values++ == 0 || db < n.least) {
+			n.least = db;
+			n.worst = qn_graph_node(c->float_form, c->map[id])->name;
+		}
+	}
+	n.mean = n.values > 0 ? sum / (double)n.values : 0;
+	if (n.worst != NULL)
+		n.worst = qn_arena_str(c->m->arena, n.worst);
+	*c->out = n;
+}
+
+static qn_status
+measure(void *arg, qn_arena *scratch)
+{
+	noise_call *c = arg;
+	qn_interp *real_run, *run;
+	qn_graph *real;
+	qn_id *map;
+	qn_dataset *d;
+
+	c->g = qn_model_entry(c->m);
+	if (c->m->stage != QN_STAGE_CALIBRATED)
+		return qn_report(c->m->env, QN_EINVALID, "noise.stage", c->m->name,
+				 "noise is measured on a calibrated model; this one is %s",
+				 qn_stage_names[c->m->stage]);
+	QN_TRY(qn_erase_quantization(c->m, c->g, &real, &map));
+	c->map = map;
+	c->float_form = real;
+	c->of = QN_NEW(scratch, level, c->g->n);
+	c->real = QN_NEW(scratch, float *, real->n);
+	for (qn_id id = 1; id < c->g->n; id++)
+		if (is_compared(c, id) && c->real[map[id]] == NULL)
+			c->real[map[id]] =
+				QN_NEW(scratch, float,
+				       (size_t)qn_type_count(qn_graph_node(real, map[id])->type));
+	QN_TRY(qn_samples_for(c->g, scratch, c->nin, c->in, NULL, &d));
+	QN_TRY(qn_interp_new(real, scratch, &real_run));
+	QN_TRY(qn_interp_new(c->g, scratch, &run));
+	for (size_t i = 0; i < d->nbatch; i++) {
+		const qn_tensor *const *x;
+
+		QN_TRY(d->get(d, i, scratch, &x));
+		QN_TRY(qn_interp_run(real_run, x, keep_real, c));
+		QN_TRY(qn_interp_run(run, x, compare, c));
+	}
+	sum_up(c);
+	return QN_OK;
+}
+
+qn_status
+qn_measure_noise(qn_model *m, size_t nin, qn_array *const *in, qn_noise *out)
+{
+	noise_call c = {.m = m, .nin = nin, .in = in, .out = out};
+
+	*out = (qn_noise){0};
+	return qn_guard_model(m, measure, &c);
+}

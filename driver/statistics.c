@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* statistics.c - the public side of statistics: observing a shard, files, merging. */
+#include "driver/statistics.h"
+
+#include <string.h>
+
+#include "driver/calibration.h"
+#include "driver/context.h"
+#include "driver/host_struct.h"
+#include "driver/summary.h"
+#include "formats/file.h"
+
+uint32_t
+qn_stats_hash(const qn_model *m, qn_arena *scratch)
+{
+	qn_model like = *m;
+
+	like.rounding = 0;
+	return qn_model_hash(&like, scratch);
+}
+
+/* ---- compile options ---- */
+
+/* By base name and content, never by path.  crc: of each input's samples; NULL: not known yet. */
+static qn_status
+identify(const qn_model *m, const qn_compile_opts *o, const uint32_t *crc, qn_arena *a,
+	 qn_samples_id *id)
+{
+	const size_t n = o->ncalib > 0 ? qn_model_entry(m)->ninput : 0;
+	const char **name = QN_NEW(a, const char *, n);
+	uint32_t *found = QN_NEW(a, uint32_t, n);
+	qn_dataset *data = NULL;
+
+	*id = (qn_samples_id){.n = n, .name = name};
+	if (n == 0)
+		return QN_OK;
+	QN_TRY(qn_calibration_data(m, o, a, &data));
+	if (crc == NULL)
+		QN_TRY(qn_dataset_check(data, a, &(qn_check){.crc = found}));
+	for (size_t i = 0; i < n; i++) {
+		qn_buf b;
+
+		qn_buf_init(&b, a);
+		qn_buff(&b, "%s:%08x",
+			o->calib_names != NULL ? qn_dataset_source(data, i)->name : "-",
+			crc != NULL ? crc[i] : found[i]);
+		name[i] = qn_buf_str(&b);
+	}
+	return QN_OK;
+}
+
+static qn_status
+differs(const qn_model *m, const char *what, const char *here, const char *there)
+{
+	return qn_report(
+		m->env, QN_EINVALID, "stats.mismatch", m->name,
+		"the statistics are of %s %s, not of %s; leave the option out, or calibrate "
+		"again",
+		what, there, here);
+}
+
+/* A method or samples that are given beside statistics must be theirs. */
+static qn_status
+check_given(qn_model *m, const qn_compile_opts *o, const qn_statistics *s, qn_samples_id *id,
+	    qn_arena *scratch)
+{
+	qn_method_opts given;
+	qn_buf here, there;
+
+	qn_buf_init(&here, scratch);
+	qn_buf_init(&there, scratch);
+	if (o->method != NULL) {
+		QN_TRY(qn_method_parse(m->env, scratch, o->method, &given));
+		qn_method_print(&here, &given);
+		qn_method_print(&there, &s->method);
+		if (strcmp(qn_buf_str(&here), qn_buf_str(&there)) != 0)
+			return differs(m, "the method", qn_buf_str(&here), qn_buf_str(&there));
+	}
+	for (size_t i = 0; i < id->n; i++) {
+		const char *theirs = i < s->ndata ? s->data[i] : "no samples";
+
+		if (strcmp(id->name[i], theirs) != 0)
+			return differs(m, "the samples", id->name[i], theirs);
+	}
+	id->n = s->ndata;
+	id->name = s->data;
+	return QN_OK;
+}
+
+qn_status
+qn_calib_options(qn_model *m, const qn_compile_opts *o, const uint32_t *crc, qn_arena *scratch,
+		 qn_calib_opts *calib, qn_samples_id *id)
+{
+	qn_calibration *c;
+
+	*calib = (qn_calib_opts){0};
+	QN_TRY(identify(m, o, crc, scratch, id));
+	if (o->stats == NULL) {
+		QN_TRY(qn_method_parse(m->env, scratch, o->method, &calib->method));
+	} else {
+		const qn_statistics *s = o->stats->s;
+
+		QN_TRY(qn_calibration_new(m, &c));
+		QN_TRY(qn_calibration_check(c, qn_stats_hash(m, scratch), s));
+		QN_TRY(check_given(m, o, s, id, scratch));
+		calib->method = s->method;
+		calib->observed = s;
+	}
+	calib->method.mse_weights = o->weight_method == QN_WEIGHTS_BY_MSE;
+	return QN_OK;
+}
+
+/* ---- objects of the context ---- */
+
+typedef struct stats_call {
+	qn_ctx *ctx;
+	qn_model *m;
+	const qn_compile_opts *opts;
+	size_t shard, nshard, n;
+	qn_stats *const *part;
+	const char *const *names;
+	const char *path;
+	const qn_stats *from;
+	qn_stats *made; /* under construction; freed by the caller on failure */
+} stats_call;
+
+void
+qn_stats_free(qn_stats *s)
+{
+	if (s == NULL)
+		return;
+	for (qn_stats **p = &s->ctx->stats; *p != NULL; p = &(*p)->next)
+		if (*p == s) {
+			*p = s->next;
+			break;
+		}
+	qn_env *env = &s->ctx->env;
+	qn_arena_release(&s->arena);
+	qn_env_free(env, s, sizeof *s);
+}
+
+static void
+allocate(stats_call *c)
+{
+	qn_env *env = &c->ctx->env;
+	qn_stats *x = qn_env_realloc(env, NULL, 0, sizeof *x);
+
+	if (x == NULL)
+		qn_env_oom(env);
+	*x = (qn_stats){.ctx = c->ctx, .next = c->ctx->stats};
+	c->ctx->stats = c->made = x;
+	qn_arena_init(&x->arena, env);
+}
+
+/* Reading what was written is the copy: nothing points into another arena then. */
+static qn_status
+keep(stats_call *c, const qn_statistics *s, qn_arena *scratch)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, scratch);
+	qn_statistics_print(&b, s);
+	allocate(c);
+	return qn_statistics_read(&c->ctx->env, &c->made->arena, "statistics", b.data, b.n,
+				  &c->made->s);
+}
+
+static qn_status
+done(stats_call *c, qn_status status, qn_stats **out)
+{
+	*out = status == QN_OK ? c->made : NULL;
+	if (status != QN_OK)
+		qn_stats_free(c->made);
+	return status;
+}
+
+/* ---- observing ---- */
+
+/* Shard k of n: batches floor((k - 1) N / n) … floor(k N / n) - 1. */
+static qn_span
+shard_span(uint64_t nbatch, size_t k, size_t n)
+{
+	uint64_t each = nbatch / n, rest = nbatch % n;
+
+	return (qn_span){each * (k - 1) + rest * (k - 1) / n, each * k + rest * k / n};
+}
+
+/* Statistics that the next pass can be observed into. */
+static qn_status
+begin(stats_call *c, const qn_calibration *cal, const qn_dataset *data, const qn_calib_opts *o,
+      const qn_samples_id *id, qn_arena *scratch, qn_statistics **out)
+{
+	qn_model *m = c->m;
+	qn_statistics *s;
+	qn_buf b;
+
+	if (o->observed == NULL) {
+		*out = qn_calibration_start(cal, &o->method, data, id, true);
+		return QN_OK;
+	}
+	qn_buf_init(&b, scratch);
+	qn_statistics_print(&b, o->observed);
+	QN_TRY(qn_statistics_read(m->env, m->scratch, "statistics", b.data, b.n, &s));
+	*out = s;
+	if (s->nbatch != data->nbatch || s->batch != data->batch)
+		return qn_report(m->env, QN_EINVALID, "stats.mismatch", m->name,
+				 "the statistics are of %llu batches, not of %zu",
+				 (unsigned long long)s->nbatch, data->nbatch);
+	if (c->nshard == 0 && s->pass + 1 == s->method.method->passes)
+		return qn_statistics_check_done(m->env, s);
+	return qn_statistics_next(m->env, m->scratch, s);
+}
+
+static qn_status
+calibrate(void *arg, qn_arena *scratch)
+{
+	stats_call *c = arg;
+	qn_model *m = c->m;
+	qn_calibration *cal;
+	qn_calib_opts o;
+	qn_samples_id id;
+	qn_dataset *data = NULL;
+	qn_statistics *s;
+
+	QN_TRY(qn_calib_options(m, c->opts, NULL, scratch, &o, &id));
+	id.hash = qn_stats_hash(m, scratch);
+	if (o.method.method->passes == 0)
+		return qn_report(m->env, QN_EUSAGE, "stats.method", m->name,
+				 "the method %s observes nothing; give it to quern compile",
+				 o.method.method->name);
+	if (c->opts->ncalib > 0)
+		QN_TRY(qn_calibration_data(m, c->opts, scratch, &data));
+	if (data == NULL && o.observed != NULL && qn_stats_complete(c->opts->stats))
+		return keep(c, o.observed, scratch);
+	if (data == NULL)
+		return qn_report(m->env, QN_EINVALID, "calibrate.no-data", m->name,
+				 "samples are needed (--calib FILE)");
+	QN_TRY(qn_calibration_new(m, &cal));
+	QN_TRY(begin(c, cal, data, &o, &id, scratch, &s));
+	if (c->nshard > 0)
+		QN_TRY(qn_calibration_observe(cal, data,
+					      shard_span(data->nbatch, c->shard, c->nshard), s));
+	else
+		QN_TRY(qn_calibration_finish(cal, data, s));
+	return keep(c, s, scratch);
+}
+
+qn_status
+qn_calibrate(qn_model *m, const qn_compile_opts *opts, size_t shard, size_t nshard, qn_stats **out)
+{
+	qn_compile_opts known;
+	const qn_compile_opts *o = &known;
+	stats_call c = {.ctx = qn_box(m)->ctx, .m = m, .opts = o, .shard = shard, .nshard = nshard};
+
+	*out = NULL;
+	QN_TRY(QN_TAKE(m->env, qn_compile_opts, opts, &known));
+	if (nshard > 0 && (shard < 1 || shard > nshard))
+		return qn_report(m->env, QN_EUSAGE, "option.range", "shard",
+				 "there is no shard %zu of %zu; they count from 1", shard, nshard);
+	if (m->stage == QN_STAGE_FLOAT) {
+		qn_compile_opts first = {.scheme = o->scheme,
+					 .weights = o->weights,
+					 .activations = o->activations,
+					 .weights_type = o->weights_type,
+					 .stop_after = "quantize"};
+		qn_status status = qn_compile(m, &first);
+
+		if (status != QN_OK)
+			return status;
+	}
+	return done(&c, qn_guard_model(m, calibrate, &c), out);
+}
+
+int
+qn_stats_complete(const qn_stats *s)
+{
+	return qn_statistics_complete(s->s) && s->s->pass + 1 == s->s->method.method->passes;
+}
+
+/* ---- files and merging ---- */
+
+static qn_status
+load(void *arg, qn_arena *scratch)
+{
+	stats_call *c = arg;
+	const char *text;
+	size_t n;
+
+	QN_TRY(qn_file_map(scratch, c->path, &text, &n));
+	allocate(c);
+	return qn_statistics_read(&c->ctx->env, &c->made->arena, c->path, text, n, &c->made->s);
+}
+
+qn_status
+qn_stats_load(qn_ctx *ctx, const char *path, qn_stats **out)
+{
+	stats_call c = {.ctx = ctx, .path = path};
+
+	return done(&c, qn_guard(ctx, load, &c), out);
+}
+
+static qn_status
+save(void *arg, qn_arena *scratch)
+{
+	stats_call *c = arg;
+	qn_buf b;
+
+	qn_buf_init(&b, scratch);
+	qn_statistics_print(&b, c->from->s);
+	return qn_file_write(&c->ctx->env, c->path, b.data, b.n);
+}
+
+qn_status
+qn_stats_save(const qn_stats *s, const char *path)
+{
+	stats_call c = {.ctx = s->ctx, .path = path, .from = s};
+
+	return qn_guard(s->ctx, save, &c);
+}
+
+static qn_status
+merge(void *arg, qn_arena *scratch)
+{
+	stats_call *c = arg;
+	qn_status status;
+
+	if (c->n == 0)
+		return qn_report(&c->ctx->env, QN_EUSAGE, "stats.none", "",
+				 "there are no statistics to merge");
+	status = keep(c, c->part[0]->s, scratch);
+	for (size_t i = 1; status == QN_OK && i < c->n; i++)
+		status = qn_statistics_merge(&c->ctx->env, &c->made->arena, c->made->s,
+					     c->names != NULL ? c->names[i] : "statistics",
+					     c->part[i]->s);
+	return status;
+}
+
+qn_status
+qn_stats_merge(qn_ctx *ctx, size_t n, qn_stats *const *part, const char *const *names,
+	       qn_stats **out)
+{
+	stats_call c = {.ctx = ctx, .n = n, .part = part, .names = names};
+
+	return done(&c, qn_guard(ctx, merge, &c), out);
+}
+
+/* ---- the table of methods ---- */
+
+const char *
+qn_method_name(size_t i)
+{
+	return qn_method_row(i) != NULL ? qn_method_row(i)->name : NULL;
+}
+
+const char *
+qn_method_help(size_t i)
+{
+	return qn_method_row(i) != NULL ? qn_method_row(i)->help : NULL;
+}

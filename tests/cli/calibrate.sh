@@ -1,0 +1,188 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# calibrate.sh - methods, statistics in shards, and explanations, as a user asks for them: shards by GNU parallel and one after the other
+# give the bytes of one run, files that do not belong together are refused.
+. "$(dirname "$0")/common.inc"
+
+E=$QUERN_SOURCE/examples/digits
+
+# good NAME COMMAND…: exit code 0, nothing on stderr.
+good() {
+	local name=$1
+	shift
+	cases=$((cases + 1))
+	run "$@"
+	[ "$code" -eq 0 ] || fail "$name" "exit code $code" stderr
+	[ ! -s stderr ] || fail "$name" "something is on stderr" stderr
+}
+
+same() {
+	cases=$((cases + 1))
+	diff -r "$2" "$3" >difference 2>&1 || fail "$1" "$2 and $3 differ" difference
+}
+
+calibrate() {
+	quern calibrate "$E/digits.json" --calib "$E/calib.npy" -q "$@"
+}
+
+# ---- every method that the help lists compiles; statistics give what samples give ----
+
+quern compile --help | sed -n '/^methods/,$p' | sed -n 's/^  \([a-z_]*\) .*/\1/p' >methods
+[ "$(wc -l <methods)" -ge 12 ] || fail methods "the help lists too few" methods
+good kl calibrate "$E/digits.json" --calib "$E/calib.npy" --method kl -q -o kl.json
+good direct compile "$E/digits.json" --calib "$E/calib.npy" --method kl -q -o direct
+good from-stats compile "$E/digits.json" --stats kl.json --calib "$E/calib.npy" -q -o from
+same stats from direct
+good no-samples compile "$E/digits.json" --stats kl.json -q -o bare
+same no-samples-code bare/digits.c direct/digits.c
+same no-samples-report bare/digits.report.json direct/digits.report.json
+grep -q '"options": .*method=kl calib=calib.npy:' direct/digits.report.json || fail report "the method is not recorded"
+while read -r m; do
+	# the largest of its defaults takes long with sanitizers
+	[ "$m" != kl_tvm ] || m=kl_tvm:bins=301,levels=15
+	good "$m" compile "$E/digits.json" --calib "$E/calib.npy" --method "$m" -q -o "direct-$m" --self-test 0
+	grep -q "\"options\": .*method=${m%%:*}[: ]" "direct-$m/digits.report.json" || fail "$m" "it is not recorded"
+done <methods
+good mse-weights eval "$E/digits.json" --stats kl.json --weight-method mse --data "$E/test_x.npy" --labels "$E/test_y.npy" --sqnr --min-accuracy 97 -q
+grep -qE '^sqnr  *[0-9.]+ dB \(mean of [0-9]+ values' stdout || fail sqnr "no line" stdout
+good threads calibrate "$E/digits.json" --calib "$E/calib.npy" --method kl -q -o threads.json --threads 5
+same threads threads.json kl.json
+# a rounding that comes later does not matter
+good rounding compile "$E/digits.json" --stats kl.json --rounding single -q -o single
+
+# ---- 8 shards: under GNU parallel, where it is installed, else one after the other ----
+
+export QUERN_BIN E
+shards() { # METHOD FOLDER OPTION…
+	local method=$1 folder=$2
+	shift 2
+	mkdir "$folder"
+	cases=$((cases + 1))
+	if command -v parallel >/dev/null; then
+		# shellcheck disable=SC2016
+		parallel -j 4 --will-cite "$QUERN_BIN" calibrate "$E/digits.json" --calib "$E/calib.npy" -q --method "$method" "$@" \
+			--shard '{}/8' -o "$folder/s{}.json" ::: 8 3 5 1 7 2 4 6 >stdout 2>stderr </dev/null || fail "$folder" "a shard fails" stderr
+	else
+		for k in 8 3 5 1 7 2 4 6; do
+			calibrate --method "$method" "$@" --shard $k/8 -o "$folder/s$k.json" || fail "$folder" "shard $k fails"
+		done
+	fi
+}
+command -v parallel >/dev/null || echo "note: GNU parallel is not installed; the shards ran one after the other"
+
+for m in ema kl; do
+	shards $m $m-s
+	good "$m merge" merge $m-s/s*.json -o $m-all.json -q
+	calibrate --method $m -o $m-one.json || fail $m "one run fails"
+	same "$m shards" $m-all.json $m-one.json
+	good "$m halves 1" merge $m-s/s5.json $m-s/s2.json $m-s/s8.json -o half1.json -q
+	good "$m halves 2" merge $m-s/s7.json $m-s/s1.json $m-s/s3.json $m-s/s4.json $m-s/s6.json -o half2.json -q
+	good "$m halves" merge half2.json half1.json -o halves.json -q
+	same "$m halves" halves.json $m-one.json
+done
+# a method of two passes: the shards once a pass
+m=percentile_ort
+shards $m pass1
+good 'merge pass 1' merge pass1/s*.json -o first.json -q
+shards $m pass2 --stats first.json
+good 'merge pass 2' merge pass2/s*.json -o second.json -q
+calibrate --method $m -o one.json || fail $m "one run fails"
+same 'two passes' second.json one.json
+good 'pass 2 in one' calibrate "$E/digits.json" --calib "$E/calib.npy" --stats first.json -q -o rest.json
+same 'pass 2 in one' rest.json one.json
+
+# ---- explanations ----
+
+good table calibrate "$E/digits.json" --calib "$E/calib.npy" -q
+has_words table stdout 'method       minmax|samples      200 of calib.npy|$conv1.x|$probs.x|largest at'
+[ "$(grep -c '^\$' stdout)" -eq "$(grep -c '"name"' kl.json)" ] || fail table "not a line for each value" stdout
+cp stdout table
+good 'explain all' calibrate "$E/digits.json" --calib "$E/calib.npy" -q --explain all
+same 'explain all' stdout table
+good explain calibrate "$E/digits.json" --stats kl.json -q --explain '$probs.x'
+has_words explain stdout 'value        $probs.x, asymmetric of logits|method       kl|range |parameters   scale |smallest |largest |clipped      0.|####'
+cp stdout explained
+good 'explain by symbol' calibrate "$E/digits.json" --stats kl.json -q --explain probs.x
+same 'explain by symbol' stdout explained
+# three samples, the first of which has the smallest value and the last the largest
+{ bytes 3 "$one"; bytes 1 '\000\000\040\301'; bytes 6 "$one"; bytes 1 '\000\000\240\101'; bytes 1 "$one"; } | npy x.npy '<f4' '3, 4'
+cat >m.json <<'E'
+{"quern": 1, "name": "m", "graph": {"inputs": [{"name": "x", "type": "tensor<1x4xf32>"}],
+ "constants": {"w": {"type": "tensor<2x4xf32>", "data": [0.5, -1, 0.25, 1, 1, 0.5, -0.25, 0.75]}},
+ "nodes": [{"name": "y", "op": "dense", "inputs": ["x", "w"]}], "outputs": ["y"]}}
+E
+good samples calibrate m.json --calib x.npy -q --explain x
+has_words samples stdout 'smallest     -10 in sample 0|largest      20 in sample 2|clipped      0 % of 12'
+
+# ---- wrong command lines ----
+
+# usage NAME "words" COMMAND…: exit code 2, nothing on stdout, no file.
+usage() {
+	local name=$1 words=$2
+	shift 2
+	cases=$((cases + 1))
+	run "$@"
+	[ "$code" -eq 2 ] || fail "$name" "exit code $code, expected 2" stderr
+	[ ! -s stdout ] && [ ! -e o.json ] || fail "$name" "an output was written"
+	has_words "$name" stderr "$words"
+}
+c="calibrate m.json --calib x.npy -q"
+for s in 0/2 3/2 1 1/ /2 1/2/3 -1/2 a/b ' 1/2' '1/ 2' 1/99999999; do
+	usage "shard '$s'" "--shard|'$s'" $c -o o.json --shard "$s"
+done
+usage shard-without-file '-o FILE.json' $c --shard 1/2
+usage shard-explained 'quern merge' $c --shard 1/2 -o o.json --explain all
+usage ending "FILE.json" $c -o out.txt
+usage model-as-output 'overwrite the model' $c -o m.json
+usage value "explain.value|'z'|--explain all" $c --explain z
+usage value-of-weights "explain.value|come from a constant" $c --explain y.w
+usage method "method.unknown|'mean'|minmax|kl_tvm" $c --method mean -o o.json
+usage method-parameter "method.param|'q=1'|bins, levels" $c --method kl_ort:q=1 -o o.json
+usage method-value "method.value|p of percentile|50" $c --method percentile:p=10 -o o.json
+usage method-observes-nothing 'stats.method|global' $c --method global -o o.json
+usage merge-without-output '-o FILE.json is needed' merge kl.json
+usage merge-nothing 'missing argument' merge -o o.json
+usage weight-method "--weight-method|'median'|max, mse" compile m.json --calib x.npy --weight-method median -o o.json
+
+# ---- files that do not belong together ----
+
+quern calibrate m.json --calib x.npy -q --shard 1/3 -o s1.json
+quern calibrate m.json --calib x.npy -q --shard 2/3 -o s2.json
+quern calibrate m.json --calib x.npy -q --method kl_ort -o ort.json
+quern calibrate m.json --calib x.npy -q --method kl_ort --shard 1/1 -o ort1.json
+quern calibrate m.json --calib x.npy -q -o m-all.json
+bytes 12 "$one" | npy y.npy '<f4' '3, 4'
+quern calibrate m.json --calib y.npy -q --shard 3/3 -o y3.json
+sed 's/0.75/0.625/' m.json >n.json
+quern calibrate n.json --calib x.npy -q --shard 3/3 -o n3.json
+case_of overlap 1 stats.overlap 's1.json|sample 0 is in more than one' merge s1.json s2.json s1.json -o o.json -q
+case_of other-samples 1 stats.mismatch 'y3.json|the samples' merge s1.json y3.json -o o.json -q
+case_of other-model 1 stats.mismatch 'n3.json|the model' merge s1.json n3.json -o o.json -q
+case_of other-method 1 stats.mismatch 'ort1.json|the method' merge s2.json ort1.json -o o.json -q
+case_of other-pass 1 stats.mismatch 'ort1.json|the pass' merge ort.json ort1.json -o o.json -q
+quern merge s1.json s2.json -o s12.json
+case_of missing-shard 1 stats.incomplete 'samples 2 to 2 of 3|merge them' compile m.json --stats s12.json -o out -q
+case_of first-pass 1 stats.pass 'kl_ort takes 2 passes|this is pass 1|--stats' compile m.json --stats ort1.json -o out -q
+case_of next-shard 1 stats.incomplete 'samples 2 to 2' calibrate m.json --calib x.npy --stats s12.json --shard 1/3 -o o.json -q
+case_of rest-of-the-pass 1 stats.incomplete 'samples 2 to 2' calibrate m.json --calib x.npy --stats s12.json -o o.json -q
+sed 's/"batches": 3/"batches": 4/' ort1.json >batches.json
+case_of stats-batches 1 stats.incomplete 'samples 3 to 3' compile m.json --stats batches.json -o out -q
+sed 's/"batches": 3/"batches": 4/;s/\[0, 3\]/[0, 4]/' ort1.json >batches.json
+case_of stats-other-count 1 stats.mismatch '4 batches|3' calibrate m.json --calib x.npy --stats batches.json -o o.json -q
+case_of no-next-pass 2 stats.done 'needs no further pass' calibrate m.json --calib x.npy --stats m-all.json --shard 1/3 -o o.json -q
+case_of stats-of-another 1 stats.mismatch "'m'|calibrate this one" compile n.json --stats m-all.json -o out -q
+case_of stats-other-weights 1 stats.mismatch '--weights' compile m.json --stats m-all.json --weights per-tensor -o out -q
+case_of stats-other-method 1 stats.mismatch 'minmax|kl' compile m.json --stats m-all.json --method kl -o out -q
+case_of stats-other-samples 1 stats.mismatch 'y.npy:|x.npy:' compile m.json --stats m-all.json --calib y.npy -o out -q
+case_of stats-missing 1 file.open 'none.json: error' compile m.json --stats none.json -o out -q
+case_of stats-model 1 stats.version 'm.json|version 1' compile m.json --stats m.json -o out -q
+head -c 300 m-all.json >cut.json
+case_of stats-cut 1 json.syntax 'cut.json:' compile m.json --stats cut.json -o out -q
+sed 's/"n": 12/"n": 13/' m-all.json >count.json
+case_of stats-count 1 stats.value 'count.json:/values/0/grid|all values' compile m.json --stats count.json -o out -q
+case_of no-data 1 calibrate.no-data '--calib' calibrate m.json -o o.json -q
+quern opt m.json --calib x.npy --stop-after bind -o bound.qir -q
+case_of late 1 pass.stage 'calibrated' calibrate bound.qir --calib x.npy -o o.json -q
+[ ! -e o.json ] || fail outputs "a failed run left o.json"
+
+finish

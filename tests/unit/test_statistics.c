@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_statistics.c - the file of statistics: written and read, merged, refused. */
+#include "tests/unit/methods_fixture.h"
+
+static const qn_span all = {0, 8};
+
+/* A value by a method, batches first … last - 1 of 8 observed. */
+static qn_statistics *
+part(const char *method, size_t first, size_t last)
+{
+	static const char *const data[] = {"calib.npy:0badcafe"};
+	qn_statistics *s = blank(method, 8, true);
+	float x[64];
+
+	for (int i = 0; i < 64; i++)
+		x[i] = (float)((i * 37) % 64 - 31) / 8;
+	s->hash = 0x12345678;
+	s->ndata = 1;
+	s->data = data;
+	see(s, x, 64, first, last, false);
+	return s;
+}
+
+static const char *
+text_of(const qn_statistics *s)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, &rg->arena);
+	qn_statistics_print(&b, s);
+	return qn_buf_str(&b);
+}
+
+static qn_statistics *
+read_text(const char *text)
+{
+	qn_statistics *s;
+
+	if (qn_statistics_read(&rg->env, &rg->arena, "s.json", text, strlen(text), &s) == QN_OK)
+		return s;
+	for (size_t i = 0; i < rg->diags.n; i++)
+		print_message("%s: %s\n", rg->diags.item[i].place, rg->diags.item[i].message);
+	fail();
+	return NULL;
+}
+
+static void
+expect(qn_status status, const char *id)
+{
+	assert_int_not_equal(status, QN_OK);
+	assert_true(rg->diags.n > 0);
+	assert_string_equal(rg->diags.item[0].id, id);
+	qn_diags_clear(&rg->env, &rg->diags);
+}
+
+static void
+refuse(const char *text, const char *id)
+{
+	qn_statistics *s;
+
+	expect(qn_statistics_read(&rg->env, &rg->arena, "s.json", text, strlen(text), &s), id);
+}
+
+static void
+test_round_trip(void **state)
+{
+	(void)state;
+	for (size_t i = 0; qn_method_row(i) != NULL; i++) {
+		if (qn_method_row(i)->passes == 0)
+			continue;
+		for (size_t first = 0; first < 8; first += 3) {
+			qn_statistics *s = part(qn_method_row(i)->name, first, 8);
+
+			for (;;) {
+				const char *text = text_of(s);
+
+				assert_string_equal(text_of(read_text(text)), text);
+				if (first > 0 || s->pass + 1 == s->method.method->passes)
+					break;
+				assert_int_equal(qn_statistics_next(&rg->env, &rg->arena, s),
+						 QN_OK);
+				s->span = &all;
+				s->nspan = 1;
+			}
+		}
+	}
+}
+
+/* Parts that are read and merged in any order are the whole, to the byte. */
+static void
+test_merge(void **state)
+{
+	static const size_t cut[] = {0, 1, 3, 3, 6, 8};
+	static const size_t order[][5] = {
+		{0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}, {2, 4, 0, 3, 1}, {1, 0, 4, 2, 3}};
+
+	(void)state;
+	for (size_t i = 0; qn_method_row(i) != NULL; i++) {
+		const char *name = qn_method_row(i)->name;
+
+		if (qn_method_row(i)->passes == 0)
+			continue;
+		for (size_t o = 0; o < QN_COUNT(order); o++) {
+			qn_statistics *sum = NULL;
+
+			for (size_t k = 0; k < 5; k++) {
+				size_t n = order[o][k];
+				qn_statistics *s =
+					read_text(text_of(part(name, cut[n], cut[n + 1])));
+
+				if (sum != NULL)
+					assert_int_equal(qn_statistics_merge(&rg->env, &rg->arena,
+									     sum, "s", s),
+							 QN_OK);
+				else
+					sum = s;
+			}
+			assert_string_equal(text_of(sum), text_of(part(name, 0, 8)));
+		}
+	}
+}
+
+static qn_status
+merge(qn_statistics *a, const qn_statistics *b)
+{
+	return qn_statistics_merge(&rg->env, &rg->arena, a, "b.json", b);
+}
+
+static void
+test_merge_refuses(void **state)
+{
+	qn_statistics *a = part("ema", 0, 3), *b;
+
+	(void)state;
+	expect(merge(a, part("ema", 2, 5)), "stats.overlap");
+	expect(merge(a, part("ema", 0, 3)), "stats.overlap");
+	expect(merge(a, part("ema:c=0.5", 3, 5)), "stats.mismatch");
+	expect(merge(a, part("avgmax", 3, 5)), "stats.mismatch");
+	b = part("ema", 3, 5);
+	b->hash++;
+	expect(merge(a, b), "stats.mismatch");
+	b = part("ema", 3, 5);
+	b->nbatch++;
+	expect(merge(a, b), "stats.mismatch");
+	b = part("ema", 3, 5);
+	b->data = (const char *const[]){"calib.npy:0badcaff"};
+	expect(merge(a, b), "stats.mismatch");
+	b = part("ema", 3, 5);
+	b->value[0].name = "w";
+	expect(merge(a, b), "stats.mismatch");
+	b = part("ema", 3, 5);
+	b->value[0].o.bin = NULL;
+	expect(merge(a, b), "stats.mismatch");
+	a = part("kl_ort", 0, 8);
+	assert_int_equal(qn_statistics_next(&rg->env, &rg->arena, a), QN_OK);
+	expect(merge(a, part("kl_ort", 0, 8)), "stats.mismatch"); /* another pass */
+	assert_int_equal(merge(part("ema", 0, 3), part("ema", 5, 8)), QN_OK);
+}
+
+static void
+test_passes(void **state)
+{
+	qn_statistics *s = part("kl_ort", 0, 7);
+
+	(void)state;
+	expect(qn_statistics_next(&rg->env, &rg->arena, s), "stats.incomplete");
+	expect(qn_statistics_check_done(&rg->env, s), "stats.incomplete");
+	s = part("kl_ort", 0, 8);
+	expect(qn_statistics_check_done(&rg->env, s), "stats.pass");
+	assert_int_equal(qn_statistics_next(&rg->env, &rg->arena, s), QN_OK);
+	expect(qn_statistics_next(&rg->env, &rg->arena, s), "stats.incomplete");
+	s->span = &all;
+	s->nspan = 1;
+	assert_int_equal(qn_statistics_check_done(&rg->env, s), QN_OK);
+	expect(qn_statistics_next(&rg->env, &rg->arena, s), "stats.done");
+}
+
+/* ---- files that are wrong ---- */
+
+/* The text with the first `from` replaced. */
+static const char *
+edit(const char *text, const char *from, const char *to)
+{
+	const char *at = strstr(text, from);
+	qn_buf b;
+
+	assert_non_null(at);
+	qn_buf_init(&b, &rg->arena);
+	qn_buf_put(&b, text, (size_t)(at - text));
+	qn_buff(&b, "%s%s", to, at + strlen(from));
+	return qn_buf_str(&b);
+}
+
+static void
+test_files(void **state)
+{
+	static const struct {
+		const char *from, *to, *id;
+	} rows[] = {
+		{"\"quern_statistics\": 1", "\"quern_statistics\": 2", "stats.version"},
+		{"\"quern_statistics\": 1,", "", "stats.version"},
+		{"\"model\":", "\"modell\":", "json.key.unknown"},
+		{"\"12345678\"", "\"1234567g\"", "stats.value"},
+		{"\"12345678\"", "\"123456789\"", "stats.value"},
+		{"\"ema:c=0.01\"", "\"emma\"", "method.unknown"},
+		{"\"ema:c=0.01\"", "\"global\"", "stats.value"},
+		{"\"ema:c=0.01\"", "\"kl_tvm\"", "stats.value"},
+		{"\"batches\": 8", "\"batches\": 0", "stats.value"},
+		{"\"batches\": 8", "\"batches\": 3", "stats.value"},
+		{"\"batches\": 8", "\"batches\": \"99999999999999999999\"", "stats.value"},
+		{"\"batch\": 1", "\"batch\": -1", "stats.value"},
+		{"\"pass\": 1", "\"pass\": 2", "stats.value"},
+		{"\"pass\": 1", "\"pass\": 0", "stats.value"},
+		{"[[0, 4]]", "[[4, 0]]", "stats.value"},
+		{"[[0, 4]]", "[[0, 2], [2, 4]]", "stats.value"},
+		{"[[0, 4]]", "[[0, 2], [1, 4]]", "stats.value"},
+		{"[[0, 4]]", "[[0, 5]]", "stats.value"},
+		{"[[0, 4]]", "[0, 4]", "json.kind"},
+		{"\"qmax\": 127", "\"qmax\": 0", "stats.value"},
+		{"\"n\": 32", "\"n\": 31", "stats.value"},
+		{"\"n\": 32", "\"n\": 33", "stats.value"},
+		{"\"symmetric\": true", "\"symmetric\": 1", "json.kind"},
+		{"\"min\": \"0xc", "\"min\": \"0x4", "stats.value"},
+		{"\"min\": \"0x", "\"min\": \"0y", "stats.value"},
+		{"\"max_at\": ", "\"max_at\": 8", "stats.value"},
+		{"\"exponent\": -", "\"exponent\": -1", "stats.value"},
+		{"\"exponent\": -", "\"exponent\": 200", "stats.value"},
+		{"\"first\": ", "\"first\": 9", "stats.value"},
+		{"\"count\": [", "\"count\": [1, ", "stats.value"},
+		{"\"count\": [", "\"count\": [-1, ", "stats.value"},
+		{"\"pairs\": [", "\"pairs\": [\"0x0000000000000000\", ", "stats.value"},
+		{"\"pairs\"", "\"pears\"", "json.key.unknown"},
+	};
+
+	(void)state;
+	const char *good = text_of(part("ema", 0, 4));
+	(void)read_text(good);
+	for (size_t i = 0; i < QN_COUNT(rows); i++)
+		refuse(edit(good, rows[i].from, rows[i].to), rows[i].id);
+	refuse("", "json.syntax");
+	refuse("[]", "json.kind");
+	refuse("{\"quern_statistics\": 1}", "json.key.missing");
+	good = text_of(part("percentile_tvm", 0, 8));
+	refuse(edit(good, "\"prefix\": 0", "\"prefix\": 1"), "stats.value");
+	refuse(edit(good, "\"below\": 0", "\"below\": 65"), "stats.value");
+	refuse(edit(good, "\"bins\": {", "\"binz\": {"), "json.key.unknown");
+	/* every beginning of a file is an error, none a crash */
+	for (size_t n = 0; n + 2 < strlen(good); n += 7) {
+		qn_statistics *s;
+
+		assert_int_not_equal(qn_statistics_read(&rg->env, &rg->arena, "s", good, n, &s),
+				     QN_OK);
+		qn_diags_clear(&rg->env, &rg->diags);
+	}
+}
+
+int
+main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_round_trip), TEST(test_merge), TEST(test_merge_refuses),
+		TEST(test_passes),     TEST(test_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
