@@ -60,7 +60,7 @@ improve(const qn_search *s, qn_info *i, size_t k, qn_arena *a)
 	const double *start = p->scale; /* what was set; setting makes another copy */
 	double *scale = QN_NEW(a, double, n);
 	qn_symbol_value trial = {p->sym->name, n, scale, p->zp}, best = trial;
-	double least = INFINITY;
+	double least = HUGE_VAL;
 
 	for (int step = 0; step < s->steps; step++) {
 		double factor = 1 - (1 - s->least) * step / (s->steps - 1);
