@@ -3,11 +3,26 @@
 #include "codegen/emitter.h"
 #include "runtime/form_args.h"
 
+/* The kernel by what it reads; what it writes is the step's family. */
+static const char *
+kernel_of(const qn_emitter *e, const qn_step *s)
+{
+	static const char *const from[] = {"qn_requantize_from_s8_q", "qn_requantize_from_u8_q",
+					   "qn_requantize_from_s16_q"};
+	const qn_elem *in = qn_graph_node(e->g, s->in[0])->type->elem;
+
+	if (in->bits == 64)
+		return "qn_requantize_s64_q";
+	if (in->bits == 32)
+		return "qn_requantize_s32_q";
+	return qn_family_of(in) == qn_step_family(e, s) ? "qn_requantize_q"
+							: from[qn_family_of(in)];
+}
+
 static void
 emit_requantize(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const qn_requantize_args *r = args;
-	size_t from = qn_elem_bytes(qn_graph_node(e->g, s->in[0])->type->elem);
 	const char *mult = qn_emit_table(e, s, "mult", QN_PLAIN_i32, r->mult_n, r->mult);
 	const char *shift = qn_emit_table(e, s, "shift", QN_PLAIN_i8, r->mult_n, r->shift);
 	const char *symbol = qn_emit_open(e, s, "qn_requantize_args", 0);
@@ -21,11 +36,7 @@ emit_requantize(qn_emitter *e, const qn_step *s, const void *args)
 	qn_emit_pointer(&e->args, "mult", mult);
 	qn_emit_pointer(&e->args, "shift", shift);
 	qn_emit_close(e);
-	qn_emit_call(e, s,
-		     from == 8   ? "qn_requantize_s64_q"
-		     : from == 4 ? "qn_requantize_s32_q"
-				 : "qn_requantize_q",
-		     symbol, QN_OWN, 1, false);
+	qn_emit_call(e, s, kernel_of(e, s), symbol, QN_OWN, 1, false);
 }
 
 const qn_emit_form qn_emit_op_quantize = {.why = "it reads real numbers; emitted code has none"};

@@ -135,8 +135,9 @@ head_of(scheduler *s, qn_id id)
 	if (n->op != QN_OP_requantize || n->type->is_tuple || s->uses[n->in[0]] != 1)
 		return id;
 	head = qn_graph_node(s->g, n->in[0]);
-	if (qn_emit_form_get(head->op)->fuse == NULL)
-		return id;
+	if (qn_emit_form_get(head->op)->fuse == NULL ||
+	    qn_node_family(s->g, head) != qn_family_of(n->type->elem))
+		return id; /* a product's kernel gives codes of the storage that it reads */
 	args = prepare(s->g, head, s->arena);
 	r = prepare(s->g, n, s->arena);
 	if (args == NULL || r == NULL) {

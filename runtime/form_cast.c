@@ -132,7 +132,7 @@ is_accumulator(const qn_types *t, const qn_elem *e)
 	return qn_elem_is_acc(t, e, QN_FAMILY_s8) || qn_elem_is_acc(t, e, QN_FAMILY_s16);
 }
 
-/* Codes of one family on both sides, or accumulators in. */
+/* Codes or accumulators in, codes out. */
 static bool
 requantize_types(const qn_graph *g, const qn_node *n)
 {
@@ -151,11 +151,6 @@ requantize_types(const qn_graph *g, const qn_node *n)
 	if (in->kind != QN_ELEM_UNIFORM || (!qn_elem_is_codes(t, in) && !is_accumulator(t, in))) {
 		(void)qn_int_refuse(
 			g, n, "only storage i8, u8 or i16, or accumulators with zero point 0");
-		return false;
-	}
-	if (in->bits == 64 ? f != QN_FAMILY_s16 : in->bits < 32 && qn_family_of(in) != f) {
-		(void)qn_int_refuse(g, n, "from %s%d to %s%d", in->is_signed ? "i" : "u", in->bits,
-				    out->is_signed ? "i" : "u", out->bits);
 		return false;
 	}
 	return qn_int_sizes(g, n);
@@ -190,31 +185,42 @@ requantize_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return multipliers(g, n, a, d) ? d : NULL;
 }
 
-#define FROM_32(name, q, o, a, code)                                                               \
+#define REQUANTIZE(name, kernel)                                                                   \
 	static void name(const qn_eval *e, const void *args)                                       \
 	{                                                                                          \
-		qn_requantize_s32##q(args, e->in[0], e->out);                                      \
+		kernel(args, e->in[0], e->out);                                                    \
 	}
-#define FROM_CODES(name, q, o, a, code)                                                            \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_requantize##q(args, e->in[0], e->out);                                          \
-	}
+#define FROM_32(name, q, o, a, code) REQUANTIZE(name, qn_requantize_s32##q)
+#define FROM_64(name, q, o, a, code) REQUANTIZE(name, qn_requantize_s64##q)
+#define FROM_CODES(name, q, o, a, code) REQUANTIZE(name, qn_requantize##q)
 
 QN_BY_FAMILY_OF(from_32, FROM_32, e->n->type)
+QN_BY_FAMILY_OF(from_64, FROM_64, e->n->type)
 QN_BY_FAMILY(from_codes, FROM_CODES)
+REQUANTIZE(s8_u8, qn_requantize_from_s8_u8)
+REQUANTIZE(s8_s16, qn_requantize_from_s8_s16)
+REQUANTIZE(u8_s8, qn_requantize_from_u8_s8)
+REQUANTIZE(u8_s16, qn_requantize_from_u8_s16)
+REQUANTIZE(s16_s8, qn_requantize_from_s16_s8)
+REQUANTIZE(s16_u8, qn_requantize_from_s16_u8)
 
 static void
 requantize_run(const qn_eval *e, const void *args)
 {
-	uint8_t bits = qn_in_type(e->g, e->n, 0)->elem->bits;
+	/* from the row's family to the column's */
+	static qn_codes_fn *const by[QN_NFAMILY][QN_NFAMILY] = {
+		{from_codes, s8_u8, s8_s16},
+		{u8_s8, from_codes, u8_s16},
+		{s16_s8, s16_u8, from_codes},
+	};
+	const qn_elem *in = qn_in_type(e->g, e->n, 0)->elem;
 
-	if (bits == 64)
-		qn_requantize_s64_s16(args, e->in[0], e->out);
-	else if (bits == 32)
+	if (in->bits == 64)
+		from_64(e, args);
+	else if (in->bits == 32)
 		from_32(e, args);
 	else
-		from_codes(e, args);
+		by[qn_family_of(in)][qn_family_of(e->n->type->elem)](e, args);
 }
 
 static void *

@@ -120,14 +120,44 @@ test_requantize64(void **state)
 	free(d);
 }
 
+/* From one storage to another: the parameters of both, one multiplier. */
+#define CROSS_TEST(from, from_t, from_lo, from_hi, to, to_t, to_lo, to_hi)                         \
+	static void test_cross_##from##_##to(void **state)                                         \
+	{                                                                                          \
+		data *s = make(from_lo, from_hi, 8), *d = make(to_lo, to_hi, 8);                   \
+		static from_t x[ROOM];                                                             \
+		static to_t y[ROOM];                                                               \
+		const int8_t up[1] = {1};                                                          \
+                                                                                                   \
+		(void)state;                                                                       \
+		d->is_wide = false; /* codes are rescaled in 32 bits */                            \
+		const qn_requantize_args a = {                                                     \
+			1, 1, ROOM, (int32_t)s->zi, CODES(d), 1, d->mult, up};                     \
+		for (int i = 0; i < ROOM; i++)                                                     \
+			x[i] = (from_t)s->x[i];                                                    \
+		qn_requantize_from_##from##_##to(&a, x, y);                                        \
+		for (int i = 0; i < ROOM; i++)                                                     \
+			assert_int_equal(y[i], to_code(d, x[i] - s->zi, d->mult[0], 1));           \
+		free(s);                                                                           \
+		free(d);                                                                           \
+	}
+
+CROSS_TEST(s8, int8_t, -128, 127, u8, uint8_t, 0, 255)
+CROSS_TEST(s8, int8_t, -128, 127, s16, int16_t, -32768, 32767)
+CROSS_TEST(u8, uint8_t, 0, 255, s8, int8_t, -128, 127)
+CROSS_TEST(u8, uint8_t, 0, 255, s16, int16_t, -32768, 32767)
+CROSS_TEST(s16, int16_t, -32768, 32767, s8, int8_t, -128, 127)
+CROSS_TEST(s16, int16_t, -32768, 32767, u8, uint8_t, 0, 255)
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_codes_s8),
-		cmocka_unit_test(test_codes_u8),
-		cmocka_unit_test(test_codes_s16),
-		cmocka_unit_test(test_requantize64),
+		cmocka_unit_test(test_codes_s8),     cmocka_unit_test(test_codes_u8),
+		cmocka_unit_test(test_codes_s16),    cmocka_unit_test(test_requantize64),
+		cmocka_unit_test(test_cross_s8_u8),  cmocka_unit_test(test_cross_s8_s16),
+		cmocka_unit_test(test_cross_u8_s8),  cmocka_unit_test(test_cross_u8_s16),
+		cmocka_unit_test(test_cross_s16_s8), cmocka_unit_test(test_cross_s16_u8),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -421,7 +421,6 @@ refuse_op1(qn_op kind, const char *tx, const char *ty, const char *id, const cha
 static void
 test_refusals(void **state)
 {
-	const char *i16 = "tensor<4x!quant.uniform<i16:f32, 0.1>>";
 	const char *u16 = "tensor<4x!quant.uniform<u16:f32, 0.1>>";
 
 	(void)state;
@@ -436,7 +435,6 @@ test_refusals(void **state)
 		   "only storage i8, u8 and i16");
 	refuse_op1(QN_OP_relu, "tensor<4x!quant.uniform<i16:f32, 0.1:3>>", NULL, "int.unsupported",
 		   "only zero point 0 in storage i16");
-	refuse_op1(QN_OP_requantize, i16, Q("4", "0.1"), "int.unsupported", "from i16 to i8");
 }
 
 /* The largest sum that the accumulator holds, and one more. */
