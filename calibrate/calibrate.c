@@ -9,7 +9,7 @@
 #include "runtime/parallel.h"
 
 const qn_symbol *
-qn_quantize_symbol(const qn_node *n)
+qn_symbol_wanted(const qn_node *n)
 {
 	const qn_elem *e = n->type->elem;
 
@@ -28,7 +28,7 @@ watch_values(qn_calibration *c)
 	c->watch = QN_NEW(a, qn_watch, c->g->n);
 	for (qn_id id = 1; id < c->g->n; id++) {
 		const qn_node *q = qn_graph_node(c->g, id);
-		const qn_symbol *sym = qn_quantize_symbol(q);
+		const qn_symbol *sym = qn_symbol_wanted(q);
 
 		if (sym == NULL || sym->bound)
 			continue;
@@ -222,8 +222,6 @@ qn_calibration_bind(const qn_calibration *c, const qn_finding *f)
 	return QN_OK;
 }
 
-/* ---- all at once ---- */
-
 static qn_status
 find(const qn_calibration *c, qn_dataset *data, const qn_calib_opts *o, qn_finding **out)
 {
@@ -244,19 +242,79 @@ find(const qn_calibration *c, qn_dataset *data, const qn_calib_opts *o, qn_findi
 	return qn_calibration_find(c, s, out);
 }
 
+/* ---- partitions with callbacks ---- */
+
+enum { KEEP_BYTES = 64 << 20 }; /* of values between evaluations */
+
+typedef struct found_by_method {
+	const qn_calibration *c;
+	const qn_finding *found;
+} found_by_method;
+
+/* What the method found for a symbol. */
+static bool
+method_value(const void *user, const qn_symbol *sym, double *scale, int64_t *zp)
+{
+	const found_by_method *f = user;
+
+	for (size_t i = 0; i < f->c->nwatch; i++) {
+		if (f->c->watch[i].sym != sym)
+			continue;
+		qn_finding_params(&f->c->watch[i], &f->found[i], scale, zp);
+		return true;
+	}
+	return false;
+}
+
+/* The method binds what no callback finds, then each callback its partitions' symbols, in the order of
+ * the graph. */
+static qn_status
+bind_with_callbacks(const qn_calibration *c, const qn_finding *found, qn_dataset *data,
+		    const qn_calib_opts *o)
+{
+	qn_arena *a = c->m->scratch;
+	const found_by_method method = {c, found};
+	qn_calibration rest = *c;
+	qn_finding *left = QN_NEW(a, qn_finding, c->nwatch);
+	qn_info_graphs graphs;
+
+	if (c->m->parts == NULL)
+		return qn_report(
+			c->m->env, QN_EUSAGE, "calibrate.parts", c->m->name,
+			"calibration callbacks take a model that was quantized in the same "
+			"run; start from the float model");
+	qn_info_graphs_init(&graphs, c->m, c->g, c->real, c->map, data, KEEP_BYTES, a);
+	graphs.method = method_value;
+	graphs.user = &method;
+	rest.watch = QN_NEW(a, qn_watch, c->nwatch);
+	rest.nwatch = 0;
+	for (size_t i = 0; i < c->nwatch; i++) {
+		if (qn_callback_has(&graphs, o->ncallback, o->callback, c->watch[i].sym, a))
+			continue;
+		rest.watch[rest.nwatch] = c->watch[i];
+		left[rest.nwatch++] = found[i];
+	}
+	QN_TRY(qn_calibration_bind(&rest, left));
+	return qn_callbacks_run(&graphs, o->ncallback, o->callback, a);
+}
+
+/* ---- all at once ---- */
+
 qn_status
 qn_calibrate_model(qn_model *m, qn_dataset *data, const qn_calib_opts *opts)
 {
 	const qn_calib_opts defaults = {0};
 	const qn_calib_opts *o = opts != NULL ? opts : &defaults;
 	qn_calibration *c;
-	qn_finding *found;
+	qn_finding *found = NULL;
 
 	QN_TRY(qn_calibration_new(m, &c));
 	QN_TRY(qn_calibrate_constants(c, o->method.mse_weights));
-	if (c->nwatch > 0) {
+	if (c->nwatch > 0)
 		QN_TRY(find(c, data, o, &found));
+	if (o->ncallback > 0)
+		QN_TRY(bind_with_callbacks(c, found, data, o));
+	else if (c->nwatch > 0)
 		QN_TRY(qn_calibration_bind(c, found));
-	}
 	return qn_widen_bias_scales(m, c->g, c->real, c->map);
 }

@@ -7,6 +7,7 @@
 #ifndef QN_CALIBRATE_CALIBRATE_H
 #define QN_CALIBRATE_CALIBRATE_H
 
+#include "calibrate/callback.h"
 #include "calibrate/dataset.h"
 #include "calibrate/statistics.h"
 
@@ -38,6 +39,8 @@ typedef struct qn_samples_id {
 typedef struct qn_calib_opts {
 	qn_method_opts method;         /* method NULL: minmax */
 	const qn_statistics *observed; /* instead of samples; complete, and of this model */
+	const qn_calib_callback *callback; /* of patterns that find their symbols themselves */
+	size_t ncallback;
 } qn_calib_opts;
 
 /* The float form of a graph with quantize and dequantize nodes: they become their operand,
@@ -80,7 +83,7 @@ qn_status qn_calibration_bind(const qn_calibration *c, const qn_finding *f) QN_M
 qn_status qn_calibrate_constants(const qn_calibration *c, bool mse) QN_MUST_CHECK;
 
 /* The symbol that a quantize node finds values for, NULL when its scale is no lone symbol. */
-const qn_symbol *qn_quantize_symbol(const qn_node *n);
+const qn_symbol *qn_symbol_wanted(const qn_node *n);
 /* Binds a symbol to the parameters of a range; warns when it is 0. */
 qn_status qn_bind_range(qn_model *m, const qn_node *q, const qn_symbol *sym, double lo,
 			double hi) QN_MUST_CHECK;

@@ -119,7 +119,7 @@ qn_calibrate_constants(const qn_calibration *c, bool mse)
 
 	for (qn_id id = 1; id < c->g->n; id++) {
 		const qn_node *q = qn_graph_node(c->g, id);
-		const qn_symbol *sym = qn_quantize_symbol(q);
+		const qn_symbol *sym = qn_symbol_wanted(q);
 
 		if (sym == NULL || sym->bound)
 			continue;

@@ -8,8 +8,11 @@
 #include "driver/context.h"
 #include "driver/host_struct.h"
 #include "driver/statistics.h"
+#include "driver/quant_options.h"
+#include "driver/quantizer.h"
 #include "passes/passes.h"
 #include "patterns/quantizer.h"
+#include "patterns/recipe.h"
 #include "patterns/rewrite.h"
 
 typedef struct pipeline {
@@ -95,6 +98,8 @@ run_quantize(pipeline *p)
 				p->quant.activations == QN_STORAGE_U8 ? "u8" : "i16");
 	if (p->quant.weight_bits == 4)
 		qn_model_record(p->m, "weights-type=i4");
+	if (p->quant.recipe != NULL)
+		qn_model_record(p->m, "recipe=%08x", p->quant.recipe->crc);
 	return QN_OK;
 }
 
@@ -126,6 +131,7 @@ run_calibrate(pipeline *p)
 	QN_TRY(qn_calib_options(p->m, o, p->crc, p->scratch, &calib, &id));
 	if (o->ncalib > 0)
 		QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
+	qn_quantizers_callbacks(o, p->scratch, &calib);
 	QN_TRY(qn_calibrate_model(p->m, data, &calib));
 	if (!again)
 		record_calibration(p, &calib, &id);
@@ -370,6 +376,12 @@ run_sequence(pipeline *p)
 		QN_TRY(position(p, &s, "stop-after", o->stop_after, &at));
 		s.n = at + 1;
 	}
+	if (o->skip != NULL || o->skip_fn != NULL)
+		QN_TRY(position(p, &s, "skip", "partition", &at));
+	if (p->quant.recipe != NULL)
+		QN_TRY(position(p, &s, "recipe",
+				qn_recipe_has_skip(p->quant.recipe) ? "partition" : "quantize",
+				&at));
 	if (o->require_int != 0)
 		QN_TRY(position(p, &s, "require-int", "requantize", &at));
 	for (size_t i = 0; i < s.n; i++)
@@ -393,11 +405,7 @@ compile(void *arg, qn_arena *scratch)
 	const qn_compile_opts *o = c->opts;
 
 	QN_TRY(qn_compile_opts_check(c->m, o));
-	p.quant.scheme = o->scheme == QN_RFC ? QN_SCHEME_RFC : QN_SCHEME_TFLITE;
-	p.quant.per_tensor_weights = o->weights == QN_WEIGHTS_PER_TENSOR ||
-				     (o->weights == QN_WEIGHTS_DEFAULT && o->scheme == QN_RFC);
-	p.quant.activations = (qn_storage)o->activations;
-	p.quant.weight_bits = o->weights_type == QN_WEIGHTS_I4 ? 4 : 8;
+	QN_TRY(qn_quant_opts_of(c->m, o, scratch, &p.quant));
 	if (c->m->stage != QN_STAGE_INTEGER && o->rounding != QN_ROUND_DEFAULT)
 		c->m->rounding = (int32_t)o->rounding - (int32_t)QN_ROUND_DOUBLE;
 	return run_sequence(&p);

@@ -30,6 +30,8 @@ typedef struct qn_rqz {
 /* Storage types that moving ops and integer arithmetic work on: at most 16 bits, one scale.
  * Accumulators are requantized first. */
 bool qn_rqz_narrow(const qn_elem *e);
+/* Whether a note says that the quantizer was told to leave the op in float. */
+bool qn_rqz_skipped(const qn_rw *rw, qn_id id);
 /* quantize(x) to element type e. */
 qn_id qn_rqz_quantize(qn_rw *rw, qn_id x, const qn_elem *e, const char *name);
 /* Operands of moves behind the first, the indices of gather, are not quantized. */

@@ -27,6 +27,8 @@ on_codes(qn_rw *rw, qn_id id, const qn_type *type)
 	const qn_node *op = qn_rw_node(rw, id);
 	qn_id *in = QN_NEW(qn_rw_model(rw)->scratch, qn_id, op->nin);
 
+	if (qn_rqz_skipped(rw, id))
+		return qn_rw_decline(rw, "it is to stay in float");
 	for (uint32_t i = 0; i < op->nin; i++) {
 		const qn_node *dq = qn_rw_node(rw, op->in[i]);
 
@@ -70,6 +72,8 @@ qn_rqz_index(qn_rw *rw, const qn_match *m)
 	const qn_node *dq = qn_rw_node(rw, n->in[0]);
 	qn_id x = dq->nin > 0 ? dq->in[0] : 0;
 
+	if (qn_rqz_skipped(rw, m->root))
+		return qn_rw_decline(rw, "it is to stay in float");
 	if (dq->op != QN_OP_dequantize || !qn_rqz_narrow(qn_rw_node(rw, x)->type->elem))
 		return qn_rw_decline(rw, "its operand is no dequantize of 8- or 16-bit codes");
 	return qn_rw_add(rw, n->op, qn_rw_name(rw, m->root), 1, &x, n->attr, n->type);

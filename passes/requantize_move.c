@@ -47,6 +47,8 @@ qn_rqz_average(qn_rw *rw, const qn_match *m)
 	if (s->opts->exact)
 		return qn_rw_decline(
 			rw, "averages of codes are rounded, and only exact rules are wanted");
+	if (qn_rqz_skipped(rw, m->at[OP]))
+		return qn_rw_decline(rw, "it is to stay in float");
 	return qn_rqz_shrink(rw, m);
 }
 

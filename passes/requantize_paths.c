@@ -8,6 +8,19 @@
  * codes, up to QN_RQZ_MOST_TWICE of them.  Behind more, the float chain stays the only one. */
 #include "passes/requantize.h"
 
+#include <string.h>
+
+bool
+qn_rqz_skipped(const qn_rw *rw, qn_id id)
+{
+	static const char begin[] = "skipped by ";
+	const qn_map *notes = qn_rw_model(rw)->notes;
+	const char *name = qn_rw_name(rw, id);
+	const char *why = notes != NULL && name != NULL ? qn_map_gets(notes, name) : NULL;
+
+	return why != NULL && strncmp(why, begin, sizeof begin - 1) == 0;
+}
+
 bool
 qn_rqz_narrow(const qn_elem *e)
 {
@@ -31,8 +44,9 @@ qn_rqz_moves(const qn_graph *g, const qn_node *n)
 }
 
 static bool
-node_ends_in_codes(const qn_rw *rw, const qn_rqz *k, const qn_node *n)
+node_ends_in_codes(const qn_rw *rw, const qn_rqz *k, qn_id id)
 {
+	const qn_node *n = qn_rw_node(rw, id);
 	qn_behaviour behaviour = qn_opinfo_of(n)->behaviour;
 	bool moves = behaviour == QN_SAME || behaviour == QN_JOIN;
 	bool computes = behaviour == QN_MIX || behaviour == QN_LUT || behaviour == QN_FIXED ||
@@ -42,7 +56,7 @@ node_ends_in_codes(const qn_rw *rw, const qn_rqz *k, const qn_node *n)
 		return true;
 	if (n->op == QN_OP_get && qn_rw_node(rw, n->in[0])->op == QN_OP_split)
 		return k->ends[n->in[0]];
-	if (!moves && !computes)
+	if ((!moves && !computes) || qn_rqz_skipped(rw, id))
 		return false;
 	for (uint32_t i = 0; i < n->nin && !qn_rqz_is_index(n, i); i++) {
 		const qn_node *in = qn_rw_node(rw, n->in[i]);
@@ -70,7 +84,7 @@ qn_rqz_ends(const qn_rw *rw, qn_id id)
 		k->n = id + 1;
 	}
 	for (; have < k->n; have++)
-		k->ends[have] = have > 0 && node_ends_in_codes(rw, k, qn_rw_node(rw, (qn_id)have));
+		k->ends[have] = have > 0 && node_ends_in_codes(rw, k, (qn_id)have);
 	return k->ends[id] &&
 	       (qn_rw_name(rw, id) == NULL || qn_map_gets(&k->twice, qn_rw_name(rw, id)) == NULL);
 }

@@ -152,6 +152,26 @@ only_root_needs(qn_grouper *s, qn_id id, qn_id root)
 	return qn_index_dominates(s->index, root, id);
 }
 
+/* Notes why the candidate, which matches, cannot be a group. */
+static bool
+refuse(qn_grouper *s, qn_id value, uint32_t owner)
+{
+	const char *name = qn_graph_node(s->g, value)->name;
+	qn_buf b;
+
+	if (!s->tell)
+		return false;
+	qn_buf_init(&b, s->arena);
+	if (owner != 0)
+		qn_buff(&b, "'%s' belongs to the match of '%s' at '%s'", name,
+			s->group[owner - 1].pattern,
+			qn_graph_node(s->g, s->group[owner - 1].root)->name);
+	else
+		qn_buff(&b, "'%s', which lies inside, is used elsewhere", name);
+	s->why = qn_buf_str(&b);
+	return false;
+}
+
 static bool
 is_closed(qn_grouper *s, const qn_group *gr, uint32_t flags)
 {
@@ -169,10 +189,10 @@ is_closed(qn_grouper *s, const qn_group *gr, uint32_t flags)
 		if (qn_graph_node(s->g, id)->op == QN_OP_const)
 			continue;
 		if (s->owner[id] != 0)
-			closed = false;
+			closed = refuse(s, id, s->owner[id]);
 		if (id != gr->root && s->reads[id] != s->index->uses[id] &&
 		    !((flags & QN_ALLOW_DUP) != 0 && only_root_needs(s, id, gr->root)))
-			closed = false;
+			closed = refuse(s, id, 0);
 	}
 	for (uint32_t k = 0; k < gr->ninner; k++) {
 		const qn_node *n = qn_graph_node(s->g, gr->inner[k]);
@@ -189,9 +209,12 @@ qn_group_find(qn_grouper *s, const qn_pat *p, qn_id root, uint32_t flags, qn_mat
 {
 	bool overlap = (flags & QN_OVERLAP) != 0;
 
-	if (!s->index->live[root] || (s->owner[root] != 0 && !overlap) ||
+	s->why = NULL;
+	if (!s->index->live[root] || (s->owner[root] != 0 && !overlap && !s->tell) ||
 	    !qn_match_at(s->matcher, s->g, p, root, m))
 		return false;
+	if (s->owner[root] != 0 && !overlap)
+		return refuse(s, root, s->owner[root]);
 	if (s->now > UINT32_MAX - 6) {
 		for (qn_id id = 0; id < s->g->n; id++)
 			s->mark[id] = 0;

@@ -34,6 +34,8 @@ typedef struct qn_grouper {
 	uint32_t *rooted; /* value -> number of the group whose root it is */
 	qn_group *group;
 	size_t ngroup, group_cap;
+	bool tell;       /* look at roots that are in a group, too, for `why` */
+	const char *why; /* the last candidate matched, but is no group: why */
 	/* Private: of the candidate that is looked at. */
 	uint32_t *mark, *reads;
 	uint32_t now;

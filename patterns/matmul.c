@@ -8,7 +8,7 @@
 
 /* The constant as weights [columns, terms] of a dense layer. */
 static qn_id
-weights_of(qn_qbuild *b, qn_id right, bool transposed)
+weights_of(qn_quantizing *b, qn_id right, bool transposed)
 {
 	qn_graph *g = qn_qb_graph(b);
 	const qn_node *c = qn_graph_node(g, right);
@@ -29,7 +29,7 @@ weights_of(qn_qbuild *b, qn_id right, bool transposed)
 }
 
 static qn_id
-reshape(qn_qbuild *b, qn_id x, const char *name, int32_t rank, const int64_t *dim)
+reshape(qn_quantizing *b, qn_id x, const char *name, int32_t rank, const int64_t *dim)
 {
 	qn_attrs attr = {0};
 
@@ -50,7 +50,7 @@ is_layer(const qn_graph *g, const qn_node *root, qn_id right)
 }
 
 static qn_id
-as_dense(qn_qbuild *b, const qn_node *root, const char *acc, qn_id right)
+as_dense(qn_quantizing *b, const qn_node *root, const char *acc, qn_id right)
 {
 	const qn_type *y = root->type;
 	qn_graph *g = qn_qb_graph(b);
@@ -73,7 +73,7 @@ as_dense(qn_qbuild *b, const qn_node *root, const char *acc, qn_id right)
 }
 
 qn_id
-qn_quantize_matmul(qn_qbuild *b, const qn_match *m)
+qn_quantize_matmul(void *user, qn_quantizing *b, const qn_match *m)
 {
 	const qn_node *root = qn_qb_root(b);
 	const qn_quant_opts *o = qn_qb_opts(b);
@@ -82,6 +82,7 @@ qn_quantize_matmul(qn_qbuild *b, const qn_match *m)
 	qn_id right = qn_qb_input(b, 1), in[2];
 	qn_buf acc;
 
+	(void)user;
 	(void)m;
 	qn_buf_init(&acc, g->model->scratch);
 	qn_buff(&acc, "%s.acc", root->name);

@@ -7,6 +7,6 @@
 
 /* A constant right side is made of weights; two activations have zero points, which the accumulator
  * takes out exactly. */
-qn_id qn_quantize_matmul(qn_qbuild *b, const qn_match *m);
+qn_id qn_quantize_matmul(void *user, qn_quantizing *b, const qn_match *m);
 
 #endif

@@ -15,10 +15,12 @@
 #include "ir/diag.h"
 #include "patterns/group.h"
 #include "patterns/quantizer.h"
+#include "patterns/recipe.h"
 #include "patterns/rewrite.h"
+#include "patterns/skip.h"
 
 static void
-note(qn_model *m, const qn_graph *g, qn_id id, const char *text)
+note(qn_model *m, const qn_graph *g, qn_id id, const char *text, bool anew)
 {
 	const char *name = qn_graph_node(g, id)->name;
 
@@ -26,34 +28,84 @@ note(qn_model *m, const qn_graph *g, qn_id id, const char *text)
 		m->notes = QN_NEW(m->arena, qn_map, 1);
 		qn_map_init(m->notes, m->arena);
 	}
-	if (qn_map_gets(m->notes, name) == NULL)
+	if (anew || qn_map_gets(m->notes, name) == NULL)
 		qn_map_puts(m->notes, name, qn_arena_str(m->arena, text));
 }
 
+/* Tells the host of a match; why NULL: it was taken. */
 static void
-try_match(qn_model *m, qn_grouper *s, const qn_qpattern *qp, qn_id root)
+explain(const qn_quant_opts *opts, const qn_grouper *s, const char *pattern, qn_id root,
+	const char *why, const qn_group *gr)
 {
-	const char *reason = NULL;
+	qn_arena *a = s->g->model->arena;
+
+	if (opts->explain == NULL)
+		return;
+	qn_explained e = {.pass = "partition",
+			  .pattern = pattern,
+			  .root = qn_arena_str(a, qn_graph_node(s->g, root)->name),
+			  .why = why != NULL ? qn_arena_str(a, why) : NULL};
+
+	if (gr != NULL) {
+		const char **in = QN_NEW(a, const char *, gr->ninput);
+
+		for (uint32_t i = 0; i < gr->ninput; i++)
+			in[i] = qn_arena_str(a, qn_graph_node(s->g, gr->input[i])->name);
+		e.in = in;
+		e.nin = gr->ninput;
+	}
+	opts->explain(opts->explain_user, &e);
+}
+
+static void
+try_match(qn_model *m, const qn_quant_opts *opts, qn_grouper *s, const qn_quantizer *q,
+	  const qn_pat *pattern, qn_id root)
+{
+	const qn_node *n = qn_graph_node(s->g, root);
+	const char *reason = "no reason given";
 	qn_group group;
 	qn_match match;
 	qn_buf b;
 
-	if (!qn_group_find(s, qp->pattern, root, 0, &match, &group))
-		return;
-	if (qp->accept == NULL || qp->accept(s->g, &match, &reason)) {
-		group.label = group.pattern = qp->name;
-		qn_group_take(s, &group);
-		qn_trace(m->env, "%s: %s at %s '%s': fired", m->env->trace_pass, qp->name,
-			 qn_opinfo_of(qn_graph_node(s->g, root))->name,
-			 qn_graph_node(s->g, root)->name);
+	if (!qn_group_find(s, pattern, root, 0, &match, &group)) {
+		if (s->why != NULL)
+			explain(opts, s, q->name, root, s->why, NULL);
 		return;
 	}
-	qn_trace(m->env, "%s: %s at %s '%s': declined: %s", m->env->trace_pass, qp->name,
-		 qn_opinfo_of(qn_graph_node(s->g, root))->name, qn_graph_node(s->g, root)->name,
-		 reason);
+	if (q->accept == NULL || q->accept(q->user, s->g, &match, &reason) != 0) {
+		group.label = group.pattern = q->name;
+		qn_group_take(s, &group);
+		qn_trace(m->env, "%s: %s at %s '%s': fired", m->env->trace_pass, q->name,
+			 qn_opinfo_of(n)->name, n->name);
+		return;
+	}
+	qn_trace(m->env, "%s: %s at %s '%s': declined: %s", m->env->trace_pass, q->name,
+		 qn_opinfo_of(n)->name, n->name, reason);
+	explain(opts, s, q->name, root, reason, NULL);
 	qn_buf_init(&b, m->scratch);
-	qn_buff(&b, "pattern '%s' declined: %s", qp->name, reason);
-	note(m, s->g, root, qn_buf_str(&b));
+	qn_buff(&b, "pattern '%s' declined: %s", q->name, reason);
+	note(m, s->g, root, qn_buf_str(&b), false);
+}
+
+/* Lowers what is to be skipped back to float, and tells what became of each group, in the order of the
+ * roots. */
+static void
+finish(qn_model *m, const qn_quant_opts *opts, qn_grouper *s)
+{
+	const qn_skip nothing = {.recipe = opts->recipe};
+	const char **why = QN_NEW(m->scratch, const char *, s->ngroup);
+
+	qn_skip_groups(m, s, opts->skip != NULL ? opts->skip : &nothing, why);
+	for (qn_id id = 1; id < s->g->n; id++) {
+		const qn_group *gr = s->rooted[id] != 0 ? &s->group[s->rooted[id] - 1] : NULL;
+
+		if (gr == NULL)
+			continue;
+		const char *reason = why[s->rooted[id] - 1];
+		explain(opts, s, gr->pattern, id, reason, gr);
+		for (uint32_t k = 0; k < gr->ninner && reason != NULL; k++)
+			note(m, s->g, gr->inner[k], reason, true);
+	}
 }
 
 qn_status
@@ -62,16 +114,18 @@ qn_partition(qn_model *m, const qn_quant_opts *opts)
 	const qn_graph *g = qn_model_entry(m);
 	qn_grouper s;
 	size_t n;
-	const qn_qpattern *list = qn_standard_patterns(opts->scheme, &n);
+	const qn_qpattern **list = qn_quant_patterns(opts, m->scratch, &n);
 
 	if (m->stage != QN_STAGE_FLOAT)
 		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
 				 "partition takes a float graph; this one is %s",
 				 qn_stage_names[m->stage]);
 	qn_grouper_init(&s, m->scratch, qn_matcher_new(m->scratch, 0), g);
+	s.tell = opts->explain != NULL;
 	m->notes = NULL;
 	for (size_t k = 0; k < n; k++) /* list order is priority */
 		for (qn_id id = g->n - 1; id > 0; id--)
-			try_match(m, &s, &list[k], id);
+			try_match(m, opts, &s, &list[k]->desc, list[k]->pattern, id);
+	finish(m, opts, &s);
 	return qn_groups_cut(m, &s);
 }

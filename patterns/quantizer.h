@@ -23,8 +23,15 @@ typedef enum qn_storage { QN_STORAGE_I8, QN_STORAGE_U8, QN_STORAGE_I16 } qn_stor
 typedef struct qn_quant_opts {
 	qn_scheme scheme;
 	bool per_tensor_weights; /* one scale for a weight tensor instead of one per output channel */
-	qn_storage activations; /* rfc: not u8, which has no symmetric codes */
-	uint8_t weight_bits;    /* 4, or 0 for 8 */
+	qn_storage activations;         /* rfc: not u8, which has no symmetric codes */
+	uint8_t weight_bits;            /* 4, or 0 for 8 */
+	const struct qn_qpattern *host; /* tried before the standard ones */
+	size_t nhost;
+	bool no_standard;
+	const struct qn_skip *skip;     /* of partition; NULL: nothing */
+	const struct qn_recipe *recipe; /* NULL: none */
+	qn_explain_fn *explain;         /* NULL: none */
+	void *explain_user;
 } qn_quant_opts;
 
 /* The element of an activation, without its parameters. */
@@ -32,50 +39,47 @@ qn_elem qn_activation_desc(const qn_quant_opts *opts);
 /* Whether activations have zero point 0. */
 bool qn_activation_symmetric(const qn_quant_opts *opts);
 
-typedef struct qn_qbuild qn_qbuild;
-
+/* A quantizer pattern: the public description, and the pattern that it stands for, which of the
+ * standard ones is constant data. */
 typedef struct qn_qpattern {
-	const char *name;
 	const qn_pat *pattern;
-	/* NULL: every match.  False declines, with a reason (static text). */
-	bool (*accept)(const qn_graph *g, const qn_match *m, const char **reason);
-	/* Builds the quantized form; m holds values of the graph under construction, where the
-	 * root is not bound.  Returns a real value of the root's type (ending in a dequantize,
-	 * or an op on dequantized values), 0 after an error. */
-	qn_id (*quantize)(qn_qbuild *b, const qn_match *m);
+	qn_quantizer desc;
 } qn_qpattern;
 
 /* The patterns of a scheme, longer ones first. */
 const qn_qpattern *qn_standard_patterns(qn_scheme scheme, size_t *n);
-/* The pattern of this name among the standard ones, or NULL. */
-const qn_qpattern *qn_pattern_find(const char *name);
+/* All patterns that partition tries, in this order. */
+const qn_qpattern **qn_quant_patterns(const qn_quant_opts *opts, qn_arena *a, size_t *n);
+/* The pattern of this name among the host's and the standard ones, or NULL. */
+const qn_qpattern *qn_pattern_find(const qn_quant_opts *opts, const char *name);
 
-/* ---- for quantize callbacks ---- */
+/* ---- for quantize callbacks; each is what the public function of the like name is inside its
+ * door (quern.h: qn_quantize_activation …) ---- */
 
-qn_graph *qn_qb_graph(qn_qbuild *b);
-const qn_quant_opts *qn_qb_opts(const qn_qbuild *b);
+qn_graph *qn_qb_graph(qn_quantizing *b);
+const qn_quant_opts *qn_qb_opts(const qn_quantizing *b);
+const qn_graph *qn_qb_before(const qn_quantizing *b);
 /* The node of the composite that the match's root is (op, attributes, name, float type). */
-const qn_node *qn_qb_root(const qn_qbuild *b);
+const qn_node *qn_qb_root(const qn_quantizing *b);
 /* The node of the composite that slot matched (its values are not those of m). */
-const qn_node *qn_qb_matched(const qn_qbuild *b, int slot);
+const qn_node *qn_qb_matched(const qn_quantizing *b, int slot);
+/* The value that stands for value v of the composite, when that is an input of it. */
+qn_id qn_qb_value(const qn_quantizing *b, qn_id v);
+/* … for input i of the root. */
+qn_id qn_qb_input(const qn_quantizing *b, uint32_t i);
 
-/* The value that stands for input i of the root, when that is an input of the composite. */
-qn_id qn_qb_input(const qn_qbuild *b, uint32_t i);
-
-/* quantize(x), an activation, with a fresh symbol $<owner>.<operand>, one scale for all. */
-qn_id qn_qb_quantize(qn_qbuild *b, qn_id x, const char *owner, const char *operand);
-/* The same for weights: zero point 0, codes in [-127, 127] or [-7, 7], and for axis >= 0 one scale
- * per index of that axis. */
-qn_id qn_qb_quantize_weights(qn_qbuild *b, qn_id x, const char *owner, const char *operand,
+qn_id qn_qb_quantize(qn_quantizing *b, qn_id x, const char *owner, const char *operand);
+qn_id qn_qb_quantize_weights(qn_quantizing *b, qn_id x, const char *owner, const char *operand,
 			     int axis);
-/* quantize(x) with scale scale(a) * scale(w), zero point 0, as i32, for activations of i16 as i64:
- * a bias. */
-qn_id qn_qb_quantize_bias(qn_qbuild *b, qn_id x, const char *name, qn_id a, qn_id w);
-/* quantize(x) with given parameters. */
-qn_id qn_qb_quantize_fixed(qn_qbuild *b, qn_id x, const char *name, const qn_elem *storage,
+/* desc: storage and limits.  axis < 0: one scale. */
+qn_id qn_qb_quantize_symbol(qn_quantizing *b, qn_id x, const char *owner, const char *operand,
+			    const qn_elem *desc, bool symmetric, int axis);
+qn_id qn_qb_quantize_bias(qn_quantizing *b, qn_id x, const char *name, qn_id a, qn_id w);
+qn_id qn_qb_quantize_fixed(qn_quantizing *b, qn_id x, const char *name, const qn_elem *storage,
 			   double scale, int64_t zp);
-qn_id qn_qb_dequantize(qn_qbuild *b, qn_id x, const char *name);
-qn_id qn_qb_op(qn_qbuild *b, qn_op op, const char *name, uint32_t nin, const qn_id *in,
+qn_id qn_qb_quantize_result(qn_quantizing *b, qn_id x, const char *name, const qn_node *like);
+qn_id qn_qb_dequantize(qn_quantizing *b, qn_id x, const char *name);
+qn_id qn_qb_op(qn_quantizing *b, qn_op op, const char *name, uint32_t nin, const qn_id *in,
 	       const qn_attrs *attr);
 
 /* ---- the two passes ---- */

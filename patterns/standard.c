@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* standard.c - the built-in quantizer patterns, one row each; longer ones first. */
 #include "patterns/matmul.h"
+#include "patterns/quantizing.h"
 
 #include <string.h>
 
@@ -22,85 +23,87 @@ is_f32(const qn_graph *g, qn_id id)
 	return qn_type_is_f32(qn_graph_node(g, id)->type);
 }
 
-static bool
-accept_weights(const qn_graph *g, const qn_match *m, const char **reason)
+static int
+accept_weights(void *user, const qn_graph *g, const qn_match *m, const char **reason)
 {
+	(void)user;
 	if (!is_f32(g, m->at[X])) {
 		*reason = "the data is not f32";
-		return false;
+		return 0;
 	}
 	if (!is_f32_const(g, m->at[W])) {
 		*reason = "the weights are not an f32 constant";
-		return false;
+		return 0;
 	}
 	if (m->at[B] != 0 && !is_f32_const(g, m->at[B])) {
 		*reason = "the bias is not an f32 constant";
-		return false;
+		return 0;
 	}
-	return true;
+	return 1;
 }
 
-static bool
-accept_f32(const qn_graph *g, const qn_match *m, const char **reason)
+static int
+accept_f32(void *user, const qn_graph *g, const qn_match *m, const char **reason)
 {
 	const qn_node *n = qn_graph_node(g, m->root);
 
+	(void)user;
 	for (uint32_t i = 0; i < n->nin; i++)
 		if (!is_f32(g, n->in[i])) {
 			*reason = "an operand is not f32";
-			return false;
+			return 0;
 		}
-	return true;
+	return 1;
 }
 
 /* A table needs one exponent; its code must hold it exactly, or a square would not be one. */
-static bool
-accept_pow(const qn_graph *g, const qn_match *m, const char **reason)
+static int
+accept_pow(void *user, const qn_graph *g, const qn_match *m, const char **reason)
 {
 	const qn_node *n = qn_graph_node(g, m->root);
 
-	if (!accept_f32(g, m, reason))
-		return false;
+	if (!accept_f32(user, g, m, reason))
+		return 0;
 	if (!is_f32_const(g, n->in[1]) || qn_type_count(qn_graph_node(g, n->in[1])->type) != 1) {
 		*reason = "pow in integers takes a constant exponent of one element only";
-		return false;
+		return 0;
 	}
 	if (n->type != qn_graph_node(g, n->in[0])->type) {
 		*reason = "the exponent changes the shape";
-		return false;
+		return 0;
 	}
 	double e = qn_tensor_f64(qn_graph_node(g, n->in[1])->value, 0);
 	e = e < 0 ? -e : e;
 	if (!(e == 0 || (e >= 0x1p-100 && e <= 0x1p100))) {
 		*reason = "the exponent has no sensible size";
-		return false;
+		return 0;
 	}
-	return true;
+	return 1;
 }
 
-static bool
-accept_lut(const qn_graph *g, const qn_match *m, const char **reason)
+static int
+accept_lut(void *user, const qn_graph *g, const qn_match *m, const char **reason)
 {
 	bool is_pow = qn_graph_node(g, m->root)->op == QN_OP_pow;
 
-	return is_pow ? accept_pow(g, m, reason) : accept_f32(g, m, reason);
+	return is_pow ? accept_pow(user, g, m, reason) : accept_f32(user, g, m, reason);
 }
 
-static bool
-accept_fixed(const qn_graph *g, const qn_match *m, const char **reason)
+static int
+accept_fixed(void *user, const qn_graph *g, const qn_match *m, const char **reason)
 {
 	const qn_node *n = qn_graph_node(g, m->root);
 
-	if (!accept_f32(g, m, reason))
-		return false;
+	if (!accept_f32(user, g, m, reason))
+		return 0;
 	/* softmax over another axis than the last has no integer kernel */
 	if ((n->op == QN_OP_softmax || n->op == QN_OP_log_softmax) && n->attr->axis.axis != -1 &&
 	    n->attr->axis.axis != n->type->rank - 1) {
 		*reason = "softmax in integers runs over the last axis only; put a transpose "
 			  "around it";
-		return false;
+		return 0;
 	}
-	return true;
+	return 1;
 }
 
 /* ---- quantize ---- */
@@ -108,7 +111,7 @@ accept_fixed(const qn_graph *g, const qn_match *m, const char **reason)
 /* conv2d and dense with constant weights: an i32 accumulator in units of scale(x) * scale(w),
  * bias in the same units. */
 static qn_id
-quantize_weighted(qn_qbuild *b, const qn_match *m)
+quantize_weighted(void *user, qn_quantizing *b, const qn_match *m)
 {
 	const qn_node *anchor = qn_qb_matched(b, ANCHOR);
 	const qn_node *root = qn_qb_root(b);
@@ -117,6 +120,7 @@ quantize_weighted(qn_qbuild *b, const qn_match *m)
 	qn_buf acc;
 	qn_id in[3];
 
+	(void)user;
 	qn_buf_init(&acc, g->model->scratch);
 	qn_buff(&acc, "%s.acc", anchor->name);
 	in[0] = qn_qb_quantize(b, m->at[X], anchor->name, "x");
@@ -140,11 +144,12 @@ operand_name(const qn_node *n, uint32_t i)
 
 /* A real op on quantized operands; with the quantize that follows it becomes the integer op. */
 static qn_id
-quantize_operands(qn_qbuild *b, const qn_match *m)
+quantize_operands(void *user, qn_quantizing *b, const qn_match *m)
 {
 	const qn_node *root = qn_qb_root(b);
 	qn_id *in = QN_NEW(qn_qb_graph(b)->model->scratch, qn_id, root->nin);
 
+	(void)user;
 	(void)m;
 	for (uint32_t i = 0; i < root->nin; i++) {
 		in[i] = qn_qb_quantize(b, qn_qb_input(b, i), root->name, operand_name(root, i));
@@ -155,7 +160,7 @@ quantize_operands(qn_qbuild *b, const qn_match *m)
 
 /* The exponent e as the code 1 or -1 of scale |e|. */
 static qn_id
-quantize_pow(qn_qbuild *b, const qn_match *m)
+quantize_pow(void *user, qn_quantizing *b, const qn_match *m)
 {
 	const qn_node *root = qn_qb_root(b);
 	const qn_node *c = qn_graph_node(qn_qb_graph(b), qn_qb_input(b, 1));
@@ -164,6 +169,7 @@ quantize_pow(qn_qbuild *b, const qn_match *m)
 	const char *name = c->name;
 	qn_id in[2];
 
+	(void)user;
 	(void)m;
 	e = e < 0 ? -e : e;
 	in[0] = qn_qb_quantize(b, qn_qb_input(b, 0), root->name, "x");
@@ -174,36 +180,31 @@ quantize_pow(qn_qbuild *b, const qn_match *m)
 }
 
 static qn_id
-quantize_lut(qn_qbuild *b, const qn_match *m)
+quantize_lut(void *user, qn_quantizing *b, const qn_match *m)
 {
-	return qn_qb_root(b)->op == QN_OP_pow ? quantize_pow(b, m) : quantize_operands(b, m);
+	return qn_qb_root(b)->op == QN_OP_pow ? quantize_pow(user, b, m)
+					      : quantize_operands(user, b, m);
 }
 
 /* An op whose arithmetic fixes the parameters of its result: softmax has scale 1/256 and zero
  * point -128. */
 static qn_id
-quantize_fixed(qn_qbuild *b, const qn_match *m)
+quantize_fixed(void *user, qn_quantizing *b, const qn_match *m)
 {
 	const qn_node *root = qn_qb_root(b);
-	qn_elem activation = qn_activation_desc(qn_qb_opts(b));
-	qn_id y = quantize_operands(b, m);
-	double scale;
-	int64_t zp;
+	qn_id y = quantize_operands(user, b, m);
 
-	if (y == 0)
-		return 0;
-	qn_fixed_output(root, &activation, &scale, &zp);
-	return qn_qb_dequantize(b, qn_qb_quantize_fixed(b, y, root->name, &activation, scale, zp),
-				root->name);
+	return qn_qb_dequantize(b, qn_qb_quantize_result(b, y, root->name, root), root->name);
 }
 
 /* Places of elements, found in quantized operands: the result is no real number and stays. */
 static qn_id
-quantize_index(qn_qbuild *b, const qn_match *m)
+quantize_index(void *user, qn_quantizing *b, const qn_match *m)
 {
 	const qn_node *root = qn_qb_root(b);
 	qn_id x = qn_qb_quantize(b, qn_qb_input(b, 0), root->name, "x");
 
+	(void)user;
 	(void)m;
 	x = qn_qb_dequantize(b, x, NULL);
 	if (x == 0)
@@ -221,33 +222,43 @@ quantize_index(qn_qbuild *b, const qn_match *m)
 #define WEIGHTED_B(op) QN_P_OP(op, ANCHOR, QN_P_ARGS(QN_P_ANY(X), QN_P_ANY(W), QN_P_ANY(B)))
 #define BIASED(op) QN_P_OP(bias_add, QN_NO_SLOT, QN_P_ARGS(op, QN_P_ANY(B)))
 
+/* name, pattern, accept, quantize; each takes the method of the options. */
+#define ROW(name_, pattern_, accept_, quantize_)                                                   \
+	{                                                                                          \
+		.pattern = pattern_, .desc = {                                                     \
+			.name = name_,                                                             \
+			.accept = accept_,                                                         \
+			.quantize = quantize_                                                      \
+		}                                                                                  \
+	}
+
 static const qn_qpattern standard[] = {
 	/* the six of the RFC */
-	{"conv2d_bias", QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(CONV2D), CONV2D_B)), accept_weights,
-	 quantize_weighted},
-	{"conv2d", CONV2D, accept_weights, quantize_weighted},
-	{"dense_bias", QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(DENSE), DENSE_B)), accept_weights,
-	 quantize_weighted},
-	{"dense", DENSE, accept_weights, quantize_weighted},
-	{"add", QN_P_OPN(add, ANCHOR), accept_f32, quantize_operands},
-	{"mul", QN_P_OPN(mul, ANCHOR), accept_f32, quantize_operands},
+	ROW("conv2d_bias", QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(CONV2D), CONV2D_B)),
+	    accept_weights, quantize_weighted),
+	ROW("conv2d", CONV2D, accept_weights, quantize_weighted),
+	ROW("dense_bias", QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(DENSE), DENSE_B)), accept_weights,
+	    quantize_weighted),
+	ROW("dense", DENSE, accept_weights, quantize_weighted),
+	ROW("add", QN_P_OPN(add, ANCHOR), accept_f32, quantize_operands),
+	ROW("mul", QN_P_OPN(mul, ANCHOR), accept_f32, quantize_operands),
 	/* products */
-	{"conv1d_bias",
-	 QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(WEIGHTED(conv1d)), WEIGHTED_B(conv1d))),
-	 accept_weights, quantize_weighted},
-	{"conv1d", WEIGHTED(conv1d), accept_weights, quantize_weighted},
-	{"conv2d_transpose_bias",
-	 QN_P_ALT(QN_NO_SLOT,
-		  QN_P_ARGS(BIASED(WEIGHTED(conv2d_transpose)), WEIGHTED_B(conv2d_transpose))),
-	 accept_weights, quantize_weighted},
-	{"conv2d_transpose", WEIGHTED(conv2d_transpose), accept_weights, quantize_weighted},
-	{"matmul", QN_P_OPN(matmul, ANCHOR), accept_f32, qn_quantize_matmul},
+	ROW("conv1d_bias",
+	    QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(WEIGHTED(conv1d)), WEIGHTED_B(conv1d))),
+	    accept_weights, quantize_weighted),
+	ROW("conv1d", WEIGHTED(conv1d), accept_weights, quantize_weighted),
+	ROW("conv2d_transpose_bias",
+	    QN_P_ALT(QN_NO_SLOT,
+		     QN_P_ARGS(BIASED(WEIGHTED(conv2d_transpose)), WEIGHTED_B(conv2d_transpose))),
+	    accept_weights, quantize_weighted),
+	ROW("conv2d_transpose", WEIGHTED(conv2d_transpose), accept_weights, quantize_weighted),
+	ROW("matmul", QN_P_OPN(matmul, ANCHOR), accept_f32, qn_quantize_matmul),
 	/* one for each behaviour of the op table that needs parameters of its own */
-	{"mix", QN_P_CLASS(QN_MIX, ANCHOR), accept_f32, quantize_operands},
-	{"lut", QN_P_CLASS(QN_LUT, ANCHOR), accept_lut, quantize_lut},
-	{"mean", QN_P_CLASS(QN_MEAN, ANCHOR), accept_f32, quantize_operands},
-	{"fixed", QN_P_CLASS(QN_FIXED, ANCHOR), accept_fixed, quantize_fixed},
-	{"index", QN_P_CLASS(QN_INDEX, ANCHOR), accept_f32, quantize_index},
+	ROW("mix", QN_P_CLASS(QN_MIX, ANCHOR), accept_f32, quantize_operands),
+	ROW("lut", QN_P_CLASS(QN_LUT, ANCHOR), accept_lut, quantize_lut),
+	ROW("mean", QN_P_CLASS(QN_MEAN, ANCHOR), accept_f32, quantize_operands),
+	ROW("fixed", QN_P_CLASS(QN_FIXED, ANCHOR), accept_fixed, quantize_fixed),
+	ROW("index", QN_P_CLASS(QN_INDEX, ANCHOR), accept_f32, quantize_index),
 };
 enum { NRFC = 6 };
 
@@ -258,11 +269,43 @@ qn_standard_patterns(qn_scheme scheme, size_t *n)
 	return standard;
 }
 
+static const qn_qpattern *
+find(const qn_qpattern *list, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(list[i].desc.name, name) == 0)
+			return &list[i];
+	return NULL;
+}
+
+const qn_qpattern **
+qn_quant_patterns(const qn_quant_opts *opts, qn_arena *a, size_t *n)
+{
+	size_t nstandard;
+	const qn_qpattern *own = qn_standard_patterns(opts->scheme, &nstandard);
+	const qn_qpattern **list = QN_NEW(a, const qn_qpattern *, opts->nhost + nstandard);
+
+	for (*n = 0; *n < opts->nhost; ++*n)
+		list[*n] = &opts->host[*n];
+	for (size_t i = 0; i < nstandard && !opts->no_standard; i++)
+		if (find(opts->host, opts->nhost, own[i].desc.name) == NULL)
+			list[(*n)++] = &own[i];
+	return list;
+}
+
 const qn_qpattern *
-qn_pattern_find(const char *name)
+qn_pattern_find(const qn_quant_opts *opts, const char *name)
+{
+	const qn_qpattern *p = find(opts->host, opts->nhost, name);
+
+	return p != NULL || opts->no_standard ? p : find(standard, QN_COUNT(standard), name);
+}
+
+bool
+qn_pattern_is_standard(const qn_qpattern *p)
 {
 	for (size_t i = 0; i < QN_COUNT(standard); i++)
-		if (strcmp(standard[i].name, name) == 0)
-			return &standard[i];
-	return NULL;
+		if (p == &standard[i])
+			return true;
+	return false;
 }

@@ -4,6 +4,7 @@
  * `--- pass A,B bound X` compares the printed graph, and runs the graph before and after on
  * seeded inputs: real values of the outputs may differ by X. Symbols are calibrated on the same
  * kind of inputs, uniform in [-1, 1] for real ones, the full range of codes for others.
+ * partition=first skips the first match; quantize=mixed stores what dense layers read in 16 bits.
  * requantize-exact, requantize-merge-always and require-int are requantize with one option. */
 #include "tests/golden.h"
 
@@ -14,6 +15,8 @@
 #include "calibrate/calibrate.h"
 #include "passes/passes.h"
 #include "patterns/quantizer.h"
+#include "patterns/recipe.h"
+#include "patterns/skip.h"
 #include "runtime/interp.h"
 
 enum { SAMPLES = 16 };
@@ -110,9 +113,26 @@ is_quantize(const char *name, size_t n, qn_quant_opts *opts)
 	return false;
 }
 
+/* Dense layers with activations of 16 bits and weights of 4, the rest as ever. */
+static qn_status
+quantize_mixed(qn_model *m)
+{
+	const qn_recipe_rule rule = {.op = "dense",
+				     .has_activations = true,
+				     .activations = QN_STORAGE_I16,
+				     .has_weights = true,
+				     .weight_bits = 4};
+	bool used = false;
+	const qn_recipe recipe = {.rule = &rule, .n = 1, .used = &used};
+
+	return qn_quantize_model(m, &(qn_quant_opts){.recipe = &recipe});
+}
+
 static qn_status
 run_one(qn_model *m, const char *name, size_t n)
 {
+	const qn_skip_word first = {QN_SKIP_FIRST, "first"};
+	const qn_skip skip = {.word = &first, .n = 1};
 	const qn_quant_opts tflite = {0};
 	qn_quant_opts opts;
 
@@ -120,6 +140,10 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_clean(m);
 	if (IS("partition"))
 		return qn_partition(m, &tflite);
+	if (IS("partition=first"))
+		return qn_partition(m, &(qn_quant_opts){.skip = &skip});
+	if (IS("quantize=mixed"))
+		return quantize_mixed(m);
 	if (is_quantize(name, n, &opts))
 		return qn_quantize_model(m, &opts);
 	if (IS("calibrate"))

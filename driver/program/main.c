@@ -89,6 +89,15 @@ static const command commands[] = {
 	 "  quern match examples/digits/digits.json '*(...) : f32[1,?]'\n"
 	 "  quern match examples/digits/digits.json 'relu(*) ~> add(*, *)'",
 	 2, 2, match_options, cmd_match},
+	{"quantize", "MODEL [--explain] [options]",
+	 "the symbolic graph of a float model, or which patterns matched where",
+	 "Runs clean, partition and quantize, which need no samples, and prints the graph. With "
+	 "--explain it prints a table instead:\nfor each match its pattern and the value that it "
+	 "gives, then its inputs and symbols, or why it was not taken.\n\n"
+	 "example:\n"
+	 "  quern quantize examples/digits/digits.json\n"
+	 "  quern quantize examples/digits/digits.json --explain --skip first,op:softmax",
+	 1, 1, quantize_options, cmd_quantize},
 	{"supported-ops", "", "the table of operators and their forms",
 	 "A column says whether the op has a form on f32 values, on signed 8-bit, unsigned 8-bit "
 	 "and "

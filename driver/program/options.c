@@ -13,6 +13,15 @@
 #define COUNT(member) OPT_COUNT, offsetof(options, member), 0
 #define FLAG(member) OPT_FLAG, offsetof(options, member), 0
 
+#define STORAGE_ROWS                                                                               \
+	{"--recipe", 0, TEXT(recipe), "FILE.json",                                                 \
+	 "rules that say for parts of the graph how they are stored (docs/quantization.md)"},      \
+	{                                                                                          \
+		"--skip", 0, TEXT(skip), "WORD,…",                                                 \
+			"what stays float although a pattern matches: first, last, name:GLOB, "    \
+			"op:OP"                                                                    \
+	}
+
 #define QUANT_ROWS                                                                                 \
 	{"--calib", 0, LIST(calib), "[INPUT=]FILE",                                                \
 	 "samples to calibrate on: .npy .npz .csv .bin .png .jpg .pgm .ppm .wav or a folder; one " \
@@ -31,6 +40,7 @@
 		 "with 64-bit accumulators"},                                                      \
 		{"--weights-type", 0, TEXT(weights_type), "i8|i4",                                 \
 		 "how constant weights are stored: a byte each (default) or two in a byte"},       \
+		STORAGE_ROWS,                                                                      \
 	{                                                                                          \
 		"--weight-method", 0, TEXT(weight_method), "max|mse",                              \
 			"how scales of weights are found: from the largest (default), or by the "  \
@@ -151,6 +161,14 @@ const option_row match_options[] = {
 	 "do not come back to alternatives that were good for their own part, as TVM does"},
 	{"--reassociate", 0, FLAG(reassociate), NULL,
 	 "let div(mul(a, b), c) match mul(a, div(b, c)) too, and the other way round"},
+	COMMON_ROWS,
+};
+
+const option_row quantize_options[] = {
+	{"--explain", 0, FLAG(explain_matches), NULL,
+	 "print each match of a pattern: what became of it, and why not"},
+	{"--scheme", 0, TEXT(scheme), "tflite|rfc", "which patterns there are (default tflite)"},
+	STORAGE_ROWS,
 	COMMON_ROWS,
 };
 

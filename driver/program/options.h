@@ -25,13 +25,13 @@ typedef struct options {
 	const char *labels;
 	const char *shape, *dtype, *mean, *std, *layout, *input_scale; /* of samples */
 	const char *name, *scheme, *method, *weight_method, *weights, *rounding;
-	const char *activations, *weights_type;
+	const char *activations, *weights_type, *skip, *recipe;
 	const char *stats, *shard, *explain;
 	const char *passes, *print_after, *stop_after, *emit, *self_test, *min_accuracy,
 		*max_scratch, *max_weights, *dot, *svg, *at;
 	int threads; /* 0: as many as the machine has cores */
 	bool no_approx, merge_always, require_int;
-	bool greedy, reassociate, trace_rules;
+	bool greedy, reassociate, trace_rules, explain_matches;
 	bool real, sqnr, quiet, list_passes, help;
 } options;
 
@@ -60,7 +60,8 @@ typedef struct command {
 /* The option rows, shared by the commands, in options.c; each list ends with a row whose name is
  * NULL. */
 extern const option_row compile_options[], run_options[], opt_options[], inspect_options[],
-	eval_options[], match_options[], calibrate_options[], merge_options[], plain_options[];
+	eval_options[], match_options[], calibrate_options[], merge_options[], quantize_options[],
+	plain_options[];
 
 /* Fills *o; 0, or 2 after a message on stderr. */
 int options_parse(const command *c, int argc, char **argv, options *o);

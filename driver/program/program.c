@@ -106,6 +106,8 @@ program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compi
 		.weights = (qn_weights)weight,
 		.activations = (qn_activations)activation,
 		.weights_type = (qn_weights_type)type,
+		.skip = o->skip,
+		.recipe_file = o->recipe,
 		.rounding = (qn_rounding)rounding,
 		.no_approx = o->no_approx,
 		.merge_always = o->merge_always,

@@ -15,6 +15,7 @@ int cmd_eval(const options *o);
 int cmd_match(const options *o);
 int cmd_calibrate(const options *o);
 int cmd_merge(const options *o);
+int cmd_quantize(const options *o);
 
 /* A context that logs to stderr unless quiet; NULL after a message. */
 qn_ctx *program_open(const options *o);

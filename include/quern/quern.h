@@ -553,7 +553,7 @@ QN_API qn_status qn_info_set_range(qn_info *i, size_t k, double lo, double hi);
 /* … those that the method of the options finds. */
 QN_API qn_status qn_info_set_default(qn_info *i, size_t k);
 
-/* ---- compiling ---- */
+/* ---- how values are stored ---- */
 
 typedef enum qn_scheme_kind {
 	QN_TFLITE = 0, /* asymmetric activations, symmetric weights, one scale per output channel, integer inputs and outputs */
@@ -580,6 +580,94 @@ typedef enum qn_activations { QN_ACTIVATIONS_I8 = 0, QN_ACTIVATIONS_U8 = 1, QN_A
  * a byte. */
 typedef enum qn_weights_type { QN_WEIGHTS_I8 = 0, QN_WEIGHTS_I4 = 1 } qn_weights_type;
 
+/* ---- quantizer patterns (docs/patterns.md) ---- */
+
+/* One match while its quantized form is written; lives for the time of the callback that it is given to.
+ *
+ *   bias_add(c=conv2d(x, w), b)  ->  dequantize(conv2d(quantize(x): $c.x, quantize(w): $c.w, quantize(b): $c.x*$c.w))
+ *
+ * A quantized form takes real values and gives a real value of the same type, so matches stay independent of each
+ * other: what happens between a dequantize and the next quantize is the requantizer's work. */
+typedef struct qn_quantizing qn_quantizing;
+
+/* A rule of the quantizer.  Texts live as long as the call that they are given to. */
+typedef struct qn_quantizer {
+	const char *name;          /* the composites carry it; one of a standard pattern takes that one's place */
+	const char *text;          /* the pattern, "relu(x)"; or NULL and */
+	const qn_pattern *pattern; /* … one of the context's own */
+	/* 0: declines the match of values of g, with a reason (static text) in *why.  NULL: takes all. */
+	int (*accept)(void *user, const qn_graph *g, const qn_match *m, const char **why);
+	/* Returns a real value of the type of the match's root; 0: an error (quantize.callback).  m holds values of the
+	 * graph under construction: what goes into the match; its root and what lies inside are 0. */
+	qn_id (*quantize)(void *user, qn_quantizing *q, const qn_match *m);
+	/* Finds the symbols' values; NULL: the method of the options does. */
+	qn_status (*calibrate)(void *user, qn_info *info);
+	void *user;
+} qn_quantizer;
+
+/* What the options, and a recipe, say of this match. */
+typedef struct qn_quantizing_opts {
+	qn_scheme_kind scheme;
+	qn_activations activations;
+	qn_weights_type weights_type;
+	int per_tensor_weights; /* not 0: one scale for a weight tensor */
+} qn_quantizing_opts;
+
+QN_API qn_quantizing_opts qn_quantizing_options(const qn_quantizing *q);
+/* The graph under construction, on which qn_add_op and qn_add_const work. */
+QN_API qn_graph *qn_quantizing_graph(qn_quantizing *q);
+/* The float graph of the match alone, and the match in it. */
+QN_API const qn_graph *qn_quantizing_before(const qn_quantizing *q);
+QN_API const qn_match *qn_quantizing_match(const qn_quantizing *q);
+/* What stands for value v of the float graph in the one under construction: 0 unless it is one of its inputs. */
+QN_API qn_id qn_quantizing_value(const qn_quantizing *q, qn_id v);
+
+/* Those that follow add a node to the graph under construction and return it, 0 after reporting an error or when they
+ * are given a 0. */
+
+/* quantize(x) with a fresh symbol "$owner.operand" (a number behind when it is taken), stored as activations are: one
+ * scale, with a zero point unless the scheme or the storage is symmetric. */
+QN_API qn_id qn_quantize_activation(qn_quantizing *q, qn_id x, const char *owner, const char *operand);
+/* … stored as weights are: codes -127 … 127, or -7 … 7, zero point 0.  axis >= 0: a scale for each index of it; -1: one. */
+QN_API qn_id qn_quantize_weights(qn_quantizing *q, qn_id x, const char *owner, const char *operand, int axis);
+
+typedef struct qn_codes {
+	int bits;      /* 2 … 16 */
+	int is_signed;
+	int symmetric; /* zero point 0 */
+	int narrow;    /* without the smallest code: -127 … 127 */
+	int per_axis, axis; /* a scale for each index of the axis */
+} qn_codes;
+/* … stored as told. */
+QN_API qn_id qn_quantize_symbol(qn_quantizing *q, qn_id x, const char *owner, const char *operand, const qn_codes *codes);
+/* quantize(x) in units of scale(a) * scale(w), zero point 0, as i32, or as i64 where activations are i16: a bias.  a, w:
+ * codes; where w has a scale for each index of an axis, so has x along its own axis 0. */
+QN_API qn_id qn_quantize_bias(qn_quantizing *q, qn_id x, const char *name, qn_id a, qn_id w);
+/* quantize(x) with these parameters; bits and is_signed of codes count. */
+QN_API qn_id qn_quantize_fixed(qn_quantizing *q, qn_id x, const char *name, const qn_codes *codes, double scale, int64_t zero_point);
+/* quantize(x) with the parameters that the arithmetic of a FIXED operator, value v of the float graph, gives its result. */
+QN_API qn_id qn_quantize_result(qn_quantizing *q, qn_id x, const char *name, qn_id v);
+QN_API qn_id qn_dequantize(qn_quantizing *q, qn_id x, const char *name);
+/* The operator of value v of the float graph with its attributes on other inputs. */
+QN_API qn_id qn_quantizing_op(qn_quantizing *q, qn_id v, const char *name, size_t n, const qn_id *in);
+
+/* Not 0: the match of a pattern, whose root is this value of g, stays float. */
+typedef int qn_skip_fn(void *user, const qn_graph *g, qn_id root, const char *pattern);
+
+/* A match of a quantizer pattern that was looked at.  Texts live as long as the model. */
+typedef struct qn_explained {
+	const char *pass;     /* "partition": taken, skipped or not; "quantize": those that were taken once more */
+	const char *pattern, *root;
+	const char *why;      /* why it was not taken or skipped; NULL: it was taken */
+	size_t nin;           /* of those that were taken or skipped: the values that go in */
+	const char *const *in;
+	size_t nsymbol;       /* the symbols that its quantized form has made ("quantize") */
+	const char *const *symbol;
+} qn_explained;
+typedef void qn_explain_fn(void *user, const qn_explained *e);
+
+/* ---- compiling ---- */
+
 typedef struct qn_compile_opts { /* all zero: defaults */
 	size_t size;
 	qn_scheme_kind scheme;
@@ -589,6 +677,16 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	qn_weights weights;     /* default: what the scheme says */
 	qn_activations activations;   /* QN_RFC: not u8 */
 	qn_weights_type weights_type;
+	const qn_quantizer *quantizers; /* tried before the standard patterns, in this order */
+	size_t nquantizers;
+	int no_standard; /* not 0: no standard patterns */
+	const char *skip; /* what stays float though a pattern matches: "first,last,name:conv1*,op:softmax"; NULL: nothing */
+	qn_skip_fn *skip_fn; /* … or what this says; NULL: nothing */
+	void *skip_user;
+	const char *recipe; /* JSON (docs/quantization.md): how parts of the graph are stored; NULL: */
+	const char *recipe_file; /* … read from there; NULL: none */
+	qn_explain_fn *explain; /* is told of each match; NULL: none */
+	void *explain_user;
 	qn_rounding rounding;   /* how integer nodes round */
 	int no_approx;    /* not 0: averages of codes, which round twice (avg_pool, resize_bilinear), are left out and stay in float */
 	int merge_always; /* not 0: chains of requantizes become one even where values in between saturate */

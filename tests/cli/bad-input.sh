@@ -43,6 +43,33 @@ bad() {
 case_of good 0 "" "" compile good.json --calib ok.npy -o out -q
 [ -f out/good.c ] || fail good "no out/good.c"
 
+# ---- recipes ----
+
+# recipe NAME CODE "ids" "words" TEXT
+recipe() {
+	printf '%s' "$5" >recipe.json
+	case_of "recipe $1" "$2" "$3" "$4" compile good.json --calib ok.npy --recipe recipe.json -o out -q
+}
+
+recipe good 0 "" "" '{"rules": [{"name": "?", "weights": "i4"}]}'
+recipe nothing 0 recipe.nothing 'rule 1 (from 0)' '{"rules": [{}, {"op": "tanh", "skip": true}]}'
+recipe key 1 json.key.unknown 'recipe.json:/rules/0/weight: error' '{"rules": [{"weight": "i4"}]}'
+recipe top-key 1 json.key.unknown 'recipe.json:/rule: error' '{"rules": [], "rule": []}'
+recipe missing 1 json.key.missing 'rules' '{}'
+recipe value 1 recipe.value "recipe.json:/rules/1/activations: error|'i12' is none of i8, u8, i16" '{"rules": [{}, {"activations": "i12"}]}'
+recipe values 1 recipe.value "'u8' is none of i8, i4|'row' is none of per-channel, per-tensor" '{"rules": [{"weights": "u8", "granularity": "row"}]}'
+recipe op 1 recipe.op "recipe.json:/rules/0/op: error|'conv' is no op" '{"rules": [{"op": "conv"}]}'
+recipe kind 1 json.kind 'recipe.json:/rules/0/skip' '{"rules": [{"skip": "yes"}]}'
+recipe list 1 json.kind 'recipe.json:/rules' '{"rules": {}}'
+recipe array 1 json.kind '' '[]'
+recipe rule 1 json.kind 'recipe.json:/rules/0' '{"rules": [3]}'
+recipe syntax 1 json.syntax 'recipe.json:1:' '{"rules": ['
+recipe skipped 3 legalize.float "'y' stays in float: skipped by rule 0 of the recipe" '{"rules": [{"name": "y", "skip": true}]}'
+printf '{"rules": [{"activations": "u8"}]}' >recipe.json
+case_of recipe-rfc 1 recipe.storage "'u8' is no storage of scheme rfc" compile good.json --calib ok.npy --recipe recipe.json --scheme rfc -o out -q
+case_of recipe-file 1 file.open 'none.json: error' compile good.json --calib ok.npy --recipe none.json -o out -q
+case_of skipped 3 legalize.float "'y' stays in float: skipped by 'first'" compile good.json --calib ok.npy --skip first -o out -q
+
 # ---- files ----
 
 : >empty.json

@@ -6,7 +6,7 @@
 
 E=$QUERN_SOURCE/examples/digits
 passes='clean partition quantize calibrate bind requantize legalize'
-commands='compile run eval calibrate merge opt inspect match supported-ops'
+commands='compile run eval calibrate merge opt inspect match quantize supported-ops'
 
 # good NAME COMMAND…: exit code 0.  silent: nothing on stderr either.
 good() {
@@ -77,6 +77,36 @@ for c in $commands; do
 	[ -s example.sh ] || fail "example of $c" "there is none"
 	(cd examples && set -e && PATH="$work/bin:$PATH" sh -e ../example.sh) >stdout 2>stderr <&- || fail "example of $c" "it fails" stderr
 done
+
+# ---- what stays float, how parts are stored, why ----
+
+cat >mixed.json <<'END'
+{"rules": [
+  {"_": "the rest", "activations": "i8", "weights": "i8"},
+  {"op": "input", "activations": "i16"},
+  {"name": "bn1", "activations": "i16"},
+  {"name": "residual", "activations": "i16"},
+  {"name": "pw*", "weights": "i4"},
+  {"op": "dense", "activations": "i16", "weights": "i4", "granularity": "per-tensor"}
+]}
+END
+silent mixed-eval eval -q "$E/digits.json" --calib "$E/calib.npy" --data "$E/test_x.npy" --labels "$E/test_y.npy" --recipe mixed.json --min-accuracy 98
+silent mixed compile -q "$E/digits.json" --calib "$E/calib.npy" --recipe mixed.json --self-test 50 -o mixed
+cases=$((cases + 1))
+{ "${CC:-cc}" -O1 -DDIGITS_SELFTEST_MAIN -o mixed/selftest mixed/digits.c mixed/digits_weights.c mixed/digits_selftest.c && mixed/selftest; } >stdout 2>&1 ||
+	fail mixed-selftest "emitted C differs from the interpreter" stdout
+has_words mixed-selftest stdout 'passed (50 samples'
+for k in s64_s8 from_s16_s8 from_s8_s16; do
+	grep -q "qn_requantize_$k(" mixed/digits.c || fail mixed "no qn_requantize_$k"
+done
+silent explain quantize "$E/digits.json" --explain --skip 'last,name:res*'
+has_words explain stdout "taken     conv2d_bias  bn1|from image conv1.w bn1.bias; symbols \$conv1.x \$conv1.w|residual  skipped by name 'res*'"
+has_words explain stdout "probs     skipped by 'last'|not taken conv2d       conv1     'conv1' belongs to the match of 'conv2d_bias' at 'bn1'"
+good skip-nothing quantize "$E/digits.json" --skip op:tanh
+has_words skip-nothing stderr "'tanh' holds for no match [skip.nothing]"
+usage skip-syntax "'conv1' is none of first, last, name:GLOB, op:OP [skip.syntax]" quantize "$E/digits.json" --skip first,conv1
+usage skip-op "'conv' is no op|[skip.op]|[skip.syntax]" quantize "$E/digits.json" --skip op:conv,name:
+usage skip-late "partition|pass.absent" opt "$E/digits.json" --passes clean --skip first
 
 # ---- wrong command lines ----
 

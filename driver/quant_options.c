@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quant_options.c - options of the quantizer; reads recipes (docs/recipe.schema.json).
+ *
+ *   {"rules": [{"name": "conv1*", "op": "conv2d", "activations": "i16", "weights": "i4",
+ *               "granularity": "per-tensor", "skip": false}]}
+ *
+ * Errors have the place in the text: json.…, recipe.value, recipe.op, recipe.storage. */
+#include "driver/quant_options.h"
+
+#include <string.h>
+
+#include "driver/quantizer.h"
+#include "formats/file.h"
+#include "formats/json_tree.h"
+#include "patterns/recipe.h"
+#include "patterns/skip.h"
+
+typedef struct reader {
+	qn_json_doc doc;
+	qn_arena *arena;
+	qn_scheme scheme;
+} reader;
+
+static void
+refuse(reader *r, const qn_json *v, const char *id, const char *words)
+{
+	(void)qn_report(r->doc.env, QN_EINVALID, id, qn_json_place(&r->doc, r->arena, v),
+			"'%s' is %s", v->string, words);
+}
+
+/* The index of a member's text among words that end with NULL; -1: the member is not there, or it is
+ * reported. */
+static int
+choice(reader *r, const qn_json *rule, const char *key, const char *const *words,
+       const char *message)
+{
+	const qn_json *v = qn_json_want(&r->doc, rule, key, QN_JSON_STRING);
+
+	for (int i = 0; v != NULL && words[i] != NULL; i++)
+		if (strcmp(v->string, words[i]) == 0)
+			return i;
+	if (v != NULL)
+		refuse(r, v, "recipe.value", message);
+	return -1;
+}
+
+static void
+read_storage(reader *r, const qn_json *v, qn_recipe_rule *out)
+{
+	static const char *const activations[] = {"i8", "u8", "i16", NULL};
+	static const char *const weights[] = {"i8", "i4", NULL};
+	static const char *const granularity[] = {"per-channel", "per-tensor", NULL};
+	int a = choice(r, v, "activations", activations, "none of i8, u8, i16");
+	int w = choice(r, v, "weights", weights, "none of i8, i4");
+	int g = choice(r, v, "granularity", granularity, "none of per-channel, per-tensor");
+
+	out->has_activations = a >= 0;
+	out->activations = (qn_storage)(a >= 0 ? a : 0);
+	out->has_weights = w >= 0;
+	out->weight_bits = w == 1 ? 4 : 8;
+	out->has_granularity = g >= 0;
+	out->per_tensor = g == 1;
+	if (a == QN_STORAGE_U8 && r->scheme == QN_SCHEME_RFC)
+		refuse(r, qn_json_find(v, "activations"), "recipe.storage",
+		       "no storage of scheme rfc, whose codes are symmetric; take i8 or i16");
+}
+
+static void
+read_rule(reader *r, const qn_json *v, qn_recipe_rule *out)
+{
+	static const char *const keys[] = {"name",    "op",          "activations",
+					   "weights", "granularity", "skip"};
+	const qn_json *name, *op, *skip;
+	qn_op found;
+
+	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
+		return;
+	qn_json_only(&r->doc, v, QN_COUNT(keys), keys);
+	name = qn_json_want(&r->doc, v, "name", QN_JSON_STRING);
+	op = qn_json_want(&r->doc, v, "op", QN_JSON_STRING);
+	skip = qn_json_want(&r->doc, v, "skip", QN_JSON_BOOL);
+	out->name = name != NULL ? name->string : NULL;
+	out->op = op != NULL ? op->string : NULL;
+	out->has_skip = skip != NULL;
+	out->skip = skip != NULL && skip->truth;
+	if (op != NULL && strcmp(op->string, "output") != 0 &&
+	    qn_op_lookup(r->doc.env, op->string, &found) == NULL)
+		refuse(r, op, "recipe.op", "no op; `quern supported-ops` lists them");
+	read_storage(r, v, out);
+}
+
+static qn_status
+read_recipe(qn_env *env, const char *file, const char *text, size_t n, qn_arena *a,
+	    qn_quant_opts *out)
+{
+	static const char *const keys[] = {"rules"};
+	qn_recipe *recipe = QN_NEW(a, qn_recipe, 1);
+	reader r = {.arena = a, .scheme = out->scheme};
+	size_t errors = env->diags->nerrors;
+
+	QN_TRY(qn_json_tree(a, file, text, n, NULL, &r.doc));
+	if (!qn_json_is(&r.doc, r.doc.root, QN_JSON_OBJECT))
+		return QN_EINVALID;
+	qn_json_only(&r.doc, r.doc.root, QN_COUNT(keys), keys);
+	const qn_json *rules = qn_json_need(&r.doc, r.doc.root, "rules", QN_JSON_ARRAY);
+	if (rules == NULL)
+		return QN_EINVALID;
+	qn_recipe_rule *rule = QN_NEW(a, qn_recipe_rule, rules->n);
+	for (size_t i = 0; i < rules->n; i++)
+		read_rule(&r, &rules->child[i], &rule[i]);
+	*recipe = (qn_recipe){rule, rules->n, QN_NEW(a, bool, rules->n), qn_crc32(0, text, n)};
+	out->recipe = recipe;
+	return env->diags->nerrors > errors ? QN_EINVALID : QN_OK;
+}
+
+qn_status
+qn_quant_opts_of(qn_model *m, const qn_compile_opts *o, qn_arena *a, qn_quant_opts *out)
+{
+	qn_skip *skip = QN_NEW(a, qn_skip, 1);
+	const char *text = o->recipe;
+	size_t n = text != NULL ? strlen(text) : 0;
+
+	*out = (qn_quant_opts){.scheme = o->scheme == QN_RFC ? QN_SCHEME_RFC : QN_SCHEME_TFLITE,
+			       .per_tensor_weights =
+				       o->weights == QN_WEIGHTS_PER_TENSOR ||
+				       (o->weights == QN_WEIGHTS_DEFAULT && o->scheme == QN_RFC),
+			       .activations = (qn_storage)o->activations,
+			       .weight_bits = o->weights_type == QN_WEIGHTS_I4 ? 4 : 8,
+			       .skip = skip,
+			       .explain = o->explain,
+			       .explain_user = o->explain_user};
+	QN_TRY(qn_quantizers_of(m, o, a, out));
+	if (text == NULL && o->recipe_file != NULL)
+		QN_TRY(qn_file_map(a, o->recipe_file, &text, &n));
+	if (text != NULL)
+		QN_TRY(read_recipe(m->env, o->recipe_file != NULL ? o->recipe_file : "recipe", text,
+				   n, a, out));
+	*skip = (qn_skip){.fn = o->skip_fn, .user = o->skip_user, .recipe = out->recipe};
+	return o->skip != NULL ? qn_skip_parse(m->env, a, o->skip, skip) : QN_OK;
+}

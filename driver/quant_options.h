@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quant_options.h - what a compilation says of the quantizer, as its passes take it. */
+#ifndef QN_DRIVER_QUANT_OPTIONS_H
+#define QN_DRIVER_QUANT_OPTIONS_H
+
+#include "driver/context.h"
+#include "patterns/quantizer.h"
+
+/* Scheme, storage, patterns of the host's, what is skipped, the recipe, read and checked.  *out lives in
+ * a. */
+qn_status qn_quant_opts_of(qn_model *m, const qn_compile_opts *o, qn_arena *a,
+			   qn_quant_opts *out) QN_MUST_CHECK;
+
+#endif

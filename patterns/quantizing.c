@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quantizing.c - what quantize callbacks build a quantized form with.
+ *
+ *   qn_qb_quantize(b, x, "fc", "x")       ->  %fc.x = quantize %x : …<i8:f32, $fc.x:$fc.x>
+ *   qn_qb_quantize_bias(b, c, "b", x, w)  ->  %b_1 = quantize %b : …<i32:f32:0, $fc.w*$fc.x> */
+#include "patterns/quantizing.h"
+
+qn_graph *
+qn_qb_graph(qn_quantizing *b)
+{
+	return b->dst;
+}
+
+const qn_quant_opts *
+qn_qb_opts(const qn_quantizing *b)
+{
+	return b->opts;
+}
+
+const qn_node *
+qn_qb_root(const qn_quantizing *b)
+{
+	return qn_graph_node(b->composite, b->inside->root);
+}
+
+const qn_node *
+qn_qb_matched(const qn_quantizing *b, int slot)
+{
+	return qn_graph_node(b->composite, b->inside->at[slot]);
+}
+
+const qn_graph *
+qn_qb_before(const qn_quantizing *b)
+{
+	return b->composite;
+}
+
+qn_id
+qn_qb_value(const qn_quantizing *b, qn_id v)
+{
+	return v < b->composite->n ? b->arg[v] : 0;
+}
+
+qn_id
+qn_qb_input(const qn_quantizing *b, uint32_t i)
+{
+	return b->arg[qn_qb_root(b)->in[i]];
+}
+
+/* A name for a symbol that is not taken. */
+static const char *
+fresh(qn_model *m, const char *owner, const char *operand)
+{
+	for (int k = 0;; k++) {
+		qn_buf b;
+
+		qn_buf_init(&b, m->scratch);
+		qn_buff(&b, "%s.%s", owner, operand);
+		if (k > 0)
+			qn_buff(&b, "_%d", k);
+		if (qn_symbol_find(&m->types, qn_buf_str(&b)) == NULL)
+			return qn_buf_str(&b);
+	}
+}
+
+/* quantize(x) to the element described by e; 0 after an error. */
+static qn_id
+quantize(qn_model *m, qn_graph *g, qn_id x, const char *name, const qn_elem *desc)
+{
+	const qn_elem *e;
+
+	if (x == 0 || qn_elem_make(&m->types, name, desc, &e) != QN_OK)
+		return 0;
+	const qn_type *type = qn_type_with_elem(&m->types, qn_graph_node(g, x)->type, e);
+	return qn_graph_op(g, QN_OP_quantize, name, 1, &x, NULL, type);
+}
+
+qn_elem
+qn_activation_desc(const qn_quant_opts *opts)
+{
+	return qn_elem_desc(opts->activations == QN_STORAGE_I16 ? 16 : 8,
+			    opts->activations != QN_STORAGE_U8);
+}
+
+bool
+qn_activation_symmetric(const qn_quant_opts *opts)
+{
+	return opts->scheme == QN_SCHEME_RFC || opts->activations == QN_STORAGE_I16;
+}
+
+/* axis < 0: one scale. */
+static qn_id
+quantize_symbol(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
+		qn_elem e, bool symmetric, int axis)
+{
+	const char *name = fresh(m, owner, operand);
+	const qn_type *type = qn_graph_node(g, x)->type;
+	const int32_t axes[1] = {axis};
+	qn_symbol *sym;
+
+	if (qn_symbol_declare(&m->types, name, name,
+			      symmetric ? QN_SYM_SYMMETRIC : QN_SYM_ASYMMETRIC,
+			      axis < 0 ? 0 : type->dim[axis], &sym) != QN_OK)
+		return 0;
+	if (axis >= 0) {
+		e.gran = QN_PER_AXIS;
+		e.naxis = 1;
+		e.axis = axes;
+	}
+	e.scale = qn_scale_sym(&m->types, sym);
+	e.zp_sym = symmetric ? NULL : sym;
+	return quantize(m, g, x, name, &e);
+}
+
+qn_id
+qn_quantize_real(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
+		 const qn_quant_opts *opts)
+{
+	return quantize_symbol(m, g, x, owner, operand, qn_activation_desc(opts),
+			       qn_activation_symmetric(opts), -1);
+}
+
+qn_id
+qn_qb_quantize_symbol(qn_quantizing *b, qn_id x, const char *owner, const char *operand,
+		      const qn_elem *desc, bool symmetric, int axis)
+{
+	return x == 0 ? 0
+		      : quantize_symbol(b->m, b->dst, x, owner, operand, *desc, symmetric, axis);
+}
+
+qn_id
+qn_qb_quantize(qn_quantizing *b, qn_id x, const char *owner, const char *operand)
+{
+	return x == 0 ? 0 : qn_quantize_real(b->m, b->dst, x, owner, operand, b->opts);
+}
+
+qn_id
+qn_qb_quantize_weights(qn_quantizing *b, qn_id x, const char *owner, const char *operand, int axis)
+{
+	qn_elem e = qn_elem_desc(b->opts->weight_bits == 4 ? 4 : 8, true);
+
+	e.qmin = -e.qmax;
+	return qn_qb_quantize_symbol(b, x, owner, operand, &e, true, axis);
+}
+
+qn_id
+qn_qb_quantize_bias(qn_quantizing *b, qn_id x, const char *name, qn_id a, qn_id w)
+{
+	const int32_t axes[1] = {0};
+	qn_elem e = qn_elem_desc(b->opts->activations == QN_STORAGE_I16 ? 64 : 32, true);
+
+	if (x == 0 || a == 0 || w == 0)
+		return 0;
+	const qn_elem *ea = qn_graph_node(b->dst, a)->type->elem;
+	const qn_elem *ew = qn_graph_node(b->dst, w)->type->elem;
+	e.scale = qn_scale_op(&b->m->types, QN_SCALE_MUL, ea->scale, ew->scale);
+	e.gran = ew->gran;
+	e.naxis = ew->naxis;
+	e.axis = ew->naxis > 0 ? axes : NULL;
+	return quantize(b->m, b->dst, x, name, &e);
+}
+
+qn_id
+qn_qb_quantize_fixed(qn_quantizing *b, qn_id x, const char *name, const qn_elem *storage,
+		     double scale, int64_t zp)
+{
+	qn_elem e = *storage;
+
+	e.scale = qn_scale_const(&b->m->types, scale);
+	e.zp = zp;
+	return quantize(b->m, b->dst, x, name, &e);
+}
+
+qn_id
+qn_qb_quantize_result(qn_quantizing *b, qn_id x, const char *name, const qn_node *like)
+{
+	qn_elem activation = qn_activation_desc(b->opts);
+	double scale;
+	int64_t zp;
+
+	if (x == 0)
+		return 0;
+	qn_fixed_output(like, &activation, &scale, &zp);
+	return qn_qb_quantize_fixed(b, x, name, &activation, scale, zp);
+}
+
+qn_id
+qn_qb_dequantize(qn_quantizing *b, qn_id x, const char *name)
+{
+	return x == 0 ? 0 : qn_graph_op(b->dst, QN_OP_dequantize, name, 1, &x, NULL, NULL);
+}
+
+qn_id
+qn_qb_op(qn_quantizing *b, qn_op op, const char *name, uint32_t nin, const qn_id *in,
+	 const qn_attrs *attr)
+{
+	for (uint32_t i = 0; i < nin; i++)
+		if (in[i] == 0)
+			return 0;
+	return qn_graph_op(b->dst, op, name, nin, in, attr, NULL);
+}

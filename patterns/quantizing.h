@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quantizing.h - what the quantize pass shares with the helpers of its callbacks (private to
+ * quantize.c, expand.c and quantizing.c). */
+#ifndef QN_PATTERNS_QUANTIZING_H
+#define QN_PATTERNS_QUANTIZING_H
+
+#include "patterns/quantizer.h"
+
+struct qn_quantizing {
+	qn_model *m;
+	qn_graph *dst;
+	const qn_quant_opts *opts;
+	const qn_graph *composite;
+	const qn_match *inside; /* the match of the pattern in the composite */
+	const qn_id *arg;       /* composite value id -> value in dst, 0 for inner nodes */
+};
+
+/* quantize(x) with a fresh symbol, stored as activations are. */
+qn_id qn_quantize_real(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
+		       const qn_quant_opts *opts);
+
+/* The quantized form of a call of a composite; 0 after an error.  map: value of the graph of the call -> value of
+ * dst. */
+qn_id qn_quantize_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts,
+		       const qn_node *call, const qn_id *map);
+bool qn_pattern_is_standard(const qn_qpattern *p);
+
+#endif

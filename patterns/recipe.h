@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recipe.h - rules that say for parts of a graph how they are stored.
+ *
+ *   {"rules": [{"activations": "i8"}, {"name": "conv1*", "activations": "i16"}, {"op": "dense", "weights": "i4"}]}
+ *
+ * A rule holds for a match if one of its nodes has the name and the op; for a graph input or output, which are
+ * of the ops "input" and "output", by its name.  Each key is taken from the last rule that holds and has
+ * it. */
+#ifndef QN_PATTERNS_RECIPE_H
+#define QN_PATTERNS_RECIPE_H
+
+#include "patterns/group.h"
+#include "patterns/quantizer.h"
+
+typedef struct qn_recipe_rule {
+	const char *name, *op; /* NULL: any */
+	bool has_activations, has_weights, has_granularity, has_skip;
+	qn_storage activations;
+	uint8_t weight_bits;
+	bool per_tensor, skip;
+} qn_recipe_rule;
+
+typedef struct qn_recipe {
+	const qn_recipe_rule *rule;
+	size_t n;
+	bool *used; /* rules that held somewhere, so far */
+	uint32_t crc; /* of the text */
+} qn_recipe;
+
+/* Whether storages of activations may differ: then each match gives its result parameters of its
+ * own. */
+bool qn_recipe_mixes(const qn_recipe *r);
+bool qn_recipe_has_skip(const qn_recipe *r);
+/* The options for a composite; for a graph's input or output of this name. */
+qn_quant_opts qn_recipe_for_graph(const qn_quant_opts *opts, const qn_graph *composite);
+qn_quant_opts qn_recipe_for_value(const qn_quant_opts *opts, const char *op, const char *name);
+/* Why the group is skipped, in arena a; NULL: it is not. */
+const char *qn_recipe_skips(const qn_recipe *r, qn_arena *a, const qn_graph *g, const qn_group *gr);
+/* Warns of rules that held nowhere (recipe.nothing). */
+void qn_recipe_warn(qn_env *env, const qn_recipe *r);
+
+#endif
