@@ -20,11 +20,15 @@ qn_calibration_lint(const qn_model *m, const qn_compile_opts *opts, qn_arena *a,
 	qn_dataset *data = NULL;
 	qn_lint lint;
 
-	QN_TRY(qn_calibration_data(m, opts, a, &data));
-	qn_lint_init(&lint, data, g->ninput, a);
 	*crc = QN_NEW(a, uint32_t, g->ninput);
-	QN_TRY(qn_dataset_check(data, a,
-				&(qn_check){.crc = *crc, .look = qn_lint_look, .user = &lint}));
+	qn_arena *look = qn_arena_child(a);
+	QN_TRY(qn_calibration_data(m, opts, look, &data));
+	qn_lint_init(&lint, data, g->ninput, look);
+	QN_TRY(qn_dataset_check(
+		data, look, &(qn_check){.crc = *crc, .look = qn_lint_look, .user = &lint}));
 	qn_lint_samples(&lint, m->env);
-	return m->stage == QN_STAGE_FLOAT ? qn_lint_model(data, g, a) : QN_OK;
+	if (m->stage == QN_STAGE_FLOAT)
+		QN_TRY(qn_lint_model(data, g, look));
+	qn_arena_release(look);
+	return QN_OK;
 }

@@ -15,7 +15,8 @@ enum { MOST_BYTES = 1 << 29 };
 static void *
 bounded_malloc(size_t n)
 {
-	return n <= MOST_BYTES ? malloc(n) : NULL;
+	return n <= MOST_BYTES ? calloc(1, n)
+			       : NULL; /* zeros: what a damaged file leaves out is not by chance */
 }
 
 static void *
@@ -41,19 +42,47 @@ bounded_realloc(void *p, size_t n)
 #define STBI_FREE free
 #include <stb/stb_image.h>
 
-/* The tables of a DHT segment: 16 counts, then that many symbols. */
+/* What a JPEG has defined so far. */
+typedef struct jpeg_state {
+	bool progressive;
+	bool table[2][16]; /* DC and AC tables by number */
+} jpeg_state;
+
+/* The tables of a DHT segment: class and number, 16 counts, then that many symbols. */
 static bool
-sound_tables(const unsigned char *p, size_t n)
+sound_tables(jpeg_state *j, const unsigned char *p, size_t n)
 {
 	while (n > 0) {
 		size_t count = 0;
 
 		for (size_t i = 1; i <= 16 && i < n; i++)
 			count += p[i];
-		if (n < 17 || count > 256 || n - 17 < count)
+		if (n < 17 || count > 256 || n - 17 < count || p[0] >> 4 > 1)
 			return false;
+		j->table[p[0] >> 4][p[0] & 15] = true;
 		p += 17 + count;
 		n -= 17 + count;
+	}
+	return true;
+}
+
+/* The header of a scan: its number of components, for each its name and tables, then the range of
+ * coefficients and the bits of a progressive one. */
+static bool
+sound_scan(const jpeg_state *j, const unsigned char *p, size_t n)
+{
+	size_t count = n > 0 ? p[0] : 0;
+
+	if (n < 4 + 2 * count)
+		return false;
+	const unsigned char *range = p + 1 + 2 * count;
+	bool dc = !j->progressive || (range[0] == 0 && range[2] >> 4 == 0);
+	bool ac = !j->progressive || range[0] > 0;
+	for (size_t i = 0; i < count; i++) {
+		unsigned char tables = p[2 + 2 * i];
+
+		if ((dc && !j->table[0][tables >> 4]) || (ac && !j->table[1][tables & 15]))
+			return false;
 	}
 	return true;
 }
@@ -68,27 +97,31 @@ skip_scan(const unsigned char *p, size_t n, size_t at)
 	return at;
 }
 
-/* Whether a JPEG's Huffman tables have at most 256 symbols each.  The stb_image of Debian 12 trusts
- * them and writes behind its own table otherwise.  Segments are walked as it walks them: marker,
- * length, bytes; after a scan's header the coded data. */
+/* Whether each Huffman table of a JPEG has at most 256 symbols, and each scan the tables that it needs.
+ * The stb_image of Debian 12 trusts both, and would write or read behind its tables.  Segments are
+ * walked as it walks them: marker, length, bytes; after a scan's header the coded data. */
 static bool
 sound_jpeg(const unsigned char *p, size_t n)
 {
+	jpeg_state j = {0};
 	size_t at = 2;
 
 	while (at + 4 <= n) {
-		if (p[at] != 0xff || p[at + 1] == 0xff || p[at + 1] == 0xd8) {
+		unsigned char marker = p[at + 1];
+		size_t length = (size_t)p[at + 2] << 8 | p[at + 3];
+
+		if (p[at] != 0xff || marker == 0xff || marker == 0xd8) {
 			at++; /* bytes between segments, fill bytes */
 			continue;
 		}
-		unsigned char marker = p[at + 1];
 		if (marker == 0xd9)
 			return true;
-		size_t length = (size_t)p[at + 2] << 8 | p[at + 3];
-		if (length < 2 || length > n - at - 2)
-			return marker != 0xc4; /* cut: nothing is read behind it */
-		if (marker == 0xc4 && !sound_tables(p + at + 4, length - 2))
+		if (length < 2 || length > n - at - 2) /* cut: nothing is read behind it */
+			return marker != 0xc4 && marker != 0xda;
+		if ((marker == 0xc4 && !sound_tables(&j, p + at + 4, length - 2)) ||
+		    (marker == 0xda && !sound_scan(&j, p + at + 4, length - 2)))
 			return false;
+		j.progressive = j.progressive || marker == 0xc2;
 		at += 2 + length;
 		if (marker == 0xda)
 			at = skip_scan(p, n, at);
