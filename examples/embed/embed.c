@@ -140,7 +140,7 @@ fill(float *x, size_t n, uint32_t seed, float scale)
 static qn_array *
 array_of(qn_ctx *ctx, int64_t rows, int64_t columns, uint32_t seed, float scale)
 {
-	float data[SAMPLES * READINGS];
+	float data[FEATURES * READINGS];
 	qn_array *a = NULL;
 
 	fill(data, (size_t)(rows * columns), seed, scale);
@@ -165,6 +165,16 @@ build(qn_ctx *ctx, qn_model **out)
 	qn_id y = qn_add_op(g, "dense", "scores", 2, (const qn_id[]){s, w2}, NULL, NULL);
 
 	return qn_add_output(g, "scores", y);
+}
+
+/* Writes one sample, of the type of the input without its dimension 0.  Quern asks for a sample when it needs it,
+ * maybe again, so the data set may be larger than memory. */
+static int
+read_sensor(void *user, size_t index, void *dst)
+{
+	(void)user;
+	fill(dst, READINGS, 3 + (uint32_t)index, 1.0f);
+	return 0; /* else: the data set failed, and so does the call */
 }
 
 /* ---- what comes out ---- */
@@ -219,9 +229,9 @@ work(qn_ctx *ctx)
 
 	if (s == QN_OK)
 		s = build(ctx, &m);
-	in = array_of(ctx, SAMPLES, READINGS, 3, 1.0f); /* dimension 0 counts the samples */
-	if (in == NULL)
-		return QN_ENOMEM;
+	if (s == QN_OK) /* dimension 0 counts the samples */
+		s = qn_samples_new(ctx, "f32", 2, (const int64_t[]){SAMPLES, READINGS}, "readings",
+				   read_sensor, NULL, &in);
 	if (s == QN_OK)
 		s = qn_run(m, 1, &in, 1, 1, &real); /* the float graph */
 	if (s == QN_OK) /* the samples show the range of each value, from which scales follow */

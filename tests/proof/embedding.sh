@@ -6,7 +6,7 @@
 # function; main calls these in order.
 set -u
 . "$(dirname "$0")/check.sh"
-: "${QUERN_LIB:?names the static library}"
+: "${QUERN_LIB:?names the static library}" "${QUERN_LIBS:?names the libraries that it needs}"
 cp "$QUERN_SOURCE/examples/digits/digits.json" "$QUERN_SOURCE/examples/digits/digits.safetensors" "$tmp"
 
 {
@@ -39,7 +39,7 @@ cp "$QUERN_SOURCE/examples/digits/digits.json" "$QUERN_SOURCE/examples/digits/di
 
 # shellcheck disable=SC2086 # flags are words
 if ! "$QUERN_CC" -std=c11 $QUERN_CFLAGS -Wall -Wextra -Wpedantic -Werror -I"$QUERN_SOURCE/include" "$tmp/host.c" "$QUERN_LIB" \
-	-lcjson -lm -pthread -o "$tmp/host" >"$tmp/log" 2>&1; then
+	$QUERN_LIBS -lm -pthread -o "$tmp/host" >"$tmp/log" 2>&1; then
 	failed "the pieces of docs/embedding.md do not build"
 	head -n 30 "$tmp/log"
 elif ! (cd "$tmp" && ./host >out 2>log); then
