@@ -74,12 +74,12 @@ qn_quantizers_callbacks(const qn_compile_opts *o, qn_arena *a, qn_calib_opts *ou
 
 /* ---- for quantize callbacks ---- */
 
-qn_quantizing_opts
+qn_quantizing_info
 qn_quantizing_options(const qn_quantizing *q)
 {
 	const qn_quant_opts *o = q->opts;
 
-	return (qn_quantizing_opts){.scheme = o->scheme == QN_SCHEME_RFC ? QN_RFC : QN_TFLITE,
+	return (qn_quantizing_info){.scheme = o->scheme == QN_SCHEME_RFC ? QN_RFC : QN_TFLITE,
 				    .activations = (qn_activations)o->activations,
 				    .weights_type =
 					    o->weight_bits == 4 ? QN_WEIGHTS_I4 : QN_WEIGHTS_I8,

@@ -5,7 +5,7 @@
  *   weights ─▶ graph ─▶ run (float)       ▼
  *                 └───▶ compile ◀── calibration ─▶ run (integer) ─▶ C text on stdout
  *                          ▲
- *            our operator ─┘
+ *   our operator, our pattern
  *
  * The network takes 16 readings of a sensor, forms 8 features, takes noise out of them with an operator that Quern
  * does not have, and gives 3 scores.  No file is read or written.
@@ -124,6 +124,64 @@ register_shrink(qn_ctx *ctx)
 	return qn_op_register(ctx, &shrink);
 }
 
+/* ---- a quantizer pattern of our own: how a dense layer is quantized, and by which ranges ----
+ *
+ *   dense(x, w)  ->  dequantize(dense(quantize(x): $fc.x, quantize(w): $fc.w))
+ *
+ * Quern has a pattern for that; ours is tried first.  It finds the ranges otherwise: the readings have spikes, so we let
+ * the largest values saturate and keep finer steps for the others. */
+
+/* Takes real values and gives a real value; what happens between two matches is Quern's work. */
+static qn_id
+dense_quantize(void *user, qn_quantizing *q, const qn_match *m)
+{
+	const qn_graph *before = qn_quantizing_before(q); /* the match as it was, in floats */
+	qn_id dense = qn_match_root(qn_quantizing_match(q));
+	const char *name = qn_value(before, dense).name;
+	const qn_id in[2] = {
+		qn_quantize_activation(q, qn_match_get(m, "x"), name, "x"),
+		qn_quantize_weights(q, qn_match_get(m, "w"), name, "w", 0), /* a scale a row */
+	};
+
+	(void)user;
+	return qn_dequantize(q, qn_quantizing_op(q, dense, NULL, 2, in), name);
+}
+
+/* Finds the scales of one match: reads the float graph's values and gives 15/16 of their range. */
+static qn_status
+dense_calibrate(void *user, qn_info *info)
+{
+	(void)user;
+	for (size_t k = 0; qn_info_symbol(info, k).name != NULL; k++) {
+		float lo = 0, hi = 0;
+
+		if (qn_info_symbol(info, k).constant)
+			continue; /* the weights' scales are known from the weights */
+		for (size_t b = 0; b < qn_info_batches(info); b++) {
+			qn_info_data d;
+			qn_status s = qn_info_read(info, QN_INFO_FLOAT_INPUT, k, b, 0, NULL, &d);
+
+			if (s != QN_OK)
+				return s;
+			for (size_t i = 0; i < d.count; i++) {
+				lo = d.real[i] < lo ? d.real[i] : lo;
+				hi = d.real[i] > hi ? d.real[i] : hi;
+			}
+		}
+		qn_status s = qn_info_set_range(info, k, (double)lo * 0.9375, (double)hi * 0.9375);
+		if (s != QN_OK)
+			return s;
+	}
+	return QN_OK;
+}
+
+static const qn_quantizer dense_quantizer = {
+	.name = "demo.dense",
+	.text = "dense(x, w)", /* or .pattern, put together by qn_pat_… */
+	.quantize = dense_quantize,
+	.calibrate = dense_calibrate,
+};
+
 /* ---- the network ---- */
 
 /* Stands for trained weights and for measured samples: numbers within -1 and 1, the same ones everywhere. */
@@ -235,7 +293,10 @@ work(qn_ctx *ctx)
 	if (s == QN_OK)
 		s = qn_run(m, 1, &in, 1, 1, &real); /* the float graph */
 	if (s == QN_OK) /* the samples show the range of each value, from which scales follow */
-		s = qn_compile(m, &(qn_compile_opts){.calib = &in, .ncalib = 1});
+		s = qn_compile(m, &(qn_compile_opts){.calib = &in,
+						     .ncalib = 1,
+						     .quantizers = &dense_quantizer,
+						     .nquantizers = 1});
 	if (s == QN_OK)
 		s = qn_run(m, 1, &in, 1, 1, &codes); /* the integer graph, its results as reals */
 	if (s != QN_OK)

@@ -591,7 +591,7 @@ typedef enum qn_weights_type { QN_WEIGHTS_I8 = 0, QN_WEIGHTS_I4 = 1 } qn_weights
 typedef struct qn_quantizing qn_quantizing;
 
 /* A rule of the quantizer.  Texts live as long as the call that they are given to. */
-typedef struct qn_quantizer {
+typedef struct qn_quantizer { /* frozen: they stand in arrays */
 	const char *name;          /* the composites carry it; one of a standard pattern takes that one's place */
 	const char *text;          /* the pattern, "relu(x)"; or NULL and */
 	const qn_pattern *pattern; /* … one of the context's own */
@@ -605,15 +605,15 @@ typedef struct qn_quantizer {
 	void *user;
 } qn_quantizer;
 
-/* What the options, and a recipe, say of this match. */
-typedef struct qn_quantizing_opts {
+/* What the options, and a recipe, say of this match.  Frozen. */
+typedef struct qn_quantizing_info {
 	qn_scheme_kind scheme;
 	qn_activations activations;
 	qn_weights_type weights_type;
 	int per_tensor_weights; /* not 0: one scale for a weight tensor */
-} qn_quantizing_opts;
+} qn_quantizing_info;
 
-QN_API qn_quantizing_opts qn_quantizing_options(const qn_quantizing *q);
+QN_API qn_quantizing_info qn_quantizing_options(const qn_quantizing *q);
 /* The graph under construction, on which qn_add_op and qn_add_const work. */
 QN_API qn_graph *qn_quantizing_graph(qn_quantizing *q);
 /* The float graph of the match alone, and the match in it. */

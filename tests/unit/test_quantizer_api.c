@@ -93,7 +93,7 @@ conv_bias(void *user, qn_quantizing *q, const qn_match *m)
 	qn_id c = qn_match_get(inside, "c") != 0 ? qn_match_get(inside, "c")
 						 : qn_match_get(inside, "d");
 	const char *name = qn_value(before, c).name;
-	qn_quantizing_opts o = qn_quantizing_options(q);
+	qn_quantizing_info o = qn_quantizing_options(q);
 	qn_id b = qn_match_get(m, "b");
 	char acc[64];
 	qn_id in[3];
