@@ -288,7 +288,7 @@ static void
 test_kl_ort(void **state)
 {
 	enum { N = 30000, BINS = 512 };
-	double *e, lo;
+	double *e, lo = 0;
 
 	(void)state;
 	for (int round = 0; round < 4; round++) {
