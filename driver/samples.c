@@ -118,6 +118,9 @@ open_all(void *arg, qn_arena *scratch)
 	size_t count = 1;
 
 	(void)scratch;
+	if (c->most == 0)
+		return qn_report(&c->ctx->env, QN_EUSAGE, "data.count", c->path,
+				 "there is room for no array");
 	for (size_t k = 0; k < count; k++)
 		QN_TRY(open_one(c, k, &count));
 	return QN_OK;
@@ -133,7 +136,7 @@ qn_samples_open(qn_ctx *ctx, const char *path, const qn_data_opts *opts, size_t 
 
 	*n = 0;
 	if (status == QN_OK)
-		status = most > 0 ? qn_guard(ctx, open_all, &c) : QN_EUSAGE;
+		status = qn_guard(ctx, open_all, &c);
 	if (status == QN_OK)
 		*n = c.n;
 	for (size_t k = 0; status != QN_OK && k < c.n; k++) {

@@ -112,12 +112,17 @@ test_wrong(void **state)
 	expect_open(w, "mixed", NULL, "data.format");
 	expect_open(w, "none", NULL, "file.open");
 	expect_open(w, "x.h5", NULL, "data.format");
+	expect_open(w, "x.bin", &(qn_data_opts){.size = 1}, "struct.size");
 	expect_open(w, "x.bin", NULL, "data.shape-needed");
 	expect_open(w, "x.bin", &(qn_data_opts){.rank = 3, .shape = shape}, "data.size");
 	expect_open(w, "x.bin", &(qn_data_opts){.rank = 1, .shape = none}, "data.option");
 	expect_open(w, "x.bin", &(qn_data_opts){.dtype = "f31"}, "array.dtype");
 	expect_open(w, "mixed/a.pgm", &(qn_data_opts){.rank = 3, .shape = shape}, "data.option");
 	expect_open(w, "mixed/a.pgm", &(qn_data_opts){.nstd = 1, .std = &zero}, "data.option");
+	assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "x.bin"), NULL, 0, &x, &n),
+			 QN_EUSAGE);
+	assert_string_equal(id(w, 0), "data.count");
+	qn_diag_clear(w->ctx);
 	write_file(w, "sizes/a.pgm", "P2 8 8 9 0", 10);
 	expect_open(w, "sizes", NULL, "image.size");
 	write_file(w, "sizes/a.pgm", "P2 2 1 9 9 8", 12);
