@@ -15,6 +15,8 @@ typedef struct explanation {
 	qn_model *m;
 	const qn_stats *stats;
 	const char *value;
+	size_t nsample;
+	qn_array *const *samples;
 	qn_write_fn *write;
 	void *user;
 	const qn_calibration *c;
@@ -62,6 +64,21 @@ put_sample(qn_buf *b, const qn_statistics *s, uint64_t batch)
 		qn_buff(b, "sample %llu", first);
 	else
 		qn_buff(b, "samples %llu-%llu", first, first + s->batch - 1);
+}
+
+/* Where samples are files of their own: which ones. */
+static void
+put_paths(qn_buf *b, const explanation *e, uint64_t batch)
+{
+	const uint64_t first = batch * e->stats->s->batch;
+
+	for (size_t k = 0; k < e->nsample; k++) {
+		const qn_source *s = e->samples[k]->source;
+		size_t n = s != NULL && s->path != NULL ? qn_source_count(s) : 0;
+
+		for (uint64_t i = first; i < first + e->stats->s->batch && i < n; i++)
+			qn_buff(b, ", %s", qn_source_place(s, (size_t)i));
+	}
 }
 
 /* "calib.npy", or "a.npy, b.npy": the names without what tells their content. */
@@ -238,10 +255,12 @@ put_value(qn_buf *b, const explanation *e, size_t i)
 	put_real(b, (double)o->min);
 	qn_buf_puts(b, " in ");
 	put_sample(b, s, o->min_at);
+	put_paths(b, e, o->min_at);
 	qn_buf_puts(b, "\nlargest      ");
 	put_real(b, (double)o->max);
 	qn_buf_puts(b, " in ");
 	put_sample(b, s, o->max_at);
+	put_paths(b, e, o->max_at);
 	qn_buf_puts(b, "\nclipped      ");
 	put_clipped(b, o, f);
 	qn_buff(b, " %% of %llu\n", (unsigned long long)o->n);
@@ -297,9 +316,16 @@ explain(void *arg, qn_arena *scratch)
 }
 
 qn_status
-qn_stats_explain(qn_model *m, const qn_stats *s, const char *value, qn_write_fn *write, void *user)
+qn_stats_explain(qn_model *m, const qn_stats *s, const char *value, size_t n,
+		 qn_array *const *samples, qn_write_fn *write, void *user)
 {
-	explanation e = {.m = m, .stats = s, .value = value, .write = write, .user = user};
+	explanation e = {.m = m,
+			 .stats = s,
+			 .value = value,
+			 .nsample = n,
+			 .samples = samples,
+			 .write = write,
+			 .user = user};
 
 	return qn_guard_model(m, explain, &e);
 }

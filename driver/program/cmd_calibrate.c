@@ -54,12 +54,13 @@ check_output(const char *name, const char *output, const char *model)
 }
 
 static qn_status
-explain(qn_model *m, const qn_stats *s, const options *o)
+explain(qn_model *m, const qn_stats *s, const options *o, const sample_list *calib)
 {
 	if (o->explain == NULL && o->output != NULL)
 		return QN_OK;
 	bool all = o->explain == NULL || strcmp(o->explain, "all") == 0;
-	return qn_stats_explain(m, s, all ? NULL : o->explain, program_write_stdout, NULL);
+	return qn_stats_explain(m, s, all ? NULL : o->explain, calib->n, calib->array,
+				program_write_stdout, NULL);
 }
 
 static qn_status
@@ -81,7 +82,7 @@ calibrate(qn_ctx *ctx, const options *o, size_t k, size_t n)
 	if (status == QN_OK && o->output != NULL)
 		status = qn_stats_save(s, o->output);
 	if (status == QN_OK)
-		status = explain(m, s, o);
+		status = explain(m, s, o, &calib);
 	return status;
 }
 

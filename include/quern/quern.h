@@ -733,8 +733,9 @@ QN_API qn_status qn_stats_save(const qn_stats *s, const char *path);
 QN_API int qn_stats_complete(const qn_stats *s);
 /* Writes for people what was chosen and why: for one value its range, the share that is clipped,
  * the samples that stretched it and a histogram; value NULL: a line for each.  m: the symbolic
- * model.  A value is named as its symbol ("conv1.x", "$conv1.x") or as in the graph. */
-QN_API qn_status qn_stats_explain(qn_model *m, const qn_stats *s, const char *value, qn_write_fn *write, void *user);
+ * model.  A value is named as its symbol ("conv1.x", "$conv1.x") or as in the graph.  samples, n of them: those that were observed, to tell which files
+ * of a folder they are; n 0: their numbers alone. */
+QN_API qn_status qn_stats_explain(qn_model *m, const qn_stats *s, const char *value, size_t n, qn_array *const *samples, qn_write_fn *write, void *user);
 QN_API void qn_stats_free(qn_stats *s); /* before the context is closed; NULL is fine */
 
 /* Signal to quantization noise of a calibrated model that was not requantized yet (the pass bind

@@ -114,6 +114,21 @@ E
 good samples calibrate m.json --calib x.npy -q --explain x
 has_words samples stdout 'smallest     -10 in sample 0|largest      20 in sample 2|clipped      0 % of 12'
 
+# samples that are files of their own are told by their names
+mkdir pictures
+for k in 1 2 3; do
+	printf 'P2 2 2 255 %d %d 0 0' $((k % 2 * 100)) $((k == 2 ? 90 : 7)) >pictures/p$k.pgm
+done
+cat >p.json <<'E'
+{"quern": 1, "name": "p", "graph": {"inputs": [{"name": "x", "type": "tensor<1x2x2x1xf32>"}],
+ "constants": {"w": {"type": "tensor<1x1x1x1xf32>", "data": [-1]}},
+ "nodes": [{"name": "y", "op": "conv2d", "inputs": ["x", "w"]}], "outputs": ["y"]}}
+E
+run calibrate p.json --calib pictures --explain y.output -q
+has_words pictures stdout 'smallest     -100 in sample 0, pictures/p1.pgm|largest      0 in sample 0, pictures/p1.pgm'
+quern calibrate p.json --calib pictures -q -o p-stats.json 2>/dev/null
+grep -q p1.pgm p-stats.json && fail pictures "a path is in the statistics"
+
 # ---- wrong command lines ----
 
 # usage NAME "words" COMMAND…: exit code 2, nothing on stdout, no file.

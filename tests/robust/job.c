@@ -207,9 +207,9 @@ job_stats(qn_ctx *ctx, workshop *w)
 		status = qn_stats_save(all, job_path(w, "out/all.json"));
 	opts.stats = all;
 	if (status == QN_OK)
-		status = qn_stats_explain(m, all, NULL, swallow, &seen);
+		status = qn_stats_explain(m, all, NULL, 0, NULL, swallow, &seen);
 	if (status == QN_OK)
-		status = qn_stats_explain(m, all, "c.x", swallow, &seen);
+		status = qn_stats_explain(m, all, "c.x", 1, &x, swallow, &seen);
 	return status == QN_OK ? qn_compile(m, &opts) : status;
 }
 

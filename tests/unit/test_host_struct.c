@@ -126,6 +126,14 @@ compile(const bench *b, const void *s)
 }
 
 static qn_status
+observe(const bench *b, const void *s)
+{
+	qn_stats *out;
+
+	return qn_calibrate(b->m, s, 0, 0, &out);
+}
+
+static qn_status
 emit(const bench *b, const void *s)
 {
 	return qn_emit(b->m, "/tmp/quern-never", s, NULL);
@@ -152,6 +160,7 @@ holds_for_every_struct(void **state)
 		ROW(qn_match_opts, rewrite, NULL),
 		ROW(qn_cut_opts, cut, NULL),
 		ROW(qn_compile_opts, compile, "model.empty"),
+		ROW(qn_compile_opts, observe, "calibrate.no-data"),
 		ROW(qn_emit_options, emit, "emit.stage"),
 	};
 
