@@ -15,7 +15,8 @@
 
 typedef struct emit_call {
 	qn_model *m;
-	const char *folder; /* "" when the files go to fn */
+	const char *folder;    /* "" when the files go to fn */
+	qn_emit_options known; /* what the host gave, as this release knows it */
 	const qn_emit_options *opts;
 	qn_file_fn *fn; /* NULL: they are written */
 	void *user;
@@ -220,10 +221,9 @@ emit(void *arg, qn_arena *a)
 static qn_status
 guard(emit_call *c, const qn_emit_options *opts, qn_emit_info *info)
 {
-	qn_emit_options known;
-	qn_status status = QN_TAKE(c->m->env, qn_emit_options, opts, &known);
+	qn_status status = QN_TAKE(c->m->env, qn_emit_options, opts, &c->known);
 
-	c->opts = &known;
+	c->opts = &c->known;
 	if (status == QN_OK)
 		status = qn_guard_model(c->m, emit, c);
 	if (info != NULL)

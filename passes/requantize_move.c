@@ -94,9 +94,10 @@ quantize_above(qn_rw *rw, qn_id id, const qn_elem *e, const char *name)
 	struct {
 		qn_id id;
 		uint32_t next;
-	} *stack = NULL, *top;
+	} * stack, *top;
 	size_t cap = 0, n = 0;
 
+	stack = qn_arena_grow(qn_rw_model(rw)->scratch, NULL, &cap, 1, sizeof *stack);
 	for (qn_id x = id; x != 0 || n > 1;) {
 		if (x != 0) {
 			stack = qn_arena_grow(qn_rw_model(rw)->scratch, stack, &cap, n + 1,
