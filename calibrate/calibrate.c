@@ -213,6 +213,7 @@ qn_calibration_bind(const qn_calibration *c, const qn_finding *f)
 
 		if (w->sym->bound)
 			continue;
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a finding for each watch */
 		if (f[i].lo == 0 && f[i].hi == 0)
 			warn_zero(c->m, w->quantize, w->sym);
 		qn_finding_params(w, &f[i], &scale, &zp);

@@ -96,9 +96,12 @@ read_grid(const qn_observer *o, qn_arena *scratch, one_sided *s)
 	s->q = s->p + s->n;
 	for (size_t i = 0; i < s->n; i++)
 		common = gcd(common, qn_observer_magnitude(o, i > 0 || s->n == 1 ? (int)i : 1));
-	for (size_t i = 0; i < s->n && common > 0; i++)
-		s->hist[i] = (double)(qn_observer_magnitude(o, i > 0 || s->n == 1 ? (int)i : 1) /
-				      common);
+	for (size_t i = 0; i < s->n && common > 0; i++) {
+		uint64_t count = qn_observer_magnitude(o, i > 0 || s->n == 1 ? (int)i : 1);
+
+		count /= common; /* without a rest */
+		s->hist[i] = (double)count;
+	}
 }
 
 /* Level j of Q stands for the bins floor(j n / Q) … floor((j + 1) n / Q) - 1: their mean over

@@ -99,8 +99,16 @@ mismatch(qn_env *env, const char *name, const char *what)
 }
 
 static bool
+same_bits(float a, float b)
+{
+	/* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): 0 and -0 differ, NaN is itself */
+	return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static bool
 same_method(const qn_method_opts *a, const qn_method_opts *b)
 {
+	/* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bits are compared */
 	return a->method == b->method && memcmp(a->param, b->param, sizeof a->param) == 0;
 }
 
@@ -127,8 +135,7 @@ same_value(const qn_value_stats *a, const qn_value_stats *b)
 	       (x->pair == NULL) == (y->pair == NULL) && x->fine.kind == y->fine.kind &&
 	       x->fine.n == y->fine.n && x->fine.prefix == y->fine.prefix &&
 	       x->fine.below == y->fine.below &&
-	       (first || (x->n == y->n && memcmp(&x->min, &y->min, sizeof x->min) == 0 &&
-			  memcmp(&x->max, &y->max, sizeof x->max) == 0));
+	       (first || (x->n == y->n && same_bits(x->min, y->min) && same_bits(x->max, y->max)));
 }
 
 /* A span of the result: where it comes from, and what stands before it there. */

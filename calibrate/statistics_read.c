@@ -86,6 +86,7 @@ real(reader *r, const qn_json *v)
 	if (v->kind == QN_JSON_STRING && strncmp(v->string, "0x", 2) == 0) {
 		qn_text_init(&t, "", v->string, strlen(v->string));
 		if (qn_text_real(&t, true, &x) && t.at == t.end && fabs(x) <= 0x1.fffffep127 &&
+		    /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bits are compared */
 		    memcmp(&(double){(double)(float)x}, &x, sizeof x) == 0)
 			return (float)x;
 	}

@@ -287,7 +287,7 @@ qn_arena_grow(qn_arena *a, void *p, size_t *cap, size_t need, size_t size)
 		memset(q + *cap * size, 0, (want - *cap) * size);
 	} else {
 		q = qn_arena_alloc(a, want, size);
-		if (*cap > 0)
+		if (p != NULL && *cap > 0)
 			memcpy(q, p, *cap * size);
 	}
 	*cap = want;
