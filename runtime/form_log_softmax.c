@@ -93,9 +93,10 @@ log_softmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (d->back_sh > 0)
 		return qn_int_refuse(g, n, "an input scale below 2^-26");
 	d->diff_min = -(int32_t)floor(31.0 * 0x1p26 / ldexp(1.0, d->left));
-	d->drop = 26;
-	for (double scale = qn_scale_of(g, n->type); scale < 1.0; scale *= 2.0)
-		d->drop--; /* the scale is a power of 2 */
+	int exponent;
+	(void)frexp(qn_scale_of(g, n->type),
+		    &exponent); /* the scale is a power of 2: 0.5 * 2^exponent */
+	d->drop = 26 + exponent - 1;
 	d->zo = qn_zp_of(g, n->type);
 	d->depth = (int32_t)n->type->dim[n->type->rank - 1];
 	d->rows = (int32_t)qn_dim_product(n->type, 0, n->type->rank - 1);
@@ -114,5 +115,7 @@ QN_BY_FAMILY(log_softmax_codes, LOG_SOFTMAX)
 
 const qn_form qn_form_log_softmax = {
 	.real = log_softmax_real,
-	.codes = {.prepare = log_softmax_prepare, .run = log_softmax_codes, .families = QN_ALL_FAMILIES},
+	.codes = {.prepare = log_softmax_prepare,
+		  .run = log_softmax_codes,
+		  .families = QN_ALL_FAMILIES},
 };

@@ -154,7 +154,7 @@ qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const qn_oper
 		e.out = (char *)o->out + j * o->out_step;
 		if (w->real != NULL)
 			w->real(&e);
-		else
+		else /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): one of the two is there */
 			w->codes->run(&e, w->args);
 	}
 }
@@ -167,7 +167,7 @@ qn_aligned_data(qn_arena *a, const qn_tensor *x)
 	/* The arena's own alignment is that of the host's largest type: 4 on some. */
 	char *copy = QN_NEW(a, char, x->bytes + QN_VALUE_ALIGN);
 	copy += (size_t)(-(uintptr_t)copy % QN_VALUE_ALIGN);
-	if (x->bytes > 0)
+	if (x->data != NULL && x->bytes > 0)
 		memcpy(copy, x->data, x->bytes);
 	return copy;
 }

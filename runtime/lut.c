@@ -8,7 +8,14 @@
 #include "runtime/kernels/unary.h"
 #include "runtime/math.h"
 
-enum { CODES = 256, LINES = QN_LUT_LINES, LINE = 128, SIGMOIDS = 256 };
+enum {
+	CODES = 256,
+	LINES = QN_LUT_LINES,
+	MIDDLE = LINES / 2,
+	LINE = 128,
+	HALF_LINE = LINE / 2,
+	SIGMOIDS = 256
+};
 
 /* The code of y / scale; halves go away from 0. */
 static int64_t
@@ -54,12 +61,12 @@ limited(const function *f, double code)
 static double
 line_start(const function *f, int32_t i)
 {
-	double code = (double)(i - LINES / 2) * LINE;
+	double code = (double)(i - MIDDLE) * LINE;
 	double y = limited(f, code);
 
 	if (i == LINES)
 		return y;
-	double error = (y + limited(f, code + LINE)) / 2.0 - limited(f, code + LINE / 2);
+	double error = (y + limited(f, code + LINE)) / 2.0 - limited(f, code + HALF_LINE);
 	return error == error ? y - error / 2.0 : y; /* NaN: outside of the function's domain */
 }
 
