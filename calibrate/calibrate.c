@@ -250,6 +250,7 @@ enum { KEEP_BYTES = 64 << 20 }; /* of values between evaluations */
 typedef struct found_by_method {
 	const qn_calibration *c;
 	const qn_finding *found;
+	qn_map watch; /* by symbol: the first that wants it */
 } found_by_method;
 
 /* What the method found for a symbol. */
@@ -258,13 +259,24 @@ method_value(const void *user, const qn_symbol *sym, double *scale, int64_t *zp)
 {
 	const found_by_method *f = user;
 
+	const qn_watch *w = qn_map_get(&f->watch, &sym, sizeof sym);
+
+	if (w == NULL)
+		return false;
+	qn_finding_params(w, &f->found[w - f->c->watch], scale, zp);
+	return true;
+}
+
+static void
+index_watches(found_by_method *f, qn_arena *a)
+{
+	qn_map_init(&f->watch, a);
 	for (size_t i = 0; i < f->c->nwatch; i++) {
-		if (f->c->watch[i].sym != sym)
-			continue;
-		qn_finding_params(&f->c->watch[i], &f->found[i], scale, zp);
-		return true;
+		qn_watch *w = &f->c->watch[i];
+
+		if (qn_map_get(&f->watch, &w->sym, sizeof w->sym) == NULL)
+			qn_map_put(&f->watch, &w->sym, sizeof w->sym, w);
 	}
-	return false;
 }
 
 /* The method binds what no callback finds, then each callback its partitions' symbols, in the order of
@@ -274,10 +286,11 @@ bind_with_callbacks(const qn_calibration *c, const qn_finding *found, qn_dataset
 		    const qn_calib_opts *o)
 {
 	qn_arena *a = c->m->scratch;
-	const found_by_method method = {c, found};
+	found_by_method method = {.c = c, .found = found};
 	qn_calibration rest = *c;
 	qn_finding *left = QN_NEW(a, qn_finding, c->nwatch);
 	qn_info_graphs graphs;
+	qn_map theirs;
 
 	if (c->m->parts == NULL)
 		return qn_report(
@@ -285,12 +298,14 @@ bind_with_callbacks(const qn_calibration *c, const qn_finding *found, qn_dataset
 			"calibration callbacks take a model that was quantized in the same "
 			"run; start from the float model");
 	qn_info_graphs_init(&graphs, c->m, c->g, c->real, c->map, data, KEEP_BYTES, a);
+	index_watches(&method, a);
 	graphs.method = method_value;
 	graphs.user = &method;
+	QN_TRY(qn_callback_symbols(&graphs, o->ncallback, o->callback, a, &theirs));
 	rest.watch = QN_NEW(a, qn_watch, c->nwatch);
 	rest.nwatch = 0;
 	for (size_t i = 0; i < c->nwatch; i++) {
-		if (qn_callback_has(&graphs, o->ncallback, o->callback, c->watch[i].sym, a))
+		if (qn_map_get(&theirs, &c->watch[i].sym, sizeof c->watch[i].sym) != NULL)
 			continue;
 		rest.watch[rest.nwatch] = c->watch[i];
 		left[rest.nwatch++] = found[i];

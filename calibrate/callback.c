@@ -20,20 +20,25 @@ qn_callback_of(size_t n, const qn_calib_callback *list, const qn_part *part)
 	return any;
 }
 
-bool
-qn_callback_has(const qn_info_graphs *s, size_t n, const qn_calib_callback *list,
-		const qn_symbol *sym, qn_arena *a)
+qn_status
+qn_callback_symbols(const qn_info_graphs *s, size_t n, const qn_calib_callback *list, qn_arena *a,
+		    qn_map *found)
 {
 	qn_info *info;
 
+	qn_map_init(found, a);
 	for (const qn_part *p = s->m->parts; p != NULL; p = p->next) {
-		if (qn_callback_of(n, list, p) == NULL || qn_info_new(s, p, a, &info) != QN_OK)
+		if (qn_callback_of(n, list, p) == NULL)
 			continue;
-		for (size_t k = 0; k < info->npair; k++)
-			if (info->pair[k].sym == sym)
-				return true;
+		QN_TRY(qn_info_new(s, p, a, &info));
+		for (size_t k = 0; k < info->npair; k++) {
+			qn_symbol *sym = info->pair[k].sym;
+
+			if (qn_map_get(found, &sym, sizeof sym) == NULL)
+				qn_map_put(found, &sym, sizeof sym, sym);
+		}
 	}
-	return false;
+	return QN_OK;
 }
 
 static qn_status

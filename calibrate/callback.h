@@ -18,9 +18,9 @@ typedef struct qn_calib_callback {
 const qn_calib_callback *qn_callback_of(size_t n, const qn_calib_callback *list,
 					const qn_part *part);
 
-/* Whether a callback finds the values of this symbol: it belongs to one of its partitions. */
-bool qn_callback_has(const qn_info_graphs *s, size_t n, const qn_calib_callback *list,
-		     const qn_symbol *sym, qn_arena *a);
+/* Puts the symbols of all partitions that have a callback into *found, by pointer.  Id: calibrate.partition. */
+qn_status qn_callback_symbols(const qn_info_graphs *s, size_t n, const qn_calib_callback *list,
+			      qn_arena *a, qn_map *found) QN_MUST_CHECK;
 
 /* Calls the callbacks of all partitions that have one and binds what they find.  Ids: calibrate.missing,
  * calibrate.extra, calibrate.future, calibrate.callback (it failed without a report). */

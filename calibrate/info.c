@@ -2,6 +2,7 @@
 /* info.c - see info.h. */
 #include "calibrate/info.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/diag.h"
@@ -10,7 +11,13 @@ void
 qn_info_graphs_init(qn_info_graphs *s, qn_model *m, const qn_graph *g, const qn_graph *real,
 		    const qn_id *map, qn_dataset *data, size_t budget, qn_arena *a)
 {
-	*s = (qn_info_graphs){.m = m, .g = g, .map = map, .data = data};
+	*s = (qn_info_graphs){.m = m,
+			      .g = g,
+			      .map = map,
+			      .data = data,
+			      .mark = QN_NEW(a, bool, g->n),
+			      .stack = QN_NEW(a, qn_id, g->n),
+			      .looked = QN_NEW(a, uint64_t, 1)};
 	if (data == NULL)
 		return;
 	s->real = qn_evaluator_new(real, data, budget / 2, a);
@@ -47,61 +54,112 @@ pair_for(const qn_info *i, qn_id quantize, const qn_symbol *sym)
 	return p;
 }
 
-/* The quantizes with a symbol between the partition's inputs and its output, in id order. */
-static void
-find_pairs(qn_info *i, const bool *is_input)
+static int
+by_id(const void *a, const void *b)
 {
-	const qn_graph *g = i->graphs->g;
-	bool *need = QN_NEW(i->arena, bool, g->n);
+	const qn_id x = *(const qn_id *)a;
+	const qn_id y = *(const qn_id *)b;
 
-	need[i->out] = true;
-	for (qn_id id = g->n - 1; id > 0; id--)
-		for (uint32_t k = 0; need[id] && !is_input[id] && k < qn_graph_node(g, id)->nin;
-		     k++)
-			need[qn_graph_node(g, id)->in[k]] = true;
-	i->pair = QN_NEW(i->arena, qn_info_pair, g->n);
-	for (qn_id id = 1; id < g->n; id++) {
-		const qn_symbol *sym =
-			need[id] && !is_input[id] ? symbol_of(qn_graph_node(g, id)) : NULL;
+	return (x > y) - (x < y);
+}
+
+/* The values between the partition's inputs, which are marked, and its output, in id order; they are
+ * marked too.  Nothing else is looked at, so that all partitions together take as long as the graph is. */
+static size_t
+find_inner(const qn_info *i, qn_id **inner)
+{
+	const qn_info_graphs *s = i->graphs;
+	size_t n = 0;
+
+	/* The stack's bottom is what was found: all of it was pushed once. */
+	if (!s->mark[i->out])
+		s->stack[n++] = i->out;
+	s->mark[i->out] = true;
+	for (size_t at = 0; at < n; at++) {
+		const qn_node *node = qn_graph_node(s->g, s->stack[at]);
+
+		++*s->looked;
+		for (uint32_t k = 0; k < node->nin; k++)
+			if (!s->mark[node->in[k]]) {
+				s->mark[node->in[k]] = true;
+				s->stack[n++] = node->in[k];
+			}
+	}
+	*inner = qn_arena_copy(i->arena, s->stack, n * sizeof **inner);
+	qsort(*inner, n, sizeof **inner, by_id);
+	return n;
+}
+
+/* The quantizes with a symbol between the partition's inputs and its output. */
+static void
+find_pairs(qn_info *i)
+{
+	const qn_info_graphs *s = i->graphs;
+	qn_id *inner;
+	size_t n;
+
+	for (uint32_t k = 0; k < i->part->nin; k++)
+		s->mark[qn_graph_find(s->g, i->part->in[k])] = true;
+	n = find_inner(i, &inner);
+	i->pair = QN_NEW(i->arena, qn_info_pair, n);
+	for (size_t k = 0; k < n; k++) {
+		const qn_symbol *sym = symbol_of(qn_graph_node(s->g, inner[k]));
 
 		if (sym != NULL)
-			i->pair[i->npair++] = pair_for(i, id, sym);
+			i->pair[i->npair++] = pair_for(i, inner[k], sym);
+		s->mark[inner[k]] = false;
 	}
+	for (uint32_t k = 0; k < i->part->nin; k++)
+		s->mark[qn_graph_find(s->g, i->part->in[k])] = false;
 }
 
 static void
-add_input(qn_info *i, bool *taken, qn_id id)
+add_input(qn_info *i, qn_id id)
 {
+	bool *taken = i->graphs->mark;
+
 	if (taken[id])
 		return;
 	taken[id] = true;
 	i->in[i->nin++] = id;
 }
 
+/* The pairs' inputs, one each, then the composite's others. */
+static void
+find_inputs(qn_info *i)
+{
+	const qn_info_graphs *s = i->graphs;
+
+	i->in = QN_NEW(i->arena, qn_id, i->npair + i->part->nin);
+	for (size_t k = 0; k < i->npair; k++)
+		i->in[i->nin++] = qn_graph_node(s->g, i->pair[k].quantize)->in[0];
+	for (size_t k = 0; k < i->nin; k++)
+		s->mark[i->in[k]] = true;
+	for (uint32_t k = 0; k < i->part->nin; k++)
+		add_input(i, qn_graph_find(s->g, i->part->in[k]));
+	for (size_t k = 0; k < i->nin; k++)
+		s->mark[i->in[k]] = false;
+}
+
 qn_status
 qn_info_new(const qn_info_graphs *s, const qn_part *part, qn_arena *a, qn_info **out)
 {
 	qn_info *i = QN_NEW(a, qn_info, 1);
-	bool *is_input = QN_NEW(a, bool, s->g->n), *taken = QN_NEW(a, bool, s->g->n);
+	bool there;
 
 	*i = (qn_info){
 		.graphs = s, .part = part, .arena = a, .out = qn_graph_find(s->g, part->out)};
 	*out = i;
+	there = i->out != 0;
 	for (uint32_t k = 0; k < part->nin; k++)
-		is_input[qn_graph_find(s->g, part->in[k])] = true;
-	if (i->out == 0 || is_input[0])
+		there = there && qn_graph_find(s->g, part->in[k]) != 0;
+	if (!there)
 		return qn_report(s->m->env, QN_EINTERNAL, "calibrate.partition", part->out,
 				 "the graph does not hold the values of this partition any more");
-	find_pairs(i, is_input);
-	i->in = QN_NEW(a, qn_id, i->npair + part->nin);
+	find_pairs(i);
 	i->before = QN_NEW(a, qn_symbol, i->npair);
 	i->planned = QN_NEW(a, qn_symbol, i->npair);
-	for (size_t k = 0; k < i->npair; k++)
-		i->in[i->nin++] = qn_graph_node(s->g, i->pair[k].quantize)->in[0];
-	for (size_t k = 0; k < i->nin; k++)
-		taken[i->in[k]] = true;
-	for (uint32_t k = 0; k < part->nin; k++)
-		add_input(i, taken, qn_graph_find(s->g, part->in[k]));
+	find_inputs(i);
 	return QN_OK;
 }
 

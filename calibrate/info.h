@@ -22,6 +22,10 @@ typedef struct qn_info_graphs {
 	 * nothing of this symbol. */
 	bool (*method)(const void *user, const qn_symbol *sym, double *scale, int64_t *zp);
 	const void *user;
+	/* for the search for a partition's nodes, by id */
+	bool *mark; /* all false between searches */
+	qn_id *stack;
+	uint64_t *looked; /* nodes that were looked at so far, in all searches */
 } qn_info_graphs;
 
 /* A quantize whose symbol the partition has to find. */

@@ -240,10 +240,65 @@ test_callbacks(void **state)
 	assert_int_equal(qn_callbacks_run(&graphs, 2, list, &rg->arena), QN_OK);
 	assert_string_equal(r.names, "fg"); /* in the order of the graph */
 	assert_true(qn_symbol_find(&rg->m.types, "f.x")->bound);
-	assert_true(
-		qn_callback_has(&graphs, 1, list, qn_symbol_find(&rg->m.types, "g.x"), &rg->arena));
-	assert_false(qn_callback_has(&graphs, 1, list, qn_symbol_find(&rg->m.types, "f.x"),
-				     &rg->arena)); /* dense_bias */
+	qn_map found;
+	const qn_symbol *g = qn_symbol_find(&rg->m.types, "g.x");
+	const qn_symbol *f = qn_symbol_find(&rg->m.types, "f.x"); /* of a dense_bias */
+	assert_int_equal(qn_callback_symbols(&graphs, 1, list, &rg->arena, &found), QN_OK);
+	assert_non_null(qn_map_get(&found, &g, sizeof g));
+	assert_null(qn_map_get(&found, &f, sizeof f));
+}
+
+/* A chain of additions, each a partition: nodes that are looked at to find the symbols of all callbacks, and
+ * bytes that this takes. */
+static uint64_t
+looked_at(int n, size_t *bytes)
+{
+	const qn_quant_opts opts = {.per_tensor_weights = true};
+	const qn_calib_callback list[] = {{NULL, take_defaults, NULL}};
+	static const int64_t shape[] = {BATCHES, 2};
+	const char *name = "x";
+	qn_dataset *data;
+	qn_graph *real;
+	qn_map found;
+	qn_id *map;
+	qn_buf b;
+
+	rig_teardown(NULL);
+	rig_setup(NULL);
+	qn_buf_init(&b, &rg->arena);
+	qn_buf_puts(&b, "model \"m\" stage float\ngraph @main(%r0: tensor<1x2xf32>) {\n");
+	for (int i = 0; i < n; i++)
+		qn_buff(&b, "  %%r%d = add %%r%d, %%r0\n", i + 1, i);
+	qn_buff(&b, "  return %%r%d\n}\n", n);
+	assert_int_equal(qn_model_parse(&rg->m, "m.qir", qn_buf_str(&b), b.n), QN_OK);
+	assert_int_equal(qn_partition(&rg->m, &opts), QN_OK);
+	assert_int_equal(qn_quantize_model(&rg->m, &opts), QN_OK);
+	assert_int_equal(qn_erase_quantization(&rg->m, qn_model_entry(&rg->m), &real, &map), QN_OK);
+	const qn_tensor *all = qn_tensor_view(
+		&rg->arena, qn_type_plain(&rg->m.types, QN_PLAIN_f32, 2, shape), samples);
+	assert_int_equal(
+		qn_dataset_arrays(qn_model_entry(&rg->m), &rg->arena, 1, &all, &name, &data),
+		QN_OK);
+	qn_info_graphs_init(&graphs, &rg->m, qn_model_entry(&rg->m), real, map, data, 1 << 20,
+			    &rg->arena);
+	*bytes = rg->arena.used;
+	assert_int_equal(qn_callback_symbols(&graphs, 1, list, &rg->arena, &found), QN_OK);
+	*bytes = rg->arena.used - *bytes;
+	return *graphs.looked;
+}
+
+/* Twice the nodes take twice the work. */
+static void
+test_work(void **state)
+{
+	size_t bytes, more_bytes;
+
+	(void)state;
+	const uint64_t some = looked_at(500, &bytes);
+	const uint64_t more = looked_at(1000, &more_bytes);
+	assert_true(some >= 500 && some <= 2500);
+	assert_in_range(more, 2 * some - 10, 2 * some + 10);
+	assert_true(more_bytes < 3 * bytes);
 }
 
 static void
@@ -319,6 +374,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_rules, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_cost, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_callbacks, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_work, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_callbacks_that_fail, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_search, rig_setup, rig_teardown),
 	};
