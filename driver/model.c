@@ -4,15 +4,18 @@
 
 #include "driver/context.h"
 #include "driver/draw.h"
+#include "driver/host_struct.h"
 #include "driver/limits.h"
 #include "driver/summary.h"
 #include "formats/file.h"
 #include "formats/json_graph.h"
+#include "import/import.h"
 
 typedef struct model_call {
 	qn_ctx *ctx;
 	qn_model *m;
 	const char *path;
+	qn_import_how how;
 	int with_weights;
 	qn_format format;
 	qn_write_fn *write;
@@ -52,7 +55,11 @@ load(void *arg, qn_arena *scratch)
 
 	qn_box_new(c->ctx, stem(scratch, c->path), &c->box);
 	qn_model_box *box = c->box;
-	if (ends_with(c->path, ".json")) {
+	qn_import_format foreign = qn_import_format_of(c->path);
+	if (foreign != QN_IMPORT_NONE) {
+		box->m.scratch = scratch;
+		QN_TRY(qn_import_read(&box->m, c->path, foreign, &c->how));
+	} else if (ends_with(c->path, ".json")) {
 		QN_TRY(qn_json_read(&box->m, c->path));
 	} else if (ends_with(c->path, ".qir")) {
 		QN_TRY(qn_file_map(&box->arena, c->path, &text, &n));
@@ -60,7 +67,7 @@ load(void *arg, qn_arena *scratch)
 	} else {
 		return qn_report(
 			env, QN_EUSAGE, "model.format", c->path,
-			"the format follows the name's end: .json (graph) or .qir (text form)");
+			"the format follows the name's end: .json (graph), .qir (text form), .onnx or .tflite");
 	}
 	if (qn_model_entry(&box->m) == NULL)
 		return qn_report(env, QN_EINVALID, "model.empty", c->path,
@@ -77,10 +84,19 @@ load(void *arg, qn_arena *scratch)
 qn_status
 qn_load(qn_ctx *ctx, const char *path, qn_model **out)
 {
+	return qn_import(ctx, path, NULL, out);
+}
+
+qn_status
+qn_import(qn_ctx *ctx, const char *path, const qn_import_opts *opts, qn_model **out)
+{
 	model_call c = {.ctx = ctx, .path = path};
-	qn_status status = qn_guard(ctx, load, &c);
+	qn_import_opts o;
 
 	*out = NULL;
+	QN_TRY(QN_TAKE(&ctx->env, qn_import_opts, opts, &o));
+	c.how = (qn_import_how){o.ndim, o.dim, o.from_float != 0};
+	qn_status status = qn_guard(ctx, load, &c);
 	if (status == QN_OK)
 		*out = &c.box->m;
 	else if (c.box != NULL)

@@ -148,3 +148,25 @@ qn_diags_clear(qn_env *env, qn_diags *d)
 	}
 	*d = (qn_diags){0};
 }
+
+qn_diag_mark
+qn_diag_mark_now(const qn_env *env)
+{
+	const qn_diags *d = env->diags;
+
+	return (qn_diag_mark){d->n, d->nerrors, d->dropped};
+}
+
+void
+qn_diag_forget(qn_env *env, qn_diag_mark mark)
+{
+	qn_diags *d = env->diags;
+
+	while (d->n > mark.n) {
+		d->n--;
+		drop(env, d->item[d->n].place);
+		drop(env, d->item[d->n].message);
+	}
+	d->nerrors = mark.nerrors;
+	d->dropped = mark.dropped;
+}

@@ -44,4 +44,15 @@ void qn_trace(qn_env *env, const char *fmt, ...) QN_PRINTF(2, 3);
 
 void qn_diags_clear(qn_env *env, qn_diags *d);
 
+/* Takes back what was reported since a copy of the counts was made, for an attempt that may fail:
+ *
+ *   qn_diag_mark mark = qn_diag_mark_now(env);
+ *   if (try_it() != QN_OK)
+ *           qn_diag_forget(env, mark);      as if it had not been tried */
+typedef struct qn_diag_mark {
+	size_t n, nerrors, dropped;
+} qn_diag_mark;
+qn_diag_mark qn_diag_mark_now(const qn_env *env);
+void qn_diag_forget(qn_env *env, qn_diag_mark mark);
+
 #endif

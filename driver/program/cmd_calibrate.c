@@ -71,7 +71,7 @@ calibrate(qn_ctx *ctx, const options *o, size_t k, size_t n)
 	sample_list calib = {0};
 	qn_compile_opts opts;
 	qn_status status = program_compile_opts(ctx, o, &calib, &opts);
-	qn_status loaded = qn_load(ctx, o->model, &m);
+	qn_status loaded = program_load_model(ctx, o, &m);
 
 	if (status == QN_OK)
 		status = program_check_used(o, &calib, NULL);

@@ -54,8 +54,7 @@ compile(qn_ctx *ctx, const options *o, const qn_emit_options *numbers)
 	const char *folder = o->output != NULL ? o->output : "out";
 	qn_status status = program_compile_opts(ctx, o, &calib, &opts);
 	qn_status loaded =
-		qn_load(ctx, o->model,
-			&m); /* the model's problems too, whatever is wrong with the samples */
+		program_load_model(ctx, o, &m); /* the model's problems too, whatever is wrong with the samples */
 
 	if (status == QN_OK)
 		status = program_check_used(o, &calib, NULL);

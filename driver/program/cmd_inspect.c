@@ -60,7 +60,7 @@ static qn_status
 inspect(qn_ctx *ctx, const options *o)
 {
 	qn_model *m;
-	qn_status status = qn_load(ctx, o->model, &m);
+	qn_status status = program_load_model(ctx, o, &m);
 
 	if (status != QN_OK)
 		return status;

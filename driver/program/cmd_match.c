@@ -31,7 +31,7 @@ match(qn_ctx *ctx, const options *o)
 	qn_pattern *p;
 	qn_model *m;
 	qn_status status = qn_pattern_parse(ctx, o->arg[0], &p);
-	qn_status loaded = qn_load(ctx, o->model, &m); /* the model's problems too */
+	qn_status loaded = program_load_model(ctx, o, &m); /* the model's problems too */
 	qn_id value = 0;
 
 	if (status == QN_OK)

@@ -61,8 +61,7 @@ opt(qn_ctx *ctx, const options *o, qn_format format)
 	qn_compile_opts opts;
 	qn_status status = program_compile_opts(ctx, o, &calib, &opts);
 	qn_status loaded =
-		qn_load(ctx, o->model,
-			&m); /* the model's problems too, whatever is wrong with the samples */
+		program_load_model(ctx, o, &m); /* the model's problems too, whatever is wrong with the samples */
 
 	if (status == QN_OK)
 		status = program_check_used(o, &calib, NULL);

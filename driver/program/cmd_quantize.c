@@ -74,7 +74,7 @@ quantize(qn_ctx *ctx, const options *o, table *t)
 	qn_compile_opts opts;
 	qn_model *m;
 	qn_status status = program_compile_opts(ctx, o, &calib, &opts);
-	qn_status loaded = qn_load(ctx, o->model, &m); /* the model's problems too */
+	qn_status loaded = program_load_model(ctx, o, &m); /* the model's problems too */
 
 	if (status == QN_OK)
 		status = loaded;

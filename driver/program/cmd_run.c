@@ -23,7 +23,7 @@ run(qn_ctx *ctx, const options *o)
 	qn_model *m;
 	sample_list in = {0};
 	qn_array *out[MAX_VALUES] = {0};
-	qn_status status = qn_load(ctx, o->model, &m);
+	qn_status status = program_load_model(ctx, o, &m);
 	qn_status loaded = program_load_samples(ctx, o, o->narg, o->arg, &in);
 
 	if (status == QN_OK)
@@ -135,7 +135,7 @@ eval(qn_ctx *ctx, const options *o, double gate)
 	const qn_status loaded[] = {
 		program_load_samples(ctx, o, o->ndata, o->data, &data),
 		program_load_labels(ctx, o->labels, &labels),
-		qn_load(ctx, o->model, &m),
+		program_load_model(ctx, o, &m),
 		program_check_used(o, &data, &calib),
 	};
 

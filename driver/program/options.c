@@ -78,6 +78,17 @@
 			"of a .bin's elements, little-endian: f32 (default), u8, i16 …"          \
 	}
 
+/* For models of other tools. */
+#define MODEL_ROWS                                                                                 \
+	{"--input-dim", 0, LIST(dim), "NAME=N",                                                    \
+	 "the length of a dimension that an .onnx or .tflite leaves open: batch=1, or image:0=1 "  \
+	 "by input and axis"},                                                                     \
+	{                                                                                          \
+		"--from-float", 0, FLAG(from_float), NULL,                                         \
+			"of an already quantized .onnx or .tflite take the real values, and "      \
+			"calibrate them anew"                                                      \
+	}
+
 #define PASS_ROWS                                                                                  \
 	{"--print-ir-after", 0, TEXT(print_after), "PASS|all",                                     \
 	 "print the graph's text after a pass, on stderr"},                                        \
@@ -121,6 +132,7 @@ const option_row compile_options[] = {
 	DATA_ROWS,
 	PASS_ROWS,
 	THREADS_ROW,
+	MODEL_ROWS,
 	COMMON_ROWS,
 };
 
@@ -130,6 +142,7 @@ const option_row run_options[] = {
 	{"--real", 0, FLAG(real), NULL, "write real values instead of codes"},
 	DATA_ROWS,
 	THREADS_ROW,
+	MODEL_ROWS,
 	COMMON_ROWS,
 };
 
@@ -146,12 +159,14 @@ const option_row opt_options[] = {
 	DATA_ROWS,
 	PASS_ROWS,
 	THREADS_ROW,
+	MODEL_ROWS,
 	COMMON_ROWS,
 };
 
 const option_row inspect_options[] = {
 	{"--svg", 0, TEXT(svg), "FILE.svg", "draw the graph with Graphviz's dot instead"},
 	{"--dot", 0, TEXT(dot), "FILE.dot", "write the drawing in Graphviz's language instead"},
+	MODEL_ROWS,
 	COMMON_ROWS,
 };
 
@@ -161,6 +176,7 @@ const option_row match_options[] = {
 	 "do not come back to alternatives that were good for their own part, as TVM does"},
 	{"--reassociate", 0, FLAG(reassociate), NULL,
 	 "let div(mul(a, b), c) match mul(a, div(b, c)) too, and the other way round"},
+	MODEL_ROWS,
 	COMMON_ROWS,
 };
 
@@ -169,6 +185,7 @@ const option_row quantize_options[] = {
 	 "print each match of a pattern: what became of it, and why not"},
 	{"--scheme", 0, TEXT(scheme), "tflite|rfc", "which patterns there are (default tflite)"},
 	STORAGE_ROWS,
+	MODEL_ROWS,
 	COMMON_ROWS,
 };
 
@@ -188,6 +205,7 @@ const option_row eval_options[] = {
 	QUANT_ROWS,
 	ROUNDING_ROW,
 	THREADS_ROW,
+	MODEL_ROWS,
 	COMMON_ROWS,
 };
 
@@ -200,6 +218,7 @@ const option_row calibrate_options[] = {
 	DATA_ROWS,
 	QUANT_ROWS,
 	THREADS_ROW,
+	MODEL_ROWS,
 	COMMON_ROWS,
 };
 

@@ -22,6 +22,8 @@ typedef struct options {
 	int ncalib;
 	const char *data[MAX_VALUES];
 	int ndata;
+	const char *dim[MAX_VALUES]; /* of a model of another tool */
+	int ndim;
 	const char *labels;
 	const char *shape, *dtype, *mean, *std, *layout, *input_scale; /* of samples */
 	const char *name, *scheme, *method, *weight_method, *weights, *rounding;
@@ -32,7 +34,7 @@ typedef struct options {
 	int threads; /* 0: as many as the machine has cores */
 	bool no_approx, merge_always, require_int;
 	bool greedy, reassociate, trace_rules, explain_matches;
-	bool real, sqnr, quiet, list_passes, help;
+	bool from_float, real, sqnr, quiet, list_passes, help;
 } options;
 
 typedef enum option_kind { OPT_TEXT, OPT_LIST, OPT_FLAG, OPT_COUNT } option_kind;

@@ -159,3 +159,16 @@ program_write_stderr(void *user, const char *text, size_t n)
 	(void)user;
 	return fwrite(text, 1, n, stderr) == n ? 0 : 1;
 }
+
+qn_status
+program_load_model(qn_ctx *ctx, const options *o, qn_model **out)
+{
+	qn_import_opts how = {
+		.size = sizeof how,
+		.dim = o->dim,
+		.ndim = (size_t)o->ndim,
+		.from_float = o->from_float,
+	};
+
+	return qn_import(ctx, o->model, &how, out);
+}

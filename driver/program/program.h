@@ -26,6 +26,9 @@ int program_close(qn_ctx *ctx, qn_status status);
 /* Whether both names lead to one file that is there. */
 bool program_same_file(const char *a, const char *b);
 
+/* The model of the command line, read as its options say. */
+qn_status program_load_model(qn_ctx *ctx, const options *o, qn_model **out);
+
 /* Arrays of samples: one a file, or those of an .npz. */
 typedef struct sample_list {
 	qn_array *array[MAX_VALUES];

@@ -130,8 +130,19 @@ QN_API void qn_diag_clear(qn_ctx *ctx);
 /* ---- models ---- */
 
 /* Reads a model; the format follows the name's end: .json (docs/json-format.md), .qir (text
- * form, docs/ir.md).  *out belongs to the context. */
+ * form, docs/ir.md), .onnx or .tflite (docs/importing.md).  *out belongs to the context. */
 QN_API qn_status qn_load(qn_ctx *ctx, const char *path, qn_model **out);
+
+/* How a file of another tool is read. */
+typedef struct qn_import_opts {
+	size_t size; /* 0, or sizeof(qn_import_opts), as explained at the top */
+	const char *const *dim; /* "NAME=N": the length of a dimension that the file leaves open, by its name ("batch=1") or by input and axis ("image:0=1") */
+	size_t ndim;
+	int from_float; /* an already quantized model: take its real values and forget its parameters, so that it is calibrated anew */
+} qn_import_opts;
+/* qn_load with these; opts NULL: none.  What Quern cannot take is QN_EUNSUPPORTED with a diagnostic for each node:
+ * its name, operator and version, the condition and the value that breaks it, a way out. */
+QN_API qn_status qn_import(qn_ctx *ctx, const char *path, const qn_import_opts *opts, qn_model **out);
 QN_API void qn_model_free(qn_model *m); /* before the context is closed; NULL is fine */
 
 QN_API const char *qn_model_name(const qn_model *m);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compose.c - small compositions that both readers need. */
+#include "import/importer.h"
+
+#include "ir/graph.h"
+
+qn_id
+qn_importer_reshape(qn_importer *im, qn_id x, int32_t rank, const int64_t *dim)
+{
+	qn_attrs a = {0};
+
+	if (x == 0)
+		return 0;
+	if (rank > QN_MAX_RANK)
+		return qn_importer_refuse(im, "import.rank",
+					  "a reshape to %d dimensions; at most %d are possible",
+					  (int)rank, (int)QN_MAX_RANK);
+	a.shape.shape.n = rank;
+	for (int32_t i = 0; i < rank; i++)
+		a.shape.shape.v[i] = dim[i];
+	return qn_importer_op(im, QN_OP_reshape, 1, &x, &a, NULL);
+}
+
+qn_id
+qn_importer_transpose(qn_importer *im, qn_id x, const int64_t *perm)
+{
+	qn_attrs a = {0};
+	bool moves = false;
+
+	if (x == 0)
+		return 0;
+	a.perm.perm.n = qn_importer_type(im, x)->rank;
+	for (int32_t i = 0; i < a.perm.perm.n; i++) {
+		a.perm.perm.v[i] = perm[i];
+		moves = moves || perm[i] != i;
+	}
+	return moves ? qn_importer_op(im, QN_OP_transpose, 1, &x, &a, NULL) : x;
+}
+
+qn_id
+qn_importer_channels_last(qn_importer *im, qn_id x)
+{
+	int64_t perm[QN_MAX_RANK] = {0};
+
+	if (x == 0)
+		return 0;
+	int32_t rank = qn_importer_type(im, x)->rank;
+	for (int32_t i = 1; i < rank; i++)
+		perm[i] = i + 1 < rank ? i + 1 : 1;
+	return qn_importer_transpose(im, x, perm);
+}
+
+qn_id
+qn_importer_channels_first(qn_importer *im, qn_id x)
+{
+	int64_t perm[QN_MAX_RANK] = {0};
+
+	if (x == 0)
+		return 0;
+	int32_t rank = qn_importer_type(im, x)->rank;
+	for (int32_t i = 1; i < rank; i++)
+		perm[i] = i == 1 ? rank - 1 : i - 1;
+	return qn_importer_transpose(im, x, perm);
+}
+
+qn_id
+qn_importer_cast(qn_importer *im, qn_id x, qn_plain to)
+{
+	if (x == 0)
+		return 0;
+	const qn_type *type = qn_importer_type(im, x);
+	const qn_type *want =
+		qn_type_with_elem(&im->m->types, type, qn_elem_plain(&im->m->types, to));
+
+	return want == type ? x : qn_importer_op(im, QN_OP_cast, 1, &x, NULL, want);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* import.c - which reader a file gets. */
+#include "import/import.h"
+
+#include <string.h>
+
+#include "formats/file.h"
+
+static bool
+ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), k = strlen(end);
+
+	return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+qn_import_format
+qn_import_format_of(const char *path)
+{
+	static const struct {
+		const char *end;
+		qn_import_format format;
+	} rows[] = {
+		{".onnx", QN_IMPORT_ONNX},
+		{".tflite", QN_IMPORT_TFLITE},
+		{".lite", QN_IMPORT_TFLITE},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (ends_with(path, rows[i].end))
+			return rows[i].format;
+	return QN_IMPORT_NONE;
+}
+
+qn_status
+qn_import_read(qn_model *m, const char *path, qn_import_format format, const qn_import_how *how)
+{
+	const char *data;
+	size_t n;
+
+	QN_TRY(qn_file_map(m->arena, path, &data, &n));
+	if (format == QN_IMPORT_ONNX)
+		return qn_onnx_read(m, path, qn_path_folder(m->arena, path), data, n, how);
+	return qn_tflite_read(m, path, data, n, how);
+}

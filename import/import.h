@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* import.h - models of other tools as graphs: ONNX and TFLite files.
+ *
+ *   model.onnx     protobuf     NCHW      nodes by name     constants, QDQ, QLinear ops
+ *   model.tflite   flatbuffer   NHWC      nodes by number   types with scales
+ *         \            /
+ *          importer.h          one graph of the operators of ir/ops.def
+ *
+ * A file is never trusted: counts, offsets and depths are checked before anything is allocated by
+ * them, and what cannot be taken is listed in one run. */
+#ifndef QN_IMPORT_IMPORT_H
+#define QN_IMPORT_IMPORT_H
+
+#include "ir/graph.h"
+
+/* What reading may be told. */
+typedef struct qn_import_how {
+	size_t ndim;
+	const char *const *dim; /* "NAME=N": the value of a dimension that the file names or leaves open ("batch=1"); "INPUT:AXIS=N" for one without a name */
+	bool from_float;        /* an already quantized file: its real values, without its parameters */
+} qn_import_how;
+
+typedef enum qn_import_format { QN_IMPORT_NONE, QN_IMPORT_ONNX, QN_IMPORT_TFLITE } qn_import_format;
+
+/* By the name's end: .onnx, .tflite (also .lite), else NONE. */
+qn_import_format qn_import_format_of(const char *path);
+
+/* Reads `path` into the empty model m.  All problems are reported, those of operators with
+ * "file: node 'conv1' (Conv, version 11)" as place.  Ids: import.file (damaged), import.op,
+ * import.version, import.attr, import.input, import.dim, import.type, and those of shape rules. */
+qn_status qn_import_read(qn_model *m, const char *path, qn_import_format format,
+			 const qn_import_how *how) QN_MUST_CHECK;
+
+/* The readers of bytes; they live as long as the model.  folder: where external data is looked for,
+ * with its '/', or NULL: references to it are errors. */
+qn_status qn_onnx_read(qn_model *m, const char *file, const char *folder, const void *data,
+		       size_t n, const qn_import_how *how) QN_MUST_CHECK;
+qn_status qn_tflite_read(qn_model *m, const char *file, const void *data, size_t n,
+			 const qn_import_how *how) QN_MUST_CHECK;
+
+#endif

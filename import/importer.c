@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* importer.c - adds nodes for the readers of foreign files and folds what is constant. */
+#include "import/importer.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "ir/diag.h"
+#include "runtime/interp.h"
+
+/* More elements than this are not computed while a file is read: the clean pass folds what is worth it. */
+enum { MAX_FOLDED = 1 << 20 };
+
+void
+qn_importer_begin(qn_importer *im, qn_model *m, const char *file, const qn_import_how *how)
+{
+	*im = (qn_importer){
+		.m = m, .scratch = m->scratch, .file = file, .how = how, .node = "", .op = ""};
+	im->g = qn_graph_new_in(m, "main", im->scratch);
+}
+
+void
+qn_importer_at(qn_importer *im, const char *node, const char *op, int64_t version)
+{
+	im->node = node;
+	im->op = op;
+	im->version = version;
+}
+
+/* "model.onnx: node 'conv1' (Conv, version 11)" */
+static const char *
+place(const qn_importer *im)
+{
+	qn_buf b;
+
+	if (im->op[0] == '\0')
+		return im->file;
+	qn_buf_init(&b, im->m->arena);
+	qn_buff(&b, "%s: node '%s' (%s, version %lld)", im->file, im->node, im->op,
+		(long long)im->version);
+	return qn_buf_str(&b);
+}
+
+qn_id
+qn_importer_refuse(qn_importer *im, const char *id, const char *fmt, ...)
+{
+	qn_buf b;
+	va_list args;
+
+	qn_buf_init(&b, im->scratch);
+	va_start(args, fmt);
+	qn_bufvf(&b, fmt, args);
+	va_end(args);
+	(void)qn_report(im->m->env, QN_EUNSUPPORTED, id, place(im), "%s", qn_buf_str(&b));
+	im->problems++;
+	return 0;
+}
+
+qn_status
+qn_importer_damaged(qn_importer *im, const char *fmt, ...)
+{
+	qn_buf b;
+	va_list args;
+
+	qn_buf_init(&b, im->scratch);
+	va_start(args, fmt);
+	qn_bufvf(&b, fmt, args);
+	va_end(args);
+	return qn_report(im->m->env, QN_EINVALID, "import.file", place(im), "%s", qn_buf_str(&b));
+}
+
+const qn_tensor *
+qn_importer_known(const qn_importer *im, qn_id x)
+{
+	const qn_node *n = x != 0 ? qn_graph_node(im->g, x) : NULL;
+
+	return n != NULL && n->op == QN_OP_const ? n->value : NULL;
+}
+
+/* The constant that node id computes, or id when it is not to be computed now.  A failure means that
+ * no form exists for these types: the node stays, and whoever runs it says so. */
+static qn_id
+fold(qn_importer *im, qn_id id)
+{
+	const qn_node *n = qn_graph_node(im->g, id);
+	const qn_tensor **in = QN_NEW(im->scratch, const qn_tensor *, n->nin);
+	int64_t count = qn_type_count(n->type);
+	qn_tensor *value;
+
+	if (n->nin == 0 || n->type->is_tuple || count < 0 || count > MAX_FOLDED ||
+	    n->op == QN_OP_call || n->op == QN_OP_tuple || n->op == QN_OP_get ||
+	    qn_elem_is_quant(n->type->elem))
+		return id;
+	for (uint32_t i = 0; i < n->nin; i++)
+		if ((in[i] = qn_importer_known(im, n->in[i])) == NULL)
+			return id;
+	qn_diag_mark mark = qn_diag_mark_now(im->m->env);
+	if (qn_eval_node(im->g, n, in, im->scratch, &value) != QN_OK) {
+		qn_diag_forget(im->m->env, mark);
+		return id;
+	}
+	return qn_graph_const(im->g, n->name, qn_tensor_of(im->m->arena, value->type, value->data));
+}
+
+qn_id
+qn_importer_op(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attrs,
+	       const qn_type *type)
+{
+	qn_attrs preset;
+	const qn_opinfo *info = qn_opinfo_get(op);
+
+	for (uint32_t i = 0; i < nin; i++)
+		if (in[i] == 0)
+			return 0;
+	qn_attrs_default(info->attrs, &preset);
+	qn_node like = {
+		.op = op,
+		.nin = nin,
+		.in = in,
+		.attr = attrs != NULL ? attrs : &preset,
+		.type = type,
+		.name = im->node[0] != '\0' ? im->node : NULL,
+		.place = place(im),
+	};
+	qn_id id = qn_graph_add(im->g, &like);
+	if (id == 0) {
+		im->problems++;
+		return 0;
+	}
+	return fold(im, id);
+}
+
+qn_id
+qn_importer_unary(qn_importer *im, qn_op op, qn_id x)
+{
+	return qn_importer_op(im, op, 1, &x, NULL, NULL);
+}
+
+qn_id
+qn_importer_binary(qn_importer *im, qn_op op, qn_id a, qn_id b)
+{
+	return qn_importer_op(im, op, 2, (qn_id[]){a, b}, NULL, NULL);
+}
+
+qn_id
+qn_importer_const(qn_importer *im, const char *name, const qn_tensor *value)
+{
+	return qn_graph_const(im->g, name, value);
+}
+
+qn_id
+qn_importer_f32(qn_importer *im, double value)
+{
+	void *data;
+	qn_tensor *x = qn_tensor_new(im->m->arena,
+				     qn_type_plain(&im->m->types, QN_PLAIN_f32, 0, NULL), &data);
+
+	qn_store_f64(data, QN_PLAIN_f32, 0, value);
+	return qn_graph_const(im->g, NULL, x);
+}
+
+qn_id
+qn_importer_i64s(qn_importer *im, int32_t n, const int64_t *v)
+{
+	void *data;
+	int64_t dim = n;
+	qn_tensor *x = qn_tensor_new(im->m->arena,
+				     qn_type_plain(&im->m->types, QN_PLAIN_i64, 1, &dim), &data);
+
+	for (int32_t i = 0; i < n; i++)
+		qn_store_i64(data, QN_PLAIN_i64, i, v[i]);
+	return qn_graph_const(im->g, NULL, x);
+}
+
+int32_t
+qn_importer_ints(const qn_importer *im, qn_id x, int32_t most, int64_t *v)
+{
+	const qn_tensor *value = qn_importer_known(im, x);
+	int64_t n = value != NULL ? qn_type_count(value->type) : -1;
+
+	if (n < 0 || n > most || qn_elem_is_float(value->type->elem))
+		return -1;
+	for (int64_t i = 0; i < n; i++)
+		v[i] = qn_tensor_i64(value, i);
+	return (int32_t)n;
+}
+
+const qn_type *
+qn_importer_type(const qn_importer *im, qn_id x)
+{
+	return qn_graph_node(im->g, x)->type;
+}
+
+/* ---- the end ---- */
+
+/* Which values the outputs need; inputs stay in any case. */
+static bool *
+needed(const qn_graph *g, qn_arena *a)
+{
+	bool *need = QN_NEW(a, bool, g->n);
+
+	for (size_t i = 0; i < g->ninput; i++)
+		need[g->input[i]] = true;
+	for (size_t i = 0; i < g->noutput; i++)
+		need[g->output[i].value] = true;
+	for (qn_id id = g->n - 1; id > 0; id--)
+		for (uint32_t i = 0; need[id] && i < qn_graph_node(g, id)->nin; i++)
+			need[qn_graph_node(g, id)->in[i]] = true;
+	return need;
+}
+
+qn_status
+qn_importer_end(qn_importer *im)
+{
+	const qn_graph *g = im->g;
+	const bool *need = needed(g, im->scratch);
+	qn_id *map = QN_NEW(im->scratch, qn_id, g->n);
+
+	if (im->problems > 0)
+		return QN_EUNSUPPORTED;
+	qn_graph *to = qn_graph_new(im->m, g->name);
+	for (qn_id id = 1; id < g->n; id++) {
+		qn_node n = *qn_graph_node(g, id);
+		qn_id *in = QN_NEW(im->scratch, qn_id, n.nin);
+
+		if (!need[id])
+			continue;
+		for (uint32_t i = 0; i < n.nin; i++)
+			in[i] = map[n.in[i]];
+		n.in = in;
+		map[id] = qn_graph_add(to, &n);
+		if (map[id] == 0)
+			return QN_EINVALID;
+	}
+	for (size_t i = 0; i < g->noutput; i++)
+		qn_graph_output(to, g->output[i].name, map[g->output[i].value]);
+	qn_model_add_graph(im->m, to);
+	return QN_OK;
+}

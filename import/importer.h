@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* importer.h - what the readers of foreign files share: adding nodes with folding, messages with
+ * the place in the file, and small compositions of operators.
+ *
+ *   qn_importer_at(im, "conv1", "Conv", 11);           what messages name from here on
+ *   qn_id y = qn_importer_op(im, QN_OP_relu, 1, &x, NULL, NULL);
+ *   if (y == 0)
+ *           …has been reported, the node's results are unknown: go on with the next
+ *
+ * A node whose inputs are all constants becomes a constant, so shape arithmetic is gone before
+ * anyone asks for a shape. */
+#ifndef QN_IMPORT_IMPORTER_H
+#define QN_IMPORT_IMPORTER_H
+
+#include "import/import.h"
+
+typedef struct qn_importer {
+	qn_model *m;
+	qn_graph *g;      /* being made */
+	qn_arena *scratch; /* until the read ends */
+	const char *file; /* for messages */
+	const qn_import_how *how;
+	const char *node, *op; /* of the file, that is being read; node "": without a name */
+	int64_t version;  /* of op */
+	size_t problems;
+} qn_importer;
+
+/* Starts a graph "main".  The model must be empty. */
+void qn_importer_begin(qn_importer *im, qn_model *m, const char *file, const qn_import_how *how);
+void qn_importer_at(qn_importer *im, const char *node, const char *op, int64_t version);
+/* Removes what no output needs, adds the graph to the model, and returns QN_EUNSUPPORTED when problems were
+ * reported. */
+qn_status qn_importer_end(qn_importer *im) QN_MUST_CHECK;
+
+/* Reports that the current node cannot be taken: violated condition, actual value, way out.  Returns 0, for
+ * `return qn_importer_refuse(…)`. */
+qn_id qn_importer_refuse(qn_importer *im, const char *id, const char *fmt, ...) QN_PRINTF(3, 4);
+/* Reports that the file is damaged; QN_EINVALID. */
+qn_status qn_importer_damaged(qn_importer *im, const char *fmt, ...) QN_PRINTF(2, 3);
+
+/* Adds a node named after the current one.  attrs NULL: defaults.  type NULL: inferred.  Folds when all
+ * inputs are constants and folding is possible.  0: an input is 0, or a problem was reported. */
+qn_id qn_importer_op(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in,
+		     const qn_attrs *attrs, const qn_type *type);
+qn_id qn_importer_unary(qn_importer *im, qn_op op, qn_id x);
+qn_id qn_importer_binary(qn_importer *im, qn_op op, qn_id a, qn_id b);
+
+/* Constants. */
+qn_id qn_importer_const(qn_importer *im, const char *name, const qn_tensor *value);
+qn_id qn_importer_f32(qn_importer *im, double value);                          /* a scalar */
+qn_id qn_importer_i64s(qn_importer *im, int32_t n, const int64_t *v);          /* a vector */
+/* The value of a constant, NULL when x is none. */
+const qn_tensor *qn_importer_known(const qn_importer *im, qn_id x);
+/* The integers of a constant of at most `most` elements; their number, -1 when x is no constant or
+ * has more (not reported). */
+int32_t qn_importer_ints(const qn_importer *im, qn_id x, int32_t most, int64_t *v);
+
+const qn_type *qn_importer_type(const qn_importer *im, qn_id x);
+
+/* Compositions.  reshape: dims are known.  transpose: perm of the rank of x, x itself when it is the identity. */
+qn_id qn_importer_reshape(qn_importer *im, qn_id x, int32_t rank, const int64_t *dim);
+qn_id qn_importer_transpose(qn_importer *im, qn_id x, const int64_t *perm);
+/* Between N C D1 … and N D1 … C, of any rank >= 2. */
+qn_id qn_importer_channels_last(qn_importer *im, qn_id x);
+qn_id qn_importer_channels_first(qn_importer *im, qn_id x);
+/* The value in another plain element type; x itself when it has it. */
+qn_id qn_importer_cast(qn_importer *im, qn_id x, qn_plain to);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite.c - TFLite files. */
+#include "import/import.h"
+
+#include "ir/diag.h"
+
+qn_status
+qn_tflite_read(qn_model *m, const char *file, const void *data, size_t n, const qn_import_how *how)
+{
+	(void)data, (void)n, (void)how;
+	return qn_report(m->env, QN_EUNSUPPORTED, "import.format", file, "not yet");
+}
