@@ -15,7 +15,10 @@ emit_pool(qn_emitter *e, const qn_step *s, const void *args, const char *kernel)
 		     "out_h, out_w\n"
 		     "k_h, k_w\n"
 		     "stride_h, stride_w\n"
+		     "dil_h, dil_w\n"
 		     "pad_t, pad_l\n"
+		     "end_h, end_w\n"
+		     "zi\n"
 		     "lo, hi\n");
 	qn_emit_close(e);
 	qn_emit_call(e, s, kernel, symbol, QN_OWN, 1, true);

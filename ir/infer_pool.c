@@ -5,32 +5,42 @@
 
 #include "ir/window.h"
 
-/* A pad as wide as the kernel would make windows without any element. */
 static bool
-attributes_ok(const qn_graph *g, const qn_node *n)
+flag_ok(const qn_graph *g, const qn_node *n, const char *name, int64_t v, int64_t most)
 {
-	const qn_attrs_pool *a = &n->attr->pool;
-	bool ok = qn_infer_range(g, n, "kernel", 2, a->kernel, 1);
+	return (v >= 0 && v <= most) ||
+	       qn_infer_error(g, n, "attr.value",
+			      most == 0 ? "%s is for averages only" : "%s must be 0 or 1", name);
+}
 
-	ok = qn_infer_range(g, n, "stride", 2, a->stride, 1) && ok;
-	ok = qn_infer_range(g, n, "pad", 4, a->pad, 0) && ok;
-	if (a->padding != QN_PADDING_explicit &&
-	    (a->pad[0] | a->pad[1] | a->pad[2] | a->pad[3]) != 0)
-		ok = qn_infer_error(g, n, "attr.value",
-				    "pad is given although padding is %s; leave one out",
-				    qn_enum_table[QN_ENUM_padding].names[a->padding]);
-	for (int i = 0; ok && i < 4; i++)
-		if (a->pad[i] >= a->kernel[i / 2])
+/* A pad as wide as the window would make windows without any element. */
+static bool
+attributes_ok(const qn_graph *g, const qn_node *n, const qn_pooling *p)
+{
+	bool ok = qn_infer_range(g, n, "kernel", p->axes, p->kernel, 1);
+
+	ok = qn_infer_range(g, n, "stride", p->axes, p->stride, 1) && ok;
+	ok = qn_infer_range(g, n, "dilation", p->axes, p->dilation, 1) && ok;
+	ok = flag_ok(g, n, "ceil_mode", p->ceil_mode, 1) && ok;
+	ok = flag_ok(g, n, "count_include_pad", p->count_include_pad,
+		     qn_opinfo_of(n)->behaviour == QN_MEAN) &&
+	     ok;
+	ok = qn_infer_pads(g, n, p->padding, p->axes * 2, p->pad) && ok;
+	for (int i = 0; ok && i < p->axes * 2; i++) {
+		int64_t reach = (p->kernel[i / 2] - 1) * p->dilation[i / 2] + 1;
+
+		if (p->pad[i] >= reach)
 			ok = qn_infer_error(
 				g, n, "attr.value",
 				"pad has the value %lld, must be less than the kernel's %lld",
-				(long long)a->pad[i], (long long)a->kernel[i / 2]);
+				(long long)p->pad[i], (long long)reach);
+	}
 	return ok;
 }
 
 /* A window takes elements of one scale only. */
 static const qn_elem *
-window_elem(const qn_graph *g, const qn_node *n)
+window_elem(const qn_graph *g, const qn_node *n, int32_t axes)
 {
 	const qn_elem *e = qn_infer_same(g, n);
 
@@ -40,7 +50,7 @@ window_elem(const qn_graph *g, const qn_node *n)
 		(void)qn_infer_refuse(g, n, "unsupported.subchannel",
 				      "%s takes no operand quantized in blocks: %s",
 				      qn_opinfo_of(n)->name, qn_infer_elem_text(g, e));
-	else if (e->axis[0] == 1 || e->axis[0] == 2)
+	else if (e->axis[0] > 0 && e->axis[0] <= axes)
 		(void)qn_infer_error(g, n, "type.axis.merged",
 				     "the windows go across axis %d, along which the scales differ",
 				     (int)e->axis[0]);
@@ -52,24 +62,23 @@ window_elem(const qn_graph *g, const qn_node *n)
 static const qn_type *
 pool(const qn_graph *g, const qn_node *n)
 {
-	const qn_elem *e = window_elem(g, n);
-	bool ok = attributes_ok(g, n);
+	static const char *const names[] = {"slices", "rows", "columns"};
+	const qn_pooling p = qn_pooling_of(n);
+	const qn_elem *e = window_elem(g, n, p.axes);
+	bool ok = attributes_ok(g, n, &p);
 
-	if (e == NULL || !qn_infer_rank(g, n, 0, 4) || !ok)
+	if (e == NULL || !qn_infer_rank(g, n, 0, p.axes + 2) || !ok)
 		return NULL;
-	qn_shape y = {4, {QN_DYNAMIC, QN_DYNAMIC, QN_DYNAMIC, QN_DYNAMIC}};
-	if (qn_infer_in(g, n, 0)->rank == 4)
-		y = qn_shape_of(qn_infer_in(g, n, 0));
-	for (int axis = 0; axis < 2; axis++) {
+	qn_shape y = qn_infer_shape_of_rank(g, n, 0, p.axes + 2);
+	for (int axis = 0; axis < p.axes; axis++) {
 		qn_window w;
 		int64_t in = y.dim[1 + axis];
 
-		if (!qn_window_pool(&n->attr->pool, axis, in, &w))
+		if (!qn_window_pool(&p, axis, in, &w))
 			ok = qn_infer_error(
 				g, n, "shape.window",
 				"the kernel does not fit: %lld elements over %lld input %s",
-				(long long)n->attr->pool.kernel[axis], (long long)in,
-				axis == 0 ? "rows" : "columns");
+				(long long)p.kernel[axis], (long long)in, names[axis + 3 - p.axes]);
 		y.dim[1 + axis] = w.out;
 	}
 	return ok ? qn_infer_result(g, n, e, &y) : NULL;

@@ -97,11 +97,40 @@ qn_window_transpose(const qn_attrs_conv2d_transpose *a, int axis, int64_t in, in
 	return in > 0 && w->out > 0;
 }
 
-static inline bool
-qn_window_pool(const qn_attrs_pool *a, int axis, int64_t in, qn_window *w)
+/* What the sets of attributes of pools have in common; axes are those of the image, from the
+ * outermost; pad holds before and after of each. */
+typedef struct qn_pooling {
+	int32_t axes, padding;
+	const int64_t *kernel, *stride, *dilation, *pad;
+	int64_t ceil_mode, count_include_pad;
+} qn_pooling;
+
+static inline qn_pooling
+qn_pooling_of(const qn_node *n)
 {
-	return qn_window_resolve(a->padding, in, a->kernel[axis], a->stride[axis], 1,
-				 a->pad + axis * 2, w);
+	const qn_attrs_pool *a = &n->attr->pool;
+
+	return (qn_pooling){2,           a->padding, a->kernel,    a->stride,
+			    a->dilation, a->pad,     a->ceil_mode, a->count_include_pad};
+}
+
+/* With ceil_mode the quotient is rounded up, but no window begins behind the image (ONNX):
+ *
+ *   in = 6, kernel 3, stride 2:      |0 1 2 3 4 5|     out = 2, rounded up 3, of which the last has two elements */
+static inline bool
+qn_window_pool(const qn_pooling *p, int axis, int64_t in, qn_window *w)
+{
+	int64_t stride = p->stride[axis], reach = (p->kernel[axis] - 1) * p->dilation[axis] + 1;
+	bool fits = qn_window_resolve(p->padding, in, p->kernel[axis], stride, p->dilation[axis],
+				      p->pad + (ptrdiff_t)axis * 2, w);
+
+	if (p->ceil_mode == 0 || p->padding == QN_PADDING_same || in == QN_DYNAMIC)
+		return fits;
+	int64_t room = in + w->before + w->after - reach + stride - 1;
+	w->out = room / stride + 1;
+	if ((w->out - 1) * stride >= in + w->before)
+		w->out--;
+	return room >= 0 && w->out > 0;
 }
 
 #endif

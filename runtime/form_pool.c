@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* form_pool.c - max_pool, avg_pool and global_avg_pool of images [b, h, w, c].
  *
- * Padding does not count: an average divides by the number of positions inside the image. 
- * Floats are summed row by row in f32 from 0.  Codes: averages round half away from zero;
+ * Padding does not count: an average divides by the number of positions inside the image, or, with
+ * count_include_pad, by those inside image and pads, where a pad is the real 0.  Floats are summed row by row in f32 from 0.  Codes: averages round half away from zero;
  * global_avg_pool is TFLite's Mean, which rescales the sum with a multiplier of scale in / scale
  * out / n. */
 #include <math.h>
@@ -34,10 +34,10 @@ walk(const qn_eval *e, const qn_geometry *s, int64_t oy, int64_t ox, const float
 	int64_t count = 0;
 
 	for (int64_t ky = 0; ky < s->kernel[0]; ky++) {
-		int64_t iy = oy * s->stride[0] - s->pad[0] + ky;
+		int64_t iy = oy * s->stride[0] - s->pad[0] + ky * s->dil[0];
 
 		for (int64_t kx = 0; iy >= 0 && iy < s->in[0] && kx < s->kernel[1]; kx++) {
-			int64_t ix = ox * s->stride[1] - s->pad[1] + kx;
+			int64_t ix = ox * s->stride[1] - s->pad[1] + kx * s->dil[1];
 
 			if (ix < 0 || ix >= s->in[1])
 				continue;
@@ -46,6 +46,29 @@ walk(const qn_eval *e, const qn_geometry *s, int64_t oy, int64_t ox, const float
 		}
 	}
 	return count;
+}
+
+/* How many of k positions, step apart from `at` on, lie before `end`. */
+static int64_t
+taps_along(int64_t at, int64_t step, int64_t k, int64_t end)
+{
+	int64_t n = at < end ? (end - 1 - at) / step + 1 : 0;
+
+	return n < k ? n : k;
+}
+
+/* Taps of the window at (oy, ox) inside image and pads; 0 when pads do not count. */
+static int64_t
+taps(const qn_geometry *s, int64_t oy, int64_t ox)
+{
+	const int64_t at[2] = {oy, ox};
+	int64_t n = 1;
+
+	for (int i = 0; i < 2; i++)
+		n *= s->end[i] == 0 ? 0
+				    : taps_along(at[i] * s->stride[i] - s->pad[i], s->dil[i],
+						 s->kernel[i], s->end[i]);
+	return n;
 }
 
 /* All windows, each from `first`; divided by the number of positions if mean. */
@@ -61,9 +84,10 @@ pool(const qn_eval *e, float first, visit_fn *visit, bool mean)
 			for (int64_t ox = 0; ox < s.out[1]; ox++, y += s.in_c) {
 				for (int64_t k = 0; k < s.in_c; k++)
 					y[k] = first;
-				float n = (float)walk(e, &s, oy, ox, x, y, visit);
+				int64_t inside = walk(e, &s, oy, ox, x, y, visit);
+				int64_t n = mean ? taps(&s, oy, ox) : 0;
 				for (int64_t k = 0; mean && k < s.in_c; k++)
-					y[k] /= n;
+					y[k] /= (float)(n > 0 ? n : inside);
 			}
 		}
 	}
@@ -142,8 +166,13 @@ pool_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		.k_w = (int32_t)s.kernel[1],
 		.stride_h = (int32_t)s.stride[0],
 		.stride_w = (int32_t)s.stride[1],
+		.dil_h = (int32_t)s.dil[0],
+		.dil_w = (int32_t)s.dil[1],
 		.pad_t = (int32_t)s.pad[0],
 		.pad_l = (int32_t)s.pad[1],
+		.end_h = (int32_t)s.end[0],
+		.end_w = (int32_t)s.end[1],
+		.zi = qn_zp_of(g, n->type),
 		.lo = (int32_t)n->type->elem->qmin,
 		.hi = (int32_t)n->type->elem->qmax,
 	};

@@ -90,16 +90,18 @@ qn_geometry_conv_transpose(const qn_graph *g, const qn_node *n)
 qn_geometry
 qn_geometry_pool(const qn_graph *g, const qn_node *n)
 {
-	const qn_attrs_pool *a = &n->attr->pool;
+	const qn_pooling p = qn_pooling_of(n);
 	qn_geometry w = image(qn_graph_node(g, n->in[0])->type, n->type);
 
 	for (int i = 0; i < 2; i++) {
 		qn_window along;
 
-		w.kernel[i] = a->kernel[i];
-		w.stride[i] = a->stride[i];
-		(void)qn_window_pool(a, i, w.in[i], &along);
+		w.kernel[i] = p.kernel[i];
+		w.stride[i] = p.stride[i];
+		w.dil[i] = p.dilation[i];
+		(void)qn_window_pool(&p, i, w.in[i], &along);
 		w.pad[i] = along.before;
+		w.end[i] = p.count_include_pad != 0 ? w.in[i] + along.after : 0;
 	}
 	return w;
 }
@@ -115,7 +117,7 @@ qn_geometry_is_small(const qn_geometry *w)
 
 	for (int i = 0; i < 2; i++)
 		if (w->in[i] >= most || w->pad[i] >= most || w->stride[i] >= most ||
-		    w->kernel[i] >= most || w->dil[i] >= most ||
+		    w->kernel[i] >= most || w->dil[i] >= most || w->end[i] >= most ||
 		    (w->out[i] - 1) * w->stride[i] >= most ||
 		    (w->kernel[i] - 1) * w->dil[i] >= most)
 			return false;
@@ -123,14 +125,30 @@ qn_geometry_is_small(const qn_geometry *w)
 }
 
 bool
+qn_window_has_empty(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dil,
+		    int64_t pad)
+{
+	/* Windows move to the right: the first may end before the image, the last begin behind. */
+	if (out == 0)
+		return false;
+	if ((kernel - 1) * dil < pad || (out - 1) * stride - pad >= in)
+		return true;
+	/* Those that begin before the image: taps farther apart than it is long may step over it.  More
+	 * windows than anybody uses are not looked at. */
+	if (dil > in && pad / stride > 1 << 20)
+		return true;
+	for (int64_t at = -pad; dil > in && at < 0 && at <= (out - 1) * stride - pad; at += stride)
+		if ((at % dil + dil) % dil >= in)
+			return true;
+	return false;
+}
+
+bool
 qn_geometry_has_empty(const qn_geometry *w)
 {
-	for (int i = 0; i < 2; i++) {
-		int64_t last = (w->out[i] - 1) * w->stride[i] - w->pad[i];
-
-		/* Windows move to the right: the first may end before the image, the last begin behind. */
-		if (w->out[i] > 0 && (w->kernel[i] <= w->pad[i] || last >= w->in[i]))
+	for (int i = 0; i < 2; i++)
+		if (w->end[i] == 0 && qn_window_has_empty(w->in[i], w->out[i], w->kernel[i],
+							  w->stride[i], w->dil[i], w->pad[i]))
 			return true;
-	}
 	return false;
 }

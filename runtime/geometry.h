@@ -15,6 +15,7 @@ typedef struct qn_geometry {
 	int64_t kernel[2], stride[2], dil[2];
 	int64_t pad[2]; /* rows above and columns left of the image */
 	int64_t groups;
+	int64_t end[2]; /* of averages that count padding: where that ends; else 0 */
 } qn_geometry;
 
 /* conv2d, and conv1d as an image of height 1. */
@@ -30,7 +31,11 @@ enum { QN_MAX_WINDOW_ROWS = 1024 };
  * QN_MAX_WINDOW_ROWS rows. */
 bool qn_geometry_is_small(const qn_geometry *w);
 
-/* Some window lies in the padding as a whole, so that it has no largest value and no mean. */
+/* Some window along an axis has no tap inside the image. */
+bool qn_window_has_empty(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dil,
+			 int64_t pad);
+/* Some window lies in the padding as a whole, so that it has no largest value and no mean of what
+ * is no padding. */
 bool qn_geometry_has_empty(const qn_geometry *w);
 
 #endif

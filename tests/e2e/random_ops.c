@@ -335,9 +335,13 @@ add_pool(maker *m, qn_op op, qn_id x)
 	int i;
 
 	a.pool.padding = (int32_t)pick(m, QN_PADDING_explicit, QN_PADDING_valid);
+	a.pool.ceil_mode = chance(m, 30);
+	a.pool.count_include_pad = op == QN_OP_avg_pool && chance(m, 30);
 	for (i = 0; i < 2; i++) {
 		a.pool.kernel[i] = pick(m, 1, d[1 + i] < 3 ? d[1 + i] : 3);
 		a.pool.stride[i] = pick(m, 1, 3);
+		if (d[1 + i] > 2 * (a.pool.kernel[i] - 1) && chance(m, 20))
+			a.pool.dilation[i] = 2;
 		if (a.pool.padding != QN_PADDING_explicit)
 			continue;
 		a.pool.pad[2 * i] = pick(m, 0, a.pool.kernel[i] - 1);

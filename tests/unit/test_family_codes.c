@@ -43,7 +43,8 @@ window(const data *d, int k, int kind)
 		(void)state;                                                                       \
 		for (int i = 0; i < ROOM; i++)                                                     \
 			x[i] = (code)d->x[i];                                                      \
-		const qn_pool_args p = {1, 2, 8, 1, 1, 6, 2, 3, 1, 1, 0, 0, least, most};          \
+		const qn_pool_args p = {1, 2, 8, 1, 1, 6, 2, 3,     1,   1,                        \
+					1, 1, 0, 0, 0, 0, 0, least, most};                         \
 		qn_max_pool##q(&p, x, rows, y);                                                    \
 		for (int i = 0; i < 6; i++)                                                        \
 			assert_int_equal(y[i], window(d, i, 1));                                   \

@@ -479,55 +479,80 @@ test_round_div(void **state)
 		assert_int_equal(qn_round_div(row[i][0], row[i][1]), row[i][2]);
 }
 
+/* A pool of random size, some with taps apart, some whose padding counts. */
+static qn_pool_args
+pool_args(void)
+{
+	int32_t k = pick(1, 3), l = pick(1, 3), dh = pick(1, 2), dw = pick(1, 2);
+	qn_pool_args a = {.batch = pick(1, 2),
+			  .in_h = pick((k - 1) * dh + 1, 7),
+			  .in_w = pick((l - 1) * dw + 1, 7),
+			  .c = pick(1, 3),
+			  .k_h = k,
+			  .k_w = l,
+			  .stride_h = pick(1, 3),
+			  .stride_w = pick(1, 3),
+			  .dil_h = dh,
+			  .dil_w = dw,
+			  .pad_t = pick(0, k - 1),
+			  .pad_l = pick(0, l - 1),
+			  .zi = pick(-128, 127),
+			  .lo = pick(-128, -20),
+			  .hi = pick(20, 127)};
+
+	/* one window more, as rounding up gives, reaches beyond the padding */
+	a.out_h = (a.in_h + 2 * a.pad_t - (k - 1) * dh - 1) / a.stride_h + 1;
+	a.out_h += a.out_h * a.stride_h < a.in_h + a.pad_t ? pick(0, 1) : 0;
+	a.out_w = (a.in_w + 2 * a.pad_l - (l - 1) * dw - 1) / a.stride_w + 1;
+	if (pick(0, 1) != 0) {
+		a.end_h = a.in_h + a.pad_t;
+		a.end_w = a.in_w + a.pad_l;
+	}
+	return a;
+}
+
+/* The codes that the window of output i covers: the largest, or the average of those that count. */
+static int32_t
+pooled(const qn_pool_args *a, const int8_t *x, int32_t i, int average)
+{
+	int32_t ox = i / a->c % a->out_w, oy = i / a->c / a->out_w % a->out_h;
+	int32_t b = i / a->c / a->out_w / a->out_h, most = -128, sum = 0, count = 0;
+
+	for (int32_t k = 0; k < a->k_h * a->k_w; k++) {
+		int32_t iy = oy * a->stride_h - a->pad_t + k / a->k_w * a->dil_h;
+		int32_t ix = ox * a->stride_w - a->pad_l + k % a->k_w * a->dil_w;
+		int inside = iy >= 0 && iy < a->in_h && ix >= 0 && ix < a->in_w;
+		int32_t v =
+			!inside ? a->zi : x[((b * a->in_h + iy) * a->in_w + ix) * a->c + i % a->c];
+
+		if (!inside && (a->end_h == 0 || iy >= a->end_h || ix >= a->end_w))
+			continue;
+		most = inside && v > most ? v : most;
+		sum += v, count++;
+	}
+	if (!average || count == 0)
+		return (int32_t)limit(average ? 0 : most, a->lo, a->hi);
+	sum = (2 * (sum < 0 ? -sum : sum) + count / 2 * 2) / (2 * count) * (sum < 0 ? -1 : 1);
+	return (int32_t)limit(sum, a->lo, a->hi);
+}
+
 static void
 test_pool(void **state)
 {
 	(void)state;
 
 	for (int round = 0; round < 300; round++) {
-		int32_t k = pick(1, 3), l = pick(1, 3);
-		qn_pool_args a = {pick(1, 2),
-				  pick(k, 7),
-				  pick(l, 7),
-				  pick(1, 3),
-				  0,
-				  0,
-				  k,
-				  l,
-				  pick(1, 3),
-				  pick(1, 3),
-				  pick(0, k - 1),
-				  pick(0, l - 1),
-				  pick(-128, -20),
-				  pick(20, 127)};
+		const qn_pool_args a = pool_args();
 		const int8_t *rows[3];
-		int8_t *x = codes(a.batch * a.in_h * a.in_w * a.c, -128), *top, *avg;
-		int32_t n;
+		int32_t n = a.batch * a.out_h * a.out_w * a.c;
+		int8_t *x = codes(a.batch * a.in_h * a.in_w * a.c, -128);
+		int8_t *top = malloc((size_t)n), *avg = malloc((size_t)n);
 
-		a.out_h = (a.in_h + 2 * a.pad_t - k) / a.stride_h + 1;
-		a.out_w = (a.in_w + 2 * a.pad_l - l) / a.stride_w + 1;
-		n = a.batch * a.out_h * a.out_w * a.c;
-		top = malloc((size_t)n), avg = malloc((size_t)n);
 		qn_max_pool_s8(&a, x, rows, top);
 		qn_avg_pool_s8(&a, x, rows, avg);
 		for (int32_t i = 0; i < n; i++) {
-			int32_t ox = i / a.c % a.out_w, oy = i / a.c / a.out_w % a.out_h;
-			int32_t b = i / a.c / a.out_w / a.out_h, most = -128, sum = 0, count = 0;
-
-			for (int32_t j = 0; j < a.in_h * a.in_w; j++) {
-				int32_t dy = j / a.in_w - (oy * a.stride_h - a.pad_t);
-				int32_t dx = j % a.in_w - (ox * a.stride_w - a.pad_l);
-				int32_t v = x[(b * a.in_h * a.in_w + j) * a.c + i % a.c];
-
-				if (dy < 0 || dy >= k || dx < 0 || dx >= l)
-					continue;
-				most = v > most ? v : most;
-				sum += v, count++;
-			}
-			assert_int_equal(top[i], limit(most, a.lo, a.hi));
-			sum = (2 * (sum < 0 ? -sum : sum) + count / 2 * 2) / (2 * count) *
-			      (sum < 0 ? -1 : 1);
-			assert_int_equal(avg[i], limit(sum, a.lo, a.hi));
+			assert_int_equal(top[i], pooled(&a, x, i, 0));
+			assert_int_equal(avg[i], pooled(&a, x, i, 1));
 		}
 		free(x), free(top), free(avg);
 	}
@@ -536,7 +561,7 @@ test_pool(void **state)
 static void
 test_pool_empty(void **state)
 {
-	qn_pool_args a = {1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 0, -100, 50};
+	qn_pool_args a = {1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, -100, 50};
 	const int8_t *rows[1], x[1] = {77};
 	int8_t y[2];
 	(void)state;

@@ -357,8 +357,10 @@ window(const double *x, int oy, int ox, int c, bool mean)
 static void
 test_pools(void **state)
 {
-	const qn_attrs *a = attributes(
-		(qn_attrs){.pool = {.kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}}});
+	const qn_attrs *a = attributes((qn_attrs){.pool = {.kernel = {3, 3},
+							   .stride = {2, 2},
+							   .pad = {1, 1, 1, 1},
+							   .dilation = {1, 1}}});
 	double *x = reals(90), most[27], mean[27], global[3] = {0, 0, 0};
 
 	(void)state;

@@ -198,9 +198,12 @@ static void
 test_pool_codes(void **state)
 {
 	const double x[6] = {-1, -1, -1, -2, -2, -2}, y[4] = {1, 1, 1, 2};
-	const qn_attrs *a = attributes((qn_attrs){.pool = {.kernel = {2, 3}, .stride = {1, 1}}});
-	const qn_attrs *b = attributes(
-		(qn_attrs){.pool = {.kernel = {2, 2}, .stride = {1, 1}, .pad = {1, 0, 1, 0}}});
+	const qn_attrs *a = attributes(
+		(qn_attrs){.pool = {.kernel = {2, 3}, .stride = {1, 1}, .dilation = {1, 1}}});
+	const qn_attrs *b = attributes((qn_attrs){.pool = {.kernel = {2, 2},
+							   .stride = {1, 1},
+							   .pad = {1, 0, 1, 0},
+							   .dilation = {1, 1}}});
 	const double corner[4] = {1, 1, 1, 2}, mean[4] = {1, 1, 1, 1};
 
 	(void)state;
