@@ -263,7 +263,10 @@ method_value(const void *user, const qn_symbol *sym, double *scale, int64_t *zp)
 
 	if (w == NULL)
 		return false;
-	qn_finding_params(w, &f->found[w - f->c->watch], scale, zp);
+	const qn_finding *found = &f->found[w - f->c->watch];
+	if (found->lo == 0 && found->hi == 0)
+		warn_zero(f->c->m, w->quantize, w->sym);
+	qn_finding_params(w, found, scale, zp);
 	return true;
 }
 
@@ -295,8 +298,8 @@ bind_with_callbacks(const qn_calibration *c, const qn_finding *found, qn_dataset
 	if (c->m->parts == NULL)
 		return qn_report(
 			c->m->env, QN_EUSAGE, "calibrate.parts", c->m->name,
-			"calibration callbacks take a model that was quantized in the same "
-			"run; start from the float model");
+			"calibration callbacks and the method output take a model that was "
+			"quantized in the same run; start from the float model");
 	qn_info_graphs_init(&graphs, c->m, c->g, c->real, c->map, data, KEEP_BYTES, a);
 	index_watches(&method, a);
 	graphs.method = method_value;
@@ -314,22 +317,45 @@ bind_with_callbacks(const qn_calibration *c, const qn_finding *found, qn_dataset
 	return qn_callbacks_run(&graphs, o->ncallback, o->callback, a);
 }
 
+/* The host's callbacks, and the method's search for the other partitions. */
+static qn_status
+with_search(const qn_calibration *c, qn_dataset *data, qn_calib_opts *o)
+{
+	const qn_method *method = o->method.method;
+	qn_calib_callback *list;
+
+	if (method == NULL || method->search == NULL || c->nwatch == 0)
+		return QN_OK;
+	if (data == NULL)
+		return qn_report(c->m->env, QN_EINVALID, "calibrate.no-data", c->m->name,
+				 "the method %s tries scales on samples, and none were given%s "
+				 "(--calib FILE.npy)",
+				 method->name,
+				 o->observed != NULL ? "; statistics do not hold them" : "");
+	list = QN_NEW(c->m->scratch, qn_calib_callback, o->ncallback + 1);
+	for (size_t i = 0; i < o->ncallback; i++)
+		list[i] = o->callback[i];
+	list[o->ncallback++] = (qn_calib_callback){NULL, method->search, &o->method};
+	o->callback = list;
+	return QN_OK;
+}
+
 /* ---- all at once ---- */
 
 qn_status
 qn_calibrate_model(qn_model *m, qn_dataset *data, const qn_calib_opts *opts)
 {
-	const qn_calib_opts defaults = {0};
-	const qn_calib_opts *o = opts != NULL ? opts : &defaults;
+	qn_calib_opts o = opts != NULL ? *opts : (qn_calib_opts){0};
 	qn_calibration *c;
 	qn_finding *found = NULL;
 
 	QN_TRY(qn_calibration_new(m, &c));
-	QN_TRY(qn_calibrate_constants(c, o->method.mse_weights));
+	QN_TRY(with_search(c, data, &o));
+	QN_TRY(qn_calibrate_constants(c, o.method.mse_weights));
 	if (c->nwatch > 0)
-		QN_TRY(find(c, data, o, &found));
-	if (o->ncallback > 0)
-		QN_TRY(bind_with_callbacks(c, found, data, o));
+		QN_TRY(find(c, data, &o, &found));
+	if (o.ncallback > 0)
+		QN_TRY(bind_with_callbacks(c, found, data, &o));
 	else if (c->nwatch > 0)
 		QN_TRY(qn_calibration_bind(c, found));
 	return qn_widen_bias_scales(m, c->g, c->real, c->map);

@@ -27,19 +27,4 @@ qn_status qn_callback_symbols(const qn_info_graphs *s, size_t n, const qn_calib_
 qn_status qn_callbacks_run(const qn_info_graphs *s, size_t n, const qn_calib_callback *list,
 			   qn_arena *a) QN_MUST_CHECK;
 
-/* ---- a search that looks at the partition's output ---- */
-
-typedef enum qn_search_metric { QN_SEARCH_MSE, QN_SEARCH_COSINE } qn_search_metric;
-
-typedef struct qn_search {
-	qn_search_metric metric;
-	double least; /* the smallest factor of a scale that is tried; the largest is 1 */
-	int steps;    /* how many factors, at least 2 */
-} qn_search;
-
-/* A qn_calib_fn; user: a qn_search.  Begins with the method's scales; for one symbol after the other, those of
- * activations first, tries the scale times each factor and keeps the one with which the quantized output is
- * nearest to the float one over all batches; of equal ones the largest factor. */
-qn_status qn_search_output(void *user, qn_info *info);
-
 #endif

@@ -5,15 +5,15 @@
  *   pass 0 over the samples, then plan() and another pass while the row asks for one, then finish()
  *
  * finish sees one value at a time and is a function of what was observed alone, so values may be
- * finished in any order and side by side.  A search that needs the quantized graph goes where the
- * findings of all values are together: between qn_calibration_find and qn_calibration_bind. */
+ * finished in any order and side by side.  search begins with the findings of all values and sees one
+ * partition at a time, in topological order. */
 #ifndef QN_CALIBRATE_METHOD_H
 #define QN_CALIBRATE_METHOD_H
 
 #include "calibrate/observer.h"
 #include "ir/graph.h"
 
-enum { QN_METHOD_PARAMS = 2 };
+enum { QN_METHOD_PARAMS = 3 };
 
 /* What observers keep besides smallest and largest. */
 enum {
@@ -61,6 +61,9 @@ typedef struct qn_method {
 	void (*plan)(const qn_seen *s, unsigned pass, const qn_bins *before, qn_bins *out);
 	/* s->o->n > 0 unless passes is 0. */
 	void (*finish)(const qn_seen *s, qn_arena *scratch, qn_finding *out);
+	/* A calibration callback (callback.h) for every partition that has none of its own; opts: the
+	 * qn_method_opts.  NULL: what finish found stays. */
+	qn_status (*search)(void *opts, qn_info *info);
 } qn_method;
 
 /* Row i, NULL past the last. */
@@ -76,7 +79,7 @@ void qn_finding_limit(const qn_seen *s, double t, qn_finding *out);
 /* Codes on the side of 0 that has more of them: 128 for i8 with values of both signs. */
 int64_t qn_seen_levels(const qn_seen *s);
 
-/* The finish and plan functions of the rows; what they do is in docs/calibration.md. */
+/* The finish, plan and search functions of the rows; what they do is in docs/calibration.md. */
 void qn_finish_global(const qn_seen *s, qn_arena *scratch, qn_finding *out);
 void qn_finish_minmax(const qn_seen *s, qn_arena *scratch, qn_finding *out);
 void qn_finish_avgmax(const qn_seen *s, qn_arena *scratch, qn_finding *out);
@@ -92,5 +95,6 @@ void qn_finish_mse(const qn_seen *s, qn_arena *scratch, qn_finding *out);
 void qn_plan_percentile_tvm(const qn_seen *s, unsigned pass, const qn_bins *before, qn_bins *out);
 void qn_plan_percentile_ort(const qn_seen *s, unsigned pass, const qn_bins *before, qn_bins *out);
 void qn_plan_kl(const qn_seen *s, unsigned pass, const qn_bins *before, qn_bins *out);
+qn_status qn_search_output_of(void *opts, qn_info *info) QN_MUST_CHECK;
 
 #endif

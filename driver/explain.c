@@ -159,6 +159,8 @@ put_method(qn_buf *b, const qn_statistics *s)
 	qn_buff(b, "\nsamples      %llu of ", (unsigned long long)(s->nbatch * s->batch));
 	put_files(b, s);
 	qn_buf_putc(b, '\n');
+	if (s->method.method->search != NULL)
+		qn_buf_puts(b, "note         ranges are where the search of a compilation begins\n");
 }
 
 static void

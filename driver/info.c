@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* info.c - the public side of what calibration callbacks see (calibrate/info.h). */
 #include "calibrate/info.h"
+#include "calibrate/method.h"
 #include "driver/context.h"
+#include "driver/host_struct.h"
 
 typedef struct info_call {
 	qn_info *i;
@@ -136,4 +138,60 @@ qn_status
 qn_info_set_default(qn_info *i, size_t k)
 {
 	return call(set_default, &(info_call){.i = i, .k = k});
+}
+
+/* ---- the search ---- */
+
+typedef struct search_call {
+	qn_info *i;
+	const qn_search *search;
+} search_call;
+
+/* The method's options, with what the host gives in their place. */
+static qn_status
+search_opts(qn_env *env, const qn_info *i, const qn_search *s, qn_arena *scratch,
+	    qn_method_opts *out)
+{
+	const double given[] = {s->steps, s->least, s->metric == QN_SEARCH_COSINE};
+	qn_status status = QN_OK;
+
+	QN_TRY(qn_method_parse(env, scratch, "output", out));
+	for (size_t k = 0; k < QN_COUNT(given); k++) {
+		const qn_param_row *p = &out->method->param[k];
+
+		if (given[k] >= 0 && given[k] <= 0)
+			continue;
+		out->param[k] = given[k];
+		if (!(given[k] >= p->least && given[k] <= p->most))
+			status =
+				qn_report(env, QN_EUSAGE, "calibrate.search", i->part->out,
+					  "%s of the search is %g; give a number from %g to %g, or "
+					  "0 for %g",
+					  p->name, given[k], p->least, p->most, p->otherwise);
+	}
+	if (s->metric != QN_SEARCH_MSE && s->metric != QN_SEARCH_COSINE)
+		status = qn_report(env, QN_EUSAGE, "calibrate.search", i->part->out,
+				   "there is no metric %d; give QN_SEARCH_MSE or QN_SEARCH_COSINE",
+				   (int)s->metric);
+	return status;
+}
+
+static qn_status
+search_output(void *arg, qn_arena *scratch)
+{
+	search_call *c = arg;
+	qn_env *env = c->i->graphs->m->env;
+	qn_method_opts o;
+	qn_search known;
+
+	QN_TRY(QN_TAKE(env, qn_search, c->search, &known));
+	QN_TRY(search_opts(env, c->i, &known, scratch, &o));
+	return o.method->search(&o, c->i);
+}
+
+qn_status
+qn_search_output(void *search, qn_info *i)
+{
+	return qn_guard(qn_box(i->graphs->m)->ctx, search_output,
+			&(search_call){.i = i, .search = search});
 }

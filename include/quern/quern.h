@@ -564,6 +564,26 @@ QN_API qn_status qn_info_set_range(qn_info *i, size_t k, double lo, double hi);
 /* … those that the method of the options finds. */
 QN_API qn_status qn_info_set_default(qn_info *i, size_t k);
 
+/* How the search below judges an output. */
+typedef enum qn_search_metric {
+	QN_SEARCH_MSE = 0,   /* sum of squared differences to the float output, over all batches */
+	QN_SEARCH_COSINE = 1 /* 1 - cosine of the angle between both */
+} qn_search_metric;
+
+typedef struct qn_search { /* all zero: those of the method "output" */
+	size_t size;
+	qn_search_metric metric;
+	int steps;    /* factors that are tried: 2 … 1000; 0: 21 */
+	double least; /* the smallest one: 0.001 … 1; 0: 0.5; the largest is 1 */
+} qn_search;
+
+/* Sets all symbols of the partition: begins with what qn_info_set_default sets; for one symbol after the other, those of
+ * activations first, tries its scale times each factor and keeps the one with which QN_INFO_OUTPUT is nearest to
+ * QN_INFO_FLOAT_OUTPUT; of equal ones the largest.  search: a qn_search, or NULL; so this is a calibrate callback itself, whose
+ * user is the qn_search.  Runs the partition steps * symbols times on all samples.  QN_EUSAGE (calibrate.search): out of
+ * range. */
+QN_API qn_status qn_search_output(void *search, qn_info *i);
+
 /* ---- how values are stored ---- */
 
 typedef enum qn_scheme_kind {
@@ -571,7 +591,7 @@ typedef enum qn_scheme_kind {
 	QN_RFC = 1     /* TVM's quantization RFC: symmetric, per-tensor weights, its six patterns; no parameters for inputs and outputs that no pattern gives */
 } qn_scheme_kind;
 
-/* How the scales of weights are found, which never depends on samples. */
+/* How the scales of weights are found, without samples; the method "output" begins with them. */
 typedef enum qn_weight_method {
 	QN_WEIGHTS_BY_MAX = 0, /* the largest absolute value */
 	QN_WEIGHTS_BY_MSE = 1  /* of 80 thresholds from 0.3 to 1 of it the one with the least squared error */

@@ -38,8 +38,9 @@ same no-samples-code bare/digits.c direct/digits.c
 same no-samples-report bare/digits.report.json direct/digits.report.json
 grep -q '"options": .*method=kl calib=calib.npy:' direct/digits.report.json || fail report "the method is not recorded"
 while read -r m; do
-	# the largest of its defaults takes long with sanitizers
+	# their defaults take long with sanitizers
 	[ "$m" != kl_tvm ] || m=kl_tvm:bins=301,levels=15
+	[ "$m" != output ] || m=output:steps=2
 	good "$m" compile "$E/digits.json" --calib "$E/calib.npy" --method "$m" -q -o "direct-$m" --self-test 0
 	grep -q "\"options\": .*method=${m%%:*}[: ]" "direct-$m/digits.report.json" || fail "$m" "it is not recorded"
 done <methods
@@ -90,6 +91,23 @@ calibrate --method $m -o one.json || fail $m "one run fails"
 same 'two passes' second.json one.json
 good 'pass 2 in one' calibrate "$E/digits.json" --calib "$E/calib.npy" --stats first.json -q -o rest.json
 same 'pass 2 in one' rest.json one.json
+
+# a method that searches: shards hold where it begins, the samples are needed again
+shards output:steps=3 searched
+good 'merge output' merge searched/s*.json -o searched.json -q
+calibrate --method output:steps=3 -o one.json || fail output "one run fails"
+same 'output shards' searched.json one.json
+good 'output by shards' compile "$E/digits.json" --stats searched.json --calib "$E/calib.npy" -q -o output-stats
+good 'output by threads' compile "$E/digits.json" --method output:steps=3 --calib "$E/calib.npy" --threads 4 -q -o output-direct
+same output output-stats output-direct
+grep -q '"options": .*method=output:steps=3,least=0.5,cosine=0 ' output-direct/digits.report.json || fail output "it is not recorded"
+case_of 'output without samples' 1 calibrate.no-data 'digits: error|statistics do not hold them|--calib' \
+	compile "$E/digits.json" --stats searched.json -o out -q
+good 'output explained' calibrate "$E/digits.json" --stats searched.json --explain probs.x -q
+has_words 'output explained' stdout 'method       output:steps=3|note         ranges are where the search'
+quern opt "$E/digits.json" --stop-after quantize -q -o symbolic.qir
+case_of 'output of a saved graph' 2 calibrate.parts 'the method output|start from the float model' \
+	opt symbolic.qir --calib "$E/calib.npy" --method output --stop-after bind -q
 
 # ---- explanations ----
 
@@ -154,6 +172,7 @@ usage value-of-weights "explain.value|come from a constant" $c --explain y.w
 usage method "method.unknown|'mean'|minmax|kl_tvm" $c --method mean -o o.json
 usage method-parameter "method.param|'q=1'|bins, levels" $c --method kl_ort:q=1 -o o.json
 usage method-value "method.value|p of percentile|50" $c --method percentile:p=10 -o o.json
+usage method-steps "method.value|'steps=1': steps of output is a whole number from 2 to 1000" $c --method output:steps=1 -o o.json
 usage method-observes-nothing 'stats.method|global' $c --method global -o o.json
 usage merge-without-output '-o FILE.json is needed' merge kl.json
 usage merge-nothing 'missing argument' merge -o o.json

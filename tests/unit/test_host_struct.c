@@ -139,6 +139,41 @@ emit(const bench *b, const void *s)
 	return qn_emit(b->m, "/tmp/quern-never", s, NULL);
 }
 
+static qn_id
+quantize_relu(void *user, qn_quantizing *q, const qn_match *m)
+{
+	qn_id x = qn_quantize_activation(q, qn_match_get(m, "x"), "r", "x");
+
+	(void)user;
+	x = qn_quantizing_op(q, qn_match_root(qn_quantizing_match(q)), "r.codes", 1, &x);
+	return qn_dequantize(q, x, "r");
+}
+
+/* qn_search is given to a calibrate callback. */
+static qn_status
+search(const bench *b, const void *s)
+{
+	const qn_quantizer relu = {.name = "relu",
+				   .text = "relu(x)",
+				   .quantize = quantize_relu,
+				   .calibrate = qn_search_output,
+				   .user = (void *)(uintptr_t)s};
+	const float data[4] = {-1, 0.5f, 0.25f, 1};
+	qn_array *x;
+	qn_model *m;
+
+	assert_int_equal(qn_model_new(b->ctx, "m", &m), QN_OK);
+	qn_id y = qn_add_input(qn_model_main(m), "x", "tensor<1x2xf32>");
+	y = qn_add_op(qn_model_main(m), "relu", "y", 1, &y, NULL, NULL);
+	assert_int_equal(qn_add_output(qn_model_main(m), "y", y), QN_OK);
+	assert_int_equal(qn_array_new(b->ctx, "f32", 2, (const int64_t[]){2, 2}, data, &x), QN_OK);
+	return qn_compile(m, &(qn_compile_opts){.quantizers = &relu,
+						.nquantizers = 1,
+						.stop_after = "calibrate",
+						.calib = &x,
+						.ncalib = 1});
+}
+
 #define ROW(T, fn, plain)                                                                          \
 	{                                                                                          \
 #T, sizeof(T), fn, plain                                                           \
@@ -159,6 +194,7 @@ holds_for_every_struct(void **state)
 		ROW(qn_match_opts, match, NULL),
 		ROW(qn_match_opts, rewrite, NULL),
 		ROW(qn_cut_opts, cut, NULL),
+		ROW(qn_search, search, NULL),
 		ROW(qn_compile_opts, compile, "model.empty"),
 		ROW(qn_compile_opts, observe, "calibrate.no-data"),
 		ROW(qn_emit_options, emit, "emit.stage"),

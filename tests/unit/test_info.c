@@ -5,6 +5,7 @@
 
 #include "calibrate/calibrate.h"
 #include "calibrate/callback.h"
+#include "calibrate/method.h"
 #include "patterns/quantizer.h"
 
 enum { BATCHES = 3 };
@@ -339,13 +340,14 @@ error_of_first(void)
 static void
 test_search(void **state)
 {
-	qn_search search = {.metric = QN_SEARCH_MSE, .least = 0.25, .steps = 16};
-	const qn_calib_callback list[] = {{NULL, qn_search_output, &search}};
+	static const char *const methods[] = {"output:steps=16,least=0.25",
+					      "output:steps=16,least=0.25,cosine=1"};
+	qn_method_opts opts;
+	const qn_calib_callback list[] = {{NULL, qn_search_output_of, &opts}};
 	const double start = 0.5;
 
 	(void)state;
 	for (int round = 0; round < 2; round++) {
-		search.metric = round == 0 ? QN_SEARCH_MSE : QN_SEARCH_COSINE;
 		rig_teardown(NULL);
 		rig_setup(NULL);
 		begin();
@@ -358,6 +360,8 @@ test_search(void **state)
 		begin();
 		graphs.method = method;
 		bind_weights(0.25);
+		assert_int_equal(qn_method_parse(&rg->env, &rg->arena, methods[round], &opts),
+				 QN_OK);
 		assert_int_equal(qn_callbacks_run(&graphs, 1, list, &rg->arena), QN_OK);
 		assert_true(round == 1 || error_of_first() < 0.5 * before);
 		assert_true(qn_symbol_find(&rg->m.types, "f.x")->scale <= 0.5);

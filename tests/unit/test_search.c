@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_search.c - the method "output", and the same search from a callback of the host's.
+ *
+ *   fc = dense(x, w): x[3] is 16 in one sample, elsewhere all of x is within 1, and the weights of x[3] are small: the
+ *   range of x that is best for fc cuts the 16 off, which no method that looks at x alone can know */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "quern/quern.h"
+
+enum { IN = 8, OUT = 4, SAMPLES = 40, TEXT = 1 << 14 };
+
+static const char quantized[] = "clean,partition,quantize,calibrate,bind";
+
+typedef struct text {
+	char s[TEXT];
+	size_t n;
+} text;
+
+typedef struct rig {
+	qn_ctx *ctx;
+	qn_array *x;
+	qn_model *m;
+} rig;
+
+static int
+append(void *user, const char *s, size_t n)
+{
+	text *t = user;
+
+	assert_true(t->n + n < TEXT);
+	memcpy(t->s + t->n, s, n);
+	t->n += n;
+	t->s[t->n] = '\0';
+	return 0;
+}
+
+/* The lines of the symbols. */
+static void
+print_to(qn_model *m, text *t)
+{
+	t->n = 0;
+	assert_int_equal(qn_print(m, QN_FORMAT_IR, append, t), QN_OK);
+	char *symbols = strchr(t->s, '\n');
+	char *graph = strstr(t->s, "graph @main");
+	assert_true(symbols != NULL && graph != NULL);
+	*graph = '\0';
+	memmove(t->s, symbols, strlen(symbols) + 1);
+}
+
+static rig
+make(int threads)
+{
+	rig r = {.ctx = qn_open(&(qn_config){.threads = threads})};
+	float w[OUT * IN], x[SAMPLES * IN];
+	qn_array *weights;
+	qn_id y;
+
+	for (int i = 0; i < OUT * IN; i++)
+		w[i] = (float)(i * 5 % 11 - 5) * (i % IN == 3 ? 0x1p-16f : 0.125f);
+	for (int i = 0; i < SAMPLES * IN; i++)
+		x[i] = (float)(i * 37 % 101 - 50) / 50;
+	x[7 * IN + 3] = 16;
+	assert_int_equal(qn_array_new(r.ctx, "f32", 2, (int64_t[]){OUT, IN}, w, &weights), QN_OK);
+	assert_int_equal(qn_array_new(r.ctx, "f32", 2, (int64_t[]){SAMPLES, IN}, x, &r.x), QN_OK);
+	assert_int_equal(qn_model_new(r.ctx, "net", &r.m), QN_OK);
+	qn_graph *g = qn_model_main(r.m);
+	y = qn_add_input(g, "x", "tensor<1x8xf32>");
+	y = qn_add_op(g, "dense", "fc", 2, (qn_id[]){y, qn_add_const(g, "w", weights)}, NULL, NULL);
+	assert_int_equal(qn_add_output(g, "y", y), QN_OK);
+	return r;
+}
+
+static qn_status
+compile(rig *r, qn_compile_opts o)
+{
+	o.calib = &r->x;
+	o.ncalib = 1;
+	return qn_compile(r->m, &o);
+}
+
+static const char *
+first_id(const rig *r)
+{
+	return qn_diag_count(r->ctx) > 0 ? qn_diag_get(r->ctx, 0).id : "";
+}
+
+/* The values of the symbols; *error: sum of squared differences to the float outputs. */
+static void
+result(int threads, qn_compile_opts o, text *t, double *error)
+{
+	rig r = make(threads);
+	qn_array *real, *y;
+
+	assert_int_equal(qn_run(r.m, 1, &r.x, 1, 1, &real), QN_OK);
+	o.passes = quantized;
+	o.scheme = QN_RFC; /* nothing but fc is quantized */
+	assert_int_equal(compile(&r, o), QN_OK);
+	assert_int_equal(qn_diag_count(r.ctx), 0);
+	assert_int_equal(qn_run(r.m, 1, &r.x, 1, 1, &y), QN_OK);
+	const float *a = qn_array_data(real), *b = qn_array_data(y);
+	*error = 0;
+	for (int i = 0; i < SAMPLES * OUT; i++)
+		*error += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+	print_to(r.m, t);
+	qn_close(r.ctx);
+}
+
+static void
+test_outlier(void **state)
+{
+	static const char *const methods[] = {"output", "output:cosine=1",
+					      "output:steps=2,least=0.125"};
+	static text plain, found;
+	double before, after;
+
+	(void)state;
+	result(1, (qn_compile_opts){.method = "minmax"}, &plain, &before);
+	for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+		result(1, (qn_compile_opts){.method = methods[i]}, &found, &after);
+		assert_string_not_equal(found.s, plain.s);
+		if (!(after < 0.6 * before))
+			fail_msg("%s: error %g, minmax has %g", methods[i], after, before);
+	}
+	/* Nothing is tried but the factor 1. */
+	result(1, (qn_compile_opts){.method = "output:least=1"}, &found, &after);
+	assert_string_equal(found.s, plain.s);
+}
+
+static void
+test_threads(void **state)
+{
+	static text one, four;
+	double error;
+
+	(void)state;
+	result(1, (qn_compile_opts){.method = "output:steps=7"}, &one, &error);
+	result(4, (qn_compile_opts){.method = "output:steps=7"}, &four, &error);
+	assert_string_equal(four.s, one.s);
+}
+
+/* ---- from a callback ---- */
+
+static qn_id
+dense(void *user, qn_quantizing *q, const qn_match *m)
+{
+	const qn_graph *before = qn_quantizing_before(q);
+	const qn_id fc = qn_match_root(qn_quantizing_match(q));
+	const char *name = qn_value(before, fc).name;
+	qn_id in[2];
+
+	(void)user;
+	in[0] = qn_quantize_activation(q, qn_match_get(m, "x"), name, "x");
+	in[1] = qn_quantize_weights(q, qn_match_get(m, "w"), name, "w", -1);
+	return qn_dequantize(q, qn_quantizing_op(q, fc, "fc.acc", 2, in), name);
+}
+
+static qn_quantizer
+searching(qn_search *search)
+{
+	return (qn_quantizer){.name = "dense",
+			      .text = "dense(x, w=const)",
+			      .quantize = dense,
+			      .calibrate = qn_search_output,
+			      .user = search};
+}
+
+/* The callback gives what the method gives, whatever the method of the options is that it begins with. */
+static void
+test_callback(void **state)
+{
+	static const struct {
+		qn_search search;
+		const char *method;
+	} rows[] = {{{0}, "output"},
+		    {{.steps = 9, .least = 0.125}, "output:steps=9,least=0.125"},
+		    {{.metric = QN_SEARCH_COSINE, .steps = 5}, "output:cosine=1,steps=5"}};
+	static text want, got;
+	double error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		qn_search search = rows[i].search;
+		qn_quantizer mine = searching(&search);
+
+		result(1, (qn_compile_opts){.method = rows[i].method}, &want, &error);
+		result(1, (qn_compile_opts){.quantizers = &mine, .nquantizers = 1}, &got, &error);
+		assert_string_equal(got.s, want.s);
+		/* The method leaves partitions to the callbacks that they have. */
+		result(1,
+		       (qn_compile_opts){
+			       .quantizers = &mine, .nquantizers = 1, .method = "output:least=1"},
+		       &got, &error);
+		assert_string_equal(got.s, want.s);
+	}
+}
+
+static void
+test_refused(void **state)
+{
+	static const qn_search bad[] = {{.steps = 1},         {.steps = -3},
+					{.steps = 1001},      {.least = -0.5},
+					{.least = 1.5},       {.least = 1e-9},
+					{.least = 0.0 / 0.0}, {.metric = (qn_search_metric)2}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		rig r = make(1);
+		qn_search search = bad[i];
+		qn_quantizer mine = searching(&search);
+
+		assert_int_equal(compile(&r, (qn_compile_opts){.scheme = QN_RFC,
+							       .quantizers = &mine,
+							       .nquantizers = 1}),
+				 QN_EUSAGE);
+		assert_int_equal(qn_diag_count(r.ctx), 1);
+		assert_string_equal(first_id(&r), "calibrate.search");
+		qn_close(r.ctx);
+	}
+}
+
+/* ---- with statistics, and without partitions ---- */
+
+static void
+test_statistics(void **state)
+{
+	static text want, got;
+	qn_compile_opts o;
+	rig r = make(1);
+	qn_stats *s;
+	double error;
+
+	(void)state;
+	result(1, (qn_compile_opts){.method = "output"}, &want, &error);
+	o = (qn_compile_opts){.scheme = QN_RFC, .method = "output", .calib = &r.x, .ncalib = 1};
+	assert_int_equal(qn_calibrate(r.m, &o, 0, 0, &s), QN_OK);
+	/* Of this model, which is symbolic now. */
+	o = (qn_compile_opts){.stats = s, .stop_after = "bind"};
+	assert_int_equal(qn_compile(r.m, &o), QN_EINVALID);
+	assert_string_equal(first_id(&r), "calibrate.no-data");
+	assert_non_null(strstr(qn_diag_get(r.ctx, 0).message, "statistics"));
+	assert_int_equal(compile(&r, o), QN_OK);
+	print_to(r.m, &got);
+	assert_string_equal(got.s, want.s);
+	qn_close(r.ctx);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_outlier),    cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_callback),   cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_statistics),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
