@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_argmax.c - the place of the largest code, as int32_t or int64_t. */
+/* emit_argmax.c - the place of the largest or smallest code, as int32_t or int64_t. */
 #include "codegen/emitter.h"
 #include "runtime/form_args.h"
 
@@ -11,9 +11,10 @@ emit_argmax(qn_emitter *e, const qn_step *s, const void *args)
 
 	qn_emit_ints(&e->args, args,
 		     "outer, n, inner\n"
-		     "last\n");
+		     "last, flip\n");
 	qn_emit_close(e);
 	qn_emit_call(e, s, wide ? "qn_argmax_q_s64" : "qn_argmax_q_s32", symbol, QN_OWN, 1, false);
 }
 
 const qn_emit_form qn_emit_op_argmax = {.emit = emit_argmax};
+const qn_emit_form qn_emit_op_argmin = {.emit = emit_argmax};

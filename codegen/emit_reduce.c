@@ -36,3 +36,4 @@ const qn_emit_form qn_emit_op_reduce_mean = {.emit = emit_sum};
 const qn_emit_form qn_emit_op_reduce_sum = {.emit = emit_sum};
 const qn_emit_form qn_emit_op_reduce_max = {.emit = emit_max};
 const qn_emit_form qn_emit_op_reduce_min = {.emit = emit_max};
+const qn_emit_form qn_emit_op_reduce_prod = {.why = "a product of codes has no integer form"};

@@ -39,6 +39,7 @@ const qn_enum_info qn_enum_table[QN_NENUM] = {
 /* Reductions and what normalizes by them. */
 #define ROW_reduce(attr, kind, n, def) ROW(reduce, attr, kind, n, def)
 #define ROW_argmax(attr, kind, n, def) ROW(argmax, attr, kind, n, def)
+#define ROW_cumsum(attr, kind, n, def) ROW(cumsum, attr, kind, n, def)
 #define ROW_layer_norm(attr, kind, n, def) ROW(layer_norm, attr, kind, n, def)
 #define ROW_instance_norm(attr, kind, n, def) ROW(instance_norm, attr, kind, n, def)
 #define ROW_shape(attr, kind, n, def) ROW(shape, attr, kind, n, def)

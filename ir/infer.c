@@ -166,6 +166,13 @@ qn_infer_range(const qn_graph *g, const qn_node *n, const char *attr, int32_t co
 	return true;
 }
 
+bool
+qn_infer_flag(const qn_graph *g, const qn_node *n, const char *attr, int64_t v)
+{
+	return v == 0 || v == 1 ||
+	       qn_infer_error(g, n, "attr.value", "%s is %lld, must be 0 or 1", attr, (long long)v);
+}
+
 qn_operands
 qn_infer_operands(const qn_graph *g, const qn_node *n)
 {
@@ -222,6 +229,20 @@ qn_infer_float(const qn_graph *g, const qn_node *n)
 		}
 	}
 	return first;
+}
+
+const qn_elem *
+qn_infer_real(const qn_graph *g, const qn_node *n)
+{
+	qn_operands kind = qn_infer_operands(g, n);
+
+	if (kind == QN_OPERANDS_FLOAT)
+		return qn_infer_float(g, n);
+	if (kind == QN_OPERANDS_CODES)
+		(void)qn_infer_refuse(g, n, "unsupported.quantized",
+				      "%s has no integer form; dequantize its inputs",
+				      qn_opinfo_of(n)->name);
+	return NULL;
 }
 
 const qn_elem *

@@ -56,6 +56,8 @@ int64_t qn_dims_product(int32_t n, const int64_t *dim, int32_t *dynamic);
 bool qn_infer_size(const qn_graph *g, const qn_node *n, int32_t rank, const int64_t *dim);
 /* Input i has this rank, or is unranked (shape.rank). */
 bool qn_infer_rank(const qn_graph *g, const qn_node *n, uint32_t i, int32_t rank);
+/* An attribute that is 0 or 1 (attr.value). */
+bool qn_infer_flag(const qn_graph *g, const qn_node *n, const char *attr, int64_t v);
 /* Input i is a vector of `dim` elements (shape.rank, shape.channels). */
 bool qn_infer_vector(const qn_graph *g, const qn_node *n, uint32_t i, int64_t dim);
 /* All values of the attribute lie in [min, QN_WINDOW_MAX] (attr.value). */
@@ -66,6 +68,8 @@ bool qn_infer_range(const qn_graph *g, const qn_node *n, const char *attr, int32
 qn_operands qn_infer_operands(const qn_graph *g, const qn_node *n);
 /* A plain float element that all inputs have (type.mismatch).  NULL: reported. */
 const qn_elem *qn_infer_float(const qn_graph *g, const qn_node *n);
+/* The same for ops without an integer form, which refuse quantized inputs (unsupported.quantized). */
+const qn_elem *qn_infer_real(const qn_graph *g, const qn_node *n);
 /* The element of SAME ops: input 0's.  NULL: reported. */
 const qn_elem *qn_infer_same(const qn_graph *g, const qn_node *n);
 /* The element of MIX and FIXED ops: that of float inputs, or the declared one for quantized inputs

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_argmax.c - type of argmax: the place of the largest element along one axis, as i32 or i64.
+/* infer_argmax.c - types of argmax and argmin: the place of the largest or smallest element along one axis, as i32
+ * or i64.
  *
  *   argmax {axis=1}              [2,5,3] -> [2,3]  i32, unless i64 is written
  *   argmax {axis=1, keepdims=1}  [2,5,3] -> [2,1,3] */
 #include "ir/infer.h"
-
-static bool
-flag_ok(const qn_graph *g, const qn_node *n, const char *name, int64_t v)
-{
-	return v == 0 || v == 1 ||
-	       qn_infer_error(g, n, "attr.value", "%s is %lld, must be 0 or 1", name, (long long)v);
-}
 
 /* Elements along the axis must be comparable by their codes. */
 static bool
@@ -22,11 +16,12 @@ one_scale(const qn_graph *g, const qn_node *n, int32_t axis)
 		return true;
 	if (e->gran == QN_SUB_CHANNEL)
 		return qn_infer_refuse(g, n, "unsupported.subchannel",
-				       "argmax takes no operand quantized in blocks: %s",
-				       qn_infer_elem_text(g, e));
+				       "%s takes no operand quantized in blocks: %s",
+				       qn_opinfo_of(n)->name, qn_infer_elem_text(g, e));
 	return e->axis[0] != axis ||
 	       qn_infer_error(g, n, "type.axis.merged",
-			      "argmax goes over axis %d, along which the scales differ", (int)axis);
+			      "%s goes over axis %d, along which the scales differ",
+			      qn_opinfo_of(n)->name, (int)axis);
 }
 
 /* i32, or what is declared. */
@@ -50,8 +45,8 @@ qn_infer_argmax(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	const qn_elem *e = index_elem(g, n, declared);
 	bool ok = qn_infer_operands(g, n) != QN_OPERANDS_BAD && e != NULL;
 
-	ok = flag_ok(g, n, "keepdims", a->keepdims) && ok;
-	ok = flag_ok(g, n, "select_last_index", a->select_last_index) && ok;
+	ok = qn_infer_flag(g, n, "keepdims", a->keepdims) && ok;
+	ok = qn_infer_flag(g, n, "select_last_index", a->select_last_index) && ok;
 	if (!ok)
 		return NULL;
 	qn_shape x = qn_shape_of(qn_infer_in(g, n, 0)), y = {.rank = 0};
@@ -72,4 +67,10 @@ qn_infer_argmax(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		if (i != axis || a->keepdims != 0)
 			y.dim[y.rank++] = i == axis ? 1 : x.dim[i];
 	return one_scale(g, n, axis) ? qn_infer_result(g, n, e, &y) : NULL;
+}
+
+const qn_type *
+qn_infer_argmin(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	return qn_infer_argmax(g, n, declared);
 }

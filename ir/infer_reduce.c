@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_reduce.c - types of reduce_mean, reduce_sum, reduce_max, reduce_min.
+/* infer_reduce.c - types of reduce_mean, reduce_sum, reduce_prod, reduce_max, reduce_min.
  *
  *   axes=[1,-1]              [2,3,4,5] -> [2,4]
  *   axes=[1,-1], keepdims=1  [2,3,4,5] -> [2,1,4,1]
@@ -53,11 +53,13 @@ reduced_shape(const qn_shape *x, uint32_t mask, bool keep)
 	return y;
 }
 
-/* Only the sum of no elements is a number. */
+/* Only the sum and the product of no elements are numbers. */
 static bool
 has_elements(const qn_graph *g, const qn_node *n, const qn_shape *x, uint32_t mask)
 {
-	for (int32_t i = 0; n->op != QN_OP_reduce_sum && i < x->rank; i++)
+	bool empty_ok = n->op == QN_OP_reduce_sum || n->op == QN_OP_reduce_prod;
+
+	for (int32_t i = 0; !empty_ok && i < x->rank; i++)
 		if ((mask >> i & 1) != 0 && x->dim[i] == 0)
 			return qn_infer_error(g, n, "shape.window",
 					      "%s has no elements along axis %d",
@@ -139,4 +141,13 @@ const qn_type *
 qn_infer_reduce_min(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	return qn_infer_reduce_max(g, n, declared);
+}
+
+const qn_type *
+qn_infer_reduce_prod(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	const qn_elem *e = qn_infer_real(g, n);
+
+	(void)declared;
+	return e != NULL ? reduced(g, n, e) : NULL;
 }

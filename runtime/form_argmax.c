@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* form_argmax.c - argmax along one axis: the place of the largest element, of equal ones the first
+/* form_argmax.c - argmax and argmin along one axis: the place of the largest or smallest element, of equal ones the first
  * or, on demand, the last.  Codes compare as the real numbers do, so both forms agree. */
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
@@ -15,6 +15,7 @@ shape_of(const qn_graph *g, const qn_node *n)
 		.n = (int32_t)in->dim[axis],
 		.inner = (int32_t)qn_dim_product(in, axis + 1, in->rank),
 		.last = (int32_t)n->attr->argmax.select_last_index,
+		.flip = n->op == QN_OP_argmin ? -1 : 0,
 	};
 }
 
@@ -26,14 +27,17 @@ refuse(const qn_graph *g, const qn_node *n)
 }
 
 static int64_t
-place_of_largest(const qn_argmax_args *a, const float *x)
+best_place(const qn_argmax_args *a, const float *x)
 {
 	int64_t best = 0, inner = a->inner;
 
-	for (int64_t k = 1; k < a->n; k++)
-		if (x[k * inner] > x[best * inner] ||
-		    (a->last != 0 && x[k * inner] >= x[best * inner]))
+	for (int64_t k = 1; k < a->n; k++) {
+		float v = x[k * inner], top = x[best * inner];
+		bool better = a->flip != 0 ? v < top : v > top;
+
+		if (better || (a->last != 0 && v >= top && v <= top))
 			best = k;
+	}
 	return best;
 }
 
@@ -46,8 +50,7 @@ argmax_real(const qn_eval *e)
 
 	for (int64_t o = 0; o < a.outer; o++, x += (int64_t)a.n * a.inner)
 		for (int64_t i = 0; i < a.inner; i++)
-			qn_store_i64(e->out, e->n->type->elem->plain, to++,
-				     place_of_largest(&a, x + i));
+			qn_store_i64(e->out, e->n->type->elem->plain, to++, best_place(&a, x + i));
 }
 
 static void *
@@ -75,6 +78,11 @@ argmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 QN_BY_FAMILY(argmax_codes, ARGMAX)
 
 const qn_form qn_form_argmax = {
+	.real = argmax_real,
+	.refuse = refuse,
+	.codes = {.prepare = argmax_prepare, .run = argmax_codes, .families = QN_ALL_FAMILIES},
+};
+const qn_form qn_form_argmin = {
 	.real = argmax_real,
 	.refuse = refuse,
 	.codes = {.prepare = argmax_prepare, .run = argmax_codes, .families = QN_ALL_FAMILIES},

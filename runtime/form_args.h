@@ -25,7 +25,8 @@
  *   prelu                            qn_prelu_args                qn_prelu_s8
  *   reduce_mean, reduce_sum          qn_reduce_args               qn_reduce_sum_s8
  *   reduce_max, reduce_min           qn_reduce_args               qn_reduce_max_s8
- *   argmax                           qn_argmax_args               qn_argmax_s8_s32 or _s64
+ *   argmax, argmin                   qn_argmax_args               qn_argmax_s8_s32 or _s64
+ *   cumsum                           qn_cumsum_args               qn_cumsum_s8
  *   log_softmax                      qn_log_softmax_args          qn_log_softmax_s8
  *   layer_norm, instance_norm        qn_norm_args                 qn_norm_s8
  *   transpose                        qn_transpose_args            qn_transpose

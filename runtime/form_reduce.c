@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* form_reduce.c - reduce_mean, reduce_sum, reduce_max and reduce_min over any axes.
+/* form_reduce.c - reduce_mean, reduce_sum, reduce_prod, reduce_max and reduce_min over any axes.
  *
  * Floats: one f32 accumulator for each result, which takes its elements in row-major order; a mean
  * is divided at the end.  Codes: TFLite's Mean and Sum, which rescale the sum of codes; the
@@ -16,6 +16,12 @@ static float
 sum_of(float acc, float x)
 {
 	return acc + x;
+}
+
+static float
+product_of(float acc, float x)
+{
+	return acc * x;
 }
 
 static float
@@ -101,6 +107,12 @@ mean_real(const qn_eval *e)
 	reduce(e, 0.0f, sum_of);
 	for (int64_t i = 0; i < results; i++)
 		y[i] /= n;
+}
+
+static void
+prod_real(const qn_eval *e)
+{
+	reduce(e, 1.0f, product_of);
 }
 
 static void
@@ -228,3 +240,5 @@ const qn_form qn_form_reduce_min = {
 	.real = min_real,
 	.codes = {.prepare = max_prepare, .run = max_codes, .families = QN_ALL_FAMILIES},
 };
+/* A product of codes has no use for one scale. */
+const qn_form qn_form_reduce_prod = {.real = prod_real};

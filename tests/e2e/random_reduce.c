@@ -66,7 +66,8 @@ random_reduce(maker *m, qn_id x)
 qn_id
 random_argmax(maker *m, qn_id x)
 {
-	qn_attrs a = build_attrs(QN_OP_argmax);
+	qn_op op = chance(m, 50) ? QN_OP_argmax : QN_OP_argmin;
+	qn_attrs a = build_attrs(op);
 	const qn_type *t = type_of(m, x);
 	qn_types *types = &m->b->model.types;
 	qn_elem e = qn_elem_desc(32, true);
@@ -74,13 +75,28 @@ random_argmax(maker *m, qn_id x)
 	a.argmax.axis = pick(m, -t->rank, t->rank - 1);
 	a.argmax.keepdims = 1;
 	a.argmax.select_last_index = pick(m, 0, 1);
-	qn_id y = add(m, QN_OP_argmax, 1, &x, &a, NULL);
+	qn_id y = add(m, op, 1, &x, &a, NULL);
 	e.scale = qn_scale_const(types, 0.125);
 	y = add(m, QN_OP_scast, 1, &y, NULL,
 		qn_type_with_elem(types, type_of(m, y), make_elem(m, &e)));
 	return add(
 		m, QN_OP_requantize, 1, &y, NULL,
 		qn_type_with_elem(types, type_of(m, y), code_elem(m, factor(m, 0.01, 0.2), false)));
+}
+
+qn_id
+random_cumsum(maker *m, qn_id x)
+{
+	qn_attrs a = build_attrs(QN_OP_cumsum);
+	const qn_type *t = type_of(m, x);
+	int32_t axis = (int32_t)pick(m, 0, t->rank - 1);
+	double scale = scale_of(m, x, 0) * sqrt((double)t->dim[axis]) * factor(m, 0.5, 1.5);
+
+	a.cumsum.axis = chance(m, 50) ? axis : axis - t->rank;
+	a.cumsum.exclusive = pick(m, 0, 1);
+	a.cumsum.reverse = pick(m, 0, 1);
+	return add(m, QN_OP_cumsum, 1, &x, &a,
+		   qn_type_with_elem(&m->b->model.types, t, code_elem(m, scale, false)));
 }
 
 qn_id

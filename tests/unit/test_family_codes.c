@@ -68,7 +68,7 @@ window(const data *d, int k, int kind)
 		qn_reduce_max##q(&r, x, y);                                                        \
 		for (int i = 0; i < 6; i++)                                                        \
 			assert_int_equal(y[i], window(d, i, -1));                                  \
-		const qn_argmax_args g = {1, 500, 1, 0};                                           \
+		const qn_argmax_args g = {1, 500, 1, 0, 0};                                        \
 		qn_argmax##q##_s32(&g, x, place);                                                  \
 		for (int i = 0; i < 500; i++)                                                      \
 			assert_true(i < place[0] ? x[i] < x[place[0]] : x[i] <= x[place[0]]);      \

@@ -188,15 +188,100 @@ test_argmax(void **state)
 	}
 }
 
+/* The smallest of x is the largest of -x, also where codes are turned round. */
+static void
+test_argmin(void **state)
+{
+	static const char *const types[] = {"tensor<2x9x3xf32>",
+					    "tensor<2x9x3x!quant.uniform<i8:f32, 0.1>>",
+					    "tensor<2x9x3x!quant.uniform<i16:f32, 0.1>>"};
+
+	(void)state;
+	for (int round = 0; round < 30; round++) {
+		const char *t = types[round % 3];
+		double *x = codes(54, -3, 3), *turned = codes(54, 0, 0);
+		qn_attrs a = attrs_of(QN_OP_argmax);
+
+		for (int i = 0; i < 54; i++)
+			turned[i] = -x[i];
+		a.argmax.axis = pick(-3, 2);
+		a.argmax.select_last_index = pick(0, 1);
+		a.argmax.keepdims = 1;
+		fresh_graph();
+		output(op1(QN_OP_argmax, input("x", t), attributes(a), NULL));
+		const double *want = run1(turned);
+		int64_t n = qn_type_count(qn_graph_node(rg->g, rg->g->output[0].value)->type);
+		fresh_graph();
+		output(op1(QN_OP_argmin, input("x", t), attributes(a), NULL));
+		near(want, run1(x), n, 0);
+	}
+}
+
+static void
+test_prod(void **state)
+{
+	static const double x[6] = {1, 2, -3, 0.5, 4, 5}, over_rows[3] = {0.5, 8, -15};
+	static const double none[1] = {1};
+	qn_attrs a = attrs_of(QN_OP_reduce_prod);
+
+	(void)state;
+	a.reduce.axes.n = 1;
+	output(op1(QN_OP_reduce_prod, input("x", "tensor<2x3xf32>"), attributes(a), NULL));
+	near(over_rows, run1(x), 3, 0);
+	fresh_graph();
+	output(op1(QN_OP_reduce_prod, input("x", "tensor<0xf32>"), attributes(a), NULL));
+	near(none, run1(x), 1, 0);
+}
+
+/* Sum of [2, 4, 3] along axis 1 up to element i, from the end if reverse. */
+static double
+sum_to(const double *x, double zp, int i, bool exclusive, bool reverse)
+{
+	int place = i / 3 % 4, first = i - place * 3;
+	double sum = 0;
+
+	for (int k = 0; k < 4; k++)
+		if (reverse ? k > place : k < place)
+			sum += x[first + 3 * k] - zp;
+	return exclusive ? sum : sum + x[i] - zp;
+}
+
+static void
+test_cumsum(void **state)
+{
+	double want[24];
+
+	(void)state;
+	for (int kind = 0; kind < 4; kind++) {
+		const double *x = codes(24, -8, 8), *q = codes(24, -128, 127);
+		qn_attrs a = attrs_of(QN_OP_cumsum);
+
+		a.cumsum.axis = kind < 2 ? 1 : -2;
+		a.cumsum.exclusive = kind & 1;
+		a.cumsum.reverse = kind >> 1;
+		for (int i = 0; i < 24; i++)
+			want[i] = sum_to(x, 0, i, (kind & 1) != 0, kind >= 2);
+		fresh_graph();
+		output(op1(QN_OP_cumsum, input("x", "tensor<2x4x3xf32>"), attributes(a), NULL));
+		near(want, run1(x), 24, 0);
+		for (int i = 0; i < 24; i++)
+			want[i] =
+				code_of((double)0.1f * sum_to(q, 7, i, (kind & 1) != 0, kind >= 2),
+					0.25, -9);
+		fresh_graph();
+		output(op1(QN_OP_cumsum, input("x", "tensor<2x4x3x!quant.uniform<i8:f32, 0.1:7>>"),
+			   attributes(a), "tensor<2x4x3x!quant.uniform<i8:f32, 0.25:-9>>"));
+		near(want, run1(q), 24, 1);
+	}
+}
+
 int
 main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_float),
-		TEST(test_codes),
-		TEST(test_mean_vectors),
-		TEST(test_argmax),
+		TEST(test_float),  TEST(test_codes), TEST(test_mean_vectors), TEST(test_argmax),
+		TEST(test_argmin), TEST(test_prod),  TEST(test_cumsum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_cumsum.c - all sums along one axis. */
+#include "codegen/emitter.h"
+#include "runtime/form_args.h"
+
+static void
+emit_cumsum(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const char *symbol = qn_emit_open(e, s, "qn_cumsum_args", 0);
+
+	qn_emit_ints(&e->args, args,
+		     "outer, n, inner\n"
+		     "exclusive, step\n"
+		     "zi\n"
+		     "zo, lo, hi\n"
+		     "m, sh\n"
+		     "mode\n");
+	qn_emit_close(e);
+	qn_emit_call(e, s, "qn_cumsum_q", symbol, QN_OWN, 1, false);
+}
+
+const qn_emit_form qn_emit_op_cumsum = {.emit = emit_cumsum};
