@@ -5,6 +5,23 @@
 #include "runtime/form_args.h"
 
 static void
+emit_aligned(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const char *symbol = qn_emit_open(e, s, "qn_add_aligned_args", 0);
+
+	qn_emit_ints(&e->args, args,
+		     "dim[4], xs[4], ys[4]\n"
+		     "zx, zy\n"
+		     "zo, lo, hi\n"
+		     "mx, shx\n"
+		     "my, shy\n"
+		     "m, sh\n"
+		     "mode\n");
+	qn_emit_close(e);
+	qn_emit_call(e, s, "qn_add_aligned_q", symbol, QN_OWN, 2, false);
+}
+
+static void
 emit_add(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const char *symbol = qn_emit_open(e, s, "qn_add_args", 0);
@@ -24,6 +41,15 @@ emit_add(qn_emitter *e, const qn_step *s, const void *args)
 }
 
 static void
+emit_sum(qn_emitter *e, const qn_step *s, const void *args)
+{
+	if (qn_graph_node(e->g, s->node)->attr->sum.align != 0)
+		emit_aligned(e, s, args);
+	else
+		emit_add(e, s, args);
+}
+
+static void
 emit_mul(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const char *symbol = qn_emit_open(e, s, "qn_mul_args", 0);
@@ -38,7 +64,7 @@ emit_mul(qn_emitter *e, const qn_step *s, const void *args)
 	qn_emit_call(e, s, "qn_mul_q", symbol, QN_OWN, 2, false);
 }
 
-const qn_emit_form qn_emit_op_add = {.in_place = 3, .emit = emit_add};
-const qn_emit_form qn_emit_op_bias_add = {.in_place = 3, .emit = emit_add};
-const qn_emit_form qn_emit_op_sub = {.in_place = 3, .emit = emit_add};
+const qn_emit_form qn_emit_op_add = {.in_place = 3, .emit = emit_sum};
+const qn_emit_form qn_emit_op_bias_add = {.in_place = 3, .emit = emit_sum};
+const qn_emit_form qn_emit_op_sub = {.in_place = 3, .emit = emit_sum};
 const qn_emit_form qn_emit_op_mul = {.in_place = 3, .emit = emit_mul};

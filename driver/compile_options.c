@@ -25,6 +25,7 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 		{"weight-method", (int)o->weight_method, QN_WEIGHTS_BY_MSE, QN_STAGE_CALIBRATED},
 		{"no-approx", o->no_approx != 0, 1, QN_STAGE_INTEGER},
 		{"merge-always", o->merge_always != 0, 1, QN_STAGE_INTEGER},
+		{"align", o->align, QN_FIX_MOST, QN_STAGE_INTEGER},
 		{"rounding", (int)o->rounding, QN_ROUND_NEAREST, QN_STAGE_INTEGER},
 	};
 	qn_method_opts method;
@@ -40,6 +41,10 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 				"leave it out or start from an earlier stage",
 				qn_stage_names[m->stage]);
 	}
+	if (o->align != 0 && o->align < QN_FIX_LEAST)
+		return qn_report(m->env, QN_EUSAGE, "option.range", "align",
+				 "%d bits are too few, take %d to %d", o->align, QN_FIX_LEAST,
+				 QN_FIX_MOST);
 	if (o->scheme == QN_RFC && o->activations == QN_ACTIVATIONS_U8)
 		return qn_report(
 			m->env, QN_EUSAGE, "option.activations", "activations",

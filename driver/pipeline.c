@@ -161,6 +161,17 @@ run_requantize(pipeline *p)
 }
 
 static qn_status
+run_align(pipeline *p)
+{
+	const int bits = p->opts->align != 0 ? p->opts->align : QN_FIX_DEFAULT;
+
+	QN_TRY(one_graph(p, "align"));
+	QN_TRY(qn_align_model(p->m, bits));
+	qn_model_record(p->m, "align=%d", bits);
+	return QN_OK;
+}
+
+static qn_status
 run_legalize(pipeline *p)
 {
 	QN_TRY(qn_legalize(p->m));
@@ -179,6 +190,8 @@ static const pass_row passes[] = {
 	{"bind", "put the values into the types", QN_STAGE_SYMBOLIC, run_bind},
 	{"requantize", "melt dequantize/quantize pairs, so that values stay integer",
 	 QN_STAGE_CALIBRATED, run_requantize},
+	{"align", "round scales to small integers times powers of two (only when asked for)",
+	 QN_STAGE_CALIBRATED, run_align},
 	{"legalize",
 	 "make inputs and outputs integer, write codes into attributes, refuse what is float",
 	 QN_STAGE_CALIBRATED, run_legalize},
@@ -210,7 +223,7 @@ unknown_pass(qn_env *env, const char *option, const char *name, size_t n)
 {
 	return qn_report(env, QN_EUSAGE, "pass.unknown", option,
 			 "'%.*s' is no pass; the passes are clean, partition, quantize, calibrate, "
-			 "bind, requantize, legalize",
+			 "bind, requantize, align, legalize",
 			 (int)n, name);
 }
 
@@ -320,7 +333,8 @@ default_sequence(pipeline *p, sequence *s)
 	s->pass = QN_NEW(p->scratch, const pass_row *, QN_COUNT(passes));
 	for (size_t i = 0; i < QN_COUNT(passes); i++)
 		if (p->m->stage <= passes[i].from && !(partitioned && i < 2) &&
-		    !(calibrated && passes[i].run == run_calibrate))
+		    !(calibrated && passes[i].run == run_calibrate) &&
+		    (p->opts->align != 0 || passes[i].run != run_align))
 			s->pass[s->n++] = &passes[i];
 }
 
@@ -356,7 +370,9 @@ position(pipeline *p, const sequence *s, const char *option, const char *name, s
 	return qn_report(p->m->env, QN_EUSAGE, "pass.absent", option,
 			 "the pass '%s' does not run here: %s", name,
 			 p->opts->passes != NULL ? "it is not among the passes asked for"
-						 : "the model has it behind it");
+			 : p->opts->align == 0 && strcmp(name, "align") == 0
+				 ? "the option align is not given"
+				 : "the model has it behind it");
 }
 
 static qn_status
@@ -372,6 +388,8 @@ run_sequence(pipeline *p)
 		default_sequence(p, &s);
 	if (o->print_after != NULL && strcmp(o->print_after, "all") != 0)
 		QN_TRY(position(p, &s, "print-ir-after", o->print_after, &at));
+	if (o->align != 0)
+		QN_TRY(position(p, &s, "align", "align", &at));
 	if (o->stop_after != NULL) {
 		QN_TRY(position(p, &s, "stop-after", o->stop_after, &at));
 		s.n = at + 1;

@@ -58,10 +58,27 @@ broadcast(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	return e != NULL && qn_infer_broadcast(g, n, &y) ? qn_infer_result(g, n, e, &y) : NULL;
 }
 
+/* The attribute of sums; other ops have the shapes of one without having it. */
+static bool
+align_ok(const qn_graph *g, const qn_node *n)
+{
+	int64_t bits = qn_opinfo_of(n)->attrs == QN_ATTRS(sum) ? n->attr->sum.align : 0;
+
+	return bits == 0 || (bits >= QN_FIX_LEAST && bits <= QN_FIX_MOST) ||
+	       qn_infer_error(g, n, "attr.value", "align is %lld, must be 0 or %d to %d",
+			      (long long)bits, QN_FIX_LEAST, QN_FIX_MOST);
+}
+
+static const qn_type *
+sum(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	return align_ok(g, n) ? broadcast(g, n, declared) : NULL;
+}
+
 const qn_type *
 qn_infer_add(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	return broadcast(g, n, declared);
+	return sum(g, n, declared);
 }
 
 const qn_type *
@@ -73,7 +90,7 @@ qn_infer_mul(const qn_graph *g, const qn_node *n, const qn_type *declared)
 const qn_type *
 qn_infer_sub(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	return broadcast(g, n, declared);
+	return sum(g, n, declared);
 }
 
 const qn_type *
@@ -86,7 +103,7 @@ qn_infer_div(const qn_graph *g, const qn_node *n, const qn_type *declared)
 const qn_type *
 qn_infer_bias_add(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	const qn_elem *e = qn_infer_mix(g, n, declared);
+	const qn_elem *e = align_ok(g, n) ? qn_infer_mix(g, n, declared) : NULL;
 
 	if (e == NULL)
 		return NULL;

@@ -225,6 +225,22 @@ const qn_type *qn_type_tuple(qn_types *t, uint32_t n, const qn_type *const *fiel
 const qn_type *qn_type_with_elem(qn_types *t, const qn_type *shape, const qn_elem *e);
 const qn_type *qn_type_with_shape(qn_types *t, const qn_type *elem, int32_t rank, const int64_t *dim);
 
+/* ---- fixed-point scales (fix.c): mantissa * 2^-fraction ---- */
+
+typedef struct qn_fixed {
+	int32_t mantissa; /* in [2^(bits-1), 2^bits) */
+	int32_t fraction; /* below 0 for scales of 2^bits and more */
+} qn_fixed;
+
+enum { QN_FIX_LEAST = 8, QN_FIX_DEFAULT = 8, QN_FIX_MOST = 15 }; /* bits */
+
+/* The nearest one to a scale > 0, ties up; its value; whether the scale is one. */
+qn_fixed qn_fix(double s, int32_t bits);
+double qn_fixed_value(qn_fixed f);
+bool qn_is_fixed(double s, int32_t bits);
+/* The type with every number in its scales made such a one; zero points stay.  NULL after a report. */
+const qn_type *qn_type_fix(qn_types *t, const char *place, const qn_type *type, int32_t bits);
+
 /* Rules about a quantized element in a tensor of this shape (axis < rank, dim equals the number
  * of scales, blocks divide dims …). */
 qn_status qn_type_check(const qn_types *t, const char *place, const qn_type *type) QN_MUST_CHECK;

@@ -3,10 +3,14 @@
  * broadcasting.
  *
  * Codes (TFLite reference kernels): add brings both operands to the scale T / 2^headroom,
- * T = 2 max(sx, sy), adds, and brings the sum to the result's scale; mul
- * multiplies the differences from the zero points and rescales once. */
+ * T = 2 max(sx, sy), adds, and brings the sum to the result's scale; with the attribute `align` the
+ * scales are small integers times powers of two, by which codes are multiplied and added exactly.
+ * mul multiplies the differences from the zero points and rescales once. */
 #include "runtime/elementwise.h"
 
+#include <math.h>
+
+#include "runtime/align.h"
 #include "runtime/broadcast.h"
 #include "runtime/family.h"
 #include "runtime/form_args.h"
@@ -46,8 +50,51 @@ qn_headroom(const qn_graph *g, const qn_node *n)
 	return qn_node_family(g, n) == QN_FAMILY_s16 ? 15 : 20;
 }
 
+static bool
+need_fixed(const qn_graph *g, const qn_node *n, uint32_t i)
+{
+	double s = qn_scale_of(g, qn_in_type(g, n, i));
+
+	if (qn_is_fixed(s, (int32_t)n->attr->sum.align))
+		return true;
+	(void)qn_int_refuse(g, n,
+			    "align is %d, but the scale %g of operand %u has more bits; the pass "
+			    "align gives it one that has not",
+			    (int)n->attr->sum.align, s, i + 1);
+	return false;
+}
+
+/* The sum S of the aligned operands has the real value S * 2^-fraction. */
 static void *
-add_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+aligned_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_add_aligned_args *d = QN_NEW(a, qn_add_aligned_args, 1);
+
+	if (!qn_int_need_codes(g, n, n->type) ||
+	    !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys) || !need_fixed(g, n, 0) ||
+	    !need_fixed(g, n, 1))
+		return NULL;
+	const qn_align to = qn_align_scales(qn_scale_of(g, qn_in_type(g, n, 0)),
+					    qn_scale_of(g, qn_in_type(g, n, 1)),
+					    (int32_t)n->attr->sum.align, qn_node_family(g, n));
+	if (!qn_int_multiplier(g, n, "2^-fraction / result scale",
+			       ldexp(1.0, -to.fraction) / qn_scale_of(g, n->type), &d->m, &d->sh))
+		return NULL;
+	d->mx = to.mantissa[0];
+	d->shx = to.shift[0];
+	d->my = n->op == QN_OP_sub ? -to.mantissa[1] : to.mantissa[1];
+	d->shy = to.shift[1];
+	d->zx = qn_zp_of(g, qn_in_type(g, n, 0));
+	d->zy = qn_zp_of(g, qn_in_type(g, n, 1));
+	d->zo = qn_zp_of(g, n->type);
+	d->lo = (int32_t)n->type->elem->qmin;
+	d->hi = (int32_t)n->type->elem->qmax;
+	d->mode = g->model->rounding;
+	return d;
+}
+
+static void *
+scaled_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_add_args *d = QN_NEW(a, qn_add_args, 1);
 
@@ -69,25 +116,25 @@ add_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	d->lo = (int32_t)n->type->elem->qmin;
 	d->hi = (int32_t)n->type->elem->qmax;
 	d->mode = g->model->rounding;
+	d->sub = n->op == QN_OP_sub;
 	return d;
 }
 
 static void *
-sub_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+sum_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
-	qn_add_args *d = add_prepare(g, n, a);
-
-	if (d != NULL)
-		d->sub = 1;
-	return d;
+	return n->attr->sum.align != 0 ? aligned_prepare(g, n, a) : scaled_prepare(g, n, a);
 }
 
-#define ADD(name, q, o, a, code)                                                                   \
+#define SUM(name, q, o, a, code)                                                                   \
 	static void name(const qn_eval *e, const void *args)                                       \
 	{                                                                                          \
-		qn_add##q(args, e->in[0], e->in[1], e->out);                                       \
+		if (e->n->attr->sum.align != 0)                                                    \
+			qn_add_aligned##q(args, e->in[0], e->in[1], e->out);                       \
+		else                                                                               \
+			qn_add##q(args, e->in[0], e->in[1], e->out);                               \
 	}
-QN_BY_FAMILY(add_codes, ADD)
+QN_BY_FAMILY(sum_codes, SUM)
 
 static void *
 mul_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
@@ -120,15 +167,15 @@ QN_BY_FAMILY(mul_codes, MUL)
 
 const qn_form qn_form_add = {
 	.real = add_real,
-	.codes = {.prepare = add_prepare, .run = add_codes, .families = QN_ALL_FAMILIES},
+	.codes = {.prepare = sum_prepare, .run = sum_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_bias_add = {
 	.real = add_real,
-	.codes = {.prepare = add_prepare, .run = add_codes, .families = QN_ALL_FAMILIES},
+	.codes = {.prepare = sum_prepare, .run = sum_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_sub = {
 	.real = sub_real,
-	.codes = {.prepare = sub_prepare, .run = add_codes, .families = QN_ALL_FAMILIES},
+	.codes = {.prepare = sum_prepare, .run = sum_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_mul = {
 	.real = mul_real,

@@ -5,7 +5,7 @@
  * seeded inputs: real values of the outputs may differ by X. Symbols are calibrated on the same
  * kind of inputs, uniform in [-1, 1] for real ones, the full range of codes for others.
  * partition=first skips the first match; quantize=mixed stores what dense layers read in 16 bits.
- * requantize-exact, requantize-merge-always and require-int are requantize with one option. */
+ * align=15 aligns to 15 bits instead of 8.  requantize-exact, requantize-merge-always and require-int are requantize with one option. */
 #include "tests/golden.h"
 
 #include <math.h>
@@ -159,6 +159,10 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_requantize(m, &(qn_requant_opts){.merge_always = true});
 	if (IS("require-int"))
 		return qn_requantize(m, &(qn_requant_opts){.require_int = true});
+	if (IS("align"))
+		return qn_align_model(m, QN_FIX_DEFAULT);
+	if (IS("align=15"))
+		return qn_align_model(m, QN_FIX_MOST);
 	if (IS("legalize"))
 		return qn_legalize(m);
 	(void)complain("there is no such pass");

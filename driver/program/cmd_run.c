@@ -116,6 +116,7 @@ measure(qn_model *m, const sample_list *data, qn_compile_opts *opts)
 				  .no_approx = opts->no_approx,
 				  .merge_always = opts->merge_always,
 				  .require_int = opts->require_int,
+				  .align = opts->align,
 				  .print_after = opts->print_after,
 				  .print = opts->print};
 	return status;

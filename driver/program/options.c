@@ -54,6 +54,13 @@
 			"(single), ties away (nearest)"                                            \
 	}
 
+#define ALIGN_ROW                                                                                  \
+	{                                                                                          \
+		"--align", 0, OPT_MAYBE, offsetof(options, align), 0, "[=BITS]",                   \
+			"round scales to integers of BITS bits, 8 (default) to 15, times powers "  \
+			"of two"                                                                   \
+	}
+
 #define REQUANT_ROWS                                                                               \
 	{"--no-approx", 0, FLAG(no_approx), NULL,                                                  \
 	 "leave averages of codes out: avg_pool and resize_bilinear stay in float"},               \
@@ -129,6 +136,7 @@ const option_row compile_options[] = {
 	{"--max-weights", 0, TEXT(max_weights), "BYTES",
 	 "exit with 5, writing nothing, when the constants would be larger"},
 	REQUANT_ROWS,
+	ALIGN_ROW,
 	DATA_ROWS,
 	PASS_ROWS,
 	THREADS_ROW,
@@ -156,6 +164,7 @@ const option_row opt_options[] = {
 	QUANT_ROWS,
 	ROUNDING_ROW,
 	REQUANT_ROWS,
+	ALIGN_ROW,
 	DATA_ROWS,
 	PASS_ROWS,
 	THREADS_ROW,
@@ -204,6 +213,7 @@ const option_row eval_options[] = {
 	DATA_ROWS,
 	QUANT_ROWS,
 	ROUNDING_ROW,
+	ALIGN_ROW,
 	THREADS_ROW,
 	MODEL_ROWS,
 	COMMON_ROWS,
@@ -276,6 +286,16 @@ store_count(const command *c, const option_row *r, const char *value, int *slot)
 	return 0;
 }
 
+/* Digits, or nothing: then the library's default of 8 bits. */
+static int
+store_bits(const command *c, const option_row *r, const char *value, int *slot)
+{
+	if (*value != '\0')
+		return store_count(c, r, value, slot);
+	*slot = 8;
+	return 0;
+}
+
 static int
 store(const command *c, options *o, const option_row *r, const char *value)
 {
@@ -285,6 +305,8 @@ store(const command *c, options *o, const option_row *r, const char *value)
 		*(bool *)(void *)(base + r->offset) = true;
 	} else if (r->kind == OPT_COUNT) {
 		return store_count(c, r, value, (int *)(void *)(base + r->offset));
+	} else if (r->kind == OPT_MAYBE) {
+		return store_bits(c, r, value, (int *)(void *)(base + r->offset));
 	} else if (r->kind == OPT_TEXT) {
 		const char **slot = (const char **)(void *)(base + r->offset);
 
@@ -338,7 +360,11 @@ options_parse(const command *c, int argc, char **argv, options *o)
 		if (r == NULL)
 			return usage_error(c, "unknown option", arg);
 		const char *value = NULL;
-		if (r->kind != OPT_FLAG) {
+		if (r->kind == OPT_MAYBE) {
+			value = arg[n] == '=' ? arg + n + 1 : "";
+			if (arg[n] == '=' && *value == '\0')
+				return usage_error(c, "option needs a value", r->name);
+		} else if (r->kind != OPT_FLAG) {
 			value = arg[n] == '=' ? arg + n + 1 : i + 1 < argc ? argv[++i] : NULL;
 			if (value == NULL || *value == '\0')
 				return usage_error(c, "option needs a value", r->name);
@@ -368,7 +394,7 @@ options_help(const command *c)
 
 		(void)snprintf(left, sizeof left, "%s%s%s%s%s",
 			       r->letter != 0 ? (char[]){'-', r->letter, ',', ' ', 0} : "", r->name,
-			       r->value != NULL ? " " : "", r->value != NULL ? r->value : "", "");
+			       r->value != NULL && r->kind != OPT_MAYBE ? " " : "", r->value != NULL ? r->value : "", "");
 		printf("  %-36s %s\n", left, r->help);
 		methods = methods || strcmp(r->name, "--method") == 0;
 	}

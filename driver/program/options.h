@@ -31,13 +31,15 @@ typedef struct options {
 	const char *stats, *shard, *explain;
 	const char *passes, *print_after, *stop_after, *emit, *self_test, *min_accuracy,
 		*max_scratch, *max_weights, *dot, *svg, *at;
+	int align;   /* 0: not given */
 	int threads; /* 0: as many as the machine has cores */
 	bool no_approx, merge_always, require_int;
 	bool greedy, reassociate, trace_rules, explain_matches;
 	bool from_float, real, sqnr, quiet, list_passes, help;
 } options;
 
-typedef enum option_kind { OPT_TEXT, OPT_LIST, OPT_FLAG, OPT_COUNT } option_kind;
+/* OPT_MAYBE: a number that may be left out, "--align" or "--align=12". */
+typedef enum option_kind { OPT_TEXT, OPT_LIST, OPT_FLAG, OPT_COUNT, OPT_MAYBE } option_kind;
 
 typedef struct option_row {
 	const char *name; /* "--calib"; the short form is in `letter` */

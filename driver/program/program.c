@@ -112,6 +112,7 @@ program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compi
 		.no_approx = o->no_approx,
 		.merge_always = o->merge_always,
 		.require_int = o->require_int,
+		.align = o->align,
 		.calib = calib->array,
 		.calib_names = calib->name,
 		.passes = o->passes,

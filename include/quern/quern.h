@@ -721,6 +721,7 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	qn_rounding rounding;   /* how integer nodes round */
 	int no_approx;    /* not 0: averages of codes, which round twice (avg_pool, resize_bilinear), are left out and stay in float */
 	int merge_always; /* not 0: chains of requantizes become one even where values in between saturate */
+	int align;        /* 8 to 15: scales become integers of so many bits times powers of two, and sums of two values exact (docs/quantization.md); 0: they stay */
 	int require_int;  /* not 0: behind requantize, whether or not legalize follows, QN_EUNSUPPORTED and a "legalize.float" for each op that stays in float */
 	qn_array *const *calib; /* samples: an array for each input, in order or by its name */
 	const char *const *calib_names; /* for messages and reports, one an array; NULL: the files' own, and none in the report */

@@ -6,6 +6,7 @@
 
 E=$QUERN_SOURCE/examples/digits
 passes='clean partition quantize calibrate bind requantize legalize'
+listed=${passes/requantize/requantize align}
 commands='compile run eval calibrate merge opt inspect match quantize supported-ops'
 
 # good NAME COMMAND…: exit code 0.  silent: nothing on stderr either.
@@ -63,7 +64,7 @@ done
 for c in compile opt; do
 	silent "$c --list-passes" "$c" --list-passes
 	# shellcheck disable=SC2046
-	[ "$(echo $(cut -d' ' -f1 stdout))" = "$passes" ] || fail "$c --list-passes" "other passes" stdout
+	[ "$(echo $(cut -d' ' -f1 stdout))" = "$listed" ] || fail "$c --list-passes" "other passes" stdout
 done
 
 # The examples of the help, run as they stand there: `quern` is the program, the folder is the source folder's copy.
@@ -324,7 +325,17 @@ silent 'no-approx' opt -q stays.qir --passes requantize --no-approx
 grep -q 'avg_pool %d' stdout || fail 'no-approx' "the average is no longer real" stdout
 case_of 'require-int' 3 'legalize.float' "avg_pool 'p'|--no-approx" opt -q stays.qir --passes requantize --no-approx --require-int
 case_of 'require-int absent' 2 'pass.absent' 'requantize' opt -q stays.qir --passes legalize --require-int
-for o in --no-approx --merge-always; do
+silent 'align' opt -q stays.qir --passes requantize,align
+grep -q 'i8:f32, 1.000000e-01' stdout && fail 'align' "a scale has more than 8 bits" stdout
+cp stdout align-8
+silent 'align=15' opt -q stays.qir --passes requantize,align --align=15
+cmp -s stdout align-8 && fail 'align=15' "the bits make no difference"
+case_of 'align absent' 2 'pass.absent' "'align'" opt -q stays.qir --passes requantize --align
+case_of 'align not asked for' 2 'pass.absent' 'option align' opt -q stays.qir --stop-after align
+case_of 'align range' 2 'option.range' '7 bits' opt -q stays.qir --passes align --align=7
+case_of 'align range' 2 'option.range' '16' opt -q stays.qir --passes align --align=16
+usage 'align value' 'needs a value|--align' opt -q stays.qir --align=
+for o in --no-approx --merge-always --align; do
 	case_of "late $o" 2 'option.late' 'integer already' compile -q legalize.json "$o" -o out
 done
 

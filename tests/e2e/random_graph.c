@@ -79,6 +79,7 @@ fill(builder *b, bool i8_only)
 	b->model.rounding = (int32_t)pick(&m, 0, 2);
 	m.code = i8_only ? QN_PLAIN_i8 : code[pick(&m, 0, 5)];
 	m.weight_bits = chance(&m, 25) ? 4 : 8;
+	m.align = !i8_only && chance(&m, 25) ? (int32_t)pick(&m, QN_FIX_LEAST, QN_FIX_MOST) : 0;
 	add_inputs(&m);
 	end = m.n + (size_t)pick(&m, 6, 14);
 	while (m.n < end) {

@@ -13,6 +13,7 @@ typedef struct maker {
 	builder *b;
 	qn_plain code;            /* storage of activations: i8, u8 or i16 */
 	uint8_t weight_bits;      /* 8 or 4 */
+	int32_t align;            /* bits of the scales of codes, whose sums are aligned; 0: any scales */
 	qn_id value[MOST_VALUES]; /* all have codes of that storage and one scale */
 	size_t n;
 	qn_id sum; /* an accumulator that becomes an output too, or 0 */
@@ -115,6 +116,8 @@ code_elem(maker *m, double scale, bool whole_range)
 
 	if (!whole_range && chance(m, 15))
 		e.qmin++;
+	if (m->align != 0)
+		scale = qn_fixed_value(qn_fix(scale, m->align));
 	e.scale = qn_scale_const(&m->b->model.types, (double)(float)scale);
 	e.zp = chance(m, 10) ? 0 : pick(m, e.qmin, e.qmax);
 	if (chance(m, 60))

@@ -272,13 +272,16 @@ qn_id
 add_pair(maker *m, qn_op op, qn_id x, qn_id y, double scale)
 {
 	qn_id in[2] = {x, y};
+	qn_attrs a = {0};
 
+	if (qn_opinfo_get(op)->attrs == QN_ATTRS(sum))
+		a.sum.align = m->align;
 	if (op != QN_OP_bias_add && chance(m, 40)) {
 		in[0] = y;
 		in[1] = x;
 	}
 	return add_op(
-		m, op, 2, in, NULL,
+		m, op, 2, in, &a,
 		qn_type_with_elem(&m->b->model.types, type_of(m, x), code_elem(m, scale, false)));
 }
 

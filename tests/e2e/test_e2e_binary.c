@@ -118,12 +118,35 @@ convolutions(void **state)
 								      "}\n");
 }
 
+#define ALIGNED(shape, scale) "tensor<" shape "x!quant.uniform<i8:f32, " scale ">>"
+#define A ALIGNED("2x3x4", "0.050048828125:5")
+#define B ALIGNED("2x3x4", "0.30078125:-3")
+
+/* Sums of aligned scales: equal ones, one operand shifted, one that loses bits; broadcast. */
+static void
+aligned(void **state)
+{
+	(void)state;
+	/* clang-format off */
+	check("model \"aligned\" stage integer\n"
+	      "graph @main(%x: " A ", %y: " B ") {\n"
+	      "  %k = const : " ALIGNED("4", "0.0001220703125:20") " [-128, 127, 3, -60]\n"
+	      "  %s = add %x, %y {align=8} : " A "\n"
+	      "  %d = sub %s, %s {align=8} : " A "\n"
+	      "  %e = sub %y, %d {align=15} : " B "\n"
+	      "  %f = bias_add %e, %k {align=15} : " B "\n"
+	      "  return %s, %d, %e, %f\n"
+	      "}\n");
+	/* clang-format on */
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(binary),
 		cmocka_unit_test(selection),
+		cmocka_unit_test(aligned),
 		cmocka_unit_test(matmul),
 		cmocka_unit_test(convolutions),
 	};
