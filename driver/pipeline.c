@@ -51,8 +51,8 @@ is_calibrated(const qn_model *m)
 	return m->types.nsymbol > 0;
 }
 
-/* The passes before quantize see one graph: functions of the model's own are inlined, composites
- * are a sign that it is too late. */
+/* Passes see one graph: functions of the model's own are inlined.  Before quantize, composites are a
+ * sign that it is too late; behind it there are none. */
 static qn_status
 one_graph(pipeline *p, const char *pass)
 {
@@ -152,6 +152,7 @@ run_requantize(pipeline *p)
 				      .merge_always = o->merge_always != 0,
 				      .require_int = o->require_int != 0};
 
+	QN_TRY(one_graph(p, "requantize"));
 	QN_TRY(qn_requantize(p->m, &opts));
 	if (opts.exact)
 		qn_model_record(p->m, "approx=off");
@@ -174,6 +175,7 @@ run_align(pipeline *p)
 static qn_status
 run_legalize(pipeline *p)
 {
+	QN_TRY(one_graph(p, "legalize"));
 	QN_TRY(qn_legalize(p->m));
 	qn_model_record(p->m, "rounding=%s", qn_rounding_names[p->m->rounding]);
 	return QN_OK;

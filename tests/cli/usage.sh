@@ -339,6 +339,23 @@ for o in --no-approx --merge-always --align; do
 	case_of "late $o" 2 'option.late' 'integer already' compile -q legalize.json "$o" -o out
 done
 
+# Functions of a calibrated model are inlined.
+cat >calls.qir <<'END'
+model "calls" stage calibrated
+graph @f(%x: tensor<4x!quant.uniform<i8:f32, 0.1>>) {
+  %y = add %x, %x : tensor<4x!quant.uniform<i8:f32, 0.1>>
+  return %y
+}
+graph @main(%x: tensor<4x!quant.uniform<i8:f32, 0.1>>) {
+  %t = call @f %x
+  return %t
+}
+END
+for o in requantize align legalize; do
+	silent "calls $o" opt -q calls.qir --passes "$o"
+	grep -q '^graph @f\|call @f' stdout && fail "calls $o" "the function is still there" stdout
+done
+
 # Storage types: of the emitted C, kept by a saved model, and refused where they mean nothing.
 F=$QUERN_SOURCE/tests/proof/families.qir
 for t in 'u8 i8 uint8_t' 'i16 i8 int16_t' 'i16 i4 int16_t' 'i8 i4 int8_t'; do
