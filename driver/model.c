@@ -95,7 +95,7 @@ qn_import(qn_ctx *ctx, const char *path, const qn_import_opts *opts, qn_model **
 
 	*out = NULL;
 	QN_TRY(QN_TAKE(&ctx->env, qn_import_opts, opts, &o));
-	c.how = (qn_import_how){o.ndim, o.dim, o.from_float != 0};
+	c.how = (qn_import_how){.ndim = o.ndim, .dim = o.dim, .from_float = o.from_float != 0};
 	qn_status status = qn_guard(ctx, load, &c);
 	if (status == QN_OK)
 		*out = &c.box->m;

@@ -13,11 +13,19 @@
 
 #include "ir/graph.h"
 
+/* An input that becomes a constant, because it decides a shape. */
+typedef struct qn_import_value {
+	const char *name;
+	const qn_tensor *value; /* lives as long as the model */
+} qn_import_value;
+
 /* What reading may be told. */
 typedef struct qn_import_how {
 	size_t ndim;
 	const char *const *dim; /* "NAME=N": the value of a dimension that the file names or leaves open ("batch=1"); "INPUT:AXIS=N" for one without a name */
 	bool from_float;        /* an already quantized file: its real values, without its parameters */
+	size_t nvalue;
+	const qn_import_value *value; /* ONNX only */
 } qn_import_how;
 
 typedef enum qn_import_format { QN_IMPORT_NONE, QN_IMPORT_ONNX, QN_IMPORT_TFLITE } qn_import_format;

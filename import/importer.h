@@ -14,6 +14,9 @@
 
 #include "import/import.h"
 
+/* The most elements of a constant that a file makes out of few bytes. */
+enum { QN_IMPORT_MADE = 1 << 26 };
+
 typedef struct qn_importer {
 	qn_model *m;
 	qn_graph *g;      /* being made */
@@ -23,6 +26,8 @@ typedef struct qn_importer {
 	const char *node, *op; /* of the file, that is being read; node "": without a name */
 	int64_t version;  /* of op */
 	size_t problems;
+	bool *dim_used;    /* of how->dim; NULL: none yet */
+	const char *batch; /* the name of an open dimension 0, which is 1 wherever it stands */
 } qn_importer;
 
 /* Starts a graph "main".  The model must be empty. */
@@ -31,6 +36,12 @@ void qn_importer_at(qn_importer *im, const char *node, const char *op, int64_t v
 /* Removes what no output needs, adds the graph to the model, and returns QN_EUNSUPPORTED when problems were
  * reported. */
 qn_status qn_importer_end(qn_importer *im) QN_MUST_CHECK;
+
+/* A dimension of an input that the file leaves open: as `how` says, 1 for a batch (axis 0, logged); false
+ * after a report (import.dim).  name: "" when it has none.  Then: reports numbers that no dimension took. */
+bool qn_importer_dim(qn_importer *im, const char *input, int32_t axis, const char *name,
+		     int64_t *out);
+void qn_importer_dims_used(qn_importer *im);
 
 /* Reports that the current node cannot be taken: violated condition, actual value, way out.  Returns 0, for
  * `return qn_importer_refuse(…)`. */

@@ -1,13 +1,257 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx.c - ONNX files. */
-#include "import/import.h"
+/* onnx.c - ONNX files: the bytes become messages, the graph's inputs and constants values by name; then the
+ * nodes are converted one by one (onnx_nodes.c).
+ *
+ *   ir_version 8, opset_import {"": 13}
+ *   graph  input  x  FLOAT [batch, 3, 32, 32]     batch: given (--input-dim), or 1
+ *          node   Conv, Relu …
+ *          output y */
+#include "import/onnx.h"
 
+#include <onnx/onnx.pb-c.h>
+#include <string.h>
+
+#include "import/wire.h"
 #include "ir/diag.h"
+#include "ir/limits.h"
+
+enum { NEWEST_SET = 26 }; /* the operator set of which the converters are */
+enum {
+	RAW_DATA = 9,
+	PRESET = 11
+}; /* fields of TensorProto; of FunctionProto, newer than the schema */
+
+static const char *
+text(const char *s)
+{
+	return s != NULL ? s : "";
+}
+
+/* ---- bytes ---- */
+
+static qn_status
+unpack(qn_onnx *o, const void *data, size_t n, Onnx__ModelProto **out)
+{
+	const qn_wire_extra extra = {.of = &onnx__function_proto__descriptor,
+				     .is = &onnx__attribute_proto__descriptor,
+				     .field = PRESET};
+	const qn_wire_how how = {.root = &onnx__model_proto__descriptor,
+				 .bulk = &onnx__tensor_proto__descriptor,
+				 .bulk_field = RAW_DATA,
+				 .extra = &extra,
+				 .nextra = 1};
+	qn_env *env = o->im.m->env;
+	qn_wire wire;
+
+	if (!qn_wire_scan(o->im.scratch, &how, data, n, &wire))
+		return qn_importer_damaged(&o->im,
+					   "at byte %zu: %s; the file is damaged or no ONNX",
+					   wire.at, wire.wrong);
+	if (wire.memory > qn_limit(env, QN_LIMIT_BYTES))
+		return qn_limit_report(env, QN_LIMIT_BYTES, o->im.file, wire.memory);
+	ProtobufCAllocator allocator = qn_wire_allocator(o->im.scratch);
+	*out = onnx__model_proto__unpack(&allocator, wire.n, wire.data);
+	return *out != NULL
+		       ? QN_OK
+		       : qn_importer_damaged(&o->im, "a field is not of the type that ONNX "
+						     "gives it; the file is damaged or no ONNX");
+}
+
+/* ---- operator sets and functions ---- */
+
+static void
+take_versions(qn_onnx *o, qn_map *map, size_t n, Onnx__OperatorSetIdProto *const *set)
+{
+	qn_map_init(map, o->im.scratch);
+	for (size_t i = 0; i < n; i++) {
+		const char *domain = text(set[i]->domain);
+
+		if (strcmp(domain, "ai.onnx") == 0)
+			domain = "";
+		if (domain[0] == '\0' && set[i]->version > NEWEST_SET)
+			qn_warn(o->im.m->env, "import.version", o->im.file,
+				"operator set %lld is newer than %d, the newest one known; its "
+				"operators are read as they were in %d",
+				(long long)set[i]->version, (int)NEWEST_SET, (int)NEWEST_SET);
+		if (qn_map_gets(map, domain) == NULL)
+			qn_map_puts(map, domain, &set[i]->version);
+	}
+}
+
+/* Attributes with presets are unknown fields to the schema. */
+static void
+take_presets(qn_onnx *o, qn_onnx_function *f)
+{
+	const ProtobufCMessage *base = &f->proto->base;
+	ProtobufCAllocator allocator = qn_wire_allocator(o->im.scratch);
+
+	f->preset = QN_NEW(o->im.scratch, Onnx__AttributeProto *, base->n_unknown_fields);
+	for (unsigned i = 0; i < base->n_unknown_fields; i++) {
+		const ProtobufCMessageUnknownField *u = &base->unknown_fields[i];
+		size_t skip = 0;
+
+		if (u->tag != PRESET || u->wire_type != PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED)
+			continue;
+		while (skip < u->len && (u->data[skip] & 0x80) != 0)
+			skip++; /* the length stands in front */
+		skip++;
+		Onnx__AttributeProto *a =
+			skip <= u->len ? onnx__attribute_proto__unpack(&allocator, u->len - skip,
+								       u->data + skip)
+				       : NULL;
+		if (a != NULL)
+			f->preset[f->npreset++] = a;
+	}
+}
+
+static void
+take_functions(qn_onnx *o, const Onnx__ModelProto *model)
+{
+	qn_map_init(&o->functions, o->im.scratch);
+	for (size_t i = 0; i < model->n_functions; i++) {
+		const Onnx__FunctionProto *p = model->functions[i];
+		qn_onnx_function *f = QN_NEW(o->im.scratch, qn_onnx_function, 1);
+		qn_buf b;
+
+		f->proto = p;
+		take_presets(o, f);
+		take_versions(o, &f->versions, p->n_opset_import, p->opset_import);
+		qn_buf_init(&b, o->im.scratch);
+		qn_buff(&b, "%s/%s", text(p->domain), text(p->name));
+		if (qn_map_gets(&o->functions, qn_buf_str(&b)) == NULL)
+			qn_map_puts(&o->functions, qn_buf_str(&b), f);
+	}
+}
+
+/* ---- inputs and outputs ---- */
+
+/* Dim k of input `name`; false after a report. */
+static bool
+take_dim(qn_onnx *o, const char *name, int32_t k, const Onnx__TensorShapeProto__Dimension *d,
+	 int64_t *out)
+{
+	bool numbered = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+	bool named = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+
+	if (numbered && d->dim_value >= 0) {
+		*out = d->dim_value;
+		return true;
+	}
+	return qn_importer_dim(&o->im, name, k, named ? text(d->dim_param) : "", out);
+}
+
+static const qn_type *
+input_type(qn_onnx *o, const char *name, const Onnx__TypeProto *type)
+{
+	const Onnx__TypeProto__Tensor *t =
+		type != NULL && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
+			? type->tensor_type
+			: NULL;
+	int64_t dim[QN_MAX_RANK] = {0};
+	qn_plain plain;
+	bool ok = true;
+
+	if (t == NULL || !qn_onnx_data_type(t->elem_type, &plain)) {
+		(void)qn_importer_refuse(&o->im, "import.type",
+					 "input '%s' is %s%s, which is not "
+					 "supported",
+					 name,
+					 t == NULL ? "a sequence, map or the like" : "of type ",
+					 t == NULL ? "" : qn_onnx_type_name(t->elem_type));
+		return NULL;
+	}
+	if (t->shape == NULL || t->shape->n_dim > QN_MAX_RANK) {
+		(void)qn_importer_refuse(&o->im, "import.dim",
+					 "input '%s' has %s; give the file a shape of at most %d "
+					 "dimensions",
+					 name,
+					 t->shape == NULL ? "no shape" : "too many dimensions",
+					 (int)QN_MAX_RANK);
+		return NULL;
+	}
+	for (size_t k = 0; k < t->shape->n_dim; k++)
+		ok = take_dim(o, name, (int32_t)k, t->shape->dim[k], &dim[k]) && ok;
+	return ok ? qn_type_plain(&o->im.m->types, plain, (int32_t)t->shape->n_dim, dim) : NULL;
+}
+
+/* The value that the caller gives an input, NULL: none. */
+static const qn_tensor *
+given_value(const qn_onnx *o, const char *name)
+{
+	for (size_t i = 0; i < o->im.how->nvalue; i++)
+		if (strcmp(o->im.how->value[i].name, name) == 0)
+			return o->im.how->value[i].value;
+	return NULL;
+}
+
+static void
+take_inputs(qn_onnx *o, const Onnx__GraphProto *g)
+{
+	for (size_t i = 0; i < g->n_input; i++) {
+		const char *name = text(g->input[i]->name);
+		const qn_tensor *value = given_value(o, name);
+
+		if (name[0] == '\0' || qn_onnx_known(o, name))
+			continue; /* an initializer gives its value */
+		if (value != NULL) {
+			qn_onnx_define(o, name, qn_importer_const(&o->im, name, value));
+			continue;
+		}
+		const qn_type *type = input_type(o, name, g->input[i]->type);
+		qn_id id = type != NULL ? qn_graph_input(o->im.g, name, type) : 0;
+		if (type != NULL && id == 0)
+			o->im.problems++;
+		qn_onnx_define(o, name, id);
+	}
+}
+
+static void
+give_outputs(qn_onnx *o, const Onnx__GraphProto *g)
+{
+	qn_importer_at(&o->im, "", "", 0);
+	for (size_t i = 0; i < g->n_output; i++) {
+		const char *name = text(g->output[i]->name);
+		bool known;
+		qn_id id = qn_onnx_value(o, name, &known);
+
+		if (!known)
+			(void)qn_importer_refuse(&o->im, "import.output",
+						 "no node gives the graph's output '%s'", name);
+		else if (id != 0)
+			qn_graph_output(o->im.g, name, id);
+	}
+}
+
+static qn_status
+read_graph(qn_onnx *o, const Onnx__GraphProto *g)
+{
+	qn_onnx_scope scope = {0};
+
+	if (g == NULL || g->n_output == 0)
+		return qn_importer_damaged(&o->im, "the file holds no graph with outputs");
+	qn_map_init(&scope.values, o->im.scratch);
+	o->scope = &scope;
+	qn_onnx_define_tensors(o, g);
+	take_inputs(o, g);
+	qn_importer_dims_used(&o->im);
+	qn_onnx_nodes(o, g->n_node, g->node);
+	give_outputs(o, g);
+	return qn_importer_end(&o->im);
+}
 
 qn_status
 qn_onnx_read(qn_model *m, const char *file, const char *folder, const void *data, size_t n,
 	     const qn_import_how *how)
 {
-	(void)folder, (void)data, (void)n, (void)how;
-	return qn_report(m->env, QN_EUNSUPPORTED, "import.format", file, "not yet");
+	qn_onnx o = {.data = data, .folder = folder};
+	Onnx__ModelProto *model;
+	qn_map versions;
+
+	qn_importer_begin(&o.im, m, file, how);
+	qn_map_init(&o.external, o.im.scratch);
+	QN_TRY(unpack(&o, data, n, &model));
+	take_versions(&o, &versions, model->n_opset_import, model->opset_import);
+	take_functions(&o, model);
+	o.versions = &versions;
+	return read_graph(&o, model->graph);
 }

@@ -29,9 +29,10 @@ headers() {
 }
 headers
 
-# Only a library that reads .npz wants libzip.
+# Only a library that reads .npz wants libzip, only one that reads .onnx libprotobuf-c.
 zip=
 nm "$QUERN_LIB" 2>/dev/null | grep -q ' U zip_' && zip=-lzip
+nm "$QUERN_LIB" 2>/dev/null | grep -q ' U protobuf_c_' && zip="$zip -lprotobuf-c"
 
 # link OUT SOURCE…: with the objects before the library.  A test's source is compiled once for all faults.
 link() {

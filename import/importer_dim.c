@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* importer_dim.c - dimensions that a file leaves open: the caller's numbers, and 1 for a batch.
+ *
+ *   image [batch, 3, height, 224]    "height=192"      batch is 1, and the log says so
+ *                                    "image:2=192"     the same without a name */
+#include "import/importer.h"
+
+#include <string.h>
+
+#include "ir/diag.h"
+#include "ir/limits.h"
+
+/* The number behind "KEY=", -1: this option is of another key. */
+static int64_t
+number_of(const char *option, const char *key)
+{
+	size_t n = strlen(key);
+	int64_t v = 0;
+
+	if (n == 0 || strncmp(option, key, n) != 0 || option[n] != '=' || option[n + 1] == '\0')
+		return -1;
+	for (const char *s = option + n + 1; *s != '\0'; s++) {
+		if (*s < '0' || *s > '9' || v > INT32_MAX)
+			return -1;
+		v = v * 10 + (*s - '0');
+	}
+	return v;
+}
+
+static bool
+given(qn_importer *im, const char *key, int64_t *out)
+{
+	for (size_t i = 0; i < im->how->ndim; i++) {
+		int64_t v = number_of(im->how->dim[i], key);
+
+		if (v < 0)
+			continue;
+		if (im->dim_used == NULL)
+			im->dim_used = QN_NEW(im->scratch, bool, im->how->ndim);
+		im->dim_used[i] = true;
+		*out = v;
+		return true;
+	}
+	return false;
+}
+
+bool
+qn_importer_dim(qn_importer *im, const char *input, int32_t axis, const char *name, int64_t *out)
+{
+	qn_buf place;
+
+	qn_buf_init(&place, im->scratch);
+	qn_buff(&place, "%s:%d", input, (int)axis);
+	const char *key = qn_buf_str(&place);
+	if (given(im, key, out) || given(im, name, out))
+		return true;
+	bool batch =
+		axis == 0 || (im->batch != NULL && name[0] != '\0' && strcmp(im->batch, name) == 0);
+	if (!batch) {
+		(void)qn_importer_refuse(
+			im, "import.dim",
+			"dimension %d of input '%s'%s%s%s is open; give it a number: "
+			"--input-dim %s=N",
+			(int)axis, input, name[0] != '\0' ? " ('" : "", name,
+			name[0] != '\0' ? "')" : "", name[0] != '\0' ? name : key);
+		return false;
+	}
+	if (axis == 0)
+		im->batch = name;
+	qn_log(im->m->env, "%s: dimension %d of input '%s' is open; it is taken as 1", im->file,
+	       (int)axis, input);
+	*out = 1;
+	return true;
+}
+
+void
+qn_importer_dims_used(qn_importer *im)
+{
+	for (size_t i = 0; i < im->how->ndim; i++)
+		if (im->dim_used == NULL || !im->dim_used[i])
+			(void)qn_importer_refuse(im, "import.dim",
+						 "'%s' names no open dimension of an input; write "
+						 "NAME=N or INPUT:AXIS=N",
+						 im->how->dim[i]);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* no_onnx.c - in the place of import/onnx*.c when libprotobuf-c is not there. */
+#include "import/import.h"
+
+#include "ir/diag.h"
+
+qn_status
+qn_onnx_read(qn_model *m, const char *file, const char *folder, const void *data, size_t n,
+	     const qn_import_how *how)
+{
+	(void)folder, (void)data, (void)n, (void)how;
+	return qn_report(m->env, QN_EUNSUPPORTED, "import.support", file,
+			 "this quern was built without ONNX; build it with libprotobuf-c and the "
+			 "schema of libonnx-dev (-DQUERN_ONNX=ON), or save the model as TFLite");
+}

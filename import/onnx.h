@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx.h - what the converters of ONNX operators share.
+ *
+ *   static void
+ *   leaky_relu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+ *   {
+ *           qn_attrs a = {0};
+ *
+ *           a.leaky_relu.alpha = qn_onnx_float(o, n, "alpha", 0.01);
+ *           out[0] = qn_importer_op(&o->im, QN_OP_leaky_relu, 1, n->in, &a, NULL);
+ *   }
+ *
+ *   const qn_onnx_row qn_onnx_elementwise[] = {
+ *           {"", "LeakyRelu", 1, QN_ONNX_NEWEST, leaky_relu, 0},
+ *           {0}};
+ *
+ * Each family of operators is a file import/onnx_FAMILY.c with such a table, listed in onnx_ops.c.
+ * Values are NCHW as in the file; what is computed NHWC has transposes around it.
+ * f16, bf16 and f64 values are f32 values here. */
+#ifndef QN_IMPORT_ONNX_H
+#define QN_IMPORT_ONNX_H
+
+#include "import/importer.h"
+
+struct Onnx__NodeProto;
+struct Onnx__FunctionProto;
+struct Onnx__TensorProto;
+struct Onnx__SparseTensorProto;
+struct Onnx__GraphProto;
+struct Onnx__AttributeProto;
+
+enum { QN_ONNX_NEWEST = INT32_MAX };
+
+/* A function of the model, with what it says of attributes that a call leaves out. */
+typedef struct qn_onnx_function {
+	const struct Onnx__FunctionProto *proto;
+	size_t npreset;
+	struct Onnx__AttributeProto **preset;
+	qn_map versions; /* its own operator sets */
+} qn_onnx_function;
+
+/* Names of values: of the graph, of a body inside it (outer: what is around it), or of one call of a function
+ * of the model. */
+typedef struct qn_onnx_scope {
+	qn_map values;
+	const struct qn_onnx_scope *outer;  /* whose names are seen too; NULL: none */
+	const qn_onnx_function *function;   /* NULL: none */
+	const struct Onnx__NodeProto *call; /* of the function: gives values to its attributes */
+	const struct qn_onnx_scope *caller;
+	int depth; /* of calls and bodies */
+} qn_onnx_scope;
+
+typedef struct qn_onnx {
+	qn_importer im;
+	const uint8_t *data; /* the file */
+	const char *folder;  /* of external data, NULL: none is read */
+	qn_map external;     /* opened files by name */
+	const qn_map *
+		versions; /* domain -> (int64_t *) version of the operator set, where nodes are read now */
+	qn_map functions; /* "domain/name" -> qn_onnx_function */
+	qn_onnx_scope *scope;
+	uint64_t nodes; /* converted so far, those of functions at each call */
+} qn_onnx;
+
+/* A node being converted. */
+typedef struct qn_onnx_node {
+	const char *op;
+	int64_t version; /* of the operator set */
+	uint32_t nin, nout;
+	const qn_id *in; /* 0: left out; behind nin (see qn_onnx_in) too */
+	const struct Onnx__NodeProto *proto;
+	int32_t arg; /* of the row */
+} qn_onnx_node;
+
+/* Gives the results in out[0] .. out[nout - 1], zeroed before.  One that stays 0 although the node has it has been
+ * reported. */
+typedef void qn_onnx_fn(qn_onnx *o, const qn_onnx_node *n, qn_id *out);
+
+/* One operator, in versions min … max of the operator set of its domain ("": ai.onnx). */
+typedef struct qn_onnx_row {
+	const char *domain, *op;
+	int32_t min, max;
+	qn_onnx_fn *fn;
+	int32_t arg; /* for converters of several operators: often a qn_op */
+} qn_onnx_row;
+
+/* NULL when there is none; *known: whether another version is. */
+const qn_onnx_row *qn_onnx_find(const char *domain, const char *op, int64_t version, bool *known);
+
+/* The first nin inputs are there (import.input). */
+bool qn_onnx_need(qn_onnx *o, const qn_onnx_node *n, uint32_t nin);
+/* Input i, 0 when it is left out. */
+qn_id qn_onnx_in(const qn_onnx_node *n, uint32_t i);
+/* The type of a value (not 0). */
+const qn_type *qn_onnx_type(const qn_onnx *o, qn_id x);
+qn_plain qn_onnx_plain(const qn_onnx *o, qn_id x);
+/* Whether the axis counts in a value of this rank (import.attr); *axis counts from the front then. */
+bool qn_onnx_axis(qn_onnx *o, int64_t given, int32_t rank, int32_t *axis);
+/* The integers of input i, which must be a constant of at most `most` elements (import.constant): their
+ * number, -1 after a report. */
+int32_t qn_onnx_const_ints(qn_onnx *o, const qn_onnx_node *n, uint32_t i, int32_t most, int64_t *v);
+/* The number of a constant input of one element; dflt when it is left out; false after a report. */
+bool qn_onnx_const_real(qn_onnx *o, const qn_onnx_node *n, uint32_t i, double dflt, double *v);
+
+/* ---- attributes; names are those of the standard ---- */
+
+bool qn_onnx_has(const qn_onnx *o, const qn_onnx_node *n, const char *name);
+int64_t qn_onnx_int(const qn_onnx *o, const qn_onnx_node *n, const char *name, int64_t dflt);
+double qn_onnx_float(const qn_onnx *o, const qn_onnx_node *n, const char *name, double dflt);
+const char *qn_onnx_string(const qn_onnx *o, const qn_onnx_node *n, const char *name,
+			   const char *dflt);
+/* At most `most` integers: their number, -1 when there is no such attribute or it has more (reported). */
+int32_t qn_onnx_ints(qn_onnx *o, const qn_onnx_node *n, const char *name, int32_t most, int64_t *v);
+int32_t qn_onnx_floats(qn_onnx *o, const qn_onnx_node *n, const char *name, int32_t most,
+		       double *v);
+/* How many elements a list has, 0 when there is none; text k of one. */
+size_t qn_onnx_count(const qn_onnx *o, const qn_onnx_node *n, const char *name);
+const char *qn_onnx_text(const qn_onnx *o, const qn_onnx_node *n, const char *name, size_t k);
+/* NULL: there is none, or it was reported. */
+const qn_tensor *qn_onnx_tensor(qn_onnx *o, const qn_onnx_node *n, const char *name);
+const struct Onnx__GraphProto *qn_onnx_graph(const qn_onnx *o, const qn_onnx_node *n,
+					     const char *name);
+/* The attribute itself, that of the call inside a function. */
+const struct Onnx__AttributeProto *qn_onnx_attr(const qn_onnx *o, const qn_onnx_node *n,
+						const char *name);
+
+/* ---- types and tensors ---- */
+
+/* The element type that a number of TensorProto.DataType has here; false: none (texts, complex numbers …). */
+bool qn_onnx_data_type(int64_t number, qn_plain *plain);
+/* "FLOAT8E4M3FN", "STRING" …, for messages. */
+const char *qn_onnx_type_name(int64_t number);
+/* A tensor of the file; NULL after a report. */
+const qn_tensor *qn_onnx_read_tensor(qn_onnx *o, const struct Onnx__TensorProto *t);
+const qn_tensor *qn_onnx_read_sparse(qn_onnx *o, const struct Onnx__SparseTensorProto *t);
+
+/* ---- values by name (onnx_nodes.c) ---- */
+
+void qn_onnx_define(qn_onnx *o, const char *name, qn_id id);
+/* 0: known, but could not be converted; *known false: there is none.  Constants are read at their first use. */
+qn_id qn_onnx_value(qn_onnx *o, const char *name, bool *known);
+bool qn_onnx_known(const qn_onnx *o, const char *name); /* whether it is defined */
+void qn_onnx_define_tensors(qn_onnx *o, const struct Onnx__GraphProto *g);
+/* Converts all nodes. */
+void qn_onnx_nodes(qn_onnx *o, size_t n, struct Onnx__NodeProto *const *node);
+/* The nodes of a body with its outputs, as If takes one. */
+void qn_onnx_body(qn_onnx *o, const struct Onnx__GraphProto *g, uint32_t nout, qn_id *out);
+
+/* ---- the tables ---- */
+
+extern const qn_onnx_row qn_onnx_elementwise[], qn_onnx_conv[], qn_onnx_move[], qn_onnx_reduce[],
+	qn_onnx_norm[], qn_onnx_product[], qn_onnx_constant[], qn_onnx_control[], qn_onnx_quant[],
+	qn_onnx_pool[];
+
+#endif

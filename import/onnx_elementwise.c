@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_elementwise.c - operators that work element by element.
+ *
+ *   Relu(x)                  relu
+ *   Clip(x, 0, 6)            clip {min=0, max=6};  limits that a run computes: maximum, minimum
+ *   Mean(a, b, c)            mul(add(add(a, b), c), 1/3)
+ *   Add(a, b) {axis=1}       before operator set 7: b is laid along the dims of a from axis 1 on */
+#include "import/onnx.h"
+
+#include <math.h>
+#include <string.h>
+
+static void
+unary(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	if (qn_onnx_need(o, n, 1))
+		out[0] = qn_importer_unary(&o->im, (qn_op)n->arg, n->in[0]);
+}
+
+/* ---- two operands ---- */
+
+/* b with dims of 1 behind its own, so that they lie under those of a from `axis` on. */
+static qn_id
+laid_from(qn_onnx *o, const qn_onnx_node *n, qn_id a, qn_id b)
+{
+	const qn_type *ta = qn_onnx_type(o, a), *tb = qn_onnx_type(o, b);
+	int64_t axis = qn_onnx_int(o, n, "axis", ta->rank - tb->rank);
+	int64_t dim[QN_MAX_RANK] = {0};
+
+	if (axis < 0)
+		axis += ta->rank;
+	if (axis < 0 || axis + tb->rank > ta->rank)
+		return qn_importer_refuse(&o->im, "import.attr",
+					  "axis %lld lays %d dimensions along %d", (long long)axis,
+					  (int)tb->rank, (int)ta->rank);
+	int32_t rank = (int32_t)(ta->rank - axis);
+	for (int32_t i = 0; i < rank; i++)
+		dim[i] = i < tb->rank ? tb->dim[i] : 1;
+	return rank == tb->rank ? b : qn_importer_reshape(&o->im, b, rank, dim);
+}
+
+static qn_id
+second(qn_onnx *o, const qn_onnx_node *n)
+{
+	bool lay = n->version < 7 && qn_onnx_int(o, n, "broadcast", 0) != 0;
+
+	return lay ? laid_from(o, n, n->in[0], n->in[1]) : n->in[1];
+}
+
+static void
+binary(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	if (qn_onnx_need(o, n, 2))
+		out[0] = qn_importer_binary(&o->im, (qn_op)n->arg, n->in[0], second(o, n));
+}
+
+/* The base decides the result's type; arithmetic is that of f32. */
+static void
+power(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	if (!qn_onnx_need(o, n, 2))
+		return;
+	qn_plain plain = qn_onnx_plain(o, n->in[0]);
+	qn_id x = qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32);
+	qn_id y = qn_importer_cast(&o->im, second(o, n), QN_PLAIN_f32);
+
+	out[0] = qn_importer_cast(&o->im, qn_importer_binary(&o->im, QN_OP_pow, x, y), plain);
+}
+
+/* ---- any number of operands ---- */
+
+static qn_id
+folded(qn_onnx *o, const qn_onnx_node *n)
+{
+	qn_id y = qn_onnx_need(o, n, n->nin > 0 ? n->nin : 1) ? n->in[0] : 0;
+
+	for (uint32_t i = 1; i < n->nin && y != 0; i++)
+		y = qn_importer_binary(&o->im, (qn_op)n->arg, y, n->in[i]);
+	return y;
+}
+
+static void
+nary(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	out[0] = folded(o, n);
+}
+
+static void
+mean(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_id y = folded(o, n);
+
+	if (y != 0)
+		out[0] = qn_importer_binary(&o->im, QN_OP_mul, y,
+					    qn_importer_f32(&o->im, 1.0 / (double)n->nin));
+}
+
+/* ---- limits ---- */
+
+static bool
+is_float(const qn_onnx *o, qn_id x)
+{
+	return qn_elem_is_float(qn_onnx_type(o, x)->elem);
+}
+
+/* Limits as numbers; false: one is computed, or x is not float. */
+static bool
+fixed_limits(qn_onnx *o, const qn_onnx_node *n, qn_attrs *a)
+{
+	double *const limit[] = {&a->clip.min, &a->clip.max};
+
+	*a = (qn_attrs){.clip = {.min = -INFINITY, .max = INFINITY}};
+	if (!is_float(o, n->in[0]))
+		return false;
+	for (uint32_t i = 0; i < 2; i++) {
+		qn_id x = qn_onnx_in(n, 1 + i);
+		const qn_tensor *value = qn_importer_known(&o->im, x);
+		if (x != 0 && (value == NULL || qn_type_count(value->type) != 1))
+			return false;
+		if (x != 0)
+			*limit[i] = qn_tensor_f64(value, 0);
+	}
+	/* A lower limit above the upper one gives the upper one everywhere. */
+	if (a->clip.min > a->clip.max)
+		a->clip.min = a->clip.max;
+	return true;
+}
+
+static void
+clip(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a;
+
+	if (!qn_onnx_need(o, n, 1))
+		return;
+	if (n->version < 11) {
+		a.clip.min = qn_onnx_float(o, n, "min", -INFINITY);
+		a.clip.max = qn_onnx_float(o, n, "max", INFINITY);
+	} else if (!fixed_limits(o, n, &a)) {
+		qn_id y = n->in[0];
+		if (qn_onnx_in(n, 1) != 0)
+			y = qn_importer_binary(&o->im, QN_OP_maximum, y, n->in[1]);
+		if (qn_onnx_in(n, 2) != 0)
+			y = qn_importer_binary(&o->im, QN_OP_minimum, y, n->in[2]);
+		out[0] = y;
+		return;
+	}
+	bool none = isinf(a.clip.min) && isinf(a.clip.max);
+	out[0] = none ? n->in[0] : qn_importer_op(&o->im, QN_OP_clip, 1, n->in, &a, NULL);
+}
+
+static void
+relu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	if (!qn_onnx_need(o, n, 1))
+		return;
+	if (is_float(o, n->in[0])) {
+		out[0] = qn_importer_unary(&o->im, QN_OP_relu, n->in[0]);
+		return;
+	}
+	qn_id zero =
+		qn_importer_cast(&o->im, qn_importer_f32(&o->im, 0), qn_onnx_plain(o, n->in[0]));
+	out[0] = qn_importer_binary(&o->im, QN_OP_maximum, n->in[0], zero);
+}
+
+/* ---- functions with parameters ---- */
+
+static void
+alpha(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = {0};
+
+	if (!qn_onnx_need(o, n, 1))
+		return;
+	if (n->arg == QN_OP_leaky_relu)
+		a.leaky_relu.alpha = qn_onnx_float(o, n, "alpha", 0.01);
+	else
+		a.elu.alpha = qn_onnx_float(o, n, "alpha", 1);
+	out[0] = qn_importer_op(&o->im, (qn_op)n->arg, 1, n->in, &a, NULL);
+}
+
+static void
+hard_sigmoid(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = {0};
+
+	a.hard_sigmoid.alpha = qn_onnx_float(o, n, "alpha", 0.2);
+	a.hard_sigmoid.beta = qn_onnx_float(o, n, "beta", 0.5);
+	if (qn_onnx_need(o, n, 1))
+		out[0] = qn_importer_op(&o->im, QN_OP_hard_sigmoid, 1, n->in, &a, NULL);
+}
+
+static void
+gelu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = {0};
+	bool tanh = strcmp(qn_onnx_string(o, n, "approximate", "none"), "tanh") == 0;
+
+	a.gelu.approximate = tanh ? QN_APPROXIMATE_tanh : QN_APPROXIMATE_none;
+	if (qn_onnx_need(o, n, 1))
+		out[0] = qn_importer_op(&o->im, QN_OP_gelu, 1, n->in, &a, NULL);
+}
+
+/* Before operator set 7 the slope is one number or one for each channel, axis 1. */
+static void
+prelu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	int64_t dim[QN_MAX_RANK];
+
+	if (!qn_onnx_need(o, n, 2))
+		return;
+	qn_id slope = n->in[1];
+	const qn_type *x = qn_onnx_type(o, n->in[0]), *s = qn_onnx_type(o, slope);
+	if (n->version < 7 && s->rank == 1 && s->dim[0] != 1 && x->rank > 2) {
+		for (int32_t i = 0; i < x->rank - 1; i++)
+			dim[i] = i == 0 ? s->dim[0] : 1;
+		slope = qn_importer_reshape(&o->im, slope, x->rank - 1, dim);
+	}
+	out[0] = qn_importer_binary(&o->im, QN_OP_prelu, n->in[0], slope);
+}
+
+/* ---- types and choices ---- */
+
+static void
+cast(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	int64_t number = qn_onnx_int(o, n, "to", 0);
+	qn_plain plain;
+
+	if (!qn_onnx_need(o, n, 1))
+		return;
+	if (!qn_onnx_data_type(number, &plain))
+		(void)qn_importer_refuse(&o->im, "import.type", "a cast to type %lld (%s)",
+					 (long long)number, qn_onnx_type_name(number));
+	else
+		out[0] = qn_importer_cast(&o->im, n->in[0], plain);
+}
+
+static void
+cast_like(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	if (qn_onnx_need(o, n, 2))
+		out[0] = qn_importer_cast(&o->im, n->in[0], qn_onnx_plain(o, n->in[1]));
+}
+
+static void
+where(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	if (qn_onnx_need(o, n, 3))
+		out[0] = qn_importer_op(&o->im, QN_OP_where, 3, n->in, NULL, NULL);
+}
+
+#define ALL(name, fn, arg)                                                                         \
+	{                                                                                          \
+		"", name, 1, QN_ONNX_NEWEST, fn, arg                                               \
+	}
+
+const qn_onnx_row qn_onnx_elementwise[] = {
+	ALL("Abs", unary, QN_OP_abs),
+	ALL("Erf", unary, QN_OP_erf),
+	ALL("Exp", unary, QN_OP_exp),
+	ALL("HardSwish", unary, QN_OP_hard_swish),
+	ALL("Log", unary, QN_OP_log),
+	ALL("Neg", unary, QN_OP_neg),
+	ALL("Sigmoid", unary, QN_OP_sigmoid),
+	ALL("Sqrt", unary, QN_OP_sqrt),
+	ALL("Tanh", unary, QN_OP_tanh),
+	ALL("Add", binary, QN_OP_add),
+	ALL("Div", binary, QN_OP_div),
+	ALL("Equal", binary, QN_OP_equal),
+	ALL("Greater", binary, QN_OP_greater),
+	ALL("GreaterOrEqual", binary, QN_OP_greater_equal),
+	ALL("Less", binary, QN_OP_less),
+	ALL("LessOrEqual", binary, QN_OP_less_equal),
+	ALL("Mul", binary, QN_OP_mul),
+	ALL("Sub", binary, QN_OP_sub),
+	ALL("Pow", power, 0),
+	ALL("Max", nary, QN_OP_maximum),
+	ALL("Min", nary, QN_OP_minimum),
+	ALL("Sum", nary, QN_OP_add),
+	ALL("Mean", mean, QN_OP_add),
+	ALL("Clip", clip, 0),
+	ALL("Relu", relu, 0),
+	ALL("LeakyRelu", alpha, QN_OP_leaky_relu),
+	ALL("Elu", alpha, QN_OP_elu),
+	ALL("HardSigmoid", hard_sigmoid, 0),
+	ALL("Gelu", gelu, 0),
+	ALL("PRelu", prelu, 0),
+	ALL("Cast", cast, 0),
+	ALL("CastLike", cast_like, 0),
+	ALL("Where", where, 0),
+	{0},
+};

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_nodes.c - goes through the nodes of a graph: finds their inputs by name, converts them by the
+ * rows of the tables, and reads functions of the model where they are called.
+ *
+ *   y = Relu(x)               row of qn_onnx_elementwise
+ *   y = my.domain.Block(x)    the function's nodes, in a scope of their own:  x -> its first input …
+ *
+ * A node with an input that could not be converted is passed over: what it lacks has been reported. */
+#include "import/onnx.h"
+
+#include <onnx/onnx.pb-c.h>
+#include <string.h>
+
+#include "ir/limits.h"
+
+enum { MAX_DEPTH = 64 }; /* functions that call functions, bodies in bodies */
+
+/* What a name stands for; it never moves. */
+typedef struct value {
+	qn_id id; /* 0: a tensor that nobody has used yet, or what could not be converted */
+	const Onnx__TensorProto *tensor;
+	const Onnx__SparseTensorProto *sparse;
+} value;
+
+static value *
+look_up(const qn_onnx_scope *s, const char *name)
+{
+	value *v = NULL;
+
+	for (; s != NULL && v == NULL; s = s->outer)
+		v = qn_map_gets(&s->values, name);
+	return v;
+}
+
+static value *
+define(qn_onnx *o, const char *name)
+{
+	value *v = qn_map_gets(&o->scope->values, name);
+
+	if (v == NULL) {
+		v = QN_NEW(o->im.scratch, value, 1);
+		qn_map_puts(&o->scope->values, name, v);
+	}
+	*v = (value){0};
+	return v;
+}
+
+void
+qn_onnx_define(qn_onnx *o, const char *name, qn_id id)
+{
+	define(o, name)->id = id;
+}
+
+void
+qn_onnx_define_tensors(qn_onnx *o, const Onnx__GraphProto *g)
+{
+	for (size_t i = 0; i < g->n_initializer; i++)
+		if (g->initializer[i]->name != NULL)
+			define(o, g->initializer[i]->name)->tensor = g->initializer[i];
+	for (size_t i = 0; i < g->n_sparse_initializer; i++)
+		if (g->sparse_initializer[i]->values != NULL &&
+		    g->sparse_initializer[i]->values->name != NULL)
+			define(o, g->sparse_initializer[i]->values->name)->sparse =
+				g->sparse_initializer[i];
+}
+
+bool
+qn_onnx_known(const qn_onnx *o, const char *name)
+{
+	return look_up(o->scope, name) != NULL;
+}
+
+qn_id
+qn_onnx_value(qn_onnx *o, const char *name, bool *known)
+{
+	value *v = look_up(o->scope, name);
+
+	*known = v != NULL;
+	if (v == NULL || (v->tensor == NULL && v->sparse == NULL))
+		return v != NULL ? v->id : 0;
+	const qn_tensor *x = v->tensor != NULL ? qn_onnx_read_tensor(o, v->tensor)
+					       : qn_onnx_read_sparse(o, v->sparse);
+	v->tensor = NULL;
+	v->sparse = NULL;
+	v->id = x != NULL ? qn_importer_const(&o->im, name, x) : 0;
+	return v->id;
+}
+
+/* ---- one node ---- */
+
+static const char *
+text(const char *s)
+{
+	return s != NULL ? s : "";
+}
+
+/* A node without a name is called like its first result. */
+static const char *
+name_of(const Onnx__NodeProto *p)
+{
+	return text(p->name)[0] == '\0' && p->n_output > 0 ? p->output[0] : text(p->name);
+}
+
+/* The inputs; false: one is unknown (reported) or could not be converted.  Behind them stand zeros. */
+static bool
+take_inputs(qn_onnx *o, const Onnx__NodeProto *p, qn_id *in)
+{
+	bool ok = true, known;
+
+	for (size_t i = 0; i < p->n_input; i++) {
+		if (p->input[i][0] == '\0')
+			continue;
+		in[i] = qn_onnx_value(o, p->input[i], &known);
+		if (!known)
+			(void)qn_importer_refuse(
+				&o->im, "import.input",
+				"input %zu, '%s', is given by no node before this one", i,
+				p->input[i]);
+		ok = ok && in[i] != 0;
+	}
+	return ok;
+}
+
+static void
+give_outputs(qn_onnx *o, const Onnx__NodeProto *p, const qn_id *out)
+{
+	for (size_t i = 0; i < p->n_output; i++)
+		if (p->output[i][0] != '\0')
+			qn_onnx_define(o, p->output[i], out != NULL ? out[i] : 0);
+}
+
+/* ---- functions of the model ---- */
+
+static const qn_onnx_function *
+find_function(qn_onnx *o, const Onnx__NodeProto *p)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, o->im.scratch);
+	qn_buff(&b, "%s/%s", text(p->domain), text(p->op_type));
+	return qn_map_gets(&o->functions, qn_buf_str(&b));
+}
+
+static void
+call(qn_onnx *o, const qn_onnx_function *f, const qn_onnx_node *n, qn_id *out)
+{
+	qn_onnx_scope *caller = o->scope;
+	const qn_map *versions = o->versions;
+	qn_onnx_scope scope = {
+		.function = f, .call = n->proto, .caller = caller, .depth = caller->depth + 1};
+	bool known;
+
+	if (scope.depth > MAX_DEPTH) {
+		(void)qn_importer_refuse(&o->im, "import.nesting",
+					 "functions call each other more than %d deep",
+					 (int)MAX_DEPTH);
+		return;
+	}
+	qn_map_init(&scope.values, o->im.scratch);
+	o->scope = &scope;
+	o->versions = &f->versions;
+	for (size_t i = 0; i < f->proto->n_input && i < n->nin; i++)
+		if (n->in[i] != 0)
+			qn_onnx_define(o, f->proto->input[i], n->in[i]);
+	qn_onnx_nodes(o, f->proto->n_node, f->proto->node);
+	for (size_t i = 0; i < f->proto->n_output && i < n->nout; i++)
+		out[i] = qn_onnx_value(o, f->proto->output[i], &known);
+	o->scope = caller;
+	o->versions = versions;
+}
+
+void
+qn_onnx_body(qn_onnx *o, const Onnx__GraphProto *g, uint32_t nout, qn_id *out)
+{
+	qn_onnx_scope *outer = o->scope;
+	qn_onnx_scope scope = {.outer = outer, .depth = outer->depth + 1};
+	bool known;
+
+	if (scope.depth > MAX_DEPTH) {
+		(void)qn_importer_refuse(&o->im, "import.nesting",
+					 "bodies are nested more than %d deep", (int)MAX_DEPTH);
+		return;
+	}
+	qn_map_init(&scope.values, o->im.scratch);
+	o->scope = &scope;
+	qn_onnx_define_tensors(o, g);
+	qn_onnx_nodes(o, g->n_node, g->node);
+	for (uint32_t i = 0; i < nout && i < g->n_output; i++)
+		out[i] = qn_onnx_value(o, text(g->output[i]->name), &known);
+	o->scope = outer;
+}
+
+/* ---- dispatch ---- */
+
+static int64_t
+version_of(const qn_onnx *o, const char *domain)
+{
+	const int64_t *v = qn_map_gets(o->versions, strcmp(domain, "ai.onnx") == 0 ? "" : domain);
+
+	return v != NULL ? *v : 1;
+}
+
+static void
+unknown(qn_onnx *o, const char *domain, const char *op, bool known)
+{
+	const char *dot = domain[0] != '\0' ? "." : "";
+
+	if (known)
+		(void)qn_importer_refuse(
+			&o->im, "import.version",
+			"%s%s%s is not supported in version %lld of its operator set", domain, dot,
+			op, (long long)o->im.version);
+	else
+		(void)qn_importer_refuse(&o->im, "import.op",
+					 "the operator %s%s%s is not supported", domain, dot, op);
+}
+
+/* Every result that the node has was given, or something was reported. */
+static void
+check_outputs(qn_onnx *o, const Onnx__NodeProto *p, const qn_id *out, size_t problems)
+{
+	for (size_t i = 0; i < p->n_output; i++)
+		if (p->output[i][0] != '\0' && out[i] == 0 && o->im.problems == problems) {
+			(void)qn_importer_refuse(&o->im, "import.output",
+						 "its result %zu, '%s', is not supported", i,
+						 p->output[i]);
+			return;
+		}
+}
+
+static void
+convert(qn_onnx *o, const Onnx__NodeProto *p)
+{
+	const char *domain = strcmp(text(p->domain), "ai.onnx") == 0 ? "" : text(p->domain);
+	const char *op = text(p->op_type);
+	int64_t version = version_of(o, domain);
+	qn_id *in = QN_NEW(o->im.scratch, qn_id, p->n_input + 1);
+	qn_id *out = QN_NEW(o->im.scratch, qn_id, p->n_output + 1);
+	size_t problems = o->im.problems;
+	bool known = false;
+
+	qn_importer_at(&o->im, name_of(p), op, version);
+	const qn_onnx_function *f = find_function(o, p);
+	const qn_onnx_row *row = f == NULL ? qn_onnx_find(domain, op, version, &known) : NULL;
+	if (f == NULL && row == NULL) {
+		unknown(o, domain, op, known);
+	} else if (take_inputs(o, p, in)) {
+		qn_onnx_node n = {.op = op,
+				  .version = version,
+				  .nin = (uint32_t)p->n_input,
+				  .nout = (uint32_t)p->n_output,
+				  .in = in,
+				  .proto = p,
+				  .arg = row != NULL ? row->arg : 0};
+		if (row != NULL)
+			row->fn(o, &n, out);
+		else
+			call(o, f, &n, out);
+		check_outputs(o, p, out, problems);
+	}
+	give_outputs(o, p, out);
+}
+
+void
+qn_onnx_nodes(qn_onnx *o, size_t n, Onnx__NodeProto *const *node)
+{
+	const qn_importer before = o->im;
+
+	for (size_t i = 0; i < n; i++) {
+		if (++o->nodes > qn_limit(o->im.m->env, QN_LIMIT_NODES)) {
+			if (o->nodes == qn_limit(o->im.m->env, QN_LIMIT_NODES) + 1)
+				(void)qn_limit_report(o->im.m->env, QN_LIMIT_NODES, o->im.file,
+						      UINT64_MAX);
+			o->im.problems++;
+			return;
+		}
+		convert(o, node[i]);
+	}
+	qn_importer_at(&o->im, before.node, before.op, before.version);
+}

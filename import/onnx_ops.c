@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_ops.c - which converter an operator has, and what converters ask for again and again. */
+#include "import/onnx.h"
+
+#include <string.h>
+
+static const qn_onnx_row *const families[] = {
+	qn_onnx_elementwise,
+	qn_onnx_constant,
+	qn_onnx_control,
+	qn_onnx_quant,
+};
+
+const qn_onnx_row *
+qn_onnx_find(const char *domain, const char *op, int64_t version, bool *known)
+{
+	*known = false;
+	for (size_t i = 0; i < QN_COUNT(families); i++)
+		for (const qn_onnx_row *row = families[i]; row->op != NULL; row++)
+			if (strcmp(row->op, op) == 0 && strcmp(row->domain, domain) == 0) {
+				if (version >= row->min && version <= row->max)
+					return row;
+				*known = true;
+			}
+	return NULL;
+}
+
+qn_id
+qn_onnx_in(const qn_onnx_node *n, uint32_t i)
+{
+	return i < n->nin ? n->in[i] : 0;
+}
+
+const qn_type *
+qn_onnx_type(const qn_onnx *o, qn_id x)
+{
+	return qn_importer_type(&o->im, x);
+}
+
+qn_plain
+qn_onnx_plain(const qn_onnx *o, qn_id x)
+{
+	return qn_onnx_type(o, x)->elem->plain;
+}
+
+bool
+qn_onnx_axis(qn_onnx *o, int64_t given, int32_t rank, int32_t *axis)
+{
+	if (given < -rank || given >= rank) {
+		(void)qn_importer_refuse(&o->im, "import.attr",
+					 "axis %lld of a value with %d dimensions",
+					 (long long)given, (int)rank);
+		return false;
+	}
+	*axis = (int32_t)(given < 0 ? given + rank : given);
+	return true;
+}
+
+bool
+qn_onnx_need(qn_onnx *o, const qn_onnx_node *n, uint32_t nin)
+{
+	for (uint32_t i = 0; i < nin; i++)
+		if (qn_onnx_in(n, i) == 0) {
+			(void)qn_importer_refuse(&o->im, "import.input",
+						 "input %u is missing; it takes %u at least", i,
+						 nin);
+			return false;
+		}
+	return true;
+}
+
+/* Input i is computed from what is not known before a run. */
+static void
+not_constant(qn_onnx *o, const qn_onnx_node *n, uint32_t i)
+{
+	(void)qn_importer_refuse(&o->im, "import.constant",
+				 "input %u, '%s', must be a constant; shapes and attributes are "
+				 "fixed at compile time",
+				 i, qn_graph_node(o->im.g, n->in[i])->name);
+}
+
+int32_t
+qn_onnx_const_ints(qn_onnx *o, const qn_onnx_node *n, uint32_t i, int32_t most, int64_t *v)
+{
+	if (qn_onnx_in(n, i) == 0) {
+		(void)qn_importer_refuse(&o->im, "import.input", "input %u is missing", i);
+		return -1;
+	}
+	const qn_tensor *x = qn_importer_known(&o->im, n->in[i]);
+	int32_t count = qn_importer_ints(&o->im, n->in[i], most, v);
+
+	if (count >= 0)
+		return count;
+	if (x == NULL)
+		not_constant(o, n, i);
+	else
+		(void)qn_importer_refuse(&o->im, "import.input",
+					 "input %u must be a list of at most %d integers", i,
+					 (int)most);
+	return -1;
+}
+
+bool
+qn_onnx_const_real(qn_onnx *o, const qn_onnx_node *n, uint32_t i, double dflt, double *v)
+{
+	*v = dflt;
+	if (qn_onnx_in(n, i) == 0)
+		return true;
+	const qn_tensor *x = qn_importer_known(&o->im, n->in[i]);
+	if (x == NULL) {
+		not_constant(o, n, i);
+		return false;
+	}
+	if (qn_type_count(x->type) != 1) {
+		(void)qn_importer_refuse(&o->im, "import.input", "input %u must be one number", i);
+		return false;
+	}
+	*v = qn_tensor_f64(x, 0);
+	return true;
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_tensor.c - TensorProto as a tensor: its elements stand in raw_data, in a list of a type that is
+ * wide enough, or in a file beside the model.
+ *
+ *   FLOAT    raw_data                  a view of the file
+ *   FLOAT16  raw_data, int32_data      f32
+ *   UINT4    raw_data                  two elements a byte, the first one in the low half -> one a byte */
+#include "import/onnx.h"
+
+#include <onnx/onnx.pb-c.h>
+#include <string.h>
+
+#include "formats/file.h"
+#include "import/wire.h"
+#include "ir/limits.h"
+
+/* What TensorProto.DataType numbers mean (onnx.proto, and what came after the schema that is compiled in). */
+static const struct {
+	const char *name;
+	bool known;
+	qn_plain stored, plain; /* in the file; here */
+} types[] = {
+	{"UNDEFINED", false, 0, 0},
+	{"FLOAT", true, QN_PLAIN_f32, QN_PLAIN_f32},
+	{"UINT8", true, QN_PLAIN_u8, QN_PLAIN_u8},
+	{"INT8", true, QN_PLAIN_i8, QN_PLAIN_i8},
+	{"UINT16", true, QN_PLAIN_u16, QN_PLAIN_u16},
+	{"INT16", true, QN_PLAIN_i16, QN_PLAIN_i16},
+	{"INT32", true, QN_PLAIN_i32, QN_PLAIN_i32},
+	{"INT64", true, QN_PLAIN_i64, QN_PLAIN_i64},
+	{"STRING", false, 0, 0},
+	{"BOOL", true, QN_PLAIN_bool, QN_PLAIN_bool},
+	{"FLOAT16", true, QN_PLAIN_f16, QN_PLAIN_f32},
+	{"DOUBLE", true, QN_PLAIN_f64, QN_PLAIN_f32},
+	{"UINT32", true, QN_PLAIN_u32, QN_PLAIN_u32},
+	{"UINT64", true, QN_PLAIN_u64, QN_PLAIN_u64},
+	{"COMPLEX64", false, 0, 0},
+	{"COMPLEX128", false, 0, 0},
+	{"BFLOAT16", true, QN_PLAIN_bf16, QN_PLAIN_f32},
+	{"FLOAT8E4M3FN", false, 0, 0},
+	{"FLOAT8E4M3FNUZ", false, 0, 0},
+	{"FLOAT8E5M2", false, 0, 0},
+	{"FLOAT8E5M2FNUZ", false, 0, 0},
+	{"UINT4", true, QN_PLAIN_u4, QN_PLAIN_u4},
+	{"INT4", true, QN_PLAIN_i4, QN_PLAIN_i4},
+	{"FLOAT4E2M1", false, 0, 0},
+	{"FLOAT8E8M0", false, 0, 0},
+	{"UINT2", false, 0, 0},
+	{"INT2", false, 0, 0},
+};
+
+bool
+qn_onnx_data_type(int64_t number, qn_plain *plain)
+{
+	if (number < 0 || (size_t)number >= QN_COUNT(types) || !types[number].known)
+		return false;
+	*plain = types[number].plain;
+	return true;
+}
+
+const char *
+qn_onnx_type_name(int64_t number)
+{
+	return number < 0 || (size_t)number >= QN_COUNT(types) ? "unknown" : types[number].name;
+}
+
+static const char *
+name_of(const Onnx__TensorProto *t)
+{
+	return t->name != NULL ? t->name : "";
+}
+
+static const qn_tensor *
+damaged(qn_onnx *o, const Onnx__TensorProto *t, const char *what, uint64_t have, uint64_t want)
+{
+	(void)qn_importer_refuse(&o->im, "import.file",
+				 "tensor '%s' has %llu %s; its shape wants %llu", name_of(t),
+				 (unsigned long long)have, what, (unsigned long long)want);
+	return NULL;
+}
+
+/* The type with which it is stored; NULL after a report. */
+static const qn_type *
+stored_type(qn_onnx *o, const Onnx__TensorProto *t, qn_plain stored)
+{
+	uint64_t bytes = qn_plain_table[stored].bytes;
+	uint64_t most = qn_limit(o->im.m->env, QN_LIMIT_BYTES);
+
+	if (t->n_dims > QN_MAX_RANK) {
+		(void)qn_importer_refuse(&o->im, "import.rank",
+					 "tensor '%s' has %zu dimensions; at most %d are possible",
+					 name_of(t), t->n_dims, (int)QN_MAX_RANK);
+		return NULL;
+	}
+	for (size_t i = 0; i < t->n_dims; i++) {
+		if (t->dims[i] < 0 || (uint64_t)t->dims[i] > qn_limit(o->im.m->env, QN_LIMIT_DIM) ||
+		    (bytes > 0 && (uint64_t)t->dims[i] > most / bytes)) {
+			(void)qn_importer_refuse(&o->im, "import.file",
+						 "tensor '%s' has a dimension of %lld", name_of(t),
+						 (long long)t->dims[i]);
+			return NULL;
+		}
+		bytes *= (uint64_t)t->dims[i];
+	}
+	return qn_type_plain(&o->im.m->types, stored, (int32_t)t->n_dims, t->dims);
+}
+
+/* ---- elements in a list ---- */
+
+/* A list as bits of the stored type; data NULL: the list is another one. */
+static const qn_tensor *
+from_list(qn_onnx *o, const Onnx__TensorProto *t, const qn_type *type)
+{
+	uint64_t count = (uint64_t)qn_type_count(type);
+	qn_plain p = type->elem->plain;
+	bool half = p == QN_PLAIN_i4 || p == QN_PLAIN_u4;
+	uint64_t want = half ? (count + 1) / 2 : count;
+	bool wide = p == QN_PLAIN_u32 || p == QN_PLAIN_u64;
+	uint64_t have = p == QN_PLAIN_f32   ? t->n_float_data
+			: p == QN_PLAIN_f64 ? t->n_double_data
+			: p == QN_PLAIN_i64 ? t->n_int64_data
+			: wide              ? t->n_uint64_data
+					    : t->n_int32_data;
+	qn_plain bits = p == QN_PLAIN_f16 || p == QN_PLAIN_bf16 ? QN_PLAIN_u16 : p;
+	void *data;
+
+	if (have != want)
+		return damaged(o, t, "elements", have, want);
+	qn_tensor *x = qn_tensor_new(o->im.m->arena, type, &data);
+	for (uint64_t k = 0; k < count; k++) {
+		int64_t i = (int64_t)k;
+		if (p == QN_PLAIN_f32)
+			qn_store_f64(data, p, i, (double)t->float_data[k]);
+		else if (p == QN_PLAIN_f64)
+			qn_store_f64(data, p, i, t->double_data[k]);
+		else if (p == QN_PLAIN_i64)
+			qn_store_i64(data, p, i, t->int64_data[k]);
+		else if (wide)
+			qn_store_i64(data, p, i, (int64_t)t->uint64_data[k]);
+		else if (half)
+			((uint8_t *)data)[k] = (uint8_t)(t->int32_data[k / 2] >> (k % 2 * 4));
+		else
+			qn_store_i64(data, bits, i, t->int32_data[k]);
+	}
+	return x;
+}
+
+/* ---- elements as bytes ---- */
+
+/* A path of the same folder or below. */
+static bool
+stays_inside(const char *path)
+{
+	if (path[0] == '\0' || path[0] == '/' || strchr(path, '\\') != NULL ||
+	    strchr(path, ':') != NULL)
+		return false;
+	for (const char *p = path; p != NULL; p = strchr(p, '/'), p = p != NULL ? p + 1 : NULL)
+		if (p[0] == '.' && p[1] == '.' && (p[2] == '/' || p[2] == '\0'))
+			return false;
+	return true;
+}
+
+/* "12" -> 12. */
+static bool
+number(const char *s, uint64_t *out)
+{
+	*out = 0;
+	if (s[0] == '\0')
+		return false;
+	for (; *s != '\0'; s++) {
+		if (*s < '0' || *s > '9' || *out > (UINT64_MAX - 9) / 10)
+			return false;
+		*out = *out * 10 + (uint64_t)(*s - '0');
+	}
+	return true;
+}
+
+typedef struct file_bytes {
+	const char *data;
+	size_t n;
+} file_bytes;
+
+static const file_bytes *
+open_external(qn_onnx *o, const char *path)
+{
+	file_bytes *f = qn_map_gets(&o->external, path);
+
+	if (f != NULL)
+		return f;
+	f = QN_NEW(o->im.scratch, file_bytes, 1);
+	if (qn_file_map(o->im.m->arena, qn_path_join(o->im.scratch, o->folder, path), &f->data,
+			&f->n) != QN_OK) {
+		o->im.problems++;
+		return NULL;
+	}
+	qn_map_puts(&o->external, path, f);
+	return f;
+}
+
+/* The bytes of a tensor in a file beside the model; NULL after a report. */
+static const uint8_t *
+external(qn_onnx *o, const Onnx__TensorProto *t, size_t want)
+{
+	const char *path = "";
+	uint64_t offset = 0, length = want;
+	bool ok = true;
+
+	for (size_t i = 0; i < t->n_external_data; i++) {
+		const char *key = t->external_data[i]->key, *value = t->external_data[i]->value;
+		if (key == NULL || value == NULL)
+			continue;
+		if (strcmp(key, "location") == 0)
+			path = value;
+		else if (strcmp(key, "offset") == 0)
+			ok = number(value, &offset) && ok;
+		else if (strcmp(key, "length") == 0)
+			ok = number(value, &length) && ok;
+	}
+	if (!ok || o->folder == NULL || !stays_inside(path)) {
+		(void)qn_importer_refuse(
+			&o->im, "import.external",
+			"the data of tensor '%s' is in '%s'; only a file in the model's folder or "
+			"below, without '..', is read",
+			name_of(t), path);
+		return NULL;
+	}
+	if (length != want) {
+		(void)damaged(o, t, "bytes", length, want);
+		return NULL;
+	}
+	const file_bytes *f = open_external(o, path);
+	if (f == NULL)
+		return NULL;
+	if (offset > f->n || length > f->n - offset) {
+		(void)qn_importer_refuse(
+			&o->im, "import.external",
+			"tensor '%s' is to be at %llu of '%s', which has %zu bytes", name_of(t),
+			(unsigned long long)offset, path, f->n);
+		return NULL;
+	}
+	return (const uint8_t *)f->data + offset;
+}
+
+static const qn_tensor *
+from_bytes(qn_onnx *o, const Onnx__TensorProto *t, const qn_type *type)
+{
+	int64_t count = qn_type_count(type);
+	bool half = type->elem->plain == QN_PLAIN_i4 || type->elem->plain == QN_PLAIN_u4;
+	size_t want = half ? ((size_t)count + 1) / 2 : qn_type_bytes(type);
+	size_t have = want;
+	const uint8_t *data =
+		t->has_data_location &&
+				t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL
+			? external(o, t, want)
+			: qn_wire_bulk(&t->raw_data, o->data, &have);
+	void *nibbles;
+
+	if (data == NULL && (want > 0 || have > 0))
+		return NULL;
+	if (have != want)
+		return damaged(o, t, "bytes", have, want);
+	if (have <= 64 && have > 0) /* few bytes may lie with the messages */
+		data = qn_arena_copy(o->im.m->arena, data, have);
+	if (!half)
+		return qn_tensor_view_file(o->im.m->arena, type, data);
+	qn_tensor *x = qn_tensor_new(o->im.m->arena, type, &nibbles);
+	for (int64_t i = 0; i < count; i++)
+		((uint8_t *)nibbles)[i] = (uint8_t)(data[i / 2] >> (i % 2 * 4));
+	return x;
+}
+
+/* ---- the element types that exist here ---- */
+
+/* i4 and u4 have one byte an element, of which only the low half has been set; bool holds 0 and 1. */
+static const qn_tensor *
+tidy(qn_onnx *o, const qn_tensor *x, qn_plain stored, qn_plain plain)
+{
+	int64_t n = qn_type_count(x->type);
+	void *data;
+
+	if (stored == plain && stored != QN_PLAIN_i4 && stored != QN_PLAIN_u4 &&
+	    stored != QN_PLAIN_bool)
+		return x;
+	const qn_type *type =
+		qn_type_with_elem(&o->im.m->types, x->type, qn_elem_plain(&o->im.m->types, plain));
+	qn_tensor *y = qn_tensor_new(o->im.m->arena, type, &data);
+	for (int64_t i = 0; i < n; i++) {
+		if (stored != plain) {
+			qn_store_f64(data, plain, i, qn_tensor_f64(x, i));
+			continue;
+		}
+		uint8_t byte = ((const uint8_t *)x->data)[i];
+		((uint8_t *)data)[i] = stored == QN_PLAIN_bool ? byte != 0
+				       : stored == QN_PLAIN_u4 ? byte & 15
+							       : (uint8_t)(((byte & 15) ^ 8) - 8);
+	}
+	return y;
+}
+
+const qn_tensor *
+qn_onnx_read_tensor(qn_onnx *o, const Onnx__TensorProto *t)
+{
+	qn_plain plain;
+	const qn_tensor *x;
+
+	if (!qn_onnx_data_type(t->data_type, &plain)) {
+		(void)qn_importer_refuse(&o->im, "import.type",
+					 "tensor '%s' is of type %d (%s), which is not supported",
+					 name_of(t), (int)t->data_type,
+					 qn_onnx_type_name(t->data_type));
+		return NULL;
+	}
+	if (t->segment != NULL) {
+		(void)qn_importer_refuse(&o->im, "import.type",
+					 "tensor '%s' is a segment of another one", name_of(t));
+		return NULL;
+	}
+	qn_plain stored = types[t->data_type].stored;
+	const qn_type *type = stored_type(o, t, stored);
+	if (type == NULL)
+		return NULL;
+	if (t->has_raw_data || (t->has_data_location &&
+				t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL))
+		x = from_bytes(o, t, type);
+	else
+		x = from_list(o, t, type);
+	return x != NULL ? tidy(o, x, stored, plain) : NULL;
+}
+
+/* ---- sparse ---- */
+
+/* Where value k goes, -1: nowhere.  indices: one number a value, or one for each dimension. */
+static int64_t
+place_of(const Onnx__SparseTensorProto *t, const qn_tensor *indices, int64_t k)
+{
+	int64_t at = 0;
+
+	if (indices->type->rank == 1)
+		return qn_tensor_i64(indices, k);
+	for (size_t i = 0; i < t->n_dims; i++) {
+		int64_t x = qn_tensor_i64(indices, k * (int64_t)t->n_dims + (int64_t)i);
+		if (x < 0 || x >= t->dims[i])
+			return -1;
+		at = at * t->dims[i] + x;
+	}
+	return at;
+}
+
+const qn_tensor *
+qn_onnx_read_sparse(qn_onnx *o, const Onnx__SparseTensorProto *t)
+{
+	Onnx__TensorProto whole = {.n_dims = t->n_dims, .dims = t->dims};
+	const qn_tensor *values = t->values != NULL ? qn_onnx_read_tensor(o, t->values) : NULL;
+	const qn_tensor *indices =
+		values != NULL && t->indices != NULL ? qn_onnx_read_tensor(o, t->indices) : NULL;
+	void *data;
+
+	if (indices == NULL)
+		return NULL;
+	const qn_type *type = stored_type(o, &whole, values->type->elem->plain);
+	if (type == NULL)
+		return NULL;
+	int64_t n = qn_type_count(values->type), count = qn_type_count(type);
+	size_t width = qn_elem_bytes(type->elem);
+	qn_tensor *x = qn_tensor_new(o->im.m->arena, type, &data);
+	int64_t each = indices->type->rank == 1 ? 1 : (int64_t)t->n_dims;
+	bool ok = indices->type->elem->plain == QN_PLAIN_i64 &&
+		  qn_type_count(indices->type) == n * each;
+	for (int64_t k = 0; ok && k < n; k++) {
+		int64_t at = place_of(t, indices, k);
+		ok = at >= 0 && at < count;
+		if (ok)
+			memcpy((char *)data + (size_t)at * width,
+			       (const char *)values->data + (size_t)k * width, width);
+	}
+	if (ok)
+		return x;
+	(void)qn_importer_refuse(&o->im, "import.file", "a sparse tensor's indices do not fit it");
+	return NULL;
+}
