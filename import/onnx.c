@@ -15,7 +15,7 @@
 #include "ir/diag.h"
 #include "ir/limits.h"
 
-enum { NEWEST_SET = 26 }; /* the operator set of which the converters are */
+enum { NEWEST_SET = 27 }; /* the operator set of which the converters are */
 enum {
 	RAW_DATA = 9,
 	PRESET = 11
