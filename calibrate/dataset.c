@@ -17,6 +17,13 @@ typedef struct sources {
 	void **buffer;           /* NULL where samples lie in memory */
 } sources;
 
+/* Samples of input i in a batch: its dimension 0. */
+static size_t
+batch_of(const qn_graph *g, size_t i)
+{
+	return (size_t)qn_graph_node(g, g->input[i])->type->dim[0];
+}
+
 typedef struct get_call {
 	const qn_dataset *d;
 	size_t index;
@@ -31,9 +38,10 @@ fetch_batch(void *arg, qn_arena *tmp)
 	for (size_t i = 0; i < s->g->ninput; i++) {
 		const qn_source *from = s->source[i];
 		size_t n = qn_source_bytes(from);
+		size_t batch = batch_of(s->g, i);
 
-		for (size_t b = 0; s->buffer[i] != NULL && b < c->d->batch; b++)
-			QN_TRY(from->fetch(from, c->index * c->d->batch + b, tmp,
+		for (size_t b = 0; s->buffer[i] != NULL && b < batch; b++)
+			QN_TRY(from->fetch(from, c->index * batch + b, tmp,
 					   (char *)s->buffer[i] + b * n));
 	}
 	return QN_OK;
@@ -104,16 +112,15 @@ count_batches(const qn_graph *g, const qn_source *const *raw, qn_dataset *d)
 	qn_status status = QN_OK;
 
 	for (size_t i = 0; i < g->ninput; i++) {
-		size_t batch = (size_t)qn_graph_node(g, g->input[i])->type->dim[0];
-		size_t n = qn_source_count(raw[i]) / batch;
+		size_t n = qn_source_count(raw[i]) / batch_of(g, i);
 
 		if (i > 0 && n != d->nbatch)
 			status = qn_report(g->model->env, QN_EINVALID, "data.count", raw[i]->name,
 					   "holds %zu batches, but '%s' holds %zu", n, raw[0]->name,
 					   d->nbatch);
 		d->nbatch = n;
-		d->batch = batch;
 	}
+	d->batch = g->ninput > 0 ? batch_of(g, 0) : 0;
 	return status;
 }
 
@@ -218,7 +225,7 @@ qn_dataset_check(const qn_dataset *d, qn_arena *scratch, const qn_check *check)
 				.one = qn_type_plain(&s->g->model->types, type->elem->plain,
 						     type->rank, dim),
 				.input = i,
-				.count = n * d->batch};
+				.count = n * batch_of(s->g, i)};
 		if (c.s->tensor == NULL)
 			c.data = qn_arena_alloc(scratch, qn_source_bytes(c.s) + 1, 1);
 		for (; c.index < c.count; c.index++) {

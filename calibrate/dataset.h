@@ -10,7 +10,7 @@
 
 typedef struct qn_dataset {
 	size_t nbatch;
-	size_t batch; /* samples in a batch: dimension 0 of the model's inputs */
+	size_t batch; /* samples in a batch: dimension 0 of the model's first input; others may have another */
 	/* Batch `index`: one tensor for each graph input, valid until the next call.  scratch: the
 	 * caller's own (a worker's, in qn_parallel), for what reading takes; given back before the return. */
 	qn_status (*get)(struct qn_dataset *d, size_t index, qn_arena *scratch,

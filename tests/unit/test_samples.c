@@ -39,14 +39,21 @@ code(const world *w, size_t i)
 static void
 test_bin_and_csv(void **state)
 {
-	static unsigned char codes[SAMPLES * PIXELS];
+	static unsigned char codes[SAMPLES * PIXELS], little[SAMPLES * PIXELS * 4];
 	static char text[SAMPLES * PIXELS * 12];
 	const int64_t shape[] = {8, 8, 1};
 	const double sixteen = 16;
 	world *w = *state;
 	size_t n = 0;
 
-	write_file(w, "x.bin", w->pixels, sizeof w->pixels);
+	for (size_t i = 0; i < SAMPLES * PIXELS; i++) { /* little-endian on any host */
+		uint32_t bits;
+
+		memcpy(&bits, &w->pixels[i], sizeof bits);
+		for (size_t k = 0; k < 4; k++)
+			little[4 * i + k] = (unsigned char)(bits >> (8 * k));
+	}
+	write_file(w, "x.bin", little, sizeof little);
 	same_scales(w, in_folder(w, "x.bin"), &(qn_data_opts){.rank = 3, .shape = shape});
 	for (size_t i = 0; i < sizeof codes; i++) {
 		codes[i] = code(w, i);
@@ -192,12 +199,50 @@ test_worker_tells(void **state)
 	assert_string_equal(id(w, 0), "data.callback");
 }
 
+/* Sample i is i+1, as often as the row is long. */
+static int
+give_number(void *user, size_t index, void *dst)
+{
+	float *v = dst;
+
+	(void)user;
+	for (int i = 0; i < 4; i++)
+		v[i] = (float)(index + 1);
+	return 0;
+}
+
+/* Inputs may take different numbers of samples: batch k is 2 of one and 3 of the other. */
+static void
+test_unequal_batches(void **state)
+{
+	static const char net[] = "model \"m\" stage float\n"
+				  "graph @main(%a: tensor<2x4xf32>, %b: tensor<3x4xf32>) {\n"
+				  "  %y = matmul %a, %b {transpose_b=1}\n  return %y\n}\n";
+	const int64_t as[] = {4, 4}, bs[] = {6, 4};
+	world *w = *state;
+	qn_model *m;
+	qn_array *x[2], *y;
+
+	write_file(w, "m.qir", net, sizeof net - 1);
+	assert_int_equal(qn_load(w->ctx, in_folder(w, "m.qir"), &m), QN_OK);
+	assert_int_equal(qn_samples_new(w->ctx, "f32", 2, as, NULL, give_number, w, &x[0]), QN_OK);
+	assert_int_equal(qn_samples_new(w->ctx, "f32", 2, bs, NULL, give_number, w, &x[1]), QN_OK);
+	qn_status status = qn_run(m, 2, x, 1, 1, &y);
+	show(w);
+	assert_int_equal(status, QN_OK);
+	assert_int_equal(qn_array_dim(y, 0), 4);
+	const float *v = qn_array_data(y);
+	for (int i = 0; i < 4; i++)
+		for (int j = 0; j < 3; j++)
+			assert_true(v[3 * i + j] == (float)(4 * (i + 1) * (j + 1 + i / 2 * 3)));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_bin_and_csv), T(test_pictures),     T(test_sounds),
-		T(test_host),        T(test_worker_tells),
+		T(test_host),        T(test_worker_tells), T(test_unequal_batches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
