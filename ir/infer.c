@@ -303,6 +303,29 @@ qn_infer_mix(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	return NULL;
 }
 
+bool
+qn_infer_integers(const qn_graph *g, const qn_node *n, bool or_bool)
+{
+	const qn_type *first = qn_infer_in(g, n, 0);
+
+	for (uint32_t i = 0; i < n->nin; i++) {
+		const qn_type *t = qn_infer_in(g, n, i);
+
+		if (t->is_tuple || t->elem != first->elem || t->elem->kind != QN_ELEM_PLAIN ||
+		    qn_elem_is_float(t->elem) || (t->elem->plain == QN_PLAIN_bool && !or_bool))
+			return false;
+	}
+	return n->nin > 0;
+}
+
+const qn_elem *
+qn_infer_numbers(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	if (qn_infer_integers(g, n, false))
+		return qn_infer_in(g, n, 0)->elem;
+	return qn_infer_mix(g, n, declared);
+}
+
 const qn_elem *
 qn_infer_move_axis(const qn_graph *g, const qn_node *n, const qn_elem *e, int32_t axis)
 {

@@ -75,6 +75,10 @@ const qn_elem *qn_infer_same(const qn_graph *g, const qn_node *n);
 /* The element of MIX and FIXED ops: that of float inputs, or the declared one for quantized inputs
  * (type.needed, type.element).  NULL: reported. */
 const qn_elem *qn_infer_mix(const qn_graph *g, const qn_node *n, const qn_type *declared);
+/* The same, also for plain integers of one type, but bool: that type. */
+const qn_elem *qn_infer_numbers(const qn_graph *g, const qn_node *n, const qn_type *declared);
+/* All inputs are plain integers, or bool where that is allowed, and of one type; reports nothing. */
+bool qn_infer_integers(const qn_graph *g, const qn_node *n, bool or_bool);
 /* The element of ACC ops (inputs: data, weights with output channels on axis 0, optional bias):
  * float, or the accumulator, i32, or i64 for data of more than 8 bits, whose scale is data scale * weight scale, on axis `channel` of the
  * result when the weights are quantized per axis.  NULL: reported. */

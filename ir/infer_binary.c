@@ -68,6 +68,8 @@ comparable(const qn_graph *g, const qn_node *n)
 {
 	qn_operands kind = qn_infer_operands(g, n);
 
+	if (qn_infer_integers(g, n, true))
+		return true;
 	if (kind == QN_OPERANDS_BAD)
 		return false;
 	if (kind == QN_OPERANDS_FLOAT)

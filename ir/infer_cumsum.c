@@ -9,7 +9,7 @@ const qn_type *
 qn_infer_cumsum(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	const qn_attrs_cumsum *a = &n->attr->cumsum;
-	const qn_elem *e = qn_infer_mix(g, n, declared);
+	const qn_elem *e = qn_infer_numbers(g, n, declared);
 	bool ok = qn_infer_flag(g, n, "exclusive", a->exclusive) && e != NULL;
 	int32_t axis = 0;
 

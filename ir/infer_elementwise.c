@@ -52,7 +52,7 @@ qn_infer_broadcast(const qn_graph *g, const qn_node *n, qn_shape *y)
 static const qn_type *
 broadcast(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	const qn_elem *e = qn_infer_mix(g, n, declared);
+	const qn_elem *e = qn_infer_numbers(g, n, declared);
 	qn_shape y;
 
 	return e != NULL && qn_infer_broadcast(g, n, &y) ? qn_infer_result(g, n, e, &y) : NULL;

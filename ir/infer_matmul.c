@@ -60,7 +60,9 @@ qn_infer_matmul(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	if (a.rank < 0 || b.rank < 0)
 		y.rank = -1;
 	int32_t column = b.rank - (t->transpose_b != 0 ? 2 : 1);
-	const qn_elem *e = qn_infer_product(g, n, column, y.rank - 1);
+	const qn_elem *e = qn_infer_integers(g, n, false)
+				   ? qn_infer_in(g, n, 0)->elem
+				   : qn_infer_product(g, n, column, y.rank - 1);
 	if (e == NULL || !batch(g, n, &a, &b, &y))
 		return NULL;
 	if (y.rank < 0)

@@ -117,7 +117,7 @@ selected(const qn_graph *g, const qn_node *n)
 const qn_type *
 qn_infer_reduce_mean(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	const qn_elem *e = qn_infer_mix(g, n, declared);
+	const qn_elem *e = qn_infer_numbers(g, n, declared);
 
 	return e != NULL ? reduced(g, n, e) : NULL;
 }
@@ -146,7 +146,8 @@ qn_infer_reduce_min(const qn_graph *g, const qn_node *n, const qn_type *declared
 const qn_type *
 qn_infer_reduce_prod(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	const qn_elem *e = qn_infer_real(g, n);
+	const qn_elem *e = qn_infer_integers(g, n, false) ? qn_infer_in(g, n, 0)->elem
+							  : qn_infer_real(g, n);
 
 	(void)declared;
 	return e != NULL ? reduced(g, n, e) : NULL;

@@ -15,6 +15,13 @@ same_shape(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	return qn_infer_result(g, n, e, &x);
 }
 
+/* The same for what is defined on plain integers too. */
+static const qn_type *
+same_number(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	return qn_infer_integers(g, n, false) ? qn_infer_in(g, n, 0) : same_shape(g, n, declared);
+}
+
 /* A finite attribute (attr.value). */
 static bool
 finite_attr(const qn_graph *g, const qn_node *n, const char *name, double v)
@@ -40,9 +47,17 @@ UNARY(exp)
 UNARY(log)
 UNARY(sqrt)
 UNARY(rsqrt)
-UNARY(abs)
-UNARY(neg)
-UNARY(square)
+
+#define NUMBER(name)                                                                               \
+	const qn_type *qn_infer_##name(const qn_graph *g, const qn_node *n,                        \
+				       const qn_type *declared)                                    \
+	{                                                                                          \
+		return same_number(g, n, declared);                                                \
+	}
+
+NUMBER(abs)
+NUMBER(neg)
+NUMBER(square)
 
 const qn_type *
 qn_infer_leaky_relu(const qn_graph *g, const qn_node *n, const qn_type *declared)
@@ -72,11 +87,30 @@ qn_infer_hard_sigmoid(const qn_graph *g, const qn_node *n, const qn_type *declar
 	return ok ? type : NULL;
 }
 
-/* Broadcasts as add does. */
+/* A plain type that pow computes with; a calibrated one is float. */
+static bool
+is_plain_number(const qn_type *t)
+{
+	return !t->is_tuple &&
+	       (t->elem->kind == QN_ELEM_CALIBRATED ||
+		(t->elem->kind == QN_ELEM_PLAIN && t->elem->plain != QN_PLAIN_bool));
+}
+
+/* Broadcasts as add does.  Base and exponent may be of two plain types: the result is of the
+ * base's. */
 const qn_type *
 qn_infer_pow(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	return qn_infer_add(g, n, declared);
+	const qn_type *base = qn_infer_in(g, n, 0), *exponent = qn_infer_in(g, n, 1);
+	qn_shape y;
+
+	if (!is_plain_number(base) || !is_plain_number(exponent) ||
+	    (qn_elem_is_float(base->elem) && qn_elem_is_float(exponent->elem)))
+		return qn_infer_add(g, n, declared);
+	const qn_elem *e = base->elem->kind == QN_ELEM_CALIBRATED
+				   ? qn_elem_plain(&g->model->types, base->elem->expressed)
+				   : base->elem;
+	return qn_infer_broadcast(g, n, &y) ? qn_infer_result(g, n, e, &y) : NULL;
 }
 
 /* x [...,C], slope [C]: the shapes of a bias_add. */

@@ -262,6 +262,9 @@ void qn_elem_print(qn_buf *b, const qn_elem *e);
 
 /* v rounded to the float type (f16, bf16: nearest even; overflow gives infinity). */
 double qn_round_to(qn_plain float_type, double v);
+/* The 16 bits of a f16 or bf16, and their value. */
+uint16_t qn_half_bits(qn_plain half, double v);
+double qn_half_value(qn_plain half, uint16_t bits);
 
 /* From an observed range to parameters (docs/quantization.md): 0 is brought into the range; sym:
  * max(|min|, |max|) / qmax, zero point 0. */

@@ -42,10 +42,6 @@ typedef struct qn_float_range {
 
 qn_float_range qn_float_limits(qn_plain float_type);
 
-/* The 16 bits of a f16 or bf16, and their value. */
-uint16_t qn_half_bits(qn_plain half, double v);
-double qn_half_value(qn_plain half, uint16_t bits);
-
 /* ---- parameters and scale expressions ---- */
 
 /* The same values under another shape of the same size; the name gets the dims appended. */

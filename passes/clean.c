@@ -14,6 +14,7 @@
 #include "ir/diag.h"
 #include "passes/passes.h"
 #include "patterns/rewrite.h"
+#include "runtime/forms.h"
 #include "runtime/interp.h"
 
 enum { ROOT, CONV, W, B, X, GAMMA, BETA, MEAN, VAR };
@@ -33,9 +34,10 @@ fold_constant(qn_rw *rw, const qn_match *m)
 	const qn_tensor **in = QN_NEW(a, const qn_tensor *, n->nin);
 	qn_tensor *value;
 
-	if (n->nin == 0 || n->op == QN_OP_call || !qn_type_is_f32(n->type) ||
-	    qn_type_count(n->type) < 0 || qn_opinfo_of(n)->behaviour == QN_EDGE)
-		return qn_rw_decline(rw, "it is no f32 op that can be computed now");
+	bool real = qn_type_is_f32(n->type) && qn_opinfo_of(n)->behaviour != QN_EDGE;
+	if (n->nin == 0 || n->op == QN_OP_call || n->type->is_tuple || qn_type_count(n->type) < 0 ||
+	    (!real && qn_plain_form(qn_rw_graph(rw), n) == NULL))
+		return qn_rw_decline(rw, "it is no op on plain elements that can be computed now");
 	for (uint32_t i = 0; i < n->nin; i++) {
 		if (!is_const(rw, n->in[i]))
 			return qn_rw_decline(rw, "an input is no constant");

@@ -3,6 +3,7 @@
  * or, on demand, the last.  Codes compare as the real numbers do, so both forms agree. */
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
+#include "runtime/plain.h"
 
 static qn_argmax_args
 shape_of(const qn_graph *g, const qn_node *n)
@@ -53,6 +54,46 @@ argmax_real(const qn_eval *e)
 			qn_store_i64(e->out, e->n->type->elem->plain, to++, best_place(&a, x + i));
 }
 
+static bool
+is_above(qn_number x, qn_number y, qn_number_kind kind)
+{
+	if (kind == QN_KIND_REAL)
+		return x.f > y.f;
+	return kind == QN_KIND_SIGNED ? x.i > y.i : x.u > y.u;
+}
+
+/* Whether x takes the place of the best before it. */
+static bool
+is_better(const qn_argmax_args *a, qn_number x, qn_number best, qn_number_kind kind)
+{
+	bool above = is_above(x, best, kind), below = is_above(best, x, kind);
+
+	return (a->flip != 0 ? below : above) || (a->last != 0 && above == below);
+}
+
+static void
+argmax_plain(const qn_eval *e)
+{
+	const qn_argmax_args a = shape_of(e->g, e->n);
+	const qn_plain p = qn_plain_of(qn_in_type(e->g, e->n, 0));
+	const qn_number_kind kind = qn_number_kind_of(p);
+
+	for (int64_t r = 0; r < (int64_t)a.outer * a.inner; r++) {
+		int64_t from = r / a.inner * a.n * a.inner + r % a.inner, best = 0;
+		qn_number top, x;
+
+		qn_plain_load(p, e->in[0], from, 1, 1, &top);
+		for (int64_t k = 1; k < a.n; k++) {
+			qn_plain_load(p, e->in[0], from + k * a.inner, 1, 1, &x);
+			if (!is_better(&a, x, top, kind))
+				continue;
+			top = x;
+			best = k;
+		}
+		qn_store_i64(e->out, e->n->type->elem->plain, r, best);
+	}
+}
+
 static void *
 argmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
@@ -79,11 +120,13 @@ QN_BY_FAMILY(argmax_codes, ARGMAX)
 
 const qn_form qn_form_argmax = {
 	.real = argmax_real,
+	.plain = argmax_plain,
 	.refuse = refuse,
 	.codes = {.prepare = argmax_prepare, .run = argmax_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_argmin = {
 	.real = argmax_real,
+	.plain = argmax_plain,
 	.refuse = refuse,
 	.codes = {.prepare = argmax_prepare, .run = argmax_codes, .families = QN_ALL_FAMILIES},
 };

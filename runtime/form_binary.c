@@ -9,6 +9,7 @@
 
 #include "runtime/family.h"
 #include "runtime/form_args.h"
+#include "runtime/plain.h"
 
 #define RUN(name, T, value) QN_EACH_RUN(name, T, value, QN_PLAIN_RUN(T, value))
 
@@ -114,6 +115,7 @@ QN_BY_FAMILY(compare_codes, COMPARE)
 #define FORM(name, kind)                                                                           \
 	const qn_form qn_form_##name = {                                                           \
 		.real = name##_real,                                                               \
+		.plain = qn_plain_binary,                                                          \
 		.codes = {.prepare = kind##_prepare,                                               \
 			  .run = kind##_codes,                                                     \
 			  .families = QN_ALL_FAMILIES},                                            \

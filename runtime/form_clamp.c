@@ -9,6 +9,7 @@
 
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
+#include "runtime/plain.h"
 
 static void
 limit_below(const qn_eval *e, float lo)
@@ -105,16 +106,19 @@ QN_BY_FAMILY(clamp_codes, CLIP)
 
 const qn_form qn_form_relu = {
 	.real = relu_real,
+	.plain = qn_plain_unary,
 	.bundle = true,
 	.codes = {.prepare = clamp_prepare, .run = clamp_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_relu6 = {
 	.real = relu6_real,
+	.plain = qn_plain_unary,
 	.bundle = true,
 	.codes = {.prepare = clamp_prepare, .run = clamp_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_clip = {
 	.real = clip_real,
+	.plain = qn_plain_unary,
 	.bundle = true,
 	.codes = {.prepare = clamp_prepare, .run = clamp_codes, .families = QN_ALL_FAMILIES},
 };

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* form_cumsum.c - cumsum along one axis.
  *
- * Floats: one f32 accumulator, which takes the elements in their order, or from the end.  Codes: each
+ * Floats: one f32 accumulator, which takes the elements in their order, or from the end; plain forms
+ * likewise, with 64 bits.  Codes: each
  * sum is rescaled as reduce_sum does. */
 #include "runtime/family.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
+#include "runtime/plain.h"
 
 static void
 cumsum_real(const qn_eval *e)
@@ -28,6 +30,38 @@ cumsum_real(const qn_eval *e)
 			float next = sum + x[at];
 
 			y[at] = attr->exclusive != 0 ? sum : next;
+			sum = next;
+		}
+	}
+}
+
+static void
+cumsum_plain(const qn_eval *e)
+{
+	const qn_attrs_cumsum *attr = &e->n->attr->cumsum;
+	const qn_type *t = e->n->type;
+	const qn_plain p = qn_plain_of(t);
+	bool real = qn_number_kind_of(p) == QN_KIND_REAL;
+	int32_t axis = qn_axis_of(t, attr->axis);
+	int64_t outer = qn_dim_product(t, 0, axis), n = t->dim[axis];
+	int64_t inner = qn_dim_product(t, axis + 1, t->rank);
+
+	for (int64_t i = 0; n > 0 && i < outer * inner; i++) {
+		qn_number sum = {.u = 0}, x;
+
+		if (real)
+			sum.f = 0.0;
+		for (int64_t k = 0; k < n; k++) {
+			int64_t row = i / inner * n + (attr->reverse != 0 ? n - 1 - k : k);
+			int64_t at = row * inner + i % inner;
+			qn_number next = sum;
+
+			qn_plain_load(p, e->in[0], at, 1, 1, &x);
+			if (real)
+				next.f += x.f;
+			else
+				next.u += x.u;
+			qn_plain_store(p, e->out, at, 1, attr->exclusive != 0 ? &sum : &next);
 			sum = next;
 		}
 	}
@@ -72,5 +106,6 @@ QN_BY_FAMILY(cumsum_codes, CUMSUM)
 
 const qn_form qn_form_cumsum = {
 	.real = cumsum_real,
+	.plain = cumsum_plain,
 	.codes = {.prepare = cumsum_prepare, .run = cumsum_codes, .families = QN_ALL_FAMILIES},
 };

@@ -14,6 +14,7 @@
 #include "runtime/broadcast.h"
 #include "runtime/family.h"
 #include "runtime/form_args.h"
+#include "runtime/plain.h"
 
 QN_EACH_RUN(add, float, a + b, simd->add(x, y, out, n))
 QN_EACH_RUN(sub, float, a - b, simd->sub(x, y, out, n))
@@ -167,6 +168,7 @@ QN_BY_FAMILY(mul_codes, MUL)
 
 const qn_form qn_form_add = {
 	.real = add_real,
+	.plain = qn_plain_binary,
 	.codes = {.prepare = sum_prepare, .run = sum_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_bias_add = {
@@ -175,9 +177,11 @@ const qn_form qn_form_bias_add = {
 };
 const qn_form qn_form_sub = {
 	.real = sub_real,
+	.plain = qn_plain_binary,
 	.codes = {.prepare = sum_prepare, .run = sum_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_mul = {
 	.real = mul_real,
+	.plain = qn_plain_binary,
 	.codes = {.prepare = mul_prepare, .run = mul_codes, .families = QN_ALL_FAMILIES},
 };

@@ -24,14 +24,15 @@ gather_real(const qn_eval *e)
 	const qn_type *in = qn_in_type(e->g, e->n, 0), *index = qn_in_type(e->g, e->n, 1);
 	int32_t axis = qn_axis_of(in, e->n->attr->gather.axis);
 	int64_t outer = qn_dim_product(in, 0, axis), n = qn_static_count(index);
-	int64_t run = qn_dim_product(in, axis + 1, in->rank), dim = in->dim[axis];
-	const float *x = e->in[0];
-	float *y = e->out;
+	int64_t run = qn_dim_product(in, axis + 1, in->rank) * (int64_t)qn_elem_bytes(in->elem);
+	int64_t dim = in->dim[axis];
+	const char *x = e->in[0];
+	char *y = e->out;
 
 	for (int64_t o = 0; o < outer; o++)
 		for (int64_t i = 0; i < n; i++, y += run)
 			memcpy(y, x + (o * dim + position(index, e->in[1], i, dim)) * run,
-			       (size_t)run * sizeof(float));
+			       (size_t)run);
 }
 
 static void *
@@ -77,6 +78,7 @@ gather_codes(const qn_eval *e, const void *args)
 
 const qn_form qn_form_gather = {
 	.real = gather_real,
+	.plain = gather_real,
 	.indices = 1U << 1,
 	.codes = {.prepare = gather_prepare, .run = gather_codes, .families = QN_ALL_FAMILIES},
 };

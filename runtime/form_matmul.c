@@ -8,6 +8,7 @@
 #include "runtime/broadcast.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
+#include "runtime/plain.h"
 
 /* Sizes, and distances in elements. */
 typedef struct product {
@@ -72,6 +73,49 @@ matmul_real(const qn_eval *e)
 		for (int64_t i = 0; i < p.batch.dim[last]; i++, y += p.m * p.n)
 			multiply(&p, a + ao + i * p.batch.xs[last], b + bo + i * p.batch.ys[last],
 				 y);
+	} while (qn_broadcast_next(&p.batch, at, &ao, &bo));
+}
+
+/* Sum of k products; integers wrap around in 64 bits. */
+static qn_number
+dot(const product *p, qn_plain t, const void *a, int64_t from_a, const void *b, int64_t from_b)
+{
+	qn_number x[QN_PLAIN_RUN_LENGTH], y[QN_PLAIN_RUN_LENGTH], sum = {.u = 0};
+	bool real = qn_number_kind_of(t) == QN_KIND_REAL;
+
+	if (real)
+		sum.f = 0.0;
+	for (int64_t l = 0, n; l < p->k; l += n) {
+		n = p->k - l < QN_PLAIN_RUN_LENGTH ? p->k - l : QN_PLAIN_RUN_LENGTH;
+		qn_plain_load(t, a, from_a + l * p->a_k, p->a_k, n, x);
+		qn_plain_load(t, b, from_b + l * p->b_k, p->b_k, n, y);
+		for (int64_t i = 0; real && i < n; i++)
+			sum.f += x[i].f * y[i].f;
+		for (int64_t i = 0; !real && i < n; i++)
+			sum.u += x[i].u * y[i].u;
+	}
+	return sum;
+}
+
+static void
+matmul_plain(const qn_eval *e)
+{
+	product p = product_of(e->g, e->n);
+	qn_plain t = qn_plain_of(e->n->type);
+	int64_t at[QN_MAX_RANK] = {0}, ao = 0, bo = 0, to = 0;
+	int32_t last = p.batch.rank - 1;
+
+	if (qn_static_count(e->n->type) == 0)
+		return;
+	do {
+		for (int64_t i = 0; i < p.batch.dim[last] * p.m * p.n; i++) {
+			int64_t batch = i / (p.m * p.n), row = i / p.n % p.m, column = i % p.n;
+			qn_number y =
+				dot(&p, t, e->in[0], ao + batch * p.batch.xs[last] + row * p.a_m,
+				    e->in[1], bo + batch * p.batch.ys[last] + column * p.b_n);
+
+			qn_plain_store(t, e->out, to++, 1, &y);
+		}
 	} while (qn_broadcast_next(&p.batch, at, &ao, &bo));
 }
 
@@ -152,5 +196,6 @@ QN_BY_FAMILY(matmul_codes, MATMUL)
 
 const qn_form qn_form_matmul = {
 	.real = matmul_real,
+	.plain = matmul_plain,
 	.codes = {.prepare = matmul_prepare, .run = matmul_codes, .families = QN_ALL_FAMILIES},
 };

@@ -36,6 +36,12 @@ transpose_real(const qn_eval *e)
 	qn_view_real(e, transpose_view);
 }
 
+static void
+transpose_plain(const qn_eval *e)
+{
+	qn_view_plain(e, transpose_view);
+}
+
 /* Where input i of a concat lies in the result, in bytes. */
 static qn_concat_args
 part(const qn_graph *g, const qn_node *n, uint32_t i)
@@ -56,16 +62,16 @@ concat_real(const qn_eval *e)
 {
 	const qn_type *out = e->n->type;
 	int32_t axis = qn_axis_of(out, e->n->attr->axis.axis);
-	int64_t outer = qn_dim_product(out, 0, axis);
-	int64_t step = qn_dim_product(out, axis, out->rank), at = 0;
+	int64_t outer = qn_dim_product(out, 0, axis), size = (int64_t)qn_elem_bytes(out->elem);
+	int64_t step = qn_dim_product(out, axis, out->rank) * size, at = 0;
 
 	for (uint32_t i = 0; i < e->n->nin; i++) {
 		const qn_type *in = qn_in_type(e->g, e->n, i);
-		int64_t run = qn_dim_product(in, axis, in->rank);
+		int64_t run = qn_dim_product(in, axis, in->rank) * size;
 
 		for (int64_t o = 0; o < outer; o++)
-			memcpy((float *)e->out + o * step + at, (const float *)e->in[i] + o * run,
-			       (size_t)run * sizeof(float));
+			memcpy((char *)e->out + o * step + at, (const char *)e->in[i] + o * run,
+			       (size_t)run);
 		at += run;
 	}
 }
@@ -168,21 +174,25 @@ concat_codes(const qn_eval *e, const void *args)
 
 const qn_form qn_form_reshape = {
 	.real = reshape_real,
+	.plain = reshape_real,
 	.bundle = true,
 	.codes = {.prepare = copy_prepare, .run = copy_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_flatten = {
 	.real = reshape_real,
+	.plain = reshape_real,
 	.bundle = true,
 	.codes = {.prepare = copy_prepare, .run = copy_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_transpose = {
 	.real = transpose_real,
+	.plain = transpose_plain,
 	.codes = {.prepare = transpose_prepare,
 		  .run = transpose_codes,
 		  .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_concat = {
 	.real = concat_real,
+	.plain = concat_real,
 	.codes = {.prepare = concat_prepare, .run = concat_codes, .families = QN_ALL_FAMILIES},
 };

@@ -7,6 +7,7 @@
 
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
+#include "runtime/plain.h"
 
 enum { KERNEL_RANK = 6 }; /* axes that the kernels know */
 
@@ -23,38 +24,43 @@ source(int64_t p, int64_t dim, int32_t mode)
 	return p < 0 ? -p : 2 * (dim - 1) - p;
 }
 
-/* A pad in floats.  Axes from `whole` on are not padded: their elements are copied together. */
+/* A pad of plain elements.  Axes from `whole` on are not padded: their elements are copied
+ * together. */
 typedef struct filler {
 	const qn_type *in, *out;
 	const qn_attrs_pad *attr;
 	int32_t whole;
+	size_t size;   /* bytes of an element */
+	char value[8]; /* the pad value as an element */
 } filler;
 
 /* n elements of x, or of the pad value where x is NULL.  Returns the end of what was written. */
-static float *
-put(const filler *f, const float *x, int64_t n, float *y)
+static char *
+put(const filler *f, const char *x, int64_t n, char *y)
 {
-	if (x != NULL)
-		memcpy(y, x, (size_t)n * sizeof *y);
-	else
-		for (int64_t i = 0; i < n; i++)
-			y[i] = (float)f->attr->value;
-	return y + n;
+	size_t bytes = (size_t)n * f->size;
+
+	if (x != NULL && bytes > 0)
+		memcpy(y, x, bytes);
+	for (size_t i = 0; x == NULL && i < bytes; i += f->size)
+		memcpy(y + i, f->value, f->size);
+	return y + bytes;
 }
 
 /* Axes from `axis` on; x is NULL outside. */
-static float *
-fill(const filler *f, int32_t axis, const float *x, float *y)
+static char *
+fill(const filler *f, int32_t axis, const char *x, char *y)
 {
 	if (axis == f->whole)
 		return put(f, x, qn_dim_product(f->in, axis, f->in->rank), y);
-	int64_t step = qn_dim_product(f->in, axis + 1, f->in->rank);
+	int64_t length = qn_dim_product(f->in, axis + 1, f->in->rank);
+	int64_t step = length * (int64_t)f->size;
 	int64_t before = f->attr->before.v[axis], n = f->in->dim[axis];
 	for (int64_t k = 0; k < f->out->dim[axis]; k++) {
 		int64_t p = source(k - before, n, f->attr->mode);
 
 		if (k == before && n > 0 && x != NULL && axis + 1 == f->whole) {
-			y = put(f, x, n * step, y); /* all that is inside */
+			y = put(f, x, n * length, y); /* all that is inside */
 			k += n - 1;
 			continue;
 		}
@@ -66,8 +72,13 @@ fill(const filler *f, int32_t axis, const float *x, float *y)
 static void
 pad_real(const qn_eval *e)
 {
-	filler f = {qn_in_type(e->g, e->n, 0), e->n->type, &e->n->attr->pad, e->n->type->rank};
+	filler f = {.in = qn_in_type(e->g, e->n, 0),
+		    .out = e->n->type,
+		    .attr = &e->n->attr->pad,
+		    .whole = e->n->type->rank,
+		    .size = qn_elem_bytes(e->n->type->elem)};
 
+	qn_plain_bytes_of(qn_plain_of(e->n->type), f.attr->value, f.value);
 	while (f.whole > 0 && f.in->dim[f.whole - 1] == f.out->dim[f.whole - 1])
 		f.whole--;
 	(void)fill(&f, 0, qn_static_count(f.in) > 0 ? e->in[0] : NULL, e->out);
@@ -188,5 +199,6 @@ pad_codes(const qn_eval *e, const void *args)
 
 const qn_form qn_form_pad = {
 	.real = pad_real,
+	.plain = pad_real,
 	.codes = {.prepare = pad_prepare, .run = pad_codes, .families = QN_ALL_FAMILIES},
 };

@@ -9,6 +9,7 @@
 #include "ir/reduce.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
+#include "runtime/plain.h"
 
 typedef float fold_fn(float acc, float x);
 
@@ -226,19 +227,23 @@ QN_BY_FAMILY(max_codes, MAX)
 
 const qn_form qn_form_reduce_mean = {
 	.real = mean_real,
+	.plain = qn_plain_reduce,
 	.codes = {.prepare = sum_prepare, .run = sum_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_reduce_sum = {
 	.real = sum_real,
+	.plain = qn_plain_reduce,
 	.codes = {.prepare = sum_prepare, .run = sum_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_reduce_max = {
 	.real = max_real,
+	.plain = qn_plain_reduce,
 	.codes = {.prepare = max_prepare, .run = max_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_reduce_min = {
 	.real = min_real,
+	.plain = qn_plain_reduce,
 	.codes = {.prepare = max_prepare, .run = max_codes, .families = QN_ALL_FAMILIES},
 };
 /* A product of codes has no use for one scale. */
-const qn_form qn_form_reduce_prod = {.real = prod_real};
+const qn_form qn_form_reduce_prod = {.real = prod_real, .plain = qn_plain_reduce};

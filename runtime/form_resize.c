@@ -46,16 +46,17 @@ nearest_real(const qn_eval *e)
 {
 	const int64_t *x = qn_in_type(e->g, e->n, 0)->dim, *y = e->n->type->dim;
 	int32_t mode = e->n->attr->resize.mode;
-	const float *in = e->in[0];
-	float *out = e->out;
+	size_t run = (size_t)x[3] * qn_elem_bytes(e->n->type->elem);
+	const char *in = e->in[0];
+	char *out = e->out;
 
 	for (int64_t b = 0; b < x[0]; b++)
 		for (int64_t i = 0; i < y[1]; i++)
-			for (int64_t k = 0; k < y[2]; k++, out += x[3]) {
+			for (int64_t k = 0; k < y[2]; k++, out += run) {
 				int64_t row = b * x[1] + nearest(i, x[1], y[1], mode);
 				int64_t pixel = row * x[2] + nearest(k, x[2], y[2], mode);
 
-				memcpy(out, in + pixel * x[3], (size_t)x[3] * sizeof(float));
+				memcpy(out, in + (size_t)pixel * run, run);
 			}
 }
 
@@ -190,6 +191,7 @@ QN_BY_FAMILY(bilinear_codes, BILINEAR)
 
 const qn_form qn_form_resize_nearest = {
 	.real = nearest_real,
+	.plain = nearest_real,
 	.codes = {.prepare = nearest_prepare, .run = nearest_codes, .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_resize_bilinear = {

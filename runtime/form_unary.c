@@ -14,6 +14,8 @@
 #include "runtime/form_util.h"
 #include "runtime/lut.h"
 #include "runtime/math.h"
+#include "runtime/plain.h"
+#include "runtime/unary.h"
 
 #define SQRT_HALF 0x1.6a09e667f3bcdp-1
 #define TWO_SQRT_TWO_OVER_PI 0x1.9884533d43651p+0
@@ -158,6 +160,12 @@ static unary_fn *const functions[QN_NOP] = {
 	[QN_OP_square] = square,
 };
 
+double
+qn_unary_value(const qn_node *n, double x)
+{
+	return functions[n->op](x, n->attr);
+}
+
 /* ---- float forms ---- */
 
 static void
@@ -291,30 +299,31 @@ QN_BY_FAMILY(prelu_codes, PRELU)
 
 /* ---- the rows ---- */
 
-#define UNARY(name, float_form, together)                                                          \
+#define UNARY(name, float_form, plain_form, together)                                              \
 	const qn_form qn_form_##name = {                                                           \
 		.real = float_form,                                                                \
+		.plain = plain_form,                                                               \
 		.bundle = together,                                                                \
 		.codes = {.prepare = lut_prepare, .run = qn_lut_run, .families = QN_ALL_FAMILIES}, \
 	};
 
-UNARY(leaky_relu, unary_real, true)
-UNARY(elu, unary_real, true)
-UNARY(sigmoid, unary_real, true)
-UNARY(tanh, unary_real, true)
-UNARY(hard_sigmoid, unary_real, true)
-UNARY(hard_swish, unary_real, true)
-UNARY(silu, unary_real, true)
-UNARY(gelu, unary_real, true)
-UNARY(erf, unary_real, true)
-UNARY(exp, unary_real, true)
-UNARY(log, unary_real, true)
-UNARY(sqrt, unary_real, true)
-UNARY(rsqrt, unary_real, true)
-UNARY(abs, unary_real, true)
-UNARY(neg, unary_real, true)
-UNARY(square, unary_real, true)
-UNARY(pow, pow_real, false)
+UNARY(leaky_relu, unary_real, qn_plain_unary, true)
+UNARY(elu, unary_real, qn_plain_unary, true)
+UNARY(sigmoid, unary_real, qn_plain_unary, true)
+UNARY(tanh, unary_real, qn_plain_unary, true)
+UNARY(hard_sigmoid, unary_real, qn_plain_unary, true)
+UNARY(hard_swish, unary_real, qn_plain_unary, true)
+UNARY(silu, unary_real, qn_plain_unary, true)
+UNARY(gelu, unary_real, qn_plain_unary, true)
+UNARY(erf, unary_real, qn_plain_unary, true)
+UNARY(exp, unary_real, qn_plain_unary, true)
+UNARY(log, unary_real, qn_plain_unary, true)
+UNARY(sqrt, unary_real, qn_plain_unary, true)
+UNARY(rsqrt, unary_real, qn_plain_unary, true)
+UNARY(abs, unary_real, qn_plain_unary, true)
+UNARY(neg, unary_real, qn_plain_unary, true)
+UNARY(square, unary_real, qn_plain_unary, true)
+UNARY(pow, pow_real, qn_plain_pow, false)
 const qn_form qn_form_prelu = {
 	.real = prelu_real,
 	.codes = {.prepare = prelu_prepare, .run = prelu_codes, .families = QN_ALL_FAMILIES},

@@ -149,7 +149,13 @@ qn_int_need_codes(const qn_graph *g, const qn_node *n, const qn_type *type)
 	qn_family f = qn_family_of(type->elem);
 
 	if (f == QN_NFAMILY) {
-		(void)qn_int_refuse(g, n, "only storage i8, u8 and i16");
+		if (type->elem->kind == QN_ELEM_PLAIN)
+			(void)qn_int_refuse(g, n,
+					    "plain %s values, which are no codes; compute them "
+					    "outside of the graph or make them constant",
+					    qn_plain_table[type->elem->plain].name);
+		else
+			(void)qn_int_refuse(g, n, "only storage i8, u8 and i16");
 		return false;
 	}
 	if (!zero_points_ok(&g->model->types, type->elem, f)) {

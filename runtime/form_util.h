@@ -22,6 +22,9 @@ typedef struct qn_form {
 	/* Buffers and packed weights of the float form, for qn_eval.plan; *room: bytes that all packed
 	 * weights of an interpreter may still take.  Optional. */
 	void *(*plan)(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room);
+	/* For operands and results of plain types that are not all f32, one batch at a time; arithmetic
+	 * on integers wraps around in their width.  NULL: none. */
+	qn_float_fn *plain;
 	bool bundle;       /* `real` minds qn_eval.batches */
 	uint32_t indices;  /* bit i: input i holds indices, plain integers in both forms */
 	qn_int_form codes; /* prepare NULL: none */

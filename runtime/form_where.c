@@ -91,5 +91,6 @@ where_codes(const qn_eval *e, const void *args)
 const qn_form qn_form_where = {
 	.real = where_real,
 	.refuse = where_refuse,
+	.plain = where_real,
 	.codes = {.prepare = where_prepare, .run = where_codes, .families = QN_ALL_FAMILIES},
 };

@@ -2,6 +2,7 @@
 /* forms.c - the table of forms, one row for each op of ir/ops.def, and the choice between the
  * two forms. */
 #include "runtime/form_util.h"
+#include "runtime/plain.h"
 
 /* These have no bytes of their own to compute: the interpreter passes values through them. */
 const qn_form qn_form_input = {0};
@@ -20,6 +21,43 @@ qn_float_fn *
 qn_float_form(qn_op op)
 {
 	return form_table[op]->real;
+}
+
+/* The type is plain in memory; *other: its elements are of another type than f32. */
+static bool
+is_plain(const qn_type *type, bool *other)
+{
+	qn_plain p = qn_plain_of(type);
+
+	*other = *other || p != QN_PLAIN_f32;
+	return p != QN_NPLAIN;
+}
+
+static bool
+is_plain_node(const qn_graph *g, const qn_node *n, uint32_t indices)
+{
+	bool other = false, result = false;
+
+	for (uint32_t i = 0; i < n->nin; i++)
+		if (!is_plain(qn_in_type(g, n, i),
+			      i < 32 && (indices >> i & 1U) != 0 ? &result : &other))
+			return false;
+	result = false;
+	for (uint32_t i = 0; n->type->is_tuple && i < n->type->nfield; i++)
+		if (!is_plain(n->type->field[i], &result))
+			return false;
+	if (!n->type->is_tuple && !is_plain(n->type, &result))
+		return false;
+	/* a comparison of f32 has a result of another type, but a float form too */
+	return other || (result && !n->type->is_tuple && qn_elem_is_float(n->type->elem));
+}
+
+qn_float_fn *
+qn_plain_form(const qn_graph *g, const qn_node *n)
+{
+	const qn_form *form = form_table[n->op];
+
+	return form->plain != NULL && is_plain_node(g, n, form->indices) ? form->plain : NULL;
 }
 
 const qn_int_form *

@@ -112,7 +112,12 @@ float_problem(const qn_graph *g, const qn_node *n)
 bool
 qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room, qn_work *out)
 {
-	*out = (qn_work){0};
+	*out = (qn_work){.real = qn_plain_form(g, n)};
+	if (out->real != NULL) {
+		const char *limit = qn_form_refusal(g, n);
+
+		return limit == NULL || refuse(g, n, limit);
+	}
 	if (qn_node_on_codes(g, n)) {
 		out->codes = qn_int_form_get(n->op);
 		if (out->codes == NULL)

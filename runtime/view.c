@@ -93,6 +93,45 @@ qn_view_real(const qn_eval *e, qn_view_fn *make)
 	(void)copy(&v, 0, (const float *)e->in[0] + v.start, e->out);
 }
 
+/* n elements that lie `stride` elements apart, by the size of one. */
+static char *
+copy_run(const char *x, int64_t stride, size_t size, int64_t n, char *y)
+{
+	if (stride == 1)
+		memcpy(y, x, (size_t)n * size);
+	else if (size == 1)
+		for (int64_t k = 0; k < n; k++)
+			y[k] = x[k * stride];
+	else
+		for (int64_t k = 0; k < n; k++)
+			memcpy(y + (size_t)k * size, x + k * stride * (int64_t)size, size);
+	return y + (size_t)n * size;
+}
+
+static char *
+copy_sized(const qn_view *v, int32_t axis, size_t size, const char *x, char *y)
+{
+	if (axis == v->rank - 1)
+		return copy_run(x, v->stride[axis], size, v->dim[axis], y);
+	for (int64_t k = 0; k < v->dim[axis]; k++)
+		y = copy_sized(v, axis + 1, size, x + k * v->stride[axis] * (int64_t)size, y);
+	return y;
+}
+
+void
+qn_view_plain(const qn_eval *e, qn_view_fn *make)
+{
+	const qn_type *type = part_type(e->n, e->part);
+	size_t size = qn_elem_bytes(type->elem);
+	qn_view v = {0};
+
+	if (qn_static_count(type) == 0)
+		return;
+	make(e->g, e->n, e->part, &v);
+	v = merged(&v);
+	(void)copy_sized(&v, 0, size, (const char *)e->in[0] + v.start * (int64_t)size, e->out);
+}
+
 static bool
 prepare_part(const qn_graph *g, const qn_node *n, uint32_t part, qn_view_fn *make,
 	     qn_strided_call *c)

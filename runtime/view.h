@@ -28,15 +28,20 @@ qn_view_add(qn_view *v, int64_t dim, int64_t stride)
 }
 
 void qn_view_real(const qn_eval *e, qn_view_fn *make);
+void qn_view_plain(const qn_eval *e, qn_view_fn *make); /* elements of any size */
 /* qn_strided_call, an array of them for a tuple. */
 void *qn_view_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_view_fn *make);
 void qn_view_codes(const qn_eval *e, const void *args);
 
-/* Both forms of an op from its view. */
+/* All forms of an op from its view. */
 #define QN_VIEW_FORM(op)                                                                           \
 	static void op##_real(const qn_eval *e)                                                    \
 	{                                                                                          \
 		qn_view_real(e, op##_view);                                                        \
+	}                                                                                          \
+	static void op##_plain(const qn_eval *e)                                                   \
+	{                                                                                          \
+		qn_view_plain(e, op##_view);                                                       \
 	}                                                                                          \
 	static void *op##_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)                \
 	{                                                                                          \
@@ -44,6 +49,7 @@ void qn_view_codes(const qn_eval *e, const void *args);
 	}                                                                                          \
 	const qn_form qn_form_##op = {                                                             \
 		.real = op##_real,                                                                 \
+		.plain = op##_plain,                                                               \
 		.codes = {.prepare = op##_prepare,                                                 \
 			  .run = qn_view_codes,                                                    \
 			  .families = QN_ALL_FAMILIES},                                            \

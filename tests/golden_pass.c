@@ -3,7 +3,8 @@
  *
  * `--- pass A,B bound X` compares the printed graph, and runs the graph before and after on
  * seeded inputs: real values of the outputs may differ by X. Symbols are calibrated on the same
- * kind of inputs, uniform in [-1, 1] for real ones, the full range of codes for others.
+ * kind of inputs, uniform in [-1, 1] for real ones, the full range of codes for others; plain
+ * integers are -1, 0 or 1.
  * partition=first skips the first match; quantize=mixed stores what dense layers read in 16 bits.
  * align=15 aligns to 15 bits instead of 8.  requantize-exact, requantize-merge-always and require-int are requantize with one option. */
 #include "tests/golden.h"
@@ -46,11 +47,16 @@ sample(const data *d, size_t index, size_t k)
 	const qn_type *type = qn_graph_node(d->g, d->g->input[k])->type;
 	const qn_type *real = qn_type_with_elem(t, type, qn_elem_plain(t, QN_PLAIN_f32));
 	const qn_elem *like = qn_graph_node(d->real, d->real->input[k])->type->elem;
+	bool plain = like->kind == QN_ELEM_PLAIN && !qn_elem_is_float(like);
 	double width = 1;
 	uint64_t seed = index * 1000 + k + 1;
 	void *p;
-	qn_tensor *x = qn_tensor_new(d->arena, real, &p);
+	qn_tensor *x = qn_tensor_new(d->arena, plain ? type : real, &p);
 
+	for (int64_t i = 0; plain && i < qn_type_count(type); i++)
+		qn_store_f64(p, like->plain, i, uniform(&seed) + 0.5); /* rounded to -1, 0, 1 */
+	if (plain)
+		return x;
 	if (like->kind == QN_ELEM_UNIFORM) {
 		double scale;
 		int64_t zp;

@@ -242,9 +242,9 @@ static void
 test_refusals(void **state)
 {
 	(void)state;
-	output(op1(QN_OP_relu, input("x", "tensor<4xf64>"), NULL, NULL));
-	refused("run.unsupported", "relu, node 'relu_1', (tensor<4xf64>) -> tensor<4xf64>: float "
-				   "forms take f32 only");
+	output(op1(QN_OP_softmax, input("x", "tensor<4xf64>"), NULL, NULL));
+	refused("run.unsupported", "softmax, node 'softmax_1', (tensor<4xf64>) -> tensor<4xf64>: "
+				   "float forms take f32 only");
 	fresh_graph();
 	output(op1(QN_OP_relu, input("x", "tensor<?x4xf32>"), NULL, NULL));
 	refused("run.dynamic", "tensor<?x4xf32>");
@@ -257,8 +257,9 @@ test_refusals(void **state)
 	/* All nodes are reported, not the first only. */
 	fresh_graph();
 	qn_id x = input("x", "tensor<4xf64>");
-	output(op2(QN_OP_add, op1(QN_OP_relu, x, NULL, NULL), op1(QN_OP_relu6, x, NULL, NULL), NULL,
-		   NULL));
+	x = op2(QN_OP_add, op1(QN_OP_softmax, x, NULL, NULL), op1(QN_OP_log_softmax, x, NULL, NULL),
+		NULL, NULL);
+	output(op1(QN_OP_softmax, x, NULL, NULL));
 	qn_interp *in = NULL;
 	assert_int_equal(qn_interp_new(rg->g, &rg->arena, &in), QN_EUNSUPPORTED);
 	assert_int_equal(rg->diags.n, 3);
