@@ -73,6 +73,13 @@ one_graph(pipeline *p, const char *pass)
 }
 
 static qn_status
+run_axes(pipeline *p)
+{
+	QN_TRY(one_graph(p, "axes"));
+	return qn_axes(p->m);
+}
+
+static qn_status
 run_clean(pipeline *p)
 {
 	QN_TRY(one_graph(p, "clean"));
@@ -182,6 +189,8 @@ run_legalize(pipeline *p)
 }
 
 static const pass_row passes[] = {
+	{"axes", "let transposes meet and vanish, or move to the ends of the graph",
+	 QN_STAGE_CALIBRATED, run_axes},
 	{"clean", "fold constants and batch norms", QN_STAGE_FLOAT, run_clean},
 	{"partition", "find what quantizer patterns match and put it into composites",
 	 QN_STAGE_FLOAT, run_partition},
@@ -224,8 +233,8 @@ static qn_status
 unknown_pass(qn_env *env, const char *option, const char *name, size_t n)
 {
 	return qn_report(env, QN_EUSAGE, "pass.unknown", option,
-			 "'%.*s' is no pass; the passes are clean, partition, quantize, calibrate, "
-			 "bind, requantize, align, legalize",
+			 "'%.*s' is no pass; the passes are axes, clean, partition, quantize, "
+			 "calibrate, bind, requantize, align, legalize",
 			 (int)n, name);
 }
 
@@ -325,7 +334,8 @@ typedef struct sequence {
 	size_t n;
 } sequence;
 
-/* All that the model's stage still needs. */
+/* All that the model's stage still needs.  A symbolic graph keeps its nodes: composites are known by
+ * their names. */
 static void
 default_sequence(pipeline *p, sequence *s)
 {
@@ -334,7 +344,8 @@ default_sequence(pipeline *p, sequence *s)
 
 	s->pass = QN_NEW(p->scratch, const pass_row *, QN_COUNT(passes));
 	for (size_t i = 0; i < QN_COUNT(passes); i++)
-		if (p->m->stage <= passes[i].from && !(partitioned && i < 2) &&
+		if (p->m->stage <= passes[i].from && !(partitioned && i < 3) &&
+		    !(p->m->stage == QN_STAGE_SYMBOLIC && passes[i].run == run_axes) &&
 		    !(calibrated && passes[i].run == run_calibrate) &&
 		    (p->opts->align != 0 || passes[i].run != run_align))
 			s->pass[s->n++] = &passes[i];

@@ -6,6 +6,9 @@
 
 #include "ir/graph.h"
 
+/* Moves transposes to where they meet, or to the ends of the graph, and drops them. */
+qn_status qn_axes(qn_model *m) QN_MUST_CHECK;
+
 /* Folds constants and batch norms; prepares a float graph for the quantizer. */
 qn_status qn_clean(qn_model *m) QN_MUST_CHECK;
 

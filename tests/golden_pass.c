@@ -142,6 +142,8 @@ run_one(qn_model *m, const char *name, size_t n)
 	const qn_quant_opts tflite = {0};
 	qn_quant_opts opts;
 
+	if (IS("axes"))
+		return qn_axes(m);
 	if (IS("clean"))
 		return qn_clean(m);
 	if (IS("partition"))

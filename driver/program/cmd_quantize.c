@@ -80,7 +80,7 @@ quantize(qn_ctx *ctx, const options *o, table *t)
 		status = loaded;
 	if (status != QN_OK)
 		return status;
-	opts.passes = "clean,partition,quantize";
+	opts.passes = "axes,clean,partition,quantize";
 	if (o->explain_matches) {
 		opts.explain = add_row;
 		opts.explain_user = t;
