@@ -26,6 +26,7 @@ qn_importer_transpose(qn_importer *im, qn_id x, const int64_t *perm)
 {
 	qn_attrs a = {0};
 	bool moves = false;
+	uint32_t seen = 0;
 
 	if (x == 0)
 		return 0;
@@ -33,7 +34,11 @@ qn_importer_transpose(qn_importer *im, qn_id x, const int64_t *perm)
 	for (int32_t i = 0; i < a.perm.perm.n; i++) {
 		a.perm.perm.v[i] = perm[i];
 		moves = moves || perm[i] != i;
+		seen |= perm[i] >= 0 && perm[i] < a.perm.perm.n ? 1U << perm[i] : 0;
 	}
+	if (moves && seen == (1U << a.perm.perm.n) - 1 && qn_importer_known(im, x) != NULL &&
+	    qn_importer_type(im, x)->elem->gran != QN_SUB_CHANNEL)
+		return qn_importer_permuted(im, x, perm);
 	return moves ? qn_importer_op(im, QN_OP_transpose, 1, &x, &a, NULL) : x;
 }
 

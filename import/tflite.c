@@ -1,12 +1,329 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite.c - TFLite files. */
-#include "import/import.h"
+/* tflite.c - TFLite files: the model's tables, one subgraph, its operators in their order.
+ *
+ *   operator: code 3, inputs 0 17 3, outputs 22    ->    row CONV_2D of tflite_conv.c
+ *
+ * Everything that cannot be taken is reported in one run; what an operator behind a refused one
+ * lacks is not reported again. */
+#include "import/tflite.h"
+
+#include <string.h>
 
 #include "ir/diag.h"
+
+static const char *const builtin_names[] = {
+#define X(name) #name,
+	QN_TFL_BUILTINS(X)
+#undef X
+};
+
+static const qn_tfl_row *const families[] = {
+	qn_tfl_conv_rows,  qn_tfl_dense_rows, qn_tfl_pool_rows,   qn_tfl_binary_rows,
+	qn_tfl_unary_rows, qn_tfl_move_rows,  qn_tfl_reduce_rows, qn_tfl_cast_rows,
+	qn_tfl_slice_rows, qn_tfl_shape_rows,
+};
+
+static const qn_tfl_row *
+row_of(int64_t code)
+{
+	for (size_t i = 0; i < QN_COUNT(families); i++)
+		for (const qn_tfl_row *row = families[i]; row->read != NULL; row++)
+			if ((int64_t)row->code == code)
+				return row;
+	return NULL;
+}
+
+static qn_status
+damage(qn_tfl *f)
+{
+	return qn_importer_damaged(&f->im,
+				   "the file is damaged: %s (byte %zu); fetch or convert it again",
+				   f->flat.damage, f->flat.damage_at);
+}
+
+/* Letters that may stand in a name, printed instead of what may not. */
+static const char *
+clean_text(qn_tfl *f, const qn_flat_vector *v)
+{
+	size_t n = v->n < 200 ? v->n : 200;
+	char *s = QN_NEW(f->im.scratch, char, n + 1);
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t c = qn_flat_int_at(v, i, QN_FLAT_U8);
+
+		s[i] = c >= 0x20 && c < 0x7f ? (char)c : '_';
+	}
+	return s;
+}
+
+/* ---- operators ---- */
+
+/* A tensor's number; NULL for -1; an error for what is none. */
+static qn_status
+tensor_at(qn_tfl *f, const qn_flat_vector *v, size_t i, qn_tfl_tensor **out)
+{
+	int64_t k = qn_flat_int_at(v, i, QN_FLAT_I32);
+
+	*out = NULL;
+	if (k == -1)
+		return QN_OK;
+	if (k < 0 || (size_t)k >= f->ntensor)
+		return qn_importer_damaged(&f->im, "tensor %lld of %zu is used", (long long)k,
+					   f->ntensor);
+	*out = &f->tensor[k];
+	return QN_OK;
+}
+
+/* Inputs and outputs of an operator; those of a refused one become known as made, so that nobody
+ * looks for their values. */
+static qn_status
+operands(qn_tfl *f, const qn_flat_table *t, qn_tfl_op *o)
+{
+	qn_flat_vector in = qn_flat_vector_in(t, QN_TFL_FIELD_operator_inputs, 4);
+	qn_flat_vector out = qn_flat_vector_in(t, QN_TFL_FIELD_operator_outputs, 4);
+
+	o->nin = in.n < QN_TFL_MOST_INPUTS ? (uint32_t)in.n : QN_TFL_MOST_INPUTS;
+	o->nout = out.n < QN_TFL_MOST_OUTPUTS ? (uint32_t)out.n : QN_TFL_MOST_OUTPUTS;
+	for (uint32_t i = 0; i < o->nin; i++)
+		QN_TRY(tensor_at(f, &in, i, &o->from[i]));
+	for (uint32_t i = 0; i < o->nout; i++) {
+		QN_TRY(tensor_at(f, &out, i, &o->to[i]));
+		if (o->to[i] == NULL)
+			return qn_importer_damaged(&f->im, "result %u is left out", i);
+		if (o->to[i]->is_made)
+			return qn_importer_damaged(&f->im, "tensor '%s' is made twice",
+						   o->to[i]->name);
+	}
+	if (in.n > o->nin || out.n > o->nout)
+		(void)qn_importer_refuse(&f->im, "import.input",
+					 "%zu inputs and %zu results; at most %d and %d are taken",
+					 in.n, out.n, (int)QN_TFL_MOST_INPUTS,
+					 (int)QN_TFL_MOST_OUTPUTS);
+	return QN_OK;
+}
+
+static bool
+arity_ok(qn_tfl_op *o, const qn_tfl_row *row)
+{
+	if (o->nin < row->least_in || o->nin > row->most_in || o->nout < 1 ||
+	    (row->nout > 0 && o->nout != row->nout))
+		return qn_importer_refuse(o->im, "import.input",
+					  "%u inputs and %u results; it has %u to %u and %u",
+					  o->nin, o->nout, row->least_in, row->most_in,
+					  row->nout > 0 ? row->nout : 1) != 0;
+	for (uint32_t i = 0; i + row->most_left_out < o->nin; i++)
+		if (o->from[i] == NULL)
+			return qn_importer_refuse(o->im, "import.input",
+						  "input %u is left out (-1); it must be given",
+						  i) != 0;
+	return true;
+}
+
+/* Whether all inputs have values; what has none was reported. */
+static bool
+inputs_known(qn_tfl_op *o)
+{
+	bool ok = true;
+
+	for (uint32_t i = 0; i < o->nin; i++) {
+		if (o->from[i] == NULL)
+			continue;
+		o->in[i] = qn_tfl_value(o->f, o->from[i]);
+		ok = ok && o->in[i] != 0;
+	}
+	for (uint32_t i = 0; i < o->nout; i++)
+		ok = qn_tfl_type(o->f, o->to[i]) != NULL && ok;
+	return ok;
+}
+
+static void
+take(qn_tfl_op *o, const qn_tfl_row *row, const char *name)
+{
+	if (row == NULL)
+		(void)qn_importer_refuse(
+			o->im, "import.op",
+			"%s has no form here; replace it in the model by operators of "
+			"docs/importing.md, or cut the model before it",
+			name);
+	else if (arity_ok(o, row) && inputs_known(o))
+		row->read(o);
+	for (uint32_t i = 0; i < o->nout; i++)
+		o->to[i]->is_made = true;
+}
+
+static qn_status
+read_operator(qn_tfl *f, const qn_flat_table *t)
+{
+	qn_tfl_op *o = QN_NEW(f->im.scratch, qn_tfl_op, 1);
+	size_t index = (size_t)qn_flat_int(t, QN_TFL_FIELD_operator_code, QN_FLAT_U32, 0);
+	qn_flat_table code = qn_flat_table_at(&f->codes, index);
+	int64_t number = qn_flat_int(&code, QN_TFL_FIELD_code_builtin, QN_FLAT_I32, 0);
+	int64_t old = qn_flat_int(&code, QN_TFL_FIELD_code_deprecated, QN_FLAT_I8, 0);
+	qn_flat_vector custom = qn_flat_text_in(&code, QN_TFL_FIELD_code_custom);
+	const char *name = "unknown";
+
+	if (code.at == 0)
+		return f->flat.damage != NULL
+			       ? damage(f)
+			       : qn_importer_damaged(&f->im, "operator code %zu of %zu is used",
+						     index, f->codes.n);
+	number = number > old ? number : old;
+	if (number >= 0 && number < (int64_t)QN_TFL_NBUILTIN)
+		name = number == QN_TFL_CUSTOM && custom.n > 0 ? clean_text(f, &custom)
+							       : builtin_names[number];
+	*o = (qn_tfl_op){.f = f, .im = &f->im};
+	qn_importer_at(&f->im, "", name,
+		       qn_flat_int(&code, QN_TFL_FIELD_code_version, QN_FLAT_I32, 1));
+	o->options = qn_flat_table_in(t, QN_TFL_FIELD_operator_options);
+	QN_TRY(operands(f, t, o));
+	if (o->nout > 0)
+		f->im.node = o->to[0]->name;
+	take(o, row_of(number), name);
+	return f->flat.damage != NULL ? damage(f) : QN_OK;
+}
+
+/* ---- the graph ---- */
+
+/* "NAME:AXIS=N" of --input-dim for this input. */
+static void
+given_dims(const qn_tfl *f, qn_tfl_tensor *t)
+{
+	size_t n = strlen(t->name);
+
+	for (size_t i = 0; i < f->im.how->ndim; i++) {
+		const char *s = f->im.how->dim[i];
+		int64_t axis = 0, dim = 0;
+
+		if (strncmp(s, t->name, n) != 0 || s[n] != ':')
+			continue;
+		for (s += n + 1; *s >= '0' && *s <= '9' && axis < 100; s++)
+			axis = 10 * axis + (*s - '0');
+		if (*s != '=' || axis >= t->rank)
+			continue;
+		for (s++; *s >= '0' && *s <= '9' && dim < INT32_MAX; s++)
+			dim = 10 * dim + (*s - '0');
+		if (*s == '\0')
+			t->dim[axis] = dim;
+	}
+}
+
+static qn_status
+graph_inputs(qn_tfl *f, const qn_flat_table *graph)
+{
+	qn_flat_vector in = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_inputs, 4);
+
+	for (size_t i = 0; i < in.n; i++) {
+		qn_tfl_tensor *t;
+
+		QN_TRY(tensor_at(f, &in, i, &t));
+		if (t == NULL || t->is_made)
+			return qn_importer_damaged(&f->im, "input %zu is none, or there twice", i);
+		qn_importer_at(&f->im, t->name, "input", 1);
+		t->is_made = true;
+		given_dims(f, t);
+		const qn_type *type = qn_tfl_type(f, t);
+		if (type != NULL)
+			t->id = qn_graph_input(f->im.g, t->name, type);
+		if (type != NULL && t->id == 0)
+			f->im.problems++;
+	}
+	return QN_OK;
+}
+
+static qn_status
+graph_outputs(qn_tfl *f, const qn_flat_table *graph)
+{
+	qn_flat_vector out = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_outputs, 4);
+
+	if (out.n == 0)
+		return qn_importer_damaged(&f->im, "the subgraph has no outputs");
+	for (size_t i = 0; i < out.n; i++) {
+		qn_tfl_tensor *t;
+
+		QN_TRY(tensor_at(f, &out, i, &t));
+		if (t == NULL)
+			return qn_importer_damaged(&f->im, "output %zu is left out", i);
+		qn_importer_at(&f->im, t->name, "output", 1);
+		qn_id id = qn_tfl_value(f, t);
+		if (id != 0)
+			qn_graph_output(f->im.g, t->name, id);
+	}
+	return QN_OK;
+}
+
+static qn_status
+read_graph(qn_tfl *f, const qn_flat_table *graph)
+{
+	qn_flat_vector ops = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_operators, 4);
+
+	QN_TRY(qn_tfl_tensors(f, graph));
+	QN_TRY(graph_inputs(f, graph));
+	for (size_t i = 0; i < ops.n; i++) {
+		qn_flat_table t = qn_flat_table_at(&ops, i);
+
+		if (t.at == 0)
+			return f->flat.damage != NULL
+				       ? damage(f)
+				       : qn_importer_damaged(&f->im, "operator %zu is missing", i);
+		qn_importer_at(&f->im, "", "operator", (int64_t)i);
+		QN_TRY(read_operator(f, &t));
+	}
+	QN_TRY(graph_outputs(f, graph));
+	return f->flat.damage != NULL ? damage(f) : QN_OK;
+}
+
+/* Tables of the model; everything but one subgraph is refused. */
+static qn_status
+open_model(qn_tfl *f, qn_flat_table *graph)
+{
+	if (!qn_flat_is(&f->flat, "TFL3"))
+		return qn_importer_damaged(
+			&f->im, "this is no TFLite file: the letters TFL3 are not at byte 4");
+	qn_flat_table model = qn_flat_root(&f->flat);
+	qn_flat_vector graphs = qn_flat_vector_in(&model, QN_TFL_FIELD_model_subgraphs, 4);
+	f->codes = qn_flat_vector_in(&model, QN_TFL_FIELD_model_operator_codes, 4);
+	f->buffers = qn_flat_vector_in(&model, QN_TFL_FIELD_model_buffers, 4);
+	*graph = qn_flat_table_at(&graphs, 0);
+	if (f->flat.damage != NULL)
+		return damage(f);
+	if (graph->at == 0)
+		return qn_importer_damaged(&f->im, "the file holds no subgraph");
+	if (graphs.n > 1)
+		(void)qn_importer_refuse(
+			&f->im, "import.op",
+			"the file has %zu subgraphs; only models of one are taken: "
+			"convert it without control flow",
+			graphs.n);
+	return QN_OK;
+}
+
+/* A model with quantized values brings its parameters along. */
+static bool
+has_codes(const qn_graph *g)
+{
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_type *type = qn_graph_node(g, id)->type;
+
+		if (!type->is_tuple && qn_elem_is_quant(type->elem))
+			return true;
+	}
+	return false;
+}
 
 qn_status
 qn_tflite_read(qn_model *m, const char *file, const void *data, size_t n, const qn_import_how *how)
 {
-	(void)data, (void)n, (void)how;
-	return qn_report(m->env, QN_EUNSUPPORTED, "import.format", file, "not yet");
+	qn_tfl *f = QN_NEW(m->scratch, qn_tfl, 1);
+	qn_flat_table graph;
+
+	qn_importer_begin(&f->im, m, file, how);
+	f->flat = (qn_flat){.data = data, .n = n};
+	f->room = 64 * (uint64_t)n + (1 << 20);
+	QN_TRY(open_model(f, &graph));
+	QN_TRY(read_graph(f, &graph));
+	qn_importer_at(&f->im, "", "", 0);
+	QN_TRY(qn_importer_end(&f->im));
+	if (has_codes(qn_model_entry(m)))
+		m->stage = QN_STAGE_CALIBRATED;
+	return QN_OK;
 }

@@ -83,6 +83,9 @@ bool qn_infer_integers(const qn_graph *g, const qn_node *n, bool or_bool);
  * float, or the accumulator, i32, or i64 for data of more than 8 bits, whose scale is data scale * weight scale, on axis `channel` of the
  * result when the weights are quantized per axis.  NULL: reported. */
 const qn_elem *qn_infer_acc(const qn_graph *g, const qn_node *n, int32_t channel);
+/* The same; where the declared type has a scale of kind fmul, so has the accumulator. */
+const qn_elem *qn_infer_acc_as(const qn_graph *g, const qn_node *n, int32_t channel,
+			       const qn_type *declared);
 /* The element of a product of two operands, either of which may be an activation: float, or the
  * accumulator.  Input 1 may have a zero point, or one scale for each column (its axis
  * `column`), which then lie along axis `channel` of the result.  NULL: reported. */

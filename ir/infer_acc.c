@@ -91,10 +91,22 @@ bias_ok(const qn_graph *g, const qn_node *n, const qn_elem *acc)
 		       qn_infer_elem_text(g, acc));
 }
 
+/* fmul where the file that a type came from says so, else the product. */
+static qn_scale_kind
+product_kind(const qn_type *declared, const qn_elem *x, const qn_elem *w)
+{
+	const qn_elem *e = declared != NULL && !declared->is_tuple ? declared->elem : NULL;
+
+	return e != NULL && e->kind == QN_ELEM_UNIFORM && e->scale->kind == QN_SCALE_FMUL &&
+			       w->gran == QN_PER_TENSOR && x->gran == QN_PER_TENSOR
+		       ? QN_SCALE_FMUL
+		       : QN_SCALE_MUL;
+}
+
 /* The accumulator of data x times w, of 64 bits for data of more than 8, whose scales lie along axis `channel` of the result when w
  * has one for each channel. */
 static const qn_elem *
-accumulator(const qn_graph *g, const qn_node *n, int32_t channel)
+accumulator(const qn_graph *g, const qn_node *n, int32_t channel, const qn_type *declared)
 {
 	const qn_elem *x = qn_infer_in(g, n, 0)->elem;
 	const qn_elem *w = qn_infer_in(g, n, 1)->elem;
@@ -110,7 +122,7 @@ accumulator(const qn_graph *g, const qn_node *n, int32_t channel)
 	acc.kind = QN_ELEM_UNIFORM;
 	acc.has_expressed = true;
 	acc.expressed = x->expressed;
-	acc.scale = qn_scale_op(&g->model->types, QN_SCALE_MUL, x->scale, w->scale);
+	acc.scale = qn_scale_op(&g->model->types, product_kind(declared, x, w), x->scale, w->scale);
 	acc.gran = w->gran;
 	acc.naxis = w->naxis;
 	acc.axis = w->gran == QN_PER_AXIS ? &channel : NULL;
@@ -119,6 +131,12 @@ accumulator(const qn_graph *g, const qn_node *n, int32_t channel)
 
 const qn_elem *
 qn_infer_acc(const qn_graph *g, const qn_node *n, int32_t channel)
+{
+	return qn_infer_acc_as(g, n, channel, NULL);
+}
+
+const qn_elem *
+qn_infer_acc_as(const qn_graph *g, const qn_node *n, int32_t channel, const qn_type *declared)
 {
 	qn_operands kind = qn_infer_operands(g, n);
 
@@ -130,7 +148,7 @@ qn_infer_acc(const qn_graph *g, const qn_node *n, int32_t channel)
 	ok = weight_operand(g, n, 1) && ok;
 	if (!ok || !weights_ok(g, n))
 		return NULL;
-	const qn_elem *e = accumulator(g, n, channel);
+	const qn_elem *e = accumulator(g, n, channel, declared);
 	return e != NULL && (n->nin < 3 || bias_ok(g, n, e)) ? e : NULL;
 }
 
@@ -168,5 +186,5 @@ qn_infer_product(const qn_graph *g, const qn_node *n, int32_t column, int32_t ch
 		ok = qn_infer_error(g, n, "type.mismatch", "'%s' expresses %s, the other side %s",
 				    name, qn_plain_table[b->expressed].name,
 				    qn_plain_table[a->expressed].name);
-	return ok ? accumulator(g, n, channel) : NULL;
+	return ok ? accumulator(g, n, channel, NULL) : NULL;
 }

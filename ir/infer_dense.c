@@ -11,9 +11,8 @@ dim(const qn_type *t, int32_t axis)
 const qn_type *
 qn_infer_dense(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	const qn_elem *e = qn_infer_acc(g, n, 1);
+	const qn_elem *e = qn_infer_acc_as(g, n, 1, declared);
 
-	(void)declared;
 	if (e == NULL)
 		return NULL;
 	bool ok = qn_infer_rank(g, n, 0, 2);

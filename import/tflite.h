@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite.h - what the files of the TFLite reader share.
+ *
+ *   tflite.c         the file: its tables, the subgraph, operators one after the other
+ *   tflite_tensor.c  types and constants, real values of quantized ones
+ *   tflite_sparse.c  constants stored without their zeros
+ *   tflite_give.c    results: fused activations, parameters of the file, products
+ *   tflite_KIND.c    operators as rows {number, function}, by family
+ *
+ * A function of a row finds its inputs in o->in, all of them there and of known type, and gives
+ * each result once:
+ *
+ *   static void relu(qn_tfl_op *o)
+ *   {
+ *           qn_tfl_give(o, 0, qn_tfl_node(o, QN_OP_relu, NULL));
+ *   }
+ *
+ * Numbers of fields and operators are those of tensorflow/lite/schema/schema.fbs. */
+#ifndef QN_IMPORT_TFLITE_H
+#define QN_IMPORT_TFLITE_H
+
+#include "import/flatbuffer.h"
+#include "import/importer.h"
+#include "import/tflite_schema.h"
+
+enum { QN_TFL_MOST_INPUTS = 255, QN_TFL_MOST_OUTPUTS = 64 };
+
+/* A tensor of the subgraph. */
+typedef struct qn_tfl_tensor {
+	qn_flat_table t;
+	const char *name;
+	const qn_elem *elem; /* of the file; NULL before it is asked for or after it was refused */
+	int32_t rank;
+	int64_t dim[QN_MAX_RANK]; /* of the file, batch included */
+	qn_id id;                 /* its value; 0: none (yet) */
+	qn_id real;               /* the same in f32; 0: not asked for yet */
+	bool looked_at,
+		is_made; /* is_made: an input, or an operator's result, also of a refused one */
+} qn_tfl_tensor;
+
+typedef struct qn_tfl {
+	qn_importer im;
+	qn_flat flat;
+	qn_flat_vector buffers, codes;
+	size_t ntensor;
+	qn_tfl_tensor *tensor;
+	uint64_t
+		room; /* bytes that constants and parameters may still take, lest parts that overlap multiply the file */
+} qn_tfl;
+
+typedef struct qn_tfl_op {
+	qn_tfl *f;
+	qn_importer *im;
+	qn_flat_table options; /* at 0: none, all defaults */
+	uint32_t nin, nout;
+	qn_id in[QN_TFL_MOST_INPUTS];            /* 0: left out */
+	qn_tfl_tensor *from[QN_TFL_MOST_INPUTS]; /* NULL: left out */
+	qn_tfl_tensor *to[QN_TFL_MOST_OUTPUTS];
+} qn_tfl_op;
+
+typedef struct qn_tfl_row {
+	qn_tfl_builtin code;
+	void (*read)(qn_tfl_op *o);
+	uint32_t least_in, most_in, nout; /* nout 0: as many as the file says, 1 at least */
+	uint32_t most_left_out;           /* the last so many inputs may be -1 */
+} qn_tfl_row;
+
+/* Rows of a family, ended by one without function. */
+extern const qn_tfl_row qn_tfl_conv_rows[], qn_tfl_dense_rows[], qn_tfl_pool_rows[],
+	qn_tfl_binary_rows[], qn_tfl_unary_rows[], qn_tfl_move_rows[], qn_tfl_reduce_rows[],
+	qn_tfl_cast_rows[], qn_tfl_slice_rows[], qn_tfl_shape_rows[];
+
+/* ---- tensors (tflite_tensor.c) ---- */
+
+/* Reads name, type and shape of all tensors; QN_EINVALID: damaged.  Problems of a type wait until an operator uses
+ * the tensor. */
+qn_status qn_tfl_tensors(qn_tfl *f, const qn_flat_table *graph) QN_MUST_CHECK;
+/* Type and shape of the file; NULL after a report. */
+const qn_type *qn_tfl_type(qn_tfl *f, qn_tfl_tensor *t);
+/* The value of t, a constant being made at its first use; 0: it is the result of a refused
+ * operator, or was refused here. */
+qn_id qn_tfl_value(qn_tfl *f, qn_tfl_tensor *t);
+/* Takes so many bytes of f->room; false after a report. */
+bool qn_tfl_take(qn_tfl *f, uint64_t bytes);
+/* The elements of a constant of which only some are stored; NULL after a report.  each: bytes of an
+ * element. */
+const void *qn_tfl_dense_bytes(qn_tfl *f, const qn_tfl_tensor *t, const qn_flat_table *sparsity,
+			       const void *data, size_t bytes, size_t each, int64_t count);
+
+/* ---- inputs and options ---- */
+
+/* Input i in f32: constants are converted, codes go through a dequantize. 0: left out. */
+qn_id qn_tfl_real(qn_tfl_op *o, uint32_t i);
+/* Whether result 0 holds codes. */
+bool qn_tfl_on_codes(qn_tfl_op *o);
+bool qn_tfl_is_codes(const qn_tfl_op *o, qn_id x);
+int64_t qn_tfl_option(const qn_tfl_op *o, uint32_t field, int64_t absent); /* an i32 */
+int64_t qn_tfl_flag(const qn_tfl_op *o, uint32_t field, int64_t absent); /* a byte: bool or enum */
+double qn_tfl_option_real(const qn_tfl_op *o, uint32_t field, double absent);
+/* The integers of input i, which must be constant (import.input); -1 after a report. */
+int32_t qn_tfl_ints(qn_tfl_op *o, uint32_t i, int32_t most, int64_t *v);
+/* An axis in 0 … rank-1; false after a report. */
+bool qn_tfl_axis(qn_tfl_op *o, int64_t axis, int32_t rank, int32_t *out);
+int32_t qn_tfl_rank(const qn_tfl_op *o, uint32_t i);
+
+/* ---- results (tflite_give.c) ---- */
+
+/* The element that the file gives result k; f32 where parameters are not wanted. */
+const qn_elem *qn_tfl_result(qn_tfl_op *o, uint32_t k);
+/* A node whose result, where it has parameters of its own, has those of result 0. */
+qn_id qn_tfl_op_of(qn_tfl_op *o, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attrs);
+/* The same of all of the operator's inputs, in f32 where the result is real. */
+qn_id qn_tfl_node(qn_tfl_op *o, qn_op op, const qn_attrs *attrs);
+/* Result k is x, requantized, quantized or dequantized where its type asks for it. */
+void qn_tfl_give(qn_tfl_op *o, uint32_t k, qn_id x);
+/* Behind a fused activation (ActivationFunctionType). */
+void qn_tfl_give_active(qn_tfl_op *o, qn_id x, int64_t activation);
+qn_id qn_tfl_activated(qn_tfl_op *o, qn_id x, int64_t activation);
+/* A convolution or dense of x, weights and bias (0: none), requantized to result 0 behind the
+ * activation.  f32_product: the scales' product is rounded to f32, as TFLite does it for a fully connected
+ * layer with one scale. */
+qn_id qn_tfl_product(qn_tfl_op *o, qn_op op, qn_id x, qn_id w, qn_id bias, const qn_attrs *attrs,
+		     bool f32_product, int64_t activation);
+/* Input i as it is, in f32 where the result is. */
+qn_id qn_tfl_moved(qn_tfl_op *o, uint32_t i);
+/* The same codes under other parameters. */
+qn_id qn_tfl_retyped(qn_tfl_op *o, qn_id x, const qn_elem *to);
+/* What a fused activation leaves of the codes of e. */
+void qn_tfl_limits(qn_tfl_op *o, const qn_elem *e, int64_t activation, int64_t *lo, int64_t *hi);
+/* Requantizes x to the type of result k, inside the limits lo..hi. */
+qn_id qn_tfl_requantized(qn_tfl_op *o, uint32_t k, qn_id x, int64_t lo, int64_t hi);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_binary.c - operators of two values, element by element, and selection. */
+#include "import/tflite.h"
+
+/* Both operands as codes where the result is, else in f32; two of one plain integer type as they
+ * are. */
+static qn_id
+of_two(qn_tfl_op *o, qn_op op)
+{
+	const qn_elem *a = qn_importer_type(o->im, o->in[0])->elem;
+
+	if (!qn_tfl_on_codes(o) && a->kind == QN_ELEM_PLAIN && !qn_elem_is_float(a))
+		return qn_tfl_op_of(o, op, 2, o->in, NULL);
+	return qn_tfl_node(o, op, NULL);
+}
+
+#define ACTIVE(name, op)                                                                           \
+	static void name(qn_tfl_op *o)                                                             \
+	{                                                                                          \
+		qn_tfl_give_active(o, of_two(o, op), qn_tfl_flag(o, 0, QN_TFL_ACT_NONE));          \
+	}
+ACTIVE(add, QN_OP_add)
+ACTIVE(sub, QN_OP_sub)
+ACTIVE(mul, QN_OP_mul)
+ACTIVE(divide, QN_OP_div)
+
+/* Results of the larger or smaller have the file's parameters, which the operands get first. */
+static void
+extreme(qn_tfl_op *o, qn_op op)
+{
+	qn_id in[2] = {o->in[0], o->in[1]};
+
+	for (uint32_t i = 0; i < 2 && qn_tfl_on_codes(o); i++) {
+		const qn_elem *e = qn_tfl_result(o, 0);
+
+		if (qn_importer_type(o->im, in[i])->elem != e)
+			in[i] = qn_tfl_requantized(o, 0, in[i], e->qmin, e->qmax);
+	}
+	if (qn_tfl_on_codes(o))
+		qn_tfl_give(o, 0, qn_tfl_op_of(o, op, 2, in, NULL));
+	else
+		qn_tfl_give(o, 0, of_two(o, op));
+}
+
+static void
+maximum(qn_tfl_op *o)
+{
+	extreme(o, QN_OP_maximum);
+}
+
+static void
+minimum(qn_tfl_op *o)
+{
+	extreme(o, QN_OP_minimum);
+}
+
+/* Comparisons give bool: their operands say what they work on. */
+static void
+compare(qn_tfl_op *o, qn_op op)
+{
+	bool codes = qn_tfl_is_codes(o, o->in[0]) && qn_tfl_is_codes(o, o->in[1]);
+	qn_id in[2] = {o->in[0], o->in[1]};
+
+	for (uint32_t i = 0; i < 2 && !codes; i++)
+		if (qn_elem_is_float(qn_importer_type(o->im, in[1 - i])->elem) ||
+		    qn_tfl_is_codes(o, in[i]))
+			in[i] = qn_tfl_real(o, i);
+	qn_tfl_give(o, 0, qn_importer_op(o->im, op, 2, in, NULL, NULL));
+}
+
+#define COMPARE(name)                                                                              \
+	static void name(qn_tfl_op *o)                                                             \
+	{                                                                                          \
+		compare(o, QN_OP_##name);                                                          \
+	}
+COMPARE(equal)
+COMPARE(not_equal)
+COMPARE(less)
+COMPARE(less_equal)
+COMPARE(greater)
+COMPARE(greater_equal)
+
+static void
+power(qn_tfl_op *o)
+{
+	qn_tfl_give(o, 0, of_two(o, QN_OP_pow));
+}
+
+static void
+squared_difference(qn_tfl_op *o)
+{
+	qn_id d = qn_importer_binary(o->im, QN_OP_sub, qn_tfl_real(o, 0), qn_tfl_real(o, 1));
+
+	qn_tfl_give(o, 0, qn_importer_binary(o->im, QN_OP_mul, d, d));
+}
+
+/* Sums from left to right. */
+static void
+add_n(qn_tfl_op *o)
+{
+	qn_id sum = qn_tfl_real(o, 0);
+
+	for (uint32_t i = 1; i < o->nin; i++)
+		sum = qn_importer_binary(o->im, QN_OP_add, sum, qn_tfl_real(o, i));
+	qn_tfl_give(o, 0, sum);
+}
+
+/* What the condition chooses from, under the result's parameters. */
+static void
+choices(qn_tfl_op *o, qn_id in[3])
+{
+	const qn_elem *e = qn_tfl_result(o, 0);
+
+	in[0] = o->in[0];
+	for (uint32_t i = 1; i < 3; i++) {
+		in[i] = o->in[i];
+		if (qn_elem_is_float(e))
+			in[i] = qn_tfl_real(o, i);
+		else if (qn_tfl_on_codes(o) && qn_importer_type(o->im, in[i])->elem != e)
+			in[i] = qn_tfl_requantized(o, 0, in[i], e->qmin, e->qmax);
+	}
+}
+
+static void
+select_v2(qn_tfl_op *o)
+{
+	qn_id in[3];
+
+	choices(o, in);
+	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_where, 3, in, NULL, NULL));
+}
+
+/* A vector of conditions chooses whole rows. */
+static void
+select_v1(qn_tfl_op *o)
+{
+	const qn_type *c = qn_importer_type(o->im, o->in[0]);
+	const qn_type *x = qn_importer_type(o->im, o->in[1]);
+	int64_t dim[QN_MAX_RANK];
+
+	for (int32_t i = 0; i < x->rank; i++)
+		dim[i] = i == 0 ? x->dim[0] : 1;
+	if (c->rank == 1 && x->rank > 1 && c->dim[0] == x->dim[0])
+		o->in[0] = qn_importer_reshape(o->im, o->in[0], x->rank, dim);
+	select_v2(o);
+}
+
+const qn_tfl_row qn_tfl_binary_rows[] = {
+	{QN_TFL_ADD, add, 2, 2, 1, 0},
+	{QN_TFL_SUB, sub, 2, 2, 1, 0},
+	{QN_TFL_MUL, mul, 2, 2, 1, 0},
+	{QN_TFL_DIV, divide, 2, 2, 1, 0},
+	{QN_TFL_MAXIMUM, maximum, 2, 2, 1, 0},
+	{QN_TFL_MINIMUM, minimum, 2, 2, 1, 0},
+	{QN_TFL_EQUAL, equal, 2, 2, 1, 0},
+	{QN_TFL_NOT_EQUAL, not_equal, 2, 2, 1, 0},
+	{QN_TFL_LESS, less, 2, 2, 1, 0},
+	{QN_TFL_LESS_EQUAL, less_equal, 2, 2, 1, 0},
+	{QN_TFL_GREATER, greater, 2, 2, 1, 0},
+	{QN_TFL_GREATER_EQUAL, greater_equal, 2, 2, 1, 0},
+	{QN_TFL_POW, power, 2, 2, 1, 0},
+	{QN_TFL_SQUARED_DIFFERENCE, squared_difference, 2, 2, 1, 0},
+	{QN_TFL_ADD_N, add_n, 1, QN_TFL_MOST_INPUTS, 1, 0},
+	{QN_TFL_SELECT, select_v1, 3, 3, 1, 0},
+	{QN_TFL_SELECT_V2, select_v2, 3, 3, 1, 0},
+	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+};

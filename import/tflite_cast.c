@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_cast.c - between types and parameters: QUANTIZE, DEQUANTIZE, FAKE_QUANT, CAST. */
+#include "import/tflite.h"
+
+#include <math.h>
+
+/* From f32 a quantize, from codes a requantize. */
+static void
+quantize(qn_tfl_op *o)
+{
+	qn_tfl_give(o, 0, o->in[0]);
+}
+
+static void
+dequantize(qn_tfl_op *o)
+{
+	qn_tfl_give(o, 0, qn_tfl_real(o, 0));
+}
+
+static void
+cast(qn_tfl_op *o)
+{
+	qn_tfl_give(o, 0, o->in[0]);
+}
+
+/* The codes that FAKE_QUANT rounds to, signed: 0 becomes exact by moving the range
+ * (TensorFlow's NudgeQuantizationRange). */
+static const qn_elem *
+fake_elem(qn_tfl_op *o)
+{
+	double min = qn_tfl_option_real(o, 0, 0.0), max = qn_tfl_option_real(o, 1, 0.0);
+	int64_t bits = qn_tfl_option(o, 2, 8), narrow = qn_tfl_flag(o, 3, 0) != 0;
+	const qn_elem *e = NULL;
+
+	if (!(min <= 0.0) || !(max >= 0.0) || !(max - min > 0.0) || bits < 2 || bits > 16) {
+		(void)qn_importer_refuse(o->im, "import.attr",
+					 "%lld bits from %g to %g; 2 to 16 bits of a range with 0 "
+					 "are taken",
+					 (long long)bits, min, max);
+		return NULL;
+	}
+	qn_elem d = qn_elem_desc((uint8_t)bits, true);
+	d.kind = QN_ELEM_UNIFORM;
+	d.qmin += narrow;
+	double scale = (max - min) / (double)(d.qmax - d.qmin);
+	double zp = floor((double)d.qmin - min / scale + 0.5);
+	d.zp = zp < (double)d.qmin ? d.qmin : zp > (double)d.qmax ? d.qmax : (int64_t)zp;
+	d.scale = qn_scale_const(&o->im->m->types, scale);
+	if (qn_elem_make(&o->im->m->types, o->to[0]->name, &d, &e) != QN_OK)
+		o->im->problems++;
+	return e;
+}
+
+static void
+fake_quant(qn_tfl_op *o)
+{
+	const qn_elem *e = o->f->im.how->from_float ? NULL : fake_elem(o);
+	qn_id x = qn_tfl_real(o, 0);
+
+	if (o->f->im.how->from_float) {
+		qn_tfl_give(o, 0, x);
+		return;
+	}
+	if (e == NULL || x == 0)
+		return;
+	const qn_type *type = qn_type_with_elem(&o->im->m->types, qn_importer_type(o->im, x), e);
+	x = qn_importer_op(o->im, QN_OP_quantize, 1, &x, NULL, type);
+	qn_tfl_give(o, 0, qn_importer_unary(o->im, QN_OP_dequantize, x));
+}
+
+const qn_tfl_row qn_tfl_cast_rows[] = {
+	{QN_TFL_QUANTIZE, quantize, 1, 1, 1, 0},
+	{QN_TFL_DEQUANTIZE, dequantize, 1, 1, 1, 0},
+	{QN_TFL_FAKE_QUANT, fake_quant, 1, 1, 1, 0},
+	{QN_TFL_CAST, cast, 1, 1, 1, 0},
+	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+};

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_conv.c - CONV_2D, DEPTHWISE_CONV_2D, TRANSPOSE_CONV.
+ *
+ *   CONV_2D            weights [O,kh,kw,I/groups]   as they are
+ *   DEPTHWISE_CONV_2D  weights [1,kh,kw,O]          -> [O,kh,kw,1], one group a channel of the data
+ *   TRANSPOSE_CONV     weights [O,kh,kw,I]          as they are; the result's shape is an input */
+#include "import/tflite.h"
+
+#include "ir/window.h"
+
+enum { HEIGHT, WIDTH };
+
+/* Padding, a byte: SAME 0, VALID 1. */
+static int32_t
+padding_of(const qn_tfl_op *o)
+{
+	return qn_tfl_flag(o, 0, QN_TFL_PADDING_SAME) == QN_TFL_PADDING_SAME ? QN_PADDING_same
+									     : QN_PADDING_valid;
+}
+
+/* Data, weights and bias as codes or all in f32. */
+static void
+product_inputs(qn_tfl_op *o, uint32_t x, qn_id in[3])
+{
+	bool codes = qn_tfl_is_codes(o, o->in[x]) && qn_tfl_on_codes(o);
+	const uint32_t at[3] = {x, 1, x == 0 ? 2 : 3};
+
+	for (int i = 0; i < 3; i++) {
+		bool there = at[i] < o->nin && o->from[at[i]] != NULL;
+
+		in[i] = !there ? 0 : codes ? o->in[at[i]] : qn_tfl_real(o, at[i]);
+	}
+}
+
+/* ranks of data and weights */
+static bool
+ranks_ok(qn_tfl_op *o, uint32_t x)
+{
+	return (qn_tfl_rank(o, x) == 4 && qn_tfl_rank(o, 1) == 4) ||
+	       qn_importer_refuse(o->im, "import.rank",
+				  "data of %d and weights of %d dimensions; both must have 4",
+				  (int)qn_tfl_rank(o, x), (int)qn_tfl_rank(o, 1)) != 0;
+}
+
+static void
+conv_2d(qn_tfl_op *o)
+{
+	qn_attrs a;
+	qn_id in[3];
+
+	if (!ranks_ok(o, 0))
+		return;
+	int64_t channels = qn_importer_type(o->im, o->in[0])->dim[3];
+	int64_t each = qn_importer_type(o->im, o->in[1])->dim[3];
+	qn_attrs_default(QN_ATTRS(conv2d), &a);
+	a.conv2d.padding = padding_of(o);
+	a.conv2d.stride[WIDTH] = qn_tfl_option(o, 1, 0);
+	a.conv2d.stride[HEIGHT] = qn_tfl_option(o, 2, 0);
+	a.conv2d.dilation[WIDTH] = qn_tfl_option(o, 4, 1);
+	a.conv2d.dilation[HEIGHT] = qn_tfl_option(o, 5, 1);
+	a.conv2d.groups = each > 0 && channels % each == 0 ? channels / each : 1;
+	product_inputs(o, 0, in);
+	qn_tfl_give(o, 0,
+		    qn_tfl_product(o, QN_OP_conv2d, in[0], in[1], in[2], &a, false,
+				   qn_tfl_flag(o, 3, QN_TFL_ACT_NONE)));
+}
+
+static void
+depthwise_conv_2d(qn_tfl_op *o)
+{
+	static const int64_t perm[4] = {3, 1, 2, 0};
+	qn_attrs a;
+	qn_id in[3];
+
+	if (!ranks_ok(o, 0))
+		return;
+	qn_attrs_default(QN_ATTRS(conv2d), &a);
+	a.conv2d.padding = padding_of(o);
+	a.conv2d.stride[WIDTH] = qn_tfl_option(o, 1, 0);
+	a.conv2d.stride[HEIGHT] = qn_tfl_option(o, 2, 0);
+	a.conv2d.dilation[WIDTH] = qn_tfl_option(o, 5, 1);
+	a.conv2d.dilation[HEIGHT] = qn_tfl_option(o, 6, 1);
+	a.conv2d.groups = qn_importer_type(o->im, o->in[0])->dim[3];
+	if (qn_importer_type(o->im, o->in[1])->dim[0] != 1) {
+		(void)qn_importer_refuse(o->im, "import.input",
+					 "dimension 0 of the weights is %lld, must be 1",
+					 (long long)qn_importer_type(o->im, o->in[1])->dim[0]);
+		return;
+	}
+	product_inputs(o, 0, in);
+	qn_tfl_give(o, 0,
+		    qn_tfl_product(o, QN_OP_conv2d, in[0],
+				   qn_importer_transpose(o->im, in[1], perm), in[2], &a, false,
+				   qn_tfl_flag(o, 4, QN_TFL_ACT_NONE)));
+}
+
+/* Pads that cut the full result down to the wanted size, as TFLite finds them: half of what is too much
+ * before. */
+static bool
+transposed_pads(qn_tfl_op *o, const int64_t *want, qn_attrs_conv2d_transpose *a)
+{
+	const qn_type *x = qn_importer_type(o->im, o->in[2]),
+		      *w = qn_importer_type(o->im, o->in[1]);
+
+	for (int i = 0; i < 2; i++) {
+		int64_t out = want[1 + i], stride = a->stride[i], kernel = w->dim[1 + i];
+		bool same = padding_of(o) == QN_PADDING_same;
+		int64_t windows = same ? (out + stride - 1) / stride : (out - kernel) / stride + 1;
+		int64_t total = (windows - 1) * stride + kernel - out;
+		int64_t full = (x->dim[1 + i] - 1) * stride + kernel;
+
+		total = total > 0 ? total : 0;
+		a->pad[2 * i] = total / 2;
+		a->pad[2 * i + 1] = full - a->pad[2 * i] - out;
+		if (a->pad[2 * i + 1] < 0) {
+			a->output_padding[i] = -a->pad[2 * i + 1];
+			a->pad[2 * i + 1] = 0;
+		}
+		if (windows != x->dim[1 + i] || out < 1)
+			return qn_importer_refuse(
+				       o->im, "import.input",
+				       "a result of %lld elements along axis %d has %lld windows, "
+				       "the data has %lld",
+				       (long long)out, 1 + i, (long long)windows,
+				       (long long)x->dim[1 + i]) != 0;
+	}
+	return true;
+}
+
+static void
+transpose_conv(qn_tfl_op *o)
+{
+	qn_attrs a = {0};
+	int64_t want[4];
+	qn_id in[3];
+
+	a.conv2d_transpose.groups = 1;
+	a.conv2d_transpose.padding = QN_PADDING_explicit;
+	a.conv2d_transpose.stride[WIDTH] = qn_tfl_option(o, 1, 0);
+	a.conv2d_transpose.stride[HEIGHT] = qn_tfl_option(o, 2, 0);
+	int32_t n = qn_tfl_ints(o, 0, 4, want);
+	if (n < 0 || !ranks_ok(o, 2))
+		return;
+	if (n != 4 || a.conv2d_transpose.stride[0] < 1 || a.conv2d_transpose.stride[1] < 1) {
+		(void)qn_importer_refuse(o->im, "import.attr",
+					 "a result of %d dimensions, must be 4; strides %lld and "
+					 "%lld, must be positive",
+					 (int)n, (long long)a.conv2d_transpose.stride[0],
+					 (long long)a.conv2d_transpose.stride[1]);
+		return;
+	}
+	product_inputs(o, 2, in);
+	if (transposed_pads(o, want, &a.conv2d_transpose))
+		qn_tfl_give(o, 0,
+			    qn_tfl_product(o, QN_OP_conv2d_transpose, in[0], in[1], in[2], &a,
+					   false, qn_tfl_flag(o, 3, QN_TFL_ACT_NONE)));
+}
+
+const qn_tfl_row qn_tfl_conv_rows[] = {
+	{QN_TFL_CONV_2D, conv_2d, 2, 3, 1, 1},
+	{QN_TFL_DEPTHWISE_CONV_2D, depthwise_conv_2d, 2, 3, 1, 1},
+	{QN_TFL_TRANSPOSE_CONV, transpose_conv, 3, 4, 1, 1},
+	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+};

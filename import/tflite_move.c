@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_move.c - operators that move whole values: RESHAPE, TRANSPOSE, CONCATENATION, PACK, pads,
+ * TILE, and between space and channels. */
+#include "import/tflite.h"
+
+/* One dim may be -1: what is left. */
+static bool
+full_shape(qn_tfl_op *o, int64_t count, int32_t n, int64_t *dim)
+{
+	int64_t known = 1;
+	int32_t open = -1;
+
+	for (int32_t i = 0; i < n; i++) {
+		if (dim[i] == -1 && open < 0)
+			open = i;
+		else if (dim[i] < 0 || (dim[i] > 0 && known > INT32_MAX / dim[i]))
+			return qn_importer_refuse(o->im, "import.input", "dimension %d is %lld",
+						  (int)i, (long long)dim[i]) != 0;
+		else
+			known *= dim[i];
+	}
+	if (open < 0)
+		return true;
+	if (known == 0 || count < 0 || count % known != 0)
+		return qn_importer_refuse(o->im, "import.input",
+					  "%lld elements do not fill dimension %d",
+					  (long long)count, (int)open) != 0;
+	dim[open] = count / known;
+	return true;
+}
+
+/* The shape is an input, or an option of old files; without either it is the result's. */
+static void
+reshape(qn_tfl_op *o)
+{
+	qn_id x = qn_tfl_moved(o, 0);
+	qn_flat_vector option = qn_flat_vector_in(&o->options, 0, 4);
+	int64_t dim[QN_MAX_RANK];
+	int32_t n = 0;
+
+	if (o->nin > 1 && o->from[1] != NULL) {
+		n = qn_tfl_ints(o, 1, QN_MAX_RANK, dim);
+	} else if (option.n > 0) {
+		for (; n < (int32_t)option.n && n < QN_MAX_RANK; n++)
+			dim[n] = qn_flat_int_at(&option, (size_t)n, QN_FLAT_I32);
+	} else {
+		for (; n < o->to[0]->rank; n++)
+			dim[n] = o->to[0]->dim[n];
+	}
+	if (n < 0 || x == 0 || !full_shape(o, qn_type_count(qn_importer_type(o->im, x)), n, dim))
+		return;
+	qn_tfl_give(o, 0, qn_importer_reshape(o->im, x, n, dim));
+}
+
+/* Axes of length 1 go away: those that the option names, or all. */
+static void
+squeeze(qn_tfl_op *o)
+{
+	qn_id x = qn_tfl_moved(o, 0);
+	qn_flat_vector named = qn_flat_vector_in(&o->options, 0, 4);
+	const qn_type *type = qn_importer_type(o->im, o->in[0]);
+	uint32_t gone = 0;
+	int64_t dim[QN_MAX_RANK];
+	int32_t n = 0, axis;
+
+	for (size_t i = 0; i < named.n && i < QN_MAX_RANK; i++) {
+		if (!qn_tfl_axis(o, qn_flat_int_at(&named, i, QN_FLAT_I32), type->rank, &axis))
+			return;
+		gone |= 1U << axis;
+	}
+	for (int32_t i = 0; i < type->rank; i++)
+		if ((named.n > 0 && (gone >> i & 1U) == 0) || type->dim[i] != 1)
+			dim[n++] = type->dim[i];
+	qn_tfl_give(o, 0, qn_importer_reshape(o->im, x, n, dim));
+}
+
+/* x with an axis of length 1 in front of axis `at`. */
+static qn_id
+with_axis(qn_tfl_op *o, qn_id x, int32_t at)
+{
+	const qn_type *type = x != 0 ? qn_importer_type(o->im, x) : NULL;
+	int64_t dim[QN_MAX_RANK + 1];
+
+	if (type == NULL)
+		return 0;
+	for (int32_t i = 0; i <= type->rank; i++)
+		dim[i] = i < at ? type->dim[i] : i == at ? 1 : type->dim[i - 1];
+	return qn_importer_reshape(o->im, x, type->rank + 1, dim);
+}
+
+static void
+expand_dims(qn_tfl_op *o)
+{
+	int64_t axis;
+	int32_t at;
+
+	if (qn_tfl_ints(o, 1, 1, &axis) == 1 && qn_tfl_axis(o, axis, qn_tfl_rank(o, 0) + 1, &at))
+		qn_tfl_give(o, 0, with_axis(o, qn_tfl_moved(o, 0), at));
+}
+
+static void
+transpose(qn_tfl_op *o)
+{
+	int64_t perm[QN_MAX_RANK];
+	int32_t rank = qn_tfl_rank(o, 0), n = qn_tfl_ints(o, 1, QN_MAX_RANK, perm);
+
+	for (int32_t i = 0; i < n; i++)
+		perm[i] += perm[i] < 0 ? rank : 0;
+	if (n >= 0 && n != rank)
+		(void)qn_importer_refuse(o->im, "import.input", "%d axes of %d are named", (int)n,
+					 (int)rank);
+	else if (n >= 0)
+		qn_tfl_give(o, 0, qn_importer_transpose(o->im, qn_tfl_moved(o, 0), perm));
+}
+
+/* Parts under the result's parameters, behind each other along an axis. */
+static qn_id
+joined(qn_tfl_op *o, const qn_id *part, int32_t axis)
+{
+	qn_id in[QN_TFL_MOST_INPUTS];
+	const qn_elem *e = qn_tfl_result(o, 0);
+	qn_attrs a = {.axis = {axis}};
+
+	for (uint32_t i = 0; i < o->nin; i++) {
+		in[i] = part[i];
+		if (in[i] != 0 && qn_tfl_on_codes(o) && qn_importer_type(o->im, in[i])->elem != e)
+			in[i] = qn_tfl_requantized(o, 0, in[i], e->qmin, e->qmax);
+	}
+	return qn_importer_op(o->im, QN_OP_concat, o->nin, in, &a, NULL);
+}
+
+static void
+concatenation(qn_tfl_op *o)
+{
+	qn_id in[QN_TFL_MOST_INPUTS];
+	int32_t axis;
+
+	if (!qn_tfl_axis(o, qn_tfl_option(o, 0, 0), qn_tfl_rank(o, 0), &axis))
+		return;
+	for (uint32_t i = 0; i < o->nin; i++)
+		in[i] = qn_tfl_moved(o, i);
+	qn_tfl_give_active(o, joined(o, in, axis), qn_tfl_flag(o, 1, QN_TFL_ACT_NONE));
+}
+
+static void
+pack(qn_tfl_op *o)
+{
+	qn_id in[QN_TFL_MOST_INPUTS];
+	int32_t axis;
+
+	if (!qn_tfl_axis(o, qn_tfl_option(o, 1, 0), qn_tfl_rank(o, 0) + 1, &axis))
+		return;
+	for (uint32_t i = 0; i < o->nin; i++)
+		in[i] = with_axis(o, qn_tfl_moved(o, i), axis);
+	qn_tfl_give(o, 0, joined(o, in, axis));
+}
+
+/* Pairs before, after for each dimension. */
+static bool
+pad_widths(qn_tfl_op *o, qn_attrs *a)
+{
+	int64_t v[2 * QN_MAX_RANK];
+	int32_t n = qn_tfl_ints(o, 1, 2 * QN_MAX_RANK, v), rank = qn_tfl_rank(o, 0);
+
+	qn_attrs_default(QN_ATTRS(pad), a);
+	if (n < 0)
+		return false;
+	if (n != 2 * rank)
+		return qn_importer_refuse(o->im, "import.input", "%d widths for %d dimensions",
+					  (int)n, (int)rank) != 0;
+	a->pad.before.n = a->pad.after.n = rank;
+	for (int32_t i = 0; i < rank; i++) {
+		a->pad.before.v[i] = v[2 * i];
+		a->pad.after.v[i] = v[2 * i + 1];
+	}
+	return true;
+}
+
+static void
+give_padded(qn_tfl_op *o, const qn_attrs *a)
+{
+	qn_id x = qn_tfl_moved(o, 0);
+
+	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_pad, 1, &x, a, NULL));
+}
+
+static void
+pad(qn_tfl_op *o)
+{
+	qn_attrs a;
+
+	if (pad_widths(o, &a))
+		give_padded(o, &a);
+}
+
+/* With a value, which of codes is a code. */
+static void
+pad_v2(qn_tfl_op *o)
+{
+	const qn_tensor *value = qn_importer_known(o->im, o->in[2]);
+	qn_attrs a;
+
+	if (!pad_widths(o, &a))
+		return;
+	if (value == NULL || qn_type_count(value->type) != 1) {
+		(void)qn_importer_refuse(o->im, "import.input",
+					 "the value must be one constant number");
+		return;
+	}
+	if (qn_elem_is_quant(value->type->elem))
+		a.pad.code = qn_tensor_i64(value, 0);
+	else
+		a.pad.value = qn_tensor_f64(value, 0);
+	give_padded(o, &a);
+}
+
+static void
+tile(qn_tfl_op *o)
+{
+	qn_attrs a = {0};
+	qn_id x = qn_tfl_moved(o, 0);
+
+	a.tile.repeats.n = qn_tfl_ints(o, 1, QN_MAX_RANK, a.tile.repeats.v);
+	if (a.tile.repeats.n >= 0)
+		qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_tile, 1, &x, &a, NULL));
+}
+
+static void
+broadcast_to(qn_tfl_op *o)
+{
+	qn_attrs a = {0};
+	qn_id x = qn_tfl_moved(o, 0);
+
+	a.shape.shape.n = qn_tfl_ints(o, 1, QN_MAX_RANK, a.shape.shape.v);
+	if (a.shape.shape.n >= 0)
+		qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_expand, 1, &x, &a, NULL));
+}
+
+static void
+depth_to_space(qn_tfl_op *o)
+{
+	qn_attrs a = {.depth_to_space = {qn_tfl_option(o, 0, 0), QN_DEPTH_dcr}};
+	qn_id x = qn_tfl_moved(o, 0);
+
+	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_depth_to_space, 1, &x, &a, NULL));
+}
+
+static void
+space_to_depth(qn_tfl_op *o)
+{
+	qn_attrs a = {.space_to_depth = {qn_tfl_option(o, 0, 0)}};
+	qn_id x = qn_tfl_moved(o, 0);
+
+	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_space_to_depth, 1, &x, &a, NULL));
+}
+
+const qn_tfl_row qn_tfl_move_rows[] = {
+	{QN_TFL_RESHAPE, reshape, 1, 2, 1, 1},
+	{QN_TFL_SQUEEZE, squeeze, 1, 1, 1, 0},
+	{QN_TFL_EXPAND_DIMS, expand_dims, 2, 2, 1, 0},
+	{QN_TFL_TRANSPOSE, transpose, 2, 2, 1, 0},
+	{QN_TFL_CONCATENATION, concatenation, 1, QN_TFL_MOST_INPUTS, 1, 0},
+	{QN_TFL_PACK, pack, 1, QN_TFL_MOST_INPUTS, 1, 0},
+	{QN_TFL_PAD, pad, 2, 2, 1, 0},
+	{QN_TFL_PADV2, pad_v2, 3, 3, 1, 0},
+	{QN_TFL_TILE, tile, 2, 2, 1, 0},
+	{QN_TFL_BROADCAST_TO, broadcast_to, 2, 2, 1, 0},
+	{QN_TFL_DEPTH_TO_SPACE, depth_to_space, 1, 1, 1, 0},
+	{QN_TFL_SPACE_TO_DEPTH, space_to_depth, 1, 1, 1, 0},
+	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+};

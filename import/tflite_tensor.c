@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_tensor.c - tensors of a TFLite file: types, constants, and their real values.
+ *
+ *   INT8 [64,3,3,1] scale {0.1, …} axis 0    ->    tensor<64x3x3x1x!quant.uniform<i8:f32:0, {0.1, …}>>
+ *   INT8 under a float operator              ->    the same numbers in f32
+ *
+ * Bytes of constants stay where the file has them. */
+#include "import/tflite.h"
+
+#include <string.h>
+
+#include "ir/diag.h"
+
+/* ---- names and shapes ---- */
+
+/* "a/b;c/d" is one value that several nodes of the converted model became: the first is enough. */
+static const char *
+name_of(qn_tfl *f, const qn_flat_vector *text, size_t index)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, f->im.m->arena);
+	for (size_t i = 0; i < text->n && i < 200; i++) {
+		int64_t c = qn_flat_int_at(text, i, QN_FLAT_U8);
+
+		if (c == ';' && b.n > 0)
+			break;
+		qn_buf_putc(&b, c >= 0x20 && c < 0x7f && c != '"' && c != '\\' ? (char)c : '_');
+	}
+	if (b.n == 0)
+		qn_buff(&b, "t%zu", index);
+	return qn_buf_str(&b);
+}
+
+static qn_status
+shape(qn_tfl *f, qn_tfl_tensor *t)
+{
+	qn_flat_vector dims = qn_flat_vector_in(&t->t, QN_TFL_FIELD_tensor_shape, 4);
+
+	t->rank = dims.n <= QN_MAX_RANK ? (int32_t)dims.n : -1;
+	for (int32_t i = 0; i < t->rank; i++) {
+		int64_t dim = qn_flat_int_at(&dims, (size_t)i, QN_FLAT_I32);
+
+		if (dim < -1)
+			return qn_importer_damaged(&f->im, "tensor '%s' has a dimension of %lld",
+						   t->name, (long long)dim);
+		t->dim[i] = dim;
+	}
+	return QN_OK;
+}
+
+qn_status
+qn_tfl_tensors(qn_tfl *f, const qn_flat_table *graph)
+{
+	qn_flat_vector v = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_tensors, 4);
+
+	f->ntensor = v.n;
+	f->tensor = QN_NEW(f->im.scratch, qn_tfl_tensor, v.n + 1);
+	for (size_t i = 0; i < v.n; i++) {
+		qn_tfl_tensor *t = &f->tensor[i];
+
+		t->t = qn_flat_table_at(&v, i);
+		if (t->t.at == 0)
+			return qn_importer_damaged(&f->im, "tensor %zu is missing", i);
+		qn_flat_vector text = qn_flat_text_in(&t->t, QN_TFL_FIELD_tensor_name);
+		t->name = name_of(f, &text, i);
+		QN_TRY(shape(f, t));
+	}
+	return QN_OK;
+}
+
+/* ---- element types ---- */
+
+bool
+qn_tfl_take(qn_tfl *f, uint64_t bytes)
+{
+	if (bytes > f->room)
+		return qn_importer_refuse(&f->im, "import.size",
+					  "constants and parameters are many times larger than the "
+					  "file, so its parts overlap; convert it again") != 0;
+	f->room -= bytes;
+	return true;
+}
+
+/* QN_NPLAIN: Quern has no such type. */
+static qn_plain
+plain_of(int64_t type)
+{
+#define X(name, plain, number)                                                                     \
+	if (type == number)                                                                        \
+		return QN_PLAIN_##plain;
+	QN_TFL_TYPES(X)
+#undef X
+	return QN_NPLAIN;
+}
+
+/* The vector of scales as the element's, the zero points as its; false after a report. */
+static bool
+scales(qn_tfl *f, const qn_tfl_tensor *t, const qn_flat_table *q, qn_elem *d, int32_t *axis)
+{
+	qn_flat_vector scale = qn_flat_vector_in(q, QN_TFL_FIELD_quantization_scale, 4);
+	qn_flat_vector zp = qn_flat_vector_in(q, QN_TFL_FIELD_quantization_zero_point, 8);
+	qn_types *types = &f->im.m->types;
+	const qn_params *vec;
+
+	*axis = (int32_t)qn_flat_int(q, QN_TFL_FIELD_quantization_axis, QN_FLAT_I32, 0);
+	d->zp = qn_flat_int_at(&zp, 0, QN_FLAT_I64);
+	if (scale.n == 1) {
+		d->scale = qn_scale_const(types, qn_flat_real_at(&scale, 0));
+		return true;
+	}
+	if (*axis < 0 || *axis >= t->rank || t->dim[*axis] != (int64_t)scale.n ||
+	    (zp.n > 1 && zp.n != scale.n))
+		return qn_importer_refuse(&f->im, "import.type",
+					  "tensor '%s' has %zu scales and %zu zero points for axis "
+					  "%d; they must be one for each index of it",
+					  t->name, scale.n, zp.n, (int)*axis) != 0;
+	if (!qn_tfl_take(f, 16 * (uint64_t)scale.n))
+		return false;
+	double *s = QN_NEW(f->im.scratch, double, scale.n);
+	int64_t *z = QN_NEW(f->im.scratch, int64_t, scale.n);
+	for (size_t i = 0; i < scale.n; i++) {
+		s[i] = qn_flat_real_at(&scale, i);
+		z[i] = qn_flat_int_at(&zp, zp.n > 1 ? i : 0, QN_FLAT_I64);
+	}
+	if (qn_params_intern(types, t->name, NULL, scale.n, 1, NULL, s, z, &vec) != QN_OK)
+		return false;
+	d->zp = 0;
+	d->gran = QN_PER_AXIS;
+	d->naxis = 1;
+	d->axis = axis;
+	d->scale = qn_scale_vec(types, vec);
+	return true;
+}
+
+/* No scales, or one of 0, which converters write for what is not quantized. */
+static bool
+has_scales(const qn_flat_table *q)
+{
+	qn_flat_vector scale = qn_flat_vector_in(q, QN_TFL_FIELD_quantization_scale, 4);
+
+	return scale.n > 1 || (scale.n == 1 && qn_flat_real_at(&scale, 0) != 0.0);
+}
+
+static const qn_elem *
+element(qn_tfl *f, qn_tfl_tensor *t)
+{
+	int64_t number = qn_flat_int(&t->t, QN_TFL_FIELD_tensor_type, QN_FLAT_I8, 0);
+	qn_plain plain = plain_of(number);
+	qn_flat_table q = qn_flat_table_in(&t->t, QN_TFL_FIELD_tensor_quantization);
+	const qn_elem *e = NULL;
+	int32_t axis = 0;
+
+	if (plain == QN_NPLAIN) {
+		(void)qn_importer_refuse(&f->im, "import.type",
+					 "tensor '%s' has elements of type %lld; texts, complex "
+					 "numbers, resources and variants are not taken",
+					 t->name, (long long)number);
+		return NULL;
+	}
+	const qn_plain_info *info = &qn_plain_table[plain];
+	if (info->is_float || plain == QN_PLAIN_bool || q.at == 0 || !has_scales(&q))
+		return qn_elem_plain(&f->im.m->types, plain);
+	if (qn_flat_int(&q, QN_TFL_FIELD_quantization_details_type, QN_FLAT_U8, 0) != 0) {
+		(void)qn_importer_refuse(
+			&f->im, "import.type",
+			"tensor '%s' is quantized with details of its own "
+			"(blocks, or custom); only one scale or one for each index "
+			"of an axis is taken",
+			t->name);
+		return NULL;
+	}
+	qn_elem d = qn_elem_desc(info->bits, info->is_signed);
+	d.kind = QN_ELEM_UNIFORM;
+	if (!scales(f, t, &q, &d, &axis))
+		f->im.problems++;
+	else if (qn_elem_make(&f->im.m->types, t->name, &d, &e) != QN_OK)
+		f->im.problems++;
+	return e;
+}
+
+/* What a value of the element is in the graph: codes, or where parameters are not wanted real. */
+static const qn_elem *
+wanted(const qn_tfl *f, const qn_elem *e)
+{
+	return f->im.how->from_float && qn_elem_is_quant(e)
+		       ? qn_elem_plain(&f->im.m->types, QN_PLAIN_f32)
+		       : e;
+}
+
+const qn_type *
+qn_tfl_type(qn_tfl *f, qn_tfl_tensor *t)
+{
+	if (!t->looked_at) {
+		t->looked_at = true;
+		if (t->rank < 0)
+			(void)qn_importer_refuse(&f->im, "import.rank",
+						 "tensor '%s' has more than %d dimensions", t->name,
+						 (int)QN_MAX_RANK);
+		else
+			t->elem = element(f, t);
+	}
+	if (t->elem == NULL)
+		return NULL;
+	const qn_type *type = qn_type_tensor(&f->im.m->types, wanted(f, t->elem), t->rank, t->dim);
+	if (qn_elem_is_quant(type->elem) &&
+	    qn_type_check(&f->im.m->types, t->name, type) != QN_OK) {
+		f->im.problems++;
+		t->elem = NULL;
+		return NULL;
+	}
+	return type;
+}
+
+/* ---- constants ---- */
+
+/* The bytes of a buffer, which may lie behind the tables; NULL: it has none. */
+static const void *
+buffer_bytes(qn_tfl *f, const qn_tfl_tensor *t, size_t *bytes)
+{
+	size_t index = (size_t)qn_flat_int(&t->t, QN_TFL_FIELD_tensor_buffer, QN_FLAT_U32, 0);
+	qn_flat_table b = qn_flat_table_at(&f->buffers, index);
+	qn_flat_vector data = qn_flat_vector_in(&b, QN_TFL_FIELD_buffer_data, 1);
+	int64_t at = qn_flat_int(&b, QN_TFL_FIELD_buffer_offset, QN_FLAT_U64, 0);
+	int64_t size = qn_flat_int(&b, QN_TFL_FIELD_buffer_size, QN_FLAT_U64, 0);
+
+	*bytes = data.n;
+	if (data.n > 0)
+		return f->flat.data + data.at;
+	if (at <= 1 || size <= 0)
+		return NULL;
+	if ((uint64_t)at > f->flat.n || (uint64_t)size > f->flat.n - (uint64_t)at) {
+		(void)qn_importer_refuse(&f->im, "import.file",
+					 "the bytes of tensor '%s' lie behind the file's end",
+					 t->name);
+		return NULL;
+	}
+	*bytes = (size_t)size;
+	return f->flat.data + at;
+}
+
+/* Two 4-bit codes a byte, the first in the lower half, one a byte. */
+static const void *
+unpacked(qn_tfl *f, const uint8_t *data, size_t n)
+{
+	int8_t *codes = QN_NEW(f->im.m->arena, int8_t, n + 1);
+
+	for (size_t i = 0; i < n; i++) {
+		int32_t half = data[i / 2] >> (i % 2 * 4) & 15;
+
+		codes[i] = (int8_t)(half >= 8 ? half - 16 : half);
+	}
+	return codes;
+}
+
+/* The elements of a constant, one after the other; NULL after a report. */
+static const void *
+elements(qn_tfl *f, const qn_tfl_tensor *t, const qn_type *type, const void *data, size_t bytes)
+{
+	qn_flat_table sparsity = qn_flat_table_in(&t->t, QN_TFL_FIELD_tensor_sparsity);
+	size_t count = (size_t)qn_type_count(type), want = qn_type_bytes(type);
+	bool halves = t->elem->bits == 4 ||
+		      (t->elem->kind == QN_ELEM_PLAIN && t->elem->plain == QN_PLAIN_i4);
+
+	if (sparsity.at != 0 && !halves)
+		return qn_tfl_dense_bytes(f, t, &sparsity, data, bytes, qn_elem_bytes(t->elem),
+					  (int64_t)count);
+	if (bytes != (halves ? (count + 1) / 2 : want) || sparsity.at != 0) {
+		(void)qn_importer_refuse(&f->im, "import.file",
+					 "tensor '%s' has %zu bytes, its shape and type need %zu",
+					 t->name, bytes, halves ? (count + 1) / 2 : want);
+		return NULL;
+	}
+	return halves ? qn_tfl_take(f, count) ? unpacked(f, data, count) : NULL : data;
+}
+
+/* The value of a constant as the file has it; NULL: none, or reported. */
+static const qn_tensor *
+constant(qn_tfl *f, qn_tfl_tensor *t)
+{
+	size_t bytes = 0;
+
+	if (qn_flat_int(&t->t, QN_TFL_FIELD_tensor_is_variable, QN_FLAT_U8, 0) != 0) {
+		(void)qn_importer_refuse(&f->im, "import.op",
+					 "tensor '%s' is a variable that lasts from run to run; "
+					 "models with state are not taken",
+					 t->name);
+		return NULL;
+	}
+	const void *data = buffer_bytes(f, t, &bytes);
+	const qn_type *type = qn_type_tensor(&f->im.m->types, t->elem, t->rank, t->dim);
+	int64_t count = qn_type_count(type);
+	if (data == NULL && count == 0)
+		data = f->flat.data;
+	if (data == NULL || count < 0) {
+		(void)qn_importer_refuse(&f->im, "import.input",
+					 "tensor '%s' is made by no operator, is no input and has "
+					 "no data",
+					 t->name);
+		return NULL;
+	}
+	data = elements(f, t, type, data, bytes);
+	return data != NULL ? qn_tensor_view_file(f->im.m->arena, type, data) : NULL;
+}
+
+/* Any constant in f32; NULL after a report. */
+static const qn_tensor *
+real_tensor(qn_tfl *f, const qn_tensor *x)
+{
+	const qn_types *types = &f->im.m->types;
+	const qn_type *type = qn_type_with_elem(&f->im.m->types, x->type,
+						qn_elem_plain(&f->im.m->types, QN_PLAIN_f32));
+
+	if (!qn_tfl_take(f, 4 * (uint64_t)qn_type_count(type)))
+		return NULL;
+	if (qn_elem_is_quant(x->type->elem))
+		return qn_tensor_dequantize(types, f->im.m->arena, x, type);
+	return qn_tensor_view(f->im.m->arena, type, qn_tensor_as_f32(f->im.m->arena, x));
+}
+
+qn_id
+qn_tfl_value(qn_tfl *f, qn_tfl_tensor *t)
+{
+	const qn_tensor *x;
+
+	if (t->id != 0 || t->is_made)
+		return t->id;
+	t->is_made = true; /* reported at most once */
+	if (qn_tfl_type(f, t) == NULL || (x = constant(f, t)) == NULL)
+		return 0;
+	if (wanted(f, t->elem) != t->elem && (x = real_tensor(f, x)) == NULL)
+		return 0;
+	t->id = qn_graph_const(f->im.g, t->name, x);
+	return t->id;
+}
+
+qn_id
+qn_tfl_real(qn_tfl_op *o, uint32_t i)
+{
+	qn_tfl_tensor *t = i < o->nin ? o->from[i] : NULL;
+	qn_importer *im = o->im;
+
+	if (t == NULL)
+		return 0;
+	if (t->real != 0)
+		return t->real;
+	const qn_tensor *known = qn_importer_known(im, o->in[i]);
+	const qn_type *type = qn_importer_type(im, o->in[i]);
+	if (qn_type_is_f32(type)) {
+		t->real = o->in[i];
+	} else if (known != NULL) {
+		const qn_tensor *x = real_tensor(o->f, known);
+
+		t->real = x != NULL ? qn_graph_const(im->g, t->name, x) : 0;
+	} else if (qn_elem_is_quant(type->elem)) {
+		t->real = qn_importer_unary(im, QN_OP_dequantize, o->in[i]);
+	} else {
+		t->real = qn_importer_cast(im, o->in[i], QN_PLAIN_f32);
+	}
+	return t->real;
+}
+
+/* ---- options ---- */
+
+int64_t
+qn_tfl_option(const qn_tfl_op *o, uint32_t field, int64_t absent)
+{
+	return qn_flat_int(&o->options, field, QN_FLAT_I32, absent);
+}
+
+int64_t
+qn_tfl_flag(const qn_tfl_op *o, uint32_t field, int64_t absent)
+{
+	return qn_flat_int(&o->options, field, QN_FLAT_I8, absent);
+}
+
+double
+qn_tfl_option_real(const qn_tfl_op *o, uint32_t field, double absent)
+{
+	return qn_flat_real(&o->options, field, absent);
+}
+
+int32_t
+qn_tfl_ints(qn_tfl_op *o, uint32_t i, int32_t most, int64_t *v)
+{
+	int32_t n = qn_importer_ints(o->im, o->in[i], most, v);
+
+	if (n < 0)
+		(void)qn_importer_refuse(
+			o->im, "import.input",
+			"input %u ('%s') must be a constant of at most %d integers", i,
+			o->from[i]->name, (int)most);
+	return n;
+}
+
+int32_t
+qn_tfl_rank(const qn_tfl_op *o, uint32_t i)
+{
+	return qn_importer_type(o->im, o->in[i])->rank;
+}
+
+bool
+qn_tfl_axis(qn_tfl_op *o, int64_t axis, int32_t rank, int32_t *out)
+{
+	if (axis < -(int64_t)rank || axis >= rank)
+		return qn_importer_refuse(o->im, "import.attr", "axis %lld of %d dimensions",
+					  (long long)axis, (int)rank) != 0;
+	*out = (int32_t)(axis < 0 ? axis + rank : axis);
+	return true;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_unary.c - functions of one value, softmax, and the rectifiers with a slope.
+ *
+ *   RELU of codes       requantize {lo=code of 0} where the parameters change, else a clamp
+ *   LEAKY_RELU of codes prelu of the code 1 of scale alpha: two multipliers, as TFLite has them */
+#include "import/tflite.h"
+
+#define NODE(name, op)                                                                             \
+	static void name(qn_tfl_op *o)                                                             \
+	{                                                                                          \
+		qn_tfl_give(o, 0, qn_tfl_node(o, op, NULL));                                       \
+	}
+NODE(logistic, QN_OP_sigmoid)
+NODE(tanh_of, QN_OP_tanh)
+NODE(hard_swish, QN_OP_hard_swish)
+NODE(exp_of, QN_OP_exp)
+NODE(log_of, QN_OP_log)
+NODE(sqrt_of, QN_OP_sqrt)
+NODE(rsqrt, QN_OP_rsqrt)
+NODE(abs_of, QN_OP_abs)
+NODE(neg, QN_OP_neg)
+NODE(square, QN_OP_square)
+NODE(log_softmax, QN_OP_log_softmax)
+
+/* A clamp alone: of codes to the result's parameters first. */
+static void
+rectify(qn_tfl_op *o, int64_t activation)
+{
+	const qn_elem *to = qn_tfl_result(o, 0);
+	int64_t lo, hi;
+
+	if (!qn_tfl_on_codes(o) || !qn_tfl_is_codes(o, o->in[0]) ||
+	    qn_importer_type(o->im, o->in[0])->elem == to) {
+		qn_tfl_give_active(o, qn_tfl_moved(o, 0), activation);
+		return;
+	}
+	qn_tfl_limits(o, to, activation, &lo, &hi);
+	qn_tfl_give(o, 0, qn_tfl_requantized(o, 0, o->in[0], lo, hi));
+}
+
+static void
+relu(qn_tfl_op *o)
+{
+	rectify(o, QN_TFL_ACT_RELU);
+}
+
+static void
+relu6(qn_tfl_op *o)
+{
+	rectify(o, QN_TFL_ACT_RELU6);
+}
+
+static void
+relu_n1_to_1(qn_tfl_op *o)
+{
+	rectify(o, QN_TFL_ACT_RELU_N1_TO_1);
+}
+
+static void
+relu_0_to_1(qn_tfl_op *o)
+{
+	qn_attrs a = {.clip = {0.0, 1.0}};
+	qn_id x = qn_tfl_moved(o, 0);
+
+	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_clip, 1, &x, &a, NULL));
+}
+
+static void
+elu(qn_tfl_op *o)
+{
+	qn_attrs a = {.elu = {1.0}};
+
+	qn_tfl_give(o, 0, qn_tfl_node(o, QN_OP_elu, &a));
+}
+
+static void
+gelu(qn_tfl_op *o)
+{
+	qn_attrs a = {
+		.gelu = {qn_tfl_flag(o, 0, 0) != 0 ? QN_APPROXIMATE_tanh : QN_APPROXIMATE_none}};
+
+	qn_tfl_give(o, 0, qn_tfl_node(o, QN_OP_gelu, &a));
+}
+
+/* Codes 1 under the scale, one for each channel. */
+static qn_id
+slopes(qn_tfl_op *o, double alpha)
+{
+	qn_types *types = &o->im->m->types;
+	const qn_type *x = qn_importer_type(o->im, o->in[0]);
+	int64_t n = x->rank > 0 ? x->dim[x->rank - 1] : -1;
+	qn_elem d = qn_elem_desc(8, true);
+	const qn_elem *e;
+	void *data;
+
+	d.kind = QN_ELEM_UNIFORM;
+	d.scale = qn_scale_const(types, alpha);
+	if (n < 0 || !qn_tfl_take(o->f, (uint64_t)n))
+		return qn_importer_refuse(o->im, "import.rank", "data without known channels");
+	if (qn_elem_make(types, o->to[0]->name, &d, &e) != QN_OK)
+		return qn_importer_refuse(o->im, "import.attr", "alpha %g is no scale", alpha);
+	qn_tensor *t = qn_tensor_new(o->im->m->arena, qn_type_tensor(types, e, 1, &n), &data);
+	for (int64_t i = 0; i < n; i++)
+		qn_store_i64(data, QN_PLAIN_i8, i, 1);
+	return qn_importer_const(o->im, NULL, t);
+}
+
+static void
+leaky_relu(qn_tfl_op *o)
+{
+	double alpha = qn_tfl_option_real(o, 0, 0.0);
+	qn_attrs a = {.leaky_relu = {alpha}};
+	const qn_elem *x = qn_importer_type(o->im, o->in[0])->elem;
+
+	if (qn_tfl_on_codes(o) && alpha > 0.0 && x->is_signed && x->bits == 8 &&
+	    qn_tfl_is_codes(o, o->in[0]))
+		qn_tfl_give(o, 0,
+			    qn_tfl_op_of(o, QN_OP_prelu, 2, (qn_id[]){o->in[0], slopes(o, alpha)},
+					 NULL));
+	else
+		qn_tfl_give(o, 0, qn_tfl_node(o, QN_OP_leaky_relu, &a));
+}
+
+/* max(x, 0) + slope * min(x, 0), for slopes of any shape that fits. */
+static qn_id
+prelu_of_parts(qn_tfl_op *o)
+{
+	qn_id x = qn_tfl_real(o, 0), zero = qn_importer_f32(o->im, 0.0);
+	qn_id below = qn_importer_binary(o->im, QN_OP_minimum, x, zero);
+
+	return qn_importer_binary(o->im, QN_OP_add, qn_importer_unary(o->im, QN_OP_relu, x),
+				  qn_importer_binary(o->im, QN_OP_mul, qn_tfl_real(o, 1), below));
+}
+
+static void
+prelu(qn_tfl_op *o)
+{
+	const qn_type *x = qn_importer_type(o->im, o->in[0]);
+	const qn_type *slope = qn_importer_type(o->im, o->in[1]);
+	int64_t channels = x->rank > 0 ? x->dim[x->rank - 1] : 1;
+	bool codes = qn_tfl_on_codes(o) && qn_tfl_is_codes(o, o->in[0]);
+	bool each = slope->rank > 0 && slope->dim[slope->rank - 1] == channels &&
+		    qn_type_count(slope) == channels;
+	qn_id in[2];
+
+	if (!each) {
+		qn_tfl_give(o, 0, prelu_of_parts(o));
+		return;
+	}
+	for (uint32_t i = 0; i < 2; i++)
+		in[i] = codes ? o->in[i] : qn_tfl_real(o, i);
+	in[1] = qn_importer_reshape(o->im, in[1], 1, &channels);
+	qn_tfl_give(o, 0, qn_tfl_op_of(o, QN_OP_prelu, 2, in, NULL));
+}
+
+/* softmax(beta * x): of codes beta goes into the scale. */
+static void
+softmax(qn_tfl_op *o)
+{
+	double beta = qn_tfl_option_real(o, 0, 1.0);
+	bool codes = qn_tfl_on_codes(o) && qn_tfl_is_codes(o, o->in[0]);
+	qn_id x = codes ? o->in[0] : qn_tfl_real(o, 0);
+
+	if (beta != 1.0 && codes) {
+		qn_elem d = *qn_importer_type(o->im, x)->elem;
+		const qn_elem *e;
+
+		d.scale = qn_scale_op(&o->im->m->types, QN_SCALE_MUL, d.scale,
+				      qn_scale_const(&o->im->m->types, beta));
+		if (qn_elem_make(&o->im->m->types, o->to[0]->name, &d, &e) != QN_OK) {
+			(void)qn_importer_refuse(o->im, "import.attr", "beta is %g", beta);
+			return;
+		}
+		x = qn_tfl_retyped(o, x, e);
+	} else if (beta != 1.0) {
+		x = qn_importer_binary(o->im, QN_OP_mul, x, qn_importer_f32(o->im, beta));
+	}
+	qn_tfl_give(o, 0, qn_tfl_op_of(o, QN_OP_softmax, 1, &x, NULL));
+}
+
+const qn_tfl_row qn_tfl_unary_rows[] = {
+	{QN_TFL_RELU, relu, 1, 1, 1, 0},
+	{QN_TFL_RELU6, relu6, 1, 1, 1, 0},
+	{QN_TFL_RELU_N1_TO_1, relu_n1_to_1, 1, 1, 1, 0},
+	{QN_TFL_RELU_0_TO_1, relu_0_to_1, 1, 1, 1, 0},
+	{QN_TFL_LOGISTIC, logistic, 1, 1, 1, 0},
+	{QN_TFL_TANH, tanh_of, 1, 1, 1, 0},
+	{QN_TFL_HARD_SWISH, hard_swish, 1, 1, 1, 0},
+	{QN_TFL_ELU, elu, 1, 1, 1, 0},
+	{QN_TFL_GELU, gelu, 1, 1, 1, 0},
+	{QN_TFL_EXP, exp_of, 1, 1, 1, 0},
+	{QN_TFL_LOG, log_of, 1, 1, 1, 0},
+	{QN_TFL_SQRT, sqrt_of, 1, 1, 1, 0},
+	{QN_TFL_RSQRT, rsqrt, 1, 1, 1, 0},
+	{QN_TFL_ABS, abs_of, 1, 1, 1, 0},
+	{QN_TFL_NEG, neg, 1, 1, 1, 0},
+	{QN_TFL_SQUARE, square, 1, 1, 1, 0},
+	{QN_TFL_LEAKY_RELU, leaky_relu, 1, 1, 1, 0},
+	{QN_TFL_PRELU, prelu, 2, 2, 1, 0},
+	{QN_TFL_SOFTMAX, softmax, 1, 1, 1, 0},
+	{QN_TFL_LOG_SOFTMAX, log_softmax, 1, 1, 1, 0},
+	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+};
