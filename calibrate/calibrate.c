@@ -18,6 +18,17 @@ qn_symbol_wanted(const qn_node *n)
 
 /* ---- what is wanted ---- */
 
+void
+qn_calibration_watch(qn_calibration *c, const qn_watch *like)
+{
+	const qn_id value = c->map[like->quantize->in[0]];
+	qn_watch *w = &c->watch[c->nwatch++];
+
+	*w = *like;
+	w->next = c->by_value[value];
+	c->by_value[value] = w;
+}
+
 static qn_status
 watch_values(qn_calibration *c)
 {
@@ -42,9 +53,7 @@ watch_values(qn_calibration *c)
 				sym->name);
 			continue;
 		}
-		qn_watch *w = &c->watch[c->nwatch++];
-		*w = (qn_watch){q, sym, x->name, c->by_value[c->map[q->in[0]]]};
-		c->by_value[c->map[q->in[0]]] = w;
+		qn_calibration_watch(c, &(qn_watch){q, sym, x->name, NULL});
 	}
 	return status;
 }
@@ -144,31 +153,6 @@ qn_calibration_find(const qn_calibration *c, const qn_statistics *s, qn_finding 
 	return f.nworker > 0 ? qn_parallel(c->m->env, f.nworker, find_share, &f) : QN_OK;
 }
 
-/* A method that gives the pair itself needs no samples. */
-static qn_status
-find_unseen(const qn_calibration *c, const qn_method_opts *method, qn_finding **out)
-{
-	qn_status status = QN_OK;
-
-	*out = QN_NEW(c->m->scratch, qn_finding, c->nwatch);
-	for (size_t i = 0; i < c->nwatch; i++) {
-		const qn_watch *w = &c->watch[i];
-		const qn_elem *e = w->quantize->type->elem;
-		bool symmetric = w->sym->kind == QN_SYM_SYMMETRIC;
-		qn_seen seen = {
-			.opts = method, .symmetric = symmetric, .qmin = e->qmin, .qmax = e->qmax};
-
-		method->method->finish(&seen, c->m->scratch, &(*out)[i]);
-		int64_t zp = (*out)[i].zp;
-		if (zp < e->qmin || zp > e->qmax || (symmetric && zp != 0))
-			status = qn_report(
-				c->m->env, QN_EINVALID, "calibrate.zero-point", w->quantize->name,
-				"$%s cannot have the zero point %lld: %s", w->sym->name,
-				(long long)zp, symmetric ? "it is symmetric" : "it is no code");
-	}
-	return status;
-}
-
 /* ---- values for the symbols ---- */
 
 static void
@@ -221,26 +205,6 @@ qn_calibration_bind(const qn_calibration *c, const qn_finding *f)
 				      w->sym->kind == QN_SYM_SYMMETRIC ? NULL : &zp));
 	}
 	return QN_OK;
-}
-
-static qn_status
-find(const qn_calibration *c, qn_dataset *data, const qn_calib_opts *o, qn_finding **out)
-{
-	qn_method_opts method = o->method;
-
-	if (o->observed != NULL)
-		return qn_calibration_find(c, o->observed, out);
-	if (method.method == NULL)
-		QN_TRY(qn_method_parse(c->m->env, c->m->scratch, NULL, &method));
-	if (method.method->passes == 0)
-		return find_unseen(c, &method, out);
-	if (data == NULL)
-		return qn_report(c->m->env, QN_EINVALID, "calibrate.no-data", c->m->name,
-				 "%zu symbols need samples, and none were given (--calib FILE.npy)",
-				 c->nwatch);
-	qn_statistics *s = qn_calibration_start(c, &method, data, NULL, false);
-	QN_TRY(qn_calibration_finish(c, data, s));
-	return qn_calibration_find(c, s, out);
 }
 
 /* ---- partitions with callbacks ---- */
@@ -317,29 +281,6 @@ bind_with_callbacks(const qn_calibration *c, const qn_finding *found, qn_dataset
 	return qn_callbacks_run(&graphs, o->ncallback, o->callback, a);
 }
 
-/* The host's callbacks, and the method's search for the other partitions. */
-static qn_status
-with_search(const qn_calibration *c, qn_dataset *data, qn_calib_opts *o)
-{
-	const qn_method *method = o->method.method;
-	qn_calib_callback *list;
-
-	if (method == NULL || method->search == NULL || c->nwatch == 0)
-		return QN_OK;
-	if (data == NULL)
-		return qn_report(c->m->env, QN_EINVALID, "calibrate.no-data", c->m->name,
-				 "the method %s tries scales on samples, and none were given%s "
-				 "(--calib FILE.npy)",
-				 method->name,
-				 o->observed != NULL ? "; statistics do not hold them" : "");
-	list = QN_NEW(c->m->scratch, qn_calib_callback, o->ncallback + 1);
-	for (size_t i = 0; i < o->ncallback; i++)
-		list[i] = o->callback[i];
-	list[o->ncallback++] = (qn_calib_callback){NULL, method->search, &o->method};
-	o->callback = list;
-	return QN_OK;
-}
-
 /* ---- all at once ---- */
 
 qn_status
@@ -348,12 +289,14 @@ qn_calibrate_model(qn_model *m, qn_dataset *data, const qn_calib_opts *opts)
 	qn_calib_opts o = opts != NULL ? *opts : (qn_calib_opts){0};
 	qn_calibration *c;
 	qn_finding *found = NULL;
+	qn_methods methods;
 
 	QN_TRY(qn_calibration_new(m, &c));
-	QN_TRY(with_search(c, data, &o));
+	QN_TRY(qn_methods_of(c, &o.method, &methods));
+	QN_TRY(qn_methods_search(c, data, &methods, &o));
 	QN_TRY(qn_calibrate_constants(c, o.method.mse_weights));
 	if (c->nwatch > 0)
-		QN_TRY(find(c, data, &o, &found));
+		QN_TRY(qn_methods_find(c, data, o.observed, &methods, &found));
 	if (o.ncallback > 0)
 		QN_TRY(bind_with_callbacks(c, found, data, &o));
 	else if (c->nwatch > 0)

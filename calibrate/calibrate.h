@@ -58,6 +58,8 @@ qn_status qn_calibrate_model(qn_model *m, qn_dataset *data,
 
 /* Finds what has to be observed.  Ids: pass.stage, calibrate.axis. */
 qn_status qn_calibration_new(qn_model *m, qn_calibration **out) QN_MUST_CHECK;
+/* One more value to be observed; c has room for it. */
+void qn_calibration_watch(qn_calibration *c, const qn_watch *like);
 /* Statistics that have seen nothing yet.  histograms: also for methods that need none. */
 qn_statistics *qn_calibration_start(const qn_calibration *c, const qn_method_opts *method,
 				    const qn_dataset *data, const qn_samples_id *id,
@@ -78,6 +80,27 @@ qn_status qn_calibration_find(const qn_calibration *c, const qn_statistics *s,
 /* The parameters of a finding for its value. */
 void qn_finding_params(const qn_watch *w, const qn_finding *f, double *scale, int64_t *zp);
 qn_status qn_calibration_bind(const qn_calibration *c, const qn_finding *f) QN_MUST_CHECK;
+
+/* ---- the method of each value (choose.c) ---- */
+
+/* The method of the options first, then those that a recipe gives to values. */
+typedef struct qn_methods {
+	size_t n;
+	const char **text; /* as qn_symbol's; text[0] is NULL */
+	qn_method_opts *opts;
+} qn_methods;
+
+qn_status qn_methods_of(const qn_calibration *c, const qn_method_opts *o,
+			qn_methods *out) QN_MUST_CHECK;
+/* stats.method when there are others than the first: statistics hold one. */
+qn_status qn_methods_only_one(const qn_calibration *c, const qn_methods *methods) QN_MUST_CHECK;
+/* The findings of all values, each by its method.  observed: instead of samples, for the first method.  Ids:
+ * calibrate.no-data, calibrate.zero-point, stats.method, those of qn_calibration_find. */
+qn_status qn_methods_find(const qn_calibration *c, qn_dataset *data, const qn_statistics *observed,
+			  const qn_methods *methods, qn_finding **out) QN_MUST_CHECK;
+/* Adds the searches of methods to the callbacks of o (calibrate.no-data). */
+qn_status qn_methods_search(const qn_calibration *c, const qn_dataset *data, qn_methods *methods,
+			    qn_calib_opts *o) QN_MUST_CHECK;
 
 /* Binds the symbols of constants, from the constants; mse: by least squared error. */
 qn_status qn_calibrate_constants(const qn_calibration *c, bool mse) QN_MUST_CHECK;

@@ -6,15 +6,21 @@
 
 #include "ir/diag.h"
 
+static bool
+same(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
 const qn_calib_callback *
 qn_callback_of(size_t n, const qn_calib_callback *list, const qn_part *part)
 {
 	const qn_calib_callback *any = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		if (list[i].pattern == NULL)
+		if (list[i].pattern == NULL && same(list[i].method, part->method))
 			any = &list[i];
-		else if (strcmp(list[i].pattern, part->pattern) == 0)
+		else if (list[i].pattern != NULL && strcmp(list[i].pattern, part->pattern) == 0)
 			return &list[i];
 	}
 	return any;

@@ -174,8 +174,8 @@ put_number(qn_buf *b, double v)
 }
 
 static qn_status
-bad_value(qn_env *env, qn_arena *a, const qn_method *m, const qn_param_row *p, const char *s,
-	  size_t n)
+bad_value(qn_env *env, qn_arena *a, const char *place, const qn_method *m, const qn_param_row *p,
+	  const char *s, size_t n)
 {
 	qn_buf b;
 
@@ -185,12 +185,12 @@ bad_value(qn_env *env, qn_arena *a, const qn_method *m, const qn_param_row *p, c
 	put_number(&b, p->least);
 	qn_buf_puts(&b, " to ");
 	put_number(&b, p->most);
-	return qn_report(env, QN_EUSAGE, "method.value", "method", "%s", qn_buf_str(&b));
+	return qn_report(env, QN_EUSAGE, "method.value", place, "%s", qn_buf_str(&b));
 }
 
 /* One "name=value", the n characters at s. */
 static qn_status
-parse_param(qn_env *env, qn_arena *a, const char *s, size_t n, qn_method_opts *o)
+parse_param(qn_env *env, qn_arena *a, const char *place, const char *s, size_t n, qn_method_opts *o)
 {
 	const qn_method *m = o->method;
 	const char *equals = memchr(s, '=', n);
@@ -204,17 +204,24 @@ parse_param(qn_env *env, qn_arena *a, const char *s, size_t n, qn_method_opts *o
 			continue;
 		if (equals == NULL || !qn_parse_f64(equals + 1, n - name - 1, &v) ||
 		    !(v >= p->least && v <= p->most) || (p->whole && v != floor(v)))
-			return bad_value(env, a, m, p, s, n);
+			return bad_value(env, a, place, m, p, s, n);
 		o->param[i] = v;
 		return QN_OK;
 	}
-	return qn_report(env, QN_EUSAGE, "method.param", "method",
+	return qn_report(env, QN_EUSAGE, "method.param", place,
 			 "'%.*s': the method %s has %s; write %s:NAME=VALUE,…", (int)n, s, m->name,
 			 param_names(m, a), m->name);
 }
 
 qn_status
 qn_method_parse(qn_env *env, qn_arena *a, const char *text, qn_method_opts *out)
+{
+	return qn_method_parse_at(env, a, "method", text, out);
+}
+
+qn_status
+qn_method_parse_at(qn_env *env, qn_arena *a, const char *place, const char *text,
+		   qn_method_opts *out)
 {
 	qn_status status = QN_OK;
 
@@ -223,7 +230,7 @@ qn_method_parse(qn_env *env, qn_arena *a, const char *text, qn_method_opts *out)
 	size_t n = strcspn(text, ":");
 	const qn_method *m = find(text, n);
 	if (m == NULL)
-		return qn_report(env, QN_EUSAGE, "method.unknown", "method",
+		return qn_report(env, QN_EUSAGE, "method.unknown", place,
 				 "'%.*s' is no method; the methods are %s", (int)n, text,
 				 method_names(a));
 	out->method = m;
@@ -232,7 +239,7 @@ qn_method_parse(qn_env *env, qn_arena *a, const char *text, qn_method_opts *out)
 	for (text += n; *text != '\0';) {
 		text++; /* ':' or ',' */
 		n = strcspn(text, ",");
-		qn_status one = parse_param(env, a, text, n, out);
+		qn_status one = parse_param(env, a, place, text, n, out);
 		if (one != QN_OK)
 			status = one;
 		text += n;

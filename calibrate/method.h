@@ -71,6 +71,9 @@ const qn_method *qn_method_row(size_t i);
 /* NAME[:PARAM=VALUE,…]; NULL or "": minmax.  Ids: method.unknown, method.param, method.value. */
 qn_status qn_method_parse(qn_env *env, qn_arena *a, const char *text,
 			  qn_method_opts *out) QN_MUST_CHECK;
+/* … of this place. */
+qn_status qn_method_parse_at(qn_env *env, qn_arena *a, const char *place, const char *text,
+			     qn_method_opts *out) QN_MUST_CHECK;
 /* The same text for equal options: all parameters, in the row's order. */
 void qn_method_print(qn_buf *b, const qn_method_opts *o);
 

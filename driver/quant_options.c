@@ -2,9 +2,10 @@
 /* quant_options.c - options of the quantizer; reads recipes (docs/recipe.schema.json).
  *
  *   {"rules": [{"name": "conv1*", "op": "conv2d", "activations": "i16", "weights": "i4",
- *               "granularity": "per-tensor", "skip": false}]}
+ *               "granularity": "per-tensor", "skip": false,
+ *               "method": "kl"}]}
  *
- * Errors have the place in the text: json.…, recipe.value, recipe.op, recipe.storage. */
+ * Errors have the place in the text: json.…, recipe.value, recipe.op, recipe.storage, method.…. */
 #include "driver/quant_options.h"
 
 #include <string.h>
@@ -65,11 +66,25 @@ read_storage(reader *r, const qn_json *v, qn_recipe_rule *out)
 		       "no storage of scheme rfc, whose codes are symmetric; take i8 or i16");
 }
 
+/* A text that the table of methods knows, or NULL. */
+static const char *
+read_method(reader *r, const qn_json *rule)
+{
+	const qn_json *v = qn_json_want(&r->doc, rule, "method", QN_JSON_STRING);
+	qn_method_opts ignored;
+
+	if (v == NULL ||
+	    qn_method_parse_at(r->doc.env, r->arena, qn_json_place(&r->doc, r->arena, v), v->string,
+			       &ignored) != QN_OK)
+		return NULL;
+	return v->string;
+}
+
 static void
 read_rule(reader *r, const qn_json *v, qn_recipe_rule *out)
 {
-	static const char *const keys[] = {"name",    "op",          "activations",
-					   "weights", "granularity", "skip"};
+	static const char *const keys[] = {"name",        "op",   "activations", "weights",
+					   "granularity", "skip", "method"};
 	const qn_json *name, *op, *skip;
 	qn_op found;
 
@@ -86,6 +101,7 @@ read_rule(reader *r, const qn_json *v, qn_recipe_rule *out)
 	if (op != NULL && strcmp(op->string, "output") != 0 &&
 	    qn_op_lookup(r->doc.env, op->string, &found) == NULL)
 		refuse(r, op, "recipe.op", "no op; `quern supported-ops` lists them");
+	out->method = read_method(r, v);
 	read_storage(r, v, out);
 }
 

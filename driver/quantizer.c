@@ -67,9 +67,10 @@ qn_quantizers_callbacks(const qn_compile_opts *o, qn_arena *a, qn_calib_opts *ou
 	out->callback = list;
 	for (size_t i = 0; i < o->nquantizers; i++)
 		if (o->quantizers[i].calibrate != NULL)
-			list[out->ncallback++] = (qn_calib_callback){o->quantizers[i].name,
-								     o->quantizers[i].calibrate,
-								     o->quantizers[i].user};
+			list[out->ncallback++] =
+				(qn_calib_callback){.pattern = o->quantizers[i].name,
+						    .fn = o->quantizers[i].calibrate,
+						    .user = o->quantizers[i].user};
 }
 
 /* ---- for quantize callbacks ---- */

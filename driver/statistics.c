@@ -221,6 +221,7 @@ calibrate(void *arg, qn_arena *scratch)
 	qn_samples_id id;
 	qn_dataset *data = NULL;
 	qn_statistics *s;
+	qn_methods methods;
 
 	QN_TRY(qn_calib_options(m, c->opts, NULL, scratch, &o, &id));
 	id.hash = qn_stats_hash(m, scratch);
@@ -236,6 +237,8 @@ calibrate(void *arg, qn_arena *scratch)
 		return qn_report(m->env, QN_EINVALID, "calibrate.no-data", m->name,
 				 "samples are needed (--calib FILE)");
 	QN_TRY(qn_calibration_new(m, &cal));
+	QN_TRY(qn_methods_of(cal, &o.method, &methods));
+	QN_TRY(qn_methods_only_one(cal, &methods));
 	QN_TRY(begin(c, cal, data, &o, &id, scratch, &s));
 	if (c->nshard > 0)
 		QN_TRY(qn_calibration_observe(cal, data,

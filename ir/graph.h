@@ -242,6 +242,7 @@ typedef struct qn_part {
 	const char *out;         /* the value that it gives */
 	uint32_t nin;
 	const char *const *in;   /* the values that it takes, in the order of the composite's inputs */
+	const char *method;      /* of its symbols (qn_symbol) */
 	const struct qn_part *next; /* the one that stands after it in the graph */
 } qn_part;
 

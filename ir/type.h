@@ -82,6 +82,7 @@ typedef struct qn_symbol {
 	double scale; /* when bound and len 0; rounded to f32 */
 	int64_t zp;
 	const qn_params *vec; /* when bound and len > 0 */
+	const char *method;   /* the calibration method that a recipe gives it, NULL: that of the options; not part of the text or JSON form */
 } qn_symbol;
 
 /* ---- scale expressions ---- */

@@ -13,7 +13,7 @@
 
 /* Notes what became of a call whose value is `got`. */
 static qn_part *
-part_of(const qn_graph *dst, const qn_node *call, const qn_id *map, qn_id got)
+part_of(const qn_graph *dst, const qn_node *call, const qn_id *map, qn_id got, const char *method)
 {
 	qn_arena *a = dst->model->arena;
 	const char **in = QN_NEW(a, const char *, call->nin);
@@ -24,7 +24,8 @@ part_of(const qn_graph *dst, const qn_node *call, const qn_id *map, qn_id got)
 	*part = (qn_part){.pattern = qn_arena_str(a, call->callee->pattern),
 			  .out = qn_arena_str(a, qn_graph_node(dst, got)->name),
 			  .nin = call->nin,
-			  .in = in};
+			  .in = in,
+			  .method = method != NULL ? qn_arena_str(a, method) : NULL};
 	return part;
 }
 
@@ -112,6 +113,25 @@ copy_node(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map)
 	return qn_graph_add(dst, &n);
 }
 
+/* A composite in its quantized form, with its part behind *last. */
+static qn_id
+write_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts, const qn_graph *g,
+	   const qn_node *call, const qn_id *map, const qn_part ***last)
+{
+	const qn_quant_opts own = qn_recipe_for_graph(opts, call->callee);
+	const qn_id first = dst->n;
+	qn_id y = qn_quantize_call(m, s, dst, &own, call, map);
+
+	y = result_pair(m, dst, call, y, &own);
+	if (y == 0)
+		return 0;
+	qn_part *part = part_of(dst, call, map, y, own.method);
+	explain(opts, g, call, dst, first);
+	**last = part;
+	*last = &part->next;
+	return y;
+}
+
 qn_status
 qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 {
@@ -129,26 +149,15 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 
-		qn_id first = dst->n;
-
 		if (n->op == QN_OP_call && n->callee->pattern != NULL) {
-			const qn_quant_opts own = qn_recipe_for_graph(opts, n->callee);
-
-			map[id] = qn_quantize_call(m, s, dst, &own, n, map);
-			map[id] = result_pair(m, dst, n, map[id], &own);
-		} else
+			map[id] = write_call(m, s, dst, opts, g, n, map, &last);
+		} else {
 			map[id] = copy_node(m, dst, n, map);
-		if (map[id] != 0 && n->op == QN_OP_input)
-			map[id] = input_pair(m, dst, map[id], opts);
+			if (map[id] != 0 && n->op == QN_OP_input)
+				map[id] = input_pair(m, dst, map[id], opts);
+		}
 		if (map[id] == 0)
 			return QN_EINVALID;
-		if (n->op == QN_OP_call && n->callee->pattern != NULL) {
-			qn_part *part = part_of(dst, n, map, map[id]);
-
-			explain(opts, g, n, dst, first);
-			*last = part;
-			last = &part->next;
-		}
 	}
 	for (size_t i = 0; i < g->noutput; i++) {
 		qn_id y = output_pair(m, dst, &g->output[i], map[g->output[i].value], opts);

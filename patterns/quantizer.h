@@ -28,6 +28,7 @@ typedef struct qn_quant_opts {
 	const struct qn_qpattern *host; /* tried before the standard ones */
 	size_t nhost;
 	bool no_standard;
+	const char *method;             /* of calibration, which a recipe gives; NULL: that of the options */
 	const struct qn_skip *skip;     /* of partition; NULL: nothing */
 	const struct qn_recipe *recipe; /* NULL: none */
 	qn_explain_fn *explain;         /* NULL: none */

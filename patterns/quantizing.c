@@ -91,7 +91,7 @@ qn_activation_symmetric(const qn_quant_opts *opts)
 /* axis < 0: one scale. */
 static qn_id
 quantize_symbol(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
-		qn_elem e, bool symmetric, int axis)
+		qn_elem e, bool symmetric, int axis, const char *method)
 {
 	const char *name = fresh(m, owner, operand);
 	const qn_type *type = qn_graph_node(g, x)->type;
@@ -102,6 +102,7 @@ quantize_symbol(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char
 			      symmetric ? QN_SYM_SYMMETRIC : QN_SYM_ASYMMETRIC,
 			      axis < 0 ? 0 : type->dim[axis], &sym) != QN_OK)
 		return 0;
+	sym->method = method != NULL ? qn_arena_str(m->arena, method) : NULL;
 	if (axis >= 0) {
 		e.gran = QN_PER_AXIS;
 		e.naxis = 1;
@@ -117,7 +118,7 @@ qn_quantize_real(qn_model *m, qn_graph *g, qn_id x, const char *owner, const cha
 		 const qn_quant_opts *opts)
 {
 	return quantize_symbol(m, g, x, owner, operand, qn_activation_desc(opts),
-			       qn_activation_symmetric(opts), -1);
+			       qn_activation_symmetric(opts), -1, opts->method);
 }
 
 qn_id
@@ -125,7 +126,8 @@ qn_qb_quantize_symbol(qn_quantizing *b, qn_id x, const char *owner, const char *
 		      const qn_elem *desc, bool symmetric, int axis)
 {
 	return x == 0 ? 0
-		      : quantize_symbol(b->m, b->dst, x, owner, operand, *desc, symmetric, axis);
+		      : quantize_symbol(b->m, b->dst, x, owner, operand, *desc, symmetric, axis,
+					b->opts->method);
 }
 
 qn_id

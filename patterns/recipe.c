@@ -33,6 +33,8 @@ apply(const qn_recipe *r, size_t i, qn_quant_opts *out)
 		out->weight_bits = rule->weight_bits;
 	if (rule->has_granularity)
 		out->per_tensor_weights = rule->per_tensor;
+	if (rule->method != NULL)
+		out->method = rule->method;
 }
 
 bool

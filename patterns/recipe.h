@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recipe.h - rules that say for parts of a graph how they are stored.
  *
- *   {"rules": [{"activations": "i8"}, {"name": "conv1*", "activations": "i16"}, {"op": "dense", "weights": "i4"}]}
+ *   {"rules": [{"activations": "i8"}, {"name": "conv1*", "activations": "i16"}, {"op": "dense", "weights": "i4", "method": "kl"}]}
  *
  * A rule holds for a match if one of its nodes has the name and the op; for a graph input or output, which are
  * of the ops "input" and "output", by its name.  Each key is taken from the last rule that holds and has
@@ -18,6 +18,7 @@ typedef struct qn_recipe_rule {
 	qn_storage activations;
 	uint8_t weight_bits;
 	bool per_tensor, skip;
+	const char *method; /* of calibration; NULL: the rule has none */
 } qn_recipe_rule;
 
 typedef struct qn_recipe {

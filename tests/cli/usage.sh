@@ -100,6 +100,37 @@ has_words mixed-selftest stdout 'passed (50 samples'
 for k in s64_s8 from_s16_s8 from_s8_s16; do
 	grep -q "qn_requantize_$k(" mixed/digits.c || fail mixed "no qn_requantize_$k"
 done
+# a method of calibration for parts of it: each value has the range that its method gives it when it is that of all
+printf '{"rules": [{"name": "pw*", "method": "kl"}, {"op": "dense", "method": "percentile:p=99"}, {"op": "input", "method": "global:scale=0.5,zero=-3"}]}' >methods.json
+tail -c +129 "$E/calib.npy" | head -c $((20 * 256)) | npy few.npy '<f4' '20, 8, 8, 1'
+ranges() { # FILE OPTION…: the values of the symbols
+	local to=$1
+	shift
+	cases=$((cases + 1))
+	run opt "$E/digits.json" --calib few.npy --stop-after bind -q "$@"
+	[ "$code" -eq 0 ] && [ ! -s stderr ] || fail "ranges $*" "exit code $code" stderr
+	grep '^symbol' stdout >"$to"
+}
+ranges by-recipe --recipe methods.json --threads 2
+for m in minmax kl percentile:p=99 global:scale=0.5,zero=-3; do
+	ranges "by-${m%%:*}" --method $m
+done
+sort -u by-kl by-minmax >both
+[ "$(grep -c . both)" -gt "$(grep -c . by-kl)" ] || fail recipe-methods "kl gives what minmax gives"
+{
+	grep -v '^symbol \$\(pw\|logits\|image.input\)' by-minmax
+	grep '^symbol \$pw' by-kl
+	grep '^symbol \$logits' by-percentile
+	grep '^symbol \$image.input' by-global
+} | sort >expected
+sort by-recipe | diff - expected >difference || fail recipe-methods "other ranges" difference
+printf '{"rules": [{"name": "pw*", "method": "output:steps=11,least=0.9"}]}' >search.json
+ranges searched --recipe search.json
+diff by-minmax searched >difference && fail recipe-search "nothing was searched"
+grep '^[<>]' difference | grep -v 'symbol \$pw' >others && fail recipe-search "other partitions were searched" others
+silent methods compile -q "$E/digits.json" --calib few.npy --recipe methods.json -o methods
+good methods-saved opt "$E/digits.json" --recipe methods.json --stop-after quantize -o methods.qir
+has_words methods-saved stderr "does not hold the methods|[recipe.method]"
 silent explain quantize "$E/digits.json" --explain --skip 'last,name:res*'
 has_words explain stdout "taken     conv2d_bias  bn1|from image conv1.w bn1.bias; symbols \$conv1.x \$conv1.w|residual  skipped by name 'res*'"
 has_words explain stdout "probs     skipped by 'last'|not taken conv2d       conv1     'conv1' belongs to the match of 'conv2d_bias' at 'bn1'"

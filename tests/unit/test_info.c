@@ -233,7 +233,7 @@ static void
 test_callbacks(void **state)
 {
 	record r = {.names = ""};
-	qn_calib_callback list[] = {{"dense", take_defaults, &r}, {NULL, take_defaults, &r}};
+	qn_calib_callback list[] = {{"dense", take_defaults, &r, NULL}, {NULL, take_defaults, &r, NULL}};
 
 	(void)state;
 	begin();
@@ -255,7 +255,7 @@ static uint64_t
 looked_at(int n, size_t *bytes)
 {
 	const qn_quant_opts opts = {.per_tensor_weights = true};
-	const qn_calib_callback list[] = {{NULL, take_defaults, NULL}};
+	const qn_calib_callback list[] = {{NULL, take_defaults, NULL, NULL}};
 	static const int64_t shape[] = {BATCHES, 2};
 	const char *name = "x";
 	qn_dataset *data;
@@ -306,7 +306,7 @@ static void
 test_callbacks_that_fail(void **state)
 {
 	record r = {.names = "", .fail = true};
-	const qn_calib_callback list[] = {{NULL, take_defaults, &r}};
+	const qn_calib_callback list[] = {{NULL, take_defaults, &r, NULL}};
 
 	(void)state;
 	begin();
@@ -343,7 +343,7 @@ test_search(void **state)
 	static const char *const methods[] = {"output:steps=16,least=0.25",
 					      "output:steps=16,least=0.25,cosine=1"};
 	qn_method_opts opts;
-	const qn_calib_callback list[] = {{NULL, qn_search_output_of, &opts}};
+	const qn_calib_callback list[] = {{NULL, qn_search_output_of, &opts, NULL}};
 	const double start = 0.5;
 
 	(void)state;

@@ -251,13 +251,42 @@ test_statistics(void **state)
 	qn_close(r.ctx);
 }
 
+/* ---- in a recipe ---- */
+
+static void
+test_recipe(void **state)
+{
+	static const char search[] = "{\"rules\": [{\"op\": \"dense\", \"method\": \"output\"}]}";
+	static text want, got;
+	double error;
+
+	(void)state;
+	result(1, (qn_compile_opts){.method = "output"}, &want, &error);
+	result(1, (qn_compile_opts){.recipe = search}, &got, &error);
+	assert_string_equal(got.s, want.s);
+	/* In two runs on the same model; statistics are of one method. */
+	rig r = make(1);
+	qn_compile_opts o = {
+		.scheme = QN_RFC, .recipe = search, .passes = "clean,partition,quantize"};
+	qn_stats *s;
+	assert_int_equal(compile(&r, o), QN_OK);
+	assert_int_equal(
+		qn_calibrate(r.m, &(qn_compile_opts){.calib = &r.x, .ncalib = 1}, 0, 0, &s),
+		QN_EINVALID);
+	assert_string_equal(first_id(&r), "stats.method");
+	assert_int_equal(compile(&r, (qn_compile_opts){.passes = "calibrate,bind"}), QN_OK);
+	print_to(r.m, &got);
+	assert_string_equal(got.s, want.s);
+	qn_close(r.ctx);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_outlier),    cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_callback),   cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_statistics),
+		cmocka_unit_test(test_statistics), cmocka_unit_test(test_recipe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
