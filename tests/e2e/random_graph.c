@@ -67,17 +67,50 @@ add_inputs(maker *m)
 	}
 }
 
+static qn_plain
+some_code(maker *m)
+{
+	static const qn_plain code[6] = {QN_PLAIN_i8, QN_PLAIN_i8,  QN_PLAIN_i8,
+					 QN_PLAIN_u8, QN_PLAIN_i16, QN_PLAIN_i16};
+
+	return code[pick(m, 0, 5)];
+}
+
+void
+change_storage(maker *m)
+{
+	if (!m->mixed || chance(m, 60))
+		return;
+	m->code = some_code(m);
+	m->weight_bits = chance(m, 40) ? 4 : 8;
+}
+
+qn_id
+in_storage(maker *m, qn_id x)
+{
+	const qn_type *t = type_of(m, x);
+	double unit = t->elem->plain == QN_PLAIN_i16 ? 256 : 1;
+
+	if (t->elem->plain == m->code)
+		return x;
+	return add_op(m, QN_OP_requantize, 1, &x, NULL,
+		      qn_type_with_elem(&m->b->model.types, t,
+					code_elem(m,
+						  scale_of(m, x, 0) * unit / (double)code_unit(m) *
+							  factor(m, 0.6, 1.6),
+						  false)));
+}
+
 /* Returns how many ops the outputs need. */
 static size_t
 fill(builder *b, bool i8_only)
 {
-	static const qn_plain code[6] = {QN_PLAIN_i8, QN_PLAIN_i8,  QN_PLAIN_i8,
-					 QN_PLAIN_u8, QN_PLAIN_i16, QN_PLAIN_i16};
 	maker m = {.b = b};
 	size_t end;
 
 	b->model.rounding = (int32_t)pick(&m, 0, 2);
-	m.code = i8_only ? QN_PLAIN_i8 : code[pick(&m, 0, 5)];
+	m.code = i8_only ? QN_PLAIN_i8 : some_code(&m);
+	m.mixed = !i8_only && chance(&m, 30);
 	m.weight_bits = chance(&m, 25) ? 4 : 8;
 	m.align = !i8_only && chance(&m, 25) ? (int32_t)pick(&m, QN_FIX_LEAST, QN_FIX_MOST) : 0;
 	add_inputs(&m);
@@ -85,7 +118,8 @@ fill(builder *b, bool i8_only)
 	while (m.n < end) {
 		size_t k = chance(&m, 75) ? m.n - 1 : (size_t)pick(&m, 0, (int64_t)m.n - 1);
 		random_op *op = random_ops[pick(&m, 0, (int64_t)random_nops - 1)];
-		qn_id id = op(&m, m.value[k]);
+		change_storage(&m);
+		qn_id id = op(&m, in_storage(&m, m.value[k]));
 
 		if (id != 0)
 			m.value[m.n++] = id;

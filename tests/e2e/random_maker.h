@@ -11,10 +11,11 @@ enum { MOST_VALUES = 24, MOST_ELEMENTS = 900 };
 
 typedef struct maker {
 	builder *b;
-	qn_plain code;            /* storage of activations: i8, u8 or i16 */
+	qn_plain code;            /* storage of activations: i8, u8 or i16; that of the op being added */
 	uint8_t weight_bits;      /* 8 or 4 */
 	int32_t align;            /* bits of the scales of codes, whose sums are aligned; 0: any scales */
-	qn_id value[MOST_VALUES]; /* all have codes of that storage and one scale */
+	bool mixed;               /* ops have storages of their own, as a recipe gives them */
+	qn_id value[MOST_VALUES]; /* all have codes and one scale; unless mixed, of that storage */
 	size_t n;
 	qn_id sum; /* an accumulator that becomes an output too, or 0 */
 } maker;
@@ -34,6 +35,10 @@ extern const size_t random_nops;
 /* random_binary.c */
 random_op do_sub, do_minmax, do_div, do_compare, do_where, do_matmul, do_conv1d,
 	do_conv2d_transpose;
+
+/* Mixed graphs: another storage for the ops to come, now and then; x in it. (random_graph.c) */
+void change_storage(maker *m);
+qn_id in_storage(maker *m, qn_id x);
 
 /* What random_ops.c lends to other lists of ops. */
 const qn_elem *weight_elem(maker *m, int64_t n);

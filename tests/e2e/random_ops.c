@@ -129,7 +129,10 @@ requantize_sum(maker *m, qn_id sum, int64_t terms)
 	double wide = (m->weight_bits == 4 ? 4.0 : 60.0) * sqrt((double)terms);
 	double scale = scale_of(m, sum, 0) *
 		       (chance(m, 10) ? factor(m, 0.4, 4000) : wide * factor(m, 0.4, 2));
+	const int64_t unit = code_unit(m);
 
+	change_storage(m);
+	scale *= (double)unit / (double)code_unit(m);
 	if (chance(m, 30)) {
 		a.clamp.lo = pick(m, -140, 0) * code_unit(m);
 		a.clamp.hi = pick(m, 1, 140) * code_unit(m);
@@ -242,6 +245,8 @@ fits(const qn_type *x, const qn_type *y)
 {
 	int32_t i;
 
+	if (x->elem->plain != y->elem->plain)
+		return false;
 	for (i = 0; i < y->rank; i++)
 		if (y->rank > x->rank ||
 		    (y->dim[i] != 1 && y->dim[i] != x->dim[i + x->rank - y->rank]))

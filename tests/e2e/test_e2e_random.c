@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random integer graphs, emitted, compiled and run, against the interpreter: every step and every
- * output, byte for byte, on inputs that reach the least and the largest code.
+ * output, byte for byte, on inputs that reach the least and the largest code.  In some of the graphs
+ * each op has a storage of its own, as recipes give them, or sums of aligned scales.
  *
  * 20 graphs become one program, which is built at -O0 with UBSan and at -O3.  The quick tier takes
  * 60 seeds out of 300; QUERN_FULL=1 takes all, QUERN_SEED=17 takes one.  A failure names the seed
