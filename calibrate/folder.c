@@ -232,6 +232,8 @@ qn_source_folder(qn_types *t, qn_arena *a, const char *path, bool channels_first
 			 .fetch = fetch_file,
 			 .path = files.path,
 			 .label = files.label,
+			 .nclass = files.nclass,
+			 .class_name = files.class_name,
 			 .user = f};
 	*out = s;
 	return QN_OK;

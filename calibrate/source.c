@@ -174,7 +174,7 @@ fetch_scaled(const qn_source *s, size_t index, qn_arena *tmp, void *dst)
 	QN_TRY(fetch_from(c, index, tmp, &x));
 	for (int64_t i = 0; i < n; i++) {
 		size_t k = (size_t)i / c->inner % c->channels;
-		double v = qn_tensor_f64(&x, i) * p->scale;
+		double v = (qn_tensor_f64(&x, i) - p->zero) * p->scale;
 
 		if (p->nmean > 0)
 			v -= p->mean[p->nmean > 1 ? k : 0];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.c - runs a model on samples, and measures accuracy on labelled ones. */
+/* run.c - runs a model on samples and keeps what it gives. */
 #include <string.h>
 
 #include "calibrate/sweep.h"
@@ -29,41 +29,29 @@ typedef struct run_call {
 	int real;
 	size_t nout;
 	qn_array **out;
-	const qn_array *labels;   /* NULL: those of the samples */
-	const qn_tensor *classes; /* one a sample */
-	qn_accuracy accuracy;
 } run_call;
 
-/* One worker's part. */
-typedef struct run_worker {
-	const run_call *c;
-	void **data; /* of the results, by output */
-	size_t batch;
-	uint64_t correct, samples;
-} run_worker;
+/* What workers write to: each the results of its own batches. */
+typedef struct results {
+	size_t n;
+	void **data; /* by output */
+} results;
 
-/* Runs all batches; done is called with a run_worker.  Their array is returned in *worker, its
- * length in *n. */
+/* Runs all batches. */
 static qn_status
-sweep(run_call *c, qn_dataset *d, void **data, qn_sweep_fn *done, qn_arena *a, run_worker **worker,
-      size_t *n)
+sweep(run_call *c, qn_dataset *d, results *r, qn_sweep_fn *done, qn_arena *a)
 {
 	qn_sweep *s;
 
 	QN_TRY(qn_sweep_new(qn_model_entry(c->m), d, a, &s));
-	*n = s->nworker;
-	*worker = QN_NEW(a, run_worker, *n);
-	void **user = QN_NEW(a, void *, *n);
-	for (size_t i = 0; i < *n; i++) {
-		(*worker)[i] = (run_worker){.c = c, .data = data, .batch = d->batch};
-		user[i] = &(*worker)[i];
-	}
+	void **user = QN_NEW(a, void *, s->nworker);
+	for (size_t i = 0; i < s->nworker; i++)
+		user[i] = r;
 	return qn_sweep_run(s, NULL, done, user);
 }
 
-/* Scales that are symbols are no numbers to compute with: said once, not for every node. */
-static qn_status
-check_stage(const qn_model *m)
+qn_status
+qn_check_runs(const qn_model *m)
 {
 	if (m->stage != QN_STAGE_SYMBOLIC || m->types.nsymbol == 0)
 		return QN_OK;
@@ -133,14 +121,14 @@ publish(run_call *c, size_t k, const qn_tensor *all)
 static void
 keep_results(void *user, qn_env *env, const qn_interp *in, size_t first, size_t n)
 {
-	const run_worker *w = user;
+	const results *r = user;
 
 	(void)env;
-	for (size_t k = 0; k < w->c->nout; k++) {
+	for (size_t k = 0; k < r->n; k++) {
 		for (size_t j = 0; j < n; j++) {
 			qn_tensor y = qn_interp_output_of(in, k, j);
 
-			memcpy((char *)w->data[k] + (first + j) * y.bytes, y.data, y.bytes);
+			memcpy((char *)r->data[k] + (first + j) * y.bytes, y.data, y.bytes);
 		}
 	}
 }
@@ -150,20 +138,18 @@ run(void *arg, qn_arena *scratch)
 {
 	run_call *c = arg;
 	const qn_graph *g = qn_model_entry(c->m);
-	void **data = QN_NEW(scratch, void *, c->nout);
-	run_worker *worker;
-	size_t nworker;
+	results r = {c->nout, QN_NEW(scratch, void *, c->nout)};
 	qn_tensor **all = QN_NEW(scratch, qn_tensor *, c->nout);
 	qn_dataset *d;
 
 	if (c->nout != g->noutput)
 		return qn_report(c->m->env, QN_EUSAGE, "run.outputs", g->name,
 				 "the model has %zu outputs, not %zu", g->noutput, c->nout);
-	QN_TRY(check_stage(c->m));
+	QN_TRY(qn_check_runs(c->m));
 	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
 	QN_TRY(qn_dataset_check(d, scratch, &(qn_check){0}));
-	QN_TRY(make_results(c, g, d, scratch, all, data));
-	QN_TRY(sweep(c, d, data, keep_results, scratch, &worker, &nworker));
+	QN_TRY(make_results(c, g, d, scratch, all, r.data));
+	QN_TRY(sweep(c, d, &r, keep_results, scratch));
 	for (size_t k = 0; k < c->nout; k++)
 		publish(c, k, all[k]);
 	return QN_OK;
@@ -181,121 +167,5 @@ qn_run(qn_model *m, size_t nin, qn_array *const *in, int real, size_t nout, qn_a
 		qn_array_free(out[k]);
 		out[k] = NULL;
 	}
-	return status;
-}
-
-/* The classes: an array, or what the samples' own source says. */
-static qn_status
-find_labels(run_call *c, const qn_dataset *d, qn_arena *a)
-{
-	const qn_source *s = d->nbatch > 0 && c->nin > 0 ? qn_dataset_source(d, 0) : NULL;
-
-	if (c->labels != NULL)
-		return qn_array_read(c->labels, a, &c->classes);
-	if (s == NULL || s->label == NULL)
-		return qn_report(c->m->env, QN_EUSAGE, "data.labels", s != NULL ? s->name : "",
-				 "the samples have no classes: give labels, one integer a sample, "
-				 "or a folder with a subfolder for each class");
-	const int64_t n = (int64_t)qn_source_count(s);
-	c->classes = qn_tensor_view(a, qn_type_plain(&c->m->types, QN_PLAIN_i64, 1, &n), s->label);
-	return QN_OK;
-}
-
-/* One integer a sample, each of them a class. */
-static qn_status
-check_labels(const run_call *c, const qn_dataset *d, const qn_type *one)
-{
-	const qn_tensor *labels = c->classes;
-	const char *name = c->labels != NULL ? c->labels->name : qn_dataset_source(d, 0)->name;
-	int64_t n = qn_type_count(labels->type);
-	int64_t classes = qn_type_count(one) / one->dim[0];
-
-	if (qn_plain_table[labels->type->elem->plain].is_float ||
-	    n != (int64_t)(d->nbatch * d->batch))
-		return qn_report(
-			c->m->env, QN_EINVALID, "data.labels", name,
-			"%lld labels of %s for %zu samples; one integer a sample is needed",
-			(long long)n, qn_plain_table[labels->type->elem->plain].name,
-			d->nbatch * d->batch);
-	for (int64_t i = 0; i < n; i++) {
-		int64_t label = qn_tensor_i64(labels, i);
-
-		if (label < 0 || label >= classes)
-			return qn_report(c->m->env, QN_EINVALID, "data.labels", name,
-					 "sample %lld has label %lld, but the output has %lld "
-					 "classes, counted from 0",
-					 (long long)i, (long long)label, (long long)classes);
-	}
-	return QN_OK;
-}
-
-/* Counts rows of y (the first dim is the batch) whose largest element, the first of equal ones,
- * is the label. */
-static uint64_t
-count_correct(const qn_tensor *y, const qn_tensor *labels, int64_t first)
-{
-	int64_t rows = y->type->dim[0];
-	int64_t each = qn_type_count(y->type) / rows;
-	uint64_t correct = 0;
-
-	for (int64_t r = 0; r < rows; r++) {
-		int64_t best = 0;
-
-		for (int64_t j = 1; j < each; j++)
-			if (qn_tensor_f64(y, r * each + j) > qn_tensor_f64(y, r * each + best))
-				best = j;
-		correct += qn_tensor_i64(labels, first + r) == best;
-	}
-	return correct;
-}
-
-static void
-count_results(void *user, qn_env *env, const qn_interp *in, size_t first, size_t n)
-{
-	run_worker *w = user;
-
-	(void)env;
-	for (size_t j = 0; j < n; j++) {
-		qn_tensor y = qn_interp_output_of(in, 0, j);
-
-		w->correct += count_correct(&y, w->c->classes, (int64_t)((first + j) * w->batch));
-		w->samples += w->batch;
-	}
-}
-
-static qn_status
-evaluate(void *arg, qn_arena *scratch)
-{
-	run_call *c = arg;
-	const qn_graph *g = qn_model_entry(c->m);
-	const qn_type *one = qn_graph_node(g, g->output[0].value)->type;
-	run_worker *worker;
-	size_t nworker;
-	qn_dataset *d;
-
-	QN_TRY(check_stage(c->m));
-	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
-	QN_TRY(qn_dataset_check(d, scratch, &(qn_check){0}));
-	if (one->is_tuple || one->rank < 2 || one->dim[0] != (int64_t)d->batch)
-		return qn_report(c->m->env, QN_EUNSUPPORTED, "eval.output", g->output[0].name,
-				 "the first output is no [batch, classes] tensor");
-	QN_TRY(find_labels(c, d, scratch));
-	QN_TRY(check_labels(c, d, one));
-	QN_TRY(qn_dataset_check(d, scratch, &(qn_check){0}));
-	QN_TRY(sweep(c, d, NULL, count_results, scratch, &worker, &nworker));
-	for (size_t i = 0; i < nworker; i++) {
-		c->accuracy.correct += worker[i].correct;
-		c->accuracy.samples += worker[i].samples;
-	}
-	return QN_OK;
-}
-
-qn_status
-qn_evaluate(qn_model *m, size_t nin, qn_array *const *in, const qn_array *labels, qn_accuracy *out)
-{
-	run_call c = {.m = m, .nin = nin, .in = in, .labels = labels};
-	qn_status status = qn_guard_model(m, evaluate, &c);
-
-	*out = c.accuracy;
 	return status;
 }

@@ -61,9 +61,11 @@ read_options(const qn_data_opts *o, qn_arena *a, qn_open_opts *out)
 	if (o->layout != QN_NHWC && o->layout != QN_NCHW)
 		return bad_option(env, "layout", (double)o->layout, "it is QN_NHWC or QN_NCHW");
 	QN_TRY(check_numbers(env, "input-scale", &o->input_scale, 1, true));
+	QN_TRY(check_numbers(env, "input-zero", &o->input_zero, 1, true));
 	QN_TRY(check_numbers(env, "mean", o->mean, o->nmean, true));
 	QN_TRY(check_numbers(env, "std", o->std, o->nstd, false));
-	out->prep = (qn_prep){.given = o->input_scale != 0 || o->nmean + o->nstd > 0,
+	out->prep = (qn_prep){.given = o->input_scale != 0 || o->input_zero != 0 || o->nmean + o->nstd > 0,
+			      .zero = o->input_zero,
 			      .scale = o->input_scale != 0 ? o->input_scale : 1,
 			      .nmean = o->nmean,
 			      .nstd = o->nstd,

@@ -7,7 +7,7 @@
 #include "ir/diag.h"
 #include "ir/text.h"
 
-enum { MOST_PLACE = 512, MOST_CELL = 40 };
+enum { MOST_PLACE = QN_CSV_PLACE, MOST_CELL = 40 };
 
 /* A cell without its quotes and the blanks around it. */
 typedef struct cell {
@@ -168,6 +168,8 @@ add_line(qn_csv *c, qn_env *env, const char *at, const char *end, size_t *row)
 				 c->columns);
 	if (!first || numbers > 0)
 		row[c->rows++] = (size_t)(at - c->data);
+	else
+		c->header = at;
 	return QN_OK;
 }
 
@@ -219,4 +221,26 @@ qn_csv_read(const qn_csv *c, qn_env *env, size_t row, float *dst)
 		dst[i] = (float)v;
 	}
 	return QN_OK;
+}
+
+qn_csv_cell
+qn_csv_cell_of(const qn_csv *c, size_t row, size_t column)
+{
+	const char *at = row == SIZE_MAX ? c->header : c->data + c->row[row];
+	const char *end = line_end(at, c->end);
+	cell text = {"", 0};
+	qn_csv_cell out = {0};
+
+	for (size_t i = 0; i <= column && at != NULL; i++)
+		if (!next_cell(&at, end, c->separator, &text))
+			break;
+	out = (qn_csv_cell){.s = text.s, .n = text.n};
+	out.is_number = to_number(&text, &out.number);
+	return out;
+}
+
+const char *
+qn_csv_place(const qn_csv *c, size_t row, char buf[QN_CSV_PLACE])
+{
+	return line_of(c, c->data + c->row[row], buf);
 }

@@ -18,6 +18,7 @@ typedef struct qn_csv {
 	char separator;
 	size_t rows, columns;
 	const size_t *row; /* where each row begins in data */
+	const char *header; /* the line of names; NULL: there is none */
 } qn_csv;
 
 /* Finds the rows and looks that they have equally many cells; data must live as long as *out.
@@ -27,5 +28,20 @@ qn_status qn_csv_index(qn_arena *a, const char *place, const char *data, size_t 
 
 /* The numbers of a row, rounded to f32.  Id: csv.number, with file:line and the cell. */
 qn_status qn_csv_read(const qn_csv *c, qn_env *env, size_t row, float *dst) QN_MUST_CHECK;
+
+/* A cell of a line without its quotes and the blanks around it. */
+typedef struct qn_csv_cell {
+	const char *s;
+	size_t n;
+	bool is_number;
+	double number;
+} qn_csv_cell;
+
+/* Cell `column` of a row; row SIZE_MAX: of the header, which there is. */
+qn_csv_cell qn_csv_cell_of(const qn_csv *c, size_t row, size_t column);
+
+enum { QN_CSV_PLACE = 512 };
+/* "file:line" of a row, in buf. */
+const char *qn_csv_place(const qn_csv *c, size_t row, char buf[QN_CSV_PLACE]);
 
 #endif

@@ -134,12 +134,15 @@ list_classes(qn_arena *a, const char *path, qn_wanted_fn *wanted, qn_folder *out
 				 "more than 2^20 files; split the folder");
 	const char **name = QN_NEW(a, const char *, total + 1);
 	int64_t *label = QN_NEW(a, int64_t, total + 1);
-	*out = (qn_folder){.path = name, .label = label};
+	*out = (qn_folder){.path = name, .label = label, .nclass = numbers ? 0 : sub->n};
 	for (size_t i = 0; i < sub->n; i++)
 		for (size_t k = 0; k < files[i].n; k++) {
 			name[out->n] = files[i].name[k];
 			label[out->n++] = numbers ? label_of(sub->name[i]) : (int64_t)i;
 		}
+	for (size_t i = 0; i < sub->n; i++)
+		sub->name[i] = qn_path_base(sub->name[i]);
+	out->class_name = sub->name;
 	return QN_OK;
 }
 

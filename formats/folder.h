@@ -14,6 +14,8 @@ typedef struct qn_folder {
 	size_t n;
 	const char *const *path;
 	const int64_t *label; /* one a file; NULL when the files lie in the folder itself */
+	size_t nclass;        /* labels are below it, unless the subfolders' names are numbers: 0 then */
+	const char *const *class_name; /* of the subfolders */
 } qn_folder;
 
 typedef bool qn_wanted_fn(const char *name);

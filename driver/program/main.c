@@ -29,14 +29,23 @@ static const command commands[] = {
 	 "example:\n"
 	 "  quern run examples/digits/digits.json examples/digits/test_x.npy -o probabilities.npy",
 	 2, MAX_VALUES + 1, run_options, cmd_run},
-	{"eval", "MODEL --data FILE [--labels Y.npy] [--calib FILE] [options]",
-	 "accuracy on labelled samples, float and integer side by side",
-	 "Prints the top-1 accuracy of the model as it is; with --calib also that of the integer "
-	 "model which `compile` makes from it.\n\n"
+	{"eval", "MODEL --data FILE [--labels FILE] [--against MODEL] [--calib FILE] [options]",
+	 "accuracy and other figures on samples, float and integer side by side",
+	 "Prints figures of the model as it is; with --calib also those of the integer model "
+	 "which `compile` makes from it.\n"
+	 "What is measured follows from what is given: labels: top1 (--top-k), or auc where there "
+	 "is a score; a reference\n"
+	 "(--against, --targets): how far the outputs are from it. Codes count as the real values "
+	 "that they stand for.\n"
+	 "Sums are taken in double, in the order of the samples: any number of threads gives the "
+	 "same figures.\n\n"
 	 "example:\n"
 	 "  quern eval examples/digits/digits.json --calib examples/digits/calib.npy \\\n"
 	 "        --data examples/digits/test_x.npy --labels examples/digits/test_y.npy "
-	 "--min-accuracy 97",
+	 "--min-accuracy 97\n"
+	 "  quern eval examples/digits/digits.json --calib examples/digits/calib.npy --against "
+	 "examples/digits/digits.json \\\n"
+	 "        --data examples/digits/test_x.npy --min agreement=98 --max max-diff=0.5 --json",
 	 1, 1, eval_options, cmd_eval},
 	{"calibrate", "MODEL --calib FILE.npy [--shard K/N] [-o FILE.json] [options]",
 	 "observe values on samples: statistics for compile, and why a range was chosen",

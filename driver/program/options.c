@@ -74,7 +74,9 @@
 
 #define DATA_ROWS                                                                                  \
 	{"--input-scale", 0, TEXT(input_scale), "FACTOR",                                          \
-	 "values of samples become (value * FACTOR - mean) / std (default 1)"},                    \
+	 "values of samples become ((value - ZERO) * FACTOR - mean) / std (default 1)"},           \
+		{"--input-zero", 0, TEXT(input_zero), "ZERO",                                      \
+		 "the zero point of samples that are codes (default 0)"},                          \
 		{"--mean", 0, TEXT(mean), "M,…", "one number, or one a channel (default 0)"},      \
 		{"--std", 0, TEXT(std), "S,…", "one number, or one a channel (default 1)"},        \
 		{"--layout", 0, TEXT(layout), "nhwc|nchw",                                         \
@@ -201,13 +203,26 @@ const option_row quantize_options[] = {
 const option_row plain_options[] = {COMMON_ROWS};
 
 const option_row eval_options[] = {
-	{"--data", 0, LIST(data), "[INPUT=]FILE", "labelled samples, as with --calib"},
+	{"--data", 0, LIST(data), "[INPUT=]FILE", "samples, as with --calib"},
 	{"--labels", 0, TEXT(labels), "FILE",
-	 "their classes, one integer a sample: .npy, or an .npz with labels (default: the "
-	 "subfolders "
-	 "of a folder)"},
-	{"--min-accuracy", 0, TEXT(min_accuracy), "PERCENT",
-	 "exit with 4 when the integer graph (or the only one) is below"},
+	 "their classes: .npy, an .npz with labels, or a .csv (default: the subfolders of a folder)"},
+	{"--label-column", 0, TEXT(label_column), "NAME|N",
+	 "of a .csv: the column of labels (default: the one called label, else the last)"},
+	{"--top-k", 0, TEXT(top), "K,…", "accuracy among the K largest (default 1)"},
+	{"--score", 0, TEXT(score), "value[:K]|mse-input",
+	 "a number for each sample, for auc: the only element, or element K, of the first output; "
+	 "or mean of (output - input)^2"},
+	{"--window", 0, TEXT(window), "N",
+	 "N consecutive samples have one label and one score, the mean of theirs (default 1)"},
+	{"--against", 0, TEXT(against), "MODEL",
+	 "compare with what this model gives on the same samples"},
+	{"--targets", 0, LIST(target), "FILE.npy",
+	 "compare with these values; one file for each output, in order"},
+	{"--min", 0, LIST(min), "METRIC=VALUE",
+	 "exit with 4 when the integer graph (or the only one) is below; may be repeated"},
+	{"--max", 0, LIST(max), "METRIC=VALUE", "… above"},
+	{"--min-accuracy", 0, TEXT(min_accuracy), "PERCENT", "the same as --min top1=PERCENT"},
+	{"--json", 0, FLAG(json), NULL, "print figures and gates as JSON"},
 	{"--sqnr", 0, FLAG(sqnr), NULL,
 	 "with --calib or --stats: also the signal to quantization noise of the values"},
 	DATA_ROWS,
@@ -387,6 +402,7 @@ void
 options_help(const command *c)
 {
 	bool methods = false;
+	bool metrics = false;
 
 	printf("usage: quern %s %s\n\n%s\n\noptions:\n", c->name, c->synopsis, c->about);
 	for (const option_row *r = c->option; r->name != NULL; r++) {
@@ -397,7 +413,12 @@ options_help(const command *c)
 			       r->value != NULL && r->kind != OPT_MAYBE ? " " : "", r->value != NULL ? r->value : "", "");
 		printf("  %-36s %s\n", left, r->help);
 		methods = methods || strcmp(r->name, "--method") == 0;
+		metrics = metrics || strcmp(r->name, "--top-k") == 0;
 	}
+	if (metrics)
+		printf("\nmetrics:\n");
+	for (size_t i = 0; metrics && qn_metric_name(i) != NULL; i++)
+		printf("  %-36s %s\n", qn_metric_name(i), qn_metric_help(i));
 	if (methods)
 		printf("\nmethods, with their parameters and defaults:\n");
 	for (size_t i = 0; methods && qn_method_name(i) != NULL; i++)

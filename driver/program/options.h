@@ -24,8 +24,12 @@ typedef struct options {
 	int ndata;
 	const char *dim[MAX_VALUES]; /* of a model of another tool */
 	int ndim;
-	const char *labels;
-	const char *shape, *dtype, *mean, *std, *layout, *input_scale; /* of samples */
+	const char *labels, *label_column, *against, *score, *top, *window;
+	const char *target[MAX_VALUES];
+	int ntarget;
+	const char *min[MAX_VALUES], *max[MAX_VALUES]; /* METRIC=VALUE */
+	int nmin, nmax;
+	const char *shape, *dtype, *mean, *std, *layout, *input_scale, *input_zero; /* of samples */
 	const char *name, *scheme, *method, *weight_method, *weights, *rounding;
 	const char *activations, *weights_type, *skip, *recipe;
 	const char *stats, *shard, *explain;
@@ -35,7 +39,7 @@ typedef struct options {
 	int threads; /* 0: as many as the machine has cores */
 	bool no_approx, merge_always, require_int;
 	bool greedy, reassociate, trace_rules, explain_matches;
-	bool from_float, real, sqnr, quiet, list_passes, help;
+	bool from_float, real, sqnr, json, quiet, list_passes, help;
 } options;
 
 /* OPT_MAYBE: a number that may be left out, "--align" or "--align=12". */

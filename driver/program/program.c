@@ -164,6 +164,12 @@ program_write_stderr(void *user, const char *text, size_t n)
 qn_status
 program_load_model(qn_ctx *ctx, const options *o, qn_model **out)
 {
+	return program_load_other(ctx, o, o->model, out);
+}
+
+qn_status
+program_load_other(qn_ctx *ctx, const options *o, const char *path, qn_model **out)
+{
 	qn_import_opts how = {
 		.size = sizeof how,
 		.dim = o->dim,
@@ -171,5 +177,5 @@ program_load_model(qn_ctx *ctx, const options *o, qn_model **out)
 		.from_float = o->from_float,
 	};
 
-	return qn_import(ctx, o->model, &how, out);
+	return qn_import(ctx, path, &how, out);
 }

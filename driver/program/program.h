@@ -28,6 +28,8 @@ bool program_same_file(const char *a, const char *b);
 
 /* The model of the command line, read as its options say. */
 qn_status program_load_model(qn_ctx *ctx, const options *o, qn_model **out);
+/* … of another file. */
+qn_status program_load_other(qn_ctx *ctx, const options *o, const char *path, qn_model **out);
 
 /* Arrays of samples: one a file, or those of an .npz. */
 typedef struct sample_list {
@@ -42,8 +44,9 @@ qn_status program_load_samples(qn_ctx *ctx, const options *o, int n, const char 
 			       sample_list *out);
 /* --shape and --dtype that no samples took are a mistake.  b: NULL when there are none. */
 qn_status program_check_used(const options *o, const sample_list *a, const sample_list *b);
-/* *out stays NULL without a path. */
-qn_status program_load_labels(qn_ctx *ctx, const char *path, qn_array **out);
+/* "0.5,0.25": numbers with commas between them, at most `most`; 2 after a message. */
+qn_status program_read_list(const char *option, const char *text, size_t most, double *v,
+			    size_t *n);
 
 /* Compile options from the command line; the samples are loaded. */
 qn_status program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib,

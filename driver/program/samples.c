@@ -26,9 +26,8 @@ bad_value(const char *option, const char *value, const char *what)
 	return QN_EUSAGE;
 }
 
-/* "0.5,0.25": numbers with commas between them. */
-static qn_status
-read_list(const char *option, const char *text, size_t most, double *v, size_t *n)
+qn_status
+program_read_list(const char *option, const char *text, size_t most, double *v, size_t *n)
 {
 	const char *at = text;
 
@@ -54,7 +53,7 @@ read_shape(const options *o, reading *r)
 	double v[MAX_VALUES];
 	size_t n = 0;
 
-	if (read_list("--shape", o->shape, 7, v, &n) != QN_OK)
+	if (program_read_list("--shape", o->shape, 7, v, &n) != QN_OK)
 		return QN_EUSAGE;
 	for (size_t i = 0; i < n; i++) {
 		if (!(v[i] >= 1 && v[i] <= INT32_MAX) || v[i] != (double)(int64_t)v[i])
@@ -69,13 +68,16 @@ static qn_status
 read_options(const options *o, reading *r)
 {
 	double scale = 0;
+	double zero = 0;
 	size_t n = 0;
+	size_t nzero = 0;
 
 	*r = (reading){0};
 	if (read_shape(o, r) != QN_OK ||
-	    read_list("--mean", o->mean, MAX_CHANNELS, r->mean, &r->opts.nmean) != QN_OK ||
-	    read_list("--std", o->std, MAX_CHANNELS, r->std, &r->opts.nstd) != QN_OK ||
-	    read_list("--input-scale", o->input_scale, 1, &scale, &n) != QN_OK)
+	    program_read_list("--mean", o->mean, MAX_CHANNELS, r->mean, &r->opts.nmean) != QN_OK ||
+	    program_read_list("--std", o->std, MAX_CHANNELS, r->std, &r->opts.nstd) != QN_OK ||
+	    program_read_list("--input-scale", o->input_scale, 1, &scale, &n) != QN_OK ||
+	    program_read_list("--input-zero", o->input_zero, 1, &zero, &nzero) != QN_OK)
 		return QN_EUSAGE;
 	if (n > 0 && scale == 0)
 		return bad_value("--input-scale", o->input_scale, "factor: it must not be 0");
@@ -86,6 +88,7 @@ read_options(const options *o, reading *r)
 		return bad_value("--layout", o->layout, "layout: nhwc or nchw");
 	r->opts.layout = o->layout != NULL && strcmp(o->layout, "nchw") == 0 ? QN_NCHW : QN_NHWC;
 	r->opts.input_scale = scale;
+	r->opts.input_zero = zero;
 	r->opts.mean = r->mean;
 	r->opts.std = r->std;
 	return QN_OK;
@@ -182,25 +185,4 @@ program_check_used(const options *o, const sample_list *a, const sample_list *b)
 	if (o->dtype != NULL && !a->used_dtype && (b == NULL || !b->used_dtype))
 		return bad_value("--dtype", o->dtype, "type of any samples here: it is for .bin");
 	return QN_OK;
-}
-
-qn_status
-program_load_labels(qn_ctx *ctx, const char *path, qn_array **out)
-{
-	qn_array *all[MAX_VALUES];
-	size_t n = 0;
-
-	*out = NULL;
-	if (path == NULL)
-		return QN_OK;
-	qn_status status = qn_samples_open(ctx, path, NULL, MAX_VALUES, all, &n);
-	for (size_t i = 0; i < n; i++)
-		if (n == 1 || strcmp(qn_array_name(all[i]), "labels") == 0)
-			*out = all[i];
-	if (status == QN_OK && *out == NULL) {
-		fprintf(stderr, "quern: --labels %s: none of the %zu arrays is called labels\n",
-			path, n);
-		return QN_EINVALID;
-	}
-	return status;
 }

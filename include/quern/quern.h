@@ -478,6 +478,7 @@ typedef struct qn_data_opts { /* all zero: defaults */
 	const double *mean, *std; /* finite; std is not 0 */
 	qn_data_layout layout; /* where the channels of a sample are: last, or first */
 	const char *input;    /* the model's input that the samples are for; NULL: by their order, or by the names in an .npz */
+	double input_zero;    /* finite; taken from values first: ((value - input_zero) * input_scale - mean) / std */
 } qn_data_opts;
 
 /* Samples of a file or folder: .npy, .npz, .csv, .bin, pictures, sounds, or a folder of pictures or of sounds.
@@ -790,6 +791,46 @@ typedef struct qn_accuracy {
 } qn_accuracy;
 /* labels: integers, one a sample; NULL: the classes of a folder of folders (docs/data.md). */
 QN_API qn_status qn_evaluate(qn_model *m, size_t nin, qn_array *const *in, const qn_array *labels, qn_accuracy *out);
+
+/* Labels of a file, integers, one a sample: .npy, an .npz of one array or with one called labels, or a table (.csv).  column,
+ * of a table: its name in the header, or its number from 1; NULL: the one called label, else the last.  samples: where
+ * they are files and the table has a column of file names, a row is for the sample of its name ("b.png" or
+ * "cats/b.png"); else, and with NULL, rows are for samples in order. */
+QN_API qn_status qn_labels_open(qn_ctx *ctx, const char *path, const char *column, const qn_array *samples, qn_array **out);
+/* The name of class k of samples in subfolders; NULL past the last and where there are none. */
+QN_API const char *qn_array_class(const qn_array *x, size_t k);
+
+/* A figure of a model on samples.  Texts live as long as the model.  Frozen. */
+typedef struct qn_metric {
+	const char *name;   /* "top1", "auc", "cosine" … */
+	const char *output; /* the output that it is of */
+	const char *unit;   /* "%", "dB" or "" */
+	double value;       /* of sqnr an infinity where there is no difference */
+	uint64_t hits, of;  /* of top… and agreement: value is 100 * hits / of; else 0 */
+} qn_metric;
+typedef void qn_metric_fn(void *user, const qn_metric *metric);
+
+/* What is measured (docs/evaluation.md): all figures for which there is what they need. */
+typedef struct qn_measure_opts { /* all zero: defaults */
+	size_t size;
+	const qn_array *labels; /* integers, one a sample; NULL: the classes of a folder of folders, or none */
+	size_t ntop;            /* 0: top1 alone */
+	const size_t *top;      /* 1 … the number of classes */
+	qn_model *against;      /* the reference is what this model gives on the same samples; NULL: */
+	size_t ntarget;         /* … it is these real values, an array an output, a sample each index of dimension 0; 0: none */
+	qn_array *const *target;
+	const char *score;      /* of a sample: "value", "value:K" (element K of the first output), "mse-input" (mean of (first output - first input)^2);
+	                           NULL: "value" where the first output has one element a sample */
+	size_t window;          /* so many consecutive samples have one label and one score, their mean; 0: 1 */
+} qn_measure_opts;
+
+/* Runs the model, at any stage, on all samples and tells fn each figure: sums in double, in the order of the samples, whatever
+ * the number of threads.  Codes count as the real values that they stand for.  opts NULL: defaults.  QN_EUSAGE
+ * (data.labels) when there is nothing to measure. */
+QN_API qn_status qn_measure(qn_model *m, size_t nin, qn_array *const *in, const qn_measure_opts *opts, qn_metric_fn *fn, void *user);
+/* Metric i of the table and a line about it; NULL past the last.  "top" stands for top1, top5 … */
+QN_API const char *qn_metric_name(size_t i);
+QN_API const char *qn_metric_help(size_t i);
 
 typedef struct qn_emit_options { /* all zero: defaults */
 	size_t size;

@@ -291,13 +291,30 @@ bytes 3 "$one" | npy float-labels.npy '<f4' '3,'
 case_of labels-float 1 data.labels 'float-labels.npy|f32|integer' eval good.json --data ok.npy --labels float-labels.npy -q
 bytes 3 '\002' | npy high-labels.npy '|u1' '3,'
 case_of labels-range 1 data.labels 'high-labels.npy|label 2|2 classes' eval good.json --data ok.npy --labels high-labels.npy -q
+printf 'file,label\na,0\nb,1\nc,x\n' >labels.csv
+case_of labels-word 1 labels.number "labels.csv:4: error|cell 2, 'x'" eval good.json --data ok.npy --labels labels.csv -q
+case_of labels-column 2 labels.column "'class'|1 to 2" eval good.json --data ok.npy --labels labels.csv --label-column class -q
+case_of labels-no-column 2 labels.column 'labels.npy|.csv' eval good.json --data ok.npy --labels labels.npy --label-column 1 -q
+
+# ---- figures ----
+
+case_of against-missing 1 file.open 'nothing.json' eval good.json --data ok.npy --against nothing.json -q
+case_of targets-shape 1 eval.target "12 elements in 3 samples|'z'|2 elements" eval good.json --data ok.npy --targets ok.npy -q
+case_of targets-twice 2 eval.target '1 outputs|2 arrays' eval good.json --data ok.npy --targets ok.npy --targets ok.npy -q
+case_of targets-both 2 eval.target 'not with both' eval good.json --data ok.npy --targets ok.npy --against good.json -q
+case_of top 2 eval.top "top 3|2 classes|'z'" eval good.json --data ok.npy --labels labels.npy --top-k 1,3 -q
+case_of score 2 eval.score "'loss'|value:K|mse-input" eval good.json --data ok.npy --labels labels.npy --score loss -q
+case_of score-element 2 eval.score "'value:2'" eval good.json --data ok.npy --labels labels.npy --score value:2 -q
+case_of score-size 1 eval.score '4 elements|2' eval good.json --data ok.npy --score mse-input -q
+case_of score-one-class 1 data.labels '3 of 3 labels are 1' eval good.json --data ok.npy --labels labels.npy --score value:1 -q
+case_of window 2 eval.window '3 samples|2 at a time' eval good.json --data ok.npy --score value:1 --window 2 -q
 
 # ---- accuracy ----
 
 bytes 3 '\000' | npy wrong-labels.npy '|u1' '3,'
 stdout_ok=1
 case_of gate 4 "" '0.00 %|--min-accuracy 50' eval good.json --data ok.npy --labels wrong-labels.npy --min-accuracy 50 -q
-grep -q '^float  *0.00 %' stdout || fail gate "the accuracy is not on stdout" stdout
+grep -q '^float  *top1  *0.00 %' stdout || fail gate "the accuracy is not on stdout" stdout
 case_of gate-integer 4 "" '0.00 %' eval good.json --data ok.npy --labels wrong-labels.npy --calib ok.npy --min-accuracy 1 -q
 case_of gate-passed 0 "" "" eval good.json --data ok.npy --labels labels.npy --calib ok.npy --min-accuracy 100 -q
 stdout_ok=

@@ -165,9 +165,13 @@ done
 for p in -1 101 nan much; do
 	usage "min-accuracy '$p'" "--min-accuracy|'$p'" eval "$E/digits.json" --data "$E/test_x.npy" --labels "$E/test_y.npy" --min-accuracy="$p"
 done
+for row in 'min acc=3' 'min top1' 'min =3' 'min top1=x' 'max mse=nan' 'min top=90' 'top-k 0' 'top-k 1.5' 'top-k a' 'window 0' 'window 1,2'; do
+	usage "$row" "--${row% *}|'${row#* }'" eval "$E/digits.json" --data "$E/test_x.npy" --labels "$E/test_y.npy" --"${row% *}" "${row#* }"
+done
+usage label-column "--label-column|'y'|--labels" eval "$E/digits.json" --data "$E/test_x.npy" --label-column y
 usage self-test "--self-test|'some'" compile "$E/digits.json" --self-test some -o out
 usage max-scratch "--max-scratch|'-5'" compile "$E/digits.json" --max-scratch -5 -o out
-for row in 'mean 1,x' 'mean 1,,2' 'std 0' 'std nan' 'input-scale 0' 'input-scale 1,2' 'layout chw' 'shape 4,0' 'shape 1.5'; do
+for row in 'mean 1,x' 'mean 1,,2' 'std 0' 'std nan' 'input-scale 0' 'input-scale 1,2' 'input-zero x' 'layout chw' 'shape 4,0' 'shape 1.5'; do
 	usage "$row" "--${row% *}|'${row#* }'" run "$E/digits.json" "$E/test_x.npy" --"${row% *}" "${row#* }"
 done
 usage no-data '--data|--labels' eval "$E/digits.json"
@@ -281,7 +285,7 @@ for p in $passes; do
 			silent "run $f" run -q "$f" "$E/test_x.npy" -o "$f.npy"
 			[ ! -s stdout ] || fail "run $f" "something is on stdout" stdout
 			silent "eval $f" eval -q "$f" --data "$E/test_x.npy" --labels "$E/test_y.npy" --min-accuracy 97
-			grep -cE '^(float|calibrated|integer) +99\.[0-9]+ %  \([0-9]+ of 500\)$' stdout | grep -qx 1 || fail "eval $f" "no accuracy" stdout
+			grep -cE '^(float|calibrated|integer) +top1 +99\.[0-9]+ %  \([0-9]+ of 500\)  probs$' stdout | grep -qx 1 || fail "eval $f" "no accuracy" stdout
 			;;
 		esac
 	done
@@ -465,7 +469,53 @@ done
 tail -c +129 "$E/test_y.npy" | head -c 80 | od -An -v -td8 -w8 | tr -d ' ' >labels
 tail -c +129 "$E/test_x.npy" | head -c 2560 | od -An -v -tf4 -w256 | paste -d ' ' labels - | awk '{ system("mkdir -p classes/" $1); f = sprintf("classes/%d/%03d.pgm", $1, NR); printf "P2 8 8 16" >f; for (i = 2; i <= NF; i++) printf " %d", $i * 16 >f; close(f) }'
 silent 'classes' eval -q "$E/digits.json" --data classes --input-scale 0.0625 --min-accuracy 80
-grep -qE '^float .*of 10\)$' stdout || fail classes "no ten samples" stdout
+grep -qE '^float .*of 10\)  probs$' stdout || fail classes "no ten samples" stdout
+grep -q '^class' stdout && fail classes "numbers are printed as names" stdout
+
+# ---- figures ----
+
+digits_eval() {
+	local name=$1
+	shift
+	silent "$name" eval -q "$E/digits.json" --data "$E/test_x.npy" "$@"
+}
+# Labels of a table by rows are those of the array.
+tail -c +129 "$E/test_y.npy" | od -An -v -td8 -w8 | tr -d ' ' | sed 's/^/x,/; 1i file,label' >labels.csv
+digits_eval labels-npy --labels "$E/test_y.npy" --top-k 1,3
+mv stdout by-array
+digits_eval labels-csv --labels labels.csv --top-k 1,3
+same labels-csv stdout by-array
+[ "$(cut -c14-18 stdout | tr -d '\n ')" = top1top3 ] || fail top-k "other figures" stdout
+# By the names of files: a reversed table of two files.
+mkdir -p few && cp pictures/001.pgm pictures/002.pgm few
+ls few | tac | awk '{ print $1 "," NR + 5 }' >few.csv
+silent labels-by-name eval -q "$E/digits.json" --data few --input-scale 0.0625 --labels few.csv
+# A model against itself, and in integers.
+digits_eval against --against "$E/digits.json" --calib "$E/calib.npy" --min agreement=99 --min cosine=0.999 --min sqnr=35 --max max-diff=0.2 --json
+has_words against stdout '"quern_eval": 1|"stage": "float", "metric": "sqnr", "output": "probs", "value": "inf"|"stage": "integer", "metric": "agreement"|"hits": 499, "of": 500|"min": 35, "passed": true'
+cases=$((cases + 1))
+if command -v python3 >/dev/null; then
+	python3 -m json.tool <stdout >/dev/null || fail json "no JSON" stdout
+fi
+mv stdout one-way
+for t in 1 2 5; do
+	digits_eval "threads $t" --against "$E/digits.json" --calib "$E/calib.npy" --min agreement=99 --min cosine=0.999 --min sqnr=35 --max max-diff=0.2 --json --threads $t
+	same "threads $t" stdout one-way
+done
+cases=$((cases + 1))
+run eval -q "$E/digits.json" --data "$E/test_x.npy" --labels "$E/test_y.npy" --score value:3 --max auc=0.5 --min top1=99.9
+[ "$code" -eq 4 ] || fail gates "exit code $code" stderr
+has_words gates stderr "top1 of 'probs' is 99.20 %, below --min top1=99.9|auc of 'probs' is 0.99|, above --max auc=0.5"
+cases=$((cases + 1))
+run eval -q "$E/digits.json" --data "$E/test_x.npy" --labels "$E/test_y.npy" --min cosine=0.5
+[ "$code" -eq 2 ] || fail not-measured "exit code $code" stderr
+has_words not-measured stderr 'cosine was not measured|measured: top1|--against'
+# Codes as samples of a float model: real = (code - zero) * scale.
+tail -c +129 "$E/test_x.npy" | od -An -v -tf4 -w4 | awk '{ printf "\\%03o", $1 * 16 + 5 }' >codes.txt
+printf "$(cat codes.txt)" >codes.bin
+silent input-zero run -q "$E/digits.json" codes.bin --dtype u8 --shape 8,8,1 --input-zero 5 --input-scale 0.0625 -o codes.npy
+silent input-real run -q "$E/digits.json" "$E/test_x.npy" -o real.npy
+same input-zero codes.npy real.npy
 
 # Functions of the model's own are run as they are and inlined by the passes.
 cat >function.json <<'END'

@@ -134,6 +134,12 @@ observe(const bench *b, const void *s)
 }
 
 static qn_status
+measure(const bench *b, const void *s)
+{
+	return qn_measure(b->m, 0, NULL, s, NULL, NULL);
+}
+
+static qn_status
 emit(const bench *b, const void *s)
 {
 	return qn_emit(b->m, "/tmp/quern-never", s, NULL);
@@ -197,6 +203,7 @@ holds_for_every_struct(void **state)
 		ROW(qn_search, search, NULL),
 		ROW(qn_compile_opts, compile, "model.empty"),
 		ROW(qn_compile_opts, observe, "calibrate.no-data"),
+		ROW(qn_measure_opts, measure, "data.count"),
 		ROW(qn_emit_options, emit, "emit.stage"),
 	};
 

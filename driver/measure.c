@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measure.c - runs a model on samples and tells figures of the results (driver/metric.h).
+ *
+ *   samples ──▶ model ──▶ y of sample 0, 1, 2 …     each sample fills a place of its own, in any order, by any thread
+ *                              ↓
+ *                  rank, score, differences ──▶ sums in the order of the samples ──▶ figures */
+#include "driver/measure.h"
+
+#include <math.h>
+
+#include "calibrate/sweep.h"
+#include "driver/host_struct.h"
+#include "driver/run.h"
+
+/* ---- one sample after the other, by many threads ---- */
+
+typedef struct worker {
+	const qn_measurement *c;
+	float *real;            /* a batch of the largest output */
+	double *y, *want, *tmp; /* a sample of it */
+	size_t bad, bad_output; /* the first sample with a NaN or an infinity; SIZE_MAX: none */
+} worker;
+
+static bool
+is_finite(const double *y, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(y[i]))
+			return false;
+	return true;
+}
+
+/* w->y is sample i of output k. */
+static void
+measure_sample(worker *w, size_t k, size_t i)
+{
+	const qn_measurement *c = w->c;
+	const qn_measured *o = &c->out[k];
+
+	if (!is_finite(w->y, o->each)) {
+		if (i < w->bad) {
+			w->bad = i;
+			w->bad_output = k;
+		}
+		return;
+	}
+	if (k == 0 && c->rank != NULL)
+		c->rank[i] = (uint32_t)qn_rank_of(w->y, o->each, (size_t)c->label[i]);
+	if (k == 0 && c->score != NULL)
+		c->score[i] = qn_score_of(&c->scoring, i, w->y, w->tmp);
+	if (o->want == NULL)
+		return;
+	qn_row_get(o->want, o->each, i, w->want);
+	if (k == 0 && c->wanted_score != NULL)
+		c->wanted_score[i] = qn_score_of(&c->scoring, i, w->want, w->tmp);
+	o->difference[i] = qn_difference_of(w->y, w->want, o->each);
+}
+
+static void
+measure_batches(void *user, qn_env *env, const qn_interp *in, size_t first, size_t n)
+{
+	worker *w = user;
+	const qn_measurement *c = w->c;
+	size_t batch = c->d->batch;
+
+	(void)env;
+	for (size_t j = 0; j < n; j++) {
+		for (size_t k = 0; k < c->noutput; k++) {
+			qn_tensor y = qn_interp_output_of(in, k, j);
+
+			if (c->out[k].real != NULL) {
+				qn_dequantize_into(&c->m->types, &y, QN_PLAIN_f32, w->real);
+				y = (qn_tensor){.type = c->out[k].real, .data = w->real};
+			}
+			for (size_t b = 0; b < batch; b++) {
+				qn_row_get(&y, c->out[k].each, b, w->y);
+				measure_sample(w, k, (first + j) * batch + b);
+			}
+		}
+	}
+}
+
+static qn_status
+run_all(qn_measurement *c, qn_arena *a)
+{
+	size_t most = 0;
+	size_t bad = SIZE_MAX;
+	const char *name = "";
+	qn_sweep *s;
+
+	for (size_t k = 0; k < c->noutput; k++)
+		most = c->out[k].each > most ? c->out[k].each : most;
+	QN_TRY(qn_sweep_new(qn_model_entry(c->m), c->d, a, &s));
+	worker *w = QN_NEW(a, worker, s->nworker);
+	void **user = QN_NEW(a, void *, s->nworker);
+	for (size_t i = 0; i < s->nworker; i++) {
+		w[i] = (worker){.c = c,
+				.real = QN_NEW(a, float, most * c->d->batch),
+				.y = QN_NEW(a, double, most),
+				.want = QN_NEW(a, double, most),
+				.tmp = QN_NEW(a, double, most),
+				.bad = SIZE_MAX};
+		user[i] = &w[i];
+	}
+	QN_TRY(qn_sweep_run(s, NULL, measure_batches, user));
+	for (size_t i = 0; i < s->nworker; i++)
+		if (w[i].bad < bad) {
+			bad = w[i].bad;
+			name = c->out[w[i].bad_output].name;
+		}
+	return bad == SIZE_MAX
+		       ? QN_OK
+		       : qn_report(
+				 c->m->env, QN_EINVALID, "eval.nonfinite", name,
+				 "sample %zu gives a NaN or an infinity, of which no figure can be "
+				 "computed; look at it with quern run",
+				 bad);
+}
+
+/* ---- figures ---- */
+
+/* Scores of windows in place of those of their samples. */
+static void
+average(double *score, size_t samples, size_t window)
+{
+	for (size_t i = 0; score != NULL && i < samples / window; i++) {
+		double sum = 0;
+
+		for (size_t k = 0; k < window; k++)
+			sum += score[i * window + k];
+		score[i] = sum / (double)window;
+	}
+}
+
+static void
+tell(qn_measurement *c, qn_arena *scratch)
+{
+	static const size_t one[] = {1};
+	const char **name = QN_NEW(scratch, const char *, c->noutput);
+	qn_difference *sum = QN_NEW(scratch, qn_difference, c->noutput);
+	bool *positive = NULL;
+	qn_tally t = {.samples = c->samples,
+		      .rank = c->rank,
+		      .ntop = c->o->ntop > 0 ? c->o->ntop : 1,
+		      .top = c->o->ntop > 0 ? c->o->top : one,
+		      .scores = c->samples / c->window,
+		      .score = c->score,
+		      .wanted_score = c->wanted_score,
+		      .outputs = c->noutput,
+		      .output = name,
+		      .difference = c->nwant > 0 ? sum : NULL};
+
+	average(c->score, c->samples, c->window);
+	average(c->wanted_score, c->samples, c->window);
+	if (c->label != NULL && c->score != NULL)
+		positive = QN_NEW(scratch, bool, t.scores);
+	for (size_t i = 0; positive != NULL && i < t.scores; i++)
+		positive[i] = c->label[i] == c->scoring.positive;
+	t.positive = positive;
+	for (size_t k = 0; k < c->noutput; k++) {
+		name[k] = qn_arena_str(c->m->arena, c->out[k].name);
+		for (size_t i = 0; c->nwant > 0 && i < c->samples; i++)
+			qn_difference_add(&sum[k], &c->out[k].difference[i]);
+	}
+	qn_metrics_tell(&t, c->m->arena, scratch, c->fn, c->user);
+}
+
+static qn_status
+measure(void *arg, qn_arena *scratch)
+{
+	qn_measurement *c = arg;
+
+	QN_TRY(qn_check_runs(c->m));
+	QN_TRY(qn_samples_for(qn_model_entry(c->m), scratch, c->nin, c->in, NULL, &c->d));
+	QN_TRY(qn_dataset_check(c->d, scratch, &(qn_check){0}));
+	c->samples = c->d->nbatch * c->d->batch;
+	QN_TRY(qn_measurement_set_up(c, scratch));
+	QN_TRY(run_all(c, scratch));
+	tell(c, scratch);
+	return QN_OK;
+}
+
+/* ---- the public functions ---- */
+
+/* What the reference gives on the samples, then the model itself. */
+static qn_status
+measure_against(void *arg, qn_arena *scratch)
+{
+	qn_measurement *c = arg;
+	size_t n = qn_model_describe(c->o->against).outputs;
+	qn_array **y = QN_NEW(scratch, qn_array *, n);
+
+	QN_TRY(qn_run(c->o->against, c->nin, c->in, 1, n, y));
+	c->want = y;
+	c->nwant = n;
+	qn_status status = qn_guard_model(c->m, measure, c);
+	for (size_t k = 0; k < n; k++)
+		qn_array_free(y[k]);
+	return status;
+}
+
+qn_status
+qn_measure(qn_model *m, size_t nin, qn_array *const *in, const qn_measure_opts *opts,
+	   qn_metric_fn *fn, void *user)
+{
+	qn_measure_opts o;
+	qn_measurement c = {.m = m, .nin = nin, .in = in, .o = &o, .fn = fn, .user = user};
+
+	QN_TRY(QN_TAKE(m->env, qn_measure_opts, opts, &o));
+	c.nwant = o.ntarget;
+	c.want = o.target;
+	if (o.against == NULL)
+		return qn_guard_model(m, measure, &c);
+	if (o.ntarget > 0)
+		return qn_report(
+			m->env, QN_EUSAGE, "eval.target", m->name,
+			"outputs are compared with a reference model or with given values, not "
+			"with both");
+	return qn_guard(qn_box(m)->ctx, measure_against, &c);
+}
+
+static void
+count_hits(void *user, const qn_metric *metric)
+{
+	qn_accuracy *out = user;
+
+	if (metric->of > 0)
+		*out = (qn_accuracy){.samples = metric->of, .correct = metric->hits};
+}
+
+qn_status
+qn_evaluate(qn_model *m, size_t nin, qn_array *const *in, const qn_array *labels, qn_accuracy *out)
+{
+	const qn_measure_opts o = {.labels = labels};
+	qn_measurement c = {.m = m,
+			    .nin = nin,
+			    .in = in,
+			    .o = &o,
+			    .fn = count_hits,
+			    .user = out,
+			    .labelled = true};
+
+	*out = (qn_accuracy){0};
+	return qn_guard_model(m, measure, &c);
+}

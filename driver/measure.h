@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measure.h - one measurement of a model on samples: what it compares with what. */
+#ifndef QN_DRIVER_MEASURE_H
+#define QN_DRIVER_MEASURE_H
+
+#include "calibrate/dataset.h"
+#include "driver/metric.h"
+#include "driver/score.h"
+
+/* One output: of each sample so many elements. */
+typedef struct qn_measured {
+	const char *name;
+	size_t each;
+	const qn_type *real;       /* of a batch as real values; NULL: it is no codes */
+	const qn_tensor *want;     /* what it should be, all samples; NULL: nobody says */
+	qn_difference *difference; /* by sample */
+} qn_measured;
+
+typedef struct qn_measurement {
+	qn_model *m;
+	size_t nin;
+	qn_array *const *in;
+	const qn_measure_opts *o;
+	size_t nwant;
+	qn_array *const *want; /* one an output */
+	qn_metric_fn *fn;
+	void *user;
+	bool labelled; /* there have to be labels */
+	/* while it runs */
+	qn_dataset *d;
+	size_t samples, window, noutput;
+	qn_measured *out;
+	const int64_t *label; /* one a window; NULL: none */
+	qn_scoring scoring;
+	uint32_t *rank;               /* by sample; NULL: not wanted */
+	double *score, *wanted_score; /* by sample; NULL: not wanted */
+} qn_measurement;
+
+/* Finds outputs, labels, scores and what outputs should be, and makes room for what each sample gives; the samples are
+ * there.  Ids: eval.output, eval.target, eval.nonfinite, eval.score, eval.window, eval.top, data.labels. */
+qn_status qn_measurement_set_up(qn_measurement *c, qn_arena *a) QN_MUST_CHECK;
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_eval.c - quern eval: figures of a model on samples, before and after it is made integer. */
+#include <stdio.h>
+#include <string.h>
+
+#include "eval.h"
+
+enum { MAX_TOP = 16 };
+
+/* What the command line gives. */
+typedef struct given {
+	const options *o;
+	qn_model *m, *against;
+	sample_list data, calib;
+	qn_array *target[MAX_VALUES];
+	qn_array *labels;
+	size_t top[MAX_TOP];
+	qn_compile_opts compile;
+	qn_measure_opts measure;
+} given;
+
+/* "1,5": whole numbers from 1 on. */
+static qn_status
+read_counts(const char *option, const char *text, size_t most, size_t *out, size_t *n)
+{
+	double v[MAX_TOP];
+
+	if (program_read_list(option, text, most, v, n) != QN_OK)
+		return QN_EUSAGE;
+	for (size_t i = 0; i < *n; i++) {
+		if (!(v[i] >= 1 && v[i] <= 1e9) || v[i] != (double)(size_t)v[i]) {
+			fprintf(stderr, "quern: %s: '%s' is no whole number from 1 on%s\n", option,
+				text, most > 1 ? ", or list of such, like 1,5" : "");
+			return QN_EUSAGE;
+		}
+		out[i] = (size_t)v[i];
+	}
+	return QN_OK;
+}
+
+static qn_status
+read_numbers(given *g)
+{
+	size_t n = 0;
+
+	g->measure.top = g->top;
+	if (read_counts("--top-k", g->o->top, MAX_TOP, g->top, &g->measure.ntop) != QN_OK)
+		return QN_EUSAGE;
+	return read_counts("--window", g->o->window, 1, &g->measure.window, &n);
+}
+
+/* Loads all that is given, so that everything wrong is told at once. */
+static qn_status
+load(qn_ctx *ctx, given *g)
+{
+	const options *o = g->o;
+	qn_status status = program_compile_opts(ctx, o, &g->calib, &g->compile);
+	const qn_status loaded[] = {
+		program_load_samples(ctx, o, o->ndata, o->data, &g->data),
+		o->labels == NULL
+			? QN_OK
+			: qn_labels_open(ctx, o->labels, o->label_column,
+					 g->data.n > 0 ? g->data.array[0] : NULL, &g->labels),
+		program_load_model(ctx, o, &g->m),
+		o->against == NULL ? QN_OK : program_load_other(ctx, o, o->against, &g->against),
+		program_check_used(o, &g->data, &g->calib),
+	};
+
+	for (size_t i = 0; i < sizeof loaded / sizeof loaded[0]; i++)
+		if (status == QN_OK)
+			status = loaded[i];
+	for (int i = 0; i < o->ntarget; i++) {
+		qn_status one = qn_array_load(ctx, o->target[i], &g->target[i]);
+
+		if (status == QN_OK)
+			status = one;
+	}
+	g->measure.labels = g->labels;
+	g->measure.against = g->against;
+	g->measure.ntarget = (size_t)o->ntarget;
+	g->measure.target = g->target;
+	g->measure.score = o->score;
+	return status;
+}
+
+static qn_status
+measure(given *g, evaluation *e)
+{
+	e->stage = qn_model_stage(g->m);
+	return qn_measure(g->m, g->data.n, g->data.array, &g->measure, eval_add, e);
+}
+
+/* Compiles as far as real values stand beside quantized ones, and compares them there. */
+static qn_status
+measure_noise(given *g, evaluation *e)
+{
+	qn_compile_opts *opts = &g->compile;
+
+	opts->stop_after = "bind";
+	qn_status status = qn_compile(g->m, opts);
+	if (status == QN_OK)
+		status = qn_measure_noise(g->m, g->data.n, g->data.array, &e->noise);
+	e->has_noise = status == QN_OK;
+	/* what these options changed is in the model now; asked for again they would be late */
+	*opts = (qn_compile_opts){.rounding = opts->rounding,
+				  .no_approx = opts->no_approx,
+				  .merge_always = opts->merge_always,
+				  .require_int = opts->require_int,
+				  .align = opts->align,
+				  .print_after = opts->print_after,
+				  .print = opts->print};
+	return status;
+}
+
+/* The graph as it is, and, when it is not integer yet, the integer graph made from it. */
+static qn_status
+eval(qn_ctx *ctx, given *g, evaluation *e)
+{
+	qn_status status = load(ctx, g);
+
+	if (status == QN_OK)
+		status = measure(g, e);
+	if (status == QN_OK && program_has_ranges(g->o) &&
+	    strcmp(qn_model_stage(g->m), "integer") != 0) {
+		status = g->o->sqnr ? measure_noise(g, e) : QN_OK;
+		if (status == QN_OK)
+			status = qn_compile(g->m, &g->compile);
+		if (status == QN_OK)
+			status = measure(g, e);
+	}
+	if (status != QN_OK)
+		return status;
+	if (g->labels == NULL && qn_array_class(g->data.array[0], 0) != NULL)
+		e->classes = g->data.array[0];
+	if (g->o->json)
+		eval_print_json(e);
+	else
+		eval_print(e);
+	return eval_check(e);
+}
+
+int
+cmd_eval(const options *o)
+{
+	evaluation e = {0};
+	given g = {.o = o};
+
+	if (o->ndata == 0) {
+		fprintf(stderr,
+			"quern eval: --data is needed, and --labels unless it is a folder of "
+			"classes, or --against, --targets or --score\ntry: quern eval --help\n");
+		return QN_EUSAGE;
+	}
+	if (o->label_column != NULL && o->labels == NULL) {
+		fprintf(stderr, "quern eval: --label-column '%s' is for --labels FILE.csv\n",
+			o->label_column);
+		return QN_EUSAGE;
+	}
+	if (read_numbers(&g) != QN_OK || eval_read_gates(o, &e) != QN_OK)
+		return QN_EUSAGE;
+	qn_ctx *ctx = program_open(o);
+	return ctx == NULL ? 1 : program_close(ctx, eval(ctx, &g, &e));
+}

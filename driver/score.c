@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* score.c - see score.h. */
+#include "driver/score.h"
+
+#include <string.h>
+
+#include "driver/metric.h"
+
+typedef struct score_row {
+	const char *name;
+	bool takes_element, of_input;
+} score_row;
+
+static const score_row scores[] = {{"value", true, false}, {"mse-input", false, true}};
+
+static qn_status
+bad_score(qn_env *env, const char *text, const char *why)
+{
+	return qn_report(
+		env, QN_EUSAGE, "eval.score", "",
+		"'%s' is no score: %s; scores are value (the only element of the first output), "
+		"value:K (its element K, from 0) and mse-input",
+		text, why);
+}
+
+/* The digits behind "value:", less than `each`. */
+static bool
+read_element(const char *s, size_t each, size_t *out)
+{
+	size_t v = 0;
+
+	if (*s == '\0')
+		return false;
+	for (; *s != '\0'; s++) {
+		if (*s < '0' || *s > '9' || v > each)
+			return false;
+		v = v * 10 + (size_t)(*s - '0');
+	}
+	*out = v;
+	return v < each;
+}
+
+qn_status
+qn_scoring_read(qn_env *env, const char *text, size_t each, qn_scoring *out)
+{
+	const char *name = text != NULL ? text : "value";
+	size_t n = strcspn(name, ":");
+	const score_row *r = NULL;
+
+	*out = (qn_scoring){.each = each, .positive = 1};
+	if (text == NULL && each != 1)
+		return QN_OK;
+	for (size_t i = 0; i < QN_COUNT(scores); i++)
+		if (strlen(scores[i].name) == n && memcmp(scores[i].name, name, n) == 0)
+			r = &scores[i];
+	if (r == NULL)
+		return bad_score(env, name, "there is none of this name");
+	if (name[n] == ':') {
+		if (!r->takes_element || !read_element(name + n + 1, each, &out->element))
+			return bad_score(env, text, "there is no such element");
+		out->positive = (int64_t)out->element;
+	} else if (r->takes_element && each != 1) {
+		return bad_score(env, text, "the output has more than one element a sample");
+	}
+	out->name = name;
+	out->of_input = r->of_input;
+	return QN_OK;
+}
+
+double
+qn_score_of(const qn_scoring *s, size_t i, const double *y, double *tmp)
+{
+	if (!s->of_input)
+		return y[s->element];
+	qn_row_get(s->input, s->each, i, tmp);
+	return qn_mean_square(y, tmp, s->each);
+}
+
+void
+qn_row_get(const qn_tensor *x, size_t each, size_t i, double *dst)
+{
+	for (size_t k = 0; k < each; k++)
+		dst[k] = qn_tensor_f64(x, (int64_t)(i * each + k));
+}
