@@ -103,16 +103,16 @@ in_storage(maker *m, qn_id x)
 
 /* Returns how many ops the outputs need. */
 static size_t
-fill(builder *b, bool i8_only)
+fill(builder *b, qn_plain only)
 {
 	maker m = {.b = b};
 	size_t end;
 
 	b->model.rounding = (int32_t)pick(&m, 0, 2);
-	m.code = i8_only ? QN_PLAIN_i8 : some_code(&m);
-	m.mixed = !i8_only && chance(&m, 30);
+	m.code = only != QN_NPLAIN ? only : some_code(&m);
+	m.mixed = only == QN_NPLAIN && chance(&m, 30);
 	m.weight_bits = chance(&m, 25) ? 4 : 8;
-	m.align = !i8_only && chance(&m, 25) ? (int32_t)pick(&m, QN_FIX_LEAST, QN_FIX_MOST) : 0;
+	m.align = only == QN_NPLAIN && chance(&m, 25) ? (int32_t)pick(&m, QN_FIX_LEAST, QN_FIX_MOST) : 0;
 	add_inputs(&m);
 	end = m.n + (size_t)pick(&m, 6, 14);
 	while (m.n < end) {
@@ -131,26 +131,26 @@ fill(builder *b, bool i8_only)
 }
 
 static void
-build(builder *b, uint64_t seed, bool i8_only)
+build(builder *b, uint64_t seed, qn_plain only)
 {
 	char name[32];
 
 	snprintf(name, sizeof(name), "r%llu", (unsigned long long)seed);
 	/* Neighbours must not resemble each other. */
 	build_begin(b, name, seed * UINT64_C(0x9e3779b97f4a7c15));
-	build_check(b, fill(b, i8_only) >= 5);
+	build_check(b, fill(b, only) >= 5);
 }
 
 void
 random_graph_build(builder *b, uint64_t seed)
 {
-	build(b, seed, false);
+	build(b, seed, QN_NPLAIN);
 }
 
 void
-random_graph_build_i8(builder *b, uint64_t seed)
+random_graph_build_of(builder *b, uint64_t seed, qn_plain code)
 {
-	build(b, seed, true);
+	build(b, seed, code);
 }
 
 void
@@ -159,5 +159,5 @@ random_graph_build_bytes(builder *b, const uint8_t *byte, size_t n)
 	build_begin(b, "bytes", 1);
 	b->byte = byte;
 	b->nbyte = n;
-	(void)fill(b, false);
+	(void)fill(b, QN_NPLAIN);
 }

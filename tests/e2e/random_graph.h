@@ -10,8 +10,8 @@
 /* Begins b (build_begin) with a model named r<seed> and fills its graph: at least 5 ops, 1 or 2
  * inputs, one or more outputs. */
 void random_graph_build(builder *b, uint64_t seed);
-/* The same with activations of i8. */
-void random_graph_build_i8(builder *b, uint64_t seed);
+/* The same with all activations of this storage, and sums as TFLite has them. */
+void random_graph_build_of(builder *b, uint64_t seed, qn_plain code);
 
 /* The same from a fuzzer's bytes: what is near the end of them shapes the end of the graph.  The
  * graph may have fewer ops. */

@@ -200,11 +200,11 @@ copy_const(maker *m, qn_id id, const qn_node *n)
 }
 
 void
-real_graph_build(builder *b, uint64_t seed)
+real_graph_build(builder *b, uint64_t seed, qn_plain code)
 {
 	maker m = {.b = b};
 
-	random_graph_build_i8(b, seed); /* the bounds are those of 8 bits */
+	random_graph_build_of(b, seed, code);
 	m.from = b->g;
 	m.g = qn_graph_new(&b->model, "main");
 	m.codes = QN_NEW(&b->arena, qn_id, m.from->n);

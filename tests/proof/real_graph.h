@@ -8,8 +8,9 @@
 
 #include "tests/e2e/random_graph.h"
 
-/* Begins b and makes its graph: calibrated, not requantized.  The same one for the same seed. */
-void real_graph_build(builder *b, uint64_t seed);
+/* Begins b and makes its graph of i8 or i16 codes: calibrated, not requantized.  The same one for the
+ * same seed. */
+void real_graph_build(builder *b, uint64_t seed, qn_plain code);
 
 /* How many codes the requantized form of value `id` may differ from the value that the graph g
  * gives for equal operands; 0: exactly equal.  after: the op that stands in its place.

@@ -14,8 +14,10 @@
  * at least one bit behind the point: 1/2 + 1/4. */
 #define NEAREST 0.5
 #define MULTIPLIER 0.75
-/* f32 before: a few relative errors of 2^-24 of a code below 2^8. */
-#define SLACK 0x1p-10
+/* One of a sum of 64 bits has 15 bits and rounds once: it is off by 2^-15. */
+#define MULTIPLIER_64(range) (0.5 + (range)*0x1p-16)
+/* f32 before: relative errors of 2^-24, up to 2^6 of them, of a code inside the range. */
+#define SLACK(range) ((range)*0x1p-18)
 
 static const qn_type *
 type_of(const qn_graph *g, qn_id id)
@@ -31,6 +33,40 @@ scale_of(const qn_graph *g, const qn_type *t)
 
 	qn_elem_param(&g->model->types, t->elem, 0, &scale, &zp);
 	return scale;
+}
+
+/* The operand's type: of the codes that the dequantize reads. */
+static const qn_type *
+codes_type(const qn_graph *g, const qn_node *n, uint32_t i)
+{
+	return type_of(g, qn_graph_node(g, n->in[i])->in[0]);
+}
+
+static bool
+is_wide(const qn_type *t)
+{
+	return t->elem->bits > 8;
+}
+
+/* How many codes there are. */
+static double
+range_of(const qn_type *t)
+{
+	return is_wide(t) ? 65536 : 256;
+}
+
+/* The rounding of a requantize of x with the result q. */
+static double
+multiplier(const qn_type *x, const qn_type *q)
+{
+	return x->elem->bits == 64 ? MULTIPLIER_64(range_of(q)) : MULTIPLIER;
+}
+
+/* A step to which additions and comparisons round an operand, as a part of the larger scale. */
+static double
+step(const qn_type *x)
+{
+	return is_wide(x) ? 2 * 0x1p-15 : 2 * 0x1p-20;
 }
 
 static bool
@@ -66,13 +102,13 @@ merged(const qn_graph *g, qn_id x, const qn_type *last)
 	if ((n->op != QN_OP_requantize && n->op != QN_OP_quantize) ||
 	    !holds(g, n->type->elem, last->elem))
 		return 0;
-	return MULTIPLIER * scale_of(g, n->type);
+	return multiplier(type_of(g, n->in[0]), n->type) * scale_of(g, n->type);
 }
 
 /* ---- what an op adds, as a real number ---- */
 
 static double
-average(const qn_node *n)
+average(const qn_node *n, double range)
 {
 	double position = 0;
 
@@ -80,7 +116,7 @@ average(const qn_node *n)
 	 * value follows it by at most the range from one pixel to the next */
 	for (int i = 1; n->op == QN_OP_resize_bilinear && i <= 2; i++)
 		position += (0.5 * (double)n->type->dim[i] + 1.5) / 1024;
-	return NEAREST + 255 * position;
+	return NEAREST + (range - 1) * position;
 }
 
 /* Sums of m terms in f32: each addition is off by 2^-24 of at most m ranges. */
@@ -89,11 +125,12 @@ sum_in_float(const qn_graph *g, const qn_node *n, double s)
 {
 	double m = (double)qn_type_count(type_of(g, n->in[0])) / (double)qn_type_count(n->type);
 
-	return m * 0x1p-24 * 256 * s * (n->op == QN_OP_reduce_sum ? m : 1);
+	return m * 0x1p-24 * range_of(codes_type(g, n, 0)) * s *
+	       (n->op == QN_OP_reduce_sum ? m : 1);
 }
 
 /* D / sqrt(V) in f32: differences from a mean that is off by 2^-23 for each of the m terms of up to
- * 256 steps s, over a deviation of at least s / sqrt(2 m) or, where all are equal, sqrt(eps). */
+ * its range of steps s, over a deviation of at least s / sqrt(2 m) or, where all are equal, sqrt(eps). */
 static double
 normalize_in_float(const qn_graph *g, const qn_node *n, double s)
 {
@@ -108,19 +145,12 @@ normalize_in_float(const qn_graph *g, const qn_node *n, double s)
 			m *= (double)x->dim[i];
 		eps = n->attr->instance_norm.epsilon;
 	}
-	noise = (m + 4) * 0x1p-23 * 256 * s;
+	noise = (m + 4) * 0x1p-23 * range_of(codes_type(g, n, 0)) * s;
 	noise = noise / (s / sqrt(2 * m)) + noise / sqrt(eps);
 	if (!(noise <
 	      2 * sqrt(m))) /* epsilon 0, all equal: noise by noise, but never more than this */
 		noise = 2 * sqrt(m);
-	return noise * 256 * scale_of(g, qn_graph_node(g, qn_graph_node(g, n->in[1])->in[0])->type);
-}
-
-/* The operand's type: of the codes that the dequantize reads. */
-static const qn_type *
-codes_type(const qn_graph *g, const qn_node *n, uint32_t i)
-{
-	return type_of(g, qn_graph_node(g, n->in[i])->in[0]);
+	return noise * range_of(codes_type(g, n, 1)) * scale_of(g, codes_type(g, n, 1));
 }
 
 static double
@@ -133,8 +163,8 @@ own_error(const qn_graph *g, const qn_node *n)
 	switch ((int)n->op) {
 	case QN_OP_add:
 	case QN_OP_sub:
-	case QN_OP_bias_add: /* each operand in steps of 2 max(s, t) / 2^20, rounded to one of them */
-		return 2 * 2 * (s > t ? s : t) * 0x1p-20;
+	case QN_OP_bias_add: /* each operand is rounded to one of the steps */
+		return 2 * step(codes_type(g, n, 0)) * (s > t ? s : t);
 	case QN_OP_global_avg_pool:
 	case QN_OP_reduce_mean:
 	case QN_OP_reduce_sum:
@@ -152,9 +182,16 @@ own_error(const qn_graph *g, const qn_node *n)
 /* ---- one value ---- */
 
 static int64_t
-codes(double after, double real, double scale)
+codes(const qn_graph *g, double after, double real, const qn_type *q)
 {
-	return (int64_t)floor(after + NEAREST + real / scale + SLACK);
+	return (int64_t)floor(after + NEAREST + real / scale_of(g, q) + SLACK(range_of(q)));
+}
+
+/* The kernel of i16 against real arithmetic; no code is more than 2^15 away from 0. */
+static double
+normalize_wide(const qn_graph *g, const qn_node *n, const qn_type *q)
+{
+	return 0.5 + 0x1p-6 + 0x1p-7 * scale_of(g, codes_type(g, n, 1)) / scale_of(g, q) + 1;
 }
 
 static int64_t bound_of(const qn_graph *g, qn_id id, const qn_type *q);
@@ -183,30 +220,35 @@ static int64_t
 bound_of(const qn_graph *g, qn_id id, const qn_type *q)
 {
 	const qn_node *n = qn_graph_node(g, id);
-	double s = scale_of(g, q);
 
 	if (n->op == QN_OP_const)
 		return 0;
 	if (n->op == QN_OP_dequantize)
 		return type_of(g, n->in[0])->elem == q->elem
 			       ? 0
-			       : codes(MULTIPLIER, merged(g, n->in[0], q), s);
+			       : codes(g, multiplier(type_of(g, n->in[0]), q),
+				       merged(g, n->in[0], q), q);
 	if (moves(n))
 		return bound_of_move(g, n, q);
 	if (qn_opinfo_of(n)->behaviour == QN_MEAN) {
 		const qn_type *x = codes_type(g, n, 0);
 
 		if (x->elem == q->elem) /* the average is the result */
-			return codes(average(n), 0, s);
-		return codes(MULTIPLIER, average(n) * scale_of(g, x), s);
+			return codes(g, average(n, range_of(x)), 0, q);
+		return codes(g, MULTIPLIER, average(n, range_of(x)) * scale_of(g, x), q);
 	}
+	/* tables of i16 are interpolated: how far that is from the function depends on the function */
+	if (is_wide(q) &&
+	    (qn_opinfo_of(n)->behaviour == QN_LUT || qn_opinfo_of(n)->behaviour == QN_FIXED))
+		return (int64_t)range_of(q);
 	/* Differences are Q5.26 numbers of at least 2^30, so the kernel's end of the range lies
 	 * between -31 and -15.5; what is below becomes -128 and was at most 127 - 16 * 15.5. */
 	if (n->op == QN_OP_log_softmax)
 		return 127 - 248 + 128;
 	if (n->op == QN_OP_layer_norm || n->op == QN_OP_instance_norm)
-		return codes(1 + NEAREST, own_error(g, n), s);
-	return codes(MULTIPLIER, own_error(g, n), s);
+		return codes(g, is_wide(q) ? normalize_wide(g, n, q) : 1 + NEAREST, own_error(g, n),
+			     q);
+	return codes(g, MULTIPLIER, own_error(g, n), q);
 }
 
 int64_t
@@ -217,8 +259,8 @@ requantize_bound(const qn_graph *g, qn_id id, qn_op after)
 
 	if (n->op == QN_OP_requantize && (in->op == QN_OP_requantize || in->op == QN_OP_quantize))
 		return merged(g, n->in[0], n->type) > 0
-			       ? codes(MULTIPLIER + 0.25, merged(g, n->in[0], n->type),
-				       scale_of(g, n->type))
+			       ? codes(g, multiplier(type_of(g, in->in[0]), n->type) + 0.25,
+				       merged(g, n->in[0], n->type), n->type)
 			       : 0;
 	if (n->op != QN_OP_quantize)
 		return 0; /* an op on codes stays what it is */
@@ -237,6 +279,7 @@ compare_bound(const qn_graph *g, const qn_node *n)
 	/* equal parameters, and scales a power of 2 apart, are compared exactly */
 	if (frexp(most / least, &e) == 0.5)
 		return 0;
-	/* two operands, each off by a step of 2 max / 2^20, and f32 before */
-	return 2 * 2 * most * 0x1p-20 + 256 * most * 0x1p-22;
+	/* two operands, each off by a step, and f32 before */
+	return 2 * step(codes_type(g, n, 0)) * most +
+	       range_of(codes_type(g, n, 0)) * most * 0x1p-22;
 }

@@ -7,6 +7,7 @@
  * requantize_bound.c; most are 0 or 1 code.
  *
  *   golden_graphs    every calibrated graph of tests/golden
+ *   wide_graphs      the same of i16 codes
  *   random_graphs    1,000 seeded ones of 8-bit codes; the quick tier takes 100, QUERN_FULL=1 all, QUERN_SEED=17 one */
 #include "tests/proof/real_graph.h"
 
@@ -135,7 +136,7 @@ random_inputs(builder *b, const qn_graph *g, size_t sample)
 		void *data;
 
 		if (codes &&
-		    e->bits > 8) { /* sums: where results are neither all small nor all large */
+		    e->bits > 16) { /* sums: where results are neither all small nor all large */
 			lo = -20000;
 			hi = 20000;
 		}
@@ -352,7 +353,7 @@ golden_graphs(void **state)
 }
 
 static void
-random_graphs(void **state)
+run_random(qn_plain code)
 {
 	const char *one = getenv("QUERN_SEED"), *full = getenv("QUERN_FULL");
 	bool all = full != NULL && strcmp(full, "1") == 0;
@@ -360,17 +361,30 @@ random_graphs(void **state)
 	size_t want = one != NULL ? 1 : all ? GRAPHS : SAMPLE;
 	tally t = {0};
 
-	(void)state;
 	for (; t.graphs < want; seed++) {
 		proof p = {.tally = &t};
 		builder b;
 
-		real_graph_build(&b, seed);
+		real_graph_build(&b, seed, code);
 		prove(&p, &b);
 		build_end(&b);
 		t.graphs++;
 	}
 	show(&t);
+}
+
+static void
+random_graphs(void **state)
+{
+	(void)state;
+	run_random(QN_PLAIN_i8);
+}
+
+static void
+wide_graphs(void **state)
+{
+	(void)state;
+	run_random(QN_PLAIN_i16);
 }
 
 int
@@ -379,6 +393,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(golden_graphs),
 		cmocka_unit_test(random_graphs),
+		cmocka_unit_test(wide_graphs),
 	};
 
 	if (argc > 1)
