@@ -15,7 +15,8 @@
 
 /* An input that becomes a constant, because it decides a shape. */
 typedef struct qn_import_value {
-	const char *name;
+	const char *name;       /* NULL: the input of this number among those without a value in the file */
+	size_t number;
 	const qn_tensor *value; /* lives as long as the model */
 } qn_import_value;
 
@@ -43,6 +44,9 @@ qn_status qn_import_read(qn_model *m, const char *path, qn_import_format format,
  * with its '/', or NULL: references to it are errors. */
 qn_status qn_onnx_read(qn_model *m, const char *file, const char *folder, const void *data,
 		       size_t n, const qn_import_how *how) QN_MUST_CHECK;
+/* A TensorProto by itself, as the files of ONNX's test data are.  f16, bf16 and f64 become f32; stored: what it was. */
+qn_status qn_onnx_read_value(qn_model *m, const char *file, const void *data, size_t n,
+			     const qn_tensor **out, qn_plain *stored) QN_MUST_CHECK;
 qn_status qn_tflite_read(qn_model *m, const char *file, const void *data, size_t n,
 			 const qn_import_how *how) QN_MUST_CHECK;
 

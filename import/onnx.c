@@ -29,13 +29,15 @@ text(const char *s)
 
 /* ---- bytes ---- */
 
+/* A message behind its check; its memory is the scratch arena's. */
 static qn_status
-unpack(qn_onnx *o, const void *data, size_t n, Onnx__ModelProto **out)
+unpack(qn_onnx *o, const ProtobufCMessageDescriptor *root, const void *data, size_t n,
+       ProtobufCMessage **out)
 {
 	const qn_wire_extra extra = {.of = &onnx__function_proto__descriptor,
 				     .is = &onnx__attribute_proto__descriptor,
 				     .field = PRESET};
-	const qn_wire_how how = {.root = &onnx__model_proto__descriptor,
+	const qn_wire_how how = {.root = root,
 				 .bulk = &onnx__tensor_proto__descriptor,
 				 .bulk_field = RAW_DATA,
 				 .extra = &extra,
@@ -50,7 +52,7 @@ unpack(qn_onnx *o, const void *data, size_t n, Onnx__ModelProto **out)
 	if (wire.memory > qn_limit(env, QN_LIMIT_BYTES))
 		return qn_limit_report(env, QN_LIMIT_BYTES, o->im.file, wire.memory);
 	ProtobufCAllocator allocator = qn_wire_allocator(o->im.scratch);
-	*out = onnx__model_proto__unpack(&allocator, wire.n, wire.data);
+	*out = protobuf_c_message_unpack(root, &allocator, wire.n, wire.data);
 	return *out != NULL
 		       ? QN_OK
 		       : qn_importer_damaged(&o->im, "a field is not of the type that ONNX "
@@ -176,23 +178,28 @@ input_type(qn_onnx *o, const char *name, const Onnx__TypeProto *type)
 
 /* The value that the caller gives an input, NULL: none. */
 static const qn_tensor *
-given_value(const qn_onnx *o, const char *name)
+given_value(const qn_onnx *o, const char *name, size_t number)
 {
-	for (size_t i = 0; i < o->im.how->nvalue; i++)
-		if (strcmp(o->im.how->value[i].name, name) == 0)
-			return o->im.how->value[i].value;
+	for (size_t i = 0; i < o->im.how->nvalue; i++) {
+		const qn_import_value *v = &o->im.how->value[i];
+
+		if (v->name != NULL ? strcmp(v->name, name) == 0 : v->number == number)
+			return v->value;
+	}
 	return NULL;
 }
 
 static void
 take_inputs(qn_onnx *o, const Onnx__GraphProto *g)
 {
+	size_t number = 0;
+
 	for (size_t i = 0; i < g->n_input; i++) {
 		const char *name = text(g->input[i]->name);
-		const qn_tensor *value = given_value(o, name);
 
 		if (name[0] == '\0' || qn_onnx_known(o, name))
 			continue; /* an initializer gives its value */
+		const qn_tensor *value = given_value(o, name, number++);
 		if (value != NULL) {
 			qn_onnx_define(o, name, qn_importer_const(&o->im, name, value));
 			continue;
@@ -244,14 +251,33 @@ qn_onnx_read(qn_model *m, const char *file, const char *folder, const void *data
 	     const qn_import_how *how)
 {
 	qn_onnx o = {.data = data, .folder = folder};
-	Onnx__ModelProto *model;
+	ProtobufCMessage *message;
 	qn_map versions;
 
 	qn_importer_begin(&o.im, m, file, how);
 	qn_map_init(&o.external, o.im.scratch);
-	QN_TRY(unpack(&o, data, n, &model));
+	QN_TRY(unpack(&o, &onnx__model_proto__descriptor, data, n, &message));
+	const Onnx__ModelProto *model = (const Onnx__ModelProto *)message;
 	take_versions(&o, &versions, model->n_opset_import, model->opset_import);
 	take_functions(&o, model);
 	o.versions = &versions;
 	return read_graph(&o, model->graph);
+}
+
+qn_status
+qn_onnx_read_value(qn_model *m, const char *file, const void *data, size_t n, const qn_tensor **out,
+		   qn_plain *stored)
+{
+	qn_onnx o = {.data = data};
+	const qn_import_how how = {0};
+	ProtobufCMessage *message;
+
+	qn_importer_begin(&o.im, m, file, &how);
+	QN_TRY(unpack(&o, &onnx__tensor_proto__descriptor, data, n, &message));
+	const Onnx__TensorProto *t = (const Onnx__TensorProto *)message;
+	*out = qn_onnx_read_tensor(&o, t);
+	if (*out == NULL)
+		return QN_EUNSUPPORTED;
+	*stored = qn_onnx_stored_type(t->data_type);
+	return QN_OK;
 }

@@ -128,6 +128,8 @@ const struct Onnx__AttributeProto *qn_onnx_attr(const qn_onnx *o, const qn_onnx_
 
 /* The element type that a number of TensorProto.DataType has here; false: none (texts, complex numbers …). */
 bool qn_onnx_data_type(int64_t number, qn_plain *plain);
+/* The type that it has in the file; number is one that qn_onnx_data_type knows. */
+qn_plain qn_onnx_stored_type(int64_t number);
 /* "FLOAT8E4M3FN", "STRING" …, for messages. */
 const char *qn_onnx_type_name(int64_t number);
 /* A tensor of the file; NULL after a report. */

@@ -58,6 +58,12 @@ qn_onnx_data_type(int64_t number, qn_plain *plain)
 	return true;
 }
 
+qn_plain
+qn_onnx_stored_type(int64_t number)
+{
+	return types[number].stored;
+}
+
 const char *
 qn_onnx_type_name(int64_t number)
 {

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* conformance.c - runs folders of ONNX's backend tests through the importer and the interpreter.
+ *
+ *   CASE/model.onnx   CASE/test_data_set_0/input_0.pb … output_0.pb …
+ *
+ *   conformance CASE…
+ *   pass CASE
+ *   pass CASE with integer inputs as constants      shapes depend on them
+ *   fail CASE output 0: element 3 is 1.5, expected 2.5
+ *   unsupported CASE import.op: …
+ *   {"pass":2,"pass_constant":1,"fail":1,"unsupported":1,"total":4}
+ *
+ * Inputs are given as a run's inputs where that is possible; else integers, then single numbers, then all are
+ * constants of the graph, as whoever compiles a model would have to give them.  Outputs may differ by
+ * 1e-7 + 1e-3 |expected| when they are of a float type (that of the file: results are rounded to it), and not at
+ * all otherwise.  Exit code 1: a case failed. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/file.h"
+#include "import/import.h"
+#include "ir/diag.h"
+#include "runtime/interp.h"
+
+enum { MAX_VALUES = 64, LEVELS = 4 };
+
+static const char *const level_names[LEVELS] = {"", " with integer inputs as constants",
+						" with integers and single numbers as constants",
+						" with all inputs as constants"};
+
+typedef enum verdict { PASS, FAIL, UNSUPPORTED, NVERDICT } verdict;
+
+static const char *const verdict_names[NVERDICT] = {"pass", "fail", "unsupported"};
+
+/* One case at one level. */
+typedef struct attempt {
+	qn_env env;
+	qn_diags diags;
+	qn_arena arena;
+	qn_model model; /* of the values too */
+	const char *folder;
+	int level;
+	size_t nin, nout;
+	const qn_tensor *in[MAX_VALUES], *want[MAX_VALUES];
+	qn_plain stored[MAX_VALUES]; /* of the outputs */
+	char reason[1024];
+} attempt;
+
+static void *
+heap(void *user, void *p, size_t old_size, size_t new_size)
+{
+	(void)user;
+	(void)old_size;
+	if (new_size == 0) {
+		free(p);
+		return NULL;
+	}
+	return realloc(p, new_size);
+}
+
+/* ---- the values of a data set ---- */
+
+static bool
+read_values(attempt *t, int set, const char *kind, const qn_tensor **value, qn_plain *stored,
+	    size_t *n)
+{
+	qn_plain ignored;
+
+	for (*n = 0; *n < MAX_VALUES; ++*n) {
+		const char *data;
+		size_t bytes;
+		qn_buf path;
+
+		qn_buf_init(&path, &t->arena);
+		qn_buff(&path, "%s/test_data_set_%d/%s_%zu.pb", t->folder, set, kind, *n);
+		FILE *f = fopen(qn_buf_str(&path), "rb");
+		if (f == NULL)
+			return true;
+		(void)fclose(f);
+		if (qn_file_map(&t->arena, qn_buf_str(&path), &data, &bytes) != QN_OK ||
+		    qn_onnx_read_value(&t->model, qn_buf_str(&path), data, bytes, &value[*n],
+				       stored != NULL ? &stored[*n] : &ignored) != QN_OK)
+			return false;
+	}
+	return true;
+}
+
+/* ---- comparison ---- */
+
+static bool
+near(double have, double want)
+{
+	if (isnan(want) || isnan(have))
+		return isnan(want) && isnan(have);
+	if (isinf(want) || isinf(have))
+		return !(have < want) && !(have > want);
+	return fabs(have - want) <= 1e-7 + 1e-3 * fabs(want);
+}
+
+static bool
+compare(attempt *t, size_t k, const qn_tensor *y)
+{
+	const qn_tensor *want = t->want[k];
+	bool real = qn_plain_table[t->stored[k]].is_float;
+	qn_buf b;
+
+	if (y->type != want->type) {
+		qn_buf_init(&b, &t->arena);
+		qn_buff(&b, "output %zu is ", k);
+		qn_type_print(&b, y->type);
+		qn_buf_puts(&b, ", expected ");
+		qn_type_print(&b, want->type);
+		(void)snprintf(t->reason, sizeof t->reason, "%s", qn_buf_str(&b));
+		return false;
+	}
+	int64_t n = qn_type_count(y->type);
+	for (int64_t i = 0; i < n; i++) {
+		double have = qn_tensor_f64(y, i), expected = qn_tensor_f64(want, i);
+
+		if (real && t->stored[k] != QN_PLAIN_f32 && t->stored[k] != QN_PLAIN_f64)
+			have = qn_round_to(t->stored[k], have);
+		if (real ? near(have, expected) : qn_tensor_i64(y, i) == qn_tensor_i64(want, i))
+			continue;
+		(void)snprintf(t->reason, sizeof t->reason,
+			       "output %zu: element %lld of %lld is %.9g, expected %.9g", k,
+			       (long long)i, (long long)n, have, expected);
+		return false;
+	}
+	return true;
+}
+
+/* ---- one attempt ---- */
+
+static bool
+is_constant(const attempt *t, const qn_tensor *x)
+{
+	bool integer = !qn_elem_is_float(x->type->elem);
+
+	return t->level == 3 || (t->level >= 1 && integer) ||
+	       (t->level >= 2 && qn_type_count(x->type) == 1);
+}
+
+static verdict
+unsupported(attempt *t)
+{
+	if (t->diags.n > 0)
+		(void)snprintf(t->reason, sizeof t->reason, "%s: %s: %s", t->diags.item[0].id,
+			       t->diags.item[0].place, t->diags.item[0].message);
+	return UNSUPPORTED;
+}
+
+static verdict
+run_set(attempt *t, int set)
+{
+	qn_import_value fixed[MAX_VALUES];
+	const qn_tensor *in[MAX_VALUES];
+	qn_import_how how = {.value = fixed};
+	size_t nin = 0;
+	qn_buf path;
+	qn_interp *interp;
+
+	if (!read_values(t, set, "input", t->in, NULL, &t->nin) ||
+	    !read_values(t, set, "output", t->want, t->stored, &t->nout))
+		return unsupported(t);
+	for (size_t i = 0; i < t->nin; i++)
+		if (is_constant(t, t->in[i]))
+			fixed[how.nvalue++] = (qn_import_value){NULL, i, t->in[i]};
+		else
+			in[nin++] = t->in[i];
+	qn_buf_init(&path, &t->arena);
+	qn_buff(&path, "%s/model.onnx", t->folder);
+	if (qn_import_read(&t->model, qn_buf_str(&path), QN_IMPORT_ONNX, &how) != QN_OK ||
+	    qn_model_verify(&t->model) != QN_OK)
+		return unsupported(t);
+	const qn_graph *g = qn_model_entry(&t->model);
+	if (g->ninput != nin || g->noutput != t->nout) {
+		(void)snprintf(t->reason, sizeof t->reason,
+			       "the graph has %zu inputs and %zu outputs, the data set %zu and %zu",
+			       g->ninput, g->noutput, nin, t->nout);
+		return FAIL;
+	}
+	if (qn_interp_new(g, &t->arena, &interp) != QN_OK ||
+	    qn_interp_run(interp, in, NULL, NULL) != QN_OK)
+		return unsupported(t);
+	for (size_t k = 0; k < t->nout; k++)
+		if (!compare(t, k, qn_interp_output(interp, k)))
+			return FAIL;
+	return PASS;
+}
+
+static bool
+has_set(const char *folder, int set)
+{
+	char path[4096];
+	static const char *const first[] = {"input", "output"};
+
+	for (int i = 0; i < 2; i++) {
+		(void)snprintf(path, sizeof path, "%s/test_data_set_%d/%s_0.pb", folder, set,
+			       first[i]);
+		FILE *f = fopen(path, "rb");
+		if (f != NULL) {
+			(void)fclose(f);
+			return true;
+		}
+	}
+	return false;
+}
+
+static verdict
+try_once(const char *folder, int level, int set, char *reason, size_t room)
+{
+	attempt *t = calloc(1, sizeof *t);
+	jmp_buf oom;
+	volatile verdict v = UNSUPPORTED;
+
+	if (t == NULL)
+		return UNSUPPORTED;
+	t->env = (qn_env){.alloc = heap, .diags = &t->diags, .oom = &oom};
+	t->folder = folder;
+	t->level = level;
+	qn_arena_init(&t->arena, &t->env);
+	(void)snprintf(t->reason, sizeof t->reason, "out of memory");
+	if (setjmp(oom) == 0) {
+		qn_model_init(&t->model, &t->env, &t->arena, "model");
+		v = run_set(t, set);
+	}
+	(void)snprintf(reason, room, "%s", v == PASS ? "" : t->reason);
+	qn_arena_release(&t->arena);
+	qn_diags_clear(&t->env, &t->diags);
+	free(t);
+	return v;
+}
+
+/* ---- a case ---- */
+
+static const char *
+base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* The level that a case needs: that of the first attempt that was not refused. */
+static verdict
+run_case(const char *folder, int *level, char *reason, size_t room)
+{
+	verdict v = UNSUPPORTED;
+	char last[1024];
+
+	if (!has_set(folder, 0)) {
+		(void)snprintf(reason, room, "no data set");
+		return UNSUPPORTED;
+	}
+	for (*level = 0; *level < LEVELS; ++*level) {
+		v = try_once(folder, *level, 0, last, sizeof last);
+		if (*level == 0 || v != UNSUPPORTED || strncmp(reason, "import.constant", 15) == 0)
+			(void)snprintf(reason, room, "%s", last);
+		if (v != UNSUPPORTED)
+			break;
+	}
+	for (int set = 1; v == PASS && has_set(folder, set); set++)
+		v = try_once(folder, *level, set, reason, room);
+	return v;
+}
+
+int
+main(int argc, char **argv)
+{
+	int count[NVERDICT] = {0}, fixed = 0, level;
+	char reason[1024];
+
+	for (int i = 1; i < argc; i++) {
+		size_t n = strlen(argv[i]);
+
+		while (n > 1 && argv[i][n - 1] == '/')
+			argv[i][--n] = '\0';
+		reason[0] = '\0';
+		verdict v = run_case(argv[i], &level, reason, sizeof reason);
+		count[v]++;
+		fixed += v == PASS && level > 0;
+		for (char *p = reason; *p != '\0'; p++)
+			if (*p == '\n')
+				*p = ' ';
+		printf("%s %s%s%s%s\n", verdict_names[v], base(argv[i]),
+		       v == PASS ? level_names[level] : "", reason[0] != '\0' ? " " : "", reason);
+	}
+	printf("{\"pass\":%d,\"pass_constant\":%d,\"fail\":%d,\"unsupported\":%d,\"total\":%d}\n",
+	       count[PASS], fixed, count[FAIL], count[UNSUPPORTED], argc - 1);
+	return count[FAIL] > 0 ? 1 : 0;
+}
