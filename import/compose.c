@@ -79,3 +79,60 @@ qn_importer_cast(qn_importer *im, qn_id x, qn_plain to)
 
 	return want == type ? x : qn_importer_op(im, QN_OP_cast, 1, &x, NULL, want);
 }
+
+qn_id
+qn_importer_expand_dim(qn_importer *im, qn_id x, int32_t axis)
+{
+	int64_t dim[QN_MAX_RANK + 1];
+
+	if (x == 0)
+		return 0;
+	const qn_type *t = qn_importer_type(im, x);
+	for (int32_t i = 0; i <= t->rank; i++)
+		dim[i] = i < axis ? t->dim[i] : i == axis ? 1 : t->dim[i - 1];
+	return qn_importer_reshape(im, x, t->rank + 1, dim);
+}
+
+qn_id
+qn_importer_drop_dim(qn_importer *im, qn_id x, int32_t axis)
+{
+	int64_t dim[QN_MAX_RANK];
+
+	if (x == 0)
+		return 0;
+	const qn_type *t = qn_importer_type(im, x);
+	for (int32_t i = 0; i < t->rank - 1; i++)
+		dim[i] = t->dim[i < axis ? i : i + 1];
+	return qn_importer_reshape(im, x, t->rank - 1, dim);
+}
+
+qn_id
+qn_importer_slice(qn_importer *im, qn_id x, int32_t axis, int64_t begin, int64_t end)
+{
+	qn_attrs a = {0};
+
+	if (x == 0)
+		return 0;
+	const qn_type *t = qn_importer_type(im, x);
+	if (begin == 0 && end == t->dim[axis])
+		return x;
+	a.slice.begin.n = a.slice.end.n = t->rank;
+	for (int32_t i = 0; i < t->rank; i++)
+		a.slice.end.v[i] = t->dim[i];
+	a.slice.begin.v[axis] = begin;
+	a.slice.end.v[axis] = end;
+	return qn_importer_op(im, QN_OP_slice, 1, &x, &a, NULL);
+}
+
+qn_id
+qn_importer_reduce(qn_importer *im, qn_op op, qn_id x, int32_t naxes, const int64_t *axes,
+		   bool keepdims)
+{
+	qn_attrs a = {0};
+
+	a.reduce.axes.n = naxes;
+	for (int32_t i = 0; i < naxes; i++)
+		a.reduce.axes.v[i] = axes[i];
+	a.reduce.keepdims = keepdims;
+	return qn_importer_op(im, op, 1, &x, &a, NULL);
+}

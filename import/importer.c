@@ -84,10 +84,12 @@ fold(qn_importer *im, qn_id id)
 {
 	const qn_node *n = qn_graph_node(im->g, id);
 	const qn_tensor **in = QN_NEW(im->scratch, const qn_tensor *, n->nin);
-	int64_t count = qn_type_count(n->type);
+	int64_t count = qn_type_count(n->type), most = MAX_FOLDED;
 	qn_tensor *value;
 
-	if (n->nin == 0 || n->type->is_tuple || count < 0 || count > MAX_FOLDED ||
+	if (n->nin > 0 && count > most && qn_opinfo_of(n)->behaviour == QN_SAME)
+		most = qn_type_count(qn_graph_node(im->g, n->in[0])->type); /* it only moves */
+	if (n->nin == 0 || n->type->is_tuple || count < 0 || count > most ||
 	    n->op == QN_OP_call || n->op == QN_OP_tuple || n->op == QN_OP_get ||
 	    qn_elem_is_quant(n->type->elem))
 		return id;
@@ -95,11 +97,15 @@ fold(qn_importer *im, qn_id id)
 		if ((in[i] = qn_importer_known(im, n->in[i])) == NULL)
 			return id;
 	qn_diag_mark mark = qn_diag_mark_now(im->m->env);
-	if (qn_eval_node(im->g, n, in, im->scratch, &value) != QN_OK) {
+	qn_arena *work = qn_arena_child(im->scratch);
+	if (qn_eval_node(im->g, n, in, work, &value) != QN_OK) {
 		qn_diag_forget(im->m->env, mark);
+		qn_arena_release(work);
 		return id;
 	}
-	return qn_graph_const(im->g, n->name, qn_tensor_of(im->m->arena, value->type, value->data));
+	value = qn_tensor_of(im->m->arena, value->type, value->data);
+	qn_arena_release(work);
+	return qn_graph_const(im->g, n->name, value);
 }
 
 qn_id
@@ -128,6 +134,15 @@ qn_importer_op(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in, const q
 		return 0;
 	}
 	return fold(im, id);
+}
+
+qn_attrs
+qn_importer_attrs(qn_op op)
+{
+	qn_attrs a;
+
+	qn_attrs_default(qn_opinfo_get(op)->attrs, &a);
+	return a;
 }
 
 qn_id

@@ -56,6 +56,9 @@ qn_id qn_importer_op(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in,
 qn_id qn_importer_unary(qn_importer *im, qn_op op, qn_id x);
 qn_id qn_importer_binary(qn_importer *im, qn_op op, qn_id a, qn_id b);
 
+/* The op's attributes with their defaults. */
+qn_attrs qn_importer_attrs(qn_op op);
+
 /* Constants. */
 qn_id qn_importer_const(qn_importer *im, const char *name, const qn_tensor *value);
 qn_id qn_importer_f32(qn_importer *im, double value);                          /* a scalar */
@@ -76,6 +79,14 @@ qn_id qn_importer_permuted(qn_importer *im, qn_id x, const int64_t *perm);
 /* Between N C D1 … and N D1 … C, of any rank >= 2. */
 qn_id qn_importer_channels_last(qn_importer *im, qn_id x);
 qn_id qn_importer_channels_first(qn_importer *im, qn_id x);
+/* A view with dims of 1 put in at axes (counted in the result) or left out. */
+qn_id qn_importer_expand_dim(qn_importer *im, qn_id x, int32_t axis);
+qn_id qn_importer_drop_dim(qn_importer *im, qn_id x, int32_t axis);
+/* A slice of step 1 along one axis. */
+qn_id qn_importer_slice(qn_importer *im, qn_id x, int32_t axis, int64_t begin, int64_t end);
+/* A reduction over axes of the front (reduce_mean …). */
+qn_id qn_importer_reduce(qn_importer *im, qn_op op, qn_id x, int32_t naxes, const int64_t *axes,
+			 bool keepdims);
 /* The value in another plain element type; x itself when it has it. */
 qn_id qn_importer_cast(qn_importer *im, qn_id x, qn_plain to);
 

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_norm.c - normalizations.
+ *
+ *   BatchNormalization(x [N,C,…], …)      transpose, batch_norm, transpose
+ *   LayerNormalization(x, s, b)           layer_norm; mean and 1/deviation beside it when they are asked for
+ *   GroupNormalization(x [N,C,…]) {g}     x as [N,g,C/g * …], normalized over the last axis
+ *   Softmax before version 13             over all axes from `axis` on, as one */
+#include "import/onnx.h"
+
+static bool
+rank_ok(qn_onnx *o, qn_id x, int32_t least)
+{
+	if (qn_onnx_type(o, x)->rank >= least)
+		return true;
+	(void)qn_importer_refuse(&o->im, "import.rank",
+				 "its input has %d dimensions, not %d or more",
+				 (int)qn_onnx_type(o, x)->rank, (int)least);
+	return false;
+}
+
+/* ---- pieces ---- */
+
+static qn_id
+same_shape(qn_onnx *o, qn_id x, qn_id like)
+{
+	if (x == 0 || like == 0)
+		return 0;
+	return qn_importer_reshape(&o->im, x, qn_onnx_type(o, like)->rank,
+				   qn_onnx_type(o, like)->dim);
+}
+
+/* x a vector [C] as [C,1,1…], to lie along axis 1 of a value of this rank. */
+static qn_id
+along_channels(qn_onnx *o, qn_id x, int32_t rank)
+{
+	int64_t dim[QN_MAX_RANK];
+
+	if (x == 0)
+		return 0;
+	dim[0] = qn_type_count(qn_onnx_type(o, x));
+	for (int32_t i = 1; i < rank - 1; i++)
+		dim[i] = 1;
+	return qn_importer_reshape(&o->im, x, rank - 1, dim);
+}
+
+typedef struct centred {
+	qn_id mean, x, rdev; /* x - mean, 1 / sqrt(variance + epsilon) */
+} centred;
+
+/* Over axes of the front, kept as ones.  centre false: the mean is taken as 0. */
+static centred
+centre(qn_onnx *o, qn_id x, int32_t naxes, const int64_t *axes, double epsilon, bool centred_too)
+{
+	qn_importer *im = &o->im;
+	centred c = {.x = x};
+
+	if (centred_too) {
+		c.mean = qn_importer_reduce(im, QN_OP_reduce_mean, x, naxes, axes, true);
+		c.x = qn_importer_binary(im, QN_OP_sub, x, c.mean);
+	}
+	qn_id v = qn_importer_binary(im, QN_OP_mul, c.x, c.x);
+	v = qn_importer_reduce(im, QN_OP_reduce_mean, v, naxes, axes, true);
+	v = qn_importer_binary(im, QN_OP_add, v, qn_importer_f32(im, epsilon));
+	c.rdev = qn_importer_unary(im, QN_OP_rsqrt, v);
+	return c;
+}
+
+/* x * scale + bias, where they are given. */
+static qn_id
+scaled(qn_onnx *o, qn_id x, qn_id scale, qn_id bias)
+{
+	if (scale != 0)
+		x = qn_importer_binary(&o->im, QN_OP_mul, x, scale);
+	return bias != 0 ? qn_importer_binary(&o->im, QN_OP_add, x, bias) : x;
+}
+
+/* ---- over channels ---- */
+
+static void
+batch_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = {0};
+
+	if (!qn_onnx_need(o, n, 5) || !rank_ok(o, n->in[0], 2))
+		return;
+	if (qn_onnx_int(o, n, "training_mode", 0) != 0) {
+		(void)qn_importer_refuse(&o->im, "import.attr",
+					 "it is in training mode; export the model for inference");
+		return;
+	}
+	a.batch_norm.epsilon = qn_onnx_float(o, n, "epsilon", 1e-5);
+	qn_id in[] = {qn_importer_channels_last(&o->im, n->in[0]), n->in[1], n->in[2], n->in[3],
+		      n->in[4]};
+	out[0] = qn_importer_channels_first(
+		&o->im, qn_importer_op(&o->im, QN_OP_batch_norm, 5, in, &a, NULL));
+}
+
+static void
+instance_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = {0};
+	int64_t axes[QN_MAX_RANK];
+	double epsilon = qn_onnx_float(o, n, "epsilon", 1e-5);
+
+	if (!qn_onnx_need(o, n, 3) || !rank_ok(o, n->in[0], 3))
+		return;
+	int32_t rank = qn_onnx_type(o, n->in[0])->rank;
+	if (rank == 4) {
+		a.instance_norm.epsilon = epsilon;
+		qn_id in[] = {qn_importer_channels_last(&o->im, n->in[0]), n->in[1], n->in[2]};
+		qn_id y = qn_importer_op(&o->im, QN_OP_instance_norm, 3, in, &a, NULL);
+		out[0] = qn_importer_channels_first(&o->im, y);
+		return;
+	}
+	for (int32_t i = 2; i < rank; i++)
+		axes[i - 2] = i;
+	centred c = centre(o, n->in[0], rank - 2, axes, epsilon, true);
+	out[0] = scaled(o, qn_importer_binary(&o->im, QN_OP_mul, c.x, c.rdev),
+			along_channels(o, n->in[1], rank), along_channels(o, n->in[2], rank));
+}
+
+/* Version 18 has a scale for each group, later ones for each channel. */
+static void
+group_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	const int64_t last = 2;
+	int64_t groups = qn_onnx_int(o, n, "num_groups", 0);
+
+	if (!qn_onnx_need(o, n, 3) || !rank_ok(o, n->in[0], 2))
+		return;
+	const qn_type *t = qn_onnx_type(o, n->in[0]);
+	if (groups < 1 || t->dim[1] % groups != 0 || t->dim[0] == 0 || t->dim[1] == 0) {
+		(void)qn_importer_refuse(&o->im, "import.attr",
+					 "%lld channels cannot be split into %lld groups",
+					 (long long)t->dim[1], (long long)groups);
+		return;
+	}
+	int64_t dim[] = {t->dim[0], groups, qn_type_count(t) / t->dim[0] / groups};
+	qn_id scale = n->in[1], bias = n->in[2];
+	qn_id x = qn_importer_reshape(&o->im, n->in[0], 3, dim);
+	centred c = centre(o, x, 1, &last, qn_onnx_float(o, n, "epsilon", 1e-5), true);
+	qn_id y = qn_importer_binary(&o->im, QN_OP_mul, c.x, c.rdev);
+	if (n->version < 21) {
+		y = scaled(o, y, along_channels(o, scale, 3), along_channels(o, bias, 3));
+		scale = bias = 0;
+	}
+	y = same_shape(o, y, n->in[0]);
+	out[0] = scaled(o, y, along_channels(o, scale, t->rank), along_channels(o, bias, t->rank));
+}
+
+/* ---- over the last axes ---- */
+
+static int32_t
+from_axis(qn_onnx *o, const qn_onnx_node *n, int64_t *axes, int32_t *first)
+{
+	int32_t rank = qn_onnx_type(o, n->in[0])->rank, count = 0;
+
+	if (!qn_onnx_axis(o, qn_onnx_int(o, n, "axis", -1), rank, first))
+		return -1;
+	for (int32_t i = *first; i < rank; i++)
+		axes[count++] = i;
+	return count;
+}
+
+/* Whether the vector of scale or bias has exactly the dims that are normalized. */
+static bool
+fits(const qn_onnx *o, qn_id x, const qn_type *t, int32_t first)
+{
+	const qn_type *s = x != 0 ? qn_onnx_type(o, x) : NULL;
+
+	if (s == NULL || s->rank != t->rank - first)
+		return false;
+	for (int32_t i = 0; i < s->rank; i++)
+		if (s->dim[i] != t->dim[first + i])
+			return false;
+	return true;
+}
+
+static void
+layer_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = {0};
+	int64_t axes[QN_MAX_RANK];
+	int32_t first;
+	double epsilon = qn_onnx_float(o, n, "epsilon", 1e-5);
+
+	if (!qn_onnx_need(o, n, 2))
+		return;
+	const qn_type *t = qn_onnx_type(o, n->in[0]);
+	int32_t count = from_axis(o, n, axes, &first);
+	qn_id scale = n->in[1], bias = qn_onnx_in(n, 2);
+	if (count < 0)
+		return;
+	if (n->nout == 1 && fits(o, scale, t, first) && (bias == 0 || fits(o, bias, t, first))) {
+		a.layer_norm.axis = first;
+		a.layer_norm.epsilon = epsilon;
+		if (bias == 0)
+			bias = qn_importer_binary(&o->im, QN_OP_mul, scale,
+						  qn_importer_f32(&o->im, 0));
+		qn_id in[] = {n->in[0], scale, bias};
+		out[0] = qn_importer_op(&o->im, QN_OP_layer_norm, 3, in, &a, NULL);
+		return;
+	}
+	centred c = centre(o, n->in[0], count, axes, epsilon, true);
+	out[0] = scaled(o, qn_importer_binary(&o->im, QN_OP_mul, c.x, c.rdev), scale, bias);
+	if (n->nout > 1)
+		out[1] = c.mean;
+	if (n->nout > 2)
+		out[2] = c.rdev;
+}
+
+static void
+rms_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	int64_t axes[QN_MAX_RANK];
+	int32_t first;
+
+	if (!qn_onnx_need(o, n, 2))
+		return;
+	int32_t count = from_axis(o, n, axes, &first);
+	if (count < 0)
+		return;
+	centred c = centre(o, n->in[0], count, axes, qn_onnx_float(o, n, "epsilon", 1e-5), false);
+	out[0] = scaled(o, qn_importer_binary(&o->im, QN_OP_mul, c.x, c.rdev), n->in[1], 0);
+}
+
+/* ---- over given axes ---- */
+
+static void
+mean_variance(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	int64_t axes[QN_MAX_RANK] = {0, 2, 3};
+	int32_t count = 3, axis;
+
+	if (!qn_onnx_need(o, n, 1))
+		return;
+	if (qn_onnx_has(o, n, "axes"))
+		count = qn_onnx_ints(o, n, "axes", QN_MAX_RANK, axes);
+	for (int32_t i = 0; i < count; i++) {
+		if (!qn_onnx_axis(o, axes[i], qn_onnx_type(o, n->in[0])->rank, &axis))
+			return;
+		axes[i] = axis;
+	}
+	/* The deviation is added to 1e-9, not the variance. */
+	centred c = centre(o, n->in[0], count, axes, 1e-18, true);
+	out[0] = count >= 0 ? qn_importer_binary(&o->im, QN_OP_mul, c.x, c.rdev) : 0;
+}
+
+static void
+lp_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_importer *im = &o->im;
+	int32_t axis;
+
+	if (!qn_onnx_need(o, n, 1) ||
+	    !qn_onnx_axis(o, qn_onnx_int(o, n, "axis", -1), qn_onnx_type(o, n->in[0])->rank, &axis))
+		return;
+	int64_t over = axis, p = qn_onnx_int(o, n, "p", 2);
+	if (p != 1 && p != 2) {
+		(void)qn_importer_refuse(im, "import.attr", "p is %lld, not 1 or 2", (long long)p);
+		return;
+	}
+	qn_id x = n->in[0];
+	qn_id sum = p == 1 ? qn_importer_unary(im, QN_OP_abs, x)
+			   : qn_importer_binary(im, QN_OP_mul, x, x);
+	sum = qn_importer_reduce(im, QN_OP_reduce_sum, sum, 1, &over, true);
+	if (p == 2)
+		sum = qn_importer_unary(im, QN_OP_sqrt, sum);
+	/* 0 / 0 is to be 0. */
+	sum = qn_importer_binary(im, QN_OP_maximum, sum, qn_importer_f32(im, 1e-30));
+	out[0] = qn_importer_binary(im, QN_OP_div, x, sum);
+}
+
+/* ---- softmax ---- */
+
+/* x as a matrix of the axes before and from `axis` on. */
+static qn_id
+as_matrix(qn_onnx *o, qn_id x, int32_t axis)
+{
+	const qn_type *t = qn_onnx_type(o, x);
+	int64_t dim[2] = {1, 1};
+
+	for (int32_t i = 0; i < t->rank; i++)
+		dim[i < axis ? 0 : 1] *= t->dim[i];
+	return qn_importer_reshape(&o->im, x, 2, dim);
+}
+
+static void
+softmax(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = {0};
+	int32_t axis;
+	bool flat = n->version < 13;
+
+	if (!qn_onnx_need(o, n, 1))
+		return;
+	const qn_type *t = qn_onnx_type(o, n->in[0]);
+	if (!qn_onnx_axis(o, qn_onnx_int(o, n, "axis", flat ? 1 : -1), t->rank, &axis))
+		return;
+	flat = flat && axis != t->rank - 1;
+	a.axis.axis = flat ? 1 : axis;
+	qn_id x = flat ? as_matrix(o, n->in[0], axis) : n->in[0];
+	qn_id y = qn_importer_op(&o->im, (qn_op)n->arg, 1, &x, &a, NULL);
+	out[0] = flat ? same_shape(o, y, n->in[0]) : y;
+}
+
+#define ALL(name, fn, arg)                                                                         \
+	{                                                                                          \
+		"", name, 1, QN_ONNX_NEWEST, fn, arg                                               \
+	}
+
+const qn_onnx_row qn_onnx_norm[] = {
+	ALL("BatchNormalization", batch_norm, 0),
+	ALL("InstanceNormalization", instance_norm, 0),
+	ALL("GroupNormalization", group_norm, 0),
+	ALL("LayerNormalization", layer_norm, 0),
+	ALL("RMSNormalization", rms_norm, 0),
+	ALL("MeanVarianceNormalization", mean_variance, 0),
+	ALL("LpNormalization", lp_norm, 0),
+	ALL("Softmax", softmax, QN_OP_softmax),
+	ALL("LogSoftmax", softmax, QN_OP_log_softmax),
+	{0},
+};

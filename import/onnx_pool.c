@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_pool.c - pools.
+ *
+ *   MaxPool(x [N,C,H,W])     transpose, max_pool, transpose;  [N,C,W] as [N,C,1,W]
+ *   GlobalMaxPool(x)         reduce_max over all spatial axes
+ *   LpPool(x) {p=2}          sqrt(k * avg_pool(x * x)), k elements in a window */
+#include "import/onnx_window.h"
+
+#include <string.h>
+
+/* x [N,C,…] through a pool with this window. */
+static qn_id
+pool_of(qn_onnx *o, qn_op op, qn_id x, qn_onnx_window *w, bool ceil, bool count_pads)
+{
+	qn_attrs a = qn_importer_attrs(op);
+	bool row = w->n == 1;
+
+	if (row) {
+		qn_onnx_window_image(w);
+		x = qn_importer_expand_dim(&o->im, x, 2);
+	}
+	memcpy(a.pool.kernel, w->kernel, sizeof a.pool.kernel);
+	memcpy(a.pool.stride, w->stride, sizeof a.pool.stride);
+	memcpy(a.pool.dilation, w->dilation, sizeof a.pool.dilation);
+	qn_onnx_window_pads(w, a.pool.pad);
+	a.pool.ceil_mode = ceil;
+	a.pool.count_include_pad = count_pads;
+	x = qn_importer_channels_last(&o->im, x);
+	qn_id y = qn_importer_op(&o->im, op, 1, &x, &a, NULL);
+	y = qn_importer_channels_first(&o->im, y);
+	return row ? qn_importer_drop_dim(&o->im, y, 2) : y;
+}
+
+static bool
+read_window(qn_onnx *o, const qn_onnx_node *n, qn_onnx_window *w)
+{
+	if (!qn_onnx_need(o, n, 1) || !qn_onnx_window_read(o, n, n->in[0], NULL, w))
+		return false;
+	if (w->n <= 2)
+		return true;
+	(void)qn_importer_refuse(&o->im, "import.rank", "pools over 3 axes are not supported");
+	return false;
+}
+
+static void
+max_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_onnx_window w;
+
+	if (read_window(o, n, &w))
+		out[0] = pool_of(o, QN_OP_max_pool, n->in[0], &w,
+				 qn_onnx_int(o, n, "ceil_mode", 0) != 0, false);
+}
+
+static void
+average_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_onnx_window w;
+
+	if (read_window(o, n, &w))
+		out[0] = pool_of(o, QN_OP_avg_pool, n->in[0], &w,
+				 qn_onnx_int(o, n, "ceil_mode", 0) != 0,
+				 qn_onnx_int(o, n, "count_include_pad", 0) != 0);
+}
+
+/* (sum of |x|^p)^(1/p), the sum being the mean times the number of elements. */
+static void
+lp_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	double p = n->version < 2 ? qn_onnx_float(o, n, "p", 2) : (double)qn_onnx_int(o, n, "p", 2);
+	double count = 1;
+	qn_onnx_window w;
+
+	if (!read_window(o, n, &w))
+		return;
+	for (int32_t i = 0; i < w.n; i++)
+		count *= (double)w.kernel[i];
+	qn_id x = qn_importer_unary(&o->im, QN_OP_abs, n->in[0]);
+	x = qn_importer_binary(&o->im, QN_OP_pow, x, qn_importer_f32(&o->im, p));
+	x = pool_of(o, QN_OP_avg_pool, x, &w, qn_onnx_int(o, n, "ceil_mode", 0) != 0, true);
+	x = qn_importer_binary(&o->im, QN_OP_mul, x, qn_importer_f32(&o->im, count));
+	out[0] = qn_importer_binary(&o->im, QN_OP_pow, x, qn_importer_f32(&o->im, 1 / p));
+}
+
+/* Over all spatial axes, which stay as ones. */
+static qn_id
+over_space(qn_onnx *o, qn_op op, qn_id x)
+{
+	int64_t axes[QN_MAX_RANK];
+	int32_t rank = x != 0 ? qn_onnx_type(o, x)->rank : 0;
+
+	for (int32_t i = 0; i < rank - 2; i++)
+		axes[i] = 1 + i;
+	if (op == QN_OP_reduce_mean && rank == 4)
+		return qn_importer_unary(&o->im, QN_OP_global_avg_pool, x);
+	return qn_importer_reduce(&o->im, op, x, rank - 2, axes, true);
+}
+
+static void
+global_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	if (!qn_onnx_need(o, n, 1))
+		return;
+	if (qn_onnx_type(o, n->in[0])->rank < 3) {
+		(void)qn_importer_refuse(&o->im, "import.rank", "its input has no spatial axis");
+		return;
+	}
+	qn_id x = qn_importer_channels_last(&o->im, n->in[0]);
+	out[0] = qn_importer_channels_first(&o->im, over_space(o, (qn_op)n->arg, x));
+}
+
+static void
+global_lp_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	double p = n->version < 2 ? qn_onnx_float(o, n, "p", 2) : (double)qn_onnx_int(o, n, "p", 2);
+
+	if (!qn_onnx_need(o, n, 1))
+		return;
+	if (qn_onnx_type(o, n->in[0])->rank < 3) {
+		(void)qn_importer_refuse(&o->im, "import.rank", "its input has no spatial axis");
+		return;
+	}
+	qn_id x = qn_importer_channels_last(&o->im, n->in[0]);
+	x = qn_importer_unary(&o->im, QN_OP_abs, x);
+	x = qn_importer_binary(&o->im, QN_OP_pow, x, qn_importer_f32(&o->im, p));
+	x = x != 0 ? over_space(o, QN_OP_reduce_sum, x) : 0;
+	x = qn_importer_binary(&o->im, QN_OP_pow, x, qn_importer_f32(&o->im, 1 / p));
+	out[0] = qn_importer_channels_first(&o->im, x);
+}
+
+#define ALL(name, fn, arg)                                                                         \
+	{                                                                                          \
+		"", name, 1, QN_ONNX_NEWEST, fn, arg                                               \
+	}
+
+const qn_onnx_row qn_onnx_pool[] = {
+	ALL("MaxPool", max_pool, 0),
+	ALL("AveragePool", average_pool, 0),
+	ALL("LpPool", lp_pool, 0),
+	ALL("GlobalAveragePool", global_pool, QN_OP_reduce_mean),
+	ALL("GlobalMaxPool", global_pool, QN_OP_reduce_max),
+	ALL("GlobalLpPool", global_lp_pool, 0),
+	{0},
+};

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_reduce.c - reductions, and what looks for places.
+ *
+ *   ReduceMean(x) {axes=[2, 3]}   reduce_mean;  the axes are an input from version 18 on (ReduceSum: 13)
+ *   ReduceL2(x)                   sqrt(reduce_sum(x * x))
+ *   ReduceLogSumExp(x)            m + log(reduce_sum(exp(x - m))), m = reduce_max(x) */
+#include "import/onnx.h"
+
+/* ---- reductions ---- */
+
+typedef struct over {
+	int64_t axes[QN_MAX_RANK];
+	int32_t n;
+	bool keep, none; /* none: no axes means that nothing is reduced */
+} over;
+
+static bool
+read_axes(qn_onnx *o, const qn_onnx_node *n, int64_t since, over *r)
+{
+	const qn_type *t = qn_onnx_type(o, n->in[0]);
+	int32_t axis;
+
+	*r = (over){.keep = qn_onnx_int(o, n, "keepdims", 1) != 0};
+	if (n->version >= since && qn_onnx_in(n, 1) != 0)
+		r->n = qn_onnx_const_ints(o, n, 1, QN_MAX_RANK, r->axes);
+	else if (n->version < since && qn_onnx_has(o, n, "axes"))
+		r->n = qn_onnx_ints(o, n, "axes", QN_MAX_RANK, r->axes);
+	if (r->n < 0)
+		return false;
+	for (int32_t i = 0; i < r->n; i++) {
+		if (!qn_onnx_axis(o, r->axes[i], t->rank, &axis))
+			return false;
+		r->axes[i] = axis;
+	}
+	if (r->n > 0)
+		return true;
+	r->none = qn_onnx_int(o, n, "noop_with_empty_axes", 0) != 0;
+	for (r->n = 0; r->n < t->rank; r->n++)
+		r->axes[r->n] = r->n;
+	return true;
+}
+
+static qn_id
+over_axes(qn_onnx *o, qn_op op, qn_id x, const over *r, bool keep)
+{
+	if (r->none || x == 0 || r->n == 0)
+		return x;
+	return qn_importer_reduce(&o->im, op, x, r->n, r->axes, keep);
+}
+
+/* A stable form; without elements there is no largest one. */
+static qn_id
+log_sum_exp(qn_onnx *o, qn_id x, const over *r)
+{
+	qn_importer *im = &o->im;
+	bool empty = x == 0 || qn_type_count(qn_onnx_type(o, x)) == 0;
+	qn_id most = empty ? 0 : over_axes(o, QN_OP_reduce_max, x, r, true);
+
+	if (r->none)
+		return x;
+	if (most != 0)
+		x = qn_importer_binary(im, QN_OP_sub, x, most);
+	x = qn_importer_unary(im, QN_OP_exp, x);
+	x = qn_importer_unary(im, QN_OP_log, over_axes(o, QN_OP_reduce_sum, x, r, r->keep));
+	if (most != 0 && x != 0) {
+		const qn_type *t = qn_onnx_type(o, x);
+		most = qn_importer_reshape(im, most, t->rank, t->dim);
+		x = qn_importer_binary(im, QN_OP_add, x, most);
+	}
+	return x;
+}
+
+/* Bool elements have an order, too. */
+static void
+extreme(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	over r;
+
+	if (!qn_onnx_need(o, n, 1) || !read_axes(o, n, 18, &r))
+		return;
+	bool logic = qn_onnx_plain(o, n->in[0]) == QN_PLAIN_bool;
+	qn_id x = logic ? qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32) : n->in[0];
+	x = over_axes(o, (qn_op)n->arg, x, &r, r.keep);
+	out[0] = logic ? qn_importer_cast(&o->im, x, QN_PLAIN_bool) : x;
+}
+
+static void
+reduce(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	over r;
+
+	if (qn_onnx_need(o, n, 1) && read_axes(o, n, n->arg == QN_OP_reduce_sum ? 13 : 18, &r))
+		out[0] = over_axes(o, (qn_op)n->arg, n->in[0], &r, r.keep);
+}
+
+/* What is done to the elements before they are added up, and to the sum. */
+typedef enum norm { SUM_L1, SUM_L2, SUM_SQUARE, SUM_LOG, SUM_LOG_EXP } norm;
+
+static void
+reduce_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_importer *im = &o->im;
+	norm kind = (norm)n->arg;
+	over r;
+
+	if (!qn_onnx_need(o, n, 1) || !read_axes(o, n, 18, &r))
+		return;
+	qn_id x = n->in[0];
+	if (kind == SUM_LOG_EXP) {
+		out[0] = log_sum_exp(o, x, &r);
+		return;
+	}
+	if (kind == SUM_L1)
+		x = qn_importer_unary(im, QN_OP_abs, x);
+	else if (kind != SUM_LOG)
+		x = qn_importer_binary(im, QN_OP_mul, x, x);
+	x = over_axes(o, QN_OP_reduce_sum, x, &r, r.keep);
+	if (kind == SUM_L2)
+		x = qn_importer_unary(im, QN_OP_sqrt, x);
+	else if (kind == SUM_LOG)
+		x = qn_importer_unary(im, QN_OP_log, x);
+	out[0] = x;
+}
+
+/* ---- places ---- */
+
+static const qn_type *
+with_plain(qn_onnx *o, const qn_type *shape, qn_plain plain)
+{
+	return qn_type_with_elem(&o->im.m->types, shape, qn_elem_plain(&o->im.m->types, plain));
+}
+
+static void
+arg_extreme(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = {0};
+	int64_t dim[QN_MAX_RANK];
+	int32_t axis, rank = 0;
+
+	if (!qn_onnx_need(o, n, 1))
+		return;
+	const qn_type *t = qn_onnx_type(o, n->in[0]);
+	if (!qn_onnx_axis(o, qn_onnx_int(o, n, "axis", 0), t->rank, &axis))
+		return;
+	a.argmax.axis = axis;
+	a.argmax.keepdims = qn_onnx_int(o, n, "keepdims", 1) != 0;
+	a.argmax.select_last_index = qn_onnx_int(o, n, "select_last_index", 0) != 0;
+	for (int32_t i = 0; i < t->rank; i++)
+		if (i != axis || a.argmax.keepdims != 0)
+			dim[rank++] = i == axis ? 1 : t->dim[i];
+	const qn_type *type =
+		with_plain(o, qn_type_with_shape(&o->im.m->types, t, rank, dim), QN_PLAIN_i64);
+	out[0] = qn_importer_op(&o->im, (qn_op)n->arg, 1, n->in, &a, type);
+}
+
+static void
+cumsum(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = {0};
+	int64_t axis;
+	int32_t k;
+
+	if (!qn_onnx_need(o, n, 2) || qn_onnx_const_ints(o, n, 1, 1, &axis) < 0 ||
+	    !qn_onnx_axis(o, axis, qn_onnx_type(o, n->in[0])->rank, &k))
+		return;
+	a.cumsum.axis = k;
+	a.cumsum.exclusive = qn_onnx_int(o, n, "exclusive", 0) != 0;
+	a.cumsum.reverse = qn_onnx_int(o, n, "reverse", 0) != 0;
+	out[0] = qn_importer_op(&o->im, QN_OP_cumsum, 1, n->in, &a, NULL);
+}
+
+#define ALL(name, fn, arg)                                                                         \
+	{                                                                                          \
+		"", name, 1, QN_ONNX_NEWEST, fn, arg                                               \
+	}
+
+const qn_onnx_row qn_onnx_reduce[] = {
+	ALL("ReduceMean", reduce, QN_OP_reduce_mean),
+	ALL("ReduceSum", reduce, QN_OP_reduce_sum),
+	ALL("ReduceProd", reduce, QN_OP_reduce_prod),
+	ALL("ReduceMax", extreme, QN_OP_reduce_max),
+	ALL("ReduceMin", extreme, QN_OP_reduce_min),
+	ALL("ReduceL1", reduce_norm, SUM_L1),
+	ALL("ReduceL2", reduce_norm, SUM_L2),
+	ALL("ReduceSumSquare", reduce_norm, SUM_SQUARE),
+	ALL("ReduceLogSum", reduce_norm, SUM_LOG),
+	ALL("ReduceLogSumExp", reduce_norm, SUM_LOG_EXP),
+	ALL("ArgMax", arg_extreme, QN_OP_argmax),
+	ALL("ArgMin", arg_extreme, QN_OP_argmin),
+	ALL("CumSum", cumsum, 0),
+	{0},
+};
