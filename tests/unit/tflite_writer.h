@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_writer.h - small TFLite files for tests, written field by field.
+ *
+ *   tfl_file *t = tfl_begin();
+ *   int x = tfl_tensor(t, "x", TFL_FLOAT32, DIMS(1, 4), NULL, 0);
+ *   int y = tfl_tensor(t, "y", TFL_FLOAT32, DIMS(1, 4), NULL, 0);
+ *   tfl_op(t, QN_TFL_RELU, INTS(x), INTS(y), NULL);
+ *   const uint8_t *bytes = tfl_end(t, INTS(x), INTS(y), &n);      … free(t)
+ *
+ * Tables are written from the root on: each has a vtable of its own in front of it and 8 bytes a
+ * field, so that everything is aligned as readers of others want it. */
+#ifndef TESTS_UNIT_TFLITE_WRITER_H
+#define TESTS_UNIT_TFLITE_WRITER_H
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/tflite_schema.h"
+
+enum {
+	TFL_FLOAT32 = 0,
+	TFL_FLOAT16 = 1,
+	TFL_INT32 = 2,
+	TFL_UINT8 = 3,
+	TFL_INT64 = 4,
+	TFL_STRING = 5,
+	TFL_BOOL = 6,
+	TFL_INT16 = 7,
+	TFL_INT8 = 9,
+	TFL_INT4 = 17
+};
+
+enum { TFL_BYTES = 1 << 16, TFL_MOST = 64 };
+
+#define DIMS(...)                                                                                  \
+	(int)(sizeof((int32_t[]){__VA_ARGS__}) / 4), (const int32_t[])                             \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
+#define INTS(...) DIMS(__VA_ARGS__)
+
+/* An option of an operator: its field, its bytes as a number; kind 'b' byte, 'i' i32, 'f' f32, 'v' vector. */
+typedef struct tfl_option {
+	uint32_t field;
+	char kind;
+	double value;
+	int n;
+	int32_t v[8];
+} tfl_option;
+
+typedef struct tfl_tensor_of {
+	const char *name;
+	int type, rank, nscale, axis, nbyte;
+	int32_t dim[8];
+	const void *data;
+	float scale[16];
+	int64_t zp[16];
+	size_t sparsity; /* not 0: where its table lies */
+	int is_variable;
+} tfl_tensor_of;
+
+typedef struct tfl_op_of {
+	int code, nin, nout, noption;
+	int32_t in[16], out[8];
+	tfl_option option[8];
+} tfl_op_of;
+
+typedef struct tfl_file {
+	uint8_t b[TFL_BYTES];
+	size_t n;
+	int ntensor, nop, subgraphs;
+	tfl_tensor_of tensor[TFL_MOST];
+	tfl_op_of op[TFL_MOST];
+	const char *custom;
+} tfl_file;
+
+/* ---- bytes ---- */
+
+static inline void
+tfl_put(tfl_file *t, size_t at, uint64_t v, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		t->b[at + i] = (uint8_t)(v >> (8 * i));
+}
+
+static inline size_t
+tfl_room(tfl_file *t, size_t bytes)
+{
+	size_t at = (t->n + 7) / 8 * 8;
+
+	t->n = at + bytes;
+	assert(t->n <= TFL_BYTES);
+	return at;
+}
+
+/* A table of so many fields, all absent. */
+static inline size_t
+tfl_table(tfl_file *t, uint32_t fields)
+{
+	size_t vtable = tfl_room(t, 4 + 2 * (size_t)fields);
+	size_t at = tfl_room(t, 8 + 8 * (size_t)fields);
+
+	tfl_put(t, vtable, 4 + 2 * (uint64_t)fields, 2);
+	tfl_put(t, vtable + 2, 8 + 8 * (uint64_t)fields, 2);
+	tfl_put(t, at, at - vtable, 4);
+	return at;
+}
+
+/* Makes a field present; where it lies. */
+static inline size_t
+tfl_field(tfl_file *t, size_t table, uint32_t field)
+{
+	size_t vtable = table - (t->b[table] | (size_t)t->b[table + 1] << 8);
+
+	tfl_put(t, vtable + 4 + 2 * field, 8 + 8 * (uint64_t)field, 2);
+	return table + 8 + 8 * field;
+}
+
+static inline void
+tfl_set(tfl_file *t, size_t table, uint32_t field, int64_t v, size_t bytes)
+{
+	tfl_put(t, tfl_field(t, table, field), (uint64_t)v, bytes);
+}
+
+static inline void
+tfl_set_real(tfl_file *t, size_t table, uint32_t field, float v)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &v, 4);
+	tfl_set(t, table, field, (int64_t)bits, 4);
+}
+
+/* The offset at `at` leads to `to`. */
+static inline void
+tfl_lead(tfl_file *t, size_t at, size_t to)
+{
+	tfl_put(t, at, to - at, 4);
+}
+
+static inline void
+tfl_link(tfl_file *t, size_t table, uint32_t field, size_t to)
+{
+	tfl_lead(t, tfl_field(t, table, field), to);
+}
+
+/* A vector; its elements are written from the returned place + 4 on. */
+static inline size_t
+tfl_vector(tfl_file *t, size_t n, size_t each)
+{
+	size_t at = tfl_room(t, 8 + n * each) + 4; /* elements of 8 bytes are aligned */
+
+	t->n += 8;
+	tfl_put(t, at, n, 4);
+	return at;
+}
+
+static inline size_t
+tfl_i32s(tfl_file *t, int n, const int32_t *v)
+{
+	size_t at = tfl_vector(t, (size_t)n, 4);
+
+	for (int i = 0; i < n; i++)
+		tfl_put(t, at + 4 + 4 * (size_t)i, (uint64_t)(int64_t)v[i], 4);
+	return at;
+}
+
+static inline size_t
+tfl_bytes(tfl_file *t, const void *data, size_t n)
+{
+	size_t at = tfl_vector(t, n, 1);
+
+	if (n > 0)
+		memcpy(t->b + at + 4, data, n);
+	return at;
+}
+
+/* ---- what the file holds ---- */
+
+static inline tfl_file *
+tfl_begin(void)
+{
+	tfl_file *t = calloc(1, sizeof *t);
+
+	assert(t != NULL);
+	t->subgraphs = 1;
+	return t;
+}
+
+static inline int
+tfl_tensor(tfl_file *t, const char *name, int type, int rank, const int32_t *dim, const void *data,
+	   int nbyte)
+{
+	tfl_tensor_of *x = &t->tensor[t->ntensor];
+
+	*x = (tfl_tensor_of){.name = name, .type = type, .rank = rank, .nbyte = nbyte};
+	x->data = data;
+	for (int i = 0; i < rank; i++)
+		x->dim[i] = dim[i];
+	return t->ntensor++;
+}
+
+/* One scale and zero point. */
+static inline int
+tfl_codes(tfl_file *t, const char *name, int type, int rank, const int32_t *dim, float scale,
+	  int64_t zp, const void *data, int nbyte)
+{
+	int k = tfl_tensor(t, name, type, rank, dim, data, nbyte);
+
+	t->tensor[k].nscale = 1;
+	t->tensor[k].scale[0] = scale;
+	t->tensor[k].zp[0] = zp;
+	return k;
+}
+
+static inline tfl_op_of *
+tfl_op(tfl_file *t, int code, int nin, const int32_t *in, int nout, const int32_t *out)
+{
+	tfl_op_of *o = &t->op[t->nop++];
+
+	o->code = code;
+	o->nin = nin;
+	o->nout = nout;
+	for (int i = 0; i < nin; i++)
+		o->in[i] = in[i];
+	for (int i = 0; i < nout; i++)
+		o->out[i] = out[i];
+	return o;
+}
+
+/* kind: as in tfl_option. */
+static inline tfl_op_of *
+tfl_with(tfl_op_of *o, uint32_t field, char kind, double value)
+{
+	o->option[o->noption++] = (tfl_option){.field = field, .kind = kind, .value = value};
+	return o;
+}
+
+/* ---- writing ---- */
+
+static inline void
+tfl_write_quantization(tfl_file *t, size_t tensor, const tfl_tensor_of *x)
+{
+	size_t q = tfl_table(t, 7), scale, zp;
+
+	tfl_link(t, tensor, QN_TFL_FIELD_tensor_quantization, q);
+	scale = tfl_vector(t, (size_t)x->nscale, 4);
+	for (int i = 0; i < x->nscale; i++)
+		memcpy(t->b + scale + 4 + 4 * (size_t)i, &x->scale[i], 4);
+	tfl_link(t, q, QN_TFL_FIELD_quantization_scale, scale);
+	zp = tfl_vector(t, (size_t)x->nscale, 8);
+	for (int i = 0; i < x->nscale; i++)
+		tfl_put(t, zp + 4 + 8 * (size_t)i, (uint64_t)x->zp[i], 8);
+	tfl_link(t, q, QN_TFL_FIELD_quantization_zero_point, zp);
+	tfl_set(t, q, QN_TFL_FIELD_quantization_axis, x->axis, 4);
+}
+
+static inline void
+tfl_write_tensors(tfl_file *t, size_t graph)
+{
+	size_t v = tfl_vector(t, (size_t)t->ntensor, 4);
+
+	tfl_link(t, graph, QN_TFL_FIELD_graph_tensors, v);
+	for (int i = 0; i < t->ntensor; i++) {
+		const tfl_tensor_of *x = &t->tensor[i];
+		size_t at = tfl_table(t, 8);
+
+		tfl_lead(t, v + 4 + 4 * (size_t)i, at);
+		tfl_link(t, at, QN_TFL_FIELD_tensor_shape, tfl_i32s(t, x->rank, x->dim));
+		tfl_set(t, at, QN_TFL_FIELD_tensor_type, x->type, 1);
+		tfl_set(t, at, QN_TFL_FIELD_tensor_buffer, x->data != NULL ? i + 1 : 0, 4);
+		tfl_link(t, at, QN_TFL_FIELD_tensor_name, tfl_bytes(t, x->name, strlen(x->name)));
+		if (x->nscale > 0)
+			tfl_write_quantization(t, at, x);
+		if (x->is_variable)
+			tfl_set(t, at, QN_TFL_FIELD_tensor_is_variable, 1, 1);
+		if (x->sparsity != 0)
+			tfl_field(t, at, QN_TFL_FIELD_tensor_sparsity);
+	}
+}
+
+static inline void
+tfl_write_op(tfl_file *t, size_t at, const tfl_op_of *o, int code)
+{
+	size_t options = 0;
+
+	tfl_set(t, at, QN_TFL_FIELD_operator_code, code, 4);
+	tfl_link(t, at, QN_TFL_FIELD_operator_inputs, tfl_i32s(t, o->nin, o->in));
+	tfl_link(t, at, QN_TFL_FIELD_operator_outputs, tfl_i32s(t, o->nout, o->out));
+	if (o->noption > 0) {
+		options = tfl_table(t, 10);
+		tfl_link(t, at, QN_TFL_FIELD_operator_options, options);
+	}
+	for (int i = 0; i < o->noption; i++) {
+		const tfl_option *p = &o->option[i];
+
+		if (p->kind == 'f')
+			tfl_set_real(t, options, p->field, (float)p->value);
+		else if (p->kind == 'v')
+			tfl_link(t, options, p->field, tfl_i32s(t, p->n, p->v));
+		else
+			tfl_set(t, options, p->field, (int64_t)p->value, p->kind == 'b' ? 1 : 4);
+	}
+}
+
+/* Each operator has a code of its own. */
+static inline void
+tfl_write_ops(tfl_file *t, size_t model, size_t graph)
+{
+	size_t v = tfl_vector(t, (size_t)t->nop, 4), codes = tfl_vector(t, (size_t)t->nop, 4);
+
+	tfl_link(t, graph, QN_TFL_FIELD_graph_operators, v);
+	tfl_link(t, model, QN_TFL_FIELD_model_operator_codes, codes);
+	for (int i = 0; i < t->nop; i++) {
+		size_t at = tfl_table(t, 5), code = tfl_table(t, 4);
+
+		tfl_lead(t, v + 4 + 4 * (size_t)i, at);
+		tfl_lead(t, codes + 4 + 4 * (size_t)i, code);
+		tfl_set(t, code, QN_TFL_FIELD_code_builtin, t->op[i].code, 4);
+		tfl_set(t, code, QN_TFL_FIELD_code_deprecated,
+			t->op[i].code < 127 ? t->op[i].code : 127, 1);
+		if (t->custom != NULL)
+			tfl_link(t, code, QN_TFL_FIELD_code_custom,
+				 tfl_bytes(t, t->custom, strlen(t->custom)));
+		tfl_write_op(t, at, &t->op[i], i);
+	}
+}
+
+static inline void
+tfl_write_buffers(tfl_file *t, size_t model)
+{
+	size_t v = tfl_vector(t, (size_t)t->ntensor + 1, 4);
+
+	tfl_link(t, model, QN_TFL_FIELD_model_buffers, v);
+	for (int i = 0; i <= t->ntensor; i++) {
+		size_t at = tfl_table(t, 3);
+		const tfl_tensor_of *x = i > 0 ? &t->tensor[i - 1] : NULL;
+
+		tfl_lead(t, v + 4 + 4 * (size_t)i, at);
+		if (x != NULL && x->data != NULL)
+			tfl_link(t, at, QN_TFL_FIELD_buffer_data,
+				 tfl_bytes(t, x->data, (size_t)x->nbyte));
+	}
+}
+
+static inline const uint8_t *
+tfl_end(tfl_file *t, int nin, const int32_t *in, int nout, const int32_t *out, size_t *n)
+{
+	size_t model, graphs, graph;
+
+	t->n = 8;
+	memcpy(t->b + 4, "TFL3", 4);
+	model = tfl_table(t, 5);
+	tfl_lead(t, 0, model);
+	tfl_set(t, model, QN_TFL_FIELD_model_version, 3, 4);
+	graphs = tfl_vector(t, (size_t)t->subgraphs, 4);
+	tfl_link(t, model, QN_TFL_FIELD_model_subgraphs, graphs);
+	graph = tfl_table(t, 5);
+	for (int i = 0; i < t->subgraphs; i++)
+		tfl_lead(t, graphs + 4 + 4 * (size_t)i, graph);
+	tfl_write_tensors(t, graph);
+	tfl_link(t, graph, QN_TFL_FIELD_graph_inputs, tfl_i32s(t, nin, in));
+	tfl_link(t, graph, QN_TFL_FIELD_graph_outputs, tfl_i32s(t, nout, out));
+	tfl_write_ops(t, model, graph);
+	tfl_write_buffers(t, model);
+	*n = t->n;
+	return t->b;
+}
+
+#endif
