@@ -1,245 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pipeline.c - the passes in their order, and the one place that runs them. */
+/* pipeline.c - which passes run, and the one place that runs them. */
 #include <string.h>
 
-#include "codegen/inline.h"
-#include "driver/compile_options.h"
 #include "driver/calibration.h"
+#include "driver/compile_options.h"
 #include "driver/context.h"
 #include "driver/host_struct.h"
+#include "driver/pass_rows.h"
 #include "driver/statistics.h"
-#include "driver/quant_options.h"
-#include "driver/quantizer.h"
-#include "passes/passes.h"
-#include "patterns/quantizer.h"
 #include "patterns/recipe.h"
-#include "patterns/rewrite.h"
-
-typedef struct pipeline {
-	qn_model *m;
-	const qn_compile_opts *opts;
-	qn_arena *scratch;
-	qn_quant_opts quant;
-	uint32_t *crc; /* of the calibration data, by input */
-} pipeline;
-
-typedef struct pass_row {
-	const char *name;
-	const char *help;
-	qn_stage
-		from; /* the pass is part of the default sequence of models at this stage and before */
-	qn_status (*run)(pipeline *p);
-} pass_row;
-
-/* Whether the entry graph calls composites that partition has made. */
-static bool
-is_partitioned(const qn_model *m)
-{
-	for (size_t i = 0; i + 1 < m->ngraph; i++)
-		if (m->graph[i]->pattern != NULL)
-			return true;
-	return false;
-}
-
-/* Whether calibrate has been there: every symbol has its value. */
-static bool
-is_calibrated(const qn_model *m)
-{
-	for (size_t i = 0; i < m->types.nsymbol; i++)
-		if (!m->types.symbol[i]->bound)
-			return false;
-	return m->types.nsymbol > 0;
-}
-
-/* Passes see one graph: functions of the model's own are inlined.  Before quantize, composites are a
- * sign that it is too late; behind it there are none. */
-static qn_status
-one_graph(pipeline *p, const char *pass)
-{
-	const qn_graph *flat;
-	qn_graph *copy;
-
-	if (is_partitioned(p->m))
-		return qn_report(
-			p->m->env, QN_EINVALID, "pass.stage", p->m->name,
-			"%s takes a graph that is not partitioned yet; the next pass is quantize",
-			pass);
-	if (p->m->ngraph < 2)
-		return QN_OK;
-	QN_TRY(qn_graph_inline(qn_model_entry(p->m), p->m->scratch, &flat));
-	QN_TRY(qn_graph_sweep(p->m, flat, NULL, &copy));
-	qn_model_set_graph(p->m, copy);
-	return QN_OK;
-}
 
 static qn_status
-run_axes(pipeline *p)
+unknown_pass(qn_env *env, qn_arena *scratch, const char *option, const char *name, size_t n)
 {
-	QN_TRY(one_graph(p, "axes"));
-	return qn_axes(p->m);
-}
+	qn_buf names;
 
-static qn_status
-run_clean(pipeline *p)
-{
-	QN_TRY(one_graph(p, "clean"));
-	return qn_clean(p->m);
-}
-
-static qn_status
-run_partition(pipeline *p)
-{
-	QN_TRY(one_graph(p, "partition"));
-	return qn_partition(p->m, &p->quant);
-}
-
-static qn_status
-run_quantize(pipeline *p)
-{
-	QN_TRY(qn_quantize_model(p->m, &p->quant));
-	qn_model_record(p->m, "scheme=%s weights=%s",
-			p->quant.scheme == QN_SCHEME_RFC ? "rfc" : "tflite",
-			p->quant.per_tensor_weights ? "per-tensor" : "per-channel");
-	if (p->quant.activations != QN_STORAGE_I8)
-		qn_model_record(p->m, "activations=%s",
-				p->quant.activations == QN_STORAGE_U8 ? "u8" : "i16");
-	if (p->quant.weight_bits == 4)
-		qn_model_record(p->m, "weights-type=i4");
-	if (p->quant.recipe != NULL)
-		qn_model_record(p->m, "recipe=%08x", p->quant.recipe->crc);
-	return QN_OK;
-}
-
-/* The method, and the data by base name and content, never by path. */
-static void
-record_calibration(pipeline *p, const qn_calib_opts *calib, const qn_samples_id *id)
-{
-	qn_buf b;
-
-	qn_buf_init(&b, p->scratch);
-	qn_method_print(&b, &calib->method);
-	qn_model_record(p->m, "method=%s", qn_buf_str(&b));
-	if (calib->method.mse_weights)
-		qn_model_record(p->m, "weight-method=mse");
-	for (size_t i = 0; i < id->n; i++)
-		qn_model_record(p->m, "calib=%s", id->name[i]);
-}
-
-static qn_status
-run_calibrate(pipeline *p)
-{
-	const qn_compile_opts *o = p->opts;
-	qn_calib_opts calib;
-	qn_samples_id id;
-	qn_dataset *data = NULL;
-	bool again =
-		is_calibrated(p->m); /* values that are there stay: then nothing new is recorded */
-
-	QN_TRY(qn_calib_options(p->m, o, p->crc, p->scratch, &calib, &id));
-	if (o->ncalib > 0)
-		QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
-	qn_quantizers_callbacks(o, p->scratch, &calib);
-	QN_TRY(qn_calibrate_model(p->m, data, &calib));
-	if (!again)
-		record_calibration(p, &calib, &id);
-	return QN_OK;
-}
-
-static qn_status
-run_bind(pipeline *p)
-{
-	return qn_bind(p->m);
-}
-
-static qn_status
-run_requantize(pipeline *p)
-{
-	const qn_compile_opts *o = p->opts;
-	const qn_requant_opts opts = {.exact = o->no_approx != 0,
-				      .merge_always = o->merge_always != 0,
-				      .require_int = o->require_int != 0};
-
-	QN_TRY(one_graph(p, "requantize"));
-	QN_TRY(qn_requantize(p->m, &opts));
-	if (opts.exact)
-		qn_model_record(p->m, "approx=off");
-	if (opts.merge_always)
-		qn_model_record(p->m, "merge=always");
-	return QN_OK;
-}
-
-static qn_status
-run_align(pipeline *p)
-{
-	const int bits = p->opts->align != 0 ? p->opts->align : QN_FIX_DEFAULT;
-
-	QN_TRY(one_graph(p, "align"));
-	QN_TRY(qn_align_model(p->m, bits));
-	qn_model_record(p->m, "align=%d", bits);
-	return QN_OK;
-}
-
-static qn_status
-run_legalize(pipeline *p)
-{
-	QN_TRY(one_graph(p, "legalize"));
-	QN_TRY(qn_legalize(p->m));
-	qn_model_record(p->m, "rounding=%s", qn_rounding_names[p->m->rounding]);
-	return QN_OK;
-}
-
-static const pass_row passes[] = {
-	{"axes", "let transposes meet and vanish, or move to the ends of the graph",
-	 QN_STAGE_CALIBRATED, run_axes},
-	{"clean", "fold constants and batch norms", QN_STAGE_FLOAT, run_clean},
-	{"partition", "find what quantizer patterns match and put it into composites",
-	 QN_STAGE_FLOAT, run_partition},
-	{"quantize", "write composites with quantize and dequantize nodes of symbolic scales",
-	 QN_STAGE_FLOAT, run_quantize},
-	{"calibrate", "run the samples and give the symbols values", QN_STAGE_SYMBOLIC,
-	 run_calibrate},
-	{"bind", "put the values into the types", QN_STAGE_SYMBOLIC, run_bind},
-	{"requantize", "melt dequantize/quantize pairs, so that values stay integer",
-	 QN_STAGE_CALIBRATED, run_requantize},
-	{"align", "round scales to small integers times powers of two (only when asked for)",
-	 QN_STAGE_CALIBRATED, run_align},
-	{"legalize",
-	 "make inputs and outputs integer, write codes into attributes, refuse what is float",
-	 QN_STAGE_CALIBRATED, run_legalize},
-};
-
-const char *
-qn_pass_name(size_t i)
-{
-	return i < QN_COUNT(passes) ? passes[i].name : NULL;
-}
-
-const char *
-qn_pass_help(size_t i)
-{
-	return i < QN_COUNT(passes) ? passes[i].help : NULL;
-}
-
-static const pass_row *
-find(const char *name, size_t n)
-{
-	for (size_t i = 0; i < QN_COUNT(passes); i++)
-		if (strlen(passes[i].name) == n && memcmp(passes[i].name, name, n) == 0)
-			return &passes[i];
-	return NULL;
-}
-
-static qn_status
-unknown_pass(qn_env *env, const char *option, const char *name, size_t n)
-{
+	qn_buf_init(&names, scratch);
+	for (size_t i = 0; i < qn_npasses; i++)
+		qn_buff(&names, "%s%s", i > 0 ? ", " : "", qn_passes[i].name);
 	return qn_report(env, QN_EUSAGE, "pass.unknown", option,
-			 "'%.*s' is no pass; the passes are axes, clean, partition, quantize, "
-			 "calibrate, bind, requantize, align, legalize",
-			 (int)n, name);
+			 "'%.*s' is no pass; the passes are %s", (int)n, name, qn_buf_str(&names));
 }
 
 static qn_status
-print_graph(pipeline *p)
+print_graph(qn_pipeline *p)
 {
 	qn_buf b;
 
@@ -252,7 +36,7 @@ print_graph(pipeline *p)
 
 /* Runs the pass, its graphs in one new arena and its tables in another, and the verifier. */
 static qn_status
-run_in(pipeline *p, const pass_row *pass, qn_arena *graphs)
+run_in(qn_pipeline *p, const qn_pass_row *pass, qn_arena *graphs)
 {
 	qn_model *m = p->m;
 	qn_arena *old = m->graphs;
@@ -298,7 +82,7 @@ keep_graphs(qn_model *m, qn_arena *graphs)
 
 /* One pass and the checks behind it.  A failure leaves the model as it was. */
 static qn_status
-run_pass(pipeline *p, const pass_row *pass)
+run_pass(qn_pipeline *p, const qn_pass_row *pass)
 {
 	qn_model *m = p->m;
 	qn_arena *graphs = qn_arena_child(m->arena);
@@ -330,40 +114,34 @@ run_pass(pipeline *p, const pass_row *pass)
 
 /* The passes of a run, in order; each one at most once in the default sequence. */
 typedef struct sequence {
-	const pass_row **pass;
+	const qn_pass_row **pass;
 	size_t n;
 } sequence;
 
 /* All that the model's stage still needs.  A symbolic graph keeps its nodes: composites are known by
  * their names. */
 static void
-default_sequence(pipeline *p, sequence *s)
+default_sequence(qn_pipeline *p, sequence *s)
 {
-	bool partitioned = is_partitioned(p->m);
-	bool calibrated = p->m->stage == QN_STAGE_SYMBOLIC && is_calibrated(p->m);
-
-	s->pass = QN_NEW(p->scratch, const pass_row *, QN_COUNT(passes));
-	for (size_t i = 0; i < QN_COUNT(passes); i++)
-		if (p->m->stage <= passes[i].from && !(partitioned && i < 3) &&
-		    !(p->m->stage == QN_STAGE_SYMBOLIC && passes[i].run == run_axes) &&
-		    !(calibrated && passes[i].run == run_calibrate) &&
-		    (p->opts->align != 0 || passes[i].run != run_align))
-			s->pass[s->n++] = &passes[i];
+	s->pass = QN_NEW(p->scratch, const qn_pass_row *, qn_npasses);
+	for (size_t i = 0; i < qn_npasses; i++)
+		if (qn_pass_is_due(p, &qn_passes[i]))
+			s->pass[s->n++] = &qn_passes[i];
 }
 
 /* A comma list of names; all of them are looked at before the first pass runs. */
 static qn_status
-listed_sequence(pipeline *p, const char *list, sequence *s)
+listed_sequence(qn_pipeline *p, const char *list, sequence *s)
 {
 	qn_status status = QN_OK;
 
-	s->pass = QN_NEW(p->scratch, const pass_row *, strlen(list));
+	s->pass = QN_NEW(p->scratch, const qn_pass_row *, strlen(list));
 	while (*list != '\0') {
 		size_t n = strcspn(list, ",");
-		const pass_row *pass = find(list, n);
+		const qn_pass_row *pass = qn_pass_find(list, n);
 
 		if (pass == NULL)
-			status = unknown_pass(p->m->env, "passes", list, n);
+			status = unknown_pass(p->m->env, p->scratch, "passes", list, n);
 		else
 			s->pass[s->n++] = pass;
 		list += list[n] == ',' ? n + 1 : n;
@@ -373,10 +151,10 @@ listed_sequence(pipeline *p, const char *list, sequence *s)
 
 /* Where a pass that an option names stands in the sequence; silence would look like success. */
 static qn_status
-position(pipeline *p, const sequence *s, const char *option, const char *name, size_t *at)
+position(qn_pipeline *p, const sequence *s, const char *option, const char *name, size_t *at)
 {
-	if (find(name, strlen(name)) == NULL)
-		return unknown_pass(p->m->env, option, name, strlen(name));
+	if (qn_pass_find(name, strlen(name)) == NULL)
+		return unknown_pass(p->m->env, p->scratch, option, name, strlen(name));
 	for (*at = 0; *at < s->n; ++*at)
 		if (strcmp(s->pass[*at]->name, name) == 0)
 			return QN_OK;
@@ -389,7 +167,7 @@ position(pipeline *p, const sequence *s, const char *option, const char *name, s
 }
 
 static qn_status
-run_sequence(pipeline *p)
+run_sequence(qn_pipeline *p)
 {
 	const qn_compile_opts *o = p->opts;
 	sequence s = {0};
@@ -416,7 +194,7 @@ run_sequence(pipeline *p)
 	if (o->require_int != 0)
 		QN_TRY(position(p, &s, "require-int", "requantize", &at));
 	for (size_t i = 0; i < s.n; i++)
-		if (s.pass[i]->run == run_calibrate && o->ncalib > 0 && p->crc == NULL)
+		if (qn_pass_calibrates(s.pass[i]) && o->ncalib > 0 && p->crc == NULL)
 			QN_TRY(qn_calibration_lint(p->m, o, p->scratch, &p->crc));
 	for (size_t i = 0; i < s.n; i++)
 		QN_TRY(run_pass(p, s.pass[i]));
@@ -432,7 +210,7 @@ static qn_status
 compile(void *arg, qn_arena *scratch)
 {
 	compile_call *c = arg;
-	pipeline p = {.m = c->m, .opts = c->opts, .scratch = scratch};
+	qn_pipeline p = {.m = c->m, .opts = c->opts, .scratch = scratch};
 	const qn_compile_opts *o = c->opts;
 
 	QN_TRY(qn_compile_opts_check(c->m, o));

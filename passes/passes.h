@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* passes.h - graph -> graph functions.  Each file is one pass with one public function; the
- * order is in driver/pipeline.c. */
+ * order is in driver/pass_rows.c. */
 #ifndef QN_PASSES_PASSES_H
 #define QN_PASSES_PASSES_H
 

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pass_rows.c - the list of passes: what each is told, and what it records in the model.
+ *
+ *   requantize: options no_approx, merge_always   ->   qn_requantize   ->   "approx=off merge=always" */
+#include "driver/pass_rows.h"
+
+#include <string.h>
+
+#include "codegen/inline.h"
+#include "driver/calibration.h"
+#include "driver/quantizer.h"
+#include "driver/statistics.h"
+#include "passes/passes.h"
+#include "patterns/quantizer.h"
+#include "patterns/recipe.h"
+#include "patterns/rewrite.h"
+
+/* Whether the entry graph calls composites that partition has made. */
+static bool
+is_partitioned(const qn_model *m)
+{
+	for (size_t i = 0; i + 1 < m->ngraph; i++)
+		if (m->graph[i]->pattern != NULL)
+			return true;
+	return false;
+}
+
+/* Whether calibrate has been there: every symbol has its value. */
+static bool
+is_calibrated(const qn_model *m)
+{
+	for (size_t i = 0; i < m->types.nsymbol; i++)
+		if (!m->types.symbol[i]->bound)
+			return false;
+	return m->types.nsymbol > 0;
+}
+
+/* Passes see one graph: functions of the model's own are inlined.  Before quantize, composites are a
+ * sign that it is too late; behind it there are none. */
+static qn_status
+one_graph(qn_pipeline *p, const char *pass)
+{
+	const qn_graph *flat;
+	qn_graph *copy;
+
+	if (is_partitioned(p->m))
+		return qn_report(
+			p->m->env, QN_EINVALID, "pass.stage", p->m->name,
+			"%s takes a graph that is not partitioned yet; the next pass is quantize",
+			pass);
+	if (p->m->ngraph < 2)
+		return QN_OK;
+	QN_TRY(qn_graph_inline(qn_model_entry(p->m), p->m->scratch, &flat));
+	QN_TRY(qn_graph_sweep(p->m, flat, NULL, &copy));
+	qn_model_set_graph(p->m, copy);
+	return QN_OK;
+}
+
+static qn_status
+run_axes(qn_pipeline *p)
+{
+	QN_TRY(one_graph(p, "axes"));
+	return qn_axes(p->m);
+}
+
+static qn_status
+run_clean(qn_pipeline *p)
+{
+	QN_TRY(one_graph(p, "clean"));
+	return qn_clean(p->m);
+}
+
+static qn_status
+run_partition(qn_pipeline *p)
+{
+	QN_TRY(one_graph(p, "partition"));
+	return qn_partition(p->m, &p->quant);
+}
+
+static qn_status
+run_quantize(qn_pipeline *p)
+{
+	QN_TRY(qn_quantize_model(p->m, &p->quant));
+	qn_model_record(p->m, "scheme=%s weights=%s",
+			p->quant.scheme == QN_SCHEME_RFC ? "rfc" : "tflite",
+			p->quant.per_tensor_weights ? "per-tensor" : "per-channel");
+	if (p->quant.activations != QN_STORAGE_I8)
+		qn_model_record(p->m, "activations=%s",
+				p->quant.activations == QN_STORAGE_U8 ? "u8" : "i16");
+	if (p->quant.weight_bits == 4)
+		qn_model_record(p->m, "weights-type=i4");
+	if (p->quant.recipe != NULL)
+		qn_model_record(p->m, "recipe=%08x", p->quant.recipe->crc);
+	return QN_OK;
+}
+
+/* The method, and the data by base name and content, never by path. */
+static void
+record_calibration(qn_pipeline *p, const qn_calib_opts *calib, const qn_samples_id *id)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, p->scratch);
+	qn_method_print(&b, &calib->method);
+	qn_model_record(p->m, "method=%s", qn_buf_str(&b));
+	if (calib->method.mse_weights)
+		qn_model_record(p->m, "weight-method=mse");
+	for (size_t i = 0; i < id->n; i++)
+		qn_model_record(p->m, "calib=%s", id->name[i]);
+}
+
+static qn_status
+run_calibrate(qn_pipeline *p)
+{
+	const qn_compile_opts *o = p->opts;
+	qn_calib_opts calib;
+	qn_samples_id id;
+	qn_dataset *data = NULL;
+	bool again =
+		is_calibrated(p->m); /* values that are there stay: then nothing new is recorded */
+
+	QN_TRY(qn_calib_options(p->m, o, p->crc, p->scratch, &calib, &id));
+	if (o->ncalib > 0)
+		QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
+	qn_quantizers_callbacks(o, p->scratch, &calib);
+	QN_TRY(qn_calibrate_model(p->m, data, &calib));
+	if (!again)
+		record_calibration(p, &calib, &id);
+	return QN_OK;
+}
+
+static qn_status
+run_bind(qn_pipeline *p)
+{
+	return qn_bind(p->m);
+}
+
+static qn_status
+run_requantize(qn_pipeline *p)
+{
+	const qn_compile_opts *o = p->opts;
+	const qn_requant_opts opts = {.exact = o->no_approx != 0,
+				      .merge_always = o->merge_always != 0,
+				      .require_int = o->require_int != 0};
+
+	QN_TRY(one_graph(p, "requantize"));
+	QN_TRY(qn_requantize(p->m, &opts));
+	if (opts.exact)
+		qn_model_record(p->m, "approx=off");
+	if (opts.merge_always)
+		qn_model_record(p->m, "merge=always");
+	return QN_OK;
+}
+
+static qn_status
+run_align(qn_pipeline *p)
+{
+	const int bits = p->opts->align != 0 ? p->opts->align : QN_FIX_DEFAULT;
+
+	QN_TRY(one_graph(p, "align"));
+	QN_TRY(qn_align_model(p->m, bits));
+	qn_model_record(p->m, "align=%d", bits);
+	return QN_OK;
+}
+
+static qn_status
+run_legalize(qn_pipeline *p)
+{
+	QN_TRY(one_graph(p, "legalize"));
+	QN_TRY(qn_legalize(p->m));
+	qn_model_record(p->m, "rounding=%s", qn_rounding_names[p->m->rounding]);
+	return QN_OK;
+}
+
+const qn_pass_row qn_passes[] = {
+	{"axes", "let transposes meet and vanish, or move to the ends of the graph",
+	 QN_STAGE_CALIBRATED, run_axes},
+	{"clean", "fold constants and batch norms", QN_STAGE_FLOAT, run_clean},
+	{"partition", "find what quantizer patterns match and put it into composites",
+	 QN_STAGE_FLOAT, run_partition},
+	{"quantize", "write composites with quantize and dequantize nodes of symbolic scales",
+	 QN_STAGE_FLOAT, run_quantize},
+	{"calibrate", "run the samples and give the symbols values", QN_STAGE_SYMBOLIC,
+	 run_calibrate},
+	{"bind", "put the values into the types", QN_STAGE_SYMBOLIC, run_bind},
+	{"requantize", "melt dequantize/quantize pairs, so that values stay integer",
+	 QN_STAGE_CALIBRATED, run_requantize},
+	{"align", "round scales to small integers times powers of two (only when asked for)",
+	 QN_STAGE_CALIBRATED, run_align},
+	{"legalize",
+	 "make inputs and outputs integer, write codes into attributes, refuse what is float",
+	 QN_STAGE_CALIBRATED, run_legalize},
+};
+
+const size_t qn_npasses = QN_COUNT(qn_passes);
+
+/* Not what the model has behind it.  A symbolic graph keeps its nodes: composites are known by their
+ * names. */
+bool
+qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass)
+{
+	const qn_model *m = p->m;
+
+	if (m->stage > pass->from)
+		return false;
+	if (pass < &qn_passes[3] && is_partitioned(m))
+		return false;
+	if (m->stage == QN_STAGE_SYMBOLIC &&
+	    (pass->run == run_axes || (pass->run == run_calibrate && is_calibrated(m))))
+		return false;
+	return p->opts->align != 0 || pass->run != run_align;
+}
+
+bool
+qn_pass_calibrates(const qn_pass_row *pass)
+{
+	return pass->run == run_calibrate;
+}
+
+const char *
+qn_pass_name(size_t i)
+{
+	return i < qn_npasses ? qn_passes[i].name : NULL;
+}
+
+const char *
+qn_pass_help(size_t i)
+{
+	return i < qn_npasses ? qn_passes[i].help : NULL;
+}
+
+const qn_pass_row *
+qn_pass_find(const char *name, size_t n)
+{
+	for (size_t i = 0; i < qn_npasses; i++)
+		if (strlen(qn_passes[i].name) == n && memcmp(qn_passes[i].name, name, n) == 0)
+			return &qn_passes[i];
+	return NULL;
+}
