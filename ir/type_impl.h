@@ -84,7 +84,7 @@ int64_t qn_elem_block(const qn_elem *e, int32_t d);
 /* A sub-channel element whose flat vector (of a symbol) gets the scale shape of this tensor. */
 const qn_elem *qn_elem_shaped(qn_types *t, const qn_elem *e, int32_t rank, const int64_t *dim);
 
-/* ---- the parser (type_parse.c, type_parse_scale.c) ---- */
+/* ---- the parser (type_parse.c, type_parse_elem.c, type_parse_scale.c) ---- */
 
 typedef struct qn_parser {
 	qn_types *t;
@@ -104,6 +104,7 @@ const char *qn_parser_found(qn_parser *p); /* what stands at the position, for m
 qn_status qn_parser_expect(qn_parser *p, const char *token);
 qn_status qn_parser_enter(qn_parser *p); /* one level deeper; leave with p->depth-- */
 qn_status qn_parser_int(qn_parser *p, const char *what, int64_t *out);
+qn_status qn_parse_elem(qn_parser *p, const qn_elem **out);
 qn_status qn_parse_scale(qn_parser *p, const qn_scale **out);
 qn_status qn_parse_symbol(qn_parser *p, const qn_symbol **out); /* after the '$' */
 
