@@ -23,7 +23,8 @@ qn_supported_op(size_t i)
 			continue;
 		return (qn_op_support){
 			.name = qn_opinfo_get(op)->name,
-			.real = qn_float_form(op) != NULL || op == QN_OP_dequantize,
+			.real = qn_float_form(op) != NULL || qn_op_is_plain(op) ||
+				op == QN_OP_dequantize,
 			.int8 = codes && qn_form_takes_family(op, QN_FAMILY_s8),
 			.uint8 = codes && qn_form_takes_family(op, QN_FAMILY_u8),
 			.int16 = codes && qn_form_takes_family(op, QN_FAMILY_s16),

@@ -238,7 +238,16 @@ qn_infer_real(const qn_graph *g, const qn_node *n)
 
 	if (kind == QN_OPERANDS_FLOAT)
 		return qn_infer_float(g, n);
-	if (kind == QN_OPERANDS_CODES)
+	bool quantized = false;
+	for (uint32_t i = 0; kind == QN_OPERANDS_CODES && i < n->nin; i++)
+		quantized = quantized || qn_elem_is_quant(qn_infer_in(g, n, i)->elem);
+	if (kind == QN_OPERANDS_CODES && !quantized)
+		(void)qn_infer_error(
+			g, n, "type.element",
+			"%s does not take inputs of these types, the first ('%s') is %s; cast them",
+			qn_opinfo_of(n)->name, qn_graph_node(g, n->in[0])->name,
+			qn_infer_type_text(g, qn_infer_in(g, n, 0)));
+	else if (kind == QN_OPERANDS_CODES)
 		(void)qn_infer_refuse(g, n, "unsupported.quantized",
 				      "%s has no integer form; dequantize its inputs",
 				      qn_opinfo_of(n)->name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_elementwise.c - types of add, sub, mul, div (numpy's broadcasting) and bias_add.
+/* infer_elementwise.c - types of add, sub, mul, div, squared_difference (numpy's broadcasting) and bias_add.
  *
  *   [2,1,4] + [3,1]  ->  [2,3,4]       [?,1] + [1,5]  ->  [?,5]       [?] + [5]  ->  [5] */
 #include "ir/infer.h"
@@ -95,6 +95,12 @@ qn_infer_sub(const qn_graph *g, const qn_node *n, const qn_type *declared)
 
 const qn_type *
 qn_infer_div(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	return broadcast(g, n, declared);
+}
+
+const qn_type *
+qn_infer_squared_difference(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	return broadcast(g, n, declared);
 }

@@ -17,6 +17,17 @@ is_float(const qn_type *t)
 	return t->is_tuple ? t->nfield == 0 || is_float(t->field[0]) : qn_elem_is_float(t->elem);
 }
 
+/* It gives real numbers, or needs them: what has no integer form may have a result that is none. */
+static bool
+stays(const qn_graph *g, const qn_node *n)
+{
+	bool reads = false;
+
+	for (uint32_t i = 0; i < n->nin; i++)
+		reads = reads || is_float(qn_graph_node(g, n->in[i])->type);
+	return is_float(n->type) || (reads && qn_opinfo_of(n)->behaviour == QN_NONE);
+}
+
 /* Constants, inputs and casts are listed only where no op is to blame. */
 static bool
 is_around(const qn_node *n)
@@ -198,7 +209,7 @@ qn_report_float(qn_model *m, const qn_graph *g)
 		for (qn_id id = 1; id < g->n; id++) {
 			const qn_node *n = qn_graph_node(g, id);
 
-			if (is_around(n) != (around == 1) || !is_float(n->type))
+			if (is_around(n) != (around == 1) || !stays(g, n))
 				continue;
 			status = qn_report(m->env, QN_EUNSUPPORTED, "legalize.float",
 					   qn_node_place(g, n), "%s '%s' stays in float: %s",

@@ -50,6 +50,10 @@ void qn_each_run(const qn_eval *e, qn_run_fn *run);
 bool qn_elementwise_shape(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4],
 			  int32_t ys[4]) QN_MUST_CHECK;
 
+/* The same without a look at the types. */
+bool qn_int_broadcast(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4],
+		      int32_t ys[4]) QN_MUST_CHECK;
+
 /* Bits that an addition gives its operands' codes as headroom: 20 for those of 8 bits, 15 for 16. */
 int32_t qn_headroom(const qn_graph *g, const qn_node *n);
 

@@ -10,6 +10,8 @@
  *   minimum, maximum                 qn_minmax_args               qn_minmax_s8
  *   div                              qn_div_args                  qn_div_s8
  *   equal, less …                    qn_compare_args              qn_compare_s8
+ *   squared_difference               qn_difference_args           qn_squared_difference_s8
+ *   logical_and, _or, _xor, _not     qn_logic_args, qn_not_args   qn_logic, qn_not
  *   where                            qn_where_args                qn_where
  *   cast                             qn_cast_args                 qn_cast
  *   matmul                           qn_matmul_args               qn_matmul_acc
@@ -55,6 +57,8 @@
 #include "runtime/kernels/conv2d.h"
 #include "runtime/kernels/conv_transpose.h"
 #include "runtime/kernels/convert.h"
+#include "runtime/kernels/difference.h"
+#include "runtime/kernels/logic.h"
 #include "runtime/kernels/dense.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/kernels/gather.h"

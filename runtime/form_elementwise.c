@@ -21,14 +21,10 @@ QN_EACH_RUN(sub, float, a - b, simd->sub(x, y, out, n))
 QN_EACH_RUN(mul, float, a *b, simd->mul(x, y, out, n))
 
 bool
-qn_elementwise_shape(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4],
-		     int32_t ys[4])
+qn_int_broadcast(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4], int32_t ys[4])
 {
 	qn_broadcast b;
 
-	if (!qn_int_need_codes(g, n, qn_in_type(g, n, 0)) ||
-	    !qn_int_need_codes(g, n, qn_in_type(g, n, 1)) || !qn_int_sizes(g, n))
-		return false;
 	qn_broadcast_make(qn_in_type(g, n, 0), qn_in_type(g, n, 1), n->type, &b);
 	if (b.rank > 4) {
 		(void)qn_int_refuse(g, n, "broadcasting over %d separate axes, at most 4",
@@ -43,6 +39,15 @@ qn_elementwise_shape(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_
 		ys[i] = k < 0 ? 0 : (int32_t)b.ys[k];
 	}
 	return true;
+}
+
+bool
+qn_elementwise_shape(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4],
+		     int32_t ys[4])
+{
+	return qn_int_need_codes(g, n, qn_in_type(g, n, 0)) &&
+	       qn_int_need_codes(g, n, qn_in_type(g, n, 1)) && qn_int_sizes(g, n) &&
+	       qn_int_broadcast(g, n, dim, xs, ys);
 }
 
 int32_t

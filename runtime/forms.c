@@ -52,6 +52,12 @@ is_plain_node(const qn_graph *g, const qn_node *n, uint32_t indices)
 	return other || (result && !n->type->is_tuple && qn_elem_is_float(n->type->elem));
 }
 
+bool
+qn_op_is_plain(qn_op op)
+{
+	return form_table[op]->plain != NULL;
+}
+
 qn_float_fn *
 qn_plain_form(const qn_graph *g, const qn_node *n)
 {

@@ -41,6 +41,7 @@ qn_float_fn *qn_float_form(qn_op op);
 /* The form for elements of plain types, when the op has one and the node's operands are such, not
  * all of them f32 (indices do not count); else NULL. */
 qn_float_fn *qn_plain_form(const qn_graph *g, const qn_node *n);
+bool qn_op_is_plain(qn_op op); /* whether it has such a form */
 const qn_int_form *qn_int_form_get(qn_op op);
 /* Whether the float form may be called with batches > 1. */
 bool qn_form_takes_bundle(qn_op op);

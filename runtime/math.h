@@ -14,6 +14,9 @@ double qn_expm1(double x); /* e^x - 1, also where e^x is close to 1 */
 double qn_ln(double x);    /* natural logarithm */
 double qn_pow(double x, double y);
 double qn_tanh(double x);
+/* x - q * y, exact, q an integer: the sign is that of x (C's fmod), or of y (Python's %). */
+double qn_fmod(double x, double y);
+double qn_floor_mod(double x, double y);
 double qn_sigmoid(double x); /* 1 / (1 + e^-x) */
 double qn_erf(double x);
 double qn_erfc(double x); /* 1 - erf(x), also where erf(x) is close to 1 */

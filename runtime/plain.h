@@ -46,6 +46,9 @@ void qn_plain_convert(qn_plain from, qn_plain to, int64_t n, qn_number *x);
 /* v as `to` stores it, in bytes[8]. */
 void qn_plain_bytes_of(qn_plain to, double v, void *bytes);
 
+/* is_inf {detect_negative, detect_positive} of x. */
+bool qn_is_inf(const qn_node *n, double x);
+
 /* Plain forms of all ops of two broadcast operands, of one operand, and of the reductions. */
 qn_float_fn qn_plain_binary, qn_plain_pow, qn_plain_unary, qn_plain_reduce;
 

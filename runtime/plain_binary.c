@@ -41,6 +41,63 @@ quotient(int64_t a, int64_t b)
 	return b == 0 ? 0 : a / b;
 }
 
+/* The quotient toward -infinity. */
+static int64_t
+floored(int64_t a, int64_t b)
+{
+	int64_t q = quotient(a, b);
+
+	return b != 0 && b != -1 && a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+/* With the sign of a; 0 where b is. */
+static int64_t
+remainder_of(int64_t a, int64_t b)
+{
+	return b == 0 || b == -1 ? 0 : a % b;
+}
+
+static int64_t
+floored_remainder(int64_t a, int64_t b)
+{
+	int64_t r = remainder_of(a, b);
+
+	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+/* A signed number goes down, where b is no number of bits not at all. */
+static int64_t
+shifted_right(int64_t a, int64_t b)
+{
+	if (b <= 0)
+		return a;
+	b = b < 63 ? b : 63;
+	return a < 0 ? ~(~a >> b) : a >> b;
+}
+
+static uint64_t
+shifted_left(uint64_t a, uint64_t b)
+{
+	return b < 64 ? a << b : 0;
+}
+
+SIGNED(floor_div, floored(a, b))
+UNSIGNED(floor_div, b == 0 ? 0 : a / b)
+REAL(floor_div, floor(a / b))
+SIGNED(mod, floored_remainder(a, b))
+UNSIGNED(mod, b == 0 ? 0 : a % b)
+REAL(mod, qn_floor_mod(a, b))
+SIGNED(fmod, remainder_of(a, b))
+REAL(fmod, qn_fmod(a, b))
+UNSIGNED(squared_difference, (a - b) * (a - b))
+REAL(squared_difference, (a - b) * (a - b))
+UNSIGNED(bitwise_and, a &b)
+UNSIGNED(bitwise_or, a | b)
+UNSIGNED(bitwise_xor, a ^ b)
+SIGNED(shift_left, b < 0 ? a : (int64_t)shifted_left((uint64_t)a, (uint64_t)b))
+UNSIGNED(shift_left, shifted_left(a, b))
+SIGNED(shift_right, shifted_right(a, b))
+UNSIGNED(shift_right, b < 64 ? a >> b : 0)
 UNSIGNED(add, a + b)
 REAL(add, a + b)
 UNSIGNED(sub, a - b)
@@ -64,13 +121,37 @@ typedef struct row {
 } row;
 
 #define WRAPPING(op) [QN_OP_##op] = {{op##_u, op##_u, op##_r}}
+#define BITS(op) [QN_OP_##op] = {{op##_u, op##_u, NULL}} /* of integers only */
 #define KINDS(op) [QN_OP_##op] = {{op##_s, op##_u, op##_r}}
 
 static const row rows[QN_NOP] = {
-	WRAPPING(add),  WRAPPING(sub),     WRAPPING(mul),  KINDS(div),
-	KINDS(minimum), KINDS(maximum),    KINDS(equal),   KINDS(not_equal),
-	KINDS(less),    KINDS(less_equal), KINDS(greater), KINDS(greater_equal),
+	[QN_OP_logical_and] = {{NULL, bitwise_and_u, NULL}}, /* of 0 and 1 */
+	[QN_OP_logical_or] = {{NULL, bitwise_or_u, NULL}},
+	[QN_OP_logical_xor] = {{NULL, bitwise_xor_u, NULL}},
+	WRAPPING(squared_difference),
+	KINDS(floor_div),
+	KINDS(mod),
+	BITS(bitwise_and),
+	BITS(bitwise_or),
+	BITS(bitwise_xor),
+	[QN_OP_shift_left] = {{shift_left_s, shift_left_u, NULL}},
+	[QN_OP_shift_right] = {{shift_right_s, shift_right_u, NULL}},
+	WRAPPING(add),
+	WRAPPING(sub),
+	WRAPPING(mul),
+	KINDS(div),
+	KINDS(minimum),
+	KINDS(maximum),
+	KINDS(equal),
+	KINDS(not_equal),
+	KINDS(less),
+	KINDS(less_equal),
+	KINDS(greater),
+	KINDS(greater_equal),
 };
+
+/* mod {fmod=1} */
+static const row fmod_row = {{fmod_s, mod_u, fmod_r}};
 
 /* What the walk over two operands does with a run of each. */
 typedef struct walk {
@@ -155,7 +236,9 @@ qn_plain_binary(const qn_eval *e)
 {
 	qn_number_kind kind = qn_number_kind_of(qn_plain_of(qn_in_type(e->g, e->n, 0)));
 
-	each_run((walk){.e = e, .fn = rows[e->n->op].by[kind]});
+	bool truncates = e->n->op == QN_OP_mod && e->n->attr->mod.fmod != 0;
+
+	each_run((walk){.e = e, .fn = (truncates ? &fmod_row : &rows[e->n->op])->by[kind]});
 }
 
 void

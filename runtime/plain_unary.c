@@ -40,20 +40,33 @@ function_r(const unary *u, qn_number *x, int64_t n)
 		x[i].f = qn_unary_value(u->n, x[i].f);
 }
 
-/* Functions for signed and unsigned integers; real numbers take qn_unary_value, or clip_r. */
-static const struct {
-	unary_run *integers[2];
-} rows[QN_NOP] = {
-	[QN_OP_neg] = {{neg_u, neg_u}},          [QN_OP_abs] = {{abs_s, same_u}},
-	[QN_OP_square] = {{square_u, square_u}}, [QN_OP_relu] = {{clip_s, clip_u}},
-	[QN_OP_relu6] = {{clip_s, clip_u}},      [QN_OP_clip] = {{clip_s, clip_u}},
-};
-
-static bool
-is_clip(qn_op op)
+bool
+qn_is_inf(const qn_node *n, double x)
 {
-	return op == QN_OP_relu || op == QN_OP_relu6 || op == QN_OP_clip;
+	return (x == HUGE_VAL && n->attr->is_inf.detect_positive != 0) ||
+	       (x == -HUGE_VAL && n->attr->is_inf.detect_negative != 0);
 }
+
+EACH(not_u, u, ~x[i].u)
+EACH(negation_u, u, x[i].u == 0)
+EACH(nan_r, u, x[i].f != x[i].f)
+EACH(inf_r, u, qn_is_inf(u->n, x[i].f))
+
+/* Functions by kind; real numbers without one take qn_unary_value. */
+static const struct {
+	unary_run *by[QN_NKIND];
+} rows[QN_NOP] = {
+	[QN_OP_bitwise_not] = {{not_u, not_u, NULL}},
+	[QN_OP_logical_not] = {{NULL, negation_u, NULL}},
+	[QN_OP_is_nan] = {{NULL, NULL, nan_r}},
+	[QN_OP_is_inf] = {{NULL, NULL, inf_r}},
+	[QN_OP_neg] = {{neg_u, neg_u}},
+	[QN_OP_abs] = {{abs_s, same_u}},
+	[QN_OP_square] = {{square_u, square_u}},
+	[QN_OP_relu] = {{clip_s, clip_u, clip_r}},
+	[QN_OP_relu6] = {{clip_s, clip_u, clip_r}},
+	[QN_OP_clip] = {{clip_s, clip_u, clip_r}},
+};
 
 /* Bounds as numbers of the type: of integers the nearest that are inside. */
 static unary
@@ -78,9 +91,7 @@ qn_plain_unary(const qn_eval *e)
 {
 	qn_plain p = qn_plain_of(qn_in_type(e->g, e->n, 0)), to = qn_plain_of(e->n->type);
 	qn_number_kind kind = qn_number_kind_of(p);
-	unary_run *f = kind != QN_KIND_REAL ? rows[e->n->op].integers[kind]
-		       : is_clip(e->n->op)  ? clip_r
-					    : function_r;
+	unary_run *f = rows[e->n->op].by[kind];
 	const unary u = unary_of(e->n, p);
 	qn_number x[QN_PLAIN_RUN_LENGTH];
 	int64_t count = qn_static_count(e->n->type);
@@ -88,7 +99,7 @@ qn_plain_unary(const qn_eval *e)
 	for (int64_t i = 0, n; i < count; i += n) {
 		n = count - i < QN_PLAIN_RUN_LENGTH ? count - i : QN_PLAIN_RUN_LENGTH;
 		qn_plain_load(p, e->in[0], i, 1, n, x);
-		f(&u, x, n);
+		(f != NULL ? f : function_r)(&u, x, n);
 		qn_plain_store(to, e->out, i, n, x);
 	}
 }

@@ -15,6 +15,15 @@ do_sub(maker *m, qn_id x)
 }
 
 qn_id
+do_squared_difference(maker *m, qn_id x)
+{
+	qn_id y = partner(m, x);
+	double sx = scale_of(m, x, 0), sy = scale_of(m, y, 0), s = sx > sy ? sx : sy;
+
+	return add_pair(m, QN_OP_squared_difference, x, y, s * s * factor(m, 1, 300));
+}
+
+qn_id
 do_div(maker *m, qn_id x)
 {
 	qn_id y = partner(m, x);
@@ -59,6 +68,23 @@ condition(maker *m, qn_id x)
 	return add_op(m, op, 2, chance(m, 50) ? in : turned, NULL, NULL);
 }
 
+/* One or two of them. */
+static qn_id
+any_condition(maker *m, qn_id x)
+{
+	static const qn_op ops[] = {QN_OP_logical_and, QN_OP_logical_or, QN_OP_logical_xor};
+	qn_id c = condition(m, x);
+
+	if (chance(m, 30))
+		c = add_op(m, QN_OP_logical_not, 1, &c, NULL, NULL);
+	if (chance(m, 40)) {
+		const qn_id in[2] = {c, condition(m, x)};
+
+		c = add_op(m, ops[pick(m, 0, 2)], 2, in, NULL, NULL);
+	}
+	return c;
+}
+
 /* The condition as a code's integer, by way of a wider type at times, then as codes. */
 qn_id
 do_compare(maker *m, qn_id x)
@@ -66,7 +92,7 @@ do_compare(maker *m, qn_id x)
 	static const qn_plain wide[] = {QN_PLAIN_i16, QN_PLAIN_u32, QN_PLAIN_i64, QN_PLAIN_u8};
 	qn_types *t = &m->b->model.types;
 	const qn_type *type = type_of(m, x);
-	qn_id y = condition(m, x);
+	qn_id y = any_condition(m, x);
 
 	if (chance(m, 60)) {
 		qn_plain p = wide[pick(m, 0, (int64_t)QN_COUNT(wide) - 1)];
@@ -83,7 +109,7 @@ do_compare(maker *m, qn_id x)
 qn_id
 do_where(maker *m, qn_id x)
 {
-	qn_id c = condition(m, x), y = like(m, x);
+	qn_id c = any_condition(m, x), y = like(m, x);
 	const qn_id in[3] = {c, x, y}, turned[3] = {c, y, x};
 
 	return add_op(m, QN_OP_where, 3, chance(m, 50) ? in : turned, NULL, NULL);

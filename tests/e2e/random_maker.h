@@ -33,8 +33,8 @@ extern random_op *const random_ops[];
 extern const size_t random_nops;
 
 /* random_binary.c */
-random_op do_sub, do_minmax, do_div, do_compare, do_where, do_matmul, do_conv1d,
-	do_conv2d_transpose;
+random_op do_sub, do_squared_difference, do_minmax, do_div, do_compare, do_where, do_matmul,
+	do_conv1d, do_conv2d_transpose;
 
 /* Mixed graphs: another storage for the ops to come, now and then; x in it. (random_graph.c) */
 void change_storage(maker *m);

@@ -485,7 +485,7 @@ random_op *const random_ops[] = {
 	random_unary, random_unary, random_pow, random_prelu,
 	do_reshape, do_flatten, do_transpose, do_concat, do_pad, do_scast,
 	/* random_binary.c */
-	do_sub, do_minmax, do_div, do_compare, do_where, do_matmul, do_conv1d, do_conv2d_transpose,
+	do_sub, do_squared_difference, do_minmax, do_div, do_compare, do_where, do_matmul, do_conv1d, do_conv2d_transpose,
 };
 /* clang-format on */
 

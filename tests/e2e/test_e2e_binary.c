@@ -64,6 +64,26 @@ selection(void **state)
 						      "}\n");
 }
 
+/* Truth values, also by broadcasting; a square of differences whose operands are far apart. */
+static void
+logic(void **state)
+{
+	(void)state;
+	/* clang-format off */
+	check("model \"logic\" stage integer\n"
+	      "graph @main(%x: " Q("2x3x4") ", %y: " R("3x1") ", %m: tensor<4xbool>) {\n"
+	      "  %a = less %x, %y\n"
+	      "  %b = logical_and %a, %m\n"
+	      "  %c = logical_or %m, %b\n"
+	      "  %d = logical_xor %c, %a\n"
+	      "  %e = logical_not %d\n"
+	      "  %s = squared_difference %x, %y : " R("2x3x4") "\n"
+	      "  %w = where %e, %x, %x\n"
+	      "  return %b, %c, %d, %e, %s, %w\n"
+	      "}\n");
+	/* clang-format on */
+}
+
 static void
 matmul(void **state)
 {
@@ -144,11 +164,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(binary),
-		cmocka_unit_test(selection),
-		cmocka_unit_test(aligned),
-		cmocka_unit_test(matmul),
-		cmocka_unit_test(convolutions),
+		cmocka_unit_test(binary), cmocka_unit_test(selection),
+		cmocka_unit_test(logic),  cmocka_unit_test(aligned),
+		cmocka_unit_test(matmul), cmocka_unit_test(convolutions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

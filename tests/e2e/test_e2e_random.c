@@ -200,6 +200,7 @@ check_seen(const bool *seen, bool sample)
 		QN_OP_clip, QN_OP_pow, QN_OP_prelu,
 		/* A cast stands behind one of the comparisons, which are one kernel. */
 		QN_OP_sub, QN_OP_minimum, QN_OP_maximum, QN_OP_div, QN_OP_where, QN_OP_cast,
+		QN_OP_squared_difference, QN_OP_logical_and, QN_OP_logical_or, QN_OP_logical_xor, QN_OP_logical_not,
 		QN_OP_argmin, QN_OP_cumsum,
 		QN_OP_matmul, QN_OP_conv1d, QN_OP_conv2d_transpose,
 	};

@@ -46,6 +46,18 @@ typedef struct example {
 	{                                                                                          \
 		op, "float", MATRIX, "  %c = " op " %x, %z\n  %y = where %c, %x, %z\n"             \
 	}
+#define LOGICAL(op)                                                                                \
+	{                                                                                          \
+		op, "float", MATRIX,                                                               \
+			"  %c = less %x, %z\n  %d = greater %x, %z\n  %e = " op                    \
+			" %c, %d\n  %y = where %e, %x, %z\n"                                       \
+	}
+#define BITWISE(op)                                                                                \
+	{                                                                                          \
+		op, "float", MATRIX,                                                               \
+			"  %i = cast %x : tensor<1x3x8xi32>\n  %j = cast %z : tensor<1x3x8xi32>\n" \
+			"  %y = " op " %i, %j\n"                                                   \
+	}
 
 /* clang-format off */
 static const example examples[] = {
@@ -66,6 +78,12 @@ static const example examples[] = {
 	{"div", "float", MATRIX, "  %c = const : tensor<1xf32> splat 3.0\n  %d = add %z, %c\n  %y = div %x, %d\n"},
 	COMPARE("equal"), COMPARE("not_equal"), COMPARE("less"), COMPARE("less_equal"), COMPARE("greater"),
 	COMPARE("greater_equal"),
+	BINARY("squared_difference"), BINARY("mod"), BINARY("floor_div"),
+	LOGICAL("logical_and"), LOGICAL("logical_or"), LOGICAL("logical_xor"),
+	{"logical_not", "float", MATRIX, "  %c = less %x, %z\n  %d = logical_not %c\n  %y = where %d, %x, %z\n"},
+	BITWISE("bitwise_and"), BITWISE("bitwise_or"), BITWISE("bitwise_xor"), BITWISE("shift_left"), BITWISE("shift_right"),
+	{"bitwise_not", "float", MATRIX, "  %i = cast %x : tensor<1x3x8xi32>\n  %y = bitwise_not %i\n"},
+	UNARY("is_nan"), UNARY("is_inf"),
 	{"where", "float", MATRIX, "  %c = less %x, %z\n  %y = where %c, %x, %z\n"},
 	{"cast", "float", MATRIX, "  %c = less %x, %z\n  %y = cast %c : " MATRIX "\n"},
 	UNARY("relu"), UNARY("relu6"),
