@@ -11,26 +11,7 @@
 #include <cmocka.h>
 
 #include "quern/quern.h"
-
-typedef struct heap {
-	size_t live, calls, fail_at; /* fail_at: the call that returns NULL; 0: none */
-} heap;
-
-static void *
-host_alloc(void *user, void *p, size_t old_size, size_t new_size)
-{
-	heap *h = user;
-
-	if (new_size > 0 && ++h->calls == h->fail_at)
-		return NULL;
-	h->live -= p != NULL ? old_size : 0;
-	h->live += new_size;
-	if (new_size == 0) {
-		free(p);
-		return NULL;
-	}
-	return realloc(p, new_size);
-}
+#include "tests/unit/host_heap.h"
 
 /* %a = add %x, %y   %r = relu %a   %t = tanh %r   %s = mul %t, %a */
 static qn_status
