@@ -16,32 +16,7 @@ static const char fields[] = "batch, in_h, in_w, in_c\n"
 			     "mode\n"
 			     "mult_n\n";
 
-static bool
-fuse_conv2d(void *args, const qn_requantize_args *r)
-{
-	qn_conv2d_args *c = &((qn_conv2d_call *)args)->args;
-	qn_sum_fields f = {&c->zo, &c->lo, &c->hi, &c->mode, &c->mult_n, &c->mult, &c->shift};
+QN_EMIT_WINDOWS(conv, qn_conv2d_call, "conv2d", fields)
 
-	return qn_sum_fuse(&f, c->out_c, r);
-}
-
-static void
-emit_conv2d(qn_emitter *e, const qn_step *s, const void *args)
-{
-	const qn_conv2d_args *c = &((const qn_conv2d_call *)args)->args;
-	const qn_sum sum = {
-		.type = "qn_conv2d_args_a",
-		.kernel = c->mult != NULL ? "qn_conv2d_qw" : "qn_conv2d_acc_ow",
-		.fields = fields,
-		.rows = true,
-		.mult_n = c->mult_n,
-		.mult = c->mult,
-		.shift = c->shift,
-	};
-
-	qn_emit_window(e, s, c->k_h);
-	qn_emit_sum(e, s, c, &sum);
-}
-
-const qn_emit_form qn_emit_op_conv1d = {.fuse = fuse_conv2d, .emit = emit_conv2d};
-const qn_emit_form qn_emit_op_conv2d = {.fuse = fuse_conv2d, .emit = emit_conv2d};
+const qn_emit_form qn_emit_op_conv1d = {.fuse = conv_fuse, .emit = conv_emit};
+const qn_emit_form qn_emit_op_conv2d = {.fuse = conv_fuse, .emit = conv_emit};

@@ -29,4 +29,33 @@ typedef struct qn_sum {
 /* args: the kernel's argument struct. */
 void qn_emit_sum(qn_emitter *e, const qn_step *s, const void *args, const qn_sum *sum);
 
+/* NAME_fuse and NAME_emit of a product over windows of rows: call is the struct whose member args
+ * are the kernel's, qn_KERNEL_args. */
+#define QN_EMIT_WINDOWS(name, call, kernel_name, fields_text)                                      \
+	static bool name##_fuse(void *args, const qn_requantize_args *r)                           \
+	{                                                                                          \
+		call *c = args;                                                                    \
+		qn_sum_fields f = {&c->args.zo,     &c->args.lo,   &c->args.hi,   &c->args.mode,   \
+				   &c->args.mult_n, &c->args.mult, &c->args.shift};                \
+                                                                                                   \
+		return qn_sum_fuse(&f, c->args.out_c, r);                                          \
+	}                                                                                          \
+	static void name##_emit(qn_emitter *e, const qn_step *s, const void *args)                 \
+	{                                                                                          \
+		const call *c = args;                                                              \
+		const qn_sum sum = {                                                               \
+			.type = "qn_" kernel_name "_args_a",                                       \
+			.kernel = c->args.mult != NULL ? "qn_" kernel_name "_qw"                   \
+						       : "qn_" kernel_name "_acc_ow",              \
+			.fields = fields_text,                                                     \
+			.rows = true,                                                              \
+			.mult_n = c->args.mult_n,                                                  \
+			.mult = c->args.mult,                                                      \
+			.shift = c->args.shift,                                                    \
+		};                                                                                 \
+                                                                                                   \
+		qn_emit_window(e, s, c->args.k_h);                                                 \
+		qn_emit_sum(e, s, &c->args, &sum);                                                 \
+	}
+
 #endif
