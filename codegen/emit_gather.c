@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_gather.c - gather, by a table of constant indices or by those of a value. */
+/* emit_gather.c - gather, gather_elements, gather_nd, by a table of constant indices or by those of a value. */
 #include "codegen/emitter.h"
 #include "runtime/form_args.h"
 
@@ -20,3 +20,44 @@ emit_gather(qn_emitter *e, const qn_step *s, const void *args)
 }
 
 const qn_emit_form qn_emit_op_gather = {.emit = emit_gather};
+
+void
+qn_emit_elements(qn_emitter *e, const void *args)
+{
+	qn_emit_ints(&e->args, args,
+		     "rank, axis, run, wide\n"
+		     "dim[6], whole[6]\n"
+		     "total, how\n");
+	qn_emit_close(e);
+}
+
+void
+qn_emit_nd(qn_emitter *e, const void *args)
+{
+	qn_emit_ints(&e->args, args,
+		     "tuples, each, n, run, wide\n"
+		     "dim[8]\n"
+		     "total, how\n");
+	qn_emit_close(e);
+}
+
+static void
+emit_gather_elements(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const char *symbol = qn_emit_open(e, s, "qn_elements_args", 0);
+
+	qn_emit_elements(e, args);
+	qn_emit_call(e, s, "qn_gather_elements", symbol, QN_NPLAIN, 2, false);
+}
+
+static void
+emit_gather_nd(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const char *symbol = qn_emit_open(e, s, "qn_nd_args", 0);
+
+	qn_emit_nd(e, args);
+	qn_emit_call(e, s, "qn_gather_nd", symbol, QN_NPLAIN, 2, false);
+}
+
+const qn_emit_form qn_emit_op_gather_elements = {.emit = emit_gather_elements};
+const qn_emit_form qn_emit_op_gather_nd = {.emit = emit_gather_nd};

@@ -17,7 +17,7 @@ emit_pad(qn_emitter *e, const qn_step *s, const void *args)
 			     "value\n"
 			   : "rank, size\n"
 			     "dim[6], before[6], after[6]\n"
-			     "reflect\n");
+			     "mode\n");
 	qn_emit_close(e);
 	qn_emit_call(e, s,
 		     !fills  ? "qn_pad_copy"

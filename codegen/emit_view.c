@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_view.c - slice, expand and tile: one strided copy; squeeze and expand_dims move nothing.
+/* emit_view.c - slice, expand, tile and reverse: one strided copy; squeeze and expand_dims move nothing.
  *
  *   qn_transpose(&net_s_args, in->x + 9, s);     a slice that begins at element 9 */
 #include "codegen/emitter.h"
@@ -28,3 +28,4 @@ const qn_emit_form qn_emit_op_expand_dims = {.alias = true};
 const qn_emit_form qn_emit_op_slice = {.emit = qn_emit_view};
 const qn_emit_form qn_emit_op_expand = {.emit = qn_emit_view};
 const qn_emit_form qn_emit_op_tile = {.emit = qn_emit_view};
+const qn_emit_form qn_emit_op_reverse = {.emit = qn_emit_view};

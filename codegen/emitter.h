@@ -128,6 +128,10 @@ void qn_emit_call(qn_emitter *e, const qn_step *s, const char *kernel, const cha
 		  qn_plain as, uint32_t nin, bool rows);
 /* One strided copy of operand 0: slice, depth_to_space … (emit_view.c) */
 void qn_emit_view(qn_emitter *e, const qn_step *s, const void *args);
+/* The arguments of kernels that find elements by indices, and the end of their struct
+ * (emit_gather.c); args: qn_elements_args, qn_nd_args. */
+void qn_emit_elements(qn_emitter *e, const void *args);
+void qn_emit_nd(qn_emitter *e, const void *args);
 /* A table of one code (emit_unary.c); args: qn_lut_args. */
 void qn_emit_lut(qn_emitter *e, const qn_step *s, const void *args);
 /* Adds statements for the outputs that no step writes. */

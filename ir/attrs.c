@@ -56,6 +56,11 @@ const qn_enum_info qn_enum_table[QN_NENUM] = {
 #define ROW_space_to_depth(attr, kind, n, def) ROW(space_to_depth, attr, kind, n, def)
 #define ROW_split(attr, kind, n, def) ROW(split, attr, kind, n, def)
 #define ROW_gather(attr, kind, n, def) ROW(gather, attr, kind, n, def)
+#define ROW_gather_nd(attr, kind, n, def) ROW(gather_nd, attr, kind, n, def)
+#define ROW_scatter_elements(attr, kind, n, def) ROW(scatter_elements, attr, kind, n, def)
+#define ROW_scatter_nd(attr, kind, n, def) ROW(scatter_nd, attr, kind, n, def)
+#define ROW_one_hot(attr, kind, n, def) ROW(one_hot, attr, kind, n, def)
+#define ROW_trilu(attr, kind, n, def) ROW(trilu, attr, kind, n, def)
 #define ROW_resize(attr, kind, n, def) ROW(resize, attr, kind, n, def)
 /* Each list ends in an unused element, as C has no empty arrays. */
 #define END                                                                                        \

@@ -44,7 +44,20 @@ typedef enum qn_behaviour {
 
 typedef enum qn_padding { QN_PADDING_explicit, QN_PADDING_same, QN_PADDING_valid } qn_padding;
 /* Values of the ENUM attributes of pad, depth_to_space and the resizes. */
-typedef enum qn_pad_mode { QN_PAD_constant, QN_PAD_reflect, QN_PAD_edge } qn_pad_mode;
+typedef enum qn_pad_mode {
+	QN_PAD_constant,
+	QN_PAD_reflect,
+	QN_PAD_edge,
+	QN_PAD_symmetric,
+	QN_PAD_wrap
+} qn_pad_mode;
+typedef enum qn_reduction {
+	QN_REDUCTION_none,
+	QN_REDUCTION_add,
+	QN_REDUCTION_mul,
+	QN_REDUCTION_max,
+	QN_REDUCTION_min
+} qn_reduction;
 typedef enum qn_depth_order { QN_DEPTH_dcr, QN_DEPTH_crd } qn_depth_order;
 typedef enum qn_coordinates {
 	QN_COORDINATES_half_pixel,

@@ -115,6 +115,28 @@ const qn_elem *qn_infer_move_axis(const qn_graph *g, const qn_node *n, const qn_
  * not as it is (type.axis.merged).  NULL: reported. */
 const qn_elem *qn_infer_kept_axis(const qn_graph *g, const qn_node *n, const qn_elem *e,
 				  const int32_t *to);
+/* Input i is a tensor of i32 or i64 (type.tuple, type.element). */
+bool qn_infer_index(const qn_graph *g, const qn_node *n, uint32_t i);
+/* The same for input `index`, and all inputs are tensors of known rank. */
+bool qn_infer_indexed(const qn_graph *g, const qn_node *n, uint32_t index);
+/* Constant indices, tuples of ndim, lie on the axes of these dims; none on an empty one
+ * (shape.index). */
+bool qn_infer_places(const qn_graph *g, const qn_node *n, uint32_t input, int32_t ndim,
+		     const int64_t *dim);
+/* A result may have so many dims (shape.rank). */
+bool qn_infer_result_rank(const qn_graph *g, const qn_node *n, int32_t rank);
+/* Indices, input 1, of which each stands for a place along attribute `at` of the data beside it. */
+bool qn_infer_beside(const qn_graph *g, const qn_node *n, int64_t at, const qn_shape *x,
+		     const qn_shape *index, int32_t *axis);
+/* Indices, input 1, whose last dim holds tuples of *length places of the data behind its first
+ * `batch` dims. */
+bool qn_infer_tuples(const qn_graph *g, const qn_node *n, const qn_shape *x, const qn_shape *index,
+		     int64_t batch, int32_t *length);
+/* The element that these inputs (bit i: input i) have, one scale per tensor if any: what chooses
+ * between elements must not change what they mean (type.mismatch, type.granularity).  NULL:
+ * reported. */
+const qn_elem *qn_infer_chosen(const qn_graph *g, const qn_node *n, uint32_t inputs);
+
 /* The attribute `axis` as an index from the front, rank >= 0 (attr.value). */
 bool qn_infer_axis(const qn_graph *g, const qn_node *n, int64_t axis, int32_t rank, int32_t *out);
 

@@ -6,16 +6,19 @@
  *   where    bool [4] + [1] + [4]   ->  [4] of the element of inputs 1 and 2 */
 #include "ir/infer.h"
 
-/* The element that inputs `first` and on have, one scale per tensor if any: what chooses between
- * elements must not change what they mean.  NULL: reported. */
-static const qn_elem *
-chosen(const qn_graph *g, const qn_node *n, uint32_t first)
+const qn_elem *
+qn_infer_chosen(const qn_graph *g, const qn_node *n, uint32_t inputs)
 {
-	const qn_elem *e = qn_infer_in(g, n, first)->elem;
+	uint32_t first = 0;
 
+	while ((inputs >> first & 1U) == 0)
+		first++;
+	const qn_elem *e = qn_infer_in(g, n, first)->elem;
 	for (uint32_t i = first; i < n->nin; i++) {
 		const qn_type *t = qn_infer_in(g, n, i);
 
+		if ((inputs >> i & 1U) == 0)
+			continue;
 		if (t->is_tuple) {
 			(void)qn_infer_error(g, n, "type.tuple",
 					     "input %u ('%s') is a tuple; take a field with `get`",
@@ -42,7 +45,9 @@ chosen(const qn_graph *g, const qn_node *n, uint32_t first)
 static const qn_type *
 smaller_or_larger(const qn_graph *g, const qn_node *n)
 {
-	const qn_elem *e = qn_infer_operands(g, n) != QN_OPERANDS_BAD ? chosen(g, n, 0) : NULL;
+	const qn_elem *e = qn_infer_operands(g, n) != QN_OPERANDS_BAD
+				   ? qn_infer_chosen(g, n, 1U | 1U << 1)
+				   : NULL;
 	qn_shape y;
 
 	return e != NULL && qn_infer_broadcast(g, n, &y) ? qn_infer_result(g, n, e, &y) : NULL;
@@ -107,7 +112,7 @@ const qn_type *
 qn_infer_where(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	const qn_type *cond = qn_infer_in(g, n, 0);
-	const qn_elem *e = chosen(g, n, 1);
+	const qn_elem *e = qn_infer_chosen(g, n, 1U << 1 | 1U << 2);
 	qn_shape y;
 
 	(void)declared;

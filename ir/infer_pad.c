@@ -2,10 +2,11 @@
 /* infer_pad.c - the type of pad.
  *
  *   pad {before=[0,1], after=[0,2]}      [2,3] -> [2,6]
- *   [a b c]  constant  [0 a b c 0 0]     reflect  [b a b c b a]     edge  [a a b c c c] */
+ *   [a b c]  constant  [0 a b c 0 0]     reflect  [b a b c b a]       edge  [a a b c c c]
+ *                                        symmetric  [a a b c c b]     wrap  [c a b c a b] */
 #include "ir/infer.h"
 
-/* Reflected positions must exist: the edge itself is not repeated. */
+/* Reflected positions must exist: the edge itself is not repeated, but by symmetric. */
 static bool
 mode_fits(const qn_graph *g, const qn_node *n, const qn_shape *x)
 {
@@ -17,13 +18,15 @@ mode_fits(const qn_graph *g, const qn_node *n, const qn_shape *x)
 
 		if (x->dim[i] == QN_DYNAMIC || most == 0)
 			continue;
-		if (a->mode == QN_PAD_edge ? x->dim[i] == 0 : most >= x->dim[i])
+		if (a->mode == QN_PAD_reflect     ? most >= x->dim[i]
+		    : a->mode == QN_PAD_symmetric ? most > x->dim[i]
+						  : x->dim[i] == 0)
 			ok = qn_infer_error(
 				g, n, "shape.pad",
 				"dim %d of the input is %lld, too short to be padded by "
 				"%lld in mode %s",
 				(int)i, (long long)x->dim[i], (long long)most,
-				a->mode == QN_PAD_edge ? "edge" : "reflect");
+				qn_enum_table[QN_ENUM_pad_mode].names[a->mode]);
 	}
 	return ok;
 }

@@ -6,6 +6,7 @@
  *   slice {begin=[0,-1], end=[2,-9], step=[1,-1]}   [4,3] -> [2,3]
  *   expand {shape=[2,-1]}    [3] with rank 2: [1,3] -> [2,3]
  *   tile {repeats=[2,1]}     [2,3] -> [4,3]
+ *   reverse {axes=[1]}       [2,3] -> [2,3]
  *
  * A quantized axis goes along where an op leaves it as it is. */
 #include "ir/infer.h"
@@ -250,6 +251,23 @@ qn_infer_tile(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		else if (x.dim[i] != QN_DYNAMIC)
 			x.dim[i] *= repeats->v[i];
 	}
+	e = qn_infer_kept_axis(g, n, e, to);
+	return e != NULL ? qn_infer_result(g, n, e, &x) : NULL;
+}
+
+const qn_type *
+qn_infer_reverse(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	const qn_elem *e = qn_infer_same(g, n);
+	int32_t to[QN_MAX_RANK];
+	uint32_t bits = 0;
+	qn_shape x;
+
+	(void)declared;
+	if (e == NULL || !ranked(g, n, &x) || !axis_bits(g, n, x.rank, &bits))
+		return NULL;
+	for (int32_t i = 0; i < x.rank; i++)
+		to[i] = (bits >> i & 1U) != 0 ? -1 : i;
 	e = qn_infer_kept_axis(g, n, e, to);
 	return e != NULL ? qn_infer_result(g, n, e, &x) : NULL;
 }

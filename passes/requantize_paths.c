@@ -43,6 +43,17 @@ qn_rqz_moves(const qn_graph *g, const qn_node *n)
 	return behaviour == QN_SAME || behaviour == QN_JOIN;
 }
 
+/* A scatter that adds or multiplies computes, and has no form on codes. */
+static bool
+joins_sums(const qn_node *n)
+{
+	int32_t how = n->op == QN_OP_scatter_nd         ? n->attr->scatter_nd.reduction
+		      : n->op == QN_OP_scatter_elements ? n->attr->scatter_elements.reduction
+							: QN_REDUCTION_none;
+
+	return how == QN_REDUCTION_add || how == QN_REDUCTION_mul;
+}
+
 static bool
 node_ends_in_codes(const qn_rw *rw, const qn_rqz *k, qn_id id)
 {
@@ -56,7 +67,7 @@ node_ends_in_codes(const qn_rw *rw, const qn_rqz *k, qn_id id)
 		return true;
 	if (n->op == QN_OP_get && qn_rw_node(rw, n->in[0])->op == QN_OP_split)
 		return k->ends[n->in[0]];
-	if ((!moves && !computes) || qn_rqz_skipped(rw, id))
+	if ((!moves && !computes) || joins_sums(n) || qn_rqz_skipped(rw, id))
 		return false;
 	for (uint32_t i = 0; i < n->nin && !qn_rqz_is_index(n, i); i++) {
 		const qn_node *in = qn_rw_node(rw, n->in[i]);

@@ -34,12 +34,18 @@
  *   transpose                        qn_transpose_args            qn_transpose
  *   concat                           qn_concat_call               qn_concat_part, once an input
  *   pad                              qn_pad_args                  qn_pad_s8
- *   pad, reflect and edge            qn_pad_copy_args             qn_pad_copy
- *   slice, expand, tile, depth_to_space, space_to_depth
+ *   pad, any other mode              qn_pad_copy_args             qn_pad_copy
+ *   slice, expand, tile, reverse, depth_to_space, space_to_depth
  *                                    qn_strided_call              qn_transpose
  *   split                            qn_strided_call, one a part  qn_transpose, once a part
  *   squeeze, expand_dims             qn_strided_call              qn_transpose; emitted: none
  *   gather                           qn_gather_call               qn_gather
+ *   gather_elements                  qn_elements_args             qn_gather_elements
+ *   gather_nd                        qn_nd_args                   qn_gather_nd
+ *   scatter_elements                 qn_elements_args             qn_scatter_elements_s8
+ *   scatter_nd                       qn_nd_args                   qn_scatter_nd_s8
+ *   one_hot                          qn_one_hot_args              qn_one_hot
+ *   trilu                            qn_trilu_args                qn_trilu
  *   resize_nearest                   qn_nearest_args              qn_nearest
  *   resize_bilinear                  qn_bilinear_args             qn_bilinear_s8
  *   reshape, flatten, scast          qn_copy_args                 qn_copy

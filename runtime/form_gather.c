@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* form_gather.c - gather: both forms copy runs of elements by the same kernel's rule; constant
+/* form_gather.c - gather, gather_elements, gather_nd: both forms copy runs of elements by the same kernel's rule; constant
  * indices become a table of the kernel. */
 #include <string.h>
 
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
+#include "runtime/indexed.h"
 
 /* Index i as a position on an axis of dim > 0 elements; what lies outside stands for the nearest
  * position. */
@@ -81,4 +82,75 @@ const qn_form qn_form_gather = {
 	.plain = gather_real,
 	.indices = 1U << 1,
 	.codes = {.prepare = gather_prepare, .run = gather_codes, .families = QN_ALL_FAMILIES},
+};
+
+static void *
+refuse_indexed(const qn_graph *g, const qn_node *n)
+{
+	const char *why = qn_indexed_problem(g, n);
+
+	return why != NULL ? qn_int_refuse(g, n, "%s", why) : NULL;
+}
+
+static void
+gather_elements_real(const qn_eval *e)
+{
+	const qn_elements_args a = qn_elements_args_of(e->g, e->n, e->n->attr->gather.axis);
+
+	qn_gather_elements(&a, e->in[0], e->in[1], e->out);
+}
+
+static void *
+gather_elements_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	if (qn_indexed_problem(g, n) != NULL)
+		return refuse_indexed(g, n);
+	const qn_elements_args d = qn_elements_args_of(g, n, n->attr->gather.axis);
+	return qn_arena_copy(a, &d, sizeof d);
+}
+
+static void
+gather_elements_codes(const qn_eval *e, const void *args)
+{
+	qn_gather_elements(args, e->in[0], e->in[1], e->out);
+}
+
+static void
+gather_nd_real(const qn_eval *e)
+{
+	const qn_nd_args a = qn_nd_args_of(e->g, e->n, e->n->attr->gather_nd.batch_dims);
+
+	qn_gather_nd(&a, e->in[0], e->in[1], e->out);
+}
+
+static void *
+gather_nd_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	if (qn_indexed_problem(g, n) != NULL)
+		return refuse_indexed(g, n);
+	const qn_nd_args d = qn_nd_args_of(g, n, n->attr->gather_nd.batch_dims);
+	return qn_arena_copy(a, &d, sizeof d);
+}
+
+static void
+gather_nd_codes(const qn_eval *e, const void *args)
+{
+	qn_gather_nd(args, e->in[0], e->in[1], e->out);
+}
+
+const qn_form qn_form_gather_elements = {
+	.real = gather_elements_real,
+	.refuse = qn_indexed_problem,
+	.indices = 1U << 1,
+	.codes = {.prepare = gather_elements_prepare,
+		  .run = gather_elements_codes,
+		  .families = QN_ALL_FAMILIES},
+};
+const qn_form qn_form_gather_nd = {
+	.real = gather_nd_real,
+	.refuse = qn_indexed_problem,
+	.indices = 1U << 1,
+	.codes = {.prepare = gather_nd_prepare,
+		  .run = gather_nd_codes,
+		  .families = QN_ALL_FAMILIES},
 };

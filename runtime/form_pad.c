@@ -2,7 +2,8 @@
 /* form_pad.c - pad: the input among added elements, which have one value or are copies of its own.
  *
  *   [a b c], before 1, after 2:   constant [v a b c v v]
- *                                 reflect [b a b c b a]   edge [a a b c c c] */
+ *                                 reflect [b a b c b a]   edge [a a b c c c]
+ *                                 symmetric [a a b c c b] wrap [c a b c a b] */
 #include <string.h>
 
 #include "runtime/form_args.h"
@@ -11,17 +12,17 @@
 
 enum { KERNEL_RANK = 6 }; /* axes that the kernels know */
 
+/* The kernel's numbers for the modes that copy. */
+static const int32_t copy_mode[] = {
+	[QN_PAD_edge] = 0, [QN_PAD_reflect] = 1, [QN_PAD_symmetric] = 2, [QN_PAD_wrap] = 3};
+
 /* The position of an axis of dim elements that stands at p, -1 for the pad value. */
 static int64_t
 source(int64_t p, int64_t dim, int32_t mode)
 {
 	if (p >= 0 && p < dim)
 		return p;
-	if (mode == QN_PAD_constant)
-		return -1;
-	if (mode == QN_PAD_edge)
-		return p < 0 ? 0 : dim - 1;
-	return p < 0 ? -p : 2 * (dim - 1) - p;
+	return mode == QN_PAD_constant ? -1 : qn_pad_outside(p, dim, copy_mode[mode]);
 }
 
 /* A pad of plain elements.  Axes from `whole` on are not padded: their elements are copied
@@ -174,7 +175,7 @@ pad_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return qn_int_refuse(g, n, "an empty input has no elements to copy");
 	d->rank = put_shape(g, n, d->dim, d->before, d->after);
 	d->size = (int32_t)qn_elem_bytes(n->type->elem);
-	d->reflect = n->attr->pad.mode == QN_PAD_reflect;
+	d->mode = copy_mode[n->attr->pad.mode];
 	return d;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* form_view.c - squeeze, expand_dims, slice, expand, tile: results that are views of the input
+/* form_view.c - squeeze, expand_dims, slice, expand, tile, reverse: results that are views of the input
  * (view.h). */
+#include "ir/reduce.h"
 #include "ir/slice.h"
 #include "runtime/view.h"
 
@@ -66,8 +67,26 @@ tile_view(const qn_graph *g, const qn_node *n, uint32_t part, qn_view *v)
 	}
 }
 
+static void
+reverse_view(const qn_graph *g, const qn_node *n, uint32_t part, qn_view *v)
+{
+	const qn_type *in = qn_in_type(g, n, 0);
+	const qn_list *axes = &n->attr->axes.axes;
+	uint32_t mask = axes->n > 0 ? qn_reduce_mask(axes, in->rank) : 0;
+
+	(void)part;
+	for (int32_t i = 0; i < in->rank; i++) {
+		int64_t step = stride_of(in, i);
+		bool turned = (mask >> i & 1U) != 0;
+
+		v->start += turned ? (in->dim[i] - 1) * step : 0;
+		qn_view_add(v, in->dim[i], turned ? -step : step);
+	}
+}
+
 QN_VIEW_FORM(squeeze)
 QN_VIEW_FORM(expand_dims)
 QN_VIEW_FORM(slice)
 QN_VIEW_FORM(expand)
 QN_VIEW_FORM(tile)
+QN_VIEW_FORM(reverse)

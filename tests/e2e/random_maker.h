@@ -28,6 +28,8 @@ random_op random_unary, random_pow, random_prelu;
 /* view, split, gather, resize, pad (random_view.c) */
 random_op random_slice, random_dims, random_repeat, random_depth, random_split, random_gather,
 	random_resize, random_pad_copy, random_expand;
+/* random_indexed.c */
+random_op random_elements, random_tuples, random_one_hot, random_trilu, random_reverse;
 
 extern random_op *const random_ops[];
 extern const size_t random_nops;

@@ -184,7 +184,7 @@ random_pad_copy(maker *m, qn_id x)
 
 	if (t->rank > 5)
 		return 0;
-	a.pad.mode = chance(m, 50) ? QN_PAD_reflect : QN_PAD_edge;
+	a.pad.mode = (int32_t)pick(m, QN_PAD_reflect, QN_PAD_wrap);
 	a.pad.before.n = a.pad.after.n = t->rank;
 	for (i = 0; i < t->rank; i++) {
 		int64_t most = t->dim[i] < 3 ? t->dim[i] - 1 : 2;

@@ -122,6 +122,14 @@ static const example examples[] = {
 	{"space_to_depth", "float", "tensor<1x4x6x1xf32>", "  %y = space_to_depth %x {block=2}\n"},
 	{"split", "float", MATRIX, "  %s = split %x {axis=2, sizes=[3,5]}\n  %y = get %s {index=1}\n"},
 	{"gather", "float", MATRIX, "  %at = const : tensor<4xi32> [2, 0, -1, 1]\n  %y = gather %x, %at {axis=1}\n"},
+	{"gather_elements", "float", MATRIX, "  %at = const : tensor<1x2x3xi64> [2, 0, -1, 1, 1, 0]\n  %y = gather_elements %x, %at {axis=1}\n"},
+	{"gather_nd", "float", MATRIX, "  %at = const : tensor<1x2x2xi32> [0, 2, -1, 1]\n  %y = gather_nd %x, %at\n"},
+	{"scatter_elements", "float", MATRIX, "  %at = const : tensor<1x3x8xi32> splat 1\n  %y = scatter_elements %x, %at, %z {axis=1, reduction=max}\n"},
+	{"scatter_nd", "float", MATRIX, "  %at = const : tensor<1x2xi32> [0, 2]\n  %s = slice %z {begin=[0,1,0], end=[1,2,8]}\n  %u = squeeze %s {axes=[1]}\n"
+		"  %y = scatter_nd %x, %at, %u\n"},
+	{"one_hot", "float", "tensor<1x2xf32>", "  %i = argmax %x {axis=1}\n  %v = reshape %x {shape=[2]}\n  %y = one_hot %i, %v {depth=4}\n"},
+	{"trilu", "float", MATRIX, "  %y = trilu %x {k=1}\n"},
+	{"reverse", "float", MATRIX, "  %y = reverse %x {axes=[2,1]}\n"},
 	{"resize_nearest", "float", IMAGE, "  %y = resize_nearest %x {size=[7,4]}\n"},
 	{"resize_bilinear", "float", IMAGE, "  %y = resize_bilinear %x {size=[7,4]}\n"},
 };

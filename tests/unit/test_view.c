@@ -139,6 +139,8 @@ test_pad(void **state)
 {
 	static const int64_t reflect[] = {5, 4, 3, 4, 5, 4, 2, 1, 0, 1, 2, 1, 5, 4, 3, 4, 5, 4};
 	static const int64_t edge[] = {0, 0, 0, 1, 2, 2, 0, 0, 0, 1, 2, 2, 3, 3, 3, 4, 5, 5};
+	static const int64_t symmetric[] = {1, 0, 0, 1, 2, 2, 1, 0, 0, 1, 2, 2, 4, 3, 3, 4, 5, 5};
+	static const int64_t wrap[] = {4, 5, 3, 4, 5, 3, 1, 2, 0, 1, 2, 0, 4, 5, 3, 4, 5, 3};
 	qn_attrs a = attrs_of(QN_OP_pad);
 
 	(void)state;
@@ -148,6 +150,10 @@ test_pad(void **state)
 	MOVES(QN_OP_pad, a, "2x3", 6, 18, edge);
 	a.pad.mode = QN_PAD_reflect;
 	MOVES(QN_OP_pad, a, "2x3", 6, 18, reflect);
+	a.pad.mode = QN_PAD_symmetric;
+	MOVES(QN_OP_pad, a, "2x3", 6, 18, symmetric);
+	a.pad.mode = QN_PAD_wrap;
+	MOVES(QN_OP_pad, a, "2x3", 6, 18, wrap);
 }
 
 /* Parts of a split, one of them twice; the others' memory is not touched. */

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* form_scatter.c - scatter_elements and scatter_nd: the data, in which places named by indices are
+ * replaced by the updates, or joined with them in the order of the updates.
+ *
+ * Codes and other integers are replaced; codes of one scale also give the larger or smaller of the
+ * two.  Sums and products of codes have no form. */
+#include <string.h>
+
+#include "runtime/indexed.h"
+
+static void
+put_real(int32_t reduction, const float *u, int32_t n, float *y)
+{
+	for (int32_t i = 0; i < n; i++) {
+		switch ((qn_reduction)reduction) {
+		case QN_REDUCTION_none:
+			y[i] = u[i];
+			break;
+		case QN_REDUCTION_add:
+			y[i] += u[i];
+			break;
+		case QN_REDUCTION_mul:
+			y[i] *= u[i];
+			break;
+		case QN_REDUCTION_max:
+			y[i] = u[i] > y[i] ? u[i] : y[i];
+			break;
+		case QN_REDUCTION_min:
+			y[i] = u[i] < y[i] ? u[i] : y[i];
+			break;
+		}
+	}
+}
+
+static void
+scatter_elements_real(const qn_eval *e)
+{
+	const qn_attrs_scatter_elements *attr = &e->n->attr->scatter_elements;
+	const qn_elements_args a = qn_elements_args_of(e->g, e->n, attr->axis);
+	int32_t count = qn_count(a.dim, a.rank), at[6] = {0};
+	const float *u = e->in[2];
+	float *y = e->out;
+
+	memcpy(y, e->in[0], (size_t)a.total);
+	for (int32_t i = 0; i < count; i++, (void)qn_next_index(a.dim, a.rank, at)) {
+		int32_t to = qn_index_at(e->in[1], a.wide, i, a.whole[a.axis]);
+
+		put_real(attr->reduction, u + i, 1, y + qn_elements_place(&a, at, to));
+	}
+}
+
+static void
+scatter_nd_real(const qn_eval *e)
+{
+	const qn_nd_args a = qn_nd_args_of(e->g, e->n, 0);
+	int32_t run = a.run / (int32_t)sizeof(float);
+	const float *u = e->in[2];
+	float *y = e->out;
+
+	memcpy(y, e->in[0], (size_t)a.total);
+	for (int32_t t = 0; t < a.tuples; t++)
+		put_real(e->n->attr->scatter_nd.reduction, u + (int64_t)t * run, run,
+			 y + (int64_t)qn_nd_place(&a, e->in[1], t) * run);
+}
+
+/* The kernels' `how`, and the size of what they move, which is a code or a byte. */
+static bool
+set_how(const qn_graph *g, const qn_node *n, int32_t reduction, int32_t *how, int32_t *size)
+{
+	const char *why = qn_indexed_problem(g, n);
+	bool codes = qn_node_family(g, n) != QN_NFAMILY;
+
+	if (why != NULL) {
+		(void)qn_int_refuse(g, n, "%s", why);
+		return false;
+	}
+	if (reduction == QN_REDUCTION_add || reduction == QN_REDUCTION_mul) {
+		(void)qn_int_refuse(g, n, "reduction %s",
+				    qn_enum_table[QN_ENUM_reduction].names[reduction]);
+		return false;
+	}
+	if (reduction != QN_REDUCTION_none && !codes) {
+		(void)qn_int_refuse(g, n, "the larger and smaller of codes i8, u8 and i16 only");
+		return false;
+	}
+	*how = reduction == QN_REDUCTION_none ? 0 : reduction == QN_REDUCTION_max ? 1 : -1;
+	*size = codes ? (int32_t)qn_elem_bytes(n->type->elem) : 1;
+	return true;
+}
+
+static void *
+scatter_elements_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	const qn_attrs_scatter_elements *attr = &n->attr->scatter_elements;
+	qn_elements_args *d = QN_NEW(a, qn_elements_args, 1);
+	int32_t how, size;
+
+	if (!set_how(g, n, attr->reduction, &how, &size))
+		return NULL;
+	*d = qn_elements_args_of(g, n, attr->axis);
+	d->run /= size;
+	d->total /= size;
+	d->how = how;
+	return d;
+}
+
+static void *
+scatter_nd_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_nd_args *d = QN_NEW(a, qn_nd_args, 1);
+	int32_t how, size;
+
+	if (!set_how(g, n, n->attr->scatter_nd.reduction, &how, &size))
+		return NULL;
+	*d = qn_nd_args_of(g, n, 0);
+	d->run /= size;
+	d->total /= size;
+	d->how = how;
+	return d;
+}
+
+#define SCATTER_ELEMENTS(name, q, o, a, code)                                                      \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_scatter_elements##q(args, e->in[0], e->in[1], e->in[2], e->out);                \
+	}
+
+QN_BY_FAMILY(elements_of_family, SCATTER_ELEMENTS)
+
+static void
+scatter_elements_codes(const qn_eval *e, const void *args)
+{
+	if (qn_node_family(e->g, e->n) != QN_NFAMILY)
+		elements_of_family(e, args);
+	else
+		elements_of_family_s8(e, args);
+}
+
+#define SCATTER_ND(name, q, o, a, code)                                                            \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_scatter_nd##q(args, e->in[0], e->in[1], e->in[2], e->out);                      \
+	}
+
+QN_BY_FAMILY(nd_of_family, SCATTER_ND)
+
+static void
+scatter_nd_codes(const qn_eval *e, const void *args)
+{
+	if (qn_node_family(e->g, e->n) != QN_NFAMILY)
+		nd_of_family(e, args);
+	else
+		nd_of_family_s8(e, args);
+}
+
+const qn_form qn_form_scatter_elements = {
+	.real = scatter_elements_real,
+	.refuse = qn_indexed_problem,
+	.indices = 1U << 1,
+	.codes = {.prepare = scatter_elements_prepare,
+		  .run = scatter_elements_codes,
+		  .families = QN_ALL_FAMILIES},
+};
+const qn_form qn_form_scatter_nd = {
+	.real = scatter_nd_real,
+	.refuse = qn_indexed_problem,
+	.indices = 1U << 1,
+	.codes = {.prepare = scatter_nd_prepare,
+		  .run = scatter_nd_codes,
+		  .families = QN_ALL_FAMILIES},
+};
