@@ -11,37 +11,11 @@
  * needs it earlier): that keeps the order of a graph that passes have made. */
 #include <string.h>
 
-#include "formats/json_read.h"
+#include "formats/json_nodes.h"
 #include "ir/diag.h"
 
-typedef enum entry_state { NEW, OPEN, DONE, FAILED } entry_state;
-
-/* A name of the graph. */
-typedef struct entry {
-	const qn_json *v;
-	entry_state state;
-	bool is_node;        /* of the section "nodes" */
-	qn_id id;            /* when DONE */
-	qn_node like;        /* without inputs */
-	const qn_opinfo *info; /* of like.op */
-	struct entry **in;   /* like.nin of them */
-	uint32_t next;       /* OPEN: the input to look at */
-	struct entry *below; /* OPEN: who asked for it */
-	struct entry *behind,
-		**last;        /* constants to be added after this node, and where to append one */
-	struct entry *sibling; /* the next constant behind the same node */
-} entry;
-
-typedef struct nodes {
-	qn_json_reader *r;
-	qn_graph *g;
-	qn_map names; /* -> entry */
-	qn_map outputs;
-	entry *node; /* those of the section "nodes" */
-	size_t n;
-	entry *constant;
-	size_t nconstant;
-} nodes;
+typedef qn_json_entry entry;
+typedef qn_json_nodes nodes;
 
 /* ---- names ---- */
 
@@ -56,7 +30,7 @@ declare(nodes *s, const qn_json *v, const char *name, entry *e)
 	else
 		qn_map_puts(&s->names, name, e);
 	if (older != NULL)
-		e->state = FAILED;
+		e->state = QN_ENTRY_FAILED;
 }
 
 /* The elements of an array of named objects; fills in v, name and place. */
@@ -69,14 +43,14 @@ read_named(nodes *s, const qn_json *array, size_t nkeys, const char *const *keys
 		const qn_json *v = &array->child[i];
 		entry *e = &list[i];
 
-		*e = (entry){.v = v, .state = FAILED};
+		*e = (entry){.v = v, .state = QN_ENTRY_FAILED};
 		if (!qn_json_is(&s->r->doc, v, QN_JSON_OBJECT))
 			continue;
 		qn_json_only(&s->r->doc, v, nkeys, keys);
 		const qn_json *name = qn_json_need(&s->r->doc, v, "name", QN_JSON_STRING);
 		if (name == NULL)
 			continue;
-		e->state = NEW;
+		e->state = QN_ENTRY_NEW;
 		e->like.name = name->string;
 		e->like.place = qn_json_at(s->r, v);
 		if (name->string[0] == '\0')
@@ -89,9 +63,9 @@ read_named(nodes *s, const qn_json *array, size_t nkeys, const char *const *keys
 static void
 add(nodes *s, entry *e)
 {
-	if (e->state != FAILED)
+	if (e->state != QN_ENTRY_FAILED)
 		e->id = qn_graph_add(s->g, &e->like);
-	e->state = e->id != 0 ? DONE : FAILED;
+	e->state = e->id != 0 ? QN_ENTRY_DONE : QN_ENTRY_FAILED;
 }
 
 static void
@@ -110,7 +84,7 @@ read_inputs(nodes *s, const qn_json *array)
 		e->like.op = QN_OP_input;
 		e->like.type = type != NULL ? qn_json_type(s->r, type) : NULL;
 		if (e->like.type == NULL)
-			e->state = FAILED;
+			e->state = QN_ENTRY_FAILED;
 		add(s, e);
 	}
 }
@@ -130,7 +104,7 @@ read_constants(nodes *s, const qn_json *object)
 		declare(s, v, v->key, e);
 		e->like.value = qn_json_const(s->r, v);
 		if (e->like.value == NULL)
-			e->state = FAILED;
+			e->state = QN_ENTRY_FAILED;
 		if (qn_json_find(v, "after") == NULL)
 			add(s, e);
 	}
@@ -161,105 +135,6 @@ place_constants(nodes *s)
 	}
 }
 
-/* ---- nodes, each by itself ---- */
-
-static bool
-read_op(nodes *s, entry *e)
-{
-	const qn_json *op = qn_json_need(&s->r->doc, e->v, "op", QN_JSON_STRING);
-
-	if (op == NULL)
-		return false;
-	e->info = qn_op_lookup(s->r->m->env, op->string, &e->like.op);
-	if (e->like.op == QN_NOP)
-		qn_json_error(s->r, op, "op.unknown", "there is no op \"%s\"", op->string);
-	else if (e->like.op == QN_OP_input || e->like.op == QN_OP_const)
-		qn_json_error(s->r, op, "op.unknown",
-			      "an input or constant stands in \"inputs\" or \"constants\", not in "
-			      "\"nodes\"");
-	else
-		return true;
-	return false;
-}
-
-static bool
-read_attrs(nodes *s, entry *e)
-{
-	const qn_json *v = qn_json_want(&s->r->doc, e->v, "attrs", QN_JSON_OBJECT);
-	qn_attrs *attrs = QN_NEW(s->r->tmp, qn_attrs, 1);
-
-	e->like.attr = attrs;
-	return qn_json_attrs(s->r, e->v, v, e->info, attrs);
-}
-
-/* Whether the call of this name can be added; e->like.callee is set then. */
-static bool
-read_callee(nodes *s, entry *e)
-{
-	bool call = e->like.op == QN_OP_call;
-	const qn_json *v = call ? qn_json_need(&s->r->doc, e->v, "callee", QN_JSON_STRING)
-				: qn_json_find(e->v, "callee");
-
-	if (v == NULL)
-		return !call;
-	if (!call) {
-		qn_json_error(s->r, v, "json.key.unknown", "only a call has a callee");
-		return false;
-	}
-	e->like.callee = qn_model_graph(s->r->m, v->string);
-	if (e->like.callee == NULL && qn_map_gets(&s->r->broken, v->string) == NULL)
-		qn_json_error(s->r, v, "graph.callee.undefined",
-			      "no function \"%s\" stands before this one in \"functions\"",
-			      v->string);
-	return e->like.callee != NULL;
-}
-
-static bool
-read_operands(nodes *s, entry *e)
-{
-	const qn_json *v = qn_json_need(&s->r->doc, e->v, "inputs", QN_JSON_ARRAY);
-	bool ok = v != NULL && v->n <= UINT32_MAX;
-
-	if (!ok)
-		return false;
-	e->like.nin = (uint32_t)v->n;
-	e->in = QN_NEW(s->r->tmp, entry *, v->n);
-	for (size_t i = 0; i < v->n; i++) {
-		const qn_json *name = &v->child[i];
-
-		if (!qn_json_is(&s->r->doc, name, QN_JSON_STRING)) {
-			ok = false;
-			continue;
-		}
-		e->in[i] = qn_map_gets(&s->names, name->string);
-		if (e->in[i] == NULL) {
-			qn_json_error(s->r, name, "graph.value.undefined",
-				      "there is no input, constant or node \"%s\"", name->string);
-			ok = false;
-		}
-	}
-	return ok;
-}
-
-static void
-read_node(nodes *s, entry *e)
-{
-	bool ok = read_op(s, e);
-	const qn_json *type = qn_json_want(&s->r->doc, e->v, "type", QN_JSON_STRING);
-
-	if (ok) {
-		ok = read_attrs(s, e);
-		ok = read_callee(s, e) && ok;
-	}
-	ok = read_operands(s, e) && ok;
-	if (type != NULL) {
-		e->like.type = qn_json_type(s->r, type);
-		ok = e->like.type != NULL && ok;
-	}
-	if (!ok)
-		e->state = FAILED;
-}
-
 /* ---- order ---- */
 
 static void
@@ -277,7 +152,7 @@ report_cycle(nodes *s, const entry *top, const entry *again)
 		      again->like.name);
 }
 
-/* All inputs are DONE or FAILED. */
+/* All inputs are QN_ENTRY_DONE or QN_ENTRY_FAILED. */
 static void
 finish(nodes *s, entry *e)
 {
@@ -285,13 +160,13 @@ finish(nodes *s, entry *e)
 
 	for (uint32_t i = 0; i < e->like.nin; i++) {
 		in[i] = e->in[i]->id;
-		if (e->in[i]->state != DONE)
-			e->state = FAILED;
+		if (e->in[i]->state != QN_ENTRY_DONE)
+			e->state = QN_ENTRY_FAILED;
 	}
 	e->like.in = in;
 	add(s, e);
 	for (entry *c = e->behind; c != NULL; c = c->sibling)
-		if (c->state == NEW)
+		if (c->state == QN_ENTRY_NEW)
 			add(s, c);
 }
 
@@ -301,9 +176,9 @@ visit(nodes *s, entry *e)
 {
 	entry *top = e;
 
-	if (e->state != NEW)
+	if (e->state != QN_ENTRY_NEW)
 		return;
-	e->state = OPEN;
+	e->state = QN_ENTRY_OPEN;
 	while (top != NULL) {
 		if (top->next == top->like.nin) {
 			entry *below = top->below;
@@ -313,10 +188,10 @@ visit(nodes *s, entry *e)
 			continue;
 		}
 		entry *in = top->in[top->next++];
-		if (in->state == OPEN) {
+		if (in->state == QN_ENTRY_OPEN) {
 			report_cycle(s, top, in); /* top fails when it finds this input undone */
-		} else if (in->state == NEW) {
-			in->state = OPEN;
+		} else if (in->state == QN_ENTRY_NEW) {
+			in->state = QN_ENTRY_OPEN;
 			in->below = top;
 			top = in;
 		}
@@ -327,11 +202,10 @@ static void
 read_nodes(nodes *s, const qn_json *array)
 {
 	for (size_t i = 0; i < s->n; i++)
+		/* Also one without a good name, for its other mistakes. */
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): n is 0 without an array */
-		if (array->child[i].kind == QN_JSON_OBJECT)
-			read_node(
-				s,
-				&s->node[i]); /* also one without a good name, for its other mistakes */
+		if (array->child[i].kind == QN_JSON_OBJECT && !qn_json_node(s, &s->node[i]))
+			s->node[i].state = QN_ENTRY_FAILED;
 	for (size_t i = 0; i < s->n; i++)
 		visit(s, &s->node[i]);
 	for (size_t i = 0; i < s->nconstant; i++)
@@ -366,7 +240,7 @@ read_output(nodes *s, const qn_json *v)
 		return;
 	}
 	qn_map_puts(&s->outputs, name->string, s);
-	if (e != NULL && e->state == DONE)
+	if (e != NULL && e->state == QN_ENTRY_DONE)
 		qn_graph_output(s->g, name->string, e->id);
 }
 

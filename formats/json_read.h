@@ -3,6 +3,7 @@
  *
  *   json_graph_read.c ─▶ model, symbols, parameters
  *     json_nodes.c    ─▶ one graph: names, order, nodes, outputs
+ *       json_node.c   ─▶ one node by itself
  *       json_attrs.c  ─▶ one node's attributes (and their way back)
  *       json_const.c  ─▶ one constant: inline, or in another file */
 #ifndef QN_FORMATS_JSON_READ_H

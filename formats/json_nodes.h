@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json_nodes.h - names of a graph that is read, and what stands behind them (private to json_node.c and
+ * json_nodes.c). */
+#ifndef QN_FORMATS_JSON_NODES_H
+#define QN_FORMATS_JSON_NODES_H
+
+#include "formats/json_read.h"
+
+typedef enum qn_json_state {
+	QN_ENTRY_NEW,
+	QN_ENTRY_OPEN,
+	QN_ENTRY_DONE,
+	QN_ENTRY_FAILED
+} qn_json_state;
+
+/* A name of the graph. */
+typedef struct qn_json_entry {
+	const qn_json *v;
+	qn_json_state state;
+	bool is_node;                /* of the section "nodes" */
+	qn_id id;                    /* when QN_ENTRY_DONE */
+	qn_node like;                /* without inputs */
+	const qn_opinfo *info;       /* of like.op */
+	struct qn_json_entry **in;   /* like.nin of them */
+	uint32_t next;               /* QN_ENTRY_OPEN: the input to look at */
+	struct qn_json_entry *below; /* QN_ENTRY_OPEN: who asked for it */
+	struct qn_json_entry *behind,
+		**last; /* constants to be added after this node, and where to append one */
+	struct qn_json_entry *sibling; /* the next constant behind the same node */
+} qn_json_entry;
+
+typedef struct qn_json_nodes {
+	qn_json_reader *r;
+	qn_graph *g;
+	qn_map names; /* -> qn_json_entry */
+	qn_map outputs;
+	qn_json_entry *node; /* those of the section "nodes" */
+	size_t n;
+	qn_json_entry *constant;
+	size_t nconstant;
+} qn_json_nodes;
+
+/* Reads a node of the section "nodes" by itself into e->like, e->info and e->in; false: it has a
+ * mistake. */
+bool qn_json_node(qn_json_nodes *s, qn_json_entry *e);
+
+#endif
