@@ -42,11 +42,12 @@ random_op do_sub, do_squared_difference, do_minmax, do_div, do_compare, do_where
 void change_storage(maker *m);
 qn_id in_storage(maker *m, qn_id x);
 
-/* What random_ops.c lends to other lists of ops. */
+/* What the lists of ops are made of (random_nodes.c). */
 const qn_elem *weight_elem(maker *m, int64_t n);
 qn_id add_op(maker *m, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attr,
 	     const qn_type *type);
 qn_id add_codes_const(maker *m, const qn_elem *e, int32_t rank, const int64_t *dim);
+qn_id reshaped(maker *m, qn_id x, int32_t rank);
 qn_id with_rank(maker *m, qn_id x, int32_t rank);
 qn_id requantize_sum(maker *m, qn_id sum, int64_t terms);
 qn_id add_weighted(maker *m, qn_op op, qn_id x, const qn_type *w, const qn_attrs *attr);
