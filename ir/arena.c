@@ -9,6 +9,8 @@
 #include <stdalign.h>
 #include <string.h>
 
+#include "ir/poison.h"
+
 enum { CHUNK_BYTES = 64 * 1024 };
 
 struct qn_chunk {
@@ -38,6 +40,7 @@ free_list(qn_env *env, qn_chunk **list)
 		qn_chunk *c = *list;
 
 		*list = c->older;
+		QN_UNPOISON(c->data, c->size);
 		qn_env_free(env, c, sizeof *c + c->size);
 	}
 }
@@ -142,22 +145,23 @@ cut_large(qn_arena *a, size_t bytes)
 static void *
 cut(qn_arena *a, size_t bytes)
 {
-	const size_t size = chunk_bytes(a);
+	const size_t size = chunk_bytes(a), room = rounded(bytes) + QN_RED_ZONE;
 	qn_chunk *c = a->chunk;
 
-	bytes = rounded(bytes);
 	if (is_large(a, bytes))
-		return cut_large(a, bytes);
-	if (c == NULL || c->size - c->used < bytes) {
+		return cut_large(a, rounded(bytes));
+	if (c == NULL || c->size - c->used < room) {
 		c = qn_env_realloc(a->env, NULL, 0, sizeof *c + size);
 		if (c == NULL)
 			return NULL;
 		*c = (qn_chunk){.size = size, .older = a->chunk};
+		QN_POISON(c->data, size);
 		a->chunk = c;
 	}
 	void *p = c->data + c->used;
-	c->used += bytes;
-	a->used += bytes;
+	QN_UNPOISON(p, bytes);
+	c->used += room;
+	a->used += rounded(bytes);
 	return p;
 }
 
@@ -253,9 +257,10 @@ extend(qn_arena *a, void *p, size_t old, size_t bytes)
 		return l->data;
 	}
 	if (c == NULL || is_large(a, want) ||
-	    (unsigned char *)p + rounded(old) != c->data + c->used ||
+	    (unsigned char *)p + rounded(old) + QN_RED_ZONE != c->data + c->used ||
 	    c->size - c->used < want - rounded(old))
 		return NULL;
+	QN_UNPOISON(p, bytes);
 	c->used += want - rounded(old);
 	a->used += want - rounded(old);
 	return p;
