@@ -52,3 +52,17 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 			"i16");
 	return qn_method_parse(m->env, m->arena, o->method, &method);
 }
+
+/* ---- the table of methods ---- */
+
+const char *
+qn_method_name(size_t i)
+{
+	return qn_method_row(i) != NULL ? qn_method_row(i)->name : NULL;
+}
+
+const char *
+qn_method_help(size_t i)
+{
+	return qn_method_row(i) != NULL ? qn_method_row(i)->help : NULL;
+}

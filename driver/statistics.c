@@ -121,6 +121,7 @@ typedef struct stats_call {
 	const char *const *names;
 	const char *path;
 	const qn_stats *from;
+	uint32_t *crc;  /* of each input's samples; NULL: there are none */
 	qn_stats *made; /* under construction; freed by the caller on failure */
 } stats_call;
 
@@ -223,7 +224,7 @@ calibrate(void *arg, qn_arena *scratch)
 	qn_statistics *s;
 	qn_methods methods;
 
-	QN_TRY(qn_calib_options(m, c->opts, NULL, scratch, &o, &id));
+	QN_TRY(qn_calib_options(m, c->opts, c->crc, scratch, &o, &id));
 	id.hash = qn_stats_hash(m, scratch);
 	if (o.method.method->passes == 0)
 		return qn_report(m->env, QN_EUSAGE, "stats.method", m->name,
@@ -248,6 +249,56 @@ calibrate(void *arg, qn_arena *scratch)
 	return keep(c, s, scratch);
 }
 
+/* The samples, before the first pass, as a compilation looks at them. */
+static qn_status
+lint(void *arg, qn_arena *scratch)
+{
+	stats_call *c = arg;
+	uint32_t *crc;
+
+	QN_TRY(qn_calibration_lint(c->m, c->opts, scratch, &crc));
+	c->crc = qn_arena_copy(c->m->arena, crc, qn_model_entry(c->m)->ninput * sizeof *crc);
+	return QN_OK;
+}
+
+static qn_status
+check_callbacks(const qn_model *m, const qn_compile_opts *o)
+{
+	for (size_t i = 0; i < o->nquantizers; i++)
+		if (o->quantizers[i].calibrate != NULL)
+			return qn_report(m->env, QN_EUSAGE, "stats.callback",
+					 o->quantizers[i].name != NULL ? o->quantizers[i].name : "",
+					 "the pattern finds its symbols by a callback, which "
+					 "statistics cannot hold; give it with the samples to "
+					 "qn_compile, or leave the callback out");
+	return QN_OK;
+}
+
+/* The passes before calibrate, with the options that they read. */
+static qn_status
+quantize_first(qn_model *m, const qn_compile_opts *o)
+{
+	const qn_compile_opts first = {.scheme = o->scheme,
+				       .weights = o->weights,
+				       .activations = o->activations,
+				       .weights_type = o->weights_type,
+				       .quantizers = o->quantizers,
+				       .nquantizers = o->nquantizers,
+				       .no_standard = o->no_standard,
+				       .skip = o->skip,
+				       .skip_fn = o->skip_fn,
+				       .skip_user = o->skip_user,
+				       .recipe = o->recipe,
+				       .recipe_file = o->recipe_file,
+				       .explain = o->explain,
+				       .explain_user = o->explain_user,
+				       .trace_rules = o->trace_rules,
+				       .trace_user = o->trace_user,
+				       .stop_after = "quantize"};
+
+	return qn_compile(m, &first);
+}
+
 qn_status
 qn_calibrate(qn_model *m, const qn_compile_opts *opts, size_t shard, size_t nshard, qn_stats **out)
 {
@@ -260,17 +311,11 @@ qn_calibrate(qn_model *m, const qn_compile_opts *opts, size_t shard, size_t nsha
 	if (nshard > 0 && (shard < 1 || shard > nshard))
 		return qn_report(m->env, QN_EUSAGE, "option.range", "shard",
 				 "there is no shard %zu of %zu; they count from 1", shard, nshard);
-	if (m->stage == QN_STAGE_FLOAT) {
-		qn_compile_opts first = {.scheme = o->scheme,
-					 .weights = o->weights,
-					 .activations = o->activations,
-					 .weights_type = o->weights_type,
-					 .stop_after = "quantize"};
-		qn_status status = qn_compile(m, &first);
-
-		if (status != QN_OK)
-			return status;
-	}
+	QN_TRY(check_callbacks(m, o));
+	if (o->ncalib > 0)
+		QN_TRY(qn_guard_model(m, lint, &c));
+	if (m->stage == QN_STAGE_FLOAT)
+		QN_TRY(quantize_first(m, o));
 	return done(&c, qn_guard_model(m, calibrate, &c), out);
 }
 
@@ -345,18 +390,4 @@ qn_stats_merge(qn_ctx *ctx, size_t n, qn_stats *const *part, const char *const *
 	stats_call c = {.ctx = ctx, .n = n, .part = part, .names = names};
 
 	return done(&c, qn_guard(ctx, merge, &c), out);
-}
-
-/* ---- the table of methods ---- */
-
-const char *
-qn_method_name(size_t i)
-{
-	return qn_method_row(i) != NULL ? qn_method_row(i)->name : NULL;
-}
-
-const char *
-qn_method_help(size_t i)
-{
-	return qn_method_row(i) != NULL ? qn_method_row(i)->help : NULL;
 }

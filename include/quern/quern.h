@@ -752,6 +752,9 @@ QN_API const char *qn_pass_help(size_t i);
 /* Runs the passes that the model needs to be symbolic, then its float form on samples, and
  * remembers what opts->method wants to know of every value (docs/calibration.md).
  *
+ * Samples are looked at as by qn_compile, with the same warnings.  A quantizer pattern with a calibrate callback is refused
+ * (stats.callback), and so are methods of a recipe (stats.method): statistics hold what one method observes.
+ *
  * With nshard > 0 only part `shard` (1 … nshard) of the samples is run, for one pass over them;
  * else all, for as many passes as the method takes.  opts->stats: where the pass before ended, or
  * NULL.  opts->calib holds all samples in either case; NULL when opts->stats is complete: then *out

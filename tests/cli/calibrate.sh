@@ -109,6 +109,26 @@ quern opt "$E/digits.json" --stop-after quantize -q -o symbolic.qir
 case_of 'output of a saved graph' 2 calibrate.parts 'the method output|start from the float model' \
 	opt symbolic.qir --calib "$E/calib.npy" --method output --stop-after bind -q
 
+# samples are looked at as by compile, and so are recipes and what stays float
+bytes 64 "$one" | npy same.npy '<f4' '16, 4'
+printf '{"quern": 1, "name": "m", "graph": {"inputs": [{"name": "x", "type": "tensor<1x4xf32>"}],
+ "constants": {"w": {"type": "tensor<1x4xf32>", "data": [0.5, -1, 0.25, 1]}},
+ "nodes": [{"name": "y", "op": "dense", "inputs": ["x", "w"]}], "outputs": ["y"]}}' >lint.json
+run compile lint.json --calib same.npy -q -o lint
+grep 'warning' stderr >expected
+run calibrate lint.json --calib same.npy -q -o lint-stats.json
+cases=$((cases + 1))
+grep -q 'data.constant' expected || fail lint "compile warns of nothing" expected
+grep 'warning' stderr | diff - expected >difference || fail lint "other warnings than compile has" difference
+printf '{"rules": [{"name": "pw*", "activations": "i16"}]}' >mixed.json
+good 'recipe observed' calibrate "$E/digits.json" --calib "$E/calib.npy" --recipe mixed.json --skip last -q -o mixed-stats.json
+good 'recipe by statistics' opt "$E/digits.json" --stats mixed-stats.json --recipe mixed.json --skip last --stop-after bind -q -o mixed-stats.qir
+good 'recipe by samples' opt "$E/digits.json" --calib "$E/calib.npy" --recipe mixed.json --skip last --stop-after bind -q -o mixed-samples.qir
+same 'recipe by statistics' mixed-stats.qir mixed-samples.qir
+printf '{"rules": [{"name": "pw*", "method": "kl"}]}' >methods.json
+case_of 'methods observed' 1 stats.method "the recipe has others ('kl')|without statistics" \
+	calibrate "$E/digits.json" --calib "$E/calib.npy" --recipe methods.json -q -o o.json
+
 # ---- explanations ----
 
 good table calibrate "$E/digits.json" --calib "$E/calib.npy" -q

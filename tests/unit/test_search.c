@@ -251,6 +251,32 @@ test_statistics(void **state)
 	qn_close(r.ctx);
 }
 
+/* What a callback finds is not in statistics. */
+static void
+test_statistics_of_callbacks(void **state)
+{
+	qn_quantizer mine = searching(NULL);
+	qn_compile_opts o = {.quantizers = &mine, .nquantizers = 1, .scheme = QN_RFC};
+	rig r = make(1);
+	qn_stats *s;
+
+	(void)state;
+	o.calib = &r.x;
+	o.ncalib = 1;
+	assert_int_equal(qn_calibrate(r.m, &o, 0, 0, &s), QN_EUSAGE);
+	assert_string_equal(first_id(&r), "stats.callback");
+	assert_string_equal(qn_diag_get(r.ctx, 0).place, "dense");
+	assert_string_equal(qn_model_stage(r.m), "float");
+	/* A pattern without one takes part in it. */
+	mine.calibrate = NULL;
+	mine.quantize = NULL;
+	assert_int_equal(qn_calibrate(r.m, &o, 0, 0, &s), QN_EUSAGE);
+	assert_string_equal(qn_diag_get(r.ctx, 1).id, "quantizer.register");
+	mine.quantize = dense;
+	assert_int_equal(qn_calibrate(r.m, &o, 0, 0, &s), QN_OK);
+	qn_close(r.ctx);
+}
+
 /* ---- in a recipe ---- */
 
 static void
@@ -286,7 +312,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_outlier),    cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_callback),   cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_statistics), cmocka_unit_test(test_recipe),
+		cmocka_unit_test(test_statistics), cmocka_unit_test(test_statistics_of_callbacks),
+		cmocka_unit_test(test_recipe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
