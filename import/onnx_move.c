@@ -78,8 +78,7 @@ reshape(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		(void)qn_importer_refuse(&o->im, "import.input", "the new shape is missing");
 	if (rank < 0)
 		return;
-	if (resolve(qn_onnx_type(o, n->in[0]), qn_onnx_int(o, n, "allowzero", 0) != 0, rank,
-		    dim))
+	if (resolve(qn_onnx_type(o, n->in[0]), qn_onnx_int(o, n, "allowzero", 0) != 0, rank, dim))
 		out[0] = qn_importer_reshape(&o->im, n->in[0], rank, dim);
 	else
 		(void)qn_importer_refuse(&o->im, "import.input",
