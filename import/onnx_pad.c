@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_pad.c - Pad: elements added at the ends of axes, or taken away.
+ *
+ *   Pad(x, [0, 1, 0, -2])      pad {before=[0, 1]}, then slice {end=[.., -2]}
+ *   Pad(x, [1, 1], 0, [3])     axes that are not named get nothing */
+#include "import/onnx.h"
+
+#include <string.h>
+
+typedef struct pads {
+	int64_t before[QN_MAX_RANK], after[QN_MAX_RANK];
+} pads;
+
+/* Numbers of the list for the axes of `rank`; false after a report. */
+static bool
+read_pads(qn_onnx *o, const qn_onnx_node *n, int32_t rank, pads *p)
+{
+	const char *name = n->version < 2 ? "paddings" : "pads";
+	int64_t v[2 * QN_MAX_RANK], axes[QN_MAX_RANK];
+	int32_t count = n->version < 11 ? qn_onnx_ints(o, n, name, 2 * QN_MAX_RANK, v)
+					: qn_onnx_const_ints(o, n, 1, 2 * QN_MAX_RANK, v);
+	int32_t naxes = rank, axis;
+
+	*p = (pads){0};
+	if (n->version >= 18 && qn_onnx_in(n, 3) != 0)
+		naxes = qn_onnx_const_ints(o, n, 3, QN_MAX_RANK, axes);
+	else
+		for (int32_t i = 0; i < rank; i++)
+			axes[i] = i;
+	if (count < 0 || naxes < 0)
+		return false;
+	if (count != 2 * naxes) {
+		(void)qn_importer_refuse(&o->im, "import.input", "%d pads for %d axes", (int)count,
+					 (int)naxes);
+		return false;
+	}
+	for (int32_t i = 0; i < naxes; i++) {
+		if (!qn_onnx_axis(o, axes[i], rank, &axis))
+			return false;
+		p->before[axis] = v[i];
+		p->after[axis] = v[naxes + i];
+	}
+	return true;
+}
+
+/* Negative pads. */
+static qn_id
+cropped(qn_onnx *o, qn_id x, const pads *p)
+{
+	int32_t rank = qn_onnx_type(o, x)->rank;
+
+	for (int32_t i = 0; i < rank && x != 0; i++) {
+		int64_t dim = qn_onnx_type(o, x)->dim[i];
+		int64_t begin = p->before[i] < 0 ? -p->before[i] : 0;
+		int64_t end = p->after[i] < 0 ? dim + p->after[i] : dim;
+
+		if (begin > dim || end < begin)
+			return qn_importer_refuse(&o->im, "import.input",
+						  "more is taken away from axis %d than its %lld "
+						  "elements",
+						  (int)i, (long long)dim);
+		x = qn_importer_slice(&o->im, x, i, begin, end);
+	}
+	return x;
+}
+
+static int32_t
+read_mode(qn_onnx *o, const qn_onnx_node *n)
+{
+	static const char *const words[] = {"constant", "reflect", "edge"};
+	const char *mode = qn_onnx_string(o, n, "mode", "constant");
+
+	for (int32_t i = 0; i < (int32_t)QN_COUNT(words); i++)
+		if (strcmp(mode, words[i]) == 0)
+			return i;
+	(void)qn_importer_refuse(&o->im, "import.attr", "mode is '%s', which is not supported",
+				 mode);
+	return -1;
+}
+
+static void
+pad(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = qn_importer_attrs(QN_OP_pad);
+	bool any = false;
+	pads p;
+
+	if (!qn_onnx_need(o, n, 1))
+		return;
+	int32_t rank = qn_onnx_type(o, n->in[0])->rank;
+	a.pad.mode = read_mode(o, n);
+	a.pad.value = qn_onnx_float(o, n, "value", 0);
+	if (a.pad.mode < 0 || !read_pads(o, n, rank, &p) ||
+	    (n->version >= 11 && !qn_onnx_const_real(o, n, 2, 0, &a.pad.value)))
+		return;
+	a.pad.before.n = a.pad.after.n = rank;
+	for (int32_t i = 0; i < rank; i++) {
+		a.pad.before.v[i] = p.before[i] > 0 ? p.before[i] : 0;
+		a.pad.after.v[i] = p.after[i] > 0 ? p.after[i] : 0;
+		any = any || p.before[i] > 0 || p.after[i] > 0;
+	}
+	qn_id x = any ? qn_importer_op(&o->im, QN_OP_pad, 1, n->in, &a, NULL) : n->in[0];
+	out[0] = x != 0 ? cropped(o, x, &p) : 0;
+}
+
+const qn_onnx_row qn_onnx_pads[] = {
+	{"", "Pad", 1, QN_ONNX_NEWEST, pad, 0},
+	{0},
+};
