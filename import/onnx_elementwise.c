@@ -47,8 +47,8 @@ second(qn_onnx *o, const qn_onnx_node *n)
 	return lay ? laid_from(o, n, n->in[0], n->in[1]) : n->in[1];
 }
 
-static void
-binary(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+void
+qn_onnx_binary(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
 	if (qn_onnx_need(o, n, 2))
 		out[0] = qn_importer_binary(&o->im, (qn_op)n->arg, n->in[0], second(o, n));
@@ -65,6 +65,14 @@ power(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	qn_id y = qn_importer_cast(&o->im, second(o, n), QN_PLAIN_f32);
 
 	out[0] = qn_importer_cast(&o->im, qn_importer_binary(&o->im, QN_OP_pow, x, y), plain);
+}
+
+static void
+reciprocal(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	if (qn_onnx_need(o, n, 1))
+		out[0] =
+			qn_importer_binary(&o->im, QN_OP_div, qn_importer_f32(&o->im, 1), n->in[0]);
 }
 
 /* ---- any number of operands ---- */
@@ -288,15 +296,16 @@ const qn_onnx_row qn_onnx_elementwise[] = {
 	ALL("Sigmoid", unary, QN_OP_sigmoid),
 	ALL("Sqrt", unary, QN_OP_sqrt),
 	ALL("Tanh", unary, QN_OP_tanh),
-	ALL("Add", binary, QN_OP_add),
-	ALL("Div", binary, QN_OP_div),
-	ALL("Equal", binary, QN_OP_equal),
-	ALL("Greater", binary, QN_OP_greater),
-	ALL("GreaterOrEqual", binary, QN_OP_greater_equal),
-	ALL("Less", binary, QN_OP_less),
-	ALL("LessOrEqual", binary, QN_OP_less_equal),
-	ALL("Mul", binary, QN_OP_mul),
-	ALL("Sub", binary, QN_OP_sub),
+	ALL("Add", qn_onnx_binary, QN_OP_add),
+	ALL("Div", qn_onnx_binary, QN_OP_div),
+	ALL("Equal", qn_onnx_binary, QN_OP_equal),
+	ALL("Greater", qn_onnx_binary, QN_OP_greater),
+	ALL("GreaterOrEqual", qn_onnx_binary, QN_OP_greater_equal),
+	ALL("Less", qn_onnx_binary, QN_OP_less),
+	ALL("LessOrEqual", qn_onnx_binary, QN_OP_less_equal),
+	ALL("Mul", qn_onnx_binary, QN_OP_mul),
+	ALL("Sub", qn_onnx_binary, QN_OP_sub),
+	ALL("Reciprocal", reciprocal, 0),
 	ALL("Pow", power, 0),
 	ALL("Max", nary, QN_OP_maximum),
 	ALL("Min", nary, QN_OP_minimum),

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_logic.c - truth values, bits, remainders, and what kind of number an element is.
+ *
+ *   And(a, b)                        logical_and
+ *   BitShift(a, b) {direction=LEFT}  shift_left
+ *   Mod(a, b) {fmod=1}               mod {fmod=1} */
+#include "import/onnx.h"
+
+#include <string.h>
+
+static void
+unary(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	if (qn_onnx_need(o, n, 1))
+		out[0] = qn_importer_unary(&o->im, (qn_op)n->arg, n->in[0]);
+}
+
+static void
+shift(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	bool left = strcmp(qn_onnx_string(o, n, "direction", ""), "LEFT") == 0;
+
+	if (qn_onnx_need(o, n, 2))
+		out[0] = qn_importer_binary(&o->im, left ? QN_OP_shift_left : QN_OP_shift_right,
+					    n->in[0], n->in[1]);
+}
+
+static void
+remainder_of(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = qn_importer_attrs(QN_OP_mod);
+
+	a.mod.fmod = qn_onnx_int(o, n, "fmod", 0) != 0;
+	if (qn_onnx_need(o, n, 2))
+		out[0] = qn_importer_op(&o->im, QN_OP_mod, 2, n->in, &a, NULL);
+}
+
+static void
+is_inf(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = qn_importer_attrs(QN_OP_is_inf);
+
+	a.is_inf.detect_negative = qn_onnx_int(o, n, "detect_negative", 1) != 0;
+	a.is_inf.detect_positive = qn_onnx_int(o, n, "detect_positive", 1) != 0;
+	if (qn_onnx_need(o, n, 1))
+		out[0] = qn_importer_op(&o->im, QN_OP_is_inf, 1, n->in, &a, NULL);
+}
+
+#define ALL(name, fn, arg)                                                                         \
+	{                                                                                          \
+		"", name, 1, QN_ONNX_NEWEST, fn, arg                                               \
+	}
+
+const qn_onnx_row qn_onnx_logic[] = {
+	ALL("And", qn_onnx_binary, QN_OP_logical_and),
+	ALL("Or", qn_onnx_binary, QN_OP_logical_or),
+	ALL("Xor", qn_onnx_binary, QN_OP_logical_xor),
+	ALL("Not", unary, QN_OP_logical_not),
+	ALL("BitwiseAnd", qn_onnx_binary, QN_OP_bitwise_and),
+	ALL("BitwiseOr", qn_onnx_binary, QN_OP_bitwise_or),
+	ALL("BitwiseXor", qn_onnx_binary, QN_OP_bitwise_xor),
+	ALL("BitwiseNot", unary, QN_OP_bitwise_not),
+	ALL("BitShift", shift, 0),
+	ALL("Mod", remainder_of, 0),
+	ALL("IsNaN", unary, QN_OP_is_nan),
+	ALL("IsInf", is_inf, 0),
+	{0},
+};
