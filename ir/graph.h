@@ -268,14 +268,14 @@ struct qn_model {
 	const char *name;
 	qn_stage stage;
 	const char *options; /* what passes were told, for the emitted files: "scheme=tflite weights=per-channel …"; "" before */
-	int32_t rounding;   /* QN_RQ_DOUBLE 0, QN_RQ_SINGLE 1 or QN_RQ_NEAREST 2: how integer nodes round (runtime/fixed.h) */
+	int32_t rounding;   /* QN_RQ_DOUBLE 0, QN_RQ_SINGLE 1, QN_RQ_NEAREST 2 or QN_RQ_EVEN 3: how integer nodes round (runtime/fixed.h) */
 	qn_graph **graph;   /* callees before callers; the last one is the entry */
 	size_t ngraph, graph_cap;
 	const qn_part *parts; /* of a symbolic graph that was quantized here; not part of the text or JSON form */
 	qn_map *notes; /* node name -> why no quantizer pattern took it (char *), for messages; NULL: none.  Not part of the text or JSON form */
 };
 
-extern const char *const qn_rounding_names[3]; /* "double", "single", "nearest" */
+extern const char *const qn_rounding_names[4]; /* "double", "single", "nearest", "even" */
 
 void qn_model_init(qn_model *m, qn_env *env, qn_arena *arena, const char *name);
 /* Appends to m->options, a blank between. */

@@ -42,7 +42,7 @@ read_header(qn_reader *r)
 		r->m->stage = (qn_stage)k;
 	}
 	if (qn_text_eat(&r->text, "rounding")) {
-		if (!read_choice(r, qn_rounding_names, 3, "rounding: double, single or nearest",
+		if (!read_choice(r, qn_rounding_names, 4, "rounding: double, single, nearest or even",
 				 &k))
 			return false;
 		r->m->rounding = (int32_t)k;

@@ -5,7 +5,7 @@
 #include "ir/graph.h"
 
 const char *const qn_stage_names[4] = {"float", "symbolic", "calibrated", "integer"};
-const char *const qn_rounding_names[3] = {"double", "single", "nearest"};
+const char *const qn_rounding_names[4] = {"double", "single", "nearest", "even"};
 
 void
 qn_model_init(qn_model *m, qn_env *env, qn_arena *arena, const char *name)

@@ -49,9 +49,9 @@
 
 #define ROUNDING_ROW                                                                               \
 	{                                                                                          \
-		"--rounding", 0, TEXT(rounding), "double|single|nearest",                          \
+		"--rounding", 0, TEXT(rounding), "double|single|nearest|even",                     \
 			"how integer nodes round: as TFLite does (double, default), as TVM does "  \
-			"(single), ties away (nearest)"                                            \
+			"(single), ties away (nearest), ties to even as ONNX does (even)"          \
 	}
 
 #define ALIGN_ROW                                                                                  \

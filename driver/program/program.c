@@ -88,7 +88,8 @@ program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compi
 	static const char *const weights[] = {"default", "per-channel", "per-tensor", NULL};
 	static const char *const activations[] = {"i8", "u8", "i16", NULL};
 	static const char *const types[] = {"i8", "i4", NULL};
-	static const char *const roundings[] = {"default", "double", "single", "nearest", NULL};
+	static const char *const roundings[] = {"default", "double", "single",
+						"nearest", "even",   NULL};
 	int scheme = o->scheme != NULL ? choice("--scheme", o->scheme, schemes) : 0;
 	int method = o->weight_method != NULL ? choice("--weight-method", o->weight_method, by) : 0;
 	int weight = o->weights != NULL ? choice("--weights", o->weights, weights) : 0;

@@ -601,7 +601,8 @@ typedef enum qn_rounding {
 	QN_ROUND_DEFAULT = 0, /* what the model says; TFLite's double rounding where it says nothing */
 	QN_ROUND_DOUBLE = 1,
 	QN_ROUND_SINGLE = 2,
-	QN_ROUND_NEAREST = 3
+	QN_ROUND_NEAREST = 3,
+	QN_ROUND_EVEN = 4
 } qn_rounding;
 typedef enum qn_weights { QN_WEIGHTS_DEFAULT = 0, QN_WEIGHTS_PER_CHANNEL = 1, QN_WEIGHTS_PER_TENSOR = 2 } qn_weights;
 

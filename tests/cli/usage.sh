@@ -158,7 +158,7 @@ usage twice-output 'given twice|--output' compile m.json -o out -o out2
 usage scheme "--scheme|'int4'|tflite|rfc" compile "$E/digits.json" --scheme int4 -o out
 usage method "method|'mean'|minmax, avgmax|method.unknown" compile "$E/digits.json" --method=mean -o out
 usage weights "--weights|'none'|per-channel|per-tensor" compile "$E/digits.json" --weights none -o out
-usage rounding "--rounding|'up'|double|single|nearest" compile "$E/digits.json" --rounding up -o out
+usage rounding "--rounding|'up'|double|single|nearest|even" compile "$E/digits.json" --rounding up -o out
 for p in 49 101 nan much; do
 	usage "percentile '$p'" "method.value|'p=$p'" compile "$E/digits.json" --method "percentile:p=$p" -o out
 done
@@ -322,7 +322,7 @@ same 'print bind' stderr bind.ir
 same 'print bind, stdout' stdout legalize.ir
 
 # Options that a saved model remembers, and the schemes.
-for r in single nearest; do
+for r in single nearest even; do
 	silent "rounding $r" compile -q "$E/digits.json" --calib "$E/calib.npy" --rounding "$r" -o "direct-$r"
 	silent "rounding $r, saved" opt -q "$E/digits.json" --calib "$E/calib.npy" --rounding "$r" --stop-after bind -o "$r.json"
 	silent "rounding $r, continued" compile -q "$r.json" --calib "$E/calib.npy" -o "from-$r"

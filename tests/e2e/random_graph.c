@@ -108,7 +108,7 @@ fill(builder *b, qn_plain only)
 	maker m = {.b = b};
 	size_t end;
 
-	b->model.rounding = (int32_t)pick(&m, 0, 2);
+	b->model.rounding = (int32_t)pick(&m, 0, 3);
 	m.code = only != QN_NPLAIN ? only : some_code(&m);
 	m.mixed = only == QN_NPLAIN && chance(&m, 30);
 	m.weight_bits = chance(&m, 25) ? 4 : 8;

@@ -34,7 +34,7 @@ parse_mlp(builder *b, const char *rounding)
 static void
 layers(void **state)
 {
-	static const char *const rounding[] = {"double", "single", "nearest"};
+	static const char *const rounding[] = {"double", "single", "nearest", "even"};
 	builder b;
 	size_t i;
 

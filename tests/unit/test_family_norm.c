@@ -128,7 +128,7 @@ test_u8(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < QN_COUNT(cases) * 3; i++) {
-		rg->m.rounding = (int32_t)(i % 3);
+		rg->m.rounding = (int32_t)(i % 4);
 		check_u8(&cases[i / 3], false);
 		check_u8(&cases[i / 3], true);
 	}
@@ -205,7 +205,7 @@ test_i16(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < QN_COUNT(cases) * 3; i++) {
-		rg->m.rounding = (int32_t)(i % 3);
+		rg->m.rounding = (int32_t)(i % 4);
 		check_i16(&cases[i / 3], false);
 		check_i16(&cases[i / 3], true);
 	}

@@ -224,23 +224,30 @@ test_apply_table(void **state)
 	static const struct {
 		int32_t x;
 		double real;
-		int32_t twice, once, nearest;
+		int32_t twice, once, nearest, even;
 	} row[] = {
-		{15, 0.1, 2, 1, 1},
-		{25, 0.1, 3, 2, 2},
-		{-25, 0.1, -3, -2, -2},
-		{5, 0.5, 3, 3, 3},
-		{-5, 0.5, -2, -2, -3},
-		{6, 0.25, 2, 2, 2},
-		{-6, 0.25, -2, -1, -2},
-		{-2, 0.25, -1, 0, -1},
-		{20, 0.0249, 1, 0, 0},
-		{-1998, 0.3, -600, -599, -599},
-		{-1970, 0.017, -34, -33, -33},
-		{12345, 1.5, 18518, 18518, 18518},
-		{-12345, 1.5, -18517, -18517, -18518},
-		{1 << 20, 1.0 / 2097152.0, 1, 1, 1},
-		{-(1 << 20), 1.0 / 2097152.0, -1, 0, -1},
+		{15, 0.1, 2, 1, 1, 1},
+		{25, 0.1, 3, 2, 2, 2},
+		{-25, 0.1, -3, -2, -2, -2},
+		{5, 0.5, 3, 3, 3, 2},
+		{-5, 0.5, -2, -2, -3, -2},
+		{6, 0.25, 2, 2, 2, 2},
+		{-6, 0.25, -2, -1, -2, -2},
+		{-2, 0.25, -1, 0, -1, 0},
+		{20, 0.0249, 1, 0, 0, 0},
+		{-1998, 0.3, -600, -599, -599, -599},
+		{-1970, 0.017, -34, -33, -33, -33},
+		{12345, 1.5, 18518, 18518, 18518, 18518},
+		{-12345, 1.5, -18517, -18517, -18518, -18518},
+		{1 << 20, 1.0 / 2097152.0, 1, 1, 1, 0},
+		{-(1 << 20), 1.0 / 2097152.0, -1, 0, -1, 0},
+		{10, 0.25, 3, 3, 3, 2},
+		{14, 0.25, 4, 4, 4, 4},
+		{-10, 0.25, -3, -2, -3, -2},
+		{-14, 0.25, -4, -3, -4, -4},
+		{7, 0.5, 4, 4, 4, 4},
+		{3, 1.5, 5, 5, 5, 4},
+		{5, 1.5, 8, 8, 8, 8},
 	};
 	(void)state;
 
@@ -251,7 +258,21 @@ test_apply_table(void **state)
 		assert_int_equal(qn_apply(row[i].x, m, s, QN_RQ_DOUBLE), row[i].twice);
 		assert_int_equal(qn_apply(row[i].x, m, s, QN_RQ_SINGLE), row[i].once);
 		assert_int_equal(qn_apply(row[i].x, m, s, QN_RQ_NEAREST), row[i].nearest);
+		assert_int_equal(qn_apply(row[i].x, m, s, QN_RQ_EVEN), row[i].even);
+		if ((m & 0xffff) == 0)
+			assert_int_equal(qn_apply64(row[i].x, m, s, QN_RQ_EVEN), row[i].even);
 	}
+}
+
+/* x / 2^n, ties to even: the even one of the two nearest where both are equally far. */
+static int64_t
+even_model(int64_t x, int n)
+{
+	int64_t one = INT64_C(1) << n, below = floor_div(x, one), rest = x - below * one;
+
+	if (rest == one - rest)
+		return below % 2 == 0 ? below : below + 1;
+	return rest < one - rest ? below : below + 1;
 }
 
 /* The formulas as they are written for wide numbers, with a saturated left shift. */
@@ -265,6 +286,8 @@ apply_model(int32_t x, int32_t m, int32_t s, int32_t mode)
 		return away(floor_div(wide + (INT64_C(1) << 30), INT64_C(1) << 31), right);
 	if (mode == QN_RQ_NEAREST)
 		return away(wide, 31 + right);
+	if (mode == QN_RQ_EVEN)
+		return saturate(even_model((int64_t)x * m, 31 - s));
 	wide = (int64_t)x * m + (INT64_C(1) << (30 - s));
 	return saturate(floor_div(wide, INT64_C(1) << (31 - s)));
 }
@@ -284,7 +307,7 @@ test_apply_model(void **state)
 			x = qn_sar32(x, (int32_t)(next(&seed) % 32));
 		if (i % 100 == 0)
 			m = 0;
-		for (int32_t mode = QN_RQ_DOUBLE; mode <= QN_RQ_NEAREST; mode++) {
+		for (int32_t mode = QN_RQ_DOUBLE; mode <= QN_RQ_EVEN; mode++) {
 			assert_int_equal(qn_apply(x, m, s, mode), apply_model(x, m, s, mode));
 			if (s <= 0)
 				assert_int_equal(qn_apply_smaller(x, m, s, mode),
@@ -298,7 +321,7 @@ test_requant_limits(void **state)
 {
 	(void)state;
 
-	for (int32_t mode = QN_RQ_DOUBLE; mode <= QN_RQ_NEAREST; mode++) {
+	for (int32_t mode = QN_RQ_DOUBLE; mode <= QN_RQ_EVEN; mode++) {
 		assert_int_equal(qn_requant(INT32_MAX, INT32_MAX, 30, 127, -128, 127, mode), 127);
 		assert_int_equal(qn_requant(INT32_MIN, INT32_MAX, 30, -128, -128, 127, mode), -128);
 		assert_int_equal(qn_requant(-1000, 1 << 30, 1, 3, 3, 120, mode), 3);
