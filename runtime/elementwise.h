@@ -54,6 +54,21 @@ bool qn_elementwise_shape(const qn_graph *g, const qn_node *n, int32_t dim[4], i
 bool qn_int_broadcast(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4],
 		      int32_t ys[4]) QN_MUST_CHECK;
 
+/* Scales, zero points and range of two operands and a result of codes. */
+typedef struct qn_two_codes {
+	double sx, sy, so;
+	int32_t zx, zy, zo, lo, hi;
+} qn_two_codes;
+
+/* Checks the types and sizes, and looks the parameters up. */
+bool qn_two_codes_get(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4],
+		      int32_t ys[4], qn_two_codes *p) QN_MUST_CHECK;
+/* The same, and sets the fields with which the argument structs of these kernels begin. */
+#define QN_TWO_CODES_SET(g, n, d, p)                                                               \
+	(qn_two_codes_get(g, n, (d)->dim, (d)->xs, (d)->ys, &(p)) &&                               \
+	 ((d)->zx = (p).zx, (d)->zy = (p).zy, (d)->zo = (p).zo, (d)->lo = (p).lo,                  \
+	  (d)->hi = (p).hi, true))
+
 /* Bits that an addition gives its operands' codes as headroom: 20 for those of 8 bits, 15 for 16. */
 int32_t qn_headroom(const qn_graph *g, const qn_node *n);
 

@@ -45,20 +45,13 @@ static void *
 div_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_div_args *d = QN_NEW(a, qn_div_args, 1);
+	qn_two_codes p;
 
-	if (!qn_int_need_codes(g, n, n->type) || !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
+	if (!QN_TWO_CODES_SET(g, n, d, p))
 		return NULL;
-	double sx = qn_scale_of(g, qn_in_type(g, n, 0));
-	double sy = qn_scale_of(g, qn_in_type(g, n, 1));
-	double so = qn_scale_of(g, n->type);
-	if (!qn_int_multiplier(g, n, "quotient of scales / result scale", sx / (sy * so), &d->m,
-			       &d->sh))
+	if (!qn_int_multiplier(g, n, "quotient of scales / result scale", p.sx / (p.sy * p.so),
+			       &d->m, &d->sh))
 		return NULL;
-	d->zx = qn_zp_of(g, qn_in_type(g, n, 0));
-	d->zy = qn_zp_of(g, qn_in_type(g, n, 1));
-	d->zo = qn_zp_of(g, n->type);
-	d->lo = (int32_t)n->type->elem->qmin;
-	d->hi = (int32_t)n->type->elem->qmax;
 	return d;
 }
 

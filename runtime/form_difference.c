@@ -14,23 +14,16 @@ static void *
 prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_difference_args *d = QN_NEW(a, qn_difference_args, 1);
+	qn_two_codes p;
 
-	if (!qn_int_need_codes(g, n, n->type) || !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
+	if (!QN_TWO_CODES_SET(g, n, d, p))
 		return NULL;
-	double sx = qn_scale_of(g, qn_in_type(g, n, 0));
-	double sy = qn_scale_of(g, qn_in_type(g, n, 1));
-	double twice = 2.0 * (sx > sy ? sx : sy);
-	if (!qn_int_multiplier_below_one(g, n, "first scale / T", sx / twice, &d->mx, &d->shx) ||
-	    !qn_int_multiplier_below_one(g, n, "second scale / T", sy / twice, &d->my, &d->shy) ||
+	double twice = 2.0 * (p.sx > p.sy ? p.sx : p.sy);
+	if (!qn_int_multiplier_below_one(g, n, "first scale / T", p.sx / twice, &d->mx, &d->shx) ||
+	    !qn_int_multiplier_below_one(g, n, "second scale / T", p.sy / twice, &d->my, &d->shy) ||
 	    !qn_int_multiplier_below_one(g, n, "T^2 / 2^14 / result scale",
-					 twice * twice / (0x1p14 * qn_scale_of(g, n->type)), &d->mo,
-					 &d->sho))
+					 twice * twice / (0x1p14 * p.so), &d->mo, &d->sho))
 		return NULL;
-	d->zx = qn_zp_of(g, qn_in_type(g, n, 0));
-	d->zy = qn_zp_of(g, qn_in_type(g, n, 1));
-	d->zo = qn_zp_of(g, n->type);
-	d->lo = (int32_t)n->type->elem->qmin;
-	d->hi = (int32_t)n->type->elem->qmax;
 	d->mode = g->model->rounding;
 	return d;
 }

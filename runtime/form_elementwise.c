@@ -50,6 +50,25 @@ qn_elementwise_shape(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_
 	       qn_int_broadcast(g, n, dim, xs, ys);
 }
 
+bool
+qn_two_codes_get(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4], int32_t ys[4],
+		 qn_two_codes *p)
+{
+	const qn_type *x = qn_in_type(g, n, 0), *y = qn_in_type(g, n, 1);
+
+	if (!qn_int_need_codes(g, n, n->type) || !qn_elementwise_shape(g, n, dim, xs, ys))
+		return false;
+	p->sx = qn_scale_of(g, x);
+	p->sy = qn_scale_of(g, y);
+	p->so = qn_scale_of(g, n->type);
+	p->zx = qn_zp_of(g, x);
+	p->zy = qn_zp_of(g, y);
+	p->zo = qn_zp_of(g, n->type);
+	p->lo = (int32_t)n->type->elem->qmin;
+	p->hi = (int32_t)n->type->elem->qmax;
+	return true;
+}
+
 int32_t
 qn_headroom(const qn_graph *g, const qn_node *n)
 {
@@ -75,26 +94,19 @@ static void *
 aligned_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_add_aligned_args *d = QN_NEW(a, qn_add_aligned_args, 1);
+	qn_two_codes p;
 
-	if (!qn_int_need_codes(g, n, n->type) ||
-	    !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys) || !need_fixed(g, n, 0) ||
-	    !need_fixed(g, n, 1))
+	if (!QN_TWO_CODES_SET(g, n, d, p) || !need_fixed(g, n, 0) || !need_fixed(g, n, 1))
 		return NULL;
-	const qn_align to = qn_align_scales(qn_scale_of(g, qn_in_type(g, n, 0)),
-					    qn_scale_of(g, qn_in_type(g, n, 1)),
-					    (int32_t)n->attr->sum.align, qn_node_family(g, n));
-	if (!qn_int_multiplier(g, n, "2^-fraction / result scale",
-			       ldexp(1.0, -to.fraction) / qn_scale_of(g, n->type), &d->m, &d->sh))
+	const qn_align to =
+		qn_align_scales(p.sx, p.sy, (int32_t)n->attr->sum.align, qn_node_family(g, n));
+	if (!qn_int_multiplier(g, n, "2^-fraction / result scale", ldexp(1.0, -to.fraction) / p.so,
+			       &d->m, &d->sh))
 		return NULL;
 	d->mx = to.mantissa[0];
 	d->shx = to.shift[0];
 	d->my = n->op == QN_OP_sub ? -to.mantissa[1] : to.mantissa[1];
 	d->shy = to.shift[1];
-	d->zx = qn_zp_of(g, qn_in_type(g, n, 0));
-	d->zy = qn_zp_of(g, qn_in_type(g, n, 1));
-	d->zo = qn_zp_of(g, n->type);
-	d->lo = (int32_t)n->type->elem->qmin;
-	d->hi = (int32_t)n->type->elem->qmax;
 	d->mode = g->model->rounding;
 	return d;
 }
@@ -103,24 +115,17 @@ static void *
 scaled_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_add_args *d = QN_NEW(a, qn_add_args, 1);
+	qn_two_codes p;
 
-	if (!qn_int_need_codes(g, n, n->type) || !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
+	if (!QN_TWO_CODES_SET(g, n, d, p))
 		return NULL;
 	d->left = qn_headroom(g, n);
-	double sx = qn_scale_of(g, qn_in_type(g, n, 0));
-	double sy = qn_scale_of(g, qn_in_type(g, n, 1));
-	double so = qn_scale_of(g, n->type);
-	double twice = 2.0 * (sx > sy ? sx : sy);
-	if (!qn_int_multiplier_below_one(g, n, "first scale / T", sx / twice, &d->mx, &d->shx) ||
-	    !qn_int_multiplier_below_one(g, n, "second scale / T", sy / twice, &d->my, &d->shy) ||
+	double twice = 2.0 * (p.sx > p.sy ? p.sx : p.sy);
+	if (!qn_int_multiplier_below_one(g, n, "first scale / T", p.sx / twice, &d->mx, &d->shx) ||
+	    !qn_int_multiplier_below_one(g, n, "second scale / T", p.sy / twice, &d->my, &d->shy) ||
 	    !qn_int_multiplier_below_one(g, n, "T / 2^headroom / result scale",
-					 twice / ((double)(1 << d->left) * so), &d->mo, &d->sho))
+					 twice / ((double)(1 << d->left) * p.so), &d->mo, &d->sho))
 		return NULL;
-	d->zx = qn_zp_of(g, qn_in_type(g, n, 0));
-	d->zy = qn_zp_of(g, qn_in_type(g, n, 1));
-	d->zo = qn_zp_of(g, n->type);
-	d->lo = (int32_t)n->type->elem->qmin;
-	d->hi = (int32_t)n->type->elem->qmax;
 	d->mode = g->model->rounding;
 	d->sub = n->op == QN_OP_sub;
 	return d;
@@ -146,20 +151,13 @@ static void *
 mul_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_mul_args *d = QN_NEW(a, qn_mul_args, 1);
+	qn_two_codes p;
 
-	if (!qn_int_need_codes(g, n, n->type) || !qn_elementwise_shape(g, n, d->dim, d->xs, d->ys))
+	if (!QN_TWO_CODES_SET(g, n, d, p))
 		return NULL;
-	double sx = qn_scale_of(g, qn_in_type(g, n, 0));
-	double sy = qn_scale_of(g, qn_in_type(g, n, 1));
-	double so = qn_scale_of(g, n->type);
-	if (!qn_int_multiplier(g, n, "product of scales / result scale", sx * sy / so, &d->m,
+	if (!qn_int_multiplier(g, n, "product of scales / result scale", p.sx * p.sy / p.so, &d->m,
 			       &d->sh))
 		return NULL;
-	d->zx = qn_zp_of(g, qn_in_type(g, n, 0));
-	d->zy = qn_zp_of(g, qn_in_type(g, n, 1));
-	d->zo = qn_zp_of(g, n->type);
-	d->lo = (int32_t)n->type->elem->qmin;
-	d->hi = (int32_t)n->type->elem->qmax;
 	d->mode = g->model->rounding;
 	return d;
 }
