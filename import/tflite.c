@@ -20,7 +20,7 @@ static const char *const builtin_names[] = {
 static const qn_tfl_row *const families[] = {
 	qn_tfl_conv_rows,  qn_tfl_dense_rows, qn_tfl_pool_rows,   qn_tfl_binary_rows,
 	qn_tfl_unary_rows, qn_tfl_move_rows,  qn_tfl_reduce_rows, qn_tfl_cast_rows,
-	qn_tfl_slice_rows, qn_tfl_shape_rows,
+	qn_tfl_slice_rows, qn_tfl_shape_rows, qn_tfl_space_rows,
 };
 
 static const qn_tfl_row *

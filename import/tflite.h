@@ -4,7 +4,8 @@
  *   tflite.c         the file: its tables, the subgraph, operators one after the other
  *   tflite_tensor.c  types and constants, real values of quantized ones
  *   tflite_sparse.c  constants stored without their zeros
- *   tflite_give.c    results: fused activations, parameters of the file, products
+ *   tflite_give.c    results: fused activations, parameters of the file
+ *   tflite_product.c convolutions and dense layers of codes
  *   tflite_KIND.c    operators as rows {number, function}, by family
  *
  * A function of a row finds its inputs in o->in, all of them there and of known type, and gives
@@ -68,7 +69,7 @@ typedef struct qn_tfl_row {
 /* Rows of a family, ended by one without function. */
 extern const qn_tfl_row qn_tfl_conv_rows[], qn_tfl_dense_rows[], qn_tfl_pool_rows[],
 	qn_tfl_binary_rows[], qn_tfl_unary_rows[], qn_tfl_move_rows[], qn_tfl_reduce_rows[],
-	qn_tfl_cast_rows[], qn_tfl_slice_rows[], qn_tfl_shape_rows[];
+	qn_tfl_cast_rows[], qn_tfl_slice_rows[], qn_tfl_shape_rows[], qn_tfl_space_rows[];
 
 /* ---- tensors (tflite_tensor.c) ---- */
 
@@ -116,13 +117,20 @@ void qn_tfl_give(qn_tfl_op *o, uint32_t k, qn_id x);
 /* Behind a fused activation (ActivationFunctionType). */
 void qn_tfl_give_active(qn_tfl_op *o, qn_id x, int64_t activation);
 qn_id qn_tfl_activated(qn_tfl_op *o, qn_id x, int64_t activation);
+/* Whether the activation has a form, of codes or reals; reports. */
+bool qn_tfl_activation_ok(qn_tfl_op *o, int64_t activation, bool codes);
+
+/* ---- products (tflite_product.c) ---- */
+
 /* A convolution or dense of x, weights and bias (0: none), requantized to result 0 behind the
- * activation.  f32_product: the scales' product is rounded to f32, as TFLite does it for a fully connected
- * layer with one scale. */
+ * activation.  f32_product: with one scale
+ * for all weights the product of the scales is rounded to f32, as TFLite does it for fully connected layers. */
 qn_id qn_tfl_product(qn_tfl_op *o, qn_op op, qn_id x, qn_id w, qn_id bias, const qn_attrs *attrs,
 		     bool f32_product, int64_t activation);
 /* Input i as it is, in f32 where the result is. */
 qn_id qn_tfl_moved(qn_tfl_op *o, uint32_t i);
+/* f32 as codes, halves rounded away from 0; a constant becomes one. */
+qn_id qn_tfl_quantized(qn_tfl_op *o, qn_id x, const qn_elem *to);
 /* The same codes under other parameters. */
 qn_id qn_tfl_retyped(qn_tfl_op *o, qn_id x, const qn_elem *to);
 /* What a fused activation leaves of the codes of e. */

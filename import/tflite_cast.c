@@ -63,8 +63,7 @@ fake_quant(qn_tfl_op *o)
 	}
 	if (e == NULL || x == 0)
 		return;
-	const qn_type *type = qn_type_with_elem(&o->im->m->types, qn_importer_type(o->im, x), e);
-	x = qn_importer_op(o->im, QN_OP_quantize, 1, &x, NULL, type);
+	x = qn_tfl_quantized(o, x, e);
 	qn_tfl_give(o, 0, qn_importer_unary(o->im, QN_OP_dequantize, x));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_move.c - operators that move whole values: RESHAPE, TRANSPOSE, CONCATENATION, PACK, pads,
- * TILE, and between space and channels. */
+ * TILE, BROADCAST_TO. */
 #include "import/tflite.h"
 
 /* One dim may be -1: what is left. */
@@ -236,22 +236,20 @@ broadcast_to(qn_tfl_op *o)
 		qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_expand, 1, &x, &a, NULL));
 }
 
+/* The edge itself is not repeated (REFLECT), or is (SYMMETRIC). */
 static void
-depth_to_space(qn_tfl_op *o)
+mirror_pad(qn_tfl_op *o)
 {
-	qn_attrs a = {.depth_to_space = {qn_tfl_option(o, 0, 0), QN_DEPTH_dcr}};
-	qn_id x = qn_tfl_moved(o, 0);
+	qn_attrs a;
 
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_depth_to_space, 1, &x, &a, NULL));
-}
-
-static void
-space_to_depth(qn_tfl_op *o)
-{
-	qn_attrs a = {.space_to_depth = {qn_tfl_option(o, 0, 0)}};
-	qn_id x = qn_tfl_moved(o, 0);
-
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_space_to_depth, 1, &x, &a, NULL));
+	if (!pad_widths(o, &a))
+		return;
+	if (qn_tfl_flag(o, 0, 0) != 0) {
+		(void)qn_importer_refuse(o->im, "import.attr", "mode SYMMETRIC, must be REFLECT");
+		return;
+	}
+	a.pad.mode = QN_PAD_reflect;
+	give_padded(o, &a);
 }
 
 const qn_tfl_row qn_tfl_move_rows[] = {
@@ -265,7 +263,6 @@ const qn_tfl_row qn_tfl_move_rows[] = {
 	{QN_TFL_PADV2, pad_v2, 3, 3, 1, 0},
 	{QN_TFL_TILE, tile, 2, 2, 1, 0},
 	{QN_TFL_BROADCAST_TO, broadcast_to, 2, 2, 1, 0},
-	{QN_TFL_DEPTH_TO_SPACE, depth_to_space, 1, 1, 1, 0},
-	{QN_TFL_SPACE_TO_DEPTH, space_to_depth, 1, 1, 1, 0},
+	{QN_TFL_MIRROR_PAD, mirror_pad, 2, 2, 1, 0},
 	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
 };

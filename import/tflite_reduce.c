@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_reduce.c - MEAN, SUM, REDUCE_MAX, REDUCE_MIN over axes that are an input, ARG_MAX. */
+/* tflite_reduce.c - reductions over axes that are an input: MEAN, SUM, REDUCE_MAX …, and
+ * ARG_MAX, ARG_MIN, CUMSUM. */
 #include "import/tflite.h"
 
 /* The axes, from the front, each once. */
@@ -42,9 +43,52 @@ REDUCE(mean, QN_OP_reduce_mean)
 REDUCE(sum, QN_OP_reduce_sum)
 REDUCE(reduce_max, QN_OP_reduce_max)
 REDUCE(reduce_min, QN_OP_reduce_min)
+REDUCE(reduce_prod, QN_OP_reduce_prod)
+
+/* Of bool: the largest is whether any is true, the smallest whether all are. */
+static void
+reduce_bool(qn_tfl_op *o, qn_op op)
+{
+	qn_attrs a = {0};
+	qn_id x = qn_importer_cast(o->im, o->in[0], QN_PLAIN_i32);
+
+	if (!axes_of(o, &a.reduce.axes))
+		return;
+	a.reduce.keepdims = qn_tfl_flag(o, 0, 0) != 0;
+	qn_tfl_give(o, 0, a.reduce.axes.n == 0 ? x : qn_importer_op(o->im, op, 1, &x, &a, NULL));
+}
 
 static void
-arg_max(qn_tfl_op *o)
+reduce_any(qn_tfl_op *o)
+{
+	reduce_bool(o, QN_OP_reduce_max);
+}
+
+static void
+reduce_all(qn_tfl_op *o)
+{
+	reduce_bool(o, QN_OP_reduce_min);
+}
+
+static void
+cumsum(qn_tfl_op *o)
+{
+	int64_t axis;
+	int32_t at;
+	qn_attrs a;
+	qn_id x = qn_tfl_moved(o, 0);
+
+	qn_attrs_default(QN_ATTRS(cumsum), &a);
+	if (qn_tfl_ints(o, 1, 1, &axis) != 1 || !qn_tfl_axis(o, axis, qn_tfl_rank(o, 0), &at))
+		return;
+	a.cumsum.axis = at;
+	a.cumsum.exclusive = qn_tfl_flag(o, 0, 0) != 0;
+	a.cumsum.reverse = qn_tfl_flag(o, 1, 0) != 0;
+	qn_tfl_give(o, 0, qn_tfl_op_of(o, QN_OP_cumsum, 1, &x, &a));
+}
+
+static void
+extreme_place(qn_tfl_op *o, qn_op op)
 {
 	int64_t axis;
 	int32_t at;
@@ -54,7 +98,19 @@ arg_max(qn_tfl_op *o)
 	if (qn_tfl_ints(o, 1, 1, &axis) != 1 || !qn_tfl_axis(o, axis, qn_tfl_rank(o, 0), &at))
 		return;
 	a.argmax.axis = at;
-	qn_tfl_give(o, 0, qn_tfl_op_of(o, QN_OP_argmax, 1, o->in, &a));
+	qn_tfl_give(o, 0, qn_tfl_op_of(o, op, 1, o->in, &a));
+}
+
+static void
+arg_max(qn_tfl_op *o)
+{
+	extreme_place(o, QN_OP_argmax);
+}
+
+static void
+arg_min(qn_tfl_op *o)
+{
+	extreme_place(o, QN_OP_argmin);
 }
 
 const qn_tfl_row qn_tfl_reduce_rows[] = {
@@ -62,6 +118,11 @@ const qn_tfl_row qn_tfl_reduce_rows[] = {
 	{QN_TFL_SUM, sum, 2, 2, 1, 0},
 	{QN_TFL_REDUCE_MAX, reduce_max, 2, 2, 1, 0},
 	{QN_TFL_REDUCE_MIN, reduce_min, 2, 2, 1, 0},
+	{QN_TFL_REDUCE_PROD, reduce_prod, 2, 2, 1, 0},
+	{QN_TFL_REDUCE_ANY, reduce_any, 2, 2, 1, 0},
+	{QN_TFL_REDUCE_ALL, reduce_all, 2, 2, 1, 0},
+	{QN_TFL_CUMSUM, cumsum, 2, 2, 1, 0},
 	{QN_TFL_ARG_MAX, arg_max, 2, 2, 1, 0},
+	{QN_TFL_ARG_MIN, arg_min, 2, 2, 1, 0},
 	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
 };

@@ -24,6 +24,7 @@ const qn_enum_info qn_enum_table[QN_NENUM] = {
 	{#attr, QN_ATTR_##kind, n, offsetof(qn_attrs_##set, attr), def},
 #define ROW_get(attr, kind, n, def) ROW(get, attr, kind, n, def)
 #define ROW_sum(attr, kind, n, def) ROW(sum, attr, kind, n, def)
+#define ROW_quantize(...) ROW(quantize, __VA_ARGS__)
 #define ROW_clamp(attr, kind, n, def) ROW(clamp, attr, kind, n, def)
 #define ROW_conv2d(attr, kind, n, def) ROW(conv2d, attr, kind, n, def)
 #define ROW_mod(attr, kind, n, def) ROW(mod, attr, kind, n, def)

@@ -58,6 +58,7 @@ typedef enum qn_reduction {
 	QN_REDUCTION_max,
 	QN_REDUCTION_min
 } qn_reduction;
+typedef enum qn_ties { QN_TIES_even, QN_TIES_away } qn_ties;
 typedef enum qn_depth_order { QN_DEPTH_dcr, QN_DEPTH_crd } qn_depth_order;
 typedef enum qn_coordinates {
 	QN_COORDINATES_half_pixel,

@@ -100,10 +100,9 @@ window(const qn_graph *g, const qn_node *n, int axis, int64_t in, int64_t kernel
 const qn_type *
 qn_infer_conv2d(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	const qn_elem *e = qn_infer_acc(g, n, 3);
+	const qn_elem *e = qn_infer_acc_as(g, n, 3, declared);
 	bool ok = attributes_ok(g, n);
 
-	(void)declared;
 	if (e == NULL)
 		return NULL;
 	ok = qn_infer_rank(g, n, 0, 4) && ok;

@@ -2,7 +2,7 @@
 /* tensor_quant.c - reals to codes and back.  The order of the steps is fixed here and nowhere
  * else:
  *
- *     x ── / scale ── round half to even ── + zero point ── clamp ──▶ code
+ *     x ── / scale ── round half to even (or away) ── + zero point ── clamp ──▶ code
  *     code ── - zero point (integers) ── to float ── * scale ──▶ x
  *
  * A scale that is a leaf divides and multiplies in f32, as every f32 program would; an
@@ -29,16 +29,29 @@ add_clamped(int64_t r, int64_t zp, int64_t qmin, int64_t qmax)
 	return q < qmin ? qmin : q > qmax ? qmax : q;
 }
 
-int64_t
-qn_quantize_value(double x, double scale, bool leaf_f32, int64_t zp, int64_t qmin, int64_t qmax)
+static double
+half_away(double x)
+{
+	return x < 0.0 ? -floor(-x + 0.5) : floor(x + 0.5);
+}
+
+static int64_t
+code_of(double x, double scale, bool leaf_f32, bool away, int64_t zp, int64_t qmin, int64_t qmax)
 {
 	if (isnan(x))
 		return add_clamped(0, zp, qmin, qmax);
-	double r = rint(leaf_f32 ? (double)((float)x / (float)scale) : x / scale);
+	double r = leaf_f32 ? (double)((float)x / (float)scale) : x / scale;
+	r = away ? half_away(r) : rint(r);
 	if (isnan(r)) /* inf / inf cannot be: scales are finite */
 		r = 0.0;
 	r = r > ROUND_LIMIT ? ROUND_LIMIT : r < -ROUND_LIMIT ? -ROUND_LIMIT : r;
 	return add_clamped((int64_t)r, zp, qmin, qmax);
+}
+
+int64_t
+qn_quantize_value(double x, double scale, bool leaf_f32, int64_t zp, int64_t qmin, int64_t qmax)
+{
+	return code_of(x, scale, leaf_f32, false, zp, qmin, qmax);
 }
 
 /* The difference in int64; when that overflows (64-bit storage only) it is taken in double. */
@@ -69,6 +82,7 @@ typedef struct cast {
 	const qn_type *quantized; /* its shape is that of both sides */
 	bool leaf_f32;            /* the scale is one f32 number: single-precision arithmetic */
 	bool to_codes;
+	bool away; /* halves, to codes */
 } cast;
 
 /* Elements [first, first + n), which have the parameters of index k. */
@@ -82,8 +96,8 @@ cast_run(const cast *c, int64_t first, int64_t n, size_t k)
 	qn_elem_param(c->t, q, k, &scale, &zp);
 	for (int64_t i = first; c->to_codes && i < first + n; i++)
 		qn_store_i64(c->to, c->to_plain, i,
-			     qn_quantize_value(qn_tensor_f64(c->from, i), scale, c->leaf_f32, zp,
-					       q->qmin, q->qmax));
+			     code_of(qn_tensor_f64(c->from, i), scale, c->leaf_f32, c->away, zp,
+				     q->qmin, q->qmax));
 	for (int64_t i = first; !c->to_codes && i < first + n; i++)
 		qn_store_f64(
 			c->to, c->to_plain, i,
@@ -133,7 +147,16 @@ is_leaf_f32(const qn_elem *e)
 void
 qn_quantize_into(const qn_types *t, const qn_tensor *x, const qn_type *to, void *data)
 {
-	const cast c = {t, x, data, to->elem->plain, to, is_leaf_f32(to->elem), true};
+	const cast c = {t, x, data, to->elem->plain, to, is_leaf_f32(to->elem), true,
+			false};
+
+	cast_all(&c);
+}
+
+void
+qn_quantize_away_into(const qn_types *t, const qn_tensor *x, const qn_type *to, void *data)
+{
+	const cast c = {t, x, data, to->elem->plain, to, is_leaf_f32(to->elem), true, true};
 
 	cast_all(&c);
 }
@@ -141,7 +164,8 @@ qn_quantize_into(const qn_types *t, const qn_tensor *x, const qn_type *to, void 
 void
 qn_dequantize_into(const qn_types *t, const qn_tensor *x, qn_plain to, void *data)
 {
-	const cast c = {t, x, data, to, x->type, is_leaf_f32(x->type->elem), false};
+	const cast c = {t, x, data, to, x->type, is_leaf_f32(x->type->elem), false,
+			false};
 
 	cast_all(&c);
 }

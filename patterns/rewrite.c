@@ -122,8 +122,10 @@ find_same(const qn_rw *rw, const qn_node *n, uint32_t hash)
 bool
 qn_rw_known(const qn_rw *rw, qn_op op, qn_id x, const qn_type *type)
 {
-	const qn_node n = {.op = op, .nin = 1, .in = &x, .type = type};
+	qn_attrs preset;
 
+	qn_attrs_default(qn_opinfo_get(op)->attrs, &preset);
+	const qn_node n = {.op = op, .nin = 1, .in = &x, .attr = &preset, .type = type};
 	return find_same(rw, &n, hash_of(&n)) != 0;
 }
 

@@ -2,7 +2,7 @@
 /* form_cast.c - quantize, dequantize, requantize, scast: between real numbers and codes, and
  * between parameters.
  *
- *   quantize    1.26 -> code 13 of scale 0.1          half to even, then zero point, then clamp
+ *   quantize    1.26 -> code 13 of scale 0.1          half to even or away, then zero point, then clamp
  *   requantize  code 13 of scale 0.1 -> 26 of 0.05    one multiplier, or one an index of an axis
  *   scast       the bytes under another type
  *
@@ -19,7 +19,10 @@ quantize_real(const qn_eval *e)
 	const qn_type *in = qn_in_type(e->g, e->n, 0);
 	const qn_tensor x = {.type = in, .data = e->in[0], .bytes = qn_type_bytes(in)};
 
-	qn_quantize_into(&e->g->model->types, &x, e->n->type, e->out);
+	if (e->n->attr->quantize.ties == QN_TIES_away)
+		qn_quantize_away_into(&e->g->model->types, &x, e->n->type, e->out);
+	else
+		qn_quantize_into(&e->g->model->types, &x, e->n->type, e->out);
 }
 
 static const char *
