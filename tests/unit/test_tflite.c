@@ -107,8 +107,8 @@ test_input_dim(void **state)
 	int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(1, 2), NULL, 0);
 
 	tfl_op(file, QN_TFL_RELU, INTS(x), INTS(y));
-	how.ndim = 1;
-	how.dim = dim;
+	reading.ndim = 1;
+	reading.dim = dim;
 	import(INTS(x), INTS(y));
 	GIVES(V(1, -2, -3, 4), 1, 0, 0, 4);
 }
@@ -197,7 +197,7 @@ static void
 test_from_float(void **state)
 {
 	(void)state;
-	how.from_float = true;
+	reading.from_float = true;
 	dense_of_codes(0.5f, 3, 0.5f, 1.0f, -5, 1);
 	assert_int_equal(rg->m.stage, QN_STAGE_FLOAT);
 	/* weights 0.5 1, -1.5 2; bias 2.5 -5 */

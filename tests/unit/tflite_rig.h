@@ -13,12 +13,12 @@
 #include "tests/unit/tflite_writer.h"
 
 static tfl_file *file;
-static qn_import_how how;
+static qn_import_how reading;
 
 static inline int
 tflite_setup(void **state)
 {
-	how = (qn_import_how){0};
+	reading = (qn_import_how){0};
 	file = tfl_begin();
 	return rig_setup(state);
 }
@@ -33,7 +33,7 @@ tflite_teardown(void **state)
 static inline qn_status
 import_bytes(const void *bytes, size_t n)
 {
-	qn_status status = qn_tflite_read(&rg->m, "f.tflite", bytes, n, &how);
+	qn_status status = qn_tflite_read(&rg->m, "f.tflite", bytes, n, &reading);
 
 	if (status == QN_OK)
 		status = qn_model_verify(&rg->m);
