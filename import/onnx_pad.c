@@ -67,12 +67,12 @@ cropped(qn_onnx *o, qn_id x, const pads *p)
 static int32_t
 read_mode(qn_onnx *o, const qn_onnx_node *n)
 {
-	static const char *const words[] = {"constant", "reflect", "edge"};
 	const char *mode = qn_onnx_string(o, n, "mode", "constant");
+	const qn_enum_info *words = &qn_enum_table[QN_ENUM_pad_mode];
 
-	for (int32_t i = 0; i < (int32_t)QN_COUNT(words); i++)
-		if (strcmp(mode, words[i]) == 0)
-			return i;
+	for (size_t i = 0; i < words->n; i++)
+		if (strcmp(mode, words->names[i]) == 0)
+			return (int32_t)i;
 	(void)qn_importer_refuse(&o->im, "import.attr", "mode is '%s', which is not supported",
 				 mode);
 	return -1;

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_index.c - elements by their places.
+ *
+ *   GatherND(x, i) {batch_dims=1}     gather_nd
+ *   Compress(x, [1, 0, 1]) {axis=0}   gather x, [0, 2]: what is chosen must be known
+ *   Hardmax(x)                        one_hot of argmax
+ *   ReverseSequence(x, [2, 3])        gather over steps and batches as one axis */
+#include "import/onnx.h"
+
+#include <string.h>
+
+static void
+gather_elements(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = {0};
+
+	a.gather.axis = qn_onnx_int(o, n, "axis", 0);
+	if (qn_onnx_need(o, n, 2))
+		out[0] = qn_importer_op(&o->im, QN_OP_gather_elements, 2, n->in, &a, NULL);
+}
+
+static void
+gather_nd(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = {0};
+
+	a.gather_nd.batch_dims = qn_onnx_int(o, n, "batch_dims", 0);
+	if (qn_onnx_need(o, n, 2))
+		out[0] = qn_importer_op(&o->im, QN_OP_gather_nd, 2, n->in, &a, NULL);
+}
+
+/* Adds up as the attribute `reduction` says; -1 after a report. */
+static int32_t
+reduction(qn_onnx *o, const qn_onnx_node *n)
+{
+	const char *word = qn_onnx_string(o, n, "reduction", "none");
+	const qn_enum_info *words = &qn_enum_table[QN_ENUM_reduction];
+
+	for (size_t i = 0; i < words->n; i++)
+		if (strcmp(words->names[i], word) == 0)
+			return (int32_t)i;
+	(void)qn_importer_refuse(&o->im, "import.attr", "reduction is '%s'", word);
+	return -1;
+}
+
+static void
+scatter_elements(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = {0};
+
+	a.scatter_elements.axis = qn_onnx_int(o, n, "axis", 0);
+	a.scatter_elements.reduction = reduction(o, n);
+	if (a.scatter_elements.reduction >= 0 && qn_onnx_need(o, n, 3))
+		out[0] = qn_importer_op(&o->im, QN_OP_scatter_elements, 3, n->in, &a, NULL);
+}
+
+static void
+scatter_nd(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = {0};
+
+	a.scatter_nd.reduction = reduction(o, n);
+	if (a.scatter_nd.reduction >= 0 && qn_onnx_need(o, n, 3))
+		out[0] = qn_importer_op(&o->im, QN_OP_scatter_nd, 3, n->in, &a, NULL);
+}
+
+static void
+trilu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = {0};
+	double k;
+
+	if (!qn_onnx_need(o, n, 1) || !qn_onnx_const_real(o, n, 1, 0, &k))
+		return;
+	a.trilu.k = k > 1e9 ? 1000000000 : k < -1e9 ? -1000000000 : (int64_t)k;
+	a.trilu.upper = qn_onnx_int(o, n, "upper", 1) != 0;
+	out[0] = qn_importer_op(&o->im, QN_OP_trilu, 1, n->in, &a, NULL);
+}
+
+/* ---- one of many ---- */
+
+static qn_id
+one_hot_of(qn_onnx *o, qn_id indices, qn_id values, int64_t axis, int64_t depth)
+{
+	qn_attrs a = {0};
+
+	a.one_hot.axis = axis;
+	a.one_hot.depth = depth;
+	return qn_importer_op(&o->im, QN_OP_one_hot, 2, (qn_id[]){indices, values}, &a, NULL);
+}
+
+static void
+one_hot(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	double depth;
+
+	if (!qn_onnx_need(o, n, 3) || !qn_onnx_const_real(o, n, 1, 0, &depth))
+		return;
+	if (!(depth >= 1 && depth <= INT32_MAX)) {
+		(void)qn_importer_refuse(&o->im, "import.input", "depth is %g", depth);
+		return;
+	}
+	out[0] = one_hot_of(o, qn_importer_cast(&o->im, n->in[0], QN_PLAIN_i64), n->in[2],
+			    qn_onnx_int(o, n, "axis", -1), (int64_t)depth);
+}
+
+/* Before version 13 over all axes from `axis` on, as one. */
+static void
+hardmax(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_importer *im = &o->im;
+	qn_attrs a = qn_importer_attrs(QN_OP_argmax);
+	int64_t flat[2] = {1, 1};
+	int32_t axis;
+	bool old = n->version < 13;
+
+	if (!qn_onnx_need(o, n, 1))
+		return;
+	const qn_type *t = qn_onnx_type(o, n->in[0]);
+	if (!qn_onnx_axis(o, qn_onnx_int(o, n, "axis", old ? 1 : -1), t->rank, &axis))
+		return;
+	for (int32_t i = 0; i < t->rank; i++)
+		flat[i < axis ? 0 : 1] *= t->dim[i];
+	qn_id x = old ? qn_importer_reshape(im, n->in[0], 2, flat) : n->in[0];
+	axis = old ? 1 : axis;
+	a.argmax.axis = axis;
+	qn_id at = qn_importer_op(im, QN_OP_argmax, 1, &x, &a, NULL);
+	qn_id values = qn_importer_cast(im, qn_importer_i64s(im, 2, (int64_t[]){0, 1}),
+					qn_onnx_plain(o, n->in[0]));
+	qn_id y = at != 0 ? one_hot_of(o, at, values, axis, qn_onnx_type(o, x)->dim[axis]) : 0;
+	out[0] = qn_importer_reshape(im, y, t->rank, t->dim);
+}
+
+/* ---- chosen by constants ---- */
+
+static qn_id
+pick(qn_onnx *o, qn_id x, int32_t axis, int64_t n, const int64_t *index)
+{
+	qn_attrs a = {0};
+
+	a.gather.axis = axis;
+	return qn_importer_op(&o->im, QN_OP_gather, 2,
+			      (qn_id[]){x, qn_importer_i64s(&o->im, (int32_t)n, index)}, &a, NULL);
+}
+
+/* The value of a constant input of at most 2^20 elements; NULL after a report. */
+static const qn_tensor *
+known(qn_onnx *o, const qn_onnx_node *n, uint32_t i)
+{
+	const qn_tensor *x = qn_importer_known(&o->im, qn_onnx_in(n, i));
+
+	if (x != NULL && qn_type_count(x->type) <= 1 << 20)
+		return x;
+	(void)qn_importer_refuse(
+		&o->im, "import.constant",
+		"input %u must be a constant of at most 2^20 elements; the shape of "
+		"the result depends on it",
+		i);
+	return NULL;
+}
+
+static void
+compress(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	const qn_tensor *c = known(o, n, 1);
+	int32_t axis = 0;
+
+	if (c == NULL || !qn_onnx_need(o, n, 2))
+		return;
+	qn_id x = n->in[0];
+	const qn_type *t = qn_onnx_type(o, x);
+	int64_t all = qn_type_count(t), count = 0;
+	if (!qn_onnx_has(o, n, "axis"))
+		x = qn_importer_reshape(&o->im, x, 1, &all);
+	else if (!qn_onnx_axis(o, qn_onnx_int(o, n, "axis", 0), t->rank, &axis))
+		return;
+	if (x == 0)
+		return;
+	int64_t most = qn_onnx_type(o, x)->dim[axis], have = qn_type_count(c->type);
+	int64_t *index = QN_NEW(o->im.scratch, int64_t, (size_t)have + 1);
+	for (int64_t i = 0; i < have && i < most; i++)
+		if (qn_tensor_i64(c, i) != 0)
+			index[count++] = i;
+	out[0] = pick(o, x, axis, count, index);
+}
+
+/* The places of elements that are not 0, a column each. */
+static void
+non_zero(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	const qn_tensor *x = known(o, n, 0);
+	int64_t count = 0, k = 0;
+	void *data;
+
+	if (x == NULL)
+		return;
+	int64_t all = qn_type_count(x->type);
+	for (int64_t i = 0; i < all; i++)
+		count += qn_tensor_f64(x, i) < 0 || qn_tensor_f64(x, i) > 0;
+	int64_t dim[] = {x->type->rank, count};
+	qn_tensor *y = qn_tensor_new(o->im.m->arena,
+				     qn_type_plain(&o->im.m->types, QN_PLAIN_i64, 2, dim), &data);
+	for (int64_t i = 0; i < all; i++) {
+		int64_t rest = i;
+		if (!(qn_tensor_f64(x, i) < 0 || qn_tensor_f64(x, i) > 0))
+			continue;
+		for (int32_t d = x->type->rank - 1; d >= 0; d--) {
+			qn_store_i64(data, QN_PLAIN_i64, d * count + k, rest % x->type->dim[d]);
+			rest /= x->type->dim[d];
+		}
+		k++;
+	}
+	out[0] = qn_importer_const(&o->im, o->im.node, y);
+}
+
+static void
+reverse_sequence(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	int64_t time = qn_onnx_int(o, n, "time_axis", 0);
+	const qn_tensor *lengths = known(o, n, 1);
+	int64_t dim[QN_MAX_RANK];
+
+	if (lengths == NULL || !qn_onnx_need(o, n, 2))
+		return;
+	const qn_type *t = qn_onnx_type(o, n->in[0]);
+	int64_t steps = t->rank >= 2 && (time == 0 || time == 1) ? t->dim[time] : -1;
+	int64_t batch = steps >= 0 ? t->dim[1 - time] : -1;
+	if (batch != qn_type_count(lengths->type) || steps * batch > 1 << 24) {
+		(void)qn_importer_refuse(
+			&o->im, "import.input",
+			"there must be a length for each batch, and time_axis be 0 or 1");
+		return;
+	}
+	int64_t *index = QN_NEW(o->im.scratch, int64_t, (size_t)(steps * batch) + 1);
+	for (int64_t s = 0; s < steps; s++)
+		for (int64_t b = 0; b < batch; b++) {
+			int64_t length = qn_tensor_i64(lengths, b);
+			int64_t from = s < length && length <= steps ? length - 1 - s : s;
+			index[time == 0 ? s * batch + b : b * steps + s] =
+				time == 0 ? from * batch + b : b * steps + from;
+		}
+	dim[0] = steps * batch;
+	for (int32_t i = 2; i < t->rank; i++)
+		dim[i - 1] = t->dim[i];
+	qn_id x = qn_importer_reshape(&o->im, n->in[0], t->rank - 1, dim);
+	x = x != 0 ? pick(o, x, 0, steps * batch, index) : 0;
+	out[0] = qn_importer_reshape(&o->im, x, t->rank, t->dim);
+}
+
+#define ALL(name, fn)                                                                              \
+	{                                                                                          \
+		"", name, 1, QN_ONNX_NEWEST, fn, 0                                                 \
+	}
+
+const qn_onnx_row qn_onnx_index[] = {
+	ALL("GatherElements", gather_elements),
+	ALL("GatherND", gather_nd),
+	ALL("ScatterElements", scatter_elements),
+	ALL("Scatter", scatter_elements),
+	ALL("ScatterND", scatter_nd),
+	ALL("Trilu", trilu),
+	ALL("OneHot", one_hot),
+	ALL("Hardmax", hardmax),
+	ALL("Compress", compress),
+	ALL("NonZero", non_zero),
+	ALL("ReverseSequence", reverse_sequence),
+	{0},
+};
