@@ -7,6 +7,9 @@
  *   %p = split %x {axis=0, sizes=[2,3]}
  *   %a = get %p {index=1}               --->    %p_1 = slice %x {begin=[2], end=[5]}
  *
+ *   %t = top_k %x {k=2}                 %t = top_places %x {k=2}
+ *   %a = get %t {index=0}      --->     %t_1 = gather_elements %x, %t
+ *
  * A value of the source stands for one value of the copy, or for several when it is a tuple. */
 #include "codegen/inline.h"
 
@@ -39,7 +42,8 @@ is_flat(const qn_graph *g)
 		if (qn_graph_node(g, id)->op == QN_OP_call ||
 		    qn_graph_node(g, id)->op == QN_OP_tuple ||
 		    qn_graph_node(g, id)->op == QN_OP_get ||
-		    qn_graph_node(g, id)->op == QN_OP_split)
+		    qn_graph_node(g, id)->op == QN_OP_split ||
+		    qn_graph_node(g, id)->op == QN_OP_top_k)
 			return false;
 	return true;
 }
@@ -124,6 +128,25 @@ copy_split(inliner *s, const qn_node *n, const char *prefix, qn_id x, value *out
 	return true;
 }
 
+/* The places that a top_k finds, and from them its elements. */
+static bool
+copy_top_k(inliner *s, const qn_node *n, const char *prefix, qn_id x, value *out)
+{
+	qn_id *id = QN_NEW(s->arena, qn_id, 2), in[2] = {x, 0};
+	qn_attrs attr;
+
+	qn_attrs_default(QN_ATTRS(gather), &attr);
+	attr.gather.axis = n->attr->top_k.axis;
+	id[1] = qn_graph_op(s->to, QN_OP_top_places, joined(s, prefix, n->name), 1, &x, n->attr,
+			    n->type->field[1]);
+	in[1] = id[1];
+	if (id[1] != 0)
+		id[0] = qn_graph_op(s->to, QN_OP_gather_elements, joined(s, prefix, n->name), 2, in,
+				    &attr, NULL);
+	*out = (value){2, id};
+	return id[1] != 0 && id[0] != 0;
+}
+
 static bool
 copy_node(inliner *s, const qn_graph *g, qn_id from, const char *prefix, const value *arg,
 	  int depth, value *map)
@@ -137,6 +160,8 @@ copy_node(inliner *s, const qn_graph *g, qn_id from, const char *prefix, const v
 		return copy_call(s, n, prefix, map, depth, &map[from]);
 	if (n->op == QN_OP_split)
 		return copy_split(s, n, prefix, in.id[0], &map[from]);
+	if (n->op == QN_OP_top_k)
+		return copy_top_k(s, n, prefix, in.id[0], &map[from]);
 	if (n->op == QN_OP_tuple) {
 		map[from] = in;
 		return true;

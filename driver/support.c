@@ -28,9 +28,10 @@ qn_supported_op(size_t i)
 			.int8 = codes && qn_form_takes_family(op, QN_FAMILY_s8),
 			.uint8 = codes && qn_form_takes_family(op, QN_FAMILY_u8),
 			.int16 = codes && qn_form_takes_family(op, QN_FAMILY_s16),
-			/* A split is written as slices, one for each part that is read. */
+			/* A split is written as slices, one for each part that is read, a top_k as
+			 * top_places and gather_elements. */
 			.emitted =
-				op == QN_OP_split || (emit->why == NULL && op != QN_OP_dequantize),
+				op == QN_OP_split || op == QN_OP_top_k || (emit->why == NULL && op != QN_OP_dequantize),
 		};
 	}
 	return (qn_op_support){0};

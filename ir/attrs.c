@@ -61,6 +61,7 @@ const qn_enum_info qn_enum_table[QN_NENUM] = {
 #define ROW_scatter_elements(attr, kind, n, def) ROW(scatter_elements, attr, kind, n, def)
 #define ROW_scatter_nd(attr, kind, n, def) ROW(scatter_nd, attr, kind, n, def)
 #define ROW_one_hot(attr, kind, n, def) ROW(one_hot, attr, kind, n, def)
+#define ROW_top_k(attr, kind, n, def) ROW(top_k, attr, kind, n, def)
 #define ROW_trilu(attr, kind, n, def) ROW(trilu, attr, kind, n, def)
 #define ROW_resize(attr, kind, n, def) ROW(resize, attr, kind, n, def)
 /* Each list ends in an unused element, as C has no empty arrays. */

@@ -119,6 +119,12 @@ const qn_elem *qn_infer_kept_axis(const qn_graph *g, const qn_node *n, const qn_
 bool qn_infer_index(const qn_graph *g, const qn_node *n, uint32_t i);
 /* The same for input `index`, and all inputs are tensors of known rank. */
 bool qn_infer_indexed(const qn_graph *g, const qn_node *n, uint32_t index);
+/* Elements along the axis have one scale, so that codes compare as they do (unsupported.subchannel,
+ * type.axis.merged). */
+bool qn_infer_comparable(const qn_graph *g, const qn_node *n, int32_t axis);
+/* The element of places that an op finds: i32, or i64 if that is declared (type.element).  NULL:
+ * reported. */
+const qn_elem *qn_infer_place_elem(const qn_graph *g, const qn_node *n, const qn_type *declared);
 /* Constant indices, tuples of ndim, lie on the axes of these dims; none on an empty one
  * (shape.index). */
 bool qn_infer_places(const qn_graph *g, const qn_node *n, uint32_t input, int32_t ndim,

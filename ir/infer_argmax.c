@@ -6,9 +6,8 @@
  *   argmax {axis=1, keepdims=1}  [2,5,3] -> [2,1,3] */
 #include "ir/infer.h"
 
-/* Elements along the axis must be comparable by their codes. */
-static bool
-one_scale(const qn_graph *g, const qn_node *n, int32_t axis)
+bool
+qn_infer_comparable(const qn_graph *g, const qn_node *n, int32_t axis)
 {
 	const qn_elem *e = qn_infer_in(g, n, 0)->elem;
 
@@ -24,9 +23,8 @@ one_scale(const qn_graph *g, const qn_node *n, int32_t axis)
 			      qn_opinfo_of(n)->name, (int)axis);
 }
 
-/* i32, or what is declared. */
-static const qn_elem *
-index_elem(const qn_graph *g, const qn_node *n, const qn_type *declared)
+const qn_elem *
+qn_infer_place_elem(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	const qn_elem *i32 = qn_elem_plain(&g->model->types, QN_PLAIN_i32);
 
@@ -42,7 +40,7 @@ const qn_type *
 qn_infer_argmax(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	const qn_attrs_argmax *a = &n->attr->argmax;
-	const qn_elem *e = index_elem(g, n, declared);
+	const qn_elem *e = qn_infer_place_elem(g, n, declared);
 	bool ok = qn_infer_operands(g, n) != QN_OPERANDS_BAD && e != NULL;
 
 	ok = qn_infer_flag(g, n, "keepdims", a->keepdims) && ok;
@@ -66,7 +64,7 @@ qn_infer_argmax(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	for (int32_t i = 0; i < x.rank; i++)
 		if (i != axis || a->keepdims != 0)
 			y.dim[y.rank++] = i == axis ? 1 : x.dim[i];
-	return one_scale(g, n, axis) ? qn_infer_result(g, n, e, &y) : NULL;
+	return qn_infer_comparable(g, n, axis) ? qn_infer_result(g, n, e, &y) : NULL;
 }
 
 const qn_type *

@@ -6,6 +6,7 @@
  *   batch_norm(bias_add(conv2d(x, w), b)), batch_norm(conv2d(x, w, b)), the same with dense, conv1d, conv2d_transpose
  *   batch_norm(x)                      ->  bias_add(conv2d(x, w' [C,1,1,1] {groups=C}), b')
  *   cast(bool x) to f32                ->  where(x, 1, 0)
+ *   get(top_k(x))                      ->  top_places(x), or gather_elements(x, top_places(x)), which have forms on codes
  *   add(conv2d(…) or dense(…), const of C elements along the last axis)  ->  bias_add
  *
  * requires: any graph (rules look at float nodes only).   leaves: the same values up to the rounding of the folded weights. */
@@ -241,6 +242,26 @@ mask_to_where(qn_rw *rw, const qn_match *m)
 	return qn_rw_add(rw, QN_OP_where, qn_rw_name(rw, m->root), 3, in, NULL, NULL);
 }
 
+/* get(top_k(x)) -> the places that it finds, or the elements there */
+static qn_id
+part_of_top_k(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *get = qn_rw_node(rw, m->root), *top = qn_rw_node(rw, get->in[0]);
+	const qn_type *type = top->type->field[1];
+	const char *name = qn_rw_name(rw, m->root);
+	bool places = get->attr->get.index == 1;
+	qn_id in[2] = {top->in[0], 0};
+	qn_attrs attr;
+
+	qn_attrs_default(QN_ATTRS(gather), &attr);
+	attr.gather.axis = top->attr->top_k.axis;
+	in[1] = qn_rw_add(rw, QN_OP_top_places, places ? name : derived_name(rw, m->root, "places"),
+			  1, in, top->attr, type);
+	if (places || in[1] == 0)
+		return in[1];
+	return qn_rw_add(rw, QN_OP_gather_elements, name, 2, in, &attr, NULL);
+}
+
 #define BN(x)                                                                                      \
 	QN_P_OP(batch_norm, ROOT,                                                                  \
 		QN_P_ARGS(x, QN_P_ANY(GAMMA), QN_P_ANY(BETA), QN_P_ANY(MEAN), QN_P_ANY(VAR)))
@@ -255,6 +276,7 @@ static const qn_rule rules[] = {
 	{"fold-batch-norm-dense", BN(FOLDABLE(dense)), fold_batch_norm},
 	{"fold-batch-norm-conv1d", BN(FOLDABLE(conv1d)), fold_batch_norm},
 	{"fold-batch-norm-conv2d-transpose", BN(FOLDABLE(conv2d_transpose)), fold_batch_norm},
+	{"part-of-top-k", QN_P_OP(get, ROOT, QN_P_ARGS(QN_P_OPN(top_k, X))), part_of_top_k},
 	{"mask-to-where", QN_P_OPN(cast, ROOT), mask_to_where},
 	{"batch-norm-to-conv2d", BN(QN_P_ANY(X)), batch_norm_to_conv},
 	{"add-to-bias", QN_P_OP(add, ROOT, QN_P_ARGS(QN_P_ANY(CONV), QN_P_CONST(B))), add_to_bias},

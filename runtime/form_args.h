@@ -45,6 +45,8 @@
  *   scatter_elements                 qn_elements_args             qn_scatter_elements_s8
  *   scatter_nd                       qn_nd_args                   qn_scatter_nd_s8
  *   one_hot                          qn_one_hot_args              qn_one_hot
+ *   top_places                       qn_top_args                  qn_top_places_s8_s32 or _s64
+ *   top_k                            qn_top_args                  emitted: top_places and gather_elements
  *   trilu                            qn_trilu_args                qn_trilu
  *   resize_nearest                   qn_nearest_args              qn_nearest
  *   resize_bilinear                  qn_bilinear_args             qn_bilinear_s8

@@ -140,6 +140,7 @@ gather_nd_codes(const qn_eval *e, const void *args)
 
 const qn_form qn_form_gather_elements = {
 	.real = gather_elements_real,
+	.plain = gather_elements_real,
 	.refuse = qn_indexed_problem,
 	.indices = 1U << 1,
 	.codes = {.prepare = gather_elements_prepare,
@@ -148,6 +149,7 @@ const qn_form qn_form_gather_elements = {
 };
 const qn_form qn_form_gather_nd = {
 	.real = gather_nd_real,
+	.plain = gather_nd_real,
 	.refuse = qn_indexed_problem,
 	.indices = 1U << 1,
 	.codes = {.prepare = gather_nd_prepare,

@@ -51,6 +51,7 @@ one_hot_codes(const qn_eval *e, const void *args)
 
 const qn_form qn_form_one_hot = {
 	.real = one_hot_real,
+	.plain = one_hot_real,
 	.refuse = refuse,
 	.indices = 1U << 0,
 	.codes = {.prepare = one_hot_prepare, .run = one_hot_codes, .families = QN_ALL_FAMILIES},

@@ -2,33 +2,56 @@
 /* form_scatter.c - scatter_elements and scatter_nd: the data, in which places named by indices are
  * replaced by the updates, or joined with them in the order of the updates.
  *
- * Codes and other integers are replaced; codes of one scale also give the larger or smaller of the
- * two.  Sums and products of codes have no form. */
+ * Codes are replaced; those of one scale also give the larger or smaller of the two.  Sums and
+ * products of codes have no form. */
 #include <string.h>
 
 #include "runtime/indexed.h"
+#include "runtime/plain.h"
 
-static void
-put_real(int32_t reduction, const float *u, int32_t n, float *y)
+/* What the reduction makes of an element and its update. */
+static qn_number
+joined(int32_t reduction, qn_number y, qn_number u, qn_number_kind kind)
 {
-	for (int32_t i = 0; i < n; i++) {
-		switch ((qn_reduction)reduction) {
-		case QN_REDUCTION_none:
-			y[i] = u[i];
-			break;
-		case QN_REDUCTION_add:
-			y[i] += u[i];
-			break;
-		case QN_REDUCTION_mul:
-			y[i] *= u[i];
-			break;
-		case QN_REDUCTION_max:
-			y[i] = u[i] > y[i] ? u[i] : y[i];
-			break;
-		case QN_REDUCTION_min:
-			y[i] = u[i] < y[i] ? u[i] : y[i];
-			break;
-		}
+	bool real = kind == QN_KIND_REAL;
+	bool above = real ? u.f > y.f : kind == QN_KIND_SIGNED ? u.i > y.i : u.u > y.u;
+	bool below = real ? u.f < y.f : kind == QN_KIND_SIGNED ? u.i < y.i : u.u < y.u;
+
+	switch ((qn_reduction)reduction) {
+	case QN_REDUCTION_none:
+		return u;
+	case QN_REDUCTION_add:
+		return real ? (qn_number){.f = y.f + u.f} : (qn_number){.u = y.u + u.u};
+	case QN_REDUCTION_mul:
+		return real ? (qn_number){.f = y.f * u.f} : (qn_number){.u = y.u * u.u};
+	case QN_REDUCTION_max:
+		return above ? u : y;
+	case QN_REDUCTION_min:
+		return below ? u : y;
+	}
+	return u;
+}
+
+/* n updates from element `from` on go to element `to` and on; each sum and product is rounded to the
+ * type. */
+static void
+put(const qn_eval *e, int32_t reduction, int64_t from, int64_t n, int64_t to)
+{
+	const qn_plain p = qn_plain_of(e->n->type);
+	size_t size = qn_elem_bytes(e->n->type->elem);
+
+	if (reduction == QN_REDUCTION_none) {
+		memcpy((char *)e->out + (size_t)to * size,
+		       (const char *)e->in[2] + (size_t)from * size, (size_t)n * size);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++) {
+		qn_number u, y;
+
+		qn_plain_load(p, e->in[2], from + i, 1, 1, &u);
+		qn_plain_load(p, e->out, to + i, 1, 1, &y);
+		y = joined(reduction, y, u, qn_number_kind_of(p));
+		qn_plain_store(p, e->out, to + i, 1, &y);
 	}
 }
 
@@ -38,14 +61,12 @@ scatter_elements_real(const qn_eval *e)
 	const qn_attrs_scatter_elements *attr = &e->n->attr->scatter_elements;
 	const qn_elements_args a = qn_elements_args_of(e->g, e->n, attr->axis);
 	int32_t count = qn_count(a.dim, a.rank), at[6] = {0};
-	const float *u = e->in[2];
-	float *y = e->out;
 
-	memcpy(y, e->in[0], (size_t)a.total);
+	memcpy(e->out, e->in[0], (size_t)a.total);
 	for (int32_t i = 0; i < count; i++, (void)qn_next_index(a.dim, a.rank, at)) {
 		int32_t to = qn_index_at(e->in[1], a.wide, i, a.whole[a.axis]);
 
-		put_real(attr->reduction, u + i, 1, y + qn_elements_place(&a, at, to));
+		put(e, attr->reduction, i, 1, qn_elements_place(&a, at, to));
 	}
 }
 
@@ -53,14 +74,12 @@ static void
 scatter_nd_real(const qn_eval *e)
 {
 	const qn_nd_args a = qn_nd_args_of(e->g, e->n, 0);
-	int32_t run = a.run / (int32_t)sizeof(float);
-	const float *u = e->in[2];
-	float *y = e->out;
+	int32_t run = a.run / (int32_t)qn_elem_bytes(e->n->type->elem);
 
-	memcpy(y, e->in[0], (size_t)a.total);
+	memcpy(e->out, e->in[0], (size_t)a.total);
 	for (int32_t t = 0; t < a.tuples; t++)
-		put_real(e->n->attr->scatter_nd.reduction, u + (int64_t)t * run, run,
-			 y + (int64_t)qn_nd_place(&a, e->in[1], t) * run);
+		put(e, e->n->attr->scatter_nd.reduction, (int64_t)t * run, run,
+		    (int64_t)qn_nd_place(&a, e->in[1], t) * run);
 }
 
 /* The kernels' `how`, and the size of what they move, which is a code or a byte. */
@@ -155,6 +174,7 @@ scatter_nd_codes(const qn_eval *e, const void *args)
 
 const qn_form qn_form_scatter_elements = {
 	.real = scatter_elements_real,
+	.plain = scatter_elements_real,
 	.refuse = qn_indexed_problem,
 	.indices = 1U << 1,
 	.codes = {.prepare = scatter_elements_prepare,
@@ -163,6 +183,7 @@ const qn_form qn_form_scatter_elements = {
 };
 const qn_form qn_form_scatter_nd = {
 	.real = scatter_nd_real,
+	.plain = scatter_nd_real,
 	.refuse = qn_indexed_problem,
 	.indices = 1U << 1,
 	.codes = {.prepare = scatter_nd_prepare,

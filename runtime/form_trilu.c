@@ -76,6 +76,7 @@ trilu_codes(const qn_eval *e, const void *args)
 
 const qn_form qn_form_trilu = {
 	.real = trilu_real,
+	.plain = trilu_real,
 	.refuse = refuse,
 	.codes = {.prepare = trilu_prepare, .run = trilu_codes, .families = QN_ALL_FAMILIES},
 };

@@ -114,3 +114,20 @@ random_reverse(maker *m, qn_id x)
 			a.axes.axes.v[a.axes.axes.n++] = chance(m, 50) ? i : i - rank;
 	return add_op(m, QN_OP_reverse, 1, &x, &a, NULL);
 }
+
+/* The elements of a top_k, or its places as codes, with what stands there. */
+qn_id
+random_top_k(maker *m, qn_id x)
+{
+	qn_attrs a = build_attrs(QN_OP_top_k), get = build_attrs(QN_OP_get);
+	const qn_type *t = type_of(m, x);
+	int32_t axis = (int32_t)pick(m, 0, t->rank - 1);
+
+	if (t->rank > 6)
+		return 0;
+	a.top_k.axis = axis - t->rank;
+	a.top_k.k = pick(m, 1, t->dim[axis]);
+	a.top_k.largest = pick(m, 0, 1);
+	x = add_op(m, QN_OP_top_k, 1, &x, &a, NULL);
+	return add_op(m, QN_OP_get, 1, &x, &get, NULL);
+}

@@ -29,7 +29,8 @@ random_op random_unary, random_pow, random_prelu;
 random_op random_slice, random_dims, random_repeat, random_depth, random_split, random_gather,
 	random_resize, random_pad_copy, random_expand;
 /* random_indexed.c */
-random_op random_elements, random_tuples, random_one_hot, random_trilu, random_reverse;
+random_op random_elements, random_tuples, random_one_hot, random_trilu, random_reverse,
+	random_top_k;
 
 extern random_op *const random_ops[];
 extern const size_t random_nops;

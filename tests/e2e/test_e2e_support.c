@@ -128,6 +128,8 @@ static const example examples[] = {
 	{"scatter_nd", "float", MATRIX, "  %at = const : tensor<1x2xi32> [0, 2]\n  %s = slice %z {begin=[0,1,0], end=[1,2,8]}\n  %u = squeeze %s {axes=[1]}\n"
 		"  %y = scatter_nd %x, %at, %u\n"},
 	{"one_hot", "float", "tensor<1x2xf32>", "  %i = argmax %x {axis=1}\n  %v = reshape %x {shape=[2]}\n  %y = one_hot %i, %v {depth=4}\n"},
+	{"top_k", "float", MATRIX, "  %t = top_k %x {axis=1, k=2}\n  %y = get %t {index=0}\n"},
+	{"top_places", "float", MATRIX, "  %y = top_places %x {k=3, largest=0}\n"},
 	{"trilu", "float", MATRIX, "  %y = trilu %x {k=1}\n"},
 	{"reverse", "float", MATRIX, "  %y = reverse %x {axes=[2,1]}\n"},
 	{"resize_nearest", "float", IMAGE, "  %y = resize_nearest %x {size=[7,4]}\n"},

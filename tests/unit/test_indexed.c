@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_indexed.c - gather_elements, gather_nd, scatter_elements, scatter_nd, one_hot, trilu and reverse
+/* test_indexed.c - gather_elements, gather_nd, scatter_elements, scatter_nd, one_hot, trilu,
+ * reverse and top_k
  * in several element types, against the definitions of ONNX written as loops over positions. */
 #include "tests/unit/run_util.h"
+
+#include <math.h>
 
 /* Elements of the data: real, codes of 8 and 16 bits, plain ones of 1, 4 and 8 bytes. */
 static const char *const elems[] = {
@@ -63,21 +66,24 @@ beside(const int64_t *e, const double *index, int64_t i, int axis)
 }
 
 static double
-joined(int32_t how, double have, double with)
+joined(int t, int32_t how, double have, double with)
 {
+	double both = how == QN_REDUCTION_add ? have + with : have * with;
+
+	if (t == U8 && (how == QN_REDUCTION_add || how == QN_REDUCTION_mul))
+		return (double)((int64_t)both & 0xff);
+	if (how == QN_REDUCTION_add || how == QN_REDUCTION_mul)
+		return (double)(float)both;
 	return how == QN_REDUCTION_none  ? with
-	       : how == QN_REDUCTION_add ? (double)((float)have + (float)with)
-	       : how == QN_REDUCTION_mul ? (double)((float)have * (float)with)
 	       : how == QN_REDUCTION_max ? (with > have ? with : have)
 					 : (with < have ? with : have);
 }
 
-/* Whether the elements have a form of the reduction. */
+/* Whether the elements have a form of the reduction: plain ones have all. */
 static bool
 takes(int t, int32_t how)
 {
-	return t == REAL || how == QN_REDUCTION_none ||
-	       ((t == I8 || t == I16) && how >= QN_REDUCTION_max);
+	return (t != I8 && t != I16) || how == QN_REDUCTION_none || how >= QN_REDUCTION_max;
 }
 
 static qn_id
@@ -98,8 +104,8 @@ test_elements(void **state)
 		const int64_t e[3] = {pick(1, D0), pick(1, D1), pick(1, D2)};
 		int axis = (int)pick(0, 2), t = round % NELEM;
 		int64_t n = e[0] * e[1] * e[2];
-		double *x = codes(N, 0, 100), *index = places(n, &dims[axis], 1), want[N];
-		double *u = codes(n, 0, 100);
+		double *x = codes(N, 0, 9), *index = places(n, &dims[axis], 1), want[N];
+		double *u = codes(n, 0, 9);
 		qn_attrs g = attrs_of(QN_OP_gather_elements), s = attrs_of(QN_OP_scatter_elements);
 
 		for (int64_t i = 0; i < n; i++)
@@ -117,7 +123,7 @@ test_elements(void **state)
 		for (int64_t i = 0; i < n; i++) {
 			double *y = &want[beside(e, index, i, axis)];
 
-			*y = joined(s.scatter_elements.reduction, *y, u[i]);
+			*y = joined(t, s.scatter_elements.reduction, *y, u[i]);
 		}
 		output(scatter(QN_OP_scatter_elements, &s, t, e, 3, e, 3));
 		if (!takes(t, s.scatter_elements.reduction))
@@ -135,8 +141,8 @@ test_tuples(void **state)
 		int length = (int)pick(1, 3), t = round % NELEM, m = (int)pick(1, 4);
 		const int64_t e[2] = {m, length}, u[3] = {m, length < 2 ? D1 : D2, D2};
 		int64_t tail = length == 1 ? D1 * D2 : length == 2 ? D2 : 1, n = m * tail;
-		double *x = codes(N, 0, 100), *index = places(m * length, dims, length);
-		double want[N], *updates = codes(n, 0, 100);
+		double *x = codes(N, 0, 9), *index = places(m * length, dims, length);
+		double want[N], *updates = codes(n, 0, 9);
 		qn_attrs s = attrs_of(QN_OP_scatter_nd);
 		int64_t place[4 * D1 * D2];
 
@@ -157,7 +163,8 @@ test_tuples(void **state)
 		memcpy(want, x, sizeof want);
 		s.scatter_nd.reduction = (int32_t)pick(QN_REDUCTION_none, QN_REDUCTION_min);
 		for (int64_t i = 0; i < n; i++)
-			want[place[i]] = joined(s.scatter_nd.reduction, want[place[i]], updates[i]);
+			want[place[i]] =
+				joined(t, s.scatter_nd.reduction, want[place[i]], updates[i]);
 		output(scatter(QN_OP_scatter_nd, &s, t, e, 2, u, 4 - length));
 		if (!takes(t, s.scatter_nd.reduction))
 			refused("int.unsupported", "scatter_nd");
@@ -223,6 +230,61 @@ test_one_hot(void **state)
 		}
 }
 
+/* The k best of each row of [2,5,3], each of which has no better one that is not before it. */
+static void
+test_top_k(void **state)
+{
+	static const int64_t shape[3] = {2, 5, 3};
+
+	(void)state;
+	for (int round = 0; round < 60; round++) {
+		int t = round % NELEM;
+		double *x = codes(30, 0, 6), best[30], where[30];
+		qn_attrs a = attrs_of(QN_OP_top_k), get = attrs_of(QN_OP_get);
+
+		a.top_k.axis = pick(0, 1) ? 1 : -2;
+		a.top_k.k = pick(0, 5);
+		a.top_k.largest = pick(0, 1);
+		for (int i = 0; i < 30; i++) {
+			int row = i / 15 * 15 + i % 3, place = i / 3 % 5, rank = 0;
+
+			for (int k = 0; k < 5; k++) {
+				double d = x[row + 3 * k] - x[i];
+
+				rank += (a.top_k.largest ? d > 0 : d < 0) ||
+					(k < place && d <= 0 && d >= 0);
+			}
+			if (rank >= a.top_k.k)
+				continue;
+			int64_t to = (i / 15 * a.top_k.k + rank) * 3 + i % 3;
+			best[to] = x[i];
+			where[to] = place;
+		}
+		for (int part = 0; part < 3; part++) {
+			fresh_graph();
+			qn_id xi = input("x", shaped(3, shape, elems[t]));
+			qn_op kind = part == 2 ? QN_OP_top_places : QN_OP_top_k;
+			qn_id y = op1(kind, xi, attributes(a), NULL);
+
+			get.get.index = part;
+			output(part == 2 ? y : op1(QN_OP_get, y, attributes(get), NULL));
+			near(part == 0 ? best : where, run1(x), 6 * a.top_k.k, 0);
+		}
+	}
+}
+
+static void
+test_top_nan(void **state)
+{
+	static const double x[5] = {1, NAN, -HUGE_VAL, HUGE_VAL, NAN}, up[5] = {1, 4, 3, 0, 2};
+	qn_attrs a = attrs_of(QN_OP_top_k);
+
+	(void)state;
+	a.top_k.k = 5;
+	output(op1(QN_OP_top_places, input("x", "tensor<5xf32>"), attributes(a), NULL));
+	near(up, run1(x), 5, 0);
+}
+
 static void
 test_trilu(void **state)
 {
@@ -283,7 +345,7 @@ main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {T(test_elements), T(test_tuples),  T(test_batches),
 					   T(test_outside),  T(test_one_hot), T(test_trilu),
-					   T(test_reverse)};
+					   T(test_reverse),  T(test_top_k),   T(test_top_nan)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
