@@ -39,6 +39,11 @@ const qn_enum_info qn_enum_table[QN_NENUM] = {
 #define ROW_elu(attr, kind, n, def) ROW(elu, attr, kind, n, def)
 #define ROW_hard_sigmoid(attr, kind, n, def) ROW(hard_sigmoid, attr, kind, n, def)
 #define ROW_gelu(attr, kind, n, def) ROW(gelu, attr, kind, n, def)
+#define ROW_selu(attr, kind, n, def) ROW(selu, attr, kind, n, def)
+#define ROW_celu(attr, kind, n, def) ROW(celu, attr, kind, n, def)
+#define ROW_thresholded_relu(attr, kind, n, def) ROW(thresholded_relu, attr, kind, n, def)
+#define ROW_shrink(attr, kind, n, def) ROW(shrink, attr, kind, n, def)
+#define ROW_swish(attr, kind, n, def) ROW(swish, attr, kind, n, def)
 #define ROW_axis(attr, kind, n, def) ROW(axis, attr, kind, n, def)
 /* Reductions and what normalizes by them. */
 #define ROW_reduce(attr, kind, n, def) ROW(reduce, attr, kind, n, def)

@@ -47,6 +47,24 @@ UNARY(exp)
 UNARY(log)
 UNARY(sqrt)
 UNARY(rsqrt)
+UNARY(ceil)
+UNARY(floor)
+UNARY(round)
+UNARY(reciprocal)
+UNARY(sin)
+UNARY(cos)
+UNARY(tan)
+UNARY(asin)
+UNARY(acos)
+UNARY(atan)
+UNARY(sinh)
+UNARY(cosh)
+UNARY(asinh)
+UNARY(acosh)
+UNARY(atanh)
+UNARY(softplus)
+UNARY(softsign)
+UNARY(mish)
 
 #define NUMBER(name)                                                                               \
 	const qn_type *qn_infer_##name(const qn_graph *g, const qn_node *n,                        \
@@ -57,6 +75,7 @@ UNARY(rsqrt)
 
 NUMBER(abs)
 NUMBER(neg)
+NUMBER(sign)
 NUMBER(square)
 
 const qn_type *
@@ -72,6 +91,57 @@ const qn_type *
 qn_infer_elu(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	bool ok = finite_attr(g, n, "alpha", n->attr->elu.alpha);
+	const qn_type *type = same_shape(g, n, declared);
+
+	return ok ? type : NULL;
+}
+
+const qn_type *
+qn_infer_selu(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	bool ok = finite_attr(g, n, "alpha", n->attr->selu.alpha);
+	ok = finite_attr(g, n, "gamma", n->attr->selu.gamma) && ok;
+	const qn_type *type = same_shape(g, n, declared);
+
+	return ok ? type : NULL;
+}
+
+/* The exponent is divided by alpha. */
+const qn_type *
+qn_infer_celu(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	double alpha = (double)(float)n->attr->celu.alpha;
+	bool ok = finite_attr(g, n, "alpha", n->attr->celu.alpha);
+	const qn_type *type = same_shape(g, n, declared);
+
+	if (ok && alpha >= 0.0 && alpha <= 0.0)
+		ok = qn_infer_error(g, n, "attr.value", "alpha is 0, must not be");
+	return ok ? type : NULL;
+}
+
+const qn_type *
+qn_infer_thresholded_relu(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	bool ok = finite_attr(g, n, "alpha", n->attr->thresholded_relu.alpha);
+	const qn_type *type = same_shape(g, n, declared);
+
+	return ok ? type : NULL;
+}
+
+const qn_type *
+qn_infer_shrink(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	bool ok = finite_attr(g, n, "lambd", n->attr->shrink.lambd);
+	ok = finite_attr(g, n, "bias", n->attr->shrink.bias) && ok;
+	const qn_type *type = same_shape(g, n, declared);
+
+	return ok ? type : NULL;
+}
+
+const qn_type *
+qn_infer_swish(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	bool ok = finite_attr(g, n, "alpha", n->attr->swish.alpha);
 	const qn_type *type = same_shape(g, n, declared);
 
 	return ok ? type : NULL;

@@ -4,8 +4,7 @@
  *   f32     y = f(x), computed in double with the functions of runtime/math.h and rounded once
  *   codes   a table of all codes (lut.h)
  *
- * Attributes are rounded to f32, as the frameworks that trained with them did.  prelu on codes is
- * TFLite's: one multiplier for what is not negative, another one for products with a slope. */
+ * The functions are in unary_functions.c.  prelu on codes is TFLite's: one multiplier for what is not negative, another one for products with a slope. */
 #include <math.h>
 
 #include "runtime/broadcast.h"
@@ -17,162 +16,13 @@
 #include "runtime/plain.h"
 #include "runtime/unary.h"
 
-#define SQRT_HALF 0x1.6a09e667f3bcdp-1
-#define TWO_SQRT_TWO_OVER_PI 0x1.9884533d43651p+0
-/* The cubic term of the tanh form of gelu (Hendrycks and Gimpel). */
-#define GELU_CUBIC 0.044715
-
-typedef double unary_fn(double x, const qn_attrs *a);
-
-/* ---- the functions; limits at infinity are written where the formula would give NaN ---- */
-
-static double
-leaky_relu(double x, const qn_attrs *a)
-{
-	return x < 0.0 ? x * (double)(float)a->leaky_relu.alpha : x;
-}
-
-static double
-elu(double x, const qn_attrs *a)
-{
-	return x < 0.0 ? (double)(float)a->elu.alpha * qn_expm1(x) : x;
-}
-
-static double
-sigmoid(double x, const qn_attrs *a)
-{
-	(void)a;
-	return qn_sigmoid(x);
-}
-
-static double
-hyperbolic(double x, const qn_attrs *a)
-{
-	(void)a;
-	return qn_tanh(x);
-}
-
-static double
-hard_sigmoid(double x, const qn_attrs *a)
-{
-	double y = x * (double)(float)a->hard_sigmoid.alpha + (double)(float)a->hard_sigmoid.beta;
-
-	return y < 0.0 ? 0.0 : y > 1.0 ? 1.0 : y;
-}
-
-static double
-hard_swish(double x, const qn_attrs *a)
-{
-	(void)a;
-	return x <= -3.0 ? -0.0 : x >= 3.0 ? x : x * (x + 3.0) / 6.0;
-}
-
-static double
-silu(double x, const qn_attrs *a)
-{
-	(void)a;
-	return x < -800.0 ? -0.0 : x * qn_sigmoid(x);
-}
-
-/* x/2 (1 + erf(x / sqrt 2)); tanh form: x/2 (1 + tanh u) = x sigmoid(2u). */
-static double
-gelu(double x, const qn_attrs *a)
-{
-	if (x < -40.0)
-		return -0.0;
-	if (a->gelu.approximate == QN_APPROXIMATE_none)
-		return 0.5 * x * qn_erfc(-x * SQRT_HALF);
-	return x * qn_sigmoid(TWO_SQRT_TWO_OVER_PI * (x + GELU_CUBIC * (x * x * x)));
-}
-
-static double
-error_function(double x, const qn_attrs *a)
-{
-	(void)a;
-	return qn_erf(x);
-}
-
-static double
-exponential(double x, const qn_attrs *a)
-{
-	(void)a;
-	return qn_exp(x);
-}
-
-static double
-logarithm(double x, const qn_attrs *a)
-{
-	(void)a;
-	return qn_ln(x);
-}
-
-static double
-root(double x, const qn_attrs *a)
-{
-	(void)a;
-	return sqrt(x);
-}
-
-static double
-inverse_root(double x, const qn_attrs *a)
-{
-	(void)a;
-	return 1.0 / sqrt(x);
-}
-
-static double
-magnitude(double x, const qn_attrs *a)
-{
-	(void)a;
-	return fabs(x);
-}
-
-static double
-negative(double x, const qn_attrs *a)
-{
-	(void)a;
-	return -x;
-}
-
-static double
-square(double x, const qn_attrs *a)
-{
-	(void)a;
-	return x * x;
-}
-
-static unary_fn *const functions[QN_NOP] = {
-	[QN_OP_leaky_relu] = leaky_relu,
-	[QN_OP_elu] = elu,
-	[QN_OP_sigmoid] = sigmoid,
-	[QN_OP_tanh] = hyperbolic,
-	[QN_OP_hard_sigmoid] = hard_sigmoid,
-	[QN_OP_hard_swish] = hard_swish,
-	[QN_OP_silu] = silu,
-	[QN_OP_gelu] = gelu,
-	[QN_OP_erf] = error_function,
-	[QN_OP_exp] = exponential,
-	[QN_OP_log] = logarithm,
-	[QN_OP_sqrt] = root,
-	[QN_OP_rsqrt] = inverse_root,
-	[QN_OP_abs] = magnitude,
-	[QN_OP_neg] = negative,
-	[QN_OP_square] = square,
-};
-
-double
-qn_unary_value(const qn_node *n, double x)
-{
-	return functions[n->op](x, n->attr);
-}
-
 /* ---- float forms ---- */
 
 static void
 unary_real(const qn_eval *e)
 {
 	int64_t n = qn_result_count(e);
-	unary_fn *f = functions[e->n->op];
+	qn_unary_fn *f = qn_unary_of(e->n->op);
 	const float *x = e->in[0];
 	float *y = e->out;
 
@@ -241,7 +91,7 @@ value_of(const void *user, double x)
 {
 	const closure *c = user;
 
-	return c->n->op == QN_OP_pow ? qn_pow(x, c->exponent) : functions[c->n->op](x, c->n->attr);
+	return c->n->op == QN_OP_pow ? qn_pow(x, c->exponent) : qn_unary_value(c->n, x);
 }
 
 static void *
@@ -322,6 +172,30 @@ UNARY(sqrt, unary_real, qn_plain_unary, true)
 UNARY(rsqrt, unary_real, qn_plain_unary, true)
 UNARY(abs, unary_real, qn_plain_unary, true)
 UNARY(neg, unary_real, qn_plain_unary, true)
+UNARY(ceil, unary_real, qn_plain_unary, true)
+UNARY(floor, unary_real, qn_plain_unary, true)
+UNARY(round, unary_real, qn_plain_unary, true)
+UNARY(sign, unary_real, qn_plain_unary, true)
+UNARY(reciprocal, unary_real, qn_plain_unary, true)
+UNARY(sin, unary_real, qn_plain_unary, true)
+UNARY(cos, unary_real, qn_plain_unary, true)
+UNARY(tan, unary_real, qn_plain_unary, true)
+UNARY(asin, unary_real, qn_plain_unary, true)
+UNARY(acos, unary_real, qn_plain_unary, true)
+UNARY(atan, unary_real, qn_plain_unary, true)
+UNARY(sinh, unary_real, qn_plain_unary, true)
+UNARY(cosh, unary_real, qn_plain_unary, true)
+UNARY(asinh, unary_real, qn_plain_unary, true)
+UNARY(acosh, unary_real, qn_plain_unary, true)
+UNARY(atanh, unary_real, qn_plain_unary, true)
+UNARY(softplus, unary_real, qn_plain_unary, true)
+UNARY(softsign, unary_real, qn_plain_unary, true)
+UNARY(selu, unary_real, qn_plain_unary, true)
+UNARY(celu, unary_real, qn_plain_unary, true)
+UNARY(mish, unary_real, qn_plain_unary, true)
+UNARY(thresholded_relu, unary_real, qn_plain_unary, true)
+UNARY(shrink, unary_real, qn_plain_unary, true)
+UNARY(swish, unary_real, qn_plain_unary, true)
 UNARY(square, unary_real, qn_plain_unary, true)
 UNARY(pow, pow_real, qn_plain_pow, false)
 const qn_form qn_form_prelu = {

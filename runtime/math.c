@@ -156,6 +156,17 @@ qn_ln(double x)
 	return y.high + y.low;
 }
 
+/* log(u + c) = log u + c / u, where c is what 1 + x lost when it was rounded to u. */
+double
+qn_log1p(double x)
+{
+	if (!(x > -1.0) || x == HUGE_VAL || fabs(x) < 0x1p-54) /* NaN too */
+		return x == -1.0 ? -HUGE_VAL : x < -1.0 ? (double)NAN : x;
+	qn_pair u = qn_two_sum(1.0, x);
+	qn_pair y = log_pair(u.high);
+	return y.high + (y.low + u.low / u.high);
+}
+
 static bool
 is_integer(double y)
 {

@@ -12,11 +12,23 @@
 
 double qn_expm1(double x); /* e^x - 1, also where e^x is close to 1 */
 double qn_ln(double x);    /* natural logarithm */
+double qn_log1p(double x); /* log(1 + x), also where 1 + x is close to 1 */
 double qn_pow(double x, double y);
 double qn_tanh(double x);
 /* x - q * y, exact, q an integer: the sign is that of x (C's fmod), or of y (Python's %). */
 double qn_fmod(double x, double y);
 double qn_floor_mod(double x, double y);
+double qn_sin(double x); /* of any size: the reduction is exact */
+double qn_cos(double x);
+double qn_tan(double x);
+double qn_asin(double x);
+double qn_acos(double x);
+double qn_atan(double x);
+double qn_sinh(double x);
+double qn_cosh(double x);
+double qn_asinh(double x);
+double qn_acosh(double x);
+double qn_atanh(double x);
 double qn_sigmoid(double x); /* 1 / (1 + e^-x) */
 double qn_erf(double x);
 double qn_erfc(double x); /* 1 - erf(x), also where erf(x) is close to 1 */

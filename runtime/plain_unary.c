@@ -47,6 +47,8 @@ qn_is_inf(const qn_node *n, double x)
 	       (x == -HUGE_VAL && n->attr->is_inf.detect_negative != 0);
 }
 
+EACH(sign_s, i, (x[i].i > 0) - (x[i].i < 0))
+EACH(sign_u, u, x[i].u != 0)
 EACH(not_u, u, ~x[i].u)
 EACH(negation_u, u, x[i].u == 0)
 EACH(nan_r, u, x[i].f != x[i].f)
@@ -57,6 +59,7 @@ static const struct {
 	unary_run *by[QN_NKIND];
 } rows[QN_NOP] = {
 	[QN_OP_bitwise_not] = {{not_u, not_u, NULL}},
+	[QN_OP_sign] = {{sign_s, sign_u, NULL}},
 	[QN_OP_logical_not] = {{NULL, negation_u, NULL}},
 	[QN_OP_is_nan] = {{NULL, NULL, nan_r}},
 	[QN_OP_is_inf] = {{NULL, NULL, inf_r}},

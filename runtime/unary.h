@@ -7,7 +7,11 @@
 
 #include "ir/graph.h"
 
-/* The function of a node of family unary at x; pow and prelu are none. */
+typedef double qn_unary_fn(double x, const qn_attrs *a);
+
+/* The function of an op of family unary; pow and prelu have none. */
+qn_unary_fn *qn_unary_of(qn_op op);
+/* That of node n at x. */
 double qn_unary_value(const qn_node *n, double x);
 
 #endif

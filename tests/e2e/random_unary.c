@@ -14,6 +14,12 @@ add_unary(maker *m, qn_op op, uint32_t nin, const qn_id *in, double scale)
 		a.leaky_relu.alpha = factor(m, -0.5, 0.5);
 	else if (op == QN_OP_elu)
 		a.elu.alpha = factor(m, 0.1, 3);
+	else if (op == QN_OP_celu)
+		a.celu.alpha = factor(m, 0.1, 3);
+	else if (op == QN_OP_swish)
+		a.swish.alpha = factor(m, 0.1, 2);
+	else if (op == QN_OP_shrink)
+		a.shrink.lambd = factor(m, 0.1, 2);
 	else if (op == QN_OP_gelu)
 		a.gelu.approximate = (int32_t)pick(m, 0, 1);
 	id = qn_graph_op(m->b->g, op, NULL, nin, in, &a, type);

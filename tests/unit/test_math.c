@@ -49,6 +49,27 @@ test_accuracy(void **state)
 		{"log", qn_ln, logl, 0.99, 1.01, 0.6},
 		{"tanh", qn_tanh, tanhl, -1, 1, 2.5},
 		{"tanh", qn_tanh, tanhl, -25, 25, 2.5},
+		{"log1p", qn_log1p, log1pl, -0.9, 3, 1},
+		{"log1p", qn_log1p, log1pl, -1e-5, 1e-5, 1},
+		{"sin", qn_sin, sinl, -0.8, 0.8, 1},
+		{"sin", qn_sin, sinl, -100, 100, 1},
+		{"sin", qn_sin, sinl, 1e5, 1e9, 1},
+		{"cos", qn_cos, cosl, -100, 100, 1},
+		{"cos", qn_cos, cosl, 1e5, 1e9, 1},
+		{"tan", qn_tan, tanl, -100, 100, 2.5},
+		{"atan", qn_atan, atanl, -1, 1, 2},
+		{"atan", qn_atan, atanl, -1000, 1000, 1.2},
+		{"asin", qn_asin, asinl, -1, 1, 3},
+		{"acos", qn_acos, acosl, -1, 1, 3},
+		{"sinh", qn_sinh, sinhl, -1, 1, 3},
+		{"sinh", qn_sinh, sinhl, -700, 700, 2},
+		{"cosh", qn_cosh, coshl, -20, 20, 2},
+		{"cosh", qn_cosh, coshl, -700, 700, 2},
+		{"asinh", qn_asinh, asinhl, -2, 2, 3},
+		{"asinh", qn_asinh, asinhl, -1e9, 1e9, 3},
+		{"acosh", qn_acosh, acoshl, 1, 3, 3},
+		{"acosh", qn_acosh, acoshl, 1, 1e9, 3},
+		{"atanh", qn_atanh, atanhl, -1, 1, 3},
 		{"sigmoid", qn_sigmoid, sigmoid_l, -40, 40, 2.5},
 		{"erf", qn_erf, erfl, -1, 1, 1.5},
 		{"erf", qn_erf, erfl, -7, 7, 1.5},
@@ -111,6 +132,22 @@ test_special_values(void **state)
 			same("tanh", x, qn_tanh(x), tanh(x));
 			same("erfc", x, qn_erfc(x), erfc(x));
 		}
+		if (fabs(x) < 1e-200 || fabs(x) == inf || x != x) {
+			same("sin", x, qn_sin(x), sin(x));
+			same("cos", x, qn_cos(x), cos(x));
+			same("tan", x, qn_tan(x), tan(x));
+			same("sinh", x, qn_sinh(x), sinh(x));
+			same("cosh", x, qn_cosh(x), cosh(x));
+			same("asinh", x, qn_asinh(x), asinh(x));
+			same("atan", x, qn_atan(x), atan(x));
+		}
+		same("asin", x, qn_asin(x), fabs(x) == 0.5 ? qn_asin(x) : asin(x));
+		same("acos", x, qn_acos(x), fabs(x) == 0.5 ? qn_acos(x) : acos(x));
+		same("atanh", x, qn_atanh(x), fabs(x) == 0.5 ? qn_atanh(x) : atanh(x));
+		if (x <= 1 || x == inf || x != x)
+			same("acosh", x, qn_acosh(x), acosh(x));
+		if (x <= -1 || fabs(x) < 1e-200 || x == inf || x != x)
+			same("log1p", x, qn_log1p(x), log1p(x));
 		if (x <= 0 || x != x || x == inf)
 			same("log", x, qn_ln(x), log(x));
 		if (x == 0 || fabs(x) > 1e200 || x != x)
@@ -119,6 +156,9 @@ test_special_values(void **state)
 			same("pow", x, qn_pow(x, v[k]), pow(x, v[k]));
 		}
 	}
+	/* the largest cancellation of any double (Muller et al.), the largest double */
+	same("cos", 0.0, qn_cos(0x1.6ac5b262ca1ffp+849), -0x1.14ae72e6ba22fp-61);
+	same("sin", 0.0, qn_sin(0x1.fffffffffffffp+1023), 0x1.452fc98b34e97p-8);
 	same("log", 1.0, qn_ln(1.0), 0.0);
 	same("pow", 4.0, qn_pow(4.0, 0.5), 2.0);
 	same("sigmoid", -inf, qn_sigmoid(-inf), 0.0);

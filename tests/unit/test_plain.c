@@ -241,6 +241,10 @@ test_unary(void **state)
 	expect1(QN_OP_square, NULL, "tensor<2xi64>", (double[]){-3, 1 << 20}, (double[]){9, 0x1p40},
 		2);
 	expect1(QN_OP_square, NULL, "tensor<2xu8>", (double[]){16, 15}, (double[]){0, 225}, 2);
+	expect1(QN_OP_sign, NULL, "tensor<3xi64>", (double[]){-9, 0, 0x1p60}, (double[]){-1, 0, 1},
+		3);
+	expect1(QN_OP_sign, NULL, "tensor<2xu8>", (double[]){200, 0}, (double[]){1, 0}, 2);
+	expect1(QN_OP_round, NULL, "tensor<2xf64>", (double[]){2.5, -1.7}, (double[]){2, -2}, 2);
 	expect1(QN_OP_relu, NULL, "tensor<2xi32>", (double[]){-3, 3}, (double[]){0, 3}, 2);
 	expect1(QN_OP_relu6, NULL, "tensor<2xu64>", (double[]){7, 3}, (double[]){6, 3}, 2);
 	expect1(QN_OP_clip, &clip, "tensor<3xi64>", (double[]){-5, -1, 101},

@@ -2,104 +2,13 @@
 /* test_unary.c - functions of one value: float forms and tables against models that use libm,
  * prelu against 64-bit and real arithmetic. */
 #include "tests/unit/run_util.h"
+#include "tests/unit/unary_models.h"
 
 #include <math.h>
 
 #include "runtime/forms.h"
 
 #define Q(shape, params) "tensor<" shape "x!quant.uniform<i8:f32, " params ">>"
-
-/* ---- models of the ops, with libm ---- */
-
-typedef struct function {
-	qn_op op;
-	double (*f)(double);
-} function;
-
-static double
-f_leaky(double x)
-{
-	return x < 0 ? (double)0.01f * x : x;
-}
-
-static double
-f_elu(double x)
-{
-	return x < 0 ? exp(x) - 1.0 : x;
-}
-
-static double
-f_sigmoid(double x)
-{
-	return 1.0 / (1.0 + exp(-x));
-}
-
-static double
-f_hard_sigmoid(double x)
-{
-	return fmax(0.0, fmin(1.0, (double)0.2f * x + 0.5));
-}
-
-static double
-f_hard_swish(double x)
-{
-	return x * fmax(0.0, fmin(6.0, x + 3.0)) / 6.0;
-}
-
-static double
-f_silu(double x)
-{
-	return x / (1.0 + exp(-x));
-}
-
-static double
-f_gelu(double x)
-{
-	return 0.5 * x * (1.0 + erf(x / sqrt(2.0)));
-}
-
-static double
-f_gelu_tanh(double x)
-{
-	return 0.5 * x * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x)));
-}
-
-static double
-f_rsqrt(double x)
-{
-	return 1.0 / sqrt(x);
-}
-
-static double
-f_neg(double x)
-{
-	return -x;
-}
-
-static double
-f_square(double x)
-{
-	return x * x;
-}
-
-static const function functions[] = {
-	{QN_OP_leaky_relu, f_leaky},
-	{QN_OP_elu, f_elu},
-	{QN_OP_sigmoid, f_sigmoid},
-	{QN_OP_tanh, tanh},
-	{QN_OP_hard_sigmoid, f_hard_sigmoid},
-	{QN_OP_hard_swish, f_hard_swish},
-	{QN_OP_silu, f_silu},
-	{QN_OP_gelu, f_gelu},
-	{QN_OP_erf, erf},
-	{QN_OP_exp, exp},
-	{QN_OP_log, log},
-	{QN_OP_sqrt, sqrt},
-	{QN_OP_rsqrt, f_rsqrt},
-	{QN_OP_abs, fabs},
-	{QN_OP_neg, f_neg},
-	{QN_OP_square, f_square},
-};
 
 static const qn_attrs *
 defaults(qn_op kind)
@@ -161,6 +70,34 @@ test_float_attributes(void **state)
 	output(op1(QN_OP_hard_sigmoid, input("x", "tensor<4xf32>"), attributes(a), NULL));
 	near((const double[]){0.0, 0.25, 0.5, 1.0}, run1(x), 4, 0.0);
 	fresh_graph();
+	a.selu.alpha = 2.0;
+	a.selu.gamma = 0.5;
+	output(op1(QN_OP_selu, input("x", "tensor<4xf32>"), attributes(a), NULL));
+	near((const double[]){expm1(-2), expm1(-0.5), 0.25, 4.5}, run1(x), 4, 1e-6);
+	fresh_graph();
+	a.celu.alpha = 0.5;
+	output(op1(QN_OP_celu, input("x", "tensor<4xf32>"), attributes(a), NULL));
+	near((const double[]){0.5 * expm1(-4), 0.5 * expm1(-1), 0.5, 9.0}, run1(x), 4, 1e-6);
+	fresh_graph();
+	a.celu.alpha = -1.0;
+	output(op1(QN_OP_celu, input("x", "tensor<4xf32>"), attributes(a), NULL));
+	near((const double[]){-expm1(2), -expm1(0.5), 0.5, 9.0}, run1(x), 4, 1e-5);
+	fresh_graph();
+	a.thresholded_relu.alpha = -1.0;
+	output(op1(QN_OP_thresholded_relu, input("x", "tensor<4xf32>"), attributes(a), NULL));
+	near((const double[]){0.0, -0.5, 0.5, 9.0}, run1(x), 4, 0.0);
+	fresh_graph();
+	a.shrink.lambd = 0.5;
+	a.shrink.bias = 0.25;
+	output(op1(QN_OP_shrink, input("x", "tensor<4xf32>"), attributes(a), NULL));
+	near((const double[]){-1.75, 0.0, 0.0, 8.75}, run1(x), 4, 0.0);
+	fresh_graph();
+	a.swish.alpha = 2.0;
+	output(op1(QN_OP_swish, input("x", "tensor<4xf32>"), attributes(a), NULL));
+	near((const double[]){-2 / (1 + exp(4)), -0.5 / (1 + exp(1)), 0.5 / (1 + exp(-1)),
+			      9 / (1 + exp(-18))},
+	     run1(x), 4, 1e-6);
+	fresh_graph();
 	a.gelu.approximate = QN_APPROXIMATE_tanh;
 	output(op1(QN_OP_gelu, input("x", "tensor<4xf32>"), attributes(a), NULL));
 	const double *y = run1(x);
@@ -174,7 +111,9 @@ test_float_attributes(void **state)
 static void
 test_float_limits(void **state)
 {
-	static const qn_op kinds[] = {QN_OP_silu, QN_OP_gelu, QN_OP_hard_swish};
+	static const qn_op kinds[] = {QN_OP_silu,    QN_OP_gelu,  QN_OP_hard_swish,
+				      QN_OP_mish,    QN_OP_swish, QN_OP_thresholded_relu,
+				      QN_OP_softplus};
 	const double inf = (double)INFINITY;
 
 	(void)state;
