@@ -65,7 +65,7 @@ qn_importer_dim(qn_importer *im, const char *input, int32_t axis, const char *na
 			name[0] != '\0' ? "')" : "", name[0] != '\0' ? name : key);
 		return false;
 	}
-	if (axis == 0)
+	if (axis == 0 && name[0] != '\0')
 		im->batch = name;
 	qn_log(im->m->env, "%s: dimension %d of input '%s' is open; it is taken as 1", im->file,
 	       (int)axis, input);

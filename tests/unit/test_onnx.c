@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_onnx.c - ONNX files as graphs: dimensions, versions, attributes, tensors, functions, bodies, and compositions
+ * with numbers computed by hand. */
+#include "tests/unit/run_util.h"
+
+#include <stdio.h>
+
+#include "import/import.h"
+#include "tests/unit/onnx_writer.h"
+
+static onx *file;
+static qn_import_how how;
+
+static int
+setup(void **state)
+{
+	file = calloc(1, sizeof *file);
+	how = (qn_import_how){0};
+	onx_begin(file);
+	return rig_setup(state);
+}
+
+static int
+teardown(void **state)
+{
+	free(file);
+	return rig_teardown(state);
+}
+
+static void
+another_file(void)
+{
+	onx_begin(file);
+	(void)rig_teardown(NULL);
+	(void)rig_setup(NULL);
+}
+
+static qn_status
+import_from(const char *folder, int64_t version)
+{
+	size_t n;
+	const uint8_t *bytes = onx_end(file, version, &n);
+	void *copy = qn_arena_copy(&rg->arena, bytes, n);
+	qn_status status = qn_onnx_read(&rg->m, "f.onnx", folder, copy, n, &how);
+
+	if (status == QN_OK)
+		status = qn_model_verify(&rg->m);
+	if (status == QN_OK)
+		rg->g = qn_model_entry(&rg->m);
+	return status;
+}
+
+static void
+import(int64_t version)
+{
+	qn_status status = import_from(NULL, version);
+
+	no_errors();
+	assert_int_equal(status, QN_OK);
+}
+
+static void
+import_fails(int64_t version, const char *id, const char *text)
+{
+	assert_int_not_equal(import_from(NULL, version), QN_OK);
+	for (size_t i = 0; i < rg->diags.n; i++)
+		if (strcmp(rg->diags.item[i].id, id) == 0 &&
+		    (strstr(rg->diags.item[i].message, text) != NULL ||
+		     strstr(rg->diags.item[i].place, text) != NULL)) {
+			qn_diags_clear(&rg->env, &rg->diags);
+			return;
+		}
+	assert_true(rg->diags.n > 0);
+	fail_msg("no %s with '%s' but %s: %s: %s", id, text, rg->diags.item[0].id,
+		 rg->diags.item[0].place, rg->diags.item[0].message);
+}
+
+static void
+input_is(size_t k, const char *text)
+{
+	assert_ptr_equal(qn_graph_node(rg->g, rg->g->input[k])->type, type(text));
+}
+
+static void
+output_is(const char *text)
+{
+	assert_ptr_equal(qn_graph_node(rg->g, rg->g->output[0].value)->type, type(text));
+}
+
+#define GIVES(x, bound, ...)                                                                       \
+	near((const double[]){__VA_ARGS__}, run1(x),                                               \
+	     (int64_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), bound)
+#define V(...) ((const double[]){__VA_ARGS__})
+
+/* ---- dimensions ---- */
+
+static void
+test_open_batch(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "N,3");
+	onx_input(file, "z", ONX_FLOAT, "?,N");
+	onx_node(file, "Relu", "x", "y");
+	onx_output(file, "y");
+	import(13);
+	input_is(0, "tensor<1x3xf32>");
+	input_is(1, "tensor<1x1xf32>");
+	assert_string_equal(rg->g->output[0].name, "y");
+}
+
+static void
+test_given_dims(void **state)
+{
+	const char *const dims[] = {"width=5", "x:1=7"};
+
+	(void)state;
+	how.ndim = 2;
+	how.dim = dims;
+	onx_input(file, "x", ONX_FLOAT, "N,?,width");
+	onx_node(file, "Relu", "x", "y");
+	onx_output(file, "y");
+	import(13);
+	input_is(0, "tensor<1x7x5xf32>");
+}
+
+static void
+test_missing_dim(void **state)
+{
+	const char *const dims[] = {"nothing=5"};
+
+	(void)state;
+	how.ndim = 1;
+	how.dim = dims;
+	onx_input(file, "x", ONX_FLOAT, "N,width");
+	onx_node(file, "Relu", "x", "y");
+	onx_output(file, "y");
+	import_fails(13, "import.dim", "'width'");
+	onx_begin(file);
+	onx_input(file, "x", ONX_FLOAT, "N,3");
+	onx_node(file, "Relu", "x", "y");
+	onx_output(file, "y");
+	import_fails(13, "import.dim", "nothing=5");
+}
+
+/* ---- what is refused ---- */
+
+static void
+test_refused(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,3");
+	onx_node(file, "NoSuchThing", "x", "a");
+	onx_node(file, "Relu", "missing", "b");
+	file->domain = "far.away";
+	onx_node(file, "Relu", "x", "c");
+	file->domain = NULL;
+	onx_node(file, "Add", "a,b", "y");
+	onx_output(file, "y");
+	import_fails(13, "import.op", "NoSuchThing");
+	/* All problems are listed in one run, and none twice. */
+	assert_int_not_equal(import_from(NULL, 13), QN_OK);
+	assert_int_equal(rg->diags.n, 3);
+	assert_string_equal(rg->diags.item[1].id, "import.input");
+	assert_non_null(strstr(rg->diags.item[2].message, "far.away.Relu"));
+	qn_diags_clear(&rg->env, &rg->diags);
+	onx_begin(file);
+	onx_input(file, "x", ONX_STRING, "1,3");
+	onx_node(file, "Identity", "x", "y");
+	onx_output(file, "y");
+	import_fails(13, "import.type", "STRING");
+}
+
+/* A name that stands for itself: no node before gives it. */
+static void
+test_cycle(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,3");
+	onx_node(file, "Add", "x,b", "a");
+	onx_node(file, "Add", "x,a", "b");
+	onx_output(file, "b");
+	import_fails(13, "import.input", "'b'");
+}
+
+/* ---- tensors ---- */
+
+static void
+test_half_is_f32(void **state)
+{
+	static const uint16_t half[] = {0x3c00, 0xc000, 0x3800};
+
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT16, "3");
+	onx_tensor(file, "w", ONX_FLOAT16, "3", half, sizeof half);
+	onx_node(file, "Mul", "x,w", "y");
+	onx_output(file, "y");
+	import(13);
+	input_is(0, "tensor<3xf32>");
+	GIVES(V(1, 2, 3), 0, 1, -4, 1.5);
+}
+
+static void
+test_nibbles(void **state)
+{
+	static const uint8_t packed[] = {0x8f, 0x07};
+
+	(void)state;
+	onx_tensor(file, "w", ONX_INT4, "3", packed, sizeof packed);
+	onx_int(file, "to", ONX_FLOAT);
+	onx_node(file, "Cast", "w", "y");
+	onx_output(file, "y");
+	import(21);
+	GIVES(V(0), 0, -1, -8, 7);
+}
+
+static void
+test_tensor_sizes(void **state)
+{
+	(void)state;
+	onx_tensor(file, "w", ONX_FLOAT, "3", "12345678", 8);
+	onx_node(file, "Relu", "w", "y");
+	onx_output(file, "y");
+	import_fails(13, "import.file", "8 bytes; its shape wants 12");
+	onx_begin(file);
+	onx_tensor(file, "w", ONX_FLOAT, "2147483647,2147483647,2147483647", "1234", 4);
+	onx_node(file, "Relu", "w", "y");
+	onx_output(file, "y");
+	import_fails(13, "import.file", "dimension");
+}
+
+static void
+test_external(void **state)
+{
+	static const float v[] = {9, 1, 2, 3};
+	FILE *f = fopen("weights-of-a-test.bin", "wb");
+
+	(void)state;
+	assert_non_null(f);
+	assert_int_equal(fwrite(v, 4, 4, f), 4);
+	assert_int_equal(fclose(f), 0);
+	onx_external(file, "w", ONX_FLOAT, "3", "weights-of-a-test.bin", "4");
+	onx_node(file, "Relu", "w", "y");
+	onx_output(file, "y");
+	qn_status status = import_from("", 13);
+	(void)remove("weights-of-a-test.bin");
+	no_errors();
+	assert_int_equal(status, QN_OK);
+	GIVES(V(0), 0, 1, 2, 3);
+}
+
+static void
+test_external_paths(void **state)
+{
+	static const char *const paths[] = {"/etc/passwd", "../x", "a/../../x", "", "a\\b"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+		onx_begin(file);
+		onx_external(file, "w", ONX_FLOAT, "3", paths[i], "0");
+		onx_node(file, "Relu", "w", "y");
+		onx_output(file, "y");
+		assert_int_not_equal(import_from("", 13), QN_OK);
+		assert_string_equal(rg->diags.item[0].id, "import.external");
+		qn_diags_clear(&rg->env, &rg->diags);
+	}
+}
+
+/* ---- versions ---- */
+
+static void
+test_squeeze_versions(void **state)
+{
+	const int64_t axis = 1;
+
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "2,1,1");
+	onx_list(file, "axes", 1, &axis);
+	onx_node(file, "Squeeze", "x", "y");
+	onx_output(file, "y");
+	import(11);
+	output_is("tensor<2x1xf32>");
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "2,1,1");
+	onx_ints64(file, "a", "1", &axis);
+	onx_node(file, "Squeeze", "x,a", "y");
+	onx_output(file, "y");
+	import(13);
+	output_is("tensor<2x1xf32>");
+}
+
+/* Before version 13 softmax goes over all axes from its axis on. */
+static void
+test_softmax_versions(void **state)
+{
+	static const double x[] = {0, 0, 0, 0};
+
+	(void)state;
+	for (int64_t version = 12; version <= 13; version++) {
+		another_file();
+		onx_input(file, "x", ONX_FLOAT, "1,2,2");
+		onx_int(file, "axis", 1);
+		onx_node(file, "Softmax", "x", "y");
+		onx_output(file, "y");
+		import(version);
+		double each = version == 12 ? 0.25 : 0.5;
+		GIVES(x, 1e-6, each, each, each, each);
+	}
+}
+
+/* Before version 7 the second operand is laid from an axis on. */
+static void
+test_old_broadcast(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "2,2");
+	onx_floats(file, "b", "2", (const float[]){10, 20});
+	onx_int(file, "broadcast", 1);
+	onx_int(file, "axis", 0);
+	onx_node(file, "Add", "x,b", "y");
+	onx_output(file, "y");
+	import(6);
+	GIVES(V(1, 2, 3, 4), 0, 11, 12, 23, 24);
+}
+
+/* ---- functions and bodies ---- */
+
+static void
+test_function(void **state)
+{
+	(void)state;
+	onx_function(file, "mine", "Twice", "a", "b");
+	onx_refer(file, "alpha", "slope");
+	onx_node(file, "LeakyRelu", "a", "h");
+	onx_node(file, "Add", "h,h", "b");
+	onx_function_end(file, 13);
+	onx_input(file, "x", ONX_FLOAT, "2");
+	file->domain = "mine";
+	onx_real(file, "slope", 0.25f);
+	onx_node(file, "Twice", "x", "h");
+	onx_node(file, "Twice", "h", "y"); /* its own names, the standard slope */
+	file->domain = NULL;
+	onx_output(file, "y");
+	import(13);
+	GIVES(V(1, -4), 1e-6, 4, -0.04);
+}
+
+static void
+test_function_calls_itself(void **state)
+{
+	(void)state;
+	onx_function(file, "mine", "Again", "a", "b");
+	file->domain = "mine";
+	onx_node(file, "Again", "a", "b");
+	onx_function_end(file, 13);
+	onx_input(file, "x", ONX_FLOAT, "2");
+	onx_node(file, "Again", "x", "y");
+	onx_output(file, "y");
+	import_fails(13, "import.nesting", "64 deep");
+}
+
+static void
+test_if_by_shape(void **state)
+{
+	onx *yes = calloc(1, sizeof *yes), *no = calloc(1, sizeof *no);
+
+	(void)state;
+	onx_begin(yes);
+	onx_node(yes, "Neg", "x", "r"); /* x of the graph around it */
+	onx_output(yes, "r");
+	onx_begin(no);
+	onx_node(no, "NoSuchThing", "x", "r");
+	onx_output(no, "r");
+	onx_input(file, "x", ONX_FLOAT, "2");
+	onx_ints64(file, "two", "1", (const int64_t[]){2});
+	onx_node(file, "Shape", "x", "s");
+	onx_node(file, "Equal", "s,two", "c");
+	onx_body(file, "then_branch", yes);
+	onx_body(file, "else_branch", no);
+	onx_node(file, "If", "c", "y");
+	onx_output(file, "y");
+	import(13);
+	GIVES(V(1, -4), 0, -1, 4);
+	free(yes);
+	free(no);
+}
+
+/* ---- compositions ---- */
+
+/* One number for each gate, so that a step is h' = tanh(x * w + h * r + b). */
+static void
+test_rnn(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "2,1,1");
+	onx_floats(file, "w", "1,1,1", (const float[]){0.5f});
+	onx_floats(file, "r", "1,1,1", (const float[]){2});
+	onx_floats(file, "b", "1,2", (const float[]){0.125f, 0.125f});
+	onx_int(file, "hidden_size", 1);
+	onx_node(file, "RNN", "x,w,r,b", "y");
+	onx_output(file, "y");
+	import(14);
+	output_is("tensor<2x1x1x1xf32>");
+	/* tanh(0.5 * 0.5 + 0.25) = 0.46211716, tanh(-0.5 + 0.25 + 2 * 0.46211716) = 0.58775831 */
+	GIVES(V(0.5, -1), 2e-6, 0.46211716, 0.58775831);
+}
+
+/* Gates i o f c of weight 1, 2, 3, 4 and no state before: c = s(x) tanh(4 x), h = s(2 x) tanh(c). */
+static void
+test_lstm(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,1,1");
+	onx_floats(file, "w", "1,4,1", (const float[]){1, 2, 3, 4});
+	onx_floats(file, "r", "1,4,1", (const float[]){0, 0, 0, 0});
+	onx_int(file, "hidden_size", 1);
+	onx_node(file, "LSTM", "x,w,r", ",h,c");
+	onx_output(file, "h");
+	import(14);
+	output_is("tensor<1x1x1xf32>");
+	/* s(0.25) = 0.56217650, tanh(1) = 0.76159416, c = 0.42815035; s(0.5) = 0.62245933 */
+	GIVES(V(0.25), 2e-6, 0.25133312);
+}
+
+/* Gates z r h: h' = (1 - z) tanh(x w + (r h) 1) + z h with h = 1, z = r = s(0) = 0.5. */
+static void
+test_gru(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,1,1");
+	onx_floats(file, "w", "1,3,1", (const float[]){0, 0, 1});
+	onx_floats(file, "r", "1,3,1", (const float[]){0, 0, 1});
+	onx_floats(file, "h0", "1,1,1", (const float[]){1});
+	onx_int(file, "hidden_size", 1);
+	onx_node(file, "GRU", "x,w,r,,,h0", "y");
+	onx_output(file, "y");
+	import(14);
+	/* 0.5 tanh(0.25 + 0.5) + 0.5, tanh(0.75) = 0.63514895 */
+	GIVES(V(0.25), 2e-6, 0.81757448);
+}
+
+static void
+test_einsum(void **state)
+{
+	(void)state;
+	onx_input(file, "a", ONX_FLOAT, "2,2");
+	onx_floats(file, "b", "2,2", (const float[]){1, 2, 3, 4});
+	onx_string(file, "equation", "ij,jk->ki");
+	onx_node(file, "Einsum", "a,b", "y");
+	onx_output(file, "y");
+	import(13);
+	GIVES(V(1, 0, 0, 2), 0, 1, 6, 2, 8);
+}
+
+/* A length of 4 from 2, with the ends repeated. */
+static void
+test_resize(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "2");
+	onx_floats(file, "scales", "1", (const float[]){2});
+	onx_string(file, "mode", "linear");
+	onx_node(file, "Resize", "x,,scales", "y");
+	onx_output(file, "y");
+	import(13);
+	GIVES(V(0, 4), 1e-6, 0, 1, 3, 4);
+}
+
+int
+main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_open_batch),
+		TEST(test_given_dims),
+		TEST(test_missing_dim),
+		TEST(test_refused),
+		TEST(test_cycle),
+		TEST(test_half_is_f32),
+		TEST(test_nibbles),
+		TEST(test_tensor_sizes),
+		TEST(test_external),
+		TEST(test_external_paths),
+		TEST(test_squeeze_versions),
+		TEST(test_softmax_versions),
+		TEST(test_old_broadcast),
+		TEST(test_function),
+		TEST(test_function_calls_itself),
+		TEST(test_if_by_shape),
+		TEST(test_rnn),
+		TEST(test_lstm),
+		TEST(test_gru),
+		TEST(test_einsum),
+		TEST(test_resize),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
