@@ -20,7 +20,8 @@ static const char *const builtin_names[] = {
 static const qn_tfl_row *const families[] = {
 	qn_tfl_conv_rows,  qn_tfl_dense_rows, qn_tfl_pool_rows,   qn_tfl_binary_rows,
 	qn_tfl_unary_rows, qn_tfl_move_rows,  qn_tfl_reduce_rows, qn_tfl_cast_rows,
-	qn_tfl_slice_rows, qn_tfl_shape_rows, qn_tfl_space_rows,
+	qn_tfl_slice_rows, qn_tfl_shape_rows, qn_tfl_space_rows,  qn_tfl_logic_rows,
+	qn_tfl_lstm_rows,
 };
 
 static const qn_tfl_row *
@@ -121,12 +122,13 @@ arity_ok(qn_tfl_op *o, const qn_tfl_row *row)
 
 /* Whether all inputs have values; what has none was reported. */
 static bool
-inputs_known(qn_tfl_op *o)
+inputs_known(qn_tfl_op *o, const qn_tfl_row *row)
 {
 	bool ok = true;
 
 	for (uint32_t i = 0; i < o->nin; i++) {
-		if (o->from[i] == NULL)
+		if (o->from[i] == NULL ||
+		    (row->most_left_out > 1 && qn_tfl_is_variable(o->from[i])))
 			continue;
 		o->in[i] = qn_tfl_value(o->f, o->from[i]);
 		ok = ok && o->in[i] != 0;
@@ -145,7 +147,7 @@ take(qn_tfl_op *o, const qn_tfl_row *row, const char *name)
 			"%s has no form here; replace it in the model by operators of "
 			"docs/importing.md, or cut the model before it",
 			name);
-	else if (arity_ok(o, row) && inputs_known(o))
+	else if (arity_ok(o, row) && inputs_known(o, row))
 		row->read(o);
 	for (uint32_t i = 0; i < o->nout; i++)
 		o->to[i]->is_made = true;

@@ -3,6 +3,7 @@
  *
  *   tflite.c         the file: its tables, the subgraph, operators one after the other
  *   tflite_tensor.c  types and constants, real values of quantized ones
+ *   tflite_option.c  options, constant inputs, axes
  *   tflite_sparse.c  constants stored without their zeros
  *   tflite_give.c    results: fused activations, parameters of the file
  *   tflite_product.c convolutions and dense layers of codes
@@ -63,13 +64,15 @@ typedef struct qn_tfl_row {
 	qn_tfl_builtin code;
 	void (*read)(qn_tfl_op *o);
 	uint32_t least_in, most_in, nout; /* nout 0: as many as the file says, 1 at least */
-	uint32_t most_left_out;           /* the last so many inputs may be -1 */
+	uint32_t
+		most_left_out; /* the last so many inputs may be -1; if several, also variables, which are not read */
 } qn_tfl_row;
 
 /* Rows of a family, ended by one without function. */
 extern const qn_tfl_row qn_tfl_conv_rows[], qn_tfl_dense_rows[], qn_tfl_pool_rows[],
 	qn_tfl_binary_rows[], qn_tfl_unary_rows[], qn_tfl_move_rows[], qn_tfl_reduce_rows[],
-	qn_tfl_cast_rows[], qn_tfl_slice_rows[], qn_tfl_shape_rows[], qn_tfl_space_rows[];
+	qn_tfl_cast_rows[], qn_tfl_slice_rows[], qn_tfl_shape_rows[], qn_tfl_space_rows[],
+	qn_tfl_logic_rows[], qn_tfl_lstm_rows[];
 
 /* ---- tensors (tflite_tensor.c) ---- */
 
@@ -81,6 +84,8 @@ const qn_type *qn_tfl_type(qn_tfl *f, qn_tfl_tensor *t);
 /* The value of t, a constant being made at its first use; 0: it is the result of a refused
  * operator, or was refused here. */
 qn_id qn_tfl_value(qn_tfl *f, qn_tfl_tensor *t);
+/* Lasts from run to run. */
+bool qn_tfl_is_variable(const qn_tfl_tensor *t);
 /* Takes so many bytes of f->room; false after a report. */
 bool qn_tfl_take(qn_tfl *f, uint64_t bytes);
 /* The elements of a constant of which only some are stored; NULL after a report.  each: bytes of an
@@ -88,7 +93,7 @@ bool qn_tfl_take(qn_tfl *f, uint64_t bytes);
 const void *qn_tfl_dense_bytes(qn_tfl *f, const qn_tfl_tensor *t, const qn_flat_table *sparsity,
 			       const void *data, size_t bytes, size_t each, int64_t count);
 
-/* ---- inputs and options ---- */
+/* ---- inputs and options (tflite_option.c) ---- */
 
 /* Input i in f32: constants are converted, codes go through a dequantize. 0: left out. */
 qn_id qn_tfl_real(qn_tfl_op *o, uint32_t i);
@@ -135,6 +140,8 @@ qn_id qn_tfl_quantized(qn_tfl_op *o, qn_id x, const qn_elem *to);
 qn_id qn_tfl_retyped(qn_tfl_op *o, qn_id x, const qn_elem *to);
 /* What a fused activation leaves of the codes of e. */
 void qn_tfl_limits(qn_tfl_op *o, const qn_elem *e, int64_t activation, int64_t *lo, int64_t *hi);
+/* n parts behind each other along an axis, each of at most as many as an op takes at once. */
+qn_id qn_tfl_joined(qn_tfl_op *o, int64_t n, const qn_id *part, int64_t axis);
 /* Requantizes x to the type of result k, inside the limits lo..hi. */
 qn_id qn_tfl_requantized(qn_tfl_op *o, uint32_t k, qn_id x, int64_t lo, int64_t hi);
 

@@ -89,9 +89,7 @@ power(qn_tfl_op *o)
 static void
 squared_difference(qn_tfl_op *o)
 {
-	qn_id d = qn_importer_binary(o->im, QN_OP_sub, qn_tfl_real(o, 0), qn_tfl_real(o, 1));
-
-	qn_tfl_give(o, 0, qn_importer_binary(o->im, QN_OP_mul, d, d));
+	qn_tfl_give(o, 0, of_two(o, QN_OP_squared_difference));
 }
 
 /* Sums from left to right. */

@@ -144,6 +144,35 @@ qn_tfl_give(qn_tfl_op *o, uint32_t k, qn_id x)
 		o->to[k]->id = qn_importer_cast(o->im, x, to->plain);
 }
 
+/* A part under the result's parameters. */
+static qn_id
+part_of(qn_tfl_op *o, qn_id x)
+{
+	const qn_elem *e = qn_tfl_result(o, 0);
+
+	return x != 0 && qn_tfl_is_codes(o, x) && qn_tfl_on_codes(o) &&
+			       qn_importer_type(o->im, x)->elem != e
+		       ? qn_tfl_requantized(o, 0, x, e->qmin, e->qmax)
+		       : x;
+}
+
+/* A long list becomes lists of lists. */
+qn_id
+qn_tfl_joined(qn_tfl_op *o, int64_t n, const qn_id *part, int64_t axis)
+{
+	qn_id in[QN_TFL_MOST_INPUTS];
+	const qn_attrs a = {.axis = {axis}};
+	int64_t each = (n + QN_TFL_MOST_INPUTS - 1) / QN_TFL_MOST_INPUTS;
+	uint32_t k = 0;
+
+	for (int64_t i = 0; i < n; i += each) {
+		int64_t more = n - i < each ? n - i : each;
+
+		in[k++] = more > 1 ? qn_tfl_joined(o, more, part + i, axis) : part_of(o, part[i]);
+	}
+	return k == 1 ? in[0] : qn_importer_op(o->im, QN_OP_concat, k, in, &a, NULL);
+}
+
 /* ---- activations ---- */
 
 static const struct bounds {

@@ -113,22 +113,6 @@ transpose(qn_tfl_op *o)
 		qn_tfl_give(o, 0, qn_importer_transpose(o->im, qn_tfl_moved(o, 0), perm));
 }
 
-/* Parts under the result's parameters, behind each other along an axis. */
-static qn_id
-joined(qn_tfl_op *o, const qn_id *part, int32_t axis)
-{
-	qn_id in[QN_TFL_MOST_INPUTS];
-	const qn_elem *e = qn_tfl_result(o, 0);
-	qn_attrs a = {.axis = {axis}};
-
-	for (uint32_t i = 0; i < o->nin; i++) {
-		in[i] = part[i];
-		if (in[i] != 0 && qn_tfl_on_codes(o) && qn_importer_type(o->im, in[i])->elem != e)
-			in[i] = qn_tfl_requantized(o, 0, in[i], e->qmin, e->qmax);
-	}
-	return qn_importer_op(o->im, QN_OP_concat, o->nin, in, &a, NULL);
-}
-
 static void
 concatenation(qn_tfl_op *o)
 {
@@ -139,7 +123,8 @@ concatenation(qn_tfl_op *o)
 		return;
 	for (uint32_t i = 0; i < o->nin; i++)
 		in[i] = qn_tfl_moved(o, i);
-	qn_tfl_give_active(o, joined(o, in, axis), qn_tfl_flag(o, 1, QN_TFL_ACT_NONE));
+	qn_tfl_give_active(o, qn_tfl_joined(o, o->nin, in, axis),
+			   qn_tfl_flag(o, 1, QN_TFL_ACT_NONE));
 }
 
 static void
@@ -152,7 +137,7 @@ pack(qn_tfl_op *o)
 		return;
 	for (uint32_t i = 0; i < o->nin; i++)
 		in[i] = with_axis(o, qn_tfl_moved(o, i), axis);
-	qn_tfl_give(o, 0, joined(o, in, axis));
+	qn_tfl_give(o, 0, qn_tfl_joined(o, o->nin, in, axis));
 }
 
 /* Pairs before, after for each dimension. */
@@ -244,11 +229,7 @@ mirror_pad(qn_tfl_op *o)
 
 	if (!pad_widths(o, &a))
 		return;
-	if (qn_tfl_flag(o, 0, 0) != 0) {
-		(void)qn_importer_refuse(o->im, "import.attr", "mode SYMMETRIC, must be REFLECT");
-		return;
-	}
-	a.pad.mode = QN_PAD_reflect;
+	a.pad.mode = qn_tfl_flag(o, 0, 0) != 0 ? QN_PAD_symmetric : QN_PAD_reflect;
 	give_padded(o, &a);
 }
 

@@ -170,31 +170,17 @@ space_to_depth(qn_tfl_op *o)
 	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_space_to_depth, 1, &x, &a, NULL));
 }
 
-/* Each named axis from its end to its begin. */
 static void
 reverse(qn_tfl_op *o)
 {
-	const qn_type *type = qn_importer_type(o->im, o->in[0]);
-	int64_t axes[QN_MAX_RANK];
-	int32_t n = qn_tfl_ints(o, 1, QN_MAX_RANK, axes), axis;
 	qn_attrs a = {0};
 	qn_id x = qn_tfl_moved(o, 0);
 
-	if (n < 0 || qn_type_count(type) < 0)
-		return;
-	a.slice.begin.n = a.slice.end.n = a.slice.step.n = type->rank;
-	for (int32_t i = 0; i < type->rank; i++) {
-		a.slice.end.v[i] = type->dim[i];
-		a.slice.step.v[i] = 1;
-	}
-	for (int32_t i = 0; i < n; i++) {
-		if (!qn_tfl_axis(o, axes[i], type->rank, &axis))
-			return;
-		a.slice.begin.v[axis] = type->dim[axis] - 1;
-		a.slice.end.v[axis] = -type->dim[axis] - 1;
-		a.slice.step.v[axis] = -1;
-	}
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_slice, 1, &x, &a, NULL));
+	a.axes.axes.n = qn_tfl_ints(o, 1, QN_MAX_RANK, a.axes.axes.v);
+	if (a.axes.axes.n > 0)
+		qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_reverse, 1, &x, &a, NULL));
+	else if (a.axes.axes.n == 0)
+		qn_tfl_give(o, 0, x);
 }
 
 const qn_tfl_row qn_tfl_space_rows[] = {

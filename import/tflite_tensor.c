@@ -274,13 +274,19 @@ elements(qn_tfl *f, const qn_tfl_tensor *t, const qn_type *type, const void *dat
 	return halves ? qn_tfl_take(f, count) ? unpacked(f, data, count) : NULL : data;
 }
 
+bool
+qn_tfl_is_variable(const qn_tfl_tensor *t)
+{
+	return qn_flat_int(&t->t, QN_TFL_FIELD_tensor_is_variable, QN_FLAT_U8, 0) != 0;
+}
+
 /* The value of a constant as the file has it; NULL: none, or reported. */
 static const qn_tensor *
 constant(qn_tfl *f, qn_tfl_tensor *t)
 {
 	size_t bytes = 0;
 
-	if (qn_flat_int(&t->t, QN_TFL_FIELD_tensor_is_variable, QN_FLAT_U8, 0) != 0) {
+	if (qn_tfl_is_variable(t)) {
 		(void)qn_importer_refuse(&f->im, "import.op",
 					 "tensor '%s' is a variable that lasts from run to run; "
 					 "models with state are not taken",
@@ -358,53 +364,4 @@ qn_tfl_real(qn_tfl_op *o, uint32_t i)
 		t->real = qn_importer_cast(im, o->in[i], QN_PLAIN_f32);
 	}
 	return t->real;
-}
-
-/* ---- options ---- */
-
-int64_t
-qn_tfl_option(const qn_tfl_op *o, uint32_t field, int64_t absent)
-{
-	return qn_flat_int(&o->options, field, QN_FLAT_I32, absent);
-}
-
-int64_t
-qn_tfl_flag(const qn_tfl_op *o, uint32_t field, int64_t absent)
-{
-	return qn_flat_int(&o->options, field, QN_FLAT_I8, absent);
-}
-
-double
-qn_tfl_option_real(const qn_tfl_op *o, uint32_t field, double absent)
-{
-	return qn_flat_real(&o->options, field, absent);
-}
-
-int32_t
-qn_tfl_ints(qn_tfl_op *o, uint32_t i, int32_t most, int64_t *v)
-{
-	int32_t n = qn_importer_ints(o->im, o->in[i], most, v);
-
-	if (n < 0)
-		(void)qn_importer_refuse(
-			o->im, "import.input",
-			"input %u ('%s') must be a constant of at most %d integers", i,
-			o->from[i]->name, (int)most);
-	return n;
-}
-
-int32_t
-qn_tfl_rank(const qn_tfl_op *o, uint32_t i)
-{
-	return qn_importer_type(o->im, o->in[i])->rank;
-}
-
-bool
-qn_tfl_axis(qn_tfl_op *o, int64_t axis, int32_t rank, int32_t *out)
-{
-	if (axis < -(int64_t)rank || axis >= rank)
-		return qn_importer_refuse(o->im, "import.attr", "axis %lld of %d dimensions",
-					  (long long)axis, (int)rank) != 0;
-	*out = (int32_t)(axis < 0 ? axis + rank : axis);
-	return true;
 }

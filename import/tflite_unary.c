@@ -105,6 +105,23 @@ slopes(qn_tfl_op *o, double alpha)
 	return qn_importer_const(o->im, NULL, t);
 }
 
+/* x / max(root of the sum of squares along the last axis, 1e-6) */
+static void
+l2_normalization(qn_tfl_op *o)
+{
+	qn_importer *im = o->im;
+	qn_id x = qn_tfl_real(o, 0), sum = qn_importer_unary(im, QN_OP_square, x);
+	qn_attrs a = {0};
+
+	a.reduce.axes.n = 1;
+	a.reduce.axes.v[0] = -1;
+	a.reduce.keepdims = 1;
+	sum = qn_importer_op(im, QN_OP_reduce_sum, 1, &sum, &a, NULL);
+	sum = qn_importer_binary(im, QN_OP_maximum, qn_importer_unary(im, QN_OP_sqrt, sum),
+				 qn_importer_f32(im, 1e-6));
+	qn_tfl_give(o, 0, qn_importer_binary(im, QN_OP_div, x, sum));
+}
+
 static void
 leaky_relu(qn_tfl_op *o)
 {
@@ -198,6 +215,7 @@ const qn_tfl_row qn_tfl_unary_rows[] = {
 	{QN_TFL_LEAKY_RELU, leaky_relu, 1, 1, 1, 0},
 	{QN_TFL_PRELU, prelu, 2, 2, 1, 0},
 	{QN_TFL_SOFTMAX, softmax, 1, 1, 1, 0},
+	{QN_TFL_L2_NORMALIZATION, l2_normalization, 1, 1, 1, 0},
 	{QN_TFL_LOG_SOFTMAX, log_softmax, 1, 1, 1, 0},
 	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
 };

@@ -412,6 +412,184 @@ test_u8_conv(void **state)
 		 (const int32_t[]){1, 1, 1, 2}, QN_TFL_CONV_2D);
 }
 
+/* ---- truth values, indices ---- */
+
+/* where(not (x < 0 and x < -2), x, 0) */
+static void
+test_logic(void **state)
+{
+	(void)state;
+	static const float nought = 0, two = -2;
+	int x = real_x(DIMS(3)), y = real_y(DIMS(3));
+	int zero = tfl_tensor(file, "0", F32, DIMS(1), &nought, 4);
+	int low = tfl_tensor(file, "2", F32, DIMS(1), &two, 4);
+	int a = tfl_tensor(file, "a", TFL_BOOL, DIMS(3), NULL, 0);
+	int b = tfl_tensor(file, "b", TFL_BOOL, DIMS(3), NULL, 0);
+	int c = tfl_tensor(file, "c", TFL_BOOL, DIMS(3), NULL, 0);
+	int d = tfl_tensor(file, "d", TFL_BOOL, DIMS(3), NULL, 0);
+
+	tfl_op(file, QN_TFL_LESS, INTS(x, zero), INTS(a));
+	tfl_op(file, QN_TFL_LESS, INTS(x, low), INTS(b));
+	tfl_op(file, QN_TFL_LOGICAL_AND, INTS(a, b), INTS(c));
+	tfl_op(file, QN_TFL_LOGICAL_NOT, INTS(c), INTS(d));
+	tfl_op(file, QN_TFL_SELECT_V2, INTS(d, x, zero), INTS(y));
+	import(INTS(x), INTS(y));
+	GIVES(V(-1, -3, 4), -1, 0, 4);
+}
+
+static void
+test_gather_nd(void **state)
+{
+	(void)state;
+	int x = real_x(DIMS(2, 3)), y = real_y(DIMS(2));
+	int i = tfl_tensor(file, "i", TFL_INT32, DIMS(2, 2), (const int32_t[]){1, 0, 0, 2}, 16);
+
+	tfl_op(file, QN_TFL_GATHER_ND, INTS(x, i), INTS(y));
+	import(INTS(x), INTS(y));
+	GIVES(V(1, 2, 3, 4, 5, 6), 4, 3);
+}
+
+static void
+test_scatter_adds(void **state)
+{
+	(void)state;
+	int x = real_x(DIMS(3)), y = real_y(DIMS(4));
+	int i = tfl_tensor(file, "i", TFL_INT32, DIMS(3, 1), (const int32_t[]){1, 3, 1}, 12);
+
+	tfl_op(file, QN_TFL_SCATTER_ND, INTS(i, x, ints("s", DIMS(4))), INTS(y));
+	import(INTS(x), INTS(y));
+	GIVES(V(1, 2, 5), 0, 6, 0, 2);
+}
+
+static void
+test_one_hot(void **state)
+{
+	(void)state;
+	static const float on = 5, off = 1;
+	int x = tfl_tensor(file, "x", TFL_INT32, DIMS(2), NULL, 0), y = real_y(DIMS(2, 3));
+	int a = tfl_tensor(file, "on", F32, 0, NULL, &on, 4);
+	int b = tfl_tensor(file, "off", F32, 0, NULL, &off, 4);
+
+	tfl_with(tfl_op(file, QN_TFL_ONE_HOT, INTS(x, one("d", 3), a, b), INTS(y)), 0, 'i', -1);
+	import(INTS(x), INTS(y));
+	GIVES(V(2, 0), 1, 1, 5, 5, 1, 1);
+}
+
+static void
+test_floor_mod(void **state)
+{
+	(void)state;
+	static const float three = 3;
+	int x = real_x(DIMS(2)), y = real_y(DIMS(2)),
+	    d = tfl_tensor(file, "d", F32, 0, NULL, &three, 4);
+
+	tfl_op(file, QN_TFL_FLOOR_MOD, INTS(x, d), INTS(y));
+	import(INTS(x), INTS(y));
+	GIVES(V(-1, 4), 2, 1);
+}
+
+static void
+test_l2_normalization(void **state)
+{
+	(void)state;
+	int x = real_x(DIMS(2, 2)), y = real_y(DIMS(2, 2));
+
+	tfl_op(file, QN_TFL_L2_NORMALIZATION, INTS(x), INTS(y));
+	import(INTS(x), INTS(y));
+	near(V(0.6, 0.8, 0, 1), run1(V(3, 4, 0, 2)), 4, 1e-7);
+}
+
+/* ---- sequences ---- */
+
+/* Two steps of one cell whose gates are all open (bias 100): c adds up its inputs, h is c. */
+static void
+test_lstm(void **state)
+{
+	static const float weight = 2, nought = 0, open = 100;
+	int32_t in[20];
+
+	(void)state;
+	int x = real_x(DIMS(1, 2, 1)), y = real_y(DIMS(1, 2, 1));
+	for (int i = 0; i < 20; i++)
+		in[i] = -1;
+	in[0] = x;
+	for (int i = 0; i < 4; i++) {
+		in[1 + i] = tfl_tensor(file, "w", F32, DIMS(1, 1), i == 2 ? &weight : &nought, 4);
+		in[5 + i] = tfl_tensor(file, "r", F32, DIMS(1, 1), &nought, 4);
+		in[12 + i] = tfl_tensor(file, "b", F32, DIMS(1), i == 2 ? &nought : &open, 4);
+	}
+	for (int i = 18; i < 20; i++) {
+		in[i] = tfl_tensor(file, "s", F32, DIMS(1, 1), NULL, 0);
+		file->tensor[in[i]].is_variable = 1;
+	}
+	tfl_op(file, QN_TFL_UNIDIRECTIONAL_SEQUENCE_LSTM, 20, in, INTS(y));
+	import(INTS(x), INTS(y));
+	GIVES(V(3, 4), 6, 14);
+}
+
+static void
+test_lstm_refused(void **state)
+{
+	int32_t in[20];
+
+	(void)state;
+	int x = real_x(DIMS(1, 2, 1)), y = real_y(DIMS(1, 2, 1));
+	for (int i = 0; i < 20; i++)
+		in[i] = i == 0 ? x : -1;
+	tfl_op(file, QN_TFL_UNIDIRECTIONAL_SEQUENCE_LSTM, 20, in, INTS(y));
+	import_fails(INTS(x), INTS(y), "import.attr", "four gates");
+}
+
+/* ---- 16 bits ---- */
+
+/* i16 data, i8 weights, i64 bias: the accumulator has 64 bits. */
+static void
+test_codes_16(void **state)
+{
+	(void)state;
+	static const int64_t bias[] = {400};
+	int x = tfl_codes(file, "x", TFL_INT16, DIMS(1, 2), 0.5f, 0, NULL, 0);
+	int w = tfl_codes(file, "w", TFL_INT8, DIMS(1, 2), 0.5f, 0, (const int8_t[]){3, -4}, 2);
+	int b = tfl_codes(file, "b", TFL_INT64, DIMS(1), 0.25f, 0, bias, 8);
+	int y = tfl_codes(file, "y", TFL_INT16, DIMS(1, 1), 1.0f, 0, NULL, 0);
+
+	tfl_op(file, QN_TFL_FULLY_CONNECTED, INTS(x, w, b), INTS(y));
+	import(INTS(x), INTS(y));
+	GIVES(V(1000, -2000), 2850); /* (3000 + 8000 + 400) / 4 */
+}
+
+/* ---- sparse ---- */
+
+/* Rows of [2,4] as a dense dimension and a compressed one: 5 at [0,1], 6 at [0,3], 7 at [1,0]. */
+static void
+test_sparse(void **state)
+{
+	(void)state;
+	int x = real_x(DIMS(1, 4)), y = real_y(DIMS(1, 2));
+	int w = tfl_tensor(file, "w", F32, DIMS(2, 4), (const float[]){5, 6, 7}, 12);
+
+	file->tensor[w].segments = (const int32_t[]){0, 2, 3};
+	file->tensor[w].indices = (const int32_t[]){1, 3, 0};
+	file->tensor[w].nindices = 3;
+	tfl_op(file, QN_TFL_FULLY_CONNECTED, INTS(x, w), INTS(y));
+	import(INTS(x), INTS(y));
+	GIVES(V(1, 10, 100, 1000), 6050, 7);
+}
+
+static void
+test_sparse_damaged(void **state)
+{
+	(void)state;
+	int x = real_x(DIMS(1, 4)), y = real_y(DIMS(1, 2));
+	int w = tfl_tensor(file, "w", F32, DIMS(2, 4), (const float[]){5, 6, 7}, 12);
+
+	file->tensor[w].segments = (const int32_t[]){0, 2, 9};
+	file->tensor[w].indices = (const int32_t[]){1, 3, 0};
+	file->tensor[w].nindices = 3;
+	tfl_op(file, QN_TFL_FULLY_CONNECTED, INTS(x, w), INTS(y));
+	import_fails(INTS(x), INTS(y), "import.type", "sparsely");
+}
+
 static void
 test_bad_axis(void **state)
 {
@@ -436,7 +614,11 @@ main(void)
 		T(test_select_rows),      T(test_softmax_beta),     T(test_prelu),
 		T(test_relu_codes),       T(test_leaky_codes),      T(test_concat_codes),
 		T(test_pad_code),         T(test_quantize_halves),  T(test_u8_dense),
-		T(test_u8_conv),          T(test_bad_axis),
+		T(test_u8_conv),          T(test_bad_axis),         T(test_logic),
+		T(test_gather_nd),        T(test_scatter_adds),     T(test_one_hot),
+		T(test_floor_mod),        T(test_l2_normalization), T(test_lstm),
+		T(test_lstm_refused),     T(test_codes_16),         T(test_sparse),
+		T(test_sparse_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,13 +57,14 @@ typedef struct tfl_tensor_of {
 	const void *data;
 	float scale[16];
 	int64_t zp[16];
-	size_t sparsity; /* not 0: where its table lies */
+	int nindices; /* not 0: a dense dimension, then a compressed one with these */
+	const int32_t *segments, *indices;
 	int is_variable;
 } tfl_tensor_of;
 
 typedef struct tfl_op_of {
 	int code, nin, nout, noption;
-	int32_t in[16], out[8];
+	int32_t in[24], out[8];
 	tfl_option option[8];
 } tfl_op_of;
 
@@ -257,6 +258,36 @@ tfl_write_quantization(tfl_file *t, size_t tensor, const tfl_tensor_of *x)
 	tfl_set(t, q, QN_TFL_FIELD_quantization_axis, x->axis, 4);
 }
 
+/* An Int32Vector as a union: its type, and a table around it. */
+static inline void
+tfl_union(tfl_file *t, size_t table, uint32_t field, int n, const int32_t *v)
+{
+	size_t at = tfl_table(t, 1);
+
+	tfl_set(t, table, field, 1, 1);
+	tfl_link(t, table, field + 1, at);
+	tfl_link(t, at, 0, tfl_i32s(t, n, v));
+}
+
+static inline void
+tfl_write_sparsity(tfl_file *t, size_t tensor, const tfl_tensor_of *x)
+{
+	size_t s = tfl_table(t, 3), dims, dim[2];
+
+	tfl_link(t, tensor, QN_TFL_FIELD_tensor_sparsity, s);
+	tfl_link(t, s, QN_TFL_FIELD_sparsity_traversal_order, tfl_i32s(t, DIMS(0, 1)));
+	dims = tfl_vector(t, 2, 4);
+	tfl_link(t, s, QN_TFL_FIELD_sparsity_dims, dims);
+	for (size_t i = 0; i < 2; i++) {
+		dim[i] = tfl_table(t, 6);
+		tfl_lead(t, dims + 4 + 4 * i, dim[i]);
+	}
+	tfl_set(t, dim[0], QN_TFL_FIELD_sparse_dim_dense_size, x->dim[0], 4);
+	tfl_set(t, dim[1], QN_TFL_FIELD_sparse_dim_format, 1, 1);
+	tfl_union(t, dim[1], QN_TFL_FIELD_sparse_dim_segments_type, x->dim[0] + 1, x->segments);
+	tfl_union(t, dim[1], QN_TFL_FIELD_sparse_dim_indices_type, x->nindices, x->indices);
+}
+
 static inline void
 tfl_write_tensors(tfl_file *t, size_t graph)
 {
@@ -276,8 +307,8 @@ tfl_write_tensors(tfl_file *t, size_t graph)
 			tfl_write_quantization(t, at, x);
 		if (x->is_variable)
 			tfl_set(t, at, QN_TFL_FIELD_tensor_is_variable, 1, 1);
-		if (x->sparsity != 0)
-			tfl_field(t, at, QN_TFL_FIELD_tensor_sparsity);
+		if (x->nindices > 0)
+			tfl_write_sparsity(t, at, x);
 	}
 }
 
