@@ -8,6 +8,7 @@
  *   cast(bool x) to f32                ->  where(x, 1, 0)
  *   get(top_k(x))                      ->  top_places(x), or gather_elements(x, top_places(x)), which have forms on codes
  *   add(conv2d(…) or dense(…), const of C elements along the last axis)  ->  bias_add
+ *   add(matmul(x, const [K,C]), const of C elements along the last axis)  ->  bias_add(dense(x, w), b), of x as rows
  *
  * requires: any graph (rules look at float nodes only).   leaves: the same values up to the rounding of the folded weights. */
 #include <math.h>
@@ -149,6 +150,18 @@ fold_batch_norm(qn_rw *rw, const qn_match *m)
 	return qn_rw_add(rw, QN_OP_bias_add, qn_rw_name(rw, m->root), 2, out, NULL, NULL);
 }
 
+static qn_id
+reshaped(qn_rw *rw, const char *name, qn_id x, int32_t rank, const int64_t *dim)
+{
+	qn_attrs a;
+
+	qn_attrs_default(QN_ATTRS(shape), &a);
+	a.shape.shape.n = rank;
+	for (int32_t i = 0; i < rank; i++)
+		a.shape.shape.v[i] = dim[i];
+	return qn_rw_add(rw, QN_OP_reshape, name, 1, &x, &a, NULL);
+}
+
 /* A batch norm that nothing takes in: a 1x1 depthwise convolution over [N,1,n,C] (or the image
  * itself) and a bias. */
 static qn_id
@@ -173,52 +186,81 @@ batch_norm_to_conv(qn_rw *rw, const qn_match *m)
 	for (int64_t c = 0; c < channels; c++)
 		qn_store_f64(data, QN_PLAIN_f32, c, factor[c]);
 
-	qn_attrs conv, shape, back;
+	const int64_t image[4] = {1, 1, qn_type_count(t) / channels, channels};
+	qn_attrs conv;
 	qn_attrs_default(QN_ATTRS(conv2d), &conv);
 	conv.conv2d.groups = channels;
-	qn_attrs_default(QN_ATTRS(shape), &shape);
-	shape.shape.shape = (qn_list){4, {1, 1, qn_type_count(t) / channels, channels}};
-	qn_attrs_default(QN_ATTRS(shape), &back);
-	back.shape.shape.n = t->rank;
-	for (int32_t i = 0; i < t->rank; i++)
-		back.shape.shape.v[i] = t->dim[i];
 
-	qn_id x = m->at[X];
-	if (t->rank != 4)
-		x = qn_rw_add(rw, QN_OP_reshape, NULL, 1, &x, &shape, NULL);
+	qn_id x = t->rank != 4 ? reshaped(rw, NULL, m->at[X], 4, image) : m->at[X];
 	qn_id in[2] = {x, qn_rw_const(rw, derived_name(rw, m->root, "scale"), w)};
 	qn_id y =
 		qn_rw_add(rw, QN_OP_conv2d, derived_name(rw, m->root, "conv"), 2, in, &conv, NULL);
 	qn_id out[2] = {y, shifted_bias(rw, derived_name(rw, m->root, "bias"), 0, channels, factor,
 					offset)};
 	y = qn_rw_add(rw, QN_OP_bias_add, qn_rw_name(rw, m->root), 2, out, NULL, NULL);
-	return t->rank != 4 ? qn_rw_add(rw, QN_OP_reshape, NULL, 1, &y, &back, NULL) : y;
+	return t->rank != 4 ? reshaped(rw, NULL, y, t->rank, t->dim) : y;
 }
 
-/* add(conv2d or dense, [1,…,C]) -> bias_add(…, [C]) */
+/* Whether the product is that of a matrix of rows with one constant matrix. */
+static bool
+is_layer(const qn_rw *rw, const qn_node *product)
+{
+	const qn_node *w = product->op == QN_OP_matmul ? qn_rw_node(rw, product->in[1]) : NULL;
+
+	return w != NULL && w->op == QN_OP_const && qn_type_is_f32(w->type) && w->type->rank == 2 &&
+	       product->attr->matmul.transpose_a == 0 && qn_type_is_f32(product->type) &&
+	       product->type->rank >= 2 && qn_type_count(product->type) > 0;
+}
+
+/* dense(x as rows, the matrix transposed) of a matmul that is a layer; the rules fold the transpose. */
+static qn_id
+as_dense(qn_rw *rw, qn_id id)
+{
+	const qn_node *n = qn_rw_node(rw, id);
+	const qn_type *x = qn_rw_node(rw, n->in[0])->type;
+	qn_id in[2] = {n->in[0], n->in[1]};
+	int64_t rows[2] = {qn_type_count(x) / x->dim[x->rank - 1], x->dim[x->rank - 1]};
+	qn_attrs swap;
+
+	qn_attrs_default(QN_ATTRS(perm), &swap);
+	swap.perm.perm = (qn_list){2, {1, 0}};
+	if (n->attr->matmul.transpose_b == 0)
+		in[1] = qn_rw_add(rw, QN_OP_transpose, qn_rw_name(rw, in[1]), 1, &in[1], &swap,
+				  NULL);
+	if (x->rank != 2)
+		in[0] = reshaped(rw, NULL, in[0], 2, rows);
+	return qn_rw_add(rw, QN_OP_dense, qn_rw_name(rw, id), 2, in, NULL, NULL);
+}
+
+/* add(conv2d, dense or matmul, [1,…,C]) -> bias_add(…, [C]) */
 static qn_id
 add_to_bias(qn_rw *rw, const qn_match *m)
 {
-	const qn_node *conv = qn_rw_node(rw, m->at[CONV]);
+	const qn_node *product = qn_rw_node(rw, m->at[CONV]);
 	const qn_node *b = qn_rw_node(rw, m->at[B]);
+	const qn_type *t = product->type;
 	qn_model *model = qn_rw_model(rw);
+	bool layer = is_layer(rw, product) && qn_rw_uses(rw, m->at[CONV]) == 1;
 
-	if (qn_opinfo_of(conv)->behaviour != QN_ACC || conv->op == QN_OP_matmul || conv->nin != 2 ||
-	    !qn_type_is_f32(b->type) || conv->type->rank < 1 || b->type->rank < 1)
+	if (qn_opinfo_of(product)->behaviour != QN_ACC || (product->op == QN_OP_matmul && !layer) ||
+	    product->nin != 2 || !qn_type_is_f32(b->type) || t->rank < 1 || b->type->rank < 1)
 		return qn_rw_decline(rw, "the other side is no convolution or dense without a "
-					 "bias");
-	int64_t channels = conv->type->dim[conv->type->rank - 1];
+					 "bias, nor a product with a constant matrix");
+	int64_t channels = t->dim[t->rank - 1];
 	if (channels < 1 || b->type->dim[b->type->rank - 1] != channels ||
-	    qn_type_count(b->type) != channels || b->type->rank > conv->type->rank)
+	    qn_type_count(b->type) != channels || b->type->rank > t->rank)
 		return qn_rw_decline(rw, "the constant is no vector along the channels");
-	qn_id in[2] = {m->at[CONV], m->at[B]};
+	bool rows = layer && t->rank != 2;
+	qn_id in[2] = {layer ? as_dense(rw, m->at[CONV]) : m->at[CONV], m->at[B]};
 	if (b->type->rank != 1)
 		in[1] = qn_rw_const(
 			rw, qn_rw_name(rw, m->at[B]),
 			qn_tensor_view(model->arena,
 				       qn_type_plain(&model->types, QN_PLAIN_f32, 1, &channels),
 				       b->value->data));
-	return qn_rw_add(rw, QN_OP_bias_add, qn_rw_name(rw, m->root), 2, in, NULL, NULL);
+	const char *name = qn_rw_name(rw, m->root);
+	qn_id y = qn_rw_add(rw, QN_OP_bias_add, rows ? NULL : name, 2, in, NULL, NULL);
+	return rows ? reshaped(rw, name, y, t->rank, t->dim) : y;
 }
 
 /* cast(bool) to f32 -> where(x, 1, 0), which has a form on codes */
