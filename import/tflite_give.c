@@ -221,8 +221,11 @@ qn_tfl_activated(qn_tfl_op *o, qn_id x, int64_t activation)
 	if (activation == QN_TFL_ACT_NONE)
 		return x;
 	if (codes) {
-		qn_tfl_limits(o, qn_importer_type(o->im, x)->elem, activation, &attrs.clamp.lo,
-			      &attrs.clamp.hi);
+		const qn_elem *e = qn_importer_type(o->im, x)->elem;
+
+		qn_tfl_limits(o, e, activation, &attrs.clamp.lo, &attrs.clamp.hi);
+		if (attrs.clamp.lo == e->qmin && attrs.clamp.hi == e->qmax)
+			return x; /* the storage is the bound, as for most values behind a relu */
 		return qn_importer_op(o->im, QN_OP_clamp, 1, &x, &attrs, NULL);
 	}
 	attrs.clip = (qn_attrs_clip){-1.0, 1.0};
