@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* support.c - which operators have which forms, read from the tables themselves. */
+/* support.c - which operators have which forms, and which are read from other tools' files: the tables themselves. */
+#include <string.h>
+
 #include "codegen/emitter.h"
 #include "driver/context.h"
+#include "import/import.h"
 #include "runtime/family.h"
 
 /* Values without arithmetic: every graph may hold them. */
@@ -35,4 +38,63 @@ qn_supported_op(size_t i)
 		};
 	}
 	return (qn_op_support){0};
+}
+
+typedef struct source_format {
+	const char *name;
+	qn_import_op (*at)(size_t i);
+} source_format;
+
+/* By domain, name and version. */
+static int
+order(const qn_import_op *a, const qn_import_op *b)
+{
+	int d = strcmp(a->domain, b->domain);
+
+	if (d == 0)
+		d = strcmp(a->name, b->name);
+	return d != 0 ? d : (a->min > b->min) - (a->min < b->min);
+}
+
+/* The row that k others come before; name NULL when there are fewer. */
+static qn_import_op
+row_in_order(const source_format *f, size_t k)
+{
+	qn_import_op x, y;
+
+	for (size_t i = 0; (x = f->at(i)).name != NULL; i++) {
+		size_t before = 0;
+
+		for (size_t j = 0; (y = f->at(j)).name != NULL; j++)
+			before += order(&y, &x) < 0 || (order(&y, &x) == 0 && j < i);
+		if (before == k)
+			break;
+	}
+	return x;
+}
+
+qn_source_op
+qn_supported_source_op(size_t i)
+{
+	static const source_format formats[] = {{"ONNX", qn_onnx_op_at},
+						{"TFLite", qn_tflite_op_at}};
+
+	for (size_t k = 0; k < QN_COUNT(formats); k++) {
+		const source_format *f = &formats[k];
+		size_t n = 0;
+
+		while (f->at(n).name != NULL)
+			n++;
+		if (i < n) {
+			qn_import_op x = row_in_order(f, i);
+
+			return (qn_source_op){.format = f->name,
+					      .domain = x.domain,
+					      .name = x.name,
+					      .min = x.min,
+					      .max = x.max == INT32_MAX ? 0 : x.max};
+		}
+		i -= n;
+	}
+	return (qn_source_op){0};
 }

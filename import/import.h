@@ -50,4 +50,13 @@ qn_status qn_onnx_read_value(qn_model *m, const char *file, const void *data, si
 qn_status qn_tflite_read(qn_model *m, const char *file, const void *data, size_t n,
 			 const qn_import_how *how) QN_MUST_CHECK;
 
+/* Row i of the tables of operators that are read; name NULL past the last.  Rows of one operator may be several, for
+ * versions of it. */
+typedef struct qn_import_op {
+	const char *domain, *name; /* domain "": the format's own */
+	int32_t min, max;          /* versions of the operator set, INT32_MAX: the newest; 0, 0: it has none */
+} qn_import_op;
+qn_import_op qn_onnx_op_at(size_t i);
+qn_import_op qn_tflite_op_at(size_t i);
+
 #endif

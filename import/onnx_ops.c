@@ -25,6 +25,16 @@ qn_onnx_find(const char *domain, const char *op, int64_t version, bool *known)
 	return NULL;
 }
 
+qn_import_op
+qn_onnx_op_at(size_t i)
+{
+	for (size_t k = 0; k < QN_COUNT(families); k++)
+		for (const qn_onnx_row *row = families[k]; row->op != NULL; row++)
+			if (i-- == 0)
+				return (qn_import_op){row->domain, row->op, row->min, row->max};
+	return (qn_import_op){0};
+}
+
 qn_id
 qn_onnx_in(const qn_onnx_node *n, uint32_t i)
 {

@@ -34,6 +34,16 @@ row_of(int64_t code)
 	return NULL;
 }
 
+qn_import_op
+qn_tflite_op_at(size_t i)
+{
+	for (size_t k = 0; k < QN_COUNT(families); k++)
+		for (const qn_tfl_row *row = families[k]; row->read != NULL; row++)
+			if (i-- == 0)
+				return (qn_import_op){"", builtin_names[row->code], 0, 0};
+	return (qn_import_op){0};
+}
+
 static qn_status
 damage(qn_tfl *f)
 {

@@ -80,18 +80,3 @@ cmd_inspect(const options *o)
 
 	return ctx == NULL ? 1 : program_close(ctx, inspect(ctx, o));
 }
-
-int
-cmd_supported_ops(const options *o)
-{
-	qn_op_support s;
-
-	(void)o;
-	printf("%-18s %-7s %-6s %-7s %-7s %s\n", "op", "float", "int8", "uint8", "int16",
-	       "emitted");
-	for (size_t i = 0; (s = qn_supported_op(i)).name != NULL; i++)
-		printf("%-18s %-7s %-6s %-7s %-7s %s\n", s.name, s.real ? "yes" : "-",
-		       s.int8 ? "yes" : "-", s.uint8 ? "yes" : "-", s.int16 ? "yes" : "-",
-		       s.emitted ? "yes" : "-");
-	return fflush(stdout) == 0 ? 0 : 1;
-}

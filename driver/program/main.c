@@ -107,13 +107,15 @@ static const command commands[] = {
 	 "  quern quantize examples/digits/digits.json\n"
 	 "  quern quantize examples/digits/digits.json --explain --skip first,op:softmax",
 	 1, 1, quantize_options, cmd_quantize},
-	{"supported-ops", "", "the table of operators and their forms",
-	 "A column says whether the op has a form on f32 values, on signed 8-bit, unsigned 8-bit "
-	 "and "
-	 "16-bit codes,\nand whether it is emitted as C.\n\n"
+	{"supported-ops", "[--markdown]", "the tables of operators: forms, and what is read of other tools",
+	 "The first table says whether an op has a form on f32 values, on signed 8-bit, unsigned "
+	 "8-bit and 16-bit codes,\nand whether it is emitted as C. Behind it stand the operators of "
+	 "ONNX, with the versions of its operator set, and of\nTFLite that are read; an operator that is "
+	 "read may still have attributes that are refused, with a reason.\n\n"
 	 "example:\n"
-	 "  quern supported-ops",
-	 0, 0, plain_options, cmd_supported_ops},
+	 "  quern supported-ops\n"
+	 "  quern supported-ops --markdown",
+	 0, 0, supported_options, cmd_supported_ops},
 };
 enum { NCOMMANDS = sizeof commands / sizeof commands[0] };
 

@@ -200,7 +200,10 @@ const option_row quantize_options[] = {
 	COMMON_ROWS,
 };
 
-const option_row plain_options[] = {COMMON_ROWS};
+const option_row supported_options[] = {
+	{"--markdown", 0, FLAG(markdown), NULL, "print docs/supported-ops.md"},
+	COMMON_ROWS,
+};
 
 const option_row eval_options[] = {
 	{"--data", 0, LIST(data), "[INPUT=]FILE", "samples, as with --calib"},

@@ -39,7 +39,7 @@ typedef struct options {
 	int threads; /* 0: as many as the machine has cores */
 	bool no_approx, merge_always, require_int;
 	bool greedy, reassociate, trace_rules, explain_matches;
-	bool from_float, real, sqnr, json, quiet, list_passes, help;
+	bool from_float, real, sqnr, json, markdown, quiet, list_passes, help;
 } options;
 
 /* OPT_MAYBE: a number that may be left out, "--align" or "--align=12". */
@@ -69,7 +69,7 @@ typedef struct command {
  * NULL. */
 extern const option_row compile_options[], run_options[], opt_options[], inspect_options[],
 	eval_options[], match_options[], calibrate_options[], merge_options[], quantize_options[],
-	plain_options[];
+	supported_options[];
 
 /* Fills *o; 0, or 2 after a message on stderr. */
 int options_parse(const command *c, int argc, char **argv, options *o);

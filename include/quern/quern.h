@@ -879,6 +879,17 @@ typedef struct qn_op_support {
  * left out. */
 QN_API qn_op_support qn_supported_op(size_t i);
 
+/* An operator of another tool's files that qn_load takes (docs/importing.md).  Frozen. */
+typedef struct qn_source_op {
+	const char *format;        /* "ONNX" or "TFLite" */
+	const char *domain, *name; /* domain "": the format's own; "Conv", "CONV_2D" */
+	int min, max;              /* versions of ONNX's operator set; max 0: the newest.  TFLite: 0, 0 */
+} qn_source_op;
+
+/* Operator i, by format, domain and name, versions rising; name NULL past the last.  ONNX is left out where the library was
+ * built without it. */
+QN_API qn_source_op qn_supported_source_op(size_t i);
+
 #ifdef __cplusplus
 }
 #endif
