@@ -67,14 +67,6 @@ power(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	out[0] = qn_importer_cast(&o->im, qn_importer_binary(&o->im, QN_OP_pow, x, y), plain);
 }
 
-static void
-reciprocal(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
-{
-	if (qn_onnx_need(o, n, 1))
-		out[0] =
-			qn_importer_binary(&o->im, QN_OP_div, qn_importer_f32(&o->im, 1), n->in[0]);
-}
-
 /* ---- any number of operands ---- */
 
 static qn_id
@@ -173,29 +165,19 @@ relu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 /* ---- functions with parameters ---- */
 
+/* Every attribute of the operator has the name and the preset that ONNX gives it. */
 static void
-alpha(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+with_reals(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
-	qn_attrs a = {0};
+	const qn_attr_set_info *set = qn_opinfo_get((qn_op)n->arg)->attrs;
+	qn_attrs a = qn_importer_attrs((qn_op)n->arg);
 
-	if (!qn_onnx_need(o, n, 1))
-		return;
-	if (n->arg == QN_OP_leaky_relu)
-		a.leaky_relu.alpha = qn_onnx_float(o, n, "alpha", 0.01);
-	else
-		a.elu.alpha = qn_onnx_float(o, n, "alpha", 1);
-	out[0] = qn_importer_op(&o->im, (qn_op)n->arg, 1, n->in, &a, NULL);
-}
-
-static void
-hard_sigmoid(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
-{
-	qn_attrs a = {0};
-
-	a.hard_sigmoid.alpha = qn_onnx_float(o, n, "alpha", 0.2);
-	a.hard_sigmoid.beta = qn_onnx_float(o, n, "beta", 0.5);
+	for (size_t i = 0; i < set->nattr; i++) {
+		double *v = (double *)(void *)((char *)&a + set->attr[i].offset);
+		*v = qn_onnx_float(o, n, set->attr[i].name, *v);
+	}
 	if (qn_onnx_need(o, n, 1))
-		out[0] = qn_importer_op(&o->im, QN_OP_hard_sigmoid, 1, n->in, &a, NULL);
+		out[0] = qn_importer_op(&o->im, (qn_op)n->arg, 1, n->in, &a, NULL);
 }
 
 static void
@@ -295,6 +277,25 @@ const qn_onnx_row qn_onnx_elementwise[] = {
 	ALL("Neg", unary, QN_OP_neg),
 	ALL("Sigmoid", unary, QN_OP_sigmoid),
 	ALL("Sqrt", unary, QN_OP_sqrt),
+	ALL("Acos", unary, QN_OP_acos),
+	ALL("Acosh", unary, QN_OP_acosh),
+	ALL("Asin", unary, QN_OP_asin),
+	ALL("Asinh", unary, QN_OP_asinh),
+	ALL("Atan", unary, QN_OP_atan),
+	ALL("Atanh", unary, QN_OP_atanh),
+	ALL("Ceil", unary, QN_OP_ceil),
+	ALL("Cos", unary, QN_OP_cos),
+	ALL("Cosh", unary, QN_OP_cosh),
+	ALL("Floor", unary, QN_OP_floor),
+	ALL("Mish", unary, QN_OP_mish),
+	ALL("Reciprocal", unary, QN_OP_reciprocal),
+	ALL("Round", unary, QN_OP_round),
+	ALL("Sign", unary, QN_OP_sign),
+	ALL("Sin", unary, QN_OP_sin),
+	ALL("Sinh", unary, QN_OP_sinh),
+	ALL("Softplus", unary, QN_OP_softplus),
+	ALL("Softsign", unary, QN_OP_softsign),
+	ALL("Tan", unary, QN_OP_tan),
 	ALL("Tanh", unary, QN_OP_tanh),
 	ALL("Add", qn_onnx_binary, QN_OP_add),
 	ALL("Div", qn_onnx_binary, QN_OP_div),
@@ -305,7 +306,6 @@ const qn_onnx_row qn_onnx_elementwise[] = {
 	ALL("LessOrEqual", qn_onnx_binary, QN_OP_less_equal),
 	ALL("Mul", qn_onnx_binary, QN_OP_mul),
 	ALL("Sub", qn_onnx_binary, QN_OP_sub),
-	ALL("Reciprocal", reciprocal, 0),
 	ALL("Pow", power, 0),
 	ALL("Max", nary, QN_OP_maximum),
 	ALL("Min", nary, QN_OP_minimum),
@@ -313,9 +313,14 @@ const qn_onnx_row qn_onnx_elementwise[] = {
 	ALL("Mean", mean, QN_OP_add),
 	ALL("Clip", clip, 0),
 	ALL("Relu", relu, 0),
-	ALL("LeakyRelu", alpha, QN_OP_leaky_relu),
-	ALL("Elu", alpha, QN_OP_elu),
-	ALL("HardSigmoid", hard_sigmoid, 0),
+	ALL("LeakyRelu", with_reals, QN_OP_leaky_relu),
+	ALL("Elu", with_reals, QN_OP_elu),
+	ALL("HardSigmoid", with_reals, QN_OP_hard_sigmoid),
+	ALL("Celu", with_reals, QN_OP_celu),
+	ALL("Selu", with_reals, QN_OP_selu),
+	ALL("Shrink", with_reals, QN_OP_shrink),
+	ALL("Swish", with_reals, QN_OP_swish),
+	ALL("ThresholdedRelu", with_reals, QN_OP_thresholded_relu),
 	ALL("Gelu", gelu, 0),
 	ALL("PRelu", prelu, 0),
 	ALL("Cast", cast, 0),

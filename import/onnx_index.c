@@ -131,6 +131,40 @@ hardmax(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	out[0] = qn_importer_reshape(im, y, t->rank, t->dim);
 }
 
+/* ---- the largest ---- */
+
+static void
+top_k(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_importer *im = &o->im;
+	qn_attrs a = qn_importer_attrs(QN_OP_top_places), g = {0};
+	int64_t dim[QN_MAX_RANK];
+	double k = (double)qn_onnx_int(o, n, "k", 1);
+	int32_t axis;
+
+	if (!qn_onnx_need(o, n, 1) || (n->version >= 10 && !qn_onnx_const_real(o, n, 1, 1, &k)))
+		return;
+	const qn_type *t = qn_onnx_type(o, n->in[0]);
+	if (!qn_onnx_axis(o, qn_onnx_int(o, n, "axis", -1), t->rank, &axis))
+		return;
+	if (!(k >= 0 && k <= (double)t->dim[axis])) {
+		(void)qn_importer_refuse(im, "import.input", "%g of %lld elements", k,
+					 (long long)t->dim[axis]);
+		return;
+	}
+	memcpy(dim, t->dim, (size_t)t->rank * sizeof dim[0]);
+	dim[axis] = (int64_t)k;
+	a.top_k.axis = g.gather.axis = axis;
+	a.top_k.k = dim[axis];
+	a.top_k.largest = qn_onnx_int(o, n, "largest", 1) != 0;
+	a.top_k.sorted = qn_onnx_int(o, n, "sorted", 1) != 0;
+	qn_id at = qn_importer_op(im, QN_OP_top_places, 1, n->in, &a,
+				  qn_type_plain(&im->m->types, QN_PLAIN_i64, t->rank, dim));
+	out[0] = qn_importer_op(im, QN_OP_gather_elements, 2, (qn_id[]){n->in[0], at}, &g, NULL);
+	if (n->nout > 1)
+		out[1] = at;
+}
+
 /* ---- chosen by constants ---- */
 
 static qn_id
@@ -261,6 +295,7 @@ const qn_onnx_row qn_onnx_index[] = {
 	ALL("Trilu", trilu),
 	ALL("OneHot", one_hot),
 	ALL("Hardmax", hardmax),
+	ALL("TopK", top_k),
 	ALL("Compress", compress),
 	ALL("NonZero", non_zero),
 	ALL("ReverseSequence", reverse_sequence),
