@@ -28,7 +28,8 @@ typedef struct probe {
 static bool
 is_product(qn_op op)
 {
-	return op == QN_OP_conv1d || op == QN_OP_conv2d || op == QN_OP_conv2d_transpose ||
+	return op == QN_OP_conv1d || op == QN_OP_conv2d || op == QN_OP_conv3d ||
+	       op == QN_OP_conv2d_transpose ||
 	       op == QN_OP_dense;
 }
 

@@ -32,6 +32,8 @@ const qn_enum_info qn_enum_table[QN_NENUM] = {
 #define ROW_matmul(attr, kind, n, def) ROW(matmul, attr, kind, n, def)
 #define ROW_conv1d(attr, kind, n, def) ROW(conv1d, attr, kind, n, def)
 #define ROW_conv2d_transpose(attr, kind, n, def) ROW(conv2d_transpose, attr, kind, n, def)
+#define ROW_conv3d(attr, kind, n, def) ROW(conv3d, attr, kind, n, def)
+#define ROW_pool3d(attr, kind, n, def) ROW(pool3d, attr, kind, n, def)
 #define ROW_pool(attr, kind, n, def) ROW(pool, attr, kind, n, def)
 #define ROW_batch_norm(attr, kind, n, def) ROW(batch_norm, attr, kind, n, def)
 #define ROW_clip(attr, kind, n, def) ROW(clip, attr, kind, n, def)

@@ -13,6 +13,7 @@ attributes_ok(const qn_graph *g, const qn_node *n)
 	const qn_attrs_conv2d_transpose *a = &n->attr->conv2d_transpose;
 	bool ok = qn_infer_range(g, n, "stride", 2, a->stride, 1);
 
+	ok = qn_infer_range(g, n, "dilation", 2, a->dilation, 1) && ok;
 	ok = qn_infer_range(g, n, "output_padding", 2, a->output_padding, 0) && ok;
 	ok = qn_infer_range(g, n, "groups", 1, &a->groups, 1) && ok;
 	ok = qn_infer_pads(g, n, a->padding, 4, a->pad) && ok;

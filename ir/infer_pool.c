@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_pool.c - types of max_pool, avg_pool (windows of [N,H,W,C]) and global_avg_pool ([N,H,W,C]
+/* infer_pool.c - types of max_pool, avg_pool (windows of [N,H,W,C]), max_pool3d, avg_pool3d (of
+ * [N,D,H,W,C]) and global_avg_pool ([N,H,W,C]
  * -> [N,1,1,C]). */
 #include "ir/infer.h"
 
@@ -102,6 +103,18 @@ qn_infer_avg_pool(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	(void)qn_infer_error(g, n, "type.element", "the average of %s elements is not defined",
 			     qn_infer_elem_text(g, t->elem));
 	return NULL;
+}
+
+const qn_type *
+qn_infer_max_pool3d(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	return qn_infer_max_pool(g, n, declared);
+}
+
+const qn_type *
+qn_infer_avg_pool3d(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	return qn_infer_avg_pool(g, n, declared);
 }
 
 const qn_type *

@@ -71,14 +71,16 @@ qn_window_conv1d(const qn_attrs_conv1d *a, int64_t in, int64_t kernel, qn_window
 
 /* The windows that a transposed convolution writes: `in` of them, `stride` apart, less the pads.
  *
- * explicit, valid   out = (in - 1) * stride + kernel - before - after + output_padding
- * same              out = in * stride     pads = max(0, kernel - stride), the odd one after
+ * explicit, valid   out = (in - 1) * stride + reach - before - after + output_padding
+ * same              out = in * stride     pads = max(0, reach - stride), the odd one after
+ * with reach = (kernel - 1) * dilation + 1
  * (the sizes of TensorFlow's and PyTorch's transposed convolutions). */
 static inline bool
 qn_window_transpose(const qn_attrs_conv2d_transpose *a, int axis, int64_t in, int64_t kernel,
 		    qn_window *w)
 {
-	int64_t stride = a->stride[axis], total = kernel - stride;
+	int64_t stride = a->stride[axis], reach = (kernel - 1) * a->dilation[axis] + 1;
+	int64_t total = reach - stride;
 
 	*w = (qn_window){QN_DYNAMIC, a->pad[axis * 2], a->pad[axis * 2 + 1]};
 	if (kernel == QN_DYNAMIC)
@@ -93,7 +95,7 @@ qn_window_transpose(const qn_attrs_conv2d_transpose *a, int axis, int64_t in, in
 	}
 	if (in == QN_DYNAMIC)
 		return true;
-	w->out = (in - 1) * stride + kernel - w->before - w->after + a->output_padding[axis];
+	w->out = (in - 1) * stride + reach - w->before - w->after + a->output_padding[axis];
 	return in > 0 && w->out > 0;
 }
 
@@ -109,7 +111,11 @@ static inline qn_pooling
 qn_pooling_of(const qn_node *n)
 {
 	const qn_attrs_pool *a = &n->attr->pool;
+	const qn_attrs_pool3d *b = &n->attr->pool3d;
 
+	if (n->op == QN_OP_max_pool3d || n->op == QN_OP_avg_pool3d)
+		return (qn_pooling){3,           b->padding, b->kernel,    b->stride,
+				    b->dilation, b->pad,     b->ceil_mode, b->count_include_pad};
 	return (qn_pooling){2,           a->padding, a->kernel,    a->stride,
 			    a->dilation, a->pad,     a->ceil_mode, a->count_include_pad};
 }

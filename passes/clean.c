@@ -317,6 +317,7 @@ static const qn_rule rules[] = {
 	{"fold-batch-norm-conv2d", BN(FOLDABLE(conv2d)), fold_batch_norm},
 	{"fold-batch-norm-dense", BN(FOLDABLE(dense)), fold_batch_norm},
 	{"fold-batch-norm-conv1d", BN(FOLDABLE(conv1d)), fold_batch_norm},
+	{"fold-batch-norm-conv3d", BN(FOLDABLE(conv3d)), fold_batch_norm},
 	{"fold-batch-norm-conv2d-transpose", BN(FOLDABLE(conv2d_transpose)), fold_batch_norm},
 	{"part-of-top-k", QN_P_OP(get, ROOT, QN_P_ARGS(QN_P_OPN(top_k, X))), part_of_top_k},
 	{"mask-to-where", QN_P_OPN(cast, ROOT), mask_to_where},

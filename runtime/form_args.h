@@ -20,6 +20,8 @@
  *   mul                              qn_mul_args                  qn_mul_s8
  *   relu, relu6, clip, clamp         qn_clip_args                 qn_clip_s8
  *   max_pool, avg_pool               qn_pool_call                 qn_max_pool_s8, qn_avg_pool_s8
+ *   conv3d                           qn_conv3d_args               qn_conv3d_acc
+ *   max_pool3d, avg_pool3d           qn_pool3d_args               qn_max_pool3d_s8, qn_avg_pool3d_s8
  *   global_avg_pool                  qn_mean_args                 qn_mean_s8
  *   softmax                          qn_softmax_args              qn_softmax_s8
  *   ops of behaviour LUT             qn_lut                       qn_lut_q
@@ -77,6 +79,7 @@
 #include "runtime/kernels/resize.h"
 #include "runtime/kernels/softmax.h"
 #include "runtime/kernels/unary.h"
+#include "runtime/kernels/volume.h"
 #include "runtime/kernels/where.h"
 #include "runtime/lut.h"
 

@@ -17,7 +17,7 @@
 static int64_t
 source(const qn_geometry *s, int axis, int64_t out, int64_t k)
 {
-	int64_t at = out + s->pad[axis] - k;
+	int64_t at = out + s->pad[axis] - k * s->dil[axis];
 
 	return at >= 0 && at % s->stride[axis] == 0 && at / s->stride[axis] < s->in[axis]
 		       ? at / s->stride[axis]
@@ -79,7 +79,8 @@ conv_transpose_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return qn_int_refuse(g, n, "kernels of more than %d rows", QN_MAX_WINDOW_ROWS);
 	for (int i = 0; i < 2; i++)
 		if (s.out[i] >= most || s.pad[i] >= most || s.stride[i] >= most ||
-		    s.kernel[i] >= most)
+		    s.kernel[i] >= most || s.dil[i] >= most ||
+		    (s.kernel[i] - 1) * s.dil[i] >= most)
 			return qn_int_refuse(g, n, "windows that reach beyond 2^29 positions");
 	c->args = (qn_conv_transpose_args){
 		.batch = (int32_t)s.batch,
@@ -93,6 +94,8 @@ conv_transpose_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		.k_w = (int32_t)s.kernel[1],
 		.stride_h = (int32_t)s.stride[0],
 		.stride_w = (int32_t)s.stride[1],
+		.dil_h = (int32_t)s.dil[0],
+		.dil_w = (int32_t)s.dil[1],
 		.pad_t = (int32_t)s.pad[0],
 		.pad_l = (int32_t)s.pad[1],
 		.groups = (int32_t)s.groups,

@@ -81,6 +81,7 @@ qn_geometry_conv_transpose(const qn_graph *g, const qn_node *n)
 
 		w.kernel[i] = weights->dim[1 + i];
 		w.stride[i] = a->stride[i];
+		w.dil[i] = a->dilation[i];
 		(void)qn_window_transpose(a, i, w.in[i], w.kernel[i], &along);
 		w.pad[i] = along.before;
 	}

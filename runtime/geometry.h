@@ -24,6 +24,22 @@ qn_geometry qn_geometry_conv_transpose(const qn_graph *g, const qn_node *n);
 qn_geometry qn_geometry_conv2d(const qn_graph *g, const qn_node *n);
 qn_geometry qn_geometry_pool(const qn_graph *g, const qn_node *n);
 
+/* The same with three axes: depth, height, width. */
+typedef struct qn_volume {
+	int64_t batch, in[3], in_c;
+	int64_t out[3], out_c;
+	int64_t kernel[3], stride[3], dil[3];
+	int64_t pad[3]; /* positions before the volume */
+	int64_t groups;
+	int64_t end[3];
+} qn_volume;
+
+qn_volume qn_volume_conv3d(const qn_graph *g, const qn_node *n);
+qn_volume qn_volume_pool3d(const qn_graph *g, const qn_node *n);
+/* All positions are 32-bit numbers. */
+bool qn_volume_is_small(const qn_volume *w);
+bool qn_volume_has_empty(const qn_volume *w);
+
 /* Kernels take a pointer for each row of a window; emitted code keeps them on the stack. */
 enum { QN_MAX_WINDOW_ROWS = 1024 };
 

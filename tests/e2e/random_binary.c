@@ -186,6 +186,8 @@ do_conv2d_transpose(maker *m, qn_id x)
 	a.conv2d_transpose.padding = (int32_t)pick(m, QN_PADDING_explicit, QN_PADDING_valid);
 	for (i = 0; i < 2; i++) {
 		int64_t stride = a.conv2d_transpose.stride[i] = pick(m, 1, 3), size;
+		if (chance(m, 20))
+			a.conv2d_transpose.dilation[i] = 2;
 
 		w[1 + i] = pick(m, 1, 4);
 		if (a.conv2d_transpose.padding != QN_PADDING_same)

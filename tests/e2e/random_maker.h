@@ -31,6 +31,8 @@ random_op random_slice, random_dims, random_repeat, random_depth, random_split, 
 /* random_indexed.c */
 random_op random_elements, random_tuples, random_one_hot, random_trilu, random_reverse,
 	random_top_k;
+/* random_volume.c */
+random_op random_conv3d, random_pool3d;
 
 extern random_op *const random_ops[];
 extern const size_t random_nops;

@@ -152,7 +152,7 @@ real_attrs(maker *m, const qn_node *n)
 
 	if (n->op != QN_OP_pad || n->attr->pad.code == INT32_MIN)
 		return n->attr;
-	*a = *n->attr;
+	qn_attrs_of(n, a);
 	qn_elem_param(&m->b->model.types, n->type->elem, 0, &scale, &zp);
 	a->pad.value = (double)(n->attr->pad.code - zp) * scale;
 	a->pad.code = INT32_MIN;
