@@ -156,6 +156,6 @@ void qn_onnx_binary(qn_onnx *o, const qn_onnx_node *n, qn_id *out);
 extern const qn_onnx_row qn_onnx_elementwise[], qn_onnx_conv[], qn_onnx_move[], qn_onnx_reduce[],
 	qn_onnx_norm[], qn_onnx_product[], qn_onnx_constant[], qn_onnx_control[], qn_onnx_quant[],
 	qn_onnx_pool[], qn_onnx_resizes[], qn_onnx_pads[], qn_onnx_einsums[], qn_onnx_logic[],
-	qn_onnx_recurrent[], qn_onnx_index[];
+	qn_onnx_recurrent[], qn_onnx_index[], qn_onnx_unpools[];
 
 #endif

@@ -9,14 +9,39 @@
 
 #include <string.h>
 
+/* [before, dim of the axis, after]. */
+static qn_id
+three_axes(qn_onnx *o, qn_id x, int32_t axis)
+{
+	const qn_type *t = qn_onnx_type(o, x);
+	int64_t dim[3] = {1, t->dim[axis], 1};
+
+	for (int32_t i = 0; i < t->rank; i++)
+		dim[i < axis ? 0 : 2] *= i == axis ? 1 : t->dim[i];
+	return qn_importer_reshape(&o->im, x, 3, dim);
+}
+
+/* Axes along which x and the indices are equally long count as one where there are many. */
 static void
 gather_elements(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
+	enum { MANY = 6 };
 	qn_attrs a = {0};
+	int32_t axis;
 
-	a.gather.axis = qn_onnx_int(o, n, "axis", 0);
-	if (qn_onnx_need(o, n, 2))
-		out[0] = qn_importer_op(&o->im, QN_OP_gather_elements, 2, n->in, &a, NULL);
+	if (!qn_onnx_need(o, n, 2))
+		return;
+	const qn_type *x = qn_onnx_type(o, n->in[0]), *i = qn_onnx_type(o, n->in[1]);
+	if (!qn_onnx_axis(o, qn_onnx_int(o, n, "axis", 0), x->rank, &axis))
+		return;
+	bool alike = x->rank == i->rank && x->rank > MANY;
+	for (int32_t k = 0; alike && k < x->rank; k++)
+		alike = k == axis || x->dim[k] == i->dim[k];
+	a.gather.axis = alike ? 1 : axis;
+	qn_id in[] = {alike ? three_axes(o, n->in[0], axis) : n->in[0],
+		      alike ? three_axes(o, n->in[1], axis) : n->in[1]};
+	qn_id y = qn_importer_op(&o->im, QN_OP_gather_elements, 2, in, &a, NULL);
+	out[0] = alike ? qn_importer_reshape(&o->im, y, i->rank, i->dim) : y;
 }
 
 static void

@@ -45,11 +45,18 @@ read_window(qn_onnx *o, const qn_onnx_node *n, qn_onnx_window *w)
 static void
 max_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
-	qn_onnx_window w;
+	qn_onnx_window w, image;
 
-	if (read_window(o, n, &w))
-		out[0] = pool_of(o, QN_OP_max_pool, n->in[0], &w,
-				 qn_onnx_int(o, n, "ceil_mode", 0) != 0, false);
+	if (!read_window(o, n, &w))
+		return;
+	/* Bytes are f32 on the way: every one of them is. */
+	qn_plain plain = qn_onnx_plain(o, n->in[0]);
+	qn_id x = qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32);
+	image = w;
+	x = pool_of(o, QN_OP_max_pool, x, &image, qn_onnx_int(o, n, "ceil_mode", 0) != 0, false);
+	out[0] = qn_importer_cast(&o->im, x, plain);
+	if (n->nout > 1 && out[0] != 0)
+		out[1] = qn_onnx_pool_places(o, n, &w, out[0]);
 }
 
 static void
