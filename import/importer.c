@@ -109,8 +109,8 @@ fold(qn_importer *im, qn_id id)
 }
 
 qn_id
-qn_importer_op(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attrs,
-	       const qn_type *type)
+qn_importer_keep(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attrs,
+		 const qn_type *type)
 {
 	qn_attrs preset;
 	const qn_opinfo *info = qn_opinfo_get(op);
@@ -129,11 +129,18 @@ qn_importer_op(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in, const q
 		.place = place(im),
 	};
 	qn_id id = qn_graph_add(im->g, &like);
-	if (id == 0) {
+	if (id == 0)
 		im->problems++;
-		return 0;
-	}
-	return fold(im, id);
+	return id;
+}
+
+qn_id
+qn_importer_op(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attrs,
+	       const qn_type *type)
+{
+	qn_id id = qn_importer_keep(im, op, nin, in, attrs, type);
+
+	return id != 0 ? fold(im, id) : 0;
 }
 
 qn_attrs
@@ -224,6 +231,19 @@ needed(const qn_graph *g, qn_arena *a)
 	return need;
 }
 
+/* A model with quantized values brings its parameters along. */
+static bool
+has_codes(const qn_graph *g)
+{
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_type *type = qn_graph_node(g, id)->type;
+
+		if (!type->is_tuple && qn_elem_is_quant(type->elem))
+			return true;
+	}
+	return false;
+}
+
 qn_status
 qn_importer_end(qn_importer *im)
 {
@@ -250,5 +270,7 @@ qn_importer_end(qn_importer *im)
 	for (size_t i = 0; i < g->noutput; i++)
 		qn_graph_output(to, g->output[i].name, map[g->output[i].value]);
 	qn_model_add_graph(im->m, to);
+	if (has_codes(to))
+		im->m->stage = QN_STAGE_CALIBRATED;
 	return QN_OK;
 }

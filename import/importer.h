@@ -33,8 +33,8 @@ typedef struct qn_importer {
 /* Starts a graph "main".  The model must be empty. */
 void qn_importer_begin(qn_importer *im, qn_model *m, const char *file, const qn_import_how *how);
 void qn_importer_at(qn_importer *im, const char *node, const char *op, int64_t version);
-/* Removes what no output needs, adds the graph to the model, and returns QN_EUNSUPPORTED when problems were
- * reported. */
+/* Removes what no output needs, adds the graph to the model, which is calibrated when values are quantized, and
+ * returns QN_EUNSUPPORTED when problems were reported. */
 qn_status qn_importer_end(qn_importer *im) QN_MUST_CHECK;
 
 /* A dimension of an input that the file leaves open: as `how` says, 1 for a batch (axis 0, logged); false
@@ -53,6 +53,9 @@ qn_status qn_importer_damaged(qn_importer *im, const char *fmt, ...) QN_PRINTF(2
  * inputs are constants and folding is possible.  0: an input is 0, or a problem was reported. */
 qn_id qn_importer_op(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in,
 		     const qn_attrs *attrs, const qn_type *type);
+/* The same without folding: codes of a constant stay codes. */
+qn_id qn_importer_keep(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in,
+		       const qn_attrs *attrs, const qn_type *type);
 qn_id qn_importer_unary(qn_importer *im, qn_op op, qn_id x);
 qn_id qn_importer_binary(qn_importer *im, qn_op op, qn_id a, qn_id b);
 

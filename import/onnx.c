@@ -15,6 +15,7 @@
 #include "ir/diag.h"
 #include "ir/limits.h"
 
+enum { TIES_TO_EVEN = 3 }; /* of qn_rounding_names: what the standard asks for */
 enum { NEWEST_SET = 27 }; /* the operator set of which the converters are */
 enum {
 	RAW_DATA = 9,
@@ -260,8 +261,12 @@ qn_onnx_read(qn_model *m, const char *file, const char *folder, const void *data
 	const Onnx__ModelProto *model = (const Onnx__ModelProto *)message;
 	take_versions(&o, &versions, model->n_opset_import, model->opset_import);
 	take_functions(&o, model);
+	o.keeps_codes = !how->from_float && qn_onnx_quantizes(model);
 	o.versions = &versions;
-	return read_graph(&o, model->graph);
+	QN_TRY(read_graph(&o, model->graph));
+	if (m->stage == QN_STAGE_CALIBRATED)
+		m->rounding = TIES_TO_EVEN;
+	return QN_OK;
 }
 
 qn_status

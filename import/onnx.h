@@ -22,6 +22,7 @@
 
 #include "import/importer.h"
 
+struct Onnx__ModelProto;
 struct Onnx__NodeProto;
 struct Onnx__FunctionProto;
 struct Onnx__TensorProto;
@@ -59,6 +60,7 @@ typedef struct qn_onnx {
 		versions; /* domain -> (int64_t *) version of the operator set, where nodes are read now */
 	qn_map functions; /* "domain/name" -> qn_onnx_function */
 	qn_onnx_scope *scope;
+	bool keeps_codes; /* the file quantizes activations, and its parameters are wanted */
 	uint64_t nodes; /* converted so far, those of functions at each call */
 } qn_onnx;
 
@@ -83,6 +85,12 @@ typedef struct qn_onnx_row {
 	qn_onnx_fn *fn;
 	int32_t arg; /* for converters of several operators: often a qn_op */
 } qn_onnx_row;
+
+/* Converts the node as if it were operator `op` of ai.onnx with these inputs, its attributes being the same. */
+void qn_onnx_run_as(qn_onnx *o, const qn_onnx_node *n, const char *op, int64_t version,
+		    uint32_t nin, const qn_id *in, qn_id *out);
+/* Whether the file quantizes values that a run computes, not only its weights (onnx_quant.c). */
+bool qn_onnx_quantizes(const struct Onnx__ModelProto *model);
 
 /* NULL when there is none; *known: whether another version is. */
 const qn_onnx_row *qn_onnx_find(const char *domain, const char *op, int64_t version, bool *known);
@@ -157,5 +165,7 @@ extern const qn_onnx_row qn_onnx_elementwise[], qn_onnx_conv[], qn_onnx_move[], 
 	qn_onnx_norm[], qn_onnx_product[], qn_onnx_constant[], qn_onnx_control[], qn_onnx_quant[],
 	qn_onnx_pool[], qn_onnx_resizes[], qn_onnx_pads[], qn_onnx_einsums[], qn_onnx_logic[],
 	qn_onnx_recurrent[], qn_onnx_index[], qn_onnx_unpools[];
+
+extern const qn_onnx_row qn_onnx_qlinear[];
 
 #endif

@@ -9,6 +9,7 @@ static const qn_onnx_row *const families[] = {
 	qn_onnx_reduce,      qn_onnx_norm,      qn_onnx_product, qn_onnx_constant, qn_onnx_control,
 	qn_onnx_quant,       qn_onnx_resizes,   qn_onnx_pads,    qn_onnx_einsums,  qn_onnx_unpools,
 	qn_onnx_index,       qn_onnx_recurrent,
+	qn_onnx_qlinear,
 };
 
 const qn_onnx_row *
@@ -33,6 +34,24 @@ qn_onnx_op_at(size_t i)
 			if (i-- == 0)
 				return (qn_import_op){row->domain, row->op, row->min, row->max};
 	return (qn_import_op){0};
+}
+
+void
+qn_onnx_run_as(qn_onnx *o, const qn_onnx_node *n, const char *op, int64_t version, uint32_t nin,
+	       const qn_id *in, qn_id *out)
+{
+	bool known;
+	const qn_onnx_row *row = qn_onnx_find("", op, version, &known);
+	qn_onnx_node as = *n;
+
+	if (row == NULL)
+		return;
+	as.op = op;
+	as.version = version;
+	as.nin = nin;
+	as.in = in;
+	as.arg = row->arg;
+	row->fn(o, &as, out);
 }
 
 qn_id

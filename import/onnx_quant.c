@@ -1,7 +1,197 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_quant.c - operators of quantized graphs. */
-#include "import/onnx.h"
+/* onnx_quant.c - QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, and products of plain integers.
+ *
+ *   DequantizeLinear(codes, scale, zp)     dequantize; the type has scale and zero point
+ *   QuantizeLinear(x, scale, zp)           quantize
+ *
+ * A file that quantizes activations keeps its parameters: the model is calibrated then.  Of one that has
+ * weights in codes and computes with real numbers, and with from_float of any, the real values are
+ * taken. */
+#include "import/onnx_quant.h"
+
+#include <onnx/onnx.pb-c.h>
+#include <string.h>
+
+#include "ir/diag.h"
+
+static const char *const quantizing[] = {
+	"QuantizeLinear", "DynamicQuantizeLinear",
+	"QLinearConv",    "QLinearMatMul",
+	"ConvInteger",    "MatMulInteger",
+	"QLinearAdd",     "QLinearMul",
+	"QLinearConcat",  "QLinearGlobalAveragePool",
+	"QLinearSigmoid", "QLinearAveragePool",
+	"QLinearSoftmax", "QLinearLeakyRelu",
+	"QGemm",
+};
+
+static bool
+any_quantizes(size_t n, Onnx__NodeProto *const *node)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; node[i]->op_type != NULL && k < QN_COUNT(quantizing); k++)
+			if (strcmp(node[i]->op_type, quantizing[k]) == 0)
+				return true;
+	return false;
+}
+
+bool
+qn_onnx_quantizes(const Onnx__ModelProto *model)
+{
+	for (size_t i = 0; i < model->n_functions; i++)
+		if (any_quantizes(model->functions[i]->n_node, model->functions[i]->node))
+			return true;
+	return model->graph != NULL && any_quantizes(model->graph->n_node, model->graph->node);
+}
+
+qn_id
+qn_onnx_dequantize(qn_onnx *o, qn_id x, const qn_onnx_params *p)
+{
+	const qn_type *t = qn_onnx_type(o, x);
+
+	if (qn_elem_is_float(t->elem))
+		return x; /* behind a QuantizeLinear that was left out */
+	if (!o->keeps_codes && qn_importer_known(&o->im, x) == NULL)
+		return qn_onnx_real_of(o, x, p);
+	if (!qn_onnx_params_known(o, p)) {
+		if (!qn_elem_is_quant(t->elem))
+			return qn_onnx_real_of(o, x, p);
+		return qn_importer_refuse(
+			&o->im, "import.constant",
+			"scale and zero point of codes that a constant scale made "
+			"must be constants too");
+	}
+	qn_plain storage = p->zp != 0 ? qn_onnx_plain(o, p->zp) : t->elem->plain;
+	const qn_elem *e = qn_onnx_elem(o, p, storage, t);
+	qn_id codes = e != NULL ? qn_onnx_codes(o, x, e) : 0;
+	return o->keeps_codes ? qn_importer_keep(&o->im, QN_OP_dequantize, 1, &codes, NULL, NULL)
+			      : qn_importer_unary(&o->im, QN_OP_dequantize, codes);
+}
+
+qn_id
+qn_onnx_quantize(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage)
+{
+	x = qn_importer_cast(&o->im, x, QN_PLAIN_f32);
+	if (!o->keeps_codes || x == 0)
+		return x;
+	if (p->zp != 0)
+		storage = qn_onnx_plain(o, p->zp);
+	if (!qn_onnx_params_known(o, p))
+		return qn_onnx_codes_of(o, x, p, storage);
+	const qn_type *t = qn_onnx_type(o, x);
+	const qn_elem *e = qn_onnx_elem(o, p, storage, t);
+	if (e == NULL)
+		return 0;
+	return qn_importer_keep(&o->im, QN_OP_quantize, 1, &x, NULL,
+				qn_type_with_elem(&o->im.m->types, t, e));
+}
+
+static qn_onnx_params
+params_of(qn_onnx *o, const qn_onnx_node *n)
+{
+	return (qn_onnx_params){.scale = n->in[1],
+				.zp = qn_onnx_in(n, 2),
+				.axis = qn_onnx_int(o, n, "axis", 1),
+				.block = qn_onnx_int(o, n, "block_size", 0)};
+}
+
+static void
+dequantize_linear(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	if (!qn_onnx_need(o, n, 2))
+		return;
+	qn_onnx_params p = params_of(o, n);
+	out[0] = qn_onnx_dequantize(o, n->in[0], &p);
+}
+
+static void
+quantize_linear(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_plain storage = QN_PLAIN_u8;
+	int64_t given = qn_onnx_int(o, n, "output_dtype", 0);
+
+	if (!qn_onnx_need(o, n, 2))
+		return;
+	if (given != 0 && !qn_onnx_data_type(given, &storage)) {
+		(void)qn_importer_refuse(&o->im, "import.type",
+					 "codes of type %s are not supported",
+					 qn_onnx_type_name(given));
+		return;
+	}
+	qn_onnx_params p = params_of(o, n);
+	out[0] = qn_onnx_quantize(o, n->in[0], &p, storage);
+}
+
+/* ---- parameters found by each run ---- */
+
+/* scale = (max(x, 0) - min(x, 0)) / 255, zp = round(-min / scale) limited to 0..255 */
+static void
+dynamic_quantize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_importer *im = &o->im;
+	qn_onnx_params p = {0};
+
+	if (!qn_onnx_need(o, n, 1))
+		return;
+	if (!o->keeps_codes) {
+		(void)qn_importer_refuse(im, "import.op",
+					 "its scale is found by each run; it cannot be left out");
+		return;
+	}
+	qn_id x = qn_importer_cast(im, n->in[0], QN_PLAIN_f32), zero = qn_importer_f32(im, 0);
+	qn_id max = qn_importer_reduce(im, QN_OP_reduce_max, x, 0, NULL, false);
+	qn_id min = qn_importer_reduce(im, QN_OP_reduce_min, x, 0, NULL, false);
+
+	max = qn_importer_binary(im, QN_OP_maximum, max, zero);
+	min = qn_importer_binary(im, QN_OP_minimum, min, zero);
+	p.scale = qn_importer_binary(im, QN_OP_div, qn_importer_binary(im, QN_OP_sub, max, min),
+				     qn_importer_f32(im, 255));
+	qn_id zp = qn_importer_binary(im, QN_OP_div, qn_importer_binary(im, QN_OP_sub, zero, min),
+				      p.scale);
+	p.zp = qn_onnx_stored(o, zp, QN_PLAIN_u8);
+	if (p.zp == 0)
+		return;
+	out[0] = qn_onnx_codes_of(o, x, &p, QN_PLAIN_u8);
+	if (n->nout > 1)
+		out[1] = p.scale;
+	if (n->nout > 2)
+		out[2] = p.zp;
+}
+
+/* ---- products of plain integers ---- */
+
+/* The operand less its zero point, as f32, which holds every sum of fewer than 2^24. */
+static qn_id
+less_zero_point(qn_onnx *o, const qn_onnx_node *n, uint32_t i, int64_t axis)
+{
+	const qn_onnx_params p = {.zp = qn_onnx_in(n, i + 2), .axis = axis};
+
+	return qn_onnx_real_of(o, n->in[i], &p);
+}
+
+static void
+integer_product(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	bool conv = n->arg != 0;
+
+	if (!qn_onnx_need(o, n, 2))
+		return;
+	const int64_t rank = qn_onnx_type(o, n->in[0])->rank;
+	qn_id in[2] = {less_zero_point(o, n, 0, conv ? 1 : rank - 2),
+		       less_zero_point(o, n, 1, conv ? 0 : -1)};
+	if (in[0] == 0 || in[1] == 0)
+		return;
+	qn_onnx_run_as(o, n, conv ? "Conv" : "MatMul", n->version, 2, in, out);
+	out[0] = qn_importer_cast(&o->im, out[0], QN_PLAIN_i32);
+}
 
 const qn_onnx_row qn_onnx_quant[] = {
+	{"", "QuantizeLinear", 10, QN_ONNX_NEWEST, quantize_linear, 0},
+	{"", "DequantizeLinear", 10, QN_ONNX_NEWEST, dequantize_linear, 0},
+	{"com.microsoft", "QuantizeLinear", 1, QN_ONNX_NEWEST, quantize_linear, 0},
+	{"com.microsoft", "DequantizeLinear", 1, QN_ONNX_NEWEST, dequantize_linear, 0},
+	{"", "DynamicQuantizeLinear", 11, QN_ONNX_NEWEST, dynamic_quantize, 0},
+	{"", "ConvInteger", 10, QN_ONNX_NEWEST, integer_product, 1},
+	{"", "MatMulInteger", 10, QN_ONNX_NEWEST, integer_product, 0},
 	{0},
 };

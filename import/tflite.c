@@ -309,19 +309,6 @@ open_model(qn_tfl *f, qn_flat_table *graph)
 	return QN_OK;
 }
 
-/* A model with quantized values brings its parameters along. */
-static bool
-has_codes(const qn_graph *g)
-{
-	for (qn_id id = 1; id < g->n; id++) {
-		const qn_type *type = qn_graph_node(g, id)->type;
-
-		if (!type->is_tuple && qn_elem_is_quant(type->elem))
-			return true;
-	}
-	return false;
-}
-
 qn_status
 qn_tflite_read(qn_model *m, const char *file, const void *data, size_t n, const qn_import_how *how)
 {
@@ -334,8 +321,5 @@ qn_tflite_read(qn_model *m, const char *file, const void *data, size_t n, const 
 	QN_TRY(open_model(f, &graph));
 	QN_TRY(read_graph(f, &graph));
 	qn_importer_at(&f->im, "", "", 0);
-	QN_TRY(qn_importer_end(&f->im));
-	if (has_codes(qn_model_entry(m)))
-		m->stage = QN_STAGE_CALIBRATED;
-	return QN_OK;
+	return qn_importer_end(&f->im);
 }

@@ -10,6 +10,7 @@
  *   quantize(add(dequantize(a), dequantize(b)))  ->  add(a, b)             ops with integer arithmetic of their own; softmax, global_avg_pool …
  *   quantize(avg_pool(dequantize(x)))  ->  requantize(avg_pool(x))         averages of codes: equal parameters in and out
  *   less(dequantize(a), dequantize(b))  ->  less(a, b)                 the comparisons, whose result is plain
+ *   conv2d(dequantize(x), dequantize(w), b)  ->  dequantize(conv2d(x, w, b'))   files of quantized graphs: requantize_acc.c
  *   quantize(const)                    ->  const of codes
  *   relu(x)                            ->  x                               codes whose smallest one stands for 0; relu6, clip likewise
  *   requantize(requantize(x)), requantize(quantize(x))  ->  one of them    where the values in between cannot saturate;
@@ -27,6 +28,9 @@
 
 static const qn_rule rules[] = {
 	{"fold-constant", Q(QN_P_CONST(X)), qn_rqz_fold},
+	{"product-codes", QN_P_CLASS(QN_ACC, ROOT), qn_rqz_product},
+	{"bias-codes", QN_P_OPN(add, ROOT), qn_rqz_bias},
+	{"bias-codes", QN_P_OPN(bias_add, ROOT), qn_rqz_bias},
 	{"join", Q(DEQ), qn_rqz_join},
 	{"shrink-first", Q(QN_P_OP(max_pool, OP, QN_P_ARGS(DEQ))), qn_rqz_shrink},
 	{"shrink-first", Q(QN_P_OP(max_pool3d, OP, QN_P_ARGS(DEQ))), qn_rqz_shrink},

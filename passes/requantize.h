@@ -6,6 +6,7 @@
  *   requantize_paths.c      does a quantize, moved up, end in codes?  is the way there worth it?
  *   requantize_move.c       quantize(move(y)) -> move(quantize(y)), and ops that come before the requantize
  *   requantize_codes.c      ops with integer arithmetic take codes
+ *   requantize_acc.c        products of dequantized operands take codes
  *   requantize_merge.c      pairs become one, or nothing
  *   requantize_constant.c   constants become codes; weights make room for their bias */
 #ifndef QN_PASSES_REQUANTIZE_H
@@ -54,5 +55,6 @@ qn_rule_fn qn_rqz_hoist, qn_rqz_hoist_part, qn_rqz_shrink, qn_rqz_average;
 qn_rule_fn qn_rqz_compute, qn_rqz_compare, qn_rqz_index;
 qn_rule_fn qn_rqz_join, qn_rqz_merge, qn_rqz_drop_identity, qn_rqz_drop_clamp;
 qn_rule_fn qn_rqz_fold;
+qn_rule_fn qn_rqz_product, qn_rqz_bias;
 
 #endif

@@ -153,9 +153,40 @@ normalize_in_float(const qn_graph *g, const qn_node *n, double s)
 	return noise * range_of(codes_type(g, n, 1)) * scale_of(g, codes_type(g, n, 1));
 }
 
+/* The product of dequantized operands that the node is, or that a bias is added to; NULL: neither. */
+static const qn_node *
+product_of(const qn_graph *g, const qn_node *n)
+{
+	if (qn_opinfo_of(n)->behaviour == QN_ACC)
+		return n;
+	for (uint32_t i = 0; (n->op == QN_OP_add || n->op == QN_OP_bias_add) && i < n->nin; i++)
+		if (qn_opinfo_of(qn_graph_node(g, n->in[i]))->behaviour == QN_ACC)
+			return qn_graph_node(g, n->in[i]);
+	return NULL;
+}
+
+/* Sums of k products in f32, each addition off by 2^-24 of at most k of them, and the rounding of a bias to
+ * the accumulator's step. */
+static double
+product_error(const qn_graph *g, const qn_node *n)
+{
+	const qn_type *x = codes_type(g, n, 0), *w = codes_type(g, n, 1);
+	double k = (double)qn_type_count(w), most = 0, s;
+	int64_t zp;
+
+	for (size_t i = 0; i < qn_elem_nparams(w->elem); i++) {
+		qn_elem_param(&g->model->types, w->elem, i, &s, &zp);
+		most = s > most ? s : most;
+	}
+	s = most * scale_of(g, x);
+	return s * NEAREST + k * k * 0x1p-24 * range_of(x) * range_of(w) * s;
+}
+
 static double
 own_error(const qn_graph *g, const qn_node *n)
 {
+	if (product_of(g, n) != NULL)
+		return product_error(g, product_of(g, n));
 	double s = scale_of(g, codes_type(g, n, 0)), t = s;
 
 	if (n->nin > 1)

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_params.c - scales and zero points of ONNX as element types, and values as codes of them.
+ *
+ *   scale 0.5, zero point 3 (UINT8)                    <u8:f32, 0.5:3>
+ *   scale [O], axis 0                                  <i8:f32:0, {…}>
+ *   scale [O,K/32], axis 1, block_size 32 (INT4)       <i4:f32:{0:1, 1:32}, {{…}}>
+ *
+ * Parameters that a run computes (DynamicQuantizeLinear) are no type: then values are computed from plain
+ * integers. */
+#include "import/onnx_quant.h"
+
+#include "ir/diag.h"
+
+static const qn_elem *
+refused(qn_onnx *o, const char *what)
+{
+	(void)qn_importer_refuse(&o->im, "import.input", "%s", what);
+	return NULL;
+}
+
+/* The granularity and its axes; room for QN_MAX_RANK of them is in axis and block. */
+static bool
+granularity(qn_onnx *o, const qn_onnx_params *p, const qn_type *x, qn_elem *d, int32_t *axis,
+	    int64_t *block)
+{
+	const qn_type *s = qn_onnx_type(o, p->scale);
+	int32_t at = 0;
+
+	if (qn_type_count(s) == 1 && s->rank <= 1)
+		return true;
+	if (!qn_onnx_axis(o, p->axis, x->rank, &at))
+		return false;
+	if (s->rank == 1) {
+		d->gran = QN_PER_AXIS;
+		d->naxis = 1;
+		axis[0] = at;
+		return s->dim[0] == x->dim[at] ||
+		       refused(o, "there must be one scale for each index of the axis") != NULL;
+	}
+	d->gran = QN_SUB_CHANNEL;
+	for (int32_t k = 0; k < x->rank && s->rank == x->rank; k++) {
+		int64_t each = k == at ? p->block : 1;
+
+		if (each < 1 || s->dim[k] != x->dim[k] / each + (x->dim[k] % each != 0))
+			return refused(o, "the scales do not fit the blocks") != NULL;
+		if (s->dim[k] == 1)
+			continue;
+		d->partial = d->partial || x->dim[k] % each != 0;
+		axis[d->naxis] = k;
+		block[d->naxis++] = each;
+	}
+	return s->rank == x->rank || refused(o, "the scales do not fit the blocks") != NULL;
+}
+
+/* Scales and zero points into d; false after a report. */
+static bool
+numbers(qn_onnx *o, const qn_onnx_params *p, qn_elem *d)
+{
+	const qn_tensor *s = qn_importer_known(&o->im, p->scale);
+	const qn_tensor *z = p->zp != 0 ? qn_importer_known(&o->im, p->zp) : NULL;
+	qn_types *types = &o->im.m->types;
+	int64_t n = qn_type_count(s->type), nz = z != NULL ? qn_type_count(z->type) : n;
+	const qn_params *vec;
+
+	if (nz != n && nz != 1)
+		return refused(o, "there must be one zero point for each scale") != NULL;
+	if (d->gran == QN_PER_TENSOR) {
+		d->scale = qn_scale_const(types, qn_tensor_f64(s, 0));
+		d->zp = z != NULL ? qn_tensor_i64(z, 0) : 0;
+		return true;
+	}
+	double *scale = QN_NEW(o->im.scratch, double, (size_t)n);
+	int64_t *zp = QN_NEW(o->im.scratch, int64_t, (size_t)n);
+	for (int64_t i = 0; i < n; i++) {
+		scale[i] = qn_tensor_f64(s, i);
+		zp[i] = z != NULL ? qn_tensor_i64(z, nz == 1 ? 0 : i) : 0;
+	}
+	bool blocks = d->gran == QN_SUB_CHANNEL;
+	if (qn_params_intern(types, o->im.file, NULL, (size_t)n, blocks ? s->type->rank : 1,
+			     blocks ? s->type->dim : NULL, scale, zp, &vec) != QN_OK) {
+		o->im.problems++;
+		return false;
+	}
+	d->scale = qn_scale_vec(types, vec);
+	return true;
+}
+
+const qn_elem *
+qn_onnx_elem(qn_onnx *o, const qn_onnx_params *p, qn_plain storage, const qn_type *x)
+{
+	const qn_plain_info *info = &qn_plain_table[storage];
+	const qn_elem *e = NULL;
+	int32_t axis[QN_MAX_RANK];
+	int64_t block[QN_MAX_RANK];
+
+	if (info->is_float || storage == QN_PLAIN_bool || info->bits > 32)
+		return refused(o, "codes are integers of at most 32 bits");
+	qn_elem d = qn_elem_desc(info->bits, info->is_signed);
+	d.kind = QN_ELEM_UNIFORM;
+	d.axis = axis;
+	d.block = block;
+	if (!granularity(o, p, x, &d, axis, block) || !numbers(o, p, &d))
+		return NULL;
+	if (qn_elem_make(&o->im.m->types, o->im.node, &d, &e) != QN_OK)
+		o->im.problems++;
+	else
+		e = qn_elem_normalize(&o->im.m->types, e);
+	return e;
+}
+
+bool
+qn_onnx_params_known(const qn_onnx *o, const qn_onnx_params *p)
+{
+	return qn_importer_known(&o->im, p->scale) != NULL &&
+	       (p->zp == 0 || qn_importer_known(&o->im, p->zp) != NULL);
+}
+
+qn_id
+qn_onnx_codes(qn_onnx *o, qn_id x, const qn_elem *e)
+{
+	const qn_tensor *value = qn_importer_known(&o->im, x);
+	const qn_type *have = qn_onnx_type(o, x);
+	const qn_type *want = qn_type_with_elem(&o->im.m->types, have, e);
+
+	if (have == want)
+		return x;
+	if (have->elem->plain != e->plain || have->elem->kind == QN_ELEM_CALIBRATED)
+		return qn_importer_refuse(
+			&o->im, "import.type", "its codes are %s, its zero point is %s",
+			qn_plain_table[have->elem->plain].name, qn_plain_table[e->plain].name);
+	if (qn_type_check(&o->im.m->types, o->im.node, want) != QN_OK) {
+		o->im.problems++;
+		return 0;
+	}
+	if (value != NULL)
+		return qn_importer_const(&o->im, qn_graph_node(o->im.g, x)->name,
+					 qn_tensor_view(o->im.m->arena, want, value->data));
+	if (have->elem->kind != QN_ELEM_PLAIN) {
+		const qn_elem *plain = qn_elem_plain(&o->im.m->types, e->plain);
+
+		x = qn_importer_op(&o->im, QN_OP_scast, 1, &x, NULL,
+				   qn_type_with_elem(&o->im.m->types, have, plain));
+	}
+	return qn_importer_op(&o->im, QN_OP_scast, 1, &x, NULL, want);
+}
+
+/* ---- by arithmetic ---- */
+
+/* Scale or zero point as f32 that lies along x. */
+static qn_id
+along(qn_onnx *o, const qn_onnx_params *p, qn_id v, const qn_type *x)
+{
+	const qn_type *t = qn_onnx_type(o, v);
+	int64_t dim[QN_MAX_RANK];
+	int32_t at;
+
+	v = qn_importer_cast(&o->im, v, QN_PLAIN_f32);
+	if (v == 0 || qn_type_count(t) == 1)
+		return qn_importer_reshape(&o->im, v, 0, NULL);
+	if (t->rank != 1)
+		return qn_importer_refuse(&o->im, "import.constant",
+					  "scales and zero points of blocks must be constants");
+	if (!qn_onnx_axis(o, p->axis, x->rank, &at))
+		return 0;
+	for (int32_t k = 0; k < x->rank; k++)
+		dim[k] = k == at ? t->dim[0] : 1;
+	return qn_importer_reshape(&o->im, v, x->rank, dim);
+}
+
+qn_id
+qn_onnx_real_of(qn_onnx *o, qn_id x, const qn_onnx_params *p)
+{
+	const qn_type *t = qn_onnx_type(o, x);
+
+	x = qn_importer_cast(&o->im, x, QN_PLAIN_f32);
+	if (p->zp != 0)
+		x = qn_importer_binary(&o->im, QN_OP_sub, x, along(o, p, p->zp, t));
+	return p->scale != 0 ? qn_importer_binary(&o->im, QN_OP_mul, x, along(o, p, p->scale, t))
+			     : x;
+}
+
+/* Codes of `bits` bits with scale 1 and zero point 0. */
+static qn_id
+counted(qn_onnx *o, qn_id x, qn_plain storage)
+{
+	qn_types *types = &o->im.m->types;
+	qn_elem d = qn_elem_desc(qn_plain_table[storage].bits, qn_plain_table[storage].is_signed);
+	const qn_elem *e = NULL;
+
+	d.kind = QN_ELEM_UNIFORM;
+	d.scale = qn_scale_const(types, 1.0);
+	if (x == 0 || qn_elem_make(types, o->im.node, &d, &e) != QN_OK)
+		return 0;
+	return qn_importer_op(&o->im, QN_OP_quantize, 1, &x, NULL,
+			      qn_type_with_elem(types, qn_onnx_type(o, x), e));
+}
+
+qn_id
+qn_onnx_rounded(qn_onnx *o, qn_id x)
+{
+	return qn_importer_unary(&o->im, QN_OP_dequantize, counted(o, x, QN_PLAIN_i32));
+}
+
+qn_id
+qn_onnx_stored(qn_onnx *o, qn_id x, qn_plain storage)
+{
+	qn_types *types = &o->im.m->types;
+
+	x = counted(o, x, storage);
+	if (x == 0)
+		return 0;
+	const qn_type *plain =
+		qn_type_with_elem(types, qn_onnx_type(o, x), qn_elem_plain(types, storage));
+	return qn_importer_op(&o->im, QN_OP_scast, 1, &x, NULL, plain);
+}
+
+qn_id
+qn_onnx_codes_of(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage)
+{
+	const qn_type *t = qn_onnx_type(o, x);
+
+	x = qn_importer_binary(&o->im, QN_OP_div, x, along(o, p, p->scale, t));
+	x = qn_onnx_rounded(o, x);
+	if (p->zp != 0)
+		x = qn_importer_binary(&o->im, QN_OP_add, x, along(o, p, p->zp, t));
+	return qn_onnx_stored(o, x, storage);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_quant.h - what the converters of quantized operators share (onnx_params.c, onnx_quant.c,
+ * onnx_qlinear.c). */
+#ifndef QN_IMPORT_ONNX_QUANT_H
+#define QN_IMPORT_ONNX_QUANT_H
+
+#include "import/onnx.h"
+
+/* Values of a node that say how others are quantized. */
+typedef struct qn_onnx_params {
+	qn_id scale, zp; /* 0: none */
+	int64_t axis;    /* of a vector of scales, or of blocks */
+	int64_t block;   /* elements of a block; 0: none */
+} qn_onnx_params;
+
+/* Whether scale and zero point are constants. */
+bool qn_onnx_params_known(const qn_onnx *o, const qn_onnx_params *p);
+/* The type of codes of a value of x's shape; NULL after a report. */
+const qn_elem *qn_onnx_elem(qn_onnx *o, const qn_onnx_params *p, qn_plain storage,
+			    const qn_type *x);
+/* The integers x as codes of this type: the same bits. */
+qn_id qn_onnx_codes(qn_onnx *o, qn_id x, const qn_elem *e);
+
+/* By arithmetic: (x - zp) * scale as f32, scale 0: x - zp; and round(x / scale) + zp as plain integers. */
+qn_id qn_onnx_real_of(qn_onnx *o, qn_id x, const qn_onnx_params *p);
+qn_id qn_onnx_codes_of(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage);
+/* f32 rounded, ties to even; and as plain integers, saturated. */
+qn_id qn_onnx_rounded(qn_onnx *o, qn_id x);
+qn_id qn_onnx_stored(qn_onnx *o, qn_id x, qn_plain storage);
+
+/* What DequantizeLinear and QuantizeLinear do.  storage: of codes where p has no zero point. */
+qn_id qn_onnx_dequantize(qn_onnx *o, qn_id x, const qn_onnx_params *p);
+qn_id qn_onnx_quantize(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage);
+
+#endif

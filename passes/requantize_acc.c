@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* requantize_acc.c - products of dequantized operands, as files of quantized graphs have them, become products
+ * of codes.
+ *
+ *   conv2d(dequantize(x), dequantize(w), b)      ->  dequantize(conv2d(x, w', b'))     w' signed and symmetric: a zero point goes into its codes
+ *   matmul(dequantize(x), dequantize(w [K,N]))   ->  dequantize(dense(x, w' [N,K]))    w a constant; other shapes of x by reshapes
+ *   add(dequantize(dense(x, w)), b)              ->  dequantize(dense(x, w, b'))       bias_add likewise
+ *
+ * b is a constant, or codes behind a dequantize: b' has the accumulator's scale, codes of that scale
+ * stay as they are. */
+#include <math.h>
+
+#include "passes/requantize.h"
+#include "runtime/interp.h"
+
+static const qn_elem *
+elem_of(const qn_rw *rw, qn_id id)
+{
+	return qn_rw_node(rw, id)->type->elem;
+}
+
+enum { MOST_MOVES = 16 };
+
+/* What stands before a dequantize; 0: the value is none. */
+static qn_id
+codes_of(const qn_rw *rw, qn_id id)
+{
+	const qn_node *n = qn_rw_node(rw, id);
+
+	return n->op == QN_OP_dequantize ? n->in[0] : 0;
+}
+
+/* The same behind ops that move or select: those ops on codes. */
+static qn_id
+moved_codes_of(qn_rw *rw, qn_id id)
+{
+	qn_id move[MOST_MOVES];
+	int n = 0;
+
+	while (n < MOST_MOVES && codes_of(rw, id) == 0 && qn_rw_node(rw, id)->nin == 1 &&
+	       qn_rqz_moves(qn_rw_graph(rw), qn_rw_node(rw, id))) {
+		move[n++] = id;
+		id = qn_rw_node(rw, id)->in[0];
+	}
+	qn_id x = codes_of(rw, id);
+	if (x == 0 || (n > 0 && !qn_rqz_narrow(elem_of(rw, x))))
+		return 0;
+	while (x != 0 && n-- > 0) {
+		const qn_node *op = qn_rw_node(rw, move[n]);
+
+		x = qn_rw_add(rw, op->op, qn_rw_name(rw, move[n]), 1, &x, op->attr, NULL);
+	}
+	return x;
+}
+
+static bool
+is_data(const qn_elem *e)
+{
+	return qn_rqz_narrow(e) && (e->bits <= 8 || e->is_signed);
+}
+
+/* ---- weights ---- */
+
+/* The constant with its first two axes swapped. */
+static qn_id
+turned(qn_rw *rw, qn_id w)
+{
+	qn_attrs a = {.perm = {.perm = {2, {1, 0}}}};
+	qn_arena *scratch = qn_rw_model(rw)->scratch;
+	const qn_tensor *from = qn_rw_node(rw, w)->value;
+	qn_tensor *to;
+	qn_id t = qn_rw_add(rw, QN_OP_transpose, NULL, 1, &w, &a, NULL);
+
+	if (t == 0)
+		return 0;
+	qn_status status = qn_eval_node(qn_rw_graph(rw), qn_rw_node(rw, t), &from, scratch, &to);
+	if (status != QN_OK) {
+		qn_rw_fail(rw, status);
+		return 0;
+	}
+	return qn_rw_const(rw, qn_rw_name(rw, w),
+			   qn_tensor_of(qn_rw_model(rw)->arena, to->type, to->data));
+}
+
+static bool
+is_symmetric(const qn_types *t, const qn_elem *e)
+{
+	double scale;
+	int64_t zp;
+
+	for (size_t k = 0; k < qn_elem_nparams(e); k++) {
+		qn_elem_param(t, e, k, &scale, &zp);
+		if (zp != 0)
+			return false;
+	}
+	return e->is_signed;
+}
+
+/* i8 with the scales of e, and no zero points; NULL: there is none. */
+static const qn_elem *
+symmetric_elem(qn_types *t, const qn_elem *e)
+{
+	size_t n = qn_elem_nparams(e);
+	qn_elem d = qn_elem_desc(8, true);
+	const qn_params *vec = NULL;
+	const qn_elem *out = NULL;
+
+	d.kind = QN_ELEM_UNIFORM;
+	d.expressed = e->expressed;
+	d.gran = e->gran;
+	d.naxis = e->naxis;
+	d.axis = e->axis;
+	d.scale = e->scale;
+	if (e->gran == QN_PER_AXIS) {
+		double *scale = QN_NEW(t->arena, double, n);
+		int64_t zp;
+
+		for (size_t k = 0; k < n; k++)
+			qn_elem_param(t, e, k, &scale[k], &zp);
+		if (qn_params_intern(t, "weights", NULL, n, 1, NULL, scale, NULL, &vec) != QN_OK)
+			return NULL;
+		d.scale = qn_scale_vec(t, vec);
+	}
+	return qn_elem_make(t, "weights", &d, &out) == QN_OK ? out : NULL;
+}
+
+/* Constant weights as signed codes without zero points; 0: they do not fit 8 bits. */
+static qn_id
+symmetric(qn_rw *rw, qn_id w)
+{
+	qn_model *m = qn_rw_model(rw);
+	const qn_node *c = qn_rw_node(rw, w);
+	const qn_type *type = c->type;
+	int64_t idx[QN_MAX_RANK] = {0}, n = qn_type_count(type);
+	void *data;
+
+	if (is_symmetric(&m->types, type->elem))
+		return w;
+	const qn_elem *e = c->op == QN_OP_const ? symmetric_elem(&m->types, type->elem) : NULL;
+	if (e == NULL)
+		return 0;
+	qn_tensor *to = qn_tensor_new(m->arena, qn_type_with_elem(&m->types, type, e), &data);
+	for (int64_t i = 0; i < n; i++) {
+		double scale;
+		int64_t zp;
+
+		qn_elem_param(&m->types, type->elem,
+			      type->elem->gran == QN_PER_TENSOR ? 0
+								: qn_type_param_index(type, idx),
+			      &scale, &zp);
+		int64_t code = qn_tensor_i64(c->value, i) - zp;
+		if (code < e->qmin || code > e->qmax)
+			return 0;
+		qn_store_i64(data, e->plain, i, code);
+		for (int32_t k = type->rank - 1; k >= 0 && ++idx[k] == type->dim[k]; k--)
+			idx[k] = 0;
+	}
+	return qn_rw_const(rw, qn_rw_name(rw, w), to);
+}
+
+/* ---- bias ---- */
+
+/* The accumulator of data x and weights w, scales along axis 0. */
+static const qn_elem *
+accumulator(qn_rw *rw, const qn_elem *x, const qn_elem *w)
+{
+	qn_types *t = &qn_rw_model(rw)->types;
+	qn_elem d = qn_elem_desc(x->bits <= 8 ? 32 : 64, true);
+	const qn_elem *e = NULL;
+
+	d.kind = QN_ELEM_UNIFORM;
+	d.expressed = x->expressed;
+	d.gran = w->gran;
+	d.naxis = w->naxis;
+	d.axis = w->axis;
+	d.scale = qn_scale_op(t, QN_SCALE_MUL, x->scale, w->scale);
+	return qn_elem_make(t, "bias", &d, &e) == QN_OK ? e : NULL;
+}
+
+/* Codes of `from` as codes of e: the same where the scales are, but for rounding to f32. */
+static qn_id
+rescaled(qn_rw *rw, qn_id b, const qn_type *to)
+{
+	const qn_types *t = &qn_rw_model(rw)->types;
+	const qn_node *c = qn_rw_node(rw, b);
+	const qn_elem *from = c->type->elem;
+	void *data;
+	qn_tensor *out = qn_tensor_new(qn_rw_model(rw)->arena, to, &data);
+
+	for (int64_t i = 0; i < qn_type_count(to); i++) {
+		double s, want;
+		int64_t zp, none;
+
+		qn_elem_param(t, from, from->gran == QN_PER_TENSOR ? 0 : (size_t)i, &s, &zp);
+		qn_elem_param(t, to->elem, to->elem->gran == QN_PER_TENSOR ? 0 : (size_t)i, &want,
+			      &none);
+		double code = (double)(qn_tensor_i64(c->value, i) - zp), ratio = s / want;
+		if (!(fabs(ratio - 1.0) < 0x1p-20))
+			code = rint(code * ratio);
+		if (!(fabs(code) < 0x1p31))
+			return qn_rw_decline(rw, "the bias does not fit the accumulator");
+		qn_store_i64(data, to->elem->plain, i, (int64_t)code);
+	}
+	return qn_rw_const(rw, qn_rw_name(rw, b), out);
+}
+
+/* The constant b, real or dequantized, as bias of n channels; 0: it is none. */
+static qn_id
+bias_of(qn_rw *rw, qn_id b, int64_t n, const qn_elem *acc)
+{
+	qn_types *t = &qn_rw_model(rw)->types;
+	qn_id codes = codes_of(rw, b), c = codes != 0 ? codes : b;
+	const qn_node *node = qn_rw_node(rw, c);
+	const qn_type *type = node->type;
+
+	if (node->op != QN_OP_const || acc == NULL || qn_type_count(type) != n || type->rank < 1 ||
+	    type->dim[type->rank - 1] != n)
+		return qn_rw_decline(rw,
+				     "the bias is no constant with one number for each channel");
+	const qn_type *to = qn_type_tensor(t, acc, 1, &n);
+	if (codes != 0)
+		return rescaled(rw, c, to);
+	if (type->rank != 1)
+		c = qn_rw_const(rw, qn_rw_name(rw, c),
+				qn_tensor_view(qn_rw_model(rw)->arena,
+					       qn_type_plain(t, type->elem->plain, 1, &n),
+					       node->value->data));
+	return c != 0 ? qn_rw_add(rw, QN_OP_quantize, qn_rw_name(rw, b), 1, &c, NULL, to) : 0;
+}
+
+/* ---- the rules ---- */
+
+static qn_id
+reshaped(qn_rw *rw, const char *name, qn_id x, int32_t rank, const int64_t *dim)
+{
+	qn_attrs a = {0};
+
+	a.shape.shape.n = rank;
+	for (int32_t k = 0; k < rank; k++)
+		a.shape.shape.v[k] = dim[k];
+	return x != 0 ? qn_rw_add(rw, QN_OP_reshape, name, 1, &x, &a, NULL) : 0;
+}
+
+/* matmul(x, w) with constant weights as a dense layer; 0: it is none. */
+static qn_id
+layer(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w)
+{
+	const qn_attrs_matmul *a = &n->attr->matmul;
+	const qn_node *xn = qn_rw_node(rw, x), *wn = qn_rw_node(rw, w);
+	const qn_type *y = n->type;
+	const char *name = qn_rw_name(rw, root);
+	int64_t flat[2] = {1, 0};
+
+	if (wn->op != QN_OP_const || wn->type->rank != 2 || a->transpose_a != 0 ||
+	    qn_type_count(y) < 0)
+		return 0;
+	if (a->transpose_b == 0)
+		w = turned(rw, w);
+	w = w != 0 ? symmetric(rw, w) : 0;
+	if (w == 0 || (elem_of(rw, w)->gran == QN_PER_AXIS && elem_of(rw, w)->axis[0] != 0))
+		return 0;
+	for (int32_t k = 0; k + 1 < xn->type->rank; k++)
+		flat[0] *= xn->type->dim[k];
+	flat[1] = xn->type->dim[xn->type->rank - 1];
+	if (xn->type->rank != 2)
+		x = reshaped(rw, NULL, x, 2, flat);
+	if (x == 0)
+		return 0;
+	qn_id got = qn_rw_add(rw, QN_OP_dense, name, 2, (qn_id[]){x, w}, NULL, NULL);
+	got = got != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &got, NULL, NULL) : 0;
+	return y->rank == 2 ? got : reshaped(rw, name, got, y->rank, y->dim);
+}
+
+/* matmul of two activations. */
+static qn_id
+product(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w)
+{
+	const qn_elem *a = elem_of(rw, x), *b = elem_of(rw, w);
+	const char *name = qn_rw_name(rw, root);
+
+	if (!is_data(b) || a->is_signed != b->is_signed || (a->bits <= 8) != (b->bits <= 8))
+		return qn_rw_decline(rw, "the sides have codes of different kinds");
+	qn_id y = qn_rw_add(rw, QN_OP_matmul, name, 2, (qn_id[]){x, w}, n->attr, NULL);
+	return y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
+}
+
+qn_id
+qn_rqz_product(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *n = qn_rw_node(rw, m->root);
+	const char *name = qn_rw_name(rw, m->root);
+	qn_id in[3] = {0};
+
+	if (qn_rqz_skipped(rw, m->root))
+		return qn_rw_decline(rw, "it is to stay in float");
+	for (int i = 0; i < 2; i++)
+		in[i] = moved_codes_of(rw, n->in[i]);
+	if (in[0] == 0 || in[1] == 0 || !is_data(elem_of(rw, in[0])) ||
+	    elem_of(rw, in[1])->gran == QN_SUB_CHANNEL)
+		return qn_rw_decline(rw, "its operands are no dequantized codes that it can take");
+	if (n->op == QN_OP_matmul) {
+		qn_id y = layer(rw, n, m->root, in[0], in[1]);
+
+		return y != 0 ? y : product(rw, n, m->root, in[0], in[1]);
+	}
+	in[1] = symmetric(rw, in[1]);
+	if (in[1] == 0 || elem_of(rw, in[1])->bits > 8 ||
+	    (elem_of(rw, in[1])->gran == QN_PER_AXIS && elem_of(rw, in[1])->axis[0] != 0))
+		return qn_rw_decline(rw, "its weights do not fit signed codes of 8 bits without a "
+					 "zero point");
+	if (n->nin == 3)
+		in[2] = bias_of(rw, n->in[2], qn_rw_node(rw, in[1])->type->dim[0],
+				accumulator(rw, elem_of(rw, in[0]), elem_of(rw, in[1])));
+	if (n->nin == 3 && in[2] == 0)
+		return 0;
+	qn_id y = qn_rw_add(rw, n->op, name, n->nin, in, n->attr, NULL);
+	return y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
+}
+
+/* The accumulating layer without a bias behind a value: under a dequantize, and a reshape that leaves the
+ * channels last.  0: there is none, or others read it. */
+static qn_id
+layer_behind(const qn_rw *rw, qn_id id, qn_id *shape)
+{
+	const qn_node *n = qn_rw_node(rw, id);
+	int32_t rank = n->type->rank;
+
+	*shape = 0;
+	if (n->op == QN_OP_reshape && rank > 0 && qn_rw_uses(rw, id) == 1) {
+		const qn_type *from = qn_rw_node(rw, n->in[0])->type;
+
+		if (from->rank < 1 || from->dim[from->rank - 1] != n->type->dim[rank - 1])
+			return 0;
+		*shape = id;
+		id = n->in[0];
+	}
+	qn_id acc = codes_of(rw, id);
+	const qn_node *a = acc != 0 ? qn_rw_node(rw, acc) : NULL;
+	return a != NULL && qn_opinfo_of(a)->behaviour == QN_ACC && a->op != QN_OP_matmul &&
+			       a->nin == 2 && qn_rw_uses(rw, id) == 1 && qn_rw_uses(rw, acc) == 1
+		       ? acc
+		       : 0;
+}
+
+qn_id
+qn_rqz_bias(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *n = qn_rw_node(rw, m->root);
+	const char *name = qn_rw_name(rw, m->root);
+	qn_id shape;
+	uint32_t side = 0;
+	qn_id acc = layer_behind(rw, n->in[0], &shape);
+
+	if (acc == 0 && n->op == QN_OP_add)
+		acc = layer_behind(rw, n->in[side = 1], &shape);
+	if (acc == 0 || qn_rw_node(rw, n->in[side])->type != n->type)
+		return qn_rw_decline(rw, "no layer without a bias stands before it");
+	const qn_node *a = qn_rw_node(rw, acc);
+	qn_id in[3] = {a->in[0], a->in[1], 0};
+	in[2] = bias_of(rw, n->in[1 - side], qn_rw_node(rw, in[1])->type->dim[0],
+			accumulator(rw, elem_of(rw, in[0]), elem_of(rw, in[1])));
+	if (in[2] == 0)
+		return 0;
+	qn_id y = qn_rw_add(rw, a->op, qn_rw_name(rw, acc), 3, in, a->attr, NULL);
+	y = y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
+	return shape == 0 ? y : reshaped(rw, name, y, n->type->rank, n->type->dim);
+}
