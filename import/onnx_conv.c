@@ -2,7 +2,7 @@
 /* onnx_conv.c - convolutions.
  *
  *   Conv(x [N,C,H,W], w [O,C/g,kh,kw], b)        transpose x to [N,H,W,C], w to [O,kh,kw,C/g], conv2d, transpose back
- *   ConvTranspose(x [N,C,H,W], w [C,O/g,kh,kw])  likewise; a dilated kernel gets zeros between its elements */
+ *   ConvTranspose(x [N,C,H,W], w [C,O/g,kh,kw])  likewise */
 #include "import/onnx_window.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 static qn_op
 conv_op(const qn_onnx_window *w, int64_t groups, qn_attrs *a)
 {
-	static const qn_op ops[] = {QN_OP_conv1d, QN_OP_conv2d};
+	static const qn_op ops[] = {QN_OP_conv1d, QN_OP_conv2d, QN_OP_conv3d};
 	int64_t pad[2 * QN_ONNX_SPATIAL];
 
 	*a = qn_importer_attrs(ops[w->n - 1]);
@@ -22,6 +22,11 @@ conv_op(const qn_onnx_window *w, int64_t groups, qn_attrs *a)
 		a->conv1d.dilation = w->dilation[0];
 		memcpy(a->conv1d.pad, pad, sizeof a->conv1d.pad);
 		a->conv1d.groups = groups;
+	} else if (w->n == 3) {
+		memcpy(a->conv3d.stride, w->stride, sizeof a->conv3d.stride);
+		memcpy(a->conv3d.dilation, w->dilation, sizeof a->conv3d.dilation);
+		memcpy(a->conv3d.pad, pad, sizeof a->conv3d.pad);
+		a->conv3d.groups = groups;
 	} else {
 		memcpy(a->conv2d.stride, w->stride, sizeof a->conv2d.stride);
 		memcpy(a->conv2d.dilation, w->dilation, sizeof a->conv2d.dilation);
@@ -55,11 +60,6 @@ conv(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (!operands_ok(o, n) ||
 	    !qn_onnx_window_read(o, n, n->in[0], qn_onnx_type(o, n->in[1])->dim + 2, &w))
 		return;
-	if (w.n > 2) {
-		(void)qn_importer_refuse(&o->im, "import.rank",
-					 "3 spatial axes are not supported, 1 and 2 are");
-		return;
-	}
 	qn_op op = conv_op(&w, qn_onnx_int(o, n, "group", 1), &a);
 	qn_id bias = qn_onnx_in(n, 2);
 	qn_id in[] = {qn_importer_channels_last(&o->im, n->in[0]),
@@ -97,29 +97,6 @@ transpose_pads(qn_onnx *o, const qn_onnx_node *n, qn_onnx_window *w, int64_t *ex
 		w->after[i] = total - w->before[i];
 	}
 	return true;
-}
-
-/* Zeros between the elements of a kernel [O,kh,kw,I]. */
-static qn_id
-dilated(qn_onnx *o, qn_id w, const int64_t *dilation)
-{
-	for (int32_t i = 0; i < 2 && w != 0; i++) {
-		const qn_type *t = qn_onnx_type(o, w);
-		int64_t dim[5], reach = (t->dim[1 + i] - 1) * dilation[i] + 1;
-		qn_attrs a = qn_importer_attrs(QN_OP_pad);
-
-		if (dilation[i] == 1)
-			continue;
-		memcpy(dim, t->dim, 4 * sizeof dim[0]);
-		dim[1 + i] *= dilation[i];
-		a.pad.before.n = a.pad.after.n = 5;
-		a.pad.after.v[2 + i] = dilation[i] - 1;
-		w = qn_importer_expand_dim(&o->im, w, 2 + i);
-		w = qn_importer_op(&o->im, QN_OP_pad, 1, &w, &a, NULL);
-		w = qn_importer_reshape(&o->im, w, 4, dim);
-		w = qn_importer_slice(&o->im, w, 1 + i, 0, reach);
-	}
-	return w;
 }
 
 /* [C,O/g,kh,kw] to [O,kh,kw,C/g]. */
@@ -168,14 +145,14 @@ conv_transpose(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (x == 0 || k == 0)
 		return;
 	memcpy(a.conv2d_transpose.stride, w.stride, sizeof a.conv2d_transpose.stride);
+	memcpy(a.conv2d_transpose.dilation, w.dilation, sizeof a.conv2d_transpose.dilation);
 	memcpy(a.conv2d_transpose.output_padding, extra, sizeof a.conv2d_transpose.output_padding);
 	for (int32_t i = 0; i < 2; i++) {
 		a.conv2d_transpose.pad[2 * i] = w.before[i];
 		a.conv2d_transpose.pad[2 * i + 1] = w.after[i];
 	}
 	a.conv2d_transpose.groups = groups;
-	qn_id in[] = {qn_importer_channels_last(&o->im, x),
-		      dilated(o, transposed_kernel(o, k, groups), w.dilation), bias};
+	qn_id in[] = {qn_importer_channels_last(&o->im, x), transposed_kernel(o, k, groups), bias};
 	qn_id y = qn_importer_op(&o->im, QN_OP_conv2d_transpose, bias != 0 ? 3 : 2, in, &a, NULL);
 	y = qn_importer_channels_first(&o->im, y);
 	out[0] = row ? qn_importer_drop_dim(&o->im, y, 2) : y;

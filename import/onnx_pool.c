@@ -12,19 +12,31 @@
 static qn_id
 pool_of(qn_onnx *o, qn_op op, qn_id x, qn_onnx_window *w, bool ceil, bool count_pads)
 {
-	qn_attrs a = qn_importer_attrs(op);
+	qn_attrs a;
 	bool row = w->n == 1;
 
 	if (row) {
 		qn_onnx_window_image(w);
 		x = qn_importer_expand_dim(&o->im, x, 2);
 	}
-	memcpy(a.pool.kernel, w->kernel, sizeof a.pool.kernel);
-	memcpy(a.pool.stride, w->stride, sizeof a.pool.stride);
-	memcpy(a.pool.dilation, w->dilation, sizeof a.pool.dilation);
-	qn_onnx_window_pads(w, a.pool.pad);
-	a.pool.ceil_mode = ceil;
-	a.pool.count_include_pad = count_pads;
+	if (w->n == 3)
+		op = op == QN_OP_max_pool ? QN_OP_max_pool3d : QN_OP_avg_pool3d;
+	a = qn_importer_attrs(op);
+	if (w->n == 3) {
+		memcpy(a.pool3d.kernel, w->kernel, sizeof a.pool3d.kernel);
+		memcpy(a.pool3d.stride, w->stride, sizeof a.pool3d.stride);
+		memcpy(a.pool3d.dilation, w->dilation, sizeof a.pool3d.dilation);
+		qn_onnx_window_pads(w, a.pool3d.pad);
+		a.pool3d.ceil_mode = ceil;
+		a.pool3d.count_include_pad = count_pads;
+	} else {
+		memcpy(a.pool.kernel, w->kernel, sizeof a.pool.kernel);
+		memcpy(a.pool.stride, w->stride, sizeof a.pool.stride);
+		memcpy(a.pool.dilation, w->dilation, sizeof a.pool.dilation);
+		qn_onnx_window_pads(w, a.pool.pad);
+		a.pool.ceil_mode = ceil;
+		a.pool.count_include_pad = count_pads;
+	}
 	x = qn_importer_channels_last(&o->im, x);
 	qn_id y = qn_importer_op(&o->im, op, 1, &x, &a, NULL);
 	y = qn_importer_channels_first(&o->im, y);
@@ -34,12 +46,7 @@ pool_of(qn_onnx *o, qn_op op, qn_id x, qn_onnx_window *w, bool ceil, bool count_
 static bool
 read_window(qn_onnx *o, const qn_onnx_node *n, qn_onnx_window *w)
 {
-	if (!qn_onnx_need(o, n, 1) || !qn_onnx_window_read(o, n, n->in[0], NULL, w))
-		return false;
-	if (w->n <= 2)
-		return true;
-	(void)qn_importer_refuse(&o->im, "import.rank", "pools over 3 axes are not supported");
-	return false;
+	return qn_onnx_need(o, n, 1) && qn_onnx_window_read(o, n, n->in[0], NULL, w);
 }
 
 static void
