@@ -16,7 +16,7 @@
 #include "ir/limits.h"
 
 enum { TIES_TO_EVEN = 3 }; /* of qn_rounding_names: what the standard asks for */
-enum { NEWEST_SET = 27 }; /* the operator set of which the converters are */
+enum { NEWEST_SET = 27 };  /* the operator set of which the converters are */
 enum {
 	RAW_DATA = 9,
 	PRESET = 11

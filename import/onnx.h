@@ -61,7 +61,7 @@ typedef struct qn_onnx {
 	qn_map functions; /* "domain/name" -> qn_onnx_function */
 	qn_onnx_scope *scope;
 	bool keeps_codes; /* the file quantizes activations, and its parameters are wanted */
-	uint64_t nodes; /* converted so far, those of functions at each call */
+	uint64_t nodes;   /* converted so far, those of functions at each call */
 } qn_onnx;
 
 /* A node being converted. */
@@ -117,6 +117,10 @@ int64_t qn_onnx_int(const qn_onnx *o, const qn_onnx_node *n, const char *name, i
 double qn_onnx_float(const qn_onnx *o, const qn_onnx_node *n, const char *name, double dflt);
 const char *qn_onnx_string(const qn_onnx *o, const qn_onnx_node *n, const char *name,
 			   const char *dflt);
+/* A list of at most QN_MAX_RANK integers that is an attribute before version `since` and input i from it on: its
+ * length, -1 when it is left out, -2 after a report. */
+int32_t qn_onnx_list(qn_onnx *o, const qn_onnx_node *n, const char *name, uint32_t i, int64_t since,
+		     int64_t *v);
 /* At most `most` integers: their number, -1 when there is no such attribute or it has more (reported). */
 int32_t qn_onnx_ints(qn_onnx *o, const qn_onnx_node *n, const char *name, int32_t most, int64_t *v);
 int32_t qn_onnx_floats(qn_onnx *o, const qn_onnx_node *n, const char *name, int32_t most,
@@ -164,7 +168,7 @@ void qn_onnx_binary(qn_onnx *o, const qn_onnx_node *n, qn_id *out);
 extern const qn_onnx_row qn_onnx_elementwise[], qn_onnx_conv[], qn_onnx_move[], qn_onnx_reduce[],
 	qn_onnx_norm[], qn_onnx_product[], qn_onnx_constant[], qn_onnx_control[], qn_onnx_quant[],
 	qn_onnx_pool[], qn_onnx_resizes[], qn_onnx_pads[], qn_onnx_einsums[], qn_onnx_logic[],
-	qn_onnx_recurrent[], qn_onnx_index[], qn_onnx_unpools[];
+	qn_onnx_recurrent[], qn_onnx_index[], qn_onnx_unpools[], qn_onnx_slices[];
 
 extern const qn_onnx_row qn_onnx_qlinear[];
 

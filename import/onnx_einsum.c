@@ -8,78 +8,7 @@
  *
  * More than two operands are taken from the left: the first two give an intermediate value with all letters
  * that the others or the result still need. */
-#include "import/onnx.h"
-
-#include <string.h>
-
-/* A value whose axis k has the letter axis[k].  Axes of "..." are capital letters counted from the last one,
- * from the end of the alphabet on: 'Z' is the last. */
-typedef struct term {
-	qn_id id;
-	int32_t rank;
-	char axis[QN_MAX_RANK + 1];
-} term;
-
-typedef struct equation {
-	const char *operand[QN_MAX_RANK];
-	size_t length[QN_MAX_RANK];
-	size_t n;
-	char result[QN_MAX_RANK + 1];
-} equation;
-
-static bool
-has(const char *letters, char c)
-{
-	return c != '\0' && strchr(letters, c) != NULL;
-}
-
-static bool
-is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-/* Our own letters for the axes of "..." stand outside of the alphabet. */
-static char
-dots(int32_t from_end)
-{
-	return (char)(1 + from_end);
-}
-
-/* The letters of a part of the text for a value of this rank (-1: as many as are known); false: they do not fit. */
-static bool
-spell(const char *s, size_t n, int32_t rank, int32_t ndots, char *out)
-{
-	int32_t letters = 0, k = 0;
-	bool open = false;
-
-	for (size_t i = 0; i < n; i++) {
-		letters += is_letter(s[i]);
-		open = open || s[i] == '.';
-	}
-	if (rank >= 0)
-		ndots = rank - letters;
-	if (ndots < 0 || (!open && rank >= 0 && ndots != 0) || letters + ndots > QN_MAX_RANK)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		if (is_letter(s[i])) {
-			out[k++] = s[i];
-		} else if (s[i] == '.' && open) {
-			for (int32_t d = ndots; d > 0; d--)
-				out[k++] = dots(d - 1);
-			i += 2;
-			if (i >= n || s[i] != '.' || s[i - 1] != '.')
-				return false;
-			open = false;
-		} else if (s[i] != ' ') {
-			return false;
-		}
-		if (k > QN_MAX_RANK)
-			return false;
-	}
-	out[k] = '\0';
-	return true;
-}
+#include "import/onnx_einsum.h"
 
 /* ---- pieces ---- */
 
@@ -117,7 +46,7 @@ diagonal(qn_onnx *o, qn_id x, int32_t i, int32_t j)
 
 /* No letter twice. */
 static bool
-without_repeats(qn_onnx *o, term *t)
+without_repeats(qn_onnx *o, qn_einsum_term *t)
 {
 	for (int32_t i = 0; i < t->rank; i++)
 		for (int32_t j = i + 1; j < t->rank; j++) {
@@ -139,13 +68,13 @@ without_repeats(qn_onnx *o, term *t)
 
 /* Sums over the letters that nobody needs. */
 static void
-sum_over(qn_onnx *o, term *t, const char *needed)
+sum_over(qn_onnx *o, qn_einsum_term *t, const char *needed)
 {
 	int64_t axes[QN_MAX_RANK];
 	int32_t naxes = 0, k = 0;
 
 	for (int32_t i = 0; i < t->rank; i++)
-		if (has(needed, t->axis[i]))
+		if (qn_einsum_has(needed, t->axis[i]))
 			t->axis[k++] = t->axis[i];
 		else
 			axes[naxes++] = i;
@@ -157,7 +86,7 @@ sum_over(qn_onnx *o, term *t, const char *needed)
 
 /* The axes in the order of the letters, of which each one that it lacks is left out. */
 static void
-order(qn_onnx *o, term *t, const char *letters)
+order(qn_onnx *o, qn_einsum_term *t, const char *letters)
 {
 	int64_t perm[QN_MAX_RANK];
 	char axis[QN_MAX_RANK + 1];
@@ -192,21 +121,24 @@ append(char *s, char c)
 }
 
 static groups
-group(const term *a, const term *b, const char *needed)
+group(const qn_einsum_term *a, const qn_einsum_term *b, const char *needed)
 {
 	groups g = {0};
 
 	for (const char *c = a->axis; *c != '\0'; c++)
-		append(!has(b->axis, *c) ? g.a : has(needed, *c) ? g.batch : g.sum, *c);
+		append(!qn_einsum_has(b->axis, *c) ? g.a
+		       : qn_einsum_has(needed, *c) ? g.batch
+						   : g.sum,
+		       *c);
 	for (const char *c = b->axis; *c != '\0'; c++)
-		if (!has(a->axis, *c))
+		if (!qn_einsum_has(a->axis, *c))
 			append(g.b, *c);
 	return g;
 }
 
 /* The product of the dims of letters, the dims appended to dim[*n]. */
 static int64_t
-size_of(const qn_onnx *o, const term *t, const char *letters, int64_t *dim, int32_t *n)
+size_of(const qn_onnx *o, const qn_einsum_term *t, const char *letters, int64_t *dim, int32_t *n)
 {
 	int64_t size = 1;
 
@@ -221,7 +153,7 @@ size_of(const qn_onnx *o, const term *t, const char *letters, int64_t *dim, int3
 
 /* A dim of 1 under "..." is as long as the other operand's. */
 static void
-stretch(qn_onnx *o, term *t, const term *other)
+stretch(qn_onnx *o, qn_einsum_term *t, const qn_einsum_term *other)
 {
 	const qn_type *type = qn_onnx_type(o, t->id);
 	qn_attrs a = {0};
@@ -238,10 +170,10 @@ stretch(qn_onnx *o, term *t, const term *other)
 		t->id = qn_importer_op(&o->im, QN_OP_expand, 1, &t->id, &a, NULL);
 }
 
-static term
-multiply(qn_onnx *o, term a, term b, const char *needed)
+static qn_einsum_term
+multiply(qn_onnx *o, qn_einsum_term a, qn_einsum_term b, const char *needed)
 {
-	term y = {0};
+	qn_einsum_term y = {0};
 	char letters[4 * QN_MAX_RANK + 4] = "";
 	int64_t dim[2 * QN_MAX_RANK];
 
@@ -280,90 +212,9 @@ multiply(qn_onnx *o, term a, term b, const char *needed)
 	return y;
 }
 
-/* ---- the equation ---- */
-
-static bool
-bad(qn_onnx *o, const char *text)
-{
-	(void)qn_importer_refuse(&o->im, "import.attr", "'%s' does not fit its inputs", text);
-	return false;
-}
-
-/* What is left of "->": the operands' texts. */
-static size_t
-parts(const char *text, size_t end, equation *e)
-{
-	size_t from = 0;
-
-	e->n = 0;
-	for (size_t i = 0; i <= end; i++)
-		if (i == end || text[i] == ',') {
-			if (e->n == QN_MAX_RANK)
-				return 0;
-			e->operand[e->n] = text + from;
-			e->length[e->n++] = i - from;
-			from = i + 1;
-		}
-	return e->n;
-}
-
-/* Without "->": "..." first, then the letters that occur once, in the order of the alphabet. */
-static void
-implied(const term *t, size_t n, int32_t ndots, char *result)
-{
-	int32_t k = 0;
-
-	for (int32_t d = ndots; d > 0; d--)
-		result[k++] = dots(d - 1);
-	for (char c = 'A'; c <= 'z' && k < QN_MAX_RANK; c++) {
-		int times = 0;
-		for (size_t i = 0; is_letter(c) && i < n; i++)
-			for (const char *s = t[i].axis; *s != '\0'; s++)
-				times += *s == c;
-		if (times == 1)
-			result[k++] = c;
-	}
-	result[k] = '\0';
-}
-
-static bool
-read_equation(qn_onnx *o, const qn_onnx_node *n, equation *e, term *t)
-{
-	const char *text = qn_onnx_string(o, n, "equation", "");
-	const char *arrow = strstr(text, "->");
-	int32_t ndots = 0;
-
-	if (parts(text, arrow != NULL ? (size_t)(arrow - text) : strlen(text), e) != n->nin)
-		return bad(o, text);
-	for (size_t i = 0; i < e->n; i++) {
-		t[i].id = n->in[i];
-		t[i].rank = qn_onnx_type(o, n->in[i])->rank;
-		if (!spell(e->operand[i], e->length[i], t[i].rank, 0, t[i].axis))
-			return bad(o, text);
-		int32_t d = 0;
-		for (const char *s = t[i].axis; *s != '\0'; s++)
-			d += !is_letter(*s);
-		ndots = d > ndots ? d : ndots;
-	}
-	if (arrow == NULL)
-		implied(t, e->n, ndots, e->result);
-	else if (!spell(arrow + 2, strlen(arrow + 2), -1, ndots, e->result))
-		return bad(o, text);
-	for (const char *c = e->result; *c != '\0'; c++) {
-		bool known = strchr(c + 1, *c) == NULL;
-		for (size_t i = 0, found = 0; known && i < e->n; i++) {
-			found += has(t[i].axis, *c);
-			known = i + 1 < e->n || found > 0;
-		}
-		if (!known)
-			return bad(o, text);
-	}
-	return true;
-}
-
 /* The letters of the result and of operands from `from` on. */
 static void
-needed_from(const equation *e, const term *t, size_t from, char *letters, size_t room)
+needed_from(const qn_einsum *e, const qn_einsum_term *t, size_t from, char *letters, size_t room)
 {
 	size_t k = strlen(e->result);
 
@@ -378,16 +229,16 @@ needed_from(const equation *e, const term *t, size_t from, char *letters, size_t
 static void
 einsum(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
-	term t[QN_MAX_RANK] = {{0}};
+	qn_einsum_term t[QN_MAX_RANK] = {{0}};
 	char needed[(QN_MAX_RANK + 1) * (QN_MAX_RANK + 1) + 1];
-	equation e;
+	qn_einsum e;
 
-	if (!qn_onnx_need(o, n, n->nin > 0 ? n->nin : 1) || !read_equation(o, n, &e, t))
+	if (!qn_onnx_need(o, n, n->nin > 0 ? n->nin : 1) || !qn_einsum_read(o, n, &e, t))
 		return;
 	for (size_t i = 0; i < e.n; i++)
 		if (!without_repeats(o, &t[i]))
 			return;
-	term y = t[0];
+	qn_einsum_term y = t[0];
 	needed_from(&e, t, 1, needed, sizeof needed);
 	sum_over(o, &y, needed);
 	for (size_t i = 1; i < e.n && y.id != 0; i++) {
@@ -397,7 +248,7 @@ einsum(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		memcpy(both, needed, strlen(needed) + 1);
 		(void)strcat(both, y.axis);
 		sum_over(o, &t[i], both);
-		y = t[i].id != 0 ? multiply(o, y, t[i], needed) : (term){0};
+		y = t[i].id != 0 ? multiply(o, y, t[i], needed) : (qn_einsum_term){0};
 	}
 	if (y.id == 0)
 		return;

@@ -5,11 +5,10 @@
 #include <string.h>
 
 static const qn_onnx_row *const families[] = {
-	qn_onnx_elementwise, qn_onnx_logic,     qn_onnx_conv,    qn_onnx_pool,     qn_onnx_move,
-	qn_onnx_reduce,      qn_onnx_norm,      qn_onnx_product, qn_onnx_constant, qn_onnx_control,
-	qn_onnx_quant,       qn_onnx_resizes,   qn_onnx_pads,    qn_onnx_einsums,  qn_onnx_unpools,
-	qn_onnx_index,       qn_onnx_recurrent,
-	qn_onnx_qlinear,
+	qn_onnx_elementwise, qn_onnx_logic,  qn_onnx_conv,      qn_onnx_pool,    qn_onnx_move,
+	qn_onnx_slices,      qn_onnx_reduce, qn_onnx_norm,      qn_onnx_product, qn_onnx_constant,
+	qn_onnx_control,     qn_onnx_quant,  qn_onnx_resizes,   qn_onnx_pads,    qn_onnx_einsums,
+	qn_onnx_unpools,     qn_onnx_index,  qn_onnx_recurrent, qn_onnx_qlinear,
 };
 
 const qn_onnx_row *
@@ -146,4 +145,16 @@ qn_onnx_const_real(qn_onnx *o, const qn_onnx_node *n, uint32_t i, double dflt, d
 	}
 	*v = qn_tensor_f64(x, 0);
 	return true;
+}
+
+int32_t
+qn_onnx_list(qn_onnx *o, const qn_onnx_node *n, const char *name, uint32_t i, int64_t since,
+	     int64_t *v)
+{
+	if (n->version < since)
+		return qn_onnx_has(o, n, name) ? qn_onnx_ints(o, n, name, QN_MAX_RANK, v) : -1;
+	if (qn_onnx_in(n, i) == 0)
+		return -1;
+	int32_t count = qn_onnx_const_ints(o, n, i, QN_MAX_RANK, v);
+	return count < 0 ? -2 : count;
 }
