@@ -190,6 +190,8 @@ reason(const survey *s, qn_id id)
 		return "no node that quantizes it leads to an output; remove an unused input";
 	if (n->op == QN_OP_const)
 		return "a float node reads it";
+	if (n->op == QN_OP_cast && !is_float(qn_graph_node(g, n->in[0])->type))
+		return "it makes real numbers of integers, which have no scale";
 	if (n->op == QN_OP_quantize || n->op == QN_OP_dequantize)
 		return "a float value stands before or behind it";
 	if (qn_rqz_moves(g, n))

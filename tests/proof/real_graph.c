@@ -62,7 +62,8 @@ static bool
 may_be_nan(qn_op op)
 {
 	return op == QN_OP_div || op == QN_OP_log || op == QN_OP_sqrt || op == QN_OP_rsqrt ||
-	       op == QN_OP_pow;
+	       op == QN_OP_pow || op == QN_OP_reciprocal || op == QN_OP_asin || op == QN_OP_acos ||
+	       op == QN_OP_acosh || op == QN_OP_atanh;
 }
 
 static qn_id

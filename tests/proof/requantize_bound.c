@@ -210,6 +210,17 @@ own_error(const qn_graph *g, const qn_node *n)
 	}
 }
 
+/* The difference d is off by e, for each operand is rounded to a step of 2^-7 of twice the larger
+ * scale: (d + e)^2 - d^2 = 2 d e + e^2. */
+static double
+squared_error(const qn_graph *g, const qn_node *n)
+{
+	const qn_type *x = codes_type(g, n, 0), *y = codes_type(g, n, 1);
+	double s = scale_of(g, x), t = scale_of(g, y), e = (s > t ? s : t) / 64;
+
+	return 2 * (range_of(x) * s + range_of(y) * t) * e + e * e;
+}
+
 /* ---- one value ---- */
 
 static int64_t
@@ -279,6 +290,9 @@ bound_of(const qn_graph *g, qn_id id, const qn_type *q)
 	if (n->op == QN_OP_layer_norm || n->op == QN_OP_instance_norm)
 		return codes(g, is_wide(q) ? normalize_wide(g, n, q) : 1 + NEAREST, own_error(g, n),
 			     q);
+	if (n->op == QN_OP_squared_difference)
+		return codes(g, is_wide(q) ? MULTIPLIER_64(range_of(q)) : MULTIPLIER,
+			     squared_error(g, n), q);
 	return codes(g, MULTIPLIER, own_error(g, n), q);
 }
 
