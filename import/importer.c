@@ -10,6 +10,8 @@
 
 /* More elements than this are not computed while a file is read: the clean pass folds what is worth it. */
 enum { MAX_FOLDED = 1 << 20 };
+/* Nor more bytes in all: a small file can ask for many large constants. */
+enum { MAX_FOLDED_BYTES = 1 << 28 };
 
 void
 qn_importer_begin(qn_importer *im, qn_model *m, const char *file, const qn_import_how *how)
@@ -91,7 +93,8 @@ fold(qn_importer *im, qn_id id)
 		most = qn_type_count(qn_graph_node(im->g, n->in[0])->type); /* it only moves */
 	if (n->nin == 0 || n->type->is_tuple || count < 0 || count > most ||
 	    n->op == QN_OP_call || n->op == QN_OP_tuple || n->op == QN_OP_get ||
-	    qn_elem_is_quant(n->type->elem))
+	    qn_elem_is_quant(n->type->elem) ||
+	    im->folded + qn_type_bytes(n->type) > MAX_FOLDED_BYTES)
 		return id;
 	for (uint32_t i = 0; i < n->nin; i++)
 		if ((in[i] = qn_importer_known(im, n->in[i])) == NULL)
@@ -104,6 +107,7 @@ fold(qn_importer *im, qn_id id)
 		return id;
 	}
 	value = qn_tensor_of(im->m->arena, value->type, value->data);
+	im->folded += value->bytes;
 	qn_arena_release(work);
 	return qn_graph_const(im->g, n->name, value);
 }

@@ -26,6 +26,7 @@ typedef struct qn_importer {
 	const char *node, *op; /* of the file, that is being read; node "": without a name */
 	int64_t version;  /* of op */
 	size_t problems;
+	uint64_t folded; /* bytes of the constants that were computed */
 	bool *dim_used;    /* of how->dim; NULL: none yet */
 	const char *batch; /* the name of an open dimension 0, which is 1 wherever it stands */
 } qn_importer;

@@ -11,6 +11,8 @@
 
 #include "ir/diag.h"
 
+enum { MOST_OUTPUTS = 1024 };
+
 static const char *const builtin_names[] = {
 #define X(name) #name,
 	QN_TFL_BUILTINS(X)
@@ -242,14 +244,37 @@ graph_inputs(qn_tfl *f, const qn_flat_table *graph)
 	return QN_OK;
 }
 
+/* Outputs of one name, or one tensor given twice, are told apart by a number. */
+static const char *
+output_name(qn_tfl *f, qn_map *names, const char *name)
+{
+	const char *taken = name;
+
+	for (uint32_t k = 1; qn_map_gets(names, taken) != NULL; k++) {
+		qn_buf b;
+
+		qn_buf_init(&b, f->im.m->arena);
+		qn_buff(&b, "%s_%u", name, k);
+		taken = qn_buf_str(&b);
+	}
+	qn_map_puts(names, taken, f);
+	return taken;
+}
+
 static qn_status
 graph_outputs(qn_tfl *f, const qn_flat_table *graph)
 {
+	qn_map names;
 	qn_flat_vector out = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_outputs, 4);
 
 	if (out.n == 0)
 		return qn_importer_damaged(&f->im, "the subgraph has no outputs");
-	for (size_t i = 0; i < out.n; i++) {
+	if (out.n > MOST_OUTPUTS)
+		(void)qn_importer_refuse(&f->im, "import.input",
+					 "the subgraph has %zu outputs; at most %d are taken",
+					 out.n, (int)MOST_OUTPUTS);
+	qn_map_init(&names, f->im.scratch);
+	for (size_t i = 0; i < out.n && i < MOST_OUTPUTS; i++) {
 		qn_tfl_tensor *t;
 
 		QN_TRY(tensor_at(f, &out, i, &t));
@@ -258,7 +283,7 @@ graph_outputs(qn_tfl *f, const qn_flat_table *graph)
 		qn_importer_at(&f->im, t->name, "output", 1);
 		qn_id id = qn_tfl_value(f, t);
 		if (id != 0)
-			qn_graph_output(f->im.g, t->name, id);
+			qn_graph_output(f->im.g, output_name(f, &names, t->name), id);
 	}
 	return QN_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_conv.c - CONV_2D, DEPTHWISE_CONV_2D, TRANSPOSE_CONV.
+/* tflite_conv.c - CONV_2D, DEPTHWISE_CONV_2D, CONV_3D, TRANSPOSE_CONV.
  *
  *   CONV_2D            weights [O,kh,kw,I/groups]   as they are
  *   DEPTHWISE_CONV_2D  weights [1,kh,kw,O]          -> [O,kh,kw,1], one group a channel of the data
@@ -130,10 +130,11 @@ transposed_pads(qn_tfl_op *o, const int64_t *want, qn_attrs_conv2d_transpose *a)
 static void
 transpose_conv(qn_tfl_op *o)
 {
-	qn_attrs a = {0};
+	qn_attrs a;
 	int64_t want[4];
 	qn_id in[3];
 
+	qn_attrs_default(QN_ATTRS(conv2d_transpose), &a);
 	a.conv2d_transpose.groups = 1;
 	a.conv2d_transpose.padding = QN_PADDING_explicit;
 	a.conv2d_transpose.stride[WIDTH] = qn_tfl_option(o, 1, 0);
@@ -156,9 +157,40 @@ transpose_conv(qn_tfl_op *o)
 					   false, qn_tfl_flag(o, 3, QN_TFL_ACT_NONE)));
 }
 
+/* Weights [kd,kh,kw,I,O] become [O,kd,kh,kw,I]. */
+static void
+conv_3d(qn_tfl_op *o)
+{
+	static const int64_t perm[5] = {4, 0, 1, 2, 3};
+	static const uint32_t stride[3] = {1, 3, 2},
+			      dilation[3] = {5, 7, 6}; /* depth, height, width */
+	qn_attrs a;
+	qn_id in[3];
+
+	if (qn_tfl_rank(o, 0) != 5 || qn_tfl_rank(o, 1) != 5) {
+		(void)qn_importer_refuse(
+			o->im, "import.rank",
+			"data of %d and weights of %d dimensions; both must have 5",
+			(int)qn_tfl_rank(o, 0), (int)qn_tfl_rank(o, 1));
+		return;
+	}
+	qn_attrs_default(QN_ATTRS(conv3d), &a);
+	a.conv3d.padding = padding_of(o);
+	for (int i = 0; i < 3; i++) {
+		a.conv3d.stride[i] = qn_tfl_option(o, stride[i], 0);
+		a.conv3d.dilation[i] = qn_tfl_option(o, dilation[i], 1);
+	}
+	product_inputs(o, 0, in);
+	qn_tfl_give(o, 0,
+		    qn_tfl_product(o, QN_OP_conv3d, in[0],
+				   qn_importer_transpose(o->im, in[1], perm), in[2], &a, false,
+				   qn_tfl_flag(o, 4, QN_TFL_ACT_NONE)));
+}
+
 const qn_tfl_row qn_tfl_conv_rows[] = {
 	{QN_TFL_CONV_2D, conv_2d, 2, 3, 1, 1},
 	{QN_TFL_DEPTHWISE_CONV_2D, depthwise_conv_2d, 2, 3, 1, 1},
+	{QN_TFL_CONV_3D, conv_3d, 2, 3, 1, 1},
 	{QN_TFL_TRANSPOSE_CONV, transpose_conv, 3, 4, 1, 1},
 	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_logic.c - truth values, whole numbers, and places given by indices: LOGICAL_AND …,
- * FLOOR_DIV, FLOOR_MOD, BITWISE_XOR, GATHER_ND, SCATTER_ND, ONE_HOT. */
+ * FLOOR_DIV, FLOOR_MOD, BITWISE_XOR, TOPK_V2, GATHER_ND, SCATTER_ND,
+ * ONE_HOT. */
 #include "import/tflite.h"
 
 #define PLAIN(name, op)                                                                            \
@@ -61,6 +62,24 @@ scatter_nd(qn_tfl_op *o)
 	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_scatter_nd, 3, in, &a, NULL));
 }
 
+/* The k largest along the last axis, and where they were. */
+static void
+top_k(qn_tfl_op *o)
+{
+	qn_attrs a, g = {.gather = {-1}};
+	qn_id x = qn_tfl_moved(o, 0), in[2];
+
+	qn_attrs_default(QN_ATTRS(top_k), &a);
+	if (qn_tfl_ints(o, 1, 1, &a.top_k.k) != 1 || x == 0)
+		return;
+	o->im->node = o->to[1]->name;
+	in[0] = x;
+	in[1] = qn_importer_op(o->im, QN_OP_top_places, 1, &x, &a, NULL);
+	qn_tfl_give(o, 1, in[1]);
+	o->im->node = o->to[0]->name;
+	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_gather_elements, 2, in, &g, NULL));
+}
+
 /* depth, the value where an index points, and elsewhere are inputs. */
 static void
 one_hot(qn_tfl_op *o)
@@ -86,6 +105,7 @@ const qn_tfl_row qn_tfl_logic_rows[] = {
 	{QN_TFL_RIGHT_SHIFT, right_shift, 2, 2, 1, 0},
 	{QN_TFL_FLOOR_DIV, floor_div, 2, 2, 1, 0},
 	{QN_TFL_FLOOR_MOD, floor_mod, 2, 2, 1, 0},
+	{QN_TFL_TOPK_V2, top_k, 2, 2, 2, 0},
 	{QN_TFL_GATHER_ND, gather_nd, 2, 2, 1, 0},
 	{QN_TFL_SCATTER_ND, scatter_nd, 3, 3, 1, 0},
 	{QN_TFL_ONE_HOT, one_hot, 4, 4, 1, 0},

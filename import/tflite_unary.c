@@ -21,6 +21,12 @@ NODE(abs_of, QN_OP_abs)
 NODE(neg, QN_OP_neg)
 NODE(square, QN_OP_square)
 NODE(log_softmax, QN_OP_log_softmax)
+NODE(floor_of, QN_OP_floor)
+NODE(ceil_of, QN_OP_ceil)
+NODE(round_of, QN_OP_round)
+NODE(sin_of, QN_OP_sin)
+NODE(cos_of, QN_OP_cos)
+NODE(sign_of, QN_OP_sign)
 
 /* A clamp alone: of codes to the result's parameters first. */
 static void
@@ -212,6 +218,12 @@ const qn_tfl_row qn_tfl_unary_rows[] = {
 	{QN_TFL_ABS, abs_of, 1, 1, 1, 0},
 	{QN_TFL_NEG, neg, 1, 1, 1, 0},
 	{QN_TFL_SQUARE, square, 1, 1, 1, 0},
+	{QN_TFL_FLOOR, floor_of, 1, 1, 1, 0},
+	{QN_TFL_CEIL, ceil_of, 1, 1, 1, 0},
+	{QN_TFL_ROUND, round_of, 1, 1, 1, 0},
+	{QN_TFL_SIN, sin_of, 1, 1, 1, 0},
+	{QN_TFL_COS, cos_of, 1, 1, 1, 0},
+	{QN_TFL_SIGN, sign_of, 1, 1, 1, 0},
 	{QN_TFL_LEAKY_RELU, leaky_relu, 1, 1, 1, 0},
 	{QN_TFL_PRELU, prelu, 2, 2, 1, 0},
 	{QN_TFL_SOFTMAX, softmax, 1, 1, 1, 0},

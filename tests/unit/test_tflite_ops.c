@@ -489,6 +489,79 @@ test_floor_mod(void **state)
 }
 
 static void
+integers(int code, int type, int32_t b, const double *x, int n, const double *want)
+{
+	static uint8_t bytes[4];
+	int size = type == TFL_BOOL ? 1 : 4, in, y;
+
+	memcpy(bytes, &b, 4);
+	in = tfl_tensor(file, "x", type, 1, &n, NULL, 0);
+	y = tfl_tensor(file, "y", type, 1, &n, NULL, 0);
+	tfl_op(file, code, INTS(in, tfl_tensor(file, "b", type, 0, NULL, bytes, size)), INTS(y));
+	import(INTS(in), INTS(y));
+	gives(x, n, want);
+}
+
+static void
+test_floor_div(void **state)
+{
+	(void)state;
+	integers(QN_TFL_FLOOR_DIV, TFL_INT32, 3, V(-1, 7), 2, V(-1, 2));
+}
+
+static void
+test_logical_or(void **state)
+{
+	(void)state;
+	integers(QN_TFL_LOGICAL_OR, TFL_BOOL, 0, V(0, 1), 2, V(0, 1));
+}
+
+static void
+test_bitwise_xor(void **state)
+{
+	(void)state;
+	integers(QN_TFL_BITWISE_XOR, TFL_INT32, 6, V(5, -1), 2, V(3, -7));
+}
+
+static void
+test_right_shift(void **state)
+{
+	(void)state;
+	integers(QN_TFL_RIGHT_SHIFT, TFL_INT32, 2, V(13, 100), 2, V(3, 25));
+}
+
+static void
+test_top_k(void **state)
+{
+	(void)state;
+	int x = real_x(DIMS(2, 3)), v = real_y(DIMS(2, 2));
+	int p = tfl_tensor(file, "p", TFL_INT32, DIMS(2, 2), NULL, 0);
+	int c = tfl_tensor(file, "c", F32, DIMS(2, 2), NULL, 0);
+	int y = tfl_tensor(file, "z", F32, DIMS(2, 2), NULL, 0);
+
+	tfl_op(file, QN_TFL_TOPK_V2, INTS(x, one("k", 2)), INTS(v, p));
+	tfl_op(file, QN_TFL_CAST, INTS(p), INTS(c));
+	tfl_op(file, QN_TFL_ADD, INTS(v, c), INTS(y));
+	import(INTS(x), INTS(y));
+	GIVES(V(10, 30, 20, 60, 50, 40), 31, 22, 60, 51);
+}
+
+/* A kernel of two slices: I and O are the last axes in the file. */
+static void
+test_conv_3d(void **state)
+{
+	(void)state;
+	int x = real_x(DIMS(1, 2, 1, 1, 1)), y = real_y(DIMS(1, 1, 1, 1, 2));
+	const float weights[] = {1, 2, 10, 20};
+	int w = tfl_tensor(file, "w", F32, DIMS(2, 1, 1, 1, 2), weights, 16);
+	tfl_op_of *o = tfl_op(file, QN_TFL_CONV_3D, INTS(x, w), INTS(y));
+
+	tfl_with(tfl_with(tfl_with(tfl_with(o, 0, 'b', 1), 1, 'i', 1), 2, 'i', 1), 3, 'i', 1);
+	import(INTS(x), INTS(y));
+	GIVES(V(3, 4), 43, 86);
+}
+
+static void
 test_l2_normalization(void **state)
 {
 	(void)state;
@@ -616,7 +689,9 @@ main(void)
 		T(test_pad_code),         T(test_quantize_halves),  T(test_u8_dense),
 		T(test_u8_conv),          T(test_bad_axis),         T(test_logic),
 		T(test_gather_nd),        T(test_scatter_adds),     T(test_one_hot),
-		T(test_floor_mod),        T(test_l2_normalization), T(test_lstm),
+		T(test_floor_mod),        T(test_floor_div),        T(test_logical_or),
+		T(test_bitwise_xor),      T(test_right_shift),      T(test_top_k),
+		T(test_conv_3d),          T(test_l2_normalization), T(test_lstm),
 		T(test_lstm_refused),     T(test_codes_16),         T(test_sparse),
 		T(test_sparse_damaged),
 	};
