@@ -52,6 +52,8 @@ const qn_enum_info qn_enum_table[QN_NENUM] = {
 #define ROW_argmax(attr, kind, n, def) ROW(argmax, attr, kind, n, def)
 #define ROW_cumsum(attr, kind, n, def) ROW(cumsum, attr, kind, n, def)
 #define ROW_layer_norm(attr, kind, n, def) ROW(layer_norm, attr, kind, n, def)
+#define ROW_l2_norm(attr, kind, n, def) ROW(l2_norm, attr, kind, n, def)
+#define ROW_lrn(attr, kind, n, def) ROW(lrn, attr, kind, n, def)
 #define ROW_instance_norm(attr, kind, n, def) ROW(instance_norm, attr, kind, n, def)
 #define ROW_shape(attr, kind, n, def) ROW(shape, attr, kind, n, def)
 #define ROW_perm(attr, kind, n, def) ROW(perm, attr, kind, n, def)

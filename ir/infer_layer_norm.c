@@ -6,8 +6,8 @@
  *   instance_norm           x [N,H,W,C], scale [C], bias [C] */
 #include "ir/infer.h"
 
-static bool
-epsilon_ok(const qn_graph *g, const qn_node *n, double epsilon)
+bool
+qn_infer_epsilon(const qn_graph *g, const qn_node *n, double epsilon)
 {
 	/* Finite and >= 0. */
 	return (epsilon >= 0 && epsilon - epsilon == 0) ||
@@ -39,7 +39,7 @@ qn_infer_layer_norm(const qn_graph *g, const qn_node *n, const qn_type *declared
 {
 	const qn_attrs_layer_norm *a = &n->attr->layer_norm;
 	const qn_elem *e = qn_infer_mix(g, n, declared);
-	bool ok = epsilon_ok(g, n, a->epsilon) && e != NULL;
+	bool ok = qn_infer_epsilon(g, n, a->epsilon) && e != NULL;
 
 	if (!ok)
 		return NULL;
@@ -61,7 +61,7 @@ const qn_type *
 qn_infer_instance_norm(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	const qn_elem *e = qn_infer_mix(g, n, declared);
-	bool ok = epsilon_ok(g, n, n->attr->instance_norm.epsilon) && e != NULL;
+	bool ok = qn_infer_epsilon(g, n, n->attr->instance_norm.epsilon) && e != NULL;
 
 	if (!ok || !qn_infer_rank(g, n, 0, 4))
 		return NULL;

@@ -22,6 +22,7 @@ static const struct {
 	{QN_OP_softmax, 1.0 / 256, -128},
 	{QN_OP_sigmoid, 1.0 / 256, -128},
 	{QN_OP_tanh, 1.0 / 128, 0},
+	{QN_OP_l2_norm, 1.0 / 128, 0},
 	{QN_OP_log_softmax, 16.0 / 256, 127},
 };
 

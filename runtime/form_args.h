@@ -32,6 +32,7 @@
  *   argmax, argmin                   qn_argmax_args               qn_argmax_s8_s32 or _s64
  *   cumsum                           qn_cumsum_args               qn_cumsum_s8
  *   log_softmax                      qn_log_softmax_args          qn_log_softmax_s8
+ *   l2_norm                          qn_l2_norm_args              qn_l2_norm_s8, not for i16
  *   layer_norm, instance_norm        qn_norm_args                 qn_norm_s8
  *   transpose                        qn_transpose_args            qn_transpose
  *   concat                           qn_concat_call               qn_concat_part, once an input
@@ -83,6 +84,7 @@
 #include "runtime/kernels/where.h"
 #include "runtime/lut.h"
 
+#include "runtime/kernels/l2_norm.h"
 #include "runtime/kernels/layer_norm.h"
 #include "runtime/kernels/reduce.h"
 

@@ -261,7 +261,7 @@ do_scast(maker *m, qn_id x)
 random_op *const random_ops[] = {
 	do_conv2d, do_conv2d, do_conv2d, do_dense, do_dense, do_requantize, do_add, do_add,
 	/* reductions */
-	random_reduce, random_reduce, random_argmax, random_cumsum, random_log_softmax, random_norm,
+	random_reduce, random_reduce, random_argmax, random_cumsum, random_l2_norm, random_log_softmax, random_norm,
 	/* others */
 	/* view, split, gather, resize, pad */
 	random_slice, random_dims, random_repeat, random_depth, random_split, random_gather,

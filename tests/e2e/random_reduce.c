@@ -107,6 +107,20 @@ random_log_softmax(maker *m, qn_id x)
 				     fixed_elem(m, QN_OP_log_softmax)));
 }
 
+/* l2_norm has no form in 16 bits. */
+qn_id
+random_l2_norm(maker *m, qn_id x)
+{
+	qn_attrs a = build_attrs(QN_OP_l2_norm);
+	const qn_type *t = type_of(m, x);
+
+	if (m->code == QN_PLAIN_i16)
+		return 0;
+	a.l2_norm.axis = pick(m, -t->rank, t->rank - 1);
+	return add(m, QN_OP_l2_norm, 1, &x, &a,
+		   qn_type_with_elem(&m->b->model.types, t, fixed_elem(m, QN_OP_l2_norm)));
+}
+
 qn_id
 random_norm(maker *m, qn_id x)
 {

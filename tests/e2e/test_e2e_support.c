@@ -116,6 +116,8 @@ static const example examples[] = {
 	UNARY("argmax"), UNARY("argmin"),
 	{"reduce_prod", "float", IMAGE, "  %y = reduce_prod %x {axes=[1,2]}\n"},
 	{"cumsum", "float", MATRIX, "  %y = cumsum %x {axis=1}\n"},
+	UNARY("l2_norm"),
+	{"lrn", "float", IMAGE, "  %y = lrn %x {size=3}\n"},
 	{"layer_norm", "float", IMAGE, VECTOR("%s", "7") VECTOR("%b", "8") "  %y = layer_norm %x, %s, %b\n"},
 	{"instance_norm", "float", IMAGE, VECTOR("%s", "7") VECTOR("%b", "8") "  %y = instance_norm %x, %s, %b\n"},
 	{"reshape", "float", MATRIX, "  %y = reshape %x {shape=[1,6,4]}\n"},

@@ -287,6 +287,8 @@ bound_of(const qn_graph *g, qn_id id, const qn_type *q)
 	 * between -31 and -15.5; what is below becomes -128 and was at most 127 - 16 * 15.5. */
 	if (n->op == QN_OP_log_softmax)
 		return 127 - 248 + 128;
+	if (n->op == QN_OP_l2_norm) /* the root has five steps */
+		return codes(g, 1 + NEAREST, 0, q);
 	if (n->op == QN_OP_layer_norm || n->op == QN_OP_instance_norm)
 		return codes(g, is_wide(q) ? normalize_wide(g, n, q) : 1 + NEAREST, own_error(g, n),
 			     q);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_l2_norm.c - l2_norm; lrn has no integer form. */
+#include "codegen/emitter.h"
+#include "runtime/form_args.h"
+
+static void
+emit_l2_norm(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const char *symbol = qn_emit_open(e, s, "qn_l2_norm_args", 0);
+
+	qn_emit_ints(&e->args, args,
+		     "outer, n, inner\n"
+		     "zi\n"
+		     "zo, lo, hi\n"
+		     "mode\n");
+	qn_emit_close(e);
+	qn_emit_call(e, s, "qn_l2_norm_q", symbol, QN_OWN, 1, false);
+}
+
+const qn_emit_form qn_emit_op_l2_norm = {.emit = emit_l2_norm};
+const qn_emit_form qn_emit_op_lrn = {.why = "it has no integer form"};

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_l2_norm.c - l2_norm in both forms and lrn, against real arithmetic, and the root of the integer
+ * form against values of its definition. */
+#include "tests/unit/run_util.h"
+
+#include <math.h>
+
+#include "runtime/kernels/l2_norm.h"
+
+/* Elements of [2,5,3] along axis 1. */
+static void
+normalized(const double *x, double zp, double epsilon, double *y)
+{
+	for (int i = 0; i < 30; i++) {
+		int row = i / 15 * 15 + i % 3;
+		double sum = 0;
+
+		for (int k = 0; k < 5; k++)
+			sum += (x[row + 3 * k] - zp) * (x[row + 3 * k] - zp);
+		y[i] = (x[i] - zp) / sqrt(sum > epsilon ? sum : epsilon);
+	}
+}
+
+static void
+test_real(void **state)
+{
+	double want[30];
+
+	(void)state;
+	for (int round = 0; round < 10; round++) {
+		double *x = reals(30);
+		qn_attrs a;
+
+		qn_attrs_default(QN_ATTRS(l2_norm), &a);
+		a.l2_norm.axis = round % 2 == 0 ? 1 : -2;
+		a.l2_norm.epsilon = round < 8 ? 1e-12 : 100;
+		for (int k = 0; k < 5; k++)
+			x[3 * k] = 0; /* a vector without length */
+		normalized(x, 0, a.l2_norm.epsilon, want);
+		fresh_graph();
+		output(op1(QN_OP_l2_norm, input("x", "tensor<2x5x3xf32>"), &a, NULL));
+		near(want, run1(x), 30, 1e-6);
+	}
+}
+
+/* Within a code of real arithmetic: the root has 19 good bits. */
+static void
+test_codes(void **state)
+{
+	double want[30];
+
+	(void)state;
+	for (int round = 0; round < 100; round++) {
+		bool u8 = round % 2 != 0;
+		double *x = u8 ? codes(30, 0, 255) : codes(30, -128, 127);
+		double *little = u8 ? codes(30, 6, 8) : codes(30, 6, 8);
+		qn_attrs a;
+
+		qn_attrs_default(QN_ATTRS(l2_norm), &a);
+		a.l2_norm.axis = 1;
+		x = round % 5 == 0 ? little : x;
+		normalized(x, 7, 1, want);
+		for (int i = 0; i < 30; i++) {
+			double q = want[i] * 128;
+
+			q = q < 0 ? -floor(0.5 - q) : floor(q + 0.5);
+			want[i] = (q > 127 ? 127 : q) + (u8 ? 128 : 0);
+		}
+		fresh_graph();
+		output(op1(QN_OP_l2_norm,
+			   input("x", u8 ? "tensor<2x5x3x!quant.uniform<u8:f32, 0.3:7>>"
+					 : "tensor<2x5x3x!quant.uniform<i8:f32, 0.3:7>>"),
+			   &a,
+			   u8 ? "tensor<2x5x3x!quant.uniform<u8:f32, 0.0078125:128>>"
+			      : "tensor<2x5x3x!quant.uniform<i8:f32, 0.0078125>>"));
+		near(want, run1(x), 30, 1);
+	}
+}
+
+static void
+test_root(void **state)
+{
+	(void)state;
+	for (int64_t x = 1; x < INT32_MAX; x = x * 3 / 2 + 1) {
+		int32_t s = 0, m = qn_inv_sqrt((int32_t)x, &s);
+		double want = 1 / sqrt((double)x), have = ldexp((double)m, s - 31);
+
+		assert_true(m > 0);
+		assert_true(fabs(have - want) < want * 0x1p-19);
+	}
+	int32_t s = 5;
+	assert_int_equal(qn_inv_sqrt(0, &s), INT32_MAX);
+	assert_int_equal(s, 0);
+}
+
+static void
+test_lrn(void **state)
+{
+	double want[14];
+
+	(void)state;
+	for (int64_t size = 1; size < 9; size++) {
+		double *x = reals(14);
+		qn_attrs a;
+
+		qn_attrs_default(QN_ATTRS(lrn), &a);
+		a.lrn.size = size;
+		a.lrn.alpha = 0.5;
+		a.lrn.bias = 2;
+		for (int i = 0; i < 14; i++) {
+			double sum = 0;
+
+			for (int64_t k = i % 7 - (size - 1) / 2; k <= i % 7 + size / 2; k++)
+				sum += k >= 0 && k < 7 ? x[i / 7 * 7 + k] * x[i / 7 * 7 + k] : 0;
+			want[i] = x[i] / pow(2 + 0.5 / (double)size * sum, 0.75);
+		}
+		fresh_graph();
+		output(op1(QN_OP_lrn, input("x", "tensor<2x7xf32>"), &a, NULL));
+		near(want, run1(x), 14, 1e-6);
+	}
+}
+
+static void
+test_refused(void **state)
+{
+	(void)state;
+	output(op1(QN_OP_l2_norm, input("x", "tensor<4x!quant.uniform<i16:f32, 0.1>>"), NULL,
+		   "tensor<4x!quant.uniform<i16:f32, 0.0000305175781>>"));
+	refused("int.unsupported", "only storage i8 and u8");
+	fresh_graph();
+	output(op1(QN_OP_l2_norm, input("x", "tensor<4x!quant.uniform<i8:f32, 0.1>>"), NULL,
+		   "tensor<4x!quant.uniform<i8:f32, 0.1>>"));
+	refused("int.unsupported", "only scale 1/128");
+}
+
+int
+main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
+	const struct CMUnitTest tests[] = {T(test_real), T(test_codes), T(test_root), T(test_lrn),
+					   T(test_refused)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
