@@ -27,28 +27,28 @@ qn_number_kind_of(qn_plain p)
 
 /* Types whose elements are numbers of C: rows (name, C type, member, wide type). */
 #define NATIVE_TYPES(X)                                                                            \
-	X(bool, uint8_t, u)                                                                        \
-	X(i4, int8_t, i)                                                                           \
-	X(u4, uint8_t, u)                                                                          \
-	X(i8, int8_t, i)                                                                           \
-	X(u8, uint8_t, u)                                                                          \
-	X(i16, int16_t, i)                                                                         \
-	X(u16, uint16_t, u)                                                                        \
-	X(i32, int32_t, i)                                                                         \
-	X(u32, uint32_t, u)                                                                        \
-	X(i64, int64_t, i)                                                                         \
-	X(u64, uint64_t, u)                                                                        \
-	X(f32, float, f)                                                                           \
-	X(f64, double, f)
+	X(bool, uint8_t, u, uint64_t)                                                              \
+	X(i4, int8_t, i, int64_t)                                                                  \
+	X(u4, uint8_t, u, uint64_t)                                                                \
+	X(i8, int8_t, i, int64_t)                                                                  \
+	X(u8, uint8_t, u, uint64_t)                                                                \
+	X(i16, int16_t, i, int64_t)                                                                \
+	X(u16, uint16_t, u, uint64_t)                                                              \
+	X(i32, int32_t, i, int64_t)                                                                \
+	X(u32, uint32_t, u, uint64_t)                                                              \
+	X(i64, int64_t, i, int64_t)                                                                \
+	X(u64, uint64_t, u, uint64_t)                                                              \
+	X(f32, float, f, double)                                                                   \
+	X(f64, double, f, double)
 
-#define LOAD(name, ctype, member)                                                                  \
+#define LOAD(name, ctype, member, wide)                                                            \
 	static void load_##name(const void *data, int64_t at, int64_t step, int64_t n,             \
 				qn_number *out)                                                    \
 	{                                                                                          \
 		const ctype *x = data;                                                             \
                                                                                                    \
 		for (int64_t i = 0; i < n; i++)                                                    \
-			out[i].member = x[at + i * step];                                          \
+			out[i].member = (wide)x[at + i * step];                                    \
 	}
 /* NOLINTNEXTLINE(bugprone-macro-parentheses) */
 NATIVE_TYPES(LOAD)

@@ -123,7 +123,8 @@ build_random(builder *b, int64_t lo, int64_t hi)
 		b->nbyte--;
 	}
 	b->seed = b->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return lo + (int64_t)((b->seed >> 33) % (uint64_t)(hi - lo + 1));
+	uint64_t n = (uint64_t)hi - (uint64_t)lo + 1; /* 0: 2^64 */
+	return lo + (int64_t)(n > 0 ? (b->seed >> 33) % n : b->seed >> 33);
 }
 
 static inline const qn_type *

@@ -125,13 +125,30 @@ wide(void **state)
 	      "  return %t, %s\n");
 }
 
+/* Indices and masks, which the interpreter moves with its plain forms. */
+static void
+plain(void **state)
+{
+	(void)state;
+	check("plain", "%i: tensor<2x3xi64>, %m: tensor<3xbool>, %w: tensor<2x3xu16>",
+	      "  %t = transpose %i {perm=[1,0]}\n"
+	      "  %c = concat %t, %t {axis=1}\n"
+	      "  %s = slice %c {begin=[2,0], end=[-4,4], step=[-1,2]}\n"
+	      "  %p = pad %s {before=[0,1], after=[0,0]}\n"
+	      "  %y = where %m, %i, %i\n"
+	      "  %n = cast %w : tensor<2x3xi8>\n"
+	      "  %b = logical_not %m\n"
+	      "  %z = where %b, %w, %w\n"
+	      "  return %p, %y, %n, %z\n");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views),   cmocka_unit_test(depth),   cmocka_unit_test(splits),
 		cmocka_unit_test(gathers), cmocka_unit_test(resizes), cmocka_unit_test(pads),
-		cmocka_unit_test(wide),
+		cmocka_unit_test(wide),    cmocka_unit_test(plain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
