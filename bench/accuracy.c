@@ -14,10 +14,10 @@
 
 #include "quern/quern.h"
 
-enum { MOST_PATH = 1024 };
+enum { MOST_PATH = 1024, LAYERS_OF = 5 /* that is shown layer by layer */ };
 
 typedef struct network {
-	const char *name, *real, *codes; /* files in models/ */
+	const char *name, *real, *codes; /* files in models/; codes NULL: nobody quantized it */
 	const char *samples, *labels;    /* files in samples/; labels NULL: there are none */
 	double zero, scale;              /* a sample's real value is (value - zero) * scale */
 	size_t calib;                    /* samples that calibrate */
@@ -30,6 +30,8 @@ static const network networks[] = {
 	 "kws_y.npy", 83, 0.5847029, 100, "top1", NULL},
 	{"digits (MNIST CNN)", "mnist_valid_float.tflite", "mnist_valid_int8.tflite", "mnist_x.npy",
 	 "mnist_y.npy", 0, 1.0 / 255, 200, "top1", NULL},
+	{"digits (ONNX model zoo's)", "mnist_cntk.onnx", NULL, "mnist_x.npy", "mnist_y.npy", 0, 1,
+	 200, "top1", NULL},
 	{"images (ResNet-8)", "resnet8_float.tflite", "resnet8_int8.tflite", "cifar_x.npy", NULL, 0,
 	 1, 100, "agreement", NULL},
 	{"images (ResNet-8)", "resnet8_float.tflite", "resnet8_int8.tflite", "cifar_x.npy", NULL, 0,
@@ -114,21 +116,23 @@ get_sample(void *user, size_t index, void *dst)
 	return 0;
 }
 
-/* n samples from p->first on. */
+/* n samples from p->first on, in the shape that the model's input has. */
 static qn_array *
-take(const session *s, part *p, size_t n)
+take(const session *s, qn_model *m, part *p, size_t n)
 {
 	int64_t shape[8];
 	int rank = qn_array_rank(p->x);
+	qn_graph *g = qn_model_main(m);
+	qn_value_info input = qn_value(g, qn_value_find(g, qn_model_input_name(m, 0)));
 	qn_array *out = NULL;
 
 	p->each = 1;
-	for (int i = 1; i < rank; i++) {
-		shape[i] = qn_array_dim(p->x, i);
-		p->each *= (size_t)shape[i];
-	}
+	for (int i = 1; i < rank; i++)
+		p->each *= (size_t)qn_array_dim(p->x, i);
+	for (int i = 1; i < input.rank; i++)
+		shape[i] = input.shape[i];
 	shape[0] = (int64_t)n;
-	return qn_samples_new(s->ctx, "f32", rank, shape, NULL, get_sample, p, &out) == QN_OK
+	return qn_samples_new(s->ctx, "f32", input.rank, shape, NULL, get_sample, p, &out) == QN_OK
 		       ? out
 		       : NULL;
 }
@@ -180,7 +184,8 @@ measure(const session *s, const network *n, qn_array *calib, qn_array *test, con
 {
 	qn_model *reference = load_model(s, n->real);
 	qn_model *made = load_model(s, n->real);
-	qn_model *other = load_model(s, n->codes);
+	qn_model *other = n->codes != NULL ? load_model(s, n->codes) : NULL;
+	size_t models = n->codes != NULL ? 3 : 2;
 	qn_measure_opts o = {
 		.labels = labels, .against = labels == NULL ? reference : NULL, .score = n->score};
 	qn_compile_opts how = s->how;
@@ -192,17 +197,17 @@ measure(const session *s, const network *n, qn_array *calib, qn_array *test, con
 		*to[i] = (wanted){n->metric, 0, ""};
 	how.calib = &calib;
 	how.ncalib = 1;
-	if (reference == NULL || made == NULL || other == NULL)
+	if (reference == NULL || made == NULL || (models == 3 && other == NULL))
 		return fail(s, n->real);
-	if (qn_compile(made, &how) != QN_OK || qn_compile(other, NULL) != QN_OK)
+	if (qn_compile(made, &how) != QN_OK || (models == 3 && qn_compile(other, NULL) != QN_OK))
 		return fail(s, n->name);
-	for (size_t i = labels != NULL ? 0 : 1; i < 3; i++)
+	for (size_t i = labels != NULL ? 0 : 1; i < models; i++)
 		if (qn_measure(m[i], 1, &test, &o, keep, to[i]) != QN_OK)
 			return fail(s, n->name);
 	if (qn_emit_to(made, &emit, discard, NULL, &f->made_info) != QN_OK ||
-	    qn_emit_to(other, &emit, discard, NULL, &f->other_info) != QN_OK)
+	    (models == 3 && qn_emit_to(other, &emit, discard, NULL, &f->other_info) != QN_OK))
 		return fail(s, n->name);
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < models; i++)
 		qn_model_free(m[i]);
 	return 0;
 }
@@ -220,19 +225,22 @@ load_parts(const session *s, const network *n, parts *p)
 	qn_array *x = load_array(s, n->samples);
 	qn_array *y = n->labels != NULL ? load_array(s, n->labels) : NULL;
 
+	qn_model *m = load_model(s, n->real);
+
 	*p = (parts){0};
-	if (x == NULL || (n->labels != NULL && y == NULL))
+	if (x == NULL || m == NULL || (n->labels != NULL && y == NULL))
 		return fail(s, n->samples);
 	p->count = (size_t)qn_array_dim(x, 0) - n->calib;
 	p->first = (part){.x = x, .zero = n->zero, .scale = n->scale};
 	p->rest = p->first;
 	p->rest.first = n->calib;
-	p->calib = take(s, &p->first, n->calib);
-	p->test = take(s, &p->rest, p->count);
+	p->calib = take(s, m, &p->first, n->calib);
+	p->test = take(s, m, &p->rest, p->count);
 	if (y != NULL &&
 	    qn_array_new(s->ctx, "i64", 1, &(int64_t){(int64_t)p->count},
 			 (const int64_t *)qn_array_data(y) + n->calib, &p->labels) != QN_OK)
 		return fail(s, n->labels);
+	qn_model_free(m);
 	return p->calib != NULL && p->test != NULL ? 0 : fail(s, n->samples);
 }
 
@@ -250,8 +258,12 @@ row(const session *s, const network *n)
 	else
 		printf(" |");
 	print_figure(&f.made);
-	print_figure(&f.other);
-	printf(" %zu | %zu |\n", f.made_info.weight_bytes, f.other_info.weight_bytes);
+	if (n->codes != NULL) {
+		print_figure(&f.other);
+		printf(" %zu | %zu |\n", f.made_info.weight_bytes, f.other_info.weight_bytes);
+	} else {
+		printf(" | %zu | |\n", f.made_info.weight_bytes);
+	}
 	return fflush(stdout) == 0 ? 0 : 1;
 }
 
@@ -332,7 +344,7 @@ main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof networks / sizeof networks[0] && code == 0; i++)
 		code = row(&s, &networks[i]);
 	if (code == 0)
-		code = layers(&s, &networks[4]);
+		code = layers(&s, &networks[LAYERS_OF]);
 	qn_close(s.ctx);
 	return code;
 }
