@@ -76,6 +76,14 @@ samples_type(const opening *p, qn_plain plain, size_t n)
 }
 
 static qn_status
+shape_needed(const opening *p)
+{
+	return qn_report(p->a->env, QN_EUSAGE, "data.shape-needed", p->path,
+			 "bytes alone have no shape; say that of one sample, for example "
+			 "--shape 28,28,1 (and --dtype, unless it is f32)");
+}
+
+static qn_status
 open_bin(opening *p)
 {
 	qn_plain plain = p->o->has_dtype ? p->o->dtype : QN_PLAIN_f32;
@@ -83,9 +91,7 @@ open_bin(opening *p)
 	size_t n = 0;
 
 	if (!p->o->has_shape)
-		return qn_report(p->a->env, QN_EUSAGE, "data.shape-needed", p->path,
-				 "bytes alone have no shape; say that of one sample, for example "
-				 "--shape 28,28,1 (and --dtype, unless it is f32)");
+		return shape_needed(p);
 	size_t each = qn_type_bytes(samples_type(p, plain, 1));
 	QN_TRY(qn_file_map(p->a, p->path, &data, &n));
 	if (each == 0 || n % each != 0)
@@ -138,21 +144,16 @@ open_folder(opening *p)
 	return add(p, s);
 }
 
-/* A name without a known end: a folder, or a NumPy file by its first bytes. */
+/* A shape tells that the files are bytes. */
 static qn_status
-open_other(opening *p)
+open_folder_bin(opening *p)
 {
-	const char *data = NULL;
-	size_t n = 0;
+	const qn_source *s = NULL;
 
-	if (qn_folder_is(p->path))
-		return open_folder(p);
-	QN_TRY(qn_file_map(p->a, p->path, &data, &n));
-	if (n >= 6 && memcmp(data, "\x93NUMPY", 6) == 0)
-		return open_npy(p);
-	return qn_report(p->a->env, QN_EINVALID, "data.format", p->path,
-			 "samples are .npy, .npz, .csv, .bin (with --shape), .png, .jpg, .pgm, "
-			 ".ppm, .wav, or a folder of pictures or of sounds; this is none of them");
+	if (!p->o->has_shape)
+		return shape_needed(p);
+	QN_TRY(qn_source_folder_bin(p->t, p->a, p->path, p->o, &s));
+	return add(p, s);
 }
 
 /* Options that would change nothing are a mistake. */
@@ -162,11 +163,32 @@ check_options(const opening *p, bool takes_shape, bool takes_dtype)
 	if (p->o->has_shape && !takes_shape)
 		return qn_report(
 			p->a->env, QN_EUSAGE, "data.option", p->path,
-			"this source has a shape of its own; --shape is for .bin and .csv");
+			"this source has a shape of its own; --shape is for .bin, folders of .bin, and .csv");
 	if (p->o->has_dtype && !takes_dtype)
 		return qn_report(p->a->env, QN_EUSAGE, "data.option", p->path,
 				 "this source has an element type of its own; --dtype is for .bin");
 	return QN_OK;
+}
+
+/* A name without a known end: a folder, or a NumPy file by its first bytes. */
+static qn_status
+open_other(opening *p)
+{
+	const char *data = NULL;
+	size_t n = 0;
+
+	if (qn_folder_is(p->path) && !p->o->has_shape && !p->o->has_dtype)
+		return open_folder(p);
+	if (qn_folder_is(p->path))
+		return open_folder_bin(p);
+	QN_TRY(check_options(p, false, false));
+	QN_TRY(qn_file_map(p->a, p->path, &data, &n));
+	if (n >= 6 && memcmp(data, "\x93NUMPY", 6) == 0)
+		return open_npy(p);
+	return qn_report(p->a->env, QN_EINVALID, "data.format", p->path,
+			 "samples are .npy, .npz, .csv, .bin (with --shape), .png, .jpg, .pgm, "
+			 ".ppm, .wav, or a folder of pictures, of sounds or of .bin; this is none of "
+			 "them");
 }
 
 qn_status
@@ -183,7 +205,7 @@ qn_source_open(qn_types *t, qn_arena *a, const char *path, const qn_open_opts *o
 		{".png", open_folder, false, false},  {".jpg", open_folder, false, false},
 		{".jpeg", open_folder, false, false}, {".pgm", open_folder, false, false},
 		{".ppm", open_folder, false, false},  {".pnm", open_folder, false, false},
-		{".wav", open_folder, false, false},  {"", open_other, false, false},
+		{".wav", open_folder, false, false},  {"", open_other, true, true},
 	};
 	opening p = {.t = t, .a = a, .path = path, .o = o, .index = index, .n = 1, .out = out};
 	size_t i = 0;

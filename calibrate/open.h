@@ -7,8 +7,8 @@
 
 typedef struct qn_open_opts {
 	bool has_dtype, has_shape;
-	qn_plain dtype; /* of a .bin */
-	int32_t rank;   /* of a sample of a .bin or .csv */
+	qn_plain dtype; /* of a .bin, or a folder of such */
+	int32_t rank;   /* of a sample of these or of a .csv */
 	int64_t dim[QN_MAX_RANK];
 	qn_prep prep;
 } qn_open_opts;
@@ -26,5 +26,9 @@ qn_source *qn_source_host(qn_arena *a, const qn_type *type, const char *name, qn
 /* Pictures or sounds: a folder of them, or one file.  *out stays NULL when path is neither. */
 qn_status qn_source_folder(qn_types *t, qn_arena *a, const char *path, bool channels_first,
 			   const qn_source **out) QN_MUST_CHECK;
+
+/* A folder of .bin files, a sample each; o has a shape.  Ids: data.empty, data.size. */
+qn_status qn_source_folder_bin(qn_types *t, qn_arena *a, const char *path, const qn_open_opts *o,
+			       const qn_source **out) QN_MUST_CHECK;
 
 #endif

@@ -81,7 +81,7 @@
 		{"--std", 0, TEXT(std), "S,…", "one number, or one a channel (default 1)"},        \
 		{"--layout", 0, TEXT(layout), "nhwc|nchw",                                         \
 		 "where the model has the channels of a sample (default nhwc: last)"},             \
-		{"--shape", 0, TEXT(shape), "D,…", "of one sample of a .bin or .csv"},             \
+		{"--shape", 0, TEXT(shape), "D,…", "of one sample of a .bin, of the .bin of a folder, or of a .csv"}, \
 	{                                                                                          \
 		"--dtype", 0, TEXT(dtype), "TYPE",                                                 \
 			"of a .bin's elements, little-endian: f32 (default), u8, i16 …"          \

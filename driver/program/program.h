@@ -31,6 +31,9 @@ qn_status program_load_model(qn_ctx *ctx, const options *o, qn_model **out);
 /* … of another file. */
 qn_status program_load_other(qn_ctx *ctx, const options *o, const char *path, qn_model **out);
 
+/* Whether a folder, or one right in it, holds a .bin file. */
+bool program_holds_bin(const char *path);
+
 /* Arrays of samples: one a file, or those of an .npz. */
 typedef struct sample_list {
 	qn_array *array[MAX_VALUES];

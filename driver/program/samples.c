@@ -135,12 +135,13 @@ load_one(qn_ctx *ctx, const options *o, reading *r, const char *text, sample_lis
 		opts.input = input;
 	}
 	/* They are for the sources that need them; that there is one is looked at in the end. */
-	if (ends_with(path, ".bin") || ends_with(path, ".csv")) {
+	bool bytes = ends_with(path, ".bin") || (o->shape != NULL && program_holds_bin(path));
+	if (bytes || ends_with(path, ".csv")) {
 		opts.rank = r->rank;
 		opts.shape = r->shape;
 		r->used_shape = true;
 	}
-	if (ends_with(path, ".bin")) {
+	if (bytes) {
 		opts.dtype = o->dtype;
 		r->used_dtype = true;
 	}

@@ -470,8 +470,8 @@ typedef enum qn_data_layout { QN_NHWC = 0, QN_NCHW = 1 } qn_data_layout;
  * (value * input_scale - mean) / std, in double, rounded once. */
 typedef struct qn_data_opts { /* all zero: defaults */
 	size_t size;
-	const char *dtype;    /* elements of a .bin: "f32" when NULL, "u8" … */
-	int rank;             /* of one sample of a .bin or .csv; 0: not given, rank <= 7 */
+	const char *dtype;    /* elements of a .bin, or of a folder of such: "f32" when NULL, "u8" … */
+	int rank;             /* of one sample of a .bin or .csv; of a folder: each .bin in it is one; 0: not given, rank <= 7 */
 	const int64_t *shape;
 	double input_scale;   /* finite; 0: 1 */
 	size_t nmean, nstd;   /* 0: none, 1: for all channels, else one a channel */

@@ -490,6 +490,22 @@ same labels-csv stdout by-array
 mkdir -p few && cp pictures/001.pgm pictures/002.pgm few
 ls few | tac | awk '{ print $1 "," NR + 5 }' >few.csv
 silent labels-by-name eval -q "$E/digits.json" --data few --input-scale 0.0625 --labels few.csv
+# A folder of bytes with a table as MLPerf Tiny has it: file, number of classes, label.
+mkdir -p bytes
+tail -c +129 "$E/test_x.npy" | od -An -v -tf4 -w256 | head -20 | awk '{ f = sprintf("bytes/x%02d.txt", NR - 1); for (i = 1; i <= NF; i++) printf "\\%03o", $i * 16 + 5 >f; close(f) }'
+for f in bytes/*.txt; do
+	printf "$(cat "$f")" >"${f%.txt}.bin"
+	rm "$f"
+done
+tail -c +129 "$E/test_y.npy" | head -c 160 | od -An -v -td8 -w8 | awk '{ printf "x%02d.bin, 10, %d\n", NR - 1, $1 }' | tac >y_labels.csv
+silent bytes-folder eval -q "$E/digits.json" --data bytes --dtype u8 --shape 8,8,1 --input-zero 5 --input-scale 0.0625 --labels y_labels.csv --min-accuracy 90
+grep -qE 'top1 .*of 20\)' stdout || fail bytes-folder "no twenty samples" stdout
+printf x >bytes/x07.bin
+cases=$((cases + 1))
+run run -q "$E/digits.json" bytes --dtype u8 --shape 8,8,1 --input-scale 1
+[ "$code" -eq 1 ] && grep -q 'x07.bin: error: this file has 1 bytes, but a sample has 64' stderr || fail bytes-size "exit code $code" stderr
+# --shape is not for the pictures beside them.
+usage bytes-pictures "--shape|'8,8,1'" run "$E/digits.json" few --shape 8,8,1
 # A model against itself, and in integers.
 digits_eval against --against "$E/digits.json" --calib "$E/calib.npy" --min agreement=99 --min cosine=0.999 --min sqnr=35 --max max-diff=0.2 --json
 has_words against stdout '"quern_eval": 1|"stage": "float", "metric": "sqnr", "output": "probs", "value": "inf"|"stage": "integer", "metric": "agreement"|"hits": 499, "of": 500|"min": 35, "passed": true'
