@@ -3,12 +3,15 @@
  *
  *   CASE/model.onnx   CASE/test_data_set_0/input_0.pb … output_0.pb …
  *
- *   conformance CASE…
+ *   conformance [--integer FOLDER] CASE…
  *   pass CASE
  *   pass CASE with integer inputs as constants      shapes depend on them
  *   fail CASE output 0: element 3 is 1.5, expected 2.5
  *   unsupported CASE import.op: …
  *   {"pass":2,"pass_constant":1,"fail":1,"unsupported":1,"total":4}
+ *
+ * With --integer a case that passes is also quantized on its own input, emitted into FOLDER/CASE and compiled
+ * (conformance_integer.h), which gives a line more, integer CASE within 0.004, and totals of these.
  *
  * Inputs are given as a run's inputs where that is possible; else integers, then single numbers, then all are
  * constants of the graph, as whoever compiles a model would have to give them.  Outputs may differ by
@@ -23,8 +26,9 @@
 #include "import/import.h"
 #include "ir/diag.h"
 #include "runtime/interp.h"
+#include "tests/conformance_integer.h"
 
-enum { MAX_VALUES = 64, LEVELS = 4 };
+enum { LEVELS = 4 };
 
 static const char *const level_names[LEVELS] = {"", " with integer inputs as constants",
 						" with integers and single numbers as constants",
@@ -33,6 +37,14 @@ static const char *const level_names[LEVELS] = {"", " with integer inputs as con
 typedef enum verdict { PASS, FAIL, UNSUPPORTED, NVERDICT } verdict;
 
 static const char *const verdict_names[NVERDICT] = {"pass", "fail", "unsupported"};
+
+/* What --integer asks for, and what came of it. */
+typedef struct integers {
+	const char *folder; /* NULL: not asked for */
+	integer_verdict verdict;
+	char reason[1024];
+	int count[NINTEGER];
+} integers;
 
 /* One case at one level. */
 typedef struct attempt {
@@ -45,6 +57,7 @@ typedef struct attempt {
 	size_t nin, nout;
 	const qn_tensor *in[MAX_VALUES], *want[MAX_VALUES];
 	qn_plain stored[MAX_VALUES]; /* of the outputs */
+	integers *integer;           /* NULL: not in integers */
 	char reason[1024];
 } attempt;
 
@@ -151,6 +164,26 @@ unsupported(attempt *t)
 	return UNSUPPORTED;
 }
 
+static const char *
+base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+static void
+run_integers(attempt *t, size_t nin, const qn_tensor *const *in)
+{
+	integers *o = t->integer;
+	qn_buf folder;
+
+	qn_buf_init(&folder, &t->arena);
+	qn_buff(&folder, "%s/%s", o->folder, base(t->folder));
+	o->verdict = integer_run(&t->model, nin, in, t->nout, t->want, qn_buf_str(&folder),
+				 o->reason, sizeof o->reason);
+}
+
 static verdict
 run_set(attempt *t, int set)
 {
@@ -187,6 +220,8 @@ run_set(attempt *t, int set)
 	for (size_t k = 0; k < t->nout; k++)
 		if (!compare(t, k, qn_interp_output(interp, k)))
 			return FAIL;
+	if (t->integer != NULL)
+		run_integers(t, nin, in);
 	return PASS;
 }
 
@@ -209,7 +244,7 @@ has_set(const char *folder, int set)
 }
 
 static verdict
-try_once(const char *folder, int level, int set, char *reason, size_t room)
+try_once(const char *folder, int level, int set, integers *integer, char *reason, size_t room)
 {
 	attempt *t = calloc(1, sizeof *t);
 	jmp_buf oom;
@@ -220,6 +255,7 @@ try_once(const char *folder, int level, int set, char *reason, size_t room)
 	t->env = (qn_env){.alloc = heap, .diags = &t->diags, .oom = &oom};
 	t->folder = folder;
 	t->level = level;
+	t->integer = integer->folder != NULL && set == 0 ? integer : NULL;
 	qn_arena_init(&t->arena, &t->env);
 	(void)snprintf(t->reason, sizeof t->reason, "out of memory");
 	if (setjmp(oom) == 0) {
@@ -235,17 +271,9 @@ try_once(const char *folder, int level, int set, char *reason, size_t room)
 
 /* ---- a case ---- */
 
-static const char *
-base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
 /* The level that a case needs: that of the first attempt that was not refused. */
 static verdict
-run_case(const char *folder, int *level, char *reason, size_t room)
+run_case(const char *folder, int *level, integers *integer, char *reason, size_t room)
 {
 	verdict v = UNSUPPORTED;
 	char last[1024];
@@ -255,39 +283,62 @@ run_case(const char *folder, int *level, char *reason, size_t room)
 		return UNSUPPORTED;
 	}
 	for (*level = 0; *level < LEVELS; ++*level) {
-		v = try_once(folder, *level, 0, last, sizeof last);
+		v = try_once(folder, *level, 0, integer, last, sizeof last);
 		if (*level == 0 || v != UNSUPPORTED || strncmp(reason, "import.constant", 15) == 0)
 			(void)snprintf(reason, room, "%s", last);
 		if (v != UNSUPPORTED)
 			break;
 	}
 	for (int set = 1; v == PASS && has_set(folder, set); set++)
-		v = try_once(folder, *level, set, reason, room);
+		v = try_once(folder, *level, set, integer, reason, room);
 	return v;
+}
+
+static void
+print_line(const char *word, const char *folder, const char *how, char *reason)
+{
+	for (char *p = reason; *p != '\0'; p++)
+		if (*p == '\n')
+			*p = ' ';
+	printf("%s %s%s%s%s\n", word, base(folder), how, reason[0] != '\0' ? " " : "", reason);
+}
+
+static void
+print_totals(const int *count, int fixed, const integers *integer, int total)
+{
+	printf("{\"pass\":%d,\"pass_constant\":%d,\"fail\":%d,\"unsupported\":%d,", count[PASS],
+	       fixed, count[FAIL], count[UNSUPPORTED]);
+	for (int v = 0; v < NINTEGER && integer->folder != NULL; v++)
+		printf("\"%s\":%d,", integer_names[v], integer->count[v]);
+	printf("\"total\":%d}\n", total);
 }
 
 int
 main(int argc, char **argv)
 {
-	int count[NVERDICT] = {0}, fixed = 0, level;
+	int count[NVERDICT] = {0}, fixed = 0, level, first = 1;
+	integers integer = {0};
 	char reason[1024];
 
-	for (int i = 1; i < argc; i++) {
+	if (argc > 2 && strcmp(argv[1], "--integer") == 0) {
+		integer.folder = argv[2];
+		first = 3;
+	}
+	for (int i = first; i < argc; i++) {
 		size_t n = strlen(argv[i]);
 
 		while (n > 1 && argv[i][n - 1] == '/')
 			argv[i][--n] = '\0';
 		reason[0] = '\0';
-		verdict v = run_case(argv[i], &level, reason, sizeof reason);
+		verdict v = run_case(argv[i], &level, &integer, reason, sizeof reason);
 		count[v]++;
 		fixed += v == PASS && level > 0;
-		for (char *p = reason; *p != '\0'; p++)
-			if (*p == '\n')
-				*p = ' ';
-		printf("%s %s%s%s%s\n", verdict_names[v], base(argv[i]),
-		       v == PASS ? level_names[level] : "", reason[0] != '\0' ? " " : "", reason);
+		print_line(verdict_names[v], argv[i], v == PASS ? level_names[level] : "", reason);
+		if (v != PASS || integer.folder == NULL)
+			continue;
+		integer.count[integer.verdict]++;
+		print_line(integer_names[integer.verdict], argv[i], "", integer.reason);
 	}
-	printf("{\"pass\":%d,\"pass_constant\":%d,\"fail\":%d,\"unsupported\":%d,\"total\":%d}\n",
-	       count[PASS], fixed, count[FAIL], count[UNSUPPORTED], argc - 1);
-	return count[FAIL] > 0 ? 1 : 0;
+	print_totals(count, fixed, &integer, argc - first);
+	return count[FAIL] > 0 || integer.count[INTEGER_FAIL] > 0 ? 1 : 0;
 }
