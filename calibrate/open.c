@@ -161,9 +161,9 @@ static qn_status
 check_options(const opening *p, bool takes_shape, bool takes_dtype)
 {
 	if (p->o->has_shape && !takes_shape)
-		return qn_report(
-			p->a->env, QN_EUSAGE, "data.option", p->path,
-			"this source has a shape of its own; --shape is for .bin, folders of .bin, and .csv");
+		return qn_report(p->a->env, QN_EUSAGE, "data.option", p->path,
+				 "this source has a shape of its own; --shape is for .bin, folders "
+				 "of .bin, and .csv");
 	if (p->o->has_dtype && !takes_dtype)
 		return qn_report(p->a->env, QN_EUSAGE, "data.option", p->path,
 				 "this source has an element type of its own; --dtype is for .bin");
@@ -185,10 +185,11 @@ open_other(opening *p)
 	QN_TRY(qn_file_map(p->a, p->path, &data, &n));
 	if (n >= 6 && memcmp(data, "\x93NUMPY", 6) == 0)
 		return open_npy(p);
-	return qn_report(p->a->env, QN_EINVALID, "data.format", p->path,
-			 "samples are .npy, .npz, .csv, .bin (with --shape), .png, .jpg, .pgm, "
-			 ".ppm, .wav, or a folder of pictures, of sounds or of .bin; this is none of "
-			 "them");
+	return qn_report(
+		p->a->env, QN_EINVALID, "data.format", p->path,
+		"samples are .npy, .npz, .csv, .bin (with --shape), .png, .jpg, .pgm, "
+		".ppm, .wav, or a folder of pictures, of sounds or of .bin; this is none of "
+		"them");
 }
 
 qn_status
