@@ -43,6 +43,9 @@ qn_status qn_importer_end(qn_importer *im) QN_MUST_CHECK;
 bool qn_importer_dim(qn_importer *im, const char *input, int32_t axis, const char *name,
 		     int64_t *out);
 void qn_importer_dims_used(qn_importer *im);
+/* Only what the caller said. */
+bool qn_importer_dim_given(qn_importer *im, const char *input, int32_t axis, const char *name,
+			   int64_t *out);
 
 /* Reports that the current node cannot be taken: violated condition, actual value, way out.  Returns 0, for
  * `return qn_importer_refuse(…)`. */

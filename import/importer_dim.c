@@ -44,15 +44,29 @@ given(qn_importer *im, const char *key, int64_t *out)
 	return false;
 }
 
-bool
-qn_importer_dim(qn_importer *im, const char *input, int32_t axis, const char *name, int64_t *out)
+static const char *
+key_of(qn_importer *im, const char *input, int32_t axis)
 {
 	qn_buf place;
 
 	qn_buf_init(&place, im->scratch);
 	qn_buff(&place, "%s:%d", input, (int)axis);
-	const char *key = qn_buf_str(&place);
-	if (given(im, key, out) || given(im, name, out))
+	return qn_buf_str(&place);
+}
+
+bool
+qn_importer_dim_given(qn_importer *im, const char *input, int32_t axis, const char *name,
+		      int64_t *out)
+{
+	return given(im, key_of(im, input, axis), out) || given(im, name, out);
+}
+
+bool
+qn_importer_dim(qn_importer *im, const char *input, int32_t axis, const char *name, int64_t *out)
+{
+	const char *key = key_of(im, input, axis);
+
+	if (qn_importer_dim_given(im, input, axis, name, out))
 		return true;
 	bool batch =
 		axis == 0 || (im->batch != NULL && name[0] != '\0' && strcmp(im->batch, name) == 0);

@@ -198,29 +198,6 @@ read_operator(qn_tfl *f, const qn_flat_table *t)
 
 /* ---- the graph ---- */
 
-/* "NAME:AXIS=N" of --input-dim for this input. */
-static void
-given_dims(const qn_tfl *f, qn_tfl_tensor *t)
-{
-	size_t n = strlen(t->name);
-
-	for (size_t i = 0; i < f->im.how->ndim; i++) {
-		const char *s = f->im.how->dim[i];
-		int64_t axis = 0, dim = 0;
-
-		if (strncmp(s, t->name, n) != 0 || s[n] != ':')
-			continue;
-		for (s += n + 1; *s >= '0' && *s <= '9' && axis < 100; s++)
-			axis = 10 * axis + (*s - '0');
-		if (*s != '=' || axis >= t->rank)
-			continue;
-		for (s++; *s >= '0' && *s <= '9' && dim < INT32_MAX; s++)
-			dim = 10 * dim + (*s - '0');
-		if (*s == '\0')
-			t->dim[axis] = dim;
-	}
-}
-
 static qn_status
 graph_inputs(qn_tfl *f, const qn_flat_table *graph)
 {
@@ -234,13 +211,16 @@ graph_inputs(qn_tfl *f, const qn_flat_table *graph)
 			return qn_importer_damaged(&f->im, "input %zu is none, or there twice", i);
 		qn_importer_at(&f->im, t->name, "input", 1);
 		t->is_made = true;
-		given_dims(f, t);
+		for (int32_t k = 0; k < t->rank; k++)
+			(void)qn_importer_dim_given(&f->im, t->name, k, "", &t->dim[k]);
 		const qn_type *type = qn_tfl_type(f, t);
 		if (type != NULL)
 			t->id = qn_graph_input(f->im.g, t->name, type);
 		if (type != NULL && t->id == 0)
 			f->im.problems++;
 	}
+	qn_importer_at(&f->im, "", "", 0);
+	qn_importer_dims_used(&f->im);
 	return QN_OK;
 }
 

@@ -42,6 +42,17 @@ qn_rqz_limits(const qn_rw *rw, qn_id id)
 	       (n->attr->clamp.lo > n->type->elem->qmin || n->attr->clamp.hi < n->type->elem->qmax);
 }
 
+/* Limits that are written, be they those of the type: the model means this very rounding, as one that
+ * came already quantized does. */
+static bool
+is_meant(const qn_rw *rw, qn_id id)
+{
+	const qn_node *n = qn_rw_node(rw, id);
+
+	return n->op == QN_OP_requantize &&
+	       (n->attr->clamp.lo > INT32_MIN || n->attr->clamp.hi < INT32_MAX);
+}
+
 /* requantize(requantize(x)) or requantize(quantize(x)) -> the outer from x: only where the type in
  * between holds all real values that the outer one does, so that it does not saturate earlier.  Its
  * steps may be coarser: then the result is closer to x than that of the chain. */
@@ -59,9 +70,8 @@ qn_rqz_merge(qn_rw *rw, const qn_match *m)
 	/* an input keeps its own parameters: others may read it over another range */
 	if (inner->op == QN_OP_quantize && qn_rw_node(rw, inner->in[0])->op == QN_OP_input)
 		return qn_rw_decline(rw, "an input keeps its own parameters");
-	if (qn_rqz_limits(rw, m->at[OP]) ||
-	    (qn_rqz_limits(rw, m->root) && inner->op == QN_OP_quantize))
-		return qn_rw_decline(rw, "one of them clamps its codes");
+	if (is_meant(rw, m->at[OP]) || (is_meant(rw, m->root) && inner->op == QN_OP_quantize))
+		return qn_rw_decline(rw, "one of them has limits of its own");
 	if (mid->gran != QN_PER_TENSOR || last->gran != QN_PER_TENSOR)
 		return qn_rw_decline(rw, "the codes in between have several scales");
 	real_range(t, mid, &mid_lo, &mid_hi);

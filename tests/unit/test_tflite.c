@@ -218,7 +218,83 @@ test_four_bits(void **state)
 	GIVES(V(1, 10, 100), 7 - 10 - 800);
 }
 
+/* Real values in and out: compiling makes codes of them, nothing is calibrated. */
+static void
+test_float_edges(void **state)
+{
+	(void)state;
+	int x = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(1, 2), NULL, 0);
+	int q = tfl_codes(file, "q", TFL_INT8, DIMS(1, 2), 0.5f, 3, NULL, 0);
+	int w = tfl_codes(file, "w", TFL_INT8, DIMS(1, 2), 0.5f, 0, (const int8_t[]){3, -4}, 2);
+	int p = tfl_codes(file, "p", TFL_INT8, DIMS(1, 1), 0.5f, 0, NULL, 0);
+	int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(1, 1), NULL, 0);
+
+	tfl_op(file, QN_TFL_QUANTIZE, INTS(x), INTS(q));
+	tfl_op(file, QN_TFL_FULLY_CONNECTED, INTS(q, w), INTS(p));
+	tfl_op(file, QN_TFL_DEQUANTIZE, INTS(p), INTS(y));
+	import(INTS(x), INTS(y));
+	GIVES(V(10, 1), 13);
+	assert_int_equal(qn_requantize(&rg->m, &(qn_requant_opts){0}), QN_OK);
+	assert_int_equal(qn_legalize(&rg->m), QN_OK);
+	no_errors();
+	rg->g = qn_model_entry(&rg->m);
+	GIVES(V(23, 5), 26);
+}
+
+/* A convolution and a QUANTIZE to a narrower range behind it: rounded twice, as TFLite does it. */
+static void
+test_rounded_twice(void **state)
+{
+	(void)state;
+	int x = tfl_codes(file, "x", TFL_INT8, DIMS(1, 1), 0.25f, 0, NULL, 0);
+	int w = tfl_codes(file, "w", TFL_INT8, DIMS(1, 1), 1.0f, 0, (const int8_t[]){1}, 1);
+	int p = tfl_codes(file, "p", TFL_INT8, DIMS(1, 1), 1.0f, 0, NULL, 0);
+	int y = tfl_codes(file, "y", TFL_INT8, DIMS(1, 1), 0.25f, 0, NULL, 0);
+
+	tfl_op(file, QN_TFL_FULLY_CONNECTED, INTS(x, w), INTS(p));
+	tfl_op(file, QN_TFL_QUANTIZE, INTS(p), INTS(y));
+	import(INTS(x), INTS(y));
+	GIVES(V(7), 8); /* 1.75 is 2 */
+	assert_int_equal(qn_requantize(&rg->m, &(qn_requant_opts){0}), QN_OK);
+	assert_int_equal(qn_legalize(&rg->m), QN_OK);
+	rg->g = qn_model_entry(&rg->m);
+	GIVES(V(7), 8);
+}
+
+static void
+test_outside_data(void **state)
+{
+	(void)state;
+	int x = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(2), NULL, 0);
+	int w = tfl_tensor(file, "w", TFL_FLOAT32, DIMS(2), (const float[]){3, -4}, 8);
+	int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(2), NULL, 0);
+
+	file->tensor[w].is_outside = 1;
+	tfl_op(file, QN_TFL_MUL, INTS(x, w), INTS(y));
+	import(INTS(x), INTS(y));
+	GIVES(V(10, 1), 30, -4);
+}
+
 /* ---- refusals ---- */
+
+static void
+test_refuses_dims(void **state)
+{
+	(void)state;
+	const char *const dim[] = {"z:0=2", "x:1=2", "x:0=", "batch=2"};
+	int x = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(2), NULL, 0);
+	int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(2), NULL, 0);
+	size_t n;
+
+	tfl_op(file, QN_TFL_RELU, INTS(x), INTS(y));
+	reading.ndim = 4;
+	reading.dim = dim;
+	const uint8_t *bytes = tfl_end(file, INTS(x), INTS(y), &n);
+	assert_int_equal(import_bytes(bytes, n), QN_EUNSUPPORTED);
+	assert_int_equal(rg->diags.n, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_string_equal(rg->diags.item[i].id, "import.dim");
+}
 
 static void
 test_refuses_by_name(void **state)
@@ -325,12 +401,17 @@ main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, tflite_setup, tflite_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_dense_relu),         T(test_depthwise),     T(test_hybrid),
-		T(test_half_weights),       T(test_input_dim),     T(test_codes),
-		T(test_codes_relu),         T(test_f32_product),   T(test_axis),
-		T(test_from_float),         T(test_four_bits),     T(test_refuses_by_name),
-		T(test_refuses_custom),     T(test_refuses_types), T(test_refuses_state),
-		T(test_refuses_short_data), T(test_any_bytes),
+		T(test_dense_relu),     T(test_depthwise),
+		T(test_hybrid),         T(test_half_weights),
+		T(test_input_dim),      T(test_float_edges),
+		T(test_rounded_twice),  T(test_outside_data),
+		T(test_refuses_dims),   T(test_codes),
+		T(test_codes_relu),     T(test_f32_product),
+		T(test_axis),           T(test_from_float),
+		T(test_four_bits),      T(test_refuses_by_name),
+		T(test_refuses_custom), T(test_refuses_types),
+		T(test_refuses_state),  T(test_refuses_short_data),
+		T(test_any_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

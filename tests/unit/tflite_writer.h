@@ -59,7 +59,7 @@ typedef struct tfl_tensor_of {
 	int64_t zp[16];
 	int nindices; /* not 0: a dense dimension, then a compressed one with these */
 	const int32_t *segments, *indices;
-	int is_variable;
+	int is_variable, is_outside; /* data behind the tables, by its offset */
 } tfl_tensor_of;
 
 typedef struct tfl_op_of {
@@ -370,7 +370,13 @@ tfl_write_buffers(tfl_file *t, size_t model)
 		const tfl_tensor_of *x = i > 0 ? &t->tensor[i - 1] : NULL;
 
 		tfl_lead(t, v + 4 + 4 * (size_t)i, at);
-		if (x != NULL && x->data != NULL)
+		if (x != NULL && x->data != NULL && x->is_outside) {
+			size_t place = tfl_room(t, (size_t)x->nbyte);
+
+			memcpy(t->b + place, x->data, (size_t)x->nbyte);
+			tfl_set(t, at, QN_TFL_FIELD_buffer_offset, (int64_t)place, 8);
+			tfl_set(t, at, QN_TFL_FIELD_buffer_size, x->nbyte, 8);
+		} else if (x != NULL && x->data != NULL)
 			tfl_link(t, at, QN_TFL_FIELD_buffer_data,
 				 tfl_bytes(t, x->data, (size_t)x->nbyte));
 	}
