@@ -22,7 +22,8 @@ for name in $(sed -n '/^## TFLite/,$s/^| \([A-Z0-9_]*\) |$/\1/p' table.md); do
 done
 [ "$cases" -gt 50 ] || fail TFLite "only $cases operators"
 
-# Operators of ONNX: how many of them the backend tests at hand hold.
+# Operators of ONNX: how many of them the backend tests at hand, or those of this folder, hold.
+cat "$QUERN_SOURCE"/tests/unit/test_onnx*.c >onnx.c
 if [ -d "${QUERN_DATA:-/nowhere}/onnx" ]; then
 	find "$QUERN_DATA/onnx" -name model.onnx -exec cat {} + >all.onnx
 	with=0
@@ -30,13 +31,13 @@ if [ -d "${QUERN_DATA:-/nowhere}/onnx" ]; then
 	for name in $(sed -n '/^## ONNX/,/^## TFLite/s/^| \([A-Za-z0-9_.]*\) | [0-9].*$/\1/p' table.md); do
 		cases=$((cases + 1))
 		name=${name##*.}
-		if grep -aqP "\x22$(printf '\\x%02x' ${#name})$name" all.onnx; then
+		if grep -aqP "\x22$(printf '\\x%02x' ${#name})$name" all.onnx || grep -qF "\"$name\"" onnx.c; then
 			with=$((with + 1))
 		else
 			without="$without $name"
 		fi
 	done
-	echo "ONNX: $with operators in models of QUERN_DATA; not in these:$without"
+	echo "ONNX: $with operators are in models of QUERN_DATA or in tests; not in these:$without"
 else
 	echo "skipped: QUERN_DATA is not set, operators of ONNX are not looked for"
 fi
