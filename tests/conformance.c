@@ -13,8 +13,8 @@
  * With --integer a case that passes is also quantized on its own input, emitted into FOLDER/CASE and compiled
  * (conformance_integer.h), which gives a line more, integer CASE within 0.004, and totals of these.
  *
- * Inputs are given as a run's inputs where that is possible; else integers, then single numbers, then all are
- * constants of the graph, as whoever compiles a model would have to give them.  Outputs may differ by
+ * Inputs are given as a run's inputs where that is possible; else integers, then single numbers, then all but the first, then
+ * all are constants of the graph, as whoever compiles a model would have to give them.  Outputs may differ by
  * 1e-7 + 1e-3 |expected| when they are of a float type (that of the file: results are rounded to it), and not at
  * all otherwise.  Exit code 1: a case failed. */
 #include <math.h>
@@ -28,11 +28,11 @@
 #include "runtime/interp.h"
 #include "tests/conformance_integer.h"
 
-enum { LEVELS = 4 };
+enum { LEVELS = 5 };
 
-static const char *const level_names[LEVELS] = {"", " with integer inputs as constants",
-						" with integers and single numbers as constants",
-						" with all inputs as constants"};
+static const char *const level_names[LEVELS] = {
+	"", " with integer inputs as constants", " with integers and single numbers as constants",
+	" with all inputs but the first as constants", " with all inputs as constants"};
 
 typedef enum verdict { PASS, FAIL, UNSUPPORTED, NVERDICT } verdict;
 
@@ -147,12 +147,14 @@ compare(attempt *t, size_t k, const qn_tensor *y)
 /* ---- one attempt ---- */
 
 static bool
-is_constant(const attempt *t, const qn_tensor *x)
+is_constant(const attempt *t, size_t i)
 {
+	const qn_tensor *x = t->in[i];
 	bool integer = !qn_elem_is_float(x->type->elem);
 
-	return t->level == 3 || (t->level >= 1 && integer) ||
-	       (t->level >= 2 && qn_type_count(x->type) == 1);
+	return t->level == 4 || (t->level == 3 && i > 0) ||
+	       (t->level >= 1 && t->level <= 2 && integer) ||
+	       (t->level == 2 && qn_type_count(x->type) == 1);
 }
 
 static verdict
@@ -198,7 +200,7 @@ run_set(attempt *t, int set)
 	    !read_values(t, set, "output", t->want, t->stored, &t->nout))
 		return unsupported(t);
 	for (size_t i = 0; i < t->nin; i++)
-		if (is_constant(t, t->in[i]))
+		if (is_constant(t, i))
 			fixed[how.nvalue++] = (qn_import_value){NULL, i, t->in[i]};
 		else
 			in[nin++] = t->in[i];
