@@ -48,7 +48,7 @@ varint(scan *s, int most, uint64_t *out)
 static void
 put(scan *s, const void *data, size_t n)
 {
-	if (n > 0)
+	if (n > 0 && s->out->data != NULL)
 		memcpy(s->out->data + s->out->n, data, n);
 	s->out->n += n;
 }
@@ -119,7 +119,8 @@ content(scan *s, const ProtobufCMessageDescriptor *of, const field *f, uint32_t 
 		put(s, s->data + s->at, n);
 		s->at += n;
 	}
-	put_length(s->out->data + length_at, width, s->out->n - length_at - width);
+	if (s->out->data != NULL)
+		put_length(s->out->data + length_at, width, s->out->n - length_at - width);
 	return true;
 }
 
@@ -219,9 +220,13 @@ qn_wire_scan(qn_arena *a, const qn_wire_how *how, const void *data, size_t n, qn
 {
 	scan s = {.how = how, .data = data, .end = n, .out = out};
 
+	/* Once to check and to count, which says how long the copy is. */
 	*out = (qn_wire){0};
-	/* Nothing of a field is longer in the copy than it was. */
-	out->data = qn_arena_alloc(a, n + 1, 1);
+	if (!message(&s, how->root, n))
+		return false;
+	uint8_t *copy = qn_arena_alloc(a, out->n + 1, 1);
+	*out = (qn_wire){.data = copy};
+	s = (scan){.how = how, .data = data, .end = n, .out = out};
 	return message(&s, how->root, n);
 }
 
