@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_opt.c - quern opt: a model at any stage, changed by passes. */
+/* cmd_opt.c - quern opt: a model at any stage, changed by passes; quern import: a model as it is. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,20 +17,20 @@ ends_with(const char *s, const char *end)
 /* The form of the result.  A file is read by the end of its name, so it is written by it too;
  * false after a message. */
 static bool
-choose_format(const options *o, qn_format *out)
+choose_format(const char *name, const options *o, qn_format *out)
 {
 	bool json = o->emit != NULL && strcmp(o->emit, "json") == 0;
 
 	*out = json ? QN_FORMAT_JSON : QN_FORMAT_IR;
 	if (o->emit != NULL && !json && strcmp(o->emit, "ir") != 0) {
-		fprintf(stderr, "quern opt: --emit: '%s' is none of ir, json\n", o->emit);
+		fprintf(stderr, "quern %s: --emit: '%s' is none of ir, json\n", name, o->emit);
 		return false;
 	}
 	if (o->output == NULL)
 		return true;
 	if (program_same_file(o->output, o->model)) {
-		fprintf(stderr, "quern opt: -o '%s' would overwrite the model; give another name\n",
-			o->output);
+		fprintf(stderr, "quern %s: -o '%s' would overwrite the model; give another name\n",
+			name, o->output);
 		return false;
 	}
 	bool json_file = ends_with(o->output, ".json");
@@ -39,9 +39,9 @@ choose_format(const options *o, qn_format *out)
 		return true;
 	}
 	fprintf(stderr,
-		"quern opt: -o '%s': a model in JSON is called FILE.json, one in text form "
+		"quern %s: -o '%s': a model in JSON is called FILE.json, one in text form "
 		"FILE.qir\n",
-		o->output);
+		name, o->output);
 	return false;
 }
 
@@ -75,17 +75,33 @@ opt(qn_ctx *ctx, const options *o, qn_format format)
 	return status == QN_OK ? write_result(m, o, format) : status;
 }
 
-int
-cmd_opt(const options *o)
+static int
+change_and_write(const char *name, const options *o)
 {
 	qn_format format;
 
+	if (!choose_format(name, o, &format))
+		return QN_EUSAGE;
+	qn_ctx *ctx = program_open(o);
+	return ctx == NULL ? 1 : program_close(ctx, opt(ctx, o, format));
+}
+
+int
+cmd_opt(const options *o)
+{
 	if (o->list_passes) {
 		program_list_passes();
 		return 0;
 	}
-	if (!choose_format(o, &format))
+	return change_and_write("opt", o);
+}
+
+int
+cmd_import(const options *o)
+{
+	if (o->output == NULL) {
+		fprintf(stderr, "quern import: -o FILE.json or -o FILE.qir is missing\n");
 		return QN_EUSAGE;
-	qn_ctx *ctx = program_open(o);
-	return ctx == NULL ? 1 : program_close(ctx, opt(ctx, o, format));
+	}
+	return change_and_write("import", o);
 }

@@ -83,6 +83,14 @@ static const command commands[] = {
 	 "  quern opt examples/digits/digits.json --calib examples/digits/calib.npy "
 	 "--stop-after=requantize --emit=json -o q.json",
 	 1, 1, opt_options, cmd_opt},
+	{"import", "MODEL -o FILE [options]", "write a model of another tool as a graph of our own",
+	 "Reads an .onnx or .tflite (or any model) and writes its graph: operators, names and "
+	 "weights are there to look at and to\nchange, and every other command takes the result. "
+	 "docs/importing.md says what is read.\n\n"
+	 "example:\n"
+	 "  quern import examples/digits/digits.json -o copy.json\n"
+	 "  quern inspect copy.json",
+	 1, 1, import_options, cmd_import},
 	{"inspect", "MODEL [--svg FILE.svg] [--dot FILE.dot]",
 	 "sizes, inputs, outputs and nodes of a model, or its picture",
 	 "Colours of the picture: real values, codes, accumulators, casts, constants.\n\n"

@@ -174,6 +174,13 @@ const option_row opt_options[] = {
 	COMMON_ROWS,
 };
 
+const option_row import_options[] = {
+	{"--output", 'o', TEXT(output), "FILE",
+	 "where the graph goes: FILE.json with its constants in FILE.safetensors, or FILE.qir"},
+	MODEL_ROWS,
+	COMMON_ROWS,
+};
+
 const option_row inspect_options[] = {
 	{"--svg", 0, TEXT(svg), "FILE.svg", "draw the graph with Graphviz's dot instead"},
 	{"--dot", 0, TEXT(dot), "FILE.dot", "write the drawing in Graphviz's language instead"},
