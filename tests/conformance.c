@@ -13,8 +13,8 @@
  * With --integer a case that passes is also quantized on its own input, emitted into FOLDER/CASE and compiled
  * (conformance_integer.h), which gives a line more, integer CASE within 0.004, and totals of these.
  *
- * Inputs are given as a run's inputs where that is possible; else integers, then single numbers, then all but the first, then
- * all are constants of the graph, as whoever compiles a model would have to give them.  Outputs may differ by
+ * Inputs are given as a run's inputs where that is possible; else integers, then single numbers, then all but the first,
+ * then all are constants of the graph, as whoever compiles a model would have to give them.  Outputs may differ by
  * 1e-7 + 1e-3 |expected| when they are of a float type (that of the file: results are rounded to it), and not at
  * all otherwise.  Exit code 1: a case failed. */
 #include <math.h>
