@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_layer_norm.c - layer_norm and instance_norm. */
+/* emit_layer_norm.c - layer_norm, rms_norm, which has no bias, and instance_norm. */
 #include "codegen/emitter.h"
 #include "runtime/form_args.h"
 
@@ -15,11 +15,20 @@ emit_norm(qn_emitter *e, const qn_step *s, const void *args)
 		     "bits\n"
 		     "zw, mw, shw\n"
 		     "zb, mb, shb\n"
+		     "zi, about_zero\n"
 		     "zo, lo, hi\n"
 		     "mode\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_norm_q", symbol, QN_OWN, 3, false);
+	if (qn_graph_node(e->g, s->node)->nin > 2) {
+		qn_emit_call(e, s, "qn_norm_q", symbol, QN_OWN, 3, false);
+		return;
+	}
+	qn_buff(&e->run, "\t%s(&%s, %s", qn_emit_name(e, s, "qn_norm_q"), symbol,
+		qn_emit_ref(e, s->in[0], QN_OWN));
+	qn_buff(&e->run, ", %s, NULL", qn_emit_ref(e, s->in[1], QN_OWN));
+	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, QN_OWN));
 }
 
 const qn_emit_form qn_emit_op_layer_norm = {.in_place = 1, .emit = emit_norm};
 const qn_emit_form qn_emit_op_instance_norm = {.in_place = 1, .emit = emit_norm};
+const qn_emit_form qn_emit_op_rms_norm = {.in_place = 1, .emit = emit_norm};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_layer_norm.c - types of layer_norm and instance_norm: that of the data.
+/* infer_layer_norm.c - types of layer_norm, rms_norm and instance_norm: that of the data.
  *
  *   layer_norm {axis=-1}    x [N,T,C], scale [C], bias [C]
  *   layer_norm {axis=1}     x [N,T,C], scale [T,C], bias [T,C]
@@ -69,4 +69,10 @@ qn_infer_instance_norm(const qn_graph *g, const qn_node *n, const qn_type *decla
 	for (uint32_t i = 1; i < n->nin; i++)
 		ok = qn_infer_vector(g, n, i, x.rank == 4 ? x.dim[3] : QN_DYNAMIC) && ok;
 	return ok ? qn_infer_result(g, n, e, &x) : NULL;
+}
+
+const qn_type *
+qn_infer_rms_norm(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	return qn_infer_layer_norm(g, n, declared);
 }

@@ -33,7 +33,8 @@
  *   cumsum                           qn_cumsum_args               qn_cumsum_s8
  *   log_softmax                      qn_log_softmax_args          qn_log_softmax_s8
  *   l2_norm                          qn_l2_norm_args              qn_l2_norm_s8, not for i16
- *   layer_norm, instance_norm        qn_norm_args                 qn_norm_s8
+ *   layer_norm, rms_norm, instance_norm
+ *                                    qn_norm_args                 qn_norm_s8
  *   transpose                        qn_transpose_args            qn_transpose
  *   concat                           qn_concat_call               qn_concat_part, once an input
  *   pad                              qn_pad_args                  qn_pad_s8

@@ -125,19 +125,20 @@ qn_id
 random_norm(maker *m, qn_id x)
 {
 	const qn_type *t = type_of(m, x);
-	qn_op op = t->rank == 4 && chance(m, 50) ? QN_OP_instance_norm : QN_OP_layer_norm;
+	qn_op other = chance(m, 30) ? QN_OP_rms_norm : QN_OP_layer_norm;
+	qn_op op = t->rank == 4 && chance(m, 50) ? QN_OP_instance_norm : other;
 	qn_attrs a = build_attrs(op);
 	int32_t axis = t->rank - 1;
 	qn_id in[3] = {x, 0, 0};
 
-	if (op == QN_OP_layer_norm) {
+	if (op != QN_OP_instance_norm) {
 		axis = (int32_t)pick(m, 0, t->rank - 1);
 		a.layer_norm.axis = axis;
 		a.layer_norm.epsilon = chance(m, 20) ? 0 : factor(m, 0, 0.01);
 	}
 	in[1] = codes(m, factor(m, 0.002, 0.02), t->rank - axis, t->dim + axis);
 	in[2] = codes(m, factor(m, 0.002, 0.02), t->rank - axis, t->dim + axis);
-	return add(m, op, 3, in, &a,
+	return add(m, op, op == QN_OP_rms_norm ? 2 : 3, in, &a,
 		   qn_type_with_elem(&m->b->model.types, t,
 				     code_elem(m, factor(m, 0.01, 0.05), false)));
 }

@@ -203,7 +203,7 @@ check_seen(const bool *seen, bool sample)
 		QN_OP_squared_difference, QN_OP_logical_and, QN_OP_logical_or, QN_OP_logical_xor, QN_OP_logical_not,
 		QN_OP_argmin, QN_OP_cumsum, QN_OP_gather_elements, QN_OP_gather_nd,
 		QN_OP_scatter_elements, QN_OP_scatter_nd, QN_OP_one_hot, QN_OP_trilu, QN_OP_reverse, QN_OP_top_k,
-		QN_OP_l2_norm, QN_OP_conv3d, QN_OP_max_pool3d, QN_OP_avg_pool3d,
+		QN_OP_l2_norm, QN_OP_rms_norm, QN_OP_conv3d, QN_OP_max_pool3d, QN_OP_avg_pool3d,
 		QN_OP_matmul, QN_OP_conv1d, QN_OP_conv2d_transpose,
 	};
 	/* clang-format on */

@@ -117,6 +117,7 @@ static const example examples[] = {
 	{"reduce_prod", "float", IMAGE, "  %y = reduce_prod %x {axes=[1,2]}\n"},
 	{"cumsum", "float", MATRIX, "  %y = cumsum %x {axis=1}\n"},
 	UNARY("l2_norm"),
+	{"rms_norm", "float", IMAGE, VECTOR("%s", "7") "  %y = rms_norm %x, %s\n"},
 	{"lrn", "float", IMAGE, "  %y = lrn %x {size=3}\n"},
 	{"layer_norm", "float", IMAGE, VECTOR("%s", "7") VECTOR("%b", "8") "  %y = layer_norm %x, %s, %b\n"},
 	{"instance_norm", "float", IMAGE, VECTOR("%s", "7") VECTOR("%b", "8") "  %y = instance_norm %x, %s, %b\n"},

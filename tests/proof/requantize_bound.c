@@ -137,7 +137,7 @@ normalize_in_float(const qn_graph *g, const qn_node *n, double s)
 	const qn_type *x = type_of(g, n->in[0]);
 	double m = 1, eps, noise;
 
-	if (n->op == QN_OP_layer_norm) {
+	if (n->op != QN_OP_instance_norm) {
 		m = (double)qn_type_count(type_of(g, n->in[1]));
 		eps = n->attr->layer_norm.epsilon;
 	} else {
@@ -203,6 +203,7 @@ own_error(const qn_graph *g, const qn_node *n)
 	case QN_OP_softmax: /* each exponential is rounded to 2^-19 of a sum of at least 1 */
 		return (double)n->type->dim[n->type->rank - 1] * 0x1p-19;
 	case QN_OP_layer_norm:
+	case QN_OP_rms_norm:
 	case QN_OP_instance_norm: /* the kernel is within one code of real arithmetic */
 		return normalize_in_float(g, n, s);
 	default:
@@ -289,7 +290,7 @@ bound_of(const qn_graph *g, qn_id id, const qn_type *q)
 		return 127 - 248 + 128;
 	if (n->op == QN_OP_l2_norm) /* the root has five steps */
 		return codes(g, 1 + NEAREST, 0, q);
-	if (n->op == QN_OP_layer_norm || n->op == QN_OP_instance_norm)
+	if (n->op == QN_OP_layer_norm || n->op == QN_OP_rms_norm || n->op == QN_OP_instance_norm)
 		return codes(g, is_wide(q) ? normalize_wide(g, n, q) : 1 + NEAREST, own_error(g, n),
 			     q);
 	if (n->op == QN_OP_squared_difference)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_l2_norm.c - l2_norm in both forms and lrn, against real arithmetic, and the root of the integer
+/* test_l2_norm.c - l2_norm and rms_norm in both forms and lrn, against real arithmetic, and the root of the integer
  * form against values of its definition. */
 #include "tests/unit/run_util.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "runtime/kernels/l2_norm.h"
 
@@ -120,6 +121,69 @@ test_lrn(void **state)
 	}
 }
 
+/* x / sqrt(mean of x^2 + epsilon) * scale of [6,5]. */
+static void
+rms(const double *x, double zp, double s, const double *w, double zw, double sw, double *y)
+{
+	for (int i = 0; i < 30; i++) {
+		double sum = 0;
+
+		for (int k = 0; k < 5; k++)
+			sum += (x[i / 5 * 5 + k] - zp) * s * (x[i / 5 * 5 + k] - zp) * s;
+		y[i] = (x[i] - zp) * s / sqrt(sum / 5 + 1e-5) * (w[i % 5] - zw) * sw;
+	}
+}
+
+static void
+test_rms(void **state)
+{
+	static const struct {
+		const char *x, *w, *y;
+		double zx, sx, zw, sw, zy, sy, least, most;
+	} rows[] = {
+		{"6x5x!quant.uniform<i8:f32, 0.25:-9>", "5x!quant.uniform<i8:f32, 0.0078125:4>",
+		 "6x5x!quant.uniform<i8:f32, 0.03125:3>", -9, 0.25, 4, 0.0078125, 3, 0.03125, -128,
+		 127},
+		{"6x5x!quant.uniform<u8:f32, 0.25:90>", "5x!quant.uniform<u8:f32, 0.0078125:4>",
+		 "6x5x!quant.uniform<u8:f32, 0.03125:130>", 90, 0.25, 4, 0.0078125, 130, 0.03125, 0,
+		 255},
+		{"6x5x!quant.uniform<i16:f32, 0.0009765625>",
+		 "5x!quant.uniform<i16:f32, 0.000030517578125>",
+		 "6x5x!quant.uniform<i16:f32, 0.0001220703125>", 0, 0x1p-10, 0, 0x1p-15, 0, 0x1p-13,
+		 -32768, 32767},
+	};
+	double want[30];
+
+	(void)state;
+	for (int round = 0; round < 60; round++) {
+		size_t r = (size_t)round % QN_COUNT(rows);
+		double *x = codes(30, (int64_t)rows[r].least, (int64_t)rows[r].most);
+		double *w = codes(5, (int64_t)rows[r].least, (int64_t)rows[r].most);
+		char in[80], scale[80], out[80];
+
+		rms(x, rows[r].zx, rows[r].sx, w, rows[r].zw, rows[r].sw, want);
+		for (int i = 0; i < 30; i++) {
+			double q = floor(want[i] / rows[r].sy + 0.5) + rows[r].zy;
+
+			want[i] = fmin(fmax(q, rows[r].least), rows[r].most);
+		}
+		(void)snprintf(in, sizeof in, "tensor<%s>", rows[r].x);
+		(void)snprintf(scale, sizeof scale, "tensor<%s>", rows[r].w);
+		(void)snprintf(out, sizeof out, "tensor<%s>", rows[r].y);
+		fresh_graph();
+		qn_id xi = input("x", in);
+		output(op2(QN_OP_rms_norm, xi, input("w", scale), NULL, out));
+		near(want, run((const double *[]){x, w}), 30, 1);
+	}
+	double *x = reals(30), *w = reals(5);
+
+	rms(x, 0, 1, w, 0, 1, want);
+	fresh_graph();
+	qn_id xi = input("x", "tensor<6x5xf32>");
+	output(op2(QN_OP_rms_norm, xi, input("w", "tensor<5xf32>"), NULL, NULL));
+	near(want, run((const double *[]){x, w}), 30, 4e-6);
+}
+
 static void
 test_refused(void **state)
 {
@@ -137,8 +201,8 @@ int
 main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
-	const struct CMUnitTest tests[] = {T(test_real), T(test_codes), T(test_root), T(test_lrn),
-					   T(test_refused)};
+	const struct CMUnitTest tests[] = {T(test_real), T(test_codes),   T(test_root),
+					   T(test_lrn),  T(test_refused), T(test_rms)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
