@@ -18,6 +18,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tests/unit/little.h"
+
 enum { ONX_ROOM = 1 << 16 };
 enum {
 	ONX_FLOAT = 1,
@@ -85,6 +87,7 @@ static inline void
 onx_float(onx_bytes *b, int field, float v)
 {
 	onx_varint(b, (uint64_t)field << 3 | 5);
+	put_little(&v, &(const float){v}, sizeof v, sizeof v);
 	onx_raw(b, &v, sizeof v);
 }
 
@@ -155,6 +158,13 @@ onx_output(onx *t, const char *name)
 }
 
 /* A TensorProto in t->tensor. */
+/* Bytes of an element. */
+static inline size_t
+onx_each(int elem)
+{
+	return elem == ONX_FLOAT ? 4 : elem == ONX_INT64 ? 8 : elem == ONX_FLOAT16 ? 2 : 1;
+}
+
 static inline void
 onx_make_tensor(onx *t, const char *name, int elem, const char *dims, const void *data, size_t n)
 {
@@ -166,8 +176,14 @@ onx_make_tensor(onx *t, const char *name, int elem, const char *dims, const void
 	}
 	onx_number(&t->tensor, 2, elem);
 	onx_text(&t->tensor, 8, name);
-	if (data != NULL)
-		onx_field(&t->tensor, 9, data, n);
+	if (data != NULL) {
+		static uint8_t bytes[ONX_ROOM];
+		bool fits = n <= sizeof bytes;
+
+		if (fits)
+			put_little(bytes, data, n, onx_each(elem));
+		onx_field(&t->tensor, 9, bytes, fits ? n : 0);
+	}
 }
 
 static inline void

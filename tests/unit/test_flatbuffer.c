@@ -18,7 +18,7 @@ sample(tfl_file *t)
 	tfl_set(t, root, 1, -2, 4);
 	tfl_set_real(t, root, 2, 0.5f);
 	tfl_link(t, root, 3, tfl_i32s(t, 3, (const int32_t[]){1, 2, 3}));
-	tfl_link(t, root, 4, tfl_bytes(t, "ab", 2));
+	tfl_link(t, root, 4, tfl_bytes(t, "ab", 2, 1));
 	inner = tfl_table(t, 1);
 	tfl_link(t, root, 5, inner);
 	tfl_set(t, inner, 0, 9, 8);

@@ -232,11 +232,13 @@ static void
 test_external(void **state)
 {
 	static const float v[] = {9, 1, 2, 3};
+	unsigned char bytes[sizeof v];
 	FILE *f = fopen("weights-of-a-test.bin", "wb");
 
 	(void)state;
 	assert_non_null(f);
-	assert_int_equal(fwrite(v, 4, 4, f), 4);
+	put_little(bytes, v, sizeof v, 4);
+	assert_int_equal(fwrite(bytes, 4, 4, f), 4);
 	assert_int_equal(fclose(f), 0);
 	onx_external(file, "w", ONX_FLOAT, "3", "weights-of-a-test.bin", "4");
 	onx_node(file, "Relu", "w", "y");

@@ -2,6 +2,7 @@
 /* Every kind of source gives the digits the same scales. */
 #define _POSIX_C_SOURCE 200809L
 
+#include "tests/unit/little.h"
 #include "tests/unit/samples_rig.h"
 
 /* Opens a source and compares the scales with those of calib.npy. */
@@ -46,13 +47,7 @@ test_bin_and_csv(void **state)
 	world *w = *state;
 	size_t n = 0;
 
-	for (size_t i = 0; i < SAMPLES * PIXELS; i++) { /* little-endian on any host */
-		uint32_t bits;
-
-		memcpy(&bits, &w->pixels[i], sizeof bits);
-		for (size_t k = 0; k < 4; k++)
-			little[4 * i + k] = (unsigned char)(bits >> (8 * k));
-	}
+	put_little(little, w->pixels, sizeof little, 4);
 	write_file(w, "x.bin", little, sizeof little);
 	same_scales(w, in_folder(w, "x.bin"), &(qn_data_opts){.rank = 3, .shape = shape});
 	for (size_t i = 0; i < sizeof codes; i++) {
@@ -111,6 +106,7 @@ test_pictures(void **state)
 static void
 test_sounds(void **state)
 {
+	unsigned char samples[PIXELS * 4];
 	world *w = *state;
 
 	assert_int_equal(mkdir(in_folder(w, "wav"), 0777), 0);
@@ -119,7 +115,8 @@ test_sounds(void **state)
 		char name[32];
 
 		wav_begin(&b, 3, 8, 32, 8000, PIXELS * 4);
-		put_bytes(&b, w->pixels + i * PIXELS, PIXELS * 4);
+		put_little(samples, w->pixels + i * PIXELS, sizeof samples, 4);
+		put_bytes(&b, samples, sizeof samples);
 		(void)snprintf(name, sizeof name, "wav/%03d.wav", (int)i);
 		write_file(w, name, b.data, b.n);
 	}

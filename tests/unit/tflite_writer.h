@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "import/tflite_schema.h"
+#include "tests/unit/little.h"
 
 enum {
 	TFL_FLOAT32 = 0,
@@ -168,13 +169,23 @@ tfl_i32s(tfl_file *t, int n, const int32_t *v)
 	return at;
 }
 
+/* Bytes of an element. */
 static inline size_t
-tfl_bytes(tfl_file *t, const void *data, size_t n)
+tfl_each(int type)
+{
+	return type == TFL_FLOAT32 || type == TFL_INT32     ? 4
+	       : type == TFL_FLOAT16 || type == TFL_INT16 ? 2
+	       : type == TFL_INT64                        ? 8
+							  : 1;
+}
+
+static inline size_t
+tfl_bytes(tfl_file *t, const void *data, size_t n, size_t each)
 {
 	size_t at = tfl_vector(t, n, 1);
 
 	if (n > 0)
-		memcpy(t->b + at + 4, data, n);
+		put_little(t->b + at + 4, data, n, each);
 	return at;
 }
 
@@ -249,7 +260,7 @@ tfl_write_quantization(tfl_file *t, size_t tensor, const tfl_tensor_of *x)
 	tfl_link(t, tensor, QN_TFL_FIELD_tensor_quantization, q);
 	scale = tfl_vector(t, (size_t)x->nscale, 4);
 	for (int i = 0; i < x->nscale; i++)
-		memcpy(t->b + scale + 4 + 4 * (size_t)i, &x->scale[i], 4);
+		put_little(t->b + scale + 4 + 4 * (size_t)i, &x->scale[i], 4, 4);
 	tfl_link(t, q, QN_TFL_FIELD_quantization_scale, scale);
 	zp = tfl_vector(t, (size_t)x->nscale, 8);
 	for (int i = 0; i < x->nscale; i++)
@@ -302,7 +313,7 @@ tfl_write_tensors(tfl_file *t, size_t graph)
 		tfl_link(t, at, QN_TFL_FIELD_tensor_shape, tfl_i32s(t, x->rank, x->dim));
 		tfl_set(t, at, QN_TFL_FIELD_tensor_type, x->type, 1);
 		tfl_set(t, at, QN_TFL_FIELD_tensor_buffer, x->data != NULL ? i + 1 : 0, 4);
-		tfl_link(t, at, QN_TFL_FIELD_tensor_name, tfl_bytes(t, x->name, strlen(x->name)));
+		tfl_link(t, at, QN_TFL_FIELD_tensor_name, tfl_bytes(t, x->name, strlen(x->name), 1));
 		if (x->nscale > 0)
 			tfl_write_quantization(t, at, x);
 		if (x->is_variable)
@@ -354,7 +365,7 @@ tfl_write_ops(tfl_file *t, size_t model, size_t graph)
 			t->op[i].code < 127 ? t->op[i].code : 127, 1);
 		if (t->custom != NULL)
 			tfl_link(t, code, QN_TFL_FIELD_code_custom,
-				 tfl_bytes(t, t->custom, strlen(t->custom)));
+				 tfl_bytes(t, t->custom, strlen(t->custom), 1));
 		tfl_write_op(t, at, &t->op[i], i);
 	}
 }
@@ -378,7 +389,7 @@ tfl_write_buffers(tfl_file *t, size_t model)
 			tfl_set(t, at, QN_TFL_FIELD_buffer_size, x->nbyte, 8);
 		} else if (x != NULL && x->data != NULL)
 			tfl_link(t, at, QN_TFL_FIELD_buffer_data,
-				 tfl_bytes(t, x->data, (size_t)x->nbyte));
+				 tfl_bytes(t, x->data, (size_t)x->nbyte, tfl_each(x->type)));
 	}
 }
 
