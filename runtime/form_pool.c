@@ -10,6 +10,7 @@
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
 #include "runtime/geometry.h"
+#include "runtime/plain.h"
 
 typedef void visit_fn(const qn_simd *simd, float *acc, const float *x, int64_t c);
 
@@ -97,6 +98,47 @@ static void
 max_pool_real(const qn_eval *e)
 {
 	pool(e, -HUGE_VALF, take_larger, false);
+}
+
+/* The largest element of channel c in the window at (oy, ox) of the image that begins at element
+ * `from`. */
+static qn_number
+largest(const qn_eval *e, const qn_geometry *s, int64_t from, int64_t oy, int64_t ox, int64_t c)
+{
+	const qn_plain p = qn_plain_of(e->n->type);
+	const qn_number_kind kind = qn_number_kind_of(p);
+	qn_number best = {.u = 0}, x;
+	bool any = false;
+
+	for (int64_t k = 0; k < s->kernel[0] * s->kernel[1]; k++) {
+		int64_t iy = oy * s->stride[0] - s->pad[0] + k / s->kernel[1] * s->dil[0];
+		int64_t ix = ox * s->stride[1] - s->pad[1] + k % s->kernel[1] * s->dil[1];
+
+		if (iy < 0 || iy >= s->in[0] || ix < 0 || ix >= s->in[1])
+			continue;
+		qn_plain_load(p, e->in[0], from + (iy * s->in[1] + ix) * s->in_c + c, 1, 1, &x);
+		if (!any || (kind == QN_KIND_REAL     ? x.f > best.f
+			     : kind == QN_KIND_SIGNED ? x.i > best.i
+						      : x.u > best.u))
+			best = x;
+		any = true;
+	}
+	return best;
+}
+
+static void
+max_pool_plain(const qn_eval *e)
+{
+	const qn_geometry s = qn_geometry_pool(e->g, e->n);
+	int64_t plane = s.out[0] * s.out[1], count = qn_static_count(e->n->type);
+
+	for (int64_t i = 0; i < count; i++) {
+		int64_t at = i / s.in_c % plane,
+			from = i / s.in_c / plane * s.in[0] * s.in[1] * s.in_c;
+		const qn_number y = largest(e, &s, from, at / s.out[1], at % s.out[1], i % s.in_c);
+
+		qn_plain_store(qn_plain_of(e->n->type), e->out, i, 1, &y);
+	}
 }
 
 static void
@@ -237,6 +279,7 @@ QN_BY_FAMILY(global_codes, MEAN)
 
 const qn_form qn_form_max_pool = {
 	.real = max_pool_real,
+	.plain = max_pool_plain,
 	.refuse = pool_refuse,
 	.codes = {.prepare = pool_prepare, .run = max_pool_codes, .families = QN_ALL_FAMILIES},
 };

@@ -187,6 +187,10 @@ test_pools(void **state)
 		near(most, pooled(&w, false, "f32", x), n, 0.0);
 		near(mean, pooled(&w, true, "f32", x), n, 1e-6);
 		n = model(&w, q, -7.0, most, mean);
+		if (w.first == 1) {
+			near(most, pooled(&w, false, "i8", q), n, 0.0);
+			near(most, pooled(&w, false, "f64", q), n, 0.0);
+		}
 		for (int64_t i = 0; i < n; i++)
 			mean[i] = mean[i] < 0 ? -floor(0.5 - mean[i]) : floor(mean[i] + 0.5);
 		near(most, pooled(&w, false, "!quant.uniform<i8:f32, 0.1:-7>", q), n, 0.0);
