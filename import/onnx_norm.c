@@ -250,25 +250,41 @@ static void
 lp_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
 	qn_importer *im = &o->im;
+	qn_attrs a = qn_importer_attrs(QN_OP_l2_norm);
 	int32_t axis;
 
 	if (!qn_onnx_need(o, n, 1) ||
 	    !qn_onnx_axis(o, qn_onnx_int(o, n, "axis", -1), qn_onnx_type(o, n->in[0])->rank, &axis))
 		return;
 	int64_t over = axis, p = qn_onnx_int(o, n, "p", 2);
-	if (p != 1 && p != 2) {
-		(void)qn_importer_refuse(im, "import.attr", "p is %lld, not 1 or 2", (long long)p);
-		return;
-	}
-	qn_id x = n->in[0];
-	qn_id sum = p == 1 ? qn_importer_unary(im, QN_OP_abs, x)
-			   : qn_importer_binary(im, QN_OP_mul, x, x);
-	sum = qn_importer_reduce(im, QN_OP_reduce_sum, sum, 1, &over, true);
+	a.l2_norm.axis = axis;
 	if (p == 2)
-		sum = qn_importer_unary(im, QN_OP_sqrt, sum);
+		out[0] = qn_importer_op(im, QN_OP_l2_norm, 1, n->in, &a, NULL);
+	else if (p != 1)
+		(void)qn_importer_refuse(im, "import.attr", "p is %lld, not 1 or 2", (long long)p);
+	if (p != 1)
+		return;
+	qn_id sum = qn_importer_unary(im, QN_OP_abs, n->in[0]);
+	sum = qn_importer_reduce(im, QN_OP_reduce_sum, sum, 1, &over, true);
 	/* 0 / 0 is to be 0. */
 	sum = qn_importer_binary(im, QN_OP_maximum, sum, qn_importer_f32(im, 1e-30));
-	out[0] = qn_importer_binary(im, QN_OP_div, x, sum);
+	out[0] = qn_importer_binary(im, QN_OP_div, n->in[0], sum);
+}
+
+static void
+local_response(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = qn_importer_attrs(QN_OP_lrn);
+
+	if (!qn_onnx_need(o, n, 1) || !rank_ok(o, n->in[0], 2))
+		return;
+	a.lrn.size = qn_onnx_int(o, n, "size", 0);
+	a.lrn.alpha = qn_onnx_float(o, n, "alpha", 1e-4);
+	a.lrn.beta = qn_onnx_float(o, n, "beta", 0.75);
+	a.lrn.bias = qn_onnx_float(o, n, "bias", 1);
+	qn_id x = qn_importer_channels_last(&o->im, n->in[0]);
+	out[0] = qn_importer_channels_first(&o->im,
+					    qn_importer_op(&o->im, QN_OP_lrn, 1, &x, &a, NULL));
 }
 
 /* ---- softmax ---- */
@@ -317,6 +333,7 @@ const qn_onnx_row qn_onnx_norm[] = {
 	ALL("RMSNormalization", rms_norm, 0),
 	ALL("MeanVarianceNormalization", mean_variance, 0),
 	ALL("LpNormalization", lp_norm, 0),
+	ALL("LRN", local_response, 0),
 	ALL("Softmax", softmax, QN_OP_softmax),
 	ALL("LogSoftmax", softmax, QN_OP_log_softmax),
 	{0},

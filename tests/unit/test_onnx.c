@@ -1,96 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_onnx.c - ONNX files as graphs: dimensions, versions, attributes, tensors, functions, bodies, and compositions
- * with numbers computed by hand. */
-#include "tests/unit/run_util.h"
+/* test_onnx.c - ONNX files as graphs: dimensions, versions, attributes, tensors, functions and bodies. */
+#include "tests/unit/onnx_rig.h"
 
 #include <stdio.h>
-
-#include "import/import.h"
-#include "tests/unit/onnx_writer.h"
-
-static onx *file;
-static qn_import_how how;
-
-static int
-setup(void **state)
-{
-	file = calloc(1, sizeof *file);
-	how = (qn_import_how){0};
-	onx_begin(file);
-	return rig_setup(state);
-}
-
-static int
-teardown(void **state)
-{
-	free(file);
-	return rig_teardown(state);
-}
-
-static void
-another_file(void)
-{
-	onx_begin(file);
-	(void)rig_teardown(NULL);
-	(void)rig_setup(NULL);
-}
-
-static qn_status
-import_from(const char *folder, int64_t version)
-{
-	size_t n;
-	const uint8_t *bytes = onx_end(file, version, &n);
-	void *copy = qn_arena_copy(&rg->arena, bytes, n);
-	qn_status status = qn_onnx_read(&rg->m, "f.onnx", folder, copy, n, &how);
-
-	if (status == QN_OK)
-		status = qn_model_verify(&rg->m);
-	if (status == QN_OK)
-		rg->g = qn_model_entry(&rg->m);
-	return status;
-}
-
-static void
-import(int64_t version)
-{
-	qn_status status = import_from(NULL, version);
-
-	no_errors();
-	assert_int_equal(status, QN_OK);
-}
-
-static void
-import_fails(int64_t version, const char *id, const char *text)
-{
-	assert_int_not_equal(import_from(NULL, version), QN_OK);
-	for (size_t i = 0; i < rg->diags.n; i++)
-		if (strcmp(rg->diags.item[i].id, id) == 0 &&
-		    (strstr(rg->diags.item[i].message, text) != NULL ||
-		     strstr(rg->diags.item[i].place, text) != NULL)) {
-			qn_diags_clear(&rg->env, &rg->diags);
-			return;
-		}
-	assert_true(rg->diags.n > 0);
-	fail_msg("no %s with '%s' but %s: %s: %s", id, text, rg->diags.item[0].id,
-		 rg->diags.item[0].place, rg->diags.item[0].message);
-}
-
-static void
-input_is(size_t k, const char *text)
-{
-	assert_ptr_equal(qn_graph_node(rg->g, rg->g->input[k])->type, type(text));
-}
-
-static void
-output_is(const char *text)
-{
-	assert_ptr_equal(qn_graph_node(rg->g, rg->g->output[0].value)->type, type(text));
-}
-
-#define GIVES(x, bound, ...)                                                                       \
-	near((const double[]){__VA_ARGS__}, run1(x),                                               \
-	     (int64_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), bound)
-#define V(...) ((const double[]){__VA_ARGS__})
 
 /* ---- dimensions ---- */
 
@@ -386,91 +298,9 @@ test_if_by_shape(void **state)
 	free(no);
 }
 
-/* ---- compositions ---- */
-
-/* One number for each gate, so that a step is h' = tanh(x * w + h * r + b). */
-static void
-test_rnn(void **state)
-{
-	(void)state;
-	onx_input(file, "x", ONX_FLOAT, "2,1,1");
-	onx_floats(file, "w", "1,1,1", (const float[]){0.5f});
-	onx_floats(file, "r", "1,1,1", (const float[]){2});
-	onx_floats(file, "b", "1,2", (const float[]){0.125f, 0.125f});
-	onx_int(file, "hidden_size", 1);
-	onx_node(file, "RNN", "x,w,r,b", "y");
-	onx_output(file, "y");
-	import(14);
-	output_is("tensor<2x1x1x1xf32>");
-	/* tanh(0.5 * 0.5 + 0.25) = 0.46211716, tanh(-0.5 + 0.25 + 2 * 0.46211716) = 0.58775831 */
-	GIVES(V(0.5, -1), 2e-6, 0.46211716, 0.58775831);
-}
-
-/* Gates i o f c of weight 1, 2, 3, 4 and no state before: c = s(x) tanh(4 x), h = s(2 x) tanh(c). */
-static void
-test_lstm(void **state)
-{
-	(void)state;
-	onx_input(file, "x", ONX_FLOAT, "1,1,1");
-	onx_floats(file, "w", "1,4,1", (const float[]){1, 2, 3, 4});
-	onx_floats(file, "r", "1,4,1", (const float[]){0, 0, 0, 0});
-	onx_int(file, "hidden_size", 1);
-	onx_node(file, "LSTM", "x,w,r", ",h,c");
-	onx_output(file, "h");
-	import(14);
-	output_is("tensor<1x1x1xf32>");
-	/* s(0.25) = 0.56217650, tanh(1) = 0.76159416, c = 0.42815035; s(0.5) = 0.62245933 */
-	GIVES(V(0.25), 2e-6, 0.25133312);
-}
-
-/* Gates z r h: h' = (1 - z) tanh(x w + (r h) 1) + z h with h = 1, z = r = s(0) = 0.5. */
-static void
-test_gru(void **state)
-{
-	(void)state;
-	onx_input(file, "x", ONX_FLOAT, "1,1,1");
-	onx_floats(file, "w", "1,3,1", (const float[]){0, 0, 1});
-	onx_floats(file, "r", "1,3,1", (const float[]){0, 0, 1});
-	onx_floats(file, "h0", "1,1,1", (const float[]){1});
-	onx_int(file, "hidden_size", 1);
-	onx_node(file, "GRU", "x,w,r,,,h0", "y");
-	onx_output(file, "y");
-	import(14);
-	/* 0.5 tanh(0.25 + 0.5) + 0.5, tanh(0.75) = 0.63514895 */
-	GIVES(V(0.25), 2e-6, 0.81757448);
-}
-
-static void
-test_einsum(void **state)
-{
-	(void)state;
-	onx_input(file, "a", ONX_FLOAT, "2,2");
-	onx_floats(file, "b", "2,2", (const float[]){1, 2, 3, 4});
-	onx_string(file, "equation", "ij,jk->ki");
-	onx_node(file, "Einsum", "a,b", "y");
-	onx_output(file, "y");
-	import(13);
-	GIVES(V(1, 0, 0, 2), 0, 1, 6, 2, 8);
-}
-
-/* A length of 4 from 2, with the ends repeated. */
-static void
-test_resize(void **state)
-{
-	(void)state;
-	onx_input(file, "x", ONX_FLOAT, "2");
-	onx_floats(file, "scales", "1", (const float[]){2});
-	onx_string(file, "mode", "linear");
-	onx_node(file, "Resize", "x,,scales", "y");
-	onx_output(file, "y");
-	import(13);
-	GIVES(V(0, 4), 1e-6, 0, 1, 3, 4);
-}
-
 int
 main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_open_batch),
 		TEST(test_given_dims),
@@ -488,11 +318,6 @@ main(void)
 		TEST(test_function),
 		TEST(test_function_calls_itself),
 		TEST(test_if_by_shape),
-		TEST(test_rnn),
-		TEST(test_lstm),
-		TEST(test_gru),
-		TEST(test_einsum),
-		TEST(test_resize),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

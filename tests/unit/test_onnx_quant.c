@@ -192,8 +192,7 @@ test_types(void **state)
 	onnx_output("v");
 	onnx_read();
 	/* 1.25 / 0.5 and 0.75 / 0.5 round to 2; blocks of row 0: {1, 1}, {3.5}, of row 1: {100, -4}, {6} */
-	gives(V(1.25, 0.75, 3.5, 100, -5, 6), 6,
-	      V(1, 1, 4, 3.5, -4, 8));
+	gives(V(1.25, 0.75, 3.5, 100, -5, 6), 6, V(1, 1, 4, 3.5, -4, 8));
 }
 
 /* y = saturate(round(sum (x - xz) (w - wz) * xs ws / ys) + yz), ties to even, all exact. */
