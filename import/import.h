@@ -59,4 +59,7 @@ typedef struct qn_import_op {
 qn_import_op qn_onnx_op_at(size_t i);
 qn_import_op qn_tflite_op_at(size_t i);
 
+/* A float or calibrated model as the bytes of an ONNX file (QDQ).  Ids: export.stage, export.op. */
+qn_status qn_onnx_write(qn_model *m, qn_buf *out) QN_MUST_CHECK;
+
 #endif

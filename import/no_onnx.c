@@ -34,3 +34,10 @@ qn_onnx_op_at(size_t i)
 	(void)i;
 	return (qn_import_op){0};
 }
+
+qn_status
+qn_onnx_write(qn_model *m, qn_buf *out)
+{
+	(void)out;
+	return refuse(m, m->name);
+}

@@ -91,6 +91,15 @@ static const command commands[] = {
 	 "  quern import examples/digits/digits.json -o copy.json\n"
 	 "  quern inspect copy.json",
 	 1, 1, import_options, cmd_import},
+	{"export", "MODEL -o FILE.onnx [--calib SAMPLES…] [options]",
+	 "write a calibrated model as quantized ONNX",
+	 "Calibrates a float model and writes it with QuantizeLinear and DequantizeLinear around "
+	 "what is quantized, weights as\ncodes. Inputs and outputs keep their shapes. A model "
+	 "that is calibrated already is written as it is.\n\n"
+	 "example:\n"
+	 "  quern export examples/digits/digits.json --calib examples/digits/calib.npy -o "
+	 "digits.onnx",
+	 1, 1, export_options, cmd_export},
 	{"inspect", "MODEL [--svg FILE.svg] [--dot FILE.dot]",
 	 "sizes, inputs, outputs and nodes of a model, or its picture",
 	 "Colours of the picture: real values, codes, accumulators, casts, constants.\n\n"

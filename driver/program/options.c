@@ -181,6 +181,16 @@ const option_row import_options[] = {
 	COMMON_ROWS,
 };
 
+const option_row export_options[] = {
+	{"--format", 0, TEXT(emit), "onnx-qdq", "the form of the file (default and only one)"},
+	{"--output", 'o', TEXT(output), "FILE.onnx", "the file to write"},
+	QUANT_ROWS,
+	DATA_ROWS,
+	THREADS_ROW,
+	MODEL_ROWS,
+	COMMON_ROWS,
+};
+
 const option_row inspect_options[] = {
 	{"--svg", 0, TEXT(svg), "FILE.svg", "draw the graph with Graphviz's dot instead"},
 	{"--dot", 0, TEXT(dot), "FILE.dot", "write the drawing in Graphviz's language instead"},

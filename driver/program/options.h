@@ -67,7 +67,8 @@ typedef struct command {
 
 /* The option rows, shared by the commands, in options.c; each list ends with a row whose name is
  * NULL. */
-extern const option_row compile_options[], run_options[], opt_options[], import_options[], inspect_options[],
+extern const option_row compile_options[], run_options[], opt_options[], import_options[], export_options[],
+	inspect_options[],
 	eval_options[], match_options[], calibrate_options[], merge_options[], quantize_options[],
 	supported_options[];
 

@@ -10,6 +10,7 @@ int cmd_compile(const options *o);
 int cmd_run(const options *o);
 int cmd_opt(const options *o);
 int cmd_import(const options *o);
+int cmd_export(const options *o);
 int cmd_inspect(const options *o);
 int cmd_supported_ops(const options *o);
 int cmd_eval(const options *o);

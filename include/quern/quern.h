@@ -178,6 +178,15 @@ QN_API qn_status qn_save(qn_model *m, const char *path, int with_weights);
 /* Writes path in text form. */
 QN_API qn_status qn_save_text(qn_model *m, const char *path);
 
+typedef enum qn_export_format {
+	QN_EXPORT_ONNX_QDQ = 0 /* ONNX: operators on real numbers between QuantizeLinear and DequantizeLinear, constants as codes */
+} qn_export_format;
+/* Writes a float or calibrated model (stages before requantize: stop a compile after bind) for another tool.
+ * The file holds what the graph computes, with the graph's own inputs and outputs; reading it gives the same
+ * model, whose integer nodes round ties to even then.  Ids: export.stage, export.op (lists the nodes that the
+ * format has no operator for), import.support (built without ONNX). */
+QN_API qn_status qn_export(qn_model *m, const char *path, qn_export_format format);
+
 /* ---- operators of the host's own ---- */
 
 /* What quantization may do around an operator. */

@@ -7,7 +7,7 @@
 E=$QUERN_SOURCE/examples/digits
 passes='axes clean partition quantize calibrate bind requantize legalize'
 listed=${passes/requantize/requantize align}
-commands='compile run eval calibrate merge opt import inspect match quantize supported-ops'
+commands='compile run eval calibrate merge opt import export inspect match quantize supported-ops'
 
 # good NAME COMMAND…: exit code 0.  silent: nothing on stderr either.
 good() {

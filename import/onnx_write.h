@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_write.h - a graph as an ONNX file: what the files of the writer share.
+ *
+ *   onnx_write.c   names, initializers, nodes and attributes of the file
+ *   onnx_export.c  values as real numbers and as codes; the walk over the graph
+ *   onnx_give.c    the operators */
+#ifndef QN_IMPORT_ONNX_WRITE_H
+#define QN_IMPORT_ONNX_WRITE_H
+
+#include "ir/graph.h"
+
+struct Onnx__GraphProto;
+struct Onnx__NodeProto;
+
+typedef struct qn_onnx_out {
+	qn_model *m;
+	const qn_graph *g;
+	qn_arena *a;
+	struct Onnx__GraphProto *graph;
+	struct Onnx__NodeProto *node; /* the last one */
+	size_t node_cap, tensor_cap, input_cap, output_cap;
+	qn_map used;        /* names that are taken */
+	const char **real;  /* name of value id as f32, NULL: not written yet */
+	const char **codes; /* as codes, or as plain integers */
+	int64_t version;    /* of the operator set that is needed */
+	size_t problems;
+} qn_onnx_out;
+
+/* ---- of the file (onnx_write.c) ---- */
+
+/* A new name like `base`. */
+const char *qn_onnx_out_name(qn_onnx_out *o, const char *base);
+/* A constant; codes are integers of their storage.  Returns its name. */
+const char *qn_onnx_out_tensor(qn_onnx_out *o, const char *base, const qn_tensor *x);
+const char *qn_onnx_out_i64s(qn_onnx_out *o, const char *base, int32_t n, const int64_t *v);
+const char *qn_onnx_out_f32s(qn_onnx_out *o, const char *base, int32_t rank, int64_t n,
+			     const double *v);
+/* A node with one result, whose name it returns; inputs may be NULL at the end: left out. */
+const char *qn_onnx_out_node(qn_onnx_out *o, const char *op, const char *base, size_t nin,
+			     const char *const *in);
+/* Attributes of the last node. */
+void qn_onnx_out_int(qn_onnx_out *o, const char *name, int64_t v);
+void qn_onnx_out_real(qn_onnx_out *o, const char *name, double v);
+void qn_onnx_out_ints(qn_onnx_out *o, const char *name, int32_t n, const int64_t *v);
+/* Inputs and outputs of the graph. */
+void qn_onnx_out_input(qn_onnx_out *o, const char *name, const qn_type *type);
+void qn_onnx_out_output(qn_onnx_out *o, const char *name, const qn_type *type);
+
+/* ---- values (onnx_export.c) ---- */
+
+/* The name of the value in real numbers, or, of plain integers, its name. */
+const char *qn_onnx_out_value(qn_onnx_out *o, qn_id id);
+/* The same with axes in another order (perm as transpose has it); a constant is moved itself. */
+const char *qn_onnx_out_permuted(qn_onnx_out *o, qn_id id, int32_t rank, const int64_t *perm);
+/* Node `n` cannot be written, for this reason; NULL. */
+const char *qn_onnx_out_refuse(qn_onnx_out *o, const qn_node *n, const char *why);
+
+/* Writes the operator of node n; the name of its result, NULL after a report (onnx_give.c). */
+const char *qn_onnx_out_op(qn_onnx_out *o, const qn_node *n);
+
+#endif
