@@ -29,6 +29,21 @@ full_shape(qn_tfl_op *o, int64_t count, int32_t n, int64_t *dim)
 	return true;
 }
 
+/* Where the caller gave inputs another batch, a shape that was written for the file's has it in front. */
+static void
+other_batch(int64_t count, int32_t n, int64_t *dim)
+{
+	int64_t inner = 1;
+
+	for (int32_t i = 1; i < n; i++) {
+		if (dim[i] == 0 || inner > INT32_MAX / dim[i])
+			return;
+		inner *= dim[i];
+	}
+	if (n > 0 && count > 0 && count % inner == 0)
+		dim[0] = count / inner;
+}
+
 /* The shape is an input, or an option of old files; without either it is the result's. */
 static void
 reshape(qn_tfl_op *o)
@@ -47,8 +62,13 @@ reshape(qn_tfl_op *o)
 		for (; n < o->to[0]->rank; n++)
 			dim[n] = o->to[0]->dim[n];
 	}
-	if (n < 0 || x == 0 || !full_shape(o, qn_type_count(qn_importer_type(o->im, x)), n, dim))
+	if (n < 0 || x == 0)
 		return;
+	int64_t count = qn_type_count(qn_importer_type(o->im, x));
+	if (!full_shape(o, count, n, dim))
+		return;
+	if (o->im->how->ndim > 0)
+		other_batch(count, n, dim);
 	qn_tfl_give(o, 0, qn_importer_reshape(o->im, x, n, dim));
 }
 

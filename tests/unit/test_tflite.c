@@ -113,6 +113,23 @@ test_input_dim(void **state)
 	GIVES(V(1, -2, -3, 4), 1, 0, 0, 4);
 }
 
+/* A shape that is written for a batch of 1 follows another batch. */
+static void
+test_other_batch(void **state)
+{
+	(void)state;
+	const char *const dim[] = {"x:0=2"};
+	int x = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(1, 1, 2), NULL, 0);
+	int s = tfl_tensor(file, "s", TFL_INT32, DIMS(2), (const int32_t[]){1, 2}, 8);
+	int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(1, 2), NULL, 0);
+
+	tfl_op(file, QN_TFL_RESHAPE, INTS(x, s), INTS(y));
+	reading.ndim = 1;
+	reading.dim = dim;
+	import(INTS(x), INTS(y));
+	GIVES(V(1, 2, 3, 4), 1, 2, 3, 4);
+}
+
 /* ---- codes ---- */
 
 /* y = dense of codes: x of scale sx, zero point zx; weights of scale sw; result of sy, zy. */
@@ -401,16 +418,27 @@ main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, tflite_setup, tflite_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_dense_relu),     T(test_depthwise),
-		T(test_hybrid),         T(test_half_weights),
-		T(test_input_dim),      T(test_float_edges),
-		T(test_rounded_twice),  T(test_outside_data),
-		T(test_refuses_dims),   T(test_codes),
-		T(test_codes_relu),     T(test_f32_product),
-		T(test_axis),           T(test_from_float),
-		T(test_four_bits),      T(test_refuses_by_name),
-		T(test_refuses_custom), T(test_refuses_types),
-		T(test_refuses_state),  T(test_refuses_short_data),
+		T(test_dense_relu),
+		T(test_depthwise),
+		T(test_hybrid),
+		T(test_half_weights),
+		T(test_input_dim),
+		T(test_other_batch),
+		T(test_float_edges),
+		T(test_rounded_twice),
+		T(test_outside_data),
+		T(test_refuses_dims),
+		T(test_codes),
+		T(test_codes_relu),
+		T(test_f32_product),
+		T(test_axis),
+		T(test_from_float),
+		T(test_four_bits),
+		T(test_refuses_by_name),
+		T(test_refuses_custom),
+		T(test_refuses_types),
+		T(test_refuses_state),
+		T(test_refuses_short_data),
 		T(test_any_bytes),
 	};
 
