@@ -6,10 +6,14 @@
 #include <string.h>
 
 #include "ir/diag.h"
+#include "ir/limits.h"
 #include "runtime/interp.h"
 
 /* More elements than this are not computed while a file is read: the clean pass folds what is worth it. */
 enum { MAX_FOLDED = 1 << 20 };
+/* Elements of all that is folded of a file, and of a product's operands and result, multiplied. */
+static const int64_t most_folding = INT64_C(1) << 32;
+static const double most_product = 4503599627370496.0;
 /* Nor more bytes in all: a small file can ask for many large constants. */
 enum { MAX_FOLDED_BYTES = 1 << 28 };
 
@@ -79,6 +83,24 @@ qn_importer_known(const qn_importer *im, qn_id x)
 	return n != NULL && n->op == QN_OP_const ? n->value : NULL;
 }
 
+/* Whether what node n costs is worth it, and there is time left. */
+static bool
+affordable(qn_importer *im, const qn_node *n)
+{
+	int64_t elements = qn_type_count(n->type);
+	double product = (double)elements;
+
+	for (uint32_t i = 0; i < n->nin; i++) {
+		int64_t count = qn_type_count(qn_graph_node(im->g, n->in[i])->type);
+		elements += count;
+		product *= (double)count;
+	}
+	if (qn_opinfo_of(n)->behaviour == QN_ACC && product > most_product)
+		return false;
+	im->work += elements;
+	return im->work <= most_folding;
+}
+
 /* The constant that node id computes, or id when it is not to be computed now.  A failure means that
  * no form exists for these types: the node stays, and whoever runs it says so. */
 static qn_id
@@ -99,6 +121,8 @@ fold(qn_importer *im, qn_id id)
 	for (uint32_t i = 0; i < n->nin; i++)
 		if ((in[i] = qn_importer_known(im, n->in[i])) == NULL)
 			return id;
+	if (!affordable(im, n))
+		return id;
 	qn_diag_mark mark = qn_diag_mark_now(im->m->env);
 	qn_arena *work = qn_arena_child(im->scratch);
 	if (qn_eval_node(im->g, n, in, work, &value) != QN_OK) {
@@ -122,6 +146,13 @@ qn_importer_keep(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in, const
 	for (uint32_t i = 0; i < nin; i++)
 		if (in[i] == 0)
 			return 0;
+	if (im->g->n > qn_limit(im->m->env, QN_LIMIT_NODES)) {
+		if (!im->full)
+			(void)qn_limit_report(im->m->env, QN_LIMIT_NODES, place(im), UINT64_MAX);
+		im->full = true;
+		im->problems++;
+		return 0;
+	}
 	qn_attrs_default(info->attrs, &preset);
 	qn_node like = {
 		.op = op,
@@ -145,6 +176,19 @@ qn_importer_op(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in, const q
 	qn_id id = qn_importer_keep(im, op, nin, in, attrs, type);
 
 	return id != 0 ? fold(im, id) : 0;
+}
+
+bool
+qn_importer_dims_fit(int32_t rank, const int64_t *dim)
+{
+	int64_t left = INT64_C(1) << 40;
+
+	for (int32_t i = 0; i < rank; i++) {
+		if (dim[i] < 0 || dim[i] > left)
+			return false;
+		left /= dim[i] > 0 ? dim[i] : 1;
+	}
+	return true;
 }
 
 qn_attrs

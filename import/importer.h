@@ -19,14 +19,16 @@ enum { QN_IMPORT_MADE = 1 << 26 };
 
 typedef struct qn_importer {
 	qn_model *m;
-	qn_graph *g;      /* being made */
+	qn_graph *g;       /* being made */
 	qn_arena *scratch; /* until the read ends */
-	const char *file; /* for messages */
+	const char *file;  /* for messages */
 	const qn_import_how *how;
 	const char *node, *op; /* of the file, that is being read; node "": without a name */
-	int64_t version;  /* of op */
+	int64_t version;       /* of op */
 	size_t problems;
-	uint64_t folded; /* bytes of the constants that were computed */
+	int64_t work;      /* elements that folding has read and written */
+	bool full;         /* there are too many nodes, which has been reported */
+	uint64_t folded;   /* bytes of the constants that were computed */
 	bool *dim_used;    /* of how->dim; NULL: none yet */
 	const char *batch; /* the name of an open dimension 0, which is 1 wherever it stands */
 } qn_importer;
@@ -63,13 +65,16 @@ qn_id qn_importer_keep(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in,
 qn_id qn_importer_unary(qn_importer *im, qn_op op, qn_id x);
 qn_id qn_importer_binary(qn_importer *im, qn_op op, qn_id a, qn_id b);
 
+/* Whether no product of dims, zeros left out, is beyond what a value may have. */
+bool qn_importer_dims_fit(int32_t rank, const int64_t *dim);
+
 /* The op's attributes with their defaults. */
 qn_attrs qn_importer_attrs(qn_op op);
 
 /* Constants. */
 qn_id qn_importer_const(qn_importer *im, const char *name, const qn_tensor *value);
-qn_id qn_importer_f32(qn_importer *im, double value);                          /* a scalar */
-qn_id qn_importer_i64s(qn_importer *im, int32_t n, const int64_t *v);          /* a vector */
+qn_id qn_importer_f32(qn_importer *im, double value);                 /* a scalar */
+qn_id qn_importer_i64s(qn_importer *im, int32_t n, const int64_t *v); /* a vector */
 /* The value of a constant, NULL when x is none. */
 const qn_tensor *qn_importer_known(const qn_importer *im, qn_id x);
 /* The integers of a constant of at most `most` elements; their number, -1 when x is no constant or

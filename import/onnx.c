@@ -174,6 +174,11 @@ input_type(qn_onnx *o, const char *name, const Onnx__TypeProto *type)
 	}
 	for (size_t k = 0; k < t->shape->n_dim; k++)
 		ok = take_dim(o, name, (int32_t)k, t->shape->dim[k], &dim[k]) && ok;
+	if (ok && !qn_importer_dims_fit((int32_t)t->shape->n_dim, dim)) {
+		(void)qn_importer_refuse(&o->im, "import.dim",
+					 "input '%s' has dimensions of too many elements", name);
+		return NULL;
+	}
 	return ok ? qn_type_plain(&o->im.m->types, plain, (int32_t)t->shape->n_dim, dim) : NULL;
 }
 

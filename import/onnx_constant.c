@@ -22,7 +22,8 @@ make(qn_onnx *o, qn_plain plain, int32_t rank, const int64_t *dim, qn_tensor **x
 			return NULL;
 		}
 	const qn_type *type = qn_type_plain(&o->im.m->types, plain, rank, dim);
-	if (qn_type_count(type) < 0 || qn_type_count(type) > QN_IMPORT_MADE) {
+	if (!qn_importer_dims_fit(rank, dim) || qn_type_count(type) < 0 ||
+	    qn_type_count(type) > QN_IMPORT_MADE) {
 		(void)qn_importer_refuse(&o->im, "import.size",
 					 "a constant of more than %d elements", QN_IMPORT_MADE);
 		return NULL;

@@ -41,7 +41,8 @@ resolve(const qn_type *x, bool keep_zero, int32_t rank, int64_t *dim)
 			dim[i] = i < x->rank ? x->dim[i] : 0;
 		if (dim[i] == -1 && open < 0)
 			open = i;
-		else if (dim[i] < 0 || dim[i] > INT32_MAX || product > INT64_C(1) << 40)
+		else if (dim[i] < 0 || dim[i] > INT32_MAX ||
+			 (dim[i] > 0 && product > (INT64_C(1) << 40) / dim[i]))
 			return false;
 		else
 			product *= dim[i];

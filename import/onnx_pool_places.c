@@ -20,13 +20,14 @@ numbers(qn_onnx *o, int32_t rank, const int64_t *dim, const int64_t *v)
 	return qn_importer_const(&o->im, NULL, qn_tensor_of(o->im.m->arena, type, v));
 }
 
+/* MANY + 1 when there are more. */
 static int64_t
 product(int32_t n, const int64_t *dim)
 {
 	int64_t p = 1;
 
 	for (int32_t i = 0; i < n; i++)
-		p *= dim[i];
+		p = dim[i] > 0 && p > MANY / dim[i] ? MANY + INT64_C(1) : p * dim[i];
 	return p;
 }
 

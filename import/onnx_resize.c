@@ -139,7 +139,7 @@ read_sizes(qn_onnx *o, const qn_onnx_node *n, job *j)
 		qn_resize_axis *a = &j->axis[axes[i]];
 		double s = by_size ? sizes[i] / (double)a->in : scales[i];
 		double out = by_size ? sizes[i] : floor((double)a->in * s);
-		ok = s > 0 && out >= 1 && out <= INT32_MAX;
+		ok = s > 0 && out >= 1 && out <= 1 << 24;
 		if (!ok)
 			break;
 		a->out = (int64_t)out;

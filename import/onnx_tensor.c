@@ -108,6 +108,13 @@ stored_type(qn_onnx *o, const Onnx__TensorProto *t, qn_plain stored)
 		}
 		bytes *= (uint64_t)t->dims[i];
 	}
+	if (!qn_importer_dims_fit((int32_t)t->n_dims, t->dims)) {
+		(void)qn_importer_refuse(&o->im, "import.file",
+					 "tensor '%s' has dimensions of too "
+					 "many elements",
+					 name_of(t));
+		return NULL;
+	}
 	return qn_type_plain(&o->im.m->types, stored, (int32_t)t->n_dims, t->dims);
 }
 

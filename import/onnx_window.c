@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST = INT32_MAX }; /* a stride, dilation or kernel; so that no product of two overflows */
+enum { MOST = 1 << 30 }; /* a stride, dilation or kernel; so that no product of two overflows */
 
 bool
 qn_onnx_each(qn_onnx *o, const qn_onnx_node *n, const char *name, int32_t count, int64_t dflt,
