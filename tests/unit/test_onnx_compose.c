@@ -83,7 +83,7 @@ test_resize(void **state)
 
 /* Both channels lie in each other's window: x / (1 + 3 / 3 * 5). */
 static void
-test_lrn(void **state)
+test_local_response(void **state)
 {
 	(void)state;
 	onx_input(file, "x", ONX_FLOAT, "1,2,1,1");
@@ -157,7 +157,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_rnn),        TEST(test_lstm),           TEST(test_gru),
-		TEST(test_einsum),     TEST(test_resize),         TEST(test_lrn),
+		TEST(test_einsum),     TEST(test_resize),         TEST(test_local_response),
 		TEST(test_max_places), TEST(test_conv_transpose), TEST(test_reverse_sequence),
 		TEST(test_hardmax),
 	};
