@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # models.sh - networks of other tools, as a user takes them: inspect, compile, the emitted self-test under strict flags, the integer results
-# beside the float ones, and the commands of docs/importing.md.  Two small files are always there; real networks are in $QUERN_DATA, and
+# beside the float ones, and the commands of docs/importing.md and README.md.  Two small files are always there; real networks are in $QUERN_DATA, and
 # without it they are skipped.
 . "$(dirname "$0")/common.inc"
 
@@ -82,7 +82,7 @@ for f in hybrid_float int8; do
 	network "$M/kws_$f.tflite" "$S/kws_x.npy" 0.98 --input-scale 0.5847029 --input-zero 83
 done
 
-# ---- the commands of docs/importing.md, in a folder with files of the names that they take ----
+# ---- the commands of docs/importing.md and README.md, in a folder with files of the names that they take ----
 
 mkdir -p docs bin
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$QUERN_BIN" >bin/quern
@@ -102,6 +102,7 @@ real() {
 cp "$M/mnist_cntk.onnx" docs/mnist.onnx
 cp "$M/mnist_cntk.onnx" docs/model.onnx
 cp "$M/kws_int8.tflite" docs/model.tflite
+cp "$M/kws_int8.tflite" docs/model_int8.tflite
 cp "$M/kws_int8.tflite" docs
 cp "$M/kws_hybrid_float.tflite" docs/kws_float.tflite
 part "$S/mnist_x.npy" 0 78400 >docs/c.bin
@@ -119,6 +120,10 @@ real docs/samples.npy 'tensor<1x1x28x28xf32>' mnist_nchw.npy --input-scale 1
 cp docs/samples.npy docs/x.npy
 part "$S/mnist_y.npy" 23200 800 | npy docs/y.npy '<i8' '100,'
 block 'inspect model'
+sed -n 's|^\$ build/\(quern compile model.*\)|\1|p' "$QUERN_SOURCE/README.md" >readme.sh
+cases=$((cases + 1))
+[ "$(grep -c . readme.sh)" -eq 2 ] || fail readme "it has not two compilations of model files" readme.sh
+(cd docs && PATH="$work/bin:$PATH" sh -e ../readme.sh) >stdout 2>stderr <&- || fail readme "its commands fail" stderr
 part "$S/mnist_y.npy" 800 800 | npy docs/y.npy '<i8' '100,'
 block 'mnist.onnx'
 real docs/x.npy 'tensor<1x49x10x1xf32>' "$S/kws_x.npy" --input-scale 0.5847029 --input-zero 83
