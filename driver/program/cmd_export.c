@@ -5,6 +5,18 @@
 
 #include "program.h"
 
+/* A qn_export_format; -1: there is none of this name. */
+static int
+choose(const options *o)
+{
+	static const char *const names[] = {"onnx-qdq", "encodings"};
+
+	for (int i = 0; o->emit != NULL && i < 2; i++)
+		if (strcmp(o->emit, names[i]) == 0)
+			return i;
+	return o->emit == NULL ? 0 : -1;
+}
+
 static qn_status
 export_model(qn_ctx *ctx, const options *o)
 {
@@ -25,19 +37,19 @@ export_model(qn_ctx *ctx, const options *o)
 		opts.stop_after = "bind";
 		status = qn_compile(m, &opts);
 	}
-	return status == QN_OK ? qn_export(m, o->output, QN_EXPORT_ONNX_QDQ) : status;
+	return status == QN_OK ? qn_export(m, o->output, (qn_export_format)choose(o)) : status;
 }
 
 int
 cmd_export(const options *o)
 {
-	if (o->emit != NULL && strcmp(o->emit, "onnx-qdq") != 0) {
-		fprintf(stderr, "quern export: --format: '%s' is none of onnx-qdq\n", o->emit);
+	if (choose(o) < 0) {
+		fprintf(stderr, "quern export: --format: '%s' is none of onnx-qdq, encodings\n",
+			o->emit);
 		return QN_EUSAGE;
 	}
 	if (o->output == NULL || program_same_file(o->output, o->model)) {
-		fprintf(stderr,
-			"quern export: -o FILE.onnx is needed, another file than the model\n");
+		fprintf(stderr, "quern export: -o FILE is needed, another file than the model\n");
 		return QN_EUSAGE;
 	}
 	qn_ctx *ctx = program_open(o);

@@ -91,7 +91,7 @@ static const command commands[] = {
 	 "  quern import examples/digits/digits.json -o copy.json\n"
 	 "  quern inspect copy.json",
 	 1, 1, import_options, cmd_import},
-	{"export", "MODEL -o FILE.onnx [--calib SAMPLES…] [options]",
+	{"export", "MODEL -o FILE [--calib SAMPLES…] [options]",
 	 "write a calibrated model as quantized ONNX",
 	 "Calibrates a float model and writes it with QuantizeLinear and DequantizeLinear around "
 	 "what is quantized, weights as\ncodes. Inputs and outputs keep their shapes. A model "

@@ -182,8 +182,9 @@ const option_row import_options[] = {
 };
 
 const option_row export_options[] = {
-	{"--format", 0, TEXT(emit), "onnx-qdq", "the form of the file (default and only one)"},
-	{"--output", 'o', TEXT(output), "FILE.onnx", "the file to write"},
+	{"--format", 0, TEXT(emit), "onnx-qdq|encodings",
+	 "the form of the file: quantized ONNX (default), or AIMET's encodings, the parameters alone"},
+	{"--output", 'o', TEXT(output), "FILE", "the file to write"},
 	QUANT_ROWS,
 	DATA_ROWS,
 	THREADS_ROW,

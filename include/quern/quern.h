@@ -179,7 +179,8 @@ QN_API qn_status qn_save(qn_model *m, const char *path, int with_weights);
 QN_API qn_status qn_save_text(qn_model *m, const char *path);
 
 typedef enum qn_export_format {
-	QN_EXPORT_ONNX_QDQ = 0 /* ONNX: operators on real numbers between QuantizeLinear and DequantizeLinear, constants as codes */
+	QN_EXPORT_ONNX_QDQ = 0, /* ONNX: operators on real numbers between QuantizeLinear and DequantizeLinear, constants as codes */
+	QN_EXPORT_ENCODINGS = 1 /* AIMET's encodings (JSON, version 0.6.1): scale, offset, min and max of each quantized value by its name */
 } qn_export_format;
 /* Writes a float or calibrated model (stages before requantize: stop a compile after bind) for another tool.
  * The file holds what the graph computes, with the graph's own inputs and outputs; reading it gives the same

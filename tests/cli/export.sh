@@ -41,13 +41,22 @@ good 'run bound' run -q after.json "$E/test_x.npy" -o after.npy
 cases=$((cases + 1))
 cmp -s before.npy after.npy || fail bound "the model that was read back gives other codes" stderr
 
+# parameters alone, by the names of values: those of the input and of a layer's weights
+good encodings export -q bound.json --format encodings -o encodings.json
+cases=$((cases + 1))
+has_words encodings encodings.json '"version": "0.6.1"|"activation_encodings"|"param_encodings"'
+grep -A1 '"image": \[' encodings.json | grep -q '"bitwidth": 8, "dtype": "int", "is_symmetric": "False", "max": 1.*, "min": 0.*, "offset": 0, "scale": 0.0039215' ||
+	fail encodings "the input is not as it should be" encodings.json
+[ "$(sed -n '/"conv1.w": \[/,/\]/p' encodings.json | grep -c '"is_symmetric": "True"')" -eq 16 ] ||
+	fail encodings "conv1 has not 16 channels" encodings.json
+
 # the real values alone
 good 'from float' opt -q digits.onnx --from-float --stop-after=clean -o float.qir
 cases=$((cases + 1))
 grep -q quantize float.qir && fail 'from float' "there is a quantize" float.qir
 
 refuses format "--format|'tflite'" export "$E/digits.json" --format tflite -o x.onnx
-refuses output "-o FILE.onnx" export "$E/digits.json"
+refuses output "-o FILE is needed" export "$E/digits.json"
 cases=$((cases + 1))
 run export -q before.json -o x.onnx
 [ "$code" -eq 1 ] || fail integer "exit code $code" stderr

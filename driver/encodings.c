@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* encodings.c - the parameters of a calibrated model in the form of AIMET's encodings (version 0.6.1).
+ *
+ *   {"version": "0.6.1",
+ *    "activation_encodings": {"relu1": [{"bitwidth": 8, "dtype": "int", "is_symmetric": "False", "max": …, "min": …, "offset": -128, "scale": …}]},
+ *    "param_encodings": {"conv1.w": [… one, or one a channel …]}}
+ *
+ * real = (k + offset) * scale for k = 0 … 2^bitwidth - 1, so offset is the smallest code less the zero point.
+ * A value that is quantized in several ways stands there once a way, the others under the names of their
+ * quantize nodes.  Biases, which have the scale of their product, are left out. */
+#include "driver/encodings.h"
+
+#include "formats/json_out.h"
+
+typedef struct writer {
+	const qn_graph *g;
+	qn_json_out o;
+	qn_map seen; /* name -> element type */
+} writer;
+
+static void
+one(writer *w, const qn_elem *e, size_t k)
+{
+	double scale;
+	int64_t zp;
+
+	qn_elem_param(&w->g->model->types, e, k, &scale, &zp);
+	qn_json_open(&w->o, NULL, '{', QN_JSON_FLAT);
+	qn_json_put_i64(&w->o, "bitwidth", e->bits);
+	qn_json_put_string(&w->o, "dtype", "int");
+	qn_json_put_string(&w->o, "is_symmetric", e->is_signed && zp == 0 ? "True" : "False");
+	qn_json_put_f64(&w->o, "max", (double)(e->qmax - zp) * scale);
+	qn_json_put_f64(&w->o, "min", (double)(e->qmin - zp) * scale);
+	qn_json_put_i64(&w->o, "offset", e->qmin - zp);
+	qn_json_put_f64(&w->o, "scale", scale);
+	qn_json_close(&w->o);
+}
+
+static void
+encoding(writer *w, const char *name, const qn_elem *e)
+{
+	qn_json_open(&w->o, name, '[', QN_JSON_LINES);
+	for (size_t k = 0; k < qn_elem_nparams(e); k++)
+		one(w, e, k);
+	qn_json_close(&w->o);
+	qn_map_puts(&w->seen, name, (void *)(uintptr_t)e);
+}
+
+/* All quantized values: constants, or the others. */
+static void
+encodings(writer *w, const char *key, bool constants)
+{
+	const qn_graph *g = w->g;
+
+	qn_json_open(&w->o, key, '{', QN_JSON_LINES);
+	qn_map_init(&w->seen, g->model->scratch);
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (n->type->is_tuple || !qn_elem_is_quant(n->type->elem) ||
+		    n->type->elem->bits > 16 || n->type->elem->gran == QN_SUB_CHANNEL)
+			continue;
+		const qn_node *of = n->op == QN_OP_quantize ? qn_graph_node(g, n->in[0]) : n;
+		if ((of->op == QN_OP_const) != constants)
+			continue;
+		if (of->op == QN_OP_dequantize) /* a value that is quantized anew is still itself */
+			of = qn_graph_node(g, qn_graph_node(g, of->in[0])->op == QN_OP_quantize
+						      ? qn_graph_node(g, of->in[0])->in[0]
+						      : of->in[0]);
+		const qn_elem *seen = qn_map_gets(&w->seen, of->name);
+		if (seen == NULL)
+			encoding(w, of->name, n->type->elem);
+		else if (seen != n->type->elem && qn_map_gets(&w->seen, n->name) == NULL)
+			encoding(w, n->name, n->type->elem);
+	}
+	qn_json_close(&w->o);
+}
+
+void
+qn_encodings_write(const qn_model *m, qn_buf *out)
+{
+	writer w = {.g = qn_model_entry(m)};
+
+	qn_json_out_init(&w.o, out);
+	qn_json_open(&w.o, NULL, '{', QN_JSON_LINES);
+	qn_json_put_string(&w.o, "version", "0.6.1");
+	encodings(&w, "activation_encodings", false);
+	encodings(&w, "param_encodings", true);
+	qn_json_close(&w.o);
+}
