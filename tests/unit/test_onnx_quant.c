@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_quant.c - quantized ONNX files: their parameters become types, products become integer without
  * samples, and the codes are those that the standard defines. */
-#include "tests/unit/onnx_rig.h"
+#include "tests/unit/onnx_protobuf.h"
 
 #include <math.h>
 
