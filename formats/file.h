@@ -38,4 +38,8 @@ const char *qn_path_folder(qn_arena *a, const char *path);
 const char *qn_path_base(const char *path);
 const char *qn_path_join(qn_arena *a, const char *folder, const char *name);
 
+/* Whether the file is in the folder ("": here) or below when all links are followed; true also for one that is not
+ * there: opening it tells why. */
+bool qn_path_is_below(const char *folder, const char *path);
+
 #endif

@@ -114,6 +114,10 @@ qn_importer_slice(qn_importer *im, qn_id x, int32_t axis, int64_t begin, int64_t
 	if (x == 0)
 		return 0;
 	const qn_type *t = qn_importer_type(im, x);
+	if (axis < 0 || axis >= t->rank)
+		return qn_importer_refuse(im, "import.rank",
+					  "a value of %d dimensions has no axis %d", (int)t->rank,
+					  (int)axis);
 	if (begin == 0 && end == t->dim[axis])
 		return x;
 	a.slice.begin.n = a.slice.end.n = t->rank;

@@ -6,45 +6,60 @@
 #include <string.h>
 
 #include "ir/diag.h"
-#include "ir/limits.h"
 #include "runtime/interp.h"
 
-/* More elements than this are not computed while a file is read: the clean pass folds what is worth it. */
-enum { MAX_FOLDED = 1 << 20 };
-/* Elements of all that is folded of a file, and of a product's operands and result, multiplied. */
-static const int64_t most_folding = INT64_C(1) << 32;
-static const double most_product = 4503599627370496.0;
-/* Nor more bytes in all: a small file can ask for many large constants. */
-enum { MAX_FOLDED_BYTES = 1 << 28 };
+enum { LONGEST_NAME = 200 }; /* of a node; one node of a file can become many */
 
 void
-qn_importer_begin(qn_importer *im, qn_model *m, const char *file, const qn_import_how *how)
+qn_importer_begin(qn_importer *im, qn_model *m, const char *file, size_t bytes,
+		  const qn_import_how *how)
 {
 	*im = (qn_importer){
 		.m = m, .scratch = m->scratch, .file = file, .how = how, .node = "", .op = ""};
 	im->g = qn_graph_new_in(m, "main", im->scratch);
+	qn_importer_grant(im, bytes);
+}
+
+/* The name, cut between two characters of UTF-8 when it is long. */
+static const char *
+short_name(qn_importer *im, const char *name)
+{
+	size_t n = 0;
+
+	while (n <= LONGEST_NAME && name[n] != '\0')
+		n++;
+	if (n <= LONGEST_NAME)
+		return name;
+	while (n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80)
+		n--;
+	return qn_arena_strn(im->scratch, name, n);
 }
 
 void
 qn_importer_at(qn_importer *im, const char *node, const char *op, int64_t version)
 {
-	im->node = node;
-	im->op = op;
+	im->node = short_name(im, node);
+	im->op = short_name(im, op);
 	im->version = version;
+	im->place = NULL;
 }
 
 /* "model.onnx: node 'conv1' (Conv, version 11)" */
 static const char *
-place(const qn_importer *im)
+place(qn_importer *im)
 {
 	qn_buf b;
 
 	if (im->op[0] == '\0')
 		return im->file;
+	if (im->place != NULL && im->placed == im->node)
+		return im->place;
 	qn_buf_init(&b, im->m->arena);
 	qn_buff(&b, "%s: node '%s' (%s, version %lld)", im->file, im->node, im->op,
 		(long long)im->version);
-	return qn_buf_str(&b);
+	im->place = qn_buf_str(&b);
+	im->placed = im->node;
+	return im->place;
 }
 
 qn_id
@@ -83,24 +98,6 @@ qn_importer_known(const qn_importer *im, qn_id x)
 	return n != NULL && n->op == QN_OP_const ? n->value : NULL;
 }
 
-/* Whether what node n costs is worth it, and there is time left. */
-static bool
-affordable(qn_importer *im, const qn_node *n)
-{
-	int64_t elements = qn_type_count(n->type);
-	double product = (double)elements;
-
-	for (uint32_t i = 0; i < n->nin; i++) {
-		int64_t count = qn_type_count(qn_graph_node(im->g, n->in[i])->type);
-		elements += count;
-		product *= (double)count;
-	}
-	if (qn_opinfo_of(n)->behaviour == QN_ACC && product > most_product)
-		return false;
-	im->work += elements;
-	return im->work <= most_folding;
-}
-
 /* The constant that node id computes, or id when it is not to be computed now.  A failure means that
  * no form exists for these types: the node stays, and whoever runs it says so. */
 static qn_id
@@ -108,20 +105,15 @@ fold(qn_importer *im, qn_id id)
 {
 	const qn_node *n = qn_graph_node(im->g, id);
 	const qn_tensor **in = QN_NEW(im->scratch, const qn_tensor *, n->nin);
-	int64_t count = qn_type_count(n->type), most = MAX_FOLDED;
 	qn_tensor *value;
 
-	if (n->nin > 0 && count > most && qn_opinfo_of(n)->behaviour == QN_SAME)
-		most = qn_type_count(qn_graph_node(im->g, n->in[0])->type); /* it only moves */
-	if (n->nin == 0 || n->type->is_tuple || count < 0 || count > most ||
-	    n->op == QN_OP_call || n->op == QN_OP_tuple || n->op == QN_OP_get ||
-	    qn_elem_is_quant(n->type->elem) ||
-	    im->folded + qn_type_bytes(n->type) > MAX_FOLDED_BYTES)
+	if (n->nin == 0 || n->type->is_tuple || n->op == QN_OP_call || n->op == QN_OP_tuple ||
+	    n->op == QN_OP_get || qn_elem_is_quant(n->type->elem))
 		return id;
 	for (uint32_t i = 0; i < n->nin; i++)
 		if ((in[i] = qn_importer_known(im, n->in[i])) == NULL)
 			return id;
-	if (!affordable(im, n))
+	if (!qn_importer_may_fold(im, n))
 		return id;
 	qn_diag_mark mark = qn_diag_mark_now(im->m->env);
 	qn_arena *work = qn_arena_child(im->scratch);
@@ -131,7 +123,6 @@ fold(qn_importer *im, qn_id id)
 		return id;
 	}
 	value = qn_tensor_of(im->m->arena, value->type, value->data);
-	im->folded += value->bytes;
 	qn_arena_release(work);
 	return qn_graph_const(im->g, n->name, value);
 }
@@ -146,13 +137,6 @@ qn_importer_keep(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in, const
 	for (uint32_t i = 0; i < nin; i++)
 		if (in[i] == 0)
 			return 0;
-	if (im->g->n > qn_limit(im->m->env, QN_LIMIT_NODES)) {
-		if (!im->full)
-			(void)qn_limit_report(im->m->env, QN_LIMIT_NODES, place(im), UINT64_MAX);
-		im->full = true;
-		im->problems++;
-		return 0;
-	}
 	qn_attrs_default(info->attrs, &preset);
 	qn_node like = {
 		.op = op,
@@ -163,6 +147,8 @@ qn_importer_keep(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in, const
 		.name = im->node[0] != '\0' ? im->node : NULL,
 		.place = place(im),
 	};
+	if (!qn_importer_may_add(im))
+		return 0;
 	qn_id id = qn_graph_add(im->g, &like);
 	if (id == 0)
 		im->problems++;
@@ -191,6 +177,15 @@ qn_importer_dims_fit(int32_t rank, const int64_t *dim)
 	return true;
 }
 
+qn_id
+qn_importer_input(qn_importer *im, const char *name, const qn_type *type)
+{
+	qn_id id = qn_importer_may_add(im) ? qn_graph_input(im->g, name, type) : 0;
+
+	im->problems += id == 0;
+	return id;
+}
+
 qn_attrs
 qn_importer_attrs(qn_op op)
 {
@@ -215,7 +210,7 @@ qn_importer_binary(qn_importer *im, qn_op op, qn_id a, qn_id b)
 qn_id
 qn_importer_const(qn_importer *im, const char *name, const qn_tensor *value)
 {
-	return qn_graph_const(im->g, name, value);
+	return qn_importer_may_add(im) ? qn_graph_const(im->g, name, value) : 0;
 }
 
 qn_id
@@ -242,6 +237,12 @@ qn_importer_i64s(qn_importer *im, int32_t n, const int64_t *v)
 	return qn_graph_const(im->g, NULL, x);
 }
 
+int64_t
+qn_importer_near(int64_t v)
+{
+	return v < -QN_IMPORT_MOST ? -QN_IMPORT_MOST : v > QN_IMPORT_MOST ? QN_IMPORT_MOST : v;
+}
+
 int32_t
 qn_importer_ints(const qn_importer *im, qn_id x, int32_t most, int64_t *v)
 {
@@ -251,7 +252,7 @@ qn_importer_ints(const qn_importer *im, qn_id x, int32_t most, int64_t *v)
 	if (n < 0 || n > most || qn_elem_is_float(value->type->elem))
 		return -1;
 	for (int64_t i = 0; i < n; i++)
-		v[i] = qn_tensor_i64(value, i);
+		v[i] = qn_importer_near(qn_tensor_i64(value, i));
 	return (int32_t)n;
 }
 

@@ -14,8 +14,8 @@
 
 #include "import/import.h"
 
-/* The most elements of a constant that a file makes out of few bytes. */
-enum { QN_IMPORT_MADE = 1 << 26 };
+/* No dimension and no number of elements is beyond this: sums of such integers cannot overflow. */
+#define QN_IMPORT_MOST (INT64_C(1) << 40)
 
 typedef struct qn_importer {
 	qn_model *m;
@@ -24,17 +24,20 @@ typedef struct qn_importer {
 	const char *file;  /* for messages */
 	const qn_import_how *how;
 	const char *node, *op; /* of the file, that is being read; node "": without a name */
-	int64_t version;       /* of op */
+	int64_t version;  /* of op */
+	const char *place, *placed; /* of both for messages, and of which node; NULL: not made yet */
+	uint64_t room;     /* bytes that constants may still take beside those of the file */
+	uint64_t work;     /* elements that may still be computed for folding */
+	uint64_t nodes;    /* that may be made in all */
 	size_t problems;
-	int64_t work;      /* elements that folding has read and written */
-	bool full;         /* there are too many nodes, which has been reported */
-	uint64_t folded;   /* bytes of the constants that were computed */
+	bool full; /* no node may be added any more, which was reported */
 	bool *dim_used;    /* of how->dim; NULL: none yet */
 	const char *batch; /* the name of an open dimension 0, which is 1 wherever it stands */
 } qn_importer;
 
-/* Starts a graph "main".  The model must be empty. */
-void qn_importer_begin(qn_importer *im, qn_model *m, const char *file, const qn_import_how *how);
+/* Starts a graph "main" of a file of `bytes`.  The model must be empty. */
+void qn_importer_begin(qn_importer *im, qn_model *m, const char *file, size_t bytes,
+		       const qn_import_how *how);
 void qn_importer_at(qn_importer *im, const char *node, const char *op, int64_t version);
 /* Removes what no output needs, adds the graph to the model, which is calibrated when values are quantized, and
  * returns QN_EUNSUPPORTED when problems were reported. */
@@ -55,6 +58,22 @@ qn_id qn_importer_refuse(qn_importer *im, const char *id, const char *fmt, ...) 
 /* Reports that the file is damaged; QN_EINVALID. */
 qn_status qn_importer_damaged(qn_importer *im, const char *fmt, ...) QN_PRINTF(2, 3);
 
+/* ---- budgets: what a file of few bytes may ask for (importer_room.c) ---- */
+
+/* What a file of so many bytes may take, on top of what there is. */
+void qn_importer_grant(qn_importer *im, size_t bytes);
+/* Takes bytes of im->room for a constant or a table; false after a report (import.size).  Before anything
+ * is allocated by a number of the file. */
+bool qn_importer_take(qn_importer *im, uint64_t bytes);
+/* The same for all elements of a value of this type. */
+bool qn_importer_take_type(qn_importer *im, const qn_type *type);
+/* Whether a node is to be folded; takes its work and its bytes then. */
+bool qn_importer_may_fold(qn_importer *im, const qn_node *n);
+/* Whether one more node may be made; false after a report, which is made once. */
+bool qn_importer_may_add(qn_importer *im);
+/* The same for one more node of the file to be read, those of a function at each call; counts it. */
+bool qn_importer_may_read(qn_importer *im, uint64_t *read);
+
 /* Adds a node named after the current one.  attrs NULL: defaults.  type NULL: inferred.  Folds when all
  * inputs are constants and folding is possible.  0: an input is 0, or a problem was reported. */
 qn_id qn_importer_op(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in,
@@ -62,6 +81,8 @@ qn_id qn_importer_op(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in,
 /* The same without folding: codes of a constant stay codes. */
 qn_id qn_importer_keep(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in,
 		       const qn_attrs *attrs, const qn_type *type);
+/* An input of the graph; 0 after a report. */
+qn_id qn_importer_input(qn_importer *im, const char *name, const qn_type *type);
 qn_id qn_importer_unary(qn_importer *im, qn_op op, qn_id x);
 qn_id qn_importer_binary(qn_importer *im, qn_op op, qn_id a, qn_id b);
 
@@ -80,6 +101,10 @@ const qn_tensor *qn_importer_known(const qn_importer *im, qn_id x);
 /* The integers of a constant of at most `most` elements; their number, -1 when x is no constant or
  * has more (not reported). */
 int32_t qn_importer_ints(const qn_importer *im, qn_id x, int32_t most, int64_t *v);
+
+/* The integer, or where it is beyond all dimensions -QN_IMPORT_MOST or QN_IMPORT_MOST: files write the largest
+ * number for "to the end". */
+int64_t qn_importer_near(int64_t v);
 
 const qn_type *qn_importer_type(const qn_importer *im, qn_id x);
 

@@ -16,7 +16,9 @@
 #include "ir/limits.h"
 
 enum { TIES_TO_EVEN = 3 }; /* of qn_rounding_names: what the standard asks for */
-enum { NEWEST_SET = 27 };  /* the operator set of which the converters are */
+/* Bytes that unpacking may take: of small files, and for each byte. */
+enum { MOST_SMALL = 32 << 20, MOST_EACH = 64 };
+enum { NEWEST_SET = 27 }; /* the operator set of which the converters are */
 enum {
 	RAW_DATA = 9,
 	PRESET = 11
@@ -52,6 +54,11 @@ unpack(qn_onnx *o, const ProtobufCMessageDescriptor *root, const void *data, siz
 					   wire.at, wire.wrong);
 	if (wire.memory > qn_limit(env, QN_LIMIT_BYTES))
 		return qn_limit_report(env, QN_LIMIT_BYTES, o->im.file, wire.memory);
+	if (wire.memory > MOST_EACH * (uint64_t)n + MOST_SMALL)
+		return qn_importer_damaged(&o->im,
+					   "it holds %llu messages, most of them empty; the file "
+					   "is damaged or no ONNX",
+					   (unsigned long long)wire.messages);
 	ProtobufCAllocator allocator = qn_wire_allocator(o->im.scratch);
 	*out = protobuf_c_message_unpack(root, &allocator, wire.n, wire.data);
 	return *out != NULL
@@ -211,9 +218,7 @@ take_inputs(qn_onnx *o, const Onnx__GraphProto *g)
 			continue;
 		}
 		const qn_type *type = input_type(o, name, g->input[i]->type);
-		qn_id id = type != NULL ? qn_graph_input(o->im.g, name, type) : 0;
-		if (type != NULL && id == 0)
-			o->im.problems++;
+		qn_id id = type != NULL ? qn_importer_input(&o->im, name, type) : 0;
 		qn_onnx_define(o, name, id);
 	}
 }
@@ -221,11 +226,22 @@ take_inputs(qn_onnx *o, const Onnx__GraphProto *g)
 static void
 give_outputs(qn_onnx *o, const Onnx__GraphProto *g)
 {
+	qn_map names;
+
 	qn_importer_at(&o->im, "", "", 0);
+	qn_map_init(&names, o->im.scratch);
 	for (size_t i = 0; i < g->n_output; i++) {
 		const char *name = text(g->output[i]->name);
 		bool known;
 		qn_id id = qn_onnx_value(o, name, &known);
+
+		if (name[0] == '\0' || qn_map_gets(&names, name) != NULL) {
+			(void)qn_importer_refuse(&o->im, "import.output", "output %zu has %s", i,
+						 name[0] == '\0' ? "no name"
+								 : "the name of another one");
+			continue;
+		}
+		qn_map_puts(&names, name, o);
 
 		if (!known)
 			(void)qn_importer_refuse(&o->im, "import.output",
@@ -260,7 +276,7 @@ qn_onnx_read(qn_model *m, const char *file, const char *folder, const void *data
 	ProtobufCMessage *message;
 	qn_map versions;
 
-	qn_importer_begin(&o.im, m, file, how);
+	qn_importer_begin(&o.im, m, file, n, how);
 	qn_map_init(&o.external, o.im.scratch);
 	QN_TRY(unpack(&o, &onnx__model_proto__descriptor, data, n, &message));
 	const Onnx__ModelProto *model = (const Onnx__ModelProto *)message;
@@ -282,7 +298,7 @@ qn_onnx_read_value(qn_model *m, const char *file, const void *data, size_t n, co
 	const qn_import_how how = {0};
 	ProtobufCMessage *message;
 
-	qn_importer_begin(&o.im, m, file, &how);
+	qn_importer_begin(&o.im, m, file, n, &how);
 	QN_TRY(unpack(&o, &onnx__tensor_proto__descriptor, data, n, &message));
 	const Onnx__TensorProto *t = (const Onnx__TensorProto *)message;
 	*out = qn_onnx_read_tensor(&o, t);

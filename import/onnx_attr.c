@@ -49,7 +49,7 @@ qn_onnx_int(const qn_onnx *o, const qn_onnx_node *n, const char *name, int64_t d
 {
 	const Onnx__AttributeProto *a = qn_onnx_attr(o, n, name);
 
-	return a != NULL && a->has_i ? a->i : dflt;
+	return a != NULL && a->has_i ? qn_importer_near(a->i) : dflt;
 }
 
 double
@@ -94,7 +94,7 @@ qn_onnx_ints(qn_onnx *o, const qn_onnx_node *n, const char *name, int32_t most, 
 	if (a == NULL || !fits(o, name, a->n_ints, most))
 		return -1;
 	for (size_t i = 0; i < a->n_ints; i++)
-		v[i] = a->ints[i];
+		v[i] = qn_importer_near(a->ints[i]);
 	return (int32_t)a->n_ints;
 }
 

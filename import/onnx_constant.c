@@ -22,12 +22,13 @@ make(qn_onnx *o, qn_plain plain, int32_t rank, const int64_t *dim, qn_tensor **x
 			return NULL;
 		}
 	const qn_type *type = qn_type_plain(&o->im.m->types, plain, rank, dim);
-	if (!qn_importer_dims_fit(rank, dim) || qn_type_count(type) < 0 ||
-	    qn_type_count(type) > QN_IMPORT_MADE) {
+	if (!qn_importer_dims_fit(rank, dim)) {
 		(void)qn_importer_refuse(&o->im, "import.size",
-					 "a constant of more than %d elements", QN_IMPORT_MADE);
+					 "a constant of more than 2^40 elements");
 		return NULL;
 	}
+	if (!qn_importer_take_type(&o->im, type))
+		return NULL;
 	*x = qn_tensor_new(o->im.m->arena, type, &data);
 	return data;
 }
@@ -47,6 +48,8 @@ one_number(qn_onnx *o, const Onnx__AttributeProto *a, bool real)
 	qn_tensor *x;
 	void *data = make(o, plain, 0, NULL, &x);
 
+	if (data == NULL)
+		return NULL;
 	if (real)
 		qn_store_f64(data, plain, 0, (double)a->f);
 	else
@@ -161,7 +164,8 @@ range(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 			return;
 	qn_plain plain = qn_onnx_plain(o, n->in[0]);
 	double steps = ceil((v[1] - v[0]) / v[2]);
-	if (!(fabs(steps) <= (double)QN_IMPORT_MADE)) {
+	if (!(fabs(steps) <= INT32_MAX) ||
+	    (plain != QN_PLAIN_f32 && !(fabs(v[0]) < 0x1p63 && fabs(v[2]) < 0x1p63))) {
 		(void)qn_importer_refuse(&o->im, "import.input",
 					 "from %g to %g by %g: no length, or too many elements",
 					 v[0], v[1], v[2]);
@@ -174,7 +178,9 @@ range(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		if (plain == QN_PLAIN_f32)
 			qn_store_f64(data, plain, i, v[0] + (double)i * v[2]);
 		else
-			qn_store_i64(data, plain, i, (int64_t)v[0] + i * (int64_t)v[2]);
+			qn_store_i64(data, plain, i, /* the last one is an i64 again */
+				     (int64_t)((uint64_t)(int64_t)v[0] +
+					       (uint64_t)i * (uint64_t)(int64_t)v[2]));
 	if (data != NULL)
 		out[0] = as_const(o, x);
 }

@@ -109,7 +109,7 @@ fixed_limits(qn_onnx *o, const qn_onnx_node *n, qn_attrs *a)
 {
 	double *const limit[] = {&a->clip.min, &a->clip.max};
 
-	*a = (qn_attrs){.clip = {.min = -INFINITY, .max = INFINITY}};
+	*a = (qn_attrs){.clip = {.min = -HUGE_VAL, .max = HUGE_VAL}};
 	if (!is_float(o, n->in[0]))
 		return false;
 	for (uint32_t i = 0; i < 2; i++) {
@@ -134,8 +134,8 @@ clip(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (!qn_onnx_need(o, n, 1))
 		return;
 	if (n->version < 11) {
-		a.clip.min = qn_onnx_float(o, n, "min", -INFINITY);
-		a.clip.max = qn_onnx_float(o, n, "max", INFINITY);
+		a.clip.min = qn_onnx_float(o, n, "min", -HUGE_VAL);
+		a.clip.max = qn_onnx_float(o, n, "max", HUGE_VAL);
 	} else if (!fixed_limits(o, n, &a)) {
 		qn_id y = n->in[0];
 		if (qn_onnx_in(n, 1) != 0)

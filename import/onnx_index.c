@@ -208,8 +208,8 @@ known(qn_onnx *o, const qn_onnx_node *n, uint32_t i)
 {
 	const qn_tensor *x = qn_importer_known(&o->im, qn_onnx_in(n, i));
 
-	if (x != NULL && qn_type_count(x->type) <= 1 << 20)
-		return x;
+	if (x != NULL && qn_type_count(x->type) <= 1 << 20) /* places, as work and as a constant */
+		return qn_importer_take(&o->im, 16 * (uint64_t)qn_type_count(x->type)) ? x : NULL;
 	(void)qn_importer_refuse(
 		&o->im, "import.constant",
 		"input %u must be a constant of at most 2^20 elements; the shape of "
@@ -257,8 +257,10 @@ non_zero(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	for (int64_t i = 0; i < all; i++)
 		count += qn_tensor_f64(x, i) < 0 || qn_tensor_f64(x, i) > 0;
 	int64_t dim[] = {x->type->rank, count};
-	qn_tensor *y = qn_tensor_new(o->im.m->arena,
-				     qn_type_plain(&o->im.m->types, QN_PLAIN_i64, 2, dim), &data);
+	const qn_type *type = qn_type_plain(&o->im.m->types, QN_PLAIN_i64, 2, dim);
+	if (!qn_importer_take_type(&o->im, type))
+		return;
+	qn_tensor *y = qn_tensor_new(o->im.m->arena, type, &data);
 	for (int64_t i = 0; i < all; i++) {
 		int64_t rest = i;
 		if (!(qn_tensor_f64(x, i) < 0 || qn_tensor_f64(x, i) > 0))
@@ -290,6 +292,8 @@ reverse_sequence(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 			"there must be a length for each batch, and time_axis be 0 or 1");
 		return;
 	}
+	if (!qn_importer_take(&o->im, 16 * (uint64_t)(steps * batch)))
+		return;
 	int64_t *index = QN_NEW(o->im.scratch, int64_t, (size_t)(steps * batch) + 1);
 	for (int64_t s = 0; s < steps; s++)
 		for (int64_t b = 0; b < batch; b++) {

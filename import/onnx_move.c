@@ -18,11 +18,11 @@ identity(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	/* The mask: everything is kept. */
 	const qn_type *t = qn_onnx_type(o, n->in[0]);
 	void *data;
-	qn_tensor *mask =
-		qn_tensor_new(o->im.m->arena,
-			      qn_type_with_elem(&o->im.m->types, t,
-						qn_elem_plain(&o->im.m->types, QN_PLAIN_bool)),
-			      &data);
+	const qn_type *flags = qn_type_with_elem(&o->im.m->types, t,
+						 qn_elem_plain(&o->im.m->types, QN_PLAIN_bool));
+	if (!qn_importer_take_type(&o->im, flags))
+		return;
+	qn_tensor *mask = qn_tensor_new(o->im.m->arena, flags, &data);
 	memset(data, 1, mask->bytes);
 	out[1] = qn_importer_const(&o->im, o->im.node, mask);
 }

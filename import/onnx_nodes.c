@@ -11,8 +11,6 @@
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
 
-#include "ir/limits.h"
-
 enum { MAX_DEPTH = 64 }; /* functions that call functions, bodies in bodies */
 
 /* What a name stands for; it never moves. */
@@ -267,13 +265,8 @@ qn_onnx_nodes(qn_onnx *o, size_t n, Onnx__NodeProto *const *node)
 	const qn_importer before = o->im;
 
 	for (size_t i = 0; i < n; i++) {
-		if (++o->nodes > qn_limit(o->im.m->env, QN_LIMIT_NODES)) {
-			if (o->nodes == qn_limit(o->im.m->env, QN_LIMIT_NODES) + 1)
-				(void)qn_limit_report(o->im.m->env, QN_LIMIT_NODES, o->im.file,
-						      UINT64_MAX);
-			o->im.problems++;
+		if (o->im.full || !qn_importer_may_read(&o->im, &o->nodes))
 			return;
-		}
 		convert(o, node[i]);
 	}
 	qn_importer_at(&o->im, before.node, before.op, before.version);

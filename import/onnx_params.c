@@ -69,6 +69,8 @@ numbers(qn_onnx *o, const qn_onnx_params *p, qn_elem *d)
 		d->zp = z != NULL ? qn_tensor_i64(z, 0) : 0;
 		return true;
 	}
+	if (!qn_importer_take(&o->im, 32 * (uint64_t)n))
+		return false;
 	double *scale = QN_NEW(o->im.scratch, double, (size_t)n);
 	int64_t *zp = QN_NEW(o->im.scratch, int64_t, (size_t)n);
 	for (int64_t i = 0; i < n; i++) {

@@ -64,6 +64,9 @@ qn_onnx_pool_places(qn_onnx *o, const qn_onnx_node *n, const qn_onnx_window *w, 
 
 	if (each > MANY || windows > MANY || windows * each > MANY || planes > MANY)
 		return qn_importer_refuse(im, "import.size", "too many windows to tell places");
+	/* The four tables, and what becomes a constant of them. */
+	if (!qn_importer_take(im, 48 * (uint64_t)(windows * each) + 16 * (uint64_t)planes))
+		return 0;
 	int64_t *from = QN_NEW(im->scratch, int64_t, (size_t)(windows * each));
 	int64_t *told = QN_NEW(im->scratch, int64_t, (size_t)(windows * each));
 	int64_t *start = QN_NEW(im->scratch, int64_t, (size_t)windows);
@@ -78,7 +81,7 @@ qn_onnx_pool_places(qn_onnx *o, const qn_onnx_node *n, const qn_onnx_window *w, 
 		base[i] = i * size;
 	pad.pad.before.n = pad.pad.after.n = 2;
 	pad.pad.after.v[1] = 1;
-	pad.pad.value = -INFINITY;
+	pad.pad.value = -HUGE_VAL;
 	qn_id x = qn_importer_cast(im, n->in[0], QN_PLAIN_f32);
 	x = qn_importer_reshape(im, x, 2, (int64_t[]){planes, size});
 	x = qn_importer_op(im, QN_OP_pad, 1, &x, &pad, NULL);
@@ -144,10 +147,10 @@ max_unpool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	}
 	void *data;
-	qn_id zeros = qn_importer_const(
-		im, NULL,
-		qn_tensor_new(im->m->arena, qn_type_plain(&im->m->types, t->elem->plain, 1, &all),
-			      &data));
+	const qn_type *flat = qn_type_plain(&im->m->types, t->elem->plain, 1, &all);
+	if (!qn_importer_take_type(im, flat))
+		return;
+	qn_id zeros = qn_importer_const(im, NULL, qn_tensor_new(im->m->arena, flat, &data));
 	qn_id in[] = {zeros, qn_importer_reshape(im, n->in[1], 1, &count),
 		      qn_importer_reshape(im, n->in[0], 1, &count)};
 	qn_id y = qn_importer_op(im, QN_OP_scatter_elements, 3, in, &put, NULL);

@@ -162,7 +162,7 @@ lstm_step(cell *c, qn_id p)
 	c->c = add(c, mul(c, f, c->c), mul(c, i, g));
 	qn_id out = activate(c, 3, 0, "Sigmoid", peep(c, gate(c, a, 1), 1, c->c));
 	double clip = c->clip;
-	c->clip = INFINITY; /* it limits what gates get, not the state */
+	c->clip = HUGE_VAL; /* it limits what gates get, not the state */
 	c->h = mul(c, out, activate(c, 3, 2, "Tanh", c->c));
 	c->clip = clip;
 	return c->h != 0;
@@ -191,6 +191,8 @@ initial(cell *c, uint32_t i)
 		return of_direction(c, i, c->layout ? 1 : 0);
 	void *data;
 	const qn_type *type = qn_type_plain(&c->o->im.m->types, QN_PLAIN_f32, 2, dim);
+	if (!qn_importer_take_type(&c->o->im, type))
+		return 0;
 	return qn_importer_const(&c->o->im, NULL, qn_tensor_new(c->o->im.m->arena, type, &data));
 }
 
@@ -307,7 +309,7 @@ recurrent(qn_onnx *o, const qn_onnx_node *n, cell *c, qn_id *out)
 	c->o = o;
 	c->n = n;
 	c->layout = qn_onnx_int(o, n, "layout", 0) != 0;
-	c->clip = qn_onnx_float(o, n, "clip", INFINITY);
+	c->clip = qn_onnx_float(o, n, "clip", HUGE_VAL);
 	c->directions = both ? 2 : 1;
 	if (!qn_onnx_need(o, n, 3))
 		return;

@@ -151,6 +151,12 @@ read_sizes(qn_onnx *o, const qn_onnx_node *n, job *j)
 	}
 	if (ok && by_size)
 		keep_ratio(o, n, count, axes, j);
+	for (int32_t i = 0; ok && i < count; i++) {
+		ok = j->axis[axes[i]].out >= 1;
+		if (j->axis[axes[i]].out != j->axis[axes[i]].in &&
+		    !qn_importer_take(&o->im, 16 * (uint64_t)j->axis[axes[i]].out))
+			return false; /* each place is computed one by one */
+	}
 	if (!ok)
 		(void)qn_importer_refuse(
 			&o->im, "import.input",
@@ -264,12 +270,10 @@ mix(qn_onnx *o, qn_id x, int32_t axis, const qn_resize *r, const qn_resize_axis 
 	int64_t three[3] = {1, along->in, 1}, result[QN_MAX_RANK];
 	bool any = false;
 
-	if (along->in * along->out > QN_IMPORT_MADE)
-		return qn_importer_refuse(
-			&o->im, "import.size",
-			"axis %d goes from %lld to %lld elements, which needs too "
-			"many weights",
-			(int)axis, (long long)along->in, (long long)along->out);
+	/* The matrix as it is made and as a constant; bounded, so that no product overflows. */
+	if (along->in > INT32_MAX || along->out > INT32_MAX ||
+	    !qn_importer_take(&o->im, 8 * (uint64_t)along->in * (uint64_t)along->out))
+		return 0;
 	for (int32_t i = 0; i < t->rank; i++) {
 		three[i < axis ? 0 : i == axis ? 1 : 2] *= i == axis ? 1 : t->dim[i];
 		result[i] = i == axis ? along->out : t->dim[i];

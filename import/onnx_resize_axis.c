@@ -40,7 +40,7 @@ qn_resize_at(const qn_resize *r, const qn_resize_axis *x, int64_t i, bool *outsi
 static int64_t
 inside(double at, int64_t in)
 {
-	return at <= 0 ? 0 : at >= (double)(in - 1) ? in - 1 : (int64_t)at;
+	return !(at > 0) ? 0 : at >= (double)(in - 1) ? in - 1 : (int64_t)at;
 }
 
 int64_t

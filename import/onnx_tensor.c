@@ -139,6 +139,8 @@ from_list(qn_onnx *o, const Onnx__TensorProto *t, const qn_type *type)
 
 	if (have != want)
 		return damaged(o, t, "elements", have, want);
+	if (!qn_importer_take_type(&o->im, type))
+		return NULL;
 	qn_tensor *x = qn_tensor_new(o->im.m->arena, type, &data);
 	for (uint64_t k = 0; k < count; k++) {
 		int64_t i = (int64_t)k;
@@ -201,11 +203,19 @@ open_external(qn_onnx *o, const char *path)
 	if (f != NULL)
 		return f;
 	f = QN_NEW(o->im.scratch, file_bytes, 1);
-	if (qn_file_map(o->im.m->arena, qn_path_join(o->im.scratch, o->folder, path), &f->data,
-			&f->n) != QN_OK) {
+	const char *whole = qn_path_join(o->im.scratch, o->folder, path);
+	if (!qn_path_is_below(o->folder, whole)) {
+		(void)qn_importer_refuse(&o->im, "import.external",
+					 "'%s' is a link that leads out of the model's folder; put "
+					 "the file itself there",
+					 path);
+		return NULL;
+	}
+	if (qn_file_map(o->im.m->arena, whole, &f->data, &f->n) != QN_OK) {
 		o->im.problems++;
 		return NULL;
 	}
+	qn_importer_grant(&o->im, f->n);
 	qn_map_puts(&o->external, path, f);
 	return f;
 }
@@ -276,6 +286,8 @@ from_bytes(qn_onnx *o, const Onnx__TensorProto *t, const qn_type *type)
 		data = qn_arena_copy(o->im.m->arena, data, have);
 	if (!half)
 		return qn_tensor_view_file(o->im.m->arena, type, data);
+	if (!qn_importer_take_type(&o->im, type))
+		return NULL;
 	qn_tensor *x = qn_tensor_new(o->im.m->arena, type, &nibbles);
 	for (int64_t i = 0; i < count; i++)
 		((uint8_t *)nibbles)[i] = (uint8_t)(data[i / 2] >> (i % 2 * 4));
@@ -296,6 +308,8 @@ tidy(qn_onnx *o, const qn_tensor *x, qn_plain stored, qn_plain plain)
 		return x;
 	const qn_type *type =
 		qn_type_with_elem(&o->im.m->types, x->type, qn_elem_plain(&o->im.m->types, plain));
+	if (!qn_importer_take_type(&o->im, type))
+		return NULL;
 	qn_tensor *y = qn_tensor_new(o->im.m->arena, type, &data);
 	for (int64_t i = 0; i < n; i++) {
 		if (stored != plain) {
@@ -371,7 +385,7 @@ qn_onnx_read_sparse(qn_onnx *o, const Onnx__SparseTensorProto *t)
 	if (indices == NULL)
 		return NULL;
 	const qn_type *type = stored_type(o, &whole, values->type->elem->plain);
-	if (type == NULL)
+	if (type == NULL || !qn_importer_take_type(&o->im, type))
 		return NULL;
 	int64_t n = qn_type_count(values->type), count = qn_type_count(type);
 	size_t width = qn_elem_bytes(type->elem);

@@ -58,7 +58,7 @@ qn_importer_permuted(qn_importer *im, qn_id x, const int64_t *perm)
 			step[i] *= type->dim[k];
 	}
 	const qn_elem *e = moved_elem(im, type->elem, type->rank, perm);
-	if (e == NULL)
+	if (e == NULL || !qn_importer_take_type(im, type))
 		return 0;
 	qn_tensor *y = qn_tensor_new(im->m->arena,
 				     qn_type_tensor(&im->m->types, e, type->rank, dim), &data);

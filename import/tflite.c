@@ -215,9 +215,7 @@ graph_inputs(qn_tfl *f, const qn_flat_table *graph)
 			(void)qn_importer_dim_given(&f->im, t->name, k, "", &t->dim[k]);
 		const qn_type *type = qn_tfl_type(f, t);
 		if (type != NULL)
-			t->id = qn_graph_input(f->im.g, t->name, type);
-		if (type != NULL && t->id == 0)
-			f->im.problems++;
+			t->id = qn_importer_input(&f->im, t->name, type);
 	}
 	qn_importer_at(&f->im, "", "", 0);
 	qn_importer_dims_used(&f->im);
@@ -320,9 +318,8 @@ qn_tflite_read(qn_model *m, const char *file, const void *data, size_t n, const 
 	qn_tfl *f = QN_NEW(m->scratch, qn_tfl, 1);
 	qn_flat_table graph;
 
-	qn_importer_begin(&f->im, m, file, how);
+	qn_importer_begin(&f->im, m, file, n, how);
 	f->flat = (qn_flat){.data = data, .n = n};
-	f->room = 64 * (uint64_t)n + (1 << 20);
 	QN_TRY(open_model(f, &graph));
 	QN_TRY(read_graph(f, &graph));
 	qn_importer_at(&f->im, "", "", 0);

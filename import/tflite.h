@@ -46,8 +46,6 @@ typedef struct qn_tfl {
 	qn_flat_vector buffers, codes;
 	size_t ntensor;
 	qn_tfl_tensor *tensor;
-	uint64_t
-		room; /* bytes that constants and parameters may still take, lest parts that overlap multiply the file */
 } qn_tfl;
 
 typedef struct qn_tfl_op {
@@ -86,7 +84,7 @@ const qn_type *qn_tfl_type(qn_tfl *f, qn_tfl_tensor *t);
 qn_id qn_tfl_value(qn_tfl *f, qn_tfl_tensor *t);
 /* Lasts from run to run. */
 bool qn_tfl_is_variable(const qn_tfl_tensor *t);
-/* Takes so many bytes of f->room; false after a report. */
+/* Takes so many bytes of what the file may make (qn_importer_take); false after a report. */
 bool qn_tfl_take(qn_tfl *f, uint64_t bytes);
 /* The elements of a constant of which only some are stored; NULL after a report.  each: bytes of an
  * element. */

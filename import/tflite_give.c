@@ -117,8 +117,10 @@ qn_tfl_quantized(qn_tfl_op *o, qn_id x, const qn_elem *to)
 	if (known == NULL)
 		return edge(o, QN_OP_quantize, x, to, &attrs);
 	qn_types *types = &o->im->m->types;
-	qn_tensor *codes =
-		qn_tensor_new(o->im->m->arena, qn_type_with_elem(types, known->type, to), &data);
+	const qn_type *type = qn_type_with_elem(types, known->type, to);
+	if (!qn_importer_take_type(o->im, type))
+		return 0;
+	qn_tensor *codes = qn_tensor_new(o->im->m->arena, type, &data);
 	qn_quantize_away_into(types, known, codes->type, data);
 	return qn_importer_const(o->im, o->im->node, codes);
 }

@@ -47,8 +47,10 @@ bias_codes(qn_tfl_op *o, qn_id bias, const qn_elem *e)
 		return qn_importer_refuse(o->im, "import.input",
 					  "the bias of a product of codes must be a constant of "
 					  "integers");
-	qn_tensor *x = qn_tensor_new(o->im->m->arena,
-				     qn_type_with_elem(&o->im->m->types, known->type, e), &data);
+	const qn_type *type = qn_type_with_elem(&o->im->m->types, known->type, e);
+	if (!qn_importer_take_type(o->im, type))
+		return 0;
+	qn_tensor *x = qn_tensor_new(o->im->m->arena, type, &data);
 	for (int64_t i = 0; i < qn_type_count(x->type); i++)
 		qn_store_i64(data, e->plain, i, qn_tensor_i64(known, i));
 	return qn_importer_const(o->im, qn_graph_node(o->im->g, bias)->name, x);

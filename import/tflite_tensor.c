@@ -74,12 +74,7 @@ qn_tfl_tensors(qn_tfl *f, const qn_flat_table *graph)
 bool
 qn_tfl_take(qn_tfl *f, uint64_t bytes)
 {
-	if (bytes > f->room)
-		return qn_importer_refuse(&f->im, "import.size",
-					  "constants and parameters are many times larger than the "
-					  "file, so its parts overlap; convert it again") != 0;
-	f->room -= bytes;
-	return true;
+	return qn_importer_take(&f->im, bytes);
 }
 
 /* QN_NPLAIN: Quern has no such type. */
@@ -336,7 +331,7 @@ qn_tfl_value(qn_tfl *f, qn_tfl_tensor *t)
 		return 0;
 	if (wanted(f, t->elem) != t->elem && (x = real_tensor(f, x)) == NULL)
 		return 0;
-	t->id = qn_graph_const(f->im.g, t->name, x);
+	t->id = qn_importer_const(&f->im, t->name, x);
 	return t->id;
 }
 
@@ -357,7 +352,7 @@ qn_tfl_real(qn_tfl_op *o, uint32_t i)
 	} else if (known != NULL) {
 		const qn_tensor *x = real_tensor(o->f, known);
 
-		t->real = x != NULL ? qn_graph_const(im->g, t->name, x) : 0;
+		t->real = x != NULL ? qn_importer_const(im, t->name, x) : 0;
 	} else if (qn_elem_is_quant(type->elem)) {
 		t->real = qn_importer_unary(im, QN_OP_dequantize, o->in[i]);
 	} else {

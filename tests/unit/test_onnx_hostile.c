@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_onnx_hostile.c - ONNX files that ask for more than they are worth: huge results of few bytes, nodes that
+ * multiply, integers at the ends of their range, data behind links.  Each is an error with a name, in a moment
+ * and in little memory. */
+#define _POSIX_C_SOURCE 200809L /* symlink */
+
+#include "tests/unit/run_util.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "import/import.h"
+#include "tests/unit/onnx_writer.h"
+
+enum { MOST_MEMORY = 64 << 20 };
+
+static onx *file;
+static size_t live, peak;
+
+static void *
+counted(void *user, void *p, size_t old_size, size_t new_size)
+{
+	live += new_size - (p != NULL ? old_size : 0);
+	peak = live > peak ? live : peak;
+	return rig_heap(user, p, old_size, new_size);
+}
+
+static int
+setup(void **state)
+{
+	file = calloc(1, sizeof *file);
+	onx_begin(file);
+	(void)rig_setup(state);
+	qn_arena_release(&rg->arena);
+	live = peak = 0;
+	rg->env.alloc = counted;
+	qn_arena_init(&rg->arena, &rg->env);
+	qn_model_init(&rg->m, &rg->env, &rg->arena, "test");
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	free(file);
+	return rig_teardown(state);
+}
+
+static qn_status
+import_from(const char *folder)
+{
+	const qn_import_how how = {0};
+	size_t n;
+	const uint8_t *bytes = onx_end(file, 13, &n);
+
+	return qn_onnx_read(&rg->m, "f.onnx", folder, qn_arena_copy(&rg->arena, bytes, n), n, &how);
+}
+
+/* An error of this id, with little memory. */
+static void
+no_way(const char *id)
+{
+	assert_int_not_equal(import_from(NULL), QN_OK);
+	assert_true(rg->diags.n > 0);
+	assert_string_equal(rg->diags.item[0].id, id);
+	assert_true(peak < MOST_MEMORY);
+}
+
+static void
+huge(void **state)
+{
+	static const struct {
+		const char *op, *id;
+		int64_t n, v[4];
+	} rows[] = {
+		{"ConstantOfShape", "import.size", 1, {1000000000}},
+		{"ConstantOfShape", "import.size", 2, {2000000000, 2000000000}},
+		{"ConstantOfShape", "import.input", 1, {INT64_MAX}},
+		{"ConstantOfShape", "import.input", 1, {INT64_MIN}},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		char dims[8];
+
+		(void)teardown(state);
+		(void)setup(state);
+		(void)snprintf(dims, sizeof dims, "%d", (int)rows[i].n);
+		onx_ints64(file, "v", dims, rows[i].v);
+		onx_node(file, rows[i].op, "v", "y");
+		onx_output(file, "y");
+		no_way(rows[i].id);
+	}
+}
+
+/* A value that nobody could hold is none from the start. */
+static void
+huge_input(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "2000000000,2000000000,2000000000");
+	onx_int(file, "axis", 3);
+	onx_node(file, "Flatten", "x", "y");
+	onx_output(file, "y");
+	no_way("import.dim");
+}
+
+/* Nor do dims without elements let the others overflow. */
+static void
+huge_and_empty(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "0,2000000000,2000000000,2000000000");
+	onx_int(file, "axis", 1);
+	onx_node(file, "Flatten", "x", "y");
+	onx_output(file, "y");
+	no_way("import.dim");
+}
+
+static void
+mask(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "30000,30000");
+	onx_node(file, "Dropout", "x", "y,m");
+	onx_output(file, "m");
+	no_way("import.size");
+}
+
+/* Each node doubles nothing, but there are many of them: what they fold to is left alone in the end. */
+static void
+many_folds(void **state)
+{
+	const int64_t n = 1000000;
+
+	(void)state;
+	onx_ints64(file, "n", "1", &n);
+	onx_node(file, "ConstantOfShape", "n", "v0");
+	for (int i = 0; i < 200; i++) {
+		char in[32], out[16];
+
+		(void)snprintf(in, sizeof in, "v%d,v0", i);
+		(void)snprintf(out, sizeof out, "v%d", i + 1);
+		onx_node(file, "Add", in, out);
+	}
+	onx_output(file, "v200");
+	assert_int_equal(import_from(NULL), QN_OK);
+	assert_true(peak < MOST_MEMORY);
+}
+
+/* 2^40 nodes out of forty functions. */
+static void
+doubling(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 40; i++) {
+		char name[16], inner[16];
+
+		(void)snprintf(name, sizeof name, "f%d", i);
+		(void)snprintf(inner, sizeof inner, "f%d", i + 1);
+		onx_function(file, "mine", name, "a", "b");
+		file->domain = i < 39 ? "mine" : NULL;
+		onx_node(file, i < 39 ? inner : "Relu", "a", "t");
+		file->domain = i < 39 ? "mine" : NULL;
+		onx_node(file, i < 39 ? inner : "Relu", "t", "b");
+		onx_function_end(file, 13);
+	}
+	onx_input(file, "x", ONX_FLOAT, "1");
+	file->domain = "mine";
+	onx_node(file, "f0", "x", "y");
+	onx_output(file, "y");
+	no_way("import.size");
+}
+
+static void
+long_sequence(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "60000,1,1");
+	onx_floats(file, "w", "1,4,1", (const float[]){1, 1, 1, 1});
+	onx_floats(file, "r", "1,4,1", (const float[]){1, 1, 1, 1});
+	onx_node(file, "LSTM", "x,w,r", "y");
+	onx_output(file, "y");
+	no_way("import.size");
+}
+
+/* Operands of a recurrent node without the axes that it takes apart. */
+static void
+scalar_bias(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "2,1,1");
+	onx_floats(file, "w", "1,1,1", (const float[]){1});
+	onx_floats(file, "r", "1,1,1", (const float[]){1});
+	onx_floats(file, "b", "", (const float[]){1});
+	onx_node(file, "RNN", "x,w,r,b", "y");
+	onx_output(file, "y");
+	no_way("import.rank");
+}
+
+static void
+one_name_twice(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "2");
+	onx_node(file, "Relu", "x", "y");
+	onx_output(file, "y");
+	onx_output(file, "y");
+	no_way("import.output");
+}
+
+/* A pool's places, with a kernel whose elements cannot be counted. */
+static void
+kernel_overflow(void **state)
+{
+	const int64_t kernel[] = {2000000000, 2000000000, 2000000000},
+		      pads[] = {1000000000, 1000000000, 1000000000,
+				1000000000, 1000000000, 1000000000};
+
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,1,2,2,2");
+	onx_list(file, "kernel_shape", 3, kernel);
+	onx_list(file, "pads", 6, pads);
+	onx_node(file, "MaxPool", "x", "y,z");
+	onx_output(file, "z");
+	assert_int_not_equal(import_from(NULL), QN_OK);
+	assert_true(rg->diags.n > 0);
+}
+
+static void
+range_beyond(void **state)
+{
+	const int64_t start = INT64_MAX, limit = INT64_MAX - 4096, step = -1024;
+
+	(void)state;
+	onx_ints64(file, "a", "", &start);
+	onx_ints64(file, "b", "", &limit);
+	onx_ints64(file, "c", "", &step);
+	onx_node(file, "Range", "a,b,c", "y");
+	onx_output(file, "y");
+	no_way("import.input");
+}
+
+static void
+pads_at_the_end_of_range(void **state)
+{
+	const int64_t pads[] = {INT64_MIN, INT64_MIN};
+
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "4");
+	onx_ints64(file, "p", "2", pads);
+	onx_node(file, "Pad", "x,p", "y");
+	onx_output(file, "y");
+	no_way("import.input");
+}
+
+static void
+reshape_overflow(void **state)
+{
+	const int64_t dim[] = {2000000000, 2000000000, 2000000000, 2000000000, -1};
+
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1000000,1000000");
+	onx_ints64(file, "s", "5", dim);
+	onx_node(file, "Reshape", "x,s", "y");
+	onx_output(file, "y");
+	no_way("import.input");
+}
+
+static void
+resize_huge(void **state)
+{
+	const int64_t size[] = {1, 1, 1, 2000000000};
+
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,1,1,2");
+	onx_ints64(file, "s", "4", size);
+	onx_node(file, "Resize", "x,,,s", "y");
+	onx_output(file, "y");
+	no_way("import.input");
+}
+
+/* A name as long as the file, on a node that becomes thousands. */
+static void
+long_name(void **state)
+{
+	static char name[20001];
+
+	(void)state;
+	memset(name, 'n', sizeof name - 1);
+	onx_input(file, "x", ONX_FLOAT, "2000,1,1");
+	onx_floats(file, "w", "1,4,1", (const float[]){1, 1, 1, 1});
+	onx_floats(file, "r", "1,4,1", (const float[]){1, 1, 1, 1});
+	onx_node(file, "LSTM", "x,w,r", name);
+	onx_output(file, name);
+	assert_int_equal(import_from(NULL), QN_OK);
+	assert_true(peak < MOST_MEMORY);
+}
+
+/* ---- data beside the file ---- */
+
+/* Data in "made-by-a-test/", behind a link `name` to `target`. */
+static qn_status
+through_link(const char *target)
+{
+	FILE *f;
+
+	(void)mkdir("made-by-a-test", 0700);
+	(void)unlink("made-by-a-test/link");
+	assert_non_null(f = fopen("made-by-a-test/real", "wb"));
+	assert_int_equal(fwrite("12345678", 1, 8, f), 8);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(symlink(target, "made-by-a-test/link"), 0);
+	onx_external(file, "w", ONX_FLOAT, "2", "link", "0");
+	onx_node(file, "Relu", "w", "y");
+	onx_output(file, "y");
+	qn_status status = import_from("made-by-a-test/");
+	(void)unlink("made-by-a-test/link");
+	(void)unlink("made-by-a-test/real");
+	(void)rmdir("made-by-a-test");
+	return status;
+}
+
+static void
+link_inside(void **state)
+{
+	(void)state;
+	assert_int_equal(through_link("real"), QN_OK);
+}
+
+static void
+link_outside(void **state)
+{
+	(void)state;
+	assert_int_not_equal(through_link("/etc/hostname"), QN_OK);
+	assert_string_equal(rg->diags.item[0].id, "import.external");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(huge),
+		TEST(huge_input),
+		TEST(huge_and_empty),
+		TEST(mask),
+		TEST(many_folds),
+		TEST(doubling),
+		TEST(long_sequence),
+		TEST(scalar_bias),
+		TEST(one_name_twice),
+		TEST(kernel_overflow),
+		TEST(range_beyond),
+		TEST(pads_at_the_end_of_range),
+		TEST(reshape_overflow),
+		TEST(resize_huge),
+		TEST(long_name),
+		TEST(link_inside),
+		TEST(link_outside),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
