@@ -25,6 +25,7 @@ typedef struct fuzz {
 	qn_diags diags;
 	qn_arena arena;
 	size_t live;
+	bool bounded; /* memory must not run out */
 } fuzz;
 
 typedef void fuzz_fn(fuzz *f, const char *data, size_t n);
@@ -68,6 +69,8 @@ fuzz_run(fuzz_fn *fn, const uint8_t *data, size_t size)
 	qn_arena_init(&f->arena, &f->env);
 	if (setjmp(oom) == 0)
 		fn(f, (const char *)data, size);
+	else
+		FUZZ_CHECK(!f->bounded);
 	qn_arena_release(&f->arena);
 	qn_diags_clear(&f->env, &f->diags);
 	FUZZ_CHECK(f->live == 0);

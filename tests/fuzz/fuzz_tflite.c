@@ -1,35 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_tflite.c - any bytes as a TFLite file: an error that says what is wrong, or a graph that
- * keeps its rules and comes back from its text. */
-#include "tests/fuzz/fuzz.h"
+ * keeps its rules, comes back from its text, and runs and compiles where it is small. */
+#define _POSIX_C_SOURCE 200809L /* getpid, unlink */
 
-#include "import/import.h"
+#include "tests/fuzz/fuzz_import.h"
+
+static qn_status
+read_bytes(qn_model *m, const void *data, size_t n, const qn_import_how *how)
+{
+	return qn_tflite_read(m, "x", data, n, how);
+}
 
 static void
 target(fuzz *f, const char *data, size_t size)
 {
-	qn_model *m = fuzz_model(f), *again = fuzz_model(f);
-	const qn_import_how how = {.from_float = size > 0 && (data[size - 1] & 1) != 0};
-	qn_buf text, twice;
-
-	if (qn_tflite_read(m, "x", data, size, &how) != QN_OK) {
-		FUZZ_CHECK(fuzz_told(f));
-		return;
-	}
-	FUZZ_CHECK(qn_model_verify(m) == QN_OK);
-	qn_buf_init(&text, &f->arena);
-	qn_model_print(&text, m);
-	if (text.n > 1 << 20)
-		return;
-	FUZZ_CHECK(qn_model_parse(again, "y", text.data, text.n) == QN_OK);
-	qn_buf_init(&twice, &f->arena);
-	qn_model_print(&twice, again);
-	FUZZ_CHECK(text.n == twice.n && memcmp(text.data, twice.data, text.n) == 0);
+	fuzz_import(f, read_bytes, data, size);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	fuzz_run(target, data, size);
+	fuzz_import_run(target, ".tflite", data, size);
 	return 0;
 }

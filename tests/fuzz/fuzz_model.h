@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fuzz_model.h - bytes as a model file through the public interface: all passes on made-up samples, one run,
+ * the emitted texts.
+ *
+ * A model that would compute for long is left alone: its size says nothing about its defects.
+ * The file that includes this first defines _POSIX_C_SOURCE (getpid, unlink). */
+#ifndef QN_TESTS_FUZZ_MODEL_H
+#define QN_TESTS_FUZZ_MODEL_H
+
+#include "tests/fuzz/fuzz.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "codegen/emit.h"
+#include "driver/context.h"
+
+enum { MOST_INPUTS = 4, MOST_ELEMENTS = 1 << 14, MOST_MACS = 1 << 20, MOST_NODES = 200 };
+
+/* end: of the file's name, ".json". */
+static inline qn_status
+fuzz_load(qn_ctx *ctx, const char *end, const uint8_t *data, size_t size, qn_model **m)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/tmp/quern-fuzz-%ld%s", (long)getpid(), end);
+	FILE *f = fopen(path, "wb");
+	FUZZ_CHECK(f != NULL && fwrite(data, 1, size, f) == size && fclose(f) == 0);
+	qn_status status = qn_load(ctx, path, m);
+	FUZZ_CHECK(unlink(path) == 0);
+	return status;
+}
+
+static inline bool
+fuzz_is_small(const qn_model *m)
+{
+	for (size_t i = 0; i < m->ngraph; i++) {
+		const qn_graph *g = m->graph[i];
+
+		if (g->n > MOST_NODES || m->ngraph > 4)
+			return false;
+		for (qn_id id = 1; id < g->n; id++)
+			if (!qn_graph_node(g, id)->type->is_tuple &&
+			    qn_type_count(qn_graph_node(g, id)->type) > MOST_ELEMENTS)
+				return false;
+	}
+	return qn_model_describe(m).macs <= MOST_MACS;
+}
+
+/* Ones and minus ones for each input, in floats; false when there are too many of them or an
+ * input's size is not known. */
+static inline bool
+fuzz_samples(qn_ctx *ctx, const qn_model *m, qn_array **x)
+{
+	const qn_graph *g = qn_model_entry(m);
+	float v[MOST_ELEMENTS];
+
+	for (int i = 0; i < MOST_ELEMENTS; i++)
+		v[i] = (float)(i * 37 % 128) / 64.0f - 1.0f;
+	if (g->ninput > MOST_INPUTS)
+		return false;
+	for (size_t k = 0; k < g->ninput; k++) {
+		const qn_type *t = qn_graph_node(g, g->input[k])->type;
+
+		if (qn_type_count(t) < 0 ||
+		    qn_array_new(ctx, "f32", t->rank, t->dim, v, &x[k]) != QN_OK)
+			return false;
+	}
+	return true;
+}
+
+typedef struct fuzz_emission {
+	qn_model *m;
+} fuzz_emission;
+
+static inline qn_status
+fuzz_emit(void *arg, qn_arena *a)
+{
+	qn_model *m = ((fuzz_emission *)arg)->m;
+	qn_emitted file[QN_EMITTED_FILES];
+	qn_plan *plan;
+
+	QN_TRY(qn_plan_make(qn_model_entry(m), "fuzzed", a, &plan));
+	return qn_emit_c(plan, &(qn_emit_opts){"", 0}, NULL, a, file);
+}
+
+static inline void
+fuzz_work(qn_ctx *ctx, qn_model *m)
+{
+	qn_array *x[MOST_INPUTS] = {0};
+	qn_array *y[MOST_INPUTS] = {0};
+	size_t n = qn_model_entry(m)->ninput;
+
+	if (!fuzz_is_small(m) || !fuzz_samples(ctx, m, x))
+		return;
+	if (qn_model_entry(m)->noutput <= MOST_INPUTS)
+		(void)qn_run(m, n, x, 1, qn_model_entry(m)->noutput, y);
+	qn_status status = qn_compile(m, &(qn_compile_opts){.calib = x, .ncalib = n});
+	FUZZ_CHECK(status != QN_EINTERNAL);
+	FUZZ_CHECK(status == QN_OK || qn_diag_count(ctx) > 0);
+	if (status != QN_OK)
+		return;
+	if (qn_model_entry(m)->noutput <= MOST_INPUTS)
+		(void)qn_run(m, n, x, 1, qn_model_entry(m)->noutput, y);
+	status = qn_guard_model(m, fuzz_emit, &(fuzz_emission){m});
+	FUZZ_CHECK(status != QN_EINTERNAL);
+	FUZZ_CHECK(status == QN_OK || qn_diag_count(ctx) > 0);
+}
+
+/* The whole job: load, run, compile, emit. */
+static inline void
+fuzz_model_run(const char *end, const uint8_t *data, size_t size)
+{
+	size_t live = 0;
+	qn_ctx *ctx = qn_open(&(qn_config){.alloc = fuzz_alloc, .alloc_user = &live});
+	qn_model *m = NULL;
+
+	FUZZ_CHECK(ctx != NULL);
+	if (fuzz_load(ctx, end, data, size, &m) == QN_OK)
+		fuzz_work(ctx, m);
+	else
+		FUZZ_CHECK(qn_diag_count(ctx) > 0);
+	qn_close(ctx);
+	FUZZ_CHECK(live == 0);
+}
+
+#endif
