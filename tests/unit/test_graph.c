@@ -125,7 +125,7 @@ test_attrs(void **state)
 	b.perm.perm.n = 3;
 	assert_false(qn_attrs_equal(QN_ATTRS(perm), &a, &b));
 	assert_int_equal(qn_op_find("conv2d"), QN_OP_conv2d);
-	assert_int_equal(qn_op_find("conv3d"), QN_NOP);
+	assert_int_equal(qn_op_find("conv4d"), QN_NOP);
 }
 
 /* ---- windows ---- */
