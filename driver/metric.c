@@ -53,7 +53,7 @@ qn_rank_of(const double *y, size_t n, size_t label)
 	size_t before = 0;
 
 	for (size_t i = 0; i < n; i++)
-		before += y[i] > y[label] || (y[i] == y[label] && i < label);
+		before += y[i] > y[label] || (i < label && y[i] == y[label]);
 	return before;
 }
 

@@ -120,6 +120,18 @@ append(char *s, char c)
 	s[n + 1] = '\0';
 }
 
+/* Three lists of letters as one; the caller has the room. */
+static void
+join(char *s, const char *a, const char *b, const char *c)
+{
+	const char *const lists[] = {a, b, c};
+
+	*s = '\0';
+	for (size_t i = 0; i < QN_COUNT(lists); i++)
+		for (const char *l = lists[i]; *l != '\0'; l++)
+			append(s, *l);
+}
+
 static groups
 group(const qn_einsum_term *a, const qn_einsum_term *b, const char *needed)
 {
@@ -174,7 +186,7 @@ static qn_einsum_term
 multiply(qn_onnx *o, qn_einsum_term a, qn_einsum_term b, const char *needed)
 {
 	qn_einsum_term y = {0};
-	char letters[4 * QN_MAX_RANK + 4] = "";
+	char letters[4 * QN_MAX_RANK + 4];
 	int64_t dim[2 * QN_MAX_RANK];
 
 	stretch(o, &a, &b);
@@ -188,10 +200,9 @@ multiply(qn_onnx *o, qn_einsum_term a, qn_einsum_term b, const char *needed)
 					 "a product has more than %d dimensions", (int)QN_MAX_RANK);
 		return y;
 	}
-	(void)strcat(strcat(strcat(letters, g.batch), g.a), g.sum);
+	join(letters, g.batch, g.a, g.sum);
 	order(o, &a, letters);
-	letters[0] = '\0';
-	(void)strcat(strcat(strcat(letters, g.batch), g.sum), g.b);
+	join(letters, g.batch, g.sum, g.b);
 	order(o, &b, letters);
 	if (a.id == 0 || b.id == 0)
 		return y;
@@ -208,7 +219,7 @@ multiply(qn_onnx *o, qn_einsum_term a, qn_einsum_term b, const char *needed)
 	qn_id q = qn_importer_reshape(&o->im, b.id, 3, (int64_t[]){batch, sum, columns});
 	y.id = qn_importer_reshape(&o->im, qn_importer_binary(&o->im, QN_OP_matmul, p, q), y.rank,
 				   dim);
-	(void)strcat(strcat(strcat(y.axis, g.batch), g.a), g.b);
+	join(y.axis, g.batch, g.a, g.b);
 	return y;
 }
 
@@ -245,8 +256,7 @@ einsum(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		needed_from(&e, t, i + 1, needed, sizeof needed);
 		/* Letters of the second operand alone need not be multiplied first. */
 		char both[2 * sizeof needed];
-		memcpy(both, needed, strlen(needed) + 1);
-		(void)strcat(both, y.axis);
+		join(both, needed, y.axis, "");
 		sum_over(o, &t[i], both);
 		y = t[i].id != 0 ? multiply(o, y, t[i], needed) : (qn_einsum_term){0};
 	}

@@ -133,7 +133,7 @@ max_unpool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
 	qn_importer *im = &o->im;
 	qn_attrs pad = qn_importer_attrs(QN_OP_pad), put = {0};
-	int64_t dim[QN_MAX_RANK], want[QN_MAX_RANK];
+	int64_t dim[QN_MAX_RANK] = {0}, want[QN_MAX_RANK] = {0};
 	qn_onnx_window w;
 
 	if (!qn_onnx_need(o, n, 2) || !qn_onnx_window_read(o, n, n->in[0], NULL, &w) ||

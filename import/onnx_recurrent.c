@@ -304,7 +304,7 @@ recurrent(qn_onnx *o, const qn_onnx_node *n, cell *c, qn_id *out)
 	const int64_t swap[] = {1, 0, 2}, first[] = {2, 0, 1, 3};
 	const char *direction = qn_onnx_string(o, n, "direction", "forward");
 	bool both = strcmp(direction, "bidirectional") == 0;
-	qn_id y[2], h[2], s[2];
+	qn_id y[2] = {0}, h[2] = {0}, s[2] = {0};
 
 	c->o = o;
 	c->n = n;

@@ -86,7 +86,7 @@ reals(qn_onnx *o, const qn_onnx_node *n, uint32_t i, int32_t most, double *v)
 static int32_t
 read_axes(qn_onnx *o, const qn_onnx_node *n, int32_t rank, int32_t *axes)
 {
-	int64_t given[QN_MAX_RANK];
+	int64_t given[QN_MAX_RANK] = {0};
 	int32_t count = qn_onnx_has(o, n, "axes") ? qn_onnx_ints(o, n, "axes", rank, given) : rank;
 
 	for (int32_t i = 0; i < count; i++) {

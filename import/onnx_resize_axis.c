@@ -10,7 +10,7 @@ qn_resize_at(const qn_resize *r, const qn_resize_axis *x, int64_t i, bool *outsi
 	double in = (double)x->in, length = x->scale * in, k = (double)i;
 	double half = (k + 0.5) / x->scale - 0.5;
 	bool one = length >= 1 && length <= 1;
-	double at = half;
+	double at;
 
 	*outside = false;
 	switch (r->place) {
@@ -28,7 +28,7 @@ qn_resize_at(const qn_resize *r, const qn_resize_axis *x, int64_t i, bool *outsi
 		at = one ? (x->end - x->begin) * (in - 1) / 2
 			 : k * (x->end - x->begin) * (in - 1) / (length - 1);
 		at += x->begin * (in - 1);
-		*outside = at < 0 || at > in - 1;
+		*outside = !(at >= 0 && at <= in - 1); /* a NaN is */
 		return at;
 	case QN_PLACE_HALF_PIXEL:
 	case QN_NPLACE:
@@ -86,8 +86,8 @@ qn_resize_row(const qn_resize *r, const qn_resize_axis *x, int64_t i, double *ro
 		return true;
 	}
 	/* What lies farther out than the input by `reach` counts as its end; so does all behind. */
-	for (double k = whole - reach + 1; k <= whole + reach; k++) {
-		double w = kernel(r, (k - at) * wide);
+	for (int64_t n = 1 - (int64_t)reach; n <= (int64_t)reach; n++) {
+		double k = whole + (double)n, w = kernel(r, (k - at) * wide);
 
 		if (r->exclude_outside && (k < 0 || k > (double)(x->in - 1)))
 			continue;

@@ -33,7 +33,7 @@ qn_onnx_each(qn_onnx *o, const qn_onnx_node *n, const char *name, int32_t count,
 static bool
 explicit_pads(qn_onnx *o, const qn_onnx_node *n, qn_onnx_window *w)
 {
-	int64_t pads[2 * QN_ONNX_SPATIAL];
+	int64_t pads[2 * QN_ONNX_SPATIAL] = {0};
 
 	if (!qn_onnx_each(o, n, "pads", 2 * w->n, 0, pads))
 		return false;

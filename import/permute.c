@@ -48,7 +48,7 @@ qn_importer_permuted(qn_importer *im, qn_id x, const int64_t *perm)
 {
 	const qn_tensor *from = qn_importer_known(im, x);
 	const qn_type *type = from->type;
-	int64_t dim[QN_MAX_RANK], step[QN_MAX_RANK];
+	int64_t dim[QN_MAX_RANK], step[QN_MAX_RANK] = {0};
 	void *data;
 
 	for (int32_t i = 0; i < type->rank; i++) {

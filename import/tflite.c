@@ -162,6 +162,7 @@ take(qn_tfl_op *o, const qn_tfl_row *row, const char *name)
 	else if (arity_ok(o, row) && inputs_known(o, row))
 		row->read(o);
 	for (uint32_t i = 0; i < o->nout; i++)
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): operands() refuses NULL */
 		o->to[i]->is_made = true;
 }
 
@@ -190,7 +191,7 @@ read_operator(qn_tfl *f, const qn_flat_table *t)
 		       qn_flat_int(&code, QN_TFL_FIELD_code_version, QN_FLAT_I32, 1));
 	o->options = qn_flat_table_in(t, QN_TFL_FIELD_operator_options);
 	QN_TRY(operands(f, t, o));
-	if (o->nout > 0)
+	if (o->nout > 0) /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): likewise */
 		f->im.node = o->to[0]->name;
 	take(o, row_of(number), name);
 	return f->flat.damage != NULL ? damage(f) : QN_OK;
