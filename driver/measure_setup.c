@@ -137,6 +137,7 @@ find_labels(qn_measurement *c, qn_arena *a)
 {
 	const qn_measure_opts *o = c->o;
 	const qn_source *s = c->samples > 0 && c->nin > 0 ? qn_dataset_source(c->d, 0) : NULL;
+	const char *from = s != NULL ? s->name : "";
 
 	if (c->labelled && c->out[0].each == 1)
 		return qn_report(c->m->env, QN_EUNSUPPORTED, "eval.output", c->out[0].name,
@@ -149,11 +150,11 @@ find_labels(qn_measurement *c, qn_arena *a)
 				 c->window, c->scoring.name == NULL ? ": there is no score" : "");
 	QN_TRY(qn_labels_for(c->m, o->labels, s, c->samples / c->window, a, &c->label));
 	if (c->label == NULL && (c->labelled || o->ntop > 0 || (c->nwant == 0 && o->score == NULL)))
-		return qn_report(c->m->env, QN_EUSAGE, "data.labels", s != NULL ? s->name : "",
+		return qn_report(c->m->env, QN_EUSAGE, "data.labels", from,
 				 "the samples have no classes: give labels, one integer a sample, "
 				 "or a folder with a subfolder for each class");
 	if (c->label != NULL)
-		QN_TRY(check_labels(c, o->labels != NULL ? o->labels->name : s->name));
+		QN_TRY(check_labels(c, o->labels != NULL ? o->labels->name : from));
 	if (c->label != NULL && c->out[0].each > 1 && !c->scoring.of_input && c->window == 1)
 		c->rank = QN_NEW(a, uint32_t, c->samples);
 	for (size_t i = 0; i < o->ntop; i++)

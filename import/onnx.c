@@ -254,12 +254,10 @@ give_outputs(qn_onnx *o, const Onnx__GraphProto *g)
 static qn_status
 read_graph(qn_onnx *o, const Onnx__GraphProto *g)
 {
-	qn_onnx_scope scope = {0};
-
 	if (g == NULL || g->n_output == 0)
 		return qn_importer_damaged(&o->im, "the file holds no graph with outputs");
-	qn_map_init(&scope.values, o->im.scratch);
-	o->scope = &scope;
+	o->scope = QN_NEW(o->im.scratch, qn_onnx_scope, 1);
+	qn_map_init(&o->scope->values, o->im.scratch);
 	qn_onnx_define_tensors(o, g);
 	take_inputs(o, g);
 	qn_importer_dims_used(&o->im);
@@ -279,6 +277,7 @@ qn_onnx_read(qn_model *m, const char *file, const char *folder, const void *data
 	qn_importer_begin(&o.im, m, file, n, how);
 	qn_map_init(&o.external, o.im.scratch);
 	QN_TRY(unpack(&o, &onnx__model_proto__descriptor, data, n, &message));
+	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): unpack() gave it */
 	const Onnx__ModelProto *model = (const Onnx__ModelProto *)message;
 	take_versions(&o, &versions, model->n_opset_import, model->opset_import);
 	take_functions(&o, model);
@@ -300,6 +299,7 @@ qn_onnx_read_value(qn_model *m, const char *file, const void *data, size_t n, co
 
 	qn_importer_begin(&o.im, m, file, n, &how);
 	QN_TRY(unpack(&o, &onnx__tensor_proto__descriptor, data, n, &message));
+	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): likewise */
 	const Onnx__TensorProto *t = (const Onnx__TensorProto *)message;
 	*out = qn_onnx_read_tensor(&o, t);
 	if (*out == NULL)

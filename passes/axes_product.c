@@ -90,10 +90,10 @@ qn_ax_reshape(const qn_ax *s)
 		if (!is_together(s, &g[i]))
 			return qn_rw_decline(s->rw, "it joins what does not lie side by side");
 	for (int32_t done = 0; done < n; done++) {
-		int32_t first = -1;
+		int32_t first = 0;
 
 		for (int32_t i = 0; i < n; i++)
-			if (g[i].vfrom >= 0 && (first < 0 || g[i].place < g[first].place))
+			if (g[i].vfrom >= 0 && (g[first].vfrom < 0 || g[i].place < g[first].place))
 				first = i;
 		for (int32_t k = g[first].vfrom; k < g[first].vto; k++) {
 			q.v[k] = rank;
