@@ -275,6 +275,7 @@ bind_with_callbacks(const qn_calibration *c, const qn_finding *found, qn_dataset
 		if (qn_map_get(&theirs, &c->watch[i].sym, sizeof c->watch[i].sym) != NULL)
 			continue;
 		rest.watch[rest.nwatch] = c->watch[i];
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a finding for each watch */
 		left[rest.nwatch++] = found[i];
 	}
 	QN_TRY(qn_calibration_bind(&rest, left));

@@ -40,15 +40,14 @@ qn_tfl_op_of(qn_tfl_op *o, qn_op op, uint32_t nin, const qn_id *in, const qn_att
 	for (uint32_t i = 0; i < nin; i++)
 		if (in[i] == 0)
 			return 0;
+	const qn_node like = {.op = op,
+			      .nin = nin,
+			      .in = in,
+			      .attr = attrs != NULL ? attrs : &preset,
+			      .name = o->to[0]->name,
+			      .place = ""};
 	if (own && nin > 0 && (qn_tfl_is_codes(o, in[0]) || b == QN_INDEX)) {
 		qn_attrs_default(info->attrs, &preset);
-		const qn_node like = {.op = op,
-				      .nin = nin,
-				      .in = in,
-				      .attr = attrs != NULL ? attrs : &preset,
-				      .name = o->to[0]->name,
-				      .place = ""};
-
 		type = info->infer(o->im->g, &like, qn_tfl_type(o->f, o->to[0]));
 		if (type == NULL) {
 			o->im->problems++;

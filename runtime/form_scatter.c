@@ -21,9 +21,13 @@ joined(int32_t reduction, qn_number y, qn_number u, qn_number_kind kind)
 	case QN_REDUCTION_none:
 		return u;
 	case QN_REDUCTION_add:
-		return real ? (qn_number){.f = y.f + u.f} : (qn_number){.u = y.u + u.u};
+		if (real)
+			return (qn_number){.f = y.f + u.f};
+		return (qn_number){.u = y.u + u.u};
 	case QN_REDUCTION_mul:
-		return real ? (qn_number){.f = y.f * u.f} : (qn_number){.u = y.u * u.u};
+		if (real)
+			return (qn_number){.f = y.f * u.f};
+		return (qn_number){.u = y.u * u.u};
 	case QN_REDUCTION_max:
 		return above ? u : y;
 	case QN_REDUCTION_min:
