@@ -45,7 +45,7 @@ static const qn_tensor *
 one_number(qn_onnx *o, const Onnx__AttributeProto *a, bool real)
 {
 	qn_plain plain = real ? QN_PLAIN_f32 : QN_PLAIN_i64;
-	qn_tensor *x;
+	qn_tensor *x = NULL;
 	void *data = make(o, plain, 0, NULL, &x);
 
 	if (data == NULL)

@@ -137,7 +137,7 @@ sequence_lstm(qn_tfl_op *o)
 {
 	qn_importer *im = o->im;
 	qn_id h = 0, c = 0;
-	lstm l;
+	lstm l = {0};
 
 	if (!open_lstm(o, &l))
 		return;
