@@ -77,6 +77,21 @@ average_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 				 qn_onnx_int(o, n, "count_include_pad", 0) != 0);
 }
 
+/* Pads so far behind the end that the last window of ceil_mode lies inside, and its mean is over all its
+ * elements.  A window that would start in the pads behind is none. */
+static void
+cover_last(qn_onnx_window *w)
+{
+	for (int32_t i = 0; i < w->n; i++) {
+		int64_t reach = (w->kernel[i] - 1) * w->dilation[i] + 1, step = w->stride[i];
+		int64_t left = w->in[i] + w->before[i] + w->after[i] - reach;
+		int64_t start = left > 0 ? (left + step - 1) / step * step : 0;
+
+		if (start > left && left >= 0 && start < w->in[i] + w->before[i])
+			w->after[i] += start - left;
+	}
+}
+
 /* (sum of |x|^p)^(1/p), the sum being the mean times the number of elements. */
 static void
 lp_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
@@ -91,7 +106,9 @@ lp_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		count *= (double)w.kernel[i];
 	qn_id x = qn_importer_unary(&o->im, QN_OP_abs, n->in[0]);
 	x = qn_importer_binary(&o->im, QN_OP_pow, x, qn_importer_f32(&o->im, p));
-	x = pool_of(o, QN_OP_avg_pool, x, &w, qn_onnx_int(o, n, "ceil_mode", 0) != 0, true);
+	if (qn_onnx_int(o, n, "ceil_mode", 0) != 0)
+		cover_last(&w);
+	x = pool_of(o, QN_OP_avg_pool, x, &w, false, true);
 	x = qn_importer_binary(&o->im, QN_OP_mul, x, qn_importer_f32(&o->im, count));
 	out[0] = qn_importer_binary(&o->im, QN_OP_pow, x, qn_importer_f32(&o->im, 1 / p));
 }

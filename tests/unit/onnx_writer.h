@@ -23,6 +23,8 @@
 enum { ONX_ROOM = 1 << 16 };
 enum {
 	ONX_FLOAT = 1,
+	ONX_UINT8 = 2,
+	ONX_INT8 = 3,
 	ONX_INT64 = 7,
 	ONX_STRING = 8,
 	ONX_BOOL = 9,
@@ -286,6 +288,16 @@ onx_list(onx *t, const char *name, int n, const int64_t *v)
 	for (int i = 0; i < n; i++)
 		onx_number(&t->work, 8, v[i]);
 	onx_number(&t->work, 20, 7);
+	onx_attr_end(t);
+}
+
+static inline void
+onx_reals(onx *t, const char *name, int n, const float *v)
+{
+	onx_attr_begin(t, name);
+	for (int i = 0; i < n; i++)
+		onx_float(&t->work, 7, v[i]);
+	onx_number(&t->work, 20, 6);
 	onx_attr_end(t);
 }
 
