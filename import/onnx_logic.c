@@ -18,9 +18,13 @@ unary(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 static void
 shift(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
-	bool left = strcmp(qn_onnx_string(o, n, "direction", ""), "LEFT") == 0;
+	const char *direction = qn_onnx_string(o, n, "direction", "");
+	bool left = strcmp(direction, "LEFT") == 0;
 
-	if (qn_onnx_need(o, n, 2))
+	if (!left && strcmp(direction, "RIGHT") != 0)
+		(void)qn_importer_refuse(&o->im, "import.attr",
+					 "direction is '%s'; it must be LEFT or RIGHT", direction);
+	else if (qn_onnx_need(o, n, 2))
 		out[0] = qn_importer_binary(&o->im, left ? QN_OP_shift_left : QN_OP_shift_right,
 					    n->in[0], n->in[1]);
 }
