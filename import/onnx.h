@@ -86,6 +86,9 @@ typedef struct qn_onnx_row {
 	int32_t arg; /* for converters of several operators: often a qn_op */
 } qn_onnx_row;
 
+/* The arg of a row that stands for its message alone: no operator that is read. */
+enum { QN_ONNX_REFUSED = -1 };
+
 /* Converts the node as if it were operator `op` of ai.onnx with these inputs, its attributes being the same. */
 void qn_onnx_run_as(qn_onnx *o, const qn_onnx_node *n, const char *op, int64_t version,
 		    uint32_t nin, const qn_id *in, qn_id *out);

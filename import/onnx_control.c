@@ -31,7 +31,7 @@ loop(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 const qn_onnx_row qn_onnx_control[] = {
 	{"", "If", 1, QN_ONNX_NEWEST, if_known, 0},
-	{"", "Loop", 1, QN_ONNX_NEWEST, loop, 0},
-	{"", "Scan", 1, QN_ONNX_NEWEST, loop, 0},
+	{"", "Loop", 1, QN_ONNX_NEWEST, loop, QN_ONNX_REFUSED},
+	{"", "Scan", 1, QN_ONNX_NEWEST, loop, QN_ONNX_REFUSED},
 	{0},
 };

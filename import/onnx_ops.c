@@ -30,7 +30,7 @@ qn_onnx_op_at(size_t i)
 {
 	for (size_t k = 0; k < QN_COUNT(families); k++)
 		for (const qn_onnx_row *row = families[k]; row->op != NULL; row++)
-			if (i-- == 0)
+			if (row->arg != QN_ONNX_REFUSED && i-- == 0)
 				return (qn_import_op){row->domain, row->op, row->min, row->max};
 	return (qn_import_op){0};
 }
