@@ -77,6 +77,14 @@ qn_importer_refuse(qn_importer *im, const char *id, const char *fmt, ...)
 	return 0;
 }
 
+void
+qn_importer_failed(qn_importer *im, qn_status why)
+{
+	im->problems++;
+	if (im->why == QN_OK)
+		im->why = why;
+}
+
 qn_status
 qn_importer_damaged(qn_importer *im, const char *fmt, ...)
 {
@@ -301,7 +309,7 @@ qn_importer_end(qn_importer *im)
 	qn_id *map = QN_NEW(im->scratch, qn_id, g->n);
 
 	if (im->problems > 0)
-		return QN_EUNSUPPORTED;
+		return im->why != QN_OK ? im->why : QN_EUNSUPPORTED;
 	qn_graph *to = qn_graph_new(im->m, g->name);
 	for (qn_id id = 1; id < g->n; id++) {
 		qn_node n = *qn_graph_node(g, id);

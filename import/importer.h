@@ -30,6 +30,7 @@ typedef struct qn_importer {
 	uint64_t work;     /* elements that may still be computed for folding */
 	uint64_t nodes;    /* that may be made in all */
 	size_t problems;
+	qn_status why; /* of the first problem that is no lack of Quern's; QN_OK: none */
 	bool full; /* no node may be added any more, which was reported */
 	bool *dim_used;    /* of how->dim; NULL: none yet */
 	const char *batch; /* the name of an open dimension 0, which is 1 wherever it stands */
@@ -40,7 +41,7 @@ void qn_importer_begin(qn_importer *im, qn_model *m, const char *file, size_t by
 		       const qn_import_how *how);
 void qn_importer_at(qn_importer *im, const char *node, const char *op, int64_t version);
 /* Removes what no output needs, adds the graph to the model, which is calibrated when values are quantized, and
- * returns QN_EUNSUPPORTED when problems were reported. */
+ * returns QN_EUNSUPPORTED when problems were reported, or im->why. */
 qn_status qn_importer_end(qn_importer *im) QN_MUST_CHECK;
 
 /* A dimension of an input that the file leaves open: as `how` says, 1 for a batch (axis 0, logged); false
@@ -55,6 +56,8 @@ bool qn_importer_dim_given(qn_importer *im, const char *input, int32_t axis, con
 /* Reports that the current node cannot be taken: violated condition, actual value, way out.  Returns 0, for
  * `return qn_importer_refuse(…)`. */
 qn_id qn_importer_refuse(qn_importer *im, const char *id, const char *fmt, ...) QN_PRINTF(3, 4);
+/* Counts a problem that was reported and lies in a file, not in what Quern can do: QN_EINVALID, QN_EIO … */
+void qn_importer_failed(qn_importer *im, qn_status why);
 /* Reports that the file is damaged; QN_EINVALID. */
 qn_status qn_importer_damaged(qn_importer *im, const char *fmt, ...) QN_PRINTF(2, 3);
 

@@ -303,7 +303,7 @@ qn_onnx_read_value(qn_model *m, const char *file, const void *data, size_t n, co
 	const Onnx__TensorProto *t = (const Onnx__TensorProto *)message;
 	*out = qn_onnx_read_tensor(&o, t);
 	if (*out == NULL)
-		return QN_EUNSUPPORTED;
+		return o.im.why != QN_OK ? o.im.why : QN_EUNSUPPORTED;
 	*stored = qn_onnx_stored_type(t->data_type);
 	return QN_OK;
 }

@@ -145,6 +145,9 @@ const struct Onnx__AttributeProto *qn_onnx_attr(const qn_onnx *o, const qn_onnx_
 bool qn_onnx_data_type(int64_t number, qn_plain *plain);
 /* The type that it has in the file; number is one that qn_onnx_data_type knows. */
 qn_plain qn_onnx_stored_type(int64_t number);
+/* The bytes of a tensor in a file beside the model; *n: those of its shape before, those that it is said to
+ * have then.  NULL after a report. */
+const uint8_t *qn_onnx_external(qn_onnx *o, const struct Onnx__TensorProto *t, size_t *n);
 /* "FLOAT8E4M3FN", "STRING" …, for messages. */
 const char *qn_onnx_type_name(int64_t number);
 /* A tensor of the file; NULL after a report. */

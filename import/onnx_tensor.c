@@ -10,7 +10,6 @@
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
 
-#include "formats/file.h"
 #include "import/wire.h"
 #include "ir/limits.h"
 
@@ -79,9 +78,10 @@ name_of(const Onnx__TensorProto *t)
 static const qn_tensor *
 damaged(qn_onnx *o, const Onnx__TensorProto *t, const char *what, uint64_t have, uint64_t want)
 {
-	(void)qn_importer_refuse(&o->im, "import.file",
-				 "tensor '%s' has %llu %s; its shape wants %llu", name_of(t),
-				 (unsigned long long)have, what, (unsigned long long)want);
+	qn_importer_failed(
+		&o->im, qn_importer_damaged(&o->im, "tensor '%s' has %llu %s; its shape wants %llu",
+					    name_of(t), (unsigned long long)have, what,
+					    (unsigned long long)want));
 	return NULL;
 }
 
@@ -162,108 +162,6 @@ from_list(qn_onnx *o, const Onnx__TensorProto *t, const qn_type *type)
 
 /* ---- elements as bytes ---- */
 
-/* A path of the same folder or below. */
-static bool
-stays_inside(const char *path)
-{
-	if (path[0] == '\0' || path[0] == '/' || strchr(path, '\\') != NULL ||
-	    strchr(path, ':') != NULL)
-		return false;
-	for (const char *p = path; p != NULL; p = strchr(p, '/'), p = p != NULL ? p + 1 : NULL)
-		if (p[0] == '.' && p[1] == '.' && (p[2] == '/' || p[2] == '\0'))
-			return false;
-	return true;
-}
-
-/* "12" -> 12. */
-static bool
-number(const char *s, uint64_t *out)
-{
-	*out = 0;
-	if (s[0] == '\0')
-		return false;
-	for (; *s != '\0'; s++) {
-		if (*s < '0' || *s > '9' || *out > (UINT64_MAX - 9) / 10)
-			return false;
-		*out = *out * 10 + (uint64_t)(*s - '0');
-	}
-	return true;
-}
-
-typedef struct file_bytes {
-	const char *data;
-	size_t n;
-} file_bytes;
-
-static const file_bytes *
-open_external(qn_onnx *o, const char *path)
-{
-	file_bytes *f = qn_map_gets(&o->external, path);
-
-	if (f != NULL)
-		return f;
-	f = QN_NEW(o->im.scratch, file_bytes, 1);
-	const char *whole = qn_path_join(o->im.scratch, o->folder, path);
-	if (!qn_path_is_below(o->folder, whole)) {
-		(void)qn_importer_refuse(&o->im, "import.external",
-					 "'%s' is a link that leads out of the model's folder; put "
-					 "the file itself there",
-					 path);
-		return NULL;
-	}
-	if (qn_file_map(o->im.m->arena, whole, &f->data, &f->n) != QN_OK) {
-		o->im.problems++;
-		return NULL;
-	}
-	qn_importer_grant(&o->im, f->n);
-	qn_map_puts(&o->external, path, f);
-	return f;
-}
-
-/* The bytes of a tensor in a file beside the model; NULL after a report. */
-static const uint8_t *
-external(qn_onnx *o, const Onnx__TensorProto *t, size_t want)
-{
-	const char *path = "";
-	uint64_t offset = 0, length = want;
-	bool ok = true;
-
-	for (size_t i = 0; i < t->n_external_data; i++) {
-		const char *key = t->external_data[i]->key, *value = t->external_data[i]->value;
-		if (key == NULL || value == NULL)
-			continue;
-		if (strcmp(key, "location") == 0)
-			path = value;
-		else if (strcmp(key, "offset") == 0)
-			ok = number(value, &offset) && ok;
-		else if (strcmp(key, "length") == 0)
-			ok = number(value, &length) && ok;
-	}
-	if (!ok || o->folder == NULL || !stays_inside(path)) {
-		(void)qn_importer_refuse(
-			&o->im, "import.external",
-			"the data of tensor '%s' is in '%s'; only a file in the model's folder or "
-			"below, without '..', is read",
-			name_of(t), path);
-		return NULL;
-	}
-	if (length != want) {
-		(void)damaged(o, t, "bytes", length, want);
-		return NULL;
-	}
-	const file_bytes *f = open_external(o, path);
-	if (f == NULL)
-		return NULL;
-	if (offset > f->n || length > f->n - offset) {
-		(void)qn_importer_refuse(
-			&o->im, "import.external",
-			"tensor '%s' is to be at %llu of '%s', which has %zu bytes", name_of(t),
-			(unsigned long long)offset, path, f->n);
-		return NULL;
-	}
-	return (const uint8_t *)f->data + offset;
-}
-
 static const qn_tensor *
 from_bytes(qn_onnx *o, const Onnx__TensorProto *t, const qn_type *type)
 {
@@ -274,7 +172,7 @@ from_bytes(qn_onnx *o, const Onnx__TensorProto *t, const qn_type *type)
 	const uint8_t *data =
 		t->has_data_location &&
 				t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL
-			? external(o, t, want)
+			? qn_onnx_external(o, t, &have)
 			: qn_wire_bulk(&t->raw_data, o->data, &have);
 	void *nibbles;
 

@@ -209,7 +209,7 @@ qn_tfl_type(qn_tfl *f, qn_tfl_tensor *t)
 
 /* ---- constants ---- */
 
-/* The bytes of a buffer, which may lie behind the tables; NULL: it has none. */
+/* The bytes of a buffer, which may lie behind the tables; NULL: it has none, or after a report *bytes. */
 static const void *
 buffer_bytes(qn_tfl *f, const qn_tfl_tensor *t, size_t *bytes)
 {
@@ -225,9 +225,13 @@ buffer_bytes(qn_tfl *f, const qn_tfl_tensor *t, size_t *bytes)
 	if (at <= 1 || size <= 0)
 		return NULL;
 	if ((uint64_t)at > f->flat.n || (uint64_t)size > f->flat.n - (uint64_t)at) {
-		(void)qn_importer_refuse(&f->im, "import.file",
-					 "the bytes of tensor '%s' lie behind the file's end",
-					 t->name);
+		qn_importer_failed(
+			&f->im,
+			qn_importer_damaged(&f->im,
+					    "tensor '%s' is %lld bytes at %lld of the file, "
+					    "which has %zu; it is cut short",
+					    t->name, (long long)size, (long long)at, f->flat.n));
+		*bytes = (size_t)size;
 		return NULL;
 	}
 	*bytes = (size_t)size;
@@ -264,6 +268,8 @@ elements(qn_tfl *f, const qn_tfl_tensor *t, const qn_type *type, const void *dat
 		(void)qn_importer_refuse(&f->im, "import.file",
 					 "tensor '%s' has %zu bytes, its shape and type need %zu",
 					 t->name, bytes, halves ? (count + 1) / 2 : want);
+		if (sparsity.at == 0)
+			qn_importer_failed(&f->im, QN_EINVALID);
 		return NULL;
 	}
 	return halves ? qn_tfl_take(f, count) ? unpacked(f, data, count) : NULL : data;
@@ -291,6 +297,8 @@ constant(qn_tfl *f, qn_tfl_tensor *t)
 	const void *data = buffer_bytes(f, t, &bytes);
 	const qn_type *type = qn_type_tensor(&f->im.m->types, t->elem, t->rank, t->dim);
 	int64_t count = qn_type_count(type);
+	if (data == NULL && (bytes > 0 || f->flat.damage != NULL)) /* the reader tells damage */
+		return NULL;
 	if (data == NULL && count == 0)
 		data = f->flat.data;
 	if (data == NULL || count < 0) {

@@ -171,6 +171,53 @@ bad npy-nan tensor.nonfinite 'element 7|"w"' "${in_file/FILE/nan-weights.npy}"
 bytes 7 "$one" | npy cut.npy '<f4' '2, 4'
 bad npy-cut npy.truncated 'cut.npy: error|28|32' "${in_file/FILE/cut.npy}"
 
+# ---- networks of other tools ----
+
+corpus=$QUERN_SOURCE/tests/fuzz/corpus
+cp "$corpus/onnx/image.onnx" "$corpus/onnx/outside.onnx" "$corpus/tflite/dense.tflite" .
+
+# network NAME CODE "ids" "words" FILE
+network() {
+	case_of "$1" "$2" "$3" "$4" compile "$5" --calib ok.npy -o out -q
+}
+
+# Cut at each of these lengths, and one byte before the end: what is there is damaged, and nothing else is said.
+cut() {
+	local file=$1 kind=${1##*.} n
+	shift
+	for n in "$@" $(($(wc -c <"$file") - ${last:-1})); do
+		head -c "$n" "$file" >"cut.$kind"
+		network "cut-$kind-$n" 1 import.file 'cut.|error: ' "cut.$kind"
+	done
+}
+
+: >empty.tflite
+network empty-tflite 1 import.file 'empty.tflite: error: this is no TFLite file' empty.tflite
+# Behind the last bytes are those of values that are no constants.
+last=120 cut dense.tflite 4 8 9 40 100 400 800 1200 1500 1700 1750 1800
+if "$QUERN_BIN" inspect image.onnx >/dev/null 2>stderr || ! grep -q import.support stderr; then
+	: >empty.onnx
+	network empty-onnx 1 import.file 'empty.onnx: error: the file holds no graph' empty.onnx
+	cut image.onnx 1 2 3 10 20 50 100 150 200 250 300 350
+
+	# Weights in a file beside the model.
+	network outside-missing 1 file.open 'outside.bin: error: No such file' outside.onnx
+	mkdir outside.bin
+	network outside-folder 1 file.read 'outside.bin: error: not a regular file' outside.onnx
+	rmdir outside.bin
+	bytes 8 "$one" >outside.bin
+	network outside-short 1 import.external "outside.onnx|error: tensor 'w' is 32 bytes at 4 of 'outside.bin', which has 32 bytes" outside.onnx
+	: >outside.bin
+	network outside-empty 1 import.external "'outside.bin', which has 0 bytes" outside.onnx
+	bytes 9 "$one" >outside.bin
+	network outside-good 0 '' '' outside.onnx
+	[ -f out/outside.c ] || fail outside-good "no out/outside.c"
+	if [ "$(id -u)" -ne 0 ]; then
+		chmod 0 outside.bin
+		network outside-unreadable 1 file.open 'outside.bin: error: Permission denied' outside.onnx
+	fi
+fi
+
 # ---- samples ----
 
 # samples NAME CODE "ids" "words": NAME.npy is wrong, for compile and for run.

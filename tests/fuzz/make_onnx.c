@@ -113,6 +113,18 @@ sequence(const char *folder, onx *t)
 	save(folder, "sequence", t, 14);
 }
 
+/* Weights in another file, behind four bytes of something else. */
+static void
+outside(const char *folder, onx *t)
+{
+	onx_begin(t);
+	onx_input(t, "x", ONX_FLOAT, "N,4");
+	onx_external(t, "w", ONX_FLOAT, "4,2", "outside.bin", "4");
+	onx_node(t, "MatMul", "x,w", "y");
+	onx_output(t, "y");
+	save(folder, "outside", t, 13);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -124,6 +136,7 @@ main(int argc, char **argv)
 	shapes(argv[1], t);
 	calls(argv[1], t, t + 1);
 	sequence(argv[1], t);
+	outside(argv[1], t);
 	free(t);
 	return 0;
 }

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_external.c - the bytes of tensors that lie in files beside the model.
+ *
+ *   location "w.bin", offset "4", length "32"  ->  32 bytes of w.bin, which is mapped once */
+#include "import/onnx.h"
+
+#include <onnx/onnx.pb-c.h>
+#include <string.h>
+
+#include "formats/file.h"
+
+/* A path of the same folder or below. */
+static bool
+stays_inside(const char *path)
+{
+	if (path[0] == '\0' || path[0] == '/' || strchr(path, '\\') != NULL ||
+	    strchr(path, ':') != NULL)
+		return false;
+	for (const char *p = path; p != NULL; p = strchr(p, '/'), p = p != NULL ? p + 1 : NULL)
+		if (p[0] == '.' && p[1] == '.' && (p[2] == '/' || p[2] == '\0'))
+			return false;
+	return true;
+}
+
+/* "12" -> 12. */
+static bool
+number(const char *s, uint64_t *out)
+{
+	*out = 0;
+	if (s[0] == '\0')
+		return false;
+	for (; *s != '\0'; s++) {
+		if (*s < '0' || *s > '9' || *out > (UINT64_MAX - 9) / 10)
+			return false;
+		*out = *out * 10 + (uint64_t)(*s - '0');
+	}
+	return true;
+}
+
+typedef struct file_bytes {
+	const char *data;
+	size_t n;
+} file_bytes;
+
+static const file_bytes *
+open_external(qn_onnx *o, const char *path)
+{
+	file_bytes *f = qn_map_gets(&o->external, path);
+
+	if (f != NULL)
+		return f;
+	f = QN_NEW(o->im.scratch, file_bytes, 1);
+	const char *whole = qn_path_join(o->im.scratch, o->folder, path);
+	if (!qn_path_is_below(o->folder, whole)) {
+		(void)qn_importer_refuse(&o->im, "import.external",
+					 "'%s' is a link that leads out of the model's folder; put "
+					 "the file itself there",
+					 path);
+		return NULL;
+	}
+	qn_status status = qn_file_map(o->im.m->arena, whole, &f->data, &f->n);
+	if (status != QN_OK) {
+		qn_importer_failed(&o->im, status);
+		return NULL;
+	}
+	qn_importer_grant(&o->im, f->n);
+	qn_map_puts(&o->external, path, f);
+	return f;
+}
+
+const uint8_t *
+qn_onnx_external(qn_onnx *o, const Onnx__TensorProto *t, size_t *n)
+{
+	const char *name = t->name != NULL ? t->name : "", *path = "";
+	uint64_t offset = 0, length = *n;
+	bool ok = true;
+
+	for (size_t i = 0; i < t->n_external_data; i++) {
+		const char *key = t->external_data[i]->key, *value = t->external_data[i]->value;
+		if (key == NULL || value == NULL)
+			continue;
+		if (strcmp(key, "location") == 0)
+			path = value;
+		else if (strcmp(key, "offset") == 0)
+			ok = number(value, &offset) && ok;
+		else if (strcmp(key, "length") == 0)
+			ok = number(value, &length) && ok;
+	}
+	if (!ok || o->folder == NULL || !stays_inside(path)) {
+		(void)qn_importer_refuse(
+			&o->im, "import.external",
+			"the data of tensor '%s' is in '%s'; only a file in the model's folder or "
+			"below, without '..', is read",
+			name, path);
+		return NULL;
+	}
+	const file_bytes *f = open_external(o, path);
+	if (f == NULL)
+		return NULL;
+	if (offset > f->n || length > f->n - offset) {
+		(void)qn_importer_refuse(
+			&o->im, "import.external",
+			"tensor '%s' is %llu bytes at %llu of '%s', which has %zu bytes; it is cut "
+			"short or belongs to another model",
+			name, (unsigned long long)length, (unsigned long long)offset, path, f->n);
+		qn_importer_failed(&o->im, QN_EINVALID);
+		return NULL;
+	}
+	*n = (size_t)length;
+	return (const uint8_t *)f->data + offset;
+}
