@@ -19,6 +19,8 @@
 
 #include <cmocka.h>
 
+#include "tests/robust/job_import.h"
+
 /* ---- files ---- */
 
 const char *
@@ -29,8 +31,8 @@ job_path(workshop *w, const char *name)
 	return w->text;
 }
 
-static void
-put(workshop *w, const char *name, const char *head, size_t nhead, const void *data, size_t n)
+void
+job_put(workshop *w, const char *name, const char *head, size_t nhead, const void *data, size_t n)
 {
 	FILE *f = fopen(job_path(w, name), "wb");
 
@@ -219,6 +221,10 @@ const job jobs[] = {
 	{"opt", job_opt, false},
 	{"samples", job_samples, false},
 	{"stats", job_stats, false},
+	{"tflite", job_tflite, false},
+#ifdef JOB_ONNX
+	{"onnx", job_onnx, false},
+#endif
 };
 const size_t njobs = sizeof jobs / sizeof jobs[0];
 
@@ -258,15 +264,16 @@ write_inputs(workshop *w)
 	for (int i = 0; i < 96; i++)
 		v[i] = (float)(i * 37 % 64 - 31) / 32.0f;
 	memcpy(head + 8, header, sizeof header - 1);
-	put(w, "net.json", net, sizeof net - 1, "", 0);
-	put(w, "x.csv", table, sizeof table - 1, "", 0);
-	put(w, "p.pgm", picture, sizeof picture - 1, "", 0);
-	put(w, "w.safetensors", head, 8 + sizeof header - 1, v, sizeof v);
+	job_put(w, "net.json", net, sizeof net - 1, "", 0);
+	job_put(w, "x.csv", table, sizeof table - 1, "", 0);
+	job_put(w, "p.pgm", picture, sizeof picture - 1, "", 0);
+	job_put(w, "w.safetensors", head, 8 + sizeof header - 1, v, sizeof v);
 	assert_int_equal(qn_array_new(ctx, "f32", 4, shape, v, &x), QN_OK);
 	assert_int_equal(qn_array_save(x, job_path(w, "x.npy")), QN_OK);
 	assert_int_equal(qn_array_new(ctx, "f32", 1, three, v, &x), QN_OK);
 	assert_int_equal(qn_array_save(x, job_path(w, "b.npy")), QN_OK);
 	qn_close(ctx);
+	job_write_imports(w);
 }
 
 void

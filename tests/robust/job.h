@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job.h - whole jobs on a small model, for tests that make one of a job's steps fail.
  *
- *   job_begin(&w, "memory");              a folder with net.json, w.safetensors, b.npy, x.npy, x.csv, p.pgm
+ *   job_begin(&w, "memory");              a folder with net.json, w.safetensors, b.npy, x.npy, x.csv, p.pgm,
+ *                                       net.tflite, net.onnx
  *   jobs[i].run(ctx, &w);                 writes below w.out and nowhere else
  *   job_check(&w, i, status);             what is there is what a job without faults leaves */
 #ifndef QN_TESTS_JOB_H
@@ -38,5 +39,8 @@ void job_clear(workshop *w, size_t i);
 void job_check(workshop *w, size_t i, qn_status status, const char *when);
 /* The path of a file of w->folder, in w->text. */
 const char *job_path(workshop *w, const char *name);
+/* Writes a file of w->folder: head, then data. */
+void job_put(workshop *w, const char *name, const char *head, size_t nhead, const void *data,
+	     size_t n);
 
 #endif

@@ -224,11 +224,15 @@ end(void **state)
 int
 main(void)
 {
-	static size_t which[] = {0, 1, 2};
+	static size_t which[] = {0, 1, 2, 5, 6};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_prestate(sweep, &which[0]),
 		cmocka_unit_test_prestate(sweep, &which[1]),
 		cmocka_unit_test_prestate(sweep, &which[2]),
+		cmocka_unit_test_prestate(sweep, &which[3]),
+#ifdef JOB_ONNX
+		cmocka_unit_test_prestate(sweep, &which[4]),
+#endif
 		cmocka_unit_test_prestate(short_pieces, &which[0]),
 		cmocka_unit_test_prestate(cut_short, &which[0]),
 		cmocka_unit_test(large_file),

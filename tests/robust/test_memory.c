@@ -126,12 +126,16 @@ end(void **state)
 int
 main(void)
 {
-	static size_t which[] = {0, 1, 2};
+	static size_t which[] = {0, 1, 2, 5, 6};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_all),
 		cmocka_unit_test_prestate(sweep, &which[0]),
 		cmocka_unit_test_prestate(sweep, &which[1]),
 		cmocka_unit_test_prestate(sweep, &which[2]),
+		cmocka_unit_test_prestate(sweep, &which[3]),
+#ifdef JOB_ONNX
+		cmocka_unit_test_prestate(sweep, &which[4]),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
