@@ -318,7 +318,7 @@ print_totals(const int *count, int fixed, const integers *integer, int total)
 int
 main(int argc, char **argv)
 {
-	int count[NVERDICT] = {0}, fixed = 0, level, first = 1;
+	int count[NVERDICT] = {0}, fixed = 0, level = 0, first = 1;
 	integers integer = {0};
 	char reason[1024];
 
