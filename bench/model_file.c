@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_file.c - writes large .onnx files, for scripts/bench-import.
+/* model_file.c - writes large .onnx and .tflite files, for scripts/bench-import.
  *
  *   bench_model_file N BYTES FILE       n0 -> Relu -> n1 -> Mul n0 -> n2 -> Add w -> n3 …, N nodes, of [1,8]
  *
@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "import/tflite_schema.h"
 
 enum { WIDTH = 8, FEATURES = 4 * WIDTH };
 
@@ -167,6 +169,176 @@ write_onnx(long n, size_t payload, FILE *f)
 	       ftruncate(fileno(f), (off_t)(file.n + payload)) == 0;
 }
 
+/* ---- FlatBuffers: tables from the root on, each with a vtable in front of it and 8 bytes a field ---- */
+
+static void
+little(bytes *b, size_t at, uint64_t v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		b->data[at + i] = (uint8_t)(v >> (8 * i));
+}
+
+static size_t
+room(bytes *b, size_t n)
+{
+	put(b, NULL, (8 - b->n % 8) % 8);
+	return put(b, NULL, n);
+}
+
+/* All fields absent. */
+static size_t
+table(bytes *b, unsigned fields)
+{
+	size_t vtable = room(b, 4 + 2 * (size_t)fields);
+	size_t at = room(b, 8 + 8 * (size_t)fields);
+
+	little(b, vtable, 4 + 2 * (uint64_t)fields, 2);
+	little(b, vtable + 2, 8 + 8 * (uint64_t)fields, 2);
+	little(b, at, at - vtable, 4);
+	return at;
+}
+
+static void
+set(bytes *b, size_t at, unsigned field, uint64_t v, size_t n)
+{
+	size_t vtable = at - (b->data[at] | (size_t)b->data[at + 1] << 8);
+
+	little(b, vtable + 4 + 2 * (size_t)field, 8 + 8 * (uint64_t)field, 2);
+	little(b, at + 8 + 8 * (size_t)field, v, n);
+}
+
+static void
+lead(bytes *b, size_t table_at, unsigned field, size_t to)
+{
+	set(b, table_at, field, to - (table_at + 8 + 8 * (size_t)field), 4);
+}
+
+static size_t
+vector(bytes *b, size_t n, size_t each)
+{
+	size_t at = room(b, 4 + n * each);
+
+	little(b, at, n, 4);
+	return at;
+}
+
+/* Element i of a vector of tables becomes a new one. */
+static size_t
+element(bytes *b, size_t v, size_t i, unsigned fields)
+{
+	size_t at = table(b, fields);
+
+	little(b, v + 4 + 4 * i, at - (v + 4 + 4 * i), 4);
+	return at;
+}
+
+static void
+ints(bytes *b, size_t table_at, unsigned field, size_t n, const long *v)
+{
+	size_t at = vector(b, n, 4);
+
+	for (size_t i = 0; i < n; i++)
+		little(b, at + 4 + 4 * i, (uint64_t)v[i], 4);
+	lead(b, table_at, field, at);
+}
+
+/* ---- TFLite: tensors n0 … nN, then w; then big and y where there is a payload ---- */
+
+enum { CODES = 4 };
+static const int codes[CODES] = {QN_TFL_RELU, QN_TFL_MUL, QN_TFL_ADD, QN_TFL_FULLY_CONNECTED};
+
+static void
+tflite_tensors(bytes *b, size_t graph, long n, size_t payload)
+{
+	const long columns = (long)(payload / FEATURES);
+	size_t v = vector(b, (size_t)n + 2 + (payload > 0 ? 2 : 0), 4);
+	char name[32];
+
+	lead(b, graph, QN_TFL_FIELD_graph_tensors, v);
+	for (long k = 0; k < n + 2 + (payload > 0 ? 2 : 0); k++) {
+		size_t at = element(b, v, (size_t)k, 4);
+		const long shape[] = {k == n + 2 ? columns : 1, k == n + 3 ? columns : WIDTH};
+
+		ints(b, at, QN_TFL_FIELD_tensor_shape, 2, shape);
+		set(b, at, QN_TFL_FIELD_tensor_buffer, k > n && k < n + 3 ? (uint64_t)(k - n) : 0,
+		    4);
+		size_t length = strlen(name_of(name, k));
+		size_t text_at = vector(b, length, 1);
+		memcpy(b->data + text_at + 4, name, length);
+		lead(b, at, QN_TFL_FIELD_tensor_name, text_at);
+	}
+}
+
+static void
+tflite_operators(bytes *b, size_t graph, long n, size_t payload)
+{
+	size_t v = vector(b, (size_t)n + (payload > 0), 4);
+
+	lead(b, graph, QN_TFL_FIELD_graph_operators, v);
+	for (long k = 0; k < n + (payload > 0); k++) {
+		long code = k == n ? 3 : k % 3;
+		size_t at = element(b, v, (size_t)k, 3);
+		const long in[] = {k, code == 1 ? 0 : code == 2 ? n + 1 : n + 2};
+		const long out[] = {k == n ? n + 3 : k + 1};
+
+		set(b, at, QN_TFL_FIELD_operator_code, (uint64_t)code, 4);
+		ints(b, at, QN_TFL_FIELD_operator_inputs, code == 0 ? 1 : 2, in);
+		ints(b, at, QN_TFL_FIELD_operator_outputs, 1, out);
+	}
+}
+
+/* Buffer 0 is empty, 1 is w; 2, the payload, is what the file is longer by. */
+static void
+tflite_buffers(bytes *b, size_t model, size_t payload)
+{
+	const uint8_t one[4] = {0, 0, 0x80, 0x3f};
+	size_t v = vector(b, payload > 0 ? 3 : 2, 4);
+
+	lead(b, model, QN_TFL_FIELD_model_buffers, v);
+	(void)element(b, v, 0, 1);
+	size_t w = element(b, v, 1, 1);
+	size_t data = vector(b, 4 * (size_t)WIDTH, 1);
+	for (size_t i = 0; i < WIDTH; i++)
+		memcpy(b->data + data + 4 + 4 * i, one, sizeof one);
+	lead(b, w, QN_TFL_FIELD_buffer_data, data);
+	if (payload == 0)
+		return;
+	size_t big = element(b, v, 2, 1);
+	data = vector(b, 0, 1);
+	little(b, data, payload, 4);
+	lead(b, big, QN_TFL_FIELD_buffer_data, data);
+}
+
+static bool
+write_tflite(long n, size_t payload, FILE *f)
+{
+	static bytes b;
+	const long from[] = {0}, to[] = {payload > 0 ? n + 3 : n};
+
+	put(&b, "\0\0\0\0TFL3", 8);
+	size_t model = table(&b, 5);
+	little(&b, 0, model, 4);
+	set(&b, model, QN_TFL_FIELD_model_version, 3, 4);
+	size_t v = vector(&b, CODES, 4);
+	lead(&b, model, QN_TFL_FIELD_model_operator_codes, v);
+	for (size_t i = 0; i < CODES; i++) {
+		size_t at = element(&b, v, i, 4);
+
+		set(&b, at, QN_TFL_FIELD_code_deprecated, (uint64_t)codes[i], 1);
+		set(&b, at, QN_TFL_FIELD_code_builtin, (uint64_t)codes[i], 4);
+	}
+	v = vector(&b, 1, 4);
+	lead(&b, model, QN_TFL_FIELD_model_subgraphs, v);
+	size_t graph = element(&b, v, 0, 4);
+	ints(&b, graph, QN_TFL_FIELD_graph_inputs, 1, from);
+	ints(&b, graph, QN_TFL_FIELD_graph_outputs, 1, to);
+	tflite_tensors(&b, graph, n, payload);
+	tflite_operators(&b, graph, n, payload);
+	tflite_buffers(&b, model, payload);
+	return fwrite(b.data, 1, b.n, f) == b.n && fflush(f) == 0 &&
+	       ftruncate(fileno(f), (off_t)(b.n + payload)) == 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -176,7 +348,10 @@ main(int argc, char **argv)
 		(void)fprintf(stderr, "usage: bench_model_file N BYTES FILE\n");
 		return 2;
 	}
-	bool ok = write_onnx(strtol(argv[1], NULL, 10), strtoull(argv[2], NULL, 10), f);
+	const char *end = strrchr(argv[3], '.');
+	bool tflite = end != NULL && strcmp(end, ".tflite") == 0;
+	bool ok = (tflite ? write_tflite : write_onnx)(strtol(argv[1], NULL, 10),
+						       strtoull(argv[2], NULL, 10), f);
 	ok = fclose(f) == 0 && ok;
 	if (!ok)
 		perror(argv[3]);
