@@ -282,6 +282,38 @@ bind_with_callbacks(const qn_calibration *c, const qn_finding *found, qn_dataset
 	return qn_callbacks_run(&graphs, o->ncallback, o->callback, a);
 }
 
+/* ---- beside a file of encodings ---- */
+
+/* What the file leaves needs samples; what it gives is not searched. */
+static qn_status
+check_given(const qn_calibration *c, const qn_dataset *data, const qn_methods *methods,
+	    const qn_calib_opts *o)
+{
+	qn_map seen;
+	qn_buf b;
+
+	if (o->given == NULL)
+		return QN_OK;
+	if (o->ncallback > 0)
+		return qn_report(
+			c->m->env, QN_EUSAGE, "encodings.search", c->m->name,
+			"a calibration callback or the method output would choose anew what "
+			"the encodings give; leave one of them out");
+	if (data != NULL || c->nwatch == 0 || methods->opts[0].method->passes == 0)
+		return QN_OK;
+	qn_map_init(&seen, c->m->scratch);
+	qn_buf_init(&b, c->m->scratch);
+	for (size_t i = 0; i < c->nwatch; i++) {
+		const qn_node *of = qn_encoded_value(c->g, c->watch[i].quantize);
+
+		if (qn_map_gets(&seen, of->name) != NULL)
+			continue;
+		qn_buff(&b, "%s'%s'", b.n > 0 ? ", " : "", of->name);
+		qn_map_puts(&seen, of->name, (void *)(uintptr_t)of);
+	}
+	return qn_encodings_missing(o->given, c->m, qn_buf_str(&b));
+}
+
 /* ---- all at once ---- */
 
 qn_status
@@ -292,9 +324,12 @@ qn_calibrate_model(qn_model *m, qn_dataset *data, const qn_calib_opts *opts)
 	qn_finding *found = NULL;
 	qn_methods methods;
 
+	if (o.given != NULL && m->stage == QN_STAGE_SYMBOLIC)
+		QN_TRY(qn_encodings_bind(m, o.given));
 	QN_TRY(qn_calibration_new(m, &c));
 	QN_TRY(qn_methods_of(c, &o.method, &methods));
 	QN_TRY(qn_methods_search(c, data, &methods, &o));
+	QN_TRY(check_given(c, data, &methods, &o));
 	QN_TRY(qn_calibrate_constants(c, o.method.mse_weights));
 	if (c->nwatch > 0)
 		QN_TRY(qn_methods_find(c, data, o.observed, &methods, &found));

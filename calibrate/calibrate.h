@@ -9,6 +9,7 @@
 
 #include "calibrate/callback.h"
 #include "calibrate/dataset.h"
+#include "calibrate/encodings.h"
 #include "calibrate/statistics.h"
 
 /* A value whose range is wanted, and the quantize that wants it. */
@@ -41,6 +42,7 @@ typedef struct qn_calib_opts {
 	const qn_statistics *observed; /* instead of samples; complete, and of this model */
 	const qn_calib_callback *callback; /* of patterns that find their symbols themselves */
 	size_t ncallback;
+	const qn_encodings *given; /* parameters that stand; not with callbacks or searches; NULL: none */
 } qn_calib_opts;
 
 /* The float form of a graph with quantize and dequantize nodes: they become their operand,
@@ -50,7 +52,8 @@ qn_status qn_erase_quantization(qn_model *m, const qn_graph *g, qn_graph **out,
 
 /* Binds every symbol of the model: those of constants from the constants, the others from the
  * samples.  Warns of a range that is 0 (calibrate.zero-range: scale 1).  data may be NULL when
- * only constants have symbols, or the method needs none; calibrate.no-data otherwise. */
+ * only constants have symbols, or the method needs none; calibrate.no-data otherwise, encodings.missing with
+ * opts->given, which binds first. */
 qn_status qn_calibrate_model(qn_model *m, qn_dataset *data,
 			     const qn_calib_opts *opts) QN_MUST_CHECK;
 

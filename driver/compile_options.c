@@ -22,6 +22,7 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 		{"weights-type", (int)o->weights_type, QN_WEIGHTS_I4, QN_STAGE_SYMBOLIC},
 		{"method", o->method != NULL, 1, QN_STAGE_CALIBRATED},
 		{"stats", o->stats != NULL, 1, QN_STAGE_CALIBRATED},
+		{"encodings", o->encodings != NULL, 1, QN_STAGE_CALIBRATED},
 		{"weight-method", (int)o->weight_method, QN_WEIGHTS_BY_MSE, QN_STAGE_CALIBRATED},
 		{"no-approx", o->no_approx != 0, 1, QN_STAGE_INTEGER},
 		{"merge-always", o->merge_always != 0, 1, QN_STAGE_INTEGER},
@@ -45,6 +46,10 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 		return qn_report(m->env, QN_EUSAGE, "option.range", "align",
 				 "%d bits are too few, take %d to %d", o->align, QN_FIX_LEAST,
 				 QN_FIX_MOST);
+	if (o->encodings != NULL && o->stats != NULL)
+		return qn_report(m->env, QN_EUSAGE, "encodings.stats", "encodings",
+				 "statistics are of all values, and encodings say what some have; "
+				 "give encodings with samples (--calib), or leave one of them out");
 	if (o->scheme == QN_RFC && o->activations == QN_ACTIVATIONS_U8)
 		return qn_report(
 			m->env, QN_EUSAGE, "option.activations", "activations",

@@ -10,6 +10,9 @@
  * quantize nodes.  Biases, which have the scale of their product, are left out. */
 #include "driver/encodings.h"
 
+#include <string.h>
+
+#include "formats/file.h"
 #include "formats/json_out.h"
 
 typedef struct writer {
@@ -60,13 +63,9 @@ encodings(writer *w, const char *key, bool constants)
 		if (n->type->is_tuple || !qn_elem_is_quant(n->type->elem) ||
 		    n->type->elem->bits > 16 || n->type->elem->gran == QN_SUB_CHANNEL)
 			continue;
-		const qn_node *of = n->op == QN_OP_quantize ? qn_graph_node(g, n->in[0]) : n;
+		const qn_node *of = n->op == QN_OP_quantize ? qn_encoded_value(g, n) : n;
 		if ((of->op == QN_OP_const) != constants)
 			continue;
-		if (of->op == QN_OP_dequantize) /* a value that is quantized anew is still itself */
-			of = qn_graph_node(g, qn_graph_node(g, of->in[0])->op == QN_OP_quantize
-						      ? qn_graph_node(g, of->in[0])->in[0]
-						      : of->in[0]);
 		const qn_elem *seen = qn_map_gets(&w->seen, of->name);
 		if (seen == NULL)
 			encoding(w, of->name, n->type->elem);
@@ -87,4 +86,19 @@ qn_encodings_write(const qn_model *m, qn_buf *out)
 	encodings(&w, "activation_encodings", false);
 	encodings(&w, "param_encodings", true);
 	qn_json_close(&w.o);
+}
+
+qn_status
+qn_encodings_load(qn_env *env, const char *path, qn_arena *a, const char **id, qn_encodings **out)
+{
+	const char *slash = strrchr(path, '/');
+	const char *text;
+	qn_buf b;
+	size_t n;
+
+	QN_TRY(qn_file_map(a, path, &text, &n));
+	qn_buf_init(&b, a);
+	qn_buff(&b, "%s:%08x", slash != NULL ? slash + 1 : path, qn_crc32(0, text, n));
+	*id = qn_buf_str(&b);
+	return qn_encodings_read(env, a, path, text, n, out);
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* encodings.h - scales and zero points of a calibrated model as AIMET's encodings. */
+/* encodings.h - scales and zero points of a calibrated model as AIMET's encodings, and files of them. */
 #ifndef QN_DRIVER_ENCODINGS_H
 #define QN_DRIVER_ENCODINGS_H
 
-#include "ir/graph.h"
+#include "calibrate/encodings.h"
 
 /* The text of the file. */
 void qn_encodings_write(const qn_model *m, qn_buf *out);
+/* Reads a file; *id: its base name and content, "encodings.json:1f0c3a55". */
+qn_status qn_encodings_load(qn_env *env, const char *path, qn_arena *a, const char **id,
+			    qn_encodings **out) QN_MUST_CHECK;
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "codegen/inline.h"
 #include "driver/calibration.h"
+#include "driver/encodings.h"
 #include "driver/quantizer.h"
 #include "driver/statistics.h"
 #include "passes/passes.h"
@@ -96,7 +97,8 @@ run_quantize(qn_pipeline *p)
 
 /* The method, and the data by base name and content, never by path. */
 static void
-record_calibration(qn_pipeline *p, const qn_calib_opts *calib, const qn_samples_id *id)
+record_calibration(qn_pipeline *p, const qn_calib_opts *calib, const qn_samples_id *id,
+		   const char *encodings)
 {
 	qn_buf b;
 
@@ -107,6 +109,8 @@ record_calibration(qn_pipeline *p, const qn_calib_opts *calib, const qn_samples_
 		qn_model_record(p->m, "weight-method=mse");
 	for (size_t i = 0; i < id->n; i++)
 		qn_model_record(p->m, "calib=%s", id->name[i]);
+	if (encodings != NULL)
+		qn_model_record(p->m, "encodings=%s", encodings);
 }
 
 static qn_status
@@ -116,6 +120,8 @@ run_calibrate(qn_pipeline *p)
 	qn_calib_opts calib;
 	qn_samples_id id;
 	qn_dataset *data = NULL;
+	qn_encodings *given = NULL;
+	const char *file = NULL;
 	bool again =
 		is_calibrated(p->m); /* values that are there stay: then nothing new is recorded */
 
@@ -123,9 +129,12 @@ run_calibrate(qn_pipeline *p)
 	if (o->ncalib > 0)
 		QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
 	qn_quantizers_callbacks(o, p->scratch, &calib);
+	if (o->encodings != NULL)
+		QN_TRY(qn_encodings_load(p->m->env, o->encodings, p->scratch, &file, &given));
+	calib.given = given;
 	QN_TRY(qn_calibrate_model(p->m, data, &calib));
 	if (!again)
-		record_calibration(p, &calib, &id);
+		record_calibration(p, &calib, &id, file);
 	return QN_OK;
 }
 

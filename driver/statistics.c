@@ -264,6 +264,9 @@ lint(void *arg, qn_arena *scratch)
 static qn_status
 check_callbacks(const qn_model *m, const qn_compile_opts *o)
 {
+	if (o->encodings != NULL)
+		return qn_report(m->env, QN_EUSAGE, "encodings.stats", "encodings",
+				 "statistics are of all values: leave encodings out");
 	for (size_t i = 0; i < o->nquantizers; i++)
 		if (o->quantizers[i].calibrate != NULL)
 			return qn_report(m->env, QN_EUSAGE, "stats.callback",

@@ -47,6 +47,13 @@
 			"least squared error"                                                      \
 	}
 
+#define ENCODINGS_ROW                                                                              \
+	{                                                                                          \
+		"--encodings", 0, TEXT(encodings), "FILE.json",                                    \
+			"AIMET's encodings: scales and offsets of values and weights by name, "    \
+			"instead of calibration"                                                   \
+	}
+
 #define ROUNDING_ROW                                                                               \
 	{                                                                                          \
 		"--rounding", 0, TEXT(rounding), "double|single|nearest|even",                     \
@@ -126,6 +133,7 @@
 
 const option_row compile_options[] = {
 	QUANT_ROWS,
+	ENCODINGS_ROW,
 	ROUNDING_ROW,
 	{"--output", 'o', TEXT(output), "FOLDER",
 	 "where the files go; it is made if need be (default: out)"},
@@ -164,6 +172,7 @@ const option_row opt_options[] = {
 	 "write the result there instead of stdout; FILE.json takes its constants along in "
 	 "FILE.safetensors"},
 	QUANT_ROWS,
+	ENCODINGS_ROW,
 	ROUNDING_ROW,
 	REQUANT_ROWS,
 	ALIGN_ROW,
@@ -186,6 +195,7 @@ const option_row export_options[] = {
 	 "the form of the file: quantized ONNX (default), or AIMET's encodings, the parameters alone"},
 	{"--output", 'o', TEXT(output), "FILE", "the file to write"},
 	QUANT_ROWS,
+	ENCODINGS_ROW,
 	DATA_ROWS,
 	THREADS_ROW,
 	MODEL_ROWS,
@@ -245,9 +255,10 @@ const option_row eval_options[] = {
 	{"--min-accuracy", 0, TEXT(min_accuracy), "PERCENT", "the same as --min top1=PERCENT"},
 	{"--json", 0, FLAG(json), NULL, "print figures and gates as JSON"},
 	{"--sqnr", 0, FLAG(sqnr), NULL,
-	 "with --calib or --stats: also the signal to quantization noise of the values"},
+	 "with --calib, --stats or --encodings: also the signal to quantization noise of the values"},
 	DATA_ROWS,
 	QUANT_ROWS,
+	ENCODINGS_ROW,
 	ROUNDING_ROW,
 	ALIGN_ROW,
 	THREADS_ROW,

@@ -109,6 +109,7 @@ program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compi
 		.weights_type = (qn_weights_type)type,
 		.skip = o->skip,
 		.recipe_file = o->recipe,
+		.encodings = o->encodings,
 		.rounding = (qn_rounding)rounding,
 		.no_approx = o->no_approx,
 		.merge_always = o->merge_always,
@@ -134,7 +135,7 @@ program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compi
 bool
 program_has_ranges(const options *o)
 {
-	return o->ncalib > 0 || o->stats != NULL ||
+	return o->ncalib > 0 || o->stats != NULL || o->encodings != NULL ||
 	       (o->method != NULL && strncmp(o->method, "global", 6) == 0);
 }
 

@@ -745,6 +745,7 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	void *print_user;
 	qn_log_fn *trace_rules; /* a line for each rule whose pattern matched: "clean: fold-constant at add 'a': declined: an input is no constant"; NULL: none */
 	void *trace_user;
+	const char *encodings; /* path of AIMET's encodings (docs/importing.md): parameters by the names of values, instead of calib and weights; what it does not name is calibrated.  Not with stats, callbacks or method "output".  NULL: none */
 } qn_compile_opts;
 
 /* Runs passes over the model; it is verified after each.  On failure the model is as the last

@@ -43,6 +43,60 @@ bad() {
 case_of good 0 "" "" compile good.json --calib ok.npy -o out -q
 [ -f out/good.c ] || fail good "no out/good.c"
 
+# ---- encodings ----
+
+# encodings NAME CODE "ids" "words" ACTIVATIONS PARAMS [OPTION…]: x, z and w by name
+encodings() {
+	local name=$1 code=$2 ids=$3 words=$4
+	printf '{"version": "0.6.1", "activation_encodings": {%s}, "param_encodings": {%s}}' "$5" "$6" >e.json
+	shift 6
+	case_of "encodings $name" "$code" "$ids" "$words" compile good.json --encodings e.json -o out -q "$@"
+}
+pair() { printf '{"bitwidth":%s,"is_symmetric":"%s","scale":%s,"offset":%s}' "$@"; }
+asym=$(pair 8 False 0.5 -3)
+sym=$(pair 8 True 0.25 -128)
+both='"x": ['$asym'], "z": ['$asym']'
+at=e.json:/activation_encodings/x
+
+encodings good 0 "" "" "$both" '"w": ['$sym', '$sym']'
+has_words 'encodings good' out/good.report.json '5.000000e-01:-125'
+encodings one-for-all 0 "" "" "$both" '"w": ['$sym']'
+encodings per-tensor 0 "" "" "$both" '"w": ['$sym']' --weights per-tensor
+encodings strict 0 "" "" "$both" '"w": ['$(pair 8 True 0.25 -127)']'
+encodings range 0 "" "" '"x": [{"bitwidth": 8, "min": -1, "max": 1}], "z": ['$asym']' ''
+encodings unused 0 encodings.unused "e.json: warning|'q', 'v'" "$both"', "q": ['$asym']' '"v": ['$sym']'
+encodings missing 1 encodings.missing "e.json: error|'x', 'z'|--calib" '' '"w": ['$sym']'
+encodings missing-one 1 encodings.missing "for 'z';" '"x": ['$asym']' ''
+encodings samples 0 "" "" '"x": ['$asym']' '' --calib ok.npy
+encodings bits 1 encodings.value "$at/0/bitwidth: error|4, 8, 16" '"x": ['$(pair 3 False 0.5 -3)']' ''
+encodings stored 1 encodings.bitwidth "$at/0: error|has 16 bits|--activations" '"x": ['$(pair 16 False 0.5 -3)'], "z": ['$asym']' ''
+encodings nan 1 encodings.value "$at/0/scale: error|finite" '"x": ['$(pair 8 False '"nan"' -3)']' ''
+encodings nan-number 1 json.syntax 'e.json:1:' '"x": ['$(pair 8 False NaN -3)']' ''
+encodings scale 1 encodings.value "$at/0/scale: error|positive" '"x": ['$(pair 8 False 0 -3)']' ''
+for o in 1 -256 -2.5; do
+	encodings "offset $o" 1 encodings.value "$at/0/offset: error" '"x": ['$(pair 8 False 0.5 $o)']' ''
+done
+encodings words 1 encodings.value "$at/0/is_symmetric: error" '"x": ['$(pair 8 Yes 0.5 -3)']' ''
+encodings min-max 1 encodings.value "$at/0/min: error|above max" '"x": [{"bitwidth": 8, "min": 2, "max": 1, "scale": 1, "offset": 0}]' ''
+encodings no-zero 1 encodings.value "$at/0: error|without 0" '"x": [{"bitwidth": 8, "min": 1, "max": 2}]' ''
+encodings tiny 1 encodings.value "$at/0: error|normal f32" '"x": [{"bitwidth": 8, "min": -1e-300, "max": 1e-300}]' ''
+encodings other-range 1 encodings.value "$at/0: error|scale and offset" '"x": [{"bitwidth": 8, "min": -9, "max": 1, "scale": 1, "offset": 0}]' ''
+encodings nothing 1 encodings.value "$at/0: error|neither" '"x": [{"bitwidth": 8, "scale": 1}]' ''
+encodings no-bits 1 json.key.missing "$at/0" '"x": [{"scale": 1, "offset": 0}]' ''
+encodings float 1 encodings.value "$at/0/dtype: error|--skip" '"x": [{"bitwidth": 16, "dtype": "float"}]' ''
+encodings kind 1 json.kind "$at: error" '"x": {}' ''
+encodings empty 1 encodings.value "$at: error|empty" '"x": []' ''
+encodings channels 1 encodings.value "$at: error|more than one" '"x": ['$asym', '$asym']' ''
+encodings length 1 encodings.length 'e.json:/param_encodings/w: error|has 3 encodings' "$both" '"w": ['$sym', '$sym', '$sym']'
+encodings length-tensor 1 encodings.length 'has 2 encodings|--weights' "$both" '"w": ['$sym', '$sym']' --weights per-tensor
+encodings zero-point 1 encodings.symmetric 'e.json:/param_encodings/w/1: error|-128 or -127' "$both" '"w": ['$sym', '$asym']'
+encodings search 2 encodings.search 'method output' '"x": ['$asym']' '' --method output --calib ok.npy
+encodings cut 1 json.syntax 'e.json:1:' '"x": [' ''
+case_of encodings-version 1 encodings.version 'good.json' compile good.json --encodings good.json -o out -q
+printf '{"version": "1.0.0", "activation_encodings": [], "param_encodings": []}' >e.json
+case_of encodings-lists 1 encodings.version 'e.json:/version: error|0.6.1' compile good.json --encodings e.json -o out -q
+case_of encodings-file 1 file.open 'none.json: error' compile good.json --encodings none.json -o out -q
+
 # ---- recipes ----
 
 # recipe NAME CODE "ids" "words" TEXT

@@ -50,6 +50,43 @@ grep -A1 '"image": \[' encodings.json | grep -q '"bitwidth": 8, "dtype": "int", 
 [ "$(sed -n '/"conv1.w": \[/,/\]/p' encodings.json | grep -c '"is_symmetric": "True"')" -eq 16 ] ||
 	fail encodings "conv1 has not 16 channels" encodings.json
 
+# read back, they are the model that was calibrated; the name of an accumulator's value is the model's own
+has_words encodings encodings.json '"pw_bias": ['
+back() {
+	local name=$1
+	shift
+	good "$name" opt -q "$E/digits.json" --calib "$E/calib.npy" --stop-after=bind "$@" -o direct.qir
+	good "$name" export -q "$E/digits.json" --calib "$E/calib.npy" "$@" --format encodings -o e.json
+	good "$name" opt -q "$E/digits.json" --encodings e.json --stop-after=bind "$@" -o back.qir
+	sed '1s/ options .*//' direct.qir >one
+	sed '1s/ options .*//' back.qir >two
+	cmp -s one two || fail "$name" "encodings that were read back give another model"
+}
+back i8
+back u8 --activations u8
+back i16 --activations i16
+back i4 --weights-type i4
+back rfc --scheme rfc
+back per-tensor --weights per-tensor --method kl
+good 'encodings twice' export -q "$E/digits.json" --encodings encodings.json --format encodings -o again.json
+cmp -s encodings.json again.json || fail 'encodings twice' "they differ"
+good 'encodings emitted' compile -q "$E/digits.json" --encodings encodings.json -o coded
+good 'encodings emitted' compile -q "$E/digits.json" --calib "$E/calib.npy" --self-test 0 -o sampled
+for f in digits.c digits.h digits_weights.c; do
+	for d in coded sampled; do
+		sed -e '/ \*   \(content\|options\) /d' -e '/_CONTENT/d' $d/$f >$d.text
+	done
+	cmp -s coded.text sampled.text || fail 'encodings emitted' "$f differs"
+done
+good 'encodings eval' eval -q "$E/digits.json" --encodings encodings.json --data "$E/test_x.npy" --labels "$E/test_y.npy" --min-accuracy 98.9
+# what is not named: calibrated, with samples
+sed '/"relu1": \[/,/\],/d' encodings.json >less.json
+good 'encodings and samples' opt -q "$E/digits.json" --encodings less.json --calib "$E/calib.npy" --stop-after=legalize -o less.qir
+sed '1s/ options .*//' less.qir >two
+good 'encodings and samples' opt -q "$E/digits.json" --calib "$E/calib.npy" --stop-after=legalize -o direct.qir
+sed '1s/ options .*//' direct.qir >one
+cmp -s one two || fail 'encodings and samples' "another model"
+
 # the real values alone
 good 'from float' opt -q digits.onnx --from-float --stop-after=clean -o float.qir
 cases=$((cases + 1))
