@@ -384,7 +384,7 @@ tfl_write_buffers(tfl_file *t, size_t model)
 		if (x != NULL && x->data != NULL && x->is_outside) {
 			size_t place = tfl_room(t, (size_t)x->nbyte);
 
-			memcpy(t->b + place, x->data, (size_t)x->nbyte);
+			put_little(t->b + place, x->data, (size_t)x->nbyte, tfl_each(x->type));
 			tfl_set(t, at, QN_TFL_FIELD_buffer_offset, (int64_t)place, 8);
 			tfl_set(t, at, QN_TFL_FIELD_buffer_size, x->nbyte, 8);
 		} else if (x != NULL && x->data != NULL)
