@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# conformance.sh CONFORMANCE - no case of ONNX's backend tests in $QUERN_DATA/onnx fails; every eighth also in integers.
+# conformance.sh [EMULATOR] CONFORMANCE - no case of ONNX's backend tests in $QUERN_DATA/onnx fails; every eighth also in integers.
 set -eu
 if [ ! -d "${QUERN_DATA:-/nonexistent}/onnx" ]; then
 	echo "QUERN_DATA is not set, or holds no folder onnx: skipped"
@@ -12,7 +12,7 @@ find "$QUERN_DATA/onnx" -name model.onnx -exec dirname {} \; | LC_ALL=C sort >"$
 for options in "" "--integer $tmp"; do
 	[ -z "$options" ] || sed -i -n '0~8p' "$tmp/cases"
 	# shellcheck disable=SC2086 # options are words
-	if ! tr '\n' '\0' <"$tmp/cases" | xargs -0 "$1" $options >"$tmp/log"; then
+	if ! tr '\n' '\0' <"$tmp/cases" | xargs -0 "$@" $options >"$tmp/log"; then
 		grep -E '^(fail|integer_fail)' "$tmp/log"
 		exit 1
 	fi
