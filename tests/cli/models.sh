@@ -67,6 +67,7 @@ noise() {
 }
 noise vww.npy '4, 96, 96, 3' 110592
 noise sine.npy '100, 1' 100
+tail -c 184320 "$S/cifar_x.npy" | npy cifar.npy '|u1' '60, 32, 32, 3'
 tail -c 78400 "$S/mnist_x.npy" | npy mnist_nchw.npy '|u1' '100, 1, 28, 28'
 
 network "$M/hello_world_float.tflite" sine.npy 0.99 --input-scale 0.0246
@@ -74,7 +75,7 @@ network "$M/hello_world_int8.tflite" sine.npy 0.99 --input-scale 0.0246
 network "$M/mnist_cntk.onnx" mnist_nchw.npy 0.99 --input-scale 1
 for f in float int8; do
 	network "$M/mnist_valid_$f.tflite" "$S/mnist_x.npy" 0.99 --input-scale 0.00392157
-	network "$M/resnet8_$f.tflite" "$S/cifar_x.npy" 0.97 --input-scale 1
+	network "$M/resnet8_$f.tflite" cifar.npy 0.97 --input-scale 1
 	network "$M/vww_$f.tflite" vww.npy 0.97 --input-scale 0.00392157
 	network "$M/ad_$f.tflite" "$S/ad_x.npy" 0.98
 done
