@@ -156,6 +156,21 @@ fits(const qn_type *want, const qn_type *have, qn_fit fit)
 	return wants == has;
 }
 
+/* What to do about samples of another shape. */
+static const char *
+shape_hint(const qn_type *want, const qn_source *s)
+{
+	const int64_t *have = s->type->dim, *dim = want->dim;
+
+	if (s->path != NULL)
+		return " (height, width, channels of pictures; --layout puts the channels first)";
+	if (want->rank == 4 && s->type->rank == 4 && have[3] == dim[1] && have[1] == dim[2] &&
+	    have[2] == dim[3])
+		return "; the model takes channels first: save the samples so "
+		       "(numpy: x.transpose(0, 3, 1, 2))";
+	return "";
+}
+
 static qn_status
 check_shape(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *s)
 {
@@ -173,10 +188,7 @@ check_shape(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *
 			env, QN_EINVALID, "data.shape", s->path != NULL ? s->path[0] : s->name,
 			"has shape %s, but input '%s' has shape %s: dimension 0 counts "
 			"samples, the others must be equal%s",
-			shape_text(s->type, a), in->name, shape_text(want, a),
-			s->path != NULL ? " (height, width, channels of pictures; --layout "
-					  "puts the channels first)"
-					: "");
+			shape_text(s->type, a), in->name, shape_text(want, a), shape_hint(want, s));
 	if (s->type->dim[0] == 0)
 		return qn_report(env, QN_EINVALID, "data.empty", s->name,
 				 "holds no samples: dimension 0 is 0");

@@ -34,7 +34,8 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {
 		if (rows[i].value < 0 || rows[i].value > rows[i].most)
 			return qn_report(m->env, QN_EUSAGE, "option.range", rows[i].name,
-					 "%d is no value of this option", rows[i].value);
+					 "%d is no value of this option, the largest is %d",
+					 rows[i].value, rows[i].most);
 		if (rows[i].value != 0 && m->stage >= rows[i].late)
 			return qn_report(
 				m->env, QN_EUSAGE, "option.late", rows[i].name,

@@ -288,6 +288,9 @@ bytes 15 "$one" | npy wide.npy '<f4' '3, 5'
 samples wide 1 data.shape "[3,5]|'x'|[1,4]"
 bytes 4 "$one" | npy flat.npy '<f4' '4,'
 samples flat 1 data.shape "[4]|'x'|[1,4]"
+printf 'model "m" stage float\ngraph @main(%%x: tensor<1x2x3x5xf32>) {\n %%y = relu %%x\n return %%y\n}\n' >first.qir
+bytes 30 "$one" | npy last.npy '<f4' '1, 3, 5, 2'
+case_of samples-layout 1 data.shape "[1,3,5,2]|[1,2,3,5]|channels first|transpose(0, 3, 1, 2)" run first.qir last.npy -o out.npy -q
 bytes 12 '\001' | npy bytes.npy '|u1' '3, 4'
 samples bytes 1 data.type "u8|'x'|f32|astype"
 { bytes 6 "$one"; bytes 1 "$nan"; bytes 5 "$one"; } | npy nan.npy '<f4' '3, 4'
