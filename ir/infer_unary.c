@@ -78,23 +78,21 @@ NUMBER(neg)
 NUMBER(sign)
 NUMBER(square)
 
-const qn_type *
-qn_infer_leaky_relu(const qn_graph *g, const qn_node *n, const qn_type *declared)
-{
-	bool ok = finite_attr(g, n, "alpha", n->attr->leaky_relu.alpha);
-	const qn_type *type = same_shape(g, n, declared);
+/* Functions whose only attribute is `alpha`, any finite number. */
+#define ALPHA(op)                                                                                  \
+	const qn_type *qn_infer_##op(const qn_graph *g, const qn_node *n, const qn_type *declared) \
+	{                                                                                          \
+		bool ok = finite_attr(g, n, "alpha", n->attr->op.alpha);                           \
+		const qn_type *type = same_shape(g, n, declared);                                  \
+                                                                                                   \
+		return ok ? type : NULL;                                                           \
+	}
 
-	return ok ? type : NULL;
-}
-
-const qn_type *
-qn_infer_elu(const qn_graph *g, const qn_node *n, const qn_type *declared)
-{
-	bool ok = finite_attr(g, n, "alpha", n->attr->elu.alpha);
-	const qn_type *type = same_shape(g, n, declared);
-
-	return ok ? type : NULL;
-}
+ALPHA(leaky_relu)
+ALPHA(elu)
+ALPHA(thresholded_relu)
+ALPHA(swish)
+#undef ALPHA
 
 const qn_type *
 qn_infer_selu(const qn_graph *g, const qn_node *n, const qn_type *declared)
@@ -120,28 +118,10 @@ qn_infer_celu(const qn_graph *g, const qn_node *n, const qn_type *declared)
 }
 
 const qn_type *
-qn_infer_thresholded_relu(const qn_graph *g, const qn_node *n, const qn_type *declared)
-{
-	bool ok = finite_attr(g, n, "alpha", n->attr->thresholded_relu.alpha);
-	const qn_type *type = same_shape(g, n, declared);
-
-	return ok ? type : NULL;
-}
-
-const qn_type *
 qn_infer_shrink(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	bool ok = finite_attr(g, n, "lambd", n->attr->shrink.lambd);
 	ok = finite_attr(g, n, "bias", n->attr->shrink.bias) && ok;
-	const qn_type *type = same_shape(g, n, declared);
-
-	return ok ? type : NULL;
-}
-
-const qn_type *
-qn_infer_swish(const qn_graph *g, const qn_node *n, const qn_type *declared)
-{
-	bool ok = finite_attr(g, n, "alpha", n->attr->swish.alpha);
 	const qn_type *type = same_shape(g, n, declared);
 
 	return ok ? type : NULL;
