@@ -276,7 +276,8 @@ test_top_k(void **state)
 static void
 test_top_nan(void **state)
 {
-	static const double x[5] = {1, NAN, -HUGE_VAL, HUGE_VAL, NAN}, up[5] = {1, 4, 3, 0, 2};
+	static const double x[5] = {1, (double)NAN, -HUGE_VAL, HUGE_VAL, (double)NAN};
+	static const double up[5] = {1, 4, 3, 0, 2};
 	qn_attrs a = attrs_of(QN_OP_top_k);
 
 	(void)state;

@@ -70,7 +70,7 @@ kind_is(const char *op_name, const double *want)
 	onx_node(file, op_name, "x", "y");
 	onx_output(file, "y");
 	import(10);
-	near(want, run1(V(HUGE_VAL, -HUGE_VAL, 1e38, NAN)), 4, 0);
+	near(want, run1(V(HUGE_VAL, -HUGE_VAL, 1e38, (double)NAN)), 4, 0);
 }
 
 static void
