@@ -134,22 +134,18 @@ static const char *
 conv(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_type *x = type_at(o, n, 0), *k = type_at(o, n, 1);
-	bool row = n->op == QN_OP_conv1d;
-	const int64_t *stride = row ? &n->attr->conv1d.stride : n->attr->conv2d.stride;
-	const int64_t *dilation = row ? &n->attr->conv1d.dilation : n->attr->conv2d.dilation;
+	const qn_convolving c = qn_convolving_of(n);
 	const char *in[3] = {channels_first(o, n->in[0]), channels_first(o, n->in[1]),
 			     n->nin == 3 ? qn_onnx_out_value(o, n->in[2]) : NULL};
-	qn_window w[2];
+	qn_window w[3];
 
 	if (in[0] == NULL || in[1] == NULL || (n->nin == 3 && in[2] == NULL))
 		return NULL;
-	for (int i = 0; i < (row ? 1 : 2); i++)
-		(void)(row ? qn_window_conv1d(&n->attr->conv1d, x->dim[1], k->dim[1], &w[0])
-			   : qn_window_conv2d(&n->attr->conv2d, i, x->dim[1 + i], k->dim[1 + i],
-					      &w[i]));
+	for (int i = 0; i < c.axes; i++)
+		(void)qn_window_conv(&c, i, x->dim[1 + i], k->dim[1 + i], &w[i]);
 	const char *y = qn_onnx_out_node(o, op, n->name, 3, in);
-	window(o, row ? 1 : 2, w, stride, dilation);
-	qn_onnx_out_int(o, "group", row ? n->attr->conv1d.groups : n->attr->conv2d.groups);
+	window(o, c.axes, w, c.stride, c.dilation);
+	qn_onnx_out_int(o, "group", c.groups);
 	return channels_last(o, n, y);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_conv.c - types of conv2d and conv1d.
+/* infer_conv.c - types of conv1d, conv2d and conv3d, and what the other convolutions share.
  *
- *   x [N,H,W,I]   w [O,kh,kw,I/groups]   bias [O]   ->   [N,OH,OW,O]
- *   x [N,W,I]     w [O,k,I/groups]       bias [O]   ->   [N,OW,O]
+ *   x [N,W,I]       w [O,k,I/groups]          bias [O]   ->   [N,OW,O]
+ *   x [N,H,W,I]     w [O,kh,kw,I/groups]      bias [O]   ->   [N,OH,OW,O]
+ *   x [N,D,H,W,I]   w [O,kd,kh,kw,I/groups]   bias [O]   ->   [N,OD,OH,OW,O]
  *
  * groups == I is a depthwise convolution. */
 #include "ir/infer.h"
@@ -65,99 +66,81 @@ qn_infer_kernel(const qn_graph *g, const qn_node *n, int64_t kernel)
 }
 
 static bool
-attributes_ok(const qn_graph *g, const qn_node *n)
+attributes_ok(const qn_graph *g, const qn_node *n, const qn_convolving *c)
 {
-	const qn_attrs_conv2d *a = &n->attr->conv2d;
-	bool ok = qn_infer_range(g, n, "stride", 2, a->stride, 1);
+	bool ok = qn_infer_range(g, n, "stride", c->axes, c->stride, 1);
 
-	ok = qn_infer_range(g, n, "dilation", 2, a->dilation, 1) && ok;
-	ok = qn_infer_range(g, n, "groups", 1, &a->groups, 1) && ok;
-	return qn_infer_pads(g, n, a->padding, 4, a->pad) && ok;
+	ok = qn_infer_range(g, n, "dilation", c->axes, c->dilation, 1) && ok;
+	ok = qn_infer_range(g, n, "groups", 1, &c->groups, 1) && ok;
+	return qn_infer_pads(g, n, c->padding, c->axes * 2, c->pad) && ok;
 }
 
-/* Height (axis 0) or width (axis 1). */
+/* The number of windows along an axis, in *out. */
 static bool
-window(const qn_graph *g, const qn_node *n, int axis, int64_t in, int64_t kernel, int64_t *out)
+window(const qn_graph *g, const qn_node *n, const qn_convolving *c, int axis, int64_t in,
+       int64_t kernel, int64_t *out)
 {
+	static const char *const names[] = {"slices", "rows", "columns"};
 	qn_window w;
 
 	if (!qn_infer_kernel(g, n, kernel))
 		return false;
-	if (!qn_window_conv2d(&n->attr->conv2d, axis, in, kernel, &w))
+	if (!qn_window_conv(c, axis, in, kernel, &w))
 		return qn_infer_error(
 			g, n, "shape.window",
 			"the window spans %lld %s (kernel %lld, dilation %lld), the input has %lld "
-			"and "
-			"padding %s",
-			(long long)((kernel - 1) * n->attr->conv2d.dilation[axis] + 1),
-			axis == 0 ? "rows" : "columns", (long long)kernel,
-			(long long)n->attr->conv2d.dilation[axis], (long long)in,
-			qn_enum_table[QN_ENUM_padding].names[n->attr->conv2d.padding]);
+			"and padding %s",
+			(long long)((kernel - 1) * c->dilation[axis] + 1),
+			names[axis + 3 - c->axes], (long long)kernel, (long long)c->dilation[axis],
+			(long long)in, qn_enum_table[QN_ENUM_padding].names[c->padding]);
 	*out = w.out;
 	return true;
 }
 
-const qn_type *
-qn_infer_conv2d(const qn_graph *g, const qn_node *n, const qn_type *declared)
+/* Channels are the last axis, behind those of the windows. */
+static const qn_type *
+convolution(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	const qn_elem *e = qn_infer_acc_as(g, n, 3, declared);
-	bool ok = attributes_ok(g, n);
+	const qn_convolving c = qn_convolving_of(n);
+	const int32_t channel = c.axes + 1, rank = c.axes + 2;
+	const qn_elem *e = qn_infer_acc_as(g, n, channel, declared);
+	bool ok = attributes_ok(g, n, &c);
 
 	if (e == NULL)
 		return NULL;
-	ok = qn_infer_rank(g, n, 0, 4) && ok;
-	ok = qn_infer_rank(g, n, 1, 4) && ok;
+	ok = qn_infer_rank(g, n, 0, rank) && ok;
+	ok = qn_infer_rank(g, n, 1, rank) && ok;
 	if (!ok)
 		return NULL;
-	qn_shape x = qn_infer_shape_of_rank(g, n, 0, 4), w = qn_infer_shape_of_rank(g, n, 1, 4);
-	qn_shape y = {.rank = 4};
-	ok = qn_infer_groups(g, n, n->attr->conv2d.groups, x.dim[3], w.dim[0], w.dim[3]);
-	ok = window(g, n, 0, x.dim[1], w.dim[1], &y.dim[1]) && ok;
-	ok = window(g, n, 1, x.dim[2], w.dim[2], &y.dim[2]) && ok;
+	qn_shape x = qn_infer_shape_of_rank(g, n, 0, rank);
+	qn_shape w = qn_infer_shape_of_rank(g, n, 1, rank);
+	qn_shape y = {.rank = rank};
+	ok = qn_infer_groups(g, n, c.groups, x.dim[channel], w.dim[0], w.dim[channel]);
+	for (int i = 0; i < c.axes; i++)
+		ok = window(g, n, &c, i, x.dim[1 + i], w.dim[1 + i], &y.dim[1 + i]) && ok;
 	if (n->nin == 3)
 		ok = qn_infer_vector(g, n, 2, w.dim[0]) && ok;
 	y.dim[0] = x.dim[0];
-	y.dim[3] = w.dim[0];
+	y.dim[channel] = w.dim[0];
 	return ok ? qn_infer_result(g, n, e, &y) : NULL;
-}
-
-static bool
-attributes1_ok(const qn_graph *g, const qn_node *n)
-{
-	const qn_attrs_conv1d *a = &n->attr->conv1d;
-	bool ok = qn_infer_range(g, n, "stride", 1, &a->stride, 1);
-
-	ok = qn_infer_range(g, n, "dilation", 1, &a->dilation, 1) && ok;
-	ok = qn_infer_range(g, n, "groups", 1, &a->groups, 1) && ok;
-	return qn_infer_pads(g, n, a->padding, 2, a->pad) && ok;
 }
 
 const qn_type *
 qn_infer_conv1d(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	const qn_elem *e = qn_infer_acc(g, n, 2);
-	bool ok = attributes1_ok(g, n);
-	qn_window along;
-
 	(void)declared;
-	if (e == NULL)
-		return NULL;
-	ok = qn_infer_rank(g, n, 0, 3) && ok;
-	ok = qn_infer_rank(g, n, 1, 3) && ok;
-	if (!ok)
-		return NULL;
-	qn_shape x = qn_infer_shape_of_rank(g, n, 0, 3), w = qn_infer_shape_of_rank(g, n, 1, 3);
-	ok = qn_infer_groups(g, n, n->attr->conv1d.groups, x.dim[2], w.dim[0], w.dim[2]);
-	if (n->nin == 3)
-		ok = qn_infer_vector(g, n, 2, w.dim[0]) && ok;
-	if (!qn_infer_kernel(g, n, w.dim[1]) || !ok)
-		return NULL;
-	if (!qn_window_conv1d(&n->attr->conv1d, x.dim[1], w.dim[1], &along)) {
-		(void)qn_infer_error(g, n, "shape.window",
-				     "the kernel does not fit: %lld elements over %lld",
-				     (long long)w.dim[1], (long long)x.dim[1]);
-		return NULL;
-	}
-	qn_shape y = {3, {x.dim[0], along.out, w.dim[0]}};
-	return qn_infer_result(g, n, e, &y);
+	return convolution(g, n, NULL);
+}
+
+const qn_type *
+qn_infer_conv2d(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	return convolution(g, n, declared);
+}
+
+const qn_type *
+qn_infer_conv3d(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	(void)declared;
+	return convolution(g, n, NULL);
 }

@@ -14,8 +14,7 @@
 
 #include "ir/graph.h"
 
-/* Kernel sizes, strides, dilations and pads are at most this, so that no product below overflows.
- * */
+/* Kernel sizes, strides, dilations and pads are at most this, so that no product below overflows. */
 #define QN_WINDOW_MAX INT64_C(0x7fffffff)
 
 typedef struct qn_window {
@@ -55,18 +54,34 @@ qn_window_resolve(int32_t padding, int64_t in, int64_t kernel, int64_t stride, i
 	return true;
 }
 
-/* Axis 0 is height, 1 is width; pad = [top, bottom, left, right]. */
-static inline bool
-qn_window_conv2d(const qn_attrs_conv2d *a, int axis, int64_t in, int64_t kernel, qn_window *w)
+/* What the sets of attributes of conv1d, conv2d and conv3d have in common; axes are those of the
+ * image, from the outermost; pad holds before and after of each. */
+typedef struct qn_convolving {
+	int32_t axes, padding;
+	int64_t groups;
+	const int64_t *stride, *dilation, *pad;
+} qn_convolving;
+
+/* n is a conv1d, conv2d or conv3d. */
+static inline qn_convolving
+qn_convolving_of(const qn_node *n)
 {
-	return qn_window_resolve(a->padding, in, kernel, a->stride[axis], a->dilation[axis],
-				 a->pad + axis * 2, w);
+	const qn_attrs_conv1d *a = &n->attr->conv1d;
+	const qn_attrs_conv2d *b = &n->attr->conv2d;
+	const qn_attrs_conv3d *c = &n->attr->conv3d;
+
+	if (n->op == QN_OP_conv1d)
+		return (qn_convolving){1, a->padding, a->groups, &a->stride, &a->dilation, a->pad};
+	if (n->op == QN_OP_conv3d)
+		return (qn_convolving){3, c->padding, c->groups, c->stride, c->dilation, c->pad};
+	return (qn_convolving){2, b->padding, b->groups, b->stride, b->dilation, b->pad};
 }
 
 static inline bool
-qn_window_conv1d(const qn_attrs_conv1d *a, int64_t in, int64_t kernel, qn_window *w)
+qn_window_conv(const qn_convolving *c, int axis, int64_t in, int64_t kernel, qn_window *w)
 {
-	return qn_window_resolve(a->padding, in, kernel, a->stride, a->dilation, a->pad, w);
+	return qn_window_resolve(c->padding, in, kernel, c->stride[axis], c->dilation[axis],
+				 c->pad + (ptrdiff_t)axis * 2, w);
 }
 
 /* The windows that a transposed convolution writes: `in` of them, `stride` apart, less the pads.
@@ -122,7 +137,8 @@ qn_pooling_of(const qn_node *n)
 
 /* With ceil_mode the quotient is rounded up, but no window begins behind the image (ONNX):
  *
- *   in = 6, kernel 3, stride 2:      |0 1 2 3 4 5|     out = 2, rounded up 3, of which the last has two elements */
+ *   in = 6, kernel 3, stride 2:      |0 1 2 3 4 5|     out = 2, rounded up 3, of which the last has
+ *                                                      two elements */
 static inline bool
 qn_window_pool(const qn_pooling *p, int axis, int64_t in, qn_window *w)
 {

@@ -15,7 +15,7 @@
 /* Adds what one row of taps, of slice iz and row iy of the volume, contributes to *acc.  x: the group's
  * first channel; w: the weights of the row. */
 static void
-add_row(const qn_volume *s, int64_t iz, int64_t iy, int64_t ox, const float *x, const float *w,
+add_row(const qn_geometry *s, int64_t iz, int64_t iy, int64_t ox, const float *x, const float *w,
 	float *acc)
 {
 	int64_t depth = s->in_c / s->groups;
@@ -31,7 +31,7 @@ add_row(const qn_volume *s, int64_t iz, int64_t iy, int64_t ox, const float *x, 
 
 /* One output, without bias. */
 static float
-output(const qn_volume *s, const int64_t *at, const float *x, const float *w)
+output(const qn_geometry *s, const int64_t *at, const float *x, const float *w)
 {
 	int64_t row = s->kernel[2] * (s->in_c / s->groups);
 	float acc = 0.0f;
@@ -53,7 +53,7 @@ output(const qn_volume *s, const int64_t *at, const float *x, const float *w)
 static void
 conv3d_real(const qn_eval *e)
 {
-	const qn_volume s = qn_volume_conv3d(e->g, e->n);
+	const qn_geometry s = qn_geometry_conv(e->g, e->n);
 	const float *x = e->in[0], *w = e->in[1];
 	const float *bias = e->n->nin > 2 ? e->in[2] : NULL;
 	int64_t depth = s.in_c / s.groups, each = s.kernel[0] * s.kernel[1] * s.kernel[2] * depth;
@@ -76,12 +76,12 @@ conv3d_real(const qn_eval *e)
 static void *
 conv3d_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
-	const qn_volume s = qn_volume_conv3d(g, n);
+	const qn_geometry s = qn_geometry_conv(g, n);
 	qn_conv3d_args *d = QN_NEW(a, qn_conv3d_args, 1);
 
 	if (!qn_accumulator_check(g, n, a))
 		return NULL;
-	if (!qn_volume_is_small(&s))
+	if (!qn_geometry_is_small(&s))
 		return qn_int_refuse(g, n, "windows that reach beyond 2^29 positions");
 	*d = (qn_conv3d_args){
 		.batch = (int32_t)s.batch,

@@ -9,7 +9,7 @@
 static qn_pool3d_args
 arguments(const qn_graph *g, const qn_node *n)
 {
-	const qn_volume s = qn_volume_pool3d(g, n);
+	const qn_geometry s = qn_geometry_pool(g, n);
 	qn_pool3d_args d = {.batch = (int32_t)s.batch, .c = (int32_t)s.in_c};
 
 	for (int i = 0; i < 3; i++) {
@@ -27,11 +27,11 @@ arguments(const qn_graph *g, const qn_node *n)
 static const char *
 refuse(const qn_graph *g, const qn_node *n)
 {
-	const qn_volume s = qn_volume_pool3d(g, n);
+	const qn_geometry s = qn_geometry_pool(g, n);
 
-	if (!qn_volume_is_small(&s) || qn_static_count(qn_in_type(g, n, 0)) > INT32_MAX)
+	if (!qn_geometry_is_small(&s) || qn_static_count(qn_in_type(g, n, 0)) > INT32_MAX)
 		return "windows that reach beyond 2^29 positions, or 2^31 elements";
-	return qn_volume_has_empty(&s) ? "a window lies in the padding as a whole" : NULL;
+	return qn_geometry_has_empty(&s) ? "a window lies in the padding as a whole" : NULL;
 }
 
 /* One window: its largest elements, or their mean, in y[c]. */
@@ -92,7 +92,7 @@ avg_pool3d_real(const qn_eval *e)
 static void *
 pool3d_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
-	const qn_volume s = qn_volume_pool3d(g, n);
+	const qn_geometry s = qn_geometry_pool(g, n);
 	qn_pool3d_args *d = QN_NEW(a, qn_pool3d_args, 1);
 
 	if (!qn_int_need_codes(g, n, n->type))

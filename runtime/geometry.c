@@ -4,68 +4,47 @@
 
 #include "ir/window.h"
 
+/* The sizes of node n and of its input, which have so many axes between batch and channels, with
+ * windows of one element.  An image of one axis gets a height of 1 before it. */
 static qn_geometry
-image(const qn_type *in, const qn_type *out)
+sizes(const qn_graph *g, const qn_node *n, int32_t axes)
 {
-	return (qn_geometry){
-		.batch = in->dim[0],
-		.in = {in->dim[1], in->dim[2]},
-		.in_c = in->dim[3],
-		.out = {out->dim[1], out->dim[2]},
-		.out_c = out->dim[3],
-		.dil = {1, 1},
+	const qn_type *x = qn_graph_node(g, n->in[0])->type, *y = n->type;
+	const int32_t first = axes == 1 ? 1 : 0;
+	qn_geometry w = {
+		.axes = first + axes,
+		.batch = x->dim[0],
+		.in_c = x->dim[axes + 1],
+		.out_c = y->dim[axes + 1],
 		.groups = 1,
 	};
-}
 
-qn_geometry
-qn_geometry_conv2d(const qn_graph *g, const qn_node *n)
-{
-	const qn_attrs_conv2d *a = &n->attr->conv2d;
-	const qn_type *weights = qn_graph_node(g, n->in[1])->type;
-	qn_geometry w = image(qn_graph_node(g, n->in[0])->type, n->type);
-
-	w.groups = a->groups;
-	for (int i = 0; i < 2; i++) {
-		qn_window along;
-
-		w.kernel[i] = weights->dim[1 + i];
-		w.stride[i] = a->stride[i];
-		w.dil[i] = a->dilation[i];
-		(void)qn_window_conv2d(a, i, w.in[i], w.kernel[i], &along);
-		w.pad[i] = along.before;
+	for (int i = 0; i < w.axes; i++) {
+		w.in[i] = i < first ? 1 : x->dim[1 + i - first];
+		w.out[i] = i < first ? 1 : y->dim[1 + i - first];
+		w.kernel[i] = w.stride[i] = w.dil[i] = 1;
 	}
-	return w;
-}
-
-/* x [b, w, c], weights [o, k, c / groups]: one row. */
-static qn_geometry
-conv1d(const qn_graph *g, const qn_node *n)
-{
-	const qn_attrs_conv1d *a = &n->attr->conv1d;
-	const qn_type *x = qn_graph_node(g, n->in[0])->type;
-	qn_window along;
-	qn_geometry w = {
-		.batch = x->dim[0],
-		.in = {1, x->dim[1]},
-		.in_c = x->dim[2],
-		.out = {1, n->type->dim[1]},
-		.out_c = n->type->dim[2],
-		.kernel = {1, qn_graph_node(g, n->in[1])->type->dim[1]},
-		.stride = {1, a->stride},
-		.dil = {1, a->dilation},
-		.groups = a->groups,
-	};
-
-	(void)qn_window_conv1d(a, w.in[1], w.kernel[1], &along);
-	w.pad[1] = along.before;
 	return w;
 }
 
 qn_geometry
 qn_geometry_conv(const qn_graph *g, const qn_node *n)
 {
-	return n->op == QN_OP_conv1d ? conv1d(g, n) : qn_geometry_conv2d(g, n);
+	const qn_convolving c = qn_convolving_of(n);
+	const qn_type *weights = qn_graph_node(g, n->in[1])->type;
+	qn_geometry w = sizes(g, n, c.axes);
+
+	w.groups = c.groups;
+	for (int i = 0, to = w.axes - c.axes; i < c.axes; i++, to++) {
+		qn_window along;
+
+		w.kernel[to] = weights->dim[1 + i];
+		w.stride[to] = c.stride[i];
+		w.dil[to] = c.dilation[i];
+		(void)qn_window_conv(&c, i, w.in[to], w.kernel[to], &along);
+		w.pad[to] = along.before;
+	}
+	return w;
 }
 
 qn_geometry
@@ -73,10 +52,10 @@ qn_geometry_conv_transpose(const qn_graph *g, const qn_node *n)
 {
 	const qn_attrs_conv2d_transpose *a = &n->attr->conv2d_transpose;
 	const qn_type *weights = qn_graph_node(g, n->in[1])->type;
-	qn_geometry w = image(qn_graph_node(g, n->in[0])->type, n->type);
+	qn_geometry w = sizes(g, n, 2);
 
 	w.groups = a->groups;
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < w.axes; i++) {
 		qn_window along;
 
 		w.kernel[i] = weights->dim[1 + i];
@@ -92,9 +71,9 @@ qn_geometry
 qn_geometry_pool(const qn_graph *g, const qn_node *n)
 {
 	const qn_pooling p = qn_pooling_of(n);
-	qn_geometry w = image(qn_graph_node(g, n->in[0])->type, n->type);
+	qn_geometry w = sizes(g, n, p.axes);
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < w.axes; i++) {
 		qn_window along;
 
 		w.kernel[i] = p.kernel[i];
@@ -110,13 +89,13 @@ qn_geometry_pool(const qn_graph *g, const qn_node *n)
 bool
 qn_geometry_is_small(const qn_geometry *w)
 {
-	if (w->kernel[0] > QN_MAX_WINDOW_ROWS)
+	if (w->axes == 2 && w->kernel[0] > QN_MAX_WINDOW_ROWS)
 		return false;
 
 	/* The farthest position is the sum of three terms, each of which this keeps below 2^29. */
 	const int64_t most = INT64_C(1) << 29;
 
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < w->axes; i++)
 		if (w->in[i] >= most || w->pad[i] >= most || w->stride[i] >= most ||
 		    w->kernel[i] >= most || w->dil[i] >= most || w->end[i] >= most ||
 		    (w->out[i] - 1) * w->stride[i] >= most ||
@@ -125,9 +104,9 @@ qn_geometry_is_small(const qn_geometry *w)
 	return true;
 }
 
-bool
-qn_window_has_empty(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dil,
-		    int64_t pad)
+/* Some window along an axis has no tap inside the image. */
+static bool
+has_empty(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dil, int64_t pad)
 {
 	/* Windows move to the right: the first may end before the image, the last begin behind. */
 	if (out == 0)
@@ -147,9 +126,9 @@ qn_window_has_empty(int64_t in, int64_t out, int64_t kernel, int64_t stride, int
 bool
 qn_geometry_has_empty(const qn_geometry *w)
 {
-	for (int i = 0; i < 2; i++)
-		if (w->end[i] == 0 && qn_window_has_empty(w->in[i], w->out[i], w->kernel[i],
-							  w->stride[i], w->dil[i], w->pad[i]))
+	for (int i = 0; i < w->axes; i++)
+		if (w->end[i] == 0 && has_empty(w->in[i], w->out[i], w->kernel[i], w->stride[i],
+						w->dil[i], w->pad[i]))
 			return true;
 	return false;
 }
