@@ -21,6 +21,15 @@ qn_importer_reshape(qn_importer *im, qn_id x, int32_t rank, const int64_t *dim)
 	return qn_importer_op(im, QN_OP_reshape, 1, &x, &a, NULL);
 }
 
+/* The codes of a constant that are only to be dequantized; 0: x is something else. */
+static qn_id
+dequantized_const(const qn_importer *im, qn_id x)
+{
+	const qn_node *n = qn_graph_node(im->g, x);
+
+	return n->op == QN_OP_dequantize && qn_importer_known(im, n->in[0]) != NULL ? n->in[0] : 0;
+}
+
 qn_id
 qn_importer_transpose(qn_importer *im, qn_id x, const int64_t *perm)
 {
@@ -36,9 +45,13 @@ qn_importer_transpose(qn_importer *im, qn_id x, const int64_t *perm)
 		moves = moves || perm[i] != i;
 		seen |= perm[i] >= 0 && perm[i] < a.perm.perm.n ? 1U << perm[i] : 0;
 	}
-	if (moves && seen == (1U << a.perm.perm.n) - 1 && qn_importer_known(im, x) != NULL &&
-	    qn_importer_type(im, x)->elem->gran != QN_SUB_CHANNEL)
-		return qn_importer_permuted(im, x, perm);
+	qn_id codes = dequantized_const(im, x), known = codes != 0 ? codes : x;
+	if (moves && seen == (1U << a.perm.perm.n) - 1 && qn_importer_known(im, known) != NULL &&
+	    qn_importer_type(im, known)->elem->gran != QN_SUB_CHANNEL) {
+		known = qn_importer_permuted(im, known, perm);
+		return codes == 0 ? known
+				  : qn_importer_keep(im, QN_OP_dequantize, 1, &known, NULL, NULL);
+	}
 	return moves ? qn_importer_op(im, QN_OP_transpose, 1, &x, &a, NULL) : x;
 }
 

@@ -23,8 +23,8 @@ cast(qn_tfl_op *o)
 	qn_tfl_give(o, 0, o->in[0]);
 }
 
-/* The codes that FAKE_QUANT rounds to, signed: 0 becomes exact by moving the range
- * (TensorFlow's NudgeQuantizationRange). */
+/* The codes that FAKE_QUANT rounds to, signed, in i8 or i16: 0 becomes exact by moving the range
+ * (TensorFlow's NudgeQuantizationRange), and the scale is an f32, as a file of codes has it. */
 static const qn_elem *
 fake_elem(qn_tfl_op *o)
 {
@@ -39,18 +39,20 @@ fake_elem(qn_tfl_op *o)
 					 (long long)bits, min, max);
 		return NULL;
 	}
-	qn_elem d = qn_elem_desc((uint8_t)bits, true);
+	qn_elem d = qn_elem_desc(bits > 8 ? 16 : 8, true);
 	d.kind = QN_ELEM_UNIFORM;
-	d.qmin += narrow;
+	d.qmin = -(INT64_C(1) << (bits - 1)) + narrow;
+	d.qmax = (INT64_C(1) << (bits - 1)) - 1;
 	double scale = (max - min) / (double)(d.qmax - d.qmin);
 	double zp = floor((double)d.qmin - min / scale + 0.5);
 	d.zp = zp < (double)d.qmin ? d.qmin : zp > (double)d.qmax ? d.qmax : (int64_t)zp;
-	d.scale = qn_scale_const(&o->im->m->types, scale);
+	d.scale = qn_scale_const(&o->im->m->types, (double)(float)scale);
 	if (qn_elem_make(&o->im->m->types, o->to[0]->name, &d, &e) != QN_OK)
 		o->im->problems++;
 	return e;
 }
 
+/* Weights stay codes behind a dequantize, so that products of them become products of codes. */
 static void
 fake_quant(qn_tfl_op *o)
 {
@@ -64,7 +66,7 @@ fake_quant(qn_tfl_op *o)
 	if (e == NULL || x == 0)
 		return;
 	x = qn_tfl_quantized(o, x, e);
-	qn_tfl_give(o, 0, qn_importer_unary(o->im, QN_OP_dequantize, x));
+	qn_tfl_give(o, 0, qn_importer_keep(o->im, QN_OP_dequantize, 1, &x, NULL, NULL));
 }
 
 const qn_tfl_row qn_tfl_cast_rows[] = {
