@@ -171,11 +171,14 @@ void qn_onnx_body(qn_onnx *o, const struct Onnx__GraphProto *g, uint32_t nout, q
 /* The operator `arg` of two inputs, with the broadcasting of its version. */
 void qn_onnx_binary(qn_onnx *o, const qn_onnx_node *n, qn_id *out);
 
+/* RMSNormalization over the axes from `first` on; scale 0: 1 (onnx_norm.c). */
+qn_id qn_onnx_rms(qn_onnx *o, qn_id x, qn_id scale, int32_t first, double epsilon);
+
 extern const qn_onnx_row qn_onnx_elementwise[], qn_onnx_conv[], qn_onnx_move[], qn_onnx_reduce[],
 	qn_onnx_norm[], qn_onnx_product[], qn_onnx_constant[], qn_onnx_control[], qn_onnx_quant[],
 	qn_onnx_pool[], qn_onnx_resizes[], qn_onnx_pads[], qn_onnx_einsums[], qn_onnx_logic[],
 	qn_onnx_recurrent[], qn_onnx_index[], qn_onnx_unpools[], qn_onnx_slices[];
 
-extern const qn_onnx_row qn_onnx_qlinear[];
+extern const qn_onnx_row qn_onnx_qlinear[], qn_onnx_spreads[];
 
 #endif

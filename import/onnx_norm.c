@@ -209,19 +209,56 @@ layer_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		out[2] = c.rdev;
 }
 
+/* A constant scale that repeats over the dims that are normalized, written out; 0: a scale of 1; any other x itself. */
+static qn_id
+whole_scale(qn_onnx *o, qn_id x, const qn_type *t, int32_t first)
+{
+	qn_attrs a = {0};
+	const qn_type *s = x != 0 ? qn_onnx_type(o, x) : NULL;
+
+	if (s != NULL && (qn_importer_known(&o->im, x) == NULL || s->rank > t->rank - first))
+		return x;
+	for (int32_t i = 0; s != NULL && i < s->rank; i++)
+		if (s->dim[i] != 1 && s->dim[i] != t->dim[t->rank - s->rank + i])
+			return x;
+	if (x == 0)
+		x = qn_importer_f32(&o->im, 1);
+	a.shape.shape.n = t->rank - first;
+	for (int32_t i = first; i < t->rank; i++)
+		a.shape.shape.v[i - first] = t->dim[i];
+	return qn_importer_op(&o->im, QN_OP_expand, 1, &x, &a, NULL);
+}
+
+qn_id
+qn_onnx_rms(qn_onnx *o, qn_id x, qn_id scale, int32_t first, double epsilon)
+{
+	qn_attrs a = {0};
+	int64_t axes[QN_MAX_RANK];
+	const qn_type *t = qn_onnx_type(o, x);
+
+	scale = whole_scale(o, scale, t, first);
+	if (scale == 0)
+		return 0;
+	if (fits(o, scale, t, first)) {
+		a.layer_norm.axis = first;
+		a.layer_norm.epsilon = epsilon;
+		return qn_importer_op(&o->im, QN_OP_rms_norm, 2, (qn_id[]){x, scale}, &a, NULL);
+	}
+	for (int32_t i = first; i < t->rank; i++)
+		axes[i - first] = i;
+	centred c = centre(o, x, t->rank - first, axes, epsilon, false);
+	return scaled(o, qn_importer_binary(&o->im, QN_OP_mul, c.x, c.rdev), scale, 0);
+}
+
 static void
 rms_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
-	int64_t axes[QN_MAX_RANK];
 	int32_t first;
 
-	if (!qn_onnx_need(o, n, 2))
-		return;
-	int32_t count = from_axis(o, n, axes, &first);
-	if (count < 0)
-		return;
-	centred c = centre(o, n->in[0], count, axes, qn_onnx_float(o, n, "epsilon", 1e-5), false);
-	out[0] = scaled(o, qn_importer_binary(&o->im, QN_OP_mul, c.x, c.rdev), n->in[1], 0);
+	if (qn_onnx_need(o, n, 2) &&
+	    qn_onnx_axis(o, qn_onnx_int(o, n, "axis", -1), qn_onnx_type(o, n->in[0])->rank, &first))
+		out[0] = qn_onnx_rms(o, n->in[0], n->in[1], first,
+				     qn_onnx_float(o, n, "epsilon", 1e-5));
 }
 
 /* ---- over given axes ---- */

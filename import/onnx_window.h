@@ -22,6 +22,8 @@ bool qn_onnx_window_read(qn_onnx *o, const qn_onnx_node *n, qn_id x, const int64
 /* The list attribute `name` with one number for each axis, `dflt` when it is left out. */
 bool qn_onnx_each(qn_onnx *o, const qn_onnx_node *n, const char *name, int32_t count, int64_t dflt,
 		  int64_t *v);
+/* Data (input 0) and weights (input 1) of equal rank, 3 or more; false after a report (onnx_conv.c). */
+bool qn_onnx_conv_operands(qn_onnx *o, const qn_onnx_node *n);
 /* A window over one axis as one over two, the first of length 1. */
 void qn_onnx_window_image(qn_onnx_window *w);
 /* [before, after] of each axis, as the attribute pad of conv2d and pools has them. */

@@ -128,6 +128,71 @@ test_conv_transpose(void **state)
 	GIVES(V(1, 10), 0, 1, 0, 12, 0, 20);
 }
 
+/* The same along the depth of a volume: x, 0, 2 x; and pads that cut off what is before the second element. */
+static void
+test_conv_transpose_volume(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,1,2,1,1");
+	onx_floats(file, "w", "1,1,2,1,1", (const float[]){1, 2});
+	onx_list(file, "dilations", 3, (const int64_t[]){2, 1, 1});
+	onx_list(file, "strides", 3, (const int64_t[]){2, 1, 1});
+	onx_node(file, "ConvTranspose", "x,w", "y");
+	onx_output(file, "y");
+	import(13);
+	output_is("tensor<1x1x5x1x1xf32>");
+	GIVES(V(1, 10), 0, 1, 0, 12, 0, 20);
+
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "1,2,1,1,3");
+	onx_floats(file, "w", "2,1,1,1,1", (const float[]){2, 3});
+	onx_floats(file, "b", "2", (const float[]){100, 200});
+	onx_list(file, "pads", 6, (const int64_t[]){0, 0, 1, 0, 0, 0});
+	onx_int(file, "group", 2);
+	onx_node(file, "ConvTranspose", "x,w,b", "y");
+	onx_output(file, "y");
+	import(13);
+	output_is("tensor<1x2x1x1x2xf32>");
+	GIVES(V(1, 2, 3, 4, 5, 6), 0, 104, 106, 215, 218);
+}
+
+/* Column j of every block is j + 1: its place in the block. */
+static void
+test_columns_to_image(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,4,4");
+	onx_ints64(file, "image", "2", (const int64_t[]){3, 3});
+	onx_ints64(file, "block", "2", (const int64_t[]){2, 2});
+	onx_node(file, "Col2Im", "x,image,block", "y");
+	onx_output(file, "y");
+	import(18);
+	output_is("tensor<1x1x3x3xf32>");
+	GIVES(V(1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4), 0, 1, 3, 2, 4, 10, 6, 3, 7, 4);
+
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "1,4,5");
+	onx_ints64(file, "image", "2", (const int64_t[]){3, 3});
+	onx_ints64(file, "block", "2", (const int64_t[]){2, 2});
+	onx_node(file, "Col2Im", "x,image,block", "y");
+	onx_output(file, "y");
+	import_fails(18, "import.input", "[N, C * 4, 4]");
+}
+
+/* 3 and 4 over sqrt(12.5), by one operator, with a scale that is written out. */
+static void
+test_root_mean_square(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,2");
+	onx_floats(file, "s", "1", (const float[]){2});
+	onx_node(file, "RMSNormalization", "x,s", "y");
+	onx_output(file, "y");
+	import(23);
+	assert_int_equal(qn_graph_node(rg->g, rg->g->output[0].value)->op, QN_OP_rms_norm);
+	GIVES(V(3, 4), 1e-5, 1.69705627, 2.26274170);
+}
+
 static void
 test_reverse_sequence(void **state)
 {
@@ -156,10 +221,19 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_rnn),        TEST(test_lstm),           TEST(test_gru),
-		TEST(test_einsum),     TEST(test_resize),         TEST(test_local_response),
-		TEST(test_max_places), TEST(test_conv_transpose), TEST(test_reverse_sequence),
+		TEST(test_rnn),
+		TEST(test_lstm),
+		TEST(test_gru),
+		TEST(test_einsum),
+		TEST(test_resize),
+		TEST(test_local_response),
+		TEST(test_max_places),
+		TEST(test_conv_transpose),
+		TEST(test_reverse_sequence),
 		TEST(test_hardmax),
+		TEST(test_conv_transpose_volume),
+		TEST(test_columns_to_image),
+		TEST(test_root_mean_square),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

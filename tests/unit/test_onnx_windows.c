@@ -131,11 +131,11 @@ static void
 test_transpose_refused(void **state)
 {
 	(void)state;
-	onx_input(file, "x", ONX_FLOAT, "1,1,1,1,1");
-	onx_floats(file, "w", "1,1,1,1,1", (const float[]){1});
+	onx_input(file, "x", ONX_FLOAT, "1,1,1,1,1,1");
+	onx_floats(file, "w", "1,1,1,1,1,1", (const float[]){1});
 	onx_node(file, "ConvTranspose", "x,w", "y");
 	onx_output(file, "y");
-	import_fails(11, "import.rank", "3 spatial axes");
+	import_fails(11, "import.rank", "3 to 5 are supported");
 }
 
 /* ---- LpPool ---- */
