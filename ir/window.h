@@ -84,6 +84,15 @@ qn_window_conv(const qn_convolving *c, int axis, int64_t in, int64_t kernel, qn_
 				 c->pad + (ptrdiff_t)axis * 2, w);
 }
 
+/* n steps of a stride, or 2^61, which is beyond any dim, where that is less. */
+static inline int64_t
+qn_window_steps(int64_t n, int64_t stride)
+{
+	const int64_t far = INT64_C(1) << 61;
+
+	return n > far / stride ? far : n * stride;
+}
+
 /* The windows that a transposed convolution writes: `in` of them, `stride` apart, less the pads.
  *
  * explicit, valid   out = (in - 1) * stride + reach - before - after + output_padding
@@ -105,12 +114,12 @@ qn_window_transpose(const qn_attrs_conv2d_transpose *a, int axis, int64_t in, in
 		w->before = total / 2;
 		w->after = total - total / 2;
 		if (in != QN_DYNAMIC)
-			w->out = in * stride;
+			w->out = qn_window_steps(in, stride);
 		return in != 0;
 	}
 	if (in == QN_DYNAMIC)
 		return true;
-	w->out = (in - 1) * stride + reach - w->before - w->after + a->output_padding[axis];
+	w->out = qn_window_steps(in - 1, stride) + reach - w->before - w->after + a->output_padding[axis];
 	return in > 0 && w->out > 0;
 }
 
