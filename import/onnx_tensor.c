@@ -276,12 +276,17 @@ const qn_tensor *
 qn_onnx_read_sparse(qn_onnx *o, const Onnx__SparseTensorProto *t)
 {
 	Onnx__TensorProto whole = {.n_dims = t->n_dims, .dims = t->dims};
-	const qn_tensor *values = t->values != NULL ? qn_onnx_read_tensor(o, t->values) : NULL;
-	const qn_tensor *indices =
-		values != NULL && t->indices != NULL ? qn_onnx_read_tensor(o, t->indices) : NULL;
 	void *data;
 
-	if (indices == NULL)
+	if (t->values == NULL || t->indices == NULL) {
+		(void)qn_importer_refuse(&o->im, "import.file",
+					 "a sparse tensor has no %s; the file is damaged",
+					 t->values == NULL ? "values" : "indices");
+		return NULL;
+	}
+	const qn_tensor *values = qn_onnx_read_tensor(o, t->values);
+	const qn_tensor *indices = qn_onnx_read_tensor(o, t->indices);
+	if (values == NULL || indices == NULL)
 		return NULL;
 	const qn_type *type = stored_type(o, &whole, values->type->elem->plain);
 	if (type == NULL || !qn_importer_take_type(&o->im, type))

@@ -227,6 +227,21 @@ kernel_overflow(void **state)
 	assert_true(rg->diags.n > 0);
 }
 
+/* A sparse tensor of values only. */
+static void
+sparse_without_places(void **state)
+{
+	(void)state;
+	onx_make_tensor(file, "w", ONX_FLOAT, "1", (const float[]){1}, 4);
+	file->inner.n = 0;
+	onx_field(&file->inner, 1, file->tensor.data, file->tensor.n);
+	onx_number(&file->inner, 3, 4);
+	onx_field(&file->graph, 15, file->inner.data, file->inner.n);
+	onx_node(file, "Relu", "w", "y");
+	onx_output(file, "y");
+	no_way("import.file");
+}
+
 static void
 range_beyond(void **state)
 {
@@ -352,6 +367,7 @@ main(void)
 		TEST(scalar_bias),
 		TEST(one_name_twice),
 		TEST(kernel_overflow),
+		TEST(sparse_without_places),
 		TEST(range_beyond),
 		TEST(pads_at_the_end_of_range),
 		TEST(reshape_overflow),
