@@ -9,6 +9,7 @@
 #include "import/importer.h"
 #include "ir/diag.h"
 #include "ir/limits.h"
+#include "ir/window.h"
 
 enum {
 	ROOM = 24 << 20, /* bytes, in any case */
@@ -55,24 +56,55 @@ qn_importer_take_type(qn_importer *im, const qn_type *type)
 					      : (uint64_t)count * qn_elem_bytes(type->elem));
 }
 
+/* The elements of a type, dims of 0 left out: loops may run over the others. */
+static uint64_t
+extent(const qn_type *type)
+{
+	uint64_t n = 1;
+
+	for (int32_t i = 0; i < type->rank; i++)
+		n *= type->dim[i] > 1 ? (uint64_t)type->dim[i] : 1;
+	return n;
+}
+
+static uint64_t
+times(uint64_t a, uint64_t b)
+{
+	return b > 0 && a > UINT64_MAX / 2 / b ? UINT64_MAX / 2 : a * b;
+}
+
+/* The positions of a pool's window, inside the image or not; 0 for other nodes. */
+static uint64_t
+window_of(const qn_node *n)
+{
+	const qn_attr_set_info *attrs = qn_opinfo_of(n)->attrs;
+	uint64_t taps = 1;
+
+	if (attrs != qn_opinfo_get(QN_OP_max_pool)->attrs &&
+	    attrs != qn_opinfo_get(QN_OP_max_pool3d)->attrs)
+		return 0;
+	const qn_pooling p = qn_pooling_of(n);
+	for (int32_t i = 0; i < p.axes; i++)
+		taps = times(taps, (uint64_t)p.kernel[i]);
+	return taps;
+}
+
 /* At most so many elements are looked at: those of the operands and of the result, for what multiplies or
- * slides each of the result's with all of one operand's. */
+ * compares each of the result's with all of one operand's, or with those of a window. */
 static uint64_t
 work_of(const qn_importer *im, const qn_node *n)
 {
-	uint64_t count = (uint64_t)qn_type_count(n->type), most = 0, sum = count;
+	uint64_t count = extent(n->type), most = window_of(n), sum = count;
 	bool each = qn_opinfo_of(n)->behaviour == QN_ACC || n->op == QN_OP_matmul ||
-		    n->op == QN_OP_max_pool || n->op == QN_OP_avg_pool || n->op == QN_OP_top_k ||
-		    n->op == QN_OP_top_places;
+		    n->op == QN_OP_top_k || n->op == QN_OP_top_places || n->op == QN_OP_lrn;
 
 	for (uint32_t i = 0; i < n->nin; i++) {
-		uint64_t have = (uint64_t)qn_type_count(qn_importer_type(im, n->in[i]));
+		uint64_t have = extent(qn_importer_type(im, n->in[i]));
+
 		sum += have;
-		most = have > most ? have : most;
+		most = each && have > most ? have : most;
 	}
-	return each && most > 0
-		       ? sum + (count > UINT64_MAX / 2 / most ? UINT64_MAX / 2 : count * most)
-		       : sum;
+	return sum + times(count, most);
 }
 
 bool

@@ -227,6 +227,23 @@ kernel_overflow(void **state)
 	assert_true(rg->diags.n > 0);
 }
 
+/* A window of 2^60 places over a constant: nobody goes through them while the file is read. */
+static void
+endless_window(void **state)
+{
+	const int64_t kernel[] = {1 << 30, 1 << 30}, pads[] = {(1 << 30) - 1, (1 << 30) - 1, 0, 0};
+
+	(void)state;
+	onx_floats(file, "x", "1,1,1,1", (const float[]){1});
+	onx_list(file, "kernel_shape", 2, kernel);
+	onx_list(file, "pads", 4, pads);
+	onx_node(file, "MaxPool", "x", "y");
+	onx_output(file, "y");
+	assert_int_equal(import_from(NULL), QN_OK);
+	const qn_graph *g = rg->m.graph[0];
+	assert_int_not_equal(qn_graph_node(g, g->output[0].value)->op, QN_OP_const);
+}
+
 /* A sparse tensor of values only. */
 static void
 sparse_without_places(void **state)
@@ -367,6 +384,7 @@ main(void)
 		TEST(scalar_bias),
 		TEST(one_name_twice),
 		TEST(kernel_overflow),
+		TEST(endless_window),
 		TEST(sparse_without_places),
 		TEST(range_beyond),
 		TEST(pads_at_the_end_of_range),
