@@ -230,7 +230,8 @@ blocks_of(qn_onnx *o, const qn_onnx_node *n, qn_onnx_window *w, int64_t *image)
 		}
 		w->in[i] = (room - reach) / w->stride[i] + 1;
 	}
-	return true;
+	return qn_importer_dims_fit(w->n, w->in) ||
+	       qn_importer_refuse(&o->im, "import.size", "more than 2^40 blocks") != 0;
 }
 
 /* [C*k,1,block…]: column j of each channel is 1 at place j of the block. */

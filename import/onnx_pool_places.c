@@ -62,7 +62,7 @@ qn_onnx_pool_places(qn_onnx *o, const qn_onnx_node *n, const qn_onnx_window *w, 
 	qn_attrs pad = qn_importer_attrs(QN_OP_pad), take = qn_importer_attrs(QN_OP_gather);
 	qn_attrs most = qn_importer_attrs(QN_OP_argmax);
 
-	if (each > MANY || windows > MANY || windows * each > MANY || planes > MANY)
+	if (size > MANY || each > MANY || windows > MANY || windows * each > MANY || planes > MANY)
 		return qn_importer_refuse(im, "import.size", "too many windows to tell places");
 	/* The four tables, and what becomes a constant of them. */
 	if (!qn_importer_take(im, 48 * (uint64_t)(windows * each) + 16 * (uint64_t)planes))

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-enum { MOST = 1 << 30 }; /* a stride, dilation or kernel; so that no product of two overflows */
+/* Of strides, dilations, kernels and sizes: no product of two overflows. */
+enum { MOST = 1 << 30 };
 
 bool
 qn_onnx_each(qn_onnx *o, const qn_onnx_node *n, const char *name, int32_t count, int64_t dflt,
@@ -77,6 +78,14 @@ qn_onnx_window_read(qn_onnx *o, const qn_onnx_node *n, qn_id x, const int64_t *k
 	for (int32_t i = 0; i < w->n; i++) {
 		w->in[i] = t->dim[2 + i];
 		w->kernel[i] = kernel != NULL ? kernel[i] : 0;
+		if (w->in[i] > MOST || w->kernel[i] > MOST) {
+			(void)qn_importer_refuse(&o->im, "import.dim",
+						 "spatial axis %d has %lld elements, its kernel "
+						 "%lld; at most %d are supported",
+						 (int)i, (long long)w->in[i],
+						 (long long)w->kernel[i], (int)MOST);
+			return false;
+		}
 	}
 	if ((kernel == NULL && !qn_onnx_each(o, n, "kernel_shape", w->n, 0, w->kernel)) ||
 	    !qn_onnx_each(o, n, "strides", w->n, 1, w->stride) ||

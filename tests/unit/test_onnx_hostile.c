@@ -48,13 +48,19 @@ teardown(void **state)
 }
 
 static qn_status
-import_from(const char *folder)
+import_as(const char *folder, int64_t version)
 {
 	const qn_import_how how = {0};
 	size_t n;
-	const uint8_t *bytes = onx_end(file, 13, &n);
+	const uint8_t *bytes = onx_end(file, version, &n);
 
 	return qn_onnx_read(&rg->m, "f.onnx", folder, qn_arena_copy(&rg->arena, bytes, n), n, &how);
+}
+
+static qn_status
+import_from(const char *folder)
+{
+	return import_as(folder, 13);
 }
 
 /* An error of this id, with little memory. */
@@ -259,6 +265,68 @@ sparse_without_places(void **state)
 	no_way("import.file");
 }
 
+/* Sizes whose products with steps do not fit 64 bits. */
+static void
+steps_overflow(void **state)
+{
+	static const struct {
+		const char *op, *x, *w, *in, *pad;
+		bool pool;
+	} rows[] = {
+		{"Conv", "1,1,4", "1,1,1099511627776", "x,w", "SAME_UPPER", false},
+		{"Conv", "1,1,1099511627776", "1,1,1", "x,w", "SAME_LOWER", false},
+		{"ConvTranspose", "1,1,1099511627776", "1,1,1", "x,w", "SAME_UPPER", false},
+		{"ConvTranspose", "1,1,1099511627776", "1,1,1", "x,w", "NOTSET", false},
+		{"MaxUnpool", "1,1,1099511627776", "1,1,1099511627776", "x,w", "NOTSET", true},
+	};
+	const int64_t one = 1, far = 1 << 30;
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		(void)teardown(state);
+		(void)setup(state);
+		onx_input(file, "x", ONX_FLOAT, rows[i].x);
+		onx_input(file, "w", ONX_FLOAT, rows[i].w);
+		onx_string(file, "auto_pad", rows[i].pad);
+		onx_list(file, "strides", 1, &far);
+		if (rows[i].pool)
+			onx_list(file, "kernel_shape", 1, &one);
+		else
+			onx_list(file, "dilations", 1, &far);
+		onx_node(file, rows[i].op, rows[i].in, "y");
+		onx_output(file, "y");
+		no_way("import.dim");
+	}
+}
+
+/* No channel in as many groups as there are numbers. */
+static void
+groups_overflow(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,0,4,4");
+	onx_input(file, "w", ONX_FLOAT, "0,2147483647,1,1");
+	onx_int(file, "group", INT64_MAX);
+	onx_node(file, "ConvTranspose", "x,w", "y");
+	onx_output(file, "y");
+	no_way("import.attr");
+}
+
+/* An image of more blocks than can be counted. */
+static void
+blocks_overflow(void **state)
+{
+	const int64_t image[] = {1 << 30, 1 << 30, 1 << 30}, block[] = {1, 1, 1};
+
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,1,1");
+	onx_ints64(file, "i", "3", image);
+	onx_ints64(file, "b", "3", block);
+	onx_node(file, "Col2Im", "x,i,b", "y");
+	onx_output(file, "y");
+	assert_int_not_equal(import_as(NULL, 18), QN_OK);
+	assert_string_equal(rg->diags.item[0].id, "import.size");
+}
+
 static void
 range_beyond(void **state)
 {
@@ -386,6 +454,9 @@ main(void)
 		TEST(kernel_overflow),
 		TEST(endless_window),
 		TEST(sparse_without_places),
+		TEST(steps_overflow),
+		TEST(groups_overflow),
+		TEST(blocks_overflow),
 		TEST(range_beyond),
 		TEST(pads_at_the_end_of_range),
 		TEST(reshape_overflow),
