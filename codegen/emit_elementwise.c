@@ -53,6 +53,7 @@ static void
 emit_mul(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const char *symbol = qn_emit_open(e, s, "qn_mul_args", 0);
+	qn_family from = qn_family_of(qn_graph_node(e->g, s->in[0])->type->elem);
 
 	qn_emit_ints(&e->args, args,
 		     "dim[4], xs[4], ys[4]\n"
@@ -61,7 +62,8 @@ emit_mul(qn_emitter *e, const qn_step *s, const void *args)
 		     "m, sh\n"
 		     "mode\n");
 	qn_emit_close(e);
-	qn_emit_call(e, s, "qn_mul_q", symbol, QN_OWN, 2, false);
+	qn_emit_call(e, s, from == qn_step_family(e, s) ? "qn_mul_q" : "qn_mul_from_s16_q", symbol,
+		     QN_OWN, 2, false);
 }
 
 const qn_emit_form qn_emit_op_add = {.in_place = 3, .emit = emit_sum};

@@ -50,13 +50,24 @@ qn_elementwise_shape(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_
 	       qn_int_broadcast(g, n, dim, xs, ys);
 }
 
+/* A product of i16 may be one of 8 bits, as the output of TFLite Micro's LSTM is. */
+static bool
+result_ok(const qn_graph *g, const qn_node *n)
+{
+	const qn_elem *e = n->type->elem;
+
+	return (n->op == QN_OP_mul && qn_node_family(g, n) == QN_FAMILY_s16 &&
+		qn_elem_is_codes(&g->model->types, e) && e->gran == QN_PER_TENSOR) ||
+	       qn_int_need_codes(g, n, n->type);
+}
+
 bool
 qn_two_codes_get(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4], int32_t ys[4],
 		 qn_two_codes *p)
 {
 	const qn_type *x = qn_in_type(g, n, 0), *y = qn_in_type(g, n, 1);
 
-	if (!qn_int_need_codes(g, n, n->type) || !qn_elementwise_shape(g, n, dim, xs, ys))
+	if (!result_ok(g, n) || !qn_elementwise_shape(g, n, dim, xs, ys))
 		return false;
 	p->sx = qn_scale_of(g, x);
 	p->sy = qn_scale_of(g, y);
@@ -169,6 +180,19 @@ mul_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	}
 QN_BY_FAMILY(mul_codes, MUL)
 
+static void
+mul_of_codes(const qn_eval *e, const void *args)
+{
+	qn_family from = qn_node_family(e->g, e->n), to = qn_family_of(e->n->type->elem);
+
+	if (from == to)
+		mul_codes(e, args);
+	else if (to == QN_FAMILY_u8)
+		qn_mul_from_s16_u8(args, e->in[0], e->in[1], e->out);
+	else
+		qn_mul_from_s16_s8(args, e->in[0], e->in[1], e->out);
+}
+
 const qn_form qn_form_add = {
 	.real = add_real,
 	.plain = qn_plain_binary,
@@ -186,5 +210,5 @@ const qn_form qn_form_sub = {
 const qn_form qn_form_mul = {
 	.real = mul_real,
 	.plain = qn_plain_binary,
-	.codes = {.prepare = mul_prepare, .run = mul_codes, .families = QN_ALL_FAMILIES},
+	.codes = {.prepare = mul_prepare, .run = mul_of_codes, .families = QN_ALL_FAMILIES},
 };

@@ -18,6 +18,20 @@ check(const char *text)
 	build_end(&b);
 }
 
+/* Products of i16 with results of 8 bits. */
+static void
+narrow_product(void **state)
+{
+	(void)state;
+	check("model \"narrow\" stage integer\n"
+	      "graph @main(%x: tensor<2x3x4x!quant.uniform<i16:f32, 0.0003>>, "
+	      "%y: tensor<3x1x!quant.uniform<i16:f32, 0.0002>>) {\n"
+	      "  %s = mul %x, %y : tensor<2x3x4x!quant.uniform<i8:f32, 0.3:-20>>\n"
+	      "  %u = mul %y, %x : tensor<2x3x4x!quant.uniform<u8:f32, 0.4:140>>\n"
+	      "  return %s, %u\n"
+	      "}\n");
+}
+
 static void
 binary(void **state)
 {
@@ -164,7 +178,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(binary), cmocka_unit_test(selection),
+		cmocka_unit_test(narrow_product), cmocka_unit_test(binary), cmocka_unit_test(selection),
 		cmocka_unit_test(logic),  cmocka_unit_test(aligned),
 		cmocka_unit_test(matmul), cmocka_unit_test(convolutions),
 	};

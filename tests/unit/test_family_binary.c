@@ -102,6 +102,33 @@ test_arithmetic(void **state)
 	}
 }
 
+/* A product of i16 whose result has 8 bits. */
+static void
+test_narrow_product(void **state)
+{
+	static const family narrow[] = {
+		{"i8", -128, 127, {3.1e-4, 1.7e-4, 0.37}, {0, 0, -20}},
+		{"u8", 0, 255, {3.1e-4, 1.7e-4, 0.2}, {0, 0, 140}},
+	};
+
+	(void)state;
+	for (size_t k = 0; k < QN_COUNT(narrow); k++) {
+		const family *f = &narrow[k], *wide = &families[1];
+
+		fresh_graph();
+		qn_id x = input("x", type_text(wide, "2x3x4", 0)),
+		      y = input("y", type_text(wide, "4", 1));
+		output(op2(QN_OP_mul, x, y, NULL, type_text(f, "2x3x4", 2)));
+		for (int round = 0; round < ROUNDS; round++) {
+			double *a = some_codes(wide, N), *b = some_codes(wide, REPEAT), want[N];
+
+			for (int i = 0; i < N; i++)
+				want[i] = result(f, QN_OP_mul, a[i], b[i % REPEAT]);
+			near(want, run((const double *[]){a, b}), N, 1.0);
+		}
+	}
+}
+
 static void
 test_selection(void **state)
 {
@@ -185,6 +212,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_arithmetic, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_narrow_product, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_selection, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_bilinear, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_refused, rig_setup, rig_teardown),
