@@ -7,6 +7,7 @@
  *   tflite_sparse.c  constants stored without their zeros
  *   tflite_give.c    results: fused activations, parameters of the file
  *   tflite_product.c convolutions and dense layers of codes
+ *   tflite_sequence.c what is done step by step
  *   tflite_KIND.c    operators as rows {number, function}, by family
  *
  * A function of a row finds its inputs in o->in, all of them there and of known type, and gives
@@ -130,6 +131,10 @@ bool qn_tfl_activation_ok(qn_tfl_op *o, int64_t activation, bool codes);
  * for all weights the product of the scales is rounded to f32, as TFLite does it for fully connected layers. */
 qn_id qn_tfl_product(qn_tfl_op *o, qn_op op, qn_id x, qn_id w, qn_id bias, const qn_attrs *attrs,
 		     bool f32_product, int64_t activation);
+/* A product whose accumulator has the scale of acc, the f32 product of the scales: the shape rule
+ * finds its shape. */
+qn_id qn_tfl_product_as(qn_tfl_op *o, qn_op op, uint32_t nin, const qn_id *in,
+			const qn_attrs *attrs, const qn_elem *acc);
 /* Input i as it is, in f32 where the result is. */
 qn_id qn_tfl_moved(qn_tfl_op *o, uint32_t i);
 /* f32 as codes, halves rounded away from 0; a constant becomes one. */
@@ -142,5 +147,7 @@ void qn_tfl_limits(qn_tfl_op *o, const qn_elem *e, int64_t activation, int64_t *
 qn_id qn_tfl_joined(qn_tfl_op *o, int64_t n, const qn_id *part, int64_t axis);
 /* Requantizes x to the type of result k, inside the limits lo..hi. */
 qn_id qn_tfl_requantized(qn_tfl_op *o, uint32_t k, qn_id x, int64_t lo, int64_t hi);
+/* The same with any type of codes. */
+qn_id qn_tfl_requantized_to(qn_tfl_op *o, qn_id x, const qn_elem *to, int64_t lo, int64_t hi);
 
 #endif

@@ -90,11 +90,17 @@ edge(qn_tfl_op *o, qn_op op, qn_id x, const qn_elem *to, const qn_attrs *attrs)
 }
 
 qn_id
-qn_tfl_requantized(qn_tfl_op *o, uint32_t k, qn_id x, int64_t lo, int64_t hi)
+qn_tfl_requantized_to(qn_tfl_op *o, qn_id x, const qn_elem *to, int64_t lo, int64_t hi)
 {
 	qn_attrs attrs = {.clamp = {lo, hi}};
 
-	return edge(o, QN_OP_requantize, x, qn_tfl_result(o, k), &attrs);
+	return edge(o, QN_OP_requantize, x, to, &attrs);
+}
+
+qn_id
+qn_tfl_requantized(qn_tfl_op *o, uint32_t k, qn_id x, int64_t lo, int64_t hi)
+{
+	return qn_tfl_requantized_to(o, x, qn_tfl_result(o, k), lo, hi);
 }
 
 qn_id

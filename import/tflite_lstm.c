@@ -9,7 +9,7 @@
  *               h = sigmoid(z_o) act(c)
  *
  * The state begins at 0 in each run.  Peepholes, projections, norms and coupled gates are refused. */
-#include "import/tflite.h"
+#include "import/tflite_sequence.h"
 
 enum { DATA, WEIGHTS, RECURRENT = 5, PEEPHOLES = 9, BIASES = 12, PROJECTION = 16, NORMS = 20 };
 enum { MOST_STEPS = 4096 };
@@ -139,6 +139,10 @@ sequence_lstm(qn_tfl_op *o)
 	qn_id h = 0, c = 0;
 	lstm l = {0};
 
+	if (qn_tfl_on_codes(o)) {
+		qn_tfl_lstm_codes(o);
+		return;
+	}
 	if (!open_lstm(o, &l))
 		return;
 	const qn_type *x = qn_importer_type(im, o->in[DATA]);

@@ -189,14 +189,16 @@ centre(qn_tfl_op *o, int64_t groups, qn_id *x, qn_id *w)
 
 /* ---- the product ---- */
 
-/* The node whose accumulator has the f32 product of the scales: the shape rule finds its shape. */
-static qn_id
-product_as(qn_tfl_op *o, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attrs,
-	   const qn_elem *acc)
+qn_id
+qn_tfl_product_as(qn_tfl_op *o, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attrs,
+		  const qn_elem *acc)
 {
 	const qn_opinfo *info = qn_opinfo_get(op);
 	qn_attrs preset;
 
+	for (uint32_t i = 0; i < nin; i++)
+		if (in[i] == 0)
+			return 0;
 	qn_attrs_default(info->attrs, &preset);
 	const qn_node like = {.op = op,
 			      .nin = nin,
@@ -233,7 +235,7 @@ product_of_codes(qn_tfl_op *o, qn_op op, qn_id *in, const qn_attrs *attrs, bool 
 	qn_buf_init(&b, im->scratch);
 	qn_buff(&b, "%s.acc", name);
 	im->node = qn_buf_str(&b);
-	qn_id y = one ? product_as(o, op, in[2] != 0 ? 3 : 2, in, attrs, acc)
+	qn_id y = one ? qn_tfl_product_as(o, op, in[2] != 0 ? 3 : 2, in, attrs, acc)
 		      : qn_importer_op(im, op, in[2] != 0 ? 3 : 2, in, attrs, NULL);
 	im->node = name;
 	qn_tfl_limits(o, qn_tfl_result(o, 0), activation, &lo, &hi);

@@ -93,12 +93,11 @@ bias_ok(const qn_graph *g, const qn_node *n, const qn_elem *acc)
 
 /* fmul where the file that a type came from says so, else the product. */
 static qn_scale_kind
-product_kind(const qn_type *declared, const qn_elem *x, const qn_elem *w)
+product_kind(const qn_type *declared)
 {
 	const qn_elem *e = declared != NULL && !declared->is_tuple ? declared->elem : NULL;
 
-	return e != NULL && e->kind == QN_ELEM_UNIFORM && e->scale->kind == QN_SCALE_FMUL &&
-			       w->gran == QN_PER_TENSOR && x->gran == QN_PER_TENSOR
+	return e != NULL && e->kind == QN_ELEM_UNIFORM && e->scale->kind == QN_SCALE_FMUL
 		       ? QN_SCALE_FMUL
 		       : QN_SCALE_MUL;
 }
@@ -122,7 +121,7 @@ accumulator(const qn_graph *g, const qn_node *n, int32_t channel, const qn_type 
 	acc.kind = QN_ELEM_UNIFORM;
 	acc.has_expressed = true;
 	acc.expressed = x->expressed;
-	acc.scale = qn_scale_op(&g->model->types, product_kind(declared, x, w), x->scale, w->scale);
+	acc.scale = qn_scale_op(&g->model->types, product_kind(declared), x->scale, w->scale);
 	acc.gran = w->gran;
 	acc.naxis = w->naxis;
 	acc.axis = w->gran == QN_PER_AXIS ? &channel : NULL;

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_lstm_codes.c - UNIDIRECTIONAL_SEQUENCE_LSTM of codes, as TensorFlow Lite Micro computes it
+ * (micro/kernels/lstm_eval.cc): i8 or i16 data and output, i8 weights, an i16 cell.
+ *
+ *   all steps   g = requantize(dense(data, [W_i; W_f; W_o; W_c], bias))     i16 in 2^-12
+ *   each step   z = g_t + requantize(dense(h, [R_i; R_f; R_o; R_c]))        saturated
+ *               s = sigmoid(z_i, z_f, z_o), a = tanh(z_c)                   i16 in 2^-15
+ *               c = s_f * c + s_i * a        rounded, saturated twice; i16 in a power of 2
+ *               c = clamp(c)                 where the file asks for it
+ *               h = tanh(c) * s_o            rounded once, to the output's parameters
+ *
+ * Each gate's weights have one scale; one behind the other they have one for each row.  An add of
+ * two values of one i16 scale is exact and saturates.  The first step has no h and no c: both are
+ * 0. */
+#include "import/tflite_sequence.h"
+
+#include <math.h>
+
+enum { DATA, WEIGHTS, RECURRENT = 5, PEEPHOLES = 9, BIASES = 12, PROJECTION = 16 };
+enum { HIDDEN = 18, CELL, NORMS, GATES = 4, SIGMOIDS = 3 };
+enum { OPTION_ACTIVATION, OPTION_CLIP, OPTION_TIME_MAJOR = 3 };
+
+/* The gates behind each other: input, forget, output, then the cell's, which has another function. */
+static const uint32_t order[GATES] = {0, 1, 3, 2};
+
+typedef struct lstm {
+	qn_tfl_op *o;
+	qn_tfl_seq s;
+	int64_t cells, clip; /* clip: the largest code of the cell; -1: no limit */
+	const qn_elem *before, *behind, *cell, *hidden; /* before and behind a gate's function */
+	qn_id weights;                                  /* of h, [4 cells,cells] */
+	const qn_elem *sums;                            /* of their products */
+} lstm;
+
+/* ---- parameters ---- */
+
+static double
+scale_of(const lstm *l, const qn_elem *e)
+{
+	double scale = 1.0;
+	int64_t zp;
+
+	qn_elem_param(&l->o->im->m->types, e, 0, &scale, &zp);
+	return scale;
+}
+
+static bool
+is_codes(const qn_elem *e, int bits)
+{
+	return e != NULL && qn_elem_is_quant(e) && e->is_signed && e->bits == bits &&
+	       e->gran == QN_PER_TENSOR;
+}
+
+static const qn_elem *
+i16_elem(const lstm *l, double scale)
+{
+	qn_types *types = &l->o->im->m->types;
+	qn_elem d = qn_elem_desc(16, true);
+	const qn_elem *e = NULL;
+
+	d.kind = QN_ELEM_UNIFORM;
+	d.scale = qn_scale_const(types, scale);
+	if (qn_elem_make(types, l->o->to[0]->name, &d, &e) != QN_OK)
+		l->o->im->problems++;
+	return e;
+}
+
+static const qn_elem *
+elem_of(qn_tfl_op *o, uint32_t i)
+{
+	const qn_type *type = o->from[i] != NULL ? qn_tfl_type(o->f, o->from[i]) : NULL;
+
+	return type != NULL ? type->elem : NULL;
+}
+
+/* Data, state and result of one storage, a cell of i16 whose scale is a power of 2; reports. */
+static bool
+states_ok(lstm *l)
+{
+	qn_tfl_op *o = l->o;
+	const qn_elem *x = qn_importer_type(o->im, o->in[DATA])->elem, *y = qn_tfl_result(o, 0);
+	int exponent;
+
+	l->hidden = elem_of(o, HIDDEN);
+	l->cell = elem_of(o, CELL);
+	if (!qn_elem_is_quant(x) || !is_codes(x, x->bits == 16 ? 16 : 8) || !is_codes(y, x->bits) ||
+	    !is_codes(l->hidden, x->bits) || !is_codes(l->cell, 16))
+		return qn_importer_refuse(
+			       o->im, "import.type",
+			       "of codes only data, state and result of one storage, i8 or i16 "
+			       "with one scale, and a cell of i16; --from-float reads others") != 0;
+	return (frexp(scale_of(l, l->cell), &exponent) == 0.5 && exponent <= 3) ||
+	       qn_importer_refuse(o->im, "import.type",
+				  "a cell of scale %g; it must be a power of 2, at most 4",
+				  scale_of(l, l->cell)) != 0;
+}
+
+static bool
+options_ok(lstm *l)
+{
+	qn_tfl_op *o = l->o;
+	double clip = qn_tfl_option_real(o, OPTION_CLIP, 0.0);
+	int64_t activation = qn_tfl_flag(o, OPTION_ACTIVATION, QN_TFL_ACT_NONE);
+
+	for (uint32_t i = PEEPHOLES; i < o->nin; i++)
+		if (o->from[i] != NULL && (i < BIASES || i >= NORMS || i / 2 == PROJECTION / 2))
+			return qn_importer_refuse(o->im, "import.attr",
+						  "of codes no peepholes, projection or norms, as "
+						  "in TFLite Micro; --from-float reads them") != 0;
+	if (activation != QN_TFL_ACT_TANH)
+		return qn_importer_refuse(o->im, "import.attr",
+					  "fused activation %lld; of codes only TANH",
+					  (long long)activation) != 0;
+	clip = clip > 0.0 ? clip / scale_of(l, l->cell) : -1.0;
+	l->clip = clip < 32767.0 ? (int64_t)clip : 32767;
+	return true;
+}
+
+/* ---- weights ---- */
+
+/* The constant of input i, signed codes of `bits` or plain integers, with n elements; reports. */
+static const qn_tensor *
+gate_constant(const lstm *l, uint32_t i, int bits, int64_t n)
+{
+	qn_tfl_op *o = l->o;
+	const qn_tensor *x = o->in[i] != 0 ? qn_importer_known(o->im, o->in[i]) : NULL;
+	const qn_elem *e = x != NULL ? x->type->elem : NULL;
+
+	if (e != NULL && e->is_signed && e->bits == bits && !qn_elem_is_float(e) &&
+	    qn_type_count(x->type) == n)
+		return x;
+	(void)qn_importer_refuse(o->im, "import.input",
+				 "input %u must be a constant of i%d with %lld elements: of codes "
+				 "all four gates have weights and a bias",
+				 i, bits, (long long)n);
+	return NULL;
+}
+
+/* One scale for each row: that of its gate; NULL after a report. */
+static const qn_elem *
+row_elem(const lstm *l, uint32_t at)
+{
+	static const int32_t axis = 0;
+	qn_types *types = &l->o->im->m->types;
+	double *scale = QN_NEW(l->o->im->scratch, double, (size_t)(GATES * l->cells));
+	qn_elem d = qn_elem_desc(8, true);
+	const qn_params *vec = NULL;
+	const qn_elem *e = NULL;
+
+	for (int64_t i = 0; i < GATES * l->cells; i++)
+		scale[i] = scale_of(l, elem_of(l->o, at + order[i / l->cells]));
+	d.kind = QN_ELEM_UNIFORM;
+	d.gran = QN_PER_AXIS;
+	d.naxis = 1;
+	d.axis = &axis;
+	if (qn_params_intern(types, l->o->to[0]->name, NULL, (size_t)(GATES * l->cells), 1, NULL,
+			     scale, NULL, &vec) == QN_OK) {
+		d.scale = qn_scale_vec(types, vec);
+		if (qn_elem_make(types, l->o->to[0]->name, &d, &e) == QN_OK)
+			return e;
+	}
+	l->o->im->problems++;
+	return NULL;
+}
+
+/* Inputs at + order[…], one behind the other, as a constant of this type; 0 after a report. */
+static qn_id
+stacked(const lstm *l, uint32_t at, const qn_type *type)
+{
+	int64_t n = qn_type_count(type) / GATES;
+	void *data;
+
+	if (!qn_tfl_take(l->o->f, qn_type_bytes(type)))
+		return 0;
+	qn_tensor *y = qn_tensor_new(l->o->im->m->arena, type, &data);
+	for (int32_t k = 0; k < GATES; k++) {
+		const qn_tensor *x = gate_constant(l, at + order[k], type->elem->bits, n);
+
+		if (x == NULL)
+			return 0;
+		for (int64_t i = 0; i < n; i++)
+			qn_store_i64(data, type->elem->plain, k * n + i, qn_tensor_i64(x, i));
+	}
+	return qn_importer_const(l->o->im, l->o->from[at + order[0]]->name, y);
+}
+
+/* Weights [4 cells,columns]; 0 after a report. */
+static qn_id
+stacked_weights(const lstm *l, uint32_t at, int64_t columns)
+{
+	const qn_elem *e;
+	double scale;
+	int64_t zp = 0;
+
+	for (uint32_t i = at; i < at + GATES; i++) {
+		e = l->o->in[i] != 0 ? elem_of(l->o, i) : NULL;
+		if (is_codes(e, 8))
+			qn_elem_param(&l->o->im->m->types, e, 0, &scale, &zp);
+		if (!is_codes(e, 8) || zp != 0)
+			return qn_importer_refuse(
+				l->o->im, "import.type",
+				"weights %u are not there, or not i8 of one scale "
+				"and zero point 0; of codes all four gates have "
+				"such weights",
+				i);
+	}
+	e = row_elem(l, at);
+	return e == NULL ? 0
+			 : stacked(l, at,
+				   qn_type_tensor(&l->o->im->m->types, e, 2,
+						  (int64_t[]){GATES * l->cells, columns}));
+}
+
+/* What sums of x times w are: the product of their scales is rounded to f32, as in TFLite. */
+static const qn_elem *
+sum_elem(const lstm *l, const qn_elem *x, qn_id weights)
+{
+	const qn_elem *w = qn_importer_type(l->o->im, weights)->elem, *e = NULL;
+	qn_types *types = &l->o->im->m->types;
+	qn_elem d = qn_elem_desc(x->bits <= 8 ? 32 : 64, true);
+
+	d.kind = QN_ELEM_UNIFORM;
+	d.gran = w->gran;
+	d.naxis = w->naxis;
+	d.axis = w->axis;
+	d.scale = qn_scale_op(types, QN_SCALE_FMUL, x->scale, w->scale);
+	if (qn_elem_make(types, l->o->to[0]->name, &d, &e) != QN_OK)
+		l->o->im->problems++;
+	return e;
+}
+
+/* ---- a step ---- */
+
+static qn_id
+op_as(const lstm *l, qn_op op, qn_id x, qn_id y, const qn_elem *e)
+{
+	if (x == 0 || (y == 0 && qn_opinfo_get(op)->min_in > 1))
+		return 0;
+	return qn_importer_op(
+		l->o->im, op, y != 0 ? 2 : 1, (qn_id[]){x, y}, NULL,
+		qn_type_with_elem(&l->o->im->m->types, qn_importer_type(l->o->im, x), e));
+}
+
+/* x [n,F] by weights [4 cells,F], in 2^-12. */
+static qn_id
+product(const lstm *l, qn_id x, qn_id weights, qn_id bias, const qn_elem *sums)
+{
+	qn_id in[3] = {x, weights, bias};
+
+	return qn_tfl_requantized_to(
+		l->o, qn_tfl_product_as(l->o, QN_OP_dense, bias != 0 ? 3 : 2, in, NULL, sums),
+		l->before, INT16_MIN, INT16_MAX);
+}
+
+/* Columns of gate k of order[]. */
+static qn_id
+gate(const lstm *l, qn_id z, int64_t k)
+{
+	return qn_importer_slice(l->o->im, z, 1, k * l->cells, (k + 1) * l->cells);
+}
+
+static void
+step(const lstm *l, qn_id z, qn_id *h, qn_id *c)
+{
+	qn_importer *im = l->o->im;
+	qn_attrs clip = {.clamp = {-l->clip, l->clip}};
+
+	if (*h != 0)
+		z = op_as(l, QN_OP_add, z, product(l, *h, l->weights, 0, l->sums), l->before);
+	qn_id s = op_as(l, QN_OP_sigmoid, qn_importer_slice(im, z, 1, 0, SIGMOIDS * l->cells), 0,
+			l->behind);
+	qn_id a = op_as(l, QN_OP_tanh, gate(l, z, SIGMOIDS), 0, l->behind);
+	qn_id made = op_as(l, QN_OP_mul, gate(l, s, 0), a, l->cell);
+	if (*c != 0)
+		made = op_as(l, QN_OP_add, op_as(l, QN_OP_mul, gate(l, s, 1), *c, l->cell), made,
+			     l->cell);
+	if (l->clip >= 0)
+		made = qn_importer_op(im, QN_OP_clamp, 1, &made, &clip, NULL);
+	*c = made;
+	*h = op_as(l, QN_OP_mul, op_as(l, QN_OP_tanh, made, 0, l->behind), gate(l, s, 2),
+		   l->hidden);
+}
+
+/* Everything but the steps: g, all of them [.,.,4 cells]; 0 after a report. */
+static qn_id
+prepare(lstm *l)
+{
+	qn_tfl_op *o = l->o;
+	qn_types *types = &o->im->m->types;
+	const qn_type *x = qn_importer_type(o->im, o->in[DATA]);
+
+	l->before = i16_elem(l, 0x1p-12);
+	l->behind = i16_elem(l, 0x1p-15);
+	qn_id w = stacked_weights(l, WEIGHTS, x->dim[2]);
+	l->weights = stacked_weights(l, RECURRENT, l->cells);
+	if (w == 0 || l->weights == 0 || l->before == NULL || l->behind == NULL)
+		return 0;
+	const qn_elem *sums = sum_elem(l, x->elem, w);
+	l->sums = sum_elem(l, l->hidden, l->weights);
+	if (sums == NULL || l->sums == NULL)
+		return 0;
+	int64_t rows = GATES * l->cells;
+	qn_id bias = stacked(l, BIASES, qn_type_tensor(types, sums, 1, &rows));
+	return bias == 0 ? 0
+			 : qn_tfl_seq_by_step(&l->s, product(l, qn_tfl_seq_rows(&l->s, o->in[DATA]),
+							     w, bias, sums));
+}
+
+void
+qn_tfl_lstm_codes(qn_tfl_op *o)
+{
+	const qn_type *y = qn_tfl_type(o->f, o->to[0]);
+	lstm l = {.o = o, .cells = y->rank == 3 ? y->dim[2] : 0};
+	qn_id h = 0, c = 0;
+
+	if (!states_ok(&l) || !options_ok(&l) || !qn_tfl_seq_state_ok(o, HIDDEN) ||
+	    !qn_tfl_seq_state_ok(o, CELL) ||
+	    !qn_tfl_seq_open(o, DATA, qn_tfl_flag(o, OPTION_TIME_MAJOR, 0) != 0, &l.s))
+		return;
+	if (l.cells < 1) {
+		(void)qn_importer_refuse(o->im, "import.rank",
+					 "a result of %d dimensions; must be 3, all known",
+					 (int)y->rank);
+		return;
+	}
+	qn_id g = prepare(&l);
+	qn_id *part = QN_NEW(o->im->scratch, qn_id, (size_t)l.s.steps);
+	for (int64_t k = 0; g != 0 && k < l.s.steps; k++) {
+		step(&l, qn_tfl_seq_at(&l.s, g, k), &h, &c);
+		part[k] = qn_tfl_retyped(o, h, y->elem);
+		if (part[k] == 0)
+			return;
+	}
+	if (g != 0)
+		qn_tfl_give(o, 0, qn_tfl_seq_joined(&l.s, part));
+}
