@@ -3,10 +3,16 @@
  * already placed that live at the same time.  Two orders are tried, and the better one stays:
  *
  *   earlier first   [ A | gap | B | gap | C | …     the gaps at one step, in a tree by size: n log n
- *   larger first    gaps beside all that ever live beside it: only if such pairs are few enough */
+ *   larger first    gaps beside all that ever live beside it: only if such pairs are few enough
+ *
+ * Where neither reaches what lives at one step, the shelf is given that height, and gaps are filled from
+ * its two ends: a chain, of which two buffers live at a time, fits whatever their sizes are:
+ *
+ *   both ends       [ A |         | B ]     then C for A, from the left, D for B, from the right … */
 #include "codegen/place.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "ir/hashes.h"
 
@@ -274,6 +280,40 @@ larger_first(qn_buffer *buf, size_t n, uint64_t pairs, qn_arena *a)
 	return total;
 }
 
+/* Earlier first on a shelf of this height; false when one does not fit. */
+static bool
+from_both_ends(qn_buffer *buf, size_t n, size_t height, qn_arena *a)
+{
+	qn_buffer **alive = QN_NEW(a, qn_buffer *, n + 1); /* by offset */
+	size_t nalive = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t kept = 0, end = 0, best = SIZE_MAX, place = 0;
+		qn_buffer *b = &buf[i];
+
+		for (size_t k = 0; k < nalive; k++)
+			if (alive[k]->last >= b->first)
+				alive[kept++] = alive[k];
+		nalive = kept;
+		for (size_t k = 0; k <= nalive; k++) {
+			size_t to = k < nalive ? alive[k]->offset : height;
+
+			if (to - end >= b->bytes && to - end < best) {
+				best = to - end;
+				place = k;
+				b->offset = k == nalive && k > 0 ? height - b->bytes : end;
+			}
+			end = k < nalive ? to + alive[k]->bytes : end;
+		}
+		if (best == SIZE_MAX)
+			return false;
+		memmove(alive + place + 1, alive + place, (nalive - place) * sizeof *alive);
+		alive[place] = b;
+		nalive++;
+	}
+	return true;
+}
+
 size_t
 qn_buffers_place(qn_buffer *buf, size_t n, size_t nstep, qn_arena *a)
 {
@@ -290,6 +330,12 @@ qn_buffers_place(qn_buffer *buf, size_t n, size_t nstep, qn_arena *a)
 		for (size_t i = 0; need <= bytes && i < n; i++)
 			buf[i].offset = other[i].offset;
 		bytes = need < bytes ? need : bytes;
+		size_t least = qn_buffers_alive(buf, n, nstep, tmp);
+		if (bytes > least && from_both_ends(other, n, least, tmp)) {
+			for (size_t i = 0; i < n; i++)
+				buf[i].offset = other[i].offset;
+			bytes = least;
+		}
 	}
 	qn_arena_release(tmp);
 	return bytes;

@@ -79,12 +79,25 @@ model(qn_buffer *buf, size_t n, bool larger)
 	return total;
 }
 
+/* All lie below `bytes`, and no two that live at the same time overlap. */
+static void
+assert_apart(const qn_buffer *buf, size_t n, size_t bytes)
+{
+	for (size_t i = 0; i < n; i++) {
+		assert_true(buf[i].offset + buf[i].bytes <= bytes);
+		for (size_t k = 0; k < i; k++)
+			assert_true(!together(&buf[i], &buf[k]) ||
+				    buf[i].offset + buf[i].bytes <= buf[k].offset ||
+				    buf[k].offset + buf[k].bytes <= buf[i].offset);
+	}
+}
+
 static void
 as_defined(void **state)
 {
 	qn_arena *a = *state;
 	uint32_t seed = 7;
-	int larger = 0, earlier = 0;
+	int larger = 0, earlier = 0, ends = 0;
 
 	for (int round = 0; round < ROUNDS; round++) {
 		qn_buffer buf[FEW], early[FEW], large[FEW];
@@ -100,16 +113,42 @@ as_defined(void **state)
 		}
 		size_t bytes = qn_buffers_place(buf, n, 2 * STEPS, a);
 		size_t if_early = model(early, n, false), if_large = model(large, n, true);
+		size_t least = qn_buffers_alive(buf, n, 2 * STEPS, a);
 		const qn_buffer *want = if_large <= if_early ? large : early;
 
+		if (bytes == least && if_early > least && if_large > least) {
+			assert_apart(buf, n, bytes);
+			ends++;
+			continue;
+		}
 		assert_int_equal(bytes, if_large <= if_early ? if_large : if_early);
 		for (size_t i = 0; i < n; i++)
 			assert_int_equal(buf[i].offset, want[i].offset);
-		assert_true(qn_buffers_alive(buf, n, 2 * STEPS, a) <= bytes);
+		assert_true(least <= bytes);
 		larger += if_large < if_early;
 		earlier += if_early < if_large;
 	}
-	assert_true(larger > 10 && earlier > 10);
+	assert_true(larger > 10 && earlier > 10 && ends > 10);
+}
+
+/* Of a chain never more is needed than for two that live at a time. */
+static void
+chains(void **state)
+{
+	qn_arena *a = *state;
+	uint32_t seed = 3;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		qn_buffer buf[FEW];
+		size_t n = 1 + next(&seed) % FEW;
+
+		for (size_t i = 0; i < n; i++)
+			buf[i] = (qn_buffer){
+				.bytes = 16 * (1 + next(&seed) % 12), .first = i, .last = i + 1};
+		size_t bytes = qn_buffers_place(buf, n, n + 1, a);
+		assert_int_equal(bytes, qn_buffers_alive(buf, n, n + 1, a));
+		assert_apart(buf, n, bytes);
+	}
 }
 
 /* More than 10^10 pairs: only what does not look at each ends. */
@@ -158,6 +197,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(as_defined, open_arena, close_arena),
+		cmocka_unit_test_setup_teardown(chains, open_arena, close_arena),
 		cmocka_unit_test_setup_teardown(very_many, open_arena, close_arena),
 	};
 
