@@ -134,7 +134,9 @@ fits(const qn_type *want, const qn_type *have, qn_fit fit)
 	int64_t has = 1;
 	bool equal = have->rank == want->rank;
 
-	if (want->rank < 1 || want->dim[0] <= 0)
+	if (want->rank == 0) /* a number a sample */
+		return have->rank == 1;
+	if (want->dim[0] <= 0)
 		return false;
 	for (int32_t i = 1; equal && i < want->rank; i++)
 		equal = have->dim[i] == want->dim[i];
@@ -192,7 +194,7 @@ check_shape(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *
 	if (s->type->dim[0] == 0)
 		return qn_report(env, QN_EINVALID, "data.empty", s->name,
 				 "holds no samples: dimension 0 is 0");
-	if (s->type->dim[0] % want->dim[0] != 0)
+	if (want->rank > 0 && s->type->dim[0] % want->dim[0] != 0)
 		return qn_report(env, QN_EINVALID, "data.remainder", s->name,
 				 "holds %lld samples, not a multiple of the model's batch of %lld",
 				 (long long)s->type->dim[0], (long long)want->dim[0]);

@@ -17,11 +17,13 @@ typedef struct sources {
 	void **buffer;           /* NULL where samples lie in memory */
 } sources;
 
-/* Samples of input i in a batch: its dimension 0. */
+/* Samples of input i in a batch: its dimension 0, or 1 number. */
 static size_t
 batch_of(const qn_graph *g, size_t i)
 {
-	return (size_t)qn_graph_node(g, g->input[i])->type->dim[0];
+	const qn_type *t = qn_graph_node(g, g->input[i])->type;
+
+	return t->rank > 0 ? (size_t)t->dim[0] : 1;
 }
 
 typedef struct get_call {
@@ -111,6 +113,7 @@ count_batches(const qn_graph *g, const qn_source *const *raw, qn_dataset *d)
 {
 	qn_status status = QN_OK;
 
+	d->nbatch = 1; /* what has no inputs gives its results once */
 	for (size_t i = 0; i < g->ninput; i++) {
 		size_t n = qn_source_count(raw[i]) / batch_of(g, i);
 

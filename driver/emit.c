@@ -197,10 +197,12 @@ emit(void *arg, qn_arena *a)
 	QN_TRY(qn_plan_make(qn_model_entry(c->m),
 			    c->opts->name != NULL ? c->opts->name : c->m->name, a, &plan));
 	QN_TRY(measure(c, plan));
-	if (c->opts->ntest > 0)
+	const bool tests =
+		c->opts->ntest > 0 || (c->opts->test != NULL && plan->g->ninput == 0);
+	if (tests)
 		QN_TRY(make_selftest(c, plan, a, &test));
 	qn_emit_opts opts = {c->m->options, qn_model_hash(c->m, a)};
-	QN_TRY(qn_emission_make(plan, &opts, c->opts->ntest > 0 ? &test : NULL, a, &emission));
+	QN_TRY(qn_emission_make(plan, &opts, tests ? &test : NULL, a, &emission));
 	for (int i = 0; i < QN_EMITTED_FILES; i++) {
 		const char *suffix = qn_emission_suffix(emission, i);
 

@@ -850,7 +850,7 @@ QN_API const char *qn_metric_help(size_t i);
 typedef struct qn_emit_options { /* all zero: defaults */
 	size_t size;
 	const char *name;        /* prefix of files and symbols; NULL: the model's name */
-	qn_array *const *test;   /* samples for the self-test, an array for each input; NULL: no self-test file */
+	qn_array *const *test;   /* samples for the self-test, an array for each input; NULL: no self-test file.  A model without inputs: any pointer */
 	size_t ntest;
 	size_t test_samples;     /* how many of them; 0: 4 */
 	size_t max_scratch_bytes; /* budgets; 0: none.  Exceeding one is QN_EBUDGET, and nothing is written */
