@@ -145,7 +145,7 @@ clip(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		out[0] = y;
 		return;
 	}
-	bool none = isinf(a.clip.min) && isinf(a.clip.max);
+	bool none = a.clip.min <= -HUGE_VAL && a.clip.max >= HUGE_VAL;
 	out[0] = none ? n->in[0] : qn_importer_op(&o->im, QN_OP_clip, 1, n->in, &a, NULL);
 }
 

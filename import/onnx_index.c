@@ -7,6 +7,7 @@
  *   ReverseSequence(x, [2, 3])        gather over steps and batches as one axis */
 #include "import/onnx.h"
 
+#include <math.h>
 #include <string.h>
 
 /* [before, dim of the axis, after]. */
@@ -97,6 +98,10 @@ trilu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 	if (!qn_onnx_need(o, n, 1) || !qn_onnx_const_real(o, n, 1, 0, &k))
 		return;
+	if (isnan(k)) {
+		(void)qn_importer_refuse(&o->im, "import.input", "k is %g", k);
+		return;
+	}
 	a.trilu.k = k > 1e9 ? 1000000000 : k < -1e9 ? -1000000000 : (int64_t)k;
 	a.trilu.upper = qn_onnx_int(o, n, "upper", 1) != 0;
 	out[0] = qn_importer_op(&o->im, QN_OP_trilu, 1, n->in, &a, NULL);

@@ -110,7 +110,7 @@ transpose(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 					 (int)rank);
 }
 
-/* Which axes of a value of this rank are named. */
+/* Which axes of a value of this rank are named, each of them once. */
 static bool
 marks(qn_onnx *o, int32_t n, const int64_t *axes, int32_t rank, bool *marked)
 {
@@ -120,6 +120,11 @@ marks(qn_onnx *o, int32_t n, const int64_t *axes, int32_t rank, bool *marked)
 	for (int32_t i = 0; i < n; i++) {
 		if (!qn_onnx_axis(o, axes[i], rank, &axis))
 			return false;
+		if (marked[axis]) {
+			(void)qn_importer_refuse(&o->im, "import.attr", "axis %d is named twice",
+						 (int)axis);
+			return false;
+		}
 		marked[axis] = true;
 	}
 	return true;

@@ -273,6 +273,8 @@ mean_variance(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	if (qn_onnx_has(o, n, "axes"))
 		count = qn_onnx_ints(o, n, "axes", QN_MAX_RANK, axes);
+	if (count < 0)
+		return;
 	for (int32_t i = 0; i < count; i++) {
 		if (!qn_onnx_axis(o, axes[i], qn_onnx_type(o, n->in[0])->rank, &axis))
 			return;
@@ -280,7 +282,7 @@ mean_variance(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	}
 	/* The deviation is added to 1e-9, not the variance. */
 	centred c = centre(o, n->in[0], count, axes, 1e-18, true);
-	out[0] = count >= 0 ? qn_importer_binary(&o->im, QN_OP_mul, c.x, c.rdev) : 0;
+	out[0] = qn_importer_binary(&o->im, QN_OP_mul, c.x, c.rdev);
 }
 
 static void

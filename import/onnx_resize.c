@@ -11,6 +11,8 @@
 
 #include "ir/buf.h"
 
+enum { MOST_OUT = 1 << 24 }; /* elements of the result along an axis */
+
 typedef struct job {
 	qn_resize r;
 	qn_resize_axis axis[QN_MAX_RANK];
@@ -114,8 +116,10 @@ keep_ratio(qn_onnx *o, const qn_onnx_node *n, int32_t count, const int32_t *axes
 	}
 	for (int32_t i = 0; i < count; i++) {
 		qn_resize_axis *a = &j->axis[axes[i]];
+		double out = floor(scale * (double)a->in + 0.5);
+
 		a->scale = scale;
-		a->out = (int64_t)floor(scale * (double)a->in + 0.5);
+		a->out = out <= MOST_OUT ? (int64_t)out : 0; /* 0 is refused */
 	}
 }
 
@@ -139,7 +143,7 @@ read_sizes(qn_onnx *o, const qn_onnx_node *n, job *j)
 		qn_resize_axis *a = &j->axis[axes[i]];
 		double s = by_size ? sizes[i] / (double)a->in : scales[i];
 		double out = by_size ? sizes[i] : floor((double)a->in * s);
-		ok = s > 0 && out >= 1 && out <= 1 << 24;
+		ok = s > 0 && out >= 1 && out <= MOST_OUT;
 		if (!ok)
 			break;
 		a->out = (int64_t)out;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_hostile.c - ONNX files that ask for more than they are worth: huge results of few bytes, nodes that
- * multiply, integers at the ends of their range, data behind links.  Each is an error with a name, in a moment
+ * multiply, data behind links.  Each is an error with a name, in a moment
  * and in little memory. */
 #define _POSIX_C_SOURCE 200809L /* symlink */
 
@@ -48,19 +48,13 @@ teardown(void **state)
 }
 
 static qn_status
-import_as(const char *folder, int64_t version)
+import_from(const char *folder)
 {
 	const qn_import_how how = {0};
 	size_t n;
-	const uint8_t *bytes = onx_end(file, version, &n);
+	const uint8_t *bytes = onx_end(file, 13, &n);
 
 	return qn_onnx_read(&rg->m, "f.onnx", folder, qn_arena_copy(&rg->arena, bytes, n), n, &how);
-}
-
-static qn_status
-import_from(const char *folder)
-{
-	return import_as(folder, 13);
 }
 
 /* An error of this id, with little memory. */
@@ -215,41 +209,6 @@ one_name_twice(void **state)
 	no_way("import.output");
 }
 
-/* A pool's places, with a kernel whose elements cannot be counted. */
-static void
-kernel_overflow(void **state)
-{
-	const int64_t kernel[] = {2000000000, 2000000000, 2000000000},
-		      pads[] = {1000000000, 1000000000, 1000000000,
-				1000000000, 1000000000, 1000000000};
-
-	(void)state;
-	onx_input(file, "x", ONX_FLOAT, "1,1,2,2,2");
-	onx_list(file, "kernel_shape", 3, kernel);
-	onx_list(file, "pads", 6, pads);
-	onx_node(file, "MaxPool", "x", "y,z");
-	onx_output(file, "z");
-	assert_int_not_equal(import_from(NULL), QN_OK);
-	assert_true(rg->diags.n > 0);
-}
-
-/* A window of 2^60 places over a constant: nobody goes through them while the file is read. */
-static void
-endless_window(void **state)
-{
-	const int64_t kernel[] = {1 << 30, 1 << 30}, pads[] = {(1 << 30) - 1, (1 << 30) - 1, 0, 0};
-
-	(void)state;
-	onx_floats(file, "x", "1,1,1,1", (const float[]){1});
-	onx_list(file, "kernel_shape", 2, kernel);
-	onx_list(file, "pads", 4, pads);
-	onx_node(file, "MaxPool", "x", "y");
-	onx_output(file, "y");
-	assert_int_equal(import_from(NULL), QN_OK);
-	const qn_graph *g = rg->m.graph[0];
-	assert_int_not_equal(qn_graph_node(g, g->output[0].value)->op, QN_OP_const);
-}
-
 /* A sparse tensor of values only. */
 static void
 sparse_without_places(void **state)
@@ -263,121 +222,6 @@ sparse_without_places(void **state)
 	onx_node(file, "Relu", "w", "y");
 	onx_output(file, "y");
 	no_way("import.file");
-}
-
-/* Sizes whose products with steps do not fit 64 bits. */
-static void
-steps_overflow(void **state)
-{
-	static const struct {
-		const char *op, *x, *w, *in, *pad;
-		bool pool;
-	} rows[] = {
-		{"Conv", "1,1,4", "1,1,1099511627776", "x,w", "SAME_UPPER", false},
-		{"Conv", "1,1,1099511627776", "1,1,1", "x,w", "SAME_LOWER", false},
-		{"ConvTranspose", "1,1,1099511627776", "1,1,1", "x,w", "SAME_UPPER", false},
-		{"ConvTranspose", "1,1,1099511627776", "1,1,1", "x,w", "NOTSET", false},
-		{"MaxUnpool", "1,1,1099511627776", "1,1,1099511627776", "x,w", "NOTSET", true},
-	};
-	const int64_t one = 1, far = 1 << 30;
-
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		(void)teardown(state);
-		(void)setup(state);
-		onx_input(file, "x", ONX_FLOAT, rows[i].x);
-		onx_input(file, "w", ONX_FLOAT, rows[i].w);
-		onx_string(file, "auto_pad", rows[i].pad);
-		onx_list(file, "strides", 1, &far);
-		if (rows[i].pool)
-			onx_list(file, "kernel_shape", 1, &one);
-		else
-			onx_list(file, "dilations", 1, &far);
-		onx_node(file, rows[i].op, rows[i].in, "y");
-		onx_output(file, "y");
-		no_way("import.dim");
-	}
-}
-
-/* No channel in as many groups as there are numbers. */
-static void
-groups_overflow(void **state)
-{
-	(void)state;
-	onx_input(file, "x", ONX_FLOAT, "1,0,4,4");
-	onx_input(file, "w", ONX_FLOAT, "0,2147483647,1,1");
-	onx_int(file, "group", INT64_MAX);
-	onx_node(file, "ConvTranspose", "x,w", "y");
-	onx_output(file, "y");
-	no_way("import.attr");
-}
-
-/* An image of more blocks than can be counted. */
-static void
-blocks_overflow(void **state)
-{
-	const int64_t image[] = {1 << 30, 1 << 30, 1 << 30}, block[] = {1, 1, 1};
-
-	(void)state;
-	onx_input(file, "x", ONX_FLOAT, "1,1,1");
-	onx_ints64(file, "i", "3", image);
-	onx_ints64(file, "b", "3", block);
-	onx_node(file, "Col2Im", "x,i,b", "y");
-	onx_output(file, "y");
-	assert_int_not_equal(import_as(NULL, 18), QN_OK);
-	assert_string_equal(rg->diags.item[0].id, "import.size");
-}
-
-static void
-range_beyond(void **state)
-{
-	const int64_t start = INT64_MAX, limit = INT64_MAX - 4096, step = -1024;
-
-	(void)state;
-	onx_ints64(file, "a", "", &start);
-	onx_ints64(file, "b", "", &limit);
-	onx_ints64(file, "c", "", &step);
-	onx_node(file, "Range", "a,b,c", "y");
-	onx_output(file, "y");
-	no_way("import.input");
-}
-
-static void
-pads_at_the_end_of_range(void **state)
-{
-	const int64_t pads[] = {INT64_MIN, INT64_MIN};
-
-	(void)state;
-	onx_input(file, "x", ONX_FLOAT, "4");
-	onx_ints64(file, "p", "2", pads);
-	onx_node(file, "Pad", "x,p", "y");
-	onx_output(file, "y");
-	no_way("import.input");
-}
-
-static void
-reshape_overflow(void **state)
-{
-	const int64_t dim[] = {2000000000, 2000000000, 2000000000, 2000000000, -1};
-
-	(void)state;
-	onx_input(file, "x", ONX_FLOAT, "1000000,1000000");
-	onx_ints64(file, "s", "5", dim);
-	onx_node(file, "Reshape", "x,s", "y");
-	onx_output(file, "y");
-	no_way("import.input");
-}
-
-static void
-resize_huge(void **state)
-{
-	const int64_t size[] = {1, 1, 1, 2000000000};
-
-	(void)state;
-	onx_input(file, "x", ONX_FLOAT, "1,1,1,2");
-	onx_ints64(file, "s", "4", size);
-	onx_node(file, "Resize", "x,,,s", "y");
-	onx_output(file, "y");
-	no_way("import.input");
 }
 
 /* A name as long as the file, on a node that becomes thousands. */
@@ -451,16 +295,7 @@ main(void)
 		TEST(long_sequence),
 		TEST(scalar_bias),
 		TEST(one_name_twice),
-		TEST(kernel_overflow),
-		TEST(endless_window),
 		TEST(sparse_without_places),
-		TEST(steps_overflow),
-		TEST(groups_overflow),
-		TEST(blocks_overflow),
-		TEST(range_beyond),
-		TEST(pads_at_the_end_of_range),
-		TEST(reshape_overflow),
-		TEST(resize_huge),
 		TEST(long_name),
 		TEST(link_inside),
 		TEST(link_outside),
