@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_reduce.c - sums, means, largest and smallest elements over any axes. */
+/* emit_reduce.c - sums, means, products, largest and smallest elements over any axes. */
 #include "codegen/emitter.h"
 #include "runtime/form_args.h"
 
@@ -27,6 +27,12 @@ emit_sum(qn_emitter *e, const qn_step *s, const void *args)
 }
 
 static void
+emit_prod(qn_emitter *e, const qn_step *s, const void *args)
+{
+	emit_reduce(e, s, args, "qn_reduce_prod_q");
+}
+
+static void
 emit_max(qn_emitter *e, const qn_step *s, const void *args)
 {
 	emit_reduce(e, s, args, "qn_reduce_max_q");
@@ -36,4 +42,4 @@ const qn_emit_form qn_emit_op_reduce_mean = {.emit = emit_sum};
 const qn_emit_form qn_emit_op_reduce_sum = {.emit = emit_sum};
 const qn_emit_form qn_emit_op_reduce_max = {.emit = emit_max};
 const qn_emit_form qn_emit_op_reduce_min = {.emit = emit_max};
-const qn_emit_form qn_emit_op_reduce_prod = {.why = "a product of codes has no integer form"};
+const qn_emit_form qn_emit_op_reduce_prod = {.emit = emit_prod};

@@ -115,17 +115,10 @@ slopes(qn_tfl_op *o, double alpha)
 static void
 l2_normalization(qn_tfl_op *o)
 {
-	qn_importer *im = o->im;
-	qn_id x = qn_tfl_real(o, 0), sum = qn_importer_unary(im, QN_OP_square, x);
-	qn_attrs a = {0};
+	qn_attrs a = {.l2_norm = {.axis = -1, .epsilon = 1e-12}};
 
-	a.reduce.axes.n = 1;
-	a.reduce.axes.v[0] = -1;
-	a.reduce.keepdims = 1;
-	sum = qn_importer_op(im, QN_OP_reduce_sum, 1, &sum, &a, NULL);
-	sum = qn_importer_binary(im, QN_OP_maximum, qn_importer_unary(im, QN_OP_sqrt, sum),
-				 qn_importer_f32(im, 1e-6));
-	qn_tfl_give(o, 0, qn_importer_binary(im, QN_OP_div, x, sum));
+	qn_tfl_give_active(o, qn_tfl_node(o, QN_OP_l2_norm, &a),
+			   qn_tfl_flag(o, 0, QN_TFL_ACT_NONE));
 }
 
 static void

@@ -146,9 +146,5 @@ qn_infer_reduce_min(const qn_graph *g, const qn_node *n, const qn_type *declared
 const qn_type *
 qn_infer_reduce_prod(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	const qn_elem *e = qn_infer_integers(g, n, false) ? qn_infer_in(g, n, 0)->elem
-							  : qn_infer_real(g, n);
-
-	(void)declared;
-	return e != NULL ? reduced(g, n, e) : NULL;
+	return qn_infer_reduce_mean(g, n, declared);
 }

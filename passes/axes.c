@@ -191,6 +191,7 @@ static const struct {
 	{QN_OP_expand, qn_ax_expand},
 	{QN_OP_reduce_mean, qn_ax_reduce},
 	{QN_OP_reduce_sum, qn_ax_reduce},
+	{QN_OP_reduce_prod, qn_ax_reduce},
 	{QN_OP_reduce_max, qn_ax_reduce},
 	{QN_OP_reduce_min, qn_ax_reduce},
 	{QN_OP_argmax, qn_ax_argmax},

@@ -121,15 +121,15 @@ qn_id
 qn_ax_reduce(const qn_ax *s)
 {
 	qn_attrs a = {.reduce = s->n->attr->reduce};
-	bool sums = s->n->op == QN_OP_reduce_mean || s->n->op == QN_OP_reduce_sum;
+	bool ordered = s->n->op != QN_OP_reduce_max && s->n->op != QN_OP_reduce_min;
 
 	QN_AX_DIRECT(s);
 	uint32_t mask = mask_of(&a.reduce.axes, s->p->n);
 	if (mask == 0)
 		mask = (UINT32_C(1) << s->p->n) - 1;
 	qn_list q = a.reduce.keepdims != 0 ? *s->p : left_over(s->p, mask);
-	if (!axes_of(s->p, mask, &a.reduce.axes) && sums)
-		return qn_rw_decline(s->rw, "its terms would be added in another order");
+	if (!axes_of(s->p, mask, &a.reduce.axes) && ordered)
+		return qn_rw_decline(s->rw, "its terms would be taken in another order");
 	return qn_ax_below(s, &a, &q);
 }
 

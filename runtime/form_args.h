@@ -28,6 +28,7 @@
  *   sigmoid, tanh                    qn_lut                       qn_lut_q, i16: qn_sigmoid_s16, qn_tanh_s16
  *   prelu                            qn_prelu_args                qn_prelu_s8
  *   reduce_mean, reduce_sum          qn_reduce_args               qn_reduce_sum_s8
+ *   reduce_prod                      qn_reduce_args               qn_reduce_prod_s8
  *   reduce_max, reduce_min           qn_reduce_args               qn_reduce_max_s8
  *   argmax, argmin                   qn_argmax_args               qn_argmax_s8_s32 or _s64
  *   cumsum                           qn_cumsum_args               qn_cumsum_s8

@@ -2,14 +2,17 @@
 /* form_reduce.c - reduce_mean, reduce_sum, reduce_prod, reduce_max and reduce_min over any axes.
  *
  * Floats: one f32 accumulator for each result, which takes its elements in row-major order; a mean
- * is divided at the end.  Codes: TFLite's Mean and Sum, which rescale the sum of codes; the
- * largest and smallest are codes of the input. */
+ * is divided at the end.  Codes: TFLite's Mean and Sum, which rescale the sum of codes; its product,
+ * which is rescaled at each step; the largest and smallest are codes of the input. */
 #include <math.h>
 
 #include "ir/reduce.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
+#include "runtime/math.h"
 #include "runtime/plain.h"
+
+enum { MOST_PROD_SHIFT = 7 }; /* of a multiplier for products of 64 bits */
 
 typedef float fold_fn(float acc, float x);
 
@@ -196,6 +199,28 @@ sum_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
+/* The scale of a product of n codes is si^n / so: each of n rescalings has the n-th root of it, as in
+ * TFLite (GetQuantProdScaling). */
+static void *
+prod_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	const qn_type *in = qn_in_type(g, n, 0);
+	qn_reduce_args *d = shaped_args(g, n, a);
+
+	if (d == NULL)
+		return NULL;
+	double root =
+		qn_pow(qn_scale_of(g, n->type), 1.0 / (double)reduced_count(in, mask_of(g, n)));
+	if (!qn_int_multiplier(g, n, "input scale / root of result scale",
+			       qn_scale_of(g, in) / root, &d->m, &d->sh))
+		return NULL;
+	if (d->sh > MOST_PROD_SHIFT)
+		return qn_int_refuse(g, n,
+				     "input scale / root of result scale is %g, must be below %d",
+				     qn_scale_of(g, in) / root, 1 << MOST_PROD_SHIFT);
+	return d;
+}
+
 static void *
 max_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
@@ -216,6 +241,14 @@ max_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	}
 
 QN_BY_FAMILY(sum_codes, SUM)
+
+#define PROD(name, q, o, a, code)                                                                  \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_reduce_prod##q(args, e->in[0], e->out);                                         \
+	}
+
+QN_BY_FAMILY(prod_codes, PROD)
 
 #define MAX(name, q, o, a, code)                                                                   \
 	static void name(const qn_eval *e, const void *args)                                       \
@@ -245,5 +278,8 @@ const qn_form qn_form_reduce_min = {
 	.plain = qn_plain_reduce,
 	.codes = {.prepare = max_prepare, .run = max_codes, .families = QN_ALL_FAMILIES},
 };
-/* A product of codes has no use for one scale. */
-const qn_form qn_form_reduce_prod = {.real = prod_real, .plain = qn_plain_reduce};
+const qn_form qn_form_reduce_prod = {
+	.real = prod_real,
+	.plain = qn_plain_reduce,
+	.codes = {.prepare = prod_prepare, .run = prod_codes, .families = QN_ALL_FAMILIES},
+};

@@ -34,7 +34,7 @@ qn_id
 random_reduce(maker *m, qn_id x)
 {
 	static const qn_op ops[] = {QN_OP_reduce_mean, QN_OP_reduce_sum, QN_OP_reduce_max,
-				    QN_OP_reduce_min};
+				    QN_OP_reduce_min, QN_OP_reduce_prod};
 	qn_op op = ops[pick(m, 0, (int64_t)QN_COUNT(ops) - 1)];
 	qn_attrs a = build_attrs(op);
 	const qn_type *t = type_of(m, x);
@@ -59,6 +59,10 @@ random_reduce(maker *m, qn_id x)
 	double scale = scale_of(m, x, 0) * factor(m, 0.3, 1.2);
 	if (op == QN_OP_reduce_sum)
 		scale *= sqrt((double)n);
+	if (op == QN_OP_reduce_prod && n > 8)
+		return 0;
+	for (int64_t i = 1; op == QN_OP_reduce_prod && i < n; i++)
+		scale *= scale_of(m, x, 0) * 60;
 	return add(m, op, 1, &x, &a, shaped(m, code_elem(m, scale, false), rank, dim));
 }
 

@@ -39,10 +39,13 @@ reductions(void **state)
 	qn_id sum = reduce(&b, QN_OP_reduce_sum, "sum", x, LIST(0, -1), 0,
 			   "tensor<3x4x!quant.uniform<i8:f32, 0.4:-20>>");
 	qn_id max = reduce(&b, QN_OP_reduce_max, "max", x, LIST(3, 1), 0, NULL);
+	qn_id prod = reduce(&b, QN_OP_reduce_prod, "prod", x, LIST(1, 0), 1,
+			    "tensor<1x1x4x5x!quant.uniform<i8:f32, 40.0:7>>");
 	const qn_list none = {0};
 	qn_id all = reduce(&b, QN_OP_reduce_min, "all", x, none, 0, NULL);
 	qn_graph_output(b.g, "mean", mean);
 	qn_graph_output(b.g, "sum", sum);
+	qn_graph_output(b.g, "prod", prod);
 	qn_graph_output(b.g, "all", all);
 	finish(&b, reduce(&b, QN_OP_reduce_min, "min", max, LIST(1), 1, NULL));
 }

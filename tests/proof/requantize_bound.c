@@ -129,6 +129,25 @@ sum_in_float(const qn_graph *g, const qn_node *n, double s)
 	       (n->op == QN_OP_reduce_sum ? m : 1);
 }
 
+/* A product of m codes: each step multiplies what is off by up to the range of a code, adds half a step, and
+ * 2^-14 of the value for the multiplier of 15 bits; in f32 2^-24 of it.  In codes of the result. */
+static double
+product_of_codes(const qn_graph *g, const qn_node *n, const qn_type *q)
+{
+	const int64_t m = qn_type_count(type_of(g, n->in[0])) / qn_type_count(n->type);
+	const double root = pow(scale_of(g, q), 1.0 / (double)m);
+	double step = scale_of(g, codes_type(g, n, 0)) / root;
+	double value = range_of(codes_type(g, n, 0)), range = value, off = 0;
+
+	for (int64_t k = 1; k <= m; k++) {
+		double factor = k < m ? range * step : step;
+
+		value *= factor;
+		off = off * factor + NEAREST + value * (0x1p-14 + 0x1p-23);
+	}
+	return off;
+}
+
 /* D / sqrt(V) in f32: differences from a mean that is off by 2^-23 for each of the m terms of up to
  * its range of steps s, over a deviation of at least s / sqrt(2 m) or, where all are equal, sqrt(eps). */
 static double
@@ -293,6 +312,8 @@ bound_of(const qn_graph *g, qn_id id, const qn_type *q)
 	if (n->op == QN_OP_layer_norm || n->op == QN_OP_rms_norm || n->op == QN_OP_instance_norm)
 		return codes(g, is_wide(q) ? normalize_wide(g, n, q) : 1 + NEAREST, own_error(g, n),
 			     q);
+	if (n->op == QN_OP_reduce_prod)
+		return codes(g, product_of_codes(g, n, q), 0, q);
 	if (n->op == QN_OP_squared_difference)
 		return codes(g, is_wide(q) ? MULTIPLIER_64(range_of(q)) : MULTIPLIER,
 			     squared_error(g, n), q);

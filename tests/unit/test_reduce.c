@@ -2,6 +2,9 @@
 /* test_reduce.c - reductions and argmax against models written from their definitions. */
 #include "tests/unit/reduce_util.h"
 
+#include <math.h>
+#include <stdio.h>
+
 /* Axes of the mask, turned round and partly counted from the end. */
 static const qn_attrs *
 over(qn_op kind, unsigned mask, int64_t keep)
@@ -233,6 +236,71 @@ test_prod(void **state)
 	near(none, run1(x), 1, 0);
 }
 
+/* TFLite's QuantizedReduceProd of d[0..n), in its steps: the multiplier of 31 bits becomes one of 15, each
+ * product is rounded, ties up. */
+static double
+product_model(const int64_t *d, int n, double si, double so, double zo, double least, double most)
+{
+	int shift;
+	double fraction = frexp(si / pow(so, 1.0 / n), &shift);
+	int64_t m = (int64_t)floor(fraction * 0x1p31 + 0.5), p = d[0];
+
+	m = m < 0x7fff0000 ? (m + (1 << 15)) >> 16 : 0x7fff;
+	for (int k = 1; k <= n; k++) /* the last one is the rescaling alone */
+		p = (int64_t)floor(
+			(double)(p * (k < n ? d[k] : 1)) * (double)m * ldexp(1, shift - 15) + 0.5);
+	return fmin(fmax((double)p + zo, least), most);
+}
+
+/* [2,3,4] over axes 0 and 2: eight factors, within a few codes of the product of the reals too. */
+static void
+test_prod_codes(void **state)
+{
+	static const struct {
+		const char *storage;
+		double zi, zo, least, most, off;
+	} kinds[] = {
+		{"i8", 5, -9, -128, 127, 2},
+		{"u8", 120, 131, 0, 255, 2},
+		{"i16", 0, 0, -32768, 32767, 12},
+	};
+	const double si = (double)0.0078125f, so = (double)0.0009765625f;
+
+	(void)state;
+	for (int round = 0; round < 60; round++) {
+		const int k = round % 3;
+		double scale = k == 2 ? si / 256 : si, out = k == 2 ? so / 256 : so, want[3],
+		       real[3];
+		double *x = codes(24, (int)kinds[k].least, (int)kinds[k].most);
+		char from[100], to[100];
+		qn_attrs a = attrs_of(QN_OP_reduce_prod);
+
+		for (int i = 0; i < 3; i++) {
+			int64_t d[8];
+
+			real[i] = 1;
+			for (int j = 0; j < 8; j++) {
+				d[j] = (int64_t)(x[j / 4 * 12 + i * 4 + j % 4] - kinds[k].zi);
+				real[i] *= (double)d[j] * scale;
+			}
+			want[i] = product_model(d, 8, scale, out, kinds[k].zo, kinds[k].least,
+						kinds[k].most);
+			real[i] = fmin(fmax(real[i] / out + kinds[k].zo, kinds[k].least),
+				       kinds[k].most);
+		}
+		snprintf(from, sizeof from, "tensor<2x3x4x!quant.uniform<%s:f32, %.17g:%g>>",
+			 kinds[k].storage, scale, kinds[k].zi);
+		snprintf(to, sizeof to, "tensor<3x!quant.uniform<%s:f32, %.17g:%g>>",
+			 kinds[k].storage, out, kinds[k].zo);
+		a.reduce.axes = (qn_list){2, {0, 2}};
+		fresh_graph();
+		output(op1(QN_OP_reduce_prod, input("x", from), attributes(a), to));
+		const double *y = run1(x);
+		near(want, y, 3, 0);
+		near(real, y, 3, kinds[k].off);
+	}
+}
+
 /* Sum of [2, 4, 3] along axis 1 up to element i, from the end if reverse. */
 static double
 sum_to(const double *x, double zp, int i, bool exclusive, bool reverse)
@@ -281,7 +349,7 @@ main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_float),  TEST(test_codes), TEST(test_mean_vectors), TEST(test_argmax),
-		TEST(test_argmin), TEST(test_prod),  TEST(test_cumsum),
+		TEST(test_argmin), TEST(test_prod),  TEST(test_prod_codes),   TEST(test_cumsum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
