@@ -11,6 +11,7 @@
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
 
+#include "import/onnx_write.h"
 #include "import/wire.h"
 #include "ir/diag.h"
 #include "ir/limits.h"
@@ -283,6 +284,8 @@ qn_onnx_read(qn_model *m, const char *file, const char *folder, const void *data
 	take_functions(&o, model);
 	o.keeps_codes = !how->from_float && qn_onnx_quantizes(model);
 	o.versions = &versions;
+	if (!how->from_float && how->ndim == 0 && how->nvalue == 0 && qn_onnx_read_kept(&o, model))
+		return QN_OK;
 	QN_TRY(read_graph(&o, model->graph));
 	if (m->stage == QN_STAGE_CALIBRATED)
 		m->rounding = TIES_TO_EVEN;

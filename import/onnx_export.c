@@ -11,7 +11,6 @@
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
 
-#include "import/import.h"
 #include "import/onnx_write.h"
 #include "ir/diag.h"
 
@@ -85,25 +84,21 @@ cast(qn_onnx_out *o, const qn_node *n, const qn_elem *e, const char *op, const c
 
 /* ---- constants ---- */
 
-/* The data of a constant, or of one that is quantized; NULL: it is none. */
-static const qn_tensor *
-constant_of(qn_onnx_out *o, const qn_node *n)
+/* The constant whose real numbers node n has; 0: it is none. */
+static qn_id
+constant_of(const qn_onnx_out *o, qn_id id)
 {
-	const qn_node *c = n->op == QN_OP_quantize ? qn_graph_node(o->g, n->in[0]) : n;
+	const qn_node *n = qn_graph_node(o->g, id);
 
-	if (n->op == QN_OP_dequantize) {
-		const qn_node *from = qn_graph_node(o->g, n->in[0]);
-
-		return is_sum(from->type->elem) ? NULL : constant_of(o, from);
-	}
-	if (c->op != QN_OP_const)
-		return NULL;
-	return c == n ? c->value : qn_tensor_quantize(&o->m->types, o->a, c->value, n->type);
+	if (n->op == QN_OP_dequantize)
+		return is_sum(qn_graph_node(o->g, n->in[0])->type->elem)
+			       ? 0
+			       : constant_of(o, n->in[0]);
+	return n->op == QN_OP_const ? id : 0;
 }
 
-/* The constant with its axes in another order; the axis of scales goes along. */
-static const qn_tensor *
-moved(qn_onnx_out *o, const qn_tensor *x, const int64_t *perm)
+const qn_tensor *
+qn_onnx_out_moved(qn_onnx_out *o, const qn_tensor *x, const int64_t *perm)
 {
 	const qn_type *t = x->type;
 	int64_t dim[QN_MAX_RANK], at[QN_MAX_RANK] = {0}, step[QN_MAX_RANK];
@@ -140,18 +135,26 @@ moved(qn_onnx_out *o, const qn_tensor *x, const int64_t *perm)
 	return y;
 }
 
-/* A constant in real numbers. */
+/* A constant in real numbers, under the name of node n; perm: with axes in this order, NULL: as they are. */
 static const char *
-constant(qn_onnx_out *o, const qn_node *n, const qn_tensor *x)
+constant(qn_onnx_out *o, const qn_node *n, qn_id id, const int64_t *perm)
 {
 	const qn_types *types = &o->m->types;
+	const qn_tensor *x = qn_graph_node(o->g, id)->value;
+	const bool wide = is_sum(x->type->elem) && x->type->elem->bits > 32;
+	/* Read as f32. */
+	const bool other_float = qn_elem_is_float(x->type->elem) && x->type->elem->plain != QN_PLAIN_f32;
 
-	if (is_sum(x->type->elem) && x->type->elem->bits > 32)
+	if (perm != NULL)
+		x = qn_onnx_out_moved(o, x, perm);
+	if (wide)
 		x = qn_tensor_dequantize(
 			types, o->a, x,
 			qn_type_with_elem(&o->m->types, x->type,
 					  qn_elem_plain(&o->m->types, QN_PLAIN_f32)));
 	const char *name = qn_onnx_out_tensor(o, n->name, x);
+	if (o->kept[id].tensor == 0 && !wide && !other_float)
+		o->kept[id] = (qn_onnx_held){o->graph->n_initializer, perm};
 	return qn_elem_is_quant(x->type->elem)
 		       ? cast(o, n, x->type->elem, "DequantizeLinear", n->name, name)
 		       : name;
@@ -166,9 +169,9 @@ qn_onnx_out_value(qn_onnx_out *o, qn_id id)
 
 	if (o->real[id] != NULL)
 		return o->real[id];
-	const qn_tensor *x = constant_of(o, n);
-	if (x != NULL)
-		o->real[id] = constant(o, n, x);
+	const qn_id from = constant_of(o, id);
+	if (from != 0)
+		o->real[id] = constant(o, n, from, NULL);
 	else if (is_codes(n))
 		o->real[id] = cast(o, n, n->type->elem, "DequantizeLinear", n->name, o->codes[id]);
 	else
@@ -180,11 +183,12 @@ const char *
 qn_onnx_out_permuted(qn_onnx_out *o, qn_id id, int32_t rank, const int64_t *perm)
 {
 	const qn_node *n = qn_graph_node(o->g, id);
-	const qn_tensor *x = constant_of(o, n);
+	const qn_id from = constant_of(o, id);
 	const char *value;
 
-	if (x != NULL)
-		return constant(o, n, moved(o, x, perm));
+	if (from != 0)
+		return constant(o, n, from,
+				qn_arena_copy(o->a, perm, (size_t)rank * sizeof *perm));
 	if ((value = qn_onnx_out_value(o, id)) == NULL)
 		return NULL;
 	value = qn_onnx_out_node(o, "Transpose", n->name, 1, &value);
@@ -208,9 +212,8 @@ convert(qn_onnx_out *o, qn_id id)
 	} else if (n->op == QN_OP_dequantize) {
 		o->real[id] = qn_onnx_out_value(o, n->in[0]);
 	} else if (n->op == QN_OP_quantize || n->op == QN_OP_requantize) {
-		if (constant_of(o, n) == NULL)
-			o->codes[id] = cast(o, n, n->type->elem, "QuantizeLinear", n->name,
-					    qn_onnx_out_value(o, n->in[0]));
+		o->codes[id] = cast(o, n, n->type->elem, "QuantizeLinear", n->name,
+				    qn_onnx_out_value(o, n->in[0]));
 	} else if (n->op != QN_OP_const && (y = qn_onnx_out_op(o, n)) != NULL) {
 		if (is_codes(n) && !is_sum(n->type->elem))
 			o->codes[id] = cast(o, n, n->type->elem, "QuantizeLinear", n->name, y);
@@ -253,59 +256,33 @@ version_for(const qn_graph *g)
 	return 14;
 }
 
-static void
-pack(qn_onnx_out *o, qn_buf *out)
+bool
+qn_onnx_out_fill(qn_onnx_out *o)
 {
-	Onnx__ModelProto model;
-	Onnx__OperatorSetIdProto set, *sets = &set;
-	char producer[] = "quern", domain[] = "";
+	const qn_graph *g = o->g = qn_onnx_out_graph(o->m);
 
-	onnx__model_proto__init(&model);
-	onnx__operator_set_id_proto__init(&set);
-	set.domain = domain;
-	set.has_version = 1;
-	set.version = o->version;
-	model.has_ir_version = 1;
-	model.ir_version = o->version >= 21 ? 10 : 8;
-	model.producer_name = producer;
-	model.n_opset_import = 1;
-	model.opset_import = &sets;
-	model.graph = o->graph;
-	size_t n = onnx__model_proto__get_packed_size(&model);
-	uint8_t *data = QN_NEW(o->a, uint8_t, n);
-	onnx__model_proto__pack(&model, data);
-	qn_buf_put(out, (const char *)data, n);
-}
-
-qn_status
-qn_onnx_write(qn_model *m, qn_buf *out)
-{
-	const qn_graph *g = qn_model_entry(m);
-	qn_onnx_out o = {.m = m, .g = g, .a = m->scratch, .version = version_for(g)};
-
-	if (m->stage != QN_STAGE_CALIBRATED && m->stage != QN_STAGE_FLOAT)
-		return qn_report(m->env, QN_EINVALID, "export.stage", m->name,
-				 "a float or calibrated model can be written to ONNX; this one is "
-				 "%s",
-				 qn_stage_names[m->stage]);
-	o.graph = QN_NEW(o.a, Onnx__GraphProto, 1);
-	onnx__graph_proto__init(o.graph);
-	o.graph->name = qn_arena_copy(o.a, m->name, strlen(m->name) + 1);
-	o.real = QN_NEW(o.a, const char *, g->n);
-	o.codes = QN_NEW(o.a, const char *, g->n);
-	qn_map_init(&o.used, o.a);
+	if (g == NULL)
+		return false;
+	o->a = o->m->scratch;
+	o->version = version_for(g);
+	o->graph = QN_NEW(o->a, Onnx__GraphProto, 1);
+	onnx__graph_proto__init(o->graph);
+	o->graph->name = qn_arena_copy(o->a, o->m->name, strlen(o->m->name) + 1);
+	o->real = QN_NEW(o->a, const char *, g->n);
+	o->codes = QN_NEW(o->a, const char *, g->n);
+	o->kept = QN_NEW(o->a, qn_onnx_held, g->n);
+	qn_map_init(&o->used, o->a);
 	for (size_t i = 0; i < g->noutput; i++) /* outputs keep their names */
 		if (qn_graph_node(g, g->output[i].value)->op != QN_OP_input)
-			qn_map_puts(&o.used, g->output[i].name, &o);
-	for (qn_id id = 1; id < g->n; id++)
-		convert(&o, id);
-	qn_map_init(&o.used, o.a);
+			qn_map_puts(&o->used, g->output[i].name, o);
+	for (qn_id id = 1; id < g->n && (o->most == 0 || o->bytes <= o->most); id++)
+		convert(o, id);
+	if (o->most > 0 && (o->bytes > o->most || o->problems > 0))
+		return false;
+	qn_map_init(&o->used, o->a);
 	for (size_t i = 0; i < g->ninput; i++)
-		qn_map_puts(&o.used, o.graph->input[i]->name, &o);
+		qn_map_puts(&o->used, o->graph->input[i]->name, o);
 	for (size_t i = 0; i < g->noutput; i++)
-		give_output(&o, &g->output[i]);
-	if (o.problems > 0)
-		return QN_EUNSUPPORTED;
-	pack(&o, out);
-	return QN_OK;
+		give_output(o, &g->output[i]);
+	return o->problems == 0;
 }

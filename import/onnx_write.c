@@ -78,6 +78,7 @@ qn_onnx_out_tensor(qn_onnx_out *o, const char *base, const qn_tensor *x)
 		t->raw_data.len = x->bytes;
 		t->raw_data.data = qn_arena_copy(o->a, qn_tensor_file_bytes(o->a, x), x->bytes);
 	}
+	o->bytes += t->raw_data.len;
 	o->graph->initializer =
 		qn_arena_grow(o->a, (void *)o->graph->initializer, &o->tensor_cap,
 			      o->graph->n_initializer + 1, sizeof(Onnx__TensorProto *));

@@ -3,14 +3,24 @@
  *
  *   onnx_write.c   names, initializers, nodes and attributes of the file
  *   onnx_export.c  values as real numbers and as codes; the walk over the graph
- *   onnx_give.c    the operators */
+ *   onnx_pack.c    the bytes of the file
+ *   onnx_give.c    the operators
+ *   onnx_keep.c    the graph itself, for who reads the file back */
 #ifndef QN_IMPORT_ONNX_WRITE_H
 #define QN_IMPORT_ONNX_WRITE_H
 
 #include "ir/graph.h"
 
 struct Onnx__GraphProto;
+struct Onnx__ModelProto;
 struct Onnx__NodeProto;
+struct qn_onnx;
+
+/* Where the value of a constant stands. */
+typedef struct qn_onnx_held {
+	size_t tensor;       /* 1 + number of the initializer, 0: none has it as it is */
+	const int64_t *perm; /* its axes are in this order; NULL: as they are */
+} qn_onnx_held;
 
 typedef struct qn_onnx_out {
 	qn_model *m;
@@ -22,6 +32,8 @@ typedef struct qn_onnx_out {
 	qn_map used;        /* names that are taken */
 	const char **real;  /* name of value id as f32, NULL: not written yet */
 	const char **codes; /* as codes, or as plain integers */
+	qn_onnx_held *kept; /* constants */
+	uint64_t bytes, most; /* of initializers; no more than most are wanted, 0: all are */
 	int64_t version;    /* of the operator set that is needed */
 	size_t problems;
 } qn_onnx_out;
@@ -55,7 +67,31 @@ const char *qn_onnx_out_permuted(qn_onnx_out *o, qn_id id, int32_t rank, const i
 /* Node `n` cannot be written, for this reason; NULL. */
 const char *qn_onnx_out_refuse(qn_onnx_out *o, const qn_node *n, const char *why);
 
+/* The same elements with axes in another order (perm as transpose has it); the axis of scales goes along. */
+const qn_tensor *qn_onnx_out_moved(qn_onnx_out *o, const qn_tensor *x, const int64_t *perm);
+
+/* Everything of the file's graph, from o->m; false after a report, or where it grew beyond o->most. */
+bool qn_onnx_out_fill(qn_onnx_out *o);
+
 /* Writes the operator of node n; the name of its result, NULL after a report (onnx_give.c). */
 const char *qn_onnx_out_op(qn_onnx_out *o, const qn_node *n);
+
+/* ---- the graph itself (onnx_keep.c) ---- */
+
+typedef struct qn_onnx_pair {
+	const char *key, *value;
+} qn_onnx_pair;
+
+/* The entry graph as it is written: quantized constants are constants of codes, and nothing is there that no output
+ * needs.  In the scratch arena; NULL after a report. */
+qn_graph *qn_onnx_out_graph(qn_model *m);
+/* Metadata by which the graph is found again; false: there are none. */
+bool qn_onnx_out_keep(qn_onnx_out *o, qn_onnx_pair pair[2]);
+/* Whether writing the model gives the nodes, constants, inputs and outputs of the file, whose bytes are
+ * `data`. */
+bool qn_onnx_is_written(qn_model *m, const struct Onnx__ModelProto *file, const void *data);
+/* Makes the graph of the file's metadata the entry graph of the model that is read; false: there is none that has
+ * been written so, and nothing has been reported. */
+bool qn_onnx_read_kept(struct qn_onnx *o, const struct Onnx__ModelProto *file);
 
 #endif

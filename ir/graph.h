@@ -330,6 +330,8 @@ const char *qn_node_place(const qn_graph *g, const qn_node *n);
 
 /* Reads a model from its text form.  name: for messages. */
 qn_status qn_model_parse(qn_model *m, const char *file, const char *s, size_t n) QN_MUST_CHECK;
+/* The same of a text that may ask for little memory: splat and rand make at most 2^20 elements. */
+qn_status qn_model_parse_small(qn_model *m, const char *file, const char *s, size_t n) QN_MUST_CHECK;
 void qn_model_print(qn_buf *b, const qn_model *m);
 void qn_graph_print(qn_buf *b, const qn_graph *g);
 /* "stride=[2,2], padding=same": the attributes that differ from their defaults, `before` in front

@@ -10,9 +10,8 @@
 
 #include <string.h>
 
-/* MAX_FILL: elements that splat and rand make of a few characters, for one constant; MAX_FILLED:
- * for a whole text. */
-enum { MAX_LIST = 64, MAX_FILL = 1 << 24, MAX_FILLED = 1 << 26 };
+/* MAX_FILL: elements that splat and rand make of a few characters, for one constant. */
+enum { MAX_LIST = 64, MAX_FILL = 1 << 24 };
 
 /* How elements of a type are stored and which codes they may have. */
 typedef struct stored {
@@ -213,7 +212,7 @@ read_fill(qn_reader *r, const char *place, const qn_type *type, bool random, con
 		(void)wrong(r, place, "const.value", "the code lies outside the range of its type");
 		return true;
 	}
-	if (n > MAX_FILL || n > MAX_FILLED - r->filled) {
+	if (n > MAX_FILL || n > QN_MAX_FILLED - r->filled) {
 		(void)wrong(r, place, "const.count",
 			    "splat and rand make at most 2^24 elements, in one file 2^26");
 		return true;

@@ -224,14 +224,15 @@ read_model(qn_reader *r)
 	return r->m->ngraph > 0 || qn_read_fail(r, "expected a graph");
 }
 
-qn_status
-qn_model_parse(qn_model *m, const char *file, const char *s, size_t n)
+static qn_status
+parse(qn_model *m, const char *file, const char *s, size_t n, int64_t fill)
 {
 	const qn_diags *d = m->env->diags;
 	size_t errors = d->nerrors;
 	size_t first = d->n;
 	qn_reader r = {.m = m, .counted = s, .line_start = s, .line = 1};
 
+	r.filled = QN_MAX_FILLED - fill;
 	qn_text_init(&r.text, file != NULL ? file : "", s, n);
 	qn_map_init(&r.graphs, m->arena);
 	bool ok = read_model(&r);
@@ -240,4 +241,16 @@ qn_model_parse(qn_model *m, const char *file, const char *s, size_t n)
 	while (first < d->n && d->item[first].severity != QN_ERROR)
 		first++;
 	return first < d->n ? d->item[first].status : QN_EINVALID;
+}
+
+qn_status
+qn_model_parse(qn_model *m, const char *file, const char *s, size_t n)
+{
+	return parse(m, file, s, n, QN_MAX_FILLED);
+}
+
+qn_status
+qn_model_parse_small(qn_model *m, const char *file, const char *s, size_t n)
+{
+	return parse(m, file, s, n, 1 << 20);
 }

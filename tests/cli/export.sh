@@ -27,7 +27,7 @@ refuses() {
 }
 good export export -q "$E/digits.json" --calib "$E/calib.npy" -o digits.onnx
 good before opt -q "$E/digits.json" --calib "$E/calib.npy" --stop-after=legalize -o before.json
-good 'no samples' opt -q digits.onnx --rounding double --stop-after=legalize -o after.json
+good 'no samples' opt -q digits.onnx --stop-after=legalize -o after.json
 good 'run before' run -q before.json "$E/test_x.npy" -o before.npy
 good 'run after' run -q after.json "$E/test_x.npy" -o after.npy
 cases=$((cases + 1))
@@ -36,10 +36,37 @@ cmp -s before.npy after.npy || fail codes "the model that was read back gives ot
 # what is calibrated already is written as it is
 good bound opt -q "$E/digits.json" --calib "$E/calib.npy" --stop-after=bind -o bound.json
 good 'export bound' export -q bound.json -o bound.onnx --format onnx-qdq
-good 'opt bound' opt -q bound.onnx --rounding double --stop-after=legalize -o after.json
+good 'opt bound' opt -q bound.onnx --stop-after=legalize -o after.json
 good 'run bound' run -q after.json "$E/test_x.npy" -o after.npy
 cases=$((cases + 1))
 cmp -s before.npy after.npy || fail bound "the model that was read back gives other codes" stderr
+
+# the graph that is read is the one that was written; quantized files as they are
+same() {
+	local name=$1 model=$2
+	shift 2
+	good "$name" export -q "$model" "$@" -o same.onnx
+	good "$name" opt -q "$model" "$@" --stop-after=requantize -o direct.qir
+	good "$name" opt -q same.onnx --stop-after=requantize -o back.qir
+	cases=$((cases + 1))
+	sed '1s/model "[^"]*"//' direct.qir >one
+	sed '1s/model "[^"]*"//' back.qir >two
+	cmp -s one two || fail "$name" "another graph comes back"
+}
+same 'graph of digits' "$E/digits.json" --calib "$E/calib.npy"
+same 'graph of digits, u8' "$E/digits.json" --calib "$E/calib.npy" --activations u8
+same 'graph of digits, i16 and i4' "$E/digits.json" --calib "$E/calib.npy" --activations i16 --weights-type i4
+same 'graph of digits, rfc' "$E/digits.json" --calib "$E/calib.npy" --scheme rfc
+if [ -d "${QUERN_DATA:-/nowhere}/models" ]; then
+	for f in kws_int8 resnet8_int8 vww_int8 ad_int8 mnist_valid_int8 hello_world_int8; do
+		same "graph of $f" "$QUERN_DATA/models/$f.tflite"
+	done
+	same 'graph of ad_float' "$QUERN_DATA/models/ad_float.tflite" --calib "$QUERN_DATA/samples/ad_x.npy"
+	same 'graph of kws_hybrid_float' "$QUERN_DATA/models/kws_hybrid_float.tflite" \
+		--calib "$QUERN_DATA/samples/kws_x.npy" --input-zero 83 --input-scale 0.5847029
+else
+	echo "skipped: QUERN_DATA is not set, so no networks of other tools"
+fi
 
 # parameters alone, by the names of values: those of the input and of a layer's weights
 good encodings export -q bound.json --format encodings -o encodings.json
