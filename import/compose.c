@@ -153,3 +153,24 @@ qn_importer_reduce(qn_importer *im, qn_op op, qn_id x, int32_t naxes, const int6
 	a.reduce.keepdims = keepdims;
 	return qn_importer_op(im, op, 1, &x, &a, NULL);
 }
+
+qn_id
+qn_importer_join(qn_importer *im, int64_t n, const qn_id *x, int32_t axis)
+{
+	enum { MOST = 255 }; /* inputs of concat */
+	qn_attrs a = qn_importer_attrs(QN_OP_concat);
+	qn_id *part = QN_NEW(im->scratch, qn_id, (size_t)(n / MOST) + 1);
+	int64_t k = 0;
+
+	if (n < 1)
+		return 0;
+	a.axis.axis = axis;
+	for (int64_t i = 0; i < n && n > 1; i += MOST) {
+		int64_t count = n - i < MOST ? n - i : MOST;
+
+		part[k++] = count == 1 ? x[i]
+				       : qn_importer_op(im, QN_OP_concat, (uint32_t)count, x + i,
+							&a, NULL);
+	}
+	return n == 1 ? x[0] : k == 1 ? part[0] : qn_importer_join(im, k, part, axis);
+}

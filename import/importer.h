@@ -124,6 +124,8 @@ qn_id qn_importer_expand_dim(qn_importer *im, qn_id x, int32_t axis);
 qn_id qn_importer_drop_dim(qn_importer *im, qn_id x, int32_t axis);
 /* A slice of step 1 along one axis. */
 qn_id qn_importer_slice(qn_importer *im, qn_id x, int32_t axis, int64_t begin, int64_t end);
+/* n >= 1 values joined along an axis. */
+qn_id qn_importer_join(qn_importer *im, int64_t n, const qn_id *x, int32_t axis);
 /* A reduction over axes of the front (reduce_mean …). */
 qn_id qn_importer_reduce(qn_importer *im, qn_op op, qn_id x, int32_t naxes, const int64_t *axes,
 			 bool keepdims);

@@ -247,6 +247,11 @@ give_outputs(qn_onnx *o, const Onnx__GraphProto *g)
 		if (!known)
 			(void)qn_importer_refuse(&o->im, "import.output",
 						 "no node gives the graph's output '%s'", name);
+		else if (qn_onnx_is_list(o, id))
+			(void)qn_importer_refuse(&o->im, "import.output",
+						 "the graph's output '%s' is a sequence; give its "
+						 "values outputs of their own",
+						 name);
 		else if (id != 0)
 			qn_graph_output(o->im.g, name, id);
 	}

@@ -62,6 +62,7 @@ typedef struct qn_onnx {
 	qn_onnx_scope *scope;
 	bool keeps_codes; /* the file quantizes activations, and its parameters are wanted */
 	uint64_t nodes;   /* converted so far, those of functions at each call */
+	uint64_t steps;   /* of loops so far */
 } qn_onnx;
 
 /* A node being converted. */
@@ -163,8 +164,14 @@ bool qn_onnx_known(const qn_onnx *o, const char *name); /* whether it is defined
 void qn_onnx_define_tensors(qn_onnx *o, const struct Onnx__GraphProto *g);
 /* Converts all nodes. */
 void qn_onnx_nodes(qn_onnx *o, size_t n, struct Onnx__NodeProto *const *node);
-/* The nodes of a body with its outputs, as If takes one. */
-void qn_onnx_body(qn_onnx *o, const struct Onnx__GraphProto *g, uint32_t nout, qn_id *out);
+/* The nodes of a body with its inputs (at most as many as it has) and outputs, as If and Loop take one. */
+void qn_onnx_body(qn_onnx *o, const struct Onnx__GraphProto *g, uint32_t nin, const qn_id *in,
+		  uint32_t nout, qn_id *out);
+/* Whether one more step of a loop may be made; false after a report (onnx_control.c). */
+bool qn_onnx_step(qn_onnx *o);
+/* Whether a value is a sequence; whether an operator takes such values (onnx_sequence.c). */
+bool qn_onnx_is_list(const qn_onnx *o, qn_id x);
+bool qn_onnx_takes_lists(const char *op);
 
 /* ---- the tables ---- */
 
@@ -179,6 +186,7 @@ extern const qn_onnx_row qn_onnx_elementwise[], qn_onnx_conv[], qn_onnx_move[], 
 	qn_onnx_pool[], qn_onnx_resizes[], qn_onnx_pads[], qn_onnx_einsums[], qn_onnx_logic[],
 	qn_onnx_recurrent[], qn_onnx_index[], qn_onnx_unpools[], qn_onnx_slices[];
 
-extern const qn_onnx_row qn_onnx_qlinear[], qn_onnx_spreads[], qn_onnx_attentions[];
+extern const qn_onnx_row qn_onnx_qlinear[], qn_onnx_spreads[], qn_onnx_attentions[],
+	qn_onnx_sequences[];
 
 #endif

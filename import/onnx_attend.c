@@ -8,15 +8,6 @@
 #include <math.h>
 
 qn_id
-qn_onnx_join(qn_onnx *o, uint32_t n, const qn_id *x, int32_t axis)
-{
-	qn_attrs a = qn_importer_attrs(QN_OP_concat);
-
-	a.axis.axis = axis;
-	return n == 1 ? x[0] : qn_importer_op(&o->im, QN_OP_concat, n, x, &a, NULL);
-}
-
-qn_id
 qn_onnx_ramp(qn_onnx *o, int64_t count, int64_t first, int64_t step, int32_t rank, int32_t axis)
 {
 	int64_t dim[QN_MAX_RANK];

@@ -66,7 +66,7 @@ take_lengths(qn_onnx *o, qn_onnx_attention *a, qn_id lengths)
 static qn_id
 with_past(qn_onnx *o, qn_id past, qn_id x)
 {
-	return past == 0 || x == 0 ? x : qn_onnx_join(o, 2, (qn_id[]){past, x}, 2);
+	return past == 0 || x == 0 ? x : qn_importer_join(&o->im, 2, (qn_id[]){past, x}, 2);
 }
 
 static bool
@@ -138,12 +138,12 @@ pairs(qn_onnx *o, qn_id a, qn_id b, bool interleaved)
 		return 0;
 	const qn_type *t = qn_onnx_type(o, a);
 	if (!interleaved)
-		return qn_onnx_join(o, 2, (qn_id[]){a, b}, t->rank - 1);
+		return qn_importer_join(&o->im, 2, (qn_id[]){a, b}, t->rank - 1);
 	memcpy(dim, t->dim, (size_t)t->rank * sizeof dim[0]);
 	dim[t->rank - 1] *= 2;
 	qn_id in[] = {qn_importer_expand_dim(&o->im, a, t->rank),
 		      qn_importer_expand_dim(&o->im, b, t->rank)};
-	return qn_importer_reshape(&o->im, qn_onnx_join(o, 2, in, t->rank), t->rank, dim);
+	return qn_importer_reshape(&o->im, qn_importer_join(&o->im, 2, in, t->rank), t->rank, dim);
 }
 
 /* Rows of a table [places, half] or [batch, steps, half] as [batch, 1, steps, 2 half]; flat: [batch, steps, 1, …]. */
@@ -226,7 +226,8 @@ rotate(qn_onnx *o, rotary *r)
 	s = qn_importer_binary(im, QN_OP_mul, swapped(o, part, r->size, r->interleaved), s);
 	qn_id y = qn_importer_binary(im, QN_OP_add, c, s);
 	if (r->size < all)
-		y = qn_onnx_join(o, 2, (qn_id[]){y, qn_importer_slice(im, x, 3, r->size, all)}, 3);
+		y = qn_importer_join(&o->im, 2,
+				     (qn_id[]){y, qn_importer_slice(im, x, 3, r->size, all)}, 3);
 	return qn_importer_reshape(im, y, t->rank, t->dim);
 }
 

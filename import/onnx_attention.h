@@ -33,7 +33,5 @@ qn_id qn_onnx_attend(qn_onnx *o, const qn_onnx_node *n, qn_onnx_attention *a);
 /* i64 first + step * i as a value of this rank, along an axis. */
 qn_id qn_onnx_ramp(qn_onnx *o, int64_t count, int64_t first, int64_t step, int32_t rank,
 		   int32_t axis);
-/* The values joined along an axis. */
-qn_id qn_onnx_join(qn_onnx *o, uint32_t n, const qn_id *x, int32_t axis);
 
 #endif

@@ -1,9 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_control.c - operators with bodies: If is taken where its condition is known while reading, so is
- * what chooses by shapes or by constants. */
+/* onnx_control.c - operators with bodies, taken apart while reading.
+ *
+ *   If(c)             the branch that a condition known while reading chooses
+ *   Loop(3, true, x)  three times the nodes of the body: the number of steps and whether another follows must be known,
+ *                     as they are where they come from constants and shapes
+ *   Scan(s, x)        a step for each slice of x */
 #include "import/onnx.h"
 
 #include <onnx/onnx.pb-c.h>
+#include <string.h>
+
+enum { MOST_STEPS = 4096 }; /* of all loops of a file, those inside others at each step */
+
+bool
+qn_onnx_step(qn_onnx *o)
+{
+	if (++o->steps <= MOST_STEPS)
+		return true;
+	if (!o->im.full) {
+		(void)qn_importer_refuse(&o->im, "import.size",
+					 "loops make more than %d steps in all; they are written "
+					 "out step by step",
+					 (int)MOST_STEPS);
+		o->im.full = true;
+	}
+	return false;
+}
 
 static void
 if_known(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
@@ -17,21 +39,234 @@ if_known(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (g == NULL)
 		(void)qn_importer_refuse(&o->im, "import.attr", "the branch to take is missing");
 	else
-		qn_onnx_body(o, g, n->nout, out);
+		qn_onnx_body(o, g, 0, NULL, n->nout, out);
+}
+
+/* ---- what repeats ---- */
+
+typedef struct repeat {
+	const Onnx__GraphProto *body;
+	uint32_t first_in,
+		first_out; /* of the body, that are no values of the loop: step and condition */
+	uint32_t nstate, nscan,
+		ncollect; /* carried on; a slice of each in each step; a result of each step */
+	qn_id *in, *out;  /* of the body */
+	qn_id *collected; /* [ncollect][most] */
+	int64_t most, steps;
+	size_t problems; /* before it */
+} repeat;
+
+/* Room for `most` steps, whether the body has what the node gives and takes; false after a report. */
+static bool
+begin(qn_onnx *o, repeat *r, int64_t most)
+{
+	size_t nin = (size_t)r->first_in + r->nstate + r->nscan;
+	size_t nout = (size_t)r->first_out + r->nstate + r->ncollect;
+
+	r->problems = o->im.problems;
+	r->most = most < 0 ? 0 : most < MOST_STEPS ? most : MOST_STEPS;
+	if (r->body == NULL || r->body->n_input != nin || r->body->n_output < nout) {
+		(void)qn_importer_refuse(&o->im, "import.attr",
+					 r->body == NULL ? "the body is missing"
+							 : "the body's inputs or outputs are not "
+							   "those of the node");
+		return false;
+	}
+	if (!qn_importer_take(&o->im, (uint64_t)r->ncollect * (uint64_t)r->most * sizeof(qn_id)))
+		return false;
+	r->in = QN_NEW(o->im.scratch, qn_id, nin + 1);
+	r->out = QN_NEW(o->im.scratch, qn_id, nout + 1);
+	r->collected = QN_NEW(o->im.scratch, qn_id, (size_t)r->ncollect * (size_t)r->most + 1);
+	return true;
+}
+
+/* One step; false after a report. */
+static bool
+step(qn_onnx *o, repeat *r)
+{
+	uint32_t nout = r->first_out + r->nstate + r->ncollect;
+
+	if (!qn_onnx_step(o))
+		return false;
+	memset(r->out, 0, nout * sizeof r->out[0]);
+	qn_onnx_body(o, r->body, r->first_in + r->nstate + r->nscan, r->in, nout, r->out);
+	for (uint32_t i = 0; i < nout; i++)
+		if (r->out[i] == 0) {
+			if (o->im.problems == 0)
+				(void)qn_importer_refuse(&o->im, "import.output",
+							 "result %u of the body is given by no "
+							 "node of it",
+							 i);
+			return false;
+		}
+	memcpy(r->in + r->first_in, r->out + r->first_out, r->nstate * sizeof r->in[0]);
+	for (uint32_t i = 0; i < r->ncollect; i++) {
+		qn_id x = r->out[r->first_out + r->nstate + i];
+
+		if (qn_onnx_is_list(o, x)) {
+			(void)qn_importer_refuse(&o->im, "import.type",
+						 "a sequence for each step is not supported");
+			return false;
+		}
+		r->collected[(size_t)i * (size_t)r->most + (size_t)r->steps] = x;
+	}
+	r->steps++;
+	return true;
+}
+
+/* The results of all steps along a new axis, counted from the end when it is negative; 0 after a report. */
+static qn_id
+stack(qn_onnx *o, const repeat *r, uint32_t i, int64_t axis, bool reversed)
+{
+	qn_id *x = QN_NEW(o->im.scratch, qn_id, (size_t)r->steps + 1);
+	int32_t at;
+
+	if (r->steps == 0)
+		return qn_importer_refuse(&o->im, "import.dim",
+					  "there is no step, so that the shape of what each step "
+					  "would give is not known");
+	for (int64_t k = 0; k < r->steps; k++) {
+		qn_id y = r->collected[(size_t)i * (size_t)r->most + (size_t)k];
+
+		if (!qn_onnx_axis(o, axis, qn_onnx_type(o, y)->rank + 1, &at))
+			return 0;
+		x[reversed ? r->steps - 1 - k : k] = qn_importer_expand_dim(&o->im, y, at);
+	}
+	return qn_importer_join(&o->im, r->steps, x, at);
+}
+
+/* ---- Loop ---- */
+
+/* A number without dimensions. */
+static qn_id
+scalar(qn_onnx *o, int64_t v, qn_plain plain)
+{
+	qn_id x = qn_importer_reshape(&o->im, qn_importer_i64s(&o->im, 1, &v), 0, NULL);
+
+	return qn_importer_cast(&o->im, x, plain);
+}
+
+/* Whether a constant is true; false too after a report. */
+static bool
+goes_on(qn_onnx *o, qn_id condition)
+{
+	const qn_tensor *c = qn_importer_known(&o->im, condition);
+
+	if (c != NULL && qn_type_count(c->type) == 1)
+		return qn_tensor_i64(c, 0) != 0;
+	(void)qn_importer_refuse(&o->im, "import.constant",
+				 "whether another step follows must be known before a run: the "
+				 "condition may depend on constants and shapes alone");
+	return false;
 }
 
 static void
 loop(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
-	(void)out;
-	(void)qn_importer_refuse(&o->im, "import.op",
-				 "%s repeats a body; export the model with its loops unrolled",
-				 n->op);
+	repeat r = {.body = qn_onnx_graph(o, n, "body"), .first_in = 2, .first_out = 1};
+	int64_t most = QN_IMPORT_MOST;
+
+	if (qn_onnx_in(n, 0) != 0 && qn_onnx_const_ints(o, n, 0, 1, &most) != 1)
+		return;
+	r.nstate = n->nin > 2 ? n->nin - 2 : 0;
+	r.ncollect = n->nout > r.nstate ? n->nout - r.nstate : 0;
+	if (!begin(o, &r, most))
+		return;
+	for (uint32_t i = 0; i < r.nstate; i++)
+		r.in[2 + i] = n->in[2 + i];
+	bool on = qn_onnx_in(n, 1) == 0 || goes_on(o, n->in[1]);
+	for (int64_t k = 0; on && k < most; k++) {
+		r.in[0] = scalar(o, k, QN_PLAIN_i64);
+		r.in[1] = scalar(o, 1, QN_PLAIN_bool);
+		on = step(o, &r) && (k + 1 == most || goes_on(o, r.out[0]));
+	}
+	for (uint32_t i = 0; i < n->nout && o->im.problems == r.problems; i++)
+		out[i] = i < r.nstate ? r.in[2 + i] : stack(o, &r, i - r.nstate, 0, false);
+}
+
+/* ---- Scan ---- */
+
+/* Element k of a list attribute, dflt when it is left out. */
+static int64_t
+one_of(qn_onnx *o, const qn_onnx_node *n, const char *name, uint32_t k, int64_t dflt)
+{
+	const Onnx__AttributeProto *a = qn_onnx_attr(o, n, name);
+
+	return a != NULL && k < a->n_ints ? qn_importer_near(a->ints[k]) : dflt;
+}
+
+/* The number of steps: that of all slices; -1 after a report. */
+static int64_t
+steps_of(qn_onnx *o, const qn_onnx_node *n, uint32_t nstate)
+{
+	int64_t steps = -1;
+	int32_t axis;
+
+	for (uint32_t i = nstate; i < n->nin; i++) {
+		if (n->in[i] == 0 || qn_onnx_is_list(o, n->in[i])) {
+			(void)qn_importer_refuse(&o->im, "import.input",
+						 "input %u must be one value", i);
+			return -1;
+		}
+		const qn_type *t = qn_onnx_type(o, n->in[i]);
+		if (!qn_onnx_axis(o, one_of(o, n, "scan_input_axes", i - nstate, 0), t->rank,
+				  &axis))
+			return -1;
+		if (steps >= 0 && t->dim[axis] != steps) {
+			(void)qn_importer_refuse(&o->im, "import.input",
+						 "its inputs have %lld and %lld slices",
+						 (long long)steps, (long long)t->dim[axis]);
+			return -1;
+		}
+		steps = t->dim[axis];
+	}
+	return steps;
+}
+
+static void
+scan(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	repeat r = {.body = qn_onnx_graph(o, n, "body")};
+	int64_t slices = qn_onnx_int(o, n, "num_scan_inputs", 0);
+	int32_t axis;
+
+	if (slices < 1 || slices > n->nin) {
+		(void)qn_importer_refuse(&o->im, "import.attr", "num_scan_inputs is %lld",
+					 (long long)slices);
+		return;
+	}
+	r.nscan = (uint32_t)slices;
+	r.nstate = n->nin - r.nscan;
+	r.ncollect = n->nout > r.nstate ? n->nout - r.nstate : 0;
+	int64_t steps = steps_of(o, n, r.nstate);
+	if (steps < 0 || !begin(o, &r, steps))
+		return;
+	memcpy(r.in, n->in, r.nstate * sizeof r.in[0]);
+	for (int64_t k = 0; k < steps && o->im.problems == r.problems; k++) {
+		for (uint32_t i = 0; i < r.nscan; i++) {
+			qn_id x = n->in[r.nstate + i];
+			int64_t from = one_of(o, n, "scan_input_directions", i, 0) != 0
+					       ? steps - 1 - k
+					       : k;
+			(void)qn_onnx_axis(o, one_of(o, n, "scan_input_axes", i, 0),
+					   qn_onnx_type(o, x)->rank, &axis);
+			x = qn_importer_slice(&o->im, x, axis, from, from + 1);
+			r.in[r.nstate + i] = qn_importer_drop_dim(&o->im, x, axis);
+		}
+		if (!step(o, &r))
+			return;
+	}
+	for (uint32_t i = 0; i < n->nout && o->im.problems == r.problems; i++)
+		out[i] = i < r.nstate ? r.in[i]
+				      : stack(o, &r, i - r.nstate,
+					      one_of(o, n, "scan_output_axes", i - r.nstate, 0),
+					      one_of(o, n, "scan_output_directions", i - r.nstate,
+						     0) != 0);
 }
 
 const qn_onnx_row qn_onnx_control[] = {
 	{"", "If", 1, QN_ONNX_NEWEST, if_known, 0},
-	{"", "Loop", 1, QN_ONNX_NEWEST, loop, QN_ONNX_REFUSED},
-	{"", "Scan", 1, QN_ONNX_NEWEST, loop, QN_ONNX_REFUSED},
+	{"", "Loop", 1, QN_ONNX_NEWEST, loop, 0},
+	{"", "Scan", 9, QN_ONNX_NEWEST, scan, 0},
 	{0},
 };

@@ -168,7 +168,8 @@ call(qn_onnx *o, const qn_onnx_function *f, const qn_onnx_node *n, qn_id *out)
 }
 
 void
-qn_onnx_body(qn_onnx *o, const Onnx__GraphProto *g, uint32_t nout, qn_id *out)
+qn_onnx_body(qn_onnx *o, const Onnx__GraphProto *g, uint32_t nin, const qn_id *in, uint32_t nout,
+	     qn_id *out)
 {
 	qn_onnx_scope *outer = o->scope;
 	qn_onnx_scope scope = {.outer = outer, .depth = outer->depth + 1};
@@ -182,6 +183,8 @@ qn_onnx_body(qn_onnx *o, const Onnx__GraphProto *g, uint32_t nout, qn_id *out)
 	qn_map_init(&scope.values, o->im.scratch);
 	o->scope = &scope;
 	qn_onnx_define_tensors(o, g);
+	for (uint32_t i = 0; i < nin && i < g->n_input; i++)
+		qn_onnx_define(o, text(g->input[i]->name), in[i]);
 	qn_onnx_nodes(o, g->n_node, g->node);
 	for (uint32_t i = 0; i < nout && i < g->n_output; i++)
 		out[i] = qn_onnx_value(o, text(g->output[i]->name), &known);
@@ -226,6 +229,19 @@ check_outputs(qn_onnx *o, const Onnx__NodeProto *p, const qn_id *out, size_t pro
 		}
 }
 
+/* Sequences go to the operators that take them; false after a report. */
+static bool
+lists_ok(qn_onnx *o, const char *op, size_t n, const qn_id *in)
+{
+	for (size_t i = 0; i < n; i++)
+		if (qn_onnx_is_list(o, in[i]) && !qn_onnx_takes_lists(op)) {
+			(void)qn_importer_refuse(&o->im, "import.type",
+						 "input %zu is a sequence", i);
+			return false;
+		}
+	return true;
+}
+
 static void
 convert(qn_onnx *o, const Onnx__NodeProto *p)
 {
@@ -250,10 +266,10 @@ convert(qn_onnx *o, const Onnx__NodeProto *p)
 				  .in = in,
 				  .proto = p,
 				  .arg = row != NULL ? row->arg : 0};
-		if (row != NULL)
-			row->fn(o, &n, out);
-		else
+		if (row == NULL)
 			call(o, f, &n, out);
+		else if (lists_ok(o, op, p->n_input, in))
+			row->fn(o, &n, out);
 		check_outputs(o, p, out, problems);
 	}
 	give_outputs(o, p, out);

@@ -196,28 +196,6 @@ initial(cell *c, uint32_t i)
 	return qn_importer_const(&c->o->im, NULL, qn_tensor_new(c->o->im.m->arena, type, &data));
 }
 
-/* All values joined along the axis. */
-static qn_id
-join(cell *c, int64_t n, qn_id *x, int32_t axis)
-{
-	enum { MOST = 255 };
-	qn_attrs a = qn_importer_attrs(QN_OP_concat);
-
-	a.axis.axis = axis;
-	while (n > 1) {
-		int64_t k = 0;
-		for (int64_t i = 0; i < n; i += MOST) {
-			uint32_t count = (uint32_t)(n - i < MOST ? n - i : MOST);
-			qn_id y = count == 1 ? x[i]
-					     : qn_importer_op(&c->o->im, QN_OP_concat, count, x + i,
-							      &a, NULL);
-			x[k++] = y;
-		}
-		n = k;
-	}
-	return x[0];
-}
-
 /* x [S,B,I] through one direction: the states of all steps [S,1,B,H] in the order of time, c->h and c->c the
  * last ones. */
 static qn_id
@@ -243,7 +221,7 @@ unroll(cell *c, qn_id x, bool backwards)
 			return 0;
 		y[t] = qn_importer_reshape(im, c->h, 4, (int64_t[]){1, 1, c->batch, c->hidden});
 	}
-	return join(c, c->steps, y, 0);
+	return qn_importer_join(&c->o->im, c->steps, y, 0);
 }
 
 /* ---- the node ---- */
@@ -293,7 +271,7 @@ static qn_id
 last_state(cell *c, qn_id *h)
 {
 	const int64_t perm[] = {1, 0, 2};
-	qn_id y = join(c, c->directions, h, 0);
+	qn_id y = qn_importer_join(&c->o->im, c->directions, h, 0);
 
 	return c->layout ? qn_importer_transpose(&c->o->im, y, perm) : y;
 }
@@ -326,7 +304,7 @@ recurrent(qn_onnx *o, const qn_onnx_node *n, cell *c, qn_id *out)
 		if (y[d] == 0)
 			return;
 	}
-	qn_id all = join(c, c->directions, y, 1);
+	qn_id all = qn_importer_join(&c->o->im, c->directions, y, 1);
 	if (c->layout)
 		all = qn_importer_transpose(&o->im, all, first);
 	qn_id results[] = {all, n->nout > 1 ? last_state(c, h) : 0,

@@ -263,24 +263,6 @@ test_reverse_sequence(void **state)
 	GIVES(V(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), 0, 0, 1, 2, 3, 6, 5, 4, 7, 11, 10, 9, 8);
 }
 
-/* ---- bodies that are repeated ---- */
-
-static void
-test_repeated(void **state)
-{
-	static const char *const ops[][2] = {{"Loop", "Loop repeats a body"},
-					     {"Scan", "Scan repeats a body"}};
-
-	(void)state;
-	for (size_t i = 0; i < QN_COUNT(ops); i++) {
-		another_file();
-		onx_input(file, "x", ONX_FLOAT, "4");
-		onx_node(file, ops[i][0], "x", "y");
-		onx_output(file, "y");
-		import_fails(13, "import.op", ops[i][1]);
-	}
-}
-
 int
 main(void)
 {
@@ -296,7 +278,6 @@ main(void)
 		TEST(test_compress),
 		TEST(test_non_zero),
 		TEST(test_reverse_sequence),
-		TEST(test_repeated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

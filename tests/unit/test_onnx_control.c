@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_onnx_control.c - loops and sequences of ONNX, which are taken apart while reading. */
+#include "tests/unit/onnx_rig.h"
+
+static onx *body; /* of the next Loop or Scan */
+
+static int
+setup(void **state)
+{
+	body = calloc(1, sizeof *body);
+	onx_begin(body);
+	return onnx_setup(state);
+}
+
+static int
+teardown(void **state)
+{
+	free(body);
+	return onnx_teardown(state);
+}
+
+static void
+number(onx *t, const char *name, int64_t v)
+{
+	onx_ints64(t, name, "", &v);
+}
+
+/* A body of s: s + x, and s * step for each step.  again: the name of the condition. */
+static void
+add_body(const char *again)
+{
+	onx_input(body, "i", ONX_INT64, "");
+	onx_input(body, "c", ONX_BOOL, "");
+	onx_input(body, "s", ONX_FLOAT, "2");
+	onx_node(body, "Add", "s,x", "s2");
+	onx_int(body, "to", ONX_FLOAT);
+	onx_node(body, "Cast", "i", "f");
+	onx_node(body, "Mul", "s2,f", "z");
+	onx_output(body, again);
+	onx_output(body, "s2");
+	onx_output(body, "z");
+}
+
+static void
+test_loop(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "2");
+	number(file, "m", 3);
+	add_body("c");
+	onx_body(file, "body", body);
+	onx_node(file, "Loop", "m,,x", "y,z");
+	onx_output(file, "z");
+	import(13);
+	output_is("tensor<3x2xf32>");
+	GIVES(V(1, 10), 0, 0, 0, 3, 30, 8, 80);
+}
+
+/* While the number of the step is below 2, which it is twice: the third step is the last. */
+static void
+test_while(void **state)
+{
+	static const uint8_t yes = 1;
+
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "2");
+	onx_tensor(file, "t", ONX_BOOL, "", &yes, 1);
+	number(body, "two", 2);
+	add_body("more");
+	onx_node(body, "Less", "i,two", "more");
+	onx_body(file, "body", body);
+	onx_node(file, "Loop", ",t,x", "y,z");
+	onx_output(file, "y");
+	import(13);
+	GIVES(V(1, 10), 0, 4, 40);
+}
+
+/* No step: what goes round stays, what each step would give has no shape. */
+static void
+test_no_step(void **state)
+{
+	static const uint8_t no = 0;
+
+	(void)state;
+	for (int both = 0; both < 2; both++) {
+		another_file();
+		onx_begin(body);
+		onx_input(file, "x", ONX_FLOAT, "2");
+		onx_tensor(file, "t", ONX_BOOL, "", &no, 1);
+		add_body("c");
+		onx_body(file, "body", body);
+		onx_node(file, "Loop", ",t,x", both ? "y,z" : "y");
+		onx_output(file, both ? "z" : "y");
+		if (both) {
+			import_fails(13, "import.dim", "no step");
+			continue;
+		}
+		import(13);
+		GIVES(V(1, 10), 0, 1, 10);
+	}
+}
+
+static void
+test_loop_refused(void **state)
+{
+	static const struct {
+		const char *in, *id, *text;
+		int64_t steps;
+	} rows[] = {{"m,,x", "import.size", "more than 4096 steps", 4097},
+		    {"n,,x", "import.constant", "must be a constant", 0},
+		    {",b,x", "import.constant", "must be known before a run", 0},
+		    {"m,,x,x", "import.attr", "are not those of the node", 1}};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		another_file();
+		onx_begin(body);
+		onx_input(file, "x", ONX_FLOAT, "2");
+		onx_input(file, "n", ONX_INT64, "");
+		onx_input(file, "b", ONX_BOOL, "");
+		number(file, "m", rows[i].steps);
+		add_body("c");
+		onx_body(file, "body", body);
+		onx_node(file, "Loop", rows[i].in, "y");
+		onx_output(file, "y");
+		import_fails(13, rows[i].id, rows[i].text);
+	}
+}
+
+/* 64 steps of 64 are 4160 with those around. */
+static void
+test_nested(void **state)
+{
+	static onx inner;
+
+	(void)state;
+	for (int64_t m = 3; m <= 64; m += 61) {
+		another_file();
+		onx_begin(body);
+		onx_begin(&inner);
+		onx_input(&inner, "j", ONX_INT64, "");
+		onx_input(&inner, "d", ONX_BOOL, "");
+		onx_input(&inner, "r", ONX_FLOAT, "2");
+		onx_node(&inner, "Add", "r,s", "r2"); /* s: of the body around */
+		onx_output(&inner, "d");
+		onx_output(&inner, "r2");
+		onx_input(body, "i", ONX_INT64, "");
+		onx_input(body, "c", ONX_BOOL, "");
+		onx_input(body, "s", ONX_FLOAT, "2");
+		onx_body(body, "body", &inner);
+		onx_node(body, "Loop", m == 3 ? "i,,s" : "m,,s", "s2");
+		onx_output(body, "c");
+		onx_output(body, "s2");
+		onx_input(file, "x", ONX_FLOAT, "2");
+		number(file, "m", m);
+		onx_body(file, "body", body);
+		onx_node(file, "Loop", "m,,x", "y");
+		onx_output(file, "y");
+		if (m == 3) { /* times 1, 2 and 3 */
+			import(13);
+			GIVES(V(1, 10), 0, 6, 60);
+		} else {
+			import_fails(13, "import.size", "more than 4096 steps");
+		}
+	}
+}
+
+/* Sums from the last column to the first, each column of the result one of them. */
+static void
+test_scan(void **state)
+{
+	(void)state;
+	onx_input(body, "a", ONX_FLOAT, "2");
+	onx_input(body, "b", ONX_FLOAT, "2");
+	onx_node(body, "Add", "a,b", "a2");
+	onx_node(body, "Neg", "a2", "z");
+	onx_output(body, "a2");
+	onx_output(body, "z");
+	onx_input(file, "x", ONX_FLOAT, "2,3");
+	onx_floats(file, "zero", "2", (const float[]){0, 0});
+	onx_body(file, "body", body);
+	onx_int(file, "num_scan_inputs", 1);
+	onx_list(file, "scan_input_axes", 1, (const int64_t[]){-1});
+	onx_list(file, "scan_input_directions", 1, (const int64_t[]){1});
+	onx_list(file, "scan_output_axes", 1, (const int64_t[]){1});
+	onx_list(file, "scan_output_directions", 1, (const int64_t[]){1});
+	onx_node(file, "Scan", "zero,x", "y,z");
+	onx_output(file, "z");
+	import(13);
+	output_is("tensor<2x3xf32>");
+	GIVES(V(1, 2, 3, 4, 5, 6), 0, -6, -5, -3, -15, -11, -6);
+}
+
+/* ---- sequences ---- */
+
+/* Rows 1, 2 and 3; the second one goes away, the first one is put at the place before the last. */
+static void
+test_sequence(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "3,2");
+	number(file, "one", 1);
+	number(file, "last", -1);
+	number(file, "first", 0);
+	onx_node(file, "SplitToSequence", "x", "s");
+	onx_node(file, "SequenceErase", "s,one", "t");
+	onx_node(file, "SequenceAt", "t,first", "e");
+	onx_node(file, "SequenceInsert", "t,e,last", "u");
+	onx_int(file, "axis", 0);
+	onx_node(file, "ConcatFromSequence", "u", "y");
+	onx_node(file, "SequenceLength", "u", "n");
+	onx_output(file, "y");
+	onx_output(file, "n");
+	import(13);
+	assert_int_equal(qn_tensor_i64(qn_graph_node(rg->g, rg->g->output[1].value)->value, 0), 3);
+	GIVES(V(1, 2, 3, 4, 5, 6), 0, 1, 2, 1, 2, 5, 6);
+}
+
+/* Pieces of 1 and 2; rows without their axis, put together along a new one. */
+static void
+test_pieces(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "3,2");
+	onx_ints64(file, "sizes", "2", (const int64_t[]){1, 2});
+	number(file, "last", -1);
+	onx_node(file, "SplitToSequence", "x,sizes", "s");
+	onx_node(file, "SequenceAt", "s,last", "p");
+	onx_int(file, "keepdims", 0);
+	onx_node(file, "SplitToSequence", "p", "t");
+	onx_int(file, "axis", 1);
+	onx_int(file, "new_axis", 1);
+	onx_node(file, "ConcatFromSequence", "t", "y");
+	onx_output(file, "y");
+	import(13);
+	output_is("tensor<2x2xf32>");
+	GIVES(V(1, 2, 3, 4, 5, 6), 0, 3, 5, 4, 6);
+}
+
+/* A row of each step, gathered in a sequence that goes round. */
+static void
+test_sequence_in_loop(void **state)
+{
+	(void)state;
+	onx_input(body, "i", ONX_INT64, "");
+	onx_input(body, "c", ONX_BOOL, "");
+	onx_input(body, "s", ONX_FLOAT, "");
+	onx_node(body, "Gather", "x,i", "r");
+	onx_node(body, "SequenceInsert", "s,r", "s2");
+	onx_output(body, "c");
+	onx_output(body, "s2");
+	onx_input(file, "x", ONX_FLOAT, "3,2");
+	number(file, "m", 3);
+	onx_node(file, "SequenceEmpty", "", "e");
+	onx_body(file, "body", body);
+	onx_node(file, "Loop", "m,,e", "s");
+	onx_int(file, "axis", 1);
+	onx_int(file, "new_axis", 1);
+	onx_node(file, "ConcatFromSequence", "s", "y");
+	onx_output(file, "y");
+	import(13);
+	output_is("tensor<2x3xf32>");
+	GIVES(V(1, 2, 3, 4, 5, 6), 0, 1, 3, 5, 2, 4, 6);
+}
+
+static void
+test_sequence_map(void **state)
+{
+	(void)state;
+	onx_input(body, "a", ONX_FLOAT, "1,2");
+	onx_input(body, "b", ONX_FLOAT, "2");
+	onx_node(body, "Mul", "a,b", "m");
+	onx_output(body, "m");
+	onx_input(file, "x", ONX_FLOAT, "2,2");
+	onx_floats(file, "w", "2", (const float[]){10, 100});
+	onx_node(file, "SplitToSequence", "x", "s");
+	onx_body(file, "body", body);
+	onx_node(file, "SequenceMap", "s,w", "t");
+	onx_int(file, "axis", 0);
+	onx_node(file, "ConcatFromSequence", "t", "y");
+	onx_output(file, "y");
+	import(17);
+	GIVES(V(1, 2, 3, 4), 0, 10, 200, 30, 400);
+}
+
+static void
+test_sequence_refused(void **state)
+{
+	static const struct {
+		const char *op, *in, *id, *text;
+	} rows[] = {{"Relu", "s", "import.type", "is a sequence"},
+		    {"SequenceConstruct", "s,x", "import.type", "a sequence in a sequence"},
+		    {"SequenceAt", "x,one", "import.input", "must be a sequence"},
+		    {"SequenceAt", "s,nine", "import.input", "place 9 of 3 values"},
+		    {"SequenceAt", "s,i", "import.constant", "must be a constant"},
+		    {"SplitToSequence", "x,nine", "import.output", "is a sequence"},
+		    {"SplitToSequence", "x,sizes", "import.input", "do not add up"},
+		    {"Optional", "", "import.type", "that is not there"}};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		another_file();
+		onx_input(file, "x", ONX_FLOAT, "3,2");
+		onx_input(file, "i", ONX_INT64, "");
+		number(file, "one", 1);
+		number(file, "nine", 9);
+		onx_ints64(file, "sizes", "2", (const int64_t[]){1, 1});
+		onx_node(file, "SplitToSequence", "x", "s");
+		onx_node(file, rows[i].op, rows[i].in, "y");
+		onx_output(file, "y");
+		import_fails(15, rows[i].id, rows[i].text);
+	}
+}
+
+static void
+test_optional(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "2");
+	onx_node(file, "Optional", "x", "o");
+	onx_node(file, "OptionalHasElement", "o", "h");
+	onx_node(file, "OptionalHasElement", "", "k");
+	onx_node(file, "OptionalGetElement", "o", "y");
+	onx_output(file, "y");
+	onx_output(file, "h");
+	onx_output(file, "k");
+	import(18);
+	assert_int_equal(qn_tensor_i64(qn_graph_node(rg->g, rg->g->output[1].value)->value, 0), 1);
+	assert_int_equal(qn_tensor_i64(qn_graph_node(rg->g, rg->g->output[2].value)->value, 0), 0);
+	GIVES(V(1, 2), 0, 1, 2);
+}
+
+#define CONTROL(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CONTROL(test_loop),
+		CONTROL(test_while),
+		CONTROL(test_no_step),
+		CONTROL(test_loop_refused),
+		CONTROL(test_nested),
+		CONTROL(test_scan),
+		CONTROL(test_sequence),
+		CONTROL(test_pieces),
+		CONTROL(test_sequence_in_loop),
+		CONTROL(test_sequence_map),
+		CONTROL(test_sequence_refused),
+		CONTROL(test_optional),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
