@@ -7,10 +7,11 @@
 enum { COLUMNS = 100 };
 
 static const char *const ctype[QN_NPLAIN] = {
-	[QN_PLAIN_bool] = "uint8_t", [QN_PLAIN_i4] = "int8_t",    [QN_PLAIN_u4] = "uint8_t",
-	[QN_PLAIN_i8] = "int8_t",    [QN_PLAIN_u8] = "uint8_t",   [QN_PLAIN_i16] = "int16_t",
-	[QN_PLAIN_u16] = "uint16_t", [QN_PLAIN_i32] = "int32_t",  [QN_PLAIN_u32] = "uint32_t",
-	[QN_PLAIN_i64] = "int64_t",  [QN_PLAIN_u64] = "uint64_t",
+	[QN_PLAIN_bool] = "uint8_t", [QN_PLAIN_i2] = "int8_t",    [QN_PLAIN_u2] = "uint8_t",
+	[QN_PLAIN_i4] = "int8_t",    [QN_PLAIN_u4] = "uint8_t",   [QN_PLAIN_i8] = "int8_t",
+	[QN_PLAIN_u8] = "uint8_t",   [QN_PLAIN_i16] = "int16_t",  [QN_PLAIN_u16] = "uint16_t",
+	[QN_PLAIN_i32] = "int32_t",  [QN_PLAIN_u32] = "uint32_t", [QN_PLAIN_i64] = "int64_t",
+	[QN_PLAIN_u64] = "uint64_t",
 };
 
 const char *

@@ -218,7 +218,7 @@ prelu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	qn_id x = n->in[0], slope = n->in[1];
 	int64_t channels =
 		along_channels(qn_onnx_type(o, x), qn_onnx_type(o, slope), n->version < 7);
-	if (channels > 0 && qn_onnx_type(o, x)->dim[1] == channels) {
+	if (channels > 0 && qn_onnx_type(o, x)->dim[1] == channels && is_float(o, x)) {
 		qn_id in[] = {qn_importer_channels_last(im, x),
 			      qn_importer_reshape(im, slope, 1, &channels)};
 		out[0] = qn_importer_channels_first(
@@ -234,6 +234,17 @@ prelu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 /* ---- types and choices ---- */
 
+/* Floats become integers of 2 and 4 bits as integers do: toward zero, then the low bits. */
+static qn_id
+converted(qn_onnx *o, qn_id x, qn_plain to)
+{
+	bool narrow = to != QN_PLAIN_bool && qn_plain_table[to].bits < 8;
+
+	if (x != 0 && narrow && is_float(o, x))
+		x = qn_importer_cast(&o->im, x, QN_PLAIN_i32);
+	return qn_importer_cast(&o->im, x, to);
+}
+
 static void
 cast(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
@@ -246,14 +257,14 @@ cast(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		(void)qn_importer_refuse(&o->im, "import.type", "a cast to type %lld (%s)",
 					 (long long)number, qn_onnx_type_name(number));
 	else
-		out[0] = qn_importer_cast(&o->im, n->in[0], plain);
+		out[0] = converted(o, n->in[0], plain);
 }
 
 static void
 cast_like(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
 	if (qn_onnx_need(o, n, 2))
-		out[0] = qn_importer_cast(&o->im, n->in[0], qn_onnx_plain(o, n->in[1]));
+		out[0] = converted(o, n->in[0], qn_onnx_plain(o, n->in[1]));
 }
 
 static void

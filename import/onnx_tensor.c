@@ -44,8 +44,8 @@ static const struct {
 	{"INT4", true, QN_PLAIN_i4, QN_PLAIN_i4},
 	{"FLOAT4E2M1", false, 0, 0},
 	{"FLOAT8E8M0", false, 0, 0},
-	{"UINT2", false, 0, 0},
-	{"INT2", false, 0, 0},
+	{"UINT2", true, QN_PLAIN_u2, QN_PLAIN_u2},
+	{"INT2", true, QN_PLAIN_i2, QN_PLAIN_i2},
 };
 
 bool
@@ -67,6 +67,13 @@ const char *
 qn_onnx_type_name(int64_t number)
 {
 	return number < 0 || (size_t)number >= QN_COUNT(types) ? "unknown" : types[number].name;
+}
+
+/* How many elements of a type share a byte in the file, the first one in its lowest bits. */
+static uint32_t
+in_a_byte(qn_plain p)
+{
+	return p == QN_PLAIN_bool || qn_plain_table[p].bits >= 8 ? 1 : 8U / qn_plain_table[p].bits;
 }
 
 static const char *
@@ -126,8 +133,8 @@ from_list(qn_onnx *o, const Onnx__TensorProto *t, const qn_type *type)
 {
 	uint64_t count = (uint64_t)qn_type_count(type);
 	qn_plain p = type->elem->plain;
-	bool half = p == QN_PLAIN_i4 || p == QN_PLAIN_u4;
-	uint64_t want = half ? (count + 1) / 2 : count;
+	uint32_t share = in_a_byte(p);
+	uint64_t want = (count + share - 1) / share;
 	bool wide = p == QN_PLAIN_u32 || p == QN_PLAIN_u64;
 	uint64_t have = p == QN_PLAIN_f32   ? t->n_float_data
 			: p == QN_PLAIN_f64 ? t->n_double_data
@@ -152,8 +159,9 @@ from_list(qn_onnx *o, const Onnx__TensorProto *t, const qn_type *type)
 			qn_store_i64(data, p, i, t->int64_data[k]);
 		else if (wide)
 			qn_store_i64(data, p, i, (int64_t)t->uint64_data[k]);
-		else if (half)
-			((uint8_t *)data)[k] = (uint8_t)(t->int32_data[k / 2] >> (k % 2 * 4));
+		else if (share > 1)
+			((uint8_t *)data)[k] =
+				(uint8_t)(t->int32_data[k / share] >> (k % share * 8 / share));
 		else
 			qn_store_i64(data, bits, i, t->int32_data[k]);
 	}
@@ -165,16 +173,15 @@ from_list(qn_onnx *o, const Onnx__TensorProto *t, const qn_type *type)
 static const qn_tensor *
 from_bytes(qn_onnx *o, const Onnx__TensorProto *t, const qn_type *type)
 {
-	int64_t count = qn_type_count(type);
-	bool half = type->elem->plain == QN_PLAIN_i4 || type->elem->plain == QN_PLAIN_u4;
-	size_t want = half ? ((size_t)count + 1) / 2 : qn_type_bytes(type);
+	const size_t count = (size_t)qn_type_count(type), share = in_a_byte(type->elem->plain);
+	size_t want = share > 1 ? (count + share - 1) / share : qn_type_bytes(type);
 	size_t have = want;
 	const uint8_t *data =
 		t->has_data_location &&
 				t->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL
 			? qn_onnx_external(o, t, &have)
 			: qn_wire_bulk(&t->raw_data, o->data, &have);
-	void *nibbles;
+	void *bits;
 
 	if (data == NULL && (want > 0 || have > 0))
 		return NULL;
@@ -182,28 +189,30 @@ from_bytes(qn_onnx *o, const Onnx__TensorProto *t, const qn_type *type)
 		return damaged(o, t, "bytes", have, want);
 	if (have <= 64 && have > 0) /* few bytes may lie with the messages */
 		data = qn_arena_copy(o->im.m->arena, data, have);
-	if (!half)
+	if (share == 1)
 		return qn_tensor_view_file(o->im.m->arena, type, data);
 	if (!qn_importer_take_type(&o->im, type))
 		return NULL;
-	qn_tensor *x = qn_tensor_new(o->im.m->arena, type, &nibbles);
-	for (int64_t i = 0; i < count; i++)
+	qn_tensor *x = qn_tensor_new(o->im.m->arena, type, &bits);
+	for (size_t i = 0; i < count; i++)
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no element without data */
-		((uint8_t *)nibbles)[i] = (uint8_t)(data[i / 2] >> (i % 2 * 4));
+		((uint8_t *)bits)[i] = (uint8_t)(data[i / share] >> (i % share * 8 / share));
 	return x;
 }
 
 /* ---- the element types that exist here ---- */
 
-/* i4 and u4 have one byte an element, of which only the low half has been set; bool holds 0 and 1. */
+/* Elements that shared a byte have one each, with those of others above their bits; bool holds 0 and 1. */
 static const qn_tensor *
 tidy(qn_onnx *o, const qn_tensor *x, qn_plain stored, qn_plain plain)
 {
+	const qn_plain_info *info = &qn_plain_table[stored];
+	const unsigned sign = info->is_signed ? 1U << (info->bits - 1) % 8 : 0;
+	const unsigned mask = (1U << info->bits % 8) - 1;
 	int64_t n = qn_type_count(x->type);
 	void *data;
 
-	if (stored == plain && stored != QN_PLAIN_i4 && stored != QN_PLAIN_u4 &&
-	    stored != QN_PLAIN_bool)
+	if (stored == plain && in_a_byte(stored) == 1 && stored != QN_PLAIN_bool)
 		return x;
 	const qn_type *type =
 		qn_type_with_elem(&o->im.m->types, x->type, qn_elem_plain(&o->im.m->types, plain));
@@ -216,9 +225,9 @@ tidy(qn_onnx *o, const qn_tensor *x, qn_plain stored, qn_plain plain)
 			continue;
 		}
 		uint8_t byte = ((const uint8_t *)x->data)[i];
-		((uint8_t *)data)[i] = stored == QN_PLAIN_bool ? byte != 0
-				       : stored == QN_PLAIN_u4 ? byte & 15
-							       : (uint8_t)(((byte & 15) ^ 8) - 8);
+		((uint8_t *)data)[i] = stored == QN_PLAIN_bool
+					       ? byte != 0
+					       : (uint8_t)(((byte & mask) ^ sign) - sign);
 	}
 	return y;
 }

@@ -10,10 +10,11 @@ static int
 number_of(qn_plain plain)
 {
 	static const int numbers[QN_NPLAIN] = {
-		[QN_PLAIN_bool] = 9,  [QN_PLAIN_i4] = 22, [QN_PLAIN_u4] = 21,  [QN_PLAIN_i8] = 3,
-		[QN_PLAIN_u8] = 2,    [QN_PLAIN_i16] = 5, [QN_PLAIN_u16] = 4,  [QN_PLAIN_i32] = 6,
-		[QN_PLAIN_u32] = 12,  [QN_PLAIN_i64] = 7, [QN_PLAIN_u64] = 13, [QN_PLAIN_f16] = 10,
-		[QN_PLAIN_bf16] = 16, [QN_PLAIN_f32] = 1, [QN_PLAIN_f64] = 11,
+		[QN_PLAIN_bool] = 9, [QN_PLAIN_i2] = 26,  [QN_PLAIN_u2] = 25,   [QN_PLAIN_i4] = 22,
+		[QN_PLAIN_u4] = 21,  [QN_PLAIN_i8] = 3,   [QN_PLAIN_u8] = 2,    [QN_PLAIN_i16] = 5,
+		[QN_PLAIN_u16] = 4,  [QN_PLAIN_i32] = 6,  [QN_PLAIN_u32] = 12,  [QN_PLAIN_i64] = 7,
+		[QN_PLAIN_u64] = 13, [QN_PLAIN_f16] = 10, [QN_PLAIN_bf16] = 16, [QN_PLAIN_f32] = 1,
+		[QN_PLAIN_f64] = 11,
 	};
 
 	return numbers[plain];
@@ -42,17 +43,18 @@ qn_onnx_out_name(qn_onnx_out *o, const char *base)
 
 /* ---- initializers ---- */
 
-/* Two codes of 4 bits a byte, the first in the low half. */
+/* Codes of 2 or 4 bits, as many a byte as go in, the first in the lowest bits. */
 static uint8_t *
-packed(qn_onnx_out *o, const qn_tensor *x, size_t *bytes)
+packed(qn_onnx_out *o, const qn_tensor *x, size_t bits, size_t *bytes)
 {
-	int64_t n = qn_type_count(x->type);
-	uint8_t *to = QN_NEW(o->a, uint8_t, (size_t)(n + 1) / 2);
+	const size_t n = (size_t)qn_type_count(x->type), each = 8 / bits;
+	uint8_t *to = QN_NEW(o->a, uint8_t, (n + each - 1) / each);
 
-	for (int64_t i = 0; i < n; i++)
-		to[i / 2] =
-			(uint8_t)(to[i / 2] | (unsigned)(qn_tensor_i64(x, i) & 15) << (i % 2 * 4));
-	*bytes = (size_t)(n + 1) / 2;
+	for (size_t i = 0; i < n; i++) {
+		unsigned code = (unsigned)qn_tensor_i64(x, (int64_t)i) & ((1U << bits) - 1);
+		to[i / each] = (uint8_t)(to[i / each] | code << (i % each * bits));
+	}
+	*bytes = (n + each - 1) / each;
 	return to;
 }
 
@@ -62,6 +64,7 @@ qn_onnx_out_tensor(qn_onnx_out *o, const char *base, const qn_tensor *x)
 	Onnx__TensorProto *t = QN_NEW(o->a, Onnx__TensorProto, 1);
 	const qn_type *type = x->type;
 	const char *name = qn_onnx_out_name(o, base);
+	const uint8_t bits = qn_plain_table[type->elem->plain].bits;
 
 	onnx__tensor_proto__init(t);
 	t->name = copy(o, name);
@@ -72,8 +75,8 @@ qn_onnx_out_tensor(qn_onnx_out *o, const char *base, const qn_tensor *x)
 	for (int32_t i = 0; i < type->rank; i++)
 		t->dims[i] = type->dim[i];
 	t->has_raw_data = 1;
-	if (qn_plain_table[type->elem->plain].bits == 4) {
-		t->raw_data.data = packed(o, x, &t->raw_data.len);
+	if (bits == 2 || bits == 4) {
+		t->raw_data.data = packed(o, x, bits, &t->raw_data.len);
 	} else {
 		t->raw_data.len = x->bytes;
 		t->raw_data.data = qn_arena_copy(o->a, qn_tensor_file_bytes(o->a, x), x->bytes);

@@ -50,6 +50,8 @@ typedef struct row {
 /* An integer type: rows (plain name, C type, lowest and highest value). */
 #define INTEGER_TYPES(X)                                                                           \
 	X(bool, uint8_t, 0, 1)                                                                     \
+	X(i2, int8_t, -2, 1)                                                                       \
+	X(u2, uint8_t, 0, 3)                                                                       \
 	X(i4, int8_t, -8, 7)                                                                       \
 	X(u4, uint8_t, 0, 15)                                                                      \
 	X(i8, int8_t, INT8_MIN, INT8_MAX)                                                          \

@@ -24,6 +24,8 @@ enum { QN_MAX_RANK = 8 };
 /* Plain element types, rows (name, bytes, bits, is_float, is_signed). */
 #define QN_PLAIN_TYPES(X)    \
 	X(bool, 1, 1, 0, 0)  \
+	X(i2, 1, 2, 0, 1)    \
+	X(u2, 1, 2, 0, 0)    \
 	X(i4, 1, 4, 0, 1)    \
 	X(u4, 1, 4, 0, 0)    \
 	X(i8, 1, 8, 0, 1)    \

@@ -51,9 +51,9 @@ static qn_plain
 storage_plain(uint8_t bits, bool is_signed)
 {
 	static const qn_plain row[][2] = {
-		{QN_PLAIN_u4, QN_PLAIN_i4},   {QN_PLAIN_u8, QN_PLAIN_i8},
-		{QN_PLAIN_u16, QN_PLAIN_i16}, {QN_PLAIN_u32, QN_PLAIN_i32},
-		{QN_PLAIN_i64, QN_PLAIN_i64},
+		{QN_PLAIN_u2, QN_PLAIN_i2},   {QN_PLAIN_u4, QN_PLAIN_i4},
+		{QN_PLAIN_u8, QN_PLAIN_i8},   {QN_PLAIN_u16, QN_PLAIN_i16},
+		{QN_PLAIN_u32, QN_PLAIN_i32}, {QN_PLAIN_i64, QN_PLAIN_i64},
 	};
 	size_t i = 0;
 

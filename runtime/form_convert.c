@@ -24,6 +24,12 @@ cast_plain(const qn_eval *e)
 	}
 }
 
+static bool
+is_narrow(const qn_plain_info *p)
+{
+	return p->bits == 2 || p->bits == 4;
+}
+
 static void *
 cast_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
@@ -31,8 +37,8 @@ cast_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	const qn_plain_info *p = &qn_plain_table[from->plain], *q = &qn_plain_table[to->plain];
 	qn_cast_args *d = QN_NEW(a, qn_cast_args, 1);
 
-	if (p->bits == 4 || q->bits == 4)
-		return qn_int_refuse(g, n, "4-bit types");
+	if (is_narrow(p) || is_narrow(q))
+		return qn_int_refuse(g, n, "types of 2 and 4 bits");
 	if (q->is_float && to->plain != QN_PLAIN_f32)
 		return qn_int_refuse(g, n, "only f32 among the float types");
 	if (!qn_int_sizes(g, n))

@@ -28,6 +28,8 @@ qn_number_kind_of(qn_plain p)
 /* Types whose elements are numbers of C: rows (name, C type, member, wide type). */
 #define NATIVE_TYPES(X)                                                                            \
 	X(bool, uint8_t, u, uint64_t)                                                              \
+	X(i2, int8_t, i, int64_t)                                                                  \
+	X(u2, uint8_t, u, uint64_t)                                                                \
 	X(i4, int8_t, i, int64_t)                                                                  \
 	X(u4, uint8_t, u, uint64_t)                                                                \
 	X(i8, int8_t, i, int64_t)                                                                  \

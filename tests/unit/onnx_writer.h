@@ -29,7 +29,9 @@ enum {
 	ONX_STRING = 8,
 	ONX_BOOL = 9,
 	ONX_FLOAT16 = 10,
-	ONX_INT4 = 22
+	ONX_INT4 = 22,
+	ONX_UINT2 = 25,
+	ONX_INT2 = 26
 };
 
 typedef struct onx_bytes {

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_onnx_forms.c - element types, empty dimensions and forms of ONNX operators that few models have, with numbers
+ * computed by hand. */
+#include "tests/unit/onnx_rig.h"
+
+#include <math.h>
+
+/* ---- integers of 2 bits ---- */
+
+/* 0x39: 01 10 11 00 from the lowest bits on. */
+static void
+two_bits(int type, bool in_list)
+{
+	static const uint8_t packed[] = {0x39, 0xfe};
+
+	onx_make_tensor(file, "w", type, "5", in_list ? NULL : packed, sizeof packed);
+	for (size_t i = 0; in_list && i < sizeof packed; i++)
+		onx_number(&file->tensor, 5, packed[i]);
+	onx_field(&file->graph, 5, file->tensor.data, file->tensor.n);
+	onx_int(file, "to", ONX_FLOAT);
+	onx_node(file, "Cast", "w", "y");
+	onx_output(file, "y");
+	import(25);
+}
+
+static void
+test_two_bits(void **state)
+{
+	(void)state;
+	for (int in_list = 0; in_list < 2; in_list++) {
+		another_file();
+		two_bits(ONX_INT2, in_list != 0);
+		GIVES(V(0), 0, 1, -2, -1, 0, -2);
+		another_file();
+		two_bits(ONX_UINT2, in_list != 0);
+		GIVES(V(0), 0, 1, 2, 3, 0, 2);
+	}
+}
+
+/* Toward zero, then the low bits, as integers are cast. */
+static void
+test_cast_to_two_bits(void **state)
+{
+	static const struct {
+		int type;
+		double y[5];
+	} rows[] = {
+		{ONX_INT2, {1, -2, -1, 1, -2}},
+		{ONX_UINT2, {1, 2, 3, 1, 2}},
+		{ONX_INT4, {-3, 2, -1, 1, 6}},
+	};
+
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		(void)state;
+		another_file();
+		onx_input(file, "x", ONX_FLOAT, "5");
+		onx_int(file, "to", rows[i].type);
+		onx_node(file, "Cast", "x", "n");
+		onx_int(file, "to", ONX_INT8);
+		onx_node(file, "Cast", "n", "y");
+		onx_output(file, "y");
+		import(25);
+		near(rows[i].y, run1(V(-3.75, 2, -1, 1.5, 22)), 5, 0);
+	}
+}
+
+static void
+test_quantize_to_two_bits(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "4");
+	onx_floats(file, "s", "", (const float[]){0.5f});
+	onx_tensor(file, "z", ONX_INT2, "", "\3", 1); /* -1 */
+	onx_node(file, "QuantizeLinear", "x,s,z", "q");
+	onx_node(file, "DequantizeLinear", "q,s,z", "y");
+	onx_output(file, "y");
+	import(25);
+	/* codes -2 -1 0 1 */
+	GIVES(V(-5, 0.125, 0.375, 9), 0, -0.5, 0, 0.5, 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_two_bits),
+		TEST(test_cast_to_two_bits),
+		TEST(test_quantize_to_two_bits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
