@@ -5,8 +5,10 @@
  *   all steps at once   p = x w' + b         [S*B, G*H]
  *   step t              a = p[t] + h r'      then the gates, h and c
  *
+ * Sequences of different lengths: behind its end a sequence keeps its state, and its results are 0.
+ *
  * What is left are dense, add, mul and functions of one value, which quantize like any other. */
-#include "import/onnx.h"
+#include "import/onnx_recurrent.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,6 +29,7 @@ struct cell {
 	qn_id r, rb; /* [G*H,H], [G*H] or 0 */
 	qn_id peep;  /* [3H] or 0 */
 	qn_id h, c;  /* [B,H] */
+	qn_lengths lengths;
 };
 
 /* ---- pieces ---- */
@@ -81,33 +84,14 @@ gate(cell *c, qn_id x, int64_t k)
 static qn_id
 activate(cell *c, int32_t each, int32_t k, const char *standard, qn_id x)
 {
-	static const struct {
-		const char *name;
-		qn_op op;
-	} functions[] = {{"Sigmoid", QN_OP_sigmoid},
-			 {"Tanh", QN_OP_tanh},
-			 {"Relu", QN_OP_relu},
-			 {"HardSigmoid", QN_OP_hard_sigmoid},
-			 {"LeakyRelu", QN_OP_leaky_relu},
-			 {"Elu", QN_OP_elu}};
-	qn_importer *im = &c->o->im;
-	size_t at = (size_t)(c->direction * each + k);
-	bool given = at < qn_onnx_count(c->o, c->n, "activations");
-	const char *name = given ? qn_onnx_text(c->o, c->n, "activations", at) : standard;
-	bool plain = qn_onnx_count(c->o, c->n, "activation_alpha") == 0 &&
-		     qn_onnx_count(c->o, c->n, "activation_beta") == 0;
 	qn_attrs a = qn_importer_attrs(QN_OP_clip);
 
 	if (isfinite(c->clip)) {
 		a.clip.min = -c->clip;
 		a.clip.max = c->clip;
-		x = qn_importer_op(im, QN_OP_clip, 1, &x, &a, NULL);
+		x = qn_importer_op(&c->o->im, QN_OP_clip, 1, &x, &a, NULL);
 	}
-	for (size_t i = 0; i < QN_COUNT(functions); i++)
-		if (strcmp(functions[i].name, name) == 0 && (plain || i < 3))
-			return qn_importer_unary(im, functions[i].op, x);
-	return qn_importer_refuse(im, "import.attr", "the activation '%s'%s is not supported", name,
-				  plain ? "" : " with parameters");
+	return qn_onnx_activation(c->o, c->n, (size_t)(c->direction * each + k), standard, x);
 }
 
 /* ---- cells ---- */
@@ -196,6 +180,21 @@ initial(cell *c, uint32_t i)
 	return qn_importer_const(&c->o->im, NULL, qn_tensor_new(c->o->im.m->arena, type, &data));
 }
 
+/* Step i, whose result is y [1,1,B,H]; false after a report. */
+static bool
+advance(cell *c, int64_t i, qn_id p, qn_id *y)
+{
+	qn_id h = c->h, s = c->c;
+
+	if (!c->step(c, p))
+		return false;
+	*y = qn_onnx_going(c->o, &c->lengths, i, c->h, qn_importer_f32(&c->o->im, 0));
+	c->h = qn_onnx_going(c->o, &c->lengths, i, c->h, h);
+	c->c = qn_onnx_going(c->o, &c->lengths, i, c->c, s);
+	*y = qn_importer_reshape(&c->o->im, *y, 4, (int64_t[]){1, 1, c->batch, c->hidden});
+	return *y != 0;
+}
+
 /* x [S,B,I] through one direction: the states of all steps [S,1,B,H] in the order of time, c->h and c->c the
  * last ones. */
 static qn_id
@@ -205,6 +204,7 @@ unroll(cell *c, qn_id x, bool backwards)
 	int64_t wide = c->gates * c->hidden;
 	qn_id *y = QN_NEW(im->scratch, qn_id, (size_t)c->steps);
 	qn_id b = of_direction(c, 3, 0), w = of_direction(c, 1, 0);
+	bool turn = backwards && c->lengths.of != NULL;
 
 	c->r = of_direction(c, 2, 0);
 	c->rb = b != 0 ? qn_importer_slice(im, b, 0, wide, 2 * wide) : 0;
@@ -213,15 +213,21 @@ unroll(cell *c, qn_id x, bool backwards)
 	c->peep = c->gates == 4 ? of_direction(c, 7, 0) : 0;
 	qn_id p = qn_importer_reshape(im, x, 2, (int64_t[]){c->steps * c->batch, c->in});
 	p = affine(c, p, w, b != 0 ? qn_importer_slice(im, b, 0, 0, wide) : 0);
+	if (turn)
+		p = qn_onnx_turned(c->o, &c->lengths, p);
 	for (int64_t i = 0; i < c->steps; i++) {
-		int64_t t = backwards ? c->steps - 1 - i : i;
+		int64_t t = backwards && !turn ? c->steps - 1 - i : i;
 		qn_id now =
 			p != 0 ? qn_importer_slice(im, p, 0, t * c->batch, (t + 1) * c->batch) : 0;
-		if (!c->step(c, now))
+		if (!advance(c, i, now, &y[t]))
 			return 0;
-		y[t] = qn_importer_reshape(im, c->h, 4, (int64_t[]){1, 1, c->batch, c->hidden});
 	}
-	return qn_importer_join(&c->o->im, c->steps, y, 0);
+	qn_id all = qn_importer_join(im, c->steps, y, 0);
+	if (!turn)
+		return all;
+	all = qn_importer_reshape(im, all, 2, (int64_t[]){c->steps * c->batch, c->hidden});
+	return qn_importer_reshape(im, qn_onnx_turned(c->o, &c->lengths, all), 4,
+				   (int64_t[]){c->steps, 1, c->batch, c->hidden});
 }
 
 /* ---- the node ---- */
@@ -234,7 +240,6 @@ read_shapes(cell *c, qn_id x)
 	const qn_onnx_node *n = c->n;
 	const qn_type *t = qn_importer_type(im, x);
 	const qn_type *w = qn_onnx_type(c->o, n->in[1]), *r = qn_onnx_type(c->o, n->in[2]);
-	int64_t lengths[1 << 10];
 
 	if (t->rank != 3 || w->rank != 3 || r->rank != 3 || r->dim[2] < 1 || t->dim[0] < 1 ||
 	    w->dim[0] != c->directions || r->dim[0] != c->directions ||
@@ -253,17 +258,8 @@ read_shapes(cell *c, qn_id x)
 					 (long long)c->steps);
 		return false;
 	}
-	if (qn_onnx_in(n, 4) == 0)
-		return true;
-	int32_t count = qn_onnx_const_ints(c->o, n, 4, QN_COUNT(lengths), lengths);
-	for (int32_t i = 0; i < count; i++)
-		if (lengths[i] != c->steps) {
-			(void)qn_importer_refuse(
-				im, "import.input",
-				"sequences of different lengths are not supported");
-			return false;
-		}
-	return count >= 0;
+	c->lengths = (qn_lengths){.steps = c->steps, .batch = c->batch};
+	return qn_onnx_in(n, 4) == 0 || qn_onnx_lengths(c->o, n, 4, &c->lengths);
 }
 
 /* A last state [1,B,H] of each direction, joined; batch first where the layout says so. */

@@ -79,6 +79,66 @@ test_quantize_to_two_bits(void **state)
 	GIVES(V(-5, 0.125, 0.375, 9), 0, -0.5, 0, 0.5, 1);
 }
 
+/* ---- sequences ---- */
+
+static void
+cells(const char *in)
+{
+	static const char *const names[] = {"Affine", "LeakyRelu"};
+
+	onx_input(file, "x", ONX_FLOAT, "2,2,1");
+	onx_floats(file, "w", "2,1,1", (const float[]){1, -1});
+	onx_floats(file, "r", "2,1,1", (const float[]){1, 1});
+	onx_ints64(file, "n", "2", (const int64_t[]){1, 2});
+	onx_int(file, "hidden_size", 1);
+	onx_string(file, "direction", "bidirectional");
+	onx_attr_begin(file, "activations");
+	for (size_t i = 0; i < QN_COUNT(names); i++)
+		onx_text(&file->work, 9, names[i]);
+	onx_number(&file->work, 20, 8);
+	onx_attr_end(file);
+	onx_reals(file, "activation_alpha", 2, (const float[]){0.5f, 0.125f});
+	onx_reals(file, "activation_beta", 1, (const float[]){0.25f});
+	onx_node(file, "RNN", in, "y,h");
+}
+
+/* x of the first sequence: 1 3, of the second: 2 4.  Forwards 0.5 (x + h) + 0.25, backwards (h - x) / 8. */
+static void
+test_parameters_of_activations(void **state)
+{
+	(void)state;
+	cells("x,w,r");
+	onx_output(file, "y");
+	import(14);
+	output_is("tensor<2x2x2x1xf32>");
+	GIVES(V(1, 2, 3, 4), 1e-6, 0.75, 1.25, -0.171875, -0.3125, 2.125, 2.875, -0.375, -0.5);
+}
+
+/* The first sequence has one step: no result behind it, and its state stays. */
+static void
+test_lengths_of_sequences(void **state)
+{
+	(void)state;
+	cells("x,w,r,,n");
+	onx_output(file, "y");
+	import(14);
+	GIVES(V(1, 2, 3, 4), 1e-6, 0.75, 1.25, -0.125, -0.3125, 0, 2.875, 0, -0.5);
+	another_file();
+	cells("x,w,r,,n");
+	onx_output(file, "h");
+	import(14);
+	output_is("tensor<2x2x1xf32>");
+	GIVES(V(1, 2, 3, 4), 1e-6, 0.75, 2.875, -0.125, -0.3125);
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "2,2,1");
+	onx_floats(file, "w", "1,1,1", (const float[]){1});
+	onx_ints64(file, "n", "2", (const int64_t[]){1, 3});
+	onx_int(file, "hidden_size", 1);
+	onx_node(file, "RNN", "x,w,w,,n", "y");
+	onx_output(file, "y");
+	import_fails(14, "import.input", "one length for each sequence");
+}
+
 int
 main(void)
 {
@@ -86,6 +146,8 @@ main(void)
 		TEST(test_two_bits),
 		TEST(test_cast_to_two_bits),
 		TEST(test_quantize_to_two_bits),
+		TEST(test_parameters_of_activations),
+		TEST(test_lengths_of_sequences),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
