@@ -34,9 +34,8 @@ transpose_pads(qn_onnx *o, const qn_onnx_node *n, qn_onnx_window *w, int64_t *ex
 			extra[i] -= total;
 			total = 0;
 		}
+		/* Of an odd number the larger half is in front, but with SAME_UPPER. */
 		w->before[i] = upper ? total / 2 : total - total / 2;
-		if (!same)
-			w->before[i] = total / 2;
 		w->after[i] = total - w->before[i];
 	}
 	return true;
