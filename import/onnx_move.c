@@ -212,6 +212,28 @@ expand(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	out[0] = qn_importer_op(&o->im, QN_OP_expand, 1, n->in, &a, NULL);
 }
 
+/* A constant without elements: x repeated, along an axis 0 times. */
+static qn_id
+no_times(qn_onnx *o, qn_id x, const int64_t *times)
+{
+	const qn_type *t = qn_onnx_type(o, x);
+	int64_t dim[QN_MAX_RANK];
+	void *data;
+
+	for (int32_t i = 0; i < t->rank; i++) {
+		if (times[i] < 0 || times[i] > INT32_MAX || t->dim[i] > INT32_MAX)
+			return qn_importer_refuse(&o->im, "import.size",
+						  "%lld repetitions are not supported",
+						  (long long)times[i]);
+		dim[i] = t->dim[i] * times[i];
+	}
+	if (!qn_importer_dims_fit(t->rank, dim))
+		return qn_importer_refuse(&o->im, "import.size",
+					  "the result has dimensions of too many elements");
+	const qn_type *type = qn_type_with_shape(&o->im.m->types, t, t->rank, dim);
+	return qn_importer_const(&o->im, NULL, qn_tensor_new(o->im.m->arena, type, &data));
+}
+
 /* Version 1 repeats along one axis. */
 static void
 tile(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
@@ -241,6 +263,11 @@ tile(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 			return;
 		}
 	}
+	for (int32_t i = 0; i < rank; i++)
+		if (a.tile.repeats.v[i] == 0) {
+			out[0] = no_times(o, n->in[0], a.tile.repeats.v);
+			return;
+		}
 	out[0] = qn_importer_op(&o->im, QN_OP_tile, 1, n->in, &a, NULL);
 }
 

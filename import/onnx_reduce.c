@@ -6,6 +6,8 @@
  *   ReduceLogSumExp(x)            m + log(reduce_sum(exp(x - m))), m = reduce_max(x) */
 #include "import/onnx.h"
 
+#include <math.h>
+
 /* ---- reductions ---- */
 
 typedef struct over {
@@ -70,6 +72,39 @@ log_sum_exp(qn_onnx *o, qn_id x, const over *r)
 	return x;
 }
 
+/* What is left of axes without elements: the lowest number, or the highest, of the type. */
+static qn_id
+of_nothing(qn_onnx *o, const qn_type *t, const over *r, double value)
+{
+	int64_t dim[QN_MAX_RANK];
+	int32_t rank = 0;
+	void *data;
+
+	for (int32_t i = 0; i < t->rank; i++) {
+		bool over_it = false;
+		for (int32_t k = 0; k < r->n; k++)
+			over_it = over_it || r->axes[k] == i;
+		if (!over_it || r->keep)
+			dim[rank++] = over_it ? 1 : t->dim[i];
+	}
+	const qn_type *type = qn_type_with_shape(&o->im.m->types, t, rank, dim);
+	if (!qn_importer_take_type(&o->im, type))
+		return 0;
+	qn_tensor *y = qn_tensor_new(o->im.m->arena, type, &data);
+	for (int64_t i = 0; i < qn_type_count(type); i++)
+		qn_store_f64(data, type->elem->plain, i, value);
+	return qn_importer_const(&o->im, NULL, y);
+}
+
+static bool
+has_empty(const qn_type *t, const over *r)
+{
+	for (int32_t k = 0; k < r->n; k++)
+		if (t->dim[r->axes[k]] == 0)
+			return !r->none;
+	return false;
+}
+
 /* Bool elements have an order, too. */
 static void
 extreme(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
@@ -78,7 +113,12 @@ extreme(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 	if (!qn_onnx_need(o, n, 1) || !read_axes(o, n, 18, &r))
 		return;
+	const qn_type *t = qn_onnx_type(o, n->in[0]);
 	bool logic = qn_onnx_plain(o, n->in[0]) == QN_PLAIN_bool;
+	if (has_empty(t, &r) && t->elem->kind == QN_ELEM_PLAIN) {
+		out[0] = of_nothing(o, t, &r, n->arg == QN_OP_reduce_max ? -HUGE_VAL : HUGE_VAL);
+		return;
+	}
 	qn_id x = logic ? qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32) : n->in[0];
 	x = over_axes(o, (qn_op)n->arg, x, &r, r.keep);
 	out[0] = logic ? qn_importer_cast(&o->im, x, QN_PLAIN_bool) : x;
@@ -105,9 +145,11 @@ reduce_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 	if (!qn_onnx_need(o, n, 1) || !read_axes(o, n, 18, &r))
 		return;
-	qn_id x = n->in[0];
+	qn_plain plain = qn_onnx_plain(o, n->in[0]);
+	bool exact = kind == SUM_L1 || kind == SUM_SQUARE;
+	qn_id x = exact ? n->in[0] : qn_importer_cast(im, n->in[0], QN_PLAIN_f32);
 	if (kind == SUM_LOG_EXP) {
-		out[0] = log_sum_exp(o, x, &r);
+		out[0] = qn_importer_cast(im, log_sum_exp(o, x, &r), plain);
 		return;
 	}
 	if (kind == SUM_L1)
@@ -119,7 +161,7 @@ reduce_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		x = qn_importer_unary(im, QN_OP_sqrt, x);
 	else if (kind == SUM_LOG)
 		x = qn_importer_unary(im, QN_OP_log, x);
-	out[0] = x;
+	out[0] = exact ? x : qn_importer_cast(im, x, plain);
 }
 
 /* ---- places ---- */

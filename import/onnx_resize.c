@@ -43,16 +43,17 @@ read_kind(qn_onnx *o, const qn_onnx_node *n, qn_resize *r)
 	static const char *const places[QN_NPLACE] = {
 		"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
 		"asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"};
-	static const char *const rounds[QN_NROUND] = {"round_prefer_floor", "round_prefer_ceil",
-						      "floor", "ceil"};
+	static const char *const rounds[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
+					     "ceil"};
 	bool old = n->version < 11; /* Upsample, and Resize before it had these attributes */
 	int32_t kind = strcmp(qn_onnx_string(o, n, "mode", "nearest"), "bilinear") == 0
 			       ? QN_RESIZE_LINEAR
 			       : choice(o, n, "mode", "nearest", QN_COUNT(kinds), kinds);
 	int32_t place = choice(o, n, "coordinate_transformation_mode",
 			       old ? "asymmetric" : "half_pixel", QN_NPLACE, places);
-	int32_t rounding = choice(o, n, "nearest_mode", old ? "floor" : "round_prefer_floor",
-				  QN_NROUND, rounds);
+	int32_t rounding =
+		old ? QN_ROUND_OLD
+		    : choice(o, n, "nearest_mode", "round_prefer_floor", QN_COUNT(rounds), rounds);
 
 	*r = (qn_resize){.kind = (qn_resize_kind)kind,
 			 .place = (qn_resize_place)place,

@@ -24,6 +24,7 @@ typedef enum qn_resize_round {
 	QN_ROUND_PREFER_CEIL,
 	QN_ROUND_FLOOR,
 	QN_ROUND_CEIL,
+	QN_ROUND_OLD, /* of Upsample, and Resize before version 11: up where it shrinks, else down */
 	QN_NROUND
 } qn_resize_round;
 

@@ -19,7 +19,7 @@ qn_resize_at(const qn_resize *r, const qn_resize_axis *x, int64_t i, bool *outsi
 	case QN_PLACE_ALIGN_CORNERS:
 		return one ? 0 : k * (in - 1) / (length - 1);
 	case QN_PLACE_PYTORCH_HALF_PIXEL:
-		return one ? -0.5 : half;
+		return one ? 0 : half;
 	case QN_PLACE_TF_HALF_PIXEL_NN:
 		return (k + 0.5) / x->scale;
 	case QN_PLACE_HALF_PIXEL_SYMMETRIC:
@@ -51,7 +51,8 @@ qn_resize_index(const qn_resize *r, const qn_resize_axis *x, int64_t i)
 	const double rounded[QN_NROUND] = {[QN_ROUND_PREFER_FLOOR] = ceil(at - 0.5),
 					   [QN_ROUND_PREFER_CEIL] = floor(at + 0.5),
 					   [QN_ROUND_FLOOR] = floor(at),
-					   [QN_ROUND_CEIL] = ceil(at)};
+					   [QN_ROUND_CEIL] = ceil(at),
+					   [QN_ROUND_OLD] = x->scale < 1 ? ceil(at) : floor(at)};
 
 	return inside(rounded[r->round], x->in);
 }

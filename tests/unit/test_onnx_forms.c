@@ -79,6 +79,91 @@ test_quantize_to_two_bits(void **state)
 	GIVES(V(-5, 0.125, 0.375, 9), 0, -0.5, 0, 0.5, 1);
 }
 
+/* ---- no elements ---- */
+
+static void
+test_extremes_of_nothing(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "2,0");
+	onx_ints64(file, "a", "1", (const int64_t[]){1});
+	onx_node(file, "ReduceMax", "x,a", "y");
+	onx_output(file, "y");
+	import(20);
+	output_is("tensor<2x1xf32>");
+	const double *y = run1(V(0));
+	assert_true(isinf(y[0]) && y[0] < 0 && isinf(y[1]) && y[1] < 0);
+	another_file();
+	onx_input(file, "x", ONX_INT8, "0,3");
+	onx_ints64(file, "a", "1", (const int64_t[]){0});
+	onx_int(file, "keepdims", 0);
+	onx_node(file, "ReduceMin", "x,a", "y");
+	onx_output(file, "y");
+	import(20);
+	output_is("tensor<3xi8>");
+	GIVES(V(0), 0, 127, 127, 127);
+}
+
+static void
+test_tile_no_times(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "2,3");
+	onx_ints64(file, "n", "2", (const int64_t[]){0, 2});
+	onx_node(file, "Tile", "x,n", "y");
+	onx_output(file, "y");
+	import(13);
+	output_is("tensor<0x6xf32>");
+}
+
+/* ---- integers ---- */
+
+/* Functions of integers are computed with real numbers and cut off: sqrt(3^2 + 4^2 + 1) = 5.09, log(8) = 2.07. */
+static void
+test_norms_of_integers(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_INT64, "3");
+	onx_node(file, "ReduceL2", "x", "y");
+	onx_output(file, "y");
+	import(13);
+	output_is("tensor<1xi64>");
+	GIVES(V(3, -4, 1), 0, 5);
+	another_file();
+	onx_input(file, "x", ONX_INT64, "3");
+	onx_node(file, "ReduceLogSum", "x", "y");
+	onx_output(file, "y");
+	import(13);
+	GIVES(V(3, 4, 1), 0, 2);
+}
+
+static void
+test_prelu_of_integers(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_INT8, "2,2");
+	onx_tensor(file, "s", ONX_INT8, "2", "\2\3", 2);
+	onx_node(file, "PRelu", "x,s", "y");
+	onx_output(file, "y");
+	import(16);
+	GIVES(V(-5, -5, 4, 0), 0, -10, -15, 4, 0);
+}
+
+/* ---- places ---- */
+
+/* Before set 11 a smaller result takes what lies above its place: 1 / 0.6 = 1.67. */
+static void
+test_old_resize(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,1,1,4");
+	onx_floats(file, "s", "4", (const float[]){1, 1, 1, 0.6f});
+	onx_node(file, "Resize", "x,s", "y");
+	onx_output(file, "y");
+	import(10);
+	GIVES(V(1, 2, 3, 4), 0, 1, 3);
+}
+
 /* ---- sequences ---- */
 
 static void
@@ -146,6 +231,11 @@ main(void)
 		TEST(test_two_bits),
 		TEST(test_cast_to_two_bits),
 		TEST(test_quantize_to_two_bits),
+		TEST(test_extremes_of_nothing),
+		TEST(test_tile_no_times),
+		TEST(test_norms_of_integers),
+		TEST(test_prelu_of_integers),
+		TEST(test_old_resize),
 		TEST(test_parameters_of_activations),
 		TEST(test_lengths_of_sequences),
 	};
