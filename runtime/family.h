@@ -4,12 +4,14 @@
  *
  *   i8 -> s8    u8 -> u8    i16, symmetric -> s16
  *
- *   #define CLIP(name, q, o, a, code)                                  name = clamp_codes_s8 …
+ *   QN_CALL_BY_FAMILY(clamp_codes, qn_clip, e->in[0])                  qn_clip_s8(args, e->in[0], e->out) …
+ *
+ *   #define CONV(name, q, o, a, code)                                  name = conv_codes_s8 …
  *       static void name(const qn_eval *e, const void *args)
  *       {
- *           qn_clip##q(args, e->in[0], e->out);                        qn_clip_s8 …
+ *           qn_conv2d_args##a d = …                                    qn_conv2d_args, of s16 qn_conv2d_args64
  *       }
- *   QN_BY_FAMILY(clamp_codes, CLIP)                                    clamp_codes takes one */
+ *   QN_BY_FAMILY(conv_codes, CONV)                                     conv_codes takes one */
 #ifndef QN_RUNTIME_FAMILY_H
 #define QN_RUNTIME_FAMILY_H
 
@@ -50,6 +52,21 @@ int64_t qn_sum_terms(const qn_graph *g, const qn_node *n);
 bool qn_int_need_codes(const qn_graph *g, const qn_node *n, const qn_type *type) QN_MUST_CHECK;
 
 typedef void qn_codes_fn(const qn_eval *e, const void *args);
+
+/* The function `name`, which calls the kernel of the node's family, qn_clip_s8 …, with the arguments
+ * that follow between its struct and the result. */
+#define QN_CALL_BY_FAMILY(name, kernel, ...)                                                       \
+	static void name(const qn_eval *e, const void *args)                                       \
+	{                                                                                          \
+		qn_family family = qn_node_family(e->g, e->n);                                     \
+                                                                                                   \
+		if (family == QN_FAMILY_s16)                                                       \
+			kernel##_s16(args, __VA_ARGS__, e->out);                                   \
+		else if (family == QN_FAMILY_u8)                                                   \
+			kernel##_u8(args, __VA_ARGS__, e->out);                                    \
+		else                                                                               \
+			kernel##_s8(args, __VA_ARGS__, e->out);                                    \
+	}
 
 /* The function `name` from RUN, which defines it for one family from the ends of kernels' names,
  * as the kernels' texts call them (_q, _o, _a), and the C type of a code. */

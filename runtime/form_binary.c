@@ -34,12 +34,7 @@ minmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-#define MINMAX(name, q, o, a, code)                                                                \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_minmax##q(args, e->in[0], e->in[1], e->out);                                    \
-	}
-QN_BY_FAMILY(minmax_codes, MINMAX)
+QN_CALL_BY_FAMILY(minmax_codes, qn_minmax, e->in[0], e->in[1])
 
 static void *
 div_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
@@ -55,12 +50,7 @@ div_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-#define DIVIDE(name, q, o, a, code)                                                                \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_div##q(args, e->in[0], e->in[1], e->out);                                       \
-	}
-QN_BY_FAMILY(div_codes, DIVIDE)
+QN_CALL_BY_FAMILY(div_codes, qn_div, e->in[0], e->in[1])
 
 /* Results for x < y, x = y and x > y. */
 static const struct {
@@ -98,12 +88,7 @@ compare_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-#define COMPARE(name, q, o, a, code)                                                               \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_compare##q(args, e->in[0], e->in[1], e->out);                                   \
-	}
-QN_BY_FAMILY(compare_codes, COMPARE)
+QN_CALL_BY_FAMILY(compare_codes, qn_compare, e->in[0], e->in[1])
 
 #define FORM(name, kind)                                                                           \
 	const qn_form qn_form_##name = {                                                           \

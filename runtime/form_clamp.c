@@ -96,13 +96,7 @@ clamp_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-#define CLIP(name, q, o, a, code)                                                                  \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_clip##q(args, e->in[0], e->out);                                                \
-	}
-
-QN_BY_FAMILY(clamp_codes, CLIP)
+QN_CALL_BY_FAMILY(clamp_codes, qn_clip, e->in[0])
 
 const qn_form qn_form_relu = {
 	.real = relu_real,

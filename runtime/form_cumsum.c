@@ -96,13 +96,7 @@ cumsum_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-#define CUMSUM(name, q, o, a, code)                                                                \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_cumsum##q(args, e->in[0], e->out);                                              \
-	}
-
-QN_BY_FAMILY(cumsum_codes, CUMSUM)
+QN_CALL_BY_FAMILY(cumsum_codes, qn_cumsum, e->in[0])
 
 const qn_form qn_form_cumsum = {
 	.real = cumsum_real,

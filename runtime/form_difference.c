@@ -28,12 +28,7 @@ prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-#define SQUARED(name, q, o, a, code)                                                               \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_squared_difference##q(args, e->in[0], e->in[1], e->out);                        \
-	}
-QN_BY_FAMILY(squared_codes, SQUARED)
+QN_CALL_BY_FAMILY(squared_codes, qn_squared_difference, e->in[0], e->in[1])
 
 const qn_form qn_form_squared_difference = {
 	.real = squared_difference_real,

@@ -173,12 +173,7 @@ mul_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-#define MUL(name, q, o, a, code)                                                                   \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_mul##q(args, e->in[0], e->in[1], e->out);                                       \
-	}
-QN_BY_FAMILY(mul_codes, MUL)
+QN_CALL_BY_FAMILY(mul_codes, qn_mul, e->in[0], e->in[1])
 
 static void
 mul_of_codes(const qn_eval *e, const void *args)

@@ -179,13 +179,7 @@ pad_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-#define FILL(name, q, o, a, code)                                                                  \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_pad##q(args, e->in[0], e->out);                                                 \
-	}
-
-QN_BY_FAMILY(fill_codes, FILL)
+QN_CALL_BY_FAMILY(fill_codes, qn_pad, e->in[0])
 
 static void
 pad_codes(const qn_eval *e, const void *args)

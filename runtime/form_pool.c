@@ -269,13 +269,7 @@ global_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-#define MEAN(name, q, o, a, code)                                                                  \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_mean##q(args, e->in[0], e->out);                                                \
-	}
-
-QN_BY_FAMILY(global_codes, MEAN)
+QN_CALL_BY_FAMILY(global_codes, qn_mean, e->in[0])
 
 const qn_form qn_form_max_pool = {
 	.real = max_pool_real,

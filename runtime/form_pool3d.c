@@ -111,21 +111,8 @@ pool3d_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-#define MAX_POOL3D(name, q, o, a, code)                                                            \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_max_pool3d##q(args, e->in[0], e->out);                                          \
-	}
-
-QN_BY_FAMILY(max_pool3d_codes, MAX_POOL3D)
-
-#define AVG_POOL3D(name, q, o, a, code)                                                            \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_avg_pool3d##q(args, e->in[0], e->out);                                          \
-	}
-
-QN_BY_FAMILY(avg_pool3d_codes, AVG_POOL3D)
+QN_CALL_BY_FAMILY(max_pool3d_codes, qn_max_pool3d, e->in[0])
+QN_CALL_BY_FAMILY(avg_pool3d_codes, qn_avg_pool3d, e->in[0])
 
 const qn_form qn_form_max_pool3d = {
 	.real = max_pool3d_real,

@@ -234,29 +234,9 @@ max_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-#define SUM(name, q, o, a, code)                                                                   \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_reduce_sum##q(args, e->in[0], e->out);                                          \
-	}
-
-QN_BY_FAMILY(sum_codes, SUM)
-
-#define PROD(name, q, o, a, code)                                                                  \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_reduce_prod##q(args, e->in[0], e->out);                                         \
-	}
-
-QN_BY_FAMILY(prod_codes, PROD)
-
-#define MAX(name, q, o, a, code)                                                                   \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_reduce_max##q(args, e->in[0], e->out);                                          \
-	}
-
-QN_BY_FAMILY(max_codes, MAX)
+QN_CALL_BY_FAMILY(sum_codes, qn_reduce_sum, e->in[0])
+QN_CALL_BY_FAMILY(prod_codes, qn_reduce_prod, e->in[0])
+QN_CALL_BY_FAMILY(max_codes, qn_reduce_max, e->in[0])
 
 const qn_form qn_form_reduce_mean = {
 	.real = mean_real,

@@ -182,12 +182,7 @@ bilinear_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-#define BILINEAR(name, q, o, a, code)                                                              \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_bilinear##q(args, e->in[0], e->out);                                            \
-	}
-QN_BY_FAMILY(bilinear_codes, BILINEAR)
+QN_CALL_BY_FAMILY(bilinear_codes, qn_bilinear, e->in[0])
 
 const qn_form qn_form_resize_nearest = {
 	.real = nearest_real,

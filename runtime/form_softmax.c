@@ -94,12 +94,7 @@ softmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-#define SOFTMAX(name, q, o, a, code)                                                               \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_softmax##q(args, e->in[0], e->out);                                             \
-	}
-QN_BY_FAMILY(softmax_codes, SOFTMAX)
+QN_CALL_BY_FAMILY(softmax_codes, qn_softmax, e->in[0])
 
 const qn_form qn_form_softmax = {
 	.real = softmax_real,

@@ -140,12 +140,7 @@ prelu_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-#define PRELU(name, q, o, a, code)                                                                 \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		qn_prelu##q(args, e->in[0], e->in[1], e->out);                                     \
-	}
-QN_BY_FAMILY(prelu_codes, PRELU)
+QN_CALL_BY_FAMILY(prelu_codes, qn_prelu, e->in[0], e->in[1])
 
 /* ---- the rows ---- */
 
