@@ -65,12 +65,10 @@ typedef struct command {
 	int (*run)(const options *o); /* the exit code */
 } command;
 
-/* The option rows, shared by the commands, in options.c; each list ends with a row whose name is
- * NULL. */
-extern const option_row compile_options[], run_options[], opt_options[], import_options[], export_options[],
-	inspect_options[],
-	eval_options[], match_options[], calibrate_options[], merge_options[], quantize_options[],
-	supported_options[];
+/* The option rows, in options_rows.c; each list ends with a row whose name is NULL. */
+extern const option_row compile_options[], run_options[], opt_options[], import_options[],
+	export_options[], inspect_options[], eval_options[], match_options[], calibrate_options[],
+	merge_options[], quantize_options[], supported_options[];
 
 /* Fills *o; 0, or 2 after a message on stderr. */
 int options_parse(const command *c, int argc, char **argv, options *o);
