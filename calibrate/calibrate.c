@@ -3,6 +3,7 @@
  * symbols. */
 #include "calibrate/calibrate.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "ir/diag.h"
@@ -53,7 +54,7 @@ watch_values(qn_calibration *c)
 				sym->name);
 			continue;
 		}
-		qn_calibration_watch(c, &(qn_watch){q, sym, x->name, NULL});
+		qn_calibration_watch(c, &(qn_watch){q, sym, x->name, c->mask[id], NULL});
 	}
 	return status;
 }
@@ -74,6 +75,7 @@ qn_calibration_new(qn_model *m, qn_calibration **out)
 	QN_TRY(qn_erase_quantization(m, c->g, &real, &map));
 	c->real = real;
 	c->map = map;
+	c->mask = qn_mask_values(c->g, m->scratch);
 	return watch_values(c);
 }
 
@@ -101,10 +103,22 @@ qn_calibration_check(const qn_calibration *c, uint32_t hash, const qn_statistics
 /* ---- ranges ---- */
 
 typedef struct search {
+	const qn_calibration *c;
 	const qn_statistics *s;
 	qn_finding *found;
 	size_t nworker;
 } search;
+
+/* Room below what was observed for what was left out. */
+static void
+widen_mask(const qn_watch *w, const qn_observer *o, qn_finding *f)
+{
+	const bool zeros = o->n == 0 || !(o->min < 0 || o->max > 0);
+
+	if (o->masked && !f->pair)
+		f->lo = fmin(f->lo,
+			     qn_mask_end(w->mask, zeros ? 0 : fmax(f->lo, (double)o->min), zeros));
+}
 
 static qn_status
 find_share(void *user, size_t worker, qn_arena *scratch)
@@ -116,6 +130,7 @@ find_share(void *user, size_t worker, qn_arena *scratch)
 
 		if (seen.o->n > 0)
 			f->s->method.method->finish(&seen, scratch, &f->found[i]);
+		widen_mask(&f->c->watch[i], seen.o, &f->found[i]);
 	}
 	return QN_OK;
 }
@@ -143,7 +158,8 @@ check_finite(const qn_calibration *c, const qn_statistics *s)
 qn_status
 qn_calibration_find(const qn_calibration *c, const qn_statistics *s, qn_finding **out)
 {
-	search f = {.s = s,
+	search f = {.c = c,
+		    .s = s,
 		    .found = QN_NEW(c->m->scratch, qn_finding, s->n),
 		    .nworker = qn_parallel_workers(c->m->env, s->n)};
 

@@ -10,6 +10,7 @@
 #include "calibrate/callback.h"
 #include "calibrate/dataset.h"
 #include "calibrate/encodings.h"
+#include "calibrate/mask.h"
 #include "calibrate/statistics.h"
 
 /* A value whose range is wanted, and the quantize that wants it. */
@@ -17,6 +18,7 @@ typedef struct qn_watch {
 	const qn_node *quantize;
 	const qn_symbol *sym;
 	const char *value;     /* name of what it quantizes */
+	qn_mask mask;
 	struct qn_watch *next; /* of the same value */
 } qn_watch;
 
@@ -25,6 +27,7 @@ typedef struct qn_calibration {
 	const qn_graph *g;    /* the symbolic graph */
 	const qn_graph *real; /* its float form */
 	const qn_id *map;     /* id -> id of `real` */
+	const qn_mask *mask;  /* by id of g */
 	qn_watch **by_value;  /* by id of `real` */
 	qn_watch *watch;
 	size_t nwatch;

@@ -18,15 +18,18 @@ typedef struct rows {
 	size_t n;
 	double *lo, *hi;
 	double *t, *cost, *least, *best; /* the threshold that is tried, and the best one so far */
+	qn_mask mask;
+	bool masked; /* an element was left out, or a factor cut off */
 } rows;
 
 static rows *
-make_rows(qn_arena *a, const qn_tensor *data, const qn_type *type, size_t n)
+make_rows(qn_arena *a, const qn_tensor *data, const qn_type *type, size_t n, qn_mask mask)
 {
 	rows *r = QN_NEW(a, rows, 1);
 	double *v = QN_NEW(a, double, 6 * n);
 
-	*r = (rows){data, type, n, v, v + n, v + 2 * n, v + 3 * n, v + 4 * n, v + 5 * n};
+	*r = (rows){data,      type,      n,         v,    v + n, v + 2 * n,
+		    v + 3 * n, v + 4 * n, v + 5 * n, mask, false};
 	return r;
 }
 
@@ -50,6 +53,17 @@ widen(rows *r, size_t row, double v)
 {
 	r->lo[row] = fmin(r->lo[row], v);
 	r->hi[row] = fmax(r->hi[row], v);
+}
+
+static void
+widen_unless_masked(rows *r, size_t row, double v)
+{
+	const bool operand = r->mask >= QN_MASK_OPERAND;
+	const bool factor = r->mask == QN_MASK_FACTOR && v < QN_MASK_LEAST_FACTOR;
+
+	r->masked = r->masked || factor || (operand && v <= (double)QN_MASKED);
+	if (!operand || v > (double)QN_MASKED)
+		widen(r, row, factor ? QN_MASK_LEAST_FACTOR : v);
 }
 
 static void
@@ -95,15 +109,17 @@ narrow(rows *r)
 
 static qn_status
 bind(const qn_calibration *c, const qn_node *q, const qn_symbol *sym, const qn_tensor *data,
-     bool mse)
+     qn_mask mask, bool mse)
 {
 	bool symmetric = sym->kind == QN_SYM_SYMMETRIC;
 	size_t n = sym->len > 0 ? (size_t)sym->len : 1;
-	rows *r = make_rows(c->m->scratch, data, q->type, n);
+	rows *r = make_rows(c->m->scratch, data, q->type, n, mask);
 	int64_t *zp = QN_NEW(c->m->scratch, int64_t, n);
 
-	visit(r, widen);
-	if (mse && symmetric && q->type->elem->qmax > 0)
+	visit(r, widen_unless_masked);
+	for (size_t k = 0; r->masked && mask != QN_MASK_FACTOR && k < n; k++)
+		r->lo[k] = qn_mask_end(mask, r->lo[k], !(r->lo[k] < 0 || r->hi[k] > 0));
+	if (mse && symmetric && q->type->elem->qmax > 0 && !r->masked)
 		narrow(r);
 	if (sym->len == 0)
 		return qn_bind_range(c->m, q, sym, r->lo[0], r->hi[0]);
@@ -124,7 +140,7 @@ qn_calibrate_constants(const qn_calibration *c, bool mse)
 		if (sym == NULL || sym->bound)
 			continue;
 		const qn_node *x = qn_graph_node(c->real, c->map[q->in[0]]);
-		if (x->op == QN_OP_const && bind(c, q, sym, x->value, mse) != QN_OK)
+		if (x->op == QN_OP_const && bind(c, q, sym, x->value, c->mask[id], mse) != QN_OK)
 			status = QN_EINVALID;
 	}
 	return status;

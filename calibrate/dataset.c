@@ -4,7 +4,10 @@
  * is fetched into a buffer that each reader has. */
 #include "calibrate/dataset.h"
 
+#include <math.h>
+
 #include "calibrate/bind.h"
+#include "calibrate/mask.h"
 #include "ir/diag.h"
 
 /* A view of a reader: one tensor an input, and where fetched samples go. */
@@ -174,15 +177,35 @@ typedef struct check_call {
 	const qn_type *one; /* the type of a sample, dim 0 is 1 */
 	size_t input, index, count;
 	void *data; /* of samples that are fetched */
+	bool mask;  /* -inf stands for what is left out */
 	uint32_t crc;
 } check_call;
+
+/* The first element that a sample must not have, or -1. */
+static int64_t
+find_bad(const check_call *c, const qn_tensor *x, bool *finite)
+{
+	const int64_t n = qn_type_count(c->one);
+	int64_t bad = n > 0 ? qn_tensor_find_nonfinite(x) : -1;
+
+	*finite = bad < 0;
+	while (bad >= 0 && c->mask && qn_tensor_f64(x, bad) < 0 && isinf(qn_tensor_f64(x, bad))) {
+		do
+			bad++;
+		while (bad < n && isfinite(qn_tensor_f64(x, bad)));
+		if (bad == n)
+			bad = -1;
+	}
+	return bad;
+}
 
 /* Sample c->index. */
 static qn_status
 check_sample(check_call *c, qn_env *env, const void *data)
 {
 	const qn_tensor x = {.type = c->one, .data = data, .bytes = qn_source_bytes(c->s)};
-	int64_t bad = qn_type_count(c->one) > 0 ? qn_tensor_find_nonfinite(&x) : -1;
+	bool finite;
+	int64_t bad = find_bad(c, &x, &finite);
 
 	if (c->check->crc != NULL && x.bytes > 0)
 		c->crc = qn_tensor_crc_next(c->crc, &x);
@@ -192,7 +215,7 @@ check_sample(check_call *c, qn_env *env, const void *data)
 			"sample %zu, element %lld is %g; samples must be finite: repair it "
 			"or leave it out",
 			c->index, (long long)bad, qn_tensor_f64(&x, bad));
-	if (c->check->look != NULL)
+	if (c->check->look != NULL && finite)
 		c->check->look(c->check->user, c->input, c->index, data);
 	return QN_OK;
 }
@@ -214,6 +237,7 @@ qn_status
 qn_dataset_check(const qn_dataset *d, qn_arena *scratch, const qn_check *check)
 {
 	const sources *s = d->user;
+	const qn_mask *mask = qn_mask_values(s->g, scratch);
 	qn_status status = QN_OK;
 	size_t n = check->batches > 0 && check->batches < d->nbatch ? check->batches : d->nbatch;
 
@@ -228,6 +252,7 @@ qn_dataset_check(const qn_dataset *d, qn_arena *scratch, const qn_check *check)
 				.one = qn_type_plain(&s->g->model->types, type->elem->plain,
 						     type->rank, dim),
 				.input = i,
+				.mask = mask[s->g->input[i]] >= QN_MASK_OPERAND,
 				.count = n * batch_of(s->g, i)};
 		if (c.s->tensor == NULL)
 			c.data = qn_arena_alloc(scratch, qn_source_bytes(c.s) + 1, 1);

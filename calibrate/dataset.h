@@ -44,7 +44,7 @@ typedef void qn_look_fn(void *user, size_t input, size_t index, const void *data
 typedef struct qn_check {
 	size_t batches;   /* how many, from the first on; 0: all */
 	uint32_t *crc;    /* for each input, that of all bytes read; NULL: not wanted */
-	qn_look_fn *look; /* or NULL */
+	qn_look_fn *look; /* of samples that are finite; or NULL */
 	void *user;
 } qn_check;
 

@@ -14,6 +14,7 @@ typedef struct share {
 	uint64_t first;    /* batch of the whole data set */
 	qn_observer *seen; /* by watch */
 	size_t *nseen;     /* by watch: batches so far */
+	float *kept;       /* what is left of a mask: room for the largest value that may be one */
 } share;
 
 /* A part of a data set, as a data set. */
@@ -62,8 +63,15 @@ observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 	for (const qn_watch *w = s->c->by_value[id]; w != NULL; w = w->next) {
 		size_t k = (size_t)(w - s->c->watch);
 		size_t batch = qn_sweep_batch(s->sweep, s->worker, s->nseen[k]++);
+		const float *x = value->data;
+		size_t left = (size_t)n;
 
-		qn_observer_add(&s->seen[k], s->first + batch, value->data, (size_t)n);
+		if (w->mask >= QN_MASK_OPERAND) {
+			left = qn_mask_drop(x, (size_t)n, s->kept);
+			x = s->kept;
+			s->seen[k].masked = s->seen[k].masked || left < (size_t)n;
+		}
+		qn_observer_add(&s->seen[k], s->first + batch, x, left);
 	}
 	return QN_OK;
 }
@@ -80,6 +88,21 @@ tell(void *user, qn_env *env, const qn_interp *in, size_t first, size_t n)
 	if (done / step != first / step || done == s->data->nbatch)
 		qn_log(env, "calibrate: %zu of %zu samples", done * s->data->batch,
 		       s->data->nbatch * s->data->batch);
+}
+
+/* Elements of the largest value that may be a mask. */
+static size_t
+mask_room(const qn_calibration *c)
+{
+	size_t room = 0;
+
+	for (size_t k = 0; k < c->nwatch; k++) {
+		size_t n = (size_t)qn_type_count(c->watch[k].quantize->type);
+
+		if (c->watch[k].mask >= QN_MASK_OPERAND && n > room)
+			room = n;
+	}
+	return room;
 }
 
 /* Observers that have seen nothing, for the same things as those of the statistics. */
@@ -129,7 +152,8 @@ qn_calibration_observe(const qn_calibration *c, qn_dataset *data, qn_span span, 
 				    i,
 				    span.first,
 				    blank_observers(s, env, a),
-				    QN_NEW(a, size_t, s->n)};
+				    QN_NEW(a, size_t, s->n),
+				    QN_NEW(a, float, mask_room(c))};
 		user[i] = &worker[i];
 	}
 	QN_TRY(qn_sweep_run(sweep, observe, tell, user));

@@ -171,6 +171,7 @@ void
 qn_observer_merge(qn_observer *o, const qn_observer *other)
 {
 	o->nonfinite = o->nonfinite || other->nonfinite;
+	o->masked = o->masked || other->masked;
 	for (size_t i = 0; i < o->fine.n; i++)
 		o->fine.count[i] += other->fine.count[i];
 	if (other->n == 0 || o->again)

@@ -24,6 +24,7 @@ typedef struct qn_observer {
 	float min, max;          /* when n > 0 */
 	uint64_t min_at, max_at; /* the first batch that reached them */
 	bool nonfinite;          /* a NaN or an infinity has been seen; it counts nowhere else */
+	bool masked;             /* elements of a mask were left out (calibrate/mask.h) */
 	bool again;              /* a later pass: only `fine` counts */
 	qn_simd_kind simd;       /* the best instruction set that may be used */
 	bool has_grid; /* a value other than 0 has been seen; until then all are in bin 0 */

@@ -194,7 +194,10 @@ read_value(reader *r, const qn_json *v, qn_value_stats *to)
 	to->symmetric = sym != NULL && sym->truth;
 	to->qmin = need_signed(r, v, "qmin", -65536, 0);
 	to->qmax = need_signed(r, v, "qmax", 1, 65536);
+	const qn_json *masked = qn_json_want(r->d, v, "masked", QN_JSON_BOOL);
+
 	o->nonfinite = odd != NULL && odd->truth;
+	o->masked = masked != NULL && masked->truth;
 	o->n = need_number(r, v, "n", UINT64_MAX >> 1);
 	if (o->n > 0) {
 		o->min = real(r, need(r, v, "min", QN_JSON_STRING));
@@ -306,7 +309,7 @@ read_values(reader *r, const qn_json *list)
 {
 	static const char *const keys[] = {"name",      "symmetric", "qmin", "qmax",   "n",
 					   "nonfinite", "min",       "max",  "min_at", "max_at",
-					   "grid",      "pairs",     "bins"};
+					   "grid",      "pairs",     "bins", "masked"};
 	qn_statistics *s = r->s;
 
 	if (list == NULL)

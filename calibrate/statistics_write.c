@@ -80,6 +80,8 @@ put_value(qn_json_out *out, const qn_value_stats *v, uint64_t covered)
 	qn_json_put_i64(out, "qmax", v->qmax);
 	qn_json_put_u64(out, "n", o->n);
 	qn_json_put_bool(out, "nonfinite", o->nonfinite);
+	if (o->masked)
+		qn_json_put_bool(out, "masked", true);
 	if (o->n > 0) {
 		put_bits(out, "min", (double)o->min);
 		put_bits(out, "max", (double)o->max);

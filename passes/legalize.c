@@ -5,6 +5,7 @@
  *   dequantize(x) as graph output    ->  x
  *   relu, relu6, clip on codes       ->  clamp {lo, hi}, inside the requantize before it where that has no other use
  *   pad {value}                      ->  pad {code}
+ *   softmax {axis=1} on codes        ->  transpose, softmax along the last axis, transpose
  *
  * requires: a calibrated, requantized graph.   leaves: an integer graph, each node with an integer form; or an error for each node that has none. */
 #include "ir/diag.h"
@@ -73,12 +74,66 @@ code_of_pad(qn_rw *rw, const qn_match *m)
 	return qn_rw_add(rw, QN_OP_pad, qn_rw_name(rw, m->root), 1, n->in, &attr, NULL);
 }
 
+/* x with its axes in the order of p: a reshape where only axes of one element are passed. */
+static qn_id
+reorder(qn_rw *rw, const char *name, qn_id x, const qn_list *p, bool moves)
+{
+	const qn_type *t = qn_rw_node(rw, x)->type;
+	qn_attrs a;
+
+	if (moves) {
+		qn_attrs_default(QN_ATTRS(perm), &a);
+		a.perm.perm = *p;
+		return qn_rw_add(rw, QN_OP_transpose, name, 1, &x, &a, NULL);
+	}
+	qn_attrs_default(QN_ATTRS(shape), &a);
+	a.shape.shape.n = t->rank;
+	for (int32_t k = 0; k < t->rank; k++)
+		a.shape.shape.v[k] = t->dim[p->v[k]];
+	return qn_rw_add(rw, QN_OP_reshape, name, 1, &x, &a, NULL);
+}
+
+/* softmax, log_softmax {axis} -> along the last axis, which their kernels walk */
+static qn_id
+last_axis(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *n = qn_rw_node(rw, m->root);
+	const char *name = qn_rw_name(rw, m->root);
+	qn_types *t = &qn_rw_model(rw)->types;
+	int32_t rank = n->type->rank;
+	qn_list there = {.n = rank}, back = {.n = rank};
+	qn_attrs a;
+
+	if ((n->op != QN_OP_softmax && n->op != QN_OP_log_softmax) || !is_codes(n->type))
+		return qn_rw_decline(rw, "it is no softmax of codes");
+	int32_t axis = (int32_t)(n->attr->axis.axis + (n->attr->axis.axis < 0 ? rank : 0));
+	if (axis == rank - 1)
+		return qn_rw_decline(rw, "it runs along the last axis");
+	for (int32_t k = 0; k < rank; k++) {
+		there.v[k] = k < axis ? k : k < rank - 1 ? k + 1 : axis;
+		back.v[there.v[k]] = k;
+	}
+	bool moves = false;
+	for (int32_t k = axis + 1; k < rank; k++)
+		moves = moves || n->type->dim[k] != 1;
+	qn_id x = reorder(rw, NULL, n->in[0], &there, moves);
+	if (x == 0)
+		return 0;
+	const qn_type *moved = qn_rw_node(rw, x)->type;
+	qn_attrs_of(n, &a);
+	a.axis.axis = rank - 1;
+	x = qn_rw_add(rw, n->op, name, 1, &x, &a,
+		      qn_type_tensor(t, n->type->elem, rank, moved->dim));
+	return x != 0 ? reorder(rw, NULL, x, &back, moves) : 0;
+}
+
 static const qn_rule rules[] = {
 	{"to-clamp", QN_P_CLASS(QN_SAME, ROOT), to_clamp},
 	{"fuse-clamp",
 	 QN_P_OP(clamp, ROOT, QN_P_ARGS(QN_P_OP(requantize, RQ, QN_P_ARGS(QN_P_ANY(X))))),
 	 fuse_clamp},
 	{"pad-code", QN_P_OPN(pad, ROOT), code_of_pad},
+	{"last-axis", QN_P_CLASS(QN_FIXED, ROOT), last_axis},
 };
 
 static double

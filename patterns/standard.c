@@ -89,23 +89,6 @@ accept_lut(void *user, const qn_graph *g, const qn_match *m, const char **reason
 	return is_pow ? accept_pow(user, g, m, reason) : accept_f32(user, g, m, reason);
 }
 
-static int
-accept_fixed(void *user, const qn_graph *g, const qn_match *m, const char **reason)
-{
-	const qn_node *n = qn_graph_node(g, m->root);
-
-	if (!accept_f32(user, g, m, reason))
-		return 0;
-	/* softmax over another axis than the last has no integer kernel */
-	if ((n->op == QN_OP_softmax || n->op == QN_OP_log_softmax) && n->attr->axis.axis != -1 &&
-	    n->attr->axis.axis != n->type->rank - 1) {
-		*reason = "softmax in integers runs over the last axis only; put a transpose "
-			  "around it";
-		return 0;
-	}
-	return 1;
-}
-
 /* ---- quantize ---- */
 
 /* conv2d and dense with constant weights: an i32 accumulator in units of scale(x) * scale(w),
@@ -261,7 +244,7 @@ static const qn_qpattern standard[] = {
 	ROW("mix", QN_P_CLASS(QN_MIX, ANCHOR), accept_f32, quantize_operands),
 	ROW("lut", QN_P_CLASS(QN_LUT, ANCHOR), accept_lut, quantize_lut),
 	ROW("mean", QN_P_CLASS(QN_MEAN, ANCHOR), accept_f32, quantize_operands),
-	ROW("fixed", QN_P_CLASS(QN_FIXED, ANCHOR), accept_fixed, quantize_fixed),
+	ROW("fixed", QN_P_CLASS(QN_FIXED, ANCHOR), accept_f32, quantize_fixed),
 	ROW("index", QN_P_CLASS(QN_INDEX, ANCHOR), accept_f32, quantize_index),
 };
 enum { NRFC = 6 };

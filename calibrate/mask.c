@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mask.c - which values are masks, and how far their ranges go (mask.h).
+ *
+ * Scores of a row differ by at most e^16 = 8.9e6 where any code of a softmax tells: e^-16 is 2^-23, and 1/512 or 1/65536 is
+ * half a code.  Masked scores saturate 16 below the least of the others.  A mask is added to scores whose spread is not known
+ * here: one of zeros alone loses nothing by a wide range, and goes to -1024; one that holds other terms (a bias by position)
+ * goes 64 below the least of them, for scores that spread over up to 48. */
+#include "calibrate/mask.h"
+
+enum { BELOW_SCORES = 16, BELOW_OPERAND = 64, BELOW_ZEROS = 1024 };
+
+/* What operand k of n becomes, when the result is a mask of kind `of`. */
+static qn_mask
+through(const qn_node *n, uint32_t k, qn_mask of)
+{
+	switch ((int)n->op) {
+	case QN_OP_softmax:
+	case QN_OP_log_softmax:
+		return QN_MASK_SCORES;
+	case QN_OP_add:
+		return of != QN_MASK_NONE && of != QN_MASK_FACTOR ? QN_MASK_OPERAND : QN_MASK_NONE;
+	case QN_OP_mul:
+		return of != QN_MASK_NONE ? QN_MASK_FACTOR : QN_MASK_NONE;
+	case QN_OP_where:
+		return k > 0 ? of : QN_MASK_NONE;
+	case QN_OP_quantize:
+	case QN_OP_dequantize:
+	case QN_OP_requantize:
+	case QN_OP_minimum:
+	case QN_OP_maximum:
+	case QN_OP_clip:
+	case QN_OP_concat:
+	case QN_OP_reshape:
+	case QN_OP_flatten:
+	case QN_OP_transpose:
+	case QN_OP_squeeze:
+	case QN_OP_expand_dims:
+	case QN_OP_slice:
+	case QN_OP_expand:
+	case QN_OP_tile:
+	case QN_OP_pad:
+	case QN_OP_trilu:
+		return of;
+	default:
+		return QN_MASK_NONE;
+	}
+}
+
+const qn_mask *
+qn_mask_values(const qn_graph *g, qn_arena *a)
+{
+	qn_mask *kind = QN_NEW(a, qn_mask, g->n);
+	bool *used = QN_NEW(a, bool, g->n);
+
+	for (size_t i = 0; i < g->noutput; i++)
+		used[g->output[i].value] = true; /* seen as it is */
+	for (qn_id id = g->n; id-- > 1;) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		for (uint32_t k = 0; k < n->nin; k++) {
+			const qn_mask as = through(n, k, kind[id]);
+			qn_mask *of = &kind[n->in[k]];
+
+			*of = !used[n->in[k]] || as < *of ? as : *of;
+			used[n->in[k]] = true;
+		}
+	}
+	return kind;
+}
+
+size_t
+qn_mask_drop(const float *x, size_t n, float *to)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!(x[i] <= QN_MASKED)) /* NaN stays, and is an error */
+			to[count++] = x[i];
+	return count;
+}
+
+double
+qn_mask_end(qn_mask kind, double least, bool only_zeros)
+{
+	return least - (kind == QN_MASK_SCORES ? BELOW_SCORES
+			: only_zeros           ? BELOW_ZEROS
+					       : BELOW_OPERAND);
+}
