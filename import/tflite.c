@@ -23,7 +23,7 @@ static const qn_tfl_row *const families[] = {
 	qn_tfl_conv_rows,  qn_tfl_dense_rows, qn_tfl_pool_rows,   qn_tfl_binary_rows,
 	qn_tfl_unary_rows, qn_tfl_move_rows,  qn_tfl_reduce_rows, qn_tfl_cast_rows,
 	qn_tfl_slice_rows, qn_tfl_shape_rows, qn_tfl_space_rows,  qn_tfl_logic_rows,
-	qn_tfl_lstm_rows,
+	qn_tfl_lstm_rows,  qn_tfl_rnn_rows,
 };
 
 static const qn_tfl_row *
@@ -150,10 +150,23 @@ inputs_known(qn_tfl_op *o, const qn_tfl_row *row)
 	return ok;
 }
 
+void
+qn_tfl_refuse_state(qn_tfl_op *o, const char *name)
+{
+	(void)qn_importer_refuse(
+		o->im, "import.op",
+		"%s takes one step a run and keeps its state from run to run, which a graph does not; "
+		"convert the model so that one run takes the whole sequence "
+		"(UNIDIRECTIONAL_SEQUENCE_LSTM), or so that the state is an input and an output",
+		name);
+}
+
 static void
 take(qn_tfl_op *o, const qn_tfl_row *row, const char *name)
 {
-	if (row == NULL)
+	if (row == NULL && (strcmp(name, "SVDF") == 0 || strcmp(name, "RNN") == 0))
+		qn_tfl_refuse_state(o, name);
+	else if (row == NULL)
 		(void)qn_importer_refuse(
 			o->im, "import.op",
 			"%s has no form here; replace it in the model by operators of "

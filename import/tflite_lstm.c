@@ -1,172 +1,300 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_lstm.c - UNIDIRECTIONAL_SEQUENCE_LSTM of f32, step by step.
- *
- *   inputs  0 data, 1..4 weights of input, forget, cell and output gate, 5..8 those of the last
- *           output, 9..11 peepholes, 12..15 biases, 16, 17 projection, 18, 19 state, 20..23 norms
+/* tflite_lstm.c - LSTMs of f32, step by step; those of codes are in tflite_lstm_codes.c.
  *
  *   all steps   g = dense(data, [W_i; W_f; W_c; W_o], bias)
  *   each step   z = g_t + dense(h, [R_i; …])    c = sigmoid(z_f) c + sigmoid(z_i) act(z_c)
  *               h = sigmoid(z_o) act(c)
  *
- * The state begins at 0 in each run.  Peepholes, projections, norms and coupled gates are refused. */
+ * Coupled gates: no W_i, sigmoid(z_i) is 1 - sigmoid(z_f).  Peepholes: z_i and z_f get p c of the
+ * old cell, z_o of the new one.  Norms: z becomes norm(z) n + bias.  Projection: h = dense(h, P, b).
+ *
+ *   LSTM, kernel BASIC   one step, state in and state out: W over [data, h], gates i c f o */
 #include "import/tflite_sequence.h"
 
-enum { DATA, WEIGHTS, RECURRENT = 5, PEEPHOLES = 9, BIASES = 12, PROJECTION = 16, NORMS = 20 };
-enum { MOST_STEPS = 4096 };
+enum { GATES = 4, INPUT = 0, FORGET, CELL, OUTPUT };
+enum { KERNEL_BASIC = 1 };
+
+/* Where a direction's inputs begin; 0: it has none.  Weights, recurrent, biases, norms and aux are
+ * four each in the order of the gates; peepholes those of input, forget and output gate. */
+typedef struct places {
+	uint32_t weights, recurrent, peepholes, biases, projection, hidden, cell, norms, aux;
+} places;
 
 typedef struct lstm {
 	qn_tfl_op *o;
-	int64_t batch, steps, hidden, activation;
-	bool time_major;
-	double clip;
-	qn_id weights; /* of the last output, [4H,H] */
+	qn_tfl_seq s;
+	const places *at;
+	int64_t cells, activation;
+	double clip, clip_projection;
+	uint32_t first; /* gate: FORGET where gates are coupled */
+	bool norms;
+	qn_id weights; /* of the last output, [gates * cells,.] */
 } lstm;
 
-/* Four inputs from `at` on, one behind the other. */
+static bool
+is_given(const lstm *l, uint32_t at, uint32_t k)
+{
+	return at > 0 && at + k < l->o->nin && l->o->from[at + k] != NULL;
+}
+
+/* ---- gates ---- */
+
+/* The inputs of all gates from `at` on, one behind the other. */
 static qn_id
-gates(qn_tfl_op *o, uint32_t at)
+gates(const lstm *l, uint32_t at)
 {
 	qn_attrs a = {.axis = {0}};
-	qn_id in[4];
+	qn_id in[GATES];
 
-	for (uint32_t i = 0; i < 4; i++)
-		in[i] = qn_tfl_real(o, at + i);
-	return qn_importer_op(o->im, QN_OP_concat, 4, in, &a, NULL);
+	for (uint32_t k = l->first; k < GATES; k++)
+		in[k] = qn_tfl_real(l->o, at + k);
+	return qn_importer_op(l->o->im, QN_OP_concat, GATES - l->first, in + l->first, &a, NULL);
 }
 
-static bool
-left_out(const qn_tfl_op *o, uint32_t from, uint32_t to)
-{
-	for (uint32_t i = from; i <= to && i < o->nin; i++)
-		if (o->from[i] != NULL)
-			return false;
-	return true;
-}
-
-/* Columns k*H … of z [B,4H]. */
+/* What gate k's function takes; c: the cell that its peephole looks at, 0 where it is all 0. */
 static qn_id
-gate(const lstm *l, qn_id z, int64_t k)
+gate(const lstm *l, qn_id z, uint32_t k, qn_id c)
 {
-	qn_attrs a = {0};
+	qn_importer *im = l->o->im;
+	qn_attrs norm = {.layer_norm = {-1, 1e-8}};
+	uint32_t peephole = l->at->peepholes + (k == OUTPUT ? 2 : k);
+	int64_t at = (int64_t)(k - l->first) * l->cells;
 
-	a.slice.begin.n = a.slice.end.n = 2;
-	a.slice.end.v[0] = l->batch;
-	a.slice.begin.v[1] = k * l->hidden;
-	a.slice.end.v[1] = (k + 1) * l->hidden;
-	return qn_importer_op(l->o->im, QN_OP_slice, 1, &z, &a, NULL);
+	z = qn_importer_slice(im, z, 1, at, at + l->cells);
+	if (k != CELL && c != 0 && is_given(l, peephole, 0))
+		z = qn_importer_binary(
+			im, QN_OP_add, z,
+			qn_importer_binary(im, QN_OP_mul, c, qn_tfl_real(l->o, peephole)));
+	if (!l->norms)
+		return z;
+	qn_id in[3] = {z, qn_tfl_real(l->o, l->at->norms + k),
+		       qn_tfl_real(l->o, l->at->biases + k)};
+	return qn_importer_op(im, QN_OP_layer_norm, 3, in, &norm, NULL);
 }
 
 static qn_id
-sigmoid(const lstm *l, qn_id z, int64_t k)
+sigmoid(const lstm *l, qn_id z, uint32_t k, qn_id c)
 {
-	return qn_importer_unary(l->o->im, QN_OP_sigmoid, gate(l, z, k));
+	return qn_importer_unary(l->o->im, QN_OP_sigmoid, gate(l, z, k, c));
 }
 
-/* Step t of g, which holds all of them: [B,4H]. */
 static qn_id
-step_of(const lstm *l, qn_id g, int64_t t)
+clipped(const lstm *l, qn_id x, double most)
 {
-	const qn_type *type = qn_importer_type(l->o->im, g);
-	int axis = l->time_major ? 0 : 1;
-	qn_attrs a = {0};
+	qn_attrs a = {.clip = {-most, most}};
 
-	a.slice.begin.n = a.slice.end.n = 3;
-	for (int i = 0; i < 3; i++)
-		a.slice.end.v[i] = type->dim[i];
-	a.slice.begin.v[axis] = t;
-	a.slice.end.v[axis] = t + 1;
-	return qn_importer_reshape(l->o->im, qn_importer_op(l->o->im, QN_OP_slice, 1, &g, &a, NULL),
-				   2, (int64_t[]){l->batch, 4 * l->hidden});
+	return most > 0.0 ? qn_importer_op(l->o->im, QN_OP_clip, 1, &x, &a, NULL) : x;
+}
+
+/* The output of a step, through the projection. */
+static qn_id
+projected(const lstm *l, qn_id h)
+{
+	uint32_t at = l->at->projection;
+
+	if (!is_given(l, at, 0))
+		return h;
+	qn_id in[3] = {h, qn_tfl_real(l->o, at)};
+	if (is_given(l, at, 1))
+		in[2] = qn_tfl_real(l->o, at + 1);
+	return clipped(
+		l,
+		qn_importer_op(l->o->im, QN_OP_dense, is_given(l, at, 1) ? 3 : 2, in, NULL, NULL),
+		l->clip_projection);
 }
 
 /* One step: from h and c (0: all zeros) to the new ones. */
 static void
-step(const lstm *l, qn_id g, int64_t t, qn_id *h, qn_id *c)
+step(const lstm *l, qn_id z, qn_id *h, qn_id *c)
 {
 	qn_importer *im = l->o->im;
-	qn_id z = step_of(l, g, t), kept = 0;
-	qn_attrs clip = {.clip = {-l->clip, l->clip}};
+	qn_id forget = 0, in;
 
-	if (*h != 0) {
+	if (*h != 0)
 		z = qn_importer_binary(im, QN_OP_add, z,
 				       qn_importer_binary(im, QN_OP_dense, *h, l->weights));
-		kept = qn_importer_binary(im, QN_OP_mul, sigmoid(l, z, 1), *c);
-	}
-	*c = qn_importer_binary(im, QN_OP_mul, sigmoid(l, z, 0),
-				qn_tfl_activated(l->o, gate(l, z, 2), l->activation));
-	if (kept != 0)
-		*c = qn_importer_binary(im, QN_OP_add, kept, *c);
-	if (l->clip > 0.0)
-		*c = qn_importer_op(im, QN_OP_clip, 1, c, &clip, NULL);
-	*h = qn_importer_binary(im, QN_OP_mul, sigmoid(l, z, 3),
-				qn_tfl_activated(l->o, *c, l->activation));
+	if (*c != 0 || l->first == FORGET)
+		forget = sigmoid(l, z, FORGET, *c);
+	in = l->first == FORGET
+		     ? qn_importer_binary(im, QN_OP_sub, qn_importer_f32(im, 1.0), forget)
+		     : sigmoid(l, z, INPUT, *c);
+	in = qn_importer_binary(im, QN_OP_mul, in,
+				qn_tfl_activated(l->o, gate(l, z, CELL, 0), l->activation));
+	if (*c != 0)
+		in = qn_importer_binary(im, QN_OP_add,
+					qn_importer_binary(im, QN_OP_mul, forget, *c), in);
+	*c = clipped(l, in, l->clip);
+	*h = projected(l, qn_importer_binary(im, QN_OP_mul, sigmoid(l, z, OUTPUT, *c),
+					     qn_tfl_activated(l->o, *c, l->activation)));
 }
 
-/* Reads sizes and options; false after a report. */
-static bool
-open_lstm(qn_tfl_op *o, lstm *l)
-{
-	const qn_type *x = qn_importer_type(o->im, o->in[DATA]);
-	const qn_type *r = o->in[RECURRENT] != 0 ? qn_importer_type(o->im, o->in[RECURRENT]) : NULL;
-	bool whole = o->nin >= 20 && left_out(o, PEEPHOLES, BIASES - 1) &&
-		     left_out(o, PROJECTION, PROJECTION + 1) && left_out(o, NORMS, o->nin);
+/* ---- a direction ---- */
 
-	for (uint32_t i = 0; whole && i < 4; i++)
-		whole = o->in[WEIGHTS + i] != 0 && o->in[RECURRENT + i] != 0 &&
-			o->in[BIASES + i] != 0;
-	if (!whole || r == NULL || r->rank != 2 || qn_tfl_on_codes(o))
-		return qn_importer_refuse(o->im, "import.attr",
-					  "only f32 with four gates and their biases; coupled "
-					  "gates, peepholes, projections, norms and codes are not "
-					  "taken") != 0;
-	*l = (lstm){.o = o, .hidden = r->dim[1], .activation = qn_tfl_flag(o, 0, QN_TFL_ACT_NONE)};
-	l->clip = qn_tfl_option_real(o, 1, 0.0);
-	l->time_major = qn_tfl_flag(o, 3, 0) != 0;
-	if (x->rank != 3 || qn_type_count(x) < 1 || x->dim[l->time_major ? 0 : 1] > MOST_STEPS)
-		return qn_importer_refuse(o->im, "import.rank",
-					  "data of %d dimensions; must be 3, all known, with at "
-					  "most %d steps",
-					  (int)x->rank, (int)MOST_STEPS) != 0;
-	l->steps = x->dim[l->time_major ? 0 : 1];
-	l->batch = x->dim[l->time_major ? 1 : 0];
-	return true;
+/* All gates, or all but the input gate, are there; reports. */
+static bool
+gates_ok(lstm *l)
+{
+	const places *at = l->at;
+	bool ok = true;
+
+	l->first = is_given(l, at->weights, INPUT) ? INPUT : FORGET;
+	l->norms = is_given(l, at->norms, FORGET);
+	for (uint32_t k = l->first; k < GATES; k++)
+		ok = ok && is_given(l, at->weights, k) && is_given(l, at->recurrent, k) &&
+		     is_given(l, at->biases, k) && is_given(l, at->norms, k) == l->norms;
+	if (l->first == FORGET)
+		ok = ok && !is_given(l, at->recurrent, INPUT) && !is_given(l, at->peepholes, INPUT);
+	return ok ||
+	       qn_importer_refuse(l->o->im, "import.attr",
+				  "weights, biases or norms of some gates are left out; all four "
+				  "gates have them, or all but the input gate") != 0;
+}
+
+/* What weights from `at` on give for all steps, data and aux (0: none) behind each other. */
+static qn_id
+all_steps(const lstm *l, qn_id data, qn_id aux)
+{
+	qn_importer *im = l->o->im;
+	qn_attrs a = {.axis = {1}};
+	qn_id w = gates(l, l->at->weights);
+	qn_id x = qn_tfl_seq_rows(&l->s, data);
+
+	if (aux != 0) {
+		qn_id rows[2] = {x, qn_tfl_seq_rows(&l->s, aux)};
+		qn_id both[2] = {w, gates(l, l->at->aux)};
+
+		x = qn_importer_op(im, QN_OP_concat, 2, rows, &a, NULL);
+		w = qn_importer_op(im, QN_OP_concat, 2, both, &a, NULL);
+	}
+	qn_id in[3] = {x, w};
+	if (!l->norms)
+		in[2] = gates(l, l->at->biases);
+	return qn_tfl_seq_by_step(
+		&l->s, qn_importer_op(im, QN_OP_dense, l->norms ? 2 : 3, in, NULL, NULL));
+}
+
+/* The outputs of all steps; 0 after a report. */
+static qn_id
+direction(lstm *l, qn_id data, qn_id aux)
+{
+	qn_importer *im = l->o->im;
+	qn_id h = 0, c = 0;
+
+	if (!gates_ok(l))
+		return 0;
+	const qn_type *r = qn_importer_type(im, l->o->in[l->at->recurrent + FORGET]);
+	if (r->rank != 2 || r->dim[0] < 1)
+		return qn_importer_refuse(im, "import.rank",
+					  "recurrent weights of %d dimensions; must be 2",
+					  (int)r->rank);
+	l->cells = r->dim[0];
+	l->weights = gates(l, l->at->recurrent);
+	qn_id g = all_steps(l, data, aux);
+	qn_id *part = QN_NEW(im->scratch, qn_id, (size_t)l->s.steps);
+	for (int64_t k = 0; g != 0 && k < l->s.steps; k++) {
+		step(l, qn_tfl_seq_at(&l->s, g, k), &h, &c);
+		part[k] = h;
+		if (h == 0)
+			return 0;
+	}
+	return g != 0 ? qn_tfl_seq_joined(&l->s, part) : 0;
+}
+
+/* An LSTM whose options 0 to 2 are those that all have; NULL in s.o after a report. */
+static lstm
+open_lstm(qn_tfl_op *o, uint64_t states, bool time_major)
+{
+	lstm l = {.o = o,
+		  .activation = qn_tfl_flag(o, 0, QN_TFL_ACT_NONE),
+		  .clip = qn_tfl_option_real(o, 1, 0.0),
+		  .clip_projection = qn_tfl_option_real(o, 2, 0.0)};
+
+	if (!qn_tfl_seq_open(o, states, time_major, &l.s))
+		l.s.o = NULL;
+	return l;
 }
 
 static void
 sequence_lstm(qn_tfl_op *o)
 {
-	qn_importer *im = o->im;
-	qn_id h = 0, c = 0;
-	lstm l = {0};
+	static const places one = {1, 5, 9, 12, 16, 18, 19, 20, 0};
 
 	if (qn_tfl_on_codes(o)) {
 		qn_tfl_lstm_codes(o);
 		return;
 	}
-	if (!open_lstm(o, &l))
+	lstm l = open_lstm(o, QN_TFL_STATE(one.hidden) | QN_TFL_STATE(one.cell),
+			   qn_tfl_flag(o, 3, 0) != 0);
+	l.at = &one;
+	if (l.s.o != NULL)
+		qn_tfl_give(o, 0, direction(&l, qn_tfl_real(o, 0), 0));
+}
+
+static void
+both_ways_lstm(qn_tfl_op *o)
+{
+	static const places forth = {1, 5, 9, 12, 16, 35, 36, 0, 40};
+	static const places back = {18, 22, 26, 29, 33, 37, 38, 0, 44};
+	const uint64_t states = QN_TFL_STATE(forth.hidden) | QN_TFL_STATE(forth.cell) |
+				QN_TFL_STATE(back.hidden) | QN_TFL_STATE(back.cell);
+	lstm l = open_lstm(o, states, qn_tfl_flag(o, 4, 1) != 0);
+	qn_tfl_ways w;
+
+	if (l.s.o == NULL || !qn_tfl_ways_open(o, 3, 39, forth.aux + FORGET, &w))
 		return;
-	const qn_type *x = qn_importer_type(im, o->in[DATA]);
-	int64_t rows[2] = {l.batch * l.steps, x->dim[2]}, width = 4 * l.hidden;
-	qn_id in[3] = {qn_importer_reshape(im, qn_tfl_real(o, DATA), 2, rows), gates(o, WEIGHTS),
-		       gates(o, BIASES)};
-	qn_id g = qn_importer_op(im, QN_OP_dense, 3, in, NULL, NULL);
-	qn_id *part = QN_NEW(im->scratch, qn_id, (size_t)l.steps);
-	g = qn_importer_reshape(im, g, 3, (int64_t[]){x->dim[0], x->dim[1], width});
-	l.weights = gates(o, RECURRENT);
-	if (g == 0 || l.weights == 0)
+	l.at = &forth;
+	w.result[0] = direction(&l, w.data[0], w.aux);
+	l.at = &back;
+	l.s.backward = true;
+	w.result[1] = direction(&l, w.data[1], w.aux);
+	qn_tfl_ways_give(o, &w);
+}
+
+/* ---- one step whose state is given ---- */
+
+static void
+basic_lstm(qn_tfl_op *o)
+{
+	qn_importer *im = o->im;
+	qn_attrs a = {.axis = {1}};
+	qn_id part[GATES], in[3];
+
+	if (qn_tfl_flag(o, 3, 0) != KERNEL_BASIC || o->nin != 5 || o->nout != 4) {
+		qn_tfl_refuse_state(o, "LSTM of kernel FULL");
 		return;
-	for (int64_t t = 0; t < l.steps; t++) {
-		step(&l, g, t, &h, &c);
-		part[t] = qn_importer_reshape(im, h, 3,
-					      (int64_t[]){l.time_major ? 1 : l.batch,
-							  l.time_major ? l.batch : 1, l.hidden});
-		if (part[t] == 0)
-			return;
 	}
-	qn_tfl_give(o, 0, qn_tfl_joined(o, l.steps, part, l.time_major ? 0 : 1));
+	for (uint32_t i = 0; i < 5; i++)
+		if (o->in[i] == 0 || qn_importer_type(im, o->in[i])->rank != (i == 3 ? 1 : 2) ||
+		    qn_tfl_on_codes(o)) {
+			(void)qn_importer_refuse(im, "import.input",
+						 "kernel BASIC takes five matrices of f32, of "
+						 "which input 3 is a vector");
+			return;
+		}
+	int64_t cells = qn_importer_type(im, o->in[4])->dim[1];
+	in[0] = qn_importer_op(im, QN_OP_concat, 2, (qn_id[]){qn_tfl_real(o, 0), qn_tfl_real(o, 1)},
+			       &a, NULL);
+	in[1] = qn_tfl_real(o, 2);
+	in[2] = qn_tfl_real(o, 3);
+	qn_id z = qn_importer_op(im, QN_OP_dense, 3, in, NULL, NULL);
+	for (int64_t k = 0; k < GATES; k++) /* input, cell, forget, output */
+		part[k] =
+			qn_importer_unary(im, k == 1 ? QN_OP_tanh : QN_OP_sigmoid,
+					  qn_importer_slice(im, z, 1, k * cells, (k + 1) * cells));
+	qn_id c = qn_importer_binary(im, QN_OP_add,
+				     qn_importer_binary(im, QN_OP_mul, part[0], part[1]),
+				     qn_importer_binary(im, QN_OP_mul, part[2], qn_tfl_real(o, 4)));
+	qn_tfl_give(
+		o, 0,
+		qn_importer_binary(im, QN_OP_mul, part[3], qn_importer_unary(im, QN_OP_tanh, c)));
+	qn_tfl_give(o, 1, c);
+	qn_tfl_give(o, 2, in[0]);
+	qn_tfl_give(o, 3, z);
 }
 
 const qn_tfl_row qn_tfl_lstm_rows[] = {
 	{QN_TFL_UNIDIRECTIONAL_SEQUENCE_LSTM, sequence_lstm, 20, 24, 1, 23},
+	{QN_TFL_BIDIRECTIONAL_SEQUENCE_LSTM, both_ways_lstm, 39, 48, 0, 47},
+	{QN_TFL_LSTM, basic_lstm, 5, 24, 0, 23},
 	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
 };

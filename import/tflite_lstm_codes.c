@@ -313,9 +313,9 @@ qn_tfl_lstm_codes(qn_tfl_op *o)
 	lstm l = {.o = o, .cells = y->rank == 3 ? y->dim[2] : 0};
 	qn_id h = 0, c = 0;
 
-	if (!states_ok(&l) || !options_ok(&l) || !qn_tfl_seq_state_ok(o, HIDDEN) ||
-	    !qn_tfl_seq_state_ok(o, CELL) ||
-	    !qn_tfl_seq_open(o, DATA, qn_tfl_flag(o, OPTION_TIME_MAJOR, 0) != 0, &l.s))
+	if (!qn_tfl_seq_open(o, QN_TFL_STATE(HIDDEN) | QN_TFL_STATE(CELL),
+			     qn_tfl_flag(o, OPTION_TIME_MAJOR, 0) != 0, &l.s) ||
+	    !states_ok(&l) || !options_ok(&l))
 		return;
 	if (l.cells < 1) {
 		(void)qn_importer_refuse(o->im, "import.rank",

@@ -4,11 +4,34 @@
 
 enum { MOST_STEPS = 4096 };
 
-bool
-qn_tfl_seq_open(qn_tfl_op *o, uint32_t i, bool time_major, qn_tfl_seq *s)
+static bool
+variables_ok(qn_tfl_op *o, uint64_t states)
 {
-	const qn_type *x = qn_importer_type(o->im, o->in[i]);
+	if (o->from[0] == NULL)
+		return qn_importer_refuse(o->im, "import.input",
+					  "input 0 is left out (-1); it must be given") != 0;
+	for (uint32_t i = 0; i < o->nin; i++) {
+		const qn_tfl_tensor *t = o->from[i];
+		bool state = (states & QN_TFL_STATE(i)) != 0;
 
+		if (t == NULL || qn_tfl_is_variable(t) == state)
+			continue;
+		return qn_importer_refuse(
+			       o->im, "import.input",
+			       state ? "the state '%s' is no variable, which would begin "
+				       "at 0; convert the model with a state of its own"
+				     : "'%s' is a variable, which only a state may be",
+			       t->name) != 0;
+	}
+	return true;
+}
+
+bool
+qn_tfl_seq_open(qn_tfl_op *o, uint64_t states, bool time_major, qn_tfl_seq *s)
+{
+	if (!variables_ok(o, states))
+		return false;
+	const qn_type *x = qn_importer_type(o->im, o->in[0]);
 	if (x->rank != 3 || qn_type_count(x) < 1 || x->dim[time_major ? 0 : 1] > MOST_STEPS)
 		return qn_importer_refuse(o->im, "import.rank",
 					  "data of %d dimensions; must be 3, all known, with at "
@@ -19,16 +42,6 @@ qn_tfl_seq_open(qn_tfl_op *o, uint32_t i, bool time_major, qn_tfl_seq *s)
 			  .steps = x->dim[time_major ? 0 : 1],
 			  .time_major = time_major};
 	return true;
-}
-
-bool
-qn_tfl_seq_state_ok(qn_tfl_op *o, uint32_t i)
-{
-	return i >= o->nin || o->from[i] == NULL || qn_tfl_is_variable(o->from[i]) ||
-	       qn_importer_refuse(o->im, "import.input",
-				  "the state '%s' is no variable, which would begin at 0; convert "
-				  "the model with a state of its own",
-				  o->from[i]->name) != 0;
 }
 
 qn_id
@@ -86,4 +99,42 @@ qn_tfl_seq_joined(const qn_tfl_seq *s, const qn_id *part)
 			return 0;
 	}
 	return qn_tfl_joined(s->o, s->steps, in, s->time_major ? 0 : 1);
+}
+
+/* ---- both directions ---- */
+
+bool
+qn_tfl_ways_open(qn_tfl_op *o, uint32_t merged, uint32_t second, uint32_t weights, qn_tfl_ways *w)
+{
+	const qn_id data = qn_tfl_real(o, 0), other = qn_tfl_real(o, second);
+	const qn_type *a = qn_importer_type(o->im, data);
+	const qn_type *b = other != 0 ? qn_importer_type(o->im, other) : a;
+
+	*w = (qn_tfl_ways){.data = {data, data}, .merged = qn_tfl_flag(o, merged, 0) != 0};
+	if (o->nout != (w->merged ? 1U : 2U))
+		return qn_importer_refuse(o->im, "import.input",
+					  "%u results; with merge_outputs it has 1, else 2",
+					  o->nout) != 0;
+	if (b->rank != 3 || b->dim[0] != a->dim[0] || b->dim[1] != a->dim[1])
+		return qn_importer_refuse(o->im, "import.input",
+					  "the second data has not as many steps as the first") !=
+		       0;
+	if (other != 0 && weights < o->nin && o->from[weights] != NULL)
+		w->aux = other;
+	else if (other != 0)
+		w->data[1] = other;
+	return true;
+}
+
+void
+qn_tfl_ways_give(qn_tfl_op *o, const qn_tfl_ways *w)
+{
+	const qn_attrs a = {.axis = {2}};
+
+	if (w->merged) {
+		qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_concat, 2, w->result, &a, NULL));
+		return;
+	}
+	qn_tfl_give(o, 0, w->result[0]);
+	qn_tfl_give(o, 1, w->result[1]);
 }

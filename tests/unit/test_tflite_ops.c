@@ -610,7 +610,7 @@ test_lstm_refused(void **state)
 	for (int i = 0; i < 20; i++)
 		in[i] = i == 0 ? x : -1;
 	tfl_op(file, QN_TFL_UNIDIRECTIONAL_SEQUENCE_LSTM, 20, in, INTS(y));
-	import_fails(INTS(x), INTS(y), "import.attr", "four gates");
+	import_fails(INTS(x), INTS(y), "import.attr", "all four");
 }
 
 /* ---- 16 bits ---- */

@@ -65,7 +65,7 @@ typedef struct tfl_tensor_of {
 
 typedef struct tfl_op_of {
 	int code, nin, nout, noption;
-	int32_t in[24], out[8];
+	int32_t in[48], out[8];
 	tfl_option option[8];
 } tfl_op_of;
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_rnn.c - UNIDIRECTIONAL_SEQUENCE_RNN and BIDIRECTIONAL_SEQUENCE_RNN in f32, step by step.
+ *
+ *   all steps   g = dense(data, W, bias)
+ *   each step   h = act(g_t + dense(h, R)) */
+#include "import/tflite_sequence.h"
+
+/* A direction's weights, recurrent weights, bias and state stand behind each other from `at` on.
+ * aux: a second data, 0 for none, whose weights are an input too. */
+static qn_id
+direction(const qn_tfl_seq *s, uint32_t at, qn_id data, qn_id aux, uint32_t aux_weights)
+{
+	qn_tfl_op *o = s->o;
+	qn_importer *im = o->im;
+	int64_t activation = qn_tfl_flag(o, 1, QN_TFL_ACT_NONE);
+	qn_id in[3], h = 0, *part = QN_NEW(im->scratch, qn_id, (size_t)s->steps);
+
+	for (uint32_t i = 0; i < 3; i++) {
+		in[i] = qn_tfl_real(o, at + i);
+		if (in[i] == 0)
+			return qn_importer_refuse(im, "import.input",
+						  "input %u is left out (-1); it must be given",
+						  at + i);
+	}
+	qn_id g = qn_importer_op(im, QN_OP_dense, 3,
+				 (qn_id[]){qn_tfl_seq_rows(s, data), in[0], in[2]}, NULL, NULL);
+	if (aux != 0)
+		g = qn_importer_binary(im, QN_OP_add, g,
+				       qn_importer_binary(im, QN_OP_dense, qn_tfl_seq_rows(s, aux),
+							  qn_tfl_real(o, aux_weights)));
+	g = qn_tfl_seq_by_step(s, g);
+	for (int64_t k = 0; g != 0 && k < s->steps; k++) {
+		qn_id z = qn_tfl_seq_at(s, g, k);
+
+		if (k > 0)
+			z = qn_importer_binary(im, QN_OP_add, z,
+					       qn_importer_binary(im, QN_OP_dense, h, in[1]));
+		part[k] = h = qn_tfl_activated(o, z, activation);
+		if (h == 0)
+			return 0;
+	}
+	return g != 0 ? qn_tfl_seq_joined(s, part) : 0;
+}
+
+static void
+sequence_rnn(qn_tfl_op *o)
+{
+	qn_tfl_seq s;
+
+	if (qn_tfl_seq_open(o, QN_TFL_STATE(4), qn_tfl_flag(o, 0, 0) != 0, &s))
+		qn_tfl_give(o, 0, direction(&s, 1, qn_tfl_real(o, 0), 0, 0));
+}
+
+static void
+both_ways_rnn(qn_tfl_op *o)
+{
+	qn_tfl_ways w;
+	qn_tfl_seq s;
+
+	if (!qn_tfl_seq_open(o, QN_TFL_STATE(4) | QN_TFL_STATE(8), qn_tfl_flag(o, 0, 0) != 0, &s) ||
+	    !qn_tfl_ways_open(o, 2, 9, 10, &w))
+		return;
+	if (w.data[1] != w.data[0] && !s.time_major) {
+		(void)qn_importer_refuse(
+			o->im, "import.attr",
+			"a second data without weights of its own, which TFLite "
+			"reads with time_major alone; transpose the data in front");
+		return;
+	}
+	w.result[0] = direction(&s, 1, w.data[0], w.aux, 10);
+	s.backward = true;
+	w.result[1] = direction(&s, 5, w.data[1], w.aux, 11);
+	qn_tfl_ways_give(o, &w);
+}
+
+const qn_tfl_row qn_tfl_rnn_rows[] = {
+	{QN_TFL_UNIDIRECTIONAL_SEQUENCE_RNN, sequence_rnn, 5, 5, 1, 4},
+	{QN_TFL_BIDIRECTIONAL_SEQUENCE_RNN, both_ways_rnn, 12, 12, 0, 11},
+	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+};
