@@ -120,6 +120,19 @@ qn_importer_drop_dim(qn_importer *im, qn_id x, int32_t axis)
 }
 
 qn_id
+qn_importer_matrix(qn_importer *im, qn_id x, int32_t axis)
+{
+	int64_t dim[2] = {1, 1};
+
+	if (x == 0)
+		return 0;
+	const qn_type *t = qn_importer_type(im, x);
+	for (int32_t i = 0; i < t->rank; i++)
+		dim[i < axis ? 0 : 1] *= t->dim[i];
+	return qn_importer_reshape(im, x, 2, dim);
+}
+
+qn_id
 qn_importer_slice(qn_importer *im, qn_id x, int32_t axis, int64_t begin, int64_t end)
 {
 	qn_attrs a = {0};

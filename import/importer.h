@@ -122,6 +122,8 @@ qn_id qn_importer_channels_first(qn_importer *im, qn_id x);
 /* A view with dims of 1 put in at axes (counted in the result) or left out. */
 qn_id qn_importer_expand_dim(qn_importer *im, qn_id x, int32_t axis);
 qn_id qn_importer_drop_dim(qn_importer *im, qn_id x, int32_t axis);
+/* A matrix: rows of the axes before `axis`, columns of those from it on. */
+qn_id qn_importer_matrix(qn_importer *im, qn_id x, int32_t axis);
 /* A slice of step 1 along one axis. */
 qn_id qn_importer_slice(qn_importer *im, qn_id x, int32_t axis, int64_t begin, int64_t end);
 /* n >= 1 values joined along an axis. */

@@ -140,7 +140,6 @@ hardmax(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
 	qn_importer *im = &o->im;
 	qn_attrs a = qn_importer_attrs(QN_OP_argmax);
-	int64_t flat[2] = {1, 1};
 	int32_t axis;
 	bool old = n->version < 13;
 
@@ -149,9 +148,7 @@ hardmax(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	const qn_type *t = qn_onnx_type(o, n->in[0]);
 	if (!qn_onnx_axis(o, qn_onnx_int(o, n, "axis", old ? 1 : -1), t->rank, &axis))
 		return;
-	for (int32_t i = 0; i < t->rank; i++)
-		flat[i < axis ? 0 : 1] *= t->dim[i];
-	qn_id x = old ? qn_importer_reshape(im, n->in[0], 2, flat) : n->in[0];
+	qn_id x = old ? qn_importer_matrix(im, n->in[0], axis) : n->in[0];
 	axis = old ? 1 : axis;
 	a.argmax.axis = axis;
 	qn_id at = qn_importer_op(im, QN_OP_argmax, 1, &x, &a, NULL);

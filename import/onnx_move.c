@@ -75,7 +75,6 @@ reshape(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 static void
 flatten(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
-	int64_t dim[2] = {1, 1};
 	int32_t axis;
 
 	if (!qn_onnx_need(o, n, 1))
@@ -86,9 +85,7 @@ flatten(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		axis = t->rank;
 	else if (!qn_onnx_axis(o, given, t->rank, &axis))
 		return;
-	for (int32_t i = 0; i < t->rank; i++)
-		dim[i < axis ? 0 : 1] *= t->dim[i];
-	out[0] = qn_importer_reshape(&o->im, n->in[0], 2, dim);
+	out[0] = qn_importer_matrix(&o->im, n->in[0], axis);
 }
 
 static void

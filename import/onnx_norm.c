@@ -328,18 +328,6 @@ local_response(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 /* ---- softmax ---- */
 
-/* x as a matrix of the axes before and from `axis` on. */
-static qn_id
-as_matrix(qn_onnx *o, qn_id x, int32_t axis)
-{
-	const qn_type *t = qn_onnx_type(o, x);
-	int64_t dim[2] = {1, 1};
-
-	for (int32_t i = 0; i < t->rank; i++)
-		dim[i < axis ? 0 : 1] *= t->dim[i];
-	return qn_importer_reshape(&o->im, x, 2, dim);
-}
-
 static void
 softmax(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
@@ -354,7 +342,7 @@ softmax(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	flat = flat && axis != t->rank - 1;
 	a.axis.axis = flat ? 1 : axis;
-	qn_id x = flat ? as_matrix(o, n->in[0], axis) : n->in[0];
+	qn_id x = flat ? qn_importer_matrix(&o->im, n->in[0], axis) : n->in[0];
 	qn_id y = qn_importer_op(&o->im, (qn_op)n->arg, 1, &x, &a, NULL);
 	out[0] = flat ? same_shape(o, y, n->in[0]) : y;
 }

@@ -94,20 +94,6 @@ squeeze(qn_tfl_op *o)
 	qn_tfl_give(o, 0, qn_importer_reshape(o->im, x, n, dim));
 }
 
-/* x with an axis of length 1 in front of axis `at`. */
-static qn_id
-with_axis(qn_tfl_op *o, qn_id x, int32_t at)
-{
-	const qn_type *type = x != 0 ? qn_importer_type(o->im, x) : NULL;
-	int64_t dim[QN_MAX_RANK + 1];
-
-	if (type == NULL)
-		return 0;
-	for (int32_t i = 0; i <= type->rank; i++)
-		dim[i] = i < at ? type->dim[i] : i == at ? 1 : type->dim[i - 1];
-	return qn_importer_reshape(o->im, x, type->rank + 1, dim);
-}
-
 static void
 expand_dims(qn_tfl_op *o)
 {
@@ -115,7 +101,7 @@ expand_dims(qn_tfl_op *o)
 	int32_t at;
 
 	if (qn_tfl_ints(o, 1, 1, &axis) == 1 && qn_tfl_axis(o, axis, qn_tfl_rank(o, 0) + 1, &at))
-		qn_tfl_give(o, 0, with_axis(o, qn_tfl_moved(o, 0), at));
+		qn_tfl_give(o, 0, qn_importer_expand_dim(o->im, qn_tfl_moved(o, 0), at));
 }
 
 static void
@@ -156,7 +142,7 @@ pack(qn_tfl_op *o)
 	if (!qn_tfl_axis(o, qn_tfl_option(o, 1, 0), qn_tfl_rank(o, 0) + 1, &axis))
 		return;
 	for (uint32_t i = 0; i < o->nin; i++)
-		in[i] = with_axis(o, qn_tfl_moved(o, i), axis);
+		in[i] = qn_importer_expand_dim(o->im, qn_tfl_moved(o, i), axis);
 	qn_tfl_give(o, 0, qn_tfl_joined(o, o->nin, in, axis));
 }
 
