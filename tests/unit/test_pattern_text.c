@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_pattern_text.c - texts that are no pattern, with the id and the column of what is wrong; canonical texts;
+ * what cannot be built by hand. */
+#include "tests/unit/pattern_rig.h"
+
+static void
+test_errors(void **state)
+{
+	static const struct {
+		const char *text, *id, *place;
+	} rows[] = {
+		{"", "pattern.syntax", "pattern:1:1"},
+		{"relu", "pattern.syntax", "pattern:1:5"},
+		{"relu(*", "pattern.syntax", "pattern:1:7"},
+		{"relu(*))", "pattern.syntax", "pattern:1:8"},
+		{"rel(*)", "pattern.op", "pattern:1:1"},
+		{"add(*, rel(*))", "pattern.op", "pattern:1:8"},
+		{"input(*)", "pattern.op", "pattern:1:1"},
+		{"relu(*, *)", "pattern.arity", "pattern:1:10"},
+		{"_", "pattern.syntax", "pattern:1:2"},
+		{"x ?relu(y)", "pattern.syntax", "pattern:1:11"},
+		{"_=*", "pattern.syntax", "pattern:1:3"},
+		{"* : f33", "type.unknown", "pattern:1:5"},
+		{"* : [1,x]", "pattern.syntax", "pattern:1:8"},
+		{"* : [1,2,3,4,5,6,7,8,9]", "pattern.syntax", "pattern:1:22"},
+		{"* where nobody", "pattern.syntax", "pattern:1:15"},
+		{"conv2d(...){strides=[1,1]}", "pattern.attr", "pattern:1:13"},
+		{"conv2d(...){stride}", "pattern.syntax", "pattern:1:19"},
+		{"a ~ b", "pattern.syntax", "pattern:1:6"},
+		{"fn[a, b](...)", "pattern.syntax", "pattern:1:8"},
+		{"split(x).x", "pattern.syntax", NULL},
+		{"0x7ff0000000000000", "pattern.number", "pattern:1:1"},
+		{"expr(x)", "pattern.syntax", "pattern:1:6"},
+		{"a | ", "pattern.syntax", "pattern:1:5"},
+		{"% ", "pattern.syntax", "pattern:1:3"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		qn_pattern *p;
+
+		qn_diags_clear(&rg->env, &rg->diags);
+		if (qn_patterns_parse(new_set(), rows[i].text, &p) != QN_EUSAGE || p != NULL)
+			fail_msg("%s is read", rows[i].text);
+		if (rg->diags.n != 1 || strcmp(rg->diags.item[0].id, rows[i].id) != 0 ||
+		    (rows[i].place != NULL && strcmp(rg->diags.item[0].place, rows[i].place) != 0))
+			fail_msg("%s: %zu, %s at %s: %s", rows[i].text, rg->diags.n,
+				 rg->diags.item[0].id, rg->diags.item[0].place,
+				 rg->diags.item[0].message);
+	}
+	qn_diags_clear(&rg->env, &rg->diags);
+}
+
+/* Canonical texts of what can be written in several ways. */
+static void
+test_texts(void **state)
+{
+	static const char *const rows[][2] = {
+		{" relu ( * ) # comment", "relu(*)"},
+		{"((a|b)|c)", "(a | b) | c"},
+		{"x=(y=*)", "x=y"},
+		{"x=(relu(*) | tanh(*))", "x=(relu(*) | tanh(*))"},
+		{"(c=conv2d(...)){stride=[1,1]}", "(c=conv2d(...)){stride=[1,1]}"},
+		{"c=conv2d(...){stride=[1,1]}{padding=\"same\"}",
+		 "c=conv2d(...){stride=[1,1], padding=same}"},
+		{"* : f32 [ 1 , ? ]", "* : f32 : [1,?]"},
+		{"s.0", "get(s){index=0}"},
+		{"(a ?relu(_)) ?tanh(_)", "a ?relu(_) ?tanh(_)"},
+		{"a ?(relu(_) ?tanh(_))", "a ?(relu(_) ?tanh(_))"},
+		{"(a | b) ~> c", "(a | b) ~> c"},
+		{"R=cast(R | dense(*, *))", "R=cast(R | dense(*, *))"},
+		{"-1e-3", "-0.001"},
+		{"fn[ -> *]()", "fn[-> *]()"},
+		{"%\"a b\"", "%\"a b\""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++)
+		assert_string_equal(text_of(read_pattern(new_set(), rows[i][0])), rows[i][1]);
+}
+
+static void
+test_builder_errors(void **state)
+{
+	qn_patterns *set = new_set(), *other = new_set();
+	qn_pattern *x = qn_build_any(set), *y = qn_build_any(other);
+	qn_pattern *three[3] = {x, x, x};
+
+	(void)state;
+	assert_null(qn_build_op(set, "rleu"));
+	assert_null(qn_build_class(set, "MIXED"));
+	assert_null(qn_build_call(set, qn_build_op(set, "add"), 3, three));
+	assert_null(qn_build_call(set, qn_build_op(set, "relu"), 1, &y));
+	assert_null(qn_build_alt(set, 2, (qn_pattern *[]){x, NULL})); /* silent */
+	assert_int_equal(qn_build_redirect(set, x, x), QN_OK);
+	assert_int_equal(qn_build_redirect(set, x, x), QN_EUSAGE);
+	assert_int_equal(qn_build_redirect(set, qn_build_const(set), x), QN_EUSAGE);
+	static const char *const ids[] = {"pattern.op",       "pattern.class",
+					  "pattern.arity",    "pattern.context",
+					  "pattern.redirect", "pattern.redirect"};
+	assert_int_equal(rg->diags.n, QN_COUNT(ids));
+	for (size_t i = 0; i < QN_COUNT(ids); i++)
+		assert_string_equal(rg->diags.item[i].id, ids[i]);
+}
+
+int
+main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_errors),
+		TEST(test_texts),
+		TEST(test_builder_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_types_hostile.c - texts of types that nobody writes: endless, random, cut short, and those at the limits. */
+#include "types_fixture.h"
+
+static void
+test_hostile(void **state)
+{
+	enum { N = 100000 };
+	static const char *const unit[] = {
+		"(",      "{",
+		"tuple<", "$a*",
+		"0.5*",   "{1.0,",
+		"1.0,",   "fmul(",
+		"9",      "#",
+		"\n",     "\"",
+		"$\"",    "tensor<f32>,",
+		"\xff",   "!quant.uniform<i8:f32, ",
+		"0.5*(",  "?x",
+		"1x",     "tensor<",
+		"\x01",
+	};
+	static const char *const prefix[] = {
+		"",
+		"tensor<",
+		"tuple<",
+		"tensor<4x!quant.uniform<i8:f32, ",
+		"tensor<4x!quant.uniform<i8:f32:0, {",
+		"tensor<4x!quant.uniform<i8:f32:{0:1}, ",
+		"tensor<4x!quant.uniform<i8:f32:{",
+		"tensor<4x!quant.uniform<i8:f32, $",
+	};
+	fixture *f = *state;
+	char *text = malloc(N + 1);
+
+	declare(f, "a", QN_SYM_SYMMETRIC, 0);
+	for (size_t k = 0; k < sizeof prefix / sizeof prefix[0]; k++) {
+		for (size_t i = 0; i < sizeof unit / sizeof unit[0]; i++) {
+			size_t n = strlen(prefix[k]), u = strlen(unit[i]);
+
+			memcpy(text, prefix[k], n);
+			for (; n + u <= N; n += u)
+				memcpy(text + n, unit[i], u);
+			text[n] = '\0';
+			assert_null(type(f, text));
+			assert_int_equal(f->diags.n, 1);
+			qn_diags_clear(&f->env, &f->diags);
+		}
+	}
+	/* random bytes of the grammar's alphabet */
+	static const char alphabet[] =
+		"tensor<tuple>!quant.uniform:f32i8,{}()$*/0123456789.x?e-\" +@#fmul";
+	uint32_t seed = 1;
+	for (int k = 0; k < 2000; k++) {
+		size_t n = strlen(prefix[k % 8]);
+
+		memcpy(text, prefix[k % 8], n);
+		for (size_t i = n; i < n + 60; i++) {
+			seed = seed * 1664525u + 1013904223u;
+			text[i] = alphabet[(seed >> 16) % (sizeof alphabet - 1)];
+		}
+		text[n + 60] = '\0';
+		const qn_type *x = type(f, text);
+		if (x != NULL)
+			assert_ptr_equal(type(f, type_text(f, x)), x);
+		qn_diags_clear(&f->env, &f->diags);
+	}
+	free(text);
+}
+
+/* n times unit between prefix and suffix; malloc'ed. */
+static char *
+repeated(const char *prefix, const char *unit, size_t n, const char *suffix)
+{
+	const size_t u = strlen(unit);
+	char *text = malloc(strlen(prefix) + u * n + strlen(suffix) + 1);
+	char *at = text + strlen(prefix);
+
+	memcpy(text, prefix, strlen(prefix));
+	for (size_t i = 0; i < n; i++, at += u)
+		memcpy(at, unit, u);
+	memcpy(at, suffix, strlen(suffix) + 1);
+	return text;
+}
+
+/* Each limit: the last text that is taken and the first that is not. */
+static void
+test_limits(void **state)
+{
+	static const struct {
+		const char *prefix, *unit;
+		size_t most;
+		const char *suffix, *id;
+	} row[] = {
+		{"tensor<?x!quant.uniform<i8:f32, fmul(0.5,", "(", 63, "$a", "type.depth"},
+		{"", "tuple<", 64, "", "type.depth"},
+		{"tensor<?x!quant.uniform<i8:f32, $b", "*$a", 64, ">>", "scale.size"},
+		{"tensor<?x!quant.uniform<i8:f32:0, {0.5", ",0.5", (1 << 20) - 1, "}>>",
+		 "type.param.limit"},
+		{"tensor<", "1x", 8, "f32>", "type.rank"},
+	};
+	fixture *f = *state;
+
+	declare(f, "a", QN_SYM_SYMMETRIC, 0);
+	declare(f, "b", QN_SYM_SYMMETRIC, 0);
+	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+		char *text = repeated(row[i].prefix, row[i].unit, row[i].most, row[i].suffix);
+
+		/* the first two are not closed: refused for another reason */
+		if (type(f, text) == NULL)
+			assert_string_not_equal(f->diags.item[0].id, row[i].id);
+		else
+			assert_true(i > 1);
+		qn_diags_clear(&f->env, &f->diags);
+		free(text);
+		text = repeated(row[i].prefix, row[i].unit, row[i].most + 1, row[i].suffix);
+		assert_null(type(f, text));
+		expect_diag(f, row[i].id, row[i].prefix);
+		free(text);
+	}
+}
+
+/* Every cut of a valid text is refused with exactly one diagnostic. */
+static void
+test_truncation(void **state)
+{
+	static const char whole[] =
+		"tuple<tensor<2x?x!quant.uniform<i8<-127:127>:f32:{0:1, 1:2}+, "
+		"fmul($\"a/b\",0.5)*{{0.5, 0.25}, {1.0, 2.0}}:$\"a/b\">>, tensor<*xf32>>";
+	fixture *f = *state;
+	char cut[sizeof whole];
+
+	declare(f, "a/b", QN_SYM_ASYMMETRIC, 0);
+	assert_non_null(type(f, whole));
+	for (size_t n = 0; n + 1 < sizeof whole; n++) {
+		memcpy(cut, whole, n);
+		cut[n] = '\0';
+		assert_null(type(f, cut));
+		assert_int_equal(f->diags.n, 1);
+		qn_diags_clear(&f->env, &f->diags);
+	}
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_hostile),
+		T(test_limits),
+		T(test_truncation),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
