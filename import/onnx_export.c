@@ -14,72 +14,10 @@
 #include "import/onnx_write.h"
 #include "ir/diag.h"
 
-const char *
-qn_onnx_out_refuse(qn_onnx_out *o, const qn_node *n, const char *why)
-{
-	(void)qn_report(o->m->env, QN_EUNSUPPORTED, "export.op", qn_node_place(o->g, n),
-			"%s '%s' cannot be written to ONNX: %s", qn_opinfo_of(n)->name, n->name,
-			why);
-	o->problems++;
-	return NULL;
-}
-
-/* Wider than 16 bits: a sum that no one stores. */
-static bool
-is_sum(const qn_elem *e)
-{
-	return qn_elem_is_quant(e) && e->bits > 16;
-}
-
 static bool
 is_codes(const qn_node *n)
 {
 	return !n->type->is_tuple && qn_elem_is_quant(n->type->elem);
-}
-
-/* ---- parameters ---- */
-
-/* Scale, and zero point (NULL: none, for sums) of a type; false after a report. */
-static bool
-parameters(qn_onnx_out *o, const qn_node *n, const qn_elem *e, const char **scale, const char **zp)
-{
-	size_t count = qn_elem_nparams(e);
-	int64_t len = (int64_t)count, z;
-	double *s = QN_NEW(o->a, double, count);
-	bool vector = e->gran == QN_PER_AXIS;
-	qn_types *types = &o->m->types;
-	void *data;
-
-	if (e->kind != QN_ELEM_UNIFORM || e->gran == QN_SUB_CHANNEL ||
-	    (e->bits != 4 && e->bits != 8 && e->bits != 16 && e->bits != 32)) {
-		(void)qn_onnx_out_refuse(o, n,
-					 "its type has blocks, or codes that are not of 4, 8, "
-					 "16 or 32 bits");
-		return false;
-	}
-	qn_tensor *zps =
-		qn_tensor_new(o->a, qn_type_plain(types, e->plain, vector ? 1 : 0, &len), &data);
-	for (size_t k = 0; k < count; k++) {
-		qn_elem_param(types, e, k, &s[k], &z);
-		qn_store_i64(data, e->plain, (int64_t)k, z);
-	}
-	*scale = qn_onnx_out_f32s(o, "scale", vector ? 1 : 0, len, s);
-	*zp = is_sum(e) ? NULL : qn_onnx_out_tensor(o, "zero_point", zps);
-	return true;
-}
-
-static const char *
-cast(qn_onnx_out *o, const qn_node *n, const qn_elem *e, const char *op, const char *base,
-     const char *x)
-{
-	const char *in[3] = {x, NULL, NULL};
-
-	if (x == NULL || !parameters(o, n, e, &in[1], &in[2]))
-		return NULL;
-	const char *y = qn_onnx_out_node(o, op, base, 3, in);
-	if (e->gran == QN_PER_AXIS)
-		qn_onnx_out_int(o, "axis", e->axis[0]);
-	return y;
 }
 
 /* ---- constants ---- */
@@ -91,7 +29,7 @@ constant_of(const qn_onnx_out *o, qn_id id)
 	const qn_node *n = qn_graph_node(o->g, id);
 
 	if (n->op == QN_OP_dequantize)
-		return is_sum(qn_graph_node(o->g, n->in[0])->type->elem)
+		return qn_onnx_out_is_sum(qn_graph_node(o->g, n->in[0])->type->elem)
 			       ? 0
 			       : constant_of(o, n->in[0]);
 	return n->op == QN_OP_const ? id : 0;
@@ -141,9 +79,10 @@ constant(qn_onnx_out *o, const qn_node *n, qn_id id, const int64_t *perm)
 {
 	const qn_types *types = &o->m->types;
 	const qn_tensor *x = qn_graph_node(o->g, id)->value;
-	const bool wide = is_sum(x->type->elem) && x->type->elem->bits > 32;
+	const bool wide = qn_onnx_out_is_sum(x->type->elem) && x->type->elem->bits > 32;
 	/* Read as f32. */
-	const bool other_float = qn_elem_is_float(x->type->elem) && x->type->elem->plain != QN_PLAIN_f32;
+	const bool other_float =
+		qn_elem_is_float(x->type->elem) && x->type->elem->plain != QN_PLAIN_f32;
 
 	if (perm != NULL)
 		x = qn_onnx_out_moved(o, x, perm);
@@ -156,7 +95,7 @@ constant(qn_onnx_out *o, const qn_node *n, qn_id id, const int64_t *perm)
 	if (o->kept[id].tensor == 0 && !wide && !other_float)
 		o->kept[id] = (qn_onnx_held){o->graph->n_initializer, perm};
 	return qn_elem_is_quant(x->type->elem)
-		       ? cast(o, n, x->type->elem, "DequantizeLinear", n->name, name)
+		       ? qn_onnx_out_codes(o, n, x->type->elem, "DequantizeLinear", n->name, name)
 		       : name;
 }
 
@@ -173,7 +112,8 @@ qn_onnx_out_value(qn_onnx_out *o, qn_id id)
 	if (from != 0)
 		o->real[id] = constant(o, n, from, NULL);
 	else if (is_codes(n))
-		o->real[id] = cast(o, n, n->type->elem, "DequantizeLinear", n->name, o->codes[id]);
+		o->real[id] = qn_onnx_out_codes(o, n, n->type->elem, "DequantizeLinear", n->name,
+						o->codes[id]);
 	else
 		o->real[id] = o->codes[id];
 	return o->real[id];
@@ -187,8 +127,7 @@ qn_onnx_out_permuted(qn_onnx_out *o, qn_id id, int32_t rank, const int64_t *perm
 	const char *value;
 
 	if (from != 0)
-		return constant(o, n, from,
-				qn_arena_copy(o->a, perm, (size_t)rank * sizeof *perm));
+		return constant(o, n, from, qn_arena_copy(o->a, perm, (size_t)rank * sizeof *perm));
 	if ((value = qn_onnx_out_value(o, id)) == NULL)
 		return NULL;
 	value = qn_onnx_out_node(o, "Transpose", n->name, 1, &value);
@@ -196,13 +135,90 @@ qn_onnx_out_permuted(qn_onnx_out *o, qn_id id, int32_t rank, const int64_t *perm
 	return value;
 }
 
+/* The codes of a value, or its plain integers; NULL: it is a sum, which has none in the file. */
+static const char *
+stored(qn_onnx_out *o, qn_id id)
+{
+	const qn_node *n = qn_graph_node(o->g, id);
+
+	if (is_codes(n) && qn_onnx_out_is_sum(n->type->elem))
+		return NULL;
+	if (n->op == QN_OP_const && is_codes(n) && o->codes[id] == NULL)
+		o->codes[id] = qn_onnx_out_tensor(o, n->name, n->value);
+	return is_codes(n) ? o->codes[id] : qn_onnx_out_value(o, id);
+}
+
+/* ---- tuples ---- */
+
+/* The results of the last node as those of tuple id; or the operands themselves. */
+static void
+take_parts(qn_onnx_out *o, qn_id id)
+{
+	const qn_node *n = qn_graph_node(o->g, id);
+	const char **part = QN_NEW(o->a, const char *, n->type->nfield + 1);
+
+	if (n->op != QN_OP_tuple && (part[0] = qn_onnx_out_op(o, n)) == NULL)
+		return;
+	for (uint32_t i = 0; i < n->type->nfield; i++)
+		if (n->op == QN_OP_tuple)
+			part[i] = qn_onnx_out_value(o, n->in[i]);
+		else if (i > 0)
+			part[i] = qn_onnx_out_more(o, n->name);
+	o->parts[id] = part;
+}
+
 /* ---- the walk ---- */
+
+/* QuantizeLinear; sums stay real numbers. */
+static void
+take_codes(qn_onnx_out *o, qn_id id, const char *real, int64_t lo, int64_t hi)
+{
+	const qn_node *n = qn_graph_node(o->g, id);
+	const qn_elem *e = n->type->elem;
+
+	if (qn_onnx_out_is_sum(e))
+		o->real[id] = real;
+	else
+		o->codes[id] = qn_onnx_out_codes(o, n, e, "QuantizeLinear", n->name,
+						 qn_onnx_out_limited(o, n, real, e, lo, hi));
+}
+
+/* The same bits under another type. */
+static void
+take_bits(qn_onnx_out *o, qn_id id)
+{
+	const qn_node *n = qn_graph_node(o->g, id);
+	const qn_elem *from = qn_graph_node(o->g, n->in[0])->type->elem;
+
+	o->codes[id] = from->plain == n->type->elem->plain &&
+				       !(is_codes(n) && qn_onnx_out_is_sum(n->type->elem))
+			       ? stored(o, n->in[0])
+			       : NULL;
+	if (o->codes[id] == NULL)
+		(void)qn_onnx_out_op(o, n); /* refuses it */
+}
+
+static void
+take_real(qn_onnx_out *o, qn_id id)
+{
+	const qn_node *n = qn_graph_node(o->g, id);
+	const char *y =
+		n->op == QN_OP_get
+			? o->parts[n->in[0]] != NULL ? o->parts[n->in[0]][n->attr->get.index] : NULL
+			: qn_onnx_out_op(o, n);
+
+	if (y == NULL)
+		return;
+	if (is_codes(n))
+		take_codes(o, id, y, INT64_MIN, INT64_MAX);
+	else
+		o->real[id] = y;
+}
 
 static void
 convert(qn_onnx_out *o, qn_id id)
 {
 	const qn_node *n = qn_graph_node(o->g, id);
-	const char *y;
 
 	if (n->op == QN_OP_input) {
 		const char *name = qn_onnx_out_name(o, n->name);
@@ -211,49 +227,70 @@ convert(qn_onnx_out *o, qn_id id)
 		(is_codes(n) ? o->codes : o->real)[id] = name;
 	} else if (n->op == QN_OP_dequantize) {
 		o->real[id] = qn_onnx_out_value(o, n->in[0]);
-	} else if (n->op == QN_OP_quantize || n->op == QN_OP_requantize) {
-		o->codes[id] = cast(o, n, n->type->elem, "QuantizeLinear", n->name,
-				    qn_onnx_out_value(o, n->in[0]));
-	} else if (n->op != QN_OP_const && (y = qn_onnx_out_op(o, n)) != NULL) {
-		if (is_codes(n) && !is_sum(n->type->elem))
-			o->codes[id] = cast(o, n, n->type->elem, "QuantizeLinear", n->name, y);
-		else
-			o->real[id] = y;
+	} else if (n->op == QN_OP_quantize) {
+		take_codes(o, id, qn_onnx_out_value(o, n->in[0]), INT64_MIN, INT64_MAX);
+	} else if (n->op == QN_OP_requantize) {
+		take_codes(o, id, qn_onnx_out_value(o, n->in[0]), n->attr->clamp.lo,
+			   n->attr->clamp.hi);
+	} else if (n->op == QN_OP_scast) {
+		take_bits(o, id);
+	} else if (n->type->is_tuple) {
+		take_parts(o, id);
+	} else if (n->op != QN_OP_const) {
+		take_real(o, id);
 	}
 }
 
-/* An output has its own name; codes stay codes. */
-static void
-give_output(qn_onnx_out *o, const qn_output *out)
+/* What an output is made of: codes stay codes. */
+static const char *
+output_of(qn_onnx_out *o, qn_id id)
 {
-	const qn_node *n = qn_graph_node(o->g, out->value);
-	const char *from = is_codes(n) && o->codes[out->value] != NULL
-				   ? o->codes[out->value]
-				   : qn_onnx_out_value(o, out->value);
+	const qn_node *n = qn_graph_node(o->g, id);
+	const char *from;
+
+	if (n->type->is_tuple)
+		return qn_onnx_out_refuse(o, n, "an output of a file is no tuple");
+	from = stored(o, id);
+	return from != NULL ? from : qn_onnx_out_value(o, id);
+}
+
+/* An output has its own name. */
+static void
+give_output(qn_onnx_out *o, const qn_output *out, const char *from)
+{
+	const qn_type *type = qn_graph_node(o->g, out->value)->type;
 	qn_types *types = &o->m->types;
-	const qn_type *type = n->type;
 
 	if (from == NULL)
 		return;
-	if (is_sum(type->elem))
+	if (qn_onnx_out_is_sum(type->elem))
 		type = qn_type_with_elem(types, type, qn_elem_plain(types, QN_PLAIN_f32));
 	qn_onnx_out_output(o, qn_onnx_out_node(o, "Identity", out->name, 1, &from), type);
 }
 
-/* The operator set: 14, for codes of 4 or 16 bits, and pools with dilation, 21. */
+static bool
+names_input(const qn_graph *g, const char *name)
+{
+	const qn_id id = qn_graph_find(g, name);
+
+	return id != 0 && qn_graph_node(g, id)->op == QN_OP_input;
+}
+
+/* The operator set: 14, or the one that an operator needs, or 21 for codes of 4 or 16 bits. */
 static int64_t
 version_for(const qn_graph *g)
 {
+	int64_t version = 14;
+
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
+		const bool wide =
+			is_codes(n) && (n->type->elem->bits == 4 || n->type->elem->bits == 16);
+		const int64_t since = wide ? 21 : qn_onnx_out_since(n);
 
-		if (is_codes(n) && (n->type->elem->bits == 4 || n->type->elem->bits == 16))
-			return 21;
-		if (n->op == QN_OP_avg_pool &&
-		    (n->attr->pool.dilation[0] != 1 || n->attr->pool.dilation[1] != 1))
-			return 21;
+		version = since > version ? since : version;
 	}
-	return 14;
+	return version;
 }
 
 bool
@@ -270,19 +307,24 @@ qn_onnx_out_fill(qn_onnx_out *o)
 	o->graph->name = qn_arena_copy(o->a, o->m->name, strlen(o->m->name) + 1);
 	o->real = QN_NEW(o->a, const char *, g->n);
 	o->codes = QN_NEW(o->a, const char *, g->n);
+	o->parts = QN_NEW(o->a, const char **, g->n);
 	o->kept = QN_NEW(o->a, qn_onnx_held, g->n);
 	qn_map_init(&o->used, o->a);
 	for (size_t i = 0; i < g->noutput; i++) /* outputs keep their names */
-		if (qn_graph_node(g, g->output[i].value)->op != QN_OP_input)
+		if (!names_input(g, g->output[i].name) ||
+		    qn_graph_node(g, g->output[i].value)->op != QN_OP_input)
 			qn_map_puts(&o->used, g->output[i].name, o);
 	for (qn_id id = 1; id < g->n && (o->most == 0 || o->bytes <= o->most); id++)
 		convert(o, id);
 	if (o->most > 0 && (o->bytes > o->most || o->problems > 0))
 		return false;
-	qn_map_init(&o->used, o->a);
+	const char **from = QN_NEW(o->a, const char *, g->noutput);
+	for (size_t i = 0; i < g->noutput; i++)
+		from[i] = output_of(o, g->output[i].value);
+	qn_map_init(&o->used, o->a); /* only outputs come yet */
 	for (size_t i = 0; i < g->ninput; i++)
 		qn_map_puts(&o->used, o->graph->input[i]->name, o);
 	for (size_t i = 0; i < g->noutput; i++)
-		give_output(o, &g->output[i]);
+		give_output(o, &g->output[i], from[i]);
 	return o->problems == 0;
 }

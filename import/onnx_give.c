@@ -1,23 +1,113 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_give.c - the operators of a graph as those of ONNX (onnx_write.h). */
-#include <math.h>
+/* onnx_give.c - finds how an operator of a graph is written as those of ONNX, and what the writers share. */
+#include "import/onnx_give.h"
 
-#include "import/onnx_write.h"
-#include "ir/slice.h"
-#include "ir/window.h"
+#include <string.h>
 
-/* Writes node n with operator `op`. */
-typedef const char *give_fn(qn_onnx_out *o, const qn_node *n, const char *op);
+#include "ir/diag.h"
 
-static const qn_type *
-type_at(const qn_onnx_out *o, const qn_node *n, uint32_t i)
+/* What is never written as an operator, and why. */
+static const struct {
+	qn_op op;
+	const char *why;
+} others[] = {
+	{QN_OP_input, "an input of the file"},
+	{QN_OP_const, "an initializer of the file"},
+	{QN_OP_quantize, "QuantizeLinear; of constants, codes in an initializer"},
+	{QN_OP_dequantize, "DequantizeLinear before each use, as of all codes"},
+	{QN_OP_requantize, "DequantizeLinear and QuantizeLinear, Clip between them for its limits"},
+	{QN_OP_scast, "the same value; sums, which are real numbers in the file, are refused"},
+	{QN_OP_tuple, "its fields"},
+	{QN_OP_get, "a result of Split or TopK, or a field"},
+	{QN_OP_call,
+	 "refused: graphs that call composites are written before partition or after quantize"},
+	{QN_OP_custom, "refused: ONNX has no operator of the host's"},
+};
+
+static const qn_onnx_give_row *
+find(qn_op op)
+{
+	static const qn_onnx_give_row *const families[] = {qn_onnx_give_elements,
+							   qn_onnx_give_windows, qn_onnx_give_moves,
+							   qn_onnx_give_places, qn_onnx_give_norms};
+
+	for (size_t f = 0; f < QN_COUNT(families); f++)
+		for (const qn_onnx_give_row *r = families[f]; r->give != NULL; r++)
+			if (r->op == op)
+				return r;
+	return NULL;
+}
+
+qn_onnx_given
+qn_onnx_out_how(qn_op op)
+{
+	const qn_onnx_give_row *r = find(op);
+
+	for (size_t i = 0; i < QN_COUNT(others); i++)
+		if (others[i].op == op)
+			return (qn_onnx_given){.why = others[i].why};
+	return (qn_onnx_given){.name = r != NULL ? r->name : NULL};
+}
+
+int64_t
+qn_onnx_out_since(const qn_node *n)
+{
+	static const int64_t reductions[] = {0, 16, 16, 18, 18};
+	const qn_onnx_give_row *r = find(n->op);
+	int64_t since = r != NULL ? r->since : 0;
+
+	if (n->op == QN_OP_scatter_elements)
+		since = reductions[n->attr->scatter_elements.reduction];
+	else if (n->op == QN_OP_scatter_nd)
+		since = reductions[n->attr->scatter_nd.reduction];
+	else if (n->op == QN_OP_pad && n->attr->pad.mode == QN_PAD_wrap)
+		since = 19;
+	else if (n->op == QN_OP_avg_pool &&
+		 (n->attr->pool.dilation[0] != 1 || n->attr->pool.dilation[1] != 1))
+		since = 19;
+	else if (n->op == QN_OP_avg_pool3d &&
+		 (n->attr->pool3d.dilation[0] != 1 || n->attr->pool3d.dilation[1] != 1 ||
+		  n->attr->pool3d.dilation[2] != 1))
+		since = 19;
+	return since;
+}
+
+const char *
+qn_onnx_out_refuse(qn_onnx_out *o, const qn_node *n, const char *why)
+{
+	(void)qn_report(o->m->env, QN_EUNSUPPORTED, "export.op", qn_node_place(o->g, n),
+			"%s '%s' cannot be written to ONNX: %s", qn_opinfo_of(n)->name, n->name,
+			why);
+	o->problems++;
+	return NULL;
+}
+
+const char *
+qn_onnx_out_op(qn_onnx_out *o, const qn_node *n)
+{
+	const qn_onnx_give_row *r = find(n->op);
+
+	for (size_t i = 0; i < QN_COUNT(others); i++)
+		if (others[i].op == n->op)
+			return qn_onnx_out_refuse(o, n, others[i].why);
+	if (!n->type->is_tuple && qn_type_count(n->type) < 0)
+		return qn_onnx_out_refuse(o, n, "its shape is not known");
+	return r != NULL
+		       ? r->give(o, n, r->name)
+		       : qn_onnx_out_refuse(o, n, "there is no row for it in import/onnx_give_*.c");
+}
+
+/* ---- what the writers share ---- */
+
+const qn_type *
+qn_onnx_give_type(const qn_onnx_out *o, const qn_node *n, uint32_t i)
 {
 	return qn_graph_node(o->g, n->in[i])->type;
 }
 
-/* The operator over the node's operands and `more` further inputs; NULL after a report. */
-static const char *
-over(qn_onnx_out *o, const qn_node *n, const char *op, size_t more, const char *const *extra)
+const char *
+qn_onnx_give_over(qn_onnx_out *o, const qn_node *n, const char *op, size_t more,
+		  const char *const *extra)
 {
 	const char **in = QN_NEW(o->a, const char *, n->nin + more);
 
@@ -29,348 +119,74 @@ over(qn_onnx_out *o, const qn_node *n, const char *op, size_t more, const char *
 	return qn_onnx_out_node(o, op, n->name, n->nin + more, in);
 }
 
-static const char *
-plain(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_give_plain(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	return over(o, n, op, 0, NULL);
+	return qn_onnx_give_over(o, n, op, 0, NULL);
 }
 
-/* ---- functions of one value ---- */
-
-static const char *
-limit(qn_onnx_out *o, double v)
+const char *
+qn_onnx_give_1(qn_onnx_out *o, const qn_node *n, const char *op, const char *x)
 {
-	return isinf(v) ? NULL : qn_onnx_out_f32s(o, "limit", 0, 1, &v);
+	return x != NULL ? qn_onnx_out_node(o, op, n->name, 1, &x) : NULL;
 }
 
-static const char *
-clip(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_give_2(qn_onnx_out *o, const qn_node *n, const char *op, const char *a, const char *b)
 {
-	bool six = n->op == QN_OP_relu6;
-	double lo = six ? 0 : n->attr->clip.min, hi = six ? 6 : n->attr->clip.max;
-	const char *in[2] = {limit(o, lo), limit(o, hi)};
+	const char *in[2] = {a, b};
 
-	return over(o, n, op, 2, in);
+	return a != NULL && b != NULL ? qn_onnx_out_node(o, op, n->name, 2, in) : NULL;
 }
 
-static const char *
-with_reals(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_give_f32(qn_onnx_out *o, const char *base, double v)
 {
-	const char *y = plain(o, n, op);
+	return qn_onnx_out_number(o, base, QN_PLAIN_f32, v);
+}
 
-	if (y == NULL)
+/* ReduceSum has its axes as an input, the others as an attribute until operator set 18. */
+const char *
+qn_onnx_give_reduced(qn_onnx_out *o, const qn_node *n, const char *op, const char *x,
+		     const qn_list *axes, bool keepdims)
+{
+	const bool input = strcmp(op, "ReduceSum") == 0 || o->version >= 18;
+	const char *in[2] = {x, NULL};
+
+	if (x == NULL)
 		return NULL;
-	if (n->op == QN_OP_leaky_relu)
-		qn_onnx_out_real(o, "alpha", n->attr->leaky_relu.alpha);
-	else if (n->op == QN_OP_elu)
-		qn_onnx_out_real(o, "alpha", n->attr->elu.alpha);
-	else
-		qn_onnx_out_real(o, "alpha", n->attr->hard_sigmoid.alpha);
-	if (n->op == QN_OP_hard_sigmoid)
-		qn_onnx_out_real(o, "beta", n->attr->hard_sigmoid.beta);
+	if (input && axes->n > 0)
+		in[1] = qn_onnx_out_i64s(o, "axes", axes->n, axes->v);
+	const char *y = qn_onnx_out_node(o, op, n->name, 2, in);
+	if (!input && axes->n > 0)
+		qn_onnx_out_ints(o, "axes", axes->n, axes->v);
+	qn_onnx_out_int(o, "keepdims", keepdims);
 	return y;
 }
 
-/* x * op(x) */
-static const char *
-gated(qn_onnx_out *o, const qn_node *n, const char *op)
-{
-	const char *in[2] = {qn_onnx_out_value(o, n->in[0]), plain(o, n, op)};
+/* ---- the order of axes ---- */
 
-	return in[0] != NULL && in[1] != NULL ? qn_onnx_out_node(o, "Mul", n->name, 2, in) : NULL;
-}
-
-static const char *
-squared(qn_onnx_out *o, const qn_node *n, const char *op)
-{
-	const char *x = qn_onnx_out_value(o, n->in[0]);
-
-	return x != NULL ? qn_onnx_out_node(o, op, n->name, 2, (const char *[]){x, x}) : NULL;
-}
-
-/* ---- products and windows: N,C,H,W ---- */
-
-static const char *
-channels_last(qn_onnx_out *o, const qn_node *n, const char *x)
+const char *
+qn_onnx_give_channels_last(qn_onnx_out *o, const qn_node *n, const char *x)
 {
 	int64_t perm[QN_MAX_RANK];
 	int32_t rank = n->type->rank;
 
+	if ((x = qn_onnx_give_1(o, n, "Transpose", x)) == NULL)
+		return NULL;
 	for (int32_t k = 0; k < rank; k++)
 		perm[k] = k == 0 ? 0 : k + 1 < rank ? k + 1 : 1;
-	x = qn_onnx_out_node(o, "Transpose", n->name, 1, &x);
 	qn_onnx_out_ints(o, "perm", rank, perm);
 	return x;
 }
 
-static const char *
-channels_first(qn_onnx_out *o, qn_id x)
+const char *
+qn_onnx_give_channels_first(qn_onnx_out *o, const qn_node *n, uint32_t i)
 {
 	int64_t perm[QN_MAX_RANK];
-	int32_t rank = qn_graph_node(o->g, x)->type->rank;
+	int32_t rank = qn_onnx_give_type(o, n, i)->rank;
 
 	for (int32_t k = 0; k < rank; k++)
 		perm[k] = k == 0 ? 0 : k == 1 ? rank - 1 : k - 1;
-	return qn_onnx_out_permuted(o, x, rank, perm);
-}
-
-/* Pads as ONNX has them: all before, then all after. */
-static void
-window(qn_onnx_out *o, int32_t n, const qn_window *w, const int64_t *stride,
-       const int64_t *dilation)
-{
-	int64_t pads[4];
-
-	for (int32_t i = 0; i < n; i++) {
-		pads[i] = w[i].before;
-		pads[n + i] = w[i].after;
-	}
-	qn_onnx_out_ints(o, "pads", 2 * n, pads);
-	qn_onnx_out_ints(o, "strides", n, stride);
-	qn_onnx_out_ints(o, "dilations", n, dilation);
-}
-
-static const char *
-conv(qn_onnx_out *o, const qn_node *n, const char *op)
-{
-	const qn_type *x = type_at(o, n, 0), *k = type_at(o, n, 1);
-	const qn_convolving c = qn_convolving_of(n);
-	const char *in[3] = {channels_first(o, n->in[0]), channels_first(o, n->in[1]),
-			     n->nin == 3 ? qn_onnx_out_value(o, n->in[2]) : NULL};
-	qn_window w[3];
-
-	if (in[0] == NULL || in[1] == NULL || (n->nin == 3 && in[2] == NULL))
-		return NULL;
-	for (int i = 0; i < c.axes; i++)
-		(void)qn_window_conv(&c, i, x->dim[1 + i], k->dim[1 + i], &w[i]);
-	const char *y = qn_onnx_out_node(o, op, n->name, 3, in);
-	window(o, c.axes, w, c.stride, c.dilation);
-	qn_onnx_out_int(o, "group", c.groups);
-	return channels_last(o, n, y);
-}
-
-static const char *
-pool(qn_onnx_out *o, const qn_node *n, const char *op)
-{
-	const qn_attrs_pool *a = &n->attr->pool;
-	const qn_type *x = type_at(o, n, 0);
-	const char *in = channels_first(o, n->in[0]);
-	qn_window w[2];
-
-	if (in == NULL)
-		return NULL;
-	for (int i = 0; i < 2; i++)
-		(void)qn_window_resolve(a->padding, x->dim[1 + i], a->kernel[i], a->stride[i],
-					a->dilation[i], a->pad + 2 * i, &w[i]);
-	const char *y = qn_onnx_out_node(o, op, n->name, 1, &in);
-	if (n->op == QN_OP_max_pool || a->dilation[0] != 1 || a->dilation[1] != 1)
-		window(o, 2, w, a->stride, a->dilation);
-	else {
-		qn_onnx_out_ints(
-			o, "pads", 4,
-			(const int64_t[]){w[0].before, w[1].before, w[0].after, w[1].after});
-		qn_onnx_out_ints(o, "strides", 2, a->stride);
-	}
-	qn_onnx_out_ints(o, "kernel_shape", 2, a->kernel);
-	if (a->ceil_mode != 0)
-		qn_onnx_out_int(o, "ceil_mode", 1);
-	if (n->op == QN_OP_avg_pool && a->count_include_pad != 0)
-		qn_onnx_out_int(o, "count_include_pad", 1);
-	return channels_last(o, n, y);
-}
-
-static const char *
-global_pool(qn_onnx_out *o, const qn_node *n, const char *op)
-{
-	const char *in = channels_first(o, n->in[0]);
-
-	return in != NULL ? channels_last(o, n, qn_onnx_out_node(o, op, n->name, 1, &in)) : NULL;
-}
-
-static const char *
-dense(qn_onnx_out *o, const qn_node *n, const char *op)
-{
-	const char *y = plain(o, n, op);
-
-	if (y != NULL)
-		qn_onnx_out_int(o, "transB", 1);
-	return y;
-}
-
-static const char *
-matmul(qn_onnx_out *o, const qn_node *n, const char *op)
-{
-	const int64_t turn[2] = {n->attr->matmul.transpose_a, n->attr->matmul.transpose_b};
-	const char *in[2];
-
-	for (uint32_t i = 0; i < 2; i++) {
-		int32_t rank = type_at(o, n, i)->rank;
-		int64_t perm[QN_MAX_RANK];
-
-		for (int32_t k = 0; k < rank; k++)
-			perm[k] = k;
-		if (turn[i] != 0) {
-			perm[rank - 1] = rank - 2;
-			perm[rank - 2] = rank - 1;
-		}
-		in[i] = turn[i] != 0 ? qn_onnx_out_permuted(o, n->in[i], rank, perm)
-				     : qn_onnx_out_value(o, n->in[i]);
-		if (in[i] == NULL)
-			return NULL;
-	}
-	return qn_onnx_out_node(o, op, n->name, 2, in);
-}
-
-/* ---- axes and shapes ---- */
-
-static const char *
-axis(qn_onnx_out *o, const qn_node *n, const char *op)
-{
-	const char *y = plain(o, n, op);
-
-	if (y != NULL)
-		qn_onnx_out_int(o, "axis",
-				n->op == QN_OP_gather ? n->attr->gather.axis : n->attr->axis.axis);
-	return y;
-}
-
-/* ReduceSum has its axes as an input, the others as an attribute until operator set 18. */
-static const char *
-reduce(qn_onnx_out *o, const qn_node *n, const char *op)
-{
-	const qn_attrs_reduce *a = &n->attr->reduce;
-	bool input = n->op == QN_OP_reduce_sum || o->version >= 18;
-	const char *axes =
-		input && a->axes.n > 0 ? qn_onnx_out_i64s(o, "axes", a->axes.n, a->axes.v) : NULL;
-	const char *y = over(o, n, op, axes != NULL, &axes);
-
-	if (y == NULL)
-		return NULL;
-	if (!input && a->axes.n > 0)
-		qn_onnx_out_ints(o, "axes", a->axes.n, a->axes.v);
-	qn_onnx_out_int(o, "keepdims", a->keepdims);
-	return y;
-}
-
-static const char *
-reshape(qn_onnx_out *o, const qn_node *n, const char *op)
-{
-	const char *shape = qn_onnx_out_i64s(o, "shape", n->type->rank, n->type->dim);
-
-	return over(o, n, op, 1, &shape);
-}
-
-static const char *
-transpose(qn_onnx_out *o, const qn_node *n, const char *op)
-{
-	(void)op;
-	return qn_onnx_out_permuted(o, n->in[0], n->type->rank, n->attr->perm.perm.v);
-}
-
-static const char *
-pad(qn_onnx_out *o, const qn_node *n, const char *op)
-{
-	const qn_attrs_pad *a = &n->attr->pad;
-	int64_t pads[2 * QN_MAX_RANK];
-	const char *in[2];
-
-	if (a->mode != QN_PAD_constant)
-		return qn_onnx_out_refuse(o, n, "its mode is not constant");
-	for (int32_t i = 0; i < a->before.n; i++) {
-		pads[i] = a->before.v[i];
-		pads[a->before.n + i] = a->after.v[i];
-	}
-	in[0] = qn_onnx_out_i64s(o, "pads", 2 * a->before.n, pads);
-	in[1] = qn_onnx_out_f32s(o, "value", 0, 1, &a->value);
-	return over(o, n, op, 2, in);
-}
-
-static const char *
-slice(qn_onnx_out *o, const qn_node *n, const char *op)
-{
-	const qn_attrs_slice *a = &n->attr->slice;
-	int64_t axes[QN_MAX_RANK], step[QN_MAX_RANK];
-	const char *in[4];
-
-	for (int32_t i = 0; i < a->begin.n; i++) {
-		axes[i] = i;
-		step[i] = qn_slice_step(a, i);
-	}
-	in[0] = qn_onnx_out_i64s(o, "starts", a->begin.n, a->begin.v);
-	in[1] = qn_onnx_out_i64s(o, "ends", a->begin.n, a->end.v);
-	in[2] = qn_onnx_out_i64s(o, "axes", a->begin.n, axes);
-	in[3] = qn_onnx_out_i64s(o, "steps", a->begin.n, step);
-	return over(o, n, op, 4, in);
-}
-
-static const struct {
-	qn_op op;
-	const char *name;
-	give_fn *give;
-} rows[] = {
-	{QN_OP_add, "Add", plain},
-	{QN_OP_bias_add, "Add", plain},
-	{QN_OP_sub, "Sub", plain},
-	{QN_OP_mul, "Mul", plain},
-	{QN_OP_div, "Div", plain},
-	{QN_OP_minimum, "Min", plain},
-	{QN_OP_maximum, "Max", plain},
-	{QN_OP_where, "Where", plain},
-	{QN_OP_less, "Less", plain},
-	{QN_OP_less_equal, "LessOrEqual", plain},
-	{QN_OP_greater, "Greater", plain},
-	{QN_OP_greater_equal, "GreaterOrEqual", plain},
-	{QN_OP_equal, "Equal", plain},
-	{QN_OP_pow, "Pow", plain},
-	{QN_OP_prelu, "PRelu", plain},
-	{QN_OP_relu, "Relu", plain},
-	{QN_OP_sigmoid, "Sigmoid", plain},
-	{QN_OP_tanh, "Tanh", plain},
-	{QN_OP_hard_swish, "HardSwish", plain},
-	{QN_OP_exp, "Exp", plain},
-	{QN_OP_log, "Log", plain},
-	{QN_OP_sqrt, "Sqrt", plain},
-	{QN_OP_abs, "Abs", plain},
-	{QN_OP_neg, "Neg", plain},
-	{QN_OP_erf, "Erf", plain},
-	{QN_OP_relu6, "Clip", clip},
-	{QN_OP_clip, "Clip", clip},
-	{QN_OP_leaky_relu, "LeakyRelu", with_reals},
-	{QN_OP_elu, "Elu", with_reals},
-	{QN_OP_hard_sigmoid, "HardSigmoid", with_reals},
-	{QN_OP_silu, "Sigmoid", gated},
-	{QN_OP_square, "Mul", squared},
-	{QN_OP_conv2d, "Conv", conv},
-	{QN_OP_conv1d, "Conv", conv},
-	{QN_OP_max_pool, "MaxPool", pool},
-	{QN_OP_avg_pool, "AveragePool", pool},
-	{QN_OP_global_avg_pool, "GlobalAveragePool", global_pool},
-	{QN_OP_dense, "Gemm", dense},
-	{QN_OP_matmul, "MatMul", matmul},
-	{QN_OP_softmax, "Softmax", axis},
-	{QN_OP_log_softmax, "LogSoftmax", axis},
-	{QN_OP_concat, "Concat", axis},
-	{QN_OP_gather, "Gather", axis},
-	{QN_OP_reduce_mean, "ReduceMean", reduce},
-	{QN_OP_reduce_sum, "ReduceSum", reduce},
-	{QN_OP_reduce_max, "ReduceMax", reduce},
-	{QN_OP_reduce_min, "ReduceMin", reduce},
-	{QN_OP_reshape, "Reshape", reshape},
-	{QN_OP_flatten, "Reshape", reshape},
-	{QN_OP_squeeze, "Reshape", reshape},
-	{QN_OP_expand_dims, "Reshape", reshape},
-	{QN_OP_transpose, "Transpose", transpose},
-	{QN_OP_pad, "Pad", pad},
-	{QN_OP_slice, "Slice", slice},
-};
-
-const char *
-qn_onnx_out_op(qn_onnx_out *o, const qn_node *n)
-{
-	if (n->type->is_tuple || qn_type_count(n->type) < 0)
-		return qn_onnx_out_refuse(o, n, "its shape is not known, or it is a tuple");
-	for (size_t i = 0; i < QN_COUNT(rows); i++)
-		if (rows[i].op == n->op)
-			return rows[i].give(o, n, rows[i].name);
-	return qn_onnx_out_refuse(o, n, "there is no row for it in import/onnx_give.c");
+	return qn_onnx_out_permuted(o, n->in[i], rank, perm);
 }

@@ -23,7 +23,7 @@ pack(qn_onnx_out *o, qn_buf *out)
 	set.has_version = 1;
 	set.version = o->version;
 	model.has_ir_version = 1;
-	model.ir_version = o->version >= 21 ? 10 : 8;
+	model.ir_version = o->version >= 21 ? 10 : o->version >= 19 ? 9 : 8;
 	model.producer_name = producer;
 	model.n_opset_import = 1;
 	model.opset_import = &sets;

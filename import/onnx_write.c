@@ -142,6 +142,31 @@ qn_onnx_out_node(qn_onnx_out *o, const char *op, const char *base, size_t nin,
 	return out;
 }
 
+const char *
+qn_onnx_out_more(qn_onnx_out *o, const char *base)
+{
+	const char *out = qn_onnx_out_name(o, base);
+	char **list = QN_NEW(o->a, char *, o->node->n_output + 1);
+
+	memcpy(list, o->node->output, o->node->n_output * sizeof *list);
+	list[o->node->n_output++] = copy(o, out);
+	o->node->output = list;
+	return out;
+}
+
+const char *
+qn_onnx_out_number(qn_onnx_out *o, const char *base, qn_plain plain, double v)
+{
+	void *data;
+	qn_tensor *x = qn_tensor_new(o->a, qn_type_plain(&o->m->types, plain, 0, NULL), &data);
+
+	if (qn_plain_table[plain].is_float)
+		qn_store_f64(data, plain, 0, v);
+	else
+		qn_store_i64(data, plain, 0, (int64_t)v);
+	return qn_onnx_out_tensor(o, base, x);
+}
+
 static Onnx__AttributeProto *
 attribute(qn_onnx_out *o, const char *name, Onnx__AttributeProto__AttributeType type)
 {
@@ -179,12 +204,32 @@ qn_onnx_out_real(qn_onnx_out *o, const char *name, double v)
 }
 
 void
+qn_onnx_out_text(qn_onnx_out *o, const char *name, const char *v)
+{
+	Onnx__AttributeProto *a = attribute(o, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+
+	a->has_s = 1;
+	a->s.len = strlen(v);
+	a->s.data = (uint8_t *)copy(o, v);
+}
+
+void
 qn_onnx_out_ints(qn_onnx_out *o, const char *name, int32_t n, const int64_t *v)
 {
 	Onnx__AttributeProto *a = attribute(o, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
 
 	a->n_ints = (size_t)n;
 	a->ints = qn_arena_copy(o->a, v, (size_t)n * sizeof *v);
+}
+
+const char *
+qn_onnx_out_cast(qn_onnx_out *o, const char *base, const char *x, qn_plain to)
+{
+	if (x == NULL)
+		return NULL;
+	x = qn_onnx_out_node(o, "Cast", base, 1, &x);
+	qn_onnx_out_int(o, "to", number_of(to));
+	return x;
 }
 
 /* ---- inputs and outputs ---- */

@@ -2,9 +2,10 @@
 /* onnx_write.h - a graph as an ONNX file: what the files of the writer share.
  *
  *   onnx_write.c   names, initializers, nodes and attributes of the file
+ *   onnx_write_codes.c  scales, zero points, limits
  *   onnx_export.c  values as real numbers and as codes; the walk over the graph
  *   onnx_pack.c    the bytes of the file
- *   onnx_give.c    the operators
+ *   onnx_give*.c   the operators
  *   onnx_keep.c    the graph itself, for who reads the file back */
 #ifndef QN_IMPORT_ONNX_WRITE_H
 #define QN_IMPORT_ONNX_WRITE_H
@@ -32,6 +33,7 @@ typedef struct qn_onnx_out {
 	qn_map used;        /* names that are taken */
 	const char **real;  /* name of value id as f32, NULL: not written yet */
 	const char **codes; /* as codes, or as plain integers */
+	const char ***parts; /* of a tuple */
 	qn_onnx_held *kept; /* constants */
 	uint64_t bytes, most; /* of initializers; no more than most are wanted, 0: all are */
 	int64_t version;    /* of the operator set that is needed */
@@ -50,9 +52,15 @@ const char *qn_onnx_out_f32s(qn_onnx_out *o, const char *base, int32_t rank, int
 /* A node with one result, whose name it returns; inputs may be NULL at the end: left out. */
 const char *qn_onnx_out_node(qn_onnx_out *o, const char *op, const char *base, size_t nin,
 			     const char *const *in);
+/* One more result of the last node. */
+const char *qn_onnx_out_more(qn_onnx_out *o, const char *base);
+/* A scalar; and a Cast. */
+const char *qn_onnx_out_number(qn_onnx_out *o, const char *base, qn_plain plain, double v);
+const char *qn_onnx_out_cast(qn_onnx_out *o, const char *base, const char *x, qn_plain to);
 /* Attributes of the last node. */
 void qn_onnx_out_int(qn_onnx_out *o, const char *name, int64_t v);
 void qn_onnx_out_real(qn_onnx_out *o, const char *name, double v);
+void qn_onnx_out_text(qn_onnx_out *o, const char *name, const char *v);
 void qn_onnx_out_ints(qn_onnx_out *o, const char *name, int32_t n, const int64_t *v);
 /* Inputs and outputs of the graph. */
 void qn_onnx_out_input(qn_onnx_out *o, const char *name, const qn_type *type);
@@ -64,17 +72,38 @@ void qn_onnx_out_output(qn_onnx_out *o, const char *name, const qn_type *type);
 const char *qn_onnx_out_value(qn_onnx_out *o, qn_id id);
 /* The same with axes in another order (perm as transpose has it); a constant is moved itself. */
 const char *qn_onnx_out_permuted(qn_onnx_out *o, qn_id id, int32_t rank, const int64_t *perm);
-/* Node `n` cannot be written, for this reason; NULL. */
-const char *qn_onnx_out_refuse(qn_onnx_out *o, const qn_node *n, const char *why);
-
 /* The same elements with axes in another order (perm as transpose has it); the axis of scales goes along. */
 const qn_tensor *qn_onnx_out_moved(qn_onnx_out *o, const qn_tensor *x, const int64_t *perm);
 
 /* Everything of the file's graph, from o->m; false after a report, or where it grew beyond o->most. */
 bool qn_onnx_out_fill(qn_onnx_out *o);
 
-/* Writes the operator of node n; the name of its result, NULL after a report (onnx_give.c). */
+/* ---- codes (onnx_write_codes.c) ---- */
+
+/* Wider than 16 bits: a sum that no one stores, which is a real number in the file. */
+bool qn_onnx_out_is_sum(const qn_elem *e);
+/* QuantizeLinear or DequantizeLinear (op) of x with the parameters of e; n: for messages. */
+const char *qn_onnx_out_codes(qn_onnx_out *o, const qn_node *n, const qn_elem *e, const char *op,
+			      const char *base, const char *x);
+
+/* x limited to what the codes lo … hi of e stand for, where these are not all codes of the storage. */
+const char *qn_onnx_out_limited(qn_onnx_out *o, const qn_node *n, const char *x, const qn_elem *e,
+				int64_t lo, int64_t hi);
+
+/* ---- operators (onnx_give.c) ---- */
+
+/* Node `n` cannot be written, for this reason; NULL. */
+const char *qn_onnx_out_refuse(qn_onnx_out *o, const qn_node *n, const char *why);
+/* Writes the operator of node n; the name of its first result, NULL after a report. */
 const char *qn_onnx_out_op(qn_onnx_out *o, const qn_node *n);
+/* The operator set that the node needs, 0: the lowest. */
+int64_t qn_onnx_out_since(const qn_node *n);
+/* How an operator of the table is written: with this one of ONNX (name), or not as one (why).  Both NULL: nobody has
+ * said. */
+typedef struct qn_onnx_given {
+	const char *name, *why;
+} qn_onnx_given;
+qn_onnx_given qn_onnx_out_how(qn_op op);
 
 /* ---- the graph itself (onnx_keep.c) ---- */
 

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_give_norms.c - reductions, and what normalizes by them, as the operators of ONNX.
+ *
+ *   rms_norm(x, s)     Mul(Div(x, Sqrt(Add(ReduceMean(Mul(x, x)), epsilon))), s)
+ *   l2_norm(x)         Div(x, Sqrt(Max(ReduceSum(Mul(x, x)), epsilon))) */
+#include "import/onnx_give.h"
+
+/* ---- reductions ---- */
+
+static const char *
+reduce(qn_onnx_out *o, const qn_node *n, const char *op)
+{
+	const qn_attrs_reduce *a = &n->attr->reduce;
+
+	return qn_onnx_give_reduced(o, n, op, qn_onnx_out_value(o, n->in[0]), &a->axes,
+				    a->keepdims != 0);
+}
+
+/* Places are i64 in ONNX. */
+static const char *
+arg(qn_onnx_out *o, const qn_node *n, const char *op)
+{
+	const char *y = qn_onnx_give_plain(o, n, op);
+
+	if (y == NULL)
+		return NULL;
+	qn_onnx_out_int(o, "axis", n->attr->argmax.axis);
+	qn_onnx_out_int(o, "keepdims", n->attr->argmax.keepdims);
+	qn_onnx_out_int(o, "select_last_index", n->attr->argmax.select_last_index);
+	return n->type->elem->plain == QN_PLAIN_i64
+		       ? y
+		       : qn_onnx_out_cast(o, n->name, y, n->type->elem->plain);
+}
+
+static const char *
+cumsum(qn_onnx_out *o, const qn_node *n, const char *op)
+{
+	const char *at = qn_onnx_out_i64s(o, "axis", 1, &n->attr->cumsum.axis);
+	const char *y = qn_onnx_give_over(o, n, op, 1, &at);
+
+	if (y != NULL) {
+		qn_onnx_out_int(o, "exclusive", n->attr->cumsum.exclusive);
+		qn_onnx_out_int(o, "reverse", n->attr->cumsum.reverse);
+	}
+	return y;
+}
+
+static const char *
+along(qn_onnx_out *o, const qn_node *n, const char *op)
+{
+	const char *y = qn_onnx_give_plain(o, n, op);
+
+	if (y != NULL)
+		qn_onnx_out_int(o, "axis", n->attr->axis.axis);
+	return y;
+}
+
+/* ---- normalizations ---- */
+
+static const char *
+layer_norm(qn_onnx_out *o, const qn_node *n, const char *op)
+{
+	const char *y = qn_onnx_give_plain(o, n, op);
+
+	if (y != NULL) {
+		qn_onnx_out_int(o, "axis", n->attr->layer_norm.axis);
+		qn_onnx_out_real(o, "epsilon", n->attr->layer_norm.epsilon);
+	}
+	return y;
+}
+
+static const char *
+rms_norm(qn_onnx_out *o, const qn_node *n, const char *op)
+{
+	const qn_attrs_layer_norm *a = &n->attr->layer_norm;
+	const int32_t rank = n->type->rank;
+	const char *x = qn_onnx_out_value(o, n->in[0]);
+	qn_list axes = {0};
+
+	for (int32_t k = (int32_t)(a->axis < 0 ? a->axis + rank : a->axis); k < rank; k++)
+		axes.v[axes.n++] = k;
+	const char *m =
+		qn_onnx_give_reduced(o, n, op, qn_onnx_give_2(o, n, "Mul", x, x), &axes, true);
+	m = qn_onnx_give_2(o, n, "Add", m, qn_onnx_give_f32(o, "epsilon", a->epsilon));
+	m = qn_onnx_give_2(o, n, "Div", x, qn_onnx_give_1(o, n, "Sqrt", m));
+	return qn_onnx_give_2(o, n, "Mul", m, qn_onnx_out_value(o, n->in[1]));
+}
+
+static const char *
+l2_norm(qn_onnx_out *o, const qn_node *n, const char *op)
+{
+	const qn_attrs_l2_norm *a = &n->attr->l2_norm;
+	const qn_list axes = {1, {a->axis}};
+	const char *x = qn_onnx_out_value(o, n->in[0]);
+	const char *s =
+		qn_onnx_give_reduced(o, n, op, qn_onnx_give_2(o, n, "Mul", x, x), &axes, true);
+
+	s = qn_onnx_give_2(o, n, "Max", s, qn_onnx_give_f32(o, "epsilon", a->epsilon));
+	return qn_onnx_give_2(o, n, "Div", x, qn_onnx_give_1(o, n, "Sqrt", s));
+}
+
+/* Over images: the channels come first, all other operands are vectors. */
+static const char *
+by_channel(qn_onnx_out *o, const qn_node *n, const char *op)
+{
+	const char *in[5] = {qn_onnx_give_channels_first(o, n, 0)};
+
+	for (uint32_t i = 1; i < n->nin; i++)
+		if ((in[i] = qn_onnx_out_value(o, n->in[i])) == NULL)
+			return NULL;
+	if (in[0] == NULL)
+		return NULL;
+	const char *y = qn_onnx_out_node(o, op, n->name, n->nin, in);
+	if (n->op == QN_OP_batch_norm) {
+		qn_onnx_out_real(o, "epsilon", n->attr->batch_norm.epsilon);
+	} else if (n->op == QN_OP_instance_norm) {
+		qn_onnx_out_real(o, "epsilon", n->attr->instance_norm.epsilon);
+	} else {
+		qn_onnx_out_int(o, "size", n->attr->lrn.size);
+		qn_onnx_out_real(o, "alpha", n->attr->lrn.alpha);
+		qn_onnx_out_real(o, "beta", n->attr->lrn.beta);
+		qn_onnx_out_real(o, "bias", n->attr->lrn.bias);
+	}
+	return qn_onnx_give_channels_last(o, n, y);
+}
+
+const qn_onnx_give_row qn_onnx_give_norms[] = {
+	{QN_OP_reduce_mean, "ReduceMean", reduce, 0},
+	{QN_OP_reduce_sum, "ReduceSum", reduce, 0},
+	{QN_OP_reduce_max, "ReduceMax", reduce, 0},
+	{QN_OP_reduce_min, "ReduceMin", reduce, 0},
+	{QN_OP_reduce_prod, "ReduceProd", reduce, 0},
+	{QN_OP_argmax, "ArgMax", arg, 0},
+	{QN_OP_argmin, "ArgMin", arg, 0},
+	{QN_OP_cumsum, "CumSum", cumsum, 0},
+	{QN_OP_softmax, "Softmax", along, 0},
+	{QN_OP_log_softmax, "LogSoftmax", along, 0},
+	{QN_OP_layer_norm, "LayerNormalization", layer_norm, 17},
+	{QN_OP_rms_norm, "ReduceMean", rms_norm, 0},
+	{QN_OP_l2_norm, "ReduceSum", l2_norm, 0},
+	{QN_OP_batch_norm, "BatchNormalization", by_channel, 0},
+	{QN_OP_instance_norm, "InstanceNormalization", by_channel, 0},
+	{QN_OP_lrn, "LRN", by_channel, 0},
+	{0},
+};
