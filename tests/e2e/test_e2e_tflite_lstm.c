@@ -339,12 +339,15 @@ state(tfl_file *f, const char *name, int type, int batch, int cells, float scale
 	return k;
 }
 
+typedef void spoil_fn(tfl_file *f, tfl_op_of *o);
+
+/* spoil: changes the file before it is written; NULL: none. */
 static qn_status
-import(builder *b, const lstm_case *c, const lstm_data *d)
+import(builder *b, const lstm_case *c, const lstm_data *d, bool from_float, spoil_fn *spoil)
 {
 	int type = c->wide ? TFL_INT16 : TFL_INT8, outer = c->time_major ? c->steps : c->batch;
 	int inner = c->time_major ? c->batch : c->steps;
-	const qn_import_how how = {0};
+	const qn_import_how how = {.from_float = from_float};
 	tfl_file *f = tfl_begin();
 	int32_t in[20], out;
 	size_t n;
@@ -369,6 +372,8 @@ import(builder *b, const lstm_case *c, const lstm_data *d)
 	tfl_with(o, 0, 'b', QN_TFL_ACT_TANH);
 	tfl_with(o, 1, 'f', (double)c->clip);
 	tfl_with(o, 3, 'b', c->time_major);
+	if (spoil != NULL)
+		spoil(f, o);
 	const uint8_t *bytes = tfl_end(f, 1, in, 1, &out, &n);
 	bytes = qn_arena_copy(&b->arena, bytes, n);
 	free(f);
@@ -427,7 +432,8 @@ check(const lstm_case *c)
 	build_begin(&b, c->name, 1);
 	b.model.stage = QN_STAGE_FLOAT;
 	fill(&b, c, &d);
-	build_check(&b, import(&b, c, &d) == QN_OK && qn_model_verify(&b.model) == QN_OK);
+	build_check(&b,
+		    import(&b, c, &d, false, NULL) == QN_OK && qn_model_verify(&b.model) == QN_OK);
 	assert_int_equal(b.model.stage, QN_STAGE_CALIBRATED);
 	b.g = qn_model_entry(&b.model);
 	same_as_reference(&b, c, &d);
@@ -441,6 +447,145 @@ check(const lstm_case *c)
 	build_end(&b);
 }
 
+/* Read in real numbers, an LSTM of codes means the same, to a few codes. */
+static void
+test_from_float(void **unused)
+{
+	const lstm_case *c = &cases[0];
+	lstm_data d = {0};
+	int64_t want[MOST];
+	qn_interp *in;
+	builder b;
+	void *data;
+
+	(void)unused;
+	build_begin(&b, c->name, 1);
+	b.model.stage = QN_STAGE_FLOAT;
+	fill(&b, c, &d);
+	build_check(&b, import(&b, c, &d, true, NULL) == QN_OK);
+	assert_int_equal(b.model.stage, QN_STAGE_FLOAT);
+	b.g = qn_model_entry(&b.model);
+	build_check(&b, qn_interp_new(b.g, &b.arena, &in) == QN_OK);
+	const qn_type *type = qn_graph_node(b.g, b.g->input[0])->type;
+	int64_t n = qn_type_count(type);
+	qn_tensor *codes =
+		qn_tensor_new(&b.arena, qn_type_plain(&b.model.types, QN_PLAIN_i8, 1, &n), &data);
+	for (int64_t i = 0; i < n; i++)
+		qn_store_i64(data, QN_PLAIN_i8, i, build_random(&b, -128, 127));
+	reference(c, &d, codes, want);
+	const qn_tensor *x = qn_tensor_new(&b.arena, type, &data);
+	for (int64_t i = 0; i < n; i++)
+		qn_store_f64(data, QN_PLAIN_f32, i,
+			     (double)c->xs * (double)(qn_tensor_i64(codes, i) - c->xz));
+	build_check(&b, qn_interp_run(in, &x, NULL, NULL) == QN_OK);
+	const qn_tensor *y = qn_interp_output(in, 0);
+	for (int64_t i = 0; i < qn_type_count(y->type); i++)
+		assert_true(fabs(qn_tensor_f64(y, i) / (double)c->hs + c->hz - (double)want[i]) <
+			    3);
+	build_end(&b);
+}
+
+/* ---- refused ---- */
+
+static void
+cell_scale(tfl_file *f, tfl_op_of *o)
+{
+	f->tensor[o->in[19]].scale[0] = 0.3f;
+}
+
+static void
+cell_type(tfl_file *f, tfl_op_of *o)
+{
+	f->tensor[o->in[19]].type = TFL_INT8;
+}
+
+static void
+no_cell(tfl_file *f, tfl_op_of *o)
+{
+	(void)f;
+	o->in[19] = -1;
+}
+
+static void
+constant_state(tfl_file *f, tfl_op_of *o)
+{
+	static const int8_t zero[4];
+	tfl_tensor_of *t = &f->tensor[o->in[18]];
+
+	t->is_variable = 0;
+	t->data = zero;
+	t->nbyte = 4;
+}
+
+static void
+coupled(tfl_file *f, tfl_op_of *o)
+{
+	(void)f;
+	o->in[1] = -1;
+}
+
+static void
+no_bias(tfl_file *f, tfl_op_of *o)
+{
+	(void)f;
+	o->in[14] = -1;
+}
+
+static void
+peephole(tfl_file *f, tfl_op_of *o)
+{
+	(void)f;
+	o->in[10] = o->in[13];
+}
+
+static void
+zero_point(tfl_file *f, tfl_op_of *o)
+{
+	f->tensor[o->in[2]].zp[0] = 1;
+}
+
+static void
+activation(tfl_file *f, tfl_op_of *o)
+{
+	(void)f;
+	o->option[0].value = QN_TFL_ACT_RELU;
+}
+
+static void
+other_cells(tfl_file *f, tfl_op_of *o)
+{
+	f->tensor[o->out[0]].dim[2]++;
+}
+
+static void
+test_refused(void **unused)
+{
+	static const struct {
+		spoil_fn *spoil;
+		const char *id;
+	} rows[] = {
+		{cell_scale, "import.type"}, {cell_type, "import.type"},
+		{no_cell, "import.type"},    {constant_state, "import.input"},
+		{coupled, "import.type"},    {no_bias, "import.input"},
+		{peephole, "import.attr"},   {zero_point, "import.type"},
+		{activation, "import.attr"}, {other_cells, "import.input"},
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		lstm_data d = {0};
+		builder b;
+
+		build_begin(&b, "lstm", 1);
+		b.model.stage = QN_STAGE_FLOAT;
+		fill(&b, &cases[0], &d);
+		assert_int_equal(import(&b, &cases[0], &d, false, rows[i].spoil), QN_EUNSUPPORTED);
+		if (!build_reported(&b, rows[i].id))
+			fail_msg("row %zu: no %s but %s", i, rows[i].id, b.diags.item[0].id);
+		build_end(&b);
+	}
+}
+
 static void
 test_cases(void **unused)
 {
@@ -452,7 +597,11 @@ test_cases(void **unused)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_from_float),
+		cmocka_unit_test(test_cases),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
