@@ -2,13 +2,14 @@
 /* tflite_lstm_codes.c - UNIDIRECTIONAL_SEQUENCE_LSTM of codes, as TensorFlow Lite Micro computes it
  * (micro/kernels/lstm_eval.cc): i8 or i16 data and output, i8 weights, an i16 cell.
  *
- *   all steps   g = requantize(dense(data, [W_i; W_f; W_o; W_c], bias))     i16 in 2^-12
- *   each step   z = g_t + requantize(dense(h, [R_i; R_f; R_o; R_c]))        saturated
+ *   each step   z = requantize(dense(x, [W_i; W_f; W_o; W_c], bias))        i16 in 2^-12
+ *               z = z + requantize(dense(h, [R_i; R_f; R_o; R_c]))          saturated
  *               s = sigmoid(z_i, z_f, z_o), a = tanh(z_c)                   i16 in 2^-15
  *               c = s_f * c + s_i * a        rounded, saturated twice; i16 in a power of 2
  *               c = clamp(c)                 where the file asks for it
  *               h = tanh(c) * s_o            rounded once, to the output's parameters
  *
+ * Products of data are not made of all steps at once, as in f32: that would take T * 24 bytes a cell.
  * Each gate's weights have one scale; one behind the other they have one for each row.  An add of
  * two values of one i16 scale is exact and saturates.  The first step has no h and no c: both are
  * 0. */
@@ -18,6 +19,7 @@
 
 enum { DATA, WEIGHTS, RECURRENT = 5, PEEPHOLES = 9, BIASES = 12, PROJECTION = 16 };
 enum { HIDDEN = 18, CELL, NORMS, GATES = 4, SIGMOIDS = 3 };
+enum { OF_DATA, OF_STATE };
 enum { OPTION_ACTIVATION, OPTION_CLIP, OPTION_TIME_MAJOR = 3 };
 
 /* The gates behind each other: input, forget, output, then the cell's, which has another function. */
@@ -28,8 +30,8 @@ typedef struct lstm {
 	qn_tfl_seq s;
 	int64_t cells, clip; /* clip: the largest code of the cell; -1: no limit */
 	const qn_elem *before, *behind, *cell, *hidden; /* before and behind a gate's function */
-	qn_id weights;                                  /* of h, [4 cells,cells] */
-	const qn_elem *sums;                            /* of their products */
+	qn_id weights[2], bias;                         /* of data and h, [4 cells,.] */
+	const qn_elem *sums[2];                         /* of their products */
 } lstm;
 
 /* ---- parameters ---- */
@@ -241,14 +243,15 @@ op_as(const lstm *l, qn_op op, qn_id x, qn_id y, const qn_elem *e)
 		qn_type_with_elem(&l->o->im->m->types, qn_importer_type(l->o->im, x), e));
 }
 
-/* x [n,F] by weights [4 cells,F], in 2^-12. */
+/* x by weights k, in 2^-12. */
 static qn_id
-product(const lstm *l, qn_id x, qn_id weights, qn_id bias, const qn_elem *sums)
+product(const lstm *l, qn_id x, int k)
 {
-	qn_id in[3] = {x, weights, bias};
+	qn_id in[3] = {x, l->weights[k], l->bias};
 
 	return qn_tfl_requantized_to(
-		l->o, qn_tfl_product_as(l->o, QN_OP_dense, bias != 0 ? 3 : 2, in, NULL, sums),
+		l->o,
+		qn_tfl_product_as(l->o, QN_OP_dense, k == OF_DATA ? 3 : 2, in, NULL, l->sums[k]),
 		l->before, INT16_MIN, INT16_MAX);
 }
 
@@ -260,13 +263,14 @@ gate(const lstm *l, qn_id z, int64_t k)
 }
 
 static void
-step(const lstm *l, qn_id z, qn_id *h, qn_id *c)
+step(const lstm *l, qn_id x, qn_id *h, qn_id *c)
 {
 	qn_importer *im = l->o->im;
+	qn_id z = product(l, x, OF_DATA);
 	qn_attrs clip = {.clamp = {-l->clip, l->clip}};
 
 	if (*h != 0)
-		z = op_as(l, QN_OP_add, z, product(l, *h, l->weights, 0, l->sums), l->before);
+		z = op_as(l, QN_OP_add, z, product(l, *h, OF_STATE), l->before);
 	qn_id s = op_as(l, QN_OP_sigmoid, qn_importer_slice(im, z, 1, 0, SIGMOIDS * l->cells), 0,
 			l->behind);
 	qn_id a = op_as(l, QN_OP_tanh, gate(l, z, SIGMOIDS), 0, l->behind);
@@ -281,29 +285,27 @@ step(const lstm *l, qn_id z, qn_id *h, qn_id *c)
 		   l->hidden);
 }
 
-/* Everything but the steps: g, all of them [.,.,4 cells]; 0 after a report. */
-static qn_id
+/* Everything but the steps; false after a report. */
+static bool
 prepare(lstm *l)
 {
-	qn_tfl_op *o = l->o;
-	qn_types *types = &o->im->m->types;
-	const qn_type *x = qn_importer_type(o->im, o->in[DATA]);
+	qn_types *types = &l->o->im->m->types;
+	const qn_type *x = qn_importer_type(l->o->im, l->o->in[DATA]);
+	int64_t rows = GATES * l->cells;
 
 	l->before = i16_elem(l, 0x1p-12);
 	l->behind = i16_elem(l, 0x1p-15);
-	qn_id w = stacked_weights(l, WEIGHTS, x->dim[2]);
-	l->weights = stacked_weights(l, RECURRENT, l->cells);
-	if (w == 0 || l->weights == 0 || l->before == NULL || l->behind == NULL)
-		return 0;
-	const qn_elem *sums = sum_elem(l, x->elem, w);
-	l->sums = sum_elem(l, l->hidden, l->weights);
-	if (sums == NULL || l->sums == NULL)
-		return 0;
-	int64_t rows = GATES * l->cells;
-	qn_id bias = stacked(l, BIASES, qn_type_tensor(types, sums, 1, &rows));
-	return bias == 0 ? 0
-			 : qn_tfl_seq_by_step(&l->s, product(l, qn_tfl_seq_rows(&l->s, o->in[DATA]),
-							     w, bias, sums));
+	l->weights[OF_DATA] = stacked_weights(l, WEIGHTS, x->dim[2]);
+	l->weights[OF_STATE] = stacked_weights(l, RECURRENT, l->cells);
+	if (l->weights[OF_DATA] == 0 || l->weights[OF_STATE] == 0 || l->before == NULL ||
+	    l->behind == NULL)
+		return false;
+	l->sums[OF_DATA] = sum_elem(l, x->elem, l->weights[OF_DATA]);
+	l->sums[OF_STATE] = sum_elem(l, l->hidden, l->weights[OF_STATE]);
+	if (l->sums[OF_DATA] == NULL || l->sums[OF_STATE] == NULL)
+		return false;
+	l->bias = stacked(l, BIASES, qn_type_tensor(types, l->sums[OF_DATA], 1, &rows));
+	return l->bias != 0;
 }
 
 void
@@ -323,14 +325,14 @@ qn_tfl_lstm_codes(qn_tfl_op *o)
 					 (int)y->rank);
 		return;
 	}
-	qn_id g = prepare(&l);
+	if (!prepare(&l))
+		return;
 	qn_id *part = QN_NEW(o->im->scratch, qn_id, (size_t)l.s.steps);
-	for (int64_t k = 0; g != 0 && k < l.s.steps; k++) {
-		step(&l, qn_tfl_seq_at(&l.s, g, k), &h, &c);
+	for (int64_t k = 0; k < l.s.steps; k++) {
+		step(&l, qn_tfl_seq_at(&l.s, o->in[DATA], k), &h, &c);
 		part[k] = qn_tfl_retyped(o, h, y->elem);
 		if (part[k] == 0)
 			return;
 	}
-	if (g != 0)
-		qn_tfl_give(o, 0, qn_tfl_seq_joined(&l.s, part));
+	qn_tfl_give(o, 0, qn_tfl_seq_joined(&l.s, part));
 }
