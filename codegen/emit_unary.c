@@ -78,4 +78,5 @@ LUT(shrink)
 LUT(swish)
 LUT(square)
 LUT(pow)
+LUT(table)
 const qn_emit_form qn_emit_op_prelu = {.in_place = 1, .emit = emit_prelu};

@@ -7,6 +7,7 @@
  *   tflite_sparse.c  constants stored without their zeros
  *   tflite_give.c    results: fused activations, parameters of the file
  *   tflite_product.c convolutions and dense layers of codes
+ *   tflite_exact.c   operators of codes whose kernels do not round once
  *   tflite_sequence.c what is done step by step
  *   tflite_KIND.c    operators as rows {number, function}, by family
  *
@@ -144,6 +145,16 @@ qn_id qn_tfl_moved(qn_tfl_op *o, uint32_t i);
 qn_id qn_tfl_quantized(qn_tfl_op *o, qn_id x, const qn_elem *to);
 /* The same codes under other parameters. */
 qn_id qn_tfl_retyped(qn_tfl_op *o, qn_id x, const qn_elem *to);
+/* ---- TFLite's own arithmetic (tflite_exact.c) ---- */
+
+/* op of input 0 as a table of codes, as TFLite's kernel computes it; 0, without a report: there is none. */
+qn_id qn_tfl_table(qn_tfl_op *o, qn_op op);
+/* Input 0 under a scale that makes the multiplier to result 0 the f32 quotient of the scales. */
+qn_id qn_tfl_divided(qn_tfl_op *o);
+/* LEAKY_RELU and ABS of codes; 0: there is no such form, or something was reported. */
+qn_id qn_tfl_leaky(qn_tfl_op *o, double alpha);
+qn_id qn_tfl_absolute(qn_tfl_op *o);
+
 /* What a fused activation leaves of the codes of e. */
 void qn_tfl_limits(qn_tfl_op *o, const qn_elem *e, int64_t activation, int64_t *lo, int64_t *hi);
 /* n parts behind each other along an axis, each of at most as many as an op takes at once. */

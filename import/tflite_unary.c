@@ -2,8 +2,11 @@
 /* tflite_unary.c - functions of one value, softmax, and the rectifiers with a slope.
  *
  *   RELU of codes       requantize {lo=code of 0} where the parameters change, else a clamp
- *   LEAKY_RELU of codes prelu of the code 1 of scale alpha: two multipliers, as TFLite has them */
+ *   LEAKY_RELU of codes prelu of the code 1 of scale alpha: two multipliers, as TFLite has them
+ *
+ * Functions whose kernels do not round once: tflite_exact.c. */
 #include "import/tflite.h"
+#include "runtime/forms.h"
 
 #define NODE(name, op)                                                                             \
 	static void name(qn_tfl_op *o)                                                             \
@@ -12,13 +15,7 @@
 	}
 NODE(logistic, QN_OP_sigmoid)
 NODE(tanh_of, QN_OP_tanh)
-NODE(hard_swish, QN_OP_hard_swish)
-NODE(exp_of, QN_OP_exp)
-NODE(log_of, QN_OP_log)
-NODE(sqrt_of, QN_OP_sqrt)
-NODE(rsqrt, QN_OP_rsqrt)
-NODE(abs_of, QN_OP_abs)
-NODE(neg, QN_OP_neg)
+NODE(neg_of, QN_OP_neg)
 NODE(square, QN_OP_square)
 NODE(log_softmax, QN_OP_log_softmax)
 NODE(floor_of, QN_OP_floor)
@@ -28,20 +25,67 @@ NODE(sin_of, QN_OP_sin)
 NODE(cos_of, QN_OP_cos)
 NODE(sign_of, QN_OP_sign)
 
-/* A clamp alone: of codes to the result's parameters first. */
+/* A table where TFLite's kernel does not round once. */
+#define TABLE(name, op)                                                                            \
+	static void name(qn_tfl_op *o)                                                             \
+	{                                                                                          \
+		qn_id y = qn_tfl_table(o, op);                                                     \
+                                                                                                   \
+		qn_tfl_give(o, 0, y != 0 ? y : qn_tfl_node(o, op, NULL));                          \
+	}
+TABLE(hard_swish, QN_OP_hard_swish)
+TABLE(exp_of, QN_OP_exp)
+TABLE(log_of, QN_OP_log)
+TABLE(sqrt_of, QN_OP_sqrt)
+TABLE(rsqrt, QN_OP_rsqrt)
+
+static void
+abs_of(qn_tfl_op *o)
+{
+	qn_id y = qn_tfl_absolute(o);
+
+	qn_tfl_give(o, 0, y != 0 ? y : qn_tfl_node(o, QN_OP_abs, NULL));
+}
+
+/* Of 16 bits as 0 - x, which is exact where a table has lines. */
+static void
+neg(qn_tfl_op *o)
+{
+	const qn_type *x = qn_importer_type(o->im, o->in[0]), *one;
+	void *data;
+
+	if (!qn_tfl_on_codes(o) || x->elem != qn_tfl_result(o, 0) || x->elem->bits != 16) {
+		neg_of(o);
+		return;
+	}
+	one = qn_type_tensor(&o->im->m->types, x->elem, 0, NULL);
+	qn_tensor *zero = qn_tensor_new(o->im->m->arena, one, &data);
+	qn_store_i64(data, x->elem->plain, 0, qn_code_of(&o->im->m->types, x->elem, 0.0));
+	qn_tfl_give(o, 0,
+		    qn_tfl_op_of(o, QN_OP_sub, 2,
+				 (qn_id[]){qn_importer_const(o->im, NULL, zero), o->in[0]}, NULL));
+}
+
+/* Codes under parameters that are not the result's. */
+static bool
+rescales(qn_tfl_op *o)
+{
+	return qn_tfl_on_codes(o) && qn_tfl_is_codes(o, o->in[0]) &&
+	       qn_importer_type(o->im, o->in[0])->elem != qn_tfl_result(o, 0);
+}
+
+/* A clamp alone: of codes to the result's parameters first, by an f32 quotient of the scales. */
 static void
 rectify(qn_tfl_op *o, int64_t activation)
 {
-	const qn_elem *to = qn_tfl_result(o, 0);
 	int64_t lo, hi;
 
-	if (!qn_tfl_on_codes(o) || !qn_tfl_is_codes(o, o->in[0]) ||
-	    qn_importer_type(o->im, o->in[0])->elem == to) {
+	if (!rescales(o)) {
 		qn_tfl_give_active(o, qn_tfl_moved(o, 0), activation);
 		return;
 	}
-	qn_tfl_limits(o, to, activation, &lo, &hi);
-	qn_tfl_give(o, 0, qn_tfl_requantized(o, 0, o->in[0], lo, hi));
+	qn_tfl_limits(o, qn_tfl_result(o, 0), activation, &lo, &hi);
+	qn_tfl_give(o, 0, qn_tfl_requantized(o, 0, qn_tfl_divided(o), lo, hi));
 }
 
 static void
@@ -65,10 +109,15 @@ relu_n1_to_1(qn_tfl_op *o)
 static void
 relu_0_to_1(qn_tfl_op *o)
 {
+	const qn_types *types = &o->im->m->types;
+	const qn_elem *to = qn_tfl_result(o, 0);
 	qn_attrs a = {.clip = {0.0, 1.0}};
-	qn_id x = qn_tfl_moved(o, 0);
+	qn_id x = rescales(o) ? qn_tfl_divided(o) : qn_tfl_moved(o, 0);
 
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_clip, 1, &x, &a, NULL));
+	x = rescales(o) ? qn_tfl_requantized(o, 0, x, qn_code_of(types, to, 0.0),
+					     qn_code_of(types, to, 1.0))
+			: qn_importer_op(o->im, QN_OP_clip, 1, &x, &a, NULL);
+	qn_tfl_give(o, 0, x);
 }
 
 static void
@@ -88,29 +137,6 @@ gelu(qn_tfl_op *o)
 	qn_tfl_give(o, 0, qn_tfl_node(o, QN_OP_gelu, &a));
 }
 
-/* Codes 1 under the scale, one for each channel. */
-static qn_id
-slopes(qn_tfl_op *o, double alpha)
-{
-	qn_types *types = &o->im->m->types;
-	const qn_type *x = qn_importer_type(o->im, o->in[0]);
-	int64_t n = x->rank > 0 ? x->dim[x->rank - 1] : -1;
-	qn_elem d = qn_elem_desc(8, true);
-	const qn_elem *e;
-	void *data;
-
-	d.kind = QN_ELEM_UNIFORM;
-	d.scale = qn_scale_const(types, alpha);
-	if (n < 0 || !qn_tfl_take(o->f, (uint64_t)n))
-		return qn_importer_refuse(o->im, "import.rank", "data without known channels");
-	if (qn_elem_make(types, o->to[0]->name, &d, &e) != QN_OK)
-		return qn_importer_refuse(o->im, "import.attr", "alpha %g is no scale", alpha);
-	qn_tensor *t = qn_tensor_new(o->im->m->arena, qn_type_tensor(types, e, 1, &n), &data);
-	for (int64_t i = 0; i < n; i++)
-		qn_store_i64(data, QN_PLAIN_i8, i, 1);
-	return qn_importer_const(o->im, NULL, t);
-}
-
 /* x / max(root of the sum of squares along the last axis, 1e-6) */
 static void
 l2_normalization(qn_tfl_op *o)
@@ -126,15 +152,9 @@ leaky_relu(qn_tfl_op *o)
 {
 	double alpha = qn_tfl_option_real(o, 0, 0.0);
 	qn_attrs a = {.leaky_relu = {alpha}};
-	const qn_elem *x = qn_importer_type(o->im, o->in[0])->elem;
+	qn_id y = qn_tfl_leaky(o, alpha);
 
-	if (qn_tfl_on_codes(o) && alpha > 0.0 && x->is_signed && x->bits == 8 &&
-	    qn_tfl_is_codes(o, o->in[0]))
-		qn_tfl_give(o, 0,
-			    qn_tfl_op_of(o, QN_OP_prelu, 2, (qn_id[]){o->in[0], slopes(o, alpha)},
-					 NULL));
-	else
-		qn_tfl_give(o, 0, qn_tfl_node(o, QN_OP_leaky_relu, &a));
+	qn_tfl_give(o, 0, y != 0 ? y : qn_tfl_node(o, QN_OP_leaky_relu, &a));
 }
 
 /* max(x, 0) + slope * min(x, 0), for slopes of any shape that fits. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* infer_unary.c - types of functions of one value, of pow and of prelu.
  *
- *   silu [2,3]  ->  [2,3]       pow [2,3], [1]  ->  [2,3]       prelu [2,3], [3]  ->  [2,3] */
+ *   silu [2,3]  ->  [2,3]       pow [2,3], [1]  ->  [2,3]       prelu [2,3], [3]  ->  [2,3]
+ *   table [2,3], [256]  ->  [2,3] */
 #include "ir/infer.h"
 
 static const qn_type *
@@ -168,4 +169,27 @@ const qn_type *
 qn_infer_prelu(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	return qn_infer_bias_add(g, n, declared);
+}
+
+/* x of codes, and the codes of the results: of 8 bits all 256, of 16 bits those of every 128th code and of
+ * the one behind the last. */
+const qn_type *
+qn_infer_table(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	const qn_type *x = qn_infer_in(g, n, 0), *t = qn_infer_in(g, n, 1);
+	const qn_elem *e = qn_infer_mix(g, n, declared);
+
+	if (e == NULL)
+		return NULL;
+	int32_t bits = qn_elem_is_quant(x->elem) ? x->elem->bits : 0;
+	int64_t entries = bits == 8 ? 256 : 513;
+	if ((bits != 8 && bits != 16) || t->rank != 1 || t->dim[0] != entries || t->elem != e) {
+		(void)qn_infer_error(g, n, "type.mismatch",
+				     "x is %s and the table %s: of codes of 8 bits it must have 256, "
+				     "of 16 bits 513 entries of the result's type",
+				     qn_infer_type_text(g, x), qn_infer_type_text(g, t));
+		return NULL;
+	}
+	qn_shape shape = qn_shape_of(x);
+	return qn_infer_result(g, n, e, &shape);
 }

@@ -36,8 +36,14 @@ inverse_of(double x)
 	return 1.0 / (1.0 + x);
 }
 
+static double
+nearest(double x)
+{
+	return x < 0.0 ? -floor(0.5 - x) : floor(x + 0.5);
+}
+
 /* f from `first` to `last` in Q0.15 at 513 points, each but the last moved by half of the error in
- * the middle of its line, everything rounded on the way as TFLite's LUTPopulateInt16 does. */
+ * the middle of its line, everything rounded on the way, halves away from 0 (TFLite's gen_lut). */
 static const int16_t *
 table_of(double (*f)(double), double first, double last, qn_arena *a)
 {
@@ -46,12 +52,12 @@ table_of(double (*f)(double), double first, double last, qn_arena *a)
 
 	for (int i = 0; i <= QN_LUT_LINES; i++) {
 		double x = first + i * step;
-		double y = floor(f(x) * 0x1p15 + 0.5);
-		double line = floor((f(x + step) * 0x1p15 + y) / 2.0 + 0.5);
-		double middle = floor(f(x + step / 2.0) * 0x1p15 + 0.5);
+		double y = nearest(f(x) * 0x1p15);
+		double line = nearest((f(x + step) * 0x1p15 + y) / 2.0);
+		double middle = nearest(f(x + step / 2.0) * 0x1p15);
 
 		if (i < QN_LUT_LINES)
-			y -= floor((line - middle) / 2.0 + 0.5);
+			y -= nearest((line - middle) / 2.0);
 		table[i] = (int16_t)(y < INT16_MAX ? y : INT16_MAX);
 	}
 	return table;

@@ -4,7 +4,7 @@
  *   f32     y = f(x), computed in double with the functions of runtime/math.h and rounded once
  *   codes   a table of all codes (lut.h)
  *
- * The functions are in unary_functions.c.  prelu on codes is TFLite's: one multiplier for what is not negative, another one for products with a slope. */
+ * table has the results of codes as a constant.  The functions are in unary_functions.c.  prelu on codes is TFLite's: one multiplier for what is not negative, another one for products with a slope. */
 #include <math.h>
 
 #include "runtime/broadcast.h"
@@ -113,6 +113,17 @@ lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return qn_lut_prepare(g, n, a, value_of, &c);
 }
 
+/* The entries are those of a constant. */
+static void *
+table_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	const qn_node *c = qn_graph_node(g, n->in[1]);
+
+	if (c->op != QN_OP_const)
+		return qn_int_refuse(g, n, "only a table that is a constant");
+	return qn_lut_given(n, a, c->value);
+}
+
 /* ---- prelu on codes ---- */
 
 static void *
@@ -196,4 +207,7 @@ UNARY(pow, pow_real, qn_plain_pow, false)
 const qn_form qn_form_prelu = {
 	.real = prelu_real,
 	.codes = {.prepare = prelu_prepare, .run = prelu_codes, .families = QN_ALL_FAMILIES},
+};
+const qn_form qn_form_table = {
+	.codes = {.prepare = table_prepare, .run = qn_lut_run, .families = QN_ALL_FAMILIES},
 };

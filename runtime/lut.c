@@ -103,6 +103,24 @@ qn_lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_lut_fn *f, c
 	return d;
 }
 
+qn_lut *
+qn_lut_given(const qn_node *n, qn_arena *a, const qn_tensor *entries)
+{
+	const qn_elem *e = n->type->elem;
+	qn_lut *d = QN_NEW(a, qn_lut, 1);
+	int64_t count = qn_type_count(entries->type);
+	void *table = qn_arena_alloc(a, (size_t)count, qn_elem_bytes(e));
+
+	for (int64_t i = 0; i < count; i++) /* the constant's bytes need not be aligned */
+		qn_store_i64(table, e->plain, i, qn_tensor_i64(entries, i));
+	*d = (qn_lut){.n = (int32_t)qn_static_count(n->type),
+		      .kernel = "qn_lut_q",
+		      .table = table,
+		      .plain = e->plain,
+		      .count = count};
+	return d;
+}
+
 /* ---- sigmoid and tanh of 16-bit codes ---- */
 
 /* sigmoid(i / 24) in 0.16, moved as other tables are; behind the last entry lies 1. */

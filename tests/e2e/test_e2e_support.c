@@ -65,6 +65,7 @@ static const example examples[] = {
 	{"dequantize", "calibrated", CODES, "  %y = dequantize %x\n"},
 	{"requantize", "integer", CODES, "  %y = requantize %x : tensor<1x4x!quant.uniform<i8:f32, 0.04>>\n"},
 	{"scast", "integer", CODES, "  %s = scast %x : tensor<1x4xi8>\n  %y = scast %s : " CODES "\n"},
+	{"table", "integer", CODES, "  %t = const : tensor<256x!quant.uniform<i8:f32, 0.04>> rand 3\n  %y = table %x, %t : tensor<1x4x!quant.uniform<i8:f32, 0.04>>\n"},
 	{"clamp", "integer", CODES, "  %y = clamp %x {lo=-20, hi=30}\n"},
 	{"conv2d", "float", IMAGE, "  %w = const : tensor<3x3x2x4xf32> rand 1\n  %y = conv2d %x, %w {padding=same}\n"},
 	{"conv1d", "float", MATRIX, "  %w = const : tensor<3x2x8xf32> rand 1\n  %y = conv1d %x, %w {pad=[1,0]}\n"},
@@ -174,6 +175,9 @@ put_text(FILE *f, const char *text, qn_activations codes)
 			(void)fputs(name[codes], f);
 			text += 2;
 		} else if (codes == QN_ACTIVATIONS_I16 && strncmp(text, ":10>", 4) == 0) {
+			text += 3;
+		} else if (codes == QN_ACTIVATIONS_I16 && strncmp(text, "256x", 4) == 0) {
+			(void)fputs("513", f); /* entries of a table */
 			text += 3;
 		} else {
 			(void)fputc(*text++, f);

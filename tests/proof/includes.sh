@@ -63,7 +63,8 @@ sources() {
 check public "include/quern/*.h" none
 check ir "$(sources ir) ir/*.def" ir/ quern/quern.h
 check formats "$(sources formats)" formats/ ir/
-check import "$(sources import)" import/ ir/ formats/ runtime/interp.h runtime/forms.h
+check import "$(sources import)" import/ ir/ formats/ runtime/interp.h runtime/forms.h \
+	runtime/tflite_tables.h
 check kernels "runtime/fixed.h.in runtime/kernels/*.h.in" ../fixed.h
 check runtime "$(sources runtime)" runtime/ ir/
 check patterns "$(sources patterns)" patterns/ ir/

@@ -67,6 +67,7 @@ typedef struct tfl_op_of {
 	int code, nin, nout, noption;
 	int32_t in[48], out[8];
 	tfl_option option[8];
+	int options_type; /* of BuiltinOptions; 0: not said, which Quern does not ask for */
 } tfl_op_of;
 
 typedef struct tfl_file {
@@ -75,7 +76,7 @@ typedef struct tfl_file {
 	int ntensor, nop, subgraphs;
 	tfl_tensor_of tensor[TFL_MOST];
 	tfl_op_of op[TFL_MOST];
-	const char *custom;
+	const char *custom, *name; /* name: of the subgraph */
 } tfl_file;
 
 /* ---- bytes ---- */
@@ -334,6 +335,8 @@ tfl_write_op(tfl_file *t, size_t at, const tfl_op_of *o, int code)
 	if (o->noption > 0) {
 		options = tfl_table(t, 10);
 		tfl_link(t, at, QN_TFL_FIELD_operator_options, options);
+		if (o->options_type != 0)
+			tfl_set(t, at, QN_TFL_FIELD_operator_options_type, o->options_type, 1);
 	}
 	for (int i = 0; i < o->noption; i++) {
 		const tfl_option *p = &o->option[i];
@@ -409,6 +412,9 @@ tfl_end(tfl_file *t, int nin, const int32_t *in, int nout, const int32_t *out, s
 	for (int i = 0; i < t->subgraphs; i++)
 		tfl_lead(t, graphs + 4 + 4 * (size_t)i, graph);
 	tfl_write_tensors(t, graph);
+	if (t->name != NULL)
+		tfl_link(t, graph, QN_TFL_FIELD_graph_name,
+			 tfl_bytes(t, t->name, strlen(t->name), 1));
 	tfl_link(t, graph, QN_TFL_FIELD_graph_inputs, tfl_i32s(t, nin, in));
 	tfl_link(t, graph, QN_TFL_FIELD_graph_outputs, tfl_i32s(t, nout, out));
 	tfl_write_ops(t, model, graph);
