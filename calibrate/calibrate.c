@@ -262,8 +262,8 @@ index_watches(found_by_method *f, qn_arena *a)
 	}
 }
 
-/* The method binds what no callback finds, then each callback its partitions' symbols, in the order of
- * the graph. */
+/* The method binds what no callback finds, then each callback its partitions' symbols, in the order
+ * of the graph. */
 static qn_status
 bind_with_callbacks(const qn_calibration *c, const qn_finding *found, qn_dataset *data,
 		    const qn_calib_opts *o)

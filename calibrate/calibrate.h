@@ -54,9 +54,9 @@ qn_status qn_erase_quantization(qn_model *m, const qn_graph *g, qn_graph **out,
 				qn_id **map) QN_MUST_CHECK;
 
 /* Binds every symbol of the model: those of constants from the constants, the others from the
- * samples.  Warns of a range that is 0 (calibrate.zero-range: scale 1).  data may be NULL when
- * only constants have symbols, or the method needs none; calibrate.no-data otherwise, encodings.missing with
- * opts->given, which binds first. */
+ * samples.  Warns of a range that is 0 (calibrate.zero-range: scale 1).  data may be NULL when only
+ * constants have symbols, or the method needs none; calibrate.no-data otherwise, encodings.missing
+ * with opts->given, which binds first. */
 qn_status qn_calibrate_model(qn_model *m, qn_dataset *data,
 			     const qn_calib_opts *opts) QN_MUST_CHECK;
 
@@ -100,8 +100,9 @@ qn_status qn_methods_of(const qn_calibration *c, const qn_method_opts *o,
 			qn_methods *out) QN_MUST_CHECK;
 /* stats.method when there are others than the first: statistics hold one. */
 qn_status qn_methods_only_one(const qn_calibration *c, const qn_methods *methods) QN_MUST_CHECK;
-/* The findings of all values, each by its method.  observed: instead of samples, for the first method.  Ids:
- * calibrate.no-data, calibrate.zero-point, stats.method, those of qn_calibration_find. */
+/* The findings of all values, each by its method.  observed: instead of samples, for the first
+ * method.  Ids: calibrate.no-data, calibrate.zero-point, stats.method, those of
+ * qn_calibration_find. */
 qn_status qn_methods_find(const qn_calibration *c, qn_dataset *data, const qn_statistics *observed,
 			  const qn_methods *methods, qn_finding **out) QN_MUST_CHECK;
 /* Adds the searches of methods to the callbacks of o (calibrate.no-data). */

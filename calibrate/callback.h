@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* callback.h - partitions whose symbols a callback finds, one after the other in topological order. */
+/* callback.h - partitions whose symbols a callback finds, one after the other in topological
+ * order. */
 #ifndef QN_CALIBRATE_CALLBACK_H
 #define QN_CALIBRATE_CALLBACK_H
 
@@ -19,12 +20,14 @@ typedef struct qn_calib_callback {
 const qn_calib_callback *qn_callback_of(size_t n, const qn_calib_callback *list,
 					const qn_part *part);
 
-/* Puts the symbols of all partitions that have a callback into *found, by pointer.  Id: calibrate.partition. */
+/* Puts the symbols of all partitions that have a callback into *found, by pointer.  Id:
+ * calibrate.partition. */
 qn_status qn_callback_symbols(const qn_info_graphs *s, size_t n, const qn_calib_callback *list,
 			      qn_arena *a, qn_map *found) QN_MUST_CHECK;
 
-/* Calls the callbacks of all partitions that have one and binds what they find.  Ids: calibrate.missing,
- * calibrate.extra, calibrate.future, calibrate.callback (it failed without a report). */
+/* Calls the callbacks of all partitions that have one and binds what they find.  Ids:
+ * calibrate.missing, calibrate.extra, calibrate.future, calibrate.callback (it failed without a
+ * report). */
 qn_status qn_callbacks_run(const qn_info_graphs *s, size_t n, const qn_calib_callback *list,
 			   qn_arena *a) QN_MUST_CHECK;
 

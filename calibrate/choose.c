@@ -3,7 +3,8 @@
  *
  *   options kl;  conv1.x percentile   ->   kl observes all values but conv1.x, then percentile observes conv1.x
  *
- * Each method observes its own values and nothing else, in as many passes over the samples as it takes. */
+ * Each method observes its own values and nothing else, in as many passes over the samples as it
+ * takes. */
 #include <string.h>
 
 #include "calibrate/calibrate.h"

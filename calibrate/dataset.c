@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dataset.c - data sets over sources: dimension 0 indexes samples, a model of batch N consumes N
- * of them at a time.  What lies in memory as the model wants it is passed on where it lies; the rest
+/* dataset.c - data sets over sources: dimension 0 indexes samples, a model of batch N consumes N of
+ * them at a time.  What lies in memory as the model wants it is passed on where it lies; the rest
  * is fetched into a buffer that each reader has. */
 #include "calibrate/dataset.h"
 

@@ -12,7 +12,8 @@ typedef struct qn_dataset {
 	size_t nbatch;
 	size_t batch; /* samples in a batch: dimension 0 of the model's first input; others may have another */
 	/* Batch `index`: one tensor for each graph input, valid until the next call.  scratch: the
-	 * caller's own (a worker's, in qn_parallel), for what reading takes; given back before the return. */
+	 * caller's own (a worker's, in qn_parallel), for what reading takes; given back before the
+	 * return. */
 	qn_status (*get)(struct qn_dataset *d, size_t index, qn_arena *scratch,
 			 const qn_tensor *const **inputs);
 	/* The same batches with a view of its own, for another thread.  Optional. */
@@ -24,8 +25,8 @@ typedef struct qn_dataset {
  * remaining inputs in order; arrays of a file that names them and that no input is called like stay
  * unused.  Dimension 0 counts samples and is a multiple of the batch; the other dims are the
  * input's, as far as source->fit says.  f64 is rounded to f32; real samples of an input that takes
- * codes are quantized.  Ids: data.empty, data.count, data.input, data.type, data.shape, data.remainder,
- * data.dynamic. */
+ * codes are quantized.  Ids: data.empty, data.count, data.input, data.type, data.shape,
+ * data.remainder, data.dynamic. */
 qn_status qn_dataset_sources(const qn_graph *g, qn_arena *a, size_t n,
 			     const qn_source *const *source, qn_dataset **out) QN_MUST_CHECK;
 
@@ -48,8 +49,8 @@ typedef struct qn_check {
 	void *user;
 } qn_check;
 
-/* Reads samples, so that what is wrong with one is reported with its place and before any work: what
- * reading reports, and data.nonfinite.  d is over sources. */
+/* Reads samples, so that what is wrong with one is reported with its place and before any work:
+ * what reading reports, and data.nonfinite.  d is over sources. */
 qn_status qn_dataset_check(const qn_dataset *d, qn_arena *scratch,
 			   const qn_check *check) QN_MUST_CHECK;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* encodings.c - see encodings.h: first the file by itself, then the symbols that its names stand for. */
+/* encodings.c - see encodings.h: first the file by itself, then the symbols that its names stand
+ * for. */
 #include "calibrate/encodings.h"
 
 #include <float.h>
@@ -105,7 +106,8 @@ from_range(const qn_encodings *e, const qn_json *v, double lo, double hi, pair *
 		p->offset = (int64_t)rint(lo / p->scale);
 }
 
-/* The range that is given agrees with scale and offset, but for a code at an end that is not used. */
+/* The range that is given agrees with scale and offset, but for a code at an end that is not
+ * used. */
 static bool
 agrees(double given, double code, double scale)
 {

@@ -5,8 +5,8 @@
  *                                keep a           runs f on all batches
  *                                b of batch 3     runs g on the kept a
  *
- * Only nodes that the wanted values need are run, from graph inputs and kept values.  Symbols have the
- * values that they are bound to at the time of the call. */
+ * Only nodes that the wanted values need are run, from graph inputs and kept values.  Symbols have
+ * the values that they are bound to at the time of the call. */
 #ifndef QN_CALIBRATE_EVALUATE_H
 #define QN_CALIBRATE_EVALUATE_H
 
@@ -17,8 +17,8 @@ typedef struct qn_evaluator qn_evaluator;
 /* budget: bytes that kept values may take.  g, data and the arena must outlive it. */
 qn_evaluator *qn_evaluator_new(const qn_graph *g, qn_dataset *data, size_t budget, qn_arena *a);
 
-/* The values `id` of one batch; valid until the next call.  calibrate.future names a symbol on the way
- * that has no value yet. */
+/* The values `id` of one batch; valid until the next call.  calibrate.future names a symbol on the
+ * way that has no value yet. */
 qn_status qn_evaluator_run(qn_evaluator *e, size_t n, const qn_id *id, size_t batch,
 			   const qn_tensor **out) QN_MUST_CHECK;
 

@@ -3,7 +3,8 @@
  *
  *   faces/0001.png faces/0002.jpg  ──▶  [2,h,w,c] of f32, or [2,c,h,w] with channels first
  *
- * The first file says what all have to be: height, width and channels; frames, channels and rate. */
+ * The first file says what all have to be: height, width and channels; frames, channels and
+ * rate. */
 #include <string.h>
 
 #include "calibrate/open.h"

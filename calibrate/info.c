@@ -63,8 +63,9 @@ by_id(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The values between the partition's inputs, which are marked, and its output, in id order; they are
- * marked too.  Nothing else is looked at, so that all partitions together take as long as the graph is. */
+/* The values between the partition's inputs, which are marked, and its output, in id order; they
+ * are marked too.  Nothing else is looked at, so that all partitions together take as long as the
+ * graph is. */
 static size_t
 find_inner(const qn_info *i, qn_id **inner)
 {

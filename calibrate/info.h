@@ -4,8 +4,8 @@
  *   float      x ──conv2d──▶ y                  what the real graph computes
  *   quantized  x ─q($x)─▶ codes ─conv2d─▶ … ─dq─▶ y'     from the outputs of partitions calibrated before
  *
- * Partitions are calibrated in topological order.  Those before have their final values; a value that
- * needs a symbol of a later one is refused (calibrate.future). */
+ * Partitions are calibrated in topological order.  Those before have their final values; a value
+ * that needs a symbol of a later one is refused (calibrate.future). */
 #ifndef QN_CALIBRATE_INFO_H
 #define QN_CALIBRATE_INFO_H
 
@@ -18,8 +18,8 @@ typedef struct qn_info_graphs {
 	const qn_id *map;               /* id -> id of the float graph */
 	qn_dataset *data;               /* NULL: there are no samples */
 	qn_evaluator *real, *quantized; /* NULL without samples */
-	/* What the method of the options finds for a symbol of one pair; NULL: there is none.  False: it saw
-	 * nothing of this symbol. */
+	/* What the method of the options finds for a symbol of one pair; NULL: there is none.
+	 * False: it saw nothing of this symbol. */
 	bool (*method)(const void *user, const qn_symbol *sym, double *scale, int64_t *zp);
 	const void *user;
 	/* for the search for a partition's nodes, by id */
@@ -58,21 +58,22 @@ struct qn_info {
 void qn_info_graphs_init(qn_info_graphs *s, qn_model *m, const qn_graph *g, const qn_graph *real,
 			 const qn_id *map, qn_dataset *data, size_t budget, qn_arena *a);
 
-/* A partition of the symbolic graph; calibrate.partition when its values are not there.  Symbols that have
- * values, those of constants, count as set. */
+/* A partition of the symbolic graph; calibrate.partition when its values are not there.  Symbols
+ * that have values, those of constants, count as set. */
 qn_status qn_info_new(const qn_info_graphs *s, const qn_part *part, qn_arena *a,
 		      qn_info **out) QN_MUST_CHECK;
 
-/* A value of one batch; valid until the next call.  CODES and OUTPUT need values for the partition's
- * symbols: those of the trials, else those that were set, else calibrate.future. */
+/* A value of one batch; valid until the next call.  CODES and OUTPUT need values for the
+ * partition's symbols: those of the trials, else those that were set, else calibrate.future. */
 qn_status qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntrial,
 		      const qn_symbol_value *trial, const qn_tensor **out) QN_MUST_CHECK;
 
-/* Gives a symbol of the partition its values.  calibrate.extra: it belongs to another one, or to none;
- * what qn_symbol_bind reports. */
+/* Gives a symbol of the partition its values.  calibrate.extra: it belongs to another one, or to
+ * none; what qn_symbol_bind reports. */
 qn_status qn_info_give(qn_info *i, const qn_symbol_value *value) QN_MUST_CHECK;
 
-/* … those of a range of real values, or those that the method finds (calibrate.method: it finds none). */
+/* … those of a range of real values, or those that the method finds (calibrate.method: it finds
+ * none). */
 qn_status qn_info_give_range(qn_info *i, size_t k, double lo, double hi) QN_MUST_CHECK;
 qn_status qn_info_give_default(qn_info *i, size_t k) QN_MUST_CHECK;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lint_model.c - do the samples look like those that the model was trained on?  Its first layer tells.
+/* lint_model.c - do the samples look like those that the model was trained on?  Its first layer
+ * tells.
  *
  *   image ──▶ conv1 ──▶ bn1       mean and variance of conv1's result on the samples, by channel, against those that bn1 holds
  *   image ──▶ conv1 ──▶ relu      no batch norm: only raw pixels that make conv1's result very large are noticed */

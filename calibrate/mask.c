@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mask.c - which values are masks, and how far their ranges go (mask.h).
  *
- * Scores of a row differ by at most e^16 = 8.9e6 where any code of a softmax tells: e^-16 is 2^-23, and 1/512 or 1/65536 is
- * half a code.  Masked scores saturate 16 below the least of the others.  A mask is added to scores whose spread is not known
- * here: one of zeros alone loses nothing by a wide range, and goes to -1024; one that holds other terms (a bias by position)
- * goes 64 below the least of them, for scores that spread over up to 48. */
+ * Scores of a row differ by at most e^16 = 8.9e6 where any code of a softmax tells: e^-16 is 2^-23,
+ * and 1/512 or 1/65536 is half a code.  Masked scores saturate 16 below the least of the others.  A
+ * mask is added to scores whose spread is not known here: one of zeros alone loses nothing by a
+ * wide range, and goes to -1024; one that holds other terms (a bias by position) goes 64 below the
+ * least of them, for scores that spread over up to 48. */
 #include "calibrate/mask.h"
 
 enum { BELOW_SCORES = 16, BELOW_OPERAND = 64, BELOW_ZEROS = 1024 };

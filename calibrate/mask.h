@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mask.h - values that lead to nothing but a softmax, of which elements far below the others stand for "left out".
+/* mask.h - values that lead to nothing but a softmax, of which elements far below the others stand
+ * for "left out".
  *
  *   softmax(scores + mask)     mask 0 or -inf, -3.4e38, -1e9, -10000
  *
- * A range that held such elements would leave nothing for the others.  They are not observed; the range ends a little below
- * the others, where codes saturate and e^x is 0 all the same. */
+ * A range that held such elements would leave nothing for the others.  They are not observed; the
+ * range ends a little below the others, where codes saturate and e^x is 0 all the same. */
 #ifndef QN_CALIBRATE_MASK_H
 #define QN_CALIBRATE_MASK_H
 
@@ -19,7 +20,8 @@ typedef enum qn_mask {
 	QN_MASK_SCORES   /* the scores themselves */
 } qn_mask;
 
-/* Elements at or below this are masked.  No score of a trained model is there: e^-1000 is 0 in double. */
+/* Elements at or below this are masked.  No score of a trained model is there: e^-1000 is 0 in
+ * double. */
 #define QN_MASKED -1000.0f
 /* Where a factor's range ends. */
 #define QN_MASK_LEAST_FACTOR -32768.0
@@ -30,8 +32,8 @@ const qn_mask *qn_mask_values(const qn_graph *g, qn_arena *a);
 /* Copies the n elements that are not masked to `to`, in their order; how many they are. */
 size_t qn_mask_drop(const float *x, size_t n, float *to);
 
-/* The lower end of a range of which elements were masked; least: of the others, 0 where there are none; only_zeros: they
- * are all 0. */
+/* The lower end of a range of which elements were masked; least: of the others, 0 where there are
+ * none; only_zeros: they are all 0. */
 double qn_mask_end(qn_mask kind, double least, bool only_zeros);
 
 #endif

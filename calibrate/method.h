@@ -5,8 +5,8 @@
  *   pass 0 over the samples, then plan() and another pass while the row asks for one, then finish()
  *
  * finish sees one value at a time and is a function of what was observed alone, so values may be
- * finished in any order and side by side.  search begins with the findings of all values and sees one
- * partition at a time, in topological order. */
+ * finished in any order and side by side.  search begins with the findings of all values and sees
+ * one partition at a time, in topological order. */
 #ifndef QN_CALIBRATE_METHOD_H
 #define QN_CALIBRATE_METHOD_H
 
@@ -61,8 +61,8 @@ typedef struct qn_method {
 	void (*plan)(const qn_seen *s, unsigned pass, const qn_bins *before, qn_bins *out);
 	/* s->o->n > 0 unless passes is 0. */
 	void (*finish)(const qn_seen *s, qn_arena *scratch, qn_finding *out);
-	/* A calibration callback (callback.h) for every partition that has none of its own; opts: the
-	 * qn_method_opts.  NULL: what finish found stays. */
+	/* A calibration callback (callback.h) for every partition that has none of its own; opts:
+	 * the qn_method_opts.  NULL: what finish found stays. */
 	qn_status (*search)(void *opts, qn_info *info);
 } qn_method;
 

@@ -5,7 +5,8 @@
  *   percentile_tvm  the value of rank trunc(n * p / 100) of |x|, found by its bits in three passes
  *   percentile_ort  equal bins over the range, cumulative shares, in two passes
  *
- * Sources: tvm.relay.quantize (percentile), onnxruntime.quantization.calibrate (PercentileCalibrater). */
+ * Sources: tvm.relay.quantize (percentile), onnxruntime.quantization.calibrate
+ * (PercentileCalibrater). */
 #include "calibrate/method.h"
 
 #include <math.h>

@@ -4,10 +4,10 @@
  *   scale of x    1.00 s   0.95 s   0.90 s …      mean squared difference to the float output
  *                  3.1e-4   2.2e-4   2.9e-4        0.95 s is kept, then the weights' scale is tried
  *
- * Begins with the scales that the method found; for one symbol after the other, those of activations first,
- * tries the scale times each factor and keeps the one with which the quantized output is nearest to the float one
- * over all batches; of equal ones the largest factor.  So no partition's output is further away than before,
- * given its inputs. */
+ * Begins with the scales that the method found; for one symbol after the other, those of
+ * activations first, tries the scale times each factor and keeps the one with which the quantized
+ * output is nearest to the float one over all batches; of equal ones the largest factor.  So no
+ * partition's output is further away than before, given its inputs. */
 #include <math.h>
 #include <string.h>
 

@@ -32,8 +32,8 @@ typedef struct qn_source {
 	const void *user;
 } qn_source;
 
-/* What is done to the values of samples: ((value - zero) * scale - mean) / std, in double, rounded to f32.
- * mean and std are one number for all channels, one a channel, or none (0 and 1). */
+/* What is done to the values of samples: ((value - zero) * scale - mean) / std, in double, rounded
+ * to f32. mean and std are one number for all channels, one a channel, or none (0 and 1). */
 typedef struct qn_prep {
 	bool given; /* false: values stay as they are */
 	double zero, scale;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_difference.c - squared_difference, with broadcasting.  The result may lie where an operand of
- * its size lies: only an operand that is not repeated has this size. */
+/* emit_difference.c - squared_difference, with broadcasting.  The result may lie where an operand
+ * of its size lies: only an operand that is not repeated has this size. */
 #include "codegen/emitter.h"
 #include "runtime/form_args.h"
 

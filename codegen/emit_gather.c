@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_gather.c - gather, gather_elements, gather_nd, by a table of constant indices or by those of a value. */
+/* emit_gather.c - gather, gather_elements, gather_nd, by a table of constant indices or by those of
+ * a value. */
 #include "codegen/emitter.h"
 #include "runtime/form_args.h"
 

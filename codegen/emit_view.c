@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_view.c - slice, expand, tile and reverse: one strided copy; squeeze and expand_dims move nothing.
+/* emit_view.c - slice, expand, tile and reverse: one strided copy; squeeze and expand_dims move
+ * nothing.
  *
  *   qn_transpose(&net_s_args, in->x + 9, s);     a slice that begins at element 9 */
 #include "codegen/emitter.h"

@@ -5,8 +5,8 @@
  *   earlier first   [ A | gap | B | gap | C | …     the gaps at one step, in a tree by size: n log n
  *   larger first    gaps beside all that ever live beside it: only if such pairs are few enough
  *
- * Where neither reaches what lives at one step, the shelf is given that height, and gaps are filled from
- * its two ends: a chain, of which two buffers live at a time, fits whatever their sizes are:
+ * Where neither reaches what lives at one step, the shelf is given that height, and gaps are filled
+ * from its two ends: a chain, of which two buffers live at a time, fits whatever their sizes are:
  *
  *   both ends       [ A |         | B ]     then C for A, from the left, D for B, from the right … */
 #include "codegen/place.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit.c - integer model -> files in a folder or in the hands of the host: the C texts, the self-test's expectations from
- * the interpreter, the report. */
+/* emit.c - integer model -> files in a folder or in the hands of the host: the C texts, the
+ * self-test's expectations from the interpreter, the report. */
 #include "codegen/emit.h"
 
 #include <string.h>

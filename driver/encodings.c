@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* encodings.c - the parameters of a calibrated model in the form of AIMET's encodings (version 0.6.1).
+/* encodings.c - the parameters of a calibrated model in the form of AIMET's encodings (version
+ * 0.6.1).
  *
  *   {"version": "0.6.1",
  *    "activation_encodings": {"relu1": [{"bitwidth": 8, "dtype": "int", "is_symmetric": "False", "max": …, "min": …, "offset": -128, "scale": …}]},
  *    "param_encodings": {"conv1.w": [… one, or one a channel …]}}
  *
- * real = (k + offset) * scale for k = 0 … 2^bitwidth - 1, so offset is the smallest code less the zero point.
- * A value that is quantized in several ways stands there once a way, the others under the names of their
- * quantize nodes.  Biases, which have the scale of their product, are left out. */
+ * real = (k + offset) * scale for k = 0 … 2^bitwidth - 1, so offset is the smallest code less the
+ * zero point. A value that is quantized in several ways stands there once a way, the others under
+ * the names of their quantize nodes.  Biases, which have the scale of their product, are left
+ * out. */
 #include "driver/encodings.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* encodings.h - scales and zero points of a calibrated model as AIMET's encodings, and files of them. */
+/* encodings.h - scales and zero points of a calibrated model as AIMET's encodings, and files of
+ * them. */
 #ifndef QN_DRIVER_ENCODINGS_H
 #define QN_DRIVER_ENCODINGS_H
 

@@ -8,12 +8,14 @@
 
 #include "ir/diag.h"
 
-/* Copies from, whose first member is its size, into the struct `to` of `size` bytes; from NULL: all 0.
- * first: what a size of 0 stands for, the bytes that the struct had in release 0.1.  env NULL: no report. */
+/* Copies from, whose first member is its size, into the struct `to` of `size` bytes; from NULL: all
+ * 0. first: what a size of 0 stands for, the bytes that the struct had in release 0.1.  env NULL:
+ * no report. */
 qn_status qn_host_struct_take(qn_env *env, const char *name, size_t first, const void *from,
 			      size_t size, void *to) QN_MUST_CHECK;
 
-/* All members are of release 0.1 so far.  The release that adds one to T writes here where T ended in 0.1. */
+/* All members are of release 0.1 so far.  The release that adds one to T writes here where T ended
+ * in 0.1. */
 #define QN_TAKE(env, T, from, to) qn_host_struct_take(env, #T, sizeof(T), from, sizeof(T), to)
 
 #endif

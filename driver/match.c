@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match.c - asks the values of a graph whether a pattern of the host's matches, and reads matches. */
+/* match.c - asks the values of a graph whether a pattern of the host's matches, and reads
+ * matches. */
 #include <string.h>
 
 #include "driver/host_struct.h"

@@ -36,8 +36,9 @@ typedef struct qn_measurement {
 	double *score, *wanted_score; /* by sample; NULL: not wanted */
 } qn_measurement;
 
-/* Finds outputs, labels, scores and what outputs should be, and makes room for what each sample gives; the samples are
- * there.  Ids: eval.output, eval.target, eval.nonfinite, eval.score, eval.window, eval.top, data.labels. */
+/* Finds outputs, labels, scores and what outputs should be, and makes room for what each sample
+ * gives; the samples are there.  Ids: eval.output, eval.target, eval.nonfinite, eval.score,
+ * eval.window, eval.top, data.labels. */
 qn_status qn_measurement_set_up(qn_measurement *c, qn_arena *a) QN_MUST_CHECK;
 
 #endif

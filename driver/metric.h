@@ -5,8 +5,8 @@
  *      ├─ score (and label) ─▶ score auc               … a number
  *      └─ what y should be ──▶ agreement … sqnr        … sums over its elements
  *
- * What a sample gives is computed in double, element after element, and added up sample after sample: the figures
- * do not depend on threads. */
+ * What a sample gives is computed in double, element after element, and added up sample after
+ * sample: the figures do not depend on threads. */
 #ifndef QN_DRIVER_METRIC_H
 #define QN_DRIVER_METRIC_H
 
@@ -22,14 +22,15 @@ typedef struct qn_difference {
 qn_difference qn_difference_of(const double *y, const double *w, size_t n);
 void qn_difference_add(qn_difference *sum, const qn_difference *one);
 
-/* How many of the n elements come before element `label`: the larger ones, and equal ones of a smaller index. */
+/* How many of the n elements come before element `label`: the larger ones, and equal ones of a
+ * smaller index. */
 size_t qn_rank_of(const double *y, size_t n, size_t label);
 
 /* The mean of (a - b)^2. */
 double qn_mean_square(const double *a, const double *b, size_t n);
 
-/* The area under the ROC curve: how probably a positive has the larger score than a negative; equal ones count half.
- * Exact: pairs are counted.  There are positives and negatives. */
+/* The area under the ROC curve: how probably a positive has the larger score than a negative; equal
+ * ones count half. Exact: pairs are counted.  There are positives and negatives. */
 double qn_auc(qn_arena *tmp, const double *score, const bool *positive, size_t n);
 
 /* What all samples gave; parts that are NULL were not asked for. */
@@ -47,7 +48,8 @@ typedef struct qn_tally {
 	const qn_difference *difference; /* one an output */
 } qn_tally;
 
-/* Tells fn all figures that the tally has the parts for, in the order of the table, output by output.  Names are made in arena a. */
+/* Tells fn all figures that the tally has the parts for, in the order of the table, output by
+ * output.  Names are made in arena a. */
 void qn_metrics_tell(const qn_tally *t, qn_arena *a, qn_arena *tmp, qn_metric_fn *fn, void *user);
 
 #endif

@@ -36,8 +36,8 @@ is_calibrated(const qn_model *m)
 	return m->types.nsymbol > 0;
 }
 
-/* Passes see one graph: functions of the model's own are inlined.  Before quantize, composites are a
- * sign that it is too late; behind it there are none. */
+/* Passes see one graph: functions of the model's own are inlined.  Before quantize, composites are
+ * a sign that it is too late; behind it there are none. */
 static qn_status
 one_graph(qn_pipeline *p, const char *pass)
 {
@@ -203,8 +203,8 @@ const qn_pass_row qn_passes[] = {
 
 const size_t qn_npasses = QN_COUNT(qn_passes);
 
-/* Not what the model has behind it.  A symbolic graph keeps its nodes: composites are known by their
- * names. */
+/* Not what the model has behind it.  A symbolic graph keeps its nodes: composites are known by
+ * their names. */
 bool
 qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern_made.c - patterns of the host's that are made of others: alternatives, dominators, tests. */
+/* pattern_made.c - patterns of the host's that are made of others: alternatives, dominators,
+ * tests. */
 #include "driver/pattern.h"
 
 /* ---- what is made of patterns ---- */

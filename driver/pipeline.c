@@ -118,8 +118,8 @@ typedef struct sequence {
 	size_t n;
 } sequence;
 
-/* All that the model's stage still needs.  A symbolic graph keeps its nodes: composites are known by
- * their names. */
+/* All that the model's stage still needs.  A symbolic graph keeps its nodes: composites are known
+ * by their names. */
 static void
 default_sequence(qn_pipeline *p, sequence *s)
 {

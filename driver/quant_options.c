@@ -29,8 +29,8 @@ refuse(reader *r, const qn_json *v, const char *id, const char *words)
 			"'%s' is %s", v->string, words);
 }
 
-/* The index of a member's text among words that end with NULL; -1: the member is not there, or it is
- * reported. */
+/* The index of a member's text among words that end with NULL; -1: the member is not there, or it
+ * is reported. */
 static int
 choice(reader *r, const qn_json *rule, const char *key, const char *const *words,
        const char *message)

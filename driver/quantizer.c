@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quantizer.c - quantizer patterns of the host's: their registration, and what their callbacks build
- * with.
+/* quantizer.c - quantizer patterns of the host's: their registration, and what their callbacks
+ * build with.
  *
  *   qn_quantize_activation(q, x, "fc", "x")   is   qn_qb_quantize(q, x, "fc", "x")   inside the door */
 #include "driver/quantizer.h"

@@ -7,8 +7,8 @@
 #include "driver/context.h"
 #include "patterns/quantizer.h"
 
-/* Reads the patterns' texts and checks the descriptions (quantizer.register, pattern.…); the list is
- * put into *out. */
+/* Reads the patterns' texts and checks the descriptions (quantizer.register, pattern.…); the list
+ * is put into *out. */
 qn_status qn_quantizers_of(qn_model *m, const qn_compile_opts *o, qn_arena *a,
 			   qn_quant_opts *out) QN_MUST_CHECK;
 /* Those that find the symbols' values themselves. */

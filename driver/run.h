@@ -11,12 +11,12 @@
 qn_status qn_samples_for(const qn_graph *g, qn_arena *a, size_t n, qn_array *const *in,
 			 const char *const *names, qn_dataset **out) QN_MUST_CHECK;
 
-/* Refuses a model whose scales are symbols (run.stage): they are no numbers to compute with.  Said once, not for every
- * node. */
+/* Refuses a model whose scales are symbols (run.stage): they are no numbers to compute with.  Said
+ * once, not for every node. */
 qn_status qn_check_runs(const qn_model *m) QN_MUST_CHECK;
 
-/* Classes, one a sample: those of labels, or with labels NULL those that the samples' own source says; *out is NULL
- * where there are none.  wanted: how many there have to be.  Id: data.labels. */
+/* Classes, one a sample: those of labels, or with labels NULL those that the samples' own source
+ * says; *out is NULL where there are none.  wanted: how many there have to be.  Id: data.labels. */
 qn_status qn_labels_for(qn_model *m, const qn_array *labels, const qn_source *samples,
 			size_t wanted, qn_arena *a, const int64_t **out) QN_MUST_CHECK;
 

@@ -6,8 +6,8 @@
 #include "calibrate/calibrate.h"
 
 /* Method and statistics of the options, checked against the model, which is symbolic; id: what the
- * samples are, from the statistics where there are some.  crc: of each input's samples, NULL when they were not read
- * yet. */
+ * samples are, from the statistics where there are some.  crc: of each input's samples, NULL when
+ * they were not read yet. */
 qn_status qn_calib_options(qn_model *m, const qn_compile_opts *o, const uint32_t *crc,
 			   qn_arena *scratch, qn_calib_opts *calib, qn_samples_id *id) QN_MUST_CHECK;
 /* Of a symbolic model, whatever its rounding will be: what statistics belong to. */

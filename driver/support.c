@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* support.c - which operators have which forms, and which are read from other tools' files: the tables themselves. */
+/* support.c - which operators have which forms, and which are read from other tools' files: the
+ * tables themselves. */
 #include <string.h>
 
 #include "codegen/emitter.h"

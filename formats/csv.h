@@ -6,7 +6,8 @@
  *   "38";1.65e0         a cell may stand in double quotes; blanks around a number count nothing
  *
  * Lines end with LF or CRLF; a byte order mark and empty lines are skipped. Numbers are
- * [+-]digits[.digits][e[+-]digits] with a point whatever the locale; a cell without one is an error, and so are nan and inf. */
+ * [+-]digits[.digits][e[+-]digits] with a point whatever the locale; a cell without one is an
+ * error, and so are nan and inf. */
 #ifndef QN_FORMATS_CSV_H
 #define QN_FORMATS_CSV_H
 

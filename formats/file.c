@@ -89,7 +89,8 @@ let_go(void *ptr)
 	s->fd = -1;
 }
 
-/* Lets the system take the whole pages of a mapped range: they are the file's, which is still there. */
+/* Lets the system take the whole pages of a mapped range: they are the file's, which is still
+ * there. */
 static void
 drop_pages(qn_env *env, const void *data, size_t n)
 {

@@ -17,9 +17,9 @@ qn_status qn_file_map(qn_arena *a, const char *path, const char **data, size_t *
 qn_status qn_file_write(qn_env *env, const char *path, const void *data, size_t n) QN_MUST_CHECK;
 
 /* Several files that appear together: all are written under temporary names before the first is
- * renamed, and when a rename fails the new ones go again (only where an older file of that name
- * was replaced, its successor stays).  folder (NULL: none) is made first if it is not there, its parents are not
- * (file.mkdir); it goes again when the files cannot be written. */
+ * renamed, and when a rename fails the new ones go again (only where an older file of that name was
+ * replaced, its successor stays).  folder (NULL: none) is made first if it is not there, its
+ * parents are not (file.mkdir); it goes again when the files cannot be written. */
 typedef struct qn_file_out {
 	const char *path;
 	const void *data;
@@ -38,8 +38,8 @@ const char *qn_path_folder(qn_arena *a, const char *path);
 const char *qn_path_base(const char *path);
 const char *qn_path_join(qn_arena *a, const char *folder, const char *name);
 
-/* Whether the file is in the folder ("": here) or below when all links are followed; true also for one that is not
- * there: opening it tells why. */
+/* Whether the file is in the folder ("": here) or below when all links are followed; true also for
+ * one that is not there: opening it tells why. */
 bool qn_path_is_below(const char *folder, const char *path);
 
 #endif

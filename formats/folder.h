@@ -20,9 +20,10 @@ typedef struct qn_folder {
 
 typedef bool qn_wanted_fn(const char *name);
 
-/* Files whose name is wanted; names that begin with a dot are not looked at.  Only when the folder holds none,
- * one level of subfolders is: they are numbered in byte order of their names, or by the names
- * where all of them are whole numbers.  Id: folder.size; file.open with the system's reason. */
+/* Files whose name is wanted; names that begin with a dot are not looked at.  Only when the folder
+ * holds none, one level of subfolders is: they are numbered in byte order of their names, or by the
+ * names where all of them are whole numbers.  Id: folder.size; file.open with the system's
+ * reason. */
 qn_status qn_folder_list(qn_arena *a, const char *path, qn_wanted_fn *wanted,
 			 qn_folder *out) QN_MUST_CHECK;
 

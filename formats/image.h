@@ -4,7 +4,8 @@
  *   P2 3 1 255 0 128 255  ──▶  h 1, w 3, c 1: 0 128 255
  *
  * Channels are those of the file: 1 grey, 2 grey and alpha, 3 RGB, 4 RGB and alpha; a palette is
- * looked up. Values are those of the file: 0 to 255, or to 65535 (16-bit PNG, PNM with a larger maximum). */
+ * looked up. Values are those of the file: 0 to 255, or to 65535 (16-bit PNG, PNM with a larger
+ * maximum). */
 #ifndef QN_FORMATS_IMAGE_H
 #define QN_FORMATS_IMAGE_H
 

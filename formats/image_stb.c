@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* image_stb.c - PNG and JPEG through stb_image, in the one file that includes it.
  *
- * stb_image has no place for a host's allocator, so its memory is the C library's: a request of more
- * than MOST_BYTES is refused, and the result is freed with the arena. */
+ * stb_image has no place for a host's allocator, so its memory is the C library's: a request of
+ * more than MOST_BYTES is refused, and the result is freed with the arena. */
 #include <stdlib.h>
 
 #include "formats/image.h"
@@ -97,9 +97,10 @@ skip_scan(const unsigned char *p, size_t n, size_t at)
 	return at;
 }
 
-/* Whether each Huffman table of a JPEG has at most 256 symbols, and each scan the tables that it needs.
- * The stb_image of Debian 12 trusts both, and would write or read behind its tables.  Segments are
- * walked as it walks them: marker, length, bytes; after a scan's header the coded data. */
+/* Whether each Huffman table of a JPEG has at most 256 symbols, and each scan the tables that it
+ * needs. The stb_image of Debian 12 trusts both, and would write or read behind its tables.
+ * Segments are walked as it walks them: marker, length, bytes; after a scan's header the coded
+ * data. */
 static bool
 sound_jpeg(const unsigned char *p, size_t n)
 {

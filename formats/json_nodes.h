@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_nodes.h - names of a graph that is read, and what stands behind them (private to json_node.c and
- * json_nodes.c). */
+/* json_nodes.h - names of a graph that is read, and what stands behind them (private to json_node.c
+ * and json_nodes.c). */
 #ifndef QN_FORMATS_JSON_NODES_H
 #define QN_FORMATS_JSON_NODES_H
 

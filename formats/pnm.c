@@ -77,7 +77,8 @@ qn_pnm_decode(qn_arena *a, const char *place, const char *data, size_t n, qn_ima
 		return bad(a, place,
 			   "the header has no width, height and largest value from 1 to 65535");
 	int64_t count = h * w * out->c;
-	/* A value takes at least a byte, two with the blank before it: a short file asks for little. */
+	/* A value takes at least a byte, two with the blank before it: a short file asks for
+	 * little. */
 	if (count > QN_IMAGE_MOST || count / 2 > c.end - c.at)
 		return qn_report(a->env, QN_EINVALID, "image.size", place,
 				 "%lld x %lld pixels, but %zu bytes follow; at most 2^26 values "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wav.c - see wav.h.  Chunks are walked in order; those other than "fmt " and "data" are skipped. */
+/* wav.c - see wav.h.  Chunks are walked in order; those other than "fmt " and "data" are
+ * skipped. */
 #include "formats/wav.h"
 
 #include <string.h>

@@ -3,7 +3,8 @@
  *
  *   "RIFF" size "WAVE"  "fmt " 16 {tag channels rate bytes/s align bits}  "data" size {frames}
  *
- * PCM becomes a value from -1 up to 1: (code - 128) / 128 of 8 bits, code / 2^(bits - 1) of more. */
+ * PCM becomes a value from -1 up to 1: (code - 128) / 128 of 8 bits, code / 2^(bits - 1) of
+ * more. */
 #ifndef QN_FORMATS_WAV_H
 #define QN_FORMATS_WAV_H
 
@@ -17,7 +18,8 @@ typedef struct qn_wav {
 	const unsigned char *data; /* the frames, channels side by side */
 } qn_wav;
 
-/* A view of the bytes.  Ids: wav.format (no such file, or a coding that is not known), wav.truncated. */
+/* A view of the bytes.  Ids: wav.format (no such file, or a coding that is not known),
+ * wav.truncated. */
 qn_status qn_wav_parse(qn_env *env, const char *place, const char *data, size_t n,
 		       qn_wav *out) QN_MUST_CHECK;
 

@@ -17,12 +17,12 @@ typedef struct qn_custom {
 	const struct qn_custom *next;
 } qn_custom;
 
-/* Checks desc and adds it to env->customs; memory from arena a, which must live as long as env.  Error
- * op.register. */
+/* Checks desc and adds it to env->customs; memory from arena a, which must live as long as env.
+ * Error op.register. */
 qn_status qn_custom_register(qn_env *env, qn_arena *a, const qn_op_desc *desc) QN_MUST_CHECK;
 
-/* The call of a node as callbacks see it; its arrays in arena a.  Types are plain f32 or quantized with
- * one scale. */
+/* The call of a node as callbacks see it; its arrays in arena a.  Types are plain f32 or quantized
+ * with one scale. */
 qn_op_call qn_custom_call(const qn_graph *g, const qn_node *n, qn_arena *a);
 
 static inline const qn_op_desc *

@@ -147,7 +147,8 @@ typedef struct qn_enum_info {
 } qn_enum_info;
 
 extern const qn_enum_info qn_enum_table[QN_NENUM];
-/* The value of a name, -1 when the list has none; the name of a value; "explicit or same or valid". */
+/* The value of a name, -1 when the list has none; the name of a value; "explicit or same or
+ * valid". */
 int32_t qn_enum_find(const qn_attr_info *info, const char *name);
 const char *qn_enum_name(const qn_attr_info *info, int32_t value);
 void qn_enum_print_names(qn_buf *b, const qn_attr_info *info);
@@ -185,8 +186,8 @@ const qn_opinfo *qn_opinfo_get(qn_op op);
 /* The row of a node, which for an operator of the host's is its own. */
 const qn_opinfo *qn_opinfo_of(const qn_node *n);
 /* The parameters that the arithmetic of a FIXED op gives a result of this storage, i8, u8 or i16:
- * those of i8; with 128 added to the zero point; zero point 0 and the scale with which i16 holds the
- * same real values, rounded up to a power of 2 times the scale of i8. */
+ * those of i8; with 128 added to the zero point; zero point 0 and the scale with which i16 holds
+ * the same real values, rounded up to a power of 2 times the scale of i8. */
 void qn_fixed_output(const qn_node *n, const qn_elem *storage, double *scale, int64_t *zp);
 /* QN_NOP when there is no built-in op of this name. */
 qn_op qn_op_find(const char *name);

@@ -70,7 +70,8 @@ bool qn_infer_range(const qn_graph *g, const qn_node *n, const char *attr, int32
 qn_operands qn_infer_operands(const qn_graph *g, const qn_node *n);
 /* A plain float element that all inputs have (type.mismatch).  NULL: reported. */
 const qn_elem *qn_infer_float(const qn_graph *g, const qn_node *n);
-/* The same for ops without an integer form, which refuse quantized inputs (unsupported.quantized). */
+/* The same for ops without an integer form, which refuse quantized inputs
+ * (unsupported.quantized). */
 const qn_elem *qn_infer_real(const qn_graph *g, const qn_node *n);
 /* The element of SAME ops: input 0's.  NULL: reported. */
 const qn_elem *qn_infer_same(const qn_graph *g, const qn_node *n);
@@ -79,11 +80,13 @@ const qn_elem *qn_infer_same(const qn_graph *g, const qn_node *n);
 const qn_elem *qn_infer_mix(const qn_graph *g, const qn_node *n, const qn_type *declared);
 /* The same, also for plain integers of one type, but bool: that type. */
 const qn_elem *qn_infer_numbers(const qn_graph *g, const qn_node *n, const qn_type *declared);
-/* All inputs are plain integers, or bool where that is allowed, and of one type; reports nothing. */
+/* All inputs are plain integers, or bool where that is allowed, and of one type; reports
+ * nothing. */
 bool qn_infer_integers(const qn_graph *g, const qn_node *n, bool or_bool);
 /* The element of ACC ops (inputs: data, weights with output channels on axis 0, optional bias):
- * float, or the accumulator, i32, or i64 for data of more than 8 bits, whose scale is data scale * weight scale, on axis `channel` of the
- * result when the weights are quantized per axis.  NULL: reported. */
+ * float, or the accumulator, i32, or i64 for data of more than 8 bits, whose scale is data scale *
+ * weight scale, on axis `channel` of the result when the weights are quantized per axis.  NULL:
+ * reported. */
 const qn_elem *qn_infer_acc(const qn_graph *g, const qn_node *n, int32_t channel);
 /* The same; where the declared type has a scale of kind fmul, so has the accumulator. */
 const qn_elem *qn_infer_acc_as(const qn_graph *g, const qn_node *n, int32_t channel,

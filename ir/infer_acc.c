@@ -102,8 +102,8 @@ product_kind(const qn_type *declared)
 		       : QN_SCALE_MUL;
 }
 
-/* The accumulator of data x times w, of 64 bits for data of more than 8, whose scales lie along axis `channel` of the result when w
- * has one for each channel. */
+/* The accumulator of data x times w, of 64 bits for data of more than 8, whose scales lie along
+ * axis `channel` of the result when w has one for each channel. */
 static const qn_elem *
 accumulator(const qn_graph *g, const qn_node *n, int32_t channel, const qn_type *declared)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_elementwise.c - types of add, sub, mul, div, squared_difference (numpy's broadcasting) and bias_add.
+/* infer_elementwise.c - types of add, sub, mul, div, squared_difference (numpy's broadcasting) and
+ * bias_add.
  *
  *   [2,1,4] + [3,1]  ->  [2,3,4]       [?,1] + [1,5]  ->  [?,5]       [?] + [5]  ->  [5] */
 #include "ir/infer.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_l2_norm.c - types of l2_norm, which divides by the length of the vectors along an axis, and of
- * lrn, which divides by a power of the squares of neighbouring channels: that of the input. */
+/* infer_l2_norm.c - types of l2_norm, which divides by the length of the vectors along an axis, and
+ * of lrn, which divides by a power of the squares of neighbouring channels: that of the input. */
 #include "ir/infer.h"
 
 const qn_type *

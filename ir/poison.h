@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* poison.h - memory of an arena that no object has, made known to AddressSanitizer: an access
- * beside an object is found although the whole chunk is one allocation.  Nothing in other builds. */
+ * beside an object is found although the whole chunk is one allocation.  Nothing in other
+ * builds. */
 #ifndef QN_IR_POISON_H
 #define QN_IR_POISON_H
 

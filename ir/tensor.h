@@ -62,8 +62,8 @@ int64_t qn_quantize_value(double x, double scale, bool leaf_f32, int64_t zp, int
 			  int64_t qmax);
 double qn_dequantize_value(int64_t q, double scale, bool leaf_f32, int64_t zp);
 
-/* Whole tensors into data of the caller's: codes of the uniform type `to`, or reals of a plain float
- * type.  Any granularity; no symbols. */
+/* Whole tensors into data of the caller's: codes of the uniform type `to`, or reals of a plain
+ * float type.  Any granularity; no symbols. */
 void qn_quantize_into(const qn_types *t, const qn_tensor *x, const qn_type *to, void *data);
 /* The same with halves rounded away from 0, as TFLite's Quantize does. */
 void qn_quantize_away_into(const qn_types *t, const qn_tensor *x, const qn_type *to, void *data);

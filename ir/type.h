@@ -241,7 +241,8 @@ enum { QN_FIX_LEAST = 8, QN_FIX_DEFAULT = 8, QN_FIX_MOST = 15 }; /* bits */
 qn_fixed qn_fix(double s, int32_t bits);
 double qn_fixed_value(qn_fixed f);
 bool qn_is_fixed(double s, int32_t bits);
-/* The type with every number in its scales made such a one; zero points stay.  NULL after a report. */
+/* The type with every number in its scales made such a one; zero points stay.  NULL after a
+ * report. */
 const qn_type *qn_type_fix(qn_types *t, const char *place, const qn_type *type, int32_t bits);
 
 /* Rules about a quantized element in a tensor of this shape (axis < rank, dim equals the number
@@ -274,8 +275,8 @@ double qn_half_value(qn_plain half, uint16_t bits);
 void qn_range_to_params(double min, double max, const qn_elem *storage, bool symmetric, double *scale, int64_t *zp);
 
 /* The least weight scale with which a bias of so many bits is at most 2^30 in units of data_scale
- * times it, so that half of 32 bits stays for the sum; or 2^39 of 64 bits, as quantization saturates
- * at 2^40. */
+ * times it, so that half of 32 bits stays for the sum; or 2^39 of 64 bits, as quantization
+ * saturates at 2^40. */
 double qn_bias_room(double bias, double data_scale, int bits);
 
 #endif

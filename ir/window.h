@@ -14,7 +14,8 @@
 
 #include "ir/graph.h"
 
-/* Kernel sizes, strides, dilations and pads are at most this, so that no product below overflows. */
+/* Kernel sizes, strides, dilations and pads are at most this, so that no product below
+ * overflows. */
 #define QN_WINDOW_MAX INT64_C(0x7fffffff)
 
 typedef struct qn_window {

@@ -214,7 +214,8 @@ taker_of(const qn_node *n)
 	return qn_opinfo_of(n)->behaviour == QN_LUT && n->nin == 1 ? qn_ax_unary : NULL;
 }
 
-/* The transpose behind operand i: itself, or seen through one reshape or split.  0: there is none. */
+/* The transpose behind operand i: itself, or seen through one reshape or split.  0: there is
+ * none. */
 static qn_id
 transpose_at(const qn_graph *g, const qn_node *n, uint32_t i)
 {

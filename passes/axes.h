@@ -39,8 +39,8 @@ bool qn_ax_is_free(const qn_type *from, const qn_list *p);
 qn_id qn_ax_put(const qn_ax *s, qn_id y, const qn_list *p);
 qn_id qn_ax_transpose(qn_rw *rw, const char *name, qn_id x, const qn_list *p);
 qn_id qn_ax_as(qn_rw *rw, const char *name, qn_id x, int32_t rank, const int64_t *dim);
-/* The node's op over other operands, of the type that transposed by p is the node's, under its name;
- * attr NULL: its attributes. */
+/* The node's op over other operands, of the type that transposed by p is the node's, under its
+ * name; attr NULL: its attributes. */
 qn_id qn_ax_op(const qn_ax *s, const qn_id *in, const qn_attrs *attr, const qn_list *p);
 /* op'(x, the other operands as they are), then the transpose. */
 qn_id qn_ax_below(const qn_ax *s, const qn_attrs *attr, const qn_list *p);

@@ -6,7 +6,8 @@
  *   pad(T(x)) {before=[0,0,1,2]}      ->  T(pad(x) {before=[0,1,2,0]})
  *   reduce_max(T(x)) {axes=[2,3]}     ->  reduce_max(x) {axes=[1,2]}              what stays is in order
  *
- * A sum of floats keeps the order of its terms: a reduction whose axes would change places stays. */
+ * A sum of floats keeps the order of its terms: a reduction whose axes would change places
+ * stays. */
 #include "passes/axes.h"
 
 /* Arithmetic on codes exists along the last axis alone. */
@@ -98,7 +99,8 @@ mask_of(const qn_list *axes, int32_t rank)
 	return mask;
 }
 
-/* The axes of x that stand for those of the mask, ascending; whether they come in the same order. */
+/* The axes of x that stand for those of the mask, ascending; whether they come in the same
+ * order. */
 static bool
 axes_of(const qn_list *p, uint32_t mask, qn_list *axes)
 {

@@ -6,8 +6,8 @@
  *   dense(reshape(T(x)) {shape=[N,C*H*W]}, w) ->  dense(reshape(x), w')      columns of w in the order H,W,C
  *   matmul(a, T(b)) {}                        ->  matmul(a, b) {transpose_b=1}    T swaps the last two axes
  *
- * A reshape cuts both shapes into groups of dims with equal products; it passes where the dims of each
- * group lie side by side in x too. */
+ * A reshape cuts both shapes into groups of dims with equal products; it passes where the dims of
+ * each group lie side by side in x too. */
 #include "passes/axes.h"
 
 #include "ir/diag.h"
@@ -107,8 +107,8 @@ qn_ax_reshape(const qn_ax *s)
 
 /* ---- products ---- */
 
-/* Axis `axis` of the constant matrix w runs over the dims [first, rank) of T(x) as one; returns it with
- * that axis in the order in which they lie in x. */
+/* Axis `axis` of the constant matrix w runs over the dims [first, rank) of T(x) as one; returns it
+ * with that axis in the order in which they lie in x. */
 static qn_id
 reordered(const qn_ax *s, qn_id w, int32_t axis, const qn_type *t, int32_t first)
 {

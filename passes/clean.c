@@ -212,7 +212,8 @@ is_layer(const qn_rw *rw, const qn_node *product)
 	       product->type->rank >= 2 && qn_type_count(product->type) > 0;
 }
 
-/* dense(x as rows, the matrix transposed) of a matmul that is a layer; the rules fold the transpose. */
+/* dense(x as rows, the matrix transposed) of a matmul that is a layer; the rules fold the
+ * transpose. */
 static qn_id
 as_dense(qn_rw *rw, qn_id id)
 {

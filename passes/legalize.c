@@ -146,8 +146,8 @@ width(const qn_types *t, const qn_elem *e)
 	return scale * (double)(e->qmax - e->qmin);
 }
 
-/* The type of the quantize of each input, NULL where it has none; of several the one with the widest
- * range of real values, so that the others lose least. */
+/* The type of the quantize of each input, NULL where it has none; of several the one with the
+ * widest range of real values, so that the others lose least. */
 static const qn_type **
 input_types(const qn_graph *g, qn_arena *a)
 {

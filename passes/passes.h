@@ -35,7 +35,8 @@ qn_status qn_require_integer(qn_model *m, qn_graph *g) QN_MUST_CHECK;
 qn_status qn_report_float(qn_model *m, const qn_graph *g) QN_MUST_CHECK;
 
 /* Makes every scale a fixed-point number of so many bits, QN_FIX_LEAST to QN_FIX_MOST, and sums of
- * codes exact; warns (align.loss) of sums whose operands lie far apart.  calibrated -> calibrated. */
+ * codes exact; warns (align.loss) of sums whose operands lie far apart.  calibrated ->
+ * calibrated. */
 qn_status qn_align_model(qn_model *m, int32_t bits) QN_MUST_CHECK;
 
 /* Makes inputs and outputs integer and writes codes into attributes; fails (QN_EUNSUPPORTED)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requantize_acc.c - products of dequantized operands, as files of quantized graphs have them, become products
- * of codes.
+/* requantize_acc.c - products of dequantized operands, as files of quantized graphs have them,
+ * become products of codes.
  *
  *   conv2d(dequantize(x), dequantize(w), b)      ->  dequantize(conv2d(x, w', b'))     w' signed and symmetric: a zero point goes into its codes
  *   matmul(dequantize(x), dequantize(w [K,N]))   ->  dequantize(dense(x, w' [N,K]))    w a constant; other shapes of x by reshapes
  *   add(dequantize(dense(x, w)), b)              ->  dequantize(dense(x, w, b'))       bias_add likewise
  *
- * b is a constant, or codes behind a dequantize: b' has the accumulator's scale, codes of that scale
- * stay as they are. */
+ * b is a constant, or codes behind a dequantize: b' has the accumulator's scale, codes of that
+ * scale stay as they are. */
 #include <math.h>
 
 #include "passes/requantize.h"
@@ -317,8 +317,8 @@ qn_rqz_product(qn_rw *rw, const qn_match *m)
 	return y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
 }
 
-/* The accumulating layer without a bias behind a value: under a dequantize, and a reshape that leaves the
- * channels last.  0: there is none, or others read it. */
+/* The accumulating layer without a bias behind a value: under a dequantize, and a reshape that
+ * leaves the channels last.  0: there is none, or others read it. */
 static qn_id
 layer_behind(const qn_rw *rw, qn_id id, qn_id *shape)
 {

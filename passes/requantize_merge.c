@@ -42,8 +42,8 @@ qn_rqz_limits(const qn_rw *rw, qn_id id)
 	       (n->attr->clamp.lo > n->type->elem->qmin || n->attr->clamp.hi < n->type->elem->qmax);
 }
 
-/* Limits that are written, be they those of the type: the model means this very rounding, as one that
- * came already quantized does. */
+/* Limits that are written, be they those of the type: the model means this very rounding, as one
+ * that came already quantized does. */
 static bool
 is_meant(const qn_rw *rw, qn_id id)
 {

@@ -68,7 +68,8 @@ climbs(const qn_rw *rw, qn_id id)
 	return qn_rqz_moves(qn_rw_graph(rw), n) && qn_rqz_ends(rw, id);
 }
 
-/* The next value, from *i on, that is quantized when a quantize of value id moves up; 0: no more. */
+/* The next value, from *i on, that is quantized when a quantize of value id moves up; 0: no
+ * more. */
 static qn_id
 next_above(const qn_rw *rw, qn_id id, uint32_t *i)
 {

@@ -5,8 +5,8 @@
  *   qn_pattern *conv = qn_build_call(set, qn_build_op(set, "conv2d"), 2, (qn_pattern *[]){x, w});
  *
  * Functions return NULL after an error (pattern.…), and silently when they are given a NULL.  Parts
- * must be of the same set (pattern.context).  An op is no pattern, only what a call is made with: so
- * nobody writes relu where a call of relu is meant. */
+ * must be of the same set (pattern.context).  An op is no pattern, only what a call is made with:
+ * so nobody writes relu where a call of relu is meant. */
 #ifndef QN_PATTERNS_BUILD_H
 #define QN_PATTERNS_BUILD_H
 

@@ -20,8 +20,8 @@ typedef struct qn_cut {
 } qn_cut;
 
 /* Roots are asked from the last one up; a group's nodes are in no other one.  *count: how many
- * graphs were made.  A pattern of a function is refused with a warning (pattern.function): its match
- * is a call already. */
+ * graphs were made.  A pattern of a function is refused with a warning (pattern.function): its
+ * match is a call already. */
 qn_status qn_cut_pattern(qn_model *m, const qn_cut *cut, const qn_matcher *like,
 			 size_t *count) QN_MUST_CHECK;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* expand.c - one composite in its quantized form: calls the callback of its pattern and looks at what
- * came out.
+/* expand.c - one composite in its quantized form: calls the callback of its pattern and looks at
+ * what came out.
  *
  *   another type than the root's            quantize.type
  *   requantize inside                       quantize.requantize: it would tie neighbours together

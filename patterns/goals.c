@@ -4,8 +4,8 @@
  *   cells   1 ◀─ 2 ◀─ 3 ◀─ 5      todo = 5: the list 5, 3, 2, 1
  *                     └─── 4      a choice that was made when 3 was the first goal: cells up to 3 are kept
  *
- * A cell points at an older one, so all that lies above both the first goal and what choices keep is
- * free. */
+ * A cell points at an older one, so all that lies above both the first goal and what choices keep
+ * is free. */
 #include "patterns/search.h"
 
 #include <string.h>

@@ -4,9 +4,9 @@
  *
  *   pattern relu(conv2d(*, *))       %c = conv2d %x, %w   %r = relu %c       inputs x, w; inside c, r
  *
- * Inputs are what the leaves of the pattern matched, in the order of the pattern, each once; but not
- * constants that the pattern asks to be constants, which lie inside.  Inside is all that the root
- * needs short of the inputs. */
+ * Inputs are what the leaves of the pattern matched, in the order of the pattern, each once; but
+ * not constants that the pattern asks to be constants, which lie inside.  Inside is all that the
+ * root needs short of the inputs. */
 #ifndef QN_PATTERNS_GROUP_H
 #define QN_PATTERNS_GROUP_H
 
@@ -46,9 +46,9 @@ typedef struct qn_grouper {
 } qn_grouper;
 
 void qn_grouper_init(qn_grouper *s, qn_arena *arena, qn_matcher *matcher, const qn_graph *g);
-/* flags: qn_group_flags.  Whether the pattern matches at root and the match can be a group; *m is valid until the next
- * search.  Roots that no output needs are passed over, and those in a group already unless they may
- * overlap. */
+/* flags: qn_group_flags.  Whether the pattern matches at root and the match can be a group; *m is
+ * valid until the next search.  Roots that no output needs are passed over, and those in a group
+ * already unless they may overlap. */
 bool qn_group_find(qn_grouper *s, const qn_pat *p, qn_id root, uint32_t flags, qn_match *m,
 		   qn_group *out);
 /* Takes the group: its nodes are in no other one from now on. */

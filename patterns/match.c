@@ -195,9 +195,9 @@ step_parts(qn_matcher *s, const qn_goal *goal, uint32_t way)
 	return p->kind == QN_PAT_ANY && p->narg > 0 && push_part(s, goal, 0);
 }
 
-/* A pattern that is being matched at the same value already would ask the same again for ever.  What
- * waits on top for this value is looked at; a goal for another value means that the search went
- * down. */
+/* A pattern that is being matched at the same value already would ask the same again for ever.
+ * What waits on top for this value is looked at; a goal for another value means that the search
+ * went down. */
 static bool
 turns_in_a_circle(const qn_matcher *s, const qn_goal *goal)
 {

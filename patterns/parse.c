@@ -26,7 +26,8 @@ is_word(char c)
 	       c == '_';
 }
 
-/* Words of letters, digits and _, joined by dots; each begins with no digit.  NULL: there is none. */
+/* Words of letters, digits and _, joined by dots; each begins with no digit.  NULL: there is
+ * none. */
 const char *
 qn_pattern_read_word(qn_pattern_reader *r)
 {

@@ -87,8 +87,8 @@ try_match(qn_model *m, const qn_quant_opts *opts, qn_grouper *s, const qn_quanti
 	note(m, s->g, root, qn_buf_str(&b), false);
 }
 
-/* Lowers what is to be skipped back to float, and tells what became of each group, in the order of the
- * roots. */
+/* Lowers what is to be skipped back to float, and tells what became of each group, in the order of
+ * the roots. */
 static void
 finish(qn_model *m, const qn_quant_opts *opts, qn_grouper *s)
 {

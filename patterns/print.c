@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* print.c - writes patterns in their text form, which reads back as a pattern that matches alike.
  *
- * A named node is written NAME=…, a wildcard with a name as the name alone.  A node that has several
- * places in the pattern is written in full at each of them, under one name.  Around what binds less
- * than its place there are parentheses. */
+ * A named node is written NAME=…, a wildcard with a name as the name alone.  A node that has
+ * several places in the pattern is written in full at each of them, under one name.  Around what
+ * binds less than its place there are parentheses. */
 #include "patterns/build.h"
 
 #include <string.h>

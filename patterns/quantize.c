@@ -29,8 +29,8 @@ part_of(const qn_graph *dst, const qn_node *call, const qn_id *map, qn_id got, c
 	return part;
 }
 
-/* Tells the host of a call with its names in g, and the symbols of quantizes from value `first` of dst
- * on. */
+/* Tells the host of a call with its names in g, and the symbols of quantizes from value `first` of
+ * dst on. */
 static void
 explain(const qn_quant_opts *opts, const qn_graph *g, const qn_node *call, const qn_graph *dst,
 	qn_id first)
@@ -58,8 +58,8 @@ explain(const qn_quant_opts *opts, const qn_graph *g, const qn_node *call, const
 	opts->explain(opts->explain_user, &e);
 }
 
-/* Where storages are mixed, what reads a result may be stored in another way: an op that has no parameters
- * for its result so far gets them in its own storage. */
+/* Where storages are mixed, what reads a result may be stored in another way: an op that has no
+ * parameters for its result so far gets them in its own storage. */
 static qn_id
 result_pair(qn_model *m, qn_graph *dst, const qn_node *call, qn_id y, const qn_quant_opts *opts)
 {

@@ -19,8 +19,8 @@ struct qn_quantizing {
 qn_id qn_quantize_real(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
 		       const qn_quant_opts *opts);
 
-/* The quantized form of a call of a composite; 0 after an error.  map: value of the graph of the call -> value of
- * dst. */
+/* The quantized form of a call of a composite; 0 after an error.  map: value of the graph of the
+ * call -> value of dst. */
 qn_id qn_quantize_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts,
 		       const qn_node *call, const qn_id *map);
 bool qn_pattern_is_standard(const qn_qpattern *p);

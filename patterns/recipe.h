@@ -3,9 +3,9 @@
  *
  *   {"rules": [{"activations": "i8"}, {"name": "conv1*", "activations": "i16"}, {"op": "dense", "weights": "i4", "method": "kl"}]}
  *
- * A rule holds for a match if one of its nodes has the name and the op; for a graph input or output, which are
- * of the ops "input" and "output", by its name.  Each key is taken from the last rule that holds and has
- * it. */
+ * A rule holds for a match if one of its nodes has the name and the op; for a graph input or
+ * output, which are of the ops "input" and "output", by its name.  Each key is taken from the last
+ * rule that holds and has it. */
 #ifndef QN_PATTERNS_RECIPE_H
 #define QN_PATTERNS_RECIPE_H
 

@@ -75,8 +75,8 @@ struct qn_matcher {
 /* goals.c: the list of goals, whose first is todo. */
 void qn_search_push(qn_matcher *s, qn_goal goal);
 qn_goal qn_search_pop(qn_matcher *s);
-/* Remembers way `next` of the goal that is being done; goes back to the last choice (false: there is
- * none); drops the choices from number n on. */
+/* Remembers way `next` of the goal that is being done; goes back to the last choice (false: there
+ * is none); drops the choices from number n on. */
 void qn_search_remember(qn_matcher *s, const qn_goal *goal, uint32_t next);
 bool qn_search_retry(qn_matcher *s, qn_goal *goal, uint32_t *way);
 void qn_search_forget(qn_matcher *s, uint32_t n);

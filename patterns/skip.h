@@ -3,8 +3,8 @@
  *
  *   first,last,name:conv1*,op:softmax
  *
- * A word holds for a match if one of its nodes is of the name or op; `first` and `last` for the one whose
- * root comes first or last in the graph. */
+ * A word holds for a match if one of its nodes is of the name or op; `first` and `last` for the one
+ * whose root comes first or last in the graph. */
 #ifndef QN_PATTERNS_SKIP_H
 #define QN_PATTERNS_SKIP_H
 
@@ -30,8 +30,8 @@ qn_status qn_skip_parse(qn_env *env, qn_arena *a, const char *text, qn_skip *out
 /* Whether `s` is a name as `glob` describes it: * stands for any text, ? for one character. */
 bool qn_glob(const char *glob, const char *s);
 
-/* Leaves the groups that are to be skipped without a label; why[i] says for group i why it is, NULL:
- * it is not.  Warns of words that hold for no match (skip.nothing). */
+/* Leaves the groups that are to be skipped without a label; why[i] says for group i why it is,
+ * NULL: it is not.  Warns of words that hold for no match (skip.nothing). */
 void qn_skip_groups(qn_model *m, qn_grouper *s, const qn_skip *skip, const char **why);
 
 #endif

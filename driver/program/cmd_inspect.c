@@ -16,8 +16,8 @@ write_file(void *user, const char *text, size_t n)
 	return fwrite(text, 1, n, user) == n ? 0 : 1;
 }
 
-/* Graphviz's `dot` makes the picture; it reads the graph from a pipe and writes the file, whose name
- * stays out of the command line of the shell. */
+/* Graphviz's `dot` makes the picture; it reads the graph from a pipe and writes the file, whose
+ * name stays out of the command line of the shell. */
 static qn_status
 draw_svg(qn_model *m, const char *path)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_opt.c - quern opt: a model at any stage, changed by passes; quern import: a model as it is. */
+/* cmd_opt.c - quern opt: a model at any stage, changed by passes; quern import: a model as it
+ * is. */
 #include <stdio.h>
 #include <string.h>
 

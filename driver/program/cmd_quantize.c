@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_quantize.c - quern quantize: the symbolic graph, or what became of each match of a pattern. */
+/* cmd_quantize.c - quern quantize: the symbolic graph, or what became of each match of a
+ * pattern. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

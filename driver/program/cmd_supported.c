@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_supported.c - quern supported-ops: which operators have which forms, which of ONNX and TFLite are read; as text or as
- * docs/supported-ops.md. */
+/* cmd_supported.c - quern supported-ops: which operators have which forms, which of ONNX and TFLite
+ * are read; as text or as docs/supported-ops.md. */
 #include <stdio.h>
 #include <string.h>
 

@@ -37,7 +37,8 @@ qn_status eval_read_gates(const options *o, evaluation *e);
 void eval_add(void *user, const qn_metric *m);
 void eval_print(const evaluation *e);
 void eval_print_json(const evaluation *e);
-/* 4 after a message for each figure that is beyond a bound, 2 for a metric that was not measured. */
+/* 4 after a message for each figure that is beyond a bound, 2 for a metric that was not
+ * measured. */
 qn_status eval_check(const evaluation *e);
 
 #endif

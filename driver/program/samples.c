@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* samples.c - samples from the command line: [INPUT=]FILE, and the options that say how they are read.
+/* samples.c - samples from the command line: [INPUT=]FILE, and the options that say how they are
+ * read.
  *
  *   --calib faces/ --input-scale 0.00392156862745098      --calib image=faces/ --calib size=sizes.csv */
 #include <stdio.h>

@@ -17,20 +17,21 @@
  *
  * Every function returns a status unless said otherwise; what went wrong is in the context's
  * diagnostics, each with a stable id, a place, and a message with the value and the way out.
- * Nothing exits, prints or keeps global state.  A context and all that came from it belong to
- * one thread at a time; contexts are independent of each other.  Threads that a context needs
+ * Nothing exits, prints or keeps global state.  A context and all that came from it belong to one
+ * thread at a time; contexts are independent of each other.  Threads that a context needs
  * (qn_config.threads) wait between calls and end with qn_close; they use the host's allocator one
- * at a time and block all signals.  A process made by fork opens contexts of its own.  The floating-point environment
- * is set to the default for the time of a call and restored.
+ * at a time and block all signals.  A process made by fork opens contexts of its own.  The
+ * floating-point environment is set to the default for the time of a call and restored.
  *
  * Binary interface: a program that was built with the header of release 0.N runs with every library
  * 0.N.x (the shared library's name has both numbers).  Structs that the host fills and that may
  * grow begin with `size`: sizeof the struct as the host compiled it; 0 stands for the members of
- * release 0.1, so that `= {0}` stays right.  New members stand behind all others and mean by 0 what was before;
- * the library takes members that the host does not have for 0, and refuses a struct that is larger than
- * its own where a byte that it does not know is not 0 (QN_EUSAGE, struct.size).  All other structs are frozen:
- * elements of arrays (qn_op_attr, qn_rewrite_rule), qn_limits, and what the library fills or
- * returns; what comes later gets functions or structs of its own.  Enumerators keep their numbers. */
+ * release 0.1, so that `= {0}` stays right.  New members stand behind all others and mean by 0 what
+ * was before; the library takes members that the host does not have for 0, and refuses a struct
+ * that is larger than its own where a byte that it does not know is not 0 (QN_EUSAGE, struct.size).
+ * All other structs are frozen: elements of arrays (qn_op_attr, qn_rewrite_rule), qn_limits, and
+ * what the library fills or returns; what comes later gets functions or structs of its own.
+ * Enumerators keep their numbers. */
 #ifndef QUERN_H
 #define QUERN_H
 
@@ -108,7 +109,8 @@ typedef struct qn_config {
 	qn_limits limits; /* exceeding one is QN_EBUDGET with its name, "limit.nodes" */
 } qn_config;
 
-/* NULL when there is no memory, or config has a size or members that this release does not know; config NULL: defaults. */
+/* NULL when there is no memory, or config has a size or members that this release does not know;
+ * config NULL: defaults. */
 QN_API qn_ctx *qn_open(const qn_config *config);
 QN_API void qn_close(qn_ctx *ctx); /* frees the context and all models and arrays of it */
 QN_API const char *qn_version(void); /* "0.1.0" */
@@ -140,8 +142,9 @@ typedef struct qn_import_opts {
 	size_t ndim;
 	int from_float; /* an already quantized model: take its real values and forget its parameters, so that it is calibrated anew */
 } qn_import_opts;
-/* qn_load with these; opts NULL: none.  What Quern cannot take is QN_EUNSUPPORTED with a diagnostic for each node:
- * its name, operator and version, the condition and the value that breaks it, a way out. */
+/* qn_load with these; opts NULL: none.  What Quern cannot take is QN_EUNSUPPORTED with a diagnostic
+ * for each node: its name, operator and version, the condition and the value that breaks it, a way
+ * out. */
 QN_API qn_status qn_import(qn_ctx *ctx, const char *path, const qn_import_opts *opts, qn_model **out);
 QN_API void qn_model_free(qn_model *m); /* before the context is closed; NULL is fine */
 
@@ -182,10 +185,11 @@ typedef enum qn_export_format {
 	QN_EXPORT_ONNX_QDQ = 0, /* ONNX: operators on real numbers between QuantizeLinear and DequantizeLinear, constants as codes */
 	QN_EXPORT_ENCODINGS = 1 /* AIMET's encodings (JSON, version 0.6.1): scale, offset, min and max of each quantized value by its name */
 } qn_export_format;
-/* Writes a float or calibrated model (stages before requantize: stop a compile after bind) for another tool.
- * The file holds what the graph computes, with the graph's own inputs and outputs; reading it gives the same
- * model, whose integer nodes round ties to even then.  Ids: export.stage, export.op (lists the nodes that the
- * format has no operator for), import.support (built without ONNX). */
+/* Writes a float or calibrated model (stages before requantize: stop a compile after bind) for
+ * another tool. The file holds what the graph computes, with the graph's own inputs and outputs;
+ * reading it gives the same model, whose integer nodes round ties to even then.  Ids: export.stage,
+ * export.op (lists the nodes that the format has no operator for), import.support (built without
+ * ONNX). */
 QN_API qn_status qn_export(qn_model *m, const char *path, qn_export_format format);
 
 /* ---- operators of the host's own ---- */
@@ -238,31 +242,32 @@ typedef struct qn_op_desc {
 	int64_t fixed_zero_point;
 	size_t nattr; /* at most 8 */
 	const qn_op_attr *attr;
-	/* The result's rank (0 … 8) and dims; -1 with a reason (static text) in *why.  NULL: the shape of
-	 * input 0. */
+	/* The result's rank (0 … 8) and dims; -1 with a reason (static text) in *why.  NULL: the
+	 * shape of input 0. */
 	int (*shape)(void *user, const qn_op_call *c, int64_t dim[8], const char **why);
-	/* The float function, row-major.  Never NULL.  Of a TABLE operator it is also called with all codes' real
-	 * values as one vector. */
+	/* The float function, row-major.  Never NULL.  Of a TABLE operator it is also called with
+	 * all codes' real values as one vector. */
 	void (*real)(void *user, const qn_op_call *c, const float *const *in, float *out);
-	/* The integer function's parameters (sizes, multipliers, tables: whatever it needs), at most cap of
-	 * them: their number, or -1 with a reason in *why where the types of the call are not taken.  NULL, like `codes`: no
-	 * integer form but that of a TABLE. */
+	/* The integer function's parameters (sizes, multipliers, tables: whatever it needs), at
+	 * most cap of them: their number, or -1 with a reason in *why where the types of the call
+	 * are not taken.  NULL, like `codes`: no integer form but that of a TABLE. */
 	int (*prepare)(void *user, const qn_op_call *c, int32_t *param, int cap, const char **why);
-	/* The integer function and the same as C text that also compiles as C++:
-	 * "static void CODES_NAME(const int32_t *param, const void *const *in, void *out) { … }".  Integers alone; the
-	 * text may use what runtime/fixed.h and the kernels define (qn_apply, qn_clamp32 …), which is then emitted with
-	 * it. */
+	/* The integer function and the same as C text that also compiles as C++: "static void
+	 * CODES_NAME(const int32_t *param, const void *const *in, void *out) { … }".  Integers
+	 * alone; the text may use what runtime/fixed.h and the kernels define (qn_apply, qn_clamp32
+	 * …), which is then emitted with it. */
 	void (*codes)(const int32_t *param, const void *const *in, void *out);
 	const char *codes_name, *codes_text;
 	void *user;
 } qn_op_desc;
 
-/* Makes the operator known to models that the context loads or builds from now on; it lasts as long as the
- * context.  Texts are copied.  QN_EUSAGE (op.register) when something is missing or the name is taken. */
+/* Makes the operator known to models that the context loads or builds from now on; it lasts as long
+ * as the context.  Texts are copied.  QN_EUSAGE (op.register) when something is missing or the name
+ * is taken. */
 QN_API qn_status qn_op_register(qn_ctx *ctx, const qn_op_desc *desc);
 
-/* m * 2^(s-31) for a real multiplier M >= 0, as qn_apply of the emitted code takes it: m in [2^30, 2^31) or 0,
- * s in [-31, 30].  QN_EINVALID when M is negative, not finite or 2^30 and more. */
+/* m * 2^(s-31) for a real multiplier M >= 0, as qn_apply of the emitted code takes it: m in [2^30,
+ * 2^31) or 0, s in [-31, 30].  QN_EINVALID when M is negative, not finite or 2^30 and more. */
 QN_API qn_status qn_multiplier_of(double M, int32_t *m, int32_t *s);
 
 /* ---- building and reading graphs ---- */
@@ -319,29 +324,32 @@ typedef struct qn_value_info {
 QN_API qn_value_info qn_value(const qn_graph *g, qn_id v);
 /* The value of this name, or 0. */
 QN_API qn_id qn_value_find(const qn_graph *g, const char *name);
-/* Type and attributes as qn_add_op takes them; texts live as long as the model; NULL when there is no
- * memory. */
+/* Type and attributes as qn_add_op takes them; texts live as long as the model; NULL when there is
+ * no memory. */
 QN_API const char *qn_value_type(qn_graph *g, qn_id v);
 QN_API const char *qn_value_attrs(qn_graph *g, qn_id v);
 
 /* ---- patterns over graphs (docs/patterns.md) ---- */
 
-/* What a value may look like; made from text or by the functions below, lives as long as the context, belongs
- * to it alone (pattern.context).  A pattern that stands in several places matches one and the same value at
- * all of them.  A function that makes one returns NULL after reporting an error (pattern.…), and so does one
- * that is given a NULL. */
+/* What a value may look like; made from text or by the functions below, lives as long as the
+ * context, belongs to it alone (pattern.context).  A pattern that stands in several places matches
+ * one and the same value at all of them.  A function that makes one returns NULL after reporting an
+ * error (pattern.…), and so does one that is given a NULL. */
 typedef struct qn_pattern qn_pattern;
 /* What is called: an operator, any one, a function.  It is no pattern by itself. */
 typedef struct qn_callee qn_callee;
 
-/* relu(c=conv2d(x, const){stride=[1,1]} ?bias_add(_, b)).  QN_EUSAGE: a diagnostic tells the column. */
+/* relu(c=conv2d(x, const){stride=[1,1]} ?bias_add(_, b)).  QN_EUSAGE: a diagnostic tells the
+ * column. */
 QN_API qn_status qn_pattern_parse(qn_ctx *ctx, const char *text, qn_pattern **out);
-/* The text, which reads back as a pattern that matches alike.  QN_EUSAGE (pattern.depth): too large for a text. */
+/* The text, which reads back as a pattern that matches alike.  QN_EUSAGE (pattern.depth): too large
+ * for a text. */
 QN_API qn_status qn_pattern_print(const qn_pattern *p, qn_write_fn *write, void *user);
 
 /* Not 0: the value passes.  Called in any order and number. */
 typedef int qn_predicate_fn(void *user, const qn_graph *g, qn_id value);
-/* A word for `where` in texts that are read from now on, beside `scalar` (one element) and `output`. */
+/* A word for `where` in texts that are read from now on, beside `scalar` (one element) and
+ * `output`. */
 QN_API qn_status qn_pattern_predicate(qn_ctx *ctx, const char *word, qn_predicate_fn *fn, void *user);
 
 QN_API qn_pattern *qn_pat_any(qn_ctx *ctx);
@@ -364,17 +372,18 @@ QN_API qn_pattern *qn_pat_alt(qn_ctx *ctx, qn_pattern *a, qn_pattern *b);      /
 /* p, else what wrap makes of p. */
 typedef qn_pattern *qn_pat_wrap_fn(void *user, qn_ctx *ctx, qn_pattern *p);
 QN_API qn_pattern *qn_pat_optional(qn_ctx *ctx, qn_pattern *p, qn_pat_wrap_fn *wrap, void *user);
-/* child, all of whose inputs come over values of path alone from one value of parent, which nothing outside
- * uses.  path NULL: anything. */
+/* child, all of whose inputs come over values of path alone from one value of parent, which nothing
+ * outside uses.  path NULL: anything. */
 QN_API qn_pattern *qn_pat_dominator(qn_ctx *ctx, qn_pattern *parent, qn_pattern *path, qn_pattern *child);
-/* p with attributes, "stride=[2,2], padding=same"; with a type, "f32", "[1,?,8]", "f32[1,?,8]", "quant" or a
- * whole one ("tensor<1x8xf32>"); where fn says so (name: its word when printed). */
+/* p with attributes, "stride=[2,2], padding=same"; with a type, "f32", "[1,?,8]", "f32[1,?,8]",
+ * "quant" or a whole one ("tensor<1x8xf32>"); where fn says so (name: its word when printed). */
 QN_API qn_pattern *qn_pat_attrs(qn_ctx *ctx, qn_pattern *p, const char *attrs);
 QN_API qn_pattern *qn_pat_type(qn_ctx *ctx, qn_pattern *p, const char *type);
 QN_API qn_pattern *qn_pat_where(qn_ctx *ctx, qn_pattern *p, const char *name, qn_predicate_fn *fn, void *user);
 /* p under a name, for qn_match_get and texts. */
 QN_API qn_pattern *qn_pat_named(qn_ctx *ctx, qn_pattern *p, const char *name);
-/* Makes a wildcard stand for target, in which it may occur: a recursive pattern.  Once (pattern.redirect). */
+/* Makes a wildcard stand for target, in which it may occur: a recursive pattern.  Once
+ * (pattern.redirect). */
 QN_API qn_status qn_pat_redirect(qn_ctx *ctx, qn_pattern *wildcard, qn_pattern *target);
 
 typedef enum qn_match_flags {
@@ -393,14 +402,14 @@ typedef struct qn_match_opts { /* all zero: defaults */
 typedef struct qn_match qn_match;
 typedef int qn_match_fn(void *user, const qn_match *m); /* anything but 0 ends the search */
 
-/* Whether p matches value v of the graph, or with v = 0 each value, from the last one down: fn (may be NULL) is
- * called for each match, *count (may be NULL) says how many there were. */
+/* Whether p matches value v of the graph, or with v = 0 each value, from the last one down: fn (may
+ * be NULL) is called for each match, *count (may be NULL) says how many there were. */
 QN_API qn_status qn_pattern_match(const qn_pattern *p, qn_graph *g, qn_id v, const qn_match_opts *opts, qn_match_fn *fn, void *user, size_t *count);
 
 QN_API qn_id qn_match_root(const qn_match *m);
-/* Value i that the part p of the pattern matched, 0 past the last: one, but for what stands on the path of a
- * dominator, inside of itself, or in an alternative that was not taken.  Parts of a function's body match values of that
- * function's graph. */
+/* Value i that the part p of the pattern matched, 0 past the last: one, but for what stands on the
+ * path of a dominator, inside of itself, or in an alternative that was not taken.  Parts of a
+ * function's body match values of that function's graph. */
 QN_API qn_id qn_match_value(const qn_match *m, const qn_pattern *p, size_t i);
 /* The first value of a named part, or 0. */
 QN_API qn_id qn_match_get(const qn_match *m, const char *name);
@@ -421,9 +430,9 @@ typedef enum qn_group_flags {
 	QN_CHECK_LATE = 8  /* partitions: what `check` refuses keeps its values from other matches, as in TVM */
 } qn_group_flags;
 
-/* Returns the value of g (the graph under construction, to which it may add) that takes the place of the match's
- * root; qn_match_root(m): leave it; 0: an error.  m holds values of g; before, before_root: the same root as it was
- * before this pass. */
+/* Returns the value of g (the graph under construction, to which it may add) that takes the place
+ * of the match's root; qn_match_root(m): leave it; 0: an error.  m holds values of g; before,
+ * before_root: the same root as it was before this pass. */
 typedef qn_id qn_rewrite_fn(void *user, qn_graph *g, const qn_match *m, const qn_graph *before, qn_id before_root);
 
 typedef struct qn_rewrite_rule {
@@ -434,10 +443,11 @@ typedef struct qn_rewrite_rule {
 	unsigned flags; /* of qn_group_flags */
 } qn_rewrite_rule;
 
-/* Runs the rules in order over the entry graph, each on all its matches whose inner values are read nowhere
- * else, round after round until a round changes nothing.  The result of fn must have the type of the root
- * (rewrite.type).  rewrite.fixpoint: the rules still change something after 100 passes.  On failure the model is as
- * it was.  *passes (may be NULL): how many passes were run, one a rule and round. */
+/* Runs the rules in order over the entry graph, each on all its matches whose inner values are read
+ * nowhere else, round after round until a round changes nothing.  The result of fn must have the
+ * type of the root (rewrite.type).  rewrite.fixpoint: the rules still change something after 100
+ * passes.  On failure the model is as it was.  *passes (may be NULL): how many passes were run, one
+ * a rule and round. */
 QN_API qn_status qn_rewrite_model(qn_model *m, size_t n, const qn_rewrite_rule *rules, const qn_match_opts *opts, size_t *passes);
 
 typedef struct qn_cut_opts { /* all zero: defaults */
@@ -451,16 +461,17 @@ typedef struct qn_cut_opts { /* all zero: defaults */
 	const qn_match_opts *match;
 } qn_cut_opts;
 
-/* Puts each match into a graph of its own, called from where its root was.  Its inputs are what the leaves of the
- * pattern matched, constants only where the pattern does not ask for a constant.  The graph says as
- * "PartitionedFromPattern" which ops it holds: "conv2d_bias_add_relu_".  Matches are found from the outputs up, share no inner values
- * and none that is read elsewhere; so a longer pattern is run first.  *count (may be NULL): how many. */
+/* Puts each match into a graph of its own, called from where its root was.  Its inputs are what the
+ * leaves of the pattern matched, constants only where the pattern does not ask for a constant.  The
+ * graph says as "PartitionedFromPattern" which ops it holds: "conv2d_bias_add_relu_".  Matches are
+ * found from the outputs up, share no inner values and none that is read elsewhere; so a longer
+ * pattern is run first.  *count (may be NULL): how many. */
 QN_API qn_status qn_cut_model(qn_model *m, const qn_pattern *p, const qn_cut_opts *opts, size_t *count);
 
 /* ---- arrays ---- */
 
-/* NumPy files; an array belongs to the context.  Saving samples that are read on demand reads all of
- * them. */
+/* NumPy files; an array belongs to the context.  Saving samples that are read on demand reads all
+ * of them. */
 QN_API qn_status qn_array_load(qn_ctx *ctx, const char *path, qn_array **out);
 QN_API qn_status qn_array_save(const qn_array *x, const char *path);
 /* Copies data: dtype is "f32", "f64", "i8", "u8", "i16", "i32", "i64" …, rank <= 8, row-major. */
@@ -491,17 +502,17 @@ typedef struct qn_data_opts { /* all zero: defaults */
 	double input_zero;    /* finite; taken from values first: ((value - input_zero) * input_scale - mean) / std */
 } qn_data_opts;
 
-/* Samples of a file or folder: .npy, .npz, .csv, .bin, pictures, sounds, or a folder of pictures or of sounds.
- * Pictures, sounds and rows of a .csv are read when they are needed, any number of times; the files
- * must stay as they are until the array is freed.  An .npz gives an array for each of its members: *n is
- * how many came, at most `most` (data.count otherwise).  opts NULL: defaults.  On failure nothing
- * stays in out. */
+/* Samples of a file or folder: .npy, .npz, .csv, .bin, pictures, sounds, or a folder of pictures or
+ * of sounds. Pictures, sounds and rows of a .csv are read when they are needed, any number of
+ * times; the files must stay as they are until the array is freed.  An .npz gives an array for each
+ * of its members: *n is how many came, at most `most` (data.count otherwise).  opts NULL: defaults.
+ * On failure nothing stays in out. */
 QN_API qn_status qn_samples_open(qn_ctx *ctx, const char *path, const qn_data_opts *opts, size_t most, qn_array **out, size_t *n);
 
-/* Writes sample `index` to dst, of the array's type without dimension 0, row-major.  0, or any other
- * number for failure (data.callback names it).  An index may be asked for several times, in any order
- * and from any thread of the call that needs it, but by one at a time; the bytes must be the same each
- * time. */
+/* Writes sample `index` to dst, of the array's type without dimension 0, row-major.  0, or any
+ * other number for failure (data.callback names it).  An index may be asked for several times, in
+ * any order and from any thread of the call that needs it, but by one at a time; the bytes must be
+ * the same each time. */
 typedef int qn_sample_fn(void *user, size_t index, void *dst);
 
 /* Samples that the host has: shape[0] is their number.  input: the model's input that they are for,
@@ -510,15 +521,15 @@ QN_API qn_status qn_samples_new(qn_ctx *ctx, const char *dtype, int rank, const 
 
 /* ---- calibration callbacks ---- */
 
-/* One partition (a match of a quantizer pattern) while its symbols are being found; lives for the time of the
- * callback that it is given to.
+/* One partition (a match of a quantizer pattern) while its symbols are being found; lives for the
+ * time of the callback that it is given to.
  *
  *   float      x ──conv2d──▶ y                         what the real graph computes
  *   quantized  x' ─quantize($x)─▶ codes ─conv2d─▶ … ─dequantize─▶ y'
  *
- * Partitions are calibrated in topological order.  x' and y' are computed from the quantized outputs of those before,
- * whose symbols have their final values; a value that needs a symbol without a value is refused
- * (calibrate.future, which names it). */
+ * Partitions are calibrated in topological order.  x' and y' are computed from the quantized
+ * outputs of those before, whose symbols have their final values; a value that needs a symbol
+ * without a value is refused (calibrate.future, which names it). */
 typedef struct qn_info qn_info;
 
 /* A symbol of the partition, that is of one of its quantizes. */
@@ -562,13 +573,14 @@ QN_API size_t qn_info_batches(const qn_info *i);      /* of the samples; 0: ther
 /* The symbols' inputs come first, in the order of the symbols, then the partition's others. */
 QN_API size_t qn_info_inputs(const qn_info *i);
 QN_API qn_symbol_info qn_info_symbol(const qn_info *i, size_t k);
-/* A value of one batch, with the trials as values of symbols for this evaluation alone.  CODES and OUTPUT need
- * values for the partition's symbols: those of the trials, else those that were set.  Only nodes of the partition
- * are run, from inputs that are kept as far as the budget goes. */
+/* A value of one batch, with the trials as values of symbols for this evaluation alone.  CODES and
+ * OUTPUT need values for the partition's symbols: those of the trials, else those that were set.
+ * Only nodes of the partition are run, from inputs that are kept as far as the budget goes. */
 QN_API qn_status qn_info_read(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntrial,
 			      const qn_symbol_value *trial, qn_info_data *out);
-/* Gives a symbol its values.  QN_EINVALID: the symbol belongs to another partition or to none (calibrate.extra), or the
- * values are none (symbol.…).  What a callback leaves without values is an error (calibrate.missing). */
+/* Gives a symbol its values.  QN_EINVALID: the symbol belongs to another partition or to none
+ * (calibrate.extra), or the values are none (symbol.…).  What a callback leaves without values is
+ * an error (calibrate.missing). */
 QN_API qn_status qn_info_set(qn_info *i, const qn_symbol_value *value);
 /* … those of a range of real values, as the methods do. */
 QN_API qn_status qn_info_set_range(qn_info *i, size_t k, double lo, double hi);
@@ -588,10 +600,11 @@ typedef struct qn_search { /* all zero: those of the method "output" */
 	double least; /* the smallest one: 0.001 … 1; 0: 0.5; the largest is 1 */
 } qn_search;
 
-/* Sets all symbols of the partition: begins with what qn_info_set_default sets; for one symbol after the other, those of
- * activations first, tries its scale times each factor and keeps the one with which QN_INFO_OUTPUT is nearest to
- * QN_INFO_FLOAT_OUTPUT; of equal ones the largest.  search: a qn_search, or NULL; so this is a calibrate callback itself, whose
- * user is the qn_search.  Runs the partition steps * symbols times on all samples.  QN_EUSAGE (calibrate.search): out of
+/* Sets all symbols of the partition: begins with what qn_info_set_default sets; for one symbol
+ * after the other, those of activations first, tries its scale times each factor and keeps the one
+ * with which QN_INFO_OUTPUT is nearest to QN_INFO_FLOAT_OUTPUT; of equal ones the largest.  search:
+ * a qn_search, or NULL; so this is a calibrate callback itself, whose user is the qn_search.  Runs
+ * the partition steps * symbols times on all samples.  QN_EUSAGE (calibrate.search): out of
  * range. */
 QN_API qn_status qn_search_output(void *search, qn_info *i);
 
@@ -619,18 +632,20 @@ typedef enum qn_weights { QN_WEIGHTS_DEFAULT = 0, QN_WEIGHTS_PER_CHANNEL = 1, QN
 /* How activations are stored: in 8 bits with any zero point, signed or not; in 16 bits, symmetric
  * (TFLite's 16x8: 64-bit accumulators and biases). */
 typedef enum qn_activations { QN_ACTIVATIONS_I8 = 0, QN_ACTIVATIONS_U8 = 1, QN_ACTIVATIONS_I16 = 2 } qn_activations;
-/* How constant weights are stored: codes [-127, 127], or [-7, 7], of which emitted code packs two into
- * a byte. */
+/* How constant weights are stored: codes [-127, 127], or [-7, 7], of which emitted code packs two
+ * into a byte. */
 typedef enum qn_weights_type { QN_WEIGHTS_I8 = 0, QN_WEIGHTS_I4 = 1 } qn_weights_type;
 
 /* ---- quantizer patterns (docs/patterns.md) ---- */
 
-/* One match while its quantized form is written; lives for the time of the callback that it is given to.
+/* One match while its quantized form is written; lives for the time of the callback that it is
+ * given to.
  *
  *   bias_add(c=conv2d(x, w), b)  ->  dequantize(conv2d(quantize(x): $c.x, quantize(w): $c.w, quantize(b): $c.x*$c.w))
  *
- * A quantized form takes real values and gives a real value of the same type, so matches stay independent of each
- * other: what happens between a dequantize and the next quantize is the requantizer's work. */
+ * A quantized form takes real values and gives a real value of the same type, so matches stay
+ * independent of each other: what happens between a dequantize and the next quantize is the
+ * requantizer's work. */
 typedef struct qn_quantizing qn_quantizing;
 
 /* A rule of the quantizer.  Texts live as long as the call that they are given to. */
@@ -638,10 +653,12 @@ typedef struct qn_quantizer { /* frozen: they stand in arrays */
 	const char *name;          /* the composites carry it; one of a standard pattern takes that one's place */
 	const char *text;          /* the pattern, "relu(x)"; or NULL and */
 	const qn_pattern *pattern; /* … one of the context's own */
-	/* 0: declines the match of values of g, with a reason (static text) in *why.  NULL: takes all. */
+	/* 0: declines the match of values of g, with a reason (static text) in *why.  NULL: takes
+	 * all. */
 	int (*accept)(void *user, const qn_graph *g, const qn_match *m, const char **why);
-	/* Returns a real value of the type of the match's root; 0: an error (quantize.callback).  m holds values of the
-	 * graph under construction: what goes into the match; its root and what lies inside are 0. */
+	/* Returns a real value of the type of the match's root; 0: an error (quantize.callback).  m
+	 * holds values of the graph under construction: what goes into the match; its root and what
+	 * lies inside are 0. */
 	qn_id (*quantize)(void *user, qn_quantizing *q, const qn_match *m);
 	/* Finds the symbols' values; NULL: the method of the options does. */
 	qn_status (*calibrate)(void *user, qn_info *info);
@@ -662,16 +679,18 @@ QN_API qn_graph *qn_quantizing_graph(qn_quantizing *q);
 /* The float graph of the match alone, and the match in it. */
 QN_API const qn_graph *qn_quantizing_before(const qn_quantizing *q);
 QN_API const qn_match *qn_quantizing_match(const qn_quantizing *q);
-/* What stands for value v of the float graph in the one under construction: 0 unless it is one of its inputs. */
+/* What stands for value v of the float graph in the one under construction: 0 unless it is one of
+ * its inputs. */
 QN_API qn_id qn_quantizing_value(const qn_quantizing *q, qn_id v);
 
-/* Those that follow add a node to the graph under construction and return it, 0 after reporting an error or when they
- * are given a 0. */
+/* Those that follow add a node to the graph under construction and return it, 0 after reporting an
+ * error or when they are given a 0. */
 
-/* quantize(x) with a fresh symbol "$owner.operand" (a number behind when it is taken), stored as activations are: one
- * scale, with a zero point unless the scheme or the storage is symmetric. */
+/* quantize(x) with a fresh symbol "$owner.operand" (a number behind when it is taken), stored as
+ * activations are: one scale, with a zero point unless the scheme or the storage is symmetric. */
 QN_API qn_id qn_quantize_activation(qn_quantizing *q, qn_id x, const char *owner, const char *operand);
-/* … stored as weights are: codes -127 … 127, or -7 … 7, zero point 0.  axis >= 0: a scale for each index of it; -1: one. */
+/* … stored as weights are: codes -127 … 127, or -7 … 7, zero point 0.  axis >= 0: a scale for each
+ * index of it; -1: one. */
 QN_API qn_id qn_quantize_weights(qn_quantizing *q, qn_id x, const char *owner, const char *operand, int axis);
 
 typedef struct qn_codes {
@@ -683,12 +702,14 @@ typedef struct qn_codes {
 } qn_codes;
 /* … stored as told. */
 QN_API qn_id qn_quantize_symbol(qn_quantizing *q, qn_id x, const char *owner, const char *operand, const qn_codes *codes);
-/* quantize(x) in units of scale(a) * scale(w), zero point 0, as i32, or as i64 where activations are i16: a bias.  a, w:
- * codes; where w has a scale for each index of an axis, so has x along its own axis 0. */
+/* quantize(x) in units of scale(a) * scale(w), zero point 0, as i32, or as i64 where activations
+ * are i16: a bias.  a, w: codes; where w has a scale for each index of an axis, so has x along its
+ * own axis 0. */
 QN_API qn_id qn_quantize_bias(qn_quantizing *q, qn_id x, const char *name, qn_id a, qn_id w);
 /* quantize(x) with these parameters; bits and is_signed of codes count. */
 QN_API qn_id qn_quantize_fixed(qn_quantizing *q, qn_id x, const char *name, const qn_codes *codes, double scale, int64_t zero_point);
-/* quantize(x) with the parameters that the arithmetic of a FIXED operator, value v of the float graph, gives its result. */
+/* quantize(x) with the parameters that the arithmetic of a FIXED operator, value v of the float
+ * graph, gives its result. */
 QN_API qn_id qn_quantize_result(qn_quantizing *q, qn_id x, const char *name, qn_id v);
 QN_API qn_id qn_dequantize(qn_quantizing *q, qn_id x, const char *name);
 /* The operator of value v of the float graph with its attributes on other inputs. */
@@ -764,8 +785,9 @@ QN_API const char *qn_pass_help(size_t i);
 /* Runs the passes that the model needs to be symbolic, then its float form on samples, and
  * remembers what opts->method wants to know of every value (docs/calibration.md).
  *
- * Samples are looked at as by qn_compile, with the same warnings.  A quantizer pattern with a calibrate callback is refused
- * (stats.callback), and so are methods of a recipe (stats.method): statistics hold what one method observes.
+ * Samples are looked at as by qn_compile, with the same warnings.  A quantizer pattern with a
+ * calibrate callback is refused (stats.callback), and so are methods of a recipe (stats.method):
+ * statistics hold what one method observes.
  *
  * With nshard > 0 only part `shard` (1 … nshard) of the samples is run, for one pass over them;
  * else all, for as many passes as the method takes.  opts->stats: where the pass before ended, or
@@ -781,8 +803,9 @@ QN_API qn_status qn_stats_save(const qn_stats *s, const char *path);
 QN_API int qn_stats_complete(const qn_stats *s);
 /* Writes for people what was chosen and why: for one value its range, the share that is clipped,
  * the samples that stretched it and a histogram; value NULL: a line for each.  m: the symbolic
- * model.  A value is named as its symbol ("conv1.x", "$conv1.x") or as in the graph.  samples, n of them: those that were observed, to tell which files
- * of a folder they are; n 0: their numbers alone. */
+ * model.  A value is named as its symbol ("conv1.x", "$conv1.x") or as in the graph.  samples, n of
+ * them: those that were observed, to tell which files of a folder they are; n 0: their numbers
+ * alone. */
 QN_API qn_status qn_stats_explain(qn_model *m, const qn_stats *s, const char *value, size_t n, qn_array *const *samples, qn_write_fn *write, void *user);
 QN_API void qn_stats_free(qn_stats *s); /* before the context is closed; NULL is fine */
 
@@ -807,10 +830,11 @@ typedef struct qn_accuracy {
 /* labels: integers, one a sample; NULL: the classes of a folder of folders (docs/data.md). */
 QN_API qn_status qn_evaluate(qn_model *m, size_t nin, qn_array *const *in, const qn_array *labels, qn_accuracy *out);
 
-/* Labels of a file, integers, one a sample: .npy, an .npz of one array or with one called labels, or a table (.csv).  column,
- * of a table: its name in the header, or its number from 1; NULL: the one called label, else the last.  samples: where
- * they are files and the table has a column of file names, a row is for the sample of its name ("b.png" or
- * "cats/b.png"); else, and with NULL, rows are for samples in order. */
+/* Labels of a file, integers, one a sample: .npy, an .npz of one array or with one called labels,
+ * or a table (.csv).  column, of a table: its name in the header, or its number from 1; NULL: the
+ * one called label, else the last.  samples: where they are files and the table has a column of
+ * file names, a row is for the sample of its name ("b.png" or "cats/b.png"); else, and with NULL,
+ * rows are for samples in order. */
 QN_API qn_status qn_labels_open(qn_ctx *ctx, const char *path, const char *column, const qn_array *samples, qn_array **out);
 /* The name of class k of samples in subfolders; NULL past the last and where there are none. */
 QN_API const char *qn_array_class(const qn_array *x, size_t k);
@@ -839,9 +863,9 @@ typedef struct qn_measure_opts { /* all zero: defaults */
 	size_t window;          /* so many consecutive samples have one label and one score, their mean; 0: 1 */
 } qn_measure_opts;
 
-/* Runs the model, at any stage, on all samples and tells fn each figure: sums in double, in the order of the samples, whatever
- * the number of threads.  Codes count as the real values that they stand for.  opts NULL: defaults.  QN_EUSAGE
- * (data.labels) when there is nothing to measure. */
+/* Runs the model, at any stage, on all samples and tells fn each figure: sums in double, in the
+ * order of the samples, whatever the number of threads.  Codes count as the real values that they
+ * stand for.  opts NULL: defaults.  QN_EUSAGE (data.labels) when there is nothing to measure. */
 QN_API qn_status qn_measure(qn_model *m, size_t nin, qn_array *const *in, const qn_measure_opts *opts, qn_metric_fn *fn, void *user);
 /* Metric i of the table and a line about it; NULL past the last.  "top" stands for top1, top5 … */
 QN_API const char *qn_metric_name(size_t i);
@@ -866,13 +890,13 @@ typedef struct qn_emit_info {
  * need be: all files or none. */
 QN_API qn_status qn_emit(qn_model *m, const char *folder, const qn_emit_options *opts, qn_emit_info *info);
 
-/* Receives a piece of a file, of n > 0 bytes; name: "digits_weights.c".  The pieces of a file come one after the
- * other, files one after the other; another name begins the next file.  Anything but 0 stops with QN_EIO
- * (emit.write).  It must not call the library with anything of this context. */
+/* Receives a piece of a file, of n > 0 bytes; name: "digits_weights.c".  The pieces of a file come
+ * one after the other, files one after the other; another name begins the next file.  Anything but
+ * 0 stops with QN_EIO (emit.write).  It must not call the library with anything of this context. */
 typedef int qn_file_fn(void *user, const char *name, const char *text, size_t n);
-/* The same files, handed to fn: the file system is not touched.  Nothing is handed over before the model's
- * stage, its form in C and the budgets have been checked; what was handed over when memory runs out or fn
- * stops is the host's to throw away. */
+/* The same files, handed to fn: the file system is not touched.  Nothing is handed over before the
+ * model's stage, its form in C and the budgets have been checked; what was handed over when memory
+ * runs out or fn stops is the host's to throw away. */
 QN_API qn_status qn_emit_to(qn_model *m, const qn_emit_options *opts, qn_file_fn *fn, void *user, qn_emit_info *info);
 
 /* ---- operators ---- */
@@ -897,8 +921,8 @@ typedef struct qn_source_op {
 	int min, max;              /* versions of ONNX's operator set; max 0: the newest.  TFLite: 0, 0 */
 } qn_source_op;
 
-/* Operator i, by format, domain and name, versions rising; name NULL past the last.  ONNX is left out where the library was
- * built without it. */
+/* Operator i, by format, domain and name, versions rising; name NULL past the last.  ONNX is left
+ * out where the library was built without it. */
 QN_API qn_source_op qn_supported_source_op(size_t i);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_kernels.c - convolutions, dense, requantize and element by element in integers, against slow models
- * that are written another way: images are padded in memory where the kernels skip, sums are 64 bits wide. */
+/* test_kernels.c - convolutions, dense, requantize and element by element in integers, against slow
+ * models that are written another way: images are padded in memory where the kernels skip, sums are
+ * 64 bits wide. */
 #include "tests/unit/kernel_rig.h"
 
 #include "runtime/fixed.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_onnx_bounds.c - numbers in ONNX files at the ends of their ranges: sizes whose products overflow, windows
- * without end, lists with more or other numbers than there are axes. */
+/* test_onnx_bounds.c - numbers in ONNX files at the ends of their ranges: sizes whose products
+ * overflow, windows without end, lists with more or other numbers than there are axes. */
 #include "tests/unit/onnx_rig.h"
 
 #include <math.h>

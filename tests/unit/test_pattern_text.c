@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pattern_text.c - texts that are no pattern, with the id and the column of what is wrong; canonical texts;
- * what cannot be built by hand. */
+/* test_pattern_text.c - texts that are no pattern, with the id and the column of what is wrong;
+ * canonical texts; what cannot be built by hand. */
 #include "tests/unit/pattern_rig.h"
 
 static void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_types_hostile.c - texts of types that nobody writes: endless, random, cut short, and those at the limits. */
+/* test_types_hostile.c - texts of types that nobody writes: endless, random, cut short, and those
+ * at the limits. */
 #include "types_fixture.h"
 
 static void
