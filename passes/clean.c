@@ -201,13 +201,14 @@ batch_norm_to_conv(qn_rw *rw, const qn_match *m)
 	return t->rank != 4 ? reshaped(rw, NULL, y, t->rank, t->dim) : y;
 }
 
-/* Whether the product is that of a matrix of rows with one constant matrix. */
+/* Whether the product is that of a matrix of rows, which are not empty, with one constant matrix. */
 static bool
 is_layer(const qn_rw *rw, const qn_node *product)
 {
 	const qn_node *w = product->op == QN_OP_matmul ? qn_rw_node(rw, product->in[1]) : NULL;
 
 	return w != NULL && w->op == QN_OP_const && qn_type_is_f32(w->type) && w->type->rank == 2 &&
+	       qn_type_count(w->type) > 0 &&
 	       product->attr->matmul.transpose_a == 0 && qn_type_is_f32(product->type) &&
 	       product->type->rank >= 2 && qn_type_count(product->type) > 0;
 }
