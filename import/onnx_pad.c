@@ -2,7 +2,8 @@
 /* onnx_pad.c - Pad: elements added at the ends of axes, or taken away.
  *
  *   Pad(x, [0, 1, 0, -2])      pad {before=[0, 1]}, then slice {end=[.., -2]}
- *   Pad(x, [1, 1], 0, [3])     axes that are not named get nothing */
+ *   Pad(x, [1, 1], 0, [3])     axes that are not named get nothing
+ *   CenterCropPad(x, [3, 8])   likewise half of the difference at each end, of an odd one more at the second */
 #include "import/onnx.h"
 
 #include <string.h>
@@ -64,6 +65,24 @@ cropped(qn_onnx *o, qn_id x, const pads *p)
 	return x;
 }
 
+/* Pads of a positive number as a says, then negative ones. */
+static qn_id
+padded(qn_onnx *o, qn_id x, const pads *p, qn_attrs *a)
+{
+	int32_t rank = qn_onnx_type(o, x)->rank;
+	bool any = false;
+
+	a->pad.before.n = a->pad.after.n = rank;
+	for (int32_t i = 0; i < rank; i++) {
+		a->pad.before.v[i] = p->before[i] > 0 ? p->before[i] : 0;
+		a->pad.after.v[i] = p->after[i] > 0 ? p->after[i] : 0;
+		any = any || p->before[i] > 0 || p->after[i] > 0;
+	}
+	if (any)
+		x = qn_importer_op(&o->im, QN_OP_pad, 1, &x, a, NULL);
+	return x != 0 ? cropped(o, x, p) : 0;
+}
+
 static int32_t
 read_mode(qn_onnx *o, const qn_onnx_node *n)
 {
@@ -82,7 +101,6 @@ static void
 pad(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
 	qn_attrs a = qn_importer_attrs(QN_OP_pad);
-	bool any = false;
 	pads p;
 
 	if (!qn_onnx_need(o, n, 1))
@@ -93,17 +111,47 @@ pad(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (a.pad.mode < 0 || !read_pads(o, n, rank, &p) ||
 	    (n->version >= 11 && !qn_onnx_const_real(o, n, 2, 0, &a.pad.value)))
 		return;
-	a.pad.before.n = a.pad.after.n = rank;
-	for (int32_t i = 0; i < rank; i++) {
-		a.pad.before.v[i] = p.before[i] > 0 ? p.before[i] : 0;
-		a.pad.after.v[i] = p.after[i] > 0 ? p.after[i] : 0;
-		any = any || p.before[i] > 0 || p.after[i] > 0;
+	out[0] = padded(o, n->in[0], &p, &a);
+}
+
+static void
+center(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = qn_importer_attrs(QN_OP_pad);
+	int64_t axes[QN_MAX_RANK], want[QN_MAX_RANK];
+	int32_t axis;
+	pads p = {0};
+
+	if (!qn_onnx_need(o, n, 2))
+		return;
+	const qn_type *t = qn_onnx_type(o, n->in[0]);
+	int32_t count = qn_onnx_const_ints(o, n, 1, QN_MAX_RANK, want), naxes = t->rank;
+	bool named = qn_onnx_has(o, n, "axes");
+	if (named)
+		naxes = qn_onnx_ints(o, n, "axes", QN_MAX_RANK, axes);
+	if (count < 0 || naxes < 0)
+		return;
+	if (count != naxes) {
+		(void)qn_importer_refuse(&o->im, "import.input", "%d lengths for %d axes",
+					 (int)count, (int)naxes);
+		return;
 	}
-	qn_id x = any ? qn_importer_op(&o->im, QN_OP_pad, 1, n->in, &a, NULL) : n->in[0];
-	out[0] = x != 0 ? cropped(o, x, &p) : 0;
+	for (int32_t i = 0; i < naxes; i++) {
+		if (!qn_onnx_axis(o, named ? axes[i] : i, t->rank, &axis))
+			return;
+		if (want[i] < 0 || want[i] > INT32_MAX) {
+			(void)qn_importer_refuse(&o->im, "import.input", "a length of %lld",
+						 (long long)want[i]);
+			return;
+		}
+		p.before[axis] = (want[i] - t->dim[axis]) / 2; /* toward zero */
+		p.after[axis] = want[i] - t->dim[axis] - p.before[axis];
+	}
+	out[0] = padded(o, n->in[0], &p, &a);
 }
 
 const qn_onnx_row qn_onnx_pads[] = {
 	{"", "Pad", 1, QN_ONNX_NEWEST, pad, 0},
+	{"", "CenterCropPad", 18, QN_ONNX_NEWEST, center, 0},
 	{0},
 };

@@ -164,6 +164,34 @@ test_old_resize(void **state)
 	GIVES(V(1, 2, 3, 4), 0, 1, 3);
 }
 
+/* Of an odd difference more is at the end: 1 too few, 3 too many, 3 too few. */
+static void
+test_center(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,5,1");
+	onx_ints64(file, "n", "2", (const int64_t[]){2, 2});
+	onx_list(file, "axes", 2, (const int64_t[]){-1, 1});
+	onx_node(file, "CenterCropPad", "x,n", "y");
+	onx_output(file, "y");
+	import(18);
+	output_is("tensor<1x2x2xf32>");
+	GIVES(V(1, 2, 3, 4, 5), 0, 2, 0, 3, 0);
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "2");
+	onx_ints64(file, "n", "1", (const int64_t[]){5});
+	onx_node(file, "CenterCropPad", "x,n", "y");
+	onx_output(file, "y");
+	import(18);
+	GIVES(V(1, 2), 0, 0, 1, 2, 0, 0);
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "2");
+	onx_ints64(file, "n", "2", (const int64_t[]){5, 5});
+	onx_node(file, "CenterCropPad", "x,n", "y");
+	onx_output(file, "y");
+	import_fails(18, "import.input", "2 lengths for 1 axes");
+}
+
 /* ---- sequences ---- */
 
 static void
@@ -236,6 +264,7 @@ main(void)
 		TEST(test_norms_of_integers),
 		TEST(test_prelu_of_integers),
 		TEST(test_old_resize),
+		TEST(test_center),
 		TEST(test_parameters_of_activations),
 		TEST(test_lengths_of_sequences),
 	};
