@@ -2,6 +2,7 @@
 /* onnx_attention.c - Attention (from operator set 23), and the turning of queries and keys by their places.
  *
  *   Attention(q [B,S,H*D], k, v, mask, past key and value)     products and a softmax (onnx_attention.h)
+ *   FlexAttention(q, k, v)                                     the same, with bodies that change scores and their softmax
  *   RotaryEmbedding(x, cos, sin, places)                       x * c + swapped x * s, with c and s from the tables:
  *                                                              pairs (a, b) become (a cos - b sin, b cos + a sin) */
 #include "import/onnx_attention.h"
@@ -118,6 +119,33 @@ attention(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	else if (n->nout > 3)
 		(void)qn_importer_refuse(&o->im, "import.attr", "qk_matmul_output_mode is %lld",
 					 (long long)mode);
+}
+
+/* ---- FlexAttention ---- */
+
+/* x through a body of the node, which may be left out. */
+static qn_id
+through_body(qn_onnx *o, const qn_onnx_node *n, const char *body, qn_id x)
+{
+	const struct Onnx__GraphProto *g = qn_onnx_graph(o, n, body);
+	qn_id y = g == NULL ? x : 0;
+
+	if (x != 0 && g != NULL)
+		qn_onnx_body(o, g, 1, &x, 1, &y);
+	return y;
+}
+
+static void
+flex_attention(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_onnx_attention a = {.scale = qn_onnx_float(o, n, "scale", 0), .change = through_body};
+
+	if (!qn_onnx_need(o, n, 3))
+		return;
+	a.q = n->in[0];
+	a.k = n->in[1];
+	a.v = n->in[2];
+	out[0] = qn_onnx_attend(o, n, &a);
 }
 
 /* ---- RotaryEmbedding ---- */
@@ -263,6 +291,7 @@ rotary_embedding(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 const qn_onnx_row qn_onnx_attentions[] = {
 	{"", "Attention", 23, QN_ONNX_NEWEST, attention, 0},
+	{"ai.onnx.preview", "FlexAttention", 1, QN_ONNX_NEWEST, flex_attention, 0},
 	{"", "RotaryEmbedding", 23, QN_ONNX_NEWEST, rotary_embedding, 0},
 	{"com.microsoft", "RotaryEmbedding", 1, QN_ONNX_NEWEST, rotary_embedding, 1},
 	{0},

@@ -163,6 +163,36 @@ test_refused(void **state)
 	import_fails(23, "import.attr", "into 3 heads");
 }
 
+/* Scores with their sign changed: weights 3/4 and 1/4; then these twice. */
+static void
+test_bodies(void **state)
+{
+	static onx body;
+
+	(void)state;
+	for (int probabilities = 0; probabilities < 2; probabilities++) {
+		another_file();
+		onx_input(file, "q", ONX_FLOAT, "1,1,1,1");
+		keys("1,1,2,1");
+		onx_begin(&body);
+		onx_input(&body, "s", ONX_FLOAT, "1,1,1,2");
+		onx_node(&body, "Neg", "s", "t");
+		onx_output(&body, "t");
+		onx_body(file, "score_mod", &body);
+		onx_begin(&body);
+		onx_input(&body, "p", ONX_FLOAT, "1,1,1,2");
+		onx_node(&body, "Add", "p,p", "r");
+		onx_output(&body, "r");
+		if (probabilities)
+			onx_body(file, "prob_mod", &body);
+		file->domain = "ai.onnx.preview";
+		onx_node(file, "FlexAttention", "q,k,v", "y");
+		onx_output(file, "y");
+		import(26);
+		GIVES(V(1), 1e-5, probabilities ? 10 : 5);
+	}
+}
+
 /* Pairs (1, 3) and (2, 4), or (1, 2) and (3, 4), become (a c - b s, b c + a s). */
 static void
 test_rotary(void **state)
@@ -222,6 +252,7 @@ main(void)
 		TEST(test_refused),
 		TEST(test_rotary),
 		TEST(test_rotary_part),
+		TEST(test_bodies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

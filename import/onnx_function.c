@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_function.c - operators that the standard defines by others.
+ *
+ *   NegativeLogLikelihoodLoss(x [N,C,D], t [N,D])    -x at [n, t, d], times weights of the classes, then their mean
+ *   SoftmaxCrossEntropyLoss(x, t)                    the same of log_softmax over the classes
+ *   CenterCropPad(x, [4, 4])                         slice or pad, as much before as behind
+ *   TensorScatter(cache, update, places)             scatter_elements: steps of each batch from its place on
+ *   CausalConvWithState(x [N,C,L], w [C,1,k])        a depthwise convolution behind k - 1 steps that were before */
+#include "import/onnx_attention.h"
+
+#include <string.h>
+
+/* ---- losses ---- */
+
+/* x as [N, C, the rest], or of targets [N, the rest]; 0 after a report. */
+static qn_id
+flat(qn_onnx *o, qn_id x, int32_t kept)
+{
+	int64_t dim[3] = {1, 1, 1};
+
+	if (x == 0)
+		return 0;
+	const qn_type *t = qn_onnx_type(o, x);
+	for (int32_t i = 0; i < t->rank; i++)
+		dim[i < kept ? i : kept] *= t->dim[i];
+	return qn_importer_reshape(&o->im, x, kept + 1, dim);
+}
+
+static qn_id
+pick(qn_onnx *o, qn_id cond, qn_id yes, qn_id no)
+{
+	return qn_importer_op(&o->im, QN_OP_where, 3, (qn_id[]){cond, yes, no}, NULL, NULL);
+}
+
+static qn_id
+total(qn_onnx *o, qn_id x, qn_op op)
+{
+	const int64_t axes[] = {0, 1};
+
+	return qn_importer_reduce(&o->im, op, x, 2, axes, false);
+}
+
+/* [N, D] of one loss each, and in *counts what the mean divides by, 0: their number. */
+static qn_id
+losses(qn_onnx *o, const qn_onnx_node *n, qn_id x, qn_id target, qn_id *counts)
+{
+	qn_importer *im = &o->im;
+	bool ignores = qn_onnx_has(o, n, "ignore_index");
+	int64_t ignored = qn_onnx_int(o, n, "ignore_index", 0);
+	qn_attrs at = {0}, row = {0};
+	qn_id zero = qn_importer_f32(im, 0), skip = 0, weight = qn_onnx_in(n, 2);
+
+	target = qn_importer_cast(im, target, QN_PLAIN_i64);
+	if (ignores) {
+		qn_id none = qn_importer_i64s(im, 1, &ignored);
+		skip = qn_importer_binary(im, QN_OP_equal, target, none);
+		target = pick(o, skip, qn_importer_i64s(im, 1, (int64_t[]){0}), target);
+	}
+	at.gather.axis = 1;
+	qn_id y = qn_importer_op(im, QN_OP_gather_elements, 2,
+				 (qn_id[]){x, qn_importer_expand_dim(im, target, 1)}, &at, NULL);
+	y = qn_importer_unary(im, QN_OP_neg, qn_importer_drop_dim(im, y, 1));
+	*counts = 0;
+	if (weight != 0)
+		*counts =
+			qn_importer_op(im, QN_OP_gather, 2, (qn_id[]){weight, target}, &row, NULL);
+	if (skip != 0)
+		y = pick(o, skip, zero, y);
+	if (skip != 0)
+		*counts = pick(o, skip, zero, weight != 0 ? *counts : qn_importer_f32(im, 1));
+	return weight != 0 ? qn_importer_binary(im, QN_OP_mul, y, *counts) : y;
+}
+
+/* arg 1: of softmax. */
+static void
+loss(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	const char *reduction = qn_onnx_string(o, n, "reduction", "mean");
+	qn_attrs a = qn_importer_attrs(QN_OP_log_softmax);
+	qn_id counts, x;
+
+	if (!qn_onnx_need(o, n, 2))
+		return;
+	const qn_type *t = qn_onnx_type(o, n->in[0]), *target = qn_onnx_type(o, n->in[1]);
+	bool ok = t->rank >= 2 && target->rank == t->rank - 1 && t->dim[0] == target->dim[0];
+	for (int32_t i = 2; ok && i < t->rank; i++)
+		ok = t->dim[i] == target->dim[i - 1];
+	if (!ok) {
+		(void)qn_importer_refuse(&o->im, "import.input",
+					 "scores must be [N, C, …], targets [N, …]");
+		return;
+	}
+	a.axis.axis = 1;
+	x = flat(o, n->in[0], 2);
+	if (n->arg == 1 && x != 0)
+		x = qn_importer_op(&o->im, QN_OP_log_softmax, 1, &x, &a, NULL);
+	if (n->arg == 1 && n->nout > 1)
+		out[1] = qn_importer_reshape(&o->im, x, t->rank, t->dim);
+	qn_id y = losses(o, n, x, flat(o, n->in[1], 1), &counts);
+	if (strcmp(reduction, "none") == 0)
+		out[0] = qn_importer_reshape(&o->im, y, target->rank, target->dim);
+	else if (strcmp(reduction, "sum") == 0)
+		out[0] = total(o, y, QN_OP_reduce_sum);
+	else if (strcmp(reduction, "mean") != 0)
+		(void)qn_importer_refuse(&o->im, "import.attr", "reduction is '%s'", reduction);
+	else if (counts == 0)
+		out[0] = total(o, y, QN_OP_reduce_mean);
+	else
+		out[0] = qn_importer_binary(&o->im, QN_OP_div, total(o, y, QN_OP_reduce_sum),
+					    total(o, counts, QN_OP_reduce_sum));
+}
+
+/* ---- moves ---- */
+
+/* An axis of `have` elements cut or filled to `want`. */
+static qn_id
+centred(qn_onnx *o, qn_id x, int32_t axis, int64_t have, int64_t want)
+{
+	qn_attrs a = qn_importer_attrs(QN_OP_pad);
+
+	if (want <= have)
+		return qn_importer_slice(&o->im, x, axis, (have - want) / 2,
+					 (have - want) / 2 + want);
+	a.pad.before.n = a.pad.after.n = qn_onnx_type(o, x)->rank;
+	a.pad.before.v[axis] = (want - have) / 2;
+	a.pad.after.v[axis] = want - have - (want - have) / 2;
+	return qn_importer_op(&o->im, QN_OP_pad, 1, &x, &a, NULL);
+}
+
+static void
+center_crop_pad(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	int64_t want[QN_MAX_RANK], axes[QN_MAX_RANK];
+	int32_t axis;
+
+	if (!qn_onnx_need(o, n, 2))
+		return;
+	const qn_type *t = qn_onnx_type(o, n->in[0]);
+	int32_t count = qn_onnx_const_ints(o, n, 1, QN_MAX_RANK, want);
+	int32_t given =
+		qn_onnx_has(o, n, "axes") ? qn_onnx_ints(o, n, "axes", QN_MAX_RANK, axes) : t->rank;
+	qn_id y = n->in[0];
+	if (count < 0 || given < 0)
+		return;
+	for (int32_t i = 0; i < count; i++)
+		if (given != count || want[i] < 0 || want[i] > INT32_MAX) {
+			(void)qn_importer_refuse(&o->im, "import.input",
+						 "there must be a length for each of %d axes",
+						 (int)given);
+			return;
+		}
+	for (int32_t i = 0; i < count && y != 0; i++) {
+		if (!qn_onnx_axis(o, qn_onnx_has(o, n, "axes") ? axes[i] : i, t->rank, &axis))
+			return;
+		y = centred(o, y, axis, qn_onnx_type(o, y)->dim[axis], want[i]);
+	}
+	out[0] = given == count ? y : 0;
+}
+
+static void
+tensor_scatter(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_importer *im = &o->im;
+	bool circular = strcmp(qn_onnx_string(o, n, "mode", "linear"), "circular") == 0;
+	qn_attrs wide = {0}, at = {0};
+	int64_t dim[QN_MAX_RANK];
+	int32_t axis;
+
+	if (!qn_onnx_need(o, n, 2))
+		return;
+	const qn_type *t = qn_onnx_type(o, n->in[0]), *u = qn_onnx_type(o, n->in[1]);
+	if (!qn_onnx_axis(o, qn_onnx_int(o, n, "axis", -2), t->rank, &axis))
+		return;
+	bool ok = u->rank == t->rank && axis > 0;
+	for (int32_t i = 0; ok && i < t->rank; i++) {
+		ok = i == axis ? u->dim[i] <= t->dim[i] : u->dim[i] == t->dim[i];
+		dim[i] = i == 0 ? t->dim[0] : 1;
+	}
+	if (!ok) {
+		(void)qn_importer_refuse(
+			im, "import.input",
+			"an update has the dims of what it goes to, and at most as "
+			"many steps");
+		return;
+	}
+	qn_id index = qn_onnx_ramp(o, u->dim[axis], 0, 1, t->rank, axis);
+	if (qn_onnx_in(n, 2) != 0) {
+		qn_id first = qn_importer_reshape(im, n->in[2], t->rank, dim);
+		index = qn_importer_binary(im, QN_OP_add, qn_importer_cast(im, first, QN_PLAIN_i64),
+					   index);
+	}
+	if (circular)
+		index = qn_importer_binary(im, QN_OP_mod, index,
+					   qn_importer_i64s(im, 1, &t->dim[axis]));
+	wide.shape.shape.n = t->rank;
+	memcpy(wide.shape.shape.v, u->dim, (size_t)t->rank * sizeof u->dim[0]);
+	index = qn_importer_op(im, QN_OP_expand, 1, &index, &wide, NULL);
+	at.scatter_elements.axis = axis;
+	out[0] = qn_importer_op(im, QN_OP_scatter_elements, 3, (qn_id[]){n->in[0], index, n->in[1]},
+				&at, NULL);
+}
+
+/* Integers of one width have the same bits; floats are not kept as they were, so that theirs are not known. */
+static void
+bit_cast(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_plain to;
+
+	if (!qn_onnx_need(o, n, 1))
+		return;
+	qn_plain from = qn_onnx_plain(o, n->in[0]);
+	int64_t number = qn_onnx_int(o, n, "to", 0);
+	if (qn_onnx_data_type(number, &to) && !qn_plain_table[from].is_float &&
+	    !qn_plain_table[to].is_float && from != QN_PLAIN_bool && to != QN_PLAIN_bool &&
+	    qn_plain_table[from].bits == qn_plain_table[to].bits)
+		out[0] = qn_importer_cast(&o->im, n->in[0], to);
+	else
+		(void)qn_importer_refuse(&o->im, "import.type",
+					 "bits of %s as %s; integers of one width are possible",
+					 qn_plain_table[from].name, qn_onnx_type_name(number));
+}
+
+/* ---- CausalConvWithState, SwiGLU ---- */
+
+static void
+causal_conv(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_importer *im = &o->im;
+	const char *activation = qn_onnx_string(o, n, "activation", "none");
+	bool none = strcmp(activation, "none") == 0 || activation[0] == '\0';
+	qn_attrs pad = qn_importer_attrs(QN_OP_pad), a = qn_importer_attrs(QN_OP_conv1d);
+	qn_id x, bias = qn_onnx_in(n, 2), past = qn_onnx_in(n, 3);
+
+	if (!qn_onnx_need(o, n, 2))
+		return;
+	const qn_type *t = qn_onnx_type(o, n->in[0]), *w = qn_onnx_type(o, n->in[1]);
+	if (t->rank != 3 || w->rank != 3 || w->dim[0] != t->dim[1] || w->dim[1] != 1 ||
+	    w->dim[2] < 1) {
+		(void)qn_importer_refuse(im, "import.input",
+					 "its inputs must be [N, C, L] and [C, 1, k]");
+		return;
+	}
+	if (!none && strcmp(activation, "silu") != 0 && strcmp(activation, "swish") != 0) {
+		(void)qn_importer_refuse(im, "import.attr", "activation is '%s'", activation);
+		return;
+	}
+	int64_t before = w->dim[2] - 1;
+	pad.pad.before.n = pad.pad.after.n = 3;
+	pad.pad.before.v[2] = before;
+	x = past != 0 ? qn_importer_join(im, 2, (qn_id[]){past, n->in[0]}, 2)
+		      : qn_importer_op(im, QN_OP_pad, 1, n->in, &pad, NULL);
+	a.conv1d.groups = t->dim[1];
+	qn_id in[] = {qn_importer_channels_last(im, x), qn_importer_channels_last(im, n->in[1]),
+		      bias};
+	qn_id y = qn_importer_op(im, QN_OP_conv1d, bias != 0 ? 3 : 2, in, &a, NULL);
+	y = none ? y : qn_importer_unary(im, QN_OP_silu, y);
+	out[0] = qn_importer_channels_first(im, y);
+	int64_t all = x != 0 ? qn_onnx_type(o, x)->dim[2] : 0;
+	if (n->nout > 1)
+		out[1] = qn_importer_slice(im, x, 2, all - before, all);
+}
+
+static void
+swiglu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_attrs a = qn_importer_attrs(QN_OP_swish);
+
+	a.swish.alpha = qn_onnx_float(o, n, "alpha", 1);
+	if (qn_onnx_need(o, n, 2))
+		out[0] = qn_importer_binary(&o->im, QN_OP_mul,
+					    qn_importer_op(&o->im, QN_OP_swish, 1, n->in, &a, NULL),
+					    n->in[1]);
+}
+
+const qn_onnx_row qn_onnx_functions[] = {
+	{"", "NegativeLogLikelihoodLoss", 12, QN_ONNX_NEWEST, loss, 0},
+	{"", "SoftmaxCrossEntropyLoss", 12, QN_ONNX_NEWEST, loss, 1},
+	{"", "CenterCropPad", 18, QN_ONNX_NEWEST, center_crop_pad, 0},
+	{"", "TensorScatter", 24, QN_ONNX_NEWEST, tensor_scatter, 0},
+	{"", "BitCast", 26, QN_ONNX_NEWEST, bit_cast, 0},
+	{"", "CausalConvWithState", 27, QN_ONNX_NEWEST, causal_conv, 0},
+	{"", "SwiGLU", 28, QN_ONNX_NEWEST, swiglu, 0},
+	{0},
+};
