@@ -20,10 +20,10 @@ static const char *const builtin_names[] = {
 };
 
 static const qn_tfl_row *const families[] = {
-	qn_tfl_conv_rows,  qn_tfl_dense_rows, qn_tfl_pool_rows,   qn_tfl_binary_rows,
-	qn_tfl_unary_rows, qn_tfl_move_rows,  qn_tfl_reduce_rows, qn_tfl_cast_rows,
-	qn_tfl_slice_rows, qn_tfl_shape_rows, qn_tfl_space_rows,  qn_tfl_logic_rows,
-	qn_tfl_lstm_rows,  qn_tfl_rnn_rows,
+	qn_tfl_conv_rows,  qn_tfl_dense_rows, qn_tfl_pool_rows,    qn_tfl_binary_rows,
+	qn_tfl_unary_rows, qn_tfl_move_rows,  qn_tfl_reduce_rows,  qn_tfl_cast_rows,
+	qn_tfl_slice_rows, qn_tfl_shape_rows, qn_tfl_space_rows,   qn_tfl_logic_rows,
+	qn_tfl_lstm_rows,  qn_tfl_index_rows, qn_tfl_scatter_rows, qn_tfl_rnn_rows,
 };
 
 static const qn_tfl_row *
@@ -161,17 +161,43 @@ qn_tfl_refuse_state(qn_tfl_op *o, const char *name)
 		name);
 }
 
+/* Operators that cannot have a form, and why. */
+static const char *
+why_not(int64_t code)
+{
+	static const struct {
+		qn_tfl_builtin code;
+		const char *why;
+	} reasons[] = {
+		{QN_TFL_UNIQUE, "how many results it has depends on the data"},
+		{QN_TFL_NON_MAX_SUPPRESSION_V4, "how many results it has depends on the data"},
+		{QN_TFL_NON_MAX_SUPPRESSION_V5, "how many results it has depends on the data"},
+		{QN_TFL_VAR_HANDLE, "it keeps a state from run to run"},
+		{QN_TFL_READ_VARIABLE, "it keeps a state from run to run"},
+		{QN_TFL_ASSIGN_VARIABLE, "it keeps a state from run to run"},
+		{QN_TFL_IF, "it is control flow"},
+		{QN_TFL_WHILE, "it is control flow"},
+		{QN_TFL_CALL, "it is control flow"},
+		{QN_TFL_CALL_ONCE, "it is control flow"},
+	};
+
+	for (size_t i = 0; i < QN_COUNT(reasons); i++)
+		if ((int64_t)reasons[i].code == code)
+			return reasons[i].why;
+	return "it is none of the operators that are read";
+}
+
 static void
-take(qn_tfl_op *o, const qn_tfl_row *row, const char *name)
+take(qn_tfl_op *o, const qn_tfl_row *row, int64_t code, const char *name)
 {
 	if (row == NULL && (strcmp(name, "SVDF") == 0 || strcmp(name, "RNN") == 0))
 		qn_tfl_refuse_state(o, name);
 	else if (row == NULL)
 		(void)qn_importer_refuse(
 			o->im, "import.op",
-			"%s has no form here; replace it in the model by operators of "
+			"%s has no form here: %s; replace it in the model by operators of "
 			"docs/importing.md, or cut the model before it",
-			name);
+			name, why_not(code));
 	else if (arity_ok(o, row) && inputs_known(o, row))
 		row->read(o);
 	for (uint32_t i = 0; i < o->nout; i++)
@@ -206,7 +232,7 @@ read_operator(qn_tfl *f, const qn_flat_table *t)
 	QN_TRY(operands(f, t, o));
 	if (o->nout > 0) /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): likewise */
 		f->im.node = o->to[0]->name;
-	take(o, row_of(number), name);
+	take(o, row_of(number), number, name);
 	return f->flat.damage != NULL ? damage(f) : QN_OK;
 }
 

@@ -72,7 +72,8 @@ typedef struct qn_tfl_row {
 extern const qn_tfl_row qn_tfl_conv_rows[], qn_tfl_dense_rows[], qn_tfl_pool_rows[],
 	qn_tfl_binary_rows[], qn_tfl_unary_rows[], qn_tfl_move_rows[], qn_tfl_reduce_rows[],
 	qn_tfl_cast_rows[], qn_tfl_slice_rows[], qn_tfl_shape_rows[], qn_tfl_space_rows[],
-	qn_tfl_logic_rows[], qn_tfl_lstm_rows[], qn_tfl_rnn_rows[];
+	qn_tfl_logic_rows[], qn_tfl_lstm_rows[], qn_tfl_rnn_rows[],
+	qn_tfl_index_rows[], qn_tfl_scatter_rows[];
 
 /* Refuses an operator whose state lasts from run to run, with the way out. */
 void qn_tfl_refuse_state(qn_tfl_op *o, const char *name);
@@ -139,6 +140,8 @@ qn_id qn_tfl_product(qn_tfl_op *o, qn_op op, qn_id x, qn_id w, qn_id bias, const
  * finds its shape. */
 qn_id qn_tfl_product_as(qn_tfl_op *o, qn_op op, uint32_t nin, const qn_id *in,
 			const qn_attrs *attrs, const qn_elem *acc);
+/* The accumulator of a matmul of codes, whose one scale is the product rounded to f32, as TFLite has it. */
+qn_id qn_tfl_matmul(qn_tfl_op *o, qn_id x, qn_id w, const qn_attrs *attrs);
 /* Input i as it is, in f32 where the result is. */
 qn_id qn_tfl_moved(qn_tfl_op *o, uint32_t i);
 /* f32 as codes, halves rounded away from 0; a constant becomes one. */

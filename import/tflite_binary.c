@@ -92,10 +92,36 @@ squared_difference(qn_tfl_op *o)
 	qn_tfl_give(o, 0, of_two(o, QN_OP_squared_difference));
 }
 
-/* Sums from left to right. */
+/* The sum of codes along a new axis.  (TFLite Micro, which alone has codes here, starts it at the code 0
+ * instead of the real 0: where the zero point is not 0 its sum is off by that.) */
+static qn_id
+sum_of_codes(qn_tfl_op *o)
+{
+	qn_id part[QN_TFL_MOST_INPUTS];
+	const qn_elem *first = qn_importer_type(o->im, o->in[0])->elem;
+	qn_attrs a = {.reduce = {.axes = {1, {0}}}};
+
+	for (uint32_t i = 0; i < o->nin; i++) {
+		if (qn_importer_type(o->im, o->in[i])->elem != first)
+			return qn_importer_refuse(o->im, "import.type",
+						  "input %u has other parameters than input 0; "
+						  "they must be equal",
+						  i);
+		part[i] = qn_importer_expand_dim(o->im, o->in[i], 0);
+	}
+	const qn_attrs along = {.axis = {0}};
+	qn_id x = qn_importer_op(o->im, QN_OP_concat, o->nin, part, &along, NULL);
+	return qn_tfl_op_of(o, QN_OP_reduce_sum, 1, &x, &a);
+}
+
+/* Sums from left to right; two values are added as ADD does. */
 static void
 add_n(qn_tfl_op *o)
 {
+	if (qn_tfl_on_codes(o) && qn_tfl_is_codes(o, o->in[0]) && o->nin >= 2) {
+		qn_tfl_give(o, 0, o->nin == 2 ? qn_tfl_node(o, QN_OP_add, NULL) : sum_of_codes(o));
+		return;
+	}
 	qn_id sum = qn_tfl_real(o, 0);
 
 	for (uint32_t i = 1; i < o->nin; i++)

@@ -17,10 +17,20 @@ dequantize(qn_tfl_op *o)
 	qn_tfl_give(o, 0, qn_tfl_real(o, 0));
 }
 
+/* Codes count as the integers that they are, whatever their parameters, on both sides. */
 static void
 cast(qn_tfl_op *o)
 {
-	qn_tfl_give(o, 0, o->in[0]);
+	const qn_elem *to = qn_tfl_result(o, 0);
+	qn_id x = o->in[0];
+
+	if (qn_tfl_is_codes(o, x))
+		x = qn_tfl_retyped(
+			o, x,
+			qn_elem_plain(&o->im->m->types, qn_importer_type(o->im, x)->elem->plain));
+	x = qn_importer_cast(o->im, x, to->plain);
+	if (x != 0)
+		o->to[0]->id = qn_tfl_retyped(o, x, to);
 }
 
 /* The codes that FAKE_QUANT rounds to, signed, in i8 or i16: 0 becomes exact by moving the range

@@ -67,7 +67,10 @@ batch_matmul(qn_tfl_op *o)
 
 	for (uint32_t i = 0; i < 2; i++)
 		in[i] = codes ? o->in[i] : qn_tfl_real(o, i);
-	qn_id y = qn_importer_op(o->im, QN_OP_matmul, 2, in, &a, NULL);
+	if (in[0] == 0 || in[1] == 0)
+		return;
+	qn_id y = codes ? qn_tfl_matmul(o, in[0], in[1], &a)
+			: qn_importer_op(o->im, QN_OP_matmul, 2, in, &a, NULL);
 	qn_tfl_give(o, 0, codes ? qn_tfl_requantized(o, 0, y, to->qmin, to->qmax) : y);
 }
 

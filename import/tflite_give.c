@@ -108,8 +108,9 @@ qn_tfl_retyped(qn_tfl_op *o, qn_id x, const qn_elem *to)
 {
 	if (x == 0 || qn_importer_type(o->im, x)->elem == to)
 		return x;
-	x = edge(o, QN_OP_scast, x, qn_elem_plain(&o->im->m->types, to->plain), NULL);
-	return edge(o, QN_OP_scast, x, to, NULL);
+	if (qn_tfl_is_codes(o, x))
+		x = edge(o, QN_OP_scast, x, qn_elem_plain(&o->im->m->types, to->plain), NULL);
+	return qn_elem_is_quant(to) ? edge(o, QN_OP_scast, x, to, NULL) : x;
 }
 
 qn_id

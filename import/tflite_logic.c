@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_logic.c - truth values, whole numbers, and places given by indices: LOGICAL_AND …,
- * FLOOR_DIV, FLOOR_MOD, BITWISE_XOR, TOPK_V2, GATHER_ND, SCATTER_ND,
- * ONE_HOT. */
+/* tflite_logic.c - truth values, whole numbers, and places: LOGICAL_AND …, FLOOR_DIV, FLOOR_MOD,
+ * BITWISE_XOR, TOPK_V2, ONE_HOT. */
 #include "import/tflite.h"
 
 #define PLAIN(name, op)                                                                            \
@@ -23,43 +22,6 @@ floor_mod(qn_tfl_op *o)
 	qn_attrs a = {.mod = {0}};
 
 	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_mod, 2, o->in, &a, NULL));
-}
-
-static void
-gather_nd(qn_tfl_op *o)
-{
-	qn_attrs a = {.gather_nd = {0}};
-	qn_id in[2] = {qn_tfl_moved(o, 0), o->in[1]};
-
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_gather_nd, 2, in, &a, NULL));
-}
-
-/* Updates of one place add up, on zeros of the wanted shape. */
-static void
-scatter_nd(qn_tfl_op *o)
-{
-	const qn_type *type;
-	int64_t dim[QN_MAX_RANK];
-	int32_t n = qn_tfl_ints(o, 2, QN_MAX_RANK, dim);
-	qn_attrs a = {.scatter_nd = {QN_REDUCTION_add}};
-	qn_id in[3] = {0, o->in[0], qn_tfl_moved(o, 1)};
-	void *data;
-
-	if (n < 0 || in[2] == 0)
-		return;
-	type = qn_type_tensor(&o->im->m->types, qn_importer_type(o->im, in[2])->elem, n, dim);
-	for (int32_t i = 0; i < n; i++)
-		if (dim[i] < 0)
-			type = NULL;
-	if (type == NULL || qn_type_count(type) < 0 || qn_elem_is_quant(type->elem) ||
-	    !qn_tfl_take(o->f, qn_type_bytes(type))) {
-		(void)qn_importer_refuse(
-			o->im, "import.input",
-			"the shape must be of known size, and the updates no codes");
-		return;
-	}
-	in[0] = qn_importer_const(o->im, NULL, qn_tensor_new(o->im->m->arena, type, &data));
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_scatter_nd, 3, in, &a, NULL));
 }
 
 /* The k largest along the last axis, and where they were. */
@@ -106,8 +68,6 @@ const qn_tfl_row qn_tfl_logic_rows[] = {
 	{QN_TFL_FLOOR_DIV, floor_div, 2, 2, 1, 0},
 	{QN_TFL_FLOOR_MOD, floor_mod, 2, 2, 1, 0},
 	{QN_TFL_TOPK_V2, top_k, 2, 2, 2, 0},
-	{QN_TFL_GATHER_ND, gather_nd, 2, 2, 1, 0},
-	{QN_TFL_SCATTER_ND, scatter_nd, 3, 3, 1, 0},
 	{QN_TFL_ONE_HOT, one_hot, 4, 4, 1, 0},
 	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
 };

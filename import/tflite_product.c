@@ -175,7 +175,8 @@ centre(qn_tfl_op *o, int64_t groups, qn_id *x, qn_id *w)
 		return true;
 	if (known == NULL)
 		return qn_importer_refuse(o->im, "import.input",
-					  "weights with a zero point must be constant") != 0;
+					  "weights with a zero point must be constant, or "
+					  "without a bias beside them") != 0;
 	const qn_elem *e = i8_elem(o, type->elem);
 	if (e == NULL || !qn_tfl_take(o->f, MOST_PARTS * (uint64_t)qn_type_count(type)))
 		return false;
@@ -215,6 +216,19 @@ qn_tfl_product_as(qn_tfl_op *o, qn_op op, uint32_t nin, const qn_id *in, const q
 	return qn_importer_op(o->im, op, nin, in, attrs, type);
 }
 
+qn_id
+qn_tfl_matmul(qn_tfl_op *o, qn_id x, qn_id w, const qn_attrs *attrs)
+{
+	const qn_elem *a = qn_importer_type(o->im, x)->elem;
+	const qn_elem *b = qn_importer_type(o->im, w)->elem;
+	const qn_id in[2] = {x, w};
+
+	if (b->gran != QN_PER_TENSOR)
+		return qn_importer_op(o->im, QN_OP_matmul, 2, in, attrs, NULL);
+	const qn_elem *acc = bias_elem(o, a, b, true);
+	return acc != NULL ? qn_tfl_product_as(o, QN_OP_matmul, 2, in, attrs, acc) : 0;
+}
+
 static qn_id
 product_of_codes(qn_tfl_op *o, qn_op op, qn_id *in, const qn_attrs *attrs, bool f32_product,
 		 int64_t activation)
@@ -227,7 +241,16 @@ product_of_codes(qn_tfl_op *o, qn_op op, qn_id *in, const qn_attrs *attrs, bool 
 	bool one = w->gran == QN_PER_TENSOR && (f32_product || !x->is_signed);
 	qn_buf b;
 
-	if (!qn_tfl_activation_ok(o, activation, true) || !centre(o, groups, &in[0], &in[1]))
+	if (!qn_tfl_activation_ok(o, activation, true))
+		return 0;
+	if (op == QN_OP_dense && in[2] == 0 && qn_importer_known(im, in[1]) == NULL &&
+	    !plain_weights(o, qn_importer_type(im, in[1]))) {
+		const qn_attrs turn = {.matmul = {0, 1}};
+
+		qn_tfl_limits(o, qn_tfl_result(o, 0), activation, &lo, &hi);
+		return qn_tfl_requantized(o, 0, qn_tfl_matmul(o, in[0], in[1], &turn), lo, hi);
+	}
+	if (!centre(o, groups, &in[0], &in[1]))
 		return 0;
 	const qn_elem *acc = bias_elem(o, x, w, one);
 	if (acc == NULL || (in[2] != 0 && (in[2] = bias_codes(o, in[2], acc)) == 0))

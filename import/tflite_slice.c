@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_slice.c - parts of a value: SLICE, STRIDED_SLICE, SPLIT, SPLIT_V, UNPACK, GATHER. */
+/* tflite_slice.c - parts of a value: SLICE, STRIDED_SLICE, SPLIT, SPLIT_V, UNPACK. */
 #include "import/tflite.h"
 
 /* x from begin to end along one axis. */
@@ -277,27 +277,8 @@ unpack(qn_tfl_op *o)
 	}
 }
 
-static void
-gather(qn_tfl_op *o)
-{
-	qn_id in[2] = {qn_tfl_moved(o, 0), o->in[1]};
-	qn_attrs a = {0};
-	int32_t axis;
-
-	if (!qn_tfl_axis(o, qn_tfl_option(o, 0, 0), qn_tfl_rank(o, 0), &axis))
-		return;
-	if (qn_tfl_option(o, 1, 0) != 0) {
-		(void)qn_importer_refuse(o->im, "import.attr", "batch_dims is %lld, must be 0",
-					 (long long)qn_tfl_option(o, 1, 0));
-		return;
-	}
-	a.gather.axis = axis;
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_gather, 2, in, &a, NULL));
-}
-
 const qn_tfl_row qn_tfl_slice_rows[] = {
 	{QN_TFL_SLICE, slice, 3, 3, 1, 0},   {QN_TFL_STRIDED_SLICE, strided_slice, 4, 4, 1, 0},
 	{QN_TFL_SPLIT, split, 2, 2, 0, 0},   {QN_TFL_SPLIT_V, split_v, 3, 3, 0, 0},
-	{QN_TFL_UNPACK, unpack, 1, 1, 0, 0}, {QN_TFL_GATHER, gather, 2, 2, 1, 0},
-	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_UNPACK, unpack, 1, 1, 0, 0}, {QN_TFL_ADD, NULL, 0, 0, 0, 0},
 };

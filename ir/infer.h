@@ -93,9 +93,9 @@ const qn_elem *qn_infer_acc_as(const qn_graph *g, const qn_node *n, int32_t chan
 			       const qn_type *declared);
 /* The element of a product of two operands, either of which may be an activation: float, or the
  * accumulator.  Input 1 may have a zero point, or one scale for each column (its axis
- * `column`), which then lie along axis `channel` of the result.  NULL: reported. */
+ * `column`), which then lie along axis `channel` of the result; declared as in qn_infer_acc_as.  NULL: reported. */
 const qn_elem *qn_infer_product(const qn_graph *g, const qn_node *n, int32_t column,
-				int32_t channel);
+				int32_t channel, const qn_type *declared);
 /* Input i is uniformly quantized, not in blocks (type.element, unsupported.subchannel). */
 bool qn_infer_uniform(const qn_graph *g, const qn_node *n, uint32_t i);
 /* What convolutions share: pads of `count` numbers, given for explicit padding only (attr.value);

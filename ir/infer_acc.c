@@ -152,7 +152,8 @@ qn_infer_acc_as(const qn_graph *g, const qn_node *n, int32_t channel, const qn_t
 }
 
 const qn_elem *
-qn_infer_product(const qn_graph *g, const qn_node *n, int32_t column, int32_t channel)
+qn_infer_product(const qn_graph *g, const qn_node *n, int32_t column, int32_t channel,
+		 const qn_type *declared)
 {
 	qn_operands kind = qn_infer_operands(g, n);
 
@@ -185,5 +186,5 @@ qn_infer_product(const qn_graph *g, const qn_node *n, int32_t column, int32_t ch
 		ok = qn_infer_error(g, n, "type.mismatch", "'%s' expresses %s, the other side %s",
 				    name, qn_plain_table[b->expressed].name,
 				    qn_plain_table[a->expressed].name);
-	return ok ? accumulator(g, n, channel, NULL) : NULL;
+	return ok ? accumulator(g, n, channel, declared) : NULL;
 }

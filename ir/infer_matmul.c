@@ -50,7 +50,6 @@ qn_infer_matmul(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	const qn_attrs_matmul *t = &n->attr->matmul;
 	bool ok = attributes_ok(g, n);
 
-	(void)declared;
 	ok = is_matrix(g, n, 0) && ok;
 	ok = is_matrix(g, n, 1) && ok;
 	if (!ok)
@@ -62,7 +61,7 @@ qn_infer_matmul(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	int32_t column = b.rank - (t->transpose_b != 0 ? 2 : 1);
 	const qn_elem *e = qn_infer_integers(g, n, false)
 				   ? qn_infer_in(g, n, 0)->elem
-				   : qn_infer_product(g, n, column, y.rank - 1);
+				   : qn_infer_product(g, n, column, y.rank - 1, declared);
 	if (e == NULL || !batch(g, n, &a, &b, &y))
 		return NULL;
 	if (y.rank < 0)

@@ -67,6 +67,7 @@ static const code_row rows[] = {
 	 {OPT(0, 'b', 0), OPT(1, 'i', 2), OPT(2, 'i', 2), OPT(3, 'i', 3), OPT(4, 'i', 3)}, 4, {1, 2, 2, 2}, 0, 0, false},
 	{"MEAN", QN_TFL_MEAN, {{TFL_INT32, 1, {2}, {1, 2}}, NO, NO}, 0, {OPT(0, 'b', 1)}, 4, {1, 1, 1, 2}, 0.05f, 7, false},
 	{"SUM", QN_TFL_SUM, {{TFL_INT32, 1, {1}, {3}}, NO, NO}, 0, {{0}}, 3, {1, 4, 4}, 0.5f, 7, false},
+	{"ADD_N", QN_TFL_ADD_N, {{-2, 0, {0}, {0}}, {-2, 0, {0}, {0}}, NO}, 0, {{0}}, SAME_DIM, 0.4f, -5, false},
 	{"REDUCE_PROD", QN_TFL_REDUCE_PROD, {{TFL_INT32, 1, {1}, {2}}, NO, NO}, 0, {OPT(0, 'b', 1)}, 4, {1, 4, 1, 2}, 9.5f, 7, false},
 	{"L2_NORMALIZATION", QN_TFL_L2_NORMALIZATION, {NO, NO, NO}, 0, {{0}}, SAME_DIM, 0.0078125f, 0, true},
 	{"REDUCE_MAX", QN_TFL_REDUCE_MAX, {{TFL_INT32, 1, {1}, {1}}, NO, NO}, 0, {{0}}, 3, {1, 4, 2}, 0, 0, false},
