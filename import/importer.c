@@ -245,6 +245,12 @@ qn_importer_i64s(qn_importer *im, int32_t n, const int64_t *v)
 	return qn_graph_const(im->g, NULL, x);
 }
 
+qn_id
+qn_importer_i64(qn_importer *im, int64_t v)
+{
+	return qn_importer_reshape(im, qn_importer_i64s(im, 1, &v), 0, NULL);
+}
+
 int64_t
 qn_importer_near(int64_t v)
 {

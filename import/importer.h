@@ -98,6 +98,7 @@ qn_attrs qn_importer_attrs(qn_op op);
 /* Constants. */
 qn_id qn_importer_const(qn_importer *im, const char *name, const qn_tensor *value);
 qn_id qn_importer_f32(qn_importer *im, double value);                 /* a scalar */
+qn_id qn_importer_i64(qn_importer *im, int64_t v);                    /* a scalar */
 qn_id qn_importer_i64s(qn_importer *im, int32_t n, const int64_t *v); /* a vector */
 /* The value of a constant, NULL when x is none. */
 const qn_tensor *qn_importer_known(const qn_importer *im, qn_id x);

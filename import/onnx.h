@@ -121,6 +121,11 @@ int64_t qn_onnx_int(const qn_onnx *o, const qn_onnx_node *n, const char *name, i
 double qn_onnx_float(const qn_onnx *o, const qn_onnx_node *n, const char *name, double dflt);
 const char *qn_onnx_string(const qn_onnx *o, const qn_onnx_node *n, const char *name,
 			   const char *dflt);
+/* The place of a text attribute in a list of `count` words, or in QN_ENUM_…; -1 after a report. */
+int32_t qn_onnx_choice(qn_onnx *o, const qn_onnx_node *n, const char *name, const char *dflt,
+		       size_t count, const char *const *words);
+int32_t qn_onnx_enum(qn_onnx *o, const qn_onnx_node *n, const char *name, const char *dflt,
+		     int32_t list);
 /* A list of at most QN_MAX_RANK integers that is an attribute before version `since` and input i from it on: its
  * length, -1 when it is left out, -2 after a report. */
 int32_t qn_onnx_list(qn_onnx *o, const qn_onnx_node *n, const char *name, uint32_t i, int64_t since,

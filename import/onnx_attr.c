@@ -74,6 +74,28 @@ qn_onnx_string(const qn_onnx *o, const qn_onnx_node *n, const char *name, const 
 	return a != NULL && a->has_s ? text(o, &a->s) : dflt;
 }
 
+int32_t
+qn_onnx_choice(qn_onnx *o, const qn_onnx_node *n, const char *name, const char *dflt, size_t count,
+	       const char *const *words)
+{
+	const char *word = qn_onnx_string(o, n, name, dflt);
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(word, words[i]) == 0)
+			return (int32_t)i;
+	(void)qn_importer_refuse(&o->im, "import.attr", "%s is '%s', which is not supported", name,
+				 word);
+	return -1;
+}
+
+int32_t
+qn_onnx_enum(qn_onnx *o, const qn_onnx_node *n, const char *name, const char *dflt, int32_t list)
+{
+	const qn_enum_info *words = &qn_enum_table[list];
+
+	return qn_onnx_choice(o, n, name, dflt, words->n, words->names);
+}
+
 /* Whether a list of so many fits; reported. */
 static bool
 fits(qn_onnx *o, const char *name, size_t have, int32_t most)

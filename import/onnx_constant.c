@@ -120,7 +120,7 @@ size(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	int64_t count = qn_type_count(qn_onnx_type(o, n->in[0]));
 
-	out[0] = qn_importer_reshape(&o->im, qn_importer_i64s(&o->im, 1, &count), 0, NULL);
+	out[0] = qn_importer_i64(&o->im, count);
 }
 
 /* ---- from numbers ---- */

@@ -137,15 +137,6 @@ stack(qn_onnx *o, const repeat *r, uint32_t i, int64_t axis, bool reversed)
 
 /* ---- Loop ---- */
 
-/* A number without dimensions. */
-static qn_id
-scalar(qn_onnx *o, int64_t v, qn_plain plain)
-{
-	qn_id x = qn_importer_reshape(&o->im, qn_importer_i64s(&o->im, 1, &v), 0, NULL);
-
-	return qn_importer_cast(&o->im, x, plain);
-}
-
 /* Whether a constant is true; false too after a report. */
 static bool
 goes_on(qn_onnx *o, qn_id condition)
@@ -176,8 +167,8 @@ loop(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		r.in[2 + i] = n->in[2 + i];
 	bool on = qn_onnx_in(n, 1) == 0 || goes_on(o, n->in[1]);
 	for (int64_t k = 0; on && k < most; k++) {
-		r.in[0] = scalar(o, k, QN_PLAIN_i64);
-		r.in[1] = scalar(o, 1, QN_PLAIN_bool);
+		r.in[0] = qn_importer_i64(&o->im, k);
+		r.in[1] = qn_importer_cast(&o->im, qn_importer_i64(&o->im, 1), QN_PLAIN_bool);
 		on = step(o, &r) && (k + 1 == most || goes_on(o, r.out[0]));
 	}
 	for (uint32_t i = 0; i < n->nout && o->im.problems == r.problems; i++)

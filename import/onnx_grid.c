@@ -171,19 +171,6 @@ tap(qn_importer *im, qn_id x, int32_t n, const taps *axis, int64_t k)
 	return weight == 0 ? y : qn_importer_binary(im, QN_OP_mul, y, weight);
 }
 
-static int
-word(qn_onnx *o, const qn_onnx_node *n, const char *name, const char *dflt,
-     const char *const *words, int count, int each)
-{
-	const char *have = qn_onnx_string(o, n, name, dflt);
-
-	for (int i = 0; i < count; i++)
-		if (strcmp(have, words[i]) == 0)
-			return i / each;
-	(void)qn_importer_refuse(&o->im, "import.attr", "%s is '%s'", name, have);
-	return -1;
-}
-
 static bool
 grid_ok(qn_onnx *o, const qn_type *x, const qn_type *g)
 {
@@ -206,8 +193,8 @@ grid_sample(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 					    "linear",  "bicubic", "cubic"};
 	static const char *const paddings[] = {"zeros", "border", "reflection"};
 	sampling s = {.im = &o->im, .corners = qn_onnx_int(o, n, "align_corners", 0) != 0};
-	int mode = word(o, n, "mode", "linear", modes, 6, 2);
-	int padding = word(o, n, "padding_mode", "zeros", paddings, 3, 1);
+	int32_t mode = qn_onnx_choice(o, n, "mode", "linear", QN_COUNT(modes), modes);
+	int32_t padding = qn_onnx_choice(o, n, "padding_mode", "zeros", QN_COUNT(paddings), paddings);
 	taps axis[MOST_AXES] = {{0}};
 	int64_t all = 1;
 	qn_id y = 0;
@@ -215,7 +202,7 @@ grid_sample(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (mode < 0 || padding < 0 || !qn_onnx_need(o, n, 2) ||
 	    !grid_ok(o, qn_onnx_type(o, n->in[0]), qn_onnx_type(o, n->in[1])))
 		return;
-	s.between = (between)mode;
+	s.between = (between)(mode / 2); /* each has two names */
 	s.beyond = (beyond)padding;
 	const qn_type *t = qn_onnx_type(o, n->in[0]);
 	int32_t axes = t->rank - 2;

@@ -55,27 +55,13 @@ gather_nd(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		out[0] = qn_importer_op(&o->im, QN_OP_gather_nd, 2, n->in, &a, NULL);
 }
 
-/* Adds up as the attribute `reduction` says; -1 after a report. */
-static int32_t
-reduction(qn_onnx *o, const qn_onnx_node *n)
-{
-	const char *word = qn_onnx_string(o, n, "reduction", "none");
-	const qn_enum_info *words = &qn_enum_table[QN_ENUM_reduction];
-
-	for (size_t i = 0; i < words->n; i++)
-		if (strcmp(words->names[i], word) == 0)
-			return (int32_t)i;
-	(void)qn_importer_refuse(&o->im, "import.attr", "reduction is '%s'", word);
-	return -1;
-}
-
 static void
 scatter_elements(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
 	qn_attrs a = {0};
 
 	a.scatter_elements.axis = qn_onnx_int(o, n, "axis", 0);
-	a.scatter_elements.reduction = reduction(o, n);
+	a.scatter_elements.reduction = qn_onnx_enum(o, n, "reduction", "none", QN_ENUM_reduction);
 	if (a.scatter_elements.reduction >= 0 && qn_onnx_need(o, n, 3))
 		out[0] = qn_importer_op(&o->im, QN_OP_scatter_elements, 3, n->in, &a, NULL);
 }
@@ -85,7 +71,7 @@ scatter_nd(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
 	qn_attrs a = {0};
 
-	a.scatter_nd.reduction = reduction(o, n);
+	a.scatter_nd.reduction = qn_onnx_enum(o, n, "reduction", "none", QN_ENUM_reduction);
 	if (a.scatter_nd.reduction >= 0 && qn_onnx_need(o, n, 3))
 		out[0] = qn_importer_op(&o->im, QN_OP_scatter_nd, 3, n->in, &a, NULL);
 }

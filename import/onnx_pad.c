@@ -83,20 +83,6 @@ padded(qn_onnx *o, qn_id x, const pads *p, qn_attrs *a)
 	return x != 0 ? cropped(o, x, p) : 0;
 }
 
-static int32_t
-read_mode(qn_onnx *o, const qn_onnx_node *n)
-{
-	const char *mode = qn_onnx_string(o, n, "mode", "constant");
-	const qn_enum_info *words = &qn_enum_table[QN_ENUM_pad_mode];
-
-	for (size_t i = 0; i < words->n; i++)
-		if (strcmp(mode, words->names[i]) == 0)
-			return (int32_t)i;
-	(void)qn_importer_refuse(&o->im, "import.attr", "mode is '%s', which is not supported",
-				 mode);
-	return -1;
-}
-
 static void
 pad(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
@@ -106,7 +92,7 @@ pad(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (!qn_onnx_need(o, n, 1))
 		return;
 	int32_t rank = qn_onnx_type(o, n->in[0])->rank;
-	a.pad.mode = read_mode(o, n);
+	a.pad.mode = qn_onnx_enum(o, n, "mode", "constant", QN_ENUM_pad_mode);
 	a.pad.value = qn_onnx_float(o, n, "value", 0);
 	if (a.pad.mode < 0 || !read_pads(o, n, rank, &p) ||
 	    (n->version >= 11 && !qn_onnx_const_real(o, n, 2, 0, &a.pad.value)))

@@ -21,21 +21,6 @@ typedef struct job {
 
 /* ---- what the node says ---- */
 
-/* The place of a word in a list, -1: reported. */
-static int32_t
-choice(qn_onnx *o, const qn_onnx_node *n, const char *name, const char *dflt, int32_t count,
-       const char *const *words)
-{
-	const char *word = qn_onnx_string(o, n, name, dflt);
-
-	for (int32_t i = 0; i < count; i++)
-		if (strcmp(word, words[i]) == 0)
-			return i;
-	(void)qn_importer_refuse(&o->im, "import.attr", "%s is '%s', which is not supported", name,
-				 word);
-	return -1;
-}
-
 static bool
 read_kind(qn_onnx *o, const qn_onnx_node *n, qn_resize *r)
 {
@@ -48,12 +33,12 @@ read_kind(qn_onnx *o, const qn_onnx_node *n, qn_resize *r)
 	bool old = n->version < 11; /* Upsample, and Resize before it had these attributes */
 	int32_t kind = strcmp(qn_onnx_string(o, n, "mode", "nearest"), "bilinear") == 0
 			       ? QN_RESIZE_LINEAR
-			       : choice(o, n, "mode", "nearest", QN_COUNT(kinds), kinds);
-	int32_t place = choice(o, n, "coordinate_transformation_mode",
+			       : qn_onnx_choice(o, n, "mode", "nearest", QN_COUNT(kinds), kinds);
+	int32_t place = qn_onnx_choice(o, n, "coordinate_transformation_mode",
 			       old ? "asymmetric" : "half_pixel", QN_NPLACE, places);
 	int32_t rounding =
 		old ? QN_ROUND_OLD
-		    : choice(o, n, "nearest_mode", "round_prefer_floor", QN_COUNT(rounds), rounds);
+		    : qn_onnx_choice(o, n, "nearest_mode", "round_prefer_floor", QN_COUNT(rounds), rounds);
 
 	*r = (qn_resize){.kind = (qn_resize_kind)kind,
 			 .place = (qn_resize_place)place,

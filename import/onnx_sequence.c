@@ -74,12 +74,6 @@ place(qn_onnx *o, const qn_onnx_node *n, uint32_t i, int64_t count, int64_t last
 	return false;
 }
 
-static qn_id
-scalar(qn_onnx *o, int64_t v)
-{
-	return qn_importer_reshape(&o->im, qn_importer_i64s(&o->im, 1, &v), 0, NULL);
-}
-
 /* ---- making, reading and changing ---- */
 
 static void
@@ -145,7 +139,7 @@ length(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	const qn_node *s = list_in(o, n, 0);
 
 	if (s != NULL)
-		out[0] = scalar(o, s->nin);
+		out[0] = qn_importer_i64(&o->im, s->nin);
 }
 
 /* ---- to and from one value ---- */
@@ -278,7 +272,7 @@ optional(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 static void
 has_element(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
-	out[0] = qn_importer_cast(&o->im, scalar(o, qn_onnx_in(n, 0) != 0), QN_PLAIN_bool);
+	out[0] = qn_importer_cast(&o->im, qn_importer_i64(&o->im, qn_onnx_in(n, 0) != 0), QN_PLAIN_bool);
 }
 
 #define SINCE(version, name, fn)                                                                   \
