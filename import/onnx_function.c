@@ -3,7 +3,6 @@
  *
  *   NegativeLogLikelihoodLoss(x [N,C,D], t [N,D])    -x at [n, t, d], times weights of the classes, then their mean
  *   SoftmaxCrossEntropyLoss(x, t)                    the same of log_softmax over the classes
- *   CenterCropPad(x, [4, 4])                         slice or pad, as much before as behind
  *   TensorScatter(cache, update, places)             scatter_elements: steps of each batch from its place on
  *   CausalConvWithState(x [N,C,L], w [C,1,k])        a depthwise convolution behind k - 1 steps that were before */
 #include "import/onnx_attention.h"
@@ -111,51 +110,6 @@ loss(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 /* ---- moves ---- */
-
-/* An axis of `have` elements cut or filled to `want`. */
-static qn_id
-centred(qn_onnx *o, qn_id x, int32_t axis, int64_t have, int64_t want)
-{
-	qn_attrs a = qn_importer_attrs(QN_OP_pad);
-
-	if (want <= have)
-		return qn_importer_slice(&o->im, x, axis, (have - want) / 2,
-					 (have - want) / 2 + want);
-	a.pad.before.n = a.pad.after.n = qn_onnx_type(o, x)->rank;
-	a.pad.before.v[axis] = (want - have) / 2;
-	a.pad.after.v[axis] = want - have - (want - have) / 2;
-	return qn_importer_op(&o->im, QN_OP_pad, 1, &x, &a, NULL);
-}
-
-static void
-center_crop_pad(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
-{
-	int64_t want[QN_MAX_RANK], axes[QN_MAX_RANK];
-	int32_t axis;
-
-	if (!qn_onnx_need(o, n, 2))
-		return;
-	const qn_type *t = qn_onnx_type(o, n->in[0]);
-	int32_t count = qn_onnx_const_ints(o, n, 1, QN_MAX_RANK, want);
-	int32_t given =
-		qn_onnx_has(o, n, "axes") ? qn_onnx_ints(o, n, "axes", QN_MAX_RANK, axes) : t->rank;
-	qn_id y = n->in[0];
-	if (count < 0 || given < 0)
-		return;
-	for (int32_t i = 0; i < count; i++)
-		if (given != count || want[i] < 0 || want[i] > INT32_MAX) {
-			(void)qn_importer_refuse(&o->im, "import.input",
-						 "there must be a length for each of %d axes",
-						 (int)given);
-			return;
-		}
-	for (int32_t i = 0; i < count && y != 0; i++) {
-		if (!qn_onnx_axis(o, qn_onnx_has(o, n, "axes") ? axes[i] : i, t->rank, &axis))
-			return;
-		y = centred(o, y, axis, qn_onnx_type(o, y)->dim[axis], want[i]);
-	}
-	out[0] = given == count ? y : 0;
-}
 
 static void
 tensor_scatter(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
@@ -275,7 +229,6 @@ swiglu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 const qn_onnx_row qn_onnx_functions[] = {
 	{"", "NegativeLogLikelihoodLoss", 12, QN_ONNX_NEWEST, loss, 0},
 	{"", "SoftmaxCrossEntropyLoss", 12, QN_ONNX_NEWEST, loss, 1},
-	{"", "CenterCropPad", 18, QN_ONNX_NEWEST, center_crop_pad, 0},
 	{"", "TensorScatter", 24, QN_ONNX_NEWEST, tensor_scatter, 0},
 	{"", "BitCast", 26, QN_ONNX_NEWEST, bit_cast, 0},
 	{"", "CausalConvWithState", 27, QN_ONNX_NEWEST, causal_conv, 0},

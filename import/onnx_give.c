@@ -21,6 +21,7 @@ static const struct {
 	{QN_OP_get, "a result of Split or TopK, or a field"},
 	{QN_OP_call,
 	 "refused: graphs that call composites are written before partition or after quantize"},
+	{QN_OP_table, "refused: a function of codes; those of ONNX are of real numbers"},
 	{QN_OP_custom, "refused: ONNX has no operator of the host's"},
 };
 

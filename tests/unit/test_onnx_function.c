@@ -170,7 +170,7 @@ test_refused(void **state)
 		const char *op, *in, *text;
 	} rows[] = {
 		{"NegativeLogLikelihoodLoss", "x,x", "targets [N, …]"},
-		{"CenterCropPad", "x,one", "a length for each of 2 axes"},
+		{"CenterCropPad", "x,one", "1 lengths for 2 axes"},
 		{"TensorScatter", "x,y3", "an update has the dims"},
 		{"CausalConvWithState", "x,x", "[C, 1, k]"},
 	};
