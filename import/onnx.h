@@ -192,6 +192,7 @@ extern const qn_onnx_row qn_onnx_elementwise[], qn_onnx_conv[], qn_onnx_move[], 
 	qn_onnx_recurrent[], qn_onnx_index[], qn_onnx_unpools[], qn_onnx_slices[];
 
 extern const qn_onnx_row qn_onnx_qlinear[], qn_onnx_spreads[], qn_onnx_attentions[],
-	qn_onnx_sequences[], qn_onnx_grids[], qn_onnx_signals[], qn_onnx_functions[];
+	qn_onnx_sequences[], qn_onnx_grids[], qn_onnx_signals[], qn_onnx_functions[],
+	qn_onnx_fuseds[];
 
 #endif
