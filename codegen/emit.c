@@ -48,6 +48,7 @@ qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a)
 		(void)qn_names_add(&e->names, own_symbol[i]);
 	name_ports(e);
 	qn_hashes_init(&e->by_crc, a);
+	qn_hashes_init(&e->by_text, a);
 	qn_buf_init(&e->args, a);
 	qn_buf_init(&e->run, a);
 	qn_buf_init(&e->host, a);

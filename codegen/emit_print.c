@@ -157,23 +157,53 @@ qn_emit_pointer(qn_buf *b, const char *field, const char *symbol)
 const char *
 qn_emit_open(qn_emitter *e, const qn_step *s, const char *type, size_t count)
 {
-	const char *name;
+	qn_args_text t = {.type = qn_emit_name(e, s, type), .count = count, .from = e->args.n};
 	qn_buf b;
 
 	qn_buf_init(&b, e->arena);
 	qn_buff(&b, "%s_args", s->name);
-	name = qn_names_add(&e->names, qn_buf_str(&b));
+	const char *name = qn_names_add(&e->names, qn_buf_str(&b));
 	qn_buf_init(&b, e->arena);
 	qn_buff(&b, "%s_%s", e->plan->name, name);
-	qn_buff(&e->args, "static const %s %s", qn_emit_name(e, s, type), qn_buf_str(&b));
+	e->longest_symbol = b.n > e->longest_symbol ? b.n : e->longest_symbol;
+	t.symbol = QN_NEW(e->arena, char, e->longest_symbol + 1); /* room for any earlier one */
+	memcpy(t.symbol, qn_buf_str(&b), b.n + 1);
+	qn_buff(&e->args, "static const %s %s", t.type, t.symbol);
 	if (count > 0)
 		qn_buff(&e->args, "[%zu]", count);
 	qn_buf_puts(&e->args, " = {\n");
-	return qn_buf_str(&b);
+	t.body = e->args.n;
+	e->text = qn_arena_grow(e->arena, e->text, &e->text_cap, e->ntext + 1, sizeof(*e->text));
+	e->text[e->ntext++] = t;
+	return t.symbol;
+}
+
+static bool
+same_text(const qn_emitter *e, const qn_args_text *a, const qn_args_text *b)
+{
+	return a->count == b->count && a->n == b->n && strcmp(a->type, b->type) == 0 &&
+	       memcmp(e->args.data + a->body, e->args.data + b->body, a->n) == 0;
 }
 
 void
 qn_emit_close(qn_emitter *e)
 {
+	qn_args_text *t = &e->text[e->ntext - 1];
+	uint32_t id, hash;
+
 	qn_buf_puts(&e->args, "};\n\n");
+	t->n = e->args.n - t->body;
+	hash = qn_hash(e->args.data + t->body, t->n, 0);
+	for (size_t at = 0; (id = qn_hashes_next(&e->by_text, hash, &at)) != 0;) {
+		const qn_args_text *old = &e->text[id - 1];
+
+		if (!same_text(e, old, t))
+			continue;
+		memcpy(t->symbol, old->symbol, strlen(old->symbol) + 1);
+		e->args.n = t->from;
+		e->args.data[e->args.n] = '\0';
+		e->ntext--;
+		return;
+	}
+	qn_hashes_add(&e->by_text, hash, (uint32_t)e->ntext);
 }

@@ -22,6 +22,15 @@ typedef struct qn_constant {
 	const char *note; /* what it is, for a comment */
 } qn_constant;
 
+/* An argument struct in the text e->args. */
+typedef struct qn_args_text {
+	const char *type;
+	size_t count;   /* 0: no array */
+	size_t from;    /* where it begins */
+	size_t body, n; /* what stands between its name and its end */
+	char *symbol;
+} qn_args_text;
+
 typedef struct qn_emitter {
 	const qn_plan *plan;
 	const qn_graph *g;
@@ -36,6 +45,9 @@ typedef struct qn_emitter {
 	size_t nconstant, constant_cap, constant_bytes;
 	qn_hashes by_crc;           /* their places in the list, counted from 1 */
 	qn_buf args;                /* argument structs */
+	qn_args_text *text;         /* each of them, the open one last */
+	size_t ntext, text_cap, longest_symbol;
+	qn_hashes by_text;          /* their places in the list, counted from 1 */
 	qn_buf run;                 /* the statements of NAME_run */
 	qn_buf host;                /* the integer functions of the host's operators */
 	qn_map host_ops;            /* those that are in it */
@@ -87,8 +99,9 @@ void qn_emit_ints(qn_buf *b, const void *args, const char *fields);
 /* A pointer field: the symbol, or NULL. */
 void qn_emit_pointer(qn_buf *b, const char *field, const char *symbol);
 
-/* Opens "static const TYPE NAME_STEP_args = {" in e->args and returns the symbol; count 0: no
- * array; the type's name has tokens. */
+/* Opens "static const TYPE NAME_STEP_args = {" in e->args; count 0: no array; the type's name has
+ * tokens.  Returns the symbol, a text that stands from qn_emit_close on: where an earlier step has an
+ * equal struct, that one is taken, as for the steps of a sequence. */
 const char *qn_emit_open(qn_emitter *e, const qn_step *s, const char *type, size_t count);
 void qn_emit_close(qn_emitter *e);
 

@@ -456,6 +456,48 @@ no_real_numbers(void **state)
 
 /* ---- what cannot be emitted ---- */
 
+static size_t
+times_in(const char *text, const char *word)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, word)) != NULL; text++)
+		n++;
+	return n;
+}
+
+/* Steps with equal arguments share a struct, whatever the names; another size needs its own. */
+static void
+shared_arguments(void **state)
+{
+	const qn_emit_opts opts = {"--test", 7u};
+	qn_emitted file[QN_EMITTED_FILES];
+	builder b;
+
+	(void)state;
+	build_parse(&b, "model \"shared\" stage integer\n"
+			"graph @main(%x: " Q("2x3") ", %y: " Q("4") ") {\n"
+			"  %a_long_name = clamp %x {lo=0, hi=9} : " Q("2x3") "\n"
+			"  %b = clamp %y {lo=0, hi=9} : " Q("4") "\n"
+			"  %c = clamp %a_long_name {lo=1, hi=9} : " Q("2x3") "\n"
+			"  %d = clamp %x {lo=0, hi=9} : " Q("2x3") "\n"
+			"  %e = clamp %y {lo=0, hi=9} : " Q("4") "\n"
+			"  %f = clamp %d {lo=2, hi=7} : " Q("2x3") "\n"
+			"  %g = clamp %e {lo=2, hi=7} : " Q("4") "\n"
+			"  %h = clamp %c {lo=2, hi=7} : " Q("2x3") "\n"
+			"  return %a_long_name, %b, %f, %g, %h\n"
+			"}\n");
+	build_check(&b, qn_emit_c(plan(&b), &opts, NULL, &b.arena, file) == QN_OK);
+	const char *text = qn_arena_strn(&b.arena, file[1].text, file[1].n);
+	assert_string_equal(file[1].suffix, ".c");
+	assert_int_equal(times_in(text, "static const qn_clip_args shared_"), 5);
+	assert_int_equal(times_in(text, "qn_clip_s8(&shared_"), 8);
+	assert_int_equal(times_in(text, "qn_clip_s8(&shared_a_long_name_args,"), 2);
+	assert_int_equal(times_in(text, "qn_clip_s8(&shared_b_args,"), 2);
+	assert_int_equal(times_in(text, "qn_clip_s8(&shared_f_args,"), 2);
+	build_end(&b);
+}
+
 static void
 refusals(void **state)
 {
@@ -496,7 +538,7 @@ main(void)
 		cmocka_unit_test(unfused_step),      cmocka_unit_test(in_place),
 		cmocka_unit_test(not_in_place),      cmocka_unit_test(random_plans),
 		cmocka_unit_test(same_texts),        cmocka_unit_test(no_real_numbers),
-		cmocka_unit_test(refusals),
+		cmocka_unit_test(shared_arguments),  cmocka_unit_test(refusals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
