@@ -46,6 +46,7 @@ typedef struct qn_tfl {
 	qn_importer im;
 	qn_flat flat;
 	qn_flat_vector buffers, codes;
+	bool has_fakes; /* a FAKE_QUANT was read */
 	size_t ntensor;
 	qn_tfl_tensor *tensor;
 } qn_tfl;
@@ -146,6 +147,8 @@ qn_id qn_tfl_matmul(qn_tfl_op *o, qn_id x, qn_id w, const qn_attrs *attrs);
 qn_id qn_tfl_moved(qn_tfl_op *o, uint32_t i);
 /* f32 as codes, halves rounded away from 0; a constant becomes one. */
 qn_id qn_tfl_quantized(qn_tfl_op *o, qn_id x, const qn_elem *to);
+/* The same, dequantized again; of a constant the codes stay. */
+qn_id qn_tfl_faked(qn_tfl_op *o, qn_id x, const qn_elem *to);
 /* The same codes under other parameters. */
 qn_id qn_tfl_retyped(qn_tfl_op *o, qn_id x, const qn_elem *to);
 /* ---- TFLite's own arithmetic (tflite_exact.c) ---- */

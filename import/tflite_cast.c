@@ -75,8 +75,8 @@ fake_quant(qn_tfl_op *o)
 	}
 	if (e == NULL || x == 0)
 		return;
-	x = qn_tfl_quantized(o, x, e);
-	qn_tfl_give(o, 0, qn_importer_keep(o->im, QN_OP_dequantize, 1, &x, NULL, NULL));
+	o->f->has_fakes = true;
+	qn_tfl_give(o, 0, qn_tfl_faked(o, x, e));
 }
 
 const qn_tfl_row qn_tfl_cast_rows[] = {

@@ -27,6 +27,46 @@ qn_tfl_on_codes(qn_tfl_op *o)
 	return qn_elem_is_quant(qn_tfl_result(o, 0));
 }
 
+/* The element of the codes that a FAKE_QUANT made of x, moved or not; NULL: it made none. */
+static const qn_elem *
+faked_elem(const qn_tfl_op *o, qn_id x)
+{
+	const qn_graph *g = o->im->g;
+	const qn_node *n = qn_graph_node(g, x);
+
+	while (n->nin == 1 && qn_opinfo_of(n)->behaviour == QN_SAME)
+		n = qn_graph_node(g, n->in[0]);
+	return o->f->has_fakes && n->op == QN_OP_dequantize ? qn_graph_node(g, n->in[0])->type->elem
+							    : NULL;
+}
+
+/* Training gives no range to results whose parameters follow from the operator or its operand: they get
+ * those that TFLite's converter gives them. */
+static qn_id
+with_range(qn_tfl_op *o, qn_id y)
+{
+	const qn_node *n = y != 0 ? qn_graph_node(o->im->g, y) : NULL;
+	const qn_elem *e = n != NULL && n->nin > 0 ? faked_elem(o, n->in[0]) : NULL;
+	double scale;
+
+	if (e == NULL)
+		return y;
+	if (qn_opinfo_of(n)->behaviour == QN_FIXED) {
+		qn_elem d = qn_elem_desc(e->bits > 8 ? 16 : 8, true);
+
+		d.kind = QN_ELEM_UNIFORM;
+		qn_fixed_output(n, &d, &scale, &d.zp);
+		d.scale = qn_scale_const(&o->im->m->types, scale);
+		if (qn_elem_make(&o->im->m->types, o->to[0]->name, &d, &e) != QN_OK) {
+			o->im->problems++;
+			return 0;
+		}
+	} else if (qn_opinfo_of(n)->behaviour != QN_MEAN) {
+		return y;
+	}
+	return qn_tfl_faked(o, y, e);
+}
+
 /* The shape rule finds the shape, the file the parameters. */
 qn_id
 qn_tfl_op_of(qn_tfl_op *o, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attrs)
@@ -54,7 +94,7 @@ qn_tfl_op_of(qn_tfl_op *o, qn_op op, uint32_t nin, const qn_id *in, const qn_att
 			return 0;
 		}
 	}
-	return qn_importer_op(o->im, op, nin, in, attrs, type);
+	return with_range(o, qn_importer_op(o->im, op, nin, in, attrs, type));
 }
 
 qn_id
@@ -129,6 +169,13 @@ qn_tfl_quantized(qn_tfl_op *o, qn_id x, const qn_elem *to)
 	qn_tensor *codes = qn_tensor_new(o->im->m->arena, type, &data);
 	qn_quantize_away_into(types, known, codes->type, data);
 	return qn_importer_const(o->im, o->im->node, codes);
+}
+
+qn_id
+qn_tfl_faked(qn_tfl_op *o, qn_id x, const qn_elem *to)
+{
+	x = x != 0 ? qn_tfl_quantized(o, x, to) : 0;
+	return x != 0 ? qn_importer_keep(o->im, QN_OP_dequantize, 1, &x, NULL, NULL) : 0;
 }
 
 void

@@ -231,6 +231,35 @@ shared(void **state)
 	check(&n, in, s[1], 0.1);
 }
 
+/* What training gives no range: an average has that of its operand, softmax and logistic have their own, behind which
+ * another one may follow. */
+static void
+tail(void **state)
+{
+	net n;
+
+	(void)state;
+	begin(&n, "tail", 4);
+	int in = value(&n, "x", DIMS(1, 6, 6, 2)), x = faked(&n, "x.q", in, UNIT);
+	int p = value(&n, "p", DIMS(1, 3, 3, 2)), y = value(&n, "y", DIMS(1, 3, 3, 5));
+	tfl_op_of *o = tfl_op(n.file, QN_TFL_AVERAGE_POOL_2D, INTS(x), INTS(p));
+	for (uint32_t k = 1; k <= 4; k++)
+		tfl_with(o, k, 'i', 2);
+	int w = faked_weights(&n, "w1", 0.6, DIMS(4, 3, 3, 2));
+	int c = conv(&n, QN_TFL_CONV_2D, p, w, weights(&n, "b1", -0.3, 0.4, DIMS(4)),
+		     value(&n, "c", DIMS(1, 3, 3, 4)), 0);
+	c = faked(&n, "c.q", c, -2, 3, 8, false);
+	int s = value(&n, "s", DIMS(1, 3, 3, 4));
+	tfl_op(n.file, QN_TFL_LOGISTIC, INTS(c), INTS(s));
+	w = faked_weights(&n, "w2", 4, DIMS(5, 1, 1, 4));
+	c = conv(&n, QN_TFL_CONV_2D, faked(&n, "s.q", s, 0, 0.9, 8, false), w,
+		 weights(&n, "b2", -1, 1, DIMS(5)), value(&n, "d", DIMS(1, 3, 3, 5)), 0);
+	tfl_with(
+		tfl_op(n.file, QN_TFL_SOFTMAX, INTS(faked(&n, "d.q", c, -8, 8, 8, false)), INTS(y)),
+		0, 'f', 1);
+	check(&n, in, y, 0.03);
+}
+
 /* Weights of 4 bits, and a range that does not lie around 0. */
 static void
 ranges(void **state)
@@ -252,6 +281,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chain),
 		cmocka_unit_test(shared),
+		cmocka_unit_test(tail),
 		cmocka_unit_test(ranges),
 	};
 
