@@ -144,11 +144,14 @@ row_elem(const lstm *l, uint32_t at)
 {
 	static const int32_t axis = 0;
 	qn_types *types = &l->o->im->m->types;
-	double *scale = QN_NEW(l->o->im->scratch, double, (size_t)(GATES * l->cells));
 	qn_elem d = qn_elem_desc(8, true);
 	const qn_params *vec = NULL;
 	const qn_elem *e = NULL;
 
+	/* here and interned */
+	if (!qn_tfl_take(l->o->f, 2 * sizeof(double) * (uint64_t)(GATES * l->cells)))
+		return NULL;
+	double *scale = QN_NEW(l->o->im->scratch, double, (size_t)(GATES * l->cells));
 	for (int64_t i = 0; i < GATES * l->cells; i++)
 		scale[i] = scale_of(l, elem_of(l->o, at + order[i / l->cells]));
 	d.kind = QN_ELEM_UNIFORM;

@@ -557,6 +557,13 @@ other_cells(tfl_file *f, tfl_op_of *o)
 	f->tensor[o->out[0]].dim[2]++;
 }
 
+/* A scale for each of them would take 64 GB. */
+static void
+many_cells(tfl_file *f, tfl_op_of *o)
+{
+	f->tensor[o->out[0]].dim[2] = INT32_MAX;
+}
+
 static void
 test_refused(void **unused)
 {
@@ -569,6 +576,7 @@ test_refused(void **unused)
 		{coupled, "import.type"},    {no_bias, "import.input"},
 		{peephole, "import.attr"},   {zero_point, "import.type"},
 		{activation, "import.attr"}, {other_cells, "import.input"},
+		{many_cells, "import.size"},
 	};
 
 	(void)unused;
