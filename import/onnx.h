@@ -183,6 +183,10 @@ bool qn_onnx_takes_lists(const char *op);
 /* The operator `arg` of two inputs, with the broadcasting of its version. */
 void qn_onnx_binary(qn_onnx *o, const qn_onnx_node *n, qn_id *out);
 
+/* BatchNormalization, and a vector [C] as [C,1,1…], to lie along axis 1 of a value of this rank (onnx_batch_norm.c). */
+void qn_onnx_batch_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out);
+qn_id qn_onnx_along_channels(qn_onnx *o, qn_id x, int32_t rank);
+
 /* RMSNormalization over the axes from `first` on; scale 0: 1 (onnx_norm.c). */
 qn_id qn_onnx_rms(qn_onnx *o, qn_id x, qn_id scale, int32_t first, double epsilon);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_norm.c - normalizations.
  *
- *   BatchNormalization(x [N,C,…], …)      transpose, batch_norm, transpose
  *   LayerNormalization(x, s, b)           layer_norm; mean and 1/deviation beside it when they are asked for
  *   GroupNormalization(x [N,C,…]) {g}     x as [N,g,C/g * …], normalized over the last axis
  *   Softmax before version 13             over all axes from `axis` on, as one */
@@ -27,20 +26,6 @@ same_shape(qn_onnx *o, qn_id x, qn_id like)
 		return 0;
 	return qn_importer_reshape(&o->im, x, qn_onnx_type(o, like)->rank,
 				   qn_onnx_type(o, like)->dim);
-}
-
-/* x a vector [C] as [C,1,1…], to lie along axis 1 of a value of this rank. */
-static qn_id
-along_channels(qn_onnx *o, qn_id x, int32_t rank)
-{
-	int64_t dim[QN_MAX_RANK];
-
-	if (x == 0)
-		return 0;
-	dim[0] = qn_type_count(qn_onnx_type(o, x));
-	for (int32_t i = 1; i < rank - 1; i++)
-		dim[i] = 1;
-	return qn_importer_reshape(&o->im, x, rank - 1, dim);
 }
 
 typedef struct centred {
@@ -77,25 +62,6 @@ scaled(qn_onnx *o, qn_id x, qn_id scale, qn_id bias)
 /* ---- over channels ---- */
 
 static void
-batch_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
-{
-	qn_attrs a = {0};
-
-	if (!qn_onnx_need(o, n, 5) || !rank_ok(o, n->in[0], 2))
-		return;
-	if (qn_onnx_int(o, n, "training_mode", 0) != 0) {
-		(void)qn_importer_refuse(&o->im, "import.attr",
-					 "it is in training mode; export the model for inference");
-		return;
-	}
-	a.batch_norm.epsilon = qn_onnx_float(o, n, "epsilon", 1e-5);
-	qn_id in[] = {qn_importer_channels_last(&o->im, n->in[0]), n->in[1], n->in[2], n->in[3],
-		      n->in[4]};
-	out[0] = qn_importer_channels_first(
-		&o->im, qn_importer_op(&o->im, QN_OP_batch_norm, 5, in, &a, NULL));
-}
-
-static void
 instance_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
 	qn_attrs a = {0};
@@ -116,7 +82,8 @@ instance_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		axes[i - 2] = i;
 	centred c = centre(o, n->in[0], rank - 2, axes, epsilon, true);
 	out[0] = scaled(o, qn_importer_binary(&o->im, QN_OP_mul, c.x, c.rdev),
-			along_channels(o, n->in[1], rank), along_channels(o, n->in[2], rank));
+			qn_onnx_along_channels(o, n->in[1], rank),
+			qn_onnx_along_channels(o, n->in[2], rank));
 }
 
 /* Version 18 has a scale for each group, later ones for each channel. */
@@ -141,11 +108,13 @@ group_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	centred c = centre(o, x, 1, &last, qn_onnx_float(o, n, "epsilon", 1e-5), true);
 	qn_id y = qn_importer_binary(&o->im, QN_OP_mul, c.x, c.rdev);
 	if (n->version < 21) {
-		y = scaled(o, y, along_channels(o, scale, 3), along_channels(o, bias, 3));
+		y = scaled(o, y, qn_onnx_along_channels(o, scale, 3),
+			   qn_onnx_along_channels(o, bias, 3));
 		scale = bias = 0;
 	}
 	y = same_shape(o, y, n->in[0]);
-	out[0] = scaled(o, y, along_channels(o, scale, t->rank), along_channels(o, bias, t->rank));
+	out[0] = scaled(o, y, qn_onnx_along_channels(o, scale, t->rank),
+			qn_onnx_along_channels(o, bias, t->rank));
 }
 
 /* ---- over the last axes ---- */
@@ -353,7 +322,7 @@ softmax(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	}
 
 const qn_onnx_row qn_onnx_norm[] = {
-	ALL("BatchNormalization", batch_norm, 0),
+	ALL("BatchNormalization", qn_onnx_batch_norm, 0),
 	ALL("InstanceNormalization", instance_norm, 0),
 	ALL("GroupNormalization", group_norm, 0),
 	ALL("LayerNormalization", layer_norm, 0),

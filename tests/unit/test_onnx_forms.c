@@ -192,6 +192,40 @@ test_center(void **state)
 	import_fails(18, "import.input", "2 lengths for 1 axes");
 }
 
+/* ---- batches ---- */
+
+/* Channel 0: 1 3, mean 2, variance 1; channel 1: 2 -6, mean -2, variance 16. */
+static void
+batch(const char *output)
+{
+	onx_input(file, "x", ONX_FLOAT, "2,2");
+	onx_floats(file, "s", "2", (const float[]){1, 2});
+	onx_floats(file, "b", "2", (const float[]){0, 10});
+	onx_floats(file, "m", "2", (const float[]){4, 4});
+	onx_floats(file, "v", "2", (const float[]){1, 8});
+	onx_int(file, "training_mode", 1);
+	onx_real(file, "momentum", 0.75f);
+	onx_real(file, "epsilon", 0);
+	onx_node(file, "BatchNormalization", "x,s,b,m,v", "y,mean,var");
+	onx_output(file, output);
+	import(15);
+}
+
+static void
+test_batch_statistics(void **state)
+{
+	(void)state;
+	batch("y");
+	GIVES(V(1, 2, 3, -6), 1e-5, -1, 12, 1, 8);
+	another_file();
+	batch("mean");
+	output_is("tensor<2xf32>");
+	GIVES(V(1, 2, 3, -6), 1e-6, 3.5, 2.5);
+	another_file();
+	batch("var");
+	GIVES(V(1, 2, 3, -6), 1e-6, 1, 10);
+}
+
 /* ---- sequences ---- */
 
 static void
@@ -265,6 +299,7 @@ main(void)
 		TEST(test_prelu_of_integers),
 		TEST(test_old_resize),
 		TEST(test_center),
+		TEST(test_batch_statistics),
 		TEST(test_parameters_of_activations),
 		TEST(test_lengths_of_sequences),
 	};
