@@ -82,13 +82,13 @@ qn_emit_steps(qn_emitter *e)
 
 	for (i = 0; i < e->plan->nstep; i++) {
 		const qn_step *s = &e->plan->step[i];
-		qn_op op = qn_graph_node(e->g, s->head)->op;
+		const qn_node *head = qn_graph_node(e->g, s->head);
 		void *args;
 
 		QN_TRY(qn_step_args(e->g, s, e->arena, &args));
 		title(e, s);
 		if (s->alias == 0)
-			qn_emit_form_get(op)->emit(e, s, args);
+			qn_emit_form_of(e->g, head)->emit(e, s, args);
 		qn_buff(&e->run, "\t%s_TRACED(%zu, %s, %zu);\n", e->macro, i,
 			qn_emit_ref(e, s->node, QN_NPLAIN), s->bytes);
 	}

@@ -15,8 +15,11 @@ emit_gather(qn_emitter *e, const qn_step *s, const void *args)
 		     "outer, dim\n"
 		     "n, run\n");
 	qn_emit_close(e);
-	qn_buff(&e->run, "\tqn_gather(&%s, %s", symbol, qn_emit_ref(e, s->in[0], QN_NPLAIN));
-	qn_buff(&e->run, ", %s", index != NULL ? index : qn_emit_ref(e, s->in[1], QN_PLAIN_i32));
+	qn_buff(&e->run, "\tqn_gather%s(&%s, %s", c->wide ? "_wide" : "", symbol,
+		qn_emit_ref(e, s->in[0], QN_NPLAIN));
+	qn_buff(&e->run, ", %s",
+		index != NULL ? index
+			      : qn_emit_ref(e, s->in[1], c->wide ? QN_PLAIN_i64 : QN_PLAIN_i32));
 	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, QN_NPLAIN));
 }
 

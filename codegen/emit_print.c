@@ -96,7 +96,7 @@ qn_emit_array(qn_buf *b, const qn_tensor *x, size_t count, qn_plain p, const cha
 			line = b->n;
 			qn_buf_puts(b, indent);
 		}
-		qn_emit_int(b, qn_tensor_i64(x, (int64_t)i), p);
+		qn_emit_int(b, qn_tensor_bits64(x, (int64_t)i), p);
 		qn_buf_putc(b, ',');
 	}
 	qn_buf_putc(b, '\n');

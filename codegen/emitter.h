@@ -66,6 +66,8 @@ typedef struct qn_emit_form {
 } qn_emit_form;
 
 const qn_emit_form *qn_emit_form_get(qn_op op);
+/* The form of a node: of arithmetic on plain integers that of emit_plain.c. */
+const qn_emit_form *qn_emit_form_of(const qn_graph *g, const qn_node *n);
 
 /* Prints args and run of all steps. */
 void qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a);

@@ -84,7 +84,7 @@ reusable(const planner *p, size_t i)
 {
 	const qn_step *s = &p->step[i];
 	const qn_node *n = qn_graph_node(p->g, s->node);
-	uint32_t mask = s->head == s->node ? qn_emit_form_get(n->op)->in_place : 0, j;
+	uint32_t mask = s->head == s->node ? qn_emit_form_of(p->g, n)->in_place : 0, j;
 
 	for (j = 0; j < s->nin && mask >> j != 0; j++) {
 		const qn_node *x = qn_graph_node(p->g, s->in[j]);

@@ -64,7 +64,7 @@ unsupported(scheduler *s, const qn_node *n, const char *why)
 static void
 check_node(scheduler *s, const qn_node *n)
 {
-	const char *why = qn_emit_form_get(n->op)->why;
+	const char *why = qn_emit_form_of(s->g, n)->why;
 
 	if (why != NULL)
 		unsupported(s, n, why);
@@ -93,7 +93,7 @@ is_data(const qn_node *n)
 static void *
 prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
-	const qn_int_form *f = qn_int_form_get(n->op);
+	const qn_int_form *f = qn_int_form_of(g, n);
 
 	if (f == NULL || f->prepare == NULL) {
 		qn_report(g->model->env, QN_EUNSUPPORTED, "emit.unsupported", qn_node_place(g, n),

@@ -231,6 +231,17 @@ qn_tensor_i64(const qn_tensor *x, int64_t i)
 	return rows[x->type->elem->plain].load_i64(element(x, i));
 }
 
+int64_t
+qn_tensor_bits64(const qn_tensor *x, int64_t i)
+{
+	int64_t v;
+
+	if (x->type->elem->plain != QN_PLAIN_u64)
+		return qn_tensor_i64(x, i);
+	memcpy(&v, element(x, i), sizeof v);
+	return v;
+}
+
 /* Integers: nearest, ties to even, limited to the type's range, NaN gives 0. */
 void
 qn_store_f64(void *data, qn_plain p, int64_t i, double v)

@@ -34,6 +34,8 @@ const void *qn_tensor_file_bytes(qn_arena *a, const qn_tensor *x);
  * any plain or storage type. */
 double qn_tensor_f64(const qn_tensor *x, int64_t i);
 int64_t qn_tensor_i64(const qn_tensor *x, int64_t i);
+/* The same for integers, but those of u64 from 2^63 on are 2^64 less: their bits. */
+int64_t qn_tensor_bits64(const qn_tensor *x, int64_t i);
 
 /* The whole tensor as f32, converted into the arena (or the view itself when it is f32 and
  * aligned). */

@@ -235,7 +235,7 @@ check_forms(qn_model *m, const qn_graph *g)
 
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
-		const qn_int_form *form = qn_int_form_get(n->op);
+		const qn_int_form *form = qn_int_form_of(g, n);
 
 		if (n->op == QN_OP_input || n->op == QN_OP_const || n->op == QN_OP_get ||
 		    n->op == QN_OP_tuple)

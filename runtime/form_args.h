@@ -12,6 +12,8 @@
  *   equal, less …                    qn_compare_args              qn_compare_s8
  *   squared_difference               qn_difference_args           qn_squared_difference_s8
  *   logical_and, _or, _xor, _not     qn_logic_args, qn_not_args   qn_logic, qn_not
+ *   arithmetic, comparisons and bits of plain integers
+ *                                    qn_plain_call                qn_plain_apply with a function
  *   where                            qn_where_args                qn_where
  *   cast                             qn_cast_args                 qn_cast
  *   matmul                           qn_matmul_args               qn_matmul_acc
@@ -44,7 +46,7 @@
  *                                    qn_strided_call              qn_transpose
  *   split                            qn_strided_call, one a part  qn_transpose, once a part
  *   squeeze, expand_dims             qn_strided_call              qn_transpose; emitted: none
- *   gather                           qn_gather_call               qn_gather
+ *   gather                           qn_gather_call               qn_gather, qn_gather_wide
  *   gather_elements                  qn_elements_args             qn_gather_elements
  *   gather_nd                        qn_nd_args                   qn_gather_nd
  *   scatter_elements                 qn_elements_args             qn_scatter_elements_s8
@@ -77,6 +79,7 @@
 #include "runtime/kernels/gather.h"
 #include "runtime/kernels/matmul.h"
 #include "runtime/kernels/move.h"
+#include "runtime/kernels/plain.h"
 #include "runtime/kernels/pool.h"
 #include "runtime/kernels/requantize.h"
 #include "runtime/kernels/resize.h"
@@ -89,6 +92,12 @@
 #include "runtime/kernels/l2_norm.h"
 #include "runtime/kernels/layer_norm.h"
 #include "runtime/kernels/reduce.h"
+
+typedef struct qn_plain_call {
+	qn_plain_args args;
+	const char *name; /* of fn */
+	qn_plain_fn *fn;
+} qn_plain_call;
 
 typedef struct qn_conv2d_call {
 	qn_conv2d_args args;
@@ -120,6 +129,7 @@ typedef struct qn_strided_call {
 typedef struct qn_gather_call {
 	qn_gather_args args;
 	const int32_t *index; /* [args.n] constant indices >= 0; NULL: those of the second input */
+	bool wide; /* these are i64, for qn_gather_wide */
 } qn_gather_call;
 
 typedef struct qn_copy_args {

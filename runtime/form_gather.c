@@ -63,9 +63,8 @@ gather_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 			table[i] = (int32_t)(at < 0 ? at + in->dim[axis] : at);
 		}
 		c->index = table;
-	} else if (index->type->elem->plain != QN_PLAIN_i32) {
-		return qn_int_refuse(g, n, "indices that are no constant must be i32");
 	}
+	c->wide = c->index == NULL && qn_index_wide(index->type) != 0;
 	return c;
 }
 
@@ -74,7 +73,10 @@ gather_codes(const qn_eval *e, const void *args)
 {
 	const qn_gather_call *c = args;
 
-	qn_gather(&c->args, e->in[0], c->index != NULL ? c->index : e->in[1], e->out);
+	if (c->wide)
+		qn_gather_wide(&c->args, e->in[0], e->in[1], e->out);
+	else
+		qn_gather(&c->args, e->in[0], c->index != NULL ? c->index : e->in[1], e->out);
 }
 
 const qn_form qn_form_gather = {

@@ -43,6 +43,10 @@ qn_float_fn *qn_float_form(qn_op op);
 qn_float_fn *qn_plain_form(const qn_graph *g, const qn_node *n);
 bool qn_op_is_plain(qn_op op); /* whether it has such a form */
 const qn_int_form *qn_int_form_get(qn_op op);
+/* The integer form of a node: of plain integers that of form_plain.c, where it has the op. */
+const qn_int_form *qn_int_form_of(const qn_graph *g, const qn_node *n);
+/* Whether n is such arithmetic on plain integers, all of 8 to 64 bits. */
+bool qn_node_on_plain(const qn_graph *g, const qn_node *n);
 /* Whether the float form may be called with batches > 1. */
 bool qn_form_takes_bundle(qn_op op);
 /* Whether input i of the op holds indices: plain integers in both forms. */

@@ -76,13 +76,14 @@ static void
 gathers(void **state)
 {
 	(void)state;
-	check("gathers", "%x: " Q("2x5x3") ", %j: tensor<4xi32>",
+	check("gathers", "%x: " Q("2x5x3") ", %j: tensor<4xi32>, %l: tensor<2x3xi64>",
 	      "  %i = const : tensor<2x2xi64> [4, -1, 0, -5]\n"
 	      "  %g = gather %x, %i {axis=1}\n"
+	      "  %w = gather %x, %l {axis=1}\n"
 	      "  %k = const : " Q("7x2") " rand 5\n"
 					 "  %h = gather %k, %j\n"
 					 "  %f = gather %h, %j {axis=-1}\n"
-					 "  return %g, %f\n");
+					 "  return %g, %f, %w\n");
 }
 
 static void

@@ -343,10 +343,6 @@ test_refusals(void **state)
 	output(op1(QN_OP_tile, input("x", CODES("2x2x2x2")), attributes(a), NULL));
 	refused("int.unsupported", "more than 6 axes");
 	fresh_graph();
-	output(op2(QN_OP_gather, input("x", CODES("4")), input("i", "tensor<2xi64>"),
-		   attributes(attrs_of(QN_OP_gather)), NULL));
-	refused("int.unsupported", "must be i32");
-	fresh_graph();
 	r.resize.size[0] = r.resize.size[1] = 2;
 	output(op1(QN_OP_resize_bilinear, input("x", WIDE("1x2x2x1")), attributes(r), NULL));
 	refused("int.unsupported", "");
