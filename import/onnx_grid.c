@@ -8,25 +8,11 @@
  *   the result is the sum over all combinations of the elements there (gather_nd) times their weights; where g is a
  *   constant so are places and weights.
  *   AffineGrid(theta [N,2,3], size)          a product of theta with the places of an untouched grid */
-#include "import/onnx.h"
+#include "import/onnx_grid.h"
 
 #include <string.h>
 
-enum { MOST_AXES = 3, MOST_TAPS = 4 };
-typedef enum between { NEAREST, LINEAR, CUBIC, NBETWEEN } between;
-typedef enum beyond { ZEROS, BORDER, REFLECTION, NBEYOND } beyond;
-
-typedef struct sampling {
-	qn_importer *im;
-	between between;
-	beyond beyond;
-	bool corners; /* -1 and 1 are the middles of the outermost elements, not their ends */
-} sampling;
-
-typedef struct taps {
-	int32_t n;
-	qn_id index[MOST_TAPS], weight[MOST_TAPS]; /* weight 0: 1 */
-} taps;
+enum { MOST_AXES = 3 };
 
 /* ---- arithmetic ---- */
 
@@ -102,28 +88,26 @@ cubic_weights(qn_importer *im, qn_id t, qn_id *weight)
 	weight[3] = cubic(im, plus(im, rest, 1), far);
 }
 
-/* Places and weights of the elements around g, a value [.., 1], along an axis of this length. */
-static bool
-taps_of(const sampling *s, qn_id g, int64_t length, taps *out)
+bool
+qn_onnx_taps_at(const qn_sampling *s, qn_id p, int64_t length, qn_taps *out)
 {
 	qn_importer *im = s->im;
 	double last = (double)length - 1, low = s->corners ? 0 : -0.5,
 	       high = s->corners ? last : last + 0.5;
 	static const int first[] = {0, 0, -1}, count[] = {1, 2, 4};
-	qn_id p = plus(im, times(im, g, s->corners ? last / 2 : (double)length / 2), last / 2);
-
-	if (s->between == NEAREST)
+	if (s->between == QN_SAMPLE_NEAREST)
 		p = qn_importer_unary(im, QN_OP_round, p);
-	if (s->beyond == REFLECTION)
+	if (s->beyond == QN_SAMPLE_REFLECTION)
 		p = reflected(im, p, low, high);
-	else if (s->beyond == BORDER && s->between != CUBIC) /* there, only elements repeat */
+	else if (s->beyond == QN_SAMPLE_BORDER &&
+		 s->between != QN_SAMPLE_CUBIC) /* there, only elements repeat */
 		p = limited(im, p, 0, last);
-	qn_id floor = s->between == NEAREST ? p : qn_importer_unary(im, QN_OP_floor, p);
+	qn_id floor = s->between == QN_SAMPLE_NEAREST ? p : qn_importer_unary(im, QN_OP_floor, p);
 	qn_id t = qn_importer_binary(im, QN_OP_sub, p, floor);
 	out->n = count[s->between];
-	if (s->between == CUBIC)
+	if (s->between == QN_SAMPLE_CUBIC)
 		cubic_weights(im, t, out->weight);
-	if (s->between == LINEAR) {
+	if (s->between == QN_SAMPLE_LINEAR) {
 		out->weight[0] = plus(im, times(im, t, -1), 1);
 		out->weight[1] = t;
 	}
@@ -131,27 +115,36 @@ taps_of(const sampling *s, qn_id g, int64_t length, taps *out)
 		int offset = first[s->between] + i;
 		qn_id at = offset != 0 ? plus(im, floor, offset) : floor;
 
-		if (s->beyond == ZEROS) {
+		if (s->beyond == QN_SAMPLE_ZEROS) {
 			qn_id in = qn_importer_cast(im, within(im, at, 0, last), QN_PLAIN_f32);
 			out->weight[i] =
-				s->between == NEAREST
+				s->between == QN_SAMPLE_NEAREST
 					? in
 					: qn_importer_binary(im, QN_OP_mul, out->weight[i], in);
-		} else if (s->beyond == REFLECTION && s->between == CUBIC) {
+		} else if (s->beyond == QN_SAMPLE_REFLECTION && s->between == QN_SAMPLE_CUBIC) {
 			at = reflected(im, at, low, high);
 		}
 		out->index[i] = qn_importer_cast(im, limited(im, at, 0, last), QN_PLAIN_i64);
-		if (out->index[i] == 0 || (s->between != NEAREST && out->weight[i] == 0))
+		if (out->index[i] == 0 || (s->between != QN_SAMPLE_NEAREST && out->weight[i] == 0))
 			return false;
 	}
 	return true;
+}
+
+/* The same for g from -1 to 1. */
+static bool
+taps_of(const qn_sampling *s, qn_id g, int64_t length, qn_taps *out)
+{
+	double last = (double)length - 1, scale = s->corners ? last / 2 : (double)length / 2;
+
+	return qn_onnx_taps_at(s, plus(s->im, times(s->im, g, scale), last / 2), length, out);
 }
 
 /* ---- all axes ---- */
 
 /* The elements of x [N,…,C] at the k-th combination of places, times their weights. */
 static qn_id
-tap(qn_importer *im, qn_id x, int32_t n, const taps *axis, int64_t k)
+tap(qn_importer *im, qn_id x, int32_t n, const qn_taps *axis, int64_t k)
 {
 	qn_id at[MOST_AXES], weight = 0;
 	qn_attrs a = {0};
@@ -166,9 +159,24 @@ tap(qn_importer *im, qn_id x, int32_t n, const taps *axis, int64_t k)
 			weight = weight == 0 ? w : qn_importer_binary(im, QN_OP_mul, weight, w);
 	}
 	a.gather_nd.batch_dims = 1;
-	qn_id index = qn_importer_join(im, n, at, n + 1);
+	qn_id index = qn_importer_join(im, n, at, qn_importer_type(im, at[0])->rank - 1);
 	qn_id y = qn_importer_op(im, QN_OP_gather_nd, 2, (qn_id[]){x, index}, &a, NULL);
 	return weight == 0 ? y : qn_importer_binary(im, QN_OP_mul, y, weight);
+}
+
+qn_id
+qn_onnx_sampled(qn_importer *im, qn_id x, int32_t n, const qn_taps *axis)
+{
+	int64_t all = 1;
+	qn_id y = 0;
+
+	for (int32_t i = 0; i < n; i++)
+		all *= axis[i].n;
+	for (int64_t k = 0; k < all; k++) {
+		qn_id part = tap(im, x, n, axis, k);
+		y = k == 0 ? part : qn_importer_binary(im, QN_OP_add, y, part);
+	}
+	return y;
 }
 
 static bool
@@ -192,18 +200,17 @@ grid_sample(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	static const char *const modes[] = {"nearest", "nearest", "bilinear",
 					    "linear",  "bicubic", "cubic"};
 	static const char *const paddings[] = {"zeros", "border", "reflection"};
-	sampling s = {.im = &o->im, .corners = qn_onnx_int(o, n, "align_corners", 0) != 0};
+	qn_sampling s = {.im = &o->im, .corners = qn_onnx_int(o, n, "align_corners", 0) != 0};
 	int32_t mode = qn_onnx_choice(o, n, "mode", "linear", QN_COUNT(modes), modes);
-	int32_t padding = qn_onnx_choice(o, n, "padding_mode", "zeros", QN_COUNT(paddings), paddings);
-	taps axis[MOST_AXES] = {{0}};
-	int64_t all = 1;
-	qn_id y = 0;
+	int32_t padding =
+		qn_onnx_choice(o, n, "padding_mode", "zeros", QN_COUNT(paddings), paddings);
+	qn_taps axis[MOST_AXES] = {{0}};
 
 	if (mode < 0 || padding < 0 || !qn_onnx_need(o, n, 2) ||
 	    !grid_ok(o, qn_onnx_type(o, n->in[0]), qn_onnx_type(o, n->in[1])))
 		return;
-	s.between = (between)(mode / 2); /* each has two names */
-	s.beyond = (beyond)padding;
+	s.between = (qn_sample_between)(mode / 2); /* each has two names */
+	s.beyond = (qn_sample_beyond)padding;
 	const qn_type *t = qn_onnx_type(o, n->in[0]);
 	int32_t axes = t->rank - 2;
 	for (int32_t i = 0; i < axes; i++) { /* the last axis stands first in the grid */
@@ -211,14 +218,9 @@ grid_sample(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 		if (g == 0 || !taps_of(&s, g, t->dim[2 + i], &axis[i]))
 			return;
-		all *= axis[i].n;
 	}
 	qn_id x = qn_importer_channels_last(&o->im, n->in[0]);
-	for (int64_t k = 0; k < all; k++) {
-		qn_id part = tap(&o->im, x, axes, axis, k);
-		y = k == 0 ? part : qn_importer_binary(&o->im, QN_OP_add, y, part);
-	}
-	out[0] = qn_importer_channels_first(&o->im, y);
+	out[0] = qn_importer_channels_first(&o->im, qn_onnx_sampled(&o->im, x, axes, axis));
 }
 
 /* ---- AffineGrid ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_onnx_grid.c - GridSample and AffineGrid of ONNX, with numbers computed by hand.
+/* test_onnx_grid.c - GridSample, AffineGrid and DeformConv of ONNX, with numbers computed by hand.
  *
  *   1 2      in the middle 2.5; at the place (1, 1), a corner of the picture, half the last element along each axis
  *   3 4 */
@@ -116,12 +116,42 @@ test_affine(void **state)
 	import_fails(20, "import.input", "[N, C, H, W]");
 }
 
+/* A kernel 1, 10 over a row: elements half a step further, the last one with what is outside; then times a mask. */
+static void
+test_deformed(void **state)
+{
+	(void)state;
+	for (int masked = 0; masked < 2; masked++) {
+		another_file();
+		onx_input(file, "x", ONX_FLOAT, "1,1,1,3");
+		onx_floats(file, "w", "1,1,1,2", (const float[]){1, 10});
+		onx_floats(file, "o", "1,4,1,2", (const float[]){0, 0, 0.5f, 0.5f, 0, 0, 0.5f, 1});
+		onx_floats(file, "b", "1", (const float[]){100});
+		onx_floats(file, "m", "1,2,1,2", (const float[]){1, 0, 2, 3});
+		onx_node(file, "DeformConv", masked ? "x,w,o,b,m" : "x,w,o", "y");
+		onx_output(file, "y");
+		import(19);
+		output_is("tensor<1x1x1x2xf32>");
+		if (masked) /* 1 * 2 + 2 * 10 * 4 and 0 * 4 + 3 * 10 * 0 */
+			GIVES(V(1, 3, 5), 1e-5, 182, 100);
+		else
+			GIVES(V(1, 3, 5), 1e-5, 42, 4);
+	}
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "1,1,1,3");
+	onx_floats(file, "w", "1,1,1,2", (const float[]){1, 10});
+	onx_floats(file, "o", "1,2,1,2", (const float[]){0, 0, 0, 0});
+	onx_node(file, "DeformConv", "x,w,o", "y");
+	onx_output(file, "y");
+	import_fails(19, "import.input", "4 elements for each place");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_sample),  TEST(test_computed_places), TEST(test_volume),
-		TEST(test_refused), TEST(test_affine),
+		TEST(test_refused), TEST(test_affine),          TEST(test_deformed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
