@@ -16,6 +16,13 @@ is_structure(qn_op op)
 	       op == QN_OP_get || op == QN_OP_custom;
 }
 
+/* lrn is quantized as other ops (patterns/lrn.c). */
+static bool
+takes_family(qn_op op, qn_family f)
+{
+	return op == QN_OP_lrn || qn_form_takes_family(op, f);
+}
+
 qn_op_support
 qn_supported_op(size_t i)
 {
@@ -29,13 +36,13 @@ qn_supported_op(size_t i)
 			.name = qn_opinfo_get(op)->name,
 			.real = qn_float_form(op) != NULL || qn_op_is_plain(op) ||
 				op == QN_OP_dequantize,
-			.int8 = codes && qn_form_takes_family(op, QN_FAMILY_s8),
-			.uint8 = codes && qn_form_takes_family(op, QN_FAMILY_u8),
-			.int16 = codes && qn_form_takes_family(op, QN_FAMILY_s16),
+			.int8 = codes && takes_family(op, QN_FAMILY_s8),
+			.uint8 = codes && takes_family(op, QN_FAMILY_u8),
+			.int16 = codes && takes_family(op, QN_FAMILY_s16),
 			/* A split is written as slices, one for each part that is read, a top_k as
-			 * top_places and gather_elements. */
-			.emitted =
-				op == QN_OP_split || op == QN_OP_top_k || (emit->why == NULL && op != QN_OP_dequantize),
+			 * top_places and gather_elements, lrn as a dense layer between tables. */
+			.emitted = op == QN_OP_split || op == QN_OP_top_k || op == QN_OP_lrn ||
+				   (emit->why == NULL && op != QN_OP_dequantize),
 		};
 	}
 	return (qn_op_support){0};

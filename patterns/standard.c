@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* standard.c - the built-in quantizer patterns, one row each; longer ones first. */
+#include "patterns/lrn.h"
 #include "patterns/matmul.h"
 #include "patterns/quantizing.h"
 
@@ -240,6 +241,7 @@ static const qn_qpattern standard[] = {
 	    accept_weights, quantize_weighted),
 	ROW("conv2d_transpose", WEIGHTED(conv2d_transpose), accept_weights, quantize_weighted),
 	ROW("matmul", QN_P_OPN(matmul, ANCHOR), accept_f32, qn_quantize_matmul),
+	ROW("lrn", QN_P_OPN(lrn, ANCHOR), qn_accept_lrn, qn_quantize_lrn),
 	/* one for each behaviour of the op table that needs parameters of its own */
 	ROW("mix", QN_P_CLASS(QN_MIX, ANCHOR), accept_f32, quantize_operands),
 	ROW("lut", QN_P_CLASS(QN_LUT, ANCHOR), accept_lut, quantize_lut),

@@ -3,7 +3,7 @@
  *
  *   CASE/model.onnx   CASE/test_data_set_0/input_0.pb … output_0.pb …
  *
- *   conformance [--integer FOLDER] CASE…
+ *   conformance [--integer[=u8|=i16] FOLDER] CASE…
  *   pass CASE
  *   pass CASE with integer inputs as constants      shapes depend on them
  *   fail CASE output 0: element 3 is 1.5, expected 2.5
@@ -41,6 +41,7 @@ static const char *const verdict_names[NVERDICT] = {"pass", "fail", "unsupported
 /* What --integer asks for, and what came of it. */
 typedef struct integers {
 	const char *folder; /* NULL: not asked for */
+	qn_activations storage;
 	integer_verdict verdict;
 	char reason[1024];
 	bool again; /* with more constants than the case needs */
@@ -198,8 +199,8 @@ run_integers(attempt *t, size_t nin, const qn_tensor *const *in)
 		return;
 	qn_buf_init(&folder, &t->arena);
 	qn_buff(&folder, "%s/%s", o->folder, base(t->folder));
-	o->verdict = integer_run(&t->model, nin, in, t->nout, t->want, qn_buf_str(&folder),
-				 o->reason, sizeof o->reason);
+	o->verdict = integer_run(&t->model, o->storage, nin, in, t->nout, t->want,
+				 qn_buf_str(&folder), o->reason, sizeof o->reason);
 }
 
 static verdict
@@ -354,6 +355,13 @@ print_totals(const int *count, int fixed, const integers *integer, int total)
 	printf("\"total\":%d}\n", total);
 }
 
+static const struct {
+	const char *name;
+	qn_activations storage;
+} options[] = {{"--integer", QN_ACTIVATIONS_I8},
+	       {"--integer=u8", QN_ACTIVATIONS_U8},
+	       {"--integer=i16", QN_ACTIVATIONS_I16}};
+
 int
 main(int argc, char **argv)
 {
@@ -361,10 +369,12 @@ main(int argc, char **argv)
 	integers integer = {0};
 	char reason[1024];
 
-	if (argc > 2 && strcmp(argv[1], "--integer") == 0) {
-		integer.folder = argv[2];
-		first = 3;
-	}
+	for (size_t k = 0; argc > 2 && k < sizeof options / sizeof options[0]; k++)
+		if (strcmp(argv[1], options[k].name) == 0) {
+			integer.folder = argv[2];
+			integer.storage = options[k].storage;
+			first = 3;
+		}
 	for (int i = first; i < argc; i++) {
 		size_t n = strlen(argv[i]);
 

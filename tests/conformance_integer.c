@@ -28,6 +28,7 @@ typedef struct job {
 	qn_model *m;
 	qn_array *in[MAX_VALUES], *out[MAX_VALUES];
 	size_t nin, nout;
+	qn_activations storage;
 	const char *folder;
 	char *reason;
 	size_t room;
@@ -156,7 +157,8 @@ self_test(const job *j)
 static integer_verdict
 run(job *j, const char *path, const qn_tensor *const *in, const qn_tensor *const *want)
 {
-	qn_compile_opts opts = {.size = sizeof opts, .calib = j->in, .ncalib = j->nin};
+	qn_compile_opts opts = {
+		.size = sizeof opts, .calib = j->in, .ncalib = j->nin, .activations = j->storage};
 	qn_emit_options emit = {.size = sizeof emit, .name = "net", .test = j->in, .ntest = j->nin};
 	qn_emit_info info;
 	bool real = false;
@@ -186,10 +188,16 @@ run(job *j, const char *path, const qn_tensor *const *in, const qn_tensor *const
 }
 
 integer_verdict
-integer_run(const qn_model *m, size_t nin, const qn_tensor *const *in, size_t nout,
-	    const qn_tensor *const *want, const char *folder, char *reason, size_t room)
+integer_run(const qn_model *m, qn_activations storage, size_t nin, const qn_tensor *const *in,
+	    size_t nout, const qn_tensor *const *want, const char *folder, char *reason,
+	    size_t room)
 {
-	job j = {.nin = nin, .nout = nout, .folder = folder, .reason = reason, .room = room};
+	job j = {.storage = storage,
+		 .nin = nin,
+		 .nout = nout,
+		 .folder = folder,
+		 .reason = reason,
+		 .room = room};
 	char path[4096];
 
 	(void)snprintf(reason, room, "cannot write into %s", folder);

@@ -4,6 +4,7 @@
 #define QN_TESTS_CONFORMANCE_INTEGER_H
 
 #include "ir/graph.h"
+#include "quern/quern.h"
 
 enum { MAX_VALUES = 64 }; /* inputs, outputs of a case */
 
@@ -18,10 +19,10 @@ typedef enum integer_verdict {
 /* One line and a counter for each verdict. */
 extern const char *const integer_names[NINTEGER];
 
-/* m: the imported float graph.  in, want: the case's values.  folder: is made, for the C files.  reason: of a verdict that
+/* m: the imported float graph.  storage: of activations.  in, want: the case's values.  folder: is made, for the C files.  reason: of a verdict that
  * is not pass, and of pass how far the results are from the float ones. */
-integer_verdict integer_run(const qn_model *m, size_t nin, const qn_tensor *const *in, size_t nout,
-			    const qn_tensor *const *want, const char *folder, char *reason,
-			    size_t room);
+integer_verdict integer_run(const qn_model *m, qn_activations storage, size_t nin,
+			    const qn_tensor *const *in, size_t nout, const qn_tensor *const *want,
+			    const char *folder, char *reason, size_t room);
 
 #endif
