@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/calibrate.h"
 #include "ir/diag.h"
 
 void
@@ -25,14 +26,6 @@ qn_info_graphs_init(qn_info_graphs *s, qn_model *m, const qn_graph *g, const qn_
 }
 
 /* ---- the partition's values ---- */
-
-static const qn_symbol *
-symbol_of(const qn_node *n)
-{
-	const qn_elem *e = n->type->elem;
-
-	return n->op == QN_OP_quantize && e->scale->kind == QN_SCALE_SYM ? e->scale->sym : NULL;
-}
 
 /* A symbol that has values already is set to these. */
 static qn_info_pair
@@ -104,7 +97,7 @@ find_pairs(qn_info *i)
 	n = find_inner(i, &inner);
 	i->pair = QN_NEW(i->arena, qn_info_pair, n);
 	for (size_t k = 0; k < n; k++) {
-		const qn_symbol *sym = symbol_of(qn_graph_node(s->g, inner[k]));
+		const qn_symbol *sym = qn_symbol_wanted(qn_graph_node(s->g, inner[k]));
 
 		if (sym != NULL)
 			i->pair[i->npair++] = pair_for(i, inner[k], sym);

@@ -151,13 +151,6 @@ qn_read_quoted(qn_reader *r, const char **out)
 	return true;
 }
 
-static bool
-is_bare(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_' || c == '.';
-}
-
 bool
 qn_read_name(qn_reader *r, const char *sigil, const char **out)
 {
@@ -168,7 +161,7 @@ qn_read_name(qn_reader *r, const char *sigil, const char **out)
 	const char *from = t->at;
 	if (t->at < t->end && *t->at == '"')
 		return qn_read_quoted(r, out);
-	while (t->at < t->end && is_bare(*t->at))
+	while (t->at < t->end && qn_text_is_bare(*t->at))
 		t->at++;
 	if (t->at == from)
 		return qn_read_fail(r, "expected a name after '%s'", sigil);

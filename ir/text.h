@@ -26,6 +26,14 @@ bool qn_text_peek(qn_text *t, const char *token);
 /* [A-Za-z_][A-Za-z0-9_.]* ; returns its length and start, 0 when there is none. */
 size_t qn_text_word(qn_text *t, const char **word);
 
+/* A character of a name that needs no quotes: [A-Za-z0-9_.] */
+static inline bool
+qn_text_is_bare(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '.';
+}
+
 /* Optional sign and digits, within int64; false when there is none or it does not fit (then `at`
  * is unchanged). */
 bool qn_text_int(qn_text *t, int64_t *out);

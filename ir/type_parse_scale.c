@@ -11,13 +11,6 @@
 
 /* ---- names ---- */
 
-static bool
-is_bare(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_' || c == '.';
-}
-
 /* Four hex digits of a code below 128; -1 when they are not. */
 static int
 unicode_escape(const char *s, const char *end)
@@ -93,7 +86,7 @@ name(qn_parser *p, const char **out)
 
 	if (s < p->text->end && *s == '"')
 		return quoted_name(p, out);
-	while (s < p->text->end && is_bare(*s))
+	while (s < p->text->end && qn_text_is_bare(*s))
 		s++;
 	if (s == p->text->at)
 		return QN_PARSE_FAIL(p, "type.literal", "expected a name, found %s",

@@ -6,15 +6,6 @@
 
 #include "program.h"
 
-static bool
-ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s);
-	size_t k = strlen(end);
-
-	return n > k && strcmp(s + n - k, end) == 0;
-}
-
 /* The form of the result.  A file is read by the end of its name, so it is written by it too;
  * false after a message. */
 static bool
@@ -34,8 +25,8 @@ choose_format(const char *name, const options *o, qn_format *out)
 			name, o->output);
 		return false;
 	}
-	bool json_file = ends_with(o->output, ".json");
-	if ((json_file || ends_with(o->output, ".qir")) && (o->emit == NULL || json == json_file)) {
+	bool json_file = program_ends(o->output, ".json");
+	if ((json_file || program_ends(o->output, ".qir")) && (o->emit == NULL || json == json_file)) {
 		*out = json_file ? QN_FORMAT_JSON : QN_FORMAT_IR;
 		return true;
 	}

@@ -14,6 +14,14 @@
 
 enum { MOST_THREADS = 8 };
 
+bool
+program_ends(const char *path, const char *end)
+{
+	size_t n = strlen(path), k = strlen(end);
+
+	return n > k && strcmp(path + n - k, end) == 0;
+}
+
 static void
 log_line(void *user, const char *line)
 {

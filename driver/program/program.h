@@ -33,6 +33,8 @@ qn_status program_load_model(qn_ctx *ctx, const options *o, qn_model **out);
 /* … of another file. */
 qn_status program_load_other(qn_ctx *ctx, const options *o, const char *path, qn_model **out);
 
+/* Whether a path ends so, behind a name. */
+bool program_ends(const char *path, const char *end);
 /* Whether a folder, or one right in it, holds a .bin file. */
 bool program_holds_bin(const char *path);
 

@@ -95,15 +95,6 @@ read_options(const options *o, reading *r)
 	return QN_OK;
 }
 
-static bool
-ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s);
-	size_t k = strlen(end);
-
-	return n > k && strcmp(s + n - k, end) == 0;
-}
-
 static const char *
 base_name(const char *path)
 {
@@ -136,8 +127,8 @@ load_one(qn_ctx *ctx, const options *o, reading *r, const char *text, sample_lis
 		opts.input = input;
 	}
 	/* They are for the sources that need them; that there is one is looked at in the end. */
-	bool bytes = ends_with(path, ".bin") || (o->shape != NULL && program_holds_bin(path));
-	if (bytes || ends_with(path, ".csv")) {
+	bool bytes = program_ends(path, ".bin") || (o->shape != NULL && program_holds_bin(path));
+	if (bytes || program_ends(path, ".csv")) {
 		opts.rank = r->rank;
 		opts.shape = r->shape;
 		r->used_shape = true;

@@ -1,38 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Kernels that move codes: each element of a random array is looked up at the place where the
- * definition of the operation puts it.
- */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
+/* test_move.c - kernels that move codes: each element of a random array is looked up at the place where
+ * the definition of the operation puts it. */
+#include "tests/unit/kernel_rig.h"
 
 #include "runtime/kernels/move.h"
-
-static uint64_t seed = 1;
-
-/* Uniform in [lo, hi]. */
-static int32_t
-pick(int32_t lo, int32_t hi)
-{
-	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return lo + (int32_t)((seed >> 33) % (uint64_t)((int64_t)hi - lo + 1));
-}
-
-/* n codes in exactly n bytes, so that the address sanitizer sees an access beyond. */
-static int8_t *
-codes(int32_t n, int32_t lo)
-{
-	int8_t *p = malloc((size_t)n);
-
-	assert_non_null(p);
-	for (int32_t i = 0; i < n; i++)
-		p[i] = (int8_t)pick(lo, 127);
-	return p;
-}
 
 static void
 test_transpose(void **state)
