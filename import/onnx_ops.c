@@ -11,7 +11,7 @@ static const qn_onnx_row *const families[] = {
 	qn_onnx_resizes,     qn_onnx_pads,      qn_onnx_einsums, qn_onnx_unpools,
 	qn_onnx_index,       qn_onnx_recurrent, qn_onnx_qlinear, qn_onnx_spreads,
 	qn_onnx_attentions,  qn_onnx_sequences, qn_onnx_grids,   qn_onnx_signals,
-	qn_onnx_functions,   qn_onnx_fuseds,    qn_onnx_deforms,
+	qn_onnx_functions,   qn_onnx_fuseds,    qn_onnx_deforms, qn_onnx_rois,
 };
 
 const qn_onnx_row *
