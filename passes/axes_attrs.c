@@ -10,7 +10,8 @@
  * stays. */
 #include "passes/axes.h"
 
-/* Arithmetic on codes exists along the last axis alone. */
+/* Arithmetic on codes exists along the last axis alone: a transpose that makes another one the last
+ * would come back when the graph is legalized. */
 qn_id
 qn_ax_softmax(const qn_ax *s)
 {
