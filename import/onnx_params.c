@@ -117,6 +117,31 @@ qn_onnx_params_known(const qn_onnx *o, const qn_onnx_params *p)
 	       (p->zp == 0 || qn_importer_known(&o->im, p->zp) != NULL);
 }
 
+const qn_elem *
+qn_onnx_weight_elem(qn_onnx *o, const qn_elem *e)
+{
+	const qn_elem *wide = NULL;
+
+	if (e == NULL || e->bits >= 4)
+		return e;
+	qn_elem d = *e;
+	d.bits = 4; /* the range stays */
+	if (qn_elem_make(&o->im.m->types, o->im.node, &d, &wide) == QN_OK)
+		return qn_elem_normalize(&o->im.m->types, wide);
+	o->im.problems++;
+	return NULL;
+}
+
+/* Constants of 2 bits have their bytes in common with those of 4. */
+static bool
+stored_alike(const qn_elem *have, const qn_elem *e, bool constant)
+{
+	const qn_plain_info *a = &qn_plain_table[have->plain], *b = &qn_plain_table[e->plain];
+
+	return have->plain == e->plain ||
+	       (constant && a->bits == 2 && b->bits == 4 && a->is_signed == b->is_signed);
+}
+
 qn_id
 qn_onnx_codes(qn_onnx *o, qn_id x, const qn_elem *e)
 {
@@ -126,7 +151,7 @@ qn_onnx_codes(qn_onnx *o, qn_id x, const qn_elem *e)
 
 	if (have == want)
 		return x;
-	if (have->elem->plain != e->plain || have->elem->kind == QN_ELEM_CALIBRATED)
+	if (!stored_alike(have->elem, e, value != NULL) || have->elem->kind == QN_ELEM_CALIBRATED)
 		return qn_importer_refuse(
 			&o->im, "import.type", "its codes are %s, its zero point is %s",
 			qn_plain_table[have->elem->plain].name, qn_plain_table[e->plain].name);

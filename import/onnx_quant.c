@@ -63,6 +63,8 @@ qn_onnx_dequantize(qn_onnx *o, qn_id x, const qn_onnx_params *p)
 	}
 	qn_plain storage = p->zp != 0 ? qn_onnx_plain(o, p->zp) : t->elem->plain;
 	const qn_elem *e = qn_onnx_elem(o, p, storage, t);
+	if (qn_importer_known(&o->im, x) != NULL)
+		e = qn_onnx_weight_elem(o, e);
 	qn_id codes = e != NULL ? qn_onnx_codes(o, x, e) : 0;
 	return o->keeps_codes ? qn_importer_keep(&o->im, QN_OP_dequantize, 1, &codes, NULL, NULL)
 			      : qn_importer_unary(&o->im, QN_OP_dequantize, codes);

@@ -18,6 +18,8 @@ bool qn_onnx_params_known(const qn_onnx *o, const qn_onnx_params *p);
 /* The type of codes of a value of x's shape; NULL after a report. */
 const qn_elem *qn_onnx_elem(qn_onnx *o, const qn_onnx_params *p, qn_plain storage,
 			    const qn_type *x);
+/* The type for constants: codes of fewer than 4 bits are those of 4 with their own range, which kernels take as weights. */
+const qn_elem *qn_onnx_weight_elem(qn_onnx *o, const qn_elem *e);
 /* The integers x as codes of this type: the same bits. */
 qn_id qn_onnx_codes(qn_onnx *o, qn_id x, const qn_elem *e);
 

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "passes/passes.h"
+
 /* ---- integers of 2 bits ---- */
 
 /* 0x39: 01 10 11 00 from the lowest bits on. */
@@ -77,6 +79,34 @@ test_quantize_to_two_bits(void **state)
 	import(25);
 	/* codes -2 -1 0 1 */
 	GIVES(V(-5, 0.125, 0.375, 9), 0, -0.5, 0, 0.5, 1);
+}
+
+/* Weights of 2 bits become integer: rows 1 -2 -1 0 of scale 1, -1 0 1 -2 of scale 2; steps of 0.5 around. */
+static void
+test_weights_of_two_bits(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,4");
+	onx_floats(file, "s", "", (const float[]){0.5f});
+	onx_tensor(file, "z", ONX_UINT8, "", "\0", 1);
+	onx_tensor(file, "z2", ONX_UINT8, "", "\200", 1);
+	onx_tensor(file, "w", ONX_INT2, "2,4", "\x39\x93", 2);
+	onx_floats(file, "ws", "2", (const float[]){1, 2});
+	onx_node(file, "QuantizeLinear", "x,s,z", "xq");
+	onx_node(file, "DequantizeLinear", "xq,s,z", "xd");
+	onx_int(file, "axis", 0);
+	onx_node(file, "DequantizeLinear", "w,ws", "wd");
+	onx_int(file, "transB", 1);
+	onx_node(file, "Gemm", "xd,wd", "p");
+	onx_node(file, "QuantizeLinear", "p,s,z2", "pq");
+	onx_node(file, "DequantizeLinear", "pq,s,z2", "y");
+	onx_output(file, "y");
+	import(25);
+	GIVES(V(1, 2, 3, 4), 0, -6, -12);
+	assert_int_equal(qn_requantize(&rg->m, &(qn_requant_opts){.require_int = true}), QN_OK);
+	assert_int_equal(qn_legalize(&rg->m), QN_OK);
+	rg->g = qn_model_entry(&rg->m);
+	GIVES(V(2, 4, 6, 8), 0, 128 - 12, 128 - 24);
 }
 
 /* ---- no elements ---- */
@@ -293,6 +323,7 @@ main(void)
 		TEST(test_two_bits),
 		TEST(test_cast_to_two_bits),
 		TEST(test_quantize_to_two_bits),
+		TEST(test_weights_of_two_bits),
 		TEST(test_extremes_of_nothing),
 		TEST(test_tile_no_times),
 		TEST(test_norms_of_integers),
