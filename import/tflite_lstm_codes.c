@@ -168,7 +168,18 @@ row_elem(const lstm *l, uint32_t at)
 	return NULL;
 }
 
-/* Inputs at + order[…], one behind the other, as a constant of this type; 0 after a report. */
+/* The inputs at + order[…] are constants of n elements; reports.  Before anything is made by n, which is
+ * the file's word. */
+static bool
+constants_ok(const lstm *l, uint32_t at, int bits, int64_t n)
+{
+	for (uint32_t k = 0; k < GATES; k++)
+		if (gate_constant(l, at + order[k], bits, n) == NULL)
+			return false;
+	return true;
+}
+
+/* These, one behind the other, as a constant of this type; 0 after a report. */
 static qn_id
 stacked(const lstm *l, uint32_t at, const qn_type *type)
 {
@@ -179,10 +190,8 @@ stacked(const lstm *l, uint32_t at, const qn_type *type)
 		return 0;
 	qn_tensor *y = qn_tensor_new(l->o->im->m->arena, type, &data);
 	for (int32_t k = 0; k < GATES; k++) {
-		const qn_tensor *x = gate_constant(l, at + order[k], type->elem->bits, n);
+		const qn_tensor *x = qn_importer_known(l->o->im, l->o->in[at + order[k]]);
 
-		if (x == NULL)
-			return 0;
 		for (int64_t i = 0; i < n; i++)
 			qn_store_i64(data, type->elem->plain, k * n + i, qn_tensor_i64(x, i));
 	}
@@ -209,6 +218,9 @@ stacked_weights(const lstm *l, uint32_t at, int64_t columns)
 				"such weights",
 				i);
 	}
+	if (!constants_ok(l, at, 8, l->cells * columns) ||
+	    !qn_tfl_take(l->o->f, 8 * GATES * (uint64_t)l->cells))
+		return 0;
 	e = row_elem(l, at);
 	return e == NULL ? 0
 			 : stacked(l, at,
@@ -306,6 +318,8 @@ prepare(lstm *l)
 	l->sums[OF_DATA] = sum_elem(l, x->elem, l->weights[OF_DATA]);
 	l->sums[OF_STATE] = sum_elem(l, l->hidden, l->weights[OF_STATE]);
 	if (l->sums[OF_DATA] == NULL || l->sums[OF_STATE] == NULL)
+		return false;
+	if (!constants_ok(l, BIASES, l->sums[OF_DATA]->bits, l->cells))
 		return false;
 	l->bias = stacked(l, BIASES, qn_type_tensor(types, l->sums[OF_DATA], 1, &rows));
 	return l->bias != 0;

@@ -91,6 +91,70 @@ half(const char *folder)
 	save(folder, "half", t, INTS(x), INTS(y));
 }
 
+static int
+state(tfl_file *t, int type, float scale)
+{
+	int k = tfl_codes(t, "s", type, DIMS(1, 1), scale, 0, NULL, 0);
+
+	t->tensor[k].is_variable = 1;
+	return k;
+}
+
+/* One cell of codes, two steps. */
+static void
+lstm_codes(const char *folder)
+{
+	static const int8_t w[] = {100, -90};
+	static const int32_t bias[] = {7};
+	tfl_file *t = tfl_begin();
+	int x = tfl_codes(t, "x", TFL_INT8, DIMS(1, 2, 2), 0.05f, 3, NULL, 0);
+	int y = tfl_codes(t, "y", TFL_INT8, DIMS(1, 2, 1), 0.0078f, 0, NULL, 0);
+	int32_t in[20];
+
+	for (int i = 0; i < 20; i++)
+		in[i] = -1;
+	in[0] = x;
+	for (int g = 0; g < 4; g++) {
+		in[1 + g] = tfl_codes(t, "w", TFL_INT8, DIMS(1, 2), 0.01f, 0, w, 2);
+		in[5 + g] = tfl_codes(t, "r", TFL_INT8, DIMS(1, 1), 0.02f, 0, w, 1);
+		in[12 + g] = tfl_codes(t, "b", TFL_INT32, DIMS(1), 0.0005f, 0, bias, 4);
+	}
+	in[18] = state(t, TFL_INT8, 0.0078f);
+	in[19] = state(t, TFL_INT16, 0.00048828125f);
+	tfl_op_of *o = tfl_op(t, QN_TFL_UNIDIRECTIONAL_SEQUENCE_LSTM, 20, in, INTS(y));
+	tfl_with(tfl_with(o, 0, 'b', QN_TFL_ACT_TANH), 1, 'f', 0.5);
+	save(folder, "lstm-codes", t, INTS(x), INTS(y));
+}
+
+/* Both ways, coupled gates with peepholes and a projection; behind it an RNN. */
+static void
+recurrent(const char *folder)
+{
+	static const float w[] = {0.5f, -0.25f};
+	tfl_file *t = tfl_begin();
+	int x = tfl_tensor(t, "x", TFL_FLOAT32, DIMS(2, 1, 1), NULL, 0);
+	int y = tfl_tensor(t, "y", TFL_FLOAT32, DIMS(2, 1, 2), NULL, 0);
+	int z = tfl_tensor(t, "z", TFL_FLOAT32, DIMS(2, 1, 1), NULL, 0);
+	int m = tfl_tensor(t, "m", TFL_FLOAT32, DIMS(1, 1), w, 4);
+	int v = tfl_tensor(t, "v", TFL_FLOAT32, DIMS(1), w, 4);
+	int u = tfl_tensor(t, "u", TFL_FLOAT32, DIMS(1, 2), w, 8), s = state(t, TFL_FLOAT32, 0);
+	int32_t in[48];
+
+	for (int i = 0; i < 48; i++)
+		in[i] = i == 0                                             ? x
+			: i >= 35 && i < 39                                ? s
+			: i >= 39 || i == 1 || i == 5 || i == 9 || i == 12 ? -1
+			: i == 18 || i == 22 || i == 26 || i == 29         ? -1
+			: (i >= 10 && i < 16) || i == 17                   ? v
+			: (i >= 27 && i < 33) || i == 34                   ? v
+									   : m;
+	tfl_op_of *o = tfl_op(t, QN_TFL_BIDIRECTIONAL_SEQUENCE_LSTM, 48, in, INTS(y));
+	tfl_with(tfl_with(tfl_with(o, 0, 'b', QN_TFL_ACT_TANH), 2, 'f', 0.5), 3, 'b', 1);
+	o = tfl_op(t, QN_TFL_UNIDIRECTIONAL_SEQUENCE_RNN, INTS(y, u, m, v, s), INTS(z));
+	tfl_with(tfl_with(o, 0, 'b', 1), 1, 'b', QN_TFL_ACT_RELU);
+	save(folder, "recurrent", t, INTS(x), INTS(z));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -100,5 +164,7 @@ main(int argc, char **argv)
 	codes(argv[1]);
 	slices(argv[1]);
 	half(argv[1]);
+	lstm_codes(argv[1]);
+	recurrent(argv[1]);
 	return 0;
 }
