@@ -7,6 +7,7 @@
  *   requantize_move.c       quantize(move(y)) -> move(quantize(y)), and ops that come before the requantize
  *   requantize_codes.c      ops with integer arithmetic take codes
  *   requantize_acc.c        products of dequantized operands take codes
+ *   requantize_weights.c    weights become signed, without zero points
  *   requantize_merge.c      pairs become one, or nothing
  *   requantize_constant.c   constants become codes; weights make room for their bias */
 #ifndef QN_PASSES_REQUANTIZE_H
@@ -44,6 +45,10 @@ bool qn_rqz_moves(const qn_graph *g, const qn_node *n);
 bool qn_rqz_ends(const qn_rw *rw, qn_id id);
 /* Fills s->twice from the graph that is to be rewritten. */
 void qn_rqz_count_twice(qn_rqz *s, const qn_graph *g);
+/* Weights in[1] of product n, signed codes of 8 bits without zero points, or made so of a constant:
+ * where 8 bits do not hold them, data in[0] stands several times behind itself, which no n forbids.
+ * false: it cannot be. */
+bool qn_rqz_weights(qn_rw *rw, const qn_node *n, qn_id in[2]);
 /* Whether a requantize limits its codes to less than its type holds. */
 bool qn_rqz_limits(const qn_rw *rw, qn_id id);
 

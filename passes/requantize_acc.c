@@ -2,7 +2,7 @@
 /* requantize_acc.c - products of dequantized operands, as files of quantized graphs have them,
  * become products of codes.
  *
- *   conv2d(dequantize(x), dequantize(w), b)      ->  dequantize(conv2d(x, w', b'))     w' signed and symmetric: a zero point goes into its codes
+ *   conv2d(dequantize(x), dequantize(w), b)      ->  dequantize(conv2d(x, w', b'))     w' signed and symmetric (requantize_weights.c)
  *   matmul(dequantize(x), dequantize(w [K,N]))   ->  dequantize(dense(x, w' [N,K]))    w a constant; other shapes of x by reshapes
  *   add(dequantize(dense(x, w)), b)              ->  dequantize(dense(x, w, b'))       bias_add likewise
  *
@@ -80,82 +80,6 @@ turned(qn_rw *rw, qn_id w)
 	}
 	return qn_rw_const(rw, qn_rw_name(rw, w),
 			   qn_tensor_of(qn_rw_model(rw)->arena, to->type, to->data));
-}
-
-static bool
-is_symmetric(const qn_types *t, const qn_elem *e)
-{
-	double scale;
-	int64_t zp;
-
-	for (size_t k = 0; k < qn_elem_nparams(e); k++) {
-		qn_elem_param(t, e, k, &scale, &zp);
-		if (zp != 0)
-			return false;
-	}
-	return e->is_signed;
-}
-
-/* i8 with the scales of e, and no zero points; NULL: there is none. */
-static const qn_elem *
-symmetric_elem(qn_types *t, const qn_elem *e)
-{
-	size_t n = qn_elem_nparams(e);
-	qn_elem d = qn_elem_desc(8, true);
-	const qn_params *vec = NULL;
-	const qn_elem *out = NULL;
-
-	d.kind = QN_ELEM_UNIFORM;
-	d.expressed = e->expressed;
-	d.gran = e->gran;
-	d.naxis = e->naxis;
-	d.axis = e->axis;
-	d.scale = e->scale;
-	if (e->gran == QN_PER_AXIS) {
-		double *scale = QN_NEW(t->arena, double, n);
-		int64_t zp;
-
-		for (size_t k = 0; k < n; k++)
-			qn_elem_param(t, e, k, &scale[k], &zp);
-		if (qn_params_intern(t, "weights", NULL, n, 1, NULL, scale, NULL, &vec) != QN_OK)
-			return NULL;
-		d.scale = qn_scale_vec(t, vec);
-	}
-	return qn_elem_make(t, "weights", &d, &out) == QN_OK ? out : NULL;
-}
-
-/* Constant weights as signed codes without zero points; 0: they do not fit 8 bits. */
-static qn_id
-symmetric(qn_rw *rw, qn_id w)
-{
-	qn_model *m = qn_rw_model(rw);
-	const qn_node *c = qn_rw_node(rw, w);
-	const qn_type *type = c->type;
-	int64_t idx[QN_MAX_RANK] = {0}, n = qn_type_count(type);
-	void *data;
-
-	if (is_symmetric(&m->types, type->elem))
-		return w;
-	const qn_elem *e = c->op == QN_OP_const ? symmetric_elem(&m->types, type->elem) : NULL;
-	if (e == NULL)
-		return 0;
-	qn_tensor *to = qn_tensor_new(m->arena, qn_type_with_elem(&m->types, type, e), &data);
-	for (int64_t i = 0; i < n; i++) {
-		double scale;
-		int64_t zp;
-
-		qn_elem_param(&m->types, type->elem,
-			      type->elem->gran == QN_PER_TENSOR ? 0
-								: qn_type_param_index(type, idx),
-			      &scale, &zp);
-		int64_t code = qn_tensor_i64(c->value, i) - zp;
-		if (code < e->qmin || code > e->qmax)
-			return 0;
-		qn_store_i64(data, e->plain, i, code);
-		for (int32_t k = type->rank - 1; k >= 0 && ++idx[k] == type->dim[k]; k--)
-			idx[k] = 0;
-	}
-	return qn_rw_const(rw, qn_rw_name(rw, w), to);
 }
 
 /* ---- bias ---- */
@@ -256,17 +180,16 @@ layer(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w)
 		return 0;
 	if (a->transpose_b == 0)
 		w = turned(rw, w);
-	w = w != 0 ? symmetric(rw, w) : 0;
-	if (w == 0 || (elem_of(rw, w)->gran == QN_PER_AXIS && elem_of(rw, w)->axis[0] != 0))
-		return 0;
 	for (int32_t k = 0; k + 1 < xn->type->rank; k++)
 		flat[0] *= xn->type->dim[k];
 	flat[1] = xn->type->dim[xn->type->rank - 1];
 	if (xn->type->rank != 2)
 		x = reshaped(rw, NULL, x, 2, flat);
-	if (x == 0)
+	qn_id in[2] = {x, w};
+	if (x == 0 || w == 0 || !qn_rqz_weights(rw, NULL, in) ||
+	    (elem_of(rw, in[1])->gran == QN_PER_AXIS && elem_of(rw, in[1])->axis[0] != 0))
 		return 0;
-	qn_id got = qn_rw_add(rw, QN_OP_dense, name, 2, (qn_id[]){x, w}, NULL, NULL);
+	qn_id got = qn_rw_add(rw, QN_OP_dense, name, 2, in, NULL, NULL);
 	got = got != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &got, NULL, NULL) : 0;
 	return y->rank == 2 ? got : reshaped(rw, name, got, y->rank, y->dim);
 }
@@ -303,11 +226,10 @@ qn_rqz_product(qn_rw *rw, const qn_match *m)
 
 		return y != 0 ? y : product(rw, n, m->root, in[0], in[1]);
 	}
-	in[1] = symmetric(rw, in[1]);
-	if (in[1] == 0 || elem_of(rw, in[1])->bits > 8 ||
+	if (!qn_rqz_weights(rw, n, in) || elem_of(rw, in[1])->bits > 8 ||
 	    (elem_of(rw, in[1])->gran == QN_PER_AXIS && elem_of(rw, in[1])->axis[0] != 0))
-		return qn_rw_decline(rw, "its weights do not fit signed codes of 8 bits without a "
-					 "zero point");
+		return qn_rw_decline(rw, "its weights are no constant of 8 bits, or signed "
+					 "without a zero point");
 	if (n->nin == 3)
 		in[2] = bias_of(rw, n->in[2], qn_rw_node(rw, in[1])->type->dim[0],
 				accumulator(rw, elem_of(rw, in[0]), elem_of(rw, in[1])));

@@ -275,14 +275,33 @@ ranges(void **state)
 	check(&n, in, faked(&n, "c.q", c, -4, 3, 8, false), 0.06);
 }
 
+/* Weights that are not spread around 0: 9 bits without their zero point, in a depthwise layer and a dense one. */
+static void
+lopsided(void **state)
+{
+	net n;
+
+	(void)state;
+	begin(&n, "lopsided", 6);
+	int in = value(&n, "x", DIMS(1, 4, 4, 2)), x = faked(&n, "x.q", in, UNIT);
+	int w = faked(&n, "w1", weights(&n, "w", -0.2, 0.7, DIMS(1, 3, 3, 2)), -0.2, 0.7, 8, true);
+	int d = conv(&n, QN_TFL_DEPTHWISE_CONV_2D, x, w, weights(&n, "b1", -1, 1, DIMS(2)),
+		     value(&n, "d", DIMS(1, 4, 4, 2)), 0);
+	d = faked(&n, "d.q", d, -4, 4, 8, false);
+	int f = value(&n, "f", DIMS(1, 32)), y = value(&n, "y", DIMS(1, 5));
+	tfl_op(n.file, QN_TFL_RESHAPE, INTS(d), INTS(f));
+	w = faked(&n, "w2", weights(&n, "w", 0, 0.5, DIMS(5, 32)), 0, 0.5, 8, false);
+	tfl_op(n.file, QN_TFL_FULLY_CONNECTED, INTS(f, w, weights(&n, "b2", -1, 1, DIMS(5))),
+	       INTS(y));
+	check(&n, in, faked(&n, "y.q", y, -10, 10, 8, false), 0.2);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chain),
-		cmocka_unit_test(shared),
-		cmocka_unit_test(tail),
-		cmocka_unit_test(ranges),
+		cmocka_unit_test(chain),  cmocka_unit_test(shared),   cmocka_unit_test(tail),
+		cmocka_unit_test(ranges), cmocka_unit_test(lopsided),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
