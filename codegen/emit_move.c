@@ -38,12 +38,14 @@ emit_concat(qn_emitter *e, const qn_step *s, const void *args)
 
 		qn_buff(&e->args, "\t{%d, %d, %d}, /* outer; run, stride */\n", p->outer, p->run,
 			p->stride);
+	}
+	qn_emit_close(e);
+	for (i = 0; i < c->n; i++) {
 		qn_buff(&e->run, "\tqn_concat_part(&%s[%d], %s, ", symbol, i,
 			qn_emit_ref(e, s->in[i], QN_NPLAIN));
 		put_part_place(e, s, c->offset[i]);
 		qn_buf_puts(&e->run, ");\n");
 	}
-	qn_emit_close(e);
 }
 
 const qn_emit_form qn_emit_op_reshape = {.alias = true};

@@ -86,6 +86,20 @@ gathers(void **state)
 					 "  return %g, %f, %w\n");
 }
 
+/* Two that are alike share their arguments. */
+static void
+joins(void **state)
+{
+	(void)state;
+	check("joins", "%x: " Q("2x3") ", %y: " Q("2x4"),
+	      "  %a = concat %x, %y {axis=1}\n"
+	      "  %z = requantize %y : " R("2x4") "\n"
+						 "  %w = requantize %x : " R(
+							 "2x3") "\n"
+								"  %b = concat %w, %z {axis=1}\n"
+								"  return %a, %b\n");
+}
+
 static void
 resizes(void **state)
 {
@@ -147,9 +161,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(views),   cmocka_unit_test(depth),   cmocka_unit_test(splits),
-		cmocka_unit_test(gathers), cmocka_unit_test(resizes), cmocka_unit_test(pads),
-		cmocka_unit_test(wide),    cmocka_unit_test(plain),
+		cmocka_unit_test(views), cmocka_unit_test(depth),   cmocka_unit_test(splits),
+		cmocka_unit_test(joins), cmocka_unit_test(gathers), cmocka_unit_test(resizes),
+		cmocka_unit_test(pads),  cmocka_unit_test(wide),    cmocka_unit_test(plain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
