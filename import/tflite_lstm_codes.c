@@ -168,8 +168,8 @@ row_elem(const lstm *l, uint32_t at)
 	return NULL;
 }
 
-/* The inputs at + order[…] are constants of n elements; reports.  Before anything is made by n, which is
- * the file's word. */
+/* The inputs at + order[…] are constants of n elements; reports.  Before anything is made by n,
+ * which is the file's word. */
 static bool
 constants_ok(const lstm *l, uint32_t at, int bits, int64_t n)
 {
@@ -218,8 +218,7 @@ stacked_weights(const lstm *l, uint32_t at, int64_t columns)
 				"such weights",
 				i);
 	}
-	if (!constants_ok(l, at, 8, l->cells * columns) ||
-	    !qn_tfl_take(l->o->f, 8 * GATES * (uint64_t)l->cells))
+	if (!constants_ok(l, at, 8, l->cells * columns))
 		return 0;
 	e = row_elem(l, at);
 	return e == NULL ? 0

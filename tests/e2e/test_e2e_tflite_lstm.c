@@ -576,7 +576,7 @@ test_refused(void **unused)
 		{coupled, "import.type"},    {no_bias, "import.input"},
 		{peephole, "import.attr"},   {zero_point, "import.type"},
 		{activation, "import.attr"}, {other_cells, "import.input"},
-		{many_cells, "import.size"},
+		{many_cells, "import.input"},
 	};
 
 	(void)unused;
