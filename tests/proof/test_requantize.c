@@ -305,11 +305,13 @@ is_candidate(const char *text)
 	       strstr(section, "--- pass requantize") != NULL;
 }
 
-/* The weights get other scales: the graph before is another one. */
+/* Weights get other scales, so that the graph before is another one; or an op has its integer form only
+ * behind legalize. */
 static bool
-changes_scales(const char *name)
+cannot_compare(const char *name)
 {
-	return strcmp(name, "requantize-bias-room.qir") == 0;
+	return strcmp(name, "requantize-bias-room.qir") == 0 ||
+	       strcmp(name, "legalize-softmax-axis.qir") == 0;
 }
 
 static void
@@ -333,7 +335,7 @@ golden_graphs(void **state)
 		proof p = {.tally = &t};
 		builder b;
 
-		if (strstr(entry->d_name, ".qir") == NULL || changes_scales(entry->d_name))
+		if (strstr(entry->d_name, ".qir") == NULL || cannot_compare(entry->d_name))
 			continue;
 		snprintf(path, sizeof(path), "tests/golden/%s", entry->d_name);
 		char *text = read_text(path);
