@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_cast.c - between types and parameters: QUANTIZE, DEQUANTIZE, FAKE_QUANT, CAST. */
+/* tflite_cast.c - between types and parameters: QUANTIZE, DEQUANTIZE, FAKE_QUANT, CAST, DENSIFY. */
 #include "import/tflite.h"
 
 #include <math.h>
@@ -15,6 +15,13 @@ static void
 dequantize(qn_tfl_op *o)
 {
 	qn_tfl_give(o, 0, qn_tfl_real(o, 0));
+}
+
+/* A constant that was stored without its zeros has them since it was read (tflite_sparse.c). */
+static void
+densify(qn_tfl_op *o)
+{
+	qn_tfl_give(o, 0, qn_tfl_moved(o, 0));
 }
 
 /* Codes count as the integers that they are, whatever their parameters, on both sides. */
@@ -84,5 +91,6 @@ const qn_tfl_row qn_tfl_cast_rows[] = {
 	{QN_TFL_DEQUANTIZE, dequantize, 1, 1, 1, 0},
 	{QN_TFL_FAKE_QUANT, fake_quant, 1, 1, 1, 0},
 	{QN_TFL_CAST, cast, 1, 1, 1, 0},
+	{QN_TFL_DENSIFY, densify, 1, 1, 1, 0},
 	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
 };

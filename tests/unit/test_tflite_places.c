@@ -224,6 +224,23 @@ test_cast_codes(void **state)
 	GIVES(V(7, 0, -1), 7, 0, 255);
 }
 
+/* The sparse rows 0 5 0 6 and 7 0 0 0, written out in front of the layer that reads them. */
+static void
+test_densify(void **state)
+{
+	(void)state;
+	int x = value("x", DIMS(1, 4)), y = value("y", DIMS(1, 2)), d = value("d", DIMS(2, 4));
+	int w = tfl_tensor(file, "w", F32, DIMS(2, 4), (const float[]){5, 6, 7}, 12);
+
+	file->tensor[w].segments = (const int32_t[]){0, 2, 3};
+	file->tensor[w].indices = (const int32_t[]){1, 3, 0};
+	file->tensor[w].nindices = 3;
+	tfl_op(file, QN_TFL_DENSIFY, INTS(w), INTS(d));
+	tfl_op(file, QN_TFL_FULLY_CONNECTED, INTS(x, d), INTS(y));
+	import(INTS(x), INTS(y));
+	GIVES(V(1, 10, 100, 1000), 6050, 7);
+}
+
 static void
 test_no_form(void **state)
 {
@@ -267,6 +284,7 @@ main(void)
 		T(test_computed_weights),
 		T(test_computed_weights_refused),
 		T(test_cast_codes),
+		T(test_densify),
 		T(test_no_form),
 	};
 
