@@ -12,6 +12,7 @@ static const qn_onnx_row *const families[] = {
 	qn_onnx_index,       qn_onnx_recurrent, qn_onnx_qlinear, qn_onnx_spreads,
 	qn_onnx_attentions,  qn_onnx_sequences, qn_onnx_grids,   qn_onnx_signals,
 	qn_onnx_functions,   qn_onnx_fuseds,    qn_onnx_deforms, qn_onnx_rois,
+	qn_onnx_chosen,
 };
 
 const qn_onnx_row *
