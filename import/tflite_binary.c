@@ -54,18 +54,37 @@ minimum(qn_tfl_op *o)
 	extreme(o, QN_OP_minimum);
 }
 
+/* TFLite rounds both sides of 8 bits to 1/256; a scale of 1 or more is more than its kernel takes. */
+static bool
+is_rounded(qn_tfl_op *o)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		const qn_elem *e = qn_importer_type(o->im, o->in[i])->elem;
+		double scale = 1.0;
+		int64_t zp;
+
+		if (e->bits != 8 || e->gran != QN_PER_TENSOR)
+			return false;
+		qn_elem_param(&o->im->m->types, e, 0, &scale, &zp);
+		if (scale >= 1.0)
+			return false;
+	}
+	return true;
+}
+
 /* Comparisons give bool: their operands say what they work on. */
 static void
 compare(qn_tfl_op *o, qn_op op)
 {
 	bool codes = qn_tfl_is_codes(o, o->in[0]) && qn_tfl_is_codes(o, o->in[1]);
 	qn_id in[2] = {o->in[0], o->in[1]};
+	qn_attrs a = {.compare = {codes && is_rounded(o) ? 8 : 0}};
 
 	for (uint32_t i = 0; i < 2 && !codes; i++)
 		if (qn_elem_is_float(qn_importer_type(o->im, in[1 - i])->elem) ||
 		    qn_tfl_is_codes(o, in[i]))
 			in[i] = qn_tfl_real(o, i);
-	qn_tfl_give(o, 0, qn_importer_op(o->im, op, 2, in, NULL, NULL));
+	qn_tfl_give(o, 0, qn_importer_op(o->im, op, 2, in, &a, NULL));
 }
 
 #define COMPARE(name)                                                                              \

@@ -28,6 +28,7 @@ const qn_enum_info qn_enum_table[QN_NENUM] = {
 #define ROW_clamp(attr, kind, n, def) ROW(clamp, attr, kind, n, def)
 #define ROW_conv2d(attr, kind, n, def) ROW(conv2d, attr, kind, n, def)
 #define ROW_mod(attr, kind, n, def) ROW(mod, attr, kind, n, def)
+#define ROW_compare(attr, kind, n, def) ROW(compare, attr, kind, n, def)
 #define ROW_is_inf(attr, kind, n, def) ROW(is_inf, attr, kind, n, def)
 #define ROW_matmul(attr, kind, n, def) ROW(matmul, attr, kind, n, def)
 #define ROW_conv1d(attr, kind, n, def) ROW(conv1d, attr, kind, n, def)

@@ -6,6 +6,8 @@
  *   where    bool [4] + [1] + [4]   ->  [4] of the element of inputs 1 and 2 */
 #include "ir/infer.h"
 
+enum { COMPARE_BITS = 13 }; /* with 17 of a difference of codes they fit 31 */
+
 const qn_elem *
 qn_infer_chosen(const qn_graph *g, const qn_node *n, uint32_t inputs)
 {
@@ -88,6 +90,11 @@ comparison(const qn_graph *g, const qn_node *n)
 {
 	qn_shape y;
 
+	if (n->attr->compare.bits < 0 || n->attr->compare.bits > COMPARE_BITS) {
+		(void)qn_infer_error(g, n, "attr.value", "bits is %lld, must be 0 to %d",
+				     (long long)n->attr->compare.bits, COMPARE_BITS);
+		return NULL;
+	}
 	if (!comparable(g, n) || !qn_infer_broadcast(g, n, &y))
 		return NULL;
 	return qn_infer_result(g, n, qn_elem_plain(&g->model->types, QN_PLAIN_bool), &y);

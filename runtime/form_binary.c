@@ -4,7 +4,8 @@
  * Codes: minimum and maximum choose between codes of equal parameters.  div rounds the exact
  * quotient once; division by 0 saturates.  A comparison brings both sides to the scale T / 2^20, T
  * = 2 max(sx, sy), as TFLite's Add does; with equal parameters, or scales that are a power of two
- * apart, it is exact. */
+ * apart, it is exact.  With the attribute `bits` T is 1 and 20 is bits, as in TFLite's
+ * comparisons. */
 #include "runtime/elementwise.h"
 
 #include "runtime/family.h"
@@ -70,13 +71,14 @@ compare_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return NULL;
 	double sx = qn_scale_of(g, qn_in_type(g, n, 0));
 	double sy = qn_scale_of(g, qn_in_type(g, n, 1));
-	double twice = 2.0 * (sx > sy ? sx : sy);
-	if (!qn_int_multiplier_below_one(g, n, "first scale / T", sx / twice, &d->mx, &d->shx) ||
-	    !qn_int_multiplier_below_one(g, n, "second scale / T", sy / twice, &d->my, &d->shy))
+	int32_t bits = (int32_t)n->attr->compare.bits;
+	double unit = bits > 0 ? 1.0 : 2.0 * (sx > sy ? sx : sy);
+	if (!qn_int_multiplier_below_one(g, n, "first scale / T", sx / unit, &d->mx, &d->shx) ||
+	    !qn_int_multiplier_below_one(g, n, "second scale / T", sy / unit, &d->my, &d->shy))
 		return NULL;
 	d->zx = qn_zp_of(g, qn_in_type(g, n, 0));
 	d->zy = qn_zp_of(g, qn_in_type(g, n, 1));
-	d->left = qn_headroom(g, n);
+	d->left = bits > 0 ? bits : qn_headroom(g, n);
 	d->mode = g->model->rounding;
 	for (size_t i = 0; i < QN_COUNT(outcomes); i++) {
 		if (outcomes[i].op != n->op)

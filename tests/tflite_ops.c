@@ -25,6 +25,7 @@ typedef enum params {
 	LIKE_TANH,
 	LOG_SOFTMAX,
 	BOOLS,
+	FINE_BOOLS,
 	PLACES
 } params;
 
@@ -74,6 +75,8 @@ static const op_row rows[] = {
 	{OP(LESS_EQUAL), 2, BOOLS, 1, 1, 0, 0, 0, 0, {0}, 0, {{0}}},
 	{OP(GREATER), 2, BOOLS, 1, 1, 0, 0, 0, 0, {0}, 0, {{0}}},
 	{OP(GREATER_EQUAL), 2, BOOLS, 1, 1, 0, 0, 0, 0, {0}, 0, {{0}}},
+	{"EQUAL-FINE", QN_TFL_EQUAL, 2, FINE_BOOLS, 1, 1, 0, 0, 0, 0, {0}, 0, {{0}}},
+	{"LESS-FINE", QN_TFL_LESS, 2, FINE_BOOLS, 1, 1, 0, 0, 0, 0, {0}, 0, {{0}}},
 	{OP(RELU), 1, ANY, 1, 1, 1, 0, 0.7, 0, {0}, 0, {{0}}},
 	{OP(RELU6), 1, ANY, 1, 1, 1, 0, 0.7, 0, {0}, 0, {{0}}},
 	{OP(RELU_N1_TO_1), 1, ANY, 1, 1, 0, 0, 0.7, 0, {0}, 0, {{0}}},
@@ -233,6 +236,10 @@ draw_data(trial *x)
 		x->scale[same] = (float)pow(2, whole(-12, -10));
 		x->scale[1 - same] = x->scale[same] / (float)pow(2, whole(0, 4));
 	}
+	if (x->row->result == FINE_BOOLS) { /* steps of less than TFLite's 1/256 */
+		x->scale[0] = x->scale[1] = x->scale[0] / 32;
+		x->zp[1] = x->zp[0];
+	}
 	if (x->row->result == SAME) {
 		x->scale[1] = x->scale[0];
 		x->zp[1] = x->zp[0];
@@ -253,7 +260,7 @@ add_result(const trial *x)
 		dim[i] = r->dim[i];
 	if (r->code == QN_TFL_BATCH_MATMUL)
 		dim[3] = W;
-	if (r->result == BOOLS)
+	if (r->result == BOOLS || r->result == FINE_BOOLS)
 		return tfl_tensor(x->t, "y", TFL_BOOL, 4, dim, NULL, 0);
 	if (r->result == PLACES)
 		return tfl_tensor(x->t, "y", TFL_INT32, 3, dim, NULL, 0);

@@ -75,11 +75,28 @@ test_measured(void **state)
 	}
 }
 
+/* Codes that lie closer than 1/256 may be equal. */
+static void
+test_compared(void **state)
+{
+	static const int8_t y[] = {91, 69, -87, -84, -81, -64, -14, 106};
+	const float scale = 0.0009011290967464447f;
+	int a = tfl_codes(file, "a", TFL_INT8, DIMS(1, 8), scale, 54, NULL, 0);
+	int b = tfl_codes(file, "b", TFL_INT8, DIMS(1, 8), scale, 54, y, 8);
+	int z = tfl_tensor(file, "z", TFL_BOOL, DIMS(1, 8), NULL, 0);
+
+	(void)state;
+	tfl_op(file, QN_TFL_EQUAL, INTS(a, b), INTS(z));
+	import(INTS(a), INTS(z));
+	GIVES(V(94, 65, -91, -81, -78, -66, -11, 109), 1, 1, 1, 0, 0, 0, 0, 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_measured, tflite_setup, tflite_teardown),
+		cmocka_unit_test_setup_teardown(test_compared, tflite_setup, tflite_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
