@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_mask.c - attention with masks of -inf and large negative numbers, in integers: the masked elements become 0, and the
  * others keep their resolution. */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -209,6 +213,39 @@ only_minus_infinity(void **state)
 	}
 }
 
+/* Two shards, of which each has seen masks, written, read and merged: the scales of one run. */
+static void
+shards_remember(void **state)
+{
+	char folder[] = "/tmp/quern-mask-XXXXXX", path[2][64];
+	qn_stats *part[2], *all;
+	qn_array *y, *z;
+	net t, u;
+
+	(void)state;
+	build(&t, INPUT, -INFINITY);
+	build(&u, INPUT, -INFINITY);
+	const qn_compile_opts o = {.calib = t.in, .ncalib = t.nin};
+	assert_non_null(mkdtemp(folder));
+	for (size_t k = 0; k < 2; k++) {
+		(void)snprintf(path[k], sizeof path[k], "%s/%zu.json", folder, k);
+		assert_int_equal(qn_calibrate(t.m, &o, k + 1, 2, &part[k]), QN_OK);
+		assert_int_equal(qn_stats_save(part[k], path[k]), QN_OK);
+		qn_stats_free(part[k]);
+		assert_int_equal(qn_stats_load(t.ctx, path[k], &part[k]), QN_OK);
+		assert_int_equal(unlink(path[k]), 0);
+	}
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(qn_stats_merge(t.ctx, 2, part, NULL, &all), QN_OK);
+	assert_int_equal(qn_compile(t.m, &(qn_compile_opts){.stats = all}), QN_OK);
+	assert_int_equal(qn_run(t.m, t.nin, t.in, 1, 1, &y), QN_OK);
+	assert_int_equal(qn_compile(u.m, &(qn_compile_opts){.calib = u.in, .ncalib = u.nin}), 0);
+	assert_int_equal(qn_run(u.m, u.nin, u.in, 1, 1, &z), QN_OK);
+	assert_memory_equal(qn_array_data(y), qn_array_data(z), sizeof t.scores);
+	qn_close(t.ctx);
+	qn_close(u.ctx);
+}
+
 int
 main(void)
 {
@@ -216,6 +253,7 @@ main(void)
 		cmocka_unit_test(masks_vanish),
 		cmocka_unit_test(others_stay),
 		cmocka_unit_test(only_minus_infinity),
+		cmocka_unit_test(shards_remember),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
