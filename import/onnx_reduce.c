@@ -87,6 +87,9 @@ of_nothing(qn_onnx *o, const qn_type *t, const over *r, double value)
 		if (!over_it || r->keep)
 			dim[rank++] = over_it ? 1 : t->dim[i];
 	}
+	if (!qn_importer_dims_fit(rank, dim))
+		return qn_importer_refuse(&o->im, "import.size",
+					  "the result has dimensions of too many elements");
 	const qn_type *type = qn_type_with_shape(&o->im.m->types, t, rank, dim);
 	if (!qn_importer_take_type(&o->im, type))
 		return 0;

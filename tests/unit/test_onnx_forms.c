@@ -220,6 +220,12 @@ test_center(void **state)
 	onx_node(file, "CenterCropPad", "x,n", "y");
 	onx_output(file, "y");
 	import_fails(18, "import.input", "2 lengths for 1 axes");
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "2");
+	onx_ints64(file, "n", "1", (const int64_t[]){INT64_MIN});
+	onx_node(file, "CenterCropPad", "x,n", "y");
+	onx_output(file, "y");
+	import_fails(18, "import.input", "a length of");
 }
 
 /* ---- batches ---- */

@@ -117,6 +117,53 @@ huge_and_empty(void **state)
 	no_way("import.dim");
 }
 
+/* Results that take no input, of sizes that nobody has room for. */
+static void
+huge_from_empty(void **state)
+{
+	onx_input(file, "x", ONX_FLOAT, "0,1000000,1000000");
+	onx_list(file, "axes", 1, (const int64_t[]){0});
+	onx_node(file, "ReduceMax", "x", "y");
+	onx_output(file, "y");
+	no_way("import.size");
+	(void)teardown(state);
+	(void)setup(state);
+	onx_input(file, "x", ONX_FLOAT, "1,2");
+	onx_ints64(file, "n", "2", (const int64_t[]){INT64_MAX, 0});
+	onx_node(file, "Tile", "x,n", "y");
+	onx_output(file, "y");
+	no_way("import.size");
+}
+
+/* Lengths of sequences that lie outside, activations that nobody has. */
+static void
+wrong_sequences(void **state)
+{
+	static const struct {
+		int64_t length;
+		const char *activation, *id;
+	} rows[] = {
+		{INT64_MIN, "Tanh", "import.input"},
+		{INT64_MAX, "Tanh", "import.input"},
+		{1, "Tan", "import.attr"},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		(void)teardown(state);
+		(void)setup(state);
+		onx_input(file, "x", ONX_FLOAT, "2,1,1");
+		onx_floats(file, "w", "1,1,1", (const float[]){1});
+		onx_ints64(file, "n", "1", &rows[i].length);
+		onx_attr_begin(file, "activations");
+		onx_text(&file->work, 9, rows[i].activation);
+		onx_number(&file->work, 20, 8);
+		onx_attr_end(file);
+		onx_node(file, "RNN", "x,w,w,,n", "y");
+		onx_output(file, "y");
+		no_way(rows[i].id);
+	}
+}
+
 static void
 mask(void **state)
 {
@@ -289,6 +336,8 @@ main(void)
 		TEST(huge),
 		TEST(huge_input),
 		TEST(huge_and_empty),
+		TEST(huge_from_empty),
+		TEST(wrong_sequences),
 		TEST(mask),
 		TEST(many_folds),
 		TEST(doubling),
