@@ -213,8 +213,13 @@ segment_sum(qn_tfl_op *o)
 	}
 	for (int32_t i = 0; i < x->rank; i++)
 		dim[i] = i == 0 ? last + 1 : x->dim[i];
-	if (data == 0 || !qn_importer_dims_fit(x->rank, dim))
+	if (data == 0)
 		return;
+	if (!qn_importer_dims_fit(x->rank, dim)) {
+		(void)qn_importer_refuse(o->im, "import.size", "%lld segments are too many",
+					 (long long)last + 1);
+		return;
+	}
 	qn_id at = qn_importer_reshape(o->im, o->in[1], 2, (int64_t[]){n, 1});
 	const qn_type *type =
 		qn_type_tensor(&o->im->m->types, qn_importer_type(o->im, data)->elem, x->rank, dim);
@@ -231,6 +236,9 @@ diagonal(qn_tfl_op *o, int64_t rows, int64_t columns)
 		qn_type_plain(&o->im->m->types, QN_PLAIN_bool, 2, (int64_t[]){rows, columns});
 	void *data;
 
+	if (!qn_importer_dims_fit(2, type->dim))
+		return qn_importer_refuse(o->im, "import.size", "a matrix of %lld rows",
+					  (long long)rows);
 	if (!qn_importer_take_type(o->im, type))
 		return 0;
 	qn_tensor *x = qn_tensor_new(o->im->m->arena, type, &data);
