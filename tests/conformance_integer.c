@@ -170,6 +170,8 @@ run(job *j, const char *path, const qn_tensor *const *in, const qn_tensor *const
 		real = real || qn_type_is_f32(want[k]->type);
 	if (status == QN_OK)
 		status = qn_load(j->ctx, path, &j->m);
+	if (status == QN_OK && strcmp(qn_model_stage(j->m), "float") != 0)
+		opts.activations = QN_ACTIVATIONS_I8; /* its file says how it is stored */
 	if (status == QN_OK)
 		status = qn_compile(j->m, &opts);
 	if (status == QN_OK)
