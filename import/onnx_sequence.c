@@ -272,7 +272,8 @@ optional(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 static void
 has_element(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
-	out[0] = qn_importer_cast(&o->im, qn_importer_i64(&o->im, qn_onnx_in(n, 0) != 0), QN_PLAIN_bool);
+	out[0] = qn_importer_cast(&o->im, qn_importer_i64(&o->im, qn_onnx_in(n, 0) != 0),
+				  QN_PLAIN_bool);
 }
 
 #define SINCE(version, name, fn)                                                                   \
