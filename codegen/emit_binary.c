@@ -8,10 +8,9 @@ static void
 emit_binary(qn_emitter *e, const qn_step *s, const void *args, const char *type, const char *fields,
 	    const char *kernel)
 {
-	const char *symbol = qn_emit_open(e, s, type, 0);
-
+	qn_emit_open(e, s, type, 0);
 	qn_emit_ints(&e->args, args, fields);
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, kernel, symbol, QN_OWN, 2, false);
 }
 

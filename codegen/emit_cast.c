@@ -25,8 +25,8 @@ emit_requantize(qn_emitter *e, const qn_step *s, const void *args)
 	const qn_requantize_args *r = args;
 	const char *mult = qn_emit_table(e, s, "mult", QN_PLAIN_i32, r->mult_n, r->mult);
 	const char *shift = qn_emit_table(e, s, "shift", QN_PLAIN_i8, r->mult_n, r->shift);
-	const char *symbol = qn_emit_open(e, s, "qn_requantize_args", 0);
 
+	qn_emit_open(e, s, "qn_requantize_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "outer, channels, inner\n"
 		     "zi\n"
@@ -35,7 +35,7 @@ emit_requantize(qn_emitter *e, const qn_step *s, const void *args)
 		     "mult_n\n");
 	qn_emit_pointer(&e->args, "mult", mult);
 	qn_emit_pointer(&e->args, "shift", shift);
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, kernel_of(e, s), symbol, QN_OWN, 1, false);
 }
 

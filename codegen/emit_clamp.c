@@ -6,12 +6,11 @@
 static void
 emit_clip(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_clip_args", 0);
-
+	qn_emit_open(e, s, "qn_clip_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "n\n"
 		     "lo, hi\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_clip_q", symbol, QN_OWN, 1, false);
 }
 

@@ -6,14 +6,13 @@
 static void
 emit_cast(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_cast_args", 0);
-
+	qn_emit_open(e, s, "qn_cast_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "n\n"
 		     "from, to\n"
 		     "from_signed\n"
 		     "to_bool\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_cast", symbol, QN_NPLAIN, 1, false);
 }
 

@@ -6,8 +6,7 @@
 static void
 emit_cumsum(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_cumsum_args", 0);
-
+	qn_emit_open(e, s, "qn_cumsum_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "outer, n, inner\n"
 		     "exclusive, step\n"
@@ -15,7 +14,7 @@ emit_cumsum(qn_emitter *e, const qn_step *s, const void *args)
 		     "zo, lo, hi\n"
 		     "m, sh\n"
 		     "mode\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_cumsum_q", symbol, QN_OWN, 1, false);
 }
 

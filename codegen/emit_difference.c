@@ -7,8 +7,7 @@
 static void
 emit_squared_difference(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_difference_args", 0);
-
+	qn_emit_open(e, s, "qn_difference_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "dim[4], xs[4], ys[4]\n"
 		     "zx, zy\n"
@@ -17,7 +16,7 @@ emit_squared_difference(qn_emitter *e, const qn_step *s, const void *args)
 		     "my, shy\n"
 		     "mo, sho\n"
 		     "mode\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_squared_difference_q", symbol, QN_OWN, 2, false);
 }
 

@@ -7,8 +7,7 @@
 static void
 emit_aligned(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_add_aligned_args", 0);
-
+	qn_emit_open(e, s, "qn_add_aligned_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "dim[4], xs[4], ys[4]\n"
 		     "zx, zy\n"
@@ -17,15 +16,14 @@ emit_aligned(qn_emitter *e, const qn_step *s, const void *args)
 		     "my, shy\n"
 		     "m, sh\n"
 		     "mode\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_add_aligned_q", symbol, QN_OWN, 2, false);
 }
 
 static void
 emit_add(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_add_args", 0);
-
+	qn_emit_open(e, s, "qn_add_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "dim[4], xs[4], ys[4]\n"
 		     "zx, zy\n"
@@ -36,7 +34,7 @@ emit_add(qn_emitter *e, const qn_step *s, const void *args)
 		     "mo, sho\n"
 		     "mode\n"
 		     "sub\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_add_q", symbol, QN_OWN, 2, false);
 }
 
@@ -52,7 +50,7 @@ emit_sum(qn_emitter *e, const qn_step *s, const void *args)
 static void
 emit_mul(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_mul_args", 0);
+	qn_emit_open(e, s, "qn_mul_args", 0);
 	qn_family from = qn_family_of(qn_graph_node(e->g, s->in[0])->type->elem);
 
 	qn_emit_ints(&e->args, args,
@@ -61,7 +59,7 @@ emit_mul(qn_emitter *e, const qn_step *s, const void *args)
 		     "zo, lo, hi\n"
 		     "m, sh\n"
 		     "mode\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, from == qn_step_family(e, s) ? "qn_mul_q" : "qn_mul_from_s16_q", symbol,
 		     QN_OWN, 2, false);
 }

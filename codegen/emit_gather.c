@@ -9,12 +9,12 @@ emit_gather(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const qn_gather_call *c = args;
 	const char *index = qn_emit_table(e, s, "index", QN_PLAIN_i32, c->args.n, c->index);
-	const char *symbol = qn_emit_open(e, s, "qn_gather_args", 0);
 
+	qn_emit_open(e, s, "qn_gather_args", 0);
 	qn_emit_ints(&e->args, &c->args,
 		     "outer, dim\n"
 		     "n, run\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_buff(&e->run, "\tqn_gather%s(&%s, %s", c->wide ? "_wide" : "", symbol,
 		qn_emit_ref(e, s->in[0], QN_NPLAIN));
 	qn_buff(&e->run, ", %s",
@@ -25,42 +25,38 @@ emit_gather(qn_emitter *e, const qn_step *s, const void *args)
 
 const qn_emit_form qn_emit_op_gather = {.emit = emit_gather};
 
-void
-qn_emit_elements(qn_emitter *e, const void *args)
+const char *
+qn_emit_elements(qn_emitter *e, const qn_step *s, const void *args)
 {
+	qn_emit_open(e, s, "qn_elements_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "rank, axis, run, wide\n"
 		     "dim[6], whole[6]\n"
 		     "total, how\n");
-	qn_emit_close(e);
+	return qn_emit_close(e);
 }
 
-void
-qn_emit_nd(qn_emitter *e, const void *args)
+const char *
+qn_emit_nd(qn_emitter *e, const qn_step *s, const void *args)
 {
+	qn_emit_open(e, s, "qn_nd_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "tuples, each, n, run, wide\n"
 		     "dim[8]\n"
 		     "total, how\n");
-	qn_emit_close(e);
+	return qn_emit_close(e);
 }
 
 static void
 emit_gather_elements(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_elements_args", 0);
-
-	qn_emit_elements(e, args);
-	qn_emit_call(e, s, "qn_gather_elements", symbol, QN_NPLAIN, 2, false);
+	qn_emit_call(e, s, "qn_gather_elements", qn_emit_elements(e, s, args), QN_NPLAIN, 2, false);
 }
 
 static void
 emit_gather_nd(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_nd_args", 0);
-
-	qn_emit_nd(e, args);
-	qn_emit_call(e, s, "qn_gather_nd", symbol, QN_NPLAIN, 2, false);
+	qn_emit_call(e, s, "qn_gather_nd", qn_emit_nd(e, s, args), QN_NPLAIN, 2, false);
 }
 
 const qn_emit_form qn_emit_op_gather_elements = {.emit = emit_gather_elements};

@@ -6,14 +6,13 @@
 static void
 emit_l2_norm(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_l2_norm_args", 0);
-
+	qn_emit_open(e, s, "qn_l2_norm_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "outer, n, inner\n"
 		     "zi\n"
 		     "zo, lo, hi\n"
 		     "mode\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_l2_norm_q", symbol, QN_OWN, 1, false);
 }
 

@@ -6,8 +6,7 @@
 static void
 emit_norm(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_norm_args", 0);
-
+	qn_emit_open(e, s, "qn_norm_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "outer, n, inner\n"
 		     "each\n"
@@ -18,7 +17,7 @@ emit_norm(qn_emitter *e, const qn_step *s, const void *args)
 		     "zi, about_zero\n"
 		     "zo, lo, hi\n"
 		     "mode\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	if (qn_graph_node(e->g, s->node)->nin > 2) {
 		qn_emit_call(e, s, "qn_norm_q", symbol, QN_OWN, 3, false);
 		return;

@@ -6,15 +6,14 @@
 static void
 emit_log_softmax(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_log_softmax_args", 0);
-
+	qn_emit_open(e, s, "qn_log_softmax_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "rows, depth\n"
 		     "m, left\n"
 		     "diff_min\n"
 		     "back_m, back_sh\n"
 		     "drop, zo\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_log_softmax_q", symbol, QN_OWN, 1, false);
 }
 

@@ -29,13 +29,13 @@ emit_matmul(qn_emitter *e, const qn_step *s, const void *args)
 	const qn_matmul_args *d = args;
 	const char *mult = qn_emit_table(e, s, "mult", QN_PLAIN_i32, d->mult_n, d->mult);
 	const char *shift = qn_emit_table(e, s, "shift", QN_PLAIN_i8, d->mult_n, d->shift);
-	const char *symbol = qn_emit_open(e, s, "qn_matmul_args", 0);
+	qn_emit_open(e, s, "qn_matmul_args", 0);
 	bool codes = d->mult != NULL;
 
 	qn_emit_ints(&e->args, args, fields);
 	qn_emit_pointer(&e->args, "mult", mult);
 	qn_emit_pointer(&e->args, "shift", shift);
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, codes ? "qn_matmul_q" : "qn_matmul_acc_o", symbol, QN_OWN, 2, false);
 }
 

@@ -6,12 +6,11 @@
 static void
 emit_transpose(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_transpose_args", 0);
-
+	qn_emit_open(e, s, "qn_transpose_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "rank, size\n"
 		     "dim[6], stride[6]\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_transpose", symbol, QN_NPLAIN, 1, false);
 }
 
@@ -30,16 +29,16 @@ static void
 emit_concat(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const qn_concat_call *c = args;
-	const char *symbol = qn_emit_open(e, s, "qn_concat_args", (size_t)c->n);
 	int32_t i;
 
+	qn_emit_open(e, s, "qn_concat_args", (size_t)c->n);
 	for (i = 0; i < c->n; i++) {
 		const qn_concat_args *p = &c->part[i];
 
 		qn_buff(&e->args, "\t{%d, %d, %d}, /* outer; run, stride */\n", p->outer, p->run,
 			p->stride);
 	}
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	for (i = 0; i < c->n; i++) {
 		qn_buff(&e->run, "\tqn_concat_part(&%s[%d], %s, ", symbol, i,
 			qn_emit_ref(e, s->in[i], QN_NPLAIN));

@@ -7,7 +7,7 @@ static void
 emit_pad(qn_emitter *e, const qn_step *s, const void *args)
 {
 	bool fills = qn_graph_node(e->g, s->node)->attr->pad.mode == QN_PAD_constant;
-	const char *symbol = qn_emit_open(e, s, fills ? "qn_pad_args" : "qn_pad_copy_args", 0);
+	qn_emit_open(e, s, fills ? "qn_pad_args" : "qn_pad_copy_args", 0);
 	bool codes = qn_step_family(e, s) != QN_NFAMILY;
 	qn_plain as = !fills ? QN_NPLAIN : codes ? QN_OWN : QN_PLAIN_i8;
 
@@ -18,7 +18,7 @@ emit_pad(qn_emitter *e, const qn_step *s, const void *args)
 			   : "rank, size\n"
 			     "dim[6], before[6], after[6]\n"
 			     "mode\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s,
 		     !fills  ? "qn_pad_copy"
 		     : codes ? "qn_pad_q"

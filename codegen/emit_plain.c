@@ -8,12 +8,12 @@ static void
 emit_plain(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const qn_plain_call *c = args;
-	const char *symbol = qn_emit_open(e, s, "qn_plain_args", 0);
 
+	qn_emit_open(e, s, "qn_plain_args", 0);
 	qn_emit_ints(&e->args, &c->args,
 		     "dim[4], xs[4], ys[4]\n"
 		     "tx, ty, tz\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_buff(&e->run, "\tqn_plain_apply(&%s, %s, %s", symbol, c->name,
 		qn_emit_ref(e, s->in[0], QN_NPLAIN));
 	qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[s->nin - 1], QN_NPLAIN));

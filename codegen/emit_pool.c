@@ -7,8 +7,8 @@ static void
 emit_pool(qn_emitter *e, const qn_step *s, const void *args, const char *kernel)
 {
 	const qn_pool_args *p = &((const qn_pool_call *)args)->args;
-	const char *symbol = qn_emit_open(e, s, "qn_pool_args", 0);
 
+	qn_emit_open(e, s, "qn_pool_args", 0);
 	qn_emit_window(e, s, p->k_h);
 	qn_emit_ints(&e->args, p,
 		     "batch, in_h, in_w, c\n"
@@ -20,7 +20,7 @@ emit_pool(qn_emitter *e, const qn_step *s, const void *args, const char *kernel)
 		     "end_h, end_w\n"
 		     "zi\n"
 		     "lo, hi\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, kernel, symbol, QN_OWN, 1, true);
 }
 
@@ -39,15 +39,14 @@ avg_pool(qn_emitter *e, const qn_step *s, const void *args)
 static void
 global_avg_pool(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_mean_args", 0);
-
+	qn_emit_open(e, s, "qn_mean_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "outer, n, inner\n"
 		     "zi\n"
 		     "zo, lo, hi\n"
 		     "m, sh\n"
 		     "mode\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_mean_q", symbol, QN_OWN, 1, false);
 }
 

@@ -154,7 +154,7 @@ qn_emit_pointer(qn_buf *b, const char *field, const char *symbol)
 	qn_buff(b, "\t%s, /* %s */\n", symbol != NULL ? symbol : "NULL", field);
 }
 
-const char *
+void
 qn_emit_open(qn_emitter *e, const qn_step *s, const char *type, size_t count)
 {
 	qn_args_text t = {.type = qn_emit_name(e, s, type), .count = count, .from = e->args.n};
@@ -165,9 +165,7 @@ qn_emit_open(qn_emitter *e, const qn_step *s, const char *type, size_t count)
 	const char *name = qn_names_add(&e->names, qn_buf_str(&b));
 	qn_buf_init(&b, e->arena);
 	qn_buff(&b, "%s_%s", e->plan->name, name);
-	e->longest_symbol = b.n > e->longest_symbol ? b.n : e->longest_symbol;
-	t.symbol = QN_NEW(e->arena, char, e->longest_symbol + 1); /* room for any earlier one */
-	memcpy(t.symbol, qn_buf_str(&b), b.n + 1);
+	t.symbol = qn_buf_str(&b);
 	qn_buff(&e->args, "static const %s %s", t.type, t.symbol);
 	if (count > 0)
 		qn_buff(&e->args, "[%zu]", count);
@@ -175,7 +173,6 @@ qn_emit_open(qn_emitter *e, const qn_step *s, const char *type, size_t count)
 	t.body = e->args.n;
 	e->text = qn_arena_grow(e->arena, e->text, &e->text_cap, e->ntext + 1, sizeof(*e->text));
 	e->text[e->ntext++] = t;
-	return t.symbol;
 }
 
 static bool
@@ -185,7 +182,7 @@ same_text(const qn_emitter *e, const qn_args_text *a, const qn_args_text *b)
 	       memcmp(e->args.data + a->body, e->args.data + b->body, a->n) == 0;
 }
 
-void
+const char *
 qn_emit_close(qn_emitter *e)
 {
 	qn_args_text *t = &e->text[e->ntext - 1];
@@ -199,11 +196,11 @@ qn_emit_close(qn_emitter *e)
 
 		if (!same_text(e, old, t))
 			continue;
-		memcpy(t->symbol, old->symbol, strlen(old->symbol) + 1);
 		e->args.n = t->from;
 		e->args.data[e->args.n] = '\0';
 		e->ntext--;
-		return;
+		return old->symbol;
 	}
 	qn_hashes_add(&e->by_text, hash, (uint32_t)e->ntext);
+	return t->symbol;
 }

@@ -6,8 +6,7 @@
 static void
 emit_reduce(qn_emitter *e, const qn_step *s, const void *args, const char *kernel)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_reduce_args", 0);
-
+	qn_emit_open(e, s, "qn_reduce_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "keep[4], keep_step[4]\n"
 		     "over[4], over_step[4]\n"
@@ -16,7 +15,7 @@ emit_reduce(qn_emitter *e, const qn_step *s, const void *args, const char *kerne
 		     "m, sh\n"
 		     "mode\n"
 		     "flip\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, kernel, symbol, QN_OWN, 1, false);
 }
 

@@ -22,19 +22,14 @@ emit_scatter(qn_emitter *e, const qn_step *s, const char *kernel, const char *by
 static void
 emit_scatter_elements(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_elements_args", 0);
-
-	qn_emit_elements(e, args);
-	emit_scatter(e, s, "qn_scatter_elements_q", "qn_scatter_elements_s8", symbol);
+	emit_scatter(e, s, "qn_scatter_elements_q", "qn_scatter_elements_s8",
+		     qn_emit_elements(e, s, args));
 }
 
 static void
 emit_scatter_nd(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_nd_args", 0);
-
-	qn_emit_nd(e, args);
-	emit_scatter(e, s, "qn_scatter_nd_q", "qn_scatter_nd_s8", symbol);
+	emit_scatter(e, s, "qn_scatter_nd_q", "qn_scatter_nd_s8", qn_emit_nd(e, s, args));
 }
 
 const qn_emit_form qn_emit_op_scatter_elements = {.emit = emit_scatter_elements};

@@ -10,15 +10,15 @@ emit_tables(qn_emitter *e, const qn_step *s, const qn_softmax16_args *a)
 	const char *exp = qn_emit_table(e, s, "exp", QN_PLAIN_i16, QN_LUT_LINES + 1, a->exp);
 	const char *inverse =
 		qn_emit_table(e, s, "inverse", QN_PLAIN_i16, QN_LUT_LINES + 1, a->inverse);
-	const char *symbol = qn_emit_open(e, s, "qn_softmax16_args", 0);
 
+	qn_emit_open(e, s, "qn_softmax16_args", 0);
 	qn_emit_ints(&e->args, a,
 		     "rows, depth\n"
 		     "m, sh\n"
 		     "mode\n");
 	qn_emit_pointer(&e->args, "exp", exp);
 	qn_emit_pointer(&e->args, "inverse", inverse);
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_softmax_q", symbol, QN_OWN, 1, false);
 }
 
@@ -29,13 +29,13 @@ emit_softmax(qn_emitter *e, const qn_step *s, const void *args)
 		emit_tables(e, s, args);
 		return;
 	}
-	const char *symbol = qn_emit_open(e, s, "qn_softmax_args", 0);
 
+	qn_emit_open(e, s, "qn_softmax_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "rows, depth\n"
 		     "m, left\n"
 		     "diff_min\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_softmax_q", symbol, QN_OWN, 1, false);
 }
 

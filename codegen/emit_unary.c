@@ -11,19 +11,18 @@ qn_emit_lut(qn_emitter *e, const qn_step *s, const void *args)
 	const qn_lut *a = args;
 	bool curve = a->plain == QN_PLAIN_u16;
 	const char *table = qn_emit_table(e, s, "lut", a->plain, a->count, a->table);
-	const char *symbol = qn_emit_open(e, s, curve ? "qn_sigmoid_args" : "qn_lut_args_o", 0);
 
+	qn_emit_open(e, s, curve ? "qn_sigmoid_args" : "qn_lut_args_o", 0);
 	qn_emit_ints(&e->args, args, curve ? "n\nm, sh\n" : "n\n");
 	qn_emit_pointer(&e->args, curve ? "table" : "lut", table);
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, a->kernel, symbol, QN_OWN, 1, false);
 }
 
 static void
 emit_prelu(qn_emitter *e, const qn_step *s, const void *args)
 {
-	const char *symbol = qn_emit_open(e, s, "qn_prelu_args", 0);
-
+	qn_emit_open(e, s, "qn_prelu_args", 0);
 	qn_emit_ints(&e->args, args,
 		     "rows, channels\n"
 		     "zx, zs\n"
@@ -31,7 +30,7 @@ emit_prelu(qn_emitter *e, const qn_step *s, const void *args)
 		     "m, sh\n"
 		     "ms, shs\n"
 		     "mode\n");
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_prelu_q", symbol, QN_OWN, 2, false);
 }
 

@@ -28,7 +28,7 @@ typedef struct qn_args_text {
 	size_t count;   /* 0: no array */
 	size_t from;    /* where it begins */
 	size_t body, n; /* what stands between its name and its end */
-	char *symbol;
+	const char *symbol;
 } qn_args_text;
 
 typedef struct qn_emitter {
@@ -46,7 +46,7 @@ typedef struct qn_emitter {
 	qn_hashes by_crc;           /* their places in the list, counted from 1 */
 	qn_buf args;                /* argument structs */
 	qn_args_text *text;         /* each of them, the open one last */
-	size_t ntext, text_cap, longest_symbol;
+	size_t ntext, text_cap;
 	qn_hashes by_text;          /* their places in the list, counted from 1 */
 	qn_buf run;                 /* the statements of NAME_run */
 	qn_buf host;                /* the integer functions of the host's operators */
@@ -102,10 +102,10 @@ void qn_emit_ints(qn_buf *b, const void *args, const char *fields);
 void qn_emit_pointer(qn_buf *b, const char *field, const char *symbol);
 
 /* Opens "static const TYPE NAME_STEP_args = {" in e->args; count 0: no array; the type's name has
- * tokens.  Returns the symbol, a text that stands from qn_emit_close on: where an earlier step has an
- * equal struct, that one is taken, as for the steps of a sequence. */
-const char *qn_emit_open(qn_emitter *e, const qn_step *s, const char *type, size_t count);
-void qn_emit_close(qn_emitter *e);
+ * tokens.  Close returns the struct's symbol: that of an earlier step where its struct is equal, as
+ * for the steps of a sequence, and the text of this one is taken back. */
+void qn_emit_open(qn_emitter *e, const qn_step *s, const char *type, size_t count);
+const char *qn_emit_close(qn_emitter *e);
 
 /* ---- families of storage types (emit_family.c) ---- */
 
@@ -145,8 +145,8 @@ void qn_emit_call(qn_emitter *e, const qn_step *s, const char *kernel, const cha
 void qn_emit_view(qn_emitter *e, const qn_step *s, const void *args);
 /* The arguments of kernels that find elements by indices, and the end of their struct
  * (emit_gather.c); args: qn_elements_args, qn_nd_args. */
-void qn_emit_elements(qn_emitter *e, const void *args);
-void qn_emit_nd(qn_emitter *e, const void *args);
+const char *qn_emit_elements(qn_emitter *e, const qn_step *s, const void *args);
+const char *qn_emit_nd(qn_emitter *e, const qn_step *s, const void *args);
 /* A table of one code (emit_unary.c); args: qn_lut_args. */
 void qn_emit_lut(qn_emitter *e, const qn_step *s, const void *args);
 /* Adds statements for the outputs that no step writes. */

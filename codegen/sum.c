@@ -30,15 +30,15 @@ qn_emit_sum(qn_emitter *e, const qn_step *s, const void *args, const qn_sum *sum
 	const char *bias = qn_emit_operand(e, s, 2);
 	const char *mult = qn_emit_table(e, s, "mult", QN_PLAIN_i32, sum->mult_n, sum->mult);
 	const char *shift = qn_emit_table(e, s, "shift", QN_PLAIN_i8, sum->mult_n, sum->shift);
-	const char *symbol = qn_emit_open(e, s, sum->type, 0);
 	bool varies = qn_operand_varies(e, s, 1);
 
+	qn_emit_open(e, s, sum->type, 0);
 	qn_emit_ints(&e->args, args, sum->fields);
 	qn_emit_pointer(&e->args, "w", w);
 	qn_emit_pointer(&e->args, "bias", bias);
 	qn_emit_pointer(&e->args, "mult", mult);
 	qn_emit_pointer(&e->args, "shift", shift);
-	qn_emit_close(e);
+	const char *symbol = qn_emit_close(e);
 	if (varies) {
 		qn_buff(&e->run, "\t{\n\t%s a = %s;\n\n", qn_emit_name(e, s, sum->type), symbol);
 		qn_buff(&e->run, "\ta.w = %s;\n", qn_emit_ref(e, s->in[1], QN_OWN));
