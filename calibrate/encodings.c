@@ -1,216 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* encodings.c - see encodings.h: first the file by itself, then the symbols that its names stand
- * for. */
+/* encodings.c - see encodings.h: the symbols that the names of a file stand for
+ * (encodings_read.c reads it). */
 #include "calibrate/encodings.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
-#include "formats/json_tree.h"
+#include "calibrate/encodings_file.h"
 #include "ir/diag.h"
-
-/* One pair of parameters. */
-typedef struct pair {
-	int64_t bits, offset;
-	double scale;
-	bool symmetric;
-} pair;
-
-/* What a name has: a pair, or one a channel. */
-typedef struct encoding {
-	const qn_json *at;
-	const pair *pair;
-	size_t n;
-} encoding;
-
-enum { ACTIVATIONS, PARAMS, SECTIONS };
-static const char *const sections[SECTIONS] = {"activation_encodings", "param_encodings"};
-
-struct qn_encodings {
-	qn_arena *a;
-	qn_json_doc doc;
-	qn_map name[SECTIONS]; /* -> encoding */
-	const encoding *list[SECTIONS];
-	size_t n[SECTIONS];
-};
-
-/* ---- the file ---- */
-
-static void
-bad(const qn_encodings *e, const qn_json *v, const char *why)
-{
-	(void)qn_report(e->doc.env, QN_EINVALID, "encodings.value", qn_json_place(&e->doc, e->a, v),
-			"%s", why);
-}
-
-/* A finite number; false when there is none, or after a report. */
-static bool
-number(const qn_encodings *e, const qn_json *v, const char *key, double *out)
-{
-	const qn_json *m = qn_json_find(v, key);
-
-	if (m == NULL)
-		return false;
-	if (qn_json_f64(m, out) && isfinite(*out))
-		return true;
-	bad(e, m, "is no finite number");
-	return false;
-}
-
-static void
-read_bits(const qn_encodings *e, const qn_json *v, pair *p)
-{
-	const qn_json *m = qn_json_need(&e->doc, v, "bitwidth", QN_JSON_NUMBER);
-
-	p->bits = 8;
-	if (m != NULL && (!qn_json_i64(m, &p->bits) ||
-			  (p->bits != 4 && p->bits != 8 && p->bits != 16 && p->bits != 32))) {
-		bad(e, m, "is no width of codes; there are 4, 8, 16 and, for biases, 32 bits");
-		p->bits = 8;
-	}
-}
-
-static void
-read_words(const qn_encodings *e, const qn_json *v, pair *p)
-{
-	const qn_json *dtype = qn_json_want(&e->doc, v, "dtype", QN_JSON_STRING);
-	const qn_json *sym = qn_json_find(v, "is_symmetric");
-
-	if (dtype != NULL && strcmp(dtype->string, "int") != 0)
-		bad(e, dtype,
-		    "is not \"int\"; leave the value out here, and have it stay in float "
-		    "with --skip");
-	if (sym == NULL)
-		return;
-	if (sym->kind == QN_JSON_BOOL)
-		p->symmetric = sym->truth;
-	else if (sym->kind == QN_JSON_STRING && strcmp(sym->string, "True") == 0)
-		p->symmetric = true;
-	else if (sym->kind != QN_JSON_STRING || strcmp(sym->string, "False") != 0)
-		bad(e, sym, "is neither \"True\" nor \"False\"");
-}
-
-/* Parameters from a range alone: it becomes 2^bits - 1 steps, 0 one of them. */
-static void
-from_range(const qn_encodings *e, const qn_json *v, double lo, double hi, pair *p)
-{
-	if (lo > 0 || hi < 0 || lo == hi) {
-		bad(e, v, "is a range without 0 or of no width, and there is no scale and offset");
-		return;
-	}
-	p->scale = hi / (ldexp(1, (int)p->bits) - 1) - lo / (ldexp(1, (int)p->bits) - 1);
-	if (p->scale < (double)FLT_MIN || p->scale > (double)FLT_MAX)
-		bad(e, v, "is a range whose scale is no normal f32");
-	else
-		p->offset = (int64_t)rint(lo / p->scale);
-}
-
-/* The range that is given agrees with scale and offset, but for a code at an end that is not
- * used. */
-static bool
-agrees(double given, double code, double scale)
-{
-	return fabs(given - code * scale) <= 1.5 * scale + 1e-5 * fabs(given);
-}
-
-static void
-read_pair(const qn_encodings *e, const qn_json *v, pair *p)
-{
-	double lo = 0, hi = 0, offset = 0;
-	size_t errors = e->doc.env->diags->nerrors;
-
-	if (!qn_json_is(&e->doc, v, QN_JSON_OBJECT))
-		return;
-	read_bits(e, v, p);
-	read_words(e, v, p);
-	const double top = ldexp(1, (int)p->bits) - 1;
-	const bool has_lo = number(e, v, "min", &lo), has_hi = number(e, v, "max", &hi);
-	const bool has_scale = number(e, v, "scale", &p->scale);
-	const bool has_offset = number(e, v, "offset", &offset);
-	if (e->doc.env->diags->nerrors > errors)
-		return;
-	if (has_lo && has_hi && lo > hi)
-		bad(e, qn_json_find(v, "min"), "is above max");
-	else if (!has_scale && !has_offset && has_lo && has_hi)
-		from_range(e, v, lo, hi, p);
-	else if (!has_scale || !has_offset)
-		bad(e, v, "has neither scale and offset nor min and max");
-	else if (p->scale < (double)FLT_MIN || p->scale > (double)FLT_MAX)
-		bad(e, qn_json_find(v, "scale"), "is no positive normal f32");
-	else if (offset != rint(offset) || offset > 0 || offset < -top)
-		bad(e, qn_json_find(v, "offset"),
-		    "is no whole number from -(2^bitwidth - 1) to 0: real = (k + offset) * scale "
-		    "for "
-		    "k from 0, and 0 is a code");
-	else if ((has_lo && !agrees(lo, offset, p->scale)) ||
-		 (has_hi && !agrees(hi, offset + top, p->scale)))
-		bad(e, v, "has a min or max that is not that of its scale and offset");
-	else
-		p->offset = (int64_t)offset;
-}
-
-static void
-read_section(qn_encodings *e, int k)
-{
-	const qn_json *s = qn_json_find(e->doc.root, sections[k]);
-
-	qn_map_init(&e->name[k], e->a);
-	if (s == NULL || !qn_json_is(&e->doc, s, QN_JSON_OBJECT))
-		return;
-	encoding *list = QN_NEW(e->a, encoding, s->n);
-	for (size_t i = 0; i < s->n; i++) {
-		const qn_json *v = &s->child[i];
-
-		list[i].at = v;
-		if (!qn_json_is(&e->doc, v, QN_JSON_ARRAY))
-			continue;
-		if (v->n == 0 || (v->n > 1 && k == ACTIVATIONS)) {
-			bad(e, v,
-			    v->n == 0 ? "is empty"
-				      : "has more than one encoding: activations have one for all "
-					"channels");
-			continue;
-		}
-		pair *p = QN_NEW(e->a, pair, v->n);
-		for (size_t c = 0; c < v->n; c++)
-			read_pair(e, &v->child[c], &p[c]);
-		list[i].pair = p;
-		list[i].n = v->n;
-		qn_map_puts(&e->name[k], v->key, &list[i]);
-	}
-	e->list[k] = list;
-	e->n[k] = s->n;
-}
-
-qn_status
-qn_encodings_read(qn_env *env, qn_arena *a, const char *file, const char *text, size_t n,
-		  qn_encodings **out)
-{
-	const size_t errors = env->diags->nerrors;
-	qn_encodings *e = QN_NEW(a, qn_encodings, 1);
-
-	*out = e;
-	e->a = a;
-	QN_TRY(qn_json_tree(a, file, text, n, NULL, &e->doc));
-	if (!qn_json_is(&e->doc, e->doc.root, QN_JSON_OBJECT))
-		return QN_EINVALID;
-	const qn_json *version = qn_json_find(e->doc.root, "version");
-	if ((version != NULL &&
-	     (version->kind != QN_JSON_STRING || strncmp(version->string, "0.", 2) != 0)) ||
-	    (qn_json_find(e->doc.root, sections[ACTIVATIONS]) == NULL &&
-	     qn_json_find(e->doc.root, sections[PARAMS]) == NULL))
-		return qn_report(env, QN_EINVALID, "encodings.version",
-				 qn_json_place(&e->doc, a, version != NULL ? version : e->doc.root),
-				 "is no file of encodings of version 0.6.1, which have "
-				 "activation_encodings and param_encodings by name; write them in "
-				 "that version");
-	for (int k = 0; k < SECTIONS; k++)
-		read_section(e, k);
-	return env->diags->nerrors > errors ? QN_EINVALID : QN_OK;
-}
-
-/* ---- symbols ---- */
 
 const qn_node *
 qn_encoded_value(const qn_graph *g, const qn_node *quantize)
@@ -222,19 +18,54 @@ qn_encoded_value(const qn_graph *g, const qn_node *quantize)
 	return of;
 }
 
-static const encoding *
+/* By the names that a value has: of its quantize, its own, and the one in the file that it was
+ * read from. */
+static const qn_encoding *
+named(const qn_encodings *e, const qn_graph *g, const qn_node *q, const qn_node *of)
+{
+	const qn_map *names =
+		&e->map[of->op == QN_OP_const ? QN_ENCODING_PARAMS : QN_ENCODING_ACTIVATIONS];
+	const qn_map *tensors = g->model->tensors;
+	const char *tensor = tensors != NULL ? qn_map_gets(tensors, of->name) : NULL;
+	const qn_encoding *own = qn_map_gets(names, q->name);
+
+	if (own == NULL)
+		own = qn_map_gets(names, of->name);
+	return own == NULL && tensor != NULL ? qn_map_gets(names, tensor) : own;
+}
+
+/* Whether the value has the parameters of its operand: elements are moved or chosen, none is
+ * limited. */
+static bool
+keeps_grid(const qn_node *n)
+{
+	const bool limits = n->op == QN_OP_relu || n->op == QN_OP_relu6 || n->op == QN_OP_clip ||
+			    n->op == QN_OP_clamp;
+
+	return qn_opinfo_of(n)->behaviour == QN_SAME && !limits && n->nin > 0;
+}
+
+static const qn_encoding *
 encoding_of(const qn_encodings *e, const qn_graph *g, const qn_node *q)
 {
 	const qn_node *of = qn_encoded_value(g, q);
-	const qn_map *names = &e->name[of->op == QN_OP_const ? PARAMS : ACTIVATIONS];
-	const encoding *own = qn_map_gets(names, q->name);
+	const qn_encoding *found = named(e, g, q, of);
 
-	return own != NULL ? own : qn_map_gets(names, of->name);
+	while (found == NULL && keeps_grid(of)) {
+		const qn_node *x = qn_graph_node(g, of->in[0]);
+
+		of = x->op == QN_OP_dequantize && qn_graph_node(g, x->in[0])->op == QN_OP_quantize
+			     ? qn_encoded_value(g, qn_graph_node(g, x->in[0]))
+			     : x;
+		if (of->op != QN_OP_const)
+			found = named(e, g, of, of);
+	}
+	return found;
 }
 
 /* A symmetric grid has 0 in the middle, with as many codes on both sides or one more below. */
 static int64_t
-zero_point(const pair *p, const qn_elem *t, bool symmetric)
+zero_point(const qn_encoding_pair *p, const qn_elem *t, bool symmetric)
 {
 	const int64_t half = (int64_t)1 << (p->bits - 1);
 
@@ -244,8 +75,8 @@ zero_point(const pair *p, const qn_elem *t, bool symmetric)
 }
 
 static qn_status
-check_pair(const qn_encodings *e, qn_model *m, const qn_node *q, const qn_json *at, const pair *p,
-	   int64_t zp, bool symmetric)
+check_pair(const qn_encodings *e, qn_model *m, const qn_node *q, const qn_json *at,
+	   const qn_encoding_pair *p, int64_t zp, bool symmetric)
 {
 	const qn_elem *t = q->type->elem;
 
@@ -270,15 +101,28 @@ check_pair(const qn_encodings *e, qn_model *m, const qn_node *q, const qn_json *
 	return QN_OK;
 }
 
+/* What the file leaves in float is not quantized, unless the options say so. */
+static qn_status
+refuse_real(const qn_encodings *e, qn_model *m, const qn_node *q, const qn_encoding *from)
+{
+	return qn_report(m->env, QN_EINVALID, "encodings.float",
+			 qn_json_place(&e->doc, e->a, from->at),
+			 "'%s' is real in the file, but '%s' quantizes it; --skip name:GLOB leaves "
+			 "the nodes in float that take it, or leave the entry out",
+			 from->name, q->name);
+}
+
 static qn_status
 bind(const qn_encodings *e, qn_model *m, const qn_node *q, const qn_symbol *sym,
-     const encoding *from)
+     const qn_encoding *from)
 {
 	const size_t n = sym->len > 0 ? (size_t)sym->len : 1;
 	const bool symmetric = sym->kind == QN_SYM_SYMMETRIC;
 	double *scale = QN_NEW(m->scratch, double, n);
 	int64_t *zp = QN_NEW(m->scratch, int64_t, n);
 
+	if (from->real)
+		return refuse_real(e, m, q, from);
 	if (from->n != 1 && from->n != n)
 		return qn_report(m->env, QN_EINVALID, "encodings.length",
 				 qn_json_place(&e->doc, e->a, from->at),
@@ -290,7 +134,7 @@ bind(const qn_encodings *e, qn_model *m, const qn_node *q, const qn_symbol *sym,
 
 		scale[k] = from->pair[i].scale;
 		zp[k] = zero_point(&from->pair[i], q->type->elem, symmetric);
-		QN_TRY(check_pair(e, m, q, &from->at->child[i], &from->pair[i], zp[k], symmetric));
+		QN_TRY(check_pair(e, m, q, from->pair[i].at, &from->pair[i], zp[k], symmetric));
 	}
 	return qn_symbol_bind(&m->types, qn_json_place(&e->doc, e->a, from->at), sym->name, n,
 			      scale, symmetric ? NULL : zp);
@@ -298,19 +142,37 @@ bind(const qn_encodings *e, qn_model *m, const qn_node *q, const qn_symbol *sym,
 
 enum { MOST_NAMES = 12 };
 
+/* The names of values in the file that the model was read from, of those that there still are. */
+static void
+take_tensors(const qn_graph *g, qn_map *names)
+{
+	const qn_map *tensors = g->model->tensors;
+
+	qn_map_init(names, g->model->scratch);
+	for (qn_id id = 1; tensors != NULL && id < g->n; id++) {
+		const char *tensor = qn_map_gets(tensors, qn_graph_node(g, id)->name);
+
+		if (tensor != NULL)
+			qn_map_puts(names, tensor, (void *)(uintptr_t)tensor);
+	}
+}
+
 static void
 warn_unused(const qn_encodings *e, qn_model *m)
 {
 	const qn_graph *g = qn_model_entry(m);
 	size_t n = 0;
+	qn_map tensors;
 	qn_buf b;
 
+	take_tensors(g, &tensors);
 	qn_buf_init(&b, m->scratch);
-	for (int k = 0; k < SECTIONS; k++)
+	for (int k = 0; k < QN_ENCODING_SECTIONS; k++)
 		for (size_t i = 0; i < e->n[k]; i++) {
-			const char *name = e->list[k][i].at->key;
+			const char *name = e->list[k][i].name;
 
-			if (qn_graph_find(g, name) == 0 && n++ < MOST_NAMES)
+			if (name != NULL && qn_graph_find(g, name) == 0 &&
+			    qn_map_gets(&tensors, name) == NULL && n++ < MOST_NAMES)
 				qn_buff(&b, "%s'%s'", n > 1 ? ", " : "", name);
 		}
 	if (n > 0)
@@ -331,7 +193,7 @@ qn_encodings_bind(qn_model *m, const qn_encodings *e)
 		if (q->op != QN_OP_quantize || q->type->elem->scale->kind != QN_SCALE_SYM ||
 		    q->type->elem->scale->sym->bound)
 			continue;
-		const encoding *from = encoding_of(e, g, q);
+		const qn_encoding *from = encoding_of(e, g, q);
 		if (from != NULL && bind(e, m, q, q->type->elem->scale->sym, from) != QN_OK)
 			status = QN_EINVALID;
 	}

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* encodings.c - the parameters of a calibrated model in the form of AIMET's encodings (version
- * 0.6.1).
+/* encodings.c - the parameters of a calibrated model in the forms of AIMET's encodings.
  *
- *   {"version": "0.6.1",
- *    "activation_encodings": {"relu1": [{"bitwidth": 8, "dtype": "int", "is_symmetric": "False", "max": …, "min": …, "offset": -128, "scale": …}]},
- *    "param_encodings": {"conv1.w": [… one, or one a channel …]}}
+ *   0.6.1  {"version": "0.6.1",
+ *           "activation_encodings": {"relu1": [{"bitwidth": 8, "dtype": "int", "is_symmetric": "False", "max": 1.5, "min": 0.0, "offset": 0, "scale": 0.5}]},
+ *           "param_encodings": {"conv1.w": [one, or one a channel]}}
+ *   1.0.0  "activation_encodings": [{"bw": 8, "dtype": "INT", "enc_type": "PER_TENSOR", "is_sym": false, "name": "relu1", "offset": [0], "scale": [0.5]}]
+ *   2.0.0  "encodings": [{"name": "relu1", "output_dtype": "int8", "y_scale": 0.5, "y_zero_point": -128}]
  *
- * real = (k + offset) * scale for k = 0 … 2^bitwidth - 1, so offset is the smallest code less the
- * zero point. A value that is quantized in several ways stands there once a way, the others under
- * the names of their quantize nodes.  Biases, which have the scale of their product, are left
- * out. */
+ * real = (k + offset) * scale for k = 0 ... 2^bitwidth - 1, so offset is the smallest code less
+ * the zero point. A value that is quantized in several ways stands there once a way, the others
+ * under the names of their quantize nodes.  Biases, which have the scale of their product, are
+ * left out. */
 #include "driver/encodings.h"
 
 #include <string.h>
@@ -20,6 +21,7 @@
 typedef struct writer {
 	const qn_graph *g;
 	qn_json_out o;
+	qn_encodings_version version;
 	qn_map seen; /* name -> element type */
 } writer;
 
@@ -41,23 +43,85 @@ one(writer *w, const qn_elem *e, size_t k)
 	qn_json_close(&w->o);
 }
 
+/* Scales, offsets of codes that begin at 0, or zero points; key NULL: whether all are without a
+ * zero point. */
+static bool
+list(writer *w, const char *key, const qn_elem *e, char what)
+{
+	const size_t n = qn_elem_nparams(e);
+	const bool bracket = key != NULL && (w->version == QN_ENCODINGS_1 || n > 1);
+	bool symmetric = e->is_signed;
+	double scale;
+	int64_t zp;
+
+	if (bracket)
+		qn_json_open(&w->o, key, '[', QN_JSON_FLAT);
+	for (size_t k = 0; k < n; k++) {
+		qn_elem_param(&w->g->model->types, e, k, &scale, &zp);
+		symmetric = symmetric && zp == 0;
+		if (key != NULL && what == 's')
+			qn_json_put_f64(&w->o, bracket ? NULL : key, scale);
+		else if (key != NULL)
+			qn_json_put_i64(&w->o, bracket ? NULL : key,
+					what == 'z' ? zp : e->qmin - zp);
+	}
+	if (bracket)
+		qn_json_close(&w->o);
+	return symmetric;
+}
+
+static void
+entry_1(writer *w, const char *name, const qn_elem *e)
+{
+	const bool one = qn_elem_nparams(e) == 1;
+
+	qn_json_put_i64(&w->o, "bw", e->bits);
+	qn_json_put_string(&w->o, "dtype", "INT");
+	qn_json_put_string(&w->o, "enc_type", one ? "PER_TENSOR" : "PER_CHANNEL");
+	qn_json_put_bool(&w->o, "is_sym", list(w, NULL, e, 'z'));
+	qn_json_put_string(&w->o, "name", name);
+	(void)list(w, "offset", e, 'o');
+	(void)list(w, "scale", e, 's');
+}
+
+static void
+entry_2(writer *w, const char *name, const qn_elem *e)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, w->g->model->scratch);
+	qn_buff(&b, "%s%d", e->is_signed ? "int" : "uint", (int)e->bits);
+	qn_json_put_string(&w->o, "name", name);
+	qn_json_put_string(&w->o, "output_dtype", qn_buf_str(&b));
+	(void)list(w, "y_scale", e, 's');
+	(void)list(w, "y_zero_point", e, 'z');
+	if (qn_elem_nparams(e) > 1)
+		qn_json_put_i64(&w->o, "axis", e->axis[0]);
+}
+
 static void
 encoding(writer *w, const char *name, const qn_elem *e)
 {
-	qn_json_open(&w->o, name, '[', QN_JSON_LINES);
-	for (size_t k = 0; k < qn_elem_nparams(e); k++)
-		one(w, e, k);
+	if (w->version == QN_ENCODINGS_0) {
+		qn_json_open(&w->o, name, '[', QN_JSON_LINES);
+		for (size_t k = 0; k < qn_elem_nparams(e); k++)
+			one(w, e, k);
+	} else {
+		qn_json_open(&w->o, NULL, '{', QN_JSON_FLAT);
+		(w->version == QN_ENCODINGS_1 ? entry_1 : entry_2)(w, name, e);
+	}
 	qn_json_close(&w->o);
 	qn_map_puts(&w->seen, name, (void *)(uintptr_t)e);
 }
 
-/* All quantized values: constants, or the others. */
+/* All quantized values: constants, or the others.  key NULL: in the list that is open. */
 static void
 encodings(writer *w, const char *key, bool constants)
 {
 	const qn_graph *g = w->g;
 
-	qn_json_open(&w->o, key, '{', QN_JSON_LINES);
+	if (key != NULL)
+		qn_json_open(&w->o, key, w->version == QN_ENCODINGS_0 ? '{' : '[', QN_JSON_LINES);
 	qn_map_init(&w->seen, g->model->scratch);
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
@@ -74,19 +138,28 @@ encodings(writer *w, const char *key, bool constants)
 		else if (seen != n->type->elem && qn_map_gets(&w->seen, n->name) == NULL)
 			encoding(w, n->name, n->type->elem);
 	}
-	qn_json_close(&w->o);
+	if (key != NULL)
+		qn_json_close(&w->o);
 }
 
 void
-qn_encodings_write(const qn_model *m, qn_buf *out)
+qn_encodings_write(const qn_model *m, qn_encodings_version version, qn_buf *out)
 {
-	writer w = {.g = qn_model_entry(m)};
+	static const char *const versions[] = {"0.6.1", "1.0.0", "2.0.0"};
+	writer w = {.g = qn_model_entry(m), .version = version};
 
 	qn_json_out_init(&w.o, out);
 	qn_json_open(&w.o, NULL, '{', QN_JSON_LINES);
-	qn_json_put_string(&w.o, "version", "0.6.1");
-	encodings(&w, "activation_encodings", false);
-	encodings(&w, "param_encodings", true);
+	qn_json_put_string(&w.o, "version", versions[version]);
+	if (version == QN_ENCODINGS_2) {
+		qn_json_open(&w.o, "encodings", '[', QN_JSON_LINES);
+		encodings(&w, NULL, false);
+		encodings(&w, NULL, true);
+		qn_json_close(&w.o);
+	} else {
+		encodings(&w, "activation_encodings", false);
+		encodings(&w, "param_encodings", true);
+	}
 	qn_json_close(&w.o);
 }
 

@@ -106,6 +106,24 @@ qn_importer_known(const qn_importer *im, qn_id x)
 	return n != NULL && n->op == QN_OP_const ? n->value : NULL;
 }
 
+void
+qn_importer_called(qn_importer *im, const char *name, qn_id x, qn_id from)
+{
+	qn_model *m = im->m;
+
+	if (m->tensors == NULL) {
+		m->tensors = QN_NEW(m->arena, qn_map, 1);
+		qn_map_init(m->tensors, m->arena);
+	}
+	while (x >= from && x != 0) {
+		const qn_node *n = qn_graph_node(im->g, x);
+
+		if (qn_map_gets(m->tensors, n->name) == NULL && strcmp(n->name, name) != 0)
+			qn_map_puts(m->tensors, n->name, qn_arena_copy(m->arena, name, strlen(name) + 1));
+		x = n->op == QN_OP_transpose ? n->in[0] : 0;
+	}
+}
+
 /* The constant that node id computes, or id when it is not to be computed now.  A failure means that
  * no form exists for these types: the node stays, and whoever runs it says so. */
 static qn_id

@@ -77,6 +77,10 @@ bool qn_importer_may_add(qn_importer *im);
 /* The same for one more node of the file to be read, those of a function at each call; counts it. */
 bool qn_importer_may_read(qn_importer *im, uint64_t *read);
 
+/* The value x is called `name` in the file; so are values before x that differ from it by a
+ * transpose alone, if the current node made them (those from `from` on). */
+void qn_importer_called(qn_importer *im, const char *name, qn_id x, qn_id from);
+
 /* Adds a node named after the current one.  attrs NULL: defaults.  type NULL: inferred.  Folds when all
  * inputs are constants and folding is possible.  0: an input is 0, or a problem was reported. */
 qn_id qn_importer_op(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in,

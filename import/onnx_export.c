@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_export.c - a calibrated graph as an ONNX file: operators on real numbers, with QuantizeLinear and
- * DequantizeLinear around what is quantized.
+/* onnx_export.c - a calibrated graph as an ONNX file: operators on real numbers, with
+ * QuantizeLinear and DequantizeLinear around what is quantized.
  *
  *   quantize(x)                    QuantizeLinear(x, scale, zp)
  *   conv2d(codes x, codes w)       Conv(DequantizeLinear(x), DequantizeLinear(w int8))      an accumulator stays real
  *   add(codes a, codes b)          QuantizeLinear(Add(DequantizeLinear(a), DequantizeLinear(b)))
  *
- * Inputs and outputs of the graph keep their shapes; operators that ONNX has for N,C,H,W alone stand between
- * transposes, which meet when the file is read. */
+ * Inputs and outputs of the graph keep their shapes; operators that ONNX has for N,C,H,W alone
+ * stand between transposes, which meet when the file is read. */
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
 
@@ -73,7 +73,8 @@ qn_onnx_out_moved(qn_onnx_out *o, const qn_tensor *x, const int64_t *perm)
 	return y;
 }
 
-/* A constant in real numbers, under the name of node n; perm: with axes in this order, NULL: as they are. */
+/* A constant in real numbers, under the name of node n; perm: with axes in this order, NULL: as
+ * they are. */
 static const char *
 constant(qn_onnx_out *o, const qn_node *n, qn_id id, const int64_t *perm)
 {

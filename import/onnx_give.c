@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_give.c - finds how an operator of a graph is written as those of ONNX, and what the writers share. */
+/* onnx_give.c - finds how an operator of a graph is written as those of ONNX, and what the
+ * writers share. */
 #include "import/onnx_give.h"
 
 #include <string.h>

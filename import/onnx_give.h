@@ -28,7 +28,8 @@ const char *qn_onnx_give_over(qn_onnx_out *o, const qn_node *n, const char *op, 
 			      const char *const *extra);
 qn_onnx_give_fn qn_onnx_give_plain;
 
-/* Operators over names; NULL among the operands gives NULL.  Names of results are like the node's. */
+/* Operators over names; NULL among the operands gives NULL.  Names of results are like the
+ * node's. */
 const char *qn_onnx_give_1(qn_onnx_out *o, const qn_node *n, const char *op, const char *x);
 const char *qn_onnx_give_2(qn_onnx_out *o, const qn_node *n, const char *op, const char *a,
 			   const char *b);

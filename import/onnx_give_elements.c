@@ -100,7 +100,8 @@ is_real(const qn_onnx_out *o, const qn_node *n)
 	return qn_elem_is_float(qn_onnx_give_type(o, n, 0)->elem);
 }
 
-/* ONNX divides real numbers with the dividend's sign alone; with the divisor's: a - b * floor(a / b). */
+/* ONNX divides real numbers with the dividend's sign alone; with the divisor's: a - b * floor(a /
+ * b). */
 static const char *
 remainder_of(qn_onnx_out *o, const qn_node *n, const char *op)
 {

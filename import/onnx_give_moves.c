@@ -80,7 +80,8 @@ backwards(qn_onnx_out *o, const qn_node *n, const char *x, int64_t k, int64_t st
 	return qn_onnx_out_node(o, "Slice", n->name, 5, in);
 }
 
-/* symmetric: the elements mirrored behind the outermost one, for each axis the pieces of a concatenation. */
+/* symmetric: the elements mirrored behind the outermost one, for each axis the pieces of a
+ * concatenation. */
 static const char *
 mirrored(qn_onnx_out *o, const qn_node *n)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_give_windows.c - products, and what slides over images, as the operators of ONNX, which are for N,C,H,W.
+/* onnx_give_windows.c - products, and what slides over images, as the operators of ONNX, which
+ * are for N,C,H,W.
  *
  *   conv2d(x [N,H,W,I], w [O,kh,kw,I])     Transpose(Conv(Transpose(x), w [O,I,kh,kw])) */
 #include "import/onnx_give.h"
@@ -148,8 +149,8 @@ global_pool(qn_onnx_out *o, const qn_node *n, const char *op)
 
 /* ---- sizes of images ---- */
 
-/* TFLite's places: nearest pixels are those below (i + 0.5) * in / out, which is half_pixel with halves going up;
- * aligned ones the nearest, halves going up too; asymmetric ones those below. */
+/* TFLite's places: nearest pixels are those below (i + 0.5) * in / out, which is half_pixel with
+ * halves going up; aligned ones the nearest, halves going up too; asymmetric ones those below. */
 static const char *
 resize(qn_onnx_out *o, const qn_node *n, const char *op)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_keep.c - the graph itself in the file that it is written to, so that what reads it gets the same graph back:
- * ranges of codes, sums, rounding, names and order, which the operators of ONNX do not say.
+/* onnx_keep.c - the graph itself in the file that it is written to, so that what reads it gets
+ * the same graph back: ranges of codes, sums, rounding, names and order, which the operators of
+ * ONNX do not say.
  *
  *   metadata_props  quern.graph       the text form; constants of the file stand among the inputs
  *                   quern.constants   1 2=0 4=3:0,3,1,2
  *
- * "1": the first input is node 1; the second is node 2, the constant whose value is initializer 0; the third node 4,
- * initializer 3 with its axes in that order.  Nothing of this is believed: the graph is written to ONNX once
- * more, and taken only when the result is what the file has; a file that another tool has changed is read by its
- * nodes. */
+ * "1": the first input is node 1; the second is node 2, the constant whose value is initializer
+ * 0; the third node 4, initializer 3 with its axes in that order.  Nothing of this is believed:
+ * the graph is written to ONNX once more, and taken only when the result is what the file has; a
+ * file that another tool has changed is read by its nodes. */
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
 
@@ -125,7 +126,8 @@ print_constant(qn_buf *b, const qn_onnx_held *k, int32_t rank)
 		qn_buff(b, "%s%lld", i > 0 ? "," : ":", (long long)k->perm[i]);
 }
 
-/* The graph with the constants of the file among the inputs, and the places of these in b; false: there is none. */
+/* The graph with the constants of the file among the inputs, and the places of these in b;
+ * false: there is none. */
 static bool
 frame_of(const qn_onnx_out *o, qn_graph *frame, qn_buf *b)
 {

@@ -119,9 +119,13 @@ take_inputs(qn_onnx *o, const Onnx__NodeProto *p, qn_id *in)
 	return ok;
 }
 
+/* from: the first node that this one of the file made. */
 static void
-give_outputs(qn_onnx *o, const Onnx__NodeProto *p, const qn_id *out)
+give_outputs(qn_onnx *o, const Onnx__NodeProto *p, const qn_id *out, qn_id from)
 {
+	for (size_t i = 0; i < p->n_output; i++)
+		if (p->output[i][0] != '\0' && out[i] != 0 && o->scope->function == NULL)
+			qn_importer_called(&o->im, p->output[i], out[i], from);
 	for (size_t i = 0; i < p->n_output; i++)
 		if (p->output[i][0] != '\0')
 			qn_onnx_define(o, p->output[i], out != NULL ? out[i] : 0);
@@ -251,6 +255,7 @@ convert(qn_onnx *o, const Onnx__NodeProto *p)
 	qn_id *in = QN_NEW(o->im.scratch, qn_id, p->n_input + 1);
 	qn_id *out = QN_NEW(o->im.scratch, qn_id, p->n_output + 1);
 	size_t problems = o->im.problems;
+	const qn_id from = o->im.g->n;
 	bool known = false;
 
 	qn_importer_at(&o->im, name_of(p), op, version);
@@ -272,7 +277,7 @@ convert(qn_onnx *o, const Onnx__NodeProto *p)
 			row->fn(o, &n, out);
 		check_outputs(o, p, out, problems);
 	}
-	give_outputs(o, p, out);
+	give_outputs(o, p, out, from);
 }
 
 void

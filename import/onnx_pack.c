@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_pack.c - a graph that has become messages as the bytes of a file; and whether the bytes of a file are those. */
+/* onnx_pack.c - a graph that has become messages as the bytes of a file; and whether the bytes
+ * of a file are those. */
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
 

@@ -72,10 +72,12 @@ void qn_onnx_out_output(qn_onnx_out *o, const char *name, const qn_type *type);
 const char *qn_onnx_out_value(qn_onnx_out *o, qn_id id);
 /* The same with axes in another order (perm as transpose has it); a constant is moved itself. */
 const char *qn_onnx_out_permuted(qn_onnx_out *o, qn_id id, int32_t rank, const int64_t *perm);
-/* The same elements with axes in another order (perm as transpose has it); the axis of scales goes along. */
+/* The same elements with axes in another order (perm as transpose has it); the axis of scales
+ * goes along. */
 const qn_tensor *qn_onnx_out_moved(qn_onnx_out *o, const qn_tensor *x, const int64_t *perm);
 
-/* Everything of the file's graph, from o->m; false after a report, or where it grew beyond o->most. */
+/* Everything of the file's graph, from o->m; false after a report, or where it grew beyond
+ * o->most. */
 bool qn_onnx_out_fill(qn_onnx_out *o);
 
 /* ---- codes (onnx_write_codes.c) ---- */
@@ -86,7 +88,8 @@ bool qn_onnx_out_is_sum(const qn_elem *e);
 const char *qn_onnx_out_codes(qn_onnx_out *o, const qn_node *n, const qn_elem *e, const char *op,
 			      const char *base, const char *x);
 
-/* x limited to what the codes lo … hi of e stand for, where these are not all codes of the storage. */
+/* x limited to what the codes lo … hi of e stand for, where these are not all codes of the
+ * storage. */
 const char *qn_onnx_out_limited(qn_onnx_out *o, const qn_node *n, const char *x, const qn_elem *e,
 				int64_t lo, int64_t hi);
 
@@ -98,8 +101,8 @@ const char *qn_onnx_out_refuse(qn_onnx_out *o, const qn_node *n, const char *why
 const char *qn_onnx_out_op(qn_onnx_out *o, const qn_node *n);
 /* The operator set that the node needs, 0: the lowest. */
 int64_t qn_onnx_out_since(const qn_node *n);
-/* How an operator of the table is written: with this one of ONNX (name), or not as one (why).  Both NULL: nobody has
- * said. */
+/* How an operator of the table is written: with this one of ONNX (name), or not as one (why). 
+ * Both NULL: nobody has said. */
 typedef struct qn_onnx_given {
 	const char *name, *why;
 } qn_onnx_given;
@@ -111,16 +114,16 @@ typedef struct qn_onnx_pair {
 	const char *key, *value;
 } qn_onnx_pair;
 
-/* The entry graph as it is written: quantized constants are constants of codes, and nothing is there that no output
- * needs.  In the scratch arena; NULL after a report. */
+/* The entry graph as it is written: quantized constants are constants of codes, and nothing is
+ * there that no output needs.  In the scratch arena; NULL after a report. */
 qn_graph *qn_onnx_out_graph(qn_model *m);
 /* Metadata by which the graph is found again; false: there are none. */
 bool qn_onnx_out_keep(qn_onnx_out *o, qn_onnx_pair pair[2]);
-/* Whether writing the model gives the nodes, constants, inputs and outputs of the file, whose bytes are
- * `data`. */
+/* Whether writing the model gives the nodes, constants, inputs and outputs of the file, whose
+ * bytes are `data`. */
 bool qn_onnx_is_written(qn_model *m, const struct Onnx__ModelProto *file, const void *data);
-/* Makes the graph of the file's metadata the entry graph of the model that is read; false: there is none that has
- * been written so, and nothing has been reported. */
+/* Makes the graph of the file's metadata the entry graph of the model that is read; false: there
+ * is none that has been written so, and nothing has been reported. */
 bool qn_onnx_read_kept(struct qn_onnx *o, const struct Onnx__ModelProto *file);
 
 #endif

@@ -274,6 +274,7 @@ struct qn_model {
 	qn_graph **graph;   /* callees before callers; the last one is the entry */
 	size_t ngraph, graph_cap;
 	const qn_part *parts; /* of a symbolic graph that was quantized here; not part of the text or JSON form */
+	qn_map *tensors; /* node name -> the name that its value has in the file of another tool (char *), where it differs; NULL: none do.  Not part of the text or JSON form */
 	qn_map *notes; /* node name -> why no quantizer pattern took it (char *), for messages; NULL: none.  Not part of the text or JSON form */
 };
 

@@ -5,16 +5,37 @@
 
 #include "program.h"
 
-/* A qn_export_format; -1: there is none of this name. */
+/* The place of a word among n, 0 when none is given; -1: it is none of them. */
+static int
+place_of(const char *word, int n, const char *const *words)
+{
+	for (int i = 0; word != NULL && i < n; i++)
+		if (strcmp(word, words[i]) == 0)
+			return i;
+	return word == NULL ? 0 : -1;
+}
+
+/* A qn_export_format; -1: there is none of this name or version, which is said. */
 static int
 choose(const options *o)
 {
 	static const char *const names[] = {"onnx-qdq", "encodings"};
+	static const char *const versions[] = {"0.6.1", "1.0.0", "2.0.0"};
+	const int format = place_of(o->emit, 2, names);
+	const int version = place_of(o->encodings_version, 3, versions);
 
-	for (int i = 0; o->emit != NULL && i < 2; i++)
-		if (strcmp(o->emit, names[i]) == 0)
-			return i;
-	return o->emit == NULL ? 0 : -1;
+	if (format < 0)
+		fprintf(stderr, "quern export: --format: '%s' is none of onnx-qdq, encodings\n",
+			o->emit);
+	else if (version < 0)
+		fprintf(stderr,
+			"quern export: --encodings-version: '%s' is none of 0.6.1, 1.0.0, 2.0.0\n",
+			o->encodings_version);
+	else if (format == 0 && o->encodings_version != NULL)
+		fprintf(stderr, "quern export: --encodings-version goes with --format encodings\n");
+	else
+		return format == 0 ? (int)QN_EXPORT_ONNX_QDQ : (int)QN_EXPORT_ENCODINGS + version;
+	return -1;
 }
 
 static qn_status
@@ -43,11 +64,8 @@ export_model(qn_ctx *ctx, const options *o)
 int
 cmd_export(const options *o)
 {
-	if (choose(o) < 0) {
-		fprintf(stderr, "quern export: --format: '%s' is none of onnx-qdq, encodings\n",
-			o->emit);
+	if (choose(o) < 0)
 		return QN_EUSAGE;
-	}
 	if (o->output == NULL || program_same_file(o->output, o->model)) {
 		fprintf(stderr, "quern export: -o FILE is needed, another file than the model\n");
 		return QN_EUSAGE;

@@ -32,7 +32,7 @@ typedef struct options {
 	const char *shape, *dtype, *mean, *std, *layout, *input_scale, *input_zero; /* of samples */
 	const char *name, *scheme, *method, *weight_method, *weights, *rounding;
 	const char *activations, *weights_type, *skip, *recipe;
-	const char *stats, *encodings, *shard, *explain;
+	const char *stats, *encodings, *encodings_version, *shard, *explain;
 	const char *passes, *print_after, *stop_after, *emit, *self_test, *min_accuracy,
 		*max_scratch, *max_weights, *dot, *svg, *at;
 	int align;   /* 0: not given */

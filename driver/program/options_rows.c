@@ -194,6 +194,8 @@ const option_row export_options[] = {
 	{"--format", 0, TEXT(emit), "onnx-qdq|encodings",
 	 "the form of the file: quantized ONNX (default), or AIMET's encodings, the parameters "
 	 "alone"},
+	{"--encodings-version", 0, TEXT(encodings_version), "0.6.1|1.0.0|2.0.0",
+	 "of --format encodings: an object by names (default), lists, or lists in the words of QuantizeLinear"},
 	{"--output", 'o', TEXT(output), "FILE", "the file to write"},
 	QUANT_ROWS,
 	ENCODINGS_ROW,

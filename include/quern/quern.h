@@ -183,13 +183,15 @@ QN_API qn_status qn_save_text(qn_model *m, const char *path);
 
 typedef enum qn_export_format {
 	QN_EXPORT_ONNX_QDQ = 0, /* ONNX: operators on real numbers between QuantizeLinear and DequantizeLinear, constants as codes */
-	QN_EXPORT_ENCODINGS = 1 /* AIMET's encodings (JSON, version 0.6.1): scale, offset, min and max of each quantized value by its name */
+	QN_EXPORT_ENCODINGS = 1, /* AIMET's encodings (JSON, version 0.6.1): scale, offset, min and max of each quantized value by its name */
+	QN_EXPORT_ENCODINGS_1 = 2, /* the same in version 1.0.0 */
+	QN_EXPORT_ENCODINGS_2 = 3  /* the same in version 2.0.0 */
 } qn_export_format;
 /* Writes a float or calibrated model (stages before requantize: stop a compile after bind) for
  * another tool. The file holds what the graph computes, with the graph's own inputs and outputs;
- * reading it gives the same model, whose integer nodes round ties to even then.  Ids: export.stage,
- * export.op (lists the nodes that the format has no operator for), import.support (built without
- * ONNX). */
+ * reading an ONNX file back gives the same graph (docs/importing.md says what is not kept).  Ids:
+ * export.stage, export.op (lists the nodes that the format has no operator for), import.support
+ * (built without ONNX). */
 QN_API qn_status qn_export(qn_model *m, const char *path, qn_export_format format);
 
 /* ---- operators of the host's own ---- */

@@ -95,6 +95,93 @@ back i16 --activations i16
 back i4 --weights-type i4
 back rfc --scheme rfc
 back per-tensor --weights per-tensor --method kl
+
+# the other versions of the form say the same
+version() {
+	local number=$1 words=$2
+	shift 2
+	good "version $number" export -q "$E/digits.json" --calib "$E/calib.npy" "$@" --format encodings --encodings-version "$number" -o e.json
+	cases=$((cases + 1))
+	has_words "version $number" e.json "\"version\": \"$number\"|$words"
+	good "version $number" opt -q "$E/digits.json" --calib "$E/calib.npy" --stop-after=bind "$@" -o direct.qir
+	good "version $number" opt -q "$E/digits.json" --encodings e.json --stop-after=bind "$@" -o back.qir
+	sed '1s/ options .*//' direct.qir >one
+	sed '1s/ options .*//' back.qir >two
+	cmp -s one two || fail "version $number" "encodings that were read back give another model"
+}
+version 1.0.0 '"enc_type": "PER_TENSOR"|"enc_type": "PER_CHANNEL"|"is_sym": true|"is_sym": false|"bw": 8|"dtype": "INT"'
+version 1.0.0 '"bw": 16' --activations i16 --weights-type i4
+version 2.0.0 '"output_dtype": "int8"|"y_scale": [|"axis": 0|"y_zero_point": -128'
+version 2.0.0 '"output_dtype": "uint8"' --activations u8 --weights per-tensor
+
+# files as AIMET writes them: counts as reals, texts for truth, what it was told, values in float, names that are not here
+cat >a061.json <<'JSON'
+{"activation_encodings": {
+  "image": [{"bitwidth": 8, "dtype": "int", "is_symmetric": "False", "max": 0.99999, "min": 0.0, "offset": 0.0, "scale": 0.003921568393707275}],
+  "bn1": [{"bitwidth": 16, "dtype": "float"}],
+  "/model/out_output_0": [{"bitwidth": 8, "dtype": "int", "is_symmetric": "False", "max": 1.0, "min": 0.0, "offset": 0, "scale": 0.00392156862745098}]},
+ "excluded_layers": [],
+ "param_encodings": {
+  "conv1.w": [{"bitwidth": 8, "dtype": "int", "is_symmetric": "True", "max": 1.27, "min": -1.28, "offset": -128, "scale": 0.01}],
+  "fc.bias": [{"bitwidth": 32, "dtype": "int", "is_symmetric": "True", "max": 1.0, "min": -1.0, "offset": -2147483648, "scale": 4.6566e-10}]},
+ "quantizer_args": {"activation_bitwidth": 8, "dtype": "int", "is_symmetric": "True", "param_bitwidth": 8, "per_channel_quantization": "False", "quant_scheme": "post_training_tf"},
+ "version": "0.6.1"}
+JSON
+cat >a100.json <<'JSON'
+{"version": "1.0.0",
+ "activation_encodings": [
+  {"bw": 8, "dtype": "INT", "enc_type": "PER_TENSOR", "is_sym": false, "name": "image", "offset": [0], "scale": [0.003921568393707275]},
+  {"bw": 16, "dtype": "FLOAT", "enc_type": "PER_TENSOR", "name": "bn1"},
+  {"bw": 8, "dtype": "INT", "enc_type": "PER_TENSOR", "is_sym": false, "name": "/model/out_output_0", "offset": [0], "scale": [0.00392156862745098]}],
+ "excluded_layers": [],
+ "param_encodings": [
+  {"bw": 8, "dtype": "INT", "enc_type": "PER_CHANNEL", "is_sym": true, "name": "conv1.w", "offset": [-128], "scale": [0.01]},
+  {"bw": 32, "dtype": "INT", "enc_type": "PER_TENSOR", "is_sym": true, "name": "fc.bias", "offset": [-2147483648], "scale": [4.6566e-10]}],
+ "quantizer_args": {"activation_bitwidth": 8, "dtype": "int", "is_symmetric": true, "param_bitwidth": 8, "per_channel_quantization": true, "quant_scheme": "min_max"}}
+JSON
+cat >a200.json <<'JSON'
+{"version": "2.0.0", "encodings": [
+  {"name": "image", "output_dtype": "uint8", "y_scale": 0.003921568393707275},
+  {"name": "/model/out_output_0", "output_dtype": "uint8", "y_scale": 0.00392156862745098, "y_zero_point": 0},
+  {"name": "conv1.w", "output_dtype": "int8", "y_scale": [0.01], "axis": 0},
+  {"name": "fc.bias", "output_dtype": "int32", "y_scale": 4.6566e-10}]}
+JSON
+for f in a061 a100 a200; do
+	good "$f" opt -q "$E/digits.json" --encodings "$f.json" --calib "$E/calib.npy" --stop-after=bind -o "$f.qir"
+	cases=$((cases + 1))
+	grep -q "2 values that the model does not have: '/model/out_output_0', 'fc.bias'" stderr || fail "$f" "names that are not here" stderr
+	grep -q 'symbol .conv1.w : sym, len 16 = {1.000000e-02,1.000000e-02,' "$f.qir" || fail "$f" "conv1.w" "$f.qir"
+	sed '1s/ options .*//' "$f.qir" >"$f.text"
+done
+cases=$((cases + 2))
+cmp -s a061.text a100.text || fail a100 "another model than of version 0.6.1"
+cmp -s a061.text a200.text || fail a200 "another model than of version 0.6.1"
+broken() {
+	local name=$1 from=$2 change=$3 words=$4
+	cases=$((cases + 1))
+	sed "$change" "$from" >broken.json
+	cmp -s "$from" broken.json && fail "$name" "nothing was changed"
+	run opt -q "$E/digits.json" --encodings broken.json --calib "$E/calib.npy" --stop-after=bind
+	[ "$code" -eq 1 ] || fail "$name" "exit code $code" stderr
+	has_words "$name" stderr "$words"
+}
+broken 'bad width' a061.json 's/"bitwidth": 8/"bitwidth": 9/' "'image'|/activation_encodings/image/0/bitwidth|encodings.value"
+broken 'bad truth' a100.json 's/"is_sym": true/"is_sym": "yes"/' "'conv1.w'|/param_encodings/0/is_sym|True"
+broken 'bad offset' a100.json 's/"offset": \[-128\]/"offset": [5]/' "'conv1.w'|/param_encodings/0/offset/0|encodings.value"
+broken 'bad zero point' a200.json 's/"y_zero_point": 0/"y_zero_point": 256/' "'/model/out_output_0'|y_zero_point|encodings.value"
+broken 'bad count' a100.json 's/"scale": \[0.01\]/"scale": [0.01, 0.02]/' "'conv1.w'|as many offsets as scales"
+broken 'bad length' a200.json 's/"y_scale": \[0.01\]/"y_scale": [0.01, 0.02]/' "encodings.length|2 encodings|16"
+broken 'bad scale' a061.json 's/"scale": 0.01/"scale": -0.01/' "'conv1.w'|scale|normal f32"
+broken 'bad dtype' a100.json 's/"dtype": "FLOAT"/"dtype": "BF16"/' "'bn1'|/activation_encodings/1/dtype"
+broken 'bad type' a200.json 's/"uint8"/"float8e5m2"/' "'image'|/encodings/0/output_dtype"
+broken 'blocks' a100.json 's/PER_CHANNEL/PER_BLOCK/' "'conv1.w'|enc_type|PER_CHANNEL"
+broken 'no type' a100.json 's/"enc_type": "PER_CHANNEL", //' "enc_type|json.key.missing"
+broken 'twice' a100.json 's/"fc.bias"/"conv1.w"/' "'conv1.w'|twice"
+broken 'float' a100.json 's/"bn1"/"relu1"/' "relu1|encodings.float|--skip"
+broken 'a later version' a200.json 's/"2.0.0"/"3.0.0"/' "encodings.version|/version"
+broken 'another form' a061.json 's/"0.6.1"/"1.0.0"/' "/activation_encodings|json.kind"
+refuses 'encodings version' "--encodings-version|'0.7'" export "$E/digits.json" --format encodings --encodings-version 0.7 -o x.json
+refuses 'encodings version alone' "--encodings-version goes with" export "$E/digits.json" --encodings-version 1.0.0 -o x.onnx
 good 'encodings twice' export -q "$E/digits.json" --encodings encodings.json --format encodings -o again.json
 cmp -s encodings.json again.json || fail 'encodings twice' "they differ"
 good 'encodings emitted' compile -q "$E/digits.json" --encodings encodings.json -o coded

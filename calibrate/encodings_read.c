@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* encodings_read.c - the three forms of a file of encodings, as AIMET's encoding specification
+ * describes them.
+ *
+ *   0.x    "activation_encodings": {"x": [{"bitwidth": 8, "is_symmetric": "False", "offset": -3, "scale": 0.5, ...}]}
+ *   1.0.0  "activation_encodings": [{"name": "x", "enc_type": "PER_TENSOR", "dtype": "INT", "bw": 8, "is_sym": false,
+ *                                   "offset": [-3], "scale": [0.5]}]
+ *   2.x    "encodings": [{"name": "x", "output_dtype": "uint8", "y_scale": 0.5, "y_zero_point": 3}]
+ *
+ * param_encodings likewise.  Offsets are those of codes that begin at 0; in 2.x zero points are
+ * of output_dtype. */
+#include "calibrate/encodings_file.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "ir/diag.h"
+
+static const char *const sections[QN_ENCODING_SECTIONS] = {"activation_encodings",
+							   "param_encodings"};
+
+static void
+bad(const qn_encodings *e, const qn_json *v, const char *why)
+{
+	const bool named = e->name != NULL;
+
+	(void)qn_report(e->doc.env, QN_EINVALID, "encodings.value", qn_json_place(&e->doc, e->a, v),
+			"%s%s%s%s", named ? "of '" : "", named ? e->name : "", named ? "': " : "",
+			why);
+}
+
+/* A finite number; false when there is none, or after a report. */
+static bool
+number(const qn_encodings *e, const qn_json *v, const char *key, double *out)
+{
+	const qn_json *m = qn_json_find(v, key);
+
+	if (m == NULL)
+		return false;
+	if (qn_json_f64(m, out) && isfinite(*out))
+		return true;
+	bad(e, m, "is no finite number");
+	return false;
+}
+
+/* ---- what all have ---- */
+
+static bool
+is_scale(double scale)
+{
+	return scale >= (double)FLT_MIN && scale <= (double)FLT_MAX;
+}
+
+static void
+read_bits(const qn_encodings *e, const qn_json *v, const char *key, int64_t *bits)
+{
+	const qn_json *m = qn_json_need(&e->doc, v, key, QN_JSON_NUMBER);
+
+	*bits = 8;
+	if (m != NULL &&
+	    (!qn_json_i64(m, bits) || (*bits != 4 && *bits != 8 && *bits != 16 && *bits != 32))) {
+		bad(e, m, "is no width of codes; there are 4, 8, 16 and, for biases, 32 bits");
+		*bits = 8;
+	}
+}
+
+static void
+read_truth(const qn_encodings *e, const qn_json *v, const char *key, bool *out)
+{
+	const qn_json *m = qn_json_find(v, key);
+
+	*out = false;
+	if (m == NULL)
+		return;
+	if (m->kind == QN_JSON_BOOL)
+		*out = m->truth;
+	else if (m->kind == QN_JSON_STRING && strcmp(m->string, "True") == 0)
+		*out = true;
+	else if (m->kind != QN_JSON_STRING || strcmp(m->string, "False") != 0)
+		bad(e, m, "is neither true nor false (\"True\", \"False\")");
+}
+
+/* "int" or "INT", which a missing one is, or "float" or "FLOAT": then true. */
+static bool
+read_real(const qn_encodings *e, const qn_json *v)
+{
+	const qn_json *m = qn_json_want(&e->doc, v, "dtype", QN_JSON_STRING);
+
+	if (m == NULL || strcmp(m->string, "int") == 0 || strcmp(m->string, "INT") == 0)
+		return false;
+	if (strcmp(m->string, "float") != 0 && strcmp(m->string, "FLOAT") != 0)
+		bad(e, m, "is neither int nor float");
+	return true;
+}
+
+static void
+check_offset(const qn_encodings *e, const qn_json *at, double offset, qn_encoding_pair *p)
+{
+	if (offset != rint(offset) || offset > 0 || offset < -(ldexp(1, (int)p->bits) - 1))
+		bad(e, at,
+		    "is no whole number from -(2^bitwidth - 1) to 0: real = (k + offset) * scale "
+		    "for k from 0, and 0 is a code");
+	else
+		p->offset = (int64_t)offset;
+}
+
+/* ---- 0.x ---- */
+
+/* Parameters from a range alone: it becomes 2^bits - 1 steps, 0 one of them. */
+static void
+from_range(const qn_encodings *e, const qn_json *v, double lo, double hi, qn_encoding_pair *p)
+{
+	if (lo > 0 || hi < 0 || lo == hi) {
+		bad(e, v, "is a range without 0 or of no width, and there is no scale and offset");
+		return;
+	}
+	p->scale = hi / (ldexp(1, (int)p->bits) - 1) - lo / (ldexp(1, (int)p->bits) - 1);
+	if (!is_scale(p->scale))
+		bad(e, v, "is a range whose scale is no normal f32");
+	else
+		p->offset = (int64_t)rint(lo / p->scale);
+}
+
+/* The range that is given agrees with scale and offset, but for a code at an end that is not
+ * used. */
+static bool
+agrees(double given, double code, double scale)
+{
+	return fabs(given - code * scale) <= 1.5 * scale + 1e-5 * fabs(given);
+}
+
+static void
+read_pair(const qn_encodings *e, const qn_json *v, qn_encoding_pair *p)
+{
+	double lo = 0, hi = 0, offset = 0;
+	size_t errors = e->doc.env->diags->nerrors;
+
+	p->at = v;
+	read_bits(e, v, "bitwidth", &p->bits);
+	read_truth(e, v, "is_symmetric", &p->symmetric);
+	const double top = ldexp(1, (int)p->bits) - 1;
+	const bool has_lo = number(e, v, "min", &lo), has_hi = number(e, v, "max", &hi);
+	const bool has_scale = number(e, v, "scale", &p->scale);
+	const bool has_offset = number(e, v, "offset", &offset);
+	if (e->doc.env->diags->nerrors > errors)
+		return;
+	if (has_lo && has_hi && lo > hi)
+		bad(e, qn_json_find(v, "min"), "is above max");
+	else if (!has_scale && !has_offset && has_lo && has_hi)
+		from_range(e, v, lo, hi, p);
+	else if (!has_scale || !has_offset)
+		bad(e, v, "has neither scale and offset nor min and max");
+	else if (!is_scale(p->scale))
+		bad(e, qn_json_find(v, "scale"), "is no positive normal f32");
+	else if (offset == rint(offset) && offset <= 0 && offset >= -top &&
+		 ((has_lo && !agrees(lo, offset, p->scale)) ||
+		  (has_hi && !agrees(hi, offset + top, p->scale))))
+		bad(e, v, "has a min or max that is not that of its scale and offset");
+	else
+		check_offset(e, qn_json_find(v, "offset"), offset, p);
+}
+
+static void
+read_pairs(const qn_encodings *e, const qn_json *v, qn_encoding *out)
+{
+	if (!qn_json_is(&e->doc, v, QN_JSON_ARRAY))
+		return;
+	if (v->n == 0) {
+		bad(e, v, "is empty");
+		return;
+	}
+	qn_encoding_pair *p = QN_NEW(e->a, qn_encoding_pair, v->n);
+	for (size_t i = 0; i < v->n; i++) {
+		if (!qn_json_is(&e->doc, &v->child[i], QN_JSON_OBJECT))
+			return;
+		if (read_real(e, &v->child[i]))
+			out->real = true;
+		else
+			read_pair(e, &v->child[i], &p[i]);
+	}
+	out->pair = p;
+	out->n = v->n;
+}
+
+/* ---- lists ---- */
+
+/* Numbers one beside the other, as far as they are nested. */
+static size_t
+flat(const qn_encodings *e, const qn_json *v, size_t n, const qn_json **out)
+{
+	if (v->kind != QN_JSON_ARRAY) {
+		if (out != NULL)
+			out[n] = v;
+		return n + 1;
+	}
+	for (size_t i = 0; i < v->n; i++)
+		n = flat(e, &v->child[i], n, out);
+	return n;
+}
+
+/* The numbers of a member; *n 0: there are none. */
+static const qn_json **
+numbers(const qn_encodings *e, const qn_json *v, const char *key, size_t *n)
+{
+	const qn_json *m = qn_json_find(v, key);
+	const qn_json **list;
+	double x;
+
+	*n = m != NULL ? flat(e, m, 0, NULL) : 0;
+	list = QN_NEW(e->a, const qn_json *, *n + 1);
+	if (m != NULL)
+		(void)flat(e, m, 0, list);
+	for (size_t i = 0; i < *n; i++)
+		if (!qn_json_f64(list[i], &x) || !isfinite(x)) {
+			bad(e, list[i], "is no finite number");
+			*n = 0;
+		}
+	return list;
+}
+
+/* Scales and offsets; less: what an offset of the file is less than one of codes that begin at
+ * 0. */
+static void
+read_lists(const qn_encodings *e, const qn_json *v, const char *scale, const char *offset,
+	   const qn_encoding_pair *like, double sign, double less, qn_encoding *out)
+{
+	size_t errors = e->doc.env->diags->nerrors, n, noffset;
+	const qn_json **s = numbers(e, v, scale, &n);
+	const qn_json **z = numbers(e, v, offset, &noffset);
+	qn_encoding_pair *p = QN_NEW(e->a, qn_encoding_pair, n + 1);
+
+	if (e->doc.env->diags->nerrors > errors)
+		return;
+	const bool may_lack = sign < 0; /* zero points: none, or one for all */
+	if (n == 0 || (noffset != n && !(may_lack && noffset <= 1)))
+		bad(e, v, n == 0 ? "has no scale" : "has not as many offsets as scales");
+	for (size_t i = 0; i < n && e->doc.env->diags->nerrors == errors; i++) {
+		double given = 0;
+		const qn_json *at = noffset == 0 ? v : noffset == 1 ? z[0] : z[i];
+
+		p[i] = *like;
+		p[i].at = s[i];
+		(void)qn_json_f64(s[i], &p[i].scale);
+		if (noffset > 0)
+			(void)qn_json_f64(at, &given);
+		if (!is_scale(p[i].scale))
+			bad(e, s[i], "is no positive normal f32");
+		else
+			check_offset(e, at, sign * given - less, &p[i]);
+	}
+	out->pair = p;
+	out->n = n;
+}
+
+/* ---- 1.0.0 ---- */
+
+static void
+read_entry_1(const qn_encodings *e, const qn_json *v, qn_encoding *out)
+{
+	const qn_json *type = qn_json_need(&e->doc, v, "enc_type", QN_JSON_STRING);
+	qn_encoding_pair like = {0};
+
+	out->real = read_real(e, v);
+	if (type == NULL || out->real)
+		return;
+	const bool one = strcmp(type->string, "PER_TENSOR") == 0;
+	if (!one && strcmp(type->string, "PER_CHANNEL") != 0) {
+		bad(e, type,
+		    "is neither PER_TENSOR nor PER_CHANNEL; blocks have no parameters here");
+		return;
+	}
+	read_bits(e, v, "bw", &like.bits);
+	read_truth(e, v, "is_sym", &like.symmetric);
+	read_lists(e, v, "scale", "offset", &like, 1, 0, out);
+	if (one && out->n > 1)
+		bad(e, qn_json_find(v, "scale"), "has several numbers, but enc_type is PER_TENSOR");
+}
+
+/* ---- 2.x ---- */
+
+static void
+read_entry_2(const qn_encodings *e, const qn_json *v, qn_encoding *out)
+{
+	static const struct {
+		const char *name;
+		int64_t bits;
+		double lowest;
+	} types[] = {{"int4", 4, -8},
+		     {"uint4", 4, 0},
+		     {"int8", 8, -128},
+		     {"uint8", 8, 0},
+		     {"int16", 16, -32768},
+		     {"uint16", 16, 0},
+		     {"int32", 32, -2147483648.0}};
+	const qn_json *type = qn_json_need(&e->doc, v, "output_dtype", QN_JSON_STRING);
+	const qn_json *scale = qn_json_find(v, "y_scale");
+
+	if (type == NULL)
+		return;
+	if (qn_json_find(v, "block_size") != NULL ||
+	    qn_json_find(v, "per_block_int_scale") != NULL ||
+	    (scale != NULL && scale->kind == QN_JSON_OBJECT)) {
+		bad(e, v, "has blocks, for which there are no parameters here");
+		return;
+	}
+	for (size_t i = 0; i < QN_COUNT(types); i++)
+		if (strcmp(types[i].name, type->string) == 0) {
+			const qn_encoding_pair like = {.bits = types[i].bits};
+
+			read_lists(e, v, "y_scale", "y_zero_point", &like, -1, -types[i].lowest,
+				   out);
+			return;
+		}
+	bad(e, type, "is none of int4, uint4, int8, uint8, int16, uint16 and int32");
+}
+
+/* ---- the file ---- */
+
+static void
+add(qn_encodings *e, int k, qn_encoding *entry)
+{
+	if (k == QN_ENCODING_ACTIVATIONS && entry->n > 1)
+		bad(e, entry->at,
+		    "has more than one encoding: activations have one for all channels");
+	else if (qn_map_gets(&e->map[k], entry->name) != NULL)
+		bad(e, entry->at, "stands there twice");
+	else
+		qn_map_puts(&e->map[k], entry->name, entry);
+}
+
+static void
+read_section(qn_encodings *e, const qn_json *s, int k, int version)
+{
+	if (s == NULL || !qn_json_is(&e->doc, s, version == 0 ? QN_JSON_OBJECT : QN_JSON_ARRAY))
+		return;
+	e->list[k] = QN_NEW(e->a, qn_encoding, s->n + 1);
+	e->n[k] = s->n;
+	for (size_t i = 0; i < s->n; i++) {
+		const qn_json *v = &s->child[i];
+		qn_encoding *entry = &e->list[k][i];
+
+		entry->at = v;
+		if (version > 0) {
+			if (!qn_json_is(&e->doc, v, QN_JSON_OBJECT))
+				continue;
+			const qn_json *name = qn_json_need(&e->doc, v, "name", QN_JSON_STRING);
+			if (name == NULL)
+				continue;
+			entry->name = e->name = name->string;
+		} else {
+			entry->name = e->name = v->key;
+		}
+		(version == 0   ? read_pairs
+		 : version == 1 ? read_entry_1
+				: read_entry_2)(e, v, entry);
+		add(e, k, entry);
+		e->name = NULL;
+	}
+}
+
+/* Of a name that may be either, a constant is a parameter. */
+static void
+read_both(qn_encodings *e, const qn_json *s)
+{
+	read_section(e, s, QN_ENCODING_PARAMS, 2);
+	for (size_t i = 0; i < e->n[QN_ENCODING_PARAMS]; i++) {
+		qn_encoding *entry = &e->list[QN_ENCODING_PARAMS][i];
+
+		if (entry->name != NULL && entry->n <= 1)
+			qn_map_puts(&e->map[QN_ENCODING_ACTIVATIONS], entry->name, entry);
+	}
+}
+
+/* 0, 1 or 2; -1 after a report.  Files before 0.5 may have no version. */
+static int
+version_of(const qn_encodings *e)
+{
+	const qn_json *v = qn_json_find(e->doc.root, "version");
+	const char *text = v == NULL ? "0." : v->kind == QN_JSON_STRING ? v->string : "";
+	const int version = text[0] >= '0' && text[0] <= '2' && text[1] == '.' ? text[0] - '0' : -1;
+
+	if (version >= 0 && (qn_json_find(e->doc.root, sections[0]) != NULL ||
+			     qn_json_find(e->doc.root, sections[1]) != NULL ||
+			     (version == 2 && qn_json_find(e->doc.root, "encodings") != NULL)))
+		return version;
+	(void)qn_report(e->doc.env, QN_EINVALID, "encodings.version",
+			qn_json_place(&e->doc, e->a, v != NULL ? v : e->doc.root),
+			"is no file of encodings of version 0.6.1, 1.0.0 or 2.0.0, which have "
+			"activation_encodings and param_encodings, or, of 2.0.0, encodings; write "
+			"them in one of these");
+	return -1;
+}
+
+qn_status
+qn_encodings_read(qn_env *env, qn_arena *a, const char *file, const char *text, size_t n,
+		  qn_encodings **out)
+{
+	const size_t errors = env->diags->nerrors;
+	qn_encodings *e = QN_NEW(a, qn_encodings, 1);
+
+	*out = e;
+	e->a = a;
+	QN_TRY(qn_json_tree(a, file, text, n, NULL, &e->doc));
+	if (!qn_json_is(&e->doc, e->doc.root, QN_JSON_OBJECT))
+		return QN_EINVALID;
+	const int version = version_of(e);
+	for (int k = 0; k < QN_ENCODING_SECTIONS; k++) {
+		qn_map_init(&e->map[k], a);
+		if (version >= 0)
+			read_section(e, qn_json_find(e->doc.root, sections[k]), k, version);
+	}
+	if (version == 2 && qn_json_find(e->doc.root, "encodings") != NULL)
+		read_both(e, qn_json_find(e->doc.root, "encodings"));
+	return env->diags->nerrors > errors ? QN_EINVALID : QN_OK;
+}

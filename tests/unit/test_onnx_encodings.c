@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_onnx_encodings.c - encodings by the names that values have in an ONNX file, whose nodes
+ * are named otherwise: AIMET writes names of tensors. */
+#include "tests/unit/onnx_rig.h"
+
+#include "calibrate/encodings.h"
+#include "passes/passes.h"
+#include "patterns/quantizer.h"
+
+/* A node with a name of its own; attributes stand before it. */
+static void
+named(const char *name, const char *op, const char *in, const char *out)
+{
+	onx_text(&file->attrs, 3, name);
+	onx_node(file, op, in, out);
+}
+
+/* As torch exports it: the node "/conv/Conv" gives "/conv/Conv_output_0". */
+static void
+network(void)
+{
+	onx_input(file, "image", 1, "1,2,4,4");
+	onx_floats(file, "conv.weight", "2,2,1,1", (float[]){1, 2, 3, 4});
+	onx_floats(file, "fc.weight", "3,8", (float[24]){1, 2, 3});
+	named("/conv/Conv", "Conv", "image,conv.weight", "/conv/Conv_output_0");
+	named("/relu/Relu", "Relu", "/conv/Conv_output_0", "/relu/Relu_output_0");
+	onx_list(file, "kernel_shape", 2, (int64_t[]){2, 2});
+	onx_list(file, "strides", 2, (int64_t[]){2, 2});
+	named("/pool/MaxPool", "MaxPool", "/relu/Relu_output_0", "/pool/MaxPool_output_0");
+	named("/Flatten", "Flatten", "/pool/MaxPool_output_0", "/Flatten_output_0");
+	onx_int(file, "transB", 1);
+	named("/fc/Gemm", "Gemm", "/Flatten_output_0,fc.weight", "scores");
+	onx_output(file, "scores");
+	import(13);
+}
+
+static void
+quantized_by(const char *text)
+{
+	qn_encodings *e;
+
+	assert_int_equal(qn_axes(&rg->m), QN_OK);
+	assert_int_equal(qn_clean(&rg->m), QN_OK);
+	assert_int_equal(qn_partition(&rg->m, &(qn_quant_opts){0}), QN_OK);
+	assert_int_equal(qn_quantize_model(&rg->m, &(qn_quant_opts){0}), QN_OK);
+	assert_int_equal(qn_encodings_read(&rg->env, &rg->arena, "e.json", text, strlen(text), &e),
+			 QN_OK);
+	assert_int_equal(qn_encodings_bind(&rg->m, e), QN_OK);
+	assert_int_equal(rg->diags.nerrors, 0);
+}
+
+/* Scale and zero point of the symbol that stands for operand i of the node that accumulates in
+ * `acc`. */
+static void
+has(const char *acc, uint32_t i, double scale, int64_t zp)
+{
+	const qn_graph *g = qn_model_entry(&rg->m);
+	const qn_node *n = qn_graph_node(g, qn_graph_find(g, acc));
+	const qn_symbol *s = qn_graph_node(g, n->in[i])->type->elem->scale->sym;
+
+	assert_true(s->bound);
+	assert_true(s->len > 0 ? s->vec->scale[0] == scale : s->scale == scale);
+	assert_int_equal(s->len > 0 ? 0 : s->zp, zp);
+}
+
+/* The pool has no entry of its own: it has the parameters of what it chooses from, as its result
+ * has. */
+static void
+test_tensor_names(void **state)
+{
+	(void)state;
+	network();
+	quantized_by("{\"version\": \"1.0.0\", \"activation_encodings\": ["
+		     "{\"name\": \"image\", \"enc_type\": \"PER_TENSOR\", \"dtype\": \"INT\", "
+		     "\"bw\": 8, "
+		     "\"is_sym\": false, \"scale\": [0.5], \"offset\": [-3]},"
+		     "{\"name\": \"/relu/Relu_output_0\", \"enc_type\": \"PER_TENSOR\", \"dtype\": "
+		     "\"INT\", "
+		     "\"bw\": 8, \"is_sym\": false, \"scale\": [0.25], \"offset\": [0]}],"
+		     "\"param_encodings\": ["
+		     "{\"name\": \"conv.weight\", \"enc_type\": \"PER_CHANNEL\", \"dtype\": "
+		     "\"INT\", \"bw\": 8, "
+		     "\"is_sym\": true, \"scale\": [0.125, 0.75], \"offset\": [-128, -128]},"
+		     "{\"name\": \"fc.weight\", \"enc_type\": \"PER_CHANNEL\", \"dtype\": \"INT\", "
+		     "\"bw\": 8, "
+		     "\"is_sym\": true, \"scale\": [0.5, 1, 2], \"offset\": [-128, -128, -128]}]}");
+	const qn_graph *g = qn_model_entry(&rg->m);
+	size_t products = 0;
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (n->op != QN_OP_conv2d && n->op != QN_OP_dense)
+			continue;
+		has(n->name, 0, n->op == QN_OP_conv2d ? 0.5 : 0.25,
+		    n->op == QN_OP_conv2d ? -125 : -128);
+		has(n->name, 1, n->op == QN_OP_conv2d ? 0.125 : 0.5, 0);
+		products++;
+	}
+	assert_int_equal(products, 2);
+	assert_int_equal(rg->diags.n, 0); /* no name is unknown */
+}
+
+/* A value of its own stands over what it is chosen from; names that there are not are one
+ * warning. */
+static void
+test_own_first(void **state)
+{
+	(void)state;
+	network();
+	quantized_by("{\"activation_encodings\": {"
+		     "\"/pool/MaxPool_output_0\": [{\"bitwidth\": 8, \"is_symmetric\": \"False\", "
+		     "\"offset\": -10, \"scale\": 0.75}],"
+		     "\"/relu/Relu_output_0\": [{\"bitwidth\": 8, \"is_symmetric\": \"False\", "
+		     "\"offset\": 0, \"scale\": 0.25}],"
+		     "\"/gone/Add_output_0\": [{\"bitwidth\": 8, \"is_symmetric\": \"False\", "
+		     "\"offset\": 0, \"scale\": 0.25}]}}");
+	const qn_graph *g = qn_model_entry(&rg->m);
+	for (qn_id id = 1; id < g->n; id++)
+		if (qn_graph_node(g, id)->op == QN_OP_dense)
+			has(qn_graph_node(g, id)->name, 0, 0.75, -118);
+	assert_int_equal(rg->diags.n, 1);
+	assert_string_equal(rg->diags.item[0].id, "encodings.unused");
+	assert_non_null(strstr(rg->diags.item[0].message, "1 values"));
+	assert_non_null(strstr(rg->diags.item[0].message, "/gone/Add_output_0"));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, onnx_setup, onnx_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {TEST(test_tensor_names), TEST(test_own_first)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
