@@ -246,7 +246,9 @@ squared_error(const qn_graph *g, const qn_node *n)
 static int64_t
 codes(const qn_graph *g, double after, double real, const qn_type *q)
 {
-	return (int64_t)floor(after + NEAREST + real / scale_of(g, q) + SLACK(range_of(q)));
+	double off = floor(after + NEAREST + real / scale_of(g, q) + SLACK(range_of(q)));
+
+	return (int64_t)fmin(off, ldexp(1, q->elem->bits)); /* no two codes are further apart */
 }
 
 /* The kernel of i16 against real arithmetic; no code is more than 2^15 away from 0. */
