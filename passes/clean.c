@@ -6,6 +6,7 @@
  *   batch_norm(bias_add(conv2d(x, w), b)), batch_norm(conv2d(x, w, b)), the same with dense, conv1d, conv2d_transpose
  *   batch_norm(x)                      ->  bias_add(conv2d(x, w' [C,1,1,1] {groups=C}), b')
  *   cast(bool x) to f32                ->  where(x, 1, 0)
+ *   x + 0, 0 + x, x - 0, x * 1, 1 * x, x / 1   ->  x, where it has the result's shape
  *   get(top_k(x))                      ->  top_places(x), or gather_elements(x, top_places(x)), which have forms on codes
  *   add(conv2d(…) or dense(…), const of C elements along the last axis)  ->  bias_add
  *   add(matmul(x, const [K,C]), const of C elements along the last axis)  ->  bias_add(dense(x, w), b), of x as rows
@@ -286,6 +287,46 @@ mask_to_where(qn_rw *rw, const qn_match *m)
 	return qn_rw_add(rw, QN_OP_where, qn_rw_name(rw, m->root), 3, in, NULL, NULL);
 }
 
+/* An operand that is a constant of this number alone leaves the other one as it is.  Its quantized form would round once more, and of i16 have a scale that no multiplier
+ * brings to the other's. */
+typedef struct neutral {
+	qn_op op;
+	float number;
+	uint32_t either; /* 1: either operand, 0: the second only */
+} neutral;
+
+static const neutral neutrals[] = {
+	{QN_OP_add, 0, 1},
+	{QN_OP_sub, 0, 0},
+	{QN_OP_mul, 1, 1},
+	{QN_OP_div, 1, 0},
+};
+
+static bool
+is_all(const qn_node *n, float number)
+{
+	if (n->op != QN_OP_const || !qn_type_is_f32(n->type))
+		return false;
+	for (int64_t i = 0; i < qn_type_count(n->type); i++)
+		if (!(qn_tensor_f64(n->value, i) == (double)number))
+			return false;
+	return true;
+}
+
+/* add(x, 0) -> x */
+static qn_id
+drop_neutral(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *n = qn_rw_node(rw, m->root);
+
+	for (size_t k = 0; k < QN_COUNT(neutrals); k++)
+		for (uint32_t i = 0; n->op == neutrals[k].op && i <= neutrals[k].either; i++)
+			if (qn_rw_node(rw, n->in[i])->type == n->type &&
+			    is_all(qn_rw_node(rw, n->in[1 - i]), neutrals[k].number))
+				return n->in[i];
+	return qn_rw_decline(rw, "no operand is a constant that leaves the other one as it is");
+}
+
 /* get(top_k(x)) -> the places that it finds, or the elements there */
 static qn_id
 part_of_top_k(qn_rw *rw, const qn_match *m)
@@ -321,6 +362,10 @@ static const qn_rule rules[] = {
 	{"fold-batch-norm-conv1d", BN(FOLDABLE(conv1d)), fold_batch_norm},
 	{"fold-batch-norm-conv3d", BN(FOLDABLE(conv3d)), fold_batch_norm},
 	{"fold-batch-norm-conv2d-transpose", BN(FOLDABLE(conv2d_transpose)), fold_batch_norm},
+	{"add-nothing", QN_P_OPN(add, ROOT), drop_neutral},
+	{"subtract-nothing", QN_P_OPN(sub, ROOT), drop_neutral},
+	{"multiply-by-one", QN_P_OPN(mul, ROOT), drop_neutral},
+	{"divide-by-one", QN_P_OPN(div, ROOT), drop_neutral},
 	{"part-of-top-k", QN_P_OP(get, ROOT, QN_P_ARGS(QN_P_OPN(top_k, X))), part_of_top_k},
 	{"mask-to-where", QN_P_OPN(cast, ROOT), mask_to_where},
 	{"batch-norm-to-conv2d", BN(QN_P_ANY(X)), batch_norm_to_conv},
