@@ -83,7 +83,7 @@ encodings tiny 1 encodings.value "$at/0: error|normal f32" '"x": [{"bitwidth": 8
 encodings other-range 1 encodings.value "$at/0: error|scale and offset" '"x": [{"bitwidth": 8, "min": -9, "max": 1, "scale": 1, "offset": 0}]' ''
 encodings nothing 1 encodings.value "$at/0: error|neither" '"x": [{"bitwidth": 8, "scale": 1}]' ''
 encodings no-bits 1 json.key.missing "$at/0" '"x": [{"scale": 1, "offset": 0}]' ''
-encodings float 1 encodings.value "$at/0/dtype: error|--skip" '"x": [{"bitwidth": 16, "dtype": "float"}]' ''
+encodings float 1 encodings.float "$at: error|--skip" '"x": [{"bitwidth": 16, "dtype": "float"}]' ''
 encodings kind 1 json.kind "$at: error" '"x": {}' ''
 encodings empty 1 encodings.value "$at: error|empty" '"x": []' ''
 encodings channels 1 encodings.value "$at: error|more than one" '"x": ['$asym', '$asym']' ''
@@ -94,7 +94,9 @@ encodings search 2 encodings.search 'method output' '"x": ['$asym']' '' --method
 encodings cut 1 json.syntax 'e.json:1:' '"x": [' ''
 case_of encodings-version 1 encodings.version 'good.json' compile good.json --encodings good.json -o out -q
 printf '{"version": "1.0.0", "activation_encodings": [], "param_encodings": []}' >e.json
-case_of encodings-lists 1 encodings.version 'e.json:/version: error|0.6.1' compile good.json --encodings e.json -o out -q
+case_of encodings-lists 1 encodings.missing "e.json: error|'x', 'z'|--calib" compile good.json --encodings e.json -o out -q
+printf '{"version": "3.0.0", "activation_encodings": [], "param_encodings": []}' >e.json
+case_of encodings-newer 1 encodings.version 'e.json:/version: error|0.6.1' compile good.json --encodings e.json -o out -q
 case_of encodings-file 1 file.open 'none.json: error' compile good.json --encodings none.json -o out -q
 
 # ---- recipes ----
