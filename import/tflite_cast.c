@@ -40,6 +40,32 @@ cast(qn_tfl_op *o)
 		o->to[0]->id = qn_tfl_retyped(o, x, to);
 }
 
+/* Codes of more than 8 bits are stored in i16, whose arithmetic has no zero point.
+ *
+ *   up to 15 bits      the codes less the zero point, qmin - zp .. qmax - zp: the same grid, exactly
+ *                      (they lie inside -(2^15 - 1) .. 2^15 - 1)
+ *   16 bits            a symmetric grid, max(-min, max) at code 32767 or -32767, of which the codes
+ *                      from min to max are used: 0 and the end that is further away are codes, as
+ *                      in training.  Its step is below twice that of training, (max - min) / 65535,
+ *                      so that its rounding adds at most one step of training's to a value. */
+static void
+without_zero_point(qn_elem *d, double min, double max, double *scale)
+{
+	const double far = -min > max ? -min : max;
+
+	if (d->zp == 0)
+		return;
+	if (d->qmin - d->zp >= -INT16_MAX && d->qmax - d->zp <= INT16_MAX) {
+		d->qmin -= d->zp;
+		d->qmax -= d->zp;
+	} else {
+		*scale = far / INT16_MAX;
+		d->qmin = (int64_t)rint(min / *scale);
+		d->qmax = (int64_t)rint(max / *scale);
+	}
+	d->zp = 0;
+}
+
 /* The codes that FAKE_QUANT rounds to, signed, in i8 or i16: 0 becomes exact by moving the range
  * (TensorFlow's NudgeQuantizationRange), and the scale is an f32, as a file of codes has it. */
 static const qn_elem *
@@ -63,6 +89,8 @@ fake_elem(qn_tfl_op *o)
 	double scale = (max - min) / (double)(d.qmax - d.qmin);
 	double zp = floor((double)d.qmin - min / scale + 0.5);
 	d.zp = zp < (double)d.qmin ? d.qmin : zp > (double)d.qmax ? d.qmax : (int64_t)zp;
+	if (bits > 8)
+		without_zero_point(&d, min, max, &scale);
 	d.scale = qn_scale_const(&o->im->m->types, (double)(float)scale);
 	if (qn_elem_make(&o->im->m->types, o->to[0]->name, &d, &e) != QN_OK)
 		o->im->problems++;

@@ -296,12 +296,46 @@ lopsided(void **state)
 	check(&n, in, faked(&n, "y.q", y, -10, 10, 8, false), 0.2);
 }
 
+/* i16 of so many bits, in ranges that lie on one side of 0, or more on one side. */
+static void
+wide(void **state)
+{
+	static const struct {
+		const char *name;
+		int bits;
+		double lo, hi;
+	} of[] = {{"wide9", 9, 0, 3},
+		  {"wide15", 15, 0, 3},
+		  {"wide16", 16, 0, 3},
+		  {"below16", 16, -3, 0},
+		  {"about16", 16, -1, 3}};
+
+	(void)state;
+	for (size_t k = 0; k < QN_COUNT(of); k++) {
+		net n;
+
+		begin(&n, of[k].name, 7);
+		int in = value(&n, "x", DIMS(1, 8));
+		int x = faked(&n, "x.q", in, -1, 1, of[k].bits, false);
+		int w = faked_weights(&n, "w1", 0.6, DIMS(6, 8));
+		int h = value(&n, "h", DIMS(1, 6)), y = value(&n, "y", DIMS(1, 5));
+		tfl_op(n.file, QN_TFL_FULLY_CONNECTED,
+		       INTS(x, w, weights(&n, "b1", -0.3, 0.4, DIMS(6))), INTS(h));
+		h = faked(&n, "h.q", h, of[k].lo, of[k].hi, of[k].bits, false);
+		w = faked_weights(&n, "w2", 0.5, DIMS(5, 6));
+		tfl_op(n.file, QN_TFL_FULLY_CONNECTED,
+		       INTS(h, w, weights(&n, "b2", -1, 1, DIMS(5))), INTS(y));
+		check(&n, in, faked(&n, "y.q", y, -4, 4, of[k].bits, false),
+		      of[k].bits == 9 ? 0.04 : 0.001);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chain),  cmocka_unit_test(shared),   cmocka_unit_test(tail),
-		cmocka_unit_test(ranges), cmocka_unit_test(lopsided),
+		cmocka_unit_test(ranges), cmocka_unit_test(lopsided), cmocka_unit_test(wide),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
