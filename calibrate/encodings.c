@@ -75,25 +75,25 @@ zero_point(const qn_encoding_pair *p, const qn_elem *t, bool symmetric)
 }
 
 static qn_status
-check_pair(const qn_encodings *e, qn_model *m, const qn_node *q, const qn_json *at,
-	   const qn_encoding_pair *p, int64_t zp, bool symmetric)
+check_pair(const qn_encodings *e, qn_model *m, const qn_node *q, const qn_encoding_pair *p,
+	   int64_t zp, bool symmetric)
 {
 	const qn_elem *t = q->type->elem;
 
 	if (p->bits != t->bits)
 		return qn_report(m->env, QN_EINVALID, "encodings.bitwidth",
-				 qn_json_place(&e->doc, e->a, at),
+				 qn_json_place(&e->doc, e->a, p->bits_at),
 				 "has %lld bits, but '%s' is stored in %d; --activations, "
 				 "--weights-type or --recipe say how it is stored",
 				 (long long)p->bits, q->name, (int)t->bits);
 	if (zp < t->qmin || zp > t->qmax)
 		return qn_report(m->env, QN_EINVALID, "encodings.value",
-				 qn_json_place(&e->doc, e->a, at),
+				 qn_json_place(&e->doc, e->a, p->offset_at),
 				 "has offset %lld, with which 0 is no code of '%s'",
 				 (long long)p->offset, q->name);
 	if (symmetric && zp != 0)
 		return qn_report(m->env, QN_EINVALID, "encodings.symmetric",
-				 qn_json_place(&e->doc, e->a, at),
+				 qn_json_place(&e->doc, e->a, p->offset_at),
 				 "has offset %lld, but '%s' is stored without a zero point: its "
 				 "offset is %lld or %lld",
 				 (long long)p->offset, q->name, -(1LL << (p->bits - 1)),
@@ -134,7 +134,7 @@ bind(const qn_encodings *e, qn_model *m, const qn_node *q, const qn_symbol *sym,
 
 		scale[k] = from->pair[i].scale;
 		zp[k] = zero_point(&from->pair[i], q->type->elem, symmetric);
-		QN_TRY(check_pair(e, m, q, from->pair[i].at, &from->pair[i], zp[k], symmetric));
+		QN_TRY(check_pair(e, m, q, &from->pair[i], zp[k], symmetric));
 	}
 	return qn_symbol_bind(&m->types, qn_json_place(&e->doc, e->a, from->at), sym->name, n,
 			      scale, symmetric ? NULL : zp);

@@ -9,7 +9,7 @@
 
 /* One pair of parameters: real = (k + offset) * scale for k = 0 ... 2^bits - 1. */
 typedef struct qn_encoding_pair {
-	const qn_json *at;
+	const qn_json *at, *bits_at, *offset_at; /* where a message points */
 	int64_t bits, offset;
 	double scale;
 	bool symmetric;

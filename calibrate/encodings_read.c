@@ -53,16 +53,18 @@ is_scale(double scale)
 }
 
 static void
-read_bits(const qn_encodings *e, const qn_json *v, const char *key, int64_t *bits)
+read_bits(const qn_encodings *e, const qn_json *v, const char *key, qn_encoding_pair *p)
 {
 	const qn_json *m = qn_json_need(&e->doc, v, key, QN_JSON_NUMBER);
+	int64_t bits = 8;
 
-	*bits = 8;
 	if (m != NULL &&
-	    (!qn_json_i64(m, bits) || (*bits != 4 && *bits != 8 && *bits != 16 && *bits != 32))) {
+	    (!qn_json_i64(m, &bits) || (bits != 4 && bits != 8 && bits != 16 && bits != 32))) {
 		bad(e, m, "is no width of codes; there are 4, 8, 16 and, for biases, 32 bits");
-		*bits = 8;
+		bits = 8;
 	}
+	p->bits = bits;
+	p->bits_at = m;
 }
 
 static void
@@ -103,6 +105,7 @@ check_offset(const qn_encodings *e, const qn_json *at, double offset, qn_encodin
 		    "for k from 0, and 0 is a code");
 	else
 		p->offset = (int64_t)offset;
+	p->offset_at = at;
 }
 
 /* ---- 0.x ---- */
@@ -120,6 +123,7 @@ from_range(const qn_encodings *e, const qn_json *v, double lo, double hi, qn_enc
 		bad(e, v, "is a range whose scale is no normal f32");
 	else
 		p->offset = (int64_t)rint(lo / p->scale);
+	p->offset_at = v;
 }
 
 /* The range that is given agrees with scale and offset, but for a code at an end that is not
@@ -137,7 +141,7 @@ read_pair(const qn_encodings *e, const qn_json *v, qn_encoding_pair *p)
 	size_t errors = e->doc.env->diags->nerrors;
 
 	p->at = v;
-	read_bits(e, v, "bitwidth", &p->bits);
+	read_bits(e, v, "bitwidth", p);
 	read_truth(e, v, "is_symmetric", &p->symmetric);
 	const double top = ldexp(1, (int)p->bits) - 1;
 	const bool has_lo = number(e, v, "min", &lo), has_hi = number(e, v, "max", &hi);
@@ -270,7 +274,7 @@ read_entry_1(const qn_encodings *e, const qn_json *v, qn_encoding *out)
 		    "is neither PER_TENSOR nor PER_CHANNEL; blocks have no parameters here");
 		return;
 	}
-	read_bits(e, v, "bw", &like.bits);
+	read_bits(e, v, "bw", &like);
 	read_truth(e, v, "is_sym", &like.symmetric);
 	read_lists(e, v, "scale", "offset", &like, 1, 0, out);
 	if (one && out->n > 1)
@@ -306,7 +310,7 @@ read_entry_2(const qn_encodings *e, const qn_json *v, qn_encoding *out)
 	}
 	for (size_t i = 0; i < QN_COUNT(types); i++)
 		if (strcmp(types[i].name, type->string) == 0) {
-			const qn_encoding_pair like = {.bits = types[i].bits};
+			const qn_encoding_pair like = {.bits = types[i].bits, .bits_at = type};
 
 			read_lists(e, v, "y_scale", "y_zero_point", &like, -1, -types[i].lowest,
 				   out);

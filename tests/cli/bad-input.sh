@@ -69,7 +69,7 @@ encodings missing 1 encodings.missing "e.json: error|'x', 'z'|--calib" '' '"w": 
 encodings missing-one 1 encodings.missing "for 'z';" '"x": ['$asym']' ''
 encodings samples 0 "" "" '"x": ['$asym']' '' --calib ok.npy
 encodings bits 1 encodings.value "$at/0/bitwidth: error|4, 8, 16" '"x": ['$(pair 3 False 0.5 -3)']' ''
-encodings stored 1 encodings.bitwidth "$at/0: error|has 16 bits|--activations" '"x": ['$(pair 16 False 0.5 -3)'], "z": ['$asym']' ''
+encodings stored 1 encodings.bitwidth "$at/0/bitwidth: error|has 16 bits|--activations" '"x": ['$(pair 16 False 0.5 -3)'], "z": ['$asym']' ''
 encodings nan 1 encodings.value "$at/0/scale: error|finite" '"x": ['$(pair 8 False '"nan"' -3)']' ''
 encodings nan-number 1 json.syntax 'e.json:1:' '"x": ['$(pair 8 False NaN -3)']' ''
 encodings scale 1 encodings.value "$at/0/scale: error|positive" '"x": ['$(pair 8 False 0 -3)']' ''
@@ -89,7 +89,7 @@ encodings empty 1 encodings.value "$at: error|empty" '"x": []' ''
 encodings channels 1 encodings.value "$at: error|more than one" '"x": ['$asym', '$asym']' ''
 encodings length 1 encodings.length 'e.json:/param_encodings/w: error|has 3 encodings' "$both" '"w": ['$sym', '$sym', '$sym']'
 encodings length-tensor 1 encodings.length 'has 2 encodings|--weights' "$both" '"w": ['$sym', '$sym']' --weights per-tensor
-encodings zero-point 1 encodings.symmetric 'e.json:/param_encodings/w/1: error|-128 or -127' "$both" '"w": ['$sym', '$asym']'
+encodings zero-point 1 encodings.symmetric 'e.json:/param_encodings/w/1/offset: error|-128 or -127' "$both" '"w": ['$sym', '$asym']'
 encodings search 2 encodings.search 'method output' '"x": ['$asym']' '' --method output --calib ok.npy
 encodings cut 1 json.syntax 'e.json:1:' '"x": [' ''
 case_of encodings-version 1 encodings.version 'good.json' compile good.json --encodings good.json -o out -q

@@ -180,6 +180,19 @@ broken 'twice' a100.json 's/"fc.bias"/"conv1.w"/' "'conv1.w'|twice"
 broken 'float' a100.json 's/"bn1"/"relu1"/' "relu1|encodings.float|--skip"
 broken 'a later version' a200.json 's/"2.0.0"/"3.0.0"/' "encodings.version|/version"
 broken 'another form' a061.json 's/"0.6.1"/"1.0.0"/' "/activation_encodings|json.kind"
+# what is wrong is where the message points
+pointed() {
+	local name=$1 file=$2
+	shift 2
+	cases=$((cases + 1))
+	run opt -q "$E/digits.json" --encodings "$file" --calib "$E/calib.npy" --stop-after=bind --activations i16
+	[ "$code" -eq 1 ] || fail "$name" "exit code $code" stderr
+	has_words "$name" stderr "$1"
+}
+pointed 'width, 0.6.1' a061.json "/activation_encodings/image/0/bitwidth: error|has 8 bits|encodings.bitwidth"
+pointed 'width, 1.0.0' a100.json "/activation_encodings/0/bw: error|has 8 bits|encodings.bitwidth"
+pointed 'width, 2.0.0' a200.json "/encodings/0/output_dtype: error|has 8 bits|encodings.bitwidth"
+broken 'zero point of weights' a100.json 's/"offset": \[-128\]/"offset": [-3]/' "/param_encodings/0/offset/0: error|encodings.symmetric"
 refuses 'encodings version' "--encodings-version|'0.7'" export "$E/digits.json" --format encodings --encodings-version 0.7 -o x.json
 refuses 'encodings version alone' "--encodings-version goes with" export "$E/digits.json" --encodings-version 1.0.0 -o x.onnx
 good 'encodings twice' export -q "$E/digits.json" --encodings encodings.json --format encodings -o again.json
