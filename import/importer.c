@@ -85,6 +85,24 @@ qn_importer_failed(qn_importer *im, qn_status why)
 		im->why = why;
 }
 
+const char *
+qn_importer_nodes(qn_importer *im, size_t n)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, im->scratch);
+	if (n > 1)
+		qn_buff(&b, " (%zu nodes, the first of them here)", n);
+	return qn_buf_str(&b);
+}
+
+void
+qn_importer_behind(qn_importer *im)
+{
+	if (im->behind++ == 0)
+		im->first_behind = im->node;
+}
+
 qn_status
 qn_importer_damaged(qn_importer *im, const char *fmt, ...)
 {
@@ -332,6 +350,12 @@ qn_importer_end(qn_importer *im)
 	const bool *need = needed(g, im->scratch);
 	qn_id *map = QN_NEW(im->scratch, qn_id, g->n);
 
+	if (im->behind > 0)
+		qn_warn(im->m->env, "import.behind", im->file,
+			"%zu node%s behind those that failed, from '%s' on, could not be checked "
+			"but for the names of operators; more may be wrong with %s",
+			im->behind, im->behind > 1 ? "s" : "", im->first_behind,
+			im->behind > 1 ? "them" : "it");
 	if (im->problems > 0)
 		return im->why != QN_OK ? im->why : QN_EUNSUPPORTED;
 	qn_graph *to = qn_graph_new(im->m, g->name);

@@ -30,6 +30,8 @@ typedef struct qn_importer {
 	uint64_t work;     /* elements that may still be computed for folding */
 	uint64_t nodes;    /* that may be made in all */
 	size_t problems;
+	size_t behind; /* nodes that were not looked at, being behind one that failed */
+	const char *first_behind; /* name of the first of them */
 	qn_status why; /* of the first problem that is no lack of Quern's; QN_OK: none */
 	bool full; /* no node may be added any more, which was reported */
 	bool *dim_used;    /* of how->dim; NULL: none yet */
@@ -58,6 +60,10 @@ bool qn_importer_dim_given(qn_importer *im, const char *input, int32_t axis, con
 qn_id qn_importer_refuse(qn_importer *im, const char *id, const char *fmt, ...) QN_PRINTF(3, 4);
 /* Counts a problem that was reported and lies in a file, not in what Quern can do: QN_EINVALID, QN_EIO … */
 void qn_importer_failed(qn_importer *im, qn_status why);
+/* The current node was passed over: an input comes of one that failed.  The end says how many there are. */
+void qn_importer_behind(qn_importer *im);
+/* " (3 nodes, the first of them here)" for a message about several nodes, "" for one. */
+const char *qn_importer_nodes(qn_importer *im, size_t n);
 /* Reports that the file is damaged; QN_EINVALID. */
 qn_status qn_importer_damaged(qn_importer *im, const char *fmt, ...) QN_PRINTF(2, 3);
 

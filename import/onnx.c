@@ -288,7 +288,8 @@ qn_onnx_read(qn_model *m, const char *file, const char *folder, const void *data
 	take_versions(&o, &versions, model->n_opset_import, model->opset_import);
 	take_functions(&o, model);
 	o.keeps_codes = !how->from_float && qn_onnx_quantizes(model);
-	o.versions = &versions;
+	o.versions = o.sets = &versions;
+	o.graph = model->graph;
 	if (!how->from_float && how->ndim == 0 && how->nvalue == 0 && qn_onnx_read_kept(&o, model))
 		return QN_OK;
 	QN_TRY(read_graph(&o, model->graph));

@@ -58,6 +58,9 @@ typedef struct qn_onnx {
 	qn_map external;     /* opened files by name */
 	const qn_map *
 		versions; /* domain -> (int64_t *) version of the operator set, where nodes are read now */
+	const qn_map *sets;                   /* the same of the main graph */
+	const struct Onnx__GraphProto *graph; /* the main one */
+	qn_map *lacks; /* of onnx_lacks.c; NULL: none so far */
 	qn_map functions; /* "domain/name" -> qn_onnx_function */
 	qn_onnx_scope *scope;
 	bool keeps_codes; /* the file quantizes activations, and its parameters are wanted */
@@ -96,8 +99,15 @@ void qn_onnx_run_as(qn_onnx *o, const qn_onnx_node *n, const char *op, int64_t v
 /* Whether the file quantizes values that a run computes, not only its weights (onnx_quant.c). */
 bool qn_onnx_quantizes(const struct Onnx__ModelProto *model);
 
-/* NULL when there is none; *known: whether another version is. */
-const qn_onnx_row *qn_onnx_find(const char *domain, const char *op, int64_t version, bool *known);
+/* NULL when there is none. */
+const qn_onnx_row *qn_onnx_find(const char *domain, const char *op, int64_t version);
+
+/* From which version on an operator is read, and up to which; false: it is not. */
+bool qn_onnx_versions(const char *domain, const char *op, int32_t *min, int32_t *max);
+/* Reports a node's operator in this version, which is not read: once, with how many nodes have it.  Then: the
+ * same of all nodes in a node's bodies and function that are not read (onnx_lacks.c). */
+void qn_onnx_lacks(qn_onnx *o, const struct Onnx__NodeProto *p, int64_t version);
+void qn_onnx_lacks_inside(qn_onnx *o, const struct Onnx__NodeProto *p);
 
 /* The first nin inputs are there (import.input). */
 bool qn_onnx_need(qn_onnx *o, const qn_onnx_node *n, uint32_t nin);
@@ -167,6 +177,13 @@ void qn_onnx_define(qn_onnx *o, const char *name, qn_id id);
 qn_id qn_onnx_value(qn_onnx *o, const char *name, bool *known);
 bool qn_onnx_known(const qn_onnx *o, const char *name); /* whether it is defined */
 void qn_onnx_define_tensors(qn_onnx *o, const struct Onnx__GraphProto *g);
+/* The domain of a node's operator, "" for ai.onnx; its name, that of its first result when it has none. */
+const char *qn_onnx_domain(const struct Onnx__NodeProto *p);
+const char *qn_onnx_name(const struct Onnx__NodeProto *p);
+/* The function of the model that a node calls; NULL: none. */
+const qn_onnx_function *qn_onnx_function_of(qn_onnx *o, const struct Onnx__NodeProto *p);
+/* The version of a domain's operator set, 1 when the file gives none. */
+int64_t qn_onnx_version(const qn_map *versions, const char *domain);
 /* Converts all nodes. */
 void qn_onnx_nodes(qn_onnx *o, size_t n, struct Onnx__NodeProto *const *node);
 /* The nodes of a body with its inputs (at most as many as it has) and outputs, as If and Loop take one. */

@@ -5,7 +5,8 @@
  *   y = Relu(x)               row of qn_onnx_elementwise
  *   y = my.domain.Block(x)    the function's nodes, in a scope of their own:  x -> its first input …
  *
- * A node with an input that could not be converted is passed over: what it lacks has been reported. */
+ * A node with an input that could not be converted is passed over: it is counted, and operators in its bodies
+ * are looked up by name (onnx_lacks.c). */
 #include "import/onnx.h"
 
 #include <onnx/onnx.pb-c.h>
@@ -92,9 +93,14 @@ text(const char *s)
 	return s != NULL ? s : "";
 }
 
-/* A node without a name is called like its first result. */
-static const char *
-name_of(const Onnx__NodeProto *p)
+const char *
+qn_onnx_domain(const Onnx__NodeProto *p)
+{
+	return strcmp(text(p->domain), "ai.onnx") == 0 ? "" : text(p->domain);
+}
+
+const char *
+qn_onnx_name(const Onnx__NodeProto *p)
 {
 	return text(p->name)[0] == '\0' && p->n_output > 0 ? p->output[0] : text(p->name);
 }
@@ -133,8 +139,8 @@ give_outputs(qn_onnx *o, const Onnx__NodeProto *p, const qn_id *out, qn_id from)
 
 /* ---- functions of the model ---- */
 
-static const qn_onnx_function *
-find_function(qn_onnx *o, const Onnx__NodeProto *p)
+const qn_onnx_function *
+qn_onnx_function_of(qn_onnx *o, const Onnx__NodeProto *p)
 {
 	qn_buf b;
 
@@ -197,27 +203,12 @@ qn_onnx_body(qn_onnx *o, const Onnx__GraphProto *g, uint32_t nin, const qn_id *i
 
 /* ---- dispatch ---- */
 
-static int64_t
-version_of(const qn_onnx *o, const char *domain)
+int64_t
+qn_onnx_version(const qn_map *versions, const char *domain)
 {
-	const int64_t *v = qn_map_gets(o->versions, strcmp(domain, "ai.onnx") == 0 ? "" : domain);
+	const int64_t *v = qn_map_gets(versions, domain);
 
 	return v != NULL ? *v : 1;
-}
-
-static void
-unknown(qn_onnx *o, const char *domain, const char *op, bool known)
-{
-	const char *dot = domain[0] != '\0' ? "." : "";
-
-	if (known)
-		(void)qn_importer_refuse(
-			&o->im, "import.version",
-			"%s%s%s is not supported in version %lld of its operator set", domain, dot,
-			op, (long long)o->im.version);
-	else
-		(void)qn_importer_refuse(&o->im, "import.op",
-					 "the operator %s%s%s is not supported", domain, dot, op);
 }
 
 /* Every result that the node has was given, or something was reported. */
@@ -249,20 +240,20 @@ lists_ok(qn_onnx *o, const char *op, size_t n, const qn_id *in)
 static void
 convert(qn_onnx *o, const Onnx__NodeProto *p)
 {
-	const char *domain = strcmp(text(p->domain), "ai.onnx") == 0 ? "" : text(p->domain);
-	const char *op = text(p->op_type);
-	int64_t version = version_of(o, domain);
+	const char *domain = qn_onnx_domain(p), *op = text(p->op_type);
+	int64_t version = qn_onnx_version(o->versions, domain);
 	qn_id *in = QN_NEW(o->im.scratch, qn_id, p->n_input + 1);
 	qn_id *out = QN_NEW(o->im.scratch, qn_id, p->n_output + 1);
-	size_t problems = o->im.problems;
+	const size_t problems = o->im.problems;
+	const uint64_t read = o->nodes;
 	const qn_id from = o->im.g->n;
-	bool known = false;
+	bool behind = false;
 
-	qn_importer_at(&o->im, name_of(p), op, version);
-	const qn_onnx_function *f = find_function(o, p);
-	const qn_onnx_row *row = f == NULL ? qn_onnx_find(domain, op, version, &known) : NULL;
+	qn_importer_at(&o->im, qn_onnx_name(p), op, version);
+	const qn_onnx_function *f = qn_onnx_function_of(o, p);
+	const qn_onnx_row *row = f == NULL ? qn_onnx_find(domain, op, version) : NULL;
 	if (f == NULL && row == NULL) {
-		unknown(o, domain, op, known);
+		qn_onnx_lacks(o, p, version);
 	} else if (take_inputs(o, p, in)) {
 		qn_onnx_node n = {.op = op,
 				  .version = version,
@@ -276,7 +267,12 @@ convert(qn_onnx *o, const Onnx__NodeProto *p)
 		else if (lists_ok(o, op, p->n_input, in))
 			row->fn(o, &n, out);
 		check_outputs(o, p, out, problems);
+	} else if (o->im.problems == problems) {
+		behind = true;
+		qn_importer_behind(&o->im);
 	}
+	if ((behind || o->im.problems > problems) && o->nodes == read)
+		qn_onnx_lacks_inside(o, p); /* its bodies were not gone through */
 	give_outputs(o, p, out, from);
 }
 

@@ -16,17 +16,29 @@ static const qn_onnx_row *const families[] = {
 };
 
 const qn_onnx_row *
-qn_onnx_find(const char *domain, const char *op, int64_t version, bool *known)
+qn_onnx_find(const char *domain, const char *op, int64_t version)
 {
-	*known = false;
+	for (size_t i = 0; i < QN_COUNT(families); i++)
+		for (const qn_onnx_row *row = families[i]; row->op != NULL; row++)
+			if (strcmp(row->op, op) == 0 && strcmp(row->domain, domain) == 0 &&
+			    version >= row->min && version <= row->max)
+				return row;
+	return NULL;
+}
+
+bool
+qn_onnx_versions(const char *domain, const char *op, int32_t *min, int32_t *max)
+{
+	bool found = false;
+
 	for (size_t i = 0; i < QN_COUNT(families); i++)
 		for (const qn_onnx_row *row = families[i]; row->op != NULL; row++)
 			if (strcmp(row->op, op) == 0 && strcmp(row->domain, domain) == 0) {
-				if (version >= row->min && version <= row->max)
-					return row;
-				*known = true;
+				*min = !found || row->min < *min ? row->min : *min;
+				*max = !found || row->max > *max ? row->max : *max;
+				found = true;
 			}
-	return NULL;
+	return found;
 }
 
 qn_import_op
@@ -43,8 +55,7 @@ void
 qn_onnx_run_as(qn_onnx *o, const qn_onnx_node *n, const char *op, int64_t version, uint32_t nin,
 	       const qn_id *in, qn_id *out)
 {
-	bool known;
-	const qn_onnx_row *row = qn_onnx_find("", op, version, &known);
+	const qn_onnx_row *row = qn_onnx_find("", op, version);
 	qn_onnx_node as = *n;
 
 	if (row == NULL)
@@ -107,7 +118,7 @@ not_constant(qn_onnx *o, const qn_onnx_node *n, uint32_t i)
 {
 	(void)qn_importer_refuse(&o->im, "import.constant",
 				 "input %u, '%s', must be a constant; shapes and attributes are "
-				 "fixed at compile time",
+				 "fixed at compile time: put the value itself into the model",
 				 i, qn_graph_node(o->im.g, n->in[i])->name);
 }
 

@@ -71,6 +71,20 @@ clean_text(qn_tfl *f, const qn_flat_vector *v)
 
 /* ---- operators ---- */
 
+const char *
+qn_tfl_code_name(qn_tfl *f, const qn_flat_table *code, int64_t *number)
+{
+	int64_t now = qn_flat_int(code, QN_TFL_FIELD_code_builtin, QN_FLAT_I32, 0);
+	int64_t old = qn_flat_int(code, QN_TFL_FIELD_code_deprecated, QN_FLAT_I8, 0);
+	qn_flat_vector custom = qn_flat_text_in(code, QN_TFL_FIELD_code_custom);
+
+	*number = now > old ? now : old;
+	if (*number < 0 || *number >= (int64_t)QN_TFL_NBUILTIN)
+		return "unknown";
+	return *number == QN_TFL_CUSTOM && custom.n > 0 ? clean_text(f, &custom)
+							: builtin_names[*number];
+}
+
 /* A tensor's number; NULL for -1; an error for what is none. */
 static qn_status
 tensor_at(qn_tfl *f, const qn_flat_vector *v, size_t i, qn_tfl_tensor **out)
@@ -161,45 +175,19 @@ qn_tfl_refuse_state(qn_tfl_op *o, const char *name)
 		name);
 }
 
-/* Operators that cannot have a form, and why. */
-static const char *
-why_not(int64_t code)
-{
-	static const struct {
-		qn_tfl_builtin code;
-		const char *why;
-	} reasons[] = {
-		{QN_TFL_UNIQUE, "how many results it has depends on the data"},
-		{QN_TFL_NON_MAX_SUPPRESSION_V4, "how many results it has depends on the data"},
-		{QN_TFL_NON_MAX_SUPPRESSION_V5, "how many results it has depends on the data"},
-		{QN_TFL_VAR_HANDLE, "it keeps a state from run to run"},
-		{QN_TFL_READ_VARIABLE, "it keeps a state from run to run"},
-		{QN_TFL_ASSIGN_VARIABLE, "it keeps a state from run to run"},
-		{QN_TFL_IF, "it is control flow"},
-		{QN_TFL_WHILE, "it is control flow"},
-		{QN_TFL_CALL, "it is control flow"},
-		{QN_TFL_CALL_ONCE, "it is control flow"},
-	};
-
-	for (size_t i = 0; i < QN_COUNT(reasons); i++)
-		if ((int64_t)reasons[i].code == code)
-			return reasons[i].why;
-	return "it is none of the operators that are read";
-}
-
 static void
 take(qn_tfl_op *o, const qn_tfl_row *row, int64_t code, const char *name)
 {
+	const size_t problems = o->im->problems;
+
 	if (row == NULL && (strcmp(name, "SVDF") == 0 || strcmp(name, "RNN") == 0))
 		qn_tfl_refuse_state(o, name);
 	else if (row == NULL)
-		(void)qn_importer_refuse(
-			o->im, "import.op",
-			"%s has no form here: %s; replace it in the model by operators of "
-			"docs/importing.md, or cut the model before it",
-			name, why_not(code));
+		qn_tfl_lacks(o, code, name);
 	else if (arity_ok(o, row) && inputs_known(o, row))
 		row->read(o);
+	else if (o->im->problems == problems)
+		qn_importer_behind(o->im);
 	for (uint32_t i = 0; i < o->nout; i++)
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): operands() refuses NULL */
 		o->to[i]->is_made = true;
@@ -211,20 +199,14 @@ read_operator(qn_tfl *f, const qn_flat_table *t)
 	qn_tfl_op *o = QN_NEW(f->im.scratch, qn_tfl_op, 1);
 	size_t index = (size_t)qn_flat_int(t, QN_TFL_FIELD_operator_code, QN_FLAT_U32, 0);
 	qn_flat_table code = qn_flat_table_at(&f->codes, index);
-	int64_t number = qn_flat_int(&code, QN_TFL_FIELD_code_builtin, QN_FLAT_I32, 0);
-	int64_t old = qn_flat_int(&code, QN_TFL_FIELD_code_deprecated, QN_FLAT_I8, 0);
-	qn_flat_vector custom = qn_flat_text_in(&code, QN_TFL_FIELD_code_custom);
-	const char *name = "unknown";
+	int64_t number;
 
 	if (code.at == 0)
 		return f->flat.damage != NULL
 			       ? damage(f)
 			       : qn_importer_damaged(&f->im, "operator code %zu of %zu is used",
 						     index, f->codes.n);
-	number = number > old ? number : old;
-	if (number >= 0 && number < (int64_t)QN_TFL_NBUILTIN)
-		name = number == QN_TFL_CUSTOM && custom.n > 0 ? clean_text(f, &custom)
-							       : builtin_names[number];
+	const char *name = qn_tfl_code_name(f, &code, &number);
 	*o = (qn_tfl_op){.f = f, .im = &f->im};
 	qn_importer_at(&f->im, "", name,
 		       qn_flat_int(&code, QN_TFL_FIELD_code_version, QN_FLAT_I32, 1));
@@ -309,12 +291,11 @@ graph_outputs(qn_tfl *f, const qn_flat_table *graph)
 static qn_status
 read_graph(qn_tfl *f, const qn_flat_table *graph)
 {
-	qn_flat_vector ops = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_operators, 4);
-
 	QN_TRY(qn_tfl_tensors(f, graph));
 	QN_TRY(graph_inputs(f, graph));
-	for (size_t i = 0; i < ops.n; i++) {
-		qn_flat_table t = qn_flat_table_at(&ops, i);
+	f->ops = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_operators, 4);
+	for (size_t i = 0; i < f->ops.n; i++) {
+		qn_flat_table t = qn_flat_table_at(&f->ops, i);
 
 		if (t.at == 0)
 			return f->flat.damage != NULL

@@ -45,7 +45,8 @@ typedef struct qn_tfl_tensor {
 typedef struct qn_tfl {
 	qn_importer im;
 	qn_flat flat;
-	qn_flat_vector buffers, codes;
+	qn_flat_vector buffers, codes, ops;
+	qn_map *lacks; /* of tflite_lacks.c; NULL: none so far */
 	bool has_fakes; /* a FAKE_QUANT was read */
 	size_t ntensor;
 	qn_tfl_tensor *tensor;
@@ -78,6 +79,10 @@ extern const qn_tfl_row qn_tfl_conv_rows[], qn_tfl_dense_rows[], qn_tfl_pool_row
 
 /* Refuses an operator whose state lasts from run to run, with the way out. */
 void qn_tfl_refuse_state(qn_tfl_op *o, const char *name);
+/* Refuses an operator that is not read, once for all of its name, with how many there are (tflite_lacks.c). */
+void qn_tfl_lacks(qn_tfl_op *o, int64_t code, const char *name);
+/* Name and number of an operator's code; that of a custom one is its own. */
+const char *qn_tfl_code_name(qn_tfl *f, const qn_flat_table *code, int64_t *number);
 
 /* ---- tensors (tflite_tensor.c) ---- */
 

@@ -330,9 +330,31 @@ test_refuses_by_name(void **state)
 	const uint8_t *bytes = tfl_end(file, INTS(x), INTS(z, u), &n);
 	assert_int_equal(import_bytes(bytes, n), QN_EUNSUPPORTED);
 	/* the subgraphs, two operators; nothing about the RELU between them */
-	assert_int_equal(rg->diags.n, 3);
+	assert_int_equal(rg->diags.n, 4);
 	assert_non_null(strstr(rg->diags.item[1].place, "LSH_PROJECTION"));
 	assert_non_null(strstr(rg->diags.item[2].place, "WHILE"));
+	assert_string_equal(rg->diags.item[3].id, "import.behind");
+	assert_non_null(strstr(rg->diags.item[3].message, "1 node behind"));
+	assert_non_null(strstr(rg->diags.item[3].message, "'z'"));
+}
+
+static void
+test_refuses_once(void **state)
+{
+	(void)state;
+	size_t n;
+	int x = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(1), NULL, 0);
+	int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(1), NULL, 0);
+	int z = tfl_tensor(file, "z", TFL_FLOAT32, DIMS(1), NULL, 0);
+
+	tfl_op(file, QN_TFL_RANDOM_UNIFORM, INTS(x), INTS(y));
+	tfl_op(file, QN_TFL_RANDOM_UNIFORM, INTS(y), INTS(z));
+	const uint8_t *bytes = tfl_end(file, INTS(x), INTS(z), &n);
+	assert_int_equal(import_bytes(bytes, n), QN_EUNSUPPORTED);
+	assert_int_equal(rg->diags.n, 1);
+	assert_non_null(strstr(rg->diags.item[0].place, "'y'"));
+	assert_non_null(strstr(rg->diags.item[0].message, "2 nodes"));
+	assert_non_null(strstr(rg->diags.item[0].message, "random numbers"));
 }
 
 static void
@@ -435,6 +457,7 @@ main(void)
 		T(test_from_float),
 		T(test_four_bits),
 		T(test_refuses_by_name),
+		T(test_refuses_once),
 		T(test_refuses_custom),
 		T(test_refuses_types),
 		T(test_refuses_state),

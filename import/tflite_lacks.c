@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_lacks.c - operators that are not read: each is named once, with how many operators of the
+ * file are of its kind, why, and a way out. */
+#include "import/tflite.h"
+
+/* Operators that cannot have a form, and why. */
+static const char *
+why_not(int64_t code)
+{
+	static const struct {
+		qn_tfl_builtin code;
+		const char *why;
+	} reasons[] = {
+		{QN_TFL_UNIQUE, "how many results it has depends on the data"},
+		{QN_TFL_NON_MAX_SUPPRESSION_V4, "how many results it has depends on the data"},
+		{QN_TFL_NON_MAX_SUPPRESSION_V5, "how many results it has depends on the data"},
+		{QN_TFL_VAR_HANDLE, "it keeps a state from run to run"},
+		{QN_TFL_READ_VARIABLE, "it keeps a state from run to run"},
+		{QN_TFL_ASSIGN_VARIABLE, "it keeps a state from run to run"},
+		{QN_TFL_IF, "it is control flow"},
+		{QN_TFL_WHILE, "it is control flow"},
+		{QN_TFL_CALL, "it is control flow"},
+		{QN_TFL_CALL_ONCE, "it is control flow"},
+		{QN_TFL_RANDOM_UNIFORM, "it draws random numbers"},
+		{QN_TFL_RANDOM_STANDARD_NORMAL, "it draws random numbers"},
+		{QN_TFL_MULTINOMIAL, "it draws random numbers"},
+		{QN_TFL_CUSTOM,
+		 "it is a custom operator, and the file does not say what it computes"},
+	};
+
+	for (size_t i = 0; i < QN_COUNT(reasons); i++)
+		if ((int64_t)reasons[i].code == code)
+			return reasons[i].why;
+	return "it is none of the operators that are read";
+}
+
+/* How many operators have each name; counted when the first one is refused. */
+static void
+count_all(qn_tfl *f)
+{
+	size_t *uses = QN_NEW(f->im.scratch, size_t, f->codes.n);
+	int64_t number;
+
+	f->lacks = QN_NEW(f->im.scratch, qn_map, 1);
+	qn_map_init(f->lacks, f->im.scratch);
+	for (size_t i = 0; i < f->ops.n; i++) {
+		qn_flat_table t = qn_flat_table_at(&f->ops, i);
+		size_t index = (size_t)qn_flat_int(&t, QN_TFL_FIELD_operator_code, QN_FLAT_U32, 0);
+
+		if (t.at != 0 && index < f->codes.n)
+			uses[index]++;
+	}
+	for (size_t i = 0; i < f->codes.n; i++) {
+		qn_flat_table code = qn_flat_table_at(&f->codes, i);
+
+		if (uses[i] == 0 || code.at == 0)
+			continue;
+		const char *name = qn_tfl_code_name(f, &code, &number);
+		size_t *n = qn_map_gets(f->lacks, name);
+		if (n == NULL) {
+			n = QN_NEW(f->im.scratch, size_t, 1);
+			qn_map_puts(f->lacks, name, n);
+		}
+		*n += uses[i];
+	}
+}
+
+void
+qn_tfl_lacks(qn_tfl_op *o, int64_t code, const char *name)
+{
+	if (o->f->lacks == NULL)
+		count_all(o->f);
+	size_t *n = qn_map_gets(o->f->lacks, name);
+	if (n == NULL || *n > 0)
+		(void)qn_importer_refuse(
+			o->im, "import.op",
+			"%s has no form here%s: %s; replace it in the model by operators of "
+			"docs/importing.md, or cut the model before it",
+			name, qn_importer_nodes(o->im, n != NULL ? *n : 1), why_not(code));
+	if (n != NULL)
+		*n = 0;
+}
