@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { MAX_DEPTH = 64 }; /* functions that call functions, bodies in bodies */
+enum { NAME_BYTES = 128 }; /* of room for a name that a body defines, each time that it is read */
 
 /* What a name stands for; it never moves. */
 typedef struct value {
@@ -190,6 +191,9 @@ qn_onnx_body(qn_onnx *o, const Onnx__GraphProto *g, uint32_t nin, const qn_id *i
 					 "bodies are nested more than %d deep", (int)MAX_DEPTH);
 		return;
 	}
+	if (!qn_importer_take(&o->im, NAME_BYTES * ((uint64_t)g->n_initializer +
+						    g->n_sparse_initializer + nin)))
+		return;
 	qn_map_init(&scope.values, o->im.scratch);
 	o->scope = &scope;
 	qn_onnx_define_tensors(o, g);
@@ -242,14 +246,16 @@ convert(qn_onnx *o, const Onnx__NodeProto *p)
 {
 	const char *domain = qn_onnx_domain(p), *op = text(p->op_type);
 	int64_t version = qn_onnx_version(o->versions, domain);
-	qn_id *in = QN_NEW(o->im.scratch, qn_id, p->n_input + 1);
-	qn_id *out = QN_NEW(o->im.scratch, qn_id, p->n_output + 1);
 	const size_t problems = o->im.problems;
 	const uint64_t read = o->nodes;
 	const qn_id from = o->im.g->n;
 	bool behind = false;
 
 	qn_importer_at(&o->im, qn_onnx_name(p), op, version);
+	if (!qn_importer_take(&o->im, ((uint64_t)p->n_input + p->n_output) * sizeof(qn_id)))
+		return;
+	qn_id *in = QN_NEW(o->im.scratch, qn_id, p->n_input + 1);
+	qn_id *out = QN_NEW(o->im.scratch, qn_id, p->n_output + 1);
 	const qn_onnx_function *f = qn_onnx_function_of(o, p);
 	const qn_onnx_row *row = f == NULL ? qn_onnx_find(domain, op, version) : NULL;
 	if (f == NULL && row == NULL) {

@@ -135,6 +135,44 @@ huge_from_empty(void **state)
 	no_way("import.size");
 }
 
+/* A loop whose body defines thousands of names at each step, or has a node of as many inputs. */
+static void
+crowded_body(void **state)
+{
+	enum { MANY = 3000 };
+	char inputs[2 * MANY + 2] = "s", name[8];
+
+	for (int wide = 0; wide < 2; wide++) {
+		onx *body = calloc(1, sizeof *body);
+
+		(void)teardown(state);
+		(void)setup(state);
+		assert_non_null(body);
+		onx_begin(body);
+		onx_input(body, "i", ONX_INT64, "");
+		onx_input(body, "c", ONX_BOOL, "");
+		onx_input(body, "s", ONX_FLOAT, "2");
+		for (size_t k = 0; wide == 0 && k < MANY; k++) {
+			(void)snprintf(name, sizeof name, "%x", (unsigned)k);
+			body->tensor.n = 0;
+			onx_text(&body->tensor, 8, name);
+			onx_field(&body->graph, 5, body->tensor.data, body->tensor.n);
+		}
+		for (size_t k = 0; wide == 1 && k < MANY; k++)
+			memcpy(inputs + 1 + 2 * k, ",s", 3);
+		onx_node(body, "Identity", inputs, "t");
+		onx_output(body, "c");
+		onx_output(body, "t");
+		onx_input(file, "x", ONX_FLOAT, "2");
+		onx_ints64(file, "n", "", (const int64_t[]){4000});
+		onx_body(file, "body", body);
+		onx_node(file, "Loop", "n,,x", "y");
+		onx_output(file, "y");
+		free(body);
+		no_way("import.size");
+	}
+}
+
 /* Lengths of sequences that lie outside, activations that nobody has. */
 static void
 wrong_sequences(void **state)
@@ -342,6 +380,7 @@ main(void)
 		TEST(many_folds),
 		TEST(doubling),
 		TEST(long_sequence),
+		TEST(crowded_body),
 		TEST(scalar_bias),
 		TEST(one_name_twice),
 		TEST(sparse_without_places),
