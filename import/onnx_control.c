@@ -169,7 +169,8 @@ loop(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	for (int64_t k = 0; on && k < most; k++) {
 		r.in[0] = qn_importer_i64(&o->im, k);
 		r.in[1] = qn_importer_cast(&o->im, qn_importer_i64(&o->im, 1), QN_PLAIN_bool);
-		on = step(o, &r) && (k + 1 == most || goes_on(o, r.out[0]));
+		on = step(o, &r) && o->im.problems == r.problems &&
+		     (k + 1 == most || goes_on(o, r.out[0]));
 	}
 	for (uint32_t i = 0; i < n->nout && o->im.problems == r.problems; i++)
 		out[i] = i < r.nstate ? r.in[2 + i] : stack(o, &r, i - r.nstate, 0, false);

@@ -75,6 +75,23 @@ test_while(void **state)
 	GIVES(V(1, 10), 0, 4, 40);
 }
 
+/* What the body cannot do is said once, not at each step. */
+static void
+test_said_once(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "2");
+	number(file, "m", 3);
+	add_body("c");
+	onx_node(body, "Strange", "s2", "unused");
+	onx_body(file, "body", body);
+	onx_node(file, "Loop", "m,,x", "y,z");
+	onx_output(file, "y");
+	assert_int_not_equal(import_from(NULL, 13), QN_OK);
+	assert_int_equal(rg->diags.nerrors, 1);
+	qn_diags_clear(&rg->env, &rg->diags);
+}
+
 /* No step: what goes round stays, what each step would give has no shape. */
 static void
 test_no_step(void **state)
@@ -338,6 +355,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		CONTROL(test_loop),
 		CONTROL(test_while),
+		CONTROL(test_said_once),
 		CONTROL(test_no_step),
 		CONTROL(test_loop_refused),
 		CONTROL(test_nested),
