@@ -29,6 +29,7 @@ typedef struct qn_importer {
 	uint64_t room;     /* bytes that constants may still take beside those of the file */
 	uint64_t work;     /* elements that may still be computed for folding */
 	uint64_t nodes;    /* that may be made in all */
+	uint64_t compared; /* elements that may still be */
 	size_t problems;
 	size_t behind; /* nodes that were not looked at, being behind one that failed */
 	const char *first_behind; /* name of the first of them */
@@ -78,6 +79,9 @@ bool qn_importer_take(qn_importer *im, uint64_t bytes);
 bool qn_importer_take_type(qn_importer *im, const qn_type *type);
 /* Whether a node is to be folded; takes its work and its bytes then. */
 bool qn_importer_may_fold(qn_importer *im, const qn_node *n);
+/* Whether n more elements may be compared, for what is not folded node by node; false after a report
+ * (import.size). */
+bool qn_importer_may_compare(qn_importer *im, uint64_t n);
 /* Whether one more node may be made; false after a report, which is made once. */
 bool qn_importer_may_add(qn_importer *im);
 /* The same for one more node of the file to be read, those of a function at each call; counts it. */

@@ -17,6 +17,7 @@ enum {
 	WORK = 1 << 24,  /* elements computed, in any case */
 	WORK_EACH = 64,  /* for each byte of the file */
 	NODES = 1 << 16, /* in any case */
+	COMPARED = 1 << 26,
 	MOST_FOLDED =
 		1 << 20, /* elements of a node's value that are computed while a file is read */
 };
@@ -32,6 +33,7 @@ qn_importer_grant(qn_importer *im, size_t bytes)
 	im->room += ROOM;
 	im->work += WORK;
 	im->nodes += NODES;
+	im->compared = COMPARED;
 }
 
 bool
@@ -122,6 +124,19 @@ qn_importer_may_fold(qn_importer *im, const qn_node *n)
 	im->work -= work;
 	im->room -= 2 * bytes; /* it is computed in memory of its own, then copied */
 	return true;
+}
+
+bool
+qn_importer_may_compare(qn_importer *im, uint64_t n)
+{
+	if (n <= im->compared) {
+		im->compared -= n;
+		return true;
+	}
+	return qn_importer_refuse(im, "import.size",
+				  "%llu elements to compare; in all nodes of a file at most 2^26 "
+				  "are compared, %llu are left",
+				  (unsigned long long)n, (unsigned long long)im->compared) != 0;
 }
 
 /* Whether `have` nodes are not too many. */

@@ -6,8 +6,7 @@
  *   Det(x [.., n, n])                 expanded along rows, n at most 5 */
 #include "import/onnx.h"
 
-enum { MOST = 1 << 12 };          /* elements or boxes that are compared with each other */
-enum { MOST_COMPARED = 1 << 26 }; /* elements in all */
+enum { MOST = 1 << 12 }; /* slices or boxes that are compared with each other */
 
 /* A constant of at most 2^20 elements; NULL after a report. */
 static const qn_tensor *
@@ -112,14 +111,14 @@ unique(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	for (int32_t i = 0; !flat && i < t->rank; i++)
 		*(i < axis ? &s.before : i == axis ? &s.n : &s.after) *= i == axis ? 1 : t->dim[i];
 	s.n = flat ? all : t->dim[axis];
-	if (s.n > MOST || s.n * all > MOST_COMPARED ||
-	    !qn_importer_take(im, 6 * sizeof(int64_t) * ((uint64_t)s.n + 1))) {
-		if (s.n > MOST || s.n * all > MOST_COMPARED)
-			(void)qn_importer_refuse(im, "import.size",
-						 "%lld slices of %lld elements in all",
-						 (long long)s.n, (long long)all);
+	if (s.n > MOST) {
+		(void)qn_importer_refuse(im, "import.size", "%lld slices; at most %d are compared",
+					 (long long)s.n, (int)MOST);
 		return;
 	}
+	if (!qn_importer_may_compare(im, (uint64_t)(s.n * all)) ||
+	    !qn_importer_take(im, 6 * sizeof(int64_t) * ((uint64_t)s.n + 1)))
+		return;
 	distinct d = distinct_of(o, &s, qn_onnx_int(o, n, "sorted", 1) != 0);
 	qn_id places = qn_importer_i64s(im, (int32_t)d.n, d.first);
 	qn_id from = flat ? qn_importer_reshape(im, n->in[0], 1, &all) : n->in[0];
@@ -229,13 +228,14 @@ suppress(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	c.n = ok ? b->dim[1] : 0;
 	int64_t rows = ok ? s->dim[0] * s->dim[1] : 0;
 	int64_t limit = most >= (double)c.n ? c.n : most > 0 ? (int64_t)most : 0;
-	if (!ok || c.n > MOST || rows * c.n * c.n > MOST_COMPARED) {
+	if (!ok || c.n > MOST) {
 		(void)qn_importer_refuse(
 			im, ok ? "import.size" : "import.input",
 			"boxes must be [B, n, 4] and scores [B, C, n], n at most %d", (int)MOST);
 		return;
 	}
-	if (!qn_importer_take(im, (uint64_t)(rows * limit * 3 + 2 * c.n + 1) * sizeof(int64_t)))
+	if (!qn_importer_may_compare(im, (uint64_t)(rows * (c.n * c.n + 1))) ||
+	    !qn_importer_take(im, (uint64_t)(rows * limit * 3 + 2 * c.n + 1) * sizeof(int64_t)))
 		return;
 	int64_t *all = QN_NEW(im->scratch, int64_t, (size_t)(rows * limit * 3) + 1), count = 0;
 	int64_t *at = QN_NEW(im->scratch, int64_t, (size_t)c.n + 1);

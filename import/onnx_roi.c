@@ -59,6 +59,8 @@ add_cells(qn_onnx *o, const boxes *b, int64_t r, int axis, int64_t cells, int64_
 					 (long long)r, from, length, count);
 		return false;
 	}
+	if (count > 0 && !qn_importer_may_compare(&o->im, (uint64_t)cells * (uint64_t)count))
+		return false;
 	for (int64_t k = 0; k < cells; k++)
 		for (int64_t i = 0; i < (int64_t)count; i++)
 			add_sample(rows + k * size, size,

@@ -2,6 +2,8 @@
 /* test_onnx_choose.c - Unique, NonMaxSuppression and Det of ONNX, with numbers computed by hand. */
 #include "tests/unit/onnx_rig.h"
 
+#include <stdio.h>
+
 /* Output k is a constant of these integers. */
 static void
 integers_are(size_t k, int n, const int64_t *want)
@@ -147,12 +149,38 @@ test_refused(void **state)
 	}
 }
 
+/* All nodes together compare a bounded number of elements, and rows without boxes count too. */
+static void
+test_budget(void **state)
+{
+	static float zeros[64 * 128];
+	char name[8];
+
+	(void)state;
+	onx_floats(file, "c", "64,128", zeros);
+	for (int i = 0; i < 200; i++) {
+		(void)snprintf(name, sizeof name, "y%d", i);
+		onx_int(file, "axis", 0);
+		onx_node(file, "Unique", "c", name);
+	}
+	onx_output(file, "y0");
+	import_fails(11, "import.size", "2^26");
+
+	another_file();
+	onx_floats(file, "boxes", "1,0,4", NULL);
+	onx_floats(file, "scores", "1,134217728,0", NULL);
+	onx_node(file, "NonMaxSuppression", "boxes,scores", "y");
+	onx_output(file, "y");
+	import_fails(11, "import.size", "2^26");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_unique),  TEST(test_unique_slices), TEST(test_suppression),
 		TEST(test_middles), TEST(test_determinant),   TEST(test_refused),
+		TEST(test_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,6 +90,15 @@ test_refused(void **state)
 	import_fails(16, "import.input", "box 0 begins");
 
 	another_file();
+	onx_input(file, "x", ONX_FLOAT, "1,1,1,1");
+	onx_floats(file, "box", "5,4", (const float[20]){0});
+	onx_ints64(file, "of", "5", (const int64_t[5]){0});
+	onx_int(file, "output_height", 4096);
+	onx_int(file, "sampling_ratio", 4096);
+	align(0);
+	import_fails(16, "import.size", "2^26");
+
+	another_file();
 	onx_input(file, "x", ONX_FLOAT, "1,1,2,2");
 	onx_input(file, "box", ONX_FLOAT, "1,4");
 	onx_ints64(file, "of", "1", (const int64_t[]){0});
