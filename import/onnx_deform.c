@@ -112,6 +112,13 @@ deform_conv(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		d.out[i] = offset->dim[2 + i];
 		a.conv2d.stride[i] = d.w.kernel[i];
 	}
+	const int64_t all[] = {x->dim[0],     d.groups, 2,       d.w.kernel[0],
+			       d.w.kernel[1], d.out[0], d.out[1]};
+	if (!qn_importer_dims_fit(QN_COUNT(all), all)) {
+		(void)qn_importer_refuse(&o->im, "import.size",
+					 "its windows have too many elements in all");
+		return;
+	}
 	a.conv2d.groups = qn_onnx_int(o, n, "group", 1);
 	qn_id in[] = {unfolded(o, &d, n), qn_importer_channels_last(&o->im, n->in[1]), bias};
 	out[0] = qn_importer_channels_first(

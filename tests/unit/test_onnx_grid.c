@@ -144,6 +144,14 @@ test_deformed(void **state)
 	onx_node(file, "DeformConv", "x,w,o", "y");
 	onx_output(file, "y");
 	import_fails(19, "import.input", "4 elements for each place");
+
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "1,1,4,4");
+	onx_input(file, "w", ONX_FLOAT, "1,1,65536,65536");
+	onx_input(file, "o", ONX_FLOAT, "1,2,65536,65536");
+	onx_node(file, "DeformConv", "x,w,o", "y");
+	onx_output(file, "y");
+	import_fails(19, "import.size", "too many elements");
 }
 
 int
