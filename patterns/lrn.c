@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+enum { MOST_CHANNELS = 2048 }; /* their square is the number of weights */
+
 int
 qn_accept_lrn(void *user, const qn_graph *g, const qn_match *m, const char **reason)
 {
@@ -18,6 +20,10 @@ qn_accept_lrn(void *user, const qn_graph *g, const qn_match *m, const char **rea
 	(void)user;
 	if (!qn_type_is_f32(n->type) || qn_type_count(n->type) < 1) {
 		*reason = "the data is not f32 of a known shape";
+		return 0;
+	}
+	if (n->type->dim[n->type->rank - 1] > MOST_CHANNELS) {
+		*reason = "lrn in integers takes at most 2048 channels";
 		return 0;
 	}
 	if (!(a->alpha > 0) || !(a->bias > 0) || !(a->beta >= 0x1p-20 && a->beta <= 0x1p20)) {
