@@ -5,14 +5,33 @@
  * and 1/512 or 1/65536 is half a code.  Masked scores saturate 16 below the least of the others.  A
  * mask is added to scores whose spread is not known here: one of zeros alone loses nothing by a
  * wide range, and goes to -1024; one that holds other terms (a bias by position) goes 64 below the
- * least of them, for scores that spread over up to 48. */
+ * least of them, for scores that spread over up to 48.
+ *
+ * Whether a mask leaves out a whole row is asked by greater(reduce_max(mask), -inf).  That does not
+ * keep a mask from being one; -inf becomes -32 there, which is above where masks end. */
 #include "calibrate/mask.h"
 
-enum { BELOW_SCORES = 16, BELOW_OPERAND = 64, BELOW_ZEROS = 1024 };
+#include <math.h>
+
+enum { BELOW_SCORES = 16, BELOW_LIMIT = 32, BELOW_OPERAND = 64, BELOW_ZEROS = 1024 };
+
+/* Whether a value is the number -inf, or what it has become, the lowest code. */
+static bool
+is_lowest(const qn_graph *g, qn_id id)
+{
+	const qn_node *n = qn_graph_node(g, id);
+
+	while (n->op == QN_OP_quantize || n->op == QN_OP_dequantize)
+		n = qn_graph_node(g, n->in[0]);
+	if (n->op != QN_OP_const || qn_type_count(n->type) != 1)
+		return false;
+	return qn_elem_is_quant(n->type->elem) ? qn_tensor_i64(n->value, 0) == n->type->elem->qmin
+					       : qn_tensor_f64(n->value, 0) <= -HUGE_VAL;
+}
 
 /* What operand k of n becomes, when the result is a mask of kind `of`. */
 static qn_mask
-through(const qn_node *n, uint32_t k, qn_mask of)
+through(const qn_graph *g, const qn_node *n, uint32_t k, qn_mask of)
 {
 	switch ((int)n->op) {
 	case QN_OP_softmax:
@@ -24,6 +43,11 @@ through(const qn_node *n, uint32_t k, qn_mask of)
 		return of != QN_MASK_NONE ? QN_MASK_FACTOR : QN_MASK_NONE;
 	case QN_OP_where:
 		return k > 0 ? of : QN_MASK_NONE;
+	case QN_OP_greater:
+		if (!is_lowest(g, n->in[1]))
+			return QN_MASK_NONE;
+		return k == 0 ? QN_MASK_OPERAND : QN_MASK_LIMIT;
+	case QN_OP_reduce_max:
 	case QN_OP_quantize:
 	case QN_OP_dequantize:
 	case QN_OP_requantize:
@@ -59,7 +83,7 @@ qn_mask_values(const qn_graph *g, qn_arena *a)
 		const qn_node *n = qn_graph_node(g, id);
 
 		for (uint32_t k = 0; k < n->nin; k++) {
-			const qn_mask as = through(n, k, kind[id]);
+			const qn_mask as = through(g, n, k, kind[id]);
 			qn_mask *of = &kind[n->in[k]];
 
 			*of = !used[n->in[k]] || as < *of ? as : *of;
@@ -83,7 +107,8 @@ qn_mask_drop(const float *x, size_t n, float *to)
 double
 qn_mask_end(qn_mask kind, double least, bool only_zeros)
 {
-	return least - (kind == QN_MASK_SCORES ? BELOW_SCORES
-			: only_zeros           ? BELOW_ZEROS
-					       : BELOW_OPERAND);
+	return least - (kind == QN_MASK_SCORES  ? BELOW_SCORES
+			: kind == QN_MASK_LIMIT ? BELOW_LIMIT
+			: only_zeros            ? BELOW_ZEROS
+						: BELOW_OPERAND);
 }

@@ -5,7 +5,9 @@
  *   softmax(scores + mask)     mask 0 or -inf, -3.4e38, -1e9, -10000
  *
  * A range that held such elements would leave nothing for the others.  They are not observed; the
- * range ends a little below the others, where codes saturate and e^x is 0 all the same. */
+ * range ends a little below the others, where codes saturate and e^x is 0 all the same.
+ *
+ *   greater(reduce_max(mask), -inf)     whether anything of a row is left: it may be asked, too */
 #ifndef QN_CALIBRATE_MASK_H
 #define QN_CALIBRATE_MASK_H
 
@@ -17,7 +19,8 @@ typedef enum qn_mask {
 	QN_MASK_NONE,    /* it is read elsewhere too */
 	QN_MASK_FACTOR,  /* is multiplied, then added to the scores */
 	QN_MASK_OPERAND, /* is added to the scores, or to something that is */
-	QN_MASK_SCORES   /* the scores themselves */
+	QN_MASK_SCORES,  /* the scores themselves */
+	QN_MASK_LIMIT    /* -inf, with which masks are compared */
 } qn_mask;
 
 /* Elements at or below this are masked.  No score of a trained model is there: e^-1000 is 0 in
