@@ -157,6 +157,8 @@ from_list(qn_onnx *o, const Onnx__TensorProto *t, const qn_type *type)
 			qn_store_f64(data, p, i, t->double_data[k]);
 		else if (p == QN_PLAIN_i64)
 			qn_store_i64(data, p, i, t->int64_data[k]);
+		else if (p == QN_PLAIN_u64) /* no i64 holds them all */
+			memcpy((uint64_t *)data + k, &t->uint64_data[k], sizeof(uint64_t));
 		else if (wide)
 			qn_store_i64(data, p, i, (int64_t)t->uint64_data[k]);
 		else if (share > 1)

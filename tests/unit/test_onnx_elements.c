@@ -263,21 +263,39 @@ test_reverse_sequence(void **state)
 	GIVES(V(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), 0, 0, 1, 2, 3, 6, 5, 4, 7, 11, 10, 9, 8);
 }
 
+/* Numbers from 2^63 on, in a list. */
+static void
+test_unsigned_list(void **state)
+{
+	onx_bytes *t = &file->tensor;
+
+	(void)state;
+	t->n = 0;
+	onx_number(t, 1, 2);
+	onx_number(t, 2, 13); /* UINT64 */
+	onx_number(t, 11, -1);
+	onx_number(t, 11, INT64_MIN);
+	onx_text(t, 8, "c");
+	onx_field(&file->graph, 5, t->data, t->n);
+	onx_node(file, "Identity", "c", "y");
+	onx_output(file, "y");
+	import(13);
+	const qn_tensor *c = qn_graph_node(rg->g, rg->g->output[0].value)->value;
+	assert_non_null(c);
+	assert_int_equal(qn_tensor_bits64(c, 0), -1);
+	assert_int_equal(qn_tensor_bits64(c, 1), INT64_MIN);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_bits),
-		TEST(test_shift_refused),
-		TEST(test_kinds),
-		TEST(test_one_hot),
-		TEST(test_one_hot_refused),
-		TEST(test_scatter),
-		TEST(test_scatter_reductions),
-		TEST(test_scatter_columns),
-		TEST(test_compress),
-		TEST(test_non_zero),
-		TEST(test_reverse_sequence),
+		TEST(test_unsigned_list),   TEST(test_bits),
+		TEST(test_shift_refused),   TEST(test_kinds),
+		TEST(test_one_hot),         TEST(test_one_hot_refused),
+		TEST(test_scatter),         TEST(test_scatter_reductions),
+		TEST(test_scatter_columns), TEST(test_compress),
+		TEST(test_non_zero),        TEST(test_reverse_sequence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
