@@ -371,9 +371,12 @@ read_both(qn_encodings *e, const qn_json *s)
 	for (size_t i = 0; i < e->n[QN_ENCODING_PARAMS]; i++) {
 		qn_encoding *entry = &e->list[QN_ENCODING_PARAMS][i];
 
-		if (entry->name != NULL && entry->n <= 1)
-			qn_map_puts(&e->map[QN_ENCODING_ACTIVATIONS], entry->name, entry);
+		if (entry->name == NULL || entry->n > 1)
+			continue;
+		e->name = entry->name;
+		add(e, QN_ENCODING_ACTIVATIONS, entry);
 	}
+	e->name = NULL;
 }
 
 /* 0, 1 or 2; -1 after a report.  Files before 0.5 may have no version. */

@@ -124,12 +124,32 @@ test_own_first(void **state)
 	assert_non_null(strstr(rg->diags.item[0].message, "/gone/Add_output_0"));
 }
 
+/* Of version 2 a name stands in one section. */
+static void
+in_two_sections(void **state)
+{
+	static const char text[] =
+		"{\"version\": \"2.0.0\", \"activation_encodings\": [{\"name\": \"x\", "
+		"\"output_dtype\": \"uint8\", \"y_scale\": 0.5}], \"encodings\": [{\"name\": "
+		"\"x\", "
+		"\"output_dtype\": \"uint8\", \"y_scale\": 0.25}]}";
+	qn_encodings *e;
+
+	(void)state;
+	assert_int_equal(qn_encodings_read(&rg->env, &rg->arena, "e.json", text, strlen(text), &e),
+			 QN_EINVALID);
+	assert_string_equal(rg->diags.item[0].id, "encodings.value");
+	assert_non_null(strstr(rg->diags.item[0].message, "of 'x': stands there twice"));
+	qn_diags_clear(&rg->env, &rg->diags);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, onnx_setup, onnx_teardown)
 
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {TEST(test_tensor_names), TEST(test_own_first)};
+	const struct CMUnitTest tests[] = {TEST(test_tensor_names), TEST(test_own_first),
+					   TEST(in_two_sections)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
