@@ -199,6 +199,14 @@ causal_conv(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	}
 	int64_t before = w->dim[2] - 1;
+	const qn_type *p = past != 0 ? qn_onnx_type(o, past) : NULL;
+	if (p != NULL && (p->rank != 3 || p->dim[2] != before)) {
+		(void)qn_importer_refuse(im, "import.input",
+					 "what was before must be [N, C, %lld], as many steps as "
+					 "the kernel looks back",
+					 (long long)before);
+		return;
+	}
 	pad.pad.before.n = pad.pad.after.n = 3;
 	pad.pad.before.v[2] = before;
 	x = past != 0 ? qn_importer_join(im, 2, (qn_id[]){past, n->in[0]}, 2)

@@ -173,6 +173,7 @@ test_refused(void **state)
 		{"CenterCropPad", "x,one", "1 lengths for 2 axes"},
 		{"TensorScatter", "x,y3", "an update has the dims"},
 		{"CausalConvWithState", "x,x", "[C, 1, k]"},
+		{"CausalConvWithState", "c,w,,c", "must be [N, C, 1]"},
 	};
 
 	(void)state;
@@ -180,6 +181,8 @@ test_refused(void **state)
 		another_file();
 		onx_input(file, "x", ONX_FLOAT, "2,3");
 		onx_floats(file, "y3", "3", (const float[]){0, 0, 0});
+		onx_input(file, "c", ONX_FLOAT, "1,2,3");
+		onx_floats(file, "w", "2,1,2", (const float[4]){0});
 		onx_ints64(file, "one", "1", (const int64_t[]){1});
 		onx_node(file, rows[i].op, rows[i].in, "y");
 		onx_output(file, "y");
