@@ -241,6 +241,17 @@ lists_ok(qn_onnx *o, const char *op, size_t n, const qn_id *in)
 	return true;
 }
 
+/* Bytes that converting a node takes by the file's word: its lists, its results' names here and in the model. */
+static uint64_t
+bytes_of(const Onnx__NodeProto *p)
+{
+	uint64_t n = ((uint64_t)p->n_input + p->n_output) * sizeof(qn_id);
+
+	for (size_t i = 0; i < p->n_output; i++)
+		n += 2 * (uint64_t)strlen(p->output[i]);
+	return n;
+}
+
 static void
 convert(qn_onnx *o, const Onnx__NodeProto *p)
 {
@@ -252,7 +263,7 @@ convert(qn_onnx *o, const Onnx__NodeProto *p)
 	bool behind = false;
 
 	qn_importer_at(&o->im, qn_onnx_name(p), op, version);
-	if (!qn_importer_take(&o->im, ((uint64_t)p->n_input + p->n_output) * sizeof(qn_id)))
+	if (!qn_importer_take(&o->im, bytes_of(p)))
 		return;
 	qn_id *in = QN_NEW(o->im.scratch, qn_id, p->n_input + 1);
 	qn_id *out = QN_NEW(o->im.scratch, qn_id, p->n_output + 1);

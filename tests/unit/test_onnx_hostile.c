@@ -135,14 +135,15 @@ huge_from_empty(void **state)
 	no_way("import.size");
 }
 
-/* A loop whose body defines thousands of names at each step, or has a node of as many inputs. */
+/* A loop whose body defines thousands of names at each step, or has a node of as many inputs, or a value of a very long
+ * name. */
 static void
 crowded_body(void **state)
 {
 	enum { MANY = 3000 };
-	char inputs[2 * MANY + 2] = "s", name[8];
+	char inputs[2 * MANY + 2] = "s", name[8], result[4 * MANY + 1];
 
-	for (int wide = 0; wide < 2; wide++) {
+	for (int kind = 0; kind < 3; kind++) {
 		onx *body = calloc(1, sizeof *body);
 
 		(void)teardown(state);
@@ -152,17 +153,19 @@ crowded_body(void **state)
 		onx_input(body, "i", ONX_INT64, "");
 		onx_input(body, "c", ONX_BOOL, "");
 		onx_input(body, "s", ONX_FLOAT, "2");
-		for (size_t k = 0; wide == 0 && k < MANY; k++) {
+		for (size_t k = 0; kind == 0 && k < MANY; k++) {
 			(void)snprintf(name, sizeof name, "%x", (unsigned)k);
 			body->tensor.n = 0;
 			onx_text(&body->tensor, 8, name);
 			onx_field(&body->graph, 5, body->tensor.data, body->tensor.n);
 		}
-		for (size_t k = 0; wide == 1 && k < MANY; k++)
+		for (size_t k = 0; kind == 1 && k < MANY; k++)
 			memcpy(inputs + 1 + 2 * k, ",s", 3);
-		onx_node(body, "Identity", inputs, "t");
+		memset(result, 't', sizeof result);
+		result[kind == 2 ? 4 * MANY : 1] = '\0';
+		onx_node(body, "Identity", kind == 1 ? inputs : "s", result);
 		onx_output(body, "c");
-		onx_output(body, "t");
+		onx_output(body, result);
 		onx_input(file, "x", ONX_FLOAT, "2");
 		onx_ints64(file, "n", "", (const int64_t[]){4000});
 		onx_body(file, "body", body);
