@@ -43,14 +43,16 @@ put(qn_tfl_op *o, qn_id x, qn_id at, qn_id updates, int32_t reduction)
 	return qn_importer_op(o->im, QN_OP_scatter_nd, 3, in, &a, NULL);
 }
 
-/* Whether constant tuples of indices all differ. */
+/* Whether constant tuples of indices all differ; false too after a report. */
 static bool
-all_differ(const qn_tensor *at)
+all_differ(qn_importer *im, const qn_tensor *at)
 {
 	int64_t k = at != NULL && at->type->rank > 0 ? at->type->dim[at->type->rank - 1] : 0;
-	int64_t n = k > 0 ? qn_type_count(at->type) / k : -1;
+	int64_t n = k > 0 && k <= QN_MAX_RANK ? qn_type_count(at->type) / k : -1;
 
-	for (int64_t i = 0; i < n && n <= 1 << 12; i++)
+	if (n < 0 || n > 1 << 12 || !qn_importer_may_compare(im, (uint64_t)(n * n / 2)))
+		return false;
+	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < i; j++) {
 			int64_t same = 0;
 
@@ -60,7 +62,7 @@ all_differ(const qn_tensor *at)
 			if (same == k)
 				return false;
 		}
-	return n >= 0 && n <= 1 << 12;
+	return true;
 }
 
 /* Updates of one place add up, on zeros of the wanted shape.  Of codes, which have no sums, each place has
@@ -74,7 +76,7 @@ scatter_nd(qn_tfl_op *o)
 
 	if (!wanted_shape(o, 2, &shape) || updates == 0)
 		return;
-	if (qn_tfl_is_codes(o, updates) && !all_differ(qn_importer_known(o->im, o->in[0]))) {
+	if (qn_tfl_is_codes(o, updates) && !all_differ(o->im, qn_importer_known(o->im, o->in[0]))) {
 		(void)qn_importer_refuse(o->im, "import.input",
 					 "updates that are codes need constant indices, up to 4096 "
 					 "places that all differ");

@@ -151,6 +151,25 @@ test_scatter_codes_refused(void **state)
 	import_fails(INTS(x), INTS(y), "import.input", "all differ");
 }
 
+/* Which places differ is not asked again and again: all nodes together compare a bounded number. */
+static void
+test_scatter_codes_budget(void **state)
+{
+	enum { N = 4096, NODES = 9 };
+	static int32_t place[N];
+
+	(void)state;
+	for (int i = 0; i < N; i++)
+		place[i] = i;
+	int x = tfl_codes(file, "x", TFL_INT8, DIMS(N), 0.1f, 0, NULL, 0);
+	int at = ints(DIMS(N, 1), place), dim = ints(DIMS(1), (const int32_t[]){N}), y = 0;
+	for (int k = 0; k < NODES; k++) {
+		y = tfl_codes(file, "y", TFL_INT8, DIMS(N), 0.1f, 0, NULL, 0);
+		tfl_op(file, QN_TFL_SCATTER_ND, INTS(at, x, dim), INTS(y));
+	}
+	import_fails(INTS(x), INTS(y), "import.size", "2^26");
+}
+
 /* Columns more than rows, and rows more than columns. */
 static void
 test_set_diag(void **state)
@@ -279,6 +298,7 @@ main(void)
 		T(test_segment_sum),
 		T(test_segment_sum_refused),
 		T(test_scatter_codes_refused),
+		T(test_scatter_codes_budget),
 		T(test_set_diag),
 		T(test_set_diag_tall),
 		T(test_computed_weights),
