@@ -201,6 +201,66 @@ check_shape(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *
 	return QN_OK;
 }
 
+/* What integers may stand for where an input takes real values. */
+static const char *
+real_hint(qn_plain have)
+{
+	if (have == QN_PLAIN_i8 || have == QN_PLAIN_i16)
+		return "if they are codes of a quantized model, give the zero point Z and the "
+		       "scale S "
+		       "of its input, --input-zero Z --input-scale S: real = (code - Z) * S";
+	if (have == QN_PLAIN_u8)
+		return "if they are pixels, say how the model was trained: --input-scale "
+		       "0.00392156862745098 for 0 to 1, --input-zero 127.5 --input-scale "
+		       "0.00784313725490196 for -1 to 1, --input-scale 1 for 0 to 255; codes of a "
+		       "quantized model take its input's --input-zero and --input-scale";
+	return "if they are the values themselves, --input-scale 1 takes them as they are";
+}
+
+/* … where it takes codes of another type, or NULL when that is no number. */
+static const char *
+codes_hint(const qn_types *t, const qn_elem *want, qn_plain have, qn_arena *a)
+{
+	const int64_t half = have == QN_PLAIN_u8 ? 128 : have == QN_PLAIN_i8 ? -128 : 0;
+	const bool shifted =
+		half != 0 && (want->plain == QN_PLAIN_i8 || want->plain == QN_PLAIN_u8);
+	double scale = 0;
+	int64_t zp = 0;
+	qn_buf b;
+
+	if (want->kind != QN_ELEM_UNIFORM || want->gran != QN_PER_TENSOR ||
+	    qn_elem_has_symbol(want))
+		return NULL;
+	qn_elem_param(t, want, 0, &scale, &zp);
+	qn_buf_init(&b, a);
+	qn_buff(&b, "its codes are real / ");
+	qn_buf_f32(&b, (float)scale);
+	qn_buff(&b, " + %lld, and real values are quantized so: ", (long long)zp);
+	if (shifted) {
+		qn_buff(&b, "--input-zero %lld --input-scale ", (long long)(zp + half));
+		qn_buf_f32(&b, (float)scale);
+		qn_buff(&b, " if they are these codes %s 128, else ", half > 0 ? "plus" : "less");
+	}
+	qn_buff(&b, "--input-zero and --input-scale that make them real values");
+	return qn_buf_str(&b);
+}
+
+static qn_status
+refuse_type(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *s)
+{
+	const qn_elem *want = in->type->elem;
+	const qn_plain_info *to = &qn_plain_table[want->plain];
+	const qn_plain have = s->type->elem->plain;
+	const char *hint =
+		to->is_float ? real_hint(have) : codes_hint(&g->model->types, want, have, a);
+
+	if (hint == NULL)
+		hint = "save them in this type, if their values are whole numbers that it holds";
+	return qn_report(g->model->env, QN_EINVALID, "data.type", s->name,
+			 "holds %s, but input '%s' takes %s; %s", qn_plain_table[have].name,
+			 in->name, to->name, hint);
+}
+
 /* The plain type of the elements must be that of the input's storage; f64 stands in for f32, and
  * real values for codes of one scale. */
 qn_status
@@ -219,10 +279,6 @@ qn_fit_source(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source
 	else if (have == QN_PLAIN_f64 && want->plain == QN_PLAIN_f32)
 		*out = qn_source_real(t, a, s);
 	else if (have != want->plain)
-		return qn_report(g->model->env, QN_EINVALID, "data.type", s->name,
-				 "holds %s, but input '%s' takes %s; convert it, for example with "
-				 "numpy's astype, or with --input-scale 1",
-				 qn_plain_table[have].name, in->name,
-				 qn_plain_table[want->plain].name);
+		return refuse_type(g, a, in, s);
 	return QN_OK;
 }

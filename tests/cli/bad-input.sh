@@ -294,7 +294,15 @@ printf 'model "m" stage float\ngraph @main(%%x: tensor<1x2x3x5xf32>) {\n %%y = r
 bytes 30 "$one" | npy last.npy '<f4' '1, 3, 5, 2'
 case_of samples-layout 1 data.shape "[1,3,5,2]|[1,2,3,5]|channels first|transpose(0, 3, 1, 2)" run first.qir last.npy -o out.npy -q
 bytes 12 '\001' | npy bytes.npy '|u1' '3, 4'
-samples bytes 1 data.type "u8|'x'|f32|astype"
+samples bytes 1 data.type "u8|'x'|f32|--input-scale 0.00392156862745098 for 0 to 1|--input-zero 127.5"
+bytes 12 '\001' | npy codes.npy '|i1' '3, 4'
+samples codes 1 data.type "i8|'x'|f32|real = (code - Z) * S"
+bytes 12 '\001\000\000\000' | npy numbers.npy '<i4' '3, 4'
+samples numbers 1 data.type "i32|'x'|f32|--input-scale 1 takes them"
+printf 'model "q" stage integer\ngraph @main(%%x: tensor<1x4x!quant.uniform<i8:f32, 0.5:-3>>) {\n %%y = slice %%x {begin = [0, 0], end = [1, 4]}\n return %%y\n}\n' >taken.qir
+case_of samples-u8-codes 1 data.type "bytes.npy: error|holds u8|takes i8|real / 0.5 + -3|--input-zero 125 --input-scale 0.5 if they are these codes plus 128" \
+	run taken.qir bytes.npy -o out.npy -q
+case_of samples-u8-taken 0 "" "" run taken.qir bytes.npy --input-zero 125 --input-scale 0.5 -o coded.npy -q
 { bytes 6 "$one"; bytes 1 "$nan"; bytes 5 "$one"; } | npy nan.npy '<f4' '3, 4'
 samples nan 1 data.nonfinite 'sample 1, element 2|nan'
 { bytes 11 "$one"; bytes 1 "$inf"; } | npy inf.npy '<f4' '3, 4'
