@@ -62,7 +62,7 @@ load(qn_ctx *ctx, given *g)
 			: qn_labels_open(ctx, o->labels, o->label_column,
 					 g->data.n > 0 ? g->data.array[0] : NULL, &g->labels),
 		program_load_model(ctx, o, &g->m),
-		o->against == NULL ? QN_OK : program_load_other(ctx, o, o->against, &g->against),
+		o->against == NULL ? QN_OK : program_load_reference(ctx, o, &g->against),
 		program_check_used(o, &g->data, &g->calib),
 	};
 

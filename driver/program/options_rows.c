@@ -102,7 +102,7 @@
 	{                                                                                          \
 		"--from-float", 0, FLAG(from_float), NULL,                                         \
 			"of an already quantized .onnx or .tflite take the real values, and "      \
-			"calibrate them anew"                                                      \
+			"calibrate them anew; MODEL alone, not that of --against"                  \
 	}
 
 #define PASS_ROWS                                                                                  \

@@ -171,21 +171,27 @@ program_write_stderr(void *user, const char *text, size_t n)
 	return fwrite(text, 1, n, stderr) == n ? 0 : 1;
 }
 
-qn_status
-program_load_model(qn_ctx *ctx, const options *o, qn_model **out)
-{
-	return program_load_other(ctx, o, o->model, out);
-}
-
-qn_status
-program_load_other(qn_ctx *ctx, const options *o, const char *path, qn_model **out)
+static qn_status
+load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, qn_model **out)
 {
 	qn_import_opts how = {
 		.size = sizeof how,
 		.dim = o->dim,
 		.ndim = (size_t)o->ndim,
-		.from_float = o->from_float,
+		.from_float = from_float,
 	};
 
 	return qn_import(ctx, path, &how, out);
+}
+
+qn_status
+program_load_model(qn_ctx *ctx, const options *o, qn_model **out)
+{
+	return load_model(ctx, o, o->model, o->from_float, out);
+}
+
+qn_status
+program_load_reference(qn_ctx *ctx, const options *o, qn_model **out)
+{
+	return load_model(ctx, o, o->against, false, out);
 }

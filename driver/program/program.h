@@ -30,8 +30,8 @@ bool program_same_file(const char *a, const char *b);
 
 /* The model of the command line, read as its options say. */
 qn_status program_load_model(qn_ctx *ctx, const options *o, qn_model **out);
-/* … of another file. */
-qn_status program_load_other(qn_ctx *ctx, const options *o, const char *path, qn_model **out);
+/* The one of --against: as its file is, --from-float is for the model alone. */
+qn_status program_load_reference(qn_ctx *ctx, const options *o, qn_model **out);
 
 /* Whether a path ends so, behind a name. */
 bool program_ends(const char *path, const char *end);

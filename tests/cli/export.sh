@@ -218,6 +218,8 @@ cmp -s one two || fail 'encodings and samples' "another model"
 good 'from float' opt -q digits.onnx --from-float --stop-after=clean -o float.qir
 cases=$((cases + 1))
 grep -q quantize float.qir && fail 'from float' "there is a quantize" float.qir
+# … of MODEL: the reference stays quantized, so there is a difference
+good 'from float, against' eval -q digits.onnx --from-float --data "$E/test_x.npy" --against digits.onnx --min sqnr=20 --max sqnr=80
 
 refuses format "--format|'tflite'" export "$E/digits.json" --format tflite -o x.onnx
 refuses output "-o FILE is needed" export "$E/digits.json"
