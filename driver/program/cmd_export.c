@@ -5,34 +5,76 @@
 
 #include "program.h"
 
-/* The place of a word among n, 0 when none is given; -1: it is none of them. */
+enum { NFORMAT = 2 };
+
+/* A form of the file, with the ends of names that say it, NULL behind them. */
+typedef struct form {
+	const char *name;
+	const char *end[3];
+} form;
+
+static const form forms[NFORMAT] = {
+	{"onnx-qdq", {".onnx"}},
+	{"encodings", {".json", ".encodings"}},
+};
+
+/* The form that a file of this name has; -1: none. */
 static int
-place_of(const char *word, int n, const char *const *words)
+form_of(const char *path)
 {
-	for (int i = 0; word != NULL && i < n; i++)
-		if (strcmp(word, words[i]) == 0)
-			return i;
-	return word == NULL ? 0 : -1;
+	for (int i = 0; i < NFORMAT; i++)
+		for (const char *const *end = forms[i].end; *end != NULL; end++)
+			if (program_ends(path, *end))
+				return i;
+	return -1;
 }
 
-/* A qn_export_format; -1: there is none of this name or version, which is said. */
+/* What --format and the file's name say, which must be the same; -1 after a message. */
+static int
+choose_form(const options *o)
+{
+	const int by_name = form_of(o->output);
+	int by_word = 0;
+
+	while (o->emit != NULL && by_word < NFORMAT && strcmp(o->emit, forms[by_word].name) != 0)
+		by_word++;
+	if (by_word == NFORMAT)
+		fprintf(stderr, "quern export: --format: '%s' is none of onnx-qdq, encodings\n",
+			o->emit);
+	else if (by_name < 0 || (o->emit != NULL && by_word != by_name))
+		fprintf(stderr,
+			"quern export: -o '%s'%s%s: quantized ONNX (onnx-qdq) is called FILE.onnx, "
+			"encodings FILE.json or FILE.encodings\n",
+			o->output, o->emit != NULL ? " with --format " : "",
+			o->emit != NULL ? o->emit : "");
+	else
+		return by_name;
+	return -1;
+}
+
+/* A qn_export_format; -1 after a message. */
 static int
 choose(const options *o)
 {
-	static const char *const names[] = {"onnx-qdq", "encodings"};
 	static const char *const versions[] = {"0.6.1", "1.0.0", "2.0.0"};
-	const int format = place_of(o->emit, 2, names);
-	const int version = place_of(o->encodings_version, 3, versions);
+	enum { NVERSION = sizeof versions / sizeof versions[0] };
+	const int format = choose_form(o);
+	int version = 0;
 
 	if (format < 0)
-		fprintf(stderr, "quern export: --format: '%s' is none of onnx-qdq, encodings\n",
-			o->emit);
-	else if (version < 0)
+		return -1;
+	while (o->encodings_version != NULL && version < NVERSION &&
+	       strcmp(o->encodings_version, versions[version]) != 0)
+		version++;
+	if (version == NVERSION)
 		fprintf(stderr,
 			"quern export: --encodings-version: '%s' is none of 0.6.1, 1.0.0, 2.0.0\n",
 			o->encodings_version);
 	else if (format == 0 && o->encodings_version != NULL)
-		fprintf(stderr, "quern export: --encodings-version goes with --format encodings\n");
+		fprintf(stderr,
+			"quern export: --encodings-version goes with encodings, and -o '%s' is "
+			"quantized ONNX\n",
+			o->output);
 	else
 		return format == 0 ? (int)QN_EXPORT_ONNX_QDQ : (int)QN_EXPORT_ENCODINGS + version;
 	return -1;
@@ -64,12 +106,12 @@ export_model(qn_ctx *ctx, const options *o)
 int
 cmd_export(const options *o)
 {
-	if (choose(o) < 0)
-		return QN_EUSAGE;
 	if (o->output == NULL || program_same_file(o->output, o->model)) {
 		fprintf(stderr, "quern export: -o FILE is needed, another file than the model\n");
 		return QN_EUSAGE;
 	}
+	if (choose(o) < 0)
+		return QN_EUSAGE;
 	qn_ctx *ctx = program_open(o);
 	return ctx == NULL ? 1 : program_close(ctx, export_model(ctx, o));
 }

@@ -92,10 +92,11 @@ static const command commands[] = {
 	 "  quern inspect copy.json",
 	 1, 1, import_options, cmd_import},
 	{"export", "MODEL -o FILE [--calib SAMPLES…] [options]",
-	 "write a calibrated model as quantized ONNX",
+	 "write a calibrated model as quantized ONNX, or its parameters as AIMET's encodings",
 	 "Calibrates a float model and writes it with QuantizeLinear and DequantizeLinear around "
 	 "what is quantized, weights as\ncodes. Inputs and outputs keep their shapes. A model "
-	 "that is calibrated already is written as it is.\n\n"
+	 "that is calibrated already is written as it is. A file called\n.json or .encodings gets "
+	 "the parameters alone, in the form of AIMET's encodings.\n\n"
 	 "example:\n"
 	 "  quern export examples/digits/digits.json --calib examples/digits/calib.npy -o "
 	 "digits.onnx",

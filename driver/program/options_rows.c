@@ -192,11 +192,11 @@ const option_row import_options[] = {
 
 const option_row export_options[] = {
 	{"--format", 0, TEXT(emit), "onnx-qdq|encodings",
-	 "the form of the file: quantized ONNX (default), or AIMET's encodings, the parameters "
-	 "alone"},
+	 "the form of the file: quantized ONNX, or AIMET's encodings, the parameters alone "
+	 "(default: what FILE ends in)"},
 	{"--encodings-version", 0, TEXT(encodings_version), "0.6.1|1.0.0|2.0.0",
-	 "of --format encodings: an object by names (default), lists, or lists in the words of QuantizeLinear"},
-	{"--output", 'o', TEXT(output), "FILE", "the file to write"},
+	 "of encodings: an object by names (default), lists, or lists in the words of QuantizeLinear"},
+	{"--output", 'o', TEXT(output), "FILE", "the file to write: FILE.onnx, or FILE.json or FILE.encodings"},
 	QUANT_ROWS,
 	ENCODINGS_ROW,
 	DATA_ROWS,

@@ -222,6 +222,16 @@ grep -q quantize float.qir && fail 'from float' "there is a quantize" float.qir
 good 'from float, against' eval -q digits.onnx --from-float --data "$E/test_x.npy" --against digits.onnx --min sqnr=20 --max sqnr=80
 
 refuses format "--format|'tflite'" export "$E/digits.json" --format tflite -o x.onnx
+# the name of the file says its form, --format may say it too
+refuses 'unknown end' "'x.tflite'|FILE.onnx|FILE.encodings" export "$E/digits.json" --calib "$E/calib.npy" -o x.tflite
+refuses 'other end' "'x.onnx'|--format encodings|FILE.json" export "$E/digits.json" --calib "$E/calib.npy" --format encodings -o x.onnx
+refuses 'other end' "'x.json'|--format onnx-qdq|FILE.onnx" export "$E/digits.json" --calib "$E/calib.npy" --format onnx-qdq -o x.json
+cases=$((cases + 1))
+ls x.* >/dev/null 2>&1 && fail 'other end' "a refused command left a file"
+for f in byend.json byend.encodings; do
+	good "$f" export -q bound.json -o "$f"
+	cmp -s "$f" encodings.json || fail "$f" "not the encodings"
+done
 refuses output "-o FILE is needed" export "$E/digits.json"
 cases=$((cases + 1))
 run export -q before.json -o x.onnx
