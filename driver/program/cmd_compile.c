@@ -45,13 +45,12 @@ number(const char *option, const char *text, long otherwise, long most)
 }
 
 static qn_status
-compile(qn_ctx *ctx, const options *o, const qn_emit_options *numbers)
+compile(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_options *numbers)
 {
 	qn_model *m = NULL;
 	sample_list calib = {0};
 	qn_compile_opts opts;
 	qn_emit_info info;
-	const char *folder = o->output != NULL ? o->output : "out";
 	qn_status status = program_compile_opts(ctx, o, &calib, &opts);
 	qn_status loaded =
 		program_load_model(ctx, o, &m); /* the model's problems too, whatever is wrong with the samples */
@@ -76,6 +75,25 @@ compile(qn_ctx *ctx, const options *o, const qn_emit_options *numbers)
 	return status;
 }
 
+/* The folder is there before the work: what is wrong with it is said at once. */
+static int
+compile_into(const options *o, const qn_emit_options *numbers)
+{
+	const char *folder = o->output != NULL ? o->output : "out";
+	const bool writes = o->stop_after == NULL;
+	output_folder made = {0};
+	qn_ctx *ctx = program_open(o);
+
+	if (ctx == NULL)
+		return 1;
+	qn_status status = writes ? output_folder_make(folder, &made) : QN_OK;
+	if (status == QN_OK)
+		status = compile(ctx, o, folder, numbers);
+	if (status != QN_OK)
+		output_folder_drop(&made);
+	return program_close(ctx, status);
+}
+
 int
 cmd_compile(const options *o)
 {
@@ -93,6 +111,5 @@ cmd_compile(const options *o)
 	}
 	if (samples < 0 || scratch < 0 || weights < 0)
 		return QN_EUSAGE;
-	qn_ctx *ctx = program_open(o);
-	return ctx == NULL ? 1 : program_close(ctx, compile(ctx, o, &numbers));
+	return compile_into(o, &numbers);
 }

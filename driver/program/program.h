@@ -38,6 +38,17 @@ bool program_ends(const char *path, const char *end);
 /* Whether a folder, or one right in it, holds a .bin file. */
 bool program_holds_bin(const char *path);
 
+/* The folder of -o, and from which byte of its path on it was made here; 0: it was there. */
+typedef struct output_folder {
+	char path[4096];
+	size_t made;
+} output_folder;
+
+/* Makes the folder with its parents, before the work; a message when that cannot be. */
+qn_status output_folder_make(const char *path, output_folder *f);
+/* Removes what was made, after the work has failed. */
+void output_folder_drop(output_folder *f);
+
 /* Arrays of samples: one a file, or those of an .npz. */
 typedef struct sample_list {
 	qn_array *array[MAX_VALUES];

@@ -459,7 +459,14 @@ echo precious >file
 case_of out-is-file 1 file.mkdir 'file: error' compile good.json --calib ok.npy -o file -q
 [ "$(cat file)" = precious ] || fail out-is-file "the file has changed"
 case_of out-below-file 1 file.mkdir 'file/sub: error|Not a directory' compile good.json --calib ok.npy -o file/sub -q
-case_of out-no-parent 1 file.mkdir 'no/parent: error|No such file' compile good.json --calib ok.npy -o no/parent -q
+# The folder is looked at before the work, made with its parents, and goes again with them when the work fails.
+case_of out-early 1 file.mkdir 'file: error' compile good.json --calib ok.npy -o file
+grep -q '^calibrate' stderr && fail out-early "the work was done before" stderr
+case_of out-parents 0 "" "" compile good.json --calib ok.npy -o new/parent/ -q
+[ -f new/parent/good.c ] || fail out-parents "no new/parent/good.c"
+mkdir there
+case_of out-gone 1 data.nonfinite 'nan.npy' compile good.json --calib nan.npy -o there/is/none -q
+[ -d there ] && [ -z "$(ls there)" ] || fail out-gone "left: $(ls -R there)"
 case_of run-below-file 1 file.write 'file/y.npy: error|Not a directory' run good.json ok.npy -o file/y.npy -q
 mkdir taken.npy
 case_of run-on-folder 1 file.write "taken.npy: error|directory" run good.json ok.npy -o taken.npy -q
