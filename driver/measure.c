@@ -189,8 +189,10 @@ measure_against(void *arg, qn_arena *scratch)
 	qn_measurement *c = arg;
 	size_t n = qn_model_describe(c->o->against).outputs;
 	qn_array **y = QN_NEW(scratch, qn_array *, n);
+	qn_array **x = NULL;
 
-	QN_TRY(qn_run(c->o->against, c->nin, c->in, 1, n, y));
+	QN_TRY(qn_measurement_translate(c, scratch, &x));
+	QN_TRY(qn_run(c->o->against, c->nin, x, 1, n, y));
 	c->want = y;
 	c->nwant = n;
 	qn_status status = qn_guard_model(c->m, measure, c);

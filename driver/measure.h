@@ -41,4 +41,10 @@ typedef struct qn_measurement {
  * eval.window, eval.top, data.labels. */
 qn_status qn_measurement_set_up(qn_measurement *c, qn_arena *a) QN_MUST_CHECK;
 
+/* The samples for the reference, an array for each: codes of an input of the model as the real
+ * values that they stand for, where the reference's input has not the same codes; others as they
+ * are.  They live as long as the arena. */
+qn_status qn_measurement_translate(const qn_measurement *c, qn_arena *a,
+				   qn_array ***out) QN_MUST_CHECK;
+
 #endif

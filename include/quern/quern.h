@@ -857,7 +857,7 @@ typedef struct qn_measure_opts { /* all zero: defaults */
 	const qn_array *labels; /* integers, one a sample; NULL: the classes of a folder of folders, or none */
 	size_t ntop;            /* 0: top1 alone */
 	const size_t *top;      /* 1 … the number of classes */
-	qn_model *against;      /* the reference is what this model gives on the same samples; NULL: */
+	qn_model *against;      /* the reference is what this model gives on the same samples (codes of the model: on the real values that they stand for, unless it takes the same codes); NULL: */
 	size_t ntarget;         /* … it is these real values, an array an output, a sample each index of dimension 0; 0: none */
 	qn_array *const *target;
 	const char *score;      /* of a sample: "value", "value:K" (element K of the first output), "mse-input" (mean of (first output - first input)^2);

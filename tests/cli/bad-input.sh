@@ -303,6 +303,12 @@ printf 'model "q" stage integer\ngraph @main(%%x: tensor<1x4x!quant.uniform<i8:f
 case_of samples-u8-codes 1 data.type "bytes.npy: error|holds u8|takes i8|real / 0.5 + -3|--input-zero 125 --input-scale 0.5 if they are these codes plus 128" \
 	run taken.qir bytes.npy -o out.npy -q
 case_of samples-u8-taken 0 "" "" run taken.qir bytes.npy --input-zero 125 --input-scale 0.5 -o coded.npy -q
+# Codes of the model are real values for a reference that does not take the same codes.
+sed 's/integer/float/;s/!quant[^>]*>/f32/' taken.qir >real.qir
+sed 's/0.5:-3/0.25:1/' taken.qir >other.qir
+for reference in real other taken; do
+	case_of "codes against $reference" 0 "" "" eval taken.qir --data codes.npy --against $reference.qir --max max-diff=0 -q
+done
 { bytes 6 "$one"; bytes 1 "$nan"; bytes 5 "$one"; } | npy nan.npy '<f4' '3, 4'
 samples nan 1 data.nonfinite 'sample 1, element 2|nan'
 { bytes 11 "$one"; bytes 1 "$inf"; } | npy inf.npy '<f4' '3, 4'
