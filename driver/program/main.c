@@ -6,14 +6,16 @@
 #include "program.h"
 
 static const command commands[] = {
-	{"compile", "MODEL --calib FILE [-o FOLDER] [options]",
+	{"compile", "MODEL [--calib FILE] [-o FOLDER] [options]",
 	 "quantize a float model on samples and write integer-only C",
 	 "Reads a float model, measures the range of its values on the samples, quantizes it to 8 "
 	 "bits and writes C files that need no\n"
 	 "heap, no libm and no floating point: NAME.h, NAME.c, NAME_weights.c, NAME_selftest.c and "
 	 "NAME.report.json.\n"
 	 "The summary goes to stdout, progress to stderr. A model that is integer already is "
-	 "emitted as it is.\n\n"
+	 "emitted as it is.\n"
+	 "Samples (--calib) are for float models, unless --stats or --encodings say what they would: "
+	 "a quantized file needs none.\n\n"
 	 "A node that must stay in float is an error (exit code 3) that names it and the "
 	 "reason.\n\n"
 	 "example:\n"

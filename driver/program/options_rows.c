@@ -55,9 +55,10 @@
 
 #define ROUNDING_ROW                                                                               \
 	{                                                                                          \
-		"--rounding", 0, TEXT(rounding), "double|single|nearest|even",                     \
-			"how integer nodes round: as TFLite does (double, default), as TVM does "  \
-			"(single), ties away (nearest), ties to even as ONNX does (even)"          \
+		"--rounding", 0, TEXT(rounding), "default|double|single|nearest|even",             \
+			"how integer nodes round: as the model says, which is even for a "         \
+			"quantized .onnx, else double (default), as TFLite does (double), as "     \
+			"TVM does (single), ties away (nearest), ties to even as ONNX does (even)" \
 	}
 
 #define ALIGN_ROW                                                                                  \
@@ -136,7 +137,7 @@ const option_row compile_options[] = {
 	ENCODINGS_ROW,
 	ROUNDING_ROW,
 	{"--output", 'o', TEXT(output), "FOLDER",
-	 "where the files go; it is made if need be (default: out)"},
+	 "where the files go; it is made if need be, with its parents (default: out)"},
 	{"--name", 0, TEXT(name), "NAME",
 	 "prefix of files and C symbols (default: the model's name)"},
 	{"--self-test", 0, TEXT(self_test), "N",

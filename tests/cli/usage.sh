@@ -158,6 +158,10 @@ usage twice-output 'given twice|--output' compile m.json -o out -o out2
 usage scheme "--scheme|'int4'|tflite|rfc" compile "$E/digits.json" --scheme int4 -o out
 usage method "method|'mean'|minmax, avgmax|method.unknown" compile "$E/digits.json" --method=mean -o out
 usage weights "--weights|'none'|per-channel|per-tensor" compile "$E/digits.json" --weights none -o out
+run compile --help
+has_words 'help of compile' stdout 'compile MODEL [--calib FILE]|default|double|single|nearest|even|a quantized file needs none'
+run --help
+has_words 'help of export' stdout "AIMET's encodings"
 usage rounding "--rounding|'up'|double|single|nearest|even" compile "$E/digits.json" --rounding up -o out
 for p in 49 101 nan much; do
 	usage "percentile '$p'" "method.value|'p=$p'" compile "$E/digits.json" --method "percentile:p=$p" -o out
