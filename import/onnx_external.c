@@ -40,15 +40,18 @@ number(const char *s, uint64_t *out)
 typedef struct file_bytes {
 	const char *data;
 	size_t n;
+	bool bad; /* it cannot be read, which was reported */
 } file_bytes;
 
 static const file_bytes *
-open_external(qn_onnx *o, const char *path)
+open_external(qn_onnx *o, const char *tensor, const char *path)
 {
 	file_bytes *f = qn_map_gets(&o->external, path);
 
+	if (f != NULL && f->bad)
+		o->im.problems++;
 	if (f != NULL)
-		return f;
+		return f->bad ? NULL : f;
 	f = QN_NEW(o->im.scratch, file_bytes, 1);
 	const char *whole = qn_path_join(o->im.scratch, o->folder, path);
 	if (!qn_path_is_below(o->folder, whole)) {
@@ -58,13 +61,18 @@ open_external(qn_onnx *o, const char *path)
 					 path);
 		return NULL;
 	}
+	qn_map_puts(&o->external, path, f);
 	qn_status status = qn_file_map(o->im.m->arena, whole, &f->data, &f->n);
-	if (status != QN_OK) {
+	f->bad = status != QN_OK;
+	if (f->bad) {
+		(void)qn_importer_refuse(&o->im, "import.external",
+					 "the data of tensor '%s' is in '%s', which cannot be "
+					 "read; put the file that belongs to the model there",
+					 tensor, whole);
 		qn_importer_failed(&o->im, status);
 		return NULL;
 	}
 	qn_importer_grant(&o->im, f->n);
-	qn_map_puts(&o->external, path, f);
 	return f;
 }
 
@@ -94,7 +102,7 @@ qn_onnx_external(qn_onnx *o, const Onnx__TensorProto *t, size_t *n)
 			name, path);
 		return NULL;
 	}
-	const file_bytes *f = open_external(o, path);
+	const file_bytes *f = open_external(o, name, path);
 	if (f == NULL)
 		return NULL;
 	if (offset > f->n || length > f->n - offset) {
