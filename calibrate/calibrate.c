@@ -60,6 +60,20 @@ watch_values(qn_calibration *c)
 }
 
 qn_status
+qn_calibration_takes(const qn_model *m)
+{
+	if (m->stage == QN_STAGE_SYMBOLIC)
+		return QN_OK;
+	return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
+			 "calibrate takes a symbolic graph; this one is %s%s",
+			 qn_stage_names[m->stage],
+			 m->stage < QN_STAGE_CALIBRATED
+				 ? ""
+				 : " already, with its parameters in it; --from-float reads a "
+				   "quantized file without them, so that they are found anew");
+}
+
+qn_status
 qn_calibration_new(qn_model *m, qn_calibration **out)
 {
 	qn_calibration *c = QN_NEW(m->scratch, qn_calibration, 1);
@@ -67,10 +81,7 @@ qn_calibration_new(qn_model *m, qn_calibration **out)
 	qn_id *map;
 
 	*out = c;
-	if (m->stage != QN_STAGE_SYMBOLIC)
-		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
-				 "calibrate takes a symbolic graph; this one is %s",
-				 qn_stage_names[m->stage]);
+	QN_TRY(qn_calibration_takes(m));
 	*c = (qn_calibration){.m = m, .g = qn_model_entry(m)};
 	QN_TRY(qn_erase_quantization(m, c->g, &real, &map));
 	c->real = real;

@@ -62,6 +62,8 @@ qn_status qn_calibrate_model(qn_model *m, qn_dataset *data,
 
 /* ---- the same in steps ---- */
 
+/* Whether the model is at a stage that is calibrated; reports (pass.stage). */
+qn_status qn_calibration_takes(const qn_model *m) QN_MUST_CHECK;
 /* Finds what has to be observed.  Ids: pass.stage, calibrate.axis. */
 qn_status qn_calibration_new(qn_model *m, qn_calibration **out) QN_MUST_CHECK;
 /* One more value to be observed; c has room for it. */

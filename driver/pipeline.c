@@ -8,6 +8,7 @@
 #include "driver/host_struct.h"
 #include "driver/pass_rows.h"
 #include "driver/statistics.h"
+#include "passes/passes.h"
 #include "patterns/recipe.h"
 
 static qn_status
@@ -166,6 +167,18 @@ position(qn_pipeline *p, const sequence *s, const char *option, const char *name
 				 : "the model has it behind it");
 }
 
+/* Samples for a model that came with its parameters: nothing is calibrated. */
+static void
+warn_of_unused(const qn_pipeline *p)
+{
+	if (p->opts->ncalib == 0 || !qn_came_quantized(p->m))
+		return;
+	qn_warn(p->m->env, "calib.unused", p->m->name,
+		"the model is %s already and keeps its parameters: the samples are not calibrated on, "
+		"only a self-test takes them; a quantized file is calibrated anew with --from-float",
+		qn_stage_names[p->m->stage]);
+}
+
 static qn_status
 run_sequence(qn_pipeline *p)
 {
@@ -196,6 +209,7 @@ run_sequence(qn_pipeline *p)
 	for (size_t i = 0; i < s.n; i++)
 		if (qn_pass_calibrates(s.pass[i]) && o->ncalib > 0 && p->crc == NULL)
 			QN_TRY(qn_calibration_lint(p->m, o, p->scratch, &p->crc));
+	warn_of_unused(p);
 	for (size_t i = 0; i < s.n; i++)
 		QN_TRY(run_pass(p, s.pass[i]));
 	return QN_OK;

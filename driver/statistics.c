@@ -315,6 +315,8 @@ qn_calibrate(qn_model *m, const qn_compile_opts *opts, size_t shard, size_t nsha
 		return qn_report(m->env, QN_EUSAGE, "option.range", "shard",
 				 "there is no shard %zu of %zu; they count from 1", shard, nshard);
 	QN_TRY(check_callbacks(m, o));
+	if (m->stage >= QN_STAGE_CALIBRATED)
+		QN_TRY(qn_calibration_takes(m));
 	if (o->ncalib > 0)
 		QN_TRY(qn_guard_model(m, lint, &c));
 	if (m->stage == QN_STAGE_FLOAT)

@@ -5,8 +5,11 @@
  *   batch_norm 'n'   the op has no integer form, and codes do not pass it
  *   pow 'p'          pattern 'lut' declined: …                              (a note of partition)
  *   matmul 'm'       no quantizer pattern of the scheme takes it
+ *   conv2d 'c'       the model gives no range for 'x'                (quantized by another tool)
  *   concat 'c'       one of its operands comes from 'y', which stays in float …  a path that does not end in codes
  *   relu 'r'         's', which reads it, stays in float */
+#include <string.h>
+
 #include "ir/diag.h"
 #include "passes/requantize.h"
 #include "runtime/forms.h"
@@ -116,6 +119,81 @@ real_operand(const survey *s, const qn_node *n)
 	return NULL;
 }
 
+/* ---- models that another tool has quantized ---- */
+
+/* The pass quantize records its scheme. */
+bool
+qn_came_quantized(const qn_model *m)
+{
+	return m->stage >= QN_STAGE_CALIBRATED && strstr(m->options, "scheme=") == NULL;
+}
+
+/* The name of its value in the file, if that is another one. */
+static void
+add_name(qn_buf *b, const qn_model *m, const qn_node *n)
+{
+	const char *name = m->tensors != NULL ? qn_map_gets(m->tensors, n->name) : NULL;
+
+	qn_buff(b, "%s'%s'", b->n > 0 ? ", " : "", name != NULL ? name : n->name);
+}
+
+/* Whether a node of the file became both: "h" and "h_1", which is its activation. */
+static bool
+is_part_of(const qn_node *n, const qn_node *x)
+{
+	size_t k = strlen(x->name);
+
+	return strncmp(n->name, x->name, k) == 0 && n->name[k] == '_';
+}
+
+/* The value of the file that would need a range. */
+static const qn_node *
+source(const qn_graph *g, const qn_node *n)
+{
+	while (n->nin == 1) {
+		const qn_node *x = qn_graph_node(g, n->in[0]);
+
+		if (n->op != QN_OP_dequantize && n->op != QN_OP_transpose &&
+		    !(qn_rqz_moves(g, n) && is_part_of(n, x)))
+			break;
+		n = x;
+	}
+	return n;
+}
+
+static const char *
+no_range_for(const qn_model *m, const char *values)
+{
+	return text(m,
+		    "the model, quantized by another tool, gives no range for %s; quantize that in "
+		    "the tool that wrote the model, or calibrate all of it anew: --from-float "
+		    "--calib SAMPLES",
+		    values);
+}
+
+/* What an op with an integer form reads and gives without parameters; NULL: nothing. */
+static const char *
+no_range(const survey *s, qn_id id, const qn_node *n)
+{
+	const qn_graph *g = s->g;
+	qn_buf values;
+
+	if (!qn_came_quantized(g->model))
+		return NULL;
+	qn_buf_init(&values, g->model->arena);
+	for (uint32_t i = 0; i < n->nin; i++) {
+		const qn_node *x = qn_graph_node(g, n->in[i]);
+		const bool codes = x->op == QN_OP_dequantize &&
+				   qn_rqz_narrow(qn_graph_node(g, x->in[0])->type->elem);
+
+		if (is_float(x->type) && !codes && (x->op != QN_OP_const || i < 2))
+			add_name(&values, g->model, source(g, x));
+	}
+	if (s->quantize[id] == 0)
+		add_name(&values, g->model, n);
+	return values.n > 0 ? no_range_for(g->model, qn_buf_str(&values)) : NULL;
+}
+
 /* An op that only moves elements: which of its sides is to blame. */
 static const char *
 reason_of_move(const survey *s, qn_id id, const qn_node *n)
@@ -135,6 +213,8 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 			    "one of its operands comes from '%s', which stays in float, so the "
 			    "other ones cannot become codes either",
 			    before->name);
+	if (before != NULL && before->op == QN_OP_input && qn_came_quantized(g->model))
+		return no_range_for(g->model, text(g->model, "'%s'", before->name));
 	if (before != NULL)
 		return text(g->model, "it comes from '%s', which stays in float", before->name);
 	if (quantize != NULL && behind != NULL)
@@ -159,7 +239,10 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 {
 	const qn_graph *g = s->g;
 	const qn_node *quantize = reader(g, s->quantize[id]);
+	const char *lacks = no_range(s, id, n);
 
+	if (lacks != NULL)
+		return lacks;
 	if (!on_narrow_codes(g, n))
 		return "no quantizer pattern of the scheme takes it";
 	if (quantize == NULL)

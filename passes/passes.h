@@ -34,6 +34,10 @@ qn_status qn_require_integer(qn_model *m, qn_graph *g) QN_MUST_CHECK;
  * QN_OK: there are none.  (passes/float_left.c) */
 qn_status qn_report_float(qn_model *m, const qn_graph *g) QN_MUST_CHECK;
 
+/* Whether a model that has its parameters came with them: Quern did not choose what to quantize.
+ * (passes/float_left.c) */
+bool qn_came_quantized(const qn_model *m);
+
 /* Makes every scale a fixed-point number of so many bits, QN_FIX_LEAST to QN_FIX_MOST, and sums of
  * codes exact; warns (align.loss) of sums whose operands lie far apart.  calibrated ->
  * calibrated. */
