@@ -335,7 +335,9 @@ check_given(const qn_calibration *c, const qn_dataset *data, const qn_methods *m
 
 		if (qn_map_gets(&seen, of->name) != NULL)
 			continue;
-		qn_buff(&b, "%s'%s'", b.n > 0 ? ", " : "", of->name);
+		const qn_called *called = qn_model_called(c->m, of);
+		qn_buff(&b, "%s'%s'", b.n > 0 ? ", " : "",
+			called != NULL ? called->name : of->name);
 		qn_map_puts(&seen, of->name, (void *)(uintptr_t)of);
 	}
 	return qn_encodings_missing(o->given, c->m, qn_buf_str(&b));

@@ -18,20 +18,21 @@ qn_encoded_value(const qn_graph *g, const qn_node *quantize)
 	return of;
 }
 
-/* By the names that a value has: of its quantize, its own, and the one in the file that it was
- * read from. */
+/* By the names that a value has: of its quantize, its own, and those in the file that it was read
+ * from.  A node that is called like another value of that file is meant by none. */
 static const qn_encoding *
 named(const qn_encodings *e, const qn_graph *g, const qn_node *q, const qn_node *of)
 {
 	const qn_map *names =
 		&e->map[of->op == QN_OP_const ? QN_ENCODING_PARAMS : QN_ENCODING_ACTIVATIONS];
-	const qn_map *tensors = g->model->tensors;
-	const char *tensor = tensors != NULL ? qn_map_gets(tensors, of->name) : NULL;
-	const qn_encoding *own = qn_map_gets(names, q->name);
+	const qn_model *m = g->model;
+	const qn_encoding *own = qn_model_is_taken(m, q) ? NULL : qn_map_gets(names, q->name);
 
-	if (own == NULL)
+	if (own == NULL && !qn_model_is_taken(m, of))
 		own = qn_map_gets(names, of->name);
-	return own == NULL && tensor != NULL ? qn_map_gets(names, tensor) : own;
+	for (const qn_called *c = qn_model_called(m, of); c != NULL && own == NULL; c = c->next)
+		own = qn_map_gets(names, c->name);
+	return own;
 }
 
 /* Whether the value has the parameters of its operand: elements are moved or chosen, none is
@@ -142,19 +143,30 @@ bind(const qn_encodings *e, qn_model *m, const qn_node *q, const qn_symbol *sym,
 
 enum { MOST_NAMES = 12 };
 
-/* The names of values in the file that the model was read from, of those that there still are. */
+/* The names of the file that the model was read from, of values that there still are. */
 static void
 take_tensors(const qn_graph *g, qn_map *names)
 {
-	const qn_map *tensors = g->model->tensors;
-
 	qn_map_init(names, g->model->scratch);
-	for (qn_id id = 1; tensors != NULL && id < g->n; id++) {
-		const char *tensor = qn_map_gets(tensors, qn_graph_node(g, id)->name);
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_called *c = qn_model_called(g->model, qn_graph_node(g, id));
 
-		if (tensor != NULL)
-			qn_map_puts(names, tensor, (void *)(uintptr_t)tensor);
+		for (; c != NULL; c = c->next)
+			if (qn_map_gets(names, c->name) == NULL)
+				qn_map_puts(names, c->name, (void *)(uintptr_t)c);
 	}
+}
+
+/* Values that are computed may have been taken into others (a convolution into its relu); a weight
+ * that is gone became another one, which has no parameters from the file. */
+static bool
+is_known(const qn_graph *g, const qn_map *tensors, const char *name)
+{
+	const qn_map *all = g->model->tensor_names;
+	const qn_called *of = all != NULL ? qn_map_gets(all, name) : NULL;
+
+	return (of != NULL && !of->constant) || qn_map_gets(tensors, name) != NULL ||
+	       qn_graph_find(g, name) != 0;
 }
 
 static void
@@ -171,8 +183,7 @@ warn_unused(const qn_encodings *e, qn_model *m)
 		for (size_t i = 0; i < e->n[k]; i++) {
 			const char *name = e->list[k][i].name;
 
-			if (name != NULL && qn_graph_find(g, name) == 0 &&
-			    qn_map_gets(&tensors, name) == NULL && n++ < MOST_NAMES)
+			if (name != NULL && !is_known(g, &tensors, name) && n++ < MOST_NAMES)
 				qn_buff(&b, "%s'%s'", n > 1 ? ", " : "", name);
 		}
 	if (n > 0)

@@ -8,9 +8,9 @@
  *   2.0.0  "encodings": [{"name": "relu1", "output_dtype": "int8", "y_scale": 0.5, "y_zero_point": -128}]
  *
  * real = (k + offset) * scale for k = 0 ... 2^bitwidth - 1, so offset is the smallest code less
- * the zero point. A value that is quantized in several ways stands there once a way, the others
- * under the names of their quantize nodes.  Biases, which have the scale of their product, are
- * left out. */
+ * the zero point. Names are those of the file that the model was read from, in graphs of Quern's those
+ * of nodes. A value that is quantized in several ways stands there once a way, the others under the names
+ * of their quantize nodes.  Biases, which have the scale of their product, are left out. */
 #include "driver/encodings.h"
 
 #include <string.h>
@@ -25,6 +25,16 @@ typedef struct writer {
 	qn_map seen; /* name -> element type */
 } writer;
 
+/* The code that k = 0 stands for: the smallest of the storage, or of codes around 0, of which one
+ * less is below; ranges of codes inside have no form in the file. */
+static int64_t
+lowest(const qn_elem *e, int64_t zp)
+{
+	const int64_t half = (int64_t)1 << (e->bits - 1);
+
+	return !e->is_signed ? 0 : zp == 0 && e->qmin == 1 - half ? 1 - half : -half;
+}
+
 static void
 one(writer *w, const qn_elem *e, size_t k)
 {
@@ -32,13 +42,15 @@ one(writer *w, const qn_elem *e, size_t k)
 	int64_t zp;
 
 	qn_elem_param(&w->g->model->types, e, k, &scale, &zp);
+	const int64_t low = lowest(e, zp);
+	const int64_t top = ((int64_t)1 << (e->bits - e->is_signed)) - 1;
 	qn_json_open(&w->o, NULL, '{', QN_JSON_FLAT);
 	qn_json_put_i64(&w->o, "bitwidth", e->bits);
 	qn_json_put_string(&w->o, "dtype", "int");
 	qn_json_put_string(&w->o, "is_symmetric", e->is_signed && zp == 0 ? "True" : "False");
-	qn_json_put_f64(&w->o, "max", (double)(e->qmax - zp) * scale);
-	qn_json_put_f64(&w->o, "min", (double)(e->qmin - zp) * scale);
-	qn_json_put_i64(&w->o, "offset", e->qmin - zp);
+	qn_json_put_f64(&w->o, "max", (double)(top - zp) * scale);
+	qn_json_put_f64(&w->o, "min", (double)(low - zp) * scale);
+	qn_json_put_i64(&w->o, "offset", low - zp);
 	qn_json_put_f64(&w->o, "scale", scale);
 	qn_json_close(&w->o);
 }
@@ -63,7 +75,7 @@ list(writer *w, const char *key, const qn_elem *e, char what)
 			qn_json_put_f64(&w->o, bracket ? NULL : key, scale);
 		else if (key != NULL)
 			qn_json_put_i64(&w->o, bracket ? NULL : key,
-					what == 'z' ? zp : e->qmin - zp);
+					what == 'z' ? zp : lowest(e, zp) - zp);
 	}
 	if (bracket)
 		qn_json_close(&w->o);
@@ -114,6 +126,45 @@ encoding(writer *w, const char *name, const qn_elem *e)
 	qn_map_puts(&w->seen, name, (void *)(uintptr_t)e);
 }
 
+/* Where all elements of a value come from; NULL: it computes them. */
+static const qn_node *
+moved(const qn_graph *g, const qn_node *n)
+{
+	static const qn_op ops[] = {QN_OP_reshape, QN_OP_flatten, QN_OP_squeeze, QN_OP_expand_dims,
+				    QN_OP_transpose};
+
+	for (size_t i = 0; i < QN_COUNT(ops); i++)
+		if (n->op == ops[i])
+			return qn_encoded_value(g, n);
+	return NULL;
+}
+
+/* The name under which the parameters of `how`, a value's quantize or the value itself, stand in the
+ * file; NULL: they stand there already, or no other tool has this value. */
+static const char *
+name_of(const writer *w, const qn_node *of, const qn_node *how)
+{
+	const qn_model *m = w->g->model;
+	const qn_called *called = qn_model_called(m, of);
+	const char *name = NULL;
+
+	for (const qn_node *x = of; called == NULL && (x = moved(w->g, x)) != NULL;)
+		called = qn_model_called(m, x);
+	if (called != NULL)
+		name = called->name;
+	else if (m->tensors != NULL && how == of)
+		return NULL; /* codes in between, which only this reader of the file makes */
+	else
+		name = qn_model_is_taken(m, of) ? how->name : of->name;
+	const qn_elem *seen = qn_map_gets(&w->seen, name);
+	if (seen == NULL)
+		return name;
+	return seen == how->type->elem || qn_model_is_taken(m, how) ||
+			       qn_map_gets(&w->seen, how->name) != NULL
+		       ? NULL
+		       : how->name;
+}
+
 /* All quantized values: constants, or the others.  key NULL: in the list that is open. */
 static void
 encodings(writer *w, const char *key, bool constants)
@@ -132,11 +183,9 @@ encodings(writer *w, const char *key, bool constants)
 		const qn_node *of = n->op == QN_OP_quantize ? qn_encoded_value(g, n) : n;
 		if ((of->op == QN_OP_const) != constants)
 			continue;
-		const qn_elem *seen = qn_map_gets(&w->seen, of->name);
-		if (seen == NULL)
-			encoding(w, of->name, n->type->elem);
-		else if (seen != n->type->elem && qn_map_gets(&w->seen, n->name) == NULL)
-			encoding(w, n->name, n->type->elem);
+		const char *name = name_of(w, of, n);
+		if (name != NULL)
+			encoding(w, name, n->type->elem);
 	}
 	if (key != NULL)
 		qn_json_close(&w->o);

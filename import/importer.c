@@ -124,22 +124,18 @@ qn_importer_known(const qn_importer *im, qn_id x)
 	return n != NULL && n->op == QN_OP_const ? n->value : NULL;
 }
 
-void
-qn_importer_called(qn_importer *im, const char *name, qn_id x, qn_id from)
+/* What moves all elements of a constant or makes reals of codes: it carries the parameters over. */
+static bool
+carries(qn_op op)
 {
-	qn_model *m = im->m;
+	static const qn_op ops[] = {QN_OP_reshape,     QN_OP_flatten,    QN_OP_squeeze,
+				    QN_OP_expand_dims, QN_OP_transpose, QN_OP_dequantize,
+				    QN_OP_cast};
 
-	if (m->tensors == NULL) {
-		m->tensors = QN_NEW(m->arena, qn_map, 1);
-		qn_map_init(m->tensors, m->arena);
-	}
-	while (x >= from && x != 0) {
-		const qn_node *n = qn_graph_node(im->g, x);
-
-		if (qn_map_gets(m->tensors, n->name) == NULL && strcmp(n->name, name) != 0)
-			qn_map_puts(m->tensors, n->name, qn_arena_copy(m->arena, name, strlen(name) + 1));
-		x = n->op == QN_OP_transpose ? n->in[0] : 0;
-	}
+	for (size_t i = 0; i < QN_COUNT(ops); i++)
+		if (ops[i] == op)
+			return true;
+	return false;
 }
 
 /* The constant that node id computes, or id when it is not to be computed now.  A failure means that
@@ -168,7 +164,10 @@ fold(qn_importer *im, qn_id id)
 	}
 	value = qn_tensor_of(im->m->arena, value->type, value->data);
 	qn_arena_release(work);
-	return qn_graph_const(im->g, n->name, value);
+	const qn_id folded = qn_graph_const(im->g, n->name, value);
+	if (folded != 0 && carries(n->op))
+		qn_importer_called_as(im, folded, n->in[0]);
+	return folded;
 }
 
 qn_id

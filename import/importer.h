@@ -87,9 +87,14 @@ bool qn_importer_may_add(qn_importer *im);
 /* The same for one more node of the file to be read, those of a function at each call; counts it. */
 bool qn_importer_may_read(qn_importer *im, uint64_t *read);
 
-/* The value x is called `name` in the file; so are values before x that differ from it by a
- * transpose alone, if the current node made them (those from `from` on). */
+/* The value x is called `name` in the file, beside names that it has already; so are values before x
+ * that differ from it by a transpose or a rounding to codes alone, if the current node made them (those
+ * from `from` on). */
 void qn_importer_called(qn_importer *im, const char *name, qn_id x, qn_id from);
+
+/* The constant x has all names of the constant `of` too: its elements are those of `of`, perhaps in
+ * another order or as reals, so that parameters of one are those of the other. */
+void qn_importer_called_as(qn_importer *im, qn_id x, qn_id of);
 
 /* Adds a node named after the current one.  attrs NULL: defaults.  type NULL: inferred.  Folds when all
  * inputs are constants and folding is possible.  0: an input is 0, or a problem was reported. */

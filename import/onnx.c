@@ -220,6 +220,8 @@ take_inputs(qn_onnx *o, const Onnx__GraphProto *g)
 		}
 		const qn_type *type = input_type(o, name, g->input[i]->type);
 		qn_id id = type != NULL ? qn_importer_input(&o->im, name, type) : 0;
+		if (id != 0)
+			qn_importer_called(&o->im, name, id, id);
 		qn_onnx_define(o, name, id);
 	}
 }

@@ -83,6 +83,8 @@ qn_onnx_value(qn_onnx *o, const char *name, bool *known)
 	v->tensor = NULL;
 	v->sparse = NULL;
 	v->id = x != NULL ? qn_importer_const(&o->im, name, x) : 0;
+	if (v->id != 0 && o->scope->function == NULL)
+		qn_importer_called(&o->im, name, v->id, v->id);
 	return v->id;
 }
 

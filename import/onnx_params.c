@@ -159,9 +159,14 @@ qn_onnx_codes(qn_onnx *o, qn_id x, const qn_elem *e)
 		o->im.problems++;
 		return 0;
 	}
-	if (value != NULL)
-		return qn_importer_const(&o->im, qn_graph_node(o->im.g, x)->name,
-					 qn_tensor_view(o->im.m->arena, want, value->data));
+	if (value != NULL) {
+		const qn_id codes =
+			qn_importer_const(&o->im, qn_graph_node(o->im.g, x)->name,
+					  qn_tensor_view(o->im.m->arena, want, value->data));
+		if (codes != 0)
+			qn_importer_called_as(&o->im, codes, x);
+		return codes;
+	}
 	if (have->elem->kind != QN_ELEM_PLAIN) {
 		const qn_elem *plain = qn_elem_plain(&o->im.m->types, e->plain);
 

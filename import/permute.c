@@ -64,9 +64,8 @@ qn_importer_permuted(qn_importer *im, qn_id x, const int64_t *perm)
 				     qn_type_tensor(&im->m->types, e, type->rank, dim), &data);
 	move(from->data, data, qn_elem_bytes(e), y->type, step);
 	const char *name = qn_graph_node(im->g, x)->name;
-	const char *tensor = im->m->tensors != NULL ? qn_map_gets(im->m->tensors, name) : NULL;
 	const qn_id id = qn_importer_const(im, name, y);
 	if (id != 0)
-		qn_importer_called(im, tensor != NULL ? tensor : name, id, id);
+		qn_importer_called_as(im, id, x);
 	return id;
 }

@@ -179,6 +179,7 @@ static void
 take(qn_tfl_op *o, const qn_tfl_row *row, int64_t code, const char *name)
 {
 	const size_t problems = o->im->problems;
+	const qn_id from = o->im->g->n;
 
 	if (row == NULL && (strcmp(name, "SVDF") == 0 || strcmp(name, "RNN") == 0))
 		qn_tfl_refuse_state(o, name);
@@ -188,9 +189,11 @@ take(qn_tfl_op *o, const qn_tfl_row *row, int64_t code, const char *name)
 		row->read(o);
 	else if (o->im->problems == problems)
 		qn_importer_behind(o->im);
-	for (uint32_t i = 0; i < o->nout; i++)
+	for (uint32_t i = 0; i < o->nout; i++) {
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): operands() refuses NULL */
 		o->to[i]->is_made = true;
+		qn_tfl_called(o->f, o->to[i], o->to[i]->id, from);
+	}
 }
 
 static qn_status
@@ -238,6 +241,7 @@ graph_inputs(qn_tfl *f, const qn_flat_table *graph)
 		const qn_type *type = qn_tfl_type(f, t);
 		if (type != NULL)
 			t->id = qn_importer_input(&f->im, t->name, type);
+		qn_tfl_called(f, t, t->id, t->id);
 	}
 	qn_importer_at(&f->im, "", "", 0);
 	qn_importer_dims_used(&f->im);

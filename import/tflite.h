@@ -50,6 +50,7 @@ typedef struct qn_tfl {
 	bool has_fakes; /* a FAKE_QUANT was read */
 	size_t ntensor;
 	qn_tfl_tensor *tensor;
+	qn_map named; /* whole name -> the first tensor that has it (qn_tfl_tensor) */
 } qn_tfl;
 
 typedef struct qn_tfl_op {
@@ -94,6 +95,8 @@ const qn_type *qn_tfl_type(qn_tfl *f, qn_tfl_tensor *t);
 /* The value of t, a constant being made at its first use; 0: it is the result of a refused
  * operator, or was refused here. */
 qn_id qn_tfl_value(qn_tfl *f, qn_tfl_tensor *t);
+/* The value id is called like t in the file: by its whole name, "a;b;c". */
+void qn_tfl_called(qn_tfl *f, const qn_tfl_tensor *t, qn_id id, qn_id from);
 /* Lasts from run to run. */
 bool qn_tfl_is_variable(const qn_tfl_tensor *t);
 /* Takes so many bytes of what the file may make (qn_importer_take); false after a report. */

@@ -168,7 +168,10 @@ qn_tfl_quantized(qn_tfl_op *o, qn_id x, const qn_elem *to)
 		return 0;
 	qn_tensor *codes = qn_tensor_new(o->im->m->arena, type, &data);
 	qn_quantize_away_into(types, known, codes->type, data);
-	return qn_importer_const(o->im, o->im->node, codes);
+	const qn_id id = qn_importer_const(o->im, o->im->node, codes);
+	if (id != 0)
+		qn_importer_called_as(o->im, id, x);
+	return id;
 }
 
 qn_id

@@ -32,6 +32,41 @@ name_of(qn_tfl *f, const qn_flat_vector *text, size_t index)
 	return qn_buf_str(&b);
 }
 
+enum {
+	LONGEST_CALLED = 1024
+}; /* letters; values of longer names have none that other tools know */
+
+/* NULL: too long, or more memory than the file may take. */
+static const char *
+whole_name(qn_tfl *f, const qn_tfl_tensor *t)
+{
+	const qn_flat_vector text = qn_flat_text_in(&t->t, QN_TFL_FIELD_tensor_name);
+	qn_buf b;
+
+	if (text.n == 0 || text.n > LONGEST_CALLED || text.n > f->im.room)
+		return NULL;
+	f->im.room -= text.n;
+	qn_buf_init(&b, f->im.scratch);
+	for (size_t i = 0; i < text.n; i++)
+		qn_buf_putc(&b, (char)qn_flat_int_at(&text, i, QN_FLAT_U8));
+	return qn_buf_str(&b);
+}
+
+void
+qn_tfl_called(qn_tfl *f, const qn_tfl_tensor *t, qn_id id, qn_id from)
+{
+	const char *name = id != 0 ? whole_name(f, t) : NULL;
+	const qn_tfl_tensor *first;
+
+	if (name == NULL)
+		return;
+	first = qn_map_gets(&f->named, name);
+	if (first == NULL)
+		qn_map_puts(&f->named, name, (void *)(uintptr_t)t);
+	if (first == NULL || first == t) /* a name of two tensors is that of the first */
+		qn_importer_called(&f->im, name, id, from);
+}
+
 static qn_status
 shape(qn_tfl *f, qn_tfl_tensor *t)
 {
@@ -55,6 +90,7 @@ qn_tfl_tensors(qn_tfl *f, const qn_flat_table *graph)
 	qn_flat_vector v = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_tensors, 4);
 
 	f->ntensor = v.n;
+	qn_map_init(&f->named, f->im.scratch);
 	f->tensor = QN_NEW(f->im.scratch, qn_tfl_tensor, v.n + 1);
 	for (size_t i = 0; i < v.n; i++) {
 		qn_tfl_tensor *t = &f->tensor[i];
@@ -340,6 +376,7 @@ qn_tfl_value(qn_tfl *f, qn_tfl_tensor *t)
 	if (wanted(f, t->elem) != t->elem && (x = real_tensor(f, x)) == NULL)
 		return 0;
 	t->id = qn_importer_const(&f->im, t->name, x);
+	qn_tfl_called(f, t, t->id, t->id);
 	return t->id;
 }
 
@@ -361,6 +398,7 @@ qn_tfl_real(qn_tfl_op *o, uint32_t i)
 		const qn_tensor *x = real_tensor(o->f, known);
 
 		t->real = x != NULL ? qn_importer_const(im, t->name, x) : 0;
+		qn_tfl_called(o->f, t, t->real, t->real);
 	} else if (qn_elem_is_quant(type->elem)) {
 		t->real = qn_importer_unary(im, QN_OP_dequantize, o->in[i]);
 	} else {

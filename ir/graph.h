@@ -261,6 +261,14 @@ typedef struct qn_part {
 	const struct qn_part *next; /* the one that stands after it in the graph */
 } qn_part;
 
+/* Names that a value has in the file of another tool, the one that other tools know first: of a
+ * constant, that of the file's initializer. */
+typedef struct qn_called {
+	const char *name;
+	bool constant; /* it is that of a constant */
+	struct qn_called *next;
+} qn_called;
+
 struct qn_model {
 	qn_arena *arena;   /* types, symbols and constants live here */
 	qn_arena *graphs;  /* new graphs; a pass gets one of its own, given back when later graphs stand */
@@ -274,9 +282,17 @@ struct qn_model {
 	qn_graph **graph;   /* callees before callers; the last one is the entry */
 	size_t ngraph, graph_cap;
 	const qn_part *parts; /* of a symbolic graph that was quantized here; not part of the text or JSON form */
-	qn_map *tensors; /* node name -> the name that its value has in the file of another tool (char *), where it differs; NULL: none do.  Not part of the text or JSON form */
+	qn_map *tensors; /* node name -> the names that its value has in the file of another tool (qn_called); NULL: it was read from none.  Not part of the text or JSON form */
+	qn_map *tensor_names; /* each of those names, also of values that are gone -> one that has it (qn_called); NULL as tensors */
 	qn_map *notes; /* node name -> why no quantizer pattern took it (char *), for messages; NULL: none.  Not part of the text or JSON form */
 };
+
+/* The names of a node's value in the file; NULL: it has none there. */
+const qn_called *qn_model_called(const qn_model *m, const qn_node *n);
+/* x, a constant made of `of` whose parameters carry over, has its names, unless it has some. */
+void qn_model_called_as(qn_model *m, const qn_node *x, const qn_node *of);
+/* Whether a value of the file, not the node, has the node's name. */
+bool qn_model_is_taken(const qn_model *m, const qn_node *n);
 
 extern const char *const qn_rounding_names[4]; /* "double", "single", "nearest", "even" */
 

@@ -19,6 +19,32 @@ qn_model_init(qn_model *m, qn_env *env, qn_arena *arena, const char *name)
 	qn_types_init(&m->types, arena);
 }
 
+const qn_called *
+qn_model_called(const qn_model *m, const qn_node *n)
+{
+	return m->tensors != NULL ? qn_map_gets(m->tensors, n->name) : NULL;
+}
+
+void
+qn_model_called_as(qn_model *m, const qn_node *x, const qn_node *of)
+{
+	const qn_called *c = qn_model_called(m, of);
+
+	if (c != NULL && qn_model_called(m, x) == NULL)
+		qn_map_puts(m->tensors, x->name, (void *)(uintptr_t)c);
+}
+
+bool
+qn_model_is_taken(const qn_model *m, const qn_node *n)
+{
+	if (m->tensor_names == NULL || qn_map_gets(m->tensor_names, n->name) == NULL)
+		return false;
+	for (const qn_called *c = qn_model_called(m, n); c != NULL; c = c->next)
+		if (strcmp(c->name, n->name) == 0)
+			return false;
+	return true;
+}
+
 void
 qn_model_record(qn_model *m, const char *fmt, ...)
 {

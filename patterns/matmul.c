@@ -25,7 +25,10 @@ weights_of(qn_quantizing *b, qn_id right, bool transposed)
 	for (int64_t i = 0; i < rows; i++)
 		for (int64_t j = 0; j < columns; j++)
 			((float *)data)[j * rows + i] = from[i * columns + j];
-	return qn_graph_const(g, c->name, w);
+	const qn_id turned = qn_graph_const(g, c->name, w);
+	if (turned != 0)
+		qn_model_called_as(g->model, qn_graph_node(g, turned), c);
+	return turned;
 }
 
 static qn_id

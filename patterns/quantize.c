@@ -132,6 +132,45 @@ write_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts,
 	return y;
 }
 
+static void
+call_it(qn_map *called, const qn_node *n, const qn_called *c)
+{
+	if (c != NULL && qn_map_gets(called, n->name) == NULL)
+		qn_map_puts(called, n->name, (void *)(uintptr_t)c);
+}
+
+/* A name may be taken before its value comes, by the quantize of a bias say: what values are called in
+ * the file goes along with them, and is said of the value before it was quantized.  Constants that
+ * patterns have made keep their names. */
+static void
+keep_called(qn_model *m, const qn_graph *g, const qn_graph *dst, const qn_id *map)
+{
+	qn_map *called;
+
+	if (m->tensors == NULL)
+		return;
+	called = QN_NEW(m->arena, qn_map, 1);
+	qn_map_init(called, m->arena);
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_called *c = qn_model_called(m, qn_graph_node(g, id));
+		const qn_node *n = qn_graph_node(dst, map[id]), *q = n;
+
+		call_it(called, n, c);
+		while (n->op == QN_OP_dequantize &&
+		       (q = qn_graph_node(dst, n->in[0]))->op == QN_OP_quantize) {
+			n = qn_graph_node(dst, q->in[0]);
+			call_it(called, n, c);
+		}
+	}
+	for (qn_id id = 1; id < dst->n; id++) {
+		const qn_node *n = qn_graph_node(dst, id);
+
+		if (n->op == QN_OP_const)
+			call_it(called, n, qn_model_called(m, n));
+	}
+	m->tensors = called;
+}
+
 qn_status
 qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 {
@@ -166,6 +205,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 			return QN_EINVALID;
 		qn_graph_output(dst, g->output[i].name, y);
 	}
+	keep_called(m, g, dst, map);
 	m->stage = QN_STAGE_SYMBOLIC;
 	qn_recipe_warn(m->env, opts->recipe);
 	QN_TRY(qn_graph_sweep(m, dst, NULL, &dst));

@@ -214,6 +214,34 @@ good 'encodings and samples' opt -q "$E/digits.json" --calib "$E/calib.npy" --st
 sed '1s/ options .*//' direct.qir >one
 cmp -s one two || fail 'encodings and samples' "another model"
 
+# files of other tools: names of their tensors, which fit the real values of the same file
+if [ -d "${QUERN_DATA:-/nowhere}/models" ]; then
+	for f in resnet8_int8 kws_int8; do
+		for number in 0.6.1 1.0.0 2.0.0; do
+			good "$f $number" export -q "$QUERN_DATA/models/$f.tflite" --format encodings --encodings-version "$number" -o t.json
+			good "$f $number" opt -q "$QUERN_DATA/models/$f.tflite" --from-float --encodings t.json --stop-after=legalize -o t.qir
+			cases=$((cases + 1))
+			[ -s stderr ] && fail "$f $number" "something was reported" stderr
+		done
+		# the weights have the codes of the file
+		good "$f codes" opt -q "$QUERN_DATA/models/$f.tflite" --stop-after=legalize -o u.qir
+		for g in t u; do
+			grep -o 'const : tensor<[0-9x]*x!quant.uniform<i8.*' "$g.qir" | sed 's/!quant.*>> //' | sort >"$g.codes"
+		done
+		cases=$((cases + 1))
+		[ "$(wc -l <t.codes)" -ge 9 ] && cmp -s t.codes u.codes || fail "$f codes" "weights have other codes"
+	done
+	has_words 'tensors of kws' t.json '"functional_1/activation/Relu;functional_1/batch_normalization/FusedBatchNormV3;'
+	good 'another file of the network' opt -q "$QUERN_DATA/models/kws_hybrid_float.tflite" --encodings t.json --stop-after=bind -o u.qir
+	cases=$((cases + 1))
+	[ -s stderr ] && fail 'another file of the network' "something was reported" stderr
+	tail -c 7840 "$QUERN_DATA/samples/mnist_x.npy" >m.bin
+	good 'names of an onnx' export -q "$QUERN_DATA/models/mnist_cntk.onnx" --calib m.bin --dtype u8 --shape 1,28,28 --input-scale 1 --format encodings -o t.json
+	cases=$((cases + 1))
+	[ "$(sed -n 's/^    "\(.*\)": \[$/\1/p' t.json | tr '\n' ' ')" = "Input3 Pooling66_Output_0 Pooling160_Output_0_reshape0 Plus214_Output_0 Parameter5 Parameter87 Parameter193 " ] ||
+		fail 'names of an onnx' "other names" t.json
+fi
+
 # the real values alone
 good 'from float' opt -q digits.onnx --from-float --stop-after=clean -o float.qir
 cases=$((cases + 1))

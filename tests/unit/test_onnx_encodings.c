@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_encodings.c - encodings by the names that values have in an ONNX file, whose nodes
- * are named otherwise: AIMET writes names of tensors. */
+ * are named otherwise: AIMET writes names of tensors, and so does Quern. */
 #include "tests/unit/onnx_rig.h"
 
+#include <stdio.h>
+
 #include "calibrate/encodings.h"
+#include "driver/encodings.h"
 #include "passes/passes.h"
 #include "patterns/quantizer.h"
 
@@ -143,12 +146,145 @@ in_two_sections(void **state)
 	qn_diags_clear(&rg->env, &rg->diags);
 }
 
+/* As Quern writes them, one after the other: "image relu1 … " */
+static void
+writes(const char *names)
+{
+	const char *const key = "\"name\": \"";
+	qn_buf b, got;
+
+	qn_buf_init(&b, &rg->arena);
+	qn_buf_init(&got, &rg->arena);
+	qn_encodings_write(&rg->m, QN_ENCODINGS_1, &b);
+	for (const char *s = qn_buf_str(&b); (s = strstr(s, key)) != NULL;) {
+		s += strlen(key);
+		qn_buf_put(&got, s, strcspn(s, "\""));
+		qn_buf_putc(&got, ' ');
+	}
+	assert_string_equal(qn_buf_str(&got), names);
+}
+
+/* A weight behind Reshape and Transpose; a pool whose node is called like the tensor of another one. */
+static void
+moved_network(void)
+{
+	onx_input(file, "image", 1, "1,2,4,4");
+	onx_floats(file, "conv.weight", "2,2,1,1", (float[]){1, 2, 3, 4});
+	onx_floats(file, "flat", "8", (float[]){1, 2, 3, 4, 5, 6, 7, 8});
+	onx_ints64(file, "rows", "2", (const int64_t[]){2, 4});
+	named("sum", "Conv", "image,conv.weight", "pooled");
+	named("pooled", "GlobalAveragePool", "pooled", "mean");
+	named("squeeze", "Flatten", "mean", "row");
+	named("rows.of", "Reshape", "flat,rows", "matrix");
+	named("product", "MatMul", "row,matrix", "scores");
+	onx_output(file, "scores");
+	import(13);
+}
+
+static void
+test_moved_weight(void **state)
+{
+	(void)state;
+	moved_network();
+	quantized_by("{\"activation_encodings\": {"
+		     "\"image\": [{\"bitwidth\": 8, \"offset\": -3, \"scale\": 0.5}],"
+		     "\"pooled\": [{\"bitwidth\": 8, \"offset\": -10, \"scale\": 0.25}],"
+		     "\"mean\": [{\"bitwidth\": 8, \"offset\": -20, \"scale\": 0.125}],"
+		     "\"scores\": [{\"bitwidth\": 8, \"offset\": -30, \"scale\": 2}]},"
+		     "\"param_encodings\": {\"conv.weight\": ["
+		     "{\"bitwidth\": 8, \"offset\": -128, \"scale\": 0.125}], \"flat\": ["
+		     "{\"bitwidth\": 8, \"offset\": -128, \"scale\": 0.75}]}}");
+	const qn_graph *g = qn_model_entry(&rg->m);
+	size_t products = 0;
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (n->op == QN_OP_dense || n->op == QN_OP_matmul) {
+			has(n->name, 0, 0.125, -108);
+			has(n->name, 1, 0.75, 0);
+			products++;
+		}
+	}
+	assert_int_equal(products, 1);
+	assert_int_equal(rg->diags.n, 0);
+	assert_int_equal(qn_bind(&rg->m), QN_OK);
+	writes("image pooled row scores conv.weight flat ");
+}
+
+static void
+quantizing(const char *in, const char *codes, const char *out, const char *scale)
+{
+	char text[64];
+
+	(void)snprintf(text, sizeof text, "%s,%s,zero", in, scale);
+	onx_node(file, "QuantizeLinear", text, codes);
+	(void)snprintf(text, sizeof text, "%s,%s,zero", codes, scale);
+	onx_node(file, "DequantizeLinear", text, out);
+}
+
+/* Values and weights between QuantizeLinear and DequantizeLinear. */
+static void
+qdq_network(void)
+{
+	onx_input(file, "x", 1, "1,2");
+	onx_tensor(file, "zero", 3, "", "\0", 1);
+	onx_floats(file, "xs", "", (float[]){0.5F});
+	onx_floats(file, "ys", "", (float[]){2});
+	onx_floats(file, "ws", "", (float[]){0.25F});
+	onx_tensor(file, "wq", 3, "2,2", "\1\2\3\4", 4);
+	quantizing("x", "x.codes", "x.real", "xs");
+	onx_node(file, "DequantizeLinear", "wq,ws,zero", "w");
+	named("product", "MatMul", "x.real,w", "sum");
+	quantizing("sum", "y.codes", "y", "ys");
+	onx_output(file, "y");
+	import(13);
+}
+
+/* What is written of the quantized graph is known in the float one. */
+static void
+test_quantized(void **state)
+{
+	qn_buf b;
+
+	(void)state;
+	qdq_network();
+	assert_int_equal(rg->m.stage, QN_STAGE_CALIBRATED);
+	writes("x sum wq ");
+	for (int version = QN_ENCODINGS_0; version <= (int)QN_ENCODINGS_2; version++) {
+		another_file();
+		how.from_float = false;
+		qdq_network();
+		qn_buf_init(&b, &rg->arena);
+		qn_encodings_write(&rg->m, (qn_encodings_version)version, &b);
+		char *text = calloc(1, b.n + 1);
+		memcpy(text, qn_buf_str(&b), b.n);
+		another_file();
+		how.from_float = true;
+		qdq_network();
+		quantized_by(text);
+		free(text);
+		assert_int_equal(rg->diags.n, 0);
+		const qn_graph *g = qn_model_entry(&rg->m);
+		for (qn_id id = 1; id < g->n; id++) {
+			const qn_node *n = qn_graph_node(g, id);
+
+			if (n->op == QN_OP_matmul || n->op == QN_OP_dense) {
+				has(n->name, 0, 0.5, 0);
+				has(n->name, 1, 0.25, 0);
+			}
+		}
+		assert_int_equal(qn_bind(&rg->m), QN_OK);
+		writes("x sum wq ");
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, onnx_setup, onnx_teardown)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(test_tensor_names), TEST(test_own_first),
+					   TEST(test_moved_weight), TEST(test_quantized),
 					   TEST(in_two_sections)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
