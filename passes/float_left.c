@@ -128,13 +128,13 @@ qn_came_quantized(const qn_model *m)
 	return m->stage >= QN_STAGE_CALIBRATED && strstr(m->options, "scheme=") == NULL;
 }
 
-/* The name of its value in the file, if that is another one. */
+/* The name of its value in the file, if it has one there. */
 static void
 add_name(qn_buf *b, const qn_model *m, const qn_node *n)
 {
-	const char *name = m->tensors != NULL ? qn_map_gets(m->tensors, n->name) : NULL;
+	const qn_called *called = qn_model_called(m, n);
 
-	qn_buff(b, "%s'%s'", b->n > 0 ? ", " : "", name != NULL ? name : n->name);
+	qn_buff(b, "%s'%s'", b->n > 0 ? ", " : "", called != NULL ? called->name : n->name);
 }
 
 /* Whether a node of the file became both: "h" and "h_1", which is its activation. */
