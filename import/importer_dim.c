@@ -10,21 +10,31 @@
 #include "ir/diag.h"
 #include "ir/limits.h"
 
+/* A whole number from 1 to 2^31 - 1, else -1. */
+static int64_t
+length_of(const char *text)
+{
+	int64_t v = 0;
+
+	for (const char *s = text; *s != '\0'; s++) {
+		if (*s < '0' || *s > '9')
+			return -1;
+		v = v * 10 + (*s - '0');
+		if (v > INT32_MAX)
+			return -1;
+	}
+	return v > 0 ? v : -1;
+}
+
 /* The number behind "KEY=", -1: this option is of another key. */
 static int64_t
 number_of(const char *option, const char *key)
 {
 	size_t n = strlen(key);
-	int64_t v = 0;
 
-	if (n == 0 || strncmp(option, key, n) != 0 || option[n] != '=' || option[n + 1] == '\0')
+	if (n == 0 || strncmp(option, key, n) != 0 || option[n] != '=')
 		return -1;
-	for (const char *s = option + n + 1; *s != '\0'; s++) {
-		if (*s < '0' || *s > '9' || v > INT32_MAX)
-			return -1;
-		v = v * 10 + (*s - '0');
-	}
-	return v;
+	return length_of(option + n + 1);
 }
 
 static bool
@@ -87,13 +97,27 @@ qn_importer_dim(qn_importer *im, const char *input, int32_t axis, const char *na
 	return true;
 }
 
+/* What is wrong with an option that no dimension took. */
+static const char *
+wrong_with(const char *option)
+{
+	const char *equals = strrchr(option, '=');
+
+	if (equals == NULL || equals == option)
+		return "is neither NAME=N nor INPUT:AXIS=N";
+	if (length_of(equals + 1) < 0)
+		return "gives no length: N is a whole number from 1 to 2147483647";
+	return "names no open dimension of an input, and no batch; write NAME=N or INPUT:AXIS=N, "
+	       "for another batch INPUT:0=N";
+}
+
 void
 qn_importer_dims_used(qn_importer *im)
 {
 	for (size_t i = 0; i < im->how->ndim; i++)
-		if (im->dim_used == NULL || !im->dim_used[i])
-			(void)qn_importer_refuse(im, "import.dim",
-						 "'%s' names no open dimension of an input; write "
-						 "NAME=N or INPUT:AXIS=N",
-						 im->how->dim[i]);
+		if (im->dim_used == NULL || !im->dim_used[i]) {
+			(void)qn_importer_refuse(im, "import.dim", "'%s' %s", im->how->dim[i],
+						 wrong_with(im->how->dim[i]));
+			qn_importer_failed(im, QN_EUSAGE);
+		}
 }

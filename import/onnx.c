@@ -146,6 +146,8 @@ take_dim(qn_onnx *o, const char *name, int32_t k, const Onnx__TensorShapeProto__
 
 	if (numbered && d->dim_value >= 0) {
 		*out = d->dim_value;
+		if (k == 0) /* another batch than the file was written with */
+			(void)qn_importer_dim_given(&o->im, name, k, "", out);
 		return true;
 	}
 	return qn_importer_dim(&o->im, name, k, named ? text(d->dim_param) : "", out);
@@ -246,10 +248,11 @@ give_outputs(qn_onnx *o, const Onnx__GraphProto *g)
 		}
 		qn_map_puts(&names, name, o);
 
-		if (!known)
+		if (!known) {
 			(void)qn_importer_refuse(&o->im, "import.output",
 						 "no node gives the graph's output '%s'", name);
-		else if (qn_onnx_is_list(o, id))
+			qn_importer_failed(&o->im, QN_EINVALID);
+		} else if (qn_onnx_is_list(o, id))
 			(void)qn_importer_refuse(&o->im, "import.output",
 						 "the graph's output '%s' is a sequence; give its "
 						 "values outputs of their own",

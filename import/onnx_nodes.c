@@ -118,11 +118,13 @@ take_inputs(qn_onnx *o, const Onnx__NodeProto *p, qn_id *in)
 		if (p->input[i][0] == '\0')
 			continue;
 		in[i] = qn_onnx_value(o, p->input[i], &known);
-		if (!known)
+		if (!known) {
 			(void)qn_importer_refuse(
 				&o->im, "import.input",
 				"input %zu, '%s', is given by no node before this one", i,
 				p->input[i]);
+			qn_importer_failed(&o->im, QN_EINVALID);
+		}
 		ok = ok && in[i] != 0;
 	}
 	return ok;

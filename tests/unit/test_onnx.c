@@ -54,6 +54,60 @@ test_missing_dim(void **state)
 	import_fails(13, "import.dim", "nothing=5");
 }
 
+/* Numbers that are none, and another batch than the file's. */
+static void
+test_wrong_dims(void **state)
+{
+	const struct {
+		const char *dim, *text;
+	} wrong[] = {{"width=abc", "'width=abc' gives no length"},
+		     {"width=-1", "'width=-1' gives no length"},
+		     {"width=0", "'width=0' gives no length"},
+		     {"width=2147483648", "gives no length"},
+		     {"width=", "gives no length"},
+		     {"width", "neither NAME=N"},
+		     {"x:1=5", "no open dimension"}};
+
+	(void)state;
+	how.ndim = 1;
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		how.dim = &wrong[i].dim;
+		onx_begin(file);
+		onx_input(file, "x", ONX_FLOAT, "1,3");
+		onx_node(file, "Relu", "x", "y");
+		onx_output(file, "y");
+		assert_int_equal(import_from(NULL, 13), QN_EUSAGE);
+		assert_int_equal(rg->diags.n, 1);
+		assert_non_null(strstr(rg->diags.item[0].message, wrong[i].text));
+		qn_diags_clear(&rg->env, &rg->diags);
+	}
+	how.dim = (const char *const[]){"x:0=16"};
+	onx_begin(file);
+	onx_input(file, "x", ONX_FLOAT, "1,3");
+	onx_node(file, "Relu", "x", "y");
+	onx_output(file, "y");
+	import(13);
+	input_is(0, "tensor<16x3xf32>");
+	output_is("tensor<16x3xf32>");
+}
+
+/* A file whose graph is none is wrong, it is not beyond what is supported. */
+static void
+test_dangling(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,3");
+	onx_node(file, "Relu", "z", "y");
+	onx_output(file, "y");
+	assert_int_equal(import_from(NULL, 13), QN_EINVALID);
+	qn_diags_clear(&rg->env, &rg->diags);
+	onx_begin(file);
+	onx_input(file, "x", ONX_FLOAT, "1,3");
+	onx_node(file, "Relu", "x", "y");
+	onx_output(file, "z");
+	assert_int_equal(import_from(NULL, 13), QN_EINVALID);
+}
+
 /* ---- what is refused ---- */
 
 static void
@@ -368,7 +422,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_open_batch),
 		TEST(test_given_dims),
-		TEST(test_missing_dim),
+		TEST(test_missing_dim), TEST(test_wrong_dims), TEST(test_dangling),
 		TEST(test_refused),
 		TEST(test_refused_why),
 		TEST(test_refused_once),

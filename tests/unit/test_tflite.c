@@ -307,7 +307,7 @@ test_refuses_dims(void **state)
 	reading.ndim = 4;
 	reading.dim = dim;
 	const uint8_t *bytes = tfl_end(file, INTS(x), INTS(y), &n);
-	assert_int_equal(import_bytes(bytes, n), QN_EUNSUPPORTED);
+	assert_int_equal(import_bytes(bytes, n), QN_EUSAGE);
 	assert_int_equal(rg->diags.n, 4);
 	for (size_t i = 0; i < 4; i++)
 		assert_string_equal(rg->diags.item[i].id, "import.dim");
