@@ -2,6 +2,8 @@
 /* calibration.c - see calibration.h. */
 #include "driver/calibration.h"
 
+#include <string.h>
+
 #include "calibrate/lint.h"
 
 qn_status
@@ -9,6 +11,18 @@ qn_calibration_data(const qn_model *m, const qn_compile_opts *opts, qn_arena *a,
 {
 	return qn_samples_for(qn_model_entry(m), a, opts->ncalib, opts->calib, opts->calib_names,
 			      out);
+}
+
+const char *
+qn_calibration_name(const char *path)
+{
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--; /* a folder's name may end in slashes */
+	while (n > 0 && path[n - 1] != '/')
+		n--;
+	return path + n;
 }
 
 /* Before the first pass: errors come at once, and the batch norms whose statistics the samples are

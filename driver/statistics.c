@@ -42,7 +42,9 @@ identify(const qn_model *m, const qn_compile_opts *o, const uint32_t *crc, qn_ar
 
 		qn_buf_init(&b, a);
 		qn_buff(&b, "%s:%08x",
-			o->calib_names != NULL ? qn_dataset_source(data, i)->name : "-",
+			o->calib_names != NULL
+				? qn_calibration_name(qn_dataset_source(data, i)->name)
+				: "-",
 			crc != NULL ? crc[i] : found[i]);
 		name[i] = qn_buf_str(&b);
 	}

@@ -52,7 +52,7 @@ void output_folder_drop(output_folder *f);
 /* Arrays of samples: one a file, or those of an .npz. */
 typedef struct sample_list {
 	qn_array *array[MAX_VALUES];
-	const char *name[MAX_VALUES]; /* of its file, without the folder */
+	const char *name[MAX_VALUES]; /* of its file, as it was given */
 	size_t n;
 	bool used_shape, used_dtype; /* --shape or --dtype was for one of them */
 } sample_list;

@@ -95,18 +95,6 @@ read_options(const options *o, reading *r)
 	return QN_OK;
 }
 
-static const char *
-base_name(const char *path)
-{
-	size_t n = strlen(path);
-
-	while (n > 1 && path[n - 1] == '/')
-		n--; /* a folder's name may end in slashes */
-	while (n > 0 && path[n - 1] != '/')
-		n--;
-	return path + n;
-}
-
 /* One argument: INPUT=PATH when there is no slash before the first =, else PATH. */
 static qn_status
 load_one(qn_ctx *ctx, const options *o, reading *r, const char *text, sample_list *out)
@@ -140,7 +128,7 @@ load_one(qn_ctx *ctx, const options *o, reading *r, const char *text, sample_lis
 	qn_status status =
 		qn_samples_open(ctx, path, &opts, MAX_VALUES - out->n, out->array + out->n, &n);
 	for (size_t i = 0; i < n; i++)
-		out->name[out->n++] = base_name(path);
+		out->name[out->n++] = path;
 	return status;
 }
 

@@ -759,7 +759,7 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	int align;        /* 8 to 15: scales become integers of so many bits times powers of two, and sums of two values exact (docs/quantization.md); 0: they stay */
 	int require_int;  /* not 0: behind requantize, whether or not legalize follows, QN_EUNSUPPORTED and a "legalize.float" for each op that stays in float */
 	qn_array *const *calib; /* samples: an array for each input, in order or by its name */
-	const char *const *calib_names; /* for messages and reports, one an array; NULL: the files' own, and none in the report */
+	const char *const *calib_names; /* for messages and, without their folders, reports, one an array; NULL: the files' own, and none in the report */
 	size_t ncalib; /* of no use to a model that another tool has quantized: a warning, "calib.unused" */
 	const char *passes;      /* comma list; NULL: all that the model's stage still needs */
 	const char *stop_after;  /* name of a pass, or NULL */

@@ -311,6 +311,10 @@ for reference in real other taken; do
 done
 { bytes 6 "$one"; bytes 1 "$nan"; bytes 5 "$one"; } | npy nan.npy '<f4' '3, 4'
 samples nan 1 data.nonfinite 'sample 1, element 2|nan'
+mkdir -p in/side
+cp nan.npy none.npy in/side
+case_of folder-nan 1 data.nonfinite 'in/side/nan.npy: error' compile good.json --calib in/side/nan.npy -o out -q
+case_of folder-none 1 data.empty 'in/side/none.npy: error' compile good.json --calib in/side/none.npy -o out -q
 { bytes 11 "$one"; bytes 1 "$inf"; } | npy inf.npy '<f4' '3, 4'
 samples inf 1 data.nonfinite 'sample 2, element 3|-inf'
 bytes 11 "$one" | npy short.npy '<f4' '3, 4'
