@@ -98,7 +98,7 @@ static qn_id
 zeros_between(qn_onnx *o, qn_id x, int32_t axis, int64_t step)
 {
 	qn_attrs a = qn_importer_attrs(QN_OP_pad);
-	int64_t dim[QN_MAX_RANK], flat[4] = {1, 0, 1, 1};
+	int64_t dim[QN_MAX_RANK] = {0}, flat[4] = {1, 0, 1, 1};
 
 	if (x == 0 || step == 1)
 		return x;

@@ -146,7 +146,7 @@ taps_of(const qn_sampling *s, qn_id g, int64_t length, qn_taps *out)
 static qn_id
 tap(qn_importer *im, qn_id x, int32_t n, const qn_taps *axis, int64_t k)
 {
-	qn_id at[MOST_AXES], weight = 0;
+	qn_id at[MOST_AXES] = {0}, weight = 0;
 	qn_attrs a = {0};
 
 	for (int32_t i = 0; i < n; i++) {

@@ -191,7 +191,7 @@ from_bytes(qn_onnx *o, const Onnx__TensorProto *t, const qn_type *type)
 		return damaged(o, t, "bytes", have, want);
 	if (have <= 64 && have > 0) /* few bytes may lie with the messages */
 		data = qn_arena_copy(o->im.m->arena, data, have);
-	if (share == 1)
+	if (share <= 1)
 		return qn_tensor_view_file(o->im.m->arena, type, data);
 	if (!qn_importer_take_type(&o->im, type))
 		return NULL;

@@ -97,6 +97,13 @@ states_ok(lstm *l)
 				  scale_of(l, l->cell)) != 0;
 }
 
+/* Input i is a peephole, of a projection or a norm. */
+static bool
+is_variant(uint32_t i)
+{
+	return i < BIASES || i >= NORMS || i / 2 == PROJECTION / 2;
+}
+
 static bool
 options_ok(lstm *l)
 {
@@ -105,7 +112,7 @@ options_ok(lstm *l)
 	int64_t activation = qn_tfl_flag(o, OPTION_ACTIVATION, QN_TFL_ACT_NONE);
 
 	for (uint32_t i = PEEPHOLES; i < o->nin; i++)
-		if (o->from[i] != NULL && (i < BIASES || i >= NORMS || i / 2 == PROJECTION / 2))
+		if (is_variant(i) && o->from[i] != NULL)
 			return qn_importer_refuse(o->im, "import.attr",
 						  "of codes no peepholes, projection or norms, as "
 						  "in TFLite Micro; --from-float reads them") != 0;
