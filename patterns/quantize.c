@@ -153,11 +153,14 @@ keep_called(qn_model *m, const qn_graph *g, const qn_graph *dst, const qn_id *ma
 	qn_map_init(called, m->arena);
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_called *c = qn_model_called(m, qn_graph_node(g, id));
-		const qn_node *n = qn_graph_node(dst, map[id]), *q = n;
+		const qn_node *n = qn_graph_node(dst, map[id]);
 
 		call_it(called, n, c);
-		while (n->op == QN_OP_dequantize &&
-		       (q = qn_graph_node(dst, n->in[0]))->op == QN_OP_quantize) {
+		while (n->op == QN_OP_dequantize) {
+			const qn_node *q = qn_graph_node(dst, n->in[0]);
+
+			if (q->op != QN_OP_quantize)
+				break;
 			n = qn_graph_node(dst, q->in[0]);
 			call_it(called, n, c);
 		}
