@@ -63,6 +63,9 @@ random_reduce(maker *m, qn_id x)
 		return 0;
 	for (int64_t i = 1; op == QN_OP_reduce_prod && i < n; i++)
 		scale *= scale_of(m, x, 0) * 60;
+	/* Products of products soon leave what a scale of f32 can say. */
+	if (!(scale > 1e-9 && scale < 1e9))
+		return 0;
 	return add(m, op, 1, &x, &a, shaped(m, code_elem(m, scale, false), rank, dim));
 }
 
