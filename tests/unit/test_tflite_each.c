@@ -297,7 +297,7 @@ add_tensor(const char *name, const operand *o, bool constant)
 	for (int i = 0; i < n; i++) {
 		const float f = (float)o->v[i];
 		const int32_t k = (int32_t)o->v[i];
-		const uint8_t b = (uint8_t)o->v[i];
+		const uint8_t b = o->v[i] != 0;
 
 		memcpy(data + i * each,
 		       o->type == FLOAT   ? (const void *)&f
