@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_calibrate.c - observers, data sets, calibration of a small graph. */
+#include <stdio.h>
+
 #include "tests/unit/run_util.h"
 
 #include <math.h>
@@ -178,6 +180,42 @@ test_calibrate_widens_for_bias(void **state)
 	assert_true(w->vec->scale[1] == (double)(float)(0.5 / 127));
 }
 
+/* The scale of the one weight of a dense layer over [0, 255/256], 127/1024, with this bias. */
+static double
+scale_beside(double bias)
+{
+	const double x[1] = {255.0 / 256};
+	char text[256];
+
+	rig_teardown(NULL);
+	rig_setup(NULL);
+	snprintf(text, sizeof text,
+		 "graph @main(%%x: tensor<1x1xf32>) {\n"
+		 "  %%w = const : tensor<1x1xf32> [0.1240234375]\n"
+		 "  %%b = const : tensor<1xf32> [%.17g]\n"
+		 "  %%fc = dense %%x, %%w\n"
+		 "  %%y = bias_add %%fc, %%b\n"
+		 "  return %%y\n"
+		 "}\n",
+		 bias);
+	make_symbolic(text);
+	assert_int_equal(qn_calibrate_model(&rg->m, data("tensor<1x1xf32>", x), NULL), QN_OK);
+	assert_true(qn_symbol_find(&rg->m.types, "fc.x")->scale == 0x1p-8);
+	return qn_symbol_find(&rg->m.types, "fc.w")->vec->scale[0];
+}
+
+/* 2^30 itself fits; the next bias of f32 is the first that does not. */
+static void
+test_calibrate_bias_limit(void **state)
+{
+	(void)state;
+	assert_true(scale_beside(4096) == 0x1p-10);
+	assert_true(scale_beside(-4096) == 0x1p-10);
+	assert_true(scale_beside(4096 * (1 + 0x1p-23)) == 0x1p-10 * (1 + 0x1p-23));
+	assert_true(qn_bias_room(0x1p10, 0x1p-20, 32) == 1.0);
+	assert_true(qn_bias_room(-0x1p19, 0x1p-20, 64) == 1.0);
+}
+
 /* Values that overflow on the way are an error, by any method, and leave no symbol bound. */
 static void
 test_calibrate_overflow(void **state)
@@ -324,12 +362,12 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_observer_order),        TEST(test_observer_edges),
-		TEST(test_calibrate_dense),       TEST(test_calibrate_needs_data),
-		TEST(test_calibrate_zero_range),  TEST(test_calibrate_widens_for_bias),
-		TEST(test_calibrate_overflow),    TEST(test_calibrate_global),
-		TEST(test_calibrate_mse_weights), TEST(test_dataset_errors),
-		TEST(test_dataset_doubles),
+		TEST(test_observer_order),       TEST(test_observer_edges),
+		TEST(test_calibrate_dense),      TEST(test_calibrate_needs_data),
+		TEST(test_calibrate_zero_range), TEST(test_calibrate_widens_for_bias),
+		TEST(test_calibrate_bias_limit), TEST(test_calibrate_overflow),
+		TEST(test_calibrate_global),     TEST(test_calibrate_mse_weights),
+		TEST(test_dataset_errors),       TEST(test_dataset_doubles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,6 +53,39 @@ test_avgmax_pr_halves(void **state)
 	range_is(find("avgmax", x, 4, 2, true), -1, 1);
 }
 
+/* A bin that fills the cut to its last value is cut, on either side. */
+static void
+test_percentile_cut(void **state)
+{
+	const float both[] = {-8, -8, -1, -1, 1, 1, 8, 8};
+	const float most[] = {-8, -8, -8, -1, 1, 8, 8, 8};
+	const double bin = 8.0 / QN_HIST_HALF * 2;
+
+	(void)state;
+	qn_finding f = find("percentile:p=50", both, 8, 1, false);
+	assert_true(f.lo >= -1 - bin && f.lo <= -1 && f.hi >= 1 && f.hi <= 1 + bin);
+	f = find("percentile:p=50", both, 8, 1, true);
+	assert_true(f.hi >= 1 && f.hi <= 1 + bin);
+	f = find("percentile:p=50", most, 8, 1, false);
+	assert_true(f.lo == -8 && f.hi == 8);
+}
+
+/* Of equal ends the first batch counts, in whatever order they are seen. */
+static void
+test_where(void **state)
+{
+	const float x[] = {0, 1, 4, -3, -3, 4, 4, -3};
+
+	(void)state;
+	for (int back = 0; back < 2; back++) {
+		qn_statistics *s = blank("minmax", 4, false);
+
+		see(s, x, 8, 0, 4, back);
+		assert_int_equal(s->value[0].o.max_at, 1);
+		assert_int_equal(s->value[0].o.min_at, 1);
+	}
+}
+
 /* ---- properties ---- */
 
 static void
@@ -322,11 +355,10 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_batches),        TEST(test_avgmax_pr_halves),
-		TEST(test_uniform),        TEST(test_outlier),
-		TEST(test_zeros),          TEST(test_constant),
-		TEST(test_scale),          TEST(test_duplicates),
-		TEST(test_methods_differ), TEST(test_shards),
+		TEST(test_batches),    TEST(test_avgmax_pr_halves), TEST(test_percentile_cut),
+		TEST(test_where),      TEST(test_uniform),          TEST(test_outlier),
+		TEST(test_zeros),      TEST(test_constant),         TEST(test_scale),
+		TEST(test_duplicates), TEST(test_methods_differ),   TEST(test_shards),
 		TEST(test_text),
 	};
 

@@ -50,6 +50,35 @@ test_multiplier(void **state)
 	assert_false(qn_multiplier(HUGE_VAL, QN_RQ_SINGLE, &m, &s));
 }
 
+/* m * 2^(s-31) / n with as many more bits as n has, but never a shift below -31. */
+static void
+test_multiplier_divide(void **state)
+{
+	static const struct {
+		int64_t n;
+		int32_t m, s, want_m, want_s;
+	} row[] = {
+		{1, 1073741824, 1, 1073741824, 1},
+		{2, 1073741824, 1, 1073741824, 0},
+		{3, 1073741824, 1, 715827882, 0},
+		{8, 1073741824, -28, 1073741824, -31},
+		{8, 1073741824, -29, 536870912, -31},
+		{8, 1073741824, -30, 268435456, -31},
+		{8, 1073741824, -31, 134217728, -31},
+		{INT64_C(1) << 32, 1073741824, 2, 1073741824, -30},
+		{INT64_C(1) << 33, 1073741824, 2, 536870912, -30},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+		int32_t m = row[i].m, s = row[i].s;
+
+		qn_multiplier_divide(row[i].n, &m, &s);
+		if (m != row[i].want_m || s != row[i].want_s)
+			fail_msg("row %zu: %d, %d", i, (int)m, (int)s);
+	}
+}
+
 static void
 test_code_of(void **state)
 {
@@ -452,9 +481,13 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_multiplier), T(test_code_of), T(test_exp),   T(test_conv_order),
-		T(test_sum_order),  T(test_dense),   T(test_norm),  T(test_broadcast),
-		T(test_limits),     T(test_pools),   T(test_moves), T(test_softmax),
+		T(test_multiplier), T(test_multiplier_divide),
+		T(test_code_of),    T(test_exp),
+		T(test_conv_order), T(test_sum_order),
+		T(test_dense),      T(test_norm),
+		T(test_broadcast),  T(test_limits),
+		T(test_pools),      T(test_moves),
+		T(test_softmax),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
