@@ -1,39 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# calibrate.sh - methods, statistics in shards, and explanations, as a user asks for them: shards by GNU parallel and one after the other
-# give the bytes of one run, files that do not belong together are refused.
+# calibrate.sh - calibration methods, statistics and explanations as a user asks for them; files that do not belong together are refused.
 . "$(dirname "$0")/common.inc"
 
 E=$QUERN_SOURCE/examples/digits
-
-# good NAME COMMAND…: exit code 0, nothing on stderr.
-good() {
-	local name=$1
-	shift
-	cases=$((cases + 1))
-	run "$@"
-	[ "$code" -eq 0 ] || fail "$name" "exit code $code" stderr
-	[ ! -s stderr ] || fail "$name" "something is on stderr" stderr
-}
-
-same() {
-	cases=$((cases + 1))
-	diff -r "$2" "$3" >difference 2>&1 || fail "$1" "$2 and $3 differ" difference
-}
-
-calibrate() {
-	quern calibrate "$E/digits.json" --calib "$E/calib.npy" -q "$@"
-}
 
 # ---- every method that the help lists compiles; statistics give what samples give ----
 
 quern compile --help | sed -n '/^methods/,$p' | sed -n 's/^  \([a-z_]*\) .*/\1/p' >methods
 [ "$(wc -l <methods)" -ge 12 ] || fail methods "the help lists too few" methods
-good kl calibrate "$E/digits.json" --calib "$E/calib.npy" --method kl -q -o kl.json
-good direct compile "$E/digits.json" --calib "$E/calib.npy" --method kl -q -o direct
-good from-stats compile "$E/digits.json" --stats kl.json --calib "$E/calib.npy" -q -o from
+silent kl calibrate "$E/digits.json" --calib "$E/calib.npy" --method kl -q -o kl.json
+silent direct compile "$E/digits.json" --calib "$E/calib.npy" --method kl -q -o direct
+silent from-stats compile "$E/digits.json" --stats kl.json --calib "$E/calib.npy" -q -o from
 same stats from direct
-good no-samples compile "$E/digits.json" --stats kl.json -q -o bare
+silent no-samples compile "$E/digits.json" --stats kl.json -q -o bare
 same no-samples-code bare/digits.c direct/digits.c
 same no-samples-report bare/digits.report.json direct/digits.report.json
 grep -q '"options": .*method=kl calib=calib.npy:' direct/digits.report.json || fail report "the method is not recorded"
@@ -41,73 +21,15 @@ while read -r m; do
 	# their defaults take long with sanitizers
 	[ "$m" != kl_tvm ] || m=kl_tvm:bins=301,levels=15
 	[ "$m" != output ] || m=output:steps=2
-	good "$m" compile "$E/digits.json" --calib "$E/calib.npy" --method "$m" -q -o "direct-$m" --self-test 0
+	silent "$m" compile "$E/digits.json" --calib "$E/calib.npy" --method "$m" -q -o "direct-$m" --self-test 0
 	grep -q "\"options\": .*method=${m%%:*}[: ]" "direct-$m/digits.report.json" || fail "$m" "it is not recorded"
 done <methods
-good mse-weights eval "$E/digits.json" --stats kl.json --weight-method mse --data "$E/test_x.npy" --labels "$E/test_y.npy" --sqnr --min-accuracy 97 -q
+silent mse-weights eval "$E/digits.json" --stats kl.json --weight-method mse --data "$E/test_x.npy" --labels "$E/test_y.npy" --sqnr --min-accuracy 97 -q
 grep -qE '^sqnr  *[0-9.]+ dB \(mean of [0-9]+ values' stdout || fail sqnr "no line" stdout
-good threads calibrate "$E/digits.json" --calib "$E/calib.npy" --method kl -q -o threads.json --threads 5
+silent threads calibrate "$E/digits.json" --calib "$E/calib.npy" --method kl -q -o threads.json --threads 5
 same threads threads.json kl.json
 # a rounding that comes later does not matter
-good rounding compile "$E/digits.json" --stats kl.json --rounding single -q -o single
-
-# ---- 8 shards: under GNU parallel, where it is installed, else one after the other ----
-
-export QUERN_BIN E
-shards() { # METHOD FOLDER OPTION…
-	local method=$1 folder=$2
-	shift 2
-	mkdir "$folder"
-	cases=$((cases + 1))
-	if command -v parallel >/dev/null; then
-		# shellcheck disable=SC2016
-		parallel -j 4 --will-cite "$QUERN_BIN" calibrate "$E/digits.json" --calib "$E/calib.npy" -q --method "$method" "$@" \
-			--shard '{}/8' -o "$folder/s{}.json" ::: 8 3 5 1 7 2 4 6 >stdout 2>stderr </dev/null || fail "$folder" "a shard fails" stderr
-	else
-		for k in 8 3 5 1 7 2 4 6; do
-			calibrate --method "$method" "$@" --shard $k/8 -o "$folder/s$k.json" || fail "$folder" "shard $k fails"
-		done
-	fi
-}
-command -v parallel >/dev/null || echo "note: GNU parallel is not installed; the shards ran one after the other"
-
-for m in ema kl; do
-	shards $m $m-s
-	good "$m merge" merge $m-s/s*.json -o $m-all.json -q
-	calibrate --method $m -o $m-one.json || fail $m "one run fails"
-	same "$m shards" $m-all.json $m-one.json
-	good "$m halves 1" merge $m-s/s5.json $m-s/s2.json $m-s/s8.json -o half1.json -q
-	good "$m halves 2" merge $m-s/s7.json $m-s/s1.json $m-s/s3.json $m-s/s4.json $m-s/s6.json -o half2.json -q
-	good "$m halves" merge half2.json half1.json -o halves.json -q
-	same "$m halves" halves.json $m-one.json
-done
-# a method of two passes: the shards once a pass
-m=percentile_ort
-shards $m pass1
-good 'merge pass 1' merge pass1/s*.json -o first.json -q
-shards $m pass2 --stats first.json
-good 'merge pass 2' merge pass2/s*.json -o second.json -q
-calibrate --method $m -o one.json || fail $m "one run fails"
-same 'two passes' second.json one.json
-good 'pass 2 in one' calibrate "$E/digits.json" --calib "$E/calib.npy" --stats first.json -q -o rest.json
-same 'pass 2 in one' rest.json one.json
-
-# a method that searches: shards hold where it begins, the samples are needed again
-shards output:steps=3 searched
-good 'merge output' merge searched/s*.json -o searched.json -q
-calibrate --method output:steps=3 -o one.json || fail output "one run fails"
-same 'output shards' searched.json one.json
-good 'output by shards' compile "$E/digits.json" --stats searched.json --calib "$E/calib.npy" -q -o output-stats
-good 'output by threads' compile "$E/digits.json" --method output:steps=3 --calib "$E/calib.npy" --threads 4 -q -o output-direct
-same output output-stats output-direct
-grep -q '"options": .*method=output:steps=3,least=0.5,cosine=0 ' output-direct/digits.report.json || fail output "it is not recorded"
-case_of 'output without samples' 1 calibrate.no-data 'digits: error|statistics do not hold them|--calib' \
-	compile "$E/digits.json" --stats searched.json -o out -q
-good 'output explained' calibrate "$E/digits.json" --stats searched.json --explain probs.x -q
-has_words 'output explained' stdout 'method       output:steps=3|note         ranges are where the search'
-quern opt "$E/digits.json" --stop-after quantize -q -o symbolic.qir
-case_of 'output of a saved graph' 2 calibrate.parts 'the method output|start from the float model' \
-	opt symbolic.qir --calib "$E/calib.npy" --method output --stop-after bind -q
+silent rounding compile "$E/digits.json" --stats kl.json --rounding single -q -o single
 
 # samples are looked at as by compile, and so are recipes and what stays float
 bytes 64 "$one" | npy same.npy '<f4' '16, 4'
@@ -121,9 +43,9 @@ cases=$((cases + 1))
 grep -q 'data.constant' expected || fail lint "compile warns of nothing" expected
 grep 'warning' stderr | diff - expected >difference || fail lint "other warnings than compile has" difference
 printf '{"rules": [{"name": "pw*", "activations": "i16"}]}' >mixed.json
-good 'recipe observed' calibrate "$E/digits.json" --calib "$E/calib.npy" --recipe mixed.json --skip last -q -o mixed-stats.json
-good 'recipe by statistics' opt "$E/digits.json" --stats mixed-stats.json --recipe mixed.json --skip last --stop-after bind -q -o mixed-stats.qir
-good 'recipe by samples' opt "$E/digits.json" --calib "$E/calib.npy" --recipe mixed.json --skip last --stop-after bind -q -o mixed-samples.qir
+silent 'recipe observed' calibrate "$E/digits.json" --calib "$E/calib.npy" --recipe mixed.json --skip last -q -o mixed-stats.json
+silent 'recipe by statistics' opt "$E/digits.json" --stats mixed-stats.json --recipe mixed.json --skip last --stop-after bind -q -o mixed-stats.qir
+silent 'recipe by samples' opt "$E/digits.json" --calib "$E/calib.npy" --recipe mixed.json --skip last --stop-after bind -q -o mixed-samples.qir
 same 'recipe by statistics' mixed-stats.qir mixed-samples.qir
 printf '{"rules": [{"name": "pw*", "method": "kl"}]}' >methods.json
 case_of 'methods observed' 1 stats.method "the recipe has others ('kl')|without statistics" \
@@ -131,16 +53,16 @@ case_of 'methods observed' 1 stats.method "the recipe has others ('kl')|without 
 
 # ---- explanations ----
 
-good table calibrate "$E/digits.json" --calib "$E/calib.npy" -q
+silent table calibrate "$E/digits.json" --calib "$E/calib.npy" -q
 has_words table stdout 'method       minmax|samples      200 of calib.npy|$conv1.x|$probs.x|largest at'
 [ "$(grep -c '^\$' stdout)" -eq "$(grep -c '"name"' kl.json)" ] || fail table "not a line for each value" stdout
 cp stdout table
-good 'explain all' calibrate "$E/digits.json" --calib "$E/calib.npy" -q --explain all
+silent 'explain all' calibrate "$E/digits.json" --calib "$E/calib.npy" -q --explain all
 same 'explain all' stdout table
-good explain calibrate "$E/digits.json" --stats kl.json -q --explain '$probs.x'
+silent explain calibrate "$E/digits.json" --stats kl.json -q --explain '$probs.x'
 has_words explain stdout 'value        $probs.x, asymmetric of logits|method       kl|range |parameters   scale |smallest |largest |clipped      0.|####'
 cp stdout explained
-good 'explain by symbol' calibrate "$E/digits.json" --stats kl.json -q --explain probs.x
+silent 'explain by symbol' calibrate "$E/digits.json" --stats kl.json -q --explain probs.x
 same 'explain by symbol' stdout explained
 # three samples, the first of which has the smallest value and the last the largest
 { bytes 3 "$one"; bytes 1 '\000\000\040\301'; bytes 6 "$one"; bytes 1 '\000\000\240\101'; bytes 1 "$one"; } | npy x.npy '<f4' '3, 4'
@@ -149,7 +71,7 @@ cat >m.json <<'E'
  "constants": {"w": {"type": "tensor<2x4xf32>", "data": [0.5, -1, 0.25, 1, 1, 0.5, -0.25, 0.75]}},
  "nodes": [{"name": "y", "op": "dense", "inputs": ["x", "w"]}], "outputs": ["y"]}}
 E
-good samples calibrate m.json --calib x.npy -q --explain x
+silent samples calibrate m.json --calib x.npy -q --explain x
 has_words samples stdout 'smallest     -10 in sample 0|largest      20 in sample 2|clipped      0 % of 12'
 
 # samples that are files of their own are told by their names
@@ -169,16 +91,6 @@ grep -q p1.pgm p-stats.json && fail pictures "a path is in the statistics"
 
 # ---- wrong command lines ----
 
-# usage NAME "words" COMMAND…: exit code 2, nothing on stdout, no file.
-usage() {
-	local name=$1 words=$2
-	shift 2
-	cases=$((cases + 1))
-	run "$@"
-	[ "$code" -eq 2 ] || fail "$name" "exit code $code, expected 2" stderr
-	[ ! -s stdout ] && [ ! -e o.json ] || fail "$name" "an output was written"
-	has_words "$name" stderr "$words"
-}
 c="calibrate m.json --calib x.npy -q"
 for s in 0/2 3/2 1 1/ /2 1/2/3 -1/2 a/b ' 1/2' '1/ 2' 1/99999999; do
 	usage "shard '$s'" "--shard|'$s'" $c -o o.json --shard "$s"

@@ -10,13 +10,6 @@ if [ "$code" -ne 0 ] && grep -q 'import.support' stderr; then
 	echo "skipped: built without ONNX"
 	exit 0
 fi
-good() {
-	local name=$1
-	shift
-	cases=$((cases + 1))
-	run "$@"
-	[ "$code" -eq 0 ] || fail "$name" "exit code $code" stderr
-}
 refuses() {
 	local name=$1 words=$2
 	shift 2
@@ -42,7 +35,7 @@ cases=$((cases + 1))
 cmp -s before.npy after.npy || fail bound "the model that was read back gives other codes" stderr
 
 # the graph that is read is the one that was written; quantized files as they are
-same() {
+same_graph() {
 	local name=$1 model=$2
 	shift 2
 	good "$name" export -q "$model" "$@" -o same.onnx
@@ -53,16 +46,16 @@ same() {
 	sed '1s/model "[^"]*"//' back.qir >two
 	cmp -s one two || fail "$name" "another graph comes back"
 }
-same 'graph of digits' "$E/digits.json" --calib "$E/calib.npy"
-same 'graph of digits, u8' "$E/digits.json" --calib "$E/calib.npy" --activations u8
-same 'graph of digits, i16 and i4' "$E/digits.json" --calib "$E/calib.npy" --activations i16 --weights-type i4
-same 'graph of digits, rfc' "$E/digits.json" --calib "$E/calib.npy" --scheme rfc
+same_graph 'graph of digits' "$E/digits.json" --calib "$E/calib.npy"
+same_graph 'graph of digits, u8' "$E/digits.json" --calib "$E/calib.npy" --activations u8
+same_graph 'graph of digits, i16 and i4' "$E/digits.json" --calib "$E/calib.npy" --activations i16 --weights-type i4
+same_graph 'graph of digits, rfc' "$E/digits.json" --calib "$E/calib.npy" --scheme rfc
 if [ -d "${QUERN_DATA:-/nowhere}/models" ]; then
 	for f in kws_int8 resnet8_int8 vww_int8 ad_int8 mnist_valid_int8 hello_world_int8; do
-		same "graph of $f" "$QUERN_DATA/models/$f.tflite"
+		same_graph "graph of $f" "$QUERN_DATA/models/$f.tflite"
 	done
-	same 'graph of ad_float' "$QUERN_DATA/models/ad_float.tflite" --calib "$QUERN_DATA/samples/ad_x.npy"
-	same 'graph of kws_hybrid_float' "$QUERN_DATA/models/kws_hybrid_float.tflite" \
+	same_graph 'graph of ad_float' "$QUERN_DATA/models/ad_float.tflite" --calib "$QUERN_DATA/samples/ad_x.npy"
+	same_graph 'graph of kws_hybrid_float' "$QUERN_DATA/models/kws_hybrid_float.tflite" \
 		--calib "$QUERN_DATA/samples/kws_x.npy" --input-zero 83 --input-scale 0.5847029
 else
 	echo "skipped: QUERN_DATA is not set, so no networks of other tools"

@@ -5,15 +5,6 @@
 # without it they are skipped.
 . "$(dirname "$0")/common.inc"
 
-# good NAME COMMAND…: exit code 0.
-good() {
-	local name=$1
-	shift
-	cases=$((cases + 1))
-	run "$@"
-	[ "$code" -eq 0 ] || fail "$name" "exit code $code" stderr
-}
-
 # network FILE SAMPLES MIN_COSINE OPTIONS…: compiles it, and compares the integer model with a float one.
 network() {
 	local file=$1 cosine=$3

@@ -7,6 +7,7 @@
 
 #include "runtime/exp.h"
 #include "runtime/fixed.h"
+#include "runtime/form_util.h"
 #include "runtime/forms.h"
 
 /* ---- multipliers and codes ---- */

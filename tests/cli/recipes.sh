@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# recipes.sh - storage types and calibration methods for parts of a model, what stays float, and why; storage types for all of it.
+. "$(dirname "$0")/common.inc"
+
+E=$QUERN_SOURCE/examples/digits
+
+# ---- what stays float, how parts are stored, why ----
+
+cat >mixed.json <<'END'
+{"rules": [
+  {"_": "the rest", "activations": "i8", "weights": "i8"},
+  {"op": "input", "activations": "i16"},
+  {"name": "bn1", "activations": "i16"},
+  {"name": "residual", "activations": "i16"},
+  {"name": "pw*", "weights": "i4"},
+  {"op": "dense", "activations": "i16", "weights": "i4", "granularity": "per-tensor"}
+]}
+END
+silent mixed-eval eval -q "$E/digits.json" --calib "$E/calib.npy" --data "$E/test_x.npy" --labels "$E/test_y.npy" --recipe mixed.json --min-accuracy 98
+silent mixed compile -q "$E/digits.json" --calib "$E/calib.npy" --recipe mixed.json --self-test 50 -o mixed
+cases=$((cases + 1))
+{ "${CC:-cc}" -O1 -DDIGITS_SELFTEST_MAIN -o mixed/selftest mixed/digits.c mixed/digits_weights.c mixed/digits_selftest.c && mixed/selftest; } >stdout 2>&1 ||
+	fail mixed-selftest "emitted C differs from the interpreter" stdout
+has_words mixed-selftest stdout 'passed (50 samples'
+for k in s64_s8 from_s16_s8 from_s8_s16; do
+	grep -q "qn_requantize_$k(" mixed/digits.c || fail mixed "no qn_requantize_$k"
+done
+# a method of calibration for parts of it: each value has the range that its method gives it when it is that of all
+printf '{"rules": [{"name": "pw*", "method": "kl"}, {"op": "dense", "method": "percentile:p=99"}, {"op": "input", "method": "global:scale=0.5,zero=-3"}]}' >methods.json
+tail -c +129 "$E/calib.npy" | head -c $((20 * 256)) | npy few.npy '<f4' '20, 8, 8, 1'
+ranges() { # FILE OPTION…: the values of the symbols
+	local to=$1
+	shift
+	cases=$((cases + 1))
+	run opt "$E/digits.json" --calib few.npy --stop-after bind -q "$@"
+	[ "$code" -eq 0 ] && [ ! -s stderr ] || fail "ranges $*" "exit code $code" stderr
+	grep '^symbol' stdout >"$to"
+}
+ranges by-recipe --recipe methods.json --threads 2
+for m in minmax kl percentile:p=99 global:scale=0.5,zero=-3; do
+	ranges "by-${m%%:*}" --method $m
+done
+sort -u by-kl by-minmax >both
+[ "$(grep -c . both)" -gt "$(grep -c . by-kl)" ] || fail recipe-methods "kl gives what minmax gives"
+{
+	grep -v '^symbol \$\(pw\|logits\|image.input\)' by-minmax
+	grep '^symbol \$pw' by-kl
+	grep '^symbol \$logits' by-percentile
+	grep '^symbol \$image.input' by-global
+} | sort >expected
+sort by-recipe | diff - expected >difference || fail recipe-methods "other ranges" difference
+printf '{"rules": [{"name": "pw*", "method": "output:steps=11,least=0.9"}]}' >search.json
+ranges searched --recipe search.json
+diff by-minmax searched >difference && fail recipe-search "nothing was searched"
+grep '^[<>]' difference | grep -v 'symbol \$pw' >others && fail recipe-search "other partitions were searched" others
+silent methods compile -q "$E/digits.json" --calib few.npy --recipe methods.json -o methods
+good methods-saved opt "$E/digits.json" --recipe methods.json --stop-after quantize -o methods.qir
+has_words methods-saved stderr "does not hold the methods|[recipe.method]"
+silent explain quantize "$E/digits.json" --explain --skip 'last,name:res*'
+has_words explain stdout "taken     conv2d_bias  bn1|from image conv1.w bn1.bias; symbols \$conv1.x \$conv1.w|residual  skipped by name 'res*'"
+has_words explain stdout "probs     skipped by 'last'|not taken conv2d       conv1     'conv1' belongs to the match of 'conv2d_bias' at 'bn1'"
+good skip-nothing quantize "$E/digits.json" --skip op:tanh
+has_words skip-nothing stderr "'tanh' holds for no match [skip.nothing]"
+usage skip-syntax "'conv1' is none of first, last, name:GLOB, op:OP [skip.syntax]" quantize "$E/digits.json" --skip first,conv1
+usage skip-op "'conv' is no op|[skip.op]|[skip.syntax]" quantize "$E/digits.json" --skip op:conv,name:
+usage skip-late "partition|pass.absent" opt "$E/digits.json" --passes clean --skip first
+
+# ---- storage types for the whole model ----
+
+# Storage types: of the emitted C, kept by a saved model, and refused where they mean nothing.
+F=$QUERN_SOURCE/tests/proof/families.qir
+for t in 'u8 i8 uint8_t' 'i16 i8 int16_t' 'i16 i4 int16_t' 'i8 i4 int8_t'; do
+	# shellcheck disable=SC2086
+	set -- $t
+	silent "storage $t" compile -q "$F" --calib "$E/calib.npy" --activations "$1" --weights-type "$2" -o "direct-$1-$2"
+	grep -q "^	const $3 \*x;" "direct-$1-$2/families.h" || fail "storage $t" "the input is no $3"
+	silent "storage $t, saved" opt -q "$F" --calib "$E/calib.npy" --activations "$1" --weights-type "$2" --stop-after legalize -o "$1-$2.json"
+	silent "storage $t, continued" compile -q "$1-$2.json" --calib "$E/calib.npy" -o "from-$1-$2"
+	same "storage $t" "from-$1-$2" "direct-$1-$2"
+done
+cases=$((cases + 1))
+grep -qx '/\* w1, 30 bytes \*/' direct-i16-i8/families_weights.c && grep -qx '/\* w1, 15 bytes \*/' direct-i16-i4/families_weights.c ||
+	fail 'storage' "weights of 4 bits take no half of the bytes"
+grep -q '"options": .*activations=i16 weights-type=i4' direct-i16-i4/families.report.json ||
+	fail 'storage' "the report does not name the storage types" direct-i16-i4/families.report.json
+# Accuracy: float has 99.2 %.
+for t in 'u8 i8 99.0' 'i16 i8 99.0' 'i8 i4 97.0' 'u8 i4 97.0' 'i16 i4 97.0'; do
+	# shellcheck disable=SC2086
+	set -- $t
+	silent "accuracy $t" eval -q "$E/digits.json" --calib "$E/calib.npy" --data "$E/test_x.npy" --labels "$E/test_y.npy" \
+		--activations "$1" --weights-type "$2" --min-accuracy "$3"
+done
+usage activations "--activations|'i32'|i8, u8, i16" compile "$F" --activations i32 -o out
+usage weights-type "--weights-type|'i2'|i8, i4" compile "$F" --weights-type i2 -o out
+usage rfc-u8 'option.activations|i8 or i16' compile "$F" --calib "$E/calib.npy" --scheme rfc --activations u8 -o out
+usage late-activations 'option.late|activations' compile i16-i4.json --activations u8 -o out
+
+finish

@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# running.sh - run and eval: quantized values, float values, the sources of samples, the figures of eval.
+. "$(dirname "$0")/common.inc"
+
+E=$QUERN_SOURCE/examples/digits
+
+# ---- running: codes, real values, real samples for an integer model ----
+
+silent legalize opt "$E/digits.json" --calib "$E/calib.npy" -q --stop-after legalize -o legalize.json
+silent run run -q legalize.json "$E/test_x.npy" -o legalize.json.npy
+silent 'run summary' run -q legalize.json "$E/test_x.npy"
+grep -qx 'probs : i8\[500,10\]' stdout || fail 'run summary' "other text" stdout
+silent 'run real' run -q legalize.json "$E/test_x.npy" --real -o real.npy
+head -c 128 real.npy | grep -q "'<f4'.*(500, 10)" || fail 'run real' "no f32 [500,10]"
+head -c 128 legalize.json.npy | grep -q "'|i1'.*(500, 10)" || fail 'run codes' "no i8 [500,10]"
+# Real values are code * 1/256 + 1/2: the first sample's codes and values agree.
+cases=$((cases + 1))
+tail -c +129 legalize.json.npy | head -c 10 | od -An -v -td1 | tr -s ' \n' '\n\n' | awk 'NF { printf "%.6f\n", ($1 + 128) / 256 }' >by-codes
+tail -c +129 real.npy | head -c 40 | od -An -v -tf4 | tr -s ' \n' '\n\n' | awk 'NF { printf "%.6f\n", $1 }' >by-run
+[ "$(wc -l <by-codes)" -eq 10 ] || fail 'run real' "no codes" by-codes
+same 'run real' by-codes by-run
+# An integer model takes codes, or real values that it quantizes: value / 0.5, ties to even.
+cat >codes.qir <<'END'
+model "codes" stage integer
+graph @main(%x: tensor<1x4x!quant.uniform<i8:f32, 0.5>>) {
+  return %x
+}
+END
+printf "$one"'\000\000\000\100''\000\000\100\300''\000\000\200\076' | npy values.npy '<f4' '1, 4' # 1 2 -3 0.25
+printf '\002\004\372\000' | npy codes.npy '|i1' '1, 4'
+silent 'real in' run -q codes.qir values.npy -o y1.npy
+silent 'codes in' run -q codes.qir codes.npy -o y2.npy
+same 'real in' y1.npy y2.npy
+same 'codes' y2.npy codes.npy
+silent 'real out' run -q codes.qir codes.npy --real -o y3.npy
+printf "$one"'\000\000\000\100''\000\000\100\300''\000\000\000\000' | npy rounded.npy '<f4' '1, 4'
+same 'real out' y3.npy rounded.npy
+
+# Other sources of the same samples give the same files but for the name and check sum of the samples.
+tail -c +129 "$E/calib.npy" >calib.bin
+silent 'bin' compile -q "$E/digits.json" --calib calib.bin --shape 8,8,1 --self-test 0 -o by-bin
+od -An -v -tf4 -w256 calib.bin | sed 's/^ *//; s/  */,/g' >calib.csv
+silent 'csv' compile -q "$E/digits.json" --calib image=calib.csv --self-test 0 -o by-csv
+mkdir pictures
+od -An -v -tf4 -w256 calib.bin | awk '{ f = sprintf("pictures/%03d.pgm", NR); printf "P2 8 8 16" >f; for (i = 1; i <= NF; i++) printf " %d", $i * 16 >f; close(f) }'
+silent 'pictures' compile -q "$E/digits.json" --calib pictures --input-scale 0.0625 --self-test 0 -o by-pictures
+silent 'npy' compile -q "$E/digits.json" --calib "$E/calib.npy" --self-test 0 -o by-npy
+for k in bin csv pictures; do
+	[ "$(ls "by-$k" | wc -l)" -eq 4 ] || fail "$k" "not four files"
+	for f in "by-$k"/* by-npy/*; do
+		sed -i -E 's/calib=[^ "]*//; s/((content|CONTENT|content_hash":) ).*/\1/; s/(CONTENT != ).*/\1/' "$f"
+	done
+	same "$k" "by-$k" by-npy
+done
+# Classes by subfolders: the labels of the first ten.
+tail -c +129 "$E/test_y.npy" | head -c 80 | od -An -v -td8 -w8 | tr -d ' ' >labels
+tail -c +129 "$E/test_x.npy" | head -c 2560 | od -An -v -tf4 -w256 | paste -d ' ' labels - | awk '{ system("mkdir -p classes/" $1); f = sprintf("classes/%d/%03d.pgm", $1, NR); printf "P2 8 8 16" >f; for (i = 2; i <= NF; i++) printf " %d", $i * 16 >f; close(f) }'
+silent 'classes' eval -q "$E/digits.json" --data classes --input-scale 0.0625 --min-accuracy 80
+grep -qE '^float .*of 10\)  probs$' stdout || fail classes "no ten samples" stdout
+grep -q '^class' stdout && fail classes "numbers are printed as names" stdout
+
+# ---- figures ----
+
+digits_eval() {
+	local name=$1
+	shift
+	silent "$name" eval -q "$E/digits.json" --data "$E/test_x.npy" "$@"
+}
+# Labels of a table by rows are those of the array.
+tail -c +129 "$E/test_y.npy" | od -An -v -td8 -w8 | tr -d ' ' | sed 's/^/x,/; 1i file,label' >labels.csv
+digits_eval labels-npy --labels "$E/test_y.npy" --top-k 1,3
+mv stdout by-array
+digits_eval labels-csv --labels labels.csv --top-k 1,3
+same labels-csv stdout by-array
+[ "$(cut -c14-18 stdout | tr -d '\n ')" = top1top3 ] || fail top-k "other figures" stdout
+# By the names of files: a reversed table of two files.
+mkdir -p few && cp pictures/001.pgm pictures/002.pgm few
+ls few | tac | awk '{ print $1 "," NR + 5 }' >few.csv
+silent labels-by-name eval -q "$E/digits.json" --data few --input-scale 0.0625 --labels few.csv
+# A folder of bytes with a table as MLPerf Tiny has it: file, number of classes, label.
+mkdir -p bytes
+tail -c +129 "$E/test_x.npy" | od -An -v -tf4 -w256 | head -20 | awk '{ f = sprintf("bytes/x%02d.txt", NR - 1); for (i = 1; i <= NF; i++) printf "\\%03o", $i * 16 + 5 >f; close(f) }'
+for f in bytes/*.txt; do
+	printf "$(cat "$f")" >"${f%.txt}.bin"
+	rm "$f"
+done
+tail -c +129 "$E/test_y.npy" | head -c 160 | od -An -v -td8 -w8 | awk '{ printf "x%02d.bin, 10, %d\n", NR - 1, $1 }' | tac >y_labels.csv
+silent bytes-folder eval -q "$E/digits.json" --data bytes --dtype u8 --shape 8,8,1 --input-zero 5 --input-scale 0.0625 --labels y_labels.csv --min-accuracy 90
+grep -qE 'top1 .*of 20\)' stdout || fail bytes-folder "no twenty samples" stdout
+printf x >bytes/x07.bin
+cases=$((cases + 1))
+run run -q "$E/digits.json" bytes --dtype u8 --shape 8,8,1 --input-scale 1
+[ "$code" -eq 1 ] && grep -q 'x07.bin: error: this file has 1 bytes, but a sample has 64' stderr || fail bytes-size "exit code $code" stderr
+# --shape is not for the pictures beside them.
+usage bytes-pictures "--shape|'8,8,1'" run "$E/digits.json" few --shape 8,8,1
+# A model against itself, and in integers.
+digits_eval against --against "$E/digits.json" --calib "$E/calib.npy" --min agreement=99 --min cosine=0.999 --min sqnr=35 --max max-diff=0.2 --json
+has_words against stdout '"quern_eval": 1|"stage": "float", "metric": "sqnr", "output": "probs", "value": "inf"|"stage": "integer", "metric": "agreement"|"hits": 499, "of": 500|"min": 35, "passed": true'
+cases=$((cases + 1))
+if command -v python3 >/dev/null; then
+	python3 -m json.tool <stdout >/dev/null || fail json "no JSON" stdout
+fi
+mv stdout one-way
+for t in 1 2 5; do
+	digits_eval "threads $t" --against "$E/digits.json" --calib "$E/calib.npy" --min agreement=99 --min cosine=0.999 --min sqnr=35 --max max-diff=0.2 --json --threads $t
+	same "threads $t" stdout one-way
+done
+cases=$((cases + 1))
+run eval -q "$E/digits.json" --data "$E/test_x.npy" --labels "$E/test_y.npy" --score value:3 --max auc=0.5 --min top1=99.9
+[ "$code" -eq 4 ] || fail gates "exit code $code" stderr
+has_words gates stderr "top1 of 'probs' is 99.20 %, below --min top1=99.9|auc of 'probs' is 0.99|, above --max auc=0.5"
+cases=$((cases + 1))
+run eval -q "$E/digits.json" --data "$E/test_x.npy" --labels "$E/test_y.npy" --min cosine=0.5
+[ "$code" -eq 2 ] || fail not-measured "exit code $code" stderr
+has_words not-measured stderr 'cosine was not measured|measured: top1|--against'
+# Codes as samples of a float model: real = (code - zero) * scale.
+tail -c +129 "$E/test_x.npy" | od -An -v -tf4 -w4 | awk '{ printf "\\%03o", $1 * 16 + 5 }' >codes.txt
+printf "$(cat codes.txt)" >codes.bin
+silent input-zero run -q "$E/digits.json" codes.bin --dtype u8 --shape 8,8,1 --input-zero 5 --input-scale 0.0625 -o codes.npy
+silent input-real run -q "$E/digits.json" "$E/test_x.npy" -o real.npy
+same input-zero codes.npy real.npy
+
+# Functions of the model's own are run as they are and inlined by the passes.
+cat >function.json <<'END'
+{"quern": 1, "name": "function",
+ "functions": [{"name": "f", "inputs": [{"name": "a", "type": "tensor<1x4xf32>"}],
+  "nodes": [{"name": "r", "op": "relu", "inputs": ["a"]}], "outputs": ["r"]}],
+ "graph": {"inputs": [{"name": "x", "type": "tensor<1x4xf32>"}],
+  "constants": {"w": {"type": "tensor<2x4xf32>", "data": [1, -1, 0.5, 1, 1, 0.5, -0.25, 0.75]}},
+  "nodes": [{"name": "z", "op": "call", "callee": "f", "inputs": ["x"]}, {"name": "y", "op": "dense", "inputs": ["z", "w"]}],
+  "outputs": ["y"]}}
+END
+bytes 12 "$one" | npy ones.npy '<f4' '3, 4'
+silent 'function' run -q function.json ones.npy -o f1.npy
+silent 'function, clean' opt -q function.json --passes=clean -o inlined.json
+silent 'function, run' run -q inlined.json ones.npy -o f2.npy
+same 'function' f1.npy f2.npy
+silent 'function, compile' compile -q function.json --calib ones.npy -o function
+
+finish
