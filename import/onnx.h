@@ -61,6 +61,7 @@ typedef struct qn_onnx {
 	const qn_map *sets;                   /* the same of the main graph */
 	const struct Onnx__GraphProto *graph; /* the main one */
 	qn_map *lacks; /* of onnx_lacks.c; NULL: none so far */
+	qn_map orders;    /* of onnx_order.c, by list of nodes */
 	qn_map functions; /* "domain/name" -> qn_onnx_function */
 	qn_onnx_scope *scope;
 	bool keeps_codes; /* the file quantizes activations, and its parameters are wanted */
@@ -176,6 +177,7 @@ void qn_onnx_define(qn_onnx *o, const char *name, qn_id id);
 /* 0: known, but could not be converted; *known false: there is none.  Constants are read at their first use. */
 qn_id qn_onnx_value(qn_onnx *o, const char *name, bool *known);
 bool qn_onnx_known(const qn_onnx *o, const char *name); /* whether it is defined */
+bool qn_onnx_defined_here(const qn_onnx *o, const char *name); /* and not by what is around this scope */
 void qn_onnx_define_tensors(qn_onnx *o, const struct Onnx__GraphProto *g);
 /* The domain of a node's operator, "" for ai.onnx; its name, that of its first result when it has none. */
 const char *qn_onnx_domain(const struct Onnx__NodeProto *p);
@@ -184,7 +186,16 @@ const char *qn_onnx_name(const struct Onnx__NodeProto *p);
 const qn_onnx_function *qn_onnx_function_of(qn_onnx *o, const struct Onnx__NodeProto *p);
 /* The version of a domain's operator set, 1 when the file gives none. */
 int64_t qn_onnx_version(const qn_map *versions, const char *domain);
-/* Converts all nodes. */
+/* The order in which nodes are converted (onnx_order.c): at NULL, as in the file.  broken: names of values that a cycle
+ * leaves without one, which was reported. */
+typedef struct qn_onnx_order {
+	uint32_t *at;
+	const char **broken;
+	size_t nbroken, cap;
+} qn_onnx_order;
+const qn_onnx_order *qn_onnx_order_of(qn_onnx *o, size_t n, struct Onnx__NodeProto *const *node);
+
+/* Converts all nodes, whatever their order in the file. */
 void qn_onnx_nodes(qn_onnx *o, size_t n, struct Onnx__NodeProto *const *node);
 /* The nodes of a body with its inputs (at most as many as it has) and outputs, as If and Loop take one. */
 void qn_onnx_body(qn_onnx *o, const struct Onnx__GraphProto *g, uint32_t nin, const qn_id *in,

