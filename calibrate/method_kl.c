@@ -10,65 +10,37 @@
 #include "calibrate/method.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "runtime/math.h"
+#include "calibrate/entropy.h"
+/* Sums over the first bins of a histogram: of the counts, and of those that are not empty. */
+typedef struct sums {
+	uint64_t mass;
+	size_t used;
+} sums;
 
-/* Empty entries get 1e-4, taken from the others in equal parts; false when that would leave one
- * of them below 0.  Entries are counts, or 0. */
-static bool
-smooth(double *v, size_t n)
+static uint64_t
+mass_of(const sums *s, size_t begin, size_t end)
 {
-	const double eps = 1e-4;
-	size_t zeros = 0;
-
-	for (size_t i = 0; i < n; i++)
-		zeros += !(v[i] > 0);
-	if (zeros == n)
-		return false;
-	double part = eps * (double)zeros / (double)(n - zeros);
-	if (part >= 1)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		v[i] = v[i] > 0 ? v[i] - part : eps;
-	return true;
+	return s[end].mass - s[begin].mass;
 }
 
-static double
-sum_of(const double *v, size_t n)
+static size_t
+used_of(const sums *s, size_t begin, size_t end)
 {
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += v[i];
-	return sum;
+	return s[end].used - s[begin].used;
 }
 
-/* p and q are smoothed in place; infinite when one cannot be. */
-static double
-divergence(double *p, double *q, size_t n)
+static sums *
+sum_up(const uint64_t *hist, size_t n, qn_arena *scratch)
 {
-	double d = 0;
+	sums *s = QN_NEW(scratch, sums, n + 1);
 
-	if (!smooth(p, n) || !smooth(q, n))
-		return (double)INFINITY;
-	double ps = sum_of(p, n);
-	double qs = sum_of(q, n);
-	for (size_t i = 0; i < n; i++) {
-		double pn = p[i] / ps;
-
-		d += pn * qn_ln(pn / (q[i] / qs));
-	}
-	return d;
+	for (size_t i = 0; i < n; i++)
+		s[i + 1] = (sums){s[i].mass + hist[i], s[i].used + (hist[i] > 0)};
+	return s;
 }
 
 /* ---- one-sided, on the power-of-two grid ---- */
-
-typedef struct one_sided {
-	double *hist; /* of |x|, n bins */
-	size_t n;
-	double *p, *q; /* room for n */
-} one_sided;
 
 static uint64_t
 gcd(uint64_t a, uint64_t b)
@@ -84,66 +56,76 @@ gcd(uint64_t a, uint64_t b)
 
 /* Bin 0 is replaced by bin 1: the zeros of a relu need no resolution.  Counts are divided by
  * what they have in common, so that data given twice gives the same threshold. */
-static void
-read_grid(const qn_observer *o, qn_arena *scratch, one_sided *s)
+static uint64_t *
+read_grid(const qn_observer *o, qn_arena *scratch, size_t *n)
 {
 	uint64_t common = 0;
 
-	s->n = (size_t)floor(ldexp(qn_observer_reach(o), -o->exponent)) + 1;
-	s->n = s->n < QN_HIST_HALF ? s->n : QN_HIST_HALF;
-	s->hist = QN_NEW(scratch, double, 3 * s->n);
-	s->p = s->hist + s->n;
-	s->q = s->p + s->n;
-	for (size_t i = 0; i < s->n; i++)
-		common = gcd(common, qn_observer_magnitude(o, i > 0 || s->n == 1 ? (int)i : 1));
-	for (size_t i = 0; i < s->n && common > 0; i++) {
-		uint64_t count = qn_observer_magnitude(o, i > 0 || s->n == 1 ? (int)i : 1);
-
-		count /= common; /* without a rest */
-		s->hist[i] = (double)count;
+	*n = (size_t)floor(ldexp(qn_observer_reach(o), -o->exponent)) + 1;
+	*n = *n < QN_HIST_HALF ? *n : QN_HIST_HALF;
+	uint64_t *hist = QN_NEW(scratch, uint64_t, *n);
+	for (size_t i = 0; i < *n; i++) {
+		hist[i] = qn_observer_magnitude(o, i > 0 || *n == 1 ? (int)i : 1);
+		common = gcd(common, hist[i]);
 	}
+	for (size_t i = 0; i < *n && common > 0; i++)
+		hist[i] /= common;
+	return hist;
 }
 
-/* Level j of Q stands for the bins floor(j n / Q) … floor((j + 1) n / Q) - 1: their mean over
- * those that are not empty. */
-static void
-flatten_levels(const double *hist, size_t n, size_t levels, double *q)
+/* D of the first n bins, to the last of which P adds all beyond.  Level j stands for the bins
+ * floor(j n / Q) … floor((j + 1) n / Q) - 1: their mean over those that are not empty. */
+static double
+prefix_divergence(const qn_entropy_counts *inner, const uint64_t *hist, const sums *s, size_t all,
+		  size_t n, size_t levels, qn_entropy_level *level)
 {
-	for (size_t j = 0; j < levels; j++) {
-		size_t begin = j * n / levels, end = (j + 1) * n / levels, used = 0;
+	const uint64_t end = hist[n - 1] + mass_of(s, n, all);
+	qn_entropy_counts p = *inner;
 
-		for (size_t i = begin; i < end; i++)
-			used += hist[i] > 0;
-		double mass = sum_of(hist + begin, end - begin);
-		for (size_t i = begin; i < end; i++)
-			q[i] = hist[i] > 0 ? mass / (double)used : 0;
+	qn_entropy_add(&p, (double)end);
+	/* The bins that are not empty, and one level more of all others: Q is 0 in them. */
+	level[levels] = (qn_entropy_level){.empty = n};
+	for (size_t j = 0; j < levels; j++) {
+		size_t from = j * n / levels, to = (j + 1) * n / levels;
+		size_t used = used_of(s, from, to);
+		double mass = (double)mass_of(s, from, to);
+
+		level[j] = (qn_entropy_level){used > 0 ? mass / (double)used : 0, mass, used, 0};
+		level[levels].empty -= used;
 	}
+	if (hist[n - 1] > 0) {
+		level[levels - 1].sum += (double)(end - hist[n - 1]);
+	} else if (end > 0) {
+		level[levels].sum = (double)end;
+		level[levels].filled = 1;
+		level[levels].empty--;
+	}
+	return qn_entropy_divergence(&p, levels + 1, level);
 }
 
 void
 qn_finish_kl(const qn_seen *s, qn_arena *scratch, qn_finding *out)
 {
-	size_t levels = (size_t)qn_seen_levels(s);
+	size_t levels = (size_t)qn_seen_levels(s), n;
+	qn_entropy_counts inner = {0};
 	double best = (double)INFINITY;
-	one_sided k;
-	size_t at;
 
 	if (!s->o->has_grid)
 		return;
-	read_grid(s->o, scratch, &k);
-	at = k.n;
-	double tail = k.n > levels ? sum_of(k.hist + levels, k.n - levels) : 0;
-	for (size_t i = levels; i <= k.n; i++) {
-		memcpy(k.p, k.hist, i * sizeof *k.p);
-		k.p[i - 1] += tail;
-		flatten_levels(k.hist, i, levels, k.q);
-		double d = divergence(k.p, k.q, i);
-		if (d < best) {
+	const uint64_t *hist = read_grid(s->o, scratch, &n);
+	const sums *sum = sum_up(hist, n, scratch);
+	qn_entropy_level *level = QN_NEW(scratch, qn_entropy_level, levels + 1);
+	size_t at = n;
+	for (size_t i = 0; i + 1 < levels && i < n; i++)
+		qn_entropy_add(&inner, (double)hist[i]);
+	for (size_t i = levels; i <= n; i++) {
+		double d = prefix_divergence(&inner, hist, sum, n, i, levels, level);
+
+		qn_entropy_add(&inner, (double)hist[i - 1]);
+		if (qn_entropy_less(d, best)) {
 			best = d;
 			at = i;
 		}
-		if (i < k.n)
-			tail -= k.hist[i]; /* exact: whole numbers */
 	}
 	qn_finding_limit(s, ldexp((double)at, s->o->exponent), out);
 }
@@ -165,81 +147,133 @@ qn_plan_kl(const qn_seen *s, unsigned pass, const qn_bins *before, qn_bins *out)
 typedef struct two_sided {
 	const qn_bins *b;
 	size_t levels;
-	bool as_tvm;           /* else as ONNX Runtime */
-	double *p, *q, *slice; /* room for b->n */
+	bool as_tvm; /* else as ONNX Runtime */
+	const sums *sum;
+	qn_entropy_counts inner; /* of the bins between the ends of the slice */
+	qn_entropy_level *level; /* room for one more than levels */
 } two_sided;
 
-/* The spread of one level over its bins, from `begin` to `end`. */
-static void
-spread(const two_sided *k, double mass, size_t begin, size_t end)
-{
-	const double *mark = k->as_tvm ? k->slice : k->p;
-	size_t used = 0;
+/* The slice [a, e) of the histogram; P has all beyond its ends in the outermost bins. */
+typedef struct slice {
+	size_t a, e;
+	uint64_t left, right; /* what the outermost bins have in P */
+} slice;
 
-	for (size_t i = begin; i < end; i++)
-		used += mark[i] > 0;
-	if (used == 0)
-		return;
-	double each = mass / (double)used;
-	for (size_t i = begin; i < end; i++) {
-		if (!k->as_tvm)
-			k->q[i] = trunc(each);
-		else if (k->p[i] > 0)
-			k->q[i] = each;
-	}
+/* The bins [begin, end) of the slice, which have something in P: their number. */
+static size_t
+filled_of(const two_sided *k, const slice *c, size_t begin, size_t end)
+{
+	size_t n = used_of(k->sum, begin, end);
+
+	n += begin == c->a && end > begin && k->b->count[c->a] == 0 && c->left > 0;
+	n += end == c->e && end > begin && k->b->count[c->e - 1] == 0 && c->right > 0;
+	return n;
 }
 
-/* D of the slice [a, e) of the histogram. */
+/* What P has in them. */
 static double
-slice_divergence(const two_sided *k, size_t a, size_t e)
+sum_of(const two_sided *k, const slice *c, size_t begin, size_t end)
 {
-	const qn_bins *b = k->b;
-	size_t n = e - a;
-	size_t merged = n / k->levels;
+	uint64_t n = mass_of(k->sum, begin, end);
 
-	for (size_t i = 0; i < n; i++) {
-		k->p[i] = k->slice[i] = (double)b->count[a + i];
-		k->q[i] = 0;
-	}
-	if (k->as_tvm)
-		k->slice[0] = 0;
-	for (size_t i = 0; i < a; i++)
-		k->p[0] += (double)b->count[i];
-	for (size_t i = e; i < b->n; i++)
-		k->p[n - 1] += (double)b->count[i];
+	if (begin == c->a && end > begin)
+		n += c->left - k->b->count[c->a];
+	if (end == c->e && end > begin)
+		n += c->right - k->b->count[c->e - 1];
+	return (double)n;
+}
+
+/* TVM leaves the first bin of the slice out when it counts a level, and spreads it over the bins
+ * that P has something in; the others are empty. */
+static void
+level_as_tvm(const two_sided *k, const slice *c, size_t begin, size_t end, qn_entropy_level *out)
+{
+	const size_t from = begin == c->a ? begin + 1 : begin;
+	const size_t used = used_of(k->sum, from, end);
+	const double mass = (double)mass_of(k->sum, from, end);
+
+	*out = (qn_entropy_level){.height = used > 0 ? mass / (double)used : 0,
+				  .sum = sum_of(k, c, begin, end),
+				  .filled = filled_of(k, c, begin, end)};
+}
+
+/* ONNX Runtime counts the bins that P has something in, the last level takes what is left over, and
+ * each is spread over all of its bins, in integers. */
+static void
+level_as_ort(const two_sided *k, const slice *c, size_t begin, size_t end, bool last,
+	     qn_entropy_level *out)
+{
+	const size_t used = filled_of(k, c, begin, end);
+	const double mass = (double)mass_of(k->sum, begin, last ? c->e : end);
+
+	*out = (qn_entropy_level){.height = used > 0 ? trunc(mass / (double)used) : 0,
+				  .sum = sum_of(k, c, begin, end),
+				  .filled = used,
+				  .empty = end - begin - used};
+}
+
+static double
+slice_divergence(const two_sided *k, const slice *c)
+{
+	const size_t n = c->e - c->a, merged = n / k->levels;
+	qn_entropy_level *rest = &k->level[k->levels];
+	qn_entropy_counts p = k->inner;
+
+	qn_entropy_add(&p, (double)c->left);
+	qn_entropy_add(&p, (double)c->right);
+	*rest = (qn_entropy_level){0};
 	for (size_t j = 0; j < k->levels; j++) {
-		size_t begin = j * merged;
-		size_t end = begin + merged;
-		bool last = j + 1 == k->levels;
-		double mass = sum_of(k->slice + begin, (last ? n : end) - begin);
+		const bool last = j + 1 == k->levels;
+		const size_t begin = c->a + j * merged;
+		const size_t end = last && k->as_tvm ? c->e : begin + merged;
 
-		spread(k, mass, begin, last && k->as_tvm ? n : end);
+		if (!k->as_tvm) {
+			level_as_ort(k, c, begin, end, last, &k->level[j]);
+			continue;
+		}
+		level_as_tvm(k, c, begin, end, &k->level[j]);
+		rest->empty += end - begin - k->level[j].filled;
 	}
-	return divergence(k->p, k->q, n);
+	if (!k->as_tvm) {
+		const size_t begin = c->a + k->levels * merged;
+
+		rest->sum = sum_of(k, c, begin, c->e);
+		rest->filled = filled_of(k, c, begin, c->e);
+		rest->empty = c->e - begin - rest->filled;
+	}
+	return qn_entropy_divergence(&p, k->levels + 1, k->level);
 }
 
 /* The slices around the middle bin, each a bin wider on both sides; the edges of the best. */
 static void
 search(const qn_seen *s, two_sided *k, qn_arena *scratch, double *lo, double *hi)
 {
-	size_t middle = k->b->n / 2;
+	const qn_bins *b = k->b;
+	const size_t middle = b->n / 2;
+	size_t from = middle, to = middle; /* what inner holds */
 	double best = 0;
 	bool any = false;
 
-	k->p = QN_NEW(scratch, double, 3 * k->b->n);
-	k->q = k->p + k->b->n;
-	k->slice = k->q + k->b->n;
+	k->sum = sum_up(b->count, b->n, scratch);
+	k->level = QN_NEW(scratch, qn_entropy_level, k->levels + 1);
 	*hi = qn_observer_reach(s->o);
 	*lo = -*hi;
 	for (size_t i = k->levels / 2; i <= middle; i++) {
-		size_t a = middle - i;
-		size_t e = middle + i + 1 < k->b->n ? middle + i + 1 : k->b->n;
-		double d = e - a < k->levels ? (double)INFINITY : slice_divergence(k, a, e);
+		slice c = {.a = middle - i, .e = middle + i + 1 < b->n ? middle + i + 1 : b->n};
+		double d = (double)INFINITY;
 
-		if (!any || d < best) {
+		for (; from > c.a + 1; from--)
+			qn_entropy_add(&k->inner, (double)b->count[from - 1]);
+		for (; to + 1 < c.e; to++)
+			qn_entropy_add(&k->inner, (double)b->count[to]);
+		c.left = mass_of(k->sum, 0, c.a + 1);
+		c.right = mass_of(k->sum, c.e - 1, b->n);
+		if (c.e - c.a >= k->levels && c.e - c.a > 1)
+			d = slice_divergence(k, &c);
+		if (!any || qn_entropy_less(d, best)) {
 			best = d;
-			*lo = qn_bins_edge(k->b, a);
-			*hi = qn_bins_edge(k->b, e);
+			*lo = qn_bins_edge(b, c.a);
+			*hi = qn_bins_edge(b, c.e);
 		}
 		any = true;
 	}

@@ -207,7 +207,7 @@ ref_kl_tvm(const double *hist, const double *edges, size_t bins, size_t levels)
 					q[k] = mass / used;
 		}
 		double d = ref_entropy(p, q, n);
-		if (i == levels / 2 || d < best) {
+		if (i == levels / 2 || d < best - 1e-12) {
 			best = d;
 			threshold = edges[end];
 		}
@@ -282,7 +282,7 @@ ref_kl_ort(const double *hist, const double *edges, size_t bins, size_t levels, 
 				q[l * merged + k] = floor(mass / used);
 		}
 		double d = ref_entropy(p, q, n);
-		if (i == levels / 2 || d < best) {
+		if (i == levels / 2 || d < best - 1e-12) {
 			best = d;
 			*lo = edges[begin];
 			hi = edges[end];
@@ -310,6 +310,131 @@ test_kl_ort(void **state)
 			fail_msg("round %d: %g, not %g of %g", round, f.hi, want, t);
 		if (round == 0)
 			assert_true(want < 0.9 * t);
+	}
+}
+
+/* ---- on the power-of-two grid ---- */
+
+/* NVIDIA's form: of |x|, from 128 bins on, each level spread evenly over what is not empty. */
+static size_t
+ref_kl(const double *hist, size_t bins, size_t levels)
+{
+	size_t at = bins;
+	double best = (double)INFINITY;
+
+	/* differences of 1e-12 are rounding errors: of equal ones the first wins */
+	for (size_t n = levels; n <= bins; n++) {
+		double *p = qn_arena_copy(&rg->arena, hist, n * sizeof *hist);
+		double *q = QN_NEW(&rg->arena, double, n);
+
+		for (size_t i = n; i < bins; i++)
+			p[n - 1] += hist[i];
+		for (size_t l = 0; l < levels; l++) {
+			size_t from = l * n / levels, to = (l + 1) * n / levels;
+			double mass = 0, used = 0;
+
+			for (size_t i = from; i < to; i++) {
+				mass += hist[i];
+				used += hist[i] > 0;
+			}
+			for (size_t i = from; i < to; i++)
+				if (hist[i] > 0)
+					q[i] = mass / used;
+		}
+		double d = ref_entropy(p, q, n);
+		if (d < best - 1e-12) {
+			best = d;
+			at = n;
+		}
+	}
+	return at;
+}
+
+static uint64_t
+gcd(uint64_t a, uint64_t b)
+{
+	return b == 0 ? a : gcd(b, a % b);
+}
+
+/* One value in a statistics object, its bins filled at random: dense and sparse ones, of few and of
+ * very many counts, with spikes. */
+static void
+fill(uint64_t *bin, size_t n, int round)
+{
+	static const int64_t most[] = {1, 3, 40, 5000, (int64_t)1 << 30};
+
+	for (size_t i = 0; i < n; i++) {
+		const double share = round % 3 == 0 ? 1 : round % 3 == 1 ? 0.3 : 0.02;
+		const double slope = exp(-4.0 * (double)i / (double)n);
+
+		bin[i] = unit() < share ? (uint64_t)ceil((double)pick(0, most[round % 5]) * slope)
+					: 0;
+	}
+}
+
+static void
+test_kl(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 30; round++) {
+		qn_statistics *s = blank("kl", 1, true);
+		qn_observer *o = &s->value[0].o;
+		size_t n = (size_t)pick(129, QN_HIST_HALF);
+		double hist[QN_HIST_HALF];
+		uint64_t common = 0;
+
+		fill(o->bin + QN_HIST_HALF, n, round);
+		o->bin[QN_HIST_HALF + n - 1]++;
+		o->bin[QN_HIST_HALF] = o->bin[QN_HIST_HALF + 1];
+		o->has_grid = true;
+		o->max = (float)n - 0.5f;
+		for (size_t i = 0; i < n; i++) {
+			o->n += o->bin[QN_HIST_HALF + i];
+			common = gcd(common, o->bin[QN_HIST_HALF + i]);
+		}
+		for (size_t i = 0; i < n; i++)
+			hist[i] = (double)(o->bin[QN_HIST_HALF + i] / common);
+		s->span = &(qn_span){0, 1};
+		s->nspan = 1;
+		double want = fmin((double)ref_kl(hist, n, 128), (double)o->max);
+		double t = finish(s).hi;
+		if (t < want || t > want)
+			fail_msg("round %d, %zu bins: %g, not %g", round, n, t, want);
+	}
+}
+
+/* Equal bins filled at random: the reference sees the same counts. */
+static void
+test_random_bins(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 40; round++) {
+		const bool tvm = round % 2 == 0;
+		const size_t bins = (size_t)pick(40, 700) | tvm, levels = (size_t)pick(2, 40);
+		char text[64];
+		double *hist = QN_NEW(&rg->arena, double, bins), lo;
+		double *edges = QN_NEW(&rg->arena, double, bins + 1);
+
+		(void)snprintf(text, sizeof text, "kl_%s:bins=%zu,levels=%zu", tvm ? "tvm" : "ort",
+			       bins, levels);
+		qn_statistics *s = blank(text, 1, true);
+		see(s, (const float[]){-1, 1}, 2, 0, 1, false);
+		assert_int_equal(qn_statistics_next(&rg->env, &rg->arena, s), QN_OK);
+		qn_bins *b = &s->value[0].o.fine;
+		fill(b->count, bins, round);
+		b->count[bins / 2]++;
+		for (size_t i = 0; i <= bins; i++)
+			edges[i] = qn_bins_edge(b, i);
+		for (size_t i = 0; i < bins; i++)
+			hist[i] = (double)b->count[i];
+		s->span = &(qn_span){0, 1};
+		s->nspan = 1;
+		double want = tvm ? ref_kl_tvm(hist, edges, bins, levels)
+				  : ref_kl_ort(hist, edges, bins, levels, &lo);
+		want = fmin(tvm ? want : fmax(-lo, want), 1);
+		double t = finish(s).hi;
+		if (fabs(t - want) > 1e-12)
+			fail_msg("round %d, %s: %g, not %g", round, text, t, want);
 	}
 }
 
@@ -342,8 +467,14 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_percentile_tvm), TEST(test_percentile_ort), TEST(test_kl_tvm),
-		TEST(test_kl_ort),         TEST(test_kl_ort_default), TEST(test_kl_tvm_default),
+		TEST(test_percentile_tvm),
+		TEST(test_percentile_ort),
+		TEST(test_kl_tvm),
+		TEST(test_kl_ort),
+		TEST(test_kl_ort_default),
+		TEST(test_kl_tvm_default),
+		TEST(test_kl),
+		TEST(test_random_bins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
