@@ -55,6 +55,39 @@ qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a)
 	qn_map_init(&e->host_ops, a);
 }
 
+static void
+add_crc(void *user, const char *text, size_t n)
+{
+	uint32_t *crc = user;
+
+	*crc = qn_crc32(*crc, text, n);
+}
+
+/* CRC-32 of what is emitted: header and program as they are without it, and the constants. The
+ * options, which only a comment names, and the self-test have no part in it: with other samples the
+ * program is the same. */
+static uint32_t
+content_of(qn_emitter *e)
+{
+	qn_arena *tmp = qn_arena_child(e->arena);
+	uint32_t crc = 0;
+	qn_buf b;
+
+	qn_buf_to(&b, tmp, add_crc, &crc);
+	qn_emit_header(e, &(qn_emit_opts){0}, false, &b);
+	qn_emit_source(e, &b);
+	for (size_t i = 0; i < e->nconstant; i++) {
+		const qn_constant *c = &e->constant[i];
+
+		qn_buf_flush(&b);
+		qn_buff(&b, "%s %s %zu %08x\n", c->name, qn_ctype(c->type), c->count,
+			(unsigned)c->crc);
+	}
+	qn_buf_end(&b);
+	qn_arena_release(tmp);
+	return crc;
+}
+
 /* The comment above a step's statements: name, ops, shape of the result. */
 static void
 title(qn_emitter *e, const qn_step *s)
@@ -111,8 +144,9 @@ qn_emission_make(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *
 	e->opts = opts;
 	e->test = test != NULL && test->nsample > 0 ? test : NULL;
 	qn_emitter_init(&e->e, p, a);
-	e->e.content = opts->content_hash;
-	return qn_emit_steps(&e->e);
+	QN_TRY(qn_emit_steps(&e->e));
+	e->e.content = content_of(&e->e);
+	return QN_OK;
 }
 
 static void

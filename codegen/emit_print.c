@@ -53,6 +53,30 @@ qn_emit_notice(qn_emitter *e, const char *suffix, const char *what, qn_buf *b)
 }
 
 void
+qn_emit_content_check(const qn_emitter *e, const char *suffix, qn_buf *b)
+{
+	const char *name = e->plan->name;
+
+	qn_buff(b,
+		"#if %s_CONTENT != 0x%08xu\n"
+		"#error \"%s.h and %s%s are of different compilations; compile the model again\"\n"
+		"#endif\n\n",
+		e->macro, (unsigned)e->content, name, name, suffix);
+}
+
+void
+qn_emit_content_symbol(const qn_emitter *e, qn_buf *b)
+{
+	const char *name = e->nconstant > 0 ? e->constant[0].name : NULL;
+
+	if (name != NULL)
+		qn_buff(b,
+			"/* Objects of different compilations do not link. */\n"
+			"#define %s %s_%08x\n\n",
+			name, name, (unsigned)e->content);
+}
+
+void
 qn_emit_shape(qn_buf *b, const qn_type *type)
 {
 	int32_t i;

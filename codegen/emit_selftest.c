@@ -7,6 +7,19 @@
  * The CRC of a step is CRC-32 (IEEE 802.3) of its bytes, codes of several bytes little-endian. */
 #include "codegen/emitter.h"
 
+/* The constant that has the content in its name, with which only this compilation links. */
+static void
+put_constant(const qn_emitter *e, qn_buf *b)
+{
+	if (e->nconstant == 0)
+		return;
+	const qn_constant *c = &e->constant[0];
+	qn_buff(b,
+		"#ifdef __cplusplus\nextern \"C\"\n#else\nextern\n#endif\n"
+		"const %s %s_%08x[%zu];\n\n",
+		qn_ctype(c->type), c->name, (unsigned)e->content, c->count);
+}
+
 /* "static const int8_t in_image[2][64] = {{…}, {…}};" */
 static void
 put_samples(qn_emitter *e, const char *prefix, const char *port, const qn_type *type,
@@ -129,6 +142,11 @@ put_function(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 		qn_buf_puts(b, "\tin.unused = 0;\n");
 	for (k = 0; k < g->noutput; k++)
 		qn_buff(b, "\tout.%s = got_%s;\n", e->output[k], e->output[k]);
+	if (e->nconstant > 0)
+		qn_buff(b,
+			"\t(void)*(const volatile %s *)%s_%08x; /* links with its own constants "
+			"only */\n",
+			qn_ctype(e->constant[0].type), e->constant[0].name, (unsigned)e->content);
 	qn_buff(b, "\tfor (i = 0; i < %zu; i++) {\n", t->nsample);
 	for (k = 0; k < g->ninput; k++)
 		qn_buff(b, "\t\tin.%s = in_%s[i];\n", e->input[k], e->input[k]);
@@ -179,6 +197,8 @@ qn_emit_selftest(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 		"#include \"%s.h\"\n\n#include <string.h>\n"
 		"#ifdef %s_SELFTEST_MAIN\n#include <stdio.h>\n#endif\n\n",
 		e->macro, e->plan->name, e->macro, e->plan->name, e->macro);
+	qn_emit_content_check(e, "_selftest.c", b);
+	put_constant(e, b);
 	put_data(e, t, b);
 	put_trace(e, t, b);
 	put_outputs_check(e, b);

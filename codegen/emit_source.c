@@ -38,6 +38,7 @@ put_externs(qn_emitter *e, qn_buf *b)
 
 	if (e->nconstant == 0)
 		return;
+	qn_emit_content_symbol(e, b);
 	qn_buff(b,
 		"/* Constants, in %s_weights.c; define %s_WEIGHTS_ATTR to place them in a section. "
 		"*/\n"
@@ -88,11 +89,7 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 		       "#pragma GCC diagnostic ignored \"-Wstringop-overflow\"\n"
 		       "#pragma GCC diagnostic ignored \"-Warray-bounds\"\n"
 		       "#endif\n\n");
-	qn_buff(b,
-		"#if %s_CONTENT != 0x%08xu\n"
-		"#error \"%s.h and %s.c are of different models\"\n"
-		"#endif\n\n",
-		e->macro, (unsigned)e->content, name, name);
+	qn_emit_content_check(e, ".c", b);
 	put_trace(e, b);
 	put_kernels(e, b);
 	put_externs(e, b);

@@ -12,7 +12,9 @@ qn_emit_weights(qn_emitter *e, qn_buf *b)
 	size_t i;
 
 	qn_emit_notice(e, "_weights.c", "its constants", b);
-	qn_buf_puts(b, " */\n#include <stdint.h>\n\n");
+	qn_buff(b, " */\n#include \"%s.h\"\n\n", e->plan->name);
+	qn_emit_content_check(e, "_weights.c", b);
+	qn_emit_content_symbol(e, b);
 	if (e->nconstant == 0) {
 		/* A translation unit must hold something. */
 		qn_buff(b, "typedef char %s_has_no_weights;\n", e->plan->name);

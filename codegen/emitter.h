@@ -36,16 +36,16 @@ typedef struct qn_emitter {
 	const qn_graph *g;
 	qn_arena *arena;
 	const char *macro;     /* plan->name in capitals: prefix of macros */
-	uint32_t content;      /* hash of the model */
+	uint32_t content;      /* of header, program and constants: what holds the files together */
 	qn_names names;        /* symbols without the prefix */
 	const char **input;    /* members of NAME_inputs */
 	const char **output;   /* members of NAME_outputs */
 	uint32_t *step_of;     /* qn_step_of */
 	qn_constant *constant; /* in order of first use */
 	size_t nconstant, constant_cap, constant_bytes;
-	qn_hashes by_crc;           /* their places in the list, counted from 1 */
-	qn_buf args;                /* argument structs */
-	qn_args_text *text;         /* each of them, the open one last */
+	qn_hashes by_crc;   /* their places in the list, counted from 1 */
+	qn_buf args;        /* argument structs */
+	qn_args_text *text; /* each of them, the open one last */
 	size_t ntext, text_cap;
 	qn_hashes by_text;          /* their places in the list, counted from 1 */
 	qn_buf run;                 /* the statements of NAME_run */
@@ -87,6 +87,11 @@ qn_plain qn_stored_plain(const qn_type *type);
 
 /* SPDX line and "NAME<suffix> - <what>" with the notice. */
 void qn_emit_notice(qn_emitter *e, const char *suffix, const char *what, qn_buf *b);
+/* Refuses to compile with a header of another compilation. */
+void qn_emit_content_check(const qn_emitter *e, const char *suffix, qn_buf *b);
+/* One constant has the content in the name of its symbol, so that objects of two compilations do
+ * not link: a macro for the text that follows. */
+void qn_emit_content_symbol(const qn_emitter *e, qn_buf *b);
 /* Text that can stand in a comment, on one line. */
 void qn_emit_comment(qn_buf *b, const char *text);
 /* "[1,8,8,16]" */

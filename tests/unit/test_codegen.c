@@ -399,9 +399,8 @@ same_texts(void **state)
 	assert_null(a[3].text);
 	build_end(&b2);
 	make_texts(&b2, c, 8);
-	assert_string_equal(a[0].text, c[0].text);
-	assert_string_equal(a[1].text, c[1].text);
-	assert_string_not_equal(a[2].text, c[2].text);
+	for (i = 0; i < 3; i++) /* other weights: each file has the new content in it */
+		assert_string_not_equal(a[i].text, c[i].text);
 	assert_non_null(strstr(a[0].text, "void int_2_run("));
 	assert_non_null(strstr(a[0].text, "int8_t *int_2;"));
 	assert_non_null(strstr(a[0].text, "#define INT_2_OUT_SAME_SCALE 0.5\n"));
