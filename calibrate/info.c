@@ -118,12 +118,23 @@ add_input(qn_info *i, qn_id id)
 	i->in[i->nin++] = id;
 }
 
-/* The pairs' inputs, one each, then the composite's others. */
+/* The pairs' inputs, one each, then the composite's others; and what comes from outside, once each:
+ * a pair inside reads what depends on the partition's own symbols. */
 static void
 find_inputs(qn_info *i)
 {
 	const qn_info_graphs *s = i->graphs;
 
+	i->outer = QN_NEW(i->arena, qn_id, i->part->nin);
+	for (uint32_t k = 0; k < i->part->nin; k++) {
+		const qn_id id = qn_graph_find(s->g, i->part->in[k]);
+
+		if (!s->mark[id])
+			i->outer[i->nouter++] = id;
+		s->mark[id] = true;
+	}
+	for (size_t k = 0; k < i->nouter; k++)
+		s->mark[i->outer[k]] = false;
 	i->in = QN_NEW(i->arena, qn_id, i->npair + i->part->nin);
 	for (size_t k = 0; k < i->npair; k++)
 		i->in[i->nin++] = qn_graph_node(s->g, i->pair[k].quantize)->in[0];
@@ -226,7 +237,7 @@ evaluate_quantized(qn_info *i, qn_id id, size_t batch, size_t ntrial, const qn_s
 	qn_evaluator *e = i->graphs->quantized;
 
 	if (!i->kept) {
-		QN_TRY(qn_evaluator_keep(e, i->nin, i->in));
+		QN_TRY(qn_evaluator_keep(e, i->nouter, i->outer));
 		i->kept = true;
 	}
 	for (size_t k = 0; k < i->npair; k++)
@@ -274,7 +285,7 @@ qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntria
 	case QN_INFO_FLOAT_OUTPUT:
 		return evaluate_real(i, i->out, batch, out);
 	case QN_INFO_INPUT:
-		return evaluate_quantized(i, i->in[k], batch, 0, NULL, out);
+		return evaluate_quantized(i, i->in[k], batch, ntrial, trial, out);
 	case QN_INFO_CODES:
 		return evaluate_quantized(i, i->pair[k].quantize, batch, ntrial, trial, out);
 	case QN_INFO_OUTPUT:

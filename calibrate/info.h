@@ -47,8 +47,10 @@ struct qn_info {
 	qn_info_pair *pair;
 	size_t nin; /* the pairs' inputs first, in their order, then the composite's others */
 	qn_id *in;
+	size_t nouter;
+	qn_id *outer; /* what comes from outside of the partition, once each */
 	qn_id out;
-	bool kept;         /* the quantized inputs */
+	bool kept;         /* the outer inputs as the quantized graph computes them */
 	qn_symbol *before; /* by pair: room for what an evaluation changes */
 	qn_symbol *
 		planned; /* by pair: the values of the last evaluation, whose plan may serve again */
@@ -63,8 +65,9 @@ void qn_info_graphs_init(qn_info_graphs *s, qn_model *m, const qn_graph *g, cons
 qn_status qn_info_new(const qn_info_graphs *s, const qn_part *part, qn_arena *a,
 		      qn_info **out) QN_MUST_CHECK;
 
-/* A value of one batch; valid until the next call.  CODES and OUTPUT need values for the
- * partition's symbols: those of the trials, else those that were set, else calibrate.future. */
+/* A value of one batch; valid until the next call.  CODES, OUTPUT and an INPUT that is computed
+ * inside of the partition need values for the partition's symbols: those of the trials, else those
+ * that were set, else calibrate.future. */
 qn_status qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntrial,
 		      const qn_symbol_value *trial, const qn_tensor **out) QN_MUST_CHECK;
 

@@ -575,8 +575,10 @@ QN_API size_t qn_info_batches(const qn_info *i);      /* of the samples; 0: ther
 /* The symbols' inputs come first, in the order of the symbols, then the partition's others. */
 QN_API size_t qn_info_inputs(const qn_info *i);
 QN_API qn_symbol_info qn_info_symbol(const qn_info *i, size_t k);
-/* A value of one batch, with the trials as values of symbols for this evaluation alone.  CODES and
- * OUTPUT need values for the partition's symbols: those of the trials, else those that were set.
+/* A value of one batch, with the trials as values of symbols for this evaluation alone.  CODES,
+ * OUTPUT and an INPUT that is computed inside of the partition (of a quantize between two
+ * operations of the pattern) need values for the symbols before them: those of the trials, else
+ * those that were set.
  * Only nodes of the partition are run, from inputs that are kept as far as the budget goes. */
 QN_API qn_status qn_info_read(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntrial,
 			      const qn_symbol_value *trial, qn_info_data *out);

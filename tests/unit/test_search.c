@@ -306,14 +306,131 @@ test_recipe(void **state)
 	qn_close(r.ctx);
 }
 
+/* ---- symbols inside of a partition ---- */
+
+/* lrn is written out: squares, their sum and the factor are quantized between its operations. */
+static rig
+make_lrn(void)
+{
+	rig r = {.ctx = qn_open(NULL)};
+	float x[SAMPLES * IN];
+	qn_id y;
+
+	for (int i = 0; i < SAMPLES * IN; i++)
+		x[i] = (float)(i * 37 % 101 - 50) / 25;
+	assert_int_equal(qn_array_new(r.ctx, "f32", 4, (int64_t[]){SAMPLES, 1, 2, 4}, x, &r.x),
+			 QN_OK);
+	assert_int_equal(qn_model_new(r.ctx, "net", &r.m), QN_OK);
+	qn_graph *g = qn_model_main(r.m);
+	y = qn_add_input(g, "x", "tensor<1x1x2x4xf32>");
+	y = qn_add_op(g, "lrn", "n", 1, &y, "size=3, alpha=0.5", NULL);
+	assert_int_equal(qn_add_output(g, "y", y), QN_OK);
+	return r;
+}
+
+static double
+lrn_error(const char *method)
+{
+	rig r = make_lrn();
+	qn_array *real, *y;
+	double error = 0;
+
+	assert_int_equal(qn_run(r.m, 1, &r.x, 1, 1, &real), QN_OK);
+	assert_int_equal(compile(&r, (qn_compile_opts){.method = method, .passes = quantized}),
+			 QN_OK);
+	assert_int_equal(qn_diag_count(r.ctx), 0);
+	assert_int_equal(qn_run(r.m, 1, &r.x, 1, 1, &y), QN_OK);
+	const float *a = qn_array_data(real), *b = qn_array_data(y);
+	for (int i = 0; i < SAMPLES * IN; i++)
+		error += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+	qn_close(r.ctx);
+	return error;
+}
+
+static void
+test_inner_symbols(void **state)
+{
+	const double before = lrn_error("minmax");
+	const double after = lrn_error("output:steps=5");
+
+	(void)state;
+	assert_true(before > 0 && after <= before);
+}
+
+static qn_id
+two_steps(void *user, qn_quantizing *q, const qn_match *m)
+{
+	const qn_graph *before = qn_quantizing_before(q);
+	const qn_id root = qn_match_root(qn_quantizing_match(q));
+	qn_id x = qn_quantize_activation(q, qn_match_get(m, "x"), "r", "x");
+
+	(void)user;
+	x = qn_dequantize(q, x, NULL);
+	x = qn_quantizing_op(q, qn_match_get(qn_quantizing_match(q), "e"), "inner", 1, &x);
+	x = qn_dequantize(q, qn_quantize_activation(q, x, "r", "inner"), NULL);
+	return qn_quantizing_op(q, root, qn_value(before, root).name, 1, &x);
+}
+
+/* Reads the inputs of both symbols before and after the first one has a value. */
+static qn_status
+read_inputs(void *user, qn_info *i)
+{
+	const double half = 0.5;
+	const qn_symbol_value trial = {.symbol = "r.x", .n = 1, .scale = &half};
+	qn_info_data v;
+
+	assert_string_equal(qn_info_symbol(i, 0).name, "r.x");
+	assert_string_equal(qn_info_symbol(i, 1).name, "r.inner");
+	assert_int_equal(qn_info_read(i, QN_INFO_INPUT, 0, 3, 0, NULL, &v), QN_OK);
+	assert_true(v.count == IN && v.real[0] == ((const float *)user)[3 * IN]);
+	assert_int_equal(qn_info_read(i, QN_INFO_INPUT, 1, 3, 1, &trial, &v), QN_OK);
+	for (size_t k = 0; k < v.count; k++) /* squares of halves */
+		assert_true(v.real[k] * 4 == (float)(int)(v.real[k] * 4));
+	assert_int_equal(qn_info_set_range(i, 0, -2, 2), QN_OK);
+	assert_int_equal(qn_info_read(i, QN_INFO_INPUT, 1, 3, 0, NULL, &v), QN_OK);
+	return qn_info_set_range(i, 1, 0, 4);
+}
+
+static void
+test_inner_input(void **state)
+{
+	rig r = {.ctx = qn_open(NULL)};
+	float x[SAMPLES * IN];
+	const qn_quantizer mine = {.name = "steps",
+				   .text = "reshape(e=square(x))",
+				   .quantize = two_steps,
+				   .calibrate = read_inputs,
+				   .user = x};
+	qn_id y;
+
+	(void)state;
+	for (int i = 0; i < SAMPLES * IN; i++)
+		x[i] = (float)(i * 37 % 101 - 50) / 25;
+	assert_int_equal(qn_array_new(r.ctx, "f32", 2, (int64_t[]){SAMPLES, IN}, x, &r.x), QN_OK);
+	assert_int_equal(qn_model_new(r.ctx, "net", &r.m), QN_OK);
+	qn_graph *g = qn_model_main(r.m);
+	y = qn_add_input(g, "x", "tensor<1x8xf32>");
+	y = qn_add_op(g, "square", "s", 1, &y, NULL, NULL);
+	y = qn_add_op(g, "reshape", "y", 1, &y, "shape=[1,8]", NULL);
+	assert_int_equal(qn_add_output(g, "out", y), QN_OK);
+	assert_int_equal(compile(&r, (qn_compile_opts){.scheme = QN_RFC,
+						       .passes = quantized,
+						       .quantizers = &mine,
+						       .nquantizers = 1}),
+			 QN_OK);
+	assert_int_equal(qn_diag_count(r.ctx), 0);
+	qn_close(r.ctx);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_outlier),    cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_callback),   cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_statistics), cmocka_unit_test(test_statistics_of_callbacks),
-		cmocka_unit_test(test_recipe),
+		cmocka_unit_test(test_outlier),     cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_callback),    cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_statistics),  cmocka_unit_test(test_statistics_of_callbacks),
+		cmocka_unit_test(test_recipe),      cmocka_unit_test(test_inner_symbols),
+		cmocka_unit_test(test_inner_input),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
