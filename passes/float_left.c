@@ -121,11 +121,23 @@ real_operand(const survey *s, const qn_node *n)
 
 /* ---- models that another tool has quantized ---- */
 
-/* The pass quantize records its scheme. */
+/* Whether the options have a word that begins so. */
+static bool
+has_option(const char *options, const char *word)
+{
+	const char *at = strstr(options, word);
+
+	while (at != NULL && at > options && at[-1] != ' ')
+		at = strstr(at + 1, word);
+	return at != NULL;
+}
+
+/* The pass quantize records its scheme, the pass calibrate its method. */
 bool
 qn_came_quantized(const qn_model *m)
 {
-	return m->stage >= QN_STAGE_CALIBRATED && strstr(m->options, "scheme=") == NULL;
+	return m->stage >= QN_STAGE_CALIBRATED && !has_option(m->options, "scheme=") &&
+	       !has_option(m->options, "method=");
 }
 
 /* The name of its value in the file, if it has one there. */

@@ -58,6 +58,8 @@ static const struct {
 	 "flatten 'f'", "'s' needs it in float, and with it more than 2 ops", false, NULL},
 	{"no parameters", "(" X ") {\n  %d = dequantize %x\n  %s = exp %d\n  return %s\n}\n",
 	 "exp 's'", "nothing quantizes its result", false, "scheme=tflite"},
+	{"calibrated here", "(" X ") {\n  %d = dequantize %x\n  %s = exp %d\n  return %s\n}\n",
+	 "exp 's'", "nothing quantizes its result", false, "method=minmax calib=x.npy:00000000"},
 	{"other parameters",
 	 "(" X ") {\n  %d = dequantize %x\n  %s = softmax %d\n  %q = quantize %s : " Q(
 		 "2x4") "\n"
