@@ -5,7 +5,8 @@
  *               "granularity": "per-tensor", "skip": false,
  *               "method": "kl"}]}
  *
- * Errors have the place in the text: json.…, recipe.value, recipe.op, recipe.storage, method.…. */
+ * Errors have the place in the text: json.…, recipe.value, recipe.op, recipe.glob, recipe.storage,
+ * method.…. */
 #include "driver/quant_options.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "driver/quantizer.h"
 #include "formats/file.h"
 #include "formats/json_tree.h"
+#include "patterns/glob.h"
 #include "patterns/recipe.h"
 #include "patterns/skip.h"
 
@@ -27,6 +29,16 @@ refuse(reader *r, const qn_json *v, const char *id, const char *words)
 {
 	(void)qn_report(r->doc.env, QN_EINVALID, id, qn_json_place(&r->doc, r->arena, v),
 			"'%s' is %s", v->string, words);
+}
+
+static const char *
+text(reader *r, const char *fmt, const char *what)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, r->arena);
+	qn_buff(&b, fmt, what);
+	return qn_buf_str(&b);
 }
 
 /* The index of a member's text among words that end with NULL; -1: the member is not there, or it
@@ -94,7 +106,11 @@ read_rule(reader *r, const qn_json *v, qn_recipe_rule *out)
 	name = qn_json_want(&r->doc, v, "name", QN_JSON_STRING);
 	op = qn_json_want(&r->doc, v, "op", QN_JSON_STRING);
 	skip = qn_json_want(&r->doc, v, "skip", QN_JSON_BOOL);
+	out->place = qn_json_place(&r->doc, r->arena, v);
 	out->name = name != NULL ? name->string : NULL;
+	if (name != NULL && qn_glob_fault(name->string) != NULL)
+		refuse(r, name, "recipe.glob",
+		       text(r, "not a pattern of names: %s", qn_glob_fault(name->string)));
 	out->op = op != NULL ? op->string : NULL;
 	out->has_skip = skip != NULL;
 	out->skip = skip != NULL && skip->truth;

@@ -120,6 +120,7 @@ qn_partition(qn_model *m, const qn_quant_opts *opts)
 		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
 				 "partition takes a float graph; this one is %s",
 				 qn_stage_names[m->stage]);
+	QN_TRY(qn_recipe_check(opts->recipe, g));
 	qn_grouper_init(&s, m->scratch, qn_matcher_new(m->scratch, 0), g);
 	s.tell = opts->explain != NULL;
 	m->notes = NULL;

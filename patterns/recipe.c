@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ir/diag.h"
-#include "patterns/skip.h"
+#include "patterns/glob.h"
 
 static bool
 holds_for(const qn_recipe_rule *r, const char *op, const char *name)
@@ -102,11 +102,128 @@ qn_recipe_skips(const qn_recipe *r, qn_arena *a, const qn_graph *g, const qn_gro
 	return qn_buf_str(&b);
 }
 
+/* ---- rules that match nothing ---- */
+
+enum {
+	NEAREST = 3, /* names that a message has */
+	FARTHEST = 8,
+	COMPARED = 20000 /* names at most */
+};
+
+/* The names nearest to a rule's, the nearest first. */
+typedef struct nearest {
+	const char *glob;
+	const char *name[NEAREST];
+	uint32_t far[NEAREST];
+	size_t n;
+} nearest;
+
+static void
+offer(nearest *s, const char *name)
+{
+	const size_t length = strlen(name) > strlen(s->glob) ? strlen(name) : strlen(s->glob);
+	uint32_t far = qn_glob_distance(s->glob, name, FARTHEST);
+	size_t at = s->n;
+
+	if (far > FARTHEST || far >= length)
+		return; /* nothing in common */
+	for (size_t k = 0; k < s->n; k++)
+		if (strcmp(s->name[k], name) == 0)
+			return;
+	while (at > 0 && far < s->far[at - 1])
+		at--;
+	if (at == NEAREST)
+		return;
+	s->n += s->n < NEAREST;
+	for (size_t k = s->n - 1; k > at; k--) {
+		s->name[k] = s->name[k - 1];
+		s->far[k] = s->far[k - 1];
+	}
+	s->name[at] = name;
+	s->far[at] = far;
+}
+
+/* Calls fn with what rules may match, until it says true. */
+static bool
+visit(const qn_graph *g, bool (*fn)(void *user, const char *op, const char *name), void *user)
+{
+	for (size_t i = 0; i < g->noutput; i++)
+		if (fn(user, "output", g->output[i].name))
+			return true;
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (n->op != QN_OP_const && fn(user, qn_opinfo_of(n)->name, n->name))
+			return true;
+	}
+	return false;
+}
+
+typedef struct search {
+	const qn_recipe_rule *rule;
+	nearest near;
+	size_t compared;
+	bool has_op;
+} search;
+
+static bool
+is_matched(void *user, const char *op, const char *name)
+{
+	return holds_for(user, op, name);
+}
+
+static bool
+look_near(void *user, const char *op, const char *name)
+{
+	search *s = user;
+
+	if (s->rule->op != NULL && strcmp(s->rule->op, op) != 0)
+		return false;
+	s->has_op = true;
+	if (s->rule->name != NULL && s->compared++ < COMPARED)
+		offer(&s->near, name);
+	return false;
+}
+
+static qn_status
+report_nothing(const qn_recipe_rule *rule, size_t i, const qn_graph *g)
+{
+	search s = {.rule = rule, .near.glob = rule->name};
+	qn_buf near, what;
+
+	(void)visit(g, look_near, &s);
+	qn_buf_init(&near, g->model->scratch);
+	qn_buf_init(&what, g->model->scratch);
+	for (size_t k = 0; k < s.near.n; k++)
+		qn_buff(&near, "%s'%s'", k == 0 ? "; nearest names: " : ", ", s.near.name[k]);
+	if (rule->op != NULL)
+		qn_buff(&what, "no op '%s'", rule->op);
+	else
+		qn_buf_puts(&what, "no node, input or output");
+	if (rule->name != NULL && (rule->op == NULL || s.has_op))
+		qn_buff(&what, " named '%s'", rule->name);
+	return qn_report(g->model->env, QN_EINVALID, "recipe.nothing", rule->place,
+			 "rule %zu (from 0) matches nothing: the model has %s%s", i,
+			 qn_buf_str(&what), qn_buf_str(&near));
+}
+
+qn_status
+qn_recipe_check(const qn_recipe *r, const qn_graph *g)
+{
+	qn_status status = QN_OK;
+
+	for (size_t i = 0; r != NULL && i < r->n; i++)
+		if (!visit(g, is_matched, (void *)(uintptr_t)&r->rule[i]))
+			status = report_nothing(&r->rule[i], i, g);
+	return status;
+}
+
 void
 qn_recipe_warn(qn_env *env, const qn_recipe *r)
 {
 	for (size_t i = 0; r != NULL && i < r->n; i++)
 		if (!r->used[i])
-			qn_warn(env, "recipe.nothing", "recipe",
-				"rule %zu (from 0) holds for no match, input or output", i);
+			qn_warn(env, "recipe.unused", r->rule[i].place,
+				"rule %zu (from 0) changes nothing: what it matches stays in float",
+				i);
 }

@@ -13,7 +13,8 @@
 #include "patterns/quantizer.h"
 
 typedef struct qn_recipe_rule {
-	const char *name, *op; /* NULL: any */
+	const char *place;     /* in the recipe, for messages */
+	const char *name, *op; /* NULL: any; name: a glob (glob.h) */
 	bool has_activations, has_weights, has_granularity, has_skip;
 	qn_storage activations;
 	uint8_t weight_bits;
@@ -24,7 +25,7 @@ typedef struct qn_recipe_rule {
 typedef struct qn_recipe {
 	const qn_recipe_rule *rule;
 	size_t n;
-	bool *used; /* rules that held somewhere, so far */
+	bool *used;   /* rules that held somewhere, so far */
 	uint32_t crc; /* of the text */
 } qn_recipe;
 
@@ -37,7 +38,10 @@ qn_quant_opts qn_recipe_for_graph(const qn_quant_opts *opts, const qn_graph *com
 qn_quant_opts qn_recipe_for_value(const qn_quant_opts *opts, const char *op, const char *name);
 /* Why the group is skipped, in arena a; NULL: it is not. */
 const char *qn_recipe_skips(const qn_recipe *r, qn_arena *a, const qn_graph *g, const qn_group *gr);
-/* Warns of rules that held nowhere (recipe.nothing). */
+/* Reports rules that match nothing: no node of the graph, no input and no output has their name and
+ * op (recipe.nothing, with the nearest names). */
+qn_status qn_recipe_check(const qn_recipe *r, const qn_graph *g) QN_MUST_CHECK;
+/* Warns of rules whose nodes all stay in float (recipe.unused). */
 void qn_recipe_warn(qn_env *env, const qn_recipe *r);
 
 #endif

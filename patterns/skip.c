@@ -5,32 +5,8 @@
 #include <string.h>
 
 #include "ir/diag.h"
+#include "patterns/glob.h"
 #include "patterns/recipe.h"
-
-/* The last `*` takes one character more whenever the rest does not fit: no other can help. */
-bool
-qn_glob(const char *glob, const char *s)
-{
-	const char *star = NULL, *from = s;
-
-	while (*s != '\0') {
-		if (*glob == '*') {
-			star = ++glob;
-			from = s;
-		} else if (*glob == '?' || *glob == *s) {
-			glob++;
-			s++;
-		} else if (star != NULL) {
-			glob = star;
-			s = ++from;
-		} else {
-			return false;
-		}
-	}
-	while (*glob == '*')
-		glob++;
-	return *glob == '\0';
-}
 
 static qn_status
 parse_word(qn_env *env, const char *text, qn_skip_word *out)
@@ -42,7 +18,12 @@ parse_word(qn_env *env, const char *text, qn_skip_word *out)
 	} else if (strcmp(text, "last") == 0) {
 		*out = (qn_skip_word){QN_SKIP_LAST, text};
 	} else if (strncmp(text, "name:", 5) == 0 && text[5] != '\0') {
+		const char *fault = qn_glob_fault(text + 5);
+
 		*out = (qn_skip_word){QN_SKIP_NAME, text + 5};
+		if (fault != NULL)
+			return qn_report(env, QN_EUSAGE, "skip.syntax", "skip", "'%s': %s", text,
+					 fault);
 	} else if (strncmp(text, "op:", 3) == 0) {
 		*out = (qn_skip_word){QN_SKIP_OP, text + 3};
 		if (qn_op_lookup(env, text + 3, &op) == NULL)

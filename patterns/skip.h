@@ -27,8 +27,6 @@ typedef struct qn_skip {
 
 /* Reads the words (skip.syntax, skip.op); texts are copied. */
 qn_status qn_skip_parse(qn_env *env, qn_arena *a, const char *text, qn_skip *out) QN_MUST_CHECK;
-/* Whether `s` is a name as `glob` describes it: * stands for any text, ? for one character. */
-bool qn_glob(const char *glob, const char *s);
 
 /* Leaves the groups that are to be skipped without a label; why[i] says for group i why it is,
  * NULL: it is not.  Warns of words that hold for no match (skip.nothing). */

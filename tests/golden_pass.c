@@ -123,7 +123,8 @@ is_quantize(const char *name, size_t n, qn_quant_opts *opts)
 static qn_status
 quantize_mixed(qn_model *m)
 {
-	const qn_recipe_rule rule = {.op = "dense",
+	const qn_recipe_rule rule = {.place = "recipe",
+				     .op = "dense",
 				     .has_activations = true,
 				     .activations = QN_STORAGE_I16,
 				     .has_weights = true,

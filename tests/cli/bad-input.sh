@@ -108,7 +108,12 @@ recipe() {
 }
 
 recipe good 0 "" "" '{"rules": [{"name": "?", "weights": "i4"}]}'
-recipe nothing 0 recipe.nothing 'rule 1 (from 0)' '{"rules": [{}, {"op": "tanh", "skip": true}]}'
+recipe nothing 1 recipe.nothing "recipe.json:/rules/1: error|rule 1 (from 0) matches nothing: the model has no op 'tanh'" '{"rules": [{}, {"op": "tanh", "skip": true}]}'
+recipe nothing-named 1 recipe.nothing "no node, input or output named 'xx'; nearest names: 'x'" '{"rules": [{"name": "xx", "skip": true}]}'
+recipe unused 3 'recipe.unused legalize.float' "recipe.json:/rules/1: warning|rule 1 (from 0) changes nothing" '{"rules": [{"name": "y", "skip": true}, {"name": "y", "weights": "i4"}]}'
+recipe class 0 "" "" '{"rules": [{"name": "[w-z]", "weights": "i4"}, {"name": "[!a-v]", "weights": "i4"}]}'
+recipe open-class 1 recipe.glob "recipe.json:/rules/0/name: error|'x[0' is not a pattern of names|[[] stands for" '{"rules": [{"name": "x[0"}]}'
+recipe range 1 recipe.glob "end comes before its start" '{"rules": [{"name": "[z-a]"}]}'
 recipe key 1 json.key.unknown 'recipe.json:/rules/0/weight: error' '{"rules": [{"weight": "i4"}]}'
 recipe top-key 1 json.key.unknown 'recipe.json:/rule: error' '{"rules": [], "rule": []}'
 recipe missing 1 json.key.missing 'rules' '{}'
