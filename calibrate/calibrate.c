@@ -17,48 +17,6 @@ qn_symbol_wanted(const qn_node *n)
 	return n->op == QN_OP_quantize && e->scale->kind == QN_SCALE_SYM ? e->scale->sym : NULL;
 }
 
-/* ---- what is wanted ---- */
-
-void
-qn_calibration_watch(qn_calibration *c, const qn_watch *like)
-{
-	const qn_id value = c->map[like->quantize->in[0]];
-	qn_watch *w = &c->watch[c->nwatch++];
-
-	*w = *like;
-	w->next = c->by_value[value];
-	c->by_value[value] = w;
-}
-
-static qn_status
-watch_values(qn_calibration *c)
-{
-	qn_arena *a = c->m->scratch;
-	qn_status status = QN_OK;
-
-	c->by_value = QN_NEW(a, qn_watch *, c->real->n);
-	c->watch = QN_NEW(a, qn_watch, c->g->n);
-	for (qn_id id = 1; id < c->g->n; id++) {
-		const qn_node *q = qn_graph_node(c->g, id);
-		const qn_symbol *sym = qn_symbol_wanted(q);
-
-		if (sym == NULL || sym->bound)
-			continue;
-		const qn_node *x = qn_graph_node(c->real, c->map[q->in[0]]);
-		if (x->op == QN_OP_const)
-			continue;
-		if (sym->len > 0) {
-			status = qn_report(
-				c->m->env, QN_EUNSUPPORTED, "calibrate.axis", q->name,
-				"$%s wants one scale per channel of a value that is no constant",
-				sym->name);
-			continue;
-		}
-		qn_calibration_watch(c, &(qn_watch){q, sym, x->name, c->mask[id], NULL});
-	}
-	return status;
-}
-
 qn_status
 qn_calibration_takes(const qn_model *m)
 {
@@ -87,7 +45,7 @@ qn_calibration_new(qn_model *m, qn_calibration **out)
 	c->real = real;
 	c->map = map;
 	c->mask = qn_mask_values(c->g, m->scratch);
-	return watch_values(c);
+	return qn_calibration_watch_all(c);
 }
 
 qn_status
@@ -129,6 +87,25 @@ widen_mask(const qn_watch *w, const qn_observer *o, qn_finding *f)
 	if (o->masked && !f->pair)
 		f->lo = fmin(f->lo,
 			     qn_mask_end(w->mask, zeros ? 0 : fmax(f->lo, (double)o->min), zeros));
+}
+
+/* Constants of the symbol lie inside of its range, whatever the samples are. */
+static void
+widen_constants(const qn_calibration *c, const qn_watch *w, qn_finding *f)
+{
+	const qn_elem *e = w->quantize->type->elem;
+	double lo, hi;
+
+	if (!qn_constants_range(c, w, &lo, &hi))
+		return;
+	if (f->pair && (lo < (double)(e->qmin - f->zp) * f->scale ||
+			hi > (double)(e->qmax - f->zp) * f->scale)) {
+		f->pair = false;
+		f->lo = (double)(e->qmin - f->zp) * f->scale;
+		f->hi = (double)(e->qmax - f->zp) * f->scale;
+	}
+	f->lo = fmin(f->lo, lo);
+	f->hi = fmax(f->hi, hi);
 }
 
 static qn_status
@@ -177,7 +154,11 @@ qn_calibration_find(const qn_calibration *c, const qn_statistics *s, qn_finding 
 	*out = f.found;
 	QN_TRY(qn_statistics_check_done(c->m->env, s));
 	QN_TRY(check_finite(c, s));
-	return f.nworker > 0 ? qn_parallel(c->m->env, f.nworker, find_share, &f) : QN_OK;
+	if (f.nworker > 0)
+		QN_TRY(qn_parallel(c->m->env, f.nworker, find_share, &f));
+	for (size_t i = 0; i < s->n; i++)
+		widen_constants(c, &c->watch[i], &f.found[i]);
+	return QN_OK;
 }
 
 /* ---- values for the symbols ---- */
@@ -343,6 +324,26 @@ check_given(const qn_calibration *c, const qn_dataset *data, const qn_methods *m
 	return qn_encodings_missing(o->given, c->m, qn_buf_str(&b));
 }
 
+/* Methods find one range for a value: scales of its channels come from a callback or a file. */
+static qn_status
+check_axis(const qn_calibration *c)
+{
+	qn_status status = QN_OK;
+
+	for (size_t i = 0; i < c->naxis; i++) {
+		const qn_watch *w = &c->axis[i];
+
+		if (!w->sym->bound)
+			status = qn_report(
+				c->m->env, QN_EUNSUPPORTED, "calibrate.axis", w->quantize->name,
+				"$%s has one scale per channel of the activation '%s', which no "
+				"method finds; set them by a calibration callback of the pattern, "
+				"or give them as encodings",
+				w->sym->name, w->value);
+	}
+	return status;
+}
+
 /* ---- all at once ---- */
 
 qn_status
@@ -366,5 +367,6 @@ qn_calibrate_model(qn_model *m, qn_dataset *data, const qn_calib_opts *opts)
 		QN_TRY(bind_with_callbacks(c, found, data, &o));
 	else if (c->nwatch > 0)
 		QN_TRY(qn_calibration_bind(c, found));
+	QN_TRY(check_axis(c));
 	return qn_widen_bias_scales(m, c->g, c->real, c->map);
 }

@@ -13,14 +13,28 @@
 #include "calibrate/mask.h"
 #include "calibrate/statistics.h"
 
-/* A value whose range is wanted, and the quantize that wants it. */
-typedef struct qn_watch {
+/* A quantize. */
+typedef struct qn_use {
 	const qn_node *quantize;
+	const struct qn_use *next;
+} qn_use;
+
+/* A symbol whose range is wanted, and the quantizes that share it: all that they quantize is
+ * observed as one. */
+typedef struct qn_watch {
+	const qn_node *quantize; /* the first one of a value that is no constant */
 	const qn_symbol *sym;
-	const char *value;     /* name of what it quantizes */
-	qn_mask mask;
-	struct qn_watch *next; /* of the same value */
+	const char *value; /* name of what it quantizes */
+	qn_mask mask;      /* the least of all */
+	const qn_use *use; /* all quantizes, constants' too, in the order of the graph */
 } qn_watch;
+
+/* A value that is observed for a watch. */
+typedef struct qn_look {
+	size_t watch;
+	size_t number;        /* among all */
+	struct qn_look *next; /* of the same value */
+} qn_look;
 
 typedef struct qn_calibration {
 	qn_model *m;
@@ -28,9 +42,15 @@ typedef struct qn_calibration {
 	const qn_graph *real; /* its float form */
 	const qn_id *map;     /* id -> id of `real` */
 	const qn_mask *mask;  /* by id of g */
-	qn_watch **by_value;  /* by id of `real` */
-	qn_watch *watch;
+	qn_look **by_value;   /* by id of `real` */
+	size_t nlook;
+	qn_watch *watch; /* in the order of their first quantize */
 	size_t nwatch;
+	qn_watch *constant; /* symbols of constants alone */
+	size_t nconstant;
+	qn_watch *
+		axis; /* symbols of activations with a scale for each channel, which callbacks and encodings give */
+	size_t naxis;
 } qn_calibration;
 
 /* Where statistics come from, in words that are compared when they are merged. */
@@ -41,11 +61,12 @@ typedef struct qn_samples_id {
 } qn_samples_id;
 
 typedef struct qn_calib_opts {
-	qn_method_opts method;         /* method NULL: minmax */
-	const qn_statistics *observed; /* instead of samples; complete, and of this model */
+	qn_method_opts method;             /* method NULL: minmax */
+	const qn_statistics *observed;     /* instead of samples; complete, and of this model */
 	const qn_calib_callback *callback; /* of patterns that find their symbols themselves */
 	size_t ncallback;
-	const qn_encodings *given; /* parameters that stand; not with callbacks or searches; NULL: none */
+	const qn_encodings
+		*given; /* parameters that stand; not with callbacks or searches; NULL: none */
 } qn_calib_opts;
 
 /* The float form of a graph with quantize and dequantize nodes: they become their operand,
@@ -64,9 +85,11 @@ qn_status qn_calibrate_model(qn_model *m, qn_dataset *data,
 
 /* Whether the model is at a stage that is calibrated; reports (pass.stage). */
 qn_status qn_calibration_takes(const qn_model *m) QN_MUST_CHECK;
-/* Finds what has to be observed.  Ids: pass.stage, calibrate.axis. */
+/* Finds what has to be observed.  Ids: pass.stage, calibrate.shared. */
 qn_status qn_calibration_new(qn_model *m, qn_calibration **out) QN_MUST_CHECK;
-/* One more value to be observed; c has room for it. */
+/* Fills watch, constant and axis of c, whose graphs are set (watch.c). */
+qn_status qn_calibration_watch_all(qn_calibration *c) QN_MUST_CHECK;
+/* One more symbol to be observed; c has room for it. */
 void qn_calibration_watch(qn_calibration *c, const qn_watch *like);
 /* Statistics that have seen nothing yet.  histograms: also for methods that need none. */
 qn_statistics *qn_calibration_start(const qn_calibration *c, const qn_method_opts *method,
@@ -111,8 +134,12 @@ qn_status qn_methods_find(const qn_calibration *c, qn_dataset *data, const qn_st
 qn_status qn_methods_search(const qn_calibration *c, const qn_dataset *data, qn_methods *methods,
 			    qn_calib_opts *o) QN_MUST_CHECK;
 
-/* Binds the symbols of constants, from the constants; mse: by least squared error. */
+/* Binds the symbols of constants alone, from the constants; mse: by least squared error. */
 qn_status qn_calibrate_constants(const qn_calibration *c, bool mse) QN_MUST_CHECK;
+
+/* The range of the constants that share the watch's symbol with activations, and 0; false: there are
+ * none. */
+bool qn_constants_range(const qn_calibration *c, const qn_watch *w, double *lo, double *hi);
 
 /* The symbol that a quantize node finds values for, NULL when its scale is no lone symbol. */
 const qn_symbol *qn_symbol_wanted(const qn_node *n);

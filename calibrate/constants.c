@@ -11,10 +11,12 @@
 
 enum { STEPS = 80 };
 
-/* A constant and what belongs to each index of its axis. */
+/* The constants of a symbol and what belongs to each index of their axis. */
 typedef struct rows {
-	const qn_tensor *data;
-	const qn_type *type; /* of the quantize: which element belongs to which row */
+	const qn_calibration *c;
+	const qn_watch *w;
+	const qn_tensor *data; /* the constant that is looked at */
+	const qn_type *type;   /* of its quantize: which element belongs to which row */
 	size_t n;
 	double *lo, *hi;
 	double *t, *cost, *least, *best; /* the threshold that is tried, and the best one so far */
@@ -23,19 +25,28 @@ typedef struct rows {
 } rows;
 
 static rows *
-make_rows(qn_arena *a, const qn_tensor *data, const qn_type *type, size_t n, qn_mask mask)
+make_rows(const qn_calibration *c, const qn_watch *w)
 {
-	rows *r = QN_NEW(a, rows, 1);
-	double *v = QN_NEW(a, double, 6 * n);
+	const size_t n = w->sym->len > 0 ? (size_t)w->sym->len : 1;
+	rows *r = QN_NEW(c->m->scratch, rows, 1);
+	double *v = QN_NEW(c->m->scratch, double, 6 * n);
 
-	*r = (rows){data,      type,      n,         v,    v + n, v + 2 * n,
-		    v + 3 * n, v + 4 * n, v + 5 * n, mask, false};
+	*r = (rows){.c = c,
+		    .w = w,
+		    .type = w->quantize->type,
+		    .n = n,
+		    .lo = v,
+		    .hi = v + n,
+		    .t = v + 2 * n,
+		    .cost = v + 3 * n,
+		    .least = v + 4 * n,
+		    .best = v + 5 * n,
+		    .mask = w->mask};
 	return r;
 }
 
-/* Calls fn with each element and its row. */
 static void
-visit(rows *r, void (*fn)(rows *r, size_t row, double v))
+visit_one(rows *r, void (*fn)(rows *r, size_t row, double v))
 {
 	const qn_type *t = r->type;
 	int64_t n = qn_type_count(r->data->type);
@@ -45,6 +56,21 @@ visit(rows *r, void (*fn)(rows *r, size_t row, double v))
 		fn(r, qn_type_param_index(t, idx), qn_tensor_f64(r->data, i));
 		for (int32_t d = t->rank - 1; d >= 0 && ++idx[d] == t->dim[d]; d--)
 			idx[d] = 0;
+	}
+}
+
+/* Calls fn with each element of the symbol's constants and its row. */
+static void
+visit(rows *r, void (*fn)(rows *r, size_t row, double v))
+{
+	for (const qn_use *u = r->w->use; u != NULL; u = u->next) {
+		const qn_node *x = qn_graph_node(r->c->real, r->c->map[u->quantize->in[0]]);
+
+		if (x->op != QN_OP_const)
+			continue;
+		r->data = x->value;
+		r->type = u->quantize->type;
+		visit_one(r, fn);
 	}
 }
 
@@ -107,25 +133,49 @@ narrow(rows *r)
 	}
 }
 
-static qn_status
-bind(const qn_calibration *c, const qn_node *q, const qn_symbol *sym, const qn_tensor *data,
-     qn_mask mask, bool mse)
+/* The ranges of the rows, without what is masked. */
+static rows *
+find_rows(const qn_calibration *c, const qn_watch *w)
 {
-	bool symmetric = sym->kind == QN_SYM_SYMMETRIC;
-	size_t n = sym->len > 0 ? (size_t)sym->len : 1;
-	rows *r = make_rows(c->m->scratch, data, q->type, n, mask);
-	int64_t *zp = QN_NEW(c->m->scratch, int64_t, n);
+	rows *r = make_rows(c, w);
 
 	visit(r, widen_unless_masked);
-	for (size_t k = 0; r->masked && mask != QN_MASK_FACTOR && k < n; k++)
-		r->lo[k] = qn_mask_end(mask, r->lo[k], !(r->lo[k] < 0 || r->hi[k] > 0));
+	for (size_t k = 0; r->masked && r->mask != QN_MASK_FACTOR && k < r->n; k++)
+		r->lo[k] = qn_mask_end(r->mask, r->lo[k], !(r->lo[k] < 0 || r->hi[k] > 0));
+	return r;
+}
+
+bool
+qn_constants_range(const qn_calibration *c, const qn_watch *w, double *lo, double *hi)
+{
+	const qn_use *u = w->use;
+
+	while (u != NULL && qn_graph_node(c->real, c->map[u->quantize->in[0]])->op != QN_OP_const)
+		u = u->next;
+	if (u == NULL)
+		return false;
+	const rows *r = find_rows(c, w);
+	*lo = r->lo[0];
+	*hi = r->hi[0];
+	return true;
+}
+
+static qn_status
+bind(const qn_calibration *c, const qn_watch *w, bool mse)
+{
+	const qn_node *q = w->quantize;
+	const qn_symbol *sym = w->sym;
+	const bool symmetric = sym->kind == QN_SYM_SYMMETRIC;
+	rows *r = find_rows(c, w);
+	int64_t *zp = QN_NEW(c->m->scratch, int64_t, r->n);
+
 	if (mse && symmetric && q->type->elem->qmax > 0 && !r->masked)
 		narrow(r);
 	if (sym->len == 0)
 		return qn_bind_range(c->m, q, sym, r->lo[0], r->hi[0]);
-	for (size_t k = 0; k < n; k++)
+	for (size_t k = 0; k < r->n; k++)
 		qn_range_to_params(r->lo[k], r->hi[k], q->type->elem, symmetric, &r->t[k], &zp[k]);
-	return qn_symbol_bind(&c->m->types, q->name, sym->name, n, r->t, symmetric ? NULL : zp);
+	return qn_symbol_bind(&c->m->types, q->name, sym->name, r->n, r->t, symmetric ? NULL : zp);
 }
 
 qn_status
@@ -133,15 +183,8 @@ qn_calibrate_constants(const qn_calibration *c, bool mse)
 {
 	qn_status status = QN_OK;
 
-	for (qn_id id = 1; id < c->g->n; id++) {
-		const qn_node *q = qn_graph_node(c->g, id);
-		const qn_symbol *sym = qn_symbol_wanted(q);
-
-		if (sym == NULL || sym->bound)
-			continue;
-		const qn_node *x = qn_graph_node(c->real, c->map[q->in[0]]);
-		if (x->op == QN_OP_const && bind(c, q, sym, x->value, c->mask[id], mse) != QN_OK)
+	for (size_t i = 0; i < c->nconstant; i++)
+		if (bind(c, &c->constant[i], mse) != QN_OK)
 			status = QN_EINVALID;
-	}
 	return status;
 }

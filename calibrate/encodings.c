@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* encodings.c - see encodings.h: the symbols that the names of a file stand for
  * (encodings_read.c reads it). */
-#include "calibrate/encodings.h"
+#include "calibrate/calibrate.h"
 
 #include <string.h>
 
@@ -192,20 +192,54 @@ warn_unused(const qn_encodings *e, qn_model *m)
 			n > MOST_NAMES ? ", …" : "");
 }
 
+static bool
+is_same(const qn_encoding *a, const qn_encoding *b)
+{
+	bool same = a == b || (!a->real && !b->real && a->n == b->n);
+
+	for (size_t k = 0; a != b && same && k < a->n; k++)
+		same = a->pair[k].bits == b->pair[k].bits &&
+		       a->pair[k].offset == b->pair[k].offset &&
+		       !(a->pair[k].scale < b->pair[k].scale) &&
+		       !(a->pair[k].scale > b->pair[k].scale);
+	return same;
+}
+
+/* Quantizes that share a symbol have one encoding: of the first one that has any. */
+static qn_status
+bind_shared(const qn_encodings *e, qn_model *m, const qn_node *q, qn_map *bound)
+{
+	const qn_symbol *sym = q->type->elem->scale->sym;
+	const qn_encoding *first = qn_map_get(bound, &sym, sizeof sym);
+	const qn_encoding *from;
+
+	if (sym->bound && first == NULL)
+		return QN_OK; /* before */
+	from = encoding_of(e, qn_model_entry(m), q);
+	if (from == NULL || (first != NULL && is_same(first, from)))
+		return QN_OK;
+	if (first != NULL)
+		return qn_report(m->env, QN_EINVALID, "encodings.shared",
+				 qn_json_place(&e->doc, e->a, from->at),
+				 "'%s' has other parameters than '%s', with which it shares $%s; "
+				 "give both the same, or leave one out",
+				 from->name, first->name, sym->name);
+	qn_map_put(bound, &sym, sizeof sym, (void *)(uintptr_t)from);
+	return bind(e, m, q, sym, from);
+}
+
 qn_status
 qn_encodings_bind(qn_model *m, const qn_encodings *e)
 {
 	const qn_graph *g = qn_model_entry(m);
 	qn_status status = QN_OK;
+	qn_map bound; /* symbol -> its encoding */
 
+	qn_map_init(&bound, m->scratch);
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *q = qn_graph_node(g, id);
 
-		if (q->op != QN_OP_quantize || q->type->elem->scale->kind != QN_SCALE_SYM ||
-		    q->type->elem->scale->sym->bound)
-			continue;
-		const qn_encoding *from = encoding_of(e, g, q);
-		if (from != NULL && bind(e, m, q, q->type->elem->scale->sym, from) != QN_OK)
+		if (qn_symbol_wanted(q) != NULL && bind_shared(e, m, q, &bound) != QN_OK)
 			status = QN_EINVALID;
 	}
 	warn_unused(e, m);

@@ -61,6 +61,19 @@ qn_evaluator_changed(qn_evaluator *e)
 	e->in = NULL;
 }
 
+void
+qn_evaluator_forget(qn_evaluator *e)
+{
+	for (qn_id id = 0; id < e->g->n; id++) {
+		kept *k = &e->kept[id];
+
+		if (k->data != NULL)
+			e->room += qn_type_bytes(qn_graph_node(e->g, id)->type) * e->data->nbatch;
+		*k = (kept){0};
+	}
+	qn_evaluator_changed(e);
+}
+
 /* ---- the plan ---- */
 
 static bool

@@ -26,8 +26,9 @@ qn_status qn_evaluator_run(qn_evaluator *e, size_t n, const qn_id *id, size_t ba
  * value or none).  The symbols that they depend on must not change any more. */
 qn_status qn_evaluator_keep(qn_evaluator *e, size_t n, const qn_id *id) QN_MUST_CHECK;
 
-/* To be called after a symbol was bound to another value. */
+/* To be called after a symbol was bound to another value; … on which values that are kept depend. */
 void qn_evaluator_changed(qn_evaluator *e);
+void qn_evaluator_forget(qn_evaluator *e);
 
 /* Nodes that were run so far, each batch counted. */
 uint64_t qn_evaluator_runs(const qn_evaluator *e);

@@ -8,17 +8,47 @@
 #include "calibrate/calibrate.h"
 #include "ir/diag.h"
 
+static void
+count_uses(qn_info_graphs *s, qn_arena *a)
+{
+	const qn_graph *g = s->g;
+	qn_map count; /* symbol -> how many quantizes want it */
+
+	qn_map_init(&count, a);
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_symbol *sym = qn_symbol_wanted(qn_graph_node(g, id));
+		uint32_t *n = sym != NULL ? qn_map_get(&count, &sym, sizeof sym) : NULL;
+
+		if (sym != NULL && n == NULL) {
+			n = QN_NEW(a, uint32_t, 1);
+			qn_map_put(&count, &sym, sizeof sym, n);
+		}
+		if (n != NULL)
+			++*n;
+	}
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_symbol *sym = qn_symbol_wanted(qn_graph_node(g, id));
+
+		if (sym != NULL)
+			s->uses[id] = *(uint32_t *)qn_map_get(&count, &sym, sizeof sym);
+	}
+}
+
 void
 qn_info_graphs_init(qn_info_graphs *s, qn_model *m, const qn_graph *g, const qn_graph *real,
 		    const qn_id *map, qn_dataset *data, size_t budget, qn_arena *a)
 {
 	*s = (qn_info_graphs){.m = m,
+			      .given = QN_NEW(a, qn_map, 1),
+			      .uses = QN_NEW(a, uint32_t, g->n),
 			      .g = g,
 			      .map = map,
 			      .data = data,
 			      .mark = QN_NEW(a, bool, g->n),
 			      .stack = QN_NEW(a, qn_id, g->n),
 			      .looked = QN_NEW(a, uint64_t, 1)};
+	qn_map_init(s->given, a);
+	count_uses(s, a);
 	if (data == NULL)
 		return;
 	s->real = qn_evaluator_new(real, data, budget / 2, a);
@@ -170,29 +200,44 @@ qn_info_new(const qn_info_graphs *s, const qn_part *part, qn_arena *a, qn_info *
 
 /* ---- evaluation ---- */
 
-static qn_info_pair *
-pair_of(qn_info *i, const char *symbol)
+qn_status
+qn_info_pair_of(qn_info *i, const char *symbol, qn_info_pair **out)
 {
 	for (size_t k = 0; k < i->npair; k++)
-		if (strcmp(i->pair[k].sym->name, symbol) == 0)
-			return &i->pair[k];
-	return NULL;
-}
-
-static qn_status
-bind(qn_info *i, qn_info_pair *p, size_t n, const double *scale, const int64_t *zp)
-{
-	p->sym->bound = false;
-	return qn_symbol_bind(&i->graphs->m->types, i->part->out, p->sym->name, n, scale, zp);
-}
-
-static qn_status
-foreign(const qn_info *i, const char *symbol)
-{
+		if (strcmp(i->pair[k].sym->name, symbol) == 0) {
+			*out = &i->pair[k];
+			return QN_OK;
+		}
 	return qn_report(i->graphs->m->env, QN_EINVALID, "calibrate.extra", i->part->out,
 			 "symbol $%s does not belong to this partition (pattern '%s'); set those "
 			 "of its own quantizes alone",
 			 symbol, i->part->pattern);
+}
+
+bool
+qn_info_is_repeated(const qn_info *i, size_t k)
+{
+	for (size_t j = 0; j < k; j++)
+		if (i->pair[j].sym == i->pair[k].sym)
+			return true;
+	return false;
+}
+
+bool
+qn_info_is_shared(const qn_info *i, size_t k)
+{
+	uint32_t here = 0;
+
+	for (size_t j = 0; j < i->npair; j++)
+		here += i->pair[j].sym == i->pair[k].sym;
+	return i->graphs->uses[i->pair[k].quantize] > here;
+}
+
+qn_status
+qn_info_bind(qn_info *i, const qn_info_pair *p, size_t n, const double *scale, const int64_t *zp)
+{
+	p->sym->bound = false;
+	return qn_symbol_bind(&i->graphs->m->types, i->part->out, p->sym->name, n, scale, zp);
 }
 
 /* The partition's symbols for one evaluation: what was set, then the trials. */
@@ -201,13 +246,13 @@ bind_for_now(qn_info *i, size_t ntrial, const qn_symbol_value *trial)
 {
 	for (size_t k = 0; k < i->npair; k++)
 		if (i->pair[k].set)
-			QN_TRY(bind(i, &i->pair[k], i->pair[k].n, i->pair[k].scale, i->pair[k].zp));
+			QN_TRY(qn_info_bind(i, &i->pair[k], i->pair[k].n, i->pair[k].scale,
+					    i->pair[k].zp));
 	for (size_t k = 0; k < ntrial; k++) {
-		qn_info_pair *p = pair_of(i, trial[k].symbol);
+		qn_info_pair *p;
 
-		if (p == NULL)
-			return foreign(i, trial[k].symbol);
-		QN_TRY(bind(i, p, trial[k].n, trial[k].scale, trial[k].zero_point));
+		QN_TRY(qn_info_pair_of(i, trial[k].symbol, &p));
+		QN_TRY(qn_info_bind(i, p, trial[k].n, trial[k].scale, trial[k].zero_point));
 	}
 	return QN_OK;
 }
@@ -292,105 +337,4 @@ qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntria
 		return evaluate_quantized(i, i->out, batch, ntrial, trial, out);
 	}
 	return QN_EINTERNAL;
-}
-
-/* ---- results ---- */
-
-qn_status
-qn_info_give(qn_info *i, const qn_symbol_value *value)
-{
-	qn_info_pair *p = pair_of(i, value->symbol);
-
-	if (p == NULL)
-		return foreign(i, value->symbol);
-	const qn_symbol before = *p->sym;
-	qn_status status = bind(i, p, value->n, value->scale, value->zero_point);
-	*p->sym = before;
-	QN_TRY(status);
-	p->set = true;
-	p->n = value->n;
-	p->scale = qn_arena_copy(i->arena, value->scale, value->n * sizeof *value->scale);
-	p->zp = value->zero_point != NULL ? qn_arena_copy(i->arena, value->zero_point,
-							  value->n * sizeof *value->zero_point)
-					  : NULL;
-	return QN_OK;
-}
-
-static qn_status
-give_pair(qn_info *i, size_t k, double scale, int64_t zp)
-{
-	const qn_symbol *sym = i->pair[k].sym;
-	const bool symmetric = sym->kind == QN_SYM_SYMMETRIC;
-
-	if (sym->len > 0)
-		return qn_report(i->graphs->m->env, QN_EUSAGE, "calibrate.length", i->part->out,
-				 "symbol $%s has %lld scales; give it each of them", sym->name,
-				 (long long)sym->len);
-	return qn_info_give(i, &(qn_symbol_value){.symbol = sym->name,
-						  .n = 1,
-						  .scale = &scale,
-						  .zero_point = symmetric ? NULL : &zp});
-}
-
-static qn_status
-check_index(const qn_info *i, size_t k)
-{
-	if (k < i->npair)
-		return QN_OK;
-	return qn_report(i->graphs->m->env, QN_EUSAGE, "calibrate.value", i->part->out,
-			 "the partition has %zu symbols, number %zu is asked for", i->npair, k);
-}
-
-qn_status
-qn_info_give_range(qn_info *i, size_t k, double lo, double hi)
-{
-	double scale;
-	int64_t zp;
-
-	QN_TRY(check_index(i, k));
-	if (!(lo <= hi) || lo - lo != 0 || hi - hi != 0)
-		return qn_report(i->graphs->m->env, QN_EUSAGE, "calibrate.range", i->part->out,
-				 "[%g, %g] is no range of finite numbers", lo, hi);
-	qn_range_to_params(lo, hi, qn_graph_node(i->graphs->g, i->pair[k].quantize)->type->elem,
-			   i->pair[k].sym->kind == QN_SYM_SYMMETRIC, &scale, &zp);
-	return give_pair(i, k, scale, zp);
-}
-
-qn_status
-qn_info_give_default(qn_info *i, size_t k)
-{
-	const qn_info_graphs *s = i->graphs;
-	double scale;
-	int64_t zp;
-
-	QN_TRY(check_index(i, k));
-	if (i->pair[k].set)
-		return QN_OK; /* a constant's */
-	if (s->method == NULL || !s->method(s->user, i->pair[k].sym, &scale, &zp))
-		return qn_report(s->m->env, QN_EINVALID, "calibrate.method", i->part->out,
-				 "the method saw nothing of symbol $%s; it needs samples",
-				 i->pair[k].sym->name);
-	return give_pair(i, k, scale, zp);
-}
-
-qn_status
-qn_info_end(qn_info *i)
-{
-	qn_status status = QN_OK;
-
-	for (size_t k = 0; k < i->npair; k++) {
-		qn_info_pair *p = &i->pair[k];
-
-		if (!p->set)
-			status = qn_report(
-				i->graphs->m->env, QN_EINVALID, "calibrate.missing", i->part->out,
-				"the calibration callback of pattern '%s' gave symbol $%s "
-				"no value",
-				i->part->pattern, p->sym->name);
-		else
-			QN_TRY(bind(i, p, p->n, p->scale, p->zp));
-	}
-	if (i->graphs->quantized != NULL)
-		qn_evaluator_changed(i->graphs->quantized);
-	return status;
 }

@@ -11,6 +11,13 @@
 
 #include "calibrate/evaluate.h"
 
+/* What a partition has set a symbol to, which another one may share. */
+typedef struct qn_given {
+	const qn_part *part; /* the first */
+	bool range;          /* as the range lo to hi, which others may widen */
+	double lo, hi;
+} qn_given;
+
 /* The whole of a calibration with callbacks: evaluators that all partitions share. */
 typedef struct qn_info_graphs {
 	qn_model *m;
@@ -22,17 +29,22 @@ typedef struct qn_info_graphs {
 	 * False: it saw nothing of this symbol. */
 	bool (*method)(const void *user, const qn_symbol *sym, double *scale, int64_t *zp);
 	const void *user;
+	qn_map *given;  /* symbol -> qn_given, of those that partitions have set */
+	uint32_t *uses; /* by id of a quantize that wants a symbol: quantizes that want this one */
 	/* for the search for a partition's nodes, by id */
 	bool *mark; /* all false between searches */
 	qn_id *stack;
 	uint64_t *looked; /* nodes that were looked at so far, in all searches */
 } qn_info_graphs;
 
-/* A quantize whose symbol the partition has to find. */
+/* A quantize whose symbol the partition has to find.  Where pairs share a symbol, all have what was
+ * set for one; ranges that were set for each are merged. */
 typedef struct qn_info_pair {
 	qn_id quantize;
 	qn_symbol *sym;
 	bool set;
+	bool range; /* by a range of its own, lo to hi */
+	double lo, hi;
 	/* what was set */
 	size_t n;
 	const double *scale;
@@ -80,7 +92,17 @@ qn_status qn_info_give(qn_info *i, const qn_symbol_value *value) QN_MUST_CHECK;
 qn_status qn_info_give_range(qn_info *i, size_t k, double lo, double hi) QN_MUST_CHECK;
 qn_status qn_info_give_default(qn_info *i, size_t k) QN_MUST_CHECK;
 
-/* Binds what was set; calibrate.missing names each symbol that was not. */
+/* The first pair of a symbol (calibrate.extra: there is none); gives its symbol these values. */
+qn_status qn_info_pair_of(qn_info *i, const char *symbol, qn_info_pair **out) QN_MUST_CHECK;
+qn_status qn_info_bind(qn_info *i, const qn_info_pair *p, size_t n, const double *scale,
+		       const int64_t *zp) QN_MUST_CHECK;
+/* Whether pair k's symbol is that of another quantize of this partition before it, or of one
+ * outside. */
+bool qn_info_is_repeated(const qn_info *i, size_t k);
+bool qn_info_is_shared(const qn_info *i, size_t k);
+
+/* Binds what was set; calibrate.missing names each symbol that was not, calibrate.shared one that
+ * another partition has set to other values. */
 qn_status qn_info_end(qn_info *i) QN_MUST_CHECK;
 
 #endif

@@ -13,7 +13,7 @@ typedef struct share {
 	size_t worker;
 	uint64_t first;    /* batch of the whole data set */
 	qn_observer *seen; /* by watch */
-	size_t *nseen;     /* by watch: batches so far */
+	size_t *nseen;     /* by look: batches so far */
 	float *kept;       /* what is left of a mask: room for the largest value that may be one */
 } share;
 
@@ -60,9 +60,10 @@ observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 	int64_t n = qn_type_count(value->type);
 
 	(void)g;
-	for (const qn_watch *w = s->c->by_value[id]; w != NULL; w = w->next) {
-		size_t k = (size_t)(w - s->c->watch);
-		size_t batch = qn_sweep_batch(s->sweep, s->worker, s->nseen[k]++);
+	for (const qn_look *l = s->c->by_value[id]; l != NULL; l = l->next) {
+		size_t k = l->watch;
+		const qn_watch *w = &s->c->watch[k];
+		size_t batch = qn_sweep_batch(s->sweep, s->worker, s->nseen[l->number]++);
 		const float *x = value->data;
 		size_t left = (size_t)n;
 
@@ -96,12 +97,13 @@ mask_room(const qn_calibration *c)
 {
 	size_t room = 0;
 
-	for (size_t k = 0; k < c->nwatch; k++) {
-		size_t n = (size_t)qn_type_count(c->watch[k].quantize->type);
+	for (size_t k = 0; k < c->nwatch; k++)
+		for (const qn_use *u = c->watch[k].use; u != NULL; u = u->next) {
+			size_t n = (size_t)qn_type_count(u->quantize->type);
 
-		if (c->watch[k].mask >= QN_MASK_OPERAND && n > room)
-			room = n;
-	}
+			if (c->watch[k].mask >= QN_MASK_OPERAND && n > room)
+				room = n;
+		}
 	return room;
 }
 
@@ -140,7 +142,7 @@ qn_calibration_observe(const qn_calibration *c, qn_dataset *data, qn_span span, 
 
 		o->pair_first = span.first;
 		if (o->pair != NULL)
-			o->pair = QN_NEW(a, qn_pair_range, d->nbatch);
+			o->pair = qn_observer_pairs(a, d->nbatch);
 	}
 	QN_TRY(qn_sweep_new(c->real, d, a, &sweep));
 	share *worker = QN_NEW(a, share, sweep->nworker);
@@ -152,11 +154,14 @@ qn_calibration_observe(const qn_calibration *c, qn_dataset *data, qn_span span, 
 				    i,
 				    span.first,
 				    blank_observers(s, env, a),
-				    QN_NEW(a, size_t, s->n),
+				    QN_NEW(a, size_t, c->nlook),
 				    QN_NEW(a, float, mask_room(c))};
 		user[i] = &worker[i];
 	}
 	QN_TRY(qn_sweep_run(sweep, observe, tell, user));
+	for (size_t k = 0; k < s->n; k++)
+		if (s->value[k].o.pair != NULL)
+			qn_observer_end_pairs(s->value[k].o.pair, d->nbatch);
 	for (size_t i = 0; i < sweep->nworker; i++)
 		for (size_t k = 0; k < s->n; k++)
 			qn_observer_merge(&s->value[k].o, &worker[i].seen[k]);

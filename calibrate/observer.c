@@ -133,8 +133,29 @@ add_range(qn_observer *o, uint64_t batch, const float *x, size_t n)
 			return;
 	}
 	widen(o, count, lo, batch, hi, batch);
-	if (o->pair != NULL)
-		o->pair[batch - o->pair_first] = (qn_pair_range){lo, hi};
+	if (o->pair != NULL) {
+		qn_pair_range *r = &o->pair[batch - o->pair_first];
+
+		*r = (qn_pair_range){fminf(r->min, lo), fmaxf(r->max, hi)};
+	}
+}
+
+qn_pair_range *
+qn_observer_pairs(qn_arena *a, size_t n)
+{
+	qn_pair_range *pair = QN_NEW(a, qn_pair_range, n);
+
+	for (size_t i = 0; i < n; i++)
+		pair[i] = (qn_pair_range){HUGE_VALF, -HUGE_VALF};
+	return pair;
+}
+
+void
+qn_observer_end_pairs(qn_pair_range *pair, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (pair[i].min > pair[i].max)
+			pair[i] = (qn_pair_range){0, 0};
 }
 
 void

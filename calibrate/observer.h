@@ -12,6 +12,7 @@
 #define QN_CALIBRATE_OBSERVER_H
 
 #include "calibrate/bins.h"
+#include "ir/arena.h"
 
 enum { QN_HIST_HALF = 2048, QN_HIST_BINS = 2 * QN_HIST_HALF };
 
@@ -30,14 +31,19 @@ typedef struct qn_observer {
 	bool has_grid; /* a value other than 0 has been seen; until then all are in bin 0 */
 	int exponent;  /* e */
 	uint64_t *bin; /* QN_HIST_BINS, bin i at [i + QN_HIST_HALF]; NULL: not wanted */
-	qn_pair_range
-		*pair; /* of batch pair_first + i at [i], shared by all workers; NULL: not wanted */
+	qn_pair_range *
+		pair; /* of batch pair_first + i at [i], shared by all workers; before its first value min is inf and max -inf; NULL: not wanted */
 	uint64_t pair_first;
 	qn_bins fine; /* kind QN_BINS_NONE: not wanted */
 } qn_observer;
 
-/* The values that one batch has.  A batch is added once. */
+/* Values that one batch has; those of several quantizes that share a symbol are added one after the
+ * other. */
 void qn_observer_add(qn_observer *o, uint64_t batch, const float *x, size_t n);
+/* Room for the ranges of n batches without a value so far; when all is added, batches that have
+ * none are given 0. */
+qn_pair_range *qn_observer_pairs(qn_arena *a, size_t n);
+void qn_observer_end_pairs(qn_pair_range *pair, size_t n);
 /* Both observe the same things, in the same pass. */
 void qn_observer_merge(qn_observer *o, const qn_observer *other);
 /* 0, or the largest absolute value. */

@@ -7,7 +7,9 @@
  * Begins with the scales that the method found; for one symbol after the other, those of
  * activations first, tries the scale times each factor and keeps the one with which the quantized
  * output is nearest to the float one over all batches; of equal ones the largest factor.  So no
- * partition's output is further away than before, given its inputs. */
+ * partition's output is further away than before, given its inputs.  A symbol that is shared with
+ * what lies outside of the partition stays as the method found it: a search here would not see
+ * there. */
 #include <math.h>
 #include <string.h>
 
@@ -101,7 +103,8 @@ qn_search_output_of(void *opts, qn_info *info)
 			const qn_node *x = qn_graph_node(s->g, info->in[k]);
 			qn_arena *a;
 
-			if ((x->op == QN_OP_const) != (constants != 0))
+			if ((x->op == QN_OP_const) != (constants != 0) ||
+			    qn_info_is_repeated(info, k) || qn_info_is_shared(info, k))
 				continue;
 			a = qn_arena_child(info->arena);
 			QN_TRY(improve(o, info, k, a));

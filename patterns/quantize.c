@@ -29,6 +29,16 @@ part_of(const qn_graph *dst, const qn_node *call, const qn_id *map, qn_id got, c
 	return part;
 }
 
+/* Symbols may be shared; each is told once. */
+static void
+add_name(qn_explained *e, const char **symbol, const char *name)
+{
+	for (size_t i = 0; i < e->nsymbol; i++)
+		if (symbol[i] == name)
+			return;
+	symbol[e->nsymbol++] = name;
+}
+
 /* Tells the host of a call with its names in g, and the symbols of quantizes from value `first` of
  * dst on. */
 static void
@@ -53,7 +63,7 @@ explain(const qn_quant_opts *opts, const qn_graph *g, const qn_node *call, const
 		const qn_node *n = qn_graph_node(dst, id);
 
 		if (n->op == QN_OP_quantize && n->type->elem->scale->kind == QN_SCALE_SYM)
-			symbol[e.nsymbol++] = n->type->elem->scale->sym->name;
+			add_name(&e, symbol, n->type->elem->scale->sym->name);
 	}
 	opts->explain(opts->explain_user, &e);
 }

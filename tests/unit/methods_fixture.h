@@ -25,7 +25,7 @@ blank(const char *method, size_t nbatch, bool symmetric)
 		.name = "v", .symmetric = symmetric, .qmin = symmetric ? -127 : -128, .qmax = 127};
 	s->value[0].o.bin = QN_NEW(&rg->arena, uint64_t, QN_HIST_BINS);
 	if ((s->method.method->observes & QN_OBSERVE_PAIRS) != 0)
-		s->value[0].o.pair = QN_NEW(&rg->arena, qn_pair_range, nbatch);
+		s->value[0].o.pair = qn_observer_pairs(&rg->arena, nbatch);
 	qn_statistics_plan(s, &rg->arena, NULL);
 	return s;
 }

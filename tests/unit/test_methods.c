@@ -261,7 +261,7 @@ by_shards(const char *method, const float *x, size_t n, size_t nbatch, size_t ns
 			if (!sum->value->o.again)
 				s->value->o.bin = QN_NEW(&rg->arena, uint64_t, QN_HIST_BINS);
 			if (s->value->o.pair != NULL)
-				s->value->o.pair = QN_NEW(&rg->arena, qn_pair_range, nbatch);
+				s->value->o.pair = qn_observer_pairs(&rg->arena, nbatch);
 			if (s->value->o.fine.n > 0)
 				s->value->o.fine.count =
 					QN_NEW(&rg->arena, uint64_t, s->value->o.fine.n);

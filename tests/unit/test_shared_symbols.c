@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_shared_symbols.c - quantizes that share a symbol: what all of them take counts, by every
+ * method, in shards, in callbacks, in searches and beside constants.
+ *
+ *   quantize %a : $s   quantize %b : $s     has the parameters of     quantize (concat %a, %b) : $s */
+#include "tests/unit/run_util.h"
+
+#include <math.h>
+
+#include "calibrate/calibrate.h"
+#include "patterns/quantizer.h"
+
+enum { BATCHES = 6, WIDTH = 4 };
+
+#define HEAD                                                                                       \
+	"model \"m\" stage symbolic\n"                                                             \
+	"symbol $s : asym\n"                                                                       \
+	"graph @main(%x: tensor<1x4xf32>) {\n"                                                     \
+	"  %f = const : tensor<1x4xf32> [-7.0, 3.0, 0.5, 2.0]\n"                                   \
+	"  %b = mul %x, %f\n"
+#define PARTS                                                                                      \
+	"  %qx = quantize %x : tensor<1x4x!quant.uniform<i8:f32, $s:$s>>\n"                        \
+	"  %qb = quantize %b : tensor<1x4x!quant.uniform<i8:f32, $s:$s>>\n"                        \
+	"  %dx = dequantize %qx\n"                                                                 \
+	"  %db = dequantize %qb\n"                                                                 \
+	"  %y = add %dx, %db\n  return %y\n}\n"
+#define BOTH                                                                                       \
+	"  %j = concat %x, %b {axis=1}\n"                                                          \
+	"  %q = quantize %j : tensor<1x8x!quant.uniform<i8:f32, $s:$s>>\n"                         \
+	"  %y = dequantize %q\n  return %y\n}\n"
+
+static void
+read_model(const char *text)
+{
+	rig_teardown(NULL);
+	rig_setup(NULL);
+	assert_int_equal(qn_model_parse(&rg->m, "test", text, strlen(text)), QN_OK);
+	no_errors();
+}
+
+/* The value of batch i at k: some small ones, and a large one in the last batch. */
+static qn_dataset *
+data(void)
+{
+	double v[BATCHES * WIDTH];
+	const char *name = "x";
+	qn_dataset *d;
+
+	for (int i = 0; i < BATCHES * WIDTH; i++)
+		v[i] = (i * 37 % 101 - 50) / 64.0;
+	v[BATCHES * WIDTH - 1] = 2.5;
+	const qn_tensor *x = tensor(type("tensor<6x4xf32>"), v);
+	assert_int_equal(qn_dataset_arrays(qn_model_entry(&rg->m), &rg->arena, 1, &x, &name, &d),
+			 QN_OK);
+	return d;
+}
+
+static qn_symbol
+calibrated(const char *text, const char *method)
+{
+	qn_calib_opts o = {0};
+
+	read_model(text);
+	assert_int_equal(qn_method_parse(&rg->env, &rg->arena, method, &o.method), QN_OK);
+	assert_int_equal(qn_calibrate_model(&rg->m, data(), &o), QN_OK);
+	no_errors();
+	assert_true(qn_symbol_find(&rg->m.types, "s")->bound);
+	return *qn_symbol_find(&rg->m.types, "s");
+}
+
+static void
+same(const qn_symbol *a, const qn_symbol *b, const char *what)
+{
+	if (a->scale < b->scale || a->scale > b->scale || a->zp != b->zp)
+		fail_msg("%s: %.9g %lld, not %.9g %lld", what, a->scale, (long long)a->zp, b->scale,
+			 (long long)b->zp);
+}
+
+static void
+test_methods(void **state)
+{
+	(void)state;
+	for (size_t i = 0; qn_method_row(i) != NULL; i++) {
+		const char *name = qn_method_row(i)->name;
+
+		if (qn_method_row(i)->search != NULL)
+			continue; /* needs partitions */
+		const qn_symbol parts = calibrated(HEAD PARTS, name);
+		const qn_symbol both = calibrated(HEAD BOTH, name);
+		same(&parts, &both, name);
+	}
+}
+
+/* Constants lie inside of the range, by whatever quantize they come. */
+static void
+test_constant(void **state)
+{
+	static const char text[] =
+		"model \"m\" stage symbolic\n"
+		"symbol $s : asym\n"
+		"graph @main(%x: tensor<1x4xf32>) {\n"
+		"  %c = const : tensor<1x4xf32> [-17.0, 3.0, 0.5, 2.0]\n"
+		"  %d = const : tensor<1x4xf32> [17.0, 3.0, 0.5, 34.0]\n"
+		"  %qc = quantize %c : tensor<1x4x!quant.uniform<i8:f32, $s:$s>>\n"
+		"  %qd = quantize %d : tensor<1x4x!quant.uniform<i8:f32, $s:$s>>\n"
+		"  %qx = quantize %x : tensor<1x4x!quant.uniform<i8:f32, $s:$s>>\n"
+		"  %dc = dequantize %qc\n  %dd = dequantize %qd\n  %dx = dequantize %qx\n"
+		"  %a = add %dc, %dd\n  %y = add %a, %dx\n  return %y\n}\n";
+
+	(void)state;
+	const qn_symbol s = calibrated(text, "minmax");
+	assert_true(s.scale == (double)0.2f && s.zp == -43); /* -17 to 34 */
+}
+
+/* Weights that share a symbol: the largest of both, row by row. */
+static void
+test_weights(void **state)
+{
+	static const char text[] =
+		"model \"m\" stage symbolic\n"
+		"symbol $w : sym, len 2\n"
+		"graph @main(%x: tensor<1x2xf32>) {\n"
+		"  %v = const : tensor<2x2xf32> [1.0, 2.0, 0.5, -0.25]\n"
+		"  %w = const : tensor<2x2xf32> [1.0, -1.5, 0.5, 5.0]\n"
+		"  %qv = quantize %v : tensor<2x2x!quant.uniform<i8<-127:127>:f32:0, $w>>\n"
+		"  %qw = quantize %w : tensor<2x2x!quant.uniform<i8<-127:127>:f32:0, $w>>\n"
+		"  %dv = dequantize %qv\n  %dw = dequantize %qw\n"
+		"  %a = dense %x, %dv\n  %y = dense %a, %dw\n  return %y\n}\n";
+
+	(void)state;
+	read_model(text);
+	assert_int_equal(qn_calibrate_model(&rg->m, NULL, NULL), QN_OK);
+	no_errors();
+	const qn_symbol *w = qn_symbol_find(&rg->m.types, "w");
+	assert_true(w->vec->scale[0] == (double)(float)(2.0 / 127));
+	assert_true(w->vec->scale[1] == (double)(float)(5.0 / 127));
+}
+
+/* Shards of the samples, merged: one value a symbol, and the same parameters. */
+static void
+test_shards(void **state)
+{
+	const qn_symbol whole = calibrated(HEAD BOTH, "ema");
+	qn_calib_opts o = {0};
+	qn_statistics *part[2];
+	qn_calibration *c;
+	qn_finding *f;
+	double scale;
+	int64_t zp;
+
+	(void)state;
+	read_model(HEAD PARTS);
+	assert_int_equal(qn_method_parse(&rg->env, &rg->arena, "ema", &o.method), QN_OK);
+	qn_dataset *d = data();
+	assert_int_equal(qn_calibration_new(&rg->m, &c), QN_OK);
+	for (int i = 0; i < 2; i++) {
+		part[i] = qn_calibration_start(c, &o.method, d, NULL, true);
+		assert_int_equal(part[i]->n, 1);
+		assert_string_equal(part[i]->value[0].name, "s");
+		assert_int_equal(
+			qn_calibration_observe(
+				c, d, (qn_span){i == 0 ? 0 : 2, i == 0 ? 2 : BATCHES}, part[i]),
+			QN_OK);
+		assert_int_equal(part[i]->value[0].o.n, (i == 0 ? 2 : 4) * 2 * WIDTH);
+	}
+	assert_int_equal(qn_statistics_merge(&rg->env, &rg->arena, part[1], "b", part[0]), QN_OK);
+	assert_int_equal(qn_calibration_check(c, 0, part[1]), QN_OK);
+	assert_int_equal(qn_calibration_find(c, part[1], &f), QN_OK);
+	qn_finding_params(&c->watch[0], &f[0], &scale, &zp);
+	same(&(qn_symbol){.scale = scale, .zp = zp}, &whole, "shards");
+}
+
+/* One pair cannot be that of two storages. */
+static void
+test_storages(void **state)
+{
+	static const char text[] =
+		HEAD "  %qx = quantize %x : tensor<1x4x!quant.uniform<i8:f32, $s:$s>>\n"
+		     "  %qb = quantize %b : tensor<1x4x!quant.uniform<u8:f32, $s:$s>>\n"
+		     "  %dx = dequantize %qx\n  %db = dequantize %qb\n"
+		     "  %y = add %dx, %db\n  return %y\n}\n";
+
+	(void)state;
+	read_model(text);
+	assert_int_equal(qn_calibrate_model(&rg->m, data(), NULL), QN_EINVALID);
+	assert_string_equal(rg->diags.item[0].id, "calibrate.shared");
+	assert_string_equal(rg->diags.item[0].place, "qb");
+	assert_non_null(strstr(rg->diags.item[0].message, "'qx'"));
+}
+
+/* ---- partitions ---- */
+
+/* Two partitions of one quantize each: x, and seven times x. */
+static const char *const part_in[][1] = {{"x"}, {"b"}};
+static qn_part parts[2] = {{.pattern = "p", .out = "dx", .nin = 1, .in = part_in[0]},
+			   {.pattern = "p", .out = "db", .nin = 1, .in = part_in[1]}};
+
+static void
+set_parts(void)
+{
+	read_model(HEAD PARTS);
+	parts[0].next = &parts[1];
+	rg->m.parts = parts;
+}
+
+typedef struct host {
+	double scale[2], lo[2], hi[2]; /* by partition; scale 0: by range; hi 0: the method's */
+} host;
+
+static qn_status
+find(void *user, qn_info *i)
+{
+	const host *h = user;
+	const int k = strcmp(i->part->out, "db") == 0;
+	const int64_t zp = 0;
+
+	if (h->scale[k] > 0)
+		return qn_info_give(i, &(qn_symbol_value){"s", 1, &h->scale[k], &zp});
+	return h->hi[k] > 0 ? qn_info_give_range(i, 0, h->lo[k], h->hi[k])
+			    : qn_info_give_default(i, 0);
+}
+
+static qn_status
+calibrate_by(const host *h, const char *method)
+{
+	qn_calib_callback row = {"p", find, (void *)(uintptr_t)h, NULL};
+	qn_calib_opts o = {.callback = &row, .ncallback = h != NULL};
+
+	set_parts();
+	assert_int_equal(qn_method_parse(&rg->env, &rg->arena, method, &o.method), QN_OK);
+	return qn_calibrate_model(&rg->m, data(), &o);
+}
+
+static void
+test_callbacks(void **state)
+{
+	const qn_symbol both = calibrated(HEAD BOTH, "minmax");
+	const qn_symbol *s;
+
+	(void)state;
+	assert_int_equal(calibrate_by(&(host){.hi = {0, 0}}, "minmax"), QN_OK);
+	same(qn_symbol_find(&rg->m.types, "s"), &both, "default");
+	assert_int_equal(calibrate_by(&(host){.lo = {-1, -17}, .hi = {34, 2}}, "minmax"), QN_OK);
+	s = qn_symbol_find(&rg->m.types, "s");
+	assert_true(s->scale == (double)0.2f && s->zp == -43);
+	assert_int_equal(calibrate_by(&(host){.scale = {0.5, 0.5}}, "minmax"), QN_OK);
+	assert_true(qn_symbol_find(&rg->m.types, "s")->scale == 0.5);
+	no_errors();
+	assert_int_equal(calibrate_by(&(host){.scale = {0.5, 0.25}}, "minmax"), QN_EINVALID);
+	assert_string_equal(rg->diags.item[0].id, "calibrate.shared");
+	assert_string_equal(rg->diags.item[0].place, "db");
+	assert_non_null(strstr(rg->diags.item[0].message, "'dx'"));
+}
+
+/* A search in one partition does not see the other: the symbol stays as the method found it. */
+static void
+test_search(void **state)
+{
+	const qn_symbol both = calibrated(HEAD BOTH, "minmax");
+
+	(void)state;
+	assert_int_equal(calibrate_by(NULL, "output"), QN_OK);
+	no_errors();
+	same(qn_symbol_find(&rg->m.types, "s"), &both, "output");
+}
+
+int
+main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_methods),  TEST(test_constant),  TEST(test_weights), TEST(test_shards),
+		TEST(test_storages), TEST(test_callbacks), TEST(test_search),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
