@@ -10,12 +10,14 @@
 #include "formats/file.h"
 #include "formats/json_graph.h"
 #include "import/import.h"
+#include "passes/passes.h"
 
 typedef struct model_call {
 	qn_ctx *ctx;
 	qn_model *m;
 	const char *path;
 	qn_import_how how;
+	qn_import_opts opts;
 	int with_weights;
 	qn_format format;
 	qn_write_fn *write;
@@ -45,6 +47,30 @@ stem(qn_arena *a, const char *path)
 			     dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base));
 }
 
+/* The inputs that the host fixes. */
+static qn_status
+take_values(model_call *c, qn_arena *scratch)
+{
+	qn_status status = QN_OK;
+
+	c->how.npin = c->opts.nvalue;
+	c->how.pin = QN_NEW(scratch, qn_pin, c->opts.nvalue + 1);
+	for (size_t i = 0; i < c->opts.nvalue; i++) {
+		qn_input_value *v = &c->opts.value[i];
+		qn_pin *pin = &c->how.pin[i];
+
+		v->used = 0;
+		*pin = (qn_pin){.name = v->name, .text = v->text, .optional = v->optional != 0};
+		if (v->name == NULL || (v->text == NULL) == (v->array == NULL))
+			status = qn_report(&c->ctx->env, QN_EUSAGE, "import.value", c->path,
+					   "fixed input %zu needs a name, and a text or an array",
+					   i);
+		else if (v->array != NULL)
+			QN_TRY(qn_array_read(v->array, scratch, &pin->value));
+	}
+	return status;
+}
+
 static qn_status
 load(void *arg, qn_arena *scratch)
 {
@@ -55,6 +81,7 @@ load(void *arg, qn_arena *scratch)
 
 	qn_box_new(c->ctx, stem(scratch, c->path), &c->box);
 	qn_model_box *box = c->box;
+	QN_TRY(take_values(c, scratch));
 	qn_import_format foreign = qn_import_format_of(c->path);
 	if (foreign != QN_IMPORT_NONE) {
 		box->m.scratch = scratch;
@@ -73,6 +100,10 @@ load(void *arg, qn_arena *scratch)
 		return qn_report(env, QN_EINVALID, "model.empty", c->path,
 				 "the file holds no graph");
 	box->m.scratch = scratch;
+	if (foreign == QN_IMPORT_NONE)
+		QN_TRY(qn_pin_inputs(&box->m, c->path, c->how.npin, c->how.pin));
+	for (size_t i = 0; i < c->how.npin; i++)
+		c->opts.value[i].used = c->how.pin[i].used;
 	qn_status status = qn_model_verify(&box->m);
 	if (status == QN_OK)
 		status = qn_limits_check(&box->m, scratch);
@@ -95,6 +126,7 @@ qn_import(qn_ctx *ctx, const char *path, const qn_import_opts *opts, qn_model **
 
 	*out = NULL;
 	QN_TRY(QN_TAKE(&ctx->env, qn_import_opts, opts, &o));
+	c.opts = o;
 	c.how = (qn_import_how){.ndim = o.ndim, .dim = o.dim, .from_float = o.from_float != 0};
 	qn_status status = qn_guard(ctx, load, &c);
 	if (status == QN_OK)

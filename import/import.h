@@ -12,21 +12,15 @@
 #define QN_IMPORT_IMPORT_H
 
 #include "ir/graph.h"
-
-/* An input that becomes a constant, because it decides a shape. */
-typedef struct qn_import_value {
-	const char *name;       /* NULL: the input of this number among those without a value in the file */
-	size_t number;
-	const qn_tensor *value; /* lives as long as the model */
-} qn_import_value;
+#include "ir/pin.h"
 
 /* What reading may be told. */
 typedef struct qn_import_how {
 	size_t ndim;
 	const char *const *dim; /* "NAME=N": the value of a dimension that the file names or leaves open ("batch=1"); "INPUT:AXIS=N" for one without a name */
 	bool from_float;        /* an already quantized file: its real values, without its parameters */
-	size_t nvalue;
-	const qn_import_value *value; /* ONNX only */
+	size_t npin;
+	qn_pin *pin; /* inputs that become constants */
 } qn_import_how;
 
 typedef enum qn_import_format { QN_IMPORT_NONE, QN_IMPORT_ONNX, QN_IMPORT_TFLITE } qn_import_format;

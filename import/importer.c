@@ -128,7 +128,7 @@ qn_importer_known(const qn_importer *im, qn_id x)
 static bool
 carries(qn_op op)
 {
-	static const qn_op ops[] = {QN_OP_reshape,     QN_OP_flatten,    QN_OP_squeeze,
+	static const qn_op ops[] = {QN_OP_reshape,     QN_OP_flatten,   QN_OP_squeeze,
 				    QN_OP_expand_dims, QN_OP_transpose, QN_OP_dequantize,
 				    QN_OP_cast};
 
@@ -227,6 +227,38 @@ qn_importer_input(qn_importer *im, const char *name, const qn_type *type)
 
 	im->problems += id == 0;
 	return id;
+}
+
+qn_pin *
+qn_importer_pin(qn_importer *im, const char *name, size_t number)
+{
+	return qn_pin_find(im->how->npin, im->how->pin, name, number);
+}
+
+qn_id
+qn_importer_pinned(qn_importer *im, const qn_pin *pin, const char *name, const qn_type *type)
+{
+	const int64_t count = qn_type_count(type);
+
+	if (pin->name == NULL) /* of the very type */
+		return qn_importer_const(im, name, pin->value);
+	if (count >= 0 && !qn_importer_take(im, (uint64_t)count * sizeof(double)))
+		return 0;
+	const qn_tensor *x = qn_pin_tensor(&im->m->types, im->m->arena, im->file, pin, type);
+	if (x != NULL)
+		return qn_importer_const(im, name, x);
+	qn_importer_failed(im, QN_EUSAGE);
+	return 0;
+}
+
+void
+qn_importer_pins_used(qn_importer *im, size_t ninput, const char *const *input)
+{
+	const qn_status status = qn_pin_check(im->m->env, im->scratch, im->file, im->how->npin,
+					      im->how->pin, ninput, input);
+
+	if (status != QN_OK)
+		qn_importer_failed(im, status);
 }
 
 qn_attrs

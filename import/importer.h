@@ -87,6 +87,12 @@ bool qn_importer_may_add(qn_importer *im);
 /* The same for one more node of the file to be read, those of a function at each call; counts it. */
 bool qn_importer_may_read(qn_importer *im, uint64_t *read);
 
+/* The value that the caller fixes an input at, NULL: none; number: SIZE_MAX, or its place among those without a value in the
+ * file.  Then: the constant that the input becomes, 0 after a report.  In the end: reports those that no input took. */
+qn_pin *qn_importer_pin(qn_importer *im, const char *name, size_t number);
+qn_id qn_importer_pinned(qn_importer *im, const qn_pin *pin, const char *name, const qn_type *type);
+void qn_importer_pins_used(qn_importer *im, size_t ninput, const char *const *input);
+
 /* The value x is called `name` in the file, beside names that it has already; so are values before x
  * that differ from it by a transpose or a rounding to codes alone, if the current node made them (those
  * from `from` on). */

@@ -136,11 +136,12 @@ take_functions(qn_onnx *o, const Onnx__ModelProto *model)
 
 /* ---- inputs and outputs ---- */
 
-/* Dim k of input `name`; false after a report. */
+/* Dim k of input `name`; false after a report.  *out is -1, or what a fixed value has there. */
 static bool
 take_dim(qn_onnx *o, const char *name, int32_t k, const Onnx__TensorShapeProto__Dimension *d,
 	 int64_t *out)
 {
+	const int64_t fixed = *out;
 	bool numbered = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
 	bool named = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
 
@@ -150,11 +151,13 @@ take_dim(qn_onnx *o, const char *name, int32_t k, const Onnx__TensorShapeProto__
 			(void)qn_importer_dim_given(&o->im, name, k, "", out);
 		return true;
 	}
-	return qn_importer_dim(&o->im, name, k, named ? text(d->dim_param) : "", out);
+	*out = fixed;
+	return fixed >= 0 || qn_importer_dim(&o->im, name, k, named ? text(d->dim_param) : "", out);
 }
 
+/* pin: the fixed value of the input, whose shape fills what the file leaves open; NULL: none. */
 static const qn_type *
-input_type(qn_onnx *o, const char *name, const Onnx__TypeProto *type)
+input_type(qn_onnx *o, const char *name, const Onnx__TypeProto *type, const qn_pin *pin)
 {
 	const Onnx__TypeProto__Tensor *t =
 		type != NULL && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
@@ -182,6 +185,9 @@ input_type(qn_onnx *o, const char *name, const Onnx__TypeProto *type)
 					 (int)QN_MAX_RANK);
 		return NULL;
 	}
+	memset(dim, -1, sizeof dim);
+	if (pin != NULL)
+		qn_pin_dims(pin, (int32_t)t->shape->n_dim, dim);
 	for (size_t k = 0; k < t->shape->n_dim; k++)
 		ok = take_dim(o, name, (int32_t)k, t->shape->dim[k], &dim[k]) && ok;
 	if (ok && !qn_importer_dims_fit((int32_t)t->shape->n_dim, dim)) {
@@ -192,40 +198,31 @@ input_type(qn_onnx *o, const char *name, const Onnx__TypeProto *type)
 	return ok ? qn_type_plain(&o->im.m->types, plain, (int32_t)t->shape->n_dim, dim) : NULL;
 }
 
-/* The value that the caller gives an input, NULL: none. */
-static const qn_tensor *
-given_value(const qn_onnx *o, const char *name, size_t number)
-{
-	for (size_t i = 0; i < o->im.how->nvalue; i++) {
-		const qn_import_value *v = &o->im.how->value[i];
-
-		if (v->name != NULL ? strcmp(v->name, name) == 0 : v->number == number)
-			return v->value;
-	}
-	return NULL;
-}
-
 static void
 take_inputs(qn_onnx *o, const Onnx__GraphProto *g)
 {
+	const char **names = QN_NEW(o->im.scratch, const char *, g->n_input + 1);
 	size_t number = 0;
 
 	for (size_t i = 0; i < g->n_input; i++) {
-		const char *name = text(g->input[i]->name);
+		const char *name = names[i] = text(g->input[i]->name);
+		const bool known = name[0] == '\0' || qn_onnx_known(o, name);
+		qn_pin *pin = qn_importer_pin(&o->im, name, known ? SIZE_MAX : number);
 
-		if (name[0] == '\0' || qn_onnx_known(o, name))
-			continue; /* an initializer gives its value */
-		const qn_tensor *value = given_value(o, name, number++);
-		if (value != NULL) {
-			qn_onnx_define(o, name, qn_importer_const(&o->im, name, value));
-			continue;
-		}
-		const qn_type *type = input_type(o, name, g->input[i]->type);
-		qn_id id = type != NULL ? qn_importer_input(&o->im, name, type) : 0;
+		number += !known;
+		if (known && pin == NULL)
+			continue; /* an initializer holds its value */
+		const qn_type *type = pin != NULL && pin->name == NULL
+					      ? pin->value->type
+					      : input_type(o, name, g->input[i]->type, pin);
+		qn_id id = type == NULL  ? 0
+			   : pin != NULL ? qn_importer_pinned(&o->im, pin, name, type)
+					 : qn_importer_input(&o->im, name, type);
 		if (id != 0)
 			qn_importer_called(&o->im, name, id, id);
 		qn_onnx_define(o, name, id);
 	}
+	qn_importer_pins_used(&o->im, g->n_input, names);
 }
 
 static void
@@ -296,7 +293,7 @@ qn_onnx_read(qn_model *m, const char *file, const char *folder, const void *data
 	o.keeps_codes = !how->from_float && qn_onnx_quantizes(model);
 	o.versions = o.sets = &versions;
 	o.graph = model->graph;
-	if (!how->from_float && how->ndim == 0 && how->nvalue == 0 && qn_onnx_read_kept(&o, model))
+	if (!how->from_float && how->ndim == 0 && how->npin == 0 && qn_onnx_read_kept(&o, model))
 		return QN_OK;
 	QN_TRY(read_graph(&o, model->graph));
 	if (m->stage == QN_STAGE_CALIBRATED)

@@ -169,7 +169,8 @@ qn_tfl_refuse_state(qn_tfl_op *o, const char *name)
 {
 	(void)qn_importer_refuse(
 		o->im, "import.op",
-		"%s takes one step a run and keeps its state from run to run, which a graph does not; "
+		"%s takes one step a run and keeps its state from run to run, which a graph does "
+		"not; "
 		"convert the model so that one run takes the whole sequence "
 		"(UNIDIRECTIONAL_SEQUENCE_LSTM), or so that the state is an input and an output",
 		name);
@@ -227,6 +228,7 @@ static qn_status
 graph_inputs(qn_tfl *f, const qn_flat_table *graph)
 {
 	qn_flat_vector in = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_inputs, 4);
+	const char **names = QN_NEW(f->im.scratch, const char *, in.n + 1);
 
 	for (size_t i = 0; i < in.n; i++) {
 		qn_tfl_tensor *t;
@@ -236,15 +238,21 @@ graph_inputs(qn_tfl *f, const qn_flat_table *graph)
 			return qn_importer_damaged(&f->im, "input %zu is none, or there twice", i);
 		qn_importer_at(&f->im, t->name, "input", 1);
 		t->is_made = true;
+		names[i] = t->name;
+		qn_pin *pin = qn_importer_pin(&f->im, t->name, i);
+		if (pin != NULL)
+			qn_pin_dims(pin, t->rank, t->dim);
 		for (int32_t k = 0; k < t->rank; k++)
 			(void)qn_importer_dim_given(&f->im, t->name, k, "", &t->dim[k]);
 		const qn_type *type = qn_tfl_type(f, t);
 		if (type != NULL)
-			t->id = qn_importer_input(&f->im, t->name, type);
+			t->id = pin != NULL ? qn_importer_pinned(&f->im, pin, t->name, type)
+					    : qn_importer_input(&f->im, t->name, type);
 		qn_tfl_called(f, t, t->id, t->id);
 	}
 	qn_importer_at(&f->im, "", "", 0);
 	qn_importer_dims_used(&f->im);
+	qn_importer_pins_used(&f->im, in.n, names);
 	return QN_OK;
 }
 

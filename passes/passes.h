@@ -5,9 +5,14 @@
 #define QN_PASSES_PASSES_H
 
 #include "ir/graph.h"
+#include "ir/pin.h"
 
 /* Moves transposes to where they meet, or to the ends of the graph, and drops them. */
 qn_status qn_axes(qn_model *m) QN_MUST_CHECK;
+
+/* Makes constants of inputs of the entry graph, when a model has been read.  place: the file, for messages
+ * (import.value). */
+qn_status qn_pin_inputs(qn_model *m, const char *place, size_t n, qn_pin *pin) QN_MUST_CHECK;
 
 /* Folds constants and batch norms; prepares a float graph for the quantizer. */
 qn_status qn_clean(qn_model *m) QN_MUST_CHECK;

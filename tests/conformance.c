@@ -206,9 +206,9 @@ run_integers(attempt *t, size_t nin, const qn_tensor *const *in)
 static verdict
 run_set(attempt *t, int set)
 {
-	qn_import_value fixed[MAX_VALUES];
+	qn_pin fixed[MAX_VALUES];
 	const qn_tensor *in[MAX_VALUES];
-	qn_import_how how = {.value = fixed};
+	qn_import_how how = {.pin = fixed};
 	size_t nin = 0;
 	qn_buf path;
 	qn_interp *interp;
@@ -218,7 +218,7 @@ run_set(attempt *t, int set)
 		return unsupported(t);
 	for (size_t i = 0; i < t->nin; i++)
 		if (is_constant(t, i))
-			fixed[how.nvalue++] = (qn_import_value){NULL, i, t->in[i]};
+			fixed[how.npin++] = (qn_pin){.number = i, .value = t->in[i]};
 		else
 			in[nin++] = t->in[i];
 	qn_buf_init(&path, &t->arena);

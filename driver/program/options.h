@@ -24,6 +24,8 @@ typedef struct options {
 	int ndata;
 	const char *dim[MAX_VALUES]; /* of a model of another tool */
 	int ndim;
+	const char *value[MAX_VALUES]; /* INPUT=VALUE or INPUT=FILE.npy */
+	int nvalue;
 	const char *labels, *label_column, *against, *score, *top, *window;
 	const char *target[MAX_VALUES];
 	int ntarget;

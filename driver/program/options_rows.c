@@ -96,8 +96,11 @@
 			"of a .bin's elements, little-endian: f32 (default), u8, i16 …"          \
 	}
 
-/* For models of other tools. */
+/* How models are read. */
 #define MODEL_ROWS                                                                                 \
+	{"--input-value", 0, LIST(value), "NAME=VALUE",                                            \
+	 "fix an input, which becomes a constant: one number for all elements, one for each with " \
+	 "commas between, or NAME=FILE.npy; may be repeated"},                                     \
 	{"--input-dim", 0, LIST(dim), "NAME=N",                                                    \
 	 "the length of a dimension that an .onnx or .tflite leaves open: batch=1, or image:0=1 "  \
 	 "by input and axis"},                                                                     \

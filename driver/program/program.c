@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 8 };
+enum { MOST_THREADS = 8, MOST_NAME = 256 };
 
 bool
 program_ends(const char *path, const char *end)
@@ -171,27 +171,60 @@ program_write_stderr(void *user, const char *text, size_t n)
 	return fwrite(text, 1, n, stderr) == n ? 0 : 1;
 }
 
+/* NAME=VALUE or NAME=FILE.npy; the array lives as long as the context. */
 static qn_status
-load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, qn_model **out)
+input_value(qn_ctx *ctx, const char *text, bool optional, char *name, qn_input_value *out)
 {
+	const char *equals = strchr(text, '=');
+	const size_t n = equals != NULL ? (size_t)(equals - text) : 0;
+	qn_array *array = NULL;
+	qn_status status = QN_OK;
+
+	if (n == 0 || equals[1] == '\0' || n >= MOST_NAME) {
+		fprintf(stderr, "quern: --input-value: '%s' is not NAME=VALUE or NAME=FILE.npy\n",
+			text);
+		return QN_EUSAGE;
+	}
+	memcpy(name, text, n);
+	name[n] = '\0';
+	*out = (qn_input_value){.name = name, .optional = optional};
+	if (program_ends(equals + 1, ".npy"))
+		status = qn_array_load(ctx, equals + 1, &array);
+	else
+		out->text = equals + 1;
+	out->array = array;
+	return status;
+}
+
+static qn_status
+load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, bool optional,
+	   qn_model **out)
+{
+	qn_input_value value[MAX_VALUES];
+	char name[MAX_VALUES][MOST_NAME];
 	qn_import_opts how = {
 		.size = sizeof how,
 		.dim = o->dim,
 		.ndim = (size_t)o->ndim,
 		.from_float = from_float,
+		.value = value,
+		.nvalue = (size_t)o->nvalue,
 	};
+	qn_status status = QN_OK;
 
-	return qn_import(ctx, path, &how, out);
+	for (int i = 0; i < o->nvalue && status == QN_OK; i++)
+		status = input_value(ctx, o->value[i], optional, name[i], &value[i]);
+	return status == QN_OK ? qn_import(ctx, path, &how, out) : status;
 }
 
 qn_status
 program_load_model(qn_ctx *ctx, const options *o, qn_model **out)
 {
-	return load_model(ctx, o, o->model, o->from_float, out);
+	return load_model(ctx, o, o->model, o->from_float, false, out);
 }
 
 qn_status
 program_load_reference(qn_ctx *ctx, const options *o, qn_model **out)
 {
-	return load_model(ctx, o, o->against, false, out);
+	return load_model(ctx, o, o->against, false, true, out);
 }

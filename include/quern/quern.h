@@ -135,12 +135,23 @@ QN_API void qn_diag_clear(qn_ctx *ctx);
  * form, docs/ir.md), .onnx or .tflite (docs/importing.md).  *out belongs to the context. */
 QN_API qn_status qn_load(qn_ctx *ctx, const char *path, qn_model **out);
 
-/* How a file of another tool is read. */
+/* An input that becomes a constant when the model is read: a sample rate, a mask, a length, a state that begins at 0. */
+typedef struct qn_input_value {
+	const char *name; /* of the input, as the file has it */
+	const char *text; /* numbers with commas between, "16000", "0.5,-1", "true": one for all elements, or one for each */
+	const qn_array *array; /* with text NULL: of the input's shape, or of one element for all; it may be freed after the call */
+	int optional; /* 1: a model without such an input is no error */
+	int used;     /* set by qn_import: 1 when the model has such an input */
+} qn_input_value;
+
+/* How a model is read. */
 typedef struct qn_import_opts {
 	size_t size; /* 0, or sizeof(qn_import_opts), as explained at the top */
 	const char *const *dim; /* "NAME=N": the length of a dimension that the file leaves open, by its name ("batch=1") or by input and axis ("image:0=1") */
 	size_t ndim;
 	int from_float; /* an already quantized model: take its real values and forget its parameters, so that it is calibrated anew */
+	qn_input_value *value; /* inputs that become constants, of models of any format; import.value: an unknown name, a wrong shape, type or range */
+	size_t nvalue;
 } qn_import_opts;
 /* qn_load with these; opts NULL: none.  What Quern cannot take is QN_EUNSUPPORTED with a diagnostic
  * for each node: its name, operator and version, the condition and the value that breaks it, a way

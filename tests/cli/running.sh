@@ -138,4 +138,37 @@ silent 'function, run' run -q inlined.json ones.npy -o f2.npy
 same 'function' f1.npy f2.npy
 silent 'function, compile' compile -q function.json --calib ones.npy -o function
 
+# A fixed input is a constant to every command; two samples of 1 to 4, a mask of numbers, of a file, of one number for all.
+cat >masked.qir <<'END'
+model "masked" stage float
+graph @main(%x: tensor<1x4xf32>, %mask: tensor<1x4xf32>, %rate: tensor<1xi64>) {
+  %y = mul %x, %mask
+  %z = relu %y
+  return %z
+}
+END
+two='\000\000\200\077\000\000\000\100\000\000\100\100\000\000\200\100'
+printf "$two$two" | npy two.npy '<f4' '2, 4'
+printf '\000\000\200\077\000\000\000\000\000\000\000\077\000\000\000\100' | npy mask.npy '<f4' '1, 4'
+silent 'fixed, numbers' run -q masked.qir two.npy --input-value rate=16000 --input-value mask=1,0,0.5,2 -o numbers.npy
+silent 'fixed, file' run -q masked.qir two.npy --input-value rate=16000 --input-value mask=mask.npy -o file.npy
+same 'fixed' numbers.npy file.npy
+silent 'fixed, saved' opt -q masked.qir --input-value rate=1 --input-value mask=mask.npy -o fixed.json
+silent 'fixed, inspect' inspect fixed.json
+grep -q 'input .*mask' stdout && fail 'fixed, inspect' 'an input is left' stdout
+silent 'fixed, run' run -q fixed.json two.npy -o saved.npy
+same 'fixed, saved' numbers.npy saved.npy
+fixed=(--input-value rate=1 --input-value mask=0.5)
+silent 'fixed, compile' compile -q masked.qir "${fixed[@]}" --calib two.npy -o masked
+cc -DMASKED_SELFTEST_MAIN masked/*.c -o selftest && ./selftest >log || fail 'fixed, compile' 'the self-test fails' log
+silent 'fixed, calibrate' calibrate -q masked.qir "${fixed[@]}" --calib two.npy -o stats.json
+silent 'fixed, quantize' quantize -q masked.qir "${fixed[@]}"
+silent 'fixed, export' export -q masked.qir "${fixed[@]}" --calib two.npy --format encodings -o encodings.json
+silent 'fixed, eval' eval -q masked.qir "${fixed[@]}" --calib two.npy --data two.npy --against masked.qir --min cosine=0.99
+silent 'fixed, eval against' eval -q masked.qir --input-value rate=1 --input-value mask=mask.npy --data two.npy --against fixed.json --max max-diff=0
+usage 'fixed, unknown' "import.value|unknown input 'masc'; did you mean 'mask'?" run masked.qir two.npy --input-value masc=1
+usage 'fixed, shape' "import.value|3 numbers; expected one for all 4 elements" run masked.qir two.npy --input-value mask=1,2,3
+usage 'fixed, type' "import.value|integers are expected" run masked.qir two.npy --input-value rate=0.5
+usage 'fixed, no value' "--input-value: 'rate' is not NAME=VALUE" run masked.qir two.npy --input-value rate
+
 finish

@@ -96,6 +96,14 @@ open_another(const bench *b, const void *s)
 }
 
 static qn_status
+import(const bench *b, const void *s)
+{
+	qn_model *m;
+
+	return qn_import(b->ctx, "model.none", s, &m);
+}
+
+static qn_status
 register_op(const bench *b, const void *s)
 {
 	return qn_op_register(b->ctx, s);
@@ -196,6 +204,7 @@ holds_for_every_struct(void **state)
 		const char *plain;
 	} rows[] = {
 		ROW(qn_config, open_another, NULL),
+		ROW(qn_import_opts, import, "model.format"),
 		ROW(qn_op_desc, register_op, "op.register"),
 		ROW(qn_match_opts, match, NULL),
 		ROW(qn_match_opts, rewrite, NULL),

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pin.c - see pin.h. */
+#include "ir/pin.h"
+
+#include <string.h>
+
+#include "ir/buf.h"
+#include "ir/diag.h"
+#include "ir/near.h"
+#include "ir/text.h"
+
+enum { LISTED = 8 }; /* names in a message */
+
+/* What is being made. */
+typedef struct making {
+	qn_types *types;
+	qn_arena *arena;
+	const char *place;
+	const qn_pin *pin;
+	const qn_type *type; /* of the result */
+	void *data;
+} making;
+
+static qn_status
+wrong(const making *k, const char *what)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, k->arena);
+	qn_type_print(&b, k->type);
+	return qn_report(k->arena->env, QN_EUSAGE, "import.value", k->place,
+			 "value of input '%s' (%s): %s", k->pin->name, qn_buf_str(&b), what);
+}
+
+static qn_status
+wrong_number(const making *k, int64_t i, double v, const char *what)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, k->arena);
+	qn_buff(&b, "element %lld is %g; %s", (long long)i, v, what);
+	return wrong(k, qn_buf_str(&b));
+}
+
+/* ---- elements ---- */
+
+/* Element i of an integer or bool input. */
+static qn_status
+put_integer(making *k, int64_t i, int64_t v)
+{
+	const qn_plain p = k->type->elem->plain;
+	const qn_plain_info *info = &qn_plain_table[p];
+	const int bits = p == QN_PLAIN_bool ? 1 : info->bits;
+	const bool has_sign = p != QN_PLAIN_bool && info->is_signed;
+	int64_t most = bits - has_sign >= 63 ? INT64_MAX : (INT64_C(1) << (bits - has_sign)) - 1;
+	int64_t least = has_sign ? -most - 1 : 0;
+
+	if (qn_elem_is_quant(k->type->elem)) {
+		least = k->type->elem->qmin;
+		most = k->type->elem->qmax;
+	}
+	if (v > most || v < least)
+		return wrong_number(k, i, (double)v, "this is outside the range of the type");
+	qn_store_i64(k->data, p, i, v);
+	return QN_OK;
+}
+
+/* Digits with a sign; true and false. */
+static bool
+integer_of(const char *s, size_t n, int64_t *out)
+{
+	const bool minus = n > 0 && s[0] == '-';
+	uint64_t v = 0;
+
+	if ((n == 4 && memcmp(s, "true", n) == 0) || (n == 5 && memcmp(s, "false", n) == 0)) {
+		*out = n == 4;
+		return true;
+	}
+	s += minus;
+	n -= minus;
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] < '0' || s[i] > '9' || v > (UINT64_MAX - 9) / 10)
+			return false;
+		v = v * 10 + (uint64_t)(s[i] - '0');
+	}
+	if (n == 0 || v > (uint64_t)INT64_MAX)
+		return false;
+	*out = minus ? -(int64_t)v : (int64_t)v;
+	return true;
+}
+
+/* One number of a text as element i; reals: where those of the input go. */
+static qn_status
+put_text(making *k, const char *s, size_t n, int64_t i, float *reals)
+{
+	double v = 0;
+	int64_t whole = 0;
+
+	if (reals == NULL && integer_of(s, n, &whole))
+		return put_integer(k, i, whole);
+	if (!qn_parse_f64(s, n, &v)) {
+		qn_buf b;
+
+		qn_buf_init(&b, k->arena);
+		qn_buff(&b,
+			"element %lld is '%.*s'; expected numbers with commas between, or the path "
+			"of a .npy",
+			(long long)i, (int)(n < 100 ? n : 100), s);
+		return wrong(k, qn_buf_str(&b));
+	}
+	if (reals == NULL)
+		return wrong_number(k, i, v,
+				    v <= -9e18 || v >= 9e18
+					    ? "this is outside the range of the type"
+					    : "integers are expected");
+	reals[i] = (float)v;
+	if (reals[i] - reals[i] != 0 && v - v == 0)
+		return wrong_number(k, i, v, "this is outside the range of f32");
+	return QN_OK;
+}
+
+/* How many numbers a text has. */
+static int64_t
+count_of(const char *text)
+{
+	int64_t n = 1;
+
+	for (; *text != '\0'; text++)
+		n += *text == ',';
+	return n;
+}
+
+static qn_status
+take_text(making *k, int64_t count, float *reals)
+{
+	const char *s = k->pin->text;
+	int64_t have = count_of(s);
+
+	if (have != 1 && have != count) {
+		qn_buf b;
+
+		qn_buf_init(&b, k->arena);
+		qn_buff(&b, "%lld numbers; expected one for all %lld elements or one for each",
+			(long long)have, (long long)count);
+		return wrong(k, qn_buf_str(&b));
+	}
+	for (int64_t i = 0; i < count; i++) {
+		size_t n = strcspn(s, ",");
+
+		QN_TRY(put_text(k, s, n, i, reals));
+		if (have > 1)
+			s += n + (s[n] == ',');
+	}
+	return QN_OK;
+}
+
+static qn_status
+take_array(making *k, int64_t count, float *reals)
+{
+	const qn_tensor *x = k->pin->value;
+	const int64_t have = qn_type_count(x->type);
+
+	for (int64_t i = 0; i < count; i++) {
+		const int64_t from = have == 1 ? 0 : i;
+
+		if (reals != NULL)
+			reals[i] = (float)qn_tensor_f64(x, from);
+		else
+			QN_TRY(put_integer(k, i, qn_tensor_i64(x, from)));
+	}
+	return QN_OK;
+}
+
+/* ---- the array fits ---- */
+
+static qn_status
+check_shape(const making *k)
+{
+	const qn_type *t = k->pin->value->type;
+	bool same = t->rank == k->type->rank;
+	qn_buf b;
+
+	for (int32_t i = 0; same && i < t->rank; i++)
+		same = t->dim[i] == k->type->dim[i];
+	if (same || qn_type_count(t) == 1)
+		return QN_OK;
+	qn_buf_init(&b, k->arena);
+	qn_buff(&b, "an array of ");
+	qn_type_print(&b, t);
+	qn_buff(&b, "; expected the shape of the input, or one element for all");
+	return wrong(k, qn_buf_str(&b));
+}
+
+/* codes: the array has the elements of the input as they are stored. */
+static qn_status
+check_type(const making *k, bool *codes)
+{
+	const qn_elem *have = k->pin->value->type->elem, *want = k->type->elem;
+	const bool is_real = qn_elem_is_float(have), quantized = qn_elem_is_quant(want);
+	const char *way;
+	qn_buf b;
+
+	*codes = quantized && !is_real && qn_elem_bytes(have) == qn_elem_bytes(want) &&
+		 have->plain == want->plain;
+	if (*codes || (is_real && (quantized || qn_elem_is_float(want))) ||
+	    (!is_real && !quantized && !qn_elem_is_float(want)))
+		return QN_OK;
+	way = quantized ? "quantized values of the storage type, or float values, are expected"
+	      : is_real ? "integers are expected"
+			: "float values are expected; nothing says what integers stand for";
+	qn_buf_init(&b, k->arena);
+	qn_buff(&b, "an array of %s; %s", qn_plain_table[have->plain].name, way);
+	return wrong(k, qn_buf_str(&b));
+}
+
+/* ---- the value ---- */
+
+void
+qn_pin_dims(const qn_pin *pin, int32_t rank, int64_t *dim)
+{
+	const qn_type *t = pin->value != NULL ? pin->value->type : NULL;
+
+	for (int32_t i = 0; t != NULL && t->rank == rank && i < rank; i++)
+		dim[i] = dim[i] < 0 ? t->dim[i] : dim[i];
+}
+
+/* Real numbers become elements of the input's type. */
+static const qn_tensor *
+from_reals(making *k, float *reals)
+{
+	const qn_type *f32 =
+		qn_type_with_elem(k->types, k->type, qn_elem_plain(k->types, QN_PLAIN_f32));
+	const qn_tensor *x = qn_tensor_view(k->arena, f32, reals);
+
+	if (qn_elem_is_quant(k->type->elem))
+		return qn_tensor_quantize(k->types, k->arena, x, k->type);
+	for (int64_t i = 0; i < qn_type_count(f32); i++)
+		qn_store_f64(k->data, k->type->elem->plain, i, (double)reals[i]);
+	return NULL;
+}
+
+const qn_tensor *
+qn_pin_tensor(qn_types *types, qn_arena *a, const char *place, const qn_pin *pin,
+	      const qn_type *type)
+{
+	making k = {.types = types, .arena = a, .place = place, .pin = pin};
+	const qn_tensor *quantized = NULL;
+	int64_t dim[QN_MAX_RANK];
+	bool codes = false;
+	float *reals = NULL;
+
+	if (type->is_tuple || type->rank < 0 || qn_elem_has_symbol(type->elem)) {
+		k.type = type;
+		(void)wrong(&k, "the type is not known yet; fix the input of the float model");
+		return NULL;
+	}
+	memcpy(dim, type->dim, (size_t)type->rank * sizeof dim[0]);
+	qn_pin_dims(pin, type->rank, dim);
+	k.type = qn_type_with_shape(types, type, type->rank, dim);
+	const int64_t count = qn_type_count(k.type);
+	if (count < 0) {
+		(void)wrong(&k, "a dimension is open; fix it with an array of the whole shape, or "
+				"--input-dim");
+		return NULL;
+	}
+	if (pin->text == NULL && (check_shape(&k) != QN_OK || check_type(&k, &codes) != QN_OK))
+		return NULL;
+	qn_tensor *x = qn_tensor_new(a, k.type, &k.data);
+	if (!codes && (qn_elem_is_quant(k.type->elem) || qn_elem_is_float(k.type->elem)))
+		reals = QN_NEW(a, float, (size_t)count + 1);
+	qn_status status =
+		pin->text != NULL ? take_text(&k, count, reals) : take_array(&k, count, reals);
+	if (status == QN_OK && reals != NULL)
+		quantized = from_reals(&k, reals);
+	return status != QN_OK ? NULL : quantized != NULL ? quantized : x;
+}
+
+/* ---- names ---- */
+
+qn_pin *
+qn_pin_find(size_t n, qn_pin *pin, const char *name, size_t number)
+{
+	for (size_t i = 0; i < n; i++)
+		if (pin[i].name != NULL ? strcmp(pin[i].name, name) == 0
+					: pin[i].number == number) {
+			pin[i].used = true;
+			return &pin[i];
+		}
+	return NULL;
+}
+
+/* "; did you mean 'sr'? inputs: 'x', 'sr'" */
+static const char *
+known_names(qn_arena *a, const char *name, size_t n, const char *const *input)
+{
+	const char *near = qn_near(name, n, input);
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	if (near != NULL)
+		qn_buff(&b, "; did you mean '%s'?", near);
+	qn_buff(&b, "%s%s", near != NULL ? " inputs:" : "; inputs:", n == 0 ? " none" : "");
+	for (size_t i = 0; i < n && i < LISTED; i++)
+		qn_buff(&b, "%s '%s'", i > 0 ? "," : "", input[i]);
+	if (n > LISTED)
+		qn_buff(&b, " and %zu more", n - LISTED);
+	return qn_buf_str(&b);
+}
+
+qn_status
+qn_pin_check(qn_env *env, qn_arena *a, const char *place, size_t n, const qn_pin *pin,
+	     size_t ninput, const char *const *input)
+{
+	qn_status status = QN_OK;
+
+	for (size_t i = 0; i < n; i++) {
+		bool again = false;
+
+		for (size_t j = 0; pin[i].name != NULL && j < i; j++)
+			again = again ||
+				(pin[j].name != NULL && strcmp(pin[i].name, pin[j].name) == 0);
+		if (again)
+			status = qn_report(env, QN_EUSAGE, "import.value", place,
+					   "input '%s' is fixed twice", pin[i].name);
+		if (pin[i].name != NULL && !pin[i].used && !pin[i].optional && !again)
+			status = qn_report(env, QN_EUSAGE, "import.value", place,
+					   "unknown input '%s'%s", pin[i].name,
+					   known_names(a, pin[i].name, ninput, input));
+	}
+	return status;
+}
