@@ -12,6 +12,8 @@
 #include "import/import.h"
 #include "passes/passes.h"
 
+enum { MOST_TIMES = 1 << 20 }; /* of qn_import_opts.limit */
+
 typedef struct model_call {
 	qn_ctx *ctx;
 	qn_model *m;
@@ -127,7 +129,10 @@ qn_import(qn_ctx *ctx, const char *path, const qn_import_opts *opts, qn_model **
 	*out = NULL;
 	QN_TRY(QN_TAKE(&ctx->env, qn_import_opts, opts, &o));
 	c.opts = o;
-	c.how = (qn_import_how){.ndim = o.ndim, .dim = o.dim, .from_float = o.from_float != 0};
+	c.how = (qn_import_how){.ndim = o.ndim,
+				.dim = o.dim,
+				.from_float = o.from_float != 0,
+				.times = o.limit < MOST_TIMES ? o.limit : MOST_TIMES};
 	qn_status status = qn_guard(ctx, load, &c);
 	if (status == QN_OK)
 		*out = &c.box->m;

@@ -19,6 +19,7 @@ typedef struct qn_import_how {
 	size_t ndim;
 	const char *const *dim; /* "NAME=N": the value of a dimension that the file names or leaves open ("batch=1"); "INPUT:AXIS=N" for one without a name */
 	bool from_float;        /* an already quantized file: its real values, without its parameters */
+	uint64_t times; /* what a file may ask for, in multiples of docs/limits.md; 0: 1 */
 	size_t npin;
 	qn_pin *pin; /* inputs that become constants */
 } qn_import_how;

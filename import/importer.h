@@ -70,6 +70,10 @@ qn_status qn_importer_damaged(qn_importer *im, const char *fmt, ...) QN_PRINTF(2
 
 /* ---- budgets: what a file of few bytes may ask for (importer_room.c) ---- */
 
+/* n of what a file may ask for, as many times as the caller allows; " …" that says how to allow more, for the message when
+ * n is exceeded. */
+uint64_t qn_importer_most(const qn_importer *im, uint64_t n);
+const char *qn_importer_more(qn_importer *im);
 /* What a file of so many bytes may take, on top of what there is. */
 void qn_importer_grant(qn_importer *im, size_t bytes);
 /* Takes bytes of im->room for a constant or a table; false after a report (import.size).  Before anything

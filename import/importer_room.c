@@ -22,18 +22,41 @@ enum {
 		1 << 20, /* elements of a node's value that are computed while a file is read */
 };
 
+static uint64_t
+times(uint64_t a, uint64_t b)
+{
+	return b > 0 && a > UINT64_MAX / 2 / b ? UINT64_MAX / 2 : a * b;
+}
+
+uint64_t
+qn_importer_most(const qn_importer *im, uint64_t n)
+{
+	return im->how->times > 1 ? times(n, im->how->times) : n;
+}
+
+const char *
+qn_importer_more(qn_importer *im)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, im->scratch);
+	qn_buff(&b,
+		"; for a file that you trust, --import-limit %llu (qn_import_opts.limit) allows "
+		"twice as much",
+		(unsigned long long)(im->how->times > 1 ? 2 * im->how->times : 2));
+	return qn_buf_str(&b);
+}
+
 void
 qn_importer_grant(qn_importer *im, size_t bytes)
 {
-	im->room += ROOM_EACH * (uint64_t)bytes;
-	im->work += WORK_EACH * (uint64_t)bytes;
-	im->nodes += bytes / 4;
-	if (im->nodes > bytes / 4)
-		return;
-	im->room += ROOM;
-	im->work += WORK;
-	im->nodes += NODES;
-	im->compared = COMPARED;
+	const bool first = im->nodes == 0;
+
+	im->room += qn_importer_most(im, ROOM_EACH * (uint64_t)bytes + (first ? ROOM : 0));
+	im->work += qn_importer_most(im, WORK_EACH * (uint64_t)bytes + (first ? WORK : 0));
+	im->nodes += qn_importer_most(im, bytes / 4 + (first ? NODES : 0));
+	if (first)
+		im->compared = qn_importer_most(im, COMPARED);
 }
 
 bool
@@ -45,8 +68,8 @@ qn_importer_take(qn_importer *im, uint64_t bytes)
 	}
 	return qn_importer_refuse(im, "import.size",
 				  "constants and tables are many times larger than the file that "
-				  "they come from; %llu bytes more are too many",
-				  (unsigned long long)bytes) != 0;
+				  "they come from; %llu bytes more are too many%s",
+				  (unsigned long long)bytes, qn_importer_more(im)) != 0;
 }
 
 bool
@@ -67,12 +90,6 @@ extent(const qn_type *type)
 	for (int32_t i = 0; i < type->rank; i++)
 		n *= type->dim[i] > 1 ? (uint64_t)type->dim[i] : 1;
 	return n;
-}
-
-static uint64_t
-times(uint64_t a, uint64_t b)
-{
-	return b > 0 && a > UINT64_MAX / 2 / b ? UINT64_MAX / 2 : a * b;
 }
 
 /* The positions of a pool's window, inside the image or not; 0 for other nodes. */
@@ -112,7 +129,7 @@ work_of(const qn_importer *im, const qn_node *n)
 bool
 qn_importer_may_fold(qn_importer *im, const qn_node *n)
 {
-	int64_t count = qn_type_count(n->type), most = MOST_FOLDED;
+	int64_t count = qn_type_count(n->type), most = (int64_t)qn_importer_most(im, MOST_FOLDED);
 
 	if (count > most && qn_opinfo_of(n)->behaviour == QN_SAME)
 		most = qn_type_count(qn_importer_type(im, n->in[0])); /* it only moves */
@@ -135,8 +152,9 @@ qn_importer_may_compare(qn_importer *im, uint64_t n)
 	}
 	return qn_importer_refuse(im, "import.size",
 				  "%llu elements to compare; in all nodes of a file at most 2^26 "
-				  "are compared, %llu are left",
-				  (unsigned long long)n, (unsigned long long)im->compared) != 0;
+				  "are compared, %llu are left%s",
+				  (unsigned long long)n, (unsigned long long)im->compared,
+				  qn_importer_more(im)) != 0;
 }
 
 /* Whether `have` nodes are not too many. */
@@ -149,11 +167,12 @@ nodes_ok(qn_importer *im, uint64_t have)
 	if (have <= most)
 		return true;
 	if (!im->full)
-		(void)qn_importer_refuse(im, "import.size",
-					 "the file becomes more than %llu nodes, which is out of "
-					 "proportion to its size or beyond limits.nodes; a long "
-					 "sequence or functions that call functions multiply nodes",
-					 (unsigned long long)most);
+		(void)qn_importer_refuse(
+			im, "import.size",
+			"the file becomes more than %llu nodes, which is out of "
+			"proportion to its size or beyond limits.nodes; a long "
+			"sequence or functions that call functions multiply nodes%s",
+			(unsigned long long)most, qn_importer_more(im));
 	im->full = true;
 	im->problems++;
 	return false;

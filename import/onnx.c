@@ -55,11 +55,12 @@ unpack(qn_onnx *o, const ProtobufCMessageDescriptor *root, const void *data, siz
 					   wire.at, wire.wrong);
 	if (wire.memory > qn_limit(env, QN_LIMIT_BYTES))
 		return qn_limit_report(env, QN_LIMIT_BYTES, o->im.file, wire.memory);
-	if (wire.memory > MOST_EACH * (uint64_t)n + MOST_SMALL)
+	if (wire.memory > qn_importer_most(&o->im, MOST_EACH * (uint64_t)n + MOST_SMALL))
 		return qn_importer_damaged(&o->im,
 					   "it holds %llu messages, most of them empty; the file "
-					   "is damaged or no ONNX",
-					   (unsigned long long)wire.messages);
+					   "is damaged or no ONNX%s",
+					   (unsigned long long)wire.messages,
+					   qn_importer_more(&o->im));
 	ProtobufCAllocator allocator = qn_wire_allocator(o->im.scratch);
 	*out = protobuf_c_message_unpack(root, &allocator, wire.n, wire.data);
 	return *out != NULL

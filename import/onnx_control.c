@@ -15,13 +15,15 @@ enum { MOST_STEPS = 4096 }; /* of all loops of a file, those inside others at ea
 bool
 qn_onnx_step(qn_onnx *o)
 {
-	if (++o->steps <= MOST_STEPS)
+	const uint64_t most = qn_importer_most(&o->im, MOST_STEPS);
+
+	if (++o->steps <= most)
 		return true;
 	if (!o->im.full) {
 		(void)qn_importer_refuse(&o->im, "import.size",
-					 "loops make more than %d steps in all; they are written "
-					 "out step by step",
-					 (int)MOST_STEPS);
+					 "loops make more than %llu steps in all; they are written "
+					 "out step by step%s",
+					 (unsigned long long)most, qn_importer_more(&o->im));
 		o->im.full = true;
 	}
 	return false;
@@ -64,7 +66,9 @@ begin(qn_onnx *o, repeat *r, int64_t most)
 	size_t nout = (size_t)r->first_out + r->nstate + r->ncollect;
 
 	r->problems = o->im.problems;
-	r->most = most < 0 ? 0 : most < MOST_STEPS ? most : MOST_STEPS;
+	const int64_t limit = (int64_t)qn_importer_most(&o->im, MOST_STEPS);
+
+	r->most = most < 0 ? 0 : most < limit ? most : limit;
 	if (r->body == NULL || r->body->n_input != nin || r->body->n_output < nout) {
 		(void)qn_importer_refuse(&o->im, "import.attr",
 					 r->body == NULL ? "the body is missing"

@@ -252,10 +252,10 @@ read_shapes(cell *c, qn_id x)
 	c->batch = t->dim[1];
 	c->in = t->dim[2];
 	c->hidden = r->dim[2];
-	if (c->steps > 1 << 16) {
+	if ((uint64_t)c->steps > qn_importer_most(im, 1 << 16)) {
 		(void)qn_importer_refuse(im, "import.size",
-					 "a sequence of %lld steps is too long to unroll",
-					 (long long)c->steps);
+					 "a sequence of %lld steps is too long to unroll%s",
+					 (long long)c->steps, qn_importer_more(im));
 		return false;
 	}
 	c->lengths = (qn_lengths){.steps = c->steps, .batch = c->batch};

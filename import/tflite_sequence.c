@@ -32,11 +32,17 @@ qn_tfl_seq_open(qn_tfl_op *o, uint64_t states, bool time_major, qn_tfl_seq *s)
 	if (!variables_ok(o, states))
 		return false;
 	const qn_type *x = qn_importer_type(o->im, o->in[0]);
-	if (x->rank != 3 || qn_type_count(x) < 1 || x->dim[time_major ? 0 : 1] > MOST_STEPS)
+	const uint64_t most = qn_importer_most(o->im, MOST_STEPS);
+	if (x->rank != 3 || qn_type_count(x) < 1)
 		return qn_importer_refuse(o->im, "import.rank",
-					  "data of %d dimensions; must be 3, all known, with at "
-					  "most %d steps",
-					  (int)x->rank, (int)MOST_STEPS) != 0;
+					  "data of %d dimensions; must be 3, all known",
+					  (int)x->rank) != 0;
+	if ((uint64_t)x->dim[time_major ? 0 : 1] > most)
+		return qn_importer_refuse(
+			       o->im, "import.size",
+			       "a sequence of %lld steps; at most %llu are written out%s",
+			       (long long)x->dim[time_major ? 0 : 1], (unsigned long long)most,
+			       qn_importer_more(o->im)) != 0;
 	*s = (qn_tfl_seq){.o = o,
 			  .batch = x->dim[time_major ? 1 : 0],
 			  .steps = x->dim[time_major ? 0 : 1],

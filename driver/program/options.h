@@ -38,6 +38,7 @@ typedef struct options {
 	const char *passes, *print_after, *stop_after, *emit, *self_test, *min_accuracy,
 		*max_scratch, *max_weights, *dot, *svg, *at;
 	int align;   /* 0: not given */
+	int limit;   /* times what a file may ask for; 0: 1 */
 	int threads; /* 0: as many as the machine has cores */
 	bool no_approx, merge_always, require_int;
 	bool greedy, reassociate, trace_rules, explain_matches;

@@ -104,6 +104,9 @@
 	{"--input-dim", 0, LIST(dim), "NAME=N",                                                    \
 	 "the length of a dimension that an .onnx or .tflite leaves open: batch=1, or image:0=1 "  \
 	 "by input and axis"},                                                                     \
+	{"--import-limit", 0, COUNT(limit), "N",                                                   \
+	 "let a model that you trust ask for N times as many nodes, constants and steps "          \
+	 "(default 1, see docs/limits.md)"},                                                       \
 	{                                                                                          \
 		"--from-float", 0, FLAG(from_float), NULL,                                         \
 			"of an already quantized .onnx or .tflite take the real values, and "      \

@@ -41,8 +41,11 @@ processors(void)
 qn_ctx *
 program_open(const options *o)
 {
-	qn_ctx *ctx = qn_open(&(qn_config){.log = o->quiet ? NULL : log_line,
-					   .threads = o->threads > 0 ? o->threads : processors()});
+	const uint64_t times = o->limit > 1 ? (uint64_t)o->limit : 0; /* 0: the defaults */
+	qn_ctx *ctx = qn_open(&(qn_config){
+		.log = o->quiet ? NULL : log_line,
+		.threads = o->threads > 0 ? o->threads : processors(),
+		.limits = {.nodes = times << 20, .bytes = times << 32, .steps = times << 40}});
 
 	if (ctx == NULL)
 		fprintf(stderr, "quern: out of memory\n");
@@ -207,6 +210,7 @@ load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, boo
 		.dim = o->dim,
 		.ndim = (size_t)o->ndim,
 		.from_float = from_float,
+		.limit = (uint64_t)o->limit,
 		.value = value,
 		.nvalue = (size_t)o->nvalue,
 	};

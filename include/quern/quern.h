@@ -152,6 +152,7 @@ typedef struct qn_import_opts {
 	int from_float; /* an already quantized model: take its real values and forget its parameters, so that it is calibrated anew */
 	qn_input_value *value; /* inputs that become constants, of models of any format; import.value: an unknown name, a wrong shape, type or range */
 	size_t nvalue;
+	uint64_t limit; /* how many times as much a file of another tool may ask for as docs/limits.md says, for files that are trusted; 0: 1, at most 2^20 */
 } qn_import_opts;
 /* qn_load with these; opts NULL: none.  What Quern cannot take is QN_EUNSUPPORTED with a diagnostic
  * for each node: its name, operator and version, the condition and the value that breaks it, a way

@@ -144,6 +144,48 @@ test_loop_refused(void **state)
 	}
 }
 
+/* The message names the way to allow more, which then suffices. */
+static void
+test_limit_raised(void **state)
+{
+	(void)state;
+	for (uint64_t times = 0; times < 3; times++) {
+		another_file();
+		onx_begin(body);
+		onx_input(file, "x", ONX_FLOAT, "2");
+		number(file, "m", 5000);
+		add_body("c");
+		onx_body(file, "body", body);
+		onx_node(file, "Loop", "m,,x", "y");
+		onx_output(file, "y");
+		how.times = times;
+		if (times == 2) {
+			import(13);
+			GIVES(V(1, 10), 0, 5001, 50010);
+		} else {
+			import_fails(13, "import.size", "--import-limit 2 (qn_import_opts.limit)");
+		}
+	}
+}
+
+/* A table out of proportion to the file. */
+static void
+test_room_raised(void **state)
+{
+	(void)state;
+	for (uint64_t times = 1; times < 4; times += 2) {
+		another_file();
+		onx_ints64(file, "n", "1", (const int64_t[]){10000000}); /* 40 MB */
+		onx_node(file, "ConstantOfShape", "n", "y");
+		onx_output(file, "y");
+		how.times = times;
+		if (times == 3)
+			import(13);
+		else
+			import_fails(13, "import.size", "--import-limit 2");
+	}
+}
+
 /* 64 steps of 64 are 4160 with those around. */
 static void
 test_nested(void **state)
@@ -353,18 +395,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CONTROL(test_loop),
-		CONTROL(test_while),
-		CONTROL(test_said_once),
-		CONTROL(test_no_step),
-		CONTROL(test_loop_refused),
-		CONTROL(test_nested),
-		CONTROL(test_scan),
-		CONTROL(test_sequence),
-		CONTROL(test_pieces),
-		CONTROL(test_sequence_in_loop),
-		CONTROL(test_sequence_map),
-		CONTROL(test_sequence_refused),
+		CONTROL(test_loop),         CONTROL(test_while),
+		CONTROL(test_said_once),    CONTROL(test_no_step),
+		CONTROL(test_loop_refused), CONTROL(test_limit_raised),
+		CONTROL(test_room_raised),  CONTROL(test_nested),
+		CONTROL(test_scan),         CONTROL(test_sequence),
+		CONTROL(test_pieces),       CONTROL(test_sequence_in_loop),
+		CONTROL(test_sequence_map), CONTROL(test_sequence_refused),
 		CONTROL(test_optional),
 	};
 
