@@ -25,6 +25,7 @@ enum {
 	ONX_FLOAT = 1,
 	ONX_UINT8 = 2,
 	ONX_INT8 = 3,
+	ONX_INT32 = 6,
 	ONX_INT64 = 7,
 	ONX_STRING = 8,
 	ONX_BOOL = 9,
@@ -166,7 +167,7 @@ onx_output(onx *t, const char *name)
 static inline size_t
 onx_each(int elem)
 {
-	return elem == ONX_FLOAT ? 4 : elem == ONX_INT64 ? 8 : elem == ONX_FLOAT16 ? 2 : 1;
+	return elem == ONX_FLOAT || elem == ONX_INT32 ? 4 : elem == ONX_INT64 ? 8 : elem == ONX_FLOAT16 ? 2 : 1;
 }
 
 static inline void

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* judge.h - runs a network through the library and compares: with what another runtime gave, and with the intervals of
+ * net.h.
+ *
+ *   JUDGE_EQUAL        every element as the other runtime has it
+ *   JUDGE_REASON       elements differ, both inside of the interval: a rounding close to a tie, once or more
+ *   JUDGE_RUNTIME      the other runtime's lie outside of the interval, the library's inside
+ *   JUDGE_REFUSED      the library refuses the file, with a message
+ *   JUDGE_UNEXPLAINED  the library's lie outside */
+#ifndef TESTS_NETWORKS_JUDGE_H
+#define TESTS_NETWORKS_JUDGE_H
+
+#include "quern/quern.h"
+#include "tests/networks/net.h"
+
+typedef enum judge_class {
+	JUDGE_EQUAL,
+	JUDGE_REASON,
+	JUDGE_RUNTIME,
+	JUDGE_REFUSED,
+	JUDGE_UNEXPLAINED,
+	JUDGE_NCLASS
+} judge_class;
+extern const char *const judge_names[JUDGE_NCLASS];
+
+/* What the other runtime gave for output k: all samples one after the other.  NULL: it is not known. */
+typedef struct judge_given {
+	const double *output[NET_OUTPUTS];
+} judge_given;
+
+typedef struct judge {
+	const char *folder; /* files are written there */
+	const char *name;   /* of the network */
+	bool emit;          /* C files into the folder too */
+	judge_class class;
+	bool emitted;
+	int64_t differ,
+		all; /* elements that differ from the other runtime's, of all of the integer model */
+	double most; /* at most by so many steps */
+	char message[600];
+} judge;
+
+void judge_network(judge *j, const net *n, const uint8_t *file, size_t bytes,
+		   const judge_given *given);
+
+#endif

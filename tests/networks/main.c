@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c - networks of quantized ONNX operators (net.h) for another runtime, and what it gave compared with the library.
+ *
+ *   onnx-networks pack FORM FIRST COUNT FILE        networks and inputs, for scripts/check-onnxruntime
+ *   onnx-networks judge FOLDER EVERY RESULTS [RECORDS]   RESULTS: what the other runtime gave; of every EVERY-th network C
+ *                                                   files into FOLDER too; RECORDS: renewed
+ *   onnx-networks check FOLDER EVERY RECORDS        the same by records, without another runtime
+ *   onnx-networks one FORM SEED FOLDER              FOLDER/FORM-SEED.onnx and .bin, the input's bytes
+ *
+ * A record is a line: form, seed, CRC of the file, and what the other runtime gave: "=", all as computed here, else
+ * output:element:difference of each that is not. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/networks/judge.h"
+
+enum { MOST_BYTES = 1 << 22 };
+
+static net network; /* it is large */
+
+static uint32_t
+crc_of(const uint8_t *data, size_t n)
+{
+	uint32_t crc = 0xffffffffu;
+
+	for (size_t i = 0; i < n; i++) {
+		crc ^= data[i];
+		for (int k = 0; k < 8; k++)
+			crc = crc >> 1 ^ (0xedb88320u & (0u - (crc & 1u)));
+	}
+	return ~crc;
+}
+
+static const uint8_t *
+make(int form, uint64_t seed, size_t *bytes)
+{
+	net_begin(&network, (net_form)form, seed);
+	net_make(&network);
+	return net_end(&network, bytes);
+}
+
+static int
+form_of(const char *name)
+{
+	for (int i = 0; i < NET_NFORM; i++)
+		if (strcmp(net_form_names[i], name) == 0)
+			return i;
+	(void)fprintf(stderr, "onnx-networks: unknown form '%s'\n", name);
+	exit(2);
+}
+
+static FILE *
+open_file(const char *path, const char *mode)
+{
+	FILE *f = fopen(path, mode);
+
+	if (f == NULL) {
+		(void)fprintf(stderr, "onnx-networks: cannot open '%s'\n", path);
+		exit(2);
+	}
+	return f;
+}
+
+/* ---- networks for another runtime ---- */
+
+static void
+put_u32(FILE *f, uint32_t v)
+{
+	for (int i = 0; i < 4; i++)
+		(void)fputc((int)(v >> 8 * i & 255), f);
+}
+
+/* The input of all samples. */
+static void
+put_input(FILE *f)
+{
+	const net_val *x = network.input;
+
+	for (int64_t i = 0; i < NET_SAMPLES * x->count; i++) {
+		const float v = (float)x->lo[i];
+		uint8_t bytes[4];
+
+		put_little(bytes, &v, 4, 4);
+		if (x->type == ONX_FLOAT)
+			(void)fwrite(bytes, 1, 4, f);
+		else
+			(void)fputc((int)(int64_t)x->lo[i] & 255, f);
+	}
+}
+
+/* Each network: form, seed, CRC, bytes of the file, the file, bytes of the input of all samples, the input. */
+static int
+pack(char **argv)
+{
+	const int form = form_of(argv[0]);
+	const uint64_t first = strtoull(argv[1], NULL, 10), count = strtoull(argv[2], NULL, 10);
+	FILE *f = open_file(argv[3], "wb");
+	size_t bytes;
+
+	for (uint64_t seed = first; seed < first + count; seed++) {
+		const uint8_t *file = make(form, seed, &bytes);
+
+		put_u32(f, (uint32_t)form);
+		put_u32(f, (uint32_t)seed);
+		put_u32(f, crc_of(file, bytes));
+		put_u32(f, (uint32_t)bytes);
+		(void)fwrite(file, 1, bytes, f);
+		put_u32(f, (uint32_t)(NET_SAMPLES * network.input->count *
+				      (network.input->type == ONX_FLOAT ? 4 : 1)));
+		put_input(f);
+		net_free(&network);
+	}
+	return fclose(f) == 0 ? 0 : 1;
+}
+
+static int
+one(char **argv)
+{
+	char path[512];
+	size_t bytes;
+	const uint8_t *file = make(form_of(argv[0]), strtoull(argv[1], NULL, 10), &bytes);
+
+	(void)snprintf(path, sizeof path, "%s/%s-%s.onnx", argv[2], argv[0], argv[1]);
+	FILE *f = open_file(path, "wb");
+	(void)fwrite(file, 1, bytes, f);
+	(void)fclose(f);
+	(void)snprintf(path, sizeof path, "%s/%s-%s.bin", argv[2], argv[0], argv[1]);
+	f = open_file(path, "wb");
+	put_input(f);
+	(void)fclose(f);
+	net_free(&network);
+	return 0;
+}
+
+/* ---- results ---- */
+
+/* One line of RESULTS or RECORDS. */
+typedef struct record {
+	int form;
+	unsigned long long seed;
+	uint32_t crc;
+	char *rest;
+} record;
+
+typedef struct totals {
+	int count[NET_NFORM][JUDGE_NCLASS], networks[NET_NFORM], lost, changed, emitted;
+	int64_t differ, all;
+	double most;
+} totals;
+
+static bool
+read_record(FILE *f, record *r)
+{
+	static char line[MOST_BYTES];
+	char form[32];
+	int at = 0;
+	unsigned crc;
+
+	if (fgets(line, sizeof line, f) == NULL)
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%31s %llu %x %n", form, &r->seed, &crc, &at) < 3 || at == 0) {
+		(void)fprintf(stderr, "onnx-networks: not a record: %.60s\n", line);
+		exit(2);
+	}
+	r->form = form_of(form);
+	r->crc = crc;
+	r->rest = line + at;
+	return true;
+}
+
+/* What the record says of the outputs, into `given`; false: the other runtime refused the file. */
+static bool
+given_of(const record *r, double *const *out, judge_given *given)
+{
+	for (int k = 0; k < network.noutput; k++) {
+		const net_val *y = network.output[k];
+
+		memcpy(out[k], y->lo, (size_t)(NET_SAMPLES * y->count) * sizeof(double));
+		given->output[k] = out[k];
+	}
+	if (r->rest[0] == '!')
+		return false;
+	for (const char *s = r->rest; *s != '\0' && *s != '=';) {
+		int k, n = 0;
+		long long i;
+		double d;
+
+		if (sscanf(s, "%d:%lld:%lf %n", &k, &i, &d, &n) < 3 || k >= network.noutput ||
+		    i >= NET_SAMPLES * network.output[k]->count)
+			break;
+		out[k][i] +=
+			d * (network.output[k]->type == ONX_FLOAT && network.output[k]->q.scale > 0
+				     ? network.output[k]->q.scale
+				     : 1);
+		s += n;
+	}
+	return true;
+}
+
+static void
+judge_record(const record *r, judge *j, totals *sum, double *const *out)
+{
+	judge_given given = {{0}};
+	char name[64];
+	size_t bytes;
+	const uint8_t *file = make(r->form, r->seed, &bytes);
+
+	sum->networks[r->form]++;
+	if (crc_of(file, bytes) != r->crc) {
+		sum->changed++;
+		(void)printf("%s %llu: the generator makes another network than was recorded\n",
+			     net_form_names[r->form], r->seed);
+	} else if (!given_of(r, out, &given)) {
+		sum->lost++;
+		(void)printf("%s %llu: the other runtime: %s\n", net_form_names[r->form], r->seed,
+			     r->rest);
+	} else {
+		(void)snprintf(name, sizeof name, "%s_%llu", net_form_names[r->form], r->seed);
+		j->name = name;
+		judge_network(j, &network, file, bytes, &given);
+		sum->count[r->form][j->class]++;
+		sum->emitted += j->emitted;
+		sum->differ += j->differ;
+		sum->all += j->all;
+		sum->most = j->most > sum->most ? j->most : sum->most;
+		if (j->class > JUDGE_REASON)
+			(void)printf("%s %llu: %s: %s\n", net_form_names[r->form], r->seed,
+				     judge_names[j->class], j->message);
+	}
+	net_free(&network);
+}
+
+static void
+print_totals(const totals *sum)
+{
+	for (int form = 0; form < NET_NFORM; form++) {
+		if (sum->networks[form] == 0)
+			continue;
+		(void)printf("%s: %d networks", net_form_names[form], sum->networks[form]);
+		for (int c = 0; c < JUDGE_NCLASS; c++)
+			(void)printf(", %d %s", sum->count[form][c], judge_names[c]);
+		(void)printf("\n");
+	}
+	(void)printf("%lld of %lld elements differ, at most by %g steps; %d networks as C; %d that "
+		     "the other runtime "
+		     "refuses; %d that are others than recorded\n",
+		     (long long)sum->differ, (long long)sum->all, sum->most, sum->emitted,
+		     sum->lost, sum->changed);
+}
+
+static int
+judge_all(const char *folder, int every, const char *results)
+{
+	judge j = {.folder = folder};
+	totals sum = {0};
+	record r;
+	double *out[NET_OUTPUTS];
+	FILE *f = open_file(results, "r");
+	char path[512];
+	int number = 0;
+
+	for (int k = 0; k < NET_OUTPUTS; k++)
+		out[k] = calloc(NET_SAMPLES * NET_ELEMENTS, sizeof(double));
+	(void)snprintf(path, sizeof path, "%s/list", folder);
+	FILE *list = open_file(path, "w");
+	while (read_record(f, &r)) {
+		j.emit = every > 0 && number++ % every == 0;
+		judge_record(&r, &j, &sum, out);
+		if (j.emitted)
+			(void)fprintf(list, "%s_%llu\n", net_form_names[r.form], r.seed);
+	}
+	(void)fclose(f);
+	(void)fclose(list);
+	for (int k = 0; k < NET_OUTPUTS; k++)
+		free(out[k]);
+	print_totals(&sum);
+	int bad = sum.changed;
+	for (int form = 0; form < NET_NFORM; form++)
+		bad += sum.count[form][JUDGE_UNEXPLAINED];
+	return bad > 0 ? 1 : 0;
+}
+
+/* ---- raw results as records ---- */
+
+/* One line of the other runtime, "form seed crc", then "!reason" or each output's elements, with "|" between outputs:
+ * the same as differences. */
+static int
+records_of(const char *raw, const char *records)
+{
+	FILE *f = open_file(raw, "r"), *to = open_file(records, "w");
+	record r;
+	size_t bytes;
+
+	while (read_record(f, &r)) {
+		char *s = r.rest;
+		int found = 0;
+
+		(void)make(r.form, r.seed, &bytes);
+		(void)fprintf(to, "%s %llu %08x", net_form_names[r.form], r.seed, (unsigned)r.crc);
+		if (*s == '!')
+			(void)fprintf(to, " %s", s);
+		for (int k = 0; k < network.noutput && *s != '!'; k++, s += *s == '|') {
+			const net_val *y = network.output[k];
+			double step = y->type == ONX_FLOAT && y->q.scale > 0 ? y->q.scale : 1;
+
+			for (int64_t i = 0; i < NET_SAMPLES * y->count && *s != '|'; i++) {
+				double d = (strtod(s, &s) - y->lo[i]) / step;
+
+				s += *s == ' ';
+				if (y->type != ONX_FLOAT || y->q.scale > 0)
+					d = floor(d + 0.5);
+				if (fabs(d) > (y->type == ONX_FLOAT && !(y->q.scale > 0)
+						       ? 1e-5 * (1 + fabs(y->lo[i]))
+						       : 0)) {
+					(void)fprintf(to, " %d:%lld:%.6g", k, (long long)i, d);
+					found++;
+				}
+			}
+		}
+		(void)fprintf(to, "%s\n", found == 0 && *s != '!' ? " =" : "");
+		net_free(&network);
+	}
+	(void)fclose(f);
+	return fclose(to) == 0 ? 0 : 1;
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	if (strcmp(what, "pack") == 0 && argc == 6)
+		return pack(argv + 2);
+	if (strcmp(what, "one") == 0 && argc == 5)
+		return one(argv + 2);
+	if (strcmp(what, "records") == 0 && argc == 4)
+		return records_of(argv[2], argv[3]);
+	if (strcmp(what, "judge") == 0 && argc == 5)
+		return judge_all(argv[2], atoi(argv[3]), argv[4]);
+	(void)fprintf(stderr, "usage: onnx-networks pack FORM FIRST COUNT FILE | one FORM SEED "
+			      "FOLDER | records RAW RECORDS "
+			      "| judge FOLDER EVERY RECORDS\n");
+	return 2;
+}
