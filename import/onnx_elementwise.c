@@ -5,7 +5,7 @@
  *   Clip(x, 0, 6)            clip {min=0, max=6};  limits that a run computes: maximum, minimum
  *   Mean(a, b, c)            mul(add(add(a, b), c), 1/3)
  *   Add(a, b) {axis=1}       before operator set 7: b is laid along the dims of a from axis 1 on */
-#include "import/onnx.h"
+#include "import/onnx_quant.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,14 +103,32 @@ is_float(const qn_onnx *o, qn_id x)
 	return qn_elem_is_float(qn_onnx_type(o, x)->elem);
 }
 
-/* Limits as numbers; false: one is computed, or x is not float. */
+static bool
+is_quant(const qn_onnx *o, qn_id x)
+{
+	return qn_elem_is_quant(qn_onnx_type(o, x)->elem);
+}
+
+/* Integers between two of their type. */
+static qn_id
+clamped(qn_onnx *o, qn_id x, double lo, double hi)
+{
+	const qn_elem *e = qn_onnx_type(o, x)->elem;
+	qn_attrs a = qn_importer_attrs(QN_OP_clamp);
+
+	a.clamp.lo = lo > (double)e->qmin ? (int64_t)lo : e->qmin;
+	a.clamp.hi = hi < (double)e->qmax ? (int64_t)hi : e->qmax;
+	return qn_importer_op(&o->im, QN_OP_clamp, 1, &x, &a, NULL);
+}
+
+/* Limits as numbers; false: one is computed, or x is not float or quantized. */
 static bool
 fixed_limits(qn_onnx *o, const qn_onnx_node *n, qn_attrs *a)
 {
 	double *const limit[] = {&a->clip.min, &a->clip.max};
 
 	*a = (qn_attrs){.clip = {.min = -HUGE_VAL, .max = HUGE_VAL}};
-	if (!is_float(o, n->in[0]))
+	if (!is_float(o, n->in[0]) && !is_quant(o, n->in[0]))
 		return false;
 	for (uint32_t i = 0; i < 2; i++) {
 		qn_id x = qn_onnx_in(n, 1 + i);
@@ -146,6 +164,10 @@ clip(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	}
 	bool none = a.clip.min <= -HUGE_VAL && a.clip.max >= HUGE_VAL;
+	if (is_quant(o, n->in[0])) {
+		out[0] = none ? n->in[0] : clamped(o, n->in[0], a.clip.min, a.clip.max);
+		return;
+	}
 	out[0] = none ? n->in[0] : qn_importer_op(&o->im, QN_OP_clip, 1, n->in, &a, NULL);
 }
 
@@ -156,6 +178,10 @@ relu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	if (is_float(o, n->in[0])) {
 		out[0] = qn_importer_unary(&o->im, QN_OP_relu, n->in[0]);
+		return;
+	}
+	if (is_quant(o, n->in[0])) {
+		out[0] = clamped(o, n->in[0], 0, HUGE_VAL);
 		return;
 	}
 	qn_id zero =
@@ -234,12 +260,28 @@ prelu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 /* ---- types and choices ---- */
 
+/* Integers that a run of a quantized file computes and that become f32: they have scale 1. */
+static bool
+counts(const qn_onnx *o, qn_id x, qn_plain to)
+{
+	const qn_plain from = qn_onnx_plain(o, x);
+	const int bits = qn_plain_table[from].bits;
+
+	return o->keeps_codes && to == QN_PLAIN_f32 && !qn_plain_table[from].is_float &&
+	       from != QN_PLAIN_bool && bits >= 8 && bits <= 32 &&
+	       qn_importer_known(&o->im, x) == NULL;
+}
+
 /* Floats become integers of 2 and 4 bits as integers do: toward zero, then the low bits. */
 static qn_id
 converted(qn_onnx *o, qn_id x, qn_plain to)
 {
 	bool narrow = to != QN_PLAIN_bool && qn_plain_table[to].bits < 8;
 
+	if (x != 0 && counts(o, x, to))
+		return qn_onnx_counted(o, x, 0);
+	if (x != 0 && is_quant(o, x))
+		x = qn_onnx_plain_of(o, x);
 	if (x != 0 && narrow && is_float(o, x))
 		x = qn_importer_cast(&o->im, x, QN_PLAIN_i32);
 	return qn_importer_cast(&o->im, x, to);

@@ -7,7 +7,7 @@
  *
  * A node with an input that could not be converted is passed over: it is counted, and operators in its bodies
  * are looked up by name (onnx_lacks.c). */
-#include "import/onnx.h"
+#include "import/onnx_quant.h"
 
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
@@ -292,7 +292,8 @@ convert(qn_onnx *o, const Onnx__NodeProto *p)
 				  .arg = row != NULL ? row->arg : 0};
 		if (row == NULL)
 			call(o, f, &n, out);
-		else if (lists_ok(o, op, p->n_input, in))
+		else if (lists_ok(o, op, p->n_input, in) &&
+			 qn_onnx_read_integers(o, domain, &n, in))
 			row->fn(o, &n, out);
 		check_outputs(o, p, out, problems);
 	} else if (o->im.problems == problems) {

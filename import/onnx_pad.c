@@ -4,7 +4,7 @@
  *   Pad(x, [0, 1, 0, -2])      pad {before=[0, 1]}, then slice {end=[.., -2]}
  *   Pad(x, [1, 1], 0, [3])     axes that are not named get nothing
  *   CenterCropPad(x, [3, 8])   likewise half of the difference at each end, of an odd one more at the second */
-#include "import/onnx.h"
+#include "import/onnx_quant.h"
 
 #include <string.h>
 
@@ -97,6 +97,8 @@ pad(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (a.pad.mode < 0 || !read_pads(o, n, rank, &p) ||
 	    (n->version >= 11 && !qn_onnx_const_real(o, n, 2, 0, &a.pad.value)))
 		return;
+	if (qn_elem_is_quant(qn_onnx_type(o, n->in[0])->elem)) /* the value is an integer */
+		a.pad.value = qn_onnx_number_of(o, n->in[0], (int64_t)a.pad.value);
 	out[0] = padded(o, n->in[0], &p, &a);
 }
 
@@ -133,6 +135,7 @@ center(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		p.before[axis] = (want[i] - t->dim[axis]) / 2; /* toward zero */
 		p.after[axis] = want[i] - t->dim[axis] - p.before[axis];
 	}
+	a.pad.value = qn_elem_is_quant(t->elem) ? qn_onnx_number_of(o, n->in[0], 0) : 0;
 	out[0] = padded(o, n->in[0], &p, &a);
 }
 

@@ -34,4 +34,16 @@ qn_id qn_onnx_stored(qn_onnx *o, qn_id x, qn_plain storage);
 qn_id qn_onnx_dequantize(qn_onnx *o, qn_id x, const qn_onnx_params *p);
 qn_id qn_onnx_quantize(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage);
 
+/* ---- integers without a scale (onnx_integers.c) ---- */
+
+/* Brings the operands in[] of a node to one reading, as the top of the file says; false after a report. */
+bool qn_onnx_read_integers(qn_onnx *o, const char *domain, qn_onnx_node *n, qn_id *in);
+/* Codes as plain integers; and the type of codes with scale 1; NULL after a report. */
+qn_id qn_onnx_plain_of(qn_onnx *o, qn_id x);
+const qn_elem *qn_onnx_counts(qn_onnx *o, qn_plain storage, int64_t zp);
+/* The number that an integer stands for among those of x. */
+double qn_onnx_number_of(qn_onnx *o, qn_id x, int64_t integer);
+/* The integers x less zp as f32: a dequantize with scale 1. */
+qn_id qn_onnx_counted(qn_onnx *o, qn_id x, int64_t zp);
+
 #endif

@@ -35,10 +35,10 @@ read_kind(qn_onnx *o, const qn_onnx_node *n, qn_resize *r)
 			       ? QN_RESIZE_LINEAR
 			       : qn_onnx_choice(o, n, "mode", "nearest", QN_COUNT(kinds), kinds);
 	int32_t place = qn_onnx_choice(o, n, "coordinate_transformation_mode",
-			       old ? "asymmetric" : "half_pixel", QN_NPLACE, places);
-	int32_t rounding =
-		old ? QN_ROUND_OLD
-		    : qn_onnx_choice(o, n, "nearest_mode", "round_prefer_floor", QN_COUNT(rounds), rounds);
+				       old ? "asymmetric" : "half_pixel", QN_NPLACE, places);
+	int32_t rounding = old ? QN_ROUND_OLD
+			       : qn_onnx_choice(o, n, "nearest_mode", "round_prefer_floor",
+						QN_COUNT(rounds), rounds);
 
 	*r = (qn_resize){.kind = (qn_resize_kind)kind,
 			 .place = (qn_resize_place)place,
@@ -311,7 +311,8 @@ resize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 			continue;
 		x = pick_only ? pick(o, x, i, &j.r, a) : mix(o, x, i, &j.r, a);
 	}
-	out[0] = qn_importer_cast(&o->im, image != 0 ? image : x, plain);
+	x = image != 0 ? image : x;
+	out[0] = pick_only ? x : qn_importer_cast(&o->im, x, plain);
 }
 
 const qn_onnx_row qn_onnx_resizes[] = {

@@ -165,28 +165,44 @@ reshaped(qn_rw *rw, const char *name, qn_id x, int32_t rank, const int64_t *dim)
 	return x != 0 ? qn_rw_add(rw, QN_OP_reshape, name, 1, &x, &a, NULL) : 0;
 }
 
-/* matmul(x, w) with constant weights as a dense layer; 0: it is none. */
+/* x with its last two axes swapped. */
+static qn_id
+columns_first(qn_rw *rw, qn_id x)
+{
+	const int32_t rank = qn_rw_node(rw, x)->type->rank;
+	qn_attrs a = {0};
+
+	a.perm.perm.n = rank;
+	for (int32_t k = 0; k < rank; k++)
+		a.perm.perm.v[k] = k < rank - 2 ? k : 2 * rank - 3 - k;
+	return rank >= 2 ? qn_rw_add(rw, QN_OP_transpose, NULL, 1, &x, &a, NULL) : 0;
+}
+
+/* matmul(x, w) with constant weights as a dense layer, which may have their zero points; 0: it is none. */
 static qn_id
 layer(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w)
 {
+	const qn_node dense = {.op = QN_OP_dense};
 	const qn_attrs_matmul *a = &n->attr->matmul;
-	const qn_node *xn = qn_rw_node(rw, x), *wn = qn_rw_node(rw, w);
+	const qn_node *wn = qn_rw_node(rw, w);
 	const qn_type *y = n->type;
 	const char *name = qn_rw_name(rw, root);
 	int64_t flat[2] = {1, 0};
 
-	if (wn->op != QN_OP_const || wn->type->rank != 2 || a->transpose_a != 0 ||
-	    qn_type_count(y) < 0)
+	if (wn->op != QN_OP_const || wn->type->rank != 2 || qn_type_count(y) < 0)
+		return 0;
+	if (a->transpose_a != 0 && (x = columns_first(rw, x)) == 0)
 		return 0;
 	if (a->transpose_b == 0)
 		w = turned(rw, w);
+	const qn_node *xn = qn_rw_node(rw, x);
 	for (int32_t k = 0; k + 1 < xn->type->rank; k++)
 		flat[0] *= xn->type->dim[k];
 	flat[1] = xn->type->dim[xn->type->rank - 1];
 	if (xn->type->rank != 2)
 		x = reshaped(rw, NULL, x, 2, flat);
 	qn_id in[2] = {x, w};
-	if (x == 0 || w == 0 || !qn_rqz_weights(rw, NULL, in) ||
+	if (x == 0 || w == 0 || !qn_rqz_weights(rw, &dense, in) ||
 	    (elem_of(rw, in[1])->gran == QN_PER_AXIS && elem_of(rw, in[1])->axis[0] != 0))
 		return 0;
 	qn_id got = qn_rw_add(rw, QN_OP_dense, name, 2, in, NULL, NULL);
