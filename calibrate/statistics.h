@@ -53,7 +53,15 @@ qn_status qn_statistics_check_done(qn_env *env, const qn_statistics *s) QN_MUST_
 qn_status qn_statistics_merge(qn_env *env, qn_arena *a, qn_statistics *into, const char *name,
 			      const qn_statistics *from) QN_MUST_CHECK;
 
-/* The file.  Ids: stats.version, stats.value, stats.mismatch, those of JSON and of the method. */
+/* The checksum at the end of a file. */
+typedef enum qn_seal { QN_SEAL_WHOLE, QN_SEAL_BROKEN, QN_SEAL_NONE } qn_seal;
+
+qn_seal qn_statistics_sealed(const char *text, size_t n);
+/* Writes it into the text of a file; false when that has no place for one. */
+bool qn_statistics_seal(char *text, size_t n);
+
+/* The file.  Ids: stats.checksum, stats.version, stats.value, stats.mismatch, those of JSON and of
+ * the method. */
 void qn_statistics_print(qn_buf *b, const qn_statistics *s);
 qn_status qn_statistics_read(qn_env *env, qn_arena *a, const char *file, const char *text, size_t n,
 			     qn_statistics **out) QN_MUST_CHECK;

@@ -331,27 +331,43 @@ read_values(reader *r, const qn_json *list)
 		read_fine(r, &list->child[i], &s->value[i].o);
 }
 
+static qn_status
+changed(qn_env *env, const char *file, const char *why)
+{
+	return qn_report(env, QN_EINVALID, "stats.checksum", file,
+			 "the file was changed after quern wrote it: %s; copy it again, or observe "
+			 "the samples again",
+			 why);
+}
+
 qn_status
 qn_statistics_read(qn_env *env, qn_arena *a, const char *file, const char *text, size_t n,
 		   qn_statistics **out)
 {
 	static const char *const keys[] = {
 		"quern_statistics", "model", "model_hash", "method",   "data",
-		"batches",          "batch", "pass",       "observed", "values"};
+		"batches",          "batch", "pass",       "observed", "values",
+		"checksum"};
 	size_t errors = env->diags->nerrors;
 	double version;
 	qn_json_doc d;
 
 	*out = QN_NEW(a, qn_statistics, 1);
+	const qn_seal seal = qn_statistics_sealed(text, n);
+	if (seal == QN_SEAL_BROKEN)
+		return changed(env, file, "its content is not that of its checksum");
 	QN_TRY(qn_json_tree(a, file, text, n, NULL, &d));
 	reader r = {.d = &d, .a = a, .env = env, .s = *out};
 	if (!qn_json_is(&d, d.root, QN_JSON_OBJECT))
 		return QN_EINVALID;
 	const qn_json *v = qn_json_find(d.root, "quern_statistics");
-	if (v == NULL || !qn_json_f64(v, &version) || version < 1 || version > 1)
+	if (v == NULL || !qn_json_f64(v, &version) || version < 2 || version > 2)
 		return qn_report(env, QN_EINVALID, "stats.version", file,
-				 "is no file of statistics of version 1, which quern calibrate -o "
-				 "writes");
+				 "not a file of statistics of version 2, which quern calibrate -o "
+				 "writes%s",
+				 v != NULL ? "; observe the samples again with this version" : "");
+	if (seal != QN_SEAL_WHOLE)
+		return changed(env, file, "the checksum that ends it is missing");
 	qn_json_only(&d, d.root, QN_COUNT(keys), keys);
 	read_head(&r, d.root);
 	if (r.status == QN_OK)

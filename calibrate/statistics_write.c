@@ -105,6 +105,7 @@ put_value(qn_json_out *out, const qn_value_stats *v, uint64_t covered)
 void
 qn_statistics_print(qn_buf *b, const qn_statistics *s)
 {
+	const size_t begin = b->n;
 	uint64_t covered = 0;
 	qn_json_out o;
 	qn_buf method;
@@ -113,7 +114,7 @@ qn_statistics_print(qn_buf *b, const qn_statistics *s)
 	qn_method_print(&method, &s->method);
 	qn_json_out_init(&o, b);
 	qn_json_open(&o, NULL, '{', QN_JSON_LINES);
-	qn_json_put_i64(&o, "quern_statistics", 1);
+	qn_json_put_i64(&o, "quern_statistics", 2);
 	qn_json_put_string(&o, "model", s->model);
 	put_hash(&o, "model_hash", s->hash);
 	qn_json_put_string(&o, "method", qn_buf_str(&method));
@@ -137,5 +138,7 @@ qn_statistics_print(qn_buf *b, const qn_statistics *s)
 	for (size_t i = 0; i < s->n; i++)
 		put_value(&o, &s->value[i], covered);
 	qn_json_close(&o);
+	put_hash(&o, "checksum", 0);
 	qn_json_close(&o);
+	(void)qn_statistics_seal(b->data + begin, b->n - begin);
 }

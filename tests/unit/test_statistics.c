@@ -53,11 +53,13 @@ expect(qn_status status, const char *id)
 	qn_diags_clear(&rg->env, &rg->diags);
 }
 
+/* Of a text with a checksum that is right. */
 static void
-refuse(const char *text, const char *id)
+refuse(char *text, const char *id)
 {
 	qn_statistics *s;
 
+	(void)qn_statistics_seal(text, strlen(text));
 	expect(qn_statistics_read(&rg->env, &rg->arena, "s.json", text, strlen(text), &s), id);
 }
 
@@ -178,7 +180,7 @@ test_passes(void **state)
 /* ---- files that are wrong ---- */
 
 /* The text with the first `from` replaced. */
-static const char *
+static char *
 edit(const char *text, const char *from, const char *to)
 {
 	const char *at = strstr(text, from);
@@ -188,7 +190,7 @@ edit(const char *text, const char *from, const char *to)
 	qn_buf_init(&b, &rg->arena);
 	qn_buf_put(&b, text, (size_t)(at - text));
 	qn_buff(&b, "%s%s", to, at + strlen(from));
-	return qn_buf_str(&b);
+	return b.data;
 }
 
 static void
@@ -197,8 +199,8 @@ test_files(void **state)
 	static const struct {
 		const char *from, *to, *id;
 	} rows[] = {
-		{"\"quern_statistics\": 1", "\"quern_statistics\": 2", "stats.version"},
-		{"\"quern_statistics\": 1,", "", "stats.version"},
+		{"\"quern_statistics\": 2", "\"quern_statistics\": 1", "stats.version"},
+		{"\"quern_statistics\": 2,", "", "stats.version"},
 		{"\"model\":", "\"modell\":", "json.key.unknown"},
 		{"\"12345678\"", "\"1234567g\"", "stats.value"},
 		{"\"12345678\"", "\"123456789\"", "stats.value"},
@@ -237,9 +239,10 @@ test_files(void **state)
 	(void)read_text(good);
 	for (size_t i = 0; i < QN_COUNT(rows); i++)
 		refuse(edit(good, rows[i].from, rows[i].to), rows[i].id);
-	refuse("", "json.syntax");
-	refuse("[]", "json.kind");
-	refuse("{\"quern_statistics\": 1}", "json.key.missing");
+	refuse((char[]){""}, "json.syntax");
+	refuse((char[]){"[]"}, "json.kind");
+	refuse((char[]){"{\"quern_statistics\": 2,\"checksum\": \"00000000\"\n}\n"},
+	       "json.key.missing");
 	good = text_of(part("percentile_tvm", 0, 8));
 	refuse(edit(good, "\"prefix\": 0", "\"prefix\": 1"), "stats.value");
 	refuse(edit(good, "\"below\": 0", "\"below\": 65"), "stats.value");
@@ -254,13 +257,47 @@ test_files(void **state)
 	}
 }
 
+/* Whatever byte is changed, also one between tokens: an error that says so. */
+static void
+test_checksum(void **state)
+{
+	const char *good = text_of(part("ema", 0, 4));
+	const size_t n = strlen(good);
+	qn_statistics *s;
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		char *text = qn_arena_copy(&rg->arena, good, n + 1);
+
+		text[i] = text[i] == ' ' ? '\t' : ' ';
+		assert_int_not_equal(
+			qn_statistics_read(&rg->env, &rg->arena, "s.json", text, n, &s), QN_OK);
+		/* in the last line the checksum itself is not to be found any more */
+		if (i + 32 < n)
+			assert_string_equal(rg->diags.item[0].id, "stats.checksum");
+		qn_diags_clear(&rg->env, &rg->diags);
+	}
+	/* without it; with another tool's layout */
+	const char *digits = strstr(good, ",\n  \"checksum\"");
+	assert_non_null(digits);
+	qn_buf b;
+	qn_buf_init(&b, &rg->arena);
+	qn_buf_put(&b, good, (size_t)(digits - good));
+	qn_buf_puts(&b, "\n}\n");
+	expect(qn_statistics_read(&rg->env, &rg->arena, "s.json", b.data, b.n, &s),
+	       "stats.checksum");
+	qn_buf_puts(&b, " ");
+	expect(qn_statistics_read(&rg->env, &rg->arena, "s.json", b.data, b.n, &s),
+	       "stats.checksum");
+}
+
 int
 main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_round_trip), TEST(test_merge), TEST(test_merge_refuses),
-		TEST(test_passes),     TEST(test_files),
+		TEST(test_passes),     TEST(test_files), TEST(test_checksum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
