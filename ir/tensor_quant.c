@@ -8,7 +8,9 @@
  * A scale that is a leaf divides and multiplies in f32, as every f32 program would; an
  * expression has a value in double, so the division or the product is made in double and rounded
  * once. */
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "ir/tensor.h"
 
@@ -85,23 +87,121 @@ typedef struct cast {
 	bool away; /* halves, to codes */
 } cast;
 
-/* Elements [first, first + n), which have the parameters of index k. */
-static void
-cast_run(const cast *c, int64_t first, int64_t n, size_t k)
-{
-	const qn_elem *q = c->quantized->elem;
+/* Elements first, first + step, … (n of them), which have the same parameters. */
+typedef struct run {
+	int64_t first, n, step;
 	double scale;
 	int64_t zp;
+} run;
 
-	qn_elem_param(c->t, q, k, &scale, &zp);
-	for (int64_t i = first; c->to_codes && i < first + n; i++)
+static void
+run_slowly(const cast *c, const run *r)
+{
+	const qn_elem *q = c->quantized->elem;
+	const int64_t end = r->first + r->n * r->step;
+
+	for (int64_t i = r->first; c->to_codes && i < end; i += r->step)
 		qn_store_i64(c->to, c->to_plain, i,
-			     code_of(qn_tensor_f64(c->from, i), scale, c->leaf_f32, c->away, zp,
-				     q->qmin, q->qmax));
-	for (int64_t i = first; !c->to_codes && i < first + n; i++)
-		qn_store_f64(
-			c->to, c->to_plain, i,
-			qn_dequantize_value(qn_tensor_i64(c->from, i), scale, c->leaf_f32, zp));
+			     code_of(qn_tensor_f64(c->from, i), r->scale, c->leaf_f32, c->away,
+				     r->zp, q->qmin, q->qmax));
+	for (int64_t i = r->first; !c->to_codes && i < end; i += r->step)
+		qn_store_f64(c->to, c->to_plain, i,
+			     qn_dequantize_value(qn_tensor_i64(c->from, i), r->scale, c->leaf_f32,
+						 r->zp));
+}
+
+/* The same bits for the types that most values have: f32 on one side, up to 16 bits (or those of a
+ * sum) on the other.  Clamping before rounding is the same, as the bounds are integers; these are
+ * below 2^19, where adding 1.5 * 2^23 leaves the integer that a float rounds to. */
+#define QUANTIZE_ROWS(X) X(i8, int8_t) X(u8, uint8_t) X(i16, int16_t) X(u16, uint16_t)
+
+#define X(name, ctype)                                                                             \
+	static void quantize_##name(const cast *c, const run *r)                                   \
+	{                                                                                          \
+		const qn_elem *q = c->quantized->elem;                                             \
+		const float lo = (float)(q->qmin - r->zp), hi = (float)(q->qmax - r->zp);          \
+		const float scale = (float)r->scale, unit = 0x1.8p23f;                             \
+		const int64_t end = r->first + r->n * r->step;                                     \
+                                                                                                   \
+		for (int64_t i = r->first; i < end; i += r->step) {                                \
+			float v;                                                                   \
+                                                                                                   \
+			memcpy(&v, (const char *)c->from->data + (size_t)i * sizeof v, sizeof v);  \
+			v = isnan(v) ? 0.0f : v / scale;                                           \
+			v = v < lo ? lo : v > hi ? hi : v;                                         \
+			v = (v + unit) - unit;                                                     \
+			const ctype code = (ctype)((int32_t)v + (int32_t)r->zp);                   \
+			memcpy((char *)c->to + (size_t)i * sizeof code, &code, sizeof code);       \
+		}                                                                                  \
+	}
+QUANTIZE_ROWS(X)
+#undef X
+
+#define DEQUANTIZE_ROWS(X)                                                                         \
+	X(i8, int8_t) X(u8, uint8_t) X(i16, int16_t) X(u16, uint16_t) X(i32, int32_t)
+
+#define X(name, ctype)                                                                             \
+	static void dequantize_##name(const cast *c, const run *r)                                 \
+	{                                                                                          \
+		const float scale = (float)r->scale;                                               \
+		const int64_t end = r->first + r->n * r->step;                                     \
+                                                                                                   \
+		for (int64_t i = r->first; i < end; i += r->step) {                                \
+			ctype code;                                                                \
+			float v;                                                                   \
+                                                                                                   \
+			memcpy(&code, (const char *)c->from->data + (size_t)i * sizeof code,       \
+			       sizeof code);                                                       \
+			const int64_t d = (int64_t)code - r->zp;                                   \
+			const double wide = (double)d * r->scale;                                  \
+			if (c->leaf_f32)                                                           \
+				v = (float)d * scale;                                              \
+			else if (fabs(wide) <= (double)FLT_MAX)                                    \
+				v = (float)wide;                                                   \
+			else                                                                       \
+				v = (float)qn_round_to(QN_PLAIN_f32, wide);                        \
+			memcpy((char *)c->to + (size_t)i * sizeof v, &v, sizeof v);                \
+		}                                                                                  \
+	}
+DEQUANTIZE_ROWS(X)
+#undef X
+
+typedef void run_fn(const cast *c, const run *r);
+
+static run_fn *
+find_run(const cast *c)
+{
+	static run_fn *const to_codes[QN_NPLAIN] = {
+#define X(name, ctype) [QN_PLAIN_##name] = quantize_##name,
+		QUANTIZE_ROWS(X)
+#undef X
+	};
+	static run_fn *const to_reals[QN_NPLAIN] = {
+#define X(name, ctype) [QN_PLAIN_##name] = dequantize_##name,
+		DEQUANTIZE_ROWS(X)
+#undef X
+	};
+	const qn_plain from = c->from->type->elem->plain;
+	run_fn *fn = NULL;
+
+	if (c->to_codes && from == QN_PLAIN_f32 && c->leaf_f32 && !c->away)
+		fn = to_codes[c->to_plain];
+	else if (!c->to_codes && c->to_plain == QN_PLAIN_f32)
+		fn = to_reals[from];
+	return fn != NULL ? fn : run_slowly;
+}
+
+static void
+cast_run(const cast *c, int64_t first, int64_t n, int64_t step, size_t k)
+{
+	const int64_t most = 1 << 17; /* of a zero point, for sums in 32 bits */
+	run r = {.first = first, .n = n, .step = step};
+
+	qn_elem_param(c->t, c->quantized->elem, k, &r.scale, &r.zp);
+	if (r.zp > most || r.zp < -most)
+		run_slowly(c, &r);
+	else
+		find_run(c)(c, &r);
 }
 
 /* Sub-channel blocks: the parameters are looked up for each element. */
@@ -113,7 +213,7 @@ cast_blocks(const cast *c)
 	int64_t n = qn_type_count(type);
 
 	for (int64_t i = 0; i < n; i++) {
-		cast_run(c, i, 1, qn_type_param_index(type, idx));
+		cast_run(c, i, 1, 1, qn_type_param_index(type, idx));
 		for (int32_t d = type->rank - 1; d >= 0 && ++idx[d] == type->dim[d]; d--)
 			idx[d] = 0;
 	}
@@ -130,12 +230,19 @@ cast_all(const cast *c)
 		cast_blocks(c);
 		return;
 	}
-	for (int32_t d = axis + 1; axis >= 0 && d < type->rank; d++)
+	if (axis < 0) {
+		cast_run(c, 0, n, 1, 0);
+		return;
+	}
+	for (int32_t d = axis + 1; d < type->rank; d++)
 		inner *= type->dim[d];
-	if (axis < 0)
-		inner = n;
-	for (int64_t first = 0, k = 0; first < n; first += inner, k++)
-		cast_run(c, first, inner, axis < 0 ? 0 : (size_t)(k % type->dim[axis]));
+	const int64_t channels = type->dim[axis], step = channels * inner;
+	for (int64_t k = 0; k < channels; k++) {
+		if (inner == 1) /* channels last */
+			cast_run(c, k, n / channels, channels, (size_t)k);
+		for (int64_t first = k * inner; inner > 1 && first < n; first += step)
+			cast_run(c, first, inner, 1, (size_t)k);
+	}
 }
 
 static bool
@@ -147,8 +254,7 @@ is_leaf_f32(const qn_elem *e)
 void
 qn_quantize_into(const qn_types *t, const qn_tensor *x, const qn_type *to, void *data)
 {
-	const cast c = {t, x, data, to->elem->plain, to, is_leaf_f32(to->elem), true,
-			false};
+	const cast c = {t, x, data, to->elem->plain, to, is_leaf_f32(to->elem), true, false};
 
 	cast_all(&c);
 }
@@ -164,8 +270,7 @@ qn_quantize_away_into(const qn_types *t, const qn_tensor *x, const qn_type *to, 
 void
 qn_dequantize_into(const qn_types *t, const qn_tensor *x, qn_plain to, void *data)
 {
-	const cast c = {t, x, data, to, x->type, is_leaf_f32(x->type->elem), false,
-			false};
+	const cast c = {t, x, data, to, x->type, is_leaf_f32(x->type->elem), false, false};
 
 	cast_all(&c);
 }

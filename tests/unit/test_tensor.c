@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_tensor.c - elements of tensors, float formats, quantization of values and tensors, ranges,
  * checksums. */
+#include <float.h>
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -501,6 +502,67 @@ test_expression_scale(void **state)
 	assert_true(qn_tensor_f64(back, 1) == (double)(float)((double)qn_tensor_i64(q, 1) * s1));
 }
 
+/* What a row of values converts to is what each of them does, for all types, axes and odd values. */
+static void
+test_rows_of_values(void **state)
+{
+	static const struct {
+		const char *type;
+		int32_t axis, dim; /* of the parameters; -1: one pair */
+	} rows[] = {
+		{"tensor<3x5x7x!quant.uniform<i8:f32, 0.037:3>>", -1, 1},
+		{"tensor<3x5x7x!quant.uniform<i8<-127:127>:f32, 0.25>>", -1, 1},
+		{"tensor<3x5x7x!quant.uniform<u8:f32, 0.1:255>>", -1, 1},
+		{"tensor<3x5x7x!quant.uniform<i16:f32, 1.0e-38>>", -1, 1},
+		{"tensor<3x5x7x!quant.uniform<u16:f32, 0.7:40000>>", -1, 1},
+		{"tensor<3x5x7x!quant.uniform<i32:f32, 1.0e35>>", -1, 1},
+		{"tensor<3x5x7x!quant.uniform<i32:f32, 0.001*0.3>>", -1, 1},
+		{"tensor<3x5x7x!quant.uniform<i32:f32, 1.0e19*1.0e12>>", -1, 1},
+		{"tensor<3x5x7x!quant.uniform<i4:f32, 0.5:-2>>", -1, 1},
+		{"tensor<3x5x7x!quant.uniform<i8:f32:2, {0.1,0.2:3,0.3,0.4,0.5:-9,0.6,7.0}>>", 2,
+		 7},
+		{"tensor<3x5x7x!quant.uniform<u8:f32:1, {0.1:7,0.2:3,0.3,0.4,0.5:200}>>", 1, 5},
+		{"tensor<3x5x7x!quant.uniform<i32:f32:0, 0.01*{0.1,0.2,0.7}>>", 0, 3},
+	};
+	enum { N = 3 * 5 * 7 };
+	fixture *f = *state;
+	uint32_t seed = 11;
+	float x[N] = {0.0f,       -0.0f,   (float)INFINITY, -(float)INFINITY,
+		      (float)NAN, FLT_MAX, -FLT_MAX,        FLT_MIN / 4};
+
+	for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+		const qn_type *type = known(f, rows[r].type);
+		const qn_elem *e = type->elem;
+		const bool leaf = e->scale->a == NULL;
+		const int64_t inner = rows[r].axis == 0 ? 35 : rows[r].axis == 1 ? 7 : 1;
+		double scale;
+		int64_t zp;
+
+		for (int i = 8; i < N; i++) {
+			qn_elem_param(&f->t, e, 0, &scale, &zp);
+			/* halves among them */
+			x[i] = (float)((rint(uniform(&seed) * 1200 - 600) / 2) * scale);
+		}
+		const qn_tensor *q = quantized(f, rows[r].type, x);
+		const qn_tensor *back =
+			qn_tensor_dequantize(&f->t, &f->arena, q, known(f, "tensor<3x5x7xf32>"));
+		for (int64_t i = 0; i < N; i++) {
+			const size_t k = (size_t)(i / inner % rows[r].dim);
+
+			qn_elem_param(&f->t, e, k, &scale, &zp);
+			const int64_t want =
+				qn_quantize_value((double)x[i], scale, leaf, zp, e->qmin, e->qmax);
+			if (qn_tensor_i64(q, i) != want)
+				fail_msg("%s, %g: %lld, not %lld", rows[r].type, (double)x[i],
+					 (long long)qn_tensor_i64(q, i), (long long)want);
+			float real;
+			qn_store_f64(&real, QN_PLAIN_f32, 0,
+				     qn_dequantize_value(want, scale, leaf, zp));
+			assert_memory_equal((const float *)back->data + i, &real, sizeof real);
+		}
+	}
+}
+
 int
 main(void)
 {
@@ -517,6 +579,7 @@ main(void)
 		T(test_ranges),
 		T(test_range_property),
 		T(test_quantize_tensor),
+		T(test_rows_of_values),
 		T(test_equal_granularities),
 		T(test_expression_scale),
 	};
