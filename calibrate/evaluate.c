@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "ir/diag.h"
+#include "ir/macs.h"
 #include "runtime/interp.h"
 
-/* A value of all batches. */
+/* A value of all batches, or of those that were chosen. */
 typedef struct kept {
-	const void **data; /* by batch */
-	bool complete;
+	const void **data; /* by batch; NULL: not kept */
+	bool complete;     /* those that were to be kept are there */
+	bool some;         /* and are not all */
 } kept;
 
 struct qn_evaluator {
@@ -20,8 +22,13 @@ struct qn_evaluator {
 	qn_arena *arena;
 	size_t room; /* bytes left for kept values */
 	kept *kept;  /* by id */
-	uint64_t runs;
+	uint64_t runs, steps;
+	size_t nchosen;
+	const size_t *chosen; /* batches that are kept; NULL: all */
+	bool *is_chosen;      /* by batch */
 	/* the plan */
+	bool few; /* begins at values of the chosen batches */
+	uint64_t nstep;
 	qn_arena memory;
 	qn_interp *in; /* NULL: there is none */
 	size_t nwant, nsource, nnode;
@@ -54,6 +61,26 @@ qn_evaluator_runs(const qn_evaluator *e)
 	return e->runs;
 }
 
+uint64_t
+qn_evaluator_steps(const qn_evaluator *e)
+{
+	return e->steps;
+}
+
+void
+qn_evaluator_choose(qn_evaluator *e, size_t n, const size_t *batch)
+{
+	if (e->chosen != NULL && n == e->nchosen &&
+	    memcmp(batch, e->chosen, n * sizeof *batch) == 0)
+		return;
+	e->nchosen = n;
+	e->chosen = qn_arena_copy(e->arena, batch, n * sizeof *batch);
+	e->is_chosen = QN_NEW(e->arena, bool, e->data->nbatch);
+	for (size_t i = 0; i < n; i++)
+		e->is_chosen[batch[i]] = true;
+	qn_evaluator_changed(e);
+}
+
 void
 qn_evaluator_changed(qn_evaluator *e)
 {
@@ -68,7 +95,8 @@ qn_evaluator_forget(qn_evaluator *e)
 		kept *k = &e->kept[id];
 
 		if (k->data != NULL)
-			e->room += qn_type_bytes(qn_graph_node(e->g, id)->type) * e->data->nbatch;
+			e->room += qn_type_bytes(qn_graph_node(e->g, id)->type) *
+				   (k->some ? e->nchosen : e->data->nbatch);
 		*k = (kept){0};
 	}
 	qn_evaluator_changed(e);
@@ -79,7 +107,9 @@ qn_evaluator_forget(qn_evaluator *e)
 static bool
 is_source(const qn_evaluator *e, qn_id id)
 {
-	return e->kept[id].complete || qn_graph_node(e->g, id)->op == QN_OP_input;
+	const kept *k = &e->kept[id];
+
+	return (k->complete && (e->few || !k->some)) || qn_graph_node(e->g, id)->op == QN_OP_input;
 }
 
 /* The first symbol of a scale that has no value, or NULL. */
@@ -120,6 +150,7 @@ search(qn_evaluator *e)
 
 	e->source = QN_NEW(&e->memory, qn_id, g->n);
 	e->nsource = e->nnode = 0;
+	e->nstep = 0;
 	for (size_t i = 0; i < e->nwant; i++)
 		need[e->want[i]] = true;
 	for (qn_id id = g->n - 1; id > 0; id--) {
@@ -134,6 +165,8 @@ search(qn_evaluator *e)
 		if (check_bound(e, n) != QN_OK)
 			status = QN_EINVALID;
 		e->nnode += n->op != QN_OP_const;
+		if (n->op != QN_OP_const && !n->type->is_tuple)
+			e->nstep += qn_node_macs(g, n) + (uint64_t)qn_type_count(n->type);
 		for (uint32_t i = 0; i < n->nin; i++)
 			need[n->in[i]] = true;
 	}
@@ -141,13 +174,15 @@ search(qn_evaluator *e)
 }
 
 static qn_status
-plan(qn_evaluator *e, size_t n, const qn_id *id)
+plan(qn_evaluator *e, size_t n, const qn_id *id, bool few)
 {
 	qn_graph *part;
 
-	if (e->in != NULL && n == e->nwant && memcmp(id, e->want, n * sizeof *id) == 0)
+	if (e->in != NULL && few == e->few && n == e->nwant &&
+	    memcmp(id, e->want, n * sizeof *id) == 0)
 		return QN_OK;
 	qn_evaluator_changed(e);
+	e->few = few;
 	e->nwant = n;
 	e->want = qn_arena_copy(&e->memory, id, n * sizeof *id);
 	QN_TRY(search(e));
@@ -181,11 +216,11 @@ qn_evaluator_run(qn_evaluator *e, size_t n, const qn_id *id, size_t batch, const
 {
 	const qn_tensor *const *sample = NULL;
 
-	QN_TRY(plan(e, n, id));
+	QN_TRY(plan(e, n, id, e->chosen != NULL && e->is_chosen[batch]));
 	for (size_t i = 0; i < e->nsource; i++) {
 		qn_id from = e->source[i];
 
-		if (e->kept[from].complete) {
+		if (e->kept[from].complete && e->kept[from].data[batch] != NULL) {
 			e->view[i].data = e->kept[from].data[batch];
 			e->input[i] = &e->view[i];
 			continue;
@@ -196,6 +231,7 @@ qn_evaluator_run(qn_evaluator *e, size_t n, const qn_id *id, size_t batch, const
 	}
 	QN_TRY(qn_interp_run(e->in, e->input, NULL, NULL));
 	e->runs += e->nnode;
+	e->steps += e->nstep;
 	for (size_t i = 0; i < n; i++)
 		out[i] = qn_interp_output(e->in, i);
 	return QN_OK;
@@ -210,11 +246,12 @@ choose(qn_evaluator *e, size_t n, const qn_id *id, qn_id *chosen)
 	for (size_t i = 0; i < n; i++) {
 		const qn_node *node = qn_graph_node(e->g, id[i]);
 		size_t bytes = qn_type_bytes(node->type);
+		size_t batches = e->chosen != NULL ? e->nchosen : e->data->nbatch;
 
 		if (e->kept[id[i]].data != NULL || node->op == QN_OP_input ||
-		    node->op == QN_OP_const || bytes > e->room / e->data->nbatch)
+		    node->op == QN_OP_const || bytes > e->room / batches)
 			continue;
-		e->room -= bytes * e->data->nbatch;
+		e->room -= bytes * batches;
 		e->kept[id[i]].data = QN_NEW(e->arena, const void *, e->data->nbatch);
 		chosen[count++] = id[i];
 	}
@@ -228,14 +265,20 @@ qn_evaluator_keep(qn_evaluator *e, size_t n, const qn_id *id)
 	const qn_tensor **value = QN_NEW(e->arena, const qn_tensor *, n);
 	size_t count = choose(e, n, id, chosen);
 
-	for (size_t b = 0; count > 0 && b < e->data->nbatch; b++) {
+	size_t batches = e->chosen != NULL ? e->nchosen : e->data->nbatch;
+
+	for (size_t k = 0; count > 0 && k < batches; k++) {
+		size_t b = e->chosen != NULL ? e->chosen[k] : k;
+
 		QN_TRY(qn_evaluator_run(e, count, chosen, b, value));
 		for (size_t i = 0; i < count; i++)
 			e->kept[chosen[i]].data[b] =
 				qn_arena_copy(e->arena, value[i]->data, value[i]->bytes);
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		e->kept[chosen[i]].complete = true;
+		e->kept[chosen[i]].some = batches < e->data->nbatch;
+	}
 	qn_evaluator_changed(e); /* plans can begin at the kept values */
 	return QN_OK;
 }

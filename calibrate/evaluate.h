@@ -26,11 +26,17 @@ qn_status qn_evaluator_run(qn_evaluator *e, size_t n, const qn_id *id, size_t ba
  * value or none).  The symbols that they depend on must not change any more. */
 qn_status qn_evaluator_keep(qn_evaluator *e, size_t n, const qn_id *id) QN_MUST_CHECK;
 
+/* From now on only these batches are kept, in ascending order; others are run from what was kept
+ * before, as far as that is all of them. */
+void qn_evaluator_choose(qn_evaluator *e, size_t n, const size_t *batch);
+
 /* To be called after a symbol was bound to another value; … on which values that are kept depend. */
 void qn_evaluator_changed(qn_evaluator *e);
 void qn_evaluator_forget(qn_evaluator *e);
 
 /* Nodes that were run so far, each batch counted. */
 uint64_t qn_evaluator_runs(const qn_evaluator *e);
+/* … and what that took: multiplications and elements (docs/limits.md). */
+uint64_t qn_evaluator_steps(const qn_evaluator *e);
 
 #endif

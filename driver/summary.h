@@ -3,11 +3,7 @@
 #ifndef QN_DRIVER_SUMMARY_H
 #define QN_DRIVER_SUMMARY_H
 
-#include "ir/graph.h"
-
-/* Multiplications of a node for one run: conv2d, dense; 0 for others and for shapes that are not
- * static. */
-uint64_t qn_node_macs(const qn_graph *g, const qn_node *n);
+#include "ir/macs.h"
 
 /* Nodes by kind in the order of the op table: "conv2d 4, dense 1". */
 void qn_summary_kinds(qn_buf *b, const qn_model *m);

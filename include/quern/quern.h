@@ -95,7 +95,7 @@ typedef struct qn_limits {
 	uint64_t nodes;   /* nodes of a model, those of a called graph counted at each call: 2^20 */
 	uint64_t dim;     /* one dimension of a value: 2^31 - 1 */
 	uint64_t bytes;   /* one value, one file: 2^32 */
-	uint64_t steps;   /* multiplications and elements for one run: 2^40 */
+	uint64_t steps;   /* multiplications and elements for one run, and for all searches of a calibration: 2^40 */
 } qn_limits;
 
 typedef struct qn_config {
@@ -612,16 +612,17 @@ typedef enum qn_search_metric {
 typedef struct qn_search { /* all zero: those of the method "output" */
 	size_t size;
 	qn_search_metric metric;
-	int steps;    /* factors that are tried: 2 … 1000; 0: 21 */
+	int steps;    /* factors that may be tried: 2 … 1000; 0: 21 */
 	double least; /* the smallest one: 0.001 … 1; 0: 0.5; the largest is 1 */
 } qn_search;
 
 /* Sets all symbols of the partition: begins with what qn_info_set_default sets; for one symbol
- * after the other, those of activations first, tries its scale times each factor and keeps the one
- * with which QN_INFO_OUTPUT is nearest to QN_INFO_FLOAT_OUTPUT; of equal ones the largest.  search:
- * a qn_search, or NULL; so this is a calibrate callback itself, whose user is the qn_search.  Runs
- * the partition steps * symbols times on all samples.  QN_EUSAGE (calibrate.search): out of
- * range. */
+ * after the other, those of activations first, tries its scale times some of the factors and keeps
+ * the one with which QN_INFO_OUTPUT is nearest to QN_INFO_FLOAT_OUTPUT; of equal ones the largest.
+ * search: a qn_search, or NULL; so this is a calibrate callback itself, whose user is the qn_search.
+ * Runs the partition on up to 24 batches, evenly chosen, for about 8 factors and 2 for each halving
+ * of their distance, less where a trial is worse early.  QN_EUSAGE (calibrate.search): out of range;
+ * QN_EBUDGET (limit.steps): all searches together took more than the limit `steps`. */
 QN_API qn_status qn_search_output(void *search, qn_info *i);
 
 /* ---- how values are stored ---- */

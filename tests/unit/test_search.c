@@ -55,9 +55,9 @@ print_to(qn_model *m, text *t)
 }
 
 static rig
-make(int threads)
+make_within(int threads, uint64_t steps)
 {
-	rig r = {.ctx = qn_open(&(qn_config){.threads = threads})};
+	rig r = {.ctx = qn_open(&(qn_config){.threads = threads, .limits = {.steps = steps}})};
 	float w[OUT * IN], x[SAMPLES * IN];
 	qn_array *weights;
 	qn_id y;
@@ -75,6 +75,12 @@ make(int threads)
 	y = qn_add_op(g, "dense", "fc", 2, (qn_id[]){y, qn_add_const(g, "w", weights)}, NULL, NULL);
 	assert_int_equal(qn_add_output(g, "y", y), QN_OK);
 	return r;
+}
+
+static rig
+make(int threads)
+{
+	return make_within(threads, 0);
 }
 
 static qn_status
@@ -143,6 +149,28 @@ test_threads(void **state)
 	result(1, (qn_compile_opts){.method = "output:steps=7"}, &one, &error);
 	result(4, (qn_compile_opts){.method = "output:steps=7"}, &four, &error);
 	assert_string_equal(four.s, one.s);
+}
+
+/* ---- what it costs ---- */
+
+/* Steps of a search count against the limit of a run. */
+static void
+test_limit(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		rig r = make_within(1, k == 0 ? 2000 : 200000);
+		qn_status status = compile(&r, (qn_compile_opts){.method = "output",
+								 .scheme = QN_RFC,
+								 .passes = quantized});
+
+		assert_int_equal(status, k == 0 ? QN_EBUDGET : QN_OK);
+		if (k == 0) {
+			assert_string_equal(first_id(&r), "limit.steps");
+			assert_string_equal(qn_diag_get(r.ctx, 0).place, "fc");
+		}
+		qn_close(r.ctx);
+	}
 }
 
 /* ---- from a callback ---- */
@@ -430,7 +458,7 @@ main(void)
 		cmocka_unit_test(test_callback),    cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_statistics),  cmocka_unit_test(test_statistics_of_callbacks),
 		cmocka_unit_test(test_recipe),      cmocka_unit_test(test_inner_symbols),
-		cmocka_unit_test(test_inner_input),
+		cmocka_unit_test(test_inner_input), cmocka_unit_test(test_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
