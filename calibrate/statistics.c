@@ -20,16 +20,34 @@ qn_statistics_complete(const qn_statistics *s)
 	return s->nspan == 1 && s->span[0].first == 0 && s->span[0].last == s->nbatch;
 }
 
+/* The bins of value i in pass s->pass. */
+static qn_bins
+plan(const qn_statistics *s, size_t i, const qn_bins *before)
+{
+	const qn_seen seen = qn_statistics_seen(s, i);
+	qn_bins b = {0};
+
+	if (s->method.method->plan != NULL)
+		s->method.method->plan(&seen, s->pass, before, &b);
+	return b;
+}
+
+uint64_t
+qn_statistics_plan_bytes(const qn_statistics *s)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		bytes += plan(s, i, NULL).n * sizeof(uint64_t);
+	return bytes;
+}
+
 void
 qn_statistics_plan(qn_statistics *s, qn_arena *a, const qn_bins *before)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		qn_seen seen = qn_statistics_seen(s, i);
-		qn_bins b = {0};
+		qn_bins b = plan(s, i, before != NULL ? &before[i] : NULL);
 
-		if (s->method.method->plan != NULL)
-			s->method.method->plan(&seen, s->pass, before != NULL ? &before[i] : NULL,
-					       &b);
 		b.count = b.n > 0 ? QN_NEW(a, uint64_t, b.n) : NULL;
 		s->value[i].o.fine = b;
 		s->value[i].o.again = s->pass > 0;

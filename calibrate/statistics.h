@@ -44,6 +44,8 @@ bool qn_statistics_complete(const qn_statistics *s);
 /* The bins of pass s->pass, empty.  before: the bins of the pass before, by value; NULL when they
  * are not known. */
 void qn_statistics_plan(qn_statistics *s, qn_arena *a, const qn_bins *before);
+/* … and what they take. */
+uint64_t qn_statistics_plan_bytes(const qn_statistics *s);
 /* On to the next pass.  Ids: stats.incomplete, stats.done. */
 qn_status qn_statistics_next(qn_env *env, qn_arena *a, qn_statistics *s) QN_MUST_CHECK;
 /* Reports that batches are missing (stats.incomplete) or a further pass (stats.pass). */
@@ -60,7 +62,7 @@ qn_seal qn_statistics_sealed(const char *text, size_t n);
 /* Writes it into the text of a file; false when that has no place for one. */
 bool qn_statistics_seal(char *text, size_t n);
 
-/* The file.  Ids: stats.checksum, stats.version, stats.value, stats.mismatch, those of JSON and of
+/* The file.  Ids: stats.checksum, stats.size, stats.version, stats.value, stats.mismatch, those of JSON and of
  * the method. */
 void qn_statistics_print(qn_buf *b, const qn_statistics *s);
 qn_status qn_statistics_read(qn_env *env, qn_arena *a, const char *file, const char *text, size_t n,

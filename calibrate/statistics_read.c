@@ -7,6 +7,7 @@
 #include "calibrate/statistics.h"
 #include "formats/json_tree.h"
 #include "ir/diag.h"
+#include "ir/limits.h"
 #include "ir/text.h"
 
 /* d is the file; status becomes an error once, and reading goes on. */
@@ -16,6 +17,7 @@ typedef struct reader {
 	qn_env *env;
 	qn_statistics *s;
 	uint64_t covered;
+	uint64_t room; /* bytes that histograms may take yet */
 	qn_status status;
 } reader;
 
@@ -24,6 +26,20 @@ bad(reader *r, const qn_json *v, const char *why)
 {
 	r->status = qn_report(r->env, QN_EINVALID, "stats.value", qn_json_place(r->d, r->a, v),
 			      "%s", why);
+}
+
+/* A few bytes of the file ask for a histogram. */
+static bool
+take(reader *r, const qn_json *v, uint64_t bytes)
+{
+	if (bytes <= r->room) {
+		r->room -= bytes;
+		return true;
+	}
+	r->status = qn_report(r->env, QN_EINVALID, "stats.size", qn_json_place(r->d, r->a, v),
+			      "the histograms take more than 64 MiB and 64 times the file: this is "
+			      "not what quern calibrate wrote");
+	return false;
 }
 
 static const qn_json *
@@ -136,6 +152,8 @@ read_grid(reader *r, const qn_json *v, qn_observer *o)
 {
 	const qn_json *e = qn_json_find(v, "exponent");
 
+	if (!take(r, v, QN_HIST_BINS * sizeof *o->bin))
+		return;
 	o->bin = QN_NEW(r->a, uint64_t, QN_HIST_BINS);
 	o->has_grid = e != NULL;
 	if (e != NULL)
@@ -326,6 +344,8 @@ read_values(reader *r, const qn_json *list)
 	}
 	if (r->status != QN_OK)
 		return;
+	if (!take(r, list, qn_statistics_plan_bytes(s)))
+		return;
 	qn_statistics_plan(s, r->a, NULL);
 	for (size_t i = 0; i < s->n; i++)
 		read_fine(r, &list->child[i], &s->value[i].o);
@@ -357,7 +377,7 @@ qn_statistics_read(qn_env *env, qn_arena *a, const char *file, const char *text,
 	if (seal == QN_SEAL_BROKEN)
 		return changed(env, file, "its content is not that of its checksum");
 	QN_TRY(qn_json_tree(a, file, text, n, NULL, &d));
-	reader r = {.d = &d, .a = a, .env = env, .s = *out};
+	reader r = {.d = &d, .a = a, .env = env, .s = *out, .room = qn_limit_room(n)};
 	if (!qn_json_is(&d, d.root, QN_JSON_OBJECT))
 		return QN_EINVALID;
 	const qn_json *v = qn_json_find(d.root, "quern_statistics");

@@ -15,17 +15,16 @@
 #include <string.h>
 #include <zip.h>
 
-/* Deflate's best: a block of 258 equal bytes takes 2 bits. */
-enum { MOST_RATIO = 1032, SLACK = 4096 };
-
 typedef struct archive {
 	zip_t *zip;
 	zip_file_t *file; /* the member that is being read */
 	qn_arena *arena;
 	const char *place;
-	uint64_t total; /* bytes of the members so far */
-	size_t only;    /* index of the array that is wanted */
-	size_t n;       /* arrays so far */
+	uint64_t total; /* bytes of the members so far, */
+	uint64_t
+		room; /* and what they may be: a few deflated ones become a thousand times as many */
+	size_t only;  /* index of the array that is wanted */
+	size_t n;     /* arrays so far */
 } archive;
 
 static void
@@ -93,10 +92,13 @@ check_member(archive *z, const zip_stat_t *s, const char *place)
 			s->comp_method <= ZIP_CM_DEFLATE ? " with encryption" : "");
 	if (s->size > most || z->total > most - s->size)
 		return qn_limit_report(z->arena->env, QN_LIMIT_BYTES, place, s->size + z->total);
-	if (s->size / MOST_RATIO > s->comp_size + SLACK)
+	if (s->size > z->room || z->total > z->room - s->size)
 		return qn_report(z->arena->env, QN_EINVALID, "npz.size", place,
-				 "%llu bytes cannot have come from %llu compressed ones",
-				 (unsigned long long)s->size, (unsigned long long)s->comp_size);
+				 "the arrays become %llu bytes, and this archive may become %llu: "
+				 "64 MiB, and 64 times its size; save them without compression "
+				 "(numpy.savez), or as .npy",
+				 (unsigned long long)(s->size + z->total),
+				 (unsigned long long)z->room);
 	z->total += s->size;
 	return QN_OK;
 }
@@ -154,7 +156,7 @@ qn_npz_parse(qn_types *t, qn_arena *a, const char *place, const char *data, size
 	archive *z = QN_NEW(a, archive, 1);
 	qn_status status = QN_OK;
 
-	*z = (archive){.arena = a, .place = place, .only = only};
+	*z = (archive){.arena = a, .place = place, .only = only, .room = qn_limit_room(n)};
 	*count = 0;
 	qn_arena_defer(a, drop, z);
 	QN_TRY(open_archive(z, data, n));

@@ -38,3 +38,11 @@ qn_limit_report(qn_env *env, qn_limit_kind kind, const char *place, uint64_t hav
 			 "%llu %s; the limit is %llu, the host sets it (limits.%s)",
 			 (unsigned long long)have, limits[kind].what, most, limits[kind].field);
 }
+
+uint64_t
+qn_limit_room(uint64_t file_bytes)
+{
+	const uint64_t base = UINT64_C(64) << 20, each = 64;
+
+	return file_bytes < (UINT64_MAX - base) / each ? base + each * file_bytes : UINT64_MAX;
+}

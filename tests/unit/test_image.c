@@ -117,14 +117,30 @@ test_image_wrong(void **state)
 	}
 }
 
+/* A hundred bytes that say that they are 2^24 pixels of four 16-bit channels: refused by their header. */
+static void
+test_png_bomb(void **state)
+{
+	static const unsigned char pixel[8] = {0};
+	static const unsigned char side[4] = {0, 0, 16, 0}; /* 4096 */
+	fixture *f = *state;
+	bytes b = {0};
+
+	if (qn_stb_decode(&f->arena, "x", "x", 1, &(qn_image){0}) == QN_EUNSUPPORTED)
+		skip();
+	restart(f);
+	put_png(&b, 1, 1, 16, 6, pixel);
+	memcpy(b.data + 16, side, sizeof side); /* width, height: after signature, length, IHDR */
+	memcpy(b.data + 20, side, sizeof side);
+	assert_int_equal(read_image(f, (const char *)b.data, b.n), QN_EINVALID);
+	assert_string_equal(last_id(f), "image.size");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_pnm),
-		T(test_png),
-		T(test_jpeg),
-		T(test_image_wrong),
+		T(test_pnm), T(test_png), T(test_jpeg), T(test_image_wrong), T(test_png_bomb),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -250,6 +250,15 @@ test_npz_wrong(void **state)
 	e[0] = deflated(&e[0], &room);
 	e[0].size = 3000000000u;
 	expect_npz(f, e, 1, QN_EINVALID, "npz.size");
+	/* 80 MB that a kilobyte may have become, in one member or in two */
+	for (size_t n = 1; n <= 2; n++) {
+		for (size_t i = 0; i < n; i++) {
+			e[i] = npy_entry(f, i == 0 ? "a.npy" : "b.npy", v, 3);
+			e[i] = deflated(&e[i], &room);
+			e[i].size = 80000000u / (uint32_t)n;
+		}
+		expect_npz(f, e, n, QN_EINVALID, n == 1 ? "npz.size" : "npz.member");
+	}
 	f->env.limits.bytes = 100;
 	e[0] = npy_entry(f, "a.npy", v, 3);
 	expect_npz(f, e, 1, QN_EBUDGET, "limit.bytes");

@@ -291,6 +291,35 @@ test_checksum(void **state)
 	       "stats.checksum");
 }
 
+/* Values of 250 bytes that ask for histograms of half a megabyte each. */
+static void
+test_bomb(void **state)
+{
+	static const char value[] =
+		"{\"name\":\"a\",\"symmetric\":true,\"qmin\":-127,\"qmax\":127,\"n\":1,"
+		"\"nonfinite\":false,\"min\":\"0x3ff0000000000000\",\"max\":\"0x3ff0000000000000\","
+		"\"min_at\":0,\"max_at\":0,\"bins\":{\"first\":0,\"count\":[1]}%s}%s";
+	static const char *const more[] = {
+		"", ",\"grid\":{\"exponent\":-10,\"first\":3072,\"count\":[1]}"};
+	enum { VALUES = 8000 };
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		qn_buf b;
+
+		qn_buf_init(&b, &rg->arena);
+		qn_buff(&b,
+			"{\"quern_statistics\":2,\"model\":\"m\",\"model_hash\":\"0\","
+			"\"method\":\"%s\",\"data\":[],\"batches\":1,\"batch\":1,\"pass\":2,"
+			"\"observed\":[[0,1]],\"values\":[",
+			k == 0 ? "percentile_ort:bins=65536" : "percentile_ort:bins=2");
+		for (int i = 0; i < VALUES; i++)
+			qn_buff(&b, value, more[k], i + 1 < VALUES ? "," : "");
+		qn_buf_puts(&b, "],\n  \"checksum\": \"00000000\"\n}\n");
+		refuse(b.data, "stats.size");
+	}
+}
+
 int
 main(void)
 {
@@ -298,6 +327,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_round_trip), TEST(test_merge), TEST(test_merge_refuses),
 		TEST(test_passes),     TEST(test_files), TEST(test_checksum),
+		TEST(test_bomb),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
