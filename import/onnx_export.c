@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_export.c - a calibrated graph as an ONNX file: operators on real numbers, with
- * QuantizeLinear and DequantizeLinear around what is quantized.
+/* onnx_export.c - a calibrated graph as an ONNX file: float operators with QuantizeLinear and
+ * DequantizeLinear around what is quantized.
  *
  *   quantize(x)                    QuantizeLinear(x, scale, zp)
- *   conv2d(codes x, codes w)       Conv(DequantizeLinear(x), DequantizeLinear(w int8))      an accumulator stays real
- *   add(codes a, codes b)          QuantizeLinear(Add(DequantizeLinear(a), DequantizeLinear(b)))
+ *   conv2d(quantized x, w)         Conv(DequantizeLinear(x), DequantizeLinear(w int8))      an accumulator stays float
+ *   add(quantized a, b)            QuantizeLinear(Add(DequantizeLinear(a), DequantizeLinear(b)))
  *
- * Inputs and outputs of the graph keep their shapes; operators that ONNX has for N,C,H,W alone
- * stand between transposes, which meet when the file is read. */
+ * One pair a value, each node named like the layer.  Inputs and outputs of the graph keep their
+ * shapes and types; in between the channels come first where ONNX's operators want them so
+ * (onnx_axes.c). */
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
 
@@ -18,135 +19,6 @@ static bool
 is_codes(const qn_node *n)
 {
 	return !n->type->is_tuple && qn_elem_is_quant(n->type->elem);
-}
-
-/* ---- constants ---- */
-
-/* The constant whose real numbers node n has; 0: it is none. */
-static qn_id
-constant_of(const qn_onnx_out *o, qn_id id)
-{
-	const qn_node *n = qn_graph_node(o->g, id);
-
-	if (n->op == QN_OP_dequantize)
-		return qn_onnx_out_is_sum(qn_graph_node(o->g, n->in[0])->type->elem)
-			       ? 0
-			       : constant_of(o, n->in[0]);
-	return n->op == QN_OP_const ? id : 0;
-}
-
-const qn_tensor *
-qn_onnx_out_moved(qn_onnx_out *o, const qn_tensor *x, const int64_t *perm)
-{
-	const qn_type *t = x->type;
-	int64_t dim[QN_MAX_RANK], at[QN_MAX_RANK] = {0}, step[QN_MAX_RANK];
-	const qn_elem *e = t->elem, *to = e;
-	int32_t axis = 0;
-	void *data;
-
-	for (int32_t k = 0; k < t->rank; k++) {
-		dim[k] = t->dim[perm[k]];
-		step[k] = 1;
-		for (int64_t j = perm[k] + 1; j < t->rank; j++)
-			step[k] *= t->dim[j];
-		if (qn_elem_is_quant(e) && e->gran == QN_PER_AXIS && e->axis[0] == perm[k])
-			axis = k;
-	}
-	qn_elem d = *e;
-	d.axis = &axis;
-	if (qn_elem_is_quant(e) && e->gran == QN_PER_AXIS &&
-	    qn_elem_make(&o->m->types, "export", &d, &to) != QN_OK)
-		return x;
-	qn_tensor *y = qn_tensor_new(o->a, qn_type_tensor(&o->m->types, to, t->rank, dim), &data);
-	for (int64_t i = 0; i < qn_type_count(t); i++) {
-		int64_t from = 0;
-
-		for (int32_t k = 0; k < t->rank; k++)
-			from += at[k] * step[k];
-		if (qn_elem_is_float(e))
-			qn_store_f64(data, e->plain, i, qn_tensor_f64(x, from));
-		else
-			qn_store_i64(data, e->plain, i, qn_tensor_i64(x, from));
-		for (int32_t k = t->rank - 1; k >= 0 && ++at[k] == dim[k]; k--)
-			at[k] = 0;
-	}
-	return y;
-}
-
-/* A constant in real numbers, under the name of node n; perm: with axes in this order, NULL: as
- * they are. */
-static const char *
-constant(qn_onnx_out *o, const qn_node *n, qn_id id, const int64_t *perm)
-{
-	const qn_types *types = &o->m->types;
-	const qn_tensor *x = qn_graph_node(o->g, id)->value;
-	const bool wide = qn_onnx_out_is_sum(x->type->elem) && x->type->elem->bits > 32;
-	/* Read as f32. */
-	const bool other_float =
-		qn_elem_is_float(x->type->elem) && x->type->elem->plain != QN_PLAIN_f32;
-
-	if (perm != NULL)
-		x = qn_onnx_out_moved(o, x, perm);
-	if (wide)
-		x = qn_tensor_dequantize(
-			types, o->a, x,
-			qn_type_with_elem(&o->m->types, x->type,
-					  qn_elem_plain(&o->m->types, QN_PLAIN_f32)));
-	const char *name = qn_onnx_out_tensor(o, n->name, x);
-	if (o->kept[id].tensor == 0 && !wide && !other_float)
-		o->kept[id] = (qn_onnx_held){o->graph->n_initializer, perm};
-	return qn_elem_is_quant(x->type->elem)
-		       ? qn_onnx_out_codes(o, n, x->type->elem, "DequantizeLinear", n->name, name)
-		       : name;
-}
-
-/* ---- values ---- */
-
-const char *
-qn_onnx_out_value(qn_onnx_out *o, qn_id id)
-{
-	const qn_node *n = qn_graph_node(o->g, id);
-
-	if (o->real[id] != NULL)
-		return o->real[id];
-	const qn_id from = constant_of(o, id);
-	if (from != 0)
-		o->real[id] = constant(o, n, from, NULL);
-	else if (is_codes(n))
-		o->real[id] = qn_onnx_out_codes(o, n, n->type->elem, "DequantizeLinear", n->name,
-						o->codes[id]);
-	else
-		o->real[id] = o->codes[id];
-	return o->real[id];
-}
-
-const char *
-qn_onnx_out_permuted(qn_onnx_out *o, qn_id id, int32_t rank, const int64_t *perm)
-{
-	const qn_node *n = qn_graph_node(o->g, id);
-	const qn_id from = constant_of(o, id);
-	const char *value;
-
-	if (from != 0)
-		return constant(o, n, from, qn_arena_copy(o->a, perm, (size_t)rank * sizeof *perm));
-	if ((value = qn_onnx_out_value(o, id)) == NULL)
-		return NULL;
-	value = qn_onnx_out_node(o, "Transpose", n->name, 1, &value);
-	qn_onnx_out_ints(o, "perm", rank, perm);
-	return value;
-}
-
-/* The codes of a value, or its plain integers; NULL: it is a sum, which has none in the file. */
-static const char *
-stored(qn_onnx_out *o, qn_id id)
-{
-	const qn_node *n = qn_graph_node(o->g, id);
-
-	if (is_codes(n) && qn_onnx_out_is_sum(n->type->elem))
-		return NULL;
-	if (n->op == QN_OP_const && is_codes(n) && o->codes[id] == NULL)
-		o->codes[id] = qn_onnx_out_tensor(o, n->name, n->value);
-	return is_codes(n) ? o->codes[id] : qn_onnx_out_value(o, id);
 }
 
 /* ---- tuples ---- */
@@ -178,10 +50,12 @@ take_codes(qn_onnx_out *o, qn_id id, const char *real, int64_t lo, int64_t hi)
 	const qn_elem *e = n->type->elem;
 
 	if (qn_onnx_out_is_sum(e))
-		o->real[id] = real;
+		o->real[o->order[id]][id] = real;
 	else
-		o->codes[id] = qn_onnx_out_codes(o, n, e, "QuantizeLinear", n->name,
-						 qn_onnx_out_limited(o, n, real, e, lo, hi));
+		o->codes[o->order[id]][id] =
+			qn_onnx_out_codes(o, n, qn_onnx_out_elem(o, n), "QuantizeLinear",
+					  qn_onnx_out_named(o, qn_onnx_out_base(o, n), "quantized"),
+					  qn_onnx_out_limited(o, n, real, e, lo, hi));
 }
 
 /* The same bits under another type. */
@@ -191,11 +65,12 @@ take_bits(qn_onnx_out *o, qn_id id)
 	const qn_node *n = qn_graph_node(o->g, id);
 	const qn_elem *from = qn_graph_node(o->g, n->in[0])->type->elem;
 
-	o->codes[id] = from->plain == n->type->elem->plain &&
-				       !(is_codes(n) && qn_onnx_out_is_sum(n->type->elem))
-			       ? stored(o, n->in[0])
-			       : NULL;
-	if (o->codes[id] == NULL)
+	const char **to = is_codes(n) ? &o->raw[id] : &o->real[QN_ORDER_PLAIN][id];
+
+	if (from->plain == n->type->elem->plain &&
+	    !(is_codes(n) && qn_onnx_out_is_sum(n->type->elem)))
+		*to = qn_onnx_out_stored(o, n->in[0]);
+	if (*to == NULL)
 		(void)qn_onnx_out_op(o, n); /* refuses it */
 }
 
@@ -213,7 +88,16 @@ take_real(qn_onnx_out *o, qn_id id)
 	if (is_codes(n))
 		take_codes(o, id, y, INT64_MIN, INT64_MAX);
 	else
-		o->real[id] = y;
+		o->real[o->order[id]][id] = y;
+}
+
+/* Constants, what makes float values of quantized ones, and another order of axes are written where
+ * they are used; scales that lie along an axis do not follow another order. */
+static bool
+is_written_by_users(const qn_node *n)
+{
+	return n->op == QN_OP_const || n->op == QN_OP_dequantize ||
+	       (n->op == QN_OP_transpose && (!is_codes(n) || n->type->elem->gran == QN_PER_TENSOR));
 }
 
 static void
@@ -221,13 +105,14 @@ convert(qn_onnx_out *o, qn_id id)
 {
 	const qn_node *n = qn_graph_node(o->g, id);
 
+	o->id = id;
+	o->now = qn_onnx_out_follows(o, n) ? o->order[id] : QN_ORDER_PLAIN;
+	o->rank = o->now == QN_ORDER_FIRST && !n->type->is_tuple ? n->type->rank : 0;
 	if (n->op == QN_OP_input) {
 		const char *name = qn_onnx_out_name(o, n->name);
 
 		qn_onnx_out_input(o, name, n->type);
-		(is_codes(n) ? o->codes : o->real)[id] = name;
-	} else if (n->op == QN_OP_dequantize) {
-		o->real[id] = qn_onnx_out_value(o, n->in[0]);
+		*(is_codes(n) ? &o->raw[id] : &o->real[QN_ORDER_PLAIN][id]) = name;
 	} else if (n->op == QN_OP_quantize) {
 		take_codes(o, id, qn_onnx_out_value(o, n->in[0]), INT64_MIN, INT64_MAX);
 	} else if (n->op == QN_OP_requantize) {
@@ -237,12 +122,14 @@ convert(qn_onnx_out *o, qn_id id)
 		take_bits(o, id);
 	} else if (n->type->is_tuple) {
 		take_parts(o, id);
-	} else if (n->op != QN_OP_const) {
+	} else if (!is_written_by_users(n)) {
 		take_real(o, id);
 	}
+	o->now = QN_ORDER_PLAIN;
+	o->rank = 0;
 }
 
-/* What an output is made of: codes stay codes. */
+/* What an output is made of: quantized values stay so. */
 static const char *
 output_of(qn_onnx_out *o, qn_id id)
 {
@@ -251,8 +138,8 @@ output_of(qn_onnx_out *o, qn_id id)
 
 	if (n->type->is_tuple)
 		return qn_onnx_out_refuse(o, n, "an output of a file is no tuple");
-	from = stored(o, id);
-	return from != NULL ? from : qn_onnx_out_value(o, id);
+	from = qn_onnx_out_stored(o, id);
+	return from != NULL ? from : qn_onnx_out_value_in(o, id, QN_ORDER_PLAIN);
 }
 
 /* An output has its own name. */
@@ -294,23 +181,50 @@ version_for(const qn_graph *g)
 	return version;
 }
 
+/* Tables over the values of o->g. */
+static void
+make_tables(qn_onnx_out *o)
+{
+	for (int k = 0; k < QN_NORDER; k++) {
+		o->real[k] = QN_NEW(o->a, const char *, o->g->n);
+		o->codes[k] = QN_NEW(o->a, const char *, o->g->n);
+	}
+	o->raw = QN_NEW(o->a, const char *, o->g->n);
+	o->parts = QN_NEW(o->a, const char **, o->g->n);
+	o->held = QN_NEW(o->a, qn_onnx_held, o->kept->n);
+	qn_map_init(&o->used, o->a);
+	qn_map_init(&o->params, o->a);
+}
+
+static void
+give_outputs(qn_onnx_out *o)
+{
+	const qn_graph *g = o->g;
+	const char **from = QN_NEW(o->a, const char *, g->noutput);
+
+	for (size_t i = 0; i < g->noutput; i++)
+		from[i] = output_of(o, g->output[i].value);
+	qn_map_init(&o->used, o->a); /* only outputs come yet */
+	for (size_t i = 0; i < g->ninput; i++)
+		qn_map_puts(&o->used, o->graph->input[i]->name, o);
+	for (size_t i = 0; i < g->noutput; i++)
+		give_output(o, &g->output[i], from[i]);
+}
+
 bool
 qn_onnx_out_fill(qn_onnx_out *o)
 {
-	const qn_graph *g = o->g = qn_onnx_out_graph(o->m);
-
-	if (g == NULL)
-		return false;
 	o->a = o->m->scratch;
+	o->kept = qn_onnx_out_graph(o->m);
+	if (o->kept == NULL || !qn_onnx_out_settle(o))
+		return false;
+	const qn_graph *g = o->g;
+	qn_onnx_out_arrange(o);
 	o->version = version_for(g);
 	o->graph = QN_NEW(o->a, Onnx__GraphProto, 1);
 	onnx__graph_proto__init(o->graph);
 	o->graph->name = qn_arena_copy(o->a, o->m->name, strlen(o->m->name) + 1);
-	o->real = QN_NEW(o->a, const char *, g->n);
-	o->codes = QN_NEW(o->a, const char *, g->n);
-	o->parts = QN_NEW(o->a, const char **, g->n);
-	o->kept = QN_NEW(o->a, qn_onnx_held, g->n);
-	qn_map_init(&o->used, o->a);
+	make_tables(o);
 	for (size_t i = 0; i < g->noutput; i++) /* outputs keep their names */
 		if (!names_input(g, g->output[i].name) ||
 		    qn_graph_node(g, g->output[i].value)->op != QN_OP_input)
@@ -319,13 +233,6 @@ qn_onnx_out_fill(qn_onnx_out *o)
 		convert(o, id);
 	if (o->most > 0 && (o->bytes > o->most || o->problems > 0))
 		return false;
-	const char **from = QN_NEW(o->a, const char *, g->noutput);
-	for (size_t i = 0; i < g->noutput; i++)
-		from[i] = output_of(o, g->output[i].value);
-	qn_map_init(&o->used, o->a); /* only outputs come yet */
-	for (size_t i = 0; i < g->ninput; i++)
-		qn_map_puts(&o->used, o->graph->input[i]->name, o);
-	for (size_t i = 0; i < g->noutput; i++)
-		give_output(o, &g->output[i], from[i]);
+	give_outputs(o);
 	return o->problems == 0;
 }

@@ -74,6 +74,28 @@ qn_onnx_out_since(const qn_node *n)
 	return since;
 }
 
+qn_onnx_takes
+qn_onnx_out_takes(const qn_node *n)
+{
+	const qn_onnx_give_row *r = find(n->op);
+	const qn_attr_set_info *set = qn_opinfo_of(n)->attrs;
+
+	if (n->op == QN_OP_pad && n->attr->pad.mode == QN_PAD_symmetric)
+		return QN_TAKES_PLAIN; /* slices and concatenations of the axes one by one */
+	if (set == QN_ATTRS(reduce) && n->attr->reduce.keepdims == 0)
+		return QN_TAKES_PLAIN; /* the result has other axes */
+	return r != NULL ? r->takes : QN_TAKES_PLAIN;
+}
+
+bool
+qn_onnx_out_by_element(const qn_node *n)
+{
+	for (const qn_onnx_give_row *r = qn_onnx_give_elements; r->give != NULL; r++)
+		if (r->op == n->op)
+			return true;
+	return false;
+}
+
 const char *
 qn_onnx_out_refuse(qn_onnx_out *o, const qn_node *n, const char *why)
 {
@@ -169,26 +191,32 @@ qn_onnx_give_reduced(qn_onnx_out *o, const qn_node *n, const char *op, const cha
 /* ---- the order of axes ---- */
 
 const char *
-qn_onnx_give_channels_last(qn_onnx_out *o, const qn_node *n, const char *x)
-{
-	int64_t perm[QN_MAX_RANK];
-	int32_t rank = n->type->rank;
-
-	if ((x = qn_onnx_give_1(o, n, "Transpose", x)) == NULL)
-		return NULL;
-	for (int32_t k = 0; k < rank; k++)
-		perm[k] = k == 0 ? 0 : k + 1 < rank ? k + 1 : 1;
-	qn_onnx_out_ints(o, "perm", rank, perm);
-	return x;
-}
-
-const char *
 qn_onnx_give_channels_first(qn_onnx_out *o, const qn_node *n, uint32_t i)
 {
-	int64_t perm[QN_MAX_RANK];
-	int32_t rank = qn_onnx_give_type(o, n, i)->rank;
+	return qn_onnx_out_value_in(o, n->in[i], QN_ORDER_FIRST);
+}
 
-	for (int32_t k = 0; k < rank; k++)
-		perm[k] = k == 0 ? 0 : k == 1 ? rank - 1 : k - 1;
-	return qn_onnx_out_permuted(o, n->in[i], rank, perm);
+int64_t
+qn_onnx_give_first(const qn_onnx_out *o, const qn_node *n, int64_t axis)
+{
+	const int32_t rank = qn_onnx_give_type(o, n, 0)->rank;
+
+	axis += axis < 0 ? rank : 0;
+	return axis == 0 ? 0 : axis + 1 == rank ? 1 : axis + 1;
+}
+
+int64_t
+qn_onnx_give_axis(const qn_onnx_out *o, const qn_node *n, int64_t axis)
+{
+	return o->now == QN_ORDER_FIRST ? qn_onnx_give_first(o, n, axis) : axis;
+}
+
+void
+qn_onnx_give_by_axis(const qn_onnx_out *o, const qn_list *from, int64_t *to)
+{
+	int64_t perm[QN_MAX_RANK];
+
+	qn_onnx_out_order_perm(o->now, from->n, perm);
+	for (int32_t k = 0; k < from->n; k++)
+		to[k] = from->v[perm[k]];
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_give.h - what the writers of operators share (onnx_give*.c).
  *
- *   {QN_OP_relu, "Relu", qn_onnx_give_plain, 0}     relu(x) is Relu(x), in the lowest operator set that is written
- *   {QN_OP_gelu, "Gelu", gelu, 20}                  Gelu is there since operator set 20 */
+ *   {QN_OP_relu, "Relu", qn_onnx_give_plain, 0, QN_TAKES_ANY}   relu(x) is Relu(x), in the lowest operator set that is written, and in either order of axes
+ *   {QN_OP_gelu, "Gelu", gelu, 20, QN_TAKES_ANY}                Gelu is there since operator set 20 */
 #ifndef QN_IMPORT_ONNX_GIVE_H
 #define QN_IMPORT_ONNX_GIVE_H
 
@@ -16,6 +16,7 @@ typedef struct qn_onnx_give_row {
 	const char *name;
 	qn_onnx_give_fn *give;
 	int64_t since; /* operator set, 0: the lowest */
+	qn_onnx_takes takes;
 } qn_onnx_give_row;
 
 /* The families; the last row has no function. */
@@ -39,8 +40,12 @@ const char *qn_onnx_give_f32(qn_onnx_out *o, const char *base, double v);
 const char *qn_onnx_give_reduced(qn_onnx_out *o, const qn_node *n, const char *op, const char *x,
 				 const qn_list *axes, bool keepdims);
 
-/* Operand i as N,C,… and a result of the node's rank as N,…,C again. */
+/* Operand i as N,C,… */
 const char *qn_onnx_give_channels_first(qn_onnx_out *o, const qn_node *n, uint32_t i);
-const char *qn_onnx_give_channels_last(qn_onnx_out *o, const qn_node *n, const char *x);
+/* An axis of the node's first operand where its channels come first. */
+int64_t qn_onnx_give_first(const qn_onnx_out *o, const qn_node *n, int64_t axis);
+/* An axis of the node's first operand, or numbers one an axis, in the order that is written. */
+int64_t qn_onnx_give_axis(const qn_onnx_out *o, const qn_node *n, int64_t axis);
+void qn_onnx_give_by_axis(const qn_onnx_out *o, const qn_list *from, int64_t *to);
 
 #endif

@@ -20,11 +20,18 @@ with_list(qn_onnx_out *o, const qn_node *n, const char *op, const char *base, in
 	return qn_onnx_give_over(o, n, op, 1, &list);
 }
 
-/* A dimension of 0 is one, not a copy of the operand's. */
+/* A dimension of 0 is one, not a copy of the operand's.  An image whose channels come first is
+ * read so where these are the same elements, or where only weights whose columns are moved take the
+ * result. */
 static const char *
 reshape(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	const char *y = with_list(o, n, op, "shape", n->type->rank, n->type->dim);
+	const qn_onnx_layout order =
+		o->flat[o->id] != 0 || qn_onnx_out_order_is_free(qn_onnx_give_type(o, n, 0))
+			? o->order[n->in[0]]
+			: QN_ORDER_PLAIN;
+	const char *y = qn_onnx_give_2(o, n, op, qn_onnx_out_value_in(o, n->in[0], order),
+				       qn_onnx_out_i64s(o, "shape", n->type->rank, n->type->dim));
 
 	if (y != NULL && qn_type_count(n->type) == 0)
 		qn_onnx_out_int(o, "allowzero", 1);
@@ -58,7 +65,7 @@ concat(qn_onnx_out *o, const qn_node *n, const char *op)
 	const char *y = qn_onnx_give_plain(o, n, op);
 
 	if (y != NULL)
-		qn_onnx_out_int(o, "axis", n->attr->axis.axis);
+		qn_onnx_out_int(o, "axis", qn_onnx_give_axis(o, n, n->attr->axis.axis));
 	return y;
 }
 
@@ -117,10 +124,8 @@ pad(qn_onnx_out *o, const qn_node *n, const char *op)
 
 	if (a->mode == QN_PAD_symmetric)
 		return mirrored(o, n);
-	for (int32_t i = 0; i < a->before.n; i++) {
-		pads[i] = a->before.v[i];
-		pads[a->before.n + i] = a->after.v[i];
-	}
+	qn_onnx_give_by_axis(o, &a->before, pads);
+	qn_onnx_give_by_axis(o, &a->after, pads + a->before.n);
 	in[0] = qn_onnx_out_i64s(o, "pads", 2 * a->before.n, pads);
 	if (a->mode == QN_PAD_constant)
 		in[1] = qn_elem_is_quant(e) ? qn_onnx_give_f32(o, "value", a->value)
@@ -139,7 +144,7 @@ slice(qn_onnx_out *o, const qn_node *n, const char *op)
 	const char *in[4];
 
 	for (int32_t i = 0; i < a->begin.n; i++) {
-		axes[i] = i;
+		axes[i] = qn_onnx_give_axis(o, n, i);
 		step[i] = qn_slice_step(a, i);
 	}
 	in[0] = qn_onnx_out_i64s(o, "starts", a->begin.n, a->begin.v);
@@ -188,23 +193,23 @@ split(qn_onnx_out *o, const qn_node *n, const char *op)
 	const char *y = qn_onnx_give_over(o, n, op, 1, &sizes);
 
 	if (y != NULL)
-		qn_onnx_out_int(o, "axis", a->axis);
+		qn_onnx_out_int(o, "axis", qn_onnx_give_axis(o, n, a->axis));
 	return y;
 }
 
 const qn_onnx_give_row qn_onnx_give_moves[] = {
-	{QN_OP_reshape, "Reshape", reshape, 0},
-	{QN_OP_flatten, "Reshape", reshape, 0},
-	{QN_OP_squeeze, "Reshape", reshape, 0},
-	{QN_OP_expand_dims, "Reshape", reshape, 0},
-	{QN_OP_expand, "Expand", expand, 0},
-	{QN_OP_tile, "Tile", tile, 0},
-	{QN_OP_transpose, "Transpose", transpose, 0},
-	{QN_OP_concat, "Concat", concat, 0},
-	{QN_OP_pad, "Pad", pad, 0},
-	{QN_OP_slice, "Slice", slice, 0},
-	{QN_OP_reverse, "Slice", reverse, 0},
-	{QN_OP_trilu, "Trilu", trilu, 0},
-	{QN_OP_split, "Split", split, 0},
+	{QN_OP_reshape, "Reshape", reshape, 0, QN_TAKES_PLAIN},
+	{QN_OP_flatten, "Reshape", reshape, 0, QN_TAKES_PLAIN},
+	{QN_OP_squeeze, "Reshape", reshape, 0, QN_TAKES_PLAIN},
+	{QN_OP_expand_dims, "Reshape", reshape, 0, QN_TAKES_PLAIN},
+	{QN_OP_expand, "Expand", expand, 0, QN_TAKES_PLAIN},
+	{QN_OP_tile, "Tile", tile, 0, QN_TAKES_PLAIN},
+	{QN_OP_transpose, "Transpose", transpose, 0, QN_TAKES_PLAIN},
+	{QN_OP_concat, "Concat", concat, 0, QN_TAKES_ANY},
+	{QN_OP_pad, "Pad", pad, 0, QN_TAKES_ANY},
+	{QN_OP_slice, "Slice", slice, 0, QN_TAKES_ANY},
+	{QN_OP_reverse, "Slice", reverse, 0, QN_TAKES_PLAIN},
+	{QN_OP_trilu, "Trilu", trilu, 0, QN_TAKES_PLAIN},
+	{QN_OP_split, "Split", split, 0, QN_TAKES_ANY},
 	{0},
 };

@@ -7,13 +7,37 @@
 
 /* ---- reductions ---- */
 
+/* Of an image whose channels come first all places go, or the channels: what is left lies as it
+ * would. */
+static bool
+leaves_order(const qn_onnx_out *o, const qn_node *n)
+{
+	const qn_attrs_reduce *a = &n->attr->reduce;
+	const qn_type *x = qn_onnx_give_type(o, n, 0);
+	const int32_t rank = x->rank;
+	bool gone[QN_MAX_RANK] = {0}, places = true;
+
+	if (o->order[n->in[0]] != QN_ORDER_FIRST)
+		return false;
+	for (int32_t i = 0; i < a->axes.n; i++)
+		gone[a->axes.v[i] < 0 ? a->axes.v[i] + rank : a->axes.v[i]] = true;
+	for (int32_t k = 1; k + 1 < rank; k++)
+		places = places && gone[k];
+	return places || gone[rank - 1];
+}
+
 static const char *
 reduce(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_attrs_reduce *a = &n->attr->reduce;
+	const bool channels_first = a->keepdims == 0 && leaves_order(o, n);
+	const char *x = qn_onnx_out_value_in(o, n->in[0], channels_first ? QN_ORDER_FIRST : o->now);
+	qn_list axes = a->axes;
 
-	return qn_onnx_give_reduced(o, n, op, qn_onnx_out_value(o, n->in[0]), &a->axes,
-				    a->keepdims != 0);
+	for (int32_t i = 0; i < axes.n; i++)
+		axes.v[i] = channels_first ? qn_onnx_give_first(o, n, axes.v[i])
+					   : qn_onnx_give_axis(o, n, axes.v[i]);
+	return qn_onnx_give_reduced(o, n, op, x, &axes, a->keepdims != 0);
 }
 
 /* Places are i64 in ONNX. */
@@ -51,7 +75,7 @@ along(qn_onnx_out *o, const qn_node *n, const char *op)
 	const char *y = qn_onnx_give_plain(o, n, op);
 
 	if (y != NULL)
-		qn_onnx_out_int(o, "axis", n->attr->axis.axis);
+		qn_onnx_out_int(o, "axis", qn_onnx_give_axis(o, n, n->attr->axis.axis));
 	return y;
 }
 
@@ -121,25 +145,25 @@ by_channel(qn_onnx_out *o, const qn_node *n, const char *op)
 		qn_onnx_out_real(o, "beta", n->attr->lrn.beta);
 		qn_onnx_out_real(o, "bias", n->attr->lrn.bias);
 	}
-	return qn_onnx_give_channels_last(o, n, y);
+	return y;
 }
 
 const qn_onnx_give_row qn_onnx_give_norms[] = {
-	{QN_OP_reduce_mean, "ReduceMean", reduce, 0},
-	{QN_OP_reduce_sum, "ReduceSum", reduce, 0},
-	{QN_OP_reduce_max, "ReduceMax", reduce, 0},
-	{QN_OP_reduce_min, "ReduceMin", reduce, 0},
-	{QN_OP_reduce_prod, "ReduceProd", reduce, 0},
-	{QN_OP_argmax, "ArgMax", arg, 0},
-	{QN_OP_argmin, "ArgMin", arg, 0},
-	{QN_OP_cumsum, "CumSum", cumsum, 0},
-	{QN_OP_softmax, "Softmax", along, 0},
-	{QN_OP_log_softmax, "LogSoftmax", along, 0},
-	{QN_OP_layer_norm, "LayerNormalization", layer_norm, 17},
-	{QN_OP_rms_norm, "ReduceMean", rms_norm, 0},
-	{QN_OP_l2_norm, "ReduceSum", l2_norm, 0},
-	{QN_OP_batch_norm, "BatchNormalization", by_channel, 0},
-	{QN_OP_instance_norm, "InstanceNormalization", by_channel, 0},
-	{QN_OP_lrn, "LRN", by_channel, 0},
+	{QN_OP_reduce_mean, "ReduceMean", reduce, 0, QN_TAKES_ANY},
+	{QN_OP_reduce_sum, "ReduceSum", reduce, 0, QN_TAKES_ANY},
+	{QN_OP_reduce_max, "ReduceMax", reduce, 0, QN_TAKES_ANY},
+	{QN_OP_reduce_min, "ReduceMin", reduce, 0, QN_TAKES_ANY},
+	{QN_OP_reduce_prod, "ReduceProd", reduce, 0, QN_TAKES_ANY},
+	{QN_OP_argmax, "ArgMax", arg, 0, QN_TAKES_PLAIN},
+	{QN_OP_argmin, "ArgMin", arg, 0, QN_TAKES_PLAIN},
+	{QN_OP_cumsum, "CumSum", cumsum, 0, QN_TAKES_PLAIN},
+	{QN_OP_softmax, "Softmax", along, 0, QN_TAKES_ANY},
+	{QN_OP_log_softmax, "LogSoftmax", along, 0, QN_TAKES_ANY},
+	{QN_OP_layer_norm, "LayerNormalization", layer_norm, 17, QN_TAKES_PLAIN},
+	{QN_OP_rms_norm, "ReduceMean", rms_norm, 0, QN_TAKES_PLAIN},
+	{QN_OP_l2_norm, "ReduceSum", l2_norm, 0, QN_TAKES_PLAIN},
+	{QN_OP_batch_norm, "BatchNormalization", by_channel, 0, QN_TAKES_FIRST},
+	{QN_OP_instance_norm, "InstanceNormalization", by_channel, 0, QN_TAKES_FIRST},
+	{QN_OP_lrn, "LRN", by_channel, 0, QN_TAKES_FIRST},
 	{0},
 };

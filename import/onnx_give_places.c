@@ -83,13 +83,13 @@ top_places(qn_onnx_out *o, const qn_node *n, const char *op)
 }
 
 const qn_onnx_give_row qn_onnx_give_places[] = {
-	{QN_OP_gather, "Gather", gather, 0},
-	{QN_OP_gather_elements, "GatherElements", gather, 0},
-	{QN_OP_gather_nd, "GatherND", gather_nd, 0},
-	{QN_OP_scatter_elements, "ScatterElements", scatter, 0},
-	{QN_OP_scatter_nd, "ScatterND", scatter, 0},
-	{QN_OP_one_hot, "OneHot", one_hot, 0},
-	{QN_OP_top_k, "TopK", top_k, 0},
-	{QN_OP_top_places, "TopK", top_places, 0},
+	{QN_OP_gather, "Gather", gather, 0, QN_TAKES_PLAIN},
+	{QN_OP_gather_elements, "GatherElements", gather, 0, QN_TAKES_PLAIN},
+	{QN_OP_gather_nd, "GatherND", gather_nd, 0, QN_TAKES_PLAIN},
+	{QN_OP_scatter_elements, "ScatterElements", scatter, 0, QN_TAKES_PLAIN},
+	{QN_OP_scatter_nd, "ScatterND", scatter, 0, QN_TAKES_PLAIN},
+	{QN_OP_one_hot, "OneHot", one_hot, 0, QN_TAKES_PLAIN},
+	{QN_OP_top_k, "TopK", top_k, 0, QN_TAKES_PLAIN},
+	{QN_OP_top_places, "TopK", top_places, 0, QN_TAKES_PLAIN},
 	{0},
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_give_windows.c - products, and what slides over images, as the operators of ONNX, which
- * are for N,C,H,W.
+ * are for N,C,H,W: of what they take and give, the channels come first (onnx_axes.c).
  *
- *   conv2d(x [N,H,W,I], w [O,kh,kw,I])     Transpose(Conv(Transpose(x), w [O,I,kh,kw])) */
+ *   conv2d(x [N,H,W,I], w [O,kh,kw,I])     Conv(x [N,I,H,W], w [O,I,kh,kw]) */
 #include "import/onnx_give.h"
 #include "ir/window.h"
 
@@ -62,7 +62,7 @@ conv(qn_onnx_out *o, const qn_node *n, const char *op)
 	qn_onnx_out_ints(o, "strides", s.axes, s.stride);
 	qn_onnx_out_ints(o, "dilations", s.axes, s.dilation);
 	qn_onnx_out_int(o, "group", s.groups);
-	return qn_onnx_give_channels_last(o, n, y);
+	return y;
 }
 
 /* [O,kh,kw,I/g] as [I,O/g,kh,kw]; groups stand side by side in I. */
@@ -107,7 +107,7 @@ conv_transpose(qn_onnx_out *o, const qn_node *n, const char *op)
 	qn_onnx_out_ints(o, "dilations", 2, a->dilation);
 	qn_onnx_out_ints(o, "output_padding", 2, extra);
 	qn_onnx_out_int(o, "group", a->groups);
-	return qn_onnx_give_channels_last(o, n, y);
+	return y;
 }
 
 /* ---- pools ---- */
@@ -137,14 +137,13 @@ pool(qn_onnx_out *o, const qn_node *n, const char *op)
 		qn_onnx_out_int(o, "ceil_mode", 1);
 	if (!max && p.count_include_pad != 0)
 		qn_onnx_out_int(o, "count_include_pad", 1);
-	return qn_onnx_give_channels_last(o, n, y);
+	return y;
 }
 
 static const char *
 global_pool(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	return qn_onnx_give_channels_last(
-		o, n, qn_onnx_give_1(o, n, op, qn_onnx_give_channels_first(o, n, 0)));
+	return qn_onnx_give_1(o, n, op, qn_onnx_give_channels_first(o, n, 0));
 }
 
 /* ---- sizes of images ---- */
@@ -170,7 +169,7 @@ resize(qn_onnx_out *o, const qn_node *n, const char *op)
 		qn_onnx_out_text(o, "nearest_mode",
 				 a->mode == QN_COORDINATES_asymmetric ? "floor"
 								      : "round_prefer_ceil");
-	return qn_onnx_give_channels_last(o, n, out);
+	return out;
 }
 
 static const char *
@@ -185,7 +184,7 @@ depth_space(qn_onnx_out *o, const qn_node *n, const char *op)
 			spread ? n->attr->depth_to_space.block : n->attr->space_to_depth.block);
 	if (spread && n->attr->depth_to_space.mode == QN_DEPTH_crd)
 		qn_onnx_out_text(o, "mode", "CRD");
-	return qn_onnx_give_channels_last(o, n, y);
+	return y;
 }
 
 /* ---- products ---- */
@@ -193,10 +192,17 @@ depth_space(qn_onnx_out *o, const qn_node *n, const char *op)
 static const char *
 dense(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	const char *y = qn_onnx_give_plain(o, n, op);
+	const int64_t channels = o->flat[n->in[0]];
+	const char *in[3] = {qn_onnx_out_value(o, n->in[0]),
+			     channels != 0 ? qn_onnx_out_columns(o, n->in[1], channels)
+					   : qn_onnx_out_value(o, n->in[1]),
+			     n->nin == 3 ? qn_onnx_out_value(o, n->in[2]) : NULL};
 
-	if (y != NULL)
-		qn_onnx_out_int(o, "transB", 1);
+	if (in[0] == NULL || in[1] == NULL || (n->nin == 3 && in[2] == NULL))
+		return NULL;
+	const char *y = qn_onnx_out_node(o, op, n->name, 3, in);
+
+	qn_onnx_out_int(o, "transB", 1);
 	return y;
 }
 
@@ -223,20 +229,20 @@ matmul(qn_onnx_out *o, const qn_node *n, const char *op)
 }
 
 const qn_onnx_give_row qn_onnx_give_windows[] = {
-	{QN_OP_conv1d, "Conv", conv, 0},
-	{QN_OP_conv2d, "Conv", conv, 0},
-	{QN_OP_conv3d, "Conv", conv, 0},
-	{QN_OP_conv2d_transpose, "ConvTranspose", conv_transpose, 0},
-	{QN_OP_max_pool, "MaxPool", pool, 0},
-	{QN_OP_avg_pool, "AveragePool", pool, 0},
-	{QN_OP_max_pool3d, "MaxPool", pool, 0},
-	{QN_OP_avg_pool3d, "AveragePool", pool, 0},
-	{QN_OP_global_avg_pool, "GlobalAveragePool", global_pool, 0},
-	{QN_OP_resize_nearest, "Resize", resize, 0},
-	{QN_OP_resize_bilinear, "Resize", resize, 0},
-	{QN_OP_depth_to_space, "DepthToSpace", depth_space, 0},
-	{QN_OP_space_to_depth, "SpaceToDepth", depth_space, 0},
-	{QN_OP_dense, "Gemm", dense, 0},
-	{QN_OP_matmul, "MatMul", matmul, 0},
+	{QN_OP_conv1d, "Conv", conv, 0, QN_TAKES_FIRST},
+	{QN_OP_conv2d, "Conv", conv, 0, QN_TAKES_FIRST},
+	{QN_OP_conv3d, "Conv", conv, 0, QN_TAKES_FIRST},
+	{QN_OP_conv2d_transpose, "ConvTranspose", conv_transpose, 0, QN_TAKES_FIRST},
+	{QN_OP_max_pool, "MaxPool", pool, 0, QN_TAKES_FIRST},
+	{QN_OP_avg_pool, "AveragePool", pool, 0, QN_TAKES_FIRST},
+	{QN_OP_max_pool3d, "MaxPool", pool, 0, QN_TAKES_FIRST},
+	{QN_OP_avg_pool3d, "AveragePool", pool, 0, QN_TAKES_FIRST},
+	{QN_OP_global_avg_pool, "GlobalAveragePool", global_pool, 0, QN_TAKES_FIRST},
+	{QN_OP_resize_nearest, "Resize", resize, 0, QN_TAKES_FIRST},
+	{QN_OP_resize_bilinear, "Resize", resize, 0, QN_TAKES_FIRST},
+	{QN_OP_depth_to_space, "DepthToSpace", depth_space, 0, QN_TAKES_FIRST},
+	{QN_OP_space_to_depth, "SpaceToDepth", depth_space, 0, QN_TAKES_FIRST},
+	{QN_OP_dense, "Gemm", dense, 0, QN_TAKES_PLAIN},
+	{QN_OP_matmul, "MatMul", matmul, 0, QN_TAKES_PLAIN},
 	{0},
 };

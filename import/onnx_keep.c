@@ -7,7 +7,8 @@
  *                   quern.constants   1 2=0 4=3:0,3,1,2
  *
  * "1": the first input is node 1; the second is node 2, the constant whose value is initializer
- * 0; the third node 4, initializer 3 with its axes in that order.  Nothing of this is believed:
+ * 0; the third node 4, initializer 3 with its axes in that order.  "5=7*16": a matrix whose columns
+ * are 16 channels of places instead of places of 16 channels.  Nothing of this is believed:
  * the graph is written to ONNX once more, and taken only when the result is what the file has; a
  * file that another tool has changed is read by its nodes. */
 #include <onnx/onnx.pb-c.h>
@@ -122,6 +123,8 @@ static void
 print_constant(qn_buf *b, const qn_onnx_held *k, int32_t rank)
 {
 	qn_buff(b, "=%zu", k->tensor - 1);
+	if (k->channels != 0)
+		qn_buff(b, "*%lld", (long long)k->channels);
 	for (int32_t i = 0; k->perm != NULL && i < rank; i++)
 		qn_buff(b, "%s%lld", i > 0 ? "," : ":", (long long)k->perm[i]);
 }
@@ -131,16 +134,16 @@ print_constant(qn_buf *b, const qn_onnx_held *k, int32_t rank)
 static bool
 frame_of(const qn_onnx_out *o, qn_graph *frame, qn_buf *b)
 {
-	const qn_graph *g = o->g;
+	const qn_graph *g = o->kept;
 
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
-		const bool constant = n->op == QN_OP_const && o->kept[id].tensor != 0;
+		const bool constant = n->op == QN_OP_const && o->held[id].tensor != 0;
 
 		if (constant || n->op == QN_OP_input)
 			qn_buff(b, "%s%lu", b->n > 0 ? " " : "", (unsigned long)id);
 		if (constant)
-			print_constant(b, &o->kept[id], n->type->rank);
+			print_constant(b, &o->held[id], n->type->rank);
 		if ((constant ? qn_graph_input(frame, n->name, n->type) : qn_graph_add(frame, n)) !=
 		    id)
 			return false;
@@ -153,7 +156,7 @@ frame_of(const qn_onnx_out *o, qn_graph *frame, qn_buf *b)
 bool
 qn_onnx_out_keep(qn_onnx_out *o, qn_onnx_pair pair[2])
 {
-	qn_graph *frame = qn_graph_new_in(o->m, o->g->name, o->a);
+	qn_graph *frame = qn_graph_new_in(o->m, o->kept->name, o->a);
 	qn_diag_mark mark = qn_diag_mark_now(o->m->env);
 	qn_buf b;
 
@@ -219,24 +222,47 @@ codes_fit(const qn_tensor *x)
 	return true;
 }
 
+/* Integers that the file has as u8 with 128 more, as those of an i8 type; NULL: neither. */
+static const qn_tensor *
+of_storage(keeper *k, const qn_tensor *x, const qn_type *type)
+{
+	void *data;
+
+	if (x->type->elem->plain == type->elem->plain)
+		return x;
+	if (x->type->elem->plain != QN_PLAIN_u8 || type->elem->plain != QN_PLAIN_i8)
+		return NULL;
+	const qn_elem *i8 = qn_elem_plain(&k->m->types, QN_PLAIN_i8);
+	qn_tensor *y =
+		qn_tensor_new(k->m->arena, qn_type_with_elem(&k->m->types, x->type, i8), &data);
+	for (int64_t i = 0; i < qn_type_count(x->type); i++)
+		qn_store_i64(data, QN_PLAIN_i8, i, qn_tensor_i64(x, i) - 128);
+	return y;
+}
+
 /* Behind "=": the value of a constant of this type; NULL: there is none that fits. */
 static const qn_tensor *
 read_value(keeper *k, const qn_type *type)
 {
 	qn_onnx_out out = {.m = k->m, .a = k->m->arena};
-	int64_t index, back[QN_MAX_RANK];
+	int64_t index, back[QN_MAX_RANK], channels = 0;
 	bool turned;
 
 	if (type->is_tuple || !qn_text_int(&k->at, &index) || index < 0 ||
 	    (uint64_t)index >= k->file->graph->n_initializer || k->used[index] ||
+	    (qn_text_eat(&k->at, "*") && (!qn_text_int(&k->at, &channels) || channels < 1)) ||
 	    !read_order(k, type->rank, back, &turned))
 		return NULL;
 	k->used[index] = true;
 	const qn_tensor *x = qn_onnx_read_tensor(k->o, k->file->graph->initializer[index]);
-	if (x == NULL || x->type->rank != type->rank || x->type->elem->plain != type->elem->plain)
+	if (x == NULL || x->type->rank != type->rank || (x = of_storage(k, x, type)) == NULL)
 		return NULL;
 	if (turned)
 		x = qn_onnx_out_moved(&out, x, back);
+	if (channels != 0 && (type->rank != 2 || x->type->dim[1] % channels != 0))
+		return NULL;
+	if (channels != 0)
+		x = qn_onnx_out_turned(&out, x, channels);
 	for (int32_t i = 0; i < type->rank; i++)
 		if (x->type->dim[i] != type->dim[i])
 			return NULL;

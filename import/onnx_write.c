@@ -41,7 +41,23 @@ qn_onnx_out_name(qn_onnx_out *o, const char *base)
 	return name;
 }
 
+const char *
+qn_onnx_out_named(qn_onnx_out *o, const char *base, const char *what)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, o->a);
+	qn_buff(&b, "%s_%s", base, what);
+	return qn_buf_str(&b);
+}
+
 /* ---- initializers ---- */
+
+size_t
+qn_onnx_out_tensors(const qn_onnx_out *o)
+{
+	return o->graph->n_initializer;
+}
 
 /* Codes of 2 or 4 bits, as many a byte as go in, the first in the lowest bits. */
 static uint8_t *

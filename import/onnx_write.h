@@ -3,7 +3,10 @@
  *
  *   onnx_write.c   names, initializers, nodes and attributes of the file
  *   onnx_write_codes.c  scales, zero points, limits
- *   onnx_export.c  values as real numbers and as codes; the walk over the graph
+ *   onnx_settle.c  the graph as it is written: quantized values wherever that is exact
+ *   onnx_axes.c   which values have their channels first in the file
+ *   onnx_value.c   float and quantized values under their names
+ *   onnx_export.c  the walk over the graph
  *   onnx_pack.c    the bytes of the file
  *   onnx_give*.c   the operators
  *   onnx_keep.c    the graph itself, for who reads the file back */
@@ -21,20 +24,47 @@ struct qn_onnx;
 typedef struct qn_onnx_held {
 	size_t tensor;       /* 1 + number of the initializer, 0: none has it as it is */
 	const int64_t *perm; /* its axes are in this order; NULL: as they are */
+	int64_t channels;    /* 0, or its last axis is [channels, places] instead of [places, channels] */
 } qn_onnx_held;
+
+/* The order of a value's axes in the file. */
+typedef enum qn_onnx_layout {
+	QN_ORDER_PLAIN, /* as in the graph: N, …, C */
+	QN_ORDER_FIRST, /* N, C, … */
+	QN_NORDER
+} qn_onnx_layout;
+
+/* How an operator takes the order of its operands' axes. */
+typedef enum qn_onnx_takes {
+	QN_TAKES_PLAIN, /* that of the graph alone */
+	QN_TAKES_FIRST, /* that of ONNX's convolutions, of the first operand and the result */
+	QN_TAKES_ANY    /* either, the same for operands and result */
+} qn_onnx_takes;
 
 typedef struct qn_onnx_out {
 	qn_model *m;
-	const qn_graph *g;
+	const qn_graph *g;    /* as it is written */
+	const qn_graph *kept; /* as who reads the file gets it back */
+	const qn_id *origin;  /* a constant of g -> that of `kept` */
+	const char *const *base; /* what values of g are called in the file */
+	bool as_stored;       /* 8-bit activations keep their storage; else they are u8 in the file */
 	qn_arena *a;
 	struct Onnx__GraphProto *graph;
 	struct Onnx__NodeProto *node; /* the last one */
 	size_t node_cap, tensor_cap, input_cap, output_cap;
 	qn_map used;        /* names that are taken */
-	const char **real;  /* name of value id as f32, NULL: not written yet */
-	const char **codes; /* as codes, or as plain integers */
+	qn_map params; /* name of a value -> its scale and zero point (onnx_write_codes.c) */
+	const char **real[QN_NORDER]; /* name of value id as f32 or plain integers, NULL: not written yet */
+	const char **codes[QN_NORDER]; /* quantized, in the storage of the file */
+	const char **raw; /* quantized, in the storage of the graph: an input, bits of another type */
 	const char ***parts; /* of a tuple */
-	qn_onnx_held *kept; /* constants */
+	qn_onnx_layout *order; /* in which a value is computed */
+	int64_t *flat;        /* channels of a matrix whose columns are [channels, places]; 0: of another one */
+	bool *weights;        /* a constant that only products take, not as their first operand */
+	qn_id id;             /* the node that is written */
+	qn_onnx_layout now;    /* what qn_onnx_out_value gives */
+	int32_t rank;         /* of the result that is written in QN_ORDER_FIRST */
+	qn_onnx_held *held; /* constants of `kept` */
 	uint64_t bytes, most; /* of initializers; no more than most are wanted, 0: all are */
 	int64_t version;    /* of the operator set that is needed */
 	size_t problems;
@@ -44,7 +74,11 @@ typedef struct qn_onnx_out {
 
 /* A new name like `base`. */
 const char *qn_onnx_out_name(qn_onnx_out *o, const char *base);
-/* A constant; codes are integers of their storage.  Returns its name. */
+/* How many initializers there are. */
+size_t qn_onnx_out_tensors(const qn_onnx_out *o);
+/* A name: base, an underscore, what. */
+const char *qn_onnx_out_named(qn_onnx_out *o, const char *base, const char *what);
+/* A constant; quantized values are integers of their storage.  Returns its name. */
 const char *qn_onnx_out_tensor(qn_onnx_out *o, const char *base, const qn_tensor *x);
 const char *qn_onnx_out_i64s(qn_onnx_out *o, const char *base, int32_t n, const int64_t *v);
 const char *qn_onnx_out_f32s(qn_onnx_out *o, const char *base, int32_t rank, int64_t n,
@@ -66,11 +100,39 @@ void qn_onnx_out_ints(qn_onnx_out *o, const char *name, int32_t n, const int64_t
 void qn_onnx_out_input(qn_onnx_out *o, const char *name, const qn_type *type);
 void qn_onnx_out_output(qn_onnx_out *o, const char *name, const qn_type *type);
 
-/* ---- values (onnx_export.c) ---- */
+/* ---- the graph as it is written (onnx_settle.c), the order of axes (onnx_axes.c) ---- */
 
-/* The name of the value in real numbers, or, of plain integers, its name. */
+/* Sets o->g and o->origin from o->kept: the same values, with each quantize as near to where its
+ * value is computed as it gives the same integers, and no value quantized twice alike.  false
+ * after a report. */
+bool qn_onnx_out_settle(qn_onnx_out *o);
+/* Sets o->order, o->flat and o->weights. */
+void qn_onnx_out_arrange(qn_onnx_out *o);
+/* Whether qn_onnx_out_value gives the operands of the node in its own order. */
+bool qn_onnx_out_follows(const qn_onnx_out *o, const qn_node *n);
+
+/* ---- values (onnx_value.c) ---- */
+
+/* The constant whose float values node id has; 0: it is not one. */
+qn_id qn_onnx_out_constant_of(const qn_onnx_out *o, qn_id id);
+/* The name of the float value, or, of plain integers, its name; in the order o->now. */
 const char *qn_onnx_out_value(qn_onnx_out *o, qn_id id);
-/* The same with axes in another order (perm as transpose has it); a constant is moved itself. */
+const char *qn_onnx_out_value_in(qn_onnx_out *o, qn_id id, qn_onnx_layout order);
+/* A constant matrix whose columns, [places, channels], stand as [channels, places]. */
+const char *qn_onnx_out_columns(qn_onnx_out *o, qn_id id, int64_t channels);
+/* x [n, first * rest] with columns [first, rest] as [rest, first]. */
+const qn_tensor *qn_onnx_out_turned(qn_onnx_out *o, const qn_tensor *x, int64_t first);
+/* The quantized value in the storage of the graph, or its plain integers; NULL: it is a sum, which
+ * the file has as float alone. */
+const char *qn_onnx_out_stored(qn_onnx_out *o, qn_id id);
+/* The element type of a quantized value in the file. */
+const qn_elem *qn_onnx_out_elem(const qn_onnx_out *o, const qn_node *n);
+/* perm as transpose has it, of rank 3 and more. */
+void qn_onnx_out_order_perm(qn_onnx_layout order, int32_t rank, int64_t *perm);
+/* Whether the two orders of a value are the same bytes. */
+bool qn_onnx_out_order_is_free(const qn_type *type);
+/* The name of the value with axes in another order (perm as transpose has it, over the graph's
+ * own); a constant is moved itself. */
 const char *qn_onnx_out_permuted(qn_onnx_out *o, qn_id id, int32_t rank, const int64_t *perm);
 /* The same elements with axes in another order (perm as transpose has it); the axis of scales
  * goes along. */
@@ -86,7 +148,9 @@ bool qn_onnx_out_fill(qn_onnx_out *o);
 bool qn_onnx_out_is_sum(const qn_elem *e);
 /* QuantizeLinear or DequantizeLinear (op) of x with the parameters of e; n: for messages. */
 const char *qn_onnx_out_codes(qn_onnx_out *o, const qn_node *n, const qn_elem *e, const char *op,
-			      const char *base, const char *x);
+			      const char *name, const char *x);
+/* What node n is called in the file. */
+const char *qn_onnx_out_base(const qn_onnx_out *o, const qn_node *n);
 
 /* x limited to what the codes lo … hi of e stand for, where these are not all codes of the
  * storage. */
@@ -99,6 +163,9 @@ const char *qn_onnx_out_limited(qn_onnx_out *o, const qn_node *n, const char *x,
 const char *qn_onnx_out_refuse(qn_onnx_out *o, const qn_node *n, const char *why);
 /* Writes the operator of node n; the name of its first result, NULL after a report. */
 const char *qn_onnx_out_op(qn_onnx_out *o, const qn_node *n);
+/* How it takes the order of its operands' axes; and whether it takes them element by element. */
+qn_onnx_takes qn_onnx_out_takes(const qn_node *n);
+bool qn_onnx_out_by_element(const qn_node *n);
 /* The operator set that the node needs, 0: the lowest. */
 int64_t qn_onnx_out_since(const qn_node *n);
 /* How an operator of the table is written: with this one of ONNX (name), or not as one (why). 

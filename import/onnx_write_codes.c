@@ -13,9 +13,14 @@ qn_onnx_out_is_sum(const qn_elem *e)
 
 /* ---- parameters ---- */
 
-/* Scale, and zero point (NULL: none, for sums) of a type; false after a report. */
+typedef struct params {
+	const qn_elem *elem;
+	const char *scale, *zp; /* zp NULL: there is none, for sums */
+} params;
+
+/* Those of a type; false after a report. */
 static bool
-parameters(qn_onnx_out *o, const qn_node *n, const qn_elem *e, const char **scale, const char **zp)
+parameters(qn_onnx_out *o, const qn_node *n, const qn_elem *e, params *p)
 {
 	size_t count = qn_elem_nparams(e);
 	int64_t len = (int64_t)count, z;
@@ -37,9 +42,28 @@ parameters(qn_onnx_out *o, const qn_node *n, const qn_elem *e, const char **scal
 		qn_elem_param(types, e, k, &s[k], &z);
 		qn_store_i64(data, e->plain, (int64_t)k, z);
 	}
-	*scale = qn_onnx_out_f32s(o, "scale", vector ? 1 : 0, len, s);
-	*zp = qn_onnx_out_is_sum(e) ? NULL : qn_onnx_out_tensor(o, "zero_point", zps);
+	const char *base = qn_onnx_out_base(o, n);
+	p->elem = e;
+	p->scale = qn_onnx_out_f32s(o, qn_onnx_out_named(o, base, "scale"), vector ? 1 : 0, len, s);
+	p->zp = qn_onnx_out_is_sum(e)
+			? NULL
+			: qn_onnx_out_tensor(o, qn_onnx_out_named(o, base, "zero_point"), zps);
 	return true;
+}
+
+/* Those of n's value, which are written once; NULL after a report. */
+static const params *
+params_of(qn_onnx_out *o, const qn_node *n, const qn_elem *e)
+{
+	params *p = qn_map_gets(&o->params, qn_onnx_out_base(o, n));
+
+	if (p != NULL && p->elem == e)
+		return p;
+	p = QN_NEW(o->a, params, 1);
+	if (!parameters(o, n, e, p))
+		return NULL;
+	qn_map_puts(&o->params, qn_onnx_out_base(o, n), p);
+	return p;
 }
 
 /* A limit for each channel, shaped to lie along its axis of n. */
@@ -91,13 +115,14 @@ qn_onnx_out_limited(qn_onnx_out *o, const qn_node *n, const char *x, const qn_el
 
 const char *
 qn_onnx_out_codes(qn_onnx_out *o, const qn_node *n, const qn_elem *e, const char *op,
-		  const char *base, const char *x)
+		  const char *name, const char *x)
 {
-	const char *in[3] = {x, NULL, NULL};
+	const params *p = x != NULL ? params_of(o, n, e) : NULL;
 
-	if (x == NULL || !parameters(o, n, e, &in[1], &in[2]))
+	if (p == NULL)
 		return NULL;
-	const char *y = qn_onnx_out_node(o, op, base, 3, in);
+	const char *in[3] = {x, p->scale, p->zp};
+	const char *y = qn_onnx_out_node(o, op, name, 3, in);
 	if (e->gran == QN_PER_AXIS)
 		qn_onnx_out_int(o, "axis", e->axis[0]);
 	return y;

@@ -3,6 +3,7 @@
  * writer, in real numbers and in codes. */
 #include "tests/unit/run_util.h"
 
+#include <onnx/onnx.pb-c.h>
 #include <stdlib.h>
 
 #include "formats/file.h"
@@ -152,8 +153,9 @@ static const struct {
 	const char *name;
 	double bound; /* codes, where there are some */
 } files[] = {
-	{"elements", 1e-5}, {"integers", 0}, {"moves", 1e-6},   {"norms", 1e-5}, {"places", 0},
-	{"scatter18", 0},   {"set20", 1e-5}, {"windows", 1e-5}, {"codes", 0},    {"wide", 0},
+	{"elements", 1e-5}, {"integers", 0},  {"moves", 1e-6}, {"norms", 1e-5},
+	{"places", 0},      {"scatter18", 0}, {"set20", 1e-5}, {"windows", 1e-5},
+	{"codes", 0},       {"wide", 0},      {"order", 1e-5}, {"order_end", 1e-5},
 };
 
 static const char *
@@ -286,11 +288,114 @@ test_kept_codes(void **state)
 	const qn_model *back = read_back(&b);
 	assert_non_null(strstr(text_of(qn_model_entry(back)), "<-127:127>"));
 	for (size_t i = 0; i + 4 < b.n; i++)
-		if (memcmp(b.data + i, "UVWX", 4) == 0)
-			b.data[i] = (char)0x80;
+		if (memcmp(b.data + i, "\xd5\xd6\xd7\xd8", 4) == 0) /* u8 in the file */
+			b.data[i] = 0;
 	back = read_back(&b);
 	assert_null(strstr(text_of(qn_model_entry(back)), "<-127:127>"));
-	assert_non_null(strstr(text_of(qn_model_entry(back)), "[-128, 86, 87, 88]"));
+	assert_non_null(strstr(text_of(qn_model_entry(back)), "[0, 214, 215, 216]"));
+}
+
+/* ---- the nodes of the file ---- */
+
+static Onnx__ModelProto *
+unpacked(void)
+{
+	const qn_buf b = written();
+	Onnx__ModelProto *file = onnx__model_proto__unpack(NULL, b.n, (const uint8_t *)b.data);
+
+	assert_non_null(file);
+	return file;
+}
+
+static size_t
+nodes_of(const Onnx__ModelProto *file, const char *op)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < file->graph->n_node; i++)
+		n += strcmp(file->graph->node[i]->op_type, op) == 0;
+	return n;
+}
+
+static const Onnx__NodeProto *
+node_of(const Onnx__ModelProto *file, const char *name)
+{
+	for (size_t i = 0; i < file->graph->n_node; i++)
+		if (strcmp(file->graph->node[i]->name, name) == 0)
+			return file->graph->node[i];
+	fail_msg("no node '%s'", name);
+	return NULL;
+}
+
+/* A residual block of a quantized network: transposed where it begins alone, one pair a value, u8 in
+ * between, nodes named like the layers. */
+static void
+test_nodes_quantized(void **state)
+{
+	(void)state;
+	read_text("model \"m\" stage calibrated\n"
+		  "graph @main(%x: tensor<1x4x6x2x!quant.uniform<i8:f32, 0.5:-3>>) {\n"
+		  "  %w = const : tensor<2x3x3x2x!quant.uniform<i8:f32, 0.25>> rand 1\n"
+		  "  %v = const : tensor<2x1x1x2x!quant.uniform<i8:f32, 0.25>> rand 2\n"
+		  "  %k = const : tensor<3x12x!quant.uniform<i8:f32, 0.125>> rand 3\n"
+		  "  %a.acc = conv2d %x, %w {padding=same}\n"
+		  "  %a_1 = requantize %a.acc : tensor<1x4x6x2x!quant.uniform<i8:f32, 8.0:-128>>\n"
+		  "  %b.acc = conv2d %a_1, %v\n"
+		  "  %b_1 = requantize %b.acc : tensor<1x4x6x2x!quant.uniform<i8:f32, 64.0>>\n"
+		  "  %sum = add %a_1, %b_1 : tensor<1x4x6x2x!quant.uniform<i8:f32, 64.0>>\n"
+		  "  %pool = max_pool %sum {kernel=[2,2], stride=[2,2]}\n"
+		  "  %flat = reshape %pool {shape=[1,12]}\n"
+		  "  %y.acc = dense %flat, %k\n"
+		  "  %y_1 = requantize %y.acc : tensor<1x3x!quant.uniform<i8:f32, 512.0>>\n"
+		  "  return %y_1\n}\n");
+	Onnx__ModelProto *file = unpacked();
+	assert_int_equal(nodes_of(file, "Transpose"), 1);
+	assert_int_equal(nodes_of(file, "Reshape"), 1);
+	/* x, a, b, sum, pool, flat, y; the output's storage */
+	assert_int_equal(nodes_of(file, "QuantizeLinear"), 8);
+	/* each of the seven, the input's storage, three weights */
+	assert_int_equal(nodes_of(file, "DequantizeLinear"), 11);
+	assert_string_equal(node_of(file, "a")->op_type, "Conv");
+	assert_string_equal(node_of(file, "y")->op_type, "Gemm");
+	assert_string_equal(node_of(file, "sum")->input[0], "a_dequantized");
+	assert_string_equal(node_of(file, "a_dequantized")->input[1], "a_scale");
+	for (size_t i = 0; i < file->graph->n_initializer; i++)
+		if (strcmp(file->graph->initializer[i]->name, "a_zero_point") == 0)
+			assert_int_equal(file->graph->initializer[i]->data_type, 2);
+	onnx__model_proto__free_unpacked(file, NULL);
+	is_the_same();
+}
+
+/* Of a float network that was calibrated: no quantized value twice, a pool between pairs of its own. */
+static void
+test_nodes_calibrated(void **state)
+{
+	(void)state;
+	read_text("model \"m\" stage calibrated\n"
+		  "graph @main(%x: tensor<1x4x4x2xf32>) {\n"
+		  "  %in = quantize %x : tensor<1x4x4x2x!quant.uniform<i8:f32, 0.5>>\n"
+		  "  %back = dequantize %in\n"
+		  "  %again = quantize %back : tensor<1x4x4x2x!quant.uniform<i8:f32, 0.5>>\n"
+		  "  %w = const : tensor<2x1x1x2x!quant.uniform<i8:f32, 0.25>> rand 1\n"
+		  "  %c.acc = conv2d %again, %w\n"
+		  "  %c = dequantize %c.acc\n"
+		  "  %r = relu %c\n"
+		  "  %p = max_pool %r {kernel=[2,2], stride=[2,2]}\n"
+		  "  %one = quantize %p : tensor<1x2x2x2x!quant.uniform<i8:f32, 4.0:-128>>\n"
+		  "  %two = quantize %p : tensor<1x2x2x2x!quant.uniform<i8:f32, 4.0:-128>>\n"
+		  "  %d.acc = conv2d %one, %w\n"
+		  "  %e.acc = conv2d %two, %w {stride=[2,2]}\n"
+		  "  %d = dequantize %d.acc\n"
+		  "  %e = dequantize %e.acc\n"
+		  "  return %d, %e\n}\n");
+	Onnx__ModelProto *file = unpacked();
+	assert_int_equal(nodes_of(file, "QuantizeLinear"), 3); /* x, relu, pool */
+	assert_int_equal(nodes_of(file, "DequantizeLinear"), 4);
+	assert_int_equal(nodes_of(file, "Transpose"), 2); /* the input; of the outputs one is 1x1 */
+	assert_string_equal(node_of(file, "r_quantized")->input[0], "r");
+	assert_string_equal(node_of(file, "p")->input[0], "r_dequantized");
+	onnx__model_proto__free_unpacked(file, NULL);
+	is_the_same();
 }
 
 static void
@@ -313,9 +418,10 @@ test_refused(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {TEST(test_files),      TEST(test_every_op),
-					   TEST(test_kept),       TEST(test_kept_damaged),
-					   TEST(test_kept_codes), TEST(test_refused)};
+	const struct CMUnitTest tests[] = {
+		TEST(test_files),           TEST(test_every_op),        TEST(test_kept),
+		TEST(test_kept_damaged),    TEST(test_kept_codes),      TEST(test_refused),
+		TEST(test_nodes_quantized), TEST(test_nodes_calibrated)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

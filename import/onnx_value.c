@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_value.c - the values of a graph under their names in an ONNX file: float or quantized, in
+ * the graph's order of axes or with the channels first.
+ *
+ *   relu1_quantized (u8)  ->  DequantizeLinear  ->  relu1_dequantized
+ *   image (i8, an input)  ->  Transpose  ->  DequantizeLinear  ->  QuantizeLinear  ->  image_quantized (u8)
+ *
+ * Each name is made when it is first asked for, and once.  Quantized activations of 8 bits are u8
+ * in the file, whatever their storage in the graph is (the same values, zero points 128 higher),
+ * as the integer kernels for x86 want them; inputs, outputs and bits that are taken as another
+ * type keep it. */
+#include "import/onnx_write.h"
+
+static bool
+is_quantized(const qn_node *n)
+{
+	return !n->type->is_tuple && qn_elem_is_quant(n->type->elem);
+}
+
+const char *
+qn_onnx_out_base(const qn_onnx_out *o, const qn_node *n)
+{
+	const char *base = o->base[qn_graph_find(o->g, n->name)];
+
+	return base != NULL ? base : n->name;
+}
+
+const qn_elem *
+qn_onnx_out_elem(const qn_onnx_out *o, const qn_node *n)
+{
+	const qn_elem *e = n->type->elem, *to;
+	qn_elem u8 = *e;
+
+	if (o->as_stored || e->kind != QN_ELEM_UNIFORM || e->plain != QN_PLAIN_i8 || e->bits != 8 ||
+	    e->gran != QN_PER_TENSOR || o->weights[qn_graph_find(o->g, n->name)])
+		return e;
+	u8.plain = QN_PLAIN_u8;
+	u8.is_signed = false;
+	u8.qmin += 128;
+	u8.qmax += 128;
+	u8.zp += 128;
+	return qn_elem_make(&o->m->types, n->name, &u8, &to) == QN_OK ? to : e;
+}
+
+/* ---- order ---- */
+
+const qn_tensor *
+qn_onnx_out_moved(qn_onnx_out *o, const qn_tensor *x, const int64_t *perm)
+{
+	const qn_type *t = x->type;
+	int64_t dim[QN_MAX_RANK], at[QN_MAX_RANK] = {0}, step[QN_MAX_RANK];
+	const qn_elem *e = t->elem, *to = e;
+	int32_t axis = 0;
+	void *data;
+
+	for (int32_t k = 0; k < t->rank; k++) {
+		dim[k] = t->dim[perm[k]];
+		step[k] = 1;
+		for (int64_t j = perm[k] + 1; j < t->rank; j++)
+			step[k] *= t->dim[j];
+		if (qn_elem_is_quant(e) && e->gran == QN_PER_AXIS && e->axis[0] == perm[k])
+			axis = k;
+	}
+	qn_elem d = *e;
+	d.axis = &axis;
+	if (qn_elem_is_quant(e) && e->gran == QN_PER_AXIS &&
+	    qn_elem_make(&o->m->types, "export", &d, &to) != QN_OK)
+		return x;
+	qn_tensor *y = qn_tensor_new(o->a, qn_type_tensor(&o->m->types, to, t->rank, dim), &data);
+	for (int64_t i = 0; i < qn_type_count(t); i++) {
+		int64_t from = 0;
+
+		for (int32_t k = 0; k < t->rank; k++)
+			from += at[k] * step[k];
+		if (qn_elem_is_float(e))
+			qn_store_f64(data, e->plain, i, qn_tensor_f64(x, from));
+		else
+			qn_store_i64(data, e->plain, i, qn_tensor_i64(x, from));
+		for (int32_t k = t->rank - 1; k >= 0 && ++at[k] == dim[k]; k--)
+			at[k] = 0;
+	}
+	return y;
+}
+
+/* Value `from`, whose axes are those of `type` in the order `have`, with them in the order `perm`
+ * (both over the axes of `type`). */
+static const char *
+reordered(qn_onnx_out *o, const char *base, const char *from, const qn_type *type,
+	  qn_onnx_layout have, const int64_t *perm)
+{
+	int64_t now[QN_MAX_RANK], at[QN_MAX_RANK], dim[QN_MAX_RANK], rel[QN_MAX_RANK], last = -1;
+	bool same = true, free = true;
+
+	qn_onnx_out_order_perm(have, type->rank, now);
+	for (int32_t k = 0; k < type->rank; k++)
+		at[now[k]] = k;
+	for (int32_t k = 0; k < type->rank; k++) {
+		rel[k] = at[perm[k]];
+		dim[k] = type->dim[perm[k]];
+		same = same && rel[k] == k;
+		free = free && (dim[k] == 1 || rel[k] > last);
+		last = dim[k] == 1 ? last : rel[k];
+	}
+	if (same || from == NULL)
+		return from;
+	const char *in[2] = {from, free ? qn_onnx_out_i64s(o, "shape", type->rank, dim) : NULL};
+	const char *y = qn_onnx_out_node(o, free ? "Reshape" : "Transpose",
+					 qn_onnx_out_named(o, base, "transposed"), 2, in);
+	if (!free)
+		qn_onnx_out_ints(o, "perm", type->rank, rel);
+	return y;
+}
+
+/* ---- constants ---- */
+
+qn_id
+qn_onnx_out_constant_of(const qn_onnx_out *o, qn_id id)
+{
+	const qn_node *n = qn_graph_node(o->g, id);
+
+	if (n->op == QN_OP_dequantize)
+		return qn_onnx_out_is_sum(qn_graph_node(o->g, n->in[0])->type->elem)
+			       ? 0
+			       : qn_onnx_out_constant_of(o, n->in[0]);
+	return n->op == QN_OP_const ? id : 0;
+}
+
+/* Integers of x in the storage of another type, which begins elsewhere. */
+static const qn_tensor *
+in_storage(qn_onnx_out *o, const qn_tensor *x, const qn_elem *to)
+{
+	const qn_elem *e = x->type->elem;
+	void *data;
+
+	if (e == to)
+		return x;
+	qn_tensor *y = qn_tensor_new(o->a, qn_type_with_elem(&o->m->types, x->type, to), &data);
+	for (int64_t i = 0; i < qn_type_count(x->type); i++)
+		qn_store_i64(data, to->plain, i, qn_tensor_i64(x, i) - e->qmin + to->qmin);
+	return y;
+}
+
+/* Sums of 64 bits, which no DequantizeLinear takes, as f32. */
+static const qn_tensor *
+narrowed(qn_onnx_out *o, const qn_tensor *x)
+{
+	qn_types *types = &o->m->types;
+
+	if (!qn_onnx_out_is_sum(x->type->elem) || x->type->elem->bits <= 32)
+		return x;
+	return qn_tensor_dequantize(
+		types, o->a, x,
+		qn_type_with_elem(types, x->type, qn_elem_plain(types, QN_PLAIN_f32)));
+}
+
+/* The same bytes under other dims. */
+static const qn_tensor *
+shaped(qn_onnx_out *o, const qn_tensor *x, int32_t rank, const int64_t *dim)
+{
+	return qn_tensor_view(o->a, qn_type_tensor(&o->m->types, x->type->elem, rank, dim),
+			      x->data);
+}
+
+static const qn_tensor *
+widened(qn_onnx_out *o, const qn_tensor *x, int32_t rank)
+{
+	const int32_t more = rank - x->type->rank;
+	int64_t dim[QN_MAX_RANK];
+
+	for (int32_t k = 0; k < rank; k++)
+		dim[k] = k < more ? 1 : x->type->dim[k - more];
+	return more <= 0 ? x : shaped(o, x, rank, dim);
+}
+
+const qn_tensor *
+qn_onnx_out_turned(qn_onnx_out *o, const qn_tensor *x, int64_t first)
+{
+	static const int64_t perm[] = {0, 2, 1};
+	const int64_t *dim = x->type->dim;
+	const int64_t three[] = {dim[0], first, dim[1] / first};
+
+	return shaped(o, qn_onnx_out_moved(o, shaped(o, x, 3, three), perm), 2, dim);
+}
+
+/* Constant `id` as float, for node n.  how: its axes or columns; it has at least `rank` of them. */
+static const char *
+constant(qn_onnx_out *o, qn_id id, qn_onnx_held how, int32_t rank)
+{
+	const qn_node *c = qn_graph_node(o->g, id);
+	const char *base = qn_onnx_out_base(o, c);
+	const qn_tensor *x = narrowed(o, c->value);
+	/* other float types are read as f32 */
+	const bool other = x != c->value || (qn_elem_is_float(x->type->elem) &&
+					     x->type->elem->plain != QN_PLAIN_f32);
+	qn_onnx_held *held = &o->held[o->origin[id]];
+
+	if (is_quantized(c) && x == c->value)
+		x = in_storage(o, x, qn_onnx_out_elem(o, c));
+	if (how.channels != 0)
+		x = qn_onnx_out_turned(o, x, x->type->dim[1] / how.channels);
+	if (held->tensor == 0 && !other && rank <= x->type->rank)
+		*held = (qn_onnx_held){qn_onnx_out_tensors(o) + 1, how.perm, how.channels};
+	x = widened(o, x, rank);
+	if (how.perm != NULL)
+		x = qn_onnx_out_moved(o, x, how.perm);
+	if (!qn_elem_is_quant(x->type->elem))
+		return qn_onnx_out_tensor(o, base, x);
+	const char *y = qn_onnx_out_tensor(o, qn_onnx_out_named(o, base, "quantized"), x);
+	return qn_onnx_out_codes(o, c, x->type->elem, "DequantizeLinear", base, y);
+}
+
+const char *
+qn_onnx_out_columns(qn_onnx_out *o, qn_id id, int64_t channels)
+{
+	return constant(o, qn_onnx_out_constant_of(o, id), (qn_onnx_held){.channels = channels}, 2);
+}
+
+/* ---- quantized values ---- */
+
+/* Whether the quantized value can be reordered as it is: its scales do not lie along an axis. */
+static bool
+is_movable(const qn_node *n)
+{
+	return is_quantized(n) && !qn_onnx_out_is_sum(n->type->elem) &&
+	       n->type->elem->gran == QN_PER_TENSOR;
+}
+
+static const char *codes_in(qn_onnx_out *o, qn_id id, qn_onnx_layout order);
+
+/* Float values (or plain integers), or quantized ones. */
+static const char *
+in_axes(qn_onnx_out *o, qn_id id, const int64_t *perm, bool codes)
+{
+	const qn_node *n = qn_graph_node(o->g, id);
+	const qn_onnx_layout order = o->order[id];
+	int64_t whole[QN_MAX_RANK];
+
+	if (n->op == QN_OP_transpose && (is_movable(n) || !is_quantized(n))) {
+		for (int32_t k = 0; k < n->type->rank; k++)
+			whole[k] = n->attr->perm.perm.v[perm[k]];
+		return in_axes(o, n->in[0], whole, codes);
+	}
+	return reordered(o, qn_onnx_out_base(o, n),
+			 codes ? codes_in(o, id, order) : qn_onnx_out_value_in(o, id, order),
+			 n->type, order, perm);
+}
+
+/* Quantized in the storage of the graph -> in that of the file. */
+static const char *
+from_raw(qn_onnx_out *o, const qn_node *n, const char *raw)
+{
+	const qn_elem *e = n->type->elem, *to = qn_onnx_out_elem(o, n);
+	const char *base = qn_onnx_out_base(o, n);
+
+	if (to == e || raw == NULL)
+		return raw;
+	raw = qn_onnx_out_codes(o, n, e, "DequantizeLinear", qn_onnx_out_named(o, base, "float"),
+				raw);
+	return qn_onnx_out_codes(o, n, to, "QuantizeLinear",
+				 qn_onnx_out_named(o, base, "quantized"), raw);
+}
+
+static const char *
+codes_in(qn_onnx_out *o, qn_id id, qn_onnx_layout order)
+{
+	const qn_node *n = qn_graph_node(o->g, id);
+	const char **to = &o->codes[order][id];
+	int64_t perm[QN_MAX_RANK];
+
+	if (*to != NULL)
+		return *to;
+	qn_onnx_out_order_perm(order, n->type->rank, perm);
+	if (n->op == QN_OP_transpose)
+		*to = in_axes(o, id, perm, true);
+	else if (n->op == QN_OP_const)
+		*to = qn_onnx_out_tensor(
+			o, qn_onnx_out_named(o, qn_onnx_out_base(o, n), "quantized"),
+			qn_onnx_out_moved(o, in_storage(o, n->value, qn_onnx_out_elem(o, n)),
+					  perm));
+	else if (o->raw[id] != NULL)
+		*to = from_raw(o, n,
+			       reordered(o, qn_onnx_out_base(o, n), o->raw[id], n->type,
+					 QN_ORDER_PLAIN, perm));
+	else if (order != o->order[id])
+		*to = in_axes(o, id, perm, true);
+	return *to;
+}
+
+const char *
+qn_onnx_out_stored(qn_onnx_out *o, qn_id id)
+{
+	const qn_node *n = qn_graph_node(o->g, id);
+	const char *base = qn_onnx_out_base(o, n);
+
+	if (!is_quantized(n))
+		return qn_onnx_out_value_in(o, id, QN_ORDER_PLAIN);
+	if (qn_onnx_out_is_sum(n->type->elem) || o->raw[id] != NULL)
+		return o->raw[id];
+	if (n->op == QN_OP_const)
+		o->raw[id] =
+			qn_onnx_out_tensor(o, qn_onnx_out_named(o, base, "quantized"), n->value);
+	else if (qn_onnx_out_elem(o, n) == n->type->elem)
+		o->raw[id] = codes_in(o, id, QN_ORDER_PLAIN);
+	else
+		o->raw[id] = qn_onnx_out_codes(o, n, n->type->elem, "QuantizeLinear",
+					       qn_onnx_out_named(o, base, "stored"),
+					       qn_onnx_out_value_in(o, id, QN_ORDER_PLAIN));
+	return o->raw[id];
+}
+
+/* ---- float values ---- */
+
+static const char *
+float_in(qn_onnx_out *o, qn_id id, qn_onnx_layout order)
+{
+	const qn_node *n = qn_graph_node(o->g, id);
+	const qn_id from = qn_onnx_out_constant_of(o, id);
+	const int32_t rank =
+		order == QN_ORDER_FIRST && n->type->rank < o->rank ? o->rank : n->type->rank;
+	int64_t perm[QN_MAX_RANK];
+
+	qn_onnx_out_order_perm(order, rank, perm);
+	if (from != 0)
+		return constant(
+			o, from,
+			(qn_onnx_held){.perm = order == QN_ORDER_PLAIN
+						       ? NULL
+						       : qn_arena_copy(o->a, perm, sizeof perm)},
+			rank);
+	if (n->op == QN_OP_dequantize)
+		return qn_onnx_out_value_in(o, n->in[0], order);
+	if (is_movable(n))
+		return qn_onnx_out_codes(
+			o, n, qn_onnx_out_elem(o, n), "DequantizeLinear",
+			qn_onnx_out_named(o, qn_onnx_out_base(o, n), "dequantized"),
+			codes_in(o, id, order));
+	if (is_quantized(n) && !qn_onnx_out_is_sum(n->type->elem) && order == QN_ORDER_PLAIN)
+		return qn_onnx_out_codes(
+			o, n, n->type->elem, "DequantizeLinear",
+			qn_onnx_out_named(o, qn_onnx_out_base(o, n), "dequantized"),
+			codes_in(o, id, order));
+	if (n->op == QN_OP_transpose || order != o->order[id])
+		return in_axes(o, id, perm, false);
+	return NULL; /* an operator that was refused */
+}
+
+const char *
+qn_onnx_out_value_in(qn_onnx_out *o, qn_id id, qn_onnx_layout order)
+{
+	const qn_node *n = qn_graph_node(o->g, id);
+	/* a constant that is broadcast over images, made as wide as these */
+	const bool broadcast = order == QN_ORDER_FIRST && !n->type->is_tuple &&
+			       n->type->rank < o->rank && qn_type_count(n->type) != 1 &&
+			       qn_onnx_out_constant_of(o, id) != 0;
+
+	if (broadcast)
+		return float_in(o, id, order);
+	if (n->type->is_tuple || n->type->rank < 3)
+		order = QN_ORDER_PLAIN;
+	if (o->real[order][id] == NULL)
+		o->real[order][id] = float_in(o, id, order);
+	return o->real[order][id];
+}
+
+const char *
+qn_onnx_out_value(qn_onnx_out *o, qn_id id)
+{
+	return qn_onnx_out_value_in(o, id, o->now);
+}
+
+const char *
+qn_onnx_out_permuted(qn_onnx_out *o, qn_id id, int32_t rank, const int64_t *perm)
+{
+	const qn_id from = qn_onnx_out_constant_of(o, id);
+
+	if (from == 0)
+		return in_axes(o, id, perm, false);
+	return constant(
+		o, from,
+		(qn_onnx_held){.perm = qn_arena_copy(o->a, perm, (size_t)rank * sizeof *perm)},
+		rank);
+}
