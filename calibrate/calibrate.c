@@ -267,11 +267,11 @@ bind_with_callbacks(const qn_calibration *c, const qn_finding *found, qn_dataset
 	qn_info_graphs graphs;
 	qn_map theirs;
 
-	if (c->m->parts == NULL)
+	if (c->g->parts == NULL)
 		return qn_report(
 			c->m->env, QN_EUSAGE, "calibrate.parts", c->m->name,
-			"calibration callbacks and the method output take a model that was "
-			"quantized in the same run; start from the float model");
+			"calibration callbacks and the method output need the parts of the graph "
+			"that patterns made, and it has none; start from the float model");
 	qn_info_graphs_init(&graphs, c->m, c->g, c->real, c->map, data, KEEP_BYTES, a);
 	index_watches(&method, a);
 	graphs.method = method_value;

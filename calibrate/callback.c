@@ -33,7 +33,7 @@ qn_callback_symbols(const qn_info_graphs *s, size_t n, const qn_calib_callback *
 	qn_info *info;
 
 	qn_map_init(found, a);
-	for (const qn_part *p = s->m->parts; p != NULL; p = p->next) {
+	for (const qn_part *p = s->g->parts; p != NULL; p = p->next) {
 		if (qn_callback_of(n, list, p) == NULL)
 			continue;
 		QN_TRY(qn_info_new(s, p, a, &info));
@@ -65,7 +65,7 @@ run_one(const qn_calib_callback *c, qn_info *info)
 qn_status
 qn_callbacks_run(const qn_info_graphs *s, size_t n, const qn_calib_callback *list, qn_arena *a)
 {
-	for (const qn_part *p = s->m->parts; p != NULL; p = p->next) {
+	for (const qn_part *p = s->g->parts; p != NULL; p = p->next) {
 		const qn_calib_callback *c = qn_callback_of(n, list, p);
 		qn_info *info;
 

@@ -161,7 +161,6 @@ enter(qn_model *m, qn_guarded_fn *fn, void *arg)
 			"memory ran out while this model was changed; free it and load it again");
 	qn_status status = qn_guard(box->ctx, call, &e);
 	m->scratch = m->arena;
-	box->broken = status == QN_ENOMEM;
 	return status;
 }
 
@@ -192,5 +191,7 @@ qn_status
 qn_guard_build(qn_model *m, qn_guarded_fn *fn, void *arg)
 {
 	qn_box(m)->checked = false;
-	return enter(m, fn, arg);
+	qn_status status = enter(m, fn, arg);
+	qn_box(m)->broken = qn_box(m)->broken || status == QN_ENOMEM;
+	return status;
 }

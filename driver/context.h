@@ -29,7 +29,7 @@ struct qn_model_box {
 	qn_ctx *ctx;
 	qn_model_box *next;
 	bool checked; /* verified and within the limits since the host last added to it */
-	bool broken;  /* memory ran out in the middle of a change */
+	bool broken;  /* memory ran out in the middle of a step of building */
 };
 
 struct qn_array {
@@ -58,10 +58,11 @@ void qn_box_new(qn_ctx *ctx, const char *name, qn_model_box **out);
 /* Calls fn(arg, scratch) inside the door.  QN_ENOMEM (with a diagnostic) when memory ran out. */
 typedef qn_arena_fn qn_guarded_fn;
 qn_status qn_guard(qn_ctx *ctx, qn_guarded_fn *fn, void *arg);
-/* The same for what changes or runs a model: refuses a broken one, breaks it when memory runs out,
- * and verifies it first when the host has built on it. */
+/* The same for what changes or runs a model: refuses a broken one, and verifies it first when the
+ * host has built on it.  Changes are made by qn_model_change, so that a failure leaves no half. */
 qn_status qn_guard_model(qn_model *m, qn_guarded_fn *fn, void *arg);
-/* The same for a step of building, after which the model has to be verified anew. */
+/* The same for a step of building, after which the model has to be verified anew; when memory runs
+ * out in it, the model is broken. */
 qn_status qn_guard_build(qn_model *m, qn_guarded_fn *fn, void *arg);
 
 /* A new array object of the context with empty content (call inside the door); its arena is set

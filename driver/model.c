@@ -283,28 +283,6 @@ qn_print(qn_model *m, qn_format format, qn_write_fn *write, void *user)
 	return qn_guard(qn_box(m)->ctx, print, &c);
 }
 
-/* What a saved graph does not hold must not get lost unsaid. */
-static void
-warn_of_methods(const qn_model *m)
-{
-	const qn_symbol *first = NULL;
-	size_t n = 0;
-
-	for (size_t i = 0; i < m->types.nsymbol; i++) {
-		const qn_symbol *s = m->types.symbol[i];
-
-		if (s->method == NULL || s->bound)
-			continue;
-		first = first != NULL ? first : s;
-		n++;
-	}
-	if (first != NULL)
-		qn_warn(m->env, "recipe.method", m->name,
-			"the file does not hold the methods that the recipe gives %zu symbols "
-			"($%s: %s …); calibrate in the run that quantizes",
-			n, first->name, first->method);
-}
-
 static qn_status
 save(void *arg, qn_arena *scratch)
 {
@@ -312,7 +290,6 @@ save(void *arg, qn_arena *scratch)
 	qn_buf json, weights, name;
 	qn_file_out files[2];
 
-	warn_of_methods(c->m);
 	qn_buf_init(&json, scratch);
 	qn_buf_init(&weights, scratch);
 	qn_buf_init(&name, scratch);
@@ -345,7 +322,6 @@ save_text(void *arg, qn_arena *scratch)
 	model_call *c = arg;
 	qn_buf b;
 
-	warn_of_methods(c->m);
 	qn_buf_init(&b, scratch);
 	qn_model_print(&b, c->m);
 	return qn_file_write(c->m->env, c->path, b.data, b.n);

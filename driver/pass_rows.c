@@ -16,9 +16,8 @@
 #include "patterns/recipe.h"
 #include "patterns/rewrite.h"
 
-/* Whether the entry graph calls composites that partition has made. */
-static bool
-is_partitioned(const qn_model *m)
+bool
+qn_is_partitioned(const qn_model *m)
 {
 	for (size_t i = 0; i + 1 < m->ngraph; i++)
 		if (m->graph[i]->pattern != NULL)
@@ -44,7 +43,7 @@ one_graph(qn_pipeline *p, const char *pass)
 	const qn_graph *flat;
 	qn_graph *copy;
 
-	if (is_partitioned(p->m))
+	if (qn_is_partitioned(p->m))
 		return qn_report(
 			p->m->env, QN_EINVALID, "pass.stage", p->m->name,
 			"%s takes a graph that is not partitioned yet; the next pass is quantize",
@@ -203,16 +202,18 @@ const qn_pass_row qn_passes[] = {
 
 const size_t qn_npasses = QN_COUNT(qn_passes);
 
-/* Not what the model has behind it.  A symbolic graph keeps its nodes: composites are known by
+/* Not what the model has been through.  A symbolic graph keeps its nodes: composites are known by
  * their names. */
 bool
 qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass)
 {
 	const qn_model *m = p->m;
+	const qn_pass_row *last =
+		m->after != NULL ? qn_pass_find(m->after, strlen(m->after)) : NULL;
 
-	if (m->stage > pass->from)
+	if (m->stage > pass->from || (last != NULL && pass <= last))
 		return false;
-	if (pass < &qn_passes[3] && is_partitioned(m))
+	if (pass < &qn_passes[3] && qn_is_partitioned(m))
 		return false;
 	if (m->stage == QN_STAGE_SYMBOLIC &&
 	    (pass->run == run_axes || (pass->run == run_calibrate && is_calibrated(m))))

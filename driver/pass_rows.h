@@ -31,6 +31,8 @@ extern const size_t qn_npasses;
 const qn_pass_row *qn_pass_find(const char *name, size_t n);
 /* Whether the pass is part of the default sequence of this model and these options. */
 bool qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass);
+/* Whether the entry graph calls composites that partition has made. */
+bool qn_is_partitioned(const qn_model *m);
 /* Whether the pass runs the samples. */
 bool qn_pass_calibrates(const qn_pass_row *pass);
 

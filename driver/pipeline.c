@@ -35,26 +35,33 @@ print_graph(qn_pipeline *p)
 	return qn_report(p->m->env, QN_EIO, "print", "", "the graph's text could not be written");
 }
 
-/* Runs the pass, its graphs in one new arena and its tables in another, and the verifier. */
-static qn_status
-run_in(qn_pipeline *p, const qn_pass_row *pass, qn_arena *graphs)
-{
-	qn_model *m = p->m;
-	qn_arena *old = m->graphs;
-	qn_arena *tables = qn_arena_child(p->scratch);
+typedef struct pass_call {
+	qn_pipeline *p;
+	const qn_pass_row *pass;
+	qn_arena *graphs, *tables; /* of the pass: new graphs, and what it needs while it runs */
+} pass_call;
 
-	m->graphs = graphs;
-	m->scratch = tables;
-	qn_status status = pass->run(p);
-	if (status == QN_OK && qn_model_verify(m) != QN_OK)
-		status = qn_report(m->env, QN_EINTERNAL, "pass.verify", pass->name,
-				   "the pass '%s' left a graph that breaks the rules of its stage; "
-				   "this is a defect of Quern",
-				   pass->name);
+/* Runs the pass and the verifier. */
+static qn_status
+run_in(void *arg, qn_model *m)
+{
+	const pass_call *c = arg;
+	qn_arena *old = m->graphs;
+
+	m->graphs = c->graphs;
+	m->scratch = c->tables;
+	if (m->stage != QN_STAGE_INTEGER && c->p->opts->rounding != QN_ROUND_DEFAULT)
+		m->rounding = (int32_t)c->p->opts->rounding - (int32_t)QN_ROUND_DOUBLE;
+	QN_TRY(c->pass->run(c->p));
+	if (qn_model_verify(m) != QN_OK)
+		return qn_report(m->env, QN_EINTERNAL, "pass.verify", c->pass->name,
+				 "the pass '%s' left a graph that breaks the rules of its stage; "
+				 "this is an internal error of Quern",
+				 c->pass->name);
+	m->after = c->pass->name;
 	m->graphs = old;
-	m->scratch = p->scratch;
-	qn_arena_release(tables);
-	return status;
+	m->scratch = c->p->scratch;
+	return QN_OK;
 }
 
 static bool
@@ -81,32 +88,21 @@ keep_graphs(qn_model *m, qn_arena *graphs)
 	}
 }
 
-/* One pass and the checks behind it.  A failure leaves the model as it was. */
+/* One pass and the checks after it.  A failure leaves the model as it was. */
 static qn_status
 run_pass(qn_pipeline *p, const qn_pass_row *pass)
 {
 	qn_model *m = p->m;
-	qn_arena *graphs = qn_arena_child(m->arena);
-	qn_graph **graph = qn_arena_copy(p->scratch, m->graph, m->ngraph * sizeof *graph);
-	size_t ngraph = m->ngraph;
-	qn_stage stage = m->stage;
-	const char *options = m->options;
-	qn_map *notes = m->notes;
-	qn_symbols_state symbols = qn_symbols_save(&m->types, p->scratch);
-	m->env->trace_pass = pass->name;
-	qn_status status = run_in(p, pass, graphs);
+	pass_call c = {p, pass, qn_arena_child(m->arena), qn_arena_child(p->scratch)};
 
+	m->env->trace_pass = pass->name;
+	qn_status status = qn_model_change(m, p->scratch, run_in, &c);
+	qn_arena_release(c.tables);
 	if (status != QN_OK) {
-		qn_arena_release(graphs);
-		memcpy(m->graph, graph, ngraph * sizeof *graph);
-		m->ngraph = ngraph;
-		m->stage = stage;
-		m->options = options;
-		m->notes = notes;
-		qn_symbols_restore(&m->types, &symbols);
+		qn_arena_release(c.graphs);
 		return status;
 	}
-	keep_graphs(m, graphs);
+	keep_graphs(m, c.graphs);
 	const char *print = p->opts->print_after;
 	if (print != NULL && (strcmp(print, "all") == 0 || strcmp(print, pass->name) == 0))
 		return print_graph(p);
@@ -164,7 +160,7 @@ position(qn_pipeline *p, const sequence *s, const char *option, const char *name
 			 p->opts->passes != NULL ? "it is not among the passes asked for"
 			 : p->opts->align == 0 && strcmp(name, "align") == 0
 				 ? "the option align is not given"
-				 : "the model has it behind it");
+				 : "the model has been through it");
 }
 
 /* Samples for a model that came with its parameters: nothing is calibrated. */
@@ -174,8 +170,10 @@ warn_of_unused(const qn_pipeline *p)
 	if (p->opts->ncalib == 0 || !qn_came_quantized(p->m))
 		return;
 	qn_warn(p->m->env, "calib.unused", p->m->name,
-		"the model is %s already and keeps its parameters: the samples are not calibrated on, "
-		"only a self-test takes them; a quantized file is calibrated anew with --from-float",
+		"the model is %s already and keeps its parameters: the samples are not calibrated "
+		"on, "
+		"only a self-test takes them; a quantized file is calibrated anew with "
+		"--from-float",
 		qn_stage_names[p->m->stage]);
 }
 
@@ -188,6 +186,9 @@ run_sequence(qn_pipeline *p)
 
 	if (o->passes != NULL)
 		QN_TRY(listed_sequence(p, o->passes, &s));
+	else if (p->m->after != NULL && qn_pass_find(p->m->after, strlen(p->m->after)) == NULL)
+		return unknown_pass(p->m->env, p->scratch, "after", p->m->after,
+				    strlen(p->m->after));
 	else
 		default_sequence(p, &s);
 	if (o->print_after != NULL && strcmp(o->print_after, "all") != 0)
@@ -200,9 +201,11 @@ run_sequence(qn_pipeline *p)
 	}
 	if (o->skip != NULL || o->skip_fn != NULL)
 		QN_TRY(position(p, &s, "skip", "partition", &at));
-	if (p->quant.recipe != NULL)
+	if (p->quant.recipe != NULL) /* quantize refuses rules that partition should have known */
 		QN_TRY(position(p, &s, "recipe",
-				qn_recipe_has_skip(p->quant.recipe) ? "partition" : "quantize",
+				qn_recipe_has_skip(p->quant.recipe) && !qn_is_partitioned(p->m)
+					? "partition"
+					: "quantize",
 				&at));
 	if (o->require_int != 0)
 		QN_TRY(position(p, &s, "require-int", "requantize", &at));
@@ -225,12 +228,9 @@ compile(void *arg, qn_arena *scratch)
 {
 	compile_call *c = arg;
 	qn_pipeline p = {.m = c->m, .opts = c->opts, .scratch = scratch};
-	const qn_compile_opts *o = c->opts;
 
-	QN_TRY(qn_compile_opts_check(c->m, o));
-	QN_TRY(qn_quant_opts_of(c->m, o, scratch, &p.quant));
-	if (c->m->stage != QN_STAGE_INTEGER && o->rounding != QN_ROUND_DEFAULT)
-		c->m->rounding = (int32_t)o->rounding - (int32_t)QN_ROUND_DOUBLE;
+	QN_TRY(qn_compile_opts_check(c->m, c->opts));
+	QN_TRY(qn_quant_opts_of(c->m, c->opts, scratch, &p.quant));
 	return run_sequence(&p);
 }
 

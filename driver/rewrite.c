@@ -24,7 +24,17 @@ typedef struct rewrite_call {
 	const qn_rewrite_rule *rule;
 	const qn_match_opts *opts;
 	size_t passes;
+	const qn_fixpoint_rule *to_try;
+	const qn_matcher *matcher;
 } rewrite_call;
+
+static qn_status
+to_fixpoint(void *arg, qn_model *m)
+{
+	rewrite_call *c = arg;
+
+	return qn_rewrite_to_fixpoint(m, c->to_try, c->n, c->matcher, &c->passes);
+}
 
 static qn_id
 call_host(void *user, qn_graph *dst, const qn_match *m, const qn_graph *before, qn_id before_root)
@@ -49,14 +59,16 @@ rewrite(void *arg, qn_arena *scratch)
 					     call_host, (void *)(uintptr_t)r, r->flags};
 	}
 	QN_TRY(qn_matcher_like(scratch, c->opts, &s));
-	return qn_rewrite_to_fixpoint(c->m, rule, c->n, s, &c->passes);
+	c->to_try = rule;
+	c->matcher = s;
+	return qn_model_change(c->m, scratch, to_fixpoint, c);
 }
 
 qn_status
 qn_rewrite_model(qn_model *m, size_t n, const qn_rewrite_rule *rules, const qn_match_opts *opts,
 		 size_t *passes)
 {
-	rewrite_call c = {m, n, rules, opts, 0};
+	rewrite_call c = {.m = m, .n = n, .rule = rules, .opts = opts};
 	qn_status status = qn_guard_model(m, rewrite, &c);
 
 	qn_box(m)->checked = false; /* by rules that are not the library's */
@@ -72,7 +84,17 @@ typedef struct cut_call {
 	const qn_pattern *p;
 	const qn_cut_opts *opts;
 	size_t count;
+	qn_cut cut;
+	const qn_matcher *matcher;
 } cut_call;
+
+static qn_status
+cut_pattern(void *arg, qn_model *m)
+{
+	cut_call *c = arg;
+
+	return qn_cut_pattern(m, &c->cut, c->matcher, &c->count);
+}
 
 static bool
 check_host(void *user, const qn_graph *g, qn_id root)
@@ -98,22 +120,22 @@ cut(void *arg, qn_arena *scratch)
 					 "keys and texts of attributes must not be empty");
 	}
 	QN_TRY(qn_matcher_like(scratch, o->match, &s));
-	return qn_cut_pattern(c->m,
-			      &(qn_cut){.pattern = &c->p->pat,
-					.label = o->label != NULL ? o->label : "part",
-					.nattr = o->nattr,
-					.attr = attr,
-					.check = o->check != NULL ? check_host : NULL,
-					.user = (void *)(uintptr_t)o,
-					.flags = o->flags},
-			      s, &c->count);
+	c->cut = (qn_cut){.pattern = &c->p->pat,
+			  .label = o->label != NULL ? o->label : "part",
+			  .nattr = o->nattr,
+			  .attr = attr,
+			  .check = o->check != NULL ? check_host : NULL,
+			  .user = (void *)(uintptr_t)o,
+			  .flags = o->flags};
+	c->matcher = s;
+	return qn_model_change(c->m, scratch, cut_pattern, c);
 }
 
 qn_status
 qn_cut_model(qn_model *m, const qn_pattern *p, const qn_cut_opts *opts, size_t *count)
 {
 	qn_cut_opts known;
-	cut_call c = {m, p, &known, 0};
+	cut_call c = {.m = m, .p = p, .opts = &known};
 
 	QN_TRY(QN_TAKE(m->env, qn_cut_opts, opts, &known));
 	qn_status status = qn_guard_model(m, cut, &c);

@@ -145,7 +145,7 @@ read_values(qn_json_reader *r, const qn_json *v, bool array, values *out)
 static void
 read_symbol(qn_json_reader *r, const qn_json *v)
 {
-	static const char *const keys[] = {"name", "kind", "len", "scale", "zero_point"};
+	static const char *const keys[] = {"name", "kind", "len", "scale", "zero_point", "method"};
 	const char *place = qn_json_place(&r->doc, r->tmp, v);
 	qn_symbol *symbol = NULL;
 	int64_t n = 0;
@@ -174,6 +174,7 @@ read_symbol(qn_json_reader *r, const qn_json *v)
 			      kind->string[0] == 's' ? QN_SYM_SYMMETRIC : QN_SYM_ASYMMETRIC, n,
 			      &symbol) != QN_OK)
 		return;
+	symbol->method = qn_json_text(r, v, "method", false);
 	if (qn_json_find(v, "scale") == NULL && qn_json_find(v, "zero_point") == NULL)
 		return;
 	if (read_values(r, v, n > 0, &at))
@@ -261,9 +262,9 @@ read_entry(qn_json_reader *r)
 static void
 read_model(qn_json_reader *r)
 {
-	static const char *const keys[] = {"quern",     "name",    "producer", "stage",
-					   "rounding",  "options", "symbols",  "params",
-					   "functions", "graph"};
+	static const char *const keys[] = {"quern",  "name",      "producer", "stage",
+					   "after",  "rounding",  "options",  "symbols",
+					   "params", "functions", "graph"};
 	const qn_json *root = r->doc.root;
 
 	if (!read_version(r))
@@ -275,6 +276,7 @@ read_model(qn_json_reader *r)
 	(void)qn_json_want(&r->doc, root, "producer", QN_JSON_STRING);
 	r->m->stage = (qn_stage)read_choice(r, "stage", QN_COUNT(qn_stage_names), qn_stage_names);
 	r->m->rounding = read_choice(r, "rounding", QN_COUNT(qn_rounding_names), qn_rounding_names);
+	r->m->after = qn_json_text(r, root, "after", false);
 	const qn_json *options = qn_json_want(&r->doc, root, "options", QN_JSON_STRING);
 	if (options != NULL)
 		r->m->options = qn_arena_str(r->m->arena, options->string);

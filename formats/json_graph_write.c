@@ -68,6 +68,8 @@ put_symbol(qn_json_out *o, const qn_symbol *s)
 	qn_json_put_string(o, "kind", s->kind == QN_SYM_SYMMETRIC ? "sym" : "asym");
 	if (s->len > 0)
 		qn_json_put_i64(o, "len", s->len);
+	if (s->method != NULL && !s->bound) /* it has found its values */
+		qn_json_put_string(o, "method", s->method);
 	if (s->bound && s->len > 0) {
 		put_params(o, s->vec, true);
 	} else if (s->bound) {
@@ -240,6 +242,7 @@ put_node(writer *w, const qn_graph *g, const qn_node *n)
 	if (n->callee != NULL)
 		qn_json_put_string(&w->o, "callee", n->callee->name);
 	put_type(w, n->type);
+	qn_json_put_facts(&w->o, n->facts);
 	qn_json_close(&w->o);
 }
 
@@ -277,6 +280,7 @@ put_graph(writer *w, const char *key, const qn_graph *g)
 			put_node(w, g, n);
 	}
 	qn_json_close(&w->o);
+	qn_json_put_parts(&w->o, g);
 	put_outputs(w, g);
 	qn_json_close(&w->o);
 }
@@ -297,6 +301,8 @@ qn_json_print(qn_buf *b, const qn_model *m, const qn_json_opts *opts, qn_buf *we
 	qn_json_put_i64(&w.o, "quern", 1);
 	qn_json_put_string(&w.o, "name", m->name);
 	qn_json_put_string(&w.o, "stage", qn_stage_names[m->stage]);
+	if (m->after != NULL)
+		qn_json_put_string(&w.o, "after", m->after);
 	if (m->rounding != 0)
 		qn_json_put_string(&w.o, "rounding", qn_rounding_names[m->rounding]);
 	if (m->options[0] != '\0')

@@ -94,6 +94,7 @@ qn_json_node(qn_json_nodes *s, qn_json_entry *e)
 		ok = read_callee(s, e) && ok;
 	}
 	ok = read_operands(s, e) && ok;
+	e->like.facts = qn_json_facts(s->r, e->v, &ok);
 	if (type != NULL) {
 		e->like.type = qn_json_type(s->r, type);
 		ok = e->like.type != NULL && ok;

@@ -247,9 +247,10 @@ read_output(nodes *s, const qn_json *v)
 qn_graph *
 qn_json_graph(qn_json_reader *r, const qn_json *v, const char *name)
 {
-	static const char *const keys[] = {"name",      "pattern", "attrs",  "inputs",
-					   "constants", "nodes",   "outputs"};
-	static const char *const node_keys[] = {"name", "op", "inputs", "attrs", "type", "callee"};
+	static const char *const keys[] = {"name",      "pattern", "attrs", "inputs",
+					   "constants", "nodes",   "parts", "outputs"};
+	static const char *const node_keys[] = {"name",   "op",      "inputs", "attrs", "type",
+						"callee", "skipped", "note",   "from"};
 	size_t errors = r->m->env->diags->nerrors;
 	nodes s = {.r = r};
 
@@ -272,6 +273,8 @@ qn_json_graph(qn_json_reader *r, const qn_json *v, const char *name)
 	s.node = read_named(&s, array, QN_COUNT(node_keys), node_keys);
 	place_constants(&s);
 	read_nodes(&s, array);
+	if (r->m->env->diags->nerrors == errors)
+		qn_json_parts(r, qn_json_want(&r->doc, v, "parts", QN_JSON_ARRAY), s.g);
 	const qn_json *outputs = qn_json_need(&r->doc, v, "outputs", QN_JSON_ARRAY);
 	for (size_t i = 0; outputs != NULL && i < outputs->n; i++)
 		read_output(&s, &outputs->child[i]);

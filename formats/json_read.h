@@ -5,6 +5,7 @@
  *     json_nodes.c    ─▶ one graph: names, order, nodes, outputs
  *       json_node.c   ─▶ one node by itself
  *       json_attrs.c  ─▶ one node's attributes (and their way back)
+ *       json_facts.c  ─▶ what is known of a node, and parts (and their way back)
  *       json_const.c  ─▶ one constant: inline, or in another file */
 #ifndef QN_FORMATS_JSON_READ_H
 #define QN_FORMATS_JSON_READ_H
@@ -43,6 +44,17 @@ void qn_json_graph_attrs(qn_json_reader *r, const qn_json *v, qn_graph *g);
 void qn_json_put_graph_attrs(qn_json_out *o, const qn_graph *g);
 /* Writes "attrs" unless all have their default. */
 void qn_json_put_attrs(qn_json_out *o, const qn_attr_set_info *set, const qn_attrs *attrs);
+
+/* A copy of the text at key, in the model's arena; NULL when it is not there or, after a report, is
+ * empty or no text.  need: reports that it is missing. */
+const char *qn_json_text(qn_json_reader *r, const qn_json *v, const char *key, bool need);
+/* What is known of a node (docs/json-format.md), in the model's arena; v: the node.  NULL: nothing.
+ * *ok becomes false after a report. */
+const qn_facts *qn_json_facts(qn_json_reader *r, const qn_json *v, bool *ok);
+void qn_json_put_facts(qn_json_out *o, const qn_facts *f);
+/* The parts of a graph whose nodes have been read. */
+void qn_json_parts(qn_json_reader *r, const qn_json *array, qn_graph *g);
+void qn_json_put_parts(qn_json_out *o, const qn_graph *g);
 
 /* One graph, which is not yet part of the model; NULL after reporting.  name: when the file
  * gives none (NULL: it must). */

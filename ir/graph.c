@@ -69,12 +69,34 @@ qn_graph_said(const qn_graph *g, const char *key)
 	return NULL;
 }
 
-void
-qn_graph_copy_origin(qn_graph *to, const qn_graph *from)
+const qn_part **
+qn_graph_add_part(qn_graph *g, const qn_part **last, const qn_part *part)
 {
-	to->pattern = from->pattern;
+	qn_arena *a = g->arena;
+	qn_part *own = qn_arena_copy(a, part, sizeof *part);
+	const char **in = QN_NEW(a, const char *, part->nin);
+
+	for (uint32_t i = 0; i < part->nin; i++)
+		in[i] = qn_arena_str(a, part->in[i]);
+	own->pattern = qn_arena_str(a, part->pattern);
+	own->out = qn_arena_str(a, part->out);
+	own->in = in;
+	own->method = part->method != NULL ? qn_arena_str(a, part->method) : NULL;
+	own->next = NULL;
+	*last = own;
+	return &own->next;
+}
+
+void
+qn_graph_copy_facts(qn_graph *to, const qn_graph *from)
+{
+	const qn_part **last = &to->parts;
+
+	to->pattern = from->pattern != NULL ? qn_arena_str(to->arena, from->pattern) : NULL;
 	for (size_t i = 0; i < from->nattr; i++)
 		qn_graph_say(to, from->attr[i].key, from->attr[i].value);
+	for (const qn_part *p = from->parts; p != NULL; p = p->next)
+		last = qn_graph_add_part(to, last, p);
 }
 
 qn_id
@@ -196,6 +218,8 @@ qn_graph_add(qn_graph *g, const qn_node *like)
 		return 0;
 	n.attr = copy_attrs(a, like);
 	n.in = n.nin > 0 ? qn_arena_copy(a, like->in, n.nin * sizeof *n.in) : NULL;
+	if (like->name != NULL && strcmp(like->name, n.name) != 0)
+		n.facts = qn_facts_renamed(g->model, &n, like->name);
 	n.type = qn_opinfo_of(&n)->infer(g, &n, like->type);
 	if (n.type == NULL)
 		return 0;

@@ -196,6 +196,16 @@ const qn_opinfo *qn_op_lookup(const qn_env *env, const char *name, qn_op *op);
 
 /* ---- nodes, graphs, models ---- */
 
+/* What is known of a node beside what it computes.  It decides what later passes do and how messages
+ * name the node, so every pass copies it, and both file forms hold it.  Never changed; lives as long
+ * as the model. */
+typedef struct qn_facts {
+	bool skipped;     /* stays in float: --skip, a recipe or the host says so.  Text: skipped */
+	const char *note; /* why no quantizer pattern took it, for messages; NULL: one did, or none was tried.  Text: note "…" */
+	uint32_t norigin; /* the layers of the source's file that it stands for; 0: that of its own name, or none (qn_node_origin).  Text: from ["…", …] */
+	const char *const *origin;
+} qn_facts;
+
 struct qn_node {
 	qn_op op;
 	uint32_t nin;
@@ -205,11 +215,47 @@ struct qn_node {
 	const char *name;          /* unique in the graph */
 	const qn_tensor *value;    /* const */
 	const qn_graph *callee;    /* call */
+	const qn_facts *facts;     /* NULL: none but those that follow from its name */
 	const char *place;         /* where it was read (file:line:column or file:/pointer), "" when made by a pass */
 };
 
+/* ---- layers (facts.c) ---- */
+
+/* Whether a node is a layer of its own where nothing else is said: not constants, inputs, calls and
+ * conversions between types. */
+bool qn_node_computes(const qn_node *n);
+/* The names of the layers that a node stands for; they live as long as the node. */
+size_t qn_node_origin(const qn_node *n, const char *const **names);
+
+/* Names of layers, each once, in the order in which they were added; those beyond the most that a
+ * node remembers are left out. */
+enum { QN_MOST_LAYERS = 32 };
+typedef struct qn_layers {
+	const char *name[QN_MOST_LAYERS];
+	uint32_t n;
+} qn_layers;
+void qn_layers_add(qn_layers *l, size_t n, const char *const *names);
+void qn_layers_add_node(qn_layers *l, const qn_node *n);
+/* The facts of n (its op and name are looked at) when it stands for these layers and is otherwise
+ * like `like`, which may be NULL; NULL when they follow from its name. */
+const qn_facts *qn_facts_make(qn_model *m, const qn_node *n, const qn_facts *like,
+			      const qn_layers *layers);
+/* Those of n, which had the name `before`. */
+const qn_facts *qn_facts_renamed(qn_model *m, const qn_node *n, const char *before);
+
 /* The attributes of a node whose op has some. */
 void qn_attrs_of(const qn_node *n, qn_attrs *out);
+
+/* What a composite became when it was quantized: a part of the entry graph.  Values by name: names
+ * survive. */
+typedef struct qn_part {
+	const char *pattern;     /* the quantizer pattern's name */
+	const char *out;         /* the value that it gives */
+	uint32_t nin;
+	const char *const *in;   /* the values that it takes, in the order of the composite's inputs */
+	const char *method;      /* of its symbols (qn_symbol); NULL: that of the options */
+	const struct qn_part *next; /* the one that stands after it in the graph */
+} qn_part;
 
 typedef struct qn_output {
 	const char *name;
@@ -237,6 +283,7 @@ struct qn_graph {
 	size_t ninput, input_cap;
 	qn_output *output;
 	size_t noutput, output_cap;
+	const qn_part *parts; /* of a symbolic graph: what the matches of quantizer patterns became.  Text: part "dense" %x, %w -> %y */
 	qn_hashes names; /* name -> node */
 	qn_map counters; /* base name -> the last number put behind it */
 };
@@ -249,17 +296,6 @@ typedef enum qn_stage {
 } qn_stage;
 
 extern const char *const qn_stage_names[4]; /* "float", "symbolic", "calibrated", "integer" */
-
-/* What a composite became when it was quantized: a part of the entry graph.  Values by name: names
- * survive. */
-typedef struct qn_part {
-	const char *pattern;     /* the quantizer pattern's name */
-	const char *out;         /* the value that it gives */
-	uint32_t nin;
-	const char *const *in;   /* the values that it takes, in the order of the composite's inputs */
-	const char *method;      /* of its symbols (qn_symbol) */
-	const struct qn_part *next; /* the one that stands after it in the graph */
-} qn_part;
 
 /* Names that a value has in the file of another tool, the one that other tools know first: of a
  * constant, that of the file's initializer. */
@@ -278,13 +314,12 @@ struct qn_model {
 	const char *name;
 	qn_stage stage;
 	const char *options; /* what passes were told, for the emitted files: "scheme=tflite weights=per-channel …"; "" before */
+	const char *after;  /* the last pass that ran over it (a name of driver/pass_rows.c); NULL: none did.  Text: after "clean" */
 	int32_t rounding;   /* QN_RQ_DOUBLE 0, QN_RQ_SINGLE 1, QN_RQ_NEAREST 2 or QN_RQ_EVEN 3: how integer nodes round (runtime/fixed.h) */
 	qn_graph **graph;   /* callees before callers; the last one is the entry */
 	size_t ngraph, graph_cap;
-	const qn_part *parts; /* of a symbolic graph that was quantized here; not part of the text or JSON form */
 	qn_map *tensors; /* node name -> the names that its value has in the file of another tool (qn_called); NULL: it was read from none.  Not part of the text or JSON form */
 	qn_map *tensor_names; /* each of those names, also of values that are gone -> one that has it (qn_called); NULL as tensors */
-	qn_map *notes; /* node name -> why no quantizer pattern took it (char *), for messages; NULL: none.  Not part of the text or JSON form */
 };
 
 /* The names of a node's value in the file; NULL: it has none there. */
@@ -295,6 +330,21 @@ void qn_model_called_as(qn_model *m, const qn_node *x, const qn_node *of);
 bool qn_model_is_taken(const qn_model *m, const qn_node *n);
 
 extern const char *const qn_rounding_names[4]; /* "double", "single", "nearest", "even" */
+
+/* ---- changes that may fail (snapshot.c) ---- */
+
+typedef struct qn_snapshot {
+	qn_model model;
+	qn_graph **graph;
+	qn_types_snapshot types;
+} qn_snapshot;
+
+/* The model as it is now, in arena a; back to that. */
+qn_snapshot qn_model_snapshot(const qn_model *m, qn_arena *a);
+void qn_model_restore(qn_model *m, const qn_snapshot *s);
+/* Calls fn(arg, m), and restores the model when it fails or memory runs out (QN_ENOMEM). */
+typedef qn_status qn_model_fn(void *arg, qn_model *m);
+qn_status qn_model_change(qn_model *m, qn_arena *a, qn_model_fn *fn, void *arg) QN_MUST_CHECK;
 
 void qn_model_init(qn_model *m, qn_env *env, qn_arena *arena, const char *name);
 /* Appends to m->options, a blank between. */
@@ -309,8 +359,10 @@ qn_graph *qn_graph_new_in(qn_model *m, const char *name, qn_arena *arena);
 void qn_graph_say(qn_graph *g, const char *key, const char *value);
 /* NULL when there is none of this key. */
 const char *qn_graph_said(const qn_graph *g, const char *key);
-/* What makes composites: name of the pattern and attributes. */
-void qn_graph_copy_origin(qn_graph *to, const qn_graph *from);
+/* What is known of a graph beside its nodes: pattern, attributes and parts. */
+void qn_graph_copy_facts(qn_graph *to, const qn_graph *from);
+/* Appends a part behind *last, whose texts are copied; returns where the next one goes. */
+const qn_part **qn_graph_add_part(qn_graph *g, const qn_part **last, const qn_part *part);
 void qn_model_add_graph(qn_model *m, qn_graph *g);
 
 /* Adds a node (copied, with its inputs, attributes and name; `like->type` is the declared type

@@ -42,7 +42,7 @@ qn_graph_bind(const qn_graph *g, qn_arena *a, qn_graph **out)
 		if ((map[id] = copy(dst, g, qn_graph_node(g, id), map, true)) == 0)
 			status = QN_EINVALID;
 	QN_TRY(status);
-	qn_graph_copy_origin(dst, g);
+	qn_graph_copy_facts(dst, g);
 	for (size_t i = 0; i < g->noutput; i++)
 		qn_graph_output(dst, g->output[i].name, map[g->output[i].value]);
 	*out = dst;

@@ -41,9 +41,11 @@ read_header(qn_reader *r)
 			return false;
 		r->m->stage = (qn_stage)k;
 	}
+	if (qn_text_eat(&r->text, "after") && !qn_read_quoted(r, &r->m->after))
+		return false;
 	if (qn_text_eat(&r->text, "rounding")) {
-		if (!read_choice(r, qn_rounding_names, 4, "rounding: double, single, nearest or even",
-				 &k))
+		if (!read_choice(r, qn_rounding_names, 4,
+				 "rounding: double, single, nearest or even", &k))
 			return false;
 		r->m->rounding = (int32_t)k;
 	}
@@ -167,12 +169,30 @@ read_bound(qn_reader *r, values *v, bool *ok)
 	return true;
 }
 
+/* ", len 16" and ", method "kl"", if they are there. */
+static bool
+read_symbol_facts(qn_reader *r, int64_t *len, const char **method)
+{
+	bool more = qn_text_eat(&r->text, ",");
+
+	if (more && qn_text_eat(&r->text, "len")) {
+		if (!qn_text_int(&r->text, len))
+			return qn_read_fail(r, "expected 'len' and a number");
+		more = qn_text_eat(&r->text, ",");
+	}
+	if (!more)
+		return true;
+	if (!qn_text_eat(&r->text, "method"))
+		return qn_read_fail(r, "expected 'len' and a number, or 'method' and its text");
+	return qn_read_quoted(r, method);
+}
+
 /* After `symbol`. */
 static bool
 read_symbol(qn_reader *r)
 {
 	const char *place = qn_read_place(r);
-	const char *name;
+	const char *name, *method = NULL;
 	qn_symbol *symbol;
 	int64_t len = 0;
 
@@ -181,12 +201,13 @@ read_symbol(qn_reader *r)
 	bool symmetric = qn_text_eat(&r->text, "sym");
 	if (!symmetric && !qn_text_eat(&r->text, "asym"))
 		return qn_read_fail(r, "expected sym or asym");
-	if (qn_text_eat(&r->text, ",") &&
-	    (!qn_read_expect(r, "len") || !qn_text_int(&r->text, &len)))
-		return qn_read_fail(r, "expected 'len' and a number");
+	if (!read_symbol_facts(r, &len, &method))
+		return false;
 	bool ok = qn_symbol_declare(&r->m->types, place, name,
 				    symmetric ? QN_SYM_SYMMETRIC : QN_SYM_ASYMMETRIC, len,
 				    &symbol) == QN_OK;
+	if (ok)
+		symbol->method = method;
 	if (!qn_text_eat(&r->text, "="))
 		return true;
 	values v = {0};

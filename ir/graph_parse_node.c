@@ -26,6 +26,7 @@ typedef struct draft {
 	const qn_type *type;
 	const qn_graph *callee;
 	const qn_tensor *value;
+	qn_facts facts;
 } draft;
 
 static void
@@ -157,6 +158,45 @@ read_result(qn_reader *r, draft *d)
 	return true;
 }
 
+/* from ["a", "b"] */
+static bool
+read_origin(qn_reader *r, qn_facts *f)
+{
+	const char **names = NULL;
+	size_t cap = 0;
+
+	if (!qn_read_expect(r, "["))
+		return false;
+	do {
+		if (f->norigin == QN_MOST_LAYERS)
+			return qn_read_fail(r, "expected at most %d layers", QN_MOST_LAYERS);
+		names = qn_arena_grow(r->m->arena, (void *)names, &cap, f->norigin + 1,
+				      sizeof *names);
+		if (!qn_read_quoted(r, &names[f->norigin++]))
+			return false;
+	} while (qn_text_eat(&r->text, ","));
+	f->origin = names;
+	return qn_read_expect(r, "]");
+}
+
+/* skipped, note "…", from […]: those that are there, in this order. */
+static bool
+read_facts(qn_reader *r, qn_facts *f)
+{
+	f->skipped = qn_text_eat(&r->text, "skipped");
+	if (qn_text_eat(&r->text, "note") && !qn_read_quoted(r, &f->note))
+		return false;
+	return !qn_text_eat(&r->text, "from") || read_origin(r, f);
+}
+
+static const qn_facts *
+kept_facts(qn_reader *r, const qn_facts *f)
+{
+	return f->skipped || f->note != NULL || f->norigin > 0
+		       ? qn_arena_copy(r->m->arena, f, sizeof *f)
+		       : NULL;
+}
+
 static bool
 read_node(qn_reader *r)
 {
@@ -166,7 +206,8 @@ read_node(qn_reader *r)
 	if (!read_new_name(r, &d) || !qn_read_expect(r, "=") || !read_op(r, &d) ||
 	    !read_inputs(r, &d))
 		return false;
-	if (!qn_read_attrs(r, d.info, d.place, &d.attr, &d.ok) || !read_result(r, &d))
+	if (!qn_read_attrs(r, d.info, d.place, &d.attr, &d.ok) || !read_result(r, &d) ||
+	    !read_facts(r, &d.facts))
 		return false;
 	if (d.ok)
 		id = qn_graph_add(r->g, &(qn_node){.op = d.op,
@@ -177,6 +218,7 @@ read_node(qn_reader *r)
 						   .type = d.type,
 						   .value = d.value,
 						   .callee = d.callee,
+						   .facts = kept_facts(r, &d.facts),
 						   .place = d.place});
 	define(r, &d, id);
 	return true;
@@ -236,6 +278,63 @@ read_outputs(qn_reader *r)
 	return true;
 }
 
+/* part "dense" %x, %w -> %y method "kl": after the word part. */
+static bool
+read_part(qn_reader *r, const qn_part ***last)
+{
+	qn_part part = {0};
+	const char **in = NULL;
+	size_t cap = 0;
+	bool ok = true;
+
+	if (!qn_read_quoted(r, &part.pattern))
+		return false;
+	while (qn_text_peek(&r->text, "%")) {
+		const char *place = qn_read_place(r);
+
+		in = qn_arena_grow(r->m->arena, (void *)in, &cap, part.nin + 1, sizeof *in);
+		if (!qn_read_name(r, "%", &in[part.nin]))
+			return false;
+		ok = look_up(r, place, in[part.nin++]) != 0 && ok;
+		if (!qn_text_eat(&r->text, ","))
+			break;
+	}
+	if (!qn_read_expect(r, "->"))
+		return false;
+	const char *place = qn_read_place(r);
+	if (!qn_read_name(r, "%", &part.out))
+		return false;
+	ok = look_up(r, place, part.out) != 0 && ok;
+	if (qn_text_eat(&r->text, "method") && !qn_read_quoted(r, &part.method))
+		return false;
+	part.in = in;
+	if (ok)
+		*last = qn_graph_add_part(r->g, *last, &part);
+	return true;
+}
+
+/* Nodes and, after those that they name, parts; up to the word return. */
+static bool
+read_body(qn_reader *r)
+{
+	const qn_part **last = &r->g->parts;
+
+	while (!qn_text_eat(&r->text, "return")) {
+		if (r->m->env->diags->n == QN_MAX_DIAGS)
+			return false; /* nothing more would be told */
+		if (qn_text_eat(&r->text, "part")) {
+			if (!read_part(r, &last))
+				return false;
+			continue;
+		}
+		if (!qn_text_peek(&r->text, "%"))
+			return qn_read_fail(r, "expected a node or 'return'");
+		if (!read_node(r))
+			return false;
+	}
+	return true;
+}
+
 /* {"key"="text", …}, what was said of a composite. */
 static bool
 read_graph_attrs(qn_reader *r)
@@ -275,16 +374,8 @@ qn_read_graph(qn_reader *r)
 		return false;
 	if (qn_text_eat(&r->text, "attrs") && !read_graph_attrs(r))
 		return false;
-	if (!qn_read_expect(r, "{"))
+	if (!qn_read_expect(r, "{") || !read_body(r))
 		return false;
-	while (!qn_text_eat(&r->text, "return")) {
-		if (r->m->env->diags->n == QN_MAX_DIAGS)
-			return false; /* nothing more would be told */
-		if (!qn_text_peek(&r->text, "%"))
-			return qn_read_fail(r, "expected a node or 'return'");
-		if (!read_node(r))
-			return false;
-	}
 	if (!read_outputs(r) || !qn_read_expect(r, "}"))
 		return false;
 	if (qn_map_gets(&r->graphs, name) == NULL)

@@ -55,6 +55,10 @@ print_symbol(qn_buf *b, const qn_symbol *s)
 	qn_buf_puts(b, s->kind == QN_SYM_SYMMETRIC ? " : sym" : " : asym");
 	if (s->len > 0)
 		qn_buff(b, ", len %lld", (long long)s->len);
+	if (s->method != NULL && !s->bound) { /* it has found its values */
+		qn_buf_puts(b, ", method ");
+		qn_buf_quoted(b, s->method);
+	}
 	if (s->bound) {
 		qn_buf_puts(b, " = ");
 		if (s->len > 0)
@@ -85,6 +89,39 @@ qn_attrs_print(qn_buf *b, const qn_node *n, const char *before)
 }
 
 static void
+print_facts(qn_buf *b, const qn_facts *f)
+{
+	qn_buf_puts(b, f->skipped ? " skipped" : "");
+	if (f->note != NULL) {
+		qn_buf_puts(b, " note ");
+		qn_buf_quoted(b, f->note);
+	}
+	for (uint32_t i = 0; i < f->norigin; i++) {
+		qn_buf_puts(b, i > 0 ? ", " : " from [");
+		qn_buf_quoted(b, f->origin[i]);
+	}
+	qn_buf_puts(b, f->norigin > 0 ? "]" : "");
+}
+
+static void
+print_part(qn_buf *b, const qn_part *p)
+{
+	qn_buf_puts(b, "  part ");
+	qn_buf_quoted(b, p->pattern);
+	for (uint32_t i = 0; i < p->nin; i++) {
+		qn_buf_puts(b, i > 0 ? ", " : " ");
+		qn_print_name(b, '%', p->in[i]);
+	}
+	qn_buf_puts(b, " -> ");
+	qn_print_name(b, '%', p->out);
+	if (p->method != NULL) {
+		qn_buf_puts(b, " method ");
+		qn_buf_quoted(b, p->method);
+	}
+	qn_buf_putc(b, '\n');
+}
+
+static void
 print_node(qn_buf *b, const qn_graph *g, const qn_node *n)
 {
 	qn_buf_puts(b, "  ");
@@ -106,6 +143,8 @@ print_node(qn_buf *b, const qn_graph *g, const qn_node *n)
 		qn_buf_putc(b, ' ');
 		qn_const_print(b, n->value);
 	}
+	if (n->facts != NULL)
+		print_facts(b, n->facts);
 	qn_buf_putc(b, '\n');
 }
 
@@ -145,6 +184,8 @@ qn_graph_print(qn_buf *b, const qn_graph *g)
 	for (qn_id id = 1; id < g->n; id++)
 		if (qn_graph_node(g, id)->op != QN_OP_input)
 			print_node(b, g, qn_graph_node(g, id));
+	for (const qn_part *p = g->parts; p != NULL; p = p->next)
+		print_part(b, p);
 	qn_buf_puts(b, "  return");
 	for (size_t i = 0; i < g->noutput; i++) {
 		const char *name = qn_graph_node(g, g->output[i].value)->name;
@@ -165,6 +206,10 @@ qn_model_print(qn_buf *b, const qn_model *m)
 	qn_buf_puts(b, "model ");
 	qn_buf_quoted(b, m->name);
 	qn_buff(b, " stage %s", qn_stage_names[m->stage]);
+	if (m->after != NULL) {
+		qn_buf_puts(b, " after ");
+		qn_buf_quoted(b, m->after);
+	}
 	if (m->rounding != 0)
 		qn_buff(b, " rounding %s", qn_rounding_names[m->rounding]);
 	if (m->options[0] != '\0') {

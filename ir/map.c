@@ -56,6 +56,24 @@ qn_map_put(qn_map *m, const void *key, size_t len, void *value)
 	HASH_ADD_KEYPTR(hh, m->head, e->key, (unsigned)len, e);
 }
 
+size_t
+qn_map_count(const qn_map *m)
+{
+	return HASH_COUNT(m->head);
+}
+
+/* uthash keeps the items in the order in which they came, too. */
+void
+qn_map_shrink(qn_map *m, size_t n)
+{
+	while (qn_map_count(m) > n) {
+		UT_hash_table *t = m->head->hh.tbl;
+		qn_map_entry *newest = ELMT_FROM_HH(t, t->tail);
+
+		HASH_DELETE(hh, m->head, newest);
+	}
+}
+
 void *
 qn_map_gets(const qn_map *m, const char *key)
 {

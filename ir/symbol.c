@@ -12,31 +12,7 @@
 qn_symbol *
 qn_symbol_find(const qn_types *t, const char *name)
 {
-	qn_symbol *s = qn_map_gets(&t->symbols_by_name, name);
-
-	return s != NULL && !s->gone ? s : NULL;
-}
-
-qn_symbols_state
-qn_symbols_save(const qn_types *t, qn_arena *a)
-{
-	qn_symbol *value = QN_NEW(a, qn_symbol, t->nsymbol);
-
-	for (size_t i = 0; i < t->nsymbol; i++)
-		value[i] = *t->symbol[i];
-	return (qn_symbols_state){t->nsymbol, value};
-}
-
-void
-qn_symbols_restore(qn_types *t, const qn_symbols_state *s)
-{
-	for (size_t i = 0; i < t->nsymbol; i++) {
-		if (i < s->n)
-			*t->symbol[i] = s->value[i];
-		else
-			t->symbol[i]->gone = true;
-	}
-	t->nsymbol = s->n;
+	return qn_map_gets(&t->symbols_by_name, name);
 }
 
 qn_status
@@ -54,17 +30,13 @@ qn_symbol_declare(qn_types *t, const char *place, const char *name, qn_sym_kind 
 		return QN_FAIL(&w, "symbol.len",
 			       "symbol $%s has length %lld; give 0 (one pair) to %d", name,
 			       (long long)len, QN_MAX_PARAMS);
-	qn_symbol *s = qn_map_gets(&t->symbols_by_name, name); /* one that is gone, or NULL */
-	bool known = s != NULL;
-	if (!known)
-		s = QN_NEW(t->arena, qn_symbol, 1);
+	qn_symbol *s = QN_NEW(t->arena, qn_symbol, 1);
 	*s = (qn_symbol){.name = qn_arena_str(t->arena, name), .kind = kind, .len = len};
 	if (t->nsymbol == t->symbol_cap)
 		t->symbol = qn_arena_grow(t->arena, t->symbol, &t->symbol_cap, t->nsymbol + 1,
 					  sizeof *t->symbol);
 	t->symbol[t->nsymbol++] = s;
-	if (!known)
-		qn_map_puts(&t->symbols_by_name, s->name, s);
+	qn_map_puts(&t->symbols_by_name, s->name, s);
 	*out = s;
 	return QN_OK;
 }

@@ -10,16 +10,57 @@
 
 #define MAX_COUNT (INT64_C(1) << 40) /* elements of a tensor that anything is computed for */
 
-void
-qn_types_init(qn_types *t, qn_arena *arena)
+static void
+maps_of(qn_types *t, qn_map *maps[QN_TYPES_MAPS])
 {
-	qn_map *const maps[] = {
+	qn_map *const all[QN_TYPES_MAPS] = {
 		&t->elems,          &t->types,           &t->scales, &t->params_by_content,
 		&t->params_by_name, &t->symbols_by_name, &t->cache};
 
+	memcpy(maps, all, sizeof all);
+}
+
+void
+qn_types_init(qn_types *t, qn_arena *arena)
+{
+	qn_map *maps[QN_TYPES_MAPS];
+
 	*t = (qn_types){.arena = arena};
+	maps_of(t, maps);
 	for (size_t i = 0; i < QN_COUNT(maps); i++)
 		qn_map_init(maps[i], arena);
+}
+
+qn_types_snapshot
+qn_types_keep(const qn_types *t, qn_arena *a)
+{
+	qn_types_snapshot s = {.nsymbol = t->nsymbol, .nparam = t->nparam};
+	qn_symbol *symbol = QN_NEW(a, qn_symbol, t->nsymbol);
+	qn_types now = *t;
+	qn_map *maps[QN_TYPES_MAPS];
+
+	for (size_t i = 0; i < t->nsymbol; i++)
+		symbol[i] = *t->symbol[i];
+	s.symbol = symbol;
+	maps_of(&now, maps);
+	for (size_t i = 0; i < QN_COUNT(maps); i++)
+		s.count[i] = qn_map_count(maps[i]);
+	return s;
+}
+
+/* What is interned refers to what was there before it alone, so the table can be cut at any point. */
+void
+qn_types_restore(qn_types *t, const qn_types_snapshot *s)
+{
+	qn_map *maps[QN_TYPES_MAPS];
+
+	maps_of(t, maps);
+	for (size_t i = 0; i < QN_COUNT(maps); i++)
+		qn_map_shrink(maps[i], s->count[i]);
+	for (size_t i = 0; i < s->nsymbol; i++)
+		*t->symbol[i] = s->symbol[i];
+	t->nsymbol = s->nsymbol;
+	t->nparam = s->nparam;
 }
 
 static const qn_type *

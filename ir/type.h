@@ -79,12 +79,11 @@ typedef struct qn_symbol {
 	const char *name; /* without the '$': node.operand */
 	qn_sym_kind kind;
 	int64_t len; /* 0: one pair; else the length of the vector */
-	bool gone; /* taken back by qn_symbols_restore: the name is free again */
 	bool bound;
 	double scale; /* when bound and len 0; rounded to f32 */
 	int64_t zp;
 	const qn_params *vec; /* when bound and len > 0 */
-	const char *method;   /* the calibration method that a recipe gives it, NULL: that of the options; not part of the text or JSON form */
+	const char *method;   /* the calibration method that a recipe gives it, NULL: that of the options */
 } qn_symbol;
 
 /* ---- scale expressions ---- */
@@ -164,14 +163,15 @@ qn_symbol *qn_symbol_find(const qn_types *t, const char *name);
  * may be NULL (zeros), must be 0 for a symmetric symbol and fit int32. */
 qn_status qn_symbol_bind(qn_types *t, const char *place, const char *name, size_t n, const double *scale, const int64_t *zp) QN_MUST_CHECK;
 
-/* All symbols as they are now, in arena a, and back to that: later ones are gone, values are what
- * they were.  For a pass that failed. */
-typedef struct qn_symbols_state {
-	size_t n;
-	const qn_symbol *value;
-} qn_symbols_state;
-qn_symbols_state qn_symbols_save(const qn_types *t, qn_arena *a);
-void qn_symbols_restore(qn_types *t, const qn_symbols_state *s);
+/* The table as it is now, in arena a, and back to that: what was declared or interned later is gone,
+ * values of symbols are what they were.  Part of the snapshot of a model (graph.h). */
+enum { QN_TYPES_MAPS = 7 };
+typedef struct qn_types_snapshot {
+	size_t nsymbol, nparam, count[QN_TYPES_MAPS];
+	const qn_symbol *symbol;
+} qn_types_snapshot;
+qn_types_snapshot qn_types_keep(const qn_types *t, qn_arena *a);
+void qn_types_restore(qn_types *t, const qn_types_snapshot *s);
 
 /* Interns parameters.  name is used when n > QN_INLINE_PARAMS (NULL: "q0", "q1", …) and no equal
  * ones exist.  Error: param.duplicate when another content has that name. shape NULL: rank 1,

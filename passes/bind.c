@@ -52,6 +52,7 @@ qn_bind(qn_model *m)
 			status = QN_EINVALID;
 	QN_TRY(status);
 	QN_TRY(qn_graph_bind(g, m->graphs, &dst));
+	dst->parts = NULL; /* of no use once all symbols have values */
 	qn_model_set_graph(m, dst);
 	m->stage = QN_STAGE_CALIBRATED;
 	return QN_OK;

@@ -3,7 +3,7 @@
  * the reason that is its own.
  *
  *   batch_norm 'n'   the op has no integer form, and codes do not pass it
- *   pow 'p'          pattern 'lut' declined: …                              (a note of partition)
+ *   pow 'p'          pattern 'lut' declined: …                              (noted by partition)
  *   matmul 'm'       no quantizer pattern of the scheme takes it
  *   conv2d 'c'       the model gives no range for 'x'                (quantized by another tool)
  *   concat 'c'       one of its operands comes from 'y', which stays in float …  a path that does not end in codes
@@ -277,10 +277,9 @@ reason(const survey *s, qn_id id)
 {
 	const qn_graph *g = s->g;
 	const qn_node *n = qn_graph_node(g, id);
-	const qn_map *notes = g->model->notes;
 
-	if (notes != NULL && qn_map_gets(notes, n->name) != NULL)
-		return qn_map_gets(notes, n->name);
+	if (n->facts != NULL && n->facts->note != NULL)
+		return n->facts->note;
 	if (n->op == QN_OP_input)
 		return "no node that quantizes it leads to an output; remove an unused input";
 	if (n->op == QN_OP_const)

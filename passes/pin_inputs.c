@@ -64,7 +64,7 @@ qn_pin_inputs(qn_model *m, const char *place, size_t n, qn_pin *pin)
 	QN_TRY(qn_pin_check(m->env, m->scratch, place, n, pin, g->ninput, names));
 	if (!ok)
 		return QN_EUSAGE;
-	qn_graph_copy_origin(to, g);
+	qn_graph_copy_facts(to, g);
 	QN_TRY(copy_nodes(g, to, map));
 	m->graph[m->ngraph - 1] = to;
 	return QN_OK;

@@ -8,17 +8,12 @@
  * codes, up to QN_RQZ_MOST_TWICE of them.  Behind more, the float chain stays the only one. */
 #include "passes/requantize.h"
 
-#include <string.h>
-
 bool
 qn_rqz_skipped(const qn_rw *rw, qn_id id)
 {
-	static const char begin[] = "skipped by ";
-	const qn_map *notes = qn_rw_model(rw)->notes;
-	const char *name = qn_rw_name(rw, id);
-	const char *why = notes != NULL && name != NULL ? qn_map_gets(notes, name) : NULL;
+	const qn_facts *f = qn_rw_node(rw, id)->facts;
 
-	return why != NULL && strncmp(why, begin, sizeof begin - 1) == 0;
+	return f != NULL && f->skipped;
 }
 
 bool

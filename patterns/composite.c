@@ -119,6 +119,8 @@ replacement(cutter *c, qn_id id, const qn_id *map, qn_node *n)
 	qn_graph *composite;
 
 	*n = *qn_graph_node(c->s->g, id);
+	if (c->s->facts != NULL && c->s->facts[id] != NULL)
+		n->facts = c->s->facts[id];
 	if (gr != NULL) {
 		QN_TRY(make_composite(c, gr, &composite));
 		qn_model_add_graph(c->m, composite);

@@ -34,6 +34,8 @@ typedef struct qn_grouper {
 	uint32_t *rooted; /* value -> number of the group whose root it is */
 	qn_group *group;
 	size_t ngroup, group_cap;
+	const qn_facts **
+		facts; /* value -> what the node is to know from now on; NULL: what it knows.  NULL: of no node */
 	bool tell;       /* look at roots that are in a group, too, for `why` */
 	const char *why; /* the last candidate matched, but is no group: why */
 	/* Private: of the candidate that is looked at. */

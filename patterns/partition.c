@@ -19,17 +19,18 @@
 #include "patterns/rewrite.h"
 #include "patterns/skip.h"
 
+/* Why no pattern took the node; the first reason, or one that is more than a reason: skipped. */
 static void
-note(qn_model *m, const qn_graph *g, qn_id id, const char *text, bool anew)
+note(qn_model *m, const qn_grouper *s, qn_id id, const char *text, bool skipped)
 {
-	const char *name = qn_graph_node(g, id)->name;
+	const qn_node *n = qn_graph_node(s->g, id);
+	const qn_facts like = {.skipped = skipped, .note = text};
+	qn_layers layers = {0};
 
-	if (m->notes == NULL) {
-		m->notes = QN_NEW(m->arena, qn_map, 1);
-		qn_map_init(m->notes, m->arena);
-	}
-	if (anew || qn_map_gets(m->notes, name) == NULL)
-		qn_map_puts(m->notes, name, qn_arena_str(m->arena, text));
+	if (s->facts[id] != NULL && !skipped)
+		return;
+	qn_layers_add_node(&layers, n);
+	s->facts[id] = qn_facts_make(m, n, &like, &layers);
 }
 
 /* Tells the host of a match; why NULL: it was taken. */
@@ -84,7 +85,7 @@ try_match(qn_model *m, const qn_quant_opts *opts, qn_grouper *s, const qn_quanti
 	explain(opts, s, q->name, root, reason, NULL);
 	qn_buf_init(&b, m->scratch);
 	qn_buff(&b, "pattern '%s' declined: %s", q->name, reason);
-	note(m, s->g, root, qn_buf_str(&b), false);
+	note(m, s, root, qn_buf_str(&b), false);
 }
 
 /* Lowers what is to be skipped back to float, and tells what became of each group, in the order of
@@ -104,7 +105,8 @@ finish(qn_model *m, const qn_quant_opts *opts, qn_grouper *s)
 		const char *reason = why[s->rooted[id] - 1];
 		explain(opts, s, gr->pattern, id, reason, gr);
 		for (uint32_t k = 0; k < gr->ninner && reason != NULL; k++)
-			note(m, s->g, gr->inner[k], reason, true);
+			if (qn_graph_node(s->g, gr->inner[k])->op != QN_OP_const)
+				note(m, s, gr->inner[k], reason, true);
 	}
 }
 
@@ -123,7 +125,7 @@ qn_partition(qn_model *m, const qn_quant_opts *opts)
 	QN_TRY(qn_recipe_check(opts->recipe, g));
 	qn_grouper_init(&s, m->scratch, qn_matcher_new(m->scratch, 0), g);
 	s.tell = opts->explain != NULL;
-	m->notes = NULL;
+	s.facts = QN_NEW(m->scratch, const qn_facts *, g->n);
 	for (size_t k = 0; k < n; k++) /* list order is priority */
 		for (qn_id id = g->n - 1; id > 0; id--)
 			try_match(m, opts, &s, &list[k]->desc, list[k]->pattern, id);

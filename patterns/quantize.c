@@ -11,22 +11,21 @@
 #include "patterns/recipe.h"
 #include "patterns/rewrite.h"
 
-/* Notes what became of a call whose value is `got`. */
-static qn_part *
-part_of(const qn_graph *dst, const qn_node *call, const qn_id *map, qn_id got, const char *method)
+/* Notes what became of a call whose value is `got`, behind *last. */
+static void
+add_part(qn_graph *dst, const qn_node *call, const qn_id *map, qn_id got, const char *method,
+	 const qn_part ***last)
 {
-	qn_arena *a = dst->model->arena;
-	const char **in = QN_NEW(a, const char *, call->nin);
-	qn_part *part = QN_NEW(a, qn_part, 1);
+	const char **in = QN_NEW(dst->arena, const char *, call->nin);
 
 	for (uint32_t i = 0; i < call->nin; i++)
-		in[i] = qn_arena_str(a, qn_graph_node(dst, map[call->in[i]])->name);
-	*part = (qn_part){.pattern = qn_arena_str(a, call->callee->pattern),
-			  .out = qn_arena_str(a, qn_graph_node(dst, got)->name),
-			  .nin = call->nin,
-			  .in = in,
-			  .method = method != NULL ? qn_arena_str(a, method) : NULL};
-	return part;
+		in[i] = qn_graph_node(dst, map[call->in[i]])->name;
+	*last = qn_graph_add_part(dst, *last,
+				  &(qn_part){.pattern = call->callee->pattern,
+					     .out = qn_graph_node(dst, got)->name,
+					     .nin = call->nin,
+					     .in = in,
+					     .method = method});
 }
 
 /* Symbols may be shared; each is told once. */
@@ -130,15 +129,16 @@ write_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts,
 {
 	const qn_quant_opts own = qn_recipe_for_graph(opts, call->callee);
 	const qn_id first = dst->n;
+
+	if (!qn_recipe_agrees(opts->recipe, call->callee, call->name))
+		return 0;
 	qn_id y = qn_quantize_call(m, s, dst, &own, call, map);
 
 	y = result_pair(m, dst, call, y, &own);
 	if (y == 0)
 		return 0;
-	qn_part *part = part_of(dst, call, map, y, own.method);
+	add_part(dst, call, map, y, own.method, last);
 	explain(opts, g, call, dst, first);
-	**last = part;
-	*last = &part->next;
 	return y;
 }
 
@@ -190,10 +190,9 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 	const qn_graph *g = qn_model_entry(m);
 	qn_graph *dst = qn_graph_new_in(m, g->name, m->scratch); /* swept at the end */
 	qn_id *map = QN_NEW(m->scratch, qn_id, g->n);
-	const qn_part **last = &m->parts;
+	const qn_part **last = &dst->parts;
 	qn_matcher *s = qn_matcher_new(m->scratch, 0);
 
-	m->parts = NULL;
 	if (m->stage != QN_STAGE_FLOAT)
 		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
 				 "quantize takes a partitioned float graph; this one is %s",
@@ -220,6 +219,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 	}
 	keep_called(m, g, dst, map);
 	m->stage = QN_STAGE_SYMBOLIC;
+	qn_recipe_use_skips(opts->recipe, m);
 	qn_recipe_warn(m->env, opts->recipe);
 	QN_TRY(qn_graph_sweep(m, dst, NULL, &dst));
 	qn_model_set_graph(m, dst);

@@ -28,7 +28,7 @@ typedef struct qn_quant_opts {
 	const struct qn_qpattern *host; /* tried before the standard ones */
 	size_t nhost;
 	bool no_standard;
-	const char *method;             /* of calibration, which a recipe gives; NULL: that of the options */
+	const char *method; /* of calibration, which a recipe gives; NULL: that of the options */
 	const struct qn_skip *skip;     /* of partition; NULL: nothing */
 	const struct qn_recipe *recipe; /* NULL: none */
 	qn_explain_fn *explain;         /* NULL: none */
@@ -85,8 +85,8 @@ qn_id qn_qb_op(qn_quantizing *b, qn_op op, const char *name, uint32_t nin, const
 
 /* ---- the two passes ---- */
 
-/* Float graph -> graph of calls of composites, one for each accepted match; the model's notes
- * say why other nodes were not taken. */
+/* Float graph -> graph of calls of composites, one for each accepted match; the facts
+ * of other nodes say why they were not taken. */
 qn_status qn_partition(qn_model *m, const qn_quant_opts *opts) QN_MUST_CHECK;
 /* Partitioned graph -> symbolic graph; composites are gone, the model's stage is `symbolic`. */
 qn_status qn_quantize_model(qn_model *m, const qn_quant_opts *opts) QN_MUST_CHECK;

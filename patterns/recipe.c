@@ -102,6 +102,47 @@ qn_recipe_skips(const qn_recipe *r, qn_arena *a, const qn_graph *g, const qn_gro
 	return qn_buf_str(&b);
 }
 
+/* Partition may have run earlier, on the way to a file: what it skipped or put into composites it has
+ * looked at with each rule that skips. */
+static void
+use_in(const qn_recipe *r, const qn_graph *g)
+{
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (g->pattern == NULL && (n->facts == NULL || !n->facts->skipped))
+			continue;
+		for (size_t i = 0; i < r->n; i++)
+			if (r->rule[i].has_skip && holds_for_node(&r->rule[i], n))
+				r->used[i] = true;
+	}
+}
+
+void
+qn_recipe_use_skips(const qn_recipe *r, const qn_model *m)
+{
+	for (size_t i = 0; r != NULL && i < m->ngraph; i++)
+		use_in(r, m->graph[i]);
+}
+
+bool
+qn_recipe_agrees(const qn_recipe *r, const qn_graph *composite, const char *name)
+{
+	size_t by = 0;
+
+	for (size_t i = 0; r != NULL && i < r->n; i++)
+		for (qn_id id = 1; id < composite->n && r->rule[i].has_skip; id++)
+			if (holds_for_node(&r->rule[i], qn_graph_node(composite, id)))
+				by = i + 1;
+	if (by == 0 || !r->rule[by - 1].skip)
+		return true;
+	(void)qn_report(composite->model->env, QN_EUSAGE, "recipe.late", name,
+			"rule %zu of the recipe (from 0) skips this match, but the model was "
+			"partitioned without it; give the recipe to the run that partitions",
+			by - 1);
+	return false;
+}
+
 /* ---- rules that match nothing ---- */
 
 enum {

@@ -38,6 +38,10 @@ qn_quant_opts qn_recipe_for_graph(const qn_quant_opts *opts, const qn_graph *com
 qn_quant_opts qn_recipe_for_value(const qn_quant_opts *opts, const char *op, const char *name);
 /* Why the group is skipped, in arena a; NULL: it is not. */
 const char *qn_recipe_skips(const qn_recipe *r, qn_arena *a, const qn_graph *g, const qn_group *gr);
+/* Marks the rules that skip and held for something when the model was partitioned. */
+void qn_recipe_use_skips(const qn_recipe *r, const qn_model *m);
+/* Whether no rule skips the composite of this call: partition would have left it out (recipe.late). */
+bool qn_recipe_agrees(const qn_recipe *r, const qn_graph *composite, const char *name);
 /* Reports rules that match nothing: no node of the graph, no input and no output has their name and
  * op (recipe.nothing, with the nearest names). */
 qn_status qn_recipe_check(const qn_recipe *r, const qn_graph *g) QN_MUST_CHECK;

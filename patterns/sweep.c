@@ -24,7 +24,7 @@ qn_graph_sweep(qn_model *m, const qn_graph *g, const char *const *names, qn_grap
 	bool *live = QN_NEW(m->scratch, bool, g->n);
 	qn_id *map = QN_NEW(m->scratch, qn_id, g->n);
 
-	qn_graph_copy_origin(dst, g);
+	qn_graph_copy_facts(dst, g);
 	mark(g, live);
 	for (qn_id id = 1; id < g->n; id++) {
 		if (!live[id])

@@ -55,8 +55,9 @@ ranges searched --recipe search.json
 diff by-minmax searched >difference && fail recipe-search "nothing was searched"
 grep '^[<>]' difference | grep -v 'symbol \$pw' >others && fail recipe-search "other partitions were searched" others
 silent methods compile -q "$E/digits.json" --calib few.npy --recipe methods.json -o methods
-good methods-saved opt "$E/digits.json" --recipe methods.json --stop-after quantize -o methods.qir
-has_words methods-saved stderr "does not hold the methods|[recipe.method]"
+silent methods-saved opt -q "$E/digits.json" --recipe methods.json --stop-after quantize -o methods.qir
+silent methods-saved compile -q methods.qir --calib few.npy -o methods-saved
+diff -r methods methods-saved >difference || fail methods-saved "other files than in one run" difference
 silent explain quantize "$E/digits.json" --explain --skip 'last,name:res*'
 has_words explain stdout "taken     conv2d_bias  bn1|from image conv1.w bn1.bias; symbols \$conv1.x \$conv1.w|residual  skipped by name 'res*'"
 has_words explain stdout "probs     skipped by 'last'|not taken conv2d       conv1     'conv1' belongs to the match of 'conv2d_bias' at 'bn1'"

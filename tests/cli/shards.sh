@@ -64,7 +64,10 @@ case_of 'output without samples' 1 calibrate.no-data 'digits: error|statistics d
 silent 'output explained' calibrate "$E/digits.json" --stats searched.json --explain probs.x -q
 has_words 'output explained' stdout 'method       output:steps=3|note         ranges are where the search'
 quern opt "$E/digits.json" --stop-after quantize -q -o symbolic.qir
-case_of 'output of a saved graph' 2 calibrate.parts 'the method output|start from the float model' \
-	opt symbolic.qir --calib "$E/calib.npy" --method output --stop-after bind -q
+silent 'output of a saved graph' compile symbolic.qir --calib "$E/calib.npy" --method output:steps=3 -q -o output-saved
+same 'output of a saved graph' output-saved output-direct
+sed '/^  part /d' symbolic.qir >no-parts.qir
+case_of 'output of a graph without parts' 2 calibrate.parts 'the method output|start from the float model' \
+	opt no-parts.qir --calib "$E/calib.npy" --method output --stop-after bind -q
 
 finish

@@ -107,21 +107,19 @@ each_reason(void **state)
 	}
 }
 
-/* A pattern that declines says why, from partition to the list. */
+/* A pattern that declines says why, from partition to the list, through a file too. */
 static void
 declined(void **state)
 {
 	static const char text[] =
 		"model \"m\" stage calibrated\ngraph @main(" F ") {\n"
-		"  %s = softmax %f {axis=0}\n  %q = quantize %s : " Q("2x4") "\n  return %q\n}\n";
+		"  %s = softmax %f {axis=0} note \"pattern 'fixed' declined: axis\"\n"
+		"  %q = quantize %s : " Q("2x4") "\n  return %q\n}\n";
 	const qn_requant_opts opts = {.require_int = true};
 	builder b;
 
 	(void)state;
 	build_parse(&b, text);
-	b.model.notes = QN_NEW(&b.arena, qn_map, 1);
-	qn_map_init(b.model.notes, &b.arena);
-	qn_map_puts(b.model.notes, "s", (void *)(uintptr_t) "pattern 'fixed' declined: axis");
 	assert_int_equal(qn_requantize(&b.model, &opts), QN_EUNSUPPORTED);
 	const char *message = message_about(&b, "softmax 's'");
 	assert_non_null(message);

@@ -52,7 +52,7 @@ begin(void)
 static qn_info *
 info_of(const char *out)
 {
-	const qn_part *p = rg->m.parts;
+	const qn_part *p = qn_model_entry(&rg->m)->parts;
 	qn_info *i;
 
 	while (p != NULL && strcmp(p->out, out) != 0)
@@ -90,9 +90,9 @@ test_values(void **state)
 {
 	(void)state;
 	begin();
-	assert_string_equal(rg->m.parts->out, "f");
-	assert_string_equal(rg->m.parts->next->out, "g");
-	assert_null(rg->m.parts->next->next);
+	assert_string_equal(qn_model_entry(&rg->m)->parts->out, "f");
+	assert_string_equal(qn_model_entry(&rg->m)->parts->next->out, "g");
+	assert_null(qn_model_entry(&rg->m)->parts->next->next);
 	qn_info *f = info_of("f");
 	assert_string_equal(f->part->pattern, "dense_bias");
 	assert_int_equal(f->npair, 2); /* $f.x, $f.w; the bias is in units of both */
@@ -233,7 +233,8 @@ static void
 test_callbacks(void **state)
 {
 	record r = {.names = ""};
-	qn_calib_callback list[] = {{"dense", take_defaults, &r, NULL}, {NULL, take_defaults, &r, NULL}};
+	qn_calib_callback list[] = {{"dense", take_defaults, &r, NULL},
+				    {NULL, take_defaults, &r, NULL}};
 
 	(void)state;
 	begin();

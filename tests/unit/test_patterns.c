@@ -155,8 +155,11 @@ test_partition_says_why_not(void **state)
 	      "}\n");
 	assert_int_equal(qn_partition(&rg->m, &(qn_quant_opts){0}), QN_OK);
 	assert_int_equal(rg->m.ngraph, 1);
-	assert_non_null(rg->m.notes);
-	assert_non_null(strstr(qn_map_gets(rg->m.notes, "fc"), "weights are not an f32 constant"));
+	const qn_graph *g = qn_model_entry(&rg->m);
+	const qn_facts *facts = qn_graph_node(g, qn_graph_find(g, "fc"))->facts;
+	assert_non_null(facts);
+	assert_false(facts->skipped);
+	assert_non_null(strstr(facts->note, "weights are not an f32 constant"));
 }
 
 static void

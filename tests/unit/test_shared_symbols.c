@@ -200,7 +200,7 @@ set_parts(void)
 {
 	read_model(HEAD PARTS);
 	parts[0].next = &parts[1];
-	rg->m.parts = parts;
+	qn_model_entry(&rg->m)->parts = parts;
 }
 
 typedef struct host {
