@@ -63,6 +63,22 @@ compare(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 	return QN_OK;
 }
 
+/* The layers that the value of this name comes from in the source's file, "a, b"; the name itself where
+ * it is no other. */
+static const char *
+layers_or(const noise_call *c, const char *name)
+{
+	const qn_node *n = qn_graph_node(c->float_form, qn_graph_find(c->float_form, name));
+	qn_buf b;
+
+	if (n->facts == NULL || n->facts->norigin == 0)
+		return name;
+	qn_buf_init(&b, c->m->scratch);
+	for (uint32_t i = 0; i < n->facts->norigin; i++)
+		qn_buff(&b, "%s%s", i > 0 ? ", " : "", n->facts->origin[i]);
+	return qn_buf_str(&b);
+}
+
 /* In ascending order of ids, so that the mean is always the same. */
 static void
 sum_up(const noise_call *c)
@@ -84,7 +100,7 @@ sum_up(const noise_call *c)
 	}
 	n.mean = n.values > 0 ? sum / (double)n.values : 0;
 	if (n.worst != NULL)
-		n.worst = qn_arena_str(c->m->arena, n.worst);
+		n.worst = qn_arena_str(c->m->arena, layers_or(c, n.worst));
 	*c->out = n;
 }
 

@@ -2,6 +2,8 @@
 /* report.c - the report beside the emitted files. */
 #include "driver/report.h"
 
+#include <string.h>
+
 #include "driver/summary.h"
 #include "formats/json_out.h"
 
@@ -23,6 +25,23 @@ put_value(qn_json_out *o, const char *name, const qn_type *t, qn_buf *text)
 	qn_json_close(o);
 }
 
+/* The layers of the source's file that the step computes, unless it is one of the step's own name. */
+static void
+put_layers(qn_json_out *o, const qn_graph *g, const qn_step *s)
+{
+	const char *name = qn_graph_node(g, s->node)->name;
+	qn_layers layers = {0};
+
+	qn_layers_add_node(&layers, qn_graph_node(g, s->head));
+	qn_layers_add_node(&layers, qn_graph_node(g, s->node));
+	if (layers.n == 0 || (layers.n == 1 && strcmp(layers.name[0], name) == 0))
+		return;
+	qn_json_open(o, "layers", '[', QN_JSON_FLAT);
+	for (uint32_t i = 0; i < layers.n; i++)
+		qn_json_put_string(o, NULL, layers.name[i]);
+	qn_json_close(o);
+}
+
 static void
 put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 {
@@ -34,6 +53,7 @@ put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 	qn_json_put_string(o, "op", qn_opinfo_of(head)->name);
 	if (s->head != s->node)
 		qn_json_put_string(o, "fused", qn_opinfo_of(n)->name);
+	put_layers(o, p->g, s);
 	put_type(o, n->type, text);
 	qn_json_put_i64(o, "macs", (int64_t)qn_node_macs(p->g, head));
 	qn_json_put_i64(o, "bytes", (int64_t)s->bytes);

@@ -117,7 +117,8 @@ qn_model_hash(const qn_model *m, qn_arena *a)
 
 	qn_buf_to(&json, tmp, add_crc, &crc);
 	qn_buf_to(&weights, tmp, add_crc, &crc);
-	qn_json_print(&json, m, &(qn_json_opts){.weights_file = "weights"}, &weights);
+	qn_json_print(&json, m, &(qn_json_opts){.weights_file = "weights", .values_only = true},
+		      &weights);
 	qn_buf_end(&weights);
 	qn_arena_release(tmp);
 	return crc;

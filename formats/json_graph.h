@@ -22,6 +22,7 @@ typedef struct qn_json_opts {
 	const char *
 		weights_file; /* constants of more than inline_limit elements are referred to in this safetensors file; NULL: all inline */
 	int64_t inline_limit; /* 0: 16 */
+	bool values_only; /* only what says what is computed, no facts: equal for models that compute alike */
 } qn_json_opts;
 
 /* The model's text, one node a line.  weights: receives the safetensors file's bytes when

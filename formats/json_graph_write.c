@@ -24,6 +24,7 @@ typedef struct writer {
 	qn_json_out o;
 	const qn_model *m;
 	const char *file; /* NULL: all inline */
+	bool facts;       /* are written too */
 	int64_t limit;
 	qn_arena *arena;
 	qn_map taken; /* names in the file */
@@ -61,14 +62,14 @@ put_params(qn_json_out *o, const qn_params *p, bool f32)
 }
 
 static void
-put_symbol(qn_json_out *o, const qn_symbol *s)
+put_symbol(qn_json_out *o, const qn_symbol *s, bool facts)
 {
 	qn_json_open(o, NULL, '{', QN_JSON_FLAT);
 	qn_json_put_string(o, "name", s->name);
 	qn_json_put_string(o, "kind", s->kind == QN_SYM_SYMMETRIC ? "sym" : "asym");
 	if (s->len > 0)
 		qn_json_put_i64(o, "len", s->len);
-	if (s->method != NULL && !s->bound) /* it has found its values */
+	if (facts && s->method != NULL && !s->bound) /* it has found its values */
 		qn_json_put_string(o, "method", s->method);
 	if (s->bound && s->len > 0) {
 		put_params(o, s->vec, true);
@@ -81,12 +82,12 @@ put_symbol(qn_json_out *o, const qn_symbol *s)
 }
 
 static void
-put_tables(qn_json_out *o, const qn_types *t)
+put_tables(qn_json_out *o, const qn_types *t, bool facts)
 {
 	if (t->nsymbol > 0)
 		qn_json_open(o, "symbols", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < t->nsymbol; i++)
-		put_symbol(o, t->symbol[i]);
+		put_symbol(o, t->symbol[i], facts);
 	if (t->nsymbol > 0)
 		qn_json_close(o);
 	if (t->nparam > 0)
@@ -242,7 +243,8 @@ put_node(writer *w, const qn_graph *g, const qn_node *n)
 	if (n->callee != NULL)
 		qn_json_put_string(&w->o, "callee", n->callee->name);
 	put_type(w, n->type);
-	qn_json_put_facts(&w->o, n->facts);
+	if (w->facts)
+		qn_json_put_facts(&w->o, n->facts);
 	qn_json_close(&w->o);
 }
 
@@ -280,7 +282,8 @@ put_graph(writer *w, const char *key, const qn_graph *g)
 			put_node(w, g, n);
 	}
 	qn_json_close(&w->o);
-	qn_json_put_parts(&w->o, g);
+	if (w->facts)
+		qn_json_put_parts(&w->o, g);
 	put_outputs(w, g);
 	qn_json_close(&w->o);
 }
@@ -288,7 +291,10 @@ put_graph(writer *w, const char *key, const qn_graph *g)
 void
 qn_json_print(qn_buf *b, const qn_model *m, const qn_json_opts *opts, qn_buf *weights)
 {
-	writer w = {.m = m, .arena = b->arena, .limit = INLINE_LIMIT};
+	writer w = {.m = m,
+		    .arena = b->arena,
+		    .limit = INLINE_LIMIT,
+		    .facts = opts == NULL || !opts->values_only};
 
 	if (opts != NULL && weights != NULL)
 		w.file = opts->weights_file;
@@ -301,13 +307,13 @@ qn_json_print(qn_buf *b, const qn_model *m, const qn_json_opts *opts, qn_buf *we
 	qn_json_put_i64(&w.o, "quern", 1);
 	qn_json_put_string(&w.o, "name", m->name);
 	qn_json_put_string(&w.o, "stage", qn_stage_names[m->stage]);
-	if (m->after != NULL)
+	if (m->after != NULL && w.facts)
 		qn_json_put_string(&w.o, "after", m->after);
 	if (m->rounding != 0)
 		qn_json_put_string(&w.o, "rounding", qn_rounding_names[m->rounding]);
 	if (m->options[0] != '\0')
 		qn_json_put_string(&w.o, "options", m->options);
-	put_tables(&w.o, &m->types);
+	put_tables(&w.o, &m->types, w.facts);
 	if (m->ngraph > 1)
 		qn_json_open(&w.o, "functions", '[', QN_JSON_LINES);
 	for (size_t i = 0; i + 1 < m->ngraph; i++)

@@ -91,3 +91,22 @@ qn_facts_renamed(qn_model *m, const qn_node *n, const char *before)
 	qn_layers_add_node(&l, &had);
 	return qn_facts_make(m, n, n->facts, &l);
 }
+
+void
+qn_graph_set_facts(qn_graph *g, qn_id id, const qn_facts *facts)
+{
+	g->block[id / QN_NODE_BLOCK][id % QN_NODE_BLOCK].facts = facts;
+}
+
+const char *
+qn_node_layers(const qn_node *n, qn_arena *a)
+{
+	const char *const *names;
+	const size_t count = qn_node_origin(n, &names);
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	for (size_t i = 0; i < count; i++)
+		qn_buff(&b, "%s'%s'", i > 0 ? ", " : "", names[i]);
+	return qn_buf_str(&b);
+}

@@ -295,6 +295,17 @@ reason(const survey *s, qn_id id)
 	return reason_of_op(s, id, n);
 }
 
+/* " (layer 'conv1')" where the file knows it by another name than the node's. */
+static const char *
+of_layers(const qn_model *m, const qn_node *n)
+{
+	const bool known = n->facts != NULL && n->facts->norigin > 0;
+
+	return known ? text(m, n->facts->norigin > 1 ? " (layers %s)" : " (layer %s)",
+			    qn_node_layers(n, m->scratch))
+		     : "";
+}
+
 qn_status
 qn_report_float(qn_model *m, const qn_graph *g)
 {
@@ -308,8 +319,9 @@ qn_report_float(qn_model *m, const qn_graph *g)
 			if (is_around(n) != (around == 1) || !stays(g, n))
 				continue;
 			status = qn_report(m->env, QN_EUNSUPPORTED, "legalize.float",
-					   qn_node_place(g, n), "%s '%s' stays in float: %s",
-					   qn_opinfo_of(n)->name, n->name, reason(&s, id));
+					   qn_node_place(g, n), "%s '%s'%s stays in float: %s",
+					   qn_opinfo_of(n)->name, n->name, of_layers(m, n),
+					   reason(&s, id));
 		}
 	return status;
 }

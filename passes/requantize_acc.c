@@ -48,6 +48,7 @@ moved_codes_of(qn_rw *rw, qn_id id)
 	while (x != 0 && n-- > 0) {
 		const qn_node *op = qn_rw_node(rw, move[n]);
 
+		qn_rw_stands_for(rw, move[n]);
 		x = qn_rw_add(rw, op->op, qn_rw_name(rw, move[n]), 1, &x, op->attr, NULL);
 	}
 	return x;
@@ -299,6 +300,7 @@ qn_rqz_bias(qn_rw *rw, const qn_match *m)
 			accumulator(rw, elem_of(rw, in[0]), elem_of(rw, in[1])));
 	if (in[2] == 0)
 		return 0;
+	qn_rw_stands_for(rw, acc);
 	qn_id y = qn_rw_add(rw, a->op, qn_rw_name(rw, acc), 3, in, a->attr, NULL);
 	y = y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
 	return shape == 0 ? y : reshaped(rw, name, y, n->type->rank, n->type->dim);

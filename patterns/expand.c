@@ -120,6 +120,23 @@ find_match(qn_quantizing *b, qn_matcher *s, const qn_node *call, qn_match *insid
 	return NULL;
 }
 
+/* What computes in the quantized form, and its value, stand for the layers of the composite. */
+static void
+set_layers(qn_quantizing *b, qn_id first, qn_id got)
+{
+	qn_layers layers = {0};
+
+	for (qn_id id = 1; id < b->composite->n; id++)
+		if (qn_node_computes(qn_graph_node(b->composite, id)))
+			qn_layers_add_node(&layers, qn_graph_node(b->composite, id));
+	for (qn_id id = first; id < b->dst->n; id++) {
+		const qn_node *n = qn_graph_node(b->dst, id);
+
+		if (id == got || qn_node_computes(n))
+			qn_graph_set_facts(b->dst, id, qn_facts_make(b->m, n, NULL, &layers));
+	}
+}
+
 /* The match with values of the graph under construction. */
 static qn_match
 match_outside(const qn_quantizing *b, const qn_match *inside)
@@ -162,5 +179,9 @@ qn_quantize_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts 
 		arg[c->input[i]] = map[call->in[i]];
 	qn_match outside = match_outside(&b, &inside);
 	qn_id first = dst->n;
-	return check(&b, p, call, p->desc.quantize(p->desc.user, &b, &outside), first, &before);
+	qn_id got =
+		check(&b, p, call, p->desc.quantize(p->desc.user, &b, &outside), first, &before);
+	if (got >= first)
+		set_layers(&b, first, got);
+	return got;
 }

@@ -17,8 +17,15 @@ holds_for(const qn_recipe_rule *r, const char *op, const char *name)
 static bool
 holds_for_node(const qn_recipe_rule *r, const qn_node *n)
 {
-	return n->op != QN_OP_const && n->op != QN_OP_input &&
-	       holds_for(r, qn_opinfo_of(n)->name, n->name);
+	const char *const *layer;
+	const size_t nlayer = qn_node_origin(n, &layer);
+
+	if (n->op == QN_OP_const || n->op == QN_OP_input)
+		return false;
+	for (size_t i = 0; i < nlayer; i++)
+		if (holds_for(r, qn_opinfo_of(n)->name, layer[i]))
+			return true;
+	return holds_for(r, qn_opinfo_of(n)->name, n->name);
 }
 
 static void

@@ -10,6 +10,17 @@
  * for each of its own. */
 enum { MAX_ADDED_PER_NODE = 1000 };
 
+/* Of the rule that is being applied: the layers of what it matched, in order, found when it adds its
+ * first node.  Matched conversions between types stand apart: they are made anew beside what computes,
+ * and are of their own layers then. */
+typedef struct applied {
+	const qn_match *m;
+	bool known;    /* the layers have been found */
+	bool computes; /* a node that computes was made, and took them */
+	qn_layers layers, conversions;
+	struct applied *outer;
+} applied;
+
 struct qn_rw {
 	qn_model *m;
 	qn_arena *
@@ -29,6 +40,7 @@ struct qn_rw {
 	qn_hashes shared; /* the first of equal nodes, so that they are one */
 	qn_status status;
 	const char *reason; /* of the last rule that declined */
+	applied *rule;      /* NULL: nodes are copied */
 	uint64_t added;
 };
 
@@ -157,6 +169,126 @@ trace(qn_rw *rw, const qn_rule *rule, qn_id id, qn_id got)
 			 rw->name[got] != NULL ? rw->name[got] : "");
 }
 
+/* ---- layers ---- */
+
+/* Nodes of the graph under construction have working names. */
+static void
+add_layers(const qn_rw *rw, qn_layers *to, qn_id id)
+{
+	qn_node n = *qn_rw_node(rw, id);
+
+	n.name = rw->name[id];
+	qn_layers_add_node(to, &n);
+}
+
+/* Whether the value ends what the pattern looks at: a leaf of it, or, with *inside, a node whose inputs
+ * it does not look at. */
+static bool
+is_end(const qn_rw *rw, const qn_match *m, qn_id id, bool *inside)
+{
+	bool leaf = false;
+
+	*inside = false;
+	for (size_t i = 0; i < m->nbound; i++) {
+		const qn_bound *b = &m->bound[i];
+
+		if (b->value != id || b->graph != rw->dst)
+			continue;
+		*inside = *inside || b->kind == QN_BOUND_ARGS;
+		leaf = leaf || (b->kind == QN_BOUND_SLOT && b->pat->narg == 0);
+	}
+	return leaf || *inside;
+}
+
+enum { MOST_MATCHED = 64 }; /* nodes of a pattern of the library's */
+
+/* What the match holds, without its leaves, from the root down. */
+static void
+find_layers(qn_rw *rw, applied *r)
+{
+	qn_id matched[MOST_MATCHED] = {r->m->root};
+	size_t n = 1;
+
+	for (size_t at = 0; at < n; at++) {
+		const qn_node *node = qn_rw_node(rw, matched[at]);
+		bool inside = false, end = is_end(rw, r->m, matched[at], &inside);
+
+		for (uint32_t i = 0; !end && i < node->nin && n < MOST_MATCHED; i++)
+			if (!is_end(rw, r->m, node->in[i], &inside) || inside)
+				matched[n++] = node->in[i];
+	}
+	for (size_t at = n; at > 0; at--) /* operands before what reads them */
+		add_layers(rw,
+			   qn_node_computes(qn_rw_node(rw, matched[at - 1])) ? &r->layers
+									     : &r->conversions,
+			   matched[at - 1]);
+	r->known = true;
+}
+
+void
+qn_rw_stands_for(qn_rw *rw, qn_id id)
+{
+	if (rw->rule == NULL)
+		return;
+	if (!rw->rule->known)
+		find_layers(rw, rw->rule);
+	add_layers(rw, &rw->rule->layers, id);
+}
+
+/* The facts of a node that the rule adds. */
+static const qn_facts *
+facts_of(qn_rw *rw, const qn_node *n)
+{
+	applied *r = rw->rule;
+
+	if (r != NULL && !r->known)
+		find_layers(rw,
+			    r); /* the match lasts until what is added is offered to the rules */
+	if (r == NULL || n->op == QN_OP_const || n->op == QN_OP_input)
+		return n->facts;
+	const qn_node *root = qn_rw_node(rw, r->m->root);
+	bool computes = qn_node_computes(n);
+	r->computes = r->computes || computes;
+	return qn_facts_make(rw->m, n, qn_opinfo_of(root) == qn_opinfo_of(n) ? root->facts : NULL,
+			     computes && r->layers.n > 0 ? &r->layers : &r->conversions);
+}
+
+/* A layer that came to nothing of its own is one of those that the value in its place stands for:
+ * relu(requantize(x)) became requantize(x), with other limits or without. */
+static void
+pass_on_layers(qn_rw *rw, applied *r, qn_id got)
+{
+	qn_node n = *qn_rw_node(rw, got);
+	qn_layers all = {0};
+
+	if (n.op == QN_OP_const || n.op == QN_OP_input)
+		return;
+	if (!r->known)
+		find_layers(rw, r);
+	if (r->computes || r->layers.n == 0)
+		return;
+	add_layers(rw, &all, got);
+	qn_layers_add(&all, r->layers.n, r->layers.name);
+	n.name = rw->name[got];
+	n.facts = qn_facts_make(rw->m, &n, n.facts, &all);
+	qn_graph_set_facts(rw->dst, got, n.facts);
+}
+
+static qn_id
+apply(qn_rw *rw, const qn_rule *rule, qn_id id, const qn_match *m)
+{
+	applied r = {.m = m, .outer = rw->rule};
+
+	rw->reason = NULL;
+	rw->rule = &r;
+	qn_id got = rule->apply(rw, m);
+	if (got != 0 && got != id && rw->status == QN_OK)
+		pass_on_layers(rw, &r, got);
+	rw->rule = r.outer;
+	trace(rw, rule, id, got);
+	return got;
+}
+
 static qn_id
 offer(qn_rw *rw, qn_id id)
 {
@@ -165,9 +297,7 @@ offer(qn_rw *rw, qn_id id)
 
 		if (!qn_match_at(rw->matcher, rw->dst, rw->rules[i].pattern, id, &m))
 			continue;
-		rw->reason = NULL;
-		qn_id got = rw->rules[i].apply(rw, &m);
-		trace(rw, &rw->rules[i], id, got);
+		qn_id got = apply(rw, &rw->rules[i], id, &m);
 		if (got != 0 && got != id)
 			return got;
 	}
@@ -187,6 +317,7 @@ add(qn_rw *rw, const qn_node *like, uint32_t uses)
 				       "the rules of this pass do not come to an end");
 		return 0;
 	}
+	n.facts = facts_of(rw, like);
 	n.name = NULL; /* the result's names are given by the sweep at the end */
 	qn_id id = qn_graph_add(rw->dst, &n);
 	if (id == 0) {

@@ -57,6 +57,19 @@ qn_skip_parse(qn_env *env, qn_arena *a, const char *text, qn_skip *out)
 	return status;
 }
 
+/* Whether the node, or a layer that it stands for, has such a name. */
+static bool
+is_named(const qn_node *n, const char *glob)
+{
+	const char *const *layer;
+	const size_t nlayer = qn_node_origin(n, &layer);
+
+	for (size_t i = 0; i < nlayer; i++)
+		if (qn_glob(glob, layer[i]))
+			return true;
+	return qn_glob(glob, n->name);
+}
+
 /* Whether a node of the group is of the name or op. */
 static bool
 has_node(const qn_graph *g, const qn_group *gr, const qn_skip_word *w)
@@ -67,7 +80,7 @@ has_node(const qn_graph *g, const qn_group *gr, const qn_skip_word *w)
 		if (n->op == QN_OP_const)
 			continue;
 		if (w->kind == QN_SKIP_OP ? strcmp(qn_opinfo_of(n)->name, w->text) == 0
-					  : qn_glob(w->text, n->name))
+					  : is_named(n, w->text))
 			return true;
 	}
 	return false;
