@@ -118,6 +118,9 @@ int64_t qn_tfl_flag(const qn_tfl_op *o, uint32_t field, int64_t absent); /* a by
 double qn_tfl_option_real(const qn_tfl_op *o, uint32_t field, double absent);
 /* The integers of input i, which must be constant (import.input); -1 after a report. */
 int32_t qn_tfl_ints(qn_tfl_op *o, uint32_t i, int32_t most, int64_t *v);
+/* The same of an input that says n dimensions of result 0, from `from` on: where it is known only in a run, those that the
+ * file gives the result. */
+int32_t qn_tfl_dims(qn_tfl_op *o, uint32_t i, int32_t from, int32_t most, int64_t *v);
 /* An axis in 0 … rank-1; false after a report. */
 bool qn_tfl_axis(qn_tfl_op *o, int64_t axis, int32_t rank, int32_t *out);
 int32_t qn_tfl_rank(const qn_tfl_op *o, uint32_t i);

@@ -139,7 +139,7 @@ transpose_conv(qn_tfl_op *o)
 	a.conv2d_transpose.padding = QN_PADDING_explicit;
 	a.conv2d_transpose.stride[WIDTH] = qn_tfl_option(o, 1, 0);
 	a.conv2d_transpose.stride[HEIGHT] = qn_tfl_option(o, 2, 0);
-	int32_t n = qn_tfl_ints(o, 0, 4, want);
+	int32_t n = qn_tfl_dims(o, 0, 0, 4, want);
 	if (n < 0 || !ranks_ok(o, 2))
 		return;
 	if (n != 4 || a.conv2d_transpose.stride[0] < 1 || a.conv2d_transpose.stride[1] < 1) {

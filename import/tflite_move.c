@@ -54,7 +54,7 @@ reshape(qn_tfl_op *o)
 	int32_t n = 0;
 
 	if (o->nin > 1 && o->from[1] != NULL) {
-		n = qn_tfl_ints(o, 1, QN_MAX_RANK, dim);
+		n = qn_tfl_dims(o, 1, 0, QN_MAX_RANK, dim);
 	} else if (option.n > 0) {
 		for (; n < (int32_t)option.n && n < QN_MAX_RANK; n++)
 			dim[n] = qn_flat_int_at(&option, (size_t)n, QN_FLAT_I32);
@@ -222,7 +222,7 @@ broadcast_to(qn_tfl_op *o)
 	qn_attrs a = {0};
 	qn_id x = qn_tfl_moved(o, 0);
 
-	a.shape.shape.n = qn_tfl_ints(o, 1, QN_MAX_RANK, a.shape.shape.v);
+	a.shape.shape.n = qn_tfl_dims(o, 1, 0, QN_MAX_RANK, a.shape.shape.v);
 	if (a.shape.shape.n >= 0)
 		qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_expand, 1, &x, &a, NULL));
 }

@@ -57,7 +57,7 @@ resize(qn_tfl_op *o, qn_op op, uint32_t field)
 	bool corners = qn_tfl_flag(o, field, 0) != 0, half = qn_tfl_flag(o, field + 1, 0) != 0;
 	qn_attrs a = {0};
 	int64_t size[2];
-	int32_t n = qn_tfl_ints(o, 1, 2, size);
+	int32_t n = qn_tfl_dims(o, 1, 1, 2, size);
 
 	if (n < 0)
 		return;

@@ -47,7 +47,8 @@ bias_codes(qn_tfl_op *o, qn_id bias, const qn_elem *e)
 		return qn_importer_refuse(o->im, "import.input",
 					  "the bias of a product of codes must be a constant of "
 					  "integers");
-	const qn_type *type = qn_type_with_elem(&o->im->m->types, known->type, e);
+	const int64_t count = qn_type_count(known->type); /* [1,O] is read as [O] */
+	const qn_type *type = qn_type_tensor(&o->im->m->types, e, 1, &count);
 	if (!qn_importer_take_type(o->im, type))
 		return 0;
 	qn_tensor *x = qn_tensor_new(o->im->m->arena, type, &data);
@@ -273,6 +274,9 @@ qn_tfl_product(qn_tfl_op *o, qn_op op, qn_id x, qn_id w, qn_id bias, const qn_at
 
 	if (x == 0 || w == 0)
 		return 0;
+	if (!qn_tfl_is_codes(o, x) && bias != 0 && qn_importer_type(o->im, bias)->rank > 1)
+		in[2] = qn_importer_reshape(
+			o->im, bias, 1, (int64_t[]){qn_type_count(qn_importer_type(o->im, bias))});
 	if (!qn_tfl_is_codes(o, x))
 		return qn_tfl_activated(
 			o, qn_importer_op(o->im, op, bias != 0 ? 3 : 2, in, attrs, NULL),

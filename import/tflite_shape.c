@@ -33,7 +33,7 @@ fill(qn_tfl_op *o)
 	qn_attrs a = {0};
 	qn_id x = qn_tfl_moved(o, 1);
 
-	a.shape.shape.n = qn_tfl_ints(o, 0, QN_MAX_RANK, a.shape.shape.v);
+	a.shape.shape.n = qn_tfl_dims(o, 0, 0, QN_MAX_RANK, a.shape.shape.v);
 	if (a.shape.shape.n >= 0)
 		qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_expand, 1, &x, &a, NULL));
 }

@@ -125,6 +125,22 @@ plain_of(int64_t type)
 	return QN_NPLAIN;
 }
 
+/* The axis that n scales stand along.  Converters give biases the axis of their weights, 3 of [O] or [1,O]: an axis that is not
+ * the tensor's is the only one that has as many indices, where all others have one. */
+static int32_t
+axis_of(const qn_tfl_tensor *t, int32_t axis, int64_t n)
+{
+	int32_t found = axis, longer = 0;
+
+	if (axis >= 0 && axis < t->rank && t->dim[axis] == n)
+		return axis;
+	for (int32_t i = 0; i < t->rank; i++) {
+		longer += t->dim[i] != 1;
+		found = t->dim[i] == n ? i : found;
+	}
+	return longer == 1 ? found : axis;
+}
+
 /* The vector of scales as the element's, the zero points as its; false after a report. */
 static bool
 scales(qn_tfl *f, const qn_tfl_tensor *t, const qn_flat_table *q, qn_elem *d, int32_t *axis)
@@ -140,6 +156,7 @@ scales(qn_tfl *f, const qn_tfl_tensor *t, const qn_flat_table *q, qn_elem *d, in
 		d->scale = qn_scale_const(types, qn_flat_real_at(&scale, 0));
 		return true;
 	}
+	*axis = axis_of(t, *axis, (int64_t)scale.n);
 	if (*axis < 0 || *axis >= t->rank || t->dim[*axis] != (int64_t)scale.n ||
 	    (zp.n > 1 && zp.n != scale.n))
 		return qn_importer_refuse(&f->im, "import.type",

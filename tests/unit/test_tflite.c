@@ -49,6 +49,89 @@ test_dense_relu(void **state)
 	GIVES(V(1, 1), 3.5, 0);
 }
 
+/* Biases whose quantized_dimension is that of the weights: their scales lie along the one axis they have. */
+static void
+test_axis_of_bias(void **state)
+{
+	for (int rank = 1; rank < 3; rank++) {
+		static const int8_t weights[] = {1, 2, 3, 4};
+		static const int32_t bias[] = {10, -20};
+		const int32_t dims[2][2] = {{2}, {1, 2}};
+
+		(void)tflite_teardown(state);
+		(void)tflite_setup(state);
+		int x = tfl_codes(file, "x", TFL_INT8, DIMS(1, 1, 1, 2), 0.5f, 0, NULL, 0);
+		int w = tfl_codes(file, "w", TFL_INT8, DIMS(2, 1, 1, 2), 0.25f, 0, weights, 4);
+		int b = tfl_codes(file, "b", TFL_INT32, rank, dims[rank - 1], 0.125f, 0, bias, 8);
+		int y = tfl_codes(file, "y", TFL_INT8, DIMS(1, 1, 1, 2), 1.0f, 0, NULL, 0);
+
+		file->tensor[w].nscale = file->tensor[b].nscale = 2;
+		file->tensor[w].scale[1] = 0.5f;
+		file->tensor[b].scale[1] = 0.25f;
+		file->tensor[b].axis = 3;
+		tfl_with(tfl_with(tfl_op(file, QN_TFL_CONV_2D, INTS(x, w, b), INTS(y)), 1, 'i', 1),
+			 2, 'i', 1);
+		reading.from_float = rank == 1;
+		import(INTS(x), INTS(y));
+		if (rank == 1)
+			GIVES(V(1, 2), 0.25 + 1 + 1.25, 1.5 + 4 - 5);
+		else /* sums of 15 * 0.125 and -9 * 0.25, in steps of 1 */
+			GIVES(V(1, 2), 2, -2);
+	}
+}
+
+/* More scales than indices, or an axis that could be several, is no slip of a converter. */
+static void
+test_axis_refused(void **state)
+{
+	(void)state;
+	int x = tfl_codes(file, "x", TFL_INT8, DIMS(1, 2, 2, 2), 0.5f, 0, NULL, 0);
+	int y = tfl_codes(file, "y", TFL_INT8, DIMS(1, 2, 2, 2), 1.0f, 0, NULL, 0);
+
+	file->tensor[x].nscale = 2;
+	file->tensor[x].scale[1] = 0.5f;
+	file->tensor[x].axis = 7;
+	(void)tfl_op(file, QN_TFL_RELU, INTS(x), INTS(y));
+	import_fails(INTS(x), INTS(y), "import.type", "2 scales and 2 zero points for axis 7");
+}
+
+/* A shape that a run computes, or that is an input: the file says what the result is, else the caller. */
+static void
+test_shape_is_input(void **state)
+{
+	const float weights[] = {2, 3};
+	qn_pin pin = {.name = "s", .text = "1,1,4,1"};
+
+	for (int how = 0; how < 3; how++) { /* the file's shape; none: refused, fixed */
+		const int32_t open = how == 0 ? 4 : -1;
+
+		(void)tflite_teardown(state);
+		(void)tflite_setup(state);
+		int s = tfl_tensor(file, "s", TFL_INT32, DIMS(4), NULL, 0);
+		int w = tfl_tensor(file, "w", TFL_FLOAT32, DIMS(1, 1, 2, 1), weights, 8);
+		int x = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(1, 1, 2, 1), NULL, 0);
+		int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(1, 1, open, 1), NULL, 0);
+		tfl_op_of *o = tfl_op(file, QN_TFL_TRANSPOSE_CONV, INTS(s, w, x), INTS(y));
+
+		(void)tfl_with(tfl_with(tfl_with(o, 0, 'b', QN_TFL_PADDING_VALID), 1, 'i', 2), 2,
+			       'i', 1);
+		if (how == 2) {
+			reading.pin = &pin;
+			reading.npin = 1;
+		}
+		if (how == 1) {
+			import_fails(INTS(x, s), INTS(y), "import.input", "--input-value");
+			continue;
+		}
+		import(INTS(x, s), INTS(y));
+		assert_int_equal(rg->g->ninput, how == 0 ? 2 : 1);
+		const double *in[] = {V(1, 10), V(1, 1, 4, 1)};
+		const double want[] = {2, 3, 20, 30}, *got = run(in);
+		for (int i = 0; i < 4; i++)
+			assert_true(got[i] == want[i]);
+	}
+}
+
 /* [1,kh,kw,O] becomes one group a channel, 2 results each. */
 static void
 test_depthwise(void **state)
@@ -441,6 +524,9 @@ main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, tflite_setup, tflite_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_dense_relu),
+		T(test_axis_of_bias),
+		T(test_axis_refused),
+		T(test_shape_is_input),
 		T(test_depthwise),
 		T(test_hybrid),
 		T(test_half_weights),
