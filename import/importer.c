@@ -45,8 +45,8 @@ qn_importer_at(qn_importer *im, const char *node, const char *op, int64_t versio
 }
 
 /* "model.onnx: node 'conv1' (Conv, version 11)" */
-static const char *
-place(qn_importer *im)
+const char *
+qn_importer_place(qn_importer *im)
 {
 	qn_buf b;
 
@@ -72,7 +72,8 @@ qn_importer_refuse(qn_importer *im, const char *id, const char *fmt, ...)
 	va_start(args, fmt);
 	qn_bufvf(&b, fmt, args);
 	va_end(args);
-	(void)qn_report(im->m->env, QN_EUNSUPPORTED, id, place(im), "%s", qn_buf_str(&b));
+	(void)qn_report(im->m->env, QN_EUNSUPPORTED, id, qn_importer_place(im), "%s",
+			qn_buf_str(&b));
 	im->problems++;
 	return 0;
 }
@@ -113,7 +114,8 @@ qn_importer_damaged(qn_importer *im, const char *fmt, ...)
 	va_start(args, fmt);
 	qn_bufvf(&b, fmt, args);
 	va_end(args);
-	return qn_report(im->m->env, QN_EINVALID, "import.file", place(im), "%s", qn_buf_str(&b));
+	return qn_report(im->m->env, QN_EINVALID, "import.file", qn_importer_place(im), "%s",
+			 qn_buf_str(&b));
 }
 
 const qn_tensor *
@@ -188,7 +190,7 @@ qn_importer_keep(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in, const
 		.attr = attrs != NULL ? attrs : &preset,
 		.type = type,
 		.name = im->node[0] != '\0' ? im->node : NULL,
-		.place = place(im),
+		.place = qn_importer_place(im),
 	};
 	if (!qn_importer_may_add(im))
 		return 0;

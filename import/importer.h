@@ -59,6 +59,8 @@ bool qn_importer_dim_given(qn_importer *im, const char *input, int32_t axis, con
 /* Reports that the current node cannot be taken: violated condition, actual value, way out.  Returns 0, for
  * `return qn_importer_refuse(…)`. */
 qn_id qn_importer_refuse(qn_importer *im, const char *id, const char *fmt, ...) QN_PRINTF(3, 4);
+/* "model.onnx: node 'conv1' (Conv, version 11)", the place of messages. */
+const char *qn_importer_place(qn_importer *im);
 /* Counts a problem that was reported and lies in a file, not in what Quern can do: QN_EINVALID, QN_EIO … */
 void qn_importer_failed(qn_importer *im, qn_status why);
 /* The current node was passed over: an input comes of one that failed.  The end says how many there are. */

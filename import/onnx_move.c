@@ -7,13 +7,35 @@
 
 #include <string.h>
 
+#include "ir/diag.h"
+
+/* A file that was exported before the switch to inference drops elements at random; a program must not.  The switch is an
+ * input from set 12 on. */
+static void
+warn_of_training(qn_onnx *o, const qn_onnx_node *n)
+{
+	const qn_id mode = n->version >= 12 ? qn_onnx_in(n, 2) : 0;
+	const qn_tensor *known = qn_importer_known(&o->im, mode);
+	const bool off =
+		known != NULL && qn_type_count(known->type) == 1 && qn_tensor_i64(known, 0) == 0;
+
+	if (mode == 0 || off)
+		return;
+	qn_warn(o->im.m->env, "import.training", qn_importer_place(&o->im),
+		"training_mode %s; inference is meant, and all elements stay",
+		known != NULL ? "is true" : "is known only in a run");
+}
+
 static void
 identity(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
 	if (!qn_onnx_need(o, n, 1))
 		return;
 	out[0] = n->in[0];
-	if (n->nout < 2 || strcmp(n->op, "Dropout") != 0)
+	if (strcmp(n->op, "Dropout") != 0)
+		return;
+	warn_of_training(o, n);
+	if (n->nout < 2)
 		return;
 	/* The mask: everything is kept. */
 	const qn_type *t = qn_onnx_type(o, n->in[0]);

@@ -7,6 +7,7 @@
 #include "import/onnx.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- reductions ---- */
 
@@ -214,6 +215,63 @@ cumsum(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	out[0] = qn_importer_op(&o->im, QN_OP_cumsum, 1, n->in, &a, NULL);
 }
 
+/* Ones of x's type, as many as it has of every axis but this one. */
+static qn_id
+ones(qn_onnx *o, qn_id x, int32_t axis)
+{
+	const qn_type *t = qn_onnx_type(o, x);
+	int64_t dim[QN_MAX_RANK];
+	void *data;
+
+	memcpy(dim, t->dim, (size_t)t->rank * sizeof dim[0]);
+	dim[axis] = 1;
+	const qn_type *type = qn_type_with_shape(&o->im.m->types, t, t->rank, dim);
+	if (!qn_importer_take_type(&o->im, type))
+		return 0;
+	qn_tensor *y = qn_tensor_new(o->im.m->arena, type, &data);
+	for (int64_t i = 0; i < qn_type_count(type); i++)
+		qn_store_f64(data, type->elem->plain, i, 1);
+	return qn_importer_const(&o->im, NULL, y);
+}
+
+/* Products of 2, 4, 8 … neighbours: each step multiplies with what lies twice as far away.
+ *
+ *   a b c d   ->   a ab bc cd   ->   a ab abc abcd */
+static void
+cumprod(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	const bool back = qn_onnx_int(o, n, "reverse", 0) != 0;
+	qn_importer *im = &o->im;
+	int64_t given;
+	int32_t k;
+
+	if (!qn_onnx_need(o, n, 2) || qn_onnx_const_ints(o, n, 1, 1, &given) != 1 ||
+	    !qn_onnx_axis(o, given, qn_onnx_type(o, n->in[0])->rank, &k))
+		return;
+	qn_id y = n->in[0];
+	const int64_t all = qn_onnx_type(o, y)->dim[k];
+	if (all > 0 && qn_onnx_int(o, n, "exclusive", 0) != 0) {
+		const qn_id rest = all == 1 ? 0 : qn_importer_slice(im, y, k, back, all - !back);
+		const qn_id one = ones(o, y, k);
+
+		y = all == 1 || one == 0
+			    ? one
+			    : qn_importer_join(
+				      im, 2, back ? (qn_id[]){rest, one} : (qn_id[]){one, rest}, k);
+	}
+	for (int64_t d = 1; d < all && y != 0; d *= 2) {
+		const qn_id low = qn_importer_slice(im, y, k, 0, all - d);
+		const qn_id high = qn_importer_slice(im, y, k, d, all);
+		const qn_id kept = back ? qn_importer_slice(im, y, k, all - d, all)
+					: qn_importer_slice(im, y, k, 0, d);
+		const qn_id product = qn_importer_binary(im, QN_OP_mul, low, high);
+
+		y = qn_importer_join(im, 2,
+				     back ? (qn_id[]){product, kept} : (qn_id[]){kept, product}, k);
+	}
+	out[0] = y;
+}
+
 #define ALL(name, fn, arg)                                                                         \
 	{                                                                                          \
 		"", name, 1, QN_ONNX_NEWEST, fn, arg                                               \
@@ -233,5 +291,6 @@ const qn_onnx_row qn_onnx_reduce[] = {
 	ALL("ArgMax", arg_extreme, QN_OP_argmax),
 	ALL("ArgMin", arg_extreme, QN_OP_argmin),
 	ALL("CumSum", cumsum, 0),
+	{"", "CumProd", 26, QN_ONNX_NEWEST, cumprod, 0},
 	{0},
 };

@@ -97,6 +97,7 @@ typedef struct spectrum {
 	int64_t n, parts;     /* elements that are given, 1: real, 2: complex */
 	int64_t length, bins; /* of the transform, and of its result that are wanted */
 	bool inverse;
+	bool half; /* of an inverse: the first half of a spectrum whose values are real, which are the result */
 	const qn_tensor *window; /* [n], NULL: ones */
 } spectrum;
 
@@ -132,7 +133,35 @@ matrix(qn_onnx *o, const spectrum *s)
 	return qn_importer_const(&o->im, NULL, x);
 }
 
-/* x [rows, n, parts] as [rows, bins, 2]. */
+/* [n * parts, bins]: the other half of the spectrum is the conjugate, so that all but the first and a middle bin count twice. */
+static qn_id
+half_matrix(qn_onnx *o, const spectrum *s)
+{
+	int64_t dim[] = {s->n * s->parts, s->bins};
+	double step = TWO_PI / (double)s->length;
+	qn_tensor *x;
+	void *data = table(o, QN_PLAIN_f32, 2, dim, &x);
+	const qn_tensor *c = data != NULL ? function(o, QN_OP_cos, s->length, 0, step) : NULL;
+	const qn_tensor *d = c != NULL ? function(o, QN_OP_sin, s->length, 0, step) : NULL;
+
+	if (d == NULL)
+		return 0;
+	for (int64_t k = 0; k < s->n; k++) {
+		const double w = (k == 0 || 2 * k == s->length ? 1 : 2) / (double)s->length;
+
+		for (int64_t t = 0; t < s->bins; t++) {
+			int64_t at = t * k % s->length, row = k * s->parts * dim[1] + t;
+
+			qn_store_f64(data, QN_PLAIN_f32, row, w * qn_tensor_f64(c, at));
+			if (s->parts == 2)
+				qn_store_f64(data, QN_PLAIN_f32, row + dim[1],
+					     -w * qn_tensor_f64(d, at));
+		}
+	}
+	return qn_importer_const(&o->im, NULL, x);
+}
+
+/* x [rows, n, parts] as [rows, bins, 2], of half a spectrum as [rows, bins, 1]. */
 static qn_id
 transform(qn_onnx *o, qn_id x, int64_t rows, const spectrum *s)
 {
@@ -142,8 +171,10 @@ transform(qn_onnx *o, qn_id x, int64_t rows, const spectrum *s)
 		return qn_importer_refuse(im, "import.size", "%lld rows of length %lld",
 					  (long long)rows, (long long)s->length);
 	x = qn_importer_reshape(im, x, 2, (int64_t[]){rows, s->n * s->parts});
-	x = x != 0 ? qn_importer_binary(im, QN_OP_matmul, x, matrix(o, s)) : 0;
-	return qn_importer_reshape(im, x, 3, (int64_t[]){rows, s->bins, 2});
+	x = x != 0 ? qn_importer_binary(im, QN_OP_matmul, x,
+					s->half ? half_matrix(o, s) : matrix(o, s))
+		   : 0;
+	return qn_importer_reshape(im, x, 3, (int64_t[]){rows, s->bins, s->half ? 1 : 2});
 }
 
 /* A constant of one integer, dflt when it is left out; false after a report. */
@@ -160,11 +191,12 @@ spectrum_ok(qn_onnx *o, spectrum *s, bool onesided)
 {
 	const char *why = s->parts != 1 && s->parts != 2 ? "the last dim must be 1 or 2"
 			  : s->length < 1                ? "the length must be 1 or more"
-			  : onesided && (s->parts == 2 || s->inverse)
-				  ? "onesided is for real values, and not for the inverse"
+			  : onesided && s->parts == 2 && !s->inverse
+				  ? "onesided is for real values, and for the inverse"
 				  : NULL;
 
-	s->bins = onesided ? s->length / 2 + 1 : s->length;
+	s->half = onesided && s->inverse;
+	s->bins = onesided && !s->inverse ? s->length / 2 + 1 : s->length;
 	if (why != NULL)
 		(void)qn_importer_refuse(&o->im, "import.attr", "%s", why);
 	return why == NULL;
@@ -191,9 +223,11 @@ dft(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	}
 	s.parts = t->dim[t->rank - 1];
-	if (!one_int(o, n, 1, t->dim[axis], &s.length) || !spectrum_ok(o, &s, onesided))
+	int64_t whole = onesided && s.inverse ? 2 * (t->dim[axis] - 1) : t->dim[axis];
+	if (!one_int(o, n, 1, whole, &s.length) || !spectrum_ok(o, &s, onesided))
 		return;
-	s.n = t->dim[axis] < s.length ? t->dim[axis] : s.length; /* zeros behind it add nothing */
+	whole = s.half ? s.length / 2 + 1 : s.length;
+	s.n = t->dim[axis] < whole ? t->dim[axis] : whole; /* zeros after it add nothing */
 	qn_id x = qn_importer_slice(&o->im, n->in[0], axis, 0, s.n);
 	for (int32_t i = 0; i < t->rank; i++)
 		perm[i] = i == axis ? last : i == last ? axis : i;
@@ -202,7 +236,7 @@ dft(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	memcpy(dim, qn_onnx_type(o, x)->dim, (size_t)t->rank * sizeof dim[0]);
 	dim[last] = s.bins;
-	dim[last + 1] = 2;
+	dim[last + 1] = s.half ? 1 : 2;
 	int64_t count = qn_type_count(qn_onnx_type(o, x));
 	x = transform(o, x, s.n > 0 ? count / s.n / s.parts : 0, &s);
 	x = qn_importer_reshape(&o->im, x, t->rank, dim);
