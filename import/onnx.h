@@ -98,7 +98,7 @@ enum { QN_ONNX_REFUSED = -1 };
 void qn_onnx_run_as(qn_onnx *o, const qn_onnx_node *n, const char *op, int64_t version,
 		    uint32_t nin, const qn_id *in, qn_id *out);
 /* Whether the file quantizes values that a run computes, not only its weights (onnx_quant.c). */
-bool qn_onnx_quantizes(const struct Onnx__ModelProto *model);
+bool qn_onnx_quantizes(qn_onnx *o, const struct Onnx__ModelProto *model);
 
 /* NULL when there is none. */
 const qn_onnx_row *qn_onnx_find(const char *domain, const char *op, int64_t version);
@@ -226,6 +226,6 @@ extern const qn_onnx_row qn_onnx_elementwise[], qn_onnx_conv[], qn_onnx_move[], 
 extern const qn_onnx_row qn_onnx_qlinear[], qn_onnx_spreads[], qn_onnx_attentions[],
 	qn_onnx_sequences[], qn_onnx_grids[], qn_onnx_signals[], qn_onnx_functions[],
 	qn_onnx_fuseds[], qn_onnx_deforms[], qn_onnx_rois[], qn_onnx_chosen[],
-	qn_onnx_linear_attentions[];
+	qn_onnx_linear_attentions[], qn_onnx_qonnx[];
 
 #endif

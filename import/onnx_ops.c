@@ -15,6 +15,7 @@ static const qn_onnx_row *const families[] = {
 	qn_onnx_sequences,   qn_onnx_grids,   qn_onnx_signals,
 	qn_onnx_functions,   qn_onnx_fuseds,  qn_onnx_deforms,
 	qn_onnx_rois,        qn_onnx_chosen,  qn_onnx_linear_attentions,
+	qn_onnx_qonnx,
 };
 
 const qn_onnx_row *

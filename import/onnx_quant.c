@@ -25,23 +25,63 @@ static const char *const quantizing[] = {
 	"QGemm",
 };
 
+/* Those of QONNX, which files have on weights alone, too. */
+static const char *const rounding_ops[] = {"Quant", "IntQuant", "BipolarQuant", "Trunc"};
+
 static bool
-any_quantizes(size_t n, Onnx__NodeProto *const *node)
+is_one_of(const Onnx__NodeProto *p, size_t n, const char *const *op)
 {
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; node[i]->op_type != NULL && k < QN_COUNT(quantizing); k++)
-			if (strcmp(node[i]->op_type, quantizing[k]) == 0)
-				return true;
+	for (size_t k = 0; p->op_type != NULL && k < n; k++)
+		if (strcmp(p->op_type, op[k]) == 0)
+			return true;
 	return false;
 }
 
-bool
-qn_onnx_quantizes(const Onnx__ModelProto *model)
+/* Whether a rounding of QONNX is one of a value that no initializer and no Constant is. */
+static bool
+any_rounds(qn_onnx *o, const Onnx__GraphProto *g, size_t n, Onnx__NodeProto *const *node)
 {
-	for (size_t i = 0; i < model->n_functions; i++)
-		if (any_quantizes(model->functions[i]->n_node, model->functions[i]->node))
+	bool any = false, computed = false;
+	qn_map constants;
+
+	for (size_t i = 0; i < n && !any; i++)
+		any = is_one_of(node[i], QN_COUNT(rounding_ops), rounding_ops);
+	if (!any)
+		return false;
+	qn_map_init(&constants, o->im.scratch);
+	for (size_t i = 0; g != NULL && i < g->n_initializer; i++)
+		if (g->initializer[i]->name != NULL &&
+		    qn_map_gets(&constants, g->initializer[i]->name) == NULL)
+			qn_map_puts(&constants, g->initializer[i]->name, o);
+	for (size_t i = 0; i < n; i++)
+		if (node[i]->op_type != NULL && strcmp(node[i]->op_type, "Constant") == 0 &&
+		    node[i]->n_output > 0 && qn_map_gets(&constants, node[i]->output[0]) == NULL)
+			qn_map_puts(&constants, node[i]->output[0], o);
+	for (size_t i = 0; i < n && !computed; i++)
+		computed = is_one_of(node[i], QN_COUNT(rounding_ops), rounding_ops) &&
+			   node[i]->n_input > 0 &&
+			   qn_map_gets(&constants, node[i]->input[0]) == NULL;
+	return computed;
+}
+
+static bool
+any_quantizes(qn_onnx *o, const Onnx__GraphProto *g, size_t n, Onnx__NodeProto *const *node)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_one_of(node[i], QN_COUNT(quantizing), quantizing))
 			return true;
-	return model->graph != NULL && any_quantizes(model->graph->n_node, model->graph->node);
+	return any_rounds(o, g, n, node);
+}
+
+bool
+qn_onnx_quantizes(qn_onnx *o, const Onnx__ModelProto *model)
+{
+	const Onnx__GraphProto *g = model->graph;
+
+	for (size_t i = 0; i < model->n_functions; i++)
+		if (any_quantizes(o, NULL, model->functions[i]->n_node, model->functions[i]->node))
+			return true;
+	return g != NULL && any_quantizes(o, g, g->n_node, g->node);
 }
 
 qn_id

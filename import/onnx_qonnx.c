@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_qonnx.c - QONNX, what Brevitas and HLS4ML write: values that are rounded to any number of bits and are real again.
+ *
+ *   Quant(x, scale, zero point, bits)    quantize, dequantize   (round(x / scale + zp) limited - zp) * scale
+ *   BipolarQuant(x, scale)               the same of x < 0 ? -scale : scale, codes -1 and 1
+ *   Trunc(x, …, bits, …)                 codes lose their low bits
+ *
+ * Weights become codes of 4, 8 or 32 bits, values codes of 8 or 16, with the file's range inside.  Where parameters are not
+ * wanted (from_float), constants are rounded and values stay. */
+#include "import/onnx_quant.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_BITS = 32, MOST_VALUE_BITS = 16 };
+
+typedef enum rounding { EVEN, FLOOR, CEIL, UP, DOWN, HALF_UP, HALF_DOWN } rounding;
+static const char *const roundings[] = {"ROUND", "FLOOR",   "CEIL",      "UP",
+					"DOWN",  "HALF_UP", "HALF_DOWN", "HALF_EVEN"};
+
+/* In upper or lower case; -1 after a report. */
+static int32_t
+rounding_of(qn_onnx *o, const qn_onnx_node *n, const char *dflt)
+{
+	const char *given = qn_onnx_string(o, n, "rounding_mode", dflt);
+
+	for (size_t i = 0; i < QN_COUNT(roundings); i++) {
+		size_t k = 0;
+
+		while (roundings[i][k] != '\0' &&
+		       (given[k] == roundings[i][k] ||
+			given[k] == roundings[i][k] + (roundings[i][k] == '_' ? 0 : 'a' - 'A')))
+			k++;
+		if (roundings[i][k] == '\0' && given[k] == '\0')
+			return i == QN_COUNT(roundings) - 1 ? EVEN : (int32_t)i;
+	}
+	(void)qn_importer_refuse(&o->im, "import.attr", "unknown rounding_mode '%s'", given);
+	return -1;
+}
+
+static double
+rounded(double v, rounding how)
+{
+	switch (how) {
+	case EVEN:
+		return rint(v);
+	case FLOOR:
+		return floor(v);
+	case CEIL:
+		return ceil(v);
+	case UP:
+		return v < 0 ? floor(v) : ceil(v);
+	case DOWN:
+		return v < 0 ? ceil(v) : floor(v);
+	case HALF_UP:
+		return v < 0 ? -floor(-v + 0.5) : floor(v + 0.5);
+	case HALF_DOWN:
+		return v < 0 ? -ceil(-v - 0.5) : ceil(v - 0.5);
+	}
+	return v;
+}
+
+/* ---- the type ---- */
+
+/* What a node says of its codes. */
+typedef struct grid {
+	qn_id scale, zp; /* constants; zp 0: none */
+	int64_t bits, least, most;
+	bool is_signed;
+} grid;
+
+/* An integer of 1 to MOST_BITS bits, whatever type it has; false after a report. */
+static bool
+take_bits(qn_onnx *o, const qn_onnx_node *n, uint32_t i, int64_t *bits)
+{
+	double v = 0;
+
+	if (!qn_onnx_const_real(o, n, i, 8, &v))
+		return false;
+	*bits = v >= 1 && v <= MOST_BITS ? (int64_t)v : 0;
+	return (*bits > 0 && (double)*bits == v) ||
+	       qn_importer_refuse(&o->im, "import.input",
+				  "%g bits; an integer from 1 to %d is supported", v,
+				  (int)MOST_BITS) != 0;
+}
+
+static void
+take_range(qn_onnx *o, const qn_onnx_node *n, grid *g)
+{
+	const bool narrow = qn_onnx_int(o, n, "narrow", 0) != 0;
+
+	g->is_signed = qn_onnx_int(o, n, "signed", 1) != 0;
+	g->most = (INT64_C(1) << (g->bits - g->is_signed)) - 1 - (!g->is_signed && narrow);
+	g->least = g->is_signed ? -(INT64_C(1) << (g->bits - 1)) + narrow : 0;
+}
+
+/* Scale or zero point of x as a vector along its axis, or a scalar; *axis -1: a scalar.  0 after a report. */
+static qn_id
+along_axis(qn_onnx *o, qn_id v, const qn_type *x, int32_t *axis)
+{
+	const qn_tensor *known = qn_importer_known(&o->im, v);
+	const qn_type *t = known != NULL ? known->type : NULL;
+	int32_t longer = 0, at = 0;
+
+	for (int32_t k = 0; t != NULL && k < t->rank; k++)
+		if (t->dim[k] != 1) {
+			longer++;
+			at = x->rank - t->rank + k;
+		}
+	if (t == NULL || longer > 1 || at < 0 || t->rank > x->rank ||
+	    (longer == 1 && qn_type_count(t) != x->dim[at]))
+		return qn_importer_refuse(&o->im, "import.constant",
+					  "scale and zero point must be constants of one element, "
+					  "or of one for each index of an axis");
+	*axis = longer == 1 ? at : -1;
+	return longer == 1 ? qn_importer_reshape(&o->im, v, 1, &x->dim[at])
+			   : qn_importer_reshape(&o->im, v, 0, NULL);
+}
+
+/* Zero points are real numbers in the file; 0 after a report. */
+static qn_id
+whole_zp(qn_onnx *o, qn_id zp)
+{
+	const qn_tensor *z = qn_importer_known(&o->im, zp);
+
+	for (int64_t i = 0; i < qn_type_count(z->type); i++)
+		if (qn_tensor_f64(z, i) != rint(qn_tensor_f64(z, i)))
+			return qn_importer_refuse(&o->im, "import.input",
+						  "a zero point of %g; it must be an integer",
+						  qn_tensor_f64(z, i));
+	return qn_importer_cast(&o->im, zp, QN_PLAIN_i32);
+}
+
+/* Storage: 4, 8 or 32 bits of weights and biases, 8 or 16 of values; QN_NPLAIN after a report. */
+static qn_plain
+storage_of(qn_onnx *o, const grid *g, bool constant)
+{
+	if (constant && g->bits <= 4)
+		return g->is_signed ? QN_PLAIN_i4 : QN_PLAIN_u4;
+	if (g->bits <= 8)
+		return g->is_signed ? QN_PLAIN_i8 : QN_PLAIN_u8;
+	if (constant && (g->is_signed || g->bits < MOST_BITS))
+		return QN_PLAIN_i32;
+	if (!constant && g->bits + !g->is_signed <= MOST_VALUE_BITS)
+		return QN_PLAIN_i16;
+	(void)qn_importer_refuse(&o->im, "import.input",
+				 "%lld bits%s; values of a run are stored in at most %d, signed: "
+				 "export with fewer, or calibrate anew (--from-float)",
+				 (long long)g->bits, g->is_signed ? "" : " without a sign",
+				 (int)MOST_VALUE_BITS);
+	return QN_NPLAIN;
+}
+
+/* The type of x's codes; NULL after a report. */
+static const qn_elem *
+elem_of(qn_onnx *o, const grid *g, qn_id x)
+{
+	const qn_type *t = qn_onnx_type(o, x);
+	const bool constant = qn_importer_known(&o->im, x) != NULL;
+	const qn_plain storage = storage_of(o, g, constant);
+	int32_t axis, zp_axis = -1;
+	qn_onnx_params p = {0};
+	const qn_elem *e;
+
+	if (storage == QN_NPLAIN || (p.scale = along_axis(o, g->scale, t, &axis)) == 0)
+		return NULL;
+	if (g->zp != 0 &&
+	    ((p.zp = along_axis(o, g->zp, t, &zp_axis)) == 0 || (p.zp = whole_zp(o, p.zp)) == 0))
+		return NULL;
+	if (zp_axis >= 0 && zp_axis != axis) {
+		(void)qn_importer_refuse(&o->im, "import.input",
+					 "scale and zero point lie along different axes");
+		return NULL;
+	}
+	p.axis = axis >= 0 ? axis : 0;
+	if ((e = qn_onnx_elem(o, &p, storage, t)) == NULL)
+		return NULL;
+	qn_elem d = *e;
+	d.qmin = g->least;
+	d.qmax = g->most;
+	if (qn_elem_make(&o->im.m->types, o->im.node, &d, &e) == QN_OK)
+		return e;
+	o->im.problems++;
+	return NULL;
+}
+
+/* ---- values ---- */
+
+/* The codes of a constant; 0 after a report. */
+static qn_id
+constant_codes(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
+{
+	qn_types *types = &o->im.m->types;
+	const qn_tensor *v = qn_importer_known(&o->im, x);
+	const qn_type *type = qn_type_with_elem(types, v->type, e);
+	int64_t idx[QN_MAX_RANK] = {0};
+	void *data;
+
+	if (!qn_importer_take_type(&o->im, type))
+		return 0;
+	if (qn_type_check(types, o->im.node, type) != QN_OK) {
+		o->im.problems++;
+		return 0;
+	}
+	qn_tensor *codes = qn_tensor_new(o->im.m->arena, type, &data);
+	for (int64_t i = 0; i < qn_type_count(type); i++) {
+		double scale;
+		int64_t zp;
+
+		qn_elem_param(types, e,
+			      e->gran == QN_PER_TENSOR ? 0 : qn_type_param_index(type, idx), &scale,
+			      &zp);
+		/* QONNX computes in f32, adds the zero point before it rounds and limits */
+		const float q = (float)qn_tensor_f64(v, i) / (float)scale + (float)zp;
+		const double whole = rounded((double)q, how);
+		qn_store_i64(data, e->plain, i,
+			     !(whole > (double)e->qmin) ? e->qmin
+			     : whole > (double)e->qmax  ? e->qmax
+							: (int64_t)whole);
+		for (int32_t k = type->rank - 1; k >= 0 && ++idx[k] == type->dim[k]; k--)
+			idx[k] = 0;
+	}
+	const qn_id id = qn_importer_const(&o->im, o->im.node, codes);
+	if (id != 0)
+		qn_importer_called_as(&o->im, id, x);
+	return id;
+}
+
+/* x in steps of its type, real again. */
+static qn_id
+faked(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
+{
+	const bool constant = qn_importer_known(&o->im, x) != NULL;
+	const qn_attrs away = {.quantize = {QN_TIES_away}};
+
+	if (constant)
+		x = constant_codes(o, x, e, how);
+	else if (how == EVEN || how == HALF_UP)
+		x = qn_importer_keep(&o->im, QN_OP_quantize, 1, &x, how == EVEN ? NULL : &away,
+				     qn_type_with_elem(&o->im.m->types, qn_onnx_type(o, x), e));
+	else
+		return qn_importer_refuse(&o->im, "import.attr",
+					  "rounding_mode %s of a value of a run; ROUND and HALF_UP "
+					  "are supported there: export with one of these, or "
+					  "calibrate anew (--from-float)",
+					  roundings[how]);
+	if (x == 0)
+		return 0;
+	return o->keeps_codes ? qn_importer_keep(&o->im, QN_OP_dequantize, 1, &x, NULL, NULL)
+			      : qn_importer_unary(&o->im, QN_OP_dequantize, x);
+}
+
+/* Constants are rounded in any case, values only where parameters are wanted. */
+static bool
+wanted(const qn_onnx *o, qn_id x)
+{
+	return o->keeps_codes || qn_importer_known(&o->im, x) != NULL;
+}
+
+static void
+quant(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	grid g = {.scale = qn_onnx_in(n, 1), .zp = qn_onnx_in(n, 2)};
+	const qn_elem *e;
+
+	if (!qn_onnx_need(o, n, 4))
+		return;
+	const int32_t how = rounding_of(o, n, "ROUND");
+	if (how < 0 || !take_bits(o, n, 3, &g.bits))
+		return;
+	take_range(o, n, &g);
+	if (g.most <= g.least) {
+		(void)qn_importer_refuse(&o->im, "import.input",
+					 "codes from %lld to %lld; values of one bit are those of "
+					 "BipolarQuant",
+					 (long long)g.least, (long long)g.most);
+		return;
+	}
+	qn_id x = qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32);
+	if (x == 0 || !wanted(o, x))
+		out[0] = x;
+	else if ((e = elem_of(o, &g, x)) != NULL)
+		out[0] = faked(o, x, e, (rounding)how);
+}
+
+static void
+bipolar_quant(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_importer *im = &o->im;
+	grid g = {.scale = qn_onnx_in(n, 1), .bits = 2, .least = -1, .most = 1, .is_signed = true};
+	const qn_elem *e;
+
+	if (!qn_onnx_need(o, n, 2))
+		return;
+	qn_id x = qn_importer_cast(im, n->in[0], QN_PLAIN_f32);
+	const qn_id scale = qn_importer_cast(im, g.scale, QN_PLAIN_f32);
+	if (x == 0 || scale == 0)
+		return;
+	/* 0 is positive; of a run the sign stays also where parameters are not wanted: it is no rounding */
+	const qn_id in[] = {qn_importer_binary(im, QN_OP_greater_equal, x, qn_importer_f32(im, 0)),
+			    scale, qn_importer_unary(im, QN_OP_neg, scale)};
+	x = qn_importer_op(im, QN_OP_where, 3, in, NULL, NULL);
+	if (x == 0 || !wanted(o, x))
+		out[0] = x;
+	else if ((e = elem_of(o, &g, x)) != NULL)
+		out[0] = faked(o, x, e, EVEN);
+}
+
+/* ---- Trunc ---- */
+
+/* Codes q become round(q / 2^low): those of x * factor + addend, which never lies between two codes where the rounding is
+ * not to the nearest.
+ *
+ *   floor(q / 2^low) = round((q - (2^low - 1) / 2) / 2^low) */
+static void
+truncated(qn_onnx *o, qn_id x, const grid *g, int32_t low, double factor, double addend, qn_id *out)
+{
+	qn_importer *im = &o->im;
+	const qn_elem *e;
+
+	if (factor != 1)
+		x = qn_importer_binary(im, QN_OP_mul, x, qn_importer_f32(im, factor));
+	if (addend != 0 && low > 0)
+		x = qn_importer_binary(im, QN_OP_add, x, qn_importer_f32(im, addend));
+	if (x == 0 || !wanted(o, x))
+		out[0] = x;
+	else if ((e = elem_of(o, g, x)) != NULL)
+		out[0] = faked(o, x, e, EVEN);
+}
+
+/* The logarithm to base 2, rounded to an integer. */
+static double
+nearest_power(double v)
+{
+	int e;
+
+	return frexp(v, &e) < sqrt(0.5) ? e - 1 : e;
+}
+
+/* Version 1 has inputs x, scale, zero point, bits before and after: results keep the scale, and so are 2^low times smaller.
+ * Version 2 has a scale of the results before their bits. */
+static void
+truncate_codes(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	static const double half[] = {[EVEN] = 0, [FLOOR] = -0.5, [CEIL] = 0.5};
+	const bool scaled = n->nin > 5;
+	double scale = 1, zp = 0, to = 1;
+	grid g = {0};
+	int64_t before;
+
+	if (!qn_onnx_need(o, n, scaled ? 6 : 5))
+		return;
+	const int32_t how = rounding_of(o, n, "FLOOR");
+	if (how < 0 || !take_bits(o, n, 3, &before) || !take_bits(o, n, scaled ? 5 : 4, &g.bits) ||
+	    !qn_onnx_const_real(o, n, 1, 1, &scale) || !qn_onnx_const_real(o, n, 2, 0, &zp) ||
+	    (scaled && !qn_onnx_const_real(o, n, 4, 1, &to)))
+		return;
+	const double low =
+		scaled && scale > 0 ? nearest_power(to / scale) : (double)(before - g.bits);
+	if (how > CEIL || !(scale > 0) || !(to > 0) || !(low >= 0 && low < MOST_BITS) || zp != 0) {
+		(void)qn_importer_refuse(
+			&o->im, "import.input",
+			"rounding_mode %s, %g bits less, zero point %g; ROUND, FLOOR "
+			"or CEIL, 0 to 31 bits and no zero point are supported",
+			roundings[how], low, zp);
+		return;
+	}
+	take_range(o, n, &g);
+	const double steps = ldexp(1, (int)low);
+	const double result = scaled ? to : scale; /* scale of the result */
+	const double factor = result / (scale * steps);
+	g.scale = qn_importer_f32(&o->im, result);
+	qn_id x = qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32);
+	if (x != 0)
+		truncated(o, x, &g,
+			  o->keeps_codes || qn_importer_known(&o->im, x) != NULL ? (int32_t)low : 0,
+			  factor, half[how] * result * (steps - 1) / steps, out);
+}
+
+#define QONNX(op, fn)                                                                              \
+	{"qonnx.custom_op.general", op, 1, QN_ONNX_NEWEST, fn, 0},                                 \
+		{"onnx.brevitas", op, 1, QN_ONNX_NEWEST, fn, 0},                                   \
+	{                                                                                          \
+		"finn.custom_op.general", op, 1, QN_ONNX_NEWEST, fn, 0                             \
+	}
+
+const qn_onnx_row qn_onnx_qonnx[] = {
+	QONNX("Quant", quant),
+	QONNX("IntQuant", quant),
+	QONNX("BipolarQuant", bipolar_quant),
+	QONNX("Trunc", truncate_codes),
+	{0},
+};
