@@ -5,6 +5,7 @@
 #include "calibrate/dataset.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "calibrate/bind.h"
 #include "calibrate/mask.h"
@@ -110,9 +111,37 @@ reader(qn_dataset *d, qn_arena *a)
 	return copy;
 }
 
+/* What to do where input i has one value for all samples of the others. */
+static const char *
+constant_hint(const qn_graph *g, qn_arena *a, size_t i, size_t n, size_t others)
+{
+	qn_buf b;
+
+	if (n != 1 && others != 1)
+		return "";
+	qn_buf_init(&b, a);
+	qn_buff(&b,
+		"; a value that is the same for all samples is fixed: --input-value %s=FILE.npy",
+		qn_graph_node(g, g->input[i])->name);
+	return qn_buf_str(&b);
+}
+
+/* The input whose dimension 0 is the batch: the first one that has that of the first output, as a state [layers, N, …] before
+ * it has not; else the first. */
+static size_t
+leader(const qn_graph *g)
+{
+	const qn_type *y = g->noutput > 0 ? qn_graph_node(g, g->output[0].value)->type : NULL;
+
+	for (size_t i = 0; y != NULL && !y->is_tuple && y->rank > 0 && i < g->ninput; i++)
+		if ((int64_t)batch_of(g, i) == y->dim[0])
+			return i;
+	return 0;
+}
+
 /* The numbers of samples of the inputs, against each other. */
 static qn_status
-count_batches(const qn_graph *g, const qn_source *const *raw, qn_dataset *d)
+count_batches(const qn_graph *g, qn_arena *a, const qn_source *const *raw, qn_dataset *d)
 {
 	qn_status status = QN_OK;
 
@@ -122,12 +151,31 @@ count_batches(const qn_graph *g, const qn_source *const *raw, qn_dataset *d)
 
 		if (i > 0 && n != d->nbatch)
 			status = qn_report(g->model->env, QN_EINVALID, "data.count", raw[i]->name,
-					   "holds %zu batches, but '%s' holds %zu", n, raw[0]->name,
-					   d->nbatch);
-		d->nbatch = n;
+					   "holds %zu %s, but '%s' holds %zu%s", n,
+					   n == 1 ? "batch" : "batches", raw[0]->name, d->nbatch,
+					   constant_hint(g, a, n == 1 ? i : 0, n, d->nbatch));
+		d->nbatch = i == 0 || n > d->nbatch ? n : d->nbatch;
 	}
-	d->batch = g->ninput > 0 ? batch_of(g, 0) : 0;
+	d->batch = g->ninput > 0 ? batch_of(g, leader(g)) : 0;
 	return status;
+}
+
+/* Arrays [batches, 2, 1, 64] of an input [2, 1, 64] as [2 * batches, 1, 64]: the same elements. */
+static const qn_source *
+flattened(const qn_graph *g, qn_arena *a, size_t i, const qn_source *s)
+{
+	const qn_type *want = qn_graph_node(g, g->input[i])->type, *have = s->type;
+	int64_t dim[QN_MAX_RANK];
+
+	if (s->tensor == NULL || want->rank < 1 || have->rank != want->rank + 1 ||
+	    memcmp(have->dim + 1, want->dim, (size_t)want->rank * sizeof dim[0]) != 0)
+		return s;
+	memcpy(dim, want->dim, (size_t)want->rank * sizeof dim[0]);
+	dim[0] *= have->dim[0];
+	qn_source *flat = qn_arena_copy(a, s, sizeof *s);
+	flat->type = qn_type_with_shape(&g->model->types, have, want->rank, dim);
+	flat->tensor = qn_tensor_view(a, flat->type, s->tensor->data);
+	return flat;
 }
 
 qn_status
@@ -141,11 +189,13 @@ qn_dataset_sources(const qn_graph *g, qn_arena *a, size_t n, const qn_source *co
 
 	QN_TRY(qn_bind_sources(g, a, n, source, raw));
 	for (size_t i = 0; i < g->ninput; i++)
+		raw[i] = flattened(g, a, i, raw[i]);
+	for (size_t i = 0; i < g->ninput; i++)
 		if (qn_fit_source(g, a, qn_graph_node(g, g->input[i]), raw[i], &s.source[i]) !=
 		    QN_OK)
 			status = QN_EINVALID;
 	QN_TRY(status);
-	QN_TRY(count_batches(g, raw, &d));
+	QN_TRY(count_batches(g, a, raw, &d));
 	d.user = &s;
 	*out = reader(&d, a);
 	return QN_OK;

@@ -10,7 +10,7 @@
 
 typedef struct qn_dataset {
 	size_t nbatch;
-	size_t batch; /* samples in a batch: dimension 0 of the model's first input; others may have another */
+	size_t batch; /* samples in a batch: dimension 0 of the first output and of an input; others may have another */
 	/* Batch `index`: one tensor for each graph input, valid until the next call.  scratch: the
 	 * caller's own (a worker's, in qn_parallel), for what reading takes; given back before the
 	 * return. */
@@ -23,8 +23,8 @@ typedef struct qn_dataset {
 
 /* A data set over sources.  Those with an input's name are for that input, the others for the
  * remaining inputs in order; arrays of a file that names them and that no input is called like stay
- * unused.  Dimension 0 counts samples and is a multiple of the batch; the other dims are the
- * input's, as far as source->fit says.  f64 is rounded to f32; real samples of an input that takes
+ * unused.  Dimension 0 counts samples and is a multiple of the batch, of each input its own; the other dims
+ * are the input's, as far as source->fit says; or all are, after one that counts batches.  f64 is rounded to f32; real samples of an input that takes
  * codes are quantized.  Ids: data.empty, data.count, data.input, data.type, data.shape,
  * data.remainder, data.dynamic. */
 qn_status qn_dataset_sources(const qn_graph *g, qn_arena *a, size_t n,

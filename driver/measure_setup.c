@@ -55,9 +55,15 @@ find_wanted(qn_measurement *c, qn_arena *a)
 			c->noutput, c->nwant);
 	for (size_t k = 0; k < c->nwant; k++) {
 		const qn_type *t = c->want[k]->type;
+		const qn_graph *g = qn_model_entry(c->m);
+		const qn_type *y = qn_graph_node(g, g->output[k].value)->type;
+		const int64_t own =
+			y->rank > 0 ? y->dim[0] : 1; /* of a state [2,1,64]: 2 a sample */
 		qn_measured *o = &c->out[k];
 
-		if (t->rank < 1 || t->dim[0] != (int64_t)c->samples ||
+		if (t->rank < 1 ||
+		    (t->dim[0] != (int64_t)c->samples &&
+		     t->dim[0] != (int64_t)c->d->nbatch * own) ||
 		    qn_type_count(t) != (int64_t)(c->samples * o->each))
 			return qn_report(
 				c->m->env, QN_EINVALID, "eval.target", c->want[k]->name,

@@ -60,8 +60,8 @@ qn_check_runs(const qn_model *m)
 			 "passes calibrate (which needs samples) and bind first");
 }
 
-/* The type of all results of an output: dimension 0 counts samples.  NULL when the output's
- * dimension 0 is not the batch and there are several batches. */
+/* The type of all results of an output: those of all batches along its own dimension 0, as samples of an input of its shape
+ * lie. */
 static const qn_type *
 result_type(qn_types *t, const qn_type *one, const qn_elem *e, const qn_dataset *d)
 {
@@ -69,11 +69,9 @@ result_type(qn_types *t, const qn_type *one, const qn_elem *e, const qn_dataset 
 
 	if (d->nbatch == 1)
 		return qn_type_tensor(t, e, one->rank, one->dim);
-	if (one->rank < 1 || one->dim[0] != (int64_t)d->batch)
-		return NULL;
 	memcpy(dim, one->dim, (size_t)one->rank * sizeof dim[0]);
-	dim[0] = (int64_t)(d->nbatch * d->batch);
-	return qn_type_tensor(t, e, one->rank, dim);
+	dim[0] = (int64_t)d->nbatch * (one->rank > 0 ? one->dim[0] : 1);
+	return qn_type_tensor(t, e, one->rank > 0 ? one->rank : 1, dim);
 }
 
 /* Room for all results of each output, in the graph's own types. */
@@ -89,12 +87,7 @@ make_results(run_call *c, const qn_graph *g, const qn_dataset *d, qn_arena *a, q
 			return qn_report(c->m->env, QN_EUNSUPPORTED, "run.tuple", name,
 					 "output '%s' is a tuple; make its fields outputs", name);
 		const qn_type *type = result_type(&c->m->types, one, one->elem, d);
-		if (type == NULL)
-			return qn_report(
-				c->m->env, QN_EUNSUPPORTED, "run.batch", name,
-				"dimension 0 of output '%s' is not the batch of the inputs; "
-				"run one batch at a time",
-				name);
+
 		all[k] = qn_tensor_new(a, type, &data[k]);
 	}
 	return QN_OK;

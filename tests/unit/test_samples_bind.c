@@ -128,6 +128,73 @@ test_values(void **state)
 }
 
 /* Classes from subfolders. */
+/* A state that has another dimension 0 than the data: its samples lie along its own, or have one more dimension; so do
+ * results. */
+static void
+test_state(void **state)
+{
+	static const char text[] = "model \"m\" stage float\n"
+				   "graph @main(%h: tensor<2x1x3xf32>, %x: tensor<1x3xf32>) {\n"
+				   "  %a = slice %h {begin=[0,0,0], end=[1,1,3]}\n"
+				   "  %r = reshape %a {shape=[1,3]}\n"
+				   "  %y = add %x, %r\n  %n = add %h, %a\n"
+				   "  return %y, %n\n}\n";
+	static const struct {
+		int rank;
+		int64_t shape[4];
+		const char *id;
+	} rows[] = {
+		{3, {8, 1, 3}, NULL},
+		{4, {4, 2, 1, 3}, NULL},
+		{4, {8, 1, 1, 3}, "data.shape"},
+		{3, {7, 1, 3}, "data.remainder"},
+		{3, {2, 1, 3}, "data.count"},
+	};
+	world *w = *state;
+	float h[24], x[12];
+	qn_model *m;
+	qn_array *samples;
+
+	for (int i = 0; i < 24; i++)
+		h[i] = (float)(i % 7) - 3;
+	for (int i = 0; i < 12; i++)
+		x[i] = (float)i;
+	write_file(w, "m.qir", text, sizeof text - 1);
+	assert_int_equal(qn_load(w->ctx, in_folder(w, "m.qir"), &m), QN_OK);
+	assert_int_equal(qn_array_new(w->ctx, "f32", 2, (const int64_t[]){4, 3}, x, &samples),
+			 QN_OK);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		qn_array *before, *out[2];
+
+		assert_int_equal(
+			qn_array_new(w->ctx, "f32", rows[i].rank, rows[i].shape, h, &before),
+			QN_OK);
+		qn_array *in[] = {before, samples};
+		if (rows[i].id != NULL) {
+			assert_int_equal(qn_run(m, 2, in, 0, 2, out), QN_EINVALID);
+			assert_string_equal(qn_diag_get(w->ctx, 0).id, rows[i].id);
+			if (i == 4)
+				assert_non_null(strstr(qn_diag_get(w->ctx, 0).message,
+						       "--input-value h=FILE.npy"));
+			qn_diag_clear(w->ctx);
+			continue;
+		}
+		assert_int_equal(qn_run(m, 2, in, 0, 2, out), QN_OK);
+		assert_int_equal(qn_array_dim(out[0], 0), 4);
+		assert_int_equal(qn_array_dim(out[1], 0), 8);
+		const float *y = qn_array_data(out[0]), *next = qn_array_data(out[1]);
+		for (int s = 0; s < 4; s++)
+			for (int k = 0; k < 3; k++) {
+				assert_true(y[s * 3 + k] == x[s * 3 + k] + h[s * 6 + k]);
+				assert_true(next[s * 6 + 3 + k] == h[s * 6 + 3 + k] + h[s * 6 + k]);
+			}
+		const qn_compile_opts opts = {.calib = in, .ncalib = 2, .stop_after = "calibrate"};
+		qn_model *copy;
+		assert_int_equal(qn_load(w->ctx, in_folder(w, "m.qir"), &copy), QN_OK);
+		assert_int_equal(qn_compile(copy, &opts), QN_OK);
+	}
+}
+
 static void
 test_labels(void **state)
 {
@@ -175,6 +242,7 @@ main(void)
 		T(test_names),
 		T(test_npz_names),
 		T(test_values),
+		T(test_state),
 		T(test_labels),
 	};
 
