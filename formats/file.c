@@ -195,18 +195,6 @@ qn_file_map(qn_arena *a, const char *path, const char **data, size_t *n)
 
 /* ---- names ---- */
 
-bool
-qn_path_is_below(const char *folder, const char *path)
-{
-	char top[PATH_MAX], real[PATH_MAX];
-
-	if (realpath(path, real) == NULL || realpath(folder[0] != '\0' ? folder : ".", top) == NULL)
-		return true;
-	size_t n = strlen(top);
-	bool root = n == 1; /* "/" */
-	return root || (strncmp(real, top, n) == 0 && real[n] == '/');
-}
-
 const char *
 qn_path_base(const char *path)
 {

@@ -38,8 +38,9 @@ const char *qn_path_folder(qn_arena *a, const char *path);
 const char *qn_path_base(const char *path);
 const char *qn_path_join(qn_arena *a, const char *folder, const char *name);
 
-/* Whether the file is in the folder ("": here) or below when all links are followed; true also for
- * one that is not there: opening it tells why. */
-bool qn_path_is_below(const char *folder, const char *path);
+/* The path of a file that the model file `model` in `folder` (with its '/', "": here) names; NULL: *wrong says why it is not
+ * read (formats/file_named.c). */
+const char *qn_path_named(qn_arena *a, const char *folder, const char *model, const char *name,
+			  const char **wrong);
 
 #endif

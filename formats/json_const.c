@@ -135,36 +135,20 @@ ends_with(const char *s, const char *end)
 	return n > k && strcmp(s + n - k, end) == 0;
 }
 
-/* A relative name below the model's folder: parts between '/' that are not empty, "." or "..". */
-static bool
-is_plain_path(const char *s)
-{
-	if (strpbrk(s, "\\:") != NULL)
-		return false;
-	for (;;) {
-		size_t n = strcspn(s, "/");
-
-		if (n == 0 || (n == 1 && s[0] == '.') || (n == 2 && s[0] == '.' && s[1] == '.'))
-			return false;
-		if (s[n] == '\0')
-			return true;
-		s += n + 1;
-	}
-}
-
 static source *
 open_source(qn_json_reader *r, const qn_json *v)
 {
 	const char *name = v->string;
 	bool safetensors = ends_with(name, ".safetensors");
 	source *s = qn_map_gets(&r->files, name);
+	const char *wrong;
 
 	if (s != NULL)
 		return s;
-	if (!is_plain_path(name) || (!safetensors && !ends_with(name, ".npy"))) {
+	if (!safetensors && !ends_with(name, ".npy")) {
 		qn_json_error(r, v, "tensor.path",
-			      "\"%s\" is no name of a .safetensors or .npy file below the model's "
-			      "folder, such as weights/net.safetensors",
+			      "\"%s\" is not the name of a .safetensors or .npy file, such as "
+			      "weights/net.safetensors",
 			      name);
 		return NULL;
 	}
@@ -175,9 +159,13 @@ open_source(qn_json_reader *r, const qn_json *v)
 			      name);
 		return NULL;
 	}
+	const char *path = qn_path_named(r->tmp, r->folder, r->doc.file, name, &wrong);
+	if (path == NULL) {
+		qn_json_error(r, v, "tensor.path", "\"%s\": %s", name, wrong);
+		return NULL;
+	}
 	s = QN_NEW(r->tmp, source, 1);
 	qn_map_puts(&r->files, name, s);
-	const char *path = qn_path_join(r->tmp, r->folder, name);
 	qn_status status =
 		safetensors ? qn_safetensors_open(&r->m->types, r->m->arena, path, &s->safetensors)
 			    : qn_npy_read(&r->m->types, r->m->arena, path, &s->npy);

@@ -9,19 +9,6 @@
 
 #include "formats/file.h"
 
-/* A path of the same folder or below. */
-static bool
-stays_inside(const char *path)
-{
-	if (path[0] == '\0' || path[0] == '/' || strchr(path, '\\') != NULL ||
-	    strchr(path, ':') != NULL)
-		return false;
-	for (const char *p = path; p != NULL; p = strchr(p, '/'), p = p != NULL ? p + 1 : NULL)
-		if (p[0] == '.' && p[1] == '.' && (p[2] == '/' || p[2] == '\0'))
-			return false;
-	return true;
-}
-
 /* "12" -> 12. */
 static bool
 number(const char *s, uint64_t *out)
@@ -53,12 +40,12 @@ open_external(qn_onnx *o, const char *tensor, const char *path)
 	if (f != NULL)
 		return f->bad ? NULL : f;
 	f = QN_NEW(o->im.scratch, file_bytes, 1);
-	const char *whole = qn_path_join(o->im.scratch, o->folder, path);
-	if (!qn_path_is_below(o->folder, whole)) {
+	const char *wrong;
+	const char *whole = qn_path_named(o->im.scratch, o->folder, o->im.file, path, &wrong);
+	if (whole == NULL) {
 		(void)qn_importer_refuse(&o->im, "import.external",
-					 "'%s' is a link that leads out of the model's folder; put "
-					 "the file itself there",
-					 path);
+					 "the data of tensor '%s' is in '%s'; %s", tensor, path,
+					 wrong);
 		return NULL;
 	}
 	qn_map_puts(&o->external, path, f);
@@ -94,12 +81,11 @@ qn_onnx_external(qn_onnx *o, const Onnx__TensorProto *t, size_t *n)
 		else if (strcmp(key, "length") == 0)
 			ok = number(value, &length) && ok;
 	}
-	if (!ok || o->folder == NULL || !stays_inside(path)) {
-		(void)qn_importer_refuse(
-			&o->im, "import.external",
-			"the data of tensor '%s' is in '%s'; only a file in the model's folder or "
-			"below, without '..', is read",
-			name, path);
+	if (!ok || o->folder == NULL) {
+		(void)qn_importer_refuse(&o->im, "import.external",
+					 "the data of tensor '%s' is in '%s'; %s", name, path,
+					 ok ? "a model in memory has no folder to look into"
+					    : "its offset or length is not a number");
 		return NULL;
 	}
 	const file_bytes *f = open_external(o, name, path);

@@ -140,7 +140,6 @@ test_refused(void **state)
 		const char *op, *in, *attr, *id, *text;
 		int value;
 	} rows[] = {
-		{"DFT", "x", "inverse", "import.attr", "not for the inverse", 1},
 		{"DFT", "x,zero", NULL, "import.attr", "1 or more", 0},
 		{"STFT", "x,zero", NULL, "import.input", "step 0", 0},
 		{"STFT", "x,one,x", NULL, "import.input", "must be a constant", 0},

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* file_named.c - files that a file names: external data of ONNX, .safetensors and .npy of a JSON graph.  One rule for all.
+ *
+ *   weights/net.bin      below the model's folder: taken
+ *   ../net.bin  /net.bin  a\net.bin  c:net.bin         refused by name
+ *   net.bin -> ../blobs/12ab     taken where model.onnx -> ../blobs/34cd is such a link too, else refused
+ *
+ * So a model that somebody else wrote opens no file but those that came with it. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700 /* realpath, PATH_MAX */
+#endif
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/file.h"
+
+/* Parts between '/' that are not empty and not "..". */
+static bool
+stays_below(const char *s)
+{
+	if (strpbrk(s, "\\:") != NULL)
+		return false;
+	for (;;) {
+		const size_t n = strcspn(s, "/");
+
+		if (n == 0 || (n == 2 && s[0] == '.' && s[1] == '.'))
+			return false;
+		if (s[n] == '\0')
+			return true;
+		s += n + 1;
+	}
+}
+
+/* Whether a path without links is in a folder, which has none either, or below. */
+static bool
+is_in(const char *folder, size_t n, const char *path)
+{
+	return (n == 1 && folder[0] == '/') || (strncmp(path, folder, n) == 0 && path[n] == '/');
+}
+
+/* Whether `path`, all links followed, is in the model's folder or below, or in or below the one where the model itself lies;
+ * true also for one that is not there: opening it tells why. */
+static bool
+came_along(const char *folder, const char *model, const char *path)
+{
+	char top[PATH_MAX], real[PATH_MAX];
+
+	if (realpath(path, real) == NULL || realpath(folder[0] != '\0' ? folder : ".", top) == NULL)
+		return true;
+	if (is_in(top, strlen(top), real))
+		return true;
+	if (realpath(model, top) == NULL)
+		return false;
+	const size_t n = (size_t)(strrchr(top, '/') - top);
+	return is_in(top, n > 0 ? n : 1, real);
+}
+
+const char *
+qn_path_named(qn_arena *a, const char *folder, const char *model, const char *name,
+	      const char **wrong)
+{
+	const char *path = qn_path_join(a, folder, name);
+
+	*wrong = !stays_below(name)
+			 ? "only a file in the model's folder or below is read: no absolute path, "
+			   "no '..', no empty part, no '\\' or ':'"
+		 : !came_along(folder, qn_path_join(a, folder, qn_path_base(model)), path)
+			 ? "it is a link that leads out of the model's folder; put the file "
+			   "itself there"
+			 : NULL;
+	return *wrong == NULL ? path : NULL;
+}
