@@ -69,7 +69,8 @@ result_type(qn_types *t, const qn_type *one, const qn_elem *e, const qn_dataset 
 
 	if (d->nbatch == 1)
 		return qn_type_tensor(t, e, one->rank, one->dim);
-	memcpy(dim, one->dim, (size_t)one->rank * sizeof dim[0]);
+	for (int32_t i = 1; i < one->rank; i++)
+		dim[i] = one->dim[i];
 	dim[0] = (int64_t)d->nbatch * (one->rank > 0 ? one->dim[0] : 1);
 	return qn_type_tensor(t, e, one->rank > 0 ? one->rank : 1, dim);
 }

@@ -254,7 +254,8 @@ qn_pin_tensor(qn_types *types, qn_arena *a, const char *place, const qn_pin *pin
 		(void)wrong(&k, "the type is not known yet; fix the input of the float model");
 		return NULL;
 	}
-	memcpy(dim, type->dim, (size_t)type->rank * sizeof dim[0]);
+	for (int32_t i = 0; i < type->rank; i++)
+		dim[i] = type->dim[i];
 	qn_pin_dims(pin, type->rank, dim);
 	k.type = qn_type_with_shape(types, type, type->rank, dim);
 	const int64_t count = qn_type_count(k.type);
