@@ -246,7 +246,7 @@ through_api(const char *stage, const char *elem, const char *ending)
 	assert_int_equal(qn_model_describe(m).inputs, 1);
 	assert_string_equal(qn_model_input_name(m, 0), "x");
 	assert_true(v[0].used && !v[1].used);
-	v[0].name = "K";
+	v[0] = (qn_input_value){.name = "K", .text = "1"};
 	assert_int_equal(qn_import(ctx, saved, &(qn_import_opts){.value = v, .nvalue = 1}, &m),
 			 QN_EUSAGE);
 	assert_string_equal(qn_diag_get(ctx, 0).id, "import.value");
