@@ -119,10 +119,12 @@ qn_onnx_need(qn_onnx *o, const qn_onnx_node *n, uint32_t nin)
 static void
 not_constant(qn_onnx *o, const qn_onnx_node *n, uint32_t i)
 {
-	(void)qn_importer_refuse(&o->im, "import.constant",
-				 "input %u, '%s', must be a constant; shapes and attributes are "
-				 "fixed at compile time: put the value itself into the model",
-				 i, qn_graph_node(o->im.g, n->in[i])->name);
+	(void)qn_importer_refuse(
+		&o->im, "import.constant",
+		"input %u, '%s', must be a constant; shapes and attributes are "
+		"fixed at compile time: put the value itself into the model, or fix "
+		"the inputs that it comes from (--input-value NAME=VALUE)",
+		i, qn_graph_node(o->im.g, n->in[i])->name);
 }
 
 int32_t
