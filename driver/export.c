@@ -5,12 +5,31 @@
 #include "formats/file.h"
 #include "import/import.h"
 #include "ir/diag.h"
+#include "passes/passes.h"
 
 typedef struct export_call {
 	qn_model *m;
 	const char *path;
 	qn_export_format format;
 } export_call;
+
+/* Of the kernels that add two products in 16 bits the reader hears before the accuracy is gone. */
+static void
+warn_of_saturation(const qn_model *m)
+{
+	const qn_saturation s = qn_saturation_of(m);
+
+	if (s.saturating > 0)
+		qn_warn(m->env, "export.saturation", m->name,
+			"%zu of %zu layers with 8-bit weights, '%s' the first, can saturate in "
+			"ONNX "
+			"Runtime on x86 processors without VNNI, which adds pairs of u8 x i8 "
+			"products "
+			"in 16 bits; for those use --reduce-range (7-bit weights), or its session "
+			"option "
+			"session.x64quantprecision 1 (ARM and x86 with VNNI are exact)",
+			s.saturating, s.products, s.first->name);
+}
 
 static qn_status
 export_model(void *arg, qn_arena *scratch)
@@ -19,10 +38,13 @@ export_model(void *arg, qn_arena *scratch)
 	qn_buf b;
 
 	qn_buf_init(&b, scratch);
-	if (c->format == QN_EXPORT_ONNX_QDQ)
+	if (c->format == QN_EXPORT_ONNX_QDQ) {
 		QN_TRY(qn_onnx_write(c->m, &b));
-	else if (c->m->stage == QN_STAGE_CALIBRATED)
-		qn_encodings_write(c->m, (qn_encodings_version)(c->format - QN_EXPORT_ENCODINGS), &b);
+		if (c->m->stage == QN_STAGE_CALIBRATED)
+			warn_of_saturation(c->m);
+	} else if (c->m->stage == QN_STAGE_CALIBRATED)
+		qn_encodings_write(c->m, (qn_encodings_version)(c->format - QN_EXPORT_ENCODINGS),
+				   &b);
 	else
 		return qn_report(c->m->env, QN_EINVALID, "export.stage", c->m->name,
 				 "encodings are those of a calibrated model; this one is %s",
@@ -39,4 +61,17 @@ qn_export(qn_model *m, const char *path, qn_export_format format)
 		return qn_report(m->env, QN_EUSAGE, "export.format", "format",
 				 "qn_export needs a path and a format of quern.h");
 	return qn_guard_model(m, export_model, &c);
+}
+
+static qn_status
+reduce_range(void *arg, qn_arena *scratch)
+{
+	(void)scratch;
+	return qn_reduce_range_of(arg);
+}
+
+qn_status
+qn_reduce_range(qn_model *m)
+{
+	return qn_guard_model(m, reduce_range, m);
 }

@@ -31,7 +31,7 @@ qn_onnx_out_elem(const qn_onnx_out *o, const qn_node *n)
 	const qn_elem *e = n->type->elem, *to;
 	qn_elem u8 = *e;
 
-	if (o->as_stored || e->kind != QN_ELEM_UNIFORM || e->plain != QN_PLAIN_i8 || e->bits != 8 ||
+	if (e->kind != QN_ELEM_UNIFORM || e->plain != QN_PLAIN_i8 || e->bits != 8 ||
 	    e->gran != QN_PER_TENSOR || o->weights[qn_graph_find(o->g, n->name)])
 		return e;
 	u8.plain = QN_PLAIN_u8;

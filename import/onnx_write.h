@@ -47,7 +47,6 @@ typedef struct qn_onnx_out {
 	const qn_graph *kept; /* as who reads the file gets it back */
 	const qn_id *origin;  /* a constant of g -> that of `kept` */
 	const char *const *base; /* what values of g are called in the file */
-	bool as_stored;       /* 8-bit activations keep their storage; else they are u8 in the file */
 	qn_arena *a;
 	struct Onnx__GraphProto *graph;
 	struct Onnx__NodeProto *node; /* the last one */

@@ -48,6 +48,18 @@ bool qn_came_quantized(const qn_model *m);
  * calibrated. */
 qn_status qn_align_model(qn_model *m, int32_t bits) QN_MUST_CHECK;
 
+/* Gives the products of 8-bit data weights of 7 bits, twice their scales, and biases to match.
+ * calibrated -> calibrated.  (passes/reduce_range.c) */
+qn_status qn_reduce_range_of(qn_model *m) QN_MUST_CHECK;
+
+/* Of the products of 8-bit data, those with two neighbouring weights whose products with unsigned
+ * data can sum to more than 16 bits. */
+typedef struct qn_saturation {
+	size_t products, saturating;
+	const qn_node *first; /* that can saturate, NULL: none */
+} qn_saturation;
+qn_saturation qn_saturation_of(const qn_model *m);
+
 /* Makes inputs and outputs integer and writes codes into attributes; fails (QN_EUNSUPPORTED)
  * with a list of the nodes that stay float and the reasons. calibrated -> integer. */
 qn_status qn_legalize(qn_model *m) QN_MUST_CHECK;

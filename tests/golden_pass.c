@@ -168,6 +168,8 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_requantize(m, &(qn_requant_opts){.merge_always = true});
 	if (IS("require-int"))
 		return qn_requantize(m, &(qn_requant_opts){.require_int = true});
+	if (IS("reduce-range"))
+		return qn_reduce_range_of(m);
 	if (IS("align"))
 		return qn_align_model(m, QN_FIX_DEFAULT);
 	if (IS("align=15"))

@@ -75,6 +75,11 @@ choose(const options *o)
 			"quern export: --encodings-version goes with encodings, and -o '%s' is "
 			"quantized ONNX\n",
 			o->output);
+	else if (format != 0 && o->reduce_range)
+		fprintf(stderr,
+			"quern export: --reduce-range goes with quantized ONNX, and -o '%s' is "
+			"encodings\n",
+			o->output);
 	else
 		return format == 0 ? (int)QN_EXPORT_ONNX_QDQ : (int)QN_EXPORT_ENCODINGS + version;
 	return -1;
@@ -100,6 +105,8 @@ export_model(qn_ctx *ctx, const options *o)
 		opts.stop_after = "bind";
 		status = qn_compile(m, &opts);
 	}
+	if (status == QN_OK && o->reduce_range)
+		status = qn_reduce_range(m);
 	return status == QN_OK ? qn_export(m, o->output, (qn_export_format)choose(o)) : status;
 }
 

@@ -40,7 +40,7 @@ typedef struct options {
 	int align;   /* 0: not given */
 	int limit;   /* times what a file may ask for; 0: 1 */
 	int threads; /* 0: as many as the machine has cores */
-	bool no_approx, merge_always, require_int;
+	bool no_approx, merge_always, require_int, reduce_range;
 	bool greedy, reassociate, trace_rules, explain_matches;
 	bool from_float, real, sqnr, json, markdown, quiet, list_passes, help;
 } options;

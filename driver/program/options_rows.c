@@ -204,6 +204,8 @@ const option_row export_options[] = {
 	 "(default: what FILE ends in)"},
 	{"--encodings-version", 0, TEXT(encodings_version), "0.6.1|1.0.0|2.0.0",
 	 "of encodings: an object by names (default), lists, or lists in the words of QuantizeLinear"},
+	{"--reduce-range", 0, FLAG(reduce_range), NULL,
+	 "of quantized ONNX: 7-bit weights, for ONNX Runtime on x86 without VNNI, which adds pairs of u8 x i8 products in 16 bits (default: 8-bit, and a warning where that can saturate)"},
 	{"--output", 'o', TEXT(output), "FILE", "the file to write: FILE.onnx, or FILE.json or FILE.encodings"},
 	QUANT_ROWS,
 	ENCODINGS_ROW,

@@ -203,8 +203,13 @@ typedef enum qn_export_format {
  * another tool. The file holds what the graph computes, with the graph's own inputs and outputs;
  * reading an ONNX file back gives the same graph (docs/importing.md says what is not kept).  Ids:
  * export.stage, export.op (lists the nodes that the format has no operator for), import.support
- * (built without ONNX). */
+ * (built without ONNX).  A warning, export.saturation, when layers of an ONNX file can saturate in ONNX Runtime on x86
+ * processors without VNNI. */
 QN_API qn_status qn_export(qn_model *m, const char *path, qn_export_format format);
+/* Gives the convolutions (not depthwise ones), dense layers and products with constants of a calibrated model 7-bit weights
+ * of -64..63 with twice their scale, biases to match, so that pairs of products with 8-bit data fit 16 bits.  The model is
+ * less accurate: measure it.  Id: pass.stage. */
+QN_API qn_status qn_reduce_range(qn_model *m);
 
 /* ---- operators of the host's own ---- */
 

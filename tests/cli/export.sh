@@ -61,6 +61,23 @@ else
 	echo "skipped: QUERN_DATA is not set, so no networks of other tools"
 fi
 
+# what saturates in kernels that add pairs of products in 16 bits is said, and gone with weights of 7 bits
+good saturation export "$E/digits.json" --calib "$E/calib.npy" -o wide.onnx
+cases=$((cases + 1))
+has_words saturation stderr 'export.saturation|--reduce-range|VNNI'
+good reduced export "$E/digits.json" --calib "$E/calib.npy" --reduce-range -o narrow.onnx
+cases=$((cases + 2))
+grep -q export.saturation stderr && fail reduced "still a warning" stderr
+cmp -s wide.onnx narrow.onnx && fail reduced "the same file"
+good 'sums of 64 bits' export "$E/digits.json" --calib "$E/calib.npy" --activations i16 -o wide16.onnx
+cases=$((cases + 1))
+grep -q export.saturation stderr && fail 'sums of 64 bits' "a warning that does not matter" stderr
+good 'reduced eval' eval -q narrow.onnx --data "$E/test_x.npy" --labels "$E/test_y.npy" --min-accuracy 98.5
+good 'reduced text' opt -q narrow.onnx -o narrow.qir
+cases=$((cases + 1))
+[ "$(grep -c 'i8<-64:63>' narrow.qir)" -ge 4 ] || fail 'reduced text' "weights of 7 bits" narrow.qir
+refuses 'reduced encodings' "--reduce-range goes with quantized ONNX" export "$E/digits.json" --format encodings --reduce-range -o x.json
+
 # parameters alone, by the names of values: those of the input and of a layer's weights
 good encodings export -q bound.json --format encodings -o encodings.json
 cases=$((cases + 1))
