@@ -5,6 +5,14 @@
 
 E=$QUERN_SOURCE/examples/digits
 
+# change SED FILE: a file of statistics with a change and the checksum of its new bytes, which gzip knows, least byte first
+change() {
+	sed "$1;s/\"checksum\": \"[0-9a-f]*\"/\"checksum\": \"00000000\"/" "$2" >change.tmp
+	local crc
+	crc=$(gzip -c change.tmp | tail -c 8 | od -An -tx1 -N4 | awk '{print $4 $3 $2 $1}')
+	sed "s/\"checksum\": \"00000000\"/\"checksum\": \"$crc\"/" change.tmp
+}
+
 # ---- every method that the help lists compiles; statistics give what samples give ----
 
 quern compile --help | sed -n '/^methods/,$p' | sed -n 's/^  \([a-z_]*\) .*/\1/p' >methods
@@ -131,9 +139,9 @@ case_of missing-shard 1 stats.incomplete 'samples 2 to 2 of 3|merge them' compil
 case_of first-pass 1 stats.pass 'kl_ort takes 2 passes|this is pass 1|--stats' compile m.json --stats ort1.json -o out -q
 case_of next-shard 1 stats.incomplete 'samples 2 to 2' calibrate m.json --calib x.npy --stats s12.json --shard 1/3 -o o.json -q
 case_of rest-of-the-pass 1 stats.incomplete 'samples 2 to 2' calibrate m.json --calib x.npy --stats s12.json -o o.json -q
-sed 's/"batches": 3/"batches": 4/' ort1.json >batches.json
+change 's/"batches": 3/"batches": 4/' ort1.json >batches.json
 case_of stats-batches 1 stats.incomplete 'samples 3 to 3' compile m.json --stats batches.json -o out -q
-sed 's/"batches": 3/"batches": 4/;s/\[0, 3\]/[0, 4]/' ort1.json >batches.json
+change 's/"batches": 3/"batches": 4/;s/\[0, 3\]/[0, 4]/' ort1.json >batches.json
 case_of stats-other-count 1 stats.mismatch '4 batches|3' calibrate m.json --calib x.npy --stats batches.json -o o.json -q
 case_of no-next-pass 2 stats.done 'needs no further pass' calibrate m.json --calib x.npy --stats m-all.json --shard 1/3 -o o.json -q
 case_of stats-of-another 1 stats.mismatch "'m'|calibrate this one" compile n.json --stats m-all.json -o out -q
@@ -142,10 +150,12 @@ case_of stats-other-method 1 stats.mismatch 'minmax|kl' compile m.json --stats m
 case_of stats-other-samples 1 stats.mismatch 'y.npy:|x.npy:' compile m.json --stats m-all.json --calib y.npy -o out -q
 case_of stats-encodings 2 encodings.stats 'leave one of them out' compile m.json --stats m-all.json --encodings e.json -o out -q
 case_of stats-missing 1 file.open 'none.json: error' compile m.json --stats none.json -o out -q
-case_of stats-model 1 stats.version 'm.json|version 1' compile m.json --stats m.json -o out -q
+case_of stats-model 1 stats.version 'm.json|version 2' compile m.json --stats m.json -o out -q
 head -c 300 m-all.json >cut.json
 case_of stats-cut 1 json.syntax 'cut.json:' compile m.json --stats cut.json -o out -q
 sed 's/"n": 12/"n": 13/' m-all.json >count.json
+case_of stats-changed 1 stats.checksum 'count.json: error: the file was changed' compile m.json --stats count.json -o out -q
+change 's/"n": 12/"n": 13/' m-all.json >count.json
 case_of stats-count 1 stats.value 'count.json:/values/0/grid|all values' compile m.json --stats count.json -o out -q
 case_of no-data 1 calibrate.no-data '--calib' calibrate m.json -o o.json -q
 quern opt m.json --calib x.npy --stop-after bind -o bound.qir -q
