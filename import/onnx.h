@@ -67,6 +67,7 @@ typedef struct qn_onnx {
 	bool keeps_codes; /* the file quantizes activations, and its parameters are wanted */
 	uint64_t nodes;   /* converted so far, those of functions at each call */
 	uint64_t steps;   /* of loops so far */
+	qn_map sums;      /* of onnx_integer_product.c: qn_id -> what is known of the value */
 } qn_onnx;
 
 /* A node being converted. */

@@ -50,7 +50,11 @@ second(qn_onnx *o, const qn_onnx_node *n)
 void
 qn_onnx_binary(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
-	if (qn_onnx_need(o, n, 2))
+	if (!qn_onnx_need(o, n, 2))
+		return;
+	if (n->arg == QN_OP_mul)
+		out[0] = qn_onnx_scaled_sum(o, n->in[0], n->in[1]);
+	if (out[0] == 0)
 		out[0] = qn_importer_binary(&o->im, (qn_op)n->arg, n->in[0], second(o, n));
 }
 
@@ -278,8 +282,12 @@ converted(qn_onnx *o, qn_id x, qn_plain to)
 {
 	bool narrow = to != QN_PLAIN_bool && qn_plain_table[to].bits < 8;
 
-	if (x != 0 && counts(o, x, to))
-		return qn_onnx_counted(o, x, 0);
+	if (x != 0 && counts(o, x, to)) {
+		const qn_id y = qn_onnx_counted(o, x, 0);
+
+		qn_onnx_sum_becomes(o, x, y);
+		return y;
+	}
 	if (x != 0 && is_quant(o, x))
 		x = qn_onnx_plain_of(o, x);
 	if (x != 0 && narrow && is_float(o, x))

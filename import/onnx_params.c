@@ -212,8 +212,8 @@ qn_onnx_real_of(qn_onnx *o, qn_id x, const qn_onnx_params *p)
 }
 
 /* Codes of `bits` bits with scale 1 and zero point 0. */
-static qn_id
-counted(qn_onnx *o, qn_id x, qn_plain storage)
+qn_id
+qn_onnx_units(qn_onnx *o, qn_id x, qn_plain storage)
 {
 	qn_types *types = &o->im.m->types;
 	qn_elem d = qn_elem_desc(qn_plain_table[storage].bits, qn_plain_table[storage].is_signed);
@@ -230,7 +230,7 @@ counted(qn_onnx *o, qn_id x, qn_plain storage)
 qn_id
 qn_onnx_rounded(qn_onnx *o, qn_id x)
 {
-	return qn_importer_unary(&o->im, QN_OP_dequantize, counted(o, x, QN_PLAIN_i32));
+	return qn_importer_unary(&o->im, QN_OP_dequantize, qn_onnx_units(o, x, QN_PLAIN_i32));
 }
 
 qn_id
@@ -238,7 +238,7 @@ qn_onnx_stored(qn_onnx *o, qn_id x, qn_plain storage)
 {
 	qn_types *types = &o->im.m->types;
 
-	x = counted(o, x, storage);
+	x = qn_onnx_units(o, x, storage);
 	if (x == 0)
 		return 0;
 	const qn_type *plain =

@@ -175,12 +175,16 @@ dynamic_quantize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 	if (!qn_onnx_need(o, n, 1))
 		return;
-	if (!o->keeps_codes) {
-		(void)qn_importer_refuse(im, "import.op",
-					 "its scale is found by each run; it cannot be left out");
+	qn_id x = qn_importer_cast(im, n->in[0], QN_PLAIN_f32), zero = qn_importer_f32(im, 0);
+	if (!o->keeps_codes) { /* the real numbers, as if their scale were 1 */
+		out[0] = x;
+		if (n->nout > 1)
+			out[1] = qn_importer_f32(im, 1);
+		if (n->nout > 2)
+			out[2] = qn_importer_cast(im, zero, QN_PLAIN_u8);
+		qn_onnx_is_unscaled(o, x);
 		return;
 	}
-	qn_id x = qn_importer_cast(im, n->in[0], QN_PLAIN_f32), zero = qn_importer_f32(im, 0);
 	qn_id max = qn_importer_reduce(im, QN_OP_reduce_max, x, 0, NULL, false);
 	qn_id min = qn_importer_reduce(im, QN_OP_reduce_min, x, 0, NULL, false);
 
@@ -200,40 +204,13 @@ dynamic_quantize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		out[2] = p.zp;
 }
 
-/* ---- products of plain integers ---- */
-
-/* The operand less its zero point, as f32, which holds every sum of fewer than 2^24. */
-static qn_id
-less_zero_point(qn_onnx *o, const qn_onnx_node *n, uint32_t i, int64_t axis)
-{
-	const qn_onnx_params p = {.zp = qn_onnx_in(n, i + 2), .axis = axis};
-
-	return qn_onnx_real_of(o, n->in[i], &p);
-}
-
-static void
-integer_product(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
-{
-	bool conv = n->arg != 0;
-
-	if (!qn_onnx_need(o, n, 2))
-		return;
-	const int64_t rank = qn_onnx_type(o, n->in[0])->rank;
-	qn_id in[2] = {less_zero_point(o, n, 0, conv ? 1 : rank - 2),
-		       less_zero_point(o, n, 1, conv ? 0 : -1)};
-	if (in[0] == 0 || in[1] == 0)
-		return;
-	qn_onnx_run_as(o, n, conv ? "Conv" : "MatMul", n->version, 2, in, out);
-	out[0] = qn_importer_cast(&o->im, out[0], QN_PLAIN_i32);
-}
-
 const qn_onnx_row qn_onnx_quant[] = {
 	{"", "QuantizeLinear", 10, QN_ONNX_NEWEST, quantize_linear, 0},
 	{"", "DequantizeLinear", 10, QN_ONNX_NEWEST, dequantize_linear, 0},
 	{"com.microsoft", "QuantizeLinear", 1, QN_ONNX_NEWEST, quantize_linear, 0},
 	{"com.microsoft", "DequantizeLinear", 1, QN_ONNX_NEWEST, dequantize_linear, 0},
 	{"", "DynamicQuantizeLinear", 11, QN_ONNX_NEWEST, dynamic_quantize, 0},
-	{"", "ConvInteger", 10, QN_ONNX_NEWEST, integer_product, 1},
-	{"", "MatMulInteger", 10, QN_ONNX_NEWEST, integer_product, 0},
+	{"", "ConvInteger", 10, QN_ONNX_NEWEST, qn_onnx_integer_product, 1},
+	{"", "MatMulInteger", 10, QN_ONNX_NEWEST, qn_onnx_integer_product, 0},
 	{0},
 };

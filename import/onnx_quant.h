@@ -43,6 +43,20 @@ qn_id qn_onnx_plain_of(qn_onnx *o, qn_id x);
 const qn_elem *qn_onnx_counts(qn_onnx *o, qn_plain storage, int64_t zp);
 /* The number that an integer stands for among those of x. */
 double qn_onnx_number_of(qn_onnx *o, qn_id x, int64_t integer);
+/* Real numbers as codes of `storage` with scale 1. */
+qn_id qn_onnx_units(qn_onnx *o, qn_id x, qn_plain storage);
+
+/* ---- ConvInteger, MatMulInteger (onnx_integer_product.c) ---- */
+
+void qn_onnx_integer_product(qn_onnx *o, const qn_onnx_node *n, qn_id *out);
+/* The product a * b where one of them is a sum of integers that became real, and the other a constant scale: the product
+ * of data and weights with that scale; 0: it is another product. */
+qn_id qn_onnx_scaled_sum(qn_onnx *o, qn_id a, qn_id b);
+/* What is known of x is known of y too, which is x in another type. */
+void qn_onnx_sum_becomes(qn_onnx *o, qn_id x, qn_id y);
+/* x are the numbers that DynamicQuantizeLinear would make integers, with from_float. */
+void qn_onnx_is_unscaled(qn_onnx *o, qn_id x);
+
 /* The integers x less zp as f32: a dequantize with scale 1. */
 qn_id qn_onnx_counted(qn_onnx *o, qn_id x, int64_t zp);
 

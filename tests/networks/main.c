@@ -145,6 +145,7 @@ typedef struct record {
 
 typedef struct totals {
 	int count[NET_NFORM][JUDGE_NCLASS], networks[NET_NFORM], lost, changed, emitted;
+	int means; /* networks within reason with an average that is rounded twice */
 	int64_t differ, all;
 	double most;
 } totals;
@@ -170,6 +171,22 @@ read_record(FILE *f, record *r)
 	return true;
 }
 
+/* One unit of an output's elements; 0: they are real numbers of any size. */
+static double
+step_of(const net_val *y)
+{
+	return y->type != ONX_FLOAT ? 1 : y->q.scale;
+}
+
+/* What is computed here for an element: the middle of its interval. */
+static double
+middle(const net_val *y, int64_t i)
+{
+	double v = (y->lo[i] + y->hi[i]) / 2, step = step_of(y);
+
+	return step > 0 ? floor(v / step + 0.5) * step : v;
+}
+
 /* What the record says of the outputs, into `given`; false: the other runtime refused the file. */
 static bool
 given_of(const record *r, double *const *out, judge_given *given)
@@ -177,7 +194,8 @@ given_of(const record *r, double *const *out, judge_given *given)
 	for (int k = 0; k < network.noutput; k++) {
 		const net_val *y = network.output[k];
 
-		memcpy(out[k], y->lo, (size_t)(NET_SAMPLES * y->count) * sizeof(double));
+		for (int64_t i = 0; i < NET_SAMPLES * y->count; i++)
+			out[k][i] = middle(y, i);
 		given->output[k] = out[k];
 	}
 	if (r->rest[0] == '!')
@@ -190,10 +208,7 @@ given_of(const record *r, double *const *out, judge_given *given)
 		if (sscanf(s, "%d:%lld:%lf %n", &k, &i, &d, &n) < 3 || k >= network.noutput ||
 		    i >= NET_SAMPLES * network.output[k]->count)
 			break;
-		out[k][i] +=
-			d * (network.output[k]->type == ONX_FLOAT && network.output[k]->q.scale > 0
-				     ? network.output[k]->q.scale
-				     : 1);
+		out[k][i] += d * (step_of(network.output[k]) > 0 ? step_of(network.output[k]) : 1);
 		s += n;
 	}
 	return true;
@@ -221,6 +236,7 @@ judge_record(const record *r, judge *j, totals *sum, double *const *out)
 		j->name = name;
 		judge_network(j, &network, file, bytes, &given);
 		sum->count[r->form][j->class]++;
+		sum->means += j->class == JUDGE_REASON && network.means;
 		sum->emitted += j->emitted;
 		sum->differ += j->differ;
 		sum->all += j->all;
@@ -243,6 +259,9 @@ print_totals(const totals *sum)
 			(void)printf(", %d %s", sum->count[form][c], judge_names[c]);
 		(void)printf("\n");
 	}
+	(void)printf("within reason: %d with an average, which is rounded twice; the others close "
+		     "to a tie\n",
+		     sum->means);
 	(void)printf("%lld of %lld elements differ, at most by %g steps; %d networks as C; %d that "
 		     "the other runtime "
 		     "refuses; %d that are others than recorded\n",
@@ -303,17 +322,15 @@ records_of(const char *raw, const char *records)
 			(void)fprintf(to, " %s", s);
 		for (int k = 0; k < network.noutput && *s != '!'; k++, s += *s == '|') {
 			const net_val *y = network.output[k];
-			double step = y->type == ONX_FLOAT && y->q.scale > 0 ? y->q.scale : 1;
+			const double step = step_of(y);
 
 			for (int64_t i = 0; i < NET_SAMPLES * y->count && *s != '|'; i++) {
-				double d = (strtod(s, &s) - y->lo[i]) / step;
+				double d = strtod(s, &s) - middle(y, i);
 
 				s += *s == ' ';
-				if (y->type != ONX_FLOAT || y->q.scale > 0)
-					d = floor(d + 0.5);
-				if (fabs(d) > (y->type == ONX_FLOAT && !(y->q.scale > 0)
-						       ? 1e-5 * (1 + fabs(y->lo[i]))
-						       : 0)) {
+				if (step > 0)
+					d = floor(d / step + 0.5);
+				if (fabs(d) > (step > 0 ? 0 : 1e-5 * (1 + fabs(middle(y, i))))) {
 					(void)fprintf(to, " %d:%lld:%.6g", k, (long long)i, d);
 					found++;
 				}

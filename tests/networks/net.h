@@ -47,6 +47,8 @@ typedef struct net {
 	net_form form;
 	uint64_t state;  /* of the draws */
 	int64_t version; /* of the operator set */
+	bool means; /* an average of quantized values is in it: Quern rounds it to a step of its input, then to one of
+	                  * its result (--no-approx: not) */
 	onx file;
 	int nval, nblock, noutput, nops, ninput;
 	net_val val[NET_MOST], *output[NET_OUTPUTS], *input;
@@ -105,6 +107,7 @@ net_val *net_codes_of(net *n, const net_val *real, net_params q, double slack);
 net_val *net_quantize(net *n, net_val *x, net_params q);
 net_val *net_dequantize(net *n, net_val *x);
 double net_coarse(double scale); /* of 12 bits */
+double net_even(double x);       /* rounded, ties to even */
 
 /* ---- weights (net_weights.c) ---- */
 
@@ -150,6 +153,8 @@ net_val *net_conv(net *n, const net_val *x, const net_val *w, const net_val *bia
 		  const net_window *at);
 /* op: '>' the largest, 'm' the mean, 'p' the mean with pads. */
 net_val *net_pool(net *n, const net_val *x, const net_window *at, char op);
+/* Marks that an implementation may round the mean y of x to steps of x first: intervals become wider by half a step. */
+net_val *net_rounded_mean(net *n, net_val *y, const net_val *x);
 net_val *net_mean_space(net *n, const net_val *x);
 
 /* ---- operators that move values of any type: the node and what it gives; NULL: not of this shape (net_move.c) ---- */

@@ -65,8 +65,8 @@ net_calibrate(net *n, const net_val *x, int type)
 
 /* ---- rounding ---- */
 
-static double
-even(double x)
+double
+net_even(double x)
 {
 	double r = floor(x), d = x - r;
 
@@ -101,8 +101,8 @@ net_codes_of(net *n, const net_val *real, net_params q, double slack)
 			double eps = slack + 1e-6 * (fabs(lo) < 512 ? fabs(lo) : 512);
 			int64_t at = s * y->count + i;
 
-			y->lo[at] = limited(even(lo - eps) + (double)q.zp, q.type);
-			y->hi[at] = limited(even(hi + eps) + (double)q.zp, q.type);
+			y->lo[at] = limited(net_even(lo - eps) + (double)q.zp, q.type);
+			y->hi[at] = limited(net_even(hi + eps) + (double)q.zp, q.type);
 		}
 	return y;
 }

@@ -275,6 +275,9 @@ average(net *n, net_val *x)
 	net_window_attrs(n, &w, true);
 	onx_int(&n->file, "count_include_pad", pads);
 	net_node1(n, "AveragePool", x, y);
+	net_val *wide = net_rounded_mean(n, y, x);
+	memcpy(y->lo, wide->lo, (size_t)(NET_SAMPLES * y->count) * sizeof *y->lo);
+	memcpy(y->hi, wide->hi, (size_t)(NET_SAMPLES * y->count) * sizeof *y->hi);
 	return stored(n, y, x);
 }
 

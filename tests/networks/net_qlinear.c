@@ -224,8 +224,8 @@ average(net *n, net_val *x)
 	net_draw_window(n, x, true, &w);
 	net_window_attrs(n, &w, true);
 	onx_int(&n->file, "count_include_pad", pads);
-	return unary(n, x, "QLinearAveragePool",
-		     net_pool(n, net_real_of(n, x), &w, pads ? 'p' : 'm'), 1e-3);
+	net_val *mean = net_pool(n, net_real_of(n, x), &w, pads ? 'p' : 'm');
+	return unary(n, x, "QLinearAveragePool", net_rounded_mean(n, mean, x), 1e-3);
 }
 
 static const net_row rows[] = {

@@ -154,6 +154,19 @@ net_pool(net *n, const net_val *x, const net_window *at, char op)
 }
 
 net_val *
+net_rounded_mean(net *n, net_val *y, const net_val *x)
+{
+	net_val *wide = net_like(n, y);
+
+	n->means = true;
+	for (int64_t i = 0; i < NET_SAMPLES * y->count; i++) {
+		wide->lo[i] = y->lo[i] - 0.5 * x->q.scale;
+		wide->hi[i] = y->hi[i] + 0.5 * x->q.scale;
+	}
+	return wide;
+}
+
+net_val *
 net_mean_space(net *n, const net_val *x)
 {
 	const net_window all = {
