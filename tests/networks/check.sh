@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# check.sh ONNX-NETWORKS RECORDS EVERY [CC-OPTIONS] - networks of quantized ONNX operators give what ONNX Runtime gave, as
+# check.sh ONNX-NETWORKS RECORDS EVERY PERCENT - networks of quantized ONNX operators give what ONNX Runtime gave, as
 # RECORDS say, and of every EVERY-th the C files give the interpreter's bytes: one program of all their self-tests.
 set -eu
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 code=0
-"$1" judge "$tmp" "$3" "$2" >"$tmp/log" || code=$?
+"$1" judge "$tmp" "$3" "$4" "$2" >"$tmp/log" || code=$?
 tail -n "${QUERN_LINES:-30}" "$tmp/log"
 [ -s "$tmp/list" ] || exit "$code"
 {
@@ -17,6 +17,6 @@ tail -n "${QUERN_LINES:-30}" "$tmp/log"
 	printf '\treturn bad != 0;\n}\n'
 } >"$tmp/main.c"
 # shellcheck disable=SC2046,SC2086 # lists of words
-(cd "$tmp" && ${CC:-cc} -std=c99 -O0 ${4:-} -o tests main.c $(sed 's/.*/&.c &_weights.c &_selftest.c/' list) && ./tests) || code=1
+(cd "$tmp" && ${CC:-cc} -std=c99 -O0 -o tests main.c $(sed 's/.*/&.c &_weights.c &_selftest.c/' list) && ./tests) || code=1
 [ "$code" -ne 0 ] || echo "the C of $(wc -l <"$tmp/list") networks gives the same"
 exit "$code"

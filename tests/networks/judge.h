@@ -4,6 +4,8 @@
  *
  *   JUDGE_EQUAL        every element as the other runtime has it
  *   JUDGE_REASON       elements differ, both inside of the interval: a rounding close to a tie, once or more
+ *   JUDGE_ANEW         its scales are found by each run: the library refuses it with --from-float as the way out, which
+ *                      compiles and gives what was expected within 30 % of the result's range
  *   JUDGE_RUNTIME      the other runtime's lie outside of the interval, the library's inside
  *   JUDGE_REFUSED      the library refuses the file, with a message
  *   JUDGE_UNEXPLAINED  the library's lie outside */
@@ -16,6 +18,7 @@
 typedef enum judge_class {
 	JUDGE_EQUAL,
 	JUDGE_REASON,
+	JUDGE_ANEW,
 	JUDGE_RUNTIME,
 	JUDGE_REFUSED,
 	JUDGE_UNEXPLAINED,

@@ -2,9 +2,10 @@
 /* main.c - networks of quantized ONNX operators (net.h) for another runtime, and what it gave compared with the library.
  *
  *   onnx-networks pack FORM FIRST COUNT FILE        networks and inputs, for scripts/check-onnxruntime
- *   onnx-networks judge FOLDER EVERY RESULTS [RECORDS]   RESULTS: what the other runtime gave; of every EVERY-th network C
- *                                                   files into FOLDER too; RECORDS: renewed
- *   onnx-networks check FOLDER EVERY RECORDS        the same by records, without another runtime
+ *   onnx-networks records RAW RECORDS               what run.js gave as records
+ *   onnx-networks judge FOLDER EVERY PERCENT RECORDS     runs all; C files of every EVERY-th into FOLDER (0: of none), their
+ *                                                   names into FOLDER/list.  Exit code 1: one is unexplained, or more
+ *                                                   than PERCENT are refused
  *   onnx-networks one FORM SEED FOLDER              FOLDER/FORM-SEED.onnx and .bin, the input's bytes
  *
  * A record is a line: form, seed, CRC of the file, and what the other runtime gave: "=", all as computed here, else
@@ -145,7 +146,7 @@ typedef struct record {
 
 typedef struct totals {
 	int count[NET_NFORM][JUDGE_NCLASS], networks[NET_NFORM], lost, changed, emitted;
-	int means; /* networks within reason with an average that is rounded twice */
+	int reason[1 << NET_NREASON]; /* networks within reason, by the reasons that they have */
 	int64_t differ, all;
 	double most;
 } totals;
@@ -214,6 +215,16 @@ given_of(const record *r, double *const *out, judge_given *given)
 	return true;
 }
 
+static int
+reasons(void)
+{
+	int found = 0;
+
+	for (int k = 0; k < NET_NREASON; k++)
+		found |= network.reason[k] ? 1 << k : 0;
+	return found;
+}
+
 static void
 judge_record(const record *r, judge *j, totals *sum, double *const *out)
 {
@@ -236,12 +247,12 @@ judge_record(const record *r, judge *j, totals *sum, double *const *out)
 		j->name = name;
 		judge_network(j, &network, file, bytes, &given);
 		sum->count[r->form][j->class]++;
-		sum->means += j->class == JUDGE_REASON && network.means;
+		sum->reason[reasons()] += j->class == JUDGE_REASON;
 		sum->emitted += j->emitted;
 		sum->differ += j->differ;
 		sum->all += j->all;
 		sum->most = j->most > sum->most ? j->most : sum->most;
-		if (j->class > JUDGE_REASON)
+		if (j->class > JUDGE_ANEW)
 			(void)printf("%s %llu: %s: %s\n", net_form_names[r->form], r->seed,
 				     judge_names[j->class], j->message);
 	}
@@ -259,9 +270,15 @@ print_totals(const totals *sum)
 			(void)printf(", %d %s", sum->count[form][c], judge_names[c]);
 		(void)printf("\n");
 	}
-	(void)printf("within reason: %d with an average, which is rounded twice; the others close "
-		     "to a tie\n",
-		     sum->means);
+	(void)printf("within reason: %d close to a tie", sum->reason[0]);
+	for (int i = 1; i < 1 << NET_NREASON; i++) {
+		(void)printf(", %d with ", sum->reason[i]);
+		for (int k = 0, found = 0; k < NET_NREASON; k++)
+			if ((i >> k & 1) != 0)
+				(void)printf("%s%s", found++ > 0 ? " and " : "",
+					     net_reason_names[k]);
+	}
+	(void)printf("\n");
 	(void)printf("%lld of %lld elements differ, at most by %g steps; %d networks as C; %d that "
 		     "the other runtime "
 		     "refuses; %d that are others than recorded\n",
@@ -270,7 +287,7 @@ print_totals(const totals *sum)
 }
 
 static int
-judge_all(const char *folder, int every, const char *results)
+judge_all(const char *folder, int every, int percent, const char *results)
 {
 	judge j = {.folder = folder};
 	totals sum = {0};
@@ -295,10 +312,16 @@ judge_all(const char *folder, int every, const char *results)
 	for (int k = 0; k < NET_OUTPUTS; k++)
 		free(out[k]);
 	print_totals(&sum);
-	int bad = sum.changed;
-	for (int form = 0; form < NET_NFORM; form++)
+	int bad = sum.changed, refused = 0, all = 0;
+	for (int form = 0; form < NET_NFORM; form++) {
 		bad += sum.count[form][JUDGE_UNEXPLAINED];
-	return bad > 0 ? 1 : 0;
+		refused += sum.count[form][JUDGE_REFUSED];
+		all += sum.networks[form];
+	}
+	if (100 * refused > percent * all)
+		(void)printf("%d of %d networks are refused, more than %d %%\n", refused, all,
+			     percent);
+	return bad > 0 || 100 * refused > percent * all ? 1 : 0;
 }
 
 /* ---- raw results as records ---- */
@@ -354,10 +377,10 @@ main(int argc, char **argv)
 		return one(argv + 2);
 	if (strcmp(what, "records") == 0 && argc == 4)
 		return records_of(argv[2], argv[3]);
-	if (strcmp(what, "judge") == 0 && argc == 5)
-		return judge_all(argv[2], atoi(argv[3]), argv[4]);
+	if (strcmp(what, "judge") == 0 && argc == 6)
+		return judge_all(argv[2], atoi(argv[3]), atoi(argv[4]), argv[5]);
 	(void)fprintf(stderr, "usage: onnx-networks pack FORM FIRST COUNT FILE | one FORM SEED "
 			      "FOLDER | records RAW RECORDS "
-			      "| judge FOLDER EVERY RECORDS\n");
+			      "| judge FOLDER EVERY PERCENT RECORDS\n");
 	return 2;
 }

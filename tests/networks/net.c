@@ -10,6 +10,9 @@
 
 const char *const net_form_names[NET_NFORM] = {"qoperator", "qdq", "dynamic"};
 
+const char *const net_reason_names[NET_NREASON] = {"an average, rounded twice",
+						   "a bias of real numbers, rounded"};
+
 /* ---- draws (splitmix64) ---- */
 
 static uint64_t

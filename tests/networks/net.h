@@ -27,6 +27,14 @@ enum {
 typedef enum net_form { NET_QOPERATOR, NET_QDQ, NET_DYNAMIC, NET_NFORM } net_form;
 extern const char *const net_form_names[NET_NFORM];
 
+/* Where two right implementations may be more apart than by the rounding of a number close to a tie. */
+typedef enum net_reason {
+	NET_MEAN, /* an average of codes is rounded to a step of its input, then to one of its result (--no-approx: not) */
+	NET_BIAS, /* a bias of real numbers is rounded to a step of the accumulator */
+	NET_NREASON
+} net_reason;
+extern const char *const net_reason_names[NET_NREASON];
+
 /* How integers stand for real numbers: scale 0, they do not. */
 typedef struct net_params {
 	double scale;
@@ -47,8 +55,8 @@ typedef struct net {
 	net_form form;
 	uint64_t state;  /* of the draws */
 	int64_t version; /* of the operator set */
-	bool means; /* an average of quantized values is in it: Quern rounds it to a step of its input, then to one of
-	                  * its result (--no-approx: not) */
+	bool dynamic;    /* scales are found by each run */
+	bool reason[NET_NREASON];
 	onx file;
 	int nval, nblock, noutput, nops, ninput;
 	net_val val[NET_MOST], *output[NET_OUTPUTS], *input;
@@ -153,8 +161,8 @@ net_val *net_conv(net *n, const net_val *x, const net_val *w, const net_val *bia
 		  const net_window *at);
 /* op: '>' the largest, 'm' the mean, 'p' the mean with pads. */
 net_val *net_pool(net *n, const net_val *x, const net_window *at, char op);
-/* Marks that an implementation may round the mean y of x to steps of x first: intervals become wider by half a step. */
-net_val *net_rounded_mean(net *n, net_val *y, const net_val *x);
+/* Makes the intervals of y wider by `amount` at both ends.  What for: */
+void net_widen(net *n, net_val *y, double amount, net_reason reason);
 net_val *net_mean_space(net *n, const net_val *x);
 
 /* ---- operators that move values of any type: the node and what it gives; NULL: not of this shape (net_move.c) ---- */

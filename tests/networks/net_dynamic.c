@@ -80,6 +80,7 @@ quantize(net *n, net_val *x, bool stored)
 	q.zp = net_new(n, ONX_UINT8, 0, NULL);
 	for (int s = 0; s < NET_SAMPLES; s++)
 		quantize_sample(x, s, &q);
+	n->dynamic = true;
 	net_node(n, "DynamicQuantizeLinear", 1, &x, 3, (net_val *[]){q.codes, q.scale, q.zp});
 	return q;
 }
@@ -89,13 +90,16 @@ static net_val *
 scaled(net *n, net_val *sum, const quantized *q, const net_weights *w, int64_t channels, int rank)
 {
 	int64_t dim[4] = {1, channels, 1, 1};
-	double bias[NET_CHANNELS], each[NET_CHANNELS];
+	double bias[NET_CHANNELS], each[NET_CHANNELS], most = 0;
 	net_val *f = net_real_like(n, sum), *scale;
 
 	memcpy(f->lo, sum->lo, (size_t)(NET_SAMPLES * f->count) * sizeof *f->lo);
 	memcpy(f->hi, sum->hi, (size_t)(NET_SAMPLES * f->count) * sizeof *f->hi);
 	onx_int(&n->file, "to", ONX_FLOAT);
 	net_node1(n, "Cast", sum, f);
+	for (int64_t i = 0; i < channels; i++)
+		most = w->each[w->per_channel ? i : 0] > most ? w->each[w->per_channel ? i : 0]
+							      : most;
 	for (int64_t i = 0; i < channels; i++)
 		each[i] = w->each[w->per_channel ? i : 0] * (q->stored ? q->codes->q.scale : 1);
 	scale = w->per_channel ? net_const(n, ONX_FLOAT, rank == 4 ? 4 : 1,
@@ -116,6 +120,8 @@ scaled(net *n, net_val *sum, const quantized *q, const net_weights *w, int64_t c
 	net_val *b = net_const(n, ONX_FLOAT, rank == 4 ? 4 : 1, rank == 4 ? dim : &dim[1], bias);
 	net_val *z = net_binary(n, y, b, '+');
 	net_node2(n, "Add", y, b, z);
+	if (q->stored)
+		net_widen(n, z, 0.5 * most * q->codes->q.scale, NET_BIAS);
 	return z;
 }
 

@@ -156,7 +156,21 @@ real_bias(net *n, const net_val *x, const net_weights *w, int64_t count)
 		  w->per_channel ? net_const(n, ONX_FLOAT, 1, &count, scale)
 				 : net_scalar(n, ONX_FLOAT, scale[0]),
 		  real);
+	real->q.scale = -1; /* no real numbers of the file's */
 	return real;
+}
+
+/* y has the bias b; one of real numbers is among the initializers. */
+static void
+round_bias(net *n, net_val *y, const net_val *b, const net_val *x, const net_weights *w)
+{
+	double most = 0;
+
+	if (b == NULL || !b->constant || b->q.scale < 0)
+		return;
+	for (int i = 0; i < (w->per_channel ? NET_CHANNELS : 1); i++)
+		most = w->each[i] > most ? w->each[i] : most;
+	net_widen(n, y, 0.5 * most * x->q.scale, NET_BIAS);
 }
 
 static net_val *
@@ -178,6 +192,7 @@ conv(net *n, net_val *x)
 	net_val *y = net_conv(n, x, wr, b, &at);
 	net_window_attrs(n, &at, false);
 	net_node(n, "Conv", 3, (net_val *[]){x, wr, b}, 1, &y);
+	round_bias(n, y, b, x, &w);
 	return stored(n, activation(n, y), x);
 }
 
@@ -197,6 +212,7 @@ matmul(net *n, net_val *x)
 
 		net_node2(n, "Add", y, b, sum);
 		y = sum;
+		round_bias(n, y, b, x, &w);
 	}
 	return stored(n, activation(n, y), x);
 }
@@ -217,6 +233,7 @@ gemm(net *n, net_val *x)
 	if (b != NULL)
 		y = net_binary(n, y, b, '+');
 	net_node(n, "Gemm", 3, (net_val *[]){x, wr, b}, 1, &y);
+	round_bias(n, y, b, x, &w);
 	return stored(n, activation(n, y), x);
 }
 
@@ -275,9 +292,7 @@ average(net *n, net_val *x)
 	net_window_attrs(n, &w, true);
 	onx_int(&n->file, "count_include_pad", pads);
 	net_node1(n, "AveragePool", x, y);
-	net_val *wide = net_rounded_mean(n, y, x);
-	memcpy(y->lo, wide->lo, (size_t)(NET_SAMPLES * y->count) * sizeof *y->lo);
-	memcpy(y->hi, wide->hi, (size_t)(NET_SAMPLES * y->count) * sizeof *y->hi);
+	net_widen(n, y, 0.5 * x->q.scale, NET_MEAN);
 	return stored(n, y, x);
 }
 

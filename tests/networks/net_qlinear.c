@@ -225,7 +225,8 @@ average(net *n, net_val *x)
 	net_window_attrs(n, &w, true);
 	onx_int(&n->file, "count_include_pad", pads);
 	net_val *mean = net_pool(n, net_real_of(n, x), &w, pads ? 'p' : 'm');
-	return unary(n, x, "QLinearAveragePool", net_rounded_mean(n, mean, x), 1e-3);
+	net_widen(n, mean, 0.5 * x->q.scale, NET_MEAN);
+	return unary(n, x, "QLinearAveragePool", mean, 1e-3);
 }
 
 static const net_row rows[] = {

@@ -25,6 +25,8 @@ net_draw_weights(net *n, int rank, const int64_t *dim, int axis, bool may_channe
 	int64_t each = 1, count = 1;
 	bool u8 = may_u8 && net_chance(n, 30);
 
+	*w = (net_weights){0};
+
 	w->per_channel = may_channels && !u8 && net_chance(n, 50);
 	w->codes = draw_codes(n, rank, dim, u8 ? ONX_UINT8 : ONX_INT8, w->per_channel ? axis : -1,
 			      reach, w->each);

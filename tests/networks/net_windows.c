@@ -153,17 +153,14 @@ net_pool(net *n, const net_val *x, const net_window *at, char op)
 	return y;
 }
 
-net_val *
-net_rounded_mean(net *n, net_val *y, const net_val *x)
+void
+net_widen(net *n, net_val *y, double amount, net_reason reason)
 {
-	net_val *wide = net_like(n, y);
-
-	n->means = true;
+	n->reason[reason] = true;
 	for (int64_t i = 0; i < NET_SAMPLES * y->count; i++) {
-		wide->lo[i] = y->lo[i] - 0.5 * x->q.scale;
-		wide->hi[i] = y->hi[i] + 0.5 * x->q.scale;
+		y->lo[i] -= amount;
+		y->hi[i] += amount;
 	}
-	return wide;
 }
 
 net_val *

@@ -335,6 +335,37 @@ test_dynamic(void **state)
 	gives(V(-1, 0, 1.55), 1, V(0 * 1 - 100 + 155 * 3)); /* scale 0.01, zero point 100 */
 }
 
+/* The scale after the sum is that of the weights; with from_float the real numbers are multiplied. */
+static void
+test_scaled(void **state)
+{
+	(void)state;
+	for (int from_float = 0; from_float < 2; from_float++) {
+		onnx_begin(13);
+		onnx_input("x", ONNX_FLOAT, DIMS(1, 3));
+		onnx_const("w", ONNX_U8, DIMS(3, 2), V(11, 20, 12, 21, 13, 22));
+		zero_point("wz", ONNX_U8, 10);
+		scale("ws", 0.5);
+		scale("xs", 0.25);
+		zero_point("xz", ONNX_U8, 7);
+		if (from_float == 0)
+			onnx_node("", "QuantizeLinear", "x xs xz", "q");
+		else
+			onnx_node("", "DynamicQuantizeLinear", "x", "q xs2 xz2");
+		onnx_node("", "MatMulInteger", from_float == 0 ? "q w xz wz" : "q w xz2 wz", "i");
+		onnx_node("", "Cast", "i", "f");
+		onnx_int("to", ONNX_FLOAT);
+		onnx_node("", "Mul", from_float == 0 ? "xs ws" : "xs2 ws", "s");
+		onnx_node("", "Mul", "f s", "y");
+		onnx_output("y");
+		onnx_how.from_float = from_float != 0;
+		onnx_read();
+		assert_int_equal(count(QN_OP_quantize), 1 - from_float);
+		gives(V(1, -1.5, 4), 2, V(0.5 - 1.5 + 6, 5 - 8.25 + 24));
+		(void)rig_teardown(NULL), (void)rig_setup(NULL);
+	}
+}
+
 static void
 test_refused(void **state)
 {
@@ -366,10 +397,14 @@ test_refused(void **state)
 	(void)rig_teardown(NULL), (void)rig_setup(NULL);
 	onnx_begin(13);
 	onnx_input("x", ONNX_FLOAT, DIMS(2, 3));
-	onnx_node("", "DynamicQuantizeLinear", "x", "q s z");
-	onnx_output("q");
+	scale("s", 0.5);
+	zero_point("z", ONNX_U8, 3);
+	onnx_const("w", ONNX_I8, DIMS(3, 1), V(1, 2, 3));
+	onnx_node("", "QuantizeLinear", "x s z", "q");
+	onnx_node("", "MatMulInteger", "q w z", "y");
+	onnx_output("y");
 	onnx_how.from_float = true;
-	onnx_fails("import.op", "found by each run");
+	onnx_fails("import.op", "QuantizeLinear that made input 0 is left out");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
@@ -381,6 +416,7 @@ main(void)
 		TEST(test_network), TEST(test_from_float),   TEST(test_weights_alone),
 		TEST(test_types),   TEST(test_qlinear_conv), TEST(test_microsoft),
 		TEST(test_gemm),    TEST(test_dynamic),      TEST(test_refused),
+		TEST(test_scaled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
