@@ -252,7 +252,8 @@ judge_record(const record *r, judge *j, totals *sum, double *const *out)
 		sum->differ += j->differ;
 		sum->all += j->all;
 		sum->most = j->most > sum->most ? j->most : sum->most;
-		if (j->class > JUDGE_ANEW)
+		if (j->class > JUDGE_RUNTIME ||
+		    (j->class == JUDGE_RUNTIME && !network.reason[NET_SOFTMAX]))
 			(void)printf("%s %llu: %s: %s\n", net_form_names[r->form], r->seed,
 				     judge_names[j->class], j->message);
 	}
@@ -272,6 +273,8 @@ print_totals(const totals *sum)
 	}
 	(void)printf("within reason: %d close to a tie", sum->reason[0]);
 	for (int i = 1; i < 1 << NET_NREASON; i++) {
+		if (sum->reason[i] == 0)
+			continue;
 		(void)printf(", %d with ", sum->reason[i]);
 		for (int k = 0, found = 0; k < NET_NREASON; k++)
 			if ((i >> k & 1) != 0)

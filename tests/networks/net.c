@@ -11,7 +11,8 @@
 const char *const net_form_names[NET_NFORM] = {"qoperator", "qdq", "dynamic"};
 
 const char *const net_reason_names[NET_NREASON] = {"an average, rounded twice",
-						   "a bias of real numbers, rounded"};
+						   "a bias of real numbers, rounded",
+						   "two requantizes made one", "softmax"};
 
 /* ---- draws (splitmix64) ---- */
 

@@ -31,6 +31,8 @@ extern const char *const net_form_names[NET_NFORM];
 typedef enum net_reason {
 	NET_MEAN, /* an average of codes is rounded to a step of its input, then to one of its result (--no-approx: not) */
 	NET_BIAS, /* a bias of real numbers is rounded to a step of the accumulator */
+	NET_MERGED, /* two requantizes one after the other are one, which rounds once */
+	NET_SOFTMAX, /* ONNX Runtime's softmax of codes rounds down, and limits i8 at 127: it is off, not Quern */
 	NET_NREASON
 } net_reason;
 extern const char *const net_reason_names[NET_NREASON];

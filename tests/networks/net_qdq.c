@@ -96,6 +96,7 @@ unary(net *n, net_val *x)
 		break;
 	default:
 		y = simple(n, "Relu", x, net_relu, 0);
+		net_widen(n, y, 0.5 * x->q.scale, NET_MERGED);
 	}
 	return stored(n, y, x);
 }
@@ -121,6 +122,7 @@ softmax(net *n, net_val *x)
 	net_val *y = net_softmax(n, x, axis);
 	onx_int(&n->file, "axis", net_chance(n, 50) ? -1 : axis);
 	net_node1(n, "Softmax", x, y);
+	n->reason[NET_SOFTMAX] = true;
 	return stored(n, y, x);
 }
 
@@ -274,6 +276,7 @@ concat(net *n, net_val *x)
 	net_val *two[2] = {x, b}, *y = net_joined(n, 2, two, 1);
 	onx_int(&n->file, "axis", 1);
 	net_node(n, "Concat", 2, two, 1, &y);
+	net_widen(n, y, 0.5 * (x->q.scale > b->q.scale ? x->q.scale : b->q.scale), NET_MERGED);
 	return stored(n, y, x);
 }
 

@@ -154,7 +154,9 @@ concat(net *n, net_val *x)
 	if (!net_same_shape(x, b) || x->rank < 2 || 2 * x->count > 600)
 		return NULL;
 	net_val *real[2] = {net_real_of(n, x), net_real_of(n, b)};
-	net_val *y = quantized(n, x, net_joined(n, 2, real, 1), 1e-4);
+	net_val *all = net_joined(n, 2, real, 1);
+	net_widen(n, all, 0.5 * (x->q.scale > b->q.scale ? x->q.scale : b->q.scale), NET_MERGED);
+	net_val *y = quantized(n, x, all, 1e-4);
 	net_microsoft(n);
 	onx_int(&n->file, "axis", 1);
 	net_node(n, "QLinearConcat", 8,
@@ -200,6 +202,7 @@ softmax(net *n, net_val *x)
 {
 	if (x->dim[x->rank - 1] < 2)
 		return NULL;
+	n->reason[NET_SOFTMAX] = true;
 	onx_int(&n->file, "axis", -1);
 	onx_int(&n->file, "opset", 13);
 	return unary(n, x, "QLinearSoftmax", net_softmax(n, net_real_of(n, x), x->rank - 1), 1e-3);
