@@ -28,6 +28,7 @@
 
 static const qn_rule rules[] = {
 	{"fold-constant", Q(QN_P_CONST(X)), qn_rqz_fold},
+	{"cast-codes", QN_P_OPN(cast, ROOT), qn_rqz_cast},
 	{"product-codes", QN_P_CLASS(QN_ACC, ROOT), qn_rqz_product},
 	{"bias-codes", QN_P_OPN(add, ROOT), qn_rqz_bias},
 	{"bias-codes", QN_P_OPN(bias_add, ROOT), qn_rqz_bias},

@@ -57,6 +57,7 @@ qn_status qn_rqz_make_room(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHE
 
 /* The rules' callbacks, by file. */
 qn_rule_fn qn_rqz_hoist, qn_rqz_hoist_part, qn_rqz_shrink, qn_rqz_average;
+qn_rule_fn qn_rqz_cast; /* requantize_cast.c */
 qn_rule_fn qn_rqz_compute, qn_rqz_compare, qn_rqz_index;
 qn_rule_fn qn_rqz_join, qn_rqz_merge, qn_rqz_drop_identity, qn_rqz_drop_clamp;
 qn_rule_fn qn_rqz_fold;
