@@ -26,19 +26,34 @@ qn_search_unmark(qn_matcher *s, size_t n)
 		*s->mark[--s->nmark] = false;
 }
 
-static void
-push_inputs(qn_matcher *s, const qn_goal *goal, bool below)
+/* Constants and inputs of the graph lead nowhere: what a call reads of them stands beside the path. */
+static bool
+is_beside(const qn_matcher *s, const qn_goal *goal, const qn_node *n, qn_id in)
+{
+	const qn_op op = qn_graph_node(goal->graph, in)->op;
+
+	return (s->flags & QN_MATCH_NO_PATH_CONST) == 0 && qn_search_is_call(n) &&
+	       (op == QN_OP_const || op == QN_OP_input);
+}
+
+/* false: there are none that could lead to the parent. */
+static bool
+push_inputs(qn_matcher *s, const qn_goal *goal)
 {
 	const qn_node *n = qn_graph_node(goal->graph, goal->value);
+	bool any = false;
 
 	for (uint32_t i = n->nin; i > 0; i--) {
 		qn_goal input = *goal;
 
+		if (is_beside(s, goal, n, n->in[i - 1]))
+			continue;
 		input.kind = QN_GOAL_PATH;
-		input.below = below;
 		input.value = n->in[i - 1];
 		qn_search_push(s, input);
+		any = true;
 	}
+	return any;
 }
 
 static void
@@ -56,11 +71,10 @@ qn_search_dominator(qn_matcher *s, const qn_goal *goal)
 {
 	qn_goal last = *goal;
 
-	if (qn_graph_node(goal->graph, goal->value)->nin == 0)
-		return false;
 	last.kind = QN_GOAL_DOMINATED;
 	qn_search_push(s, last);
-	push_inputs(s, goal, false);
+	if (!push_inputs(s, goal))
+		return false;
 	push_match(s, goal, 2, goal->fresh);
 	return true;
 }
@@ -71,9 +85,6 @@ step_path(qn_matcher *s, const qn_goal *goal, uint32_t way)
 	qn_goal after = *goal;
 
 	if (*mark_of(s, goal))
-		return true;
-	if (goal->below && (s->flags & QN_MATCH_NO_PATH_CONST) == 0 &&
-	    qn_graph_node(goal->graph, goal->value)->op == QN_OP_const)
 		return true;
 	if ((s->flags & QN_MATCH_GREEDY) != 0)
 		qn_search_push(s, (qn_goal){.kind = QN_GOAL_CUT, .value = s->nchoice});
@@ -88,16 +99,13 @@ step_path(qn_matcher *s, const qn_goal *goal, uint32_t way)
 static bool
 step_on_path(qn_matcher *s, const qn_goal *goal)
 {
-	if (qn_graph_node(goal->graph, goal->value)->nin == 0)
-		return false;
 	if (s->nmark == s->mark_cap)
 		s->mark = qn_arena_grow(s->arena, (void *)s->mark, &s->mark_cap, s->nmark + 1,
 					sizeof(bool *));
 	s->mark[s->nmark] = mark_of(s, goal);
 	*s->mark[s->nmark++] = true;
 	qn_search_bind(s, QN_BOUND_PATH, goal);
-	push_inputs(s, goal, true);
-	return true;
+	return push_inputs(s, goal);
 }
 
 bool

@@ -49,8 +49,8 @@ commutes(const qn_pat *p, const qn_node *n)
 	       n->nin == 2 && n->in[0] != n->in[1];
 }
 
-static bool
-is_call(const qn_node *n)
+bool
+qn_search_is_call(const qn_node *n)
 {
 	return n->op != QN_OP_input && n->op != QN_OP_const && n->op != QN_OP_tuple &&
 	       n->op != QN_OP_get;
@@ -174,10 +174,10 @@ step_parts(qn_matcher *s, const qn_goal *goal, uint32_t way)
 	case QN_PAT_OP:
 		return step_op(s, goal, way);
 	case QN_PAT_CLASS:
-		return qn_opinfo_of(n)->behaviour == p->behaviour && is_call(n) &&
+		return qn_opinfo_of(n)->behaviour == p->behaviour && qn_search_is_call(n) &&
 		       push_args(s, goal, n, false);
 	case QN_PAT_CALL:
-		return is_call(n) && push_args(s, goal, n, false);
+		return qn_search_is_call(n) && push_args(s, goal, n, false);
 	case QN_PAT_FUNCTION:
 		return push_function(s, goal, n);
 	case QN_PAT_ALT:

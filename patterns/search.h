@@ -20,7 +20,6 @@ typedef enum qn_goal_kind {
 typedef struct qn_goal {
 	qn_goal_kind kind;
 	bool fresh; /* on the path of a dominator: what is bound already does not count */
-	bool below; /* PATH: an input of a node of the path, not of the child */
 	const qn_pat *pat;
 	const qn_graph *graph;
 	qn_id value;
@@ -88,6 +87,9 @@ void qn_search_unbind(qn_matcher *s, size_t n);
  * there are, and goals for one of them (regroup.c). */
 uint32_t qn_search_regroupings(const qn_goal *goal, const qn_node *n);
 bool qn_search_regroup(qn_matcher *s, const qn_goal *goal, const qn_node *n, uint32_t way);
+
+/* Not an input, a constant, a tuple, a field of one. */
+bool qn_search_is_call(const qn_node *n);
 
 /* dominator.c */
 bool qn_search_dominator(qn_matcher *s, const qn_goal *goal);

@@ -392,7 +392,8 @@ QN_API qn_pattern *qn_pat_alt(qn_ctx *ctx, qn_pattern *a, qn_pattern *b);      /
 typedef qn_pattern *qn_pat_wrap_fn(void *user, qn_ctx *ctx, qn_pattern *p);
 QN_API qn_pattern *qn_pat_optional(qn_ctx *ctx, qn_pattern *p, qn_pat_wrap_fn *wrap, void *user);
 /* child, all of whose inputs come over values of path alone from one value of parent, which nothing
- * outside uses.  path NULL: anything. */
+ * outside uses; constants and inputs of the graph that calls on the way read are passed over.  path
+ * NULL: anything. */
 QN_API qn_pattern *qn_pat_dominator(qn_ctx *ctx, qn_pattern *parent, qn_pattern *path, qn_pattern *child);
 /* p with attributes, "stride=[2,2], padding=same"; with a type, "f32", "[1,?,8]", "f32[1,?,8]",
  * "quant" or a whole one ("tensor<1x8xf32>"); where fn says so (name: its word when printed). */
@@ -408,7 +409,7 @@ QN_API qn_status qn_pat_redirect(qn_ctx *ctx, qn_pattern *wildcard, qn_pattern *
 typedef enum qn_match_flags {
 	QN_MATCH_GREEDY = 1,       /* alternatives and swapped operands are not tried again once they were good for their own part, as in TVM */
 	QN_MATCH_REASSOC = 2,      /* div(mul(a, b), c) matches mul(a, div(b, c)) too, and the other way round */
-	QN_MATCH_NO_PATH_CONST = 4 /* no constant operands on the path of a dominator, as in TVM */
+	QN_MATCH_NO_PATH_CONST = 4 /* constants and inputs of the graph count like any value on the way of a dominator, as in earlier releases of TVM */
 } qn_match_flags;
 
 typedef struct qn_match_opts { /* all zero: defaults */

@@ -238,9 +238,9 @@ test_table(void **state)
 static void
 test_dominators(void **state)
 {
-	static const char head[] =
-		"graph @main(%x: tensor<1x4x4x2xf32>, %w: tensor<2x1x1x2xf32>) {\n"
-		"  %c = conv2d %x, %w\n  %k = const : tensor<2xf32> splat 2.0\n";
+	static const char head[] = "graph @main(%x: tensor<1x4x4x2xf32>, %w: tensor<2x1x1x2xf32>, "
+				   "%v: tensor<2xf32>) {\n"
+				   "  %c = conv2d %x, %w\n  %k = const : tensor<2xf32> splat 2.0\n";
 	static const struct {
 		const char *body, *pattern, *bindings;
 		uint32_t flags;
@@ -255,14 +255,31 @@ test_dominators(void **state)
 		 "conv2d(*, *) ~ relu(*) ~> add(*, *)", NULL, 0},
 		{"%r = relu %x  %a = add %r, %r  return %a", "conv2d(*, *) ~ relu(*) ~> add(*, *)",
 		 NULL, 0},
-		/* constants on the path, but not of the child */
+		/* constants and inputs stand beside the path, of the child too */
 		{"%r = relu %c  %p = add %r, %k  %q = relu %p  %a = relu6 %q  return %a",
 		 "conv2d(*, *) ~ p=(relu(*) | add(*, const)) ~> relu6(*)", "p=q p=p p=r", 0},
 		{"%r = relu %c  %p = add %r, %k  %q = relu %p  %a = relu6 %q  return %a",
 		 "conv2d(*, *) ~ (relu(*) | add(*, const)) ~> relu6(*)", NULL,
 		 QN_MATCH_NO_PATH_CONST},
 		{"%r = relu %c  %a = add %r, %k  return %a",
-		 "conv2d(*, *) ~ relu(*) ~> add(*, const)", NULL, 0},
+		 "c=conv2d(*, *) ~ p=relu(*) ~> a=add(*, const)", "a=a p=r c=c", 0},
+		{"%r = relu %c  %a = add %r, %k  return %a",
+		 "conv2d(*, *) ~ relu(*) ~> add(*, const)", NULL, QN_MATCH_NO_PATH_CONST},
+		{"%b = bias_add %c, %v  %r = relu %b  %a = reshape %r {shape=[32]}  return %a",
+		 "c=conv2d(*, *) ~ p=(bias_add(*, *) | relu(*)) ~> reshape(*)", "p=r p=b c=c", 0},
+		{"%b = bias_add %c, %v  %r = relu %b  %a = reshape %r {shape=[32]}  return %a",
+		 "conv2d(*, *) ~ (bias_add(*, *) | relu(*)) ~> reshape(*)", NULL,
+		 QN_MATCH_NO_PATH_CONST},
+		{"%r = relu %c  %p = add %r, %v  %a = add %p, %v  return %a",
+		 "c=conv2d(*, *) ~ p=(relu(*) | add(*, *)) ~> add(*, *)", "p=p p=r c=c", 0},
+		/* nothing but these: no way to a parent */
+		{"%r = add %v, %k  %a = relu %r  return %a", "conv2d(*, *) ~ add(*, *) ~> relu(*)",
+		 NULL, 0},
+		{"%a = relu %x  return %a", "input ~> relu(*)", NULL, 0},
+		{"%a = relu %x  return %a", "i=input ~> relu(*)", "i=x", QN_MATCH_NO_PATH_CONST},
+		/* fields of a tuple count: it is no call */
+		{"%r = relu %c  %t = tuple %r, %k  %a = get %t {index=0}  return %a",
+		 "conv2d(*, *) ~ (relu(*) | tuple(*, *)) ~> get(*)", NULL, 0},
 		/* the parent leads out by another way */
 		{"%r = relu %c  %a = relu6 %r  return %a, %c", "conv2d(*, *) ~ relu(*) ~> relu6(*)",
 		 NULL, 0},
@@ -428,12 +445,8 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_table),
-		TEST(test_dominators),
-		TEST(test_dominators_of_random_graphs),
-		TEST(test_depth),
-		TEST(test_step_limit),
-		TEST(test_shared_nodes),
+		TEST(test_table), TEST(test_dominators), TEST(test_dominators_of_random_graphs),
+		TEST(test_depth), TEST(test_step_limit), TEST(test_shared_nodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
