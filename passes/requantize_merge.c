@@ -5,6 +5,8 @@
  *   requantize(requantize(x)), requantize(quantize(x))            ->  the outer one, where the values in between cannot saturate;
  *                                                                     not where x is a graph input, which has its own parameters
  *   requantize(x) of equal types, relu on codes that are >= 0     ->  x */
+#include <math.h>
+
 #include "passes/requantize.h"
 #include "runtime/forms.h"
 
@@ -33,6 +35,98 @@ real_range(const qn_types *t, const qn_elem *e, double *lo, double *hi)
 	*hi = (double)(e->qmax - zp) * scale;
 }
 
+enum { MOST_MOVES = 16 }; /* that the range of a value is looked for above */
+
+/* The value that x only moves or casts; x itself when it does more. */
+static qn_id
+moved(const qn_rw *rw, qn_id x)
+{
+	for (int k = 0; k < MOST_MOVES; k++) {
+		const qn_node *n = qn_rw_node(rw, x);
+
+		if (n->op != QN_OP_dequantize && n->op != QN_OP_reshape && n->op != QN_OP_flatten &&
+		    n->op != QN_OP_transpose && n->op != QN_OP_squeeze &&
+		    n->op != QN_OP_expand_dims && n->op != QN_OP_slice)
+			break;
+		x = n->in[0];
+	}
+	return x;
+}
+
+/* What the function of a float op can be. */
+static void
+float_range(const qn_node *n, double *lo, double *hi)
+{
+	switch ((int)n->op) {
+	case QN_OP_relu:
+	case QN_OP_abs:
+	case QN_OP_square:
+		*lo = 0;
+		break;
+	case QN_OP_relu6:
+		*lo = 0;
+		*hi = 6;
+		break;
+	case QN_OP_clip:
+		*lo = n->attr->clip.min;
+		*hi = n->attr->clip.max;
+		break;
+	case QN_OP_softmax:
+	case QN_OP_sigmoid:
+	case QN_OP_hard_sigmoid:
+		*lo = 0;
+		*hi = 1;
+		break;
+	case QN_OP_tanh:
+		*lo = -1;
+		*hi = 1;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Real values that x can have, as far as its type, a clamp or its op says. */
+static void
+source_range(const qn_rw *rw, qn_id x, double *lo, double *hi)
+{
+	const qn_node *n = qn_rw_node(rw, moved(rw, x));
+	const qn_elem *e = n->type->elem;
+	double scale;
+	int64_t zp;
+
+	*lo = -HUGE_VAL;
+	*hi = HUGE_VAL;
+	if (n->type->is_tuple)
+		return;
+	if (e->kind != QN_ELEM_UNIFORM) {
+		float_range(n, lo, hi);
+		return;
+	}
+	if (e->gran != QN_PER_TENSOR)
+		return;
+	real_range(&qn_rw_model(rw)->types, e, lo, hi);
+	if (n->op != QN_OP_requantize)
+		return;
+	qn_elem_param(&qn_rw_model(rw)->types, e, 0, &scale, &zp);
+	*lo = fmax(*lo, ((double)n->attr->clamp.lo - (double)zp) * scale);
+	*hi = fmin(*hi, ((double)n->attr->clamp.hi - (double)zp) * scale);
+}
+
+/* Whether what lies between saturates a value that the last type would hold: at an end that the
+ * source reaches beyond and the last type, too. */
+static bool
+saturates(const qn_rw *rw, qn_id source, const qn_elem *mid, const qn_elem *last)
+{
+	const qn_types *t = &qn_rw_model(rw)->types;
+	double lo, hi, mid_lo, mid_hi, last_lo, last_hi;
+
+	source_range(rw, source, &lo, &hi);
+	real_range(t, mid, &mid_lo, &mid_hi);
+	real_range(t, last, &last_lo, &last_hi);
+	return (lo < mid_lo && mid_lo > last_lo) || (hi > mid_hi && mid_hi < last_hi);
+}
+
 bool
 qn_rqz_limits(const qn_rw *rw, qn_id id)
 {
@@ -54,18 +148,16 @@ is_meant(const qn_rw *rw, qn_id id)
 }
 
 /* requantize(requantize(x)) or requantize(quantize(x)) -> the outer from x: only where the type in
- * between holds all real values that the outer one does, so that it does not saturate earlier.  Its
- * steps may be coarser: then the result is closer to x than that of the chain. */
+ * between saturates nothing that the outer one would keep.  Its steps may be coarser, its storage
+ * narrower: then the result is closer to x than that of the chain. */
 qn_id
 qn_rqz_merge(qn_rw *rw, const qn_match *m)
 {
-	const qn_types *t = &qn_rw_model(rw)->types;
 	const qn_rqz *s = qn_rw_user(rw);
 	const qn_node *outer = qn_rw_node(rw, m->root);
 	const qn_node *inner = qn_rw_node(rw, m->at[OP]);
 	const qn_elem *mid = inner->type->elem;
 	const qn_elem *last = outer->type->elem;
-	double mid_lo, mid_hi, last_lo, last_hi;
 
 	/* an input keeps its own parameters: others may read it over another range */
 	if (inner->op == QN_OP_quantize && qn_rw_node(rw, inner->in[0])->op == QN_OP_input)
@@ -74,12 +166,8 @@ qn_rqz_merge(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "one of them has limits of its own");
 	if (mid->gran != QN_PER_TENSOR || last->gran != QN_PER_TENSOR)
 		return qn_rw_decline(rw, "the codes in between have several scales");
-	real_range(t, mid, &mid_lo, &mid_hi);
-	real_range(t, last, &last_lo, &last_hi);
-	if (!s->opts->merge_always && mid->bits < last->bits)
-		return qn_rw_decline(rw, "the codes in between are narrower");
-	if (!s->opts->merge_always && (mid_lo > last_lo || mid_hi < last_hi))
-		return qn_rw_decline(rw, "the codes in between saturate earlier");
+	if (!s->opts->merge_always && saturates(rw, inner->in[0], mid, last))
+		return qn_rw_decline(rw, "the values in between saturate earlier");
 	return qn_rw_add(rw, inner->op, qn_rw_name(rw, m->root), 1, &inner->in[0],
 			 inner->op == QN_OP_requantize ? outer->attr : NULL, outer->type);
 }

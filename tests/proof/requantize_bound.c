@@ -78,19 +78,58 @@ moves(const qn_node *n)
 	       n->op == QN_OP_split;
 }
 
-/* Whether the values of the middle type hold those of the last one: then the rules may merge. */
-static bool
-holds(const qn_graph *g, const qn_elem *mid, const qn_elem *last)
+static void
+ends(const qn_graph *g, const qn_elem *e, double end[2])
 {
-	double s, t;
-	int64_t y, z;
+	double s;
+	int64_t z;
 
-	qn_elem_param(&g->model->types, mid, 0, &s, &y);
-	qn_elem_param(&g->model->types, last, 0, &t, &z);
-	return mid->gran == QN_PER_TENSOR && last->gran == QN_PER_TENSOR &&
-	       mid->bits >= last->bits &&
-	       (double)(mid->qmin - y) * s <= (double)(last->qmin - z) * t &&
-	       (double)(mid->qmax - y) * s >= (double)(last->qmax - z) * t;
+	qn_elem_param(&g->model->types, e, 0, &s, &z);
+	end[0] = -(double)(e->qmin - z) * s;
+	end[1] = (double)(e->qmax - z) * s;
+}
+
+/* What comes before the casts: beyond each end, 0 where it is not known. */
+static void
+ends_of_source(const qn_graph *g, const qn_node *n, double end[2])
+{
+	end[0] = end[1] = HUGE_VAL;
+	while (n->nin == 1 && (n->op == QN_OP_dequantize || moves(n)) && n->op != QN_OP_relu &&
+	       n->op != QN_OP_relu6 && n->op != QN_OP_clip)
+		n = qn_graph_node(g, n->in[0]);
+	if (qn_elem_is_quant(n->type->elem) && n->type->elem->gran == QN_PER_TENSOR)
+		ends(g, n->type->elem, end);
+	if (n->op == QN_OP_relu || n->op == QN_OP_relu6 || n->op == QN_OP_softmax ||
+	    n->op == QN_OP_sigmoid || n->op == QN_OP_square || n->op == QN_OP_abs ||
+	    n->op == QN_OP_hard_sigmoid)
+		end[0] = fmin(end[0], 0);
+	if (n->op == QN_OP_softmax || n->op == QN_OP_sigmoid || n->op == QN_OP_hard_sigmoid ||
+	    n->op == QN_OP_tanh)
+		end[1] = fmin(end[1], 1);
+	if (n->op == QN_OP_tanh)
+		end[0] = fmin(end[0], 1);
+	if (n->op == QN_OP_relu6)
+		end[1] = fmin(end[1], 6);
+	if (n->op == QN_OP_clip) {
+		end[0] = fmin(end[0], -n->attr->clip.min);
+		end[1] = fmin(end[1], n->attr->clip.max);
+	}
+}
+
+/* Whether the middle type saturates nothing that the last one would hold: then the rules may
+ * merge. */
+static bool
+holds(const qn_graph *g, const qn_node *source, const qn_elem *mid, const qn_elem *last)
+{
+	double from[2], middle[2], to[2];
+
+	if (mid->gran != QN_PER_TENSOR || last->gran != QN_PER_TENSOR)
+		return false;
+	ends_of_source(g, source, from);
+	ends(g, mid, middle);
+	ends(g, last, to);
+	return (from[0] <= middle[0] || middle[0] >= to[0]) &&
+	       (from[1] <= middle[1] || middle[1] >= to[1]);
 }
 
 /* Real difference that comes of a cast x being left out: its own rounding. */
@@ -100,7 +139,7 @@ merged(const qn_graph *g, qn_id x, const qn_type *last)
 	const qn_node *n = qn_graph_node(g, x);
 
 	if ((n->op != QN_OP_requantize && n->op != QN_OP_quantize) ||
-	    !holds(g, n->type->elem, last->elem))
+	    !holds(g, qn_graph_node(g, n->in[0]), n->type->elem, last->elem))
 		return 0;
 	return multiplier(type_of(g, n->in[0]), n->type) * scale_of(g, n->type);
 }
