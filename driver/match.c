@@ -5,6 +5,8 @@
 
 #include "driver/host_struct.h"
 #include "driver/pattern.h"
+#include "patterns/memo.h"
+#include "patterns/reading.h"
 
 typedef struct match_call {
 	const qn_pattern *p;
@@ -14,6 +16,7 @@ typedef struct match_call {
 	qn_match_fn *fn;
 	void *user;
 	size_t count;
+	qn_reading reading; /* of each match */
 } match_call;
 
 qn_status
@@ -30,13 +33,19 @@ qn_matcher_like(qn_arena *a, const qn_match_opts *opts, qn_matcher **out)
 
 /* *stop: the host has seen enough. */
 static qn_status
-ask(match_call *c, qn_matcher *s, qn_id id, bool *stop)
+ask(match_call *c, qn_matcher *s, qn_arena *a, qn_id id, bool *stop)
 {
 	qn_match m;
 
-	if (qn_match_at(s, c->g, &c->p->pat, id, &m)) {
+	if (qn_match_is(s, c->g, &c->p->pat, id, &m)) {
+		qn_reading r = c->reading;
+
+		r.arena = qn_arena_child(a);
+		r.matcher = s;
+		m.reading = &r;
 		c->count++;
 		*stop = c->fn != NULL && c->fn(c->user, &m) != 0;
+		qn_arena_release(r.arena);
 	}
 	if (!qn_matcher_gave_up(s))
 		return QN_OK;
@@ -54,10 +63,15 @@ match(void *arg, qn_arena *scratch)
 	if (c->value >= c->g->n)
 		return qn_report(scratch->env, QN_EUSAGE, "graph.value.undefined", "",
 				 "value %u of a graph that has %u", c->value, c->g->n - 1);
+	c->reading = (qn_reading){.pat = &c->p->pat};
+	c->reading.count = qn_memo_counts(scratch, &c->p->pat, &c->reading.ncount);
+	for (size_t k = 0; k < c->reading.ncount; k++)
+		if (c->reading.count[k] != QN_MEMO_ONE && c->p->set->name[k] != NULL)
+			c->reading.several = true;
 	if (c->value != 0)
-		return ask(c, s, c->value, &stop);
+		return ask(c, s, scratch, c->value, &stop);
 	for (qn_id id = c->g->n - 1; id > 0 && !stop; id--)
-		QN_TRY(ask(c, s, id, &stop));
+		QN_TRY(ask(c, s, scratch, id, &stop));
 	return QN_OK;
 }
 
@@ -65,7 +79,7 @@ qn_status
 qn_pattern_match(const qn_pattern *p, qn_graph *g, qn_id v, const qn_match_opts *opts,
 		 qn_match_fn *fn, void *user, size_t *count)
 {
-	match_call c = {p, g, v, opts, fn, user, 0};
+	match_call c = {.p = p, .g = g, .value = v, .opts = opts, .fn = fn, .user = user};
 	qn_status status = qn_guard(qn_pattern_ctx(p), match, &c);
 
 	if (count != NULL)
@@ -84,63 +98,50 @@ qn_match_root(const qn_match *m)
 qn_id
 qn_match_value(const qn_match *m, const qn_pattern *p, size_t i)
 {
-	const qn_id *first = NULL;
+	const size_t k = p != NULL && p->pat.slot != QN_NO_SLOT ? (size_t)p->pat.slot : SIZE_MAX;
 
-	if (p == NULL || p->pat.slot == QN_NO_SLOT)
+	if (k == SIZE_MAX)
 		return 0;
-	for (size_t k = 0; k < m->nbound; k++) {
-		const qn_bound *b = &m->bound[k];
-
-		if (b->kind != QN_BOUND_SLOT || b->pat->slot != p->pat.slot)
-			continue;
-		if (first != NULL && *first == b->value)
-			continue; /* another mention of the first */
-		first = first != NULL ? first : &b->value;
-		if (i-- == 0)
-			return b->value;
-	}
-	return 0;
-}
-
-static const char *
-name_of(const qn_bound *b)
-{
-	const qn_pattern *p = (const qn_pattern *)(const void *)b->pat; /* the first member */
-
-	return b->kind == QN_BOUND_SLOT ? qn_pattern_slot_name(p) : NULL;
-}
-
-/* Whether binding k says again what the slot's first one said. */
-static bool
-is_repeated(const qn_match *m, size_t k)
-{
-	for (size_t i = 0; i < k; i++)
-		if (m->bound[i].kind == QN_BOUND_SLOT && m->bound[i].is_first &&
-		    m->bound[i].pat->slot == m->bound[k].pat->slot)
-			return m->bound[i].value == m->bound[k].value &&
-			       m->bound[i].graph == m->bound[k].graph;
-	return false;
+	const bool all = qn_reading_count(m->reading, (int)k) != QN_MEMO_ONE;
+	const qn_reading *r = qn_reading_of(m, all);
+	if (k >= r->nslot || i >= r->end[k] - r->first[k])
+		return 0;
+	return r->value[r->first[k] + i]->value;
 }
 
 qn_binding
 qn_match_binding(const qn_match *m, size_t i)
 {
-	for (size_t k = 0; k < m->nbound; k++) {
-		const qn_bound *b = &m->bound[k];
+	const qn_reading *r = qn_reading_of(m, m->reading->several);
 
-		if (name_of(b) == NULL || (!b->is_first && is_repeated(m, k)))
-			continue;
-		if (i-- == 0)
-			return (qn_binding){name_of(b), b->value, b->graph};
-	}
-	return (qn_binding){0};
+	if (i >= r->ntold)
+		return (qn_binding){0};
+	const qn_bound *b = r->told[i];
+	return (qn_binding){qn_reading_name(b), b->value, b->graph};
+}
+
+/* Whether a part of this name stands on the path of a dominator: only a reading of all knows its first
+ * value. */
+static bool
+is_on_path(const qn_reading *r, const char *name)
+{
+	if (r->matcher == NULL)
+		return false;
+	const qn_pattern *p = (const qn_pattern *)(const void *)r->pat; /* the first member */
+	for (size_t k = 0; k < r->ncount; k++)
+		if (r->count[k] == QN_MEMO_ON_PATH && p->set->name[k] != NULL &&
+		    strcmp(p->set->name[k], name) == 0)
+			return true;
+	return false;
 }
 
 qn_id
 qn_match_get(const qn_match *m, const char *name)
 {
-	for (size_t k = 0; k < m->nbound; k++)
-		if (name_of(&m->bound[k]) != NULL && strcmp(name_of(&m->bound[k]), name) == 0)
-			return m->bound[k].value;
+	const qn_reading *r = qn_reading_of(m, is_on_path(m->reading, name));
+
+	for (size_t i = 0; i < r->ntold; i++)
+		if (strcmp(qn_reading_name(r->told[i]), name) == 0)
+			return r->told[i]->value;
 	return 0;
 }

@@ -14,7 +14,10 @@
 	X(NODES, nodes, "limit.nodes", 1 << 20, "nodes, those of a called graph at each call")     \
 	X(DIM, dim, "limit.dim", INT32_MAX, "in one dimension")                                    \
 	X(BYTES, bytes, "limit.bytes", UINT64_C(1) << 32, "bytes of one value or one file")        \
-	X(STEPS, steps, "limit.steps", UINT64_C(1) << 40, "multiplications and elements for a run")
+	X(STEPS, steps, "limit.steps", UINT64_C(1) << 40,                                          \
+	  "multiplications and elements for a run")                                                \
+	X(MATCHING, matching, "limit.matching", UINT64_C(1) << 27,                                 \
+	  "steps of the searches for a pattern, at all values together")
 
 typedef enum qn_limit_kind {
 #define X(NAME, field, id, preset, what) QN_LIMIT_##NAME,

@@ -5,25 +5,34 @@
  *                 └─────────▶         relu alone to the one conv
  *
  * Each value of a path is looked at once, however many ways lead over it. */
-#include "patterns/search.h"
+#include "patterns/memo.h"
 
-static bool *
+static qn_path_mark *
 mark_of(qn_matcher *s, const qn_goal *goal)
 {
 	const qn_mark key = {goal->pat, goal->graph, goal->value, 0};
-	bool *mark = qn_map_get(&s->marked, &key, sizeof key);
+	qn_path_mark *mark = qn_map_get(&s->marked, &key, sizeof key);
 	if (mark == NULL) {
-		mark = QN_NEW(s->arena, bool, 1);
+		mark = QN_NEW(s->arena, qn_path_mark, 1);
 		qn_map_put(&s->marked, &key, sizeof key, mark);
 	}
 	return mark;
 }
 
 void
+qn_search_mark_only(qn_matcher *s, const qn_goal *goal)
+{
+	qn_path_mark *mark = mark_of(s, goal);
+
+	if (*mark == QN_MET)
+		*mark = QN_MET_ONLY;
+}
+
+void
 qn_search_unmark(qn_matcher *s, size_t n)
 {
 	while (s->nmark > n)
-		*s->mark[--s->nmark] = false;
+		*s->mark[--s->nmark] = QN_NOT_MET;
 }
 
 /* Constants and inputs of the graph lead nowhere: what a call reads of them stands beside the path. */
@@ -80,15 +89,38 @@ qn_search_dominator(qn_matcher *s, const qn_goal *goal)
 }
 
 static bool
+may_be_on_path(const qn_matcher *s, const qn_goal *goal)
+{
+	return qn_search_may_match(goal->pat->arg[1], qn_graph_node(goal->graph, goal->value),
+				   (s->flags & QN_MATCH_REASSOC) != 0);
+}
+
+static bool
 step_path(qn_matcher *s, const qn_goal *goal, uint32_t way)
 {
 	qn_goal after = *goal;
 
-	if (*mark_of(s, goal))
+	const qn_path_mark mark = *mark_of(s, goal);
+
+	if (mark != QN_NOT_MET) {
+		s->met += mark == QN_MET; /* there may be other ways from there */
 		return true;
+	}
+	if (way == QN_WAY_FAILED) {
+		qn_memo_fail(s, goal);
+		return false;
+	}
+	if (way == 0) {
+		const qn_memo_answer known = qn_memo_ask(s, goal);
+
+		if (known != QN_MEMO_ASK)
+			return known == QN_MEMO_HOLDS;
+	}
+	if (way == QN_WAY_AGAIN)
+		way = 0;
 	if ((s->flags & QN_MATCH_GREEDY) != 0)
 		qn_search_push(s, (qn_goal){.kind = QN_GOAL_CUT, .value = s->nchoice});
-	if (way == 0)
+	if (way == 0 && may_be_on_path(s, goal))
 		qn_search_remember(s, goal, 1);
 	after.kind = way == 0 ? QN_GOAL_PARENT : QN_GOAL_ON_PATH;
 	qn_search_push(s, after);
@@ -101,9 +133,9 @@ step_on_path(qn_matcher *s, const qn_goal *goal)
 {
 	if (s->nmark == s->mark_cap)
 		s->mark = qn_arena_grow(s->arena, (void *)s->mark, &s->mark_cap, s->nmark + 1,
-					sizeof(bool *));
+					sizeof *s->mark);
 	s->mark[s->nmark] = mark_of(s, goal);
-	*s->mark[s->nmark++] = true;
+	*s->mark[s->nmark++] = QN_MET;
 	qn_search_bind(s, QN_BOUND_PATH, goal);
 	return push_inputs(s, goal);
 }

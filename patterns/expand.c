@@ -10,6 +10,7 @@
 
 #include "ir/diag.h"
 #include "patterns/quantizing.h"
+#include "patterns/reading.h"
 
 /* What was reported before a callback ran. */
 typedef struct reports {
@@ -115,6 +116,10 @@ find_match(qn_quantizing *b, qn_matcher *s, const qn_node *call, qn_match *insid
 	}
 	if (c->noutput == 1 && qn_match_at(s, c, p->pattern, c->output[0].value, inside))
 		return p;
+	if (qn_matcher_gave_up(s)) {
+		(void)qn_matcher_report(s, c, c->output[0].value);
+		return NULL;
+	}
 	(void)qn_report(b->m->env, QN_EINVALID, "quantize.pattern", c->name,
 			"composite '%s' does not match its pattern '%s'", c->name, c->pattern);
 	return NULL;
@@ -153,6 +158,7 @@ match_outside(const qn_quantizing *b, const qn_match *inside)
 	m.root = 0;
 	m.graph = b->dst;
 	m.bound = bound;
+	m.reading = qn_reading_new(b->m->scratch);
 	return m;
 }
 
@@ -171,6 +177,7 @@ qn_quantize_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts 
 		return 0;
 	inside.bound =
 		qn_arena_copy(m->scratch, inside.bound, inside.nbound * sizeof *inside.bound);
+	inside.reading = qn_reading_new(m->scratch);
 	for (qn_id id = 1; id < c->n; id++) /* constants that the pattern asks for */
 		if (qn_graph_node(c, id)->op == QN_OP_const)
 			arg[id] = qn_graph_const(dst, qn_graph_node(c, id)->name,

@@ -7,6 +7,7 @@
 #include "patterns/fixpoint.h"
 
 #include "ir/diag.h"
+#include "patterns/reading.h"
 #include "patterns/rewrite.h"
 
 typedef struct pass {
@@ -87,6 +88,7 @@ call_back(pass *p, const qn_match *found, qn_id copy)
 	m.root = copy;
 	m.graph = p->dst;
 	m.bound = bound;
+	m.reading = qn_reading_new(p->arena);
 	qn_id got = p->rule->fn(p->rule->user, p->dst, &m, p->src, found->root);
 	if (got == 0 || got >= p->dst->n) {
 		(void)qn_report(p->m->env, QN_EINVALID, "rewrite.callback", name,

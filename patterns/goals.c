@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ir/diag.h"
+#include "ir/limits.h"
 #include "patterns/index.h"
 
 /* ---- the list of goals ---- */
@@ -99,7 +100,7 @@ qn_search_bind(qn_matcher *s, qn_bound_kind kind, const qn_goal *goal)
 			return;
 		b.is_first = first->graph == NULL;
 		if (b.is_first)
-			*first = (qn_first){goal->pat, goal->graph, goal->value};
+			*first = (qn_first){goal->pat, goal->graph, goal->value, s->nbound};
 	}
 	if (s->nbound == s->bound_cap)
 		s->bound = qn_arena_grow(s->arena, s->bound, &s->bound_cap, s->nbound + 1,
@@ -125,8 +126,12 @@ qn_matcher_new(qn_arena *arena, uint32_t flags)
 {
 	qn_matcher *s = QN_NEW(arena, qn_matcher, 1);
 
-	*s = (qn_matcher){.arena = arena, .flags = flags, .limit = QN_MATCH_STEPS};
+	*s = (qn_matcher){.arena = arena, .flags = flags};
 	qn_buf_init(&s->text, arena);
+	qn_buf_init(&s->key, arena);
+	qn_map_init(&s->deep, arena);
+	qn_map_init(&s->scopes, arena);
+	qn_map_init(&s->known, arena);
 	qn_map_init(&s->marked, arena);
 	qn_numbers_init(&s->numbers, arena);
 	return s;
@@ -136,6 +141,12 @@ void
 qn_matcher_set_limit(qn_matcher *s, uint32_t steps)
 {
 	s->limit = steps;
+}
+
+uint64_t
+qn_matcher_limit(const qn_matcher *s, const qn_graph *g)
+{
+	return s->limit > 0 ? s->limit : QN_MATCH_STEPS + (uint64_t)QN_MATCH_STEPS_A_NODE * g->n;
 }
 
 void
@@ -148,16 +159,21 @@ qn_matcher_set_like(qn_matcher *s, const qn_matcher *like)
 bool
 qn_matcher_gave_up(const qn_matcher *s)
 {
-	return s->gave_up;
+	return s->gave_up || s->gave_out;
 }
 
 qn_status
 qn_matcher_report(const qn_matcher *s, const qn_graph *g, qn_id value)
 {
-	return qn_report(s->arena->env, QN_EBUDGET, "pattern.limit", qn_graph_node(g, value)->name,
-			 "the search for the pattern did not end in %u steps; write it with fewer "
-			 "alternatives, or allow more",
-			 s->limit);
+	const char *name = qn_graph_node(g, value)->name;
+
+	if (s->gave_out)
+		return qn_limit_report(s->arena->env, QN_LIMIT_MATCHING, name, s->spent);
+	return qn_report(
+		s->arena->env, QN_EBUDGET, "pattern.limit", name,
+		"the search for the pattern did not end in %llu steps; write it with fewer "
+		"alternatives, or allow more",
+		(unsigned long long)qn_matcher_limit(s, g));
 }
 
 qn_index *

@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-#include "patterns/search.h"
+#include "ir/limits.h"
+#include "patterns/memo.h"
 
 /* ---- goals that are patterns ---- */
 
@@ -19,6 +20,35 @@ static bool
 is_op(const qn_pat *p, const qn_node *n)
 {
 	return n->op == p->op && (p->row == NULL || qn_opinfo_of(n) == p->row);
+}
+
+/* Whether a search can come to anything: most nodes are of another op. */
+bool
+qn_search_may_match(const qn_pat *p, const qn_node *n, bool regroup)
+{
+	switch (p->kind) {
+	case QN_PAT_OP:
+		return regroup || (is_op(p, n) && (p->narg < 0 || (uint32_t)p->narg == n->nin));
+	case QN_PAT_CLASS:
+		return qn_opinfo_of(n)->behaviour == p->behaviour;
+	case QN_PAT_CONST:
+		return n->op == QN_OP_const;
+	case QN_PAT_ALT:
+		for (int i = 0; i < p->narg; i++)
+			if (p->arg[i]->kind == QN_PAT_ALT ||
+			    qn_search_may_match(p->arg[i], n, regroup))
+				return true;
+		return false;
+	case QN_PAT_ANY:
+	case QN_PAT_INPUT:
+	case QN_PAT_EXPR:
+	case QN_PAT_CALL:
+	case QN_PAT_FUNCTION:
+	case QN_PAT_TEST:
+	case QN_PAT_DOM:
+		break;
+	}
+	return true;
 }
 
 /* The arguments of p, first one first, on the inputs in written or reversed order. */
@@ -42,9 +72,13 @@ push_args(qn_matcher *s, const qn_goal *goal, const qn_node *n, bool reversed)
 	return true;
 }
 
+/* Where both operands may be anything, swapping them helps nothing. */
 static bool
 commutes(const qn_pat *p, const qn_node *n)
 {
+	if (p->narg == 2 && qn_pat_is_wildcard(p->arg[0]) && qn_pat_is_wildcard(p->arg[1]) &&
+	    p->arg[0]->slot == QN_NO_SLOT && p->arg[1]->slot == QN_NO_SLOT)
+		return false;
 	return p->kind == QN_PAT_OP && (p->op == QN_OP_add || p->op == QN_OP_mul) && p->narg == 2 &&
 	       n->nin == 2 && n->in[0] != n->in[1];
 }
@@ -153,13 +187,30 @@ step_test(qn_matcher *s, const qn_goal *goal)
 	return push_part(s, goal, 0);
 }
 
+/* The first alternative from `way` on that the value's op does not rule out; narg: none. */
+static uint32_t
+next_alternative(const qn_matcher *s, const qn_goal *goal, uint32_t way)
+{
+	const qn_node *n = qn_graph_node(goal->graph, goal->value);
+
+	while (way < (uint32_t)goal->pat->narg &&
+	       !qn_search_may_match(goal->pat->arg[way], n, (s->flags & QN_MATCH_REASSOC) != 0))
+		way++;
+	return way;
+}
+
 static bool
 step_alternative(qn_matcher *s, const qn_goal *goal, uint32_t way)
 {
-	if (way >= (uint32_t)goal->pat->narg)
+	const uint32_t n = (uint32_t)goal->pat->narg;
+	uint32_t after;
+
+	way = next_alternative(s, goal, way);
+	if (way >= n)
 		return false;
-	if (way + 1 < (uint32_t)goal->pat->narg)
-		qn_search_remember(s, goal, way + 1);
+	after = next_alternative(s, goal, way + 1);
+	if (after < n)
+		qn_search_remember(s, goal, after);
 	return push_part(s, goal, (int)way);
 }
 
@@ -204,7 +255,7 @@ turns_in_a_circle(const qn_matcher *s, const qn_goal *goal)
 	for (uint32_t k = s->todo; k != 0; k = s->goal[k].next) {
 		const qn_goal *g = &s->goal[k];
 
-		if (g->kind == QN_GOAL_CUT)
+		if (g->kind == QN_GOAL_CUT || (g->kind == QN_GOAL_LEARN && g->value == goal->value))
 			continue;
 		if (g->value != goal->value || g->graph != goal->graph)
 			return false;
@@ -236,8 +287,22 @@ step_match(qn_matcher *s, const qn_goal *goal, uint32_t way)
 		qn_search_bind(s, QN_BOUND_SLOT, goal);
 		return true;
 	}
-	if (p->slot != QN_NO_SLOT && way == 0 && turns_in_a_circle(s, goal))
+	if (way == QN_WAY_FAILED) {
+		qn_memo_fail(s, goal);
 		return false;
+	}
+	if (p->slot != QN_NO_SLOT && way == 0 && turns_in_a_circle(s, goal)) {
+		s->turned++;
+		return false;
+	}
+	if (way == 0 && p->kind == QN_PAT_ANY) {
+		const qn_memo_answer known = qn_memo_ask(s, goal);
+
+		if (known != QN_MEMO_ASK)
+			return known == QN_MEMO_HOLDS;
+	}
+	if (way == QN_WAY_AGAIN)
+		way = 0;
 	if ((s->flags & QN_MATCH_GREEDY) != 0)
 		qn_search_push(s, (qn_goal){.kind = QN_GOAL_CUT, .value = s->nchoice});
 	if (p->slot != QN_NO_SLOT) {
@@ -265,6 +330,9 @@ step(qn_matcher *s, const qn_goal *goal, uint32_t way)
 	case QN_GOAL_CUT:
 		qn_search_forget(s, goal->value);
 		return true;
+	case QN_GOAL_LEARN:
+		qn_memo_learn(s, goal);
+		return true;
 	case QN_GOAL_PATH:
 	case QN_GOAL_ON_PATH:
 	case QN_GOAL_PARENT:
@@ -275,8 +343,11 @@ step(qn_matcher *s, const qn_goal *goal, uint32_t way)
 }
 
 static bool
-search(qn_matcher *s)
+search(qn_matcher *s, const qn_graph *g)
 {
+	const uint64_t limit = qn_matcher_limit(s, g);
+	const uint64_t most = qn_limit(s->arena->env, QN_LIMIT_MATCHING);
+
 	while (s->todo != 0) {
 		qn_goal goal = qn_search_pop(s);
 		uint32_t way = 0;
@@ -284,44 +355,16 @@ search(qn_matcher *s)
 		s->base_bound = s->nbound;
 
 		for (;;) {
-			if (++s->steps > s->limit) {
-				s->gave_up = true;
+			s->gave_up = ++s->steps > limit;
+			s->gave_out = ++s->spent > most;
+			if (s->gave_up || s->gave_out)
 				return false;
-			}
 			if (step(s, &goal, way))
 				break; /* its parts are goals now */
 			if (!qn_search_retry(s, &goal, &way))
 				return false;
 			s->base_bound = s->nbound;
 		}
-	}
-	return true;
-}
-
-/* Whether a search can come to anything: most nodes are of another op. */
-static bool
-may_match(const qn_pat *p, const qn_node *n, bool regroup)
-{
-	switch (p->kind) {
-	case QN_PAT_OP:
-		return regroup || (is_op(p, n) && (p->narg < 0 || (uint32_t)p->narg == n->nin));
-	case QN_PAT_CLASS:
-		return qn_opinfo_of(n)->behaviour == p->behaviour;
-	case QN_PAT_CONST:
-		return n->op == QN_OP_const;
-	case QN_PAT_ALT:
-		for (int i = 0; i < p->narg; i++)
-			if (p->arg[i]->kind == QN_PAT_ALT || may_match(p->arg[i], n, regroup))
-				return true;
-		return false;
-	case QN_PAT_ANY:
-	case QN_PAT_INPUT:
-	case QN_PAT_EXPR:
-	case QN_PAT_CALL:
-	case QN_PAT_FUNCTION:
-	case QN_PAT_TEST:
-	case QN_PAT_DOM:
-		break;
 	}
 	return true;
 }
@@ -338,17 +381,36 @@ fill(const qn_matcher *s, const qn_graph *g, qn_id root, qn_match *out)
 	}
 }
 
-bool
-qn_match_at(qn_matcher *s, const qn_graph *g, const qn_pat *p, qn_id root, qn_match *out)
+static bool
+start(qn_matcher *s, const qn_graph *g, const qn_pat *p, qn_id root, bool decide)
 {
 	s->gave_up = false;
-	if (!may_match(p, qn_graph_node(g, root), (s->flags & QN_MATCH_REASSOC) != 0))
+	if (s->gave_out ||
+	    !qn_search_may_match(p, qn_graph_node(g, root), (s->flags & QN_MATCH_REASSOC) != 0))
 		return false;
 	qn_search_unbind(s, 0);
 	qn_search_unmark(s, 0);
-	s->todo = s->ngoal = s->kept = s->base = s->steps = s->nchoice = 0;
+	s->todo = s->ngoal = s->kept = s->base = s->nchoice = 0;
+	s->steps = 0;
+	s->decide = decide;
+	qn_memo_begin(s, g, p);
 	qn_search_push(s, (qn_goal){.kind = QN_GOAL_MATCH, .pat = p, .graph = g, .value = root});
-	if (!search(s))
+	return search(s, g);
+}
+
+bool
+qn_match_at(qn_matcher *s, const qn_graph *g, const qn_pat *p, qn_id root, qn_match *out)
+{
+	if (!start(s, g, p, root, false))
+		return false;
+	fill(s, g, root, out);
+	return true;
+}
+
+bool
+qn_match_is(qn_matcher *s, const qn_graph *g, const qn_pat *p, qn_id root, qn_match *out)
+{
+	if (!start(s, g, p, root, true))
 		return false;
 	fill(s, g, root, out);
 	return true;

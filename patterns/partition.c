@@ -15,6 +15,7 @@
 #include "ir/diag.h"
 #include "patterns/group.h"
 #include "patterns/quantizer.h"
+#include "patterns/reading.h"
 #include "patterns/recipe.h"
 #include "patterns/rewrite.h"
 #include "patterns/skip.h"
@@ -58,7 +59,7 @@ explain(const qn_quant_opts *opts, const qn_grouper *s, const char *pattern, qn_
 	opts->explain(opts->explain_user, &e);
 }
 
-static void
+static qn_status
 try_match(qn_model *m, const qn_quant_opts *opts, qn_grouper *s, const qn_quantizer *q,
 	  const qn_pat *pattern, qn_id root)
 {
@@ -71,14 +72,17 @@ try_match(qn_model *m, const qn_quant_opts *opts, qn_grouper *s, const qn_quanti
 	if (!qn_group_find(s, pattern, root, 0, &match, &group)) {
 		if (s->why != NULL)
 			explain(opts, s, q->name, root, s->why, NULL);
-		return;
+		return qn_matcher_gave_up(s->matcher) ? qn_matcher_report(s->matcher, s->g, root)
+						      : QN_OK;
 	}
+	if (q->accept != NULL)
+		match.reading = qn_reading_new(m->scratch);
 	if (q->accept == NULL || q->accept(q->user, s->g, &match, &reason) != 0) {
 		group.label = group.pattern = q->name;
 		qn_group_take(s, &group);
 		qn_trace(m->env, "%s: %s at %s '%s': fired", m->env->trace_pass, q->name,
 			 qn_opinfo_of(n)->name, n->name);
-		return;
+		return QN_OK;
 	}
 	qn_trace(m->env, "%s: %s at %s '%s': declined: %s", m->env->trace_pass, q->name,
 		 qn_opinfo_of(n)->name, n->name, reason);
@@ -86,6 +90,7 @@ try_match(qn_model *m, const qn_quant_opts *opts, qn_grouper *s, const qn_quanti
 	qn_buf_init(&b, m->scratch);
 	qn_buff(&b, "pattern '%s' declined: %s", q->name, reason);
 	note(m, s, root, qn_buf_str(&b), false);
+	return QN_OK;
 }
 
 /* Lowers what is to be skipped back to float, and tells what became of each group, in the order of
@@ -128,7 +133,7 @@ qn_partition(qn_model *m, const qn_quant_opts *opts)
 	s.facts = QN_NEW(m->scratch, const qn_facts *, g->n);
 	for (size_t k = 0; k < n; k++) /* list order is priority */
 		for (qn_id id = g->n - 1; id > 0; id--)
-			try_match(m, opts, &s, &list[k]->desc, list[k]->pattern, id);
+			QN_TRY(try_match(m, opts, &s, &list[k]->desc, list[k]->pattern, id));
 	finish(m, opts, &s);
 	return qn_groups_cut(m, &s);
 }

@@ -136,11 +136,16 @@ struct qn_match {
 	const qn_graph *graph;
 	const qn_bound *bound; /* in the matcher's memory: until its next search */
 	size_t nbound;
+	struct qn_reading *reading; /* set before a host gets the match (reading.h) */
 };
 
 /* ---- the matcher ---- */
 
-enum { QN_MATCH_STEPS = 1000000 }; /* then the search gives up */
+/* Then a search gives up, unless it is told otherwise; a path may lead over all nodes. */
+enum { QN_MATCH_STEPS = 1000000, QN_MATCH_STEPS_A_NODE = 64 };
+
+/* Beside qn_match_flags: no answer is kept (memo.h), to compare with. */
+enum { QN_MATCH_FORGET = 1 << 16 };
 
 typedef struct qn_matcher qn_matcher;
 struct qn_index;
@@ -148,6 +153,8 @@ struct qn_index;
 /* Memory of searches, which one after the other share; flags: qn_match_flags. */
 qn_matcher *qn_matcher_new(qn_arena *arena, uint32_t flags);
 void qn_matcher_set_limit(qn_matcher *s, uint32_t steps);
+/* Steps that a search in g may take. */
+uint64_t qn_matcher_limit(const qn_matcher *s, const qn_graph *g);
 /* Flags and limit of another one. */
 void qn_matcher_set_like(qn_matcher *s, const qn_matcher *like);
 /* The indices of g, made once for a graph of this size (index.h). */
@@ -158,9 +165,13 @@ struct qn_index *qn_matcher_index(qn_matcher *s, const qn_graph *g);
  * A dominator matches a value of its child if every way from there against the edges comes over
  * values of its path alone to one value of its parent, which is used nowhere outside. */
 bool qn_match_at(qn_matcher *s, const qn_graph *g, const qn_pat *p, qn_id root, qn_match *out);
-/* Whether the last search gave up. */
+/* The same, with the bindings only of parts that can match one value (memo.h).  Asked at all values
+ * of a graph it takes as long as the graph is, for most patterns: what is found out about a value is
+ * kept.  So predicates of the host are asked once, or more often, about a value. */
+bool qn_match_is(qn_matcher *s, const qn_graph *g, const qn_pat *p, qn_id root, qn_match *out);
+/* Whether the last search, or all of them together, took too many steps. */
 bool qn_matcher_gave_up(const qn_matcher *s);
-/* Reports that (pattern.limit). */
+/* Reports that (pattern.limit, limit.matching). */
 qn_status qn_matcher_report(const qn_matcher *s, const qn_graph *g, qn_id value);
 
 /* Whether the value passes; a part of the matcher (match_test.c). */

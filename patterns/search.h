@@ -11,6 +11,7 @@ typedef enum qn_goal_kind {
 	QN_GOAL_BIND,     /* its parts did: bind it */
 	QN_GOAL_WHERE,    /* ask the host */
 	QN_GOAL_CUT,      /* drop the choices from number `value` on */
+	QN_GOAL_LEARN,    /* the goal of record `record` holds */
 	QN_GOAL_PATH,     /* dominator pat: value is the parent or on the path */
 	QN_GOAL_ON_PATH,  /* it is on the path: go on with its inputs */
 	QN_GOAL_PARENT,   /* it is the parent */
@@ -23,7 +24,8 @@ typedef struct qn_goal {
 	const qn_pat *pat;
 	const qn_graph *graph;
 	qn_id value;
-	uint32_t next; /* the goal behind it */
+	uint32_t next;   /* the goal behind it */
+	uint32_t record; /* LEARN, and a choice of way QN_WAY_FAILED: of the memo (memo.h) */
 } qn_goal;
 
 typedef struct qn_choice {
@@ -36,6 +38,7 @@ typedef struct qn_first { /* first binding of a slot; graph NULL: none */
 	const qn_pat *pat;
 	const qn_graph *graph;
 	qn_id value;
+	size_t at; /* among the bindings */
 } qn_first;
 
 typedef struct qn_mark { /* a value that a dominator has seen on its path */
@@ -45,10 +48,18 @@ typedef struct qn_mark { /* a value that a dominator has seen on its path */
 	uint32_t zero; /* a key has no gaps */
 } qn_mark;
 
+typedef enum qn_path_mark {
+	QN_NOT_MET,
+	QN_MET,
+	QN_MET_ONLY /* and holds in one way only */
+} qn_path_mark;
+
 struct qn_matcher {
 	qn_arena *arena;
-	uint32_t flags, limit, steps;
-	bool gave_up;
+	uint32_t flags, limit; /* of one search; 0: the default */
+	uint64_t steps, spent; /* of this search, of all */
+	bool gave_up;          /* the search took too many steps */
+	bool gave_out;         /* all searches together did */
 	qn_goal *goal;
 	size_t goal_cap;
 	uint32_t ngoal, todo; /* todo: the first goal, 0: none */
@@ -62,10 +73,23 @@ struct qn_matcher {
 	size_t nbound, bound_cap;
 	qn_first *first;
 	size_t first_cap;
-	bool **mark;
+	qn_path_mark **mark;
 	size_t nmark, mark_cap;
-	qn_map marked; /* qn_mark -> whether it holds now */
+	qn_map marked; /* qn_mark -> qn_path_mark */
 	qn_buf text;
+	/* the memo */
+	const qn_pat *root, *asked; /* the pattern of the search; of the one that `keeps` is of */
+	bool keeps, decide;         /* decide: only whether it matches is wanted */
+	qn_map deep, scopes;        /* of patterns: whether answers are kept; of parts, memo.c */
+	qn_map known;               /* answers about values of known_of, which had known_n */
+	const qn_graph *known_of;
+	uint32_t known_n;
+	struct qn_memo_record *record;
+	size_t nrecord, record_cap;
+	uint32_t turned; /* times that a pattern came back to itself at the same value */
+	uint64_t
+		met; /* times that a path came to a value that it has been at, and that may hold in other ways */
+	qn_buf key;
 	qn_index **index; /* of the graphs that were asked for */
 	size_t nindex, index_cap;
 	qn_numbers numbers;
@@ -91,9 +115,13 @@ bool qn_search_regroup(qn_matcher *s, const qn_goal *goal, const qn_node *n, uin
 /* Not an input, a constant, a tuple, a field of one. */
 bool qn_search_is_call(const qn_node *n);
 
+/* Whether a search can come to anything: most nodes are of another op. */
+bool qn_search_may_match(const qn_pat *p, const qn_node *n, bool regroup);
+
 /* dominator.c */
 bool qn_search_dominator(qn_matcher *s, const qn_goal *goal);
 bool qn_search_dominator_step(qn_matcher *s, const qn_goal *goal, uint32_t way);
+void qn_search_mark_only(qn_matcher *s, const qn_goal *goal);
 void qn_search_unmark(qn_matcher *s, size_t n);
 
 #endif

@@ -96,6 +96,7 @@ typedef struct qn_limits {
 	uint64_t dim;     /* one dimension of a value: 2^31 - 1 */
 	uint64_t bytes;   /* one value, one file: 2^32 */
 	uint64_t steps;   /* multiplications and elements for one run, and for all searches of a calibration: 2^40 */
+	uint64_t matching; /* steps of the searches for a pattern at all values of a graph together: 2^27, some ten seconds */
 } qn_limits;
 
 typedef struct qn_config {
@@ -415,7 +416,7 @@ typedef enum qn_match_flags {
 typedef struct qn_match_opts { /* all zero: defaults */
 	size_t size;
 	unsigned flags; /* of qn_match_flags */
-	uint32_t steps; /* of the search at one value, then QN_EBUDGET (pattern.limit); 0: 10^6 */
+	uint32_t steps; /* of the search at one value, then QN_EBUDGET (pattern.limit); 0: 10^6, and 64 for each node; all together: qn_limits.matching */
 } qn_match_opts;
 
 /* A match; lives for the time of the call that it is given to. */

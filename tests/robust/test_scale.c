@@ -154,6 +154,117 @@ graphs(void **state)
 	check_graph("diamonds", print_diamonds, 100000);
 }
 
+/* ---- patterns asked at every value ---- */
+
+enum { CHAIN = 100000 };
+
+typedef struct searched {
+	qn_ctx *ctx;
+	qn_model *net;
+} searched;
+
+/* tanh, then CHAIN relus; with `blocks` every third is the sum of the two before.  seen: tanh is an
+ * output too. */
+static searched
+make_chain(qn_limits limits, bool blocks, bool seen, meter *m)
+{
+	searched s = {
+		.ctx = qn_open(&(qn_config){.alloc = counted, .alloc_user = m, .limits = limits})};
+
+	assert_int_equal(qn_model_new(s.ctx, "net", &s.net), QN_OK);
+	qn_graph *g = qn_model_main(s.net);
+	qn_id x = qn_add_input(g, "x", "tensor<1x8xf32>"), before = 0;
+	x = qn_add_op(g, "tanh", "t", 1, &x, NULL, NULL);
+	const qn_id t = x;
+	for (int i = 0; i < CHAIN; i++) {
+		qn_id in[2] = {x, before};
+
+		before = x;
+		x = blocks && i % 3 == 2 ? qn_add_op(g, "add", NULL, 2, in, NULL, NULL)
+					 : qn_add_op(g, "relu", NULL, 1, in, NULL, NULL);
+	}
+	assert_int_equal(qn_add_output(g, "y", x), QN_OK);
+	if (seen)
+		assert_int_equal(qn_add_output(g, "z", t), QN_OK);
+	return s;
+}
+
+static int
+read_first(void *user, const qn_match *m)
+{
+	const qn_id t = qn_match_get(m, "t");
+
+	assert_true(t == 0 || t == *(const qn_id *)user);
+	return 0;
+}
+
+/* Recursion and long paths at 100,000 values: each value is looked at a few times, not as often as
+ * there are values after it.  The limit holds the tests to that: it is 500 steps a value. */
+static void
+patterns(void **state)
+{
+	static const struct {
+		const char *text;
+		bool blocks, seen;
+		size_t count;
+	} rows[] = {
+		{"R=relu(R | tanh(*))", false, false, CHAIN},
+		{"relu(R=relu(R | t=tanh(*)))", false, false, CHAIN - 1},
+		{"R=relu(R | sigmoid(*))", false, false, 0},
+		{"t=tanh(*) ~ relu(*) ~> relu(*)", false, false, CHAIN},
+		{"t=tanh(*) ~ p=relu(*) ~> relu(*)", false, false, CHAIN},
+		{"t=tanh(*) ~ relu(*) ~> relu(*)", false, true, 0},
+		{"sigmoid(*) ~ relu(*) ~> relu(*)", false, false, 0},
+		{"t=tanh(*) ~ (relu(*) | add(*, *)) ~> add(*, *)", true, false, CHAIN / 3},
+		{"t=tanh(*) ~ (relu(*) | add(*, *)) ~> add(*, *)", true, true, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		meter m = {0};
+		size_t count;
+		qn_pattern *p;
+		searched s = make_chain((qn_limits){.matching = 500 * (uint64_t)CHAIN},
+					rows[i].blocks, rows[i].seen, &m);
+		qn_id t = qn_value_find(qn_model_main(s.net), "t");
+		const size_t before = m.now;
+
+		m.peak = m.now;
+		assert_int_equal(qn_pattern_parse(s.ctx, rows[i].text, &p), QN_OK);
+		if (qn_pattern_match(p, qn_model_main(s.net), 0, NULL, read_first, &t, &count) !=
+		    QN_OK)
+			fail_msg("%s: %s", rows[i].text, qn_diag_get(s.ctx, 0).message);
+		if (count != rows[i].count)
+			fail_msg("%s: %zu matches, not %zu", rows[i].text, count, rows[i].count);
+		assert_true(m.peak - before <= CHAIN * (size_t)NODE_BYTES);
+		qn_close(s.ctx);
+	}
+}
+
+/* What is too much in all ends with an error that names the limit, which the host can raise. */
+static void
+patterns_limit(void **state)
+{
+	for (int enough = 0; enough < 2; enough++) {
+		meter m = {0};
+		searched s =
+			make_chain((qn_limits){.matching = (enough ? 100 : 1) * (uint64_t)CHAIN},
+				   false, false, &m);
+		qn_pattern *p;
+		size_t count;
+
+		(void)state;
+		assert_int_equal(qn_pattern_parse(s.ctx, "tanh(*) ~ relu(*) ~> relu(*)", &p),
+				 QN_OK);
+		const qn_status status =
+			qn_pattern_match(p, qn_model_main(s.net), 0, NULL, NULL, NULL, &count);
+		assert_int_equal(status, enough ? QN_OK : QN_EBUDGET);
+		if (!enough)
+			assert_string_equal(qn_diag_get(s.ctx, 0).id, "limit.matching");
+		qn_close(s.ctx);
+	}
+}
+
 /* LAYERS dense layers of WIDTH x WIDTH: 402,653,184 bytes of weights. */
 static void
 write_weights(void)
@@ -248,6 +359,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(graphs),
+		cmocka_unit_test(patterns),
+		cmocka_unit_test(patterns_limit),
 		cmocka_unit_test(weights),
 	};
 

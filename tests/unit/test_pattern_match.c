@@ -356,6 +356,108 @@ test_dominators_of_random_graphs(void **state)
 	}
 }
 
+/* ---- what is kept from root to root ---- */
+
+static uint64_t
+draw(uint64_t *s, uint64_t n)
+{
+	*s = *s * UINT64_C(6364136223846793005) + 1442695040888963407u;
+	return (*s >> 33) % n;
+}
+
+/* relu, tanh and add of what came shortly before. */
+static void
+random_graph(uint64_t seed, int n)
+{
+	const float one = 1.0f;
+	qn_id last[4], id;
+
+	rg->g = qn_graph_new(&rg->m, "g");
+	last[0] = qn_graph_input(rg->g, "x", type("tensor<4xf32>"));
+	last[1] = qn_graph_const(rg->g, "k", qn_tensor_of(&rg->arena, type("tensor<f32>"), &one));
+	last[2] = last[3] = last[0];
+	for (int i = 0; i < n; i++) {
+		static const qn_op op[] = {QN_OP_relu, QN_OP_relu, QN_OP_relu,
+					   QN_OP_tanh, QN_OP_add,  QN_OP_add};
+		const qn_op o = op[draw(&seed, QN_COUNT(op))];
+		qn_id in[2] = {last[draw(&seed, 3) > 0 ? 2 + draw(&seed, 2) : 0],
+			       last[draw(&seed, 4)]};
+
+		id = qn_graph_op(rg->g, o, NULL, o == QN_OP_add ? 2 : 1, in, NULL, NULL);
+		assert_int_not_equal(id, 0);
+		last[0] = last[2];
+		last[2] = last[3];
+		last[3] = id;
+	}
+	qn_graph_output(rg->g, "y", last[3]);
+	if (draw(&seed, 3) == 0)
+		qn_graph_output(rg->g, "z", last[2]);
+}
+
+static void
+compare(const char *text, uint64_t seed, uint32_t flags, size_t *found)
+{
+	qn_pattern *p = read_pattern(new_set(), text);
+	qn_matcher *asks = qn_matcher_new(&rg->arena, flags);
+	qn_matcher *binds = qn_matcher_new(&rg->arena, flags);
+
+	for (qn_id id = rg->g->n - 1; id > 0; id--) {
+		qn_matcher *plain = qn_matcher_new(&rg->arena, flags | QN_MATCH_FORGET);
+		qn_match m, few;
+		const bool is = qn_match_at(plain, rg->g, &p->pat, id, &m);
+		const char *want = is ? bindings_of(&m) : NULL;
+
+		assert_false(qn_matcher_gave_up(plain));
+		if (qn_match_is(asks, rg->g, &p->pat, id, &few) != is)
+			fail_msg("seed %d, %s at %u: %sa match", (int)seed, text, id,
+				 is ? "" : "not ");
+		const char *got =
+			qn_match_at(binds, rg->g, &p->pat, id, &m) ? bindings_of(&m) : NULL;
+		if (!same_text(got, want))
+			fail_msg("seed %d, %s at %u: %s, not %s", (int)seed, text, id,
+				 got != NULL ? got : "no", want != NULL ? want : "no");
+		*found += is;
+	}
+}
+
+/* One matcher that is asked at all values answers and binds as one that forgets. */
+static void
+test_kept_answers(void **state)
+{
+	static const char *const patterns[] = {
+		"R=relu(R | tanh(*))",
+		"R=relu(R | t=tanh(y))",
+		"R=(relu(R) | add(R, const) | add(R, R) | tanh(*))",
+		"R=add(R | x=tanh(*), w)",
+		"R=add(w, R | x=relu(*))",
+		"add(R=relu(R | t=tanh(*)), *)",
+		"add(R=relu(R | t=tanh(*)), relu(R | *))",
+		"t=tanh(*) ~ relu(*) ~> relu(*)",
+		"t=tanh(*) ~ p=(relu(*) | add(*, *)) ~> add(*, *)",
+		"t=tanh(y) ~ (relu(*) | add(*, *)) ~> add(*, y)",
+		"t=tanh(*) ~ (relu(*) | add(*, y)) ~> add(*, y)",
+		"t=(tanh(*) | relu(*)) ~ (relu(*) | add(*, *)) ~> (relu(*) | add(*, *))",
+		"add(t=tanh(*) ~ p=relu(*) ~> relu(*), p)",
+		"add(t=tanh(*) ~ relu(*) ~> relu(*), t)",
+		"t=tanh(*) ~> add(*, *)",
+		"* ~ relu(*) ~> relu(*)",
+		"t=tanh(*) ~ (relu(*) | (u=relu(*) ~ add(*, *) ~> relu(*))) ~> add(*, *)",
+		"S=(S | relu(S | tanh(*)))",
+	};
+	size_t found[QN_COUNT(patterns)] = {0};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 150; seed++) {
+		random_graph(seed * UINT64_C(0x9E3779B97F4A7C15), 24);
+		for (size_t i = 0; i < QN_COUNT(patterns); i++)
+			compare(patterns[i], seed, seed % 5 == 0 ? QN_MATCH_NO_PATH_CONST : 0,
+				&found[i]);
+	}
+	for (size_t i = 0; i < QN_COUNT(patterns); i++)
+		if (found[i] == 0)
+			print_message("%s matched nowhere\n", patterns[i]);
+}
+
 /* ---- limits ---- */
 
 /* A pattern of its own kind over 100000 nodes needs no stack. */
@@ -445,8 +547,13 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_table), TEST(test_dominators), TEST(test_dominators_of_random_graphs),
-		TEST(test_depth), TEST(test_step_limit), TEST(test_shared_nodes),
+		TEST(test_table),
+		TEST(test_dominators),
+		TEST(test_dominators_of_random_graphs),
+		TEST(test_kept_answers),
+		TEST(test_depth),
+		TEST(test_step_limit),
+		TEST(test_shared_nodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
