@@ -12,14 +12,16 @@ enum { QN_FILE_MAPPED = 1 << 26 }; /* bytes; files of more are mapped, up to it 
  * size meanwhile. */
 qn_status qn_file_map(qn_arena *a, const char *path, const char **data, size_t *n) QN_MUST_CHECK;
 
-/* Links are followed; a device or a pipe is written as it is.  Writes path.tmp-<n>, flushes it,
- * and renames it to path; on failure removes it and reports file.write with path and reason. */
+/* Links are followed; a device or a pipe is written as it is.  Writes a temporary file in the same
+ * folder, flushes it, and renames it to path; on failure removes it and reports file.write with path
+ * and reason. */
 qn_status qn_file_write(qn_env *env, const char *path, const void *data, size_t n) QN_MUST_CHECK;
 
-/* Several files that appear together: all are written under temporary names before the first is
- * renamed, and when a rename fails the new ones go again (only where an older file of that name was
- * replaced, its successor stays).  folder (NULL: none) is made first if it is not there, its
- * parents are not (file.mkdir); it goes again when the files cannot be written. */
+/* Several files that appear together: all are written under temporary names first, then those of
+ * one folder get their names as one change (formats/commit.h), which other writers wait for and
+ * which is completed by the next one when this process is killed in it.  folder (NULL: none) is made
+ * first if it is not there, its parents are not (file.mkdir); it goes again when the files cannot be
+ * written. */
 typedef struct qn_file_out {
 	const char *path;
 	const void *data;
@@ -31,6 +33,10 @@ typedef struct qn_file_out {
 } qn_file_out;
 qn_status qn_files_write(qn_env *env, const char *folder, size_t n,
 			 const qn_file_out *files) QN_MUST_CHECK;
+
+/* Removes the temporary files of a call in progress, for a handler of signals that ends the process:
+ * it calls nothing but unlink and rmdir. */
+void qn_files_abandon(qn_env *env);
 
 /* The folder part of path with its '/', "" when there is none; the last part; path relative to a
  * folder. In arena a. */

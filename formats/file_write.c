@@ -1,44 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* file_write.c - files written whole or not at all, on POSIX systems.
  *
- *   out/net.c     ──write──▶ out/net.c.tmp-0 ──fsync──▶ ┐
- *   out/net.h     ──write──▶ out/net.h.tmp-0 ──fsync──▶ ┴ all written? ──rename──▶ out/net.c, out/net.h
+ *   out/net.c     ──write──▶ out/.quern-5f…c2-0.tmp ──fsync──▶ ┐
+ *   out/net.h     ──write──▶ out/.quern-5f…c2-1.tmp ──fsync──▶ ┴ all written? commit: out/net.c, out/net.h
  *
- * A reader sees the old file or the new one, never half of one.  When anything fails the
- * temporary files are removed. What is open and written stands in a list that was made before the
- * first file was opened, so that running out of memory leaves nothing behind either. */
+ * A reader sees the old file or the new one, never half of one; files of one folder change together
+ * (commit.h).  When anything fails the temporary files are removed. What is open and written stands
+ * in a list that was made before the first file was opened, so that running out of memory leaves
+ * nothing behind either; a signal handler finds it in the environment. */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* flock, F_DUPFD_CLOEXEC */
+#endif
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700
 #endif
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/commit.h"
 #include "formats/file.h"
 #include "formats/file_open.h"
 #include "ir/diag.h"
 
-enum { MAX_TRIES = 1000 }; /* temporary names tried for one file */
+enum { MAX_TRIES = 1000 }; /* to have a temporary file that nobody has swept */
 
-/* One file on its way: its temporary name, "" while there is no such file. */
+/* One file on its way. */
 typedef struct pending {
-	const char *path; /* the target, links followed */
-	bool direct;      /* the target is a device or a pipe: written as it is, never replaced */
-	bool fresh;       /* there is no such file yet */
-	bool done;        /* renamed */
-	int fd;           /* -1: not open */
-	int error;        /* errno of a write that failed; nothing is written behind it */
-	char *tmp;
-	size_t cap;
+	const char *path;   /* the target, links followed */
+	const char *folder; /* of it, with '/' at its end, or "" */
+	bool direct;        /* the target is a device or a pipe: written as it is, never replaced */
+	bool done;          /* it has its name, or belongs to a journal */
+	int fd;             /* -1: not open */
+	int held;           /* the same, until the temporary file is not needed any more */
+	int error;          /* errno of a write that failed; nothing is written after it */
+	char *tmp;          /* the temporary file … */
+	volatile sig_atomic_t made; /* … that is there */
 } pending;
 
-static bool
-write_bytes(int fd, const char *p, size_t n)
+/* A call in progress. */
+typedef struct qn_writing {
+	const char *folder;
+	uint64_t id; /* of its temporary files */
+	size_t n;
+	const qn_file_out *files;
+	pending *file;              /* NULL until the list is whole */
+	volatile sig_atomic_t made; /* the folder was not there before */
+} write_call;
+
+int
+qn_file_put(int fd, const char *p, size_t n)
 {
 	const size_t piece = (size_t)1 << 30; /* some systems refuse more at once */
 
@@ -47,44 +65,47 @@ write_bytes(int fd, const char *p, size_t n)
 
 		if (k < 0 && errno == EINTR)
 			continue;
-		if (k <= 0) {
-			if (k == 0)
-				errno = ENOSPC;
-			return false;
-		}
+		if (k <= 0)
+			return k < 0 ? errno : ENOSPC;
 		p += k;
 		n -= (size_t)k;
 	}
-	return true;
+	return 0;
 }
 
-/* Creates path.tmp-0, or the first of .tmp-1, .tmp-2 … that does not exist yet. */
-static int
-create_tmp(pending *p)
-{
-	for (int i = 0; i < MAX_TRIES; i++) {
-		(void)snprintf(p->tmp, p->cap, "%s.tmp-%d", p->path, i);
-		int fd = qn_file_open(p->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (fd >= 0 || errno != EEXIST) {
-			if (fd < 0)
-				p->tmp[0] = '\0';
-			return fd;
-		}
-	}
-	p->tmp[0] = '\0';
-	errno = EEXIST;
-	return -1;
-}
-
-static int
-fsync_retry(int fd)
+int
+qn_file_sync(int fd)
 {
 	int r;
 
 	do {
 		r = fsync(fd);
 	} while (r != 0 && errno == EINTR);
-	return r;
+	return r == 0 ? 0 : errno;
+}
+
+/* Creates the temporary file.  Its lock says that this process lives; a sweep may come between the
+ * file and its lock: it has no name then, and another one is made. */
+static int
+create_tmp(pending *p)
+{
+	struct stat st = {0};
+	int fd = -1;
+
+	for (int tries = 0; tries < MAX_TRIES && st.st_nlink == 0; tries++) {
+		if (fd >= 0)
+			(void)close(fd);
+		fd = qn_file_open(p->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+				  0666);
+		p->fd = fd;
+		if (fd < 0)
+			return -1;
+		p->made = 1;              /* clean_up knows it from now on */
+		(void)flock(fd, LOCK_EX); /* where there are no locks nothing is swept */
+		if (fstat(fd, &st) != 0)
+			return -1;
+	}
+	return fd;
 }
 
 static void
@@ -92,15 +113,25 @@ write_piece(void *user, const char *text, size_t n)
 {
 	pending *p = user;
 
-	if (p->error == 0 && !write_bytes(p->fd, text, n))
-		p->error = errno;
+	if (p->error == 0)
+		p->error = qn_file_put(p->fd, text, n);
+}
+
+static int
+open_target(pending *p)
+{
+	if (p->direct)
+		return p->fd = qn_file_open(p->path, O_WRONLY | O_CLOEXEC, 0);
+	if (create_tmp(p) < 0)
+		return -1;
+	p->held = fcntl(p->fd, F_DUPFD_CLOEXEC, 0); /* closing one of them does not end the lock */
+	return p->held;
 }
 
 static qn_status
 write_tmp(qn_arena *a, const qn_file_out *f, pending *p)
 {
-	p->fd = p->direct ? qn_file_open(p->path, O_WRONLY | O_CLOEXEC, 0) : create_tmp(p);
-	if (p->fd < 0)
+	if (open_target(p) < 0)
 		return qn_file_fail(a->env, "file.write", f->path, errno);
 	if (f->print != NULL) {
 		qn_buf b;
@@ -111,8 +142,8 @@ write_tmp(qn_arena *a, const qn_file_out *f, pending *p)
 	} else {
 		write_piece(p, f->data, f->n);
 	}
-	if (p->error == 0 && !p->direct && fsync_retry(p->fd) != 0)
-		p->error = errno;
+	if (p->error == 0 && !p->direct)
+		p->error = qn_file_sync(p->fd);
 	int fd = p->fd;
 	p->fd = -1;
 	if (close(fd) != 0 && p->error == 0 && errno != EINTR)
@@ -120,15 +151,14 @@ write_tmp(qn_arena *a, const qn_file_out *f, pending *p)
 	return p->error != 0 ? qn_file_fail(a->env, "file.write", f->path, p->error) : QN_OK;
 }
 
-/* Renames cannot be taken back, so what would make one fail is looked for first. */
+/* What would make a rename fail is looked for first. */
 static qn_status
 check_targets(qn_env *env, size_t n, pending *p)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct stat st;
 
-		p[i].fresh = stat(p[i].path, &st) != 0;
-		if (p[i].fresh)
+		if (stat(p[i].path, &st) != 0)
 			continue;
 		if (S_ISDIR(st.st_mode))
 			return qn_file_fail(env, "file.write", p[i].path, EISDIR);
@@ -156,43 +186,84 @@ follow(qn_arena *a, const char *path)
 	return real;
 }
 
-/* Sets *made when the folder was not there before. */
 static qn_status
-make_folder(qn_env *env, const char *path, bool *made)
+make_folder(qn_env *env, write_call *c)
 {
 	struct stat st;
 
-	*made = mkdir(path, 0777) == 0;
-	int error = *made ? 0 : errno;
-	if (*made || (error == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
+	c->made = mkdir(c->folder, 0777) == 0;
+	int error = c->made ? 0 : errno;
+	if (c->made || (error == EEXIST && stat(c->folder, &st) == 0 && S_ISDIR(st.st_mode)))
 		return QN_OK;
-	return qn_file_fail(env, "file.mkdir", path, error);
+	return qn_file_fail(env, "file.mkdir", c->folder, error);
 }
 
-typedef struct write_call {
-	const char *folder;
-	size_t n;
-	const qn_file_out *files;
-	pending *file; /* NULL until the list is whole */
-	bool made;     /* the folder was not there before */
-} write_call;
+/* ---- giving names ---- */
 
-/* Removes temporary files, and after a failure also those that have got their name already, unless
- * they took the place of an older file: that one is gone. */
+static bool
+same_folder(const pending *a, const pending *b)
+{
+	struct stat x, y;
+
+	return strcmp(a->folder, b->folder) == 0 ||
+	       (stat(a->folder[0] != '\0' ? a->folder : ".", &x) == 0 &&
+		stat(b->folder[0] != '\0' ? b->folder : ".", &y) == 0 && x.st_dev == y.st_dev &&
+		x.st_ino == y.st_ino);
+}
+
+/* All files that wait and lie in the folder of the first of them. */
+static qn_status
+commit_folder(qn_arena *a, const write_call *c, size_t first)
+{
+	qn_commit_file *set = QN_NEW(a, qn_commit_file, c->n);
+	const pending **of = QN_NEW(a, const pending *, c->n);
+	pending *p = c->file;
+	bool kept;
+	size_t k = 0;
+
+	for (size_t i = first; i < c->n; i++)
+		if (!p[i].done && !p[i].direct && same_folder(&p[first], &p[i])) {
+			set[k].tmp = qn_path_base(p[i].tmp);
+			set[k].name = qn_path_base(p[i].path);
+			of[k++] = &p[i];
+		}
+	qn_status status = qn_files_commit(a, p[first].folder, c->id, k, set, &kept);
+	for (size_t i = 0, j = first; i < k; i++) {
+		while (&p[j] != of[i])
+			j++;
+		p[j].done = status == QN_OK || kept;
+		p[j].made = p[j].made && !p[j].done;
+	}
+	return status;
+}
+
+/* Removes temporary files, and the folder after a failure. */
 static void
 clean_up(const write_call *c, bool ok)
 {
 	const pending *p = c->file;
 
 	for (size_t i = 0; p != NULL && i < c->n; i++) {
+		if (p[i].made)
+			(void)unlink(p[i].tmp);
 		if (p[i].fd >= 0)
 			(void)close(p[i].fd);
-		if (p[i].done && !ok && p[i].fresh && !p[i].direct)
-			(void)unlink(p[i].path);
-		else if (!p[i].done && p[i].tmp[0] != '\0')
-			(void)unlink(p[i].tmp);
+		if (p[i].held >= 0)
+			(void)close(p[i].held);
 	}
 	if (!ok && c->made)
+		(void)rmdir(c->folder);
+}
+
+void
+qn_files_abandon(qn_env *env)
+{
+	const write_call *c = env->writing;
+
+	for (size_t i = 0; c != NULL && c->file != NULL && i < c->n; i++)
+		if (c->file[i].made)
+			(void)unlink(c->file[i].tmp);
+	if (c != NULL && c->made)
 		(void)rmdir(c->folder);
 }
 
@@ -207,37 +278,37 @@ write_all(void *arg, qn_arena *a)
 
 	for (size_t i = 0; i < n; i++) {
 		p[i].path = follow(a, files[i].path);
-		p[i].cap = strlen(p[i].path) + 32;
-		p[i].tmp = QN_NEW(a, char, p[i].cap);
-		p[i].fd = -1;
+		p[i].folder = qn_path_folder(a, p[i].path);
+		p[i].tmp = QN_NEW(a, char, strlen(p[i].folder) + QN_TMP_ROOM);
+		qn_tmp_name(p[i].tmp, strlen(p[i].folder) + QN_TMP_ROOM, p[i].folder, c->id, i);
+		p[i].fd = p[i].held = -1;
 	}
 	c->file = p;
 	if (c->folder != NULL)
-		status = make_folder(a->env, c->folder, &c->made);
+		status = make_folder(a->env, c);
 	if (status == QN_OK)
 		status = check_targets(a->env, n, p);
 	for (size_t i = 0; i < n && status == QN_OK; i++)
 		status = write_tmp(a, &files[i], &p[i]);
-	for (size_t i = 0; i < n && status == QN_OK; i++) {
-		if (!p[i].direct && rename(p[i].tmp, p[i].path) != 0)
-			status = qn_file_fail(a->env, "file.write", files[i].path, errno);
-		else
-			p[i].done = true;
-	}
+	for (size_t i = 0; i < n && status == QN_OK; i++)
+		if (!p[i].done && !p[i].direct)
+			status = commit_folder(a, c, i);
 	return status;
 }
 
 qn_status
 qn_files_write(qn_env *env, const char *folder, size_t n, const qn_file_out *files)
 {
-	write_call c = {.folder = folder, .n = n, .files = files};
+	write_call c = {.folder = folder, .id = qn_tmp_id(), .n = n, .files = files};
 	qn_arena a;
 
 	/* The arena is this function's own, so the jump of an allocation is caught here and goes
 	 * on after the release. */
 	qn_arena_init(&a, env);
+	env->writing = &c;
 	qn_status status = qn_arena_try(&a, write_all, &c);
 	clean_up(&c, status == QN_OK);
+	env->writing = NULL;
 	qn_arena_release(&a);
 	if (status == QN_ENOMEM && env->oom != NULL)
 		qn_env_oom(env);

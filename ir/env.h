@@ -28,6 +28,7 @@ typedef struct qn_env {
 	qn_simd_kind simd;      /* the best instruction set that float forms may use */
 	size_t bundle_bytes;    /* of values of batches that run in lockstep; 0: 256 KiB (runtime/interp.h) */
 	struct qn_mapping *mappings; /* files that are mapped (formats/file.c) */
+	struct qn_writing *volatile writing; /* files on their way (formats/file_write.c), or NULL */
 	/* Set with the first mapping: bytes that nothing will read soon.  Where they are a mapped
 	 * file's, they need no memory until they are read again. */
 	void (*unneeded)(struct qn_env *env, const void *data, size_t n);

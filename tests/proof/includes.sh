@@ -18,7 +18,9 @@ system_ok() {
 		stdarg.h | stdbool.h | stddef.h | stdint.h | stdio.h | stdlib.h | string.h) [ "$2" != kernels ] || [ "$1" = stdint.h ] || [ "$1" = string.h ] ;;
 	fcntl.h | unistd.h | sys/mman.h | sys/stat.h | sys/types.h | xlocale.h) [ "$2" = formats ] || { [ "$2" = ir ] && [ "$1" = xlocale.h ]; } ;;
 	sanitizer/asan_interface.h) [ "$2" = ir ] ;;
-	pthread.h | signal.h) [ "$2" = runtime ] ;;
+	pthread.h) [ "$2" = runtime ] ;;
+	signal.h) [ "$2" = runtime ] || [ "$2" = formats ] ;;
+	sys/file.h | time.h) [ "$2" = formats ] ;; # flock, nanosleep
 	*) return 1 ;;
 	esac
 }

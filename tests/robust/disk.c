@@ -6,18 +6,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-const char *const disk_names[DISK_NCALL] = {"open",  "read", "write", "fsync", "rename",
-					    "close", "mmap", "fstat", "mkdir"};
+const char *const disk_names[DISK_NCALL] = {"open", "read",  "write", "fsync",  "rename", "close",
+					    "mmap", "fstat", "mkdir", "unlink", "link",   "flock"};
 
 static struct {
-	bool armed, and_after;
+	bool armed, and_after, no_links;
 	disk_call call;
 	size_t calls, fail_at;
 	int error;
@@ -26,9 +28,13 @@ static struct {
 static bool
 fails(disk_call call)
 {
-	if (!disk.armed || call != disk.call)
+	if (!disk.armed || (call != disk.call && disk.call != DISK_ANY))
 		return false;
 	disk.calls++;
+	if (disk.error == DISK_KILL && disk.calls == disk.fail_at)
+		(void)syscall(SYS_kill, getpid(), SIGKILL);
+	if (disk.error == DISK_KILL)
+		return false;
 	if (disk.error == 0 || disk.calls < disk.fail_at ||
 	    (disk.calls > disk.fail_at && !disk.and_after))
 		return false;
@@ -132,6 +138,34 @@ OWN int
 mkdir(const char *path, mode_t mode)
 {
 	return fails(DISK_MKDIR) ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+OWN int
+unlink(const char *path)
+{
+	return fails(DISK_UNLINK) ? -1 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+OWN int
+link(const char *from, const char *to)
+{
+	if (disk.no_links) {
+		errno = EPERM;
+		return -1;
+	}
+	return fails(DISK_LINK) ? -1 : (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+OWN int
+flock(int fd, int operation)
+{
+	return fails(DISK_FLOCK) ? -1 : (int)syscall(SYS_flock, fd, operation);
+}
+
+void
+disk_no_links(bool none)
+{
+	disk.no_links = none;
 }
 
 void

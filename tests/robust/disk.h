@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* disk.h - system calls with a fault in them: this program's own open, read, write, fsync, rename,
- * close, mmap, fstat and mkdir stand before the C library's.
+ * close, mmap, fstat, mkdir, unlink, link and flock stand before the C library's.
  *
  *   disk_arm(DISK_WRITE, 3, ENOSPC, false);   the third write fails so (true: it and all after it)
  *   …
@@ -21,18 +21,26 @@ typedef enum disk_call {
 	DISK_MMAP,
 	DISK_FSTAT,
 	DISK_MKDIR,
-	DISK_NCALL
+	DISK_UNLINK,
+	DISK_LINK,
+	DISK_FLOCK,
+	DISK_NCALL,
+	DISK_ANY = DISK_NCALL /* all of them are counted */
 } disk_call;
 
 extern const char *const disk_names[DISK_NCALL];
 
+/* In place of an error. */
 enum {
-	DISK_END = -1
-}; /* in place of an error: the file ends here (read), one byte early (fstat) */
+	DISK_END = -1, /* the file ends here (read), one byte early (fstat) */
+	DISK_KILL = -2 /* the process is killed before the call */
+};
 
 /* error 0: none fails, but each read or write does one byte (of up to 7 bytes) or half of what is
  * asked for. */
 void disk_arm(disk_call call, size_t fail_at, int error, bool and_after);
 size_t disk_disarm(void);
+/* A file system without hard links: link fails always, whatever is armed. */
+void disk_no_links(bool none);
 
 #endif

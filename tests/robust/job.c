@@ -42,6 +42,12 @@ job_put(workshop *w, const char *name, const char *head, size_t nhead, const voi
 	assert_int_equal(fclose(f), 0);
 }
 
+static bool
+is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
 /* Removes the files of a folder, and the folder. */
 static void
 remove_folder(const char *path)
@@ -52,7 +58,7 @@ remove_folder(const char *path)
 	while (d != NULL && (e = readdir(d)) != NULL) {
 		char file[512];
 
-		if (e->d_name[0] == '.')
+		if (is_dots(e->d_name))
 			continue;
 		(void)snprintf(file, sizeof file, "%s/%s", path, e->d_name);
 		(void)unlink(file);
@@ -340,7 +346,7 @@ count_files(const char *path)
 	size_t n = 0;
 
 	while (d != NULL && (e = readdir(d)) != NULL)
-		n += e->d_name[0] != '.';
+		n += !is_dots(e->d_name);
 	if (d != NULL)
 		(void)closedir(d);
 	return n;
@@ -358,7 +364,7 @@ job_check(workshop *w, size_t i, qn_status status, const char *when)
 	if (jobs[i].makes_folder && status != QN_OK && d != NULL)
 		fail_msg("%s, %s: the folder is there", jobs[i].name, when);
 	while (d != NULL && (e = readdir(d)) != NULL) {
-		if (e->d_name[0] == '.')
+		if (is_dots(e->d_name))
 			continue;
 		(void)snprintf(left, sizeof left, "%s/%s", w->out, e->d_name);
 		(void)snprintf(right, sizeof right, "%s/%s/%s", w->folder, jobs[i].name, e->d_name);

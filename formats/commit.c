@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* commit.c - see commit.h.  The journal is carried out in one of two directions, and both can be
+ * begun again wherever they were stopped:
+ *
+ *   F  forward: old file -> .old, temporary file -> its name; where there is none, that is done
+ *   B  back:    .old -> its name; a name that was new goes; temporary files go
+ *
+ *   "F" crc32 "quern-commit-1" NUL { "n" or "r"  tmp NUL old NUL name NUL }…     n: a new name */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+
+#include "formats/commit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/file.h"
+#include "formats/file_open.h"
+#include "ir/diag.h"
+#include "ir/tensor.h"
+
+enum { CRC_FROM = 1, BODY_FROM = 9, MOST_BYTES = 1 << 22 };
+
+static const char title[] = "quern-commit-1";
+
+/* Paths of one file on its way. */
+typedef struct step {
+	const char *tmp, *old, *name;
+	bool fresh;
+} step;
+
+typedef struct journal {
+	const char *path, *tmp;
+	const char *folder;
+	size_t n;
+	step *step;
+	const qn_folder_lock *lock;
+} journal;
+
+/* ---- carrying it out: an errno, 0 when all is done ---- */
+
+static bool
+is_there(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0;
+}
+
+static int
+removed(const char *path)
+{
+	return unlink(path) == 0 || errno == ENOENT ? 0 : errno;
+}
+
+/* The file keeps a second name where the file system has hard links; elsewhere it loses its own
+ * for a moment. */
+static int
+set_aside(const step *s)
+{
+	if (s->fresh || link(s->name, s->old) == 0 || errno == EEXIST || errno == ENOENT)
+		return 0;
+	return rename(s->name, s->old) == 0 || errno == ENOENT ? 0 : errno;
+}
+
+static int
+go_forward(const journal *j)
+{
+	for (size_t i = 0; i < j->n; i++) {
+		const step *s = &j->step[i];
+
+		if (!is_there(s->tmp))
+			continue;
+		int error = set_aside(s);
+		if (error != 0)
+			return error;
+		if (rename(s->tmp, s->name) != 0)
+			return errno;
+	}
+	return qn_folder_lock_sync(j->lock);
+}
+
+static int
+go_back(const journal *j)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < j->n; i++) {
+		const step *s = &j->step[i];
+		int e = 0;
+
+		if (s->fresh && !is_there(s->tmp))
+			e = removed(s->name);
+		else if (!s->fresh && rename(s->old, s->name) != 0 && errno != ENOENT)
+			e = errno;
+		if (e == 0)
+			(void)unlink(s->tmp);
+		error = error != 0 ? error : e;
+	}
+	return error != 0 ? error : qn_folder_lock_sync(j->lock);
+}
+
+/* After the last rename, in either direction.  Old files without a journal are swept, so the
+ * journal goes first. */
+static void
+finish(const journal *j)
+{
+	if (removed(j->path) != 0)
+		return;
+	for (size_t i = 0; i < j->n; i++)
+		(void)unlink(j->step[i].old);
+}
+
+/* ---- its file ---- */
+
+static const char *
+path_of(qn_arena *a, const char *folder, const char *name)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	qn_buff(&b, "%s%s", folder, name);
+	return qn_buf_str(&b);
+}
+
+/* Each user has a journal of his own: that of another one is not to be trusted. */
+static const char *
+journal_path(qn_arena *a, const char *folder)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	qn_buff(&b, "%s.quern-%u.commit", folder, (unsigned)geteuid());
+	return qn_buf_str(&b);
+}
+
+static void
+put_text(qn_buf *b, const char *s)
+{
+	qn_buf_put(b, s, strlen(s) + 1);
+}
+
+static void
+print(qn_buf *b, size_t n, const qn_commit_file *f)
+{
+	qn_buf body;
+
+	qn_buf_init(&body, b->arena);
+	put_text(&body, title);
+	for (size_t i = 0; i < n; i++) {
+		qn_buf_putc(&body, f[i].fresh ? 'n' : 'r');
+		put_text(&body, f[i].tmp);
+		put_text(&body, f[i].old);
+		put_text(&body, f[i].name);
+	}
+	qn_buff(b, "F%08x", (unsigned)qn_crc32(0, body.data, body.n));
+	qn_buf_put(b, body.data, body.n);
+}
+
+/* The text at *at up to its NUL, NULL when there is none; *at goes on after it. */
+static const char *
+take_text(const char **at, const char *end)
+{
+	const char *s = *at;
+	const char *nul = memchr(s, '\0', (size_t)(end - s));
+
+	if (nul != NULL)
+		*at = nul + 1;
+	return nul != NULL ? s : NULL;
+}
+
+static bool
+is_ours(const char *name)
+{
+	return strncmp(name, ".quern-", 7) == 0 && strchr(name, '/') == NULL;
+}
+
+static bool
+parse_step(qn_arena *a, const char *folder, const char **at, const char *end, step *s)
+{
+	char kind = *(*at)++;
+	const char *tmp = take_text(at, end);
+	const char *old = tmp != NULL ? take_text(at, end) : NULL;
+	const char *name = old != NULL ? take_text(at, end) : NULL;
+
+	if (name == NULL || !is_ours(tmp) || !is_ours(old) || name[0] == '\0' ||
+	    strchr(name, '/') != NULL || (kind != 'n' && kind != 'r'))
+		return false;
+	*s = (step){path_of(a, folder, tmp), path_of(a, folder, old), path_of(a, folder, name),
+		    kind == 'n'};
+	return true;
+}
+
+static bool
+parse(qn_arena *a, journal *j, const char *text, size_t n)
+{
+	const char *at = text + BODY_FROM, *end = text + n;
+	size_t cap = 0;
+	qn_buf crc;
+
+	qn_buf_init(&crc, a);
+	if (n < BODY_FROM + sizeof title || memcmp(at, title, sizeof title) != 0)
+		return false;
+	qn_buff(&crc, "%08x", (unsigned)qn_crc32(0, at, n - BODY_FROM));
+	if (memcmp(text + CRC_FROM, crc.data, 8) != 0 || (text[0] != 'F' && text[0] != 'B'))
+		return false;
+	for (at += sizeof title; at < end; j->n++) {
+		j->step = qn_arena_grow(a, j->step, &cap, j->n + 1, sizeof *j->step);
+		if (!parse_step(a, j->folder, &at, end, &j->step[j->n]))
+			return false;
+	}
+	return true;
+}
+
+/* Whether there is one of this user's. */
+static bool
+has_journal(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
+}
+
+/* What a process that was killed had begun. */
+static qn_status
+recover(qn_arena *a, const char *folder, const qn_folder_lock *lock)
+{
+	journal j = {.path = journal_path(a, folder), .folder = folder, .lock = lock};
+	const char *text;
+	size_t n;
+
+	if (!has_journal(j.path))
+		return QN_OK;
+	QN_TRY(qn_file_map(a, j.path, &text, &n));
+	if (n > MOST_BYTES || !parse(a, &j, text, n))
+		return qn_report(a->env, QN_EIO, "file.commit", j.path,
+				 "the journal of an interrupted command is damaged; remove it, and "
+				 "make the files of this folder again");
+	int error = text[0] == 'F' ? go_forward(&j) : go_back(&j);
+	if (error != 0)
+		return qn_file_fail(a->env, "file.commit", j.path, error);
+	finish(&j);
+	qn_log(a->env, "%s: the files of an interrupted command are %s",
+	       folder[0] != '\0' ? folder : ".", text[0] == 'F' ? "complete now" : "as before it");
+	return QN_OK;
+}
+
+/* ---- a commit ---- */
+
+static int
+write_journal(const journal *j, const char *text, size_t n)
+{
+	int fd = qn_file_open(j->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return errno;
+	int error = qn_file_put(fd, text, n);
+	if (error == 0)
+		error = qn_file_sync(fd);
+	if (close(fd) != 0 && error == 0 && errno != EINTR)
+		error = errno;
+	if (error == 0 && rename(j->tmp, j->path) != 0)
+		error = errno;
+	if (error != 0)
+		(void)unlink(j->tmp);
+	return error;
+}
+
+/* From now on the journal goes the other way. */
+static bool
+turn_back(const journal *j)
+{
+	int fd = qn_file_open(j->path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0);
+
+	if (fd < 0)
+		return false;
+	bool ok = qn_file_put(fd, "B", 1) == 0 && qn_file_sync(fd) == 0;
+	return close(fd) == 0 && ok;
+}
+
+static qn_status
+commit_set(qn_arena *a, journal *j, const qn_commit_file *file, bool *kept)
+{
+	qn_env *env = a->env;
+	const char *place = j->step[0].name;
+	qn_buf text;
+
+	qn_buf_init(&text, a);
+	print(&text, j->n, file);
+	int error = write_journal(j, text.data, text.n);
+	if (error != 0)
+		return qn_file_fail(env, "file.write", place, error);
+	error = qn_folder_lock_sync(j->lock);
+	if (error == 0)
+		error = go_forward(j);
+	if (error == 0) {
+		finish(j);
+		return QN_OK;
+	}
+	qn_status status = qn_file_fail(env, "file.write", place, error);
+	(void)turn_back(j);
+	error = go_back(j);
+	if (error == 0) {
+		finish(j);
+		return status;
+	}
+	*kept = true;
+	return qn_report(env, QN_EIO, "file.commit", j->path,
+			 "the files before cannot be put back now; the next command that writes to "
+			 "this folder does it");
+}
+
+static void
+prepare(qn_arena *a, journal *j, uint64_t id, size_t n, qn_commit_file *file)
+{
+	char tmp[QN_TMP_ROOM];
+
+	j->path = journal_path(a, j->folder);
+	qn_tmp_name(tmp, sizeof tmp, "", id, SIZE_MAX);
+	j->tmp = path_of(a, j->folder, tmp);
+	j->n = n;
+	j->step = QN_NEW(a, step, n);
+	for (size_t i = 0; i < n; i++) {
+		qn_buf old;
+
+		qn_buf_init(&old, a);
+		qn_buff(&old, "%.*s.old", (int)(strlen(file[i].tmp) - 4), file[i].tmp);
+		file[i].old = qn_buf_str(&old);
+		j->step[i] = (step){path_of(a, j->folder, file[i].tmp),
+				    path_of(a, j->folder, file[i].old),
+				    path_of(a, j->folder, file[i].name), file[i].fresh};
+	}
+}
+
+qn_status
+qn_files_commit(qn_arena *a, const char *folder, uint64_t id, size_t n, qn_commit_file *file,
+		bool *kept)
+{
+	journal j = {.folder = folder};
+	qn_folder_lock *lock;
+
+	*kept = false;
+	prepare(a, &j, id, n, file);
+	QN_TRY(qn_folder_lock_take(a, folder, n > 1 || has_journal(j.path), &lock));
+	j.lock = lock;
+	qn_status status = QN_OK;
+	if (qn_folder_lock_held(lock))
+		status = recover(a, folder, lock);
+	if (status == QN_OK && qn_folder_lock_held(lock))
+		qn_folder_sweep(a, folder, n, file);
+	for (size_t i = 0; i < n; i++) /* it may have come meanwhile */
+		file[i].fresh = j.step[i].fresh = !is_there(j.step[i].name);
+	if (status == QN_OK && n > 1) {
+		status = commit_set(a, &j, file, kept);
+	} else if (status == QN_OK && rename(j.step[0].tmp, j.step[0].name) != 0) {
+		status = qn_file_fail(a->env, "file.write", j.step[0].name, errno);
+	}
+	qn_folder_lock_release(lock);
+	return status;
+}
