@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "driver/context.h"
-#include "formats/file.h"
 #include "formats/npy.h"
 
 struct qn_array *
@@ -99,7 +98,6 @@ typedef struct array_call {
 	int rank;
 	const int64_t *shape;
 	const void *data;
-	const qn_array *from;
 	qn_array *x; /* the array under construction; freed by the caller on failure */
 } array_call;
 
@@ -131,19 +129,6 @@ create(void *arg, qn_arena *scratch)
 }
 
 static qn_status
-save(void *arg, qn_arena *scratch)
-{
-	array_call *c = arg;
-	const qn_tensor *all = NULL;
-	qn_buf b;
-
-	QN_TRY(qn_array_read(c->from, scratch, &all));
-	qn_buf_init(&b, scratch);
-	qn_npy_print(&b, all);
-	return qn_file_write(&c->ctx->env, c->path, b.data, b.n);
-}
-
-static qn_status
 make(array_call *c, qn_guarded_fn *fn, qn_array **out)
 {
 	qn_status status = qn_guard(c->ctx, fn, c);
@@ -171,14 +156,6 @@ qn_array_new(qn_ctx *ctx, const char *dtype, int rank, const int64_t *shape, con
 	array_call c = {.ctx = ctx, .dtype = dtype, .rank = rank, .shape = shape, .data = data};
 
 	return make(&c, create, out);
-}
-
-qn_status
-qn_array_save(const qn_array *x, const char *path)
-{
-	array_call c = {.ctx = x->ctx, .path = path, .from = x};
-
-	return qn_guard(x->ctx, save, &c);
 }
 
 /* ---- reading ---- */

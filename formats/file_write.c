@@ -95,6 +95,7 @@ create_tmp(pending *p)
 	for (int tries = 0; tries < MAX_TRIES && st.st_nlink == 0; tries++) {
 		if (fd >= 0)
 			(void)close(fd);
+		p->made = 1; /* a signal may come as soon as it is there */
 		fd = qn_file_open(p->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 				  0666);
 		p->fd = fd;
@@ -191,9 +192,10 @@ make_folder(qn_env *env, write_call *c)
 {
 	struct stat st;
 
-	c->made = mkdir(c->folder, 0777) == 0;
-	int error = c->made ? 0 : errno;
-	if (c->made || (error == EEXIST && stat(c->folder, &st) == 0 && S_ISDIR(st.st_mode)))
+	c->made = stat(c->folder, &st) != 0; /* a signal may come as soon as it is there */
+	int error = mkdir(c->folder, 0777) == 0 ? 0 : errno;
+	c->made = error == 0;
+	if (error == 0 || (error == EEXIST && stat(c->folder, &st) == 0 && S_ISDIR(st.st_mode)))
 		return QN_OK;
 	return qn_file_fail(env, "file.mkdir", c->folder, error);
 }

@@ -86,9 +86,11 @@ compile_into(const options *o, const qn_emit_options *numbers)
 
 	if (ctx == NULL)
 		return 1;
+	signals_folder(&made);
 	qn_status status = writes ? output_folder_make(folder, &made) : QN_OK;
 	if (status == QN_OK)
 		status = compile(ctx, o, folder, numbers);
+	signals_folder(NULL);
 	if (status != QN_OK)
 		output_folder_drop(&made);
 	return program_close(ctx, status);

@@ -5,55 +5,105 @@
 #define _POSIX_C_SOURCE 200809L /* popen */
 #endif
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "program.h"
 
+/* A text that grows. */
+typedef struct text {
+	char *data;
+	size_t n, cap;
+} text;
+
 static int
-write_file(void *user, const char *text, size_t n)
+add_text(void *user, const char *piece, size_t n)
 {
-	return fwrite(text, 1, n, user) == n ? 0 : 1;
+	text *t = user;
+
+	if (t->cap - t->n < n) {
+		size_t cap = (t->n + n) * 2;
+		char *data = realloc(t->data, cap);
+
+		if (data == NULL)
+			return 1;
+		t->data = data;
+		t->cap = cap;
+	}
+	memcpy(t->data + t->n, piece, n);
+	t->n += n;
+	return 0;
 }
 
-/* Graphviz's `dot` makes the picture; it reads the graph from a pipe and writes the file, whose
- * name stays out of the command line of the shell. */
-static qn_status
-draw_svg(qn_model *m, const char *path)
+/* Starts a program with a file as its input; NULL: errno tells why. */
+static FILE *
+start_with(const char *line, FILE *input)
 {
-	FILE *old = freopen(path, "wb", stdout); /* dot inherits it */
+	int own = dup(STDIN_FILENO);
+	FILE *f = dup2(fileno(input), STDIN_FILENO) >= 0 ? popen(line, "r") : NULL;
 
-	if (old == NULL) {
-		perror(path);
-		return QN_EIO;
+	if (own >= 0) {
+		(void)dup2(own, STDIN_FILENO);
+		(void)close(own);
+	} else {
+		(void)close(STDIN_FILENO);
 	}
-	FILE *dot = popen("dot -Tsvg", "w");
+	return f;
+}
+
+/* Graphviz's `dot` makes the image of the graph in a file; false after a message. */
+static bool
+lay_out(FILE *graph, text *image)
+{
+	char piece[4096];
+	size_t n;
+	bool ok = true;
+	FILE *dot = start_with("dot -Tsvg", graph);
+
 	if (dot == NULL) {
-		perror("dot");
-		return QN_EIO;
+		perror("quern inspect: dot");
+		return false;
 	}
-	qn_status status = qn_print(m, QN_FORMAT_DOT, write_file, dot);
-	if (pclose(dot) != 0 && status == QN_OK) {
-		fprintf(stderr,
-			"quern inspect: --svg needs Graphviz's program dot (Debian: graphviz); "
+	while (ok && (n = fread(piece, 1, sizeof piece, dot)) > 0)
+		ok = add_text(image, piece, n) == 0;
+	if (pclose(dot) == 0 && ok)
+		return true;
+	fprintf(stderr, "quern inspect: --svg needs Graphviz's program dot (Debian: graphviz); "
 			"--dot FILE works without it\n");
-		(void)unlink(path);
-		return QN_EIO;
-	}
+	return false;
+}
+
+static qn_status
+draw_svg(qn_ctx *ctx, const text *graph, const char *path)
+{
+	text image = {0};
+	FILE *f = tmpfile();
+	qn_status status = QN_EIO;
+
+	if (f == NULL || fwrite(graph->data, 1, graph->n, f) != graph->n || fflush(f) != 0 ||
+	    fseek(f, 0, SEEK_SET) != 0)
+		perror("quern inspect: temporary file");
+	else if (lay_out(f, &image))
+		status = qn_write_file(ctx, path, image.data, image.n);
+	if (f != NULL)
+		(void)fclose(f);
+	free(image.data);
 	return status;
 }
 
 static qn_status
-draw_dot(qn_model *m, const char *path)
+draw(qn_ctx *ctx, qn_model *m, const options *o)
 {
-	FILE *f = fopen(path, "wb");
+	text graph = {0};
+	qn_status status = qn_print(m, QN_FORMAT_DOT, add_text, &graph);
 
-	if (f == NULL) {
-		perror(path);
-		return QN_EIO;
-	}
-	qn_status status = qn_print(m, QN_FORMAT_DOT, write_file, f);
-	return fclose(f) == 0 ? status : QN_EIO;
+	if (status == QN_OK && o->dot != NULL)
+		status = qn_write_file(ctx, o->dot, graph.data, graph.n);
+	if (status == QN_OK && o->svg != NULL)
+		status = draw_svg(ctx, &graph, o->svg);
+	free(graph.data);
+	return status;
 }
 
 static qn_status
@@ -64,13 +114,9 @@ inspect(qn_ctx *ctx, const options *o)
 
 	if (status != QN_OK)
 		return status;
-	if (o->dot != NULL)
-		status = draw_dot(m, o->dot);
-	if (status == QN_OK && o->svg != NULL)
-		return draw_svg(m, o->svg);
-	if (status == QN_OK && o->dot == NULL)
-		status = qn_print(m, QN_FORMAT_SUMMARY, program_write_stdout, NULL);
-	return status;
+	if (o->dot != NULL || o->svg != NULL)
+		return draw(ctx, m, o);
+	return qn_print(m, QN_FORMAT_SUMMARY, program_write_stdout, NULL);
 }
 
 int

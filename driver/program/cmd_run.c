@@ -44,12 +44,10 @@ run(qn_ctx *ctx, const options *o)
 		return QN_EUSAGE;
 	}
 	status = qn_run(m, in.n, in.array, o->real, nout, out);
-	for (size_t k = 0; status == QN_OK && k < nout; k++) {
-		if (o->nout > 0)
-			status = qn_array_save(out[k], o->out[k]);
-		else
-			print_result(m, k, out[k]);
-	}
+	if (status == QN_OK && o->nout > 0)
+		return qn_arrays_save(ctx, nout, (const qn_array *const *)out, o->out);
+	for (size_t k = 0; status == QN_OK && k < nout; k++)
+		print_result(m, k, out[k]);
 	return status;
 }
 

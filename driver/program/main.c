@@ -205,6 +205,7 @@ run(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
+	signals_catch();
 	int code = run(argc, argv);
 	bool failed = fflush(stdout) != 0;
 

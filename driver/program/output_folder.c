@@ -30,11 +30,16 @@ make_one(output_folder *f)
 		errno = ENOTDIR;
 		return S_ISDIR(st.st_mode);
 	}
-	if (mkdir(f->path, 0777) != 0)
-		return false;
-	if (f->made == 0)
+	const bool first = f->made == 0;
+	if (first) /* a signal may come as soon as it is there */
 		f->made = strlen(f->path);
-	return true;
+	if (mkdir(f->path, 0777) == 0)
+		return true;
+	int error = errno;
+	if (first)
+		f->made = 0;
+	errno = error;
+	return error == EEXIST && stat(f->path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 qn_status

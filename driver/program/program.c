@@ -49,6 +49,7 @@ program_open(const options *o)
 
 	if (ctx == NULL)
 		fprintf(stderr, "quern: out of memory\n");
+	signals_context(ctx);
 	return ctx;
 }
 
@@ -65,6 +66,7 @@ program_close(qn_ctx *ctx, qn_status status)
 	}
 	if (qn_diag_dropped(ctx) > 0)
 		fprintf(stderr, "… and %zu more\n", qn_diag_dropped(ctx));
+	signals_context(NULL);
 	qn_close(ctx);
 	return status == QN_ENOMEM || status == QN_EIO ? 1 : (int)status;
 }

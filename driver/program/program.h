@@ -41,13 +41,19 @@ bool program_holds_bin(const char *path);
 /* The folder of -o, and from which byte of its path on it was made here; 0: it was there. */
 typedef struct output_folder {
 	char path[4096];
-	size_t made;
+	volatile size_t made; /* a handler of signals reads it */
 } output_folder;
 
 /* Makes the folder with its parents, before the work; a message when that cannot be. */
 qn_status output_folder_make(const char *path, output_folder *f);
 /* Removes what was made, after the work has failed. */
 void output_folder_drop(output_folder *f);
+
+/* What a signal that ends the program takes back: temporary files of the context, the folder as far
+ * as it was made here. NULL: nothing. */
+void signals_catch(void);
+void signals_context(qn_ctx *ctx);
+void signals_folder(output_folder *f);
 
 /* Arrays of samples: one a file, or those of an .npz. */
 typedef struct sample_list {

@@ -114,6 +114,22 @@ typedef struct qn_config {
  * config NULL: defaults. */
 QN_API qn_ctx *qn_open(const qn_config *config);
 QN_API void qn_close(qn_ctx *ctx); /* frees the context and all models and arrays of it */
+
+/* Files.  What a call writes is whole: it goes to hidden temporary files (.quern-*) in the same
+ * folder, and those of one folder get their names together, under a lock of the folder (flock).  A
+ * process that is killed meanwhile leaves the files from before, or a journal which the next call
+ * that writes to the folder carries out; that call removes temporary files of dead processes too.
+ * Errors (QN_EIO): file.write; file.lock when another program holds the folder for a minute;
+ * file.commit when the files from before could not be put back.
+ *
+ * For a handler of signals after which the process ends: removes what a call in progress of this
+ * context has written so far and not put in place.  It may be called at any moment on the thread
+ * that uses the context (other threads of the library take no signals), and nothing but the end of
+ * the process may follow.  While names change, the library blocks signals on its caller's thread. */
+QN_API void qn_abandon(qn_ctx *ctx);
+
+/* Writes a file of the host's in the same way. */
+QN_API qn_status qn_write_file(qn_ctx *ctx, const char *path, const void *data, size_t n);
 QN_API const char *qn_version(void); /* "0.1.0" */
 
 /* ---- diagnostics: kept until cleared, at most 100, later ones are counted ---- */
@@ -495,6 +511,9 @@ QN_API qn_status qn_cut_model(qn_model *m, const qn_pattern *p, const qn_cut_opt
  * of them. */
 QN_API qn_status qn_array_load(qn_ctx *ctx, const char *path, qn_array **out);
 QN_API qn_status qn_array_save(const qn_array *x, const char *path);
+/* Several that belong together: all files or none of a folder change. */
+QN_API qn_status qn_arrays_save(qn_ctx *ctx, size_t n, const qn_array *const *array,
+				const char *const *path);
 /* Copies data: dtype is "f32", "f64", "i8", "u8", "i16", "i32", "i64" …, rank <= 8, row-major. */
 QN_API qn_status qn_array_new(qn_ctx *ctx, const char *dtype, int rank, const int64_t *shape, const void *data, qn_array **out);
 QN_API const void *qn_array_data(const qn_array *x); /* NULL for samples that are read on demand */
