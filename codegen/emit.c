@@ -9,6 +9,8 @@
  * The steps are printed first: only then is known which constants and kernels they mention. */
 #include "codegen/emitter.h"
 
+#include <string.h>
+
 #include "codegen/schedule.h"
 #include "ir/diag.h"
 #include "runtime/forms.h"
@@ -18,6 +20,47 @@ static const char *const own_symbol[] = {
 	"run", "inputs", "outputs", "selftest", "trace", "traced", "steps", "weights",
 };
 
+/* Its macros, which symbols meet when the model's name is in capitals. */
+static const char *const own_macro[] = {
+	"H", "CONTENT", "SCRATCH_BYTES", "SCRATCH_ALIGN", "SELFTEST_MAIN", "WEIGHTS_ATTR",
+};
+static const char *const port_macro[] = {"LEN", "BYTES", "SCALE", "ZERO_POINT"};
+
+static void
+take_port_macros(qn_emitter *e, const char *way, const char *port)
+{
+	for (size_t i = 0; i < QN_COUNT(port_macro); i++) {
+		qn_buf b;
+
+		qn_buf_init(&b, e->arena);
+		qn_buff(&b, "%s_%s_%s", way, port, port_macro[i]);
+		(void)qn_names_add(&e->names, qn_buf_str(&b));
+	}
+}
+
+/* Names that no constant and no argument struct can have. */
+static void
+take_own_names(qn_emitter *e)
+{
+	for (size_t i = 0; i < QN_COUNT(own_symbol); i++)
+		(void)qn_names_add(&e->names, own_symbol[i]);
+	for (size_t i = 0; i < e->plan->nstep; i++) {
+		qn_buf b;
+
+		qn_buf_init(&b, e->arena);
+		qn_buff(&b, "scratch_fits_%s", e->plan->step[i].name);
+		(void)qn_names_add(&e->names, qn_buf_str(&b));
+	}
+	if (strcmp(e->macro, e->plan->name) != 0)
+		return;
+	for (size_t i = 0; i < QN_COUNT(own_macro); i++)
+		(void)qn_names_add(&e->names, own_macro[i]);
+	for (size_t k = 0; k < e->g->ninput; k++)
+		take_port_macros(e, "IN", e->input[k]);
+	for (size_t k = 0; k < e->g->noutput; k++)
+		take_port_macros(e, "OUT", e->output[k]);
+}
+
 static void
 name_ports(qn_emitter *e)
 {
@@ -25,8 +68,8 @@ name_ports(qn_emitter *e)
 	qn_names in, out;
 	size_t k;
 
-	qn_names_init(&in, e->arena);
-	qn_names_init(&out, e->arena);
+	qn_names_init_as(&in, e->arena, QN_NAME_MEMBER, NULL);
+	qn_names_init_as(&out, e->arena, QN_NAME_MEMBER, NULL);
 	e->input = QN_NEW(e->arena, const char *, g->ninput + 1);
 	e->output = QN_NEW(e->arena, const char *, g->noutput + 1);
 	for (k = 0; k < g->ninput; k++)
@@ -38,15 +81,12 @@ name_ports(qn_emitter *e)
 void
 qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a)
 {
-	size_t i;
-
 	*e = (qn_emitter){.plan = p, .g = p->g, .arena = a};
 	e->macro = qn_ident_upper(a, p->name);
 	e->step_of = qn_step_of(p->g, p->step, p->nstep, a);
-	qn_names_init(&e->names, a);
-	for (i = 0; i < QN_COUNT(own_symbol); i++)
-		(void)qn_names_add(&e->names, own_symbol[i]);
+	qn_names_init_as(&e->names, a, QN_NAME_SYMBOL, p->name);
 	name_ports(e);
+	take_own_names(e);
 	qn_hashes_init(&e->by_crc, a);
 	qn_hashes_init(&e->by_text, a);
 	qn_buf_init(&e->args, a);

@@ -66,7 +66,7 @@ put_trace(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 	const qn_plan *p = e->plan;
 	size_t room = p->nstep > 0 ? p->nstep : 1, i, k; /* C has no empty arrays */
 
-	qn_buff(b, "#if defined(%s_TRACE)\nstatic const uint32_t want_crc[%zu][%zu] = {\n",
+	qn_buff(b, "#if defined(%s_TRACE)\nstatic const uint32_t step_crc[%zu][%zu] = {\n",
 		e->macro, t->nsample, room);
 	for (i = 0; i < t->nsample; i++) {
 		qn_buf_puts(b, p->nstep > 0 ? "\t{" : "\t{0");
@@ -102,7 +102,7 @@ put_trace(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 		"{\n"
 		"\tif (bad_step == %s_STEPS &&\n"
 		"\t    crc32_of((const uint8_t *)data, bytes, width[step]) != "
-		"want_crc[at_sample][step])\n"
+		"step_crc[at_sample][step])\n"
 		"\t\tbad_step = step;\n"
 		"}\n"
 		"#endif\n\n",

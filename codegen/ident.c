@@ -2,125 +2,11 @@
 /* ident.c - see ident.h.  Letters are ASCII: nothing here asks the locale. */
 #include "codegen/ident.h"
 
-#include "ir/buf.h"
+#include <string.h>
 
-/* Keywords of C11 and C++20, alternative tokens, and macros that headers or compilers define in
- * small letters.  "qn" would let a model's symbols meet those of the kernels. */
-static const char *const reserved[] = {
-	"alignas",
-	"alignof",
-	"and",
-	"and_eq",
-	"asm",
-	"auto",
-	"bitand",
-	"bitor",
-	"bool",
-	"break",
-	"case",
-	"catch",
-	"char",
-	"char8_t",
-	"char16_t",
-	"char32_t",
-	"class",
-	"compl",
-	"concept",
-	"const",
-	"consteval",
-	"constexpr",
-	"constinit",
-	"const_cast",
-	"continue",
-	"co_await",
-	"co_return",
-	"co_yield",
-	"decltype",
-	"default",
-	"delete",
-	"do",
-	"double",
-	"dynamic_cast",
-	"else",
-	"enum",
-	"explicit",
-	"export",
-	"extern",
-	"false",
-	"far",
-	"float",
-	"for",
-	"friend",
-	"goto",
-	"huge",
-	"if",
-	"inline",
-	"int",
-	"interrupt",
-	"long",
-	"mutable",
-	"namespace",
-	"near",
-	"new",
-	"noexcept",
-	"not",
-	"not_eq",
-	"nullptr",
-	"operator",
-	"or",
-	"or_eq",
-	"private",
-	"protected",
-	"public",
-	"register",
-	"reinterpret_cast",
-	"requires",
-	"restrict",
-	"return",
-	"short",
-	"signed",
-	"sizeof",
-	"static",
-	"static_assert",
-	"static_cast",
-	"struct",
-	"switch",
-	"template",
-	"this",
-	"thread_local",
-	"throw",
-	"true",
-	"try",
-	"typedef",
-	"typeid",
-	"typename",
-	"typeof",
-	"union",
-	"unsigned",
-	"using",
-	"virtual",
-	"void",
-	"volatile",
-	"wchar_t",
-	"while",
-	"xor",
-	"xor_eq",
-	"assert",
-	"eof",
-	"errno",
-	"fortran",
-	"i386",
-	"linux",
-	"mips",
-	"null",
-	"offsetof",
-	"qn",
-	"stderr",
-	"stdin",
-	"stdout",
-	"unix",
-	"vax",
-};
+#include "codegen/reserved.h"
+#include "ir/buf.h"
+#include "ir/tensor.h"
 
 static bool
 is_digit(char c)
@@ -148,7 +34,7 @@ qn_ident_upper(qn_arena *a, const char *text)
 
 /* Letters and digits of the text, everything between them as one underscore. */
 static const char *
-clean(qn_arena *a, const char *text)
+letters(qn_arena *a, const char *text)
 {
 	bool gap = false;
 	const char *p;
@@ -170,26 +56,111 @@ clean(qn_arena *a, const char *text)
 	return b.n > 0 ? qn_buf_str(&b) : "x";
 }
 
+/* A long name is cut, and gets a hash of all of it. */
+static const char *
+shorten(qn_arena *a, const char *name, size_t most)
+{
+	enum { HASH = 9 };
+	const size_t n = strlen(name);
+	size_t k = most - HASH;
+	qn_buf b;
+
+	if (n <= most)
+		return name;
+	while (k > 0 && name[k - 1] == '_')
+		k--;
+	qn_buf_init(&b, a);
+	qn_buff(&b, "%.*s_%08x", (int)k, name, (unsigned)qn_crc32(0, name, n));
+	return qn_buf_str(&b);
+}
+
+const char *
+qn_ident_clean(qn_arena *a, const char *text)
+{
+	return letters(a, text);
+}
+
 void
 qn_names_init(qn_names *s, qn_arena *arena)
 {
 	size_t i;
 
-	s->arena = arena;
+	*s = (qn_names){.arena = arena};
 	qn_map_init(&s->taken, arena);
-	for (i = 0; i < QN_COUNT(reserved); i++)
-		qn_map_puts(&s->taken, qn_ident_upper(arena, reserved[i]), s);
+	for (i = 0; qn_reserved_words[i] != NULL; i++)
+		qn_map_puts(&s->taken, qn_ident_upper(arena, qn_reserved_words[i]), s);
+}
+
+void
+qn_names_init_as(qn_names *s, qn_arena *arena, qn_name_kind kind, const char *prefix)
+{
+	qn_names_init(s, arena);
+	s->kind = kind;
+	s->prefix = prefix;
+}
+
+static bool
+is_reserved(const qn_names *s, const char *name)
+{
+	qn_buf b;
+
+	switch (s->kind) {
+	case QN_NAME_PLAIN:
+		return false;
+	case QN_NAME_MEMBER:
+		return qn_reserved_member(name);
+	case QN_NAME_MODEL:
+		return qn_reserved_model(name);
+	case QN_NAME_SYMBOL:
+		break;
+	}
+	qn_buf_init(&b, s->arena);
+	qn_buff(&b, "%s_%s", s->prefix, name);
+	return qn_reserved_symbol(qn_buf_str(&b));
+}
+
+/* Symbols and macros of a model "qn_dense" would be those of kernels, whatever is added to it. */
+static const char *
+away_from_kernels(qn_arena *a, const char *name)
+{
+	qn_buf b;
+
+	if (strncmp(qn_ident_upper(a, name), "QN_", 3) != 0)
+		return name;
+	qn_buf_init(&b, a);
+	qn_buff(&b, "model_%s", name);
+	return qn_buf_str(&b);
+}
+
+/* Where another end does not help, as for "PRId8", another beginning does: n_PRId8. */
+static const char *
+away_from_family(const qn_names *s, const char *name)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, s->arena);
+	qn_buff(&b, "%s_2", name);
+	if (!is_reserved(s, qn_buf_str(&b)))
+		return name;
+	qn_buf_init(&b, s->arena);
+	qn_buff(&b, "n_%s", name);
+	return qn_buf_str(&b);
 }
 
 const char *
 qn_names_add(qn_names *s, const char *text)
 {
-	const char *base = clean(s->arena, text);
+	const bool model = s->kind == QN_NAME_MODEL;
+	const char *base = letters(s->arena, text);
+
+	if (model)
+		base = away_from_kernels(s->arena, base);
+	base = shorten(s->arena, base, model ? QN_MODEL_NAME_MOST : QN_NAME_MOST);
+	if (is_reserved(s, base))
+		base = away_from_family(s, base);
 	const char *name = base;
 	const char *key = qn_ident_upper(s->arena, name);
-	unsigned k;
-
-	for (k = 2; qn_map_gets(&s->taken, key) != NULL; k++) {
+	for (unsigned k = 2; qn_map_gets(&s->taken, key) != NULL || is_reserved(s, name); k++) {
 		qn_buf b;
 
 		qn_buf_init(&b, s->arena);

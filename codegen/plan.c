@@ -173,7 +173,7 @@ qn_plan_make(const qn_graph *g, const char *name, qn_arena *a, qn_plan **out)
 	place_outputs(&p);
 	make_buffers(&p);
 	plan->g = g;
-	qn_names_init(&names, a);
+	qn_names_init_as(&names, a, QN_NAME_MODEL, NULL);
 	plan->name = qn_names_add(&names, name);
 	plan->step = p.step;
 	plan->nstep = p.nstep;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "codegen/ident.h"
 #include "driver/host_struct.h"
 #include "driver/report.h"
 #include "driver/summary.h"
@@ -178,6 +179,18 @@ hand_over(const emit_call *c, size_t n, const qn_file_out *files, qn_arena *a)
 	return QN_OK;
 }
 
+/* A name that is only written otherwise ("my-net" is my_net) is no surprise; one that could not be
+ * kept is. */
+static void
+warn_of_name(qn_env *env, const char *name, const char *wanted, qn_arena *a)
+{
+	if (strcmp(qn_ident_clean(a, wanted), name) != 0)
+		qn_warn(env, "emit.name", wanted,
+			"files and symbols are called '%s': the model's own name is too long, or "
+			"belongs to C, to a header or to other files; --name gives another",
+			name);
+}
+
 static qn_status
 emit(void *arg, qn_arena *a)
 {
@@ -196,9 +209,9 @@ emit(void *arg, qn_arena *a)
 			qn_stage_names[c->m->stage]);
 	QN_TRY(qn_plan_make(qn_model_entry(c->m),
 			    c->opts->name != NULL ? c->opts->name : c->m->name, a, &plan));
+	warn_of_name(c->m->env, plan->name, c->opts->name != NULL ? c->opts->name : c->m->name, a);
 	QN_TRY(measure(c, plan));
-	const bool tests =
-		c->opts->ntest > 0 || (c->opts->test != NULL && plan->g->ninput == 0);
+	const bool tests = c->opts->ntest > 0 || (c->opts->test != NULL && plan->g->ninput == 0);
 	if (tests)
 		QN_TRY(make_selftest(c, plan, a, &test));
 	qn_emit_opts opts = {c->m->options, qn_model_hash(c->m, a)};

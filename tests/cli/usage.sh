@@ -159,6 +159,14 @@ silent '--' inspect -q -- "$E/digits.json"
 silent 'name' compile "$E/digits.json" --calib "$E/calib.npy" -q -o named --name net --self-test 0
 [ "$(echo $(ls named))" = 'net.c net.h net.report.json net_weights.c' ] || fail name "other files: $(ls named)"
 grep -q _selftest stdout && fail name "the summary names a self-test" stdout
+good 'name of a header' compile -q "$E/digits.json" --calib "$E/calib.npy" --name stdint -o headers
+has_words 'name of a header' stderr "stdint: warning|'stdint_2'|--name|[emit.name]"
+[ -f headers/stdint_2.h ] && [ ! -e headers/stdint.h ] || fail 'name of a header' "files: $(ls headers)"
+long=$(printf 'n%.0s' $(seq 300))
+good 'long name' compile -q "$E/digits.json" --calib "$E/calib.npy" --name "$long" -o long
+has_words 'long name' stderr '[emit.name]'
+"${CC:-cc}" -c long/*_weights.c -o long.o 2>stderr || fail 'long name' "it does not compile" stderr
+silent 'name written otherwise' compile -q "$E/digits.json" --calib "$E/calib.npy" --name my-net -o otherwise
 cases=$((cases + 1))
 (cd "$E" && LC_ALL=C "$QUERN_BIN" compile ./digits.json --calib calib.npy -q -o "$work/other" </dev/null >/dev/null)
 same 'other folder' other direct

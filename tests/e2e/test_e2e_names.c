@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names that C, C++, their headers and compilers know: a model, an input, an output, a constant of
+ * such a name gives files that compile.  What the headers define is read from the compilers. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* popen */
+#endif
+#include <ctype.h>
+
+#include "tests/e2e/e2e.h"
+
+#include "codegen/ident.h"
+
+/* Headers that emitted files include, and all of C. */
+static const char included[] = "#include <stdint.h>\\n#include <string.h>\\n#include <stdio.h>\\n";
+static const char standard[] =
+	"assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal "
+	"stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath "
+	"threads time uchar wchar wctype";
+
+/* Every word of C99 to C23 and C++98 to C++23. */
+static const char keywords[] =
+	"alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t "
+	"char32_t char8_t class co_await co_return co_yield compl concept const const_cast "
+	"consteval constexpr constinit continue decltype default delete do double dynamic_cast "
+	"else enum explicit export extern false final float for friend goto if import inline int "
+	"long module mutable namespace new noexcept not not_eq nullptr operator or or_eq override "
+	"private protected public register reinterpret_cast requires restrict return short signed "
+	"sizeof static static_assert static_cast struct switch template this thread_local throw "
+	"true try typedef typeid typename typeof typeof_unqual union unsigned using virtual void "
+	"volatile wchar_t while xor xor_eq";
+
+/* ---- what a compiler says ---- */
+
+/* Each word that a command prints. */
+static void
+each_word(const char *command, void (*fn)(void *user, const char *word), void *user)
+{
+	char word[256];
+	FILE *f = popen(command, "r");
+
+	assert_non_null(f);
+	while (fscanf(f, "%255s", word) == 1)
+		fn(user, word);
+	assert_int_equal(pclose(f), 0);
+}
+
+typedef struct seen {
+	builder *b;
+	size_t n;
+} seen;
+
+static bool
+is_own(const char *word)
+{
+	return word[0] != '_' && isalpha((unsigned char)word[0]) && strcmp(word, "I") != 0;
+}
+
+/* A macro is not the name of a member. */
+static void
+check_macro(void *user, const char *word)
+{
+	seen *s = user;
+	qn_names names;
+
+	if (!is_own(word) || strchr(word, '(') != NULL)
+		return;
+	s->n++;
+	qn_names_init_as(&names, &s->b->arena, QN_NAME_MEMBER, NULL);
+	if (strcmp(qn_names_add(&names, word), word) == 0)
+		fail_msg("the macro '%s' stays the name of an input", word);
+}
+
+static void
+macros(void **state)
+{
+	static const char *const three[] = {
+		"cc -std=c99",           "cc -std=gnu99",           "cc -std=gnu11",
+		"g++ -x c++ -std=c++98", "g++ -x c++ -std=gnu++17", "clang -std=gnu11"};
+	static const char *const all[] = {"cc -std=c99", "cc -std=c11", "clang -std=c99"};
+	char cmd[1024];
+	builder b;
+	seen s = {&b, 0};
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	for (size_t i = 0; i < QN_COUNT(three); i++) {
+		snprintf(cmd, sizeof(cmd),
+			 "command -v %.*s >/dev/null || exit 0; printf '%s' | %s -dM -E - | "
+			 "awk '{print $2}'",
+			 (int)strcspn(three[i], " "), three[i], included, three[i]);
+		each_word(cmd, check_macro, &s);
+	}
+	assert_true(s.n > 400);
+	for (size_t i = 0; i < QN_COUNT(all); i++) {
+		snprintf(cmd, sizeof(cmd),
+			 "command -v %.*s >/dev/null || exit 0; for h in %s; do echo \"#include "
+			 "<$h.h>\"; done | %s -dM -E - 2>/dev/null | awk '{print $2}'",
+			 (int)strcspn(all[i], " "), all[i], standard, all[i]);
+		each_word(cmd, check_macro, &s);
+	}
+	build_end(&b);
+}
+
+/* A header's file is not that of a model. */
+static void
+check_header(void *user, const char *word)
+{
+	seen *s = user;
+	const char *base = strrchr(word, '/');
+	size_t n = base != NULL ? strlen(base) : 0;
+	char name[256];
+	qn_names names;
+
+	/* right in a folder that is searched */
+	if (n < 4 || strcmp(base + n - 2, ".h") != 0 || base[1] == '_' ||
+	    strstr(word, "/bits/") != NULL || strstr(word, "/sys/") != NULL ||
+	    strstr(word, "/asm") != NULL || strstr(word, "/linux/") != NULL ||
+	    strstr(word, "/gnu/") != NULL)
+		return;
+	snprintf(name, sizeof(name), "%.*s", (int)(n - 3), base + 1);
+	if (strchr(name, '-') != NULL)
+		return; /* a model's files have no such name */
+	s->n++;
+	qn_names_init_as(&names, &s->b->arena, QN_NAME_MODEL, NULL);
+	if (strcmp(qn_names_add(&names, name), name) == 0)
+		fail_msg("a model may be called '%s' and hide %s", name, word);
+}
+
+static void
+headers(void **state)
+{
+	char cmd[1024];
+	builder b;
+	seen s = {&b, 0};
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	snprintf(cmd, sizeof(cmd),
+		 "for h in %s; do echo \"#include <$h.h>\"; done | cc -M -E - | tr -d '\\\\\\\\'",
+		 standard);
+	each_word(cmd, check_header, &s);
+	assert_true(s.n >= 29);
+	build_end(&b);
+}
+
+/* For each way to cut a name at an underscore: a constant of this model is not called so. */
+static void
+check_symbol(void *user, const char *word)
+{
+	seen *s = user;
+
+	if (!is_own(word))
+		return;
+	for (const char *cut = strchr(word, '_'); cut != NULL; cut = strchr(cut + 1, '_')) {
+		char model[256], full[600];
+		qn_names names;
+
+		if (cut[1] == '\0' || cut[1] == '_' || cut[-1] == '_' ||
+		    isdigit((unsigned char)cut[1]))
+			continue;
+		snprintf(model, sizeof(model), "%.*s", (int)(cut - word), word);
+		qn_names_init_as(&names, &s->b->arena, QN_NAME_SYMBOL, model);
+		snprintf(full, sizeof(full), "%s_%s", model, qn_names_add(&names, cut + 1));
+		s->n++;
+		if (strcmp(full, word) == 0)
+			fail_msg("model '%s' has a symbol '%s'", model, word);
+	}
+}
+
+static void
+symbols(void **state)
+{
+	static const char *const way[] = {"cc -std=c99", "cc -std=gnu11",
+					  "g++ -x c++ -std=gnu++17"};
+	char cmd[1024];
+	builder b;
+	seen s = {&b, 0};
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	for (size_t i = 0; i < QN_COUNT(way); i++) {
+		snprintf(cmd, sizeof(cmd),
+			 "command -v %.*s >/dev/null || exit 0; printf '%s' | %s -E -P - | "
+			 "grep -oE '[A-Za-z_][A-Za-z0-9_]*' | grep _ | sort -u",
+			 (int)strcspn(way[i], " "), way[i], included, way[i]);
+		each_word(cmd, check_symbol, &s);
+	}
+	assert_true(s.n > 30);
+	build_end(&b);
+}
+
+/* ---- models of such names ---- */
+
+#define TYPE "tensor<1x4x!quant.uniform<i8:f32, 0.5:3>>"
+
+static const char *const builds[] = {
+	"cc -std=c99 -I.",
+	"cc -std=gnu2x -I.",
+	"g++ -std=c++11 -x c++ -I.",
+	"g++ -std=gnu++20 -x c++ -I.",
+};
+
+static void
+check_builds(builder *b, e2e *t)
+{
+	for (size_t i = 0; i < QN_COUNT(builds); i++) {
+		int r = e2e_build_run(b, t, builds[i], i % 2 == 0);
+
+		if (r != 0)
+			fail_msg("model '%s', files %s in %s: %s", b->model.name, t->plan->name,
+				 t->dir, r < 0 ? "does not compile" : "self-test fails");
+	}
+	e2e_remove(b, t);
+}
+
+/* Inputs and outputs of all these names at once. */
+static void
+ports(void **state)
+{
+	static const char more[] =
+		"int8_t uint8_t int16_t int32_t uint32_t int64_t INT8_MIN INT8_MAX SIZE_MAX "
+		"INT32_MIN UINT8_C NULL EOF SEEK_SET BUFSIZ stdout memcpy printf remove index a.b "
+		"a_b A_B a__b crc scratch in out s LEN in_a a_LEN unused linux unix I M_PI";
+	const char *lists[] = {keywords, more};
+	builder b;
+	e2e t;
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	for (size_t i = 0; i < QN_COUNT(lists); i++)
+		for (const char *w = lists[i]; *w != '\0';) {
+			size_t n = strcspn(w, " ");
+			const char *name = qn_arena_strn(&b.arena, w, n);
+			qn_id x = build_input(&b, name, TYPE);
+			qn_attrs a = build_attrs(QN_OP_clamp);
+
+			a.clamp.lo = -30;
+			a.clamp.hi = 30;
+			qn_id y = build_op(&b, QN_OP_clamp, NULL, IDS(x), &a, NULL);
+
+			qn_graph_output(b.g, name, y);
+			w += n + (w[n] == ' ');
+		}
+	e2e_prepare(&b, &t, 2);
+	e2e_write(&b, &t);
+	check_builds(&b, &t);
+	build_end(&b);
+}
+
+static void
+check_model(const char *name)
+{
+	static const char net[] =
+		"model \"%s\" stage integer\n"
+		"graph @main(%%run: " TYPE ") {\n"
+		"  %%w = const : tensor<3x4x!quant.uniform<i8:f32, 0.02>> rand 1\n"
+		"  %%d = dense %%run, %%w : tensor<1x3x!quant.uniform<i32:f32, 0.5*0.02>>\n"
+		"  %%y = requantize %%d : tensor<1x3x!quant.uniform<i8:f32, 0.25:1>>\n"
+		"  return %%y as \"puts\"\n"
+		"}\n";
+	char text[2048];
+	builder b;
+	e2e t;
+
+	snprintf(text, sizeof(text), net, name);
+	build_parse(&b, text);
+	e2e_prepare(&b, &t, 2);
+	e2e_write(&b, &t);
+	/* a program of the user's, which includes the headers from this folder */
+	assert_true(e2e_shell(
+		&b,
+		"printf '#include <stdint.h>\\n#include <string.h>\\n#include <math.h>\\n"
+		"#include <stdio.h>\\nint main(void) { return (int)(sqrt(4.0) + "
+		"INT8_MAX + (double)strlen(\"\") + EOF) - 128; }\\n' >user.c && cc -I. user.c -lm "
+		"-o user && ./user",
+		t.dir, NULL));
+	check_builds(&b, &t);
+	build_end(&b);
+}
+
+static void
+models(void **state)
+{
+	char longest[301];
+
+	(void)state;
+	memset(longest, 'a', 300);
+	longest[300] = '\0';
+	static const char *const name[] = {"stdint",     "String",  "math",   "stdio",
+					   "features",   "strings", "int",    "qn",
+					   "qn_requant", "in",      "strtok", "aux"};
+	for (size_t i = 0; i < QN_COUNT(name); i++)
+		check_model(name[i]);
+	check_model(longest);
+}
+
+/* Constants that meet the model's macros, those of another length, and each other. */
+static void
+constants(void **state)
+{
+	static const char net[] =
+		"model \"%s\" stage integer\n"
+		"graph @main(%%x: " TYPE ") {\n"
+		"  %%%s = const : tensor<3x4x!quant.uniform<i8:f32, 0.02>> rand 1\n"
+		"  %%%s = const : tensor<3x!quant.uniform<i32:f32, 0.5*0.02>> [1, 2, 3]\n"
+		"  %%fc = dense %%x, %%%s, %%%s : tensor<1x3x!quant.uniform<i32:f32, 0.5*0.02>>\n"
+		"  %%q = requantize %%fc : tensor<1x3x!quant.uniform<i8:f32, 0.25:1>>\n"
+		"  %%c = clamp %%q {lo=-9, hi=9} : tensor<1x3x!quant.uniform<i8:f32, 0.25:1>>\n"
+		"  return %%c as \"y\"\n"
+		"}\n";
+	static const char *const row[][3] = {
+		{"GRU", "H", "STEPS"},
+		{"GRU", "CONTENT", "IN_X_LEN"},
+		{"GRU", "OUT_Y_SCALE", "SCRATCH_ALIGN"},
+		{"strtok", "r", "s"},
+		{"size", "t", "T"},
+		{"int8", "t", "max"},
+		{"getc", "unlocked", "a.b"},
+		{"net", "a.b", "a_b"},
+		{"net", "scratch_fits_fc", "run"},
+		{"bad", "step", "sample"},
+		{"NET", "WEIGHTS_ATTR", "TRACED"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(row); i++) {
+		char text[2048];
+		builder b;
+		e2e t;
+
+		snprintf(text, sizeof(text), net, row[i][0], row[i][1], row[i][2], row[i][1],
+			 row[i][2]);
+		build_parse(&b, text);
+		e2e_prepare(&b, &t, 2);
+		e2e_write(&b, &t);
+		check_builds(&b, &t);
+		build_end(&b);
+	}
+}
+
+/* Names of any length: unique, and below the limit. */
+static void
+lengths(void **state)
+{
+	char text[401];
+	qn_names names;
+	builder b;
+	const char *last = "";
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	qn_names_init(&names, &b.arena);
+	memset(text, 'a', 400);
+	for (size_t n = 1; n <= 400; n++) {
+		char cut[402];
+
+		memcpy(cut, text, n);
+		cut[n] = '\0';
+		const char *name = qn_names_add(&names, cut);
+		assert_true(strlen(name) <= QN_NAME_MOST);
+		assert_true(n > QN_NAME_MOST || strcmp(name, cut) == 0);
+		assert_string_not_equal(name, last);
+		last = name;
+	}
+	build_end(&b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(ports),   cmocka_unit_test(models), cmocka_unit_test(constants),
+		cmocka_unit_test(lengths), cmocka_unit_test(macros), cmocka_unit_test(headers),
+		cmocka_unit_test(symbols),
+	};
+	const struct CMUnitTest without_compilers[] = {cmocka_unit_test(lengths)};
+
+	/* the programs of this machine; for another one there is one compiler, given by its name */
+	return e2e_target_cc() != NULL ? cmocka_run_group_tests(without_compilers, NULL, NULL)
+				       : cmocka_run_group_tests(all, NULL, NULL);
+}
