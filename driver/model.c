@@ -295,7 +295,8 @@ save(void *arg, qn_arena *scratch)
 	qn_buf_init(&name, scratch);
 	qn_buff(&name, "%s.safetensors", stem(scratch, c->path));
 	qn_json_print(&json, c->m,
-		      &(qn_json_opts){.weights_file = c->with_weights ? qn_buf_str(&name) : NULL},
+		      &(qn_json_opts){.weights_file = c->with_weights ? qn_buf_str(&name) : NULL,
+				      .seal = true},
 		      &weights);
 	files[0] = (qn_file_out){.path = c->path, .data = json.data, .n = json.n};
 	files[1] = (qn_file_out){

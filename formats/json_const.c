@@ -174,6 +174,29 @@ open_source(qn_json_reader *r, const qn_json *v)
 	return s;
 }
 
+/* A model that was saved here knows what its tensors are: those of another save are not taken. */
+static bool
+is_sealed(qn_json_reader *r, const qn_json *v, const qn_tensor *x)
+{
+	const qn_json *crc = qn_json_find(v, "crc");
+	qn_buf have;
+
+	if (crc == NULL)
+		return true;
+	if (!qn_json_is(&r->doc, crc, QN_JSON_STRING))
+		return false;
+	qn_buf_init(&have, r->tmp);
+	qn_buff(&have, "%08x", (unsigned)qn_tensor_crc(x));
+	if (strcmp(qn_buf_str(&have), crc->string) == 0)
+		return true;
+	qn_json_error(
+		r, crc, "tensor.crc",
+		"the tensor of \"%s\" has the check sum %s, not %s: it was saved with another "
+		"model; save both files again, or remove \"crc\" where it was changed on purpose",
+		v->key, qn_buf_str(&have), crc->string);
+	return false;
+}
+
 static const qn_tensor *
 find_tensor(qn_json_reader *r, const qn_json *v, const qn_json *file)
 {
@@ -248,6 +271,8 @@ read_file(qn_json_reader *r, const qn_json *v, const qn_json *file, const qn_typ
 
 	if (x == NULL)
 		return NULL;
+	if (!is_sealed(r, v, x))
+		return NULL;
 	if (type != NULL &&
 	    (type->is_tuple || type->elem->kind == QN_ELEM_CALIBRATED ||
 	     qn_dtype_of(type->elem) != x->type->elem->plain || !same_shape(type, x->type))) {
@@ -267,7 +292,7 @@ read_file(qn_json_reader *r, const qn_json *v, const qn_json *file, const qn_typ
 const qn_tensor *
 qn_json_const(qn_json_reader *r, const qn_json *v)
 {
-	static const char *const keys[] = {"type", "data", "file", "tensor", "after"};
+	static const char *const keys[] = {"type", "data", "file", "tensor", "after", "crc"};
 
 	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
 		return NULL;

@@ -23,6 +23,7 @@ typedef struct qn_json_opts {
 		weights_file; /* constants of more than inline_limit elements are referred to in this safetensors file; NULL: all inline */
 	int64_t inline_limit; /* 0: 16 */
 	bool values_only; /* only what says what is computed, no facts: equal for models that compute alike */
+	bool seal;            /* with the CRC-32 of each constant in that file, which reading compares */
 } qn_json_opts;
 
 /* The model's text, one node a line.  weights: receives the safetensors file's bytes when

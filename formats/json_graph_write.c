@@ -25,6 +25,7 @@ typedef struct writer {
 	const qn_model *m;
 	const char *file; /* NULL: all inline */
 	bool facts;       /* are written too */
+	bool seal;
 	int64_t limit;
 	qn_arena *arena;
 	qn_map taken; /* names in the file */
@@ -183,6 +184,12 @@ put_reference(writer *w, const qn_graph *g, const qn_node *n)
 	w->tensor[w->n++] = n->value;
 	qn_json_put_string(&w->o, "file", w->file);
 	qn_json_put_string(&w->o, "tensor", name);
+	if (!w->seal)
+		return;
+	qn_buf crc;
+	qn_buf_init(&crc, w->arena);
+	qn_buff(&crc, "%08x", (unsigned)qn_tensor_crc(n->value));
+	qn_json_put_string(&w->o, "crc", qn_buf_str(&crc));
 }
 
 static void
@@ -298,6 +305,7 @@ qn_json_print(qn_buf *b, const qn_model *m, const qn_json_opts *opts, qn_buf *we
 
 	if (opts != NULL && weights != NULL)
 		w.file = opts->weights_file;
+	w.seal = opts != NULL && opts->seal;
 	if (opts != NULL && opts->inline_limit > 0)
 		w.limit = opts->inline_limit;
 	qn_map_init(&w.taken, w.arena);

@@ -74,6 +74,14 @@ for round in 1 2 3; do
 	of_one "writers $round"
 done
 
+# A model and the weights of another save do not go together.
+mkdir saved
+silent 'saved' opt -q "$E/digits.json" --calib "$E/calib.npy" --stop-after=legalize -o saved/a.json
+silent 'saved' opt -q "$E/digits.json" --calib "$E/calib.npy" --weights per-tensor --stop-after=legalize -o saved/b.json
+silent 'saved' compile -q saved/a.json -o from-saved
+mv saved/b.safetensors saved/a.safetensors
+case_of 'weights of another save' 1 tensor.crc 'a.json:|saved with another model' compile -q saved/a.json -o mixed
+
 # Somebody else holds the folder: told, and gone on with as soon as it is free.
 if command -v flock >/dev/null; then
 	mkdir held
