@@ -138,7 +138,7 @@ arity_ok(qn_tfl_op *o, const qn_tfl_row *row)
 					  "%u inputs and %u results; it has %u to %u and %u",
 					  o->nin, o->nout, row->least_in, row->most_in,
 					  row->nout > 0 ? row->nout : 1) != 0;
-	for (uint32_t i = 0; i + row->most_left_out < o->nin; i++)
+	for (uint32_t i = 0; i < o->nin && i + row->most_left_out < row->most_in; i++)
 		if (o->from[i] == NULL)
 			return qn_importer_refuse(o->im, "import.input",
 						  "input %u is left out (-1); it must be given",

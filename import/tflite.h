@@ -68,7 +68,7 @@ typedef struct qn_tfl_row {
 	void (*read)(qn_tfl_op *o);
 	uint32_t least_in, most_in, nout; /* nout 0: as many as the file says, 1 at least */
 	uint32_t
-		most_left_out; /* the last so many inputs may be -1; if several, also variables, which are not read */
+		most_left_out; /* of most_in inputs the last so many may be -1; if several, also variables, which are not read */
 } qn_tfl_row;
 
 /* Rows of a family, ended by one without function. */

@@ -227,6 +227,23 @@ test_computed_weights_refused(void **state)
 	import_fails(INTS(x, w), INTS(y), "import.input", "without a bias");
 }
 
+/* Weights, and what is reshaped, may not be left out where nothing stands after them either. */
+static void
+test_left_out(void **state)
+{
+	static const int codes[] = {QN_TFL_FULLY_CONNECTED, QN_TFL_CONV_2D, QN_TFL_RESHAPE};
+
+	for (size_t i = 0; i < QN_COUNT(codes); i++) {
+		tflite_teardown(state);
+		tflite_setup(state);
+		int x = value("x", DIMS(1, 2)), y = value("y", DIMS(1, 2));
+		const int32_t in[] = {codes[i] == QN_TFL_RESHAPE ? -1 : x, -1};
+
+		tfl_op(file, codes[i], codes[i] == QN_TFL_RESHAPE ? 1 : 2, in, INTS(y));
+		import_fails(INTS(x), INTS(y), "import.input", "left out");
+	}
+}
+
 /* The code, not the real number that it stands for; the same into codes. */
 static void
 test_cast_codes(void **state)
@@ -303,6 +320,7 @@ main(void)
 		T(test_set_diag_tall),
 		T(test_computed_weights),
 		T(test_computed_weights_refused),
+		T(test_left_out),
 		T(test_cast_codes),
 		T(test_densify),
 		T(test_no_form),
