@@ -17,16 +17,23 @@
 
 enum { MOST_INPUTS = 4, MOST_ELEMENTS = 1 << 14, MOST_MACS = 1 << 20, MOST_NODES = 200 };
 
+/* How a model is read and compiled; all zero: as by default. */
+typedef struct fuzz_how_to {
+	qn_import_opts read;
+	qn_compile_opts compile;
+} fuzz_how_to;
+
 /* end: of the file's name, ".json". */
 static inline qn_status
-fuzz_load(qn_ctx *ctx, const char *end, const uint8_t *data, size_t size, qn_model **m)
+fuzz_load(qn_ctx *ctx, const char *end, const uint8_t *data, size_t size, const fuzz_how_to *how,
+	  qn_model **m)
 {
 	char path[64];
 
 	snprintf(path, sizeof path, "/tmp/quern-fuzz-%ld%s", (long)getpid(), end);
 	FILE *f = fopen(path, "wb");
 	FUZZ_CHECK(f != NULL && fwrite(data, 1, size, f) == size && fclose(f) == 0);
-	qn_status status = qn_load(ctx, path, m);
+	qn_status status = qn_import(ctx, path, &how->read, m);
 	FUZZ_CHECK(unlink(path) == 0);
 	return status;
 }
@@ -85,8 +92,9 @@ fuzz_emit(void *arg, qn_arena *a)
 }
 
 static inline void
-fuzz_work(qn_ctx *ctx, qn_model *m)
+fuzz_work(qn_ctx *ctx, qn_model *m, const fuzz_how_to *how)
 {
+	qn_compile_opts opts = how->compile;
 	qn_array *x[MOST_INPUTS] = {0};
 	qn_array *y[MOST_INPUTS] = {0};
 	size_t n = qn_model_entry(m)->ninput;
@@ -95,7 +103,9 @@ fuzz_work(qn_ctx *ctx, qn_model *m)
 		return;
 	if (qn_model_entry(m)->noutput <= MOST_INPUTS)
 		(void)qn_run(m, n, x, 1, qn_model_entry(m)->noutput, y);
-	qn_status status = qn_compile(m, &(qn_compile_opts){.calib = x, .ncalib = n});
+	opts.calib = x;
+	opts.ncalib = n;
+	qn_status status = qn_compile(m, &opts);
 	FUZZ_CHECK(status != QN_EINTERNAL);
 	FUZZ_CHECK(status == QN_OK || qn_diag_count(ctx) > 0);
 	if (status != QN_OK)
@@ -109,19 +119,25 @@ fuzz_work(qn_ctx *ctx, qn_model *m)
 
 /* The whole job: load, run, compile, emit. */
 static inline void
-fuzz_model_run(const char *end, const uint8_t *data, size_t size)
+fuzz_model_run_as(const char *end, const uint8_t *data, size_t size, const fuzz_how_to *how)
 {
 	size_t live = 0;
 	qn_ctx *ctx = qn_open(&(qn_config){.alloc = fuzz_alloc, .alloc_user = &live});
 	qn_model *m = NULL;
 
 	FUZZ_CHECK(ctx != NULL);
-	if (fuzz_load(ctx, end, data, size, &m) == QN_OK)
-		fuzz_work(ctx, m);
+	if (fuzz_load(ctx, end, data, size, how, &m) == QN_OK)
+		fuzz_work(ctx, m, how);
 	else
 		FUZZ_CHECK(qn_diag_count(ctx) > 0);
 	qn_close(ctx);
 	FUZZ_CHECK(live == 0);
+}
+
+static inline void
+fuzz_model_run(const char *end, const uint8_t *data, size_t size)
+{
+	fuzz_model_run_as(end, data, size, &(fuzz_how_to){0});
 }
 
 #endif
