@@ -201,8 +201,15 @@ visit(const qn_graph *g, bool (*fn)(void *user, const char *op, const char *name
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 
-		if (n->op != QN_OP_const && fn(user, qn_opinfo_of(n)->name, n->name))
+		if (n->op == QN_OP_const)
+			continue;
+		if (fn(user, qn_opinfo_of(n)->name, n->name))
 			return true;
+		const char *const *layer;
+		const size_t nlayer = qn_node_origin(n, &layer);
+		for (size_t i = 0; i < nlayer; i++)
+			if (fn(user, qn_opinfo_of(n)->name, layer[i]))
+				return true;
 	}
 	return false;
 }

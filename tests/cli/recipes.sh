@@ -58,6 +58,15 @@ silent methods compile -q "$E/digits.json" --calib few.npy --recipe methods.json
 silent methods-saved opt -q "$E/digits.json" --recipe methods.json --stop-after quantize -o methods.qir
 silent methods-saved compile -q methods.qir --calib few.npy -o methods-saved
 diff -r methods methods-saved >difference || fail methods-saved "other files than in one run" difference
+# a layer of the source's file is known by its name there, whatever its node is called
+printf 'model "m"\ngraph @main(%%x: tensor<1x4xf32>) {\n  %%y = tanh %%x from ["block/act"]\n  %%z = exp %%y\n  return %%z\n}\n' >named.qir
+silent skip-layer quantize named.qir --explain --skip 'name:block/*'
+has_words skip-layer stdout "skipped by name 'block/*'"
+printf '{"rules": [{"name": "block/*", "skip": true}]}' >layer.json
+silent recipe-layer quantize named.qir --explain --recipe layer.json
+has_words recipe-layer stdout "skipped by rule 0 of the recipe"
+case_of float-layer 3 legalize.float "tanh 'y' (layer 'block/act') stays in float: skipped by rule 0" \
+	compile -q named.qir --method global:scale=0.1 --recipe layer.json -o named
 silent explain quantize "$E/digits.json" --explain --skip 'last,name:res*'
 has_words explain stdout "taken     conv2d_bias  bn1|from image conv1.w bn1.bias; symbols \$conv1.x \$conv1.w|residual  skipped by name 'res*'"
 has_words explain stdout "probs     skipped by 'last'|not taken conv2d       conv1     'conv1' belongs to the match of 'conv2d_bias' at 'bn1'"
