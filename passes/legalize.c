@@ -2,6 +2,7 @@
 /* legalize.c - leaves nothing but integers.
  *
  *   input f32; quantize T            ->  input T                       each input and output has its own parameters
+ *   quantize(transpose(input))       ->  transpose(quantize(input))    likewise other moves, where nothing else reads the input
  *   dequantize(x) as graph output    ->  x
  *   relu, relu6, clip on codes       ->  clamp {lo, hi}, inside the requantize before it where that has no other use
  *   pad {value}                      ->  pad {code}
@@ -223,6 +224,7 @@ integer_edges(qn_model *m, const qn_graph *g, qn_graph **out)
 qn_status
 qn_require_integer(qn_model *m, qn_graph *g)
 {
+	QN_TRY(qn_requantize_inputs(m, g, &g));
 	QN_TRY(integer_edges(m, g, &g));
 	return qn_report_float(m, g);
 }
@@ -261,6 +263,7 @@ qn_legalize(qn_model *m)
 		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
 				 "legalize takes a calibrated graph; this one is %s",
 				 qn_stage_names[m->stage]);
+	QN_TRY(qn_requantize_inputs(m, g, &g));
 	QN_TRY(integer_edges(m, g, &g));
 	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), NULL, &g));
 	QN_TRY(qn_report_float(m, g));

@@ -31,6 +31,10 @@ typedef struct qn_requant_opts { /* all zero: defaults */
  * NULL: defaults. */
 qn_status qn_requantize(qn_model *m, const qn_requant_opts *opts) QN_MUST_CHECK;
 
+/* Moves quantizes up to the float inputs that nothing else reads, past what moves them: the first
+ * step of legalize.  *out is g where there are none. */
+qn_status qn_requantize_inputs(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;
+
 /* QN_EUNSUPPORTED and the list of a requantized graph's nodes that stay float, inputs and outputs
  * apart: legalize makes those integer.  (passes/legalize.c) */
 qn_status qn_require_integer(qn_model *m, qn_graph *g) QN_MUST_CHECK;

@@ -39,9 +39,9 @@ static const qn_rule rules[] = {
 	{"shrink-first", Q(QN_P_OP(reduce_min, OP, QN_P_ARGS(DEQ))), qn_rqz_shrink},
 	{"index-codes", QN_P_CLASS(QN_INDEX, ROOT), qn_rqz_index},
 	{"shrink-first", Q(QN_P_OP(slice, OP, QN_P_ARGS(DEQ))), qn_rqz_shrink},
-	{"average-codes", Q(QN_P_OP(avg_pool, OP, QN_P_ARGS(DEQ))), qn_rqz_average},
-	{"average-codes", Q(QN_P_OP(avg_pool3d, OP, QN_P_ARGS(DEQ))), qn_rqz_average},
-	{"average-codes", Q(QN_P_OP(resize_bilinear, OP, QN_P_ARGS(DEQ))), qn_rqz_average},
+	{"average-codes", Q(QN_P_OP(avg_pool, OP, QN_P_ARGS(QN_P_ANY(X)))), qn_rqz_average},
+	{"average-codes", Q(QN_P_OP(avg_pool3d, OP, QN_P_ARGS(QN_P_ANY(X)))), qn_rqz_average},
+	{"average-codes", Q(QN_P_OP(resize_bilinear, OP, QN_P_ARGS(QN_P_ANY(X)))), qn_rqz_average},
 	{"hoist", Q(QN_P_CLASS(QN_SAME, OP)), qn_rqz_hoist},
 	{"hoist-part", Q(QN_P_OP(get, OP, QN_P_ARGS(QN_P_OPN(split, X)))), qn_rqz_hoist_part},
 	{"hoist-join", Q(QN_P_CLASS(QN_JOIN, OP)), qn_rqz_hoist},
@@ -54,6 +54,26 @@ static const qn_rule rules[] = {
 	{"drop-clamp", QN_P_CLASS(QN_SAME, ROOT), qn_rqz_drop_clamp},
 	{"identity", QN_P_OP(requantize, ROOT, QN_P_ARGS(QN_P_ANY(X))), qn_rqz_drop_identity},
 };
+
+/* What is left when the chains have ended in codes: moves that lead to outputs. */
+static const qn_rule ends[] = {
+	{"sink-dequantize", QN_P_CLASS(QN_SAME, ROOT), qn_rqz_sink},
+	{"sink-dequantize", QN_P_CLASS(QN_JOIN, ROOT), qn_rqz_sink},
+	{"sink-dequantize", QN_P_OP(get, ROOT, QN_P_ARGS(QN_P_OPN(split, X))), qn_rqz_sink},
+};
+
+qn_status
+qn_requantize_inputs(qn_model *m, qn_graph *g, qn_graph **out)
+{
+	qn_rqz state = {
+		.opts = &(const qn_requant_opts){.exact = true}}; /* what was left out stays out */
+
+	*out = g;
+	if (!qn_rqz_find_inputs(&state, g))
+		return QN_OK;
+	qn_rqz_count_twice(&state, g);
+	return qn_rewrite(m, g, rules, QN_COUNT(rules), &state, out);
+}
 
 qn_status
 qn_requantize(qn_model *m, const qn_requant_opts *opts)
@@ -69,6 +89,8 @@ qn_requantize(qn_model *m, const qn_requant_opts *opts)
 	QN_TRY(qn_rqz_make_room(m, g, &g));
 	qn_rqz_count_twice(&state, g);
 	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), &state, &g));
+	qn_rqz_find_ends(&state, g);
+	QN_TRY(qn_rewrite(m, g, ends, QN_COUNT(ends), &state, &g));
 	if (state.opts->require_int)
 		QN_TRY(qn_require_integer(m, g));
 	qn_model_set_graph(m, g);

@@ -5,6 +5,7 @@
  *   requantize.c            the rules in their order, and the pass
  *   requantize_paths.c      does a quantize, moved up, end in codes?  is the way there worth it?
  *   requantize_move.c       quantize(move(y)) -> move(quantize(y)), and ops that come before the requantize
+ *   requantize_operand.c    the quantized values that a float operand stands for
  *   requantize_codes.c      ops with integer arithmetic take codes
  *   requantize_acc.c        products of dequantized operands take codes
  *   requantize_weights.c    weights become signed, without zero points
@@ -19,14 +20,18 @@
 /* Slots: the root, an op between, a dequantize, what stands before it. */
 enum { ROOT, OP, DQ, X };
 
-enum { QN_RQZ_MOST_TWICE = 2 }; /* ops of a chain that may be computed twice, as real and as codes */
+enum {
+	QN_RQZ_MOST_TWICE = 2
+}; /* ops of a chain that may be computed twice, as real and as codes */
 
 /* What a sweep carries along (qn_rw_user). */
 typedef struct qn_rqz {
 	const qn_requant_opts *opts;
 	bool *ends; /* by id of the graph under construction, for ids below n: see qn_rqz_ends */
 	size_t n, cap;
-	qn_map twice; /* names of real values that would cost too much as codes as well */
+	qn_map twice;         /* names of real values that would cost too much as codes as well */
+	const qn_map *inputs; /* names of float inputs where a quantize may end; NULL: none */
+	qn_map last;          /* names of moves that lead to outputs alone */
 } qn_rqz;
 
 /* Storage types that moving ops and integer arithmetic work on: at most 16 bits, one scale.
@@ -43,6 +48,17 @@ bool qn_rqz_moves(const qn_graph *g, const qn_node *n);
 /* Whether a quantize of the value, moved up, ends in codes on every path: at a dequantize, a
  * constant, or an op with integer arithmetic on dequantized operands; and is worth it. */
 bool qn_rqz_ends(const qn_rw *rw, qn_id id);
+/* The element type of the quantized values that a float operand stands for: dequantized, then moved
+ * by ops that give the same on them; NULL: it stands for none.  Behind a move they are narrow. */
+const qn_elem *qn_rqz_operand_elem(const qn_rw *rw, qn_id id);
+/* Those values, the moves done on them; 0: there are none. */
+qn_id qn_rqz_operand(qn_rw *rw, qn_id id);
+/* A scatter that adds or multiplies. */
+bool qn_rqz_joins_sums(const qn_node *n);
+/* Fills s->last from the graph that is to be rewritten. */
+void qn_rqz_find_ends(qn_rqz *s, const qn_graph *g);
+/* Fills s->inputs with those that nothing but quantizes reads, if through moves; whether there is such a move. */
+bool qn_rqz_find_inputs(qn_rqz *s, const qn_graph *g);
 /* Fills s->twice from the graph that is to be rewritten. */
 void qn_rqz_count_twice(qn_rqz *s, const qn_graph *g);
 /* Weights in[1] of product n, signed codes of 8 bits without zero points, or made so of a constant:
@@ -62,5 +78,6 @@ qn_rule_fn qn_rqz_compute, qn_rqz_compare, qn_rqz_index;
 qn_rule_fn qn_rqz_join, qn_rqz_merge, qn_rqz_drop_identity, qn_rqz_drop_clamp;
 qn_rule_fn qn_rqz_fold;
 qn_rule_fn qn_rqz_product, qn_rqz_bias;
+qn_rule_fn qn_rqz_sink;
 
 #endif

@@ -19,8 +19,6 @@ elem_of(const qn_rw *rw, qn_id id)
 	return qn_rw_node(rw, id)->type->elem;
 }
 
-enum { MOST_MOVES = 16 };
-
 /* What stands before a dequantize; 0: the value is none. */
 static qn_id
 codes_of(const qn_rw *rw, qn_id id)
@@ -28,30 +26,6 @@ codes_of(const qn_rw *rw, qn_id id)
 	const qn_node *n = qn_rw_node(rw, id);
 
 	return n->op == QN_OP_dequantize ? n->in[0] : 0;
-}
-
-/* The same behind ops that move or select: those ops on codes. */
-static qn_id
-moved_codes_of(qn_rw *rw, qn_id id)
-{
-	qn_id move[MOST_MOVES];
-	int n = 0;
-
-	while (n < MOST_MOVES && codes_of(rw, id) == 0 && qn_rw_node(rw, id)->nin == 1 &&
-	       qn_rqz_moves(qn_rw_graph(rw), qn_rw_node(rw, id))) {
-		move[n++] = id;
-		id = qn_rw_node(rw, id)->in[0];
-	}
-	qn_id x = codes_of(rw, id);
-	if (x == 0 || (n > 0 && !qn_rqz_narrow(elem_of(rw, x))))
-		return 0;
-	while (x != 0 && n-- > 0) {
-		const qn_node *op = qn_rw_node(rw, move[n]);
-
-		qn_rw_stands_for(rw, move[n]);
-		x = qn_rw_add(rw, op->op, qn_rw_name(rw, move[n]), 1, &x, op->attr, NULL);
-	}
-	return x;
 }
 
 static bool
@@ -234,7 +208,7 @@ qn_rqz_product(qn_rw *rw, const qn_match *m)
 	if (qn_rqz_skipped(rw, m->root))
 		return qn_rw_decline(rw, "it is to stay in float");
 	for (int i = 0; i < 2; i++)
-		in[i] = moved_codes_of(rw, n->in[i]);
+		in[i] = qn_rqz_operand(rw, n->in[i]);
 	if (in[0] == 0 || in[1] == 0 || !is_data(elem_of(rw, in[0])) ||
 	    elem_of(rw, in[1])->gran == QN_SUB_CHANNEL)
 		return qn_rw_decline(rw, "its operands are no dequantized codes that it can take");

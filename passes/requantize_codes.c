@@ -30,14 +30,15 @@ on_codes(qn_rw *rw, qn_id id, const qn_type *type)
 	if (qn_rqz_skipped(rw, id))
 		return qn_rw_decline(rw, "it is to stay in float");
 	for (uint32_t i = 0; i < op->nin; i++) {
-		const qn_node *dq = qn_rw_node(rw, op->in[i]);
+		const qn_elem *e = qn_rqz_operand_elem(rw, op->in[i]);
 
-		if (dq->op != QN_OP_dequantize ||
-		    !qn_rqz_narrow(qn_rw_node(rw, dq->in[0])->type->elem))
+		if (e == NULL || !qn_rqz_narrow(e))
 			return qn_rw_decline(rw,
 					     "an operand is no dequantize of 8- or 16-bit codes");
-		in[i] = dq->in[0];
 	}
+	for (uint32_t i = 0; i < qn_rw_node(rw, id)->nin; i++)
+		in[i] = qn_rqz_operand(rw, qn_rw_node(rw, id)->in[i]);
+	op = qn_rw_node(rw, id);
 	return qn_rw_add(rw, op->op, qn_rw_name(rw, id), op->nin, in, op->attr, type);
 }
 
@@ -69,12 +70,13 @@ qn_id
 qn_rqz_index(qn_rw *rw, const qn_match *m)
 {
 	const qn_node *n = qn_rw_node(rw, m->root);
-	const qn_node *dq = qn_rw_node(rw, n->in[0]);
-	qn_id x = dq->nin > 0 ? dq->in[0] : 0;
+	const qn_elem *e = qn_rqz_operand_elem(rw, n->in[0]);
 
 	if (qn_rqz_skipped(rw, m->root))
 		return qn_rw_decline(rw, "it is to stay in float");
-	if (dq->op != QN_OP_dequantize || !qn_rqz_narrow(qn_rw_node(rw, x)->type->elem))
+	if (e == NULL || !qn_rqz_narrow(e))
 		return qn_rw_decline(rw, "its operand is no dequantize of 8- or 16-bit codes");
+	qn_id x = qn_rqz_operand(rw, n->in[0]);
+	n = qn_rw_node(rw, m->root);
 	return qn_rw_add(rw, n->op, qn_rw_name(rw, m->root), 1, &x, n->attr, n->type);
 }

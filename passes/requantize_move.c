@@ -20,21 +20,28 @@ qn_rqz_quantize(qn_rw *rw, qn_id x, const qn_elem *e, const char *name)
 	return qn_rw_add(rw, QN_OP_quantize, name, 1, &x, NULL, quantized_type(rw, x, e));
 }
 
-/* quantize(op(dequantize(x))) -> requantize(op(x)): first the op, with the parameters of x */
-qn_id
-qn_rqz_shrink(qn_rw *rw, const qn_match *m)
+/* requantize(op(x)) */
+static qn_id
+narrowed(qn_rw *rw, const qn_match *m, qn_id x)
 {
 	const qn_node *q = qn_rw_node(rw, m->root);
 	const qn_node *op = qn_rw_node(rw, m->at[OP]);
+	qn_id y = qn_rw_add(rw, op->op, qn_rw_name(rw, m->at[OP]), 1, &x, op->attr, NULL);
 
-	if (!qn_rqz_narrow(qn_rw_node(rw, m->at[X])->type->elem))
-		return qn_rw_decline(rw, "the codes are wider than 16 bits or have several scales");
-	qn_id y = qn_rw_add(rw, op->op, qn_rw_name(rw, m->at[OP]), 1, &m->at[X], op->attr, NULL);
 	if (y == 0)
 		return 0;
 	if (qn_rw_node(rw, y)->type == q->type)
 		return y;
 	return qn_rw_add(rw, QN_OP_requantize, qn_rw_name(rw, m->root), 1, &y, NULL, q->type);
+}
+
+/* quantize(op(dequantize(x))) -> requantize(op(x)): first the op, with the parameters of x */
+qn_id
+qn_rqz_shrink(qn_rw *rw, const qn_match *m)
+{
+	if (!qn_rqz_narrow(qn_rw_node(rw, m->at[X])->type->elem))
+		return qn_rw_decline(rw, "the codes are wider than 16 bits or have several scales");
+	return narrowed(rw, m, m->at[X]);
 }
 
 /* Averages of codes are rounded to codes of x before the requantize: left out where that is not
@@ -49,7 +56,10 @@ qn_rqz_average(qn_rw *rw, const qn_match *m)
 			rw, "averages of codes are rounded, and only exact rules are wanted");
 	if (qn_rqz_skipped(rw, m->at[OP]))
 		return qn_rw_decline(rw, "it is to stay in float");
-	return qn_rqz_shrink(rw, m);
+	const qn_elem *e = qn_rqz_operand_elem(rw, m->at[X]);
+	if (e == NULL || !qn_rqz_narrow(e))
+		return qn_rw_decline(rw, "its operand is no dequantize of 8- or 16-bit codes");
+	return narrowed(rw, m, qn_rqz_operand(rw, m->at[X]));
 }
 
 /* A part of a split, behind which a quantize moves up in one step. */

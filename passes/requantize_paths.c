@@ -39,8 +39,8 @@ qn_rqz_moves(const qn_graph *g, const qn_node *n)
 }
 
 /* A scatter that adds or multiplies computes, and has no form on codes. */
-static bool
-joins_sums(const qn_node *n)
+bool
+qn_rqz_joins_sums(const qn_node *n)
 {
 	int32_t how = n->op == QN_OP_scatter_nd         ? n->attr->scatter_nd.reduction
 		      : n->op == QN_OP_scatter_elements ? n->attr->scatter_elements.reduction
@@ -60,18 +60,21 @@ node_ends_in_codes(const qn_rw *rw, const qn_rqz *k, qn_id id)
 
 	if (n->op == QN_OP_dequantize || n->op == QN_OP_const)
 		return true;
+	if (n->op == QN_OP_input)
+		return k->inputs != NULL && qn_rw_name(rw, id) != NULL &&
+		       qn_map_gets(k->inputs, qn_rw_name(rw, id)) != NULL;
 	if (n->op == QN_OP_get && qn_rw_node(rw, n->in[0])->op == QN_OP_split)
 		return k->ends[n->in[0]];
-	if ((!moves && !computes) || joins_sums(n) || qn_rqz_skipped(rw, id))
+	if ((!moves && !computes) || qn_rqz_joins_sums(n) || qn_rqz_skipped(rw, id))
 		return false;
 	for (uint32_t i = 0; i < n->nin && !qn_rqz_is_index(n, i); i++) {
 		const qn_node *in = qn_rw_node(rw, n->in[i]);
 
 		if (!in->type->is_tuple && !qn_elem_is_float(in->type->elem))
 			continue; /* the condition of a where */
-		if (moves ? !k->ends[n->in[i]]
-			  : in->op != QN_OP_dequantize ||
-				    !qn_rqz_narrow(qn_rw_node(rw, in->in[0])->type->elem))
+		const qn_elem *codes = moves ? NULL : qn_rqz_operand_elem(rw, n->in[i]);
+
+		if (moves ? !k->ends[n->in[i]] : codes == NULL || !qn_rqz_narrow(codes))
 			return false;
 	}
 	return n->nin > 0;
@@ -147,4 +150,28 @@ qn_rqz_count_twice(qn_rqz *s, const qn_graph *g)
 		if (shared[id] > QN_RQZ_MOST_TWICE)
 			qn_map_puts(&s->twice, n->name, (void *)(uintptr_t)n->name);
 	}
+}
+
+bool
+qn_rqz_find_inputs(qn_rqz *s, const qn_graph *g)
+{
+	const bool *real = real_readers(g, g->model->scratch);
+	bool moved = false;
+	qn_map *names = QN_NEW(g->model->scratch, qn_map, 1);
+
+	qn_map_init(names, g->model->scratch);
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (n->op == QN_OP_input && !real[id] && is_real(n->type))
+			qn_map_puts(names, n->name, (void *)(uintptr_t)n->name);
+		for (uint32_t i = 0; n->op != QN_OP_quantize && i < n->nin; i++) {
+			const qn_node *x = qn_graph_node(g, n->in[i]);
+
+			moved = moved ||
+				(x->op == QN_OP_input && !real[n->in[i]] && is_real(x->type));
+		}
+	}
+	s->inputs = names;
+	return moved;
 }

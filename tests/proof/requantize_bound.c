@@ -324,7 +324,7 @@ bound_of(const qn_graph *g, qn_id id, const qn_type *q)
 {
 	const qn_node *n = qn_graph_node(g, id);
 
-	if (n->op == QN_OP_const)
+	if (n->op == QN_OP_const || n->op == QN_OP_input)
 		return 0;
 	if (n->op == QN_OP_dequantize)
 		return type_of(g, n->in[0])->elem == q->elem

@@ -71,8 +71,10 @@ static const struct {
 		 "1x2x2x1") "\n"
 			    "  return %q\n}\n",
 	 "avg_pool 'p'", "averages of codes are switched off (--no-approx)", true, NULL},
-	{"output", "(" X ") {\n  %d = dequantize %x\n  %r = relu %d\n  return %r\n}\n", "relu 'r'",
-	 "an output that nothing quantizes", false, NULL},
+	{"output",
+	 "(%x: tensor<2x4x!quant.uniform<i8:f32:1, {0.1,0.2,0.3,0.4}>>) {\n  %d = dequantize %x\n"
+	 "  %r = relu %d\n  return %r\n}\n",
+	 "relu 'r'", "an output that nothing quantizes", false, NULL},
 };
 
 static const char *

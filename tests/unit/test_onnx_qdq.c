@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_onnx_qdq.c - small networks with QuantizeLinear/DequantizeLinear pairs around their nodes become integer
+ * without samples.  Each is run as it stands in the file, which is ONNX's definition, and as integers: results are
+ * within one step. */
+#include "tests/unit/onnx_rig.h"
+
+#include <math.h>
+
+#include "passes/passes.h"
+
+enum { SAMPLES = 8 };
+
+static void
+scalar(const char *name, int type, double v)
+{
+	if (type == ONX_FLOAT)
+		onx_floats(file, name, "", &(const float){(float)v});
+	else
+		onx_tensor(file, name, type, "", &(const uint8_t){(uint8_t)(int)v}, 1);
+}
+
+/* y = DequantizeLinear(QuantizeLinear(x, s, z), s, z) */
+static void
+pair(const char *x, const char *y, double s, int type, int z)
+{
+	char in[64], q[32], scale[32], zero[32];
+
+	snprintf(q, sizeof(q), "%s_q", y);
+	snprintf(scale, sizeof(scale), "%s_s", y);
+	snprintf(zero, sizeof(zero), "%s_z", y);
+	scalar(scale, ONX_FLOAT, s);
+	scalar(zero, type, z);
+	snprintf(in, sizeof(in), "%s,%s,%s", x, scale, zero);
+	onx_node(file, "QuantizeLinear", in, q);
+	snprintf(in, sizeof(in), "%s,%s,%s", q, scale, zero);
+	onx_node(file, "DequantizeLinear", in, y);
+}
+
+/* Weights of i8 behind a DequantizeLinear with one scale. */
+static void
+weights(const char *name, const char *dims, double s)
+{
+	int8_t w[400];
+	char codes[32], scale[32], in[64];
+	size_t n = onx_count(dims);
+
+	assert_true(n <= sizeof(w));
+	for (size_t i = 0; i < n; i++)
+		w[i] = (int8_t)pick(-127, 127);
+	snprintf(codes, sizeof(codes), "%s_q", name);
+	snprintf(scale, sizeof(scale), "%s_s", name);
+	onx_tensor(file, codes, ONX_INT8, dims, w, n);
+	scalar(scale, ONX_FLOAT, s);
+	snprintf(in, sizeof(in), "%s,%s", codes, scale);
+	onx_node(file, "DequantizeLinear", in, name);
+}
+
+static void
+image(void)
+{
+	onx_input(file, "x", ONX_FLOAT, "1,4,6,5");
+	pair("x", "d", 0.02, ONX_UINT8, 128);
+}
+
+static void
+conv(const char *x, const char *y)
+{
+	char in[32], w[16];
+
+	snprintf(w, sizeof(w), "%s_w", y);
+	weights(w, "4,4,3,3", 0.01);
+	snprintf(in, sizeof(in), "%s,%s", x, w);
+	onx_list(file, "pads", 4, (const int64_t[]){1, 1, 1, 1});
+	onx_node(file, "Conv", in, y);
+}
+
+/* ---- the networks: each returns the step of its output ---- */
+
+static double
+ends(const char *x, double s, int z)
+{
+	pair(x, "y", s, ONX_UINT8, z);
+	onx_output(file, "y");
+	return s;
+}
+
+static double
+one_conv(void)
+{
+	image();
+	conv("d", "c");
+	return ends("c", 0.05, 120);
+}
+
+static double
+residual(void)
+{
+	image();
+	conv("d", "c");
+	pair("c", "e", 0.05, ONX_UINT8, 100);
+	onx_node(file, "Add", "e,d", "a");
+	return ends("a", 0.06, 128);
+}
+
+static double
+global_average(void)
+{
+	image();
+	onx_node(file, "GlobalAveragePool", "d", "g");
+	return ends("g", 0.01, 120);
+}
+
+static double
+average(void)
+{
+	image();
+	onx_list(file, "kernel_shape", 2, (const int64_t[]){2, 2});
+	onx_node(file, "AveragePool", "d", "g");
+	return ends("g", 0.02, 128);
+}
+
+static double
+prelu(void)
+{
+	image();
+	weights("s", "4,1,1", 0.01);
+	onx_node(file, "PRelu", "d,s", "p");
+	return ends("p", 0.02, 100);
+}
+
+static double
+resize(void)
+{
+	image();
+	onx_floats(file, "by", "4", (const float[]){1, 1, 2, 2});
+	onx_string(file, "mode", "linear");
+	onx_node(file, "Resize", "d,,by", "r");
+	return ends("r", 0.02, 128);
+}
+
+static double
+channel_shuffle(void)
+{
+	image();
+	onx_ints64(file, "apart", "5", (const int64_t[]){1, 2, 2, 6, 5});
+	onx_ints64(file, "back", "4", (const int64_t[]){1, 4, 6, 5});
+	onx_node(file, "Reshape", "d,apart", "r");
+	onx_list(file, "perm", 5, (const int64_t[]){0, 2, 1, 3, 4});
+	onx_node(file, "Transpose", "r", "t");
+	onx_node(file, "Reshape", "t,back", "s");
+	conv("s", "c");
+	return ends("c", 0.05, 128);
+}
+
+static double
+moved_ends(void)
+{
+	onx_input(file, "x", ONX_FLOAT, "1,5,6,4");
+	onx_list(file, "perm", 4, (const int64_t[]){0, 3, 2, 1});
+	onx_node(file, "Transpose", "x", "t");
+	pair("t", "d", 0.02, ONX_UINT8, 128);
+	conv("d", "c");
+	pair("c", "e", 0.05, ONX_UINT8, 120);
+	onx_node(file, "Flatten", "e", "y");
+	onx_output(file, "y");
+	return 0.05;
+}
+
+static double
+equal_concat(void)
+{
+	image();
+	conv("d", "c");
+	pair("c", "e", 0.02, ONX_UINT8, 128);
+	onx_int(file, "axis", 1);
+	onx_node(file, "Concat", "d,e", "y");
+	onx_output(file, "y");
+	return 0.02;
+}
+
+static const struct {
+	const char *name;
+	double (*build)(void);
+} networks[] = {
+	{"one_conv", one_conv},
+	{"residual", residual},
+	{"global_average", global_average},
+	{"average", average},
+	{"prelu", prelu},
+	{"resize", resize},
+	{"channel_shuffle", channel_shuffle},
+	{"moved_ends", moved_ends},
+	{"equal_concat", equal_concat},
+};
+
+/* ---- running them ---- */
+
+static int64_t
+elements(const qn_type *t)
+{
+	return qn_type_count(t);
+}
+
+/* The floats as the quantized values that input k takes. */
+static double *
+quantized(const double *x, const qn_type *t)
+{
+	double *q = qn_arena_alloc(&rg->arena, (size_t)elements(t), sizeof *q), scale;
+	int64_t zp;
+
+	for (int64_t i = 0; i < elements(t); i++) {
+		qn_elem_param(&rg->m.types, t->elem, 0, &scale, &zp);
+		const double v = rint((double)((float)x[i] / (float)scale)) + (double)zp;
+		q[i] = fmin(fmax(v, (double)t->elem->qmin), (double)t->elem->qmax);
+	}
+	return q;
+}
+
+static void
+dequantize(double *y, const qn_type *t)
+{
+	double scale;
+	int64_t zp;
+
+	for (int64_t i = 0; i < elements(t); i++) {
+		qn_elem_param(&rg->m.types, t->elem, 0, &scale, &zp);
+		y[i] = (y[i] - (double)zp) * scale;
+	}
+}
+
+static void
+lower(const char *name)
+{
+	qn_status status = qn_axes(&rg->m);
+
+	if (status == QN_OK)
+		status = qn_requantize(&rg->m, NULL);
+	if (status == QN_OK)
+		status = qn_legalize(&rg->m);
+	if (status == QN_OK)
+		status = qn_model_verify(&rg->m);
+	if (status != QN_OK)
+		print_message("%s:\n", name);
+	no_errors();
+	assert_int_equal(status, QN_OK);
+	rg->g = qn_model_entry(&rg->m);
+}
+
+static void
+test_networks(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < QN_COUNT(networks); k++) {
+		double *x[SAMPLES], *want[SAMPLES], off = 0;
+
+		another_file();
+		const double step = networks[k].build();
+		import(20);
+		assert_int_equal(rg->m.stage, QN_STAGE_CALIBRATED);
+		const qn_type *in = qn_graph_node(rg->g, rg->g->input[0])->type;
+		for (int s = 0; s < SAMPLES; s++) {
+			x[s] = qn_arena_alloc(&rg->arena, (size_t)elements(in), sizeof *x[s]);
+			for (int64_t i = 0; i < elements(in); i++)
+				x[s][i] = 1.4 * real();
+			want[s] = run1(x[s]);
+		}
+		lower(networks[k].name);
+		in = qn_graph_node(rg->g, rg->g->input[0])->type;
+		const qn_type *out = qn_graph_node(rg->g, rg->g->output[0].value)->type;
+		assert_true(qn_elem_is_quant(in->elem) && qn_elem_is_quant(out->elem));
+		for (int s = 0; s < SAMPLES; s++) {
+			double *have = run1(quantized(x[s], in));
+
+			dequantize(have, out);
+			for (int64_t i = 0; i < elements(out); i++)
+				off = fmax(off, fabs(have[i] - want[s][i]));
+		}
+		if (!(off < 1.01 * step))
+			fail_msg("%s: %g steps off", networks[k].name, off / step);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_networks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
