@@ -34,6 +34,14 @@ qn_step_family(const qn_emitter *e, const qn_step *s)
 	return f != QN_NFAMILY ? f : qn_family_of(qn_graph_node(e->g, s->in[0])->type->elem);
 }
 
+bool
+qn_step_is_fixed(const qn_emitter *e, const qn_step *s)
+{
+	const qn_node *n = qn_graph_node(e->g, s->node);
+
+	return qn_has_fixed_output(&e->g->model->types, n, n->type->elem);
+}
+
 static bool
 ends_word(char c)
 {

@@ -30,13 +30,21 @@ emit_softmax(qn_emitter *e, const qn_step *s, const void *args)
 		return;
 	}
 
-	qn_emit_open(e, s, "qn_softmax_args", 0);
+	const bool fixed = qn_step_is_fixed(e, s);
+
+	qn_emit_open(e, s, fixed ? "qn_softmax_args" : "qn_softmax_any_args", 0);
 	qn_emit_ints(&e->args, args,
-		     "rows, depth\n"
-		     "m, left\n"
-		     "diff_min\n");
+		     fixed ? "rows, depth\n"
+			     "m, left\n"
+			     "diff_min\n"
+			   : "rows, depth\n"
+			     "m, left\n"
+			     "diff_min\n"
+			     "out_m, out_sh\n"
+			     "zo, lo, hi\n"
+			     "mode\n");
 	const char *symbol = qn_emit_close(e);
-	qn_emit_call(e, s, "qn_softmax_q", symbol, QN_OWN, 1, false);
+	qn_emit_call(e, s, fixed ? "qn_softmax_q" : "qn_softmax_any_q", symbol, QN_OWN, 1, false);
 }
 
 const qn_emit_form qn_emit_op_softmax = {.in_place = 1, .emit = emit_softmax};

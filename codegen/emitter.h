@@ -114,6 +114,9 @@ const char *qn_emit_close(qn_emitter *e);
 
 /* ---- families of storage types (emit_family.c) ---- */
 
+/* Whether the step's result has the parameters that its op prefers (qn_has_fixed_output). */
+bool qn_step_is_fixed(const qn_emitter *e, const qn_step *s);
+
 /* That of the step's result or, where this has none, of its first operand. */
 qn_family qn_step_family(const qn_emitter *e, const qn_step *s);
 /* Whether the step's weights are packed, two codes a byte. */

@@ -189,6 +189,10 @@ const qn_opinfo *qn_opinfo_of(const qn_node *n);
  * those of i8; with 128 added to the zero point; zero point 0 and the scale with which i16 holds
  * the same real values, rounded up to a power of 2 times the scale of i8. */
 void qn_fixed_output(const qn_node *n, const qn_elem *storage, double *scale, int64_t *zp);
+/* Whether element type e has these parameters, and all values of its storage. */
+bool qn_has_fixed_output(const qn_types *t, const qn_node *n, const qn_elem *e);
+/* Whether the op's arithmetic gives results of type e whatever its parameters are. */
+bool qn_gives_any_output(const qn_node *n, const qn_elem *e);
 /* QN_NOP when there is no built-in op of this name. */
 qn_op qn_op_find(const char *name);
 /* The row of a built-in op or of one that the host registered, NULL when there is none. */

@@ -5,6 +5,7 @@
 
 #include "ir/custom.h"
 #include "ir/infer.h"
+#include "ir/type_impl.h"
 
 static const qn_opinfo table[QN_NOP] = {
 #define OP(name, min_in, max_in, attrs, behaviour, family)                                         \
@@ -86,4 +87,27 @@ qn_fixed_output(const qn_node *n, const qn_elem *storage, double *scale, int64_t
 	} else if (!storage->is_signed) {
 		*zp += 128;
 	}
+}
+
+bool
+qn_has_fixed_output(const qn_types *t, const qn_node *n, const qn_elem *e)
+{
+	double want, scale;
+	int64_t want_zp, zp, least, most;
+
+	if (e->gran != QN_PER_TENSOR)
+		return false;
+	qn_fixed_output(n, e, &want, &want_zp);
+	qn_elem_param(t, e, 0, &scale, &zp);
+	qn_storage_range(e->bits, e->is_signed, &least, &most);
+	return scale == want && zp == want_zp && e->qmin == least && e->qmax == most;
+}
+
+/* Functions of one value are tables of all values; the others round quotients of 31 bits. */
+bool
+qn_gives_any_output(const qn_node *n, const qn_elem *e)
+{
+	return n->op == QN_OP_sigmoid || n->op == QN_OP_tanh ||
+	       (e->bits <= 8 && (n->op == QN_OP_softmax || n->op == QN_OP_log_softmax ||
+				 n->op == QN_OP_l2_norm));
 }

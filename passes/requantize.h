@@ -6,6 +6,7 @@
  *   requantize_paths.c      does a quantize, moved up, end in codes?  is the way there worth it?
  *   requantize_move.c       quantize(move(y)) -> move(quantize(y)), and ops that come before the requantize
  *   requantize_operand.c    the quantized values that a float operand stands for
+ *   requantize_storage.c    the same values in another storage
  *   requantize_codes.c      ops with integer arithmetic take codes
  *   requantize_acc.c        products of dequantized operands take codes
  *   requantize_weights.c    weights become signed, without zero points
@@ -53,6 +54,10 @@ bool qn_rqz_ends(const qn_rw *rw, qn_id id);
 const qn_elem *qn_rqz_operand_elem(const qn_rw *rw, qn_id id);
 /* Those values, the moves done on them; 0: there are none. */
 qn_id qn_rqz_operand(qn_rw *rw, qn_id id);
+/* Values x of 8 bits in the other storage of 8 bits, or in i16, exactly; 0: not possible. */
+qn_id qn_rqz_stored_as(qn_rw *rw, qn_id x, int bits, bool is_signed);
+/* An i16 type that holds the range of one of 8 bits in 128th parts of its step. */
+const qn_elem *qn_rqz_wide_elem(qn_types *t, const qn_elem *e);
 /* A scatter that adds or multiplies. */
 bool qn_rqz_joins_sums(const qn_node *n);
 /* Fills s->last from the graph that is to be rewritten. */

@@ -191,9 +191,15 @@ product(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w)
 {
 	const qn_elem *a = elem_of(rw, x), *b = elem_of(rw, w);
 	const char *name = qn_rw_name(rw, root);
+	const int bits = a->bits > 8 || b->bits > 8 ? 16 : 8;
+	const bool is_signed = bits > 8 || a->is_signed;
 
-	if (!is_data(b) || a->is_signed != b->is_signed || (a->bits <= 8) != (b->bits <= 8))
-		return qn_rw_decline(rw, "the sides have codes of different kinds");
+	if (!is_data(b))
+		return qn_rw_decline(rw, "the right side has several scales, or too many bits");
+	x = qn_rqz_stored_as(rw, x, bits, is_signed);
+	w = qn_rqz_stored_as(rw, w, bits, is_signed);
+	if (x == 0 || w == 0)
+		return qn_rw_decline(rw, "the sides have no storage in common");
 	qn_id y = qn_rw_add(rw, QN_OP_matmul, name, 2, (qn_id[]){x, w}, n->attr, NULL);
 	return y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
 }

@@ -6,40 +6,86 @@
  *   argmax(dequantize(x))                          ->  argmax(x) */
 #include "passes/requantize.h"
 
-/* Whether e has the parameters that the arithmetic of a FIXED op gives; other ops take any. */
-static bool
-has_fixed_type(const qn_rw *rw, const qn_node *n, const qn_elem *e)
-{
-	double want, scale;
-	int64_t want_zp, zp;
+enum { MOST_STEPS = 16 }; /* 1/8 of a step of 8 bits (requantize_storage.c) */
 
-	if (qn_opinfo_of(n)->behaviour != QN_FIXED)
-		return true;
-	qn_fixed_output(n, e, &want, &want_zp);
-	qn_elem_param(&qn_rw_model(rw)->types, e, 0, &scale, &zp);
-	return scale == want && zp == want_zp;
+/* The element type that the op computes for a result of type e: e itself or, where its arithmetic has parameters
+ * of its own alone, those, if a step of them is at most `most` of e; NULL: it has none. */
+static const qn_elem *
+computed_elem(qn_types *t, const qn_node *n, const qn_elem *e, double most)
+{
+	qn_elem d = qn_elem_desc(e->bits, e->is_signed);
+	const qn_elem *made = NULL;
+	double scale, want;
+	int64_t zp;
+
+	if (qn_opinfo_of(n)->behaviour != QN_FIXED || qn_has_fixed_output(t, n, e) ||
+	    qn_gives_any_output(n, e))
+		return e;
+	qn_elem_param(t, e, 0, &scale, &zp);
+	qn_fixed_output(n, &d, &want, &d.zp);
+	d.scale = qn_scale_const(t, want);
+	d.expressed = e->expressed;
+	return e->bits > 8 && want <= most * scale && qn_elem_make(t, "result", &d, &made) == QN_OK
+		       ? made
+		       : NULL;
+}
+
+/* Whether all operands stand for quantized values; *wide: whether one of them has 16 bits. */
+static bool
+are_codes(qn_rw *rw, const qn_node *op, bool *wide)
+{
+	for (uint32_t i = 0; i < op->nin; i++) {
+		const qn_elem *e = qn_rqz_operand_elem(rw, op->in[i]);
+
+		if (e == NULL || !qn_rqz_narrow(e))
+			return false;
+		*wide = *wide || e->bits > 8;
+	}
+	return op->nin > 0;
+}
+
+/* Whether its operands may differ in storage: pow's exponent and the entries of a table are no data. */
+static bool
+has_one_storage(qn_op op)
+{
+	return op != QN_OP_pow && op != QN_OP_table;
 }
 
 /* op(a, …) of type `type` for op(dequantize(a), …); 0 when an operand is something else. */
 static qn_id
 on_codes(qn_rw *rw, qn_id id, const qn_type *type)
 {
+	qn_types *t = &qn_rw_model(rw)->types;
 	const qn_node *op = qn_rw_node(rw, id);
 	qn_id *in = QN_NEW(qn_rw_model(rw)->scratch, qn_id, op->nin);
+	const qn_type *made = type;
+	bool wide = false;
 
 	if (qn_rqz_skipped(rw, id))
 		return qn_rw_decline(rw, "it is to stay in float");
-	for (uint32_t i = 0; i < op->nin; i++) {
-		const qn_elem *e = qn_rqz_operand_elem(rw, op->in[i]);
-
-		if (e == NULL || !qn_rqz_narrow(e))
-			return qn_rw_decline(rw,
-					     "an operand is no dequantize of 8- or 16-bit codes");
-	}
+	if (!are_codes(rw, op, &wide))
+		return qn_rw_decline(rw, "an operand is no dequantize of 8- or 16-bit codes");
 	for (uint32_t i = 0; i < qn_rw_node(rw, id)->nin; i++)
 		in[i] = qn_rqz_operand(rw, qn_rw_node(rw, id)->in[i]);
 	op = qn_rw_node(rw, id);
-	return qn_rw_add(rw, op->op, qn_rw_name(rw, id), op->nin, in, op->attr, type);
+	bool codes = qn_elem_is_quant(type->elem);
+	const qn_elem *like = codes ? type->elem : qn_rw_node(rw, in[0])->type->elem;
+	bool is_signed = like->is_signed;
+	wide = wide || like->bits > 8;
+	if (codes && wide && type->elem->bits <= 8 && op->op != QN_OP_mul)
+		made = qn_type_with_elem(t, type, qn_rqz_wide_elem(t, type->elem));
+	const qn_elem *own = codes ? computed_elem(t, op, made->elem, made != type ? MOST_STEPS : 1)
+				   : made->elem;
+	if (own == NULL)
+		return qn_rw_decline(rw, "the op has no arithmetic that gives these parameters");
+	made = qn_type_with_elem(t, made, own);
+	for (uint32_t i = 0; has_one_storage(op->op) && i < qn_rw_node(rw, id)->nin; i++)
+		in[i] = qn_rqz_stored_as(rw, in[i], wide ? 16 : 8, wide || is_signed);
+	op = qn_rw_node(rw, id);
+	qn_id y = qn_rw_add(rw, op->op, qn_rw_name(rw, id), op->nin, in, op->attr, made);
+	if (made == type || y == 0)
+		return y;
+	return qn_rw_add(rw, QN_OP_requantize, qn_rw_name(rw, id), 1, &y, NULL, type);
 }
 
 /* quantize(op(dequantize(a), …)) -> op(a, …) with the quantize's parameters */
@@ -48,8 +94,7 @@ qn_rqz_compute(qn_rw *rw, const qn_match *m)
 {
 	const qn_type *type = qn_rw_node(rw, m->root)->type;
 
-	if (!qn_rqz_narrow(type->elem) ||
-	    !has_fixed_type(rw, qn_rw_node(rw, m->at[OP]), type->elem))
+	if (!qn_rqz_narrow(type->elem))
 		return qn_rw_decline(rw, "the op has no arithmetic that gives these parameters");
 	return on_codes(rw, m->at[OP], type);
 }

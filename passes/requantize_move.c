@@ -59,7 +59,10 @@ qn_rqz_average(qn_rw *rw, const qn_match *m)
 	const qn_elem *e = qn_rqz_operand_elem(rw, m->at[X]);
 	if (e == NULL || !qn_rqz_narrow(e))
 		return qn_rw_decline(rw, "its operand is no dequantize of 8- or 16-bit codes");
-	return narrowed(rw, m, qn_rqz_operand(rw, m->at[X]));
+	qn_id x = qn_rqz_operand(rw, m->at[X]);
+	if (e->bits <= 8 && qn_rw_node(rw, m->root)->type->elem->bits > 8)
+		x = qn_rqz_stored_as(rw, x, 16, true); /* rounded to finer steps */
+	return narrowed(rw, m, x);
 }
 
 /* A part of a split, behind which a quantize moves up in one step. */

@@ -42,18 +42,12 @@ l2_norm_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	const qn_type *t = qn_in_type(g, n, 0);
 	int32_t axis = qn_axis_of(t, n->attr->l2_norm.axis);
 	qn_l2_norm_args *d = QN_NEW(a, qn_l2_norm_args, 1);
-	double scale;
-	int64_t zp;
+	qn_l2_norm_any_args *any = QN_NEW(a, qn_l2_norm_any_args, 1);
 
 	if (!qn_int_need_codes(g, n, t) || !qn_int_need_codes(g, n, n->type))
 		return NULL;
 	if (qn_node_family(g, n) == QN_FAMILY_s16)
 		return qn_int_refuse(g, n, "only storage i8 and u8");
-	qn_fixed_output(n, n->type->elem, &scale, &zp);
-	if (qn_scale_of(g, n->type) < scale || qn_scale_of(g, n->type) > scale ||
-	    qn_zp_of(g, n->type) != zp)
-		return qn_int_refuse(g, n, "only scale 1/128 and zero point %lld of the result",
-				     (long long)zp);
 	if (t->dim[axis] > 33025)
 		return qn_int_refuse(g, n, "vectors of %lld elements, only up to 33025",
 				     (long long)t->dim[axis]);
@@ -62,21 +56,36 @@ l2_norm_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		.n = (int32_t)t->dim[axis],
 		.inner = (int32_t)qn_dim_product(t, axis + 1, t->rank),
 		.zi = qn_zp_of(g, t),
-		.zo = (int32_t)zp,
+		.zo = qn_zp_of(g, n->type),
 		.lo = (int32_t)n->type->elem->qmin,
 		.hi = (int32_t)n->type->elem->qmax,
 		.mode = g->model->rounding,
 	};
-	return d;
+	if (qn_has_fixed_output(&g->model->types, n, n->type->elem))
+		return d;
+	*any = (qn_l2_norm_any_args){d->outer, d->n,  d->inner, d->zi, d->zo,
+				     d->lo,    d->hi, d->mode,  0,     0};
+	if (!qn_int_multiplier(g, n, "1 / result scale", 1.0 / qn_scale_of(g, n->type), &any->out_m,
+			       &any->out_sh))
+		return NULL;
+	return any;
 }
 
 static void
 l2_norm_codes(const qn_eval *e, const void *args)
 {
-	if (qn_node_family(e->g, e->n) == QN_FAMILY_u8)
+	const bool is_u8 = qn_node_family(e->g, e->n) == QN_FAMILY_u8;
+
+	if (!qn_has_fixed_output(&e->g->model->types, e->n, e->n->type->elem)) {
+		if (is_u8)
+			qn_l2_norm_any_u8(args, e->in[0], e->out);
+		else
+			qn_l2_norm_any_s8(args, e->in[0], e->out);
+	} else if (is_u8) {
 		qn_l2_norm_u8(args, e->in[0], e->out);
-	else
+	} else {
 		qn_l2_norm_s8(args, e->in[0], e->out);
+	}
 }
 
 /* One position, of c channels. */

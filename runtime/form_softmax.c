@@ -5,7 +5,7 @@
  *
  * Float: in double with our own e^x, summed in the order of the axis, each quotient rounded once
  * to f32. Codes: TFLite's fixed-point softmax along the last axis; the result has scale 1/256
- * and zero point -128 (u8: 0), for i16 through tables scale 1/32768 and zero point 0. */
+ * and zero point -128 (u8: 0), of 8 bits others too; for i16 through tables scale 1/32768 and zero point 0. */
 #include <math.h>
 
 #include "runtime/exp.h"
@@ -83,6 +83,27 @@ prepare_tables(const qn_graph *g, const qn_node *n, qn_arena *a)
 
 /* ---- 8-bit codes ---- */
 
+/* Any parameters of the result: the first members are those of qn_softmax_args. */
+static void *
+prepare_any(const qn_graph *g, const qn_node *n, const qn_softmax_args *with, qn_arena *a)
+{
+	qn_softmax_any_args *d = QN_NEW(a, qn_softmax_any_args, 1);
+
+	if (!qn_int_multiplier_below_one(g, n, "2^-31 / result scale",
+					 0x1p-31 / qn_scale_of(g, n->type), &d->out_m, &d->out_sh))
+		return NULL;
+	d->rows = with->rows;
+	d->depth = with->depth;
+	d->m = with->m;
+	d->left = with->left;
+	d->diff_min = with->diff_min;
+	d->zo = qn_zp_of(g, n->type);
+	d->lo = (int32_t)n->type->elem->qmin;
+	d->hi = (int32_t)n->type->elem->qmax;
+	d->mode = g->model->rounding;
+	return d;
+}
+
 static void *
 softmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
@@ -97,10 +118,26 @@ softmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return qn_int_refuse(g, n, "an input scale below 2^-26");
 	d->depth = (int32_t)n->type->dim[n->type->rank - 1];
 	d->rows = (int32_t)qn_dim_product(n->type, 0, n->type->rank - 1);
-	return d;
+	return qn_has_fixed_output(&g->model->types, n, n->type->elem) ? d
+								       : prepare_any(g, n, d, a);
 }
 
-QN_CALL_BY_FAMILY(softmax_codes, qn_softmax, e->in[0])
+QN_CALL_BY_FAMILY(fixed_codes, qn_softmax, e->in[0])
+
+static void
+softmax_codes(const qn_eval *e, const void *args)
+{
+	const qn_softmax_any_args *d = args;
+
+	if (qn_has_fixed_output(&e->g->model->types, e->n, e->n->type->elem))
+		fixed_codes(e, args);
+	else if (d->depth < 1)
+		return;
+	else if (qn_node_family(e->g, e->n) == QN_FAMILY_u8)
+		qn_softmax_any_u8(d, e->in[0], e->out);
+	else
+		qn_softmax_any_s8(d, e->in[0], e->out);
+}
 
 const qn_form qn_form_softmax = {
 	.real = softmax_real,

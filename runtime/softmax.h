@@ -15,7 +15,7 @@ void qn_each_axis(const qn_eval *e, qn_axis_fn *run);
 /* The largest of n elements, and the sum of e^(x - largest), in their order. */
 double qn_softmax_sum(const float *x, int64_t n, int64_t step, double *top);
 
-/* Codes along the last axis, with the parameters of the op's own; else reports. */
+/* Codes along the last axis, with parameters that the op's arithmetic can give; else reports. */
 bool qn_softmax_types(const qn_graph *g, const qn_node *n) QN_MUST_CHECK;
 
 /* Differences of codes as Q5.26 (TFLite PreprocessSoftmaxScaling and CalculateInputRadius, beta 1):

@@ -138,7 +138,7 @@ code_elem(maker *m, double scale, bool whole_range)
 	return make_elem(m, &e);
 }
 
-/* The parameters that the op gives its result. */
+/* The parameters that the op prefers for its result or, of 8 bits, any others near them. */
 static inline const qn_elem *
 fixed_elem(maker *m, qn_op op)
 {
@@ -147,6 +147,10 @@ fixed_elem(maker *m, qn_op op)
 	double scale;
 
 	qn_fixed_output(&like, &e, &scale, &e.zp);
+	if (qn_gives_any_output(&like, &e) && e.bits <= 8 && m->align == 0 && chance(m, 40)) {
+		scale = (double)(float)(scale * (double)pick(m, 20, 150) / 100);
+		e.zp = pick(m, e.qmin, e.qmax);
+	}
 	e.scale = qn_scale_const(&m->b->model.types, scale);
 	return make_elem(m, &e);
 }

@@ -259,6 +259,7 @@ own_error(const qn_graph *g, const qn_node *n)
 	case QN_OP_reduce_sum:
 		return sum_in_float(g, n, s);
 	case QN_OP_softmax: /* each exponential is rounded to 2^-19 of a sum of at least 1 */
+	case QN_OP_log_softmax:
 		return (double)n->type->dim[n->type->rank - 1] * 0x1p-19;
 	case QN_OP_layer_norm:
 	case QN_OP_rms_norm:
@@ -346,8 +347,10 @@ bound_of(const qn_graph *g, qn_id id, const qn_type *q)
 		return (int64_t)range_of(q);
 	/* Differences are Q5.26 numbers of at least 2^30, so the kernel's end of the range lies
 	 * between -31 and -15.5; what is below becomes -128 and was at most 127 - 16 * 15.5. */
-	if (n->op == QN_OP_log_softmax)
+	if (n->op == QN_OP_log_softmax && qn_has_fixed_output(&g->model->types, n, q->elem))
 		return 127 - 248 + 128;
+	if (n->op == QN_OP_log_softmax) /* two multipliers in 256th parts of a code */
+		return codes(g, NEAREST + 2 * MULTIPLIER / 256, own_error(g, n), q);
 	if (n->op == QN_OP_l2_norm) /* the root has five steps */
 		return codes(g, 1 + NEAREST, 0, q);
 	if (n->op == QN_OP_layer_norm || n->op == QN_OP_rms_norm || n->op == QN_OP_instance_norm)

@@ -90,11 +90,45 @@ test_i16(void **state)
 		near(want,
 		     run_op(QN_OP_softmax, matrix("i16", scales[k]),
 			    matrix("i16", "3.0517578125e-05"), x),
-		     N, 16.0); /* TFLite's table has 2 where e^-10 is 1.49, and sums DEPTH of them */
+		     N,
+		     16.0); /* TFLite's table has 2 where e^-10 is 1.49, and sums DEPTH of them */
 		reference(x, scale, true, 0x1p-11, want);
 		near(want,
 		     run_op(QN_OP_log_softmax, matrix("i16", scales[k]),
 			    matrix("i16", "4.8828125e-04"), x),
+		     N, 1.0);
+	}
+}
+
+/* Results of 8 bits with parameters of their own: within one code of real arithmetic, rows that are flat, usual, and
+ * where one element takes all; log_softmax beyond -16 too. */
+static void
+test_any(void **state)
+{
+	static const struct {
+		const char *in, *out;
+		double scale, step, zp;
+		bool log_form;
+	} rows[] = {
+		{"0.001:3", "0.0039:0", 0.001, 0.0039, 0, false},
+		{"0.05:131", "0.0011:7", 0.05, 0.0011, 7, false},
+		{"1.5:131", "0.004:100", 1.5, 0.004, 100, false},
+		{"0.001:3", "0.009:255", 0.001, 0.009, 255, true},
+		{"0.05:131", "0.11:250", 0.05, 0.11, 250, true},
+		{"1.5:131", "1.6:255", 1.5, 1.6, 255, true},
+	};
+	double want[N];
+
+	(void)state;
+	for (size_t k = 0; k < QN_COUNT(rows); k++) {
+		double *x = codes(N, 0, 255);
+
+		reference(x, (double)(float)rows[k].scale, rows[k].log_form, rows[k].step, want);
+		for (int i = 0; i < N; i++)
+			want[i] = fmin(fmax(rint(want[i]) + rows[k].zp, 0), 255);
+		near(want,
+		     run_op(rows[k].log_form ? QN_OP_log_softmax : QN_OP_softmax,
+			    matrix("u8", rows[k].in), matrix("u8", rows[k].out), x),
 		     N, 1.0);
 	}
 }
@@ -105,6 +139,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_u8, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_i16, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_any, rig_setup, rig_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,9 +61,8 @@ static const struct {
 	{"calibrated here", "(" X ") {\n  %d = dequantize %x\n  %s = exp %d\n  return %s\n}\n",
 	 "exp 's'", "nothing quantizes its result", false, "method=minmax calib=x.npy:00000000"},
 	{"other parameters",
-	 "(" X ") {\n  %d = dequantize %x\n  %s = softmax %d\n  %q = quantize %s : " Q(
-		 "2x4") "\n"
-			"  return %q\n}\n",
+	 "(" X ") {\n  %d = dequantize %x\n  %s = softmax %d\n"
+	 "  %q = quantize %s : tensor<2x4x!quant.uniform<i16:f32, 0.00001>>\n  return %q\n}\n",
 	 "softmax 's'", "other parameters than its integer arithmetic has", false, NULL},
 	{"averages",
 	 "(%x: tensor<1x4x4x1x!quant.uniform<i8:f32, 0.1:3>>) {\n  %d = dequantize %x\n"

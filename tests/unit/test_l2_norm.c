@@ -191,10 +191,36 @@ test_refused(void **state)
 	output(op1(QN_OP_l2_norm, input("x", "tensor<4x!quant.uniform<i16:f32, 0.1>>"), NULL,
 		   "tensor<4x!quant.uniform<i16:f32, 0.0000305175781>>"));
 	refused("int.unsupported", "only storage i8 and u8");
-	fresh_graph();
-	output(op1(QN_OP_l2_norm, input("x", "tensor<4x!quant.uniform<i8:f32, 0.1>>"), NULL,
-		   "tensor<4x!quant.uniform<i8:f32, 0.1>>"));
-	refused("int.unsupported", "only scale 1/128");
+}
+
+/* A result of other parameters than 1/128. */
+static void
+test_any(void **state)
+{
+	double want[30];
+
+	(void)state;
+	for (int round = 0; round < 100; round++) {
+		double *x = codes(30, 0, 255), *y;
+		const bool fine = round % 2 != 0;
+		qn_attrs a;
+
+		qn_attrs_default(QN_ATTRS(l2_norm), &a);
+		a.l2_norm.axis = 1;
+		normalized(x, 7, 1, want);
+		for (int i = 0; i < 30; i++) {
+			double q = rint(want[i] / (fine ? 0.003 : 0.4)) + 40;
+
+			want[i] = q < 0 ? 0 : q > 255 ? 255 : q;
+		}
+		fresh_graph();
+		output(op1(QN_OP_l2_norm, input("x", "tensor<2x5x3x!quant.uniform<u8:f32, 0.3:7>>"),
+			   &a,
+			   fine ? "tensor<2x5x3x!quant.uniform<u8:f32, 0.003:40>>"
+				: "tensor<2x5x3x!quant.uniform<u8:f32, 0.4:40>>"));
+		y = run1(x);
+		near(want, y, 30, 1);
+	}
 }
 
 int
@@ -202,7 +228,8 @@ main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {T(test_real), T(test_codes),   T(test_root),
-					   T(test_lrn),  T(test_refused), T(test_rms)};
+					   T(test_lrn),  T(test_refused), T(test_rms),
+					   T(test_any)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "tests/unit/onnx_rig.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "passes/passes.h"
 
@@ -178,6 +179,58 @@ equal_concat(void)
 	return 0.02;
 }
 
+/* A function of the input, with parameters that no arithmetic of a kernel prefers. */
+static double
+function(const char *op, double s, int z)
+{
+	onx_input(file, "x", ONX_FLOAT, "2,12");
+	pair("x", "d", 0.02, ONX_UINT8, 128);
+	onx_node(file, op, "d", "f");
+	return ends("f", s, z);
+}
+
+static double
+sigmoid(void)
+{
+	return function("Sigmoid", 0.0031, 3);
+}
+
+static double
+hyperbolic_tangent(void)
+{
+	return function("Tanh", 0.0091, 100);
+}
+
+static double
+softmax(void)
+{
+	return function("Softmax", 0.0011, 9);
+}
+
+static double
+log_softmax(void)
+{
+	return function("LogSoftmax", 0.031, 240);
+}
+
+static double
+l2_norm(void)
+{
+	return function("LpNormalization", 0.005, 120);
+}
+
+static double
+silu(void)
+{
+	image();
+	conv("d", "c");
+	pair("c", "e", 0.05, ONX_UINT8, 110);
+	onx_node(file, "Sigmoid", "e", "s");
+	pair("s", "g", 1.0 / 255, ONX_UINT8, 0);
+	onx_node(file, "Mul", "e,g", "m");
+	return ends("m", 0.045, 7);
+}
+
 static const struct {
 	const char *name;
 	double (*build)(void);
@@ -191,6 +244,12 @@ static const struct {
 	{"channel_shuffle", channel_shuffle},
 	{"moved_ends", moved_ends},
 	{"equal_concat", equal_concat},
+	{"sigmoid", sigmoid},
+	{"hyperbolic_tangent", hyperbolic_tangent},
+	{"softmax", softmax},
+	{"log_softmax", log_softmax},
+	{"l2_norm", l2_norm},
+	{"silu", silu},
 };
 
 /* ---- running them ---- */
