@@ -179,7 +179,8 @@ no_range_for(const qn_model *m, const char *values)
 	return text(m,
 		    "the model, quantized by another tool, gives no range for %s; quantize that in "
 		    "the tool that wrote the model, or calibrate all of it anew: --from-float "
-		    "--calib SAMPLES",
+		    "--calib SAMPLES; to keep the ranges that it has: quern export MODEL --format "
+		    "encodings -o E.json, then --from-float --encodings E.json --calib SAMPLES",
 		    values);
 }
 

@@ -29,9 +29,12 @@
 static const qn_rule rules[] = {
 	{"fold-constant", Q(QN_P_CONST(X)), qn_rqz_fold},
 	{"cast-codes", QN_P_OPN(cast, ROOT), qn_rqz_cast},
+	{"gate", QN_P_OPN(mul, ROOT), qn_rqz_gate},
+	{"fill-weights", QN_P_CLASS(QN_ACC, ROOT), qn_rqz_fill_weights},
 	{"product-codes", QN_P_CLASS(QN_ACC, ROOT), qn_rqz_product},
 	{"bias-codes", QN_P_OPN(add, ROOT), qn_rqz_bias},
 	{"bias-codes", QN_P_OPN(bias_add, ROOT), qn_rqz_bias},
+	{"batch-norm", QN_P_OPN(batch_norm, ROOT), qn_rqz_batch_norm},
 	{"join", Q(DEQ), qn_rqz_join},
 	{"shrink-first", Q(QN_P_OP(max_pool, OP, QN_P_ARGS(DEQ))), qn_rqz_shrink},
 	{"shrink-first", Q(QN_P_OP(max_pool3d, OP, QN_P_ARGS(DEQ))), qn_rqz_shrink},
@@ -48,6 +51,12 @@ static const qn_rule rules[] = {
 	{"to-integer-mix", Q(QN_P_CLASS(QN_MIX, OP)), qn_rqz_compute},
 	{"to-integer-lut", Q(QN_P_CLASS(QN_LUT, OP)), qn_rqz_compute},
 	{"to-integer-fixed", Q(QN_P_CLASS(QN_FIXED, OP)), qn_rqz_compute},
+	{"fill-constant", Q(QN_P_CLASS(QN_MIX, OP)), qn_rqz_fill},
+	{"fill-constant", Q(QN_P_OPN(pow, OP)), qn_rqz_fill},
+	{"widen-sum", Q(QN_P_CLASS(QN_MIX, OP)), qn_rqz_widen},
+	{"widen-sum", Q(QN_P_CLASS(QN_LUT, OP)), qn_rqz_widen},
+	{"widen-sum", Q(QN_P_CLASS(QN_FIXED, OP)), qn_rqz_widen},
+	{"prefer", QN_P_CLASS(QN_FIXED, ROOT), qn_rqz_prefer},
 	{"compare-codes", QN_P_CLASS(QN_MIX, ROOT), qn_rqz_compare},
 	{"merge-requantize", CHAIN(requantize), qn_rqz_merge},
 	{"merge-quantize", CHAIN(quantize), qn_rqz_merge},
@@ -69,7 +78,12 @@ qn_requantize_inputs(qn_model *m, qn_graph *g, qn_graph **out)
 		.opts = &(const qn_requant_opts){.exact = true}}; /* what was left out stays out */
 
 	*out = g;
-	if (!qn_rqz_find_inputs(&state, g))
+	if (qn_came_quantized(m))
+		qn_rqz_find_open(&state, g);
+	for (qn_id id = 1; state.open != NULL && id < g->n; id++)
+		state.prefer =
+			state.prefer || qn_opinfo_of(qn_graph_node(g, id))->behaviour == QN_FIXED;
+	if (!qn_rqz_find_inputs(&state, g) && !state.prefer)
 		return QN_OK;
 	qn_rqz_count_twice(&state, g);
 	return qn_rewrite(m, g, rules, QN_COUNT(rules), &state, out);
@@ -88,6 +102,8 @@ qn_requantize(qn_model *m, const qn_requant_opts *opts)
 				 qn_stage_names[m->stage]);
 	QN_TRY(qn_rqz_make_room(m, g, &g));
 	qn_rqz_count_twice(&state, g);
+	if (qn_came_quantized(m))
+		qn_rqz_find_open(&state, g);
 	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), &state, &g));
 	qn_rqz_find_ends(&state, g);
 	QN_TRY(qn_rewrite(m, g, ends, QN_COUNT(ends), &state, &g));

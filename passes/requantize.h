@@ -10,6 +10,8 @@
  *   requantize_codes.c      ops with integer arithmetic take codes
  *   requantize_acc.c        products of dequantized operands take codes
  *   requantize_weights.c    weights become signed, without zero points
+ *   requantize_gaps.c       values that a file leaves without parameters
+ *   requantize_norm.c       a batch norm goes into quantized weights
  *   requantize_merge.c      pairs become one, or nothing
  *   requantize_constant.c   constants become codes; weights make room for their bias */
 #ifndef QN_PASSES_REQUANTIZE_H
@@ -32,6 +34,8 @@ typedef struct qn_rqz {
 	size_t n, cap;
 	qn_map twice;         /* names of real values that would cost too much as codes as well */
 	const qn_map *inputs; /* names of float inputs where a quantize may end; NULL: none */
+	bool prefer;          /* results that nothing quantizes get the parameters that the op prefers */
+	const qn_map *open;   /* names of values that nothing quantizes; NULL: parameters are not to be filled in */
 	qn_map last;          /* names of moves that lead to outputs alone */
 } qn_rqz;
 
@@ -60,6 +64,13 @@ qn_id qn_rqz_stored_as(qn_rw *rw, qn_id x, int bits, bool is_signed);
 const qn_elem *qn_rqz_wide_elem(qn_types *t, const qn_elem *e);
 /* A scatter that adds or multiplies. */
 bool qn_rqz_joins_sums(const qn_node *n);
+/* Whether an operand without parameters may get them: a constant, or a sum of products. */
+bool qn_rqz_may_fill(const qn_rw *rw, qn_id id);
+/* The bias of a product of data x and weights w in the accumulator's steps. */
+qn_id qn_rqz_bias_const(qn_rw *rw, const char *name, const qn_tensor *bias, const qn_elem *x,
+			const qn_elem *w);
+/* Fills s->open from the graph that is to be rewritten. */
+void qn_rqz_find_open(qn_rqz *s, const qn_graph *g);
 /* Fills s->last from the graph that is to be rewritten. */
 void qn_rqz_find_ends(qn_rqz *s, const qn_graph *g);
 /* Fills s->inputs with those that nothing but quantizes reads, if through moves; whether there is such a move. */
@@ -84,5 +95,7 @@ qn_rule_fn qn_rqz_join, qn_rqz_merge, qn_rqz_drop_identity, qn_rqz_drop_clamp;
 qn_rule_fn qn_rqz_fold;
 qn_rule_fn qn_rqz_product, qn_rqz_bias;
 qn_rule_fn qn_rqz_sink;
+qn_rule_fn qn_rqz_fill, qn_rqz_fill_weights, qn_rqz_widen, qn_rqz_gate, qn_rqz_prefer;
+qn_rule_fn qn_rqz_batch_norm;
 
 #endif

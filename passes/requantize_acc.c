@@ -76,6 +76,16 @@ accumulator(qn_rw *rw, const qn_elem *x, const qn_elem *w)
 	return qn_elem_make(t, "bias", &d, &e) == QN_OK ? e : NULL;
 }
 
+qn_id
+qn_rqz_bias_const(qn_rw *rw, const char *name, const qn_tensor *bias, const qn_elem *x,
+		  const qn_elem *w)
+{
+	const qn_elem *acc = accumulator(rw, x, w);
+	const qn_id c = acc != NULL ? qn_rw_const(rw, name, bias) : 0;
+
+	return c != 0 ? qn_rqz_quantize(rw, c, acc, name) : 0;
+}
+
 /* Codes of `from` as codes of e: the same where the scales are, but for rounding to f32. */
 static qn_id
 rescaled(qn_rw *rw, qn_id b, const qn_type *to)

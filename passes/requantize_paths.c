@@ -74,7 +74,9 @@ node_ends_in_codes(const qn_rw *rw, const qn_rqz *k, qn_id id)
 			continue; /* the condition of a where */
 		const qn_elem *codes = moves ? NULL : qn_rqz_operand_elem(rw, n->in[i]);
 
-		if (moves ? !k->ends[n->in[i]] : codes == NULL || !qn_rqz_narrow(codes))
+		if (moves ? !k->ends[n->in[i]]
+			  : (codes == NULL || !qn_rqz_narrow(codes)) &&
+				    !qn_rqz_may_fill(rw, n->in[i]))
 			return false;
 	}
 	return n->nin > 0;
@@ -174,4 +176,25 @@ qn_rqz_find_inputs(qn_rqz *s, const qn_graph *g)
 	}
 	s->inputs = names;
 	return moved;
+}
+
+void
+qn_rqz_find_open(qn_rqz *s, const qn_graph *g)
+{
+	qn_arena *a = g->model->scratch;
+	const bool *real = real_readers(g, a);
+	bool *quantized = QN_NEW(a, bool, g->n);
+	qn_map *names = QN_NEW(a, qn_map, 1);
+
+	qn_map_init(names, a);
+	for (qn_id id = g->n - 1; id > 0; id--) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		for (uint32_t i = 0; i < n->nin; i++)
+			if (n->op == QN_OP_quantize || (quantized[id] && qn_rqz_moves(g, n)))
+				quantized[n->in[i]] = true;
+		if (real[id] && !quantized[id] && is_real(n->type))
+			qn_map_puts(names, n->name, (void *)(uintptr_t)n->name);
+	}
+	s->open = names;
 }

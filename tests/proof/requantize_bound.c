@@ -217,7 +217,10 @@ product_of(const qn_graph *g, const qn_node *n)
 {
 	if (qn_opinfo_of(n)->behaviour == QN_ACC)
 		return n;
-	for (uint32_t i = 0; (n->op == QN_OP_add || n->op == QN_OP_bias_add) && i < n->nin; i++)
+	for (uint32_t i = 0;
+	     (n->op == QN_OP_add || n->op == QN_OP_bias_add || n->op == QN_OP_batch_norm) &&
+	     i < n->nin;
+	     i++)
 		if (qn_opinfo_of(qn_graph_node(g, n->in[i]))->behaviour == QN_ACC)
 			return qn_graph_node(g, n->in[i]);
 	return NULL;
@@ -240,11 +243,25 @@ product_error(const qn_graph *g, const qn_node *n)
 	return s * NEAREST + k * k * 0x1p-24 * range_of(x) * range_of(w) * s;
 }
 
+/* The largest factor of a batch norm; 1 of other ops. */
+static double
+factor_of(const qn_graph *g, const qn_node *n)
+{
+	double most = 1;
+
+	for (int64_t k = 0; n->op == QN_OP_batch_norm && k < qn_type_count(type_of(g, n->in[1]));
+	     k++)
+		most = fmax(most, fabs(qn_tensor_f64(qn_graph_node(g, n->in[1])->value, k)) /
+					  sqrt(qn_tensor_f64(qn_graph_node(g, n->in[4])->value, k) +
+					       n->attr->batch_norm.epsilon));
+	return most;
+}
+
 static double
 own_error(const qn_graph *g, const qn_node *n)
 {
 	if (product_of(g, n) != NULL)
-		return product_error(g, product_of(g, n));
+		return factor_of(g, n) * product_error(g, product_of(g, n));
 	double s = scale_of(g, codes_type(g, n, 0)), t = s;
 
 	if (n->nin > 1)
@@ -341,6 +358,11 @@ bound_of(const qn_graph *g, qn_id id, const qn_type *q)
 			return codes(g, average(n, range_of(x)), 0, q);
 		return codes(g, MULTIPLIER, average(n, range_of(x)) * scale_of(g, x), q);
 	}
+	/* sums in i16, each step of which is at most half of one of the result, as is the error of a table between two
+	 * entries */
+	if (type_of(g, qn_graph_node(g, n->in[0])->in[0])->elem->bits > 16 &&
+	    product_of(g, n) == NULL)
+		return codes(g, MULTIPLIER + 2 * NEAREST, 0, q);
 	/* tables of i16 are interpolated: how far that is from the function depends on the function */
 	if (is_wide(q) &&
 	    (qn_opinfo_of(n)->behaviour == QN_LUT || qn_opinfo_of(n)->behaviour == QN_FIXED))

@@ -24,7 +24,7 @@ scalar(const char *name, int type, double v)
 static void
 pair(const char *x, const char *y, double s, int type, int z)
 {
-	char in[64], q[32], scale[32], zero[32];
+	char in[128], q[32], scale[32], zero[32];
 
 	snprintf(q, sizeof(q), "%s_q", y);
 	snprintf(scale, sizeof(scale), "%s_s", y);
@@ -42,7 +42,7 @@ static void
 weights(const char *name, const char *dims, double s)
 {
 	int8_t w[400];
-	char codes[32], scale[32], in[64];
+	char codes[32], scale[32], in[128];
 	size_t n = onx_count(dims);
 
 	assert_true(n <= sizeof(w));
@@ -66,7 +66,7 @@ image(void)
 static void
 conv(const char *x, const char *y)
 {
-	char in[32], w[16];
+	char in[64], w[32];
 
 	snprintf(w, sizeof(w), "%s_w", y);
 	weights(w, "4,4,3,3", 0.01);
@@ -231,6 +231,85 @@ silu(void)
 	return ends("m", 0.045, 7);
 }
 
+/* A function of a convolution's result that the file gives no range. */
+static double
+after_conv(const char *op)
+{
+	image();
+	conv("d", "c");
+	onx_node(file, op, "c", "f");
+	return ends("f", 0.045, 20);
+}
+
+static double
+conv_hard_swish(void)
+{
+	return after_conv("HardSwish");
+}
+
+static double
+conv_leaky_relu(void)
+{
+	return after_conv("LeakyRelu");
+}
+
+static double
+conv_silu(void)
+{
+	image();
+	conv("d", "c");
+	onx_node(file, "Sigmoid", "c", "s");
+	onx_node(file, "Mul", "c,s", "m");
+	return ends("m", 0.045, 7);
+}
+
+static double
+conv_batch_norm_relu(void)
+{
+	image();
+	conv("d", "c");
+	onx_floats(file, "gamma", "4", (const float[]){1, -0.5f, 2, 1.25f});
+	onx_floats(file, "beta", "4", (const float[]){0.1f, 0, -0.3f, 0.2f});
+	onx_floats(file, "mean", "4", (const float[]){0, 0.1f, 0.2f, -0.1f});
+	onx_floats(file, "var", "4", (const float[]){1, 2, 0.5f, 1});
+	onx_node(file, "BatchNormalization", "c,gamma,beta,mean,var", "n");
+	onx_node(file, "Relu", "n", "r");
+	return ends("r", 0.05, 0);
+}
+
+/* The sum of a convolution's result, which has no range, and a quantized value. */
+static double
+conv_sum(void)
+{
+	image();
+	conv("d", "c");
+	onx_node(file, "Add", "c,d", "a");
+	onx_node(file, "Relu", "a", "r");
+	return ends("r", 0.05, 0);
+}
+
+static double
+constants(void)
+{
+	image();
+	onx_floats(file, "k", "4,1,1", (const float[]){0.5f, -1.5f, 0.25f, 1});
+	scalar("two", ONX_FLOAT, 2.5);
+	onx_node(file, "Mul", "d,k", "m");
+	pair("m", "e", 0.02, ONX_UINT8, 120);
+	onx_node(file, "Sub", "two,e", "s");
+	return ends("s", 0.03, 50);
+}
+
+static double
+open_softmax(void)
+{
+	onx_input(file, "x", ONX_FLOAT, "2,12");
+	pair("x", "d", 0.02, ONX_UINT8, 128);
+	onx_node(file, "Softmax", "d", "y");
+	onx_output(file, "y");
+	return 1.0 / 256;
+}
+
 static const struct {
 	const char *name;
 	double (*build)(void);
@@ -250,6 +329,13 @@ static const struct {
 	{"log_softmax", log_softmax},
 	{"l2_norm", l2_norm},
 	{"silu", silu},
+	{"conv_hard_swish", conv_hard_swish},
+	{"conv_leaky_relu", conv_leaky_relu},
+	{"conv_silu", conv_silu},
+	{"conv_batch_norm_relu", conv_batch_norm_relu},
+	{"conv_sum", conv_sum},
+	{"constants", constants},
+	{"open_softmax", open_softmax},
 };
 
 /* ---- running them ---- */

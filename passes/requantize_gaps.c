@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* requantize_gaps.c - values that a file of a quantized graph leaves without parameters, where these follow from the
+ * values around them.
+ *
+ *   mul(dequantize(x), const)                     the constant gets a range of its own
+ *   conv2d(dequantize(x), const w)                weights get a scale for each output channel
+ *   quantize(silu(dequantize(acc)))               acc in i16, over the range outside of which the result is the same
+ *   quantize(add(dequantize(acc), dequantize(y))) likewise
+ *   mul(y, sigmoid(y))                            silu(y), a table
+ *   softmax(dequantize(x)), not quantized         the parameters that its arithmetic prefers
+ *
+ * acc is the sum of a convolution or a product, whose range is known from its weights.  In i16 it has 2^16 steps: a
+ * rule declines where one of them moves the result by more than half a step. */
+#include <math.h>
+
+#include "passes/requantize.h"
+#include "runtime/math.h"
+#include "runtime/unary.h"
+
+enum { POINTS = 4096, LINES = 512, LINE = 128, PARTS = 8, MOST_MOVES = 16 };
+
+static const qn_elem *
+elem_of(const qn_rw *rw, qn_id id)
+{
+	return qn_rw_node(rw, id)->type->elem;
+}
+
+static void
+params_of(const qn_rw *rw, const qn_elem *e, double *scale, double *lo, double *hi)
+{
+	int64_t zp;
+
+	qn_elem_param(&qn_rw_model(rw)->types, e, 0, scale, &zp);
+	*lo = (double)(e->qmin - zp) * *scale;
+	*hi = (double)(e->qmax - zp) * *scale;
+}
+
+/* Not where Quern itself has chosen what to quantize. */
+static bool
+fills(const qn_rw *rw)
+{
+	const qn_rqz *s = qn_rw_user(rw);
+
+	return s->open != NULL;
+}
+
+/* ---- constants ---- */
+
+static bool
+is_float_const(const qn_rw *rw, qn_id id)
+{
+	const qn_node *n = qn_rw_node(rw, id);
+
+	return n->op == QN_OP_const && qn_type_is_f32(n->type) && qn_type_count(n->type) > 0;
+}
+
+static void
+extremes(const qn_tensor *v, double *min, double *max)
+{
+	*min = *max = qn_tensor_f64(v, 0);
+	for (int64_t i = 1; i < qn_type_count(v->type); i++) {
+		*min = fmin(*min, qn_tensor_f64(v, i));
+		*max = fmax(*max, qn_tensor_f64(v, i));
+	}
+}
+
+/* The constant as dequantized values of one scale.  A lone number is one of them exactly. */
+static qn_id
+dequantized(qn_rw *rw, qn_id c, int bits, bool is_signed)
+{
+	qn_types *t = &qn_rw_model(rw)->types;
+	const qn_node *n = qn_rw_node(rw, c);
+	qn_elem d = qn_elem_desc((uint8_t)bits, is_signed);
+	const qn_elem *e = NULL;
+	double min, max, scale;
+
+	extremes(n->value, &min, &max);
+	if (!(fabs(min) < 0x1p100 && fabs(max) < 0x1p100))
+		return 0;
+	qn_range_to_params(min, max, &d, bits > 8, &scale, &d.zp);
+	if (min >= max && max != 0) { /* value 1 or -1 */
+		scale = fabs(max);
+		d.zp = is_signed ? 0 : 128;
+	}
+	d.scale = qn_scale_const(t, scale);
+	if (qn_elem_make(t, "constant", &d, &e) != QN_OK)
+		return 0;
+	qn_id q = qn_rqz_quantize(rw, c, e, qn_rw_name(rw, c));
+	return q != 0 ? qn_rw_add(rw, QN_OP_dequantize, qn_rw_name(rw, c), 1, &q, NULL, NULL) : 0;
+}
+
+/* How far the result moves when operand `other` is not what it is by 1, over its step. */
+static double
+gain(const qn_rw *rw, const qn_node *op, uint32_t other, double step)
+{
+	double scale, lo, hi;
+	const qn_elem *e = qn_rqz_operand_elem(rw, op->in[other]);
+
+	if (op->op == QN_OP_add || op->op == QN_OP_sub)
+		return 1 / step;
+	if (op->op != QN_OP_mul || e == NULL || !qn_rqz_narrow(e))
+		return HUGE_VAL;
+	params_of(rw, e, &scale, &lo, &hi);
+	return fmax(fabs(lo), fabs(hi)) / step;
+}
+
+/* 8 bits where they move the result by at most a quarter of a step, else 16. */
+static int
+bits_of(const qn_rw *rw, const qn_node *op, uint32_t i, const qn_elem *result)
+{
+	double min, max, step, lo, hi;
+
+	extremes(qn_rw_node(rw, op->in[i])->value, &min, &max);
+	if (min >= max || op->nin != 2 || op->op == QN_OP_prelu || op->op == QN_OP_bias_add ||
+	    qn_opinfo_of(op)->behaviour == QN_LUT)
+		return 8;
+	params_of(rw, result, &step, &lo, &hi);
+	const double half = (fmax(max, 0) - fmin(min, 0)) / 510;
+	return half * gain(rw, op, 1 - i, step) <= 0.25 ? 8 : 16;
+}
+
+static bool
+has_codes(const qn_rw *rw, qn_id id)
+{
+	const qn_elem *e = qn_rqz_operand_elem(rw, id);
+
+	return e != NULL && qn_elem_is_quant(e);
+}
+
+/* The node again with other operands. */
+static qn_id
+again(qn_rw *rw, qn_id id, const qn_id *in)
+{
+	const qn_node *n = qn_rw_node(rw, id);
+
+	return qn_rw_add(rw, n->op, qn_rw_name(rw, id), n->nin, in, n->attr, NULL);
+}
+
+/* The operands, constants dequantized; NULL: there are none, or an operand is neither. */
+static qn_id *
+filled(qn_rw *rw, qn_id id, const qn_elem *result)
+{
+	const uint32_t nin = qn_rw_node(rw, id)->nin;
+	qn_id *in = QN_NEW(qn_rw_model(rw)->scratch, qn_id, nin);
+	bool any = false, data = false;
+
+	for (uint32_t i = 0; i < nin; i++) {
+		in[i] = qn_rw_node(rw, id)->in[i];
+		any = any || is_float_const(rw, in[i]);
+		data = data || has_codes(rw, in[i]);
+		if (!is_float_const(rw, in[i]) && !has_codes(rw, in[i]))
+			return NULL;
+	}
+	for (uint32_t i = 0; any && data && i < nin; i++)
+		if (is_float_const(rw, in[i])) {
+			int bits = bits_of(rw, qn_rw_node(rw, id), i, result);
+
+			in[i] = dequantized(rw, in[i], bits, bits > 8 || result->is_signed);
+			any = in[i] != 0;
+		}
+	return any && data ? in : NULL;
+}
+
+qn_id
+qn_rqz_fill(qn_rw *rw, const qn_match *m)
+{
+	const qn_type *type = qn_rw_node(rw, m->root)->type;
+
+	if (!fills(rw) || !qn_rqz_narrow(type->elem) || qn_rqz_skipped(rw, m->at[OP]))
+		return qn_rw_decline(rw,
+				     "its result has several scales, or it is to stay in float");
+	const qn_id *in = filled(rw, m->at[OP], type->elem);
+	if (in == NULL)
+		return qn_rw_decline(rw, "its operands are not quantized values and constants");
+	qn_id y = again(rw, m->at[OP], in);
+	return y != 0 ? qn_rqz_quantize(rw, y, type->elem, qn_rw_name(rw, m->root)) : 0;
+}
+
+/* Which axis of the weights is that of the output channels. */
+static int32_t
+channels_of(const qn_node *n, const qn_type *w)
+{
+	if (n->op != QN_OP_matmul)
+		return 0;
+	return w->rank == 2 && n->attr->matmul.transpose_b == 0 ? 1 : w->rank == 2 ? 0 : -1;
+}
+
+/* i8 along one axis, each scale from the largest value; NULL after an error. */
+static const qn_elem *
+weights_elem(qn_rw *rw, qn_id w, int32_t axis)
+{
+	qn_types *t = &qn_rw_model(rw)->types;
+	const qn_node *n = qn_rw_node(rw, w);
+	const qn_type *type = n->type;
+	qn_elem d = qn_elem_desc(8, true);
+	const qn_elem *e = NULL;
+	const qn_params *vec = NULL;
+	int64_t each = 1, count = type->dim[axis];
+	double *scale = QN_NEW(qn_rw_model(rw)->scratch, double, (size_t)count);
+
+	for (int32_t k = axis + 1; k < type->rank; k++)
+		each *= type->dim[k];
+	for (int64_t i = 0; i < qn_type_count(type); i++) {
+		const int64_t k = i / each % count;
+
+		scale[k] = fmax(scale[k], fabs(qn_tensor_f64(n->value, i)));
+	}
+	for (int64_t k = 0; k < count; k++)
+		scale[k] = scale[k] < 0x1p-52 ? 1 : (double)(float)(scale[k] / 127);
+	d.qmin = -127;
+	d.gran = QN_PER_AXIS;
+	d.naxis = 1;
+	d.axis = &axis;
+	if (qn_params_intern(t, "weights", NULL, (size_t)count, 1, NULL, scale, NULL, &vec) !=
+	    QN_OK)
+		return NULL;
+	d.scale = qn_scale_vec(t, vec);
+	return qn_elem_make(t, "weights", &d, &e) == QN_OK ? e : NULL;
+}
+
+/* product(dequantize(x), const w) */
+qn_id
+qn_rqz_fill_weights(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *n = qn_rw_node(rw, m->root);
+	const char *name = qn_rw_name(rw, n->in[1]);
+	qn_id *in = qn_arena_copy(qn_rw_model(rw)->scratch, n->in, n->nin * sizeof *in);
+
+	if (!fills(rw) || !is_float_const(rw, n->in[1]) || !has_codes(rw, n->in[0]) ||
+	    qn_rqz_skipped(rw, m->root))
+		return qn_rw_decline(rw, "it is no product of quantized values and a constant");
+	const int32_t axis = channels_of(n, qn_rw_node(rw, n->in[1])->type);
+	const qn_elem *e = axis >= 0 ? weights_elem(rw, n->in[1], axis) : NULL;
+	if (e == NULL)
+		return qn_rw_decline(rw, "the constant is no matrix of weights");
+	in[1] = qn_rqz_quantize(rw, in[1], e, name);
+	in[1] = qn_rw_add(rw, QN_OP_dequantize, name, 1, &in[1], NULL, NULL);
+	return again(rw, m->root, in);
+}
+
+/* ---- ranges of sums ---- */
+
+/* The sum of products that a value stands for, behind moves; 0: none with constant weights. */
+static qn_id
+sum_of(const qn_rw *rw, qn_id id)
+{
+	const qn_node *n = qn_rw_node(rw, id);
+
+	for (int i = 0; i < MOST_MOVES && n->nin == 1 && n->op != QN_OP_dequantize &&
+			n->op != QN_OP_pad && qn_rqz_moves(qn_rw_graph(rw), n);
+	     i++)
+		n = qn_rw_node(rw, id = n->in[0]);
+	if (n->op != QN_OP_dequantize || elem_of(rw, n->in[0])->bits < 32)
+		return 0;
+	const qn_node *acc = qn_rw_node(rw, n->in[0]);
+	return qn_opinfo_of(acc)->behaviour == QN_ACC && acc->op != QN_OP_matmul &&
+			       qn_rw_node(rw, acc->in[1])->op == QN_OP_const &&
+			       (acc->nin < 3 || qn_rw_node(rw, acc->in[2])->op == QN_OP_const)
+		       ? n->in[0]
+		       : 0;
+}
+
+bool
+qn_rqz_may_fill(const qn_rw *rw, qn_id id)
+{
+	return fills(rw) && (is_float_const(rw, id) || sum_of(rw, id) != 0);
+}
+
+/* The largest absolute value of a sum. */
+static double
+largest(const qn_rw *rw, qn_id acc)
+{
+	const qn_types *t = &qn_rw_model(rw)->types;
+	const qn_node *n = qn_rw_node(rw, acc), *w = qn_rw_node(rw, n->in[1]);
+	const int64_t channels = w->type->dim[0];
+	const int64_t each = channels > 0 ? qn_type_count(w->type) / channels : 0;
+	double scale, most = 0;
+	int64_t zp;
+
+	qn_elem_param(t, elem_of(rw, n->in[0]), 0, &scale, &zp);
+	const double reach = fmax((double)(elem_of(rw, n->in[0])->qmax - zp),
+				  (double)(zp - elem_of(rw, n->in[0])->qmin));
+	for (int64_t o = 0; o < channels; o++) {
+		double sum =
+			n->nin > 2 ? fabs(qn_tensor_f64(qn_rw_node(rw, n->in[2])->value, o)) : 0;
+
+		for (int64_t i = 0; i < each; i++)
+			sum += fabs(qn_tensor_f64(w->value, o * each + i)) * reach;
+		qn_elem_param(t, n->type->elem,
+			      n->type->elem->gran == QN_PER_TENSOR ? 0 : (size_t)o, &scale, &zp);
+		most = fmax(most, sum * scale);
+	}
+	return most;
+}
+
+/* ---- functions of a sum ---- */
+
+static double
+code_at(const qn_rw *rw, const qn_node *n, double x, const qn_elem *e)
+{
+	double scale, lo, hi, y = qn_unary_value(n, x);
+
+	params_of(rw, e, &scale, &lo, &hi);
+	return rint(fmin(fmax(y, lo), hi) / scale);
+}
+
+/* How far from 0 x need reach: outside of it the quantized result is that of its end. */
+static double
+needed(const qn_rw *rw, const qn_node *n, double most, const qn_elem *e)
+{
+	double reach[2];
+
+	for (int side = 0; side < 2; side++) {
+		const double sign = side == 0 ? -1 : 1, end = code_at(rw, n, sign * most, e);
+		int i = POINTS;
+
+		while (i > 1 && code_at(rw, n, sign * most * (i - 1) / POINTS, e) == end)
+			i--;
+		reach[side] = most * i / POINTS;
+	}
+	return fmax(reach[0], reach[1]);
+}
+
+static double
+limited(double y, double lo, double hi)
+{
+	return fmin(fmax(y, lo), hi);
+}
+
+/* Whether a table of i16 with so many steps gives the function within half a step of the result: its entries are
+ * results of i16 (qn_rqz_wide_elem), on lines between which those of the codes in between lie. */
+static bool
+is_smooth(const qn_rw *rw, const qn_node *n, double step, const qn_elem *e)
+{
+	const double h = LINE * step;
+	double scale, lo, hi, reach;
+
+	params_of(rw, e, &scale, &lo, &hi);
+	reach = e->bits > 8 ? INT16_MAX * scale : 256 * scale;
+	for (int i = -LINES / 2; i < LINES / 2; i++) {
+		const double x = i * h, first = limited(qn_unary_value(n, x), -reach, reach);
+		const double last = limited(qn_unary_value(n, x + h), -reach, reach);
+
+		for (int k = 1; k < PARTS; k++) {
+			const double line = first + (last - first) * k / PARTS;
+			const double y = qn_unary_value(n, x + h * k / PARTS);
+
+			if (!(fabs(limited(line, lo, hi) - limited(y, lo, hi)) <= scale / 2))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* The step of i16 for operand i, a sum of at most `most`; 0: none is fine enough. */
+static double
+step_of(const qn_rw *rw, const qn_node *op, uint32_t i, double most, const qn_elem *e)
+{
+	double scale, lo, hi, a, b, s, limit;
+
+	params_of(rw, e, &scale, &lo, &hi);
+	if (op->nin == 1 && qn_unary_of(op->op) != NULL) {
+		const double step = needed(rw, op, most, e) / INT16_MAX;
+
+		return is_smooth(rw, op, step, e) ? step : 0;
+	}
+	if (op->nin == 1) {
+		limit = op->op == QN_OP_global_avg_pool || op->op == QN_OP_reduce_mean ? scale / 2
+										       : 0;
+		return most / INT16_MAX <= limit ? most / INT16_MAX : 0;
+	}
+	const qn_elem *other = qn_rqz_operand_elem(rw, op->in[1 - i]);
+	if (op->nin != 2 || other == NULL || !qn_rqz_narrow(other))
+		return 0;
+	params_of(rw, other, &s, &a, &b);
+	if (op->op == QN_OP_add || op->op == QN_OP_sub) /* beyond, the result is an end anyway */
+		most = fmin(most, fmax(fabs(lo), fabs(hi)) + fmax(fabs(a), fabs(b)));
+	else if (op->op == QN_OP_mul)
+		scale /= fmax(fabs(a), fabs(b));
+	else if (op->op == QN_OP_prelu && i == 0)
+		scale /= fmax(1, fmax(fabs(a), fabs(b)));
+	else
+		return 0;
+	return most / INT16_MAX <= scale / 2 ? most / INT16_MAX : 0;
+}
+
+qn_id
+qn_rqz_widen(qn_rw *rw, const qn_match *m)
+{
+	const qn_elem *e = elem_of(rw, m->root);
+	qn_types *t = &qn_rw_model(rw)->types;
+	const uint32_t nin = qn_rw_node(rw, m->at[OP])->nin;
+	qn_id *in = QN_NEW(qn_rw_model(rw)->scratch, qn_id, nin);
+	bool any = false;
+
+	if (!fills(rw) || !qn_rqz_narrow(e) || qn_rqz_skipped(rw, m->at[OP]))
+		return qn_rw_decline(rw,
+				     "its result has several scales, or it is to stay in float");
+	for (uint32_t i = 0; i < nin; i++) {
+		const qn_node *op = qn_rw_node(rw, m->at[OP]);
+		qn_elem d = qn_elem_desc(16, true);
+		const qn_elem *wide = NULL;
+		const qn_id sum = sum_of(rw, in[i] = op->in[i]);
+
+		if (sum == 0)
+			continue;
+		const double step = step_of(rw, op, i, largest(rw, sum), e);
+		d.scale = qn_scale_const(t, (double)(float)step);
+		if (!(step > 0x1p-100) || qn_elem_make(t, "sum", &d, &wide) != QN_OK)
+			return qn_rw_decline(rw, "16 bits are too coarse for the range of the sum");
+		in[i] = qn_rqz_quantize(rw, in[i], wide, qn_rw_name(rw, in[i]));
+		in[i] = qn_rw_add(rw, QN_OP_dequantize, NULL, 1, &in[i], NULL, NULL);
+		any = true;
+	}
+	if (!any)
+		return qn_rw_decline(rw, "no operand is a sum with constant weights");
+	qn_id y = again(rw, m->at[OP], in);
+	return y != 0 ? qn_rqz_quantize(rw, y, e, qn_rw_name(rw, m->root)) : 0;
+}
+
+/* mul(y, sigmoid(y)) -> silu(y) */
+qn_id
+qn_rqz_gate(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *n = qn_rw_node(rw, m->root);
+
+	for (uint32_t i = 0; fills(rw) && i < 2 && qn_type_is_f32(n->type); i++) {
+		const qn_node *gate = qn_rw_node(rw, n->in[1 - i]);
+
+		if (gate->op == QN_OP_sigmoid && gate->in[0] == n->in[i])
+			return qn_rw_add(rw, QN_OP_silu, qn_rw_name(rw, m->root), 1, &n->in[i],
+					 NULL, NULL);
+	}
+	return qn_rw_decline(rw, "it is no product of a value and its own sigmoid");
+}
+
+/* softmax(dequantize(x)) -> dequantize(quantize(softmax(dequantize(x)))), where nothing else quantizes it */
+qn_id
+qn_rqz_prefer(qn_rw *rw, const qn_match *m)
+{
+	qn_types *t = &qn_rw_model(rw)->types;
+	const qn_rqz *s = qn_rw_user(rw);
+	const qn_node *n = qn_rw_node(rw, m->root);
+	const char *name = qn_rw_name(rw, m->root);
+	const qn_elem *x = qn_rqz_operand_elem(rw, n->in[0]), *e = NULL;
+	double scale;
+
+	if (!s->prefer || name == NULL || s->open == NULL || qn_map_gets(s->open, name) == NULL)
+		return qn_rw_decline(rw, "something quantizes its result");
+	if (x == NULL || !qn_rqz_narrow(x) || qn_rqz_skipped(rw, m->root))
+		return qn_rw_decline(rw, "its operand is no dequantize of 8- or 16-bit codes");
+	qn_elem d = qn_elem_desc(x->bits > 8 ? 16 : 8, x->is_signed);
+	qn_fixed_output(n, &d, &scale, &d.zp);
+	if (n->op == QN_OP_log_softmax && d.bits <= 8) { /* it reaches as far down as x is wide */
+		double lo, hi;
+
+		params_of(rw, x, &scale, &lo, &hi);
+		qn_range_to_params(lo - hi - qn_ln((double)n->type->dim[n->type->rank - 1]), 0, &d,
+				   false, &scale, &d.zp);
+	}
+	d.scale = qn_scale_const(t, scale);
+	if (qn_elem_make(t, "result", &d, &e) != QN_OK)
+		return 0;
+	qn_id y = qn_rqz_quantize(rw, m->root, e, name);
+	return y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* requantize_norm.c - a batch norm behind a product of quantized values goes into the scales of its weights.
+ *
+ *   batch_norm(dequantize(conv2d(x, w, b)))  ->  dequantize(conv2d(x, w', b'))
+ *
+ * With f = gamma / sqrt(var + eps): w' has the values of w, where f is negative with the other sign, and the scales
+ * s_w abs(f); b' = b f + beta - mean f in the new accumulator's steps.  A channel whose bias would not fit gets a
+ * larger scale, and its weights are rounded to it. */
+#include <math.h>
+
+#include "passes/requantize.h"
+
+enum { BN_GAMMA = 1, BN_BETA, BN_MEAN, BN_VAR, BN_INPUTS };
+
+/* The layer before a batch norm whose weights and parameters are constants, nobody else reading it; 0: none. */
+static qn_id
+layer_of(const qn_rw *rw, const qn_node *bn)
+{
+	const qn_node *dq = qn_rw_node(rw, bn->in[0]);
+	const qn_node *acc = dq->op == QN_OP_dequantize ? qn_rw_node(rw, dq->in[0]) : NULL;
+
+	for (int i = BN_GAMMA; i < BN_INPUTS; i++)
+		if (qn_rw_node(rw, bn->in[i])->op != QN_OP_const ||
+		    !qn_type_is_f32(qn_rw_node(rw, bn->in[i])->type))
+			return 0;
+	if (acc == NULL || qn_opinfo_of(acc)->behaviour != QN_ACC || acc->op == QN_OP_matmul ||
+	    qn_rw_uses(rw, bn->in[0]) != 1 || qn_rw_node(rw, acc->in[1])->op != QN_OP_const ||
+	    qn_rw_node(rw, acc->in[1])->type->elem->gran == QN_SUB_CHANNEL ||
+	    (acc->nin > 2 && qn_rw_node(rw, acc->in[2])->op != QN_OP_const))
+		return 0;
+	return dq->in[0];
+}
+
+/* What becomes of one channel. */
+typedef struct channel {
+	double factor, bias, old, scale; /* scales of the weights before and after */
+} channel;
+
+static channel *
+channels_of(qn_rw *rw, const qn_node *bn, const qn_node *acc)
+{
+	const qn_types *t = &qn_rw_model(rw)->types;
+	const qn_node *w = qn_rw_node(rw, acc->in[1]);
+	const int bits = acc->type->elem->bits;
+	const int64_t n = w->type->dim[0];
+	channel *c = QN_NEW(qn_rw_model(rw)->scratch, channel, (size_t)n);
+	const qn_tensor *v[BN_INPUTS];
+	double sx, step;
+	int64_t zp;
+
+	for (int i = BN_GAMMA; i < BN_INPUTS; i++)
+		v[i] = qn_rw_node(rw, bn->in[i])->value;
+	qn_elem_param(t, qn_rw_node(rw, acc->in[0])->type->elem, 0, &sx, &zp);
+	for (int64_t k = 0; k < n; k++) {
+		const bool one = w->type->elem->gran == QN_PER_TENSOR;
+
+		c[k].factor = qn_tensor_f64(v[BN_GAMMA], k) /
+			      sqrt(qn_tensor_f64(v[BN_VAR], k) + bn->attr->batch_norm.epsilon);
+		c[k].bias =
+			qn_tensor_f64(v[BN_BETA], k) - qn_tensor_f64(v[BN_MEAN], k) * c[k].factor;
+		qn_elem_param(t, acc->type->elem,
+			      acc->type->elem->gran == QN_PER_TENSOR ? 0 : (size_t)k, &step, &zp);
+		if (acc->nin > 2)
+			c[k].bias += c[k].factor * step *
+				     (double)qn_tensor_i64(qn_rw_node(rw, acc->in[2])->value, k);
+		qn_elem_param(t, w->type->elem, one ? 0 : (size_t)k, &c[k].old, &zp);
+		c[k].scale = fmax(c[k].old * fabs(c[k].factor), qn_bias_room(c[k].bias, sx, bits));
+		if (!(c[k].scale > 0x1p-100))
+			c[k].scale = c[k].old;
+		c[k].scale = qn_round_to(QN_PLAIN_f32, c[k].scale);
+	}
+	return c;
+}
+
+/* i8 with the channels' scales along axis 0. */
+static const qn_elem *
+scaled_elem(qn_rw *rw, const qn_elem *w, const channel *c, int64_t n)
+{
+	qn_types *t = &qn_rw_model(rw)->types;
+	double *scale = QN_NEW(t->arena, double, (size_t)n);
+	const qn_params *vec = NULL;
+	const qn_elem *e = NULL;
+	const int32_t axis = 0;
+	qn_elem d = qn_elem_desc(8, true);
+
+	for (int64_t k = 0; k < n; k++)
+		scale[k] = c[k].scale;
+	if (qn_params_intern(t, "weights", NULL, (size_t)n, 1, NULL, scale, NULL, &vec) != QN_OK)
+		return NULL;
+	d.expressed = w->expressed;
+	d.gran = QN_PER_AXIS;
+	d.naxis = 1;
+	d.axis = (int32_t *)(uintptr_t)&axis;
+	d.scale = qn_scale_vec(t, vec);
+	return qn_elem_make(t, "weights", &d, &e) == QN_OK ? e : NULL;
+}
+
+/* The weights of the channels' scales; NULL: a value does not fit. */
+static qn_tensor *
+scaled_weights(qn_rw *rw, const qn_node *w, const qn_elem *e, const channel *c)
+{
+	qn_model *m = qn_rw_model(rw);
+	const int64_t n = w->type->dim[0], each = n > 0 ? qn_type_count(w->type) / n : 0;
+	void *data;
+	qn_tensor *to = qn_tensor_new(m->arena, qn_type_with_elem(&m->types, w->type, e), &data);
+
+	for (int64_t i = 0; i < n * each; i++) {
+		const channel *k = &c[i / each];
+		const double value = (double)qn_tensor_i64(w->value, i) * k->old * k->factor;
+		const double code = rint(value / k->scale);
+
+		if (!(fabs(code) < 127.5))
+			return NULL;
+		qn_store_i64(data, QN_PLAIN_i8, i, (int64_t)code);
+	}
+	return to;
+}
+
+qn_id
+qn_rqz_batch_norm(qn_rw *rw, const qn_match *m)
+{
+	qn_model *model = qn_rw_model(rw);
+	const qn_node *bn = qn_rw_node(rw, m->root);
+	const char *name = qn_rw_name(rw, m->root);
+	const qn_id id = layer_of(rw, bn);
+	void *data;
+
+	if (id == 0)
+		return qn_rw_decline(rw, "no layer with constant weights stands before it alone");
+	const qn_node *acc = qn_rw_node(rw, id), *w = qn_rw_node(rw, acc->in[1]);
+	const int64_t n = w->type->dim[0];
+	if (bn->type->rank < 1 || bn->type->dim[bn->type->rank - 1] != n || n < 1)
+		return qn_rw_decline(rw, "its channels are not those of the layer");
+	const channel *c = channels_of(rw, bn, acc);
+	const qn_elem *e = scaled_elem(rw, w->type->elem, c, n);
+	qn_tensor *weights = e != NULL ? scaled_weights(rw, w, e, c) : NULL;
+	if (weights == NULL)
+		return qn_rw_decline(rw, "a weight of -128 would change its sign");
+	qn_tensor *bias = qn_tensor_new(model->arena,
+					qn_type_plain(&model->types, QN_PLAIN_f32, 1, &n), &data);
+	for (int64_t k = 0; k < n; k++)
+		qn_store_f64(data, QN_PLAIN_f32, k, c[k].bias);
+	qn_id in[3] = {acc->in[0], acc->in[1], 0};
+	in[2] = qn_rqz_bias_const(rw, name, bias, qn_rw_node(rw, in[0])->type->elem, e);
+	in[1] = qn_rw_const(rw, qn_rw_name(rw, in[1]), weights);
+	acc = qn_rw_node(rw, id);
+	qn_id y = qn_rw_add(rw, acc->op, qn_rw_name(rw, id), 3, in, acc->attr, NULL);
+	return y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
+}
