@@ -433,7 +433,8 @@ test_refusals(void **state)
 		   "below 1");
 	refuse_op1(QN_OP_requantize, Q("4", "1.0e9"), Q("4", "1.0e-9"), "int.multiplier",
 		   "below 2^30");
-	refuse_op1(QN_OP_softmax, Q("1x4", "0.1"), Q("1x4", "0.1"), "int.unsupported", "1/256");
+	refuse_op1(QN_OP_softmax, "tensor<1x4x!quant.uniform<i16:f32, 0.1>>",
+		   "tensor<1x4x!quant.uniform<i16:f32, 0.1>>", "int.unsupported", "1/32768");
 	refuse_op1(QN_OP_relu, "tensor<4x!quant.uniform<u16:f32, 0.1>>", NULL, "int.unsupported",
 		   "only storage i8, u8 and i16");
 	refuse_op1(QN_OP_relu, "tensor<4x!quant.uniform<i16:f32, 0.1:3>>", NULL, "int.unsupported",
