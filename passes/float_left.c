@@ -246,6 +246,21 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 				: "it is an output that nothing quantizes; the scheme tflite does";
 }
 
+/* The first operand that is stored with a scale for each channel, as an activation; NULL: none. */
+static const qn_node *
+by_channel(const qn_graph *g, const qn_node *n)
+{
+	for (uint32_t i = 0; i < n->nin; i++) {
+		const qn_node *x = qn_graph_node(g, n->in[i]);
+		const qn_node *q = x->op == QN_OP_dequantize ? qn_graph_node(g, x->in[0]) : NULL;
+
+		if (q != NULL && q->op != QN_OP_const && q->type->elem->bits <= 16 &&
+		    q->type->elem->gran != QN_PER_TENSOR)
+			return q;
+	}
+	return NULL;
+}
+
 /* An op that a pattern has, or should have, given quantized operands. */
 static const char *
 reason_of_op(const survey *s, qn_id id, const qn_node *n)
@@ -256,6 +271,12 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 
 	if (lacks != NULL)
 		return lacks;
+	if (by_channel(g, n) != NULL)
+		return text(
+			g->model,
+			"'%s' gives it a scale for each channel, which its integer arithmetic does "
+			"not have; one scale would do",
+			by_channel(g, n)->name);
 	if (!on_narrow_codes(g, n))
 		return "no quantizer pattern of the scheme takes it";
 	if (quantize == NULL)

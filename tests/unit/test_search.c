@@ -5,6 +5,7 @@
  *   range of x that is best for fc cuts the 16 off, which no method that looks at x alone can know */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -450,6 +451,125 @@ test_inner_input(void **state)
 	qn_close(r.ctx);
 }
 
+/* ---- a scale for each channel of an activation ---- */
+
+static qn_id
+add_by_channel(void *user, qn_quantizing *q, const qn_match *m)
+{
+	const qn_codes codes = {.bits = 8, .is_signed = 1, .per_axis = 1, .axis = 1};
+	const qn_graph *before = qn_quantizing_before(q);
+	const qn_id root = qn_match_root(qn_quantizing_match(q));
+	qn_id in[2], y;
+
+	(void)user;
+	in[0] = qn_dequantize(q, qn_quantize_symbol(q, qn_match_get(m, "a"), "s", "a", &codes),
+			      NULL);
+	in[1] = qn_dequantize(q, qn_quantize_symbol(q, qn_match_get(m, "b"), "s", "b", &codes),
+			      NULL);
+	y = qn_quantizing_op(q, root, "s.sum", 2, in);
+	y = qn_quantize_symbol(q, y, "s", "y", &codes);
+	return qn_dequantize(q, y, qn_value(before, root).name);
+}
+
+/* The range of each channel over all batches. */
+static qn_status
+by_channel(void *user, qn_info *info)
+{
+	(void)user;
+	for (size_t k = 0; qn_info_symbol(info, k).name != NULL; k++) {
+		const qn_symbol_info s = qn_info_symbol(info, k);
+		double scale[IN], lo[IN] = {0}, hi[IN] = {0};
+		int64_t zp[IN];
+		qn_info_data v;
+
+		assert_true(s.length == IN && !s.constant && !s.symmetric);
+		for (size_t b = 0; b < qn_info_batches(info); b++) {
+			assert_int_equal(qn_info_read(info, QN_INFO_FLOAT_INPUT, k, b, 0, NULL, &v),
+					 QN_OK);
+			for (size_t i = 0; i < IN; i++) {
+				const double x = (double)v.real[i];
+
+				lo[i] = x < lo[i] ? x : lo[i];
+				hi[i] = x > hi[i] ? x : hi[i];
+			}
+		}
+		for (size_t i = 0; i < IN; i++) {
+			scale[i] = (hi[i] - lo[i]) / 250;
+			zp[i] = -125 - (int64_t)(lo[i] / scale[i]);
+		}
+		assert_int_equal(qn_info_set(info, &(qn_symbol_value){s.name, IN, scale, zp}),
+				 QN_OK);
+	}
+	return QN_OK;
+}
+
+/* Channel i of x reaches to 2^-i. */
+static rig
+make_channels(void)
+{
+	rig r = {.ctx = qn_open(NULL)};
+	float x[SAMPLES * IN];
+	qn_id in[2];
+
+	for (int i = 0; i < SAMPLES * IN; i++)
+		x[i] = (float)(i * 37 % 101 - 50) / 50 / (float)(1 << i % IN);
+	assert_int_equal(qn_array_new(r.ctx, "f32", 2, (int64_t[]){SAMPLES, IN}, x, &r.x), QN_OK);
+	assert_int_equal(qn_model_new(r.ctx, "net", &r.m), QN_OK);
+	qn_graph *g = qn_model_main(r.m);
+	in[0] = qn_add_input(g, "x", "tensor<1x8xf32>");
+	in[1] = qn_add_op(g, "relu", "r", 1, in, NULL, NULL);
+	in[0] = qn_add_op(g, "add", "s", 2, in, NULL, NULL);
+	assert_int_equal(qn_add_output(g, "y", in[0]), QN_OK);
+	return r;
+}
+
+static void
+test_channels(void **state)
+{
+	qn_quantizer mine = {.name = "add",
+			     .text = "add(a, b)",
+			     .quantize = add_by_channel,
+			     .calibrate = by_channel};
+	qn_compile_opts o = {
+		.scheme = QN_RFC, .quantizers = &mine, .nquantizers = 1, .passes = quantized};
+	qn_array *real, *y;
+	rig r = make_channels();
+
+	(void)state;
+	assert_int_equal(qn_run(r.m, 1, &r.x, 1, 1, &real), QN_OK);
+	assert_int_equal(compile(&r, o), QN_OK);
+	assert_int_equal(qn_diag_count(r.ctx), 0);
+	assert_int_equal(qn_run(r.m, 1, &r.x, 1, 1, &y), QN_OK);
+	const float *a = qn_array_data(real), *b = qn_array_data(y);
+	for (int i = 0; i < SAMPLES * IN; i++) {
+		const float most =
+			4.0f / 250 / (float)(1 << i % IN); /* of the channel: three roundings */
+		assert_true(a[i] - b[i] < most && b[i] - a[i] < most);
+	}
+	qn_close(r.ctx);
+	/* methods find none; the message names the symbol and the ways out */
+	r = make_channels();
+	mine.calibrate = NULL;
+	assert_int_equal(compile(&r, o), QN_EUNSUPPORTED);
+	assert_string_equal(first_id(&r), "calibrate.axis");
+	assert_non_null(strstr(qn_diag_get(r.ctx, 0).message, "$s.a"));
+	assert_non_null(strstr(qn_diag_get(r.ctx, 0).message, "callback"));
+	qn_close(r.ctx);
+	/* no integer arithmetic has them so far: the node and the reason */
+	r = make_channels();
+	mine.calibrate = by_channel;
+	o.passes = NULL;
+	o.require_int = 1;
+	assert_int_equal(compile(&r, o), QN_EUNSUPPORTED);
+	bool named = false;
+	for (size_t i = 0; i < qn_diag_count(r.ctx); i++)
+		named = named || strstr(qn_diag_get(r.ctx, i).message,
+					"stays in float: 's.a' gives it a scale for "
+					"each channel") != NULL;
+	qn_close(r.ctx);
+	assert_true(named);
+}
+
 int
 main(void)
 {
@@ -459,6 +579,7 @@ main(void)
 		cmocka_unit_test(test_statistics),  cmocka_unit_test(test_statistics_of_callbacks),
 		cmocka_unit_test(test_recipe),      cmocka_unit_test(test_inner_symbols),
 		cmocka_unit_test(test_inner_input), cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_channels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
