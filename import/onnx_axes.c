@@ -155,9 +155,10 @@ is_flattening(const qn_onnx_out *o, const qn_node *n)
 	if (n->op != QN_OP_reshape && n->op != QN_OP_flatten)
 		return false;
 	const qn_type *x = qn_graph_node(o->g, n->in[0])->type;
-	return n->type->rank == 2 && x->rank >= 3 && o->order[n->in[0]] == QN_ORDER_FIRST &&
-	       is_per_tensor(x) && qn_onnx_out_constant_of(o, n->in[0]) == 0 &&
-	       x->dim[0] == n->type->dim[0] && !qn_onnx_out_order_is_free(x);
+	return n->type->rank == 2 && qn_type_count(n->type) > 0 && x->rank >= 3 &&
+	       o->order[n->in[0]] == QN_ORDER_FIRST && is_per_tensor(x) &&
+	       qn_onnx_out_constant_of(o, n->in[0]) == 0 && x->dim[0] == n->type->dim[0] &&
+	       !qn_onnx_out_order_is_free(x);
 }
 
 static void

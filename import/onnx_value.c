@@ -227,22 +227,27 @@ is_movable(const qn_node *n)
 
 static const char *codes_in(qn_onnx_out *o, qn_id id, qn_onnx_layout order);
 
-/* Float values (or plain integers), or quantized ones. */
+/* Float values (or plain integers), or quantized ones, with their axes in another order; through
+ * any transposes before them. */
 static const char *
 in_axes(qn_onnx_out *o, qn_id id, const int64_t *perm, bool codes)
 {
 	const qn_node *n = qn_graph_node(o->g, id);
-	const qn_onnx_layout order = o->order[id];
-	int64_t whole[QN_MAX_RANK];
+	int64_t now[QN_MAX_RANK], next[QN_MAX_RANK];
 
-	if (n->op == QN_OP_transpose && (is_movable(n) || !is_quantized(n))) {
+	for (int32_t k = 0; k < n->type->rank; k++)
+		now[k] = perm[k];
+	while (n->op == QN_OP_transpose && (is_movable(n) || !is_quantized(n))) {
 		for (int32_t k = 0; k < n->type->rank; k++)
-			whole[k] = n->attr->perm.perm.v[perm[k]];
-		return in_axes(o, n->in[0], whole, codes);
+			next[k] = n->attr->perm.perm.v[now[k]];
+		for (int32_t k = 0; k < n->type->rank; k++)
+			now[k] = next[k];
+		n = qn_graph_node(o->g, id = n->in[0]);
 	}
+	const qn_onnx_layout order = o->order[id];
 	return reordered(o, qn_onnx_out_base(o, n),
 			 codes ? codes_in(o, id, order) : qn_onnx_out_value_in(o, id, order),
-			 n->type, order, perm);
+			 n->type, order, now);
 }
 
 /* Quantized in the storage of the graph -> in that of the file. */

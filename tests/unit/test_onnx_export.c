@@ -398,6 +398,27 @@ test_nodes_calibrated(void **state)
 	is_the_same();
 }
 
+/* A chain of transposes is one, however long it is. */
+static void
+test_nodes_many(void **state)
+{
+	enum { LENGTH = 50001 };
+	qn_buf b;
+
+	(void)state;
+	qn_buf_init(&b, &rg->arena);
+	qn_buff(&b, "graph @main(%%x: tensor<1x2x3x4xf32>) {\n"
+		    "  %%t0 = transpose %%x {perm=[0,3,1,2]}\n");
+	for (int i = 1; i < LENGTH; i++)
+		qn_buff(&b, "  %%t%d = transpose %%t%d {perm=[0,%s]}\n", i, i - 1,
+			i % 2 == 0 ? "3,1,2" : "2,3,1");
+	qn_buff(&b, "  return %%t%d\n}\n", LENGTH - 1);
+	read_text(qn_buf_str(&b));
+	Onnx__ModelProto *file = unpacked();
+	assert_int_equal(nodes_of(file, "Transpose"), 1);
+	onnx__model_proto__free_unpacked(file, NULL);
+}
+
 static void
 test_refused(void **state)
 {
@@ -419,9 +440,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_files),           TEST(test_every_op),        TEST(test_kept),
-		TEST(test_kept_damaged),    TEST(test_kept_codes),      TEST(test_refused),
-		TEST(test_nodes_quantized), TEST(test_nodes_calibrated)};
+		TEST(test_files),           TEST(test_every_op),         TEST(test_kept),
+		TEST(test_kept_damaged),    TEST(test_kept_codes),       TEST(test_refused),
+		TEST(test_nodes_quantized), TEST(test_nodes_calibrated), TEST(test_nodes_many)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
