@@ -2,6 +2,7 @@
 /* calibrate.c - which values are wanted, and from what was observed of them the parameters of their
  * symbols. */
 #include "calibrate/calibrate.h"
+#include "calibrate/clip.h"
 
 #include <math.h>
 #include <string.h>
@@ -116,8 +117,12 @@ find_share(void *user, size_t worker, qn_arena *scratch)
 	for (size_t i = worker; i < f->s->n; i += f->nworker) {
 		qn_seen seen = qn_statistics_seen(f->s, i);
 
-		if (seen.o->n > 0)
+		if (seen.o->n > 0) {
 			f->s->method.method->finish(&seen, scratch, &f->found[i]);
+			f->found[i].seen = seen.o;
+			f->found[i].may_clip = qn_clip_asked(seen.opts);
+			qn_clip_guard(&seen, &f->found[i]);
+		}
 		widen_mask(&f->c->watch[i], seen.o, &f->found[i]);
 	}
 	return QN_OK;
@@ -344,6 +349,38 @@ check_axis(const qn_calibration *c)
 	return status;
 }
 
+/* ---- what was cut off ---- */
+
+/* Against the range of the parameters that a symbol was bound to, by whatever way; what rounds to its
+ * ends belongs to it. */
+static double
+bound_share(const qn_watch *w, const qn_observer *o)
+{
+	const qn_elem *e = w->quantize->type->elem;
+	const double scale = w->sym->scale, zp = (double)w->sym->zp;
+
+	return qn_clip_share(o, ((double)e->qmin - zp - 0.5) * scale,
+			     ((double)e->qmax - zp + 0.5) * scale);
+}
+
+static void
+warn_clipped(const qn_calibration *c, const qn_finding *found)
+{
+	for (size_t i = 0; found != NULL && i < c->nwatch; i++) {
+		const qn_watch *w = &c->watch[i];
+
+		if (found[i].seen == NULL || !w->sym->bound || w->sym->len > 0)
+			continue;
+		const double share = bound_share(w, found[i].seen);
+		if (share > QN_CLIP_MOST && share > found[i].may_clip)
+			qn_warn(c->m->env, "calibrate.clip", w->quantize->name,
+				"the range of $%s cuts off %g %% of its elements (quern calibrate "
+				"--explain shows which): if that costs accuracy, give it another "
+				"method, with --method or in a recipe; minmax cuts off nothing",
+				w->sym->name, rint(1000 * share) / 10);
+	}
+}
+
 /* ---- all at once ---- */
 
 qn_status
@@ -368,5 +405,6 @@ qn_calibrate_model(qn_model *m, qn_dataset *data, const qn_calib_opts *opts)
 	else if (c->nwatch > 0)
 		QN_TRY(qn_calibration_bind(c, found));
 	QN_TRY(check_axis(c));
+	warn_clipped(c, found);
 	return qn_widen_bias_scales(m, c->g, c->real, c->map);
 }

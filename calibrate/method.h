@@ -42,7 +42,12 @@ typedef struct qn_finding {
 	bool pair;
 	double scale;
 	int64_t zp;
+	const qn_observer *seen; /* what it was found from; NULL: no samples */
+	double may_clip;         /* share of the elements that the method was told to cut off */
 } qn_finding;
+
+/* Of the elements of a value: methods with a guard cut off no more, others are warned of. */
+#define QN_CLIP_MOST 0.01
 
 typedef struct qn_param_row {
 	const char *name; /* NULL: no further parameter */
@@ -61,6 +66,8 @@ typedef struct qn_method {
 	void (*plan)(const qn_seen *s, unsigned pass, const qn_bins *before, qn_bins *out);
 	/* s->o->n > 0 unless passes is 0. */
 	void (*finish)(const qn_seen *s, qn_arena *scratch, qn_finding *out);
+	/* finish may cut off any share of the elements: clip.h keeps it to QN_CLIP_MOST. */
+	bool guarded;
 	/* A calibration callback (callback.h) for every partition that has none of its own; opts:
 	 * the qn_method_opts.  NULL: what finish found stays. */
 	qn_status (*search)(void *opts, qn_info *info);
@@ -79,6 +86,9 @@ void qn_method_print(qn_buf *b, const qn_method_opts *o);
 
 /* [-t, t] when symmetric, else [min, max] cut by it; t at most the largest |x|. */
 void qn_finding_limit(const qn_seen *s, double t, qn_finding *out);
+/* The range outside of which lies `outside` of the elements at most, on both sides together: edges of
+ * the grid's bins.  s->o->has_grid. */
+void qn_grid_range(const qn_seen *s, double outside, qn_finding *out);
 /* Codes on the side of 0 that has more of them: 128 for i8 with values of both signs. */
 int64_t qn_seen_levels(const qn_seen *s);
 

@@ -54,20 +54,74 @@ gcd(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* Bin 0 is replaced by bin 1: the zeros of a relu need no resolution.  Counts are divided by
- * what they have in common, so that data given twice gives the same threshold. */
+enum {
+	AROUND = 4, /* bins on each side that are looked at */
+	SPIKE = 16  /* times the middle one of them */
+};
+
+/* The middle one of the counts next to hist[at[k]], at: the n bins that are not empty. */
+static uint64_t
+middle_around(const uint64_t *hist, const size_t *at, size_t n, size_t k)
+{
+	uint64_t sorted[2 * AROUND];
+	size_t have = 0;
+
+	for (size_t i = k > AROUND ? k - AROUND : 0; i <= k + AROUND && i < n; i++) {
+		size_t j = have;
+
+		if (i == k)
+			continue;
+		for (; j > 0 && sorted[j - 1] > hist[at[i]]; j--)
+			sorted[j] = sorted[j - 1];
+		sorted[j] = hist[at[i]];
+		have++;
+	}
+	return have >= AROUND ? sorted[have / 2] : UINT64_MAX;
+}
+
+/* A bin that holds far more than those around it stands for one number: the value of channels that
+ * are constant, of padding, of a clamp.  It needs no resolution, but in a level with others it would
+ * make these look alike, so that the threshold goes to where each bin is a level.  Such bins, of at
+ * least a quarter of what a level has on average, become what is around them. */
+static void
+remove_spikes(uint64_t *hist, size_t n, size_t levels, qn_arena *scratch)
+{
+	const uint64_t *before = qn_arena_copy(scratch, hist, n * sizeof *hist);
+	size_t *at = QN_NEW(scratch, size_t, n), filled = 0;
+	uint64_t all = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		all += hist[i];
+		if (hist[i] > 0)
+			at[filled++] = i;
+	}
+	for (size_t k = 0; k < filled; k++) {
+		const uint64_t here = before[at[k]];
+
+		if (here <= all / (4 * levels))
+			continue;
+		const uint64_t middle = middle_around(before, at, filled, k);
+		if (here / SPIKE > middle)
+			hist[at[k]] = middle;
+	}
+}
+
+/* Bin 0 is replaced by bin 1: the zeros of a relu need no resolution; so are spikes.  Counts are
+ * divided by what they have in common, so that data given twice gives the same threshold. */
 static uint64_t *
-read_grid(const qn_observer *o, qn_arena *scratch, size_t *n)
+read_grid(const qn_observer *o, size_t levels, qn_arena *scratch, size_t *n)
 {
 	uint64_t common = 0;
 
 	*n = (size_t)floor(ldexp(qn_observer_reach(o), -o->exponent)) + 1;
 	*n = *n < QN_HIST_HALF ? *n : QN_HIST_HALF;
 	uint64_t *hist = QN_NEW(scratch, uint64_t, *n);
-	for (size_t i = 0; i < *n; i++) {
-		hist[i] = qn_observer_magnitude(o, i > 0 || *n == 1 ? (int)i : 1);
+	for (size_t i = 0; i < *n; i++)
+		hist[i] = qn_observer_magnitude(o, (int)i);
+	remove_spikes(hist, *n, levels, scratch);
+	hist[0] = *n > 1 ? hist[1] : hist[0];
+	for (size_t i = 0; i < *n; i++)
 		common = gcd(common, hist[i]);
-	}
 	for (size_t i = 0; i < *n && common > 0; i++)
 		hist[i] /= common;
 	return hist;
@@ -103,6 +157,21 @@ prefix_divergence(const qn_entropy_counts *inner, const uint64_t *hist, const su
 	return qn_entropy_divergence(&p, levels + 1, level);
 }
 
+/* The first candidate that cuts off no more than it may. */
+static size_t
+guarded_from(const qn_observer *o, size_t n, size_t levels)
+{
+	double outside = 0;
+	size_t i = n;
+
+	for (; i > levels; i--) {
+		outside += (double)qn_observer_magnitude(o, (int)i - 1);
+		if (outside > QN_CLIP_MOST * (double)o->n)
+			break;
+	}
+	return i;
+}
+
 void
 qn_finish_kl(const qn_seen *s, qn_arena *scratch, qn_finding *out)
 {
@@ -112,7 +181,8 @@ qn_finish_kl(const qn_seen *s, qn_arena *scratch, qn_finding *out)
 
 	if (!s->o->has_grid)
 		return;
-	const uint64_t *hist = read_grid(s->o, scratch, &n);
+	const uint64_t *hist = read_grid(s->o, levels, scratch, &n);
+	const size_t first = guarded_from(s->o, n, levels);
 	const sums *sum = sum_up(hist, n, scratch);
 	qn_entropy_level *level = QN_NEW(scratch, qn_entropy_level, levels + 1);
 	size_t at = n;
@@ -122,7 +192,7 @@ qn_finish_kl(const qn_seen *s, qn_arena *scratch, qn_finding *out)
 		double d = prefix_divergence(&inner, hist, sum, n, i, levels, level);
 
 		qn_entropy_add(&inner, (double)hist[i - 1]);
-		if (qn_entropy_less(d, best)) {
+		if (i >= first && qn_entropy_less(d, best)) {
 			best = d;
 			at = i;
 		}
@@ -268,6 +338,10 @@ search(const qn_seen *s, two_sided *k, qn_arena *scratch, double *lo, double *hi
 			qn_entropy_add(&k->inner, (double)b->count[to]);
 		c.left = mass_of(k->sum, 0, c.a + 1);
 		c.right = mass_of(k->sum, c.e - 1, b->n);
+		if ((double)(mass_of(k->sum, 0, c.a) + mass_of(k->sum, c.e, b->n)) >
+			    QN_CLIP_MOST * (double)mass_of(k->sum, 0, b->n) &&
+		    i < middle)
+			continue;
 		if (c.e - c.a >= k->levels && c.e - c.a > 1)
 			d = slice_divergence(k, &c);
 		if (!any || qn_entropy_less(d, best)) {

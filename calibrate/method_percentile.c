@@ -54,14 +54,10 @@ one_sided(const qn_observer *o, double outside)
 }
 
 void
-qn_finish_percentile(const qn_seen *s, qn_arena *scratch, qn_finding *out)
+qn_grid_range(const qn_seen *s, double outside, qn_finding *out)
 {
 	const qn_observer *o = s->o;
-	double outside = (100.0 - s->opts->param[0]) / 100.0;
 
-	(void)scratch;
-	if (!o->has_grid)
-		return;
 	if (s->symmetric) {
 		qn_finding_limit(s, one_sided(o, outside), out);
 		return;
@@ -69,6 +65,16 @@ qn_finish_percentile(const qn_seen *s, qn_arena *scratch, qn_finding *out)
 	two_sided(o, outside, &out->lo, &out->hi);
 	out->lo = fmax(out->lo, (double)o->min);
 	out->hi = fmin(out->hi, (double)o->max);
+}
+
+void
+qn_finish_percentile(const qn_seen *s, qn_arena *scratch, qn_finding *out)
+{
+	double outside = (100.0 - s->opts->param[0]) / 100.0;
+
+	(void)scratch;
+	if (s->o->has_grid)
+		qn_grid_range(s, outside, out);
 }
 
 /* ---- as TVM: the exact value of a rank ---- */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "calibrate/clip.h"
 #include "driver/context.h"
 #include "driver/statistics.h"
 
@@ -93,26 +94,10 @@ put_files(qn_buf *b, const qn_statistics *s)
 	}
 }
 
-/* The share of the values in bins that lie wholly outside the range, in percent; -1: not known. */
-static double
-clipped(const qn_observer *o, const qn_finding *f)
-{
-	bool below = f->lo > (double)o->min, above = f->hi < (double)o->max;
-	uint64_t outside = 0;
-
-	if (o->bin == NULL || o->n == 0)
-		return -1;
-	for (int i = -QN_HIST_HALF; o->has_grid && i < QN_HIST_HALF; i++)
-		if ((below && ldexp(i + 1.0, o->exponent) <= f->lo) ||
-		    (above && ldexp(i, o->exponent) >= f->hi))
-			outside += o->bin[i + QN_HIST_HALF];
-	return 100.0 * (double)outside / (double)o->n;
-}
-
 static void
 put_clipped(qn_buf *b, const qn_observer *o, const qn_finding *f)
 {
-	double share = clipped(o, f);
+	double share = 100 * qn_clip_share(o, f->lo, f->hi);
 
 	if (share < 0)
 		qn_buf_puts(b, "?");
@@ -160,7 +145,8 @@ put_method(qn_buf *b, const qn_statistics *s)
 	put_files(b, s);
 	qn_buf_putc(b, '\n');
 	if (s->method.method->search != NULL)
-		qn_buf_puts(b, "note         ranges are where the search of a compilation begins\n");
+		qn_buf_puts(b,
+			    "note         ranges are where the search of a compilation begins\n");
 }
 
 static void

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "calibrate/clip.h"
+
 /* Methods that choose a threshold from a histogram. */
 static const char *const searching[] = {"percentile",
 					"kl",
@@ -309,6 +311,72 @@ test_shards(void **state)
 	}
 }
 
+/* ---- what is cut off ---- */
+
+/* Half of the elements are the values of a few constant channels: the range is that of the others. */
+static void
+test_constant_channels(void **state)
+{
+	enum { N = 40000, ALL = 2 * N };
+	static const float constant[] = {0.3125f, 0.7f, 1.03f, 1.61f, 0.11f};
+	float *x = normal(N), *y = QN_NEW(&rg->arena, float, ALL);
+
+	(void)state;
+	for (size_t i = 0; i < ALL; i++)
+		y[i] = i < N ? x[i] : constant[i % QN_COUNT(constant)];
+	for (int symmetric = 0; symmetric < 2; symmetric++) {
+		double alone = find("kl", x, N, 1, symmetric).hi;
+		double both = find("kl", y, ALL, 1, symmetric).hi;
+
+		if (!(both > 0.85 * alone && both < 1.15 * alone))
+			fail_msg("%g, with constant channels %g", alone, both);
+	}
+}
+
+/* Whatever a method finds, what is left of it after the guard cuts off at most QN_CLIP_MOST. */
+static void
+test_guard(void **state)
+{
+	enum { N = 20000 };
+	float *x = normal(N);
+
+	(void)state;
+	/* two thirds of the elements are small, two clusters of others are far away */
+	for (size_t i = 0; i < N; i++)
+		x[i] = i % 3 < 2 ? x[i] / 64 : i % 2 == 0 ? 1 + x[i] / 16 : -3 + x[i] / 64;
+	for (size_t i = 0; qn_method_row(i) != NULL; i++) {
+		const qn_method *row = qn_method_row(i);
+
+		if (row->passes == 0)
+			continue;
+		for (int symmetric = 0; symmetric < 2; symmetric++) {
+			qn_statistics *s = blank(row->name, 4, symmetric);
+			qn_observer *o = &s->value[0].o;
+			qn_finding f = find(row->name, x, N, 4, symmetric);
+
+			see(s, x, N, 0, 4, false);
+			qn_seen seen = qn_statistics_seen(s, 0);
+			const qn_finding before = f;
+			qn_clip_guard(&seen, &f);
+			const double share = qn_clip_share(o, f.lo, f.hi);
+			if (row->guarded && share > QN_CLIP_MOST)
+				fail_msg("%s cuts off %g", row->name, share);
+			if (!row->guarded || qn_clip_share(o, before.lo, before.hi) <= QN_CLIP_MOST)
+				assert_memory_equal(&f, &before, sizeof f);
+		}
+	}
+	/* two of a hundred elements lie outside of it, by hand */
+	qn_statistics *s = blank("kl", 1, true);
+	for (int i = 0; i < 100; i++)
+		x[i] = i < 2 ? 4 : 1;
+	see(s, x, 100, 0, 1, false);
+	assert_true(fabs(qn_clip_share(&s->value[0].o, -2, 2) - 0.02) < 1e-12);
+	qn_seen seen = qn_statistics_seen(s, 0);
+	qn_finding f = {.lo = -2, .hi = 2};
+	qn_clip_guard(&seen, &f);
+	range_is(f, -4, 4);
+}
+
 /* ---- text ---- */
 
 static void
@@ -355,11 +423,11 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_batches),    TEST(test_avgmax_pr_halves), TEST(test_percentile_cut),
-		TEST(test_where),      TEST(test_uniform),          TEST(test_outlier),
-		TEST(test_zeros),      TEST(test_constant),         TEST(test_scale),
-		TEST(test_duplicates), TEST(test_methods_differ),   TEST(test_shards),
-		TEST(test_text),
+		TEST(test_batches),    TEST(test_avgmax_pr_halves),  TEST(test_percentile_cut),
+		TEST(test_where),      TEST(test_uniform),           TEST(test_outlier),
+		TEST(test_zeros),      TEST(test_constant),          TEST(test_scale),
+		TEST(test_duplicates), TEST(test_methods_differ),    TEST(test_shards),
+		TEST(test_text),       TEST(test_constant_channels), TEST(test_guard),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

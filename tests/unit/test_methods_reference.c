@@ -172,6 +172,19 @@ ref_entropy(const double *p, const double *q, size_t n)
 	return d;
 }
 
+/* Whether [begin, end) leaves more out than the guard lets a method cut off. */
+static bool
+cuts_too_much(const double *hist, size_t bins, size_t begin, size_t end)
+{
+	double all = 0, outside = 0;
+
+	for (size_t i = 0; i < bins; i++) {
+		all += hist[i];
+		outside += i < begin || i >= end ? hist[i] : 0;
+	}
+	return outside > QN_CLIP_MOST * all;
+}
+
 /* TVM's MinimizeKL: the slice lacks the first bin, levels count what the slice holds, and the last
  * one takes the rest. */
 static double
@@ -179,9 +192,12 @@ ref_kl_tvm(const double *hist, const double *edges, size_t bins, size_t levels)
 {
 	size_t zero = bins / 2;
 	double best = 0, threshold = 0;
+	bool any = false;
 
 	for (size_t i = levels / 2; i <= zero; i++) {
 		size_t begin = zero - i, end = zero + i + 1, n = end - begin;
+		if (i < zero && cuts_too_much(hist, bins, begin, end))
+			continue;
 		double *p = QN_NEW(&rg->arena, double, n), *s = QN_NEW(&rg->arena, double, n);
 		double *q = QN_NEW(&rg->arena, double, n);
 
@@ -207,10 +223,11 @@ ref_kl_tvm(const double *hist, const double *edges, size_t bins, size_t levels)
 					q[k] = mass / used;
 		}
 		double d = ref_entropy(p, q, n);
-		if (i == levels / 2 || d < best - 1e-12) {
+		if (!any || d < best - 1e-12) {
 			best = d;
 			threshold = edges[end];
 		}
+		any = true;
 	}
 	return threshold;
 }
@@ -257,10 +274,13 @@ ref_kl_ort(const double *hist, const double *edges, size_t bins, size_t levels, 
 {
 	size_t zero = bins / 2;
 	double best = 0, hi = 0;
+	bool any = false;
 
 	for (size_t i = levels / 2; i <= zero; i++) {
 		size_t begin = zero - i, end = zero + i + 1 < bins ? zero + i + 1 : bins;
 		size_t n = end - begin, merged = n / levels;
+		if (i < zero && cuts_too_much(hist, bins, begin, end))
+			continue;
 		const double *s = hist + begin;
 		double *p = qn_arena_copy(&rg->arena, s, n * sizeof *s);
 		double *q = QN_NEW(&rg->arena, double, n);
@@ -282,11 +302,12 @@ ref_kl_ort(const double *hist, const double *edges, size_t bins, size_t levels, 
 				q[l * merged + k] = floor(mass / used);
 		}
 		double d = ref_entropy(p, q, n);
-		if (i == levels / 2 || d < best - 1e-12) {
+		if (!any || d < best - 1e-12) {
 			best = d;
 			*lo = edges[begin];
 			hi = edges[end];
 		}
+		any = true;
 	}
 	return hi;
 }
@@ -324,6 +345,8 @@ ref_kl(const double *hist, size_t bins, size_t levels)
 
 	/* differences of 1e-12 are rounding errors: of equal ones the first wins */
 	for (size_t n = levels; n <= bins; n++) {
+		if (n < bins && cuts_too_much(hist, bins, 0, n))
+			continue;
 		double *p = qn_arena_copy(&rg->arena, hist, n * sizeof *hist);
 		double *q = QN_NEW(&rg->arena, double, n);
 

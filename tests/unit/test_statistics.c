@@ -291,30 +291,33 @@ test_checksum(void **state)
 	       "stats.checksum");
 }
 
-/* Values of 250 bytes that ask for histograms of half a megabyte each. */
+/* Values of 300 bytes that ask for histograms of 32 KiB, or of half a megabyte. */
 static void
 test_bomb(void **state)
 {
 	static const char value[] =
 		"{\"name\":\"a\",\"symmetric\":true,\"qmin\":-127,\"qmax\":127,\"n\":1,"
 		"\"nonfinite\":false,\"min\":\"0x3ff0000000000000\",\"max\":\"0x3ff0000000000000\","
-		"\"min_at\":0,\"max_at\":0,\"bins\":{\"first\":0,\"count\":[1]}%s}%s";
-	static const char *const more[] = {
-		"", ",\"grid\":{\"exponent\":-10,\"first\":3072,\"count\":[1]}"};
-	enum { VALUES = 8000 };
+		"\"min_at\":0,\"max_at\":0,\"grid\":{\"exponent\":-10,\"first\":3072,\"count\":[1]}"
+		"%s}%s";
+	static const struct {
+		const char *method, *more;
+		int pass, values;
+	} rows[] = {{"kl", "", 1, 8000},
+		    {"percentile_ort:bins=65536", ",\"bins\":{\"first\":0,\"count\":[1]}", 2, 300}};
 
 	(void)state;
-	for (int k = 0; k < 2; k++) {
+	for (size_t k = 0; k < QN_COUNT(rows); k++) {
 		qn_buf b;
 
 		qn_buf_init(&b, &rg->arena);
 		qn_buff(&b,
 			"{\"quern_statistics\":2,\"model\":\"m\",\"model_hash\":\"0\","
-			"\"method\":\"%s\",\"data\":[],\"batches\":1,\"batch\":1,\"pass\":2,"
+			"\"method\":\"%s\",\"data\":[],\"batches\":1,\"batch\":1,\"pass\":%d,"
 			"\"observed\":[[0,1]],\"values\":[",
-			k == 0 ? "percentile_ort:bins=65536" : "percentile_ort:bins=2");
-		for (int i = 0; i < VALUES; i++)
-			qn_buff(&b, value, more[k], i + 1 < VALUES ? "," : "");
+			rows[k].method, rows[k].pass);
+		for (int i = 0; i < rows[k].values; i++)
+			qn_buff(&b, value, rows[k].more, i + 1 < rows[k].values ? "," : "");
 		qn_buf_puts(&b, "],\n  \"checksum\": \"00000000\"\n}\n");
 		refuse(b.data, "stats.size");
 	}
