@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ir/diag.h"
+#include "ir/limits.h"
 #include "runtime/parallel.h"
 
 const qn_symbol *
@@ -148,6 +149,23 @@ check_finite(const qn_calibration *c, const qn_statistics *s)
 	return status;
 }
 
+/* A search counts as a run does. */
+static qn_status
+check_cost(const qn_calibration *c, const qn_statistics *s)
+{
+	qn_env *env = c->m->env;
+	uint64_t steps = 0;
+
+	for (size_t i = 0; s->method.method->cost != NULL && i < s->n; i++) {
+		const qn_seen seen = qn_statistics_seen(s, i);
+
+		steps += s->method.method->cost(&seen);
+	}
+	if (steps <= qn_limit(env, QN_LIMIT_STEPS))
+		return QN_OK;
+	return qn_limit_report(env, QN_LIMIT_STEPS, c->m->name, steps);
+}
+
 qn_status
 qn_calibration_find(const qn_calibration *c, const qn_statistics *s, qn_finding **out)
 {
@@ -159,6 +177,7 @@ qn_calibration_find(const qn_calibration *c, const qn_statistics *s, qn_finding 
 	*out = f.found;
 	QN_TRY(qn_statistics_check_done(c->m->env, s));
 	QN_TRY(check_finite(c, s));
+	QN_TRY(check_cost(c, s));
 	if (f.nworker > 0)
 		QN_TRY(qn_parallel(c->m->env, f.nworker, find_share, &f));
 	for (size_t i = 0; i < s->n; i++)

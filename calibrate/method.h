@@ -71,6 +71,9 @@ typedef struct qn_method {
 	/* A calibration callback (callback.h) for every partition that has none of its own; opts:
 	 * the qn_method_opts.  NULL: what finish found stays. */
 	qn_status (*search)(void *opts, qn_info *info);
+	/* What finish takes for a value, in steps as a run's are counted (docs/limits.md), where that is
+	 * more than to look at what was seen a few times; NULL: it is not. */
+	uint64_t (*cost)(const qn_seen *s);
 } qn_method;
 
 /* Row i, NULL past the last. */
@@ -108,6 +111,9 @@ void qn_finish_mse(const qn_seen *s, qn_arena *scratch, qn_finding *out);
 void qn_plan_percentile_tvm(const qn_seen *s, unsigned pass, const qn_bins *before, qn_bins *out);
 void qn_plan_percentile_ort(const qn_seen *s, unsigned pass, const qn_bins *before, qn_bins *out);
 void qn_plan_kl(const qn_seen *s, unsigned pass, const qn_bins *before, qn_bins *out);
+uint64_t qn_cost_kl(const qn_seen *s);
+uint64_t qn_cost_kl_bins(const qn_seen *s);
+uint64_t qn_cost_mse(const qn_seen *s);
 qn_status qn_search_output_of(void *opts, qn_info *info) QN_MUST_CHECK;
 
 #endif

@@ -40,6 +40,13 @@ sum_up(const uint64_t *hist, size_t n, qn_arena *scratch)
 	return s;
 }
 
+/* Candidates, each of which is told by so many levels and by its counts. */
+static uint64_t
+cost_of(size_t candidates, size_t levels)
+{
+	return (uint64_t)candidates * (levels + QN_ENTROPY_SMALL);
+}
+
 /* ---- one-sided, on the power-of-two grid ---- */
 
 static uint64_t
@@ -170,6 +177,14 @@ guarded_from(const qn_observer *o, size_t n, size_t levels)
 			break;
 	}
 	return i;
+}
+
+uint64_t
+qn_cost_kl(const qn_seen *s)
+{
+	const size_t levels = (size_t)qn_seen_levels(s);
+
+	return cost_of(levels < QN_HIST_HALF ? QN_HIST_HALF - levels : 0, levels);
 }
 
 void
@@ -351,6 +366,12 @@ search(const qn_seen *s, two_sided *k, qn_arena *scratch, double *lo, double *hi
 		}
 		any = true;
 	}
+}
+
+uint64_t
+qn_cost_kl_bins(const qn_seen *s)
+{
+	return cost_of((size_t)s->opts->param[0] / 2, (size_t)s->opts->param[1]);
 }
 
 void

@@ -58,6 +58,12 @@ cost_of_values(const trial *t)
 	return cost;
 }
 
+uint64_t
+qn_cost_mse(const qn_seen *s)
+{
+	return (uint64_t)(QN_HIST_HALF / s->opts->param[0] + 1) * QN_HIST_BINS;
+}
+
 void
 qn_finish_mse(const qn_seen *s, qn_arena *scratch, qn_finding *out)
 {

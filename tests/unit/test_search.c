@@ -158,20 +158,32 @@ test_threads(void **state)
 static void
 test_limit(void **state)
 {
-	(void)state;
-	for (int k = 0; k < 2; k++) {
-		rig r = make_within(1, k == 0 ? 2000 : 200000);
-		qn_status status = compile(&r, (qn_compile_opts){.method = "output",
-								 .scheme = QN_RFC,
-								 .passes = quantized});
+	static const struct {
+		const char *method, *place;
+		uint64_t too_few, enough;
+	} rows[] = {{"output", "fc", 2000, 200000},
+		    {"kl", "net", 100000, 1000000},
+		    {"kl_tvm", "net", 500000, 5000000},
+		    {"mse", "net", 4000000, 40000000},
+		    {"minmax", NULL, 2000, 2000}};
 
-		assert_int_equal(status, k == 0 ? QN_EBUDGET : QN_OK);
-		if (k == 0) {
-			assert_string_equal(first_id(&r), "limit.steps");
-			assert_string_equal(qn_diag_get(r.ctx, 0).place, "fc");
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		for (int k = 0; k < 2; k++) {
+			rig r = make_within(1, k == 0 ? rows[i].too_few : rows[i].enough);
+			qn_status status = compile(&r, (qn_compile_opts){.method = rows[i].method,
+									 .scheme = QN_RFC,
+									 .passes = quantized});
+
+			if (k > 0 || rows[i].place == NULL) {
+				assert_int_equal(status, QN_OK);
+			} else {
+				assert_int_equal(status, QN_EBUDGET);
+				assert_string_equal(first_id(&r), "limit.steps");
+				assert_string_equal(qn_diag_get(r.ctx, 0).place, rows[i].place);
+			}
+			qn_close(r.ctx);
 		}
-		qn_close(r.ctx);
-	}
 }
 
 /* ---- from a callback ---- */
