@@ -115,7 +115,10 @@ partner(net *n, net_val *x)
 	for (int64_t i = 0; i < dim[1]; i++)
 		v[i] = (double)net_draw(n, net_qmin(x->type), net_qmax(x->type));
 	net_val *c = net_const(n, x->type, x->rank, dim, v);
-	c->q = net_params_for(n, -net_real(n, 0.5, 2), net_real(n, 0.5, 2), x->type);
+	const double hi = net_real(n, 0.5, 2),
+		     lo = -net_real(n, 0.5, 2); /* in this order everywhere */
+
+	c->q = net_params_for(n, lo, hi, x->type);
 	return c;
 }
 
