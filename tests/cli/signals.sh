@@ -4,6 +4,8 @@
 # compilation, nothing is left over, and the exit status says what happened.
 . "$(dirname "$0")/common.inc"
 E=$QUERN_SOURCE/examples/digits
+# A signal may come before a background command has become the program: it must not clean up like this shell.
+trap - EXIT
 
 # Two models of one name, and what each of them gives.
 good a compile -q "$E/digits.json" --calib "$E/calib.npy" -o a
@@ -104,4 +106,5 @@ cases=$((cases + 1))
 has_words limit stderr 'out/digits.|File too large|[file.write]'
 [ ! -e out ] || fail limit "files are left: $(ls -A out)"
 
+trap clean_up EXIT
 finish
