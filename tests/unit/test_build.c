@@ -121,7 +121,7 @@ append(void *user, const char *s, size_t n)
 	return 0;
 }
 
-/* A taken name gets a number, a missing one the op's. */
+/* A taken name gets a number, and the node still stands for the layer of that name; a missing one the op's. */
 static void
 names_are_made_unique(void **state)
 {
@@ -138,12 +138,13 @@ names_are_made_unique(void **state)
 	assert_int_equal(qn_add_output(g, "z", z), QN_OK);
 	assert_int_equal(qn_print(m, QN_FORMAT_IR, append, &t), QN_OK);
 	t.s[t.n] = '\0';
-	assert_string_equal(t.s, "model \"two words\" stage float\n"
-				 "graph @main(%x: tensor<2xf32>) {\n"
-				 "  %x_1 = clip %x {min=-1.0, max=2.5} : tensor<2xf32>\n"
-				 "  %relu_1 = relu %x_1 : tensor<2xf32>\n"
-				 "  return %relu_1 as \"z\"\n"
-				 "}\n");
+	assert_string_equal(t.s,
+			    "model \"two words\" stage float\n"
+			    "graph @main(%x: tensor<2xf32>) {\n"
+			    "  %x_1 = clip %x {min=-1.0, max=2.5} : tensor<2xf32> from [\"x\"]\n"
+			    "  %relu_1 = relu %x_1 : tensor<2xf32>\n"
+			    "  return %relu_1 as \"z\"\n"
+			    "}\n");
 	qn_close(ctx);
 }
 

@@ -66,7 +66,7 @@ test_values(void **state)
 			 type("tensor<6x!quant.uniform<i16<-2048:2047>:f32, 0.25>>"));
 }
 
-/* Both domains; rounding to the nearest with halves away from 0; the words in lower case. */
+/* Both domains and names; rounding to the nearest with halves away from 0; the words in lower case. */
 static void
 test_domains(void **state)
 {
@@ -80,6 +80,14 @@ test_domains(void **state)
 	one("onnx.brevitas", "Quant", "x,s,z,b");
 	import(13);
 	GIVES(V(2.5, -2.5, 1.5, 0.4), 0, 3, -3, 2, 0);
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "2");
+	scalar("s", 0.5f);
+	scalar("z", 0);
+	scalar("b", 4);
+	one(general, "IntQuant", "x,s,z,b");
+	import(13);
+	GIVES(V(0.75, -9), 0, 1, -4);
 }
 
 /* Weights: codes of the file's bits, a scale for each channel, all roundings; biases in 32 bits. */
