@@ -2,6 +2,7 @@
 /* emit_elementwise.c - add, sub, bias_add and mul, with broadcasting.  The result may lie where an
  * operand of its size lies: only an operand that is not repeated has this size. */
 #include "codegen/emitter.h"
+#include "runtime/channels.h"
 #include "runtime/form_args.h"
 
 static void
@@ -38,10 +39,57 @@ emit_add(qn_emitter *e, const qn_step *s, const void *args)
 	qn_emit_call(e, s, "qn_add_q", symbol, QN_OWN, 2, false);
 }
 
+/* The table, which ends an argument struct, and the call. */
+static void
+close_by_channel(qn_emitter *e, const qn_step *s, const char *table, const char *kernel)
+{
+	qn_emit_pointer(&e->args, "table", table);
+	const char *symbol = qn_emit_close(e);
+	qn_emit_call(e, s, kernel, symbol, QN_OWN, 2, false);
+}
+
+static void
+emit_add_axis(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const qn_add_axis_args *d = args;
+	const char *table =
+		qn_emit_table(e, s, "channels", QN_PLAIN_i32, (int64_t)d->channels * 9, d->table);
+
+	qn_emit_open(e, s, "qn_add_axis_args", 0);
+	qn_emit_ints(&e->args, args,
+		     "dim[4], xs[4], ys[4]\n"
+		     "channels, inner\n"
+		     "lo, hi\n"
+		     "left\n"
+		     "mode\n"
+		     "sub\n");
+	close_by_channel(e, s, table, "qn_add_axis_q");
+}
+
+static void
+emit_mul_axis(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const qn_mul_axis_args *d = args;
+	const char *table =
+		qn_emit_table(e, s, "channels", QN_PLAIN_i32, (int64_t)d->channels * 5, d->table);
+
+	qn_emit_open(e, s, "qn_mul_axis_args", 0);
+	qn_emit_ints(&e->args, args,
+		     "dim[4], xs[4], ys[4]\n"
+		     "channels, inner\n"
+		     "lo, hi\n"
+		     "mode\n");
+	close_by_channel(e, s, table, "qn_mul_axis_q");
+}
+
 static void
 emit_sum(qn_emitter *e, const qn_step *s, const void *args)
 {
-	if (qn_graph_node(e->g, s->node)->attr->sum.align != 0)
+	const qn_node *n = qn_graph_node(e->g, s->node);
+
+	if (qn_by_channel(e->g, n))
+		emit_add_axis(e, s, args);
+	else if (n->attr->sum.align != 0)
 		emit_aligned(e, s, args);
 	else
 		emit_add(e, s, args);
@@ -50,6 +98,10 @@ emit_sum(qn_emitter *e, const qn_step *s, const void *args)
 static void
 emit_mul(qn_emitter *e, const qn_step *s, const void *args)
 {
+	if (qn_by_channel(e->g, qn_graph_node(e->g, s->node))) {
+		emit_mul_axis(e, s, args);
+		return;
+	}
 	qn_emit_open(e, s, "qn_mul_args", 0);
 	qn_family from = qn_family_of(qn_graph_node(e->g, s->in[0])->type->elem);
 

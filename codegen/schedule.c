@@ -17,6 +17,7 @@
 
 #include "codegen/emitter.h"
 #include "ir/diag.h"
+#include "runtime/channels.h"
 #include "runtime/forms.h"
 
 typedef struct scheduler {
@@ -132,7 +133,8 @@ head_of(scheduler *s, qn_id id)
 	const qn_node *head;
 	void *args, *r;
 
-	if (n->op != QN_OP_requantize || n->type->is_tuple || s->uses[n->in[0]] != 1)
+	if (n->op != QN_OP_requantize || n->type->is_tuple || s->uses[n->in[0]] != 1 ||
+	    qn_zero_points_differ(s->g, n))
 		return id;
 	head = qn_graph_node(s->g, n->in[0]);
 	if (qn_emit_form_get(head->op)->fuse == NULL ||

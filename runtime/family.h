@@ -50,6 +50,8 @@ int64_t qn_sum_terms(const qn_graph *g, const qn_node *n);
 /* The type has one scale, storage of a family, and zero points inside its range, 0 for s16; operand
  * 0 of the node is of the same family; all operands are small enough.  Else reports. */
 bool qn_int_need_codes(const qn_graph *g, const qn_node *n, const qn_type *type) QN_MUST_CHECK;
+/* The same for a type that may have a scale for each index of an axis. */
+bool qn_int_need_channels(const qn_graph *g, const qn_node *n, const qn_type *type) QN_MUST_CHECK;
 
 typedef void qn_codes_fn(const qn_eval *e, const void *args);
 

@@ -7,6 +7,7 @@
  *   dense                            qn_dense_args                qn_dense_acc
  *   requantize                       qn_requantize_args           qn_requantize_s8 or _s32_s8
  *   add, sub, bias_add               qn_add_args                  qn_add_s8
+ *   … with scales for each channel   qn_add_axis_args             qn_add_axis_s8, mul and requantize likewise
  *   minimum, maximum                 qn_minmax_args               qn_minmax_s8
  *   div                              qn_div_args                  qn_div_s8
  *   equal, less …                    qn_compare_args              qn_compare_s8

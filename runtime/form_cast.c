@@ -8,6 +8,7 @@
  *
  * quantize and dequantize take every storage type and granularity; requantize gives codes of a
  * family. */
+#include "runtime/channels.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
 
@@ -76,27 +77,14 @@ channel_axis(const qn_graph *g, const qn_node *n, int32_t *axis)
 	return true;
 }
 
-/* The zero point that all channels share. */
-static bool
-common_zp(const qn_graph *g, const qn_node *n, const qn_elem *e, int32_t *out)
+static int32_t
+first_zp(const qn_graph *g, const qn_type *type)
 {
-	size_t count = qn_elem_nparams(e);
-	double scale = 1.0;
-	int64_t first = 0;
+	double scale;
+	int32_t zp;
 
-	qn_elem_param(&g->model->types, e, 0, &scale, &first);
-	for (size_t i = 1; i < count; i++) {
-		int64_t zp = 0;
-
-		qn_elem_param(&g->model->types, e, i, &scale, &zp);
-		if (zp == first)
-			continue;
-		(void)qn_int_refuse(g, n, "channels with different zero points, %lld and %lld",
-				    (long long)first, (long long)zp);
-		return false;
-	}
-	*out = (int32_t)first;
-	return true;
+	qn_channel_param(g, type, 0, &scale, &zp);
+	return zp;
 }
 
 /* Multipliers scale in / scale out, one or one a channel. */
@@ -159,22 +147,22 @@ requantize_types(const qn_graph *g, const qn_node *n)
 	return qn_int_sizes(g, n);
 }
 
-static void *
-requantize_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+static qn_requantize_args *
+one_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	const qn_type *type = n->type;
 	qn_requantize_args *d = QN_NEW(a, qn_requantize_args, 1);
 	int64_t lo = 0, hi = 0;
 	int32_t axis = -1;
 
-	if (!requantize_types(g, n) || !channel_axis(g, n, &axis) ||
-	    !common_zp(g, n, qn_in_type(g, n, 0)->elem, &d->zi) ||
-	    !common_zp(g, n, type->elem, &d->zo))
+	if (!requantize_types(g, n) || !channel_axis(g, n, &axis))
 		return NULL;
 	qn_clamp_range(g, n, &lo, &hi);
 	if (lo > hi)
 		return qn_int_refuse(g, n, "the limits [%lld, %lld] leave no code", (long long)lo,
 				     (long long)hi);
+	d->zi = first_zp(g, qn_in_type(g, n, 0));
+	d->zo = first_zp(g, type);
 	d->outer = d->channels = d->mult_n = 1;
 	d->inner = (int32_t)qn_static_count(type);
 	if (axis >= 0) {
@@ -188,6 +176,40 @@ requantize_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return multipliers(g, n, a, d) ? d : NULL;
 }
 
+/* The same with a table of zero points. */
+static void *
+axis_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, const qn_requantize_args *one)
+{
+	qn_requantize_axis_args *d = QN_NEW(a, qn_requantize_axis_args, 1);
+	int32_t *zero = QN_NEW(a, int32_t, 2 * (size_t)one->channels);
+	double scale;
+
+	for (int32_t i = 0; i < one->channels; i++) {
+		qn_channel_param(g, qn_in_type(g, n, 0), i, &scale, &zero[2 * i]);
+		qn_channel_param(g, n->type, i, &scale, &zero[2 * i + 1]);
+	}
+	*d = (qn_requantize_axis_args){
+		.outer = one->outer,
+		.channels = one->channels,
+		.inner = one->inner,
+		.lo = one->lo,
+		.hi = one->hi,
+		.mode = one->mode,
+		.zero = zero,
+		.mult = one->mult,
+		.shift = one->shift,
+	};
+	return d;
+}
+
+static void *
+requantize_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	qn_requantize_args *d = one_prepare(g, n, a);
+
+	return d != NULL && qn_zero_points_differ(g, n) ? axis_prepare(g, n, a, d) : d;
+}
+
 #define REQUANTIZE(name, kernel)                                                                   \
 	static void name(const qn_eval *e, const void *args)                                       \
 	{                                                                                          \
@@ -196,34 +218,55 @@ requantize_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 #define FROM_32(name, q, o, a, code) REQUANTIZE(name, qn_requantize_s32##q)
 #define FROM_64(name, q, o, a, code) REQUANTIZE(name, qn_requantize_s64##q)
 #define FROM_CODES(name, q, o, a, code) REQUANTIZE(name, qn_requantize##q)
+#define AXIS_FROM_32(name, q, o, a, code) REQUANTIZE(name, qn_requantize_axis_s32##q)
+#define AXIS_FROM_64(name, q, o, a, code) REQUANTIZE(name, qn_requantize_axis_s64##q)
+#define AXIS_FROM_CODES(name, q, o, a, code) REQUANTIZE(name, qn_requantize_axis##q)
 
 QN_BY_FAMILY_OF(from_32, FROM_32, e->n->type)
 QN_BY_FAMILY_OF(from_64, FROM_64, e->n->type)
 QN_BY_FAMILY(from_codes, FROM_CODES)
-REQUANTIZE(s8_u8, qn_requantize_from_s8_u8)
-REQUANTIZE(s8_s16, qn_requantize_from_s8_s16)
-REQUANTIZE(u8_s8, qn_requantize_from_u8_s8)
-REQUANTIZE(u8_s16, qn_requantize_from_u8_s16)
-REQUANTIZE(s16_s8, qn_requantize_from_s16_s8)
-REQUANTIZE(s16_u8, qn_requantize_from_s16_u8)
+QN_BY_FAMILY_OF(axis_from_32, AXIS_FROM_32, e->n->type)
+QN_BY_FAMILY_OF(axis_from_64, AXIS_FROM_64, e->n->type)
+QN_BY_FAMILY(axis_from_codes, AXIS_FROM_CODES)
+#define BETWEEN(from, to)                                                                          \
+	REQUANTIZE(from##_##to, qn_requantize_from_##from##_##to)                                  \
+	REQUANTIZE(axis_##from##_##to, qn_requantize_axis_from_##from##_##to)
+BETWEEN(s8, u8)
+BETWEEN(s8, s16)
+BETWEEN(u8, s8)
+BETWEEN(u8, s16)
+BETWEEN(s16, s8)
+BETWEEN(s16, u8)
+
+/* Sums of 32 and 64 bits, and codes from the row's family to the column's. */
+typedef struct kernels {
+	qn_codes_fn *sums, *wide_sums, *codes[QN_NFAMILY][QN_NFAMILY];
+} kernels;
 
 static void
 requantize_run(const qn_eval *e, const void *args)
 {
-	/* from the row's family to the column's */
-	static qn_codes_fn *const by[QN_NFAMILY][QN_NFAMILY] = {
-		{from_codes, s8_u8, s8_s16},
-		{u8_s8, from_codes, u8_s16},
-		{s16_s8, s16_u8, from_codes},
+	static const kernels by[] = {
+		{from_32,
+		 from_64,
+		 {{from_codes, s8_u8, s8_s16},
+		  {u8_s8, from_codes, u8_s16},
+		  {s16_s8, s16_u8, from_codes}}},
+		{axis_from_32,
+		 axis_from_64,
+		 {{axis_from_codes, axis_s8_u8, axis_s8_s16},
+		  {axis_u8_s8, axis_from_codes, axis_u8_s16},
+		  {axis_s16_s8, axis_s16_u8, axis_from_codes}}},
 	};
 	const qn_elem *in = qn_in_type(e->g, e->n, 0)->elem;
+	const kernels *k = &by[qn_zero_points_differ(e->g, e->n)];
 
 	if (in->bits == 64)
-		from_64(e, args);
+		k->wide_sums(e, args);
 	else if (in->bits == 32)
-		from_32(e, args);
+		k->sums(e, args);
 	else
-		by[qn_family_of(in)][qn_family_of(e->n->type->elem)](e, args);
+		k->codes[qn_family_of(in)][qn_family_of(e->n->type->elem)](e, args);
 }
 
 static void *

@@ -5,13 +5,16 @@
  * Codes (TFLite reference kernels): add brings both operands to the scale T / 2^headroom,
  * T = 2 max(sx, sy), adds, and brings the sum to the result's scale; with the attribute `align` the
  * scales are small integers times powers of two, by which codes are multiplied and added exactly.
- * mul multiplies the differences from the zero points and rescales once. */
+ * mul multiplies the differences from the zero points and rescales once.  Where operands or result
+ * have a scale and a zero point for each channel, each channel is computed so with its own. */
 #include "runtime/elementwise.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "runtime/align.h"
 #include "runtime/broadcast.h"
+#include "runtime/channels.h"
 #include "runtime/family.h"
 #include "runtime/form_args.h"
 #include "runtime/plain.h"
@@ -122,65 +125,162 @@ aligned_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
+/* The multipliers of one pair of codes. */
+static bool
+sum_multipliers(const qn_graph *g, const qn_node *n, const qn_two_codes *p, qn_add_args *d)
+{
+	const double twice = 2.0 * (p->sx > p->sy ? p->sx : p->sy);
+
+	d->left = qn_headroom(g, n);
+	return qn_int_multiplier_below_one(g, n, "first scale / T", p->sx / twice, &d->mx,
+					   &d->shx) &&
+	       qn_int_multiplier_below_one(g, n, "second scale / T", p->sy / twice, &d->my,
+					   &d->shy) &&
+	       qn_int_multiplier_below_one(g, n, "T / 2^headroom / result scale",
+					   twice / ((double)(1 << d->left) * p->so), &d->mo,
+					   &d->sho);
+}
+
 static void *
 scaled_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_add_args *d = QN_NEW(a, qn_add_args, 1);
 	qn_two_codes p;
 
-	if (!QN_TWO_CODES_SET(g, n, d, p))
-		return NULL;
-	d->left = qn_headroom(g, n);
-	double twice = 2.0 * (p.sx > p.sy ? p.sx : p.sy);
-	if (!qn_int_multiplier_below_one(g, n, "first scale / T", p.sx / twice, &d->mx, &d->shx) ||
-	    !qn_int_multiplier_below_one(g, n, "second scale / T", p.sy / twice, &d->my, &d->shy) ||
-	    !qn_int_multiplier_below_one(g, n, "T / 2^headroom / result scale",
-					 twice / ((double)(1 << d->left) * p.so), &d->mo, &d->sho))
+	if (!QN_TWO_CODES_SET(g, n, d, p) || !sum_multipliers(g, n, &p, d))
 		return NULL;
 	d->mode = g->model->rounding;
 	d->sub = n->op == QN_OP_sub;
 	return d;
 }
 
+/* Scales and zero points of channel i. */
+static qn_two_codes
+channel_codes(const qn_graph *g, const qn_node *n, int32_t i)
+{
+	qn_two_codes p = {0};
+
+	qn_channel_param(g, qn_in_type(g, n, 0), i, &p.sx, &p.zx);
+	qn_channel_param(g, qn_in_type(g, n, 1), i, &p.sy, &p.zy);
+	qn_channel_param(g, n->type, i, &p.so, &p.zo);
+	return p;
+}
+
+static void *
+axis_sum_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	enum { FIELDS = 9 };
+	qn_add_axis_args *d = QN_NEW(a, qn_add_axis_args, 1);
+	qn_channels c;
+
+	if (n->attr->sum.align != 0)
+		return qn_int_refuse(g, n, "aligned sums have one scale per tensor");
+	if (!qn_channels_get(g, n, &c) || !qn_int_broadcast(g, n, d->dim, d->xs, d->ys))
+		return NULL;
+	int32_t *table = QN_NEW(a, int32_t, (size_t)c.count * FIELDS);
+	for (int32_t i = 0; i < c.count; i++) {
+		const qn_two_codes p = channel_codes(g, n, i);
+		qn_add_args one;
+
+		if (!sum_multipliers(g, n, &p, &one))
+			return NULL;
+		memcpy(table + (size_t)i * FIELDS,
+		       (const int32_t[FIELDS]){p.zx, p.zy, p.zo, one.mx, one.shx, one.my, one.shy,
+					       one.mo, one.sho},
+		       FIELDS * sizeof *table);
+	}
+	d->channels = c.count;
+	d->inner = c.inner;
+	d->lo = (int32_t)n->type->elem->qmin;
+	d->hi = (int32_t)n->type->elem->qmax;
+	d->left = qn_headroom(g, n);
+	d->mode = g->model->rounding;
+	d->sub = n->op == QN_OP_sub;
+	d->table = table;
+	return d;
+}
+
 static void *
 sum_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
+	if (qn_by_channel(g, n))
+		return axis_sum_prepare(g, n, a);
 	return n->attr->sum.align != 0 ? aligned_prepare(g, n, a) : scaled_prepare(g, n, a);
 }
 
 #define SUM(name, q, o, a, code)                                                                   \
 	static void name(const qn_eval *e, const void *args)                                       \
 	{                                                                                          \
-		if (e->n->attr->sum.align != 0)                                                    \
+		if (qn_by_channel(e->g, e->n))                                                     \
+			qn_add_axis##q(args, e->in[0], e->in[1], e->out);                          \
+		else if (e->n->attr->sum.align != 0)                                               \
 			qn_add_aligned##q(args, e->in[0], e->in[1], e->out);                       \
 		else                                                                               \
 			qn_add##q(args, e->in[0], e->in[1], e->out);                               \
 	}
 QN_BY_FAMILY(sum_codes, SUM)
 
+static bool
+mul_multiplier(const qn_graph *g, const qn_node *n, const qn_two_codes *p, int32_t *m, int32_t *sh)
+{
+	return qn_int_multiplier(g, n, "product of scales / result scale", p->sx * p->sy / p->so, m,
+				 sh);
+}
+
+static void *
+axis_mul_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	enum { FIELDS = 5 };
+	qn_mul_axis_args *d = QN_NEW(a, qn_mul_axis_args, 1);
+	qn_channels c;
+
+	if (!qn_channels_get(g, n, &c) || !qn_int_broadcast(g, n, d->dim, d->xs, d->ys))
+		return NULL;
+	int32_t *table = QN_NEW(a, int32_t, (size_t)c.count * FIELDS);
+	for (int32_t i = 0; i < c.count; i++) {
+		const qn_two_codes p = channel_codes(g, n, i);
+		int32_t *row = table + (size_t)i * FIELDS;
+
+		row[0] = p.zx;
+		row[1] = p.zy;
+		row[2] = p.zo;
+		if (!mul_multiplier(g, n, &p, &row[3], &row[4]))
+			return NULL;
+	}
+	d->channels = c.count;
+	d->inner = c.inner;
+	d->lo = (int32_t)n->type->elem->qmin;
+	d->hi = (int32_t)n->type->elem->qmax;
+	d->mode = g->model->rounding;
+	d->table = table;
+	return d;
+}
+
 static void *
 mul_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
+	if (qn_by_channel(g, n))
+		return axis_mul_prepare(g, n, a);
 	qn_mul_args *d = QN_NEW(a, qn_mul_args, 1);
 	qn_two_codes p;
 
-	if (!QN_TWO_CODES_SET(g, n, d, p))
-		return NULL;
-	if (!qn_int_multiplier(g, n, "product of scales / result scale", p.sx * p.sy / p.so, &d->m,
-			       &d->sh))
+	if (!QN_TWO_CODES_SET(g, n, d, p) || !mul_multiplier(g, n, &p, &d->m, &d->sh))
 		return NULL;
 	d->mode = g->model->rounding;
 	return d;
 }
 
 QN_CALL_BY_FAMILY(mul_codes, qn_mul, e->in[0], e->in[1])
+QN_CALL_BY_FAMILY(mul_axis_codes, qn_mul_axis, e->in[0], e->in[1])
 
 static void
 mul_of_codes(const qn_eval *e, const void *args)
 {
 	qn_family from = qn_node_family(e->g, e->n), to = qn_family_of(e->n->type->elem);
 
-	if (from == to)
+	if (qn_by_channel(e->g, e->n))
+		mul_axis_codes(e, args);
+	else if (from == to)
 		mul_codes(e, args);
 	else if (to == QN_FAMILY_u8)
 		qn_mul_from_s16_u8(args, e->in[0], e->in[1], e->out);

@@ -143,8 +143,9 @@ qn_sum_terms(const qn_graph *g, const qn_node *n)
 	return qn_node_family(g, n) == QN_FAMILY_s16 ? (1 << 16) - 1 : (1 << 23) - 1;
 }
 
-bool
-qn_int_need_codes(const qn_graph *g, const qn_node *n, const qn_type *type)
+/* most: the granularity with the most scales that the op takes. */
+static bool
+need_codes(const qn_graph *g, const qn_node *n, const qn_type *type, qn_gran most)
 {
 	qn_family f = qn_family_of(type->elem);
 
@@ -164,8 +165,11 @@ qn_int_need_codes(const qn_graph *g, const qn_node *n, const qn_type *type)
 						       : "a zero point outside the storage");
 		return false;
 	}
-	if (type->elem->gran != QN_PER_TENSOR) {
-		(void)qn_int_refuse(g, n, "only one scale per tensor");
+	if (type->elem->gran > most) {
+		(void)qn_int_refuse(g, n,
+				    most == QN_PER_TENSOR
+					    ? "only one scale per tensor"
+					    : "only one scale per tensor or per index of an axis");
 		return false;
 	}
 	if (qn_node_family(g, n) != f) {
@@ -173,6 +177,18 @@ qn_int_need_codes(const qn_graph *g, const qn_node *n, const qn_type *type)
 		return false;
 	}
 	return qn_int_sizes(g, n);
+}
+
+bool
+qn_int_need_codes(const qn_graph *g, const qn_node *n, const qn_type *type)
+{
+	return need_codes(g, n, type, QN_PER_TENSOR);
+}
+
+bool
+qn_int_need_channels(const qn_graph *g, const qn_node *n, const qn_type *type)
+{
+	return need_codes(g, n, type, QN_PER_AXIS);
 }
 
 /* Signed codes of so many bits with zero point 0, or plain integers. */

@@ -45,6 +45,8 @@ bool qn_op_is_plain(qn_op op); /* whether it has such a form */
 const qn_int_form *qn_int_form_get(qn_op op);
 /* The integer form of a node: of plain integers that of form_plain.c, where it has the op. */
 const qn_int_form *qn_int_form_of(const qn_graph *g, const qn_node *n);
+/* The axis, counted from the last one, 1, along which a value has several scales; 0: it has one. */
+int32_t qn_channel_from_end(const qn_type *type);
 /* Whether n is such arithmetic on plain integers, all of 8 to 64 bits. */
 bool qn_node_on_plain(const qn_graph *g, const qn_node *n);
 /* Whether the float form may be called with batches > 1. */
