@@ -49,14 +49,15 @@ text(const qn_model *m, const char *fmt, const char *name)
 	return qn_buf_str(&b);
 }
 
+/* Whether all operands are dequantized values that the op's integer arithmetic takes. */
 static bool
-on_narrow_codes(const qn_graph *g, const qn_node *n)
+on_codes(const qn_graph *g, const qn_node *n)
 {
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_node *dq = qn_graph_node(g, n->in[i]);
 
 		if (dq->op != QN_OP_dequantize ||
-		    !qn_rqz_narrow(qn_graph_node(g, dq->in[0])->type->elem))
+		    !qn_rqz_takes(n->op, qn_graph_node(g, dq->in[0])->type->elem))
 			return false;
 	}
 	return n->nin > 0;
@@ -78,7 +79,7 @@ find_blame(survey *s)
 
 		if (!is_float(n->type) || n->op == QN_OP_dequantize || n->op == QN_OP_const)
 			continue;
-		if (!qn_rqz_moves(s->g, n) && !on_narrow_codes(s->g, n))
+		if (!qn_rqz_moves(s->g, n) && !on_codes(s->g, n))
 			s->blame[id] = id;
 		for (uint32_t i = 0; qn_rqz_moves(s->g, n) && i < n->nin; i++)
 			if (s->blame[id] == 0)
@@ -196,8 +197,9 @@ no_range(const survey *s, qn_id id, const qn_node *n)
 	qn_buf_init(&values, g->model->arena);
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_node *x = qn_graph_node(g, n->in[i]);
-		const bool codes = x->op == QN_OP_dequantize &&
-				   qn_rqz_narrow(qn_graph_node(g, x->in[0])->type->elem);
+		const qn_elem *e =
+			x->op == QN_OP_dequantize ? qn_graph_node(g, x->in[0])->type->elem : NULL;
+		const bool codes = e != NULL && e->kind == QN_ELEM_UNIFORM && e->bits <= 16;
 
 		if (is_float(x->type) && !codes && (x->op != QN_OP_const || i < 2))
 			add_name(&values, g->model, source(g, x));
@@ -271,19 +273,23 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 
 	if (lacks != NULL)
 		return lacks;
-	if (by_channel(g, n) != NULL)
+	if (by_channel(g, n) != NULL && !qn_rqz_takes(n->op, by_channel(g, n)->type->elem))
 		return text(
 			g->model,
 			"'%s' gives it a scale for each channel, which its integer arithmetic does "
-			"not have; one scale would do",
+			"not have (add, sub and mul have); one scale would do",
 			by_channel(g, n)->name);
-	if (!on_narrow_codes(g, n))
+	if (!on_codes(g, n))
 		return "no quantizer pattern of the scheme takes it";
 	if (quantize == NULL)
 		return "nothing quantizes its result, so its codes would have no parameters";
-	if (quantize->type->elem->gran != QN_PER_TENSOR)
+	if (quantize->type->elem->gran != QN_PER_TENSOR &&
+	    !qn_rqz_takes(n->op, quantize->type->elem))
 		return text(g->model, "'%s' gives its result a scale for each channel",
 			    quantize->name);
+	const char *mixed = qn_rqz_channels(g, n, quantize->type);
+	if (mixed != NULL)
+		return mixed;
 	if (qn_opinfo_of(n)->behaviour == QN_MEAN)
 		return "averages of codes are switched off (--no-approx)";
 	if (qn_opinfo_of(n)->behaviour == QN_FIXED)

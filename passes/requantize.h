@@ -8,6 +8,7 @@
  *   requantize_operand.c    the quantized values that a float operand stands for
  *   requantize_storage.c    the same values in another storage
  *   requantize_codes.c      ops with integer arithmetic take codes
+ *   requantize_channels.c   … some of them with scales for each channel
  *   requantize_acc.c        products of dequantized operands take codes
  *   requantize_weights.c    weights become signed, without zero points
  *   requantize_gaps.c       values that a file leaves without parameters
@@ -42,6 +43,12 @@ typedef struct qn_rqz {
 /* Storage types that moving ops and integer arithmetic work on: at most 16 bits, one scale.
  * Accumulators are requantized first. */
 bool qn_rqz_narrow(const qn_elem *e);
+/* Whether the op's integer arithmetic takes, or results in, quantized values of e: narrow ones, or
+ * for some ops those with a scale for each index of an axis. */
+bool qn_rqz_takes(qn_op op, const qn_elem *e);
+/* Why the op cannot be computed channel by channel on these operands, dequantized, with a result of
+ * type `result`; NULL: it can, or nothing has several scales. */
+const char *qn_rqz_channels(const qn_graph *g, const qn_node *n, const qn_type *result);
 /* Whether a note says that the quantizer was told to leave the op in float. */
 bool qn_rqz_skipped(const qn_rw *rw, qn_id id);
 /* quantize(x) to element type e. */

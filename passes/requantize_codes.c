@@ -37,7 +37,7 @@ are_codes(qn_rw *rw, const qn_node *op, bool *wide)
 	for (uint32_t i = 0; i < op->nin; i++) {
 		const qn_elem *e = qn_rqz_operand_elem(rw, op->in[i]);
 
-		if (e == NULL || !qn_rqz_narrow(e))
+		if (e == NULL || !qn_rqz_takes(op->op, e))
 			return false;
 		*wide = *wide || e->bits > 8;
 	}
@@ -65,6 +65,9 @@ on_codes(qn_rw *rw, qn_id id, const qn_type *type)
 		return qn_rw_decline(rw, "it is to stay in float");
 	if (!are_codes(rw, op, &wide))
 		return qn_rw_decline(rw, "an operand is no dequantize of 8- or 16-bit codes");
+	const char *mixed = qn_rqz_channels(qn_rw_graph(rw), op, type);
+	if (mixed != NULL)
+		return qn_rw_decline(rw, mixed);
 	for (uint32_t i = 0; i < qn_rw_node(rw, id)->nin; i++)
 		in[i] = qn_rqz_operand(rw, qn_rw_node(rw, id)->in[i]);
 	op = qn_rw_node(rw, id);
@@ -94,7 +97,7 @@ qn_rqz_compute(qn_rw *rw, const qn_match *m)
 {
 	const qn_type *type = qn_rw_node(rw, m->root)->type;
 
-	if (!qn_rqz_narrow(type->elem))
+	if (!qn_rqz_takes(qn_rw_node(rw, m->at[OP])->op, type->elem))
 		return qn_rw_decline(rw, "the op has no arithmetic that gives these parameters");
 	return on_codes(rw, m->at[OP], type);
 }

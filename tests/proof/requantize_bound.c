@@ -35,6 +35,22 @@ scale_of(const qn_graph *g, const qn_type *t)
 	return scale;
 }
 
+/* The smallest scale of a type, and the largest. */
+static double
+least_scale(const qn_graph *g, const qn_type *t, double *most)
+{
+	double least = HUGE_VAL, scale;
+	int64_t zp;
+
+	*most = 0;
+	for (size_t i = 0; i < qn_elem_nparams(t->elem); i++) {
+		qn_elem_param(&g->model->types, t->elem, i, &scale, &zp);
+		least = fmin(least, scale);
+		*most = fmax(*most, scale);
+	}
+	return least;
+}
+
 /* The operand's type: of the codes that the dequantize reads. */
 static const qn_type *
 codes_type(const qn_graph *g, const qn_node *n, uint32_t i)
@@ -262,10 +278,11 @@ own_error(const qn_graph *g, const qn_node *n)
 {
 	if (product_of(g, n) != NULL)
 		return factor_of(g, n) * product_error(g, product_of(g, n));
-	double s = scale_of(g, codes_type(g, n, 0)), t = s;
+	double s, t = 0;
 
+	(void)least_scale(g, codes_type(g, n, 0), &s);
 	if (n->nin > 1)
-		t = scale_of(g, codes_type(g, n, 1));
+		(void)least_scale(g, codes_type(g, n, 1), &t);
 	switch ((int)n->op) {
 	case QN_OP_add:
 	case QN_OP_sub:
@@ -303,7 +320,8 @@ squared_error(const qn_graph *g, const qn_node *n)
 static int64_t
 codes(const qn_graph *g, double after, double real, const qn_type *q)
 {
-	double off = floor(after + NEAREST + real / scale_of(g, q) + SLACK(range_of(q)));
+	double most;
+	double off = floor(after + NEAREST + real / least_scale(g, q, &most) + SLACK(range_of(q)));
 
 	return (int64_t)fmin(off, ldexp(1, q->elem->bits)); /* no two codes are further apart */
 }

@@ -51,6 +51,22 @@ static const struct {
 	 "(" X ") {\n  %d = dequantize %x\n  %r = reshape %d {shape=[4,2]}\n"
 	 "  %q = quantize %r : tensor<4x2x!quant.uniform<i8:f32:1, {0.1,0.2}>>\n  return %q\n}\n",
 	 "reshape 'r'", "'q' quantizes it with a scale for each channel", false, NULL},
+	{"axes",
+	 "(%x: tensor<2x2x!quant.uniform<i8:f32:1, {0.1,0.2}>>, %y: "
+	 "tensor<2x2x!quant.uniform<i8:f32:0, {0.1,0.2}>>) {\n  %d = dequantize %x\n  %e = "
+	 "dequantize %y\n  %s = add %d, %e\n  %q = quantize %s : " Q("2x2") "\n  return %q\n}\n",
+	 "add 's'", "scales for each index of different axes", false, NULL},
+	{"storage",
+	 "(%x: tensor<2x2x!quant.uniform<u8:f32:1, {0.1,0.2}>>) {\n  %d = dequantize %x\n  %s = "
+	 "mul "
+	 "%d, %d\n  %q = quantize %s : " Q("2x2") "\n  return %q\n}\n",
+	 "mul 's'", "have another storage type than its result", false, NULL},
+	{"div by channel",
+	 "(%x: tensor<2x2x!quant.uniform<i8:f32:1, {0.1,0.2}>>) {\n  %d = dequantize %x\n  %s = "
+	 "div "
+	 "%d, %d\n  %q = quantize %s : " Q("2x2") "\n  return %q\n}\n",
+	 "div 's'", "which its integer arithmetic does not have (add, sub and mul have)", false,
+	 NULL},
 	{"shared",
 	 "(" X ") {\n  %d = dequantize %x\n  %r = relu %d\n  %t = transpose %r {perm=[1,0]}\n"
 	 "  %f = flatten %t\n  %q = quantize %f : " Q(
