@@ -7,6 +7,7 @@
  *   requantize_move.c       quantize(move(y)) -> move(quantize(y)), and ops that come before the requantize
  *   requantize_operand.c    the quantized values that a float operand stands for
  *   requantize_storage.c    the same values in another storage
+ *   requantize_widths.c     values in storage types that kernels have
  *   requantize_codes.c      ops with integer arithmetic take codes
  *   requantize_channels.c   … some of them with scales for each channel
  *   requantize_acc.c        products of dequantized operands take codes
@@ -93,6 +94,10 @@ bool qn_rqz_limits(const qn_rw *rw, qn_id id);
 
 /* g with weight scales raised where a bias would exceed 2^30; g itself where none does. */
 qn_status qn_rqz_make_room(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;
+
+/* g with values of 2 to 7 bits stored in 8, and u16 and i16 as i16 without a zero point; g itself where
+ * there are none. */
+qn_status qn_rqz_widths(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 
 /* The rules' callbacks, by file. */
 qn_rule_fn qn_rqz_hoist, qn_rqz_hoist_part, qn_rqz_shrink, qn_rqz_average;

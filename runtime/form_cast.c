@@ -129,17 +129,14 @@ requantize_types(const qn_graph *g, const qn_node *n)
 {
 	const qn_types *t = &g->model->types;
 	const qn_elem *in = qn_in_type(g, n, 0)->elem, *out = n->type->elem;
-	qn_family f = qn_family_of(out);
 
-	if (!qn_elem_is_codes(t, out)) {
+	if (!qn_elem_is_shifted(t, out)) {
 		(void)qn_int_refuse(g, n,
-				    f == QN_FAMILY_s16
-					    ? "only zero point 0 in storage i16"
-					    : "only a result of storage i8, u8 or i16 with zero "
-					      "points inside it");
+				    "only a result of storage i8, u8 or i16 with zero points "
+				    "inside it");
 		return false;
 	}
-	if (in->kind != QN_ELEM_UNIFORM || (!qn_elem_is_codes(t, in) && !is_accumulator(t, in))) {
+	if (in->kind != QN_ELEM_UNIFORM || (!qn_elem_is_shifted(t, in) && !is_accumulator(t, in))) {
 		(void)qn_int_refuse(
 			g, n, "only storage i8, u8 or i16, or accumulators with zero point 0");
 		return false;

@@ -122,6 +122,14 @@ qn_elem_is_codes(const qn_types *t, const qn_elem *e)
 	return f != QN_NFAMILY && zero_points_ok(t, e, f);
 }
 
+bool
+qn_elem_is_shifted(const qn_types *t, const qn_elem *e)
+{
+	const qn_family f = qn_family_of(e);
+
+	return f != QN_NFAMILY && zero_points_in(t, e, families[f].least, families[f].most);
+}
+
 int64_t
 qn_code_reach(const qn_graph *g, const qn_type *type)
 {

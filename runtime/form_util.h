@@ -90,6 +90,8 @@ bool qn_int_sizes(const qn_graph *g, const qn_node *n) QN_MUST_CHECK;
 
 /* Storage of a family with zero points that its kernels take, whatever the granularity. */
 bool qn_elem_is_codes(const qn_types *t, const qn_elem *e);
+/* The same, or i16 with a zero point, which requantize alone takes: at the ports of a graph. */
+bool qn_elem_is_shifted(const qn_types *t, const qn_elem *e);
 /* 32-bit signed codes with zero point 0 (accumulators, biases), or plain i32. */
 bool qn_elem_is_i32(const qn_types *t, const qn_elem *e);
 /* Accumulators and biases of a family: 32-bit ones, for s16 64-bit ones. */

@@ -282,6 +282,32 @@ casts(void **state)
 	finish(&b, c);
 }
 
+/* The ports of uint16: its values less 32768 in i16 with a zero point, and without one inside. */
+static void
+shifted_ports(void **state)
+{
+	const char *port = "tensor<2x7x!quant.uniform<i16:f32, 0.001:-2768>>";
+	const char *inside = "tensor<2x7x!quant.uniform<i16<-27663:32767>:f32, 0.0010845>>";
+	builder b;
+	qn_tensor *bit;
+	void *data;
+
+	(void)state;
+	build_begin(&b, "shifted", 62);
+	bit = qn_tensor_new(&b.arena, qn_type_plain(&b.model.types, QN_PLAIN_u16, 0, NULL), &data);
+	qn_store_i64(data, QN_PLAIN_u16, 0, 32768);
+	qn_id u = build_input(&b, "u", "tensor<2x7xu16>");
+	qn_id top = qn_graph_const(b.g, "top", bit);
+	qn_id x = build_op(&b, QN_OP_bitwise_xor, "x", IDS(u, top), NULL, NULL);
+	x = build_op(&b, QN_OP_cast, "i", IDS(x), NULL, "tensor<2x7xi16>");
+	x = build_op(&b, QN_OP_scast, "s", IDS(x), NULL, port);
+	qn_graph_output(b.g, "same", x);
+	x = build_op(&b, QN_OP_requantize, "in", IDS(x), NULL, inside);
+	x = build_op(&b, QN_OP_add, "sum", IDS(x, x), NULL, inside);
+	qn_graph_output(b.g, "narrow", build_op(&b, QN_OP_requantize, "n", IDS(x), NULL, Q("2x7")));
+	finish(&b, build_op(&b, QN_OP_requantize, "out", IDS(x), NULL, port));
+}
+
 /* ---- whole graphs ---- */
 
 static qn_id
@@ -376,8 +402,9 @@ main(void)
 		cmocka_unit_test(softmax),        cmocka_unit_test(moves),
 		cmocka_unit_test(wide_moves),     cmocka_unit_test(casts),
 		cmocka_unit_test(random_graphs),  cmocka_unit_test(calls),
+		cmocka_unit_test(shifted_ports),
 	};
-	size_t n = 10, i;
+	size_t n = 11, i;
 
 	for (i = 0; i < QN_COUNT(conv_cases); i++)
 		tests[n++] = (struct CMUnitTest){conv_cases[i].name, conv2d, NULL, NULL,
