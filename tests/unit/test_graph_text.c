@@ -146,6 +146,48 @@ test_cut_and_changed(void **state)
 	}
 }
 
+/* What came of reading n bytes: the model's text, or each problem with its place and message. */
+static const char *
+outcome(fixture *f, const char *text, size_t n)
+{
+	qn_buf b;
+
+	qn_model_init(&f->m, &f->env, &f->arena, "model");
+	qn_status status = qn_model_parse(&f->m, "", text, n);
+	qn_buf_init(&b, &f->arena);
+	qn_buff(&b, "%d", (int)status);
+	if (status == QN_OK)
+		qn_model_print(&b, &f->m);
+	for (size_t i = 0; i < f->diags.n; i++)
+		qn_buff(&b, "\n%s %s %s", f->diags.item[i].place, f->diags.item[i].id,
+			f->diags.item[i].message);
+	qn_diags_clear(&f->env, &f->diags);
+	return qn_buf_str(&b);
+}
+
+/* A text ends at its length: the same comes of each cut of it, whatever the bytes after the cut. */
+static void
+test_bytes_after(void **state)
+{
+	static const char filler[] = " 0x.\"{}[]>,:a#\\-*$%@+\n";
+	fixture *f = *state;
+	const size_t n = sizeof sample - 1;
+	char text[sizeof sample + 40];
+
+	for (size_t cut = 0; cut <= n; cut++) {
+		memset(text, 0, sizeof text);
+		memcpy(text, sample, cut);
+		const char *want = outcome(f, text, cut);
+
+		for (const char *c = filler; *c != '\0'; c++) {
+			memset(text + cut, *c, sizeof text - cut);
+			assert_string_equal(outcome(f, text, cut), want);
+		}
+		close_model(f);
+		open_model(f);
+	}
+}
+
 /* A hundred problems end the reading; a large file with places is read in one scan. */
 static void
 test_large(void **state)
@@ -215,6 +257,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_places, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile, setup, teardown),
 		cmocka_unit_test(test_cut_and_changed),
+		cmocka_unit_test_setup_teardown(test_bytes_after, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_large, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_out_of_memory, setup, teardown),
 	};

@@ -4,6 +4,8 @@
  * its edges, and one step after the other. */
 #include "tests/unit/methods_fixture.h"
 
+#include "calibrate/entropy.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -426,6 +428,22 @@ test_kl(void **state)
 	}
 }
 
+/* The searches go from narrow to wide: of equal divergences, and of those that differ by less than
+ * the rounding of their sums, the narrowest wins. */
+static void
+test_kl_ties(void **state)
+{
+	(void)state;
+	for (double best = 0; best <= 4; best += 0.25) {
+		assert_false(qn_entropy_less(best, best));
+		assert_false(qn_entropy_less(best + 1e-9, best));
+		assert_false(qn_entropy_less(best - 0.9e-12, best));
+		assert_true(qn_entropy_less(best - 1.1e-12, best));
+	}
+	assert_true(qn_entropy_less(0, (double)INFINITY));
+	assert_false(qn_entropy_less((double)INFINITY, (double)INFINITY));
+}
+
 /* Equal bins filled at random: the reference sees the same counts. */
 static void
 test_random_bins(void **state)
@@ -497,6 +515,7 @@ main(void)
 		TEST(test_kl_ort_default),
 		TEST(test_kl_tvm_default),
 		TEST(test_kl),
+		TEST(test_kl_ties),
 		TEST(test_random_bins),
 	};
 

@@ -141,6 +141,55 @@ test_truncation(void **state)
 	}
 }
 
+/* What came of reading n bytes: the type's text and how much of it was read, or what was refused. */
+static const char *
+outcome(fixture *f, const char *s, size_t n)
+{
+	const qn_type *x = NULL;
+	qn_text text;
+	qn_buf b;
+
+	qn_buf_init(&b, &f->arena);
+	qn_text_init(&text, "t", s, n);
+	if (qn_type_parse(&f->t, &text, &x) == QN_OK)
+		qn_buff(&b, "%s, %d read", type_text(f, x), (int)(text.at - s));
+	for (size_t i = 0; i < f->diags.n; i++)
+		qn_buff(&b, "%s %s %s\n", f->diags.item[i].place, f->diags.item[i].id,
+			f->diags.item[i].message);
+	qn_diags_clear(&f->env, &f->diags);
+	return qn_buf_str(&b);
+}
+
+/* A text ends at its length: the same comes of each cut of it, whatever the bytes after the cut. */
+static void
+test_bytes_after(void **state)
+{
+	static const char *const whole[] = {
+		"tuple<tensor<2x?x!quant.uniform<i8<-127:127>:f32:{0:1, 1:2}+, "
+		"fmul($\"a/b\",0.5)*{{0.5, 0.25}, {1.0, 2.0}}:$\"a/b\">>, tensor<*xf32>>",
+		"tensor<3x!quant.uniform<i4:f32:0, {0x3fe0000000000000:-1,0.5:2,1.0e-2}>>",
+		"tensor<1x!quant.uniform<u8:f32, $\"a\\\\b\\u0041\":3>>",
+		"tensor<1x!quant.calibrated<f32<-1.0:1.0>>>",
+	};
+	static const char filler[] = " 0x.\"{}[]<>,:a#\\-*$%@+()?\n";
+	fixture *f = *state;
+	char text[200];
+
+	declare(f, "a/b", QN_SYM_ASYMMETRIC, 0);
+	for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
+		for (size_t cut = 0; cut <= strlen(whole[i]); cut++) {
+			memset(text, 0, sizeof text);
+			memcpy(text, whole[i], cut);
+			const char *want = outcome(f, text, cut);
+
+			for (const char *c = filler; *c != '\0'; c++) {
+				memset(text + cut, *c, sizeof text - cut);
+				assert_string_equal(outcome(f, text, cut), want);
+			}
+		}
+	}
+}
+
 int
 main(void)
 {
@@ -149,6 +198,7 @@ main(void)
 		T(test_hostile),
 		T(test_limits),
 		T(test_truncation),
+		T(test_bytes_after),
 	};
 #undef T
 
