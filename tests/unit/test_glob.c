@@ -56,6 +56,19 @@ test_matches(void **state)
 		{"[*]", "*", true},
 		{"[*]", "a", false},
 		{"[?]", "a", false},
+		{"?", "\xe2\x82\xac", true},
+		{"?", "\xf0\x9f\x98\x80", true},
+		{"[\xe2\x82\xac-\xe2\x82\xae]", "\xe2\x82\xad", true},
+		{"[\xe2\x82\xac-\xe2\x82\xae]", "\xe2\x82\xaf", false},
+		/* bytes that are not UTF-8 are a character each */
+		{"??", "\xc3z", true},
+		{"?", "\xc3z", false},
+		{"?z", "\xc3z", true},
+		{"??", "\xe2\x82", true},
+		{"?", "\xe2\x82", false},
+		{"???z", "\xf0\x9f\x98z", true},
+		{"\xc3z", "\xc3z", true},
+		{"\xc3z", "\xc3y", false},
 	};
 
 	(void)state;

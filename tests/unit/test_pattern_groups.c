@@ -114,6 +114,7 @@ test_cut_table(void **state)
 		 "conv2d(*, *) ~> add(*, *)", "a.part(x,w) conv2d_relu_tanh_add_", 0},
 		{"%c = conv2d %x, %w  %r = relu %c  %s = relu %r  return %s",
 		 "R=relu(R | conv2d(*, *))", "s.part(x,w) conv2d_relu_relu_", 0},
+		{"%r = relu %k  return %r", "relu(const)", "r.part() relu_", 0},
 		{"return %x", "*", "", 0},
 	};
 
@@ -369,6 +370,32 @@ test_rewrite_errors(void **state)
 	}
 }
 
+/* The value of x by its slot, as rules of the compiler read it. */
+static qn_id
+take_slot(void *user, qn_graph *g, const qn_match *m, const qn_graph *before, qn_id root)
+{
+	(void)user, (void)before, (void)root;
+	assert_ptr_equal(m->graph, g);
+	assert_int_equal(m->at[0], bound_to(m, "x"));
+	return m->at[0];
+}
+
+/* Slots and names are values of the graph under construction: those of %b and %d, which the groups
+ * before them have replaced, are that of %x. */
+static void
+test_rewrite_slots(void **state)
+{
+	const text_rule rule = {"relu(relu(x))", take_slot, 0};
+
+	(void)state;
+	read_model("graph @main(%x: tensor<4xf32>) {\n  %a = relu %x\n  %b = relu %a\n  %c = relu "
+		   "%b\n  %d = relu %c\n  %e = tanh %d\n  return %e\n}\n");
+	assert_int_equal(rewrite_with(1, &rule), QN_OK);
+	no_errors();
+	assert_int_equal(rg->g->n, 3);
+	assert_int_equal(op_of(qn_graph_node(rg->g, rg->g->output[0].value)->in[0]), QN_OP_input);
+}
+
 /* All groups of a pass are rewritten, inner ones first; types are there for the next one. */
 static void
 test_rewrite_chain(void **state)
@@ -394,7 +421,7 @@ main(void)
 		TEST(test_cut_twice),      TEST(test_cut_check),
 		TEST(test_rewrite_once),   TEST(test_rewrite_identities),
 		TEST(test_rewrite_chain),  TEST(test_rewrite_identity),
-		TEST(test_rewrite_errors),
+		TEST(test_rewrite_errors), TEST(test_rewrite_slots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

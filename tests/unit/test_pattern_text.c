@@ -98,9 +98,15 @@ test_builder_errors(void **state)
 	static const char *const ids[] = {"pattern.op",       "pattern.class",
 					  "pattern.arity",    "pattern.context",
 					  "pattern.redirect", "pattern.redirect"};
+	static const char *const names[] = {"rleu", "MIXED",
+					    "add"}; /* what is wrong, by its name */
 	assert_int_equal(rg->diags.n, QN_COUNT(ids));
-	for (size_t i = 0; i < QN_COUNT(ids); i++)
+	for (size_t i = 0; i < QN_COUNT(ids); i++) {
 		assert_string_equal(rg->diags.item[i].id, ids[i]);
+		assert_true(rg->diags.item[i].message[0] != '\0');
+		if (i < QN_COUNT(names))
+			assert_non_null(strstr(rg->diags.item[i].message, names[i]));
+	}
 }
 
 int
