@@ -444,6 +444,26 @@ test_kl_ties(void **state)
 	assert_false(qn_entropy_less((double)INFINITY, (double)INFINITY));
 }
 
+/* Three counts among so many empty bins that smoothing takes 0.9 from each: the series for large counts
+ * has all of its terms and no more. */
+static void
+test_kl_sparse(void **state)
+{
+	static const double count[3] = {50, 100, 250};
+	const double height = 400.0 / 3;
+	const qn_entropy_level level[2] = {{.height = height, .sum = 400, .filled = 3},
+					   {.empty = 27000}};
+	qn_entropy_counts p = {0};
+	double want = 0;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		qn_entropy_add(&p, count[i]);
+		want += (count[i] - 0.9) * log((count[i] - 0.9) / (height - 0.9)) / 400;
+	}
+	assert_true(fabs(qn_entropy_divergence(&p, 2, level) - want) < 1e-12);
+}
+
 /* Equal bins filled at random: the reference sees the same counts. */
 static void
 test_random_bins(void **state)
@@ -516,6 +536,7 @@ main(void)
 		TEST(test_kl_tvm_default),
 		TEST(test_kl),
 		TEST(test_kl_ties),
+		TEST(test_kl_sparse),
 		TEST(test_random_bins),
 	};
 
