@@ -33,8 +33,8 @@ qn_calibration_takes(const qn_model *m)
 				   "quantized file without them, so that they are found anew");
 }
 
-qn_status
-qn_calibration_new(qn_model *m, qn_calibration **out)
+static qn_status
+new_calibration(qn_model *m, bool keep_fixed, qn_calibration **out)
 {
 	qn_calibration *c = QN_NEW(m->scratch, qn_calibration, 1);
 	qn_graph *real;
@@ -43,11 +43,17 @@ qn_calibration_new(qn_model *m, qn_calibration **out)
 	*out = c;
 	QN_TRY(qn_calibration_takes(m));
 	*c = (qn_calibration){.m = m, .g = qn_model_entry(m)};
-	QN_TRY(qn_erase_quantization(m, c->g, &real, &map));
+	QN_TRY(qn_erase_quantization(m, c->g, !keep_fixed, &real, &map));
 	c->real = real;
 	c->map = map;
 	c->mask = qn_mask_values(c->g, m->scratch);
 	return qn_calibration_watch_all(c);
+}
+
+qn_status
+qn_calibration_new(qn_model *m, qn_calibration **out)
+{
+	return new_calibration(m, false, out);
 }
 
 qn_status
@@ -412,7 +418,7 @@ qn_calibrate_model(qn_model *m, qn_dataset *data, const qn_calib_opts *opts)
 
 	if (o.given != NULL && m->stage == QN_STAGE_SYMBOLIC)
 		QN_TRY(qn_encodings_bind(m, o.given));
-	QN_TRY(qn_calibration_new(m, &c));
+	QN_TRY(new_calibration(m, o.keep_fixed, &c));
 	QN_TRY(qn_methods_of(c, &o.method, &methods));
 	QN_TRY(qn_methods_search(c, data, &methods, &o));
 	QN_TRY(check_given(c, data, &methods, &o));
@@ -425,5 +431,7 @@ qn_calibrate_model(qn_model *m, qn_dataset *data, const qn_calib_opts *opts)
 		QN_TRY(qn_calibration_bind(c, found));
 	QN_TRY(check_axis(c));
 	warn_clipped(c, found);
+	if (o.keep_fixed)
+		return QN_OK; /* biases have fixed scales */
 	return qn_widen_bias_scales(m, c->g, c->real, c->map);
 }

@@ -66,12 +66,14 @@ typedef struct qn_calib_opts {
 	const qn_calib_callback *callback; /* of patterns that find their symbols themselves */
 	size_t ncallback;
 	const qn_encodings
-		*given; /* parameters that stand; not with callbacks or searches; NULL: none */
+		*given;  /* parameters that stand; not with callbacks or searches; NULL: none */
+	bool keep_fixed; /* values whose parameters are no symbols are quantized while samples run */
 } qn_calib_opts;
 
 /* The float form of a graph with quantize and dequantize nodes: they become their operand,
- * everything is inferred anew.  map: id -> id. */
-qn_status qn_erase_quantization(qn_model *m, const qn_graph *g, qn_graph **out,
+ * everything is inferred anew.  map: id -> id.  all false: only those whose parameters are symbols;
+ * the rest of the graph stays quantized. */
+qn_status qn_erase_quantization(qn_model *m, const qn_graph *g, bool all, qn_graph **out,
 				qn_id **map) QN_MUST_CHECK;
 
 /* Binds every symbol of the model: those of constants from the constants, the others from the

@@ -5,6 +5,16 @@
 #include "calibrate/calibrate.h"
 #include "ir/diag.h"
 
+/* Beside fixed parameters only pairs of symbols vanish. */
+static bool
+vanishes(const qn_graph *g, const qn_node *n, bool all)
+{
+	if (n->op != QN_OP_quantize && n->op != QN_OP_dequantize && n->op != QN_OP_requantize)
+		return false;
+	return all || qn_elem_has_symbol(n->type->elem) ||
+	       qn_elem_has_symbol(qn_graph_node(g, n->in[0])->type->elem);
+}
+
 /* A float type in place of a quantized one. */
 static const qn_type *
 real_type(qn_model *m, const qn_type *t)
@@ -15,7 +25,7 @@ real_type(qn_model *m, const qn_type *t)
 }
 
 qn_status
-qn_erase_quantization(qn_model *m, const qn_graph *g, qn_graph **out, qn_id **map_out)
+qn_erase_quantization(qn_model *m, const qn_graph *g, bool all, qn_graph **out, qn_id **map_out)
 {
 	qn_graph *dst = qn_graph_new_in(m, g->name, m->scratch);
 	qn_id *map = QN_NEW(m->scratch, qn_id, g->n);
@@ -27,12 +37,11 @@ qn_erase_quantization(qn_model *m, const qn_graph *g, qn_graph **out, qn_id **ma
 		for (uint32_t i = 0; i < n.nin; i++)
 			in[i] = map[n.in[i]];
 		n.in = in;
-		if (n.op == QN_OP_quantize || n.op == QN_OP_dequantize ||
-		    n.op == QN_OP_requantize) {
+		if (vanishes(g, qn_graph_node(g, id), all)) {
 			map[id] = in[0];
 			continue;
 		}
-		if (n.op == QN_OP_const && qn_elem_is_quant(n.type->elem)) {
+		if (all && n.op == QN_OP_const && qn_elem_is_quant(n.type->elem)) {
 			if (qn_elem_has_symbol(n.type->elem))
 				return qn_report(m->env, QN_EINVALID, "calibrate.codes",
 						 qn_node_place(g, &n),
@@ -41,7 +50,8 @@ qn_erase_quantization(qn_model *m, const qn_graph *g, qn_graph **out, qn_id **ma
 			n.value = qn_tensor_dequantize(&m->types, m->scratch, n.value,
 						       real_type(m, n.type));
 		}
-		n.type = n.type->is_tuple ? NULL : real_type(m, n.type); /* a tuple's follows */
+		if (all) /* a tuple's follows */
+			n.type = n.type->is_tuple ? NULL : real_type(m, n.type);
 		map[id] = qn_graph_add(dst, &n);
 		if (map[id] == 0)
 			return QN_EINVALID;

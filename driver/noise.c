@@ -118,7 +118,7 @@ measure(void *arg, qn_arena *scratch)
 		return qn_report(c->m->env, QN_EINVALID, "noise.stage", c->m->name,
 				 "noise is measured on a calibrated model; this one is %s",
 				 qn_stage_names[c->m->stage]);
-	QN_TRY(qn_erase_quantization(c->m, c->g, &real, &map));
+	QN_TRY(qn_erase_quantization(c->m, c->g, true, &real, &map));
 	c->map = map;
 	c->float_form = real;
 	c->of = QN_NEW(scratch, level, c->g->n);

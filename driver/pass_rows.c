@@ -112,6 +112,64 @@ record_calibration(qn_pipeline *p, const qn_calib_opts *calib, const qn_samples_
 		qn_model_record(p->m, "encodings=%s", encodings);
 }
 
+static qn_requant_opts
+requant_opts(const qn_compile_opts *o)
+{
+	return (qn_requant_opts){.exact = o->no_approx != 0,
+				 .merge_always = o->merge_always != 0,
+				 .require_int = o->require_int != 0};
+}
+
+/* Samples for a model that came with all its parameters. */
+void
+qn_warn_of_unused(const qn_model *m)
+{
+	qn_warn(m->env, "calib.unused", m->name,
+		"the model is %s already and keeps its parameters: the samples are not calibrated "
+		"on, "
+		"only a self-test takes them; a quantized file is calibrated anew with "
+		"--from-float",
+		qn_stage_names[m->stage]);
+}
+
+/* A model that came quantized: only what it leaves open is calibrated.  What was bound in a round is
+ * fixed in the next one; each round quantizes values that were in float. */
+static qn_status
+calibrate_open(qn_pipeline *p)
+{
+	const qn_compile_opts *o = p->opts;
+	qn_requant_opts requant = requant_opts(o);
+	size_t npair, nsymbol, all = 0;
+	qn_calib_opts calib;
+	qn_samples_id id;
+	qn_dataset *data = NULL;
+	qn_buf b;
+
+	requant.require_int = false;
+	QN_TRY(one_graph(p, "calibrate"));
+	QN_TRY(qn_calib_options(p->m, o, p->crc, p->scratch, &calib, &id));
+	QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
+	calib.keep_fixed = true;
+	do {
+		QN_TRY(qn_open_values(p->m, &requant, &npair, &nsymbol));
+		all += npair;
+		if (nsymbol > 0) {
+			QN_TRY(qn_calibrate_model(p->m, data, &calib));
+			QN_TRY(qn_bind(p->m));
+		}
+	} while (npair > 0);
+	if (all == 0) {
+		qn_warn_of_unused(p->m);
+		return QN_OK;
+	}
+	qn_buf_init(&b, p->scratch);
+	qn_method_print(&b, &calib.method);
+	qn_model_record(p->m, "open-method=%s", qn_buf_str(&b));
+	for (size_t i = 0; i < id.n; i++)
+		qn_model_record(p->m, "calib=%s", id.name[i]);
+	return QN_OK;
+}
+
 static qn_status
 run_calibrate(qn_pipeline *p)
 {
@@ -124,6 +182,8 @@ run_calibrate(qn_pipeline *p)
 	bool again =
 		is_calibrated(p->m); /* values that are there stay: then nothing new is recorded */
 
+	if (qn_came_quantized(p->m) && p->m->stage == QN_STAGE_CALIBRATED && o->ncalib > 0)
+		return calibrate_open(p);
 	QN_TRY(qn_calib_options(p->m, o, p->crc, p->scratch, &calib, &id));
 	if (o->ncalib > 0)
 		QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
@@ -147,9 +207,7 @@ static qn_status
 run_requantize(qn_pipeline *p)
 {
 	const qn_compile_opts *o = p->opts;
-	const qn_requant_opts opts = {.exact = o->no_approx != 0,
-				      .merge_always = o->merge_always != 0,
-				      .require_int = o->require_int != 0};
+	const qn_requant_opts opts = requant_opts(o);
 
 	QN_TRY(one_graph(p, "requantize"));
 	QN_TRY(qn_requantize(p->m, &opts));
@@ -211,6 +269,8 @@ qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass)
 	const qn_pass_row *last =
 		m->after != NULL ? qn_pass_find(m->after, strlen(m->after)) : NULL;
 
+	if (pass->run == run_calibrate && m->stage == QN_STAGE_CALIBRATED)
+		return p->opts->ncalib > 0 && qn_came_quantized(m) && (last == NULL || pass > last);
 	if (m->stage > pass->from || (last != NULL && pass <= last))
 		return false;
 	if (pass < &qn_passes[3] && qn_is_partitioned(m))

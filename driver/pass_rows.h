@@ -35,5 +35,7 @@ bool qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass);
 bool qn_is_partitioned(const qn_model *m);
 /* Whether the pass runs the samples. */
 bool qn_pass_calibrates(const qn_pass_row *pass);
+/* Samples that a model which came quantized has no use for (calib.unused). */
+void qn_warn_of_unused(const qn_model *m);
 
 #endif

@@ -163,20 +163,6 @@ position(qn_pipeline *p, const sequence *s, const char *option, const char *name
 				 : "the model has been through it");
 }
 
-/* Samples for a model that came with its parameters: nothing is calibrated. */
-static void
-warn_of_unused(const qn_pipeline *p)
-{
-	if (p->opts->ncalib == 0 || !qn_came_quantized(p->m))
-		return;
-	qn_warn(p->m->env, "calib.unused", p->m->name,
-		"the model is %s already and keeps its parameters: the samples are not calibrated "
-		"on, "
-		"only a self-test takes them; a quantized file is calibrated anew with "
-		"--from-float",
-		qn_stage_names[p->m->stage]);
-}
-
 static qn_status
 run_sequence(qn_pipeline *p)
 {
@@ -212,7 +198,8 @@ run_sequence(qn_pipeline *p)
 	for (size_t i = 0; i < s.n; i++)
 		if (qn_pass_calibrates(s.pass[i]) && o->ncalib > 0 && p->crc == NULL)
 			QN_TRY(qn_calibration_lint(p->m, o, p->scratch, &p->crc));
-	warn_of_unused(p);
+	if (o->ncalib > 0 && p->m->stage == QN_STAGE_INTEGER && qn_came_quantized(p->m))
+		qn_warn_of_unused(p->m);
 	for (size_t i = 0; i < s.n; i++)
 		QN_TRY(run_pass(p, s.pass[i]));
 	return QN_OK;

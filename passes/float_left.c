@@ -177,12 +177,20 @@ source(const qn_graph *g, const qn_node *n)
 static const char *
 no_range_for(const qn_model *m, const char *values)
 {
-	return text(m,
-		    "the model, quantized by another tool, gives no range for %s; quantize that in "
-		    "the tool that wrote the model, or calibrate all of it anew: --from-float "
-		    "--calib SAMPLES; to keep the ranges that it has: quern export MODEL --format "
-		    "encodings -o E.json, then --from-float --encodings E.json --calib SAMPLES",
-		    values);
+	if (has_option(m->options, "open-method="))
+		return text(
+			m,
+			"the model, quantized by another tool, gives no range for %s, and samples "
+			"did not help; quantize that in the tool that wrote the model, or "
+			"calibrate all of it anew: --from-float --calib SAMPLES",
+			values);
+	return text(
+		m,
+		"the model, quantized by another tool, gives no range for %s; find it on "
+		"samples: --calib SAMPLES, which keeps the ranges that the model has; or quantize "
+		"that in the tool that wrote the model, or calibrate all of it anew: --from-float "
+		"--calib SAMPLES",
+		values);
 }
 
 /* What an op with an integer form reads and gives without parameters; NULL: nothing. */
@@ -321,6 +329,17 @@ reason(const survey *s, qn_id id)
 	if (qn_int_form_get(n->op) == NULL && qn_opinfo_of(n)->behaviour == QN_NONE)
 		return "the op has no integer form, and codes do not pass it";
 	return reason_of_op(s, id, n);
+}
+
+void
+qn_float_names(const qn_graph *g, qn_map *names)
+{
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (stays(g, n) && (!is_around(n) || n->op == QN_OP_input))
+			qn_map_puts(names, n->name, (void *)(uintptr_t)n->name);
+	}
 }
 
 /* " (layer 'conv1')" where the file knows it by another name than the node's. */

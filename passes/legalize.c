@@ -222,10 +222,16 @@ integer_edges(qn_model *m, const qn_graph *g, qn_graph **out)
 }
 
 qn_status
-qn_require_integer(qn_model *m, qn_graph *g)
+qn_integer_graph(qn_model *m, qn_graph *g, qn_graph **out)
 {
 	QN_TRY(qn_requantize_inputs(m, g, &g));
-	QN_TRY(integer_edges(m, g, &g));
+	return integer_edges(m, g, out);
+}
+
+qn_status
+qn_require_integer(qn_model *m, qn_graph *g)
+{
+	QN_TRY(qn_integer_graph(m, g, &g));
 	return qn_report_float(m, g);
 }
 
@@ -263,8 +269,7 @@ qn_legalize(qn_model *m)
 		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
 				 "legalize takes a calibrated graph; this one is %s",
 				 qn_stage_names[m->stage]);
-	QN_TRY(qn_requantize_inputs(m, g, &g));
-	QN_TRY(integer_edges(m, g, &g));
+	QN_TRY(qn_integer_graph(m, g, &g));
 	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), NULL, &g));
 	QN_TRY(qn_report_float(m, g));
 	QN_TRY(check_forms(m, g));

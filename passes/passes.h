@@ -43,6 +43,20 @@ qn_status qn_require_integer(qn_model *m, qn_graph *g) QN_MUST_CHECK;
  * QN_OK: there are none.  (passes/float_left.c) */
 qn_status qn_report_float(qn_model *m, const qn_graph *g) QN_MUST_CHECK;
 
+/* The graph that qn_require_integer looks at.  (passes/legalize.c) */
+qn_status qn_integer_graph(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;
+
+/* The names of the nodes that keep such a graph from being integer, inputs among them.
+ * (passes/float_left.c) */
+void qn_float_names(const qn_graph *g, qn_map *names);
+
+/* Quantizes values of a model that came quantized which nothing quantizes, and which would stay in
+ * float: *npair of them, *nsymbol with symbols of their own that calibrate gives values.  calibrated
+ * -> symbolic, or calibrated when there are no symbols; to be called again after they are bound,
+ * until there are no pairs.  opts: of the requantize that follows. */
+qn_status qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair,
+			 size_t *nsymbol) QN_MUST_CHECK;
+
 /* Whether a model that has its parameters came with them: Quern did not choose what to quantize.
  * (passes/float_left.c) */
 bool qn_came_quantized(const qn_model *m);

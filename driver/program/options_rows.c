@@ -24,8 +24,8 @@
 #define QUANT_ROWS                                                                                 \
 	{"--calib", 0, LIST(calib), "[INPUT=]FILE",                                                \
 	 "samples to calibrate on: .npy .npz .csv .bin .png .jpg .pgm .ppm .wav or a folder; one " \
-	 "for each input, in order or by name; a model that is quantized already takes them for "  \
-	 "its self-test alone (see --from-float)"},                                                \
+	 "for each input, in order or by name; of a model that is quantized already, values that " \
+	 "have no range get one, the others keep theirs (see --from-float)"},                      \
 		{"--scheme", 0, TEXT(scheme), "tflite|rfc",                                        \
 		 "tflite: asymmetric activations, integer inputs and outputs (default); rfc: "     \
 		 "symmetric, TVM's RFC"},                                                          \

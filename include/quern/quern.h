@@ -801,7 +801,7 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	int require_int;  /* not 0: behind requantize, whether or not legalize follows, QN_EUNSUPPORTED and a "legalize.float" for each op that stays in float */
 	qn_array *const *calib; /* samples: an array for each input, in order or by its name */
 	const char *const *calib_names; /* for messages and, without their folders, reports, one an array; NULL: the files' own, and none in the report */
-	size_t ncalib; /* of no use to a model that another tool has quantized: a warning, "calib.unused" */
+	size_t ncalib; /* of a model that another tool has quantized they give values a range which it leaves in float, and only these; where there are none, a warning, "calib.unused" */
 	const char *passes;      /* comma list; NULL: all that the model's stage still needs */
 	const char *stop_after;  /* name of a pass, or NULL */
 	const char *print_after; /* name of a pass, "all", or NULL: the graph's text goes to print */

@@ -455,7 +455,7 @@ bytes 24 "$one" | npy weights.npy '<f4' '6, 4'
 case_of stays-float 3 legalize.float "dense 'y' stays in float|the weights are not an f32 constant" compile floats.json --calib ok.npy --calib weights.npy -o out -q
 digits=$QUERN_SOURCE/examples/digits
 case_of stays-float-list 3 legalize.float "'pool2' stays in float|'probs' stays in float" compile "$digits/digits.json" --calib "$digits/calib.npy" --scheme rfc -o out -q
-# Quantized by another tool, all of it or not: samples change nothing, and what has no range is named.
+# Quantized by another tool, all of it or not: samples give a range to what has none, which is named without them.
 cat >all.qir <<'END'
 model "all" stage calibrated
 graph @main(%x: tensor<1x4xf32>) {
@@ -469,7 +469,9 @@ END
 case_of calib-unused 0 calib.unused 'all: warning: |calibrated already|self-test|--from-float' compile all.qir --calib ok.npy -o out -q
 case_of calib-none 0 '' '' compile all.qir -o out -q
 sed 's/"all"/"part"/;s/%e = sigmoid %d/%e = sigmoid %x/' all.qir >part.qir
-case_of part-quantized 3 legalize.float "sigmoid 'e' stays in float|no range for 'x';|in the tool that wrote the model|--from-float --calib" compile part.qir -o out -q
+case_of part-quantized 3 legalize.float "sigmoid 'e' stays in float|no range for 'x';|--calib SAMPLES, which keeps|in the tool that wrote the model|--from-float --calib" compile part.qir -o out -q
+case_of part-calibrated 0 '' '' compile part.qir --calib ok.npy -o out -q
+case_of part-eval 0 '' '' eval part.qir --calib ok.npy --data ok.npy --against part.qir
 case_of calibrate-calibrated 1 pass.stage 'all: error: |calibrated already|--from-float' calibrate all.qir -q
 cat >blocks.qir <<'END'
 model "blocks" stage integer

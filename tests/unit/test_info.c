@@ -42,7 +42,7 @@ begin(void)
 	const qn_tensor *all = qn_tensor_view(
 		&rg->arena, qn_type_plain(&rg->m.types, QN_PLAIN_f32, 2, shape), samples);
 	assert_int_equal(qn_dataset_arrays(g, &rg->arena, 1, &all, &name, &data), QN_OK);
-	assert_int_equal(qn_erase_quantization(&rg->m, g, &real, &map), QN_OK);
+	assert_int_equal(qn_erase_quantization(&rg->m, g, true, &real, &map), QN_OK);
 	qn_info_graphs_init(&graphs, &rg->m, g, real, map, data, 1 << 20, &rg->arena);
 	const double scale = 1.0 / 64;
 	const int64_t zp = 0;
@@ -275,7 +275,7 @@ looked_at(int n, size_t *bytes)
 	assert_int_equal(qn_model_parse(&rg->m, "m.qir", qn_buf_str(&b), b.n), QN_OK);
 	assert_int_equal(qn_partition(&rg->m, &opts), QN_OK);
 	assert_int_equal(qn_quantize_model(&rg->m, &opts), QN_OK);
-	assert_int_equal(qn_erase_quantization(&rg->m, qn_model_entry(&rg->m), &real, &map), QN_OK);
+	assert_int_equal(qn_erase_quantization(&rg->m, qn_model_entry(&rg->m), true, &real, &map), QN_OK);
 	const qn_tensor *all = qn_tensor_view(
 		&rg->arena, qn_type_plain(&rg->m.types, QN_PLAIN_f32, 2, shape), samples);
 	assert_int_equal(

@@ -2,7 +2,7 @@
 /* test_onnx_qdq.c - small networks with QuantizeLinear/DequantizeLinear pairs around their nodes become integer
  * without samples.  Each is run as it stands in the file, which is ONNX's definition, and as integers: results are
  * within one step. */
-#include "tests/unit/onnx_rig.h"
+#include "tests/unit/onnx_qdq.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,79 +11,7 @@
 
 enum { SAMPLES = 8 };
 
-static void
-scalar(const char *name, int type, double v)
-{
-	if (type == ONX_FLOAT)
-		onx_floats(file, name, "", &(const float){(float)v});
-	else
-		onx_tensor(file, name, type, "", &(const uint8_t){(uint8_t)(int)v}, 1);
-}
-
-/* y = DequantizeLinear(QuantizeLinear(x, s, z), s, z) */
-static void
-pair(const char *x, const char *y, double s, int type, int z)
-{
-	char in[128], q[32], scale[32], zero[32];
-
-	snprintf(q, sizeof(q), "%s_q", y);
-	snprintf(scale, sizeof(scale), "%s_s", y);
-	snprintf(zero, sizeof(zero), "%s_z", y);
-	scalar(scale, ONX_FLOAT, s);
-	scalar(zero, type, z);
-	snprintf(in, sizeof(in), "%s,%s,%s", x, scale, zero);
-	onx_node(file, "QuantizeLinear", in, q);
-	snprintf(in, sizeof(in), "%s,%s,%s", q, scale, zero);
-	onx_node(file, "DequantizeLinear", in, y);
-}
-
-/* Weights of i8 behind a DequantizeLinear with one scale. */
-static void
-weights(const char *name, const char *dims, double s)
-{
-	int8_t w[400];
-	char codes[32], scale[32], in[128];
-	size_t n = onx_count(dims);
-
-	assert_true(n <= sizeof(w));
-	for (size_t i = 0; i < n; i++)
-		w[i] = (int8_t)pick(-127, 127);
-	snprintf(codes, sizeof(codes), "%s_q", name);
-	snprintf(scale, sizeof(scale), "%s_s", name);
-	onx_tensor(file, codes, ONX_INT8, dims, w, n);
-	scalar(scale, ONX_FLOAT, s);
-	snprintf(in, sizeof(in), "%s,%s", codes, scale);
-	onx_node(file, "DequantizeLinear", in, name);
-}
-
-static void
-image(void)
-{
-	onx_input(file, "x", ONX_FLOAT, "1,4,6,5");
-	pair("x", "d", 0.02, ONX_UINT8, 128);
-}
-
-static void
-conv(const char *x, const char *y)
-{
-	char in[64], w[32];
-
-	snprintf(w, sizeof(w), "%s_w", y);
-	weights(w, "4,4,3,3", 0.01);
-	snprintf(in, sizeof(in), "%s,%s", x, w);
-	onx_list(file, "pads", 4, (const int64_t[]){1, 1, 1, 1});
-	onx_node(file, "Conv", in, y);
-}
-
 /* ---- the networks: each returns the step of its output ---- */
-
-static double
-ends(const char *x, double s, int z)
-{
-	pair(x, "y", s, ONX_UINT8, z);
-	onx_output(file, "y");
-	return s;
-}
 
 static double
 one_conv(void)

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* open_values.c - quantizes what a file of a quantized graph leaves in float, with symbols that samples give values.
+ *
+ *   %c = conv2d %d, %w                %c   = conv2d %d, %w
+ *   %y = mul %c, %d            ->     %c.q = quantize %c : …<i8:f32, $c.open:$c.open>
+ *                                     %c.d = dequantize %c.q
+ *                                     %y   = mul %c.d, %d
+ *
+ * A trial of requantize and legalize says what would stay in float; what the rules without samples make integer is
+ * left to them.  All other nodes are copied: their parameters stay as they are.
+ *
+ * requires: a calibrated graph.   leaves: a symbolic graph where a value got a symbol, else a calibrated one. */
+#include "passes/passes.h"
+#include "passes/requantize.h"
+#include "patterns/quantizing.h"
+
+/* How eagerly values are taken: results whose parameters follow from their operator after those that need
+ * symbols, and sums of products, which a rule may hold in 16 bits, only where that was not enough. */
+enum { FEW, FIXED, ALL, EAGERNESS };
+
+typedef struct open_values {
+	qn_model *m;
+	const qn_graph *g;
+	qn_map left;            /* names of nodes that stay in float */
+	bool *open;             /* by id: needs parameters */
+	bool *derived;          /* by id: moves quantized values alone */
+	const qn_elem **stored; /* by id: the quantized values that it is computed from */
+	const qn_elem **fixed;  /* by id: the first quantize that reads it */
+	bool *pair_reads;       /* by id: a node that computes in float, and is left, reads it */
+} open_values;
+
+static bool
+is_f32(const qn_node *n)
+{
+	return !n->type->is_tuple && qn_type_is_f32(n->type);
+}
+
+static bool
+is_left(const open_values *s, const qn_node *n)
+{
+	return qn_map_gets(&s->left, n->name) != NULL;
+}
+
+/* ---- the trial ---- */
+
+/* The names of what stays in float when the graph is made integer as it is. */
+static qn_status
+try_integer(open_values *s, const qn_requant_opts *opts)
+{
+	qn_model *m = s->m;
+	qn_graph *keep = qn_model_entry(m), *g;
+	qn_log_fn *trace = m->env->trace;
+	qn_status status;
+
+	m->env->trace = NULL;
+	status = qn_requantize(m, opts);
+	g = qn_model_entry(m);
+	qn_model_set_graph(m, keep);
+	if (status == QN_OK)
+		status = qn_integer_graph(m, g, &g);
+	m->env->trace = trace;
+	qn_map_init(&s->left, m->scratch);
+	if (status == QN_OK)
+		qn_float_names(g, &s->left);
+	return status;
+}
+
+/* ---- which values ---- */
+
+static void
+note_operand(open_values *s, qn_id id, const qn_node *n)
+{
+	bool all = n->nin > 0 && qn_rqz_moves(s->g, n);
+
+	for (uint32_t i = 0; i < n->nin; i++) {
+		const qn_id x = n->in[i];
+
+		if (s->stored[id] == NULL && qn_graph_node(s->g, x)->op != QN_OP_const)
+			s->stored[id] = s->stored[x];
+		all = all && (s->derived[x] || qn_rqz_is_index(n, i));
+	}
+	s->derived[id] = all;
+	if (n->op == QN_OP_split)
+		s->derived[id] = s->derived[n->in[0]];
+	if (n->op == QN_OP_dequantize && qn_rqz_narrow(qn_graph_node(s->g, n->in[0])->type->elem)) {
+		s->stored[id] = qn_graph_node(s->g, n->in[0])->type->elem;
+		s->derived[id] = true;
+	}
+}
+
+/* A gate is read with its operand by one product, which is a silu. */
+static bool
+is_gate(const open_values *s, const qn_node *user, qn_id id)
+{
+	const qn_node *n = qn_graph_node(s->g, id);
+
+	return n->op == QN_OP_sigmoid && user->op == QN_OP_mul &&
+	       (user->in[0] == n->in[0] || user->in[1] == n->in[0]);
+}
+
+static void
+note_readers(open_values *s)
+{
+	for (qn_id id = s->g->n - 1; id > 0; id--) {
+		const qn_node *n = qn_graph_node(s->g, id);
+
+		for (uint32_t i = 0; i < n->nin; i++) {
+			if (n->op == QN_OP_quantize)
+				s->fixed[n->in[i]] = n->type->elem;
+			else if (!qn_rqz_moves(s->g, n) && is_left(s, n) &&
+				 !is_gate(s, n, n->in[i]))
+				s->pair_reads[n->in[i]] = true;
+		}
+	}
+}
+
+/* What a value is before it is moved. */
+static const qn_node *
+before_moves(const qn_graph *g, const qn_node *n)
+{
+	while (n->nin == 1 && qn_rqz_moves(g, n))
+		n = qn_graph_node(g, n->in[0]);
+	return n;
+}
+
+static bool
+may_take(const open_values *s, qn_id id, int eager)
+{
+	const qn_node *n = qn_graph_node(s->g, id), *from = before_moves(s->g, n);
+
+	if (!is_f32(n) || n->op == QN_OP_const || n->op == QN_OP_dequantize || s->derived[id])
+		return false;
+	if (qn_opinfo_of(from)->behaviour ==
+	    QN_FIXED) /* log_softmax reaches as far as its operand's range */
+		return eager >= (from->op == QN_OP_log_softmax ? ALL : FIXED);
+	return eager == ALL || qn_opinfo_of(from)->behaviour != QN_ACC;
+}
+
+/* Results that are left, and operands of what is left; those of the graph too. */
+static size_t
+choose(open_values *s, int eager)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->g->noutput; i++) {
+		const qn_id id = s->g->output[i].value;
+
+		s->open[id] = is_left(s, qn_graph_node(s->g, id));
+	}
+	for (qn_id id = 1; id < s->g->n; id++) {
+		s->open[id] = (s->open[id] || s->pair_reads[id]) && may_take(s, id, eager);
+		n += s->open[id];
+	}
+	return n;
+}
+
+/* ---- the pairs ---- */
+
+static qn_storage
+storage_of(const open_values *s, qn_id id)
+{
+	const qn_elem *e = s->stored[id];
+
+	for (qn_id k = 1; e == NULL && k < s->g->n; k++)
+		e = s->stored[k];
+	if (e == NULL)
+		return QN_STORAGE_I8;
+	return e->bits > 8 ? QN_STORAGE_I16 : e->is_signed ? QN_STORAGE_I8 : QN_STORAGE_U8;
+}
+
+/* With the parameters that the file gives to other readers, else those of the operator, else a symbol. */
+static qn_id
+write_pair(const open_values *s, qn_graph *dst, qn_id id, qn_id x, size_t *nsymbol)
+{
+	const qn_node *n = qn_graph_node(s->g, id);
+	const qn_quant_opts opts = {.activations = storage_of(s, id)};
+	const qn_elem *e = s->fixed[id];
+	qn_types *t = &s->m->types;
+	qn_id q;
+
+	if (e == NULL && qn_opinfo_of(n)->behaviour == QN_FIXED) {
+		qn_elem d = qn_activation_desc(&opts);
+		double scale;
+
+		qn_fixed_output(n, &d, &scale, &d.zp);
+		d.scale = qn_scale_const(t, scale);
+		if (qn_elem_make(t, n->name, &d, &e) != QN_OK)
+			return 0;
+	}
+	if (e != NULL && qn_rqz_narrow(e)) {
+		q = qn_graph_op(dst, QN_OP_quantize, NULL, 1, &x, NULL,
+				qn_type_with_elem(t, n->type, e));
+	} else {
+		q = qn_quantize_real(s->m, dst, x, before_moves(s->g, n)->name, "open", &opts);
+		++*nsymbol;
+	}
+	return q != 0 ? qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL) : 0;
+}
+
+/* A copy of the graph in which readers of open values, but for quantizes, read pairs. */
+static qn_status
+write_pairs(const open_values *s, size_t *nsymbol)
+{
+	const qn_graph *g = s->g;
+	qn_model *m = s->m;
+	qn_graph *dst = qn_graph_new_in(m, g->name, m->scratch); /* swept at the end */
+	qn_id *map = QN_NEW(m->scratch, qn_id, g->n), *pair = QN_NEW(m->scratch, qn_id, g->n);
+
+	qn_graph_copy_facts(dst, g);
+	for (qn_id id = 1; id < g->n; id++) {
+		qn_node n = *qn_graph_node(g, id);
+		qn_id *in = QN_NEW(m->scratch, qn_id, n.nin);
+
+		for (uint32_t i = 0; i < n.nin; i++)
+			in[i] = (n.op == QN_OP_quantize ? map : pair)[n.in[i]];
+		n.in = in;
+		map[id] = pair[id] = qn_graph_add(dst, &n);
+		if (map[id] != 0 && s->open[id])
+			pair[id] = write_pair(s, dst, id, map[id], nsymbol);
+		if (pair[id] == 0)
+			return QN_EINVALID;
+	}
+	for (size_t i = 0; i < g->noutput; i++)
+		qn_graph_output(dst, g->output[i].name, pair[g->output[i].value]);
+	QN_TRY(qn_graph_sweep(m, dst, NULL, &dst));
+	qn_model_set_graph(m, dst);
+	return QN_OK;
+}
+
+/* ---- one round ---- */
+
+qn_status
+qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair, size_t *nsymbol)
+{
+	const qn_graph *g = qn_model_entry(m);
+	open_values s = {.m = m,
+			 .g = g,
+			 .open = QN_NEW(m->scratch, bool, g->n),
+			 .derived = QN_NEW(m->scratch, bool, g->n),
+			 .stored = QN_NEW(m->scratch, const qn_elem *, g->n),
+			 .fixed = QN_NEW(m->scratch, const qn_elem *, g->n),
+			 .pair_reads = QN_NEW(m->scratch, bool, g->n)};
+
+	*npair = *nsymbol = 0;
+	QN_TRY(try_integer(&s, opts));
+	for (qn_id id = 1; id < g->n; id++)
+		note_operand(&s, id, qn_graph_node(g, id));
+	note_readers(&s);
+	for (int eager = 0; eager < EAGERNESS && *npair == 0; eager++)
+		*npair = choose(&s, eager);
+	if (*npair == 0)
+		return QN_OK;
+	QN_TRY(write_pairs(&s, nsymbol));
+	if (*nsymbol > 0)
+		m->stage = QN_STAGE_SYMBOLIC;
+	return QN_OK;
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_onnx_open.c - quantized ONNX files that leave values without a range: samples give these one, and what the
+ * file gives stays as it is.  Results are compared with those of the file as it stands, which is ONNX's definition. */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+#include "tests/unit/onnx_qdq.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "quern/quern.h"
+
+enum { SAMPLES = 32, MOST_OUT = 4096 };
+
+/* Everything that a network hands to the public functions. */
+typedef struct host {
+	qn_ctx *ctx;
+	qn_model *m;
+	qn_array *x;
+	char folder[32], path[48];
+} host;
+
+static void
+show(const qn_ctx *ctx)
+{
+	for (size_t i = 0; i < qn_diag_count(ctx); i++)
+		print_message("%s: %s [%s]\n", qn_diag_get(ctx, i).place,
+			      qn_diag_get(ctx, i).message, qn_diag_get(ctx, i).id);
+}
+
+static bool
+has(const qn_ctx *ctx, const char *id, const char *text)
+{
+	for (size_t i = 0; i < qn_diag_count(ctx); i++)
+		if (strcmp(qn_diag_get(ctx, i).id, id) == 0 &&
+		    strstr(qn_diag_get(ctx, i).message, text) != NULL)
+			return true;
+	return false;
+}
+
+static void
+import_again(host *h)
+{
+	const qn_import_opts opts = {0};
+
+	assert_int_equal(qn_import(h->ctx, h->path, &opts, &h->m), QN_OK);
+}
+
+/* The network as a file, and samples of the shape of its input. */
+static void
+begin_host(host *h, const int64_t *shape, int rank)
+{
+	static float x[MOST_OUT];
+	int64_t count = 1;
+	size_t n;
+	const uint8_t *bytes = onx_end(file, 20, &n);
+
+	for (int i = 0; i < rank; i++)
+		count *= shape[i];
+	assert_true(count <= MOST_OUT);
+	for (int64_t i = 0; i < count; i++)
+		x[i] = (float)(1.4 * real());
+	*h = (host){.folder = "/tmp/quern-open-XXXXXX"};
+	assert_non_null(mkdtemp(h->folder));
+	(void)snprintf(h->path, sizeof h->path, "%s/f.onnx", h->folder);
+	FILE *f = fopen(h->path, "wb");
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, n, f), n);
+	(void)fclose(f);
+	h->ctx = qn_open(NULL);
+	assert_non_null(h->ctx);
+	assert_int_equal(qn_array_new(h->ctx, "f32", rank, shape, x, &h->x), QN_OK);
+	import_again(h);
+}
+
+static void
+end_host(host *h)
+{
+	qn_close(h->ctx);
+	(void)unlink(h->path);
+	(void)rmdir(h->folder);
+}
+
+/* ---- the networks: each returns how far results may be off ---- */
+
+/* Small weights, so that what a reader adds is about what it gets. */
+static void
+small_conv(const char *x, const char *y)
+{
+	char in[32];
+
+	weights("w", "4,4,1,1", 0.001);
+	(void)snprintf(in, sizeof in, "%s,w", x);
+	onx_node(file, "Conv", in, y);
+}
+
+/* Convolution, sum and product without a range each; the first and the last value have one. */
+static double
+sum_and_product(void)
+{
+	image();
+	conv("d", "c");
+	onx_node(file, "Add", "c,d", "a");
+	onx_node(file, "Mul", "a,d", "m");
+	small_conv("m", "n"); /* a quarter of the step of m, 0.43, and one of y */
+	return 0.1 + ends("n", 0.03, 128);
+}
+
+/* The rest of the network is in float. */
+static double
+float_tail(void)
+{
+	image();
+	conv("d", "c");
+	pair("c", "e", 0.0507, ONX_UINT8, 120);
+	onx_node(file, "Add", "e,d", "a");
+	onx_node(file, "Relu", "a", "y");
+	onx_output(file, "y");
+	return 0.0365; /* the step of y */
+}
+
+/* … and its beginning. */
+static double
+float_head(void)
+{
+	onx_input(file, "x", ONX_FLOAT, "1,4,6,5");
+	small_conv("x", "c");
+	return ends("c", 0.005, 120);
+}
+
+/* One branch has a range, the other one none. */
+static double
+two_branches(void)
+{
+	image();
+	conv("d", "c");
+	onx_node(file, "HardSwish", "c", "h");
+	small_conv("h", "b");
+	pair("b", "e", 0.0211, ONX_UINT8, 120);
+	onx_node(file, "Add", "e,h", "a");
+	return 0.1 + ends("a", 0.06, 20); /* the step of h, and that of y */
+}
+
+/* A value that one reader quantizes has that range for the others too. */
+static double
+half_fixed(void)
+{
+	image();
+	onx_node(file, "Add", "d,d", "a");
+	pair("a", "e", 0.04, ONX_UINT8, 128);
+	conv("e", "c");
+	onx_node(file, "Mul", "c,a", "m");
+	return ends("m", 0.1, 128);
+}
+
+/* i8 files get i8. */
+static double
+signed_values(void)
+{
+	onx_input(file, "x", ONX_FLOAT, "1,4,6,5");
+	pair("x", "d", 0.02, ONX_INT8, 0);
+	conv("d", "c");
+	onx_node(file, "Tanh", "c", "t");
+	conv("t", "e");
+	onx_node(file, "Sigmoid", "e", "s");
+	onx_node(file, "Mul", "s,d", "m");
+	pair("m", "y", 0.0201, ONX_INT8, 5);
+	onx_output(file, "y");
+	return 0.0201 +
+	       0.0201; /* the step of y; what half a step of tanh, 1/256, adds over 36 weights */
+}
+
+static const struct {
+	const char *name;
+	double (*build)(void);
+	bool refused; /* without samples */
+} networks[] = {
+	{"sum_and_product", sum_and_product, true}, {"float_tail", float_tail, true},
+	{"float_head", float_head, true},           {"two_branches", two_branches, true},
+	{"half_fixed", half_fixed, true},           {"signed_values", signed_values, true},
+};
+
+static void
+build(host *h, size_t k, double *bound)
+{
+	another_file();
+	*bound = networks[k].build();
+	begin_host(h, (const int64_t[]){SAMPLES, 4, 6, 5}, 4);
+}
+
+/* ---- the tests ---- */
+
+static qn_status
+run_host(host *h, double *y, size_t *n)
+{
+	qn_array *out;
+	qn_status status = qn_run(h->m, 1, &h->x, 1, 1, &out);
+
+	*n = 1;
+	for (int i = 0; status == QN_OK && i < qn_array_rank(out); i++)
+		*n *= (size_t)qn_array_dim(out, i);
+	assert_true(*n <= MOST_OUT);
+	for (size_t i = 0; status == QN_OK && i < *n; i++)
+		y[i] = (double)((const float *)qn_array_data(out))[i];
+	return status;
+}
+
+static void
+test_results(void **state)
+{
+	(void)state;
+	static double want[MOST_OUT], have[MOST_OUT];
+
+	for (size_t k = 0; k < QN_COUNT(networks); k++) {
+		double bound, off = 0;
+		size_t n, again;
+		host h;
+
+		build(&h, k, &bound);
+		assert_int_equal(run_host(&h, want, &n), QN_OK);
+		qn_status status = qn_compile(h.m, &(qn_compile_opts){.calib = &h.x, .ncalib = 1});
+		if (status != QN_OK)
+			show(h.ctx);
+		assert_int_equal(status, QN_OK);
+		assert_false(has(h.ctx, "calib.unused", ""));
+		assert_int_equal(run_host(&h, have, &again), QN_OK);
+		assert_int_equal(n, again);
+		for (size_t i = 0; i < n; i++)
+			off = fmax(off, fabs(have[i] - want[i]));
+		if (!(off <= bound * 1.01))
+			fail_msg("%s: %g off", networks[k].name, off);
+		end_host(&h);
+	}
+}
+
+/* Without samples the message names the option that helps. */
+static void
+test_without_samples(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < QN_COUNT(networks); k++) {
+		double bound;
+		host h;
+
+		build(&h, k, &bound);
+		const qn_status status = qn_compile(h.m, &(qn_compile_opts){0});
+		if (networks[k].refused && status != QN_EUNSUPPORTED)
+			fail_msg("%s: compiles", networks[k].name);
+		if (status != QN_OK)
+			assert_true(has(h.ctx, "legalize.float", "--calib SAMPLES"));
+		end_host(&h);
+	}
+}
+
+static int
+append(void *user, const char *text, size_t n)
+{
+	qn_buf *b = user;
+
+	qn_buff(b, "%.*s", (int)n, text);
+	return 0;
+}
+
+/* The graph as text. */
+static const char *
+text_after(host *h, const char *pass, const char *method)
+{
+	qn_buf *b = QN_NEW(&rg->arena, qn_buf, 1);
+	const qn_compile_opts opts = {
+		.calib = &h->x, .ncalib = 1, .stop_after = pass, .method = method};
+
+	qn_buf_init(b, &rg->arena);
+	assert_int_equal(qn_compile(h->m, &opts), QN_OK);
+	assert_int_equal(qn_print(h->m, QN_FORMAT_IR, append, b), QN_OK);
+	return qn_buf_str(b);
+}
+
+/* Every quantized type and every constant of the file is in the calibrated graph, to the last digit. */
+static void
+test_fixed_stays(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < QN_COUNT(networks); k++) {
+		double bound;
+		host h;
+
+		build(&h, k, &bound);
+		const char *before = text_after(&h, "axes", NULL);
+		const char *after = text_after(&h, "calibrate", NULL);
+		assert_null(strchr(strstr(after, "graph @"), '$'));
+		for (const char *s = before; (s = strstr(s, "!quant.")) != NULL;) {
+			const size_t n = strcspn(s, "\n");
+			char *line = qn_arena_alloc(&rg->arena, n + 1, 1);
+
+			memcpy(line, s, n);
+			line[n] = '\0';
+			if (strstr(after, line) == NULL)
+				fail_msg("%s: lost %s", networks[k].name, line);
+			s += n;
+		}
+		end_host(&h);
+	}
+}
+
+/* The method is the one that is asked for. */
+static void
+test_method(void **state)
+{
+	(void)state;
+	double bound;
+	host a, b;
+
+	build(&a, 0, &bound);
+	const char *minmax = strstr(text_after(&a, "calibrate", "minmax"), "symbol");
+	end_host(&a);
+	build(&b, 0, &bound);
+	const char *text = text_after(&b, "calibrate", "percentile:p=90");
+	assert_non_null(strstr(text, "open-method=percentile:p=90"));
+	assert_true(strcmp(minmax, strstr(text, "symbol")) != 0);
+	end_host(&b);
+}
+
+/* Samples for a file that has all ranges are of no use, which is said. */
+static void
+test_nothing_open(void **state)
+{
+	(void)state;
+	host h;
+
+	image();
+	conv("d", "c");
+	(void)ends("c", 0.05, 120);
+	begin_host(&h, (const int64_t[]){SAMPLES, 4, 6, 5}, 4);
+	assert_int_equal(qn_compile(h.m, &(qn_compile_opts){.calib = &h.x, .ncalib = 1}), QN_OK);
+	assert_true(has(h.ctx, "calib.unused", "--from-float"));
+	end_host(&h);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_results), TEST(test_without_samples), TEST(test_fixed_stays),
+		TEST(test_method),  TEST(test_nothing_open),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
