@@ -18,11 +18,10 @@ typedef enum qn_memo_answer {
 	QN_MEMO_HOLDS /* what it binds is bound */
 } qn_memo_answer;
 
-/* Ways of a choice that the memo has made. */
-enum {
-	QN_WAY_FAILED = UINT32_MAX,   /* all ways of the goal failed: notes that */
-	QN_WAY_AGAIN = UINT32_MAX - 1 /* the known answer did not lead on: looks for others */
-};
+/* Ways of a choice that the memo has made: all ways of the goal failed, which is noted; the known
+ * answer did not lead on, so others are looked for. */
+#define QN_WAY_FAILED UINT32_MAX
+#define QN_WAY_AGAIN (UINT32_MAX - 1)
 
 /* What a part with a slot may match in one match of the pattern: one value, several as a part of
  * itself (its first one is known from qn_match_is), several on the path of a dominator. */
