@@ -22,6 +22,7 @@
 
 #include "import/importer.h"
 
+struct Onnx__GraphProto;
 struct Onnx__ModelProto;
 struct Onnx__NodeProto;
 struct Onnx__FunctionProto;
@@ -100,6 +101,8 @@ void qn_onnx_run_as(qn_onnx *o, const qn_onnx_node *n, const char *op, int64_t v
 		    uint32_t nin, const qn_id *in, qn_id *out);
 /* Whether the file quantizes values that a run computes, not only its weights (onnx_quant.c). */
 bool qn_onnx_quantizes(qn_onnx *o, const struct Onnx__ModelProto *model);
+/* Whether the graph does nothing but move, choose and dequantize the int8 or uint8 integers of its inputs. */
+bool qn_onnx_moves_integers(const struct Onnx__GraphProto *g);
 
 /* NULL when there is none. */
 const qn_onnx_row *qn_onnx_find(const char *domain, const char *op, int64_t version);

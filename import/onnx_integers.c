@@ -13,10 +13,15 @@
  *   (a row of `rows`)                                   first that has any: equal integers, equal order
  *   any other operator                                  plain integers
  *
- * Where a row's operator has no arithmetic on plain integers, operands without parameters get scale 1 and zero point 0. */
+ * Where a row's operator has no arithmetic on plain integers, operands without parameters get scale 1 and zero point 0.
+ *
+ * A network of such rows and DequantizeLinear alone on int8 or uint8 inputs has nothing to calibrate: its integers and
+ * parameters are kept. */
 #include "import/onnx_quant.h"
 
 #include <string.h>
+
+#include <onnx/onnx.pb-c.h>
 
 enum { ALL = -1 };
 
@@ -76,6 +81,9 @@ is_aware(const char *domain, const char *op)
 	return qn_onnx_takes_lists(op);
 }
 
+/* What stands beside rows in a network that only moves and chooses integers. */
+static const char *const beside[] = {"DequantizeLinear", "Constant", "ConstantOfShape", "Shape"};
+
 /* Sums of what is scattered, and weighted sums, are no choice among integers. */
 static bool
 chooses(qn_onnx *o, const qn_onnx_node *n)
@@ -94,6 +102,41 @@ row_of(qn_onnx *o, const qn_onnx_node *n)
 		if (strcmp(rows[i].op, n->op) == 0)
 			return chooses(o, n) ? &rows[i] : NULL;
 	return NULL;
+}
+
+static bool
+is_beside(const char *op)
+{
+	for (size_t i = 0; i < QN_COUNT(beside); i++)
+		if (strcmp(beside[i], op) == 0)
+			return true;
+	for (size_t i = 0; i < QN_COUNT(rows);
+	     i++) /* extremes of nothing are those of the integers */
+		if (strcmp(rows[i].op, op) == 0)
+			return strncmp(op, "Reduce", strlen("Reduce")) != 0;
+	return false;
+}
+
+static bool
+is_bytes_input(const Onnx__ValueInfoProto *v)
+{
+	const Onnx__TypeProto__Tensor *t = v->type != NULL ? v->type->tensor_type : NULL;
+
+	return t != NULL && (t->elem_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 ||
+			     t->elem_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8);
+}
+
+bool
+qn_onnx_moves_integers(const Onnx__GraphProto *g)
+{
+	bool bytes = false;
+
+	for (size_t i = 0; i < g->n_node; i++)
+		if (g->node[i]->op_type == NULL || !is_beside(g->node[i]->op_type))
+			return false;
+	for (size_t i = 0; i < g->n_input; i++)
+		bytes = bytes || is_bytes_input(g->input[i]);
+	return bytes;
 }
 
 /* ---- one operand ---- */

@@ -81,7 +81,7 @@ qn_onnx_quantizes(qn_onnx *o, const Onnx__ModelProto *model)
 	for (size_t i = 0; i < model->n_functions; i++)
 		if (any_quantizes(o, NULL, model->functions[i]->n_node, model->functions[i]->node))
 			return true;
-	return g != NULL && any_quantizes(o, g, g->n_node, g->node);
+	return g != NULL && (any_quantizes(o, g, g->n_node, g->node) || qn_onnx_moves_integers(g));
 }
 
 qn_id

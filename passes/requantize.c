@@ -56,6 +56,10 @@ static const qn_rule rules[] = {
 	{"widen-sum", Q(QN_P_CLASS(QN_MIX, OP)), qn_rqz_widen},
 	{"widen-sum", Q(QN_P_CLASS(QN_LUT, OP)), qn_rqz_widen},
 	{"widen-sum", Q(QN_P_CLASS(QN_FIXED, OP)), qn_rqz_widen},
+	{"widen-sum", Q(QN_P_CLASS(QN_MEAN, OP)), qn_rqz_widen},
+	{"derive", QN_P_CLASS(QN_JOIN, ROOT), qn_rqz_derive},
+	{"derive", QN_P_CLASS(QN_SAME, ROOT), qn_rqz_derive},
+	{"derive", QN_P_CLASS(QN_MIX, ROOT), qn_rqz_derive},
 	{"prefer", QN_P_CLASS(QN_FIXED, ROOT), qn_rqz_prefer},
 	{"compare-codes", QN_P_CLASS(QN_MIX, ROOT), qn_rqz_compare},
 	{"merge-requantize", CHAIN(requantize), qn_rqz_merge},
@@ -103,8 +107,10 @@ qn_requantize(qn_model *m, const qn_requant_opts *opts)
 	QN_TRY(qn_rqz_widths(m, g, &g));
 	QN_TRY(qn_rqz_make_room(m, g, &g));
 	qn_rqz_count_twice(&state, g);
-	if (qn_came_quantized(m))
+	if (qn_came_quantized(m)) {
 		qn_rqz_find_open(&state, g);
+		qn_rqz_find_given(&state, g);
+	}
 	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), &state, &g));
 	qn_rqz_find_ends(&state, g);
 	QN_TRY(qn_rewrite(m, g, ends, QN_COUNT(ends), &state, &g));

@@ -13,6 +13,7 @@
  *   requantize_acc.c        products of dequantized operands take codes
  *   requantize_weights.c    weights become signed, without zero points
  *   requantize_gaps.c       values that a file leaves without parameters
+ *   requantize_derive.c     their ranges from those of their operands
  *   requantize_norm.c       a batch norm goes into quantized weights
  *   requantize_merge.c      pairs become one, or nothing
  *   requantize_constant.c   constants become codes; weights make room for their bias */
@@ -36,9 +37,11 @@ typedef struct qn_rqz {
 	size_t n, cap;
 	qn_map twice;         /* names of real values that would cost too much as codes as well */
 	const qn_map *inputs; /* names of float inputs where a quantize may end; NULL: none */
-	bool prefer;          /* results that nothing quantizes get the parameters that the op prefers */
-	const qn_map *open;   /* names of values that nothing quantizes; NULL: parameters are not to be filled in */
-	qn_map last;          /* names of moves that lead to outputs alone */
+	bool prefer; /* results that nothing quantizes get the parameters that the op prefers */
+	const qn_map *
+		open; /* names of values that nothing quantizes; NULL: parameters are not to be filled in */
+	const qn_map *given; /* names of results whose parameters may be derived; NULL: of none */
+	qn_map last;         /* names of moves that lead to outputs alone */
 } qn_rqz;
 
 /* Storage types that moving ops and integer arithmetic work on: at most 16 bits, one scale.
@@ -74,11 +77,22 @@ const qn_elem *qn_rqz_wide_elem(qn_types *t, const qn_elem *e);
 bool qn_rqz_joins_sums(const qn_node *n);
 /* Whether an operand without parameters may get them: a constant, or a sum of products. */
 bool qn_rqz_may_fill(const qn_rw *rw, qn_id id);
+/* Whether v is a value of e, or, a bound, so far off that each one of them lies on one side of it. */
+bool qn_rqz_is_value(const qn_types *t, const qn_elem *e, double v, bool is_bound);
+/* The largest absolute value of a sum of products behind a dequantize and moves; 0: it is none with constant weights. */
+double qn_rqz_largest_sum(const qn_rw *rw, qn_id id);
+/* The largest absolute value that operands and constants allow; 0: it is not known. */
+double qn_rqz_reach(const qn_rw *rw, qn_id id);
+/* The type of 16 bits that follows from the operands' ranges; exact: it holds their quantized values as they are.
+ * NULL: none follows. */
+const qn_elem *qn_rqz_derived(const qn_rw *rw, qn_id id, bool *exact);
 /* The bias of a product of data x and weights w in the accumulator's steps. */
 qn_id qn_rqz_bias_const(qn_rw *rw, const char *name, const qn_tensor *bias, const qn_elem *x,
 			const qn_elem *w);
 /* Fills s->open from the graph that is to be rewritten. */
 void qn_rqz_find_open(qn_rqz *s, const qn_graph *g);
+/* Fills s->given from the graph that is to be rewritten. */
+void qn_rqz_find_given(qn_rqz *s, const qn_graph *g);
 /* Fills s->last from the graph that is to be rewritten. */
 void qn_rqz_find_ends(qn_rqz *s, const qn_graph *g);
 /* Fills s->inputs with those that nothing but quantizes reads, if through moves; whether there is such a move. */
@@ -107,7 +121,8 @@ qn_rule_fn qn_rqz_join, qn_rqz_merge, qn_rqz_drop_identity, qn_rqz_drop_clamp;
 qn_rule_fn qn_rqz_fold;
 qn_rule_fn qn_rqz_product, qn_rqz_bias;
 qn_rule_fn qn_rqz_sink;
-qn_rule_fn qn_rqz_fill, qn_rqz_fill_weights, qn_rqz_widen, qn_rqz_gate, qn_rqz_prefer;
+qn_rule_fn qn_rqz_fill, qn_rqz_fill_weights, qn_rqz_widen, qn_rqz_gate, qn_rqz_prefer,
+	qn_rqz_derive;
 qn_rule_fn qn_rqz_batch_norm;
 
 #endif

@@ -263,7 +263,10 @@ sum_of(const qn_rw *rw, qn_id id)
 bool
 qn_rqz_may_fill(const qn_rw *rw, qn_id id)
 {
-	return fills(rw) && (is_float_const(rw, id) || sum_of(rw, id) != 0);
+	const qn_rqz *s = qn_rw_user(rw);
+
+	return fills(rw) && (is_float_const(rw, id) || sum_of(rw, id) != 0 ||
+			     (s->ends[id] && qn_rqz_reach(rw, id) > 0));
 }
 
 /* The largest absolute value of a sum. */
@@ -291,6 +294,14 @@ largest(const qn_rw *rw, qn_id acc)
 		most = fmax(most, sum * scale);
 	}
 	return most;
+}
+
+double
+qn_rqz_largest_sum(const qn_rw *rw, qn_id id)
+{
+	const qn_id acc = sum_of(rw, id);
+
+	return acc != 0 ? largest(rw, acc) : 0;
 }
 
 /* ---- functions of a sum ---- */
@@ -365,14 +376,21 @@ step_of(const qn_rw *rw, const qn_node *op, uint32_t i, double most, const qn_el
 		return is_smooth(rw, op, step, e) ? step : 0;
 	}
 	if (op->nin == 1) {
-		limit = op->op == QN_OP_global_avg_pool || op->op == QN_OP_reduce_mean ? scale / 2
-										       : 0;
+		limit = op->op == QN_OP_global_avg_pool || op->op == QN_OP_reduce_mean ||
+					qn_opinfo_of(op)->behaviour == QN_MEAN
+				? scale / 2
+				: 0;
 		return most / INT16_MAX <= limit ? most / INT16_MAX : 0;
 	}
 	const qn_elem *other = qn_rqz_operand_elem(rw, op->in[1 - i]);
-	if (op->nin != 2 || other == NULL || !qn_rqz_narrow(other))
+	if (op->nin != 2)
 		return 0;
-	params_of(rw, other, &s, &a, &b);
+	if (other != NULL && qn_rqz_narrow(other))
+		params_of(rw, other, &s, &a, &b);
+	else if ((b = qn_rqz_reach(rw, op->in[1 - i])) > 0)
+		a = -b;
+	else
+		return 0;
 	if (op->op == QN_OP_add || op->op == QN_OP_sub) /* beyond, the result is an end anyway */
 		most = fmin(most, fmax(fabs(lo), fabs(hi)) + fmax(fabs(a), fabs(b)));
 	else if (op->op == QN_OP_mul)
@@ -381,14 +399,44 @@ step_of(const qn_rw *rw, const qn_node *op, uint32_t i, double most, const qn_el
 		scale /= fmax(1, fmax(fabs(a), fabs(b)));
 	else
 		return 0;
-	return most / INT16_MAX <= scale / 2 ? most / INT16_MAX : 0;
+	limit = e->bits > 8 ? scale : scale / 2;
+	return most / INT16_MAX <= limit ? most / INT16_MAX : 0;
+}
+
+/* The type of 16 bits for operand i; NULL: none is fine enough. */
+static const qn_elem *
+wide_for(qn_rw *rw, const qn_node *op, uint32_t i, const qn_elem *e)
+{
+	const double sum = qn_rqz_largest_sum(rw, op->in[i]);
+	const double most = sum > 0 ? sum : qn_rqz_reach(rw, op->in[i]);
+	const double step = most > 0 ? step_of(rw, op, i, most, e) : 0;
+	qn_elem d = qn_elem_desc(16, true);
+	bool exact = false;
+	const qn_elem *wide = sum > 0 ? NULL : qn_rqz_derived(rw, op->in[i], &exact);
+
+	if (!(step > 0x1p-100))
+		return NULL;
+	if (exact)
+		return wide;
+	d.scale = qn_scale_const(&qn_rw_model(rw)->types, (double)(float)step);
+	return qn_elem_make(&qn_rw_model(rw)->types, "sum", &d, &wide) == QN_OK ? wide : NULL;
+}
+
+/* Whether an operand has no parameters, and may get some. */
+static bool
+is_gap(const qn_rw *rw, qn_id id)
+{
+	const qn_elem *e = qn_rqz_operand_elem(rw, id);
+
+	return sum_of(rw, id) != 0 ||
+	       ((e == NULL || !qn_rqz_narrow(e)) && !is_float_const(rw, id) &&
+		qn_rqz_ends(rw, id) && qn_rqz_reach(rw, id) > 0);
 }
 
 qn_id
 qn_rqz_widen(qn_rw *rw, const qn_match *m)
 {
 	const qn_elem *e = elem_of(rw, m->root);
-	qn_types *t = &qn_rw_model(rw)->types;
 	const uint32_t nin = qn_rw_node(rw, m->at[OP])->nin;
 	qn_id *in = QN_NEW(qn_rw_model(rw)->scratch, qn_id, nin);
 	bool any = false;
@@ -398,22 +446,18 @@ qn_rqz_widen(qn_rw *rw, const qn_match *m)
 				     "its result has several scales, or it is to stay in float");
 	for (uint32_t i = 0; i < nin; i++) {
 		const qn_node *op = qn_rw_node(rw, m->at[OP]);
-		qn_elem d = qn_elem_desc(16, true);
-		const qn_elem *wide = NULL;
-		const qn_id sum = sum_of(rw, in[i] = op->in[i]);
 
-		if (sum == 0)
+		if (!is_gap(rw, in[i] = op->in[i]))
 			continue;
-		const double step = step_of(rw, op, i, largest(rw, sum), e);
-		d.scale = qn_scale_const(t, (double)(float)step);
-		if (!(step > 0x1p-100) || qn_elem_make(t, "sum", &d, &wide) != QN_OK)
-			return qn_rw_decline(rw, "16 bits are too coarse for the range of the sum");
+		const qn_elem *wide = wide_for(rw, op, i, e);
+		if (wide == NULL)
+			return qn_rw_decline(rw, "16 bits are too coarse for its range");
 		in[i] = qn_rqz_quantize(rw, in[i], wide, qn_rw_name(rw, in[i]));
 		in[i] = qn_rw_add(rw, QN_OP_dequantize, NULL, 1, &in[i], NULL, NULL);
 		any = true;
 	}
 	if (!any)
-		return qn_rw_decline(rw, "no operand is a sum with constant weights");
+		return qn_rw_decline(rw, "no operand has a range that follows from its own");
 	qn_id y = again(rw, m->at[OP], in);
 	return y != 0 ? qn_rqz_quantize(rw, y, e, qn_rw_name(rw, m->root)) : 0;
 }

@@ -14,9 +14,8 @@
 
 enum { MOST_MOVES = 64 }; /* on all paths from a value to dequantizes */
 
-/* Whether v is a value of e, or so far off that each one of them lies on one side of it. */
-static bool
-is_value(const qn_types *t, const qn_elem *e, double v, bool is_bound)
+bool
+qn_rqz_is_value(const qn_types *t, const qn_elem *e, double v, bool is_bound)
 {
 	double scale;
 	int64_t zp;
@@ -42,11 +41,11 @@ keeps_values(const qn_types *t, const qn_node *n, const qn_elem *e)
 				  : n->op == QN_OP_relu6 ? 6
 							 : HUGE_VAL;
 
-		return is_value(t, e, lo, true) && is_value(t, e, hi, true);
+		return qn_rqz_is_value(t, e, lo, true) && qn_rqz_is_value(t, e, hi, true);
 	}
 	case QN_OP_pad:
 		return n->attr->pad.mode != QN_PAD_constant ||
-		       is_value(t, e, n->attr->pad.value, false);
+		       qn_rqz_is_value(t, e, n->attr->pad.value, false);
 	default:
 		return true;
 	}

@@ -4,6 +4,8 @@
  *   [a b c], before 1, after 2:   constant [v a b c v v]
  *                                 reflect [b a b c b a]   edge [a a b c c c]
  *                                 symmetric [a a b c c b] wrap [c a b c a b] */
+#include <math.h>
+
 #include <string.h>
 
 #include "runtime/form_args.h"
@@ -98,6 +100,12 @@ pad_code(const qn_graph *g, const qn_node *n, int64_t *code)
 	*code = 0;
 	if (e->kind == QN_ELEM_UNIFORM && e->gran == QN_PER_TENSOR) {
 		*code = qn_code_of(&g->model->types, e, value);
+		return true;
+	}
+	if (e->kind == QN_ELEM_PLAIN && !qn_plain_table[e->plain].is_float &&
+	    qn_plain_table[e->plain].bits <= 8 && value >= -128 && value <= 255 &&
+	    rint(value) == value) {
+		*code = (int64_t)value;
 		return true;
 	}
 	/* Without a scale, or with several: only the value that is code 0 in all of them. */

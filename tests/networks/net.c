@@ -10,9 +10,9 @@
 
 const char *const net_form_names[NET_NFORM] = {"qoperator", "qdq", "dynamic"};
 
-const char *const net_reason_names[NET_NREASON] = {"an average, rounded twice",
-						   "a bias of real numbers, rounded",
-						   "two requantizes made one", "softmax"};
+const char *const net_reason_names[NET_NREASON] = {
+	"an average, rounded twice", "a bias of real numbers, rounded", "two requantizes made one",
+	"a value without parameters", "softmax"};
 
 /* ---- draws (splitmix64) ---- */
 

@@ -32,6 +32,7 @@ typedef enum net_reason {
 	NET_MEAN, /* an average of codes is rounded to a step of its input, then to one of its result (--no-approx: not) */
 	NET_BIAS, /* a bias of real numbers is rounded to a step of the accumulator */
 	NET_MERGED, /* two requantizes one after the other are one, which rounds once */
+	NET_GAP, /* a value without parameters of its own is rounded to 16 bits, then to its result */
 	NET_SOFTMAX, /* ONNX Runtime's softmax of codes rounds down, and limits i8 at 127: it is off, not Quern */
 	NET_NREASON
 } net_reason;
@@ -48,6 +49,7 @@ typedef struct net_val {
 	char name[12];
 	int type, rank;
 	int64_t dim[NET_RANK], count;
+	bool stored;     /* what a DequantizeLinear gave: its integers are known */
 	bool constant;   /* one set of elements, not NET_SAMPLES of them */
 	net_params q;    /* of codes, and of what DequantizeLinear makes of them */
 	double *lo, *hi; /* element i of sample s: [s * count + i] */

@@ -5,12 +5,17 @@
  *   x -> Q -> DQ -> Conv(DQ(w), DQ(b)) -> Relu -> Q -> DQ -> Transpose -> Q -> DQ -> y
  *
  * Steps take and give what a DequantizeLinear gave. */
+#include <math.h>
+
 #include "tests/networks/net.h"
 
 static net_val *
 pair(net *n, net_val *x, net_params q)
 {
-	return net_dequantize(n, net_quantize(n, x, q));
+	net_val *y = net_dequantize(n, net_quantize(n, x, q));
+
+	y->stored = true;
+	return y;
 }
 
 /* With parameters of its own. */
@@ -18,6 +23,18 @@ static net_val *
 stored(net *n, net_val *x, const net_val *like)
 {
 	return pair(n, x, net_calibrate(n, x, like->q.type));
+}
+
+/* A value x that nothing quantizes has 16 bits: steps of the 32767th part of what can matter to the result, which is at
+ * most `times` as wide as x. */
+static void
+fill_gap(net *n, net_val *y, const net_val *x, double times)
+{
+	double lo, hi;
+
+	net_range(x, &lo, &hi);
+	net_widen(n, y, times * 0.5 * (fabs(lo) > fabs(hi) ? fabs(lo) : fabs(hi)) / INT16_MAX,
+		  NET_GAP);
 }
 
 /* ---- functions of one value ---- */
@@ -63,9 +80,14 @@ activation(net *n, net_val *x)
 			 1, &y);
 		return y;
 	}
-	case 4:
+	case 4: {
 		onx_real(&n->file, "alpha", 0.125f);
-		return simple(n, "LeakyRelu", x, net_leaky, 0.125);
+		net_val *y = simple(n, "LeakyRelu", x, net_leaky, 0.125);
+
+		fill_gap(n, y, x, 16);
+		fill_gap(n, y, y, 4); /* the result again, in 128th parts of its step */
+		return y;
+	}
 	default:
 		return x;
 	}
@@ -263,6 +285,15 @@ binary(net *n, net_val *x)
 	net_val *b = partner(n, x), *y = net_binary(n, x, b, "++*-"[kind]);
 
 	net_node2(n, names[kind], x, b, y);
+	for (int i = 0; i < 2; i++) {
+		const net_val *a = i == 0 ? x : b, *other = i == 0 ? b : x;
+		double lo, hi;
+
+		net_range(other, &lo, &hi);
+		if (!a->stored)
+			fill_gap(n, y, a,
+				 kind == 2 ? 12 * (fabs(lo) > fabs(hi) ? fabs(lo) : fabs(hi)) : 12);
+	}
 	return stored(n, activation(n, y), x);
 }
 
