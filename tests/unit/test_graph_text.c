@@ -18,6 +18,24 @@ test_places(void **state)
 	assert_string_equal(qn_graph_node(qn_model_entry(&f->m), 2)->place, "t:4:3");
 }
 
+/* Lists of scales one inside the other: the ninth is refused where it stands, whatever follows. */
+static void
+test_nested_scales(void **state)
+{
+	fixture *f = *state;
+	char text[64];
+
+	for (int n = 8; n <= 12; n++) {
+		memcpy(text, "param @p = ", 11);
+		memset(text + 11, '{', (size_t)n);
+		memcpy(text + 11 + n, "!", 2);
+		assert_int_equal(parse(f, text), QN_EINVALID);
+		assert_int_equal(strstr(f->diags.item[0].message, "nested at most 8 deep") != NULL,
+				 n > 8);
+		qn_diags_clear(&f->env, &f->diags);
+	}
+}
+
 static void
 test_hostile(void **state)
 {
@@ -255,6 +273,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_places, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nested_scales, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile, setup, teardown),
 		cmocka_unit_test(test_cut_and_changed),
 		cmocka_unit_test_setup_teardown(test_bytes_after, setup, teardown),

@@ -98,6 +98,10 @@ test_limits(void **state)
 		{"tensor<?x!quant.uniform<i8:f32:0, {0.5", ",0.5", (1 << 20) - 1, "}>>",
 		 "type.param.limit"},
 		{"tensor<", "1x", 8, "f32>", "type.rank"},
+		/* the one too many is refused where it stands, whatever follows */
+		{"tensor<", "1x", 8, "!", "type.rank"},
+		{"tensor<?x!quant.uniform<i8:f32:{0:1}, ", "{", 8, "!", "type.rank"},
+		{"tensor<?x!quant.uniform<i8:f32:{", "0:1,", 8, "!", "type.rank"},
 	};
 	fixture *f = *state;
 
