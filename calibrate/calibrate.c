@@ -3,6 +3,7 @@
  * symbols. */
 #include "calibrate/calibrate.h"
 #include "calibrate/clip.h"
+#include "calibrate/growth.h"
 
 #include <math.h>
 #include <string.h>
@@ -186,8 +187,13 @@ qn_calibration_find(const qn_calibration *c, const qn_statistics *s, qn_finding 
 	QN_TRY(check_cost(c, s));
 	if (f.nworker > 0)
 		QN_TRY(qn_parallel(c->m->env, f.nworker, find_share, &f));
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; i < s->n; i++) {
+		const qn_seen seen = qn_statistics_seen(s, i);
+
 		widen_constants(c, &c->watch[i], &f.found[i]);
+		f.found[i].samples = s->nbatch * s->batch;
+		f.found[i].growth = qn_growth(&seen, &f.found[i]);
+	}
 	return QN_OK;
 }
 
@@ -431,6 +437,8 @@ qn_calibrate_model(qn_model *m, qn_dataset *data, const qn_calib_opts *opts)
 		QN_TRY(qn_calibration_bind(c, found));
 	QN_TRY(check_axis(c));
 	warn_clipped(c, found);
+	if (o.warn_few)
+		qn_growth_warn(c, found);
 	if (o.keep_fixed)
 		return QN_OK; /* biases have fixed scales */
 	return qn_widen_bias_scales(m, c->g, c->real, c->map);

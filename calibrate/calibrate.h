@@ -65,6 +65,7 @@ typedef struct qn_calib_opts {
 	const qn_statistics *observed;     /* instead of samples; complete, and of this model */
 	const qn_calib_callback *callback; /* of patterns that find their symbols themselves */
 	size_t ncallback;
+	bool warn_few; /* of ranges that still grow (growth.h) */
 	const qn_encodings
 		*given;  /* parameters that stand; not with callbacks or searches; NULL: none */
 	bool keep_fixed; /* values whose parameters are no symbols are quantized while samples run */

@@ -31,9 +31,9 @@ typedef struct qn_method_opts {
 typedef struct qn_seen {
 	const qn_method_opts *opts;
 	const qn_observer *o;
-	uint64_t nbatch;
-	bool symmetric;     /* the range will be [-t, t] */
-	int64_t qmin, qmax; /* of the codes */
+	uint64_t nbatch, batch; /* samples in one */
+	bool symmetric;         /* the range will be [-t, t] */
+	int64_t qmin, qmax;     /* of the codes */
 } qn_seen;
 
 /* The range, or with `pair` the parameters themselves. */
@@ -44,6 +44,8 @@ typedef struct qn_finding {
 	int64_t zp;
 	const qn_observer *seen; /* what it was found from; NULL: no samples */
 	double may_clip;         /* share of the elements that the method was told to cut off */
+	double growth;           /* by each further sample, as a share of it (growth.h) */
+	uint64_t samples;        /* that it was found from */
 } qn_finding;
 
 /* Of the elements of a value: methods with a guard cut off no more, others are warned of. */

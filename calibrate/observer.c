@@ -119,6 +119,15 @@ widen(qn_observer *o, uint64_t n, float lo, uint64_t lo_at, float hi, uint64_t h
 }
 
 static void
+widen_quarter(qn_observer *o, size_t k, qn_pair_range r)
+{
+	qn_pair_range *q = &o->quarter[k];
+
+	*q = o->has_quarter[k] ? (qn_pair_range){fminf(q->min, r.min), fmaxf(q->max, r.max)} : r;
+	o->has_quarter[k] = true;
+}
+
+static void
 add_range(qn_observer *o, uint64_t batch, const float *x, size_t n)
 {
 	float lo = x[0] + 0.0f;
@@ -133,6 +142,7 @@ add_range(qn_observer *o, uint64_t batch, const float *x, size_t n)
 			return;
 	}
 	widen(o, count, lo, batch, hi, batch);
+	widen_quarter(o, (size_t)(batch % QN_QUARTERS), (qn_pair_range){lo, hi});
 	if (o->pair != NULL) {
 		qn_pair_range *r = &o->pair[batch - o->pair_first];
 
@@ -188,6 +198,29 @@ merge_bins(qn_observer *o, const qn_observer *other)
 		o->bin[i] += b.bin[i];
 }
 
+bool
+qn_observer_has_quarters(const qn_observer *o)
+{
+	for (size_t k = 0; k < QN_QUARTERS; k++)
+		if (o->has_quarter[k])
+			return true;
+	return false;
+}
+
+/* What is not known of one part is not known of the whole. */
+static void
+merge_quarters(qn_observer *o, const qn_observer *other)
+{
+	const bool known =
+		(o->n == 0 || qn_observer_has_quarters(o)) && qn_observer_has_quarters(other);
+
+	for (size_t k = 0; k < QN_QUARTERS; k++) {
+		if (known && other->has_quarter[k])
+			widen_quarter(o, k, other->quarter[k]);
+		o->has_quarter[k] = known && o->has_quarter[k];
+	}
+}
+
 void
 qn_observer_merge(qn_observer *o, const qn_observer *other)
 {
@@ -197,6 +230,7 @@ qn_observer_merge(qn_observer *o, const qn_observer *other)
 		o->fine.count[i] += other->fine.count[i];
 	if (other->n == 0 || o->again)
 		return;
+	merge_quarters(o, other);
 	widen(o, other->n, other->min, other->min_at, other->max, other->max_at);
 	if (o->bin != NULL)
 		merge_bins(o, other);

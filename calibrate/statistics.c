@@ -11,7 +11,7 @@ qn_statistics_seen(const qn_statistics *s, size_t i)
 {
 	const qn_value_stats *v = &s->value[i];
 
-	return (qn_seen){&s->method, &v->o, s->nbatch, v->symmetric, v->qmin, v->qmax};
+	return (qn_seen){&s->method, &v->o, s->nbatch, s->batch, v->symmetric, v->qmin, v->qmax};
 }
 
 bool
@@ -141,6 +141,18 @@ same_data(const qn_statistics *a, const qn_statistics *b)
 	return true;
 }
 
+static bool
+same_quarters(const qn_observer *x, const qn_observer *y)
+{
+	bool same = true;
+
+	for (size_t k = 0; k < QN_QUARTERS; k++)
+		same = same && x->has_quarter[k] == y->has_quarter[k] &&
+		       (!x->has_quarter[k] || (same_bits(x->quarter[k].min, y->quarter[k].min) &&
+					       same_bits(x->quarter[k].max, y->quarter[k].max)));
+	return same;
+}
+
 /* Whether two values hold the same things, so that they add up. */
 static bool
 same_value(const qn_value_stats *a, const qn_value_stats *b)
@@ -153,7 +165,8 @@ same_value(const qn_value_stats *a, const qn_value_stats *b)
 	       (x->pair == NULL) == (y->pair == NULL) && x->fine.kind == y->fine.kind &&
 	       x->fine.n == y->fine.n && x->fine.prefix == y->fine.prefix &&
 	       x->fine.below == y->fine.below &&
-	       (first || (x->n == y->n && same_bits(x->min, y->min) && same_bits(x->max, y->max)));
+	       (first || (x->n == y->n && same_bits(x->min, y->min) && same_bits(x->max, y->max) &&
+			  same_quarters(x, y)));
 }
 
 /* A span of the result: where it comes from, and what stands before it there. */

@@ -178,6 +178,47 @@ read_pairs(reader *r, const qn_json *v, qn_observer *o)
 	}
 }
 
+/* Whether a quarter that has values lies inside of the whole. */
+static bool
+inside(const qn_observer *o, size_t k)
+{
+	const qn_pair_range q = o->quarter[k];
+
+	return q.min <= q.max && q.min >= o->min && q.max <= o->max;
+}
+
+/* Whether the quarter of a batch has values, and `end` of them. */
+static bool
+reached(const qn_observer *o, uint64_t batch, float end)
+{
+	const size_t k = (size_t)(batch % QN_QUARTERS);
+	const qn_pair_range q = o->quarter[k];
+
+	return o->has_quarter[k] && (!(q.min > end) && !(q.max < end));
+}
+
+/* Absent in files of older programs: not known. */
+static void
+read_quarters(reader *r, const qn_json *v, qn_observer *o)
+{
+	bool good = v->n == QN_QUARTERS;
+
+	for (size_t k = 0; good && k < QN_QUARTERS; k++) {
+		const qn_json *q = &v->child[k];
+
+		good = q->kind == QN_JSON_ARRAY && (q->n == 0 || q->n == 2);
+		if (!good || q->n == 0)
+			continue;
+		o->has_quarter[k] = true;
+		o->quarter[k] = (qn_pair_range){real(r, &q->child[0]), real(r, &q->child[1])};
+		good = inside(o, k);
+	}
+	if (!good || !reached(o, o->min_at, o->min) || !reached(o, o->max_at, o->max))
+		bad(r, v,
+		    "is not the range of every fourth batch, four times, of which the whole is "
+		    "made");
+}
+
 /* The bins of the method's plan for this value and pass, then the counts of the file. */
 static void
 read_fine(reader *r, const qn_json *v, qn_observer *o)
@@ -213,6 +254,7 @@ read_value(reader *r, const qn_json *v, qn_value_stats *to)
 	to->qmin = need_signed(r, v, "qmin", -65536, 0);
 	to->qmax = need_signed(r, v, "qmax", 1, 65536);
 	const qn_json *masked = qn_json_want(r->d, v, "masked", QN_JSON_BOOL);
+	const qn_json *quarters = qn_json_want(r->d, v, "quarters", QN_JSON_ARRAY);
 
 	o->nonfinite = odd != NULL && odd->truth;
 	o->masked = masked != NULL && masked->truth;
@@ -224,6 +266,8 @@ read_value(reader *r, const qn_json *v, qn_value_stats *to)
 		o->max_at = need_number(r, v, "max_at", r->s->nbatch - 1);
 		if (o->min > o->max)
 			bad(r, v, "has a smallest value above its largest");
+		if (quarters != NULL)
+			read_quarters(r, quarters, o);
 	}
 	const qn_json *grid = qn_json_want(r->d, v, "grid", QN_JSON_OBJECT);
 	const qn_json *pairs = qn_json_want(r->d, v, "pairs", QN_JSON_ARRAY);
@@ -327,7 +371,7 @@ read_values(reader *r, const qn_json *list)
 {
 	static const char *const keys[] = {"name",      "symmetric", "qmin", "qmax",   "n",
 					   "nonfinite", "min",       "max",  "min_at", "max_at",
-					   "grid",      "pairs",     "bins", "masked"};
+					   "grid",      "pairs",     "bins", "masked", "quarters"};
 	qn_statistics *s = r->s;
 
 	if (list == NULL)

@@ -68,6 +68,22 @@ put_pairs(qn_json_out *o, const qn_pair_range *pair, uint64_t n)
 	qn_json_close(o);
 }
 
+/* [lowest, highest] of each quarter, [] of one without a value. */
+static void
+put_quarters(qn_json_out *out, const qn_observer *o)
+{
+	qn_json_open(out, "quarters", '[', QN_JSON_FLAT);
+	for (size_t k = 0; k < QN_QUARTERS; k++) {
+		qn_json_open(out, NULL, '[', QN_JSON_FLAT);
+		if (o->has_quarter[k]) {
+			put_bits(out, NULL, (double)o->quarter[k].min);
+			put_bits(out, NULL, (double)o->quarter[k].max);
+		}
+		qn_json_close(out);
+	}
+	qn_json_close(out);
+}
+
 static void
 put_value(qn_json_out *out, const qn_value_stats *v, uint64_t covered)
 {
@@ -87,6 +103,8 @@ put_value(qn_json_out *out, const qn_value_stats *v, uint64_t covered)
 		put_bits(out, "max", (double)o->max);
 		qn_json_put_u64(out, "min_at", o->min_at);
 		qn_json_put_u64(out, "max_at", o->max_at);
+		if (qn_observer_has_quarters(o))
+			put_quarters(out, o);
 	}
 	if (o->bin != NULL) {
 		qn_json_open(out, "grid", '{', QN_JSON_FLAT);

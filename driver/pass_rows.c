@@ -191,6 +191,7 @@ run_calibrate(qn_pipeline *p)
 	if (o->encodings != NULL)
 		QN_TRY(qn_encodings_load(p->m->env, o->encodings, p->scratch, &file, &given));
 	calib.given = given;
+	calib.warn_few = true;
 	QN_TRY(qn_calibrate_model(p->m, data, &calib));
 	if (!again)
 		record_calibration(p, &calib, &id, file);

@@ -71,7 +71,7 @@ test_lint_pixels(void **state)
 		assert_int_equal(qn_array_new(w->ctx, "f32", 2, shape, v, &x), QN_OK);
 		assert_int_equal(qn_compile(m, &(qn_compile_opts){.calib = &x, .ncalib = 1}),
 				 QN_OK);
-		assert_string_equal(id(w, 0), k == 0 ? "data.range" : "");
+		assert_string_equal(id(w, 0), k == 0 ? "data.range" : "data.few");
 		qn_diag_clear(w->ctx);
 	}
 }

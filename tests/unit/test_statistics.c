@@ -2,6 +2,10 @@
 /* test_statistics.c - the file of statistics: written and read, merged, refused. */
 #include "tests/unit/methods_fixture.h"
 
+#include <math.h>
+
+#include "calibrate/growth.h"
+
 static const qn_span all = {0, 8};
 
 /* A value by a method, batches first … last - 1 of 8 observed. */
@@ -323,14 +327,55 @@ test_bomb(void **state)
 	}
 }
 
+static void
+is_near(double got, double want)
+{
+	assert_true(fabs(got - want) < 1e-15);
+}
+
+/* How much wider each further sample makes a range of eight batches. */
+static void
+test_growth(void **state)
+{
+	const float lone[] = {1, 2, 4, 3, 1, 2, 3, 3};
+	const qn_finding whole = {.lo = 0, .hi = 4}, cut = {.lo = 0, .hi = 3};
+	qn_statistics *s = blank("minmax", 8, false);
+
+	(void)state;
+	see(s, lone, 8, 0, 8, true);
+	qn_seen seen = qn_statistics_seen(s, 0);
+	is_near(qn_growth(&seen, &whole), 0.25 / 8); /* 4 is in one quarter alone */
+	is_near(qn_growth(&seen, &cut), 0);          /* 3 is in two */
+	is_near(qn_growth(&seen, &(qn_finding){.lo = 0, .hi = 5}), 0);
+	s->batch = 2;
+	seen = qn_statistics_seen(s, 0);
+	is_near(qn_growth(&seen, &whole), 0.25 / 16);
+	s->nbatch = 7;
+	seen = qn_statistics_seen(s, 0);
+	is_near(qn_growth(&seen, &whole), 0);
+}
+
+/* Quarters are the same in shards. */
+static void
+test_quarters(void **state)
+{
+	qn_statistics *whole = part("minmax", 0, 8), *a = part("minmax", 3, 8);
+
+	(void)state;
+	const qn_statistics *b = read_text(text_of(part("minmax", 0, 3)));
+	assert_int_equal(qn_statistics_merge(&rg->env, &rg->arena, a, "b", b), QN_OK);
+	assert_string_equal(text_of(a), text_of(whole));
+	assert_non_null(strstr(text_of(a), "quarters"));
+}
+
 int
 main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_round_trip), TEST(test_merge), TEST(test_merge_refuses),
-		TEST(test_passes),     TEST(test_files), TEST(test_checksum),
-		TEST(test_bomb),
+		TEST(test_round_trip), TEST(test_merge),  TEST(test_merge_refuses),
+		TEST(test_passes),     TEST(test_files),  TEST(test_checksum),
+		TEST(test_bomb),       TEST(test_growth), TEST(test_quarters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
