@@ -27,13 +27,11 @@ static const struct {
 	{"no range of an operand",
 	 "(" F ") {\n  %t = transpose %f {perm=[1,0]}\n  %s = exp %t\n  %q = quantize %s : " Q(
 		 "4x2") "\n  return %q\n}\n",
-	 "exp 's'", "no range for 'f'; quantize that", false, NULL},
+	 "exp 's'", "no range for 'f'; find it on samples", false, NULL},
 	{"no range at all", "(" F ") {\n  %s = exp %f\n  return %s\n}\n", "exp 's'",
-	 "no range for 'f', 's'; quantize", false, NULL},
+	 "no range for 'f', 's'; find", false, NULL},
 	{"a way out", "(" X ") {\n  %d = dequantize %x\n  %s = exp %d\n  return %s\n}\n", "exp 's'",
-	 "no range for 's'; quantize that in the tool that wrote the model, or calibrate "
-	 "all of it anew: --from-float --calib SAMPLES",
-	 false, NULL},
+	 "no range for 's'; find it on samples: --calib SAMPLES", false, NULL},
 	{"several operands",
 	 "(" X ", " F ") {\n  %d = dequantize %x\n  %e = exp %f\n"
 	 "  %c = concat %d, %e {axis=1}\n  %q = quantize %c : " Q("2x8") "\n  return %q\n}\n",

@@ -175,9 +175,9 @@ static const struct {
 	double (*build)(void);
 	bool refused; /* without samples */
 } networks[] = {
-	{"sum_and_product", sum_and_product, true}, {"float_tail", float_tail, true},
+	{"sum_and_product", sum_and_product, true}, {"float_tail", float_tail, false},
 	{"float_head", float_head, true},           {"two_branches", two_branches, true},
-	{"half_fixed", half_fixed, true},           {"signed_values", signed_values, true},
+	{"half_fixed", half_fixed, false},          {"signed_values", signed_values, true},
 };
 
 static void
@@ -222,7 +222,8 @@ test_results(void **state)
 		if (status != QN_OK)
 			show(h.ctx);
 		assert_int_equal(status, QN_OK);
-		assert_false(has(h.ctx, "calib.unused", ""));
+		if (networks[k].refused)
+			assert_false(has(h.ctx, "calib.unused", ""));
 		assert_int_equal(run_host(&h, have, &again), QN_OK);
 		assert_int_equal(n, again);
 		for (size_t i = 0; i < n; i++)
