@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_patterns.c - the matcher, partition, and the driver of local rules. */
+#include <stdio.h>
+#include <string.h>
+
 #include "tests/unit/run_util.h"
 
 #include "patterns/pattern.h"
@@ -237,9 +240,15 @@ test_rewrite_endless_rule(void **state)
 {
 	const qn_rule rule = {"grow", QN_P_OPN(relu, A), grow};
 	qn_graph *out;
+	char text[4096] = "graph @main(%x: tensor<4xf32>) {\n  %n0 = relu %x\n";
 
+	/* so many nodes that the stack would be used up before the bound of added nodes ends it */
 	(void)state;
-	parse("graph @main(%x: tensor<4xf32>) {\n  %a = relu %x\n  return %a\n}\n");
+	for (int i = 1; i < 100; i++)
+		snprintf(text + strlen(text), sizeof text - strlen(text), "  %%n%d = neg %%n%d\n",
+			 i, i - 1);
+	snprintf(text + strlen(text), sizeof text - strlen(text), "  return %%n99\n}\n");
+	parse(text);
 	assert_int_equal(qn_rewrite(&rg->m, rg->g, &rule, 1, NULL, &out), QN_EINTERNAL);
 	assert_string_equal(rg->diags.item[0].id, "rewrite.endless");
 }
