@@ -139,7 +139,9 @@ calibrate_open(qn_pipeline *p)
 {
 	const qn_compile_opts *o = p->opts;
 	qn_requant_opts requant = requant_opts(o);
+	qn_graph *before;
 	size_t npair, nsymbol, all = 0;
+	bool stays;
 	qn_calib_opts calib;
 	qn_samples_id id;
 	qn_dataset *data = NULL;
@@ -150,8 +152,9 @@ calibrate_open(qn_pipeline *p)
 	QN_TRY(qn_calib_options(p->m, o, p->crc, p->scratch, &calib, &id));
 	QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
 	calib.keep_fixed = true;
+	before = qn_model_entry(p->m);
 	do {
-		QN_TRY(qn_open_values(p->m, &requant, &npair, &nsymbol));
+		QN_TRY(qn_open_values(p->m, &requant, &npair, &nsymbol, &stays));
 		all += npair;
 		if (nsymbol > 0) {
 			QN_TRY(qn_calibrate_model(p->m, data, &calib));
@@ -159,6 +162,11 @@ calibrate_open(qn_pipeline *p)
 		}
 	} while (npair > 0);
 	if (all == 0) {
+		qn_warn_of_unused(p->m);
+		return QN_OK;
+	}
+	if (stays) { /* ranges did not help: legalize names what the file has */
+		qn_model_set_graph(p->m, before);
 		qn_warn_of_unused(p->m);
 		return QN_OK;
 	}

@@ -230,7 +230,8 @@ write_pairs(const open_values *s, size_t *nsymbol)
 /* ---- one round ---- */
 
 qn_status
-qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair, size_t *nsymbol)
+qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair, size_t *nsymbol,
+	       bool *stays)
 {
 	const qn_graph *g = qn_model_entry(m);
 	open_values s = {.m = m,
@@ -243,6 +244,9 @@ qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair, size_t *
 
 	*npair = *nsymbol = 0;
 	QN_TRY(try_integer(&s, opts));
+	*stays = false;
+	for (qn_id id = 1; id < g->n; id++)
+		*stays = *stays || is_left(&s, qn_graph_node(g, id));
 	for (qn_id id = 1; id < g->n; id++)
 		note_operand(&s, id, qn_graph_node(g, id));
 	note_readers(&s);

@@ -53,9 +53,10 @@ void qn_float_names(const qn_graph *g, qn_map *names);
 /* Quantizes values of a model that came quantized which nothing quantizes, and which would stay in
  * float: *npair of them, *nsymbol with symbols of their own that calibrate gives values.  calibrated
  * -> symbolic, or calibrated when there are no symbols; to be called again after they are bound,
- * until there are no pairs.  opts: of the requantize that follows. */
-qn_status qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair,
-			 size_t *nsymbol) QN_MUST_CHECK;
+ * until there are no pairs.  opts: of the requantize that follows.
+ * *stays: a node stays in float as the graph is. */
+qn_status qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair, size_t *nsymbol,
+			 bool *stays) QN_MUST_CHECK;
 
 /* Whether a model that has its parameters came with them: Quern did not choose what to quantize.
  * (passes/float_left.c) */
