@@ -214,12 +214,15 @@ error_of(const run *r)
 	return worst;
 }
 
-/* A network whose scales each run finds: refused as it is, and calibrated anew with from_float. */
+/* A network whose scales each run finds: refused as it is, with the way out, and calibrated anew
+ * with from_float. */
 static void
 anew(run *r, const char *path)
 {
 	qn_model *m = NULL;
 
+	if (strstr(r->j->message, "--from-float") == NULL)
+		return;
 	qn_diag_clear(r->ctx);
 	if (!compiled(r, path, true, &m) || !run_model(r, m, "run of integers"))
 		return;
