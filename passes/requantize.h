@@ -12,7 +12,8 @@
  *   requantize_channels.c   … some of them with scales for each channel
  *   requantize_acc.c        products of dequantized operands take codes
  *   requantize_weights.c    weights become signed, without zero points
- *   requantize_gaps.c       values that a file leaves without parameters
+ *   requantize_gaps.c       constants that a file leaves without parameters
+ *   requantize_sums.c       sums and other values likewise
  *   requantize_derive.c     their ranges from those of their operands
  *   requantize_norm.c       a batch norm goes into quantized weights
  *   requantize_merge.c      pairs become one, or nothing
