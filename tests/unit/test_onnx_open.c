@@ -6,6 +6,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "quern/quern.h"
@@ -312,12 +314,14 @@ test_method(void **state)
 	host a, b;
 
 	build(&a, 0, &bound);
-	const char *minmax = strstr(text_after(&a, "calibrate", "minmax"), "symbol");
+	char *minmax = strdup(strstr(text_after(&a, "calibrate", "minmax"), "symbol"));
+	assert_non_null(minmax);
 	end_host(&a);
 	build(&b, 0, &bound);
 	const char *text = text_after(&b, "calibrate", "percentile:p=90");
 	assert_non_null(strstr(text, "open-method=percentile:p=90"));
 	assert_true(strcmp(minmax, strstr(text, "symbol")) != 0);
+	free(minmax);
 	end_host(&b);
 }
 
