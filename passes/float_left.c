@@ -256,19 +256,43 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 				: "it is an output that nothing quantizes; the scheme tflite does";
 }
 
-/* The first operand that is stored with a scale for each channel, as an activation; NULL: none. */
+/* The first operand, moved or not, that is stored with a scale for each channel as an activation, or
+ * for each block; NULL: none. */
 static const qn_node *
 by_channel(const qn_graph *g, const qn_node *n)
 {
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_node *x = qn_graph_node(g, n->in[i]);
-		const qn_node *q = x->op == QN_OP_dequantize ? qn_graph_node(g, x->in[0]) : NULL;
 
-		if (q != NULL && q->op != QN_OP_const && q->type->elem->bits <= 16 &&
-		    q->type->elem->gran != QN_PER_TENSOR)
+		while (x->nin == 1 && x->op != QN_OP_dequantize && qn_rqz_moves(g, x))
+			x = qn_graph_node(g, x->in[0]);
+		const qn_node *q = x->op == QN_OP_dequantize ? qn_graph_node(g, x->in[0]) : NULL;
+		const qn_gran gran = q != NULL ? q->type->elem->gran : QN_PER_TENSOR;
+
+		if (gran == QN_SUB_CHANNEL ||
+		    (gran != QN_PER_TENSOR && q->op != QN_OP_const && q->type->elem->bits <= 16))
 			return q;
 	}
 	return NULL;
+}
+
+static const char *
+reason_by_channel(const qn_model *m, const qn_node *q)
+{
+	const qn_called *called = qn_model_called(m, q);
+	const bool constant = q->op == QN_OP_const && called != NULL;
+	const char *name = constant ? called->name : q->name;
+
+	if (q->type->elem->gran == QN_SUB_CHANNEL)
+		return text(m,
+			    "'%s' gives it a scale for each block, which its integer arithmetic "
+			    "does not have; weights with one scale for each output channel, "
+			    "activations with one scale would do, or --from-float --calib SAMPLES",
+			    name);
+	return text(m,
+		    "'%s' gives it a scale for each channel, which its integer arithmetic does "
+		    "not have (add, sub and mul have); one scale would do",
+		    name);
 }
 
 /* An op that a pattern has, or should have, given quantized operands. */
@@ -279,14 +303,12 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 	const qn_node *quantize = reader(g, s->quantize[id]);
 	const char *lacks = no_range(s, id, n);
 
+	const qn_node *many = by_channel(g, n);
+
+	if (many != NULL && !qn_rqz_takes(n->op, many->type->elem))
+		return reason_by_channel(g->model, many);
 	if (lacks != NULL)
 		return lacks;
-	if (by_channel(g, n) != NULL && !qn_rqz_takes(n->op, by_channel(g, n)->type->elem))
-		return text(
-			g->model,
-			"'%s' gives it a scale for each channel, which its integer arithmetic does "
-			"not have (add, sub and mul have); one scale would do",
-			by_channel(g, n)->name);
 	if (!on_codes(g, n))
 		return "no quantizer pattern of the scheme takes it";
 	if (quantize == NULL)

@@ -198,12 +198,69 @@ test_integer_ports(void **state)
 	}
 }
 
+/* The message names what has the scales, which is the input where that is quantized, also where a transpose
+ * stands between. */
+static void
+test_many_scales(void **state)
+{
+	static const char *const why[] = {"'x' gives it a scale for each channel",
+					  "'x' gives it a scale for each block",
+					  "'w' gives it a scale for each block"};
+	const float s[24] = {0.5f, 1, 0.25f, 0.5f, 1, 0.25f, 0.5f, 1,    0.5f, 1, 0.25f, 0.5f,
+			     1,    1, 0.25f, 1,    1, 1,     1,    0.5f, 0.5f, 1, 1,     2};
+	const uint8_t z[24] = {0};
+
+	(void)state;
+	for (int k = 0; k < 3; k++) {
+		char message[512] = "";
+
+		another_file();
+		onx_input(file, "x", ONX_FLOAT, "8,1");
+		parameters(&(const width){.type = ONX_INT8, .bytes = 1, .in = 1, .out = 1});
+		onx_floats(file, "s", k == 0 ? "8" : k == 1 ? "4,1" : "4,3", s);
+		onx_tensor(file, "z", ONX_INT8,
+			   k == 0   ? "8"
+			   : k == 1 ? "4,1"
+				    : "4,3",
+			   z,
+			   k == 0   ? 8
+			   : k == 1 ? 4
+				    : 12);
+		onx_int(file, "axis", 0);
+		onx_int(file, "block_size", k == 1 ? 2 : 0);
+		onx_node(file, "QuantizeLinear", k < 2 ? "x,s,z" : "x,si,zi", "p");
+		onx_int(file, "axis", 0);
+		onx_int(file, "block_size", k == 1 ? 2 : 0);
+		onx_node(file, "DequantizeLinear", k < 2 ? "p,s,z" : "p,si,zi", "e");
+		onx_node(file, "Transpose", "e", "d");
+		onx_tensor(file, "w", ONX_INT8, "8,3", z, sizeof(z));
+		onx_int(file, "axis", 0);
+		onx_int(file, "block_size", k == 2 ? 2 : 0);
+		onx_node(file, "DequantizeLinear", k == 2 ? "w,s,z" : "w,si,zi", "wd");
+		onx_node(file, "MatMul", "d,wd", "m");
+		onx_node(file, "QuantizeLinear", "m,so,zo", "y");
+		onx_output(file, "y");
+		import(25);
+		assert_int_equal(qn_axes(&rg->m), QN_OK);
+		assert_int_equal(qn_requantize(&rg->m, NULL), QN_OK);
+		assert_int_not_equal(qn_legalize(&rg->m), QN_OK);
+		for (size_t i = 0; i < rg->diags.n; i++)
+			if (strstr(rg->diags.item[i].message, "matmul") != NULL)
+				(void)snprintf(message, sizeof(message), "%s",
+					       rg->diags.item[i].message);
+		if (strstr(message, why[k]) == NULL)
+			fail_msg("%d: %s", k, message);
+		qn_diags_clear(&rg->env, &rg->diags);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_float_ports),
 		TEST(test_integer_ports),
+		TEST(test_many_scales),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
