@@ -169,8 +169,8 @@ static void
 test_bytes_after(void **state)
 {
 	static const char *const whole[] = {
-		"tuple<tensor<2x?x!quant.uniform<i8<-127:127>:f32:{0:1, 1:2}+, "
-		"fmul($\"a/b\",0.5)*{{0.5, 0.25}, {1.0, 2.0}}:$\"a/b\">>, tensor<*xf32>>",
+		("tuple<tensor<2x?x!quant.uniform<i8<-127:127>:f32:{0:1, 1:2}+, "
+		 "fmul($\"a/b\",0.5)*{{0.5, 0.25}, {1.0, 2.0}}:$\"a/b\">>, tensor<*xf32>>"),
 		"tensor<3x!quant.uniform<i4:f32:0, {0x3fe0000000000000:-1,0.5:2,1.0e-2}>>",
 		"tensor<1x!quant.uniform<u8:f32, $\"a\\\\b\\u0041\":3>>",
 		"tensor<1x!quant.calibrated<f32<-1.0:1.0>>>",
