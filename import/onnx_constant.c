@@ -110,7 +110,9 @@ shape(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	end += end < 0 ? t->rank : 0;
 	start = start < 0 ? 0 : start > t->rank ? t->rank : start;
 	end = end < start ? start : end > t->rank ? t->rank : end;
-	out[0] = qn_importer_i64s(&o->im, (int32_t)(end - start), t->dim + start);
+	/* a scalar has no dims */
+	out[0] = qn_importer_i64s(&o->im, (int32_t)(end - start),
+				  t->rank > 0 ? t->dim + start : NULL);
 }
 
 static void

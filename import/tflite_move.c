@@ -141,8 +141,16 @@ pack(qn_tfl_op *o)
 
 	if (!qn_tfl_axis(o, qn_tfl_option(o, 1, 0), qn_tfl_rank(o, 0) + 1, &axis))
 		return;
-	for (uint32_t i = 0; i < o->nin; i++)
+	for (uint32_t i = 0; i < o->nin; i++) {
+		if (qn_tfl_rank(o, i) != qn_tfl_rank(o, 0)) {
+			(void)qn_importer_refuse(
+				o->im, "import.input",
+				"input %u has rank %d, input 0 has %d; all must be of one shape", i,
+				(int)qn_tfl_rank(o, i), (int)qn_tfl_rank(o, 0));
+			return;
+		}
 		in[i] = qn_importer_expand_dim(o->im, qn_tfl_moved(o, i), axis);
+	}
 	qn_tfl_give(o, 0, qn_tfl_joined(o, o->nin, in, axis));
 }
 

@@ -244,6 +244,17 @@ test_left_out(void **state)
 	}
 }
 
+/* What is packed has one shape; a vector beside a matrix has not. */
+static void
+test_pack_ranks(void **state)
+{
+	(void)state;
+	int x = value("x", DIMS(2, 2)), v = value("v", DIMS(2)), y = value("y", DIMS(2, 2, 2));
+
+	tfl_with(tfl_op(file, QN_TFL_PACK, INTS(x, v), INTS(y)), 1, 'i', 2);
+	import_fails(INTS(x, v), INTS(y), "import.input", "one shape");
+}
+
 /* The code, not the real number that it stands for; the same into codes. */
 static void
 test_cast_codes(void **state)
@@ -321,6 +332,7 @@ main(void)
 		T(test_computed_weights),
 		T(test_computed_weights_refused),
 		T(test_left_out),
+		T(test_pack_ranks),
 		T(test_cast_codes),
 		T(test_densify),
 		T(test_no_form),
