@@ -25,6 +25,11 @@ bias_elem(qn_tfl_op *o, const qn_elem *x, const qn_elem *w, bool f32_product)
 	qn_elem d = qn_elem_desc(x->bits <= 8 ? 32 : 64, true);
 	const qn_elem *e = NULL;
 
+	if (x->scale == NULL || w->scale == NULL) {
+		(void)qn_importer_refuse(o->im, "import.input",
+					 "one operand is quantized and the other is not; both must be");
+		return NULL;
+	}
 	d.kind = QN_ELEM_UNIFORM;
 	d.gran = w->gran;
 	d.naxis = w->naxis;
