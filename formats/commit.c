@@ -290,6 +290,9 @@ commit_set(qn_arena *a, journal *j, const qn_commit_file *file, bool *kept)
 	const char *place = j->step[0].name;
 	qn_buf text;
 
+	for (size_t i = 0; i < j->n; i++) /* carrying it out would take it for done */
+		if (!is_there(j->step[i].tmp))
+			return qn_file_fail(env, "file.write", j->step[i].name, ENOENT);
 	qn_buf_init(&text, a);
 	print(&text, j->n, file);
 	int error = write_journal(j, text.data, text.n);

@@ -165,19 +165,21 @@ ends_with(const char *s, const char *end)
 	return n > k && strcmp(s + n - k, end) == 0;
 }
 
-/* Nobody holds it: its process is dead.  Files of other users may belong to their journals. */
-static bool
-is_dead(const char *path)
+/* Removes a file that nobody holds: its process is dead.  Files of other users may belong to their
+ * journals.  The lock is held over the removal, so that a process that has just made the file and
+ * waits for the lock finds afterwards that it has no name (create_tmp). */
+static void
+remove_dead(const char *path)
 {
 	struct stat st;
 	int fd = qn_file_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
 
 	if (fd < 0)
-		return false;
-	bool dead = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-		    flock(fd, LOCK_EX | LOCK_NB) == 0;
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0)
+		(void)unlink(path);
 	(void)close(fd);
-	return dead;
 }
 
 static void
@@ -216,8 +218,7 @@ qn_folder_sweep(qn_arena *a, const char *folder, size_t n, const qn_commit_file 
 			continue;
 		qn_buf_init(&path, tmp);
 		qn_buff(&path, "%s%s", folder, e->d_name);
-		if (is_dead(qn_buf_str(&path)))
-			(void)unlink(qn_buf_str(&path));
+		remove_dead(qn_buf_str(&path));
 	}
 	qn_arena_release(tmp);
 }

@@ -20,6 +20,7 @@ const char *const disk_names[DISK_NCALL] = {"open", "read",  "write", "fsync",  
 
 static struct {
 	bool armed, and_after, no_links;
+	void (*before_unlink)(const char *path);
 	disk_call call;
 	size_t calls, fail_at;
 	int error;
@@ -143,6 +144,8 @@ mkdir(const char *path, mode_t mode)
 OWN int
 unlink(const char *path)
 {
+	if (disk.before_unlink != NULL)
+		disk.before_unlink(path);
 	return fails(DISK_UNLINK) ? -1 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
@@ -166,6 +169,12 @@ void
 disk_no_links(bool none)
 {
 	disk.no_links = none;
+}
+
+void
+disk_before_unlink(void (*look)(const char *path))
+{
+	disk.before_unlink = look;
 }
 
 void

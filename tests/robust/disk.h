@@ -42,5 +42,7 @@ void disk_arm(disk_call call, size_t fail_at, int error, bool and_after);
 size_t disk_disarm(void);
 /* A file system without hard links: link fails always, whatever is armed. */
 void disk_no_links(bool none);
+/* Is called with the path before each unlink; NULL: nothing is. */
+void disk_before_unlink(void (*look)(const char *path));
 
 #endif

@@ -266,6 +266,38 @@ errors(void **state)
 /* ---- several at once ---- */
 
 static void
+remove_first_tmp(void *folder, qn_buf *b)
+{
+	DIR *d = opendir(folder);
+	const struct dirent *e;
+
+	assert_non_null(d);
+	while ((e = readdir(d)) != NULL)
+		if (strstr(e->d_name, "-0.tmp") != NULL)
+			assert_int_equal(unlink(path_of(e->d_name)), 0);
+	(void)closedir(d);
+	qn_buf_puts(b, "new");
+}
+
+/* A temporary file that is gone before the commit: an error, not a set without it. */
+static void
+tmp_is_gone(void **state)
+{
+	qn_file_out out[NFILE];
+
+	(void)state;
+	start("old");
+	for (size_t i = 0; i < NFILE; i++)
+		out[i] = (qn_file_out){.path = path_of(name[i]), .data = "new", .n = 3};
+	out[NFILE - 1].print = remove_first_tmp;
+	out[NFILE - 1].user = t.folder;
+	assert_int_equal(qn_files_write(&t.env, NULL, NFILE, out), QN_EIO);
+	assert_string_equal(t.diags.item[t.diags.n - 1].id, "file.write");
+	assert_int_equal(which("old"), 0);
+	assert_int_equal(leftovers(), 0);
+}
+
+static void
 writers(void **state)
 {
 	enum { CHILDREN = 6, ROUNDS = 30 };
@@ -292,6 +324,19 @@ writers(void **state)
 	}
 	assert_true(which("old") >= 0);
 	assert_int_equal(leftovers(), 0);
+}
+
+static size_t held_at_removal;
+
+/* Somebody's file that goes is locked until it is gone: the process that has just made it and has
+ * not locked it yet must not take it for its own afterwards. */
+static void
+look_at_lock(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+
+	held_at_removal += flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	(void)close(fd);
 }
 
 /* A temporary file whose process lives stays, one of a dead one goes, files of others stay. */
@@ -323,7 +368,11 @@ sweep(void **state)
 	}
 	(void)close(gate[0]);
 	assert_int_equal(read(ready[0], &c, 1), 1);
-	assert_int_equal(write_set("new"), QN_OK);
+	held_at_removal = 0;
+	disk_before_unlink(look_at_lock);
+	assert_int_equal(write_other(), QN_OK);
+	disk_before_unlink(NULL);
+	assert_int_equal(held_at_removal, 2);
 	assert_int_equal(access(path_of(file[0]), F_OK), -1);
 	assert_int_equal(access(path_of(file[1]), F_OK), -1);
 	assert_int_equal(access(path_of(file[2]), F_OK), 0);
@@ -387,9 +436,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kills),  cmocka_unit_test(kills_twice),
-		cmocka_unit_test(errors), cmocka_unit_test(writers),
-		cmocka_unit_test(sweep),  cmocka_unit_test(bad_journals),
+		cmocka_unit_test(kills),        cmocka_unit_test(kills_twice),
+		cmocka_unit_test(errors),       cmocka_unit_test(tmp_is_gone),
+		cmocka_unit_test(writers),      cmocka_unit_test(sweep),
+		cmocka_unit_test(bad_journals),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
