@@ -30,16 +30,18 @@ is_finite(const double *y, size_t n)
 	return true;
 }
 
-/* w->y is sample i of output k. */
+/* w->y is row i of output k; those of the first output are samples. */
 static void
-measure_sample(worker *w, size_t k, size_t i)
+measure_row(worker *w, size_t k, size_t i)
 {
 	const qn_measurement *c = w->c;
 	const qn_measured *o = &c->out[k];
 
 	if (!is_finite(w->y, o->each)) {
-		if (i < w->bad) {
-			w->bad = i;
+		const size_t sample = qn_measured_sample(o, c->d->batch, i);
+
+		if (sample < w->bad) {
+			w->bad = sample;
 			w->bad_output = k;
 		}
 		return;
@@ -61,7 +63,6 @@ measure_batches(void *user, qn_env *env, const qn_interp *in, size_t first, size
 {
 	worker *w = user;
 	const qn_measurement *c = w->c;
-	size_t batch = c->d->batch;
 
 	(void)env;
 	for (size_t j = 0; j < n; j++) {
@@ -72,9 +73,9 @@ measure_batches(void *user, qn_env *env, const qn_interp *in, size_t first, size
 				qn_dequantize_into(&c->m->types, &y, QN_PLAIN_f32, w->real);
 				y = (qn_tensor){.type = c->out[k].real, .data = w->real};
 			}
-			for (size_t b = 0; b < batch; b++) {
+			for (size_t b = 0; b < c->out[k].rows; b++) {
 				qn_row_get(&y, c->out[k].each, b, w->y);
-				measure_sample(w, k, (first + j) * batch + b);
+				measure_row(w, k, (first + j) * c->out[k].rows + b);
 			}
 		}
 	}
@@ -89,13 +90,14 @@ run_all(qn_measurement *c, qn_arena *a)
 	qn_sweep *s;
 
 	for (size_t k = 0; k < c->noutput; k++)
-		most = c->out[k].each > most ? c->out[k].each : most;
+		if (c->out[k].rows * c->out[k].each > most)
+			most = c->out[k].rows * c->out[k].each; /* of a batch */
 	QN_TRY(qn_sweep_new(qn_model_entry(c->m), c->d, a, &s));
 	worker *w = QN_NEW(a, worker, s->nworker);
 	void **user = QN_NEW(a, void *, s->nworker);
 	for (size_t i = 0; i < s->nworker; i++) {
 		w[i] = (worker){.c = c,
-				.real = QN_NEW(a, float, most * c->d->batch),
+				.real = QN_NEW(a, float, most),
 				.y = QN_NEW(a, double, most),
 				.want = QN_NEW(a, double, most),
 				.tmp = QN_NEW(a, double, most),
@@ -159,7 +161,7 @@ tell(qn_measurement *c, qn_arena *scratch)
 	t.positive = positive;
 	for (size_t k = 0; k < c->noutput; k++) {
 		name[k] = qn_arena_str(c->m->arena, c->out[k].name);
-		for (size_t i = 0; c->nwant > 0 && i < c->samples; i++)
+		for (size_t i = 0; c->nwant > 0 && i < c->d->nbatch * c->out[k].rows; i++)
 			qn_difference_add(&sum[k], &c->out[k].difference[i]);
 	}
 	qn_metrics_tell(&t, c->m->arena, scratch, c->fn, c->user);
@@ -171,6 +173,10 @@ measure(void *arg, qn_arena *scratch)
 	qn_measurement *c = arg;
 
 	QN_TRY(qn_check_runs(c->m));
+	if (qn_model_entry(c->m)->ninput == 0)
+		return qn_report(
+			c->m->env, QN_EINVALID, "eval.input", c->m->name,
+			"the model has no input, so there are no samples to measure it on");
 	QN_TRY(qn_samples_for(qn_model_entry(c->m), scratch, c->nin, c->in, NULL, &c->d));
 	QN_TRY(qn_dataset_check(c->d, scratch, &(qn_check){0}));
 	c->samples = c->d->nbatch * c->d->batch;

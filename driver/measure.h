@@ -7,14 +7,23 @@
 #include "driver/metric.h"
 #include "driver/score.h"
 
-/* One output: of each sample so many elements. */
+/* One output: of each sample so many elements.  A state, whose dimension 0 is not the batch, is
+ * compared as a whole: a row for each batch. */
 typedef struct qn_measured {
 	const char *name;
-	size_t each;
+	size_t rows;               /* of a batch: one for each sample, or 1 */
+	size_t each;               /* elements of a row */
 	const qn_type *real;       /* of a batch as real values; NULL: it is no codes */
 	const qn_tensor *want;     /* what it should be, all samples; NULL: nobody says */
-	qn_difference *difference; /* by sample */
+	qn_difference *difference; /* by row */
 } qn_measured;
+
+/* The sample that row i begins with. */
+static inline size_t
+qn_measured_sample(const qn_measured *o, size_t batch, size_t i)
+{
+	return i / o->rows * batch + i % o->rows;
+}
 
 typedef struct qn_measurement {
 	qn_model *m;

@@ -27,18 +27,21 @@ find_outputs(qn_measurement *c, qn_arena *a)
 		const qn_type *t = qn_graph_node(g, g->output[k].value)->type;
 		const char *name = g->output[k].name;
 
-		if (t->is_tuple || qn_type_count(t) < 1 ||
-		    (c->d->batch > 1 && (t->rank < 1 || t->dim[0] != (int64_t)c->d->batch)))
+		const bool rows = t->rank > 0 && t->dim[0] == (int64_t)c->d->batch;
+
+		if (t->is_tuple || qn_type_count(t) < 1 || (k == 0 && c->d->batch > 1 && !rows))
 			return qn_report(
 				c->m->env, QN_EUNSUPPORTED, "eval.output", name,
-				"output '%s' is no tensor whose dimension 0 is the batch of %zu "
+				"output '%s' is not a tensor whose dimension 0 is the batch of %zu "
 				"samples",
 				name, c->d->batch);
-		c->out[k] = (qn_measured){.name = name,
-					  .each = (size_t)qn_type_count(t) / c->d->batch,
-					  .real = t->elem->kind == QN_ELEM_UNIFORM
-							  ? qn_type_with_elem(&c->m->types, t, f32)
-							  : NULL};
+		c->out[k] =
+			(qn_measured){.name = name,
+				      .rows = rows ? c->d->batch : 1,
+				      .each = (size_t)qn_type_count(t) / (rows ? c->d->batch : 1),
+				      .real = t->elem->kind == QN_ELEM_UNIFORM
+						      ? qn_type_with_elem(&c->m->types, t, f32)
+						      : NULL};
 	}
 	return QN_OK;
 }
@@ -60,28 +63,28 @@ find_wanted(qn_measurement *c, qn_arena *a)
 		const int64_t own =
 			y->rank > 0 ? y->dim[0] : 1; /* of a state [2,1,64]: 2 a sample */
 		qn_measured *o = &c->out[k];
+		const size_t rows = c->d->nbatch * o->rows;
 
 		if (t->rank < 1 ||
-		    (t->dim[0] != (int64_t)c->samples &&
-		     t->dim[0] != (int64_t)c->d->nbatch * own) ||
-		    qn_type_count(t) != (int64_t)(c->samples * o->each))
+		    (t->dim[0] != (int64_t)rows && t->dim[0] != (int64_t)c->d->nbatch * own) ||
+		    qn_type_count(t) != (int64_t)(rows * o->each))
 			return qn_report(
 				c->m->env, QN_EINVALID, "eval.target", c->want[k]->name,
 				"%lld elements in %lld samples are no match for output '%s', "
-				"which gives %zu elements for each of %zu samples",
+				"which gives %zu elements for each of %zu %s",
 				(long long)qn_type_count(t),
-				(long long)(t->rank > 0 ? t->dim[0] : 1), o->name, o->each,
-				c->samples);
+				(long long)(t->rank > 0 ? t->dim[0] : 1), o->name, o->each, rows,
+				rows == c->samples ? "samples" : "batches");
 		QN_TRY(qn_array_read(c->want[k], a, &o->want));
 		int64_t bad = qn_plain_table[t->elem->plain].is_float
 				      ? qn_tensor_find_nonfinite(o->want)
 				      : -1;
 		if (bad >= 0)
 			return qn_report(c->m->env, QN_EINVALID, "eval.nonfinite", c->want[k]->name,
-					 "what output '%s' should be is %g in sample %lld", o->name,
+					 "what output '%s' should be is %g in sample %zu", o->name,
 					 qn_tensor_f64(o->want, bad),
-					 (long long)bad / (long long)o->each);
-		o->difference = QN_NEW(a, qn_difference, c->samples);
+					 qn_measured_sample(o, c->d->batch, (size_t)bad / o->each));
+		o->difference = QN_NEW(a, qn_difference, rows);
 	}
 	return QN_OK;
 }

@@ -73,6 +73,50 @@ take_values(model_call *c, qn_arena *scratch)
 	return status;
 }
 
+/* Options that only the formats of other tools have a meaning for. */
+static qn_status
+check_own_format(const model_call *c)
+{
+	qn_env *env = &c->ctx->env;
+	qn_status status = QN_OK;
+
+	if (c->how.ndim > 0)
+		status = qn_report(
+			env, QN_EUSAGE, "import.dim", c->path,
+			"'%s': open dimensions are given numbers while an .onnx or .tflite "
+			"is read; here, write them in the type of the input",
+			c->how.dim[0]);
+	if (c->how.from_float)
+		status = qn_report(env, QN_EUSAGE, "import.from-float", c->path,
+				   "only an .onnx or .tflite can be dequantized while it is read; "
+				   "recalibrate the float model that this file was made from");
+	return status;
+}
+
+/* Warns of outputs that fixed inputs make constants: a program without steps, most likely not what
+ * was meant. */
+static void
+warn_of_fixed(const model_call *c, qn_arena *scratch)
+{
+	const qn_graph *g = qn_model_entry(&c->box->m);
+	bool *varies = QN_NEW(scratch, bool, g->n);
+
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		varies[id] = n->op == QN_OP_input;
+		for (uint32_t i = 0; i < n->nin; i++)
+			varies[id] = varies[id] || varies[n->in[i]];
+	}
+	for (size_t k = 0; k < g->noutput; k++)
+		if (!varies[g->output[k].value])
+			qn_warn(&c->ctx->env, "import.fixed", c->path,
+				"output '%s' is a constant: it depends on no input but fixed "
+				"ones%s",
+				g->output[k].name,
+				g->ninput == 0 ? "; no input is left, leave one of them out" : "");
+}
+
 static qn_status
 load(void *arg, qn_arena *scratch)
 {
@@ -85,6 +129,8 @@ load(void *arg, qn_arena *scratch)
 	qn_model_box *box = c->box;
 	QN_TRY(take_values(c, scratch));
 	qn_import_format foreign = qn_import_format_of(c->path);
+	if (foreign == QN_IMPORT_NONE)
+		QN_TRY(check_own_format(c));
 	if (foreign != QN_IMPORT_NONE) {
 		box->m.scratch = scratch;
 		QN_TRY(qn_import_read(&box->m, c->path, foreign, &c->how));
@@ -104,8 +150,13 @@ load(void *arg, qn_arena *scratch)
 	box->m.scratch = scratch;
 	if (foreign == QN_IMPORT_NONE)
 		QN_TRY(qn_pin_inputs(&box->m, c->path, c->how.npin, c->how.pin));
-	for (size_t i = 0; i < c->how.npin; i++)
+	bool fixed = false;
+	for (size_t i = 0; i < c->how.npin; i++) {
 		c->opts.value[i].used = c->how.pin[i].used;
+		fixed = fixed || c->how.pin[i].used;
+	}
+	if (fixed)
+		warn_of_fixed(c, scratch);
 	qn_status status = qn_model_verify(&box->m);
 	if (status == QN_OK)
 		status = qn_limits_check(&box->m, scratch);

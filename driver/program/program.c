@@ -201,6 +201,13 @@ input_value(qn_ctx *ctx, const char *text, bool optional, char *name, qn_input_v
 	return status;
 }
 
+/* Open dimensions are given to models of other tools. */
+static bool
+takes_dims(const char *path)
+{
+	return path != NULL && !program_ends(path, ".json") && !program_ends(path, ".qir");
+}
+
 static qn_status
 load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, bool optional,
 	   qn_model **out)
@@ -218,6 +225,9 @@ load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, boo
 	};
 	qn_status status = QN_OK;
 
+	/* of two models they are for the one that takes them */
+	if (!takes_dims(path) && (takes_dims(o->model) || takes_dims(o->against)))
+		how.ndim = 0;
 	for (int i = 0; i < o->nvalue && status == QN_OK; i++)
 		status = input_value(ctx, o->value[i], optional, name[i], &value[i]);
 	return status == QN_OK ? qn_import(ctx, path, &how, out) : status;

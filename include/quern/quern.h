@@ -164,10 +164,10 @@ typedef struct qn_input_value {
 /* How a model is read. */
 typedef struct qn_import_opts {
 	size_t size; /* 0, or sizeof(qn_import_opts), as explained at the top */
-	const char *const *dim; /* "NAME=N": the length of a dimension that the file leaves open, by its name ("batch=1") or by input and axis ("image:0=1") */
+	const char *const *dim; /* "NAME=N": the length of a dimension that the file leaves open, by its name ("batch=1") or by input and axis ("image:0=1"); of .onnx and .tflite only (import.dim) */
 	size_t ndim;
-	int from_float; /* an already quantized model: take its real values and forget its parameters, so that it is calibrated anew */
-	qn_input_value *value; /* inputs that become constants, of models of any format; import.value: an unknown name, a wrong shape, type or range */
+	int from_float; /* an already quantized model: take its real values and forget its parameters, so that it is calibrated anew; of .onnx and .tflite only (import.from-float) */
+	qn_input_value *value; /* inputs that become constants, of models of any format; import.value: an unknown name, a wrong shape, type or range; a warning, import.fixed: an output depends on no other input */
 	size_t nvalue;
 	uint64_t limit; /* how many times as much a file of another tool may ask for as docs/limits.md says, for files that are trusted; 0: 1, at most 2^20 */
 } qn_import_opts;

@@ -169,6 +169,11 @@ silent 'fixed, eval against' eval -q masked.qir --input-value rate=1 --input-val
 usage 'fixed, unknown' "import.value|unknown input 'masc'; did you mean 'mask'?" run masked.qir two.npy --input-value masc=1
 usage 'fixed, shape' "import.value|3 numbers; expected one for all 4 elements" run masked.qir two.npy --input-value mask=1,2,3
 usage 'fixed, type' "import.value|integers are expected" run masked.qir two.npy --input-value rate=0.5
+# No input is left: a warning, as the program has no step.  Dimensions are given to models of other tools.
+case_of 'fixed, all' 0 import.fixed "output 'z' is a constant|no input is left" inspect masked.qir "${fixed[@]}" --input-value x=1
+usage 'dim, text form' "import.dim|masked.qir: error: 'x:0=2'|in the type of the input" run masked.qir two.npy --input-dim x:0=2
+usage 'dim, json' "import.dim|fixed.json: error" compile fixed.json --calib two.npy --input-dim x:0=2
+usage 'from float, text form' "import.from-float|masked.qir: error: only an .onnx or .tflite" run masked.qir two.npy --from-float
 usage 'fixed, no value' "--input-value: 'rate' is not NAME=VALUE" run masked.qir two.npy --input-value rate
 
 finish

@@ -239,6 +239,59 @@ compares_with_a_model(void **state)
 	value_is(&f, "score", (2 + 14 - 2 + 0) / 4.0);
 }
 
+/* A state [2, N, 1] has not the batch of N in front: it is compared as a whole, batch by batch. */
+static void
+compares_states(void **state)
+{
+	static const char text[] = "model \"m\" stage float\n"
+				   "graph @main(%x: tensor<4x1xf32>, %h: tensor<2x4x1xf32>) {\n"
+				   "  %y = relu %x\n  %n = sqrt %h\n"
+				   "  return %y, %n\n}\n";
+	const float before[16] = {1, 4, 1, 1, 1, 1, 9, 1, 1, 1, 1, 1, 4, 1, 1, 1};
+	float next[16];
+	world *w = *state;
+	qn_model *m;
+	qn_array *x = floats(w, 8, 1, (float[]){1, 2, 3, 4, 5, 6, 7, 8}), *h;
+	figures f = {.n = 0};
+
+	write_file(w, "state.qir", text, sizeof text - 1);
+	assert_int_equal(qn_load(w->ctx, in_folder(w, "state.qir"), &m), QN_OK);
+	assert_int_equal(qn_array_new(w->ctx, "f32", 3, (int64_t[]){4, 4, 1}, before, &h), QN_OK);
+	for (int i = 0; i < 16; i++)
+		next[i] = sqrtf(before[i]) + (i == 15 ? 2.0f : 0.0f);
+	qn_array *want[2] = {x, NULL}, *in[] = {x, h};
+	assert_int_equal(qn_array_new(w->ctx, "f32", 3, (int64_t[]){4, 4, 1}, next, &want[1]),
+			 QN_OK);
+	qn_measure_opts o = {.ntarget = 2, .target = want};
+	assert_int_equal(qn_measure(m, 2, in, &o, keep, &f), QN_OK);
+	double most[2] = {0}, mae[2] = {0};
+	for (size_t i = 0; i < f.n; i++) {
+		const int k = strcmp(f.of[i].output, "n") == 0;
+
+		if (strcmp(f.of[i].name, "max-diff") == 0)
+			most[k] = f.of[i].value;
+		if (strcmp(f.of[i].name, "mae") == 0)
+			mae[k] = f.of[i].value;
+	}
+	assert_true(most[0] == 0 && most[1] == 2 && mae[0] == 0 && mae[1] == 2.0 / 16);
+	/* The same against a model, and the first sample of the batch of a value that is none. */
+	o = (qn_measure_opts){.against = m};
+	f.n = 0;
+	assert_int_equal(qn_measure(m, 2, in, &o, keep, &f), QN_OK);
+	assert_true(find(&f, "max-diff")->value == 0);
+	float bad[16];
+	memcpy(bad, before, sizeof bad);
+	bad[11] = -1;
+	assert_int_equal(qn_array_new(w->ctx, "f32", 3, (int64_t[]){4, 4, 1}, bad, &h), QN_OK);
+	qn_array *in_bad[] = {x, h};
+	qn_diag_clear(w->ctx);
+	f.n = 0;
+	assert_int_equal(qn_measure(m, 2, in_bad, &(qn_measure_opts){.score = "value:0"}, keep, &f),
+			 QN_EINVALID);
+	assert_string_equal(id(w, 0), "eval.nonfinite");
+	assert_non_null(strstr(qn_diag_get(w->ctx, 0).message, "sample 4 "));
+}
+
 static void
 scores_windows(void **state)
 {
@@ -360,6 +413,15 @@ refuses(void **state)
 			 QN_EINVALID);
 	assert_string_equal(id(w, 0), "eval.nonfinite");
 	assert_non_null(strstr(qn_diag_get(w->ctx, 0).message, "sample 1 "));
+	/* A model of constants alone. */
+	static const char text[] = "model \"m\" stage float\ngraph @main() {\n"
+				   "  %k = const : tensor<1x2xf32> splat 1\n  return %k\n}\n";
+	write_file(w, "constant.qir", text, sizeof text - 1);
+	assert_int_equal(qn_load(w->ctx, in_folder(w, "constant.qir"), &m), QN_OK);
+	qn_diag_clear(w->ctx);
+	assert_int_equal(qn_measure(m, 0, NULL, &(qn_measure_opts){.score = "mse-input"}, keep, &f),
+			 QN_EINVALID);
+	assert_string_equal(id(w, 0), "eval.input");
 }
 
 static void
@@ -384,6 +446,7 @@ main(void)
 		T(counts_the_largest),
 		T(compares_with_values),
 		T(compares_with_a_model),
+		T(compares_states),
 		T(scores_windows),
 		T(takes_integers_and_threads),
 		T(refuses),

@@ -253,6 +253,25 @@ through_api(const char *stage, const char *elem, const char *ending)
 	v[0] = (qn_input_value){.name = "k"};
 	assert_int_equal(qn_import(ctx, saved, &(qn_import_opts){.value = v, .nvalue = 1}, &m),
 			 QN_EUSAGE);
+	qn_diag_clear(ctx);
+	/* Without an input left the outputs are constants, which is said. */
+	qn_input_value all[] = {{.name = "k", .text = "1"}, {.name = "x", .text = "2"}};
+	assert_int_equal(qn_import(ctx, saved, &(qn_import_opts){.value = all, .nvalue = 1}, &m),
+			 QN_OK);
+	assert_int_equal(qn_diag_count(ctx), 0);
+	assert_int_equal(qn_import(ctx, saved, &(qn_import_opts){.value = all, .nvalue = 2}, &m),
+			 QN_OK);
+	assert_int_equal(qn_diag_count(ctx), 1);
+	assert_string_equal(qn_diag_get(ctx, 0).id, "import.fixed");
+	assert_non_null(strstr(qn_diag_get(ctx, 0).message, "output 'y' is a constant"));
+	qn_diag_clear(ctx);
+	/* What only files of other tools have is refused. */
+	const char *dim[] = {"x:0=1"};
+	assert_int_equal(qn_import(ctx, saved, &(qn_import_opts){.dim = dim, .ndim = 1}, &m),
+			 QN_EUSAGE);
+	assert_string_equal(qn_diag_get(ctx, 0).id, "import.dim");
+	assert_int_equal(qn_import(ctx, saved, &(qn_import_opts){.from_float = 1}, &m), QN_EUSAGE);
+	assert_string_equal(qn_diag_get(ctx, 1).id, "import.from-float");
 	qn_close(ctx);
 	(void)remove(path);
 	(void)remove(saved);
