@@ -12,7 +12,6 @@
  * larger than that of the best.  A symbol that is shared with what lies outside of the partition
  * stays as the method found it: a search here would not see there. */
 #include <math.h>
-#include <string.h>
 
 #include "calibrate/callback.h"
 #include "calibrate/method.h"
@@ -38,7 +37,7 @@ typedef struct improvement {
 	const double *start; /* what was set; setting makes another copy */
 	qn_symbol_value trial;
 	double *scale; /* of the trial */
-	float *real;   /* room for the float output of a batch */
+	double *real, *quantized; /* room for the outputs of a batch */
 	double least;  /* cost of the best */
 	int best;      /* number of its factor; -1: none was tried */
 	bool *tried;   /* by number */
@@ -66,11 +65,21 @@ check_steps(const qn_info *i)
 	return qn_limit_report(env, QN_LIMIT_STEPS, i->part->out, steps);
 }
 
+/* Elements as real numbers: a comparison gives bools, an argmax places. */
 static void
-add(const float *real, const float *quantized, size_t n, sums *out)
+read_elements(const qn_tensor *x, size_t n, double *to)
+{
+	const float *real = qn_type_is_f32(x->type) ? x->data : NULL;
+
+	for (size_t k = 0; k < n; k++)
+		to[k] = real != NULL ? (double)real[k] : qn_tensor_f64(x, (int64_t)k);
+}
+
+static void
+add(const double *real, const double *quantized, size_t n, sums *out)
 {
 	for (size_t k = 0; k < n; k++) {
-		double u = (double)real[k], v = (double)quantized[k];
+		double u = real[k], v = quantized[k];
 
 		out->error += (u - v) * (u - v);
 		out->dot += u * v;
@@ -92,10 +101,10 @@ compare(const improvement *p, sums *out, bool *done)
 	for (size_t k = 0; k < p->nbatch && *done; k++) {
 		QN_TRY(qn_info_get(i, QN_INFO_FLOAT_OUTPUT, 0, p->batch[k], 0, NULL, &y));
 		const size_t n = (size_t)qn_type_count(y->type);
-		if (n > 0) /* the next evaluation may take its memory */
-			memcpy(p->real, y->data, n * sizeof *p->real);
+		read_elements(y, n, p->real); /* the next evaluation may take its memory */
 		QN_TRY(qn_info_get(i, QN_INFO_OUTPUT, 0, p->batch[k], 1, &p->trial, &q));
-		add(p->real, q->data, n, out);
+		read_elements(q, n, p->quantized);
+		add(p->real, p->quantized, n, out);
 		*done = !error_alone || out->error <= p->least;
 		QN_TRY(check_steps(i));
 	}
@@ -153,7 +162,8 @@ improve(const qn_method_opts *o, qn_info *i, size_t k, qn_arena *a)
 			 .info = i,
 			 .start = pair->scale,
 			 .scale = QN_NEW(a, double, n),
-			 .real = QN_NEW(a, float, (size_t)count),
+			 .real = QN_NEW(a, double, (size_t)count),
+			 .quantized = QN_NEW(a, double, (size_t)count),
 			 .least = HUGE_VAL,
 			 .best = -1,
 			 .tried = QN_NEW(a, bool, (size_t)steps)};

@@ -602,7 +602,7 @@ typedef struct qn_info_data {
 	int rank;
 	const int64_t *shape;
 	size_t count;
-	const float *real; /* NULL for codes */
+	const float *real; /* NULL for codes and for outputs without real values: bools, places */
 	const void *codes; /* NULL for real values; `bits` each, signed or not as lo of the symbol says */
 	int bits;
 } qn_info_data;

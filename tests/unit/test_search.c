@@ -399,6 +399,45 @@ test_inner_symbols(void **state)
 	assert_true(before > 0 && after <= before);
 }
 
+/* A partition whose output is places: how many of them are others than in f32.  The scale of the
+ * graph's input is not searched for; what is asked is that the search reads i64. */
+static size_t
+changed_places(const char *method)
+{
+	rig r = {.ctx = qn_open(NULL)};
+	float x[SAMPLES * IN];
+	qn_id y;
+	qn_array *real, *quant;
+	size_t n = 0;
+
+	for (int i = 0; i < SAMPLES * IN; i++)
+		x[i] = i == 0 ? 3 : (float)(i * 7 % 11 - 5) / 100;
+	assert_int_equal(qn_array_new(r.ctx, "f32", 2, (int64_t[]){SAMPLES, IN}, x, &r.x), QN_OK);
+	assert_int_equal(qn_model_new(r.ctx, "net", &r.m), QN_OK);
+	qn_graph *g = qn_model_main(r.m);
+	y = qn_add_input(g, "x", "tensor<1x8xf32>");
+	y = qn_add_op(g, "argmax", "n", 1, &y, "axis=1", NULL);
+	assert_int_equal(qn_add_output(g, "y", y), QN_OK);
+	assert_int_equal(qn_run(r.m, 1, &r.x, 1, 1, &real), QN_OK);
+	assert_int_equal(compile(&r, (qn_compile_opts){.method = method, .passes = quantized}),
+			 QN_OK);
+	assert_int_equal(qn_run(r.m, 1, &r.x, 1, 1, &quant), QN_OK);
+	const int64_t *a = qn_array_data(real), *b = qn_array_data(quant);
+	for (int i = 0; i < SAMPLES; i++)
+		n += a[i] != b[i];
+	qn_close(r.ctx);
+	return n;
+}
+
+static void
+test_places(void **state)
+{
+	const size_t before = changed_places("minmax"), after = changed_places("output");
+
+	(void)state;
+	assert_true(before > 0 && after <= before);
+}
+
 static qn_id
 two_steps(void *user, qn_quantizing *q, const qn_match *m)
 {
@@ -585,12 +624,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_outlier),     cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_callback),    cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_statistics),  cmocka_unit_test(test_statistics_of_callbacks),
-		cmocka_unit_test(test_recipe),      cmocka_unit_test(test_inner_symbols),
-		cmocka_unit_test(test_inner_input), cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_channels),
+		cmocka_unit_test(test_outlier),    cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_callback),   cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_statistics), cmocka_unit_test(test_statistics_of_callbacks),
+		cmocka_unit_test(test_recipe),     cmocka_unit_test(test_inner_symbols),
+		cmocka_unit_test(test_places),     cmocka_unit_test(test_inner_input),
+		cmocka_unit_test(test_limit),      cmocka_unit_test(test_channels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
