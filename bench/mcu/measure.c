@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measure.c - runs one network on a board: instructions between mcu_begin and mcu_end are counted
+ * from outside (count.c), the result is compared with the expected bytes, and the stack that
+ * net_run takes is found by painting it.
+ *
+ *   ok, stack 184
+ *
+ * case.h holds mcu_input and mcu_expected.  With MCU_EMPTY the network does nothing: what its
+ * firmware has beyond this one is the network's. */
+#include "bench/mcu/board.h"
+#if !defined(MCU_CALIBRATE)
+#include "net.h"
+#include "case.h"
+#endif
+
+enum { PAINTED = 6144, PAINT = 0x5a };
+
+__attribute__((noinline)) void mcu_begin(void);
+__attribute__((noinline)) void mcu_end(void);
+
+void
+mcu_begin(void)
+{
+	__asm__ volatile("");
+}
+
+void
+mcu_end(void)
+{
+	__asm__ volatile("");
+}
+
+#if defined(MCU_CALIBRATE)
+
+/* Two instructions a turn, on every core. */
+static void
+measured(void)
+{
+	uint32_t turns = MCU_CALIBRATE;
+
+#if defined(__riscv)
+	__asm__ volatile("1:\taddi %0, %0, -1\n\tbnez %0, 1b" : "+r"(turns));
+#else
+	__asm__ volatile(".syntax unified\n1:\tsubs %0, %0, #1\n\tbne 1b" : "+l"(turns) : : "cc");
+#endif
+}
+
+static int
+is_right(void)
+{
+	return 1;
+}
+
+#else
+
+static _Alignas(16) uint8_t scratch[NET_SCRATCH_BYTES];
+static _Alignas(16) int8_t output[sizeof(mcu_expected)];
+
+#if defined(MCU_EMPTY)
+void
+net_run(void *s, const net_inputs *in, net_outputs *out)
+{
+	(void)s;
+	(void)in;
+	(void)out;
+}
+#endif
+
+static void
+measured(void)
+{
+	net_inputs in = {(const void *)mcu_input};
+	net_outputs out = {(void *)output};
+
+	net_run(scratch, &in, &out);
+}
+
+static int
+is_right(void)
+{
+	for (uint32_t i = 0; i < sizeof(mcu_expected); i++)
+		if (output[i] != mcu_expected[i])
+			return 0;
+	return 1;
+}
+
+#endif
+
+static void
+print_number(uint32_t v)
+{
+	char text[12];
+	char *at = text + sizeof(text) - 1;
+
+	*at = '\0';
+	do {
+		*--at = (char)('0' + v % 10);
+		v /= 10;
+	} while (v > 0);
+	mcu_print(at);
+}
+
+/* Bytes below this frame that a call of `measured` changes. */
+static __attribute__((noinline)) uint32_t
+stack_of_call(void)
+{
+	volatile uint8_t *low, *here;
+
+#if defined(__riscv)
+	__asm__ volatile("mv %0, sp" : "=r"(here));
+#else
+	__asm__ volatile("mov %0, sp" : "=r"(here));
+#endif
+	low = here - PAINTED;
+	for (uint32_t i = 0; i < PAINTED; i++)
+		low[i] = PAINT;
+	measured();
+	uint32_t i = 0;
+	while (i < PAINTED && low[i] == PAINT)
+		i++;
+	return PAINTED - i;
+}
+
+int
+mcu_main(void)
+{
+	mcu_begin();
+	measured();
+	mcu_end();
+	if (!is_right()) {
+		mcu_print("wrong bytes\n");
+		return 1;
+	}
+	mcu_print("ok, stack ");
+	print_number(stack_of_call());
+	mcu_print("\n");
+	return 0;
+}
