@@ -89,6 +89,8 @@ qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a)
 	take_own_names(e);
 	qn_hashes_init(&e->by_crc, a);
 	qn_hashes_init(&e->by_text, a);
+	qn_pieces_init(&e->pieces, a);
+	qn_map_init(&e->fields, a);
 	qn_buf_init(&e->args, a);
 	qn_buf_init(&e->run, a);
 	qn_buf_init(&e->host, a);

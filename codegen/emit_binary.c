@@ -5,11 +5,10 @@
 #include "runtime/form_args.h"
 
 static void
-emit_binary(qn_emitter *e, const qn_step *s, const void *args, const char *type, const char *fields,
-	    const char *kernel)
+emit_binary(qn_emitter *e, const qn_step *s, const void *args, const char *type, const char *kernel)
 {
 	qn_emit_open(e, s, type, 0);
-	qn_emit_ints(&e->args, args, fields);
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, kernel, symbol, QN_OWN, 2, false);
 }
@@ -17,35 +16,19 @@ emit_binary(qn_emitter *e, const qn_step *s, const void *args, const char *type,
 static void
 emit_minmax(qn_emitter *e, const qn_step *s, const void *args)
 {
-	emit_binary(e, s, args, "qn_minmax_args",
-		    "dim[4], xs[4], ys[4]\n"
-		    "max\n",
-		    "qn_minmax_q");
+	emit_binary(e, s, args, "qn_minmax_args", "qn_minmax_q");
 }
 
 static void
 emit_div(qn_emitter *e, const qn_step *s, const void *args)
 {
-	emit_binary(e, s, args, "qn_div_args",
-		    "dim[4], xs[4], ys[4]\n"
-		    "zx, zy\n"
-		    "zo, lo, hi\n"
-		    "m, sh\n",
-		    "qn_div_q");
+	emit_binary(e, s, args, "qn_div_args", "qn_div_q");
 }
 
 static void
 emit_compare(qn_emitter *e, const qn_step *s, const void *args)
 {
-	emit_binary(e, s, args, "qn_compare_args",
-		    "dim[4], xs[4], ys[4]\n"
-		    "zx, zy\n"
-		    "left\n"
-		    "mx, shx\n"
-		    "my, shy\n"
-		    "mode\n"
-		    "less, same, more\n",
-		    "qn_compare_q");
+	emit_binary(e, s, args, "qn_compare_args", "qn_compare_q");
 }
 
 const qn_emit_form qn_emit_op_minimum = {.in_place = 3, .emit = emit_minmax};

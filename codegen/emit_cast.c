@@ -34,13 +34,7 @@ emit_axis(qn_emitter *e, const qn_step *s, const void *args)
 	const char *shift = qn_emit_table(e, s, "shift", QN_PLAIN_i8, r->channels, r->shift);
 
 	qn_emit_open(e, s, "qn_requantize_axis_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "outer, channels, inner\n"
-		     "lo, hi\n"
-		     "mode\n");
-	qn_emit_pointer(&e->args, "zero", zero);
-	qn_emit_pointer(&e->args, "mult", mult);
-	qn_emit_pointer(&e->args, "shift", shift);
+	qn_emit_args(e, args, (const char *const[]){zero, mult, shift});
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, kernel_of(e, s), symbol, QN_OWN, 1, false);
 }
@@ -57,14 +51,7 @@ emit_requantize(qn_emitter *e, const qn_step *s, const void *args)
 	const char *shift = qn_emit_table(e, s, "shift", QN_PLAIN_i8, r->mult_n, r->shift);
 
 	qn_emit_open(e, s, "qn_requantize_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "outer, channels, inner\n"
-		     "zi\n"
-		     "zo, lo, hi\n"
-		     "mode\n"
-		     "mult_n\n");
-	qn_emit_pointer(&e->args, "mult", mult);
-	qn_emit_pointer(&e->args, "shift", shift);
+	qn_emit_args(e, args, (const char *const[]){mult, shift});
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, kernel_of(e, s), symbol, QN_OWN, 1, false);
 }

@@ -7,9 +7,7 @@ static void
 emit_clip(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_clip_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "n\n"
-		     "lo, hi\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_clip_q", symbol, QN_OWN, 1, false);
 }

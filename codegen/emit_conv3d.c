@@ -4,15 +4,6 @@
 #include "codegen/sum.h"
 #include "runtime/form_args.h"
 
-static const char fields[] = "batch, in_c, out_c\n"
-			     "in[3], out[3]\n"
-			     "k[3], stride[3], dil[3], pad[3]\n"
-			     "groups\n"
-			     "zi\n"
-			     "zo, lo, hi\n"
-			     "mode\n"
-			     "mult_n\n";
-
 static bool
 fuse_conv3d(void *args, const qn_requantize_args *r)
 {
@@ -29,7 +20,6 @@ emit_conv3d(qn_emitter *e, const qn_step *s, const void *args)
 	const qn_sum sum = {
 		.type = "qn_conv3d_args_a",
 		.kernel = c->mult != NULL ? "qn_conv3d_qw" : "qn_conv3d_acc_ow",
-		.fields = fields,
 		.mult_n = c->mult_n,
 		.mult = c->mult,
 		.shift = c->shift,

@@ -7,11 +7,7 @@ static void
 emit_cast(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_cast_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "n\n"
-		     "from, to\n"
-		     "from_signed\n"
-		     "to_bool\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_cast", symbol, QN_NPLAIN, 1, false);
 }

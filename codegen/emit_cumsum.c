@@ -7,13 +7,7 @@ static void
 emit_cumsum(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_cumsum_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "outer, n, inner\n"
-		     "exclusive, step\n"
-		     "zi\n"
-		     "zo, lo, hi\n"
-		     "m, sh\n"
-		     "mode\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_cumsum_q", symbol, QN_OWN, 1, false);
 }

@@ -4,12 +4,6 @@
 #include "runtime/form_args.h"
 #include "codegen/sum.h"
 
-static const char fields[] = "batch, in, out\n"
-			     "zi, zw\n"
-			     "zo, lo, hi\n"
-			     "mode\n"
-			     "mult_n\n";
-
 static bool
 fuse_dense(void *args, const qn_requantize_args *r)
 {
@@ -26,7 +20,6 @@ emit_dense(qn_emitter *e, const qn_step *s, const void *args)
 	const qn_sum sum = {
 		.type = "qn_dense_args_a",
 		.kernel = d->mult != NULL ? "qn_dense_qw" : "qn_dense_acc_ow",
-		.fields = fields,
 		.mult_n = d->mult_n,
 		.mult = d->mult,
 		.shift = d->shift,

@@ -8,14 +8,7 @@ static void
 emit_squared_difference(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_difference_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "dim[4], xs[4], ys[4]\n"
-		     "zx, zy\n"
-		     "zo, lo, hi\n"
-		     "mx, shx\n"
-		     "my, shy\n"
-		     "mo, sho\n"
-		     "mode\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_squared_difference_q", symbol, QN_OWN, 2, false);
 }

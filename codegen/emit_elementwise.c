@@ -9,14 +9,7 @@ static void
 emit_aligned(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_add_aligned_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "dim[4], xs[4], ys[4]\n"
-		     "zx, zy\n"
-		     "zo, lo, hi\n"
-		     "mx, shx\n"
-		     "my, shy\n"
-		     "m, sh\n"
-		     "mode\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_add_aligned_q", symbol, QN_OWN, 2, false);
 }
@@ -25,27 +18,9 @@ static void
 emit_add(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_add_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "dim[4], xs[4], ys[4]\n"
-		     "zx, zy\n"
-		     "zo, lo, hi\n"
-		     "left\n"
-		     "mx, shx\n"
-		     "my, shy\n"
-		     "mo, sho\n"
-		     "mode\n"
-		     "sub\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_add_q", symbol, QN_OWN, 2, false);
-}
-
-/* The table, which ends an argument struct, and the call. */
-static void
-close_by_channel(qn_emitter *e, const qn_step *s, const char *table, const char *kernel)
-{
-	qn_emit_pointer(&e->args, "table", table);
-	const char *symbol = qn_emit_close(e);
-	qn_emit_call(e, s, kernel, symbol, QN_OWN, 2, false);
 }
 
 static void
@@ -56,14 +31,9 @@ emit_add_axis(qn_emitter *e, const qn_step *s, const void *args)
 		qn_emit_table(e, s, "channels", QN_PLAIN_i32, (int64_t)d->channels * 9, d->table);
 
 	qn_emit_open(e, s, "qn_add_axis_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "dim[4], xs[4], ys[4]\n"
-		     "channels, inner\n"
-		     "lo, hi\n"
-		     "left\n"
-		     "mode\n"
-		     "sub\n");
-	close_by_channel(e, s, table, "qn_add_axis_q");
+	qn_emit_args(e, args, (const char *const[]){table});
+	const char *symbol = qn_emit_close(e);
+	qn_emit_call(e, s, "qn_add_axis_q", symbol, QN_OWN, 2, false);
 }
 
 static void
@@ -74,12 +44,9 @@ emit_mul_axis(qn_emitter *e, const qn_step *s, const void *args)
 		qn_emit_table(e, s, "channels", QN_PLAIN_i32, (int64_t)d->channels * 5, d->table);
 
 	qn_emit_open(e, s, "qn_mul_axis_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "dim[4], xs[4], ys[4]\n"
-		     "channels, inner\n"
-		     "lo, hi\n"
-		     "mode\n");
-	close_by_channel(e, s, table, "qn_mul_axis_q");
+	qn_emit_args(e, args, (const char *const[]){table});
+	const char *symbol = qn_emit_close(e);
+	qn_emit_call(e, s, "qn_mul_axis_q", symbol, QN_OWN, 2, false);
 }
 
 static void
@@ -105,12 +72,7 @@ emit_mul(qn_emitter *e, const qn_step *s, const void *args)
 	qn_emit_open(e, s, "qn_mul_args", 0);
 	qn_family from = qn_family_of(qn_graph_node(e->g, s->in[0])->type->elem);
 
-	qn_emit_ints(&e->args, args,
-		     "dim[4], xs[4], ys[4]\n"
-		     "zx, zy\n"
-		     "zo, lo, hi\n"
-		     "m, sh\n"
-		     "mode\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, from == qn_step_family(e, s) ? "qn_mul_q" : "qn_mul_from_s16_q", symbol,
 		     QN_OWN, 2, false);

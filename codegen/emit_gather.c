@@ -11,9 +11,7 @@ emit_gather(qn_emitter *e, const qn_step *s, const void *args)
 	const char *index = qn_emit_table(e, s, "index", QN_PLAIN_i32, c->args.n, c->index);
 
 	qn_emit_open(e, s, "qn_gather_args", 0);
-	qn_emit_ints(&e->args, &c->args,
-		     "outer, dim\n"
-		     "n, run\n");
+	qn_emit_args(e, &c->args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_buff(&e->run, "\tqn_gather%s(&%s, %s", c->wide ? "_wide" : "", symbol,
 		qn_emit_ref(e, s->in[0], QN_NPLAIN));
@@ -29,10 +27,7 @@ const char *
 qn_emit_elements(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_elements_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "rank, axis, run, wide\n"
-		     "dim[6], whole[6]\n"
-		     "total, how\n");
+	qn_emit_args(e, args, NULL);
 	return qn_emit_close(e);
 }
 
@@ -40,10 +35,7 @@ const char *
 qn_emit_nd(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_nd_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "tuples, each, n, run, wide\n"
-		     "dim[8]\n"
-		     "total, how\n");
+	qn_emit_args(e, args, NULL);
 	return qn_emit_close(e);
 }
 

@@ -9,16 +9,7 @@ emit_l2_norm(qn_emitter *e, const qn_step *s, const void *args)
 	const bool fixed = qn_step_is_fixed(e, s);
 
 	qn_emit_open(e, s, fixed ? "qn_l2_norm_args" : "qn_l2_norm_any_args", 0);
-	qn_emit_ints(&e->args, args,
-		     fixed ? "outer, n, inner\n"
-			     "zi\n"
-			     "zo, lo, hi\n"
-			     "mode\n"
-			   : "outer, n, inner\n"
-			     "zi\n"
-			     "zo, lo, hi\n"
-			     "mode\n"
-			     "out_m, out_sh\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, fixed ? "qn_l2_norm_q" : "qn_l2_norm_any_q", symbol, QN_OWN, 1, false);
 }

@@ -7,16 +7,7 @@ static void
 emit_norm(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_norm_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "outer, n, inner\n"
-		     "each\n"
-		     "fraction, eps_high, eps_low\n"
-		     "bits\n"
-		     "zw, mw, shw\n"
-		     "zb, mb, shb\n"
-		     "zi, about_zero\n"
-		     "zo, lo, hi\n"
-		     "mode\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	if (qn_graph_node(e->g, s->node)->nin > 2) {
 		qn_emit_call(e, s, "qn_norm_q", symbol, QN_OWN, 3, false);

@@ -9,19 +9,7 @@ emit_log_softmax(qn_emitter *e, const qn_step *s, const void *args)
 	const bool fixed = qn_step_is_fixed(e, s);
 
 	qn_emit_open(e, s, fixed ? "qn_log_softmax_args" : "qn_log_softmax_any_args", 0);
-	qn_emit_ints(&e->args, args,
-		     fixed ? "rows, depth\n"
-			     "m, left\n"
-			     "diff_min\n"
-			     "back_m, back_sh\n"
-			     "drop, zo\n"
-			   : "rows, depth\n"
-			     "m, left\n"
-			     "diff_min\n"
-			     "in_m, in_sh\n"
-			     "log_m, log_sh\n"
-			     "zo, lo, hi\n"
-			     "mode\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, fixed ? "qn_log_softmax_q" : "qn_log_softmax_any_q", symbol, QN_OWN, 1,
 		     false);

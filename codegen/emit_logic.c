@@ -7,9 +7,7 @@ static void
 emit_logic(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_logic_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "dim[4], xs[4], ys[4]\n"
-		     "truth\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_logic", symbol, QN_OWN, 2, false);
 }
@@ -18,7 +16,7 @@ static void
 emit_not(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_not_args", 0);
-	qn_emit_ints(&e->args, args, "n\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_not", symbol, QN_OWN, 1, false);
 }

@@ -4,16 +4,6 @@
 #include "codegen/sum.h"
 #include "runtime/form_args.h"
 
-static const char fields[] = "dim[4]\n"
-			     "as[4], bs[4]\n"
-			     "m, k, n\n"
-			     "a_m, a_k\n"
-			     "b_k, b_n\n"
-			     "za, zb\n"
-			     "zo, lo, hi\n"
-			     "mode\n"
-			     "mult_n\n";
-
 static bool
 fuse_matmul(void *args, const qn_requantize_args *r)
 {
@@ -32,9 +22,7 @@ emit_matmul(qn_emitter *e, const qn_step *s, const void *args)
 	qn_emit_open(e, s, "qn_matmul_args", 0);
 	bool codes = d->mult != NULL;
 
-	qn_emit_ints(&e->args, args, fields);
-	qn_emit_pointer(&e->args, "mult", mult);
-	qn_emit_pointer(&e->args, "shift", shift);
+	qn_emit_args(e, args, (const char *const[]){mult, shift});
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, codes ? "qn_matmul_q" : "qn_matmul_acc_o", symbol, QN_OWN, 2, false);
 }

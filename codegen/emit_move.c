@@ -7,9 +7,7 @@ static void
 emit_transpose(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_transpose_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "rank, size\n"
-		     "dim[6], stride[6]\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_transpose", symbol, QN_NPLAIN, 1, false);
 }

@@ -6,9 +6,7 @@ static void
 emit_one_hot(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_one_hot_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "outer, depth, inner\n"
-		     "size, wide\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_one_hot", symbol, QN_NPLAIN, 2, false);
 }

@@ -11,13 +11,7 @@ emit_pad(qn_emitter *e, const qn_step *s, const void *args)
 	bool codes = qn_step_family(e, s) != QN_NFAMILY;
 	qn_plain as = !fills ? QN_NPLAIN : codes ? QN_OWN : QN_PLAIN_i8;
 
-	qn_emit_ints(&e->args, args,
-		     fills ? "rank\n"
-			     "dim[6], before[6], after[6]\n"
-			     "value\n"
-			   : "rank, size\n"
-			     "dim[6], before[6], after[6]\n"
-			     "mode\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s,
 		     !fills  ? "qn_pad_copy"

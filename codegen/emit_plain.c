@@ -10,9 +10,7 @@ emit_plain(qn_emitter *e, const qn_step *s, const void *args)
 	const qn_plain_call *c = args;
 
 	qn_emit_open(e, s, "qn_plain_args", 0);
-	qn_emit_ints(&e->args, &c->args,
-		     "dim[4], xs[4], ys[4]\n"
-		     "tx, ty, tz\n");
+	qn_emit_args(e, &c->args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_buff(&e->run, "\tqn_plain_apply(&%s, %s, %s", symbol, c->name,
 		qn_emit_ref(e, s->in[0], QN_NPLAIN));

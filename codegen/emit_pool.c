@@ -10,16 +10,7 @@ emit_pool(qn_emitter *e, const qn_step *s, const void *args, const char *kernel)
 
 	qn_emit_open(e, s, "qn_pool_args", 0);
 	qn_emit_window(e, s, p->k_h);
-	qn_emit_ints(&e->args, p,
-		     "batch, in_h, in_w, c\n"
-		     "out_h, out_w\n"
-		     "k_h, k_w\n"
-		     "stride_h, stride_w\n"
-		     "dil_h, dil_w\n"
-		     "pad_t, pad_l\n"
-		     "end_h, end_w\n"
-		     "zi\n"
-		     "lo, hi\n");
+	qn_emit_args(e, p, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, kernel, symbol, QN_OWN, 1, true);
 }
@@ -40,12 +31,7 @@ static void
 global_avg_pool(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_mean_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "outer, n, inner\n"
-		     "zi\n"
-		     "zo, lo, hi\n"
-		     "m, sh\n"
-		     "mode\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_mean_q", symbol, QN_OWN, 1, false);
 }

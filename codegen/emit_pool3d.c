@@ -9,13 +9,7 @@ emit_pool3d(qn_emitter *e, const qn_step *s, const void *args)
 	bool mean = qn_graph_node(e->g, s->node)->op == QN_OP_avg_pool3d;
 
 	qn_emit_open(e, s, "qn_pool3d_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "batch, c\n"
-		     "in[3], out[3]\n"
-		     "k[3], stride[3], dil[3], pad[3]\n"
-		     "end[3]\n"
-		     "zi\n"
-		     "lo, hi\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, mean ? "qn_avg_pool3d_q" : "qn_max_pool3d_q", symbol, QN_OWN, 1, false);
 }

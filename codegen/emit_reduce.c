@@ -7,14 +7,7 @@ static void
 emit_reduce(qn_emitter *e, const qn_step *s, const void *args, const char *kernel)
 {
 	qn_emit_open(e, s, "qn_reduce_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "keep[4], keep_step[4]\n"
-		     "over[4], over_step[4]\n"
-		     "zi\n"
-		     "zo, lo, hi\n"
-		     "m, sh\n"
-		     "mode\n"
-		     "flip\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, kernel, symbol, QN_OWN, 1, false);
 }

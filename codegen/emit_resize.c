@@ -11,12 +11,7 @@ nearest(qn_emitter *e, const qn_step *s, const void *args)
 	const char *col = qn_emit_table(e, s, "col", QN_PLAIN_i32, d->out_w, d->col);
 
 	qn_emit_open(e, s, "qn_nearest_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "batch, in_h, in_w\n"
-		     "out_h, out_w\n"
-		     "run\n");
-	qn_emit_pointer(&e->args, "row", row);
-	qn_emit_pointer(&e->args, "col", col);
+	qn_emit_args(e, args, (const char *const[]){row, col});
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_nearest", symbol, QN_NPLAIN, 1, false);
 }
@@ -25,11 +20,7 @@ static void
 bilinear(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_bilinear_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "batch, in_h, in_w, c\n"
-		     "out_h, out_w\n"
-		     "step_h, step_w\n"
-		     "half\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_bilinear_q", symbol, QN_OWN, 1, false);
 }

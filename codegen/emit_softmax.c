@@ -12,12 +12,7 @@ emit_tables(qn_emitter *e, const qn_step *s, const qn_softmax16_args *a)
 		qn_emit_table(e, s, "inverse", QN_PLAIN_i16, QN_LUT_LINES + 1, a->inverse);
 
 	qn_emit_open(e, s, "qn_softmax16_args", 0);
-	qn_emit_ints(&e->args, a,
-		     "rows, depth\n"
-		     "m, sh\n"
-		     "mode\n");
-	qn_emit_pointer(&e->args, "exp", exp);
-	qn_emit_pointer(&e->args, "inverse", inverse);
+	qn_emit_args(e, a, (const char *const[]){exp, inverse});
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_softmax_q", symbol, QN_OWN, 1, false);
 }
@@ -33,16 +28,7 @@ emit_softmax(qn_emitter *e, const qn_step *s, const void *args)
 	const bool fixed = qn_step_is_fixed(e, s);
 
 	qn_emit_open(e, s, fixed ? "qn_softmax_args" : "qn_softmax_any_args", 0);
-	qn_emit_ints(&e->args, args,
-		     fixed ? "rows, depth\n"
-			     "m, left\n"
-			     "diff_min\n"
-			   : "rows, depth\n"
-			     "m, left\n"
-			     "diff_min\n"
-			     "out_m, out_sh\n"
-			     "zo, lo, hi\n"
-			     "mode\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, fixed ? "qn_softmax_q" : "qn_softmax_any_q", symbol, QN_OWN, 1, false);
 }

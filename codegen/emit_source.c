@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emit_source.c - NAME.c: the kernels that the steps call, their arguments, and NAME_run. */
 #include "codegen/emitter.h"
-#include "codegen/kernel_text.h"
 
 static void
 put_kernels(qn_emitter *e, qn_buf *b)
 {
-	qn_pieces p;
+	qn_pieces *p = &e->pieces;
 	size_t i;
 
-	qn_pieces_init(&p, e->arena);
-	qn_pieces_need(&p, qn_buf_str(&e->args), e->args.n);
-	qn_pieces_need(&p, qn_buf_str(&e->run), e->run.n);
-	qn_pieces_need(&p, qn_buf_str(&e->host), e->host.n);
-	for (i = 0; i < p.n; i++)
-		if (p.item[i].needed)
-			qn_buf_pass(b, p.item[i].text, p.item[i].n);
+	qn_pieces_need(p, qn_buf_str(&e->args), e->args.n);
+	qn_pieces_need(p, qn_buf_str(&e->run), e->run.n);
+	qn_pieces_need(p, qn_buf_str(&e->host), e->host.n);
+	for (i = 0; i < p->n; i++)
+		if (p->item[i].needed)
+			qn_buf_pass(b, p->item[i].text, p->item[i].n);
 	qn_buf_pass(b, qn_buf_str(&e->host), e->host.n);
 }
 

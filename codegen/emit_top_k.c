@@ -10,9 +10,7 @@ emit_top_places(qn_emitter *e, const qn_step *s, const void *args)
 	bool wide = qn_graph_node(e->g, s->node)->type->elem->plain == QN_PLAIN_i64;
 
 	qn_emit_open(e, s, "qn_top_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "outer, n, inner\n"
-		     "k, flip\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, wide ? "qn_top_places_q_s64" : "qn_top_places_q_s32", symbol, QN_OWN, 1,
 		     false);

@@ -6,10 +6,7 @@ static void
 emit_trilu(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_trilu_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "outer, rows, cols, size\n"
-		     "k, upper\n"
-		     "zero\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_trilu", symbol, QN_NPLAIN, 1, false);
 }

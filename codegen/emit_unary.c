@@ -13,8 +13,7 @@ qn_emit_lut(qn_emitter *e, const qn_step *s, const void *args)
 	const char *table = qn_emit_table(e, s, "lut", a->plain, a->count, a->table);
 
 	qn_emit_open(e, s, curve ? "qn_sigmoid_args" : "qn_lut_args_o", 0);
-	qn_emit_ints(&e->args, args, curve ? "n\nm, sh\n" : "n\n");
-	qn_emit_pointer(&e->args, curve ? "table" : "lut", table);
+	qn_emit_args(e, args, (const char *const[]){table});
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, a->kernel, symbol, QN_OWN, 1, false);
 }
@@ -23,13 +22,7 @@ static void
 emit_prelu(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_prelu_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "rows, channels\n"
-		     "zx, zs\n"
-		     "zo, lo, hi\n"
-		     "m, sh\n"
-		     "ms, shs\n"
-		     "mode\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_prelu_q", symbol, QN_OWN, 2, false);
 }

@@ -13,9 +13,7 @@ qn_emit_view(qn_emitter *e, const qn_step *s, const void *args)
 	const qn_type *in = qn_graph_node(e->g, s->in[0])->type;
 
 	qn_emit_open(e, s, "qn_transpose_args", 0);
-	qn_emit_ints(&e->args, &c->args,
-		     "rank, size\n"
-		     "dim[6], stride[6]\n");
+	qn_emit_args(e, &c->args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_buff(&e->run, "\tqn_transpose(&%s, %s", symbol,
 		qn_emit_ref(e, s->in[0], qn_stored_plain(in)));

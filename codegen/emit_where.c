@@ -7,10 +7,7 @@ static void
 emit_where(qn_emitter *e, const qn_step *s, const void *args)
 {
 	qn_emit_open(e, s, "qn_where_args", 0);
-	qn_emit_ints(&e->args, args,
-		     "dim[6]\n"
-		     "cs[6], xs[6], ys[6]\n"
-		     "size\n");
+	qn_emit_args(e, args, NULL);
 	const char *symbol = qn_emit_close(e);
 	qn_emit_call(e, s, "qn_where", symbol, QN_NPLAIN, 3, false);
 }

@@ -9,6 +9,7 @@
 #define QN_CODEGEN_EMITTER_H
 
 #include "codegen/emit.h"
+#include "codegen/fields.h"
 #include "codegen/ident.h"
 #include "runtime/family.h"
 #include "runtime/kernels/requantize.h"
@@ -44,6 +45,8 @@ typedef struct qn_emitter {
 	qn_constant *constant; /* in order of first use */
 	size_t nconstant, constant_cap, constant_bytes;
 	qn_hashes by_crc;   /* their places in the list, counted from 1 */
+	qn_pieces pieces;   /* the kernels' texts */
+	qn_map fields;      /* of argument structs, by their names */
 	qn_buf args;        /* argument structs */
 	qn_args_text *text; /* each of them, the open one last */
 	size_t ntext, text_cap;
@@ -100,17 +103,16 @@ void qn_emit_int(qn_buf *b, int64_t v, qn_plain p);
 /* All elements between braces, in lines of about 100 columns. */
 void qn_emit_array(qn_buf *b, const qn_tensor *x, size_t count, qn_plain p, const char *indent);
 
-/* The int32_t fields at the start of an argument struct, a line of text for each line of `fields`;
- * "dim[4]" stands for an array. */
-void qn_emit_ints(qn_buf *b, const void *args, const char *fields);
-/* A pointer field: the symbol, or NULL. */
-void qn_emit_pointer(qn_buf *b, const char *field, const char *symbol);
+/* ---- argument structs (emit_args.c) ---- */
 
 /* Opens "static const TYPE NAME_STEP_args = {" in e->args; count 0: no array; the type's name has
  * tokens.  Close returns the struct's symbol: that of an earlier step where its struct is equal, as
  * for the steps of a sequence, and the text of this one is taken back. */
 void qn_emit_open(qn_emitter *e, const qn_step *s, const char *type, size_t count);
 const char *qn_emit_close(qn_emitter *e);
+/* The fields of the struct that is open: its integers from args, which begins as it does; its
+ * pointers are these symbols, in order, NULL where one is NULL. */
+void qn_emit_args(qn_emitter *e, const void *args, const char *const *pointer);
 
 /* ---- families of storage types (emit_family.c) ---- */
 

@@ -33,11 +33,7 @@ qn_emit_sum(qn_emitter *e, const qn_step *s, const void *args, const qn_sum *sum
 	bool varies = qn_operand_varies(e, s, 1);
 
 	qn_emit_open(e, s, sum->type, 0);
-	qn_emit_ints(&e->args, args, sum->fields);
-	qn_emit_pointer(&e->args, "w", w);
-	qn_emit_pointer(&e->args, "bias", bias);
-	qn_emit_pointer(&e->args, "mult", mult);
-	qn_emit_pointer(&e->args, "shift", shift);
+	qn_emit_args(e, args, (const char *const[]){w, bias, mult, shift});
 	const char *symbol = qn_emit_close(e);
 	if (varies) {
 		qn_buff(&e->run, "\t{\n\t%s a = %s;\n\n", qn_emit_name(e, s, sum->type), symbol);

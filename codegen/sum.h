@@ -19,8 +19,7 @@ bool qn_sum_fuse(const qn_sum_fields *f, int32_t channels, const qn_requantize_a
 
 typedef struct qn_sum {
 	const char *type, *kernel;
-	const char *fields; /* the int32_t fields before the pointers w, bias, mult, shift */
-	bool rows;          /* the kernel wants row pointers */
+	bool rows; /* the kernel wants row pointers */
 	int32_t mult_n;
 	const int32_t *mult;
 	const int8_t *shift;
@@ -31,7 +30,7 @@ void qn_emit_sum(qn_emitter *e, const qn_step *s, const void *args, const qn_sum
 
 /* NAME_fuse and NAME_emit of a product over windows of rows: call is the struct whose member args
  * are the kernel's, qn_KERNEL_args. */
-#define QN_EMIT_WINDOWS(name, call, kernel_name, fields_text)                                      \
+#define QN_EMIT_WINDOWS(name, call, kernel_name)                                                   \
 	static bool name##_fuse(void *args, const qn_requantize_args *r)                           \
 	{                                                                                          \
 		call *c = args;                                                                    \
@@ -47,7 +46,6 @@ void qn_emit_sum(qn_emitter *e, const qn_step *s, const void *args, const qn_sum
 			.type = "qn_" kernel_name "_args_a",                                       \
 			.kernel = c->args.mult != NULL ? "qn_" kernel_name "_qw"                   \
 						       : "qn_" kernel_name "_acc_ow",              \
-			.fields = fields_text,                                                     \
 			.rows = true,                                                              \
 			.mult_n = c->args.mult_n,                                                  \
 			.mult = c->args.mult,                                                      \
