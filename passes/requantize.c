@@ -9,6 +9,7 @@
  *   quantize(concat(…dequantize(x)…))  ->  concat(…requantize(x)…)
  *   quantize(add(dequantize(a), dequantize(b)))  ->  add(a, b)             ops with integer arithmetic of their own; softmax, global_avg_pool …
  *   quantize(avg_pool(dequantize(x)))  ->  requantize(avg_pool(x))         averages of codes: equal parameters in and out
+ *   quantize(leaky_relu(dequantize(acc)))  ->  maximum(requantize(acc), scast(requantize(acc)))   rounded once: requantize_leaky.c
  *   less(dequantize(a), dequantize(b))  ->  less(a, b)                 the comparisons, whose result is plain
  *   conv2d(dequantize(x), dequantize(w), b)  ->  dequantize(conv2d(x, w, b'))   files of quantized graphs: requantize_acc.c
  *   quantize(const)                    ->  const of codes
@@ -45,6 +46,7 @@ static const qn_rule rules[] = {
 	{"average-codes", Q(QN_P_OP(avg_pool, OP, QN_P_ARGS(QN_P_ANY(X)))), qn_rqz_average},
 	{"average-codes", Q(QN_P_OP(avg_pool3d, OP, QN_P_ARGS(QN_P_ANY(X)))), qn_rqz_average},
 	{"average-codes", Q(QN_P_OP(resize_bilinear, OP, QN_P_ARGS(QN_P_ANY(X)))), qn_rqz_average},
+	{"leaky-ends", Q(QN_P_OPN(leaky_relu, OP)), qn_rqz_leaky},
 	{"hoist", Q(QN_P_CLASS(QN_SAME, OP)), qn_rqz_hoist},
 	{"hoist-part", Q(QN_P_OP(get, OP, QN_P_ARGS(QN_P_OPN(split, X)))), qn_rqz_hoist_part},
 	{"hoist-join", Q(QN_P_CLASS(QN_JOIN, OP)), qn_rqz_hoist},

@@ -15,6 +15,7 @@
  *   requantize_gaps.c       constants that a file leaves without parameters
  *   requantize_sums.c       sums and other values likewise
  *   requantize_derive.c     their ranges from those of their operands
+ *   requantize_leaky.c      a leaky relu of sums, rounded once
  *   requantize_norm.c       a batch norm goes into quantized weights
  *   requantize_merge.c      pairs become one, or nothing
  *   requantize_constant.c   constants become codes; weights make room for their bias */
@@ -72,7 +73,8 @@ const qn_elem *qn_rqz_operand_elem(const qn_rw *rw, qn_id id);
 qn_id qn_rqz_operand(qn_rw *rw, qn_id id);
 /* Values x of 8 bits in the other storage of 8 bits, or in i16, exactly; 0: not possible. */
 qn_id qn_rqz_stored_as(qn_rw *rw, qn_id x, int bits, bool is_signed);
-/* An i16 type that holds the range of one of 8 bits in 128th parts of its step. */
+/* An i16 type with so many steps in one of e's; and with 128, which holds the range of any e of 8 bits. */
+const qn_elem *qn_rqz_parts_elem(qn_types *t, const qn_elem *e, int parts);
 const qn_elem *qn_rqz_wide_elem(qn_types *t, const qn_elem *e);
 /* A scatter that adds or multiplies. */
 bool qn_rqz_joins_sums(const qn_node *n);
@@ -116,6 +118,7 @@ qn_status qn_rqz_widths(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 
 /* The rules' callbacks, by file. */
 qn_rule_fn qn_rqz_hoist, qn_rqz_hoist_part, qn_rqz_shrink, qn_rqz_average;
+qn_rule_fn qn_rqz_leaky;
 qn_rule_fn qn_rqz_cast; /* requantize_cast.c */
 qn_rule_fn qn_rqz_compute, qn_rqz_compare, qn_rqz_index;
 qn_rule_fn qn_rqz_join, qn_rqz_merge, qn_rqz_drop_identity, qn_rqz_drop_clamp;

@@ -8,8 +8,9 @@
  *
  *   return where(c, dequantize(x), const)  ->  return dequantize(quantize(where(…)))
  *
- * The values get 16 bits: where all of them are those of one type of 8 bits and constants, 128th parts of its step, in
- * which the former are exact, and else the 32767th part of the range. */
+ * The values get 16 bits: where all of them are those of one type of 8 bits and constants, 128th parts of its step or,
+ * where these do not reach far enough, as small ones as do, in which the former are exact; else the 32767th part of
+ * the range. */
 #include <math.h>
 
 #include "passes/requantize.h"
@@ -188,23 +189,22 @@ qn_rqz_derived(const qn_rw *rw, qn_id id, bool *exact)
 	reach r;
 	double scale = 0;
 
-	*exact = false;
 	int64_t zp;
 
+	*exact = false;
 	if (!range_of(&w, id, &r) || (r.grid != NULL && r.grid->bits > 8))
 		return NULL; /* 16 bits have no finer steps than 16 bits */
 	const double most = fmax(fabs(r.lo), fabs(r.hi));
-	*exact = r.grid != NULL && !r.odd;
-	if (r.grid != NULL && !r.odd) {
-		qn_elem_param(t, r.grid, 0, &scale, &zp);
-		if (r.grid->bits <= 8 && most < (GRID_STEPS - 1) * scale)
-			return qn_rqz_wide_elem(t, r.grid);
-	}
-	*exact = false;
-	qn_elem d = qn_elem_desc(16, true);
-	d.scale = qn_scale_const(t, (double)(float)(most / INT16_MAX));
 	if (r.step > 0 && most / INT16_MAX > r.step / 2)
 		return NULL; /* quantized values next to a number that dwarfs them */
+	if (r.grid != NULL && !r.odd) {
+		qn_elem_param(t, r.grid, 0, &scale, &zp);
+		*exact = most < (GRID_STEPS - 1) * scale;
+		return *exact ? qn_rqz_wide_elem(t, r.grid)
+			      : qn_rqz_parts_elem(t, r.grid, (int)(INT16_MAX * (scale / most)));
+	}
+	qn_elem d = qn_elem_desc(16, true);
+	d.scale = qn_scale_const(t, (double)(float)(most / INT16_MAX));
 	return most > 0x1p-80 && most < 0x1p100 && qn_elem_make(t, "derived", &d, &e) == QN_OK
 		       ? e
 		       : NULL;

@@ -12,7 +12,7 @@
 enum { WIDE_STEPS = 128 }; /* of i16 in one of 8 bits */
 
 const qn_elem *
-qn_rqz_wide_elem(qn_types *t, const qn_elem *e)
+qn_rqz_parts_elem(qn_types *t, const qn_elem *e, int parts)
 {
 	qn_elem d = qn_elem_desc(16, true);
 	const qn_elem *made = NULL;
@@ -21,8 +21,14 @@ qn_rqz_wide_elem(qn_types *t, const qn_elem *e)
 
 	qn_elem_param(t, e, 0, &scale, &zp);
 	d.expressed = e->expressed;
-	d.scale = qn_scale_const(t, scale / WIDE_STEPS);
+	d.scale = qn_scale_const(t, scale / parts);
 	return qn_elem_make(t, "result", &d, &made) == QN_OK ? made : NULL;
+}
+
+const qn_elem *
+qn_rqz_wide_elem(qn_types *t, const qn_elem *e)
+{
+	return qn_rqz_parts_elem(t, e, WIDE_STEPS);
 }
 
 /* e in other storage; NULL: it would lose values. */
