@@ -8,8 +8,9 @@
  *                                                   than PERCENT are refused
  *   onnx-networks one FORM SEED FOLDER              FOLDER/FORM-SEED.onnx and .bin, the input's bytes
  *
- * A record is a line: form, seed, CRC of the file, and what the other runtime gave: "=", all as computed here, else
- * output:element:difference of each that is not. */
+ * A record is a line: form, seed, CRC of the file, CRC of what is computed here (so that a change of that does not change
+ * what the record says), and what the other runtime gave: "=", all as computed here, else output:element:difference of
+ * each that is not. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,17 +21,23 @@ enum { MOST_BYTES = 1 << 22 };
 
 static net network; /* it is large */
 
+/* That of what stood before, then n bytes; 0: nothing stood before. */
 static uint32_t
-crc_of(const uint8_t *data, size_t n)
+crc_on(uint32_t crc, const uint8_t *data, size_t n)
 {
-	uint32_t crc = 0xffffffffu;
-
+	crc = ~crc;
 	for (size_t i = 0; i < n; i++) {
 		crc ^= data[i];
 		for (int k = 0; k < 8; k++)
 			crc = crc >> 1 ^ (0xedb88320u & (0u - (crc & 1u)));
 	}
 	return ~crc;
+}
+
+static uint32_t
+crc_of(const uint8_t *data, size_t n)
+{
+	return crc_on(0, data, n);
 }
 
 static const uint8_t *
@@ -136,11 +143,11 @@ one(char **argv)
 
 /* ---- results ---- */
 
-/* One line of RESULTS or RECORDS. */
+/* One line of RAW or RECORDS. */
 typedef struct record {
 	int form;
 	unsigned long long seed;
-	uint32_t crc;
+	uint32_t crc, computed; /* computed: 0 in RAW */
 	char *rest;
 } record;
 
@@ -152,22 +159,26 @@ typedef struct totals {
 } totals;
 
 static bool
-read_record(FILE *f, record *r)
+read_record(FILE *f, bool raw, record *r)
 {
 	static char line[MOST_BYTES];
 	char form[32];
 	int at = 0;
-	unsigned crc;
+	unsigned crc, computed = 0;
 
 	if (fgets(line, sizeof line, f) == NULL)
 		return false;
 	line[strcspn(line, "\n")] = '\0';
-	if (sscanf(line, "%31s %llu %x %n", form, &r->seed, &crc, &at) < 3 || at == 0) {
+	const int found =
+		raw ? sscanf(line, "%31s %llu %x %n", form, &r->seed, &crc, &at)
+		    : sscanf(line, "%31s %llu %x %x %n", form, &r->seed, &crc, &computed, &at);
+	if (found < (raw ? 3 : 4) || at == 0) {
 		(void)fprintf(stderr, "onnx-networks: not a record: %.60s\n", line);
 		exit(2);
 	}
 	r->form = form_of(form);
 	r->crc = crc;
+	r->computed = computed;
 	r->rest = line + at;
 	return true;
 }
@@ -179,13 +190,34 @@ step_of(const net_val *y)
 	return y->type != ONX_FLOAT ? 1 : y->q.scale;
 }
 
-/* What is computed here for an element: the middle of its interval. */
+/* What is computed here for an element: the middle of its interval, as a value that has steps.  A number that a move
+ * put beside quantized values is none of these. */
 static double
 middle(const net_val *y, int64_t i)
 {
 	double v = (y->lo[i] + y->hi[i]) / 2, step = step_of(y);
 
-	return step > 0 ? floor(v / step + 0.5) * step : v;
+	return step > 0 && y->lo[i] < y->hi[i] ? floor(v / step + 0.5) * step : v;
+}
+
+/* CRC of the middles of all outputs. */
+static uint32_t
+computed(void)
+{
+	uint32_t crc = 0;
+
+	for (int k = 0; k < network.noutput; k++) {
+		const net_val *y = network.output[k];
+
+		for (int64_t i = 0; i < NET_SAMPLES * y->count; i++) {
+			const float v = (float)middle(y, i);
+			uint8_t bytes[4];
+
+			put_little(bytes, &v, 4, 4);
+			crc = crc_on(crc, bytes, 4);
+		}
+	}
+	return crc;
 }
 
 /* What the record says of the outputs, into `given`; false: the other runtime refused the file. */
@@ -237,6 +269,10 @@ judge_record(const record *r, judge *j, totals *sum, double *const *out)
 	if (crc_of(file, bytes) != r->crc) {
 		sum->changed++;
 		(void)printf("%s %llu: the generator makes another network than was recorded\n",
+			     net_form_names[r->form], r->seed);
+	} else if (r->rest[0] != '!' && computed() != r->computed) {
+		sum->changed++;
+		(void)printf("%s %llu: another result is computed than was recorded\n",
 			     net_form_names[r->form], r->seed);
 	} else if (!given_of(r, out, &given)) {
 		sum->lost++;
@@ -304,7 +340,7 @@ judge_all(const char *folder, int every, int percent, const char *results)
 		out[k] = calloc(NET_SAMPLES * NET_ELEMENTS, sizeof(double));
 	(void)snprintf(path, sizeof path, "%s/list", folder);
 	FILE *list = open_file(path, "w");
-	while (read_record(f, &r)) {
+	while (read_record(f, false, &r)) {
 		j.emit = every > 0 && number++ % every == 0;
 		judge_record(&r, &j, &sum, out);
 		if (j.emitted)
@@ -338,12 +374,13 @@ records_of(const char *raw, const char *records)
 	record r;
 	size_t bytes;
 
-	while (read_record(f, &r)) {
+	while (read_record(f, true, &r)) {
 		char *s = r.rest;
 		int found = 0;
 
 		(void)make(r.form, r.seed, &bytes);
-		(void)fprintf(to, "%s %llu %08x", net_form_names[r.form], r.seed, (unsigned)r.crc);
+		(void)fprintf(to, "%s %llu %08x %08x", net_form_names[r.form], r.seed,
+			      (unsigned)r.crc, (unsigned)computed());
 		if (*s == '!')
 			(void)fprintf(to, " %s", s);
 		for (int k = 0; k < network.noutput && *s != '!'; k++, s += *s == '|') {

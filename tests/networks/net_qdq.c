@@ -82,11 +82,7 @@ activation(net *n, net_val *x)
 	}
 	case 4: {
 		onx_real(&n->file, "alpha", 0.125f);
-		net_val *y = simple(n, "LeakyRelu", x, net_leaky, 0.125);
-
-		fill_gap(n, y, x, 16);
-		fill_gap(n, y, y, 4); /* the result again, in 128th parts of its step */
-		return y;
+		return simple(n, "LeakyRelu", x, net_leaky, 0.125);
 	}
 	default:
 		return x;
