@@ -134,13 +134,14 @@ content_of(qn_emitter *e)
 static void
 title(qn_emitter *e, const qn_step *s)
 {
-	const qn_node *n = qn_graph_node(e->g, s->node), *head = qn_graph_node(e->g, s->head);
+	const qn_node *n = qn_graph_node(e->g, s->node), *core = qn_graph_node(e->g, s->core);
 
 	qn_buf_puts(&e->run, "\n\t/* ");
-	qn_emit_comment(&e->run, head->name);
-	qn_buff(&e->run, ": %s", qn_opinfo_of(head)->name);
-	if (s->head != s->node)
-		qn_buff(&e->run, " + %s", qn_opinfo_of(n)->name);
+	qn_emit_comment(&e->run, core->name);
+	qn_buff(&e->run, ": %s", qn_opinfo_of(core)->name);
+	for (uint32_t i = 0; i < s->nepilogue; i++)
+		qn_buff(&e->run, " + %s",
+			qn_opinfo_of(qn_graph_node(e->g, s->epilogue[i].node))->name);
 	qn_buff(&e->run, " -> %s ", qn_plain_table[qn_stored_plain(n->type)].name);
 	qn_emit_shape(&e->run, n->type);
 	if (s->alias != 0) {
@@ -150,25 +151,29 @@ title(qn_emitter *e, const qn_step *s)
 	qn_buf_puts(&e->run, " */\n");
 }
 
-qn_status
+static void
+put_step(qn_emitter *e, const qn_step *s)
+{
+	if (s->alias != 0)
+		return;
+	if (s->kernel->emit != NULL)
+		s->kernel->emit(e, s, s->args);
+	else
+		qn_emit_kernel(e, s, s->kernel, s->args);
+}
+
+void
 qn_emit_steps(qn_emitter *e)
 {
-	size_t i;
-
-	for (i = 0; i < e->plan->nstep; i++) {
+	for (size_t i = 0; i < e->plan->nstep; i++) {
 		const qn_step *s = &e->plan->step[i];
-		const qn_node *head = qn_graph_node(e->g, s->head);
-		void *args;
 
-		QN_TRY(qn_step_args(e->g, s, e->arena, &args));
 		title(e, s);
-		if (s->alias == 0)
-			qn_emit_form_of(e->g, head)->emit(e, s, args);
+		put_step(e, s);
 		qn_buff(&e->run, "\t%s_TRACED(%zu, %s, %zu);\n", e->macro, i,
 			qn_emit_ref(e, s->node, QN_NPLAIN), s->bytes);
 	}
 	qn_emit_output_copies(e);
-	return QN_OK;
 }
 
 struct qn_emission {
@@ -186,7 +191,7 @@ qn_emission_make(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *
 	e->opts = opts;
 	e->test = test != NULL && test->nsample > 0 ? test : NULL;
 	qn_emitter_init(&e->e, p, a);
-	QN_TRY(qn_emit_steps(&e->e));
+	qn_emit_steps(&e->e);
 	e->e.content = content_of(&e->e);
 	return QN_OK;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emit.h - integer graph -> C files.
  *
- *   schedule   nodes -> steps (a step is one kernel call: conv2d + requantize, pool, …)
+ *   schedule   nodes -> steps (a step is one kernel call: conv2d + requantize, pool, …), each with
+ *              its kernel and the kernel's arguments
  *   plan       steps -> offsets in the scratch buffer, by liveness, in place where the kernel allows
  *   emit       plan  -> NAME.h NAME.c NAME_weights.c NAME_selftest.c */
 #ifndef QN_CODEGEN_EMIT_H
@@ -9,13 +10,28 @@
 
 #include "ir/graph.h"
 
-/* One kernel call.  `node` is the last node of the group: the one whose value the step leaves. */
-typedef struct qn_step {
+struct qn_kernel;
+
+/* A node that a step computes of the value of the node before it. */
+typedef struct qn_epilogue {
 	qn_id node;
-	qn_id head; /* the first node of the group: conv2d of conv2d + requantize; == node for a group of one */
+	void *args; /* as its integer form prepares them */
+} qn_epilogue;
+
+/* One kernel call: a core node and the nodes that follow it, each the only user of the one before.
+ * The value that the step leaves is that of the last one. */
+typedef struct qn_step {
+	qn_id node; /* the last node */
+	qn_id core; /* the first: conv2d of conv2d + requantize; == node when it is alone */
+	const qn_epilogue *epilogue; /* those after it, in order */
+	uint32_t nepilogue;
 	uint32_t nin;
-	const qn_id *in;  /* values read: graph inputs, constants or results of earlier steps */
-	const char *name; /* the node's name as a C identifier, unique */
+	const qn_id
+		*in; /* values read: graph inputs, constants or results of earlier steps; the core
+			  * node's operands, then what the others read beside the value before */
+	const struct qn_kernel *kernel; /* NULL of an alias */
+	void *args;                     /* the kernel's arguments, prepared */
+	const char *name;               /* the node's name as a C identifier, unique */
 	/* Where the result lies. */
 	bool in_output; /* straight in output buffer `output` */
 	size_t output;

@@ -10,8 +10,8 @@
 
 #include "codegen/emitter.h"
 
-static const qn_fields *
-fields_of(qn_emitter *e, const char *type)
+const qn_fields *
+qn_emit_fields(qn_emitter *e, const char *type)
 {
 	qn_fields *f = qn_map_gets(&e->fields, type);
 	const qn_piece *piece = qn_pieces_find(&e->pieces, type);
@@ -40,48 +40,26 @@ put_field(qn_buf *b, const qn_field *f, const char *at)
 	return at;
 }
 
-/* The fields of a declaration, as it has them. */
+/* The names of n fields, as they are declared; a semicolon between two declarations. */
 static void
-put_names(qn_buf *b, const qn_field *f)
+put_names(qn_buf *b, const qn_field *f, size_t n)
 {
 	qn_buf_puts(b, " /* ");
-	for (bool more = true; more; f++) {
-		qn_buf_puts(b, f->name);
-		if (f->length > 0)
-			qn_buff(b, "[%u]", f->length);
-		more = !f->ends_line;
-		qn_buf_puts(b, more ? ", " : " */\n");
+	for (size_t i = 0; i < n; i++) {
+		qn_buf_puts(b, f[i].name);
+		if (f[i].length > 0)
+			qn_buff(b, "[%u]", f[i].length);
+		if (i + 1 < n)
+			qn_buf_puts(b, f[i].ends_line ? "; " : ", ");
 	}
+	qn_buf_puts(b, " */\n");
 }
 
-void
-qn_emit_args(qn_emitter *e, const void *args, const char *const *pointer)
+/* Opens "static const TYPE NAME_STEP_args = {"; count 0: no array. */
+static void
+open_struct(qn_emitter *e, const qn_step *s, const char *type, size_t count)
 {
-	const qn_fields *f = fields_of(e, e->text[e->ntext - 1].type);
-	const char *at = args;
-	size_t line = 0, i;
-
-	for (i = 0; i < f->nint; i++) {
-		qn_buf_puts(&e->args, i == line ? "\t" : " ");
-		at = put_field(&e->args, &f->item[i], at);
-		qn_buf_putc(&e->args, ',');
-		if (!f->item[i].ends_line)
-			continue;
-		put_names(&e->args, &f->item[line]);
-		line = i + 1;
-	}
-	for (; i < f->n; i++) {
-		const char *symbol = pointer[i - f->nint];
-
-		qn_buff(&e->args, "\t%s, /* %s */\n", symbol != NULL ? symbol : "NULL",
-			f->item[i].name);
-	}
-}
-
-void
-qn_emit_open(qn_emitter *e, const qn_step *s, const char *type, size_t count)
-{
-	qn_args_text t = {.type = qn_emit_name(e, s, type), .count = count, .from = e->args.n};
+	qn_args_text t = {.type = type, .count = count, .from = e->args.n};
 	qn_buf b;
 
 	qn_buf_init(&b, e->arena);
@@ -106,8 +84,10 @@ same_text(const qn_emitter *e, const qn_args_text *a, const qn_args_text *b)
 	       memcmp(e->args.data + a->body, e->args.data + b->body, a->n) == 0;
 }
 
-const char *
-qn_emit_close(qn_emitter *e)
+/* Returns the symbol: that of an earlier step where its struct is equal, as for the steps of a
+ * sequence, and the text of this one is taken back. */
+static const char *
+close_struct(qn_emitter *e)
 {
 	qn_args_text *t = &e->text[e->ntext - 1];
 	uint32_t id, hash;
@@ -127,4 +107,49 @@ qn_emit_close(qn_emitter *e)
 	}
 	qn_hashes_add(&e->by_text, hash, (uint32_t)e->ntext);
 	return t->symbol;
+}
+
+const char *
+qn_emit_struct(qn_emitter *e, const qn_step *s, const char *type, const void *args,
+	       const char *const *pointer)
+{
+	const qn_fields *f = qn_emit_fields(e, type);
+	const char *at = args;
+	size_t line = 0, i;
+
+	open_struct(e, s, type, 0);
+	for (i = 0; i < f->nint; i++) {
+		qn_buf_puts(&e->args, i == line ? "\t" : " ");
+		at = put_field(&e->args, &f->item[i], at);
+		qn_buf_putc(&e->args, ',');
+		if (!f->item[i].ends_line)
+			continue;
+		put_names(&e->args, &f->item[line], i + 1 - line);
+		line = i + 1;
+	}
+	for (; i < f->n; i++) {
+		const char *symbol = pointer[i - f->nint];
+
+		qn_buff(&e->args, "\t%s, /* %s */\n", symbol != NULL ? symbol : "NULL",
+			f->item[i].name);
+	}
+	return close_struct(e);
+}
+
+const char *
+qn_emit_structs(qn_emitter *e, const qn_step *s, const char *type, const void *args, size_t n)
+{
+	const qn_fields *f = qn_emit_fields(e, type);
+	const char *at = args;
+
+	open_struct(e, s, type, n);
+	for (size_t k = 0; k < n; k++) {
+		for (size_t i = 0; i < f->nint; i++) {
+			qn_buf_puts(&e->args, i == 0 ? "\t{" : ", ");
+			at = put_field(&e->args, &f->item[i], at);
+		}
+		qn_buf_puts(&e->args, "},");
+		put_names(&e->args, f->item, f->nint);
+	}
+	return close_struct(e);
 }

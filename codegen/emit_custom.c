@@ -19,15 +19,19 @@ put_function(qn_emitter *e, const qn_op_desc *d)
 	qn_buff(&e->host, "/* %s */\n%s\n\n", d->name, d->codes_text);
 }
 
-static void
-emit_custom(qn_emitter *e, const qn_step *s, const void *prepared)
+void
+qn_emit_custom(qn_emitter *e, const qn_step *s, const void *prepared)
 {
 	const qn_custom_args *args = prepared;
-	const qn_op_desc *d = qn_custom_desc(qn_graph_node(e->g, s->head));
+	const qn_op_desc *d = qn_custom_desc(qn_graph_node(e->g, s->core));
 	uint32_t i;
 
 	if (args->lut != NULL) {
-		qn_emit_lut(e, s, args->lut);
+		const qn_step_facts f = qn_step_facts_of(e->g, s);
+		const char *why;
+
+		qn_emit_kernel(e, s, qn_kernel_choose(qn_table_kernels, QN_TABLE_KERNELS, &f, &why),
+			       args->lut);
 		return;
 	}
 	put_function(e, d);
@@ -39,5 +43,3 @@ emit_custom(qn_emitter *e, const qn_step *s, const void *prepared)
 	qn_buff(&e->run, "};\n\n\t\t%s(%s, x, %s);\n\t}\n", d->codes_name,
 		param != NULL ? param : "NULL", qn_emit_ref(e, s->node, QN_NPLAIN));
 }
-
-const qn_emit_form qn_emit_op_custom = {.emit = emit_custom};

@@ -8,7 +8,6 @@
 
 #include "codegen/emitter.h"
 #include "codegen/schedule.h"
-#include "runtime/family.h"
 
 typedef struct token {
 	const char *text;
@@ -26,22 +25,6 @@ static const token tokens[] = {
 	{"_a", {"", "", "64"}, {"", "", "64"}},
 };
 
-qn_family
-qn_step_family(const qn_emitter *e, const qn_step *s)
-{
-	qn_family f = qn_family_of(qn_graph_node(e->g, s->node)->type->elem);
-
-	return f != QN_NFAMILY ? f : qn_family_of(qn_graph_node(e->g, s->in[0])->type->elem);
-}
-
-bool
-qn_step_is_fixed(const qn_emitter *e, const qn_step *s)
-{
-	const qn_node *n = qn_graph_node(e->g, s->node);
-
-	return qn_has_fixed_output(&e->g->model->types, n, n->type->elem);
-}
-
 static bool
 ends_word(char c)
 {
@@ -49,13 +32,11 @@ ends_word(char c)
 }
 
 const char *
-qn_emit_name(qn_emitter *e, const qn_step *s, const char *text)
+qn_family_name(const char *text, qn_family f, bool packed, qn_arena *a)
 {
-	qn_family f = qn_step_family(e, s);
-	bool packed = qn_step_packs(e, s);
 	qn_buf b;
 
-	qn_buf_init(&b, e->arena);
+	qn_buf_init(&b, a);
 	while (*text != '\0') {
 		size_t i = 0, n = 1;
 
@@ -74,14 +55,21 @@ qn_emit_name(qn_emitter *e, const qn_step *s, const char *text)
 	return qn_buf_str(&b);
 }
 
+const char *
+qn_emit_name(qn_emitter *e, const qn_step *s, const char *text)
+{
+	return qn_family_name(text, qn_step_facts_of(e->g, s).family, qn_step_packs(e, s),
+			      e->arena);
+}
+
 bool
 qn_step_packs(const qn_emitter *e, const qn_step *s)
 {
-	const qn_node *head = qn_graph_node(e->g, s->head), *w;
+	const qn_node *core = qn_graph_node(e->g, s->core), *w;
 
-	if (qn_opinfo_of(head)->behaviour != QN_ACC || head->op == QN_OP_matmul)
+	if (qn_opinfo_of(core)->behaviour != QN_ACC || core->op == QN_OP_matmul)
 		return false;
-	w = qn_graph_node(e->g, qn_value_root(e->plan->step, e->step_of, head->in[1]));
+	w = qn_graph_node(e->g, qn_value_root(e->plan->step, e->step_of, core->in[1]));
 	return w->op == QN_OP_const && w->type->elem->bits == 4;
 }
 
@@ -110,7 +98,7 @@ qn_emit_packed(qn_emitter *e, const qn_step *s, uint32_t j)
 void
 qn_emit_window(qn_emitter *e, const qn_step *s, int64_t rows)
 {
-	int64_t *most = &e->window[qn_step_family(e, s)];
+	int64_t *most = &e->window[qn_step_facts_of(e->g, s).family];
 
 	*most = rows > *most ? rows : *most;
 }

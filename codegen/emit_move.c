@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_move.c - what moves codes: transpose, concat; reshape and flatten move nothing. */
+/* emit_move.c - calls of another form than those of emit_kernel.c.
+ *
+ *   qn_transpose(&net_s_args, in->x + 9, s);     a slice that begins at element 9
+ *   qn_concat_part(&net_c_args[1], s, out->y + 16);
+ *   qn_gather(&net_g_args, in->x, net_g_index, s);
+ *   qn_plain_apply(&net_p_args, qn_plain_add, in->x, in->y, s); */
 #include "codegen/emitter.h"
 #include "runtime/form_args.h"
 
-static void
-emit_transpose(qn_emitter *e, const qn_step *s, const void *args)
+/* The struct of a kernel without pointers. */
+static const char *
+put_struct(qn_emitter *e, const qn_step *s, const void *args)
 {
-	qn_emit_open(e, s, "qn_transpose_args", 0);
-	qn_emit_args(e, args, NULL);
-	const char *symbol = qn_emit_close(e);
-	qn_emit_call(e, s, "qn_transpose", symbol, QN_NPLAIN, 1, false);
+	return qn_emit_struct(e, s, s->kernel->args, args, NULL);
+}
+
+void
+qn_emit_view(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const qn_strided_call *c = args;
+
+	qn_buff(&e->run, "\t%s(&%s", s->kernel->name, put_struct(e, s, &c->args));
+	qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[0], QN_OWN));
+	if (c->start > 0)
+		qn_buff(&e->run, " + %d", c->start);
+	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, QN_NPLAIN));
 }
 
 /* The place of a part in a result whose type need not be one byte wide. */
@@ -18,34 +33,48 @@ put_part_place(qn_emitter *e, const qn_step *s, int32_t offset)
 {
 	const qn_type *type = qn_graph_node(e->g, s->node)->type;
 
-	qn_buff(&e->run, "%s", qn_emit_ref(e, s->node, qn_stored_plain(type)));
+	qn_buff(&e->run, "%s", qn_emit_ref(e, s->node, QN_OWN));
 	if (offset > 0)
 		qn_buff(&e->run, " + %zu", (size_t)offset / qn_elem_bytes(type->elem));
 }
 
-static void
-emit_concat(qn_emitter *e, const qn_step *s, const void *args)
+void
+qn_emit_concat(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const qn_concat_call *c = args;
-	int32_t i;
+	const char *symbol = qn_emit_structs(e, s, s->kernel->args, c->part, (size_t)c->n);
 
-	qn_emit_open(e, s, "qn_concat_args", (size_t)c->n);
-	for (i = 0; i < c->n; i++) {
-		const qn_concat_args *p = &c->part[i];
-
-		qn_buff(&e->args, "\t{%d, %d, %d}, /* outer; run, stride */\n", p->outer, p->run,
-			p->stride);
-	}
-	const char *symbol = qn_emit_close(e);
-	for (i = 0; i < c->n; i++) {
-		qn_buff(&e->run, "\tqn_concat_part(&%s[%d], %s, ", symbol, i,
+	for (int32_t i = 0; i < c->n; i++) {
+		qn_buff(&e->run, "\t%s(&%s[%d], %s, ", s->kernel->name, symbol, i,
 			qn_emit_ref(e, s->in[i], QN_NPLAIN));
 		put_part_place(e, s, c->offset[i]);
 		qn_buf_puts(&e->run, ");\n");
 	}
 }
 
-const qn_emit_form qn_emit_op_reshape = {.alias = true};
-const qn_emit_form qn_emit_op_flatten = {.alias = true};
-const qn_emit_form qn_emit_op_transpose = {.emit = emit_transpose};
-const qn_emit_form qn_emit_op_concat = {.emit = emit_concat};
+/* By a table of constant indices or by those of a value. */
+void
+qn_emit_gather(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const qn_gather_call *c = args;
+	const char *index = qn_emit_table(e, s, "index", QN_PLAIN_i32, c->args.n, c->index);
+
+	qn_buff(&e->run, "\t%s(&%s", s->kernel->name, put_struct(e, s, &c->args));
+	qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[0], QN_NPLAIN));
+	qn_buff(&e->run, ", %s",
+		index != NULL ? index
+			      : qn_emit_ref(e, s->in[1], c->wide ? QN_PLAIN_i64 : QN_PLAIN_i32));
+	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, QN_NPLAIN));
+}
+
+/* Arithmetic on plain integers, whatever the op is on quantized values. */
+void
+qn_emit_plain(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const qn_plain_call *c = args;
+
+	qn_buff(&e->run, "\t%s(&%s, %s", s->kernel->name, put_struct(e, s, &c->args), c->name);
+	qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[0], QN_NPLAIN));
+	qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[s->nin - 1], QN_NPLAIN));
+	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, QN_NPLAIN));
+}

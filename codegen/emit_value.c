@@ -144,20 +144,6 @@ qn_emit_ref(qn_emitter *e, qn_id id, qn_plain as)
 }
 
 void
-qn_emit_call(qn_emitter *e, const qn_step *s, const char *kernel, const char *args, qn_plain as,
-	     uint32_t nin, bool rows)
-{
-	uint32_t j;
-
-	qn_buff(&e->run, "\t%s(%s%s", qn_emit_name(e, s, kernel), args[0] == '&' ? "" : "&", args);
-	for (j = 0; j < nin; j++)
-		qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[j], as));
-	if (rows)
-		qn_buff(&e->run, ", %s", qn_emit_name(e, s, "rows_o"));
-	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, as));
-}
-
-void
 qn_emit_output_copies(qn_emitter *e)
 {
 	size_t k;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emitter.h - what the files that write C share: the emitter, a row per op, and printing.
+/* emitter.h - what the files that write C share: the emitter and printing.
  *
  *   e->args  static const qn_dense_args net_fc_args = {        e->run  / * fc * /
  *                    1, 64, 10, / * batch, in, out * /             qn_dense_s8(&net_fc_args, …);
  *
- * An op's row prints into both; what it mentions of the model's constants goes into e->constant. */
+ * A step prints into both; what it mentions of the model's constants goes into e->constant. */
 #ifndef QN_CODEGEN_EMITTER_H
 #define QN_CODEGEN_EMITTER_H
 
 #include "codegen/emit.h"
 #include "codegen/fields.h"
 #include "codegen/ident.h"
-#include "runtime/family.h"
-#include "runtime/kernels/requantize.h"
+#include "codegen/kernel_table.h"
 
 typedef struct qn_constant {
 	const char *name; /* the symbol */
@@ -58,23 +57,9 @@ typedef struct qn_emitter {
 	bool uses_scratch, uses_in;
 } qn_emitter;
 
-typedef struct qn_emit_form {
-	const char *why;   /* why no C is written for this op; NULL when it is */
-	bool alias;        /* the result is the bytes of input 0 */
-	uint32_t in_place; /* bit j: the result may lie where input j of the same size lies */
-	/* Whether a requantize of the result fits into the same call; if so its fields are set. */
-	bool (*fuse)(void *args, const qn_requantize_args *r);
-	/* Prints one step; args is its kernel's argument struct. */
-	void (*emit)(qn_emitter *e, const qn_step *s, const void *args);
-} qn_emit_form;
-
-const qn_emit_form *qn_emit_form_get(qn_op op);
-/* The form of a node: of arithmetic on plain integers that of emit_plain.c. */
-const qn_emit_form *qn_emit_form_of(const qn_graph *g, const qn_node *n);
-
 /* Prints args and run of all steps. */
 void qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a);
-qn_status qn_emit_steps(qn_emitter *e) QN_MUST_CHECK;
+void qn_emit_steps(qn_emitter *e);
 
 /* The texts of the four files. */
 void qn_emit_header(qn_emitter *e, const qn_emit_opts *opts, bool selftest, qn_buf *b);
@@ -105,27 +90,37 @@ void qn_emit_array(qn_buf *b, const qn_tensor *x, size_t count, qn_plain p, cons
 
 /* ---- argument structs (emit_args.c) ---- */
 
-/* Opens "static const TYPE NAME_STEP_args = {" in e->args; count 0: no array; the type's name has
- * tokens.  Close returns the struct's symbol: that of an earlier step where its struct is equal, as
- * for the steps of a sequence, and the text of this one is taken back. */
-void qn_emit_open(qn_emitter *e, const qn_step *s, const char *type, size_t count);
-const char *qn_emit_close(qn_emitter *e);
-/* The fields of the struct that is open: its integers from args, which begins as it does; its
- * pointers are these symbols, in order, NULL where one is NULL. */
-void qn_emit_args(qn_emitter *e, const void *args, const char *const *pointer);
+/* The fields of a struct of the kernels' texts. */
+const qn_fields *qn_emit_fields(qn_emitter *e, const char *type);
+/* Adds "static const TYPE NAME_STEP_args = {…" to e->args and returns its symbol: that of an equal
+ * struct when there is one.  args begins as the struct does, with its integers; its pointers are
+ * the symbols, in order, NULL where one is NULL. */
+const char *qn_emit_struct(qn_emitter *e, const qn_step *s, const char *type, const void *args,
+			   const char *const *pointer);
+/* The same of an array of n structs, which have no pointers. */
+const char *qn_emit_structs(qn_emitter *e, const qn_step *s, const char *type, const void *args,
+			    size_t n);
+
+/* ---- calls (emit_kernel.c) ---- */
+
+/* The call that row k describes, with these prepared arguments. */
+void qn_emit_kernel(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *args);
+/* Those of another form (emit_move.c, emit_custom.c). */
+void qn_emit_view(qn_emitter *e, const qn_step *s, const void *args);
+void qn_emit_concat(qn_emitter *e, const qn_step *s, const void *args);
+void qn_emit_gather(qn_emitter *e, const qn_step *s, const void *args);
+void qn_emit_plain(qn_emitter *e, const qn_step *s, const void *args);
+void qn_emit_custom(qn_emitter *e, const qn_step *s, const void *args);
 
 /* ---- families of storage types (emit_family.c) ---- */
 
-/* Whether the step's result has the parameters that its op prefers (qn_has_fixed_output). */
-bool qn_step_is_fixed(const qn_emitter *e, const qn_step *s);
-
-/* That of the step's result or, where this has none, of its first operand. */
-qn_family qn_step_family(const qn_emitter *e, const qn_step *s);
 /* Whether the step's weights are packed, two codes a byte. */
 bool qn_step_packs(const qn_emitter *e, const qn_step *s);
 /* The symbol of constant operand j of such a step, packed. */
 const char *qn_emit_packed(qn_emitter *e, const qn_step *s, uint32_t j);
-/* A name of the kernels' texts with its tokens replaced (runtime/kernels/families.cmake). */
+/* A name of the kernels' texts with its tokens replaced (runtime/kernels/families.cmake): by those of
+ * a family, with weights that are packed or not, or of the step. */
+const char *qn_family_name(const char *text, qn_family f, bool packed, qn_arena *a);
 const char *qn_emit_name(qn_emitter *e, const qn_step *s, const char *text);
 /* The step's kernel looks at so many rows at once. */
 void qn_emit_window(qn_emitter *e, const qn_step *s, int64_t rows);
@@ -147,18 +142,6 @@ bool qn_operand_varies(const qn_emitter *e, const qn_step *s, uint32_t j);
 #define QN_OWN ((qn_plain)(QN_NPLAIN + 1))
 /* A pointer expression for a value, as a pointer to `as` (QN_NPLAIN: any object pointer). */
 const char *qn_emit_ref(qn_emitter *e, qn_id id, qn_plain as);
-/* Adds the statement KERNEL(&args, operand 0, …, result), all of them pointers as `as` says, the
- * kernel's name with tokens; rows: a window's row pointers stand before the result. */
-void qn_emit_call(qn_emitter *e, const qn_step *s, const char *kernel, const char *args,
-		  qn_plain as, uint32_t nin, bool rows);
-/* One strided copy of operand 0: slice, depth_to_space … (emit_view.c) */
-void qn_emit_view(qn_emitter *e, const qn_step *s, const void *args);
-/* The arguments of kernels that find elements by indices, and the end of their struct
- * (emit_gather.c); args: qn_elements_args, qn_nd_args. */
-const char *qn_emit_elements(qn_emitter *e, const qn_step *s, const void *args);
-const char *qn_emit_nd(qn_emitter *e, const qn_step *s, const void *args);
-/* A table of one code (emit_unary.c); args: qn_lut_args. */
-void qn_emit_lut(qn_emitter *e, const qn_step *s, const void *args);
 /* Adds statements for the outputs that no step writes. */
 void qn_emit_output_copies(qn_emitter *e);
 

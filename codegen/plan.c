@@ -84,7 +84,7 @@ reusable(const planner *p, size_t i)
 {
 	const qn_step *s = &p->step[i];
 	const qn_node *n = qn_graph_node(p->g, s->node);
-	uint32_t mask = s->head == s->node ? qn_emit_form_of(p->g, n)->in_place : 0, j;
+	uint32_t mask = s->kernel->in_place, j;
 
 	for (j = 0; j < s->nin && mask >> j != 0; j++) {
 		const qn_node *x = qn_graph_node(p->g, s->in[j]);
@@ -99,6 +99,14 @@ reusable(const planner *p, size_t i)
 	return 0;
 }
 
+/* A new buffer for step i; its number plus 1. */
+static size_t
+add_buffer(planner *p, size_t i, size_t bytes)
+{
+	p->buf[p->nbuf++] = (qn_buffer){.bytes = align_up(bytes), .first = i, .last = i};
+	return p->nbuf;
+}
+
 static void
 make_buffers(planner *p)
 {
@@ -106,18 +114,13 @@ make_buffers(planner *p)
 
 	for (i = 0; i < p->nstep; i++) {
 		const qn_step *s = &p->step[i];
-		size_t b;
 
 		if (s->alias != 0 || s->in_output)
 			continue;
-		b = reusable(p, i);
-		if (b == 0) {
-			b = ++p->nbuf;
-			p->buf[b - 1].bytes = align_up(s->bytes);
-			p->buf[b - 1].first = i;
-		}
-		p->of_step[i] = b;
-		p->buf[b - 1].last = p->last[i];
+		p->of_step[i] = reusable(p, i);
+		if (p->of_step[i] == 0)
+			p->of_step[i] = add_buffer(p, i, s->bytes);
+		p->buf[p->of_step[i] - 1].last = p->last[i];
 	}
 }
 
@@ -141,51 +144,54 @@ set_offsets(planner *p)
 }
 
 /* Prints the steps once to learn which constants they mention. */
-static qn_status
+static void
 count_weights(qn_plan *plan, qn_arena *a)
 {
 	qn_arena *tmp = qn_arena_child(a);
 	qn_emitter e;
 
 	qn_emitter_init(&e, plan, tmp);
-	QN_TRY(qn_emit_steps(&e));
+	qn_emit_steps(&e);
 	plan->weight_bytes = e.constant_bytes;
 	qn_arena_release(tmp);
-	return QN_OK;
+}
+
+static void
+place(qn_plan *plan, qn_arena *a)
+{
+	const size_t n = plan->nstep;
+	planner p = {.g = plan->g, .arena = a, .step = plan->step, .nstep = n};
+
+	p.step_of = qn_step_of(p.g, p.step, n, a);
+	p.last = QN_NEW(a, size_t, n + 1);
+	p.of_step = QN_NEW(a, size_t, n + 1);
+	p.buf = QN_NEW(a, qn_buffer, n + 1);
+	find_lifetimes(&p);
+	place_outputs(&p);
+	make_buffers(&p);
+	plan->scratch_bytes = qn_buffers_place(p.buf, p.nbuf, n + 1, a);
+	plan->lower_bound = qn_buffers_alive(p.buf, p.nbuf, n, a);
+	set_offsets(&p);
 }
 
 qn_status
 qn_plan_make(const qn_graph *g, const char *name, qn_arena *a, qn_plan **out)
 {
-	planner p = {.arena = a};
 	qn_plan *plan = QN_NEW(a, qn_plan, 1);
 	qn_names names;
 
 	*out = NULL;
-	QN_TRY(qn_graph_inline(g, a, &g));
-	p.g = g;
-	QN_TRY(qn_schedule_make(g, a, &p.step, &p.nstep));
-	p.step_of = qn_step_of(g, p.step, p.nstep, a);
-	p.last = QN_NEW(a, size_t, p.nstep + 1);
-	p.of_step = QN_NEW(a, size_t, p.nstep + 1);
-	p.buf = QN_NEW(a, qn_buffer, p.nstep + 1);
-	find_lifetimes(&p);
-	place_outputs(&p);
-	make_buffers(&p);
-	plan->g = g;
+	QN_TRY(qn_graph_inline(g, a, &plan->g));
+	QN_TRY(qn_schedule_make(plan->g, a, &plan->step, &plan->nstep));
 	qn_names_init_as(&names, a, QN_NAME_MODEL, NULL);
 	plan->name = qn_names_add(&names, name);
-	plan->step = p.step;
-	plan->nstep = p.nstep;
-	plan->scratch_bytes = qn_buffers_place(p.buf, p.nbuf, p.nstep + 1, a);
-	plan->lower_bound = qn_buffers_alive(p.buf, p.nbuf, p.nstep, a);
+	place(plan, a);
 	if (plan->scratch_bytes > INT32_MAX)
 		return qn_report(
-			g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",
+			plan->g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",
 			"the program needs %zu bytes of scratch memory; 2^31 - 1 are the limit",
 			plan->scratch_bytes);
-	set_offsets(&p);
-	QN_TRY(count_weights(plan, a));
+	count_weights(plan, a);
 	*out = plan;
 	return QN_OK;
 }

@@ -10,24 +10,25 @@
  *   7 dense  fc (5, 6)
  *   8 requantize fc_q (7)
  *
- * A sum of products whose only use is a requantize goes with it into one kernel call, so that no
+ * A step grows: a node joins the step of its operand where it is the only user of that and a kernel
+ * computes both.  So a sum of products goes with the requantize of it into one call, and no
  * accumulator is stored.  Constants and graph inputs are no steps; nodes that no output needs are
  * left out.  Requires a graph of stage `integer`. */
 #include "codegen/schedule.h"
 
-#include "codegen/emitter.h"
+#include <string.h>
+
+#include "codegen/ident.h"
+#include "codegen/kernel_table.h"
 #include "ir/diag.h"
-#include "runtime/channels.h"
 #include "runtime/forms.h"
 
 typedef struct scheduler {
 	const qn_graph *g;
 	qn_arena *arena;
 	uint32_t *uses; /* by live nodes and outputs; 0: not live */
-	bool *hidden;   /* computed inside the step of its only user, or already refused */
 	qn_names names;
-	qn_step *step;
-	size_t nstep;
+	qn_step *step;    /* by the node whose value it leaves so far; core 0: there is none */
 	qn_status status; /* the first problem */
 } scheduler;
 
@@ -105,79 +106,125 @@ prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return f->prepare(g, n, a);
 }
 
-qn_status
-qn_step_args(const qn_graph *g, const qn_step *s, qn_arena *a, void **out)
+static const qn_kernel *
+choose(const scheduler *s, const qn_step *t, const char **why)
 {
-	const qn_node *head = qn_graph_node(g, s->head);
-	void *r;
+	const qn_emit_form *form = qn_emit_form_of(s->g, qn_graph_node(s->g, t->core));
+	const qn_step_facts f = qn_step_facts_of(s->g, t);
 
-	*out = NULL;
-	if (s->alias != 0)
-		return QN_OK;
-	*out = prepare(g, head, a);
-	if (*out == NULL)
-		return QN_EUNSUPPORTED;
-	if (s->head == s->node)
-		return QN_OK;
-	r = prepare(g, qn_graph_node(g, s->node), a);
-	if (r == NULL)
-		return QN_EUNSUPPORTED;
-	return qn_emit_form_get(head->op)->fuse(*out, r) ? QN_OK : QN_EINTERNAL;
+	return qn_kernel_choose(form->kernel, form->nkernel, &f, why);
 }
 
-/* The node whose kernel also does the work of requantize node n; n itself when there is none. */
-static qn_id
-head_of(scheduler *s, qn_id id)
+/* The step of a node on its own. */
+static void
+begin_step(scheduler *s, qn_id id)
 {
 	const qn_node *n = qn_graph_node(s->g, id);
-	const qn_node *head;
-	void *args, *r;
+	qn_step *t = &s->step[id];
+	const char *why;
 
-	if (n->op != QN_OP_requantize || n->type->is_tuple || s->uses[n->in[0]] != 1 ||
-	    qn_zero_points_differ(s->g, n))
-		return id;
-	head = qn_graph_node(s->g, n->in[0]);
-	if (qn_emit_form_get(head->op)->fuse == NULL ||
-	    qn_node_family(s->g, head) != qn_family_of(n->type->elem))
-		return id; /* a product's kernel gives codes of the storage that it reads */
-	args = prepare(s->g, head, s->arena);
-	r = prepare(s->g, n, s->arena);
-	if (args == NULL || r == NULL) {
-		s->hidden[id] = true;
-		s->hidden[n->in[0]] = true;
-		fail(s, QN_EUNSUPPORTED);
-		return id;
-	}
-	return qn_emit_form_get(head->op)->fuse(args, r) ? n->in[0] : id;
-}
-
-static void
-add_step(scheduler *s, qn_id id, qn_id head)
-{
-	const qn_node *n = qn_graph_node(s->g, head);
-	qn_step *t = &s->step[s->nstep++];
-	void *args;
-
-	t->node = id;
-	t->head = head;
+	t->node = t->core = id;
 	t->nin = n->nin;
 	t->in = n->in;
-	t->name = qn_names_add(&s->names, qn_graph_node(s->g, head)->name);
-	t->bytes = qn_type_bytes(qn_graph_node(s->g, id)->type);
-	t->alias = qn_emit_form_get(n->op)->alias ? n->in[0] : 0;
-	if (head == id && t->alias == 0 && qn_step_args(s->g, t, s->arena, &args) != QN_OK)
+	t->bytes = qn_type_bytes(n->type);
+	if (qn_emit_form_get(n->op)->alias) {
+		t->alias = n->in[0];
+		return;
+	}
+	t->args = prepare(s->g, n, s->arena);
+	if (t->args == NULL)
 		fail(s, QN_EUNSUPPORTED);
+	else
+		t->kernel = choose(s, t, &why);
+}
+
+/* A copy of the array with room for so many more elements. */
+static void *
+extended(scheduler *s, const void *array, size_t n, size_t more, size_t size)
+{
+	char *copy = qn_arena_alloc(s->arena, n + more, size);
+
+	if (n > 0)
+		memcpy(copy, array, n * size);
+	return copy;
+}
+
+/* The step t with node `next`, of which `one` is the step on its own, after it. */
+static qn_step
+with_node(scheduler *s, const qn_step *t, const qn_step *one)
+{
+	qn_step both = *t;
+	qn_epilogue *epilogue = extended(s, t->epilogue, t->nepilogue, 1, sizeof(*epilogue));
+	qn_id *in = extended(s, t->in, t->nin, one->nin - 1, sizeof(*in));
+
+	epilogue[both.nepilogue++] = (qn_epilogue){one->node, one->args};
+	memcpy(in + t->nin, one->in + 1, (one->nin - 1) * sizeof(*in));
+	both.nin += one->nin - 1;
+	both.in = in;
+	both.epilogue = epilogue;
+	both.node = one->node;
+	both.bytes = one->bytes;
+	return both;
+}
+
+/* Whether a kernel of the step's core node computes others with it. */
+static bool
+can_grow(const scheduler *s, const qn_step *t)
+{
+	const qn_emit_form *form = qn_emit_form_of(s->g, qn_graph_node(s->g, t->core));
+
+	for (size_t i = 0; i < form->nkernel; i++)
+		if (form->kernel[i].fused != NULL)
+			return true;
+	return false;
+}
+
+/* Lets the node join the step of its first operand where a kernel computes both. */
+static void
+join(scheduler *s, qn_id id)
+{
+	const qn_node *n = qn_graph_node(s->g, id);
+	const char *why;
+
+	if (n->nin == 0 || s->step[id].args == NULL || s->uses[n->in[0]] != 1)
+		return;
+	qn_step *before = &s->step[n->in[0]];
+	if (before->core == 0 || before->args == NULL || !can_grow(s, before))
+		return;
+	qn_step both = with_node(s, before, &s->step[id]);
+	both.kernel = choose(s, &both, &why);
+	if (both.kernel == NULL)
+		return;
+	s->step[id] = both;
+	before->core = 0;
+}
+
+/* The step is whole: it gets its name, and its arguments what its kernel computes with them. */
+static void
+finish_step(scheduler *s, qn_step *t)
+{
+	const qn_node *core = qn_graph_node(s->g, t->core);
+	const char *why;
+
+	t->name = qn_names_add(&s->names, core->name);
+	if (t->alias != 0 || t->args == NULL)
+		return;
+	if (t->kernel == NULL) {
+		(void)choose(s, t, &why);
+		unsupported(s, core, why);
+		return;
+	}
+	qn_kernel_fuse(t);
 }
 
 qn_status
 qn_schedule_make(const qn_graph *g, qn_arena *a, qn_step **step, size_t *nstep)
 {
 	scheduler s = {.g = g, .arena = a, .status = QN_OK};
-	qn_id *head = QN_NEW(a, qn_id, g->n);
+	size_t n = 0;
 	qn_id id;
 
 	s.uses = QN_NEW(a, uint32_t, g->n);
-	s.hidden = QN_NEW(a, bool, g->n);
 	s.step = QN_NEW(a, qn_step, g->n);
 	qn_names_init(&s.names, a);
 	if (g->noutput == 0)
@@ -191,15 +238,19 @@ qn_schedule_make(const qn_graph *g, qn_arena *a, qn_step **step, size_t *nstep)
 	if (s.status != QN_OK)
 		return s.status;
 	for (id = 1; id < g->n; id++) {
-		head[id] = s.uses[id] > 0 ? head_of(&s, id) : id;
-		if (head[id] != id)
-			s.hidden[head[id]] = true;
+		if (s.uses[id] == 0 || is_data(qn_graph_node(g, id)))
+			continue;
+		begin_step(&s, id);
+		join(&s, id);
 	}
-	for (id = 1; id < g->n; id++)
-		if (s.uses[id] > 0 && !s.hidden[id] && !is_data(qn_graph_node(g, id)))
-			add_step(&s, id, head[id]);
+	for (id = 1; id < g->n; id++) {
+		if (s.step[id].core == 0)
+			continue;
+		s.step[n] = s.step[id];
+		finish_step(&s, &s.step[n++]);
+	}
 	*step = s.step;
-	*nstep = s.nstep;
+	*nstep = n;
 	return s.status;
 }
 

@@ -5,14 +5,11 @@
 
 #include "codegen/emit.h"
 
-/* The steps of all nodes that an output needs, in node order; where results lie is not set yet.
+/* The steps of all nodes that an output needs, in the order of the values that they leave; where
+ * results lie is not set yet.
  * Reports every node that cannot be emitted (emit.unsupported, emit.float, int.unsupported). */
 qn_status qn_schedule_make(const qn_graph *g, qn_arena *a, qn_step **step,
 			   size_t *nstep) QN_MUST_CHECK;
-
-/* The argument struct of a step's kernel, in arena a; of a fused group, with the fields of its
- * requantize set.  NULL after a report.  An alias has none. */
-qn_status qn_step_args(const qn_graph *g, const qn_step *s, qn_arena *a, void **out) QN_MUST_CHECK;
 
 /* For each value of the graph the index of its step plus 1, or 0: an array of g->n in arena a. */
 uint32_t *qn_step_of(const qn_graph *g, const qn_step *step, size_t nstep, qn_arena *a);

@@ -32,8 +32,9 @@ put_layers(qn_json_out *o, const qn_graph *g, const qn_step *s)
 	const char *name = qn_graph_node(g, s->node)->name;
 	qn_layers layers = {0};
 
-	qn_layers_add_node(&layers, qn_graph_node(g, s->head));
-	qn_layers_add_node(&layers, qn_graph_node(g, s->node));
+	qn_layers_add_node(&layers, qn_graph_node(g, s->core));
+	for (uint32_t i = 0; i < s->nepilogue; i++)
+		qn_layers_add_node(&layers, qn_graph_node(g, s->epilogue[i].node));
 	if (layers.n == 0 || (layers.n == 1 && strcmp(layers.name[0], name) == 0))
 		return;
 	qn_json_open(o, "layers", '[', QN_JSON_FLAT);
@@ -42,20 +43,31 @@ put_layers(qn_json_out *o, const qn_graph *g, const qn_step *s)
 	qn_json_close(o);
 }
 
+/* The ops that the step's kernel computes after the first one: "requantize". */
+static void
+put_fused(qn_json_out *o, const qn_graph *g, const qn_step *s, qn_buf *text)
+{
+	text->n = 0;
+	for (uint32_t i = 0; i < s->nepilogue; i++)
+		qn_buff(text, "%s%s", i > 0 ? " + " : "",
+			qn_opinfo_of(qn_graph_node(g, s->epilogue[i].node))->name);
+	qn_json_put_string(o, "fused", qn_buf_str(text));
+}
+
 static void
 put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 {
 	const qn_node *n = qn_graph_node(p->g, s->node);
-	const qn_node *head = qn_graph_node(p->g, s->head);
+	const qn_node *core = qn_graph_node(p->g, s->core);
 
 	qn_json_open(o, NULL, '{', QN_JSON_FLAT);
 	qn_json_put_string(o, "name", n->name);
-	qn_json_put_string(o, "op", qn_opinfo_of(head)->name);
-	if (s->head != s->node)
-		qn_json_put_string(o, "fused", qn_opinfo_of(n)->name);
+	qn_json_put_string(o, "op", qn_opinfo_of(core)->name);
+	if (s->nepilogue > 0)
+		put_fused(o, p->g, s, text);
 	put_layers(o, p->g, s);
 	put_type(o, n->type, text);
-	qn_json_put_i64(o, "macs", (int64_t)qn_node_macs(p->g, head));
+	qn_json_put_i64(o, "macs", (int64_t)qn_node_macs(p->g, core));
 	qn_json_put_i64(o, "bytes", (int64_t)s->bytes);
 	if (s->in_output)
 		qn_json_put_string(o, "output", p->g->output[s->output].name);

@@ -105,7 +105,7 @@ lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (n->op == QN_OP_pow && qn_static_count(in) != qn_static_count(n->type))
 		return qn_int_refuse(g, n, "only an exponent that leaves the shape as it is");
 	if (n->op == QN_OP_sigmoid || n->op == QN_OP_tanh) {
-		qn_lut *curve = qn_lut_curve(g, n, a, n->op == QN_OP_tanh);
+		qn_lut *curve = qn_lut_curve(g, n, a);
 
 		if (curve != NULL)
 			return curve;

@@ -95,11 +95,8 @@ qn_lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_lut_fn *f, c
 
 		qn_store_i64(table, out->elem->plain, i, nearest(y, qn_zp_of(g, out), out->elem));
 	}
-	*d = (qn_lut){.n = (int32_t)qn_static_count(out),
-		      .kernel = "qn_lut_q",
-		      .table = table,
-		      .plain = out->elem->plain,
-		      .count = count};
+	*d = (qn_lut){
+		.n = (int32_t)qn_static_count(out), .table = table, .plain = out->elem->plain};
 	return d;
 }
 
@@ -113,11 +110,7 @@ qn_lut_given(const qn_node *n, qn_arena *a, const qn_tensor *entries)
 
 	for (int64_t i = 0; i < count; i++) /* the constant's bytes need not be aligned */
 		qn_store_i64(table, e->plain, i, qn_tensor_i64(entries, i));
-	*d = (qn_lut){.n = (int32_t)qn_static_count(n->type),
-		      .kernel = "qn_lut_q",
-		      .table = table,
-		      .plain = e->plain,
-		      .count = count};
+	*d = (qn_lut){.n = (int32_t)qn_static_count(n->type), .table = table, .plain = e->plain};
 	return d;
 }
 
@@ -136,7 +129,7 @@ sigmoid_entry(int32_t i)
 }
 
 qn_lut *
-qn_lut_curve(const qn_graph *g, const qn_node *n, qn_arena *a, bool tanh)
+qn_lut_curve(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	const double most = 5.0;
 
@@ -147,11 +140,8 @@ qn_lut_curve(const qn_graph *g, const qn_node *n, qn_arena *a, bool tanh)
 	uint16_t *table = QN_NEW(a, uint16_t, SIGMOIDS);
 	for (int32_t i = 0; i < SIGMOIDS; i++)
 		table[i] = sigmoid_entry(i);
-	*d = (qn_lut){.n = (int32_t)qn_static_count(n->type),
-		      .kernel = tanh ? "qn_tanh_s16" : "qn_sigmoid_s16",
-		      .table = table,
-		      .plain = QN_PLAIN_u16,
-		      .count = SIGMOIDS};
+	*d = (qn_lut){
+		.n = (int32_t)qn_static_count(n->type), .table = table, .plain = QN_PLAIN_u16};
 	/* TFLite's Prepare: 15 bits of a multiplier to 1/12288. */
 	double M = qn_scale_of(g, qn_in_type(g, n, 0)) * 12288.0;
 	for (d->sh = 0; M <= 32767.0 / 2.0 && d->sh <= 30; d->sh++)

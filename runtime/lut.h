@@ -20,10 +20,8 @@ typedef double qn_lut_fn(const void *user, double x);
 typedef struct qn_lut {
 	int32_t n; /* elements */
 	int32_t m, sh;
-	const char *kernel; /* name with tokens: "qn_lut_q", "qn_sigmoid_s16" … */
-	const void *table;
-	qn_plain plain; /* of an entry */
-	int64_t count;  /* entries */
+	const void *table; /* 256 entries; of 16-bit codes QN_LUT_LINES + 1 */
+	qn_plain plain;    /* of an entry */
 } qn_lut;
 
 /* For node n, whose input 0 and result are codes of one family; f is called for each entry.  NULL after a
@@ -34,7 +32,7 @@ qn_lut *qn_lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_lut_
 qn_lut *qn_lut_given(const qn_node *n, qn_arena *a, const qn_tensor *entries);
 /* TFLite's sigmoid or tanh of i16 codes, NULL (without a report) when the types are not those of that form: i16, result in
  * 1/32768, input scale of at most 5. */
-qn_lut *qn_lut_curve(const qn_graph *g, const qn_node *n, qn_arena *a, bool tanh);
+qn_lut *qn_lut_curve(const qn_graph *g, const qn_node *n, qn_arena *a);
 
 void qn_lut_run(const qn_eval *e, const void *lut);
 

@@ -3,8 +3,8 @@
  * same codes in the graph as in the graph that comes back from its text and from its JSON. */
 #include "tests/fuzz/fuzz.h"
 
-#include "codegen/sum.h"
 #include "formats/json_graph.h"
+#include "ir/map.h"
 #include "runtime/interp.h"
 #include "tests/e2e/random_graph.h"
 

@@ -5,6 +5,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/ident.h"
+#include "codegen/kernel_table.h"
 #include "codegen/kernel_text.h"
 
 #define Q(shape) "tensor<" shape "x!quant.uniform<i8:f32, 0.5:3>>"
@@ -132,7 +133,11 @@ fused_step(void **state)
 	p = plan(&b);
 	assert_int_equal(p->nstep, 1);
 	assert_int_equal(p->step[0].node, y);
-	assert_int_equal(p->step[0].head, y - 1);
+	assert_int_equal(p->step[0].core, y - 1);
+	assert_int_equal(p->step[0].nepilogue, 1);
+	assert_int_equal(p->step[0].epilogue[0].node, y);
+	assert_int_equal(p->step[0].nin, 2);
+	assert_string_equal(p->step[0].kernel->name, "qn_dense_qw");
 	assert_string_equal(p->step[0].name, "fc");
 	assert_true(p->step[0].in_output);
 	assert_int_equal(p->scratch_bytes, 0);
@@ -155,6 +160,8 @@ unfused_step(void **state)
 	p = plan(&b);
 	assert_int_equal(p->nstep, 2);
 	assert_int_equal(p->step[0].node, y - 1);
+	assert_int_equal(p->step[0].nepilogue, 0);
+	assert_string_equal(p->step[0].kernel->name, "qn_dense_acc_ow");
 	assert_int_equal(p->step[0].output, 1);
 	assert_int_equal(p->step[1].output, 0);
 	build_end(&b);
@@ -199,6 +206,17 @@ in_place(void **state)
 	build_end(&b);
 }
 
+/* c1, c2 of c1, and the sum of both: two buffers of 16 bytes. */
+static qn_id
+two_and_sum(builder *b)
+{
+	qn_id x = build_input(b, "x", Q("1x16"));
+	qn_id c1 = clamp(b, "c1", x, -50, 50);
+	qn_id c2 = clamp(b, "c2", c1, -40, 40);
+
+	return build_op(b, QN_OP_add, "y", IDS(c1, c2), NULL, Q("1x16"));
+}
+
 /* An operand that is read again is not overwritten, nor one that is repeated. */
 static void
 not_in_place(void **state)
@@ -208,11 +226,7 @@ not_in_place(void **state)
 
 	(void)state;
 	build_begin(&b, "net", 1);
-	qn_id x = build_input(&b, "x", Q("1x16"));
-	qn_id c1 = clamp(&b, "c1", x, -50, 50);
-	qn_id c2 = clamp(&b, "c2", c1, -40, 40);
-	qn_id y = build_op(&b, QN_OP_add, "y", IDS(c1, c2), NULL, Q("1x16"));
-	qn_id z = clamp(&b, "z", y, 0, 9);
+	qn_id z = clamp(&b, "z", two_and_sum(&b), 0, 9);
 	qn_graph_output(b.g, "z", z);
 	p = plan(&b);
 	assert_int_not_equal(p->step[0].offset, p->step[1].offset);
@@ -263,7 +277,7 @@ check_overlap(const qn_plan *p, const qn_step *s, qn_id in)
 	const qn_step *w = writer_of(p, root_of(p, in));
 	qn_op op = qn_graph_node(p->g, s->node)->op;
 	bool may = op == QN_OP_clamp || op == QN_OP_add || op == QN_OP_softmax ||
-		   (op == QN_OP_requantize && s->head == s->node);
+		   (op == QN_OP_requantize && s->core == s->node);
 
 	if (w == NULL || w->in_output || s->in_output)
 		return;
@@ -474,18 +488,33 @@ shared_arguments(void **state)
 	builder b;
 
 	(void)state;
-	build_parse(&b, "model \"shared\" stage integer\n"
-			"graph @main(%x: " Q("2x3") ", %y: " Q("4") ") {\n"
-			"  %a_long_name = clamp %x {lo=0, hi=9} : " Q("2x3") "\n"
-			"  %b = clamp %y {lo=0, hi=9} : " Q("4") "\n"
-			"  %c = clamp %a_long_name {lo=1, hi=9} : " Q("2x3") "\n"
-			"  %d = clamp %x {lo=0, hi=9} : " Q("2x3") "\n"
-			"  %e = clamp %y {lo=0, hi=9} : " Q("4") "\n"
-			"  %f = clamp %d {lo=2, hi=7} : " Q("2x3") "\n"
-			"  %g = clamp %e {lo=2, hi=7} : " Q("4") "\n"
-			"  %h = clamp %c {lo=2, hi=7} : " Q("2x3") "\n"
-			"  return %a_long_name, %b, %f, %g, %h\n"
-			"}\n");
+	build_parse(
+		&b,
+		"model \"shared\" stage integer\n"
+		"graph @main(%x: " Q("2x3") ", %y: " Q(
+			"4") ") {\n"
+			     "  %a_long_name = clamp %x {lo=0, hi=9} : " Q(
+				     "2x3") "\n"
+					    "  %b = clamp %y {lo=0, hi=9} : " Q(
+						    "4") "\n"
+							 "  %c = clamp %a_long_name {lo=1, hi=9} "
+							 ": " Q("2x3") "\n"
+								       "  %d = clamp %x {lo=0, "
+								       "hi=9} : " Q(
+									       "2x3") "\n"
+										      "  %e = "
+										      "clamp %y "
+										      "{lo=0, "
+										      "hi=9} : " Q(
+											      "4") "\n"
+												   "  %f = clamp %d {lo=2, hi=7} : " Q(
+													   "2x3") "\n"
+														  "  %g = clamp %e {lo=2, hi=7} : " Q(
+															  "4") "\n"
+															       "  %h = clamp %c {lo=2, hi=7} : " Q(
+																       "2x3") "\n"
+																	      "  return %a_long_name, %b, %f, %g, %h\n"
+																	      "}\n");
 	build_check(&b, qn_emit_c(plan(&b), &opts, NULL, &b.arena, file) == QN_OK);
 	const char *text = qn_arena_strn(&b.arena, file[1].text, file[1].n);
 	assert_string_equal(file[1].suffix, ".c");

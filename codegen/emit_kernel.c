@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_kernel.c - the call of a kernel as its row describes it.
+ *
+ *   static const qn_dense_args net_fc_args = {…        qn_dense_s8(&net_fc_args, s + 64, out->y);
+ *
+ * Where an operand of a pointer field is not constant, it has no symbol; the call then works on a
+ * copy of the argument struct:
+ *
+ *   qn_dense_args a = net_product_args;
+ *   a.w = s + 64;
+ *   qn_dense_acc(&a, in->x, out->y); */
+#include <string.h>
+
+#include "codegen/emitter.h"
+
+/* The symbol of a pointer field's constant, NULL when it has none. */
+static const char *
+symbol_of(qn_emitter *e, const qn_step *s, const qn_pointer *p, qn_plain type, const char *args)
+{
+	if (p->table == NULL)
+		return p->packs && qn_step_packs(e, s) ? qn_emit_packed(e, s, p->operand)
+						       : qn_emit_operand(e, s, p->operand);
+	const int64_t n = p->count > 0 ? qn_kernel_int(args, p->count) : 1;
+	const void *data;
+
+	memcpy(&data, args + p->at, sizeof(data));
+	return qn_emit_table(e, s, p->table, type, n * (int64_t)p->each, data);
+}
+
+/* Opens a block with a copy of the struct when a pointer field comes from an operand that varies. */
+static bool
+put_copy(qn_emitter *e, const qn_step *s, const qn_kernel *k, const char *type, const char *symbol)
+{
+	const qn_fields *f = qn_emit_fields(e, type);
+	bool copied = false;
+
+	for (size_t i = 0; i < f->n - f->nint; i++) {
+		const qn_pointer *p = &k->pointer[i];
+
+		if (p->table != NULL || !qn_operand_varies(e, s, p->operand))
+			continue;
+		if (!copied)
+			qn_buff(&e->run, "\t{\n\t%s a = %s;\n\n", type, symbol);
+		copied = true;
+		qn_buff(&e->run, "\ta.%s = %s;\n", f->item[f->nint + i].name,
+			qn_emit_ref(e, s->in[p->operand], QN_OWN));
+	}
+	return copied;
+}
+
+static void
+put_call(qn_emitter *e, const qn_step *s, const qn_kernel *k, const char *symbol)
+{
+	static const qn_plain pointed[] = {
+		[QN_AS_OWN] = QN_OWN, [QN_AS_ANY] = QN_NPLAIN, [QN_AS_BYTES] = QN_PLAIN_i8};
+	const uint32_t nin = qn_graph_node(e->g, s->core)->nin;
+
+	qn_buff(&e->run, "\t%s(&%s", qn_emit_name(e, s, k->name), symbol);
+	for (uint32_t j = 0; j < QN_KERNEL_OPERANDS && k->in[j] != QN_AS_NONE; j++)
+		qn_buff(&e->run, ", %s",
+			j < nin ? qn_emit_ref(e, s->in[j], pointed[k->in[j]]) : "NULL");
+	if (k->rows > 0)
+		qn_buff(&e->run, ", %s", qn_emit_name(e, s, "rows_o"));
+	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, pointed[k->out]));
+}
+
+void
+qn_emit_kernel(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *args)
+{
+	const char *type = qn_emit_name(e, s, k->args), *symbol;
+	const qn_fields *f = qn_emit_fields(e, type);
+	const char *pointer[QN_KERNEL_POINTERS] = {NULL};
+
+	for (size_t i = 0; i < f->n - f->nint; i++)
+		pointer[i] = symbol_of(e, s, &k->pointer[i], f->item[f->nint + i].type, args);
+	if (k->rows > 0)
+		qn_emit_window(e, s, qn_kernel_int(args, k->rows));
+	symbol = qn_emit_struct(e, s, type, args, pointer);
+	const bool copied = put_copy(e, s, k, type, symbol);
+	put_call(e, s, k, copied ? "a" : symbol);
+	if (copied)
+		qn_buf_puts(&e->run, "\t}\n");
+}

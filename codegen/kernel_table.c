@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernel_table.c - the forms of all ops, one for each of ir/ops.def, and which of its rows a step
+ * calls; the core ops, none of which is a step. */
+#include "codegen/kernel_table.h"
+
+#include <string.h>
+
+#include "runtime/channels.h"
+#include "runtime/forms.h"
+
+#define OP(name, min_in, max_in, attrs, behaviour, family)                                         \
+	extern const qn_emit_form qn_emit_op_##name;
+#include "ir/ops.def"
+#undef OP
+
+const qn_emit_form qn_emit_op_input = {0};
+const qn_emit_form qn_emit_op_const = {0};
+const qn_emit_form qn_emit_op_call = {.why = "calls are inlined before steps are made"};
+const qn_emit_form qn_emit_op_tuple = {.why = "a tuple has no bytes; use its fields"};
+const qn_emit_form qn_emit_op_get = {.why = "a tuple has no bytes; use its fields"};
+
+static const qn_emit_form *const form_table[QN_NOP] = {
+#define OP(name, min_in, max_in, attrs, behaviour, family) [QN_OP_##name] = &qn_emit_op_##name,
+#include "ir/ops.def"
+#undef OP
+};
+
+const qn_emit_form *
+qn_emit_form_get(qn_op op)
+{
+	return form_table[op];
+}
+
+qn_step_facts
+qn_step_facts_of(const qn_graph *g, const qn_step *s)
+{
+	qn_step_facts f = {
+		g, s, qn_graph_node(g, s->core), qn_graph_node(g, s->node), QN_NFAMILY, QN_NFAMILY};
+
+	if (s->nin > 0)
+		f.from = qn_family_of(qn_graph_node(g, s->in[0])->type->elem);
+	f.family = qn_family_of(f.node->type->elem);
+	if (f.family == QN_NFAMILY)
+		f.family = f.from;
+	return f;
+}
+
+static bool
+has(uint32_t families, qn_family f)
+{
+	return families == 0 || (f != QN_NFAMILY && (families >> f & 1) != 0);
+}
+
+int32_t
+qn_kernel_int(const void *args, size_t at)
+{
+	int32_t v;
+
+	memcpy(&v, (const char *)args + at, sizeof(v));
+	return v;
+}
+
+/* Why the kernel cannot do the work of the step's nodes after the core one. */
+static const char *
+epilogue_differs(const qn_kernel *k, const qn_step_facts *f)
+{
+	const qn_step *s = f->step;
+
+	if (k->fused == NULL)
+		return s->nepilogue > 0 ? "its kernel computes no other node with its own" : NULL;
+	if (s->nepilogue != 1 || f->node->op != QN_OP_requantize)
+		return "its kernel computes a requantize with its own node";
+	if (qn_zero_points_differ(f->g, f->node))
+		return "the zero points of the requantize differ between channels";
+	if (f->from != qn_family_of(f->node->type->elem))
+		return "its kernel leaves the storage type that it reads";
+	const qn_requantize_args *r = s->epilogue[0].args;
+	if (r->zi != 0)
+		return "the accumulators of the requantize have a zero point";
+	if (r->mult_n != 1 &&
+	    (r->inner != 1 || r->channels != qn_kernel_int(s->args, k->fused->channels)))
+		return "the multipliers of the requantize lie along another axis";
+	return NULL;
+}
+
+static const char *
+differs(const qn_kernel *k, const qn_step_facts *f)
+{
+	if (!has(k->families, f->family))
+		return "its kernel does not take the storage type of its values";
+	if (!has(k->reads, f->from))
+		return "its kernel does not read the storage type of its operand";
+	const char *why = epilogue_differs(k, f);
+
+	return why != NULL || k->fits == NULL ? why : k->fits(f);
+}
+
+const qn_kernel *
+qn_kernel_choose(const qn_kernel *k, size_t n, const qn_step_facts *f, const char **why)
+{
+	*why = "it has no kernel";
+	for (; n-- > 0; k++)
+		if ((*why = differs(k, f)) == NULL)
+			return k;
+	return NULL;
+}
+
+void
+qn_kernel_fuse(const qn_step *s)
+{
+	const qn_fused *to = s->kernel->fused;
+	char *args = s->args;
+
+	if (to == NULL)
+		return;
+	const qn_requantize_args *r = s->epilogue[0].args;
+	memcpy(args + to->zo, &r->zo, sizeof(r->zo));
+	memcpy(args + to->lo, &r->lo, sizeof(r->lo));
+	memcpy(args + to->hi, &r->hi, sizeof(r->hi));
+	memcpy(args + to->mode, &r->mode, sizeof(r->mode));
+	memcpy(args + to->mult_n, &r->mult_n, sizeof(r->mult_n));
+	memcpy(args + to->mult, &r->mult, sizeof(r->mult));
+	memcpy(args + to->shift, &r->shift, sizeof(r->shift));
+}
+
+const char *
+qn_fits_fixed(const qn_step_facts *f)
+{
+	return qn_has_fixed_output(&f->g->model->types, f->core, f->node->type->elem)
+		       ? NULL
+		       : "its result has other parameters than its kernel gives";
+}
+
+const char *
+qn_fits_own(const qn_step_facts *f)
+{
+	return f->from == f->family ? NULL : "it reads another storage type than it leaves";
+}
+
+const char *
+qn_fits_channels(const qn_step_facts *f)
+{
+	return qn_by_channel(f->g, f->core) ? NULL : "its values have one scale each";
+}

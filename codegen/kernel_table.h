@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernel_table.h - one row for each kernel that emitted code calls: what the steps that call it are,
+ * and what the call looks like.  What is prepared, fused, planned and printed follows from it.
+ *
+ *   static const qn_kernel softmax[] = {
+ *           {.name = "qn_softmax_q", .args = "qn_softmax_args", .families = QN_8BIT_FAMILIES,
+ *            QN_CODES_1, .in_place = 1, .fits = qn_fits_fixed},
+ *           {.name = "qn_softmax_any_q", .args = "qn_softmax_any_args", …
+ *   };
+ *   const qn_emit_form qn_emit_op_softmax = QN_KERNELS(softmax);
+ *
+ * The rows of an op are tried in order; the first that fits is called.  So another kernel for some
+ * steps of an op is another row before those that are there.  The rows of all ops are in kernels_*.c;
+ * the fields of an argument struct are read from its text (fields.h). */
+#ifndef QN_CODEGEN_KERNEL_TABLE_H
+#define QN_CODEGEN_KERNEL_TABLE_H
+
+#include "codegen/emit.h"
+#include "runtime/family.h"
+#include "runtime/kernels/requantize.h"
+
+struct qn_emitter;
+
+/* As what a call points to an operand or to the result. */
+typedef enum qn_pointed {
+	QN_AS_NONE,  /* not passed, nor are those after it */
+	QN_AS_OWN,   /* elements of the value's storage type */
+	QN_AS_ANY,   /* void */
+	QN_AS_BYTES, /* int8_t, whatever the value's elements are */
+} qn_pointed;
+
+/* Where a pointer field of an argument struct comes from: from a constant operand or, where `table`
+ * says how its symbol's name ends, from a table that the prepared arguments point to. */
+typedef struct qn_pointer {
+	uint32_t operand; /* > 0 */
+	bool packs;       /* of weights of 4 bits: two in a byte */
+	const char *table;
+	size_t at;    /* where the prepared arguments hold the table's address */
+	size_t count; /* where they hold its number of groups, an int32_t; 0: there is one */
+	size_t each;  /* entries of a group */
+} qn_pointer;
+
+/* Where the prepared arguments hold what a fused requantize sets. */
+typedef struct qn_fused {
+	size_t channels; /* the int32_t that counts the result's channels, its last axis */
+	size_t zo, lo, hi, mode, mult_n, mult, shift;
+} qn_fused;
+
+/* What a step would be, for the rows to look at. */
+typedef struct qn_step_facts {
+	const qn_graph *g;
+	const qn_step *step;
+	const qn_node *core, *node; /* its first and its last node */
+	qn_family from, family; /* of operand 0; of the result or, where that has none, `from` */
+} qn_step_facts;
+
+enum { QN_KERNEL_OPERANDS = 3, QN_KERNEL_POINTERS = 4 };
+
+typedef struct qn_kernel {
+	const char *name, *args; /* function and argument struct, with tokens (families.cmake) */
+	uint32_t families;       /* bit f: steps of qn_family f; 0: of any storage */
+	uint32_t reads;          /* bit f: operand 0 of family f; 0: of any storage */
+	/* The call is NAME(&args, operand 0, …, row pointers, result).  An operand that the node does
+	 * not have is NULL. */
+	qn_pointed in[QN_KERNEL_OPERANDS], out;
+	qn_pointer pointer[QN_KERNEL_POINTERS]; /* one for each pointer field, in their order */
+	size_t rows;           /* where the arguments say how many row pointers it wants; 0: none */
+	uint32_t in_place;     /* bit j: the result may lie where operand j of the same size lies */
+	const qn_fused *fused; /* it does the work of a requantize; NULL: of the core node alone */
+	/* Why it cannot compute the step, in a few words; NULL when it can.  Optional. */
+	const char *(*fits)(const qn_step_facts *f);
+	/* Prints a step whose call is of another form; args are the prepared ones.  Optional. */
+	void (*emit)(struct qn_emitter *e, const qn_step *s, const void *args);
+} qn_kernel;
+
+typedef struct qn_emit_form {
+	const char *why; /* why no C is written for this op; NULL when it is */
+	bool alias;      /* the result is the bytes of input 0 */
+	const qn_kernel *kernel;
+	size_t nkernel;
+} qn_emit_form;
+
+#define QN_KERNELS(rows)                                                                           \
+	{                                                                                          \
+		.kernel = rows, .nkernel = QN_COUNT(rows)                                          \
+	}
+
+/* The operands of most kernels: one or two of the result's kind. */
+#define QN_CODES_1 .in = {QN_AS_OWN}, .out = QN_AS_OWN
+#define QN_CODES_2 .in = {QN_AS_OWN, QN_AS_OWN}, .out = QN_AS_OWN
+#define QN_ANY_1 .in = {QN_AS_ANY}, .out = QN_AS_ANY
+#define QN_ANY_2 .in = {QN_AS_ANY, QN_AS_ANY}, .out = QN_AS_ANY
+
+/* A table: a pointer field of the prepared arguments' struct, with so many numbers for each of those
+ * that another field counts. */
+#define QN_TABLE(type, field, number, numbers)                                                     \
+	{                                                                                          \
+		.table = #field, .at = offsetof(type, field), .count = offsetof(type, number),     \
+		.each = (numbers)                                                                  \
+	}
+
+enum { QN_8BIT_FAMILIES = 1 << QN_FAMILY_s8 | 1 << QN_FAMILY_u8 };
+
+const qn_emit_form *qn_emit_form_get(qn_op op);
+/* The form of a node: of arithmetic on plain integers that of kernels_move.c. */
+const qn_emit_form *qn_emit_form_of(const qn_graph *g, const qn_node *n);
+
+/* The first row that fits; NULL, and *why not, of the last one, when none does. */
+const qn_kernel *qn_kernel_choose(const qn_kernel *k, size_t n, const qn_step_facts *f,
+				  const char **why);
+qn_step_facts qn_step_facts_of(const qn_graph *g, const qn_step *s);
+/* The int32_t that the arguments hold there. */
+int32_t qn_kernel_int(const void *args, size_t at);
+/* Sets the fields of the requantize that the step's kernel fuses. */
+void qn_kernel_fuse(const qn_step *s);
+
+/* What the rows of several ops ask: whether the result has the parameters that its op prefers,
+ * operand 0 the storage of the result, a value a scale for each channel. */
+const char *qn_fits_fixed(const qn_step_facts *f);
+const char *qn_fits_own(const qn_step_facts *f);
+const char *qn_fits_channels(const qn_step_facts *f);
+
+/* Rows of several files (kernels_unary.c): a table of one value. */
+enum { QN_TABLE_KERNELS = 2 };
+extern const qn_kernel qn_table_kernels[QN_TABLE_KERNELS];
+
+#endif

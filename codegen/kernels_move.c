@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernels_move.c - what moves elements, places or finds them; arithmetic on plain integers and
+ * custom operators, whose functions have other parameters. */
+#include "codegen/emitter.h"
+#include "runtime/form_args.h"
+#include "runtime/forms.h"
+
+/* ---- orders of elements ---- */
+
+static const qn_kernel transpose[] = {
+	{.name = "qn_transpose", .args = "qn_transpose_args", QN_ANY_1}};
+static const qn_kernel view[] = {
+	{.name = "qn_transpose", .args = "qn_transpose_args", .emit = qn_emit_view}};
+static const qn_kernel concat[] = {
+	{.name = "qn_concat_part", .args = "qn_concat_args", .emit = qn_emit_concat}};
+
+const qn_emit_form qn_emit_op_reshape = {.alias = true};
+const qn_emit_form qn_emit_op_flatten = {.alias = true};
+const qn_emit_form qn_emit_op_squeeze = {.alias = true};
+const qn_emit_form qn_emit_op_expand_dims = {.alias = true};
+const qn_emit_form qn_emit_op_transpose = QN_KERNELS(transpose);
+const qn_emit_form qn_emit_op_slice = QN_KERNELS(view);
+const qn_emit_form qn_emit_op_expand = QN_KERNELS(view);
+const qn_emit_form qn_emit_op_tile = QN_KERNELS(view);
+const qn_emit_form qn_emit_op_reverse = QN_KERNELS(view);
+const qn_emit_form qn_emit_op_depth_to_space = QN_KERNELS(view);
+const qn_emit_form qn_emit_op_space_to_depth = QN_KERNELS(view);
+/* The parts of a split are slices by the time there are steps (inline.c). */
+const qn_emit_form qn_emit_op_split = {.why = "a tuple has no bytes; use its fields"};
+const qn_emit_form qn_emit_op_concat = QN_KERNELS(concat);
+
+/* ---- borders and triangles ---- */
+
+static const char *
+fits_copies(const qn_step_facts *f)
+{
+	return f->core->attr->pad.mode != QN_PAD_constant ? NULL : "it pads with one value";
+}
+
+/* One value is put in by its storage; elements that are not quantized are bytes. */
+static const qn_kernel pad[] = {
+	{.name = "qn_pad_copy", .args = "qn_pad_copy_args", QN_ANY_1, .fits = fits_copies},
+	{.name = "qn_pad_q", .args = "qn_pad_args", .families = QN_ALL_FAMILIES, QN_CODES_1},
+	{.name = "qn_pad_s8", .args = "qn_pad_args", .in = {QN_AS_BYTES}, .out = QN_AS_BYTES},
+};
+static const qn_kernel trilu[] = {{.name = "qn_trilu", .args = "qn_trilu_args", QN_ANY_1}};
+
+const qn_emit_form qn_emit_op_pad = QN_KERNELS(pad);
+const qn_emit_form qn_emit_op_trilu = QN_KERNELS(trilu);
+
+/* ---- elements by indices ---- */
+
+static const char *
+fits_wide(const qn_step_facts *f)
+{
+	const qn_gather_call *c = f->step->args;
+
+	return c->wide ? NULL : "its indices are i32";
+}
+
+static const qn_kernel gather[] = {
+	{.name = "qn_gather_wide",
+	 .args = "qn_gather_args",
+	 .fits = fits_wide,
+	 .emit = qn_emit_gather},
+	{.name = "qn_gather", .args = "qn_gather_args", .emit = qn_emit_gather},
+};
+static const qn_kernel gather_elements[] = {
+	{.name = "qn_gather_elements", .args = "qn_elements_args", QN_ANY_2}};
+static const qn_kernel gather_nd[] = {{.name = "qn_gather_nd", .args = "qn_nd_args", QN_ANY_2}};
+
+/* Data, indices, updates; elements that are not quantized are moved byte by byte. */
+#define SCATTER(kernel, struct)                                                                    \
+	{.name = kernel "_q",                                                                      \
+	 .args = struct,                                                                           \
+	 .families = QN_ALL_FAMILIES,                                                              \
+	 .in = {QN_AS_OWN, QN_AS_ANY, QN_AS_OWN},                                                  \
+	 .out = QN_AS_OWN},                                                                        \
+	{                                                                                          \
+		.name = kernel "_s8", .args = struct, .in = {QN_AS_BYTES, QN_AS_ANY, QN_AS_BYTES}, \
+		.out = QN_AS_BYTES                                                                 \
+	}
+static const qn_kernel scatter_elements[] = {SCATTER("qn_scatter_elements", "qn_elements_args")};
+static const qn_kernel scatter_nd[] = {SCATTER("qn_scatter_nd", "qn_nd_args")};
+static const qn_kernel one_hot[] = {{.name = "qn_one_hot", .args = "qn_one_hot_args", QN_ANY_2}};
+
+const qn_emit_form qn_emit_op_gather = QN_KERNELS(gather);
+const qn_emit_form qn_emit_op_gather_elements = QN_KERNELS(gather_elements);
+const qn_emit_form qn_emit_op_gather_nd = QN_KERNELS(gather_nd);
+const qn_emit_form qn_emit_op_scatter_elements = QN_KERNELS(scatter_elements);
+const qn_emit_form qn_emit_op_scatter_nd = QN_KERNELS(scatter_nd);
+const qn_emit_form qn_emit_op_one_hot = QN_KERNELS(one_hot);
+
+/* ---- pixels ---- */
+
+static const qn_kernel nearest[] = {{.name = "qn_nearest",
+				     .args = "qn_nearest_args",
+				     QN_ANY_1,
+				     .pointer = {QN_TABLE(qn_nearest_args, row, out_h, 1),
+						 QN_TABLE(qn_nearest_args, col, out_w, 1)}}};
+static const qn_kernel bilinear[] = {{.name = "qn_bilinear_q",
+				      .args = "qn_bilinear_args",
+				      .families = QN_ALL_FAMILIES,
+				      QN_CODES_1}};
+
+const qn_emit_form qn_emit_op_resize_nearest = QN_KERNELS(nearest);
+const qn_emit_form qn_emit_op_resize_bilinear = QN_KERNELS(bilinear);
+
+/* ---- functions of their own ---- */
+
+static const qn_kernel custom[] = {{.emit = qn_emit_custom}};
+static const qn_kernel plain[] = {
+	{.name = "qn_plain_apply", .args = "qn_plain_args", .emit = qn_emit_plain}};
+static const qn_emit_form plain_form = QN_KERNELS(plain);
+
+const qn_emit_form qn_emit_op_custom = QN_KERNELS(custom);
+
+const qn_emit_form *
+qn_emit_form_of(const qn_graph *g, const qn_node *n)
+{
+	return qn_node_on_plain(g, n) ? &plain_form : qn_emit_form_get(n->op);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernels_unary.c - functions of one value, by a table among the constants, prelu, bounds, and
+ * changes of scale and storage.
+ *
+ *   NET_WEIGHTS_ATTR const int8_t net_act_lut[256] = {…        qn_lut_s8(&net_act_args, …); */
+#include "codegen/kernel_table.h"
+#include "runtime/channels.h"
+#include "runtime/form_args.h"
+
+/* ---- tables ---- */
+
+#define LUT(entries) .pointer = {{.table = "lut", .at = offsetof(qn_lut, table), .each = (entries)}}
+#define TABLE QN_CODES_1, .in_place = 1
+#define TABLE_8                                                                                    \
+	{                                                                                          \
+		.name = "qn_lut_q", .args = "qn_lut_args_o", .families = QN_8BIT_FAMILIES, TABLE,  \
+		LUT(256)                                                                           \
+	}
+#define TABLE_16                                                                                   \
+	{                                                                                          \
+		.name = "qn_lut_q", .args = "qn_lut_args_o", .families = 1 << QN_FAMILY_s16,       \
+		TABLE, LUT(QN_LUT_LINES + 1)                                                       \
+	}
+
+const qn_kernel qn_table_kernels[QN_TABLE_KERNELS] = {TABLE_8, TABLE_16};
+
+/* TFLite's sigmoid and tanh of i16 (qn_lut_curve). */
+static const char *
+fits_curve(const qn_step_facts *f)
+{
+	const qn_lut *lut = f->step->args;
+
+	return lut->plain == QN_PLAIN_u16 ? NULL : "its scales are not those of the curve";
+}
+
+#define CURVE(kernel)                                                                              \
+	{                                                                                          \
+		.name = kernel, .args = "qn_sigmoid_args", .families = 1 << QN_FAMILY_s16, TABLE,  \
+		LUT(256), .fits = fits_curve                                                       \
+	}
+
+static const qn_kernel sigmoid[] = {CURVE("qn_sigmoid_s16"), TABLE_8, TABLE_16};
+static const qn_kernel tangent[] = {CURVE("qn_tanh_s16"), TABLE_8, TABLE_16};
+
+const qn_emit_form qn_emit_op_sigmoid = QN_KERNELS(sigmoid);
+const qn_emit_form qn_emit_op_tanh = QN_KERNELS(tangent);
+
+#define FUNCTION(name) const qn_emit_form qn_emit_op_##name = QN_KERNELS(qn_table_kernels);
+FUNCTION(leaky_relu)
+FUNCTION(elu)
+FUNCTION(hard_sigmoid)
+FUNCTION(hard_swish)
+FUNCTION(silu)
+FUNCTION(gelu)
+FUNCTION(erf)
+FUNCTION(exp)
+FUNCTION(log)
+FUNCTION(sqrt)
+FUNCTION(rsqrt)
+FUNCTION(abs)
+FUNCTION(neg)
+FUNCTION(ceil)
+FUNCTION(floor)
+FUNCTION(round)
+FUNCTION(sign)
+FUNCTION(reciprocal)
+FUNCTION(sin)
+FUNCTION(cos)
+FUNCTION(tan)
+FUNCTION(asin)
+FUNCTION(acos)
+FUNCTION(atan)
+FUNCTION(sinh)
+FUNCTION(cosh)
+FUNCTION(asinh)
+FUNCTION(acosh)
+FUNCTION(atanh)
+FUNCTION(softplus)
+FUNCTION(softsign)
+FUNCTION(selu)
+FUNCTION(celu)
+FUNCTION(mish)
+FUNCTION(thresholded_relu)
+FUNCTION(shrink)
+FUNCTION(swish)
+FUNCTION(square)
+FUNCTION(pow)
+FUNCTION(table)
+
+/* ---- prelu and bounds ---- */
+
+static const qn_kernel prelu[] = {{.name = "qn_prelu_q",
+				   .args = "qn_prelu_args",
+				   .families = QN_ALL_FAMILIES,
+				   QN_CODES_2,
+				   .in_place = 1}};
+static const qn_kernel clip[] = {{.name = "qn_clip_q",
+				  .args = "qn_clip_args",
+				  .families = QN_ALL_FAMILIES,
+				  QN_CODES_1,
+				  .in_place = 1}};
+
+const qn_emit_form qn_emit_op_prelu = QN_KERNELS(prelu);
+const qn_emit_form qn_emit_op_relu = QN_KERNELS(clip);
+const qn_emit_form qn_emit_op_relu6 = QN_KERNELS(clip);
+const qn_emit_form qn_emit_op_clip = QN_KERNELS(clip);
+const qn_emit_form qn_emit_op_clamp = QN_KERNELS(clip);
+
+/* ---- requantize: a kernel by what it reads; what it writes is the step's family ---- */
+
+static int32_t
+bits_read(const qn_step_facts *f)
+{
+	return qn_graph_node(f->g, f->step->in[0])->type->elem->bits;
+}
+
+/* Whether the node has zero points for each channel, or has one, and reads what `reads` says. */
+#define FITS(name, is_axis, reads)                                                                 \
+	static const char *name(const qn_step_facts *f)                                            \
+	{                                                                                          \
+		if (qn_zero_points_differ(f->g, f->core) != (is_axis))                             \
+			return "its zero points are others: one, or one for each channel";         \
+		return (reads) ? NULL : "its kernel reads another storage type";                   \
+	}
+FITS(fits_own, false, f->from == f->family)
+FITS(fits_from, false, true)
+FITS(fits_32, false, bits_read(f) == 32)
+FITS(fits_64, false, bits_read(f) == 64)
+FITS(fits_axis_own, true, f->from == f->family)
+FITS(fits_axis_from, true, true)
+FITS(fits_axis_32, true, bits_read(f) == 32)
+FITS(fits_axis_64, true, bits_read(f) == 64)
+
+#define REQUANTIZE(kernel, ...)                                                                    \
+	{                                                                                          \
+		.name = kernel, .args = "qn_requantize_args", QN_CODES_1, .in_place = 1,           \
+		.pointer = {QN_TABLE(qn_requantize_args, mult, mult_n, 1),                         \
+			    QN_TABLE(qn_requantize_args, shift, mult_n, 1)},                       \
+		__VA_ARGS__                                                                        \
+	}
+#define BY_AXIS(kernel, ...)                                                                       \
+	{                                                                                          \
+		.name = kernel, .args = "qn_requantize_axis_args", QN_CODES_1, .in_place = 1,      \
+		.pointer = {QN_TABLE(qn_requantize_axis_args, zero, channels, 2),                  \
+			    QN_TABLE(qn_requantize_axis_args, mult, channels, 1),                  \
+			    QN_TABLE(qn_requantize_axis_args, shift, channels, 1)},                \
+		__VA_ARGS__                                                                        \
+	}
+#define FROM(f) .families = QN_ALL_FAMILIES & ~(1 << QN_FAMILY_##f), .reads = 1 << QN_FAMILY_##f
+#define TO_ALL .families = QN_ALL_FAMILIES
+
+static const qn_kernel requantize[] = {
+	REQUANTIZE("qn_requantize_q", TO_ALL, .fits = fits_own),
+	REQUANTIZE("qn_requantize_from_s8_q", FROM(s8), .fits = fits_from),
+	REQUANTIZE("qn_requantize_from_u8_q", FROM(u8), .fits = fits_from),
+	REQUANTIZE("qn_requantize_from_s16_q", FROM(s16), .fits = fits_from),
+	REQUANTIZE("qn_requantize_s32_q", TO_ALL, .fits = fits_32),
+	REQUANTIZE("qn_requantize_s64_q", TO_ALL, .fits = fits_64),
+	BY_AXIS("qn_requantize_axis_q", TO_ALL, .fits = fits_axis_own),
+	BY_AXIS("qn_requantize_axis_from_s8_q", FROM(s8), .fits = fits_axis_from),
+	BY_AXIS("qn_requantize_axis_from_u8_q", FROM(u8), .fits = fits_axis_from),
+	BY_AXIS("qn_requantize_axis_from_s16_q", FROM(s16), .fits = fits_axis_from),
+	BY_AXIS("qn_requantize_axis_s32_q", TO_ALL, .fits = fits_axis_32),
+	BY_AXIS("qn_requantize_axis_s64_q", TO_ALL, .fits = fits_axis_64),
+};
+
+const qn_emit_form qn_emit_op_quantize = {.why = "it reads real numbers; emitted code has none"};
+const qn_emit_form qn_emit_op_dequantize = {.why = "it leaves real numbers; emitted code has none"};
+const qn_emit_form qn_emit_op_requantize = QN_KERNELS(requantize);
+const qn_emit_form qn_emit_op_scast = {.alias = true};
+
+/* ---- plain integers of another width ---- */
+
+static const qn_kernel cast[] = {{.name = "qn_cast", .args = "qn_cast_args", QN_ANY_1}};
+
+const qn_emit_form qn_emit_op_cast = QN_KERNELS(cast);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of kernels: every row names functions and structs that the kernels' texts have, for each
+ * family that it takes, and places inside of them; every op has rows for the families of its
+ * integer form; the first row that fits is taken. */
+#include "tests/e2e/build.h"
+
+#include "codegen/emitter.h"
+#include "runtime/form_args.h"
+#include "runtime/forms.h"
+
+typedef struct walk {
+	qn_arena *arena;
+	qn_pieces pieces;
+	qn_op op;
+	size_t rows;
+} walk;
+
+static void
+check_piece(walk *w, const char *name, qn_family f, bool packed)
+{
+	const char *full = qn_family_name(name, f, packed, w->arena);
+
+	if (qn_pieces_find(&w->pieces, full) == NULL)
+		fail_msg("op %s: the kernels' texts have no %s", qn_opinfo_get(w->op)->name, full);
+}
+
+/* An int32_t of the struct. */
+static void
+check_int(const qn_fields *f, size_t at)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->nint; i++)
+		n += f->item[i].length > 0 ? f->item[i].length : 1;
+	assert_int_equal(at % sizeof(int32_t), 0);
+	assert_true(at / sizeof(int32_t) < n);
+}
+
+static size_t
+pointers(const qn_kernel *k)
+{
+	size_t n = 0;
+
+	while (n < QN_KERNEL_POINTERS && (k->pointer[n].table != NULL || k->pointer[n].operand > 0))
+		n++;
+	return n;
+}
+
+/* The name of the integer field at a place. */
+static const char *
+field_at(const qn_fields *f, size_t at)
+{
+	size_t n = 0, i = 0;
+
+	for (; i < f->nint && n < at / sizeof(int32_t); i++)
+		n += f->item[i].length > 0 ? f->item[i].length : 1;
+	assert_true(i < f->nint);
+	return f->item[i].name;
+}
+
+static void
+check_fused(const qn_kernel *k, const qn_fields *f)
+{
+	if (k->fused == NULL)
+		return;
+	check_int(f, k->fused->channels);
+	assert_string_equal(field_at(f, k->fused->zo), "zo");
+	assert_string_equal(field_at(f, k->fused->lo), "lo");
+	assert_string_equal(field_at(f, k->fused->hi), "hi");
+	assert_string_equal(field_at(f, k->fused->mode), "mode");
+	assert_string_equal(field_at(f, k->fused->mult_n), "mult_n");
+	assert_string_equal(f->item[f->n - 2].name, "mult");
+	assert_string_equal(f->item[f->n - 1].name, "shift");
+}
+
+static void
+check_struct(walk *w, const qn_kernel *k, qn_family family)
+{
+	const char *type = qn_family_name(k->args, family, false, w->arena);
+	const qn_piece *piece = qn_pieces_find(&w->pieces, type);
+
+	if (piece == NULL)
+		fail_msg("op %s: no struct %s", qn_opinfo_get(w->op)->name, type);
+	const qn_fields f = qn_fields_read(piece->text, type, w->arena);
+	if (f.wrong != NULL)
+		fail_msg("%s: %s", type, f.wrong);
+	assert_int_equal(pointers(k), f.n - f.nint);
+	if (k->rows > 0)
+		assert_string_equal(field_at(&f, k->rows), "k_h");
+	for (size_t i = 0; i < pointers(k); i++)
+		if (k->pointer[i].count > 0)
+			check_int(&f, k->pointer[i].count);
+	check_fused(k, &f);
+}
+
+static void
+check_row(walk *w, const qn_kernel *k)
+{
+	w->rows++;
+	if (k->args == NULL) {
+		assert_non_null(k->emit);
+		return;
+	}
+	assert_true(k->emit != NULL || (k->in[0] != QN_AS_NONE && k->out != QN_AS_NONE));
+	if (k->families == 0) { /* a name without tokens */
+		check_piece(w, k->name, QN_NFAMILY, false);
+		check_struct(w, k, QN_NFAMILY);
+	}
+	for (qn_family f = QN_FAMILY_s8; f < QN_NFAMILY; f++) {
+		if ((k->families >> f & 1) == 0)
+			continue;
+		check_piece(w, k->name, f, false);
+		if (k->pointer[0].packs)
+			check_piece(w, k->name, f, true);
+		check_struct(w, k, f);
+	}
+}
+
+static void
+rows(void **state)
+{
+	walk w = {0};
+	builder b;
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	w.arena = &b.arena;
+	qn_pieces_init(&w.pieces, &b.arena);
+	for (w.op = 0; w.op < QN_NOP; w.op++) {
+		const qn_emit_form *form = qn_emit_form_get(w.op);
+
+		for (size_t i = 0; i < form->nkernel; i++)
+			check_row(&w, &form->kernel[i]);
+	}
+	assert_true(w.rows > 100);
+	build_end(&b);
+}
+
+/* Each op that is a step has a kernel, is an alias, or says why it has no C; a kernel for each
+ * family that its integer form takes. */
+static void
+ops(void **state)
+{
+	(void)state;
+	for (qn_op op = 0; op < QN_NOP; op++) {
+		const qn_emit_form *form = qn_emit_form_get(op);
+		const qn_int_form *codes = qn_int_form_get(op);
+		uint32_t families = 0;
+
+		if (op == QN_OP_input || op == QN_OP_const)
+			continue;
+		assert_int_equal((form->why != NULL) + form->alias + (form->nkernel > 0), 1);
+		if (form->nkernel == 0 || codes == NULL)
+			continue;
+		for (size_t i = 0; i < form->nkernel; i++)
+			families |= form->kernel[i].families != 0 ? form->kernel[i].families
+								  : QN_ALL_FAMILIES;
+		if ((codes->families & ~families) != 0)
+			fail_msg("op %s: no kernel for a family of its integer form",
+				 qn_opinfo_get(op)->name);
+	}
+}
+
+/* ---- which row ---- */
+
+static const char *
+never(const qn_step_facts *f)
+{
+	(void)f;
+	return "never";
+}
+
+static void
+choice(void **state)
+{
+	const qn_kernel table[] = {
+		{.name = "wide", .families = 1 << QN_FAMILY_s16},
+		{.name = "reads", .reads = 1 << QN_FAMILY_u8},
+		{.name = "never", .fits = never},
+		{.name = "first"},
+		{.name = "second"},
+	};
+	const char *why;
+	builder b;
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	qn_id x = build_input(&b, "x", "tensor<4x!quant.uniform<i8:f32, 0.5:3>>");
+	qn_id y = build_op(&b, QN_OP_relu, "y", IDS(x), NULL, NULL);
+	const qn_step s = {.node = y, .core = y, .nin = 1, .in = &x};
+	const qn_step_facts f = qn_step_facts_of(b.g, &s);
+	assert_int_equal(f.family, QN_FAMILY_s8);
+	assert_ptr_equal(qn_kernel_choose(table, QN_COUNT(table), &f, &why), &table[3]);
+	assert_null(qn_kernel_choose(table, 0, &f, &why));
+	assert_string_equal(why, "it has no kernel");
+	assert_null(qn_kernel_choose(table, 3, &f, &why));
+	assert_string_equal(why, "never");
+	assert_null(qn_kernel_choose(table, 2, &f, &why));
+	assert_string_equal(why, "its kernel does not read the storage type of its operand");
+	assert_null(qn_kernel_choose(table, 1, &f, &why));
+	assert_string_equal(why, "its kernel does not take the storage type of its values");
+	build_end(&b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows),
+		cmocka_unit_test(ops),
+		cmocka_unit_test(choice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
