@@ -36,6 +36,8 @@ typedef struct qn_step {
 	bool in_output; /* straight in output buffer `output` */
 	size_t output;
 	size_t offset, bytes; /* else in scratch */
+	/* Memory in scratch that its kernel writes and that nobody reads after it. */
+	size_t work, work_offset;
 	qn_id alias; /* the value whose bytes this step's result shares without a kernel call (reshape), or 0 */
 } qn_step;
 
@@ -56,6 +58,9 @@ enum { QN_SCRATCH_ALIGN = 16 };
  * is not integer. */
 qn_status qn_plan_make(const qn_graph *g, const char *name, qn_arena *a,
 		       qn_plan **out) QN_MUST_CHECK;
+
+/* Sets where in scratch the results and the working memory of the plan's steps lie, and its sizes. */
+void qn_plan_place(qn_plan *p, qn_arena *a);
 
 /* What the self-test holds: for each sample the input bytes, the output bytes and the CRC-32 of
  * each step's result. */

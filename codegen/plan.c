@@ -26,6 +26,7 @@ typedef struct planner {
 	uint32_t *step_of;
 	size_t *last;    /* by step: the last step that reads its result */
 	size_t *of_step; /* by step: its buffer plus 1; 0 when it has none */
+	size_t *of_work; /* the same of its working memory */
 	qn_buffer *buf;
 	size_t nbuf;
 } planner;
@@ -115,6 +116,8 @@ make_buffers(planner *p)
 	for (i = 0; i < p->nstep; i++) {
 		const qn_step *s = &p->step[i];
 
+		if (s->work > 0)
+			p->of_work[i] = add_buffer(p, i, s->work);
 		if (s->alias != 0 || s->in_output)
 			continue;
 		p->of_step[i] = reusable(p, i);
@@ -124,7 +127,7 @@ make_buffers(planner *p)
 	}
 }
 
-/* Steps learn where their results lie; an alias lies where its bytes lie. */
+/* Steps learn where their results and working memory lie; an alias lies where its bytes lie. */
 static void
 set_offsets(planner *p)
 {
@@ -134,6 +137,8 @@ set_offsets(planner *p)
 		qn_step *s = &p->step[i];
 		size_t w = writer(p, s->node);
 
+		if (p->of_work[i] != 0)
+			s->work_offset = p->buf[p->of_work[i] - 1].offset;
 		if (w == 0)
 			continue;
 		s->in_output = p->step[w - 1].in_output;
@@ -156,8 +161,8 @@ count_weights(qn_plan *plan, qn_arena *a)
 	qn_arena_release(tmp);
 }
 
-static void
-place(qn_plan *plan, qn_arena *a)
+void
+qn_plan_place(qn_plan *plan, qn_arena *a)
 {
 	const size_t n = plan->nstep;
 	planner p = {.g = plan->g, .arena = a, .step = plan->step, .nstep = n};
@@ -165,7 +170,8 @@ place(qn_plan *plan, qn_arena *a)
 	p.step_of = qn_step_of(p.g, p.step, n, a);
 	p.last = QN_NEW(a, size_t, n + 1);
 	p.of_step = QN_NEW(a, size_t, n + 1);
-	p.buf = QN_NEW(a, qn_buffer, n + 1);
+	p.of_work = QN_NEW(a, size_t, n + 1);
+	p.buf = QN_NEW(a, qn_buffer, 2 * n + 1);
 	find_lifetimes(&p);
 	place_outputs(&p);
 	make_buffers(&p);
@@ -185,7 +191,7 @@ qn_plan_make(const qn_graph *g, const char *name, qn_arena *a, qn_plan **out)
 	QN_TRY(qn_schedule_make(plan->g, a, &plan->step, &plan->nstep));
 	qn_names_init_as(&names, a, QN_NAME_MODEL, NULL);
 	plan->name = qn_names_add(&names, name);
-	place(plan, a);
+	qn_plan_place(plan, a);
 	if (plan->scratch_bytes > INT32_MAX)
 		return qn_report(
 			plan->g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",

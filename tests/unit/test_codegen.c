@@ -234,6 +234,35 @@ not_in_place(void **state)
 	build_end(&b);
 }
 
+/* Memory that a kernel works in lies beside what lives at its step, and only there. */
+static void
+working_memory(void **state)
+{
+	builder b;
+	qn_plan *p;
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	qn_graph_output(b.g, "y", two_and_sum(&b));
+	p = plan(&b);
+	assert_int_equal(p->scratch_bytes, 32);
+	p->step[1].work = 40; /* beside c1 and c2 */
+	p->step[2].work = 8;  /* beside both too; no longer the other's */
+	qn_plan_place(p, &b.arena);
+	assert_int_equal(p->scratch_bytes, 32 + 48);
+	assert_int_equal(p->lower_bound, 32 + 48);
+	for (size_t i = 1; i < 3; i++) {
+		const qn_step *s = &p->step[i];
+
+		assert_int_equal(s->work_offset % QN_SCRATCH_ALIGN, 0);
+		assert_true(s->work_offset + s->work <= p->scratch_bytes);
+		for (size_t k = 0; k < 2; k++)
+			assert_true(s->work_offset + s->work <= p->step[k].offset ||
+				    p->step[k].offset + 16 <= s->work_offset);
+	}
+	build_end(&b);
+}
+
 /* ---- memory plan of random graphs ---- */
 
 enum { OWNERS = 1 << 16 };
@@ -564,9 +593,10 @@ main(void)
 		cmocka_unit_test(identifiers),       cmocka_unit_test(pieces_closure),
 		cmocka_unit_test(pieces_of_kernels), cmocka_unit_test(fused_step),
 		cmocka_unit_test(unfused_step),      cmocka_unit_test(in_place),
-		cmocka_unit_test(not_in_place),      cmocka_unit_test(random_plans),
-		cmocka_unit_test(same_texts),        cmocka_unit_test(no_real_numbers),
-		cmocka_unit_test(shared_arguments),  cmocka_unit_test(refusals),
+		cmocka_unit_test(not_in_place),      cmocka_unit_test(working_memory),
+		cmocka_unit_test(random_plans),      cmocka_unit_test(same_texts),
+		cmocka_unit_test(no_real_numbers),   cmocka_unit_test(shared_arguments),
+		cmocka_unit_test(refusals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
