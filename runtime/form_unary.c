@@ -118,7 +118,13 @@ static void *
 table_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	const qn_node *c = qn_graph_node(g, n->in[1]);
+	const qn_family f = qn_node_family(g, n);
 
+	if (f == QN_NFAMILY || f != qn_family_of(n->type->elem))
+		return qn_int_refuse(g, n,
+				     "only storage i8, u8 or i16, of the input as of the result");
+	if (!qn_int_sizes(g, n))
+		return NULL;
 	if (c->op != QN_OP_const)
 		return qn_int_refuse(g, n, "only a table that is a constant");
 	return qn_lut_given(n, a, c->value);

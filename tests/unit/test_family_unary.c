@@ -165,6 +165,31 @@ test_prelu(void **state)
 	near(want, run((const double *[]){x, s}), 4, 0.75);
 }
 
+/* A table's entries are found and stored by one storage type. */
+static void
+test_table_storage(void **state)
+{
+#define T(n, storage, scale) "tensor<" n "x!quant.uniform<" storage ":f32, " scale ">>"
+	static const struct {
+		const char *x, *entries, *y;
+	} row[] = {
+		{T("4", "i8", "0.1"), T("256", "i16", "0.5"), T("4", "i16", "0.5")},
+		{T("4", "u8", "0.1"), T("256", "i8", "0.5"), T("4", "i8", "0.5")},
+		{T("4", "i16", "0.1"), T("513", "i8", "0.5"), T("4", "i8", "0.5")},
+		{T("4", "u16", "0.1"), T("513", "u16", "0.5"), T("4", "u16", "0.5")},
+	};
+	static const double entry[513];
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(row); i++) {
+		fresh_graph();
+		qn_id x = input("x", row[i].x);
+		output(op2(QN_OP_table, x, constant("t", row[i].entries, entry), NULL, row[i].y));
+		refused("int.unsupported",
+			"only storage i8, u8 or i16, of the input as of the result");
+	}
+}
+
 int
 main(void)
 {
@@ -173,6 +198,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_saturation, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_u8, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_sigmoid_table, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_table_storage, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_prelu, rig_setup, rig_teardown),
 	};
 
