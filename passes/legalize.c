@@ -107,6 +107,8 @@ last_axis(qn_rw *rw, const qn_match *m)
 
 	if ((n->op != QN_OP_softmax && n->op != QN_OP_log_softmax) || !is_codes(n->type))
 		return qn_rw_decline(rw, "it is no softmax of codes");
+	if (rank < 0)
+		return qn_rw_decline(rw, "its rank is unknown");
 	int32_t axis = (int32_t)(n->attr->axis.axis + (n->attr->axis.axis < 0 ? rank : 0));
 	if (axis == rank - 1)
 		return qn_rw_decline(rw, "it runs along the last axis");
@@ -114,7 +116,7 @@ last_axis(qn_rw *rw, const qn_match *m)
 		there.v[k] = k < axis ? k : k < rank - 1 ? k + 1 : axis;
 		back.v[there.v[k]] = k;
 	}
-	bool moves = false;
+	bool moves = qn_type_count(n->type) < 0; /* a reshape says all lengths */
 	for (int32_t k = axis + 1; k < rank; k++)
 		moves = moves || n->type->dim[k] != 1;
 	qn_id x = reorder(rw, NULL, n->in[0], &there, moves);
@@ -235,6 +237,34 @@ qn_require_integer(qn_model *m, qn_graph *g)
 	return qn_report_float(m, g);
 }
 
+/* Whether the shapes of the node's values are known: kernels have their sizes as constants.  Reports
+ * the first value of which nothing follows from another one that was reported. */
+static bool
+has_shapes(const qn_graph *g, const qn_node *n)
+{
+	const qn_node *v = n;
+	qn_buf type;
+
+	for (uint32_t i = 0; i < n->nin && v == n; i++) {
+		const qn_node *x = qn_graph_node(g, n->in[i]);
+
+		v = x->type->is_tuple || qn_type_count(x->type) >= 0 ? v : x;
+	}
+	if (v == n && (n->type->is_tuple || qn_type_count(n->type) >= 0))
+		return true;
+	if (v != n && v->op != QN_OP_input)
+		return false;
+	qn_buf_init(&type, g->model->scratch);
+	type.decimal = true;
+	qn_type_print(&type, v->type);
+	(void)qn_report(
+		g->model->env, QN_EUNSUPPORTED, "int.unsupported", qn_node_place(g, n),
+		"unsupported in integer form: %s, node '%s', the size of '%s' is unknown or "
+		"beyond 2^40 elements: %s; set the lengths of all inputs",
+		qn_opinfo_of(n)->name, n->name, v->name, qn_buf_str(&type));
+	return false;
+}
+
 /* Each node must have an integer form for its very types. */
 static qn_status
 check_forms(qn_model *m, const qn_graph *g)
@@ -254,7 +284,7 @@ check_forms(qn_model *m, const qn_graph *g)
 					   "unsupported in integer form: %s, node '%s', the op has "
 					   "no integer form",
 					   qn_opinfo_of(n)->name, n->name);
-		else if (form->prepare(g, n, m->scratch) == NULL)
+		else if (!has_shapes(g, n) || form->prepare(g, n, m->scratch) == NULL)
 			status = QN_EUNSUPPORTED;
 	}
 	return status;
