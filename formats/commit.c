@@ -14,7 +14,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -226,9 +228,20 @@ has_journal(const char *path)
 	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* What a process that was killed had begun. */
+/* Whether a file of the folder is part of the change. */
+static bool
+concerns(const journal *j, const char *name)
+{
+	for (size_t i = 0; i < j->n; i++)
+		if (strcmp(qn_path_base(j->step[i].name), name) == 0)
+			return true;
+	return false;
+}
+
+/* What a process that was killed had begun; name: only if this file is part of it, NULL: in any
+ * case. */
 static qn_status
-recover(qn_arena *a, const char *folder, const qn_folder_lock *lock)
+recover(qn_arena *a, const char *folder, const char *name, const qn_folder_lock *lock)
 {
 	journal j = {.path = journal_path(a, folder), .folder = folder, .lock = lock};
 	const char *text;
@@ -236,11 +249,13 @@ recover(qn_arena *a, const char *folder, const qn_folder_lock *lock)
 
 	if (!has_journal(j.path))
 		return QN_OK;
-	QN_TRY(qn_file_map(a, j.path, &text, &n));
+	QN_TRY(qn_file_map_as_is(a, j.path, &text, &n));
 	if (n > MOST_BYTES || !parse(a, &j, text, n))
 		return qn_report(a->env, QN_EIO, "file.commit", j.path,
 				 "the journal of an interrupted command is damaged; remove it, and "
 				 "make the files of this folder again");
+	if (name != NULL && !concerns(&j, name))
+		return QN_OK;
 	int error = text[0] == 'F' ? go_forward(&j) : go_back(&j);
 	if (error != 0)
 		return qn_file_fail(a->env, "file.commit", j.path, error);
@@ -248,6 +263,47 @@ recover(qn_arena *a, const char *folder, const qn_folder_lock *lock)
 	qn_log(a->env, "%s: the files of an interrupted command are %s",
 	       folder[0] != '\0' ? folder : ".", text[0] == 'F' ? "complete now" : "as before it");
 	return QN_OK;
+}
+
+/* ---- before a file is read ---- */
+
+/* With the lock, which is waited for: the command may be running. */
+static qn_status
+settle(qn_arena *a, const char *folder, const char *name)
+{
+	qn_folder_lock *lock;
+
+	QN_TRY(qn_folder_lock_take(a, folder, true, &lock));
+	qn_status status = qn_folder_lock_held(lock) ? recover(a, folder, name, lock) : QN_EIO;
+	qn_folder_lock_release(lock);
+	return status;
+}
+
+void
+qn_files_settle(qn_arena *a, const char *path)
+{
+	qn_env *env = a->env;
+	qn_arena *tmp = qn_arena_child(a);
+	char real[PATH_MAX];
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && realpath(path, real) != NULL)
+		path = real; /* written there too */
+	const char *folder = qn_path_folder(tmp, path), *file = journal_path(tmp, folder);
+	if (has_journal(file)) {
+		const qn_diag_mark mark = qn_diag_mark_now(env);
+
+		if (settle(tmp, folder, qn_path_base(path)) != QN_OK) {
+			qn_diag_forget(env, mark);
+			qn_warn(env, "file.commit", path,
+				"a command was interrupted while it changed files of this folder, "
+				"and what it left (%s) cannot be completed now: they may not "
+				"belong "
+				"together; make them again",
+				qn_path_base(file));
+		}
+	}
+	qn_arena_release(tmp);
 }
 
 /* ---- a commit ---- */
@@ -353,7 +409,7 @@ qn_files_commit(qn_arena *a, const char *folder, uint64_t id, size_t n, qn_commi
 	j.lock = lock;
 	qn_status status = QN_OK;
 	if (qn_folder_lock_held(lock))
-		status = recover(a, folder, lock);
+		status = recover(a, folder, NULL, lock);
 	if (status == QN_OK && qn_folder_lock_held(lock))
 		qn_folder_sweep(a, folder, n, file);
 	for (size_t i = 0; i < n; i++) /* it may have come meanwhile */

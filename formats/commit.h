@@ -7,7 +7,8 @@
  * The temporary files hold the whole set, on the disk, before the journal appears; it is the moment
  * of the change.  A process that is killed before it leaves the old set and temporary files, which
  * the next commit in the folder sweeps; one that is killed after it leaves the journal, which the
- * next commit carries out.  A rename that fails puts the old files back. */
+ * next commit carries out, or whoever reads one of its files.  A rename that fails puts the old files
+ * back. */
 #ifndef QN_FORMATS_COMMIT_H
 #define QN_FORMATS_COMMIT_H
 
@@ -37,6 +38,11 @@ typedef struct qn_folder_lock qn_folder_lock;
  * files belong to a journal now and must stay. */
 qn_status qn_files_commit(qn_arena *a, const char *folder, uint64_t id, size_t n,
 			  qn_commit_file *file, bool *kept) QN_MUST_CHECK;
+
+/* Before a file is read: where the journal of a killed command, of this user, names the file, carries
+ * it out; a command that runs is waited for.  Where that cannot be, as in a folder that is read-only,
+ * warns (file.commit): the file may not belong to the others. */
+void qn_files_settle(qn_arena *a, const char *path);
 
 /* ---- the lock (folder_lock.c) ---- */
 

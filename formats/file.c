@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/commit.h"
 #include "formats/file_open.h"
 #include "ir/diag.h"
 #include "ir/limits.h"
@@ -175,6 +176,13 @@ take_bytes(qn_arena *a, const char *path, source *s)
 
 qn_status
 qn_file_map(qn_arena *a, const char *path, const char **data, size_t *n)
+{
+	qn_files_settle(a, path);
+	return qn_file_map_as_is(a, path, data, n);
+}
+
+qn_status
+qn_file_map_as_is(qn_arena *a, const char *path, const char **data, size_t *n)
 {
 	source *s = QN_NEW(a, source, 1);
 

@@ -7,7 +7,8 @@
 
 enum { QN_FILE_MAPPED = 1 << 26 }; /* bytes; files of more are mapped, up to it they are read */
 
-/* The bytes of a file, until the arena is released.  An empty file gives a pointer to nothing and
+/* The bytes of a file, until the arena is released.  When a command was killed while it changed this
+ * file together with others, the change is completed first (qn_files_settle).  An empty file gives a pointer to nothing and
  * 0.  Errors (QN_EIO): file.open, file.read with the system's reason, or that the file changed its
  * size meanwhile. */
 qn_status qn_file_map(qn_arena *a, const char *path, const char **data, size_t *n) QN_MUST_CHECK;

@@ -15,4 +15,8 @@ int qn_file_open(const char *path, int flags, mode_t mode);
 int qn_file_put(int fd, const char *p, size_t n);
 int qn_file_sync(int fd);
 
+/* qn_file_map without a look at what an interrupted command has left. */
+qn_status qn_file_map_as_is(qn_arena *a, const char *path, const char **data,
+			    size_t *n) QN_MUST_CHECK;
+
 #endif

@@ -203,6 +203,92 @@ kills(void **state)
 	}
 }
 
+/* ---- reading ---- */
+
+/* Reads the set: 0: all are of before, 1: all are new, -1: files of two sets. */
+static int
+read_set(const char *before)
+{
+	size_t count[2] = {0, 0};
+
+	for (size_t i = 0; i < NFILE; i++) {
+		const char *text = "";
+		size_t n = 0;
+		qn_arena a;
+
+		qn_arena_init(&a, &t.env);
+		if (qn_file_map(&a, path_of(name[i]), &text, &n) != QN_OK)
+			text = "";
+		count[0] += n == strlen(before) && memcmp(text, before, n) == 0;
+		count[1] += n == 3 && memcmp(text, "new", 3) == 0;
+		qn_arena_release(&a);
+	}
+	return count[1] == NFILE ? 1 : count[0] == NFILE ? 0 : -1;
+}
+
+/* What only reads finds all files old or all new too. */
+static void
+read_after_kills(void **state)
+{
+	static const char *const before[] = {"old", ""};
+
+	(void)state;
+	for (int k = 0; k < 4; k++) {
+		size_t settled = 0;
+
+		disk_no_links(k % 2 == 0);
+		for (size_t at = 1; start(before[k / 2]), killed(write_new, at); at++) {
+			const bool mixed = which(before[k / 2]) < 0;
+			const int have = read_set(before[k / 2]);
+
+			if (have < 0 || have != which(before[k / 2]))
+				fail_msg("killed at %zu, before '%s': two sets are read", at,
+					 before[k / 2]);
+			settled += mixed;
+		}
+		assert_true(settled > 0);
+	}
+	disk_no_links(false);
+}
+
+/* A folder that cannot be written: each file of the set is read with a warning, others without. */
+static void
+read_only(void **state)
+{
+	size_t at = 1, warned = 0;
+
+	(void)state;
+	while (start("old"), killed(write_new, at) && which("old") >= 0)
+		at++;
+	assert_int_equal(which("old"), -1);
+	for (int k = 0; k < 2; k++) {
+		disk_arm(DISK_RENAME, 1, EROFS, true);
+		assert_int_equal(read_set("old"), -1);
+		(void)disk_disarm();
+		assert_int_equal(t.diags.nerrors, 0);
+		assert_true(t.diags.n > warned);
+		for (; warned < t.diags.n; warned++) {
+			assert_int_equal(t.diags.item[warned].severity, QN_WARNING);
+			assert_string_equal(t.diags.item[warned].id, "file.commit");
+		}
+	}
+	/* A file that the change is not about. */
+	FILE *f = fopen(path_of("other"), "w");
+	const char *text;
+	qn_arena a;
+	size_t n;
+	assert_int_equal(fclose(f), 0);
+	qn_arena_init(&a, &t.env);
+	disk_arm(DISK_RENAME, 1, EROFS, true);
+	assert_int_equal(qn_file_map(&a, path_of("other"), &text, &n), QN_OK);
+	(void)disk_disarm();
+	qn_arena_release(&a);
+	assert_int_equal(t.diags.n, warned);
+	assert_int_equal(read_set("old"), 1);
+	assert_int_equal(t.diags.n, warned);
+	assert_int_equal(leftovers(), 0);
+}
+
 /* The command that finishes what another one began is killed too. */
 static void
 kills_twice(void **state)
@@ -407,6 +493,9 @@ bad_journals(void **state)
 		assert_string_equal(t.diags.item[t.diags.n - 1].id, "file.commit");
 		qn_diags_clear(&t.env, &t.diags);
 		assert_int_equal(which("old"), 0);
+		assert_int_equal(read_set("old"), 0);
+		assert_true(t.diags.n > 0 && t.diags.nerrors == 0);
+		qn_diags_clear(&t.env, &t.diags);
 	}
 }
 
@@ -439,7 +528,8 @@ main(void)
 		cmocka_unit_test(kills),        cmocka_unit_test(kills_twice),
 		cmocka_unit_test(errors),       cmocka_unit_test(tmp_is_gone),
 		cmocka_unit_test(writers),      cmocka_unit_test(sweep),
-		cmocka_unit_test(bad_journals),
+		cmocka_unit_test(bad_journals), cmocka_unit_test(read_after_kills),
+		cmocka_unit_test(read_only),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
