@@ -382,27 +382,34 @@ check_axis(const qn_calibration *c)
 
 /* ---- what was cut off ---- */
 
-/* Against the range of the parameters that a symbol was bound to, by whatever way; what rounds to its
- * ends belongs to it. */
-static double
-bound_share(const qn_watch *w, const qn_observer *o)
+/* How many elements lie outside of the range of the parameters that a symbol was bound to, by whatever
+ * way; what rounds to its ends belongs to it.  -1: not known. */
+static int64_t
+bound_count(const qn_watch *w, const qn_observer *o)
 {
 	const qn_elem *e = w->quantize->type->elem;
 	const double scale = w->sym->scale, zp = (double)w->sym->zp;
 
-	return qn_clip_share(o, ((double)e->qmin - zp - 0.5) * scale,
+	return qn_clip_count(o, ((double)e->qmin - zp - 0.5) * scale,
 			     ((double)e->qmax - zp + 0.5) * scale);
 }
 
+/* Notes it for the report, and warns where it is much. */
 static void
-warn_clipped(const qn_calibration *c, const qn_finding *found)
+tell_clipped(const qn_calibration *c, const qn_finding *found)
 {
 	for (size_t i = 0; found != NULL && i < c->nwatch; i++) {
 		const qn_watch *w = &c->watch[i];
 
 		if (found[i].seen == NULL || !w->sym->bound || w->sym->len > 0)
 			continue;
-		const double share = bound_share(w, found[i].seen);
+		const int64_t outside = bound_count(w, found[i].seen);
+		if (outside < 1)
+			continue;
+		const qn_clipped clipped = {w->sym->name, (uint64_t)outside, found[i].seen->n};
+		const double share = (double)outside / (double)clipped.elements;
+
+		qn_model_clipped(c->m, &clipped);
 		if (share > QN_CLIP_MOST && share > found[i].may_clip)
 			qn_warn(c->m->env, "calibrate.clip", w->quantize->name,
 				"the range of $%s cuts off %g %% of its elements (quern calibrate "
@@ -436,7 +443,7 @@ qn_calibrate_model(qn_model *m, qn_dataset *data, const qn_calib_opts *opts)
 	else if (c->nwatch > 0)
 		QN_TRY(qn_calibration_bind(c, found));
 	QN_TRY(check_axis(c));
-	warn_clipped(c, found);
+	tell_clipped(c, found);
 	if (o.warn_few)
 		qn_growth_warn(c, found);
 	if (o.keep_fixed)

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-double
-qn_clip_share(const qn_observer *o, double lo, double hi)
+int64_t
+qn_clip_count(const qn_observer *o, double lo, double hi)
 {
 	bool below = lo > (double)o->min, above = hi < (double)o->max;
 	uint64_t outside = 0;
@@ -22,7 +22,26 @@ qn_clip_share(const qn_observer *o, double lo, double hi)
 		if ((below && ldexp(i + 1.0, o->exponent) <= lo) ||
 		    (above && ldexp(i, o->exponent) >= hi))
 			outside += o->bin[i + QN_HIST_HALF];
-	return (double)outside / (double)o->n;
+	return (int64_t)outside;
+}
+
+double
+qn_clip_share(const qn_observer *o, double lo, double hi)
+{
+	const int64_t outside = qn_clip_count(o, lo, hi);
+
+	return outside < 0 ? -1 : (double)outside / (double)o->n;
+}
+
+double
+qn_clip_most(const qn_method_opts *o)
+{
+	const qn_param_row *p = o->method->param;
+
+	for (size_t i = 0; p[i].name != NULL; i++)
+		if (strcmp(p[i].name, "clip") == 0)
+			return o->param[i] / 100;
+	return QN_CLIP_MOST;
 }
 
 double
@@ -32,6 +51,8 @@ qn_clip_asked(const qn_method_opts *o)
 
 	if (o->method->search != NULL)
 		return 1; /* it has measured what that costs */
+	if (o->method->guarded)
+		return qn_clip_most(o) != QN_CLIP_MOST ? qn_clip_most(o) : 0;
 	/* a bin more than was asked for may be cut off */
 	return p->name != NULL && strcmp(p->name, "p") == 0 ? (100 - o->param[0]) / 100 * 1.01 : 0;
 }
@@ -41,10 +62,12 @@ qn_clip_guard(const qn_seen *s, qn_finding *f)
 {
 	qn_finding wide = {0};
 
-	if (!s->opts->method->guarded || f->pair ||
-	    !(qn_clip_share(s->o, f->lo, f->hi) > QN_CLIP_MOST) || !s->o->has_grid)
+	const double most = qn_clip_most(s->opts);
+
+	if (!s->opts->method->guarded || f->pair || !(qn_clip_share(s->o, f->lo, f->hi) > most) ||
+	    !s->o->has_grid)
 		return;
-	qn_grid_range(s, QN_CLIP_MOST, &wide);
+	qn_grid_range(s, most, &wide);
 	f->lo = fmin(f->lo, wide.lo);
 	f->hi = fmax(f->hi, wide.hi);
 }

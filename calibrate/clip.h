@@ -8,11 +8,16 @@
 
 #include "calibrate/method.h"
 
-/* The share of the elements in bins that lie wholly outside of [lo, hi]; -1: there is no grid. */
+/* How many elements are in bins that lie wholly outside of [lo, hi], and their share of all; -1: there
+ * is no grid. */
+int64_t qn_clip_count(const qn_observer *o, double lo, double hi);
 double qn_clip_share(const qn_observer *o, double lo, double hi);
-/* What the options ask for: the share outside of a percentile, anything for a search; else 0. */
+/* What a method with a guard may cut off: its parameter clip; others QN_CLIP_MOST. */
+double qn_clip_most(const qn_method_opts *o);
+/* What the options ask for: the share outside of a percentile, clip where it was given, anything for a
+ * search; else 0. */
 double qn_clip_asked(const qn_method_opts *o);
-/* For methods with a guard: widens a range that cuts off more than QN_CLIP_MOST until it does not. */
+/* For methods with a guard: widens a range that cuts off more than it may until it does not. */
 void qn_clip_guard(const qn_seen *s, qn_finding *f);
 
 #endif

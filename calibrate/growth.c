@@ -70,6 +70,16 @@ by_growth(const void *a, const void *b)
 	return (x->watch > y->watch) - (x->watch < y->watch);
 }
 
+/* So few that nothing can be said of how ranges grow. */
+static void
+warn_hardly_any(const qn_calibration *c, const qn_finding *f)
+{
+	qn_warn(c->m->env, "data.few", c->m->name,
+		"%llu %s too few to calibrate on: a range is that of the values that were seen; "
+		"calibrate with more (--calib; a few hundred are usual)",
+		(unsigned long long)f->samples, f->samples == 1 ? "sample is" : "samples are");
+}
+
 void
 qn_growth_warn(const qn_calibration *c, const qn_finding *found)
 {
@@ -78,6 +88,11 @@ qn_growth_warn(const qn_calibration *c, const qn_finding *found)
 	size_t n = 0;
 	qn_buf b;
 
+	for (size_t i = 0; found != NULL && i < c->nwatch; i++)
+		if (found[i].seen != NULL && found[i].samples < QN_GROWTH_FEWEST) {
+			warn_hardly_any(c, &found[i]);
+			return;
+		}
 	for (size_t i = 0; found != NULL && i < c->nwatch; i++)
 		if (found[i].growth > QN_GROWTH_MOST) {
 			list[n++] = (growing){found[i].growth, i};

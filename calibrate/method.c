@@ -10,7 +10,12 @@
 
 #define PERCENT(p)                                                                                 \
 	{                                                                                          \
-		"p", p, 50, 100, false                                                             \
+		"p", p, 50, 100, false, false                                                      \
+	}
+/* Of a method with a guard: how many percent of a value it may cut off. */
+#define CLIP                                                                                       \
+	{                                                                                          \
+		"clip", 100 * QN_CLIP_MOST, 0, 100, false, true                                    \
 	}
 
 static const qn_method methods[] = {
@@ -28,7 +33,7 @@ static const qn_method methods[] = {
 	 "from the mean of the batches' smallest values to that of their largest",
 	 QN_OBSERVE_PAIRS | QN_OBSERVE_GRID,
 	 1,
-	 {{0}},
+	 {CLIP},
 	 NULL,
 	 qn_finish_avgmax,
 	 true,
@@ -39,7 +44,7 @@ static const qn_method methods[] = {
 	 "new batch",
 	 QN_OBSERVE_PAIRS | QN_OBSERVE_GRID,
 	 1,
-	 {{"c", 0.01, 0, 1, false}},
+	 {{"c", 0.01, 0, 1, false, false}, CLIP},
 	 NULL,
 	 qn_finish_ema,
 	 true,
@@ -59,7 +64,7 @@ static const qn_method methods[] = {
 	 "the threshold that changes the distribution least, by relative entropy",
 	 QN_OBSERVE_GRID,
 	 1,
-	 {{0}},
+	 {CLIP},
 	 NULL,
 	 qn_finish_kl,
 	 true,
@@ -69,7 +74,7 @@ static const qn_method methods[] = {
 	 "the threshold with the least squared error: step=1 tries each bin",
 	 QN_OBSERVE_GRID,
 	 1,
-	 {{"step", 1, 1, 1024, true}},
+	 {{"step", 1, 1, 1024, true, false}},
 	 NULL,
 	 qn_finish_mse,
 	 false,
@@ -79,7 +84,7 @@ static const qn_method methods[] = {
 	 "one pair for all values, no samples: scale=0.0078125, zero=0",
 	 0,
 	 0,
-	 {{"scale", 0.0078125, 1e-30, 1e30, false}, {"zero", 0, -32768, 32767, true}},
+	 {{"scale", 0.0078125, 1e-30, 1e30, false, false}, {"zero", 0, -32768, 32767, true, false}},
 	 NULL,
 	 qn_finish_global,
 	 false,
@@ -99,7 +104,7 @@ static const qn_method methods[] = {
 	 "as ONNX Runtime: bins=2048 over the range, in 2 passes: p=99.999",
 	 QN_OBSERVE_GRID,
 	 2,
-	 {PERCENT(99.999), {"bins", 2048, 2, QN_BINS_MOST, true}},
+	 {PERCENT(99.999), {"bins", 2048, 2, QN_BINS_MOST, true, false}},
 	 qn_plan_percentile_ort,
 	 qn_finish_percentile_ort,
 	 false,
@@ -109,7 +114,7 @@ static const qn_method methods[] = {
 	 "as TVM: bins=8001, levels=255 (511 for values of one sign), in 2 passes",
 	 QN_OBSERVE_GRID,
 	 2,
-	 {{"bins", 8001, 3, 16385, true}, {"levels", 255, 1, 16385, true}},
+	 {{"bins", 8001, 3, 16385, true, false}, {"levels", 255, 1, 16385, true, false}, CLIP},
 	 qn_plan_kl,
 	 qn_finish_kl_tvm,
 	 true,
@@ -120,7 +125,7 @@ static const qn_method methods[] = {
 	 "passes",
 	 QN_OBSERVE_GRID,
 	 2,
-	 {{"bins", 128, 2, 16384, true}, {"levels", 128, 2, 16384, true}},
+	 {{"bins", 128, 2, 16384, true, false}, {"levels", 128, 2, 16384, true, false}, CLIP},
 	 qn_plan_kl,
 	 qn_finish_kl_ort,
 	 true,
@@ -132,7 +137,9 @@ static const qn_method methods[] = {
 	 "factors of each scale from 1 to least=0.5, by squared error, with cosine=1 by angle",
 	 QN_OBSERVE_GRID,
 	 1,
-	 {{"steps", 21, 2, 1000, true}, {"least", 0.5, 0.001, 1, false}, {"cosine", 0, 0, 1, true}},
+	 {{"steps", 21, 2, 1000, true, false},
+	  {"least", 0.5, 0.001, 1, false, false},
+	  {"cosine", 0, 0, 1, true, false}},
 	 NULL,
 	 qn_finish_minmax,
 	 false,
@@ -276,10 +283,17 @@ qn_method_parse_at(qn_env *env, qn_arena *a, const char *place, const char *text
 void
 qn_method_print(qn_buf *b, const qn_method_opts *o)
 {
+	char before = ':';
+
 	qn_buf_puts(b, o->method->name);
 	for (size_t i = 0; o->method->param[i].name != NULL; i++) {
-		qn_buff(b, "%c%s=", i > 0 ? ',' : ':', o->method->param[i].name);
+		const qn_param_row *p = &o->method->param[i];
+
+		if (p->silent && o->param[i] == p->otherwise)
+			continue;
+		qn_buff(b, "%c%s=", before, p->name);
 		put_number(b, o->param[i]);
+		before = ',';
 	}
 }
 

@@ -48,13 +48,15 @@ typedef struct qn_finding {
 	uint64_t samples;        /* that it was found from */
 } qn_finding;
 
-/* Of the elements of a value: methods with a guard cut off no more, others are warned of. */
+/* Of the elements of a value: methods with a guard cut off no more by default (clip=1), others are
+ * warned of. */
 #define QN_CLIP_MOST 0.01
 
 typedef struct qn_param_row {
 	const char *name; /* NULL: no further parameter */
 	double otherwise, least, most;
 	bool whole; /* an integer */
+	bool silent; /* not printed where it has its default: it came later than texts of the method */
 } qn_param_row;
 
 typedef struct qn_method {
@@ -68,7 +70,7 @@ typedef struct qn_method {
 	void (*plan)(const qn_seen *s, unsigned pass, const qn_bins *before, qn_bins *out);
 	/* s->o->n > 0 unless passes is 0. */
 	void (*finish)(const qn_seen *s, qn_arena *scratch, qn_finding *out);
-	/* finish may cut off any share of the elements: clip.h keeps it to QN_CLIP_MOST. */
+	/* finish may cut off any share of the elements: clip.h keeps it to that of the parameter clip. */
 	bool guarded;
 	/* A calibration callback (callback.h) for every partition that has none of its own; opts:
 	 * the qn_method_opts.  NULL: what finish found stays. */
@@ -86,7 +88,7 @@ qn_status qn_method_parse(qn_env *env, qn_arena *a, const char *text,
 /* … of this place. */
 qn_status qn_method_parse_at(qn_env *env, qn_arena *a, const char *place, const char *text,
 			     qn_method_opts *out) QN_MUST_CHECK;
-/* The same text for equal options: all parameters, in the row's order. */
+/* The same text for equal options: all parameters that are not silent, in the row's order. */
 void qn_method_print(qn_buf *b, const qn_method_opts *o);
 
 /* [-t, t] when symmetric, else [min, max] cut by it; t at most the largest |x|. */

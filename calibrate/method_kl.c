@@ -7,6 +7,7 @@
  *
  * Sources: tvm.relay.quantize and src/target (MinimizeKL), onnxruntime.quantization.calibrate
  * (get_entropy_threshold); NVIDIA's "8-bit inference with TensorRT" for the one-sided form. */
+#include "calibrate/clip.h"
 #include "calibrate/method.h"
 
 #include <math.h>
@@ -166,14 +167,15 @@ prefix_divergence(const qn_entropy_counts *inner, const uint64_t *hist, const su
 
 /* The first candidate that cuts off no more than it may. */
 static size_t
-guarded_from(const qn_observer *o, size_t n, size_t levels)
+guarded_from(const qn_seen *s, size_t n, size_t levels)
 {
+	const double most = qn_clip_most(s->opts) * (double)s->o->n;
 	double outside = 0;
 	size_t i = n;
 
 	for (; i > levels; i--) {
-		outside += (double)qn_observer_magnitude(o, (int)i - 1);
-		if (outside > QN_CLIP_MOST * (double)o->n)
+		outside += (double)qn_observer_magnitude(s->o, (int)i - 1);
+		if (outside > most)
 			break;
 	}
 	return i;
@@ -197,7 +199,7 @@ qn_finish_kl(const qn_seen *s, qn_arena *scratch, qn_finding *out)
 	if (!s->o->has_grid)
 		return;
 	const uint64_t *hist = read_grid(s->o, levels, scratch, &n);
-	const size_t first = guarded_from(s->o, n, levels);
+	const size_t first = guarded_from(s, n, levels);
 	const sums *sum = sum_up(hist, n, scratch);
 	qn_entropy_level *level = QN_NEW(scratch, qn_entropy_level, levels + 1);
 	size_t at = n;
@@ -354,7 +356,7 @@ search(const qn_seen *s, two_sided *k, qn_arena *scratch, double *lo, double *hi
 		c.left = mass_of(k->sum, 0, c.a + 1);
 		c.right = mass_of(k->sum, c.e - 1, b->n);
 		if ((double)(mass_of(k->sum, 0, c.a) + mass_of(k->sum, c.e, b->n)) >
-			    QN_CLIP_MOST * (double)mass_of(k->sum, 0, b->n) &&
+			    qn_clip_most(s->opts) * (double)mass_of(k->sum, 0, b->n) &&
 		    i < middle)
 			continue;
 		if (c.e - c.a >= k->levels && c.e - c.a > 1)

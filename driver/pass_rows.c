@@ -81,6 +81,7 @@ static qn_status
 run_quantize(qn_pipeline *p)
 {
 	QN_TRY(qn_quantize_model(p->m, &p->quant));
+	p->m->quantized_here = true;
 	qn_model_record(p->m, "scheme=%s weights=%s",
 			p->quant.scheme == QN_SCHEME_RFC ? "rfc" : "tflite",
 			p->quant.per_tensor_weights ? "per-tensor" : "per-channel");
@@ -103,6 +104,7 @@ record_calibration(qn_pipeline *p, const qn_calib_opts *calib, const qn_samples_
 
 	qn_buf_init(&b, p->scratch);
 	qn_method_print(&b, &calib->method);
+	p->m->quantized_here = true;
 	qn_model_record(p->m, "method=%s", qn_buf_str(&b));
 	if (calib->method.mse_weights)
 		qn_model_record(p->m, "weight-method=mse");
@@ -172,6 +174,7 @@ calibrate_open(qn_pipeline *p)
 	}
 	qn_buf_init(&b, p->scratch);
 	qn_method_print(&b, &calib.method);
+	p->m->opened = true;
 	qn_model_record(p->m, "open-method=%s", qn_buf_str(&b));
 	for (size_t i = 0; i < id.n; i++)
 		qn_model_record(p->m, "calib=%s", id.name[i]);

@@ -76,6 +76,26 @@ put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 	qn_json_close(o);
 }
 
+/* What ranges cut off of the values that were observed; absent where they cut off nothing. */
+static void
+put_clipped(qn_json_out *o, const qn_model *m)
+{
+	if (m->nclipped == 0)
+		return;
+	qn_json_open(o, "clipped", '[', QN_JSON_LINES);
+	for (size_t i = 0; i < m->nclipped; i++) {
+		const qn_clipped *c = &m->clipped[i];
+
+		qn_json_open(o, NULL, '{', QN_JSON_FLAT);
+		qn_json_put_string(o, "value", c->value);
+		qn_json_put_u64(o, "outside", c->outside);
+		qn_json_put_u64(o, "elements", c->elements);
+		qn_json_put_f64(o, "percent", 100 * (double)c->outside / (double)c->elements);
+		qn_json_close(o);
+	}
+	qn_json_close(o);
+}
+
 void
 qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_opts *opts)
 {
@@ -108,6 +128,7 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_op
 	for (size_t i = 0; i < g->noutput; i++)
 		put_value(&o, g->output[i].name, qn_graph_node(g, g->output[i].value)->type, &text);
 	qn_json_close(&o);
+	put_clipped(&o, m);
 	qn_json_open(&o, "steps", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < p->nstep; i++)
 		put_step(&o, p, &p->step[i], &text);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "calibrate/growth.h"
 #include "driver/calibration.h"
 #include "driver/context.h"
 #include "driver/host_struct.h"
@@ -248,6 +249,12 @@ calibrate(void *arg, qn_arena *scratch)
 					      shard_span(data->nbatch, c->shard, c->nshard), s));
 	else
 		QN_TRY(qn_calibration_finish(cal, data, s));
+	if (c->nshard == 0) {
+		qn_finding *found;
+
+		QN_TRY(qn_calibration_find(cal, s, &found));
+		qn_growth_warn(cal, found);
+	}
 	return keep(c, s, scratch);
 }
 

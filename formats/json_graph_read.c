@@ -264,7 +264,8 @@ read_model(qn_json_reader *r)
 {
 	static const char *const keys[] = {"quern",  "name",      "producer", "stage",
 					   "after",  "rounding",  "options",  "symbols",
-					   "params", "functions", "graph"};
+					   "params", "functions", "graph",    "quantized",
+					   "opened", "clipped",   "tensors"};
 	const qn_json *root = r->doc.root;
 
 	if (!read_version(r))
@@ -280,6 +281,7 @@ read_model(qn_json_reader *r)
 	const qn_json *options = qn_json_want(&r->doc, root, "options", QN_JSON_STRING);
 	if (options != NULL)
 		r->m->options = qn_arena_str(r->m->arena, options->string);
+	qn_json_model_facts(r);
 	const qn_json *params = qn_json_want(&r->doc, root, "params", QN_JSON_OBJECT);
 	for (size_t i = 0; params != NULL && i < params->n; i++)
 		read_param(r, &params->child[i]);

@@ -321,6 +321,8 @@ qn_json_print(qn_buf *b, const qn_model *m, const qn_json_opts *opts, qn_buf *we
 		qn_json_put_string(&w.o, "rounding", qn_rounding_names[m->rounding]);
 	if (m->options[0] != '\0')
 		qn_json_put_string(&w.o, "options", m->options);
+	if (w.facts)
+		qn_json_put_model_facts(&w.o, m);
 	put_tables(&w.o, &m->types, w.facts);
 	if (m->ngraph > 1)
 		qn_json_open(&w.o, "functions", '[', QN_JSON_LINES);

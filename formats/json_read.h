@@ -6,6 +6,7 @@
  *       json_node.c   ─▶ one node by itself
  *       json_attrs.c  ─▶ one node's attributes (and their way back)
  *       json_facts.c  ─▶ what is known of a node, and parts (and their way back)
+ *   json_model_facts.c ─▶ what is known of the model (and its way back)
  *       json_const.c  ─▶ one constant: inline, or in another file */
 #ifndef QN_FORMATS_JSON_READ_H
 #define QN_FORMATS_JSON_READ_H
@@ -55,6 +56,11 @@ void qn_json_put_facts(qn_json_out *o, const qn_facts *f);
 /* The parts of a graph whose nodes have been read. */
 void qn_json_parts(qn_json_reader *r, const qn_json *array, qn_graph *g);
 void qn_json_put_parts(qn_json_out *o, const qn_graph *g);
+
+/* What is known of the model: names in other tools' files, what was cut off, where its parameters come
+ * from. */
+void qn_json_model_facts(qn_json_reader *r);
+void qn_json_put_model_facts(qn_json_out *o, const qn_model *m);
 
 /* One graph, which is not yet part of the model; NULL after reporting.  name: when the file
  * gives none (NULL: it must). */

@@ -115,6 +115,9 @@ text_of(const qn_onnx_out *o, qn_graph *frame)
 	qn_buf_init(&b, o->a);
 	m.graph = &frame;
 	m.ngraph = 1;
+	m.tensors = NULL; /* the values have the names of this file from now on */
+	m.clipped = NULL;
+	m.nclipped = 0;
 	qn_model_print(&b, &m);
 	return qn_buf_str(&b);
 }
@@ -385,5 +388,6 @@ qn_onnx_read_kept(qn_onnx *o, const Onnx__ModelProto *file)
 	m->stage = empty.stage;
 	m->rounding = empty.rounding;
 	m->options = empty.options;
+	m->quantized_here = m->opened = false;
 	return false;
 }

@@ -314,6 +314,12 @@ typedef struct qn_called {
 	struct qn_called *next;
 } qn_called;
 
+/* What the range of a symbol cuts off of the values that were observed.  For the report. */
+typedef struct qn_clipped {
+	const char *value;          /* the symbol's name */
+	uint64_t outside, elements; /* of all elements so many, at least 1, lie wholly outside */
+} qn_clipped;
+
 struct qn_model {
 	qn_arena *arena;   /* types, symbols and constants live here */
 	qn_arena *graphs;  /* new graphs; a pass gets one of its own, given back when later graphs stand */
@@ -327,9 +333,32 @@ struct qn_model {
 	int32_t rounding;   /* QN_RQ_DOUBLE 0, QN_RQ_SINGLE 1, QN_RQ_NEAREST 2 or QN_RQ_EVEN 3: how integer nodes round (runtime/fixed.h) */
 	qn_graph **graph;   /* callees before callers; the last one is the entry */
 	size_t ngraph, graph_cap;
-	qn_map *tensors; /* node name -> the names that its value has in the file of another tool (qn_called); NULL: it was read from none.  Not part of the text or JSON form */
-	qn_map *tensor_names; /* each of those names, also of values that are gone -> one that has it (qn_called); NULL as tensors */
+	qn_map *tensors; /* node name -> the names that its value has in the file of another tool (qn_called); NULL: it was read from none.  Text: tensor %n "a", "b" constant */
+	qn_map *tensor_names; /* each of those names, also of values that are gone -> one that has it (qn_called); NULL as tensors.  Text, of values that are gone: tensor "c" */
+	const qn_called **named; /* those, in the order in which they were added */
+	size_t nnamed, named_cap;
+	bool quantized_here; /* the passes quantize or calibrate gave it its parameters, it did not come with them.  Text: quantized */
+	bool opened; /* samples were given for values that it came without parameters for.  Text: opened */
+	const qn_clipped *clipped; /* what calibration cut off, each value once; never changed in place.  Text: clipped "conv1.x" 20 of 204800 */
+	size_t nclipped;
 };
+
+/* Notes what a range cuts off, in place of what was noted of this value before. */
+void qn_model_clipped(qn_model *m, const qn_clipped *c);
+
+/* ---- names of values in other tools' files (called.c) ---- */
+
+/* A value of the file has the name; node: the node that gives it, NULL: there is none (any more).  A
+ * node has at most QN_MOST_CALLED names, so that a chain of operators that do nothing costs no time. */
+void qn_model_call(qn_model *m, const char *node, const char *name, bool constant);
+/* What qn_model_call needs to be told again: names of values that are gone (node NULL: the first of
+ * the list alone counts), then nodes with all their names.  In arena a; none for an integer model. */
+typedef struct qn_called_entry {
+	const char *node;
+	const qn_called *called;
+} qn_called_entry;
+enum { QN_MOST_CALLED = 8 }; /* names of a node */
+size_t qn_model_called_list(const qn_model *m, qn_arena *a, const qn_called_entry **out);
 
 /* The names of a node's value in the file; NULL: it has none there. */
 const qn_called *qn_model_called(const qn_model *m, const qn_node *n);

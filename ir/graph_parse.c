@@ -41,6 +41,8 @@ read_header(qn_reader *r)
 			return false;
 		r->m->stage = (qn_stage)k;
 	}
+	r->m->quantized_here = qn_text_eat(&r->text, "quantized");
+	r->m->opened = qn_text_eat(&r->text, "opened");
 	if (qn_text_eat(&r->text, "after") && !qn_read_quoted(r, &r->m->after))
 		return false;
 	if (qn_text_eat(&r->text, "rounding")) {
@@ -221,6 +223,24 @@ read_symbol(qn_reader *r)
 	return true;
 }
 
+/* After `clipped`. */
+static bool
+read_clipped(qn_reader *r)
+{
+	int64_t outside, elements;
+	qn_clipped c = {0};
+
+	if (!qn_read_quoted(r, &c.value))
+		return false;
+	if (!qn_text_int(&r->text, &outside) || !qn_text_eat(&r->text, "of") ||
+	    !qn_text_int(&r->text, &elements) || outside < 1 || elements < outside)
+		return qn_read_fail(r, "expected 'K of N' elements, K from 1 to N");
+	c.outside = (uint64_t)outside;
+	c.elements = (uint64_t)elements;
+	qn_model_clipped(r->m, &c);
+	return true;
+}
+
 static bool
 read_model(qn_reader *r)
 {
@@ -235,10 +255,14 @@ read_model(qn_reader *r)
 			ok = read_symbol(r);
 		else if (qn_text_eat(&r->text, "param"))
 			ok = read_param(r);
+		else if (qn_text_eat(&r->text, "tensor"))
+			ok = qn_called_read(r);
+		else if (qn_text_eat(&r->text, "clipped"))
+			ok = read_clipped(r);
 		else if (qn_text_eat(&r->text, "graph"))
 			ok = qn_read_graph(r);
 		else
-			ok = qn_read_fail(r, "expected symbol, param or graph");
+			ok = qn_read_fail(r, "expected symbol, param, tensor, clipped or graph");
 		if (!ok)
 			return false;
 	}

@@ -206,6 +206,8 @@ qn_model_print(qn_buf *b, const qn_model *m)
 	qn_buf_puts(b, "model ");
 	qn_buf_quoted(b, m->name);
 	qn_buff(b, " stage %s", qn_stage_names[m->stage]);
+	qn_buf_puts(b, m->quantized_here ? " quantized" : "");
+	qn_buf_puts(b, m->opened ? " opened" : "");
 	if (m->after != NULL) {
 		qn_buf_puts(b, " after ");
 		qn_buf_quoted(b, m->after);
@@ -217,6 +219,15 @@ qn_model_print(qn_buf *b, const qn_model *m)
 		qn_buf_quoted(b, m->options);
 	}
 	qn_buf_putc(b, '\n');
+	for (size_t i = 0; i < m->nclipped; i++) {
+		const qn_clipped *c = &m->clipped[i];
+
+		qn_buf_puts(b, "clipped ");
+		qn_buf_quoted(b, c->value);
+		qn_buff(b, " %llu of %llu\n", (unsigned long long)c->outside,
+			(unsigned long long)c->elements);
+	}
+	qn_called_print(b, m);
 	for (size_t i = 0; i < m->types.nparam; i++)
 		print_param(b, m->types.param[i]);
 	for (size_t i = 0; i < m->types.nsymbol; i++)

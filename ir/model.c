@@ -19,30 +19,20 @@ qn_model_init(qn_model *m, qn_env *env, qn_arena *arena, const char *name)
 	qn_types_init(&m->types, arena);
 }
 
-const qn_called *
-qn_model_called(const qn_model *m, const qn_node *n)
-{
-	return m->tensors != NULL ? qn_map_gets(m->tensors, n->name) : NULL;
-}
-
 void
-qn_model_called_as(qn_model *m, const qn_node *x, const qn_node *of)
+qn_model_clipped(qn_model *m, const qn_clipped *c)
 {
-	const qn_called *c = qn_model_called(m, of);
+	qn_clipped *list = QN_NEW(m->arena, qn_clipped, m->nclipped + 1);
+	size_t n = 0;
 
-	if (c != NULL && qn_model_called(m, x) == NULL)
-		qn_map_puts(m->tensors, x->name, (void *)(uintptr_t)c);
-}
-
-bool
-qn_model_is_taken(const qn_model *m, const qn_node *n)
-{
-	if (m->tensor_names == NULL || qn_map_gets(m->tensor_names, n->name) == NULL)
-		return false;
-	for (const qn_called *c = qn_model_called(m, n); c != NULL; c = c->next)
-		if (strcmp(c->name, n->name) == 0)
-			return false;
-	return true;
+	/* a new array, as an earlier state of the model may have the old one */
+	for (size_t i = 0; i < m->nclipped; i++)
+		if (strcmp(m->clipped[i].value, c->value) != 0)
+			list[n++] = m->clipped[i];
+	list[n] = *c;
+	list[n++].value = qn_arena_str(m->arena, c->value);
+	m->clipped = list;
+	m->nclipped = n;
 }
 
 void

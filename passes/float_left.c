@@ -122,23 +122,10 @@ real_operand(const survey *s, const qn_node *n)
 
 /* ---- models that another tool has quantized ---- */
 
-/* Whether the options have a word that begins so. */
-static bool
-has_option(const char *options, const char *word)
-{
-	const char *at = strstr(options, word);
-
-	while (at != NULL && at > options && at[-1] != ' ')
-		at = strstr(at + 1, word);
-	return at != NULL;
-}
-
-/* The pass quantize records its scheme, the pass calibrate its method. */
 bool
 qn_came_quantized(const qn_model *m)
 {
-	return m->stage >= QN_STAGE_CALIBRATED && !has_option(m->options, "scheme=") &&
-	       !has_option(m->options, "method=");
+	return m->stage >= QN_STAGE_CALIBRATED && !m->quantized_here;
 }
 
 /* The name of its value in the file, if it has one there. */
@@ -177,7 +164,7 @@ source(const qn_graph *g, const qn_node *n)
 static const char *
 no_range_for(const qn_model *m, const char *values)
 {
-	if (has_option(m->options, "open-method="))
+	if (m->opened)
 		return text(
 			m,
 			"the model, quantized by another tool, gives no range for %s, and samples "

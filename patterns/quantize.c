@@ -197,6 +197,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
 				 "quantize takes a partitioned float graph; this one is %s",
 				 qn_stage_names[m->stage]);
+	QN_TRY(qn_recipe_check(opts->recipe, g)); /* partition may have run without it */
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 

@@ -191,19 +191,21 @@ offer(nearest *s, const char *name)
 	s->far[at] = far;
 }
 
-/* Calls fn with what rules may match, until it says true. */
+typedef bool visit_fn(void *user, const char *op, const char *name);
+
+/* Inputs of composites are values of the graph around them. */
 static bool
-visit(const qn_graph *g, bool (*fn)(void *user, const char *op, const char *name), void *user)
+visit_nodes(const qn_graph *g, visit_fn *fn, void *user)
 {
-	for (size_t i = 0; i < g->noutput; i++)
-		if (fn(user, "output", g->output[i].name))
-			return true;
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 
-		if (n->op == QN_OP_const)
+		if (n->op == QN_OP_const || (n->op == QN_OP_input && g->pattern != NULL))
 			continue;
 		if (fn(user, qn_opinfo_of(n)->name, n->name))
+			return true;
+		if (n->callee != NULL && n->callee->pattern != NULL &&
+		    visit_nodes(n->callee, fn, user))
 			return true;
 		const char *const *layer;
 		const size_t nlayer = qn_node_origin(n, &layer);
@@ -212,6 +214,16 @@ visit(const qn_graph *g, bool (*fn)(void *user, const char *op, const char *name
 				return true;
 	}
 	return false;
+}
+
+/* Calls fn with what rules may match, until it says true. */
+static bool
+visit(const qn_graph *g, visit_fn *fn, void *user)
+{
+	for (size_t i = 0; i < g->noutput; i++)
+		if (fn(user, "output", g->output[i].name))
+			return true;
+	return visit_nodes(g, fn, user);
 }
 
 typedef struct search {

@@ -54,6 +54,36 @@ run calibrate lint.json --calib same.npy -q -o lint-stats.json
 cases=$((cases + 1))
 grep -q 'data.constant' expected || fail lint "compile warns of nothing" expected
 grep 'warning' stderr | diff - expected >difference || fail lint "other warnings than compile has" difference
+# Too few samples: fewer than 8, and 12 whose ranges still grow; both commands say so.
+for n in 1 5 12; do
+	tail -c +129 "$E/calib.npy" | head -c $((n * 256)) | npy few.npy '<f4' "$n, 8, 8, 1"
+	for c in "compile --self-test 0 -o few" "calibrate -o few.json"; do
+		cases=$((cases + 1))
+		quern ${c%% *} "$E/digits.json" --calib few.npy -q ${c#* } 2>stderr || fail "few $n" "it fails" stderr
+		case $n in
+		1) has_words "few $n" stderr 'digits: warning: 1 sample is too few to calibrate on' ;;
+		5) has_words "few $n" stderr 'digits: warning: 5 samples are too few to calibrate on' ;;
+		12) has_words "few $n" stderr '12 samples may be too few: ranges still grow' ;;
+		esac
+		[ "$(grep -c 'data.few' stderr)" = 1 ] || fail "few $n" "not one warning" stderr
+	done
+done
+# What ranges cut off is in the report, also of a model that was saved between.
+silent 'clipped' compile "$E/digits.json" --calib "$E/calib.npy" --method percentile:p=99 -q -o clipped
+has_words 'clipped' clipped/digits.report.json '"clipped": [|{"value": "residual.a", "outside": 1967, "elements": 204800, "percent": 0.96044921875}'
+grep -q '"clipped"' direct-minmax/digits.report.json && fail 'clipped' "minmax cuts something off"
+for f in clipped.qir clipped.json; do
+	silent "$f" opt "$E/digits.json" --calib "$E/calib.npy" --method percentile:p=99 --stop-after legalize -q -o "$f"
+	silent "$f" compile "$f" -q --self-test 0 -o from-clipped
+	cases=$((cases + 1))
+	grep -A99 '"clipped"' clipped/digits.report.json | grep '"value"' >expected
+	grep '"value"' from-clipped/digits.report.json | diff - expected >difference || fail "$f" "other shares" difference
+done
+# More may be cut off when that is asked for, by the guarded methods alone.
+silent 'clip' compile "$E/digits.json" --calib "$E/calib.npy" --method kl:clip=100 -q -o clip
+grep -q '"options": .*method=kl:clip=100 ' clip/digits.report.json || fail clip "it is not recorded"
+usage 'clip, other method' "method.param|percentile has p;" compile "$E/digits.json" --calib "$E/calib.npy" --method percentile:clip=2 -q -o o
+usage 'clip, value' "method.value|'clip=101'" compile "$E/digits.json" --calib "$E/calib.npy" --method kl_tvm:clip=101 -q -o o
 printf '{"rules": [{"name": "pw*", "activations": "i16"}]}' >mixed.json
 silent 'recipe observed' calibrate "$E/digits.json" --calib "$E/calib.npy" --recipe mixed.json --skip last -q -o mixed-stats.json
 silent 'recipe by statistics' opt "$E/digits.json" --stats mixed-stats.json --recipe mixed.json --skip last --stop-after bind -q -o mixed-stats.qir

@@ -95,7 +95,7 @@ back() {
 	good "$name" opt -q "$E/digits.json" --calib "$E/calib.npy" --stop-after=bind "$@" -o direct.qir
 	good "$name" export -q "$E/digits.json" --calib "$E/calib.npy" "$@" --format encodings -o e.json
 	good "$name" opt -q "$E/digits.json" --encodings e.json --stop-after=bind "$@" -o back.qir
-	sed '1s/ options .*//' direct.qir >one
+	sed '1s/ options .*//;/^clipped /d' direct.qir >one # what samples had outside is theirs
 	sed '1s/ options .*//' back.qir >two
 	cmp -s one two || fail "$name" "encodings that were read back give another model"
 }
@@ -255,7 +255,7 @@ fi
 # the real values alone
 good 'from float' opt -q digits.onnx --from-float --stop-after=clean -o float.qir
 cases=$((cases + 1))
-grep -q quantize float.qir && fail 'from float' "there is a quantize" float.qir
+grep -q '= quantize' float.qir && fail 'from float' "there is a quantize" float.qir
 # … of MODEL: the reference stays quantized, so there is a difference
 good 'from float, against' eval -q digits.onnx --from-float --data "$E/test_x.npy" --against digits.onnx --min sqnr=20 --max sqnr=80
 

@@ -55,6 +55,13 @@ ranges searched --recipe search.json
 diff by-minmax searched >difference && fail recipe-search "nothing was searched"
 grep '^[<>]' difference | grep -v 'symbol \$pw' >others && fail recipe-search "other partitions were searched" others
 silent methods compile -q "$E/digits.json" --calib few.npy --recipe methods.json -o methods
+# A rule that matches nothing is an error of the pass that reads the recipe, whichever begins.
+silent nothing-partitioned opt -q "$E/digits.json" --passes axes,clean,partition -o partitioned.qir
+silent nothing-matches opt -q partitioned.qir --passes quantize --recipe methods.json -o symbolic.qir
+printf '{"rules": [{"name": "pv*", "method": "kl"}]}' >nothing.json
+case_of nothing-quantize 1 recipe.nothing "nothing.json:/rules/0: error: rule 0|named 'pv*'; nearest names: 'probs', 'pw_bias', 'pw'" opt -q partitioned.qir --passes quantize --recipe nothing.json -o o.qir
+case_of nothing-symbolic 1 recipe.nothing "rule 0" quantize -q "$E/digits.json" --recipe nothing.json
+case_of nothing-calibrate 1 recipe.nothing "rule 0" calibrate -q "$E/digits.json" --recipe nothing.json --calib few.npy -o o.json
 silent methods-saved opt -q "$E/digits.json" --recipe methods.json --stop-after quantize -o methods.qir
 silent methods-saved compile -q methods.qir --calib few.npy -o methods-saved
 diff -r methods methods-saved >difference || fail methods-saved "other files than in one run" difference

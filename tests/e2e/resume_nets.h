@@ -17,7 +17,7 @@ static const resume_net resume_nets[] = {
 	 .recipe = "{\"rules\": [{\"name\": \"conv1*\", \"activations\": \"i16\"}, "
 		   "{\"op\": \"dense\", \"method\": \"percentile\", \"weights\": \"i4\"}, "
 		   "{\"name\": \"conv2*\", \"skip\": true}]}",
-	 .samples = 7}, /* so few that nothing is said of how many they are */
+	 .samples = 7}, /* too few, which is warned of once */
 	/* one weight for two layers, batch norms, more than 16 channels, a pattern that declines */
 	{.name = "shared",
 	 .text = "graph @main(%x: tensor<1x6x6x3xf32>, %z: tensor<1x6xf32>) {\n"

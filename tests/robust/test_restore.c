@@ -114,6 +114,16 @@ run_pass(resume_case *c, size_t pass)
 	resume_free(&before);
 }
 
+/* Takes out the warning of few samples, whose text may be what there was no memory for. */
+static void
+without_few(resume_text *t)
+{
+	char *line = strstr(t->data, "data.few: ");
+
+	if (line != NULL)
+		memmove(line, line + strcspn(line, "\n"), strlen(line + strcspn(line, "\n")) + 1);
+}
+
 static void
 without_memory(const resume_net *net, const resume_row *row)
 {
@@ -130,6 +140,8 @@ without_memory(const resume_net *net, const resume_row *row)
 		if (resume_runs(row, pass))
 			run_pass(&c, pass);
 	resume_end(&c);
+	without_few(&c.out);
+	without_few(&straight.out);
 	assert_string_equal(c.out.data, straight.out.data);
 	resume_close(&c);
 	resume_close(&straight);

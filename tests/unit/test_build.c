@@ -69,7 +69,8 @@ compiles_from_memory(void **state)
 
 	(void)state;
 	assert_int_equal(job(ctx), QN_OK);
-	assert_int_equal(qn_diag_count(ctx), 0);
+	assert_int_equal(qn_diag_count(ctx), 1);
+	assert_string_equal(qn_diag_get(ctx, 0).id, "data.few"); /* so many there are */
 	qn_close(ctx);
 }
 

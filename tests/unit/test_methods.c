@@ -375,6 +375,50 @@ test_guard(void **state)
 	qn_finding f = {.lo = -2, .hi = 2};
 	qn_clip_guard(&seen, &f);
 	range_is(f, -4, 4);
+	/* clip=2 lets a method cut them off, clip=100 what it likes; more than the default was asked for */
+	for (int i = 0; i < 3; i++) {
+		static const char *const text[] = {"kl:clip=2", "kl_tvm:clip=100", "ema:clip=1.5"};
+		static const double most[] = {0.02, 1, 0.015};
+
+		assert_true(qn_method_parse(&rg->env, &rg->arena, text[i], &s->method) == QN_OK);
+		f = (qn_finding){.lo = -2, .hi = 2};
+		seen = qn_statistics_seen(s, 0);
+		qn_clip_guard(&seen, &f);
+		range_is(f, i < 2 ? -2 : -4, i < 2 ? 2 : 4);
+		assert_true(qn_clip_most(&s->method) == most[i]);
+		assert_true(qn_clip_asked(&s->method) == most[i]);
+	}
+	/* the default is not part of the text, which older files have without it */
+	qn_buf b;
+	qn_buf_init(&b, &rg->arena);
+	assert_true(qn_method_parse(&rg->env, &rg->arena, "kl:clip=1", &s->method) == QN_OK);
+	assert_true(qn_clip_asked(&s->method) == 0);
+	qn_method_print(&b, &s->method);
+	qn_buf_putc(&b, ' ');
+	assert_true(qn_method_parse(&rg->env, &rg->arena, "ema:clip=0.5", &s->method) == QN_OK);
+	qn_method_print(&b, &s->method);
+	assert_string_equal(qn_buf_str(&b), "kl ema:c=0.01,clip=0.5");
+}
+
+/* The searches of kl look at those thresholds alone that cut off no more than they may. */
+static void
+test_clip_searches(void **state)
+{
+	enum { N = 20000 };
+	static const char *const name[][2] = {{"kl:clip=0", "kl"}, {"kl_tvm:clip=0", "kl_tvm"}};
+	float *x = normal(N);
+
+	(void)state;
+	/* long tails, which the least entropy leaves out */
+	for (size_t i = 0; i < N; i++)
+		x[i] = x[i] * x[i] * x[i] * x[i] * x[i];
+	for (size_t i = 0; i < 2; i++) {
+		const qn_finding kept = find(name[i][0], x, N, 4, true);
+		const qn_finding free = find(name[i][1], x, N, 4, true);
+
+		if (!(free.hi < kept.hi * 0.8))
+			fail_msg("%s: %g, otherwise %g", name[i][0], kept.hi, free.hi);
+	}
 }
 
 /* ---- text ---- */
@@ -423,11 +467,12 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_batches),    TEST(test_avgmax_pr_halves),  TEST(test_percentile_cut),
-		TEST(test_where),      TEST(test_uniform),           TEST(test_outlier),
-		TEST(test_zeros),      TEST(test_constant),          TEST(test_scale),
-		TEST(test_duplicates), TEST(test_methods_differ),    TEST(test_shards),
-		TEST(test_text),       TEST(test_constant_channels), TEST(test_guard),
+		TEST(test_batches),       TEST(test_avgmax_pr_halves),  TEST(test_percentile_cut),
+		TEST(test_where),         TEST(test_uniform),           TEST(test_outlier),
+		TEST(test_zeros),         TEST(test_constant),          TEST(test_scale),
+		TEST(test_duplicates),    TEST(test_methods_differ),    TEST(test_shards),
+		TEST(test_text),          TEST(test_constant_channels), TEST(test_guard),
+		TEST(test_clip_searches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,8 +7,12 @@
 
 #include "calibrate/encodings.h"
 #include "driver/encodings.h"
+#include "formats/json_graph.h"
 #include "passes/passes.h"
 #include "patterns/quantizer.h"
+
+/* How a model comes from one pass to the next. */
+static enum { AS_IT_IS, TEXT, JSON } form;
 
 /* A node with a name of its own; attributes stand before it. */
 static void
@@ -37,15 +41,48 @@ network(void)
 	import(13);
 }
 
+/* The model as it is after it was saved, as text or JSON, and read. */
+static void
+saved(bool json)
+{
+	qn_model *m = &rg->m;
+	qn_buf b, again;
+
+	qn_buf_init(&b, &rg->arena);
+	qn_buf_init(&again, &rg->arena);
+	if (json)
+		qn_json_print(&b, m, NULL, NULL);
+	else
+		qn_model_print(&b, m);
+	qn_model_init(m, &rg->env, &rg->arena, "saved");
+	if (json)
+		assert_int_equal(qn_json_parse(m, "m.json", NULL, b.data, b.n), QN_OK);
+	else
+		assert_int_equal(qn_model_parse(m, "m.qir", b.data, b.n), QN_OK);
+	if (json)
+		qn_json_print(&again, m, NULL, NULL);
+	else
+		qn_model_print(&again, m);
+	assert_string_equal(qn_buf_str(&again), qn_buf_str(&b));
+}
+
 static void
 quantized_by(const char *text)
 {
 	qn_encodings *e;
 
-	assert_int_equal(qn_axes(&rg->m), QN_OK);
-	assert_int_equal(qn_clean(&rg->m), QN_OK);
-	assert_int_equal(qn_partition(&rg->m, &(qn_quant_opts){0}), QN_OK);
-	assert_int_equal(qn_quantize_model(&rg->m, &(qn_quant_opts){0}), QN_OK);
+	int at = 0;
+
+	for (at = 0; at < 5; at++) {
+		if (form != AS_IT_IS)
+			saved(form == JSON);
+		assert_int_equal(at == 0   ? qn_axes(&rg->m)
+				 : at == 1 ? qn_clean(&rg->m)
+				 : at == 2 ? qn_partition(&rg->m, &(qn_quant_opts){0})
+				 : at == 3 ? qn_quantize_model(&rg->m, &(qn_quant_opts){0})
+					   : QN_OK,
+				 QN_OK);
+	}
 	assert_int_equal(qn_encodings_read(&rg->env, &rg->arena, "e.json", text, strlen(text), &e),
 			 QN_OK);
 	assert_int_equal(qn_encodings_bind(&rg->m, e), QN_OK);
@@ -278,6 +315,21 @@ test_quantized(void **state)
 	}
 }
 
+/* All of it through files. */
+static void
+test_saved(void **state)
+{
+	for (form = TEXT; form <= JSON; form++) {
+		another_file();
+		test_tensor_names(state);
+		another_file();
+		test_own_first(state);
+		another_file();
+		test_moved_weight(state);
+	}
+	form = AS_IT_IS;
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, onnx_setup, onnx_teardown)
 
 int
@@ -285,7 +337,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(test_tensor_names), TEST(test_own_first),
 					   TEST(test_moved_weight), TEST(test_quantized),
-					   TEST(in_two_sections)};
+					   TEST(in_two_sections),   TEST(test_saved)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,6 +192,9 @@ test_state(void **state)
 		qn_model *copy;
 		assert_int_equal(qn_load(w->ctx, in_folder(w, "m.qir"), &copy), QN_OK);
 		assert_int_equal(qn_compile(copy, &opts), QN_OK);
+		assert_int_equal(qn_diag_count(w->ctx), 1);
+		assert_string_equal(id(w, 0), "data.few");
+		qn_diag_clear(w->ctx);
 	}
 }
 

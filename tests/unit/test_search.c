@@ -48,7 +48,7 @@ print_to(qn_model *m, text *t)
 {
 	t->n = 0;
 	assert_int_equal(qn_print(m, QN_FORMAT_IR, append, t), QN_OK);
-	char *symbols = strchr(t->s, '\n');
+	char *symbols = strstr(t->s, "\nsymbol");
 	char *graph = strstr(t->s, "graph @main");
 	assert_true(symbols != NULL && graph != NULL);
 	*graph = '\0';
@@ -282,6 +282,8 @@ test_statistics(void **state)
 	result(1, (qn_compile_opts){.method = "output"}, &want, &error);
 	o = (qn_compile_opts){.scheme = QN_RFC, .method = "output", .calib = &r.x, .ncalib = 1};
 	assert_int_equal(qn_calibrate(r.m, &o, 0, 0, &s), QN_OK);
+	assert_string_equal(first_id(&r), "data.few");
+	qn_diag_clear(r.ctx);
 	/* Of this model, which is symbolic now. */
 	o = (qn_compile_opts){.stats = s, .stop_after = "bind"};
 	assert_int_equal(qn_compile(r.m, &o), QN_EINVALID);

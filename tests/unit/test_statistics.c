@@ -368,14 +368,52 @@ test_quarters(void **state)
 	assert_non_null(strstr(text_of(a), "quarters"));
 }
 
+/* Quarters that are not those of the values, and files of older programs, which have none. */
+static void
+test_wrong_quarters(void **state)
+{
+	static const char *const rows[][2] = {
+		{"\"quarters\": [", "\"quarters\": [[], "},
+		{"\"quarters\": [[", "\"quarters\": [[\"0x0000000000000000\", "},
+		{"\"quarters\": [[\"0xc", "\"quarters\": [[\"0x4"},     /* above its largest */
+		{"\"quarters\": [[\"0xc00", "\"quarters\": [[\"0xc03"}, /* below all */
+		{"\"quarters\": [", "\"quarters\": [[],[],[],[]], \"_quarters\": ["},
+		{"\"quarters\": [", "\"quarters\": 1, \"_quarters\": ["},
+	};
+	qn_statistics *whole = part("minmax", 0, 8);
+	const char *good = text_of(whole), *from = strstr(good, "\"quarters\"");
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++)
+		refuse(edit(good, rows[i][0], rows[i][1]), i == 5 ? "json.kind" : "stats.value");
+	/* Without them nothing is known of growth, also after a merge with a part that has them. */
+	char cut[600] = "";
+	const char *end = strstr(from, "]],") + 3;
+	assert_true((size_t)(end - from) < sizeof cut);
+	memcpy(cut, from, (size_t)(end - from));
+	char *text = edit(good, cut, "");
+	(void)qn_statistics_seal(text, strlen(text));
+	qn_statistics *old = (qn_statistics *)(uintptr_t)read_text(text);
+	qn_seen seen = qn_statistics_seen(old, 0);
+	assert_false(qn_observer_has_quarters(seen.o));
+	assert_true(qn_growth(&seen, &(qn_finding){.lo = -4, .hi = 4}) == 0);
+	qn_statistics *a = part("minmax", 3, 8);
+	text = edit(text_of(part("minmax", 0, 3)), "\"quarters\"", "\"_quarters\"");
+	(void)qn_statistics_seal(text, strlen(text));
+	const qn_statistics *b = read_text(text);
+	assert_int_equal(qn_statistics_merge(&rg->env, &rg->arena, a, "b", b), QN_OK);
+	assert_null(strstr(text_of(a), "quarters"));
+}
+
 int
 main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_round_trip), TEST(test_merge),  TEST(test_merge_refuses),
-		TEST(test_passes),     TEST(test_files),  TEST(test_checksum),
-		TEST(test_bomb),       TEST(test_growth), TEST(test_quarters),
+		TEST(test_round_trip),     TEST(test_merge),  TEST(test_merge_refuses),
+		TEST(test_passes),         TEST(test_files),  TEST(test_checksum),
+		TEST(test_bomb),           TEST(test_growth), TEST(test_quarters),
+		TEST(test_wrong_quarters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

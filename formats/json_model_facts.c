@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json_model_facts.c - what is known of a model beside its graphs.
+ *
+ *   "clipped": [{"value": "conv1.x", "outside": 20, "elements": 204800}]
+ *   "tensors": [{"names": ["conv.bias"], "constants": ["conv.bias"]}, {"node": "relu", "names": ["/relu/Relu_output_0"]}] */
+#include <string.h>
+
+#include "formats/json_read.h"
+
+/* ---- reading ---- */
+
+static void
+read_clipped(qn_json_reader *r, const qn_json *v)
+{
+	static const char *const keys[] = {"value", "outside", "elements"};
+	int64_t count[2] = {0, 0};
+
+	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
+		return;
+	qn_json_only(&r->doc, v, QN_COUNT(keys), keys);
+	const char *value = qn_json_text(r, v, "value", true);
+	for (int i = 0; i < 2; i++) {
+		const qn_json *n = qn_json_find(v, keys[i + 1]);
+
+		if (n == NULL || !qn_json_i64(n, &count[i]) || count[i] < 1 || count[1] < 0) {
+			qn_json_error(r, n != NULL ? n : v, "json.value",
+				      "\"%s\" must be an integer from 1 on", keys[i + 1]);
+			return;
+		}
+	}
+	if (count[0] > count[1])
+		qn_json_error(r, v, "json.value", "more elements are outside than there are");
+	else if (value != NULL)
+		qn_model_clipped(r->m, &(qn_clipped){.value = value,
+						     .outside = (uint64_t)count[0],
+						     .elements = (uint64_t)count[1]});
+}
+
+static bool
+is_among(const char *name, const qn_json *list)
+{
+	for (size_t i = 0; list != NULL && i < list->n; i++)
+		if (list->child[i].kind == QN_JSON_STRING &&
+		    strcmp(list->child[i].string, name) == 0)
+			return true;
+	return false;
+}
+
+static void
+read_tensor(qn_json_reader *r, const qn_json *v)
+{
+	static const char *const keys[] = {"node", "names", "constants"};
+
+	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
+		return;
+	qn_json_only(&r->doc, v, QN_COUNT(keys), keys);
+	const char *node = qn_json_text(r, v, "node", false);
+	const qn_json *names = qn_json_need(&r->doc, v, "names", QN_JSON_ARRAY);
+	const qn_json *constants = qn_json_want(&r->doc, v, "constants", QN_JSON_ARRAY);
+	if (names != NULL &&
+	    (names->n > QN_MOST_CALLED || (constants != NULL && constants->n > names->n))) {
+		qn_json_error(r, v, "json.value",
+			      "a node has at most %d names, and not more that are constants",
+			      QN_MOST_CALLED);
+		return;
+	}
+	for (size_t i = 0; names != NULL && i < names->n; i++) {
+		const qn_json *s = &names->child[i];
+
+		if (!qn_json_is(&r->doc, s, QN_JSON_STRING))
+			continue;
+		if (s->string[0] == '\0')
+			qn_json_error(r, s, "json.value", "a name must not be empty");
+		else
+			qn_model_call(r->m, node, s->string, is_among(s->string, constants));
+	}
+}
+
+void
+qn_json_model_facts(qn_json_reader *r)
+{
+	const qn_json *root = r->doc.root;
+	const qn_json *here = qn_json_want(&r->doc, root, "quantized", QN_JSON_BOOL);
+	const qn_json *opened = qn_json_want(&r->doc, root, "opened", QN_JSON_BOOL);
+	const qn_json *clipped = qn_json_want(&r->doc, root, "clipped", QN_JSON_ARRAY);
+	const qn_json *tensors = qn_json_want(&r->doc, root, "tensors", QN_JSON_ARRAY);
+
+	r->m->quantized_here = here != NULL && here->truth;
+	r->m->opened = opened != NULL && opened->truth;
+	for (size_t i = 0; clipped != NULL && i < clipped->n; i++)
+		read_clipped(r, &clipped->child[i]);
+	for (size_t i = 0; tensors != NULL && i < tensors->n; i++)
+		read_tensor(r, &tensors->child[i]);
+}
+
+/* ---- writing ---- */
+
+static void
+put_names(qn_json_out *o, const char *key, const qn_called_entry *e, bool constants)
+{
+	qn_json_open(o, key, '[', QN_JSON_FLAT);
+	for (const qn_called *c = e->called; c != NULL; c = e->node != NULL ? c->next : NULL)
+		if (!constants || c->constant)
+			qn_json_put_string(o, NULL, c->name);
+	qn_json_close(o);
+}
+
+static void
+put_tensor(qn_json_out *o, const qn_called_entry *e)
+{
+	bool any = false;
+
+	for (const qn_called *c = e->called; c != NULL; c = e->node != NULL ? c->next : NULL)
+		any = any || c->constant;
+	qn_json_open(o, NULL, '{', QN_JSON_FLAT);
+	if (e->node != NULL)
+		qn_json_put_string(o, "node", e->node);
+	put_names(o, "names", e, false);
+	if (any)
+		put_names(o, "constants", e, true);
+	qn_json_close(o);
+}
+
+void
+qn_json_put_model_facts(qn_json_out *o, const qn_model *m)
+{
+	const qn_called_entry *list;
+	const size_t n = qn_model_called_list(m, o->b->arena, &list);
+
+	if (m->quantized_here)
+		qn_json_put_bool(o, "quantized", true);
+	if (m->opened)
+		qn_json_put_bool(o, "opened", true);
+	if (m->nclipped > 0)
+		qn_json_open(o, "clipped", '[', QN_JSON_LINES);
+	for (size_t i = 0; i < m->nclipped; i++) {
+		qn_json_open(o, NULL, '{', QN_JSON_FLAT);
+		qn_json_put_string(o, "value", m->clipped[i].value);
+		qn_json_put_u64(o, "outside", m->clipped[i].outside);
+		qn_json_put_u64(o, "elements", m->clipped[i].elements);
+		qn_json_close(o);
+	}
+	if (m->nclipped > 0)
+		qn_json_close(o);
+	if (n > 0)
+		qn_json_open(o, "tensors", '[', QN_JSON_LINES);
+	for (size_t i = 0; i < n; i++)
+		put_tensor(o, &list[i]);
+	if (n > 0)
+		qn_json_close(o);
+}
