@@ -231,6 +231,12 @@ static const struct {
 };
 
 const char *
+qn_emitted_suffix(int i)
+{
+	return files[i].suffix;
+}
+
+const char *
 qn_emission_suffix(const qn_emission *e, int i)
 {
 	return files[i].print == print_selftest && e->test == NULL ? NULL : files[i].suffix;

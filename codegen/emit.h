@@ -87,6 +87,8 @@ qn_status qn_emission_make(const qn_plan *p, const qn_emit_opts *opts, const qn_
 /* What stands behind plan->name in the name of file i: ".h", ".c", "_weights.c", "_selftest.c";
  * NULL for a file that is not there. */
 const char *qn_emission_suffix(const qn_emission *e, int i);
+/* Of text i whether this emission has it or not. */
+const char *qn_emitted_suffix(int i);
 /* Prints file i; b may have a sink. */
 void qn_emission_print(qn_emission *e, int i, qn_buf *b);
 

@@ -7,17 +7,20 @@
  * The CRC of a step is CRC-32 (IEEE 802.3) of its bytes, codes of several bytes little-endian. */
 #include "codegen/emitter.h"
 
-/* The constant that has the content in its name, with which only this compilation links. */
+/* The constant that has the content in its name, or the byte that stands in for one, with which only
+ * this compilation links. */
 static void
 put_constant(const qn_emitter *e, qn_buf *b)
 {
-	if (e->nconstant == 0)
+	qn_buf_puts(b, "#ifdef __cplusplus\nextern \"C\"\n#else\nextern\n#endif\n");
+	if (e->nconstant == 0) {
+		qn_buff(b, "const unsigned char %s_set_%08x;\n\n", e->plan->name,
+			(unsigned)e->content);
 		return;
+	}
 	const qn_constant *c = &e->constant[0];
-	qn_buff(b,
-		"#ifdef __cplusplus\nextern \"C\"\n#else\nextern\n#endif\n"
-		"const %s %s_%08x[%zu];\n\n",
-		qn_ctype(c->type), c->name, (unsigned)e->content, c->count);
+	qn_buff(b, "const %s %s_%08x[%zu];\n\n", qn_ctype(c->type), c->name, (unsigned)e->content,
+		c->count);
 }
 
 /* "static const int8_t in_image[2][64] = {{…}, {…}};" */
@@ -147,6 +150,11 @@ put_function(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 			"\t(void)*(const volatile %s *)%s_%08x; /* links with its own constants "
 			"only */\n",
 			qn_ctype(e->constant[0].type), e->constant[0].name, (unsigned)e->content);
+	else
+		qn_buff(b,
+			"\t(void)*(const volatile unsigned char *)&%s_set_%08x; /* links with its "
+			"own program only */\n",
+			name, (unsigned)e->content);
 	qn_buff(b, "\tfor (i = 0; i < %zu; i++) {\n", t->nsample);
 	for (k = 0; k < g->ninput; k++)
 		qn_buff(b, "\t\tin.%s = in_%s[i];\n", e->input[k], e->input[k]);

@@ -29,13 +29,27 @@ put_trace(qn_emitter *e, qn_buf *b)
 		e->macro, e->macro, e->plan->name, e->macro);
 }
 
+/* Without constants there is no symbol that the self-test shares with the program; a byte stands in. */
+static void
+put_set(qn_emitter *e, qn_buf *b)
+{
+	qn_buf_puts(b, "/* Objects of different compilations do not link. */\n"
+		       "#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
+	qn_buff(b, "extern const unsigned char %s_set_%08x;\n", e->plan->name,
+		(unsigned)e->content);
+	qn_buff(b, "const unsigned char %s_set_%08x = 0;\n", e->plan->name, (unsigned)e->content);
+	qn_buf_puts(b, "#ifdef __cplusplus\n}\n#endif\n\n");
+}
+
 static void
 put_externs(qn_emitter *e, qn_buf *b)
 {
 	size_t i;
 
-	if (e->nconstant == 0)
+	if (e->nconstant == 0) {
+		put_set(e, b);
 		return;
+	}
 	qn_emit_content_symbol(e, b);
 	qn_buff(b,
 		"/* Constants, in %s_weights.c; define %s_WEIGHTS_ATTR to place them in a section. "

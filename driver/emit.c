@@ -225,6 +225,11 @@ emit(void *arg, qn_arena *a)
 				(qn_file_out){.path = file_name(a, c->folder, plan->name, suffix),
 					      .print = print_text,
 					      .user = &texts[i]};
+		else if (c->fn ==
+			 NULL) /* that of a compilation before would not build with these */
+			files[n++] = (qn_file_out){
+				.path = file_name(a, c->folder, plan->name, qn_emitted_suffix(i)),
+				.remove = true};
 	}
 	report_call report = {c->m, plan, &opts};
 	files[n++] = (qn_file_out){.path = file_name(a, c->folder, plan->name, ".report.json"),

@@ -2,10 +2,12 @@
 /* commit.c - see commit.h.  The journal is carried out in one of two directions, and both can be
  * begun again wherever they were stopped:
  *
- *   F  forward: old file -> .old, temporary file -> its name; where there is none, that is done
+ *   F  forward: old file -> .old, temporary file -> its name; where there is none, that is done;
+ *      of a file that goes the first half alone
  *   B  back:    .old -> its name; a name that was new goes; temporary files go
  *
- *   "F" crc32 "quern-commit-1" NUL { "n" or "r"  tmp NUL old NUL name NUL }…     n: a new name */
+ *   "F" crc32 "quern-commit-1" NUL { kind  tmp NUL old NUL name NUL }…
+ *   kind: "n" a new name, "r" a file is replaced, "d" it goes */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700
 #endif
@@ -33,7 +35,7 @@ static const char title[] = "quern-commit-1";
 /* Paths of one file on its way. */
 typedef struct step {
 	const char *tmp, *old, *name;
-	bool fresh;
+	bool fresh, gone;
 } step;
 
 typedef struct journal {
@@ -76,7 +78,9 @@ go_forward(const journal *j)
 	for (size_t i = 0; i < j->n; i++) {
 		const step *s = &j->step[i];
 
-		if (!is_there(s->tmp))
+		if (s->gone && rename(s->name, s->old) != 0 && errno != ENOENT)
+			return errno;
+		if (s->gone || !is_there(s->tmp))
 			continue;
 		int error = set_aside(s);
 		if (error != 0)
@@ -96,7 +100,7 @@ go_back(const journal *j)
 		const step *s = &j->step[i];
 		int e = 0;
 
-		if (s->fresh && !is_there(s->tmp))
+		if (s->fresh && !s->gone && !is_there(s->tmp))
 			e = removed(s->name);
 		else if (!s->fresh && rename(s->old, s->name) != 0 && errno != ENOENT)
 			e = errno;
@@ -155,7 +159,7 @@ print(qn_buf *b, size_t n, const qn_commit_file *f)
 	qn_buf_init(&body, b->arena);
 	put_text(&body, title);
 	for (size_t i = 0; i < n; i++) {
-		qn_buf_putc(&body, f[i].fresh ? 'n' : 'r');
+		qn_buf_putc(&body, f[i].gone ? 'd' : f[i].fresh ? 'n' : 'r');
 		put_text(&body, f[i].tmp);
 		put_text(&body, f[i].old);
 		put_text(&body, f[i].name);
@@ -191,10 +195,10 @@ parse_step(qn_arena *a, const char *folder, const char **at, const char *end, st
 	const char *name = old != NULL ? take_text(at, end) : NULL;
 
 	if (name == NULL || !is_ours(tmp) || !is_ours(old) || name[0] == '\0' ||
-	    strchr(name, '/') != NULL || (kind != 'n' && kind != 'r'))
+	    strchr(name, '/') != NULL || (kind != 'n' && kind != 'r' && kind != 'd'))
 		return false;
 	*s = (step){path_of(a, folder, tmp), path_of(a, folder, old), path_of(a, folder, name),
-		    kind == 'n'};
+		    kind == 'n', kind == 'd'};
 	return true;
 }
 
@@ -347,7 +351,7 @@ commit_set(qn_arena *a, journal *j, const qn_commit_file *file, bool *kept)
 	qn_buf text;
 
 	for (size_t i = 0; i < j->n; i++) /* carrying it out would take it for done */
-		if (!is_there(j->step[i].tmp))
+		if (!j->step[i].gone && !is_there(j->step[i].tmp))
 			return qn_file_fail(env, "file.write", j->step[i].name, ENOENT);
 	qn_buf_init(&text, a);
 	print(&text, j->n, file);
@@ -390,9 +394,9 @@ prepare(qn_arena *a, journal *j, uint64_t id, size_t n, qn_commit_file *file)
 		qn_buf_init(&old, a);
 		qn_buff(&old, "%.*s.old", (int)(strlen(file[i].tmp) - 4), file[i].tmp);
 		file[i].old = qn_buf_str(&old);
-		j->step[i] = (step){path_of(a, j->folder, file[i].tmp),
-				    path_of(a, j->folder, file[i].old),
-				    path_of(a, j->folder, file[i].name), file[i].fresh};
+		j->step[i] = (step){
+			path_of(a, j->folder, file[i].tmp), path_of(a, j->folder, file[i].old),
+			path_of(a, j->folder, file[i].name), file[i].fresh, file[i].gone};
 	}
 }
 
@@ -414,7 +418,7 @@ qn_files_commit(qn_arena *a, const char *folder, uint64_t id, size_t n, qn_commi
 		qn_folder_sweep(a, folder, n, file);
 	for (size_t i = 0; i < n; i++) /* it may have come meanwhile */
 		file[i].fresh = j.step[i].fresh = !is_there(j.step[i].name);
-	if (status == QN_OK && n > 1) {
+	if (status == QN_OK && (n > 1 || file[0].gone)) {
 		status = commit_set(a, &j, file, kept);
 	} else if (status == QN_OK && rename(j.step[0].tmp, j.step[0].name) != 0) {
 		status = qn_file_fail(a->env, "file.write", j.step[0].name, errno);

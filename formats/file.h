@@ -31,6 +31,7 @@ typedef struct qn_file_out {
 	 * When memory runs out in it, the files go again as after any failure. */
 	void (*print)(void *user, qn_buf *b);
 	void *user;
+	bool remove; /* nothing is written: the file of this name goes, if there is one, with the change */
 } qn_file_out;
 qn_status qn_files_write(qn_env *env, const char *folder, size_t n,
 			 const qn_file_out *files) QN_MUST_CHECK;

@@ -37,6 +37,7 @@ typedef struct pending {
 	const char *path;   /* the target, links followed */
 	const char *folder; /* of it, with '/' at its end, or "" */
 	bool direct;        /* the target is a device or a pipe: written as it is, never replaced */
+	bool gone;          /* nothing is written: the file goes */
 	bool done;          /* it has its name, or belongs to a journal */
 	int fd;             /* -1: not open */
 	int held;           /* the same, until the temporary file is not needed any more */
@@ -227,6 +228,7 @@ commit_folder(qn_arena *a, const write_call *c, size_t first)
 		if (!p[i].done && !p[i].direct && same_folder(&p[first], &p[i])) {
 			set[k].tmp = qn_path_base(p[i].tmp);
 			set[k].name = qn_path_base(p[i].path);
+			set[k].gone = p[i].gone;
 			of[k++] = &p[i];
 		}
 	qn_status status = qn_files_commit(a, p[first].folder, c->id, k, set, &kept);
@@ -284,6 +286,7 @@ write_all(void *arg, qn_arena *a)
 		p[i].tmp = QN_NEW(a, char, strlen(p[i].folder) + QN_TMP_ROOM);
 		qn_tmp_name(p[i].tmp, strlen(p[i].folder) + QN_TMP_ROOM, p[i].folder, c->id, i);
 		p[i].fd = p[i].held = -1;
+		p[i].gone = files[i].remove;
 	}
 	c->file = p;
 	if (c->folder != NULL)
@@ -291,7 +294,7 @@ write_all(void *arg, qn_arena *a)
 	if (status == QN_OK)
 		status = check_targets(a->env, n, p);
 	for (size_t i = 0; i < n && status == QN_OK; i++)
-		status = write_tmp(a, &files[i], &p[i]);
+		status = p[i].gone ? QN_OK : write_tmp(a, &files[i], &p[i]);
 	for (size_t i = 0; i < n && status == QN_OK; i++)
 		if (!p[i].done && !p[i].direct)
 			status = commit_folder(a, c, i);

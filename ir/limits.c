@@ -5,11 +5,12 @@
 #include "ir/diag.h"
 
 static const struct {
-	const char *id, *field, *what;
+	const char *id, *field, *what, *option; /* option NULL: the program has none */
 	size_t offset;
 	uint64_t preset;
 } limits[] = {
-#define X(NAME, field, id, preset, what) {id, #field, what, offsetof(qn_limits, field), preset},
+#define X(NAME, field, id, preset, what, option)                                                   \
+	{id, #field, what, option, offsetof(qn_limits, field), preset},
 	QN_LIMITS(X)
 #undef X
 };
@@ -28,15 +29,23 @@ qn_limit(const qn_env *env, qn_limit_kind kind)
 qn_status
 qn_limit_report(qn_env *env, qn_limit_kind kind, const char *place, uint64_t have)
 {
-	unsigned long long most = qn_limit(env, kind);
+	const unsigned long long most = qn_limit(env, kind);
+	const char *option = limits[kind].option;
+	const char *before = option != NULL ? ", the program with " : "", *after = "";
 
+	if (option == NULL)
+		option = "";
+	else
+		after = " N";
 	if (have == UINT64_MAX)
 		return qn_report(env, QN_EBUDGET, limits[kind].id, place,
-				 "more than %llu %s; the host sets this limit (limits.%s)", most,
-				 limits[kind].what, limits[kind].field);
+				 "more than %llu %s; the host sets this limit (limits.%s)%s%s%s",
+				 most, limits[kind].what, limits[kind].field, before, option,
+				 after);
 	return qn_report(env, QN_EBUDGET, limits[kind].id, place,
-			 "%llu %s; the limit is %llu, the host sets it (limits.%s)",
-			 (unsigned long long)have, limits[kind].what, most, limits[kind].field);
+			 "%llu %s; the limit is %llu, the host sets it (limits.%s)%s%s%s",
+			 (unsigned long long)have, limits[kind].what, most, limits[kind].field,
+			 before, option, after);
 }
 
 uint64_t

@@ -37,9 +37,10 @@ typedef struct options {
 	const char *stats, *encodings, *encodings_version, *shard, *explain;
 	const char *passes, *print_after, *stop_after, *emit, *self_test, *min_accuracy,
 		*max_scratch, *max_weights, *dot, *svg, *at;
-	int align;   /* 0: not given */
-	int limit;   /* times what a file may ask for; 0: 1 */
-	int threads; /* 0: as many as the machine has cores */
+	int align;       /* 0: not given */
+	int limit;       /* times what a file may ask for; 0: 1 */
+	int match_limit; /* times the steps of searches for patterns; 0: 1 */
+	int threads;     /* 0: as many as the machine has cores */
 	bool no_approx, merge_always, require_int, reduce_range;
 	bool greedy, reassociate, trace_rules, explain_matches;
 	bool from_float, real, sqnr, json, markdown, quiet, list_passes, help;

@@ -107,6 +107,9 @@
 	{"--import-limit", 0, COUNT(limit), "N",                                                   \
 	 "let a model that you trust ask for N times as many nodes, constants and steps "          \
 	 "(default 1, see docs/limits.md)"},                                                       \
+	{"--match-limit", 0, COUNT(match_limit), "N",                                              \
+	 "let the search for a pattern at all values take N times as many steps (default 1, see "  \
+	 "docs/limits.md)"},                                                                       \
 	{                                                                                          \
 		"--from-float", 0, FLAG(from_float), NULL,                                         \
 			"of an already quantized .onnx or .tflite take the real values, and "      \

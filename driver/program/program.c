@@ -42,10 +42,13 @@ qn_ctx *
 program_open(const options *o)
 {
 	const uint64_t times = o->limit > 1 ? (uint64_t)o->limit : 0; /* 0: the defaults */
-	qn_ctx *ctx = qn_open(&(qn_config){
-		.log = o->quiet ? NULL : log_line,
-		.threads = o->threads > 0 ? o->threads : processors(),
-		.limits = {.nodes = times << 20, .bytes = times << 32, .steps = times << 40}});
+	const uint64_t matching = o->match_limit > 1 ? (uint64_t)o->match_limit : 0;
+	qn_ctx *ctx = qn_open(&(qn_config){.log = o->quiet ? NULL : log_line,
+					   .threads = o->threads > 0 ? o->threads : processors(),
+					   .limits = {.nodes = times << 20,
+						      .bytes = times << 32,
+						      .steps = times << 40,
+						      .matching = matching << 27}});
 
 	if (ctx == NULL)
 		fprintf(stderr, "quern: out of memory\n");

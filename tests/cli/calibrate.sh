@@ -79,6 +79,11 @@ for f in clipped.qir clipped.json; do
 	grep -A99 '"clipped"' clipped/digits.report.json | grep '"value"' >expected
 	grep '"value"' from-clipped/digits.report.json | diff - expected >difference || fail "$f" "other shares" difference
 done
+# A compilation without a self-test takes that of the one before along, which would not build with it.
+[ -e clipped/digits_selftest.c ] || fail 'no self-test' "there was none before"
+silent 'no self-test' compile "$E/digits.json" --calib "$E/calib.npy" -q --self-test 0 -o clipped
+[ ! -e clipped/digits_selftest.c ] || fail 'no self-test' "the old one is there"
+[ "$(ls clipped | wc -l)" -eq 4 ] || fail 'no self-test' "other files are missing"
 # More may be cut off when that is asked for, by the guarded methods alone.
 silent 'clip' compile "$E/digits.json" --calib "$E/calib.npy" --method kl:clip=100 -q -o clip
 grep -q '"options": .*method=kl:clip=100 ' clip/digits.report.json || fail clip "it is not recorded"

@@ -100,6 +100,46 @@ mixtures(void **state)
 	build_end(&a);
 }
 
+/* A program without constants: its self-test links with it alone.  Its file of constants is empty. */
+static void
+no_constants(void **state)
+{
+	static const char text[] =
+		"model \"net\" stage integer\n"
+		"graph @main(%%x: tensor<1x6x!quant.uniform<i8:f32, 0.05:-4>>) {\n"
+		"  %%y = clamp %%x {lo=%d, hi=100}\n  return %%y as \"y\"\n}\n";
+	builder b[2];
+	e2e x[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		char s[512];
+
+		snprintf(s, sizeof(s), text, i - 4);
+		build_parse(&b[i], s);
+		e2e_prepare(&b[i], &x[i], 3);
+		e2e_write(&b[i], &x[i]);
+		assert_true(e2e_shell(
+			&b[i],
+			"cc -std=c99 -O2 -DNET_SELFTEST_MAIN -c net.c net_weights.c net_selftest.c",
+			x[i].dir, NULL));
+	}
+	check_sources(&b[0], &x[0], &x[1]);
+	for (unsigned which = 0; which < 4; which++) {
+		qn_buf cmd;
+
+		qn_buf_init(&cmd, &b[0].arena);
+		qn_buff(&cmd, "cc -o t %s/net.o %s/net_weights.o %s/net_selftest.o",
+			x[which & 1].dir, x[0].dir, x[which >> 1].dir);
+		if (e2e_shell(&b[0], qn_buf_str(&cmd), x[0].dir, "2> log") != (which % 3 == 0))
+			fail_msg("objects of mixture %u", which);
+	}
+	for (int i = 0; i < 2; i++) {
+		e2e_remove(&b[i], &x[i]);
+		build_end(&b[i]);
+	}
+}
+
 /* Other samples for the self-test, the same program: its files are the same and go together. */
 static void
 other_samples(void **state)
@@ -124,6 +164,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mixtures),
+		cmocka_unit_test(no_constants),
 		cmocka_unit_test(other_samples),
 	};
 

@@ -77,6 +77,18 @@ write_other(void)
 	return qn_file_write(&t.env, path_of("other"), "x", 1);
 }
 
+/* The last file of the set goes. */
+static qn_status
+write_fewer(void)
+{
+	qn_file_out out[NFILE];
+
+	for (size_t i = 0; i < NFILE; i++)
+		out[i] = (qn_file_out){
+			.path = path_of(name[i]), .data = "new", .n = 3, .remove = i + 1 == NFILE};
+	return qn_files_write(&t.env, NULL, NFILE, out);
+}
+
 /* ---- looking ---- */
 
 /* What a file holds; "" when there is none. */
@@ -190,6 +202,46 @@ kill_everywhere(const char *before)
 	assert_int_equal(which(before), 1);
 	assert_true(both[0] && both[1]);
 	return at - 1;
+}
+
+/* A file that goes: it is there with the old ones, and is not with the new ones. */
+static void
+removes(void **state)
+{
+	bool both[2] = {false, false};
+
+	(void)state;
+	for (int links = 0; links < 2; links++) {
+		disk_no_links(links == 0);
+		for (size_t at = 1;; at++) {
+			start("old");
+			const bool was = killed(write_fewer, at);
+			assert_int_equal(write_other(), QN_OK);
+			const bool is_new = strcmp(content(name[0]), "new") == 0;
+			for (size_t i = 0; i < NFILE; i++)
+				assert_string_equal(content(name[i]), !is_new          ? "old"
+								      : i + 1 == NFILE ? ""
+										       : "new");
+			assert_int_equal(leftovers(), 0);
+			both[is_new] = true;
+			if (!was)
+				break;
+		}
+		assert_true(both[0] && both[1]);
+		/* what is not there goes too; and what fails leaves it */
+		assert_int_equal(write_fewer(), QN_OK);
+		for (size_t at = 1; at < 6; at++) {
+			start("old");
+			disk_arm(DISK_RENAME, at, EIO, false);
+			const qn_status status = write_fewer();
+			if (disk_disarm() < at)
+				break;
+			assert_int_equal(status, QN_EIO);
+			assert_int_equal(which("old"), 0);
+			assert_int_equal(leftovers(), 0);
+		}
+	}
+	disk_no_links(false);
 }
 
 static void
@@ -525,10 +577,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kills),        cmocka_unit_test(kills_twice),
-		cmocka_unit_test(errors),       cmocka_unit_test(tmp_is_gone),
-		cmocka_unit_test(writers),      cmocka_unit_test(sweep),
-		cmocka_unit_test(bad_journals), cmocka_unit_test(read_after_kills),
+		cmocka_unit_test(kills),
+		cmocka_unit_test(removes),
+		cmocka_unit_test(kills_twice),
+		cmocka_unit_test(errors),
+		cmocka_unit_test(tmp_is_gone),
+		cmocka_unit_test(writers),
+		cmocka_unit_test(sweep),
+		cmocka_unit_test(bad_journals),
+		cmocka_unit_test(read_after_kills),
 		cmocka_unit_test(read_only),
 	};
 

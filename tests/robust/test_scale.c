@@ -259,8 +259,11 @@ patterns_limit(void **state)
 		const qn_status status =
 			qn_pattern_match(p, qn_model_main(s.net), 0, NULL, NULL, NULL, &count);
 		assert_int_equal(status, enough ? QN_OK : QN_EBUDGET);
-		if (!enough)
+		if (!enough) {
 			assert_string_equal(qn_diag_get(s.ctx, 0).id, "limit.matching");
+			assert_non_null(strstr(qn_diag_get(s.ctx, 0).message,
+					       "(limits.matching), the program with --match-limit N"));
+		}
 		qn_close(s.ctx);
 	}
 }
