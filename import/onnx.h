@@ -217,6 +217,7 @@ void qn_onnx_binary(qn_onnx *o, const qn_onnx_node *n, qn_id *out);
 
 /* BatchNormalization, and a vector [C] as [C,1,1…], to lie along axis 1 of a value of this rank (onnx_batch_norm.c). */
 void qn_onnx_batch_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out);
+void qn_onnx_prelu(qn_onnx *o, const qn_onnx_node *n, qn_id *out);
 qn_id qn_onnx_along_channels(qn_onnx *o, qn_id x, int32_t rank);
 
 /* RMSNormalization over the axes from `first` on; scale 0: 1 (onnx_norm.c). */

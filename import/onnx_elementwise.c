@@ -221,47 +221,6 @@ gelu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		out[0] = qn_importer_op(&o->im, QN_OP_gelu, 1, n->in, &a, NULL);
 }
 
-/* How many elements a slope has along the channels (axis 1) of a value, 0 when it lies otherwise. */
-static int64_t
-along_channels(const qn_type *x, const qn_type *slope, bool by_vector)
-{
-	int32_t lead = x->rank - slope->rank; /* axis 0 of slope lies along this one of x */
-
-	if (qn_type_count(slope) == 1)
-		return 0;
-	if (by_vector)
-		return slope->rank == 1 && x->rank >= 2 ? slope->dim[0] : 0;
-	for (int32_t i = 0; i < slope->rank; i++)
-		if (lead + i != 1 && slope->dim[i] != 1)
-			return 0;
-	return lead >= 0 && lead <= 1 ? slope->dim[1 - lead] : 0;
-}
-
-/* Before operator set 7 a vector is a slope for each channel. */
-static void
-prelu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
-{
-	qn_importer *im = &o->im;
-
-	if (!qn_onnx_need(o, n, 2))
-		return;
-	qn_id x = n->in[0], slope = n->in[1];
-	int64_t channels =
-		along_channels(qn_onnx_type(o, x), qn_onnx_type(o, slope), n->version < 7);
-	if (channels > 0 && qn_onnx_type(o, x)->dim[1] == channels && is_float(o, x)) {
-		qn_id in[] = {qn_importer_channels_last(im, x),
-			      qn_importer_reshape(im, slope, 1, &channels)};
-		out[0] = qn_importer_channels_first(
-			im, qn_importer_op(im, QN_OP_prelu, 2, in, NULL, NULL));
-		return;
-	}
-	qn_id zero = qn_importer_cast(im, qn_importer_f32(im, 0), qn_onnx_plain(o, x));
-	qn_id above = qn_importer_binary(im, QN_OP_maximum, x, zero);
-	qn_id below = qn_importer_binary(im, QN_OP_minimum, x, zero);
-	out[0] = qn_importer_binary(im, QN_OP_add, above,
-				    qn_importer_binary(im, QN_OP_mul, below, slope));
-}
-
 /* ---- types and choices ---- */
 
 /* Integers that a run of a quantized file computes and that become f32: they have scale 1. */
@@ -383,7 +342,7 @@ const qn_onnx_row qn_onnx_elementwise[] = {
 	ALL("Swish", with_reals, QN_OP_swish),
 	ALL("ThresholdedRelu", with_reals, QN_OP_thresholded_relu),
 	ALL("Gelu", gelu, 0),
-	ALL("PRelu", prelu, 0),
+	ALL("PRelu", qn_onnx_prelu, 0),
 	ALL("Cast", cast, 0),
 	ALL("CastLike", cast_like, 0),
 	ALL("Where", where, 0),

@@ -129,6 +129,28 @@ scale_along(qn_onnx *o, qn_id c, int64_t n, int32_t rank, bool conv)
 	return qn_importer_reshape(&o->im, c, 1, &n);
 }
 
+/* Constant zero points of the weights: one, or one for each of n channels, all of them the same, which become one. */
+static bool
+zero_points_along(qn_onnx *o, int64_t n, qn_id *zp)
+{
+	const qn_tensor *v = qn_importer_known(&o->im, *zp);
+	const int64_t count = v != NULL ? qn_type_count(v->type) : 0;
+	qn_attrs a = qn_importer_attrs(QN_OP_slice);
+
+	if (count < 1 || (count != 1 && (count != n || v->type->rank != 1)))
+		return false;
+	for (int64_t i = 1; i < count; i++)
+		if (qn_tensor_i64(v, i) != qn_tensor_i64(v, 0))
+			return false;
+	if (count == 1)
+		return true;
+	a.slice.begin.n = a.slice.end.n = 1;
+	a.slice.end.v[0] = 1;
+	*zp = qn_importer_reshape(&o->im, qn_importer_op(&o->im, QN_OP_slice, 1, zp, &a, NULL), 0,
+				  NULL);
+	return *zp != 0;
+}
+
 qn_id
 qn_onnx_scaled_sum(qn_onnx *o, qn_id a, qn_id b)
 {
@@ -146,13 +168,15 @@ qn_onnx_scaled_sum(qn_onnx *o, qn_id a, qn_id b)
 	const qn_onnx_node *n = &s->node;
 	const bool conv = n->arg != 0;
 	const qn_type *w = qn_onnx_type(o, n->in[1]), *x = qn_onnx_type(o, n->in[0]);
-	const qn_id zp = qn_onnx_in(n, 3);
-	if (w->rank < 1 || (!conv && w->rank != 2) || (zp != 0 && !one_constant(o, zp)))
+	const int32_t axis = conv ? 0 : 1;
+	qn_id zp = qn_onnx_in(n, 3);
+	if (w->rank < 1 || (!conv && w->rank != 2) ||
+	    (zp != 0 && !zero_points_along(o, w->dim[axis], &zp)))
 		return 0;
 	const qn_onnx_params p = {
 		.scale = scale_along(o, b, w->dim[conv ? 0 : 1], qn_onnx_type(o, a)->rank, conv),
 		.zp = zp,
-		.axis = conv ? 0 : 1};
+		.axis = axis};
 	if (p.scale == 0)
 		return 0;
 	in[0] = less_zero_point(o, n, 0, conv ? 1 : x->rank - 2);

@@ -82,7 +82,8 @@ is_aware(const char *domain, const char *op)
 }
 
 /* What stands beside rows in a network that only moves and chooses integers. */
-static const char *const beside[] = {"DequantizeLinear", "Constant", "ConstantOfShape", "Shape"};
+static const char *const beside[] = {
+	"DequantizeLinear", "Constant", "ConstantOfShape", "Shape", "Cast", "CastLike"};
 
 /* Sums of what is scattered, and weighted sums, are no choice among integers. */
 static bool

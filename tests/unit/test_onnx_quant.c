@@ -366,6 +366,31 @@ test_scaled(void **state)
 	}
 }
 
+/* A zero point for each channel that is the same for all is one; so it is of no use to the sum. */
+static void
+test_scaled_channels(void **state)
+{
+	(void)state;
+	onnx_begin(13);
+	onnx_input("x", ONNX_FLOAT, DIMS(1, 3));
+	onnx_const("w", ONNX_I8, DIMS(3, 2), V(1, 10, 2, 11, 3, 12));
+	onnx_const("wz", ONNX_I8, DIMS(2), V(0, 0));
+	onnx_const("s", ONNX_FLOAT, DIMS(2), V(0.125, 0.25));
+	scale("xs", 0.25);
+	zero_point("xz", ONNX_U8, 7);
+	onnx_node("", "QuantizeLinear", "x xs xz", "q");
+	onnx_node("", "MatMulInteger", "q w xz wz", "i");
+	onnx_node("", "Cast", "i", "f");
+	onnx_int("to", ONNX_FLOAT);
+	onnx_node("", "Mul", "f s", "y");
+	onnx_output("y");
+	onnx_read();
+	assert_int_equal(count(QN_OP_quantize),
+			 1); /* of x: the product takes dequantized weights */
+	assert_int_equal(count(QN_OP_dequantize), 2);
+	gives(V(1, -1.5, 4), 2, V((4 - 12 + 48) * 0.125, (40 - 66 + 192) * 0.25));
+}
+
 static void
 test_refused(void **state)
 {
@@ -413,10 +438,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_network), TEST(test_from_float),   TEST(test_weights_alone),
-		TEST(test_types),   TEST(test_qlinear_conv), TEST(test_microsoft),
-		TEST(test_gemm),    TEST(test_dynamic),      TEST(test_refused),
-		TEST(test_scaled),
+		TEST(test_network), TEST(test_from_float),      TEST(test_weights_alone),
+		TEST(test_types),   TEST(test_qlinear_conv),    TEST(test_microsoft),
+		TEST(test_gemm),    TEST(test_dynamic),         TEST(test_refused),
+		TEST(test_scaled),  TEST(test_scaled_channels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
