@@ -25,8 +25,8 @@ typedef struct open_values {
 	bool *open;             /* by id: needs parameters */
 	bool *derived;          /* by id: moves quantized values alone */
 	const qn_elem **stored; /* by id: the quantized values that it is computed from */
-	const qn_elem **fixed;  /* by id: the first quantize that reads it */
 	bool *pair_reads;       /* by id: a node that computes in float, and is left, reads it */
+	bool *multiplied;       /* by id: a product with weights reads it, moved or not */
 } open_values;
 
 static bool
@@ -79,7 +79,8 @@ note_operand(open_values *s, qn_id id, const qn_node *n)
 			s->stored[id] = s->stored[x];
 		all = all && (s->derived[x] || qn_rqz_is_index(n, i));
 	}
-	s->derived[id] = all;
+	s->derived[id] = all && (s->stored[id] == NULL || n->type->is_tuple ||
+				 qn_rqz_keeps_values(&s->m->types, n, s->stored[id]));
 	if (n->op == QN_OP_split)
 		s->derived[id] = s->derived[n->in[0]];
 	if (n->op == QN_OP_dequantize && qn_rqz_narrow(qn_graph_node(s->g, n->in[0])->type->elem)) {
@@ -105,10 +106,11 @@ note_readers(open_values *s)
 		const qn_node *n = qn_graph_node(s->g, id);
 
 		for (uint32_t i = 0; i < n->nin; i++) {
-			if (n->op == QN_OP_quantize)
-				s->fixed[n->in[i]] = n->type->elem;
-			else if (!qn_rqz_moves(s->g, n) && is_left(s, n) &&
-				 !is_gate(s, n, n->in[i]))
+			if (qn_opinfo_of(n)->behaviour == QN_ACC ||
+			    (s->multiplied[id] && qn_rqz_moves(s->g, n)))
+				s->multiplied[n->in[i]] = true;
+			if (n->op != QN_OP_quantize && !qn_rqz_moves(s->g, n) && is_left(s, n) &&
+			    !is_gate(s, n, n->in[i]))
 				s->pair_reads[n->in[i]] = true;
 		}
 	}
@@ -156,10 +158,19 @@ choose(open_values *s, int eager)
 
 /* ---- the pairs ---- */
 
+/* As the quantized values that it is computed from, of which tables have an entry for each and products multiply
+ * those of 8 bits; what is added, multiplied element by element or joined is 16 bits wide, as where its range follows
+ * from its operands': a step of 8 bits can be many of the result's. */
 static qn_storage
 storage_of(const open_values *s, qn_id id)
 {
+	const qn_behaviour from =
+		qn_opinfo_of(before_moves(s->g, qn_graph_node(s->g, id)))->behaviour;
 	const qn_elem *e = s->stored[id];
+
+	if (!s->multiplied[id] &&
+	    (from == QN_MIX || from == QN_JOIN || from == QN_SAME || from == QN_MEAN))
+		return QN_STORAGE_I16;
 
 	for (qn_id k = 1; e == NULL && k < s->g->n; k++)
 		e = s->stored[k];
@@ -168,17 +179,18 @@ storage_of(const open_values *s, qn_id id)
 	return e->bits > 8 ? QN_STORAGE_I16 : e->is_signed ? QN_STORAGE_I8 : QN_STORAGE_U8;
 }
 
-/* With the parameters that the file gives to other readers, else those of the operator, else a symbol. */
+/* With the parameters of the operator, else a symbol.  What the file quantizes for other readers limits it: these read
+ * it as it is. */
 static qn_id
 write_pair(const open_values *s, qn_graph *dst, qn_id id, qn_id x, size_t *nsymbol)
 {
 	const qn_node *n = qn_graph_node(s->g, id);
 	const qn_quant_opts opts = {.activations = storage_of(s, id)};
-	const qn_elem *e = s->fixed[id];
+	const qn_elem *e = NULL;
 	qn_types *t = &s->m->types;
 	qn_id q;
 
-	if (e == NULL && qn_opinfo_of(n)->behaviour == QN_FIXED) {
+	if (qn_opinfo_of(n)->behaviour == QN_FIXED) {
 		qn_elem d = qn_activation_desc(&opts);
 		double scale;
 
@@ -239,8 +251,8 @@ qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair, size_t *
 			 .open = QN_NEW(m->scratch, bool, g->n),
 			 .derived = QN_NEW(m->scratch, bool, g->n),
 			 .stored = QN_NEW(m->scratch, const qn_elem *, g->n),
-			 .fixed = QN_NEW(m->scratch, const qn_elem *, g->n),
-			 .pair_reads = QN_NEW(m->scratch, bool, g->n)};
+			 .pair_reads = QN_NEW(m->scratch, bool, g->n),
+			 .multiplied = QN_NEW(m->scratch, bool, g->n)};
 
 	*npair = *nsymbol = 0;
 	QN_TRY(try_integer(&s, opts));

@@ -12,6 +12,7 @@
  *   quantize(leaky_relu(dequantize(acc)))  ->  maximum(requantize(acc), scast(requantize(acc)))   rounded once: requantize_leaky.c
  *   less(dequantize(a), dequantize(b))  ->  less(a, b)                 the comparisons, whose result is plain
  *   conv2d(dequantize(x), dequantize(w), b)  ->  dequantize(conv2d(x, w, b'))   files of quantized graphs: requantize_acc.c
+ *   mul(dequantize(x), number)         ->  dequantize(scast(x))        its scale times the number; a sum with a number of steps: its zero point
  *   quantize(const)                    ->  const of codes
  *   relu(x)                            ->  x                               codes whose smallest one stands for 0; relu6, clip likewise
  *   requantize(requantize(x)), requantize(quantize(x))  ->  one of them    where the values in between cannot saturate;
@@ -30,6 +31,8 @@
 static const qn_rule rules[] = {
 	{"fold-constant", Q(QN_P_CONST(X)), qn_rqz_fold},
 	{"cast-codes", QN_P_OPN(cast, ROOT), qn_rqz_cast},
+	{"cast-back", QN_P_OPN(cast, ROOT), qn_rqz_cast_back},
+	{"rescale", QN_P_CLASS(QN_MIX, ROOT), qn_rqz_rescale},
 	{"gate", QN_P_OPN(mul, ROOT), qn_rqz_gate},
 	{"fill-weights", QN_P_CLASS(QN_ACC, ROOT), qn_rqz_fill_weights},
 	{"product-codes", QN_P_CLASS(QN_ACC, ROOT), qn_rqz_product},

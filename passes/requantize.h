@@ -16,6 +16,7 @@
  *   requantize_sums.c       sums and other values likewise
  *   requantize_derive.c     their ranges from those of their operands
  *   requantize_leaky.c      a leaky relu of sums, rounded once
+ *   requantize_rescale.c    products with a number, and sums with a number of steps, as other parameters
  *   requantize_norm.c       a batch norm goes into quantized weights
  *   requantize_merge.c      pairs become one, or nothing
  *   requantize_constant.c   constants become codes; weights make room for their bias */
@@ -76,12 +77,18 @@ qn_id qn_rqz_stored_as(qn_rw *rw, qn_id x, int bits, bool is_signed);
 /* An i16 type with so many steps in one of e's; and with 128, which holds the range of any e of 8 bits. */
 const qn_elem *qn_rqz_parts_elem(qn_types *t, const qn_elem *e, int parts);
 const qn_elem *qn_rqz_wide_elem(qn_types *t, const qn_elem *e);
+/* The plain integers that e's are stored as; NULL: kernels have no such storage. */
+const qn_elem *qn_rqz_plain_elem(qn_types *t, const qn_elem *e);
+/* The integers of x, stored as e's are, as values of e; 0 after an error, or when x is 0. */
+qn_id qn_rqz_relabel(qn_rw *rw, qn_id x, const qn_elem *e);
 /* A scatter that adds or multiplies. */
 bool qn_rqz_joins_sums(const qn_node *n);
 /* Whether an operand without parameters may get them: a constant, or a sum of products. */
 bool qn_rqz_may_fill(const qn_rw *rw, qn_id id);
 /* Whether v is a value of e, or, a bound, so far off that each one of them lies on one side of it. */
 bool qn_rqz_is_value(const qn_types *t, const qn_elem *e, double v, bool is_bound);
+/* Whether the numbers among the attributes of a move are values of e. */
+bool qn_rqz_keeps_values(const qn_types *t, const qn_node *n, const qn_elem *e);
 /* The largest absolute value of a sum of products behind a dequantize and moves; 0: it is none with constant weights. */
 double qn_rqz_largest_sum(const qn_rw *rw, qn_id id);
 /* The largest absolute value that operands and constants allow; 0: it is not known. */
@@ -119,7 +126,8 @@ qn_status qn_rqz_widths(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 /* The rules' callbacks, by file. */
 qn_rule_fn qn_rqz_hoist, qn_rqz_hoist_part, qn_rqz_shrink, qn_rqz_average;
 qn_rule_fn qn_rqz_leaky;
-qn_rule_fn qn_rqz_cast; /* requantize_cast.c */
+qn_rule_fn qn_rqz_cast, qn_rqz_cast_back; /* requantize_cast.c */
+qn_rule_fn qn_rqz_rescale;
 qn_rule_fn qn_rqz_compute, qn_rqz_compare, qn_rqz_index;
 qn_rule_fn qn_rqz_join, qn_rqz_merge, qn_rqz_drop_identity, qn_rqz_drop_clamp;
 qn_rule_fn qn_rqz_fold;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* requantize_cast.c - integers that become real numbers have scale 1.
  *
- *   cast(x : u8) : f32      ->  dequantize(scast(x) : <u8:f32, 1>) */
+ *   cast(x : u8) : f32                  ->  dequantize(scast(x) : <u8:f32, 1>)
+ *   cast(dequantize(x : <…, 1>)) : u8   ->  scast(x), where all values of x are such integers */
 #include "passes/requantize.h"
 
 /* Codes with scale 1 and zero point 0, stored as e is. */
@@ -39,4 +40,31 @@ qn_rqz_cast(qn_rw *rw, const qn_match *m)
 	qn_id x = qn_rw_add(rw, QN_OP_scast, NULL, 1, &n->in[0], NULL, to);
 
 	return x != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &x, NULL, NULL) : 0;
+}
+
+/* cast(dequantize(x)) : u8 -> scast(requantize(x)) */
+qn_id
+qn_rqz_cast_back(qn_rw *rw, const qn_match *m)
+{
+	const qn_types *t = &qn_rw_model(rw)->types;
+	const qn_node *n = qn_rw_node(rw, m->root);
+	const qn_type *type = n->type;
+	const qn_elem *x = qn_rqz_operand_elem(rw, n->in[0]), *to;
+	double scale;
+	int64_t zp;
+
+	if (qn_rqz_skipped(rw, m->root))
+		return qn_rw_decline(rw, "it is to stay in float");
+	if (type->elem->kind != QN_ELEM_PLAIN || x == NULL || !qn_rqz_narrow(x) ||
+	    (type->elem->plain != QN_PLAIN_u8 && type->elem->plain != QN_PLAIN_i8 &&
+	     type->elem->plain != QN_PLAIN_i16))
+		return qn_rw_decline(rw, "it makes no u8, i8 or i16 of dequantized values");
+	to = units(qn_rw_model(rw), type->elem, qn_rw_name(rw, m->root));
+	if (to == NULL)
+		return qn_rw_decline(rw, "there is no type for them");
+	qn_elem_param(t, x, 0, &scale, &zp);
+	if (scale != 1 || x->qmin - zp < to->qmin || x->qmax - zp > to->qmax)
+		return qn_rw_decline(rw, "they are not all integers of its type");
+	qn_id y = qn_rqz_quantize(rw, n->in[0], to, NULL);
+	return y != 0 ? qn_rw_add(rw, QN_OP_scast, qn_rw_name(rw, m->root), 1, &y, NULL, type) : 0;
 }

@@ -192,12 +192,20 @@ qn_rqz_derived(const qn_rw *rw, qn_id id, bool *exact)
 	int64_t zp;
 
 	*exact = false;
-	if (!range_of(&w, id, &r) || (r.grid != NULL && r.grid->bits > 8))
-		return NULL; /* 16 bits have no finer steps than 16 bits */
+	if (!range_of(&w, id, &r))
+		return NULL;
 	const double most = fmax(fabs(r.lo), fabs(r.hi));
-	if (r.step > 0 && most / INT16_MAX > r.step / 2)
+	const bool wide = r.grid != NULL && r.grid->bits > 8;
+	if (r.step > 0 && most / INT16_MAX > r.step * (wide ? 2 : 0.5))
 		return NULL; /* quantized values next to a number that dwarfs them */
-	if (r.grid != NULL && !r.odd) {
+	if (wide && !r.odd) {
+		reach grid;
+
+		of_params(t, r.grid, &grid);
+		if (r.lo >= grid.lo && r.hi <= grid.hi)
+			return r.grid;
+	}
+	if (r.grid != NULL && !r.odd && !wide) {
 		qn_elem_param(t, r.grid, 0, &scale, &zp);
 		*exact = most < (GRID_STEPS - 1) * scale;
 		return *exact ? qn_rqz_wide_elem(t, r.grid)

@@ -8,15 +8,6 @@
  * another scale.  A table of 16 bits would round v, its entries and its result. */
 #include "passes/requantize_gaps.h"
 
-/* The plain integers that e's are stored as; NULL: no family of kernels. */
-static const qn_elem *
-storage_of(qn_types *t, const qn_elem *e)
-{
-	if (e->bits == 8)
-		return qn_elem_plain(t, e->is_signed ? QN_PLAIN_i8 : QN_PLAIN_u8);
-	return e->bits == 16 && e->is_signed ? qn_elem_plain(t, QN_PLAIN_i16) : NULL;
-}
-
 /* e with the scale divided by alpha; NULL: that is no scale. */
 static const qn_elem *
 divided(qn_types *t, const qn_elem *e, double alpha)
@@ -43,15 +34,6 @@ is_wide(const qn_rw *rw, qn_id v)
 	return e == NULL || !qn_rqz_narrow(e) || e->bits > 8;
 }
 
-static qn_id
-cast_to(qn_rw *rw, qn_id x, const qn_elem *e)
-{
-	return x == 0 ? 0
-		      : qn_rw_add(rw, QN_OP_scast, NULL, 1, &x, NULL,
-				  qn_type_with_elem(&qn_rw_model(rw)->types,
-						    qn_rw_node(rw, x)->type, e));
-}
-
 qn_id
 qn_rqz_leaky(qn_rw *rw, const qn_match *m)
 {
@@ -69,12 +51,12 @@ qn_rqz_leaky(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "a table has an entry for each value of its operand");
 	if (!(alpha > 0) || !qn_rqz_ends(rw, v))
 		return qn_rw_decline(rw, "it falls, or there are no codes before it");
-	const qn_elem *steps = divided(t, e, alpha), *plain = storage_of(t, e);
-	if (steps == NULL || plain == NULL)
+	const qn_elem *steps = divided(t, e, alpha);
+	if (steps == NULL || qn_rqz_plain_elem(t, e) == NULL)
 		return qn_rw_decline(rw, "its result has no storage, or no scale, for that");
 	qn_id in[2] = {qn_rqz_quantize(rw, v, e, name), 0};
 	if (in[0] != 0)
-		in[1] = cast_to(rw, cast_to(rw, qn_rqz_quantize(rw, v, steps, NULL), plain), e);
+		in[1] = qn_rqz_relabel(rw, qn_rqz_quantize(rw, v, steps, NULL), e);
 	return in[1] == 0 ? 0
 			  : qn_rw_add(rw, alpha <= 1 ? QN_OP_maximum : QN_OP_minimum, name, 2, in,
 				      NULL, NULL);

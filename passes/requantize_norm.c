@@ -5,7 +5,8 @@
  *
  * With f = gamma / sqrt(var + eps): w' has the values of w, where f is negative with the other sign, and the scales
  * s_w abs(f); b' = b f + beta - mean f in the new accumulator's steps.  A channel whose bias would not fit gets a
- * larger scale, and its weights are rounded to it. */
+ * larger scale, and its weights are rounded to it.  A -128 that changes its sign is 127 less a zero point of -1, which
+ * requantize_weights.c takes. */
 #include <math.h>
 
 #include "passes/requantize.h"
@@ -34,6 +35,7 @@ layer_of(const qn_rw *rw, const qn_node *bn)
 /* What becomes of one channel. */
 typedef struct channel {
 	double factor, bias, old, scale; /* scales of the weights before and after */
+	int64_t zp;
 } channel;
 
 static channel *
@@ -72,20 +74,26 @@ channels_of(qn_rw *rw, const qn_node *bn, const qn_node *acc)
 	return c;
 }
 
-/* i8 with the channels' scales along axis 0. */
+/* i8 with the channels' scales along axis 0, and their zero points if there are any. */
 static const qn_elem *
 scaled_elem(qn_rw *rw, const qn_elem *w, const channel *c, int64_t n)
 {
 	qn_types *t = &qn_rw_model(rw)->types;
 	double *scale = QN_NEW(t->arena, double, (size_t)n);
+	int64_t *zp = QN_NEW(t->arena, int64_t, (size_t)n);
 	const qn_params *vec = NULL;
 	const qn_elem *e = NULL;
 	const int32_t axis = 0;
 	qn_elem d = qn_elem_desc(8, true);
+	bool any = false;
 
-	for (int64_t k = 0; k < n; k++)
+	for (int64_t k = 0; k < n; k++) {
 		scale[k] = c[k].scale;
-	if (qn_params_intern(t, "weights", NULL, (size_t)n, 1, NULL, scale, NULL, &vec) != QN_OK)
+		zp[k] = c[k].zp;
+		any = any || zp[k] != 0;
+	}
+	if (qn_params_intern(t, "weights", NULL, (size_t)n, 1, NULL, scale, any ? zp : NULL,
+			     &vec) != QN_OK)
 		return NULL;
 	d.expressed = w->expressed;
 	d.gran = QN_PER_AXIS;
@@ -95,7 +103,33 @@ scaled_elem(qn_rw *rw, const qn_elem *w, const channel *c, int64_t n)
 	return qn_elem_make(t, "weights", &d, &e) == QN_OK ? e : NULL;
 }
 
-/* The weights of the channels' scales; NULL: a value does not fit. */
+/* Weight i less its zero point, in steps of its channel's scale. */
+static double
+scaled_weight(const qn_node *w, const channel *k, int64_t i)
+{
+	return rint((double)qn_tensor_i64(w->value, i) * k->old * k->factor / k->scale);
+}
+
+/* Gives channels with a weight of 128 a zero point; false: one does not fit even so. */
+static bool
+make_room(const qn_node *w, channel *c)
+{
+	const int64_t n = w->type->dim[0], each = n > 0 ? qn_type_count(w->type) / n : 0;
+
+	for (int64_t i = 0; i < n * each; i++) {
+		const double code = scaled_weight(w, &c[i / each], i);
+
+		if (!(code > -128.5 && code < 128.5))
+			return false;
+		if (code > 127.5)
+			c[i / each].zp = -1;
+	}
+	for (int64_t i = 0; i < n * each; i++)
+		if (c[i / each].zp != 0 && scaled_weight(w, &c[i / each], i) < -127.5)
+			return false;
+	return true;
+}
+
 static qn_tensor *
 scaled_weights(qn_rw *rw, const qn_node *w, const qn_elem *e, const channel *c)
 {
@@ -104,15 +138,9 @@ scaled_weights(qn_rw *rw, const qn_node *w, const qn_elem *e, const channel *c)
 	void *data;
 	qn_tensor *to = qn_tensor_new(m->arena, qn_type_with_elem(&m->types, w->type, e), &data);
 
-	for (int64_t i = 0; i < n * each; i++) {
-		const channel *k = &c[i / each];
-		const double value = (double)qn_tensor_i64(w->value, i) * k->old * k->factor;
-		const double code = rint(value / k->scale);
-
-		if (!(fabs(code) < 127.5))
-			return NULL;
-		qn_store_i64(data, QN_PLAIN_i8, i, (int64_t)code);
-	}
+	for (int64_t i = 0; i < n * each; i++)
+		qn_store_i64(data, QN_PLAIN_i8, i,
+			     (int64_t)scaled_weight(w, &c[i / each], i) + c[i / each].zp);
 	return to;
 }
 
@@ -131,18 +159,22 @@ qn_rqz_batch_norm(qn_rw *rw, const qn_match *m)
 	const int64_t n = w->type->dim[0];
 	if (bn->type->rank < 1 || bn->type->dim[bn->type->rank - 1] != n || n < 1)
 		return qn_rw_decline(rw, "its channels are not those of the layer");
-	const channel *c = channels_of(rw, bn, acc);
-	const qn_elem *e = scaled_elem(rw, w->type->elem, c, n);
-	qn_tensor *weights = e != NULL ? scaled_weights(rw, w, e, c) : NULL;
-	if (weights == NULL)
-		return qn_rw_decline(rw, "a weight of -128 would change its sign");
+	channel *c = channels_of(rw, bn, acc);
+	const qn_elem *scales = scaled_elem(rw, w->type->elem, c, n);
+	const qn_elem *e =
+		scales != NULL && make_room(w, c) ? scaled_elem(rw, w->type->elem, c, n) : NULL;
+	if (e == NULL)
+		return qn_rw_decline(rw, "a weight would have more than 8 bits");
+	qn_tensor *weights = scaled_weights(rw, w, e, c);
 	qn_tensor *bias = qn_tensor_new(model->arena,
 					qn_type_plain(&model->types, QN_PLAIN_f32, 1, &n), &data);
 	for (int64_t k = 0; k < n; k++)
 		qn_store_f64(data, QN_PLAIN_f32, k, c[k].bias);
 	qn_id in[3] = {acc->in[0], acc->in[1], 0};
-	in[2] = qn_rqz_bias_const(rw, name, bias, qn_rw_node(rw, in[0])->type->elem, e);
+	in[2] = qn_rqz_bias_const(rw, name, bias, qn_rw_node(rw, in[0])->type->elem, scales);
 	in[1] = qn_rw_const(rw, qn_rw_name(rw, in[1]), weights);
+	if (in[1] == 0 || !qn_rqz_weights(rw, qn_rw_node(rw, id), in))
+		return qn_rw_decline(rw, "its weights cannot stand twice");
 	acc = qn_rw_node(rw, id);
 	qn_id y = qn_rw_add(rw, acc->op, qn_rw_name(rw, id), 3, in, acc->attr, NULL);
 	return y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;

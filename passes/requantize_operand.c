@@ -28,9 +28,8 @@ qn_rqz_is_value(const qn_types *t, const qn_elem *e, double v, bool is_bound)
 	       code < (double)e->qmax + 0.5;
 }
 
-/* Whether the numbers among the attributes of a move have quantized values of their own. */
-static bool
-keeps_values(const qn_types *t, const qn_node *n, const qn_elem *e)
+bool
+qn_rqz_keeps_values(const qn_types *t, const qn_node *n, const qn_elem *e)
 {
 	switch ((int)n->op) {
 	case QN_OP_relu:
@@ -81,7 +80,7 @@ elem_behind(const qn_rw *rw, qn_id id, int *budget)
 			return NULL;
 		e = have;
 	}
-	return e != NULL && keeps_values(&qn_rw_model(rw)->types, n, e) ? e : NULL;
+	return e != NULL && qn_rqz_keeps_values(&qn_rw_model(rw)->types, n, e) ? e : NULL;
 }
 
 const qn_elem *

@@ -106,6 +106,16 @@ is_real(const qn_type *t)
 	return t->is_tuple ? t->nfield > 0 && is_real(t->field[0]) : qn_elem_is_float(t->elem);
 }
 
+/* Whether its arithmetic takes quantized values, so that it needs no real ones for a result that nobody needs real. */
+static bool
+computes(const qn_node *n)
+{
+	const qn_behaviour behaviour = qn_opinfo_of(n)->behaviour;
+
+	return behaviour == QN_MIX || behaviour == QN_LUT || behaviour == QN_FIXED ||
+	       behaviour == QN_ACC;
+}
+
 /* Values that something reads which stays real: an output, or an op that codes do not pass. */
 static bool *
 real_readers(const qn_graph *g, qn_arena *a)
@@ -116,8 +126,8 @@ real_readers(const qn_graph *g, qn_arena *a)
 		live[g->output[i].value] = real[g->output[i].value] = true;
 	for (qn_id id = g->n - 1; id > 0; id--) {
 		const qn_node *n = qn_graph_node(g, id);
-		bool wants =
-			live[id] && n->op != QN_OP_quantize && (real[id] || !qn_rqz_moves(g, n));
+		bool wants = live[id] && n->op != QN_OP_quantize &&
+			     (real[id] || (!qn_rqz_moves(g, n) && !computes(n)));
 
 		for (uint32_t i = 0; live[id] && i < n->nin; i++) {
 			live[n->in[i]] = true;

@@ -91,3 +91,31 @@ qn_rqz_stored_as(qn_rw *rw, qn_id x, int bits, bool is_signed)
 		return moved_const(rw, x, type);
 	return qn_rw_add(rw, QN_OP_requantize, qn_rw_name(rw, x), 1, &x, NULL, type);
 }
+
+/* ---- the same integers under another type ---- */
+
+const qn_elem *
+qn_rqz_plain_elem(qn_types *t, const qn_elem *e)
+{
+	if (e->bits == 8)
+		return qn_elem_plain(t, e->is_signed ? QN_PLAIN_i8 : QN_PLAIN_u8);
+	return e->bits == 16 && e->is_signed ? qn_elem_plain(t, QN_PLAIN_i16) : NULL;
+}
+
+static qn_id
+cast_to(qn_rw *rw, qn_id x, const qn_elem *e)
+{
+	qn_types *t = &qn_rw_model(rw)->types;
+
+	return x == 0 || e == NULL ? 0
+				   : qn_rw_add(rw, QN_OP_scast, NULL, 1, &x, NULL,
+					       qn_type_with_elem(t, qn_rw_node(rw, x)->type, e));
+}
+
+qn_id
+qn_rqz_relabel(qn_rw *rw, qn_id x, const qn_elem *e)
+{
+	const qn_elem *plain = qn_rqz_plain_elem(&qn_rw_model(rw)->types, e);
+
+	return cast_to(rw, cast_to(rw, x, plain), e);
+}

@@ -376,6 +376,13 @@ bound_of(const qn_graph *g, qn_id id, const qn_type *q)
 			return codes(g, average(n, range_of(x)), 0, q);
 		return codes(g, MULTIPLIER, average(n, range_of(x)) * scale_of(g, x), q);
 	}
+	/* the larger one of two results, of which the second has the other steps */
+	if (n->op == QN_OP_leaky_relu &&
+	    (qn_graph_node(g, n->in[0])->op != QN_OP_dequantize ||
+	     codes_type(g, n, 0)->elem->bits > 8) &&
+	    n->attr->leaky_relu.alpha > 0)
+		return (int64_t)ceil((double)bound_of(g, n->in[0], q) *
+				     fmax(1, n->attr->leaky_relu.alpha));
 	/* sums in i16, each step of which is at most half of one of the result, as is the error of a table between two
 	 * entries */
 	if (type_of(g, qn_graph_node(g, n->in[0])->in[0])->elem->bits > 16 &&

@@ -155,6 +155,34 @@ half_fixed(void)
 	return ends("m", 0.1, 128);
 }
 
+/* What a QuantizeLinear limits for one reader is not limited for another. */
+static double
+limited(void)
+{
+	image();
+	onx_node(file, "HardSwish", "d", "h");
+	pair("h", "e", 0.004, ONX_UINT8, 128);
+	small_conv("e", "c");
+	pair("c", "f", 0.01, ONX_UINT8, 128);
+	onx_node(file, "Mul", "h,f", "m");
+	onx_node(file, "Mul", "m,d", "n");
+	return 0.02 + ends("n", 0.03, 128);
+}
+
+/* A number that a Scatter puts among quantized values, and that a difference leaves. */
+static double
+small_difference(void)
+{
+	image();
+	onx_tensor(file, "at", ONX_INT64, "1,1,1,1", (const int64_t[]){2}, 8);
+	onx_floats(file, "v", "1,1,1,1", (const float[]){0.0123f});
+	onx_int(file, "axis", 3);
+	onx_node(file, "ScatterElements", "d,at,v", "s");
+	pair("s", "e", 0.02, ONX_UINT8, 128);
+	onx_node(file, "Sub", "e,s", "m");
+	return 0.0001 + ends("m", 0.00008, 128); /* a step of 16 bits of s, and one of y */
+}
+
 /* i8 files get i8. */
 static double
 signed_values(void)
@@ -177,9 +205,14 @@ static const struct {
 	double (*build)(void);
 	bool refused; /* without samples */
 } networks[] = {
-	{"sum_and_product", sum_and_product, true}, {"float_tail", float_tail, false},
-	{"float_head", float_head, true},           {"two_branches", two_branches, true},
-	{"half_fixed", half_fixed, false},          {"signed_values", signed_values, true},
+	{"sum_and_product", sum_and_product, true},
+	{"float_tail", float_tail, false},
+	{"float_head", float_head, true},
+	{"two_branches", two_branches, true},
+	{"limited", limited, true},
+	{"small_difference", small_difference, true},
+	{"half_fixed", half_fixed, false},
+	{"signed_values", signed_values, true},
 };
 
 static void

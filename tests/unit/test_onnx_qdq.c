@@ -181,6 +181,85 @@ conv_leaky_relu(void)
 	return after_conv("LeakyRelu");
 }
 
+/* One slope for all channels, a number and as quantized weights are: a leaky relu. */
+static double
+one_slope(void)
+{
+	image();
+	onx_floats(file, "s", "1,1,1", (const float[]){0.2f});
+	onx_node(file, "PRelu", "d,s", "p");
+	return ends("p", 0.011, 128);
+}
+
+static double
+one_quantized_slope(void)
+{
+	image();
+	scalar("k", ONX_INT8, -7);
+	scalar("ks", ONX_FLOAT, 0.0082);
+	onx_node(file, "DequantizeLinear", "k,ks", "s");
+	onx_node(file, "PRelu", "d,s", "p");
+	return ends("p", 0.011, 0);
+}
+
+/* Weights of -128 that a batch normalization multiplies with a negative number. */
+static double
+negative_batch_norm(void)
+{
+	int8_t w[16];
+
+	image();
+	for (int i = 0; i < 16; i++)
+		w[i] = (int8_t)(i % 3 == 0 ? -128 : pick(-127, 127));
+	onx_tensor(file, "w_q", ONX_INT8, "4,4,1,1", w, sizeof w);
+	scalar("w_s", ONX_FLOAT, 0.01);
+	onx_node(file, "DequantizeLinear", "w_q,w_s", "w");
+	onx_node(file, "Conv", "d,w", "c");
+	onx_floats(file, "gamma", "4", (const float[]){1, -0.5f, -1.5f, 1.25f});
+	onx_floats(file, "beta", "4", (const float[]){0.1f, 0, -0.3f, 0.2f});
+	onx_floats(file, "mean", "4", (const float[]){0, 0.1f, 0.2f, -0.1f});
+	onx_floats(file, "var", "4", (const float[]){1, 2, 0.5f, 1});
+	onx_node(file, "BatchNormalization", "c,gamma,beta,mean,var", "n");
+	return ends("n", 0.04, 120);
+}
+
+/* A chain of moves whose result is quantized, and read as it is by a sum. */
+static double
+shared_moves(void)
+{
+	image();
+	onx_list(file, "kernel_shape", 2, (const int64_t[]){2, 2});
+	onx_node(file, "MaxPool", "d", "m");
+	pair("m", "e", 0.02, ONX_UINT8, 128);
+	onx_int(file, "axis", 1);
+	onx_node(file, "Concat", "e,m", "k");
+	pair("k", "f", 0.014, ONX_UINT8, 114);
+	onx_node(file, "Add", "f,k", "a");
+	return ends("a", 0.037, 114);
+}
+
+/* 8 bits that Cast, Sub and Mul dequantize, after a Cast there and back. */
+static double
+by_hand(void)
+{
+	onx_input(file, "x", ONX_FLOAT, "1,4,6,5");
+	scalar("xs", ONX_FLOAT, 0.02);
+	scalar("xz", ONX_UINT8, 128);
+	onx_node(file, "QuantizeLinear", "x,xs,xz", "q");
+	onx_int(file, "to", ONX_FLOAT);
+	onx_node(file, "Cast", "q", "f");
+	onx_int(file, "to", ONX_UINT8);
+	onx_node(file, "Cast", "f", "b");
+	onx_int(file, "to", ONX_FLOAT);
+	onx_node(file, "Cast", "b", "g");
+	scalar("zp", ONX_FLOAT, 128);
+	scalar("scale", ONX_FLOAT, 0.02);
+	onx_node(file, "Sub", "g,zp", "h");
+	onx_node(file, "Mul", "h,scale", "d");
+	conv("d", "c");
+	return ends("c", 0.05, 120);
+}
+
 static double
 conv_silu(void)
 {
@@ -259,6 +338,11 @@ static const struct {
 	{"silu", silu},
 	{"conv_hard_swish", conv_hard_swish},
 	{"conv_leaky_relu", conv_leaky_relu},
+	{"one_slope", one_slope},
+	{"one_quantized_slope", one_quantized_slope},
+	{"negative_batch_norm", negative_batch_norm},
+	{"shared_moves", shared_moves},
+	{"by_hand", by_hand},
 	{"conv_silu", conv_silu},
 	{"conv_batch_norm_relu", conv_batch_norm_relu},
 	{"conv_sum", conv_sum},
