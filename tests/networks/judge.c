@@ -84,6 +84,8 @@ element(const qn_array *x, int64_t i)
 		return ((const int8_t *)data)[i];
 	if (strcmp(type, "i16") == 0)
 		return ((const int16_t *)data)[i];
+	if (strcmp(type, "u16") == 0)
+		return ((const uint16_t *)data)[i];
 	if (strcmp(type, "i32") == 0)
 		return ((const int32_t *)data)[i];
 	if (strcmp(type, "i64") == 0)

@@ -43,6 +43,19 @@ typedef struct judge {
 	char message[600];
 } judge;
 
+/* ---- records (record.c) ---- */
+
+uint32_t record_crc(const uint8_t *data, size_t n);
+/* One unit of an output's elements; 0: they are real numbers of any size. */
+double record_step(const net_val *y);
+/* What is computed here for an element: the middle of its interval; between two steps the upper one. */
+double record_middle(const net_val *y, int64_t i);
+/* CRC of those of all outputs. */
+uint32_t record_computed(const net *n);
+/* What the text says of the outputs, into `given`, which points to `out`; false: the other runtime refused the file,
+ * and what is computed here stands for it. */
+bool record_given(const net *n, const char *text, double *const *out, judge_given *given);
+
 void judge_network(judge *j, const net *n, const uint8_t *file, size_t bytes,
 		   const judge_given *given);
 

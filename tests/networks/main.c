@@ -21,25 +21,6 @@ enum { MOST_BYTES = 1 << 22 };
 
 static net network; /* it is large */
 
-/* That of what stood before, then n bytes; 0: nothing stood before. */
-static uint32_t
-crc_on(uint32_t crc, const uint8_t *data, size_t n)
-{
-	crc = ~crc;
-	for (size_t i = 0; i < n; i++) {
-		crc ^= data[i];
-		for (int k = 0; k < 8; k++)
-			crc = crc >> 1 ^ (0xedb88320u & (0u - (crc & 1u)));
-	}
-	return ~crc;
-}
-
-static uint32_t
-crc_of(const uint8_t *data, size_t n)
-{
-	return crc_on(0, data, n);
-}
-
 static const uint8_t *
 make(int form, uint64_t seed, size_t *bytes)
 {
@@ -111,7 +92,7 @@ pack(char **argv)
 
 		put_u32(f, (uint32_t)form);
 		put_u32(f, (uint32_t)seed);
-		put_u32(f, crc_of(file, bytes));
+		put_u32(f, record_crc(file, bytes));
 		put_u32(f, (uint32_t)bytes);
 		(void)fwrite(file, 1, bytes, f);
 		put_u32(f, (uint32_t)(NET_SAMPLES * network.input->count *
@@ -183,70 +164,6 @@ read_record(FILE *f, bool raw, record *r)
 	return true;
 }
 
-/* One unit of an output's elements; 0: they are real numbers of any size. */
-static double
-step_of(const net_val *y)
-{
-	return y->type != ONX_FLOAT ? 1 : y->q.scale;
-}
-
-/* What is computed here for an element: the middle of its interval, as a value that has steps.  A number that a move
- * put beside quantized values is none of these. */
-static double
-middle(const net_val *y, int64_t i)
-{
-	double v = (y->lo[i] + y->hi[i]) / 2, step = step_of(y);
-
-	return step > 0 && y->lo[i] < y->hi[i] ? floor(v / step + 0.5) * step : v;
-}
-
-/* CRC of the middles of all outputs. */
-static uint32_t
-computed(void)
-{
-	uint32_t crc = 0;
-
-	for (int k = 0; k < network.noutput; k++) {
-		const net_val *y = network.output[k];
-
-		for (int64_t i = 0; i < NET_SAMPLES * y->count; i++) {
-			const float v = (float)middle(y, i);
-			uint8_t bytes[4];
-
-			put_little(bytes, &v, 4, 4);
-			crc = crc_on(crc, bytes, 4);
-		}
-	}
-	return crc;
-}
-
-/* What the record says of the outputs, into `given`; false: the other runtime refused the file. */
-static bool
-given_of(const record *r, double *const *out, judge_given *given)
-{
-	for (int k = 0; k < network.noutput; k++) {
-		const net_val *y = network.output[k];
-
-		for (int64_t i = 0; i < NET_SAMPLES * y->count; i++)
-			out[k][i] = middle(y, i);
-		given->output[k] = out[k];
-	}
-	if (r->rest[0] == '!')
-		return false;
-	for (const char *s = r->rest; *s != '\0' && *s != '=';) {
-		int k, n = 0;
-		long long i;
-		double d;
-
-		if (sscanf(s, "%d:%lld:%lf %n", &k, &i, &d, &n) < 3 || k >= network.noutput ||
-		    i >= NET_SAMPLES * network.output[k]->count)
-			break;
-		out[k][i] += d * (step_of(network.output[k]) > 0 ? step_of(network.output[k]) : 1);
-		s += n;
-	}
-	return true;
-}
-
 static int
 reasons(void)
 {
@@ -258,40 +175,49 @@ reasons(void)
 }
 
 static void
+judge_one(const record *r, judge *j, totals *sum, const judge_given *given, const uint8_t *file,
+	  size_t bytes)
+{
+	char name[64];
+
+	(void)snprintf(name, sizeof name, "%s_%llu", net_form_names[r->form], r->seed);
+	j->name = name;
+	judge_network(j, &network, file, bytes, given);
+	sum->count[r->form][j->class]++;
+	sum->reason[reasons()] += j->class == JUDGE_REASON;
+	sum->emitted += j->emitted;
+	sum->differ += j->differ;
+	sum->all += j->all;
+	sum->most = j->most > sum->most ? j->most : sum->most;
+	if (j->class > JUDGE_RUNTIME || (j->class == JUDGE_RUNTIME && !network.reason[NET_SOFTMAX]))
+		(void)printf("%s %llu: %s: %s\n", net_form_names[r->form], r->seed,
+			     judge_names[j->class], j->message);
+}
+
+static void
 judge_record(const record *r, judge *j, totals *sum, double *const *out)
 {
 	judge_given given = {{0}};
-	char name[64];
 	size_t bytes;
 	const uint8_t *file = make(r->form, r->seed, &bytes);
 
 	sum->networks[r->form]++;
-	if (crc_of(file, bytes) != r->crc) {
+	if (record_crc(file, bytes) != r->crc) {
 		sum->changed++;
 		(void)printf("%s %llu: the generator makes another network than was recorded\n",
 			     net_form_names[r->form], r->seed);
-	} else if (r->rest[0] != '!' && computed() != r->computed) {
+	} else if (r->rest[0] != '!' && record_computed(&network) != r->computed) {
 		sum->changed++;
 		(void)printf("%s %llu: another result is computed than was recorded\n",
 			     net_form_names[r->form], r->seed);
-	} else if (!given_of(r, out, &given)) {
-		sum->lost++;
-		(void)printf("%s %llu: the other runtime: %s\n", net_form_names[r->form], r->seed,
-			     r->rest);
 	} else {
-		(void)snprintf(name, sizeof name, "%s_%llu", net_form_names[r->form], r->seed);
-		j->name = name;
-		judge_network(j, &network, file, bytes, &given);
-		sum->count[r->form][j->class]++;
-		sum->reason[reasons()] += j->class == JUDGE_REASON;
-		sum->emitted += j->emitted;
-		sum->differ += j->differ;
-		sum->all += j->all;
-		sum->most = j->most > sum->most ? j->most : sum->most;
-		if (j->class > JUDGE_RUNTIME ||
-		    (j->class == JUDGE_RUNTIME && !network.reason[NET_SOFTMAX]))
-			(void)printf("%s %llu: %s: %s\n", net_form_names[r->form], r->seed,
-				     judge_names[j->class], j->message);
+		if (!record_given(&network, r->rest, out,
+				  &given)) { /* what is computed here stands for it */
+			sum->lost++;
+			(void)printf("%s %llu: the other runtime: %.100s\n",
+				     net_form_names[r->form], r->seed, r->rest);
+		}
+		judge_one(r, j, sum, &given, file, bytes);
 	}
 	net_free(&network);
 }
@@ -380,20 +306,21 @@ records_of(const char *raw, const char *records)
 
 		(void)make(r.form, r.seed, &bytes);
 		(void)fprintf(to, "%s %llu %08x %08x", net_form_names[r.form], r.seed,
-			      (unsigned)r.crc, (unsigned)computed());
+			      (unsigned)r.crc, (unsigned)record_computed(&network));
 		if (*s == '!')
 			(void)fprintf(to, " %s", s);
 		for (int k = 0; k < network.noutput && *s != '!'; k++, s += *s == '|') {
 			const net_val *y = network.output[k];
-			const double step = step_of(y);
+			const double step = record_step(y);
 
 			for (int64_t i = 0; i < NET_SAMPLES * y->count && *s != '|'; i++) {
-				double d = strtod(s, &s) - middle(y, i);
+				double d = strtod(s, &s) - record_middle(y, i);
 
 				s += *s == ' ';
 				if (step > 0)
 					d = floor(d / step + 0.5);
-				if (fabs(d) > (step > 0 ? 0 : 1e-5 * (1 + fabs(middle(y, i))))) {
+				if (fabs(d) >
+				    (step > 0 ? 0 : 1e-5 * (1 + fabs(record_middle(y, i))))) {
 					(void)fprintf(to, " %d:%lld:%.6g", k, (long long)i, d);
 					found++;
 				}

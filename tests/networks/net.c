@@ -10,9 +10,13 @@
 
 const char *const net_form_names[NET_NFORM] = {"qoperator", "qdq", "dynamic"};
 
-const char *const net_reason_names[NET_NREASON] = {
-	"an average, rounded twice", "a bias of real numbers, rounded", "two requantizes made one",
-	"a value without parameters", "softmax"};
+const char *const net_reason_names[NET_NREASON] = {"an average, rounded twice",
+						   "a bias of real numbers, rounded",
+						   "two requantizes made one",
+						   "a value without parameters",
+						   "softmax",
+						   "a constant of real numbers, rounded",
+						   "16 bits"};
 
 /* ---- draws (splitmix64) ---- */
 
@@ -166,11 +170,13 @@ stored(const net_val *c, void *out)
 		const int64_t k = c->type == ONX_FLOAT ? 0 : (int64_t)c->lo[i];
 		const int32_t k32 = (int32_t)k;
 		const uint8_t k8 = (uint8_t)k;
+		const uint16_t k16 = (uint16_t)k;
 
 		memcpy(at,
 		       c->type == ONX_FLOAT   ? (const void *)&f
 		       : c->type == ONX_INT64 ? (const void *)&k
 		       : c->type == ONX_INT32 ? (const void *)&k32
+		       : each == 2            ? (const void *)&k16
 					      : (const void *)&k8,
 		       each);
 	}

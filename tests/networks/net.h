@@ -34,6 +34,8 @@ typedef enum net_reason {
 	NET_MERGED, /* two requantizes one after the other are one, which rounds once */
 	NET_GAP, /* a value without parameters of its own is rounded to 16 bits, then to its result */
 	NET_SOFTMAX, /* ONNX Runtime's softmax of codes rounds down, and limits i8 at 127: it is off, not Quern */
+	NET_CONST, /* a constant of real numbers is rounded to 8 bits */
+	NET_WIDTH, /* 16 bits: sums have multipliers of 15 bits, and other ranges than those around 0 steps of their own */
 	NET_NREASON
 } net_reason;
 extern const char *const net_reason_names[NET_NREASON];
@@ -42,7 +44,7 @@ extern const char *const net_reason_names[NET_NREASON];
 typedef struct net_params {
 	double scale;
 	int64_t zp;
-	int type; /* ONX_UINT8 or ONX_INT8 */
+	int type; /* ONX_UINT8, ONX_INT8, ONX_UINT16 or ONX_INT16 */
 } net_params;
 
 typedef struct net_val {
@@ -190,6 +192,11 @@ net_val *net_joined(net *n, int count, net_val *const *x, int axis);
 /* MaxPool and Resize to the nearest element or between them, of any type (net_plain.c). */
 net_val *net_max_pool(net *n, net_val *x);
 net_val *net_resize(net *n, net_val *x);
+/* DepthToSpace, Resize by lines between real numbers, and ReduceMax ('>'), ReduceMin ('<'), ReduceMean ('m')
+ * (net_space.c). */
+net_val *net_depth_to_space(net *n, net_val *x);
+net_val *net_resize_linear(net *n, net_val *x);
+net_val *net_reduce(net *n, net_val *x, char op);
 
 /* ---- forms ---- */
 

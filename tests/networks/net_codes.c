@@ -11,13 +11,16 @@
 int64_t
 net_qmin(int type)
 {
-	return type == ONX_INT8 ? -128 : 0;
+	return type == ONX_INT8 ? -128 : type == ONX_INT16 ? INT16_MIN : 0;
 }
 
 int64_t
 net_qmax(int type)
 {
-	return type == ONX_INT8 ? 127 : 255;
+	return type == ONX_INT8     ? INT8_MAX
+	       : type == ONX_INT16  ? INT16_MAX
+	       : type == ONX_UINT16 ? UINT16_MAX
+				    : UINT8_MAX;
 }
 
 /* A scale of 12 bits: what libm or a compiler changes in the last bits of a range does not change the file. */
@@ -33,7 +36,7 @@ net_coarse(double scale)
 net_params
 net_params_for(net *n, double lo, double hi, int type)
 {
-	const double levels = 255;
+	const double levels = (double)(net_qmax(type) - net_qmin(type));
 	net_params q = {.type = type};
 
 	lo = lo < 0 ? lo : 0;
@@ -43,8 +46,8 @@ net_params_for(net *n, double lo, double hi, int type)
 	if (net_chance(n, 30)) { /* symmetric */
 		double reach = hi > -lo ? hi : -lo;
 
-		q.scale = net_coarse(reach / 127);
-		q.zp = type == ONX_INT8 ? 0 : 128;
+		q.scale = net_coarse(reach / floor(levels / 2));
+		q.zp = net_qmin(type) < 0 ? 0 : net_qmax(type) / 2 + 1;
 		return q;
 	}
 	q.scale = net_coarse((hi - lo) / levels);

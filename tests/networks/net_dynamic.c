@@ -151,7 +151,7 @@ product(net *n, net_val *x, bool stored)
 	if (dim[0] > 64 || dim[0] < 2)
 		return NULL;
 	quantized q = quantize(n, x, stored);
-	net_draw_weights(n, 2, dim, 1, false, 0.5, true, &w);
+	net_draw_weights(n, 2, dim, 1, true, 0.5, true, &w);
 	net_val *sum = net_matmul(n, less_zp(n, &q), centred(n, &w));
 	sum->type = ONX_INT32;
 	net_node(n, "MatMulInteger", 4, (net_val *[]){q.codes, w.codes, q.zp, w.zp}, 1, &sum);
@@ -169,11 +169,12 @@ conv(net *n, net_val *x, bool stored)
 	quantized q = quantize(n, x, stored);
 	net_draw_window(n, x, false, &at);
 	int64_t dim[4] = {net_draw(n, 1, 8), x->dim[1], at.kernel[0], at.kernel[1]};
-	net_draw_weights(n, 4, dim, 0, false, 0.5, true, &w);
+	net_draw_weights(n, 4, dim, 0, true, 0.5, true, &w);
 	net_val *sum = net_conv(n, less_zp(n, &q), centred(n, &w), NULL, &at);
 	sum->type = ONX_INT32;
 	net_window_attrs(n, &at, false);
-	net_node(n, "ConvInteger", 4, (net_val *[]){q.codes, w.codes, q.zp, w.zp}, 1, &sum);
+	net_node(n, "ConvInteger", 4,
+		 (net_val *[]){q.codes, w.codes, q.zp, w.per_channel ? NULL : w.zp}, 1, &sum);
 	return scaled(n, sum, &q, &w, dim[0], 4);
 }
 

@@ -402,6 +402,7 @@ static const net_row rows[] = {
 	{"Where", 3, where},
 	{"ScatterElements", 2, scatter},
 	{"Tile", 1, tile},
+	{"DepthToSpace", 2, net_depth_to_space},
 	{0},
 };
 

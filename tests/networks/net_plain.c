@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* net_plain.c - operators on integers as they are, as a quantizer leaves them between QLinear ones: MaxPool, Resize, Clip,
- * Relu, Min, Max.  They know no scale: Relu(i8) is max(x, 0) of the integers. */
+ * Relu, Min, Max, Cast, ReduceMax.  They know no scale: Relu(i8) is max(x, 0) of the integers. */
 #include "tests/networks/net_qoperator.h"
 
 net_val *
@@ -69,7 +69,71 @@ relu(net *n, net_val *x)
 	return y;
 }
 
+/* The larger or smaller one of it and a constant. */
+static net_val *
+choose(net *n, net_val *x)
+{
+	const bool larger = net_chance(n, 50);
+	net_val *b = net_scalar(
+		n, x->type, (double)net_draw(n, net_qmin(x->type) + 60, net_qmax(x->type) - 60));
+	net_val *y = net_like(n, x), *chosen = net_binary(n, x, b, larger ? '>' : '<');
+
+	memcpy(y->lo, chosen->lo, (size_t)(NET_SAMPLES * y->count) * sizeof *y->lo);
+	memcpy(y->hi, chosen->hi, (size_t)(NET_SAMPLES * y->count) * sizeof *y->hi);
+	net_node2(n, larger ? "Max" : "Min", x, b, y);
+	return y;
+}
+
+static net_val *
+cast_to(net *n, net_val *x, int type)
+{
+	net_val *y = net_like(n, x);
+
+	y->type = type;
+	memcpy(y->lo, x->lo, (size_t)(NET_SAMPLES * y->count) * sizeof *y->lo);
+	memcpy(y->hi, x->hi, (size_t)(NET_SAMPLES * y->count) * sizeof *y->hi);
+	onx_int(&n->file, "to", type);
+	net_node1(n, "Cast", x, y);
+	return y;
+}
+
+/* To 32 bits or to real numbers and back. */
+static net_val *
+cast(net *n, net_val *x)
+{
+	net_val *y = cast_to(n, x, net_chance(n, 50) ? ONX_INT32 : ONX_FLOAT);
+
+	if (y->rank == 4 && net_chance(n, 30))
+		y = net_transposed(n, y, (const int64_t[]){0, 2, 1, 3});
+	return cast_to(n, y, x->type);
+}
+
+/* Cast, Sub, Mul: a DequantizeLinear by hand. */
+net_val *
+net_real_by_hand(net *n, net_val *x)
+{
+	const net_params q = x->q;
+	net_val *f = cast_to(n, x, ONX_FLOAT), *zp = net_scalar(n, ONX_FLOAT, (double)q.zp),
+		*scale = net_scalar(n, ONX_FLOAT, q.scale);
+	net_val *less = net_binary(n, f, zp, '-');
+
+	net_node2(n, "Sub", f, zp, less);
+	net_val *y = net_binary(n, less, scale, '*');
+	net_node2(n, "Mul", less, scale, y);
+	y->q = q;
+	return y;
+}
+
+static net_val *
+reduce(net *n, net_val *x)
+{
+	return net_reduce(n, x, net_chance(n, 50) ? '>' : '<');
+}
+
 static const net_row rows[] = {
+	{"Min", 1, choose},
+	{"Cast", 1, cast},
+	{"ReduceMax", 1, reduce},
 	{"MaxPool", 4, net_max_pool},
 	{"Resize", 3, net_resize},
 	{"Clip", 3, clip},

@@ -7,28 +7,41 @@
  * Steps take and give what a DequantizeLinear gave. */
 #include <math.h>
 
-#include "tests/networks/net.h"
+#include "tests/networks/net_qdq.h"
 
-static net_val *
-pair(net *n, net_val *x, net_params q)
+/* 16 bits around another number than 0: the steps of what Quern stores are up to twice as large. */
+static bool
+off_middle(const net_params *q)
+{
+	return (q->type == ONX_UINT16 && q->zp != 32768) || (q->type == ONX_INT16 && q->zp != 0);
+}
+
+net_val *
+net_pair(net *n, net_val *x, net_params q)
 {
 	net_val *y = net_dequantize(n, net_quantize(n, x, q));
 
 	y->stored = true;
+	if (off_middle(&q))
+		net_widen(n, y, 1.5 * q.scale, NET_WIDTH);
 	return y;
 }
 
 /* With parameters of its own. */
-static net_val *
-stored(net *n, net_val *x, const net_val *like)
+net_val *
+net_stored(net *n, net_val *x, const net_val *like)
 {
-	return pair(n, x, net_calibrate(n, x, like->q.type));
+	net_val *y = net_pair(n, x, net_calibrate(n, x, like->q.type));
+
+	if (net_qmax(y->q.type) - net_qmin(y->q.type) > 255)
+		net_widen(n, y, 2 * y->q.scale * (off_middle(&y->q) ? 2 : 1), NET_WIDTH);
+	return y;
 }
 
 /* A value x that nothing quantizes has 16 bits: steps of the 32767th part of what can matter to the result, which is at
  * most `times` as wide as x. */
-static void
-fill_gap(net *n, net_val *y, const net_val *x, double times)
+void
+net_fill_gap(net *n, net_val *y, const net_val *x, double times)
 {
 	double lo, hi;
 
@@ -37,41 +50,15 @@ fill_gap(net *n, net_val *y, const net_val *x, double times)
 		  NET_GAP);
 }
 
-/* ---- functions of one value ---- */
-
-static net_val *
-simple(net *n, const char *op, net_val *x, net_fn *fn, double arg)
-{
-	net_val *y = net_map_any(n, x, fn, arg);
-
-	net_node1(n, op, x, y);
-	return y;
-}
-
-static double
-hard_sigmoid(double x, double arg)
-{
-	double y = x / 6 + 0.5;
-
-	(void)arg;
-	return y < 0 ? 0 : y > 1 ? 1 : y;
-}
-
-static double
-hard_swish(double x, double arg)
-{
-	return x * hard_sigmoid(x, arg);
-}
-
 /* What stands between an operator and its QuantizeLinear. */
-static net_val *
-activation(net *n, net_val *x)
+net_val *
+net_activation(net *n, net_val *x)
 {
 	switch (net_draw(n, 0, 9)) {
 	case 0:
 	case 1:
 	case 2:
-		return simple(n, "Relu", x, net_relu, 0);
+		return net_simple(n, "Relu", x, net_relu, 0);
 	case 3: {
 		net_val *y = net_clamped(n, x, 0, 6);
 
@@ -82,66 +69,11 @@ activation(net *n, net_val *x)
 	}
 	case 4: {
 		onx_real(&n->file, "alpha", 0.125f);
-		return simple(n, "LeakyRelu", x, net_leaky, 0.125);
+		return net_simple(n, "LeakyRelu", x, net_leaky, 0.125);
 	}
 	default:
 		return x;
 	}
-}
-
-static net_val *
-unary(net *n, net_val *x)
-{
-	net_val *y;
-
-	switch (net_draw(n, 0, 6)) {
-	case 0:
-		y = simple(n, "Sigmoid", x, net_sigmoid, 0);
-		break;
-	case 1:
-		y = simple(n, "Tanh", x, net_tanh, 0);
-		break;
-	case 2:
-		y = simple(n, "HardSwish", x, hard_swish, 0);
-		break;
-	case 3:
-		onx_real(&n->file, "alpha", 1.0f / 6);
-		y = simple(n, "HardSigmoid", x, hard_sigmoid, 0);
-		break;
-	case 4:
-		onx_real(&n->file, "alpha", 0.25f);
-		y = simple(n, "LeakyRelu", x, net_leaky, 0.25);
-		break;
-	default:
-		y = simple(n, "Relu", x, net_relu, 0);
-		net_widen(n, y, 0.5 * x->q.scale, NET_MERGED);
-	}
-	return stored(n, y, x);
-}
-
-/* x * sigmoid(x), the sigmoid stored too. */
-static net_val *
-silu(net *n, net_val *x)
-{
-	net_val *s = stored(n, simple(n, "Sigmoid", x, net_sigmoid, 0), x),
-		*y = net_binary(n, x, s, '*');
-
-	net_node2(n, "Mul", x, s, y);
-	return stored(n, y, x);
-}
-
-static net_val *
-softmax(net *n, net_val *x)
-{
-	int axis = x->rank - 1;
-
-	if (x->dim[axis] < 2 || x->dim[axis] > 40)
-		return NULL;
-	net_val *y = net_softmax(n, x, axis);
-	onx_int(&n->file, "axis", net_chance(n, 50) ? -1 : axis);
-	net_node1(n, "Softmax", x, y);
-	n->reason[NET_SOFTMAX] = true;
-	return stored(n, y, x);
 }
 
 /* ---- products ---- */
@@ -213,7 +145,9 @@ conv(net *n, net_val *x)
 	net_window_attrs(n, &at, false);
 	net_node(n, "Conv", 3, (net_val *[]){x, wr, b}, 1, &y);
 	round_bias(n, y, b, x, &w);
-	return stored(n, activation(n, y), x);
+	if (net_chance(n, 20))
+		y = net_batch_norm(n, y, x, &w);
+	return net_stored(n, net_activation(n, y), x);
 }
 
 static net_val *
@@ -234,7 +168,7 @@ matmul(net *n, net_val *x)
 		y = sum;
 		round_bias(n, y, b, x, &w);
 	}
-	return stored(n, activation(n, y), x);
+	return net_stored(n, net_activation(n, y), x);
 }
 
 static net_val *
@@ -244,7 +178,7 @@ gemm(net *n, net_val *x)
 
 	if (x->count > 200 || x->rank != 4)
 		return NULL;
-	x = pair(n, net_flat(n, x), x->q);
+	x = net_pair(n, net_flat(n, x), x->q);
 	int64_t dim[2] = {x->dim[1], net_draw(n, 2, 10)};
 	net_draw_weights(n, 2, dim, 1, true, 0.3, x->q.type == ONX_UINT8, &w);
 	net_val *b = net_chance(n, 60) ? real_bias(n, x, &w, dim[1]) : NULL,
@@ -254,14 +188,14 @@ gemm(net *n, net_val *x)
 		y = net_binary(n, y, b, '+');
 	net_node(n, "Gemm", 3, (net_val *[]){x, wr, b}, 1, &y);
 	round_bias(n, y, b, x, &w);
-	return stored(n, activation(n, y), x);
+	return net_stored(n, net_activation(n, y), x);
 }
 
 /* ---- several operands ---- */
 
 /* An earlier value of the same shape, else x. */
-static net_val *
-partner(net *n, net_val *x)
+net_val *
+net_partner(net *n, net_val *x)
 {
 	for (int trial = 0; trial < 12; trial++) {
 		net_val *y = &n->val[net_draw(n, 0, n->nval - 1)];
@@ -278,7 +212,7 @@ binary(net *n, net_val *x)
 {
 	static const char *const names[] = {"Add", "Add", "Mul", "Sub"};
 	int64_t kind = net_draw(n, 0, 3);
-	net_val *b = partner(n, x), *y = net_binary(n, x, b, "++*-"[kind]);
+	net_val *b = net_partner(n, x), *y = net_binary(n, x, b, "++*-"[kind]);
 
 	net_node2(n, names[kind], x, b, y);
 	for (int i = 0; i < 2; i++) {
@@ -287,16 +221,17 @@ binary(net *n, net_val *x)
 
 		net_range(other, &lo, &hi);
 		if (!a->stored)
-			fill_gap(n, y, a,
-				 kind == 2 ? 12 * (fabs(lo) > fabs(hi) ? fabs(lo) : fabs(hi)) : 12);
+			net_fill_gap(n, y, a,
+				     kind == 2 ? 12 * (fabs(lo) > fabs(hi) ? fabs(lo) : fabs(hi))
+					       : 12);
 	}
-	return stored(n, activation(n, y), x);
+	return net_stored(n, net_activation(n, y), x);
 }
 
 static net_val *
 concat(net *n, net_val *x)
 {
-	net_val *b = partner(n, x);
+	net_val *b = net_partner(n, x);
 
 	if (b == x || 2 * x->count > 600)
 		return NULL;
@@ -304,7 +239,7 @@ concat(net *n, net_val *x)
 	onx_int(&n->file, "axis", 1);
 	net_node(n, "Concat", 2, two, 1, &y);
 	net_widen(n, y, 0.5 * (x->q.scale > b->q.scale ? x->q.scale : b->q.scale), NET_MERGED);
-	return stored(n, y, x);
+	return net_stored(n, y, x);
 }
 
 /* ---- means ---- */
@@ -323,7 +258,7 @@ average(net *n, net_val *x)
 	onx_int(&n->file, "count_include_pad", pads);
 	net_node1(n, "AveragePool", x, y);
 	net_widen(n, y, 0.5 * x->q.scale, NET_MEAN);
-	return stored(n, y, x);
+	return net_stored(n, y, x);
 }
 
 static net_val *
@@ -333,7 +268,7 @@ global_average(net *n, net_val *x)
 		return NULL;
 	net_val *y = net_mean_space(n, x);
 	net_node1(n, "GlobalAveragePool", x, y);
-	return stored(n, y, x);
+	return net_stored(n, y, x);
 }
 
 /* ---- what leaves the parameters ---- */
@@ -345,7 +280,7 @@ moved(net *n, net_val *x)
 		     : net_chance(n, 15) ? net_resize(n, x)
 					 : net_move(n, x);
 
-	return y == NULL || y == x ? NULL : pair(n, y, x->q);
+	return y == NULL || y == x ? NULL : net_pair(n, y, x->q);
 }
 
 /* [1, 2, C/2, …] turned to [1, C/2, 2, …], each step stored. */
@@ -355,9 +290,9 @@ shuffle(net *n, net_val *x)
 	if (x->rank != 4 || x->dim[1] % 2 != 0)
 		return NULL;
 	const int64_t c = x->dim[1], h = x->dim[2], w = x->dim[3];
-	net_val *y = pair(n, net_reshaped(n, x, 5, (const int64_t[]){1, 2, c / 2, h, w}), x->q);
-	y = pair(n, net_transposed(n, y, (const int64_t[]){0, 2, 1, 3, 4}), x->q);
-	return pair(n, net_reshaped(n, y, 4, (const int64_t[]){1, c, h, w}), x->q);
+	net_val *y = net_pair(n, net_reshaped(n, x, 5, (const int64_t[]){1, 2, c / 2, h, w}), x->q);
+	y = net_pair(n, net_transposed(n, y, (const int64_t[]){0, 2, 1, 3, 4}), x->q);
+	return net_pair(n, net_reshaped(n, y, 4, (const int64_t[]){1, c, h, w}), x->q);
 }
 
 static const net_row rows[] = {
@@ -368,27 +303,59 @@ static const net_row rows[] = {
 	{"Concat", 3, concat},
 	{"AveragePool", 2, average},
 	{"GlobalAveragePool", 2, global_average},
-	{"unary", 4, unary},
-	{"SiLU", 2, silu},
-	{"Softmax", 1, softmax},
+	{"unary", 4, net_unary_step},
+	{"SiLU", 2, net_silu_step},
+	{"Softmax", 1, net_softmax_step},
 	{"moved", 7, moved},
 	{"shuffle", 2, shuffle},
+	{"PRelu", 2, net_prelu_step},
+	{"Resize", 2, net_resize_step},
+	{"Reduce", 2, net_reduce_step},
+	{"Min", 2, net_choose_step},
+	{0},
+};
+
+/* What 16 bits have, too: no tables, no averages of windows. */
+static const net_row rows16[] = {
+	{"Conv", 8, conv},
+	{"MatMul", 3, matmul},
+	{"Gemm", 3, gemm},
+	{"binary", 4, binary},
+	{"Concat", 2, concat},
+	{"GlobalAveragePool", 2, global_average},
+	{"moved", 7, moved},
+	{"shuffle", 2, shuffle},
+	{"Reduce", 2, net_reduce_step},
 	{0},
 };
 
 void
 net_make_qdq(net *n)
 {
-	int type = net_chance(n, 50) ? ONX_UINT8 : ONX_INT8;
+	const bool wide = net_chance(n, 10);
+	const int type = net_chance(n, 50) ? (wide ? ONX_UINT16 : ONX_UINT8)
+			 : wide            ? ONX_INT16
+					   : ONX_INT8;
 	int64_t steps = net_draw(n, 1, 5);
-	net_val *x = pair(n, n->input, net_calibrate(n, n->input, type));
+
+	if (wide)
+		n->version = 21;
+	net_val *x = net_pair(n, n->input, net_calibrate(n, n->input, type));
 
 	for (int64_t i = 0; i < steps; i++) {
-		x = net_any(n, rows, x);
+		x = net_any(n, wide ? rows16 : rows, x);
 		if (i + 1 < steps && net_chance(n, 8))
 			net_give(n, x);
 	}
-	if (net_chance(n, 15)) /* a tail of real numbers that only moves them */
+	if (net_chance(
+		    n,
+		    15)) { /* a tail of real numbers that only moves them, and puts others beside them */
+		const net_params q = x->q;
+
 		x = net_move(n, x);
+		net_fill_gap(n, x, x, 1.5);
+		if (wide)
+			net_widen(n, x, q.scale * (off_middle(&q) ? 2 : 1), NET_WIDTH);
+	}
 	net_give(n, x);
 }

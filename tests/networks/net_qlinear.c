@@ -272,6 +272,8 @@ net_make_qoperator(net *n)
 			net_give(n, x);
 	}
 	if (net_chance(n, 60))
-		x = net_dequantize(n, x);
+		/* a file without quantized operators is a float model, which is calibrated */
+		x = net_chance(n, 15) && n->input->type == ONX_FLOAT ? net_real_by_hand(n, x)
+								     : net_dequantize(n, x);
 	net_give(n, x);
 }

@@ -7,6 +7,8 @@
 
 /* An operator on codes as they are (net_plain.c). */
 net_val *net_plain(net *n, net_val *x);
+/* Their real numbers by Cast, Sub and Mul. */
+net_val *net_real_by_hand(net *n, net_val *x);
 /* A QLinear one (net_qlinear.c). */
 net_val *net_qlinear(net *n, net_val *x);
 

@@ -25,6 +25,8 @@ enum {
 	ONX_FLOAT = 1,
 	ONX_UINT8 = 2,
 	ONX_INT8 = 3,
+	ONX_UINT16 = 4,
+	ONX_INT16 = 5,
 	ONX_INT32 = 6,
 	ONX_INT64 = 7,
 	ONX_STRING = 8,
@@ -167,7 +169,19 @@ onx_output(onx *t, const char *name)
 static inline size_t
 onx_each(int elem)
 {
-	return elem == ONX_FLOAT || elem == ONX_INT32 ? 4 : elem == ONX_INT64 ? 8 : elem == ONX_FLOAT16 ? 2 : 1;
+	switch (elem) {
+	case ONX_INT64:
+		return 8;
+	case ONX_FLOAT:
+	case ONX_INT32:
+		return 4;
+	case ONX_UINT16:
+	case ONX_INT16:
+	case ONX_FLOAT16:
+		return 2;
+	default:
+		return 1;
+	}
 }
 
 static inline void
