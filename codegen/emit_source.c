@@ -17,6 +17,13 @@ put_kernels(qn_emitter *e, qn_buf *b)
 	qn_buf_pass(b, qn_buf_str(&e->host), e->host.n);
 }
 
+/* All multipliers of a program round in one way. */
+static void
+put_rounding(const qn_emitter *e, qn_buf *b)
+{
+	qn_buff(b, "#define QN_ROUNDING %d\n\n", e->g->model->rounding);
+}
+
 static void
 put_trace(qn_emitter *e, qn_buf *b)
 {
@@ -103,6 +110,7 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 		       "#endif\n\n");
 	qn_emit_content_check(e, ".c", b);
 	put_trace(e, b);
+	put_rounding(e, b);
 	put_kernels(e, b);
 	put_externs(e, b);
 	qn_buf_pass(b, qn_buf_str(&e->args), e->args.n);

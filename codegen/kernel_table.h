@@ -69,6 +69,9 @@ typedef struct qn_kernel {
 	const qn_fused *fused; /* it does the work of a requantize; NULL: of the core node alone */
 	/* Why it cannot compute the step, in a few words; NULL when it can.  Optional. */
 	const char *(*fits)(const qn_step_facts *f);
+	/* Makes the kernel's arguments of those that are prepared and fused: a copy, or another struct, with
+	 * constants in the order in which the kernel reads them.  Optional. */
+	void *(*pack)(const qn_step_facts *f, qn_arena *a);
 	/* Prints a step whose call is of another form; args are the prepared ones.  Optional. */
 	void (*emit)(struct qn_emitter *e, const qn_step *s, const void *args);
 } qn_kernel;

@@ -19,7 +19,105 @@
 	.families = QN_ALL_FAMILIES, QN_CODES_1,                                                   \
 	.pointer = {{.operand = 1, .packs = true}, {.operand = 2}, SCALES(type)}
 
+/* ---- four channels at a time (runtime/kernels/products.h) ---- */
+
+/* The weights' codes, NULL when they vary or are of more than a byte. */
+static const qn_tensor *
+weights_of(const qn_step_facts *f)
+{
+	const qn_node *w = qn_graph_node(f->g, f->step->in[1]);
+
+	return w->op == QN_OP_const ? w->value : NULL;
+}
+
+static bool
+is_packed(const qn_step_facts *f)
+{
+	return qn_graph_node(f->g, f->step->in[1])->type->elem->bits == 4;
+}
+
+static const char *
+fits_blocks(const qn_step_facts *f, int32_t channels, int32_t depth)
+{
+	if (channels < 4)
+		return "fewer than four output channels";
+	return is_packed(f) && depth % 2 != 0 ? "an odd number of weights of 4 bits in a row"
+					      : NULL;
+}
+
+static const char *
+fits_dense_by4(const qn_step_facts *f)
+{
+	const qn_dense_args *a = f->step->args;
+
+	return a->zw != 0 || weights_of(f) == NULL ? "the weights are not constant"
+						   : fits_blocks(f, a->out, a->in);
+}
+
+static const char *
+fits_conv2d_by4(const qn_step_facts *f)
+{
+	const qn_conv2d_args *a = &((const qn_conv2d_call *)f->step->args)->args;
+
+	return a->groups != 1 ? "its channels are in groups" : fits_blocks(f, a->out_c, a->in_c);
+}
+
+static const char *
+fits_depthwise(const qn_step_facts *f)
+{
+	const qn_conv2d_args *a = &((const qn_conv2d_call *)f->step->args)->args;
+
+	if (a->groups != a->in_c || a->out_c != a->in_c)
+		return "its channels do not have a kernel each";
+	if (weights_of(f) == NULL)
+		return "the weights are not constant";
+	return is_packed(f) ? "its weights have 4 bits" : fits_blocks(f, a->out_c, 1);
+}
+
+typedef struct depthwise_args {
+	qn_conv2d_args args;
+	int32_t weights; /* how many */
+} depthwise_args;
+
+/* Weights [c, k_h, k_w, 1] as [k_h, k_w, c]. */
+static void *
+pack_depthwise(const qn_step_facts *f, qn_arena *a)
+{
+	depthwise_args *d = QN_NEW(a, depthwise_args, 1);
+	const qn_tensor *w = weights_of(f);
+
+	d->args = ((const qn_conv2d_call *)f->step->args)->args;
+	const int32_t taps = d->args.k_h * d->args.k_w, c = d->args.in_c;
+	int8_t *to = QN_NEW(a, int8_t, (size_t)taps * (size_t)c);
+	for (int32_t i = 0; i < c; i++)
+		for (int32_t t = 0; t < taps; t++)
+			to[t * c + i] = (int8_t)qn_tensor_i64(w, (int64_t)i * taps + t);
+	d->args.w = to;
+	d->weights = taps * c;
+	return d;
+}
+
 static const qn_kernel conv2d[] = {
+	{.name = "qn_depthwise_by4_q",
+	 .args = "qn_conv2d_args_a",
+	 .families = QN_ALL_FAMILIES,
+	 QN_CODES_1,
+	 .pointer = {{.table = "w",
+		      .at = offsetof(depthwise_args, args.w),
+		      .count = offsetof(depthwise_args, weights),
+		      .each = 1},
+		     {.operand = 2},
+		     SCALES(qn_conv2d_args)},
+	 .rows = offsetof(qn_conv2d_args, k_h),
+	 .fused = FUSED(qn_conv2d_args, out_c),
+	 .fits = fits_depthwise,
+	 .pack = pack_depthwise},
+	{.name = "qn_conv2d_by4_qw",
+	 .args = "qn_conv2d_args_a",
+	 LAYER(qn_conv2d_args),
+	 .rows = offsetof(qn_conv2d_args, k_h),
+	 .fused = FUSED(qn_conv2d_args, out_c),
+	 .fits = fits_conv2d_by4},
 	{.name = "qn_conv2d_qw",
 	 .args = "qn_conv2d_args_a",
 	 LAYER(qn_conv2d_args),
@@ -52,6 +150,11 @@ static const qn_kernel conv3d[] = {
 };
 
 static const qn_kernel dense[] = {
+	{.name = "qn_dense_by4_qw",
+	 .args = "qn_dense_args_a",
+	 LAYER(qn_dense_args),
+	 .fused = FUSED(qn_dense_args, out),
+	 .fits = fits_dense_by4},
 	{.name = "qn_dense_qw",
 	 .args = "qn_dense_args_a",
 	 LAYER(qn_dense_args),

@@ -215,6 +215,11 @@ finish_step(scheduler *s, qn_step *t)
 		return;
 	}
 	qn_kernel_fuse(t);
+	if (t->kernel->pack != NULL) {
+		const qn_step_facts f = qn_step_facts_of(s->g, t);
+
+		t->args = t->kernel->pack(&f, s->arena);
+	}
 }
 
 qn_status

@@ -54,7 +54,7 @@ is_right(void)
 #else
 
 static _Alignas(16) uint8_t scratch[NET_SCRATCH_BYTES];
-static _Alignas(16) int8_t output[sizeof(mcu_expected)];
+static _Alignas(16) uint8_t output[sizeof(mcu_expected)];
 
 #if defined(MCU_EMPTY)
 void
@@ -78,8 +78,10 @@ measured(void)
 static int
 is_right(void)
 {
+	const uint8_t *expected = (const uint8_t *)mcu_expected;
+
 	for (uint32_t i = 0; i < sizeof(mcu_expected); i++)
-		if (output[i] != mcu_expected[i])
+		if (output[i] != expected[i])
 			return 0;
 	return 1;
 }

@@ -24,6 +24,7 @@
 #   qn_most_terms            terms of code * weight that fit into an accumulator
 #   qn_most_pairs            products of two codes that fit
 #   qn_reach                 largest distance of a code to its zero point
+#   qn_delta_t               int16_t   int16_t   int32_t   the difference of a code and its zero point
 #   qn_code_set, qn_code_copy                          n codes of one value, n codes: memset, memcpy or their like
 #   qn_weights w = a->w +    w: the place of a row of weights; qn_weight(w, i) is its code i
 #
@@ -33,10 +34,10 @@
 cmake_policy(VERSION 3.20)
 set(qn_families s8 u8 s16 s8w4 u8w4 s16w4)
 set(qn_tokens QN_CODE_LEAST QN_CODE_MIN QN_CODE_MAX QN_READ_A qn_most_terms qn_most_pairs qn_reach qn_code_set qn_code_copy
-	qn_code qn_acc)
-set(qn_s8 INT8_MIN INT8_MIN INT8_MAX QN_READ32 66311 33025 255 memset memcpy int8 int32)
-set(qn_u8 -256 0 UINT8_MAX QN_READ32 66311 33025 255 memset memcpy uint8 int32)
-set(qn_s16 INT16_MIN INT16_MIN INT16_MAX QN_READ64 33818640 131071 32768 qn_set16 qn_copy16 int16 int64)
+	qn_code qn_acc qn_delta)
+set(qn_s8 INT8_MIN INT8_MIN INT8_MAX QN_READ32 66311 33025 255 memset memcpy int8 int32 int16)
+set(qn_u8 -256 0 UINT8_MAX QN_READ32 66311 33025 255 memset memcpy uint8 int32 int16)
+set(qn_s16 INT16_MIN INT16_MIN INT16_MAX QN_READ64 33818640 131071 32768 qn_set16 qn_copy16 int16 int64 int32)
 set(qn_s8_suffix "" "")
 set(qn_u8_suffix _u8 "")
 set(qn_s16_suffix _s16 64)

@@ -76,7 +76,7 @@ static void
 pieces_of_kernels(void **state)
 {
 	static const char *const want[] = {"qn_dense_s8", "qn_dense_args", "qn_dense_dot",
-					   "qn_requant",  "qn_apply",      "qn_rdbpot",
+					   "qn_requant",  "qn_apply",      "qn_apply_twice",
 					   "QN_READ8",    "QN_RESTRICT"};
 	static const char *const other[] = {"qn_dense_acc", "qn_conv2d_s8", "qn_rows_at",
 					    "qn_exp_neg"};

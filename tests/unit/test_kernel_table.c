@@ -88,7 +88,8 @@ check_struct(walk *w, const qn_kernel *k, qn_family family)
 	if (k->rows > 0)
 		assert_string_equal(field_at(&f, k->rows), "k_h");
 	for (size_t i = 0; i < pointers(k); i++)
-		if (k->pointer[i].count > 0)
+		if (k->pointer[i].count > 0 &&
+		    k->pack == NULL) /* which may count after the struct */
 			check_int(&f, k->pointer[i].count);
 	check_fused(k, &f);
 }
