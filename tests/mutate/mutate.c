@@ -8,8 +8,10 @@
  *       continue;            1  if (a < b || n > 0)         4  if (!(a < b && n > 0))
  *                            2  if (a < b && n >= 0)        5  (no continue)
  *
- * Only bodies of functions are changed, and not what is inside of assert(…) or of a message.  The layout is that
- * of .clang-format: a binary operator has a blank on either side, a pointer's star has not. */
+ * Only bodies of functions are changed, and not what is inside of assert(…) or of a message; nor are numbers in
+ * the size of an array or an allocation, as one more is room that nobody uses (one less, an operator's fault,
+ * is seen by AddressSanitizer), and in what is returned after qn_rw_fail.  The layout is that of .clang-format:
+ * a binary operator has a blank on either side, a pointer's star has not. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -32,6 +34,7 @@ typedef struct fault {
 static struct {
 	char *text;
 	size_t n, line, depth;
+	size_t sized;  /* to here a size of memory is computed */
 	char name[64]; /* of the function, or the last name before a bracket */
 	bool in_body;
 	fault *fault;
@@ -162,6 +165,43 @@ operator_at(size_t at)
 	return end;
 }
 
+/* Whether the number at `at` is the size of an array that is declared, T name[4]: more room that nobody uses. */
+static bool
+is_size_of_array(size_t at)
+{
+	static const char *const before[] = {"return", "case", "else"};
+	size_t end = at > 0 ? at - 1 : 0, name = end;
+
+	if (src.text[end] != '[')
+		return false;
+	while (name > 0 && is_word(src.text[name - 1]))
+		name--;
+	size_t type = name;
+	while (type > 0 && (src.text[type - 1] == ' ' || src.text[type - 1] == '*'))
+		type--;
+	if (name == end || type == name || type == 0 || !is_word(src.text[type - 1]))
+		return false;
+	for (size_t i = 0; i < sizeof before / sizeof before[0]; i++)
+		if (type >= strlen(before[i]) &&
+		    memcmp(src.text + type - strlen(before[i]), before[i], strlen(before[i])) == 0)
+			return false;
+	return true;
+}
+
+/* Whether the line before says that the pass has failed: what is returned then is not looked at. */
+static bool
+is_after_failure(size_t at)
+{
+	size_t line = at, before;
+
+	while (line > 0 && src.text[line - 1] != '\n')
+		line--;
+	for (before = line > 0 ? line - 1 : 0; before > 0 && src.text[before - 1] != '\n';)
+		before--;
+	const char *call = strstr(src.text + before, "qn_rw_fail(");
+	return call != NULL && call < src.text + line;
+}
+
 /* A number becomes one more, of the reals twice as much. */
 static size_t
 number_at(size_t at)
@@ -176,7 +216,7 @@ number_at(size_t at)
 		strchr(hex ? "pP" : "eE", src.text[end - 1]) != NULL);
 	     end++)
 		real |= src.text[end] == '.' || tolower((unsigned char)src.text[end]) == (hex ? 'p' : 'e');
-	if (used + 64 < sizeof text && end - at < 40) {
+	if (at >= src.sized && !is_size_of_array(at) && !is_after_failure(at) && used + 64 < sizeof text && end - at < 40) {
 		char *to = text + used;
 
 		used += (size_t)sprintf(to, real ? "(%.*s * 2)" : "(%.*s + 1)", (int)(end - at),
@@ -216,11 +256,15 @@ word_at(size_t at)
 	static const char *const quiet[] = {"assert",      "qn_report",  "qn_note",
 					    "qn_warn",     "sizeof",     "static_assert",
 					    "qn_rw_decline"};
+	static const char *const sized[] = {"QN_NEW", "qn_arena_grow", "qn_arena_alloc"};
 	size_t end = at;
 
 	while (is_word(src.text[end]))
 		end++;
 	size_t n = end - at;
+	for (size_t i = 0; i < sizeof sized / sizeof sized[0]; i++)
+		if (src.text[end] == '(' && n == strlen(sized[i]) && memcmp(src.text + at, sized[i], n) == 0)
+			src.sized = after_bracket(end);
 	if (src.depth == 0 && src.text[end] == '(') {
 		n = n < sizeof src.name ? n : sizeof src.name - 1;
 		memcpy(src.name, src.text + at, n);
