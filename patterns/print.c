@@ -103,10 +103,12 @@ name_of(printer *pr, const qn_pattern *p)
 		return name;
 	qn_buf_init(&b, pr->arena);
 	qn_buff(&b, "slot%d", p->pat.slot);
-	for (size_t i = 0; i < p->set->nslot; i++)
+	for (size_t i = 0; i < p->set->nslot;)
 		if (p->set->name[i] != NULL && strcmp(p->set->name[i], qn_buf_str(&b)) == 0) {
 			qn_buf_putc(&b, '_');
 			i = 0;
+		} else {
+			i++;
 		}
 	return qn_buf_str(&b);
 }

@@ -72,11 +72,46 @@ test_texts(void **state)
 		{"-1e-3", "-0.001"},
 		{"fn[ -> *]()", "fn[-> *]()"},
 		{"%\"a b\"", "%\"a b\""},
+		/* words in quotes where they would not read back */
+		{"*{mode=\"a_1\"}", "*{mode=a_1}"},
+		{"*{mode=\"two words\"}", "*{mode=\"two words\"}"},
+		{"*{mode=\"Zero\"}", "*{mode=\"Zero\"}"},
+		{"*{mode=\"nan\"}", "*{mode=\"nan\"}"},
+		{"*{mode=\"inf\"}", "*{mode=\"inf\"}"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < QN_COUNT(rows); i++)
 		assert_string_equal(text_of(read_pattern(new_set(), rows[i][0])), rows[i][1]);
+}
+
+/* A nameless wildcard in two places gets a name that no other has, in whatever order these are. */
+static void
+test_made_names(void **state)
+{
+	static const char *const names[][2] = {{"a", "b"},
+					       {"slot2", "b"},
+					       {"a", "slot2"},
+					       {"slot2_", "slot2"},
+					       {"slot2", "slot2_"}};
+	static const char *const texts[] = {
+		"concat(a, b, slot2, slot2)", "concat(slot2, b, slot2_, slot2_)",
+		"concat(a, slot2, slot2_, slot2_)", "concat(slot2_, slot2, slot2__, slot2__)",
+		"concat(slot2, slot2_, slot2__, slot2__)"};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(names); i++) {
+		qn_patterns *set = new_set();
+		qn_pattern *in[4];
+
+		for (int k = 0; k < 2; k++)
+			in[k] = qn_build_named(set, qn_build_any(set),
+					       qn_patterns_slot(set, names[i][k]));
+		in[2] = in[3] = qn_build_any(set);
+		assert_int_equal(qn_build_slot(in[2])->pat.slot, 2);
+		assert_string_equal(text_of(qn_build_call(set, qn_build_op(set, "concat"), 4, in)),
+				    texts[i]);
+	}
 }
 
 static void
@@ -116,6 +151,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_errors),
 		TEST(test_texts),
+		TEST(test_made_names),
 		TEST(test_builder_errors),
 	};
 
