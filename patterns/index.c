@@ -110,7 +110,6 @@ qn_numbers_init(qn_numbers *t, qn_arena *arena)
 	*t = (qn_numbers){.arena = arena};
 	qn_map_init(&t->seen, arena);
 	qn_buf_init(&t->key, arena);
-	qn_buf_init(&t->text, arena);
 }
 
 /* The first constant of equal type and bytes: keys are found by checksum, then compared. */

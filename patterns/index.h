@@ -32,7 +32,7 @@ typedef struct qn_numbers {
 	qn_arena *arena;
 	qn_map seen;
 	uint32_t last;
-	qn_buf key, text;
+	qn_buf key;
 } qn_numbers;
 
 void qn_numbers_init(qn_numbers *t, qn_arena *arena);
