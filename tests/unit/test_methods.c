@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "calibrate/clip.h"
+#include "calibrate/entropy.h"
 
 /* Methods that choose a threshold from a histogram. */
 static const char *const searching[] = {"percentile",
@@ -311,6 +312,21 @@ test_shards(void **state)
 	}
 }
 
+/* ---- ties ---- */
+
+/* The kl methods take a later threshold only where its divergence is less by more than rounding gives. */
+static void
+test_divergence_order(void **state)
+{
+	(void)state;
+	assert_true(qn_entropy_less(1.0, 1.0 + 1e-9));
+	assert_true(qn_entropy_less(0.0, (double)INFINITY));
+	assert_false(qn_entropy_less(1.0, 1.0));
+	assert_false(qn_entropy_less(1.0, 1.0 + 1e-14));
+	assert_false(qn_entropy_less(1.0 + 1e-9, 1.0));
+	assert_false(qn_entropy_less((double)INFINITY, (double)INFINITY));
+}
+
 /* ---- what is cut off ---- */
 
 /* Half of the elements are the values of a few constant channels: the range is that of the others. */
@@ -424,13 +440,21 @@ test_clip_searches(void **state)
 /* ---- text ---- */
 
 static void
-bad_text(const char *text, const char *id)
+bad_text_says(const char *text, const char *id, const char *words)
 {
 	qn_method_opts o;
 
 	assert_int_equal(qn_method_parse(&rg->env, &rg->arena, text, &o), QN_EUSAGE);
 	assert_string_equal(rg->diags.item[0].id, id);
+	if (strstr(rg->diags.item[0].message, words) == NULL)
+		fail_msg("%s: %s", text, rg->diags.item[0].message);
 	qn_diags_clear(&rg->env, &rg->diags);
+}
+
+static void
+bad_text(const char *text, const char *id)
+{
+	bad_text_says(text, id, "");
 }
 
 static void
@@ -449,8 +473,9 @@ test_text(void **state)
 	assert_string_equal(o.method->name, "minmax");
 	bad_text("mean", "method.unknown");
 	bad_text("minma", "method.unknown");
-	bad_text("minmax:p=1", "method.param");
-	bad_text("percentile:q=99", "method.param");
+	bad_text_says("minmax:p=1", "method.param", "no parameters");
+	bad_text_says("percentile:q=99", "method.param", "p");
+	bad_text_says("kl_ort:q=99", "method.param", "bins, levels");
 	bad_text("percentile:", "method.param");
 	bad_text("percentile:p=99,", "method.param");
 	bad_text("percentile:p", "method.value");
@@ -472,7 +497,7 @@ main(void)
 		TEST(test_zeros),         TEST(test_constant),          TEST(test_scale),
 		TEST(test_duplicates),    TEST(test_methods_differ),    TEST(test_shards),
 		TEST(test_text),          TEST(test_constant_channels), TEST(test_guard),
-		TEST(test_clip_searches),
+		TEST(test_clip_searches), TEST(test_divergence_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

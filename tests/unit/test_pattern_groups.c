@@ -12,9 +12,8 @@
 	"  %k = const : tensor<2x1x1x2xf32> splat 2.0\n"
 
 static size_t
-cut_with(const char *pattern, uint32_t flags, bool (*check)(void *, const qn_graph *, qn_id))
+cut_by(const qn_pattern *p, uint32_t flags, bool (*check)(void *, const qn_graph *, qn_id))
 {
-	qn_pattern *p = read_pattern(new_set(), pattern);
 	size_t count;
 
 	assert_int_equal(qn_cut_pattern(&rg->m,
@@ -28,6 +27,12 @@ cut_with(const char *pattern, uint32_t flags, bool (*check)(void *, const qn_gra
 			 QN_OK);
 	assert_int_equal(qn_model_verify(&rg->m), QN_OK);
 	return count;
+}
+
+static size_t
+cut_with(const char *pattern, uint32_t flags, bool (*check)(void *, const qn_graph *, qn_id))
+{
+	return cut_by(read_pattern(new_set(), pattern), flags, check);
 }
 
 /* "part(x, w) conv2d_relu_; part(…) …": the graphs that were made, callees first. */
@@ -147,6 +152,30 @@ test_cut_duplicates(void **state)
 	assert_non_null(strstr(qn_buf_str(&b), "%m = call @m.part %x, %w, %b, %s"));
 	assert_non_null(strstr(qn_buf_str(&b), "%s = sigmoid %a"));
 	assert_null(strstr(qn_buf_str(&b), "mul"));
+}
+
+/* A pattern of a function, also one that a wildcard was redirected to, changes nothing and says so; a wildcard redirected
+ * to itself, and one to an operator, are no such patterns. */
+static void
+test_cut_function(void **state)
+{
+	qn_patterns *set = new_set();
+	qn_pattern *to[] = {read_pattern(set, "fn[relu(*)](...)"), qn_build_any(set),
+			    qn_build_any(set), qn_build_any(set), qn_build_any(set)};
+
+	(void)state;
+	read_model(HEAD "  %c = conv2d %x, %w  %r = relu %c  return %r\n}\n");
+	assert_int_equal(qn_build_redirect(set, to[1], to[0]), QN_OK);
+	assert_int_equal(qn_build_redirect(set, to[2], to[1]), QN_OK);
+	assert_int_equal(qn_build_redirect(set, to[3], to[3]), QN_OK);
+	assert_int_equal(qn_build_redirect(set, to[4], read_pattern(set, "relu(*)")), QN_OK);
+	for (size_t i = 0; i < QN_COUNT(to); i++) {
+		rg->diags.n = 0;
+		assert_int_equal(cut_by(to[i], 0, NULL), i == 4);
+		assert_int_equal(rg->diags.n, i < 3);
+		if (i < 3)
+			assert_string_equal(rg->diags.item[0].id, "pattern.function");
+	}
 }
 
 /* A second pattern leaves alone what the first took. */
@@ -417,11 +446,12 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_cut_table),      TEST(test_cut_duplicates),
-		TEST(test_cut_twice),      TEST(test_cut_check),
-		TEST(test_rewrite_once),   TEST(test_rewrite_identities),
-		TEST(test_rewrite_chain),  TEST(test_rewrite_identity),
-		TEST(test_rewrite_errors), TEST(test_rewrite_slots),
+		TEST(test_cut_table),          TEST(test_cut_duplicates),
+		TEST(test_cut_function),       TEST(test_cut_twice),
+		TEST(test_cut_check),          TEST(test_rewrite_once),
+		TEST(test_rewrite_identities), TEST(test_rewrite_chain),
+		TEST(test_rewrite_identity),   TEST(test_rewrite_errors),
+		TEST(test_rewrite_slots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,6 +53,8 @@ static const char values[] =
 	"graph @main(%x: tensor<4xf32>, %y: tensor<4xf32>, %i: tensor<1x5x5x2xf32>, %w: "
 	"tensor<3x3x3x2xf32>, %b: tensor<3xf32>, %m: tensor<1x4xf32>) {\n"
 	"  %k = const : tensor<4xf32> splat 1.5\n"
+	"  %k_again = const : tensor<4xf32> splat 1.5\n"
+	"  %k_other = const : tensor<4xf32> splat 2.5\n"
 	"  %codes = const : tensor<4xi8> splat 1\n"
 	"  %kw = const : tensor<4x4xf32> rand 1\n"
 	"  %add = add %x, %y\n"
@@ -115,6 +117,10 @@ static const row table[] = {
 	{"expr(%add)", "swapped", NULL, 0},
 	{"expr(%conv)", "other", "", 0},
 	{"expr(%nothing)", "other", NULL, 0},
+	{"expr(%x)", "x", "", 0}, /* the first value of the graph */
+	{"expr(%x)", "y", NULL, 0},
+	{"expr(%k)", "k_again", "", 0}, /* constants of equal bytes */
+	{"expr(%k)", "k_other", NULL, 0},
 	/* calls; only add and mul commute */
 	{"add(%x, %y)", "add", "", 0},
 	{"add(%x, %y)", "swapped", "", 0},
@@ -222,6 +228,9 @@ static const row table[] = {
 	{"div(mul(a, const), c)", "regr", "a=add c=y", QN_MATCH_REASSOC},
 	{"mul(a, div(b, c))", "quot", "b=add a=k c=y", QN_MATCH_REASSOC},
 	{"mul(const, div(b, c))", "quot", "b=add c=y", QN_MATCH_REASSOC},
+	{"mul(div(b, c), a)", "quot", "b=add a=k c=y", QN_MATCH_REASSOC}, /* the quotient first */
+	{"mul(div(b, c), const)", "quot", "b=add c=y", QN_MATCH_REASSOC},
+	{"mul(div(b, c), a)", "quot", NULL, 0},
 	{"mul(a, div(b, c))", "quot", NULL, 0},
 };
 

@@ -429,6 +429,40 @@ test_skip(void **state)
 	}
 }
 
+/* A constant that a pattern takes with it has no name or op that a layer is skipped by. */
+static void
+test_skip_constant(void **state)
+{
+	static const struct {
+		const char *skip;
+		size_t taken;
+	} rows[] = {{"name:exponent", 1}, {"op:const", 1}, {"name:p", 0}, {"op:pow", 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		qn_ctx *ctx = qn_open(NULL);
+		qn_model *m;
+		told t = {0};
+		qn_compile_opts o = {.passes = "partition",
+				     .skip = rows[i].skip,
+				     .explain = tell,
+				     .explain_user = &t};
+
+		assert_int_equal(qn_model_new(ctx, "net", &m), QN_OK);
+		qn_graph *g = qn_model_main(m);
+		qn_id x = qn_add_input(g, "x", "tensor<1x4xf32>");
+		qn_id e = qn_add_const(g, "exponent", ramp(ctx, 1, (int64_t[]){1}));
+		qn_id p = qn_add_op(g, "pow", "p", 2, (qn_id[]){x, e}, NULL, NULL);
+		assert_int_equal(qn_add_output(g, "out", p), QN_OK);
+		assert_int_equal(qn_compile(m, &o), QN_OK);
+		assert_int_equal(t.taken, rows[i].taken);
+		assert_int_equal(qn_diag_count(ctx), rows[i].taken);
+		if (rows[i].taken)
+			assert_string_equal(qn_diag_get(ctx, 0).id, "skip.nothing");
+		qn_close(ctx);
+	}
+}
+
 /* Matches that cannot be taken out, and why. */
 static void
 test_explain(void **state)
@@ -507,6 +541,46 @@ test_recipe(void **state)
 	}
 }
 
+/* A rule that matches nothing is told the names nearest to its own, at most three: the nearest first, of equally near ones
+ * the first in the graph; none that has nothing in common with it. */
+static void
+test_recipe_near(void **state)
+{
+	static const struct {
+		const char *names, *rule, *near;
+	} rows[] = {
+		{"dense_234 dense_23 dense_2 dense_3", "dense_1",
+		 "'dense_1'; nearest names: 'dense_2', 'dense_3', 'dense_23'"},
+		{"abcd abce abcf abcg", "abcx", "'abcx'; nearest names: 'abcd', 'abce', 'abcf'"},
+		{"ab qq", "xx", "'xx'"},
+		{"aq bq", "xq", "'xq'; nearest names: 'aq', 'bq'"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		qn_ctx *ctx = qn_open(NULL);
+		qn_model *m;
+		char names[80], recipe[80];
+		qn_compile_opts o = {.passes = "partition,quantize", .recipe = recipe};
+
+		(void)snprintf(names, sizeof names, "%s", rows[i].names);
+		(void)snprintf(recipe, sizeof recipe,
+			       "{\"rules\": [{\"name\": \"%s\", \"skip\": true}]}", rows[i].rule);
+		assert_int_equal(qn_model_new(ctx, "net", &m), QN_OK);
+		qn_graph *g = qn_model_main(m);
+		qn_id x = qn_add_input(g, "input_of_the_model", "tensor<1x4xf32>");
+		for (char *name = strtok(names, " "); name != NULL; name = strtok(NULL, " "))
+			x = qn_add_op(g, "relu", name, 1, &x, NULL, NULL);
+		assert_int_equal(qn_add_output(g, "output_of_the_model", x), QN_OK);
+		assert_int_equal(qn_compile(m, &o), QN_EINVALID);
+		assert_string_equal(qn_diag_get(ctx, 0).id, "recipe.nothing");
+		const char *end = strstr(qn_diag_get(ctx, 0).message, "output named ");
+		assert_non_null(end);
+		assert_string_equal(end + strlen("output named "), rows[i].near);
+		qn_close(ctx);
+	}
+}
+
 int
 main(void)
 {
@@ -514,7 +588,8 @@ main(void)
 		cmocka_unit_test(test_standard_again), cmocka_unit_test(test_own),
 		cmocka_unit_test(test_refused),        cmocka_unit_test(test_registration),
 		cmocka_unit_test(test_skip),           cmocka_unit_test(test_explain),
-		cmocka_unit_test(test_recipe),
+		cmocka_unit_test(test_skip_constant),  cmocka_unit_test(test_recipe),
+		cmocka_unit_test(test_recipe_near),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
