@@ -20,15 +20,21 @@ is_float(const qn_type *t)
 	return t->is_tuple ? t->nfield == 0 || is_float(t->field[0]) : qn_elem_is_float(t->elem);
 }
 
-/* It gives real numbers, or needs them: what has no integer form may have a result that is none. */
 static bool
-stays(const qn_graph *g, const qn_node *n)
+reads_float(const qn_graph *g, const qn_node *n)
 {
 	bool reads = false;
 
 	for (uint32_t i = 0; i < n->nin; i++)
 		reads = reads || is_float(qn_graph_node(g, n->in[i])->type);
-	return is_float(n->type) || (reads && qn_opinfo_of(n)->behaviour == QN_NONE);
+	return reads;
+}
+
+/* It gives real numbers, or needs them: what has no integer form may have a result that is none. */
+static bool
+stays(const qn_graph *g, const qn_node *n)
+{
+	return is_float(n->type) || (reads_float(g, n) && qn_opinfo_of(n)->behaviour == QN_NONE);
 }
 
 /* Constants, inputs and casts are listed only where no op is to blame. */
@@ -37,6 +43,18 @@ is_around(const qn_node *n)
 {
 	return n->op == QN_OP_const || n->op == QN_OP_input ||
 	       qn_opinfo_of(n)->behaviour == QN_EDGE;
+}
+
+/* Which nodes are listed first: ops with a float result; ops that read floats and give none, as a
+ * comparison; what is around. */
+enum { OPS, READERS, AROUND, NLEVEL };
+
+static int
+level(const qn_graph *g, const qn_node *n)
+{
+	if (stays(g, n))
+		return is_around(n) ? AROUND : OPS;
+	return !is_around(n) && reads_float(g, n) ? READERS : NLEVEL;
 }
 
 static const char *
@@ -214,10 +232,12 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 	const qn_node *quantize = reader(g, s->quantize[id]);
 
 	if (quantize != NULL && quantize->type->elem->gran != QN_PER_TENSOR)
-		return text(g->model,
-			    "'%s' quantizes it with a scale for each channel, which does not move "
-			    "up past an op; one scale would",
-			    quantize->name);
+		return text(
+			g->model,
+			"'%s' quantizes it with a scale for each channel, which the op does not "
+			"have in integers (add, sub, mul and requantize have); quantize its "
+			"result with one scale",
+			quantize->name);
 	if (before != NULL && n->nin > 1)
 		return text(g->model,
 			    "one of its operands comes from '%s', which stays in float, so the "
@@ -317,6 +337,19 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 	return "no rule of the requantizer takes it";
 }
 
+/* An op whose result is not float, but whose operands are. */
+static const char *
+reason_of_reader(const survey *s, const qn_node *n)
+{
+	const qn_node *many = by_channel(s->g, n), *before = real_operand(s, n);
+
+	if (many != NULL)
+		return reason_by_channel(s->g->model, many);
+	return before != NULL
+		       ? text(s->g->model, "it comes from '%s', which stays in float", before->name)
+		       : "its operands have no parameters that its integer arithmetic takes";
+}
+
 static const char *
 reason(const survey *s, qn_id id)
 {
@@ -333,6 +366,8 @@ reason(const survey *s, qn_id id)
 		return "it makes real numbers of integers, which have no scale";
 	if (n->op == QN_OP_quantize || n->op == QN_OP_dequantize)
 		return "a float value stands before or behind it";
+	if (level(g, n) == READERS)
+		return reason_of_reader(s, n);
 	if (qn_rqz_moves(g, n))
 		return reason_of_move(s, id, n);
 	if (qn_int_form_get(n->op) == NULL && qn_opinfo_of(n)->behaviour == QN_NONE)
@@ -368,11 +403,11 @@ qn_report_float(qn_model *m, const qn_graph *g)
 	const survey s = survey_readers(g);
 	qn_status status = QN_OK;
 
-	for (int around = 0; around < 2 && status == QN_OK; around++)
+	for (int listed = OPS; listed < NLEVEL && status == QN_OK; listed++)
 		for (qn_id id = 1; id < g->n; id++) {
 			const qn_node *n = qn_graph_node(g, id);
 
-			if (is_around(n) != (around == 1) || !stays(g, n))
+			if (level(g, n) != listed)
 				continue;
 			status = qn_report(m->env, QN_EUNSUPPORTED, "legalize.float",
 					   qn_node_place(g, n), "%s '%s'%s stays in float: %s",

@@ -172,6 +172,6 @@ cases=$((cases + 1))
 same 'other folder' other direct
 grep -rnE "$work|$QUERN_SOURCE" direct && fail paths "an emitted file holds a path"
 
-silent 'match limit' match "$QUERN_SOURCE/examples/digits/digits.json" 'relu(*)' --match-limit 256
-usage 'match limit, too large' "--match-limit|257" match "$QUERN_SOURCE/examples/digits/digits.json" 'relu(*)' --match-limit 257
+good 'match limit' match "$QUERN_SOURCE/examples/digits/digits.json" 'relu(*)' --match-limit 256
+usage 'match limit, too large' "number from 1 to 256: --match-limit" match "$QUERN_SOURCE/examples/digits/digits.json" 'relu(*)' --match-limit 257
 finish

@@ -631,6 +631,33 @@ test_codes_16(void **state)
 	GIVES(V(1000, -2000), 2850); /* (3000 + 8000 + 400) / 4 */
 }
 
+/* A product of a quantized and a plain value has no scale. */
+static void
+test_half_quantized(void **state)
+{
+	static const struct {
+		int code;
+		const char *id, *words;
+	} rows[] = {
+		{QN_TFL_BATCH_MATMUL, "import.input",
+		 "one operand is quantized and the other is not"},
+		{QN_TFL_FULLY_CONNECTED, "import.type", "weights or result are not"},
+	};
+	static const int8_t weights[] = {3, -4, 1, 2};
+
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		if (i > 0) {
+			(void)tflite_teardown(state);
+			(void)tflite_setup(state);
+		}
+		int x = tfl_codes(file, "x", TFL_INT8, DIMS(2, 2), 0.5f, 0, NULL, 0);
+		int w = tfl_tensor(file, "w", TFL_INT8, DIMS(2, 2), weights, sizeof weights);
+		int y = tfl_codes(file, "y", TFL_INT8, DIMS(2, 2), 1.0f, 0, NULL, 0);
+		tfl_op(file, rows[i].code, INTS(x, w), INTS(y));
+		import_fails(INTS(x), INTS(y), rows[i].id, rows[i].words);
+	}
+}
+
 /* ---- sparse ---- */
 
 /* Rows of [2,4] as a dense dimension and a compressed one: 5 at [0,1], 6 at [0,3], 7 at [1,0]. */
@@ -692,8 +719,8 @@ main(void)
 		T(test_floor_mod),        T(test_floor_div),        T(test_logical_or),
 		T(test_bitwise_xor),      T(test_right_shift),      T(test_top_k),
 		T(test_conv_3d),          T(test_l2_normalization), T(test_lstm),
-		T(test_lstm_refused),     T(test_codes_16),         T(test_sparse),
-		T(test_sparse_damaged),
+		T(test_lstm_refused),     T(test_codes_16),         T(test_half_quantized),
+		T(test_sparse),           T(test_sparse_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
