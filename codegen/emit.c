@@ -130,7 +130,21 @@ content_of(qn_emitter *e)
 	return crc;
 }
 
-/* The comment above a step's statements: name, ops, shape of the result. */
+void
+qn_emit_layers(qn_buf *b, const qn_graph *g, const qn_step *s, const char *name)
+{
+	qn_layers layers;
+
+	qn_step_layers(g, s, name, &layers);
+	for (uint32_t i = 0; i < layers.n; i++) {
+		qn_buf_puts(b, i > 0 ? ", " : " (");
+		qn_emit_comment(b, layers.name[i]);
+	}
+	qn_buf_puts(b, layers.n > 0 ? ")" : "");
+}
+
+/* The comment above a step's statements: name, layers of the source's file, ops, shape of the
+ * result. */
 static void
 title(qn_emitter *e, const qn_step *s)
 {
@@ -138,6 +152,7 @@ title(qn_emitter *e, const qn_step *s)
 
 	qn_buf_puts(&e->run, "\n\t/* ");
 	qn_emit_comment(&e->run, core->name);
+	qn_emit_layers(&e->run, e->g, s, core->name);
 	qn_buff(&e->run, ": %s", qn_opinfo_of(core)->name);
 	for (uint32_t i = 0; i < s->nepilogue; i++)
 		qn_buff(&e->run, " + %s",

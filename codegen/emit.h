@@ -41,6 +41,9 @@ typedef struct qn_step {
 	qn_id alias; /* the value whose bytes this step's result shares without a kernel call (reshape), or 0 */
 } qn_step;
 
+/* The layers of the source's file that a step computes; none where it is the one called `name`. */
+void qn_step_layers(const qn_graph *g, const qn_step *s, const char *name, qn_layers *out);
+
 typedef struct qn_plan {
 	const qn_graph
 		*g;       /* if the graph has calls, a copy without: steps name nodes of this one */

@@ -170,6 +170,22 @@ put_function(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 		macro, macro, name, macro, macro, g->noutput, macro);
 }
 
+/* "step bn1 (conv1, bn1, relu1)" */
+static void
+put_label(const qn_emitter *e, const qn_step *s, qn_buf *b)
+{
+	qn_arena *tmp = qn_arena_child(e->arena);
+	qn_buf layers;
+
+	qn_buf_init(&layers, tmp);
+	qn_emit_layers(&layers, e->g, s, s->name);
+	qn_buff(b, "\t\"step %s", s->name);
+	for (const char *p = qn_buf_str(&layers); *p != '\0'; p++)
+		qn_buf_putc(b, *p == '"' ? '\'' : *p); /* else as a comment may be */
+	qn_buf_puts(b, "\",\n");
+	qn_arena_release(tmp);
+}
+
 static void
 put_main(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 {
@@ -179,7 +195,7 @@ put_main(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 	qn_buff(b, "#ifdef %s_SELFTEST_MAIN\n/* Steps, then outputs. */\n", e->macro);
 	qn_buff(b, "static const char *const label[%zu] = {\n", p->nstep + e->g->noutput);
 	for (k = 0; k < p->nstep; k++, qn_buf_flush(b))
-		qn_buff(b, "\t\"step %s\",\n", p->step[k].name);
+		put_label(e, &p->step[k], b);
 	for (k = 0; k < e->g->noutput; k++)
 		qn_buff(b, "\t\"output %s\",\n", e->output[k]);
 	qn_buff(b,

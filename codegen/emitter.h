@@ -83,6 +83,8 @@ void qn_emit_content_symbol(const qn_emitter *e, qn_buf *b);
 /* Text that can stand in a comment, on one line. */
 void qn_emit_comment(qn_buf *b, const char *text);
 /* "[1,8,8,16]" */
+/* " (conv1, bn1)": the layers that a step computes, as in a comment; nothing where it is `name` alone. */
+void qn_emit_layers(qn_buf *b, const qn_graph *g, const qn_step *s, const char *name);
 void qn_emit_shape(qn_buf *b, const qn_type *type);
 void qn_emit_int(qn_buf *b, int64_t v, qn_plain p);
 /* All elements between braces, in lines of about 100 columns. */

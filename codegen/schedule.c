@@ -277,3 +277,14 @@ qn_value_root(const qn_step *step, const uint32_t *step_of, qn_id id)
 		id = step[step_of[id] - 1].alias;
 	return id;
 }
+
+void
+qn_step_layers(const qn_graph *g, const qn_step *s, const char *name, qn_layers *out)
+{
+	*out = (qn_layers){0};
+	qn_layers_add_node(out, qn_graph_node(g, s->core));
+	for (uint32_t i = 0; i < s->nepilogue; i++)
+		qn_layers_add_node(out, qn_graph_node(g, s->epilogue[i].node));
+	if (out->n == 1 && strcmp(out->name[0], name) == 0)
+		out->n = 0;
+}

@@ -29,13 +29,10 @@ put_value(qn_json_out *o, const char *name, const qn_type *t, qn_buf *text)
 static void
 put_layers(qn_json_out *o, const qn_graph *g, const qn_step *s)
 {
-	const char *name = qn_graph_node(g, s->node)->name;
-	qn_layers layers = {0};
+	qn_layers layers;
 
-	qn_layers_add_node(&layers, qn_graph_node(g, s->core));
-	for (uint32_t i = 0; i < s->nepilogue; i++)
-		qn_layers_add_node(&layers, qn_graph_node(g, s->epilogue[i].node));
-	if (layers.n == 0 || (layers.n == 1 && strcmp(layers.name[0], name) == 0))
+	qn_step_layers(g, s, qn_graph_node(g, s->node)->name, &layers);
+	if (layers.n == 0)
 		return;
 	qn_json_open(o, "layers", '[', QN_JSON_FLAT);
 	for (uint32_t i = 0; i < layers.n; i++)

@@ -101,12 +101,18 @@ qn_graph_set_facts(qn_graph *g, qn_id id, const qn_facts *facts)
 const char *
 qn_node_layers(const qn_node *n, qn_arena *a)
 {
-	const char *const *names;
-	const size_t count = qn_node_origin(n, &names);
+	const qn_facts *f = n->facts;
 	qn_buf b;
 
+	if (f == NULL || f->norigin == 0)
+		return "";
 	qn_buf_init(&b, a);
-	for (size_t i = 0; i < count; i++)
-		qn_buff(&b, "%s'%s'", i > 0 ? ", " : "", names[i]);
+	for (uint32_t i = 0; i < f->norigin; i++)
+		qn_buff(&b, "%s'%s'",
+			i > 0            ? ", "
+			: f->norigin > 1 ? " (layers "
+					 : " (layer ",
+			f->origin[i]);
+	qn_buf_putc(&b, ')');
 	return qn_buf_str(&b);
 }

@@ -249,7 +249,8 @@ const qn_facts *qn_facts_renamed(qn_model *m, const qn_node *n, const char *befo
 
 /* Other facts for a node of a graph that is not finished yet: its maker's alone. */
 void qn_graph_set_facts(qn_graph *g, qn_id id, const qn_facts *facts);
-/* "'a', 'b'": the layers of a node; in arena a. */
+/* " (layers 'a', 'b')" where the source's file knows the node by other names than its own, else "";
+ * in arena a. */
 const char *qn_node_layers(const qn_node *n, qn_arena *a);
 
 /* The attributes of a node whose op has some. */

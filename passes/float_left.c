@@ -386,17 +386,6 @@ qn_float_names(const qn_graph *g, qn_map *names)
 	}
 }
 
-/* " (layer 'conv1')" where the file knows it by another name than the node's. */
-static const char *
-of_layers(const qn_model *m, const qn_node *n)
-{
-	const bool known = n->facts != NULL && n->facts->norigin > 0;
-
-	return known ? text(m, n->facts->norigin > 1 ? " (layers %s)" : " (layer %s)",
-			    qn_node_layers(n, m->scratch))
-		     : "";
-}
-
 qn_status
 qn_report_float(qn_model *m, const qn_graph *g)
 {
@@ -411,8 +400,8 @@ qn_report_float(qn_model *m, const qn_graph *g)
 				continue;
 			status = qn_report(m->env, QN_EUNSUPPORTED, "legalize.float",
 					   qn_node_place(g, n), "%s '%s'%s stays in float: %s",
-					   qn_opinfo_of(n)->name, n->name, of_layers(m, n),
-					   reason(&s, id));
+					   qn_opinfo_of(n)->name, n->name,
+					   qn_node_layers(n, m->scratch), reason(&s, id));
 		}
 	return status;
 }

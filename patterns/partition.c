@@ -80,12 +80,12 @@ try_match(qn_model *m, const qn_quant_opts *opts, qn_grouper *s, const qn_quanti
 	if (q->accept == NULL || q->accept(q->user, s->g, &match, &reason) != 0) {
 		group.label = group.pattern = q->name;
 		qn_group_take(s, &group);
-		qn_trace(m->env, "%s: %s at %s '%s': fired", m->env->trace_pass, q->name,
-			 qn_opinfo_of(n)->name, n->name);
+		qn_trace(m->env, "%s: %s at %s '%s'%s: fired", m->env->trace_pass, q->name,
+			 qn_opinfo_of(n)->name, n->name, qn_node_layers(n, m->scratch));
 		return QN_OK;
 	}
-	qn_trace(m->env, "%s: %s at %s '%s': declined: %s", m->env->trace_pass, q->name,
-		 qn_opinfo_of(n)->name, n->name, reason);
+	qn_trace(m->env, "%s: %s at %s '%s'%s: declined: %s", m->env->trace_pass, q->name,
+		 qn_opinfo_of(n)->name, n->name, qn_node_layers(n, m->scratch), reason);
 	explain(opts, s, q->name, root, reason, NULL);
 	qn_buf_init(&b, m->scratch);
 	qn_buff(&b, "pattern '%s' declined: %s", q->name, reason);

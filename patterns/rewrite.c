@@ -155,19 +155,20 @@ static void
 trace(qn_rw *rw, const qn_rule *rule, qn_id id, qn_id got)
 {
 	const char *name = rw->name[id] != NULL ? rw->name[id] : "";
-	const char *reason = rw->reason;
+	const char *reason = rw->reason, *layers;
 
 	rw->reason = NULL;
 	if (rw->m->env->trace == NULL || rw->status != QN_OK)
 		return;
+	layers = qn_node_layers(qn_rw_node(rw, id), rw->m->scratch);
 	if (got == 0 || got == id)
-		qn_trace(rw->m->env, "%s: %s at %s '%s': declined%s%s", rw->m->env->trace_pass,
-			 rule->name, qn_opinfo_of(qn_rw_node(rw, id))->name, name,
+		qn_trace(rw->m->env, "%s: %s at %s '%s'%s: declined%s%s", rw->m->env->trace_pass,
+			 rule->name, qn_opinfo_of(qn_rw_node(rw, id))->name, name, layers,
 			 reason != NULL ? ": " : "", reason != NULL ? reason : "");
 	else
-		qn_trace(rw->m->env, "%s: %s at %s '%s': fired, now %s '%s'",
+		qn_trace(rw->m->env, "%s: %s at %s '%s'%s: fired, now %s '%s'",
 			 rw->m->env->trace_pass, rule->name, qn_opinfo_of(qn_rw_node(rw, id))->name,
-			 name, qn_opinfo_of(qn_rw_node(rw, got))->name,
+			 name, layers, qn_opinfo_of(qn_rw_node(rw, got))->name,
 			 rw->name[got] != NULL ? rw->name[got] : "");
 }
 

@@ -172,6 +172,23 @@ cases=$((cases + 1))
 same 'other folder' other direct
 grep -rnE "$work|$QUERN_SOURCE" direct && fail paths "an emitted file holds a path"
 
+# The layers of the source's file, where a step or a node does not have its name: comments, self-test, rule traces; any text.
+cat >layers.qir <<'END'
+model "layers" stage integer
+graph @main(%x: tensor<1x4x!quant.uniform<i8:f32, 0.5>>) {
+  %y = clamp %x {lo=0, hi=100} from ["a\"b*/ %s", "c??/\\"]
+  return %y
+}
+END
+printf '\001\002\003\004' | npy layers.npy '|i1' '1, 4'
+good layers compile -q layers.qir --calib layers.npy -o layers
+has_words layers layers/layers.c '/* y (a"b* / %s, c? ?/?): clamp'
+has_words layers layers/layers_selftest.c "\"step y (a'b* / %s, c? ?/?)\","
+cases=$((cases + 1))
+cc -Wall -Wextra -Werror -DLAYERS_SELFTEST_MAIN layers/*.c -o layers/t && layers/t >log || fail layers "it does not compile" log
+good layers-trace opt -q "$QUERN_SOURCE/examples/digits/digits.json" --calib "$QUERN_SOURCE/examples/digits/calib.npy" --stop-after=requantize --trace-rules -o o.qir
+has_words layers-trace stderr "conv2d 'conv1.acc' (layers 'conv1', 'bn1'): declined: |requantize 'logits' (layer 'logits'): declined: "
+rm -f o.qir
 good 'match limit' match "$QUERN_SOURCE/examples/digits/digits.json" 'relu(*)' --match-limit 256
 usage 'match limit, too large' "number from 1 to 256: --match-limit" match "$QUERN_SOURCE/examples/digits/digits.json" 'relu(*)' --match-limit 257
 finish
