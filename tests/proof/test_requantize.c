@@ -335,7 +335,7 @@ cannot_compare(const char *name)
 	return strcmp(name, "requantize-bias-room.qir") == 0 ||
 	       strncmp(name, "requantize-cast", 15) == 0 ||
 	       strncmp(name, "requantize-rescale", 18) == 0 ||
-	       strcmp(name, "requantize-gaps.qir") == 0 ||
+	       strncmp(name, "requantize-gaps", 15) == 0 ||
 	       strcmp(name, "legalize-softmax-axis.qir") == 0;
 }
 
