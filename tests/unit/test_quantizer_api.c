@@ -207,6 +207,47 @@ test_own(void **state)
 	qn_close(ctx);
 }
 
+static qn_id
+half_of(void *user, qn_quantizing *q, const qn_match *m)
+{
+	qn_id x = qn_match_get(m, "x");
+
+	(void)user;
+	return qn_add_op(qn_quantizing_graph(q), "relu6", NULL, 1, &x, NULL, NULL);
+}
+
+/* A form of one node stands for the layers of its composite, as one of several does. */
+static void
+test_one_node(void **state)
+{
+	static text got;
+	qn_ctx *ctx = qn_open(NULL);
+	qn_model *m;
+	qn_pattern *made;
+
+	(void)state;
+	assert_int_equal(qn_model_new(ctx, "net", &m), QN_OK);
+	qn_graph *g = qn_model_main(m);
+	qn_id x = qn_add_input(g, "x", "tensor<1x4xf32>");
+	qn_id first = qn_add_op(g, "relu", "first", 1, &x, NULL, NULL);
+	qn_id second = qn_add_op(g, "tanh", "second", 1, &first, NULL, NULL);
+	assert_int_equal(qn_add_output(g, "out", second), QN_OK);
+	assert_int_equal(qn_pattern_parse(ctx, "tanh(relu(x))", &made), QN_OK);
+	qn_quantizer mine = {.name = "host.half", .pattern = made, .quantize = half_of};
+	qn_compile_opts o = {.passes = "partition,quantize",
+			     .quantizers = &mine,
+			     .nquantizers = 1,
+			     .no_standard = 1};
+	assert_int_equal(qn_compile(m, &o), QN_OK);
+	print_to(m, &got);
+	const char from[] = " from [\"first\", \"second\"]", *made_of = strstr(got.s, "= relu6 ");
+	assert_non_null(made_of);
+	made_of = strstr(made_of, " from [");
+	if (made_of == NULL || strncmp(made_of, from, strlen(from)) != 0)
+		fail_msg("%s", got.s);
+	qn_close(ctx);
+}
+
 /* ---- what is refused ---- */
 
 static qn_id
@@ -588,8 +629,8 @@ main(void)
 		cmocka_unit_test(test_standard_again), cmocka_unit_test(test_own),
 		cmocka_unit_test(test_refused),        cmocka_unit_test(test_registration),
 		cmocka_unit_test(test_skip),           cmocka_unit_test(test_explain),
-		cmocka_unit_test(test_skip_constant),  cmocka_unit_test(test_recipe),
-		cmocka_unit_test(test_recipe_near),
+		cmocka_unit_test(test_skip_constant),  cmocka_unit_test(test_one_node),
+		cmocka_unit_test(test_recipe),         cmocka_unit_test(test_recipe_near),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
