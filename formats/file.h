@@ -20,7 +20,8 @@ qn_status qn_file_write(qn_env *env, const char *path, const void *data, size_t 
 
 /* Several files that appear together: all are written under temporary names first, then those of
  * one folder get their names as one change (formats/commit.h), which other writers wait for and
- * which is completed by the next one when this process is killed in it.  folder (NULL: none) is made
+ * which is completed by the next one when this process is killed in it; two of one name are
+ * file.twice (QN_EUSAGE).  folder (NULL: none) is made
  * first if it is not there, its parents are not (file.mkdir); it goes again when the files cannot be
  * written. */
 typedef struct qn_file_out {

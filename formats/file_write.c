@@ -214,6 +214,19 @@ same_folder(const pending *a, const pending *b)
 		x.st_ino == y.st_ino);
 }
 
+/* Two results of one name: the later one would replace the other. */
+static qn_status
+check_names(qn_env *env, size_t n, const pending *const *p)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(qn_path_base(p[i]->path), qn_path_base(p[j]->path)) == 0)
+				return qn_report(env, QN_EUSAGE, "file.twice", p[i]->path,
+						 "two results would be written to this file; give "
+						 "each a name of its own");
+	return QN_OK;
+}
+
 /* All files that wait and lie in the folder of the first of them. */
 static qn_status
 commit_folder(qn_arena *a, const write_call *c, size_t first)
@@ -231,6 +244,7 @@ commit_folder(qn_arena *a, const write_call *c, size_t first)
 			set[k].gone = p[i].gone;
 			of[k++] = &p[i];
 		}
+	QN_TRY(check_names(a->env, k, of));
 	qn_status status = qn_files_commit(a, p[first].folder, c->id, k, set, &kept);
 	for (size_t i = 0, j = first; i < k; i++) {
 		while (&p[j] != of[i])
