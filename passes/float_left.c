@@ -146,13 +146,21 @@ qn_came_quantized(const qn_model *m)
 	return m->stage >= QN_STAGE_CALIBRATED && !m->quantized_here;
 }
 
-/* The name of its value in the file, if it has one there. */
-static void
-add_name(qn_buf *b, const qn_model *m, const qn_node *n)
+/* The name that the file has for it: what stands in its place where one layer became several nodes. */
+static const char *
+own_name(const qn_graph *g, const qn_node *n)
 {
-	const qn_called *called = qn_model_called(m, n);
+	const qn_called *called = qn_model_called(g->model, n);
 
-	qn_buff(b, "%s'%s'", b->n > 0 ? ", " : "", called != NULL ? called->name : n->name);
+	if (n->facts != NULL && n->facts->norigin == 1)
+		return n->facts->origin[0];
+	return called != NULL ? called->name : n->name;
+}
+
+static void
+add_name(qn_buf *b, const qn_graph *g, const qn_node *n)
+{
+	qn_buff(b, "%s'%s'", b->n > 0 ? ", " : "", own_name(g, n));
 }
 
 /* Whether a node of the file became both: "h" and "h_1", which is its activation. */
@@ -215,12 +223,14 @@ no_range(const survey *s, qn_id id, const qn_node *n)
 		const bool codes = e != NULL && e->kind == QN_ELEM_UNIFORM && e->bits <= 16;
 
 		if (is_float(x->type) && !codes && (x->op != QN_OP_const || i < 2))
-			add_name(&values, g->model, source(g, x));
+			add_name(&values, g, source(g, x));
 	}
 	if (s->quantize[id] == 0)
-		add_name(&values, g->model, n);
+		add_name(&values, g, n);
 	return values.n > 0 ? no_range_for(g->model, qn_buf_str(&values)) : NULL;
 }
+
+static const char *reason(const survey *s, qn_id id);
 
 /* An op that only moves elements: which of its sides is to blame. */
 static const char *
@@ -242,19 +252,24 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 		return text(g->model,
 			    "one of its operands comes from '%s', which stays in float, so the "
 			    "other ones cannot become codes either",
-			    before->name);
+			    own_name(g, before));
 	if (before != NULL && before->op == QN_OP_input && qn_came_quantized(g->model))
 		return no_range_for(g->model, text(g->model, "'%s'", before->name));
 	if (before != NULL)
-		return text(g->model, "it comes from '%s', which stays in float", before->name);
+		return text(g->model, "it comes from '%s', which stays in float",
+			    own_name(g, before));
 	if (quantize != NULL && behind != NULL)
 		return text(
 			g->model,
 			"'%s' needs it in float, and with it more than 2 ops that would have to "
 			"be computed a second time on codes",
-			behind->name);
+			own_name(g, behind));
+	if (behind != NULL && strcmp(own_name(g, behind), own_name(g, n)) == 0)
+		return reason(s, s->other[id]); /* of the same layer */
 	if (behind != NULL)
-		return text(g->model, "'%s', which reads it, stays in float", behind->name);
+		return text(g->model, "'%s', which reads it, stays in float", own_name(g, behind));
+	if (quantize == NULL && qn_came_quantized(g->model))
+		return no_range_for(g->model, text(g->model, "'%s'", own_name(g, n)));
 	return quantize != NULL ? text(g->model,
 				       "what '%s' quantizes is shared, through more than 2 ops, "
 				       "with a float "

@@ -7,7 +7,8 @@
  *                                     %y   = mul %c.d, %d
  *
  * A trial of requantize and legalize says what would stay in float; what the rules without samples make integer is
- * left to them.  All other nodes are copied: their parameters stay as they are.
+ * left to them, but for ranges that follow from those of operands: samples give closer ones, unless these values are
+ * kept as they are.  All other nodes are copied: their parameters stay as they are.
  *
  * requires: a calibrated graph.   leaves: a symbolic graph where a value got a symbol, else a calibrated one. */
 #include "passes/passes.h"
@@ -43,17 +44,20 @@ is_left(const open_values *s, const qn_node *n)
 
 /* ---- the trial ---- */
 
-/* The names of what stays in float when the graph is made integer as it is. */
+/* The names of what stays in float when the graph is made integer as it is.  measured: without ranges that follow from
+ * those of operands, where samples give closer ones. */
 static qn_status
-try_integer(open_values *s, const qn_requant_opts *opts)
+try_integer(open_values *s, const qn_requant_opts *opts, bool measured)
 {
+	qn_requant_opts how = *opts;
 	qn_model *m = s->m;
 	qn_graph *keep = qn_model_entry(m), *g;
 	qn_log_fn *trace = m->env->trace;
 	qn_status status;
 
 	m->env->trace = NULL;
-	status = qn_requantize(m, opts);
+	how.measured = measured;
+	status = qn_requantize(m, &how);
 	g = qn_model_entry(m);
 	qn_model_set_graph(m, keep);
 	if (status == QN_OK)
@@ -164,12 +168,12 @@ choose(open_values *s, int eager)
 static qn_storage
 storage_of(const open_values *s, qn_id id)
 {
-	const qn_behaviour from =
-		qn_opinfo_of(before_moves(s->g, qn_graph_node(s->g, id)))->behaviour;
+	const qn_node *n = qn_graph_node(s->g, id), *from = before_moves(s->g, n);
+	const qn_behaviour behaviour = qn_opinfo_of(from)->behaviour;
 	const qn_elem *e = s->stored[id];
 
-	if (!s->multiplied[id] &&
-	    (from == QN_MIX || from == QN_JOIN || from == QN_SAME || from == QN_MEAN))
+	if (!s->multiplied[id] && (behaviour == QN_MIX || behaviour == QN_JOIN ||
+				   behaviour == QN_MEAN || from->op == QN_OP_dequantize))
 		return QN_STORAGE_I16;
 
 	for (qn_id k = 1; e == NULL && k < s->g->n; k++)
@@ -255,15 +259,19 @@ qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair, size_t *
 			 .multiplied = QN_NEW(m->scratch, bool, g->n)};
 
 	*npair = *nsymbol = 0;
-	QN_TRY(try_integer(&s, opts));
-	*stays = false;
-	for (qn_id id = 1; id < g->n; id++)
-		*stays = *stays || is_left(&s, qn_graph_node(g, id));
 	for (qn_id id = 1; id < g->n; id++)
 		note_operand(&s, id, qn_graph_node(g, id));
-	note_readers(&s);
-	for (int eager = 0; eager < EAGERNESS && *npair == 0; eager++)
-		*npair = choose(&s, eager);
+	for (int measured = 1; measured >= 0 && *npair == 0; measured--) {
+		QN_TRY(try_integer(&s, opts, measured != 0));
+		*stays = false;
+		for (qn_id id = 1; id < g->n; id++) {
+			*stays = *stays || is_left(&s, qn_graph_node(g, id));
+			s.pair_reads[id] = false;
+		}
+		note_readers(&s);
+		for (int eager = 0; eager < EAGERNESS && *npair == 0; eager++)
+			*npair = choose(&s, eager);
+	}
 	if (*npair == 0)
 		return QN_OK;
 	QN_TRY(write_pairs(&s, nsymbol));

@@ -25,6 +25,7 @@ typedef struct qn_requant_opts { /* all zero: defaults */
 	bool exact; /* averages of codes, which round twice, are left out: avg_pool and resize_bilinear stay real */
 	bool merge_always; /* chains of requantizes become one even where the values in between saturate */
 	bool require_int; /* fail (QN_EUNSUPPORTED), listing what stays in float, each with its reason */
+	bool measured; /* samples give ranges: none is derived but where it keeps all quantized values */
 } qn_requant_opts;
 
 /* Melts dequantize/quantize pairs so that values stay integer.  calibrated -> calibrated.  opts

@@ -111,11 +111,11 @@ qn_requantize(qn_model *m, const qn_requant_opts *opts)
 				 qn_stage_names[m->stage]);
 	QN_TRY(qn_rqz_widths(m, g, &g));
 	QN_TRY(qn_rqz_make_room(m, g, &g));
-	qn_rqz_count_twice(&state, g);
 	if (qn_came_quantized(m)) {
 		qn_rqz_find_open(&state, g);
 		qn_rqz_find_given(&state, g);
 	}
+	qn_rqz_count_twice(&state, g);
 	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), &state, &g));
 	qn_rqz_find_ends(&state, g);
 	QN_TRY(qn_rewrite(m, g, ends, QN_COUNT(ends), &state, &g));

@@ -107,7 +107,7 @@ void qn_rqz_find_given(qn_rqz *s, const qn_graph *g);
 void qn_rqz_find_ends(qn_rqz *s, const qn_graph *g);
 /* Fills s->inputs with those that nothing but quantizes reads, if through moves; whether there is such a move. */
 bool qn_rqz_find_inputs(qn_rqz *s, const qn_graph *g);
-/* Fills s->twice from the graph that is to be rewritten. */
+/* Fills s->twice from the graph that is to be rewritten; after s->given. */
 void qn_rqz_count_twice(qn_rqz *s, const qn_graph *g);
 /* Weights in[1] of product n, signed codes of 8 bits without zero points, or made so of a constant:
  * where 8 bits do not hold them, data in[0] stands several times behind itself, which no n forbids.

@@ -277,6 +277,8 @@ qn_rqz_derive(qn_rw *rw, const qn_match *m)
 	const qn_elem *e = exact_elem(rw, n);
 	if (!range_of(&w, m->root, &r) || r.mean)
 		return qn_rw_decline(rw, "its range is not known, or 16 bits keep no average");
+	if (e == NULL && s->opts->measured && (r.grid == NULL || r.odd))
+		return qn_rw_decline(rw, "samples give its range");
 	if (e == NULL)
 		e = qn_rqz_derived(rw, m->root, &exact);
 	if (e == NULL)

@@ -166,6 +166,8 @@ qn_rqz_merge(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "one of them has limits of its own");
 	if (mid->gran != QN_PER_TENSOR || last->gran != QN_PER_TENSOR)
 		return qn_rw_decline(rw, "the codes in between have several scales");
+	if (!s->opts->merge_always && s->open != NULL && mid->bits <= 8 && last->bits > 8)
+		return qn_rw_decline(rw, "the file has 8 bits there, which 16 bits would keep");
 	if (!s->opts->merge_always && saturates(rw, inner->in[0], mid, last))
 		return qn_rw_decline(rw, "the values in between saturate earlier");
 	return qn_rw_add(rw, inner->op, qn_rw_name(rw, m->root), 1, &inner->in[0],

@@ -116,14 +116,19 @@ computes(const qn_node *n)
 	       behaviour == QN_ACC;
 }
 
-/* Values that something reads which stays real: an output, or an op that codes do not pass. */
+/* Values that something reads which stays real: an output, or an op that codes do not pass.  derives: a result that is
+ * moved gets the parameters of what is moved, or such that follow from them. */
 static bool *
-real_readers(const qn_graph *g, qn_arena *a)
+real_readers(const qn_graph *g, qn_arena *a, bool derives)
 {
 	bool *real = QN_NEW(a, bool, g->n), *live = QN_NEW(a, bool, g->n);
 
-	for (size_t i = 0; i < g->noutput; i++)
-		live[g->output[i].value] = real[g->output[i].value] = true;
+	for (size_t i = 0; i < g->noutput; i++) {
+		const qn_id id = g->output[i].value;
+
+		live[id] = true;
+		real[id] = !derives || !qn_rqz_moves(g, qn_graph_node(g, id));
+	}
 	for (qn_id id = g->n - 1; id > 0; id--) {
 		const qn_node *n = qn_graph_node(g, id);
 		bool wants = live[id] && n->op != QN_OP_quantize &&
@@ -143,7 +148,7 @@ void
 qn_rqz_count_twice(qn_rqz *s, const qn_graph *g)
 {
 	qn_arena *a = g->model->scratch;
-	const bool *real = real_readers(g, a);
+	const bool *real = real_readers(g, a, s->given != NULL);
 	uint32_t *depth = QN_NEW(a, uint32_t, g->n), *shared = QN_NEW(a, uint32_t, g->n);
 
 	qn_map_init(&s->twice, a);
@@ -167,7 +172,7 @@ qn_rqz_count_twice(qn_rqz *s, const qn_graph *g)
 bool
 qn_rqz_find_inputs(qn_rqz *s, const qn_graph *g)
 {
-	const bool *real = real_readers(g, g->model->scratch);
+	const bool *real = real_readers(g, g->model->scratch, s->given != NULL);
 	bool moved = false;
 	qn_map *names = QN_NEW(g->model->scratch, qn_map, 1);
 
@@ -192,7 +197,7 @@ void
 qn_rqz_find_open(qn_rqz *s, const qn_graph *g)
 {
 	qn_arena *a = g->model->scratch;
-	const bool *real = real_readers(g, a);
+	const bool *real = real_readers(g, a, s->given != NULL);
 	bool *quantized = QN_NEW(a, bool, g->n);
 	qn_map *names = QN_NEW(a, qn_map, 1);
 

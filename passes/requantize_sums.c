@@ -197,6 +197,8 @@ wide_for(qn_rw *rw, const qn_node *op, uint32_t i, const qn_elem *e)
 		return NULL;
 	if (exact)
 		return wide;
+	if (sum == 0 && ((const qn_rqz *)qn_rw_user(rw))->opts->measured)
+		return NULL;
 	d.scale = qn_scale_const(&qn_rw_model(rw)->types, (double)(float)step);
 	return qn_elem_make(&qn_rw_model(rw)->types, "sum", &d, &wide) == QN_OK ? wide : NULL;
 }

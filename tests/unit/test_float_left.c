@@ -95,7 +95,11 @@ static const struct {
 	{"output",
 	 "(%x: tensor<2x4x!quant.uniform<i8:f32:1, {0.1,0.2,0.3,0.4}>>) {\n  %d = dequantize %x\n"
 	 "  %r = relu %d\n  return %r\n}\n",
-	 "relu 'r'", "an output that nothing quantizes", false, false},
+	 "relu 'r'", "an output that nothing quantizes", false, true},
+	{"output beside a far number",
+	 "(" X ") {\n  %d = dequantize %x\n"
+	 "  %p = pad %d {before=[0,1], after=[0,0], value=100000.0}\n  return %p\n}\n",
+	 "pad 'p'", "no range for 'p'; find it on samples: --calib SAMPLES", false, false},
 };
 
 static const char *
