@@ -265,6 +265,26 @@ has_shapes(const qn_graph *g, const qn_node *n)
 	return false;
 }
 
+/* Inputs of less than 8 bits, which no kernel reads: the way out. */
+static void
+report_narrow_inputs(qn_model *m, const qn_graph *g)
+{
+	for (size_t i = 0; i < g->ninput; i++) {
+		const qn_node *n = qn_graph_node(g, g->input[i]);
+		const qn_elem *e = n->type->is_tuple ? NULL : n->type->elem;
+
+		if (e != NULL && e->kind == QN_ELEM_PLAIN && e->plain != QN_PLAIN_bool &&
+		    qn_plain_table[e->plain].bits < 8)
+			(void)qn_report(m->env, QN_EUNSUPPORTED, "int.unsupported",
+					qn_node_place(g, n),
+					"input '%s' is a tensor of %s, which emitted code does not "
+					"read; make it a tensor of 8 bits in the file, or a float "
+					"one with QuantizeLinear to %s after it",
+					n->name, qn_plain_table[e->plain].name,
+					qn_plain_table[e->plain].name);
+	}
+}
+
 /* Each node must have an integer form for its very types. */
 static qn_status
 check_forms(qn_model *m, const qn_graph *g)
@@ -287,6 +307,8 @@ check_forms(qn_model *m, const qn_graph *g)
 		else if (!has_shapes(g, n) || form->prepare(g, n, m->scratch) == NULL)
 			status = QN_EUNSUPPORTED;
 	}
+	if (status != QN_OK)
+		report_narrow_inputs(m, g);
 	return status;
 }
 
