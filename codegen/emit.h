@@ -8,6 +8,7 @@
 #ifndef QN_CODEGEN_EMIT_H
 #define QN_CODEGEN_EMIT_H
 
+#include "codegen/target.h"
 #include "ir/graph.h"
 
 struct qn_kernel;
@@ -48,6 +49,7 @@ typedef struct qn_plan {
 	const qn_graph
 		*g;       /* if the graph has calls, a copy without: steps name nodes of this one */
 	const char *name; /* prefix of all symbols: a C identifier */
+	const qn_target *target;
 	qn_step *step;
 	size_t nstep;
 	size_t scratch_bytes; /* peak of live values after reuse, a multiple of QN_SCRATCH_ALIGN */
@@ -59,11 +61,14 @@ enum { QN_SCRATCH_ALIGN = 16 };
 
 /* Fails with emit.unsupported for each node that has no emitted form, emit.float when the graph
  * is not integer. */
-qn_status qn_plan_make(const qn_graph *g, const char *name, qn_arena *a,
+qn_status qn_plan_make(const qn_graph *g, const char *name, const qn_target *target, qn_arena *a,
 		       qn_plan **out) QN_MUST_CHECK;
 
 /* Sets where in scratch the results and the working memory of the plan's steps lie, and its sizes. */
 void qn_plan_place(qn_plan *p, qn_arena *a);
+
+/* The function that a step calls; NULL of an alias and where its op's own emitter decides. */
+const char *qn_step_function(const qn_graph *g, const qn_step *s, qn_arena *a);
 
 /* What the self-test holds: for each sample the input bytes, the output bytes and the CRC-32 of
  * each step's result. */

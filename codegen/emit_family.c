@@ -115,3 +115,19 @@ qn_emit_windows(const qn_emitter *e, qn_buf *b)
 				"\tconst %s *rows%s[%lld]; /* the rows that a window covers */\n",
 				code[f], tokens[OTHER].name[f], (long long)e->window[f]);
 }
+
+const char *
+qn_step_function(const qn_graph *g, const qn_step *s, qn_arena *a)
+{
+	const qn_kernel *k = s->kernel;
+	bool packed = false;
+
+	if (k == NULL || k->name == NULL)
+		return NULL;
+	if (k->pointer[0].packs && s->nin > 1) {
+		const qn_node *w = qn_graph_node(g, s->in[1]);
+
+		packed = w->op == QN_OP_const && w->type->elem->bits == 4;
+	}
+	return qn_family_name(k->name, qn_step_facts_of(g, s).family, packed, a);
+}

@@ -54,6 +54,8 @@ put_summary(qn_emitter *e, const qn_emit_opts *opts, qn_buf *b)
 		qn_emit_comment(b, opts->options_text);
 		qn_buf_putc(b, '\n');
 	}
+	if (p->target->macro != NULL)
+		qn_buff(b, " *   target    %s\n", p->target->name);
 	for (way = 1; way >= 0; way--) {
 		for (k = 0; k < port_count(e, way == 1); k++) {
 			port t = port_of(e, way == 1, k);

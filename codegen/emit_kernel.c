@@ -61,6 +61,10 @@ put_call(qn_emitter *e, const qn_step *s, const qn_kernel *k, const char *symbol
 			j < nin ? qn_emit_ref(e, s->in[j], pointed[k->in[j]]) : "NULL");
 	if (k->rows > 0)
 		qn_buff(&e->run, ", %s", qn_emit_name(e, s, "rows_o"));
+	if (k->work != NULL) {
+		e->uses_scratch = true;
+		qn_buff(&e->run, ", (%s *)(void *)(s + %zu)", k->work_type, s->work_offset);
+	}
 	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, pointed[k->out]));
 }
 

@@ -24,6 +24,21 @@ put_rounding(const qn_emitter *e, qn_buf *b)
 	qn_buff(b, "#define QN_ROUNDING %d\n\n", e->g->model->rounding);
 }
 
+/* Refuses to compile for a core that lacks what the kernels use. */
+static void
+put_target(const qn_emitter *e, qn_buf *b)
+{
+	const qn_target *t = e->plan->target;
+
+	if (t->macro != NULL)
+		qn_buff(b,
+			"#if !defined(%s) && !defined(QN_PORTABLE)\n"
+			"#error \"written for %s: compile for such a core, or define QN_PORTABLE "
+			"to run it anywhere\"\n"
+			"#endif\n\n",
+			t->macro, t->name);
+}
+
 static void
 put_trace(qn_emitter *e, qn_buf *b)
 {
@@ -84,6 +99,11 @@ put_checks(qn_emitter *e, qn_buf *b)
 	for (i = 0; i < p->nstep; i++) {
 		const qn_step *s = &p->step[i];
 
+		if (s->work > 0)
+			qn_buff(b,
+				"typedef char %s_work_fits_%s[%zu + %zu <= %s_SCRATCH_BYTES ? 1 : "
+				"-1];\n",
+				p->name, s->name, s->work_offset, s->work, e->macro);
 		if (s->alias != 0 || s->in_output)
 			continue;
 		qn_buf_flush(b);
@@ -110,6 +130,7 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 		       "#endif\n\n");
 	qn_emit_content_check(e, ".c", b);
 	put_trace(e, b);
+	put_target(e, b);
 	put_rounding(e, b);
 	put_kernels(e, b);
 	put_externs(e, b);

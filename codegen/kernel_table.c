@@ -35,7 +35,8 @@ qn_step_facts
 qn_step_facts_of(const qn_graph *g, const qn_step *s)
 {
 	qn_step_facts f = {
-		g, s, qn_graph_node(g, s->core), qn_graph_node(g, s->node), QN_NFAMILY, QN_NFAMILY};
+		g,          s, qn_graph_node(g, s->core), qn_graph_node(g, s->node), QN_NFAMILY,
+		QN_NFAMILY, 0};
 
 	if (s->nin > 0)
 		f.from = qn_family_of(qn_graph_node(g, s->in[0])->type->elem);
@@ -90,6 +91,8 @@ differs(const qn_kernel *k, const qn_step_facts *f)
 		return "its kernel does not take the storage type of its values";
 	if (!has(k->reads, f->from))
 		return "its kernel does not read the storage type of its operand";
+	if ((k->needs & ~f->features) != 0)
+		return "it is for another target";
 	const char *why = epilogue_differs(k, f);
 
 	return why != NULL || k->fits == NULL ? why : k->fits(f);

@@ -16,6 +16,7 @@
 #define QN_CODEGEN_KERNEL_TABLE_H
 
 #include "codegen/emit.h"
+#include "codegen/target.h"
 #include "runtime/family.h"
 #include "runtime/kernels/requantize.h"
 
@@ -52,6 +53,7 @@ typedef struct qn_step_facts {
 	const qn_step *step;
 	const qn_node *core, *node; /* its first and its last node */
 	qn_family from, family; /* of operand 0; of the result or, where that has none, `from` */
+	uint32_t features;      /* of the target */
 } qn_step_facts;
 
 enum { QN_KERNEL_OPERANDS = 3, QN_KERNEL_POINTERS = 4 };
@@ -66,12 +68,17 @@ typedef struct qn_kernel {
 	qn_pointer pointer[QN_KERNEL_POINTERS]; /* one for each pointer field, in their order */
 	size_t rows;           /* where the arguments say how many row pointers it wants; 0: none */
 	uint32_t in_place;     /* bit j: the result may lie where operand j of the same size lies */
+	uint32_t needs;        /* features of the target (target.h) */
 	const qn_fused *fused; /* it does the work of a requantize; NULL: of the core node alone */
 	/* Why it cannot compute the step, in a few words; NULL when it can.  Optional. */
 	const char *(*fits)(const qn_step_facts *f);
 	/* Makes the kernel's arguments of those that are prepared and fused: a copy, or another struct, with
 	 * constants in the order in which the kernel reads them.  Optional. */
 	void *(*pack)(const qn_step_facts *f, qn_arena *a);
+	/* Bytes of working memory, from its own arguments; it is passed as elements of this C type before
+	 * the result.  Optional. */
+	size_t (*work)(const void *args);
+	const char *work_type;
 	/* Prints a step whose call is of another form; args are the prepared ones.  Optional. */
 	void (*emit)(struct qn_emitter *e, const qn_step *s, const void *args);
 } qn_kernel;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_product.c - sums of products: convolutions, dense and matmul, each with the requantize of
  * its result, so that no accumulator is stored, or alone, accumulators out. */
-#include "codegen/kernel_table.h"
+#include "codegen/kernels_dsp.h"
 #include "runtime/form_args.h"
 
 #define FUSED(type, channel_count)                                                                 \
@@ -98,6 +98,14 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 }
 
 static const qn_kernel conv2d[] = {
+	{.name = "qn_depthwise3_dsp",
+	 .args = "qn_dsp_args",
+	 QN_DSP_ROW(qn_dsp_packed, depthwise3_dsp, "int16_t"),
+	 .fused = FUSED(qn_conv2d_args, out_c)},
+	{.name = "qn_conv2d_dsp",
+	 .args = "qn_dsp_args",
+	 QN_DSP_ROW(qn_dsp_packed, conv2d_dsp, "uint32_t"),
+	 .fused = FUSED(qn_conv2d_args, out_c)},
 	{.name = "qn_depthwise_by4_q",
 	 .args = "qn_conv2d_args_a",
 	 .families = QN_ALL_FAMILIES,
@@ -150,6 +158,10 @@ static const qn_kernel conv3d[] = {
 };
 
 static const qn_kernel dense[] = {
+	{.name = "qn_dense_dsp",
+	 .args = "qn_dense_dsp_args",
+	 QN_DSP_ROW(qn_dense_dsp_packed, dense_dsp, "uint32_t"),
+	 .fused = FUSED(qn_dense_args, out)},
 	{.name = "qn_dense_by4_qw",
 	 .args = "qn_dense_args_a",
 	 LAYER(qn_dense_args),

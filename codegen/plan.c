@@ -181,14 +181,16 @@ qn_plan_place(qn_plan *plan, qn_arena *a)
 }
 
 qn_status
-qn_plan_make(const qn_graph *g, const char *name, qn_arena *a, qn_plan **out)
+qn_plan_make(const qn_graph *g, const char *name, const qn_target *target, qn_arena *a,
+	     qn_plan **out)
 {
 	qn_plan *plan = QN_NEW(a, qn_plan, 1);
 	qn_names names;
 
 	*out = NULL;
 	QN_TRY(qn_graph_inline(g, a, &plan->g));
-	QN_TRY(qn_schedule_make(plan->g, a, &plan->step, &plan->nstep));
+	plan->target = target;
+	QN_TRY(qn_schedule_make(plan->g, target->features, a, &plan->step, &plan->nstep));
 	qn_names_init_as(&names, a, QN_NAME_MODEL, NULL);
 	plan->name = qn_names_add(&names, name);
 	qn_plan_place(plan, a);

@@ -25,6 +25,7 @@
 
 typedef struct scheduler {
 	const qn_graph *g;
+	uint32_t features; /* of the target */
 	qn_arena *arena;
 	uint32_t *uses; /* by live nodes and outputs; 0: not live */
 	qn_names names;
@@ -110,8 +111,9 @@ static const qn_kernel *
 choose(const scheduler *s, const qn_step *t, const char **why)
 {
 	const qn_emit_form *form = qn_emit_form_of(s->g, qn_graph_node(s->g, t->core));
-	const qn_step_facts f = qn_step_facts_of(s->g, t);
+	qn_step_facts f = qn_step_facts_of(s->g, t);
 
+	f.features = s->features;
 	return qn_kernel_choose(form->kernel, form->nkernel, &f, why);
 }
 
@@ -220,12 +222,14 @@ finish_step(scheduler *s, qn_step *t)
 
 		t->args = t->kernel->pack(&f, s->arena);
 	}
+	if (t->kernel->work != NULL)
+		t->work = t->kernel->work(t->args);
 }
 
 qn_status
-qn_schedule_make(const qn_graph *g, qn_arena *a, qn_step **step, size_t *nstep)
+qn_schedule_make(const qn_graph *g, uint32_t features, qn_arena *a, qn_step **step, size_t *nstep)
 {
-	scheduler s = {.g = g, .arena = a, .status = QN_OK};
+	scheduler s = {.g = g, .features = features, .arena = a, .status = QN_OK};
 	size_t n = 0;
 	qn_id id;
 

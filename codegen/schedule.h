@@ -8,7 +8,7 @@
 /* The steps of all nodes that an output needs, in the order of the values that they leave; where
  * results lie is not set yet.
  * Reports every node that cannot be emitted (emit.unsupported, emit.float, int.unsupported). */
-qn_status qn_schedule_make(const qn_graph *g, qn_arena *a, qn_step **step,
+qn_status qn_schedule_make(const qn_graph *g, uint32_t features, qn_arena *a, qn_step **step,
 			   size_t *nstep) QN_MUST_CHECK;
 
 /* For each value of the graph the index of its step plus 1, or 0: an array of g->n in arena a. */

@@ -195,6 +195,7 @@ static qn_status
 emit(void *arg, qn_arena *a)
 {
 	emit_call *c = arg;
+	const qn_target *target;
 	qn_plan *plan;
 	qn_selftest test;
 	qn_emission *emission;
@@ -207,8 +208,11 @@ emit(void *arg, qn_arena *a)
 			c->m->env, QN_EINVALID, "emit.stage", c->m->name,
 			"only an integer model can be emitted; this one is %s: compile it first",
 			qn_stage_names[c->m->stage]);
+	target = qn_target_find(c->m->env, c->opts->target);
+	if (target == NULL)
+		return QN_EUSAGE;
 	QN_TRY(qn_plan_make(qn_model_entry(c->m),
-			    c->opts->name != NULL ? c->opts->name : c->m->name, a, &plan));
+			    c->opts->name != NULL ? c->opts->name : c->m->name, target, a, &plan));
 	warn_of_name(c->m->env, plan->name, c->opts->name != NULL ? c->opts->name : c->m->name, a);
 	QN_TRY(measure(c, plan));
 	const bool tests = c->opts->ntest > 0 || (c->opts->test != NULL && plan->g->ninput == 0);
@@ -264,4 +268,16 @@ qn_emit_to(qn_model *m, const qn_emit_options *opts, qn_file_fn *fn, void *user,
 		return qn_report(m->env, QN_EUSAGE, "option.range", "",
 				 "qn_emit_to needs a callback");
 	return guard(&(emit_call){.m = m, .folder = "", .fn = fn, .user = user}, opts, info);
+}
+
+const char *
+qn_target_name(size_t i)
+{
+	return qn_target_at(i) != NULL ? qn_target_at(i)->name : NULL;
+}
+
+const char *
+qn_target_help(size_t i)
+{
+	return qn_target_at(i) != NULL ? qn_target_at(i)->help : NULL;
 }

@@ -64,12 +64,19 @@ put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 		put_fused(o, p->g, s, text);
 	put_layers(o, p->g, s);
 	put_type(o, n->type, text);
+	qn_arena *tmp = qn_arena_child(text->arena);
+	const char *kernel = qn_step_function(p->g, s, tmp);
+	if (kernel != NULL)
+		qn_json_put_string(o, "kernel", kernel);
+	qn_arena_release(tmp);
 	qn_json_put_i64(o, "macs", (int64_t)qn_node_macs(p->g, core));
 	qn_json_put_i64(o, "bytes", (int64_t)s->bytes);
 	if (s->in_output)
 		qn_json_put_string(o, "output", p->g->output[s->output].name);
 	else if (s->alias == 0)
 		qn_json_put_i64(o, "scratch_offset", (int64_t)s->offset);
+	if (s->work > 0)
+		qn_json_put_i64(o, "work_bytes", (int64_t)s->work);
 	qn_json_close(o);
 }
 
@@ -111,6 +118,7 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_op
 	qn_json_put_string(&o, "name", p->name);
 	qn_json_put_string(&o, "content_hash", qn_buf_str(&hash));
 	qn_json_put_string(&o, "options", opts->options_text);
+	qn_json_put_string(&o, "target", p->target->name);
 	qn_json_put_i64(&o, "parameters", (int64_t)info.parameters);
 	qn_json_put_i64(&o, "macs", (int64_t)info.macs);
 	qn_json_put_i64(&o, "weight_bytes", (int64_t)p->weight_bytes);

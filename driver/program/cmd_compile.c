@@ -2,6 +2,7 @@
 /* cmd_compile.c - quern compile: a float model and samples become integer-only C. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "program.h"
 
@@ -52,8 +53,8 @@ compile(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_options
 	qn_compile_opts opts;
 	qn_emit_info info;
 	qn_status status = program_compile_opts(ctx, o, &calib, &opts);
-	qn_status loaded =
-		program_load_model(ctx, o, &m); /* the model's problems too, whatever is wrong with the samples */
+	qn_status loaded = program_load_model(
+		ctx, o, &m); /* the model's problems too, whatever is wrong with the samples */
 
 	if (status == QN_OK)
 		status = program_check_used(o, &calib, NULL);
@@ -67,6 +68,7 @@ compile(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_options
 		return qn_print(m, QN_FORMAT_IR, program_write_stdout, NULL);
 	qn_emit_options emit = *numbers;
 	emit.name = o->name;
+	emit.target = o->emit_target;
 	emit.test = calib.array;
 	emit.ntest = emit.test_samples > 0 ? calib.n : 0;
 	status = qn_emit(m, folder, &emit, &info);
@@ -96,6 +98,22 @@ compile_into(const options *o, const qn_emit_options *numbers)
 	return program_close(ctx, status);
 }
 
+/* Said before the work, as the folder is. */
+static bool
+target_is_known(const char *name)
+{
+	size_t i = 0;
+
+	while (name != NULL && qn_target_name(i) != NULL && strcmp(qn_target_name(i), name) != 0)
+		i++;
+	if (name == NULL || qn_target_name(i) != NULL)
+		return true;
+	fprintf(stderr,
+		"quern: unknown target '%s' (--target); quern targets lists those that are known\n",
+		name);
+	return false;
+}
+
 int
 cmd_compile(const options *o)
 {
@@ -111,7 +129,7 @@ cmd_compile(const options *o)
 		program_list_passes();
 		return 0;
 	}
-	if (samples < 0 || scratch < 0 || weights < 0)
+	if (samples < 0 || scratch < 0 || weights < 0 || !target_is_known(o->emit_target))
 		return QN_EUSAGE;
 	return compile_into(o, &numbers);
 }

@@ -14,7 +14,8 @@ static const command commands[] = {
 	 "NAME.report.json.\n"
 	 "The summary goes to stdout, progress to stderr. A model that is integer already is "
 	 "emitted as it is.\n"
-	 "Samples (--calib) are for float models, unless --stats or --encodings say what they would: "
+	 "Samples (--calib) are for float models, unless --stats or --encodings say what they "
+	 "would: "
 	 "a quantized file needs none.\n\n"
 	 "A node that must stay in float is an error (exit code 3) that names it and the "
 	 "reason.\n\n"
@@ -127,10 +128,22 @@ static const command commands[] = {
 	 "  quern quantize examples/digits/digits.json\n"
 	 "  quern quantize examples/digits/digits.json --explain --skip first,op:softmax",
 	 1, 1, quantize_options, cmd_quantize},
-	{"supported-ops", "[--markdown]", "the tables of operators: forms, and what is read of other tools",
+	{"targets", "", "the processors that compile --target knows",
+	 "Prints the names and what their C uses. C for generic runs everywhere; C for another "
+	 "target computes the same\n"
+	 "bytes with its instructions, and runs anywhere with -DQN_PORTABLE, for tests on a "
+	 "desk.\n\n"
+	 "example:\n"
+	 "  quern compile examples/digits/digits.json --calib examples/digits/calib.npy --target "
+	 "cortex-m4 -o out",
+	 0, 0, targets_options, cmd_targets},
+	{"supported-ops", "[--markdown]",
+	 "the tables of operators: forms, and what is read of other tools",
 	 "The first table says whether an op has a form on f32 values, on signed 8-bit, unsigned "
-	 "8-bit and 16-bit codes,\nand whether it is emitted as C. Behind it stand the operators of "
-	 "ONNX, with the versions of its operator set, and of\nTFLite that are read; an operator that is "
+	 "8-bit and 16-bit codes,\nand whether it is emitted as C. Behind it stand the operators "
+	 "of "
+	 "ONNX, with the versions of its operator set, and of\nTFLite that are read; an operator "
+	 "that is "
 	 "read may still have attributes that are refused, with a reason.\n\n"
 	 "example:\n"
 	 "  quern supported-ops\n"

@@ -35,8 +35,8 @@ typedef struct options {
 	const char *name, *scheme, *method, *weight_method, *weights, *rounding;
 	const char *activations, *weights_type, *skip, *recipe;
 	const char *stats, *encodings, *encodings_version, *shard, *explain;
-	const char *passes, *print_after, *stop_after, *emit, *self_test, *min_accuracy,
-		*max_scratch, *max_weights, *dot, *svg, *at;
+	const char *passes, *print_after, *stop_after, *emit, *self_test, *emit_target,
+		*min_accuracy, *max_scratch, *max_weights, *dot, *svg, *at;
 	int align;       /* 0: not given */
 	int limit;       /* times what a file may ask for; 0: 1 */
 	int match_limit; /* times the steps of searches for patterns; 0: 1 */
@@ -72,7 +72,7 @@ typedef struct command {
 /* The option rows, in options_rows.c; each list ends with a row whose name is NULL. */
 extern const option_row compile_options[], run_options[], opt_options[], import_options[],
 	export_options[], inspect_options[], eval_options[], match_options[], calibrate_options[],
-	merge_options[], quantize_options[], supported_options[];
+	merge_options[], quantize_options[], supported_options[], targets_options[];
 
 /* Fills *o; 0, or 2 after a message on stderr. */
 int options_parse(const command *c, int argc, char **argv, options *o);

@@ -89,7 +89,7 @@
 		{"--std", 0, TEXT(std), "S,…", "one number, or one a channel (default 1)"},        \
 		{"--layout", 0, TEXT(layout), "nhwc|nchw",                                         \
 		 "where the model has the channels of a sample (default nhwc: last)"},             \
-		{"--shape", 0, TEXT(shape), "D,…",                                               \
+		{"--shape", 0, TEXT(shape), "D,…",                                                 \
 		 "of one sample of a .bin, of the .bin of a folder, or of a .csv"},                \
 	{                                                                                          \
 		"--dtype", 0, TEXT(dtype), "TYPE",                                                 \
@@ -101,15 +101,17 @@
 	{"--input-value", 0, LIST(value), "NAME=VALUE",                                            \
 	 "fix an input, which becomes a constant: one number for all elements, one for each with " \
 	 "commas between, or NAME=FILE.npy; may be repeated"},                                     \
-	{"--input-dim", 0, LIST(dim), "NAME=N",                                                    \
-	 "the length of a dimension that an .onnx or .tflite leaves open: batch=1, or image:0=1 "  \
-	 "by input and axis"},                                                                     \
-	{"--import-limit", 0, COUNT(limit), "N",                                                   \
-	 "let a model that you trust ask for N times as many nodes, constants and steps "          \
-	 "(default 1, see docs/limits.md)"},                                                       \
-	{"--match-limit", 0, COUNT(match_limit), "N",                                              \
-	 "let the search for a pattern at all values take N times as many steps (default 1, see "  \
-	 "docs/limits.md)"},                                                                       \
+		{"--input-dim", 0, LIST(dim), "NAME=N",                                            \
+		 "the length of a dimension that an .onnx or .tflite leaves open: batch=1, or "    \
+		 "image:0=1 "                                                                      \
+		 "by input and axis"},                                                             \
+		{"--import-limit", 0, COUNT(limit), "N",                                           \
+		 "let a model that you trust ask for N times as many nodes, constants and steps "  \
+		 "(default 1, see docs/limits.md)"},                                               \
+		{"--match-limit", 0, COUNT(match_limit), "N",                                      \
+		 "let the search for a pattern at all values take N times as many steps (default " \
+		 "1, see "                                                                         \
+		 "docs/limits.md)"},                                                               \
 	{                                                                                          \
 		"--from-float", 0, FLAG(from_float), NULL,                                         \
 			"of an already quantized .onnx or .tflite take the real values, and "      \
@@ -150,6 +152,9 @@ const option_row compile_options[] = {
 	 "where the files go; it is made if need be, with its parents (default: out)"},
 	{"--name", 0, TEXT(name), "NAME",
 	 "prefix of files and C symbols (default: the model's name)"},
+	{"--target", 0, TEXT(emit_target), "NAME",
+	 "the processor that the C is written for (default generic); quern targets lists them. The "
+	 "results are the same"},
 	{"--self-test", 0, TEXT(self_test), "N",
 	 "samples in the self-test, taken from the calibration data (default 4; 0: none)"},
 	{"--max-scratch", 0, TEXT(max_scratch), "BYTES",
@@ -206,10 +211,13 @@ const option_row export_options[] = {
 	 "the form of the file: quantized ONNX, or AIMET's encodings, the parameters alone "
 	 "(default: what FILE ends in)"},
 	{"--encodings-version", 0, TEXT(encodings_version), "0.6.1|1.0.0|2.0.0",
-	 "of encodings: an object by names (default), lists, or lists in the words of QuantizeLinear"},
+	 "of encodings: an object by names (default), lists, or lists in the words of "
+	 "QuantizeLinear"},
 	{"--reduce-range", 0, FLAG(reduce_range), NULL,
-	 "of quantized ONNX: 7-bit weights, for ONNX Runtime on x86 without VNNI, which adds pairs of u8 x i8 products in 16 bits (default: 8-bit, and a warning where that can saturate)"},
-	{"--output", 'o', TEXT(output), "FILE", "the file to write: FILE.onnx, or FILE.json or FILE.encodings"},
+	 "of quantized ONNX: 7-bit weights, for ONNX Runtime on x86 without VNNI, which adds pairs "
+	 "of u8 x i8 products in 16 bits (default: 8-bit, and a warning where that can saturate)"},
+	{"--output", 'o', TEXT(output), "FILE",
+	 "the file to write: FILE.onnx, or FILE.json or FILE.encodings"},
 	QUANT_ROWS,
 	ENCODINGS_ROW,
 	DATA_ROWS,
@@ -244,6 +252,8 @@ const option_row quantize_options[] = {
 	COMMON_ROWS,
 };
 
+const option_row targets_options[] = {COMMON_ROWS};
+
 const option_row supported_options[] = {
 	{"--markdown", 0, FLAG(markdown), NULL, "print docs/supported-ops.md"},
 	COMMON_ROWS,
@@ -252,7 +262,8 @@ const option_row supported_options[] = {
 const option_row eval_options[] = {
 	{"--data", 0, LIST(data), "[INPUT=]FILE", "samples, as with --calib"},
 	{"--labels", 0, TEXT(labels), "FILE",
-	 "their classes: .npy, an .npz with labels, or a .csv (default: the subfolders of a folder)"},
+	 "their classes: .npy, an .npz with labels, or a .csv (default: the subfolders of a "
+	 "folder)"},
 	{"--label-column", 0, TEXT(label_column), "NAME|N",
 	 "of a .csv: the column of labels (default: the one called label, else the last)"},
 	{"--top-k", 0, TEXT(top), "K,…", "accuracy among the K largest (default 1)"},
@@ -271,7 +282,8 @@ const option_row eval_options[] = {
 	{"--min-accuracy", 0, TEXT(min_accuracy), "PERCENT", "the same as --min top1=PERCENT"},
 	{"--json", 0, FLAG(json), NULL, "print figures and gates as JSON"},
 	{"--sqnr", 0, FLAG(sqnr), NULL,
-	 "with --calib, --stats or --encodings: also the signal to quantization noise of the values"},
+	 "with --calib, --stats or --encodings: also the signal to quantization noise of the "
+	 "values"},
 	DATA_ROWS,
 	QUANT_ROWS,
 	ENCODINGS_ROW,

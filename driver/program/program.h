@@ -13,6 +13,7 @@ int cmd_import(const options *o);
 int cmd_export(const options *o);
 int cmd_inspect(const options *o);
 int cmd_supported_ops(const options *o);
+int cmd_targets(const options *o);
 int cmd_eval(const options *o);
 int cmd_match(const options *o);
 int cmd_calibrate(const options *o);

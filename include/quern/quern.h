@@ -922,7 +922,12 @@ typedef struct qn_emit_options { /* all zero: defaults */
 	size_t test_samples;     /* how many of them; 0: 4 */
 	size_t max_scratch_bytes; /* budgets; 0: none.  Exceeding one is QN_EBUDGET, and nothing is written */
 	size_t max_weight_bytes;
+	const char *target;      /* a name of qn_target_name: whose instructions the C may use; NULL: "generic".  The bytes that are computed do not depend on it */
 } qn_emit_options;
+
+/* Target i of the table and a line about it; NULL past the last.  The first one is the default. */
+QN_API const char *qn_target_name(size_t i);
+QN_API const char *qn_target_help(size_t i);
 
 typedef struct qn_emit_info {
 	const char *name; /* the prefix as a C identifier; lives as long as the model */

@@ -7,7 +7,7 @@
 E=$QUERN_SOURCE/examples/digits
 passes='axes clean partition quantize calibrate bind requantize legalize'
 listed=${passes/requantize/requantize align}
-commands='compile run eval calibrate merge opt import export inspect match quantize supported-ops'
+commands='compile run eval calibrate merge opt import export inspect match quantize targets supported-ops'
 
 # ---- help and version ----
 
@@ -63,6 +63,7 @@ usage flag-value 'takes no value|--quiet' compile m.json --quiet=yes
 usage twice 'given twice|--scheme' compile m.json --scheme rfc --scheme tflite
 usage twice-output 'given twice|--output' compile m.json -o out -o out2
 usage scheme "--scheme|'int4'|tflite|rfc" compile "$E/digits.json" --scheme int4 -o out
+usage target "unknown target|'m4'|quern targets" compile "$E/digits.json" --target m4 -o out
 usage method "method|'mean'|minmax, avgmax|method.unknown" compile "$E/digits.json" --method=mean -o out
 usage weights "--weights|'none'|per-channel|per-tensor" compile "$E/digits.json" --weights none -o out
 run compile --help

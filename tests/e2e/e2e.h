@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "codegen/emit.h"
+#include "codegen/kernel_table.h"
 #include "runtime/interp.h"
 
 #define E2E_WARNINGS                                                                               \
@@ -130,9 +131,9 @@ e2e_same_graph(builder *b, const e2e *t)
 	}
 }
 
-/* Plans the graph and runs the interpreter on n samples. */
+/* Plans the graph for a target and runs the interpreter on n samples. */
 static inline void
-e2e_prepare(builder *b, e2e *t, size_t n)
+e2e_prepare_for(builder *b, const qn_target *target, e2e *t, size_t n)
 {
 	size_t ni = b->g->ninput, no = b->g->noutput;
 	const void **in = QN_NEW(&b->arena, const void *, n *ni + 1);
@@ -140,13 +141,19 @@ e2e_prepare(builder *b, e2e *t, size_t n)
 	qn_interp *interp;
 
 	memset(t, 0, sizeof(*t));
-	build_check(b, qn_plan_make(b->g, b->model.name, &b->arena, &t->plan) == QN_OK);
+	build_check(b, qn_plan_make(b->g, b->model.name, target, &b->arena, &t->plan) == QN_OK);
 	build_check(b, qn_interp_new(t->plan->g, &b->arena, &interp) == QN_OK);
 	t->crc = QN_NEW(&b->arena, uint32_t, n * t->plan->nstep + 1);
 	for (t->sample = 0; t->sample < n; t->sample++)
 		e2e_sample(b, t, interp, in + t->sample * ni, out + t->sample * no);
 	t->test = (qn_selftest){n, in, out, t->crc};
 	e2e_same_graph(b, t);
+}
+
+static inline void
+e2e_prepare(builder *b, e2e *t, size_t n)
+{
+	e2e_prepare_for(b, qn_target_at(0), t, n);
 }
 
 /* Emits and writes the files to a new folder. */
@@ -232,6 +239,29 @@ e2e_check_target(builder *b, const e2e *t)
 	}
 }
 
+/* Kernels of other targets with their portable definitions, under the sanitizers, where the graph has
+ * steps for them. */
+static inline void
+e2e_check_portable(builder *b, size_t nsample)
+{
+	const qn_target *target = qn_target_find(&b->env, "cortex-m4");
+	bool differs = false;
+	e2e t;
+
+	e2e_prepare_for(b, target, &t, nsample);
+	for (size_t i = 0; i < t.plan->nstep; i++)
+		differs |= t.plan->step[i].kernel != NULL && t.plan->step[i].kernel->needs != 0;
+	if (!differs)
+		return;
+	e2e_write(b, &t);
+	qn_buf build;
+	qn_buf_init(&build, &b->arena);
+	qn_buff(&build, "%s -DQN_PORTABLE", e2e_ways[0].build);
+	if (e2e_build_run(b, &t, qn_buf_str(&build), true) != 0)
+		fail_msg("%s fails for %s in %s", b->model.name, target->name, t.dir);
+	e2e_remove(b, &t);
+}
+
 /* The whole way, in all ways whose compiler is there. */
 static inline void
 e2e_check(builder *b, size_t nsample)
@@ -250,6 +280,8 @@ e2e_check(builder *b, size_t nsample)
 			fail_msg("%s fails for %s in %s", b->model.name, e2e_ways[i].needs, t.dir);
 	}
 	e2e_remove(b, &t);
+	if (e2e_target_cc() == NULL)
+		e2e_check_portable(b, nsample);
 }
 
 #endif

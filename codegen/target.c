@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* target.c - see target.h.  A target without kernels of its own stands here so that its name can be
+ * given already; it says so. */
+#include "codegen/target.h"
+
+#include <string.h>
+
+#include "ir/buf.h"
+#include "ir/diag.h"
+
+#define DSP .features = QN_TARGET_DSP, .macro = "__ARM_FEATURE_DSP"
+
+static const qn_target targets[] = {
+	{.name = "generic", .help = "any C99 or C++11 compiler (default)"},
+	{.name = "cortex-m0plus", .help = "as generic"},
+	{.name = "cortex-m3", .help = "as generic"},
+	{.name = "cortex-m4", DSP, .help = "DSP extension: two products an instruction"},
+	{.name = "cortex-m7", DSP, .help = "as cortex-m4"},
+	{.name = "cortex-m33", DSP, .help = "as cortex-m4; for cores that have the extension"},
+	{.name = "cortex-m55", DSP, .help = "as cortex-m4; no kernels for MVE yet"},
+	{.name = "rv32imc", .help = "as generic"},
+	{.name = "aarch64", .help = "as generic"},
+	{.name = "x86-64", .help = "as generic"},
+};
+
+const qn_target *
+qn_target_at(size_t i)
+{
+	return i < QN_COUNT(targets) ? &targets[i] : NULL;
+}
+
+const qn_target *
+qn_target_find(qn_env *env, const char *name)
+{
+	if (name == NULL)
+		return &targets[0];
+	for (size_t i = 0; i < QN_COUNT(targets); i++)
+		if (strcmp(targets[i].name, name) == 0)
+			return &targets[i];
+	qn_arena a;
+	qn_buf known;
+
+	qn_arena_init(&a, env);
+	qn_buf_init(&known, &a);
+	for (size_t i = 0; i < QN_COUNT(targets); i++)
+		qn_buff(&known, "%s%s", i > 0 ? ", " : "", targets[i].name);
+	(void)qn_report(env, QN_EUSAGE, "target.unknown", "", "unknown target '%s'; known are %s",
+			name, qn_buf_str(&known));
+	qn_arena_release(&a);
+	return NULL;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* target.h - the processors that emitted code can be written for. */
+#ifndef QN_CODEGEN_TARGET_H
+#define QN_CODEGEN_TARGET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ir/env.h"
+
+/* What kernels need of a target. */
+enum { QN_TARGET_DSP = 1 << 0 }; /* SMLAD and its like: the DSP extension of Armv7E-M and Armv8-M */
+
+typedef struct qn_target {
+	const char *name, *help;
+	uint32_t features;
+	const char *macro; /* what a compiler for it defines; NULL: any compiler will do */
+} qn_target;
+
+/* Row i of the table, the first one the default; NULL past the last. */
+const qn_target *qn_target_at(size_t i);
+/* The one of this name, the default for NULL; NULL after a report (target.unknown). */
+const qn_target *qn_target_find(qn_env *env, const char *name);
+
+#endif

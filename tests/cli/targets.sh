@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# targets.sh - C for a target: the list of targets, which kernels the report names, a compiler that does not fit, and the self-test on the
+# portable definitions.
+. "$(dirname "$0")/common.inc"
+E=$QUERN_SOURCE/examples/digits
+
+silent list targets
+has_words list stdout 'generic|cortex-m0plus|cortex-m4|DSP extension|rv32imc'
+usage unknown "unknown target 'm4'|--target|quern targets" compile "$E/digits.json" --calib "$E/calib.npy" --target m4 -o out
+
+good generic compile -q "$E/digits.json" --calib "$E/calib.npy" -o generic
+good named compile -q "$E/digits.json" --calib "$E/calib.npy" --target generic -o named
+cases=$((cases + 1))
+diff -r generic named >difference || fail named "generic is not the default" difference
+has_words report generic/digits.report.json '"target": "generic"|"kernel": "qn_conv2d_by4_s8"|"kernel": "qn_depthwise_by4_s8"'
+
+good m4 compile -q "$E/digits.json" --calib "$E/calib.npy" --target cortex-m4 -o m4
+has_words report m4/digits.report.json '"target": "cortex-m4"|"kernel": "qn_conv2d_dsp"|"kernel": "qn_depthwise3_dsp"|"work_bytes": '
+has_words header m4/digits.h 'target    cortex-m4'
+# The same results: inputs and outputs of the self-test, and what each step gives.
+cases=$((cases + 1))
+sed -n '/^static const int8_t in_/,/^static int8_t got_/p; /^static const uint32_t step_crc/,/^};/p' generic/digits_selftest.c >want
+sed -n '/^static const int8_t in_/,/^static int8_t got_/p; /^static const uint32_t step_crc/,/^};/p' m4/digits_selftest.c >have
+diff want have >difference && [ -s want ] || fail results "the self-tests differ" difference
+
+cases=$((cases + 1))
+if cc -c m4/digits.c -o m4.o 2>stderr; then
+	cc -dM -E - </dev/null | grep -q __ARM_FEATURE_DSP || fail error "it compiles for another processor"
+else
+	has_words error stderr 'written for cortex-m4|QN_PORTABLE'
+fi
+cases=$((cases + 1))
+cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Werror -DQN_PORTABLE -DDIGITS_TRACE -DDIGITS_SELFTEST_MAIN m4/*.c -o selftest 2>stderr &&
+	./selftest >stdout || fail selftest "it fails" stderr
+
+finish
