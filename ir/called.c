@@ -3,6 +3,7 @@
  *
  *   tensor "conv.bias" constant           a value of the file that no node stands for any more
  *   tensor %conv.w "conv.weight" constant, "conv.weight_transposed" */
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/graph_text.h"
@@ -111,6 +112,14 @@ named_nodes(const qn_model *m, qn_arena *a, qn_map *seen, qn_called_entry **out)
 	return n;
 }
 
+static int
+by_name(const void *a, const void *b)
+{
+	const qn_called_entry *x = a, *y = b;
+
+	return strcmp(x->called->name, y->called->name);
+}
+
 size_t
 qn_model_called_list(const qn_model *m, qn_arena *a, const qn_called_entry **out)
 {
@@ -130,6 +139,9 @@ qn_model_called_list(const qn_model *m, qn_arena *a, const qn_called_entry **out
 		if (s == NULL || s->constant != c->constant)
 			list[count++] = (qn_called_entry){NULL, c};
 	}
+	/* In which order they became known depends on how often the model was saved and read. */
+	if (count > 1)
+		qsort(list, count, sizeof *list, by_name);
 	for (size_t i = 0; i < n; i++)
 		list[count++] = of_nodes[i];
 	*out = list;

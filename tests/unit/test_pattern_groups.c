@@ -170,7 +170,7 @@ test_cut_function(void **state)
 	assert_int_equal(qn_build_redirect(set, to[3], to[3]), QN_OK);
 	assert_int_equal(qn_build_redirect(set, to[4], read_pattern(set, "relu(*)")), QN_OK);
 	for (size_t i = 0; i < QN_COUNT(to); i++) {
-		rg->diags.n = 0;
+		qn_diags_clear(&rg->env, &rg->diags);
 		assert_int_equal(cut_by(to[i], 0, NULL), i == 4);
 		assert_int_equal(rg->diags.n, i < 3);
 		if (i < 3)
