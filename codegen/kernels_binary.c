@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_binary.c - element-wise ops of two or three operands, with broadcasting.  The result may
  * lie where an operand of its size lies: only an operand that is not repeated has this size. */
-#include "codegen/kernel_table.h"
+#include "codegen/add_linear.h"
 #include "runtime/form_args.h"
 
 #define BINARY .families = QN_ALL_FAMILIES, QN_CODES_2, .in_place = 3
@@ -25,6 +25,14 @@ static const qn_kernel sum[] = {
 	 BINARY,
 	 CHANNELS(qn_add_axis_args, 9)},
 	{.name = "qn_add_aligned_q", .args = "qn_add_aligned_args", BINARY, .fits = fits_aligned},
+	{.name = "qn_add_linear_q",
+	 .args = "qn_add_linear_args",
+	 .families = QN_8BIT_FAMILIES,
+	 .reads = QN_8BIT_FAMILIES,
+	 QN_CODES_2,
+	 .in_place = 3,
+	 .fits = qn_fits_add_linear,
+	 .pack = qn_pack_add_linear},
 	{.name = "qn_add_q", .args = "qn_add_args", BINARY},
 };
 
