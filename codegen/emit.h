@@ -9,6 +9,7 @@
 #define QN_CODEGEN_EMIT_H
 
 #include "codegen/target.h"
+#include "ir/buf.h"
 #include "ir/graph.h"
 
 struct qn_kernel;
@@ -31,7 +32,8 @@ typedef struct qn_step {
 		*in; /* values read: graph inputs, constants or results of earlier steps; the core
 			  * node's operands, then what the others read beside the value before */
 	const struct qn_kernel *kernel; /* NULL of an alias */
-	void *args;                     /* the kernel's arguments, prepared */
+	void *args;                     /* the kernel's arguments */
+	void *prepared; /* as the core node's integer form prepares them; the same unless they are packed */
 	const char *name;               /* the node's name as a C identifier, unique */
 	/* Where the result lies. */
 	bool in_output; /* straight in output buffer `output` */
@@ -66,6 +68,10 @@ qn_status qn_plan_make(const qn_graph *g, const char *name, const qn_target *tar
 
 /* Sets where in scratch the results and the working memory of the plan's steps lie, and its sizes. */
 void qn_plan_place(qn_plan *p, qn_arena *a);
+
+/* For each step its kernel, with the memory that it wants, and the kernels that were asked before it with
+ * the reason why each cannot compute the step. */
+void qn_plan_explain(const qn_plan *p, qn_buf *b);
 
 /* The function that a step calls; NULL of an alias and where its op's own emitter decides. */
 const char *qn_step_function(const qn_graph *g, const qn_step *s, qn_arena *a);

@@ -84,8 +84,8 @@ epilogue_differs(const qn_kernel *k, const qn_step_facts *f)
 	return NULL;
 }
 
-static const char *
-differs(const qn_kernel *k, const qn_step_facts *f)
+const char *
+qn_kernel_differs(const qn_kernel *k, const qn_step_facts *f)
 {
 	if (!has(k->families, f->family))
 		return "its kernel does not take the storage type of its values";
@@ -103,7 +103,7 @@ qn_kernel_choose(const qn_kernel *k, size_t n, const qn_step_facts *f, const cha
 {
 	*why = "it has no kernel";
 	for (; n-- > 0; k++)
-		if ((*why = differs(k, f)) == NULL)
+		if ((*why = qn_kernel_differs(k, f)) == NULL)
 			return k;
 	return NULL;
 }

@@ -118,6 +118,8 @@ const qn_emit_form *qn_emit_form_of(const qn_graph *g, const qn_node *n);
 /* The first row that fits; NULL, and *why not, of the last one, when none does. */
 const qn_kernel *qn_kernel_choose(const qn_kernel *k, size_t n, const qn_step_facts *f,
 				  const char **why);
+/* Why the kernel cannot compute the step; NULL when it can. */
+const char *qn_kernel_differs(const qn_kernel *k, const qn_step_facts *f);
 qn_step_facts qn_step_facts_of(const qn_graph *g, const qn_step *s);
 /* The int32_t that the arguments hold there. */
 int32_t qn_kernel_int(const void *args, size_t at);

@@ -217,6 +217,7 @@ finish_step(scheduler *s, qn_step *t)
 		return;
 	}
 	qn_kernel_fuse(t);
+	t->prepared = t->args;
 	if (t->kernel->pack != NULL) {
 		const qn_step_facts f = qn_step_facts_of(s->g, t);
 

@@ -114,6 +114,22 @@ measure(emit_call *c, const qn_plan *p)
 	return scratch != QN_OK ? scratch : weights;
 }
 
+/* Which kernel each step has and why, for the caller. */
+static qn_status
+explain(const emit_call *c, const qn_plan *p, qn_arena *a)
+{
+	qn_buf b;
+
+	if (c->opts->explain == NULL)
+		return QN_OK;
+	qn_buf_init(&b, a);
+	qn_plan_explain(p, &b);
+	if (c->opts->explain(c->opts->explain_user, qn_buf_str(&b), b.n) != 0)
+		return qn_report(c->m->env, QN_EIO, "emit.write", "",
+				 "the explanation could not be written");
+	return QN_OK;
+}
+
 /* One of the emitted texts. */
 typedef struct text {
 	qn_emission *e;
@@ -214,6 +230,7 @@ emit(void *arg, qn_arena *a)
 	QN_TRY(qn_plan_make(qn_model_entry(c->m),
 			    c->opts->name != NULL ? c->opts->name : c->m->name, target, a, &plan));
 	warn_of_name(c->m->env, plan->name, c->opts->name != NULL ? c->opts->name : c->m->name, a);
+	QN_TRY(explain(c, plan, a));
 	QN_TRY(measure(c, plan));
 	const bool tests = c->opts->ntest > 0 || (c->opts->test != NULL && plan->g->ninput == 0);
 	if (tests)

@@ -69,6 +69,7 @@ compile(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_options
 	qn_emit_options emit = *numbers;
 	emit.name = o->name;
 	emit.target = o->emit_target;
+	emit.explain = o->explain != NULL ? program_write_stdout : NULL;
 	emit.test = calib.array;
 	emit.ntest = emit.test_samples > 0 ? calib.n : 0;
 	status = qn_emit(m, folder, &emit, &info);
@@ -128,6 +129,12 @@ cmd_compile(const options *o)
 	if (o->list_passes) {
 		program_list_passes();
 		return 0;
+	}
+	if (o->explain != NULL && strcmp(o->explain, "kernels") != 0) {
+		fprintf(stderr,
+			"quern compile: --explain: unknown '%s'; kernels can be explained\n",
+			o->explain);
+		return QN_EUSAGE;
 	}
 	if (samples < 0 || scratch < 0 || weights < 0 || !target_is_known(o->emit_target))
 		return QN_EUSAGE;

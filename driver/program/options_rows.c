@@ -155,6 +155,8 @@ const option_row compile_options[] = {
 	{"--target", 0, TEXT(emit_target), "NAME",
 	 "the processor that the C is written for (default generic); quern targets lists them. The "
 	 "results are the same"},
+	{"--explain", 0, TEXT(explain), "kernels",
+	 "print on stdout which kernel each step has and why not those asked before it"},
 	{"--self-test", 0, TEXT(self_test), "N",
 	 "samples in the self-test, taken from the calibration data (default 4; 0: none)"},
 	{"--max-scratch", 0, TEXT(max_scratch), "BYTES",

@@ -923,6 +923,10 @@ typedef struct qn_emit_options { /* all zero: defaults */
 	size_t max_scratch_bytes; /* budgets; 0: none.  Exceeding one is QN_EBUDGET, and nothing is written */
 	size_t max_weight_bytes;
 	const char *target;      /* a name of qn_target_name: whose instructions the C may use; NULL: "generic".  The bytes that are computed do not depend on it */
+	/* Receives a text that says for each step which kernel computes it, and why not those that were asked
+	 * before; NULL: it is not written.  Anything but 0 stops with QN_EIO (emit.write). */
+	qn_write_fn *explain;
+	void *explain_user;
 } qn_emit_options;
 
 /* Target i of the table and a line about it; NULL past the last.  The first one is the default. */

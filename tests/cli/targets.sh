@@ -18,6 +18,9 @@ has_words report generic/digits.report.json '"target": "generic"|"kernel": "qn_c
 good m4 compile -q "$E/digits.json" --calib "$E/calib.npy" --target cortex-m4 -o m4
 has_words report m4/digits.report.json '"target": "cortex-m4"|"kernel": "qn_conv2d_dsp"|"kernel": "qn_depthwise3_dsp"|"work_bytes": '
 has_words header m4/digits.h 'target    cortex-m4'
+good explain compile -q "$E/digits.json" --calib "$E/calib.npy" --target cortex-m4 --explain kernels -o m4
+has_words explain stdout 'conv1_acc |conv2d + requantize: qn_conv2d_dsp, |not qn_depthwise3_dsp: its channels do not have a kernel each|flat  |no call'
+usage explain-what "--explain|'kernel'|kernels" compile "$E/digits.json" --explain kernel -o out
 # The same results: inputs and outputs of the self-test, and what each step gives.
 cases=$((cases + 1))
 sed -n '/^static const int8_t in_/,/^static int8_t got_/p; /^static const uint32_t step_crc/,/^};/p' generic/digits_selftest.c >want

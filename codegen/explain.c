@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* explain.c - why each step has its kernel:
+ *
+ *   conv1_acc  conv2d + requantize: qn_conv2d_dsp, 64 bytes of working memory
+ *              not qn_depthwise3_dsp: its channels do not have a kernel each */
+#include <string.h>
+
+#include "codegen/emitter.h"
+
+static void
+pad(qn_buf *b, size_t n)
+{
+	while (n-- > 0)
+		qn_buf_putc(b, ' ');
+}
+
+static void
+put_ops(qn_buf *b, const qn_graph *g, const qn_step *s)
+{
+	qn_buff(b, "%s", qn_opinfo_of(qn_graph_node(g, s->core))->name);
+	for (uint32_t i = 0; i < s->nepilogue; i++)
+		qn_buff(b, " + %s", qn_opinfo_of(qn_graph_node(g, s->epilogue[i].node))->name);
+}
+
+static void
+put_declined(qn_buf *b, const qn_plan *p, const qn_step *s, size_t width)
+{
+	const qn_emit_form *form = qn_emit_form_of(p->g, qn_graph_node(p->g, s->core));
+	qn_step asked = *s;
+
+	asked.args = s->prepared;
+	qn_step_facts f = qn_step_facts_of(p->g, &asked);
+	f.features = p->target->features;
+	for (const qn_kernel *k = form->kernel; k != s->kernel; k++) {
+		const char *why = qn_kernel_differs(k, &f);
+
+		asked.kernel = k;
+		if (k->name == NULL)
+			continue;
+		pad(b, width + 2);
+		qn_buff(b, "not %s: %s\n", qn_step_function(p->g, &asked, b->arena),
+			why != NULL ? why : "another one stands before it");
+	}
+}
+
+void
+qn_plan_explain(const qn_plan *p, qn_buf *b)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < p->nstep; i++)
+		if (strlen(p->step[i].name) > width)
+			width = strlen(p->step[i].name);
+	for (size_t i = 0; i < p->nstep; i++) {
+		const qn_step *s = &p->step[i];
+
+		qn_buf_puts(b, s->name);
+		pad(b, width + 2 - strlen(s->name));
+		put_ops(b, p->g, s);
+		if (s->alias != 0) {
+			qn_buf_puts(b, ": no call, the bytes of its operand\n");
+			continue;
+		}
+		const char *name = qn_step_function(p->g, s, b->arena);
+		qn_buff(b, ": %s", name != NULL ? name : "statements of its own");
+		if (s->work > 0)
+			qn_buff(b, ", %zu bytes of working memory", s->work);
+		qn_buf_putc(b, '\n');
+		put_declined(b, p, s, width);
+	}
+}
