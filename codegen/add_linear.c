@@ -51,7 +51,7 @@ factor(const qn_add_args *a, int32_t m, int32_t s, int shift)
 {
 	const double real = ldexp((double)m, s - 31) * ldexp((double)a->mo, a->sho - 31 + a->left);
 
-	return (int32_t)llround(ldexp(real, shift));
+	return (int32_t)floor(ldexp(real, shift) + 0.5);
 }
 
 static void
