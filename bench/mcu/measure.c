@@ -126,6 +126,9 @@ stack_of_call(void)
 int
 mcu_main(void)
 {
+#if !defined(MCU_CALIBRATE)
+	__asm__ volatile("" : : "r"(mcu_input)); /* in the firmware with MCU_EMPTY too */
+#endif
 	mcu_begin();
 	measured();
 	mcu_end();
