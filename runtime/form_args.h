@@ -82,6 +82,7 @@
 #include "runtime/kernels/move.h"
 #include "runtime/kernels/plain.h"
 #include "runtime/kernels/pool.h"
+#include "runtime/kernels/products.h"
 #include "runtime/kernels/requantize.h"
 #include "runtime/kernels/resize.h"
 #include "runtime/kernels/softmax.h"

@@ -138,7 +138,10 @@ conv2d_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		memcpy(&d, &c->args, sizeof(d));                                                   \
 		d.w = e->in[1];                                                                    \
 		d.bias = e->n->nin > 2 ? e->in[2] : NULL;                                          \
-		qn_conv2d_acc##o(&d, e->in[0], (const code **)c->rows, e->out);                    \
+		if (d.groups == 1 && d.out_c >= 4)                                                 \
+			qn_conv2d_by4_acc##o(&d, e->in[0], (const code **)c->rows, e->out);        \
+		else                                                                               \
+			qn_conv2d_acc##o(&d, e->in[0], (const code **)c->rows, e->out);            \
 	}
 
 QN_BY_FAMILY(conv2d_codes, CONV)

@@ -82,7 +82,10 @@ dense_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		memcpy(&d, args, sizeof(d));                                                       \
 		d.w = e->in[1];                                                                    \
 		d.bias = e->n->nin > 2 ? e->in[2] : NULL;                                          \
-		qn_dense_acc##o(&d, e->in[0], e->out);                                             \
+		if (d.zw == 0 && d.out >= 4)                                                       \
+			qn_dense_by4_acc##o(&d, e->in[0], e->out);                                 \
+		else                                                                               \
+			qn_dense_acc##o(&d, e->in[0], e->out);                                     \
 	}
 
 QN_BY_FAMILY(dense_run, DENSE)
