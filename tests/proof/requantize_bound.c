@@ -113,6 +113,8 @@ ends_of_source(const qn_graph *g, const qn_node *n, double end[2])
 	while (n->nin == 1 && (n->op == QN_OP_dequantize || moves(n)) && n->op != QN_OP_relu &&
 	       n->op != QN_OP_relu6 && n->op != QN_OP_clip)
 		n = qn_graph_node(g, n->in[0]);
+	if (n->type->is_tuple) /* of top_k, from which a get takes a field */
+		return;
 	if (qn_elem_is_quant(n->type->elem) && n->type->elem->gran == QN_PER_TENSOR)
 		ends(g, n->type->elem, end);
 	if (n->op == QN_OP_relu || n->op == QN_OP_relu6 || n->op == QN_OP_softmax ||
