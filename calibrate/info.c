@@ -249,7 +249,7 @@ bind_for_now(qn_info *i, size_t ntrial, const qn_symbol_value *trial)
 			QN_TRY(qn_info_bind(i, &i->pair[k], i->pair[k].n, i->pair[k].scale,
 					    i->pair[k].zp));
 	for (size_t k = 0; k < ntrial; k++) {
-		qn_info_pair *p;
+		qn_info_pair *p = NULL; /* gcc -O3 does not see that it is set */
 
 		QN_TRY(qn_info_pair_of(i, trial[k].symbol, &p));
 		QN_TRY(qn_info_bind(i, p, trial[k].n, trial[k].scale, trial[k].zero_point));
