@@ -291,9 +291,9 @@ qn_rqz_derive(qn_rw *rw, const qn_match *m)
 	double scale;
 	int64_t zp;
 	qn_elem_param(&qn_rw_model(rw)->types, e, 0, &scale, &zp);
-	if (scale > *finest)
-		return qn_rw_decline(
-			rw, "a quantize of it has smaller steps than its range in 16 bits");
+	if (scale * FINER > *finest)
+		return qn_rw_decline(rw,
+				     "a quantize of it has as small steps as its range in 16 bits");
 	qn_id y = qn_rqz_quantize(rw, m->root, e, name);
 	return y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
 }
@@ -306,7 +306,7 @@ passes(const qn_graph *g, const qn_node *n)
 	       n->op != QN_OP_relu6 && n->op != QN_OP_pad;
 }
 
-/* The smallest step of the quantizes that read each value; HUGE_VAL where none does. */
+/* The smallest step of the quantizes that read each value, moved or not; HUGE_VAL where none does. */
 static double *
 finest_steps(const qn_graph *g, qn_arena *a)
 {
@@ -326,6 +326,10 @@ finest_steps(const qn_graph *g, qn_arena *a)
 			step[n->in[0]] = fmin(step[n->in[0]], scale);
 		}
 	}
+	for (qn_id id = g->n - 1; id > 0; id--)
+		if (qn_graph_node(g, id)->nin > 0 && passes(g, qn_graph_node(g, id)))
+			step[qn_graph_node(g, id)->in[0]] =
+				fmin(step[qn_graph_node(g, id)->in[0]], step[id]);
 	return step;
 }
 
