@@ -9,7 +9,7 @@
  *        at ADDRESS N               executed N times in all of these windows together
  *
  * An instruction that an IT block skips counts, and so does each turn of a low-overhead loop's LE.
- * Instructions are no cycles: bench/mcu/README.md.  Declarations of the API stand here because
+ * Instructions are not cycles (docs/performance.md).  Declarations of the API stand here because
  * Debian has no package with its header. */
 #include <inttypes.h>
 #include <stdbool.h>

@@ -173,6 +173,19 @@ build_op(builder *b, qn_op op, const char *name, uint32_t nin, const qn_id *in,
 	return id;
 }
 
+/* printf into the builder's arena, up to 255 characters. */
+static inline const char *
+build_printf(builder *b, const char *format, ...)
+{
+	char s[256];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(s, sizeof(s), format, args);
+	va_end(args);
+	return qn_arena_str(&b->arena, s);
+}
+
 /* Attributes of an op with their defaults. */
 static inline qn_attrs
 build_attrs(qn_op op)

@@ -9,24 +9,13 @@
 #include "tests/e2e/build.h"
 #include "tests/unit/kernel_rig.h"
 
-static const char *
-text(builder *b, const char *format, ...)
-{
-	char s[256];
-	va_list args;
-
-	va_start(args, format);
-	(void)vsnprintf(s, sizeof(s), format, args);
-	va_end(args);
-	return qn_arena_str(&b->arena, s);
-}
-
 /* A scale, from 2^-6 to 2^1, that is no power of two. */
 static const char *
 typed(builder *b, bool is_u8, const char *shape)
 {
-	return text(b, "tensor<%s!quant.uniform<%s:f32, %.9g:%d>>", shape, is_u8 ? "u8" : "i8",
-		    pick(1 << 14, 1 << 21) / 1048576.0, is_u8 ? pick(0, 255) : pick(-128, 127));
+	return build_printf(b, "tensor<%s!quant.uniform<%s:f32, %.9g:%d>>", shape,
+			    is_u8 ? "u8" : "i8", pick(1 << 14, 1 << 21) / 1048576.0,
+			    is_u8 ? pick(0, 255) : pick(-128, 127));
 }
 
 /* The step of x op y, codes of x along one axis and of y along the other, so that all pairs meet. */

@@ -51,18 +51,6 @@ typedef struct layer {
 	const qn_attrs *attr;
 } layer;
 
-static const char *
-text(builder *b, const char *format, ...)
-{
-	char s[256];
-	va_list args;
-
-	va_start(args, format);
-	(void)vsnprintf(s, sizeof(s), format, args);
-	va_end(args);
-	return qn_arena_str(&b->arena, s);
-}
-
 /* A type of these shape and codes. */
 static const char *
 codes_like(builder *b, const qn_type *shape, const char *codes)
@@ -70,8 +58,8 @@ codes_like(builder *b, const qn_type *shape, const char *codes)
 	const char *s = "tensor<";
 
 	for (int32_t i = 0; i < shape->rank; i++)
-		s = text(b, "%s%lldx", s, (long long)shape->dim[i]);
-	return text(b, "%s!quant.uniform<%s>>", s, codes);
+		s = build_printf(b, "%s%lldx", s, (long long)shape->dim[i]);
+	return build_printf(b, "%s!quant.uniform<%s>>", s, codes);
 }
 
 /* The layer with its requantize, planned for cortex-m4. */
@@ -126,7 +114,7 @@ check_layer(builder *b, const layer *l)
 	return name;
 }
 
-#define CODES(b) text(b, "i8:f32, %d.5:%d", pick(0, 9), pick(-128, 127))
+#define CODES(b) build_printf(b, "i8:f32, %d.5:%d", pick(0, 9), pick(-128, 127))
 
 static void
 test_dense(void **state)
@@ -141,13 +129,16 @@ test_dense(void **state)
 		build_begin(&b, "net", round);
 		const layer l = {
 			.op = QN_OP_dense,
-			.x = text(&b, "tensor<%dx%dx!quant.uniform<i8:f32, 0.5:%d>>", n, in,
-				  pick(-128, 127)),
-			.w = text(&b, "tensor<%dx%dx!quant.uniform<i8:f32, 0.25>>", out, in),
+			.x = build_printf(&b, "tensor<%dx%dx!quant.uniform<i8:f32, 0.5:%d>>", n, in,
+					  pick(-128, 127)),
+			.w = build_printf(&b, "tensor<%dx%dx!quant.uniform<i8:f32, 0.25>>", out,
+					  in),
 			.bias = pick(0, 1) == 0
 					? NULL
-					: text(&b, "tensor<%dx!quant.uniform<i32:f32, 0.25*0.5>>",
-					       out),
+					: build_printf(
+						  &b,
+						  "tensor<%dx!quant.uniform<i32:f32, 0.25*0.5>>",
+						  out),
 			.y = CODES(&b),
 			.w_lo = -127,
 			.w_hi = 127,
@@ -184,14 +175,16 @@ test_conv(void **state)
 			a.conv2d.pad[i] = pick(0, 2);
 		const layer l = {
 			.op = QN_OP_conv2d,
-			.x = text(&b, "tensor<1x%dx%dx%dx!quant.uniform<i8:f32, 0.5:%d>>", h, w, c,
-				  zp),
-			.w = text(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.25>>", o, kh, kw,
-				  deep ? 1 : c),
+			.x = build_printf(&b, "tensor<1x%dx%dx%dx!quant.uniform<i8:f32, 0.5:%d>>",
+					  h, w, c, zp),
+			.w = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.25>>", o,
+					  kh, kw, deep ? 1 : c),
 			.bias = pick(0, 1) == 0
 					? NULL
-					: text(&b, "tensor<%dx!quant.uniform<i32:f32, 0.25*0.5>>",
-					       o),
+					: build_printf(
+						  &b,
+						  "tensor<%dx!quant.uniform<i32:f32, 0.25*0.5>>",
+						  o),
 			.y = CODES(&b),
 			.w_lo = -127,
 			.w_hi = 127,
