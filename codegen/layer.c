@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* layer.c - see layer.h.  A channel whose largest and smallest sum give one result gives that always, as
+ * rescaling is monotone: pruned channels with zero weights and any bias are such.  It gets no weights,
+ * and a bias and a multiplier that give the result. */
+#include "codegen/layer.h"
+
+#include "runtime/form_args.h"
+
+static qn_layer
+layer_of(const qn_step_facts *f, int32_t channels, int64_t depth, int32_t zi)
+{
+	const qn_node *w = qn_graph_node(f->g, f->step->in[1]);
+	qn_layer l = {.w = w->op == QN_OP_const && w->type->elem->bits == 8 ? w->value : NULL,
+		      .r = f->step->epilogue[0].args,
+		      .depth = depth,
+		      .channels = channels,
+		      .zi = zi};
+
+	if (f->core->nin > 2)
+		l.bias = qn_graph_node(f->g, f->step->in[2])->value;
+	return l;
+}
+
+qn_layer
+qn_layer_of_conv(const qn_step_facts *f)
+{
+	const qn_conv2d_args *a = &((const qn_conv2d_call *)f->step->args)->args;
+
+	return layer_of(f, a->out_c, (int64_t)a->k_h * a->k_w * (a->in_c / a->groups), a->zi);
+}
+
+qn_layer
+qn_layer_of_dense(const qn_step_facts *f)
+{
+	const qn_dense_args *a = f->step->args;
+
+	return layer_of(f, a->out, a->in, a->zi);
+}
+
+/* The bias with the share of the zero point; *reach: the largest sum that the weights can add. */
+static int64_t
+folded(const qn_layer *l, int64_t channel, int64_t *reach)
+{
+	int64_t sum = 0, bias = l->bias != NULL ? qn_tensor_i64(l->bias, channel) : 0;
+
+	*reach = 0;
+	for (int64_t k = 0; k < l->depth; k++) {
+		const int64_t w = qn_tensor_i64(l->w, channel * l->depth + k);
+
+		sum += w;
+		*reach += 128 * (w < 0 ? -w : w);
+	}
+	return bias - l->zi * sum;
+}
+
+static int32_t
+result_of(const qn_requantize_args *r, int32_t channel, int64_t sum)
+{
+	const int32_t i = r->mult_n == 1 ? 0 : channel;
+	const int32_t acc = sum < INT32_MIN   ? INT32_MIN
+			    : sum > INT32_MAX ? INT32_MAX
+					      : (int32_t)sum;
+
+	return qn_requant(acc, r->mult[i], r->shift[i], r->zo, r->lo, r->hi, r->mode);
+}
+
+/* Whether the channel gives one result for all inputs. */
+static bool
+is_constant(const qn_layer *l, int32_t channel, int32_t *result)
+{
+	int64_t reach, bias = folded(l, channel, &reach);
+
+	*result = result_of(l->r, channel, bias - reach);
+	return *result == result_of(l->r, channel, bias + reach);
+}
+
+const char *
+qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, const char *too_large)
+{
+	if (l->w == NULL || (f->core->nin > 2 && l->bias == NULL))
+		return "its weights are no constants of 8 bits";
+	if (l->r->mode != QN_RQ_DOUBLE)
+		return "it does not round twice";
+	for (int32_t o = 0; o < l->channels; o++) {
+		const int32_t i = l->r->mult_n == 1 ? 0 : o;
+		int64_t reach, bias = folded(l, o, &reach);
+		int32_t result;
+
+		if (is_constant(l, o, &result))
+			continue;
+		if (l->r->mult[i] != 0 && l->r->shift[i] >= 0)
+			return "a multiplier is 0.5 or more";
+		if ((bias < 0 ? -bias : bias) + reach >= limit)
+			return too_large;
+	}
+	return NULL;
+}
+
+int32_t
+qn_layer_weight(const qn_layer *l, int64_t channel, int64_t k)
+{
+	return channel < l->channels && k < l->depth && !l->constant[channel]
+		       ? (int32_t)qn_tensor_i64(l->w, channel * l->depth + k)
+		       : 0;
+}
+
+qn_layer
+qn_layer_find_constants(qn_layer l, qn_arena *a)
+{
+	bool *constant = QN_NEW(a, bool, (size_t)l.channels);
+	int32_t result;
+
+	for (int32_t o = 0; o < l.channels; o++)
+		constant[o] = is_constant(&l, o, &result);
+	l.constant = constant;
+	return l;
+}
+
+void
+qn_layer_scale(const qn_layer *l, int32_t channel, int32_t *bias, int32_t *m, int32_t *n)
+{
+	const int32_t i = l->r->mult_n == 1 ? 0 : channel;
+	int64_t reach;
+	int32_t result;
+
+	if (is_constant(l, channel, &result)) {
+		*bias = 4 * (result - l->r->zo); /* times a quarter */
+		*m = 1 << 30;
+		*n = 0;
+		return;
+	}
+	*bias = (int32_t)folded(l, channel, &reach);
+	*m = l->r->mult[i];
+	*n = *m != 0 ? -l->r->shift[i] - 1 : 0;
+}

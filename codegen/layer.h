@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* layer.h - a layer with constant weights as a matrix, for kernels that pack it: what its sums can be,
+ * and the multipliers of its channels in the form that such kernels take. */
+#ifndef QN_CODEGEN_LAYER_H
+#define QN_CODEGEN_LAYER_H
+
+#include "codegen/kernel_table.h"
+
+/* Weights [channels, depth], and the bias with the input's zero point. */
+typedef struct qn_layer {
+	const qn_tensor *w, *bias; /* w is NULL when it varies or has not 8 bits */
+	const qn_requantize_args *r;
+	int64_t depth;
+	int32_t channels, zi;
+	const bool *constant; /* by channel; set for packing */
+} qn_layer;
+
+qn_layer qn_layer_of_conv(const qn_step_facts *f);
+qn_layer qn_layer_of_dense(const qn_step_facts *f);
+/* For packing: knows which channels are constant. */
+qn_layer qn_layer_find_constants(qn_layer l, qn_arena *a);
+
+/* Why the layer is not of this form: constant weights, rounding of TFLite's double form, multipliers
+ * below 0.5, and sums with their bias below the limit, else `too_large`. */
+const char *qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit,
+			     const char *too_large);
+/* A weight; 0 beyond the ends and for constant channels. */
+int32_t qn_layer_weight(const qn_layer *l, int64_t channel, int64_t k);
+/* Bias with the share of the zero point, and multiplier m * 2^(-n - 32) with n in [0, 30], of a channel;
+ * of a constant one those that give its result. */
+void qn_layer_scale(const qn_layer *l, int32_t channel, int32_t *bias, int32_t *m, int32_t *n);
+
+#endif
