@@ -250,6 +250,13 @@ run_legalize(qn_pipeline *p)
 	return QN_OK;
 }
 
+static qn_status
+run_prune(qn_pipeline *p)
+{
+	QN_TRY(one_graph(p, "prune"));
+	return qn_prune(p->m);
+}
+
 const qn_pass_row qn_passes[] = {
 	{"axes", "let transposes meet and vanish, or move to the ends of the graph",
 	 QN_STAGE_CALIBRATED, run_axes},
@@ -268,6 +275,8 @@ const qn_pass_row qn_passes[] = {
 	{"legalize",
 	 "make inputs and outputs integer, write codes into attributes, refuse what is float",
 	 QN_STAGE_CALIBRATED, run_legalize},
+	{"prune", "remove channels that are the same for all inputs, or that nobody reads",
+	 QN_STAGE_INTEGER, run_prune},
 };
 
 const size_t qn_npasses = QN_COUNT(qn_passes);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "driver/summary.h"
+#include "formats/json_graph.h"
 #include "formats/json_out.h"
 
 static void
@@ -134,6 +135,7 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_op
 		put_value(&o, g->output[i].name, qn_graph_node(g, g->output[i].value)->type, &text);
 	qn_json_close(&o);
 	put_clipped(&o, m);
+	qn_json_put_pruned(&o, m);
 	qn_json_open(&o, "steps", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < p->nstep; i++)
 		put_step(&o, p, &p->step[i], &text);

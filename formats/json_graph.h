@@ -4,6 +4,7 @@
 #ifndef QN_FORMATS_JSON_GRAPH_H
 #define QN_FORMATS_JSON_GRAPH_H
 
+#include "formats/json_out.h"
 #include "ir/graph.h"
 
 /* Reads `path` into the empty model m.  Tensors in other files (safetensors, npy) are found
@@ -29,5 +30,8 @@ typedef struct qn_json_opts {
 /* The model's text, one node a line.  weights: receives the safetensors file's bytes when
  * opts->weights_file is set. */
 void qn_json_print(qn_buf *b, const qn_model *m, const qn_json_opts *opts, qn_buf *weights);
+
+/* "pruned": what the pass prune removed, where it removed something; also for the report. */
+void qn_json_put_pruned(qn_json_out *o, const qn_model *m);
 
 #endif

@@ -265,7 +265,7 @@ read_model(qn_json_reader *r)
 	static const char *const keys[] = {"quern",  "name",      "producer", "stage",
 					   "after",  "rounding",  "options",  "symbols",
 					   "params", "functions", "graph",    "quantized",
-					   "opened", "clipped",   "tensors"};
+					   "opened", "clipped",   "pruned",  "tensors"};
 	const qn_json *root = r->doc.root;
 
 	if (!read_version(r))

@@ -2,9 +2,11 @@
 /* json_model_facts.c - what is known of a model beside its graphs.
  *
  *   "clipped": [{"value": "conv1.x", "outside": 20, "elements": 204800}]
+ *   "pruned": [{"layer": "conv1", "removed": 5, "channels": 16, "bytes": 720, "macs": 5120}]
  *   "tensors": [{"names": ["conv.bias"], "constants": ["conv.bias"]}, {"node": "relu", "names": ["/relu/Relu_output_0"]}] */
 #include <string.h>
 
+#include "formats/json_graph.h"
 #include "formats/json_read.h"
 
 /* ---- reading ---- */
@@ -34,6 +36,35 @@ read_clipped(qn_json_reader *r, const qn_json *v)
 		qn_model_clipped(r->m, &(qn_clipped){.value = value,
 						     .outside = (uint64_t)count[0],
 						     .elements = (uint64_t)count[1]});
+}
+
+static void
+read_pruned(qn_json_reader *r, const qn_json *v)
+{
+	static const char *const keys[] = {"layer", "removed", "channels", "bytes", "macs"};
+	int64_t count[4] = {0, 0, 0, 0};
+
+	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
+		return;
+	qn_json_only(&r->doc, v, QN_COUNT(keys), keys);
+	const char *layer = qn_json_text(r, v, "layer", true);
+	for (int i = 0; i < 4; i++) {
+		const qn_json *n = qn_json_find(v, keys[i + 1]);
+
+		if (n == NULL || !qn_json_i64(n, &count[i]) || count[i] < 0) {
+			qn_json_error(r, n != NULL ? n : v, "json.value",
+				      "\"%s\" must be an integer from 0 on", keys[i + 1]);
+			return;
+		}
+	}
+	if (count[0] >= count[1])
+		qn_json_error(r, v, "json.value", "a layer keeps a channel at least");
+	else if (layer != NULL)
+		qn_model_pruned(r->m, &(qn_pruned){.value = layer,
+						   .removed = (uint64_t)count[0],
+						   .channels = (uint64_t)count[1],
+						   .bytes = (uint64_t)count[2],
+						   .macs = (uint64_t)count[3]});
 }
 
 static bool
@@ -83,12 +114,15 @@ qn_json_model_facts(qn_json_reader *r)
 	const qn_json *here = qn_json_want(&r->doc, root, "quantized", QN_JSON_BOOL);
 	const qn_json *opened = qn_json_want(&r->doc, root, "opened", QN_JSON_BOOL);
 	const qn_json *clipped = qn_json_want(&r->doc, root, "clipped", QN_JSON_ARRAY);
+	const qn_json *pruned = qn_json_want(&r->doc, root, "pruned", QN_JSON_ARRAY);
 	const qn_json *tensors = qn_json_want(&r->doc, root, "tensors", QN_JSON_ARRAY);
 
 	r->m->quantized_here = here != NULL && here->truth;
 	r->m->opened = opened != NULL && opened->truth;
 	for (size_t i = 0; clipped != NULL && i < clipped->n; i++)
 		read_clipped(r, &clipped->child[i]);
+	for (size_t i = 0; pruned != NULL && i < pruned->n; i++)
+		read_pruned(r, &pruned->child[i]);
 	for (size_t i = 0; tensors != NULL && i < tensors->n; i++)
 		read_tensor(r, &tensors->child[i]);
 }
@@ -122,6 +156,24 @@ put_tensor(qn_json_out *o, const qn_called_entry *e)
 }
 
 void
+qn_json_put_pruned(qn_json_out *o, const qn_model *m)
+{
+	if (m->npruned == 0)
+		return;
+	qn_json_open(o, "pruned", '[', QN_JSON_LINES);
+	for (size_t i = 0; i < m->npruned; i++) {
+		qn_json_open(o, NULL, '{', QN_JSON_FLAT);
+		qn_json_put_string(o, "layer", m->pruned[i].value);
+		qn_json_put_u64(o, "removed", m->pruned[i].removed);
+		qn_json_put_u64(o, "channels", m->pruned[i].channels);
+		qn_json_put_u64(o, "bytes", m->pruned[i].bytes);
+		qn_json_put_u64(o, "macs", m->pruned[i].macs);
+		qn_json_close(o);
+	}
+	qn_json_close(o);
+}
+
+void
 qn_json_put_model_facts(qn_json_out *o, const qn_model *m)
 {
 	const qn_called_entry *list;
@@ -142,6 +194,7 @@ qn_json_put_model_facts(qn_json_out *o, const qn_model *m)
 	}
 	if (m->nclipped > 0)
 		qn_json_close(o);
+	qn_json_put_pruned(o, m);
 	if (n > 0)
 		qn_json_open(o, "tensors", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < n; i++)

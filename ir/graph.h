@@ -321,6 +321,13 @@ typedef struct qn_clipped {
 	uint64_t outside, elements; /* of all elements so many, at least 1, lie wholly outside */
 } qn_clipped;
 
+/* A layer that lost channels that are the same for all inputs, or that nobody reads.  For the report. */
+typedef struct qn_pruned {
+	const char *value;          /* the layer's node */
+	uint64_t removed, channels; /* of its `channels` outputs so many */
+	uint64_t bytes, macs;       /* its constants and its multiplications are so many less */
+} qn_pruned;
+
 struct qn_model {
 	qn_arena *arena;   /* types, symbols and constants live here */
 	qn_arena *graphs;  /* new graphs; a pass gets one of its own, given back when later graphs stand */
@@ -342,8 +349,12 @@ struct qn_model {
 	bool opened; /* samples were given for values that it came without parameters for.  Text: opened */
 	const qn_clipped *clipped; /* what calibration cut off, each value once; never changed in place.  Text: clipped "conv1.x" 20 of 204800 */
 	size_t nclipped;
+	const qn_pruned *pruned; /* what the pass prune removed, each layer once; never changed in place.  Text: pruned "conv1" 5 of 16, bytes 720, macs 5120 */
+	size_t npruned;
 };
 
+/* Adds to what was removed of this layer before. */
+void qn_model_pruned(qn_model *m, const qn_pruned *p);
 /* Notes what a range cuts off, in place of what was noted of this value before. */
 void qn_model_clipped(qn_model *m, const qn_clipped *c);
 

@@ -241,6 +241,30 @@ read_clipped(qn_reader *r)
 	return true;
 }
 
+/* After `pruned`. */
+static bool
+read_pruned(qn_reader *r)
+{
+	int64_t removed, channels, bytes, macs;
+	qn_pruned p = {0};
+
+	if (!qn_read_quoted(r, &p.value))
+		return false;
+	if (!qn_text_int(&r->text, &removed) || !qn_text_eat(&r->text, "of") ||
+	    !qn_text_int(&r->text, &channels) || !qn_text_eat(&r->text, ",") ||
+	    !qn_text_eat(&r->text, "bytes") || !qn_text_int(&r->text, &bytes) ||
+	    !qn_text_eat(&r->text, ",") || !qn_text_eat(&r->text, "macs") ||
+	    !qn_text_int(&r->text, &macs) || removed < 0 || channels <= removed || bytes < 0 ||
+	    macs < 0)
+		return qn_read_fail(r, "expected 'K of N, bytes B, macs M', K from 0 to N - 1");
+	p.removed = (uint64_t)removed;
+	p.channels = (uint64_t)channels;
+	p.bytes = (uint64_t)bytes;
+	p.macs = (uint64_t)macs;
+	qn_model_pruned(r->m, &p);
+	return true;
+}
+
 static bool
 read_model(qn_reader *r)
 {
@@ -259,10 +283,13 @@ read_model(qn_reader *r)
 			ok = qn_called_read(r);
 		else if (qn_text_eat(&r->text, "clipped"))
 			ok = read_clipped(r);
+		else if (qn_text_eat(&r->text, "pruned"))
+			ok = read_pruned(r);
 		else if (qn_text_eat(&r->text, "graph"))
 			ok = qn_read_graph(r);
 		else
-			ok = qn_read_fail(r, "expected symbol, param, tensor, clipped or graph");
+			ok = qn_read_fail(
+				r, "expected symbol, param, tensor, clipped, pruned or graph");
 		if (!ok)
 			return false;
 	}

@@ -227,6 +227,15 @@ qn_model_print(qn_buf *b, const qn_model *m)
 		qn_buff(b, " %llu of %llu\n", (unsigned long long)c->outside,
 			(unsigned long long)c->elements);
 	}
+	for (size_t i = 0; i < m->npruned; i++) {
+		const qn_pruned *p = &m->pruned[i];
+
+		qn_buf_puts(b, "pruned ");
+		qn_buf_quoted(b, p->value);
+		qn_buff(b, " %llu of %llu, bytes %llu, macs %llu\n", (unsigned long long)p->removed,
+			(unsigned long long)p->channels, (unsigned long long)p->bytes,
+			(unsigned long long)p->macs);
+	}
 	qn_called_print(b, m);
 	for (size_t i = 0; i < m->types.nparam; i++)
 		print_param(b, m->types.param[i]);

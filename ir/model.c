@@ -35,6 +35,35 @@ qn_model_clipped(qn_model *m, const qn_clipped *c)
 	m->nclipped = n;
 }
 
+/* a + b, at most `most`: a file may say anything. */
+static uint64_t
+added(uint64_t a, uint64_t b, uint64_t most)
+{
+	return a > most || b > most - a ? most : a + b;
+}
+
+void
+qn_model_pruned(qn_model *m, const qn_pruned *p)
+{
+	qn_pruned *list = QN_NEW(m->arena, qn_pruned, m->npruned + 1);
+	size_t at = 0;
+
+	/* a new array, as an earlier state of the model may have the old one */
+	if (m->npruned > 0)
+		memcpy(list, m->pruned, m->npruned * sizeof(*list));
+	while (at < m->npruned && strcmp(list[at].value, p->value) != 0)
+		at++;
+	if (at == m->npruned) {
+		list[m->npruned++] = *p;
+		list[at].value = qn_arena_str(m->arena, p->value);
+	} else {
+		list[at].removed = added(list[at].removed, p->removed, list[at].channels - 1);
+		list[at].bytes = added(list[at].bytes, p->bytes, INT64_MAX);
+		list[at].macs = added(list[at].macs, p->macs, INT64_MAX);
+	}
+	m->pruned = list;
+}
+
 void
 qn_model_record(qn_model *m, const char *fmt, ...)
 {

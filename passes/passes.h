@@ -84,4 +84,8 @@ qn_saturation qn_saturation_of(const qn_model *m);
  * with a list of the nodes that stay float and the reasons. calibrated -> integer. */
 qn_status qn_legalize(qn_model *m) QN_MUST_CHECK;
 
+/* Removes channels that are the same for all inputs, or that nobody reads; the bytes of the outputs
+ * stay.  Leaves the graph as it is where there are none.  integer -> integer. */
+qn_status qn_prune(qn_model *m) QN_MUST_CHECK;
+
 #endif

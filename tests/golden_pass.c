@@ -176,6 +176,8 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_align_model(m, QN_FIX_MOST);
 	if (IS("legalize"))
 		return qn_legalize(m);
+	if (IS("prune"))
+		return qn_prune(m);
 	(void)complain("there is no such pass");
 	return QN_EUSAGE;
 }
