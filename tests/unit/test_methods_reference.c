@@ -473,7 +473,7 @@ test_random_bins(void **state)
 		const bool tvm = round % 2 == 0;
 		const size_t bins = (size_t)pick(40, 700) | tvm, levels = (size_t)pick(2, 40);
 		char text[64];
-		double *hist = QN_NEW(&rg->arena, double, bins), lo;
+		double *hist = QN_NEW(&rg->arena, double, bins), lo = 0;
 		double *edges = QN_NEW(&rg->arena, double, bins + 1);
 
 		(void)snprintf(text, sizeof text, "kl_%s:bins=%zu,levels=%zu", tvm ? "tvm" : "ort",
