@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit.c - the driver: a plan becomes four texts.
+/* emit.c - the driver: a plan becomes up to five texts.
  *
  *   NAME.h           what a firmware includes: sizes, parameters, NAME_run
  *   NAME.c           kernel pieces, argument structs, NAME_run
  *   NAME_weights.c   constants
  *   NAME_selftest.c  samples with their results (when there are some)
+ *   NAME_proof.c     a main for an analyser (when it is asked for)
  *
  * The steps are printed first: only then is known which constants and kernels they mention. */
 #include "codegen/emitter.h"
@@ -235,14 +236,32 @@ print_selftest(qn_emission *e, qn_buf *b)
 	qn_emit_selftest(&e->e, e->test, b);
 }
 
+static void
+print_proof(qn_emission *e, qn_buf *b)
+{
+	qn_emit_proof(&e->e, b);
+}
+
+static bool
+has_selftest(const qn_emission *e)
+{
+	return e->test != NULL;
+}
+
+static bool
+has_proof(const qn_emission *e)
+{
+	return e->opts->proof;
+}
+
 static const struct {
 	const char *suffix;
 	void (*print)(qn_emission *e, qn_buf *b);
+	bool (*wanted)(const qn_emission *e); /* NULL: always */
 } files[QN_EMITTED_FILES] = {
-	{".h", print_header},
-	{".c", print_source},
-	{"_weights.c", print_weights},
-	{"_selftest.c", print_selftest},
+	{".h", print_header, NULL},           {".c", print_source, NULL},
+	{"_weights.c", print_weights, NULL},  {"_selftest.c", print_selftest, has_selftest},
+	{"_proof.c", print_proof, has_proof},
 };
 
 const char *
@@ -254,7 +273,7 @@ qn_emitted_suffix(int i)
 const char *
 qn_emission_suffix(const qn_emission *e, int i)
 {
-	return files[i].print == print_selftest && e->test == NULL ? NULL : files[i].suffix;
+	return files[i].wanted != NULL && !files[i].wanted(e) ? NULL : files[i].suffix;
 }
 
 void

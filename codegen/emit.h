@@ -4,7 +4,7 @@
  *   schedule   nodes -> steps (a step is one kernel call: conv2d + requantize, pool, …), each with
  *              its kernel and the kernel's arguments
  *   plan       steps -> offsets in the scratch buffer, by liveness, in place where the kernel allows
- *   emit       plan  -> NAME.h NAME.c NAME_weights.c NAME_selftest.c */
+ *   emit       plan  -> NAME.h NAME.c NAME_weights.c NAME_selftest.c NAME_proof.c */
 #ifndef QN_CODEGEN_EMIT_H
 #define QN_CODEGEN_EMIT_H
 
@@ -88,18 +88,19 @@ typedef struct qn_selftest {
 typedef struct qn_emit_opts {
 	const char *options_text; /* the normalized options, for the header's comment */
 	uint32_t content_hash;    /* CRC-32 of the model's canonical text */
+	bool proof;               /* with NAME_proof.c */
 } qn_emit_opts;
 
 /* All steps printed, and with it which constants and kernels the files hold. */
 typedef struct qn_emission qn_emission;
 
-enum { QN_EMITTED_FILES = 4 };
+enum { QN_EMITTED_FILES = 5 };
 
 /* The plan, opts and test must outlive it; test may be NULL: then there is no self-test. */
 qn_status qn_emission_make(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *test,
 			   qn_arena *a, qn_emission **out) QN_MUST_CHECK;
-/* What stands behind plan->name in the name of file i: ".h", ".c", "_weights.c", "_selftest.c";
- * NULL for a file that is not there. */
+/* What stands behind plan->name in the name of file i: ".h", ".c", "_weights.c", "_selftest.c",
+ * "_proof.c"; NULL for a file that is not there. */
 const char *qn_emission_suffix(const qn_emission *e, int i);
 /* Of text i whether this emission has it or not. */
 const char *qn_emitted_suffix(int i);
@@ -108,7 +109,7 @@ void qn_emission_print(qn_emission *e, int i, qn_buf *b);
 
 typedef struct qn_emitted {
 	const char *
-		suffix; /* ".h", ".c", "_weights.c", "_selftest.c": the file's name is plan->name and this */
+		suffix; /* ".h", ".c", "_weights.c", "_selftest.c", "_proof.c": the file's name is plan->name and this */
 	const char *text;
 	size_t n;
 } qn_emitted;

@@ -9,27 +9,19 @@
  * Real numbers stand in comments and in macros that nothing here expands. */
 #include "codegen/emitter.h"
 
-/* A port is a graph input or output. */
-typedef struct port {
-	const char *way; /* "IN" or "OUT" */
-	const char *name;
-	const char *text; /* the name in the graph */
-	const qn_type *type;
-} port;
-
-static port
-port_of(const qn_emitter *e, bool input, size_t k)
+qn_port
+qn_port_of(const qn_emitter *e, bool input, size_t k)
 {
 	const qn_graph *g = e->g;
 	qn_id id = input ? g->input[k] : g->output[k].value;
 	const qn_node *n = qn_graph_node(g, id);
 
-	return (port){input ? "IN" : "OUT", input ? e->input[k] : e->output[k],
-		      input ? n->name : g->output[k].name, n->type};
+	return (qn_port){input ? "IN" : "OUT", input ? e->input[k] : e->output[k],
+			 input ? n->name : g->output[k].name, n->type};
 }
 
-static size_t
-port_count(const qn_emitter *e, bool input)
+size_t
+qn_port_count(const qn_emitter *e, bool input)
 {
 	return input ? e->g->ninput : e->g->noutput;
 }
@@ -57,8 +49,8 @@ put_summary(qn_emitter *e, const qn_emit_opts *opts, qn_buf *b)
 	if (p->target->macro != NULL)
 		qn_buff(b, " *   target    %s\n", p->target->name);
 	for (way = 1; way >= 0; way--) {
-		for (k = 0; k < port_count(e, way == 1); k++) {
-			port t = port_of(e, way == 1, k);
+		for (k = 0; k < qn_port_count(e, way == 1); k++) {
+			qn_port t = qn_port_of(e, way == 1, k);
 			qn_buf type;
 
 			qn_buf_init(&type, e->arena);
@@ -75,7 +67,7 @@ put_summary(qn_emitter *e, const qn_emit_opts *opts, qn_buf *b)
 }
 
 static void
-put_port_macros(qn_emitter *e, const port *t, qn_buf *b)
+put_port_macros(qn_emitter *e, const qn_port *t, qn_buf *b)
 {
 	const char *id = qn_ident_upper(e->arena, t->name);
 	double scale = 1.0;
@@ -104,8 +96,8 @@ put_struct(qn_emitter *e, bool input, qn_buf *b)
 	size_t k;
 
 	qn_buff(b, "typedef struct %s_%s {\n", e->plan->name, what);
-	for (k = 0; k < port_count(e, input); k++) {
-		port t = port_of(e, input, k);
+	for (k = 0; k < qn_port_count(e, input); k++) {
+		qn_port t = qn_port_of(e, input, k);
 
 		qn_buff(b, "\t%s%s *%s; /* ", input ? "const " : "",
 			qn_ctype(qn_stored_plain(t.type)), t.name);
@@ -152,8 +144,8 @@ qn_emit_header(qn_emitter *e, const qn_emit_opts *opts, bool selftest, qn_buf *b
 	qn_buff(b, "#define %s_SCRATCH_ALIGN %d\n", macro, QN_SCRATCH_ALIGN);
 	qn_buff(b, "#define %s_STEPS %zu\n", macro, e->plan->nstep);
 	for (way = 1; way >= 0; way--) {
-		for (k = 0; k < port_count(e, way == 1); k++) {
-			port t = port_of(e, way == 1, k);
+		for (k = 0; k < qn_port_count(e, way == 1); k++) {
+			qn_port t = qn_port_of(e, way == 1, k);
 
 			put_port_macros(e, &t, b);
 		}

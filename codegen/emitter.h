@@ -61,11 +61,23 @@ typedef struct qn_emitter {
 void qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a);
 void qn_emit_steps(qn_emitter *e);
 
-/* The texts of the four files. */
+/* An input or output of the graph. */
+typedef struct qn_port {
+	const char *way;  /* "IN" or "OUT" */
+	const char *name; /* as a C identifier */
+	const char *text; /* the name in the graph */
+	const qn_type *type;
+} qn_port;
+
+size_t qn_port_count(const qn_emitter *e, bool input);
+qn_port qn_port_of(const qn_emitter *e, bool input, size_t k);
+
+/* The texts of the five files. */
 void qn_emit_header(qn_emitter *e, const qn_emit_opts *opts, bool selftest, qn_buf *b);
 void qn_emit_source(qn_emitter *e, qn_buf *b);
 void qn_emit_weights(qn_emitter *e, qn_buf *b);
 void qn_emit_selftest(qn_emitter *e, const qn_selftest *t, qn_buf *b);
+void qn_emit_proof(qn_emitter *e, qn_buf *b);
 
 /* ---- printing (emit_print.c) ---- */
 

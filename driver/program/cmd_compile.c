@@ -7,7 +7,7 @@
 #include "program.h"
 
 static void
-print_summary(qn_model *m, const char *folder, const qn_emit_info *e, bool has_test)
+print_summary(qn_model *m, const char *folder, const qn_emit_info *e, bool has_test, bool has_proof)
 {
 	qn_model_info i = qn_model_describe(m);
 
@@ -26,8 +26,8 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, bool has_t
 	printf("nodes        %zu in %zu steps: %s\n", i.nodes, e->steps, qn_model_kinds(m));
 	if (!has_test)
 		printf("self-test    none (it needs samples: --calib)\n");
-	printf("files        %s/%s.h, .c, .report.json, _weights.c%s\n", folder, e->name,
-	       has_test ? ", _selftest.c" : "");
+	printf("files        %s/%s.h, .c, .report.json, _weights.c%s%s\n", folder, e->name,
+	       has_test ? ", _selftest.c" : "", has_proof ? ", _proof.c" : "");
 }
 
 /* A whole number from 0 to most; `otherwise` when the option is not there, -1 after a message. */
@@ -70,11 +70,12 @@ compile(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_options
 	emit.name = o->name;
 	emit.target = o->emit_target;
 	emit.explain = o->explain != NULL ? program_write_stdout : NULL;
+	emit.proof = o->proof;
 	emit.test = calib.array;
 	emit.ntest = emit.test_samples > 0 ? calib.n : 0;
 	status = qn_emit(m, folder, &emit, &info);
 	if (status == QN_OK)
-		print_summary(m, folder, &info, emit.ntest > 0);
+		print_summary(m, folder, &info, emit.ntest > 0, emit.proof != 0);
 	return status;
 }
 

@@ -927,6 +927,7 @@ typedef struct qn_emit_options { /* all zero: defaults */
 	 * before; NULL: it is not written.  Anything but 0 stops with QN_EIO (emit.write). */
 	qn_write_fn *explain;
 	void *explain_user;
+	int proof;               /* 1: NAME_proof.c too, a main that runs the program once with every input unknown, for an analyser */
 } qn_emit_options;
 
 /* Target i of the table and a line about it; NULL past the last.  The first one is the default. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# targets.sh - C for a target: the list of targets, which kernels the report names, a compiler that does not fit, and the self-test on the
-# portable definitions.
+# targets.sh - C for a target: the list of targets, which kernels the report names, a compiler that does not fit, the self-test on the
+# portable definitions, and the main for an analyser.
 . "$(dirname "$0")/common.inc"
 E=$QUERN_SOURCE/examples/digits
 
@@ -36,5 +36,14 @@ fi
 cases=$((cases + 1))
 cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Werror -DQN_PORTABLE -DDIGITS_TRACE -DDIGITS_SELFTEST_MAIN m4/*.c -o selftest 2>stderr &&
 	./selftest >stdout || fail selftest "it fails" stderr
+
+# The main for an analyser is a program that any compiler takes; one of a compilation before goes.
+good proof compile -q "$E/digits.json" --calib "$E/calib.npy" --target cortex-m4 --self-test 0 --proof -o proof
+has_words proof stdout '_proof.c'
+cases=$((cases + 1))
+cc -std=c99 -O1 -Wall -Wextra -Wpedantic -Wconversion -Werror -DQN_PORTABLE proof/*.c -o one-run 2>stderr && ./one-run || fail proof "it fails" stderr
+good without compile -q "$E/digits.json" --calib "$E/calib.npy" -o proof
+cases=$((cases + 1))
+[ ! -e proof/digits_proof.c ] || fail without "the main of another compilation is left"
 
 finish

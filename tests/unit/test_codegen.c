@@ -414,7 +414,7 @@ random_plans(void **state)
 static void
 make_texts(builder *b, qn_emitted *out, uint64_t seed)
 {
-	const qn_emit_opts opts = {"--x", 1};
+	const qn_emit_opts opts = {"--x", 1, .proof = true};
 	qn_plan *p;
 
 	build_begin(b, "int", seed);
@@ -451,6 +451,11 @@ same_texts(void **state)
 	assert_non_null(strstr(a[1].text, "memcpy(out->same, out->int_2, 3);"));
 	assert_non_null(strstr(a[1].text, "memcpy(out->through, in->in_put, 4);"));
 	assert_null(strstr(a[1].text, "qn_exp_neg"));
+	assert_non_null(strstr(a[4].text, "\tint64_t scratch[(INT_2_SCRATCH_BYTES + 7) / 8];\n"));
+	assert_non_null(strstr(a[4].text, "\tfor (i = 0; i < INT_2_IN_IN_PUT_LEN; i++)\n"
+					  "\t\tin_in_put[i] = any_in_in_put;\n"
+					  "\tint_2_run(scratch, &in, &out);\n"));
+	assert_non_null(strstr(a[4].text, "\t\tany_out_same = out_same[i];\n"));
 	build_end(&b1);
 	build_end(&b2);
 }
@@ -512,7 +517,7 @@ times_in(const char *text, const char *word)
 static void
 shared_arguments(void **state)
 {
-	const qn_emit_opts opts = {"--test", 7u};
+	const qn_emit_opts opts = {"--test", 7u, false};
 	qn_emitted file[QN_EMITTED_FILES];
 	builder b;
 
