@@ -160,7 +160,7 @@ e2e_prepare(builder *b, e2e *t, size_t n)
 static inline void
 e2e_write(builder *b, e2e *t)
 {
-	const qn_emit_opts opts = {"--test", 0x12345678u, false};
+	const qn_emit_opts opts = {"--test", 0x12345678u, .proof = true};
 	char path[256];
 	size_t i;
 

@@ -98,7 +98,7 @@ add_graph(batch *t, uint64_t seed)
 		t->seen[qn_graph_node(b.g, id)->op] = true;
 	e2e_prepare(&b, &e, SAMPLES);
 	build_check(&b, qn_emit_c(e.plan, &opts, &e.test, &b.arena, e.file) == QN_OK);
-	for (i = 0; i < QN_EMITTED_FILES; i++)
+	for (i = 0; i < QN_EMITTED_FILES && e.file[i].text != NULL; i++)
 		write_text(t, e.plan->name, e.file[i].suffix, e.file[i].text, e.file[i].n);
 	write_lines(t, e.plan, seed);
 	build_end(&b);
