@@ -98,6 +98,26 @@ qn_requantize_inputs(qn_model *m, qn_graph *g, qn_graph **out)
 	return qn_rewrite(m, g, rules, QN_COUNT(rules), &state, out);
 }
 
+/* All rules, and once more where results of a file that came quantized have no parameters.  These are derived by the
+ * second sweep alone, so that they do not reach what a quantize makes of the same value, whatever else is an output. */
+static qn_status
+sweep(qn_model *m, qn_rqz *s, qn_graph **g)
+{
+	const bool came = qn_came_quantized(m);
+
+	for (int i = 0; i < 2; i++) {
+		if (came)
+			qn_rqz_find_open(s, *g);
+		s->derives = came && qn_rqz_find_given(s, *g) && i > 0;
+		if (i > 0 && !s->derives)
+			break;
+		s->n = 0;
+		qn_rqz_count_twice(s, *g);
+		QN_TRY(qn_rewrite(m, *g, rules, QN_COUNT(rules), s, g));
+	}
+	return QN_OK;
+}
+
 qn_status
 qn_requantize(qn_model *m, const qn_requant_opts *opts)
 {
@@ -111,12 +131,7 @@ qn_requantize(qn_model *m, const qn_requant_opts *opts)
 				 qn_stage_names[m->stage]);
 	QN_TRY(qn_rqz_widths(m, g, &g));
 	QN_TRY(qn_rqz_make_room(m, g, &g));
-	if (qn_came_quantized(m)) {
-		qn_rqz_find_open(&state, g);
-		qn_rqz_find_given(&state, g);
-	}
-	qn_rqz_count_twice(&state, g);
-	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), &state, &g));
+	QN_TRY(sweep(m, &state, &g));
 	qn_rqz_find_ends(&state, g);
 	QN_TRY(qn_rewrite(m, g, ends, QN_COUNT(ends), &state, &g));
 	if (state.opts->require_int)

@@ -44,7 +44,8 @@ typedef struct qn_rqz {
 	const qn_map *
 		open; /* names of values that nothing quantizes; NULL: parameters are not to be filled in */
 	const qn_map *given; /* names of results whose parameters may be derived; NULL: of none */
-	qn_map last;         /* names of moves that lead to outputs alone */
+	bool derives; /* they are: in a sweep of its own, when all that quantizes read is done */
+	qn_map last;  /* names of moves that lead to outputs alone */
 } qn_rqz;
 
 /* Storage types that moving ops and integer arithmetic work on: at most 16 bits, one scale.
@@ -101,8 +102,8 @@ qn_id qn_rqz_bias_const(qn_rw *rw, const char *name, const qn_tensor *bias, cons
 			const qn_elem *w);
 /* Fills s->open from the graph that is to be rewritten. */
 void qn_rqz_find_open(qn_rqz *s, const qn_graph *g);
-/* Fills s->given from the graph that is to be rewritten. */
-void qn_rqz_find_given(qn_rqz *s, const qn_graph *g);
+/* Fills s->given from the graph that is to be rewritten; whether there may be something to derive. */
+bool qn_rqz_find_given(qn_rqz *s, const qn_graph *g);
 /* Fills s->last from the graph that is to be rewritten. */
 void qn_rqz_find_ends(qn_rqz *s, const qn_graph *g);
 /* Fills s->inputs with those that nothing but quantizes reads, if through moves; whether there is such a move. */

@@ -15,11 +15,7 @@
 
 #include "passes/requantize.h"
 
-enum {
-	MOST_NODES = 64,
-	GRID_STEPS = 256,
-	FINER = 16 /* derived steps in one of a quantize that reads the value, so that it rounds little else */
-};
+enum { MOST_NODES = 64, GRID_STEPS = 256 };
 
 /* From lo to hi; grid: the one type whose values, moved, it has; odd: others too. */
 typedef struct reach {
@@ -267,6 +263,8 @@ qn_rqz_derive(qn_rw *rw, const qn_match *m)
 	const char *name = qn_rw_name(rw, m->root);
 	const qn_node *n = qn_rw_node(rw, m->root);
 
+	if (!s->derives)
+		return qn_rw_decline(rw, "first come the quantizes that read it");
 	if (s->given == NULL || name == NULL || qn_map_gets(s->given, name) == NULL ||
 	    n->type->is_tuple || !qn_type_is_f32(n->type))
 		return qn_rw_decline(rw,
@@ -287,13 +285,6 @@ qn_rqz_derive(qn_rw *rw, const qn_match *m)
 		e = qn_rqz_derived(rw, m->root, &exact);
 	if (e == NULL)
 		return qn_rw_decline(rw, "its range does not follow from those of its operands");
-	const double *finest = qn_map_gets(s->given, name);
-	double scale;
-	int64_t zp;
-	qn_elem_param(&qn_rw_model(rw)->types, e, 0, &scale, &zp);
-	if (scale * FINER > *finest)
-		return qn_rw_decline(rw,
-				     "a quantize of it has as small steps as its range in 16 bits");
 	qn_id y = qn_rqz_quantize(rw, m->root, e, name);
 	return y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
 }
@@ -306,41 +297,23 @@ passes(const qn_graph *g, const qn_node *n)
 	       n->op != QN_OP_relu6 && n->op != QN_OP_pad;
 }
 
-/* The smallest step of the quantizes that read each value, moved or not; HUGE_VAL where none does. */
-static double *
-finest_steps(const qn_graph *g, qn_arena *a)
+/* Whether the second sweep may derive parameters of the value: it is computed, or a sum that is moved. */
+static bool
+is_open(const qn_graph *g, const qn_node *n)
 {
-	double *step = QN_NEW(a, double, g->n);
-
-	for (qn_id id = 0; id < g->n; id++)
-		step[id] = HUGE_VAL;
-	for (qn_id id = 1; id < g->n; id++) {
-		const qn_node *n = qn_graph_node(g, id);
-		double scale;
-		int64_t zp;
-
-		if (n->op != QN_OP_quantize)
-			continue;
-		for (size_t i = 0; i < qn_elem_nparams(n->type->elem); i++) {
-			qn_elem_param(&g->model->types, n->type->elem, i, &scale, &zp);
-			step[n->in[0]] = fmin(step[n->in[0]], scale);
-		}
-	}
-	for (qn_id id = g->n - 1; id > 0; id--)
-		if (qn_graph_node(g, id)->nin > 0 && passes(g, qn_graph_node(g, id)))
-			step[qn_graph_node(g, id)->in[0]] =
-				fmin(step[qn_graph_node(g, id)->in[0]], step[id]);
-	return step;
+	return n->op == QN_OP_dequantize ? !qn_rqz_narrow(qn_graph_node(g, n->in[0])->type->elem)
+					 : n->nin > 0 && !passes(g, n);
 }
 
-/* Names of results, and of what is moved there without another operand; with each the smallest step in which
- * a quantize reads it. */
-void
+/* Names of results, and of what is moved there without another operand.  Whether one of
+ * them is open. */
+bool
 qn_rqz_find_given(qn_rqz *s, const qn_graph *g)
 {
+	bool open = false;
+
 	qn_arena *a = g->model->scratch;
 	bool *given = QN_NEW(a, bool, g->n);
-	double *finest = finest_steps(g, a);
 	qn_map *names = QN_NEW(a, qn_map, 1);
 
 	qn_map_init(names, a);
@@ -353,7 +326,9 @@ qn_rqz_find_given(qn_rqz *s, const qn_graph *g)
 			continue;
 		if (passes(g, n))
 			given[n->in[0]] = true;
-		qn_map_puts(names, n->name, &finest[id]);
+		open = open || is_open(g, n);
+		qn_map_puts(names, n->name, (void *)(uintptr_t)n->name);
 	}
 	s->given = names;
+	return open;
 }
