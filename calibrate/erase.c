@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* erase.c - the float form of a symbolic graph.
  *
- *   dequantize(dense(quantize(x): $fc.x, quantize(w): $fc.w))   ->   dense(x, w) */
+ *   dequantize(dense(quantize(x): $fc.x, quantize(w): $fc.w))   ->   dense(x, w)
+ *   dequantize(scast(x))                                        ->   dequantize(scast(x))      integers of known parameters */
 #include "calibrate/calibrate.h"
 #include "ir/diag.h"
 
@@ -24,6 +25,20 @@ real_type(qn_model *m, const qn_type *t)
 	return qn_type_with_elem(&m->types, t, qn_elem_plain(&m->types, t->elem->expressed));
 }
 
+/* Integers that are read as quantized values, or the other way round, between floats. */
+static qn_id
+reread(qn_graph *dst, const qn_graph *g, const qn_node *n, qn_id x)
+{
+	const qn_type *from = qn_graph_node(g, n->in[0])->type;
+	const bool quantized = qn_elem_is_quant(n->type->elem);
+
+	if (!quantized)
+		x = qn_graph_op(dst, QN_OP_quantize, NULL, 1, &x, NULL, from);
+	x = x != 0 ? qn_graph_op(dst, QN_OP_scast, n->name, 1, &x, NULL, n->type) : 0;
+	return x != 0 && quantized ? qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &x, NULL, NULL)
+				   : x;
+}
+
 qn_status
 qn_erase_quantization(qn_model *m, const qn_graph *g, bool all, qn_graph **out, qn_id **map_out)
 {
@@ -39,6 +54,12 @@ qn_erase_quantization(qn_model *m, const qn_graph *g, bool all, qn_graph **out, 
 		n.in = in;
 		if (vanishes(g, qn_graph_node(g, id), all)) {
 			map[id] = in[0];
+			continue;
+		}
+		if (all && n.op == QN_OP_scast) {
+			map[id] = reread(dst, g, qn_graph_node(g, id), in[0]);
+			if (map[id] == 0)
+				return QN_EINVALID;
 			continue;
 		}
 		if (all && n.op == QN_OP_const && qn_elem_is_quant(n.type->elem)) {

@@ -4,6 +4,7 @@
  *   qn_qb_quantize(b, x, "fc", "x")       ->  %fc.x = quantize %x : …<i8:f32, $fc.x:$fc.x>
  *   qn_qb_quantize_bias(b, c, "b", x, w)  ->  %b_1 = quantize %b : …<i32:f32:0, $fc.w*$fc.x> */
 #include "patterns/quantizing.h"
+#include "patterns/stored.h"
 
 qn_graph *
 qn_qb_graph(qn_quantizing *b)
@@ -117,6 +118,11 @@ qn_id
 qn_quantize_real(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
 		 const qn_quant_opts *opts)
 {
+	const qn_elem *e = qn_stored_elem(m, g, x, opts);
+
+	if (e != NULL)
+		return qn_graph_op(g, QN_OP_quantize, fresh(m, owner, operand), 1, &x, NULL,
+				   qn_type_with_elem(&m->types, qn_graph_node(g, x)->type, e));
 	return quantize_symbol(m, g, x, owner, operand, qn_activation_desc(opts),
 			       qn_activation_symmetric(opts), -1, opts->method);
 }

@@ -15,7 +15,7 @@ struct qn_quantizing {
 	const qn_id *arg;       /* composite value id -> value in dst, 0 for inner nodes */
 };
 
-/* quantize(x) with a fresh symbol, stored as activations are. */
+/* quantize(x) with a fresh symbol, stored as activations are; bytes of a file with the parameters that it says. */
 qn_id qn_quantize_real(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
 		       const qn_quant_opts *opts);
 

@@ -3,6 +3,7 @@
 #include "patterns/lrn.h"
 #include "patterns/matmul.h"
 #include "patterns/quantizing.h"
+#include "patterns/stored.h"
 
 #include <string.h>
 
@@ -217,6 +218,8 @@ quantize_index(void *user, qn_quantizing *b, const qn_match *m)
 	}
 
 static const qn_qpattern standard[] = {
+	/* before the mul that it ends in */
+	ROW("stored", QN_P_ALT(QN_NO_SLOT, QN_STORED_FORMS), qn_accept_stored, qn_quantize_stored),
 	/* the six of the RFC */
 	ROW("conv2d_bias", QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(CONV2D), CONV2D_B)),
 	    accept_weights, quantize_weighted),
@@ -249,13 +252,13 @@ static const qn_qpattern standard[] = {
 	ROW("fixed", QN_P_CLASS(QN_FIXED, ANCHOR), accept_f32, quantize_fixed),
 	ROW("index", QN_P_CLASS(QN_INDEX, ANCHOR), accept_f32, quantize_index),
 };
-enum { NRFC = 6 };
+enum { BEFORE_RFC = 1, NRFC = 6 };
 
 const qn_qpattern *
 qn_standard_patterns(qn_scheme scheme, size_t *n)
 {
 	*n = scheme == QN_SCHEME_RFC ? (size_t)NRFC : QN_COUNT(standard);
-	return standard;
+	return standard + (scheme == QN_SCHEME_RFC ? BEFORE_RFC : 0);
 }
 
 static const qn_qpattern *

@@ -299,16 +299,64 @@ append(void *user, const char *text, size_t n)
 
 /* The graph as text. */
 static const char *
-text_after(host *h, const char *pass, const char *method)
+text_of(host *h)
 {
 	qn_buf *b = QN_NEW(&rg->arena, qn_buf, 1);
+
+	qn_buf_init(b, &rg->arena);
+	assert_int_equal(qn_print(h->m, QN_FORMAT_IR, append, b), QN_OK);
+	return qn_buf_str(b);
+}
+
+static const char *
+text_after(host *h, const char *pass, const char *method)
+{
 	const qn_compile_opts opts = {
 		.calib = &h->x, .ncalib = 1, .stop_after = pass, .method = method};
 
-	qn_buf_init(b, &rg->arena);
 	assert_int_equal(qn_compile(h->m, &opts), QN_OK);
-	assert_int_equal(qn_print(h->m, QN_FORMAT_IR, append, b), QN_OK);
-	return qn_buf_str(b);
+	return text_of(h);
+}
+
+/* Bytes of a file that is in float but for what says what they stand for. */
+static void
+test_bytes(void **state)
+{
+	static double want[MOST_OUT], have[MOST_OUT];
+	static uint8_t bytes[MOST_OUT];
+	const int64_t shape[] = {SAMPLES, 4, 6, 5};
+	const qn_activations storages[] = {QN_ACTIVATIONS_I8, QN_ACTIVATIONS_U8,
+					   QN_ACTIVATIONS_I16};
+
+	(void)state;
+	for (size_t k = 0; k < QN_COUNT(storages); k++) {
+		double off = 0;
+		size_t n, again;
+		host h;
+
+		another_file();
+		onx_input(file, "x", ONX_UINT8, "1,4,6,5");
+		scalar("s", ONX_FLOAT, 0.02);
+		scalar("z", ONX_UINT8, 128);
+		onx_node(file, "DequantizeLinear", "x,s,z", "d");
+		small_conv("d", "c");
+		onx_node(file, "Relu", "c", "y");
+		onx_output(file, "y");
+		begin_host(&h, shape, 4);
+		for (size_t i = 0; i < SAMPLES * 120; i++) /* none of them at an end */
+			bytes[i] = (uint8_t)pick(60, 180);
+		assert_int_equal(qn_array_new(h.ctx, "u8", 4, shape, bytes, &h.x), QN_OK);
+		assert_int_equal(run_host(&h, want, &n), QN_OK);
+		const qn_compile_opts opts = {
+			.calib = &h.x, .ncalib = 1, .activations = storages[k]};
+		assert_int_equal(qn_compile(h.m, &opts), QN_OK);
+		assert_non_null(strstr(text_of(&h), "<u8:f32, 2.000000e-02:128>"));
+		assert_int_equal(run_host(&h, have, &again), QN_OK);
+		for (size_t i = 0; i < n; i++)
+			off = fmax(off, fabs(have[i] - want[i]));
+		assert_true(off <= 0.0015); /* a step of y is about 0.001 */
+		end_host(&h);
+	}
 }
 
 /* Every quantized type and every constant of the file is in the calibrated graph, to the last digit. */
@@ -378,8 +426,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_results), TEST(test_without_samples), TEST(test_fixed_stays),
-		TEST(test_method),  TEST(test_nothing_open),
+		TEST(test_results),     TEST(test_bytes),  TEST(test_without_samples),
+		TEST(test_fixed_stays), TEST(test_method), TEST(test_nothing_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
