@@ -202,6 +202,16 @@ join(scheduler *s, qn_id id)
 }
 
 /* The step is whole: it gets its name, and its arguments what its kernel computes with them. */
+/* The arguments in the form that the step's kernel reads. */
+static void *
+packed(const scheduler *s, const qn_step *t)
+{
+	qn_step_facts *f = QN_NEW(s->arena, qn_step_facts, 1);
+
+	*f = qn_step_facts_of(s->g, t);
+	return t->kernel->pack(f, s->arena);
+}
+
 static void
 finish_step(scheduler *s, qn_step *t)
 {
@@ -218,11 +228,8 @@ finish_step(scheduler *s, qn_step *t)
 	}
 	qn_kernel_fuse(t);
 	t->prepared = t->args;
-	if (t->kernel->pack != NULL) {
-		const qn_step_facts f = qn_step_facts_of(s->g, t);
-
-		t->args = t->kernel->pack(&f, s->arena);
-	}
+	if (t->kernel->pack != NULL)
+		t->args = packed(s, t);
 	if (t->kernel->work != NULL)
 		t->work = t->kernel->work(t->args);
 }

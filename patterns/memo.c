@@ -71,7 +71,7 @@ static void
 walk_all(walk *w, const qn_pat *of, const qn_pat *without)
 {
 	for (size_t i = 0; i < w->n; i++)
-		push_parts(w, w->todo[i], w->todo[i] == of ? without : NULL);
+		push_parts(w, w->todo[i], of != NULL && w->todo[i] == of ? without : NULL);
 }
 
 static walk
