@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* layer_rig.h - graphs of one layer, planned for a target, whose kernel is called with the packed arguments
+ * and compared with the interpreter. */
+#ifndef TESTS_UNIT_LAYER_RIG_H
+#define TESTS_UNIT_LAYER_RIG_H
+
+#include <string.h>
+
+#include "codegen/emit.h"
+#include "runtime/interp.h"
+#include "tests/e2e/build.h"
+#include "tests/unit/kernel_rig.h"
+
+typedef struct layer {
+	qn_op op;
+	const char *x, *w, *bias, *y; /* types, of y its codes; bias NULL: none */
+	int64_t w_lo, w_hi, bias_lo, bias_hi, x_lo, x_hi;
+	const qn_attrs *attr;
+} layer;
+
+/* Calls the kernel of this name; false when it is none of those that are tested. */
+typedef bool kernel_call(const char *name, const qn_step *s, const int8_t *const *x, void *work,
+			 int8_t *y);
+
+/* A type of these shape and codes. */
+static inline const char *
+codes_like(builder *b, const qn_type *shape, const char *codes)
+{
+	const char *s = "tensor<";
+
+	for (int32_t i = 0; i < shape->rank; i++)
+		s = build_printf(b, "%s%lldx", s, (long long)shape->dim[i]);
+	return build_printf(b, "%s!quant.uniform<%s>>", s, codes);
+}
+
+/* n bytes, not one more. */
+static inline void *
+exactly(size_t n)
+{
+	void *p = malloc(n > 0 ? n : 1);
+
+	assert_non_null(p);
+	return p;
+}
+
+/* What the one step of a planned graph computes is what the interpreter does; its function. */
+static inline const char *
+check_step(builder *b, const char *target, int32_t lo, int32_t hi, kernel_call *call)
+{
+	const qn_tensor **in = QN_NEW(&b->arena, const qn_tensor *, b->g->ninput);
+	int8_t *x[2] = {NULL, NULL};
+	qn_interp *interp;
+	qn_plan *p = NULL;
+
+	build_check(b, qn_plan_make(b->g, "net", qn_target_find(&b->env, target), &b->arena, &p) ==
+			       QN_OK);
+	assert_int_equal(p->nstep, 1);
+	assert_true(b->g->ninput <= 2);
+	const qn_step *s = &p->step[0];
+	const char *name = qn_step_function(p->g, s, &b->arena);
+	for (size_t k = 0; k < b->g->ninput; k++) {
+		const qn_type *type = qn_graph_node(p->g, p->g->input[k])->type;
+
+		x[k] = exactly(qn_type_bytes(type));
+		for (size_t i = 0; i < qn_type_bytes(type); i++)
+			x[k][i] = (int8_t)pick(lo, hi);
+		in[k] = qn_tensor_view(&b->arena, type, x[k]);
+	}
+	build_check(b, qn_interp_new(p->g, &b->arena, &interp) == QN_OK);
+	build_check(b, qn_interp_run(interp, in, NULL, NULL) == QN_OK);
+	int8_t *y = exactly(s->bytes);
+	void *work = exactly(s->work);
+	if (call(name, s, (const int8_t *const *)x, work, y))
+		assert_memory_equal(y, qn_interp_output(interp, 0)->data, s->bytes);
+	free(x[0]);
+	free(x[1]);
+	free(y);
+	free(work);
+	return name;
+}
+
+/* The layer with its requantize, planned for the target. */
+static inline const char *
+check_layer(builder *b, const layer *l, const char *target, kernel_call *call)
+{
+	qn_id in[3] = {build_input(b, "x", l->x), build_const(b, "w", l->w, l->w_lo, l->w_hi), 0};
+	uint32_t n = 2;
+
+	if (l->bias != NULL)
+		in[n++] = build_const(b, "b", l->bias, l->bias_lo, l->bias_hi);
+	qn_id acc = build_op(b, l->op, "layer", n, in, l->attr, NULL);
+	qn_graph_output(b->g, "y",
+			build_op(b, QN_OP_requantize, "y", 1, &acc, NULL,
+				 codes_like(b, qn_graph_node(b->g, acc)->type, l->y)));
+	return check_step(b, target, (int32_t)l->x_lo, (int32_t)l->x_hi, call);
+}
+
+#define CODES(b) build_printf(b, "i8:f32, %d.5:%d", pick(0, 9), pick(-128, 127))
+
+#endif
