@@ -25,6 +25,15 @@ static const qn_kernel sum[] = {
 	 BINARY,
 	 CHANNELS(qn_add_axis_args, 9)},
 	{.name = "qn_add_aligned_q", .args = "qn_add_aligned_args", BINARY, .fits = fits_aligned},
+	{.name = "qn_add_linear_vector",
+	 .args = "qn_add_linear_args",
+	 .families = 1 << QN_FAMILY_s8,
+	 .reads = 1 << QN_FAMILY_s8,
+	 QN_CODES_2,
+	 .in_place = 3,
+	 .needs = QN_TARGET_VECTORS,
+	 .fits = qn_fits_add_linear,
+	 .pack = qn_pack_add_linear},
 	{.name = "qn_add_linear_q",
 	 .args = "qn_add_linear_args",
 	 .families = QN_8BIT_FAMILIES,
@@ -60,7 +69,7 @@ static const qn_kernel compare[] = {{.name = "qn_compare_q",
 				     QN_CODES_2}};
 static const qn_kernel logic[] = {
 	{.name = "qn_logic", .args = "qn_logic_args", QN_CODES_2, .in_place = 3}};
-static const qn_kernel negation[] = {
+static const qn_kernel not [] = {
 	{.name = "qn_not", .args = "qn_not_args", QN_CODES_1, .in_place = 1}};
 static const qn_kernel where[] = {{.name = "qn_where",
 				   .args = "qn_where_args",
@@ -84,7 +93,7 @@ const qn_emit_form qn_emit_op_greater_equal = QN_KERNELS(compare);
 const qn_emit_form qn_emit_op_logical_and = QN_KERNELS(logic);
 const qn_emit_form qn_emit_op_logical_or = QN_KERNELS(logic);
 const qn_emit_form qn_emit_op_logical_xor = QN_KERNELS(logic);
-const qn_emit_form qn_emit_op_logical_not = QN_KERNELS(negation);
+const qn_emit_form qn_emit_op_logical_not = QN_KERNELS(not );
 const qn_emit_form qn_emit_op_where = QN_KERNELS(where);
 
 #define REMAINDER "a remainder jumps where the codes of its operands are rounded"

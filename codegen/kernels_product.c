@@ -2,6 +2,7 @@
 /* kernels_product.c - sums of products: convolutions, dense and matmul, each with the requantize of
  * its result, so that no accumulator is stored, or alone, accumulators out. */
 #include "codegen/kernels_dsp.h"
+#include "codegen/kernels_vector.h"
 #include "runtime/form_args.h"
 
 #define FUSED(type, channel_count)                                                                 \
@@ -98,6 +99,15 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 }
 
 static const qn_kernel conv2d[] = {
+	{.name = "qn_depthwise_vector",
+	 .args = "qn_vector_args",
+	 QN_VECTOR_ROW(qn_vector_packed, depthwise_vector),
+	 .rows = offsetof(qn_vector_args, ring),
+	 .fused = FUSED(qn_conv2d_args, out_c)},
+	{.name = "qn_conv2d_vector",
+	 .args = "qn_vector_args",
+	 QN_VECTOR_ROW(qn_vector_packed, conv2d_vector),
+	 .fused = FUSED(qn_conv2d_args, out_c)},
 	{.name = "qn_depthwise3_dsp",
 	 .args = "qn_dsp_args",
 	 QN_DSP_ROW(qn_dsp_packed, depthwise3_dsp, "int16_t"),
@@ -158,6 +168,10 @@ static const qn_kernel conv3d[] = {
 };
 
 static const qn_kernel dense[] = {
+	{.name = "qn_dense_vector",
+	 .args = "qn_dense_vector_args",
+	 QN_VECTOR_ROW(qn_dense_vector_packed, dense_vector),
+	 .fused = FUSED(qn_dense_args, out)},
 	{.name = "qn_dense_dsp",
 	 .args = "qn_dense_dsp_args",
 	 QN_DSP_ROW(qn_dense_dsp_packed, dense_dsp, "uint32_t"),

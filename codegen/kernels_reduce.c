@@ -10,7 +10,32 @@
 #define POOL .args = "qn_pool_args", ALONG, .rows = offsetof(qn_pool_args, k_h)
 
 static const qn_kernel max_pool[] = {{.name = "qn_max_pool_q", POOL}};
-static const qn_kernel avg_pool[] = {{.name = "qn_avg_pool_q", POOL}};
+
+enum { MOST_ACROSS = 256 }; /* values of 8 bits whose sum fits into 16 bits */
+
+static const char *
+fits_vector(const qn_step_facts *f)
+{
+	const qn_pool_args *a = f->step->args;
+
+	if (a->c < 8)
+		return "fewer than eight channels";
+	if (a->dil_h != 1 || a->dil_w != 1)
+		return "its windows have gaps";
+	return a->end_h != 0 || a->k_w > MOST_ACROSS ? "padding counts, or a window is too wide"
+						     : NULL;
+}
+
+static const qn_kernel avg_pool[] = {
+	{.name = "qn_avg_pool_vector",
+	 .args = "qn_pool_args",
+	 .families = 1 << QN_FAMILY_s8,
+	 .reads = 1 << QN_FAMILY_s8,
+	 QN_CODES_1,
+	 .needs = QN_TARGET_VECTORS,
+	 .fits = fits_vector},
+	{.name = "qn_avg_pool_q", POOL},
+};
 static const qn_kernel max_pool3d[] = {
 	{.name = "qn_max_pool3d_q", .args = "qn_pool3d_args", ALONG}};
 static const qn_kernel avg_pool3d[] = {

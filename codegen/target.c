@@ -17,10 +17,17 @@ static const qn_target targets[] = {
 	{.name = "cortex-m4", DSP, .help = "DSP extension: two products an instruction"},
 	{.name = "cortex-m7", DSP, .help = "as cortex-m4"},
 	{.name = "cortex-m33", DSP, .help = "as cortex-m4; for cores that have the extension"},
-	{.name = "cortex-m55", DSP, .help = "as cortex-m4; no kernels for MVE yet"},
+	{.name = "cortex-m55",
+	 .features = QN_TARGET_VECTORS,
+	 .macro = "__ARM_FEATURE_MVE",
+	 .help = "MVE (Helium): 16 products an instruction"},
 	{.name = "rv32imc", .help = "as generic"},
 	{.name = "aarch64", .help = "as generic"},
 	{.name = "x86-64", .help = "as generic"},
+	{.name = "x86-64-avx2",
+	 .features = QN_TARGET_VECTORS,
+	 .macro = "__AVX2__",
+	 .help = "AVX2: 16 products of 16 bits an instruction"},
 };
 
 const qn_target *

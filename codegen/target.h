@@ -9,7 +9,10 @@
 #include "ir/env.h"
 
 /* What kernels need of a target. */
-enum { QN_TARGET_DSP = 1 << 0 }; /* SMLAD and its like: the DSP extension of Armv7E-M and Armv8-M */
+enum {
+	QN_TARGET_DSP = 1 << 0, /* SMLAD and its like: the DSP extension of Armv7E-M and Armv8-M */
+	QN_TARGET_VECTORS = 1 << 1, /* those of 16 bytes (runtime/kernels/vector.h) */
+};
 
 typedef struct qn_target {
 	const char *name, *help;

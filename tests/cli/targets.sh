@@ -27,6 +27,25 @@ sed -n '/^static const int8_t in_/,/^static int8_t got_/p; /^static const uint32
 sed -n '/^static const int8_t in_/,/^static int8_t got_/p; /^static const uint32_t step_crc/,/^};/p' m4/digits_selftest.c >have
 diff want have >difference && [ -s want ] || fail results "the self-tests differ" difference
 
+# Kernels over vectors, of two processors, on their definitions in C, in C++ too.
+for target in cortex-m55 x86-64-avx2; do
+	good $target compile -q "$E/digits.json" --calib "$E/calib.npy" --target $target -o $target
+	has_words report $target/digits.report.json "\"target\": \"$target\"|\"kernel\": \"qn_conv2d_vector\"|\"kernel\": \"qn_depthwise_vector\"|\"kernel\": \"qn_dense_vector\""
+	cases=$((cases + 1))
+	cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -DQN_PORTABLE -DDIGITS_TRACE -DDIGITS_SELFTEST_MAIN $target/*.c -o selftest 2>stderr &&
+		./selftest >stdout || fail $target "its self-test fails" stderr
+	cases=$((cases + 1))
+	c++ -std=c++11 -O1 -Wall -Wextra -Wpedantic -Werror -DQN_PORTABLE -x c++ -c $target/digits.c -o selftest.o 2>stderr || fail $target "it is no C++" stderr
+done
+# With the processor's own instructions, where it has them.
+if grep -q avx2 /proc/cpuinfo 2>/dev/null; then
+	for compiler in "cc -std=c99" "c++ -std=c++11 -x c++"; do
+		cases=$((cases + 1))
+		$compiler -O2 -mavx2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -DDIGITS_TRACE -DDIGITS_SELFTEST_MAIN x86-64-avx2/*.c -o selftest 2>stderr &&
+			./selftest >stdout || fail avx2 "its self-test fails" stderr
+	done
+fi
+
 cases=$((cases + 1))
 if cc -c m4/digits.c -o m4.o 2>stderr; then
 	cc -dM -E - </dev/null | grep -q __ARM_FEATURE_DSP || fail error "it compiles for another processor"

@@ -239,12 +239,12 @@ e2e_check_target(builder *b, const e2e *t)
 	}
 }
 
-/* Kernels of other targets with their portable definitions, under the sanitizers, where the graph has
+/* Kernels of another target with their portable definitions, under the sanitizers, where the graph has
  * steps for them. */
 static inline void
-e2e_check_portable(builder *b, size_t nsample)
+e2e_check_portable(builder *b, const char *name, size_t nsample)
 {
-	const qn_target *target = qn_target_find(&b->env, "cortex-m4");
+	const qn_target *target = qn_target_find(&b->env, name);
 	bool differs = false;
 	e2e t;
 
@@ -280,8 +280,10 @@ e2e_check(builder *b, size_t nsample)
 			fail_msg("%s fails for %s in %s", b->model.name, e2e_ways[i].needs, t.dir);
 	}
 	e2e_remove(b, &t);
-	if (e2e_target_cc() == NULL)
-		e2e_check_portable(b, nsample);
+	if (e2e_target_cc() == NULL) {
+		e2e_check_portable(b, "cortex-m4", nsample);
+		e2e_check_portable(b, "cortex-m55", nsample);
+	}
 }
 
 #endif

@@ -85,7 +85,7 @@ check_struct(walk *w, const qn_kernel *k, qn_family family)
 	if (f.wrong != NULL)
 		fail_msg("%s: %s", type, f.wrong);
 	assert_int_equal(pointers(k), f.n - f.nint);
-	if (k->rows > 0)
+	if (k->rows > 0 && strcmp(field_at(&f, k->rows), "ring") != 0)
 		assert_string_equal(field_at(&f, k->rows), "k_h");
 	for (size_t i = 0; i < pointers(k); i++)
 		if (k->pointer[i].count > 0 &&

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernels_vector.c - which layers the kernels of runtime/kernels/vector_*.h take, and their constants
+ * in the order in which these read them.
+ *
+ *   convolution   blocks of 4 channels, in them blocks of 16 inputs     w[0][0..15] w[1][0..15] …
+ *   dense         blocks of 8 channels
+ *   depthwise     blocks of 8 channels, in them the taps                w[0..7][0] w[0..7][1] …
+ *
+ * Beside each block of channels stand its bias, multipliers and shifts.  Sums fit into 32 bits for all
+ * inputs that i8 can hold. */
+#include "codegen/kernels_vector.h"
+
+#include "codegen/layer.h"
+#include "runtime/form_args.h"
+
+enum {
+	LANES = 16,      /* bytes of a vector */
+	DEEP = 8,        /* channels of a block of dense and depthwise layers */
+	MOST_PAIR = 255, /* of which, times 128, two products still fit into 16 bits */
+};
+
+static const qn_conv2d_args *
+conv_of(const qn_step_facts *f)
+{
+	return &((const qn_conv2d_call *)f->step->args)->args;
+}
+
+static const char *
+differs(const qn_step_facts *f, const qn_layer *l)
+{
+	return qn_layer_differs(f, l, INT32_MAX, "the sums of a channel may be too large");
+}
+
+const char *
+qn_fits_conv2d_vector(const qn_step_facts *f)
+{
+	const qn_layer l = qn_layer_of_conv(f);
+
+	return conv_of(f)->groups != 1 ? "its channels are in groups" : differs(f, &l);
+}
+
+/* Products of neighbouring taps are added in 16 bits. */
+static bool
+pairs_fit(const qn_layer *l)
+{
+	for (int64_t i = 1; i < l->channels * l->depth; i++) {
+		const int64_t v = qn_tensor_i64(l->w, i - 1), w = qn_tensor_i64(l->w, i);
+
+		if (i % l->depth != 0 && (v < 0 ? -v : v) + (w < 0 ? -w : w) > MOST_PAIR)
+			return false;
+	}
+	return true;
+}
+
+const char *
+qn_fits_depthwise_vector(const qn_step_facts *f)
+{
+	const qn_conv2d_args *a = conv_of(f);
+	const qn_layer l = qn_layer_of_conv(f);
+
+	if (a->groups != a->in_c || a->out_c != a->in_c)
+		return "its channels do not have a kernel each";
+	if (a->dil_h != 1 || a->dil_w != 1)
+		return "its windows have gaps";
+	const char *why = differs(f, &l);
+
+	return why != NULL || pairs_fit(&l) ? why : "two weights of -128 stand beside each other";
+}
+
+const char *
+qn_fits_dense_vector(const qn_step_facts *f)
+{
+	const qn_layer l = qn_layer_of_dense(f);
+
+	return ((const qn_dense_args *)f->step->args)->zw != 0
+		       ? "its weights are no constants of 8 bits"
+		       : differs(f, &l);
+}
+
+/* ---- packing ---- */
+
+/* Whether ties of results below the zero point matter: not where the range begins there. */
+static int32_t
+goes_away(const qn_requantize_args *r)
+{
+	return r->lo < r->zo;
+}
+
+/* Blocks of `block` channels, in them blocks of 16 inputs. */
+static int8_t *
+pack_rows(const qn_layer *l, int32_t block, int32_t *n, qn_arena *a)
+{
+	const int64_t inputs = (l->depth + LANES - 1) / LANES * LANES,
+		      channels = (l->channels + block - 1) / block * block;
+	int8_t *w = QN_NEW(a, int8_t, (size_t)(inputs * channels)), *to = w;
+
+	for (int64_t o = 0; o < channels; o += block)
+		for (int64_t k = 0; k < inputs; k += LANES)
+			for (int64_t i = 0; i < (int64_t)block * LANES; i++)
+				*to++ = (int8_t)qn_layer_weight(l, o + i / LANES, k + i % LANES);
+	*n = (int32_t)(to - w);
+	return w;
+}
+
+/* Place i of a block of `block` channels is that of channel `order(i)`: even ones first or as they are. */
+static int32_t
+channel_at(int32_t i, bool even_first)
+{
+	return even_first ? i % 4 * 2 + i / 4 : i;
+}
+
+/* Bias, multipliers and words of four shifts of each block. */
+static int32_t *
+pack_scales(const qn_layer *l, int32_t block, bool even_first, int32_t *n, qn_arena *a)
+{
+	const int32_t words = 2 * block + block / 4, blocks = (l->channels + block - 1) / block;
+	int32_t *scale = QN_NEW(a, int32_t, (size_t)blocks * (size_t)words), *to = scale;
+
+	for (int32_t o = 0; o < blocks * block; o += block, to += words)
+		for (int32_t i = 0; i < block; i++) {
+			const int32_t c = o + channel_at(i, even_first);
+			int32_t shift = 0;
+
+			if (c < l->channels)
+				qn_layer_scale(l, c, &to[i], &to[block + i], &shift);
+			const uint32_t byte = (uint32_t)(-1 - shift) & 0xffu;
+			to[2 * block + i / 4] =
+				(int32_t)((uint32_t)to[2 * block + i / 4] | byte << i % 4 * 8);
+		}
+	*n = blocks * words;
+	return scale;
+}
+
+static qn_vector_packed *
+conv_arguments(const qn_step_facts *f, qn_arena *a)
+{
+	const qn_conv2d_args *c = conv_of(f);
+	qn_vector_packed *p = QN_NEW(a, qn_vector_packed, 1);
+
+	p->args = (qn_vector_args){
+		.batch = c->batch,
+		.in_h = c->in_h,
+		.in_w = c->in_w,
+		.in_c = c->in_c,
+		.out_h = c->out_h,
+		.out_w = c->out_w,
+		.out_c = c->out_c,
+		.k_h = c->k_h,
+		.k_w = c->k_w,
+		.stride_h = c->stride_h,
+		.stride_w = c->stride_w,
+		.dil_h = c->dil_h,
+		.dil_w = c->dil_w,
+		.pad_t = c->pad_t,
+		.pad_l = c->pad_l,
+		.zi = c->zi,
+		.zo = c->zo,
+		.lo = c->lo,
+		.hi = c->hi,
+		.away = goes_away(f->step->epilogue[0].args),
+	};
+	return p;
+}
+
+void *
+qn_pack_conv2d_vector(const qn_step_facts *f, qn_arena *a)
+{
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	qn_vector_packed *p = conv_arguments(f, a);
+
+	p->args.w = pack_rows(&l, 4, &p->nw, a);
+	p->args.scale = pack_scales(&l, 4, false, &p->nscale, a);
+	return p;
+}
+
+void *
+qn_pack_depthwise_vector(const qn_step_facts *f, qn_arena *a)
+{
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	qn_vector_packed *p = conv_arguments(f, a);
+	const int64_t taps = l.depth;
+	const int32_t blocks = (l.channels + DEEP - 1) / DEEP;
+	int8_t *w = QN_NEW(a, int8_t, (size_t)(blocks * taps * DEEP)), *to = w;
+
+	for (int32_t o = 0; o < blocks * DEEP; o += DEEP)
+		for (int64_t t = 0; t < taps; t++)
+			for (int32_t i = 0; i < DEEP; i++)
+				*to++ = (int8_t)qn_layer_weight(&l, o + i, t);
+	p->args.w = w;
+	p->nw = (int32_t)(to - w);
+	p->args.scale = pack_scales(&l, DEEP, true, &p->nscale, a);
+	p->args.ring = qn_depthwise_vector_ring(&p->args);
+	return p;
+}
+
+void *
+qn_pack_dense_vector(const qn_step_facts *f, qn_arena *a)
+{
+	const qn_dense_args *d = f->step->args;
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_dense(f), a);
+	qn_dense_vector_packed *p = QN_NEW(a, qn_dense_vector_packed, 1);
+
+	p->args = (qn_dense_vector_args){.batch = d->batch,
+					 .in = d->in,
+					 .out = d->out,
+					 .zo = d->zo,
+					 .lo = d->lo,
+					 .hi = d->hi,
+					 .away = goes_away(f->step->epilogue[0].args)};
+	p->args.w = pack_rows(&l, DEEP, &p->nw, a);
+	p->args.scale = pack_scales(&l, DEEP, false, &p->nscale, a);
+	return p;
+}
+
+/* ---- working memory ---- */
+
+size_t
+qn_work_conv2d_vector(const void *args)
+{
+	const qn_vector_args *a = args;
+	const size_t depth = (size_t)a->k_h * (size_t)a->k_w * (size_t)a->in_c;
+
+	return 2 * ((depth + LANES - 1) / LANES + 1) * LANES;
+}
+
+size_t
+qn_work_depthwise_vector(const void *args)
+{
+	const qn_vector_args *a = args;
+	const size_t blocks = ((size_t)a->in_c + DEEP - 1) / DEEP;
+
+	return DEEP * blocks * (size_t)a->ring * (size_t)qn_depthwise_vector_columns(a);
+}
+
+size_t
+qn_work_dense_vector(const void *args)
+{
+	const qn_dense_vector_args *a = args;
+
+	return a->in % LANES == 0 ? 1 : ((size_t)a->in + LANES - 1) / LANES * LANES;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vectors.c - the instructions for vectors and the kernels over them give the bytes of their definitions in
+ * C: on random arguments, here or on a microcontroller (vectors.sh).
+ *
+ *   ok, 1200 jobs on definitions 1 */
+#include "bench/mcu/board.h"
+#include "tests/mcu/vectors.h"
+
+enum { BYTES = 36000, WORDS = 256, FEW_WORDS = 16, JOBS = 800 };
+
+static int8_t x[BYTES], y[BYTES], w[BYTES], work[BYTES], native[BYTES], portable[BYTES];
+static int32_t words[WORDS];
+static uint64_t seed = 1;
+
+static int32_t
+pick(int32_t lo, int32_t hi)
+{
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return lo + (int32_t)((seed >> 33) % (uint64_t)((int64_t)hi - lo + 1));
+}
+
+/* Any value, or often an end. */
+static void
+draw_bytes(int8_t *to, int32_t least)
+{
+	const int32_t how = pick(0, 2);
+
+	for (int32_t i = 0; i < BYTES; i++)
+		to[i] = (int8_t)(how == 0 && pick(0, 2) > 0 ? (pick(0, 1) == 0 ? least : 127)
+							    : pick(least, 127));
+}
+
+/* Of blocks of so many channels: bias, multipliers, shifts. */
+static void
+draw_scales(int32_t block)
+{
+	const int32_t size = 2 * block + block / 4;
+
+	for (int32_t i = 0; i < WORDS; i++) {
+		const int32_t at = i % size;
+
+		words[i] = at < block ? pick(-100000, 100000)
+			   : at < 2 * block
+				   ? pick(1 << 30, INT32_MAX)
+				   : (int32_t)((uint32_t)(0xf0 | pick(0, 15)) * 0x01010101u ^
+					       (uint32_t)pick(0, 3) << 8 * pick(0, 3));
+	}
+}
+
+static void
+draw_conv(job *j, int deep)
+{
+	qn_vector_args *a = &j->conv;
+
+	memset(a, 0, sizeof(*a));
+	a->batch = pick(1, 2);
+	a->in_c = deep || pick(0, 1) == 0 ? pick(1, 40) : 16 * pick(1, 5);
+	a->out_c = deep ? a->in_c : pick(1, 17);
+	a->k_h = pick(0, 1) == 0 ? 3 : pick(1, 4);
+	a->k_w = pick(0, 1) == 0 ? a->k_h : pick(1, 4);
+	a->stride_h = pick(1, 3);
+	a->stride_w = pick(0, 1) == 0 ? a->stride_h : pick(1, 3);
+	a->dil_h = deep ? 1 : pick(1, 2);
+	a->dil_w = deep ? 1 : pick(1, 2);
+	a->pad_t = pick(0, 3);
+	a->pad_l = pick(0, 3);
+	a->in_h = pick(1, 8);
+	a->in_w = pick(1, 8);
+	a->out_h = pick(1, 7);
+	a->out_w = pick(1, 7);
+	if (pick(0, 3) == 0) {
+		a->k_h = a->k_w = a->stride_h = a->stride_w = 1;
+		a->pad_t = a->pad_l = 0;
+		a->out_h = a->in_h;
+		a->out_w = a->in_w;
+	}
+	a->zi = pick(-128, 127);
+	a->zo = pick(-128, 127);
+	a->lo = pick(0, 1) == 0 ? -128 : pick(-128, 0);
+	a->hi = pick(0, 1) == 0 ? 127 : pick(1, 127);
+	a->away = pick(0, 1);
+	a->w = w;
+	a->scale = words;
+	a->ring = qn_depthwise_vector_ring(a);
+	draw_scales(deep ? 8 : 4);
+}
+
+static void
+draw_dense(job *j)
+{
+	j->dense = (qn_dense_vector_args){.batch = pick(1, 2),
+					  .in = pick(1, 200),
+					  .out = pick(1, 40),
+					  .zo = pick(-128, 127),
+					  .lo = -128,
+					  .hi = 127,
+					  .away = pick(0, 1),
+					  .w = w,
+					  .scale = words};
+	draw_scales(8);
+}
+
+static void
+draw_pool(job *j)
+{
+	qn_pool_args *a = &j->pool;
+
+	memset(a, 0, sizeof(*a));
+	a->batch = 1;
+	a->c = pick(8, 40);
+	a->k_h = pick(1, 5);
+	a->k_w = pick(1, 20);
+	a->in_h = pick(a->k_h, 8);
+	a->in_w = pick(a->k_w, 24);
+	a->stride_h = pick(1, 2);
+	a->stride_w = pick(1, 2);
+	a->dil_h = a->dil_w = 1;
+	a->out_h = (a->in_h - a->k_h) / a->stride_h + 1;
+	a->out_w = (a->in_w - a->k_w) / a->stride_w + 1;
+	a->lo = -128;
+	a->hi = pick(0, 127);
+}
+
+static void
+draw(job *j, int n)
+{
+	j->kind = (job_kind)pick(JOB_PRIMITIVES, JOB_POOL);
+	if (n % 16 == 0) {
+		draw_bytes(x, -128);
+		draw_bytes(y, -128);
+		draw_bytes(w, -127); /* neighbouring products of depthwise weights fit */
+	}
+	for (int32_t i = 0; i < FEW_WORDS; i++)
+		words[i] = pick(0, 3) > 0 ? (int32_t)((uint32_t)pick(0, INT32_MAX) << pick(0, 31))
+			   : pick(0, 1) == 0 ? INT32_MIN
+					     : INT32_MAX;
+	if (j->kind == JOB_CONV || j->kind == JOB_DEPTHWISE)
+		draw_conv(j, j->kind == JOB_DEPTHWISE);
+	else if (j->kind == JOB_DENSE)
+		draw_dense(j);
+	else if (j->kind == JOB_POOL)
+		draw_pool(j);
+	else
+		j->add = (qn_add_linear_args){.n = pick(1, 300),
+					      .a = pick(-3000000, 3000000),
+					      .b = pick(-3000000, 3000000),
+					      .c = pick(-30000000, 30000000),
+					      .shift = pick(14, 23),
+					      .lo = pick(-128, 0),
+					      .hi = pick(0, 127)};
+}
+
+/* The number of jobs before the first one whose bytes differ. */
+static int
+count_equal(job *j)
+{
+	int n = 0;
+
+	for (; n < JOBS; n++) {
+		draw(j, n);
+		memset(native, 1, sizeof(native));
+		memset(portable, 1, sizeof(portable));
+		j->z = native + n % 4;
+		run_native(j);
+		j->z = portable + n % 4;
+		run_portable(j);
+		if (memcmp(native, portable, sizeof(native)) != 0)
+			break;
+	}
+	return n;
+}
+
+static char *
+append(char *to, const char *text)
+{
+	while (*text != '\0')
+		*to++ = *text++;
+	*to = '\0';
+	return to;
+}
+
+static char *
+append_number(char *to, int n)
+{
+	if (n > 9)
+		to = append_number(to, n / 10);
+	*to++ = (char)('0' + n % 10);
+	*to = '\0';
+	return to;
+}
+
+int
+mcu_main(void)
+{
+	job j = {.x = x + 1, .y = y + 2, .words = words, .work = work};
+	const int n = count_equal(&j);
+	char line[80], *at = append(line, n == JOBS ? "ok, " : "differs after ");
+
+	at = append(append_number(at, n), " jobs, kind ");
+	at = append(append_number(at, (int)j.kind), ", on definitions ");
+	append(append_number(at, native_vectors()), "\n");
+	mcu_print(line);
+	return n == JOBS ? 0 : 1;
+}
+
+#if defined(VECTORS_HOST)
+#include <stdio.h>
+
+void
+mcu_print(const char *text)
+{
+	(void)fputs(text, stdout);
+}
+
+int
+main(void)
+{
+	return mcu_main();
+}
+#endif

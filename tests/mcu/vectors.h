@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vectors.h - what vectors.c compares: vectors_run.c is compiled twice, with a processor's instructions and
+ * with their definitions in C. */
+#ifndef QN_TESTS_MCU_VECTORS_H
+#define QN_TESTS_MCU_VECTORS_H
+
+#include "runtime/kernels/vector_dense.h"
+#include "runtime/kernels/vector_depthwise.h"
+#include "runtime/kernels/vector_elementwise.h"
+
+typedef enum job_kind {
+	JOB_PRIMITIVES,
+	JOB_CONV,
+	JOB_DEPTHWISE,
+	JOB_DENSE,
+	JOB_ADD,
+	JOB_POOL,
+} job_kind;
+
+typedef struct job {
+	job_kind kind;
+	qn_vector_args conv; /* depthwise, too */
+	qn_dense_vector_args dense;
+	qn_add_linear_args add;
+	qn_pool_args pool;
+	const int8_t *x, *y;
+	const int32_t *words; /* of primitives */
+	int8_t *work, *z;
+} job;
+
+void run_native(const job *j);
+void run_portable(const job *j);
+/* Which definitions run_native has (QN_VECTORS). */
+int native_vectors(void);
+
+#endif

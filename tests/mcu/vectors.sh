@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# vectors.sh BUILD - kernels over vectors give with a processor's instructions what they give with the definitions in C: those of MVE under
+# QEMU (gcc at -O2 and -O0, clang), those of AVX2 on a host that has it.
+set -u
+source=$(cd "$(dirname "$0")/../.." && pwd)
+build=$1
+work=$build/mcu-vectors
+mkdir -p "$work"
+ran=0 result=0
+
+# both COMPILER FLAGS: the two forms of vectors_run.c, and vectors.c.
+both() {
+	for name in native portable; do
+		define=""
+		[ $name = portable ] && define=-DQN_PORTABLE
+		# shellcheck disable=SC2086
+		$1 $2 $define -DRUN=run_$name -std=c11 -Wall -Wextra -Werror -I"$source" -I"$build" -c "$source/tests/mcu/vectors_run.c" -o "$work/$name.o" || return 1
+	done
+}
+
+# says TEXT DEFINITIONS: whether a run said that all went well, with these definitions.
+says() {
+	ran=$((ran + 1))
+	printf '%s: %s\n' "$3" "$1"
+	case $1 in "ok, "*"definitions $2") ;; *) result=1 ;; esac
+}
+
+board() {
+	out=$work/board.elf
+	cpu="-mcpu=cortex-m55 -mthumb -mfloat-abi=hard"
+	# shellcheck disable=SC2086
+	both "$1" "$cpu $2" && arm-none-eabi-gcc $cpu -O2 -std=gnu11 -DMCU_FLOATS -DMCU_LOOPS -I"$source" -I"$build" -nostartfiles -Wl,--gc-sections -L"$source/bench/mcu" \
+		-T mps3.ld "$source/bench/mcu/start_arm.c" "$source/tests/mcu/vectors.c" "$work/native.o" "$work/portable.o" -o "$out" || { result=1 && return; }
+	says "$(timeout 300 qemu-system-arm -M mps3-an547 -nographic -monitor none -serial stdio -semihosting-config enable=on,target=native -kernel "$out" 2>&1 </dev/null)" \
+		1 "MVE, $1 $2"
+}
+
+if command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null; then
+	board arm-none-eabi-gcc -O2
+	board arm-none-eabi-gcc -O0
+	include=$(arm-none-eabi-gcc -print-sysroot)/include
+	[ -d "$include" ] || include=/usr/include/newlib
+	if command -v clang >/dev/null && clang --print-targets | grep -q '^ *thumb '; then
+		board "clang --target=arm-none-eabi -isystem $include" -O2
+	fi
+fi
+if grep -q avx2 /proc/cpuinfo 2>/dev/null; then
+	for compiler in gcc clang; do
+		command -v $compiler >/dev/null || continue
+		both $compiler "-O2 -mavx2" && $compiler -O2 -mavx2 -std=c11 -DVECTORS_HOST -I"$source" -I"$build" "$source/tests/mcu/vectors.c" "$work/native.o" "$work/portable.o" \
+			-o "$work/host" || { result=1 && continue; }
+		says "$("$work/host")" 2 "AVX2, $compiler"
+	done
+fi
+[ $ran -gt 0 ] || exit 77
+exit $result

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_kernels_vector.c - the kernels over vectors of 16 bytes, on the definitions in C, with weights as
+ * they are packed, against the plain ones.  tests/mcu/vectors.c compares those definitions with the
+ * instructions. */
+#include "codegen/kernels_vector.h"
+#include "runtime/kernels/vector_elementwise.h"
+#include "tests/unit/layer_rig.h"
+
+static bool
+call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int8_t *y)
+{
+	const int8_t *rows[16];
+
+	if (strcmp(name, "qn_conv2d_vector") == 0)
+		qn_conv2d_vector(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_depthwise_vector") == 0)
+		qn_depthwise_vector(s->args, x[0], rows, work, y);
+	else if (strcmp(name, "qn_dense_vector") == 0)
+		qn_dense_vector(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_avg_pool_vector") == 0)
+		qn_avg_pool_vector(s->args, x[0], y);
+	else if (strcmp(name, "qn_add_linear_vector") == 0)
+		qn_add_linear_vector(s->args, x[0], x[1], y);
+	else
+		return false;
+	return true;
+}
+
+/* By each of the targets that have the kernels. */
+static const char *
+check(builder *b, const layer *l)
+{
+	return check_layer(b, l, pick(0, 1) == 0 ? "cortex-m55" : "x86-64-avx2", call);
+}
+
+/* Weights and inputs: any, or the ends alone. */
+static void
+draw_values(layer *l)
+{
+	const int how = pick(0, 3);
+
+	l->w_lo = how == 1 ? 127 : -127;
+	l->w_hi = how == 2 ? -127 : 127;
+	l->bias_lo = -20000;
+	l->bias_hi = 20000;
+	l->x_lo = how == 2 ? 127 : -128;
+	l->x_hi = how == 1 ? -128 : 127;
+}
+
+static const char *
+draw_bias(builder *b, int channels)
+{
+	return pick(0, 1) == 0
+		       ? NULL
+		       : build_printf(b, "tensor<%dx!quant.uniform<i32:f32, 0.25*0.5>>", channels);
+}
+
+/* Results of all kinds: with a range that begins at the zero point, as after relu, too. */
+static const char *
+draw_result(builder *b)
+{
+	return pick(0, 2) == 0 ? build_printf(b, "i8:f32, %d.5:-128", pick(0, 9)) : CODES(b);
+}
+
+static void
+test_dense(void **state)
+{
+	int reached = 0;
+
+	(void)state;
+	for (uint64_t round = 1; round <= 300; round++) {
+		builder b;
+		const int n = pick(1, 3), in = pick(1, 150), out = pick(1, 25);
+
+		build_begin(&b, "net", round);
+		layer l = {
+			.op = QN_OP_dense,
+			.x = build_printf(&b, "tensor<%dx%dx!quant.uniform<i8:f32, 0.5:%d>>", n, in,
+					  pick(-128, 127)),
+			.w = build_printf(&b, "tensor<%dx%dx!quant.uniform<i8:f32, 0.25>>", out,
+					  in),
+			.bias = draw_bias(&b, out),
+			.y = draw_result(&b),
+		};
+		draw_values(&l);
+		reached += strcmp(check(&b, &l), "qn_dense_vector") == 0;
+		build_end(&b);
+	}
+	assert_true(reached > 250);
+}
+
+/* A convolution of drawn shape; of channels that have a kernel each when `deep`. */
+static const char *
+check_conv(uint64_t round, bool deep)
+{
+	builder b;
+	qn_attrs a = build_attrs(QN_OP_conv2d);
+	const int c = pick(0, 3) == 0 ? 16 * pick(1, 3) : pick(1, 21), o = deep ? c : pick(1, 19);
+	const int kh = pick(1, 4), kw = pick(0, 2) == 0 ? kh : pick(1, 4);
+	const int gap = deep && pick(0, 7) > 0 ? 1 : pick(1, 2);
+	const int h = pick((kh - 1) * gap + 1, 9), w = pick((kw - 1) * gap + 1, 9);
+
+	build_begin(&b, "net", round);
+	a.conv2d.groups = deep ? c : 1;
+	for (int i = 0; i < 2; i++) {
+		a.conv2d.stride[i] = pick(1, 3);
+		a.conv2d.dilation[i] = gap;
+	}
+	for (int i = 0; i < 4; i++)
+		a.conv2d.pad[i] = pick(0, 1) * pick(0, 4);
+	layer l = {
+		.op = QN_OP_conv2d,
+		.x = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.5:%d>>",
+				  pick(1, 2), h, w, c, pick(-128, 127)),
+		.w = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.25>>", o, kh, kw,
+				  deep ? 1 : c),
+		.bias = draw_bias(&b, o),
+		.y = draw_result(&b),
+		.attr = &a,
+	};
+	draw_values(&l);
+	const char *name = check(&b, &l);
+	const bool reached =
+		strcmp(name, deep && c > 1 ? "qn_depthwise_vector" : "qn_conv2d_vector") == 0;
+	build_end(&b);
+	return reached ? "" : NULL;
+}
+
+static void
+test_conv(void **state)
+{
+	int conv = 0, depthwise = 0;
+
+	(void)state;
+	for (uint64_t round = 1; round <= 600; round++) {
+		conv += check_conv(round, false) != NULL;
+		depthwise += check_conv(round, true) != NULL;
+	}
+	assert_true(conv > 500);
+	assert_true(depthwise > 400);
+}
+
+/* 1x1: a pixel, an odd number of them, and channels of which the last pixels' blocks end outside. */
+static void
+test_one_by_one(void **state)
+{
+	(void)state;
+	for (int c = 1; c <= 40; c++)
+		for (int pixels = 1; pixels <= 5; pixels += 2) {
+			builder b;
+
+			build_begin(&b, "net", 1);
+			layer l = {
+				.op = QN_OP_conv2d,
+				.x = build_printf(&b,
+						  "tensor<1x1x%dx%dx!quant.uniform<i8:f32, 0.5:7>>",
+						  pixels, c),
+				.w = build_printf(&b,
+						  "tensor<%dx1x1x%dx!quant.uniform<i8:f32, 0.25>>",
+						  pick(1, 9), c),
+				.y = draw_result(&b),
+			};
+			draw_values(&l);
+			assert_string_equal(check(&b, &l), "qn_conv2d_vector");
+			build_end(&b);
+		}
+}
+
+/* Two products of neighbouring weights fit into 16 bits up to 255: another kernel computes a layer with two
+ * weights of -128. */
+static void
+test_bound(void **state)
+{
+	(void)state;
+	for (int least = -128; least <= -127; least++) {
+		builder b;
+		qn_attrs a = build_attrs(QN_OP_conv2d);
+
+		build_begin(&b, "net", 1);
+		a.conv2d.groups = 8;
+		const layer l = {
+			.op = QN_OP_conv2d,
+			.x = "tensor<1x5x5x8x!quant.uniform<i8:f32, 0.5:3>>",
+			.w = "tensor<8x3x3x1x!quant.uniform<i8:f32, 0.25>>",
+			.y = "i8:f32, 99.0:3",
+			.w_lo = least,
+			.w_hi = least,
+			.x_lo = -128,
+			.x_hi = -128,
+			.attr = &a,
+		};
+		assert_string_equal(check(&b, &l),
+				    least == -128 ? "qn_depthwise_by4_s8" : "qn_depthwise_vector");
+		build_end(&b);
+	}
+}
+
+/* Channels whose bias alone decides are constant, however large it is. */
+static void
+test_constant_channels(void **state)
+{
+	(void)state;
+	for (int sign = -1; sign <= 1; sign += 2) {
+		builder b;
+
+		build_begin(&b, "net", 1);
+		const layer l = {
+			.op = QN_OP_dense,
+			.x = "tensor<1x16x!quant.uniform<i8:f32, 0.5:-3>>",
+			.w = "tensor<8x16x!quant.uniform<i8:f32, 0.25>>",
+			.bias = "tensor<8x!quant.uniform<i32:f32, 0.25*0.5>>",
+			.y = "i8:f32, 0.5:3",
+			.w_lo = -127,
+			.w_hi = 127,
+			.bias_lo = sign * 1000000000,
+			.bias_hi = sign * 1000000000,
+			.x_lo = -128,
+			.x_hi = 127,
+		};
+		assert_string_equal(check(&b, &l), "qn_dense_vector");
+		build_end(&b);
+	}
+}
+
+static void
+test_add(void **state)
+{
+	int reached = 0;
+
+	(void)state;
+	for (uint64_t round = 1; round <= 20; round++) {
+		builder b;
+		const int n = pick(256, 300);
+
+		build_begin(&b, "net", round);
+		qn_id x =
+			build_input(&b, "x",
+				    build_printf(&b, "tensor<1x%dx!quant.uniform<i8:f32, 0.%d:%d>>",
+						 n, pick(10, 99), pick(-128, 127)));
+		qn_id y =
+			build_input(&b, "y",
+				    build_printf(&b, "tensor<1x%dx!quant.uniform<i8:f32, 0.%d:%d>>",
+						 n, pick(10, 99), pick(-128, 127)));
+		qn_graph_output(
+			b.g, "z",
+			build_op(&b, QN_OP_add, "z", IDS(x, y), NULL,
+				 build_printf(&b, "tensor<1x%dx!quant.uniform<i8:f32, 0.%d:%d>>", n,
+					      pick(10, 99), pick(-128, 127))));
+		reached += strcmp(check_step(&b, "cortex-m55", -128, 127, call),
+				  "qn_add_linear_vector") == 0;
+		build_end(&b);
+	}
+	assert_true(reached > 10);
+}
+
+static void
+test_avg_pool(void **state)
+{
+	int reached = 0;
+
+	(void)state;
+	for (uint64_t round = 1; round <= 200; round++) {
+		builder b;
+		qn_attrs a = build_attrs(QN_OP_avg_pool);
+		const int h = pick(1, 9), w = pick(0, 9) == 0 ? pick(250, 260) : pick(1, 9);
+
+		build_begin(&b, "net", round);
+		a.pool.kernel[0] = pick(1, h);
+		a.pool.kernel[1] = w > 9 ? w : pick(1, w);
+		for (int i = 0; i < 2; i++) {
+			a.pool.stride[i] = pick(1, 3);
+			a.pool.pad[2 * i] = pick(0, (int)a.pool.kernel[i] - 1);
+			a.pool.pad[2 * i + 1] = pick(0, (int)a.pool.kernel[i] - 1);
+		}
+		qn_id x = build_input(
+			&b, "x",
+			build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.5:3>>",
+				     pick(1, 2), h, w, pick(6, 27)));
+		qn_graph_output(b.g, "y", build_op(&b, QN_OP_avg_pool, "y", IDS(x), &a, NULL));
+		const int end = pick(0, 2);
+		reached += strcmp(check_step(&b, "cortex-m55", end == 1 ? 127 : -128,
+					     end == 2 ? -128 : 127, call),
+				  "qn_avg_pool_vector") == 0;
+		build_end(&b);
+	}
+	assert_true(reached > 150);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_dense),
+		cmocka_unit_test(test_conv),
+		cmocka_unit_test(test_one_by_one),
+		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_constant_channels),
+		cmocka_unit_test(test_add),
+		cmocka_unit_test(test_avg_pool),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
