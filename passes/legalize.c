@@ -6,6 +6,7 @@
  *   dequantize(x) as graph output    ->  x
  *   relu, relu6, clip on codes       ->  clamp {lo, hi}, inside the requantize before it where that has no other use
  *   pad {value}                      ->  pad {code}
+ *   reduce_max(x: u8)                ->  scast(reduce_max(scast(x)))   what only compares integers has the same order at scale 1
  *   softmax {axis=1} on codes        ->  transpose, softmax along the last axis, transpose
  *
  * requires: a calibrated, requantized graph.   leaves: an integer graph, each node with an integer form; or an error for each node that has none. */
@@ -20,6 +21,54 @@ static bool
 is_codes(const qn_type *t)
 {
 	return !t->is_tuple && qn_elem_is_quant(t->elem);
+}
+
+/* Plain integers as values of scale 1; NULL: kernels have no such storage. */
+static const qn_elem *
+counts(qn_types *t, const char *name, const qn_elem *plain)
+{
+	const qn_plain_info *p = &qn_plain_table[plain->plain];
+	qn_elem d = qn_elem_desc(p->bits, p->is_signed);
+	const qn_elem *e = NULL;
+
+	if (plain->kind != QN_ELEM_PLAIN ||
+	    (plain->plain != QN_PLAIN_i8 && plain->plain != QN_PLAIN_u8 &&
+	     plain->plain != QN_PLAIN_i16))
+		return NULL;
+	d.scale = qn_scale_const(t, 1.0);
+	return qn_elem_make(t, name, &d, &e) == QN_OK ? e : NULL;
+}
+
+/* Ops whose result is one of the operand's elements, or says where it is, or a bound. */
+static bool
+compares(qn_op op)
+{
+	return op == QN_OP_relu || op == QN_OP_relu6 || op == QN_OP_clip || op == QN_OP_max_pool ||
+	       op == QN_OP_max_pool3d || op == QN_OP_reduce_max || op == QN_OP_reduce_min ||
+	       op == QN_OP_argmax || op == QN_OP_argmin || op == QN_OP_top_places;
+}
+
+/* op(x) -> scast(op(scast(x))) */
+static qn_id
+order_plain(qn_rw *rw, const qn_match *m)
+{
+	qn_types *t = &qn_rw_model(rw)->types;
+	const qn_node *n = qn_rw_node(rw, m->root);
+	const qn_type *from = n->nin > 0 ? qn_rw_node(rw, n->in[0])->type : NULL;
+	const char *name = qn_rw_name(rw, m->root);
+	const qn_type *type = n->type;
+
+	if (!compares(n->op) || from->is_tuple || type->is_tuple)
+		return qn_rw_decline(rw, "it does more than comparing elements");
+	const qn_elem *e = counts(t, n->name, from->elem);
+	if (e == NULL)
+		return qn_rw_decline(rw, "no plain integers of 8 or 16 bits");
+	qn_id x = qn_rw_add(rw, QN_OP_scast, NULL, 1, n->in, NULL, qn_type_with_elem(t, from, e));
+	n = qn_rw_node(rw, m->root);
+	if (x == 0 || qn_opinfo_of(n)->behaviour == QN_INDEX)
+		return x != 0 ? qn_rw_add(rw, n->op, name, 1, &x, n->attr, type) : 0;
+	x = qn_rw_add(rw, n->op, name, 1, &x, n->attr, qn_type_with_elem(t, type, e));
+	return x != 0 ? qn_rw_add(rw, QN_OP_scast, name, 1, &x, NULL, type) : 0;
 }
 
 /* relu, relu6, clip -> clamp */
@@ -131,6 +180,8 @@ last_axis(qn_rw *rw, const qn_match *m)
 }
 
 static const qn_rule rules[] = {
+	{"order-plain", QN_P_CLASS(QN_SAME, ROOT), order_plain},
+	{"order-plain", QN_P_CLASS(QN_INDEX, ROOT), order_plain},
 	{"to-clamp", QN_P_CLASS(QN_SAME, ROOT), to_clamp},
 	{"fuse-clamp",
 	 QN_P_OP(clamp, ROOT, QN_P_ARGS(QN_P_OP(requantize, RQ, QN_P_ARGS(QN_P_ANY(X))))),
