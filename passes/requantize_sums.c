@@ -98,17 +98,13 @@ code_at(const qn_rw *rw, const qn_node *n, double x, const qn_elem *e)
 static double
 needed(const qn_rw *rw, const qn_node *n, double most, const qn_elem *e)
 {
-	double reach[2];
+	const double below = code_at(rw, n, -most, e), above = code_at(rw, n, most, e);
+	int i = POINTS;
 
-	for (int side = 0; side < 2; side++) {
-		const double sign = side == 0 ? -1 : 1, end = code_at(rw, n, sign * most, e);
-		int i = POINTS;
-
-		while (i > 1 && code_at(rw, n, sign * most * (i - 1) / POINTS, e) == end)
-			i--;
-		reach[side] = most * i / POINTS;
-	}
-	return fmax(reach[0], reach[1]);
+	while (i > 1 && code_at(rw, n, -most * (i - 1) / POINTS, e) == below &&
+	       code_at(rw, n, most * (i - 1) / POINTS, e) == above)
+		i--;
+	return most * i / POINTS;
 }
 
 static double
@@ -123,13 +119,14 @@ static bool
 is_smooth(const qn_rw *rw, const qn_node *n, double step, const qn_elem *e)
 {
 	const double h = LINE * step;
-	double scale, lo, hi, reach;
+	const qn_elem *entry = e->bits > 8 ? e : qn_rqz_wide_elem(&qn_rw_model(rw)->types, e);
+	double scale, lo, hi, least, most;
 
+	params_of(rw, entry, &scale, &least, &most);
 	params_of(rw, e, &scale, &lo, &hi);
-	reach = e->bits > 8 ? INT16_MAX * scale : 256 * scale;
 	for (int i = -LINES / 2; i < LINES / 2; i++) {
-		const double x = i * h, first = limited(qn_unary_value(n, x), -reach, reach);
-		const double last = limited(qn_unary_value(n, x + h), -reach, reach);
+		const double x = i * h, first = limited(qn_unary_value(n, x), least, most);
+		const double last = limited(qn_unary_value(n, x + h), least, most);
 
 		for (int k = 1; k < PARTS; k++) {
 			const double line = first + (last - first) * k / PARTS;
