@@ -14,6 +14,7 @@
  *
  *   --- pass clean,partition bound 0.1   what the passes leave; run before and after on seeded data, outputs differ by at most 0.1 (real value)
  *   --- pass partition,quantize=i16/i4   the same with activations of i16 (or u8) and weights of i4
+ *   --- symbols partition,quantize,calibrate=kl   what the symbols are after the passes
  *   --- error-in legalize: legalize.float   the last of these passes fails with exactly these ids
  *
  *   golden FILE…             exit 1 when an expectation fails
@@ -90,10 +91,8 @@ static const struct {
 	const char *name;
 	kind_fn *run;
 } kinds[] = {
-	{"print", run_print},
-	{"error", run_error},
-	{"pass", run_pass},
-	{"error-in", run_error_in},
+	{"print", run_print},     {"error", run_error},       {"pass", run_pass},
+	{"symbols", run_symbols}, {"error-in", run_error_in},
 };
 
 /* ---- one section ---- */

@@ -32,6 +32,6 @@ typedef bool kind_fn(bench *b, const section *s, outcome *o);
 bool complain(const char *text);
 
 /* Kinds in golden_pass.c. */
-kind_fn run_pass, run_error_in;
+kind_fn run_pass, run_symbols, run_error_in;
 
 #endif

@@ -6,6 +6,7 @@
  * kind of inputs, uniform in [-1, 1] for real ones, the full range of codes for others; plain
  * integers are -1, 0 or 1.
  * partition=first skips the first match; quantize=mixed stores what dense layers read in 16 bits.
+ * calibrate=METHOD finds ranges by another method than minmax, calibrate=kl_tvm(bins=257;levels=31) with parameters.
  * align=15 aligns to 15 bits instead of 8.  requantize-exact, requantize-merge-always and require-int are requantize with one option. */
 #include "tests/golden.h"
 
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #include "calibrate/calibrate.h"
+#include "calibrate/method.h"
 #include "passes/passes.h"
 #include "patterns/quantizer.h"
 #include "patterns/recipe.h"
@@ -135,6 +137,22 @@ quantize_mixed(qn_model *m)
 	return qn_quantize_model(m, &(qn_quant_opts){.recipe = &recipe});
 }
 
+/* "calibrate", "calibrate=METHOD", "calibrate=METHOD(PARAM=VALUE;…)": n characters. */
+static qn_status
+calibrate(qn_model *m, const char *name, size_t n)
+{
+	qn_calib_opts opts = {0};
+	char text[64] = "";
+	size_t len = 0;
+
+	for (size_t i = sizeof "calibrate"; i < n && len + 1 < sizeof text; i++)
+		if (name[i] != ')')
+			text[len++] = (char)(name[i] == '(' ? ':' : name[i] == ';' ? ',' : name[i]);
+	QN_TRY(qn_method_parse(m->env, m->arena, text, &opts.method));
+	return qn_calibrate_model(m, dataset(qn_model_entry(m), qn_model_entry(m), m->arena),
+				  &opts);
+}
+
 static qn_status
 run_one(qn_model *m, const char *name, size_t n)
 {
@@ -155,9 +173,8 @@ run_one(qn_model *m, const char *name, size_t n)
 		return quantize_mixed(m);
 	if (is_quantize(name, n, &opts))
 		return qn_quantize_model(m, &opts);
-	if (IS("calibrate"))
-		return qn_calibrate_model(
-			m, dataset(qn_model_entry(m), qn_model_entry(m), m->arena), NULL);
+	if (IS("calibrate") || strncmp(name, "calibrate=", strlen("calibrate=")) == 0)
+		return calibrate(m, name, n);
 	if (IS("bind"))
 		return qn_bind(m);
 	if (IS("requantize"))
@@ -270,6 +287,27 @@ run_pass(bench *b, const section *s, outcome *o)
 	if (sscanf(bound_text, "bound %lf", &bound) != 1)
 		return complain("bound needs a number");
 	return compare_runs(b, before, qn_model_entry(&b->model), bound);
+}
+
+/* What the symbols are after the passes: "$NAME SCALE:ZERO", of scales for each channel the first. */
+bool
+run_symbols(bench *b, const section *s, outcome *o)
+{
+	const qn_types *t = &b->model.types;
+
+	qn_buf_puts(&o->args, s->args);
+	if (b->status != QN_OK || run_passes(&b->model, s->args) != QN_OK)
+		return false;
+	for (size_t i = 0; i < t->nsymbol; i++) {
+		const qn_symbol *y = t->symbol[i];
+
+		qn_buff(&o->body, "$%s ", y->name);
+		qn_buf_f32(&o->body, (float)(y->len > 0 ? y->vec->scale[0] : y->scale));
+		if (y->kind != QN_SYM_SYMMETRIC)
+			qn_buff(&o->body, ":%lld", (long long)y->zp);
+		qn_buf_puts(&o->body, "\n");
+	}
+	return true;
 }
 
 /* "legalize: id id": the ids that the failing run of passes reports. */
