@@ -3,6 +3,8 @@
  * which has the first one's quantized output as input. */
 #include "tests/unit/run_util.h"
 
+#include <math.h>
+
 #include "calibrate/calibrate.h"
 #include "calibrate/callback.h"
 #include "calibrate/method.h"
@@ -191,6 +193,88 @@ test_cost(void **state)
 	assert_int_equal(qn_evaluator_runs(graphs.quantized) - before, 10 * BATCHES * 4);
 }
 
+/* Numbers of inputs, symbols and batches end where they end; an output has no number. */
+static void
+test_limits(void **state)
+{
+	const qn_tensor *y;
+
+	(void)state;
+	begin();
+	qn_info *f = info_of("f");
+	set(f, "f.x", 0.25);
+	set(f, "f.w", 0.5);
+	const struct {
+		qn_info_value what;
+		size_t k;
+		qn_status status;
+	} rows[] = {
+		{QN_INFO_FLOAT_INPUT, f->nin - 1, QN_OK}, {QN_INFO_FLOAT_INPUT, f->nin, QN_EUSAGE},
+		{QN_INFO_INPUT, f->nin - 1, QN_OK},       {QN_INFO_INPUT, f->nin, QN_EUSAGE},
+		{QN_INFO_CODES, f->npair - 1, QN_OK},     {QN_INFO_CODES, f->npair, QN_EUSAGE},
+		{QN_INFO_FLOAT_OUTPUT, 99, QN_OK},        {QN_INFO_OUTPUT, 99, QN_OK},
+	};
+	for (size_t i = 0; i < QN_COUNT(rows); i++)
+		if (qn_info_get(f, rows[i].what, rows[i].k, 0, 0, NULL, &y) != rows[i].status)
+			fail_msg("row %zu", i);
+	assert_string_equal(last_id(), "calibrate.value");
+}
+
+/* Each of two trials gives its own quantized values, also when the zero point alone differs. */
+static void
+test_trials_in_turn(void **state)
+{
+	static const struct {
+		double scale;
+		int64_t zp;
+		double want;
+	} rows[] = {{0.25, 0, 4}, {0.25, 10, 14}, {0.5, 10, 12}, {0.5, 0, 2}, {0.25, 0, 4}};
+	const qn_tensor *y;
+
+	(void)state;
+	begin();
+	qn_info *f = info_of("f");
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		const qn_symbol_value trial = {"f.x", 1, &rows[i].scale, &rows[i].zp};
+
+		assert_int_equal(qn_info_get(f, QN_INFO_CODES, 0, 0, 1, &trial, &y), QN_OK);
+		assert_true(qn_tensor_f64(y, 0) == rows[i].want); /* of 1.0 */
+	}
+}
+
+static void
+test_ranges(void **state)
+{
+	static const double wrong[][2] = {
+		{1, -1}, {-HUGE_VAL, 1}, {-1, HUGE_VAL}, {-HUGE_VAL, HUGE_VAL}, {(double)NAN, 1}};
+	const double half = 0.5;
+	const int64_t three = 3;
+
+	(void)state;
+	begin();
+	qn_info *f = info_of("f");
+	for (size_t i = 0; i < QN_COUNT(wrong); i++) {
+		assert_int_equal(qn_info_give_range(f, 0, wrong[i][0], wrong[i][1]), QN_EUSAGE);
+		assert_string_equal(last_id(), "calibrate.range");
+	}
+	assert_int_equal(qn_info_give_range(f, f->npair, -1, 1), QN_EUSAGE);
+	assert_string_equal(last_id(), "calibrate.value");
+	assert_int_equal(qn_info_give_default(f, f->npair), QN_EUSAGE);
+	assert_string_equal(last_id(), "calibrate.value");
+	assert_int_equal(qn_info_give_default(f, 0), QN_EINVALID); /* no method is set */
+	assert_string_equal(last_id(), "calibrate.method");
+	/* symmetric, so that it has no zero point: nothing is set */
+	assert_int_equal(qn_info_give(f, &(qn_symbol_value){"f.w", 1, &half, &three}), QN_EINVALID);
+	assert_int_equal(qn_info_give_range(f, 0, 1, 1), QN_OK); /* 0 to 1 */
+	assert_int_equal(qn_info_give_range(f, 0, -1, 3), QN_OK);
+	assert_int_equal(qn_info_end(f), QN_EINVALID);
+	assert_string_equal(last_id(), "calibrate.missing");
+	set(f, "f.w", 0.5);
+	assert_int_equal(qn_info_end(f), QN_OK);
+	const qn_symbol *x = qn_symbol_find(&rg->m.types, "f.x");
+	assert_true(x->scale == (double)(float)(4.0 / 255) && x->zp == -64);
+}
+
 /* ---- callbacks ---- */
 
 static bool
@@ -275,7 +359,8 @@ looked_at(int n, size_t *bytes)
 	assert_int_equal(qn_model_parse(&rg->m, "m.qir", qn_buf_str(&b), b.n), QN_OK);
 	assert_int_equal(qn_partition(&rg->m, &opts), QN_OK);
 	assert_int_equal(qn_quantize_model(&rg->m, &opts), QN_OK);
-	assert_int_equal(qn_erase_quantization(&rg->m, qn_model_entry(&rg->m), true, &real, &map), QN_OK);
+	assert_int_equal(qn_erase_quantization(&rg->m, qn_model_entry(&rg->m), true, &real, &map),
+			 QN_OK);
 	const qn_tensor *all = qn_tensor_view(
 		&rg->arena, qn_type_plain(&rg->m.types, QN_PLAIN_f32, 2, shape), samples);
 	assert_int_equal(
@@ -377,6 +462,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_values, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_trials, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_rules, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_limits, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_trials_in_turn, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_ranges, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_cost, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_callbacks, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_work, rig_setup, rig_teardown),

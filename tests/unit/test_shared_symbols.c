@@ -264,13 +264,92 @@ test_search(void **state)
 	same(qn_symbol_find(&rg->m.types, "s"), &both, "output");
 }
 
+/* A symbol that a partition before has set to values, or to a range, is not set to the other. */
+static void
+test_other_ways(void **state)
+{
+	static const host rows[] = {{.scale = {0.5}, .lo = {0, -1}, .hi = {0, 34}},
+				    {.scale = {0, 0.5}, .lo = {-1}, .hi = {34}}};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		assert_int_equal(calibrate_by(&rows[i], "minmax"), QN_EINVALID);
+		assert_string_equal(rg->diags.item[0].id, "calibrate.shared");
+	}
+}
+
+/* Both quantizes in one partition, which names its input twice. */
+static const char *const both_in[] = {"x", "x"};
+static qn_part whole = {.pattern = "p", .out = "y", .nin = 2, .in = both_in};
+
+typedef struct step {
+	size_t k;
+	double lo, hi; /* of quantize k; lo above hi: both are set to the scale hi */
+} step;
+
+static qn_status
+take_steps(void *user, qn_info *i)
+{
+	const int64_t zp = 0;
+
+	assert_int_equal(i->npair, 2);
+	assert_int_equal(i->nin, 2); /* %x and %b, once each */
+	assert_int_equal(i->nouter, 1);
+	for (const step *s = user; s->hi > 0; s++)
+		assert_int_equal(s->lo > s->hi
+					 ? qn_info_give(i, &(qn_symbol_value){"s", 1, &s->hi, &zp})
+					 : qn_info_give_range(i, s->k, s->lo, s->hi),
+				 QN_OK);
+	return QN_OK;
+}
+
+/* Ranges of one symbol are merged, in either order; values take their place, and they that of values. */
+static void
+test_one_partition(void **state)
+{
+	static const struct {
+		step steps[4];
+		double lo, hi; /* lo above hi: a scale */
+	} rows[] = {
+		{{{0, -1, 34}, {1, -17, 2}}, -17, 34},
+		{{{1, -17, 2}, {0, -1, 34}}, -17, 34},
+		{{{0, -1, 34}, {1, -0.5, 2}}, -1, 34},
+		{{{0, -1, 2}, {1, -0.5, 34}}, -1, 34},
+		{{{0, -17, 34}, {0, -1, 2}}, -1, 2},
+		{{{0, -17, 34}, {0, 1, 0.5}}, 1, 0.5},
+		{{{0, -17, 34}, {0, 1, 0.5}, {1, -1, 2}}, -1, 2},
+		{{{0, 1, 0.5}, {1, -1, 2}}, -1, 2},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		qn_calib_callback row = {"p", take_steps, (void *)(uintptr_t)rows[i].steps, NULL};
+		qn_calib_opts o = {.callback = &row, .ncallback = 1};
+		double scale = rows[i].hi;
+		int64_t zp = 0;
+
+		read_model(HEAD PARTS);
+		qn_model_entry(&rg->m)->parts = &whole;
+		assert_int_equal(qn_calibrate_model(&rg->m, data(), &o), QN_OK);
+		no_errors();
+		const qn_symbol *s = qn_symbol_find(&rg->m.types, "s");
+		if (rows[i].lo <= rows[i].hi) {
+			scale = (double)(float)((rows[i].hi - rows[i].lo) / 255);
+			zp = (int64_t)rint(-128 - rows[i].lo / scale);
+		}
+		if (s->scale < scale || s->scale > scale || s->zp != zp)
+			fail_msg("row %zu: %g:%lld", i, s->scale, (long long)s->zp);
+	}
+}
+
 int
 main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_methods),  TEST(test_constant),  TEST(test_weights), TEST(test_shards),
-		TEST(test_storages), TEST(test_callbacks), TEST(test_search),
+		TEST(test_methods), TEST(test_constant),   TEST(test_weights),
+		TEST(test_shards),  TEST(test_storages),   TEST(test_callbacks),
+		TEST(test_search),  TEST(test_other_ways), TEST(test_one_partition),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
