@@ -207,6 +207,7 @@ qn_emission_make(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *
 	e->opts = opts;
 	e->test = test != NULL && test->nsample > 0 ? test : NULL;
 	qn_emitter_init(&e->e, p, a);
+	e->e.shares = opts->shared_kernels;
 	qn_emit_steps(&e->e);
 	e->e.content = content_of(&e->e);
 	return QN_OK;

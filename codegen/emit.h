@@ -89,6 +89,7 @@ typedef struct qn_emit_opts {
 	const char *options_text; /* the normalized options, for the header's comment */
 	uint32_t content_hash;    /* CRC-32 of the model's canonical text */
 	bool proof;               /* with NAME_proof.c */
+	bool shared_kernels;      /* each kernel once where NAME.c is included beside others */
 } qn_emit_opts;
 
 /* All steps printed, and with it which constants and kernels the files hold. */

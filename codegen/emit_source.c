@@ -3,24 +3,92 @@
 #include "codegen/emitter.h"
 
 static void
-put_kernels(qn_emitter *e, qn_buf *b)
+need_kernels(qn_emitter *e)
 {
 	qn_pieces *p = &e->pieces;
-	size_t i;
 
 	qn_pieces_need(p, qn_buf_str(&e->args), e->args.n);
 	qn_pieces_need(p, qn_buf_str(&e->run), e->run.n);
 	qn_pieces_need(p, qn_buf_str(&e->host), e->host.n);
-	for (i = 0; i < p->n; i++)
+}
+
+static bool
+mentions(qn_emitter *e, const char *prefix)
+{
+	for (size_t i = 0; i < e->pieces.n; i++) {
+		const qn_piece *p = &e->pieces.item[i];
+
+		if (p->needed && qn_text_mentions(p->text, p->n, prefix))
+			return true;
+	}
+	return qn_text_mentions(qn_buf_str(&e->run), e->run.n, prefix);
+}
+
+/* What a host's function uses is not known; it may count on string.h. */
+static void
+put_includes(qn_emitter *e, qn_buf *b)
+{
+	if (e->host.n > 0 || mentions(e, "mem"))
+		qn_buf_puts(b, "#include <string.h>\n\n");
+	else if (mentions(e, "NULL") || qn_text_mentions(qn_buf_str(&e->args), e->args.n, "NULL"))
+		qn_buf_puts(b, "#include <stddef.h>\n\n");
+}
+
+/* Where networks share a C file, the first one has the text. */
+static void
+put_piece(const qn_emitter *e, const qn_piece *p, qn_buf *b)
+{
+	if (e->shares)
+		qn_buff(b, "#ifndef %s_is_here\n#define %s_is_here\n", p->name, p->name);
+	qn_buf_pass(b, p->text, p->n);
+	if (e->shares)
+		qn_buf_puts(b, "#endif\n\n");
+}
+
+static void
+put_kernels(qn_emitter *e, qn_buf *b)
+{
+	const qn_pieces *p = &e->pieces;
+
+	for (size_t i = 0; i < p->n; i++)
 		if (p->item[i].needed)
-			qn_buf_pass(b, p->item[i].text, p->item[i].n);
+			put_piece(e, &p->item[i], b);
 	qn_buf_pass(b, qn_buf_str(&e->host), e->host.n);
 }
 
-/* All multipliers of a program round in one way. */
+/* CRC-32 of all kernels' texts: networks of two versions of them do not share a C file. */
+static uint32_t
+kernels_crc(const qn_emitter *e)
+{
+	uint32_t crc = 0;
+
+	for (size_t i = 0; i < e->pieces.n; i++)
+		crc = qn_crc32(crc, e->pieces.item[i].text, e->pieces.item[i].n);
+	return crc;
+}
+
+/* All multipliers of a program round in one way, and of programs that share their kernels. */
 static void
 put_rounding(const qn_emitter *e, qn_buf *b)
 {
+	if (e->shares) {
+		const unsigned crc = kernels_crc(e);
+
+		qn_buff(b,
+			"#if defined(QN_KERNELS) && QN_KERNELS != 0x%08xu\n"
+			"#error \"the networks in this file are of two versions of Quern; compile "
+			"them "
+			"with one\"\n"
+			"#elif defined(QN_ROUNDING) && QN_ROUNDING != %d\n"
+			"#error \"the networks in this file round in two ways: compile them with "
+			"the same "
+			"--rounding, or to two objects\"\n"
+			"#endif\n"
+			"#undef QN_KERNELS\n"
+			"#define QN_KERNELS 0x%08xu\n"
+			"#undef QN_ROUNDING\n",
+			crc, e->g->model->rounding, crc);
+	}
 	qn_buff(b, "#define QN_ROUNDING %d\n\n", e->g->model->rounding);
 }
 
@@ -120,7 +188,9 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 	const char *name = e->plan->name;
 
 	qn_emit_notice(e, ".c", "the program", b);
-	qn_buff(b, " */\n#include \"%s.h\"\n\n#include <string.h>\n\n", name);
+	need_kernels(e);
+	qn_buff(b, " */\n#include \"%s.h\"\n\n", name);
+	put_includes(e, b);
 	qn_buf_puts(b, "/* gcc at -O3 unrolls loops over a few channels and then sees stores into "
 		       "\"a region of size 0\"\n"
 		       " * in branches that are never reached. */\n"

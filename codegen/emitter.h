@@ -55,6 +55,7 @@ typedef struct qn_emitter {
 	qn_map host_ops;            /* those that are in it */
 	int64_t window[QN_NFAMILY]; /* most rows that a family's kernels look at at once */
 	bool uses_scratch, uses_in;
+	bool shares; /* kernels with other networks of one C file */
 } qn_emitter;
 
 /* Prints args and run of all steps. */

@@ -101,26 +101,48 @@ past_inert(const char *s, const char *end)
 	return s < end ? s + 1 : end;
 }
 
+/* The next identifier or number from *s on, which then stands after it; NULL when there is none. */
+static const char *
+next_word(const char **s, const char *end)
+{
+	while (*s < end) {
+		const char *begin = past_inert(*s, end);
+
+		if (begin != *s) {
+			*s = begin;
+			continue;
+		}
+		if (!is_word(**s)) {
+			++*s;
+			continue;
+		}
+		while (*s < end && is_word(**s))
+			++*s;
+		return begin;
+	}
+	return NULL;
+}
+
+bool
+qn_text_mentions(const char *text, size_t n, const char *prefix)
+{
+	const char *s = text, *end = text + n, *word;
+
+	while ((word = next_word(&s, end)) != NULL)
+		if ((size_t)(s - word) >= strlen(prefix) &&
+		    strncmp(word, prefix, strlen(prefix)) == 0)
+			return true;
+	return false;
+}
+
 void
 qn_pieces_need(qn_pieces *p, const char *text, size_t n)
 {
-	const char *s = text, *end = text + n;
+	const char *s = text, *end = text + n, *word;
 
-	while (s < end) {
-		const char *begin = past_inert(s, end);
-		const size_t *i;
+	while ((word = next_word(&s, end)) != NULL) {
+		const size_t *i = qn_map_get(&p->by_name, word, (size_t)(s - word));
 
-		if (begin != s) {
-			s = begin;
-			continue;
-		}
-		if (!is_word(*s)) {
-			s++;
-			continue;
-		}
-		while (s < end && is_word(*s))
-			s++;
-		i = qn_map_get(&p->by_name, begin, (size_t)(s - begin));
 		if (i == NULL || p->item[*i].needed)
 			continue;
 		p->item[*i].needed = true;

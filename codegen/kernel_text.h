@@ -42,6 +42,9 @@ void qn_pieces_add(qn_pieces *p, const char *const *line, size_t nline);
  * and literals do not count. */
 void qn_pieces_need(qn_pieces *p, const char *text, size_t n);
 
+/* Whether an identifier of the text begins so; comments and literals do not count. */
+bool qn_text_mentions(const char *text, size_t n, const char *prefix);
+
 /* NULL when there is none. */
 const qn_piece *qn_pieces_find(const qn_pieces *p, const char *name);
 

@@ -235,7 +235,8 @@ emit(void *arg, qn_arena *a)
 	const bool tests = c->opts->ntest > 0 || (c->opts->test != NULL && plan->g->ninput == 0);
 	if (tests)
 		QN_TRY(make_selftest(c, plan, a, &test));
-	qn_emit_opts opts = {c->m->options, qn_model_hash(c->m, a), c->opts->proof != 0};
+	qn_emit_opts opts = {c->m->options, qn_model_hash(c->m, a), c->opts->proof != 0,
+			     c->opts->shared_kernels != 0};
 	QN_TRY(qn_emission_make(plan, &opts, tests ? &test : NULL, a, &emission));
 	for (int i = 0; i < QN_EMITTED_FILES; i++) {
 		const char *suffix = qn_emission_suffix(emission, i);

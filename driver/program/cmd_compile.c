@@ -71,6 +71,7 @@ compile(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_options
 	emit.target = o->emit_target;
 	emit.explain = o->explain != NULL ? program_write_stdout : NULL;
 	emit.proof = o->proof;
+	emit.shared_kernels = o->shared_kernels;
 	emit.test = calib.array;
 	emit.ntest = emit.test_samples > 0 ? calib.n : 0;
 	status = qn_emit(m, folder, &emit, &info);

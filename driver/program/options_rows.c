@@ -159,6 +159,9 @@ const option_row compile_options[] = {
 	 "print on stdout which kernel each step has and why not those asked before it"},
 	{"--self-test", 0, TEXT(self_test), "N",
 	 "samples in the self-test, taken from the calibration data (default 4; 0: none)"},
+	{"--shared-kernels", 0, FLAG(shared_kernels), NULL,
+	 "write NAME.c so that one C file can include those of several models and has each kernel "
+	 "once"},
 	{"--proof", 0, FLAG(proof), NULL,
 	 "write NAME_proof.c too: a main that runs the program once with every input unknown, for an "
 	 "analyser such as Frama-C's Eva (docs/proof.md)"},

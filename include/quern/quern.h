@@ -928,6 +928,7 @@ typedef struct qn_emit_options { /* all zero: defaults */
 	qn_write_fn *explain;
 	void *explain_user;
 	int proof;               /* 1: NAME_proof.c too, a main that runs the program once with every input unknown, for an analyser */
+	int shared_kernels;      /* 1: NAME.c can be included in a C file beside those of other models, with each kernel once */
 } qn_emit_options;
 
 /* Target i of the table and a line about it; NULL past the last.  The first one is the default. */

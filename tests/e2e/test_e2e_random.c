@@ -87,7 +87,7 @@ write_lines(batch *t, const qn_plan *p, uint64_t seed)
 static void
 add_graph(batch *t, uint64_t seed)
 {
-	const qn_emit_opts opts = {"--test", (uint32_t)seed, false};
+	const qn_emit_opts opts = {"--test", (uint32_t)seed, .proof = false};
 	builder b;
 	e2e e;
 	qn_id id;

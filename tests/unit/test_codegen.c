@@ -517,7 +517,7 @@ times_in(const char *text, const char *word)
 static void
 shared_arguments(void **state)
 {
-	const qn_emit_opts opts = {"--test", 7u, false};
+	const qn_emit_opts opts = {"--test", 7u, .proof = false};
 	qn_emitted file[QN_EMITTED_FILES];
 	builder b;
 
