@@ -245,7 +245,8 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 		return text(
 			g->model,
 			"'%s' quantizes it with a scale for each channel, which the op does not "
-			"have in integers (add, sub, mul and requantize have); quantize its "
+			"have in integers (add, sub, mul, relu, clip, minimum, maximum, max_pool "
+			"and requantize have); quantize its "
 			"result with one scale",
 			quantize->name);
 	if (before != NULL && n->nin > 1)
@@ -313,7 +314,9 @@ reason_by_channel(const qn_model *m, const qn_node *q)
 			    name);
 	return text(m,
 		    "'%s' gives it a scale for each channel, which its integer arithmetic does "
-		    "not have (add, sub and mul have); one scale would do",
+		    "not have (add, sub and mul have, comparisons of equal parameters, and "
+		    "relu, clip, minimum and maximum whose result has scales for each "
+		    "channel); one scale would do",
 		    name);
 }
 

@@ -10,6 +10,7 @@
  *   requantize_widths.c     values in storage types that kernels have
  *   requantize_codes.c      ops with integer arithmetic take codes
  *   requantize_channels.c   … some of them with scales for each channel
+ *   requantize_order.c      … and what compares them, on their integers
  *   requantize_acc.c        products of dequantized operands take codes
  *   requantize_weights.c    weights become signed, without zero points
  *   requantize_gaps.c       constants that a file leaves without parameters
@@ -137,5 +138,6 @@ qn_rule_fn qn_rqz_sink;
 qn_rule_fn qn_rqz_fill, qn_rqz_fill_weights, qn_rqz_widen, qn_rqz_gate, qn_rqz_prefer,
 	qn_rqz_derive;
 qn_rule_fn qn_rqz_batch_norm;
+qn_rule_fn qn_rqz_order, qn_rqz_order_compare;
 
 #endif

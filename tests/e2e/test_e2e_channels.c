@@ -105,6 +105,16 @@ random_shapes(void **state)
 	}
 }
 
+static void
+check_text(const char *text)
+{
+	builder b;
+
+	build_parse(&b, text);
+	e2e_check(&b, SAMPLES);
+	build_end(&b);
+}
+
 /* Another storage, and sums of products: parameters of their own for each channel on both sides. */
 static void
 requantizes(void **state)
@@ -127,12 +137,36 @@ requantizes(void **state)
 		"0.3}>>\n"
 		"  return %u, %s, %i, %t, %p\n"
 		"}\n";
-	builder b;
 
 	(void)state;
-	build_parse(&b, text);
-	e2e_check(&b, SAMPLES);
-	build_end(&b);
+	check_text(text);
+}
+
+/* As the requantizer writes a relu, a minimum and a comparison: on the integers of the channels. */
+static void
+chooses(void **state)
+{
+	static const char text[] =
+		"model \"choose\" stage integer\n"
+		"graph @main(%x: tensor<2x3x2x!quant.uniform<i8:f32:1, {0.1:3, 0.2:-7, 0.05:90}>>, "
+		"%y: tensor<2x3x2x!quant.uniform<i8:f32:1, {0.1:3, 0.2:-7, 0.05:90}>>) {\n"
+		"  %a = scast %x : tensor<2x3x2xi8>\n"
+		"  %b = scast %y : tensor<2x3x2xi8>\n"
+		"  %z = const : tensor<1x3x1xi8> [3, -7, 90]\n"
+		"  %m = maximum %a, %z\n"
+		"  %r = scast %m : tensor<2x3x2x!quant.uniform<i8:f32:1, {0.1:3, 0.2:-7, "
+		"0.05:90}>>\n"
+		"  %n = minimum %a, %b\n"
+		"  %s = scast %n : tensor<2x3x2x!quant.uniform<i8:f32:1, {0.1:3, 0.2:-7, "
+		"0.05:90}>>\n"
+		"  %g = greater %a, %b\n"
+		"  %t = add %r, %s : tensor<2x3x2x!quant.uniform<i8:f32:1, {0.1:3, 0.3:-7, "
+		"0.1:9}>>\n"
+		"  return %r, %s, %g, %t\n"
+		"}\n";
+
+	(void)state;
+	check_text(text);
 }
 
 int
@@ -141,6 +175,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_shapes),
 		cmocka_unit_test(requantizes),
+		cmocka_unit_test(chooses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

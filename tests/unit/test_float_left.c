@@ -48,14 +48,15 @@ static const struct {
 	 "(" X ") {\n  %d = dequantize %x\n  %r = reshape %d {shape=[4,2]}\n"
 	 "  %q = quantize %r : tensor<4x2x!quant.uniform<i8:f32:1, {0.1,0.2}>>\n  return %q\n}\n",
 	 "reshape 'r'", "'q' quantizes it with a scale for each channel", false, false},
-	{"channels of a relu",
+	{"channels of a move",
 	 "(%x: tensor<2x4x!quant.uniform<i8:f32:0, {0.1,0.2}>>) {\n  %d = dequantize %x\n"
-	 "  %r = relu %d\n  %q = quantize %r : tensor<2x4x!quant.uniform<i8:f32:0, {0.1,0.2}>>\n"
-	 "  return %q\n}\n",
-	 "relu 'r'", "quantize its result with one scale", false, false},
+	 "  %r = reverse %d {axes=[0]}\n  %q = quantize %r : "
+	 "tensor<2x4x!quant.uniform<i8:f32:0, {0.1,0.2}>>\n  return %q\n}\n",
+	 "reverse 'r'", "quantize its result with one scale", false, false},
 	{"channels of a comparison",
-	 "(%x: tensor<2x4x!quant.uniform<i8:f32:0, {0.1,0.2}>>) {\n  %d = dequantize %x\n"
-	 "  %g = greater %d, %d\n  return %g\n}\n",
+	 "(%x: tensor<2x4x!quant.uniform<i8:f32:0, {0.1,0.2}>>, %y: "
+	 "tensor<2x4x!quant.uniform<i8:f32:0, {0.1,0.3}>>) {\n  %d = dequantize %x\n"
+	 "  %e = dequantize %y\n  %g = greater %d, %e\n  return %g\n}\n",
 	 "greater 'g'", "'x' gives it a scale for each channel", false, false},
 	{"axes",
 	 "(%x: tensor<2x2x!quant.uniform<i8:f32:1, {0.1,0.2}>>, %y: "
@@ -71,7 +72,7 @@ static const struct {
 	 "(%x: tensor<2x2x!quant.uniform<i8:f32:1, {0.1,0.2}>>) {\n  %d = dequantize %x\n  %s = "
 	 "div "
 	 "%d, %d\n  %q = quantize %s : " Q("2x2") "\n  return %q\n}\n",
-	 "div 's'", "which its integer arithmetic does not have (add, sub and mul have)", false,
+	 "div 's'", "which its integer arithmetic does not have (add, sub and mul have", false,
 	 false},
 	{"shared",
 	 "(" X ") {\n  %d = dequantize %x\n  %r = relu %d\n  %t = transpose %r {perm=[1,0]}\n"
