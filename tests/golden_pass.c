@@ -137,7 +137,8 @@ quantize_mixed(qn_model *m)
 	return qn_quantize_model(m, &(qn_quant_opts){.recipe = &recipe});
 }
 
-/* "calibrate", "calibrate=METHOD", "calibrate=METHOD(PARAM=VALUE;…)": n characters. */
+/* "calibrate", "calibrate=METHOD", "calibrate=METHOD(PARAM=VALUE;…)": n characters.  calibrate=mse-weights is
+ * minmax, with the scales of constants by least squared error. */
 static qn_status
 calibrate(qn_model *m, const char *name, size_t n)
 {
@@ -148,7 +149,9 @@ calibrate(qn_model *m, const char *name, size_t n)
 	for (size_t i = sizeof "calibrate"; i < n && len + 1 < sizeof text; i++)
 		if (name[i] != ')')
 			text[len++] = (char)(name[i] == '(' ? ':' : name[i] == ';' ? ',' : name[i]);
-	QN_TRY(qn_method_parse(m->env, m->arena, text, &opts.method));
+	const bool mse_weights = strcmp(text, "mse-weights") == 0;
+	QN_TRY(qn_method_parse(m->env, m->arena, mse_weights ? NULL : text, &opts.method));
+	opts.method.mse_weights = mse_weights;
 	return qn_calibrate_model(m, dataset(qn_model_entry(m), qn_model_entry(m), m->arena),
 				  &opts);
 }
@@ -289,7 +292,7 @@ run_pass(bench *b, const section *s, outcome *o)
 	return compare_runs(b, before, qn_model_entry(&b->model), bound);
 }
 
-/* What the symbols are after the passes: "$NAME SCALE:ZERO", of scales for each channel the first. */
+/* What the symbols are after the passes: "$NAME SCALE:ZERO", or "$NAME SCALE SCALE…" for each channel. */
 bool
 run_symbols(bench *b, const section *s, outcome *o)
 {
@@ -301,8 +304,11 @@ run_symbols(bench *b, const section *s, outcome *o)
 	for (size_t i = 0; i < t->nsymbol; i++) {
 		const qn_symbol *y = t->symbol[i];
 
-		qn_buff(&o->body, "$%s ", y->name);
-		qn_buf_f32(&o->body, (float)(y->len > 0 ? y->vec->scale[0] : y->scale));
+		qn_buff(&o->body, "$%s", y->name);
+		for (size_t k = 0; k < (y->len > 0 ? y->vec->n : 1); k++) {
+			qn_buf_puts(&o->body, " ");
+			qn_buf_f32(&o->body, (float)(y->len > 0 ? y->vec->scale[k] : y->scale));
+		}
 		if (y->kind != QN_SYM_SYMMETRIC)
 			qn_buff(&o->body, ":%lld", (long long)y->zp);
 		qn_buf_puts(&o->body, "\n");

@@ -8,6 +8,7 @@
 #include "tests/unit/run_util.h"
 
 #include "calibrate/encodings_file.h"
+#include "tests/unit/encodings_text.h"
 
 typedef struct row {
 	const char *text, *want;
@@ -403,12 +404,10 @@ print_entries(qn_buf *b, const qn_encodings *e)
 static const char *
 outcome(const char *text)
 {
-	char *json = qn_arena_str(&rg->arena, text);
+	const char *json = json_of(text);
 	qn_encodings *e;
 	qn_buf b;
 
-	for (char *c = json; *c != '\0'; c++)
-		*c = (char)(*c == '\'' ? '"' : *c);
 	qn_buf_init(&b, &rg->arena);
 	if (qn_encodings_read(&rg->env, &rg->arena, "e.json", json, strlen(json), &e) == QN_OK)
 		print_entries(&b, e);
