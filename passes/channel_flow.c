@@ -153,7 +153,7 @@ is_padded(const qn_geometry *w)
 
 /* Whether no sum leaves the accumulator, whatever the input and in whatever order it is made. */
 static bool
-holds(const qn_layer *l, int64_t limit)
+holds(const qn_summing *l, int64_t limit)
 {
 	const int64_t up = l->most - l->zero, down = l->zero - l->least;
 	const int64_t far = up > down ? up : down;
@@ -184,7 +184,7 @@ constant(const qn_graph *g, qn_id id)
 }
 
 bool
-qn_layer_of(const qn_graph *g, const qn_node *n, qn_layer *out)
+qn_summing_of(const qn_graph *g, const qn_node *n, qn_summing *out)
 {
 	const qn_type *x = operand(g, n);
 	const qn_family f = x->is_tuple ? QN_NFAMILY : qn_family_of(x->elem);
@@ -200,7 +200,7 @@ qn_layer_of(const qn_graph *g, const qn_node *n, qn_layer *out)
 	if (w->elem->kind != QN_ELEM_UNIFORM || w->elem->gran == QN_SUB_CHANNEL ||
 	    (w->elem->gran == QN_PER_AXIS && w->elem->axis[0] != 0))
 		return false;
-	*out = (qn_layer){.w = constant(g, n->in[1]),
+	*out = (qn_summing){.w = constant(g, n->in[1]),
 			  .bias = n->nin > 2 ? constant(g, n->in[2]) : NULL,
 			  .out = w->dim[0],
 			  .depth = w->dim[w->rank - 1],

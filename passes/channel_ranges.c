@@ -60,7 +60,7 @@ followed(const qn_channels *c, qn_id id)
 /* ---- layers ---- */
 
 static qn_interval
-product(const qn_layer *l, int64_t w, const qn_interval *x)
+product(const qn_summing *l, int64_t w, const qn_interval *x)
 {
 	const int64_t lo = w * (x->lo - l->zero), hi = w * (x->hi - l->zero);
 	qn_interval r = lo < hi ? (qn_interval){lo, hi} : (qn_interval){hi, lo};
@@ -74,10 +74,10 @@ product(const qn_layer *l, int64_t w, const qn_interval *x)
 
 /* in: the ranges of the input's channels. */
 static void
-sum_up(const qn_layer *l, const qn_interval *in, qn_interval *out)
+sum_up(const qn_summing *l, const qn_interval *in, qn_interval *out)
 {
 	for (int64_t o = 0; o < l->out; o++) {
-		const qn_interval *x = in + qn_layer_group(l, o) * l->depth;
+		const qn_interval *x = in + qn_summing_group(l, o) * l->depth;
 		qn_interval sum = {0, 0};
 
 		if (l->bias != NULL)
@@ -97,9 +97,9 @@ static bool
 layer_ranges(qn_channels *c, qn_id id)
 {
 	const qn_node *n = qn_graph_node(c->g, id);
-	qn_layer l;
+	qn_summing l;
 
-	if (!followed(c, n->in[0]) || !qn_layer_of(c->g, n, &l))
+	if (!followed(c, n->in[0]) || !qn_summing_of(c->g, n, &l))
 		return false;
 	sum_up(&l, c->range + c->first[n->in[0]], c->range + c->first[id]);
 	return true;

@@ -25,14 +25,14 @@ typedef enum qn_flow {
 } qn_flow;
 
 /* A dense layer or a convolution with constant weights [out, …, depth]. */
-typedef struct qn_layer {
+typedef struct qn_summing {
 	const qn_tensor *w, *bias; /* bias NULL: none */
 	int64_t out, depth;        /* channels of the result; of the input, of one group */
 	int64_t terms;             /* products of one result: depth times the size of the window */
 	int64_t groups, zero;      /* zero: the input's zero point */
 	int64_t least, most;       /* what the input's storage holds */
 	bool padded;               /* some product is with padding, which counts as `zero` */
-} qn_layer;
+} qn_summing;
 
 typedef struct qn_channels {
 	const qn_graph *g;
@@ -63,10 +63,10 @@ qn_channel_count(const qn_graph *g, qn_id id)
 qn_interval qn_storage_interval(const qn_elem *e);
 /* What the node, which is a dense layer or a convolution, multiplies; false where its operands are not
  * of that kind or its sums may leave the accumulator. */
-bool qn_layer_of(const qn_graph *g, const qn_node *n, qn_layer *out);
+bool qn_summing_of(const qn_graph *g, const qn_node *n, qn_summing *out);
 /* Which group of the input's channels output channel o reads. */
 static inline int64_t
-qn_layer_group(const qn_layer *l, int64_t o)
+qn_summing_group(const qn_summing *l, int64_t o)
 {
 	return o / (l->out / l->groups);
 }

@@ -26,7 +26,7 @@ typedef struct pruner {
 		*parent; /* by channel: another one that it is tied to; itself: the first of them */
 	bool *need;      /* by the first of tied channels */
 	bool *done;      /* by channel of a layer: what it reads is needed */
-	qn_layer *layer; /* by node, of those that are layers */
+	qn_summing *layer; /* by node, of those that are layers */
 } pruner;
 
 static bool
@@ -125,7 +125,7 @@ static void
 tie_layer(pruner *p, qn_id id)
 {
 	const qn_node *n = qn_graph_node(p->g, id);
-	const qn_layer *l = &p->layer[id];
+	const qn_summing *l = &p->layer[id];
 
 	if (l->groups == 1)
 		return;
@@ -146,7 +146,7 @@ is_tied(pruner *p, qn_id id)
 	if (!followed(p, id) || p->c->flow[id] == QN_FLOW_OTHER || n->nin == 0)
 		return false;
 	if (p->c->flow[id] == QN_FLOW_LAYER)
-		return followed(p, n->in[0]) && qn_layer_of(p->g, n, &p->layer[id]);
+		return followed(p, n->in[0]) && qn_summing_of(p->g, n, &p->layer[id]);
 	for (uint32_t i = 0; i < n->nin; i++)
 		if (!followed(p, n->in[i]))
 			return false;
@@ -182,7 +182,7 @@ tie_node(pruner *p, qn_id id)
 
 /* Whether the layer can take channel k of its input into its bias. */
 static bool
-is_folded(const pruner *p, const qn_node *n, const qn_layer *l, int64_t k)
+is_folded(const pruner *p, const qn_node *n, const qn_summing *l, int64_t k)
 {
 	const qn_interval *r = &p->c->range[p->c->first[n->in[0]] + (uint32_t)k];
 
@@ -194,7 +194,7 @@ static void
 need_row(pruner *p, qn_id id, int64_t o)
 {
 	const qn_node *n = qn_graph_node(p->g, id);
-	const qn_layer *l = &p->layer[id];
+	const qn_summing *l = &p->layer[id];
 	const uint32_t in = p->c->first[n->in[0]];
 
 	for (int64_t k = 0; k < l->terms; k++)
@@ -252,7 +252,7 @@ qn_channels_needed(qn_model *m, const qn_channels *c, bool *some)
 	p.parent = QN_NEW(m->scratch, uint32_t, c->n + 1);
 	p.need = QN_NEW(m->scratch, bool, c->n + 1);
 	p.done = QN_NEW(m->scratch, bool, c->n + 1);
-	p.layer = QN_NEW(m->scratch, qn_layer, c->g->n);
+	p.layer = QN_NEW(m->scratch, qn_summing, c->g->n);
 	for (uint32_t k = 0; k < c->n; k++)
 		p.parent[k] = k;
 	for (qn_id id = 1; id < c->g->n; id++)

@@ -148,7 +148,7 @@ mapped(remover *r, qn_id id)
 
 /* What the channels of the input that go add to output o. */
 static int64_t
-share(const remover *r, qn_id input, const qn_layer *l, int64_t o)
+share(const remover *r, qn_id input, const qn_summing *l, int64_t o)
 {
 	int64_t sum = 0;
 
@@ -182,7 +182,7 @@ bias_type(remover *r, const qn_type *sums)
 /* The bias with the shares of the input's channels that go, of the rows that stay.  NULL after a
  * report; *none: the layer needs no bias. */
 static const qn_tensor *
-folded(remover *r, qn_id id, const qn_layer *l, const kept *out, bool *none)
+folded(remover *r, qn_id id, const qn_summing *l, const kept *out, bool *none)
 {
 	const qn_node *n = qn_graph_node(r->g, id);
 	const kept all = {l->out, NULL};
@@ -242,10 +242,10 @@ copy_layer(remover *r, qn_id id, const qn_node *n, qn_node *like)
 	const kept in = kept_of(r, n->in[0]), out = kept_of(r, id);
 	qn_id operand[3] = {mapped(r, n->in[0])};
 	qn_attrs attr;
-	qn_layer l;
+	qn_summing l;
 	bool none;
 
-	if ((in.at == NULL && out.at == NULL) || !qn_layer_of(r->g, n, &l))
+	if ((in.at == NULL && out.at == NULL) || !qn_summing_of(r->g, n, &l))
 		return 0;
 	const qn_tensor *w = pick(r, l.w, 0, &out);
 	if (w != NULL && l.groups == 1)
