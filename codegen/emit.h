@@ -41,6 +41,7 @@ typedef struct qn_step {
 	size_t offset, bytes; /* else in scratch */
 	/* Memory in scratch that its kernel writes and that nobody reads after it. */
 	size_t work, work_offset;
+	bool rows_planned; /* the kernel's row pointers lie there too, after what it wants: from work - rows * QN_POINTER_BYTES on */
 	qn_id alias; /* the value whose bytes this step's result shares without a kernel call (reshape), or 0 */
 } qn_step;
 

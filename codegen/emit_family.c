@@ -95,6 +95,14 @@ qn_emit_packed(qn_emitter *e, const qn_step *s, uint32_t j)
 			       data));
 }
 
+static const char *const codes[QN_NFAMILY] = {"int8_t", "uint8_t", "int16_t"};
+
+const char *
+qn_emit_codes(const qn_emitter *e, const qn_step *s)
+{
+	return codes[qn_step_facts_of(e->g, s).family];
+}
+
 void
 qn_emit_window(qn_emitter *e, const qn_step *s, int64_t rows)
 {
@@ -106,14 +114,13 @@ qn_emit_window(qn_emitter *e, const qn_step *s, int64_t rows)
 void
 qn_emit_windows(const qn_emitter *e, qn_buf *b)
 {
-	static const char *const code[QN_NFAMILY] = {"int8_t", "uint8_t", "int16_t"};
 	qn_family f;
 
 	for (f = QN_FAMILY_s8; f < QN_NFAMILY; f++)
 		if (e->window[f] > 0)
 			qn_buff(b,
 				"\tconst %s *rows%s[%lld]; /* the rows that a window covers */\n",
-				code[f], tokens[OTHER].name[f], (long long)e->window[f]);
+				codes[f], tokens[OTHER].name[f], (long long)e->window[f]);
 }
 
 const char *

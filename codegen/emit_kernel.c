@@ -48,8 +48,19 @@ put_copy(qn_emitter *e, const qn_step *s, const qn_kernel *k, const char *type, 
 	return copied;
 }
 
+/* Row pointers at the end of the step's working memory. */
 static void
-put_call(qn_emitter *e, const qn_step *s, const qn_kernel *k, const char *symbol)
+put_planned_rows(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *args)
+{
+	const size_t bytes = (size_t)qn_kernel_int(args, k->rows) * QN_POINTER_BYTES;
+
+	e->uses_scratch = true;
+	qn_buff(&e->run, ", (const %s **)(void *)(s + %zu)", qn_emit_codes(e, s),
+		s->work_offset + s->work - bytes);
+}
+
+static void
+put_call(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *args, const char *symbol)
 {
 	static const qn_plain pointed[] = {
 		[QN_AS_OWN] = QN_OWN, [QN_AS_ANY] = QN_NPLAIN, [QN_AS_BYTES] = QN_PLAIN_i8};
@@ -59,8 +70,10 @@ put_call(qn_emitter *e, const qn_step *s, const qn_kernel *k, const char *symbol
 	for (uint32_t j = 0; j < QN_KERNEL_OPERANDS && k->in[j] != QN_AS_NONE; j++)
 		qn_buff(&e->run, ", %s",
 			j < nin ? qn_emit_ref(e, s->in[j], pointed[k->in[j]]) : "NULL");
-	if (k->rows > 0)
+	if (k->rows > 0 && !s->rows_planned)
 		qn_buff(&e->run, ", %s", qn_emit_name(e, s, "rows_o"));
+	else if (k->rows > 0)
+		put_planned_rows(e, s, k, args);
 	if (k->work != NULL) {
 		e->uses_scratch = true;
 		qn_buff(&e->run, ", (%s *)(void *)(s + %zu)", k->work_type, s->work_offset);
@@ -77,11 +90,11 @@ qn_emit_kernel(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *
 
 	for (size_t i = 0; i < f->n - f->nint; i++)
 		pointer[i] = symbol_of(e, s, &k->pointer[i], f->item[f->nint + i].type, args);
-	if (k->rows > 0)
+	if (k->rows > 0 && !s->rows_planned)
 		qn_emit_window(e, s, qn_kernel_int(args, k->rows));
 	symbol = qn_emit_struct(e, s, type, args, pointer);
 	const bool copied = put_copy(e, s, k, type, symbol);
-	put_call(e, s, k, copied ? "a" : symbol);
+	put_call(e, s, k, args, copied ? "a" : symbol);
 	if (copied)
 		qn_buf_puts(&e->run, "\t}\n");
 }

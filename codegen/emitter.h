@@ -137,6 +137,8 @@ const char *qn_emit_packed(qn_emitter *e, const qn_step *s, uint32_t j);
  * a family, with weights that are packed or not, or of the step. */
 const char *qn_family_name(const char *text, qn_family f, bool packed, qn_arena *a);
 const char *qn_emit_name(qn_emitter *e, const qn_step *s, const char *text);
+/* The C type of the codes that its rows have: int8_t … */
+const char *qn_emit_codes(const qn_emitter *e, const qn_step *s);
 /* The step's kernel looks at so many rows at once. */
 void qn_emit_window(qn_emitter *e, const qn_step *s, int64_t rows);
 /* The declarations of the arrays of row pointers. */

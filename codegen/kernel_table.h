@@ -47,6 +47,10 @@ typedef struct qn_fused {
 	size_t zo, lo, hi, mode, mult_n, mult, shift;
 } qn_fused;
 
+/* Of so many row pointers or fewer a call keeps them on the stack; of more in scratch, where they get the
+ * room of the largest pointers, so that plans are the same for all processors. */
+enum { QN_STACK_ROWS = 16, QN_POINTER_BYTES = 8 };
+
 /* What a step would be, for the rows to look at. */
 typedef struct qn_step_facts {
 	const qn_graph *g;

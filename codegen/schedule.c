@@ -201,6 +201,16 @@ join(scheduler *s, qn_id id)
 	before->core = 0;
 }
 
+static void
+plan_rows(qn_step *t, int32_t rows)
+{
+	if (rows <= QN_STACK_ROWS)
+		return;
+	t->rows_planned = true;
+	t->work = (t->work + QN_POINTER_BYTES - 1) / QN_POINTER_BYTES * QN_POINTER_BYTES +
+		  (size_t)rows * QN_POINTER_BYTES;
+}
+
 /* The step is whole: it gets its name, and its arguments what its kernel computes with them. */
 /* The arguments in the form that the step's kernel reads. */
 static void *
@@ -232,6 +242,8 @@ finish_step(scheduler *s, qn_step *t)
 		t->args = packed(s, t);
 	if (t->kernel->work != NULL)
 		t->work = t->kernel->work(t->args);
+	if (t->kernel->rows > 0)
+		plan_rows(t, qn_kernel_int(t->args, t->kernel->rows));
 }
 
 qn_status

@@ -26,8 +26,8 @@ qn_geometry qn_geometry_conv_transpose(const qn_graph *g, const qn_node *n);
 /* max_pool and avg_pool, max_pool3d and avg_pool3d. */
 qn_geometry qn_geometry_pool(const qn_graph *g, const qn_node *n);
 
-/* Kernels of two axes take a pointer for each row of a window; emitted code keeps them on the
- * stack. */
+/* Kernels of two axes take a pointer for each row of a window; emitted code keeps few of them on the
+ * stack and many in scratch. */
 enum { QN_MAX_WINDOW_ROWS = 1024 };
 
 /* All positions, in the image and in the padding, are 32-bit numbers, and a window of two axes has

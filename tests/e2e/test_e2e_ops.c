@@ -172,6 +172,47 @@ pools(void **state)
 	finish(&b, build_op(&b, QN_OP_global_avg_pool, "g", IDS(avg), NULL, R("2x1x1x3")));
 }
 
+/* Windows of many rows keep their row pointers in scratch, those of 16 or fewer on the stack. */
+static void
+high_windows(void **state)
+{
+	(void)state;
+	for (int rows = 16; rows <= 17; rows++)
+		for (int op = 0; op < 3; op++) {
+			qn_attrs a = build_attrs(op < 2 ? QN_OP_avg_pool : QN_OP_conv2d);
+			builder b;
+			e2e t;
+
+			build_begin(&b, "high", 22);
+			const qn_id x = build_input(&b, "x", Q("1x40x3x4"));
+			qn_id y = 0;
+			if (op < 2) {
+				a.pool.kernel[0] = rows;
+				a.pool.kernel[1] = 2;
+				y = build_op(&b, op == 0 ? QN_OP_avg_pool : QN_OP_max_pool, "y",
+					     IDS(x), &a, NULL);
+			} else {
+				a.conv2d.groups = 4;
+				const qn_id w = build_const(
+					&b, "w",
+					build_printf(
+						&b, "tensor<4x%dx2x1x!quant.uniform<i8:f32, 0.02>>",
+						rows),
+					-127, 127);
+				const qn_id acc =
+					build_op(&b, QN_OP_conv2d, "acc", IDS(x, w), &a, NULL);
+				y = build_op(&b, QN_OP_requantize, "y", 1, &acc, NULL,
+					     build_printf(&b, R("1x%dx2x4"), 41 - rows));
+			}
+			qn_graph_output(b.g, "y", y);
+			e2e_prepare(&b, &t, 1);
+			assert_int_equal(t.plan->step[0].rows_planned, rows > 16);
+			assert_int_equal(t.plan->step[0].work, rows > 16 ? 8 * rows : 0);
+			e2e_check(&b, 2);
+			build_end(&b);
+		}
+}
+
 /* ---- elementwise ---- */
 
 static void
@@ -402,9 +443,9 @@ main(void)
 		cmocka_unit_test(softmax),        cmocka_unit_test(moves),
 		cmocka_unit_test(wide_moves),     cmocka_unit_test(casts),
 		cmocka_unit_test(random_graphs),  cmocka_unit_test(calls),
-		cmocka_unit_test(shifted_ports),
+		cmocka_unit_test(shifted_ports),  cmocka_unit_test(high_windows),
 	};
-	size_t n = 11, i;
+	size_t n = 12, i;
 
 	for (i = 0; i < QN_COUNT(conv_cases); i++)
 		tests[n++] = (struct CMUnitTest){conv_cases[i].name, conv2d, NULL, NULL,
