@@ -74,7 +74,9 @@ put_call(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *args, 
 		qn_buff(&e->run, ", %s", qn_emit_name(e, s, "rows_o"));
 	else if (k->rows > 0)
 		put_planned_rows(e, s, k, args);
-	if (k->work != NULL) {
+	if (k->work != NULL && s->work == 0) {
+		qn_buf_puts(&e->run, ", NULL");
+	} else if (k->work != NULL) {
 		e->uses_scratch = true;
 		qn_buff(&e->run, ", (%s *)(void *)(s + %zu)", k->work_type, s->work_offset);
 	}

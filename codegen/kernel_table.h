@@ -80,7 +80,7 @@ typedef struct qn_kernel {
 	 * constants in the order in which the kernel reads them.  Optional. */
 	void *(*pack)(const qn_step_facts *f, qn_arena *a);
 	/* Bytes of working memory, from its own arguments; it is passed as elements of this C type before
-	 * the result.  Optional. */
+	 * the result, NULL where it wants none.  Optional. */
 	size_t (*work)(const void *args);
 	const char *work_type;
 	/* Prints a step whose call is of another form; args are the prepared ones.  Optional. */

@@ -19,6 +19,16 @@ fits_aligned(const qn_step_facts *f)
 	return f->core->attr->sum.align != 0 ? NULL : "its scales are not aligned";
 }
 
+static const char *
+fits_add_linear_dsp(const qn_step_facts *f)
+{
+	const qn_add_args *a = f->step->args;
+
+	if (a->lo > INT8_MIN || a->hi < INT8_MAX)
+		return "its results do not take all of i8";
+	return qn_fits_add_linear(f);
+}
+
 static const qn_kernel sum[] = {
 	{.name = "qn_add_axis_q",
 	 .args = "qn_add_axis_args",
@@ -33,6 +43,15 @@ static const qn_kernel sum[] = {
 	 .in_place = 3,
 	 .needs = QN_TARGET_VECTORS,
 	 .fits = qn_fits_add_linear,
+	 .pack = qn_pack_add_linear},
+	{.name = "qn_add_linear_dsp",
+	 .args = "qn_add_linear_args",
+	 .families = 1 << QN_FAMILY_s8,
+	 .reads = 1 << QN_FAMILY_s8,
+	 QN_CODES_2,
+	 .in_place = 3,
+	 .needs = QN_TARGET_DSP,
+	 .fits = fits_add_linear_dsp,
 	 .pack = qn_pack_add_linear},
 	{.name = "qn_add_linear_q",
 	 .args = "qn_add_linear_args",

@@ -12,36 +12,106 @@
 #include "codegen/layer.h"
 #include "runtime/form_args.h"
 
-enum { BAND_BYTES = 1024 }; /* of working memory, unless three rows take more */
-
-enum { TWO_IN_A_WORD = 1 << 23, TWICE = 1 << 30 };
+enum { TWO_IN_A_WORD = 1 << 23, TWICE = 1 << 30, MOST_SHIFT = 21 };
 
 #define TOO_LARGE "the sums of a channel may be too large for two of them in a word"
+
+/* Multipliers that are not too small for qn_dsp_code_from, and the rest of qn_layer_differs. */
+static const char *
+differs(const qn_step_facts *f, const qn_layer *l, int64_t limit)
+{
+	const char *why = qn_layer_differs(f, l, limit, TOO_LARGE);
+	int32_t bias, m, n;
+
+	for (int32_t o = 0; why == NULL && o < l->channels; o++) {
+		qn_layer_scale(l, o, &bias, &m, &n);
+		if (n > MOST_SHIFT)
+			why = "a multiplier is less than 2^-23";
+	}
+	return why;
+}
+
+/* No code is below the zero point. */
+static const char *
+begins_at_zero(const qn_layer *l)
+{
+	return l->r->lo >= l->r->zo ? NULL : "its results may be below the zero point";
+}
+
+static const qn_conv2d_args *
+conv_args(const qn_step_facts *f)
+{
+	return &((const qn_conv2d_call *)f->step->args)->args;
+}
 
 const char *
 qn_fits_conv2d_dsp(const qn_step_facts *f)
 {
 	const qn_layer l = qn_layer_of_conv(f);
 
-	if (((const qn_conv2d_call *)f->step->args)->args.groups != 1)
+	if (conv_args(f)->groups != 1)
 		return "its channels are in groups";
-	return qn_layer_differs(f, &l, TWO_IN_A_WORD, TOO_LARGE);
+	return differs(f, &l, TWO_IN_A_WORD);
 }
 
 const char *
 qn_fits_depthwise3_dsp(const qn_step_facts *f)
 {
-	const qn_conv2d_args *a = &((const qn_conv2d_call *)f->step->args)->args;
+	const qn_conv2d_args *a = conv_args(f);
 	const qn_layer l = qn_layer_of_conv(f);
 
 	if (a->groups != a->in_c || a->out_c != a->in_c)
 		return "its channels do not have a kernel each";
-	if (a->k_h != 3 || a->k_w != 3 || a->dil_h != 1 || a->dil_w != 1)
-		return "its windows are not 3x3";
-	if (a->in_c % 4 != 0)
-		return "its channels are no multiple of four";
-	return qn_layer_differs(f, &l, TWICE, TOO_LARGE);
+	if (a->k_h != 3 || a->k_w != 3 || a->dil_h != 1 || a->dil_w != 1 || a->stride_w > 2)
+		return "its windows are not 3x3, or more than two columns apart";
+	if (a->in_c < 4)
+		return "fewer than four channels";
+	return differs(f, &l, TWICE);
 }
+
+/* A pixel's channels are read before they are written. */
+static const char *
+conv_over(const qn_conv2d_args *a)
+{
+	const bool over = a->k_h == 1 && a->k_w == 1 && a->stride_h == 1 && a->stride_w == 1 &&
+			  a->out_h == a->in_h && a->out_w == a->in_w && a->out_c == a->in_c;
+
+	return over ? NULL : "its result is not of the same pixels and channels";
+}
+
+/* Rows become strips before they are written, also the first pixel of the next one. */
+static const char *
+depthwise_over(const qn_conv2d_args *a)
+{
+	const bool over = a->stride_h == 1 && a->stride_w == 1 && a->pad_t <= 1 &&
+			  a->out_h == a->in_h && a->out_w == a->in_w && a->in_c % 4 == 0;
+
+	return over ? NULL
+		    : "its result is not of the same pixels, or its channels are no multiple of "
+		      "four";
+}
+
+/* The kernels of a layer, some of which are for less: with no result below the zero point, and over their
+ * operand. */
+#define FITS(which, over)                                                                          \
+	const char *qn_fits_##which##_over_dsp(const qn_step_facts *f)                             \
+	{                                                                                          \
+		const char *why = qn_fits_##which##_dsp(f);                                        \
+		return why != NULL ? why : over(conv_args(f));                                     \
+	}                                                                                          \
+	const char *qn_fits_##which##_relu_dsp(const qn_step_facts *f)                             \
+	{                                                                                          \
+		const char *why = qn_fits_##which##_dsp(f);                                        \
+		const qn_layer l = qn_layer_of_conv(f);                                            \
+		return why != NULL ? why : begins_at_zero(&l);                                     \
+	}                                                                                          \
+	const char *qn_fits_##which##_relu_over_dsp(const qn_step_facts *f)                        \
+	{                                                                                          \
+		const char *why = qn_fits_##which##_relu_dsp(f);                                   \
+		return why != NULL ? why : over(conv_args(f));                                     \
+	}
+FITS(conv2d, conv_over)
+FITS(depthwise3, depthwise_over)
 
 const char *
 qn_fits_dense_dsp(const qn_step_facts *f)
@@ -50,7 +120,7 @@ qn_fits_dense_dsp(const qn_step_facts *f)
 
 	if (((const qn_dense_args *)f->step->args)->zw != 0)
 		return "its weights are no constants of 8 bits";
-	return qn_layer_differs(f, &l, TWO_IN_A_WORD, TOO_LARGE);
+	return differs(f, &l, TWO_IN_A_WORD);
 }
 
 /* ---- packing ---- */
@@ -61,15 +131,31 @@ halves(int32_t low, int32_t high)
 	return ((uint32_t)low & 0xffffu) | (uint32_t)high << 16;
 }
 
-/* Blocks of `pairs` pairs of channels, in them blocks of four inputs. */
+/* What of channels beyond the end nobody reads. */
+static void
+scale_of(const qn_layer *l, int64_t channel, int32_t *bias, int32_t *m, int32_t *n)
+{
+	*bias = *m = *n = 0;
+	if (channel < l->channels)
+		qn_layer_scale(l, (int32_t)channel, bias, m, n);
+}
+
+/* Blocks of `pairs` pairs of channels: what their sums begin with, blocks of four inputs, scales. */
 static uint32_t *
 pack_pairs(const qn_layer *l, int32_t pairs, int32_t *n, qn_arena *a)
 {
 	const int64_t inputs = (l->depth + 3) / 4,
 		      blocks = (l->channels + 2 * pairs - 1) / (2 * pairs);
-	uint32_t *w = QN_NEW(a, uint32_t, (size_t)(blocks * inputs * 2 * pairs)), *to = w;
+	uint32_t *w = QN_NEW(a, uint32_t, (size_t)(blocks * (inputs + 3) * 2 * pairs)), *to = w;
+	int32_t bias[2], m, shift;
 
-	for (int64_t o = 0; o < blocks * 2 * pairs; o += 2 * pairs)
+	for (int64_t o = 0; o < blocks * 2 * pairs; o += 2 * pairs) {
+		for (int64_t c = o; c < o + 2 * pairs; c += 2) {
+			scale_of(l, c, &bias[0], &m, &shift);
+			scale_of(l, c + 1, &bias[1], &m, &shift);
+			*to++ = (uint32_t)bias[1] * 256u + (uint32_t)bias[0];
+			*to++ = (uint32_t)bias[0];
+		}
 		for (int64_t k = 0; k < 4 * inputs; k += 4)
 			for (int64_t j = 0; j < 2 * pairs; j++) {
 				const int64_t c = o + 2 * (j % pairs), i = k + j / pairs;
@@ -79,29 +165,20 @@ pack_pairs(const qn_layer *l, int32_t pairs, int32_t *n, qn_arena *a)
 					       256 * qn_layer_weight(l, c + 1, i + 2) +
 						       qn_layer_weight(l, c, i + 2));
 			}
+		for (int64_t c = o; c < o + 2 * pairs; c++) {
+			scale_of(l, c, &bias[0], &m, &shift);
+			*to++ = (uint32_t)m;
+			*to++ = (uint32_t)shift;
+		}
+	}
 	*n = (int32_t)(to - w);
 	return w;
 }
 
-/* Bias and multipliers of the channels, up to a multiple of `step`. */
-static int32_t
-pack_scales(const qn_layer *l, int32_t step, const int32_t **bias_out, const int32_t **scale_out,
-	    qn_arena *a)
-{
-	const int32_t n = (l->channels + step - 1) / step * step;
-	int32_t *bias = QN_NEW(a, int32_t, (size_t)n), *scale = QN_NEW(a, int32_t, (size_t)n * 2);
-
-	for (int32_t o = 0; o < l->channels; o++)
-		qn_layer_scale(l, o, &bias[o], &scale[2 * o], &scale[2 * o + 1]);
-	*bias_out = bias;
-	*scale_out = scale;
-	return n;
-}
-
 static qn_dsp_packed *
-conv_arguments(const qn_step_facts *f, const qn_layer *l, qn_arena *a)
+conv_arguments(const qn_step_facts *f, qn_arena *a)
 {
-	const qn_conv2d_args *c = &((const qn_conv2d_call *)f->step->args)->args;
+	const qn_conv2d_args *c = conv_args(f);
 	qn_dsp_packed *p = QN_NEW(a, qn_dsp_packed, 1);
 
 	p->args = (qn_dsp_args){
@@ -125,8 +202,6 @@ conv_arguments(const qn_step_facts *f, const qn_layer *l, qn_arena *a)
 		.lo = c->lo,
 		.hi = c->hi,
 	};
-	p->nbias = pack_scales(l, 4, &p->args.bias, &p->args.scale, a);
-	p->nscale = 2 * p->nbias;
 	return p;
 }
 
@@ -134,39 +209,35 @@ void *
 qn_pack_conv2d_dsp(const qn_step_facts *f, qn_arena *a)
 {
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
-	qn_dsp_packed *p = conv_arguments(f, &l, a);
+	qn_dsp_packed *p = conv_arguments(f, a);
 
 	p->args.w = pack_pairs(&l, 2, &p->nw, a);
 	return p;
-}
-
-/* Bytes of the strips of a band. */
-static size_t
-band_bytes(const qn_dsp_args *a, int32_t band)
-{
-	return 8 * ((size_t)(band - 1) * (size_t)a->stride_h + 3) * (size_t)qn_depthwise3_length(a);
 }
 
 void *
 qn_pack_depthwise3_dsp(const qn_step_facts *f, qn_arena *a)
 {
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
-	qn_dsp_packed *p = conv_arguments(f, &l, a);
-	uint32_t *w = QN_NEW(a, uint32_t, (size_t)l.channels * 3);
+	qn_dsp_packed *p = conv_arguments(f, a);
+	uint32_t *w = QN_NEW(a, uint32_t, (size_t)l.channels * 6), *to = w;
+	int32_t bias, m, n;
 
-	for (int32_t c = 0; c < l.channels; c++)
-		for (int32_t ky = 0; ky < 3; ky++) {
-			const uint32_t w0 = (uint32_t)qn_layer_weight(&l, c, 3 * ky) & 0xffu,
-				       w1 = (uint32_t)qn_layer_weight(&l, c, 3 * ky + 1) & 0xffu,
-				       w2 = (uint32_t)qn_layer_weight(&l, c, 3 * ky + 2) & 0xffu;
+	for (int32_t c = 0; c < l.channels; c++) {
+		for (int32_t k = 0; k < 9; k += 3) {
+			const uint32_t w0 = (uint32_t)qn_layer_weight(&l, c, k) & 0xffu,
+				       w1 = (uint32_t)qn_layer_weight(&l, c, k + 1) & 0xffu,
+				       w2 = (uint32_t)qn_layer_weight(&l, c, k + 2) & 0xffu;
 
-			w[3 * c + ky] = w0 | w2 << 8 | w1 << 16;
+			*to++ = w0 | w1 << 8 | w1 << 16 | w2 << 24;
 		}
+		qn_layer_scale(&l, c, &bias, &m, &n);
+		*to++ = 2 * (uint32_t)bias;
+		*to++ = (uint32_t)m;
+		*to++ = (uint32_t)n;
+	}
 	p->args.w = w;
-	p->nw = 3 * l.channels;
-	p->args.band = 1;
-	while (p->args.band < p->args.out_h && band_bytes(&p->args, p->args.band + 1) <= BAND_BYTES)
-		p->args.band++;
+	p->nw = 6 * l.channels;
 	return p;
 }
 
@@ -183,8 +254,6 @@ qn_pack_dense_dsp(const qn_step_facts *f, qn_arena *a)
 				      .zo = d->zo,
 				      .lo = d->lo,
 				      .hi = d->hi};
-	p->nbias = pack_scales(&l, 8, &p->args.bias, &p->args.scale, a);
-	p->nscale = 2 * p->nbias;
 	p->args.w = pack_pairs(&l, 4, &p->nw, a);
 	return p;
 }
@@ -195,18 +264,27 @@ size_t
 qn_work_conv2d_dsp(const void *args)
 {
 	const qn_dsp_args *a = args;
+	const size_t window = (size_t)a->k_h * (size_t)a->k_w,
+		     blocks = (window * (size_t)a->in_c + 3) / 4;
+	const bool inside = a->pad_t == 0 && a->pad_l == 0 && window == 1 &&
+			    (a->out_h - 1) * a->stride_h < a->in_h &&
+			    (a->out_w - 1) * a->stride_w < a->in_w;
 
-	return 20 * (((size_t)a->k_h * (size_t)a->k_w * (size_t)a->in_c + 3) / 4);
+	const size_t run = (size_t)a->k_w * (size_t)a->in_c;
+
+	return 16 * blocks + (inside ? 0 : 2 * (run % 4 == 0 ? run : 4 * blocks));
 }
 
 size_t
 qn_work_depthwise3_dsp(const void *args)
 {
-	return band_bytes(args, ((const qn_dsp_args *)args)->band);
+	return 160 + 24 * (size_t)qn_depthwise3_length(args);
 }
 
 size_t
 qn_work_dense_dsp(const void *args)
 {
-	return 8 * (((size_t)((const qn_dense_dsp_args *)args)->in + 3) / 4);
+	const size_t in = (size_t)((const qn_dense_dsp_args *)args)->in;
+
+	return in % 4 == 0 ? 0 : (in + 3) / 4 * 4;
 }

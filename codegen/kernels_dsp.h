@@ -9,19 +9,26 @@
 #include "runtime/kernels/dsp_dense.h"
 #include "runtime/kernels/dsp_depthwise.h"
 
-/* Packed arguments and how many entries their arrays have. */
+/* Packed arguments and how many words their constants are. */
 typedef struct qn_dsp_packed {
 	qn_dsp_args args;
-	int32_t nw, nbias, nscale;
+	int32_t nw;
 } qn_dsp_packed;
 
 typedef struct qn_dense_dsp_packed {
 	qn_dense_dsp_args args;
-	int32_t nw, nbias, nscale;
+	int32_t nw;
 } qn_dense_dsp_packed;
 
+/* relu: where no code is below the zero point; over: where the result may lie where the operand does. */
 const char *qn_fits_conv2d_dsp(const qn_step_facts *f);
+const char *qn_fits_conv2d_over_dsp(const qn_step_facts *f);
+const char *qn_fits_conv2d_relu_dsp(const qn_step_facts *f);
+const char *qn_fits_conv2d_relu_over_dsp(const qn_step_facts *f);
 const char *qn_fits_depthwise3_dsp(const qn_step_facts *f);
+const char *qn_fits_depthwise3_over_dsp(const qn_step_facts *f);
+const char *qn_fits_depthwise3_relu_dsp(const qn_step_facts *f);
+const char *qn_fits_depthwise3_relu_over_dsp(const qn_step_facts *f);
 const char *qn_fits_dense_dsp(const qn_step_facts *f);
 void *qn_pack_conv2d_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_depthwise3_dsp(const qn_step_facts *f, qn_arena *a);
@@ -35,12 +42,10 @@ size_t qn_work_dense_dsp(const void *args);
 		.table = #field, .at = offsetof(type, args.field),                                 \
 		.count = offsetof(type, number), .each = 1                                         \
 	}
-/* Codes and weights of i8, everything else packed. */
-#define QN_DSP_ROW(type, which, of_work)                                                           \
+/* Codes and weights of i8, all constants packed. */
+#define QN_DSP_ROW(type, which)                                                                    \
 	.families = 1 << QN_FAMILY_s8, .reads = 1 << QN_FAMILY_s8, QN_CODES_1,                     \
-	.pointer = {QN_PACKED(type, w, nw), QN_PACKED(type, bias, nbias),                          \
-		    QN_PACKED(type, scale, nscale)},                                               \
-	.needs = QN_TARGET_DSP, .fits = qn_fits_##which, .pack = qn_pack_##which,                  \
-	.work = qn_work_##which, .work_type = of_work
+	.pointer = {QN_PACKED(type, w, nw)}, .needs = QN_TARGET_DSP, .pack = qn_pack_##which,      \
+	.work = qn_work_##which, .work_type = "uint32_t"
 
 #endif

@@ -98,6 +98,13 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 	return d;
 }
 
+/* over: the result may lie where the operand does. */
+#define DSP(kernel, which, over, fitting)                                                          \
+	{                                                                                          \
+		.name = kernel, .args = "qn_dsp_args", QN_DSP_ROW(qn_dsp_packed, which##_dsp),     \
+		.in_place = over, .fused = FUSED(qn_conv2d_args, out_c), .fits = fitting           \
+	}
+
 static const qn_kernel conv2d[] = {
 	{.name = "qn_depthwise_vector",
 	 .args = "qn_vector_args",
@@ -108,14 +115,14 @@ static const qn_kernel conv2d[] = {
 	 .args = "qn_vector_args",
 	 QN_VECTOR_ROW(qn_vector_packed, conv2d_vector),
 	 .fused = FUSED(qn_conv2d_args, out_c)},
-	{.name = "qn_depthwise3_dsp",
-	 .args = "qn_dsp_args",
-	 QN_DSP_ROW(qn_dsp_packed, depthwise3_dsp, "int16_t"),
-	 .fused = FUSED(qn_conv2d_args, out_c)},
-	{.name = "qn_conv2d_dsp",
-	 .args = "qn_dsp_args",
-	 QN_DSP_ROW(qn_dsp_packed, conv2d_dsp, "uint32_t"),
-	 .fused = FUSED(qn_conv2d_args, out_c)},
+	DSP("qn_depthwise3_relu_dsp", depthwise3, 1, qn_fits_depthwise3_relu_over_dsp),
+	DSP("qn_depthwise3_relu_dsp", depthwise3, 0, qn_fits_depthwise3_relu_dsp),
+	DSP("qn_depthwise3_dsp", depthwise3, 1, qn_fits_depthwise3_over_dsp),
+	DSP("qn_depthwise3_dsp", depthwise3, 0, qn_fits_depthwise3_dsp),
+	DSP("qn_conv2d_relu_dsp", conv2d, 1, qn_fits_conv2d_relu_over_dsp),
+	DSP("qn_conv2d_relu_dsp", conv2d, 0, qn_fits_conv2d_relu_dsp),
+	DSP("qn_conv2d_dsp", conv2d, 1, qn_fits_conv2d_over_dsp),
+	DSP("qn_conv2d_dsp", conv2d, 0, qn_fits_conv2d_dsp),
 	{.name = "qn_depthwise_by4_q",
 	 .args = "qn_conv2d_args_a",
 	 .families = QN_ALL_FAMILIES,
@@ -174,7 +181,8 @@ static const qn_kernel dense[] = {
 	 .fused = FUSED(qn_dense_args, out)},
 	{.name = "qn_dense_dsp",
 	 .args = "qn_dense_dsp_args",
-	 QN_DSP_ROW(qn_dense_dsp_packed, dense_dsp, "uint32_t"),
+	 QN_DSP_ROW(qn_dense_dsp_packed, dense_dsp),
+	 .fits = qn_fits_dense_dsp,
 	 .fused = FUSED(qn_dense_args, out)},
 	{.name = "qn_dense_by4_qw",
 	 .args = "qn_dense_args_a",

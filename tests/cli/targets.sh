@@ -16,10 +16,10 @@ diff -r generic named >difference || fail named "generic is not the default" dif
 has_words report generic/digits.report.json '"target": "generic"|"kernel": "qn_conv2d_by4_s8"|"kernel": "qn_depthwise_by4_s8"'
 
 good m4 compile -q "$E/digits.json" --calib "$E/calib.npy" --target cortex-m4 -o m4
-has_words report m4/digits.report.json '"target": "cortex-m4"|"kernel": "qn_conv2d_dsp"|"kernel": "qn_depthwise3_dsp"|"work_bytes": '
+has_words report m4/digits.report.json '"target": "cortex-m4"|"kernel": "qn_conv2d_relu_dsp"|"kernel": "qn_depthwise3_relu_dsp"|"work_bytes": '
 has_words header m4/digits.h 'target    cortex-m4'
 good explain compile -q "$E/digits.json" --calib "$E/calib.npy" --target cortex-m4 --explain kernels -o m4
-has_words explain stdout 'conv1_acc |conv2d + requantize: qn_conv2d_dsp, |not qn_depthwise3_dsp: its channels do not have a kernel each|flat  |no call'
+has_words explain stdout 'conv1_acc |conv2d + requantize: qn_conv2d_relu_dsp, |not qn_depthwise3_dsp: its channels do not have a kernel each|flat  |no call'
 usage explain-what "--explain|'kernel'|kernels" compile "$E/digits.json" --explain kernel -o out
 # The same results: inputs and outputs of the self-test, and what each step gives.
 cases=$((cases + 1))

@@ -16,6 +16,7 @@ typedef struct layer {
 	const char *x, *w, *bias, *y; /* types, of y its codes; bias NULL: none */
 	int64_t w_lo, w_hi, bias_lo, bias_hi, x_lo, x_hi;
 	const qn_attrs *attr;
+	bool relu; /* no result is below the zero point, some are above it */
 } layer;
 
 /* Calls the kernel of this name; false when it is none of those that are tested. */
@@ -41,6 +42,18 @@ exactly(size_t n)
 
 	assert_non_null(p);
 	return p;
+}
+
+/* Whether the step's kernel, which may write over operand 0, gives the same there. */
+static inline void
+check_over(const char *name, const qn_step *s, int8_t *const *x, size_t bytes, void *work,
+	   const int8_t *y, kernel_call *call)
+{
+	if ((s->kernel->in_place & 1) == 0 || s->bytes != bytes)
+		return;
+	const int8_t *const in[2] = {x[0], x[1]};
+	assert_true(call(name, s, in, work, x[0]));
+	assert_memory_equal(x[0], y, s->bytes);
 }
 
 /* What the one step of a planned graph computes is what the interpreter does; its function. */
@@ -70,8 +83,10 @@ check_step(builder *b, const char *target, int32_t lo, int32_t hi, kernel_call *
 	build_check(b, qn_interp_run(interp, in, NULL, NULL) == QN_OK);
 	int8_t *y = exactly(s->bytes);
 	void *work = exactly(s->work);
-	if (call(name, s, (const int8_t *const *)x, work, y))
+	if (call(name, s, (const int8_t *const *)x, work, y)) {
 		assert_memory_equal(y, qn_interp_output(interp, 0)->data, s->bytes);
+		check_over(name, s, x, qn_type_bytes(in[0]->type), work, y, call);
+	}
 	free(x[0]);
 	free(x[1]);
 	free(y);
@@ -89,8 +104,12 @@ check_layer(builder *b, const layer *l, const char *target, kernel_call *call)
 	if (l->bias != NULL)
 		in[n++] = build_const(b, "b", l->bias, l->bias_lo, l->bias_hi);
 	qn_id acc = build_op(b, l->op, "layer", n, in, l->attr, NULL);
+	qn_attrs clamp = build_attrs(QN_OP_requantize);
+	if (l->relu) /* the zero point stands at the end of the type's text */
+		clamp.clamp.lo =
+			limit(atoi(strrchr(l->y, ':') + 1) + pick(0, 1) * pick(0, 20), -128, 127);
 	qn_graph_output(b->g, "y",
-			build_op(b, QN_OP_requantize, "y", 1, &acc, NULL,
+			build_op(b, QN_OP_requantize, "y", 1, &acc, &clamp,
 				 codes_like(b, qn_graph_node(b->g, acc)->type, l->y)));
 	return check_step(b, target, (int32_t)l->x_lo, (int32_t)l->x_hi, call);
 }

@@ -28,7 +28,8 @@ test_instructions(void **state)
 			assert_int_equal(qn_pkhbt(x, y), (x & 0xffffu) | y << 16);
 			assert_int_equal(qn_pkhtb(x, y), x >> 16 | (y & 0xffff0000u));
 			const int64_t p = (int64_t)(int32_t)x * (int32_t)y + (INT64_C(1) << 31);
-			assert_int_equal(qn_smmulr((int32_t)x, (int32_t)y), (int32_t)(p >> 32));
+			assert_int_equal((uint32_t)qn_smmlar((int32_t)x, (int32_t)y, (int32_t)x),
+					 (uint32_t)((p >> 32) + (int32_t)x));
 			assert_int_equal(qn_ssat8((int32_t)x), limit((int32_t)x, -128, 127));
 			const uint32_t even = ((uint32_t)(int8_t)(x & 0xff) & 0xffffu) |
 					      (uint32_t)(int8_t)(x >> 16 & 0xff) << 16;
@@ -39,17 +40,30 @@ test_instructions(void **state)
 
 /* ---- layers ---- */
 
+static int over; /* results that were computed over their operand */
+
 static bool
 call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int8_t *y)
 {
-	if (strcmp(name, "qn_conv2d_dsp") == 0)
-		qn_conv2d_dsp(s->args, x[0], work, y);
-	else if (strcmp(name, "qn_depthwise3_dsp") == 0)
-		qn_depthwise3_dsp(s->args, x[0], work, y);
-	else if (strcmp(name, "qn_dense_dsp") == 0)
-		qn_dense_dsp(s->args, x[0], work, y);
-	else
+	static const struct {
+		const char *name;
+		void (*conv)(const qn_dsp_args *, const int8_t *, uint32_t *, int8_t *);
+	} rows[] = {
+		{"qn_conv2d_dsp", qn_conv2d_dsp},
+		{"qn_conv2d_relu_dsp", qn_conv2d_relu_dsp},
+		{"qn_depthwise3_dsp", qn_depthwise3_dsp},
+		{"qn_depthwise3_relu_dsp", qn_depthwise3_relu_dsp},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (strcmp(name, rows[i].name) == 0) {
+			over += y == x[0];
+			rows[i].conv(s->args, x[0], work, y);
+			return true;
+		}
+	if (strcmp(name, "qn_dense_dsp") != 0)
 		return false;
+	qn_dense_dsp(s->args, x[0], work, y);
 	return true;
 }
 
@@ -99,27 +113,33 @@ test_dense(void **state)
 static void
 test_conv(void **state)
 {
-	int conv = 0, depthwise = 0;
+	int conv = 0, depthwise = 0, relu = 0;
 
 	(void)state;
-	for (uint64_t round = 1; round <= 400; round++) {
+	over = 0;
+	for (uint64_t round = 1; round <= 900; round++) {
 		builder b;
-		const bool deep = pick(0, 1) == 0;
-		const int c = deep ? 4 * pick(1, 3) : pick(1, 9), o = deep ? c : pick(1, 9);
-		const int kh = deep ? 3 : pick(1, 3), kw = deep ? 3 : pick(1, 4);
+		const bool deep = pick(0, 1) == 0, same = pick(0, 2) == 0;
+		const int c = deep ? pick(4, 13) : pick(1, 9), o = deep || same ? c : pick(1, 9);
+		const int kh = deep   ? 3
+			       : same ? 1
+				      : pick(1, 3),
+			  kw = deep   ? 3
+			       : same ? 1
+				      : pick(1, 4);
 		const int h = pick(kh, 8), w = pick(kw, 9), zp = pick(-128, 127);
 		qn_attrs a = build_attrs(QN_OP_conv2d);
 
 		build_begin(&b, "net", round);
 		a.conv2d.groups = deep ? c : 1;
-		a.conv2d.stride[0] = pick(1, 2);
-		a.conv2d.stride[1] = pick(1, 3);
+		a.conv2d.stride[0] = same ? 1 : pick(1, 4);
+		a.conv2d.stride[1] = same ? 1 : pick(1, 3);
 		for (int i = 0; i < 4; i++)
-			a.conv2d.pad[i] = pick(0, 2);
+			a.conv2d.pad[i] = same ? kh / 2 : pick(0, 2);
 		const layer l = {
 			.op = QN_OP_conv2d,
-			.x = build_printf(&b, "tensor<1x%dx%dx%dx!quant.uniform<i8:f32, 0.5:%d>>",
-					  h, w, c, zp),
+			.x = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.5:%d>>",
+					  pick(1, 2), h, w, c, zp),
 			.w = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.25>>", o,
 					  kh, kw, deep ? 1 : c),
 			.bias = pick(0, 1) == 0
@@ -136,13 +156,41 @@ test_conv(void **state)
 			.x_lo = -128,
 			.x_hi = 127,
 			.attr = &a,
+			.relu = pick(0, 1) == 0,
 		};
 		const char *name = check(&b, &l);
-		conv += strcmp(name, "qn_conv2d_dsp") == 0;
-		depthwise += strcmp(name, "qn_depthwise3_dsp") == 0;
+		conv += strncmp(name, "qn_conv2d_", 10) == 0 && strstr(name, "dsp") != NULL;
+		depthwise += strncmp(name, "qn_depthwise3_", 14) == 0;
+		relu += strstr(name, "_relu_dsp") != NULL;
 		build_end(&b);
 	}
-	assert_true(conv > 100 && depthwise > 100);
+	assert_true(conv > 200 && depthwise > 150 && relu > 100 && over > 50);
+}
+
+/* The rounding form is TFLite's for every sum, multiplier and shift that is let through, ties too: the
+ * plain kernel rounds twice. */
+static void
+test_rounding(void **state)
+{
+	(void)state;
+	for (int32_t n = 0; n <= 21; n++)
+		for (int round = 0; round < 4000; round++) {
+			const int32_t m = pick(0, 3) == 0 ? 1 << 30 : pick(1 << 30, INT32_MAX);
+			const int32_t limits = 1 << pick(1, 30), zo = pick(-128, 127);
+			/* near a multiple of half a step, where ties are */
+			const int64_t half = (int64_t)pick(-300, 300) << n;
+			const int64_t near = half * ((INT64_C(1) << 31)) / m + pick(-2, 2);
+			const int32_t acc = round % 2 == 0 && near > -(1 << 30) && near < 1 << 30
+						    ? (int32_t)near
+						    : pick(-limits + 1, limits - 1);
+			const uint32_t scale[2] = {(uint32_t)m, (uint32_t)n};
+			const int32_t want =
+				qn_requant(acc, m, -n - 1, zo, -128, 127, QN_RQ_DOUBLE);
+
+			assert_int_equal(qn_dsp_code_from(2 * acc, scale, 2 * zo + 1, 0), want);
+			const int8_t up = qn_dsp_code_from(2 * acc, scale, 2 * zo + 1, 1);
+			assert_int_equal(up > zo ? up : zo, want > zo ? want : zo);
+		}
 }
 
 /* 516 weights of 127 and inputs of -128 reach 8388096 below zero: with a bias of 511 more that is the
@@ -206,11 +254,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_instructions),
-		cmocka_unit_test(test_dense),
-		cmocka_unit_test(test_conv),
-		cmocka_unit_test(test_bound),
-		cmocka_unit_test(test_constant_channels),
+		cmocka_unit_test(test_instructions), cmocka_unit_test(test_dense),
+		cmocka_unit_test(test_conv),         cmocka_unit_test(test_rounding),
+		cmocka_unit_test(test_bound),        cmocka_unit_test(test_constant_channels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
