@@ -136,6 +136,30 @@ test_weights(void **state)
 	assert_true(w->vec->scale[1] == (double)(float)(5.0 / 127));
 }
 
+/* Statistics of another model: of another content, or with a value that differs in one thing. */
+static void
+check_mismatches(const qn_calibration *c, const qn_statistics *s)
+{
+	const qn_value_stats *v = &s->value[0];
+	qn_value_stats other[5] = {*v, *v, *v, *v, *v};
+
+	other[0].name = "t";
+	other[1].symmetric = !v->symmetric;
+	other[2].qmin++;
+	other[3].qmax--;
+	assert_int_equal(qn_calibration_check(c, 1, s), QN_EINVALID);
+	for (size_t i = 0; i < 5; i++) {
+		qn_statistics t = *s;
+
+		t.value = &other[i];
+		t.n = i < 4 ? 1 : 0;
+		assert_int_equal(qn_calibration_check(c, 0, &t), QN_EINVALID);
+		assert_string_equal(rg->diags.item[0].id, "stats.mismatch");
+		qn_diags_clear(&rg->env, &rg->diags);
+	}
+	qn_diags_clear(&rg->env, &rg->diags);
+}
+
 /* Shards of the samples, merged: one value a symbol, and the same parameters. */
 static void
 test_shards(void **state)
@@ -164,6 +188,7 @@ test_shards(void **state)
 		assert_int_equal(part[i]->value[0].o.n, (i == 0 ? 2 : 4) * 2 * WIDTH);
 	}
 	assert_int_equal(qn_statistics_merge(&rg->env, &rg->arena, part[1], "b", part[0]), QN_OK);
+	check_mismatches(c, part[1]);
 	assert_int_equal(qn_calibration_check(c, 0, part[1]), QN_OK);
 	assert_int_equal(qn_calibration_find(c, part[1], &f), QN_OK);
 	qn_finding_params(&c->watch[0], &f[0], &scale, &zp);

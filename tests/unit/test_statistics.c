@@ -25,29 +25,6 @@ part(const char *method, size_t first, size_t last)
 	return s;
 }
 
-static const char *
-text_of(const qn_statistics *s)
-{
-	qn_buf b;
-
-	qn_buf_init(&b, &rg->arena);
-	qn_statistics_print(&b, s);
-	return qn_buf_str(&b);
-}
-
-static qn_statistics *
-read_text(const char *text)
-{
-	qn_statistics *s;
-
-	if (qn_statistics_read(&rg->env, &rg->arena, "s.json", text, strlen(text), &s) == QN_OK)
-		return s;
-	for (size_t i = 0; i < rg->diags.n; i++)
-		print_message("%s: %s\n", rg->diags.item[i].place, rg->diags.item[i].message);
-	fail();
-	return NULL;
-}
-
 static void
 expect(qn_status status, const char *id)
 {
