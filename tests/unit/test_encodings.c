@@ -245,6 +245,9 @@ static const row rows[] = {
 	{"{'version': '1.0.0', 'activation_encodings': [{'name': 'x', 'enc_type': 'PER_TENSOR', "
 	 "'dtype': 'INT', 'bw': 7, 'is_sym': false, 'offset': [-3], 'scale': [0.5]}]}",
 	 "e.json:/activation_encodings/0/bw: of 'x': is no width of codes; th; "},
+	{"{'version': '1.0.0', 'activation_encodings': [{'name': 'x', 'enc_type': 'PER_TENSOR', "
+	 "'dtype': 'INT', 'bw': 7, 'is_sym': false, 'offset': [-200], 'scale': [0.5]}]}",
+	 "e.json:/activation_encodings/0/bw: of 'x': is no width of codes; th; "},
 	{"{'version': '1.0.0', 'activation_encodings': [3, {'enc_type': 'PER_TENSOR'}]}",
 	 "e.json:/activation_encodings/0: this must be an object, not a nu; "
 	 "e.json:/activation_encodings/1: the key \"name\" (a string) is mis; "},

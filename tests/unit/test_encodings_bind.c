@@ -89,6 +89,9 @@ static const struct {
 	 "0.25:4"},
 	{MOVED("%m = transpose %x {perm=[1,0]}"), ACT("'offset': -3"), "0.5:3"},
 	{MOVED("%n = reshape %x {shape=[2,1]}\n  %m = relu %n"), ACT("'offset': -3"), "-"},
+	{MOVED("%n = reshape %x {shape=[2,1]}\n  %m = relu6 %n"), ACT("'offset': -3"), "-"},
+	{MOVED("%n = reshape %x {shape=[2,1]}\n  %m = clip %n {min=0.0, max=1.0}"),
+	 ACT("'offset': -3"), "-"},
 };
 
 static const char *
@@ -132,11 +135,39 @@ test_bind(void **state)
 	}
 }
 
+/* Values that the model does not have are named, twelve at most. */
+static void
+test_unused(void **state)
+{
+	static const char *const want[] = {
+		"names 2 values that the model does not have: 'n1', 'n2'",
+		"names 12 values that the model does not have: 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', "
+		"'n7', 'n8', 'n9', 'n10', 'n11', 'n12'",
+		"names 13 values that the model does not have: 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', "
+		"'n7', 'n8', 'n9', 'n10', 'n11', 'n12', …"};
+	static const int count[] = {2, 12, 13};
+
+	for (size_t k = 0; k < QN_COUNT(count); k++) {
+		qn_buf b;
+
+		rig_teardown(state);
+		rig_setup(state);
+		qn_buf_init(&b, &rg->arena);
+		qn_buf_puts(&b, "{'activation_encodings': {'x': [" PAIR("0.5", "0") "]");
+		for (int i = 1; i <= count[k]; i++)
+			qn_buff(&b, ", 'n%d': [" PAIR("0.5", "0") "]", i);
+		qn_buf_puts(&b, "}}");
+		assert_string_equal(bound_to(I8, qn_buf_str(&b)), "0.5:-128 encodings.unused");
+		assert_string_equal(rg->diags.item[0].message, want[k]);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_bind, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_unused, rig_setup, rig_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
