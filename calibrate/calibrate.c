@@ -199,11 +199,20 @@ qn_calibration_find(const qn_calibration *c, const qn_statistics *s, qn_finding 
 
 /* ---- values for the symbols ---- */
 
+/* The parameters of a range; a range of 0 has scale 1, or that of what the value is computed from. */
+static void
+params_of(const qn_symbol *sym, double lo, double hi, const qn_elem *e, double *scale, int64_t *zp)
+{
+	qn_range_to_params(lo, hi, e, sym->kind == QN_SYM_SYMMETRIC, scale, zp);
+	if (lo == 0 && hi == 0 && sym->idle > 0)
+		*scale = qn_round_to(QN_PLAIN_f32, sym->idle);
+}
+
 static void
 warn_zero(qn_model *m, const qn_node *q, const qn_symbol *sym)
 {
-	qn_warn(m->env, "calibrate.zero-range", q->name, "all values of $%s are 0; its scale is 1",
-		sym->name);
+	qn_warn(m->env, "calibrate.zero-range", q->name, "all values of $%s are 0; its scale is %g",
+		sym->name, sym->idle > 0 ? sym->idle : 1);
 }
 
 qn_status
@@ -215,16 +224,14 @@ qn_bind_range(qn_model *m, const qn_node *q, const qn_symbol *sym, double lo, do
 
 	if (lo == 0 && hi == 0)
 		warn_zero(m, q, sym);
-	qn_range_to_params(lo, hi, q->type->elem, symmetric, &scale, &zp);
+	params_of(sym, lo, hi, q->type->elem, &scale, &zp);
 	return qn_symbol_bind(&m->types, q->name, sym->name, 1, &scale, symmetric ? NULL : &zp);
 }
 
 void
 qn_finding_params(const qn_watch *w, const qn_finding *f, double *scale, int64_t *zp)
 {
-	bool symmetric = w->sym->kind == QN_SYM_SYMMETRIC;
-
-	qn_range_to_params(f->lo, f->hi, w->quantize->type->elem, symmetric, scale, zp);
+	params_of(w->sym, f->lo, f->hi, w->quantize->type->elem, scale, zp);
 	if (f->pair) {
 		*scale = qn_round_to(QN_PLAIN_f32, f->scale);
 		*zp = f->zp;

@@ -84,6 +84,7 @@ typedef struct qn_symbol {
 	int64_t zp;
 	const qn_params *vec; /* when bound and len > 0 */
 	const char *method;   /* the calibration method that a recipe gives it, NULL: that of the options */
+	double idle; /* its scale when all samples are 0, 0: 1; bound in the pass that sets it */
 } qn_symbol;
 
 /* ---- scale expressions ---- */

@@ -183,6 +183,19 @@ storage_of(const open_values *s, qn_id id)
 	return e->bits > 8 ? QN_STORAGE_I16 : e->is_signed ? QN_STORAGE_I8 : QN_STORAGE_U8;
 }
 
+/* A value that is 0 on all samples has the step of what it is computed from: a step of 1 can be more than
+ * arithmetic with that takes. */
+static void
+set_idle(const open_values *s, qn_id id, const qn_node *q)
+{
+	const qn_scale *scale = q->type->elem->scale;
+	int64_t zp;
+
+	if (s->stored[id] != NULL && scale->kind == QN_SCALE_SYM)
+		qn_elem_param(&s->m->types, s->stored[id], 0,
+			      &qn_symbol_find(&s->m->types, scale->sym->name)->idle, &zp);
+}
+
 /* With the parameters of the operator, else a symbol.  What the file quantizes for other readers limits it: these read
  * it as it is. */
 static qn_id
@@ -209,6 +222,8 @@ write_pair(const open_values *s, qn_graph *dst, qn_id id, qn_id x, size_t *nsymb
 	} else {
 		q = qn_quantize_real(s->m, dst, x, before_moves(s->g, n)->name, "open", &opts);
 		++*nsymbol;
+		if (q != 0)
+			set_idle(s, id, qn_graph_node(dst, q));
 	}
 	return q != 0 ? qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL) : 0;
 }

@@ -183,6 +183,20 @@ small_difference(void)
 	return 0.0001 + ends("m", 0.00008, 128); /* a step of 16 bits of s, and one of y */
 }
 
+/* A value without a range that is 0 on all samples, beside one in tiny steps. */
+static double
+all_zero(void)
+{
+	image();
+	onx_node(file, "Sub", "d,d", "m");
+	pair("m", "e", 0.000004, ONX_UINT8, 0);
+	onx_list(file, "axes", 1, (const int64_t[]){3});
+	onx_node(file, "ReduceMean", "e", "r");
+	pair("r", "f", 0.000004, ONX_UINT8, 0);
+	onx_node(file, "Add", "f,r", "a");
+	return ends("a", 0.000004, 0);
+}
+
 /* i8 files get i8. */
 static double
 signed_values(void)
@@ -213,6 +227,7 @@ static const struct {
 	{"small_difference", small_difference, true},
 	{"half_fixed", half_fixed, false},
 	{"signed_values", signed_values, true},
+	{"all_zero", all_zero, false},
 };
 
 static void
