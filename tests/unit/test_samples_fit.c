@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_samples_fit.c - which samples an input takes: their shape and type, each a row. */
+/* test_samples_fit.c - which samples an input takes, by their shape and type, and as which batches. */
 #include "tests/unit/run_util.h"
 
 #include "calibrate/dataset.h"
@@ -58,11 +58,51 @@ test_rows(void **state)
 	}
 }
 
+/* Batch i has the samples from i times the batch on, in any order of asking; real values become those of the input. */
+static void
+test_order(void **state)
+{
+	static const struct {
+		const char *input, *samples;
+		double scale, zp; /* of what comes in, of what went in */
+	} kinds[] = {{"tensor<2x2xf32>", "tensor<6x2xf32>", 1, 0},
+		     {"tensor<2x2xf32>", "tensor<6x2xf64>", 1, 0},
+		     {"tensor<2x2xi32>", "tensor<6x2xi32>", 1, 0},
+		     {"tensor<2x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<6x2xi8>", 1, 0},
+		     {"tensor<2x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<6x2xf32>", 2, 3}};
+	static const size_t order[] = {2, 0, 1, 2};
+	double v[12];
+
+	for (int i = 0; i < 12; i++)
+		v[i] = i - 4;
+	for (size_t k = 0; k < QN_COUNT(kinds); k++) {
+		const char *name = "x";
+		qn_dataset *d;
+
+		rig_teardown(state);
+		rig_setup(state);
+		output(input("x", kinds[k].input));
+		const qn_tensor *x = tensor(type(kinds[k].samples), v);
+		assert_int_equal(qn_dataset_arrays(rg->g, &rg->arena, 1, &x, &name, &d), QN_OK);
+		assert_int_equal(d->nbatch, 3);
+		for (size_t o = 0; o < QN_COUNT(order); o++) {
+			const qn_tensor *const *in;
+
+			assert_int_equal(d->get(d, order[o], &rg->arena, &in), QN_OK);
+			for (int i = 0; i < 4; i++)
+				assert_true(qn_tensor_f64(in[0], i) ==
+					    v[4 * order[o] + (size_t)i] * kinds[k].scale +
+						    kinds[k].zp);
+		}
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_rows, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_order, rig_setup, rig_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
