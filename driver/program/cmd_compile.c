@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "networks.h"
 #include "program.h"
 
 static void
@@ -45,38 +46,89 @@ number(const char *option, const char *text, long otherwise, long most)
 	return -1;
 }
 
+/* The model o->model, compiled. */
+static qn_status
+load_and_compile(qn_ctx *ctx, const options *o, sample_list *calib, qn_model **m)
+{
+	qn_compile_opts opts;
+	qn_status status = program_compile_opts(ctx, o, calib, &opts);
+	qn_status loaded = program_load_model(
+		ctx, o, m); /* the model's problems too, whatever is wrong with the samples */
+
+	if (status == QN_OK)
+		status = program_check_used(o, calib, NULL);
+	if (status == QN_OK)
+		status = loaded;
+	return status == QN_OK ? qn_compile(*m, &opts) : status;
+}
+
+static qn_status
+emit(qn_model *m, const options *o, const sample_list *calib, const char *folder,
+     const qn_emit_options *numbers, qn_emit_info *info)
+{
+	qn_emit_options emit = *numbers;
+
+	emit.name = o->name;
+	emit.target = o->emit_target;
+	emit.explain = o->explain != NULL ? program_write_stdout : NULL;
+	emit.proof = o->proof;
+	emit.shared_kernels = o->shared_kernels || o->narg > 0;
+	emit.test = calib->array;
+	emit.ntest = emit.test_samples > 0 ? calib->n : 0;
+	qn_status status = qn_emit(m, folder, &emit, info);
+	if (status == QN_OK)
+		print_summary(m, folder, info, emit.ntest > 0, emit.proof != 0);
+	return status;
+}
+
 static qn_status
 compile(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_options *numbers)
 {
 	qn_model *m = NULL;
 	sample_list calib = {0};
-	qn_compile_opts opts;
 	qn_emit_info info;
-	qn_status status = program_compile_opts(ctx, o, &calib, &opts);
-	qn_status loaded = program_load_model(
-		ctx, o, &m); /* the model's problems too, whatever is wrong with the samples */
+	qn_status status = load_and_compile(ctx, o, &calib, &m);
 
-	if (status == QN_OK)
-		status = program_check_used(o, &calib, NULL);
-	if (status == QN_OK)
-		status = loaded;
-	if (status == QN_OK)
-		status = qn_compile(m, &opts);
 	if (status != QN_OK)
 		return status;
 	if (o->stop_after != NULL)
 		return qn_print(m, QN_FORMAT_IR, program_write_stdout, NULL);
-	qn_emit_options emit = *numbers;
-	emit.name = o->name;
-	emit.target = o->emit_target;
-	emit.explain = o->explain != NULL ? program_write_stdout : NULL;
-	emit.proof = o->proof;
-	emit.shared_kernels = o->shared_kernels;
-	emit.test = calib.array;
-	emit.ntest = emit.test_samples > 0 ? calib.n : 0;
-	status = qn_emit(m, folder, &emit, &info);
+	return emit(m, o, &calib, folder, numbers, &info);
+}
+
+/* Several models: all are compiled before the first is written. */
+static qn_status
+compile_all(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_options *numbers)
+{
+	const size_t n = 1 + (size_t)o->narg;
+	qn_model **m = calloc(n, sizeof *m);
+	const char **name = calloc(n, sizeof *name);
+	qn_emit_info *info = calloc(n, sizeof *info);
+	const sample_list none = {0};
+	qn_status status = m != NULL && name != NULL && info != NULL ? QN_OK : QN_ENOMEM;
+
+	for (size_t i = 0; status == QN_OK && i < n; i++) {
+		options one = *o;
+		sample_list calib = {0};
+
+		one.model = i == 0 ? o->model : o->arg[i - 1];
+		status = load_and_compile(ctx, &one, &calib, &m[i]);
+		if (status == QN_OK) {
+			name[i] = qn_model_name(m[i]);
+			status = (qn_status)networks_check_name(name, i, name[i]);
+		}
+	}
+	for (size_t i = 0; status == QN_OK && i < n; i++) {
+		printf("%s", i > 0 ? "\n" : "");
+		status = emit(m[i], o, &none, folder, numbers, &info[i]);
+	}
 	if (status == QN_OK)
-		print_summary(m, folder, &info, emit.ntest > 0, emit.proof != 0);
+		status = networks_write(ctx, folder, info, n);
+	if (status == QN_OK)
+		printf("\nnetworks     %s/networks.h, .c: all of them, each kernel once\n", folder);
+	free(m);
+	free(name);
+	free(info);
 	return status;
 }
 
@@ -94,7 +146,8 @@ compile_into(const options *o, const qn_emit_options *numbers)
 	signals_folder(&made);
 	qn_status status = writes ? output_folder_make(folder, &made) : QN_OK;
 	if (status == QN_OK)
-		status = compile(ctx, o, folder, numbers);
+		status = o->narg > 0 ? compile_all(ctx, o, folder, numbers)
+				     : compile(ctx, o, folder, numbers);
 	signals_folder(NULL);
 	if (status != QN_OK)
 		output_folder_drop(&made);
@@ -139,6 +192,8 @@ cmd_compile(const options *o)
 		return QN_EUSAGE;
 	}
 	if (samples < 0 || scratch < 0 || weights < 0 || !target_is_known(o->emit_target))
+		return QN_EUSAGE;
+	if (o->narg > 0 && networks_check_options(o) != 0)
 		return QN_EUSAGE;
 	return compile_into(o, &numbers);
 }

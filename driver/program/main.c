@@ -6,7 +6,7 @@
 #include "program.h"
 
 static const command commands[] = {
-	{"compile", "MODEL [--calib FILE] [-o FOLDER] [options]",
+	{"compile", "MODEL [--calib FILE] [-o FOLDER] [options]\n       quern compile MODEL MODEL… [-o FOLDER] [options]",
 	 "quantize a float model on samples and write integer-only C",
 	 "Reads a float model, measures the range of its values on the samples, quantizes it to 8 "
 	 "bits and writes C files that need no\n"
@@ -17,13 +17,15 @@ static const command commands[] = {
 	 "Samples (--calib) are for float models, unless --stats or --encodings say what they "
 	 "would: "
 	 "a quantized file needs none.\n\n"
+	 "Several models, which need no samples, go into one folder with networks.c, which includes "
+	 "the C of all and has each kernel once.\n\n"
 	 "A node that must stay in float is an error (exit code 3) that names it and the "
 	 "reason.\n\n"
 	 "example:\n"
 	 "  quern compile examples/digits/digits.json --calib examples/digits/calib.npy -o out\n"
 	 "  cc -O2 -DDIGITS_SELFTEST_MAIN out/digits.c out/digits_weights.c out/digits_selftest.c "
 	 "-o selftest && ./selftest",
-	 1, 1, compile_options, cmd_compile},
+	 1, MAX_ARGS, compile_options, cmd_compile},
 	{"run", "MODEL [INPUT=]FILE… [-o OUTPUT.npy…] [options]",
 	 "run a model of any stage on samples",
 	 "Runs the model on every sample: dimension 0 of each input array counts samples. Float "

@@ -44,4 +44,18 @@ has_words versions stderr 'two versions of Quern'
 # string.h where a kernel copies memory, and only there.
 cases=$((cases + 1))
 ! grep -q 'string\.h\|memcpy' out/plain.c || fail includes "string.h is included"
+
+# Several models of one command, which need no samples.
+good save opt -q "$E/digits.json" --calib "$E/calib.npy" --stop-after legalize -o first.json
+sed 's/"name": *"digits"/"name": "second"/' first.json >second.json
+good several compile -q first.json second.json -o nets
+has_words several stdout 'model        digits|model        second|networks     nets/networks.h, .c'
+cases=$((cases + 1))
+$strict -c nets/networks.c -o nets.o 2>stderr && nm nets.o | grep -q ' T second_run$' || fail several "it does not compile" stderr
+has_words scratch nets/networks.h 'NETWORKS_SCRATCH_BYTES 3072'
+usage same-name "two of the models are called 'digits'|--name" compile -q first.json first.json -o twice
+usage samples "--calib is for one model|--shared-kernels" compile first.json second.json --calib "$E/calib.npy" -o twice
+cases=$((cases + 1))
+[ ! -e twice ] || fail twice "a folder is left"
+
 finish
