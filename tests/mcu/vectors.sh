@@ -30,7 +30,8 @@ board() {
 	out=$work/board.elf
 	cpu="-mcpu=cortex-m55 -mthumb -mfloat-abi=hard"
 	# shellcheck disable=SC2086
-	both "$1" "$cpu $2" && arm-none-eabi-gcc $cpu -O2 -std=gnu11 -DMCU_FLOATS -DMCU_LOOPS -I"$source" -I"$build" -nostartfiles -Wl,--gc-sections -L"$source/bench/mcu" \
+	both "$1" "$cpu $2" || { result=1 && return; }
+	arm-none-eabi-gcc $cpu -O2 -std=gnu11 -DMCU_FLOATS -DMCU_LOOPS -I"$source" -I"$build" -nostartfiles -Wl,--gc-sections -L"$source/bench/mcu" \
 		-T mps3.ld "$source/bench/mcu/start_arm.c" "$source/tests/mcu/vectors.c" "$work/native.o" "$work/portable.o" -o "$out" || { result=1 && return; }
 	says "$(timeout 300 qemu-system-arm -M mps3-an547 -nographic -monitor none -serial stdio -semihosting-config enable=on,target=native -kernel "$out" 2>&1 </dev/null)" \
 		1 "MVE, $1 $2"

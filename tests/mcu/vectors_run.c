@@ -60,7 +60,6 @@ primitives16(const job *j, int8_t *z)
 
 	z = put16(x, z);
 	z = put16(y, z);
-	z = put16(qn_v16_zero(), z);
 	z = put16(qn_v16_add(x, y), z);
 	z = put16(qn_v16_mul(x, y), z);
 	z = put16(qn_v16_shift(x, j->x[5]), z);
