@@ -28,6 +28,10 @@ static const qn_target targets[] = {
 	 .features = QN_TARGET_VECTORS,
 	 .macro = "__AVX2__",
 	 .help = "AVX2: 16 products of 16 bits an instruction"},
+	{.name = "x86-64-avx512vnni",
+	 .features = QN_TARGET_VECTORS,
+	 .macro = "__AVX512VNNI__",
+	 .help = "AVX-512 VNNI: 64 products an instruction"},
 };
 
 const qn_target *

@@ -28,7 +28,7 @@ sed -n '/^static const int8_t in_/,/^static int8_t got_/p; /^static const uint32
 diff want have >difference && [ -s want ] || fail results "the self-tests differ" difference
 
 # Kernels over vectors, of two processors, on their definitions in C, in C++ too.
-for target in cortex-m55 x86-64-avx2; do
+for target in cortex-m55 x86-64-avx2 x86-64-avx512vnni; do
 	good $target compile -q "$E/digits.json" --calib "$E/calib.npy" --target $target -o $target
 	has_words report $target/digits.report.json "\"target\": \"$target\"|\"kernel\": \"qn_conv2d_vector\"|\"kernel\": \"qn_depthwise_vector\"|\"kernel\": \"qn_dense_vector\""
 	cases=$((cases + 1))
@@ -38,13 +38,15 @@ for target in cortex-m55 x86-64-avx2; do
 	c++ -std=c++11 -O1 -Wall -Wextra -Wpedantic -Werror -DQN_PORTABLE -x c++ -c $target/digits.c -o selftest.o 2>stderr || fail $target "it is no C++" stderr
 done
 # With the processor's own instructions, where it has them.
-if grep -q avx2 /proc/cpuinfo 2>/dev/null; then
+for native in "avx2 x86-64-avx2 -mavx2" "avx512_vnni x86-64-avx512vnni -mavx2 -mavx512f -mavx512vnni"; do
+	read -r feature target flags <<<"$native"
+	grep -qw "$feature" /proc/cpuinfo 2>/dev/null || continue
 	for compiler in "cc -std=c99" "c++ -std=c++11 -x c++"; do
 		cases=$((cases + 1))
-		$compiler -O2 -mavx2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -DDIGITS_TRACE -DDIGITS_SELFTEST_MAIN x86-64-avx2/*.c -o selftest 2>stderr &&
-			./selftest >stdout || fail avx2 "its self-test fails" stderr
+		$compiler -O2 $flags -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -DDIGITS_TRACE -DDIGITS_SELFTEST_MAIN "$target"/*.c -o selftest 2>stderr &&
+			./selftest >stdout || fail "$target" "its self-test fails" stderr
 	done
-fi
+done
 
 cases=$((cases + 1))
 if cc -c m4/digits.c -o m4.o 2>stderr; then

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # vectors.sh BUILD - kernels over vectors give with a processor's instructions what they give with the definitions in C: those of MVE under
-# QEMU (gcc at -O2 and -O0, clang), those of AVX2 on a host that has it.
+# QEMU (gcc at -O2 and -O0, clang), those of AVX2 and AVX-512 VNNI on a host that has them.
 set -u
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=$1
@@ -29,8 +29,8 @@ says() {
 board() {
 	out=$work/board.elf
 	cpu="-mcpu=cortex-m55 -mthumb -mfloat-abi=hard"
-	# shellcheck disable=SC2086
 	both "$1" "$cpu $2" || { result=1 && return; }
+	# shellcheck disable=SC2086
 	arm-none-eabi-gcc $cpu -O2 -std=gnu11 -DMCU_FLOATS -DMCU_LOOPS -I"$source" -I"$build" -nostartfiles -Wl,--gc-sections -L"$source/bench/mcu" \
 		-T mps3.ld "$source/bench/mcu/start_arm.c" "$source/tests/mcu/vectors.c" "$work/native.o" "$work/portable.o" -o "$out" || { result=1 && return; }
 	says "$(timeout 300 qemu-system-arm -M mps3-an547 -nographic -monitor none -serial stdio -semihosting-config enable=on,target=native -kernel "$out" 2>&1 </dev/null)" \
@@ -46,13 +46,20 @@ if command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/n
 		board "clang --target=arm-none-eabi -isystem $include" -O2
 	fi
 fi
-if grep -q avx2 /proc/cpuinfo 2>/dev/null; then
+# host FEATURE FLAGS: with the instructions of this processor, where it has them.
+host() {
+	grep -qw "$1" /proc/cpuinfo 2>/dev/null || return
 	for compiler in gcc clang; do
 		command -v $compiler >/dev/null || continue
-		both $compiler "-O2 -mavx2" && $compiler -O2 -mavx2 -std=c11 -DVECTORS_HOST -I"$source" -I"$build" "$source/tests/mcu/vectors.c" "$work/native.o" "$work/portable.o" \
-			-o "$work/host" || { result=1 && continue; }
-		says "$("$work/host")" 2 "AVX2, $compiler"
+		# shellcheck disable=SC2086
+		both $compiler "-O2 $2" &&
+			$compiler -O2 $2 -std=c11 -DVECTORS_HOST -I"$source" -I"$build" "$source/tests/mcu/vectors.c" "$work/native.o" "$work/portable.o" -o "$work/host"
+		says "$("$work/host")" 2 "$1, $compiler"
 	done
-fi
+}
+
+rm -f "$work/host"
+host avx2 -mavx2
+host avx512_vnni "-mavx2 -mavx512f -mavx512vnni"
 [ $ran -gt 0 ] || exit 77
 exit $result
