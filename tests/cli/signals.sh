@@ -87,11 +87,18 @@ case_of 'weights of another save' 1 tensor.crc 'a.json:|saved with another model
 # Somebody else holds the folder: told, and gone on with as soon as it is free.
 if command -v flock >/dev/null; then
 	mkdir held
-	flock held sleep 1.5 &
-	sleep 0.3
-	good held compile "$E/digits.json" --calib "$E/calib.npy" -o held
+	exec 8<held
+	flock 8
+	cases=$((cases + 1))
+	"$QUERN_BIN" compile "$E/digits.json" --calib "$E/calib.npy" -o held 8<&- >stdout 2>stderr &
+	compiler=$!
+	for _ in $(seq 600); do
+		! grep -q waiting stderr && kill -0 $compiler 2>/dev/null || break
+		sleep 0.1
+	done
+	exec 8<&-
+	wait $compiler || fail held "exit status $?" stderr
 	has_words held stderr 'waiting for another program that writes to held/'
-	wait
 fi
 
 # A file that may not grow beyond 1 KiB.

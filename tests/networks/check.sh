@@ -1,12 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# check.sh ONNX-NETWORKS RECORDS EVERY PERCENT - networks of quantized ONNX operators give what ONNX Runtime gave, as
+# check.sh [EMULATOR…] ONNX-NETWORKS RECORDS EVERY PERCENT - networks of quantized ONNX operators give what ONNX Runtime gave, as
 # RECORDS say, and of every EVERY-th the C files give the interpreter's bytes: one program of all their self-tests.
 set -eu
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+emulator=
+while [ $# -gt 4 ]; do
+	emulator="$emulator $1"
+	shift
+done
 code=0
-"$1" judge "$tmp" "$3" "$4" "$2" >"$tmp/log" || code=$?
+# shellcheck disable=SC2086 # words
+$emulator "$1" judge "$tmp" "$3" "$4" "$2" >"$tmp/log" || code=$?
 tail -n "${QUERN_LINES:-30}" "$tmp/log"
 [ -s "$tmp/list" ] || exit "$code"
 {
