@@ -88,7 +88,7 @@ static const qn_kernel compare[] = {{.name = "qn_compare_q",
 				     QN_CODES_2}};
 static const qn_kernel logic[] = {
 	{.name = "qn_logic", .args = "qn_logic_args", QN_CODES_2, .in_place = 3}};
-static const qn_kernel not [] = {
+static const qn_kernel negation[] = {
 	{.name = "qn_not", .args = "qn_not_args", QN_CODES_1, .in_place = 1}};
 static const qn_kernel where[] = {{.name = "qn_where",
 				   .args = "qn_where_args",
@@ -112,7 +112,7 @@ const qn_emit_form qn_emit_op_greater_equal = QN_KERNELS(compare);
 const qn_emit_form qn_emit_op_logical_and = QN_KERNELS(logic);
 const qn_emit_form qn_emit_op_logical_or = QN_KERNELS(logic);
 const qn_emit_form qn_emit_op_logical_xor = QN_KERNELS(logic);
-const qn_emit_form qn_emit_op_logical_not = QN_KERNELS(not );
+const qn_emit_form qn_emit_op_logical_not = QN_KERNELS(negation);
 const qn_emit_form qn_emit_op_where = QN_KERNELS(where);
 
 #define REMAINDER "a remainder jumps where the codes of its operands are rounded"

@@ -241,7 +241,6 @@ copy_layer(remover *r, qn_id id, const qn_node *n, qn_node *like)
 {
 	const kept in = kept_of(r, n->in[0]), out = kept_of(r, id);
 	qn_id operand[3] = {mapped(r, n->in[0])};
-	qn_attrs attr;
 	qn_summing l;
 	bool none;
 
@@ -259,14 +258,16 @@ copy_layer(remover *r, qn_id id, const qn_node *n, qn_node *like)
 		operand[2] = l.bias != NULL ? constant(r, n->in[2], bias)
 					    : qn_graph_const(r->to, bias_name(r, n), bias);
 	if (l.groups > 1) {
-		qn_attrs_of(n, &attr);
+		qn_attrs *attr = QN_NEW(r->m->scratch, qn_attrs, 1);
+
+		qn_attrs_of(n, attr);
 		if (n->op == QN_OP_conv1d)
-			attr.conv1d.groups = out.n;
+			attr->conv1d.groups = out.n;
 		else if (n->op == QN_OP_conv3d)
-			attr.conv3d.groups = out.n;
+			attr->conv3d.groups = out.n;
 		else
-			attr.conv2d.groups = out.n;
-		like->attr = &attr;
+			attr->conv2d.groups = out.n;
+		like->attr = attr;
 	}
 	like->in = operand;
 	const qn_id y =
@@ -282,7 +283,6 @@ copy_tied(remover *r, qn_id id, const qn_node *n, qn_node *like)
 {
 	const kept out = kept_of(r, id);
 	qn_id *in = QN_NEW(r->m->scratch, qn_id, n->nin);
-	qn_attrs attr;
 
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_node *x = qn_graph_node(r->g, n->in[i]);
@@ -296,12 +296,13 @@ copy_tied(remover *r, qn_id id, const qn_node *n, qn_node *like)
 			return 0;
 	}
 	if (n->op == QN_OP_reshape && out.at != NULL) {
+		qn_attrs *attr = QN_NEW(r->m->scratch, qn_attrs, 1);
 		int64_t *last;
 
-		qn_attrs_of(n, &attr);
-		last = &attr.shape.shape.v[attr.shape.shape.n - 1];
+		qn_attrs_of(n, attr);
+		last = &attr->shape.shape.v[attr->shape.shape.n - 1];
 		*last = *last > 0 ? out.n : *last;
-		like->attr = &attr;
+		like->attr = attr;
 	}
 	like->in = in;
 	return qn_graph_add(r->to, like);

@@ -46,7 +46,7 @@ constant(const order *o, const qn_tensor *c, double b)
 	const qn_elem *real = qn_elem_plain(t, QN_PLAIN_f32);
 	const int32_t rank = o->type->rank, axis = o->type->elem->axis[0];
 	const int32_t before = c != NULL ? rank - c->type->rank : rank;
-	int64_t dim[QN_MAX_RANK], step[QN_MAX_RANK], each = 1;
+	int64_t dim[QN_MAX_RANK], step[QN_MAX_RANK] = {0}, each = 1;
 	void *data;
 
 	for (int32_t k = rank - 1; k >= 0; k--) {
