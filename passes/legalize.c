@@ -58,7 +58,7 @@ order_plain(qn_rw *rw, const qn_match *m)
 	const char *name = qn_rw_name(rw, m->root);
 	const qn_type *type = n->type;
 
-	if (!compares(n->op) || from->is_tuple || type->is_tuple)
+	if (from == NULL || !compares(n->op) || from->is_tuple || type->is_tuple)
 		return qn_rw_decline(rw, "it does more than comparing elements");
 	const qn_elem *e = counts(t, n->name, from->elem);
 	if (e == NULL)

@@ -98,15 +98,16 @@ static const qn_tensor *
 pick(remover *r, const qn_tensor *x, int32_t axis, const kept *k)
 {
 	const qn_type *type = pick_type(r, x->type, axis, k);
-	int64_t inner = 1, rows;
+	int64_t inner = 1, rows = 1;
 	void *data;
 
 	if (type == NULL || type == x->type)
 		return type != NULL ? x : NULL;
 	for (int32_t i = axis + 1; i < x->type->rank; i++)
 		inner *= x->type->dim[i];
+	for (int32_t i = 0; i < axis; i++)
+		rows *= x->type->dim[i];
 	qn_tensor *y = qn_tensor_new(r->m->arena, type, &data);
-	rows = qn_type_count(type) / inner / k->n;
 	for (int64_t row = 0, to = 0; row < rows; row++)
 		for (int64_t i = 0; i < k->n; i++) {
 			const int64_t from = (row * x->type->dim[axis] + k->at[i]) * inner;
@@ -240,7 +241,7 @@ static qn_id
 copy_layer(remover *r, qn_id id, const qn_node *n, qn_node *like)
 {
 	const kept in = kept_of(r, n->in[0]), out = kept_of(r, id);
-	qn_id operand[3] = {mapped(r, n->in[0])};
+	qn_id *operand = QN_NEW(r->m->scratch, qn_id, 3);
 	qn_summing l;
 	bool none;
 
@@ -252,6 +253,7 @@ copy_layer(remover *r, qn_id id, const qn_node *n, qn_node *like)
 	const qn_tensor *bias = folded(r, id, &l, &out, &none);
 	if (w == NULL || bias == NULL)
 		return 0;
+	operand[0] = mapped(r, n->in[0]);
 	operand[1] = constant(r, n->in[1], w);
 	like->nin = none ? 2 : 3;
 	if (!none)

@@ -50,7 +50,7 @@ constant(const order *o, const qn_tensor *c, double b)
 	void *data;
 
 	for (int32_t k = rank - 1; k >= 0; k--) {
-		const int64_t n = k >= before ? c->type->dim[k - before] : 1;
+		const int64_t n = c != NULL && k >= before ? c->type->dim[k - before] : 1;
 
 		step[k] = n > 1 ? each : 0;
 		each *= n;

@@ -28,7 +28,7 @@ sum_of(const qn_rw *rw, qn_id id)
 	for (int i = 0; i < MOST_MOVES && n->nin == 1 && n->op != QN_OP_dequantize &&
 			n->op != QN_OP_pad && qn_rqz_moves(qn_rw_graph(rw), n);
 	     i++)
-		n = qn_rw_node(rw, id = n->in[0]);
+		n = qn_rw_node(rw, n->in[0]);
 	if (n->op != QN_OP_dequantize || elem_of(rw, n->in[0])->bits < 32)
 		return 0;
 	const qn_node *acc = qn_rw_node(rw, n->in[0]);

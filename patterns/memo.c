@@ -218,7 +218,7 @@ qn_memo_begin(qn_matcher *s, const qn_graph *g, const qn_pat *p)
 		s->known_of = NULL;
 		s->spent = 0;
 	}
-	if (s->keeps && (s->known_of != g || s->known_n != g->n)) {
+	if (s->keeps && g != NULL && (s->known_of != g || s->known_n != g->n)) {
 		qn_map_init(&s->known, s->arena);
 		s->known_of = g;
 		s->known_n = g->n;
