@@ -178,7 +178,7 @@ test_rounding(void **state)
 			const int32_t m = pick(0, 3) == 0 ? 1 << 30 : pick(1 << 30, INT32_MAX);
 			const int32_t limits = 1 << pick(1, 30), zo = pick(-128, 127);
 			/* near a multiple of half a step, where ties are */
-			const int64_t half = (int64_t)pick(-300, 300) << n;
+			const int64_t half = pick(-300, 300) * (INT64_C(1) << n);
 			const int64_t near = half * ((INT64_C(1) << 31)) / m + pick(-2, 2);
 			const int32_t acc = round % 2 == 0 && near > -(1 << 30) && near < 1 << 30
 						    ? (int32_t)near
