@@ -62,9 +62,8 @@ load_and_compile(qn_ctx *ctx, const options *o, sample_list *calib, qn_model **m
 	return status == QN_OK ? qn_compile(*m, &opts) : status;
 }
 
-static qn_status
-emit(qn_model *m, const options *o, const sample_list *calib, const char *folder,
-     const qn_emit_options *numbers, qn_emit_info *info)
+static qn_emit_options
+emit_options(const options *o, const sample_list *calib, const qn_emit_options *numbers)
 {
 	qn_emit_options emit = *numbers;
 
@@ -75,9 +74,16 @@ emit(qn_model *m, const options *o, const sample_list *calib, const char *folder
 	emit.shared_kernels = o->shared_kernels || o->narg > 0;
 	emit.test = calib->array;
 	emit.ntest = emit.test_samples > 0 ? calib->n : 0;
-	qn_status status = qn_emit(m, folder, &emit, info);
+	return emit;
+}
+
+static qn_status
+emit(qn_model *m, const char *folder, const qn_emit_options *opts, qn_emit_info *info)
+{
+	qn_status status = qn_emit(m, folder, opts, info);
+
 	if (status == QN_OK)
-		print_summary(m, folder, info, emit.ntest > 0, emit.proof != 0);
+		print_summary(m, folder, info, opts->ntest > 0, opts->proof != 0);
 	return status;
 }
 
@@ -93,41 +99,66 @@ compile(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_options
 		return status;
 	if (o->stop_after != NULL)
 		return qn_print(m, QN_FORMAT_IR, program_write_stdout, NULL);
-	return emit(m, o, &calib, folder, numbers, &info);
+	const qn_emit_options opts = emit_options(o, &calib, numbers);
+	return emit(m, folder, &opts, &info);
 }
 
-/* Several models: all are compiled before the first is written. */
+static int
+discard(void *user, const char *name, const char *text, size_t n)
+{
+	(void)user;
+	(void)name;
+	(void)text;
+	(void)n;
+	return 0;
+}
+
+/* The models of the command line, compiled, and what emitting each would write: its budgets are kept
+ * and its name is that of no other. */
+static qn_status
+prepare_all(qn_ctx *ctx, const options *o, const qn_emit_options *numbers, qn_model **m,
+	    qn_emit_info *info)
+{
+	qn_status status = QN_OK;
+
+	for (size_t i = 0; status == QN_OK && i <= (size_t)o->narg; i++) {
+		options one = *o;
+		sample_list none = {0};
+		qn_emit_options opts = emit_options(o, &none, numbers);
+
+		one.model = i == 0 ? o->model : o->arg[i - 1];
+		opts.explain = NULL;
+		status = load_and_compile(ctx, &one, &none, &m[i]);
+		if (status == QN_OK)
+			status = qn_emit_to(m[i], &opts, discard, NULL, &info[i]);
+		if (status == QN_OK)
+			status = networks_check_name(info, i);
+	}
+	return status;
+}
+
+/* Several models: nothing is written before all of them can be. */
 static qn_status
 compile_all(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_options *numbers)
 {
 	const size_t n = 1 + (size_t)o->narg;
 	qn_model **m = calloc(n, sizeof *m);
-	const char **name = calloc(n, sizeof *name);
 	qn_emit_info *info = calloc(n, sizeof *info);
 	const sample_list none = {0};
-	qn_status status = m != NULL && name != NULL && info != NULL ? QN_OK : QN_ENOMEM;
+	qn_emit_options opts = emit_options(o, &none, numbers);
+	qn_status status =
+		m != NULL && info != NULL ? prepare_all(ctx, o, numbers, m, info) : QN_ENOMEM;
 
 	for (size_t i = 0; status == QN_OK && i < n; i++) {
-		options one = *o;
-		sample_list calib = {0};
-
-		one.model = i == 0 ? o->model : o->arg[i - 1];
-		status = load_and_compile(ctx, &one, &calib, &m[i]);
-		if (status == QN_OK) {
-			name[i] = qn_model_name(m[i]);
-			status = (qn_status)networks_check_name(name, i, name[i]);
-		}
-	}
-	for (size_t i = 0; status == QN_OK && i < n; i++) {
+		opts.name = info[i].name; /* a second warning would say nothing new */
 		printf("%s", i > 0 ? "\n" : "");
-		status = emit(m[i], o, &none, folder, numbers, &info[i]);
+		status = emit(m[i], folder, &opts, &info[i]);
 	}
 	if (status == QN_OK)
 		status = networks_write(ctx, folder, info, n);
 	if (status == QN_OK)
 		printf("\nnetworks     %s/networks.h, .c: all of them, each kernel once\n", folder);
 	free(m);
-	free(name);
 	free(info);
 	return status;
 }

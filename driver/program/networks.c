@@ -47,21 +47,23 @@ networks_check_options(const options *o)
 	return 0;
 }
 
-int
-networks_check_name(const char *const *taken, size_t n, const char *name)
+qn_status
+networks_check_name(const qn_emit_info *net, size_t i)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (!same_name(taken[i], name))
+	const char *name = net[i].name;
+
+	for (size_t k = 0; k < i; k++) {
+		if (!same_name(net[k].name, name))
 			continue;
 		fprintf(stderr,
-			"quern compile: two of the models are called '%s', and their files would "
-			"be the "
-			"same: compile each on its own with --name and --shared-kernels\n",
+			"quern compile: the files of two models would be called '%s': compile each "
+			"on "
+			"its own with --name and --shared-kernels\n",
 			name);
 		return QN_EUSAGE;
 	}
 	if (!same_name(name, "networks"))
-		return 0;
+		return QN_OK;
 	fprintf(stderr,
 		"quern compile: a model is called 'networks', as the file that includes them "
 		"all: compile each on its own with --name and --shared-kernels\n");

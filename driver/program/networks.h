@@ -7,8 +7,8 @@
 
 /* Options that belong to one model are a mistake: QN_EUSAGE after a message, else 0. */
 int networks_check_options(const options *o);
-/* Whether files of this name can stand beside those of the n others; the same results. */
-int networks_check_name(const char *const *taken, size_t n, const char *name);
+/* Files of network i cannot stand beside those of the networks before it: QN_EUSAGE after a message. */
+qn_status networks_check_name(const qn_emit_info *net, size_t i);
 /* Writes networks.c and networks.h of n models that were emitted into the folder. */
 qn_status networks_write(qn_ctx *ctx, const char *folder, const qn_emit_info *net, size_t n);
 

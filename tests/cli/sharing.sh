@@ -53,8 +53,14 @@ has_words several stdout 'model        digits|model        second|networks     n
 cases=$((cases + 1))
 $strict -c nets/networks.c -o nets.o 2>stderr && nm nets.o | grep -q ' T second_run$' || fail several "it does not compile" stderr
 has_words scratch nets/networks.h 'NETWORKS_SCRATCH_BYTES 3072'
-usage same-name "two of the models are called 'digits'|--name" compile -q first.json first.json -o twice
+usage same-name "the files of two models would be called 'digits'|--name" compile -q first.json first.json -o twice
 usage samples "--calib is for one model|--shared-kernels" compile first.json second.json --calib "$E/calib.npy" -o twice
+# The first one alone would be within the budget: nothing of it is written.
+sed 's/"name": *"digits"/"name": "third"/' "$E/digits.json" >third.json
+cp "$E/digits.safetensors" .
+good wide-third opt -q third.json --calib "$E/calib.npy" --activations i16 --stop-after legalize -o wide-third.json
+case_of budget 5 budget.scratch 'third' compile -q first.json wide-third.json --max-scratch 4000 -o twice
+case_of no-samples 1 calibrate.no-data '' compile -q first.json third.json -o twice
 cases=$((cases + 1))
 [ ! -e twice ] || fail twice "a folder is left"
 
