@@ -182,25 +182,7 @@ conv_arguments(const qn_step_facts *f, qn_arena *a)
 	qn_dsp_packed *p = QN_NEW(a, qn_dsp_packed, 1);
 
 	p->args = (qn_dsp_args){
-		.batch = c->batch,
-		.in_h = c->in_h,
-		.in_w = c->in_w,
-		.in_c = c->in_c,
-		.out_h = c->out_h,
-		.out_w = c->out_w,
-		.out_c = c->out_c,
-		.k_h = c->k_h,
-		.k_w = c->k_w,
-		.stride_h = c->stride_h,
-		.stride_w = c->stride_w,
-		.dil_h = c->dil_h,
-		.dil_w = c->dil_w,
-		.pad_t = c->pad_t,
-		.pad_l = c->pad_l,
-		.zi = c->zi,
-		.zo = c->zo,
-		.lo = c->lo,
-		.hi = c->hi,
+		QN_LAYER_SHAPE(c),
 	};
 	return p;
 }

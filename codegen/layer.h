@@ -15,6 +15,14 @@ typedef struct qn_layer {
 	const bool *constant; /* by channel; set for packing */
 } qn_layer;
 
+/* The fields of a convolution's arguments that packed arguments have under the same names, as initializers. */
+#define QN_LAYER_SHAPE(c)                                                                          \
+	.batch = (c)->batch, .in_h = (c)->in_h, .in_w = (c)->in_w, .in_c = (c)->in_c,              \
+	.out_h = (c)->out_h, .out_w = (c)->out_w, .out_c = (c)->out_c, .k_h = (c)->k_h,            \
+	.k_w = (c)->k_w, .stride_h = (c)->stride_h, .stride_w = (c)->stride_w,                     \
+	.dil_h = (c)->dil_h, .dil_w = (c)->dil_w, .pad_t = (c)->pad_t, .pad_l = (c)->pad_l,        \
+	.zi = (c)->zi, .zo = (c)->zo, .lo = (c)->lo, .hi = (c)->hi
+
 qn_layer qn_layer_of_conv(const qn_step_facts *f);
 qn_layer qn_layer_of_dense(const qn_step_facts *f);
 /* For packing: knows which channels are constant. */
