@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* add_linear.c - see add_linear.h.
  *
- * TFLite's sum of codes rounds three times.  Its result is nearly that of
+ * TFLite's sum of quantized values rounds three times.  Its result is nearly that of
  *
  *     floor((a x + b y + c) / 2^shift),   a = 2^shift sx / so,   b = 2^shift sy / so
  *
- * and whether a c makes it exactly that for each of the 65,536 pairs of codes is found by trying them:
+ * and whether a c makes it exactly that for each of the 65,536 pairs of quantized values is found by trying them:
  * each pair whose code is z and not the largest wants a x + b y + c below (z + 1) 2^shift, and each
  * whose code is not the smallest wants it z 2^shift or more.  What is left of c after all pairs is
  * empty, or any of it will do. */
@@ -146,7 +146,7 @@ qn_fits_add_linear(const qn_step_facts *f)
 		return "an operand is repeated";
 	return find(f, f->g->model->arena, &found)
 		       ? NULL
-		       : "no linear form gives the same code for every pair of codes";
+		       : "no linear form gives the same result for every pair of quantized values";
 }
 
 void *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* add_linear.h - sums of 8-bit codes as one multiplication each, where that is proved to be equal. */
+/* add_linear.h - sums of 8-bit quantized values as one multiplication each, where that is proved to be equal. */
 #ifndef QN_CODEGEN_ADD_LINEAR_H
 #define QN_CODEGEN_ADD_LINEAR_H
 

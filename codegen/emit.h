@@ -101,7 +101,7 @@ enum { QN_EMITTED_FILES = 5 };
 /* The plan, opts and test must outlive it; test may be NULL: then there is no self-test. */
 qn_status qn_emission_make(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *test,
 			   qn_arena *a, qn_emission **out) QN_MUST_CHECK;
-/* What stands behind plan->name in the name of file i: ".h", ".c", "_weights.c", "_selftest.c",
+/* What follows plan->name in the name of file i: ".h", ".c", "_weights.c", "_selftest.c",
  * "_proof.c"; NULL for a file that is not there. */
 const char *qn_emission_suffix(const qn_emission *e, int i);
 /* Of text i whether this emission has it or not. */

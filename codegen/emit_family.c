@@ -95,12 +95,12 @@ qn_emit_packed(qn_emitter *e, const qn_step *s, uint32_t j)
 			       data));
 }
 
-static const char *const codes[QN_NFAMILY] = {"int8_t", "uint8_t", "int16_t"};
+static const char *const stored[QN_NFAMILY] = {"int8_t", "uint8_t", "int16_t"};
 
 const char *
 qn_emit_codes(const qn_emitter *e, const qn_step *s)
 {
-	return codes[qn_step_facts_of(e->g, s).family];
+	return stored[qn_step_facts_of(e->g, s).family];
 }
 
 void
@@ -120,7 +120,7 @@ qn_emit_windows(const qn_emitter *e, qn_buf *b)
 		if (e->window[f] > 0)
 			qn_buff(b,
 				"\tconst %s *rows%s[%lld]; /* the rows that a window covers */\n",
-				codes[f], tokens[OTHER].name[f], (long long)e->window[f]);
+				stored[f], tokens[OTHER].name[f], (long long)e->window[f]);
 }
 
 const char *

@@ -62,7 +62,7 @@ qn_emit_proof(qn_emitter *e, qn_buf *b)
 	const char *name = e->plan->name;
 
 	qn_emit_notice(e, "_proof.c", "one run with every input unknown, for an analyser", b);
-	qn_buff(b, " *\n * It is no part of a firmware.\n */\n#include \"%s.h\"\n\n", name);
+	qn_buff(b, " *\n * It is not part of the firmware.\n */\n#include \"%s.h\"\n\n", name);
 	qn_emit_content_check(e, "_proof.c", b);
 	qn_buf_puts(b, "/* An analyser takes what these hold for unknown. */\n");
 	put_ports(e, true, put_volatile, b);
