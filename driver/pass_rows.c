@@ -257,6 +257,13 @@ run_prune(qn_pipeline *p)
 	return qn_prune(p->m);
 }
 
+static qn_status
+run_tables(qn_pipeline *p)
+{
+	QN_TRY(one_graph(p, "tables"));
+	return qn_tables(p->m);
+}
+
 const qn_pass_row qn_passes[] = {
 	{"axes", "let transposes meet and vanish, or move to the ends of the graph",
 	 QN_STAGE_CALIBRATED, run_axes},
@@ -277,6 +284,8 @@ const qn_pass_row qn_passes[] = {
 	 QN_STAGE_CALIBRATED, run_legalize},
 	{"prune", "remove channels that are the same for all inputs, or that nobody reads",
 	 QN_STAGE_INTEGER, run_prune},
+	{"tables", "compute functions of one 8-bit value that take several steps by one table",
+	 QN_STAGE_INTEGER, run_tables},
 };
 
 const size_t qn_npasses = QN_COUNT(qn_passes);

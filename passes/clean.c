@@ -104,19 +104,6 @@ shifted_bias(qn_rw *rw, const char *name, qn_id b, int64_t channels, const doubl
 	return qn_rw_const(rw, name, out);
 }
 
-/* "<the node's name>.<what>" */
-static const char *
-derived_name(qn_rw *rw, qn_id id, const char *what)
-{
-	const char *name = qn_rw_name(rw, id);
-	qn_buf b;
-
-	qn_buf_init(&b, qn_rw_model(rw)->scratch);
-	qn_buff(&b, "%s.%s", name != NULL ? name : qn_opinfo_get(qn_rw_node(rw, id)->op)->name,
-		what);
-	return qn_buf_str(&b);
-}
-
 static bool
 constants_are_f32(const qn_rw *rw, const qn_match *m, int first, int last)
 {
@@ -146,8 +133,8 @@ fold_batch_norm(qn_rw *rw, const qn_match *m)
 	affine_of(rw, m, channels, factor, offset);
 	qn_id in[2] = {m->at[X], scaled_weights(rw, m->at[W], factor)};
 	qn_id y = qn_rw_add(rw, conv->op, qn_rw_name(rw, m->at[CONV]), 2, in, conv->attr, NULL);
-	qn_id out[2] = {y, shifted_bias(rw, derived_name(rw, m->root, "bias"), m->at[B], channels,
-					factor, offset)};
+	qn_id out[2] = {y, shifted_bias(rw, qn_rw_derived_name(rw, m->root, "bias"), m->at[B],
+					channels, factor, offset)};
 	return qn_rw_add(rw, QN_OP_bias_add, qn_rw_name(rw, m->root), 2, out, NULL, NULL);
 }
 
@@ -193,11 +180,11 @@ batch_norm_to_conv(qn_rw *rw, const qn_match *m)
 	conv.conv2d.groups = channels;
 
 	qn_id x = t->rank != 4 ? reshaped(rw, NULL, m->at[X], 4, image) : m->at[X];
-	qn_id in[2] = {x, qn_rw_const(rw, derived_name(rw, m->root, "scale"), w)};
-	qn_id y =
-		qn_rw_add(rw, QN_OP_conv2d, derived_name(rw, m->root, "conv"), 2, in, &conv, NULL);
-	qn_id out[2] = {y, shifted_bias(rw, derived_name(rw, m->root, "bias"), 0, channels, factor,
-					offset)};
+	qn_id in[2] = {x, qn_rw_const(rw, qn_rw_derived_name(rw, m->root, "scale"), w)};
+	qn_id y = qn_rw_add(rw, QN_OP_conv2d, qn_rw_derived_name(rw, m->root, "conv"), 2, in, &conv,
+			    NULL);
+	qn_id out[2] = {y, shifted_bias(rw, qn_rw_derived_name(rw, m->root, "bias"), 0, channels,
+					factor, offset)};
 	y = qn_rw_add(rw, QN_OP_bias_add, qn_rw_name(rw, m->root), 2, out, NULL, NULL);
 	return t->rank != 4 ? reshaped(rw, NULL, y, t->rank, t->dim) : y;
 }
@@ -209,9 +196,9 @@ is_layer(const qn_rw *rw, const qn_node *product)
 	const qn_node *w = product->op == QN_OP_matmul ? qn_rw_node(rw, product->in[1]) : NULL;
 
 	return w != NULL && w->op == QN_OP_const && qn_type_is_f32(w->type) && w->type->rank == 2 &&
-	       qn_type_count(w->type) > 0 &&
-	       product->attr->matmul.transpose_a == 0 && qn_type_is_f32(product->type) &&
-	       product->type->rank >= 2 && qn_type_count(product->type) > 0;
+	       qn_type_count(w->type) > 0 && product->attr->matmul.transpose_a == 0 &&
+	       qn_type_is_f32(product->type) && product->type->rank >= 2 &&
+	       qn_type_count(product->type) > 0;
 }
 
 /* dense(x as rows, the matrix transposed) of a matmul that is a layer; the rules fold the
@@ -282,9 +269,9 @@ mask_to_where(qn_rw *rw, const qn_match *m)
 	if (!qn_type_is_f32(cast->type) || from->is_tuple || from->elem->kind != QN_ELEM_PLAIN ||
 	    from->elem->plain != QN_PLAIN_bool)
 		return qn_rw_decline(rw, "it is no cast of bool to f32");
-	in[1] = qn_rw_const(rw, derived_name(rw, m->root, "one"),
+	in[1] = qn_rw_const(rw, qn_rw_derived_name(rw, m->root, "one"),
 			    qn_tensor_of(model->arena, scalar, &values[0]));
-	in[2] = qn_rw_const(rw, derived_name(rw, m->root, "zero"),
+	in[2] = qn_rw_const(rw, qn_rw_derived_name(rw, m->root, "zero"),
 			    qn_tensor_of(model->arena, scalar, &values[1]));
 	return qn_rw_add(rw, QN_OP_where, qn_rw_name(rw, m->root), 3, in, NULL, NULL);
 }
@@ -342,8 +329,9 @@ part_of_top_k(qn_rw *rw, const qn_match *m)
 
 	qn_attrs_default(QN_ATTRS(gather), &attr);
 	attr.gather.axis = top->attr->top_k.axis;
-	in[1] = qn_rw_add(rw, QN_OP_top_places, places ? name : derived_name(rw, m->root, "places"),
-			  1, in, top->attr, type);
+	in[1] = qn_rw_add(rw, QN_OP_top_places,
+			  places ? name : qn_rw_derived_name(rw, m->root, "places"), 1, in,
+			  top->attr, type);
 	if (places || in[1] == 0)
 		return in[1];
 	return qn_rw_add(rw, QN_OP_gather_elements, name, 2, in, &attr, NULL);

@@ -88,4 +88,8 @@ qn_status qn_legalize(qn_model *m) QN_MUST_CHECK;
  * stay.  Leaves the graph as it is where there are none.  integer -> integer. */
 qn_status qn_prune(qn_model *m) QN_MUST_CHECK;
 
+/* Computes each function of one 8-bit value that takes several steps by one table; the bytes of the
+ * outputs stay.  integer -> integer. */
+qn_status qn_tables(qn_model *m) QN_MUST_CHECK;
+
 #endif

@@ -70,6 +70,18 @@ qn_rw_name(const qn_rw *rw, qn_id id)
 	return rw->name[id];
 }
 
+const char *
+qn_rw_derived_name(const qn_rw *rw, qn_id id, const char *what)
+{
+	const char *name = qn_rw_name(rw, id);
+	qn_buf b;
+
+	qn_buf_init(&b, qn_rw_model(rw)->scratch);
+	qn_buff(&b, "%s.%s", name != NULL ? name : qn_opinfo_get(qn_rw_node(rw, id)->op)->name,
+		what);
+	return qn_buf_str(&b);
+}
+
 void *
 qn_rw_user(const qn_rw *rw)
 {

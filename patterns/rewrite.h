@@ -34,6 +34,8 @@ qn_rw_graph(const qn_rw *rw); /* the graph under construction: read only through
 const qn_node *qn_rw_node(const qn_rw *rw, qn_id id);
 /* The name that the node will have in the result (its own `name` is a working name); NULL: any. */
 const char *qn_rw_name(const qn_rw *rw, qn_id id);
+/* "<the node's name, or its op's>.<what>", for what a rule makes of it. */
+const char *qn_rw_derived_name(const qn_rw *rw, qn_id id, const char *what);
 void *qn_rw_user(const qn_rw *rw);
 /* Uses of the value in the source graph; 1 for a value that a rule made. */
 uint32_t qn_rw_uses(const qn_rw *rw, qn_id id);

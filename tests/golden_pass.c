@@ -198,6 +198,8 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_legalize(m);
 	if (IS("prune"))
 		return qn_prune(m);
+	if (IS("tables"))
+		return qn_tables(m);
 	(void)complain("there is no such pass");
 	return QN_EUSAGE;
 }

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/common.inc"
 
 E=$QUERN_SOURCE/examples/digits
-passes='axes clean partition quantize calibrate bind requantize legalize prune'
+passes='axes clean partition quantize calibrate bind requantize legalize prune tables'
 listed=${passes/requantize/requantize align}
 commands='compile run eval calibrate merge opt import export inspect match quantize targets supported-ops'
 
