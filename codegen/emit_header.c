@@ -46,7 +46,7 @@ put_summary(qn_emitter *e, const qn_emit_opts *opts, qn_buf *b)
 		qn_emit_comment(b, opts->options_text);
 		qn_buf_putc(b, '\n');
 	}
-	if (p->target->macro != NULL)
+	if (p->target->lacks != NULL)
 		qn_buff(b, " *   target    %s\n", p->target->name);
 	for (way = 1; way >= 0; way--) {
 		for (k = 0; k < qn_port_count(e, way == 1); k++) {

@@ -98,13 +98,13 @@ put_target(const qn_emitter *e, qn_buf *b)
 {
 	const qn_target *t = e->plan->target;
 
-	if (t->macro != NULL)
+	if (t->lacks != NULL)
 		qn_buff(b,
-			"#if !defined(%s) && !defined(QN_PORTABLE)\n"
+			"#if %s && !defined(QN_PORTABLE)\n"
 			"#error \"written for %s: compile for such a core, or define QN_PORTABLE "
 			"to run it anywhere\"\n"
 			"#endif\n\n",
-			t->macro, t->name);
+			t->lacks, t->name);
 }
 
 static void

@@ -6,7 +6,8 @@
  *   dense         blocks of 8 channels
  *   depthwise     blocks of 8 channels, in them the taps                w[0..7][0] w[0..7][1] …
  *
- * Beside each block of channels stand its bias, multipliers and shifts.  Sums fit into 32 bits for all
+ * A convolution or dense layer that adds products eight inputs apart in 16 bits (QN_TARGET_PAIRS) must not
+ * have weights of -128 at both.  Beside each block of channels stand its bias, multipliers and shifts.  Sums fit into 32 bits for all
  * inputs that i8 can hold. */
 #include "codegen/kernels_vector.h"
 
@@ -31,25 +32,36 @@ differs(const qn_step_facts *f, const qn_layer *l)
 	return qn_layer_differs(f, l, INT32_MAX, "the sums of a channel may be too large");
 }
 
+/* Whether the products of two weights of a channel that lie so far apart fit into 16 bits when they are added. */
+static bool
+pairs_fit(const qn_layer *l, int64_t apart)
+{
+	for (int64_t i = apart; i < l->channels * l->depth; i++) {
+		const int64_t v = qn_tensor_i64(l->w, i - apart), w = qn_tensor_i64(l->w, i);
+
+		if (i % l->depth >= apart && (v < 0 ? -v : v) + (w < 0 ? -w : w) > MOST_PAIR)
+			return false;
+	}
+	return true;
+}
+
+/* The same of inputs, for targets that add so. */
+static const char *
+rows_differ(const qn_step_facts *f, const qn_layer *l)
+{
+	const char *why = differs(f, l);
+
+	return why != NULL || (f->features & QN_TARGET_PAIRS) == 0 || pairs_fit(l, LANES / 2)
+		       ? why
+		       : "two weights of -128 stand eight inputs apart";
+}
+
 const char *
 qn_fits_conv2d_vector(const qn_step_facts *f)
 {
 	const qn_layer l = qn_layer_of_conv(f);
 
-	return conv_of(f)->groups != 1 ? "its channels are in groups" : differs(f, &l);
-}
-
-/* Products of neighbouring taps are added in 16 bits. */
-static bool
-pairs_fit(const qn_layer *l)
-{
-	for (int64_t i = 1; i < l->channels * l->depth; i++) {
-		const int64_t v = qn_tensor_i64(l->w, i - 1), w = qn_tensor_i64(l->w, i);
-
-		if (i % l->depth != 0 && (v < 0 ? -v : v) + (w < 0 ? -w : w) > MOST_PAIR)
-			return false;
-	}
-	return true;
+	return conv_of(f)->groups != 1 ? "its channels are in groups" : rows_differ(f, &l);
 }
 
 const char *
@@ -64,7 +76,8 @@ qn_fits_depthwise_vector(const qn_step_facts *f)
 		return "its windows have gaps";
 	const char *why = differs(f, &l);
 
-	return why != NULL || pairs_fit(&l) ? why : "two weights of -128 stand beside each other";
+	return why != NULL || pairs_fit(&l, 1) ? why
+					       : "two weights of -128 stand beside each other";
 }
 
 const char *
@@ -74,7 +87,7 @@ qn_fits_dense_vector(const qn_step_facts *f)
 
 	return ((const qn_dense_args *)f->step->args)->zw != 0
 		       ? "its weights are no constants of 8 bits"
-		       : differs(f, &l);
+		       : rows_differ(f, &l);
 }
 
 /* ---- packing ---- */

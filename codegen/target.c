@@ -8,7 +8,11 @@
 #include "ir/buf.h"
 #include "ir/diag.h"
 
-#define DSP .features = QN_TARGET_DSP, .macro = "__ARM_FEATURE_DSP"
+#define DSP .features = QN_TARGET_DSP, .lacks = "!defined(__ARM_FEATURE_DSP)"
+
+/* The macros of NEON and its dot products are those of 32-bit cores, too. */
+#define AARCH64_LACKS(macro)                                                                       \
+	"(!defined(__aarch64__) || defined(__ARM_BIG_ENDIAN) || !defined(" macro "))"
 
 static const qn_target targets[] = {
 	{.name = "generic", .help = "any C99 or C++11 compiler (default)"},
@@ -19,18 +23,25 @@ static const qn_target targets[] = {
 	{.name = "cortex-m33", DSP, .help = "as cortex-m4; for cores that have the extension"},
 	{.name = "cortex-m55",
 	 .features = QN_TARGET_VECTORS,
-	 .macro = "__ARM_FEATURE_MVE",
+	 .lacks = "!defined(__ARM_FEATURE_MVE)",
 	 .help = "MVE (Helium): 16 products an instruction"},
 	{.name = "rv32imc", .help = "as generic"},
-	{.name = "aarch64", .help = "as generic"},
+	{.name = "aarch64",
+	 .features = QN_TARGET_VECTORS | QN_TARGET_PAIRS,
+	 .lacks = AARCH64_LACKS("__ARM_NEON"),
+	 .help = "NEON, which all have: 8 products an instruction"},
+	{.name = "aarch64-dotprod",
+	 .features = QN_TARGET_VECTORS,
+	 .lacks = AARCH64_LACKS("__ARM_FEATURE_DOTPROD"),
+	 .help = "NEON with dot products (SDOT): 16 products an instruction"},
 	{.name = "x86-64", .help = "as generic"},
 	{.name = "x86-64-avx2",
 	 .features = QN_TARGET_VECTORS,
-	 .macro = "__AVX2__",
+	 .lacks = "!defined(__AVX2__)",
 	 .help = "AVX2: 16 products of 16 bits an instruction"},
 	{.name = "x86-64-avx512vnni",
 	 .features = QN_TARGET_VECTORS,
-	 .macro = "__AVX512VNNI__",
+	 .lacks = "!defined(__AVX512VNNI__)",
 	 .help = "AVX-512 VNNI: 64 products an instruction"},
 };
 

@@ -12,12 +12,14 @@
 enum {
 	QN_TARGET_DSP = 1 << 0, /* SMLAD and its like: the DSP extension of Armv7E-M and Armv8-M */
 	QN_TARGET_VECTORS = 1 << 1, /* those of 16 bytes (runtime/kernels/vector.h) */
+	QN_TARGET_PAIRS = 1 << 2,   /* adds products of 8 bits in 16 bits, two at a time */
 };
 
 typedef struct qn_target {
 	const char *name, *help;
 	uint32_t features;
-	const char *macro; /* what a compiler for it defines; NULL: any compiler will do */
+	const char *
+		lacks; /* of the preprocessor: true of compilers that are not for it; NULL: any will do */
 } qn_target;
 
 /* Row i of the table, the first one the default; NULL past the last. */

@@ -40,6 +40,8 @@ measured(void)
 
 #if defined(__riscv)
 	__asm__ volatile("1:\taddi %0, %0, -1\n\tbnez %0, 1b" : "+r"(turns));
+#elif defined(__aarch64__)
+	__asm__ volatile("1:\tsubs %w0, %w0, #1\n\tb.ne 1b" : "+r"(turns) : : "cc");
 #else
 	__asm__ volatile(".syntax unified\n1:\tsubs %0, %0, #1\n\tbne 1b" : "+l"(turns) : : "cc");
 #endif

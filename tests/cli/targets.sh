@@ -6,7 +6,7 @@
 E=$QUERN_SOURCE/examples/digits
 
 silent list targets
-has_words list stdout 'generic|cortex-m0plus|cortex-m4|DSP extension|rv32imc'
+has_words list stdout 'generic|cortex-m0plus|cortex-m4|DSP extension|rv32imc|aarch64-dotprod|SDOT'
 usage unknown "unknown target 'm4'|--target|quern targets" compile "$E/digits.json" --calib "$E/calib.npy" --target m4 -o out
 
 good generic compile -q "$E/digits.json" --calib "$E/calib.npy" -o generic
@@ -27,8 +27,8 @@ sed -n '/^static const int8_t in_/,/^static int8_t got_/p; /^static const uint32
 sed -n '/^static const int8_t in_/,/^static int8_t got_/p; /^static const uint32_t step_crc/,/^};/p' m4/digits_selftest.c >have
 diff want have >difference && [ -s want ] || fail results "the self-tests differ" difference
 
-# Kernels over vectors, of two processors, on their definitions in C, in C++ too.
-for target in cortex-m55 x86-64-avx2 x86-64-avx512vnni; do
+# Kernels over vectors, of several processors, on their definitions in C, in C++ too.
+for target in cortex-m55 aarch64 aarch64-dotprod x86-64-avx2 x86-64-avx512vnni; do
 	good $target compile -q "$E/digits.json" --calib "$E/calib.npy" --target $target -o $target
 	has_words report $target/digits.report.json "\"target\": \"$target\"|\"kernel\": \"qn_conv2d_vector\"|\"kernel\": \"qn_depthwise_vector\"|\"kernel\": \"qn_dense_vector\""
 	cases=$((cases + 1))
@@ -47,6 +47,24 @@ for native in "avx2 x86-64-avx2 -mavx2" "avx512_vnni x86-64-avx512vnni -mavx2 -m
 			./selftest >stdout || fail "$target" "its self-test fails" stderr
 	done
 done
+
+# NEON under QEMU, and no program for aarch64 without what it was written for.
+if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
+	for native in "aarch64 -march=armv8-a" "aarch64-dotprod -march=armv8.2-a+dotprod"; do
+		read -r target flags <<<"$native"
+		cases=$((cases + 1))
+		aarch64-linux-gnu-gcc -static -std=c99 -O2 $flags -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -DDIGITS_TRACE -DDIGITS_SELFTEST_MAIN \
+			"$target"/*.c -o selftest 2>stderr && qemu-aarch64 -cpu max ./selftest >stdout || fail "$target" "its self-test fails under QEMU" stderr
+	done
+	cases=$((cases + 1))
+	aarch64-linux-gnu-gcc -march=armv8-a -c aarch64-dotprod/digits.c -o dotprod.o 2>stderr && fail dotprod "it compiles without dot products"
+	has_words dotprod stderr 'written for aarch64-dotprod|QN_PORTABLE'
+fi
+if ! cc -dM -E - </dev/null | grep -q __aarch64__; then
+	cases=$((cases + 1))
+	cc -c aarch64/digits.c -o aarch64.o 2>stderr && fail aarch64 "it compiles for another processor"
+	has_words aarch64 stderr 'written for aarch64|QN_PORTABLE'
+fi
 
 cases=$((cases + 1))
 if cc -c m4/digits.c -o m4.o 2>stderr; then

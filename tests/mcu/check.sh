@@ -1,14 +1,29 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# check.sh BUILD - digits, and kws of QUERN_DATA, on QEMU's Cortex-M4 and M55: the bytes, and no more instructions than counts.tsv says.
+# check.sh BUILD mcu|aarch64 - digits, and of QUERN_DATA kws, on QEMU's Cortex-M4 and M55, or kws and resnet8 on aarch64: the bytes, and no more
+# instructions than counts.tsv says.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 result=0
-for row in "m4:" "m4:--target cortex-m4" "m55:--target cortex-m55"; do
-	options=${row#*:}
-	"$here/../../scripts/bench-mcu" "$1" --core="${row%%:*}" --net=digits,kws --check="$here/counts.tsv" --compile="$options"
+
+# on CORE NETWORKS OPTIONS
+on() {
+	"$here/../../scripts/bench-mcu" "$build" --core="$1" --net="$2" --check="$here/counts.tsv" --compile="$3"
 	status=$?
 	[ $status -eq 77 ] && exit 77
 	[ $status -eq 0 ] || result=1
-done
+}
+
+build=$1
+case $2 in
+mcu)
+	on m4 digits,kws ""
+	on m4 digits,kws "--target cortex-m4"
+	on m55 digits,kws "--target cortex-m55"
+	;;
+aarch64)
+	on aarch64 digits,kws,resnet8 "--target aarch64"
+	on aarch64-dotprod digits,kws,resnet8 "--target aarch64-dotprod"
+	;;
+esac
 exit $result

@@ -30,7 +30,7 @@ typedef struct job {
 
 void run_native(const job *j);
 void run_portable(const job *j);
-/* Which definitions run_native has (QN_VECTORS). */
+/* Which definitions run_native has: ten times QN_VECTORS, and 1 with QN_VNNI or QN_DOT. */
 int native_vectors(void);
 
 #endif

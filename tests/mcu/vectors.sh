@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # vectors.sh BUILD - kernels over vectors give with a processor's instructions what they give with the definitions in C: those of MVE under
-# QEMU (gcc at -O2 and -O0, clang), those of AVX2 and AVX-512 VNNI on a host that has them.
+# QEMU (gcc at -O2 and -O0, clang), those of NEON, without and with dot products, under QEMU (gcc at -O0, -O2 and -O3), those of AVX2 and
+# AVX-512 VNNI on a host that has them.
 set -u
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=$1
@@ -34,7 +35,7 @@ board() {
 	arm-none-eabi-gcc $cpu -O2 -std=gnu11 -DMCU_FLOATS -DMCU_LOOPS -I"$source" -I"$build" -nostartfiles -Wl,--gc-sections -L"$source/bench/mcu" \
 		-T mps3.ld "$source/bench/mcu/start_arm.c" "$source/tests/mcu/vectors.c" "$work/native.o" "$work/portable.o" -o "$out" || { result=1 && return; }
 	says "$(timeout 300 qemu-system-arm -M mps3-an547 -nographic -monitor none -serial stdio -semihosting-config enable=on,target=native -kernel "$out" 2>&1 </dev/null)" \
-		1 "MVE, $1 $2"
+		10 "MVE, $1 $2"
 }
 
 if command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null; then
@@ -46,20 +47,37 @@ if command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/n
 		board "clang --target=arm-none-eabi -isystem $include" -O2
 	fi
 fi
-# host FEATURE FLAGS: with the instructions of this processor, where it has them.
+
+# arm DEFINITIONS FLAGS: with the instructions of aarch64 that these flags allow.
+arm() {
+	out=$work/aarch64
+	rm -f "$out"
+	both aarch64-linux-gnu-gcc "$2" &&
+		aarch64-linux-gnu-gcc -O2 -static -std=c11 -DVECTORS_HOST -I"$source" -I"$build" "$source/tests/mcu/vectors.c" "$work/native.o" "$work/portable.o" -o "$out"
+	says "$(timeout 300 qemu-aarch64 -cpu max "$out" 2>&1)" "$1" "NEON, $2"
+}
+
+if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
+	for level in -O0 -O2 -O3; do
+		arm 30 "$level"
+		arm 31 "$level -march=armv8.2-a+dotprod"
+	done
+fi
+
+# host FEATURE DEFINITIONS FLAGS: with the instructions of this processor, where it has them.
 host() {
 	grep -qw "$1" /proc/cpuinfo 2>/dev/null || return
 	for compiler in gcc clang; do
 		command -v $compiler >/dev/null || continue
 		# shellcheck disable=SC2086
-		both $compiler "-O2 $2" &&
-			$compiler -O2 $2 -std=c11 -DVECTORS_HOST -I"$source" -I"$build" "$source/tests/mcu/vectors.c" "$work/native.o" "$work/portable.o" -o "$work/host"
-		says "$("$work/host")" 2 "$1, $compiler"
+		both $compiler "-O2 $3" &&
+			$compiler -O2 $3 -std=c11 -DVECTORS_HOST -I"$source" -I"$build" "$source/tests/mcu/vectors.c" "$work/native.o" "$work/portable.o" -o "$work/host"
+		says "$("$work/host")" "$2" "$1, $compiler"
 	done
 }
 
 rm -f "$work/host"
-host avx2 -mavx2
-host avx512_vnni "-mavx2 -mavx512f -mavx512vnni"
+host avx2 20 -mavx2
+host avx512_vnni 21 "-mavx2 -mavx512f -mavx512vnni"
 [ $ran -gt 0 ] || exit 77
 exit $result

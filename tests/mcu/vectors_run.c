@@ -49,7 +49,8 @@ primitives32(const job *j, int8_t *z)
 	z = put32(qn_v32_round(qn_v32_mulh(x, qn_v32_load(multiplier)), qn_v32_load(shift)), z);
 	z = put16(qn_v16_pack(x, y), z);
 	qn_v32_store8(x, z);
-	return z + 4;
+	qn_vector_store2x4(x, y, j->x[7], z + 5, z + 10);
+	return z + 14;
 }
 
 static int8_t *
@@ -62,6 +63,7 @@ primitives16(const job *j, int8_t *z)
 	z = put16(y, z);
 	z = put16(qn_v16_add(x, y), z);
 	z = put16(qn_v16_mul(x, y), z);
+	z = put16(qn_v16_products(j->x, j->x + 9, j->x + 17, j->x + 25), z);
 	z = put16(qn_v16_shift(x, j->x[5]), z);
 	qn_v16_store8(x, z);
 	qn_v16_split8(qn_v16_add(x, y), z + 9, z + 14);
@@ -116,6 +118,6 @@ RUN(const job *j)
 int
 native_vectors(void)
 {
-	return QN_VECTORS;
+	return 10 * QN_VECTORS + QN_VNNI + QN_DOT;
 }
 #endif

@@ -30,7 +30,10 @@ call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int
 static const char *
 check(builder *b, const layer *l)
 {
-	return check_layer(b, l, pick(0, 1) == 0 ? "cortex-m55" : "x86-64-avx2", call);
+	static const char *const target[] = {"cortex-m55", "x86-64-avx2", "aarch64",
+					     "aarch64-dotprod"};
+
+	return check_layer(b, l, target[pick(0, 3)], call);
 }
 
 /* Weights and inputs: any, or the ends alone. */
@@ -195,6 +198,41 @@ test_bound(void **state)
 	}
 }
 
+/* NEON without dot products adds those of inputs that lie eight apart in 16 bits, MVE and SDOT do not. */
+static void
+test_bound_of_rows(void **state)
+{
+	static const char *const target[] = {"aarch64", "aarch64-dotprod"};
+
+	(void)state;
+	for (int least = -128; least <= -127; least++)
+		for (int i = 0; i < 2; i++)
+			for (int depth = 8; depth <= 9; depth++) {
+				builder b;
+
+				build_begin(&b, "net", 1);
+				const layer l = {
+					.op = QN_OP_dense,
+					.x = build_printf(
+						&b, "tensor<1x%dx!quant.uniform<i8:f32, 0.5:3>>",
+						depth),
+					.w = build_printf(
+						&b, "tensor<8x%dx!quant.uniform<i8:f32, 0.25>>",
+						depth),
+					.y = "i8:f32, 99.0:3",
+					.w_lo = least,
+					.w_hi = least,
+					.x_lo = -128,
+					.x_hi = -128,
+				};
+				assert_string_equal(check_layer(&b, &l, target[i], call),
+						    least == -128 && i == 0 && depth == 9
+							    ? "qn_dense_by4_s8"
+							    : "qn_dense_vector");
+				build_end(&b);
+			}
+}
+
 /* Channels whose bias alone decides are constant, however large it is. */
 static void
 test_constant_channels(void **state)
@@ -290,13 +328,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dense),
-		cmocka_unit_test(test_conv),
-		cmocka_unit_test(test_one_by_one),
-		cmocka_unit_test(test_bound),
-		cmocka_unit_test(test_constant_channels),
-		cmocka_unit_test(test_add),
-		cmocka_unit_test(test_avg_pool),
+		cmocka_unit_test(test_dense),         cmocka_unit_test(test_conv),
+		cmocka_unit_test(test_one_by_one),    cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_bound_of_rows), cmocka_unit_test(test_constant_channels),
+		cmocka_unit_test(test_add),           cmocka_unit_test(test_avg_pool),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
