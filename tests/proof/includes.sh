@@ -19,7 +19,7 @@ system_ok() {
 	fcntl.h | unistd.h | sys/mman.h | sys/stat.h | sys/types.h | xlocale.h) [ "$2" = formats ] || { [ "$2" = ir ] && [ "$1" = xlocale.h ]; } ;;
 	sanitizer/asan_interface.h) [ "$2" = ir ] ;;
 	pthread.h) [ "$2" = runtime ] ;;
-	arm_mve.h | immintrin.h) [ "$2" = kernels ] ;; # of the compiler, for its target's vectors
+	arm_mve.h | arm_neon.h | immintrin.h) [ "$2" = kernels ] || [ "$2" = runtime ] ;; # of the compiler, for its target's vectors
 	signal.h) [ "$2" = runtime ] || [ "$2" = formats ] ;;
 	sys/file.h | time.h) [ "$2" = formats ] ;; # flock, nanosleep
 	*) return 1 ;;
