@@ -23,9 +23,9 @@ typedef enum qn_mask {
 	QN_MASK_LIMIT    /* -inf, with which masks are compared */
 } qn_mask;
 
-/* Elements at or below this are masked.  No score of a trained model is there: e^-1000 is 0 in
- * double. */
-#define QN_MASKED -1000.0f
+/* Elements at or below this are masked: what masks of -1000 and less leave of scores and other terms
+ * up to 200.  No score of a trained model is there: e^-800 is 0 in double. */
+#define QN_MASKED -800.0f
 /* Where a factor's range ends. */
 #define QN_MASK_LEAST_FACTOR -32768.0
 

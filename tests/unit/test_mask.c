@@ -30,7 +30,7 @@ typedef struct net {
 	float scores[SAMPLES * N], mask[SAMPLES * N];
 } net;
 
-static const float fills[] = {-INFINITY, -3.4028235e38f, -1e9f, -10000.0f};
+static const float fills[] = {-INFINITY, -3.4028235e38f, -1e9f, -10000.0f, -1000.0f};
 
 static qn_id
 array_of(net *t, const char *name, const char *dtype, int64_t rows, const void *data)
