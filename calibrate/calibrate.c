@@ -185,8 +185,7 @@ qn_calibration_find(const qn_calibration *c, const qn_statistics *s, qn_finding 
 	QN_TRY(qn_statistics_check_done(c->m->env, s));
 	QN_TRY(check_finite(c, s));
 	QN_TRY(check_cost(c, s));
-	if (f.nworker > 0)
-		QN_TRY(qn_parallel(c->m->env, f.nworker, find_share, &f));
+	QN_TRY(qn_parallel(c->m->env, f.nworker, find_share, &f));
 	for (size_t i = 0; i < s->n; i++) {
 		const qn_seen seen = qn_statistics_seen(s, i);
 

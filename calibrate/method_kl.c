@@ -203,13 +203,13 @@ qn_finish_kl(const qn_seen *s, qn_arena *scratch, qn_finding *out)
 	const sums *sum = sum_up(hist, n, scratch);
 	qn_entropy_level *level = QN_NEW(scratch, qn_entropy_level, levels + 1);
 	size_t at = n;
-	for (size_t i = 0; i + 1 < levels && i < n; i++)
-		qn_entropy_add(&inner, (double)hist[i]);
-	for (size_t i = levels; i <= n; i++) {
-		double d = prefix_divergence(&inner, hist, sum, n, i, levels, level);
+	for (size_t i = 1; i <= n; i++) {
+		double d = best;
 
+		if (i >= first)
+			d = prefix_divergence(&inner, hist, sum, n, i, levels, level);
 		qn_entropy_add(&inner, (double)hist[i - 1]);
-		if (i >= first && qn_entropy_less(d, best)) {
+		if (qn_entropy_less(d, best)) {
 			best = d;
 			at = i;
 		}

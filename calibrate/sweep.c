@@ -65,7 +65,7 @@ qn_sweep_run(qn_sweep *s, qn_observe_fn *observe, qn_sweep_fn *done, void *const
 {
 	pass p = {.s = s, .observe = observe, .done = done, .user = user};
 
-	return s->nworker > 0 ? qn_parallel(s->env, s->nworker, run_share, &p) : QN_OK;
+	return qn_parallel(s->env, s->nworker, run_share, &p);
 }
 
 size_t

@@ -18,7 +18,7 @@ typedef qn_status qn_worker_fn(void *user, size_t worker, qn_arena *scratch);
 /* How many workers n pieces of work deserve under env. */
 size_t qn_parallel_workers(const qn_env *env, size_t n);
 
-/* The first worker's status that is not QN_OK.  When memory runs out in a worker, all are waited
+/* The first worker's status that is not QN_OK, and QN_OK for 0 workers.  When memory runs out in a worker, all are waited
  * for, their arenas released, and then the caller's env->oom is taken.  A share for which
  * no thread could be made is done by another one. */
 qn_status qn_parallel(qn_env *env, size_t nworker, qn_worker_fn *fn, void *user) QN_MUST_CHECK;
