@@ -334,6 +334,32 @@ test_callbacks(void **state)
 	assert_null(qn_map_get(&found, &f, sizeof f));
 }
 
+/* A row for a pattern wins wherever it stands; one for every pattern takes the partitions of its method. */
+static void
+test_row_of_partition(void **state)
+{
+	static const qn_calib_callback list[] = {{NULL, NULL, NULL, NULL},
+						 {"conv2d", NULL, NULL, "kl"},
+						 {"dense", NULL, NULL, NULL},
+						 {NULL, NULL, NULL, "kl"}};
+	static const struct {
+		const char *pattern, *method;
+		int row; /* -1: none */
+	} cases[] = {
+		{"dense", NULL, 2}, {"dense", "kl", 2}, {"conv2d", NULL, 1}, {"conv2d", "mse", 1},
+		{"add", NULL, 0},   {"add", "kl", 3},   {"add", "mse", -1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(cases); i++) {
+		const qn_part part = {.pattern = cases[i].pattern, .method = cases[i].method};
+		const qn_calib_callback *row = qn_callback_of(QN_COUNT(list), list, &part);
+
+		assert_int_equal(row != NULL ? row - list : -1, cases[i].row);
+		assert_null(qn_callback_of(0, list, &part));
+	}
+}
+
 /* A chain of additions, each a partition: nodes that are looked at to find the symbols of all callbacks, and
  * bytes that this takes. */
 static uint64_t
@@ -388,11 +414,22 @@ test_work(void **state)
 	assert_true(more_bytes < 3 * bytes);
 }
 
+/* What a callback reports itself is not reported again. */
+static qn_status
+report_own(void *user, qn_info *i)
+{
+	(void)user;
+	return qn_info_give_range(i, 7, -1.0, 1.0);
+}
+
 static void
 test_callbacks_that_fail(void **state)
 {
 	record r = {.names = "", .fail = true};
 	const qn_calib_callback list[] = {{NULL, take_defaults, &r, NULL}};
+	const qn_calib_callback own[] = {{NULL, report_own, NULL, NULL}};
+	const qn_calib_callback none[] = {{"conv2d", report_own, NULL, NULL}};
+	const size_t before = rg->diags.n;
 
 	(void)state;
 	begin();
@@ -400,6 +437,11 @@ test_callbacks_that_fail(void **state)
 	assert_int_equal(qn_callbacks_run(&graphs, 1, list, &rg->arena), QN_EUNSUPPORTED);
 	assert_string_equal(last_id(), "calibrate.callback");
 	assert_string_equal(r.names, "f");
+	assert_int_equal(rg->diags.n, before + 1);
+	assert_int_equal(qn_callbacks_run(&graphs, 1, own, &rg->arena), QN_EUSAGE);
+	assert_string_equal(last_id(), "calibrate.value");
+	assert_int_equal(rg->diags.n, before + 2);
+	assert_int_equal(qn_callbacks_run(&graphs, 1, none, &rg->arena), QN_OK);
 	r.fail = false;
 	r.forget = true;
 	assert_int_equal(qn_callbacks_run(&graphs, 1, list, &rg->arena), QN_EINVALID);
@@ -467,6 +509,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_ranges, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_cost, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_callbacks, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_row_of_partition, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_work, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_callbacks_that_fail, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_search, rig_setup, rig_teardown),

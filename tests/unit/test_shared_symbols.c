@@ -112,6 +112,52 @@ test_constant(void **state)
 	assert_true(s.scale == (double)0.2f && s.zp == -43); /* -17 to 34 */
 }
 
+/* A method that finds a scale itself keeps it, unless a constant lies outside of its quantized values. */
+static void
+test_constant_beside_pair(void **state)
+{
+	static const struct {
+		const char *constant;
+		double scale;
+		int64_t zp;
+	} rows[] = {
+		{"[-2.0, 1.984375]", 1.0 / 64, 0}, /* the least and the largest value of i8 */
+		{"[-2.5, 1.0]", (2.5 + 127.0 / 64) / 255, 14},
+		{"[-1.0, 3.0]", 5.0 / 255, -26},
+		{"[-2.5, 3.0]", 5.5 / 255, -12},
+	};
+	const char *name = "x";
+	qn_calib_opts o = {0};
+	qn_dataset *d;
+	qn_buf b;
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		rig_teardown(NULL);
+		rig_setup(NULL);
+		qn_buf_init(&b, &rg->arena);
+		qn_buff(&b,
+			"model \"m\" stage symbolic\nsymbol $s : asym\n"
+			"graph @main(%%x: tensor<1x2xf32>) {\n"
+			"  %%c = const : tensor<1x2xf32> %s\n"
+			"  %%qc = quantize %%c : tensor<1x2x!quant.uniform<i8:f32, $s:$s>>\n"
+			"  %%qx = quantize %%x : tensor<1x2x!quant.uniform<i8:f32, $s:$s>>\n"
+			"  %%dc = dequantize %%qc\n  %%dx = dequantize %%qx\n"
+			"  %%y = add %%dc, %%dx\n  return %%y\n}\n",
+			rows[i].constant);
+		assert_int_equal(qn_model_parse(&rg->m, "test", qn_buf_str(&b), b.n), QN_OK);
+		assert_int_equal(qn_method_parse(&rg->env, &rg->arena, "avgmax_pr", &o.method),
+				 QN_OK);
+		const qn_tensor *all = tensor(type("tensor<1x2xf32>"), (const double[]){-2.0, 2.0});
+		assert_int_equal(
+			qn_dataset_arrays(qn_model_entry(&rg->m), &rg->arena, 1, &all, &name, &d),
+			QN_OK);
+		assert_int_equal(qn_calibrate_model(&rg->m, d, &o), QN_OK);
+		const qn_symbol want = {.scale = (double)(float)rows[i].scale, .zp = rows[i].zp};
+		same(qn_symbol_find(&rg->m.types, "s"), &want, rows[i].constant);
+	}
+}
+
 /* Weights that share a symbol: the largest of both, row by row. */
 static void
 test_weights(void **state)
@@ -372,9 +418,11 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_methods), TEST(test_constant),   TEST(test_weights),
-		TEST(test_shards),  TEST(test_storages),   TEST(test_callbacks),
-		TEST(test_search),  TEST(test_other_ways), TEST(test_one_partition),
+		TEST(test_methods),       TEST(test_constant),
+		TEST(test_weights),       TEST(test_shards),
+		TEST(test_storages),      TEST(test_callbacks),
+		TEST(test_search),        TEST(test_other_ways),
+		TEST(test_one_partition), TEST(test_constant_beside_pair),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
