@@ -41,7 +41,9 @@ refuse(char *text, const char *id)
 	qn_statistics *s;
 
 	(void)qn_statistics_seal(text, strlen(text));
-	expect(qn_statistics_read(&rg->env, &rg->arena, "s.json", text, strlen(text), &s), id);
+	if (qn_statistics_read(&rg->env, &rg->arena, "s.json", text, strlen(text), &s) == QN_OK)
+		fail_msg("is read: %s", text);
+	expect(QN_EINVALID, id);
 }
 
 static void
@@ -167,7 +169,8 @@ edit(const char *text, const char *from, const char *to)
 	const char *at = strstr(text, from);
 	qn_buf b;
 
-	assert_non_null(at);
+	if (at == NULL)
+		fail_msg("no %s in %s", from, text);
 	qn_buf_init(&b, &rg->arena);
 	qn_buf_put(&b, text, (size_t)(at - text));
 	qn_buff(&b, "%s%s", to, at + strlen(from));
@@ -213,6 +216,19 @@ test_files(void **state)
 		{"\"count\": [", "\"count\": [-1, ", "stats.value"},
 		{"\"pairs\": [", "\"pairs\": [\"0x0000000000000000\", ", "stats.value"},
 		{"\"pairs\"", "\"pears\"", "json.key.unknown"},
+		{"\"data\": [", "\"data\": [1, ", "json.kind"},
+		{"\"values\": [", "\"values\": [1, ", "json.kind"},
+		{"\"qmin\": -127,", "", "json.key.missing"},
+		{"\"qmin\": -127", "\"qmin\": 1", "stats.value"},
+		{"\"qmin\": -127", "\"qmin\": -65537", "stats.value"},
+		{"\"qmax\": 127", "\"qmax\": 65537", "stats.value"},
+		{"\"n\": 32,", "", "json.key.missing"},
+		{"\"min_at\": ", "\"min_at\": 8", "stats.value"},
+		{"\"grid\"", "\"gird\"", "json.key.unknown"},
+		{"[[0, 4]]", "[[0, 4, 5]]", "stats.value"},
+		{"[[0, 4]]", "[[9, 10]]", "stats.value"},
+		{"\"batch\": 1", "\"batch\": 0", "stats.value"},
+		{"\"12345678\"", "\"1234567 \"", "stats.value"},
 	};
 
 	(void)state;
@@ -224,7 +240,30 @@ test_files(void **state)
 	refuse((char[]){"[]"}, "json.kind");
 	refuse((char[]){"{\"quern_statistics\": 2,\"checksum\": \"00000000\"\n}\n"},
 	       "json.key.missing");
+	/* a whole above itself; numbers of more bits than an f32, not finite, or followed by others */
+	static const char *const reals[] = {"0x7ff0000000000000",  "0x7ff8000000000000",
+					    "0x3ff0000000000001",  "0x47f0000000000000",
+					    "0x3ff00000000000000", "1.0"};
+	good = text_of(part("avgmax", 0, 4));
+	const char *min = strstr(good, "\"min\": \"");
+	assert_non_null(min);
+	char *old = qn_arena_copy(&rg->arena, min, 28);
+	old[27] = '\0'; /* "min": "0x…16 digits…" */
+	for (size_t i = 0; i < QN_COUNT(reals); i++) {
+		qn_buf to;
+
+		qn_buf_init(&to, &rg->arena);
+		qn_buff(&to, "\"min\": \"%s\"", reals[i]);
+		refuse(edit(good, old, qn_buf_str(&to)), "stats.value");
+	}
+	/* what a method wants and the file lacks, or the other way round */
+	refuse(edit(good, "avgmax", "kl"), "stats.value");
+	refuse(edit(text_of(part("minmax", 0, 4)), "minmax", "avgmax"), "json.key.missing");
+	refuse(edit(good, "avgmax", "minmax"), "stats.value");
+	refuse(edit(good, "\"pairs\": [", "\"pairs\": [], \"bins\": ["), "stats.value");
 	good = text_of(part("percentile_tvm", 0, 8));
+	refuse(edit(good, "\"first\": ", "\"frist\": "), "json.key.missing");
+	refuse(edit(good, "\"first\": ", "\"first\": 9999999"), "stats.value");
 	refuse(edit(good, "\"prefix\": 0", "\"prefix\": 1"), "stats.value");
 	refuse(edit(good, "\"below\": 0", "\"below\": 65"), "stats.value");
 	refuse(edit(good, "\"bins\": {", "\"binz\": {"), "json.key.unknown");
