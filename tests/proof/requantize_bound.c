@@ -117,6 +117,14 @@ ends_of_source(const qn_graph *g, const qn_node *n, double end[2])
 		return;
 	if (qn_elem_is_quant(n->type->elem) && n->type->elem->gran == QN_PER_TENSOR)
 		ends(g, n->type->elem, end);
+	if (n->op == QN_OP_requantize && n->type->elem->gran == QN_PER_TENSOR) {
+		double s;
+		int64_t z;
+
+		qn_elem_param(&g->model->types, n->type->elem, 0, &s, &z);
+		end[0] = fmin(end[0], (double)(z - n->attr->clamp.lo) * s);
+		end[1] = fmin(end[1], (double)(n->attr->clamp.hi - z) * s);
+	}
 	if (n->op == QN_OP_relu || n->op == QN_OP_relu6 || n->op == QN_OP_softmax ||
 	    n->op == QN_OP_sigmoid || n->op == QN_OP_square || n->op == QN_OP_abs ||
 	    n->op == QN_OP_hard_sigmoid)
