@@ -90,7 +90,8 @@ qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a)
 	take_own_names(e);
 	qn_hashes_init(&e->by_crc, a);
 	qn_hashes_init(&e->by_text, a);
-	qn_pieces_init(&e->pieces, a);
+	e->rom = (p->target->features & QN_TARGET_ROM) != 0;
+	qn_pieces_init(&e->pieces, a, e->rom);
 	qn_map_init(&e->fields, a);
 	qn_buf_init(&e->args, a);
 	qn_buf_init(&e->run, a);
@@ -168,7 +169,7 @@ title(qn_emitter *e, const qn_step *s)
 }
 
 static void
-put_step(qn_emitter *e, const qn_step *s)
+put_call(qn_emitter *e, const qn_step *s)
 {
 	if (s->alias != 0)
 		return;
@@ -179,16 +180,23 @@ put_step(qn_emitter *e, const qn_step *s)
 }
 
 void
+qn_emit_step(qn_emitter *e, size_t i)
+{
+	const qn_step *s = &e->plan->step[i];
+
+	title(e, s);
+	qn_emit_loads_begin(e, s);
+	put_call(e, s);
+	qn_buff(&e->run, "\t%s_TRACED(%zu, %s, %zu);\n", e->macro, i,
+		qn_emit_ref(e, s->node, QN_NPLAIN), s->bytes);
+	qn_emit_loads_end(e);
+}
+
+void
 qn_emit_steps(qn_emitter *e)
 {
-	for (size_t i = 0; i < e->plan->nstep; i++) {
-		const qn_step *s = &e->plan->step[i];
-
-		title(e, s);
-		put_step(e, s);
-		qn_buff(&e->run, "\t%s_TRACED(%zu, %s, %zu);\n", e->macro, i,
-			qn_emit_ref(e, s->node, QN_NPLAIN), s->bytes);
-	}
+	for (size_t i = 0; i < e->plan->nstep; i++)
+		qn_emit_step(e, i);
 	qn_emit_output_copies(e);
 }
 

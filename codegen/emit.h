@@ -34,13 +34,15 @@ typedef struct qn_step {
 	const struct qn_kernel *kernel; /* NULL of an alias */
 	void *args;                     /* the kernel's arguments */
 	void *prepared; /* as the core node's integer form prepares them; the same unless they are packed */
-	const char *name;               /* the node's name as a C identifier, unique */
+	const char *name; /* the node's name as a C identifier, unique */
 	/* Where the result lies. */
 	bool in_output; /* straight in output buffer `output` */
 	size_t output;
 	size_t offset, bytes; /* else in scratch */
 	/* Memory in scratch that its kernel writes and that nobody reads after it. */
 	size_t work, work_offset;
+	/* Memory in scratch for the constants that its kernel cannot read from program memory. */
+	size_t load, load_offset;
 	bool rows_planned; /* the kernel's row pointers lie there too, after what it wants: from work - rows * QN_POINTER_BYTES on */
 	qn_id alias; /* the value whose bytes this step's result shares without a kernel call (reshape), or 0 */
 } qn_step;

@@ -68,7 +68,7 @@ open_struct(qn_emitter *e, const qn_step *s, const char *type, size_t count)
 	qn_buf_init(&b, e->arena);
 	qn_buff(&b, "%s_%s", e->plan->name, name);
 	t.symbol = qn_buf_str(&b);
-	qn_buff(&e->args, "static const %s %s", t.type, t.symbol);
+	qn_buff(&e->args, "static const %s%s %s", qn_emit_rom(e), t.type, t.symbol);
 	if (count > 0)
 		qn_buff(&e->args, "[%zu]", count);
 	qn_buf_puts(&e->args, " = {\n");

@@ -37,6 +37,7 @@ qn_emit_custom(qn_emitter *e, const qn_step *s, const void *prepared)
 	put_function(e, d);
 	const char *param = qn_emit_table(e, s, "param", QN_PLAIN_i32, args->nparam,
 					  args->nparam > 0 ? args->param : NULL);
+	param = qn_emit_load_table(e, param, args->nparam);
 	qn_buff(&e->run, "\t{\n\t\tconst void *const x[%u] = {", s->nin);
 	for (i = 0; i < s->nin; i++)
 		qn_buff(&e->run, "%s%s", i > 0 ? ", " : "", qn_emit_ref(e, s->in[i], QN_NPLAIN));

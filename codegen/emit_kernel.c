@@ -42,6 +42,7 @@ put_copy(qn_emitter *e, const qn_step *s, const qn_kernel *k, const char *type, 
 		if (!copied)
 			qn_buff(&e->run, "\t{\n\t%s a = %s;\n\n", type, symbol);
 		copied = true;
+		e->rom_reads_ram = true;
 		qn_buff(&e->run, "\ta.%s = %s;\n", f->item[f->nint + i].name,
 			qn_emit_ref(e, s->in[p->operand], QN_OWN));
 	}
@@ -95,8 +96,11 @@ qn_emit_kernel(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *
 	if (k->rows > 0 && !s->rows_planned)
 		qn_emit_window(e, s, qn_kernel_int(args, k->rows));
 	symbol = qn_emit_struct(e, s, type, args, pointer);
-	const bool copied = put_copy(e, s, k, type, symbol);
-	put_call(e, s, k, args, copied ? "a" : symbol);
-	if (copied)
+	if (put_copy(e, s, k, type, symbol)) {
+		put_call(e, s, k, args, "a");
 		qn_buf_puts(&e->run, "\t}\n");
+		return;
+	}
+	put_call(e, s, k, args, qn_emit_args_begin(e, type, symbol));
+	qn_emit_args_end(e);
 }

@@ -8,11 +8,14 @@
 #include "codegen/emitter.h"
 #include "runtime/form_args.h"
 
-/* The struct of a kernel without pointers. */
-static const char *
-put_struct(qn_emitter *e, const qn_step *s, const void *args)
+/* Opens a call with the struct of a kernel without pointers; qn_emit_args_end closes it. */
+static void
+open_call(qn_emitter *e, const qn_step *s, const void *args)
 {
-	return qn_emit_struct(e, s, s->kernel->args, args, NULL);
+	const char *type = s->kernel->args, *symbol = qn_emit_struct(e, s, type, args, NULL);
+
+	symbol = qn_emit_args_begin(e, type, symbol);
+	qn_buff(&e->run, "\t%s(&%s", s->kernel->name, symbol);
 }
 
 void
@@ -20,11 +23,12 @@ qn_emit_view(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const qn_strided_call *c = args;
 
-	qn_buff(&e->run, "\t%s(&%s", s->kernel->name, put_struct(e, s, &c->args));
+	open_call(e, s, &c->args);
 	qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[0], QN_OWN));
 	if (c->start > 0)
 		qn_buff(&e->run, " + %d", c->start);
 	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, QN_NPLAIN));
+	qn_emit_args_end(e);
 }
 
 /* The place of a part in a result whose type need not be one byte wide. */
@@ -45,10 +49,16 @@ qn_emit_concat(qn_emitter *e, const qn_step *s, const void *args)
 	const char *symbol = qn_emit_structs(e, s, s->kernel->args, c->part, (size_t)c->n);
 
 	for (int32_t i = 0; i < c->n; i++) {
-		qn_buff(&e->run, "\t%s(&%s[%d], %s, ", s->kernel->name, symbol, i,
-			qn_emit_ref(e, s->in[i], QN_NPLAIN));
+		qn_buf part;
+
+		qn_buf_init(&part, e->arena);
+		qn_buff(&part, "%s[%d]", symbol, i);
+		qn_buff(&e->run, "\t%s(&%s", s->kernel->name,
+			qn_emit_args_begin(e, s->kernel->args, qn_buf_str(&part)));
+		qn_buff(&e->run, ", %s, ", qn_emit_ref(e, s->in[i], QN_NPLAIN));
 		put_part_place(e, s, c->offset[i]);
 		qn_buf_puts(&e->run, ");\n");
+		qn_emit_args_end(e);
 	}
 }
 
@@ -57,14 +67,16 @@ void
 qn_emit_gather(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const qn_gather_call *c = args;
-	const char *index = qn_emit_table(e, s, "index", QN_PLAIN_i32, c->args.n, c->index);
+	const char *index = qn_emit_load_table(
+		e, qn_emit_table(e, s, "index", QN_PLAIN_i32, c->args.n, c->index), c->args.n);
 
-	qn_buff(&e->run, "\t%s(&%s", s->kernel->name, put_struct(e, s, &c->args));
+	open_call(e, s, &c->args);
 	qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[0], QN_NPLAIN));
 	qn_buff(&e->run, ", %s",
 		index != NULL ? index
 			      : qn_emit_ref(e, s->in[1], c->wide ? QN_PLAIN_i64 : QN_PLAIN_i32));
 	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, QN_NPLAIN));
+	qn_emit_args_end(e);
 }
 
 /* Arithmetic on plain integers, whatever the op is on quantized values. */
@@ -73,8 +85,10 @@ qn_emit_plain(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const qn_plain_call *c = args;
 
-	qn_buff(&e->run, "\t%s(&%s, %s", s->kernel->name, put_struct(e, s, &c->args), c->name);
+	open_call(e, s, &c->args);
+	qn_buff(&e->run, ", %s", c->name);
 	qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[0], QN_NPLAIN));
 	qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[s->nin - 1], QN_NPLAIN));
 	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, QN_NPLAIN));
+	qn_emit_args_end(e);
 }

@@ -19,8 +19,8 @@ put_constant(const qn_emitter *e, qn_buf *b)
 		return;
 	}
 	const qn_constant *c = &e->constant[0];
-	qn_buff(b, "const %s %s_%08x[%zu];\n\n", qn_ctype(c->type), c->name, (unsigned)e->content,
-		c->count);
+	qn_buff(b, "const %s%s %s_%08x[%zu];\n\n", qn_emit_rom(e), qn_ctype(c->type), c->name,
+		(unsigned)e->content, c->count);
 }
 
 /* "static const int8_t in_image[2][64] = {{…}, {…}};" */
@@ -31,8 +31,8 @@ put_samples(qn_emitter *e, const char *prefix, const char *port, const qn_type *
 	size_t count = (size_t)qn_type_count(type), i;
 	qn_plain plain = qn_stored_plain(type);
 
-	qn_buff(b, "static const %s %s_%s[%zu][%zu] = {\n", qn_ctype(plain), prefix, port, nsample,
-		count);
+	qn_buff(b, "static const %s%s %s_%s[%zu][%zu] = {\n", qn_emit_rom(e), qn_ctype(plain),
+		prefix, port, nsample, count);
 	for (i = 0; i < nsample; i++) {
 		qn_buf_puts(b, "\t{\n");
 		qn_emit_array(b, qn_tensor_view(e->arena, type, data[i * step]), count, plain,
@@ -54,6 +54,10 @@ put_data(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 	for (k = 0; k < g->noutput; k++)
 		put_samples(e, "want", e->output[k], qn_graph_node(g, g->output[k].value)->type,
 			    t->nsample, t->out + k, g->noutput, b);
+	for (k = 0; k < g->ninput && e->rom; k++)
+		qn_buff(b, "static %s ram_%s[%s_IN_%s_LEN];\n",
+			qn_ctype(qn_stored_plain(qn_graph_node(g, g->input[k])->type)), e->input[k],
+			e->macro, qn_ident_upper(e->arena, e->input[k]));
 	for (k = 0; k < g->noutput; k++)
 		qn_buff(b, "static %s got_%s[%s_OUT_%s_LEN];\n",
 			qn_ctype(qn_stored_plain(qn_graph_node(g, g->output[k].value)->type)),
@@ -69,8 +73,8 @@ put_trace(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 	const qn_plan *p = e->plan;
 	size_t room = p->nstep > 0 ? p->nstep : 1, i, k; /* C has no empty arrays */
 
-	qn_buff(b, "#if defined(%s_TRACE)\nstatic const uint32_t step_crc[%zu][%zu] = {\n",
-		e->macro, t->nsample, room);
+	qn_buff(b, "#if defined(%s_TRACE)\nstatic const %suint32_t step_crc[%zu][%zu] = {\n",
+		e->macro, qn_emit_rom(e), t->nsample, room);
 	for (i = 0; i < t->nsample; i++) {
 		qn_buf_puts(b, p->nstep > 0 ? "\t{" : "\t{0");
 		for (k = 0; k < p->nstep; k++, qn_buf_flush(b))
@@ -79,7 +83,8 @@ put_trace(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 		qn_buf_puts(b, "},\n");
 	}
 	qn_buf_puts(b, "};\n/* Bytes of a code. */\n");
-	qn_buff(b, "static const uint8_t width[%zu] = {%s", room, p->nstep > 0 ? "" : "0");
+	qn_buff(b, "static const %suint8_t width[%zu] = {%s", qn_emit_rom(e), room,
+		p->nstep > 0 ? "" : "0");
 	for (k = 0; k < p->nstep; k++, qn_buf_flush(b))
 		qn_buff(b, "%zu,", qn_elem_bytes(qn_graph_node(e->g, p->step[k].node)->type->elem));
 	qn_buf_puts(b, "};\n"
@@ -112,17 +117,38 @@ put_trace(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 		p->name, e->macro);
 }
 
+/* memcpy and memcmp of what lies in program memory. */
+static void
+put_rom_functions(qn_buf *b)
+{
+	qn_buf_puts(b, "static void\n"
+		       "load(void *to, const QN_ROM void *from, size_t n)\n{\n"
+		       "\tsize_t i;\n\n"
+		       "\tfor (i = 0; i < n; i++)\n"
+		       "\t\t((uint8_t *)to)[i] = ((const QN_ROM uint8_t *)from)[i];\n"
+		       "}\n\n"
+		       "static int\n"
+		       "differs(const void *got, const QN_ROM void *want, size_t n)\n{\n"
+		       "\tsize_t i;\n\n"
+		       "\tfor (i = 0; i < n; i++)\n"
+		       "\t\tif (((const uint8_t *)got)[i] != ((const QN_ROM uint8_t *)want)[i])\n"
+		       "\t\t\treturn 1;\n"
+		       "\treturn 0;\n"
+		       "}\n\n");
+}
+
 /* The index of the first output that differs, or their number. */
 static void
 put_outputs_check(qn_emitter *e, qn_buf *b)
 {
 	size_t k;
 
+	if (e->rom)
+		put_rom_functions(b);
 	qn_buf_puts(b, "static uint32_t\nbad_output(uint32_t i)\n{\n");
 	for (k = 0; k < e->g->noutput; k++)
-		qn_buff(b,
-			"\tif (memcmp(got_%s, want_%s[i], sizeof(got_%s)) != 0)\n\t\treturn %zu;\n",
-			e->output[k], e->output[k], e->output[k], k);
+		qn_buff(b, "\tif (%s(got_%s, want_%s[i], sizeof(got_%s)) != 0)\n\t\treturn %zu;\n",
+			e->rom ? "differs" : "memcmp", e->output[k], e->output[k], e->output[k], k);
 	if (k == 0)
 		qn_buf_puts(b, "\t(void)i;\n");
 	qn_buff(b, "\treturn %zu;\n}\n\n", k);
@@ -147,17 +173,25 @@ put_function(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 		qn_buff(b, "\tout.%s = got_%s;\n", e->output[k], e->output[k]);
 	if (e->nconstant > 0)
 		qn_buff(b,
-			"\t(void)*(const volatile %s *)%s_%08x; /* links with its own constants "
+			"\t(void)*(const volatile %s%s *)%s_%08x; /* links with its own constants "
 			"only */\n",
-			qn_ctype(e->constant[0].type), e->constant[0].name, (unsigned)e->content);
+			qn_emit_rom(e), qn_ctype(e->constant[0].type), e->constant[0].name,
+			(unsigned)e->content);
 	else
 		qn_buff(b,
 			"\t(void)*(const volatile unsigned char *)&%s_set_%08x; /* links with its "
 			"own program only */\n",
 			name, (unsigned)e->content);
 	qn_buff(b, "\tfor (i = 0; i < %zu; i++) {\n", t->nsample);
-	for (k = 0; k < g->ninput; k++)
-		qn_buff(b, "\t\tin.%s = in_%s[i];\n", e->input[k], e->input[k]);
+	for (k = 0; k < g->ninput; k++) {
+		const char *port = e->input[k];
+
+		if (e->rom)
+			qn_buff(b, "\t\tload(ram_%s, in_%s[i], sizeof(ram_%s));\n", port, port,
+				port);
+		qn_buff(b, e->rom ? "\t\tin.%s = ram_%s;\n" : "\t\tin.%s = in_%s[i];\n", port,
+			port);
+	}
 	qn_buff(b,
 		"\t\t*sample = i;\n"
 		"#if defined(%s_TRACE)\n\t\tat_sample = i;\n\t\tbad_step = %s_STEPS;\n#endif\n"
@@ -222,6 +256,7 @@ qn_emit_selftest(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 		"#ifdef %s_SELFTEST_MAIN\n#include <stdio.h>\n#endif\n\n",
 		e->macro, e->plan->name, e->macro, e->plan->name, e->macro);
 	qn_emit_content_check(e, "_selftest.c", b);
+	qn_emit_rom_macro(e, b);
 	put_constant(e, b);
 	put_data(e, t, b);
 	put_trace(e, t, b);

@@ -151,7 +151,7 @@ put_externs(qn_emitter *e, qn_buf *b)
 		e->plan->name, e->macro, e->macro, e->macro);
 	for (i = 0; i < e->nconstant; i++) {
 		qn_buf_flush(b);
-		qn_buff(b, "extern %s_WEIGHTS_ATTR const %s %s[%zu];\n", e->macro,
+		qn_buff(b, "extern %s_WEIGHTS_ATTR const %s%s %s[%zu];\n", e->macro, qn_emit_rom(e),
 			qn_ctype(e->constant[i].type), e->constant[i].name, e->constant[i].count);
 	}
 	qn_buf_puts(b, "#ifdef __cplusplus\n}\n#endif\n\n");
@@ -201,6 +201,7 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 	qn_emit_content_check(e, ".c", b);
 	put_trace(e, b);
 	put_target(e, b);
+	qn_emit_rom_macro(e, b);
 	put_rounding(e, b);
 	put_kernels(e, b);
 	put_externs(e, b);

@@ -101,6 +101,11 @@ place_of(qn_emitter *e, qn_id root, qn_plain *type, bool *writable)
 	qn_buf_init(&b, e->arena);
 	*writable = n->op != QN_OP_input && n->op != QN_OP_const;
 	*type = qn_stored_plain(n->type);
+	if (n->op == QN_OP_const && e->rom) {
+		*type = QN_PLAIN_i8;
+		*writable = true;
+		return qn_emit_load(e, constant_of(e, root), n->value->bytes);
+	}
 	if (n->op == QN_OP_const)
 		return constant_of(e, root);
 	if (n->op == QN_OP_input) {
@@ -155,7 +160,10 @@ qn_emit_output_copies(qn_emitter *e)
 
 		if (w != 0 && e->plan->step[w - 1].output == k)
 			continue;
-		qn_buff(&e->run, "\tmemcpy(out->%s, %s, %zu);\n", e->output[k],
-			qn_emit_ref(e, id, QN_NPLAIN), qn_type_bytes(n->type));
+		const char *symbol = e->rom ? constant_of(e, id) : NULL;
+		qn_buff(&e->run, "\t%s(out->%s, %s, %zu);\n",
+			symbol != NULL ? "qn_from_rom" : "memcpy", e->output[k],
+			symbol != NULL ? symbol : qn_emit_ref(e, id, QN_NPLAIN),
+			qn_type_bytes(n->type));
 	}
 }

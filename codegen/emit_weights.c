@@ -20,6 +20,7 @@ qn_emit_weights(qn_emitter *e, qn_buf *b)
 		qn_buff(b, "typedef char %s_has_no_weights;\n", e->plan->name);
 		return;
 	}
+	qn_emit_rom_macro(e, b);
 	qn_buff(b,
 		"#ifndef %s_WEIGHTS_ATTR\n"
 		"#define %s_WEIGHTS_ATTR\n"
@@ -32,10 +33,10 @@ qn_emit_weights(qn_emitter *e, qn_buf *b)
 		qn_buf_puts(b, "\n/* ");
 		qn_emit_comment(b, c->note);
 		qn_buff(b, ", %zu bytes */\n", c->value->bytes);
-		qn_buff(b, "extern %s_WEIGHTS_ATTR const %s %s[%zu];\n", e->macro,
+		qn_buff(b, "extern %s_WEIGHTS_ATTR const %s%s %s[%zu];\n", e->macro, qn_emit_rom(e),
 			qn_ctype(c->type), c->name, c->count);
-		qn_buff(b, "%s_WEIGHTS_ATTR const %s %s[%zu] = {\n", e->macro, qn_ctype(c->type),
-			c->name, c->count);
+		qn_buff(b, "%s_WEIGHTS_ATTR const %s%s %s[%zu] = {\n", e->macro, qn_emit_rom(e),
+			qn_ctype(c->type), c->name, c->count);
 		qn_emit_array(b, c->value, c->count, c->type, "\t");
 		qn_buf_puts(b, "};\n");
 	}

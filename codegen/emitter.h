@@ -55,12 +55,18 @@ typedef struct qn_emitter {
 	qn_map host_ops;            /* those that are in it */
 	int64_t window[QN_NFAMILY]; /* most rows that a family's kernels look at at once */
 	bool uses_scratch, uses_in;
-	bool shares; /* kernels with other networks of one C file */
+	bool rom;              /* constants lie in program memory (emit_rom.c) */
+	bool rom_reads_ram;    /* pointers to them also point to RAM */
+	const qn_step *loader; /* the step whose statements are printed */
+	size_t loaded;         /* bytes of constants that are copied to RAM for it */
+	qn_buf loads, before;  /* the statements that do it, and those of the steps before */
+	bool shares;           /* kernels with other networks of one C file */
 } qn_emitter;
 
 /* Prints args and run of all steps. */
 void qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a);
 void qn_emit_steps(qn_emitter *e);
+void qn_emit_step(qn_emitter *e, size_t i);
 
 /* An input or output of the graph. */
 typedef struct qn_port {
@@ -126,6 +132,25 @@ void qn_emit_concat(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_gather(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_plain(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_custom(qn_emitter *e, const qn_step *s, const void *args);
+
+/* ---- constants in program memory (emit_rom.c) ---- */
+
+/* "QN_ROM " where constants lie there, else nothing. */
+const char *qn_emit_rom(const qn_emitter *e);
+/* What QN_ROM is, in each file that uses it. */
+void qn_emit_rom_macro(const qn_emitter *e, qn_buf *b);
+/* A step's statements: constants that its kernel reads as values are copied before them. */
+void qn_emit_loads_begin(qn_emitter *e, const qn_step *s);
+void qn_emit_loads_end(qn_emitter *e);
+/* The expression for such a copy, of int8_t *. */
+const char *qn_emit_load(qn_emitter *e, const char *symbol, size_t bytes);
+/* A table of 32-bit numbers that a call passes itself: its symbol, or such a copy; NULL for NULL. */
+const char *qn_emit_load_table(qn_emitter *e, const char *symbol, int64_t count);
+/* What stands after & for an argument struct in a call between the two: its symbol, or a copy of it in RAM. */
+const char *qn_emit_args_begin(qn_emitter *e, const char *type, const char *symbol);
+void qn_emit_args_end(qn_emitter *e);
+/* Sets how much memory the copies of each step take. */
+void qn_emit_measure_loads(qn_plan *p, qn_arena *a);
 
 /* ---- families of storage types (emit_family.c) ---- */
 

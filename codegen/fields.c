@@ -115,6 +115,7 @@ take_names(reader *r, qn_plain type, const char *before)
 static bool
 take_pointers(reader *r)
 {
+	(void)take(r, "QN_ROM ");
 	const char *word = take_word(r);
 
 	for (size_t i = 0; word != NULL && i < QN_COUNT(element); i++)

@@ -63,16 +63,43 @@ qn_pieces_add(qn_pieces *p, const char *const *line, size_t nline)
 	close_piece(p, name, &text);
 }
 
+/* A text whose lines do not have a word. */
+static const char *const *
+without(const char *word, const char *const *line, size_t nline, qn_arena *a)
+{
+	const char **copy = QN_NEW(a, const char *, nline + 1);
+	const size_t n = strlen(word);
+
+	for (size_t i = 0; i < nline; i++) {
+		const char *from = line[i], *at = strstr(from, word);
+		qn_buf b;
+
+		copy[i] = from;
+		if (at == NULL)
+			continue;
+		qn_buf_init(&b, a);
+		for (; at != NULL; from = at + n, at = strstr(from, word))
+			qn_buff(&b, "%.*s", (int)(at - from), from);
+		qn_buf_puts(&b, from);
+		copy[i] = qn_buf_str(&b);
+	}
+	return copy;
+}
+
 void
-qn_pieces_init(qn_pieces *p, qn_arena *arena)
+qn_pieces_init(qn_pieces *p, qn_arena *arena, bool rom)
 {
 	size_t i;
 
 	memset(p, 0, sizeof(*p));
 	p->arena = arena;
 	qn_map_init(&p->by_name, arena);
-	for (i = 0; i < qn_kernel_nfile; i++)
-		qn_pieces_add(p, qn_kernel_files[i].line, qn_kernel_files[i].nline);
+	for (i = 0; i < qn_kernel_nfile; i++) {
+		const qn_kernel_file *f = &qn_kernel_files[i];
+
+		qn_pieces_add(p, rom ? f->line : without("QN_ROM ", f->line, f->nline, arena),
+			      f->nline);
+	}
 }
 
 static bool

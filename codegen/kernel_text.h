@@ -32,8 +32,9 @@ typedef struct qn_pieces {
 	qn_map by_name;
 } qn_pieces;
 
-/* All pieces of the embedded headers, none of them needed yet. */
-void qn_pieces_init(qn_pieces *p, qn_arena *arena);
+/* All pieces of the embedded headers, none of them needed yet.  rom: for a target that has a memory of
+ * its own for constants; for others the texts do not mention it (QN_ROM in runtime/fixed.h). */
+void qn_pieces_init(qn_pieces *p, qn_arena *arena, bool rom);
 
 /* Adds the pieces of one more header's lines. */
 void qn_pieces_add(qn_pieces *p, const char *const *line, size_t nline);

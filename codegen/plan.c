@@ -27,6 +27,7 @@ typedef struct planner {
 	size_t *last;    /* by step: the last step that reads its result */
 	size_t *of_step; /* by step: its buffer plus 1; 0 when it has none */
 	size_t *of_work; /* the same of its working memory */
+	size_t *of_load; /* and of the constants that are copied for it */
 	qn_buffer *buf;
 	size_t nbuf;
 } planner;
@@ -118,6 +119,8 @@ make_buffers(planner *p)
 
 		if (s->work > 0)
 			p->of_work[i] = add_buffer(p, i, s->work);
+		if (s->load > 0)
+			p->of_load[i] = add_buffer(p, i, s->load);
 		if (s->alias != 0 || s->in_output)
 			continue;
 		p->of_step[i] = reusable(p, i);
@@ -139,6 +142,8 @@ set_offsets(planner *p)
 
 		if (p->of_work[i] != 0)
 			s->work_offset = p->buf[p->of_work[i] - 1].offset;
+		if (p->of_load[i] != 0)
+			s->load_offset = p->buf[p->of_load[i] - 1].offset;
 		if (w == 0)
 			continue;
 		s->in_output = p->step[w - 1].in_output;
@@ -148,8 +153,47 @@ set_offsets(planner *p)
 	}
 }
 
+static qn_status
+too_large(const qn_plan *p, const char *place, const char *what, const char *name, size_t bytes)
+{
+	return qn_report(p->g->model->env, QN_EUNSUPPORTED, "emit.unsupported", place,
+			 "%s '%s' has %zu bytes; objects of target %s have %zu at most: make it "
+			 "smaller, or compile for another target",
+			 what, name, bytes, p->target->name, p->target->most);
+}
+
+/* Reports the constants, values and the scratch memory that the target's compilers do not take. */
+static qn_status
+check_sizes(const qn_plan *p, const qn_emitter *e)
+{
+	const size_t most = p->target->most;
+	qn_status status = QN_OK;
+
+	for (size_t i = 0; most > 0 && i < e->nconstant; i++)
+		if (e->constant[i].value->bytes > most)
+			status = too_large(p, "", "constant", e->constant[i].note,
+					   e->constant[i].value->bytes);
+	for (size_t k = 0; most > 0 && k < p->g->ninput; k++) {
+		const qn_node *n = qn_graph_node(p->g, p->g->input[k]);
+
+		if (qn_type_bytes(n->type) > most)
+			status = too_large(p, qn_node_place(p->g, n), "input", n->name,
+					   qn_type_bytes(n->type));
+	}
+	for (size_t i = 0; most > 0 && i < p->nstep; i++) {
+		const qn_node *n = qn_graph_node(p->g, p->step[i].node);
+
+		if (p->step[i].bytes > most)
+			status = too_large(p, qn_node_place(p->g, n), "the result of node", n->name,
+					   p->step[i].bytes);
+	}
+	if (status == QN_OK && most > 0 && p->scratch_bytes > most)
+		status = too_large(p, "", "the scratch memory of", p->name, p->scratch_bytes);
+	return status;
+}
+
 /* Prints the steps once to learn which constants they mention. */
-static void
+static qn_status
 count_weights(qn_plan *plan, qn_arena *a)
 {
 	qn_arena *tmp = qn_arena_child(a);
@@ -158,7 +202,9 @@ count_weights(qn_plan *plan, qn_arena *a)
 	qn_emitter_init(&e, plan, tmp);
 	qn_emit_steps(&e);
 	plan->weight_bytes = e.constant_bytes;
+	const qn_status status = check_sizes(plan, &e);
 	qn_arena_release(tmp);
+	return status;
 }
 
 void
@@ -171,7 +217,8 @@ qn_plan_place(qn_plan *plan, qn_arena *a)
 	p.last = QN_NEW(a, size_t, n + 1);
 	p.of_step = QN_NEW(a, size_t, n + 1);
 	p.of_work = QN_NEW(a, size_t, n + 1);
-	p.buf = QN_NEW(a, qn_buffer, 2 * n + 1);
+	p.of_load = QN_NEW(a, size_t, n + 1);
+	p.buf = QN_NEW(a, qn_buffer, 3 * n + 1);
 	find_lifetimes(&p);
 	place_outputs(&p);
 	make_buffers(&p);
@@ -193,13 +240,15 @@ qn_plan_make(const qn_graph *g, const char *name, const qn_target *target, qn_ar
 	QN_TRY(qn_schedule_make(plan->g, target->features, a, &plan->step, &plan->nstep));
 	qn_names_init_as(&names, a, QN_NAME_MODEL, NULL);
 	plan->name = qn_names_add(&names, name);
+	if ((target->features & QN_TARGET_ROM) != 0)
+		qn_emit_measure_loads(plan, a);
 	qn_plan_place(plan, a);
 	if (plan->scratch_bytes > INT32_MAX)
 		return qn_report(
 			plan->g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",
 			"the program needs %zu bytes of scratch memory; 2^31 - 1 are the limit",
 			plan->scratch_bytes);
-	count_weights(plan, a);
+	QN_TRY(count_weights(plan, a));
 	*out = plan;
 	return QN_OK;
 }

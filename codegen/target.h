@@ -13,6 +13,7 @@ enum {
 	QN_TARGET_DSP = 1 << 0, /* SMLAD and its like: the DSP extension of Armv7E-M and Armv8-M */
 	QN_TARGET_VECTORS = 1 << 1, /* those of 16 bytes (runtime/kernels/vector.h) */
 	QN_TARGET_PAIRS = 1 << 2,   /* adds products of 8 bits in 16 bits, two at a time */
+	QN_TARGET_ROM = 1 << 3,     /* constants in a memory of their own (codegen/emit_rom.c) */
 };
 
 typedef struct qn_target {
@@ -20,6 +21,7 @@ typedef struct qn_target {
 	uint32_t features;
 	const char *
 		lacks; /* of the preprocessor: true of compilers that are not for it; NULL: any will do */
+	size_t most; /* bytes of the largest object that its compilers take; 0: no limit */
 } qn_target;
 
 /* Row i of the table, the first one the default; NULL past the last. */

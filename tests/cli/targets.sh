@@ -37,6 +37,23 @@ for target in cortex-m55 aarch64 aarch64-dotprod x86-64-avx2 x86-64-avx512vnni; 
 	cases=$((cases + 1))
 	c++ -std=c++11 -O1 -Wall -Wextra -Wpedantic -Werror -DQN_PORTABLE -x c++ -c $target/digits.c -o selftest.o 2>stderr || fail $target "it is no C++" stderr
 done
+# Constants in program memory, on a host.
+good avr compile -q "$E/digits.json" --calib "$E/calib.npy" --target avr -o avr
+has_words report avr/digits.report.json '"target": "avr"|"kernel": "qn_conv2d_by4_s8"'
+has_words weights avr/digits_weights.c 'const QN_ROM int8_t digits_conv1_w|#define QN_ROM __flash|#define QN_ROM __memx'
+has_words arguments avr/digits.c 'static const QN_ROM qn_dense_args|const QN_ROM int8_t *w;'
+cases=$((cases + 1))
+cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -fsanitize=undefined -DQN_PORTABLE -DDIGITS_TRACE -DDIGITS_SELFTEST_MAIN avr/*.c -o selftest 2>stderr &&
+	./selftest >stdout || fail avr "its self-test fails" stderr
+cases=$((cases + 1))
+c++ -std=c++11 -O1 -Wall -Wextra -Wpedantic -Werror -DQN_PORTABLE -DDIGITS_SELFTEST_MAIN -x c++ avr/*.c -o selftest 2>stderr && ./selftest >stdout ||
+	fail avr "it is no C++" stderr
+cases=$((cases + 1))
+cc -c avr/digits.c -o avr.o 2>stderr && fail avr "it compiles for another processor"
+has_words avr-error stderr 'written for avr|QN_PORTABLE'
+cases=$((cases + 1))
+! grep -q QN_ROM generic/* m4/* || fail rom "another target's text mentions program memory"
+
 # With the processor's own instructions, where it has them.
 for native in "avx2 x86-64-avx2 -mavx2" "avx512_vnni x86-64-avx512vnni -mavx2 -mavx512f -mavx512vnni"; do
 	read -r feature target flags <<<"$native"

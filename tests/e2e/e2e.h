@@ -28,7 +28,7 @@ typedef struct e2e {
 } e2e;
 
 /* QUERN_TARGET_CC="s390x-linux-gnu-gcc -static" QUERN_TARGET_RUN=qemu-s390x: the only compiler, and
- * what runs its programs.  Without them NULL, and "". */
+ * what runs its programs.  Without them NULL, and "".  QUERN_TARGET=avr: what the C is written for. */
 static inline const char *
 e2e_target_cc(void)
 {
@@ -154,7 +154,10 @@ e2e_prepare_for(builder *b, const qn_target *target, e2e *t, size_t n)
 static inline void
 e2e_prepare(builder *b, e2e *t, size_t n)
 {
-	e2e_prepare_for(b, qn_target_at(0), t, n);
+	const qn_target *target = qn_target_find(&b->env, getenv("QUERN_TARGET"));
+
+	build_check(b, target != NULL);
+	e2e_prepare_for(b, target, t, n);
 }
 
 /* Emits and writes the files to a new folder. */
@@ -240,8 +243,8 @@ e2e_check_target(builder *b, const e2e *t)
 	}
 }
 
-/* Kernels of another target with their portable definitions, under the sanitizers, where the graph has
- * steps for them. */
+/* Kernels of another target with their portable definitions, and constants that are copied before they
+ * are read, under the sanitizers, where the graph has steps for them. */
 static inline void
 e2e_check_portable(builder *b, const char *name, size_t nsample)
 {
@@ -251,7 +254,8 @@ e2e_check_portable(builder *b, const char *name, size_t nsample)
 
 	e2e_prepare_for(b, target, &t, nsample);
 	for (size_t i = 0; i < t.plan->nstep; i++)
-		differs |= t.plan->step[i].kernel != NULL && t.plan->step[i].kernel->needs != 0;
+		differs |= t.plan->step[i].load > 0 ||
+			   (t.plan->step[i].kernel != NULL && t.plan->step[i].kernel->needs != 0);
 	if (!differs)
 		return;
 	e2e_write(b, &t);
@@ -284,6 +288,7 @@ e2e_check(builder *b, size_t nsample)
 	if (e2e_target_cc() == NULL) {
 		e2e_check_portable(b, "cortex-m4", nsample);
 		e2e_check_portable(b, "cortex-m55", nsample);
+		e2e_check_portable(b, "avr", nsample);
 	}
 }
 

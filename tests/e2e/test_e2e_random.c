@@ -171,11 +171,13 @@ run_seeds(const uint64_t *seed, size_t n, bool *seen)
 {
 	size_t first, i;
 
-	for (first = 0; first < n; first += BATCH) {
+	const size_t each = getenv("QUERN_TARGET") != NULL ? BATCH / 5 : BATCH; /* less flash */
+
+	for (first = 0; first < n; first += each) {
 		batch t = {0};
 
 		begin_batch(&t);
-		for (i = first; i < n && i < first + BATCH; i++)
+		for (i = first; i < n && i < first + each; i++)
 			add_graph(&t, seed[i]);
 		end_batch(&t);
 		for (i = 0; i < QN_NOP; i++)

@@ -86,7 +86,7 @@ pieces_of_kernels(void **state)
 
 	(void)state;
 	build_begin(&b, "net", 1);
-	qn_pieces_init(&p, &b.arena);
+	qn_pieces_init(&p, &b.arena, false);
 	qn_pieces_need(&p, "qn_dense_s8(", 12);
 	for (i = 0; i < QN_COUNT(want); i++)
 		assert_true(qn_pieces_find(&p, want[i])->needed);

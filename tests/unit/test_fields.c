@@ -85,7 +85,7 @@ of_kernels(void **state)
 
 	(void)state;
 	build_begin(&b, "net", 1);
-	qn_pieces_init(&p, &b.arena);
+	qn_pieces_init(&p, &b.arena, false);
 	for (size_t i = 0; i < p.n; i++) {
 		if (strstr(p.item[i].name, "_args") == NULL)
 			continue;
@@ -108,7 +108,7 @@ places(void **state)
 
 	(void)state;
 	build_begin(&b, "net", 1);
-	qn_pieces_init(&p, &b.arena);
+	qn_pieces_init(&p, &b.arena, false);
 	const char *name = "qn_conv2d_args";
 	qn_fields f = qn_fields_read(qn_pieces_find(&p, name)->text, name, &b.arena);
 	assert_int_equal(f.nint, 22);

@@ -73,6 +73,17 @@ check_fused(const qn_kernel *k, const qn_fields *f)
 	assert_string_equal(f->item[f->n - 1].name, "shift");
 }
 
+/* Kernels that a target with program memory may choose point to constants there. */
+static void
+check_rom(const char *type, const qn_kernel *k, const char *text)
+{
+	if ((k->needs & ~(uint32_t)QN_TARGET_ROM) != 0)
+		return;
+	for (const char *at = text; (at = strstr(at, "\tconst ")) != NULL; at++)
+		if (strncmp(at, "\tconst QN_ROM ", strlen("\tconst QN_ROM ")) != 0)
+			fail_msg("%s: no QN_ROM at '%.30s'", type, at + 1);
+}
+
 static void
 check_struct(walk *w, const qn_kernel *k, qn_family family)
 {
@@ -84,6 +95,7 @@ check_struct(walk *w, const qn_kernel *k, qn_family family)
 	const qn_fields f = qn_fields_read(piece->text, type, w->arena);
 	if (f.wrong != NULL)
 		fail_msg("%s: %s", type, f.wrong);
+	check_rom(type, k, piece->text);
 	assert_int_equal(pointers(k), f.n - f.nint);
 	if (k->rows > 0 && strcmp(field_at(&f, k->rows), "ring") != 0)
 		assert_string_equal(field_at(&f, k->rows), "k_h");
@@ -128,7 +140,7 @@ rows(void **state)
 	(void)state;
 	build_begin(&b, "net", 1);
 	w.arena = &b.arena;
-	qn_pieces_init(&w.pieces, &b.arena);
+	qn_pieces_init(&w.pieces, &b.arena, true);
 	for (w.op = 0; w.op < QN_NOP; w.op++) {
 		const qn_emit_form *form = qn_emit_form_get(w.op);
 

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Constants in program memory (--target avr): which are copied before a kernel reads them, and what the
+ * target's compilers cannot take. */
+#include "tests/e2e/build.h"
+
+#include "codegen/emit.h"
+
+#define Q(shape) "tensor<" shape "x!quant.uniform<i8:f32, 0.05:3>>"
+#define W(shape) "tensor<" shape "x!quant.uniform<i8:f32, 0.02>>"
+
+static qn_status
+plan_for(builder *b, const char *target, qn_plan **p)
+{
+	return qn_plan_make(b->g, "net", qn_target_find(&b->env, target), &b->arena, p);
+}
+
+static const char *
+source_of(builder *b, const qn_plan *p, int file)
+{
+	const qn_emit_opts opts = {"--test", 1, .proof = false};
+	qn_emitted out[QN_EMITTED_FILES];
+
+	build_check(b, qn_emit_c(p, &opts, NULL, &b->arena, out) == QN_OK);
+	return out[file].text;
+}
+
+/* y = x + k, k constant. */
+static void
+sum(builder *b, const char *shape)
+{
+	build_begin(b, "net", 7);
+	qn_id x = build_input(b, "x", build_printf(b, Q("%s"), shape));
+	qn_id k = build_const(b, "k", build_printf(b, Q("%s"), shape), -128, 127);
+	qn_id y = build_op(b, QN_OP_add, "y", IDS(x, k), NULL, build_printf(b, Q("%s"), shape));
+
+	qn_graph_output(b->g, "y", y);
+}
+
+static void
+copied(void **state)
+{
+	qn_plan *p;
+	builder b;
+
+	(void)state;
+	sum(&b, "1x100");
+	build_check(&b, plan_for(&b, "avr", &p) == QN_OK);
+	assert_int_equal(p->step[0].load, 104); /* the next element of 8 bytes */
+	assert_int_equal(p->scratch_bytes, 112);
+	const char *text = source_of(&b, p, 1);
+	assert_non_null(strstr(text, "qn_from_rom(s + 0, net_k, 100);"));
+	assert_non_null(strstr(text, "static const QN_ROM qn_add_"));
+	build_check(&b, plan_for(&b, NULL, &p) == QN_OK);
+	assert_int_equal(p->step[0].load, 0);
+	assert_int_equal(p->scratch_bytes, 0);
+	assert_null(strstr(source_of(&b, p, 1), "ROM"));
+	assert_null(strstr(source_of(&b, p, 2), "ROM"));
+	build_end(&b);
+}
+
+/* Where a kernel's weights vary, pointers to constants point to RAM as well. */
+static void
+varying(void **state)
+{
+	qn_plan *p;
+	builder b;
+
+	(void)state;
+	for (int varies = 0; varies < 2; varies++) {
+		build_begin(&b, "net", 7);
+		qn_id x = build_input(&b, "x", Q("1x8"));
+		qn_id w = varies ? build_input(&b, "w", W("4x8"))
+				 : build_const(&b, "w", W("4x8"), -127, 127);
+		qn_id acc = build_op(&b, QN_OP_dense, "fc", IDS(x, w), NULL, NULL);
+		qn_id y = build_op(&b, QN_OP_requantize, "q", IDS(acc), NULL, Q("1x4"));
+
+		qn_graph_output(b.g, "y", y);
+		build_check(&b, plan_for(&b, "avr", &p) == QN_OK);
+		for (int file = 1; file <= 2; file++) {
+			const char *text = source_of(&b, p, file);
+
+			assert_non_null(strstr(text, "#define QN_ROM __memx"));
+			assert_int_equal(strstr(text, "#define QN_ROM __flash") == NULL, varies);
+		}
+		build_end(&b);
+	}
+}
+
+static void
+refuse(builder *b, const char *message)
+{
+	qn_plan *p;
+
+	assert_int_equal(plan_for(b, "avr", &p), QN_EUNSUPPORTED);
+	assert_true(build_reported(b, "emit.unsupported"));
+	if (strstr(b->diags.item[0].message, message) == NULL)
+		fail_msg("'%s' is not in '%s'", message, b->diags.item[0].message);
+	build_check(b, plan_for(b, NULL, &p) == QN_OK);
+	build_end(b);
+}
+
+/* avr-gcc takes objects of 32767 bytes, and int has 16 bits. */
+static void
+too_large(void **state)
+{
+	builder b;
+
+	(void)state;
+	build_begin(&b, "net", 7);
+	qn_id x = build_input(&b, "x", Q("1x256"));
+	qn_id w = build_const(&b, "big", W("128x256"), -127, 127);
+	qn_id acc = build_op(&b, QN_OP_dense, "fc", IDS(x, w), NULL, NULL);
+	qn_graph_output(b.g, "y", build_op(&b, QN_OP_requantize, "q", IDS(acc), NULL, Q("1x128")));
+	refuse(&b, "constant 'big' has 32768 bytes; objects of target avr have 32767 at most");
+
+	build_begin(&b, "net", 7);
+	x = build_input(&b, "large", Q("1x32768"));
+	qn_graph_output(b.g, "y", build_op(&b, QN_OP_relu, "y", IDS(x), NULL, NULL));
+	refuse(&b, "input 'large' has 32768 bytes");
+
+	build_begin(&b, "net", 7);
+	x = build_input(&b, "x", Q("1x16384"));
+	qn_graph_output(b.g, "z", build_op(&b, QN_OP_concat, "wide", IDS(x, x), NULL, NULL));
+	refuse(&b, "the result of node 'wide' has 32768 bytes");
+
+	sum(&b, "1x20000");
+	qn_id twice = build_op(&b, QN_OP_relu, "r", IDS(b.g->output[0].value), NULL, NULL);
+	qn_graph_output(b.g, "z",
+			build_op(&b, QN_OP_add, "s",
+				 IDS(twice, build_const(&b, "l", Q("1x20000"), -128, 127)), NULL,
+				 Q("1x20000")));
+	refuse(&b, "the scratch memory of 'net' has 400");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(copied),
+		cmocka_unit_test(varying),
+		cmocka_unit_test(too_large),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
