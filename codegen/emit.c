@@ -217,6 +217,9 @@ qn_emission_make(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *
 	qn_emitter_init(&e->e, p, a);
 	e->e.shares = opts->shared_kernels;
 	qn_emit_steps(&e->e);
+	e->e.words =
+		opts->constants == QN_CONSTANTS_WORDS ||
+		(opts->constants == QN_CONSTANTS_AUTO && e->e.constant_bytes >= QN_CONSTANTS_LARGE);
 	e->e.content = content_of(&e->e);
 	return QN_OK;
 }

@@ -88,11 +88,21 @@ typedef struct qn_selftest {
 	const uint32_t *crc;    /* [nsample * nstep] */
 } qn_selftest;
 
+/* How constants of bytes stand in NAME_weights.c. */
+typedef enum qn_constants {
+	QN_CONSTANTS_AUTO,    /* of QN_CONSTANTS_LARGE bytes in all or more as words */
+	QN_CONSTANTS_NUMBERS, /* each as a decimal number */
+	QN_CONSTANTS_WORDS,   /* eight in a word, which compilers read faster */
+} qn_constants;
+
+enum { QN_CONSTANTS_LARGE = 1 << 20 };
+
 typedef struct qn_emit_opts {
 	const char *options_text; /* the normalized options, for the header's comment */
 	uint32_t content_hash;    /* CRC-32 of the model's canonical text */
 	bool proof;               /* with NAME_proof.c */
 	bool shared_kernels;      /* each kernel once where NAME.c is included beside others */
+	qn_constants constants;
 } qn_emit_opts;
 
 /* All steps printed, and with it which constants and kernels the files hold. */

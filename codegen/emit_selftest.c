@@ -19,8 +19,8 @@ put_constant(const qn_emitter *e, qn_buf *b)
 		return;
 	}
 	const qn_constant *c = &e->constant[0];
-	qn_buff(b, "const %s%s %s_%08x[%zu];\n\n", qn_emit_rom(e), qn_ctype(c->type), c->name,
-		(unsigned)e->content, c->count);
+	qn_buff(b, "const %s%s %s_%08x[%zu];\n\n", qn_emit_rom(e), qn_emit_declared_type(e, c),
+		c->name, (unsigned)e->content, qn_emit_declared_count(e, c));
 }
 
 /* "static const int8_t in_image[2][64] = {{…}, {…}};" */
@@ -175,8 +175,8 @@ put_function(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 		qn_buff(b,
 			"\t(void)*(const volatile %s%s *)%s_%08x; /* links with its own constants "
 			"only */\n",
-			qn_emit_rom(e), qn_ctype(e->constant[0].type), e->constant[0].name,
-			(unsigned)e->content);
+			qn_emit_rom(e), qn_emit_declared_type(e, &e->constant[0]),
+			e->constant[0].name, (unsigned)e->content);
 	else
 		qn_buff(b,
 			"\t(void)*(const volatile unsigned char *)&%s_set_%08x; /* links with its "

@@ -151,10 +151,13 @@ put_externs(qn_emitter *e, qn_buf *b)
 		e->plan->name, e->macro, e->macro, e->macro);
 	for (i = 0; i < e->nconstant; i++) {
 		qn_buf_flush(b);
+		const qn_constant *c = &e->constant[i];
+
 		qn_buff(b, "extern %s_WEIGHTS_ATTR const %s%s %s[%zu];\n", e->macro, qn_emit_rom(e),
-			qn_ctype(e->constant[i].type), e->constant[i].name, e->constant[i].count);
+			qn_emit_declared_type(e, c), c->name, qn_emit_declared_count(e, c));
 	}
 	qn_buf_puts(b, "#ifdef __cplusplus\n}\n#endif\n\n");
+	qn_emit_word_names(e, b);
 }
 
 /* Types of negative size, which do not compile, if the scratch memory is too small. */

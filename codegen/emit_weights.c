@@ -6,6 +6,13 @@
  *           12,-7,… */
 #include "codegen/emitter.h"
 
+static void
+put_declaration(const qn_emitter *e, const qn_constant *c, const char *before, qn_buf *b)
+{
+	qn_buff(b, "%s%s_WEIGHTS_ATTR const %s%s %s[%zu]", before, e->macro, qn_emit_rom(e),
+		qn_emit_declared_type(e, c), c->name, qn_emit_declared_count(e, c));
+}
+
 void
 qn_emit_weights(qn_emitter *e, qn_buf *b)
 {
@@ -21,6 +28,7 @@ qn_emit_weights(qn_emitter *e, qn_buf *b)
 		return;
 	}
 	qn_emit_rom_macro(e, b);
+	qn_emit_word_order(e, b);
 	qn_buff(b,
 		"#ifndef %s_WEIGHTS_ATTR\n"
 		"#define %s_WEIGHTS_ATTR\n"
@@ -33,11 +41,14 @@ qn_emit_weights(qn_emitter *e, qn_buf *b)
 		qn_buf_puts(b, "\n/* ");
 		qn_emit_comment(b, c->note);
 		qn_buff(b, ", %zu bytes */\n", c->value->bytes);
-		qn_buff(b, "extern %s_WEIGHTS_ATTR const %s%s %s[%zu];\n", e->macro, qn_emit_rom(e),
-			qn_ctype(c->type), c->name, c->count);
-		qn_buff(b, "%s_WEIGHTS_ATTR const %s%s %s[%zu] = {\n", e->macro, qn_emit_rom(e),
-			qn_ctype(c->type), c->name, c->count);
-		qn_emit_array(b, c->value, c->count, c->type, "\t");
+		put_declaration(e, c, "extern ", b);
+		qn_buf_puts(b, ";\n");
+		put_declaration(e, c, "", b);
+		qn_buf_puts(b, " = {\n");
+		if (qn_emit_in_words(e, c))
+			qn_emit_words(c, b);
+		else
+			qn_emit_array(b, c->value, c->count, c->type, "\t");
 		qn_buf_puts(b, "};\n");
 	}
 	qn_buf_puts(b, "\n#ifdef __cplusplus\n}\n#endif\n");

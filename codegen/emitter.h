@@ -61,6 +61,7 @@ typedef struct qn_emitter {
 	size_t loaded;         /* bytes of constants that are copied to RAM for it */
 	qn_buf loads, before;  /* the statements that do it, and those of the steps before */
 	bool shares;           /* kernels with other networks of one C file */
+	bool words;            /* constants of bytes are declared as words (emit_words.c) */
 } qn_emitter;
 
 /* Prints args and run of all steps. */
@@ -132,6 +133,19 @@ void qn_emit_concat(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_gather(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_plain(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_custom(qn_emitter *e, const qn_step *s, const void *args);
+
+/* ---- how constants are declared (emit_words.c) ---- */
+
+/* Whether its bytes are declared as words. */
+bool qn_emit_in_words(const qn_emitter *e, const qn_constant *c);
+/* The C type and the number of the elements that it is declared with. */
+const char *qn_emit_declared_type(const qn_emitter *e, const qn_constant *c);
+size_t qn_emit_declared_count(const qn_emitter *e, const qn_constant *c);
+/* Where such constants are used: macros, after their declarations, for pointers to their bytes. */
+void qn_emit_word_names(const qn_emitter *e, qn_buf *b);
+/* Where they are defined: the macro for one word, and the elements between braces. */
+void qn_emit_word_order(const qn_emitter *e, qn_buf *b);
+void qn_emit_words(const qn_constant *c, qn_buf *b);
 
 /* ---- constants in program memory (emit_rom.c) ---- */
 

@@ -208,6 +208,23 @@ warn_of_name(qn_env *env, const char *name, const char *wanted, qn_arena *a)
 }
 
 static qn_status
+find_constants(const emit_call *c, qn_constants *out)
+{
+	static const char *const name[] = {"auto", "numbers", "words"};
+	const char *wanted = c->opts->constants;
+
+	for (size_t i = 0; i < QN_COUNT(name); i++) {
+		if (wanted != NULL && strcmp(name[i], wanted) != 0)
+			continue;
+		*out = (qn_constants)i;
+		return QN_OK;
+	}
+	return qn_report(c->m->env, QN_EUSAGE, "emit.constants", c->m->name,
+			 "unknown form of constants '%s' (expected auto, numbers or words)",
+			 wanted);
+}
+
+static qn_status
 emit(void *arg, qn_arena *a)
 {
 	emit_call *c = arg;
@@ -236,7 +253,8 @@ emit(void *arg, qn_arena *a)
 	if (tests)
 		QN_TRY(make_selftest(c, plan, a, &test));
 	qn_emit_opts opts = {c->m->options, qn_model_hash(c->m, a), c->opts->proof != 0,
-			     c->opts->shared_kernels != 0};
+			     c->opts->shared_kernels != 0, QN_CONSTANTS_AUTO};
+	QN_TRY(find_constants(c, &opts.constants));
 	QN_TRY(qn_emission_make(plan, &opts, tests ? &test : NULL, a, &emission));
 	for (int i = 0; i < QN_EMITTED_FILES; i++) {
 		const char *suffix = qn_emission_suffix(emission, i);

@@ -69,6 +69,7 @@ emit_options(const options *o, const sample_list *calib, const qn_emit_options *
 
 	emit.name = o->name;
 	emit.target = o->emit_target;
+	emit.constants = o->constants;
 	emit.explain = o->explain != NULL ? program_write_stdout : NULL;
 	emit.proof = o->proof;
 	emit.shared_kernels = o->shared_kernels || o->narg > 0;
@@ -201,6 +202,18 @@ target_is_known(const char *name)
 	return false;
 }
 
+static bool
+constants_are_known(const char *form)
+{
+	if (form == NULL || strcmp(form, "auto") == 0 || strcmp(form, "numbers") == 0 ||
+	    strcmp(form, "words") == 0)
+		return true;
+	fprintf(stderr,
+		"quern compile: --constants: unknown '%s' (expected auto, numbers or words)\n",
+		form);
+	return false;
+}
+
 int
 cmd_compile(const options *o)
 {
@@ -222,7 +235,8 @@ cmd_compile(const options *o)
 			o->explain);
 		return QN_EUSAGE;
 	}
-	if (samples < 0 || scratch < 0 || weights < 0 || !target_is_known(o->emit_target))
+	if (samples < 0 || scratch < 0 || weights < 0 || !target_is_known(o->emit_target) ||
+	    !constants_are_known(o->constants))
 		return QN_EUSAGE;
 	if (o->narg > 0 && networks_check_options(o) != 0)
 		return QN_EUSAGE;

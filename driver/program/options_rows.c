@@ -159,11 +159,15 @@ const option_row compile_options[] = {
 	 "print on stdout which kernel each step has and why not those asked before it"},
 	{"--self-test", 0, TEXT(self_test), "N",
 	 "samples in the self-test, taken from the calibration data (default 4; 0: none)"},
+	{"--constants", 0, TEXT(constants), "FORM",
+	 "how NAME_weights.c spells bytes: numbers, words (eight in one: compilers read it faster) "
+	 "or auto (default: words from 1 MiB on)"},
 	{"--shared-kernels", 0, FLAG(shared_kernels), NULL,
 	 "write NAME.c so that one C file can include those of several models and has each kernel "
 	 "once"},
 	{"--proof", 0, FLAG(proof), NULL,
-	 "write NAME_proof.c too: a main that runs the program once with every input unknown, for an "
+	 "write NAME_proof.c too: a main that runs the program once with every input unknown, for "
+	 "an "
 	 "analyser such as Frama-C's Eva (docs/proof.md)"},
 	{"--max-scratch", 0, TEXT(max_scratch), "BYTES",
 	 "exit with 5, writing nothing, when the scratch buffer would be larger"},

@@ -929,6 +929,8 @@ typedef struct qn_emit_options { /* all zero: defaults */
 	void *explain_user;
 	int proof;               /* 1: NAME_proof.c too, a main that runs the program once with every input unknown, for an analyser */
 	int shared_kernels;      /* 1: NAME.c can be included in a C file beside those of other models, with each kernel once */
+	const char *constants;   /* how NAME_weights.c spells bytes: "numbers", decimal; "words", eight in a word, which C compilers read several
+	                           times as fast; NULL or "auto": words where all constants have 1 MiB or more.  The bytes in memory are the same */
 } qn_emit_options;
 
 /* Target i of the table and a line about it; NULL past the last.  The first one is the default. */
