@@ -16,19 +16,10 @@ enum { TWO_IN_A_WORD = 1 << 23, TWICE = 1 << 30, MOST_SHIFT = 21 };
 
 #define TOO_LARGE "the sums of a channel may be too large for two of them in a word"
 
-/* Multipliers that are not too small for qn_dsp_code_from, and the rest of qn_layer_differs. */
 static const char *
 differs(const qn_step_facts *f, const qn_layer *l, int64_t limit)
 {
-	const char *why = qn_layer_differs(f, l, limit, TOO_LARGE);
-	int32_t bias, m, n;
-
-	for (int32_t o = 0; why == NULL && o < l->channels; o++) {
-		qn_layer_scale(l, o, &bias, &m, &n);
-		if (n > MOST_SHIFT)
-			why = "a multiplier is less than 2^-23";
-	}
-	return why;
+	return qn_layer_differs(f, l, limit, MOST_SHIFT, TOO_LARGE);
 }
 
 /* No code is below the zero point. */
@@ -69,16 +60,6 @@ qn_fits_depthwise3_dsp(const qn_step_facts *f)
 	return differs(f, &l, TWICE);
 }
 
-/* A pixel's channels are read before they are written. */
-static const char *
-conv_over(const qn_conv2d_args *a)
-{
-	const bool over = a->k_h == 1 && a->k_w == 1 && a->stride_h == 1 && a->stride_w == 1 &&
-			  a->out_h == a->in_h && a->out_w == a->in_w && a->out_c == a->in_c;
-
-	return over ? NULL : "its result is not of the same pixels and channels";
-}
-
 /* Rows become strips before they are written, also the first pixel of the next one. */
 static const char *
 depthwise_over(const qn_conv2d_args *a)
@@ -110,7 +91,7 @@ depthwise_over(const qn_conv2d_args *a)
 		const char *why = qn_fits_##which##_relu_dsp(f);                                   \
 		return why != NULL ? why : over(conv_args(f));                                     \
 	}
-FITS(conv2d, conv_over)
+FITS(conv2d, qn_conv_over)
 FITS(depthwise3, depthwise_over)
 
 const char *

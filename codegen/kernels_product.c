@@ -2,6 +2,7 @@
 /* kernels_product.c - sums of products: convolutions, dense and matmul, each with the requantize of
  * its result, so that no accumulator is stored, or alone, accumulators out. */
 #include "codegen/kernels_dsp.h"
+#include "codegen/kernels_scalar.h"
 #include "codegen/kernels_vector.h"
 #include "runtime/form_args.h"
 
@@ -105,6 +106,14 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 		.in_place = over, .fused = FUSED(qn_conv2d_args, out_c), .fits = fitting           \
 	}
 
+#define SCALAR(which, work_of, over, fitting)                                                      \
+	{                                                                                          \
+		.name = "qn_" #which, .args = "qn_scalar_args",                                    \
+		QN_SCALAR_ROW(qn_scalar_packed, which), .in_place = over,                          \
+		.fused = FUSED(qn_conv2d_args, out_c), .fits = fitting, .work = qn_work_##which,   \
+		.work_type = work_of                                                               \
+	}
+
 static const qn_kernel conv2d[] = {
 	{.name = "qn_depthwise_vector",
 	 .args = "qn_vector_args",
@@ -123,6 +132,10 @@ static const qn_kernel conv2d[] = {
 	DSP("qn_conv2d_relu_dsp", conv2d, 0, qn_fits_conv2d_relu_dsp),
 	DSP("qn_conv2d_dsp", conv2d, 1, qn_fits_conv2d_over_dsp),
 	DSP("qn_conv2d_dsp", conv2d, 0, qn_fits_conv2d_dsp),
+	SCALAR(depthwise3_scalar, "uint8_t", 1, qn_fits_depthwise3_over_scalar),
+	SCALAR(depthwise3_scalar, "uint8_t", 0, qn_fits_depthwise3_scalar),
+	SCALAR(conv2d_scalar, "uint32_t", 1, qn_fits_conv2d_over_scalar),
+	SCALAR(conv2d_scalar, "uint32_t", 0, qn_fits_conv2d_scalar),
 	{.name = "qn_depthwise_by4_q",
 	 .args = "qn_conv2d_args_a",
 	 .families = QN_ALL_FAMILIES,
@@ -183,6 +196,11 @@ static const qn_kernel dense[] = {
 	 .args = "qn_dense_dsp_args",
 	 QN_DSP_ROW(qn_dense_dsp_packed, dense_dsp),
 	 .fits = qn_fits_dense_dsp,
+	 .fused = FUSED(qn_dense_args, out)},
+	{.name = "qn_dense_scalar",
+	 .args = "qn_dense_scalar_args",
+	 QN_SCALAR_ROW(qn_dense_scalar_packed, dense_scalar),
+	 .fits = qn_fits_dense_scalar,
 	 .fused = FUSED(qn_dense_args, out)},
 	{.name = "qn_dense_by4_qw",
 	 .args = "qn_dense_args_a",

@@ -15,8 +15,9 @@
 #include "runtime/form_args.h"
 
 enum {
-	LANES = 16,      /* bytes of a vector */
-	DEEP = 8,        /* channels of a block of dense and depthwise layers */
+	LANES = 16, /* bytes of a vector */
+	DEEP = 8,   /* channels of a block of dense and depthwise layers */
+	MOST_SHIFT = 30,
 	MOST_PAIR = 255, /* of which, times 128, two products still fit into 16 bits */
 };
 
@@ -29,7 +30,8 @@ conv_of(const qn_step_facts *f)
 static const char *
 differs(const qn_step_facts *f, const qn_layer *l)
 {
-	return qn_layer_differs(f, l, INT32_MAX, "the sums of a channel may be too large");
+	return qn_layer_differs(f, l, INT32_MAX, MOST_SHIFT,
+				"the sums of a channel may be too large");
 }
 
 /* Whether the products of two weights of a channel that lie so far apart fit into 16 bits when they are added. */

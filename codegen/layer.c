@@ -75,7 +75,8 @@ is_constant(const qn_layer *l, int32_t channel, int32_t *result)
 }
 
 const char *
-qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, const char *too_large)
+qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32_t most,
+		 const char *too_large)
 {
 	if (l->w == NULL || (f->core->nin > 2 && l->bias == NULL))
 		return "its weights are no constants of 8 bits";
@@ -90,10 +91,21 @@ qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, const
 			continue;
 		if (l->r->mult[i] != 0 && l->r->shift[i] >= 0)
 			return "a multiplier is 0.5 or more";
+		if (l->r->mult[i] != 0 && -l->r->shift[i] - 1 > most)
+			return "a multiplier is too small";
 		if ((bias < 0 ? -bias : bias) + reach >= limit)
 			return too_large;
 	}
 	return NULL;
+}
+
+const char *
+qn_conv_over(const qn_conv2d_args *a)
+{
+	const bool over = a->k_h == 1 && a->k_w == 1 && a->stride_h == 1 && a->stride_w == 1 &&
+			  a->out_h == a->in_h && a->out_w == a->in_w && a->out_c == a->in_c;
+
+	return over ? NULL : "its result is not of the same pixels and channels";
 }
 
 int32_t

@@ -5,6 +5,7 @@
 #define QN_CODEGEN_LAYER_H
 
 #include "codegen/kernel_table.h"
+#include "runtime/kernels/conv2d.h"
 
 /* Weights [channels, depth], and the bias with the input's zero point. */
 typedef struct qn_layer {
@@ -29,9 +30,13 @@ qn_layer qn_layer_of_dense(const qn_step_facts *f);
 qn_layer qn_layer_find_constants(qn_layer l, qn_arena *a);
 
 /* Why the layer is not of this form: constant weights, rounding of TFLite's double form, multipliers
- * below 0.5, and sums with their bias below the limit, else `too_large`. */
-const char *qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit,
+ * below 0.5 and with an n (qn_layer_scale) of at most that, and sums with their bias below the limit,
+ * else `too_large`. */
+const char *qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32_t most,
 			     const char *too_large);
+/* Why the result of a convolution may not lie where its operand does, when a pixel's channels are read
+ * before they are written. */
+const char *qn_conv_over(const qn_conv2d_args *a);
 /* A weight; 0 beyond the ends and for constant channels. */
 int32_t qn_layer_weight(const qn_layer *l, int64_t channel, int64_t k);
 /* Bias with the share of the zero point, and multiplier m * 2^(-n - 32) with n in [0, 30], of a channel;

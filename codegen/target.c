@@ -14,10 +14,12 @@
 #define AARCH64_LACKS(macro)                                                                       \
 	"(!defined(__aarch64__) || defined(__ARM_BIG_ENDIAN) || !defined(" macro "))"
 
+#define SCALAR .features = QN_TARGET_SCALAR, .help = "three products in two words"
+
 static const qn_target targets[] = {
 	{.name = "generic", .help = "any C99 or C++11 compiler (default)"},
-	{.name = "cortex-m0plus", .help = "as generic"},
-	{.name = "cortex-m3", .help = "as generic"},
+	{.name = "cortex-m0plus", SCALAR},
+	{.name = "cortex-m3", SCALAR},
 	{.name = "cortex-m4", DSP, .help = "DSP extension: two products an instruction"},
 	{.name = "cortex-m7", DSP, .help = "as cortex-m4"},
 	{.name = "cortex-m33", DSP, .help = "as cortex-m4; for cores that have the extension"},
@@ -25,7 +27,7 @@ static const qn_target targets[] = {
 	 .features = QN_TARGET_VECTORS,
 	 .lacks = "!defined(__ARM_FEATURE_MVE)",
 	 .help = "MVE (Helium): 16 products an instruction"},
-	{.name = "rv32imc", .help = "as generic"},
+	{.name = "rv32imc", SCALAR},
 	{.name = "avr",
 	 .features = QN_TARGET_ROM,
 	 .lacks = "!defined(__AVR__)",

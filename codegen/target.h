@@ -14,6 +14,8 @@ enum {
 	QN_TARGET_VECTORS = 1 << 1, /* those of 16 bytes (runtime/kernels/vector.h) */
 	QN_TARGET_PAIRS = 1 << 2,   /* adds products of 8 bits in 16 bits, two at a time */
 	QN_TARGET_ROM = 1 << 3,     /* constants in a memory of their own (codegen/emit_rom.c) */
+	QN_TARGET_SCALAR =
+		1 << 4, /* neither; products of 32 bits are cheap (runtime/kernels/scalar.h) */
 };
 
 typedef struct qn_target {

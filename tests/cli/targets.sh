@@ -27,10 +27,13 @@ sed -n '/^static const int8_t in_/,/^static int8_t got_/p; /^static const uint32
 sed -n '/^static const int8_t in_/,/^static int8_t got_/p; /^static const uint32_t step_crc/,/^};/p' m4/digits_selftest.c >have
 diff want have >difference && [ -s want ] || fail results "the self-tests differ" difference
 
-# Kernels over vectors, of several processors, on their definitions in C, in C++ too.
-for target in cortex-m55 aarch64 aarch64-dotprod x86-64-avx2 x86-64-avx512vnni; do
+# Kernels over vectors and those for cores that multiply words, on their definitions in C, in C++ too.
+for row in cortex-m55:vector aarch64:vector aarch64-dotprod:vector x86-64-avx2:vector x86-64-avx512vnni:vector \
+	cortex-m0plus:scalar cortex-m3:scalar rv32imc:scalar; do
+	target=${row%:*} depthwise=qn_depthwise_vector
+	[ "${row#*:}" = vector ] || depthwise=qn_depthwise3_scalar
 	good $target compile -q "$E/digits.json" --calib "$E/calib.npy" --target $target -o $target
-	has_words report $target/digits.report.json "\"target\": \"$target\"|\"kernel\": \"qn_conv2d_vector\"|\"kernel\": \"qn_depthwise_vector\"|\"kernel\": \"qn_dense_vector\""
+	has_words report $target/digits.report.json "\"target\": \"$target\"|\"kernel\": \"qn_conv2d_${row#*:}\"|\"kernel\": \"$depthwise\"|\"kernel\": \"qn_dense_${row#*:}\""
 	cases=$((cases + 1))
 	cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -DQN_PORTABLE -DDIGITS_TRACE -DDIGITS_SELFTEST_MAIN $target/*.c -o selftest 2>stderr &&
 		./selftest >stdout || fail $target "its self-test fails" stderr
@@ -54,6 +57,10 @@ has_words avr-error stderr 'written for avr|QN_PORTABLE'
 cases=$((cases + 1))
 ! grep -q QN_ROM generic/* m4/* || fail rom "another target's text mentions program memory"
 
+# Those that multiply words ask no compiler for anything.
+cases=$((cases + 1))
+cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -DDIGITS_TRACE -DDIGITS_SELFTEST_MAIN cortex-m0plus/*.c -o selftest 2>stderr &&
+	./selftest >stdout || fail cortex-m0plus "its self-test fails" stderr
 # With the processor's own instructions, where it has them.
 for native in "avx2 x86-64-avx2 -mavx2" "avx512_vnni x86-64-avx512vnni -mavx2 -mavx512f -mavx512vnni"; do
 	read -r feature target flags <<<"$native"

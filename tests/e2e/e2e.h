@@ -291,6 +291,7 @@ e2e_check(builder *b, size_t nsample)
 		e2e_check_portable(b, "cortex-m4", nsample);
 		e2e_check_portable(b, "cortex-m55", nsample);
 		e2e_check_portable(b, "avr", nsample);
+		e2e_check_portable(b, "cortex-m0plus", nsample);
 	}
 }
 

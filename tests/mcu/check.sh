@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# check.sh BUILD mcu|aarch64 - digits, and of QUERN_DATA kws, on QEMU's Cortex-M4 and M55, or kws and resnet8 on aarch64: the bytes, and no more
-# instructions than counts.tsv says.
+# check.sh BUILD mcu|rv32imc|aarch64 - digits, and of QUERN_DATA kws, on QEMU's Cortex-M0+, M3, M4 and M55, or on RV32IMC, or kws and resnet8 on
+# aarch64: the bytes, and no more instructions than counts.tsv says.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 result=0
@@ -20,7 +20,10 @@ mcu)
 	on m4 digits,kws ""
 	on m4 digits,kws "--target cortex-m4"
 	on m55 digits,kws "--target cortex-m55"
+	on m0plus digits,kws "--target cortex-m0plus"
+	on m3 digits,kws "--target cortex-m3"
 	;;
+rv32imc) on rv32imc digits,kws "--target rv32imc" ;;
 aarch64)
 	on aarch64 digits,kws,resnet8 "--target aarch64"
 	on aarch64-dotprod digits,kws,resnet8 "--target aarch64-dotprod"

@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vectors.c - the instructions for vectors and the kernels over them give the bytes of their definitions in
- * C: on random arguments, here or on a microcontroller (vectors.sh).
- *
- *   ok, 800 jobs, kind 3, on definitions 10 */
-#include "bench/mcu/board.h"
+ * C: on random arguments, here or on a microcontroller (vectors.sh). */
+#include "tests/mcu/jobs.h"
 #include "tests/mcu/vectors.h"
 
 enum { BYTES = 36000, WORDS = 256, FEW_WORDS = 16, JOBS = 800 };
 
 static int8_t x[BYTES], y[BYTES], w[BYTES], work[BYTES], native[BYTES], portable[BYTES];
 static int32_t words[WORDS];
-static uint64_t seed = 1;
-
-static int32_t
-pick(int32_t lo, int32_t hi)
-{
-	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return lo + (int32_t)((seed >> 33) % (uint64_t)((int64_t)hi - lo + 1));
-}
-
-/* Any value, or often an end. */
-static void
-draw_bytes(int8_t *to, int32_t least)
-{
-	const int32_t how = pick(0, 2);
-
-	for (int32_t i = 0; i < BYTES; i++)
-		to[i] = (int8_t)(how == 0 && pick(0, 2) > 0 ? (pick(0, 1) == 0 ? least : 127)
-							    : pick(least, 127));
-}
-
 /* Of blocks of so many channels: bias, multipliers, shifts. */
 static void
 draw_scales(int32_t block)
@@ -126,9 +104,9 @@ draw(job *j, int n)
 {
 	j->kind = (job_kind)pick(JOB_PRIMITIVES, JOB_POOL);
 	if (n % 16 == 0) {
-		draw_bytes(x, -128);
-		draw_bytes(y, -128);
-		draw_bytes(w, -127); /* neighbouring products of depthwise weights fit */
+		draw_bytes(x, BYTES, -128);
+		draw_bytes(y, BYTES, -128);
+		draw_bytes(w, BYTES, -127); /* neighbouring products of depthwise weights fit */
 	}
 	for (int32_t i = 0; i < FEW_WORDS; i++)
 		words[i] = pick(0, 3) > 0 ? (int32_t)((uint32_t)pick(0, INT32_MAX) << pick(0, 31))
@@ -170,51 +148,11 @@ count_equal(job *j)
 	return n;
 }
 
-static char *
-append(char *to, const char *text)
-{
-	while (*text != '\0')
-		*to++ = *text++;
-	*to = '\0';
-	return to;
-}
-
-static char *
-append_number(char *to, int n)
-{
-	if (n > 9)
-		to = append_number(to, n / 10);
-	*to++ = (char)('0' + n % 10);
-	*to = '\0';
-	return to;
-}
-
 int
 mcu_main(void)
 {
 	job j = {.x = x + 1, .y = y + 2, .words = words, .work = work};
 	const int n = count_equal(&j);
-	char line[80], *at = append(line, n == JOBS ? "ok, " : "differs after ");
 
-	at = append(append_number(at, n), " jobs, kind ");
-	at = append(append_number(at, (int)j.kind), ", on definitions ");
-	append(append_number(at, native_vectors()), "\n");
-	mcu_print(line);
-	return n == JOBS ? 0 : 1;
+	return report_jobs(n, JOBS, (int)j.kind, native_vectors());
 }
-
-#if defined(VECTORS_HOST)
-#include <stdio.h>
-
-void
-mcu_print(const char *text)
-{
-	(void)fputs(text, stdout);
-}
-
-int
-main(void)
-{
-	return mcu_main();
-}
-#endif

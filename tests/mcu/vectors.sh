@@ -53,7 +53,7 @@ arm() {
 	out=$work/aarch64
 	rm -f "$out"
 	both aarch64-linux-gnu-gcc "$2" &&
-		aarch64-linux-gnu-gcc -O2 -static -std=c11 -DVECTORS_HOST -I"$source" -I"$build" "$source/tests/mcu/vectors.c" "$work/native.o" "$work/portable.o" -o "$out"
+		aarch64-linux-gnu-gcc -O2 -static -std=c11 -DJOBS_HOST -I"$source" -I"$build" "$source/tests/mcu/vectors.c" "$work/native.o" "$work/portable.o" -o "$out"
 	says "$(timeout 300 qemu-aarch64 -cpu max "$out" 2>&1)" "$1" "NEON, $2"
 }
 
@@ -71,7 +71,7 @@ host() {
 		command -v $compiler >/dev/null || continue
 		# shellcheck disable=SC2086
 		both $compiler "-O2 $3" &&
-			$compiler -O2 $3 -std=c11 -DVECTORS_HOST -I"$source" -I"$build" "$source/tests/mcu/vectors.c" "$work/native.o" "$work/portable.o" -o "$work/host"
+			$compiler -O2 $3 -std=c11 -DJOBS_HOST -I"$source" -I"$build" "$source/tests/mcu/vectors.c" "$work/native.o" "$work/portable.o" -o "$work/host"
 		says "$("$work/host")" "$2" "$1, $compiler"
 	done
 }

@@ -103,7 +103,8 @@ check_struct(walk *w, const qn_kernel *k, qn_family family)
 		if (k->pointer[i].count > 0 &&
 		    k->pack == NULL) /* which may count after the struct */
 			check_int(&f, k->pointer[i].count);
-	if (k->work == NULL) /* those have a struct of their own, and fuse in the prepared one */
+	if (k->needs ==
+	    0) /* those of a target have a struct of their own, and fuse in the prepared one */
 		check_fused(k, &f);
 	assert_int_equal(k->work != NULL, k->work_type != NULL);
 }
