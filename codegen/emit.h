@@ -41,6 +41,7 @@ typedef struct qn_step {
 	size_t offset, bytes; /* else in scratch */
 	/* Memory in scratch that its kernel writes and that nobody reads after it. */
 	size_t work, work_offset;
+	size_t work_over; /* how much of it is wanted because the result lies where an operand does */
 	/* Memory in scratch for the constants that its kernel cannot read from program memory. */
 	size_t load, load_offset;
 	bool rows_planned; /* the kernel's row pointers lie there too, after what it wants: from work - rows * QN_POINTER_BYTES on */

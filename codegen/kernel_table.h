@@ -83,6 +83,9 @@ typedef struct qn_kernel {
 	 * the result, NULL where it wants none.  Optional. */
 	size_t (*work)(const void *args);
 	const char *work_type;
+	/* So many bytes more, after those, where the result lies where an operand does.  Optional; not with
+	 * row pointers. */
+	size_t (*work_over)(const void *args);
 	/* Prints a step whose call is of another form; args are the prepared ones.  Optional. */
 	void (*emit)(struct qn_emitter *e, const qn_step *s, const void *args);
 } qn_kernel;

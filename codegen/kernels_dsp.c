@@ -60,6 +60,16 @@ qn_fits_depthwise3_dsp(const qn_step_facts *f)
 	return differs(f, &l, TWICE);
 }
 
+/* A pixel's channels are read before they are written. */
+static const char *
+conv_over(const qn_conv2d_args *a)
+{
+	const bool over = a->k_h == 1 && a->k_w == 1 && a->stride_h == 1 && a->stride_w == 1 &&
+			  a->out_h == a->in_h && a->out_w == a->in_w && a->out_c == a->in_c;
+
+	return over ? NULL : "its result is not of the same pixels and channels";
+}
+
 /* Rows become strips before they are written, also the first pixel of the next one. */
 static const char *
 depthwise_over(const qn_conv2d_args *a)
@@ -91,7 +101,7 @@ depthwise_over(const qn_conv2d_args *a)
 		const char *why = qn_fits_##which##_relu_dsp(f);                                   \
 		return why != NULL ? why : over(conv_args(f));                                     \
 	}
-FITS(conv2d, qn_conv_over)
+FITS(conv2d, conv_over)
 FITS(depthwise3, depthwise_over)
 
 const char *

@@ -106,12 +106,12 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 		.in_place = over, .fused = FUSED(qn_conv2d_args, out_c), .fits = fitting           \
 	}
 
-#define SCALAR(which, work_of, over, fitting)                                                      \
+#define SCALAR(which, work_of, more, over, fitting)                                                \
 	{                                                                                          \
 		.name = "qn_" #which, .args = "qn_scalar_args",                                    \
 		QN_SCALAR_ROW(qn_scalar_packed, which), .in_place = over,                          \
 		.fused = FUSED(qn_conv2d_args, out_c), .fits = fitting, .work = qn_work_##which,   \
-		.work_type = work_of                                                               \
+		.work_type = work_of, .work_over = more                                            \
 	}
 
 static const qn_kernel conv2d[] = {
@@ -132,10 +132,10 @@ static const qn_kernel conv2d[] = {
 	DSP("qn_conv2d_relu_dsp", conv2d, 0, qn_fits_conv2d_relu_dsp),
 	DSP("qn_conv2d_dsp", conv2d, 1, qn_fits_conv2d_over_dsp),
 	DSP("qn_conv2d_dsp", conv2d, 0, qn_fits_conv2d_dsp),
-	SCALAR(depthwise3_scalar, "uint8_t", 1, qn_fits_depthwise3_over_scalar),
-	SCALAR(depthwise3_scalar, "uint8_t", 0, qn_fits_depthwise3_scalar),
-	SCALAR(conv2d_scalar, "uint32_t", 1, qn_fits_conv2d_over_scalar),
-	SCALAR(conv2d_scalar, "uint32_t", 0, qn_fits_conv2d_scalar),
+	SCALAR(depthwise3_scalar, "uint8_t", NULL, 1, qn_fits_depthwise3_over_scalar),
+	SCALAR(depthwise3_scalar, "uint8_t", NULL, 0, qn_fits_depthwise3_scalar),
+	SCALAR(conv2d_scalar, "uint32_t", qn_ring_conv2d_scalar, 1, qn_fits_conv2d_over_scalar),
+	SCALAR(conv2d_scalar, "uint32_t", NULL, 0, qn_fits_conv2d_scalar),
 	{.name = "qn_depthwise_by4_q",
 	 .args = "qn_conv2d_args_a",
 	 .families = QN_ALL_FAMILIES,

@@ -39,12 +39,22 @@ qn_fits_conv2d_scalar(const qn_step_facts *f)
 	return conv_of(f)->groups != 1 ? "its channels are in groups" : differs(f, &l);
 }
 
+/* Rows are copied before results are written over them, or a pixel is read before that; three results
+ * lie in two rows at most. */
 const char *
 qn_fits_conv2d_over_scalar(const qn_step_facts *f)
 {
+	const qn_conv2d_args *a = conv_of(f);
 	const char *why = qn_fits_conv2d_scalar(f);
+	const bool pixels = a->stride_h == 1 && a->stride_w == 1 && a->out_h == a->in_h &&
+			    a->out_w == a->in_w && a->out_c == a->in_c,
+		   rows = a->dil_h == 1 && a->pad_t < a->k_h && a->out_w > 1;
 
-	return why != NULL ? why : qn_conv_over(conv_of(f));
+	if (why != NULL)
+		return why;
+	if (!pixels)
+		return "its result is not of the same pixels and channels";
+	return rows || a->k_h * a->k_w == 1 ? NULL : "its windows reach over too many rows";
 }
 
 const char *
@@ -232,12 +242,17 @@ size_t
 qn_work_conv2d_scalar(const void *args)
 {
 	const qn_scalar_args *a = args;
-	const size_t taps = (size_t)a->taps, run = (size_t)a->run;
-	const bool inside = a->k_h * a->k_w == 1 && a->pad_t == 0 && a->pad_l == 0 &&
-			    (a->out_h - 1) * a->stride_h < a->in_h &&
-			    (a->out_w - 1) * a->stride_w < a->in_w;
 
-	return 8 * (taps + (taps + run - 1) / run) + (inside ? 0 : (size_t)a->in_c);
+	return 4 * (size_t)qn_scalar_words(a) + (qn_scalar_inside(a) ? 0 : (size_t)a->in_c);
+}
+
+size_t
+qn_ring_conv2d_scalar(const void *args)
+{
+	const qn_scalar_args *a = args;
+
+	return a->k_h * a->k_w == 1 ? 0
+				    : (size_t)qn_scalar_ring(a) * (size_t)a->in_w * (size_t)a->in_c;
 }
 
 size_t

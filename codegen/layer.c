@@ -99,15 +99,6 @@ qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32
 	return NULL;
 }
 
-const char *
-qn_conv_over(const qn_conv2d_args *a)
-{
-	const bool over = a->k_h == 1 && a->k_w == 1 && a->stride_h == 1 && a->stride_w == 1 &&
-			  a->out_h == a->in_h && a->out_w == a->in_w && a->out_c == a->in_c;
-
-	return over ? NULL : "its result is not of the same pixels and channels";
-}
-
 int32_t
 qn_layer_weight(const qn_layer *l, int64_t channel, int64_t k)
 {

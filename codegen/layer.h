@@ -5,7 +5,6 @@
 #define QN_CODEGEN_LAYER_H
 
 #include "codegen/kernel_table.h"
-#include "runtime/kernels/conv2d.h"
 
 /* Weights [channels, depth], and the bias with the input's zero point. */
 typedef struct qn_layer {
@@ -34,9 +33,6 @@ qn_layer qn_layer_find_constants(qn_layer l, qn_arena *a);
  * else `too_large`. */
 const char *qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32_t most,
 			     const char *too_large);
-/* Why the result of a convolution may not lie where its operand does, when a pixel's channels are read
- * before they are written. */
-const char *qn_conv_over(const qn_conv2d_args *a);
 /* A weight; 0 beyond the ends and for constant channels. */
 int32_t qn_layer_weight(const qn_layer *l, int64_t channel, int64_t k);
 /* Bias with the share of the zero point, and multiplier m * 2^(-n - 32) with n in [0, 30], of a channel;

@@ -109,21 +109,34 @@ add_buffer(planner *p, size_t i, size_t bytes)
 	return p->nbuf;
 }
 
+/* A plan may be placed again. */
+static void
+set_work(qn_step *s, bool over)
+{
+	const size_t more =
+		over && s->kernel->work_over != NULL ? s->kernel->work_over(s->args) : 0;
+
+	s->work = s->work - s->work_over + more;
+	s->work_over = more;
+}
+
 static void
 make_buffers(planner *p)
 {
 	size_t i;
 
 	for (i = 0; i < p->nstep; i++) {
-		const qn_step *s = &p->step[i];
+		qn_step *s = &p->step[i];
+		const bool placed = s->alias == 0 && !s->in_output;
 
+		p->of_step[i] = placed ? reusable(p, i) : 0;
+		set_work(s, p->of_step[i] != 0);
 		if (s->work > 0)
 			p->of_work[i] = add_buffer(p, i, s->work);
 		if (s->load > 0)
 			p->of_load[i] = add_buffer(p, i, s->load);
-		if (s->alias != 0 || s->in_output)
+		if (!placed)
 			continue;
-		p->of_step[i] = reusable(p, i);
 		if (p->of_step[i] == 0)
 			p->of_step[i] = add_buffer(p, i, s->bytes);
 		p->buf[p->of_step[i] - 1].last = p->last[i];

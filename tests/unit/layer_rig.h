@@ -82,7 +82,8 @@ check_step(builder *b, const char *target, int32_t lo, int32_t hi, kernel_call *
 	build_check(b, qn_interp_new(p->g, &b->arena, &interp) == QN_OK);
 	build_check(b, qn_interp_run(interp, in, NULL, NULL) == QN_OK);
 	int8_t *y = exactly(s->bytes);
-	void *work = exactly(s->work);
+	const size_t over = s->kernel->work_over != NULL ? s->kernel->work_over(s->args) : 0;
+	void *work = exactly(s->work + over);
 	if (call(name, s, (const int8_t *const *)x, work, y)) {
 		assert_memory_equal(y, qn_interp_output(interp, 0)->data, s->bytes);
 		check_over(name, s, x, qn_type_bytes(in[0]->type), work, y, call);

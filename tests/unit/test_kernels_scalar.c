@@ -155,9 +155,10 @@ static layer
 draw_conv(builder *b, bool deep, qn_attrs *a)
 {
 	const bool same = pick(0, 2) == 0;
+	const int k = pick(0, 3) > 0 ? 3 : pick(0, 1) * 4 + 1;
 	const int c = deep ? pick(1, 9) : pick(1, 13), o = deep || same ? c : pick(1, 9);
-	const int kh = deep ? 3 : same ? 1 : pick(1, 4), kw = deep ? 3 : same ? 1 : pick(1, 4);
-	const int h = pick(kh, 8), w = pick(kw, 9);
+	const int kh = deep ? 3 : same ? k : pick(1, 4), kw = deep ? 3 : same ? k : pick(1, 4);
+	const int h = pick(same ? 1 : kh, 8), w = pick(same ? 1 : kw, 9);
 
 	*a = build_attrs(QN_OP_conv2d);
 	a->conv2d.groups = deep ? c : 1;
@@ -207,6 +208,44 @@ test_conv(void **state)
 		build_end(&b);
 	}
 	assert_true(conv > 250 && depthwise > 250 && over > 100);
+}
+
+/* Of three convolutions in a row the second one writes over its operand, with rows of that beside it. */
+static void
+test_ring(void **state)
+{
+	static const char *const type = "tensor<1x9x7x4x!quant.uniform<i8:f32, 0.5>>";
+	qn_attrs a = build_attrs(QN_OP_conv2d);
+	const qn_attrs none = build_attrs(QN_OP_requantize);
+	qn_plan *p = NULL;
+	builder b;
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	for (int i = 0; i < 4; i++)
+		a.conv2d.pad[i] = 1;
+	qn_id x = build_input(&b, "x", type);
+	for (int i = 0; i < 3; i++) {
+		const qn_id in[] = {x, build_const(&b, build_printf(&b, "w%d", i),
+						   "tensor<4x3x3x4x!quant.uniform<i8:f32, 0.25>>",
+						   -127, 127)};
+		const qn_id acc =
+			build_op(&b, QN_OP_conv2d, build_printf(&b, "conv%d", i), 2, in, &a, NULL);
+		x = build_op(&b, QN_OP_requantize, build_printf(&b, "y%d", i), 1, &acc, &none,
+			     type);
+	}
+	qn_graph_output(b.g, "y", x);
+	build_check(&b, qn_plan_make(b.g, "net", qn_target_find(&b.env, "cortex-m0plus"), &b.arena,
+				     &p) == QN_OK);
+	assert_int_equal(p->nstep, 3);
+	assert_int_equal(p->step[0].work_over, 0);
+	assert_int_equal(p->step[1].work_over, 4 * 7 * 4);
+	assert_int_equal(p->step[1].work, p->step[0].work + 4 * 7 * 4);
+	assert_int_equal(p->step[1].offset, p->step[0].offset);
+	const size_t bytes = p->scratch_bytes;
+	qn_plan_place(p, &b.arena);
+	assert_int_equal(p->scratch_bytes, bytes);
+	build_end(&b);
 }
 
 /* ---- proofs ---- */
@@ -289,8 +328,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_split),    cmocka_unit_test(test_high),
 		cmocka_unit_test(test_rounding), cmocka_unit_test(test_dense),
-		cmocka_unit_test(test_conv),     cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_conv),     cmocka_unit_test(test_ring),
+		cmocka_unit_test(test_runs),     cmocka_unit_test(test_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
