@@ -245,7 +245,7 @@ qn_work_conv2d_dsp(const void *args)
 
 	const size_t run = (size_t)a->k_w * (size_t)a->in_c;
 
-	return 16 * blocks + (inside ? 0 : 2 * (run % 4 == 0 ? run : 4 * blocks));
+	return 16 * blocks + (inside ? 0 : run % 4 == 0 ? 2 * run : 8 * blocks + 4);
 }
 
 size_t
