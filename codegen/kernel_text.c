@@ -86,6 +86,13 @@ without(const char *word, const char *const *line, size_t nline, qn_arena *a)
 	return copy;
 }
 
+/* Pieces for program memory come first: of two of one name the first one counts. */
+static bool
+is_for_rom(const qn_kernel_file *f)
+{
+	return strcmp(f->name, "rom.h") == 0;
+}
+
 void
 qn_pieces_init(qn_pieces *p, qn_arena *arena, bool rom)
 {
@@ -94,9 +101,14 @@ qn_pieces_init(qn_pieces *p, qn_arena *arena, bool rom)
 	memset(p, 0, sizeof(*p));
 	p->arena = arena;
 	qn_map_init(&p->by_name, arena);
+	for (i = 0; i < qn_kernel_nfile && rom; i++)
+		if (is_for_rom(&qn_kernel_files[i]))
+			qn_pieces_add(p, qn_kernel_files[i].line, qn_kernel_files[i].nline);
 	for (i = 0; i < qn_kernel_nfile; i++) {
 		const qn_kernel_file *f = &qn_kernel_files[i];
 
+		if (is_for_rom(f))
+			continue;
 		qn_pieces_add(p, rom ? f->line : without("QN_ROM ", f->line, f->nline, arena),
 			      f->nline);
 	}

@@ -245,6 +245,18 @@ e2e_check_target(builder *b, const e2e *t)
 	}
 }
 
+/* Whether a step computes in another way than for the default target. */
+static inline bool
+e2e_has_own_code(const qn_target *target, const qn_step *s)
+{
+	if (s->kernel == NULL)
+		return false;
+	const bool products = s->kernel->name != NULL && strstr(s->kernel->name, "by4") != NULL;
+
+	return s->load > 0 || s->kernel->needs != 0 ||
+	       (products && (target->features & QN_TARGET_ROM) != 0);
+}
+
 /* Kernels of another target with their portable definitions, and constants that are copied before they
  * are read, under the sanitizers, where the graph has steps for them. */
 static inline void
@@ -256,8 +268,7 @@ e2e_check_portable(builder *b, const char *name, size_t nsample)
 
 	e2e_prepare_for(b, target, &t, nsample);
 	for (size_t i = 0; i < t.plan->nstep; i++)
-		differs |= t.plan->step[i].load > 0 ||
-			   (t.plan->step[i].kernel != NULL && t.plan->step[i].kernel->needs != 0);
+		differs |= e2e_has_own_code(target, &t.plan->step[i]);
 	if (!differs)
 		return;
 	e2e_write(b, &t);

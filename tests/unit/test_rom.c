@@ -4,6 +4,7 @@
 #include "tests/e2e/build.h"
 
 #include "codegen/emit.h"
+#include "codegen/kernel_text.h"
 
 #define Q(shape) "tensor<" shape "x!quant.uniform<i8:f32, 0.05:3>>"
 #define W(shape) "tensor<" shape "x!quant.uniform<i8:f32, 0.02>>"
@@ -86,6 +87,30 @@ varying(void **state)
 	}
 }
 
+/* Sums of products for 8-bit values have texts of their own there, and only there. */
+static void
+own_pieces(void **state)
+{
+	static const char *const name[] = {"qn_dot4", "qn_dot4_u8", "qn_depthwise_dot4",
+					   "qn_depthwise_dot4_u8"};
+	static const char *const same[] = {"qn_dot4_s16", "qn_dot4_w4", "qn_depthwise_dot4_s16"};
+	qn_pieces rom, other;
+	builder b;
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	qn_pieces_init(&rom, &b.arena, true);
+	qn_pieces_init(&other, &b.arena, false);
+	for (size_t i = 0; i < QN_COUNT(name); i++) {
+		assert_non_null(strstr(qn_pieces_find(&rom, name[i])->text, "int16_t k"));
+		assert_null(strstr(qn_pieces_find(&other, name[i])->text, "int16_t k"));
+	}
+	for (size_t i = 0; i < QN_COUNT(same); i++)
+		assert_null(strstr(qn_pieces_find(&rom, same[i])->text, "int16_t k"));
+	assert_null(qn_pieces_find(&other, "qn_run1"));
+	build_end(&b);
+}
+
 static void
 refuse(builder *b, const char *message)
 {
@@ -138,6 +163,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copied),
 		cmocka_unit_test(varying),
+		cmocka_unit_test(own_pieces),
 		cmocka_unit_test(too_large),
 	};
 
