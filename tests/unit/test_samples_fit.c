@@ -6,32 +6,72 @@
 
 typedef struct row {
 	const char *input, *samples, *id; /* id NULL: taken */
-	bool channels_last;               /* the message says how to turn them */
+	const char *words;                /* of the message */
 } row;
 
 static const row rows[] = {
-	{"tensor<1x3x4x5xf32>", "tensor<6x3x4x5xf32>", NULL, false},
-	{"tensor<1x3x4x5xf32>", "tensor<6x4x5x3xf32>", "data.shape", true},
-	{"tensor<1x3x4x5xf32>", "tensor<6x5x4x3xf32>", "data.shape", false},
-	{"tensor<1x3x4x5xf32>", "tensor<6x4x3x5xf32>", "data.shape", false},
-	{"tensor<1x3x4x5xf32>", "tensor<6x4x5x2xf32>", "data.shape", false},
-	{"tensor<1x3x4x5xf32>", "tensor<6x4x2x3xf32>", "data.shape", false},
-	{"tensor<1x3x4x5xf32>", "tensor<6x2x5x3xf32>", "data.shape", false},
-	{"tensor<1x3x4x5x1xf32>", "tensor<6x4x5x3xf32>", "data.shape", false},
-	{"tensor<1x3x4xf32>", "tensor<6x4x3xf32>", "data.shape", false},
-	{"tensor<1x2xf32>", "tensor<0x2xf32>", "data.empty", false},
-	{"tensor<2x2xf32>", "tensor<3x2xf32>", "data.remainder", false},
-	{"tensor<2x2xf32>", "tensor<4x2xf32>", NULL, false},
-	{"tensor<1x2xf32>", "tensor<4x2xf64>", NULL, false},
-	{"tensor<1x2xf32>", "tensor<4x2xi8>", "data.type", false},
-	{"tensor<1x2xi32>", "tensor<4x2xi32>", NULL, false},
-	{"tensor<1x2xi32>", "tensor<4x2xf32>", "data.type", false},
-	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xf32>", NULL, false},
-	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xf64>", NULL, false},
-	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xi8>", NULL, false},
-	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xu8>", "data.type", false},
-	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xi32>", "data.type", false},
+	{"tensor<1x3x4x5xf32>", "tensor<6x3x4x5xf32>", NULL, NULL},
+	{"tensor<1x3x4x5xf32>", "tensor<6x4x5x3xf32>", "data.shape",
+	 "numpy: x.transpose(0, 3, 1, 2)"},
+	{"tensor<1x3x4x5xf32>", "tensor<6x5x4x3xf32>", "data.shape",
+	 "dimension 0 counts samples, the others must be equal"},
+	{"tensor<1x3x4x5xf32>", "tensor<6x4x3x5xf32>", "data.shape",
+	 "dimension 0 counts samples, the others must be equal"},
+	{"tensor<1x3x4x5xf32>", "tensor<6x4x5x2xf32>", "data.shape",
+	 "dimension 0 counts samples, the others must be equal"},
+	{"tensor<1x3x4x5xf32>", "tensor<6x4x2x3xf32>", "data.shape",
+	 "dimension 0 counts samples, the others must be equal"},
+	{"tensor<1x3x4x5xf32>", "tensor<6x2x5x3xf32>", "data.shape",
+	 "dimension 0 counts samples, the others must be equal"},
+	{"tensor<1x3x4x5x1xf32>", "tensor<6x4x5x3xf32>", "data.shape",
+	 "dimension 0 counts samples, the others must be equal"},
+	{"tensor<1x3x4xf32>", "tensor<6x4x3xf32>", "data.shape",
+	 "dimension 0 counts samples, the others must be equal"},
+	{"tensor<1x2xf32>", "tensor<0x2xf32>", "data.empty", "dimension 0 is 0"},
+	{"tensor<2x2xf32>", "tensor<3x2xf32>", "data.remainder",
+	 "holds 3 samples, not a multiple of the model's batch of 2"},
+	{"tensor<2x2xf32>", "tensor<4x2xf32>", NULL, NULL},
+	{"tensor<1x2xf32>", "tensor<4x2xf64>", NULL, NULL},
+	{"tensor<1x2xf32>", "tensor<4x2xi8>", "data.type",
+	 "codes of a quantized model, give the zero point Z"},
+	{"tensor<1x2xi32>", "tensor<4x2xi32>", NULL, NULL},
+	{"tensor<1x2xi32>", "tensor<4x2xf32>", "data.type", "save them in this type"},
+	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xf32>", NULL, NULL},
+	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xf64>", NULL, NULL},
+	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xi8>", NULL, NULL},
+	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xu8>", "data.type",
+	 "real / 0.5 + 3, and real values are quantized so: --input-zero 131 --input-scale 0.5 if "
+	 "they are these codes plus 128"},
+	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xi32>", "data.type",
+	 "quantized so: --input-zero and --input-scale that make them real values"},
+	{"tensor<1x2x!quant.uniform<u8:f32, 0.5:3>>", "tensor<4x2xi8>", "data.type",
+	 "--input-zero -125 --input-scale 0.5 if they are these codes less 128"},
+	{"tensor<1x2x!quant.uniform<i16:f32, 0.5>>", "tensor<4x2xu8>", "data.type",
+	 "quantized so: --input-zero and --input-scale that"},
+	{"tensor<1x2xf32>", "tensor<4x2xi16>", "data.type",
+	 "codes of a quantized model, give the zero point Z"},
+	{"tensor<1x2xf32>", "tensor<4x2xu8>", "data.type",
+	 "if they are pixels, say how the model was trained"},
+	{"tensor<1x2xf32>", "tensor<4x2xi32>", "data.type",
+	 "--input-scale 1 takes them as they are"},
+	{"tensor<1x2xi32>", "tensor<4x2xu8>", "data.type",
+	 "save them in this type, if their values are whole numbers"},
+	{"tensor<1x?xf32>", "tensor<4x2xf32>", "data.dynamic", "give the input a static type"},
+	{"tensor<f32>", "tensor<4xf32>", NULL, NULL},
+	{"tensor<f32>", "tensor<4x1xf32>", "data.shape", "must be equal"},
 };
+
+/* The message says why, and nothing of channels where it is not these. */
+static void
+check_words(const row *r)
+{
+	const char *message = rg->diags.item[0].message;
+
+	if (strstr(message, r->words) == NULL)
+		fail_msg("%s of %s: %s", r->samples, r->input, message);
+	assert_int_equal(strstr(message, "transpose") != NULL,
+			 strstr(r->words, "transpose") != NULL);
+}
 
 static void
 test_rows(void **state)
@@ -53,8 +93,7 @@ test_rows(void **state)
 		    (r->id != NULL && strcmp(id, r->id) != 0))
 			fail_msg("%s of %s: %s", r->samples, r->input, id);
 		if (r->id != NULL)
-			assert_int_equal(strstr(rg->diags.item[0].message, "transpose") != NULL,
-					 r->channels_last);
+			check_words(r);
 	}
 }
 
@@ -97,12 +136,72 @@ test_order(void **state)
 	}
 }
 
+/* Values are scaled one by one, each by the numbers of its channel: the last dim, or the one after the samples. */
+static void
+test_scaled(void **state)
+{
+	static const double mean[] = {1, 10, 100}, std[] = {2, 4, 8};
+	static const struct {
+		const char *samples;
+		qn_prep prep;
+		size_t inner, channels; /* element i has channel i / inner % channels; 0: refused */
+	} ways[] = {
+		{"tensor<2x3xf32>", {.nmean = 3, .nstd = 3}, 1, 3},
+		{"tensor<2x3xf32>", {.nmean = 3, .nstd = 3, .channels_first = true}, 1, 3},
+		{"tensor<2x4x3xf32>", {.nmean = 3, .nstd = 1}, 1, 3},
+		{"tensor<2x3x4xf64>", {.nmean = 1, .nstd = 3, .channels_first = true}, 4, 3},
+		{"tensor<2x3x2x2xi8>", {.nmean = 3, .nstd = 0, .channels_first = true}, 4, 3},
+		{"tensor<6xf32>", {.nmean = 1, .nstd = 1}, 1, 1},
+		{"tensor<6xf32>", {.nmean = 3}, 1, 0},
+		{"tensor<2x4x3xf32>", {.nmean = 3, .channels_first = true}, 1, 0},
+		{"tensor<2x3x4xf32>", {.nstd = 3}, 1, 0},
+		{"tensor<2x3xf32>", {.nmean = 2}, 1, 0},
+		{"tensor<2x3xf32>", {.nstd = 2}, 1, 0},
+	};
+	double v[24];
+
+	for (int i = 0; i < 24; i++)
+		v[i] = i - 5;
+	for (size_t k = 0; k < QN_COUNT(ways); k++) {
+		qn_prep p = ways[k].prep;
+		const qn_source *to;
+		const qn_tensor *y;
+
+		rig_teardown(state);
+		rig_setup(state);
+		p.zero = 2;
+		p.scale = 0.5;
+		p.mean = mean;
+		p.std = std;
+		const qn_source *from =
+			qn_source_tensor(&rg->arena, tensor(type(ways[k].samples), v), "x");
+		assert_int_equal(qn_source_scaled(&rg->m.types, &rg->arena, from, &p, &to), QN_OK);
+		assert_ptr_equal(to, from); /* nothing was given */
+		p.given = true;
+		const qn_status status = qn_source_scaled(&rg->m.types, &rg->arena, from, &p, &to);
+		assert_int_equal(status, ways[k].channels > 0 ? QN_OK : QN_EINVALID);
+		if (status != QN_OK) {
+			assert_string_equal(rg->diags.item[0].id, "data.channels");
+			continue;
+		}
+		assert_int_equal(qn_source_load(to, &rg->arena, &y), QN_OK);
+		for (size_t i = 0; i < (size_t)qn_type_count(y->type); i++) {
+			const size_t c = i / ways[k].inner % ways[k].channels;
+			const double m = p.nmean > 0 ? mean[p.nmean > 1 ? c : 0] : 0;
+			const double s = p.nstd > 0 ? std[p.nstd > 1 ? c : 0] : 1;
+
+			assert_true(qn_tensor_f64(y, (int64_t)i) == ((v[i] - 2) * 0.5 - m) / s);
+		}
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_rows, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_order, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_scaled, rig_setup, rig_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

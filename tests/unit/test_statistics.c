@@ -160,6 +160,38 @@ test_passes(void **state)
 	expect(qn_statistics_next(&rg->env, &rg->arena, s), "stats.done");
 }
 
+/* Which samples are lacking: the first gap, in samples of the model's batch. */
+static void
+test_gaps(void **state)
+{
+	static const struct {
+		size_t span[3][2]; /* of batches; [0, 0]: none */
+		const char *words;
+	} rows[] = {
+		{{{0, 7}}, "lack samples 14 to 15 of 16 in pass 1"},
+		{{{2, 8}}, "lack samples 0 to 3 of 16 in pass 1"},
+		{{{0, 3}, {5, 8}}, "lack samples 6 to 9 of 16 in pass 1"},
+		{{{1, 3}, {5, 6}}, "lack samples 0 to 1 of 16 in pass 1"},
+		{{{0, 1}, {2, 3}, {5, 8}}, "lack samples 2 to 3 of 16 in pass 1"},
+		{{{0, 0}}, "lack samples 0 to 15 of 16 in pass 1"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		qn_statistics *s = part("kl_ort", rows[i].span[0][0], rows[i].span[0][1]);
+
+		for (size_t k = 1; k < 3 && rows[i].span[k][1] > 0; k++)
+			assert_int_equal(
+				merge(s, part("kl_ort", rows[i].span[k][0], rows[i].span[k][1])),
+				QN_OK);
+		s->batch = 2;
+		assert_int_equal(qn_statistics_next(&rg->env, &rg->arena, s), QN_EINVALID);
+		if (strstr(rg->diags.item[0].message, rows[i].words) == NULL)
+			fail_msg("%s", rg->diags.item[0].message);
+		qn_diags_clear(&rg->env, &rg->diags);
+	}
+}
+
 /* ---- files that are wrong ---- */
 
 /* The text with the first `from` replaced. */
@@ -429,7 +461,7 @@ main(void)
 		TEST(test_round_trip),     TEST(test_merge),  TEST(test_merge_refuses),
 		TEST(test_passes),         TEST(test_files),  TEST(test_checksum),
 		TEST(test_bomb),           TEST(test_growth), TEST(test_quarters),
-		TEST(test_wrong_quarters),
+		TEST(test_wrong_quarters), TEST(test_gaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
