@@ -448,14 +448,15 @@ test_callbacks_that_fail(void **state)
 	assert_string_equal(last_id(), "calibrate.missing");
 }
 
+/* Of a partition's output, which has so many elements. */
 static double
-error_of_first(void)
+error_of(const char *out, int n)
 {
-	qn_info *f = info_of("f");
+	qn_info *f = info_of(out);
 	double error = 0;
 
 	for (size_t b = 0; b < BATCHES; b++)
-		for (int k = 0; k < 2; k++) {
+		for (int k = 0; k < n; k++) {
 			double d = (double)get(f, QN_INFO_FLOAT_OUTPUT, 0, b, k) -
 				   (double)get(f, QN_INFO_OUTPUT, 0, b, k);
 
@@ -482,7 +483,7 @@ test_search(void **state)
 		graphs.method = method;
 		bind_weights(0.25);
 		assert_int_equal(qn_symbol_bind(&rg->m.types, "", "f.x", 1, &start, NULL), QN_OK);
-		double before = error_of_first();
+		double before = error_of("f", 2);
 		rig_teardown(NULL);
 		rig_setup(NULL);
 		begin();
@@ -491,10 +492,43 @@ test_search(void **state)
 		assert_int_equal(qn_method_parse(&rg->env, &rg->arena, methods[round], &opts),
 				 QN_OK);
 		assert_int_equal(qn_callbacks_run(&graphs, 1, list, &rg->arena), QN_OK);
-		assert_true(round == 1 || error_of_first() < 0.5 * before);
+		assert_true(round == 1 || error_of("f", 2) < 0.5 * before);
 		assert_true(qn_symbol_find(&rg->m.types, "f.x")->scale <= 0.5);
 	}
 	assert_int_equal(rg->diags.n, 0);
+}
+
+/* An output of one element: its error counts. */
+static void
+test_search_of_one(void **state)
+{
+	qn_method_opts opts;
+	const qn_calib_callback list[] = {{"dense", qn_search_output_of, &opts, NULL}};
+	const double fine = 1.0 / 64, start = 0.5;
+	const int64_t zp = 0;
+	double before = 0;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		rig_teardown(NULL);
+		rig_setup(NULL);
+		begin();
+		graphs.method = method;
+		bind_weights(0.25);
+		assert_int_equal(qn_symbol_bind(&rg->m.types, "", "f.x", 1, &fine, &zp), QN_OK);
+		assert_int_equal(
+			qn_method_parse(&rg->env, &rg->arena, "output:steps=16,least=0.25", &opts),
+			QN_OK);
+		if (round == 0) {
+			assert_int_equal(qn_symbol_bind(&rg->m.types, "", "g.x", 1, &start, &zp),
+					 QN_OK);
+			before = error_of("g", 1);
+			continue;
+		}
+		assert_int_equal(qn_callbacks_run(&graphs, 1, list, &rg->arena), QN_OK);
+		assert_true(error_of("g", 1) < 0.5 * before);
+		assert_true(qn_symbol_find(&rg->m.types, "g.x")->scale < 0.5);
+	}
 }
 
 int
@@ -513,6 +547,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_work, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_callbacks_that_fail, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_search, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_search_of_one, rig_setup, rig_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
