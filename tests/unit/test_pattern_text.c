@@ -33,6 +33,13 @@ test_errors(void **state)
 		{"expr(x)", "pattern.syntax", "pattern:1:6"},
 		{"a | ", "pattern.syntax", "pattern:1:5"},
 		{"% ", "pattern.syntax", "pattern:1:3"},
+		{"x=relu(x=tanh(*))", "pattern.syntax", "pattern:1:10"},
+		{"*{axis=}", "pattern.syntax", "pattern:1:8"},
+		{"*{axes=[1,]}", "pattern.syntax", "pattern:1:11"},
+		{"* : [1,?", "pattern.syntax", "pattern:1:9"},
+		{"fn[*", "pattern.syntax", "pattern:1:5"},
+		{"tuple(*).x", "pattern.syntax", "pattern:1:10"},
+		{"a ?b", "pattern.syntax", NULL},
 	};
 
 	(void)state;
@@ -47,6 +54,31 @@ test_errors(void **state)
 			fail_msg("%s: %zu, %s at %s: %s", rows[i].text, rg->diags.n,
 				 rg->diags.item[0].id, rg->diags.item[0].place,
 				 rg->diags.item[0].message);
+	}
+	qn_diags_clear(&rg->env, &rg->diags);
+}
+
+/* 64 brackets one inside the other are read, and a chain of 100 tests; one bracket more is not. */
+static void
+test_depth(void **state)
+{
+	(void)state;
+	for (int n = 60; n < 70; n++) {
+		qn_pattern *p;
+		qn_buf b;
+
+		qn_buf_init(&b, &rg->arena);
+		for (int i = 0; i < n; i++)
+			qn_buf_puts(&b, "(");
+		qn_buf_puts(&b, "*");
+		for (int i = 0; i < n; i++)
+			qn_buf_puts(&b, ")");
+		qn_diags_clear(&rg->env, &rg->diags);
+		const qn_status status = qn_patterns_parse(new_set(), qn_buf_str(&b), &p);
+		if ((status == QN_OK) != (n < 64))
+			fail_msg("%d brackets: %s", n, status == QN_OK ? "read" : "refused");
+		if (status != QN_OK)
+			assert_non_null(strstr(rg->diags.item[0].message, "one inside the other"));
 	}
 	qn_diags_clear(&rg->env, &rg->diags);
 }
@@ -149,10 +181,8 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_errors),
-		TEST(test_texts),
-		TEST(test_made_names),
-		TEST(test_builder_errors),
+		TEST(test_errors),     TEST(test_depth),          TEST(test_texts),
+		TEST(test_made_names), TEST(test_builder_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
