@@ -34,7 +34,8 @@ typedef struct qn_step {
 	const struct qn_kernel *kernel; /* NULL of an alias */
 	void *args;                     /* the kernel's arguments */
 	void *prepared; /* as the core node's integer form prepares them; the same unless they are packed */
-	const char *name; /* the node's name as a C identifier, unique */
+	const char *name;      /* the node's name as a C identifier, unique */
+	size_t constant_bytes; /* of those that no step before it mentions */
 	/* Where the result lies. */
 	bool in_output; /* straight in output buffer `output` */
 	size_t output;
@@ -51,13 +52,29 @@ typedef struct qn_step {
 /* The layers of the source's file that a step computes; none where it is the one called `name`. */
 void qn_step_layers(const qn_graph *g, const qn_step *s, const char *name, qn_layers *out);
 
+/* What kernels are chosen for (optimize.c). */
+typedef enum qn_optimize {
+	QN_OPTIMIZE_BALANCED, /* fast ones, as long as constants and scratch stay about what they are */
+	QN_OPTIMIZE_SPEED,
+	QN_OPTIMIZE_SIZE,
+	QN_NOPTIMIZE
+} qn_optimize;
+
+extern const char *const qn_optimize_names[QN_NOPTIMIZE]; /* "balanced", "speed", "size" */
+/* The one of this name, balanced for NULL; QN_EUSAGE after a report (optimize.unknown). */
+qn_status qn_optimize_find(qn_env *env, const char *name, qn_optimize *out) QN_MUST_CHECK;
+
 typedef struct qn_plan {
 	const qn_graph
 		*g;       /* if the graph has calls, a copy without: steps name nodes of this one */
 	const char *name; /* prefix of all symbols: a C identifier */
 	const qn_target *target;
+	qn_optimize optimize;
+	const char *const *
+		plain; /* by core node: why its step has a plain kernel, NULL: it need not; NULL: none need */
 	qn_step *step;
 	size_t nstep;
+	size_t fullest;       /* the first step at which most of scratch is in use */
 	size_t scratch_bytes; /* peak of live values after reuse, a multiple of QN_SCRATCH_ALIGN */
 	size_t lower_bound;   /* the largest sum of values live at one step */
 	size_t weight_bytes;  /* constants that are emitted, parameter tables included */
@@ -65,9 +82,16 @@ typedef struct qn_plan {
 
 enum { QN_SCRATCH_ALIGN = 16 };
 
+typedef struct qn_plan_opts {
+	const qn_target *target;
+	qn_optimize optimize;
+	size_t max_scratch,
+		max_weights; /* bytes that balanced plans keep to where they can; 0: any */
+} qn_plan_opts;
+
 /* Fails with emit.unsupported for each node that has no emitted form, emit.float when the graph
  * is not integer. */
-qn_status qn_plan_make(const qn_graph *g, const char *name, const qn_target *target, qn_arena *a,
+qn_status qn_plan_make(const qn_graph *g, const char *name, const qn_plan_opts *opts, qn_arena *a,
 		       qn_plan **out) QN_MUST_CHECK;
 
 /* Sets where in scratch the results and the working memory of the plan's steps lie, and its sizes. */

@@ -64,8 +64,8 @@ typedef struct qn_emitter {
 	bool words;            /* constants of bytes are declared as words (emit_words.c) */
 } qn_emitter;
 
-/* Prints args and run of all steps. */
 void qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a);
+/* Prints args and run of all steps; of step i, which come in order, qn_emit_output_copies after them. */
 void qn_emit_steps(qn_emitter *e);
 void qn_emit_step(qn_emitter *e, size_t i);
 

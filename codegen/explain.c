@@ -31,7 +31,7 @@ put_declined(qn_buf *b, const qn_plan *p, const qn_step *s, size_t width)
 
 	asked.args = s->prepared;
 	qn_step_facts f = qn_step_facts_of(p->g, &asked);
-	f.features = p->target->features;
+	qn_step_facts_choose(&f, p->target->features, p->plain);
 	for (const qn_kernel *k = form->kernel; k != s->kernel; k++) {
 		const char *why = qn_kernel_differs(k, &f);
 

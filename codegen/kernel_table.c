@@ -35,8 +35,13 @@ qn_step_facts
 qn_step_facts_of(const qn_graph *g, const qn_step *s)
 {
 	qn_step_facts f = {
-		g,          s, qn_graph_node(g, s->core), qn_graph_node(g, s->node), QN_NFAMILY,
-		QN_NFAMILY, 0};
+		.g = g,
+		.step = s,
+		.core = qn_graph_node(g, s->core),
+		.node = qn_graph_node(g, s->node),
+		.from = QN_NFAMILY,
+		.family = QN_NFAMILY,
+	};
 
 	if (s->nin > 0)
 		f.from = qn_family_of(qn_graph_node(g, s->in[0])->type->elem);
@@ -44,6 +49,13 @@ qn_step_facts_of(const qn_graph *g, const qn_step *s)
 	if (f.family == QN_NFAMILY)
 		f.family = f.from;
 	return f;
+}
+
+void
+qn_step_facts_choose(qn_step_facts *f, uint32_t features, const char *const *plain)
+{
+	f->features = features | QN_TARGET_ANY;
+	f->plain = plain != NULL ? plain[f->step->core] : NULL;
 }
 
 static bool
@@ -93,6 +105,8 @@ qn_kernel_differs(const qn_kernel *k, const qn_step_facts *f)
 		return "its kernel does not read the storage type of its operand";
 	if ((k->needs & ~f->features) != 0)
 		return "it is for another target";
+	if (k->needs != 0 && f->plain != NULL)
+		return f->plain;
 	const char *why = epilogue_differs(k, f);
 
 	return why != NULL || k->fits == NULL ? why : k->fits(f);

@@ -57,7 +57,8 @@ typedef struct qn_step_facts {
 	const qn_step *step;
 	const qn_node *core, *node; /* its first and its last node */
 	qn_family from, family; /* of operand 0; of the result or, where that has none, `from` */
-	uint32_t features;      /* of the target */
+	uint32_t features;      /* of the target, and QN_TARGET_ANY */
+	const char *plain;      /* why its kernel is to be a plain one; NULL: it need not */
 } qn_step_facts;
 
 enum { QN_KERNEL_OPERANDS = 3, QN_KERNEL_POINTERS = 4 };
@@ -72,7 +73,7 @@ typedef struct qn_kernel {
 	qn_pointer pointer[QN_KERNEL_POINTERS]; /* one for each pointer field, in their order */
 	size_t rows;           /* where the arguments say how many row pointers it wants; 0: none */
 	uint32_t in_place;     /* bit j: the result may lie where operand j of the same size lies */
-	uint32_t needs;        /* features of the target (target.h) */
+	uint32_t needs;        /* features of the target (target.h); 0: it is a plain one */
 	const qn_fused *fused; /* it does the work of a requantize; NULL: of the core node alone */
 	/* Why it cannot compute the step, in a few words; NULL when it can.  Optional. */
 	const char *(*fits)(const qn_step_facts *f);
@@ -128,6 +129,8 @@ const qn_kernel *qn_kernel_choose(const qn_kernel *k, size_t n, const qn_step_fa
 /* Why the kernel cannot compute the step; NULL when it can. */
 const char *qn_kernel_differs(const qn_kernel *k, const qn_step_facts *f);
 qn_step_facts qn_step_facts_of(const qn_graph *g, const qn_step *s);
+/* Says what kernels there are to choose from; plain: as qn_plan has it. */
+void qn_step_facts_choose(qn_step_facts *f, uint32_t features, const char *const *plain);
 /* The int32_t that the arguments hold there. */
 int32_t qn_kernel_int(const void *args, size_t at);
 /* Sets the fields of the requantize that the step's kernel fuses. */

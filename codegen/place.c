@@ -330,7 +330,7 @@ qn_buffers_place(qn_buffer *buf, size_t n, size_t nstep, qn_arena *a)
 		for (size_t i = 0; need <= bytes && i < n; i++)
 			buf[i].offset = other[i].offset;
 		bytes = need < bytes ? need : bytes;
-		size_t least = qn_buffers_alive(buf, n, nstep, tmp);
+		size_t least = qn_buffers_alive(buf, n, nstep, tmp, NULL);
 		if (bytes > least && from_both_ends(other, n, least, tmp)) {
 			for (size_t i = 0; i < n; i++)
 				buf[i].offset = other[i].offset;
@@ -342,10 +342,10 @@ qn_buffers_place(qn_buffer *buf, size_t n, size_t nstep, qn_arena *a)
 }
 
 size_t
-qn_buffers_alive(const qn_buffer *buf, size_t n, size_t nstep, qn_arena *a)
+qn_buffers_alive(const qn_buffer *buf, size_t n, size_t nstep, qn_arena *a, size_t *step)
 {
 	size_t *ends = QN_NEW(a, size_t, nstep + 2); /* bytes that die before a step */
-	size_t most = 0, sum = 0, next = 0;
+	size_t most = 0, sum = 0, next = 0, at = 0;
 
 	for (size_t i = 0; i < n; i++)
 		ends[buf[i].last + 1] += buf[i].bytes;
@@ -353,7 +353,12 @@ qn_buffers_alive(const qn_buffer *buf, size_t n, size_t nstep, qn_arena *a)
 		sum -= ends[i];
 		for (; next < n && buf[next].first == i; next++)
 			sum += buf[next].bytes;
-		most = sum > most ? sum : most;
+		if (sum > most) {
+			most = sum;
+			at = i;
+		}
 	}
+	if (step != NULL)
+		*step = at;
 	return most;
 }

@@ -19,7 +19,7 @@ typedef struct qn_buffer {
 /* Sets the offsets of n buffers, which are in the order of their first steps, so that those that
  * live at the same time do not overlap; returns the bytes needed.  nstep: more than any `last`. */
 size_t qn_buffers_place(qn_buffer *buf, size_t n, size_t nstep, qn_arena *a);
-/* The most bytes that live at one step, less than which no placing needs. */
-size_t qn_buffers_alive(const qn_buffer *buf, size_t n, size_t nstep, qn_arena *a);
+/* The most bytes that live at one step, less than which no placing needs; *step, unless NULL: the first such one. */
+size_t qn_buffers_alive(const qn_buffer *buf, size_t n, size_t nstep, qn_arena *a, size_t *step);
 
 #endif

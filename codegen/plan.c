@@ -213,7 +213,13 @@ count_weights(qn_plan *plan, qn_arena *a)
 	qn_emitter e;
 
 	qn_emitter_init(&e, plan, tmp);
-	qn_emit_steps(&e);
+	for (size_t i = 0; i < plan->nstep; i++) {
+		const size_t before = e.constant_bytes;
+
+		qn_emit_step(&e, i);
+		plan->step[i].constant_bytes = e.constant_bytes - before;
+	}
+	qn_emit_output_copies(&e);
 	plan->weight_bytes = e.constant_bytes;
 	const qn_status status = check_sizes(plan, &e);
 	qn_arena_release(tmp);
@@ -236,24 +242,16 @@ qn_plan_place(qn_plan *plan, qn_arena *a)
 	place_outputs(&p);
 	make_buffers(&p);
 	plan->scratch_bytes = qn_buffers_place(p.buf, p.nbuf, n + 1, a);
-	plan->lower_bound = qn_buffers_alive(p.buf, p.nbuf, n, a);
+	plan->lower_bound = qn_buffers_alive(p.buf, p.nbuf, n, a, &plan->fullest);
 	set_offsets(&p);
 }
 
-qn_status
-qn_plan_make(const qn_graph *g, const char *name, const qn_target *target, qn_arena *a,
-	     qn_plan **out)
+/* Kernels and places for the plan's graph. */
+static qn_status
+fill(qn_plan *plan, qn_arena *a)
 {
-	qn_plan *plan = QN_NEW(a, qn_plan, 1);
-	qn_names names;
-
-	*out = NULL;
-	QN_TRY(qn_graph_inline(g, a, &plan->g));
-	plan->target = target;
-	QN_TRY(qn_schedule_make(plan->g, target->features, a, &plan->step, &plan->nstep));
-	qn_names_init_as(&names, a, QN_NAME_MODEL, NULL);
-	plan->name = qn_names_add(&names, name);
-	if ((target->features & QN_TARGET_ROM) != 0)
+	QN_TRY(qn_schedule_make(plan->g, plan->target, plan->plain, a, &plan->step, &plan->nstep));
+	if ((plan->target->features & QN_TARGET_ROM) != 0)
 		qn_emit_measure_loads(plan, a);
 	qn_plan_place(plan, a);
 	if (plan->scratch_bytes > INT32_MAX)
@@ -261,7 +259,32 @@ qn_plan_make(const qn_graph *g, const char *name, const qn_target *target, qn_ar
 			plan->g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",
 			"the program needs %zu bytes of scratch memory; 2^31 - 1 are the limit",
 			plan->scratch_bytes);
-	QN_TRY(count_weights(plan, a));
+	return count_weights(plan, a);
+}
+
+qn_status
+qn_plan_fast(const qn_graph *g, const char *name, const qn_target *target, qn_arena *a,
+	     qn_plan **out)
+{
+	qn_plan *plan = QN_NEW(a, qn_plan, 1);
+	qn_names names;
+
+	QN_TRY(qn_graph_inline(g, a, &plan->g));
+	plan->target = target;
+	qn_names_init_as(&names, a, QN_NAME_MODEL, NULL);
+	plan->name = qn_names_add(&names, name);
+	QN_TRY(fill(plan, a));
+	*out = plan;
+	return QN_OK;
+}
+
+qn_status
+qn_plan_with(const qn_plan *like, const char *const *plain, qn_arena *a, qn_plan **out)
+{
+	qn_plan *plan = QN_NEW(a, qn_plan, 1);
+
+	*plan = (qn_plan){.g = like->g, .name = like->name, .target = like->target, .plain = plain};
+	QN_TRY(fill(plan, a));
 	*out = plan;
 	return QN_OK;
 }

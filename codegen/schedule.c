@@ -25,7 +25,8 @@
 
 typedef struct scheduler {
 	const qn_graph *g;
-	uint32_t features; /* of the target */
+	uint32_t features;        /* of the target */
+	const char *const *plain; /* as qn_plan has it */
 	qn_arena *arena;
 	uint32_t *uses; /* by live nodes and outputs; 0: not live */
 	qn_names names;
@@ -113,7 +114,7 @@ choose(const scheduler *s, const qn_step *t, const char **why)
 	const qn_emit_form *form = qn_emit_form_of(s->g, qn_graph_node(s->g, t->core));
 	qn_step_facts f = qn_step_facts_of(s->g, t);
 
-	f.features = s->features;
+	qn_step_facts_choose(&f, s->features, s->plain);
 	return qn_kernel_choose(form->kernel, form->nkernel, &f, why);
 }
 
@@ -247,9 +248,11 @@ finish_step(scheduler *s, qn_step *t)
 }
 
 qn_status
-qn_schedule_make(const qn_graph *g, uint32_t features, qn_arena *a, qn_step **step, size_t *nstep)
+qn_schedule_make(const qn_graph *g, const qn_target *target, const char *const *plain, qn_arena *a,
+		 qn_step **step, size_t *nstep)
 {
-	scheduler s = {.g = g, .features = features, .arena = a, .status = QN_OK};
+	scheduler s = {
+		.g = g, .features = target->features, .plain = plain, .arena = a, .status = QN_OK};
 	size_t n = 0;
 	qn_id id;
 

@@ -8,8 +8,9 @@
 
 #include "ir/env.h"
 
-/* What kernels need of a target. */
+/* What kernels need of a target.  Plain ones need nothing: they are the smallest. */
 enum {
+	QN_TARGET_ANY = 1 << 15, /* what all have: of kernels that take more code or constants to be faster */
 	QN_TARGET_DSP = 1 << 0, /* SMLAD and its like: the DSP extension of Armv7E-M and Armv8-M */
 	QN_TARGET_VECTORS = 1 << 1, /* those of 16 bytes (runtime/kernels/vector.h) */
 	QN_TARGET_PAIRS = 1 << 2,   /* adds products of 8 bits in 16 bits, two at a time */

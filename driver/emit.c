@@ -228,7 +228,8 @@ static qn_status
 emit(void *arg, qn_arena *a)
 {
 	emit_call *c = arg;
-	const qn_target *target;
+	qn_plan_opts how = {.max_scratch = c->opts->max_scratch_bytes,
+			    .max_weights = c->opts->max_weight_bytes};
 	qn_plan *plan;
 	qn_selftest test;
 	qn_emission *emission;
@@ -241,11 +242,12 @@ emit(void *arg, qn_arena *a)
 			c->m->env, QN_EINVALID, "emit.stage", c->m->name,
 			"only an integer model can be emitted; this one is %s: compile it first",
 			qn_stage_names[c->m->stage]);
-	target = qn_target_find(c->m->env, c->opts->target);
-	if (target == NULL)
+	how.target = qn_target_find(c->m->env, c->opts->target);
+	if (how.target == NULL)
 		return QN_EUSAGE;
+	QN_TRY(qn_optimize_find(c->m->env, c->opts->optimize, &how.optimize));
 	QN_TRY(qn_plan_make(qn_model_entry(c->m),
-			    c->opts->name != NULL ? c->opts->name : c->m->name, target, a, &plan));
+			    c->opts->name != NULL ? c->opts->name : c->m->name, &how, a, &plan));
 	warn_of_name(c->m->env, plan->name, c->opts->name != NULL ? c->opts->name : c->m->name, a);
 	QN_TRY(explain(c, plan, a));
 	QN_TRY(measure(c, plan));

@@ -120,6 +120,7 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_op
 	qn_json_put_string(&o, "content_hash", qn_buf_str(&hash));
 	qn_json_put_string(&o, "options", opts->options_text);
 	qn_json_put_string(&o, "target", p->target->name);
+	qn_json_put_string(&o, "optimize", qn_optimize_names[p->optimize]);
 	qn_json_put_i64(&o, "parameters", (int64_t)info.parameters);
 	qn_json_put_i64(&o, "macs", (int64_t)info.macs);
 	qn_json_put_i64(&o, "weight_bytes", (int64_t)p->weight_bytes);

@@ -70,6 +70,7 @@ emit_options(const options *o, const sample_list *calib, const qn_emit_options *
 	emit.name = o->name;
 	emit.target = o->emit_target;
 	emit.constants = o->constants;
+	emit.optimize = o->optimize;
 	emit.explain = o->explain != NULL ? program_write_stdout : NULL;
 	emit.proof = o->proof;
 	emit.shared_kernels = o->shared_kernels || o->narg > 0;
@@ -186,6 +187,9 @@ compile_into(const options *o, const qn_emit_options *numbers)
 	return program_close(ctx, status);
 }
 
+static const char *const optimizations[] = {"balanced", "speed", "size", NULL};
+static const char *const constants[] = {"auto", "numbers", "words", NULL};
+
 /* Said before the work, as the folder is. */
 static bool
 target_is_known(const char *name)
@@ -199,18 +203,6 @@ target_is_known(const char *name)
 	fprintf(stderr,
 		"quern: unknown target '%s' (--target); quern targets lists those that are known\n",
 		name);
-	return false;
-}
-
-static bool
-constants_are_known(const char *form)
-{
-	if (form == NULL || strcmp(form, "auto") == 0 || strcmp(form, "numbers") == 0 ||
-	    strcmp(form, "words") == 0)
-		return true;
-	fprintf(stderr,
-		"quern compile: --constants: unknown '%s' (expected auto, numbers or words)\n",
-		form);
 	return false;
 }
 
@@ -236,7 +228,8 @@ cmd_compile(const options *o)
 		return QN_EUSAGE;
 	}
 	if (samples < 0 || scratch < 0 || weights < 0 || !target_is_known(o->emit_target) ||
-	    !constants_are_known(o->constants))
+	    program_choice("--constants", o->constants, constants) < 0 ||
+	    program_choice("--optimize", o->optimize, optimizations) < 0)
 		return QN_EUSAGE;
 	if (o->narg > 0 && networks_check_options(o) != 0)
 		return QN_EUSAGE;

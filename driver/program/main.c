@@ -6,7 +6,9 @@
 #include "program.h"
 
 static const command commands[] = {
-	{"compile", "MODEL [--calib FILE] [-o FOLDER] [options]\n       quern compile MODEL MODEL… [-o FOLDER] [options]",
+	{"compile",
+	 "MODEL [--calib FILE] [-o FOLDER] [options]\n       quern compile MODEL MODEL… [-o "
+	 "FOLDER] [options]",
 	 "quantize a float model on samples and write integer-only C",
 	 "Reads a float model, measures the range of its values on the samples, quantizes it to 8 "
 	 "bits and writes C files that need no\n"
@@ -17,7 +19,8 @@ static const command commands[] = {
 	 "Samples (--calib) are for float models, unless --stats or --encodings say what they "
 	 "would: "
 	 "a quantized file needs none.\n\n"
-	 "Several models, which need no samples, go into one folder with networks.c, which includes "
+	 "Several models, which need no samples, go into one folder with networks.c, which "
+	 "includes "
 	 "the C of all and has each kernel once.\n\n"
 	 "A node that must stay in float is an error (exit code 3) that names it and the "
 	 "reason.\n\n"
@@ -220,6 +223,11 @@ run(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
+	static char text
+		[1
+		 << 16]; /* so that the reason why it cannot be written is that of the flush below */
+
+	(void)setvbuf(stdout, text, _IOFBF, sizeof text);
 	signals_catch();
 	int code = run(argc, argv);
 	bool failed = fflush(stdout) != 0;
@@ -229,6 +237,6 @@ main(int argc, char **argv)
 	if (failed)
 		perror("quern: stdout");
 	else
-		fprintf(stderr, "quern: stdout could not be written\n");
+		fprintf(stderr, "quern: stdout: it could not be written\n");
 	return 1;
 }

@@ -35,7 +35,7 @@ typedef struct options {
 	const char *name, *scheme, *method, *weight_method, *weights, *rounding;
 	const char *activations, *weights_type, *skip, *recipe;
 	const char *stats, *encodings, *encodings_version, *shard, *explain;
-	const char *passes, *print_after, *stop_after, *emit, *self_test, *emit_target, *constants,
+	const char *passes, *print_after, *stop_after, *emit, *self_test, *emit_target, *constants, *optimize,
 		*min_accuracy, *max_scratch, *max_weights, *dot, *svg, *at;
 	int align;       /* 0: not given */
 	int limit;       /* times what a file may ask for; 0: 1 */

@@ -155,6 +155,13 @@ const option_row compile_options[] = {
 	{"--target", 0, TEXT(emit_target), "NAME",
 	 "the processor that the C is written for (default generic); quern targets lists them. The "
 	 "results are the same"},
+	{"--optimize", 0, TEXT(optimize), "balanced|speed|size",
+	 "speed: the fastest kernels of the target; size: the smallest; balanced (default): the "
+	 "fastest as "
+	 "long as constants and scratch stay within 6/5 and 9/8 of the smallest, and within "
+	 "--max-scratch "
+	 "and "
+	 "--max-weights. The results are the same"},
 	{"--explain", 0, TEXT(explain), "kernels",
 	 "print on stdout which kernel each step has and why not those asked before it"},
 	{"--self-test", 0, TEXT(self_test), "N",

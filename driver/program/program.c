@@ -82,10 +82,11 @@ program_same_file(const char *a, const char *b)
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* The index of a word in a list that ends with NULL; -1 after a message. */
-static int
-choice(const char *option, const char *value, const char *const *words)
+int
+program_choice(const char *option, const char *value, const char *const *words)
 {
+	if (value == NULL)
+		return 0;
 	for (int i = 0; words[i] != NULL; i++)
 		if (strcmp(value, words[i]) == 0)
 			return i;
@@ -106,13 +107,12 @@ program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compi
 	static const char *const types[] = {"i8", "i4", NULL};
 	static const char *const roundings[] = {"default", "double", "single",
 						"nearest", "even",   NULL};
-	int scheme = o->scheme != NULL ? choice("--scheme", o->scheme, schemes) : 0;
-	int method = o->weight_method != NULL ? choice("--weight-method", o->weight_method, by) : 0;
-	int weight = o->weights != NULL ? choice("--weights", o->weights, weights) : 0;
-	int activation =
-		o->activations != NULL ? choice("--activations", o->activations, activations) : 0;
-	int type = o->weights_type != NULL ? choice("--weights-type", o->weights_type, types) : 0;
-	int rounding = o->rounding != NULL ? choice("--rounding", o->rounding, roundings) : 0;
+	int scheme = program_choice("--scheme", o->scheme, schemes);
+	int method = program_choice("--weight-method", o->weight_method, by);
+	int weight = program_choice("--weights", o->weights, weights);
+	int activation = program_choice("--activations", o->activations, activations);
+	int type = program_choice("--weights-type", o->weights_type, types);
+	int rounding = program_choice("--rounding", o->rounding, roundings);
 
 	if (scheme < 0 || method < 0 || weight < 0 || activation < 0 || type < 0 || rounding < 0)
 		return QN_EUSAGE;

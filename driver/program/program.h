@@ -74,6 +74,8 @@ qn_status program_read_list(const char *option, const char *text, size_t most, d
 			    size_t *n);
 
 /* Compile options from the command line; the samples are loaded. */
+/* The index of a word in a list that ends with NULL, 0 for NULL; -1 after a message. */
+int program_choice(const char *option, const char *value, const char *const *words);
 qn_status program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib,
 			       qn_compile_opts *out);
 

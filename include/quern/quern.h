@@ -920,7 +920,7 @@ typedef struct qn_emit_options { /* all zero: defaults */
 	qn_array *const *test;   /* samples for the self-test, an array for each input; NULL: no self-test file.  A model without inputs: any pointer */
 	size_t ntest;
 	size_t test_samples;     /* how many of them; 0: 4 */
-	size_t max_scratch_bytes; /* budgets; 0: none.  Exceeding one is QN_EBUDGET, and nothing is written */
+	size_t max_scratch_bytes; /* budgets; 0: none.  Exceeding one, with `optimize` balanced after slower kernels were tried, is QN_EBUDGET, and nothing is written */
 	size_t max_weight_bytes;
 	const char *target;      /* a name of qn_target_name: whose instructions the C may use; NULL: "generic".  The bytes that are computed do not depend on it */
 	/* Receives a text that says for each step which kernel computes it, and why not those that were asked
@@ -931,6 +931,10 @@ typedef struct qn_emit_options { /* all zero: defaults */
 	int shared_kernels;      /* 1: NAME.c can be included in a C file beside those of other models, with each kernel once */
 	const char *constants;   /* how NAME_weights.c spells bytes: "numbers", decimal; "words", eight in a word, which C compilers read several
 	                           times as fast; NULL or "auto": words where all constants have 1 MiB or more.  The bytes in memory are the same */
+	/* What kernels are chosen for: "speed", the fastest of the target; "size", the smallest; "balanced" or NULL, the
+	 * fastest as long as constants are at most a fifth and scratch at most an eighth above those of the smallest, and
+	 * within the budgets.  The bytes that are computed do not depend on it. */
+	const char *optimize;
 } qn_emit_options;
 
 /* Target i of the table and a line about it; NULL past the last.  The first one is the default. */

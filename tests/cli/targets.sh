@@ -20,12 +20,24 @@ has_words report m4/digits.report.json '"target": "cortex-m4"|"kernel": "qn_conv
 has_words header m4/digits.h 'target    cortex-m4'
 good explain compile -q "$E/digits.json" --calib "$E/calib.npy" --target cortex-m4 --explain kernels -o m4
 has_words explain stdout 'conv1_acc |conv2d + requantize: qn_conv2d_relu_dsp, |not qn_depthwise3_dsp: its channels do not have a kernel each|flat  |no call'
+usage optimize "--optimize|'fast'|balanced, speed, size" compile "$E/digits.json" --calib "$E/calib.npy" --optimize fast -o out
+good size compile -q "$E/digits.json" --calib "$E/calib.npy" --target cortex-m4 --optimize size --explain kernels -o size
+has_words size-why stdout 'qn_conv2d_s8|not qn_conv2d_by4_s8: plain kernels are asked for (size)'
+has_words size size/digits.report.json '"optimize": "size"|"kernel": "qn_conv2d_s8"|"kernel": "qn_dense_s8"'
 usage explain-what "--explain|'kernel'|kernels" compile "$E/digits.json" --explain kernel -o out
 # The same results: inputs and outputs of the self-test, and what each step gives.
+results() {
+	sed -n '/^static const int8_t in_/,/^static int8_t got_/p; /^static const uint32_t step_crc/,/^};/p' "$1/digits_selftest.c"
+}
+results generic >want
+for each in m4 size; do
+	cases=$((cases + 1))
+	results $each >have
+	diff want have >difference && [ -s want ] || fail results "the self-tests of generic and $each differ" difference
+done
 cases=$((cases + 1))
-sed -n '/^static const int8_t in_/,/^static int8_t got_/p; /^static const uint32_t step_crc/,/^};/p' generic/digits_selftest.c >want
-sed -n '/^static const int8_t in_/,/^static int8_t got_/p; /^static const uint32_t step_crc/,/^};/p' m4/digits_selftest.c >have
-diff want have >difference && [ -s want ] || fail results "the self-tests differ" difference
+cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Werror -DQN_PORTABLE -DDIGITS_TRACE -DDIGITS_SELFTEST_MAIN size/*.c -o selftest 2>stderr &&
+	./selftest >stdout || fail size "its self-test fails" stderr
 
 # Kernels over vectors and those for cores that multiply words, on their definitions in C, in C++ too.
 for row in cortex-m55:vector aarch64:vector aarch64-dotprod:vector x86-64-avx2:vector x86-64-avx512vnni:vector \

@@ -142,7 +142,10 @@ e2e_prepare_for(builder *b, const qn_target *target, e2e *t, size_t n)
 	qn_interp *interp;
 
 	memset(t, 0, sizeof(*t));
-	build_check(b, qn_plan_make(b->g, b->model.name, target, &b->arena, &t->plan) == QN_OK);
+	build_check(b,
+		    qn_plan_make(b->g, b->model.name,
+				 &(qn_plan_opts){.target = target, .optimize = QN_OPTIMIZE_SPEED},
+				 &b->arena, &t->plan) == QN_OK);
 	build_check(b, qn_interp_new(t->plan->g, &b->arena, &interp) == QN_OK);
 	t->crc = QN_NEW(&b->arena, uint32_t, n * t->plan->nstep + 1);
 	for (t->sample = 0; t->sample < n; t->sample++)
@@ -253,7 +256,7 @@ e2e_has_own_code(const qn_target *target, const qn_step *s)
 		return false;
 	const bool products = s->kernel->name != NULL && strstr(s->kernel->name, "by4") != NULL;
 
-	return s->load > 0 || s->kernel->needs != 0 ||
+	return s->load > 0 || (s->kernel->needs & target->features) != 0 ||
 	       (products && (target->features & QN_TARGET_ROM) != 0);
 }
 

@@ -87,8 +87,10 @@ fuzz_emit(void *arg, qn_arena *a)
 	qn_emitted file[QN_EMITTED_FILES];
 	qn_plan *plan;
 
-	QN_TRY(qn_plan_make(qn_model_entry(m), "fuzzed", qn_target_at(0), a, &plan));
-	return qn_emit_c(plan, &(qn_emit_opts){"", 0, .proof = true, .shared_kernels = true}, NULL, a, file);
+	QN_TRY(qn_plan_make(qn_model_entry(m), "fuzzed", &(qn_plan_opts){.target = qn_target_at(0)},
+			    a, &plan));
+	return qn_emit_c(plan, &(qn_emit_opts){"", 0, .proof = true, .shared_kernels = true}, NULL,
+			 a, file);
 }
 
 static inline void

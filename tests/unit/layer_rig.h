@@ -65,8 +65,9 @@ check_step(builder *b, const char *target, int32_t lo, int32_t hi, kernel_call *
 	qn_interp *interp;
 	qn_plan *p = NULL;
 
-	build_check(b, qn_plan_make(b->g, "net", qn_target_find(&b->env, target), &b->arena, &p) ==
-			       QN_OK);
+	const qn_plan_opts how = {.target = qn_target_find(&b->env, target),
+				  .optimize = QN_OPTIMIZE_SPEED};
+	build_check(b, qn_plan_make(b->g, "net", &how, &b->arena, &p) == QN_OK);
 	assert_int_equal(p->nstep, 1);
 	assert_true(b->g->ninput <= 2);
 	const qn_step *s = &p->step[0];

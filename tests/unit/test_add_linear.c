@@ -27,7 +27,8 @@ plan_pairs(builder *b, qn_op op, bool is_u8)
 	qn_plan *p = NULL;
 
 	qn_graph_output(b->g, "z", build_op(b, op, "z", 2, in, NULL, typed(b, is_u8, "256x256x")));
-	build_check(b, qn_plan_make(b->g, "net", qn_target_at(0), &b->arena, &p) == QN_OK);
+	build_check(b, qn_plan_make(b->g, "net", &(qn_plan_opts){.target = qn_target_at(0)},
+				    &b->arena, &p) == QN_OK);
 	return &p->step[0];
 }
 
@@ -102,7 +103,8 @@ test_other_shapes(void **state)
 		qn_graph_output(
 			b.g, "z",
 			build_op(&b, QN_OP_add, "z", 2, in, NULL, typed(&b, false, shape[i][0])));
-		build_check(&b, qn_plan_make(b.g, "net", qn_target_at(0), &b.arena, &p) == QN_OK);
+		build_check(&b, qn_plan_make(b.g, "net", &(qn_plan_opts){.target = qn_target_at(0)},
+					     &b.arena, &p) == QN_OK);
 		assert_string_equal(qn_step_function(b.g, &p->step[0], &b.arena), "qn_add_s8");
 		build_end(&b);
 	}

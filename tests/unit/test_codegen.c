@@ -116,7 +116,8 @@ plan(builder *b)
 {
 	qn_plan *p = NULL;
 
-	build_check(b, qn_plan_make(b->g, b->model.name, qn_target_at(0), &b->arena, &p) == QN_OK);
+	build_check(b, qn_plan_make(b->g, b->model.name, &(qn_plan_opts){.target = qn_target_at(0)},
+				    &b->arena, &p) == QN_OK);
 	return p;
 }
 
@@ -570,7 +571,9 @@ refusals(void **state)
 	build_begin(&b, "net", 1);
 	qn_id x = build_input(&b, "x", "tensor<1x4xf32>");
 	qn_graph_output(b.g, "y", build_op(&b, QN_OP_relu, "r", IDS(x), NULL, NULL));
-	assert_int_equal(qn_plan_make(b.g, "net", qn_target_at(0), &b.arena, &p), QN_EUNSUPPORTED);
+	assert_int_equal(
+		qn_plan_make(b.g, "net", &(qn_plan_opts){.target = qn_target_at(0)}, &b.arena, &p),
+		QN_EUNSUPPORTED);
 	assert_null(p);
 	assert_int_equal(b.diags.nerrors, 2);
 	assert_true(build_reported(&b, "emit.float"));
@@ -579,14 +582,18 @@ refusals(void **state)
 	x = build_input(&b, "x", Q("1x4"));
 	qn_graph_output(b.g, "y",
 			build_op(&b, QN_OP_dequantize, "d", IDS(x), NULL, "tensor<1x4xf32>"));
-	assert_int_equal(qn_plan_make(b.g, "net", qn_target_at(0), &b.arena, &p), QN_EUNSUPPORTED);
+	assert_int_equal(
+		qn_plan_make(b.g, "net", &(qn_plan_opts){.target = qn_target_at(0)}, &b.arena, &p),
+		QN_EUNSUPPORTED);
 	assert_true(build_reported(&b, "emit.unsupported"));
 	assert_non_null(strstr(b.diags.item[0].message, "dequantize"));
 	build_end(&b);
 	build_begin(&b, "net", 1);
 	x = build_input(&b, "x", Q("?x4"));
 	qn_graph_output(b.g, "y", clamp(&b, "c", x, 0, 1));
-	assert_int_equal(qn_plan_make(b.g, "net", qn_target_at(0), &b.arena, &p), QN_EUNSUPPORTED);
+	assert_int_equal(
+		qn_plan_make(b.g, "net", &(qn_plan_opts){.target = qn_target_at(0)}, &b.arena, &p),
+		QN_EUNSUPPORTED);
 	assert_true(build_reported(&b, "emit.unsupported"));
 	build_end(&b);
 }

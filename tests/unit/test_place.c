@@ -142,7 +142,7 @@ as_defined(void **state)
 		}
 		size_t bytes = qn_buffers_place(buf, n, 2 * STEPS, a);
 		size_t if_early = model(early, n, false), if_large = model(large, n, true);
-		size_t least = qn_buffers_alive(buf, n, 2 * STEPS, a);
+		size_t least = qn_buffers_alive(buf, n, 2 * STEPS, a, NULL);
 		const qn_buffer *want = if_large <= if_early ? large : early;
 
 		size_t if_one = if_large <= if_early ? if_large : if_early;
@@ -177,7 +177,7 @@ chains(void **state)
 			buf[i] = (qn_buffer){
 				.bytes = 16 * (1 + next(&seed) % 12), .first = i, .last = i + 1};
 		size_t bytes = qn_buffers_place(buf, n, n + 1, a);
-		assert_int_equal(bytes, qn_buffers_alive(buf, n, n + 1, a));
+		assert_int_equal(bytes, qn_buffers_alive(buf, n, n + 1, a, NULL));
 		assert_apart(buf, n, bytes);
 	}
 }
@@ -193,7 +193,7 @@ very_many(void **state)
 	for (size_t i = 0; i < MANY; i++)
 		buf[i] = (qn_buffer){
 			.bytes = 16 + 16 * (i % 5), .first = i, .last = MANY + i % (MANY / 2)};
-	most = qn_buffers_alive(buf, MANY, 2 * (size_t)MANY, a);
+	most = qn_buffers_alive(buf, MANY, 2 * (size_t)MANY, a, NULL);
 	assert_int_equal(qn_buffers_place(buf, MANY, 2 * (size_t)MANY, a), most);
 	/* every other one dies at once: what comes later goes there */
 	for (size_t i = 0; i < MANY; i++) {
