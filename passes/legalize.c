@@ -6,13 +6,14 @@
  *   dequantize(x) as graph output    ->  x
  *   relu, relu6, clip on codes       ->  clamp {lo, hi}, inside the requantize before it where that has no other use
  *   pad {value}                      ->  pad {code}
+ *   conv2d(pad(x))                   ->  conv2d {pad} (legalize_pad.c)
  *   reduce_max(x: u8)                ->  scast(reduce_max(scast(x)))   what only compares integers has the same order at scale 1
  *   softmax {axis=1} on codes        ->  transpose, softmax along the last axis, transpose
  *
  * requires: a calibrated, requantized graph.   leaves: an integer graph, each node with an integer form; or an error for each node that has none. */
 #include "ir/diag.h"
+#include "passes/legalize.h"
 #include "passes/passes.h"
-#include "patterns/rewrite.h"
 #include "runtime/forms.h"
 
 enum { ROOT, RQ, X };
@@ -109,21 +110,6 @@ fuse_clamp(qn_rw *rw, const qn_match *m)
 	return qn_rw_add(rw, QN_OP_requantize, qn_rw_name(rw, m->root), 1, rq->in, &attr, rq->type);
 }
 
-static qn_id
-code_of_pad(qn_rw *rw, const qn_match *m)
-{
-	const qn_node *n = qn_rw_node(rw, m->root);
-	qn_attrs attr;
-
-	qn_attrs_of(n, &attr);
-	if (!is_codes(n->type) || attr.pad.code != INT32_MIN || attr.pad.mode != QN_PAD_constant)
-		return qn_rw_decline(rw,
-				     "it pads no codes with a constant, or knows its code already");
-	attr.pad.code = qn_code_of(&qn_rw_model(rw)->types, n->type->elem, attr.pad.value);
-	attr.pad.value = 0; /* the code stands for it from now on */
-	return qn_rw_add(rw, QN_OP_pad, qn_rw_name(rw, m->root), 1, n->in, &attr, NULL);
-}
-
 /* x with its axes in the order of p: a reshape where only axes of one element are passed. */
 static qn_id
 reorder(qn_rw *rw, const char *name, qn_id x, const qn_list *p, bool moves)
@@ -186,7 +172,11 @@ static const qn_rule rules[] = {
 	{"fuse-clamp",
 	 QN_P_OP(clamp, ROOT, QN_P_ARGS(QN_P_OP(requantize, RQ, QN_P_ARGS(QN_P_ANY(X))))),
 	 fuse_clamp},
-	{"pad-code", QN_P_OPN(pad, ROOT), code_of_pad},
+	{"pad-code", QN_P_OPN(pad, ROOT), qn_legalize_pad_code},
+	{"pad-window", QN_P_OPN(conv1d, ROOT), qn_legalize_pad_window},
+	{"pad-window", QN_P_OPN(conv2d, ROOT), qn_legalize_pad_window},
+	{"pad-window", QN_P_OPN(conv3d, ROOT), qn_legalize_pad_window},
+	{"pad-window", QN_P_OPN(max_pool, ROOT), qn_legalize_pad_window},
 	{"last-axis", QN_P_CLASS(QN_FIXED, ROOT), last_axis},
 };
 
