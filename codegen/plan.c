@@ -16,6 +16,7 @@
 #include "codegen/inline.h"
 #include "codegen/place.h"
 #include "codegen/schedule.h"
+#include "codegen/signed.h"
 #include "ir/diag.h"
 
 typedef struct planner {
@@ -270,6 +271,8 @@ qn_plan_fast(const qn_graph *g, const char *name, const qn_target *target, qn_ar
 	qn_names names;
 
 	QN_TRY(qn_graph_inline(g, a, &plan->g));
+	if ((target->features & QN_TARGET_OF_I8) != 0)
+		QN_TRY(qn_graph_signed(plan->g, a, &plan->g));
 	plan->target = target;
 	qn_names_init_as(&names, a, QN_NAME_MODEL, NULL);
 	plan->name = qn_names_add(&names, name);

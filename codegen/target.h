@@ -10,13 +10,17 @@
 
 /* What kernels need of a target.  Plain ones need nothing: they are the smallest. */
 enum {
-	QN_TARGET_ANY = 1 << 15, /* what all have: of kernels that take more code or constants to be faster */
+	QN_TARGET_ANY =
+		1
+		<< 15, /* what all have: of kernels that take more code or constants to be faster */
 	QN_TARGET_DSP = 1 << 0, /* SMLAD and its like: the DSP extension of Armv7E-M and Armv8-M */
 	QN_TARGET_VECTORS = 1 << 1, /* those of 16 bytes (runtime/kernels/vector.h) */
 	QN_TARGET_PAIRS = 1 << 2,   /* adds products of 8 bits in 16 bits, two at a time */
 	QN_TARGET_ROM = 1 << 3,     /* constants in a memory of their own (codegen/emit_rom.c) */
 	QN_TARGET_SCALAR =
 		1 << 4, /* neither; products of 32 bits are cheap (runtime/kernels/scalar.h) */
+	QN_TARGET_OF_I8 = QN_TARGET_DSP | QN_TARGET_VECTORS |
+			  QN_TARGET_SCALAR, /* whose kernels know values of i8 alone */
 };
 
 typedef struct qn_target {

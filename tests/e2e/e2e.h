@@ -261,8 +261,8 @@ e2e_has_own_code(const qn_target *target, const qn_step *s)
 }
 
 /* Kernels of another target with their portable definitions, and constants that are copied before they
- * are read, under the sanitizers, where the graph has steps for them. */
-static inline void
+ * are read, under the sanitizers; false: the graph has no steps for them. */
+static inline bool
 e2e_check_portable(builder *b, const char *name, size_t nsample)
 {
 	const qn_target *target = qn_target_find(&b->env, name);
@@ -273,7 +273,7 @@ e2e_check_portable(builder *b, const char *name, size_t nsample)
 	for (size_t i = 0; i < t.plan->nstep; i++)
 		differs |= e2e_has_own_code(target, &t.plan->step[i]);
 	if (!differs)
-		return;
+		return false;
 	e2e_write(b, &t);
 	qn_buf build;
 	qn_buf_init(&build, &b->arena);
@@ -281,6 +281,7 @@ e2e_check_portable(builder *b, const char *name, size_t nsample)
 	if (e2e_build_run(b, &t, qn_buf_str(&build), true) != 0)
 		fail_msg("%s fails for %s in %s", b->model.name, target->name, t.dir);
 	e2e_remove(b, &t);
+	return true;
 }
 
 /* The whole way, in all ways whose compiler is there. */

@@ -8,6 +8,7 @@
 
 #include "passes/passes.h"
 #include "runtime/interp.h"
+#include "tests/e2e/outputs.h"
 #include "tests/e2e/random_graph.h"
 
 enum { SEEDS = 400, SAMPLES = 6 };
@@ -57,46 +58,6 @@ thin_out_all(builder *b)
 
 /* ---- before and after ---- */
 
-/* Outputs one after the other, of all samples. */
-static const uint8_t *
-bytes_of(builder *b, const qn_graph *g, uint64_t seed, size_t *n)
-{
-	uint8_t *bytes = NULL;
-	size_t cap = 0;
-	qn_interp *in;
-
-	*n = 0;
-	b->seed = seed;
-	build_check(b, qn_interp_new(g, &b->arena, &in) == QN_OK);
-	for (size_t s = 0; s < SAMPLES; s++) {
-		const qn_tensor **x = QN_NEW(&b->arena, const qn_tensor *, g->ninput + 1);
-
-		for (size_t k = 0; k < g->ninput; k++) {
-			const qn_type *t = qn_graph_node(g, g->input[k])->type;
-			const int64_t lo = -((int64_t)1 << (t->elem->bits - 1));
-			void *data;
-
-			x[k] = qn_tensor_new(&b->arena, t, &data);
-			/* whatever the storage holds, also where the type says less */
-			for (int64_t i = 0; i < qn_type_count(t); i++)
-				qn_store_i64(data, t->elem->plain, i,
-					     t->elem->kind != QN_ELEM_UNIFORM || !t->elem->is_signed
-						     ? e2e_code(b, t->elem, s, i)
-					     : s < 2 ? (s == 0 ? lo : -lo - 1)
-						     : build_random(b, lo, -lo - 1));
-		}
-		build_check(b, qn_interp_run(in, x, NULL, NULL) == QN_OK);
-		for (size_t k = 0; k < g->noutput; k++) {
-			const qn_tensor *y = qn_interp_output(in, k);
-
-			bytes = qn_arena_grow(&b->arena, bytes, &cap, *n + y->bytes, 1);
-			memcpy(bytes + *n, y->data, y->bytes);
-			*n += y->bytes;
-		}
-	}
-	return bytes;
-}
-
 /* Whether channels went. */
 static bool
 check_seed(uint64_t seed, bool emit, bool *seen)
@@ -110,13 +71,13 @@ check_seed(uint64_t seed, bool emit, bool *seen)
 		random_graph_build_of(&b, seed, seed % 3 == 1 ? QN_PLAIN_i8 : QN_PLAIN_u8);
 	b.seed = seed;
 	thin_out_all(&b);
-	const uint8_t *want = bytes_of(&b, b.g, seed, &before);
+	const uint8_t *want = outputs_of(&b, b.g, seed, SAMPLES, &before);
 	if (qn_model_entry(&b.model) == NULL)
 		qn_model_add_graph(&b.model, b.g);
 	build_check(&b, qn_prune(&b.model) == QN_OK);
 	b.g = qn_model_entry(&b.model);
 	build_check(&b, qn_model_verify(&b.model) == QN_OK);
-	const uint8_t *have = bytes_of(&b, b.g, seed, &after);
+	const uint8_t *have = outputs_of(&b, b.g, seed, SAMPLES, &after);
 	if (before != after || memcmp(want, have, before) != 0)
 		fail_msg("seed %llu: the outputs differ", (unsigned long long)seed);
 	for (size_t i = 0; i < b.model.npruned; i++)
@@ -354,12 +315,12 @@ test_chains(void **state)
 
 		build_net(&n, seed);
 		thin_out_all(&n.b);
-		const uint8_t *want = bytes_of(&n.b, n.b.g, seed, &before);
+		const uint8_t *want = outputs_of(&n.b, n.b.g, seed, SAMPLES, &before);
 		qn_model_add_graph(&n.b.model, n.b.g);
 		build_check(&n.b, qn_prune(&n.b.model) == QN_OK);
 		n.b.g = qn_model_entry(&n.b.model);
 		build_check(&n.b, qn_model_verify(&n.b.model) == QN_OK);
-		const uint8_t *have = bytes_of(&n.b, n.b.g, seed, &after);
+		const uint8_t *have = outputs_of(&n.b, n.b.g, seed, SAMPLES, &after);
 		if (before != after || memcmp(want, have, before) != 0)
 			fail_msg("chain %llu: the outputs differ", (unsigned long long)seed);
 		pruned += n.b.model.npruned > 0;

@@ -235,8 +235,9 @@ test_ring(void **state)
 			     type);
 	}
 	qn_graph_output(b.g, "y", x);
-	build_check(&b, qn_plan_make(b.g, "net", qn_target_find(&b.env, "cortex-m0plus"), &b.arena,
-				     &p) == QN_OK);
+	const qn_plan_opts how = {.target = qn_target_find(&b.env, "cortex-m0plus"),
+				  .optimize = QN_OPTIMIZE_SPEED};
+	build_check(&b, qn_plan_make(b.g, "net", &how, &b.arena, &p) == QN_OK);
 	assert_int_equal(p->nstep, 3);
 	assert_int_equal(p->step[0].work_over, 0);
 	assert_int_equal(p->step[1].work_over, 4 * 7 * 4);

@@ -12,7 +12,9 @@
 static qn_status
 plan_for(builder *b, const char *target, qn_plan **p)
 {
-	return qn_plan_make(b->g, "net", qn_target_find(&b->env, target), &b->arena, p);
+	const qn_plan_opts o = {.target = qn_target_find(&b->env, target)};
+
+	return qn_plan_make(b->g, "net", &o, &b->arena, p);
 }
 
 static const char *

@@ -14,7 +14,8 @@ weights_of(builder *b, qn_constants form, qn_emitted out[QN_EMITTED_FILES])
 	const qn_emit_opts opts = {"--test", 1, .proof = false, .constants = form};
 	qn_plan *p;
 
-	build_check(b, qn_plan_make(b->g, "net", qn_target_at(0), &b->arena, &p) == QN_OK);
+	build_check(b, qn_plan_make(b->g, "net", &(qn_plan_opts){.target = qn_target_at(0)},
+				    &b->arena, &p) == QN_OK);
 	build_check(b, qn_emit_c(p, &opts, NULL, &b->arena, out) == QN_OK);
 	return out[2].text;
 }
