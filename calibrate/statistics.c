@@ -59,14 +59,13 @@ qn_statistics_plan(qn_statistics *s, qn_arena *a, const qn_bins *before)
 static qn_status
 check_complete(qn_env *env, const qn_statistics *s)
 {
-	uint64_t first = s->nspan > 0 && s->span[0].first == 0 ? s->span[0].last : 0;
-	uint64_t last = s->nbatch;
+	/* spans are in order, with a gap before each but one that begins at 0 */
+	const size_t next = s->nspan > 0 && s->span[0].first == 0;
+	const uint64_t first = next > 0 ? s->span[0].last : 0;
+	const uint64_t last = next < s->nspan ? s->span[next].first : s->nbatch;
 
 	if (qn_statistics_complete(s))
 		return QN_OK;
-	for (size_t i = 0; i < s->nspan && last == s->nbatch; i++)
-		if (s->span[i].first > first)
-			last = s->span[i].first;
 	return qn_report(
 		env, QN_EINVALID, "stats.incomplete", s->model,
 		"the statistics lack samples %llu to %llu of %llu in pass %u; calibrate the "
