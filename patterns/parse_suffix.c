@@ -15,8 +15,10 @@ read_numbers(qn_pattern_reader *r, bool unknown, qn_list *out)
 	qn_text *t = &r->r.text;
 
 	*out = (qn_list){0};
-	if (!qn_read_expect(&r->r, "[") || qn_text_eat(t, "]"))
-		return t->at > t->begin && t->at[-1] == ']';
+	if (!qn_read_expect(&r->r, "["))
+		return false;
+	if (qn_text_eat(t, "]"))
+		return true;
 	do {
 		int64_t *v = &out->v[out->n];
 
