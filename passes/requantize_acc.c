@@ -67,7 +67,6 @@ accumulator(qn_rw *rw, const qn_elem *x, const qn_elem *w)
 	qn_elem d = qn_elem_desc(x->bits <= 8 ? 32 : 64, true);
 	const qn_elem *e = NULL;
 
-	d.kind = QN_ELEM_UNIFORM;
 	d.expressed = x->expressed;
 	d.gran = w->gran;
 	d.naxis = w->naxis;

@@ -33,7 +33,6 @@ symmetric_elem(qn_types *t, const qn_elem *e)
 	const qn_params *vec = NULL;
 	const qn_elem *out = NULL;
 
-	d.kind = QN_ELEM_UNIFORM;
 	d.expressed = e->expressed;
 	d.gran = e->gran;
 	d.naxis = e->naxis;
