@@ -60,14 +60,14 @@ qn_fits_depthwise3_dsp(const qn_step_facts *f)
 	return differs(f, &l, TWICE);
 }
 
-/* A pixel's channels are read before they are written. */
+/* A pixel's channels are read before they are written, and rows of more than a pixel are copied before. */
 static const char *
 conv_over(const qn_conv2d_args *a)
 {
-	const bool over = a->k_h == 1 && a->k_w == 1 && a->stride_h == 1 && a->stride_w == 1 &&
-			  a->out_h == a->in_h && a->out_w == a->in_w && a->out_c == a->in_c;
-
-	return over ? NULL : "its result is not of the same pixels and channels";
+	if (a->stride_h != 1 || a->stride_w != 1 || a->out_h != a->in_h || a->out_w != a->in_w ||
+	    a->out_c != a->in_c)
+		return "its result is not of the same pixels and channels";
+	return a->dil_h == 1 && a->pad_t < a->k_h ? NULL : "its windows reach over too many rows";
 }
 
 /* Rows become strips before they are written, also the first pixel of the next one. */
@@ -243,9 +243,16 @@ qn_work_conv2d_dsp(const void *args)
 			    (a->out_h - 1) * a->stride_h < a->in_h &&
 			    (a->out_w - 1) * a->stride_w < a->in_w;
 
-	const size_t run = (size_t)a->k_w * (size_t)a->in_c;
+	return 16 * blocks + (inside ? 0 : (size_t)qn_dsp_room(a));
+}
 
-	return 16 * blocks + (inside ? 0 : run % 4 == 0 ? 2 * run : 8 * blocks + 4);
+size_t
+qn_ring_conv2d_dsp(const void *args)
+{
+	const qn_dsp_args *a = args;
+	const size_t rows = (size_t)qn_dsp_ring(a) * (size_t)a->in_w * (size_t)a->in_c;
+
+	return a->k_h * a->k_w == 1 ? 0 : rows;
 }
 
 size_t

@@ -34,6 +34,8 @@ void *qn_pack_conv2d_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_depthwise3_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_dense_dsp(const qn_step_facts *f, qn_arena *a);
 size_t qn_work_conv2d_dsp(const void *args);
+/* What it wants more where its result lies over its operand: rows of that. */
+size_t qn_ring_conv2d_dsp(const void *args);
 size_t qn_work_depthwise3_dsp(const void *args);
 size_t qn_work_dense_dsp(const void *args);
 

@@ -100,10 +100,11 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 }
 
 /* over: the result may lie where the operand does. */
-#define DSP(kernel, which, over, fitting)                                                          \
+#define DSP(kernel, which, more, over, fitting)                                                    \
 	{                                                                                          \
 		.name = kernel, .args = "qn_dsp_args", QN_DSP_ROW(qn_dsp_packed, which##_dsp),     \
-		.in_place = over, .fused = FUSED(qn_conv2d_args, out_c), .fits = fitting           \
+		.in_place = over, .fused = FUSED(qn_conv2d_args, out_c), .fits = fitting,          \
+		.work_over = more                                                                  \
 	}
 
 #define SCALAR(which, work_of, more, over, fitting)                                                \
@@ -124,14 +125,14 @@ static const qn_kernel conv2d[] = {
 	 .args = "qn_vector_args",
 	 QN_VECTOR_ROW(qn_vector_packed, conv2d_vector),
 	 .fused = FUSED(qn_conv2d_args, out_c)},
-	DSP("qn_depthwise3_relu_dsp", depthwise3, 1, qn_fits_depthwise3_relu_over_dsp),
-	DSP("qn_depthwise3_relu_dsp", depthwise3, 0, qn_fits_depthwise3_relu_dsp),
-	DSP("qn_depthwise3_dsp", depthwise3, 1, qn_fits_depthwise3_over_dsp),
-	DSP("qn_depthwise3_dsp", depthwise3, 0, qn_fits_depthwise3_dsp),
-	DSP("qn_conv2d_relu_dsp", conv2d, 1, qn_fits_conv2d_relu_over_dsp),
-	DSP("qn_conv2d_relu_dsp", conv2d, 0, qn_fits_conv2d_relu_dsp),
-	DSP("qn_conv2d_dsp", conv2d, 1, qn_fits_conv2d_over_dsp),
-	DSP("qn_conv2d_dsp", conv2d, 0, qn_fits_conv2d_dsp),
+	DSP("qn_depthwise3_relu_dsp", depthwise3, NULL, 1, qn_fits_depthwise3_relu_over_dsp),
+	DSP("qn_depthwise3_relu_dsp", depthwise3, NULL, 0, qn_fits_depthwise3_relu_dsp),
+	DSP("qn_depthwise3_dsp", depthwise3, NULL, 1, qn_fits_depthwise3_over_dsp),
+	DSP("qn_depthwise3_dsp", depthwise3, NULL, 0, qn_fits_depthwise3_dsp),
+	DSP("qn_conv2d_relu_dsp", conv2d, qn_ring_conv2d_dsp, 1, qn_fits_conv2d_relu_over_dsp),
+	DSP("qn_conv2d_relu_dsp", conv2d, NULL, 0, qn_fits_conv2d_relu_dsp),
+	DSP("qn_conv2d_dsp", conv2d, qn_ring_conv2d_dsp, 1, qn_fits_conv2d_over_dsp),
+	DSP("qn_conv2d_dsp", conv2d, NULL, 0, qn_fits_conv2d_dsp),
 	SCALAR(depthwise3_scalar, "uint8_t", NULL, 1, qn_fits_depthwise3_over_scalar),
 	SCALAR(depthwise3_scalar, "uint8_t", NULL, 0, qn_fits_depthwise3_scalar),
 	SCALAR(conv2d_scalar, "uint32_t", qn_ring_conv2d_scalar, 1, qn_fits_conv2d_over_scalar),

@@ -121,11 +121,12 @@ test_conv(void **state)
 		builder b;
 		const bool deep = pick(0, 1) == 0, same = pick(0, 2) == 0;
 		const int c = deep ? pick(4, 13) : pick(1, 9), o = deep || same ? c : pick(1, 9);
-		const int kh = deep   ? 3
-			       : same ? 1
+		const int k = pick(0, 1) * 2 + 1,
+			  kh = deep   ? 3
+			       : same ? k
 				      : pick(1, 3),
 			  kw = deep   ? 3
-			       : same ? 1
+			       : same ? k
 				      : pick(1, 4);
 		const int h = pick(kh, 8), w = pick(kw, 9), zp = pick(-128, 127);
 		qn_attrs a = build_attrs(QN_OP_conv2d);
