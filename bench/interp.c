@@ -7,8 +7,10 @@
  *   kws           4       150.2    148.4          160.1                201.0
  *
  *   bench_interp 1        no bundles; another number: bytes of the values in a bundle
+ *   bench_interp integer [NETWORK]   only the last table, of one of its networks
  *
- * Then the operators that move more than they compute (streams.c).
+ * Then the operators that move more than they compute (streams.c), and integer networks beside float ones
+ * (integer.c).
  *
  * Times are the smallest of many runs.  A layer's sgemm is that of its matrix product alone: M
  * positions, N outputs, K terms.  ONNX Runtime's figures were measured where sgemm 512^3 gave
@@ -22,14 +24,17 @@
 #include <cblas.h>
 #endif
 
+#include "bench/integer.h"
 #include "bench/streams.h"
 #include "runtime/simd.h"
 
+#ifdef QN_BENCH_OPENBLAS
 /* GFLOP/s of sgemm 512^3 where ONNX Runtime was measured, by OpenBLAS's kernels. */
 static const struct {
 	const char *kernels;
 	double gflops;
 } peer[] = {{"Haswell", 72.6}, {"SkylakeX", 118.0}};
+#endif
 
 typedef struct layer {
 	const char *name;
@@ -193,6 +198,10 @@ peer_scale(double sgemm_here)
 int
 main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "integer") == 0) {
+		time_integer(getenv("QUERN_DATA"), argc > 2 ? argv[2] : NULL);
+		return 0;
+	}
 	size_t bundle_bytes = argc > 1 ? (size_t)strtoull(argv[1], NULL, 10) : 0;
 	double first = 0;
 
@@ -212,5 +221,6 @@ main(int argc, char **argv)
 	for (size_t i = 0; i < nnetwork; i++)
 		time_network(&networks[i], peer_scale(first), bundle_bytes);
 	time_streams();
+	time_integer(getenv("QUERN_DATA"), NULL);
 	return 0;
 }

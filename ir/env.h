@@ -25,7 +25,7 @@ typedef struct qn_env {
 	jmp_buf *oom;           /* set by the API's entry for the time of a call */
 	size_t threads;         /* that may run samples side by side; 0: 1 */
 	struct qn_pool *pool;   /* the context's threads, NULL until they are needed (runtime/pool.h) */
-	qn_simd_kind simd;      /* the best instruction set that float forms may use */
+	qn_simd_kind simd;      /* the best instruction set that float forms and products of codes may use */
 	size_t bundle_bytes;    /* of values of batches that run in lockstep; 0: 256 KiB (runtime/interp.h) */
 	struct qn_mapping *mappings; /* files that are mapped (formats/file.c) */
 	struct qn_writing *volatile writing; /* files on their way (formats/file_write.c), or NULL */

@@ -11,6 +11,7 @@
 #include "runtime/channels.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
+#include "runtime/int_rescale.h"
 
 enum { MOST_SHIFT_64 = 7 }; /* of a multiplier for 64-bit accumulators */
 
@@ -267,6 +268,23 @@ requantize_run(const qn_eval *e, const void *args)
 }
 
 static void *
+requantize_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
+{
+	const bool sums = qn_in_type(g, n, 0)->elem->bits == 32 && !qn_zero_points_differ(g, n);
+	/* Of one run, room is 0. */
+	const qn_requantize_args *r = sums && *room > 0 ? one_prepare(g, n, a) : NULL;
+
+	return r != NULL ? qn_int_rescale_make(g, n, r, a) : NULL;
+}
+
+static void
+requantize_fast(const qn_eval *e, const void *args)
+{
+	(void)args;
+	qn_int_rescale_run(e->plan, e);
+}
+
+static void *
 scast_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_copy_args *d = QN_NEW(a, qn_copy_args, 1);
@@ -295,6 +313,8 @@ const qn_form qn_form_dequantize = {
 const qn_form qn_form_requantize = {
 	.codes = {.prepare = requantize_prepare,
 		  .run = requantize_run,
+		  .plan = requantize_plan,
+		  .fast = requantize_fast,
 		  .families = QN_ALL_FAMILIES},
 };
 const qn_form qn_form_scast = {

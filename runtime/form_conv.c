@@ -13,6 +13,7 @@
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
 #include "runtime/geometry.h"
+#include "runtime/int_conv.h"
 
 /* Adds to acc, the outputs from `o` on at column ox, what one row of taps contributes.  x: the
  * group's first channel in the row's first column; w: weights of output o in row ky of the
@@ -146,15 +147,34 @@ conv2d_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 
 QN_BY_FAMILY(conv2d_codes, CONV)
 
+static void *
+codes_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
+{
+	return qn_int_conv_make(g, n, a, room);
+}
+
+static void
+codes_fast(const qn_eval *e, const void *args)
+{
+	(void)args;
+	qn_int_conv_run(e->plan, e);
+}
+
+#define CODES                                                                                      \
+	{                                                                                          \
+		.prepare = conv2d_prepare, .run = conv2d_codes, .plan = codes_plan,                \
+		.fast = codes_fast, .families = QN_ALL_FAMILIES                                    \
+	}
+
 const qn_form qn_form_conv1d = {
 	.real = conv2d_real,
 	.plan = conv2d_plan,
 	.bundle = true,
-	.codes = {.prepare = conv2d_prepare, .run = conv2d_codes, .families = QN_ALL_FAMILIES},
+	.codes = CODES,
 };
 const qn_form qn_form_conv2d = {
 	.real = conv2d_real,
 	.plan = conv2d_plan,
 	.bundle = true,
-	.codes = {.prepare = conv2d_prepare, .run = conv2d_codes, .families = QN_ALL_FAMILIES},
+	.codes = CODES,
 };

@@ -9,6 +9,7 @@
 #include "runtime/float_product.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
+#include "runtime/int_product.h"
 
 typedef struct dense_plan {
 	qn_product p;
@@ -90,9 +91,64 @@ dense_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 
 QN_BY_FAMILY(dense_run, DENSE)
 
+typedef struct codes_plan {
+	qn_int_product p;
+	bool is_signed;
+	int32_t zero;
+	int64_t step;  /* elements of a copied row, for whole pairs */
+	int16_t *copy; /* of QN_INT_CHUNK rows */
+} codes_plan;
+
+static void *
+codes_make_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
+{
+	const qn_type *wt = qn_in_type(g, n, 1);
+	const int8_t *w;
+	const qn_tensor *bias;
+
+	if (!qn_int_product_constants(g, n, &w, &bias))
+		return NULL;
+	codes_plan *d = QN_NEW(a, codes_plan, 1);
+	if (!qn_int_product_init(&d->p, qn_int_simd_get(g->model->env->simd), wt->dim[0], 1,
+				 wt->dim[1], false, a, room))
+		return NULL;
+	qn_int_product_pack(&d->p, w, bias, 0);
+	d->is_signed = qn_node_family(g, n) == QN_FAMILY_s8;
+	d->zero = qn_zp_of(g, qn_in_type(g, n, 0));
+	d->step = 2 * d->p.len;
+	d->copy = qn_int_zeros(a, QN_INT_CHUNK * d->step);
+	return d;
+}
+
+static void
+dense_fast(const qn_eval *e, const void *args)
+{
+	const codes_plan *d = e->plan;
+	const int64_t in = d->p.terms, out = d->p.out;
+	const int64_t batch = qn_dim_product(e->n->type, 0, e->n->type->rank - 1) * e->batches;
+	const int16_t *at[QN_INT_CHUNK_ROOM];
+	int32_t *y = e->out;
+
+	(void)args;
+	for (int64_t b = 0; b < batch; b += QN_INT_CHUNK, y += QN_INT_CHUNK * out) {
+		const int64_t n = batch - b < QN_INT_CHUNK ? batch - b : QN_INT_CHUNK;
+
+		for (int64_t i = 0; i < n; i++) {
+			qn_int_widen(d->p.simd, d->is_signed, e->in[0], (b + i) * in, in, d->zero,
+				     d->copy + i * d->step);
+			at[i] = d->copy + i * d->step;
+		}
+		qn_int_product_run(&d->p, at, n, y, out);
+	}
+}
+
 const qn_form qn_form_dense = {
 	.real = dense_real,
 	.plan = dense_make_plan,
 	.bundle = true,
-	.codes = {.prepare = dense_prepare, .run = dense_run, .families = QN_ALL_FAMILIES},
+	.codes = {.prepare = dense_prepare,
+		  .run = dense_run,
+		  .plan = codes_make_plan,
+		  .fast = dense_fast,
+		  .families = QN_ALL_FAMILIES},
 };

@@ -19,9 +19,9 @@ typedef struct qn_eval {
 	const qn_node *n;
 	const void *const *in; /* n->nin pointers */
 	void *out;
-	void *plan;    /* what the float form's plan made; NULL when it has none */
+	void *plan;    /* what the form's plan made; NULL when it has none */
 	uint32_t part; /* which field of a tuple `out` is */
-	/* 1, or for float forms that take bundles so many evaluations at once: input 0 and `out` hold
+	/* 1, or for forms that take bundles so many evaluations at once: input 0 and `out` hold
 	 * them one behind the other, the other inputs are common to all. */
 	int64_t batches;
 } qn_eval;
@@ -33,6 +33,10 @@ typedef struct qn_int_form {
 	 * in integer form: OP, node, why"). */
 	void *(*prepare)(const qn_graph *g, const qn_node *n, qn_arena *a);
 	void (*run)(const qn_eval *e, const void *args);
+	/* Packed weights and copies with which the interpreter computes the very same bytes faster; NULL:
+	 * `run` is all.  With a plan `fast` takes the place of `run`, and minds qn_eval.batches.  Optional. */
+	void *(*plan)(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room);
+	void (*fast)(const qn_eval *e, const void *args);
 	uint32_t families; /* bit f: it takes codes of qn_family f (family.h); 0: of i8 alone */
 } qn_int_form;
 

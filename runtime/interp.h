@@ -17,7 +17,7 @@
  * The results are those of one batch at a time, byte for byte.
  *
  * Float nodes sum in the fixed order of docs/quantization.md ("Deterministic sums"); integer
- * nodes run the kernels that get emitted.  A value's memory is reused after its last use. */
+ * nodes run the kernels that get emitted, or give their bytes by vectors (int_product.h).  A value's memory is reused after its last use. */
 #ifndef QN_RUNTIME_INTERP_H
 #define QN_RUNTIME_INTERP_H
 

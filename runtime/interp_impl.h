@@ -62,8 +62,8 @@ typedef struct qn_work {
 	qn_float_fn *real;        /* or NULL */
 	const qn_int_form *codes; /* or NULL */
 	void *args;               /* of the integer form */
-	void *plan;               /* of the float form, or NULL */
-	bool together;            /* the float form can do many batches in one call */
+	void *plan;               /* of the form, or NULL */
+	bool together;            /* it can do many batches in one call */
 } qn_work;
 
 /* Whether the node computes something, rather than to hold, group or pass on values. */

@@ -123,6 +123,9 @@ qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room, 
 		if (out->codes == NULL)
 			return refuse(g, n, "no integer form");
 		out->args = out->codes->prepare(g, n, a);
+		if (out->args != NULL && out->codes->plan != NULL)
+			out->plan = out->codes->plan(g, n, a, room);
+		out->together = out->plan != NULL;
 		return out->args != NULL;
 	}
 	const char *why = float_problem(g, n);
@@ -159,6 +162,8 @@ qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const qn_oper
 		e.out = (char *)o->out + j * o->out_step;
 		if (w->real != NULL)
 			w->real(&e);
+		else if (w->plan != NULL)
+			w->codes->fast(&e, w->args);
 		else /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): one of the two is there */
 			w->codes->run(&e, w->args);
 	}

@@ -194,6 +194,13 @@ test_views(void **state)
 	assert_int_equal(qn_tensor_find_nonfinite(zero), 3);
 	((float *)data)[1] = INFINITY;
 	assert_int_equal(qn_tensor_find_nonfinite(zero), 1);
+	for (int64_t i = 0; i < 40; i++) { /* in blocks, and after them */
+		qn_tensor *long_row = qn_tensor_new(&f->arena, known(f, "tensor<40xf32>"), &data);
+
+		((float *)data)[39] = NAN;
+		((float *)data)[i] = -INFINITY;
+		assert_int_equal(qn_tensor_find_nonfinite(long_row), i);
+	}
 	assert_int_equal(
 		qn_tensor_find_nonfinite(qn_tensor_new(&f->arena, known(f, "tensor<4xi8>"), &data)),
 		-1);
