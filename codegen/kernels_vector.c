@@ -3,6 +3,7 @@
  * in the order in which these read them.
  *
  *   convolution   blocks of 4 channels, in them blocks of 16 inputs     w[0][0..15] w[1][0..15] …
+ *   … wide        blocks of 16 channels, in them blocks of 4 inputs     w[0][0..3] w[1][0..3] …
  *   dense         blocks of 8 channels
  *   depthwise     blocks of 8 channels, in them the taps                w[0..7][0] w[0..7][1] …
  *
@@ -17,6 +18,7 @@
 enum {
 	LANES = 16, /* bytes of a vector */
 	DEEP = 8,   /* channels of a block of dense and depthwise layers */
+	FEW = 4,    /* inputs of a block of a wide convolution */
 	MOST_SHIFT = 30,
 	MOST_PAIR = 255, /* of which, times 128, two products still fit into 16 bits */
 };
@@ -67,6 +69,12 @@ qn_fits_conv2d_vector(const qn_step_facts *f)
 }
 
 const char *
+qn_fits_conv2d_wide(const qn_step_facts *f)
+{
+	return qn_fits_conv2d_vector(f);
+}
+
+const char *
 qn_fits_depthwise_vector(const qn_step_facts *f)
 {
 	const qn_conv2d_args *a = conv_of(f);
@@ -101,18 +109,18 @@ goes_away(const qn_requantize_args *r)
 	return r->lo < r->zo;
 }
 
-/* Blocks of `block` channels, in them blocks of 16 inputs. */
+/* Blocks of `block` channels, in them blocks of `some` inputs. */
 static int8_t *
-pack_rows(const qn_layer *l, int32_t block, int32_t *n, qn_arena *a)
+pack_rows(const qn_layer *l, int32_t block, int64_t some, int32_t *n, qn_arena *a)
 {
-	const int64_t inputs = (l->depth + LANES - 1) / LANES * LANES,
+	const int64_t inputs = (l->depth + some - 1) / some * some,
 		      channels = (l->channels + block - 1) / block * block;
 	int8_t *w = QN_NEW(a, int8_t, (size_t)(inputs * channels)), *to = w;
 
 	for (int64_t o = 0; o < channels; o += block)
-		for (int64_t k = 0; k < inputs; k += LANES)
-			for (int64_t i = 0; i < (int64_t)block * LANES; i++)
-				*to++ = (int8_t)qn_layer_weight(l, o + i / LANES, k + i % LANES);
+		for (int64_t k = 0; k < inputs; k += some)
+			for (int64_t i = 0; i < (int64_t)block * some; i++)
+				*to++ = (int8_t)qn_layer_weight(l, o + i / some, k + i % some);
 	*n = (int32_t)(to - w);
 	return w;
 }
@@ -165,8 +173,29 @@ qn_pack_conv2d_vector(const qn_step_facts *f, qn_arena *a)
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
 	qn_vector_packed *p = conv_arguments(f, a);
 
-	p->args.w = pack_rows(&l, 4, &p->nw, a);
+	p->args.w = pack_rows(&l, 4, LANES, &p->nw, a);
 	p->args.scale = pack_scales(&l, 4, false, &p->nscale, a);
+	return p;
+}
+
+/* Inputs are taken 128 more each, which the bias takes off again; sums wrap. */
+void *
+qn_pack_conv2d_wide(const qn_step_facts *f, qn_arena *a)
+{
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	qn_vector_packed *p = conv_arguments(f, a);
+
+	p->args.w = pack_rows(&l, LANES, FEW, &p->nw, a);
+	int32_t *scale = pack_scales(&l, LANES, false, &p->nscale, a);
+	for (int32_t c = 0; c < l.channels; c++) {
+		int32_t *bias = &scale[c / LANES * (2 * LANES + LANES / 4) + c % LANES];
+		int64_t sum = 0;
+
+		for (int64_t k = 0; k < l.depth; k++)
+			sum += qn_layer_weight(&l, c, k);
+		*bias = (int32_t)((uint32_t)*bias - (uint32_t)(128 * sum));
+	}
+	p->args.scale = scale;
 	return p;
 }
 
@@ -204,7 +233,7 @@ qn_pack_dense_vector(const qn_step_facts *f, qn_arena *a)
 					 .lo = d->lo,
 					 .hi = d->hi,
 					 .away = goes_away(f->step->epilogue[0].args)};
-	p->args.w = pack_rows(&l, DEEP, &p->nw, a);
+	p->args.w = pack_rows(&l, DEEP, LANES, &p->nw, a);
 	p->args.scale = pack_scales(&l, DEEP, false, &p->nscale, a);
 	return p;
 }
@@ -218,6 +247,12 @@ qn_work_conv2d_vector(const void *args)
 	const size_t depth = (size_t)a->k_h * (size_t)a->k_w * (size_t)a->in_c;
 
 	return 2 * ((depth + LANES - 1) / LANES + 1) * LANES;
+}
+
+size_t
+qn_work_conv2d_wide(const void *args)
+{
+	return 2 * qn_work_conv2d_vector(args);
 }
 
 size_t

@@ -8,6 +8,7 @@
 #include "runtime/kernels/vector_conv.h"
 #include "runtime/kernels/vector_dense.h"
 #include "runtime/kernels/vector_depthwise.h"
+#include "runtime/kernels/vector_wide.h"
 
 /* Packed arguments and how many entries their arrays have. */
 typedef struct qn_vector_packed {
@@ -21,17 +22,20 @@ typedef struct qn_dense_vector_packed {
 } qn_dense_vector_packed;
 
 const char *qn_fits_conv2d_vector(const qn_step_facts *f);
+const char *qn_fits_conv2d_wide(const qn_step_facts *f);
 const char *qn_fits_depthwise_vector(const qn_step_facts *f);
 const char *qn_fits_dense_vector(const qn_step_facts *f);
 void *qn_pack_conv2d_vector(const qn_step_facts *f, qn_arena *a);
+void *qn_pack_conv2d_wide(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_depthwise_vector(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_dense_vector(const qn_step_facts *f, qn_arena *a);
 size_t qn_work_conv2d_vector(const void *args);
+size_t qn_work_conv2d_wide(const void *args);
 size_t qn_work_depthwise_vector(const void *args);
 size_t qn_work_dense_vector(const void *args);
 
 /* Values and weights of i8, everything else packed. */
-#define QN_VECTOR_ROW(type, which)                                                                 \
+#define QN_VECTOR_ROW(type, which, features)                                                                 \
 	.families = 1 << QN_FAMILY_s8, .reads = 1 << QN_FAMILY_s8, QN_CODES_1,                     \
 	.pointer = {{.table = "w",                                                                 \
 		     .at = offsetof(type, args.w),                                                 \
@@ -41,7 +45,7 @@ size_t qn_work_dense_vector(const void *args);
 		     .at = offsetof(type, args.scale),                                             \
 		     .count = offsetof(type, nscale),                                              \
 		     .each = 1}},                                                                  \
-	.needs = QN_TARGET_VECTORS, .fits = qn_fits_##which, .pack = qn_pack_##which,              \
+	.needs = features, .fits = qn_fits_##which, .pack = qn_pack_##which,              \
 	.work = qn_work_##which, .work_type = "int8_t"
 
 #endif

@@ -47,7 +47,7 @@ static const qn_target targets[] = {
 	 .lacks = "!defined(__AVX2__)",
 	 .help = "AVX2: 16 products of 16 bits an instruction"},
 	{.name = "x86-64-avx512vnni",
-	 .features = QN_TARGET_VECTORS,
+	 .features = QN_TARGET_VECTORS | QN_TARGET_WIDE,
 	 .lacks = "!defined(__AVX512VNNI__)",
 	 .help = "AVX-512 VNNI: 64 products an instruction"},
 };

@@ -19,6 +19,7 @@ enum {
 	QN_TARGET_ROM = 1 << 3,     /* constants in a memory of their own (codegen/emit_rom.c) */
 	QN_TARGET_SCALAR =
 		1 << 4, /* neither; products of 32 bits are cheap (runtime/kernels/scalar.h) */
+	QN_TARGET_WIDE = 1 << 5, /* vectors of 64 bytes, for convolutions (vector_wide.h) */
 	QN_TARGET_OF_I8 = QN_TARGET_DSP | QN_TARGET_VECTORS |
 			  QN_TARGET_SCALAR, /* whose kernels know values of i8 alone */
 };

@@ -42,10 +42,11 @@ cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Werror -DQN_PORTABLE -DDIGITS_TRACE -D
 # Kernels over vectors and those for cores that multiply words, on their definitions in C, in C++ too.
 for row in cortex-m55:vector aarch64:vector aarch64-dotprod:vector x86-64-avx2:vector x86-64-avx512vnni:vector \
 	cortex-m0plus:scalar cortex-m3:scalar rv32imc:scalar; do
-	target=${row%:*} depthwise=qn_depthwise_vector
+	target=${row%:*} conv=qn_conv2d_${row#*:} depthwise=qn_depthwise_vector
 	[ "${row#*:}" = vector ] || depthwise=qn_depthwise3_scalar
+	[ $target != x86-64-avx512vnni ] || conv=qn_conv2d_wide
 	good $target compile -q "$E/digits.json" --calib "$E/calib.npy" --target $target -o $target
-	has_words report $target/digits.report.json "\"target\": \"$target\"|\"kernel\": \"qn_conv2d_${row#*:}\"|\"kernel\": \"$depthwise\"|\"kernel\": \"qn_dense_${row#*:}\""
+	has_words report $target/digits.report.json "\"target\": \"$target\"|\"kernel\": \"$conv\"|\"kernel\": \"$depthwise\"|\"kernel\": \"qn_dense_${row#*:}\""
 	cases=$((cases + 1))
 	cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -DQN_PORTABLE -DDIGITS_TRACE -DDIGITS_SELFTEST_MAIN $target/*.c -o selftest 2>stderr &&
 		./selftest >stdout || fail $target "its self-test fails" stderr

@@ -26,14 +26,14 @@ draw_scales(int32_t block)
 }
 
 static void
-draw_conv(job *j, int deep)
+draw_conv(job *j, int deep, int32_t block)
 {
 	qn_vector_args *a = &j->conv;
 
 	memset(a, 0, sizeof(*a));
 	a->batch = pick(1, 2);
-	a->in_c = deep || pick(0, 1) == 0 ? pick(1, 40) : 16 * pick(1, 5);
-	a->out_c = deep ? a->in_c : pick(1, 17);
+	a->in_c = deep || block == 16 || pick(0, 1) == 0 ? pick(1, 40) : 16 * pick(1, 5);
+	a->out_c = deep ? a->in_c : pick(1, block == 16 ? 48 : 17);
 	a->k_h = pick(0, 1) == 0 ? 3 : pick(1, 4);
 	a->k_w = pick(0, 1) == 0 ? a->k_h : pick(1, 4);
 	a->stride_h = pick(1, 3);
@@ -60,7 +60,7 @@ draw_conv(job *j, int deep)
 	a->w = w;
 	a->scale = words;
 	a->ring = qn_depthwise_vector_ring(a);
-	draw_scales(deep ? 8 : 4);
+	draw_scales(block);
 }
 
 static void
@@ -112,8 +112,12 @@ draw(job *j, int n)
 		words[i] = pick(0, 3) > 0 ? (int32_t)((uint32_t)pick(0, INT32_MAX) << pick(0, 31))
 			   : pick(0, 1) == 0 ? INT32_MIN
 					     : INT32_MAX;
-	if (j->kind == JOB_CONV || j->kind == JOB_DEPTHWISE)
-		draw_conv(j, j->kind == JOB_DEPTHWISE);
+	if (j->kind == JOB_CONV)
+		draw_conv(j, 0, 4);
+	else if (j->kind == JOB_WIDE)
+		draw_conv(j, 0, 16);
+	else if (j->kind == JOB_DEPTHWISE)
+		draw_conv(j, 1, 8);
 	else if (j->kind == JOB_DENSE)
 		draw_dense(j);
 	else if (j->kind == JOB_POOL)

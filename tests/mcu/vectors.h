@@ -7,10 +7,12 @@
 #include "runtime/kernels/vector_dense.h"
 #include "runtime/kernels/vector_depthwise.h"
 #include "runtime/kernels/vector_elementwise.h"
+#include "runtime/kernels/vector_wide.h"
 
 typedef enum job_kind {
 	JOB_PRIMITIVES,
 	JOB_CONV,
+	JOB_WIDE,
 	JOB_DEPTHWISE,
 	JOB_DENSE,
 	JOB_ADD,

@@ -99,6 +99,9 @@ RUN(const job *j)
 	case JOB_CONV:
 		qn_conv2d_vector(&j->conv, j->x, j->work, j->z);
 		break;
+	case JOB_WIDE:
+		qn_conv2d_wide(&j->conv, j->x, j->work, j->z);
+		break;
 	case JOB_DEPTHWISE:
 		qn_depthwise_vector(&j->conv, j->x, rows, j->work, j->z);
 		break;
