@@ -13,7 +13,6 @@ units(qn_model *m, const qn_elem *e, const char *place)
 	qn_elem d = qn_elem_desc(info->bits, info->is_signed);
 	const qn_elem *out = NULL;
 
-	d.kind = QN_ELEM_UNIFORM;
 	d.scale = qn_scale_const(&m->types, 1.0);
 	if (qn_elem_make(&m->types, place, &d, &out) != QN_OK)
 		return NULL;

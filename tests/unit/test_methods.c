@@ -177,7 +177,7 @@ test_scale(void **state)
 
 	(void)state;
 	x[5] = 11;
-	for (int e = -20; e <= 20; e += 40) {
+	for (int e = -40; e <= 20; e += 20) {
 		for (size_t i = 0; i < N; i++)
 			y[i] = ldexpf(x[i], e);
 		for (size_t i = 0; i < NSEARCHING; i++)
@@ -191,6 +191,21 @@ test_scale(void **state)
 						 e, a.lo, a.hi, b.lo, b.hi);
 			}
 	}
+}
+
+/* The pair that is given, and its range. */
+static void
+test_global(void **state)
+{
+	const float x[] = {1, 2};
+
+	(void)state;
+	qn_finding f = find("global:scale=0.5,zero=3", x, 2, 1, false);
+	assert_true(f.pair && f.scale == 0.5 && f.zp == 3);
+	assert_true(f.lo == -65.5 && f.hi == 62);
+	f = find("global:scale=0.25", x, 2, 1, true);
+	assert_true(f.pair && f.scale == 0.25 && f.zp == 0);
+	assert_true(f.lo == -31.75 && f.hi == 31.75);
 }
 
 /* The same data two and three times; avgmax and ema see them as further batches. */
@@ -497,7 +512,7 @@ main(void)
 		TEST(test_zeros),         TEST(test_constant),          TEST(test_scale),
 		TEST(test_duplicates),    TEST(test_methods_differ),    TEST(test_shards),
 		TEST(test_text),          TEST(test_constant_channels), TEST(test_guard),
-		TEST(test_clip_searches), TEST(test_divergence_order),
+		TEST(test_clip_searches), TEST(test_divergence_order),  TEST(test_global),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,6 +139,10 @@ test_wrong(void **state)
 	qn_diag_clear(w->ctx);
 	assert_int_equal(qn_array_save(x, in_folder(w, "y.npy")), QN_EINVALID);
 	assert_string_equal(id(w, 0), "data.size"); /* all problems are told */
+	assert_non_null(strstr(qn_diag_get(w->ctx, 0).message,
+			       "this file has height 2, width 1, 1 channels, but"));
+	assert_non_null(
+		strstr(qn_diag_get(w->ctx, 0).message, "has height 1, width 2, 1 channels"));
 	assert_string_equal(id(w, 1), "image.decode");
 }
 

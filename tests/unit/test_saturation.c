@@ -48,6 +48,13 @@ test_pairs(void **state)
 		 "%v = const : tensor<2x4x" W " [1, 1, 1, 1, 1, 1, 1, 1]  "
 		 "%a = dense %x, %v  %b = dense %x, %w  %y = dense %x, %w",
 		 3, 2, "b"},
+		/* the last weight of an odd number has no other one beside it */
+		{"%s = slice %x {begin=[0,0], end=[2,3], step=[1,1]}  %w = const : tensor<2x3x" W
+		 " [0, 0, 127, 127, 0, 0]  %y = dense %s, %w",
+		 1, 0, NULL},
+		{"%s = slice %x {begin=[0,0], end=[2,3], step=[1,1]}  %w = const : tensor<2x3x" W
+		 " [0, 0, 127, 127, 2, 0]  %y = dense %s, %w",
+		 1, 1, "y"},
 		{"%y = relu %x", 0, 0, NULL},
 	};
 
