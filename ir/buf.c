@@ -242,6 +242,8 @@ put_shortest(qn_buf *b, double v, int most, bool as_f32)
 			least = p + 1;
 	}
 	(void)reads_back(tmp, sizeof tmp, v, most, as_f32);
+	if (strchr(tmp, 'e') != NULL && fabs(v) >= 1 && fabs(v) < 1e6)
+		format_real(tmp, sizeof tmp, "%.*g", 6, v); /* 50, not 5e+01 */
 	qn_buf_puts(b, tmp);
 	if (strpbrk(tmp, ".e") == NULL)
 		qn_buf_puts(b, ".0");

@@ -172,7 +172,7 @@ static const row rows[] = {
 	 "e.json:/activation_encodings/x/0/offset: of 'x': is no whole number from ; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 16, 'offset': -1, 'scale': 1000.0, 'min': "
 	 "-1000, 'max': 65535500}]}}",
-	 "act x 16 bits -1 1e+03; "},
+	 "act x 16 bits -1 1000.0; "},
 	{"{'activation_encodings': {'x': []}}",
 	 "e.json:/activation_encodings/x: of 'x': is empty; "},
 	{"{'activation_encodings': {'x': {}}}",

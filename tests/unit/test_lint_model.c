@@ -217,7 +217,7 @@ test_many(void **state)
 		v[i] = i < MANY ? 800 : 900;
 	lint(NORM("x"), 2, v, MANY);
 	expect("many", "data.statistics",
-	       "is 5e+01 stored deviations away and their deviation 5e+01 times");
+	       "is 50.0 stored deviations away and their deviation 50.0 times");
 }
 
 int
