@@ -48,7 +48,7 @@ static void
 chain(net *t, int n)
 {
 	qn_id v = op(t, "exp", "e", begin(t), 0);
-	char name[8];
+	char name[16];
 
 	for (int i = 1; i <= n; i++) {
 		(void)snprintf(name, sizeof name, "r%d", i);
