@@ -196,8 +196,10 @@ copy_node(signer *s, qn_id id)
 	}
 	y.in = in;
 	if (differs && u8) {
-		a = shifted_attrs(n);
-		y.attr = &a;
+		if (n->attr != NULL) {
+			a = shifted_attrs(n);
+			y.attr = &a;
+		}
 		y.type = shifted(s, n->type);
 		if (y.type == NULL)
 			return false;

@@ -57,13 +57,15 @@ windows_of(qn_op op, qn_attrs *a)
 static bool
 is_margin(const qn_rw *rw, const qn_node *pad, const windows *w)
 {
-	const qn_attrs_pad *a = &pad->attr->pad;
-	const qn_elem *e = pad->type->elem;
 	double scale;
 	int64_t zp;
 
-	if (pad->op != QN_OP_pad || !qn_elem_is_quant(e) || e->gran != QN_PER_TENSOR ||
-	    a->mode != QN_PAD_constant || a->before.n != w->axes + 2 || a->after.n != w->axes + 2)
+	if (pad->op != QN_OP_pad)
+		return false;
+	const qn_attrs_pad *a = &pad->attr->pad;
+	const qn_elem *e = pad->type->elem;
+	if (!qn_elem_is_quant(e) || e->gran != QN_PER_TENSOR || a->mode != QN_PAD_constant ||
+	    a->before.n != w->axes + 2 || a->after.n != w->axes + 2)
 		return false;
 	qn_elem_param(&qn_rw_model(rw)->types, e, 0, &scale, &zp);
 	for (int32_t i = 0; i < w->axes + 2; i++) {
