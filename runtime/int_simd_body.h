@@ -118,6 +118,7 @@ rescale_panel(const qn_int_scale *s, int64_t at, const int32_t *x, int32_t *y)
 	}
 	for (int j = 0; j < QN_PANEL; j++) {
 		int32_t by = half[j] < 0 ? 0 : half[j];
+		/* cppcheck-suppress shiftTooManyBitsSigned ; the sign, as everywhere here */
 		int32_t once = (y[j] + (y[j] >> 31)) >> by;
 
 		once = (once >> 1) + (once & 1); /* (once + 1) >> 1, which may overflow */

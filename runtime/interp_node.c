@@ -162,10 +162,12 @@ qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const qn_oper
 		e.out = (char *)o->out + j * o->out_step;
 		if (w->real != NULL)
 			w->real(&e);
+		/* One of `real` and `codes` is there.  NOLINTBEGIN(clang-analyzer-core.NullDereference) */
 		else if (w->plan != NULL)
 			w->codes->fast(&e, w->args);
-		else /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): one of the two is there */
+		else
 			w->codes->run(&e, w->args);
+		/* NOLINTEND(clang-analyzer-core.NullDereference) */
 	}
 }
 
