@@ -17,7 +17,7 @@ static bool
 check_seed(uint64_t seed, size_t emitted[2], size_t *kept, bool *seen)
 {
 	size_t before, after;
-	const qn_graph *flat, *to;
+	const qn_graph *flat = NULL, *to = NULL;
 	builder b;
 
 	random_graph_build_of(&b, seed, QN_PLAIN_u8);
