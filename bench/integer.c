@@ -20,7 +20,7 @@
 enum { SAMPLES = 256, ROUNDS = 25, MOST_PATH = 1024 };
 
 static const struct {
-	const char *name, *real, *codes;
+	const char *name, *floats, *integers;
 	int rank;
 	int64_t shape[4];
 } network_files[] = {
@@ -55,7 +55,7 @@ seconds(job *j)
 	return (double)(clock() - begun) / CLOCKS_PER_SEC;
 }
 
-/* False when there is no such file. */
+/* False when the file is missing. */
 static bool
 load(qn_ctx *ctx, const char *folder, const char *file, job *j)
 {
@@ -67,12 +67,12 @@ load(qn_ctx *ctx, const char *folder, const char *file, job *j)
 
 /* Both in turn; the least of each. */
 static void
-time_both(const char *name, job *real, job *codes)
+time_both(const char *name, job *floats, job *integers)
 {
 	double least[2] = {1e9, 1e9};
 
 	for (int i = 0; i < ROUNDS; i++) {
-		const double took[2] = {seconds(real), seconds(codes)};
+		const double took[2] = {seconds(floats), seconds(integers)};
 
 		for (int k = 0; k < 2; k++)
 			least[k] = took[k] < least[k] ? took[k] : least[k];
@@ -119,15 +119,15 @@ time_integer(const char *folder, const char *only)
 		if (only != NULL && strcmp(only, network_files[i].name) != 0)
 			continue;
 		qn_array *x = draw(ctx, network_files[i].rank, network_files[i].shape);
-		job real = {.x = x}, codes = {.x = x};
+		job floats = {.x = x}, integers = {.x = x};
 
-		if (load(ctx, folder, network_files[i].real, &real) &&
-		    load(ctx, folder, network_files[i].codes, &codes))
-			time_both(network_files[i].name, &real, &codes);
+		if (load(ctx, folder, network_files[i].floats, &floats) &&
+		    load(ctx, folder, network_files[i].integers, &integers))
+			time_both(network_files[i].name, &floats, &integers);
 		else
 			printf("%-8s skipped: its files are not there\n", network_files[i].name);
-		qn_model_free(real.m);
-		qn_model_free(codes.m);
+		qn_model_free(floats.m);
+		qn_model_free(integers.m);
 		qn_array_free(x);
 	}
 	qn_close(ctx);

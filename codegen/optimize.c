@@ -34,12 +34,11 @@ qn_optimize_find(qn_env *env, const char *name, qn_optimize *out)
 enum { SLACK = 256 }; /* bytes that do not matter, in networks of a few layers */
 
 static const char of_size[] = "plain kernels are asked for (size)";
-static const char too_many_constants[] =
-	"its constants would be the most above those of plain kernels, more than a fifth in all, "
-	"or than the budget";
-static const char too_much_scratch[] =
-	"with its working memory scratch would be more than an eighth above that of plain kernels, "
-	"or than the budget";
+static const char too_many_constants[] = "it would add the most constants where they are over 6/5 "
+					 "of those of plain kernels, or over the "
+					 "budget";
+static const char too_much_scratch[] = "with its working memory scratch would be over 9/8 of that "
+				       "of plain kernels, or over the budget";
 
 typedef struct limits {
 	size_t scratch, weights;

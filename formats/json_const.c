@@ -226,17 +226,6 @@ find_tensor(qn_json_reader *r, const qn_json *v, const qn_json *file)
 }
 
 static bool
-same_shape(const qn_type *a, const qn_type *b)
-{
-	if (a->rank != b->rank)
-		return false;
-	for (int32_t i = 0; i < a->rank; i++)
-		if (a->dim[i] != b->dim[i])
-			return false;
-	return true;
-}
-
-static bool
 values_ok(qn_json_reader *r, const qn_json *v, const qn_tensor *x)
 {
 	const qn_elem *e = x->type->elem;
@@ -273,9 +262,9 @@ read_file(qn_json_reader *r, const qn_json *v, const qn_json *file, const qn_typ
 		return NULL;
 	if (!is_sealed(r, v, x))
 		return NULL;
-	if (type != NULL &&
-	    (type->is_tuple || type->elem->kind == QN_ELEM_CALIBRATED ||
-	     qn_dtype_of(type->elem) != x->type->elem->plain || !same_shape(type, x->type))) {
+	if (type != NULL && (type->is_tuple || type->elem->kind == QN_ELEM_CALIBRATED ||
+			     qn_dtype_of(type->elem) != x->type->elem->plain ||
+			     !qn_type_same_shape(type, x->type))) {
 		qn_buf have;
 
 		qn_buf_init(&have, r->tmp);

@@ -120,6 +120,17 @@ qn_type_tuple(qn_types *t, uint32_t n, const qn_type *const *field)
 	return intern(t, key, (size_t)n + 1, &type);
 }
 
+bool
+qn_type_same_shape(const qn_type *a, const qn_type *b)
+{
+	if (a->rank != b->rank)
+		return false;
+	for (int32_t i = 0; i < a->rank; i++)
+		if (a->dim[i] != b->dim[i])
+			return false;
+	return true;
+}
+
 const qn_type *
 qn_type_with_elem(qn_types *t, const qn_type *shape, const qn_elem *e)
 {

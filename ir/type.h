@@ -226,6 +226,8 @@ const qn_elem *qn_elem_normalize(qn_types *t, const qn_elem *e);
 const qn_type *qn_type_tensor(qn_types *t, const qn_elem *e, int32_t rank, const int64_t *dim);
 const qn_type *qn_type_plain(qn_types *t, qn_plain p, int32_t rank, const int64_t *dim);
 const qn_type *qn_type_tuple(qn_types *t, uint32_t n, const qn_type *const *field);
+/* Of two tensors: equal ranks and dims. */
+bool qn_type_same_shape(const qn_type *a, const qn_type *b);
 const qn_type *qn_type_with_elem(qn_types *t, const qn_type *shape, const qn_elem *e);
 const qn_type *qn_type_with_shape(qn_types *t, const qn_type *elem, int32_t rank, const int64_t *dim);
 

@@ -68,17 +68,6 @@ is_for_all(const qn_rw *rw, const qn_node *n, uint32_t i)
 	       (qn_type_count(x->type) == 1 || (n->op == QN_OP_table && i == 1));
 }
 
-static bool
-has_shape_of(const qn_type *a, const qn_type *b)
-{
-	if (a->rank != b->rank)
-		return false;
-	for (int32_t i = 0; i < a->rank; i++)
-		if (a->dim[i] != b->dim[i])
-			return false;
-	return true;
-}
-
 /* The node computes its elements one by one from values of its own shape. */
 static bool
 computes_each(const qn_rw *rw, qn_id id)
@@ -91,7 +80,7 @@ computes_each(const qn_rw *rw, qn_id id)
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_type *t = qn_rw_node(rw, n->in[i])->type;
 
-		if (!is_for_all(rw, n, i) && (t->is_tuple || !has_shape_of(t, n->type)))
+		if (!is_for_all(rw, n, i) && (t->is_tuple || !qn_type_same_shape(t, n->type)))
 			return false;
 	}
 	return true;
