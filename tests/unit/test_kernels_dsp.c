@@ -120,6 +120,7 @@ test_conv(void **state)
 	for (uint64_t round = 1; round <= 900; round++) {
 		builder b;
 		const bool deep = pick(0, 1) == 0, same = pick(0, 2) == 0;
+		const int most = pick(0, 2) == 0 ? 0 : 2; /* rows and columns of padding */
 		const int c = deep ? pick(4, 13) : pick(1, 9), o = deep || same ? c : pick(1, 9);
 		const int k = pick(0, 1) * 2 + 1,
 			  kh = deep   ? 3
@@ -136,7 +137,10 @@ test_conv(void **state)
 		a.conv2d.stride[0] = same ? 1 : pick(1, 4);
 		a.conv2d.stride[1] = same ? 1 : pick(1, 3);
 		for (int i = 0; i < 4; i++)
-			a.conv2d.pad[i] = same ? kh / 2 : pick(0, 2);
+			a.conv2d.pad[i] = same ? kh / 2 : pick(0, most);
+		for (int i = 0; i < 2 && !deep && !same; i++) /* windows are in the image, or of one */
+			if (2 * ((i == 0 ? kh : kw) - 1) < (i == 0 ? h : w))
+				a.conv2d.dilation[i] = pick(1, 2);
 		const layer l = {
 			.op = QN_OP_conv2d,
 			.x = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.5:%d>>",
