@@ -173,7 +173,9 @@ put_call(qn_emitter *e, const qn_step *s)
 {
 	if (s->alias != 0)
 		return;
-	if (s->kernel->emit != NULL)
+	if (s->strip != NULL)
+		qn_emit_strips(e, s);
+	else if (s->kernel->emit != NULL)
 		s->kernel->emit(e, s, s->args);
 	else
 		qn_emit_kernel(e, s, s->kernel, s->args);

@@ -13,6 +13,7 @@
 #include "ir/graph.h"
 
 struct qn_kernel;
+struct qn_strip_of;
 
 /* A node that a step computes of the value of the node before it. */
 typedef struct qn_epilogue {
@@ -46,6 +47,7 @@ typedef struct qn_step {
 	/* Memory in scratch for the constants that its kernel cannot read from program memory. */
 	size_t load, load_offset;
 	bool rows_planned; /* the kernel's row pointers lie there too, after what it wants: from work - rows * QN_POINTER_BYTES on */
+	const struct qn_strip_of *strip; /* a pool is computed with it (strips.h); NULL: none is */
 	qn_id alias; /* the value whose bytes this step's result shares without a kernel call (reshape), or 0 */
 } qn_step;
 

@@ -60,17 +60,20 @@ put_planned_rows(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void
 		s->work_offset + s->work - bytes);
 }
 
-static void
-put_call(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *args, const char *symbol)
+void
+qn_emit_kernel_call(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *args,
+		    const qn_call *c)
 {
 	static const qn_plain pointed[] = {
 		[QN_AS_OWN] = QN_OWN, [QN_AS_ANY] = QN_NPLAIN, [QN_AS_BYTES] = QN_PLAIN_i8};
 	const uint32_t nin = qn_graph_node(e->g, s->core)->nin;
 
-	qn_buff(&e->run, "\t%s(&%s", qn_emit_name(e, s, k->name), symbol);
+	qn_buff(&e->run, "\t%s(&%s", qn_emit_name(e, s, k->name), c->args);
 	for (uint32_t j = 0; j < QN_KERNEL_OPERANDS && k->in[j] != QN_AS_NONE; j++)
 		qn_buff(&e->run, ", %s",
-			j < nin ? qn_emit_ref(e, s->in[j], pointed[k->in[j]]) : "NULL");
+			j >= nin                 ? "NULL"
+			: j == 0 && c->x != NULL ? c->x
+						 : qn_emit_ref(e, s->in[j], pointed[k->in[j]]));
 	if (k->rows > 0 && !s->rows_planned)
 		qn_buff(&e->run, ", %s", qn_emit_name(e, s, "rows_o"));
 	else if (k->rows > 0)
@@ -81,13 +84,14 @@ put_call(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *args, 
 		e->uses_scratch = true;
 		qn_buff(&e->run, ", (%s *)(void *)(s + %zu)", k->work_type, s->work_offset);
 	}
-	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, pointed[k->out]));
+	qn_buff(&e->run, ", %s);\n",
+		c->y != NULL ? c->y : qn_emit_ref(e, s->node, pointed[k->out]));
 }
 
-void
-qn_emit_kernel(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *args)
+const char *
+qn_emit_kernel_args(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *args)
 {
-	const char *type = qn_emit_name(e, s, k->args), *symbol;
+	const char *type = qn_emit_name(e, s, k->args);
 	const qn_fields *f = qn_emit_fields(e, type);
 	const char *pointer[QN_KERNEL_POINTERS] = {NULL};
 
@@ -95,12 +99,20 @@ qn_emit_kernel(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *
 		pointer[i] = symbol_of(e, s, &k->pointer[i], f->item[f->nint + i].type, args);
 	if (k->rows > 0 && !s->rows_planned)
 		qn_emit_window(e, s, qn_kernel_int(args, k->rows));
-	symbol = qn_emit_struct(e, s, type, args, pointer);
+	return qn_emit_struct(e, s, type, args, pointer);
+}
+
+void
+qn_emit_kernel(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *args)
+{
+	const char *type = qn_emit_name(e, s, k->args),
+		   *symbol = qn_emit_kernel_args(e, s, k, args);
+
 	if (put_copy(e, s, k, type, symbol)) {
-		put_call(e, s, k, args, "a");
+		qn_emit_kernel_call(e, s, k, args, &(qn_call){.args = "a"});
 		qn_buf_puts(&e->run, "\t}\n");
 		return;
 	}
-	put_call(e, s, k, args, qn_emit_args_begin(e, type, symbol));
+	qn_emit_kernel_call(e, s, k, args, &(qn_call){.args = qn_emit_args_begin(e, type, symbol)});
 	qn_emit_args_end(e);
 }

@@ -127,6 +127,17 @@ const char *qn_emit_structs(qn_emitter *e, const qn_step *s, const char *type, c
 
 /* The call that row k describes, with these prepared arguments. */
 void qn_emit_kernel(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *args);
+/* Its two parts: the symbol of the argument struct, and the statement with these expressions. */
+typedef struct qn_call {
+	const char *args;  /* of the struct */
+	const char *x, *y; /* where operand 0 and the result lie; NULL: where their values do */
+} qn_call;
+const char *qn_emit_kernel_args(qn_emitter *e, const qn_step *s, const qn_kernel *k,
+				const void *args);
+void qn_emit_kernel_call(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *args,
+			 const qn_call *c);
+/* A step with a pool, whose rows are computed as its windows want them (emit_strips.c). */
+void qn_emit_strips(qn_emitter *e, const qn_step *s);
 /* Those of another form (emit_move.c, emit_custom.c). */
 void qn_emit_view(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_concat(qn_emitter *e, const qn_step *s, const void *args);

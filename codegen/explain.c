@@ -3,10 +3,12 @@
  *
  *   conv1_acc  conv2d + requantize: qn_conv2d_dsp, 64 bytes of working memory
  *              not qn_depthwise3_dsp: its channels do not have a kernel each
+ *   conv2_acc  conv2d + requantize + max_pool: qn_conv2d_dsp, 2 of its rows at a time for qn_max_pool_s8
  *              5 of 16 channels removed, 720 bytes and 5120 multiplications fewer */
 #include <string.h>
 
 #include "codegen/emitter.h"
+#include "codegen/strips.h"
 
 static void
 pad(qn_buf *b, size_t n)
@@ -27,9 +29,9 @@ static void
 put_declined(qn_buf *b, const qn_plan *p, const qn_step *s, size_t width)
 {
 	const qn_emit_form *form = qn_emit_form_of(p->g, qn_graph_node(p->g, s->core));
-	qn_step asked = *s;
+	qn_step asked = s->strip != NULL ? *s->strip->conv : *s;
 
-	asked.args = s->prepared;
+	asked.args = asked.prepared;
 	qn_step_facts f = qn_step_facts_of(p->g, &asked);
 	qn_step_facts_choose(&f, p->target->features, p->plain);
 	for (const qn_kernel *k = form->kernel; k != s->kernel; k++) {
@@ -81,6 +83,9 @@ qn_plan_explain(const qn_plan *p, qn_buf *b)
 		}
 		const char *name = qn_step_function(p->g, s, b->arena);
 		qn_buff(b, ": %s", name != NULL ? name : "statements of its own");
+		if (s->strip != NULL)
+			qn_buff(b, ", %d of its rows at a time for %s", s->strip->rows,
+				qn_step_function(p->g, s->strip->pool, b->arena));
 		if (s->work > 0)
 			qn_buff(b, ", %zu bytes of working memory", s->work);
 		qn_buf_putc(b, '\n');

@@ -71,6 +71,10 @@ typedef struct qn_kernel {
 	 * not have is NULL. */
 	qn_pointed in[QN_KERNEL_OPERANDS], out;
 	qn_pointer pointer[QN_KERNEL_POINTERS]; /* one for each pointer field, in their order */
+	/* It makes some rows of its result as those of a part of its operand: the bytes of its arguments, which
+	 * begin as qn_conv2d_args do; 0: not it (strips.h). */
+	size_t by_rows;
+	bool reads_rows; /* of its operand only those of a window at a time; its arguments are qn_pool_args */
 	size_t rows;           /* where the arguments say how many row pointers it wants; 0: none */
 	uint32_t in_place;     /* bit j: the result may lie where operand j of the same size lies */
 	uint32_t needs;        /* features of the target (target.h); 0: it is a plain one */

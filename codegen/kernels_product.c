@@ -104,7 +104,7 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 	{                                                                                          \
 		.name = kernel, .args = "qn_dsp_args", QN_DSP_ROW(qn_dsp_packed, which##_dsp),     \
 		.in_place = over, .fused = FUSED(qn_conv2d_args, out_c), .fits = fitting,          \
-		.work_over = more                                                                  \
+		.by_rows = sizeof(qn_dsp_args), .work_over = more                                  \
 	}
 
 #define SCALAR(which, work_of, more, over, fitting)                                                \
@@ -112,7 +112,7 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 		.name = "qn_" #which, .args = "qn_scalar_args",                                    \
 		QN_SCALAR_ROW(qn_scalar_packed, which), .in_place = over,                          \
 		.fused = FUSED(qn_conv2d_args, out_c), .fits = fitting, .work = qn_work_##which,   \
-		.work_type = work_of, .work_over = more                                            \
+		.work_type = work_of, .by_rows = sizeof(qn_scalar_args), .work_over = more         \
 	}
 
 static const qn_kernel conv2d[] = {
@@ -123,10 +123,12 @@ static const qn_kernel conv2d[] = {
 	 .fused = FUSED(qn_conv2d_args, out_c)},
 	{.name = "qn_conv2d_wide",
 	 .args = "qn_vector_args",
+	 .by_rows = sizeof(qn_vector_args),
 	 QN_VECTOR_ROW(qn_vector_packed, conv2d_wide, QN_TARGET_VECTORS | QN_TARGET_WIDE),
 	 .fused = FUSED(qn_conv2d_args, out_c)},
 	{.name = "qn_conv2d_vector",
 	 .args = "qn_vector_args",
+	 .by_rows = sizeof(qn_vector_args),
 	 QN_VECTOR_ROW(qn_vector_packed, conv2d_vector, QN_TARGET_VECTORS),
 	 .fused = FUSED(qn_conv2d_args, out_c)},
 	DSP("qn_depthwise3_relu_dsp", depthwise3, NULL, 1, qn_fits_depthwise3_relu_over_dsp),
@@ -143,6 +145,7 @@ static const qn_kernel conv2d[] = {
 	SCALAR(conv2d_scalar, "uint32_t", NULL, 0, qn_fits_conv2d_scalar),
 	{.name = "qn_depthwise_by4_q",
 	 .needs = QN_TARGET_ANY,
+	 .by_rows = sizeof(qn_conv2d_args),
 	 .args = "qn_conv2d_args_a",
 	 .families = QN_ALL_FAMILIES,
 	 QN_CODES_1,
@@ -158,12 +161,14 @@ static const qn_kernel conv2d[] = {
 	 .pack = pack_depthwise},
 	{.name = "qn_conv2d_by4_qw",
 	 .needs = QN_TARGET_ANY,
+	 .by_rows = sizeof(qn_conv2d_args),
 	 .args = "qn_conv2d_args_a",
 	 LAYER(qn_conv2d_args),
 	 .rows = offsetof(qn_conv2d_args, k_h),
 	 .fused = FUSED(qn_conv2d_args, out_c),
 	 .fits = fits_conv2d_by4},
 	{.name = "qn_conv2d_qw",
+	 .by_rows = sizeof(qn_conv2d_args),
 	 .args = "qn_conv2d_args_a",
 	 LAYER(qn_conv2d_args),
 	 .rows = offsetof(qn_conv2d_args, k_h),

@@ -7,7 +7,7 @@
 
 /* ---- pools ---- */
 
-#define POOL .args = "qn_pool_args", ALONG, .rows = offsetof(qn_pool_args, k_h)
+#define POOL .args = "qn_pool_args", ALONG, .rows = offsetof(qn_pool_args, k_h), .reads_rows = true
 
 static const qn_kernel max_pool[] = {{.name = "qn_max_pool_q", POOL}};
 
@@ -29,6 +29,7 @@ fits_vector(const qn_step_facts *f)
 static const qn_kernel avg_pool[] = {
 	{.name = "qn_avg_pool_vector",
 	 .args = "qn_pool_args",
+	 .reads_rows = true,
 	 .families = 1 << QN_FAMILY_s8,
 	 .reads = 1 << QN_FAMILY_s8,
 	 QN_CODES_1,

@@ -13,6 +13,7 @@
 
 #include "codegen/kernel_table.h"
 #include "codegen/schedule.h"
+#include "codegen/strips.h"
 #include "ir/diag.h"
 
 const char *const qn_optimize_names[QN_NOPTIMIZE] = {"balanced", "speed", "size"};
@@ -174,6 +175,8 @@ qn_plan_make(const qn_graph *g, const char *name, const qn_plan_opts *o, qn_aren
 		why = for_all(*out, of_size, a);
 	if (status == QN_OK && why != NULL)
 		status = qn_plan_with(*out, why, a, out);
+	if (status == QN_OK)
+		status = qn_strips_choose(out, a);
 	if (status == QN_OK)
 		(*out)->optimize = o->optimize;
 	qn_arena_release(tmp);

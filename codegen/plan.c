@@ -17,6 +17,7 @@
 #include "codegen/place.h"
 #include "codegen/schedule.h"
 #include "codegen/signed.h"
+#include "codegen/strips.h"
 #include "ir/diag.h"
 
 typedef struct planner {
@@ -87,7 +88,7 @@ reusable(const planner *p, size_t i)
 {
 	const qn_step *s = &p->step[i];
 	const qn_node *n = qn_graph_node(p->g, s->node);
-	uint32_t mask = s->kernel->in_place, j;
+	uint32_t mask = s->strip == NULL ? s->kernel->in_place : 0, j;
 
 	for (j = 0; j < s->nin && mask >> j != 0; j++) {
 		const qn_node *x = qn_graph_node(p->g, s->in[j]);
@@ -247,11 +248,10 @@ qn_plan_place(qn_plan *plan, qn_arena *a)
 	set_offsets(&p);
 }
 
-/* Kernels and places for the plan's graph. */
+/* Places for the plan's steps. */
 static qn_status
-fill(qn_plan *plan, qn_arena *a)
+place(qn_plan *plan, qn_arena *a)
 {
-	QN_TRY(qn_schedule_make(plan->g, plan->target, plan->plain, a, &plan->step, &plan->nstep));
 	if ((plan->target->features & QN_TARGET_ROM) != 0)
 		qn_emit_measure_loads(plan, a);
 	qn_plan_place(plan, a);
@@ -261,6 +261,14 @@ fill(qn_plan *plan, qn_arena *a)
 			"the program needs %zu bytes of scratch memory; 2^31 - 1 are the limit",
 			plan->scratch_bytes);
 	return count_weights(plan, a);
+}
+
+/* Kernels and places for the plan's graph. */
+static qn_status
+fill(qn_plan *plan, qn_arena *a)
+{
+	QN_TRY(qn_schedule_make(plan->g, plan->target, plan->plain, a, &plan->step, &plan->nstep));
+	return place(plan, a);
 }
 
 qn_status
@@ -288,6 +296,20 @@ qn_plan_with(const qn_plan *like, const char *const *plain, qn_arena *a, qn_plan
 
 	*plan = (qn_plan){.g = like->g, .name = like->name, .target = like->target, .plain = plain};
 	QN_TRY(fill(plan, a));
+	*out = plan;
+	return QN_OK;
+}
+
+qn_status
+qn_plan_strips(const qn_plan *like, const bool *join, qn_arena *a, qn_plan **out)
+{
+	qn_plan *plan = QN_NEW(a, qn_plan, 1);
+
+	*plan = (qn_plan){
+		.g = like->g, .name = like->name, .target = like->target, .plain = like->plain};
+	QN_TRY(qn_schedule_make(plan->g, plan->target, plan->plain, a, &plan->step, &plan->nstep));
+	qn_strips_join(plan, join, a);
+	QN_TRY(place(plan, a));
 	*out = plan;
 	return QN_OK;
 }

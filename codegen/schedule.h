@@ -11,6 +11,9 @@ qn_status qn_plan_fast(const qn_graph *g, const char *name, const qn_target *tar
 		       qn_plan **out) QN_MUST_CHECK;
 qn_status qn_plan_with(const qn_plan *like, const char *const *plain, qn_arena *a,
 		       qn_plan **out) QN_MUST_CHECK;
+/* The same with pools joined to their operands' steps, as qn_strips_join does. */
+qn_status qn_plan_strips(const qn_plan *like, const bool *join, qn_arena *a,
+			 qn_plan **out) QN_MUST_CHECK;
 
 /* The steps of all nodes that an output needs, in the order of the values that they leave; where
  * results lie is not set yet.  plain: as qn_plan has it.

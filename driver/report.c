@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "codegen/strips.h"
 #include "driver/summary.h"
 #include "formats/json_graph.h"
 #include "formats/json_out.h"
@@ -69,6 +70,10 @@ put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 	const char *kernel = qn_step_function(p->g, s, tmp);
 	if (kernel != NULL)
 		qn_json_put_string(o, "kernel", kernel);
+	if (s->strip != NULL) {
+		qn_json_put_string(o, "pool_kernel", qn_step_function(p->g, s->strip->pool, tmp));
+		qn_json_put_i64(o, "pool_rows", s->strip->rows);
+	}
 	qn_arena_release(tmp);
 	qn_json_put_i64(o, "macs", (int64_t)qn_node_macs(p->g, core));
 	qn_json_put_i64(o, "bytes", (int64_t)s->bytes);

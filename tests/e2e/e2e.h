@@ -132,9 +132,9 @@ e2e_same_graph(builder *b, const e2e *t)
 	}
 }
 
-/* Plans the graph for a target and runs the interpreter on n samples. */
+/* Runs the interpreter on n samples for a plan. */
 static inline void
-e2e_prepare_for(builder *b, const qn_target *target, e2e *t, size_t n)
+e2e_prepare_plan(builder *b, qn_plan *plan, e2e *t, size_t n)
 {
 	size_t ni = b->g->ninput, no = b->g->noutput;
 	const void **in = QN_NEW(&b->arena, const void *, n *ni + 1);
@@ -142,16 +142,26 @@ e2e_prepare_for(builder *b, const qn_target *target, e2e *t, size_t n)
 	qn_interp *interp;
 
 	memset(t, 0, sizeof(*t));
-	build_check(b,
-		    qn_plan_make(b->g, b->model.name,
-				 &(qn_plan_opts){.target = target, .optimize = QN_OPTIMIZE_SPEED},
-				 &b->arena, &t->plan) == QN_OK);
+	t->plan = plan;
 	build_check(b, qn_interp_new(t->plan->g, &b->arena, &interp) == QN_OK);
 	t->crc = QN_NEW(&b->arena, uint32_t, n * t->plan->nstep + 1);
 	for (t->sample = 0; t->sample < n; t->sample++)
 		e2e_sample(b, t, interp, in + t->sample * ni, out + t->sample * no);
 	t->test = (qn_selftest){n, in, out, t->crc};
 	e2e_same_graph(b, t);
+}
+
+/* Plans the graph for a target first. */
+static inline void
+e2e_prepare_for(builder *b, const qn_target *target, e2e *t, size_t n)
+{
+	qn_plan *plan = NULL;
+
+	build_check(b,
+		    qn_plan_make(b->g, b->model.name,
+				 &(qn_plan_opts){.target = target, .optimize = QN_OPTIMIZE_SPEED},
+				 &b->arena, &plan) == QN_OK);
+	e2e_prepare_plan(b, plan, t, n);
 }
 
 static inline void
@@ -260,6 +270,20 @@ e2e_has_own_code(const qn_target *target, const qn_step *s)
 	       (products && (target->features & QN_TARGET_ROM) != 0);
 }
 
+/* Emits a plan and runs it with portable definitions of all instructions, under the sanitizers. */
+static inline void
+e2e_run_portable(builder *b, e2e *t)
+{
+	qn_buf build;
+
+	e2e_write(b, t);
+	qn_buf_init(&build, &b->arena);
+	qn_buff(&build, "%s -DQN_PORTABLE", e2e_ways[0].build);
+	if (e2e_build_run(b, t, qn_buf_str(&build), true) != 0)
+		fail_msg("%s fails for %s in %s", b->model.name, t->plan->target->name, t->dir);
+	e2e_remove(b, t);
+}
+
 /* Kernels of another target with their portable definitions, and constants that are copied before they
  * are read, under the sanitizers; false: the graph has no steps for them. */
 static inline bool
@@ -274,13 +298,7 @@ e2e_check_portable(builder *b, const char *name, size_t nsample)
 		differs |= e2e_has_own_code(target, &t.plan->step[i]);
 	if (!differs)
 		return false;
-	e2e_write(b, &t);
-	qn_buf build;
-	qn_buf_init(&build, &b->arena);
-	qn_buff(&build, "%s -DQN_PORTABLE", e2e_ways[0].build);
-	if (e2e_build_run(b, &t, qn_buf_str(&build), true) != 0)
-		fail_msg("%s fails for %s in %s", b->model.name, target->name, t.dir);
-	e2e_remove(b, &t);
+	e2e_run_portable(b, &t);
 	return true;
 }
 

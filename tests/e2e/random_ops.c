@@ -6,8 +6,8 @@
 
 /* One function an op; 0: the op does not suit x. */
 
-static qn_id
-do_conv2d(maker *m, qn_id x)
+qn_id
+random_conv2d(maker *m, qn_id x)
 {
 	qn_attrs a = build_attrs(QN_OP_conv2d);
 	const int64_t *d = type_of(m, x = with_rank(m, x, 4))->dim;
@@ -144,14 +144,14 @@ add_pool(maker *m, qn_op op, qn_id x)
 	return add_op(m, op, 1, &x, &a, NULL);
 }
 
-static qn_id
-do_max_pool(maker *m, qn_id x)
+qn_id
+random_max_pool(maker *m, qn_id x)
 {
 	return add_pool(m, QN_OP_max_pool, x);
 }
 
-static qn_id
-do_avg_pool(maker *m, qn_id x)
+qn_id
+random_avg_pool(maker *m, qn_id x)
 {
 	return add_pool(m, QN_OP_avg_pool, x);
 }
@@ -259,7 +259,7 @@ do_scast(maker *m, qn_id x)
 
 /* clang-format off */
 random_op *const random_ops[] = {
-	do_conv2d, do_conv2d, do_conv2d, do_dense, do_dense, do_requantize, do_add, do_add,
+	random_conv2d, random_conv2d, random_conv2d, do_dense, do_dense, do_requantize, do_add, do_add,
 	/* reductions */
 	random_reduce, random_reduce, random_argmax, random_cumsum, random_l2_norm, random_log_softmax, random_norm,
 	/* others */
@@ -268,7 +268,7 @@ random_op *const random_ops[] = {
 	random_resize, random_pad_copy, random_expand,
 	random_elements, random_tuples, random_one_hot, random_trilu, random_reverse, random_top_k,
 	random_conv3d, random_pool3d,
-	do_mul, do_bias_add, do_clamp, do_max_pool, do_avg_pool, do_global_avg_pool, do_softmax,
+	do_mul, do_bias_add, do_clamp, random_max_pool, random_avg_pool, do_global_avg_pool, do_softmax,
 	/* family unary */
 	random_unary, random_unary, random_pow, random_prelu,
 	do_reshape, do_flatten, do_transpose, do_concat, do_pad, do_scast,

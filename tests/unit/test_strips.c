@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which pools are computed with the convolution before them, how many rows of its result are in memory,
+ * and which rows each window wants.  e2e-strips runs them. */
+#include "tests/e2e/build.h"
+
+#include "codegen/emit.h"
+#include "codegen/strips.h"
+#include "runtime/kernels/strip.h"
+
+#define Q(shape) "tensor<" shape "x!quant.uniform<i8:f32, 0.5:3>>"
+
+/* conv2d [28, 28, 1] -> [28, 28, 8] with its requantize. */
+static qn_id
+convolution(builder *b)
+{
+	qn_attrs a = build_attrs(QN_OP_conv2d);
+	qn_id x = build_input(b, "x", Q("1x28x28x1"));
+	qn_id w = build_const(b, "w", "tensor<8x3x3x1x!quant.uniform<i8:f32, 0.25>>", -127, 127);
+
+	a.conv2d.padding = QN_PADDING_same;
+	qn_id acc = build_op(b, QN_OP_conv2d, "conv", IDS(x, w), &a, NULL);
+	return build_op(b, QN_OP_requantize, "conv.q", IDS(acc), NULL, Q("1x28x28x8"));
+}
+
+static qn_id
+pool(builder *b, const char *name, qn_id x, int kernel, int stride)
+{
+	qn_attrs a = build_attrs(QN_OP_max_pool);
+
+	a.pool.kernel[0] = a.pool.kernel[1] = kernel;
+	a.pool.stride[0] = a.pool.stride[1] = stride;
+	return build_op(b, QN_OP_max_pool, name, IDS(x), &a, NULL);
+}
+
+static qn_plan *
+plan(builder *b)
+{
+	qn_plan *p = NULL;
+
+	build_check(b, qn_plan_make(b->g, "net", &(qn_plan_opts){.target = qn_target_at(0)},
+				    &b->arena, &p) == QN_OK);
+	return p;
+}
+
+/* The result of 6272 bytes is never there: two rows of 224 are. */
+static void
+test_joined(void **state)
+{
+	builder b;
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	qn_graph_output(b.g, "y", pool(&b, "pool", convolution(&b), 2, 2));
+	const qn_plan *p = plan(&b);
+	assert_int_equal(p->nstep, 1);
+	const qn_step *s = &p->step[0];
+	assert_non_null(s->strip);
+	assert_int_equal(s->strip->rows, 2);
+	assert_int_equal(s->strip->row_bytes, 28 * 8);
+	assert_int_equal(s->nepilogue, 2);
+	assert_int_equal(qn_graph_node(p->g, s->node)->op, QN_OP_max_pool);
+	assert_int_equal(p->scratch_bytes, 2 * 28 * 8);
+	assert_string_equal(qn_step_function(p->g, s, &b.arena), "qn_conv2d_by4_s8");
+	build_end(&b);
+}
+
+/* Others read the convolution's result: a step, or the caller. */
+static void
+test_read_twice(void **state)
+{
+	(void)state;
+	for (int output = 0; output < 2; output++) {
+		builder b;
+
+		build_begin(&b, "net", 1);
+		const qn_id c = convolution(&b), y = pool(&b, "pool", c, 2, 2);
+		qn_graph_output(b.g, "y", y);
+		qn_graph_output(b.g, "z", output != 0 ? c : pool(&b, "other", c, 4, 4));
+		const qn_plan *p = plan(&b);
+		for (size_t i = 0; i < p->nstep; i++)
+			assert_null(p->step[i].strip);
+		build_end(&b);
+	}
+}
+
+/* Another value takes more memory at another time, so less here is no gain. */
+static void
+test_no_gain(void **state)
+{
+	builder b;
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	qn_graph_output(b.g, "y", pool(&b, "pool", convolution(&b), 2, 2));
+	qn_id large = build_input(&b, "large", Q("1x10000"));
+	large = build_op(&b, QN_OP_softmax, "soft", IDS(large), NULL,
+			 "tensor<1x10000x!quant.uniform<i8:f32, 0.00390625:-128>>");
+	qn_graph_output(b.g, "z", build_op(&b, QN_OP_neg, "neg", IDS(large), NULL, Q("1x10000")));
+	const qn_plan *p = plan(&b);
+	assert_int_equal(p->nstep, 4);
+	assert_int_equal(p->scratch_bytes, 10000);
+	for (size_t i = 0; i < p->nstep; i++)
+		assert_null(p->step[i].strip);
+	build_end(&b);
+}
+
+/* Windows of three rows, two apart, one row of padding: 0 and 1, then 1 to 3, of which 1 is there. */
+static void
+test_rows(void **state)
+{
+	static const int32_t want[4][6] = {/* first, rows, kept, in_first, in_h, pad_t */
+					   {0, 2, 0, 0, 3, 1},
+					   {1, 3, 1, 1, 4, 0},
+					   {3, 3, 1, 3, 4, 0},
+					   {5, 2, 1, 5, 2, 0}};
+	int8_t row[3] = {-1, -1, -1};
+	qn_strip r = {0};
+
+	(void)state;
+	for (int32_t i = 0; i < 4; i++) {
+		qn_strip_next(&r, 2 * i - 1, 3, 7, row, 1);
+		/* the operand has 7 rows, windows of 3, one row of padding above */
+		qn_strip_operand(&r, 7, 1, 3, 1);
+		const int32_t have[6] = {r.first, r.rows, r.kept, r.in_first, r.in_h, r.pad_t};
+		assert_memory_equal(have, want[i], sizeof(have));
+		for (int32_t k = 0; k < r.kept; k++)
+			assert_int_equal(row[k], r.first + k);
+		for (int32_t k = r.kept; k < r.rows; k++)
+			row[k] = (int8_t)(r.first + k);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_joined),
+		cmocka_unit_test(test_read_twice),
+		cmocka_unit_test(test_no_gain),
+		cmocka_unit_test(test_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
