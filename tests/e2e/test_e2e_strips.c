@@ -8,7 +8,7 @@
 #include "codegen/strips.h"
 #include "tests/e2e/random_maker.h"
 
-enum { NETS = 1, FULL_NETS = 6, BRANCHES = 12, SAMPLES = 4 };
+enum { NETS = 1, FULL_NETS = 6, BRANCHES = 6, SAMPLES = 4 };
 
 static const char *const targets[] = {"generic",    "cortex-m4", "cortex-m0plus",
 				      "cortex-m55", "avr",       "x86-64-avx512vnni"};
@@ -19,7 +19,7 @@ add_branch(maker *m)
 {
 	int64_t dim[4] = {1};
 
-	dim[1] = pick(m, 3, 13);
+	dim[1] = pick(m, 6, 17);
 	dim[2] = pick(m, 1, 8);
 	dim[3] = pick(m, 1, 6);
 	const qn_type *t = shaped(m, code_elem(m, factor(m, 0.01, 0.2), true), 4, dim);
@@ -75,14 +75,13 @@ static void
 test_random(void **state)
 {
 	const size_t ntarget = e2e_target_cc() != NULL ? 1 : QN_COUNT(targets);
-
 	const char *full = getenv("QUERN_FULL");
 	const uint64_t nets = full != NULL && strcmp(full, "1") == 0 ? FULL_NETS : NETS;
+	size_t n = 0, kept = 0;
 
 	(void)state;
 	for (size_t i = 0; i < ntarget; i++) {
 		const char *name = e2e_target_cc() != NULL ? getenv("QUERN_TARGET") : targets[i];
-		size_t n = 0, kept = 0;
 
 		for (uint64_t seed = 1; seed <= nets; seed++) {
 			qn_plan *plan = NULL, *strips = NULL;
@@ -104,9 +103,9 @@ test_random(void **state)
 			}
 			build_end(&b);
 		}
-		print_message("%s: %zu pools, %zu of them keep rows\n", name, n, kept);
-		assert_true(n >= 5 && kept > 0);
 	}
+	print_message("%zu pools, %zu of them keep rows\n", n, kept);
+	assert_true(n >= 4 * ntarget && kept >= ntarget);
 }
 
 int
