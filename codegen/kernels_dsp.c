@@ -46,18 +46,26 @@ qn_fits_conv2d_dsp(const qn_step_facts *f)
 }
 
 const char *
-qn_fits_depthwise3_dsp(const qn_step_facts *f)
+qn_fits_depthwise_dsp(const qn_step_facts *f)
 {
 	const qn_conv2d_args *a = conv_args(f);
 	const qn_layer l = qn_layer_of_conv(f);
 
 	if (a->groups != a->in_c || a->out_c != a->in_c)
 		return "its channels do not have a kernel each";
-	if (a->k_h != 3 || a->k_w != 3 || a->dil_h != 1 || a->dil_w != 1 || a->stride_w > 2)
-		return "its windows are not 3x3, or more than two columns apart";
 	if (a->in_c < 4)
 		return "fewer than four channels";
 	return differs(f, &l, TWICE);
+}
+
+const char *
+qn_fits_depthwise3_dsp(const qn_step_facts *f)
+{
+	const qn_conv2d_args *a = conv_args(f);
+
+	if (a->k_h != 3 || a->k_w != 3 || a->dil_h != 1 || a->dil_w != 1 || a->stride_w > 2)
+		return "its windows are not 3x3, or more than two columns apart";
+	return qn_fits_depthwise_dsp(f);
 }
 
 /* A pixel's channels are read before they are written, and rows of more than a pixel are copied before. */
@@ -70,12 +78,13 @@ conv_over(const qn_conv2d_args *a)
 	return a->dil_h == 1 && a->pad_t < a->k_h ? NULL : "its windows reach over too many rows";
 }
 
-/* Rows become strips before they are written, also the first pixel of the next one. */
+/* Rows are laid out before they are written; with 3x3 also the first pixel of the next one. */
 static const char *
 depthwise_over(const qn_conv2d_args *a)
 {
-	const bool over = a->stride_h == 1 && a->stride_w == 1 && a->pad_t <= 1 &&
-			  a->out_h == a->in_h && a->out_w == a->in_w && a->in_c % 4 == 0;
+	const bool over = a->stride_h == 1 && a->stride_w == 1 &&
+			  a->pad_t <= (a->k_h - 1) * a->dil_h / 2 && a->out_h == a->in_h &&
+			  a->out_w == a->in_w && a->in_c % 4 == 0;
 
 	return over ? NULL
 		    : "its result is not of the same pixels, or its channels are no multiple of "
@@ -103,6 +112,7 @@ depthwise_over(const qn_conv2d_args *a)
 	}
 FITS(conv2d, conv_over)
 FITS(depthwise3, depthwise_over)
+FITS(depthwise, depthwise_over)
 
 const char *
 qn_fits_dense_dsp(const qn_step_facts *f)
@@ -215,6 +225,34 @@ qn_pack_depthwise3_dsp(const qn_step_facts *f, qn_arena *a)
 }
 
 void *
+qn_pack_depthwise_dsp(const qn_step_facts *f, qn_arena *a)
+{
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	qn_dsp_packed *p = conv_arguments(f, a);
+	const int32_t taps = (int32_t)l.depth, blocks = (l.channels + 3) / 4;
+	uint32_t *w = QN_NEW(a, uint32_t, (size_t)blocks * (size_t)(12 + taps)), *to = w;
+	int32_t bias, m, n;
+
+	for (int32_t c = 0; c < 4 * blocks; c += 4) {
+		const int32_t first = c + 4 > l.channels ? l.channels - 4 : c;
+
+		for (int32_t i = first; i < first + 4; i++) {
+			qn_layer_scale(&l, i, &bias, &m, &n);
+			*to++ = (uint32_t)bias;
+			*to++ = (uint32_t)m;
+			*to++ = (uint32_t)n;
+		}
+		for (int32_t t = 0; t < taps; t++, to++)
+			for (int32_t i = 0; i < 4; i++)
+				*to |= ((uint32_t)qn_layer_weight(&l, first + i, t) & 0xffu)
+				       << 8 * i;
+	}
+	p->args.w = w;
+	p->nw = blocks * (12 + taps);
+	return p;
+}
+
+void *
 qn_pack_dense_dsp(const qn_step_facts *f, qn_arena *a)
 {
 	const qn_dense_args *d = f->step->args;
@@ -259,6 +297,15 @@ size_t
 qn_work_depthwise3_dsp(const void *args)
 {
 	return 160 + 24 * (size_t)qn_depthwise3_length(args);
+}
+
+size_t
+qn_work_depthwise_dsp(const void *args)
+{
+	const qn_dsp_args *a = args;
+	const size_t rows = (size_t)qn_depthwise_reach(a) * (size_t)qn_depthwise_columns(a);
+
+	return 8 * ((size_t)a->k_h * (size_t)a->k_w + rows);
 }
 
 size_t

@@ -8,6 +8,7 @@
 #include "runtime/kernels/dsp_conv.h"
 #include "runtime/kernels/dsp_dense.h"
 #include "runtime/kernels/dsp_depthwise.h"
+#include "runtime/kernels/dsp_depthwise_any.h"
 
 /* Packed arguments and how many words their constants are. */
 typedef struct qn_dsp_packed {
@@ -29,14 +30,20 @@ const char *qn_fits_depthwise3_dsp(const qn_step_facts *f);
 const char *qn_fits_depthwise3_over_dsp(const qn_step_facts *f);
 const char *qn_fits_depthwise3_relu_dsp(const qn_step_facts *f);
 const char *qn_fits_depthwise3_relu_over_dsp(const qn_step_facts *f);
+const char *qn_fits_depthwise_dsp(const qn_step_facts *f);
+const char *qn_fits_depthwise_over_dsp(const qn_step_facts *f);
+const char *qn_fits_depthwise_relu_dsp(const qn_step_facts *f);
+const char *qn_fits_depthwise_relu_over_dsp(const qn_step_facts *f);
 const char *qn_fits_dense_dsp(const qn_step_facts *f);
 void *qn_pack_conv2d_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_depthwise3_dsp(const qn_step_facts *f, qn_arena *a);
+void *qn_pack_depthwise_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_dense_dsp(const qn_step_facts *f, qn_arena *a);
 size_t qn_work_conv2d_dsp(const void *args);
 /* What it wants more where its result lies over its operand: rows of that. */
 size_t qn_ring_conv2d_dsp(const void *args);
 size_t qn_work_depthwise3_dsp(const void *args);
+size_t qn_work_depthwise_dsp(const void *args);
 size_t qn_work_dense_dsp(const void *args);
 
 #define QN_PACKED(type, field, number)                                                             \

@@ -53,6 +53,8 @@ call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int
 		{"qn_conv2d_relu_dsp", qn_conv2d_relu_dsp},
 		{"qn_depthwise3_dsp", qn_depthwise3_dsp},
 		{"qn_depthwise3_relu_dsp", qn_depthwise3_relu_dsp},
+		{"qn_depthwise_dsp", qn_depthwise_dsp},
+		{"qn_depthwise_relu_dsp", qn_depthwise_relu_dsp},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
@@ -110,66 +112,98 @@ test_dense(void **state)
 	assert_true(reached > 150);
 }
 
+/* What test_conv and test_depthwise reach. */
+typedef struct reached {
+	int conv, depthwise3, depthwise, relu;
+} reached;
+
+/* A convolution of windows of kh x kw, on an image that holds one; `same`: of as many pixels and channels as its
+ * result. */
+static void
+check_conv(uint64_t round, bool deep, bool same, int kh, int kw, reached *r)
+{
+	const int most = pick(0, 2) == 0 ? 0 : 2; /* rows and columns of padding */
+	const int c = deep ? pick(4, 13) : pick(1, 9), o = deep || same ? c : pick(1, 9);
+	const int h = pick(kh, 8), w = pick(kw, 9), zp = pick(-128, 127);
+	qn_attrs a = build_attrs(QN_OP_conv2d);
+	builder b;
+
+	build_begin(&b, "net", round);
+	a.conv2d.groups = deep ? c : 1;
+	for (int i = 0; i < 2; i++) { /* windows that the image holds, or of one row or column */
+		const int k = i == 0 ? kh : kw;
+
+		a.conv2d.stride[i] = same ? 1 : pick(1, 4 - i);
+		if (2 * (k - 1) < (i == 0 ? h : w))
+			a.conv2d.dilation[i] = pick(1, 2);
+		for (int j = 0; j < 2; j++)
+			a.conv2d.pad[2 * i + j] =
+				same ? (int)a.conv2d.dilation[i] * (k - 1) / 2 : pick(0, most);
+	}
+	const layer l = {
+		.op = QN_OP_conv2d,
+		.x = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.5:%d>>",
+				  pick(1, 2), h, w, c, zp),
+		.w = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.25>>", o, kh, kw,
+				  deep ? 1 : c),
+		.bias = pick(0, 1) == 0
+				? NULL
+				: build_printf(&b, "tensor<%dx!quant.uniform<i32:f32, 0.25*0.5>>",
+					       o),
+		.y = CODES(&b),
+		.w_lo = -127,
+		.w_hi = 127,
+		.bias_lo = -20000,
+		.bias_hi = 20000,
+		.x_lo = -128,
+		.x_hi = 127,
+		.attr = &a,
+		.relu = pick(0, 1) == 0,
+	};
+	const char *name = check(&b, &l);
+	r->conv += strncmp(name, "qn_conv2d_", 10) == 0 && strstr(name, "dsp") != NULL;
+	r->depthwise3 += strncmp(name, "qn_depthwise3_", 14) == 0;
+	r->depthwise += strncmp(name, "qn_depthwise_", 13) == 0 && strstr(name, "dsp") != NULL;
+	r->relu += strstr(name, "_relu_dsp") != NULL;
+	build_end(&b);
+}
+
 static void
 test_conv(void **state)
 {
-	int conv = 0, depthwise = 0, relu = 0;
+	reached r = {0};
+
+	(void)state;
+	over = 0;
+	for (uint64_t round = 1; round <= 600; round++) {
+		const bool same = pick(0, 2) == 0;
+		const int k = pick(0, 1) * 2 + 1;
+
+		check_conv(round, false, same, same ? k : pick(1, 3), same ? k : pick(1, 4), &r);
+	}
+	assert_true(r.conv > 200 && r.relu > 50 && over > 25);
+}
+
+static void
+test_depthwise(void **state)
+{
+	reached r = {0};
 
 	(void)state;
 	over = 0;
 	for (uint64_t round = 1; round <= 900; round++) {
-		builder b;
-		const bool deep = pick(0, 1) == 0, same = pick(0, 2) == 0;
-		const int most = pick(0, 2) == 0 ? 0 : 2; /* rows and columns of padding */
-		const int c = deep ? pick(4, 13) : pick(1, 9), o = deep || same ? c : pick(1, 9);
-		const int k = pick(0, 1) * 2 + 1,
-			  kh = deep   ? 3
-			       : same ? k
-				      : pick(1, 3),
-			  kw = deep   ? 3
-			       : same ? k
-				      : pick(1, 4);
-		const int h = pick(kh, 8), w = pick(kw, 9), zp = pick(-128, 127);
-		qn_attrs a = build_attrs(QN_OP_conv2d);
+		const bool same = pick(0, 2) == 0, three = pick(0, 1) == 0;
 
-		build_begin(&b, "net", round);
-		a.conv2d.groups = deep ? c : 1;
-		a.conv2d.stride[0] = same ? 1 : pick(1, 4);
-		a.conv2d.stride[1] = same ? 1 : pick(1, 3);
-		for (int i = 0; i < 4; i++)
-			a.conv2d.pad[i] = same ? kh / 2 : pick(0, most);
-		for (int i = 0; i < 2 && !deep && !same; i++) /* windows are in the image, or of one */
-			if (2 * ((i == 0 ? kh : kw) - 1) < (i == 0 ? h : w))
-				a.conv2d.dilation[i] = pick(1, 2);
-		const layer l = {
-			.op = QN_OP_conv2d,
-			.x = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.5:%d>>",
-					  pick(1, 2), h, w, c, zp),
-			.w = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.25>>", o,
-					  kh, kw, deep ? 1 : c),
-			.bias = pick(0, 1) == 0
-					? NULL
-					: build_printf(
-						  &b,
-						  "tensor<%dx!quant.uniform<i32:f32, 0.25*0.5>>",
-						  o),
-			.y = CODES(&b),
-			.w_lo = -127,
-			.w_hi = 127,
-			.bias_lo = -20000,
-			.bias_hi = 20000,
-			.x_lo = -128,
-			.x_hi = 127,
-			.attr = &a,
-			.relu = pick(0, 1) == 0,
-		};
-		const char *name = check(&b, &l);
-		conv += strncmp(name, "qn_conv2d_", 10) == 0 && strstr(name, "dsp") != NULL;
-		depthwise += strncmp(name, "qn_depthwise3_", 14) == 0;
-		relu += strstr(name, "_relu_dsp") != NULL;
-		build_end(&b);
+		check_conv(round, true, same,
+			   three  ? 3
+			   : same ? 1 + 2 * pick(0, 2)
+				  : pick(1, 5),
+			   three  ? 3
+			   : same ? 1 + 2 * pick(0, 3)
+				  : pick(1, 7),
+			   &r);
 	}
-	assert_true(conv > 200 && depthwise > 150 && relu > 100 && over > 50);
+	assert_true(r.depthwise3 > 100 && r.depthwise > 200 && r.relu > 100 && over > 50);
 }
 
 /* The rounding form is TFLite's for every sum, multiplier and shift that is let through, ties too: the
@@ -259,9 +293,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_instructions), cmocka_unit_test(test_dense),
-		cmocka_unit_test(test_conv),         cmocka_unit_test(test_rounding),
-		cmocka_unit_test(test_bound),        cmocka_unit_test(test_constant_channels),
+		cmocka_unit_test(test_instructions),
+		cmocka_unit_test(test_dense),
+		cmocka_unit_test(test_conv),
+		cmocka_unit_test(test_depthwise),
+		cmocka_unit_test(test_rounding),
+		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_constant_channels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
