@@ -59,7 +59,8 @@ static _Alignas(16) uint8_t scratch[NET_SCRATCH_BYTES];
 static _Alignas(16) uint8_t output[sizeof(mcu_expected)];
 
 #if defined(MCU_EMPTY)
-void
+/* The compiler does not look into it, so input and expected bytes stay. */
+__attribute__((noipa)) void
 net_run(void *s, const net_inputs *in, net_outputs *out)
 {
 	(void)s;
