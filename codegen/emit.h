@@ -15,6 +15,13 @@
 struct qn_kernel;
 struct qn_strip_of;
 
+/* A kernel that a step is not to have, with those of the same weights, and why. */
+typedef struct qn_declined {
+	const struct qn_kernel *kernel; /* NULL: any but plain ones */
+	const char *why;
+	const struct qn_declined *next;
+} qn_declined;
+
 /* A node that a step computes of the value of the node before it. */
 typedef struct qn_epilogue {
 	qn_id node;
@@ -36,6 +43,7 @@ typedef struct qn_step {
 	void *args;                     /* the kernel's arguments */
 	void *prepared; /* as the core node's integer form prepares them; the same unless they are packed */
 	const char *name;      /* the node's name as a C identifier, unique */
+	uint64_t cost;         /* of its kernel, in estimated instructions; 0: not known */
 	size_t constant_bytes; /* of those that no step before it mentions */
 	/* Where the result lies. */
 	bool in_output; /* straight in output buffer `output` */
@@ -72,8 +80,8 @@ typedef struct qn_plan {
 	const char *name; /* prefix of all symbols: a C identifier */
 	const qn_target *target;
 	qn_optimize optimize;
-	const char *const *
-		plain; /* by core node: why its step has a plain kernel, NULL: it need not; NULL: none need */
+	const qn_declined *const
+		*declined; /* by core node: the kernels that its step is not to have; NULL: none */
 	qn_step *step;
 	size_t nstep;
 	size_t fullest;       /* the first step at which most of scratch is in use */

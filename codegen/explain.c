@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* explain.c - why each step has its kernel:
  *
- *   conv1_acc  conv2d + requantize: qn_conv2d_dsp, 64 bytes of working memory
+ *   conv1_acc  conv2d + requantize: qn_conv2d_dsp, 64 bytes of working memory, 352 of constants, about 30700 instructions
  *              not qn_depthwise3_dsp: its channels do not have a kernel each
+ *              not qn_winograd_dsp: about 40200 instructions
  *   conv2_acc  conv2d + requantize + max_pool: qn_conv2d_dsp, 2 of its rows at a time for qn_max_pool_s8
  *              5 of 16 channels removed, 720 bytes and 5120 multiplications fewer */
 #include <string.h>
@@ -25,24 +26,48 @@ put_ops(qn_buf *b, const qn_graph *g, const qn_step *s)
 		qn_buff(b, " + %s", qn_opinfo_of(qn_graph_node(g, s->epilogue[i].node))->name);
 }
 
+/* Why the step does not have row k, which is not its kernel; NULL: it is not worth a word. */
+static const char *
+declined_because(const qn_step *s, const qn_step_facts *f, const qn_kernel *k, qn_arena *a)
+{
+	const bool after = k > s->kernel;
+	const char *why = after && k->cost == NULL ? NULL : qn_kernel_differs(k, f);
+	qn_buf b;
+
+	if (why != NULL)
+		return after ? NULL : why;
+	if (k->cost == NULL || s->kernel->cost == NULL ||
+	    (k->pack == s->kernel->pack && k->needs == s->kernel->needs))
+		return NULL;
+	qn_buf_init(&b, a);
+	qn_buff(&b, "about %llu instructions", (unsigned long long)k->cost(f));
+	return qn_buf_str(&b);
+}
+
 static void
 put_declined(qn_buf *b, const qn_plan *p, const qn_step *s, size_t width)
 {
 	const qn_emit_form *form = qn_emit_form_of(p->g, qn_graph_node(p->g, s->core));
+	const char *name = NULL, *why = NULL;
 	qn_step asked = s->strip != NULL ? *s->strip->conv : *s;
 
 	asked.args = asked.prepared;
 	qn_step_facts f = qn_step_facts_of(p->g, &asked);
-	qn_step_facts_choose(&f, p->target->features, p->plain);
-	for (const qn_kernel *k = form->kernel; k != s->kernel; k++) {
-		const char *why = qn_kernel_differs(k, &f);
+	qn_step_facts_choose(&f, p->target->features, p->declined);
+	for (size_t i = 0; i < form->nkernel; i++) {
+		const char *last = name, *as = why;
 
-		asked.kernel = k;
-		if (k->name == NULL)
+		asked.kernel = &form->kernel[i];
+		if (asked.kernel == s->kernel || asked.kernel->name == NULL)
 			continue;
+		why = declined_because(s, &f, asked.kernel, b->arena);
+		if (why == NULL)
+			continue;
+		name = qn_step_function(p->g, &asked, b->arena);
+		if (last != NULL && as != NULL && strcmp(last, name) == 0 && strcmp(as, why) == 0)
+			continue; /* the same kernel over its operand */
 		pad(b, width + 2);
-		qn_buff(b, "not %s: %s\n", qn_step_function(p->g, &asked, b->arena),
-			why != NULL ? why : "another one stands before it");
+		qn_buff(b, "not %s: %s\n", name, why);
 	}
 }
 
@@ -88,6 +113,10 @@ qn_plan_explain(const qn_plan *p, qn_buf *b)
 				qn_step_function(p->g, s->strip->pool, b->arena));
 		if (s->work > 0)
 			qn_buff(b, ", %zu bytes of working memory", s->work);
+		if (s->constant_bytes > 0)
+			qn_buff(b, ", %zu of constants", s->constant_bytes);
+		if (s->cost > 0)
+			qn_buff(b, ", about %llu instructions", (unsigned long long)s->cost);
 		qn_buf_putc(b, '\n');
 		put_declined(b, p, s, width);
 		put_pruned(b, p->g, s, width);

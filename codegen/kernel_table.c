@@ -52,10 +52,21 @@ qn_step_facts_of(const qn_graph *g, const qn_step *s)
 }
 
 void
-qn_step_facts_choose(qn_step_facts *f, uint32_t features, const char *const *plain)
+qn_step_facts_choose(qn_step_facts *f, uint32_t features, const qn_declined *const *declined)
 {
 	f->features = features | QN_TARGET_ANY;
-	f->plain = plain != NULL ? plain[f->step->core] : NULL;
+	f->declined = declined != NULL ? declined[f->step->core] : NULL;
+}
+
+/* Why the step is not to have the kernel; NULL: it may. */
+static const char *
+is_declined(const qn_kernel *k, const qn_declined *d)
+{
+	for (; d != NULL; d = d->next)
+		if (d->kernel == NULL ? k->needs != 0
+				      : d->kernel->needs == k->needs && d->kernel->pack == k->pack)
+			return d->why;
+	return NULL;
 }
 
 static bool
@@ -105,21 +116,37 @@ qn_kernel_differs(const qn_kernel *k, const qn_step_facts *f)
 		return "its kernel does not read the storage type of its operand";
 	if ((k->needs & ~f->features) != 0)
 		return "it is for another target";
-	if (k->needs != 0 && f->plain != NULL)
-		return f->plain;
 	const char *why = epilogue_differs(k, f);
 
-	return why != NULL || k->fits == NULL ? why : k->fits(f);
+	if (why == NULL && k->fits != NULL)
+		why = k->fits(f);
+	return why != NULL ? why : is_declined(k, f->declined);
 }
 
 const qn_kernel *
 qn_kernel_choose(const qn_kernel *k, size_t n, const qn_step_facts *f, const char **why)
 {
+	const qn_kernel *best = NULL;
+	uint64_t least = 0;
+
 	*why = "it has no kernel";
-	for (; n-- > 0; k++)
-		if ((*why = qn_kernel_differs(k, f)) == NULL)
-			return k;
-	return NULL;
+	for (; n-- > 0; k++) {
+		if (best != NULL && k->cost == NULL)
+			continue;
+		const char *differs = qn_kernel_differs(k, f);
+		if (best == NULL)
+			*why = differs;
+		if (differs != NULL)
+			continue;
+		const uint64_t cost = k->cost != NULL ? k->cost(f) : 0;
+		if (best == NULL || cost < least) {
+			best = k;
+			least = cost;
+		}
+		if (best->cost == NULL)
+			break;
+	}
+	return best;
 }
 
 void

@@ -9,8 +9,8 @@
  *   };
  *   const qn_emit_form qn_emit_op_softmax = QN_KERNELS(softmax);
  *
- * The rows of an op are tried in order; the first that fits is called.  So another kernel for some
- * steps of an op is another row before those that are there.  The rows of all ops are in kernels_*.c;
+ * The rows of an op are tried in order; the first that fits is called, or of those with a cost the one that
+ * costs least.  So another kernel for some steps of an op is another row before those that are there.  The rows of all ops are in kernels_*.c;
  * the fields of an argument struct are read from its text (fields.h). */
 #ifndef QN_CODEGEN_KERNEL_TABLE_H
 #define QN_CODEGEN_KERNEL_TABLE_H
@@ -58,7 +58,7 @@ typedef struct qn_step_facts {
 	const qn_node *core, *node; /* its first and its last node */
 	qn_family from, family; /* of operand 0; of the result or, where that has none, `from` */
 	uint32_t features;      /* of the target, and QN_TARGET_ANY */
-	const char *plain;      /* why its kernel is to be a plain one; NULL: it need not */
+	const qn_declined *declined; /* kernels that it is not to have */
 } qn_step_facts;
 
 enum { QN_KERNEL_OPERANDS = 3, QN_KERNEL_POINTERS = 4 };
@@ -81,6 +81,9 @@ typedef struct qn_kernel {
 	const qn_fused *fused; /* it does the work of a requantize; NULL: of the core node alone */
 	/* Why it cannot compute the step, in a few words; NULL when it can.  Optional. */
 	const char *(*fits)(const qn_step_facts *f);
+	/* Estimated instructions of a Cortex-M4, from arguments that are prepared; of rows that may be right for
+	 * the same step.  Optional: NULL of one that is better than all after it. */
+	uint64_t (*cost)(const qn_step_facts *f);
 	/* Makes the kernel's arguments of those that are prepared and fused: a copy, or another struct, with
 	 * constants in the order in which the kernel reads them.  Optional. */
 	void *(*pack)(const qn_step_facts *f, qn_arena *a);
@@ -127,14 +130,15 @@ const qn_emit_form *qn_emit_form_get(qn_op op);
 /* The form of a node: of arithmetic on plain integers that of kernels_move.c. */
 const qn_emit_form *qn_emit_form_of(const qn_graph *g, const qn_node *n);
 
-/* The first row that fits; NULL, and *why not, of the last one, when none does. */
+/* The first row that fits or, where it has a cost, the one of the least cost; NULL, and *why not, of the last
+ * one, when none does. */
 const qn_kernel *qn_kernel_choose(const qn_kernel *k, size_t n, const qn_step_facts *f,
 				  const char **why);
 /* Why the kernel cannot compute the step; NULL when it can. */
 const char *qn_kernel_differs(const qn_kernel *k, const qn_step_facts *f);
 qn_step_facts qn_step_facts_of(const qn_graph *g, const qn_step *s);
-/* Says what kernels there are to choose from; plain: as qn_plan has it. */
-void qn_step_facts_choose(qn_step_facts *f, uint32_t features, const char *const *plain);
+/* Says what kernels there are to choose from; declined: as qn_plan has it. */
+void qn_step_facts_choose(qn_step_facts *f, uint32_t features, const qn_declined *const *declined);
 /* The int32_t that the arguments hold there. */
 int32_t qn_kernel_int(const void *args, size_t at);
 /* Sets the fields of the requantize that the step's kernel fuses. */

@@ -22,15 +22,16 @@ differs(const qn_step_facts *f, const qn_layer *l, int64_t limit)
 	return qn_layer_differs(f, l, limit, MOST_SHIFT, TOO_LARGE);
 }
 
-/* No code is below the zero point. */
-static const char *
-begins_at_zero(const qn_layer *l)
+const char *
+qn_dsp_goes_below(const qn_step_facts *f)
 {
-	return l->r->lo >= l->r->zo ? NULL : "its results may be below the zero point";
+	const qn_requantize_args *r = f->step->epilogue[0].args;
+
+	return r->lo >= r->zo ? NULL : "its results may be below the zero point";
 }
 
-static const qn_conv2d_args *
-conv_args(const qn_step_facts *f)
+const qn_conv2d_args *
+qn_dsp_conv_args(const qn_step_facts *f)
 {
 	return &((const qn_conv2d_call *)f->step->args)->args;
 }
@@ -40,7 +41,7 @@ qn_fits_conv2d_dsp(const qn_step_facts *f)
 {
 	const qn_layer l = qn_layer_of_conv(f);
 
-	if (conv_args(f)->groups != 1)
+	if (qn_dsp_conv_args(f)->groups != 1)
 		return "its channels are in groups";
 	return differs(f, &l, TWO_IN_A_WORD);
 }
@@ -48,7 +49,7 @@ qn_fits_conv2d_dsp(const qn_step_facts *f)
 const char *
 qn_fits_depthwise_dsp(const qn_step_facts *f)
 {
-	const qn_conv2d_args *a = conv_args(f);
+	const qn_conv2d_args *a = qn_dsp_conv_args(f);
 	const qn_layer l = qn_layer_of_conv(f);
 
 	if (a->groups != a->in_c || a->out_c != a->in_c)
@@ -61,7 +62,7 @@ qn_fits_depthwise_dsp(const qn_step_facts *f)
 const char *
 qn_fits_depthwise3_dsp(const qn_step_facts *f)
 {
-	const qn_conv2d_args *a = conv_args(f);
+	const qn_conv2d_args *a = qn_dsp_conv_args(f);
 
 	if (a->k_h != 3 || a->k_w != 3 || a->dil_h != 1 || a->dil_w != 1 || a->stride_w > 2)
 		return "its windows are not 3x3, or more than two columns apart";
@@ -69,8 +70,8 @@ qn_fits_depthwise3_dsp(const qn_step_facts *f)
 }
 
 /* A pixel's channels are read before they are written, and rows of more than a pixel are copied before. */
-static const char *
-conv_over(const qn_conv2d_args *a)
+const char *
+qn_dsp_conv_over(const qn_conv2d_args *a)
 {
 	if (a->stride_h != 1 || a->stride_w != 1 || a->out_h != a->in_h || a->out_w != a->in_w ||
 	    a->out_c != a->in_c)
@@ -91,28 +92,9 @@ depthwise_over(const qn_conv2d_args *a)
 		      "four";
 }
 
-/* The kernels of a layer, some of which are for less: with no result below the zero point, and over their
- * operand. */
-#define FITS(which, over)                                                                          \
-	const char *qn_fits_##which##_over_dsp(const qn_step_facts *f)                             \
-	{                                                                                          \
-		const char *why = qn_fits_##which##_dsp(f);                                        \
-		return why != NULL ? why : over(conv_args(f));                                     \
-	}                                                                                          \
-	const char *qn_fits_##which##_relu_dsp(const qn_step_facts *f)                             \
-	{                                                                                          \
-		const char *why = qn_fits_##which##_dsp(f);                                        \
-		const qn_layer l = qn_layer_of_conv(f);                                            \
-		return why != NULL ? why : begins_at_zero(&l);                                     \
-	}                                                                                          \
-	const char *qn_fits_##which##_relu_over_dsp(const qn_step_facts *f)                        \
-	{                                                                                          \
-		const char *why = qn_fits_##which##_relu_dsp(f);                                   \
-		return why != NULL ? why : over(conv_args(f));                                     \
-	}
-FITS(conv2d, conv_over)
-FITS(depthwise3, depthwise_over)
-FITS(depthwise, depthwise_over)
+QN_DSP_FITS(conv2d, qn_dsp_conv_over)
+QN_DSP_FITS(depthwise3, depthwise_over)
+QN_DSP_FITS(depthwise, depthwise_over)
 
 const char *
 qn_fits_dense_dsp(const qn_step_facts *f)
@@ -126,15 +108,14 @@ qn_fits_dense_dsp(const qn_step_facts *f)
 
 /* ---- packing ---- */
 
-static uint32_t
-halves(int32_t low, int32_t high)
+uint32_t
+qn_dsp_halves(int32_t low, int32_t high)
 {
 	return ((uint32_t)low & 0xffffu) | (uint32_t)high << 16;
 }
 
-/* What of channels beyond the end nobody reads. */
-static void
-scale_of(const qn_layer *l, int64_t channel, int32_t *bias, int32_t *m, int32_t *n)
+void
+qn_dsp_scale(const qn_layer *l, int64_t channel, int32_t *bias, int32_t *m, int32_t *n)
 {
 	*bias = *m = *n = 0;
 	if (channel < l->channels)
@@ -152,8 +133,8 @@ pack_pairs(const qn_layer *l, int32_t pairs, int32_t *n, qn_arena *a)
 
 	for (int64_t o = 0; o < blocks * 2 * pairs; o += 2 * pairs) {
 		for (int64_t c = o; c < o + 2 * pairs; c += 2) {
-			scale_of(l, c, &bias[0], &m, &shift);
-			scale_of(l, c + 1, &bias[1], &m, &shift);
+			qn_dsp_scale(l, c, &bias[0], &m, &shift);
+			qn_dsp_scale(l, c + 1, &bias[1], &m, &shift);
 			*to++ = (uint32_t)bias[1] * 256u + (uint32_t)bias[0];
 			*to++ = (uint32_t)bias[0];
 		}
@@ -161,13 +142,13 @@ pack_pairs(const qn_layer *l, int32_t pairs, int32_t *n, qn_arena *a)
 			for (int64_t j = 0; j < 2 * pairs; j++) {
 				const int64_t c = o + 2 * (j % pairs), i = k + j / pairs;
 
-				*to++ = halves(256 * qn_layer_weight(l, c + 1, i) +
-						       qn_layer_weight(l, c, i),
-					       256 * qn_layer_weight(l, c + 1, i + 2) +
-						       qn_layer_weight(l, c, i + 2));
+				*to++ = qn_dsp_halves(256 * qn_layer_weight(l, c + 1, i) +
+							      qn_layer_weight(l, c, i),
+						      256 * qn_layer_weight(l, c + 1, i + 2) +
+							      qn_layer_weight(l, c, i + 2));
 			}
 		for (int64_t c = o; c < o + 2 * pairs; c++) {
-			scale_of(l, c, &bias[0], &m, &shift);
+			qn_dsp_scale(l, c, &bias[0], &m, &shift);
 			*to++ = (uint32_t)m;
 			*to++ = (uint32_t)shift;
 		}
@@ -176,10 +157,10 @@ pack_pairs(const qn_layer *l, int32_t pairs, int32_t *n, qn_arena *a)
 	return w;
 }
 
-static qn_dsp_packed *
-conv_arguments(const qn_step_facts *f, qn_arena *a)
+qn_dsp_packed *
+qn_dsp_conv_packed(const qn_step_facts *f, qn_arena *a)
 {
-	const qn_conv2d_args *c = conv_args(f);
+	const qn_conv2d_args *c = qn_dsp_conv_args(f);
 	qn_dsp_packed *p = QN_NEW(a, qn_dsp_packed, 1);
 
 	p->args = (qn_dsp_args){
@@ -192,7 +173,7 @@ void *
 qn_pack_conv2d_dsp(const qn_step_facts *f, qn_arena *a)
 {
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
-	qn_dsp_packed *p = conv_arguments(f, a);
+	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
 
 	p->args.w = pack_pairs(&l, 2, &p->nw, a);
 	return p;
@@ -202,7 +183,7 @@ void *
 qn_pack_depthwise3_dsp(const qn_step_facts *f, qn_arena *a)
 {
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
-	qn_dsp_packed *p = conv_arguments(f, a);
+	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
 	uint32_t *w = QN_NEW(a, uint32_t, (size_t)l.channels * 6), *to = w;
 	int32_t bias, m, n;
 
@@ -228,7 +209,7 @@ void *
 qn_pack_depthwise_dsp(const qn_step_facts *f, qn_arena *a)
 {
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
-	qn_dsp_packed *p = conv_arguments(f, a);
+	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
 	const int32_t taps = (int32_t)l.depth, blocks = (l.channels + 3) / 4;
 	uint32_t *w = QN_NEW(a, uint32_t, (size_t)blocks * (size_t)(12 + taps)), *to = w;
 	int32_t bias, m, n;
@@ -282,6 +263,20 @@ qn_work_conv2d_dsp(const void *args)
 			    (a->out_w - 1) * a->stride_w < a->in_w;
 
 	return 16 * blocks + (inside ? 0 : (size_t)qn_dsp_room(a));
+}
+
+/* Windows of two results at a time, 24 instructions for four inputs and four channels of both. */
+uint64_t
+qn_cost_conv2d_dsp(const qn_step_facts *f)
+{
+	const qn_conv2d_args *a = qn_dsp_conv_args(f);
+	const uint64_t window = (uint64_t)a->k_h * (uint64_t)a->k_w * (uint64_t)a->in_c,
+		       blocks = (window + 3) / 4,
+		       pairs = ((uint64_t)a->out_h * (uint64_t)a->out_w + 1) / 2,
+		       channels = 24 * blocks + 3 * ((blocks + 3) / 4) + 85;
+
+	return (uint64_t)a->batch * pairs *
+	       (100 + 9 * blocks + ((uint64_t)a->out_c + 3) / 4 * channels);
 }
 
 size_t

@@ -4,11 +4,13 @@
 #ifndef QN_CODEGEN_KERNELS_DSP_H
 #define QN_CODEGEN_KERNELS_DSP_H
 
-#include "codegen/kernel_table.h"
+#include "codegen/layer.h"
+#include "runtime/form_args.h"
 #include "runtime/kernels/dsp_conv.h"
 #include "runtime/kernels/dsp_dense.h"
 #include "runtime/kernels/dsp_depthwise.h"
 #include "runtime/kernels/dsp_depthwise_any.h"
+#include "runtime/kernels/dsp_winograd.h"
 
 /* Packed arguments and how many words their constants are. */
 typedef struct qn_dsp_packed {
@@ -34,17 +36,57 @@ const char *qn_fits_depthwise_dsp(const qn_step_facts *f);
 const char *qn_fits_depthwise_over_dsp(const qn_step_facts *f);
 const char *qn_fits_depthwise_relu_dsp(const qn_step_facts *f);
 const char *qn_fits_depthwise_relu_over_dsp(const qn_step_facts *f);
+const char *qn_fits_winograd_dsp(const qn_step_facts *f);
+const char *qn_fits_winograd_over_dsp(const qn_step_facts *f);
+const char *qn_fits_winograd_relu_dsp(const qn_step_facts *f);
+const char *qn_fits_winograd_relu_over_dsp(const qn_step_facts *f);
 const char *qn_fits_dense_dsp(const qn_step_facts *f);
 void *qn_pack_conv2d_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_depthwise3_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_depthwise_dsp(const qn_step_facts *f, qn_arena *a);
+void *qn_pack_winograd_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_dense_dsp(const qn_step_facts *f, qn_arena *a);
 size_t qn_work_conv2d_dsp(const void *args);
 /* What it wants more where its result lies over its operand: rows of that. */
 size_t qn_ring_conv2d_dsp(const void *args);
+size_t qn_work_winograd_dsp(const void *args);
+size_t qn_ring_winograd_dsp(const void *args);
+/* Instructions of a Cortex-M4, about. */
+uint64_t qn_cost_conv2d_dsp(const qn_step_facts *f);
+uint64_t qn_cost_winograd_dsp(const qn_step_facts *f);
 size_t qn_work_depthwise3_dsp(const void *args);
 size_t qn_work_depthwise_dsp(const void *args);
 size_t qn_work_dense_dsp(const void *args);
+
+/* What convolutions have in common: their arguments, and packed ones without the constants. */
+const qn_conv2d_args *qn_dsp_conv_args(const qn_step_facts *f);
+qn_dsp_packed *qn_dsp_conv_packed(const qn_step_facts *f, qn_arena *a);
+/* A word of two int16. */
+uint32_t qn_dsp_halves(int32_t low, int32_t high);
+/* As qn_layer_scale; zeros for channels beyond the end, which nobody reads. */
+void qn_dsp_scale(const qn_layer *l, int64_t channel, int32_t *bias, int32_t *m, int32_t *n);
+/* Why values may be below the zero point, and why a convolution cannot write over its operand; else NULL. */
+const char *qn_dsp_goes_below(const qn_step_facts *f);
+const char *qn_dsp_conv_over(const qn_conv2d_args *a);
+
+/* The kernels of a layer, some of which are for less: with no result below the zero point, and over their
+ * operand. */
+#define QN_DSP_FITS(which, over)                                                                   \
+	const char *qn_fits_##which##_over_dsp(const qn_step_facts *f)                             \
+	{                                                                                          \
+		const char *why = qn_fits_##which##_dsp(f);                                        \
+		return why != NULL ? why : over(qn_dsp_conv_args(f));                              \
+	}                                                                                          \
+	const char *qn_fits_##which##_relu_dsp(const qn_step_facts *f)                             \
+	{                                                                                          \
+		const char *why = qn_fits_##which##_dsp(f);                                        \
+		return why != NULL ? why : qn_dsp_goes_below(f);                                   \
+	}                                                                                          \
+	const char *qn_fits_##which##_relu_over_dsp(const qn_step_facts *f)                        \
+	{                                                                                          \
+		const char *why = qn_fits_##which##_relu_dsp(f);                                   \
+		return why != NULL ? why : over(qn_dsp_conv_args(f));                              \
+	}
 
 #define QN_PACKED(type, field, number)                                                             \
 	{                                                                                          \

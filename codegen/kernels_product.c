@@ -99,12 +99,12 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 	return d;
 }
 
-/* over: the result may lie where the operand does. */
-#define DSP(kernel, which, more, over, fitting)                                                    \
+/* over: the result may lie where the operand does; costs: its estimate, NULL: it has none. */
+#define DSP(kernel, which, costs, more, over, fitting)                                             \
 	{                                                                                          \
 		.name = kernel, .args = "qn_dsp_args", QN_DSP_ROW(qn_dsp_packed, which##_dsp),     \
 		.in_place = over, .fused = FUSED(qn_conv2d_args, out_c), .fits = fitting,          \
-		.by_rows = sizeof(qn_dsp_args), .work_over = more                                  \
+		.by_rows = sizeof(qn_dsp_args), .work_over = more, .cost = costs                   \
 	}
 
 #define SCALAR(which, work_of, more, over, fitting)                                                \
@@ -131,18 +131,27 @@ static const qn_kernel conv2d[] = {
 	 .by_rows = sizeof(qn_vector_args),
 	 QN_VECTOR_ROW(qn_vector_packed, conv2d_vector, QN_TARGET_VECTORS),
 	 .fused = FUSED(qn_conv2d_args, out_c)},
-	DSP("qn_depthwise3_relu_dsp", depthwise3, NULL, 1, qn_fits_depthwise3_relu_over_dsp),
-	DSP("qn_depthwise3_relu_dsp", depthwise3, NULL, 0, qn_fits_depthwise3_relu_dsp),
-	DSP("qn_depthwise3_dsp", depthwise3, NULL, 1, qn_fits_depthwise3_over_dsp),
-	DSP("qn_depthwise3_dsp", depthwise3, NULL, 0, qn_fits_depthwise3_dsp),
-	DSP("qn_depthwise_relu_dsp", depthwise, NULL, 1, qn_fits_depthwise_relu_over_dsp),
-	DSP("qn_depthwise_relu_dsp", depthwise, NULL, 0, qn_fits_depthwise_relu_dsp),
-	DSP("qn_depthwise_dsp", depthwise, NULL, 1, qn_fits_depthwise_over_dsp),
-	DSP("qn_depthwise_dsp", depthwise, NULL, 0, qn_fits_depthwise_dsp),
-	DSP("qn_conv2d_relu_dsp", conv2d, qn_ring_conv2d_dsp, 1, qn_fits_conv2d_relu_over_dsp),
-	DSP("qn_conv2d_relu_dsp", conv2d, NULL, 0, qn_fits_conv2d_relu_dsp),
-	DSP("qn_conv2d_dsp", conv2d, qn_ring_conv2d_dsp, 1, qn_fits_conv2d_over_dsp),
-	DSP("qn_conv2d_dsp", conv2d, NULL, 0, qn_fits_conv2d_dsp),
+	DSP("qn_depthwise3_relu_dsp", depthwise3, NULL, NULL, 1, qn_fits_depthwise3_relu_over_dsp),
+	DSP("qn_depthwise3_relu_dsp", depthwise3, NULL, NULL, 0, qn_fits_depthwise3_relu_dsp),
+	DSP("qn_depthwise3_dsp", depthwise3, NULL, NULL, 1, qn_fits_depthwise3_over_dsp),
+	DSP("qn_depthwise3_dsp", depthwise3, NULL, NULL, 0, qn_fits_depthwise3_dsp),
+	DSP("qn_depthwise_relu_dsp", depthwise, NULL, NULL, 1, qn_fits_depthwise_relu_over_dsp),
+	DSP("qn_depthwise_relu_dsp", depthwise, NULL, NULL, 0, qn_fits_depthwise_relu_dsp),
+	DSP("qn_depthwise_dsp", depthwise, NULL, NULL, 1, qn_fits_depthwise_over_dsp),
+	DSP("qn_depthwise_dsp", depthwise, NULL, NULL, 0, qn_fits_depthwise_dsp),
+	DSP("qn_winograd_relu_dsp", winograd, qn_cost_winograd_dsp, qn_ring_winograd_dsp, 1,
+	    qn_fits_winograd_relu_over_dsp),
+	DSP("qn_winograd_relu_dsp", winograd, qn_cost_winograd_dsp, NULL, 0,
+	    qn_fits_winograd_relu_dsp),
+	DSP("qn_winograd_dsp", winograd, qn_cost_winograd_dsp, qn_ring_winograd_dsp, 1,
+	    qn_fits_winograd_over_dsp),
+	DSP("qn_winograd_dsp", winograd, qn_cost_winograd_dsp, NULL, 0, qn_fits_winograd_dsp),
+	DSP("qn_conv2d_relu_dsp", conv2d, qn_cost_conv2d_dsp, qn_ring_conv2d_dsp, 1,
+	    qn_fits_conv2d_relu_over_dsp),
+	DSP("qn_conv2d_relu_dsp", conv2d, qn_cost_conv2d_dsp, NULL, 0, qn_fits_conv2d_relu_dsp),
+	DSP("qn_conv2d_dsp", conv2d, qn_cost_conv2d_dsp, qn_ring_conv2d_dsp, 1,
+	    qn_fits_conv2d_over_dsp),
+	DSP("qn_conv2d_dsp", conv2d, qn_cost_conv2d_dsp, NULL, 0, qn_fits_conv2d_dsp),
 	SCALAR(depthwise3_scalar, "uint8_t", NULL, 1, qn_fits_depthwise3_over_scalar),
 	SCALAR(depthwise3_scalar, "uint8_t", NULL, 0, qn_fits_depthwise3_scalar),
 	SCALAR(conv2d_scalar, "uint32_t", qn_ring_conv2d_scalar, 1, qn_fits_conv2d_over_scalar),

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* optimize.c - which steps have kernels that are fast, and which plain ones.
  *
- *   speed      the first kernel of the table that fits
+ *   speed      the fastest kernel of the table that fits
  *   size       plain ones: constants as they are, the least code
  *   balanced   as speed, while constants stay within 6/5 and scratch within 9/8 of those of plain
- *              kernels (and 256 bytes), and both within the caller's budgets; else the steps that pay most for it get
- *              plain kernels
+ *              kernels (and 256 bytes), and both within the caller's budgets; else some steps get the
+ *              next kernel that fits, and the next of those, until they do
  *
  * A fast kernel pads its constants to its blocks, which is little for a layer of 64 channels and five
- * times the bytes for one of three. */
+ * times the bytes for one of three, or has others of its own.  Those that give up the fewest instructions
+ * for the bytes that they save are the first to go; where that is not known of a kernel, those that save
+ * the most. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "codegen/kernel_table.h"
@@ -35,9 +38,6 @@ qn_optimize_find(qn_env *env, const char *name, qn_optimize *out)
 enum { SLACK = 256 }; /* bytes that do not matter, in networks of a few layers */
 
 static const char of_size[] = "plain kernels are asked for (size)";
-static const char too_many_constants[] = "it would add the most constants where they are over 6/5 "
-					 "of those of plain kernels, or over the "
-					 "budget";
 static const char too_much_scratch[] = "with its working memory scratch would be over 9/8 of that "
 				       "of plain kernels, or over the budget";
 
@@ -74,25 +74,72 @@ can_cost(const qn_plan *p)
 	return false;
 }
 
-/* The fast step with the most constants above those of its plain kernel; NULL: none has more. */
-static const qn_step *
-dearest(const qn_plan *p, const qn_plan *plain, qn_arena *a)
+/* A step with the next kernel that fits it, if that has fewer constants. */
+typedef struct saving {
+	const qn_step *step;
+	size_t bytes;
+	uint64_t rate; /* instructions for 16 bytes */
+	bool taken;
+} saving;
+
+/* Those that give up the least first, and the most of these. */
+static int
+by_rate(const void *a, const void *b)
 {
-	size_t *bytes = QN_NEW(a, size_t, p->g->n);
-	const qn_step *found = NULL;
-	size_t most = 0;
+	const saving *x = a, *y = b;
 
-	for (size_t i = 0; i < plain->nstep; i++)
-		bytes[plain->step[i].core] = plain->step[i].constant_bytes;
+	if (x->rate != y->rate)
+		return x->rate < y->rate ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->step->core < y->step->core ? -1 : 1;
+}
+
+static uint64_t
+rate_of(const qn_step *s, const qn_step *next, size_t bytes)
+{
+	if (s->cost == 0 || next->cost == 0)
+		return UINT64_MAX;
+	return next->cost > s->cost ? (next->cost - s->cost) / (bytes / 16 + 1) : 0;
+}
+
+/* The steps of p that save constants in the plan `next`, by rate. */
+static size_t
+find_savings(const qn_plan *p, const qn_plan *next, saving *to, qn_arena *a)
+{
+	const qn_step **other = QN_NEW(a, const qn_step *, p->g->n);
+	size_t n = 0;
+
+	for (size_t i = 0; i < next->nstep; i++)
+		other[next->step[i].core] = &next->step[i];
 	for (size_t i = 0; i < p->nstep; i++) {
-		const qn_step *s = &p->step[i];
+		const qn_step *s = &p->step[i], *o = other[s->core];
 
-		if (is_fast(s) && s->constant_bytes > bytes[s->core] + most) {
-			most = s->constant_bytes - bytes[s->core];
-			found = s;
-		}
+		if (!is_fast(s) || o == NULL || o->constant_bytes >= s->constant_bytes)
+			continue;
+		const size_t bytes = s->constant_bytes - o->constant_bytes;
+		to[n++] = (saving){.step = s, .bytes = bytes, .rate = rate_of(s, o, bytes)};
 	}
-	return found;
+	if (n > 0)
+		qsort(to, n, sizeof(*to), by_rate);
+	return n;
+}
+
+/* Takes savings until they are `wanted` bytes or more, and none of those that are not needed then. */
+static void
+take_savings(saving *s, size_t n, size_t wanted)
+{
+	size_t saved = 0, taken = 0;
+
+	while (taken < n && saved < wanted) {
+		s[taken].taken = true;
+		saved += s[taken++].bytes;
+	}
+	for (size_t i = taken; i-- > 0;)
+		if (saved >= wanted && saved - wanted >= s[i].bytes) {
+			s[i].taken = false;
+			saved -= s[i].bytes;
+		}
 }
 
 /* The fast step while which most of scratch is in use; NULL: it has no working memory. */
@@ -104,59 +151,121 @@ fullest(const qn_plan *p)
 	return s != NULL && is_fast(s) && s->work > 0 ? s : NULL;
 }
 
-/* Why each node's step has a plain kernel, one reason for all. */
-static const char **
-for_all(const qn_plan *p, const char *why, qn_arena *a)
-{
-	const char **all = QN_NEW(a, const char *, p->g->n);
+/* Kernels that steps are not to have, by core node; in arena a. */
+typedef struct choices {
+	const qn_declined **declined;
+	qn_arena *arena;
+} choices;
 
-	for (qn_id id = 1; id < p->g->n; id++)
-		all[id] = why;
-	return all;
+static void
+decline(choices *c, qn_id core, const struct qn_kernel *k, const char *why)
+{
+	const qn_declined d = {k, why, c->declined[core]};
+
+	c->declined[core] = qn_arena_copy(c->arena, &d, sizeof(d));
 }
 
-/* Gives steps plain kernels until the plan is within the limits; *found: that came to pass. */
+static choices
+choices_new(const qn_plan *p, qn_arena *a)
+{
+	return (choices){QN_NEW(a, const qn_declined *, p->g->n), a};
+}
+
+/* No step is to have any but a plain kernel, for one reason. */
+static choices
+plain_ones(const qn_plan *p, const char *why, qn_arena *a)
+{
+	choices c = choices_new(p, a);
+
+	for (qn_id id = 1; id < p->g->n; id++)
+		decline(&c, id, NULL, why);
+	return c;
+}
+
+/* Declines kernels of p whose next ones have fewer constants, as many as it takes; *found: there are such.
+ * Plans that are tried are in arena tmp. */
 static qn_status
-fit(const qn_plan *fast, const qn_plan *plain, const limits *l, const char **why, qn_arena *a,
-    bool *found)
+save_constants(const qn_plan *p, const limits *l, choices *c, qn_arena *tmp, bool *found)
+{
+	choices once = choices_new(p, tmp);
+	saving *s = QN_NEW(tmp, saving, p->nstep + 1);
+	qn_plan *next;
+
+	memcpy(once.declined, c->declined, p->g->n * sizeof(*once.declined));
+	for (size_t i = 0; i < p->nstep; i++)
+		if (is_fast(&p->step[i]))
+			decline(&once, p->step[i].core, p->step[i].kernel, "");
+	QN_TRY(qn_plan_with(p, once.declined, tmp, &next));
+	const size_t n = find_savings(p, next, s, tmp);
+	take_savings(s, n, p->weight_bytes - l->weights);
+	*found = n > 0;
+	for (size_t i = 0; i < n; i++) {
+		qn_buf b;
+
+		if (!s[i].taken)
+			continue;
+		qn_buf_init(&b, c->arena);
+		qn_buff(&b,
+			"with its constants, %zu bytes more, they would be over 6/5 of those of "
+			"plain "
+			"kernels, or over the budget",
+			s[i].bytes);
+		decline(c, s[i].step->core, s[i].step->kernel, qn_buf_str(&b));
+	}
+	return QN_OK;
+}
+
+/* Declines kernels until the plan is within the limits; *found: that came to pass. */
+static qn_status
+fit(const qn_plan *fast, const limits *l, choices *c, qn_arena *tmp, bool *found)
 {
 	const qn_plan *p = fast;
+	bool some = true;
 
 	while (!is_within(p, l)) {
-		const bool constants = p->weight_bytes > l->weights;
-		const qn_step *s = constants ? dearest(p, plain, a) : fullest(p);
 		qn_plan *next;
 
-		if (s == NULL)
+		if (p->weight_bytes > l->weights) {
+			QN_TRY(save_constants(p, l, c, tmp, &some));
+		} else {
+			const qn_step *s = fullest(p);
+
+			some = s != NULL;
+			if (some)
+				decline(c, s->core, s->kernel, too_much_scratch);
+		}
+		if (!some)
 			return QN_OK;
-		why[s->core] = constants ? too_many_constants : too_much_scratch;
-		QN_TRY(qn_plan_with(fast, why, a, &next));
+		QN_TRY(qn_plan_with(fast, c->declined, tmp, &next));
 		p = next;
 	}
 	*found = true;
 	return QN_OK;
 }
 
-/* *why NULL: the fast plan is the one.  Plans that are tried are in arena tmp. */
+/* *out NULL: the fast plan is the one. */
 static qn_status
-balance(const qn_plan *fast, const qn_plan_opts *o, qn_arena *a, qn_arena *tmp, const char ***why)
+balance(const qn_plan *fast, const qn_plan_opts *o, qn_arena *a, qn_arena *tmp,
+	const qn_declined *const **out)
 {
-	const char **some = QN_NEW(a, const char *, fast->g->n);
-	const char **all = for_all(fast, too_many_constants, a);
+	static const char over[] = "with fast kernels constants or scratch would be over what is "
+				   "allowed";
+	const choices all = plain_ones(fast, over, a);
+	choices some = choices_new(fast, a);
 	bool found = false;
 	qn_plan *plain;
 
-	*why = NULL;
+	*out = NULL;
 	if (!can_cost(fast))
 		return QN_OK;
-	QN_TRY(qn_plan_with(fast, all, tmp, &plain));
+	QN_TRY(qn_plan_with(fast, all.declined, tmp, &plain));
 	const limits l = {
 		limit(plain->scratch_bytes + plain->scratch_bytes / 8 + SLACK, o->max_scratch),
 		limit(plain->weight_bytes + plain->weight_bytes / 5 + SLACK, o->max_weights)};
 	if (is_within(fast, &l))
 		return QN_OK;
-	QN_TRY(fit(fast, plain, &l, some, tmp, &found));
-	*why = found ? some : is_within(plain, &l) ? all : NULL;
+	QN_TRY(fit(fast, &l, &some, tmp, &found));
+	*out = found ? some.declined : is_within(plain, &l) ? all.declined : NULL;
 	return QN_OK;
 }
 
@@ -164,17 +273,17 @@ qn_status
 qn_plan_make(const qn_graph *g, const char *name, const qn_plan_opts *o, qn_arena *a, qn_plan **out)
 {
 	qn_arena *tmp = qn_arena_child(a);
-	const char **why = NULL;
+	const qn_declined *const *declined = NULL;
 	qn_status status;
 
 	*out = NULL;
 	status = qn_plan_fast(g, name, o->target, a, out);
 	if (status == QN_OK && o->optimize == QN_OPTIMIZE_BALANCED)
-		status = balance(*out, o, a, tmp, &why);
+		status = balance(*out, o, a, tmp, &declined);
 	else if (status == QN_OK && o->optimize == QN_OPTIMIZE_SIZE)
-		why = for_all(*out, of_size, a);
-	if (status == QN_OK && why != NULL)
-		status = qn_plan_with(*out, why, a, out);
+		declined = plain_ones(*out, of_size, a).declined;
+	if (status == QN_OK && declined != NULL)
+		status = qn_plan_with(*out, declined, a, out);
 	if (status == QN_OK)
 		status = qn_strips_choose(out, a);
 	if (status == QN_OK)

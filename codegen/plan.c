@@ -267,7 +267,8 @@ place(qn_plan *plan, qn_arena *a)
 static qn_status
 fill(qn_plan *plan, qn_arena *a)
 {
-	QN_TRY(qn_schedule_make(plan->g, plan->target, plan->plain, a, &plan->step, &plan->nstep));
+	QN_TRY(qn_schedule_make(plan->g, plan->target, plan->declined, a, &plan->step,
+				&plan->nstep));
 	return place(plan, a);
 }
 
@@ -290,11 +291,12 @@ qn_plan_fast(const qn_graph *g, const char *name, const qn_target *target, qn_ar
 }
 
 qn_status
-qn_plan_with(const qn_plan *like, const char *const *plain, qn_arena *a, qn_plan **out)
+qn_plan_with(const qn_plan *like, const qn_declined *const *declined, qn_arena *a, qn_plan **out)
 {
 	qn_plan *plan = QN_NEW(a, qn_plan, 1);
 
-	*plan = (qn_plan){.g = like->g, .name = like->name, .target = like->target, .plain = plain};
+	*plan = (qn_plan){
+		.g = like->g, .name = like->name, .target = like->target, .declined = declined};
 	QN_TRY(fill(plan, a));
 	*out = plan;
 	return QN_OK;
@@ -305,9 +307,12 @@ qn_plan_strips(const qn_plan *like, const bool *join, qn_arena *a, qn_plan **out
 {
 	qn_plan *plan = QN_NEW(a, qn_plan, 1);
 
-	*plan = (qn_plan){
-		.g = like->g, .name = like->name, .target = like->target, .plain = like->plain};
-	QN_TRY(qn_schedule_make(plan->g, plan->target, plan->plain, a, &plan->step, &plan->nstep));
+	*plan = (qn_plan){.g = like->g,
+			  .name = like->name,
+			  .target = like->target,
+			  .declined = like->declined};
+	QN_TRY(qn_schedule_make(plan->g, plan->target, plan->declined, a, &plan->step,
+				&plan->nstep));
 	qn_strips_join(plan, join, a);
 	QN_TRY(place(plan, a));
 	*out = plan;

@@ -25,8 +25,8 @@
 
 typedef struct scheduler {
 	const qn_graph *g;
-	uint32_t features;        /* of the target */
-	const char *const *plain; /* as qn_plan has it */
+	uint32_t features;                  /* of the target */
+	const qn_declined *const *declined; /* as qn_plan has it */
 	qn_arena *arena;
 	uint32_t *uses; /* by live nodes and outputs; 0: not live */
 	qn_names names;
@@ -114,7 +114,7 @@ choose(const scheduler *s, const qn_step *t, const char **why)
 	const qn_emit_form *form = qn_emit_form_of(s->g, qn_graph_node(s->g, t->core));
 	qn_step_facts f = qn_step_facts_of(s->g, t);
 
-	qn_step_facts_choose(&f, s->features, s->plain);
+	qn_step_facts_choose(&f, s->features, s->declined);
 	return qn_kernel_choose(form->kernel, form->nkernel, &f, why);
 }
 
@@ -212,17 +212,20 @@ plan_rows(qn_step *t, int32_t rows)
 		  (size_t)rows * QN_POINTER_BYTES;
 }
 
-/* The step is whole: it gets its name, and its arguments what its kernel computes with them. */
-/* The arguments in the form that the step's kernel reads. */
-static void *
-packed(const scheduler *s, const qn_step *t)
+/* The cost of the step's kernel, and the arguments in the form that it reads. */
+static void
+pack(const scheduler *s, qn_step *t)
 {
 	qn_step_facts *f = QN_NEW(s->arena, qn_step_facts, 1);
 
 	*f = qn_step_facts_of(s->g, t);
-	return t->kernel->pack(f, s->arena);
+	if (t->kernel->cost != NULL)
+		t->cost = t->kernel->cost(f);
+	if (t->kernel->pack != NULL)
+		t->args = t->kernel->pack(f, s->arena);
 }
 
+/* The step is whole: it gets its name, and its arguments what its kernel computes with them. */
 static void
 finish_step(scheduler *s, qn_step *t)
 {
@@ -239,8 +242,7 @@ finish_step(scheduler *s, qn_step *t)
 	}
 	qn_kernel_fuse(t);
 	t->prepared = t->args;
-	if (t->kernel->pack != NULL)
-		t->args = packed(s, t);
+	pack(s, t);
 	if (t->kernel->work != NULL)
 		t->work = t->kernel->work(t->args);
 	if (t->kernel->rows > 0)
@@ -248,11 +250,14 @@ finish_step(scheduler *s, qn_step *t)
 }
 
 qn_status
-qn_schedule_make(const qn_graph *g, const qn_target *target, const char *const *plain, qn_arena *a,
-		 qn_step **step, size_t *nstep)
+qn_schedule_make(const qn_graph *g, const qn_target *target, const qn_declined *const *declined,
+		 qn_arena *a, qn_step **step, size_t *nstep)
 {
-	scheduler s = {
-		.g = g, .features = target->features, .plain = plain, .arena = a, .status = QN_OK};
+	scheduler s = {.g = g,
+		       .features = target->features,
+		       .declined = declined,
+		       .arena = a,
+		       .status = QN_OK};
 	size_t n = 0;
 	qn_id id;
 

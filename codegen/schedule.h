@@ -5,21 +5,22 @@
 
 #include "codegen/emit.h"
 
-/* The plan with the fastest kernels of the target (plan.c); the same graph with a plain kernel for the
- * step of each core node that has a reason in `plain`. */
+/* The plan with the fastest kernels of the target (plan.c); the same graph without the kernels of
+ * `declined`, which is as qn_plan has it. */
 qn_status qn_plan_fast(const qn_graph *g, const char *name, const qn_target *target, qn_arena *a,
 		       qn_plan **out) QN_MUST_CHECK;
-qn_status qn_plan_with(const qn_plan *like, const char *const *plain, qn_arena *a,
+qn_status qn_plan_with(const qn_plan *like, const qn_declined *const *declined, qn_arena *a,
 		       qn_plan **out) QN_MUST_CHECK;
 /* The same with pools joined to their operands' steps, as qn_strips_join does. */
 qn_status qn_plan_strips(const qn_plan *like, const bool *join, qn_arena *a,
 			 qn_plan **out) QN_MUST_CHECK;
 
 /* The steps of all nodes that an output needs, in the order of the values that they leave; where
- * results lie is not set yet.  plain: as qn_plan has it.
+ * results lie is not set yet.  declined: as qn_plan has it.
  * Reports every node that cannot be emitted (emit.unsupported, emit.float, int.unsupported). */
-qn_status qn_schedule_make(const qn_graph *g, const qn_target *target, const char *const *plain,
-			   qn_arena *a, qn_step **step, size_t *nstep) QN_MUST_CHECK;
+qn_status qn_schedule_make(const qn_graph *g, const qn_target *target,
+			   const qn_declined *const *declined, qn_arena *a, qn_step **step,
+			   size_t *nstep) QN_MUST_CHECK;
 
 /* For each value of the graph the index of its step plus 1, or 0: an array of g->n in arena a. */
 uint32_t *qn_step_of(const qn_graph *g, const qn_step *step, size_t nstep, qn_arena *a);

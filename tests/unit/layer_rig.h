@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "codegen/emit.h"
+#include "codegen/kernel_table.h"
 #include "runtime/interp.h"
 #include "tests/e2e/build.h"
 #include "tests/unit/kernel_rig.h"
@@ -44,19 +44,52 @@ exactly(size_t n)
 	return p;
 }
 
-/* Whether the step's kernel, which may write over operand 0, gives the same there. */
+/* What a step's kernel is compared with. */
+typedef struct layer_case {
+	const int8_t *x[2];
+	size_t bytes; /* of x[0] */
+	const void *y;
+	void *out;
+} layer_case;
+
+/* Whether the step's kernel gives the same where it may write over operand 0. */
 static inline void
-check_over(const char *name, const qn_step *s, int8_t *const *x, size_t bytes, void *work,
-	   const int8_t *y, kernel_call *call)
+check_over(const char *name, const qn_step *s, const layer_case *c, void *work, kernel_call *call)
 {
-	if ((s->kernel->in_place & 1) == 0 || s->bytes != bytes)
+	if ((s->kernel->in_place & 1) == 0 || s->bytes != c->bytes)
 		return;
-	const int8_t *const in[2] = {x[0], x[1]};
-	assert_true(call(name, s, in, work, x[0]));
-	assert_memory_equal(x[0], y, s->bytes);
+	int8_t *x = exactly(c->bytes);
+	const int8_t *const in[2] = {x, c->x[1]};
+	memcpy(x, c->x[0], c->bytes);
+	assert_true(call(name, s, in, work, x));
+	assert_memory_equal(x, c->y, s->bytes);
+	free(x);
 }
 
-/* What the one step of a planned graph computes is what the interpreter does; its function. */
+/* One row for the step, whose arguments are those that are prepared, with its own arguments and memory. */
+static inline void
+check_row(builder *b, const qn_plan *p, const qn_step_facts *f, qn_step *s, const layer_case *c,
+	  kernel_call *call)
+{
+	const qn_kernel *k = s->kernel;
+	const char *name = qn_step_function(p->g, s, &b->arena);
+	void *args = k->pack != NULL ? k->pack(f, &b->arena) : s->args;
+	const size_t most = (k->work != NULL ? k->work(args) : 0) +
+			    (k->work_over != NULL ? k->work_over(args) : 0);
+	void *work = exactly(most);
+
+	s->args = args;
+	memset(c->out, 0x55, s->bytes);
+	if (call(name, s, c->x, work, c->out)) {
+		assert_memory_equal(c->out, c->y, s->bytes);
+		check_over(name, s, c, work, call);
+	}
+	s->args = s->prepared;
+	free(work);
+}
+
+/* What the one step of a planned graph computes by each kernel that fits is what the interpreter does; the
+ * function of the one that it has. */
 static inline const char *
 check_step(builder *b, const char *target, int32_t lo, int32_t hi, kernel_call *call)
 {
@@ -70,8 +103,7 @@ check_step(builder *b, const char *target, int32_t lo, int32_t hi, kernel_call *
 	build_check(b, qn_plan_make(b->g, "net", &how, &b->arena, &p) == QN_OK);
 	assert_int_equal(p->nstep, 1);
 	assert_true(b->g->ninput <= 2);
-	const qn_step *s = &p->step[0];
-	const char *name = qn_step_function(p->g, s, &b->arena);
+	qn_step s = p->step[0];
 	for (size_t k = 0; k < b->g->ninput; k++) {
 		const qn_type *type = qn_graph_node(p->g, p->g->input[k])->type;
 
@@ -82,18 +114,23 @@ check_step(builder *b, const char *target, int32_t lo, int32_t hi, kernel_call *
 	}
 	build_check(b, qn_interp_new(p->g, &b->arena, &interp) == QN_OK);
 	build_check(b, qn_interp_run(interp, in, NULL, NULL) == QN_OK);
-	int8_t *y = exactly(s->bytes);
-	const size_t over = s->kernel->work_over != NULL ? s->kernel->work_over(s->args) : 0;
-	void *work = exactly(s->work + over);
-	if (call(name, s, (const int8_t *const *)x, work, y)) {
-		assert_memory_equal(y, qn_interp_output(interp, 0)->data, s->bytes);
-		check_over(name, s, x, qn_type_bytes(in[0]->type), work, y, call);
+	const layer_case c = {.x = {x[0], x[1]},
+			      .bytes = qn_type_bytes(in[0]->type),
+			      .y = qn_interp_output(interp, 0)->data,
+			      .out = exactly(s.bytes)};
+	const qn_emit_form *form = qn_emit_form_of(p->g, qn_graph_node(p->g, s.core));
+	s.args = s.prepared;
+	qn_step_facts f = qn_step_facts_of(p->g, &s);
+	qn_step_facts_choose(&f, p->target->features, NULL);
+	for (size_t i = 0; i < form->nkernel; i++) {
+		s.kernel = &form->kernel[i];
+		if (s.kernel->name != NULL && qn_kernel_differs(s.kernel, &f) == NULL)
+			check_row(b, p, &f, &s, &c, call);
 	}
 	free(x[0]);
 	free(x[1]);
-	free(y);
-	free(work);
-	return name;
+	free(c.out);
+	return qn_step_function(p->g, &p->step[0], &b->arena);
 }
 
 /* The layer with its requantize, planned for the target. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which steps get plain kernels, for what a plan is made for and for its budgets. */
+/* Which steps get which kernels, for what a plan is made for and for its budgets. */
 #include "tests/e2e/build.h"
 
 #include "codegen/emit.h"
@@ -47,14 +47,27 @@ plan(builder *b, const char *target, qn_optimize optimize, size_t scratch, size_
 	return p;
 }
 
-static bool
-is_fast(const qn_plan *p, const char *layer)
+static const qn_kernel *
+kernel_of(const qn_plan *p, const char *layer)
 {
 	for (size_t i = 0; i < p->nstep; i++)
 		if (strcmp(p->step[i].name, layer) == 0)
-			return p->step[i].kernel->needs != 0;
+			return p->step[i].kernel;
 	fail_msg("no step %s", layer);
-	return false;
+	return NULL;
+}
+
+static bool
+is_fast(const qn_plan *p, const char *layer)
+{
+	return kernel_of(p, layer)->needs != 0;
+}
+
+/* Whether it has a kernel over instructions of the target. */
+static bool
+is_own(const qn_plan *p, const char *layer)
+{
+	return (kernel_of(p, layer)->needs & ~(uint32_t)QN_TARGET_ANY) != 0;
 }
 
 static void
@@ -81,8 +94,9 @@ test_padding(void **state)
 	speed = plan(&b, "cortex-m55", QN_OPTIMIZE_SPEED, 0, 0);
 	assert_true(speed->weight_bytes > size->weight_bytes * 6 / 5);
 	assert_true(balanced->weight_bytes <= size->weight_bytes * 6 / 5);
-	/* 17 rows of 64 become 20, 5 rows of 3 become 8 of 16 */
-	assert_true(is_fast(balanced, "thin") != is_fast(balanced, "narrow"));
+	/* 17 rows of 64 become 20, 5 rows of 3 become 8 of 16; the next kernel pads nothing */
+	assert_true(is_own(balanced, "thin") != is_own(balanced, "narrow"));
+	assert_true(is_fast(balanced, "thin") && is_fast(balanced, "narrow"));
 	build_end(&b);
 }
 
@@ -130,6 +144,116 @@ test_budgets(void **state)
 	build_end(&b);
 }
 
+/* ---- kernels that cost memory, and a little or much for it ---- */
+
+/* A convolution 3x3 of c channels on an image of `size` rows and columns, between two nodes, so that
+ * its values are in scratch. */
+static qn_id
+conv(builder *b, const char *name, int size, int c)
+{
+	const char *type =
+		build_printf(b, "tensor<1x%dx%dx%dx!quant.uniform<i8:f32, 0.05>>", size, size, c);
+	const qn_id in = build_input(b, build_printf(b, "%s.x", name), type),
+		    x = build_op(b, QN_OP_relu, NULL, IDS(in), NULL, NULL);
+	const qn_id w = build_const(
+		b, build_printf(b, "%s.w", name),
+		build_printf(b, "tensor<%dx3x3x%dx!quant.uniform<i8:f32, 0.02>>", c, c), -90, 90);
+	qn_attrs a = build_attrs(QN_OP_conv2d);
+	for (int i = 0; i < 4; i++)
+		a.conv2d.pad[i] = 1;
+	const qn_id sum = build_op(b, QN_OP_conv2d, name, IDS(x, w), &a, NULL);
+
+	const qn_id y = build_op(b, QN_OP_requantize, NULL, IDS(sum), NULL, type);
+	return build_op(b, QN_OP_relu, NULL, IDS(y), NULL, NULL);
+}
+
+/* Of `large` Winograd's form saves 160 instructions for a byte of constants, of `small` some 10; both have
+ * memory for one of them only. */
+static void
+build_convs(builder *b)
+{
+	build_begin(b, "net", 7);
+	qn_graph_output(b->g, "a", conv(b, "large", 32, 16));
+	qn_graph_output(b->g, "b", conv(b, "small", 8, 32));
+	qn_graph_output(b->g, "c", dense(b, "fc", build_input(b, "y", Q("1x512")), 512, 64));
+}
+
+static bool
+has_name(const qn_plan *p, const char *layer, const char *name)
+{
+	return strcmp(kernel_of(p, layer)->name, name) == 0;
+}
+
+static void
+test_candidates(void **state)
+{
+	builder b;
+
+	(void)state;
+	build_convs(&b);
+	const qn_plan *speed = plan(&b, "cortex-m4", QN_OPTIMIZE_SPEED, 0, 0);
+	const qn_plan *size = plan(&b, "cortex-m4", QN_OPTIMIZE_SIZE, 0, 0);
+	const qn_plan *balanced = plan(&b, "cortex-m4", QN_OPTIMIZE_BALANCED, 0, 0);
+
+	assert_true(has_name(speed, "large", "qn_winograd_dsp"));
+	assert_true(has_name(speed, "small", "qn_winograd_dsp"));
+	assert_true(speed->weight_bytes > size->weight_bytes * 6 / 5 + 256);
+	assert_true(has_name(balanced, "large", "qn_winograd_dsp"));
+	assert_true(has_name(balanced, "small", "qn_conv2d_dsp"));
+	assert_true(balanced->weight_bytes <= size->weight_bytes * 6 / 5 + 256);
+	build_end(&b);
+}
+
+/* Each budget is kept, and with less of it a network is never estimated to be faster. */
+static void
+test_candidate_budgets(void **state)
+{
+	uint64_t least = 0;
+	builder b;
+
+	(void)state;
+	build_convs(&b);
+	const qn_plan *speed = plan(&b, "cortex-m4", QN_OPTIMIZE_SPEED, 0, 0);
+	const qn_plan *size = plan(&b, "cortex-m4", QN_OPTIMIZE_SIZE, 0, 0);
+	for (size_t most = speed->weight_bytes; most >= size->weight_bytes; most -= 512) {
+		const qn_plan *p = plan(&b, "cortex-m4", QN_OPTIMIZE_BALANCED, 0, most);
+		uint64_t cost = 0;
+
+		assert_true(p->weight_bytes <= most);
+		for (size_t i = 0; i < p->nstep; i++)
+			cost += p->step[i].kernel->cost != NULL ? p->step[i].cost : 10000000;
+		assert_true(cost >= least);
+		least = cost;
+	}
+	const qn_plan *small = plan(&b, "cortex-m4", QN_OPTIMIZE_BALANCED, size->scratch_bytes, 0);
+	assert_true(small->scratch_bytes <= size->scratch_bytes);
+	build_end(&b);
+}
+
+/* What is said of them. */
+static void
+test_explain(void **state)
+{
+	builder b;
+	qn_buf text;
+
+	(void)state;
+	build_convs(&b);
+	qn_buf_init(&text, &b.arena);
+	qn_plan_explain(plan(&b, "cortex-m4", QN_OPTIMIZE_BALANCED, 0, 0), &text);
+	const char *large = strstr(qn_buf_str(&text), "large"),
+		   *small = strstr(qn_buf_str(&text), "small");
+	assert_true(large != NULL && small != NULL && large < small);
+	assert_non_null(strstr(large, ": qn_winograd_dsp, 3712 bytes of working memory, "
+				      "8448 of constants, about "));
+	assert_true(strstr(large, "not qn_conv2d_dsp: about ") < small);
+	assert_non_null(strstr(small, ": qn_conv2d_dsp, "));
+	assert_non_null(strstr(small,
+			       "not qn_winograd_dsp: with its constants, 23680 bytes more, they "
+			       "would be over 6/5 of those of plain kernels, or over the budget"));
+	build_end(&b);
+}
+
 static void
 test_names(void **state)
 {
@@ -154,6 +278,9 @@ main(void)
 		cmocka_unit_test(test_padding),
 		cmocka_unit_test(test_generic),
 		cmocka_unit_test(test_budgets),
+		cmocka_unit_test(test_candidates),
+		cmocka_unit_test(test_candidate_budgets),
+		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_names),
 	};
 
