@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scalar.c - the kernels for cores that multiply words give the bytes of their definitions in C: on random
- * arguments, on a microcontroller (scalar.sh). */
+ * arguments, on a microcontroller (kernels.sh). */
 #include "tests/mcu/jobs.h"
 #include "tests/mcu/scalar.h"
 

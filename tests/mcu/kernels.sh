@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# scalar.sh BUILD - kernels for cores that multiply words give with a core's instructions what they give with the definitions in C, under QEMU:
-# Cortex-M0+ (word accesses that are not aligned trap), Cortex-M3, RV32IMC; gcc at -O2, -Os and -O0, clang.
+# kernels.sh BUILD scalar|dsp - kernels give with a core's instructions what they give with the definitions in C, under QEMU; gcc at -O2, -Os and
+# -O0, clang.  scalar: those for cores that multiply words, on Cortex-M0+ (word accesses that are not aligned trap), Cortex-M3 and RV32IMC; dsp:
+# those over the DSP extension, on Cortex-M4 and M7.
 set -u
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=$1
-work=$build/mcu-scalar
+kernels=$2
+work=$build/mcu-$kernels
 mkdir -p "$work"
 ran=0 result=0
 
@@ -16,12 +18,12 @@ board() {
 		define=""
 		[ $name = portable ] && define=-DQN_PORTABLE
 		# shellcheck disable=SC2086
-		$2 $define -DRUN=run_$name -std=c11 -Wall -Wextra -Werror -I"$source" -I"$build" -c "$source/tests/mcu/scalar_run.c" -o "$work/$name.o" ||
+		$2 $define -DRUN=run_$name -std=c11 -Wall -Wextra -Werror -I"$source" -I"$build" -c "$source/tests/mcu/${kernels}_run.c" -o "$work/$name.o" ||
 			{ result=1 && return; }
 	done
 	# shellcheck disable=SC2086
 	$3 -O2 -std=gnu11 -I"$source" -I"$build" -nostartfiles -Wl,--gc-sections -L"$source/bench/mcu" \
-		"$source/tests/mcu/scalar.c" "$work/native.o" "$work/portable.o" -o "$out" || { result=1 && return; }
+		"$source/tests/mcu/$kernels.c" "$work/native.o" "$work/portable.o" -o "$out" || { result=1 && return; }
 	# shellcheck disable=SC2086
 	text=$(timeout 300 $5 -nographic -monitor none -serial stdio -semihosting-config enable=on,target=native -kernel "$out" 2>&1 </dev/null)
 	ran=$((ran + 1))
@@ -29,24 +31,32 @@ board() {
 	case $text in "ok, "*"definitions $4") ;; *) result=1 ;; esac
 }
 
-# core CPU DEFINE SET
+# arm CPU DEFINE SET BOARD
 arm() {
 	link="arm-none-eabi-gcc -mcpu=$1 -mthumb $2 -T mps2.ld $source/bench/mcu/start_arm.c"
 	for level in -O2 -Os -O0; do
-		board "$1, gcc $level" "arm-none-eabi-gcc -mcpu=$1 -mthumb $level" "$link" "$3" "qemu-system-arm -M mps2-an385"
+		board "$1, gcc $level" "arm-none-eabi-gcc -mcpu=$1 -mthumb $level" "$link" "$3" "qemu-system-arm -M $4"
 	done
 	if command -v clang >/dev/null && clang --print-targets | grep -q '^ *thumb '; then
 		include=$(arm-none-eabi-gcc -print-sysroot)/include
 		[ -d "$include" ] || include=/usr/include/newlib
-		board "$1, clang" "clang --target=arm-none-eabi -isystem $include -mcpu=$1 -mthumb -O2" "$link" "$3" "qemu-system-arm -M mps2-an385"
+		board "$1, clang" "clang --target=arm-none-eabi -isystem $include -mcpu=$1 -mthumb -mfloat-abi=soft -O2" "$link" "$3" "qemu-system-arm -M $4"
 	fi
 }
 
 if command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null; then
-	arm cortex-m0plus -DMCU_TRAP_UNALIGNED 1
-	arm cortex-m3 "" 2
+	case $kernels in
+	scalar)
+		arm cortex-m0plus -DMCU_TRAP_UNALIGNED 1 mps2-an385
+		arm cortex-m3 "" 2 mps2-an385
+		;;
+	dsp)
+		arm cortex-m4 "" 1 mps2-an386
+		arm cortex-m7 "" 1 mps2-an500
+		;;
+	esac
 fi
-if command -v riscv64-unknown-elf-gcc >/dev/null && command -v qemu-system-riscv32 >/dev/null; then
+if [ "$kernels" = scalar ] && command -v riscv64-unknown-elf-gcc >/dev/null && command -v qemu-system-riscv32 >/dev/null; then
 	for level in -O2 -Os -O0; do
 		compiler="riscv64-unknown-elf-gcc -march=rv32imc -mabi=ilp32 -mcmodel=medany --specs=picolibc.specs"
 		board "rv32imc, gcc $level" "$compiler $level" "$compiler -T virt.ld $source/bench/mcu/start_riscv.c" 3 "qemu-system-riscv32 -M virt -bios none"

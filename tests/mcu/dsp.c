@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dsp.c - the instructions of the DSP extension and the kernels over them give the bytes of their definitions
+ * in C: on random arguments, on a microcontroller (kernels.sh). */
+#include "tests/mcu/dsp.h"
+#include "tests/mcu/jobs.h"
+
+enum { BYTES = 20000, WORDS = 10000, WORK = 6000, FEW_WORDS = 8, JOBS = 500 };
+
+static int8_t x[BYTES], native[BYTES], portable[BYTES];
+static uint32_t w[WORDS], words[FEW_WORDS], work[WORK];
+
+/* Constants of blocks: `head` words of sums, `body` of weights, scales of n and what is between them. */
+static void
+draw_words(int32_t head, int32_t body, int32_t channels, int32_t scale)
+{
+	for (int32_t at = 0; at < WORDS;) {
+		for (int32_t i = 0; i < head && at < WORDS; i++)
+			w[at++] = (uint32_t)pick(-100000, 100000);
+		for (int32_t i = 0; i < body && at < WORDS; i++)
+			w[at++] = (uint32_t)pick(-1152, 1152) << 16 |
+				  ((uint32_t)pick(-1152, 1152) & 0xffffu);
+		for (int32_t i = 0; i < channels && at + scale <= WORDS; i++) {
+			const uint32_t n = (uint32_t)pick(0, 21);
+
+			w[at++] = (uint32_t)pick(1 << 30, INT32_MAX);
+			if (scale == 3)
+				w[at++] = (2 * (uint32_t)pick(-128, 127) + 1) * (2u << n) + 1;
+			w[at++] = scale == 3 ? n + 1 : n;
+		}
+		if (channels > 0 && WORDS - at < scale)
+			break;
+	}
+}
+
+/* Three taps of a row are w0 w1 w1 w2, and sums are twice what they are. */
+static void
+draw_depthwise_words(void)
+{
+	draw_words(0, 4, 1, 2);
+	for (int32_t at = 0; at < WORDS; at++)
+		if (at % 6 < 3)
+			w[at] = (w[at] & 0xff0000ffu) | (w[at] >> 16 & 0xffu) * 0x10100u;
+		else if (at % 6 == 3)
+			w[at] *= 2;
+}
+
+static void
+draw_conv(job *j)
+{
+	qn_dsp_args *a = &j->conv;
+	const int same = pick(0, 2) == 0, deep = j->kind == JOB_DEPTHWISE,
+		  wino = j->kind == JOB_WINOGRAD;
+
+	*a = (qn_dsp_args){.batch = pick(1, 2), .dil_h = 1, .dil_w = 1, .w = w};
+	a->in_c = deep ? pick(4, 13) : pick(0, 1) == 0 ? 4 * pick(1, 9) : pick(1, 21);
+	a->out_c = deep || same ? a->in_c : pick(1, 14);
+	a->k_h = deep || wino || same ? 3 : pick(1, 4);
+	a->k_w = deep || wino || same ? 3 : pick(1, 4);
+	a->stride_h = wino || same ? 1 : pick(1, 2);
+	a->stride_w = wino || same ? 1 : pick(1, 2);
+	a->pad_t = same ? 1 : pick(0, 2);
+	a->pad_l = same ? 1 : pick(0, 2);
+	a->out_h = pick(1, 7);
+	a->out_w = pick(1, 9);
+	a->in_h = same ? a->out_h : pick(1, 8);
+	a->in_w = same ? a->out_w : pick(1, 9);
+	a->zi = pick(-128, 127);
+	a->zo = pick(-128, 127);
+	a->lo = pick(0, 1) == 0 ? -128 : pick(-128, 0);
+	a->hi = pick(0, 1) == 0 ? 127 : pick(1, 127);
+	j->over = same && (!deep || a->in_c % 4 == 0) && pick(0, 1) == 0;
+	if (wino)
+		draw_words(4, (a->in_c + 3) / 4 * 128, 4, 3);
+	else if (deep)
+		draw_depthwise_words();
+	else
+		draw_words(4, (a->k_h * a->k_w * a->in_c + 3) / 4 * 4, 4, 2);
+}
+
+static void
+draw(job *j, int n)
+{
+	j->kind = pick(JOB_PRIMITIVES, JOB_DENSE);
+	j->relu = pick(0, 1);
+	j->over = 0;
+	if (n % 16 == 0)
+		draw_bytes(x, BYTES, -128);
+	for (int32_t i = 0; i < FEW_WORDS; i++)
+		words[i] = pick(0, 3) > 0    ? (uint32_t)pick(0, INT32_MAX) << pick(0, 31)
+			   : pick(0, 1) == 0 ? 0x80008000u
+					     : 0x7fff7fffu;
+	if (j->kind == JOB_DENSE) {
+		j->dense = (qn_dense_dsp_args){.batch = pick(1, 2),
+					       .in = pick(1, 100),
+					       .out = pick(1, 20),
+					       .zo = pick(-128, 127),
+					       .lo = -128,
+					       .hi = pick(0, 127),
+					       .w = w};
+		draw_words(8, (j->dense.in + 3) / 4 * 8, 8, 2);
+	} else if (j->kind != JOB_PRIMITIVES) {
+		draw_conv(j);
+	}
+}
+
+/* The number of jobs before the first one whose bytes differ. */
+static int
+count_equal(job *j)
+{
+	int n = 0;
+
+	for (; n < JOBS; n++) {
+		draw(j, n);
+		memset(native, 1, sizeof(native));
+		memset(portable, 1, sizeof(portable));
+		j->z = native + n % 4;
+		run_native(j);
+		j->z = portable + n % 4;
+		run_portable(j);
+		if (memcmp(native, portable, sizeof(native)) != 0)
+			break;
+	}
+	return n;
+}
+
+int
+mcu_main(void)
+{
+	job j = {.x = x + 1, .words = words, .work = work};
+	const int n = count_equal(&j);
+
+	return report_jobs(n, JOBS, j.kind, native_dsp());
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dsp.h - what dsp.c compares: dsp_run.c is compiled twice, with the instructions of the DSP extension and
+ * with their definitions in C. */
+#ifndef QN_TESTS_MCU_DSP_H
+#define QN_TESTS_MCU_DSP_H
+
+#include "runtime/kernels/dsp_dense.h"
+#include "runtime/kernels/dsp_depthwise.h"
+#include "runtime/kernels/dsp_winograd.h"
+
+typedef enum job_kind {
+	JOB_PRIMITIVES,
+	JOB_CONV,
+	JOB_WINOGRAD,
+	JOB_DEPTHWISE,
+	JOB_DENSE,
+} job_kind;
+
+typedef struct job {
+	int kind;         /* a job_kind; compilers differ in the size of those */
+	int relu, over;   /* over: the result lies where the operand does */
+	qn_dsp_args conv; /* depthwise and Winograd's, too */
+	qn_dense_dsp_args dense;
+	const int8_t *x;
+	const uint32_t *words; /* of primitives */
+	uint32_t *work;
+	int8_t *z;
+} job;
+
+void run_native(const job *j);
+void run_portable(const job *j);
+/* Which definitions run_native has: QN_DSP. */
+int native_dsp(void);
+
+#endif

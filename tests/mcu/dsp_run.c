@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dsp_run.c - runs a job; RUN is the function's name. */
+#include "tests/mcu/dsp.h"
+
+static void
+primitives(const job *j)
+{
+	const uint32_t x = j->words[0], y = j->words[1];
+	const int32_t acc = (int32_t)j->words[2];
+	const uint32_t scale[3] = {j->words[3] >> 1 | 1u << 30, j->words[4] >> 2,
+				   j->words[5] % 22 + 1};
+	const uint32_t result[] = {
+		(uint32_t)qn_smlad(x, y, acc),
+		qn_sxtb16(x),
+		qn_sxtb16_ror8(x),
+		qn_pkhbt(x, y),
+		qn_pkhtb(x, y),
+		(uint32_t)qn_smlabb(x, y, acc),
+		(uint32_t)qn_smlatt(x, y, acc),
+		(uint32_t)qn_smmlar((int32_t)x, (int32_t)y, acc),
+		(uint32_t)qn_smmla((int32_t)x, (int32_t)y, acc),
+		(uint32_t)qn_ssat8(acc),
+		qn_sadd16(x, y),
+		qn_ssub16(x, y),
+		qn_load4(j->x + x % 4),
+		(uint32_t)qn_winograd_value(acc / 4, scale, 0),
+		(uint32_t)qn_winograd_value(acc / 4, scale, 1),
+	};
+
+	memcpy(j->z, result, sizeof(result));
+	qn_store4(j->z + sizeof(result) + 1, y);
+	qn_dsp_expand4(j->x + 1, j->x + 18, 3, j->work);
+	memcpy(j->z + sizeof(result) + 8, j->work, 48);
+}
+
+void RUN(const job *j);
+
+void
+RUN(const job *j)
+{
+	const int8_t *x = j->x;
+
+	if (j->over) {
+		memcpy(j->z, x,
+		       (size_t)(j->conv.batch * j->conv.in_h * j->conv.in_w * j->conv.in_c));
+		x = j->z;
+	}
+	switch (j->kind) {
+	case JOB_PRIMITIVES:
+		primitives(j);
+		break;
+	case JOB_CONV:
+		(j->relu ? qn_conv2d_relu_dsp : qn_conv2d_dsp)(&j->conv, x, j->work, j->z);
+		break;
+	case JOB_WINOGRAD:
+		(j->relu ? qn_winograd_relu_dsp : qn_winograd_dsp)(&j->conv, x, j->work, j->z);
+		break;
+	case JOB_DEPTHWISE:
+		(j->relu ? qn_depthwise3_relu_dsp : qn_depthwise3_dsp)(&j->conv, x, j->work, j->z);
+		break;
+	case JOB_DENSE:
+		qn_dense_dsp(&j->dense, x, j->work, j->z);
+		break;
+	}
+}
+
+#if !defined(QN_PORTABLE)
+int
+native_dsp(void)
+{
+	return QN_DSP;
+}
+#endif
