@@ -162,7 +162,7 @@ columns_first(qn_rw *rw, qn_id x)
 	return rank >= 2 ? qn_rw_add(rw, QN_OP_transpose, NULL, 1, &x, &a, NULL) : 0;
 }
 
-/* matmul(x, w) with constant weights as a dense layer, which may have their zero points; 0: it is none. */
+/* matmul(x, w) with constant weights of 8 bits as a dense layer, which may have their zero points; 0: it is none. */
 static qn_id
 layer(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w)
 {
@@ -173,7 +173,8 @@ layer(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w)
 	const char *name = qn_rw_name(rw, root);
 	int64_t flat[2] = {1, 0};
 
-	if (wn->op != QN_OP_const || wn->type->rank != 2 || qn_type_count(y) < 0)
+	if (wn->op != QN_OP_const || wn->type->elem->bits > 8 || wn->type->rank != 2 ||
+	    qn_type_count(y) < 0)
 		return 0;
 	if (a->transpose_a != 0 && (x = columns_first(rw, x)) == 0)
 		return 0;

@@ -115,6 +115,13 @@ stored_type(qn_types *t, const qn_type *type)
 	return qn_type_tuple(t, type->nfield, field);
 }
 
+/* Weights that kernels take as they are: of less than 8 bits. */
+static bool
+stays(const widths *w, qn_id id)
+{
+	return w->weights[id] && qn_graph_node(w->g, id)->type->elem->bits < 8;
+}
+
 /* ---- constants ---- */
 
 /* A value of `from` as one of `to`. */
@@ -141,7 +148,7 @@ constant_type(widths *w, qn_id id, const qn_node *n)
 	double scale;
 	int64_t zp, lo = 0, hi = 0;
 
-	if (w->weights[id] && e->bits < 8)
+	if (stays(w, id))
 		return n->type;
 	if (!w->behind[id] || !is_stored(e) || e->bits <= 8 || (p = port_elem(t, e)) == NULL)
 		return stored_type(t, n->type);
@@ -311,7 +318,7 @@ copy(widths *w, qn_id id, const qn_node *n)
 		return cast_again(w, n);
 	like.type = n->op == QN_OP_const   ? constant_type(w, id, n)
 		    : n->op == QN_OP_input ? n->type
-		    : w->weights[id]       ? n->type
+		    : stays(w, id)         ? n->type
 					   : stored_type(t, n->type);
 	if (n->op == QN_OP_const && like.type != n->type)
 		like.value = restored_const(w, n->value, like.type);
@@ -338,7 +345,7 @@ qn_rqz_widths(qn_model *m, qn_graph *g, qn_graph **out)
 	w.behind = QN_NEW(m->scratch, bool, g->n);
 	find_constants(&w);
 	for (qn_id id = 1; id < g->n && !any; id++)
-		any = !w.weights[id] && changes(&w, qn_graph_node(g, id)->type);
+		any = !stays(&w, id) && changes(&w, qn_graph_node(g, id)->type);
 	if (!any)
 		return QN_OK;
 	w.to = qn_graph_new_in(m, g->name, m->scratch); /* swept at the end */
