@@ -9,7 +9,7 @@
 typedef struct cutter {
 	qn_model *m;
 	qn_grouper *s;
-	qn_id *inside; /* value -> value in the composite under construction; 0: none */
+	qn_id *inside; /* value -> value in the last composite that has it */
 	bool *read;    /* values that the new graph reads */
 	qn_map names;  /* of graphs */
 } cutter;
@@ -65,10 +65,6 @@ make_composite(cutter *c, const qn_group *gr, qn_graph **out)
 		status = c->inside[gr->inner[k]] != 0 ? QN_OK : QN_EINTERNAL;
 	}
 	qn_graph_output(composite, qn_graph_node(g, gr->root)->name, c->inside[gr->root]);
-	for (uint32_t k = 0; k < gr->ninput; k++)
-		c->inside[gr->input[k]] = 0;
-	for (uint32_t k = 0; k < gr->ninner; k++)
-		c->inside[gr->inner[k]] = 0;
 	*out = composite;
 	return status;
 }

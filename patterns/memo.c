@@ -20,7 +20,7 @@ typedef struct scope {
 typedef struct known {
 	bool holds, only; /* only: there is no other way to hold */
 	size_t n;
-	qn_bound *first; /* what it binds */
+	qn_bound *first; /* what it binds, one for a slot */
 } known;
 
 typedef struct qn_memo_record {
@@ -331,20 +331,11 @@ qn_memo_learn(qn_matcher *s, const qn_goal *goal)
 		return;
 	*k = (known){.holds = true, .only = only};
 	k->first = QN_NEW(s->arena, qn_bound, r->scope->nslot);
-	size_t *order = QN_NEW(s->arena, size_t, r->scope->nslot);
 	for (size_t i = 0; i < r->scope->nslot; i++) {
 		const qn_first *first = qn_search_first(s, r->scope->slot[i]);
-		size_t at = k->n;
 
-		if (first->graph == NULL || first->at < r->nbound)
-			continue;
-		for (; at > 0 && order[at - 1] > first->at; at--) {
-			order[at] = order[at - 1];
-			k->first[at] = k->first[at - 1];
-		}
-		order[at] = first->at;
-		k->first[at] = s->bound[first->at];
-		k->n++;
+		if (first->graph != NULL && first->at >= r->nbound)
+			k->first[k->n++] = s->bound[first->at];
 	}
 }
 

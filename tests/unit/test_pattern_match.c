@@ -4,6 +4,7 @@
 #include "tests/unit/pattern_rig.h"
 
 #include "patterns/index.h"
+#include "patterns/memo.h"
 
 typedef struct row {
 	const char *pattern, *root; /* the value that is asked */
@@ -49,6 +50,7 @@ run_rows(const row *rows, size_t n)
 
 static const char values[] =
 	"graph @f(%p: tensor<4xf32>, %q: tensor<4xf32>) { %s = add %p, %q  return %s }\n"
+	"graph @g(%p: tensor<4xf32>, %q: tensor<4xf32>) { %s = add %p, %q  return %s }\n"
 	"graph @h(%p: tensor<4xf32>) pattern \"block\" { %s = relu %p  return %s }\n"
 	"graph @main(%x: tensor<4xf32>, %y: tensor<4xf32>, %i: tensor<1x5x5x2xf32>, %w: "
 	"tensor<3x3x3x2xf32>, %b: tensor<3xf32>, %m: tensor<1x4xf32>) {\n"
@@ -96,6 +98,14 @@ static const char values[] =
 	"  %inner = div %k, %y\n"
 	"  %regr = mul %add, %inner\n"
 	"  %clip = clip %x {min=-1.0, max=6.0}\n"
+	"  %clip_again = clip %x {min=-1.0, max=6.0}\n"
+	"  %clip_low = clip %x {min=-2.0, max=6.0}\n"
+	"  %clip_high = clip %x {min=-1.0, max=7.0}\n"
+	"  %fine = quantize %x : tensor<4x!quant.uniform<i8:f32, 0.5>>\n"
+	"  %fine_again = quantize %x : tensor<4x!quant.uniform<i8:f32, 0.5>>\n"
+	"  %coarse = quantize %x : tensor<4x!quant.uniform<i8:f32, 0.25>>\n"
+	"  %call_again = call @f %x, %y\n"
+	"  %call_other = call @g %x, %y\n"
 	"  return %quot, %diamond, %two, %c5\n"
 	"}\n";
 
@@ -121,6 +131,13 @@ static const row table[] = {
 	{"expr(%x)", "y", NULL, 0},
 	{"expr(%k)", "k_again", "", 0}, /* constants of equal bytes */
 	{"expr(%k)", "k_other", NULL, 0},
+	{"expr(%clip)", "clip_again", "", 0}, /* equal attributes */
+	{"expr(%clip)", "clip_low", NULL, 0},
+	{"expr(%clip)", "clip_high", NULL, 0},
+	{"expr(%fine)", "fine_again", "", 0}, /* equal types */
+	{"expr(%fine)", "coarse", NULL, 0},
+	{"expr(%call)", "call_again", "", 0}, /* of the same graph */
+	{"expr(%call)", "call_other", NULL, 0},
 	/* calls; only add and mul commute */
 	{"add(%x, %y)", "add", "", 0},
 	{"add(%x, %y)", "swapped", "", 0},
@@ -403,6 +420,21 @@ random_graph(uint64_t seed, int n)
 		qn_graph_output(rg->g, "z", last[2]);
 }
 
+/* An answer that was kept names the same value for each part as the search does: the only one, or the first. */
+static void
+check_first(const qn_pattern *p, bool is, const qn_match *kept, const qn_match *searched,
+	    uint64_t seed, const char *text)
+{
+	size_t n;
+	const qn_memo_count *count = qn_memo_counts(&rg->arena, &p->pat, &n);
+
+	assert_true(n <= QN_MAX_SLOTS);
+	for (size_t k = 0; is && k < n; k++)
+		if (count[k] != QN_MEMO_ON_PATH && kept->at[k] != searched->at[k])
+			fail_msg("seed %d, %s: part %zu is %u, not %u", (int)seed, text, k,
+				 kept->at[k], searched->at[k]);
+}
+
 static void
 compare(const char *text, uint64_t seed, uint32_t flags, size_t *found)
 {
@@ -420,6 +452,7 @@ compare(const char *text, uint64_t seed, uint32_t flags, size_t *found)
 		if (qn_match_is(asks, rg->g, &p->pat, id, &few) != is)
 			fail_msg("seed %d, %s at %u: %sa match", (int)seed, text, id,
 				 is ? "" : "not ");
+		check_first(p, is, &few, &m, seed, text);
 		const char *got =
 			qn_match_at(binds, rg->g, &p->pat, id, &m) ? bindings_of(&m) : NULL;
 		if (!same_text(got, want))
@@ -465,6 +498,30 @@ test_kept_answers(void **state)
 	for (size_t i = 0; i < QN_COUNT(patterns); i++)
 		if (found[i] == 0)
 			print_message("%s matched nowhere\n", patterns[i]);
+}
+
+/* One matcher looks at graphs of equal size in turn, and at one that has grown. */
+static void
+test_several_graphs(void **state)
+{
+	static const char text[] = "graph @other(%p: tensor<4xf32>, %q: tensor<4xf32>) {\n"
+				   "  %s = add %p, %q\n  %t = add %p, %q\n  return %s, %t\n}\n"
+				   "graph @main(%p: tensor<4xf32>, %q: tensor<4xf32>) {\n"
+				   "  %s = add %p, %q\n  %t = add %q, %p\n  return %s, %t\n}\n";
+	qn_matcher *s = qn_matcher_new(&rg->arena, 0);
+	qn_match m;
+
+	(void)state;
+	read_model(text);
+	const qn_pattern *p = read_pattern(new_set(), "expr(%s)");
+	const qn_graph *other = qn_model_graph(&rg->m, "other");
+	for (int turn = 0; turn < 2; turn++) {
+		assert_false(qn_match_at(s, rg->g, &p->pat, qn_graph_find(rg->g, "t"), &m));
+		assert_true(qn_match_at(s, other, &p->pat, qn_graph_find(other, "t"), &m));
+	}
+	const qn_id in[2] = {qn_graph_find(rg->g, "p"), qn_graph_find(rg->g, "q")};
+	const qn_id again = op(QN_OP_add, 2, in, NULL, NULL);
+	assert_true(qn_match_at(s, rg->g, &p->pat, again, &m));
 }
 
 /* ---- limits ---- */
@@ -560,6 +617,7 @@ main(void)
 		TEST(test_dominators),
 		TEST(test_dominators_of_random_graphs),
 		TEST(test_kept_answers),
+		TEST(test_several_graphs),
 		TEST(test_depth),
 		TEST(test_step_limit),
 		TEST(test_shared_nodes),
