@@ -126,17 +126,18 @@ constant_hint(const qn_graph *g, qn_arena *a, size_t i, size_t n, size_t others)
 	return qn_buf_str(&b);
 }
 
-/* The input whose dimension 0 is the batch: the first one that has that of the first output, as a state [layers, N, …] before
- * it has not; else the first. */
+/* The samples in a batch: dimension 0 of the first output where an input has it too, as a state [layers, N, …] has not;
+ * else of the first input. */
 static size_t
-leader(const qn_graph *g)
+samples_in_batch(const qn_graph *g)
 {
-	const qn_type *y = g->noutput > 0 ? qn_graph_node(g, g->output[0].value)->type : NULL;
+	const qn_type *y = qn_graph_node(g, g->output[0].value)->type;
+	const size_t n = y->is_tuple || y->rank == 0 ? 0 : (size_t)y->dim[0];
 
-	for (size_t i = 0; y != NULL && !y->is_tuple && y->rank > 0 && i < g->ninput; i++)
-		if ((int64_t)batch_of(g, i) == y->dim[0])
-			return i;
-	return 0;
+	for (size_t i = 0; i < g->ninput; i++)
+		if (batch_of(g, i) == n)
+			return n;
+	return g->ninput > 0 ? batch_of(g, 0) : 1;
 }
 
 /* The numbers of samples of the inputs, against each other. */
@@ -156,7 +157,7 @@ count_batches(const qn_graph *g, qn_arena *a, const qn_source *const *raw, qn_da
 					   constant_hint(g, a, n == 1 ? i : 0, n, d->nbatch));
 		d->nbatch = i == 0 || n > d->nbatch ? n : d->nbatch;
 	}
-	d->batch = g->ninput > 0 ? batch_of(g, leader(g)) : 0;
+	d->batch = samples_in_batch(g);
 	return status;
 }
 

@@ -292,6 +292,43 @@ compares_states(void **state)
 	assert_non_null(strstr(qn_diag_get(w->ctx, 0).message, "sample 4 "));
 }
 
+/* A state that comes first, and samples of one number each, which are batches of 4 all the same. */
+static void
+compares_numbers(void **state)
+{
+	static const char text[] = "model \"m\" stage float\n"
+				   "graph @main(%h: tensor<2x4x1xf32>, %x: tensor<4xf32>) {\n"
+				   "  %y = relu %x\n  %n = sqrt %h\n"
+				   "  return %y, %n\n}\n";
+	const float h[16] = {1, 4, 1, 1, 1, 1, 9, 1, 1, 1, 1, 1, 4, 1, 1, 1};
+	world *w = *state;
+	qn_model *m;
+	qn_array *in[2], *want[2] = {NULL};
+	figures f = {.n = 0};
+
+	write_file(w, "state.qir", text, sizeof text - 1);
+	assert_int_equal(qn_load(w->ctx, in_folder(w, "state.qir"), &m), QN_OK);
+	assert_int_equal(qn_array_new(w->ctx, "f32", 3, (int64_t[]){4, 4, 1}, h, &in[0]), QN_OK);
+	assert_int_equal(qn_array_new(w->ctx, "f32", 1, (int64_t[]){8},
+				      (float[]){1, 2, 3, 4, 5, 6, 7, 8}, &in[1]),
+			 QN_OK);
+	assert_int_equal(qn_array_new(w->ctx, "f32", 1, (int64_t[]){8},
+				      (float[]){1, 2, 3, 4, 5, 6, 7, 9}, &want[0]),
+			 QN_OK);
+	float next[16];
+	for (int i = 0; i < 16; i++)
+		next[i] = sqrtf(h[i]);
+	assert_int_equal(qn_array_new(w->ctx, "f32", 3, (int64_t[]){4, 4, 1}, next, &want[1]),
+			 QN_OK);
+	qn_measure_opts o = {.ntarget = 2, .target = want};
+	const qn_status status = qn_measure(m, 2, in, &o, keep, &f);
+	show(w);
+	assert_int_equal(status, QN_OK);
+	for (size_t i = 0; i < f.n; i++)
+		if (strcmp(f.of[i].output, "y") == 0 && strcmp(f.of[i].name, "mae") == 0)
+			assert_true(f.of[i].value == 1.0 / 8);
+}
+
 static void
 scores_windows(void **state)
 {
@@ -447,6 +484,7 @@ main(void)
 		T(compares_with_values),
 		T(compares_with_a_model),
 		T(compares_states),
+		T(compares_numbers),
 		T(scores_windows),
 		T(takes_integers_and_threads),
 		T(refuses),
