@@ -357,9 +357,10 @@ read_head(reader *r, const qn_json *root)
 		bad(r, method, "observes nothing");
 	s->nbatch = need_number(r, root, "batches", (uint64_t)1 << 40);
 	s->batch = need_number(r, root, "batch", (uint64_t)1 << 20);
-	s->pass = (unsigned)need_number(r, root, "pass", s->method.method->passes) - 1;
-	if (s->nbatch == 0 || s->batch == 0 || s->pass >= s->method.method->passes)
+	const uint64_t pass = need_number(r, root, "pass", s->method.method->passes);
+	if (s->nbatch == 0 || s->batch == 0 || pass == 0)
 		bad(r, root, "has no batches, or no pass");
+	s->pass = (unsigned)pass - 1;
 	if (r->status == QN_OK) {
 		read_data(r, need(r, root, "data", QN_JSON_ARRAY));
 		read_spans(r, need(r, root, "observed", QN_JSON_ARRAY));

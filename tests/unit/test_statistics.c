@@ -226,7 +226,9 @@ test_files(void **state)
 		{"\"batches\": 8", "\"batches\": 0", "stats.value"},
 		{"\"batches\": 8", "\"batches\": 3", "stats.value"},
 		{"\"batches\": 8", "\"batches\": \"99999999999999999999\"", "stats.value"},
+		{"\"batches\": 8", "\"batches\": 1099511627777", "stats.value"},
 		{"\"batch\": 1", "\"batch\": -1", "stats.value"},
+		{"\"batch\": 1", "\"batch\": 1048577", "stats.value"},
 		{"\"pass\": 1", "\"pass\": 2", "stats.value"},
 		{"\"pass\": 1", "\"pass\": 0", "stats.value"},
 		{"[[0, 4]]", "[[4, 0]]", "stats.value"},
@@ -268,6 +270,27 @@ test_files(void **state)
 	(void)read_text(good);
 	for (size_t i = 0; i < QN_COUNT(rows); i++)
 		refuse(edit(good, rows[i].from, rows[i].to), rows[i].id);
+	/* the largest numbers that a file may have */
+	static const char *const most[][2] = {
+		{"\"batches\": 8", "\"batches\": 1099511627776"},
+		{"\"batch\": 1", "\"batch\": 1048576"},
+		{"\"qmin\": -127", "\"qmin\": -65536"},
+		{"\"qmax\": 127", "\"qmax\": 65536"},
+	};
+	for (size_t i = 0; i < QN_COUNT(most); i++) {
+		char *text = edit(good, most[i][0], most[i][1]);
+
+		(void)qn_statistics_seal(text, strlen(text));
+		(void)read_text(text);
+	}
+	/* one report, be there several digits wrong */
+	char *text = edit(good, "\"12345678\"", "\"12xy5678z\"");
+	qn_statistics *s;
+	(void)qn_statistics_seal(text, strlen(text));
+	assert_int_equal(qn_statistics_read(&rg->env, &rg->arena, "s", text, strlen(text), &s),
+			 QN_EINVALID);
+	assert_int_equal(rg->diags.n, 1);
+	qn_diags_clear(&rg->env, &rg->diags);
 	refuse((char[]){""}, "json.syntax");
 	refuse((char[]){"[]"}, "json.kind");
 	refuse((char[]){"{\"quern_statistics\": 2,\"checksum\": \"00000000\"\n}\n"},
@@ -301,8 +324,6 @@ test_files(void **state)
 	refuse(edit(good, "\"bins\": {", "\"binz\": {"), "json.key.unknown");
 	/* every beginning of a file is an error, none a crash */
 	for (size_t n = 0; n + 2 < strlen(good); n += 7) {
-		qn_statistics *s;
-
 		assert_int_not_equal(qn_statistics_read(&rg->env, &rg->arena, "s", good, n, &s),
 				     QN_OK);
 		qn_diags_clear(&rg->env, &rg->diags);
