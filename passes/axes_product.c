@@ -17,6 +17,7 @@
 typedef struct group {
 	int32_t from, to, vfrom, vto;
 	int64_t place; /* of its first dim other than 1, in x */
+	bool done;
 } group;
 
 /* The finest groups.  Counts are equal and not 0; a group holds the dims of 1 behind it. */
@@ -90,16 +91,16 @@ qn_ax_reshape(const qn_ax *s)
 		if (!is_together(s, &g[i]))
 			return qn_rw_decline(s->rw, "it joins what does not lie side by side");
 	for (int32_t done = 0; done < n; done++) {
-		int32_t first = 0;
+		group *first = NULL;
 
 		for (int32_t i = 0; i < n; i++)
-			if (g[i].vfrom >= 0 && (g[first].vfrom < 0 || g[i].place < g[first].place))
-				first = i;
-		for (int32_t k = g[first].vfrom; k < g[first].vto; k++) {
+			if (!g[i].done && (first == NULL || g[i].place < first->place))
+				first = &g[i];
+		for (int32_t k = first->vfrom; k < first->vto; k++) {
 			q.v[k] = rank;
 			dim[rank++] = v->dim[k];
 		}
-		g[first].vfrom = -1;
+		first->done = true;
 	}
 	qn_id y = qn_ax_as(s->rw, qn_rw_name(s->rw, s->root), s->x, rank, dim);
 	return qn_ax_put(s, y, &q);
