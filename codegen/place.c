@@ -261,8 +261,7 @@ larger_first(qn_buffer *buf, size_t n, uint64_t pairs, qn_arena *a)
 	find_pairs(&s, buf, n, pairs, a);
 	for (size_t i = 0; i < n; i++)
 		todo[i] = &buf[i];
-	if (n > 0)
-		qsort(todo, n, sizeof *todo, by_size);
+	qsort(todo, n, sizeof *todo, by_size);
 	for (size_t i = 0; i < n; i++) {
 		qn_buffer *b = todo[i];
 		size_t k = 0;

@@ -156,6 +156,16 @@ calibrate(qn_model *m, const char *name, size_t n)
 				  &opts);
 }
 
+/* Values that stay in float get symbols: one round, as `calibrate` begins with a model that came quantized. */
+static qn_status
+open_values(qn_model *m)
+{
+	size_t npair, nsymbol;
+	bool stays;
+
+	return qn_open_values(m, &(qn_requant_opts){0}, &npair, &nsymbol, &stays);
+}
+
 static qn_status
 run_one(qn_model *m, const char *name, size_t n)
 {
@@ -178,6 +188,8 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_quantize_model(m, &opts);
 	if (IS("calibrate") || strncmp(name, "calibrate=", strlen("calibrate=")) == 0)
 		return calibrate(m, name, n);
+	if (IS("open-values"))
+		return open_values(m);
 	if (IS("bind"))
 		return qn_bind(m);
 	if (IS("requantize"))

@@ -27,6 +27,18 @@ static const struct {
 	 "(" F ") {\n  %t = transpose %f {perm=[1,0]}\n  %s = exp %t\n  %q = quantize %s : " Q(
 		 "4x2") "\n  return %q\n}\n",
 	 "exp 's'", "no range for 'f'; find it on samples", false, false},
+	{"a layer and its activation",
+	 "(" F ") {\n  %h = exp %f\n  %h_1 = relu %h\n  %s = exp %h_1\n  %q = quantize %s : " Q(
+		 "2x4") "\n  return %q\n}\n",
+	 "exp 's'", "no range for 'h'; find it", false, false},
+	{"another layer after it",
+	 "(" F ") {\n  %h = exp %f\n  %g_1 = relu %h\n  %s = exp %g_1\n  %q = quantize %s : " Q(
+		 "2x4") "\n  return %q\n}\n",
+	 "exp 's'", "no range for 'g_1'; find it", false, false},
+	{"a layer whose name begins with its operand's",
+	 "(" F ") {\n  %h = exp %f\n  %h2 = relu %h\n  %s = exp %h2\n  %q = quantize %s : " Q(
+		 "2x4") "\n  return %q\n}\n",
+	 "exp 's'", "no range for 'h2'; find it", false, false},
 	{"no range at all", "(" F ") {\n  %s = exp %f\n  return %s\n}\n", "exp 's'",
 	 "no range for 'f', 's'; find", false, false},
 	{"a way out", "(" X ") {\n  %d = dequantize %x\n  %s = exp %d\n  return %s\n}\n", "exp 's'",

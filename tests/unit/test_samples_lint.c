@@ -121,6 +121,9 @@ test_wrong(void **state)
 	expect_open(w, "x.bin", &(qn_data_opts){.rank = 3, .shape = shape}, "data.size");
 	expect_open(w, "x.bin", &(qn_data_opts){.rank = 1, .shape = none}, "data.option");
 	expect_open(w, "x.bin", &(qn_data_opts){.dtype = "f31"}, "array.dtype");
+	write_file(w, "plain", "\x93NUMPY", 6); /* known by its first bytes alone */
+	expect_open(w, "plain", &(qn_data_opts){.rank = 3, .shape = shape}, "data.option");
+	expect_open(w, "plain", &(qn_data_opts){.dtype = "u8"}, "data.option");
 	expect_open(w, "mixed/a.pgm", &(qn_data_opts){.rank = 3, .shape = shape}, "data.option");
 	expect_open(w, "mixed/a.pgm", &(qn_data_opts){.nstd = 1, .std = &zero}, "data.option");
 	assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "x.bin"), NULL, 0, &x, &n),
