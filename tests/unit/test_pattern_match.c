@@ -5,6 +5,7 @@
 
 #include "patterns/index.h"
 #include "patterns/memo.h"
+#include "patterns/search.h"
 
 typedef struct row {
 	const char *pattern, *root; /* the value that is asked */
@@ -114,6 +115,7 @@ static const row table[] = {
 	{"*", "x", "", 0},
 	{"*", "conv", "", 0},
 	{"a", "conv", "a=conv", 0},
+	{"azAZ_09", "conv", "azAZ_09=conv", 0},
 	{"%x", "x", "", 0},
 	{"%x", "y", NULL, 0},
 	{"input", "y", "", 0},
@@ -197,6 +199,7 @@ static const row table[] = {
 	{"* : quant", "x", NULL, 0},
 	{"* where scalar", "x", NULL, 0},
 	{"* where output", "c5", "", 0},
+	{"* where output", "quot", "", 0}, /* the first */
 	{"* where output", "c4", NULL, 0},
 	/* attributes */
 	{"conv2d(*, *){stride=[2,1]}", "conv", "", 0},
@@ -311,6 +314,11 @@ test_dominators(void **state)
 		 NULL, 0},
 		{"%r = relu %c  %a = relu6 %r  return %a, %r", "conv2d(*, *) ~ relu(*) ~> relu6(*)",
 		 NULL, 0},
+		/* the first value that may be the parent is not where all ways meet; greedy stays at it */
+		{"%t = tanh %c  %r = relu %t  %a = add %r, %t  return %a",
+		 "t=(tanh(*) | relu(*)) ~ p=relu(*) ~> add(*, *)", "p=r t=t", 0},
+		{"%t = tanh %c  %r = relu %t  %a = add %r, %t  return %a",
+		 "(tanh(*) | relu(*)) ~ relu(*) ~> add(*, *)", NULL, QN_MATCH_GREEDY},
 		/* any path; a parent that is the child; a diamond of diamonds */
 		{"%r = relu %c  %t = tanh %r  %a = add %r, %t  return %a",
 		 "c=conv2d(*, *) ~> add(*, *)", "c=c", 0},
@@ -500,6 +508,59 @@ test_kept_answers(void **state)
 			print_message("%s matched nowhere\n", patterns[i]);
 }
 
+/* tanh, then `n` relus; with `blocks` every third is the sum of the two before. */
+static void
+chain(int n, bool blocks)
+{
+	fresh_graph();
+	qn_id x = qn_graph_input(rg->g, "x", type("tensor<4xf32>")), before = 0;
+	x = op1(QN_OP_tanh, x, NULL, NULL);
+	for (int i = 0; i < n; i++) {
+		const qn_id in[2] = {x, before};
+		const bool sum = blocks && i % 3 == 2;
+
+		before = x;
+		x = op(sum ? QN_OP_add : QN_OP_relu, sum ? 2 : 1, in, NULL, NULL);
+	}
+	output(x);
+}
+
+/* A matcher that is asked at all values looks at each a few times, whatever lies above it. */
+static void
+test_steps(void **state)
+{
+	enum { N = 600 };
+	static const struct {
+		const char *text;
+		bool blocks;
+		uint32_t count;
+		uint64_t most; /* steps for each value */
+	} rows[] = {
+		{"R=relu(R | tanh(*))", false, N, 7},
+		{"relu(R=relu(R | t=tanh(*)))", false, N - 1, 8},
+		{"R=relu(R | sigmoid(*))", false, 0, 6},
+		{"R=(relu(R) | add(R, *) | tanh(*))", true, N + 1, 7},
+		{"t=tanh(*) ~ relu(*) ~> relu(*)", false, N, 13},
+		{"sigmoid(*) ~ relu(*) ~> relu(*)", false, 0, 12},
+		{"t=tanh(*) ~ (relu(*) | add(*, *)) ~> add(*, *)", true, N / 3, 22},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		qn_pattern *p = read_pattern(new_set(), rows[i].text);
+		qn_matcher *s = qn_matcher_new(&rg->arena, 0);
+		uint32_t count = 0;
+		qn_match m;
+
+		chain(N, rows[i].blocks);
+		for (qn_id id = rg->g->n - 1; id > 0; id--)
+			count += qn_match_is(s, rg->g, &p->pat, id, &m);
+		if (count != rows[i].count || s->spent > rows[i].most * N)
+			fail_msg("%s: %u matches, %llu steps", rows[i].text, count,
+				 (unsigned long long)s->spent);
+	}
+}
+
 /* One matcher looks at graphs of equal size in turn, and at one that has grown. */
 static void
 test_several_graphs(void **state)
@@ -617,6 +678,7 @@ main(void)
 		TEST(test_dominators),
 		TEST(test_dominators_of_random_graphs),
 		TEST(test_kept_answers),
+		TEST(test_steps),
 		TEST(test_several_graphs),
 		TEST(test_depth),
 		TEST(test_step_limit),
