@@ -246,20 +246,15 @@ qn_rqz_product(qn_rw *rw, const qn_match *m)
 	return y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
 }
 
-/* The accumulating layer without a bias behind a value: under a dequantize, and a reshape that
- * leaves the channels last.  0: there is none, or others read it. */
+/* The accumulating layer without a bias before a value: under a dequantize, and a reshape, after which what has
+ * one number for each channel can be added to the last axis alone.  0: there is none, or others read it. */
 static qn_id
 layer_behind(const qn_rw *rw, qn_id id, qn_id *shape)
 {
 	const qn_node *n = qn_rw_node(rw, id);
-	int32_t rank = n->type->rank;
 
 	*shape = 0;
-	if (n->op == QN_OP_reshape && rank > 0 && qn_rw_uses(rw, id) == 1) {
-		const qn_type *from = qn_rw_node(rw, n->in[0])->type;
-
-		if (from->rank < 1 || from->dim[from->rank - 1] != n->type->dim[rank - 1])
-			return 0;
+	if (n->op == QN_OP_reshape && qn_rw_uses(rw, id) == 1) {
 		*shape = id;
 		id = n->in[0];
 	}

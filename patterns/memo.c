@@ -29,7 +29,6 @@ typedef struct qn_memo_record {
 	size_t nbound;
 	uint32_t nchoice, turned;
 	uint64_t met;
-	bool reached;
 } record;
 
 /* ---- parts of patterns ---- */
@@ -318,11 +317,10 @@ qn_memo_ask(qn_matcher *s, const qn_goal *goal)
 void
 qn_memo_learn(qn_matcher *s, const qn_goal *goal)
 {
-	record *r = &s->record[goal->record];
+	const record *r = &s->record[goal->record];
 	known *k = r->answer;
 	const bool only = s->nchoice == r->nchoice + 1 && s->met == r->met;
 
-	r->reached = true;
 	if (only)
 		qn_search_forget(s, r->nchoice);
 	if (only && goal->pat->kind == QN_PAT_DOM)
@@ -344,6 +342,6 @@ qn_memo_fail(qn_matcher *s, const qn_goal *goal)
 {
 	const record *r = &s->record[goal->record];
 
-	if (!r->reached && r->turned == s->turned && r->answer->n == SIZE_MAX)
+	if (r->turned == s->turned && r->answer->n == SIZE_MAX)
 		*r->answer = (known){0};
 }

@@ -541,6 +541,7 @@ test_steps(void **state)
 		{"R=relu(R | sigmoid(*))", false, 0, 6},
 		{"R=(relu(R) | add(R, *) | tanh(*))", true, N + 1, 7},
 		{"t=tanh(*) ~ relu(*) ~> relu(*)", false, N, 13},
+		{"t=tanh(*) ~ p=relu(*) ~> c=relu(*)", false, N, 17},
 		{"sigmoid(*) ~ relu(*) ~> relu(*)", false, 0, 12},
 		{"t=tanh(*) ~ (relu(*) | add(*, *)) ~> add(*, *)", true, N / 3, 22},
 	};
