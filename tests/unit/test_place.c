@@ -162,6 +162,22 @@ as_defined(void **state)
 	assert_true(larger > 10 && earlier > 10 && ends > 10);
 }
 
+/* Of several steps that need as much, the first is the one that is named; of none, step 0. */
+static void
+largest_step(void **state)
+{
+	const qn_buffer buf[] = {{.bytes = 16, .first = 0, .last = 1},
+				 {.bytes = 32, .first = 1, .last = 2},
+				 {.bytes = 16, .first = 2, .last = 3},
+				 {.bytes = 48, .first = 4, .last = 4}};
+	size_t step = 9;
+
+	assert_int_equal(qn_buffers_alive(buf, 4, 5, *state, &step), 48);
+	assert_int_equal(step, 1);
+	assert_int_equal(qn_buffers_alive(buf, 0, 5, *state, &step), 0);
+	assert_int_equal(step, 0);
+}
+
 /* Of a chain never more is needed than for two that live at a time. */
 static void
 chains(void **state)
@@ -228,6 +244,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(as_defined, open_arena, close_arena),
+		cmocka_unit_test_setup_teardown(largest_step, open_arena, close_arena),
 		cmocka_unit_test_setup_teardown(chains, open_arena, close_arena),
 		cmocka_unit_test_setup_teardown(very_many, open_arena, close_arena),
 	};
