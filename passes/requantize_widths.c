@@ -133,9 +133,7 @@ restored(const qn_types *t, const qn_elem *from, const qn_elem *to, int64_t code
 
 	qn_elem_param(t, from, 0, &was, &zf);
 	qn_elem_param(t, to, 0, &is, &zt);
-	const bool same = !(was < is) && !(was > is);
-	const int64_t steps = same ? code - zf : (int64_t)rint((double)(code - zf) * (was / is));
-	const int64_t v = steps + zt;
+	const int64_t v = (int64_t)rint((double)(code - zf) * (was / is)) + zt;
 	return v < to->qmin ? to->qmin : v > to->qmax ? to->qmax : v;
 }
 

@@ -19,6 +19,8 @@ test_errors(void **state)
 		{"relu(*, *)", "pattern.arity", "pattern:1:10"},
 		{"_", "pattern.syntax", "pattern:1:2"},
 		{"x ?relu(y)", "pattern.syntax", "pattern:1:11"},
+		{"x ?add(_, y ?relu(z))", "pattern.syntax",
+		 "pattern:1:21"}, /* the _ is the other one's */
 		{"_=*", "pattern.syntax", "pattern:1:3"},
 		{"* : f33", "type.unknown", "pattern:1:5"},
 		{"* : [1,x]", "pattern.syntax", "pattern:1:8"},
