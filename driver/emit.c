@@ -88,14 +88,18 @@ file_name(qn_arena *a, const char *folder, const char *name, const char *suffix)
 }
 
 static qn_status
-check_budget(qn_env *env, const char *name, const char *id, const char *what, size_t have,
+check_budget(qn_env *env, const qn_plan *p, const char *id, const char *what, size_t have,
 	     size_t most)
 {
+	const char *way = p->optimize == QN_OPTIMIZE_SPEED
+				  ? ": optimize 'balanced' keeps to it where it can"
+				  : "";
+
 	if (most == 0 || have <= most)
 		return QN_OK;
-	return qn_report(env, QN_EBUDGET, id, name,
-			 "the model needs %zu bytes of %s, %zu more than the budget of %zu", have,
-			 what, have - most, most);
+	return qn_report(env, QN_EBUDGET, id, p->name,
+			 "the model needs %zu bytes of %s, %zu more than the budget of %zu%s", have,
+			 what, have - most, most, way);
 }
 
 /* Sizes for the caller, against the caller's budgets. */
@@ -106,9 +110,9 @@ measure(emit_call *c, const qn_plan *p)
 
 	c->info = (qn_emit_info){qn_arena_str(c->m->arena, p->name), p->scratch_bytes,
 				 p->lower_bound, p->weight_bytes, p->nstep};
-	qn_status scratch = check_budget(c->m->env, p->name, "budget.scratch", "scratch",
+	qn_status scratch = check_budget(c->m->env, p, "budget.scratch", "scratch",
 					 p->scratch_bytes, o->max_scratch_bytes);
-	qn_status weights = check_budget(c->m->env, p->name, "budget.weights", "constants",
+	qn_status weights = check_budget(c->m->env, p, "budget.weights", "constants",
 					 p->weight_bytes, o->max_weight_bytes);
 
 	return scratch != QN_OK ? scratch : weights;

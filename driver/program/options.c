@@ -105,6 +105,13 @@ positional(const command *c, options *o, const char *arg)
 	return 0;
 }
 
+/* Whether the word is one of the command's options, with or without a value. */
+static bool
+is_option(const command *c, const char *word)
+{
+	return word[0] == '-' && word[1] != '\0' && find(c, word, strcspn(word, "=")) != NULL;
+}
+
 int
 options_parse(const command *c, int argc, char **argv, options *o)
 {
@@ -134,9 +141,15 @@ options_parse(const command *c, int argc, char **argv, options *o)
 			if (arg[n] == '=' && *value == '\0')
 				return usage_error(c, "option needs a value", r->name);
 		} else if (r->kind != OPT_FLAG) {
-			value = arg[n] == '=' ? arg + n + 1 : i + 1 < argc ? argv[++i] : NULL;
+			const bool joined = arg[n] == '=';
+
+			value = joined ? arg + n + 1 : i + 1 < argc ? argv[++i] : NULL;
 			if (value == NULL || *value == '\0')
 				return usage_error(c, "option needs a value", r->name);
+			if (!joined && is_option(c, value))
+				return usage_error(
+					c, "option needs a value; an option stands after it",
+					r->name);
 		} else if (arg[n] == '=') {
 			return usage_error(c, "option takes no value", r->name);
 		}

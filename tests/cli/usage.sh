@@ -55,6 +55,7 @@ usage two-models 'unexpected argument|b.json' inspect a.json b.json
 usage unknown-option 'unknown option|--frobnicate|quern compile --help' compile m.json --frobnicate
 usage other-option 'unknown option|--labels' compile m.json --labels y.npy
 usage no-value 'needs a value|--calib' compile m.json --calib
+usage option-for-value 'needs a value; an option stands after it|--optimize' compile m.json --optimize -o out
 for o in --calib --name --output --method --stats --encodings --stop-after; do
 	usage "empty $o" "needs a value|$o" compile "$E/digits.json" "$o" ''
 	usage "empty $o=" "needs a value|$o" compile "$E/digits.json" "$o="
