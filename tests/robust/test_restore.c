@@ -4,14 +4,14 @@
  *
  *   pass quantize, allocation   1  2  3  4 …  until it succeeds: then the next pass
  *
- * Arenas take chunks of 256 bytes here, so that there are many allocations; the quick tier takes some
- * of each pass, QUERN_FULL=1 all.  Then passes that fail by themselves, each in the middle. */
+ * Arenas take chunks of 256 bytes here, so that there are many allocations, of which some of each pass
+ * fail, with QUERN_FULL=1 six times as many.  Then passes that fail by themselves, each in the middle. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include "driver/context.h"
 #include "patterns/quantizer.h"
 #include "tests/e2e/resume_nets.h"
 
-enum { CHUNK = 256, SOME = 24 };
+enum { CHUNK = 256, SOME = 24, FULL = 144 };
 
 static size_t until_failure; /* allocations; 0: none fails */
 
@@ -83,7 +83,7 @@ static void
 run_pass(resume_case *c, size_t pass)
 {
 	const size_t n = allocations(c, pass);
-	const size_t step = resume_full() || n < SOME ? 1 : n / SOME;
+	const size_t points = resume_full() ? FULL : SOME, step = n < points ? 1 : n / points;
 	const char *name = qn_pass_name(pass);
 	resume_text before = forms_of(c);
 	const resume_text reports = c->out;
