@@ -34,7 +34,7 @@ typedef enum qn_pointed {
  * says how its symbol's name ends, from a table that the prepared arguments point to. */
 typedef struct qn_pointer {
 	uint32_t operand; /* > 0 */
-	bool packs;       /* of weights of 4 bits: two in a byte */
+	bool packs;       /* of weights of 4 bits: two in a byte, or as the kernel has them */
 	const char *table;
 	size_t at;    /* where the prepared arguments hold the table's address */
 	size_t count; /* where they hold its number of groups, an int32_t; 0: there is one */

@@ -5,10 +5,11 @@
  *   two channels (a, b), inputs 0 to 3     word 0  256 b[0] + a[0]  |  256 b[2] + a[2]
  *                                          word 1  256 b[1] + a[1]  |  256 b[3] + a[3]
  *
- * A sum of 256 b + a fits into 32 bits where |b| stays below 2^23: bounded here for each channel by
+ * Weights of 4 bits: bits4.c.  A sum of 256 b + a fits into 32 bits where |b| stays below 2^23: bounded here for each channel by
  * its weights and its bias, for all inputs that i8 can hold. */
 #include "codegen/kernels_dsp.h"
 
+#include "codegen/bits4.h"
 #include "codegen/layer.h"
 #include "runtime/form_args.h"
 
@@ -20,6 +21,15 @@ static const char *
 differs(const qn_step_facts *f, const qn_layer *l, int64_t limit)
 {
 	return qn_layer_differs(f, l, limit, MOST_SHIFT, TOO_LARGE);
+}
+
+/* Of dense layers and convolutions without groups. */
+static const char *
+products_differ(const qn_step_facts *f, const qn_layer *l)
+{
+	const char *why = differs(f, l, l->bits == 4 ? TWICE : TWO_IN_A_WORD);
+
+	return why != NULL || l->bits != 4 ? why : qn_fours_differ(l);
 }
 
 const char *
@@ -43,7 +53,7 @@ qn_fits_conv2d_dsp(const qn_step_facts *f)
 
 	if (qn_dsp_conv_args(f)->groups != 1)
 		return "its channels are in groups";
-	return differs(f, &l, TWO_IN_A_WORD);
+	return products_differ(f, &l);
 }
 
 const char *
@@ -102,8 +112,8 @@ qn_fits_dense_dsp(const qn_step_facts *f)
 	const qn_layer l = qn_layer_of_dense(f);
 
 	if (((const qn_dense_args *)f->step->args)->zw != 0)
-		return "its weights are no constants of 8 bits";
-	return differs(f, &l, TWO_IN_A_WORD);
+		return "its weights are no constants";
+	return products_differ(f, &l);
 }
 
 /* ---- packing ---- */
@@ -175,34 +185,59 @@ qn_pack_conv2d_dsp(const qn_step_facts *f, qn_arena *a)
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
 	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
 
-	p->args.w = pack_pairs(&l, 2, &p->nw, a);
+	p->args.w = l.bits == 4 ? qn_pack_fours(&l, 1, &p->nw, a) : pack_pairs(&l, 2, &p->nw, a);
 	return p;
+}
+
+/* The three rows of a channel's weights, 0, 1, 1, 2 in one word. */
+static uint32_t *
+pack_rows(const qn_layer *l, int32_t c, uint32_t *to)
+{
+	for (int32_t k = 0; k < 9; k += 3) {
+		const uint32_t w0 = (uint32_t)qn_layer_weight(l, c, k) & 0xffu,
+			       w1 = (uint32_t)qn_layer_weight(l, c, k + 1) & 0xffu,
+			       w2 = (uint32_t)qn_layer_weight(l, c, k + 2) & 0xffu;
+
+		*to++ = w0 | w1 << 8 | w1 << 16 | w2 << 24;
+	}
+	return to;
 }
 
 void *
 qn_pack_depthwise3_dsp(const qn_step_facts *f, qn_arena *a)
 {
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	const int32_t words = l.bits == 4 ? 4 : 6;
 	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
-	uint32_t *w = QN_NEW(a, uint32_t, (size_t)l.channels * 6), *to = w;
+	uint32_t *w = QN_NEW(a, uint32_t, (size_t)l.channels * (size_t)words), *to = w;
 	int32_t bias, m, n;
 
 	for (int32_t c = 0; c < l.channels; c++) {
-		for (int32_t k = 0; k < 9; k += 3) {
-			const uint32_t w0 = (uint32_t)qn_layer_weight(&l, c, k) & 0xffu,
-				       w1 = (uint32_t)qn_layer_weight(&l, c, k + 1) & 0xffu,
-				       w2 = (uint32_t)qn_layer_weight(&l, c, k + 2) & 0xffu;
-
-			*to++ = w0 | w1 << 8 | w1 << 16 | w2 << 24;
-		}
 		qn_layer_scale(&l, c, &bias, &m, &n);
+		if (l.bits == 4)
+			*to++ = qn_pack_nibbles(&l, c, 0);
+		else
+			to = pack_rows(&l, c, to);
 		*to++ = 2 * (uint32_t)bias;
 		*to++ = (uint32_t)m;
-		*to++ = (uint32_t)n;
+		*to++ = (uint32_t)n | (l.bits == 4 ? qn_pack_nibbles(&l, c, 8) << 28 : 0);
 	}
 	p->args.w = w;
-	p->nw = 6 * l.channels;
+	p->nw = words * l.channels;
 	return p;
+}
+
+/* The weights of four channels: of a tap or, of 4 bits, of two. */
+static uint32_t
+pack_taps(const qn_layer *l, int32_t first, int32_t tap)
+{
+	const uint32_t mask = l->bits == 4 ? 15u : 255u;
+	uint32_t word = 0;
+
+	for (int32_t i = 0; i < 32 / l->bits; i++)
+		word |= ((uint32_t)qn_layer_weight(l, first + i % 4, tap + i / 4) & mask)
+			<< l->bits * i;
+	return word;
 }
 
 void *
@@ -210,8 +245,9 @@ qn_pack_depthwise_dsp(const qn_step_facts *f, qn_arena *a)
 {
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
 	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
-	const int32_t taps = (int32_t)l.depth, blocks = (l.channels + 3) / 4;
-	uint32_t *w = QN_NEW(a, uint32_t, (size_t)blocks * (size_t)(12 + taps)), *to = w;
+	const int32_t taps = (int32_t)l.depth, blocks = (l.channels + 3) / 4,
+		      each = l.bits == 4 ? 2 : 1, words = 12 + (taps + each - 1) / each;
+	uint32_t *w = QN_NEW(a, uint32_t, (size_t)blocks * (size_t)words), *to = w;
 	int32_t bias, m, n;
 
 	for (int32_t c = 0; c < 4 * blocks; c += 4) {
@@ -223,13 +259,11 @@ qn_pack_depthwise_dsp(const qn_step_facts *f, qn_arena *a)
 			*to++ = (uint32_t)m;
 			*to++ = (uint32_t)n;
 		}
-		for (int32_t t = 0; t < taps; t++, to++)
-			for (int32_t i = 0; i < 4; i++)
-				*to |= ((uint32_t)qn_layer_weight(&l, first + i, t) & 0xffu)
-				       << 8 * i;
+		for (int32_t t = 0; t < taps; t += each)
+			*to++ = pack_taps(&l, first, t);
 	}
 	p->args.w = w;
-	p->nw = blocks * (12 + taps);
+	p->nw = blocks * words;
 	return p;
 }
 
@@ -246,7 +280,7 @@ qn_pack_dense_dsp(const qn_step_facts *f, qn_arena *a)
 				      .zo = d->zo,
 				      .lo = d->lo,
 				      .hi = d->hi};
-	p->args.w = pack_pairs(&l, 4, &p->nw, a);
+	p->args.w = l.bits == 4 ? qn_pack_fours(&l, 2, &p->nw, a) : pack_pairs(&l, 4, &p->nw, a);
 	return p;
 }
 

@@ -91,9 +91,9 @@ const char *qn_dsp_conv_over(const qn_conv2d_args *a);
 #define QN_PACKED(type, field, number)                                                             \
 	{                                                                                          \
 		.table = #field, .at = offsetof(type, args.field),                                 \
-		.count = offsetof(type, number), .each = 1                                         \
+		.count = offsetof(type, number), .each = 1, .packs = true                          \
 	}
-/* Codes and weights of i8, all constants packed. */
+/* Codes of i8, weights of i8 or i4, all constants packed. */
 #define QN_DSP_ROW(type, which)                                                                    \
 	.families = 1 << QN_FAMILY_s8, .reads = 1 << QN_FAMILY_s8, QN_CODES_1,                     \
 	.pointer = {QN_PACKED(type, w, nw)}, .needs = QN_TARGET_DSP, .pack = qn_pack_##which,      \

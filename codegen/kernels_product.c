@@ -109,36 +109,36 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 
 #define SCALAR(which, work_of, more, over, fitting)                                                \
 	{                                                                                          \
-		.name = "qn_" #which, .args = "qn_scalar_args",                                    \
+		.name = "qn_" #which "_ow", .args = "qn_scalar_args",                                    \
 		QN_SCALAR_ROW(qn_scalar_packed, which), .in_place = over,                          \
 		.fused = FUSED(qn_conv2d_args, out_c), .fits = fitting, .work = qn_work_##which,   \
 		.work_type = work_of, .by_rows = sizeof(qn_scalar_args), .work_over = more         \
 	}
 
 static const qn_kernel conv2d[] = {
-	{.name = "qn_depthwise_vector",
+	{.name = "qn_depthwise_vector_ow",
 	 .args = "qn_vector_args",
 	 QN_VECTOR_ROW(qn_vector_packed, depthwise_vector, QN_TARGET_VECTORS),
 	 .rows = offsetof(qn_vector_args, ring),
 	 .fused = FUSED(qn_conv2d_args, out_c)},
-	{.name = "qn_conv2d_wide",
+	{.name = "qn_conv2d_wide_ow",
 	 .args = "qn_vector_args",
 	 .by_rows = sizeof(qn_vector_args),
 	 QN_VECTOR_ROW(qn_vector_packed, conv2d_wide, QN_TARGET_VECTORS | QN_TARGET_WIDE),
 	 .fused = FUSED(qn_conv2d_args, out_c)},
-	{.name = "qn_conv2d_vector",
+	{.name = "qn_conv2d_vector_ow",
 	 .args = "qn_vector_args",
 	 .by_rows = sizeof(qn_vector_args),
 	 QN_VECTOR_ROW(qn_vector_packed, conv2d_vector, QN_TARGET_VECTORS),
 	 .fused = FUSED(qn_conv2d_args, out_c)},
-	DSP("qn_depthwise3_relu_dsp", depthwise3, NULL, NULL, 1, qn_fits_depthwise3_relu_over_dsp),
-	DSP("qn_depthwise3_relu_dsp", depthwise3, NULL, NULL, 0, qn_fits_depthwise3_relu_dsp),
-	DSP("qn_depthwise3_dsp", depthwise3, NULL, NULL, 1, qn_fits_depthwise3_over_dsp),
-	DSP("qn_depthwise3_dsp", depthwise3, NULL, NULL, 0, qn_fits_depthwise3_dsp),
-	DSP("qn_depthwise_relu_dsp", depthwise, NULL, NULL, 1, qn_fits_depthwise_relu_over_dsp),
-	DSP("qn_depthwise_relu_dsp", depthwise, NULL, NULL, 0, qn_fits_depthwise_relu_dsp),
-	DSP("qn_depthwise_dsp", depthwise, NULL, NULL, 1, qn_fits_depthwise_over_dsp),
-	DSP("qn_depthwise_dsp", depthwise, NULL, NULL, 0, qn_fits_depthwise_dsp),
+	DSP("qn_depthwise3_relu_dsp_ow", depthwise3, NULL, NULL, 1, qn_fits_depthwise3_relu_over_dsp),
+	DSP("qn_depthwise3_relu_dsp_ow", depthwise3, NULL, NULL, 0, qn_fits_depthwise3_relu_dsp),
+	DSP("qn_depthwise3_dsp_ow", depthwise3, NULL, NULL, 1, qn_fits_depthwise3_over_dsp),
+	DSP("qn_depthwise3_dsp_ow", depthwise3, NULL, NULL, 0, qn_fits_depthwise3_dsp),
+	DSP("qn_depthwise_relu_dsp_ow", depthwise, NULL, NULL, 1, qn_fits_depthwise_relu_over_dsp),
+	DSP("qn_depthwise_relu_dsp_ow", depthwise, NULL, NULL, 0, qn_fits_depthwise_relu_dsp),
+	DSP("qn_depthwise_dsp_ow", depthwise, NULL, NULL, 1, qn_fits_depthwise_over_dsp),
+	DSP("qn_depthwise_dsp_ow", depthwise, NULL, NULL, 0, qn_fits_depthwise_dsp),
 	DSP("qn_winograd_relu_dsp", winograd, qn_cost_winograd_dsp, qn_ring_winograd_dsp, 1,
 	    qn_fits_winograd_relu_over_dsp),
 	DSP("qn_winograd_relu_dsp", winograd, qn_cost_winograd_dsp, NULL, 0,
@@ -146,12 +146,12 @@ static const qn_kernel conv2d[] = {
 	DSP("qn_winograd_dsp", winograd, qn_cost_winograd_dsp, qn_ring_winograd_dsp, 1,
 	    qn_fits_winograd_over_dsp),
 	DSP("qn_winograd_dsp", winograd, qn_cost_winograd_dsp, NULL, 0, qn_fits_winograd_dsp),
-	DSP("qn_conv2d_relu_dsp", conv2d, qn_cost_conv2d_dsp, qn_ring_conv2d_dsp, 1,
+	DSP("qn_conv2d_relu_dsp_ow", conv2d, qn_cost_conv2d_dsp, qn_ring_conv2d_dsp, 1,
 	    qn_fits_conv2d_relu_over_dsp),
-	DSP("qn_conv2d_relu_dsp", conv2d, qn_cost_conv2d_dsp, NULL, 0, qn_fits_conv2d_relu_dsp),
-	DSP("qn_conv2d_dsp", conv2d, qn_cost_conv2d_dsp, qn_ring_conv2d_dsp, 1,
+	DSP("qn_conv2d_relu_dsp_ow", conv2d, qn_cost_conv2d_dsp, NULL, 0, qn_fits_conv2d_relu_dsp),
+	DSP("qn_conv2d_dsp_ow", conv2d, qn_cost_conv2d_dsp, qn_ring_conv2d_dsp, 1,
 	    qn_fits_conv2d_over_dsp),
-	DSP("qn_conv2d_dsp", conv2d, qn_cost_conv2d_dsp, NULL, 0, qn_fits_conv2d_dsp),
+	DSP("qn_conv2d_dsp_ow", conv2d, qn_cost_conv2d_dsp, NULL, 0, qn_fits_conv2d_dsp),
 	SCALAR(depthwise3_scalar, "uint8_t", NULL, 1, qn_fits_depthwise3_over_scalar),
 	SCALAR(depthwise3_scalar, "uint8_t", NULL, 0, qn_fits_depthwise3_scalar),
 	SCALAR(conv2d_scalar, "uint32_t", qn_ring_conv2d_scalar, 1, qn_fits_conv2d_over_scalar),
@@ -213,16 +213,16 @@ static const qn_kernel conv3d[] = {
 };
 
 static const qn_kernel dense[] = {
-	{.name = "qn_dense_vector",
+	{.name = "qn_dense_vector_ow",
 	 .args = "qn_dense_vector_args",
 	 QN_VECTOR_ROW(qn_dense_vector_packed, dense_vector, QN_TARGET_VECTORS),
 	 .fused = FUSED(qn_dense_args, out)},
-	{.name = "qn_dense_dsp",
+	{.name = "qn_dense_dsp_ow",
 	 .args = "qn_dense_dsp_args",
 	 QN_DSP_ROW(qn_dense_dsp_packed, dense_dsp),
 	 .fits = qn_fits_dense_dsp,
 	 .fused = FUSED(qn_dense_args, out)},
-	{.name = "qn_dense_scalar",
+	{.name = "qn_dense_scalar_ow",
 	 .args = "qn_dense_scalar_args",
 	 QN_SCALAR_ROW(qn_dense_scalar_packed, dense_scalar),
 	 .fits = qn_fits_dense_scalar,

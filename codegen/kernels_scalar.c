@@ -3,6 +3,7 @@
  * the order in which these read them.
  *
  *   convolution, dense   blocks of 4 channels, in them the taps      128 + w[0..3][0], 128 + w[0..3][1] …
+ *   … of 4 bits          two of these, 8 more each, in a byte           8 + w[0][0] | 8 + w[1][0] …
  *   depthwise            channels, in them the taps                  w[0][0..8] w[1][0..8] …
  *
  * Sums of three inputs share two words, so each of them stays in [-2^20, 2^20) for all inputs that i8 can
@@ -16,7 +17,8 @@ enum {
 	LIMIT = 1 << 30,    /* of sums that qn_high31 takes */
 	IN_WORDS = 1 << 20, /* of sums that three inputs have in two words */
 	MOST_SHIFT = 21,
-	BLOCK = 4, /* channels, and the taps of a run are a multiple of it */
+	MOST_INPUTS = 1 << 16, /* of dense layers of 4 bits, whose sums count 16 times */
+	BLOCK = 4,             /* channels, and the taps of a run are a multiple of it */
 };
 
 static const qn_conv2d_args *
@@ -88,7 +90,9 @@ qn_fits_dense_scalar(const qn_step_facts *f)
 	const qn_layer l = qn_layer_of_dense(f);
 
 	if (((const qn_dense_args *)f->step->args)->zw != 0)
-		return "its weights are no constants of 8 bits";
+		return "its weights are no constants";
+	if (l.bits == 4 && l.depth > MOST_INPUTS)
+		return "too many inputs";
 	return differs(f, &l);
 }
 
@@ -154,17 +158,48 @@ pack_scales(const qn_layer *l, int32_t each, const int32_t **scale, const int8_t
 	*shift = by;
 }
 
+/* Unsigned as a byte. */
+static int8_t
+byte_of(int32_t v)
+{
+	return (int8_t)(v < 128 ? v : v - 256);
+}
+
+/* Two weights of 4 bits in a byte, `more` more each. */
+static int8_t
+both_of(int32_t low, int32_t high, int32_t more)
+{
+	return byte_of(((low + more) & 15) + 16 * ((high + more) & 15));
+}
+
 /* Blocks of four channels, in them `taps` taps. */
+static const int8_t *
+pack_blocks4(const qn_layer *l, int64_t taps, int32_t *n, qn_arena *a)
+{
+	const int64_t channels = (l->channels + BLOCK - 1) / BLOCK * BLOCK;
+	int8_t *w = QN_NEW(a, int8_t, (size_t)(channels * taps / 2)), *to = w;
+
+	for (int64_t o = 0; o < channels; o += BLOCK)
+		for (int64_t k = 0; k < taps; k++)
+			for (int64_t j = o; j < o + BLOCK; j += 2)
+				*to++ = both_of(qn_layer_weight(l, j, k),
+						qn_layer_weight(l, j + 1, k), 8);
+	*n = (int32_t)(to - w);
+	return w;
+}
+
 static const int8_t *
 pack_blocks(const qn_layer *l, int64_t taps, int32_t *n, qn_arena *a)
 {
+	if (l->bits == 4)
+		return pack_blocks4(l, taps, n, a);
 	const int64_t channels = (l->channels + BLOCK - 1) / BLOCK * BLOCK;
 	int8_t *w = QN_NEW(a, int8_t, (size_t)(channels * taps)), *to = w;
 
 	for (int64_t o = 0; o < channels; o += BLOCK)
 		for (int64_t k = 0; k < taps; k++)
 			for (int64_t j = o; j < o + BLOCK; j++) /* 128 more, as a byte */
-				*to++ = (int8_t)((qn_layer_weight(l, j, k) + 256) % 256 - 128);
+				*to++ = byte_of(qn_layer_weight(l, j, k) + 128);
 	*n = (int32_t)(to - w);
 	return w;
 }
@@ -205,13 +240,19 @@ qn_pack_depthwise3_scalar(const qn_step_facts *f, qn_arena *a)
 {
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
 	qn_scalar_packed *p = conv_arguments(f, &l, -128, a);
-	int8_t *w = QN_NEW(a, int8_t, (size_t)l.channels * 9);
+	const int32_t each = l.bits == 4 ? 2 : 1, n = 9 * l.channels;
+	int8_t *w = QN_NEW(a, int8_t, (size_t)(n + 1)), *to = w;
 
-	for (int32_t i = 0; i < 9 * l.channels; i++)
-		w[i] = (int8_t)qn_layer_weight(&l, i / 9, i % 9);
+	for (int32_t i = 0; i < n; i += each) {
+		const int32_t first = qn_layer_weight(&l, i / 9, i % 9);
+
+		*to++ = each == 1
+				? (int8_t)first
+				: both_of(first, qn_layer_weight(&l, (i + 1) / 9, (i + 1) % 9), 0);
+	}
 	p->args.w = w;
 	p->args.taps = p->args.run = 9;
-	p->nw = 9 * l.channels;
+	p->nw = (int32_t)(to - w);
 	return p;
 }
 

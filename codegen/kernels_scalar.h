@@ -37,9 +37,9 @@ size_t qn_work_depthwise3_scalar(const void *args);
 #define QN_SCALAR_TABLE(type, field, number)                                                       \
 	{                                                                                          \
 		.table = #field, .at = offsetof(type, args.field),                                 \
-		.count = offsetof(type, number), .each = 1                                         \
+		.count = offsetof(type, number), .each = 1, .packs = true                          \
 	}
-/* Values and weights of i8, everything else packed. */
+/* Values of i8, weights of i8 or i4, all constants packed. */
 #define QN_SCALAR_ROW(type, which)                                                                 \
 	.families = 1 << QN_FAMILY_s8, .reads = 1 << QN_FAMILY_s8, QN_CODES_1,                     \
 	.pointer = {QN_SCALAR_TABLE(type, w, nw), QN_SCALAR_TABLE(type, scale, nscale),            \

@@ -7,6 +7,13 @@
  *   dense         blocks of 8 channels
  *   depthwise     blocks of 8 channels, in them the taps                w[0..7][0] w[0..7][1] …
  *
+ * Weights of 4 bits lie two in a byte, the first one in the lower half:
+ *
+ *   convolution   channels 0 and 2, then 1 and 3, of 16 inputs          w[0][0] w[2][0], w[0][1] w[2][1] …
+ *   … wide        inputs 0 to 3 and 4 to 7 of 16 channels               w[0][0] w[0][4], w[0][1] w[0][5] …
+ *   dense         channels 0 and 4, then 1 and 5 …
+ *   depthwise     two channels of a tap
+ *
  * A convolution or dense layer that adds products eight inputs apart in 16 bits (QN_TARGET_PAIRS) must not
  * have weights of -128 at both.  Beside each block of channels stand its bias, multipliers and shifts.  Sums fit into 32 bits for all
  * inputs that i8 can hold. */
@@ -20,7 +27,8 @@ enum {
 	DEEP = 8,   /* channels of a block of dense and depthwise layers */
 	FEW = 4,    /* inputs of a block of a wide convolution */
 	MOST_SHIFT = 30,
-	MOST_PAIR = 255, /* of which, times 128, two products still fit into 16 bits */
+	TIMES16 = 1 << 27, /* of sums, 16 times which are computed */
+	MOST_PAIR = 255,   /* of which, times 128, two products still fit into 16 bits */
 };
 
 static const qn_conv2d_args *
@@ -32,7 +40,7 @@ conv_of(const qn_step_facts *f)
 static const char *
 differs(const qn_step_facts *f, const qn_layer *l)
 {
-	return qn_layer_differs(f, l, INT32_MAX, MOST_SHIFT,
+	return qn_layer_differs(f, l, l->bits == 4 ? TIMES16 : INT32_MAX, MOST_SHIFT,
 				"the sums of a channel may be too large");
 }
 
@@ -95,9 +103,8 @@ qn_fits_dense_vector(const qn_step_facts *f)
 {
 	const qn_layer l = qn_layer_of_dense(f);
 
-	return ((const qn_dense_args *)f->step->args)->zw != 0
-		       ? "its weights are no constants of 8 bits"
-		       : rows_differ(f, &l);
+	return ((const qn_dense_args *)f->step->args)->zw != 0 ? "its weights are no constants"
+							       : rows_differ(f, &l);
 }
 
 /* ---- packing ---- */
@@ -109,10 +116,57 @@ goes_away(const qn_requantize_args *r)
 	return r->lo < r->zo;
 }
 
+/* Two weights of 4 bits in a byte. */
+static int8_t
+both_of(int32_t low, int32_t high)
+{
+	const int32_t byte = (low & 15) + 16 * (high & 15);
+
+	return (int8_t)(byte < 128 ? byte : byte - 256);
+}
+
+/* Blocks of `block` channels, in them blocks of `some` inputs, of which those `high` channels further stand in the
+ * upper halves of the bytes. */
+static int8_t *
+pack_rows4(const qn_layer *l, int32_t block, int64_t some, int32_t *n, qn_arena *a)
+{
+	const int64_t inputs = (l->depth + some - 1) / some * some, half = block / 2,
+		      channels = (l->channels + block - 1) / block * block;
+	int8_t *w = QN_NEW(a, int8_t, (size_t)(inputs * channels / 2)), *to = w;
+
+	for (int64_t o = 0; o < channels; o += block)
+		for (int64_t k = 0; k < inputs; k += some)
+			for (int64_t i = 0; i < half * some; i++)
+				*to++ = both_of(
+					qn_layer_weight(l, o + i / some, k + i % some),
+					qn_layer_weight(l, o + half + i / some, k + i % some));
+	*n = (int32_t)(to - w);
+	return w;
+}
+
+/* Blocks of 16 channels, in them blocks of four inputs with the next four in the upper halves. */
+static int8_t *
+pack_wide4(const qn_layer *l, int32_t *n, qn_arena *a)
+{
+	const int64_t inputs = (l->depth + 2 * FEW - 1) / (2 * FEW) * 2 * FEW,
+		      channels = (l->channels + LANES - 1) / LANES * LANES;
+	int8_t *w = QN_NEW(a, int8_t, (size_t)(inputs * channels / 2)), *to = w;
+
+	for (int64_t o = 0; o < channels; o += LANES)
+		for (int64_t k = 0; k < inputs; k += 2 * FEW)
+			for (int64_t i = 0; i < FEW * LANES; i++)
+				*to++ = both_of(qn_layer_weight(l, o + i / FEW, k + i % FEW),
+						qn_layer_weight(l, o + i / FEW, k + FEW + i % FEW));
+	*n = (int32_t)(to - w);
+	return w;
+}
+
 /* Blocks of `block` channels, in them blocks of `some` inputs. */
 static int8_t *
 pack_rows(const qn_layer *l, int32_t block, int64_t some, int32_t *n, qn_arena *a)
 {
+	if (l->bits == 4)
+		return some == FEW ? pack_wide4(l, n, a) : pack_rows4(l, block, some, n, a);
 	const int64_t inputs = (l->depth + some - 1) / some * some,
 		      channels = (l->channels + block - 1) / block * block;
 	int8_t *w = QN_NEW(a, int8_t, (size_t)(inputs * channels)), *to = w;
@@ -132,9 +186,10 @@ channel_at(int32_t i, bool even_first)
 	return even_first ? i % 4 * 2 + i / 4 : i;
 }
 
-/* Bias, multipliers and words of four shifts of each block. */
+/* Bias, `times` as much, multipliers and words of four shifts of each block. */
 static int32_t *
-pack_scales(const qn_layer *l, int32_t block, bool even_first, int32_t *n, qn_arena *a)
+pack_scales(const qn_layer *l, int32_t block, int32_t times, bool even_first, int32_t *n,
+	    qn_arena *a)
 {
 	const int32_t words = 2 * block + block / 4, blocks = (l->channels + block - 1) / block;
 	int32_t *scale = QN_NEW(a, int32_t, (size_t)blocks * (size_t)words), *to = scale;
@@ -147,11 +202,19 @@ pack_scales(const qn_layer *l, int32_t block, bool even_first, int32_t *n, qn_ar
 			if (c < l->channels)
 				qn_layer_scale(l, c, &to[i], &to[block + i], &shift);
 			const uint32_t byte = (uint32_t)(-1 - shift) & 0xffu;
+			to[i] *= times;
 			to[2 * block + i / 4] =
 				(int32_t)((uint32_t)to[2 * block + i / 4] | byte << i % 4 * 8);
 		}
 	*n = blocks * words;
 	return scale;
+}
+
+/* How often sums of weights of so many bits count where they are computed. */
+static int32_t
+times_of(const qn_layer *l)
+{
+	return l->bits == 4 ? 16 : 1;
 }
 
 static qn_vector_packed *
@@ -174,7 +237,7 @@ qn_pack_conv2d_vector(const qn_step_facts *f, qn_arena *a)
 	qn_vector_packed *p = conv_arguments(f, a);
 
 	p->args.w = pack_rows(&l, 4, LANES, &p->nw, a);
-	p->args.scale = pack_scales(&l, 4, false, &p->nscale, a);
+	p->args.scale = pack_scales(&l, 4, times_of(&l), false, &p->nscale, a);
 	return p;
 }
 
@@ -186,14 +249,14 @@ qn_pack_conv2d_wide(const qn_step_facts *f, qn_arena *a)
 	qn_vector_packed *p = conv_arguments(f, a);
 
 	p->args.w = pack_rows(&l, LANES, FEW, &p->nw, a);
-	int32_t *scale = pack_scales(&l, LANES, false, &p->nscale, a);
+	int32_t *scale = pack_scales(&l, LANES, times_of(&l), false, &p->nscale, a);
 	for (int32_t c = 0; c < l.channels; c++) {
 		int32_t *bias = &scale[c / LANES * (2 * LANES + LANES / 4) + c % LANES];
 		int64_t sum = 0;
 
 		for (int64_t k = 0; k < l.depth; k++)
 			sum += qn_layer_weight(&l, c, k);
-		*bias = (int32_t)((uint32_t)*bias - (uint32_t)(128 * sum));
+		*bias = (int32_t)((uint32_t)*bias - (uint32_t)(128 * times_of(&l) * sum));
 	}
 	p->args.scale = scale;
 	return p;
@@ -204,17 +267,18 @@ qn_pack_depthwise_vector(const qn_step_facts *f, qn_arena *a)
 {
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
 	qn_vector_packed *p = conv_arguments(f, a);
-	const int64_t taps = l.depth;
-	const int32_t blocks = (l.channels + DEEP - 1) / DEEP;
-	int8_t *w = QN_NEW(a, int8_t, (size_t)(blocks * taps * DEEP)), *to = w;
+	const int32_t blocks = (l.channels + DEEP - 1) / DEEP, each = l.bits == 4 ? 2 : 1;
+	int8_t *w = QN_NEW(a, int8_t, (size_t)(blocks * l.depth * DEEP / each)), *to = w;
 
 	for (int32_t o = 0; o < blocks * DEEP; o += DEEP)
-		for (int64_t t = 0; t < taps; t++)
-			for (int32_t i = 0; i < DEEP; i++)
-				*to++ = (int8_t)qn_layer_weight(&l, o + i, t);
+		for (int64_t t = 0; t < l.depth; t++)
+			for (int32_t i = o; i < o + DEEP; i += each)
+				*to++ = l.bits == 4 ? both_of(qn_layer_weight(&l, i, t),
+							      qn_layer_weight(&l, i + 1, t))
+						    : (int8_t)qn_layer_weight(&l, i, t);
 	p->args.w = w;
 	p->nw = (int32_t)(to - w);
-	p->args.scale = pack_scales(&l, DEEP, true, &p->nscale, a);
+	p->args.scale = pack_scales(&l, DEEP, 1, true, &p->nscale, a);
 	p->args.ring = qn_depthwise_vector_ring(&p->args);
 	return p;
 }
@@ -234,7 +298,7 @@ qn_pack_dense_vector(const qn_step_facts *f, qn_arena *a)
 					 .hi = d->hi,
 					 .away = goes_away(f->step->epilogue[0].args)};
 	p->args.w = pack_rows(&l, DEEP, LANES, &p->nw, a);
-	p->args.scale = pack_scales(&l, DEEP, false, &p->nscale, a);
+	p->args.scale = pack_scales(&l, DEEP, times_of(&l), false, &p->nscale, a);
 	return p;
 }
 
@@ -260,8 +324,12 @@ qn_work_depthwise_vector(const void *args)
 {
 	const qn_vector_args *a = args;
 	const size_t blocks = ((size_t)a->in_c + DEEP - 1) / DEEP;
+	const size_t weights = DEEP * blocks * (size_t)a->k_h * (size_t)a->k_w;
+	const bool four =
+		(size_t)((const qn_vector_packed *)args)->nw < weights; /* which are unpacked */
 
-	return DEEP * blocks * (size_t)a->ring * (size_t)qn_depthwise_vector_columns(a);
+	return DEEP * blocks * (size_t)a->ring * (size_t)qn_depthwise_vector_columns(a) +
+	       (four ? weights : 0);
 }
 
 size_t

@@ -34,18 +34,19 @@ size_t qn_work_conv2d_wide(const void *args);
 size_t qn_work_depthwise_vector(const void *args);
 size_t qn_work_dense_vector(const void *args);
 
-/* Values and weights of i8, everything else packed. */
-#define QN_VECTOR_ROW(type, which, features)                                                                 \
+/* Values of i8, weights of i8 or i4, all constants packed. */
+#define QN_VECTOR_ROW(type, which, features)                                                       \
 	.families = 1 << QN_FAMILY_s8, .reads = 1 << QN_FAMILY_s8, QN_CODES_1,                     \
 	.pointer = {{.table = "w",                                                                 \
 		     .at = offsetof(type, args.w),                                                 \
 		     .count = offsetof(type, nw),                                                  \
-		     .each = 1},                                                                   \
+		     .each = 1,                                                                    \
+		     .packs = true},                                                               \
 		    {.table = "scale",                                                             \
 		     .at = offsetof(type, args.scale),                                             \
 		     .count = offsetof(type, nscale),                                              \
 		     .each = 1}},                                                                  \
-	.needs = features, .fits = qn_fits_##which, .pack = qn_pack_##which,              \
+	.needs = features, .fits = qn_fits_##which, .pack = qn_pack_##which,                       \
 	.work = qn_work_##which, .work_type = "int8_t"
 
 #endif

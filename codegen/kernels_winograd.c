@@ -18,6 +18,8 @@ qn_fits_winograd_dsp(const qn_step_facts *f)
 	if (a->k_h != 3 || a->k_w != 3 || a->stride_h != 1 || a->stride_w != 1 || a->dil_h != 1 ||
 	    a->dil_w != 1)
 		return "its windows are not 3x3, one apart";
+	if (l.bits == 4)
+		return "its weights have 4 bits, which it would keep as 16";
 	return qn_layer_differs(f, &l, A_QUARTER, MOST_SHIFT,
 				"four times the sums of a channel may be too large");
 }

@@ -10,7 +10,9 @@ static qn_layer
 layer_of(const qn_step_facts *f, int32_t channels, int64_t depth, int32_t zi)
 {
 	const qn_node *w = qn_graph_node(f->g, f->step->in[1]);
-	qn_layer l = {.w = w->op == QN_OP_const && w->type->elem->bits == 8 ? w->value : NULL,
+	const int32_t bits = w->type->elem->bits;
+	qn_layer l = {.w = w->op == QN_OP_const && (bits == 8 || bits == 4) ? w->value : NULL,
+		      .bits = bits,
 		      .r = f->step->epilogue[0].args,
 		      .depth = depth,
 		      .channels = channels,
@@ -79,7 +81,7 @@ qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32
 		 const char *too_large)
 {
 	if (l->w == NULL || (f->core->nin > 2 && l->bias == NULL))
-		return "its weights are no constants of 8 bits";
+		return "its weights are no constants of 8 or 4 bits";
 	if (l->r->mode != QN_RQ_DOUBLE)
 		return "it does not round twice";
 	for (int32_t o = 0; o < l->channels; o++) {

@@ -8,11 +8,11 @@
 
 /* Weights [channels, depth], and the bias with the input's zero point. */
 typedef struct qn_layer {
-	const qn_tensor *w, *bias; /* w is NULL when it varies or has not 8 bits */
+	const qn_tensor *w, *bias; /* w is NULL when it varies or has neither 8 nor 4 bits */
 	const qn_requantize_args *r;
 	int64_t depth;
-	int32_t channels, zi;
-	const bool *constant; /* by channel; set for packing */
+	int32_t channels, zi, bits; /* bits: of a weight */
+	const bool *constant;       /* by channel; set for packing */
 } qn_layer;
 
 /* The fields of a convolution's arguments that packed arguments have under the same names, as initializers. */

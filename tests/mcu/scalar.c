@@ -4,7 +4,7 @@
 #include "tests/mcu/jobs.h"
 #include "tests/mcu/scalar.h"
 
-enum { BYTES = 12000, WORK = 2000, CHANNELS = 40, JOBS = 150 };
+enum { BYTES = 12000, WORK = 2000, CHANNELS = 40, JOBS = 300 };
 
 static int8_t x[BYTES], w[BYTES], native[BYTES], portable[BYTES], shift[CHANNELS];
 static int32_t scale[2 * CHANNELS];
@@ -59,6 +59,7 @@ draw(job *j, int n)
 	if (n % 8 == 0)
 		draw_constants();
 	j->kind = pick(JOB_CONV, JOB_DENSE);
+	j->four = pick(0, 1);
 	draw_conv(&j->conv, j->kind == JOB_DEPTHWISE);
 	j->dense = (qn_dense_scalar_args){.batch = pick(1, 2),
 					  .in = pick(1, 200),

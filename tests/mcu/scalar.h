@@ -11,7 +11,8 @@
 enum { JOB_CONV, JOB_DEPTHWISE, JOB_DENSE };
 
 typedef struct job {
-	int32_t kind; /* compilers do not agree on the size of an enum */
+	int32_t kind;        /* compilers do not agree on the size of an enum */
+	int32_t four;        /* weights have 4 bits */
 	qn_scalar_args conv; /* depthwise, too */
 	qn_dense_scalar_args dense;
 	const int8_t *x;

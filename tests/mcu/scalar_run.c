@@ -9,13 +9,14 @@ RUN(const job *j)
 {
 	switch (j->kind) {
 	case JOB_CONV:
-		qn_conv2d_scalar(&j->conv, j->x, j->work, j->y);
+		(j->four ? qn_conv2d_scalar_w4 : qn_conv2d_scalar)(&j->conv, j->x, j->work, j->y);
 		break;
 	case JOB_DEPTHWISE:
-		qn_depthwise3_scalar(&j->conv, j->x, (uint8_t *)j->work, j->y);
+		(j->four ? qn_depthwise3_scalar_w4
+			 : qn_depthwise3_scalar)(&j->conv, j->x, (uint8_t *)j->work, j->y);
 		break;
 	case JOB_DENSE:
-		qn_dense_scalar(&j->dense, j->x, j->y);
+		(j->four ? qn_dense_scalar_w4 : qn_dense_scalar)(&j->dense, j->x, j->y);
 		break;
 	}
 }

@@ -4,7 +4,7 @@
 #include "tests/mcu/jobs.h"
 #include "tests/mcu/vectors.h"
 
-enum { BYTES = 36000, WORDS = 256, FEW_WORDS = 16, JOBS = 800 };
+enum { BYTES = 36000, WORDS = 256, FEW_WORDS = 16, JOBS = 1200 };
 
 static int8_t x[BYTES], y[BYTES], w[BYTES], work[BYTES], native[BYTES], portable[BYTES];
 static int32_t words[WORDS];
@@ -103,6 +103,7 @@ static void
 draw(job *j, int n)
 {
 	j->kind = (job_kind)pick(JOB_PRIMITIVES, JOB_POOL);
+	j->four = pick(0, 1);
 	if (n % 16 == 0) {
 		draw_bytes(x, BYTES, -128);
 		draw_bytes(y, BYTES, -128);

@@ -21,6 +21,7 @@ typedef enum job_kind {
 
 typedef struct job {
 	job_kind kind;
+	int32_t four;        /* weights have 4 bits */
 	qn_vector_args conv; /* depthwise, too */
 	qn_dense_vector_args dense;
 	qn_add_linear_args add;

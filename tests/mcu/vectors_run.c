@@ -97,16 +97,17 @@ RUN(const job *j)
 		primitives(j);
 		break;
 	case JOB_CONV:
-		qn_conv2d_vector(&j->conv, j->x, j->work, j->z);
+		(j->four ? qn_conv2d_vector_w4 : qn_conv2d_vector)(&j->conv, j->x, j->work, j->z);
 		break;
 	case JOB_WIDE:
-		qn_conv2d_wide(&j->conv, j->x, j->work, j->z);
+		(j->four ? qn_conv2d_wide_w4 : qn_conv2d_wide)(&j->conv, j->x, j->work, j->z);
 		break;
 	case JOB_DEPTHWISE:
-		qn_depthwise_vector(&j->conv, j->x, rows, j->work, j->z);
+		(j->four ? qn_depthwise_vector_w4 : qn_depthwise_vector)(&j->conv, j->x, rows,
+									 j->work, j->z);
 		break;
 	case JOB_DENSE:
-		qn_dense_vector(&j->dense, j->x, j->work, j->z);
+		(j->four ? qn_dense_vector_w4 : qn_dense_vector)(&j->dense, j->x, j->work, j->z);
 		break;
 	case JOB_ADD:
 		qn_add_linear_vector(&j->add, j->x, j->y, j->z);

@@ -55,6 +55,12 @@ call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int
 		{"qn_depthwise3_relu_dsp", qn_depthwise3_relu_dsp},
 		{"qn_depthwise_dsp", qn_depthwise_dsp},
 		{"qn_depthwise_relu_dsp", qn_depthwise_relu_dsp},
+		{"qn_conv2d_dsp_w4", qn_conv2d_dsp_w4},
+		{"qn_conv2d_relu_dsp_w4", qn_conv2d_relu_dsp_w4},
+		{"qn_depthwise3_dsp_w4", qn_depthwise3_dsp_w4},
+		{"qn_depthwise3_relu_dsp_w4", qn_depthwise3_relu_dsp_w4},
+		{"qn_depthwise_dsp_w4", qn_depthwise_dsp_w4},
+		{"qn_depthwise_relu_dsp_w4", qn_depthwise_relu_dsp_w4},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
@@ -63,9 +69,12 @@ call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int
 			rows[i].conv(s->args, x[0], work, y);
 			return true;
 		}
-	if (strcmp(name, "qn_dense_dsp") != 0)
+	if (strcmp(name, "qn_dense_dsp") == 0)
+		qn_dense_dsp(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_dense_dsp_w4") == 0)
+		qn_dense_dsp_w4(s->args, x[0], work, y);
+	else
 		return false;
-	qn_dense_dsp(s->args, x[0], work, y);
 	return true;
 }
 
@@ -78,11 +87,12 @@ check(builder *b, const layer *l)
 static void
 test_dense(void **state)
 {
-	int reached = 0;
+	int reached[2] = {0, 0};
 
 	(void)state;
-	for (uint64_t round = 1; round <= 200; round++) {
+	for (uint64_t round = 1; round <= 400; round++) {
 		builder b;
+		const bool four = round % 2 == 0; /* weights of 4 bits */
 		const int n = pick(1, 2), in = pick(1, 41), out = pick(1, 19);
 
 		build_begin(&b, "net", round);
@@ -90,8 +100,8 @@ test_dense(void **state)
 			.op = QN_OP_dense,
 			.x = build_printf(&b, "tensor<%dx%dx!quant.uniform<i8:f32, 0.5:%d>>", n, in,
 					  pick(-128, 127)),
-			.w = build_printf(&b, "tensor<%dx%dx!quant.uniform<i8:f32, 0.25>>", out,
-					  in),
+			.w = build_printf(&b, "tensor<%dx%dx!quant.uniform<%s:f32, 0.25>>", out, in,
+					  four ? "i4" : "i8"),
 			.bias = pick(0, 1) == 0
 					? NULL
 					: build_printf(
@@ -99,17 +109,18 @@ test_dense(void **state)
 						  "tensor<%dx!quant.uniform<i32:f32, 0.25*0.5>>",
 						  out),
 			.y = CODES(&b),
-			.w_lo = -127,
-			.w_hi = 127,
-			.bias_lo = -20000,
-			.bias_hi = 20000,
+			.w_lo = four ? -8 : -127,
+			.w_hi = four ? 7 : 127,
+			.bias_lo = four ? -2000 : -20000,
+			.bias_hi = four ? 2000 : 20000,
 			.x_lo = -128,
 			.x_hi = 127,
 		};
-		reached += strcmp(check(&b, &l), "qn_dense_dsp") == 0;
+		reached[four] +=
+			strcmp(check(&b, &l), four ? "qn_dense_dsp_w4" : "qn_dense_dsp") == 0;
 		build_end(&b);
 	}
-	assert_true(reached > 150);
+	assert_true(reached[0] > 150 && reached[1] > 150);
 }
 
 /* What test_conv and test_depthwise reach. */
@@ -118,10 +129,12 @@ typedef struct reached {
 } reached;
 
 /* A convolution of windows of kh x kw, on an image that holds one; `same`: of as many pixels and channels as its
- * result. */
+ * result.  Every second one has weights of 4 bits, which are counted apart. */
 static void
-check_conv(uint64_t round, bool deep, bool same, int kh, int kw, reached *r)
+check_conv(uint64_t round, bool deep, bool same, int kh, int kw, reached *all)
 {
+	const bool four = round % 2 == 0;
+	reached *r = &all[four];
 	const int most = pick(0, 2) == 0 ? 0 : 2; /* rows and columns of padding */
 	const int c = deep ? pick(4, 13) : pick(1, 9), o = deep || same ? c : pick(1, 9);
 	const int h = pick(kh, 8), w = pick(kw, 9), zp = pick(-128, 127);
@@ -144,26 +157,28 @@ check_conv(uint64_t round, bool deep, bool same, int kh, int kw, reached *r)
 		.op = QN_OP_conv2d,
 		.x = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.5:%d>>",
 				  pick(1, 2), h, w, c, zp),
-		.w = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.25>>", o, kh, kw,
-				  deep ? 1 : c),
+		.w = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<%s:f32, 0.25>>", o, kh, kw,
+				  deep ? 1 : c, four ? "i4" : "i8"),
 		.bias = pick(0, 1) == 0
 				? NULL
 				: build_printf(&b, "tensor<%dx!quant.uniform<i32:f32, 0.25*0.5>>",
 					       o),
 		.y = CODES(&b),
-		.w_lo = -127,
-		.w_hi = 127,
-		.bias_lo = -20000,
-		.bias_hi = 20000,
+		.w_lo = four ? -8 : -127,
+		.w_hi = four ? 7 : 127,
+		.bias_lo = four ? -2000 : -20000,
+		.bias_hi = four ? 2000 : 20000,
 		.x_lo = -128,
 		.x_hi = 127,
 		.attr = &a,
 		.relu = pick(0, 1) == 0,
 	};
 	const char *name = check(&b, &l);
-	r->conv += strncmp(name, "qn_conv2d_", 10) == 0 && strstr(name, "dsp") != NULL;
+	if (strstr(name, four ? "dsp_w4" : "dsp") == NULL)
+		name = "";
+	r->conv += strncmp(name, "qn_conv2d_", 10) == 0;
 	r->depthwise3 += strncmp(name, "qn_depthwise3_", 14) == 0;
-	r->depthwise += strncmp(name, "qn_depthwise_", 13) == 0 && strstr(name, "dsp") != NULL;
+	r->depthwise += strncmp(name, "qn_depthwise_", 13) == 0;
 	r->relu += strstr(name, "_relu_dsp") != NULL;
 	build_end(&b);
 }
@@ -171,27 +186,29 @@ check_conv(uint64_t round, bool deep, bool same, int kh, int kw, reached *r)
 static void
 test_conv(void **state)
 {
-	reached r = {0};
+	reached r[2] = {{0}, {0}};
 
 	(void)state;
 	over = 0;
-	for (uint64_t round = 1; round <= 600; round++) {
+	for (uint64_t round = 1; round <= 1200; round++) {
 		const bool same = pick(0, 2) == 0;
 		const int k = pick(0, 1) * 2 + 1;
 
-		check_conv(round, false, same, same ? k : pick(1, 3), same ? k : pick(1, 4), &r);
+		check_conv(round, false, same, same ? k : pick(1, 3), same ? k : pick(1, 4), r);
 	}
-	assert_true(r.conv > 200 && r.relu > 50 && over > 25);
+	for (int i = 0; i < 2; i++)
+		assert_true(r[i].conv > 200 && r[i].relu > 50);
+	assert_true(over > 50);
 }
 
 static void
 test_depthwise(void **state)
 {
-	reached r = {0};
+	reached r[2] = {{0}, {0}};
 
 	(void)state;
 	over = 0;
-	for (uint64_t round = 1; round <= 900; round++) {
+	for (uint64_t round = 1; round <= 1800; round++) {
 		const bool same = pick(0, 2) == 0, three = pick(0, 1) == 0;
 
 		check_conv(round, true, same,
@@ -201,9 +218,11 @@ test_depthwise(void **state)
 			   three  ? 3
 			   : same ? 1 + 2 * pick(0, 3)
 				  : pick(1, 7),
-			   &r);
+			   r);
 	}
-	assert_true(r.depthwise3 > 100 && r.depthwise > 200 && r.relu > 100 && over > 50);
+	for (int i = 0; i < 2; i++)
+		assert_true(r[i].depthwise3 > 100 && r[i].depthwise > 200 && r[i].relu > 100);
+	assert_true(over > 100);
 }
 
 /* The rounding form is TFLite's for every sum, multiplier and shift that is let through, ties too: the
@@ -262,6 +281,44 @@ test_bound(void **state)
 		}
 }
 
+/* The function of a dense layer of eight channels that has one weight of 4 bits throughout, inputs of -128. */
+static void
+check_fours(int in, int weight, int bias, const char *want)
+{
+	builder b;
+
+	build_begin(&b, "net", 1);
+	const layer l = {
+		.op = QN_OP_dense,
+		.x = build_printf(&b, "tensor<1x%dx!quant.uniform<i8:f32, 0.5>>", in),
+		.w = build_printf(&b, "tensor<8x%dx!quant.uniform<i4:f32, 0.25>>", in),
+		.bias = "tensor<8x!quant.uniform<i32:f32, 0.25*0.5>>",
+		.y = "i8:f32, 16384.0:3",
+		.w_lo = weight,
+		.w_hi = weight,
+		.bias_lo = bias,
+		.bias_hi = bias,
+		.x_lo = -128,
+		.x_hi = -128,
+	};
+	assert_string_equal(check(&b, &l), want);
+	build_end(&b);
+}
+
+/* Of four channels in a word the fourth one keeps sums below 2^19 before its bias: 128 times 4095, not 4096.  The
+ * third one keeps, with its bias, those of weights that are 8 more below 2^23: 128 * 9 * 4095 and 3671167. */
+static void
+test_fours_bound(void **state)
+{
+	(void)state;
+	check_fours(585, 7, 0, "qn_dense_dsp_w4");
+	check_fours(4095, -1, 0, "qn_dense_dsp_w4");
+	check_fours(512, -8, 0, "qn_dense_by4_s8w4");
+	check_fours(4095, 1, 3671167, "qn_dense_dsp_w4");
+	check_fours(4095, 1, 3671168, "qn_dense_s8w4");
+	check_fours(4095, 1, -3671167, "qn_dense_dsp_w4");
+}
+
 /* Channels whose bias alone decides are constant, however large it is. */
 static void
 test_constant_channels(void **state)
@@ -300,6 +357,7 @@ main(void)
 		cmocka_unit_test(test_rounding),
 		cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_constant_channels),
+		cmocka_unit_test(test_fours_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

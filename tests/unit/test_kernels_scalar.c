@@ -95,9 +95,15 @@ call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int
 		qn_depthwise3_scalar(s->args, x[0], work, y);
 	else if (strcmp(name, "qn_conv2d_scalar") == 0)
 		qn_conv2d_scalar(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_dense_scalar_w4") == 0)
+		qn_dense_scalar_w4(s->args, x[0], y);
+	else if (strcmp(name, "qn_depthwise3_scalar_w4") == 0)
+		qn_depthwise3_scalar_w4(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_conv2d_scalar_w4") == 0)
+		qn_conv2d_scalar_w4(s->args, x[0], work, y);
 	else
 		return false;
-	if (strcmp(name, "qn_conv2d_scalar") == 0) {
+	if (strncmp(name, "qn_conv2d_scalar", 16) == 0) {
 		taps = ((const qn_scalar_args *)s->args)->taps;
 		run = ((const qn_scalar_args *)s->args)->run;
 	}
@@ -120,11 +126,12 @@ bias_type(builder *b, int n)
 static void
 test_dense(void **state)
 {
-	int reached = 0;
+	int reached[2] = {0, 0};
 
 	(void)state;
-	for (uint64_t round = 1; round <= 200; round++) {
+	for (uint64_t round = 1; round <= 400; round++) {
 		builder b;
+		const bool four = round % 2 == 0; /* weights of 4 bits */
 		const int n = pick(1, 2), in = pick(1, 41), out = pick(1, 19);
 
 		build_begin(&b, "net", round);
@@ -132,33 +139,35 @@ test_dense(void **state)
 			.op = QN_OP_dense,
 			.x = build_printf(&b, "tensor<%dx%dx!quant.uniform<i8:f32, 0.5:%d>>", n, in,
 					  pick(-128, 127)),
-			.w = build_printf(&b, "tensor<%dx%dx!quant.uniform<i8:f32, 0.25>>", out,
-					  in),
+			.w = build_printf(&b, "tensor<%dx%dx!quant.uniform<%s:f32, 0.25>>", out, in,
+					  four ? "i4" : "i8"),
 			.bias = bias_type(&b, out),
 			.y = CODES(&b),
-			.w_lo = -128,
-			.w_hi = 127,
+			.w_lo = four ? -8 : -128,
+			.w_hi = four ? 7 : 127,
 			.bias_lo = -20000,
 			.bias_hi = 20000,
 			.x_lo = -128,
 			.x_hi = 127,
 			.relu = pick(0, 1) == 0,
 		};
-		reached += strcmp(check(&b, &l), "qn_dense_scalar") == 0;
+		reached[four] +=
+			strcmp(check(&b, &l), four ? "qn_dense_scalar_w4" : "qn_dense_scalar") == 0;
 		build_end(&b);
 	}
-	assert_true(reached > 150);
+	assert_true(reached[0] > 150 && reached[1] > 150);
 }
 
 /* A convolution of drawn shape: windows in the image, over its border, outside of it, one pixel. */
 static layer
-draw_conv(builder *b, bool deep, qn_attrs *a)
+draw_conv(builder *b, bool deep, bool four, qn_attrs *a)
 {
 	const bool same = pick(0, 2) == 0;
 	const int k = pick(0, 3) > 0 ? 3 : pick(0, 1) * 4 + 1;
 	const int c = deep ? pick(1, 9) : pick(1, 13), o = deep || same ? c : pick(1, 9);
 	const int kh = deep ? 3 : same ? k : pick(1, 4), kw = deep ? 3 : same ? k : pick(1, 4);
 	const int h = pick(same ? 1 : kh, 8), w = pick(same ? 1 : kw, 9);
+	const int most = kh > kw ? kh : kw;
 
 	*a = build_attrs(QN_OP_conv2d);
 	a->conv2d.groups = deep ? c : 1;
@@ -169,17 +178,17 @@ draw_conv(builder *b, bool deep, qn_attrs *a)
 		a->conv2d.dilation[1] = pick(1, 2);
 	}
 	for (int i = 0; i < 4; i++)
-		a->conv2d.pad[i] = same ? kh / 2 : pick(kh, 2 * kh);
+		a->conv2d.pad[i] = same ? kh / 2 : pick(most, 2 * most);
 	return (layer){
 		.op = QN_OP_conv2d,
 		.x = build_printf(b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.5:%d>>",
 				  pick(1, 2), h, w, c, pick(-128, 127)),
-		.w = build_printf(b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.25>>", o, kh, kw,
-				  deep ? 1 : c),
+		.w = build_printf(b, "tensor<%dx%dx%dx%dx!quant.uniform<%s:f32, 0.25>>", o, kh, kw,
+				  deep ? 1 : c, four ? "i4" : "i8"),
 		.bias = bias_type(b, o),
 		.y = CODES(b),
-		.w_lo = -128,
-		.w_hi = 127,
+		.w_lo = four ? -8 : -128,
+		.w_hi = four ? 7 : 127,
 		.bias_lo = -20000,
 		.bias_hi = 20000,
 		.x_lo = -128,
@@ -192,22 +201,26 @@ draw_conv(builder *b, bool deep, qn_attrs *a)
 static void
 test_conv(void **state)
 {
-	int conv = 0, depthwise = 0;
+	int conv[2] = {0, 0}, depthwise[2] = {0, 0};
 
 	(void)state;
 	over = 0;
-	for (uint64_t round = 1; round <= 900; round++) {
+	for (uint64_t round = 1; round <= 1800; round++) {
 		builder b;
 		qn_attrs a;
 
 		build_begin(&b, "net", round);
-		const layer l = draw_conv(&b, pick(0, 1) == 0, &a);
+		const bool four = round % 2 == 0;
+		const layer l = draw_conv(&b, pick(0, 1) == 0, four, &a);
 		const char *name = check(&b, &l);
-		conv += strcmp(name, "qn_conv2d_scalar") == 0;
-		depthwise += strcmp(name, "qn_depthwise3_scalar") == 0;
+		conv[four] += strcmp(name, four ? "qn_conv2d_scalar_w4" : "qn_conv2d_scalar") == 0;
+		depthwise[four] += strcmp(name, four ? "qn_depthwise3_scalar_w4"
+						     : "qn_depthwise3_scalar") == 0;
 		build_end(&b);
 	}
-	assert_true(conv > 250 && depthwise > 250 && over > 100);
+	for (int i = 0; i < 2; i++)
+		assert_true(conv[i] > 250 && depthwise[i] > 250);
+	assert_true(over > 200);
 }
 
 /* Of three convolutions in a row the second one writes over its operand, with rows of that beside it. */
@@ -253,7 +266,8 @@ test_ring(void **state)
 
 /* One result of `depth` inputs and weights, all of them at an end. */
 static const char *
-check_extreme(const char *depth, int64_t weight, int64_t x, int32_t bias, const char *y)
+check_extreme(const char *depth, const char *type, int64_t weight, int64_t x, int32_t bias,
+	      const char *y)
 {
 	const qn_attrs a = build_attrs(QN_OP_conv2d);
 	builder b;
@@ -262,7 +276,7 @@ check_extreme(const char *depth, int64_t weight, int64_t x, int32_t bias, const 
 	const layer l = {
 		.op = QN_OP_conv2d,
 		.x = build_printf(&b, "tensor<1x1x2x%sx!quant.uniform<i8:f32, 0.5>>", depth),
-		.w = build_printf(&b, "tensor<5x1x1x%sx!quant.uniform<i8:f32, 0.25>>", depth),
+		.w = build_printf(&b, "tensor<5x1x1x%sx!quant.uniform<%s:f32, 0.25>>", depth, type),
 		.bias = "tensor<5x!quant.uniform<i32:f32, 0.25*0.5>>",
 		.y = y,
 		.w_lo = weight,
@@ -274,7 +288,7 @@ check_extreme(const char *depth, int64_t weight, int64_t x, int32_t bias, const 
 		.attr = &a,
 	};
 	const char *name = build_printf(&b, "%s", check(&b, &l));
-	const bool scalar = strcmp(name, "qn_conv2d_scalar") == 0;
+	const bool scalar = strncmp(name, "qn_conv2d_scalar", 16) == 0;
 	build_end(&b);
 	return scalar ? "scalar" : "another";
 }
@@ -285,12 +299,15 @@ static void
 test_runs(void **state)
 {
 	static const struct {
-		const char *depth;
+		const char *depth, *type;
 		int weight, run;
 	} rows[] = {
-		{"63", -128, 64}, {"64", -128, 32}, {"64", -127, 64},  {"64", 127, 64},
-		{"65", 127, 36},  {"68", 120, 68},  {"68", 121, 36},   {"130", -128, 44},
-		{"576", 14, 576}, {"576", 15, 288}, {"576", -127, 64}, {"576", -128, 60},
+		{"63", "i8", -128, 64},   {"64", "i8", -128, 32},  {"64", "i8", -127, 64},
+		{"64", "i8", 127, 64},    {"65", "i8", 127, 36},   {"68", "i8", 120, 68},
+		{"68", "i8", 121, 36},    {"130", "i8", -128, 44}, {"576", "i8", 14, 576},
+		{"576", "i8", 15, 288},   {"576", "i8", -127, 64}, {"576", "i8", -128, 60},
+		{"1023", "i4", -8, 1024}, {"1024", "i4", -8, 512}, {"1170", "i4", 7, 1172},
+		{"1171", "i4", 7, 588},
 	};
 
 	(void)state;
@@ -298,8 +315,8 @@ test_runs(void **state)
 		for (int end = 0; end < 2; end++) {
 			const int x = end == 0 ? -128 : 127;
 
-			assert_string_equal(check_extreme(rows[i].depth, rows[i].weight, x, 0,
-							  "i8:f32, 1024.0:3"),
+			assert_string_equal(check_extreme(rows[i].depth, rows[i].type,
+							  rows[i].weight, x, 0, "i8:f32, 1024.0:3"),
 					    "scalar");
 			assert_int_equal(taps, (atoi(rows[i].depth) + 3) / 4 * 4);
 			assert_int_equal(run, rows[i].run);
@@ -317,8 +334,9 @@ test_bound(void **state)
 	for (int sign = -1; sign <= 1; sign += 2) {
 		const char *y = sign < 0 ? "i8:f32, 741455.0:127" : "i8:f32, 741455.0:-128";
 
-		assert_string_equal(check_extreme("4096", 127, -128, sign * most, y), "scalar");
-		assert_string_equal(check_extreme("4096", 127, -128, sign * (most + 1), y),
+		assert_string_equal(check_extreme("4096", "i8", 127, -128, sign * most, y),
+				    "scalar");
+		assert_string_equal(check_extreme("4096", "i8", 127, -128, sign * (most + 1), y),
 				    "another");
 	}
 }

@@ -13,6 +13,14 @@ call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int
 
 	if (strcmp(name, "qn_conv2d_vector") == 0)
 		qn_conv2d_vector(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_conv2d_vector_w4") == 0)
+		qn_conv2d_vector_w4(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_conv2d_wide_w4") == 0)
+		qn_conv2d_wide_w4(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_depthwise_vector_w4") == 0)
+		qn_depthwise_vector_w4(s->args, x[0], rows, work, y);
+	else if (strcmp(name, "qn_dense_vector_w4") == 0)
+		qn_dense_vector_w4(s->args, x[0], work, y);
 	else if (strcmp(name, "qn_conv2d_wide") == 0)
 		qn_conv2d_wide(s->args, x[0], work, y);
 	else if (strcmp(name, "qn_depthwise_vector") == 0)
@@ -38,14 +46,14 @@ check(builder *b, const layer *l)
 	return check_layer(b, l, target[pick(0, 4)], call);
 }
 
-/* Weights and inputs: any, or the ends alone. */
+/* Weights and inputs: any, or the ends alone; `four`: weights of 4 bits. */
 static void
-draw_values(layer *l)
+draw_values(layer *l, bool four)
 {
-	const int how = pick(0, 3);
+	const int how = pick(0, 3), least = four ? -8 : -127, most = four ? 7 : 127;
 
-	l->w_lo = how == 1 ? 127 : -127;
-	l->w_hi = how == 2 ? -127 : 127;
+	l->w_lo = how == 1 ? most : least;
+	l->w_hi = how == 2 ? least : most;
 	l->bias_lo = -20000;
 	l->bias_hi = 20000;
 	l->x_lo = how == 2 ? 127 : -128;
@@ -70,11 +78,12 @@ draw_result(builder *b)
 static void
 test_dense(void **state)
 {
-	int reached = 0;
+	int reached[2] = {0, 0};
 
 	(void)state;
-	for (uint64_t round = 1; round <= 300; round++) {
+	for (uint64_t round = 1; round <= 600; round++) {
 		builder b;
+		const bool four = round % 2 == 0;
 		const int n = pick(1, 3), in = pick(1, 150), out = pick(1, 25);
 
 		build_begin(&b, "net", round);
@@ -82,27 +91,29 @@ test_dense(void **state)
 			.op = QN_OP_dense,
 			.x = build_printf(&b, "tensor<%dx%dx!quant.uniform<i8:f32, 0.5:%d>>", n, in,
 					  pick(-128, 127)),
-			.w = build_printf(&b, "tensor<%dx%dx!quant.uniform<i8:f32, 0.25>>", out,
-					  in),
+			.w = build_printf(&b, "tensor<%dx%dx!quant.uniform<%s:f32, 0.25>>", out, in,
+					  four ? "i4" : "i8"),
 			.bias = draw_bias(&b, out),
 			.y = draw_result(&b),
 		};
-		draw_values(&l);
-		reached += strcmp(check(&b, &l), "qn_dense_vector") == 0;
+		draw_values(&l, four);
+		reached[four] +=
+			strcmp(check(&b, &l), four ? "qn_dense_vector_w4" : "qn_dense_vector") == 0;
 		build_end(&b);
 	}
-	assert_true(reached > 250);
+	assert_true(reached[0] > 250 && reached[1] > 250);
 }
 
 static bool
-is_conv(const char *name)
+is_conv(const char *name, bool four)
 {
-	return strcmp(name, "qn_conv2d_vector") == 0 || strcmp(name, "qn_conv2d_wide") == 0;
+	return strcmp(name, four ? "qn_conv2d_vector_w4" : "qn_conv2d_vector") == 0 ||
+	       strcmp(name, four ? "qn_conv2d_wide_w4" : "qn_conv2d_wide") == 0;
 }
 
-/* A convolution of drawn shape; of channels that have a kernel each when `deep`. */
+/* A convolution of drawn shape; of channels that have a kernel each when `deep`; of weights of 4 bits. */
 static const char *
-check_conv(uint64_t round, bool deep)
+check_conv(uint64_t round, bool deep, bool four)
 {
 	builder b;
 	qn_attrs a = build_attrs(QN_OP_conv2d);
@@ -123,16 +134,16 @@ check_conv(uint64_t round, bool deep)
 		.op = QN_OP_conv2d,
 		.x = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.5:%d>>",
 				  pick(1, 2), h, w, c, pick(-128, 127)),
-		.w = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.25>>", o, kh, kw,
-				  deep ? 1 : c),
+		.w = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<%s:f32, 0.25>>", o, kh, kw,
+				  deep ? 1 : c, four ? "i4" : "i8"),
 		.bias = draw_bias(&b, o),
 		.y = draw_result(&b),
 		.attr = &a,
 	};
-	draw_values(&l);
-	const char *name = check(&b, &l);
-	const bool reached =
-		deep && c > 1 ? strcmp(name, "qn_depthwise_vector") == 0 : is_conv(name);
+	draw_values(&l, four);
+	const char *name = check(&b, &l),
+		   *want = four ? "qn_depthwise_vector_w4" : "qn_depthwise_vector";
+	const bool reached = deep && c > 1 ? strcmp(name, want) == 0 : is_conv(name, four);
 	build_end(&b);
 	return reached ? "" : NULL;
 }
@@ -140,15 +151,19 @@ check_conv(uint64_t round, bool deep)
 static void
 test_conv(void **state)
 {
-	int conv = 0, depthwise = 0;
+	int conv[2] = {0, 0}, depthwise[2] = {0, 0};
 
 	(void)state;
-	for (uint64_t round = 1; round <= 600; round++) {
-		conv += check_conv(round, false) != NULL;
-		depthwise += check_conv(round, true) != NULL;
+	for (uint64_t round = 1; round <= 1200; round++) {
+		const bool four = round % 2 == 0;
+
+		conv[four] += check_conv(round, false, four) != NULL;
+		depthwise[four] += check_conv(round, true, four) != NULL;
 	}
-	assert_true(conv > 500);
-	assert_true(depthwise > 400);
+	for (int i = 0; i < 2; i++) {
+		assert_true(conv[i] > 500);
+		assert_true(depthwise[i] > 400);
+	}
 }
 
 /* 1x1: a pixel, an odd number of them, and channels of which the last pixels' blocks end outside. */
@@ -157,22 +172,23 @@ test_one_by_one(void **state)
 {
 	(void)state;
 	for (int c = 1; c <= 40; c++)
-		for (int pixels = 1; pixels <= 5; pixels += 2) {
+		for (int pixels = 2; pixels <= 11; pixels += pixels % 2 == 0 ? 1 : 3) {
 			builder b;
+			const bool four = pixels % 2 == 0;
 
 			build_begin(&b, "net", 1);
 			layer l = {
 				.op = QN_OP_conv2d,
 				.x = build_printf(&b,
 						  "tensor<1x1x%dx%dx!quant.uniform<i8:f32, 0.5:7>>",
-						  pixels, c),
+						  pixels / 2, c),
 				.w = build_printf(&b,
-						  "tensor<%dx1x1x%dx!quant.uniform<i8:f32, 0.25>>",
-						  pick(1, 9), c),
+						  "tensor<%dx1x1x%dx!quant.uniform<%s:f32, 0.25>>",
+						  pick(1, 9), c, four ? "i4" : "i8"),
 				.y = draw_result(&b),
 			};
-			draw_values(&l);
-			assert_true(is_conv(check(&b, &l)));
+			draw_values(&l, four);
+			assert_true(is_conv(check(&b, &l), four));
 			build_end(&b);
 		}
 }
@@ -202,6 +218,34 @@ test_bound(void **state)
 		};
 		assert_string_equal(check(&b, &l),
 				    least == -128 ? "qn_depthwise_by4_s8" : "qn_depthwise_vector");
+		build_end(&b);
+	}
+}
+
+/* Sums of weights of 4 bits count 16 times, so they stay below 2^27 with their bias: 128 * 8 * 1000 and 133193727. */
+static void
+test_bound4(void **state)
+{
+	(void)state;
+	for (int more = 0; more < 2; more++) {
+		builder b;
+
+		build_begin(&b, "net", 1);
+		const layer l = {
+			.op = QN_OP_dense,
+			.x = "tensor<1x1000x!quant.uniform<i8:f32, 0.5>>",
+			.w = "tensor<8x1000x!quant.uniform<i4:f32, 0.25>>",
+			.bias = "tensor<8x!quant.uniform<i32:f32, 0.25*0.5>>",
+			.y = "i8:f32, 65536.0:-128",
+			.w_lo = -8,
+			.w_hi = -8,
+			.bias_lo = 133193727 + more,
+			.bias_hi = 133193727 + more,
+			.x_lo = -128,
+			.x_hi = -128,
+		};
+		assert_string_equal(check(&b, &l),
+				    more == 0 ? "qn_dense_vector_w4" : "qn_dense_by4_s8w4");
 		build_end(&b);
 	}
 }
@@ -274,7 +318,7 @@ test_add(void **state)
 	int reached = 0;
 
 	(void)state;
-	for (uint64_t round = 1; round <= 20; round++) {
+	for (uint64_t round = 1; round <= 60; round++) {
 		builder b;
 		const int n = pick(256, 300);
 
@@ -296,7 +340,7 @@ test_add(void **state)
 				  "qn_add_linear_vector") == 0;
 		build_end(&b);
 	}
-	assert_true(reached > 10);
+	assert_true(reached > 20);
 }
 
 static void
@@ -340,6 +384,7 @@ main(void)
 		cmocka_unit_test(test_one_by_one),    cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_bound_of_rows), cmocka_unit_test(test_constant_channels),
 		cmocka_unit_test(test_add),           cmocka_unit_test(test_avg_pool),
+		cmocka_unit_test(test_bound4),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
