@@ -121,3 +121,11 @@ qn_pack_nibbles(const qn_layer *l, int64_t channel, int64_t k)
 		word |= ((uint32_t)qn_layer_weight(l, channel, k + i) & 15u) << 4 * i;
 	return word;
 }
+
+int8_t
+qn_both4(int32_t low, int32_t high)
+{
+	const int32_t byte = (low & 15) + 16 * (high & 15);
+
+	return (int8_t)(byte < 128 ? byte : byte - 256);
+}

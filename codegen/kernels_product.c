@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_product.c - sums of products: convolutions, dense and matmul, each with the requantize of
  * its result, so that no accumulator is stored, or alone, accumulators out. */
+#include "codegen/bits4.h"
 #include "codegen/kernels_dsp.h"
 #include "codegen/kernels_scalar.h"
 #include "codegen/kernels_vector.h"
@@ -39,12 +40,9 @@ is_packed(const qn_step_facts *f)
 }
 
 static const char *
-fits_blocks(const qn_step_facts *f, int32_t channels, int32_t depth)
+fits_blocks(int32_t channels)
 {
-	if (channels < 4)
-		return "fewer than four output channels";
-	return is_packed(f) && depth % 2 != 0 ? "an odd number of weights of 4 bits in a row"
-					      : NULL;
+	return channels < 4 ? "fewer than four output channels" : NULL;
 }
 
 static const char *
@@ -53,7 +51,7 @@ fits_dense_by4(const qn_step_facts *f)
 	const qn_dense_args *a = f->step->args;
 
 	return a->zw != 0 || weights_of(f) == NULL ? "the weights are not constant"
-						   : fits_blocks(f, a->out, a->in);
+						   : fits_blocks(a->out);
 }
 
 static const char *
@@ -61,7 +59,7 @@ fits_conv2d_by4(const qn_step_facts *f)
 {
 	const qn_conv2d_args *a = &((const qn_conv2d_call *)f->step->args)->args;
 
-	return a->groups != 1 ? "its channels are in groups" : fits_blocks(f, a->out_c, a->in_c);
+	return a->groups != 1 ? "its channels are in groups" : fits_blocks(a->out_c);
 }
 
 static const char *
@@ -73,7 +71,7 @@ fits_depthwise(const qn_step_facts *f)
 		return "its channels do not have a kernel each";
 	if (weights_of(f) == NULL)
 		return "the weights are not constant";
-	return is_packed(f) ? "its weights have 4 bits" : fits_blocks(f, a->out_c, 1);
+	return fits_blocks(a->out_c);
 }
 
 typedef struct depthwise_args {
@@ -81,21 +79,48 @@ typedef struct depthwise_args {
 	int32_t weights; /* how many */
 } depthwise_args;
 
+/* Weights [c, k_h, k_w, 1] of 4 bits as blocks of four channels, the last one of which begins early, in them
+ * [k_h, k_w, 2] bytes. */
+static int8_t *
+pack_depthwise4(const qn_tensor *w, int32_t taps, int32_t channels, int32_t *n, qn_arena *a)
+{
+	int8_t *packed = QN_NEW(a, int8_t, 2 * (size_t)taps * (size_t)((channels + 3) / 4)),
+	       *to = packed;
+
+	for (int32_t k = 0; k < channels; k += 4) {
+		const int32_t first = k + 4 <= channels ? k : channels - 4;
+
+		for (int32_t t = 0; t < taps; t++)
+			for (int32_t i = first; i < first + 4; i += 2)
+				*to++ = qn_both4(
+					(int32_t)qn_tensor_i64(w, (int64_t)i * taps + t),
+					(int32_t)qn_tensor_i64(w, (int64_t)(i + 1) * taps + t));
+	}
+	*n = (int32_t)(to - packed);
+	return packed;
+}
+
 /* Weights [c, k_h, k_w, 1] as [k_h, k_w, c]. */
+static int8_t *
+pack_depthwise8(const qn_tensor *w, int32_t taps, int32_t channels, int32_t *n, qn_arena *a)
+{
+	int8_t *to = QN_NEW(a, int8_t, (size_t)taps * (size_t)channels);
+
+	for (int32_t i = 0; i < channels; i++)
+		for (int32_t t = 0; t < taps; t++)
+			to[t * channels + i] = (int8_t)qn_tensor_i64(w, (int64_t)i * taps + t);
+	*n = taps * channels;
+	return to;
+}
+
 static void *
 pack_depthwise(const qn_step_facts *f, qn_arena *a)
 {
 	depthwise_args *d = QN_NEW(a, depthwise_args, 1);
-	const qn_tensor *w = weights_of(f);
 
 	d->args = ((const qn_conv2d_call *)f->step->args)->args;
-	const int32_t taps = d->args.k_h * d->args.k_w, c = d->args.in_c;
-	int8_t *to = QN_NEW(a, int8_t, (size_t)taps * (size_t)c);
-	for (int32_t i = 0; i < c; i++)
-		for (int32_t t = 0; t < taps; t++)
-			to[t * c + i] = (int8_t)qn_tensor_i64(w, (int64_t)i * taps + t);
-	d->args.w = to;
-	d->weights = taps * c;
+	d->args.w = (is_packed(f) ? pack_depthwise4 : pack_depthwise8)(
+		weights_of(f), d->args.k_h * d->args.k_w, d->args.in_c, &d->weights, a);
 	return d;
 }
 
@@ -109,7 +134,7 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 
 #define SCALAR(which, work_of, more, over, fitting)                                                \
 	{                                                                                          \
-		.name = "qn_" #which "_ow", .args = "qn_scalar_args",                                    \
+		.name = "qn_" #which "_ow", .args = "qn_scalar_args",                              \
 		QN_SCALAR_ROW(qn_scalar_packed, which), .in_place = over,                          \
 		.fused = FUSED(qn_conv2d_args, out_c), .fits = fitting, .work = qn_work_##which,   \
 		.work_type = work_of, .by_rows = sizeof(qn_scalar_args), .work_over = more         \
@@ -156,7 +181,7 @@ static const qn_kernel conv2d[] = {
 	SCALAR(depthwise3_scalar, "uint8_t", NULL, 0, qn_fits_depthwise3_scalar),
 	SCALAR(conv2d_scalar, "uint32_t", qn_ring_conv2d_scalar, 1, qn_fits_conv2d_over_scalar),
 	SCALAR(conv2d_scalar, "uint32_t", NULL, 0, qn_fits_conv2d_scalar),
-	{.name = "qn_depthwise_by4_q",
+	{.name = "qn_depthwise_by4_qw",
 	 .needs = QN_TARGET_ANY,
 	 .by_rows = sizeof(qn_conv2d_args),
 	 .args = "qn_conv2d_args_a",
@@ -165,7 +190,8 @@ static const qn_kernel conv2d[] = {
 	 .pointer = {{.table = "w",
 		      .at = offsetof(depthwise_args, args.w),
 		      .count = offsetof(depthwise_args, weights),
-		      .each = 1},
+		      .each = 1,
+		      .packs = true},
 		     {.operand = 2},
 		     SCALES(qn_conv2d_args)},
 	 .rows = offsetof(qn_conv2d_args, k_h),

@@ -10,6 +10,7 @@
  * hold: a convolution's taps are cut into as few runs of one length as that takes.  64 taps always will do. */
 #include "codegen/kernels_scalar.h"
 
+#include "codegen/bits4.h"
 #include "codegen/layer.h"
 #include "runtime/form_args.h"
 
@@ -158,20 +159,6 @@ pack_scales(const qn_layer *l, int32_t each, const int32_t **scale, const int8_t
 	*shift = by;
 }
 
-/* Unsigned as a byte. */
-static int8_t
-byte_of(int32_t v)
-{
-	return (int8_t)(v < 128 ? v : v - 256);
-}
-
-/* Two weights of 4 bits in a byte, `more` more each. */
-static int8_t
-both_of(int32_t low, int32_t high, int32_t more)
-{
-	return byte_of(((low + more) & 15) + 16 * ((high + more) & 15));
-}
-
 /* Blocks of four channels, in them `taps` taps. */
 static const int8_t *
 pack_blocks4(const qn_layer *l, int64_t taps, int32_t *n, qn_arena *a)
@@ -182,8 +169,8 @@ pack_blocks4(const qn_layer *l, int64_t taps, int32_t *n, qn_arena *a)
 	for (int64_t o = 0; o < channels; o += BLOCK)
 		for (int64_t k = 0; k < taps; k++)
 			for (int64_t j = o; j < o + BLOCK; j += 2)
-				*to++ = both_of(qn_layer_weight(l, j, k),
-						qn_layer_weight(l, j + 1, k), 8);
+				*to++ = qn_both4(qn_layer_weight(l, j, k) + 8,
+						 qn_layer_weight(l, j + 1, k) + 8);
 	*n = (int32_t)(to - w);
 	return w;
 }
@@ -199,7 +186,7 @@ pack_blocks(const qn_layer *l, int64_t taps, int32_t *n, qn_arena *a)
 	for (int64_t o = 0; o < channels; o += BLOCK)
 		for (int64_t k = 0; k < taps; k++)
 			for (int64_t j = o; j < o + BLOCK; j++) /* 128 more, as a byte */
-				*to++ = byte_of(qn_layer_weight(l, j, k) + 128);
+				*to++ = (int8_t)((qn_layer_weight(l, j, k) + 256) % 256 - 128);
 	*n = (int32_t)(to - w);
 	return w;
 }
@@ -246,9 +233,8 @@ qn_pack_depthwise3_scalar(const qn_step_facts *f, qn_arena *a)
 	for (int32_t i = 0; i < n; i += each) {
 		const int32_t first = qn_layer_weight(&l, i / 9, i % 9);
 
-		*to++ = each == 1
-				? (int8_t)first
-				: both_of(first, qn_layer_weight(&l, (i + 1) / 9, (i + 1) % 9), 0);
+		*to++ = each == 1 ? (int8_t)first
+				  : qn_both4(first, qn_layer_weight(&l, (i + 1) / 9, (i + 1) % 9));
 	}
 	p->args.w = w;
 	p->args.taps = p->args.run = 9;

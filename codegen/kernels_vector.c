@@ -19,6 +19,7 @@
  * inputs that i8 can hold. */
 #include "codegen/kernels_vector.h"
 
+#include "codegen/bits4.h"
 #include "codegen/layer.h"
 #include "runtime/form_args.h"
 
@@ -116,15 +117,6 @@ goes_away(const qn_requantize_args *r)
 	return r->lo < r->zo;
 }
 
-/* Two weights of 4 bits in a byte. */
-static int8_t
-both_of(int32_t low, int32_t high)
-{
-	const int32_t byte = (low & 15) + 16 * (high & 15);
-
-	return (int8_t)(byte < 128 ? byte : byte - 256);
-}
-
 /* Blocks of `block` channels, in them blocks of `some` inputs, of which those `high` channels further stand in the
  * upper halves of the bytes. */
 static int8_t *
@@ -137,7 +129,7 @@ pack_rows4(const qn_layer *l, int32_t block, int64_t some, int32_t *n, qn_arena 
 	for (int64_t o = 0; o < channels; o += block)
 		for (int64_t k = 0; k < inputs; k += some)
 			for (int64_t i = 0; i < half * some; i++)
-				*to++ = both_of(
+				*to++ = qn_both4(
 					qn_layer_weight(l, o + i / some, k + i % some),
 					qn_layer_weight(l, o + half + i / some, k + i % some));
 	*n = (int32_t)(to - w);
@@ -155,8 +147,9 @@ pack_wide4(const qn_layer *l, int32_t *n, qn_arena *a)
 	for (int64_t o = 0; o < channels; o += LANES)
 		for (int64_t k = 0; k < inputs; k += 2 * FEW)
 			for (int64_t i = 0; i < FEW * LANES; i++)
-				*to++ = both_of(qn_layer_weight(l, o + i / FEW, k + i % FEW),
-						qn_layer_weight(l, o + i / FEW, k + FEW + i % FEW));
+				*to++ = qn_both4(
+					qn_layer_weight(l, o + i / FEW, k + i % FEW),
+					qn_layer_weight(l, o + i / FEW, k + FEW + i % FEW));
 	*n = (int32_t)(to - w);
 	return w;
 }
@@ -273,8 +266,8 @@ qn_pack_depthwise_vector(const qn_step_facts *f, qn_arena *a)
 	for (int32_t o = 0; o < blocks * DEEP; o += DEEP)
 		for (int64_t t = 0; t < l.depth; t++)
 			for (int32_t i = o; i < o + DEEP; i += each)
-				*to++ = l.bits == 4 ? both_of(qn_layer_weight(&l, i, t),
-							      qn_layer_weight(&l, i + 1, t))
+				*to++ = l.bits == 4 ? qn_both4(qn_layer_weight(&l, i, t),
+							       qn_layer_weight(&l, i + 1, t))
 						    : (int8_t)qn_layer_weight(&l, i, t);
 	p->args.w = w;
 	p->nw = (int32_t)(to - w);

@@ -315,7 +315,7 @@ test_fours_bound(void **state)
 	check_fours(4095, -1, 0, "qn_dense_dsp_w4");
 	check_fours(512, -8, 0, "qn_dense_by4_s8w4");
 	check_fours(4095, 1, 3671167, "qn_dense_dsp_w4");
-	check_fours(4095, 1, 3671168, "qn_dense_s8w4");
+	check_fours(4095, 1, 3671168, "qn_dense_by4_s8w4");
 	check_fours(4095, 1, -3671167, "qn_dense_dsp_w4");
 }
 

@@ -106,6 +106,9 @@ rig_new(int32_t bytes, int32_t lo, int32_t hi, int32_t nx, int32_t ny, int32_t n
 		(a).shift = (r).shift;                                                             \
 	} while (0)
 
+/* Of n weights, so many of which are in a byte. */
+#define BYTES(n, per_byte) (((n) + (per_byte)-1) / (per_byte))
+
 /* ---- dense ---- */
 
 #define DENSE(name, bytes, lowest, highest, per_byte, code, args, bias_of, plain, by_four)         \
@@ -113,12 +116,10 @@ rig_new(int32_t bytes, int32_t lo, int32_t hi, int32_t nx, int32_t ny, int32_t n
 	{                                                                                          \
 		(void)state;                                                                       \
 		for (int round = 0; round < ROUNDS; round++) {                                     \
-			args a = {.batch = pick(1, 3),                                             \
-				  .in = pick(1, 40) * (per_byte),                                  \
-				  .out = pick(4, 13)};                                             \
+			args a = {.batch = pick(1, 3), .in = pick(1, 40), .out = pick(4, 13)};     \
 			const int32_t ny = a.batch * a.out;                                        \
 			rig r = rig_new(bytes, lowest, highest, a.batch * a.in, ny,                \
-					a.in * a.out / (per_byte), a.out);                         \
+					BYTES(a.in * a.out, per_byte), a.out);                     \
                                                                                                    \
 			COMMON(a, r, a.out, lowest, highest);                                      \
 			a.bias = pick(0, 1) == 0 ? NULL : r.bias_of;                               \
@@ -166,14 +167,12 @@ DENSE(dense_s16w4, 2, -32768, 32767, 2, int16_t, qn_dense_args64, bias64, qn_den
                                                                                                    \
 		(void)state;                                                                       \
 		for (int round = 0; round < ROUNDS; round++) {                                     \
-			args a = {.in_c = pick(1, 5) * (per_byte),                                 \
-				  .out_c = pick(4, 11),                                            \
-				  .groups = 1};                                                    \
+			args a = {.in_c = pick(1, 5), .out_c = pick(4, 11), .groups = 1};          \
 			SHAPE(a);                                                                  \
 			const int32_t ny = a.batch * a.out_h * a.out_w * a.out_c;                  \
-			rig r = rig_new(bytes, lowest, highest,                                    \
-					a.batch * a.in_h * a.in_w * a.in_c, ny,                    \
-					a.out_c * a.k_h * a.k_w * a.in_c / (per_byte), a.out_c);   \
+			rig r = rig_new(                                                           \
+				bytes, lowest, highest, a.batch * a.in_h * a.in_w * a.in_c, ny,    \
+				BYTES(a.out_c * a.k_h * a.k_w * a.in_c, per_byte), a.out_c);       \
                                                                                                    \
 			COMMON(a, r, a.out_c, lowest, highest);                                    \
 			a.bias = pick(0, 1) == 0 ? NULL : r.bias_of;                               \
@@ -202,7 +201,23 @@ transpose(const rig *r, int32_t c, int32_t taps)
 			r->transposed[t * c + i] = r->w[i * taps + t];
 }
 
-#define DEPTHWISE(name, bytes, lowest, highest, code, args, bias_of, plain, by_four)               \
+/* w [c, taps] of 4 bits as blocks of four channels, [taps, 2] bytes each. */
+static void
+transpose4(const rig *r, int32_t c, int32_t taps)
+{
+	int8_t *to = r->transposed;
+
+	for (int32_t k = 0; k < c; k += 4) {
+		const int32_t o = k + 4 <= c ? k : c - 4;
+
+		for (int32_t t = 0; t < taps; t++)
+			for (int32_t i = o; i < o + 4; i += 2)
+				*to++ = (int8_t)((qn_read4(r->w, i * taps + t) & 15) +
+						 16 * qn_read4(r->w, (i + 1) * taps + t));
+	}
+}
+
+#define DEPTHWISE(name, bytes, lowest, highest, each, code, args, bias_of, plain, by_four)         \
 	static void name(void **state)                                                             \
 	{                                                                                          \
 		const code *rows[3];                                                               \
@@ -214,12 +229,14 @@ transpose(const rig *r, int32_t c, int32_t taps)
 			SHAPE(a);                                                                  \
 			const int32_t ny = a.batch * a.out_h * a.out_w * c;                        \
 			rig r = rig_new(bytes, lowest, highest, a.batch * a.in_h * a.in_w * c, ny, \
-					c * a.k_h * a.k_w, c);                                     \
+					(each) == 1 ? c * a.k_h * a.k_w                            \
+						    : (c + 3) / 4 * 2 * a.k_h * a.k_w,             \
+					c);                                                        \
                                                                                                    \
 			COMMON(a, r, c, lowest, highest);                                          \
 			a.bias = pick(0, 1) == 0 ? NULL : r.bias_of;                               \
 			plain(&a, (const code *)r.x, rows, (code *)r.want);                        \
-			transpose(&r, c, a.k_h *a.k_w);                                            \
+			((each) == 1 ? transpose : transpose4)(&r, c, a.k_h * a.k_w);              \
 			a.w = r.transposed;                                                        \
 			by_four(&a, (const code *)r.x, rows, (code *)r.got);                       \
 			assert_memory_equal(r.got, r.want, (size_t)(ny * (bytes)));                \
@@ -227,24 +244,32 @@ transpose(const rig *r, int32_t c, int32_t taps)
 		}                                                                                  \
 	}
 
-DEPTHWISE(depthwise_s8, 1, -128, 127, int8_t, qn_conv2d_args, bias, qn_conv2d_s8,
+DEPTHWISE(depthwise_s8, 1, -128, 127, 1, int8_t, qn_conv2d_args, bias, qn_conv2d_s8,
 	  qn_depthwise_by4_s8)
-DEPTHWISE(depthwise_u8, 1, 0, 255, uint8_t, qn_conv2d_args, bias, qn_conv2d_u8, qn_depthwise_by4_u8)
-DEPTHWISE(depthwise_s16, 2, -32768, 32767, int16_t, qn_conv2d_args64, bias64, qn_conv2d_s16,
+DEPTHWISE(depthwise_u8, 1, 0, 255, 1, uint8_t, qn_conv2d_args, bias, qn_conv2d_u8,
+	  qn_depthwise_by4_u8)
+DEPTHWISE(depthwise_s16, 2, -32768, 32767, 1, int16_t, qn_conv2d_args64, bias64, qn_conv2d_s16,
 	  qn_depthwise_by4_s16)
+DEPTHWISE(depthwise_s8w4, 1, -128, 127, 2, int8_t, qn_conv2d_args, bias, qn_conv2d_s8w4,
+	  qn_depthwise_by4_s8w4)
+DEPTHWISE(depthwise_u8w4, 1, 0, 255, 2, uint8_t, qn_conv2d_args, bias, qn_conv2d_u8w4,
+	  qn_depthwise_by4_u8w4)
+DEPTHWISE(depthwise_s16w4, 2, -32768, 32767, 2, int16_t, qn_conv2d_args64, bias64, qn_conv2d_s16w4,
+	  qn_depthwise_by4_s16w4)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dense_s8),      cmocka_unit_test(dense_u8),
-		cmocka_unit_test(dense_s16),     cmocka_unit_test(dense_s8w4),
-		cmocka_unit_test(dense_u8w4),    cmocka_unit_test(dense_s16w4),
-		cmocka_unit_test(conv_s8),       cmocka_unit_test(conv_u8),
-		cmocka_unit_test(conv_s16),      cmocka_unit_test(conv_s8w4),
-		cmocka_unit_test(conv_u8w4),     cmocka_unit_test(conv_s16w4),
-		cmocka_unit_test(depthwise_s8),  cmocka_unit_test(depthwise_u8),
-		cmocka_unit_test(depthwise_s16),
+		cmocka_unit_test(dense_s8),       cmocka_unit_test(dense_u8),
+		cmocka_unit_test(dense_s16),      cmocka_unit_test(dense_s8w4),
+		cmocka_unit_test(dense_u8w4),     cmocka_unit_test(dense_s16w4),
+		cmocka_unit_test(conv_s8),        cmocka_unit_test(conv_u8),
+		cmocka_unit_test(conv_s16),       cmocka_unit_test(conv_s8w4),
+		cmocka_unit_test(conv_u8w4),      cmocka_unit_test(conv_s16w4),
+		cmocka_unit_test(depthwise_s8),   cmocka_unit_test(depthwise_u8),
+		cmocka_unit_test(depthwise_s16),  cmocka_unit_test(depthwise_s8w4),
+		cmocka_unit_test(depthwise_u8w4), cmocka_unit_test(depthwise_s16w4),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

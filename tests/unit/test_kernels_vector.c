@@ -184,7 +184,7 @@ test_one_by_one(void **state)
 						  pixels / 2, c),
 				.w = build_printf(&b,
 						  "tensor<%dx1x1x%dx!quant.uniform<%s:f32, 0.25>>",
-						  pick(1, 9), c, four ? "i4" : "i8"),
+						  pick(c == 1 ? 2 : 1, 9), c, four ? "i4" : "i8"),
 				.y = draw_result(&b),
 			};
 			draw_values(&l, four);
