@@ -12,7 +12,7 @@
  *   convolution   channels 0 and 2, then 1 and 3, of 16 inputs          w[0][0] w[2][0], w[0][1] w[2][1] …
  *   … wide        inputs 0 to 3 and 4 to 7 of 16 channels               w[0][0] w[0][4], w[0][1] w[0][5] …
  *   dense         channels 0 and 4, then 1 and 5 …
- *   depthwise     two channels of a tap
+ *   depthwise     two taps of eight channels
  *
  * A convolution or dense layer that adds products eight inputs apart in 16 bits (QN_TARGET_PAIRS) must not
  * have weights of -128 at both.  Beside each block of channels stand its bias, multipliers and shifts.  Sums fit into 32 bits for all
@@ -261,16 +261,20 @@ qn_pack_depthwise_vector(const qn_step_facts *f, qn_arena *a)
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
 	qn_vector_packed *p = conv_arguments(f, a);
 	const int32_t blocks = (l.channels + DEEP - 1) / DEEP, each = l.bits == 4 ? 2 : 1;
-	int8_t *w = QN_NEW(a, int8_t, (size_t)(blocks * l.depth * DEEP / each)), *to = w;
+	const int64_t bytes = (l.depth + each - 1) / each * DEEP;
+	int8_t *w = QN_NEW(a, int8_t, (size_t)(blocks * bytes)), *to = w;
 
 	for (int32_t o = 0; o < blocks * DEEP; o += DEEP)
-		for (int64_t t = 0; t < l.depth; t++)
-			for (int32_t i = o; i < o + DEEP; i += each)
-				*to++ = l.bits == 4 ? qn_both4(qn_layer_weight(&l, i, t),
-							       qn_layer_weight(&l, i + 1, t))
-						    : (int8_t)qn_layer_weight(&l, i, t);
+		for (int64_t t = 0; t < l.depth; t += each)
+			for (int32_t i = o; i < o + DEEP; i++) {
+				const int32_t first = qn_layer_weight(&l, i, t);
+
+				*to++ = each == 2 ? qn_both4(first, qn_layer_weight(&l, i, t + 1))
+						  : (int8_t)first;
+			}
 	p->args.w = w;
 	p->nw = (int32_t)(to - w);
+	p->bits = l.bits;
 	p->args.scale = pack_scales(&l, DEEP, 1, true, &p->nscale, a);
 	p->args.ring = qn_depthwise_vector_ring(&p->args);
 	return p;
@@ -317,12 +321,11 @@ qn_work_depthwise_vector(const void *args)
 {
 	const qn_vector_args *a = args;
 	const size_t blocks = ((size_t)a->in_c + DEEP - 1) / DEEP;
-	const size_t weights = DEEP * blocks * (size_t)a->k_h * (size_t)a->k_w;
-	const bool four =
-		(size_t)((const qn_vector_packed *)args)->nw < weights; /* which are unpacked */
+	const size_t taps = (size_t)a->k_h * (size_t)a->k_w;
+	const bool four = ((const qn_vector_packed *)args)->bits == 4;
 
 	return DEEP * blocks * (size_t)a->ring * (size_t)qn_depthwise_vector_columns(a) +
-	       (four ? weights : 0);
+	       (four ? (taps + 1) / 2 * 2 * DEEP : 0); /* of a block, unpacked */
 }
 
 size_t

@@ -10,10 +10,10 @@
 #include "runtime/kernels/vector_depthwise.h"
 #include "runtime/kernels/vector_wide.h"
 
-/* Packed arguments and how many entries their arrays have. */
+/* Packed arguments, how many entries their arrays have, and bits of a weight. */
 typedef struct qn_vector_packed {
 	qn_vector_args args;
-	int32_t nw, nscale;
+	int32_t nw, nscale, bits;
 } qn_vector_packed;
 
 typedef struct qn_dense_vector_packed {

@@ -53,6 +53,23 @@ for row in cortex-m55:vector aarch64:vector aarch64-dotprod:vector x86-64-avx2:v
 	cases=$((cases + 1))
 	c++ -std=c++11 -O1 -Wall -Wextra -Wpedantic -Werror -DQN_PORTABLE -x c++ -c $target/digits.c -o selftest.o 2>stderr || fail $target "it is no C++" stderr
 done
+# With weights of 4 bits, which stay two in a byte.
+for row in generic:conv2d_by4_s8w4:depthwise_by4_s8w4:dense_by4_s8w4 cortex-m4:conv2d_relu_dsp_w4:depthwise3_relu_dsp_w4:dense_dsp_w4 \
+	cortex-m55:conv2d_vector_w4:depthwise_vector_w4:dense_vector_w4 cortex-m0plus:conv2d_scalar_w4:depthwise3_scalar_w4:dense_scalar_w4 \
+	x86-64-avx512vnni:conv2d_wide_w4:depthwise_vector_w4:dense_vector_w4; do
+	IFS=: read -r target conv depthwise dense <<<"$row"
+	good "i4 $target" compile -q "$E/digits.json" --calib "$E/calib.npy" --target "$target" --weights-type i4 -o "i4-$target"
+	has_words report "i4-$target/digits.report.json" "\"kernel\": \"qn_$conv\"|\"kernel\": \"qn_$depthwise\"|\"kernel\": \"qn_$dense\""
+	bytes=$(sed -n 's/^  *"weight_bytes": \([0-9]*\).*/\1/p' "i4-$target/digits.report.json" | head -1)
+	cases=$((cases + 1))
+	[ "$bytes" -lt 4900 ] || fail "i4 $target" "its constants take $bytes bytes"
+	for compiler in "cc -std=c99 -Wconversion -Wshadow" "c++ -std=c++11 -x c++"; do
+		cases=$((cases + 1))
+		$compiler -O1 -Wall -Wextra -Wpedantic -Werror -DQN_PORTABLE -DDIGITS_TRACE -DDIGITS_SELFTEST_MAIN "i4-$target"/*.c -o selftest 2>stderr &&
+			./selftest >stdout || fail "i4 $target" "its self-test fails" stderr
+	done
+done
+
 # Constants in program memory, on a host.
 good avr compile -q "$E/digits.json" --calib "$E/calib.npy" --target avr -o avr
 has_words report avr/digits.report.json '"target": "avr"|"kernel": "qn_conv2d_by4_s8"'
