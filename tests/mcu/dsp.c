@@ -4,7 +4,7 @@
 #include "tests/mcu/dsp.h"
 #include "tests/mcu/jobs.h"
 
-enum { BYTES = 20000, WORDS = 10000, WORK = 6000, FEW_WORDS = 8, JOBS = 500 };
+enum { BYTES = 20000, WORDS = 11000, WORK = 6000, FEW_WORDS = 8, JOBS = 800 };
 
 static int8_t x[BYTES], native[BYTES], portable[BYTES];
 static uint32_t w[WORDS], words[FEW_WORDS], work[WORK];
@@ -29,6 +29,46 @@ draw_words(int32_t head, int32_t body, int32_t channels, int32_t scale)
 		}
 		if (channels > 0 && WORDS - at < scale)
 			break;
+	}
+}
+
+static uint32_t
+any_word(void)
+{
+	return (uint32_t)pick(0, 0xffff) << 16 | (uint32_t)pick(0, 0xffff);
+}
+
+/* Constants of blocks of so many times four channels with weights of 4 bits: sums, `body` words, scales. */
+static void
+draw_fours(int32_t fours, int32_t body)
+{
+	const int32_t head = 3 * fours, block = head + body + 9 * fours;
+
+	for (int32_t at = 0; at < WORDS; at++) {
+		const int32_t i = at % block, scale = (i - head - body) % 9;
+
+		if (i < head)
+			w[at] = (uint32_t)pick(-100000, 100000);
+		else if (i < head + body)
+			w[at] = any_word();
+		else if (scale == 6)
+			w[at] = (uint32_t)pick(-100000, 100000);
+		else if (scale == 7 || (scale < 6 && scale % 2 == 0))
+			w[at] = (uint32_t)pick(1 << 30, INT32_MAX);
+		else
+			w[at] = (uint32_t)pick(0, 21);
+	}
+}
+
+/* The same of depthwise layers: eight weights, twice the bias, multiplier, shift and the ninth weight. */
+static void
+draw_depthwise_fours(void)
+{
+	for (int32_t at = 0; at < WORDS; at += 4) {
+		w[at] = any_word();
+		w[at + 1] = (uint32_t)pick(-200000, 200000);
+		w[at + 2] = (uint32_t)pick(1 << 30, INT32_MAX);
+		w[at + 3] = (any_word() & 0xf0000000u) | (uint32_t)pick(0, 21);
 	}
 }
 
@@ -71,8 +111,12 @@ draw_conv(job *j)
 	j->over = same && (!deep || a->in_c % 4 == 0) && pick(0, 1) == 0;
 	if (wino)
 		draw_words(4, (a->in_c + 3) / 4 * 128, 4, 3);
+	else if (deep && j->four)
+		draw_depthwise_fours();
 	else if (deep)
 		draw_depthwise_words();
+	else if (j->four)
+		draw_fours(1, (a->k_h * a->k_w * a->in_c + 3) / 4 * 2);
 	else
 		draw_words(4, (a->k_h * a->k_w * a->in_c + 3) / 4 * 4, 4, 2);
 }
@@ -82,6 +126,7 @@ draw(job *j, int n)
 {
 	j->kind = pick(JOB_PRIMITIVES, JOB_DENSE);
 	j->relu = pick(0, 1);
+	j->four = pick(0, 1);
 	j->over = 0;
 	if (n % 16 == 0)
 		draw_bytes(x, BYTES, -128);
@@ -97,7 +142,10 @@ draw(job *j, int n)
 					       .lo = -128,
 					       .hi = pick(0, 127),
 					       .w = w};
-		draw_words(8, (j->dense.in + 3) / 4 * 8, 8, 2);
+		if (j->four)
+			draw_fours(2, (j->dense.in + 3) / 4 * 4);
+		else
+			draw_words(8, (j->dense.in + 3) / 4 * 8, 8, 2);
 	} else if (j->kind != JOB_PRIMITIVES) {
 		draw_conv(j);
 	}

@@ -19,6 +19,7 @@ typedef enum job_kind {
 typedef struct job {
 	int kind;         /* a job_kind; compilers differ in the size of those */
 	int relu, over;   /* over: the result lies where the operand does */
+	int four;         /* weights have 4 bits */
 	qn_dsp_args conv; /* depthwise and Winograd's, too */
 	qn_dense_dsp_args dense;
 	const int8_t *x;

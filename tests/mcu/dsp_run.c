@@ -50,16 +50,20 @@ RUN(const job *j)
 		primitives(j);
 		break;
 	case JOB_CONV:
-		(j->relu ? qn_conv2d_relu_dsp : qn_conv2d_dsp)(&j->conv, x, j->work, j->z);
+		(j->four   ? j->relu ? qn_conv2d_relu_dsp_w4 : qn_conv2d_dsp_w4
+		 : j->relu ? qn_conv2d_relu_dsp
+			   : qn_conv2d_dsp)(&j->conv, x, j->work, j->z);
 		break;
 	case JOB_WINOGRAD:
 		(j->relu ? qn_winograd_relu_dsp : qn_winograd_dsp)(&j->conv, x, j->work, j->z);
 		break;
 	case JOB_DEPTHWISE:
-		(j->relu ? qn_depthwise3_relu_dsp : qn_depthwise3_dsp)(&j->conv, x, j->work, j->z);
+		(j->four   ? j->relu ? qn_depthwise3_relu_dsp_w4 : qn_depthwise3_dsp_w4
+		 : j->relu ? qn_depthwise3_relu_dsp
+			   : qn_depthwise3_dsp)(&j->conv, x, j->work, j->z);
 		break;
 	case JOB_DENSE:
-		qn_dense_dsp(&j->dense, x, j->work, j->z);
+		(j->four ? qn_dense_dsp_w4 : qn_dense_dsp)(&j->dense, x, j->work, j->z);
 		break;
 	}
 }

@@ -199,7 +199,7 @@ test_candidates(void **state)
 	assert_true(has_name(speed, "small", "qn_winograd_dsp"));
 	assert_true(speed->weight_bytes > size->weight_bytes * 6 / 5 + 256);
 	assert_true(has_name(balanced, "large", "qn_winograd_dsp"));
-	assert_true(has_name(balanced, "small", "qn_conv2d_dsp"));
+	assert_true(has_name(balanced, "small", "qn_conv2d_dsp_ow"));
 	assert_true(balanced->weight_bytes <= size->weight_bytes * 6 / 5 + 256);
 	build_end(&b);
 }
