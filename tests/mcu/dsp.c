@@ -84,12 +84,41 @@ draw_depthwise_words(void)
 			w[at] *= 2;
 }
 
+/* Bias, multiplier and n of four channels, then a word of weights for each tap. */
+static void
+draw_depthwise_any_words(int32_t taps)
+{
+	for (int32_t at = 0; at + 12 + taps <= WORDS;) {
+		for (int32_t i = 0; i < 4; i++) {
+			w[at++] = (uint32_t)pick(-100000, 100000);
+			w[at++] = (uint32_t)pick(1 << 30, INT32_MAX);
+			w[at++] = (uint32_t)pick(0, 21);
+		}
+		for (int32_t i = 0; i < taps; i++)
+			w[at++] = (uint32_t)pick(0, INT32_MAX) * 3u;
+	}
+}
+
+/* Windows of any size with gaps. */
+static void
+draw_windows(qn_dsp_args *a, int same)
+{
+	a->k_h = same ? 1 + 2 * pick(0, 2) : pick(1, 5);
+	a->k_w = same ? 1 + 2 * pick(0, 2) : pick(1, 6);
+	a->dil_h = pick(1, 2);
+	a->dil_w = pick(1, 2);
+	if (!same)
+		return;
+	a->pad_t = (a->k_h - 1) * a->dil_h / 2;
+	a->pad_l = (a->k_w - 1) * a->dil_w / 2;
+}
+
 static void
 draw_conv(job *j)
 {
 	qn_dsp_args *a = &j->conv;
-	const int same = pick(0, 2) == 0, deep = j->kind == JOB_DEPTHWISE,
-		  wino = j->kind == JOB_WINOGRAD;
+	const int same = pick(0, 2) == 0, any = j->kind == JOB_DEPTHWISE_ANY,
+		  deep = any || j->kind == JOB_DEPTHWISE, wino = j->kind == JOB_WINOGRAD;
 
 	*a = (qn_dsp_args){.batch = pick(1, 2), .dil_h = 1, .dil_w = 1, .w = w};
 	a->in_c = deep ? pick(4, 13) : pick(0, 1) == 0 ? 4 * pick(1, 9) : pick(1, 21);
@@ -100,6 +129,8 @@ draw_conv(job *j)
 	a->stride_w = wino || same ? 1 : pick(1, 2);
 	a->pad_t = same ? 1 : pick(0, 2);
 	a->pad_l = same ? 1 : pick(0, 2);
+	if (any)
+		draw_windows(a, same);
 	a->out_h = pick(1, 7);
 	a->out_w = pick(1, 9);
 	a->in_h = same ? a->out_h : pick(1, 8);
@@ -111,6 +142,8 @@ draw_conv(job *j)
 	j->over = same && (!deep || a->in_c % 4 == 0) && pick(0, 1) == 0;
 	if (wino)
 		draw_words(4, (a->in_c + 3) / 4 * 128, 4, 3);
+	else if (any)
+		draw_depthwise_any_words(a->k_h * a->k_w);
 	else if (deep && j->four)
 		draw_depthwise_fours();
 	else if (deep)

@@ -6,6 +6,7 @@
 
 #include "runtime/kernels/dsp_dense.h"
 #include "runtime/kernels/dsp_depthwise.h"
+#include "runtime/kernels/dsp_depthwise_any.h"
 #include "runtime/kernels/dsp_winograd.h"
 
 typedef enum job_kind {
@@ -13,6 +14,7 @@ typedef enum job_kind {
 	JOB_CONV,
 	JOB_WINOGRAD,
 	JOB_DEPTHWISE,
+	JOB_DEPTHWISE_ANY,
 	JOB_DENSE,
 } job_kind;
 

@@ -62,6 +62,9 @@ RUN(const job *j)
 		 : j->relu ? qn_depthwise3_relu_dsp
 			   : qn_depthwise3_dsp)(&j->conv, x, j->work, j->z);
 		break;
+	case JOB_DEPTHWISE_ANY:
+		(j->relu ? qn_depthwise_relu_dsp : qn_depthwise_dsp)(&j->conv, x, j->work, j->z);
+		break;
 	case JOB_DENSE:
 		(j->four ? qn_dense_dsp_w4 : qn_dense_dsp)(&j->dense, x, j->work, j->z);
 		break;
