@@ -325,7 +325,10 @@ qn_ring_conv2d_dsp(const void *args)
 size_t
 qn_work_depthwise3_dsp(const void *args)
 {
-	return 160 + 24 * (size_t)qn_depthwise3_length(args);
+	const qn_dsp_args *a = args;
+	const size_t rows = ((size_t)qn_depthwise3_rows(a) - 1) * (size_t)a->stride_h + 3;
+
+	return 160 + 8 * rows * (size_t)qn_depthwise3_length(a);
 }
 
 size_t

@@ -132,9 +132,10 @@ draw_conv(job *j)
 	if (any)
 		draw_windows(a, same);
 	a->out_h = pick(1, 7);
-	a->out_w = pick(1, 9);
+	a->out_w = deep && pick(0, 3) == 0 ? pick(20, 60)
+					   : pick(1, 9); /* or more rows than are made at a time */
 	a->in_h = same ? a->out_h : pick(1, 8);
-	a->in_w = same ? a->out_w : pick(1, 9);
+	a->in_w = same || a->out_w > 9 ? a->out_w : pick(1, 9);
 	a->zi = pick(-128, 127);
 	a->zo = pick(-128, 127);
 	a->lo = pick(0, 1) == 0 ? -128 : pick(-128, 0);

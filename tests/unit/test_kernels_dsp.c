@@ -137,7 +137,8 @@ check_conv(uint64_t round, bool deep, bool same, int kh, int kw, reached *all)
 	reached *r = &all[four];
 	const int most = pick(0, 2) == 0 ? 0 : 2; /* rows and columns of padding */
 	const int c = deep ? pick(4, 13) : pick(1, 9), o = deep || same ? c : pick(1, 9);
-	const int h = pick(kh, 8), w = pick(kw, 9), zp = pick(-128, 127);
+	const int h = pick(kh, 8), w = pick(0, 3) == 0 ? pick(20, 90) : pick(kw, 9),
+		  zp = pick(-128, 127);
 	qn_attrs a = build_attrs(QN_OP_conv2d);
 	builder b;
 
