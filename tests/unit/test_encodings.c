@@ -142,6 +142,12 @@ static const row rows[] = {
 	 "-5.75, 'max': 122.5}]}}",
 	 "act x 8 bits -10 0.5; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -10, 'scale': 0.5, 'min': "
+	 "-5.75004, 'max': 122.5}]}}",
+	 "act x 8 bits -10 0.5; "},
+	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -10, 'scale': 0.5, 'min': "
+	 "-5.7501, 'max': 122.5}]}}",
+	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that is; "},
+	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -10, 'scale': 0.5, 'min': "
 	 "-5.76, 'max': 122.5}]}}",
 	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that is; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -10, 'scale': 0.5, 'min': "

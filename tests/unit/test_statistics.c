@@ -311,6 +311,12 @@ test_files(void **state)
 		qn_buff(&to, "\"min\": \"%s\"", reals[i]);
 		refuse(edit(good, old, qn_buf_str(&to)), "stats.value");
 	}
+	/* a number in the place of one of a pair */
+	const char *pair = strstr(good, "\"pairs\": [\"");
+	assert_non_null(pair);
+	char *first = qn_arena_copy(&rg->arena, pair, 31);
+	first[30] = '\0'; /* "pairs": ["0x…16 digits…" */
+	refuse(edit(good, first, "\"pairs\": [5"), "stats.value");
 	/* what a method wants and the file lacks, or the other way round */
 	refuse(edit(good, "avgmax", "kl"), "stats.value");
 	refuse(edit(text_of(part("minmax", 0, 4)), "minmax", "avgmax"), "json.key.missing");
