@@ -159,14 +159,31 @@ too_large(void **state)
 	refuse(&b, "the scratch memory of 'net' has 400");
 }
 
+/* An input, a result and a constant of 32767 bytes are taken. */
+static void
+just_fits(void **state)
+{
+	qn_plan *p;
+	builder b;
+
+	(void)state;
+	build_begin(&b, "net", 7);
+	qn_id x = build_input(&b, "x", Q("1x32767"));
+	qn_id w = build_const(&b, "w", W("1x32767"), -127, 127);
+	qn_id acc = build_op(&b, QN_OP_dense, "fc", IDS(x, w), NULL, NULL);
+	qn_graph_output(b.g, "y", build_op(&b, QN_OP_requantize, "q", IDS(acc), NULL, Q("1x1")));
+	qn_graph_output(b.g, "z", build_op(&b, QN_OP_relu, "r", IDS(x), NULL, NULL));
+	build_check(&b, plan_for(&b, "avr", &p) == QN_OK);
+	build_end(&b);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(copied),
-		cmocka_unit_test(varying),
-		cmocka_unit_test(own_pieces),
-		cmocka_unit_test(too_large),
+		cmocka_unit_test(copied),     cmocka_unit_test(varying),
+		cmocka_unit_test(own_pieces), cmocka_unit_test(too_large),
+		cmocka_unit_test(just_fits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
