@@ -29,7 +29,10 @@ SAME(qn_dsp_args);
 SAME(qn_scalar_args);
 SAME(qn_vector_args);
 
-enum { ALIGN = QN_SCRATCH_ALIGN };
+enum {
+	ALIGN = QN_SCRATCH_ALIGN,
+	MOST_TRIED = 64
+}; /* joins of which each is asked whether it is needed */
 
 static size_t
 align_up(size_t n)
@@ -158,24 +161,33 @@ join_steps(const qn_strip_of *s, qn_arena *a)
 	return both;
 }
 
+/* The step of pool i and of the convolution before it, number *before; NULL: it is no pool, or is not joined. */
+static const qn_strip_of *
+strip_of(const qn_plan *p, const uint32_t *step_of, size_t i, const bool *join, qn_arena *a,
+	 size_t *before)
+{
+	const qn_step *pool = &p->step[i];
+
+	if (pool->kernel == NULL || !pool->kernel->reads_rows || pool->rows_planned ||
+	    step_of[pool->in[0]] == 0)
+		return NULL;
+	*before = step_of[pool->in[0]] - 1;
+	const qn_step *conv = &p->step[*before];
+	if ((join != NULL && !join[conv->core]) || readers(p, step_of, conv->node) != 1)
+		return NULL;
+	return joined(p, conv, pool, a);
+}
+
 void
 qn_strips_join(qn_plan *p, const bool *join, qn_arena *a)
 {
 	uint32_t *step_of = qn_step_of(p->g, p->step, p->nstep, a);
 	bool *gone = QN_NEW(a, bool, p->nstep);
-	size_t n = 0;
+	size_t n = 0, before;
 
 	for (size_t i = 0; i < p->nstep; i++) {
-		qn_step *pool = &p->step[i];
+		const qn_strip_of *s = strip_of(p, step_of, i, join, a, &before);
 
-		if (pool->kernel == NULL || !pool->kernel->reads_rows || pool->rows_planned ||
-		    step_of[pool->in[0]] == 0)
-			continue;
-		const size_t before = step_of[pool->in[0]] - 1;
-		const qn_step *conv = &p->step[before];
-		if ((join != NULL && !join[conv->core]) || readers(p, step_of, conv->node) != 1)
-			continue;
-		const qn_strip_of *s = joined(p, conv, pool, a);
 		if (s == NULL)
 			continue;
 		gone[before] = true;
@@ -187,30 +199,62 @@ qn_strips_join(qn_plan *p, const bool *join, qn_arena *a)
 	p->nstep = n;
 }
 
-qn_status
-qn_strips_choose(qn_plan **p, qn_arena *a)
+/* Which core nodes' steps can be joined with a pool; how many are. */
+static size_t
+find_joins(const qn_plan *p, bool *join, qn_arena *a)
 {
-	bool *join = QN_NEW(a, bool, (*p)->g->n);
-	qn_plan *least, *next;
-	bool any = false;
+	uint32_t *step_of = qn_step_of(p->g, p->step, p->nstep, a);
+	size_t n = 0, before;
 
-	QN_TRY(qn_plan_strips(*p, NULL, a, &least));
-	for (size_t i = 0; i < least->nstep; i++)
-		any = (join[least->step[i].core] = least->step[i].strip != NULL) || any;
-	if (!any || least->scratch_bytes >= (*p)->scratch_bytes)
-		return QN_OK;
-	for (size_t i = 0; i < (*p)->nstep; i++) {
-		const qn_id core = (*p)->step[i].core;
+	for (size_t i = 0; i < p->nstep; i++)
+		if (strip_of(p, step_of, i, NULL, a, &before) != NULL) {
+			join[p->step[before].core] = true;
+			n++;
+		}
+	return n;
+}
+
+/* Takes back the joins without which scratch is no larger. */
+static qn_status
+keep_needed(const qn_plan *p, size_t least, bool *join, qn_arena *tmp)
+{
+	for (size_t i = 0; i < p->nstep; i++) {
+		const qn_id core = p->step[i].core;
+		qn_plan *next;
 
 		if (!join[core])
 			continue;
 		join[core] = false;
-		QN_TRY(qn_plan_strips(*p, join, a, &next));
-		if (next->scratch_bytes > least->scratch_bytes)
-			join[core] = true;
-		else
-			least = next;
+		QN_TRY(qn_plan_strips(p, join, tmp, &next));
+		join[core] = next->scratch_bytes > least;
 	}
-	*p = least;
 	return QN_OK;
+}
+
+static qn_status
+choose(const qn_plan *p, bool *join, qn_arena *tmp, bool *gains)
+{
+	const size_t n = find_joins(p, join, tmp);
+	qn_plan *all;
+
+	*gains = false;
+	if (n == 0)
+		return QN_OK;
+	QN_TRY(qn_plan_strips(p, join, tmp, &all));
+	*gains = all->scratch_bytes < p->scratch_bytes;
+	return *gains && n <= MOST_TRIED ? keep_needed(p, all->scratch_bytes, join, tmp) : QN_OK;
+}
+
+qn_status
+qn_strips_choose(qn_plan **p, qn_arena *a)
+{
+	qn_arena *tmp = qn_arena_child(a);
+	bool *join = QN_NEW(tmp, bool, (*p)->g->n);
+	bool gains;
+	qn_status status = choose(*p, join, tmp, &gains);
+
+	if (status == QN_OK && gains)
+		status = qn_plan_strips(*p, join, a, p);
+	qn_arena_release(tmp);
+	return status;
 }
