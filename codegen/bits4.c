@@ -92,7 +92,7 @@ pack_scales(const qn_layer *l, int64_t channel, uint32_t *to)
 uint32_t *
 qn_pack_fours(const qn_layer *l, int32_t fours, int32_t *n, qn_arena *a)
 {
-	const int64_t inputs = (l->depth + 3) / 4 * 4, block = 4 * fours,
+	const int64_t inputs = (l->depth + 3) / 4 * 4, block = 4 * (int64_t)fours,
 		      blocks = (l->channels + block - 1) / block;
 	uint32_t *w = QN_NEW(a, uint32_t, (size_t)(blocks * fours * (12 + inputs / 2))), *to = w;
 

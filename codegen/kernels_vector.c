@@ -15,8 +15,8 @@
  *   depthwise     two taps of eight channels
  *
  * A convolution or dense layer that adds products eight inputs apart in 16 bits (QN_TARGET_PAIRS) must not
- * have weights of -128 at both.  Beside each block of channels stand its bias, multipliers and shifts.  Sums fit into 32 bits for all
- * inputs that i8 can hold. */
+ * have weights of -128 at both.  Beside each block of channels stand its bias, 16 times as much with weights of 4
+ * bits that are not depthwise, multipliers and shifts.  Sums fit into 32 bits for all inputs that i8 can hold. */
 #include "codegen/kernels_vector.h"
 
 #include "codegen/bits4.h"
