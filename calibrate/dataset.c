@@ -166,7 +166,7 @@ static const qn_source *
 flattened(const qn_graph *g, qn_arena *a, size_t i, const qn_source *s)
 {
 	const qn_type *want = qn_graph_node(g, g->input[i])->type, *have = s->type;
-	int64_t dim[QN_MAX_RANK];
+	int64_t dim[QN_MAX_RANK] = {0};
 
 	if (s->tensor == NULL || want->rank < 1 || have->rank != want->rank + 1 ||
 	    memcmp(have->dim + 1, want->dim, (size_t)want->rank * sizeof dim[0]) != 0)

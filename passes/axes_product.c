@@ -71,6 +71,18 @@ is_together(const qn_ax *s, group *g)
 	return true;
 }
 
+/* Of the groups that are not done the one whose dims come first in x; NULL when all are. */
+static group *
+next_in_place(group *g, int32_t n)
+{
+	group *first = NULL;
+
+	for (int32_t i = 0; i < n; i++)
+		if (!g[i].done && (first == NULL || g[i].place < first->place))
+			first = &g[i];
+	return first;
+}
+
 /* reshape(T(x)) -> T'(reshape'(x)) */
 qn_id
 qn_ax_reshape(const qn_ax *s)
@@ -90,18 +102,11 @@ qn_ax_reshape(const qn_ax *s)
 	for (int32_t i = 0; i < n; i++)
 		if (!is_together(s, &g[i]))
 			return qn_rw_decline(s->rw, "it joins what does not lie side by side");
-	for (int32_t done = 0; done < n; done++) {
-		group *first = NULL;
-
-		for (int32_t i = 0; i < n; i++)
-			if (!g[i].done && (first == NULL || g[i].place < first->place))
-				first = &g[i];
+	for (group *first; (first = next_in_place(g, n)) != NULL; first->done = true)
 		for (int32_t k = first->vfrom; k < first->vto; k++) {
 			q.v[k] = rank;
 			dim[rank++] = v->dim[k];
 		}
-		first->done = true;
-	}
 	qn_id y = qn_ax_as(s->rw, qn_rw_name(s->rw, s->root), s->x, rank, dim);
 	return qn_ax_put(s, y, &q);
 }
