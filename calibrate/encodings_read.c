@@ -56,14 +56,10 @@ static void
 read_bits(const qn_encodings *e, const qn_json *v, const char *key, qn_encoding_pair *p)
 {
 	const qn_json *m = qn_json_need(&e->doc, v, key, QN_JSON_NUMBER);
-	int64_t bits = 8;
 
-	if (m != NULL &&
-	    (!qn_json_i64(m, &bits) || (bits != 4 && bits != 8 && bits != 16 && bits != 32))) {
+	if (m != NULL && (!qn_json_i64(m, &p->bits) ||
+			  (p->bits != 4 && p->bits != 8 && p->bits != 16 && p->bits != 32)))
 		bad(e, m, "is no width of codes; there are 4, 8, 16 and, for biases, 32 bits");
-		bits = 8;
-	}
-	p->bits = bits;
 	p->bits_at = m;
 }
 
@@ -246,8 +242,7 @@ read_lists(const qn_encodings *e, const qn_json *v, const char *scale, const cha
 		p[i] = *like;
 		p[i].at = s[i];
 		(void)qn_json_f64(s[i], &p[i].scale);
-		if (noffset > 0)
-			(void)qn_json_f64(at, &given);
+		(void)qn_json_f64(at, &given);
 		if (!is_scale(p[i].scale))
 			bad(e, s[i], "is no positive normal f32");
 		else
@@ -274,8 +269,11 @@ read_entry_1(const qn_encodings *e, const qn_json *v, qn_encoding *out)
 		    "is neither PER_TENSOR nor PER_CHANNEL; blocks have no parameters here");
 		return;
 	}
+	const size_t errors = e->doc.env->diags->nerrors;
 	read_bits(e, v, "bw", &like);
 	read_truth(e, v, "is_sym", &like.symmetric);
+	if (e->doc.env->diags->nerrors > errors)
+		return;
 	read_lists(e, v, "scale", "offset", &like, 1, 0, out);
 	if (one && out->n > 1)
 		bad(e, qn_json_find(v, "scale"), "has several numbers, but enc_type is PER_TENSOR");
@@ -376,7 +374,6 @@ read_both(qn_encodings *e, const qn_json *s)
 		e->name = entry->name;
 		add(e, QN_ENCODING_ACTIVATIONS, entry);
 	}
-	e->name = NULL;
 }
 
 /* 0, 1 or 2; -1 after a report.  Files before 0.5 may have no version. */

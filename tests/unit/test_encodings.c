@@ -176,6 +176,8 @@ static const row rows[] = {
 	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that is; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': 7, 'scale': 0.5, 'max': 9}]}}",
 	 "e.json:/activation_encodings/x/0/offset: of 'x': is no whole number from ; "},
+	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': 1, 'scale': 0.5, 'max': 9}]}}",
+	 "e.json:/activation_encodings/x/0/offset: of 'x': is no whole number from ; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 16, 'offset': -1, 'scale': 1000.0, 'min': "
 	 "-1000, 'max': 65535500}]}}",
 	 "act x 16 bits -1 1000.0; "},
@@ -253,6 +255,9 @@ static const row rows[] = {
 	 "e.json:/activation_encodings/0/bw: of 'x': is no width of codes; th; "},
 	{"{'version': '1.0.0', 'activation_encodings': [{'name': 'x', 'enc_type': 'PER_TENSOR', "
 	 "'dtype': 'INT', 'bw': 7, 'is_sym': false, 'offset': [-200], 'scale': [0.5]}]}",
+	 "e.json:/activation_encodings/0/bw: of 'x': is no width of codes; th; "},
+	{"{'version': '1.0.0', 'activation_encodings': [{'name': 'x', 'enc_type': 'PER_TENSOR', "
+	 "'dtype': 'INT', 'bw': 7, 'is_sym': false, 'offset': [-256], 'scale': [0.5]}]}",
 	 "e.json:/activation_encodings/0/bw: of 'x': is no width of codes; th; "},
 	{"{'version': '1.0.0', 'activation_encodings': [3, {'enc_type': 'PER_TENSOR'}]}",
 	 "e.json:/activation_encodings/0: this must be an object, not a nu; "

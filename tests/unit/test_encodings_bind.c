@@ -16,6 +16,20 @@
 	"  %w = const : tensor<2x2xf32> [1.0, 2.0, 3.0, 4.0]\n"                                    \
 	"  %q = quantize %w : tensor<2x2x!quant.uniform<i8<-127:127>:f32:0, $s>>\n"                \
 	"  %d = dequantize %q\n  %y = dense %x, %d\n  return %y\n}\n"
+#define SHARED_WEIGHTS                                                                             \
+	"symbol $s : sym, len 2\ngraph @main(%x: tensor<1x2xf32>) {\n"                             \
+	"  %w = const : tensor<2x2xf32> [1.0, 2.0, 3.0, 4.0]\n"                                    \
+	"  %v = const : tensor<2x2xf32> [4.0, 2.0, 3.0, 1.0]\n"                                    \
+	"  %q = quantize %w : tensor<2x2x!quant.uniform<i8<-127:127>:f32:0, $s>>\n"                \
+	"  %r = quantize %v : tensor<2x2x!quant.uniform<i8<-127:127>:f32:0, $s>>\n"                \
+	"  %d = dequantize %q\n  %e = dequantize %r\n  %f = dense %x, %d\n"                        \
+	"  %y = dense %f, %e\n  return %y\n}\n"
+#define TWICE(op, shape)                                                                           \
+	"symbol $s : asym\ngraph @main(%x: tensor<1x2xf32>) {\n"                                   \
+	"  %p = quantize %x : tensor<1x2x!quant.uniform<i8:f32, 0.25:0>>\n"                        \
+	"  %d = dequantize %p\n  " op "\n"                                                         \
+	"  %q = quantize %m : tensor<" shape "x!quant.uniform<u8:f32, $s:$s>>\n"                   \
+	"  %y = dequantize %q\n  return %y\n}\n"
 #define SHARED                                                                                     \
 	"symbol $s : asym\ngraph @main(%x: tensor<1x2xf32>, %z: tensor<1x2xf32>) {\n"              \
 	"  %q = quantize %x : tensor<1x2x!quant.uniform<u8:f32, $s:$s>>\n"                         \
@@ -87,6 +101,14 @@ static const struct {
 	{MOVED("%m = reshape %x {shape=[2,1]}"),
 	 "{'activation_encodings': {'x': [" PAIR("0.5", "-3") "], 'm': [" PAIR("0.25", "-4") "]}}",
 	 "0.25:4"},
+	{TWICE("%m = reshape %d {shape=[2,1]}", "2x1"), ACT("'offset': -3"), "0.5:3"},
+	{TWICE("%e = quantize %d : tensor<1x2x!quant.uniform<u8:f32, 0.5:1>>\n  %m = dequantize %e",
+	       "1x2"),
+	 ACT("'offset': -3"), "0.5:3"},
+	{SHARED_WEIGHTS,
+	 "{'param_encodings': {'w': [" PAIR("0.5", "-128") "], 'v': [" PAIR(
+		 "0.5", "-128") ", " PAIR("0.25", "-128") "]}}",
+	 "0.5, 0.5 encodings.shared"},
 	{MOVED("%m = transpose %x {perm=[1,0]}"), ACT("'offset': -3"), "0.5:3"},
 	{MOVED("%n = reshape %x {shape=[2,1]}\n  %m = relu %n"), ACT("'offset': -3"), "-"},
 	{MOVED("%n = reshape %x {shape=[2,1]}\n  %m = relu6 %n"), ACT("'offset': -3"), "-"},

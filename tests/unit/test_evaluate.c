@@ -116,6 +116,43 @@ test_several(void **state)
 	assert_int_equal(qn_evaluator_runs(e), 2);
 }
 
+/* A plan that begins at values of the chosen batches is not that of the others. */
+static void
+test_chosen(void **state)
+{
+	static const size_t chosen[] = {1, 3};
+	qn_evaluator *e = evaluator(2 * WIDTH * sizeof(float));
+	const qn_id d = value("d"), r = value("r");
+
+	(void)state;
+	qn_evaluator_choose(e, 2, chosen);
+	assert_int_equal(qn_evaluator_keep(e, 1, &d), QN_OK);
+	assert_int_equal(qn_evaluator_runs(e), 3 * 2);
+	check_sums(e);
+	assert_int_equal(qn_evaluator_runs(e), 3 * 2 + 2 * 1 + 2 * 4);
+	/* There is room again for as many batches, not for more. */
+	qn_evaluator_forget(e);
+	assert_int_equal(qn_evaluator_keep(e, 1, &r), QN_OK);
+	assert_int_equal(qn_evaluator_runs(e), 3 * 2 + 2 * 1 + 2 * 4 + 2);
+	assert_int_equal(qn_evaluator_keep(e, 1, &d), QN_OK);
+	assert_int_equal(qn_evaluator_runs(e), 3 * 2 + 2 * 1 + 2 * 4 + 2);
+}
+
+/* Of fewer values than before, no more is run than they need. */
+static void
+test_fewer(void **state)
+{
+	qn_evaluator *e = evaluator(0);
+	const qn_id want[] = {value("r"), value("s")};
+	const qn_tensor *y[2];
+
+	(void)state;
+	assert_int_equal(qn_evaluator_run(e, 2, want, 0, y), QN_OK);
+	assert_int_equal(qn_evaluator_runs(e), 4);
+	assert_int_equal(qn_evaluator_run(e, 1, want, 0, y), QN_OK);
+	assert_int_equal(qn_evaluator_runs(e), 5);
+}
+
 static void
 test_future(void **state)
 {
@@ -141,6 +178,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_values, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_kept, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_several, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_chosen, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_fewer, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_future, rig_setup, rig_teardown),
 	};
 

@@ -431,6 +431,23 @@ test_guard(void **state)
 	assert_string_equal(qn_buf_str(&b), "kl ema:c=0.01,clip=0.5");
 }
 
+/* What the search of kl may cost: a threshold for each bin above the levels; of 16 bits none. */
+static void
+test_cost(void **state)
+{
+	qn_statistics *s = blank("kl", 1, true);
+	qn_seen seen = qn_statistics_seen(s, 0);
+	const uint64_t few = s->method.method->cost(&seen);
+
+	(void)state;
+	assert_true(few > (uint64_t)(QN_HIST_HALF - 128) * 128);
+	assert_true(few < (uint64_t)QN_HIST_HALF * (128 + 32));
+	s->value[0].qmin = -32767;
+	s->value[0].qmax = 32767;
+	seen = qn_statistics_seen(s, 0);
+	assert_true(s->method.method->cost(&seen) == 0);
+}
+
 /* The searches of kl look at those thresholds alone that cut off no more than they may. */
 static void
 test_clip_searches(void **state)
@@ -507,12 +524,16 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_batches),       TEST(test_avgmax_pr_halves),  TEST(test_percentile_cut),
-		TEST(test_where),         TEST(test_uniform),           TEST(test_outlier),
-		TEST(test_zeros),         TEST(test_constant),          TEST(test_scale),
-		TEST(test_duplicates),    TEST(test_methods_differ),    TEST(test_shards),
-		TEST(test_text),          TEST(test_constant_channels), TEST(test_guard),
-		TEST(test_clip_searches), TEST(test_divergence_order),  TEST(test_global),
+		TEST(test_batches),        TEST(test_avgmax_pr_halves),
+		TEST(test_percentile_cut), TEST(test_where),
+		TEST(test_uniform),        TEST(test_outlier),
+		TEST(test_zeros),          TEST(test_constant),
+		TEST(test_scale),          TEST(test_duplicates),
+		TEST(test_methods_differ), TEST(test_shards),
+		TEST(test_text),           TEST(test_constant_channels),
+		TEST(test_guard),          TEST(test_clip_searches),
+		TEST(test_cost),           TEST(test_divergence_order),
+		TEST(test_global),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

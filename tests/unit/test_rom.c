@@ -61,6 +61,31 @@ copied(void **state)
 	build_end(&b);
 }
 
+/* The copy lies beside the values that live at that step. */
+static void
+beside(void **state)
+{
+	qn_plan *p;
+	builder b;
+
+	(void)state;
+	build_begin(&b, "net", 7);
+	qn_id x = build_input(&b, "x", Q("4x100"));
+	for (int i = 0; i < 2; i++) {
+		qn_id k = build_const(&b, i == 0 ? "k" : "l", Q("1x100"), -128, 127);
+
+		x = build_op(&b, QN_OP_add, i == 0 ? "r" : "y", IDS(x, k), NULL, Q("4x100"));
+	}
+	qn_graph_output(b.g, "y", x);
+	build_check(&b, plan_for(&b, "avr", &p) == QN_OK);
+	assert_int_equal(p->nstep, 2);
+	assert_int_equal(p->step[0].offset, 0);
+	assert_int_equal(p->step[0].load_offset, 400);
+	assert_int_equal(p->step[1].load_offset, 400);
+	assert_non_null(strstr(source_of(&b, p, 1), "qn_from_rom(s + 400, net_l, 100);"));
+	build_end(&b);
+}
+
 /* Where a kernel's weights vary, pointers to constants point to RAM as well. */
 static void
 varying(void **state)
@@ -181,9 +206,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(copied),     cmocka_unit_test(varying),
-		cmocka_unit_test(own_pieces), cmocka_unit_test(too_large),
-		cmocka_unit_test(just_fits),
+		cmocka_unit_test(copied),    cmocka_unit_test(beside),
+		cmocka_unit_test(varying),   cmocka_unit_test(own_pieces),
+		cmocka_unit_test(too_large), cmocka_unit_test(just_fits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
