@@ -36,14 +36,14 @@ make_room(qn_reading *r, const qn_bound *bound, size_t n)
 	for (size_t k = 0; k < n; k++)
 		if (has_slot(&bound[k]) && (size_t)bound[k].pat->slot >= r->nslot)
 			r->nslot = (size_t)bound[k].pat->slot + 1;
-	r->first = QN_NEW(r->arena, size_t, r->nslot + 1);
+	r->first = QN_NEW(r->arena, size_t, r->nslot);
 	r->value = QN_NEW(r->arena, const qn_bound *, n);
 	r->told = QN_NEW(r->arena, const qn_bound *, n);
 	for (size_t k = 0; k < n; k++)
 		if (has_slot(&bound[k]))
 			r->first[bound[k].pat->slot]++;
-	for (size_t k = 0; k <= r->nslot; k++) {
-		const size_t count = k < r->nslot ? r->first[k] : 0;
+	for (size_t k = 0; k < r->nslot; k++) {
+		const size_t count = r->first[k];
 
 		r->first[k] = at;
 		at += count;
@@ -80,7 +80,7 @@ sort(qn_reading *r, const qn_bound *bound, size_t n)
 qn_memo_count
 qn_reading_count(const qn_reading *r, int slot)
 {
-	return r->matcher != NULL && (size_t)slot < r->ncount ? r->count[slot] : QN_MEMO_ONE;
+	return (size_t)slot < r->ncount ? r->count[slot] : QN_MEMO_ONE;
 }
 
 const qn_reading *
@@ -106,8 +106,6 @@ qn_reading_of(const qn_match *m, bool all)
 			qn_arena_copy(r->arena, found.bound, found.nbound * sizeof *bound);
 
 		sort(r, bound, found.nbound);
-	} else {
-		sort(r, NULL, 0);
 	}
 	return r;
 }
