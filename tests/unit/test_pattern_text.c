@@ -85,6 +85,39 @@ test_depth(void **state)
 	qn_diags_clear(&rg->env, &rg->diags);
 }
 
+/* Parts one inside the other without brackets: 255 tests are read, one more is not, whichever argument
+ * they stand in. */
+static void
+test_height(void **state)
+{
+	static const char *const places[][2] = {
+		{"", ""},         {"add(", ", %x)"},     {"add(%x, ", ")"},
+		{"fn[", "](%x)"}, {"fn[a -> %x](", ")"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(places); i++)
+		for (int n = 250; n < 258; n++) {
+			const bool low = n + (i > 0) < QN_PATTERN_HEIGHT;
+			qn_pattern *p;
+			qn_buf b;
+
+			qn_buf_init(&b, &rg->arena);
+			qn_buf_puts(&b, places[i][0]);
+			qn_buf_puts(&b, "*");
+			for (int k = 0; k < n; k++)
+				qn_buf_puts(&b, " : f32");
+			qn_buf_puts(&b, places[i][1]);
+			const qn_status status = qn_patterns_parse(new_set(), qn_buf_str(&b), &p);
+			if ((status == QN_OK) != low)
+				fail_msg("%s with %d tests: %s", places[i][0], n,
+					 status == QN_OK ? "read" : rg->diags.item[0].message);
+			if (!low)
+				assert_string_equal(rg->diags.item[0].id, "pattern.depth");
+			qn_diags_clear(&rg->env, &rg->diags);
+		}
+}
+
 /* Canonical texts of what can be written in several ways. */
 static void
 test_texts(void **state)
@@ -183,8 +216,8 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_errors),     TEST(test_depth),          TEST(test_texts),
-		TEST(test_made_names), TEST(test_builder_errors),
+		TEST(test_errors), TEST(test_depth),      TEST(test_height),
+		TEST(test_texts),  TEST(test_made_names), TEST(test_builder_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

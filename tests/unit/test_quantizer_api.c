@@ -248,6 +248,91 @@ test_one_node(void **state)
 	qn_close(ctx);
 }
 
+/* What a callback reads of its match is that of the composite, in values of the graph under
+ * construction; what is computed inside, or in the graph of a function, has none there. */
+static qn_id
+reads_match(void *user, qn_quantizing *q, const qn_match *m)
+{
+	const qn_match *inside = qn_quantizing_match(q);
+	qn_id x = qn_match_get(m, "x");
+	char *names = user;
+	size_t i = 0;
+
+	for (; qn_match_binding(inside, i).name != NULL; i++) {
+		const qn_binding in = qn_match_binding(inside, i), out = qn_match_binding(m, i);
+		const int own = in.graph == qn_quantizing_before(q);
+
+		strcat(strcat(names, in.name), own ? " " : "' ");
+		assert_string_equal(out.name, in.name);
+		assert_ptr_equal(out.graph, qn_quantizing_graph(q));
+		assert_int_equal(out.value, own ? qn_quantizing_value(q, in.value) : 0);
+		assert_int_equal(out.value != 0, own && strchr("xyk", in.name[0]) != NULL);
+	}
+	assert_null(qn_match_binding(m, i).name);
+	assert_int_equal(qn_match_root(m), 0);
+	return qn_add_op(qn_quantizing_graph(q), "relu6", NULL, 1, &x, NULL, NULL);
+}
+
+static void
+test_match_outside(void **state)
+{
+	static const char *const rows[][2] = {
+		{"s=add(x, p=mul(y, k=const))", "x y k p s "},
+		{"s=add(x, *)", "x s "},
+		{"add(*, p=mul(x, const))", "x p "},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		qn_ctx *ctx = qn_open(NULL);
+		qn_model *m = scaled_model(ctx);
+		char names[100] = "";
+		qn_quantizer mine = {.name = "host.sum",
+				     .text = rows[i][0],
+				     .quantize = reads_match,
+				     .user = names};
+		qn_compile_opts o = {.passes = "partition,quantize",
+				     .quantizers = &mine,
+				     .nquantizers = 1,
+				     .no_standard = 1};
+
+		assert_int_equal(qn_compile(m, &o), QN_OK);
+		assert_string_equal(names, rows[i][1]);
+		qn_close(ctx);
+	}
+}
+
+/* Bytes that say what they stand for keep their parameters through 64 moves and no more. */
+static void
+test_moves(void **state)
+{
+	(void)state;
+	for (int n = 62; n < 67; n++) {
+		static text got;
+		qn_ctx *ctx = qn_open(NULL);
+		qn_compile_opts o = {.passes = "partition,quantize"};
+		const float half = 0.5F;
+		qn_array *k;
+		qn_model *m;
+
+		assert_int_equal(qn_model_new(ctx, "net", &m), QN_OK);
+		assert_int_equal(qn_array_new(ctx, "f32", 0, NULL, &half, &k), QN_OK);
+		qn_graph *g = qn_model_main(m);
+		qn_id x = qn_add_input(g, "x", "tensor<1x4xu8>");
+		qn_id step = qn_add_const(g, "step", k);
+		x = qn_add_op(g, "cast", NULL, 1, &x, NULL, "tensor<1x4xf32>");
+		x = qn_add_op(g, "div", NULL, 2, (qn_id[]){x, step}, NULL, NULL);
+		for (int i = 0; i < n; i++)
+			x = qn_add_op(g, "relu", NULL, 1, &x, NULL, NULL);
+		x = qn_add_op(g, "sigmoid", "s", 1, &x, NULL, NULL);
+		assert_int_equal(qn_add_output(g, "out", x), QN_OK);
+		assert_int_equal(qn_compile(m, &o), QN_OK);
+		print_to(m, &got);
+		assert_int_equal(strstr(got.s, "$s.x") == NULL, n <= 64);
+		qn_close(ctx);
+	}
+}
+
 /* ---- what is refused ---- */
 
 static qn_id
@@ -637,6 +722,7 @@ main(void)
 		cmocka_unit_test(test_skip),           cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_skip_constant),  cmocka_unit_test(test_one_node),
 		cmocka_unit_test(test_recipe),         cmocka_unit_test(test_recipe_near),
+		cmocka_unit_test(test_match_outside),  cmocka_unit_test(test_moves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
