@@ -268,6 +268,46 @@ test_calibrate_global(void **state)
 	assert_string_equal(rg->diags.item[0].id, "calibrate.zero-point");
 }
 
+/* The zero points at the ends of the type, and one beyond; of a symmetric symbol 0 alone. */
+static void
+test_calibrate_zero_points(void **state)
+{
+	static const struct {
+		const char *symbol, *scale, *method, *why; /* why: of the error */
+	} rows[] = {{"asym", "$s:$s", "global:scale=0.5,zero=127", NULL},
+		    {"asym", "$s:$s", "global:scale=0.5,zero=128", "it is no code"},
+		    {"asym", "$s:$s", "global:scale=0.5,zero=-128", NULL},
+		    {"asym", "$s:$s", "global:scale=0.5,zero=-129", "it is no code"},
+		    {"sym", "$s", "global:scale=0.5", NULL},
+		    {"sym", "$s", "global:scale=0.5,zero=1", "it is symmetric"}};
+
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		qn_calib_opts o = {0};
+		qn_buf b;
+
+		rig_teardown(state);
+		rig_setup(state);
+		qn_buf_init(&b, &rg->arena);
+		qn_buff(&b,
+			"model \"m\" stage symbolic\nsymbol $s : %s\n"
+			"graph @main(%%x: tensor<1x2xf32>) {\n"
+			"  %%q = quantize %%x : tensor<1x2x!quant.uniform<i8:f32, %s>>\n"
+			"  %%y = dequantize %%q\n  return %%y\n}\n",
+			rows[i].symbol, rows[i].scale);
+		assert_int_equal(qn_model_parse(&rg->m, "m.qir", qn_buf_str(&b), b.n), QN_OK);
+		assert_int_equal(qn_method_parse(&rg->env, &rg->arena, rows[i].method, &o.method),
+				 QN_OK);
+		const qn_status status = qn_calibrate_model(&rg->m, NULL, &o);
+		if (rows[i].why == NULL) {
+			assert_int_equal(status, QN_OK);
+			continue;
+		}
+		assert_int_equal(status, QN_EINVALID);
+		assert_string_equal(rg->diags.item[0].id, "calibrate.zero-point");
+		assert_non_null(strstr(rg->diags.item[0].message, rows[i].why));
+	}
+}
+
 /* One large weight among small ones: its error is worth the resolution of the others.  The range
  * of a row is that of the candidate with the least error, computed here one by one. */
 static void
@@ -362,12 +402,13 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_observer_order),       TEST(test_observer_edges),
-		TEST(test_calibrate_dense),      TEST(test_calibrate_needs_data),
-		TEST(test_calibrate_zero_range), TEST(test_calibrate_widens_for_bias),
-		TEST(test_calibrate_bias_limit), TEST(test_calibrate_overflow),
-		TEST(test_calibrate_global),     TEST(test_calibrate_mse_weights),
-		TEST(test_dataset_errors),       TEST(test_dataset_doubles),
+		TEST(test_observer_order),        TEST(test_observer_edges),
+		TEST(test_calibrate_dense),       TEST(test_calibrate_needs_data),
+		TEST(test_calibrate_zero_range),  TEST(test_calibrate_widens_for_bias),
+		TEST(test_calibrate_bias_limit),  TEST(test_calibrate_overflow),
+		TEST(test_calibrate_zero_points), TEST(test_calibrate_global),
+		TEST(test_calibrate_mse_weights), TEST(test_dataset_errors),
+		TEST(test_dataset_doubles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,6 +59,8 @@ static const row rows[] = {
 	{"tensor<1x?xf32>", "tensor<4x2xf32>", "data.dynamic", "give the input a static type"},
 	{"tensor<f32>", "tensor<4xf32>", NULL, NULL},
 	{"tensor<f32>", "tensor<4x1xf32>", "data.shape", "must be equal"},
+	{"tensor<1x7x5xf32>", "tensor<6x7x2xf32>", "data.shape", "has shape [6,7,2], but input"},
+	{"tensor<1x7x5xf32>", "tensor<6x7x2xf32>", "data.shape", "has shape [1,7,5]: dimension 0"},
 };
 
 /* The message says why, and nothing of channels where it is not these. */
