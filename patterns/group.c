@@ -74,10 +74,10 @@ find_inputs(qn_grouper *s, const qn_match *m)
 			s->mark[m->bound[i].value] = s->now + 2;
 	for (size_t i = 0; i < m->nbound; i++) {
 		const qn_bound *b = &m->bound[i];
-		const qn_node *n = qn_graph_node(s->g, b->value);
 
 		if (b->graph != s->g || b->kind == QN_BOUND_PATH)
 			continue;
+		const qn_node *n = qn_graph_node(s->g, b->value);
 		if (b->kind == QN_BOUND_ARGS)
 			for (uint32_t k = 0; k < n->nin; k++)
 				add_input(s, n->in[k]);

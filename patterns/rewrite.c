@@ -294,7 +294,6 @@ apply(qn_rw *rw, const qn_rule *rule, qn_id id, const qn_match *m)
 {
 	applied r = {.m = m, .outer = rw->rule};
 
-	rw->reason = NULL;
 	rw->rule = &r;
 	rw->nested++;
 	qn_id got = rule->apply(rw, m);

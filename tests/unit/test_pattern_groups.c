@@ -178,6 +178,74 @@ test_cut_function(void **state)
 	}
 }
 
+/* What a pattern matches inside of a function is no input of the group that calls it. */
+static void
+test_cut_call(void **state)
+{
+	(void)state;
+	read_model("model \"m\"\n"
+		   "graph @f(%p: tensor<4xf32>, %q: tensor<4xf32>) {\n"
+		   "  %s = add %p, %q  %t = tanh %s  return %t\n}\n"
+		   "graph @main(%x: tensor<4xf32>, %y: tensor<4xf32>, %c: tensor<4xf32>, %d: "
+		   "tensor<4xf32>) {\n"
+		   "  %u = call @f %c, %d  %r = relu %u  %v = add %x, %y  %w = mul %v, %r  return "
+		   "%w\n}\n");
+	assert_int_equal(cut_with("relu(fn[a, b -> tanh(add(a, b))](c, d))", 0, NULL), 1);
+	assert_string_equal(parts_of(), "r.part(c,d) Call_relu_");
+}
+
+/* The graph of a match has its values in the order of the model, in whatever order the pattern meets
+ * them: two chains, one after the other or by turns. */
+static void
+test_cut_order(void **state)
+{
+	(void)state;
+	for (int way = 0; way < 6 * 64; way++) {
+		const int most[2] = {1 + way / 6 / 8, 1 + way / 6 % 8};
+		int done[2] = {0, 0};
+		char chain[2][4] = {"x", "y"};
+		qn_buf b, p;
+
+		qn_buf_init(&b, &rg->arena);
+		qn_buf_init(&p, &rg->arena);
+		qn_buf_puts(&b,
+			    "model \"m\"\ngraph @main(%x: tensor<4xf32>, %y: tensor<4xf32>) {\n");
+		for (int n = 0; n < most[0] + most[1]; n++) {
+			int k = way % 6 < 2 ? way % 2 : (n / (way % 6 - 1)) % 2;
+
+			k = done[k] < most[k] ? k : 1 - k;
+			qn_buff(&b, "  %%n%d%d = relu %%%s", n / 10, n % 10, chain[k]);
+			memcpy(chain[k],
+			       (char[]){'n', (char)('0' + n / 10), (char)('0' + n % 10), 0}, 4);
+			done[k]++;
+		}
+		qn_buff(&b, "  %%n99 = add %%%s, %%%s  return %%n99\n}\n", chain[0], chain[1]);
+		qn_buf_puts(&p, "add(");
+		for (int k = 0; k < 2; k++) {
+			for (int i = 0; i < most[k]; i++)
+				qn_buf_puts(&p, "relu(");
+			qn_buf_puts(&p, "*");
+			for (int i = 0; i < most[k]; i++)
+				qn_buf_puts(&p, ")");
+			qn_buf_puts(&p, k == 0 ? ", " : ")");
+		}
+		read_model(qn_buf_str(&b));
+		assert_int_equal(cut_with(qn_buf_str(&p), 0, NULL), 1);
+		const qn_graph *g = qn_model_entry(&rg->m);
+		const qn_graph *part = qn_graph_node(g, g->output[0].value)->callee;
+		const char *last = "n";
+		for (qn_id id = 1; id < part->n; id++) {
+			const qn_node *n = qn_graph_node(part, id);
+
+			if (n->op == QN_OP_input)
+				continue;
+			assert_true(strcmp(last, n->name) < 0);
+			last = n->name;
+		}
+		assert_string_equal(last, "n99");
+	}
+}
+
 /* A second pattern leaves alone what the first took. */
 static void
 test_cut_twice(void **state)
@@ -447,7 +515,8 @@ main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_cut_table),          TEST(test_cut_duplicates),
-		TEST(test_cut_function),       TEST(test_cut_twice),
+		TEST(test_cut_function),       TEST(test_cut_call),
+		TEST(test_cut_order),          TEST(test_cut_twice),
 		TEST(test_cut_check),          TEST(test_rewrite_once),
 		TEST(test_rewrite_identities), TEST(test_rewrite_chain),
 		TEST(test_rewrite_identity),   TEST(test_rewrite_errors),
