@@ -49,15 +49,6 @@ four_weights(const qn_layer *l, int64_t channel, int64_t k)
 	return half;
 }
 
-/* Of channels beyond the end, which nobody reads, all is 0. */
-static void
-scale_of(const qn_layer *l, int64_t channel, int32_t *bias, int32_t *m, int32_t *n)
-{
-	*bias = *m = *n = 0;
-	if (channel < l->channels)
-		qn_layer_scale(l, (int32_t)channel, bias, m, n);
-}
-
 /* What the sums of four channels begin with. */
 static uint32_t *
 pack_begin(const qn_layer *l, int64_t channel, uint32_t *to)
@@ -67,7 +58,7 @@ pack_begin(const qn_layer *l, int64_t channel, uint32_t *to)
 	for (int32_t i = 0; i < 3; i++) {
 		int32_t bias, m, n;
 
-		scale_of(l, channel + i, &bias, &m, &n);
+		qn_layer_scale(l, channel + i, &bias, &m, &n);
 		sum += (uint32_t)bias << 4 * i;
 		to[2 - i] = sum;
 	}
@@ -80,7 +71,7 @@ pack_scales(const qn_layer *l, int64_t channel, uint32_t *to)
 	for (int32_t i = 0; i < 4; i++) {
 		int32_t bias, m, n;
 
-		scale_of(l, channel + i, &bias, &m, &n);
+		qn_layer_scale(l, channel + i, &bias, &m, &n);
 		if (i == 3)
 			*to++ = 2 * (uint32_t)bias;
 		*to++ = (uint32_t)m;

@@ -98,7 +98,7 @@ depthwise_over(const qn_conv2d_args *a)
 			  a->out_w == a->in_w && a->in_c % 4 == 0;
 
 	return over ? NULL
-		    : "its result is not of the same pixels, or its channels are no multiple of "
+		    : "its result is not of the same pixels, or its channels are not a multiple of "
 		      "four";
 }
 
@@ -112,7 +112,7 @@ qn_fits_dense_dsp(const qn_step_facts *f)
 	const qn_layer l = qn_layer_of_dense(f);
 
 	if (((const qn_dense_args *)f->step->args)->zw != 0)
-		return "its weights are no constants";
+		return "its weights are not constant";
 	return products_differ(f, &l);
 }
 
@@ -122,14 +122,6 @@ uint32_t
 qn_dsp_halves(int32_t low, int32_t high)
 {
 	return ((uint32_t)low & 0xffffu) | (uint32_t)high << 16;
-}
-
-void
-qn_dsp_scale(const qn_layer *l, int64_t channel, int32_t *bias, int32_t *m, int32_t *n)
-{
-	*bias = *m = *n = 0;
-	if (channel < l->channels)
-		qn_layer_scale(l, (int32_t)channel, bias, m, n);
 }
 
 /* Blocks of `pairs` pairs of channels: what their sums begin with, blocks of four inputs, scales. */
@@ -143,8 +135,8 @@ pack_pairs(const qn_layer *l, int32_t pairs, int32_t *n, qn_arena *a)
 
 	for (int64_t o = 0; o < blocks * 2 * pairs; o += 2 * pairs) {
 		for (int64_t c = o; c < o + 2 * pairs; c += 2) {
-			qn_dsp_scale(l, c, &bias[0], &m, &shift);
-			qn_dsp_scale(l, c + 1, &bias[1], &m, &shift);
+			qn_layer_scale(l, c, &bias[0], &m, &shift);
+			qn_layer_scale(l, c + 1, &bias[1], &m, &shift);
 			*to++ = (uint32_t)bias[1] * 256u + (uint32_t)bias[0];
 			*to++ = (uint32_t)bias[0];
 		}
@@ -158,7 +150,7 @@ pack_pairs(const qn_layer *l, int32_t pairs, int32_t *n, qn_arena *a)
 							      qn_layer_weight(l, c, i + 2));
 			}
 		for (int64_t c = o; c < o + 2 * pairs; c++) {
-			qn_dsp_scale(l, c, &bias[0], &m, &shift);
+			qn_layer_scale(l, c, &bias[0], &m, &shift);
 			*to++ = (uint32_t)m;
 			*to++ = (uint32_t)shift;
 		}

@@ -63,8 +63,6 @@ const qn_conv2d_args *qn_dsp_conv_args(const qn_step_facts *f);
 qn_dsp_packed *qn_dsp_conv_packed(const qn_step_facts *f, qn_arena *a);
 /* A word of two int16. */
 uint32_t qn_dsp_halves(int32_t low, int32_t high);
-/* As qn_layer_scale; zeros for channels beyond the end, which nobody reads. */
-void qn_dsp_scale(const qn_layer *l, int64_t channel, int32_t *bias, int32_t *m, int32_t *n);
 /* Why values may be below the zero point, and why a convolution cannot write over its operand; else NULL. */
 const char *qn_dsp_goes_below(const qn_step_facts *f);
 const char *qn_dsp_conv_over(const qn_conv2d_args *a);

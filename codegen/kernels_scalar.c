@@ -91,7 +91,7 @@ qn_fits_dense_scalar(const qn_step_facts *f)
 	const qn_layer l = qn_layer_of_dense(f);
 
 	if (((const qn_dense_args *)f->step->args)->zw != 0)
-		return "its weights are no constants";
+		return "its weights are not constant";
 	if (l.bits == 4 && l.depth > MOST_INPUTS)
 		return "too many inputs";
 	return differs(f, &l);

@@ -104,7 +104,7 @@ qn_fits_dense_vector(const qn_step_facts *f)
 {
 	const qn_layer l = qn_layer_of_dense(f);
 
-	return ((const qn_dense_args *)f->step->args)->zw != 0 ? "its weights are no constants"
+	return ((const qn_dense_args *)f->step->args)->zw != 0 ? "its weights are not constant"
 							       : rows_differ(f, &l);
 }
 
@@ -190,10 +190,9 @@ pack_scales(const qn_layer *l, int32_t block, int32_t times, bool even_first, in
 	for (int32_t o = 0; o < blocks * block; o += block, to += words)
 		for (int32_t i = 0; i < block; i++) {
 			const int32_t c = o + channel_at(i, even_first);
-			int32_t shift = 0;
+			int32_t shift;
 
-			if (c < l->channels)
-				qn_layer_scale(l, c, &to[i], &to[block + i], &shift);
+			qn_layer_scale(l, c, &to[i], &to[block + i], &shift);
 			const uint32_t byte = (uint32_t)(-1 - shift) & 0xffu;
 			to[i] *= times;
 			to[2 * block + i / 4] =

@@ -57,7 +57,7 @@ pack_channels(const qn_layer *l, int32_t in_c, int64_t from, uint32_t *to)
 	int32_t bias, m, n, low[16], high[16];
 
 	for (int64_t c = from; c < from + 4; c++) {
-		qn_dsp_scale(l, c, &bias, &m, &n);
+		qn_layer_scale(l, c, &bias, &m, &n);
 		*to++ = 4 * (uint32_t)bias;
 	}
 	for (int32_t i = 0; i < words; i++) {
@@ -70,7 +70,7 @@ pack_channels(const qn_layer *l, int32_t in_c, int64_t from, uint32_t *to)
 	}
 	to += 16 * words;
 	for (int64_t c = from; c < from + 4; c++) {
-		qn_dsp_scale(l, c, &bias, &m, &n);
+		qn_layer_scale(l, c, &bias, &m, &n);
 		*to++ = (uint32_t)m;
 		*to++ = (2 * (uint32_t)l->r->zo + 1) * (2u << n) + 1;
 		*to++ = (uint32_t)n + 1;

@@ -81,7 +81,7 @@ qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32
 		 const char *too_large)
 {
 	if (l->w == NULL || (f->core->nin > 2 && l->bias == NULL))
-		return "its weights are no constants of 8 or 4 bits";
+		return "its weights are not constants of 8 or 4 bits";
 	if (l->r->mode != QN_RQ_DOUBLE)
 		return "it does not round twice";
 	for (int32_t o = 0; o < l->channels; o++) {
@@ -122,16 +122,18 @@ qn_layer_find_constants(qn_layer l, qn_arena *a)
 }
 
 void
-qn_layer_scale(const qn_layer *l, int32_t channel, int32_t *bias, int32_t *m, int32_t *n)
+qn_layer_scale(const qn_layer *l, int64_t at, int32_t *bias, int32_t *m, int32_t *n)
 {
-	const int32_t i = l->r->mult_n == 1 ? 0 : channel;
+	const int32_t channel = (int32_t)at, i = l->r->mult_n == 1 ? 0 : channel;
 	int64_t reach;
 	int32_t result;
 
+	*bias = *m = *n = 0;
+	if (at >= l->channels)
+		return;
 	if (is_constant(l, channel, &result)) {
 		*bias = 4 * (result - l->r->zo); /* times a quarter */
 		*m = 1 << 30;
-		*n = 0;
 		return;
 	}
 	*bias = (int32_t)folded(l, channel, &reach);

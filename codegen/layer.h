@@ -36,7 +36,7 @@ const char *qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t 
 /* A weight; 0 beyond the ends and for constant channels. */
 int32_t qn_layer_weight(const qn_layer *l, int64_t channel, int64_t k);
 /* Bias with the share of the zero point, and multiplier m * 2^(-n - 32) with n in [0, 30], of a channel;
- * of a constant one those that give its result. */
-void qn_layer_scale(const qn_layer *l, int32_t channel, int32_t *bias, int32_t *m, int32_t *n);
+ * of a constant one those that give its result, of one beyond the end zeros. */
+void qn_layer_scale(const qn_layer *l, int64_t channel, int32_t *bias, int32_t *m, int32_t *n);
 
 #endif

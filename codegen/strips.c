@@ -161,7 +161,7 @@ join_steps(const qn_strip_of *s, qn_arena *a)
 	return both;
 }
 
-/* The step of pool i and of the convolution before it, number *before; NULL: it is no pool, or is not joined. */
+/* The step of pool i and of the convolution before it, number *before; NULL where it is not a pool, or is not joined. */
 static const qn_strip_of *
 strip_of(const qn_plan *p, const uint32_t *step_of, size_t i, const bool *join, qn_arena *a,
 	 size_t *before)
@@ -214,7 +214,7 @@ find_joins(const qn_plan *p, bool *join, qn_arena *a)
 	return n;
 }
 
-/* Takes back the joins without which scratch is no larger. */
+/* Undoes the joins that do not make scratch smaller. */
 static qn_status
 keep_needed(const qn_plan *p, size_t least, bool *join, qn_arena *tmp)
 {
