@@ -60,6 +60,27 @@ report_jobs(int n, int all, int kind, int definitions)
 	return n == all ? 0 : 1;
 }
 
+/* Defines count_equal: the number of jobs before the first one whose bytes, which run_native and run_portable leave
+ * at `place`, differ.  The program has draw(), its JOBS, and the arrays native and portable. */
+#define COUNT_EQUAL(place)                                                                         \
+	static int count_equal(job *j)                                                             \
+	{                                                                                          \
+		int n = 0;                                                                         \
+                                                                                                   \
+		for (; n < JOBS; n++) {                                                            \
+			draw(j, n);                                                                \
+			memset(native, 1, sizeof(native));                                         \
+			memset(portable, 1, sizeof(portable));                                     \
+			j->place = native + n % 4;                                                 \
+			run_native(j);                                                             \
+			j->place = portable + n % 4;                                               \
+			run_portable(j);                                                           \
+			if (memcmp(native, portable, sizeof(native)) != 0)                         \
+				break;                                                             \
+		}                                                                                  \
+		return n;                                                                          \
+	}
+
 #if defined(JOBS_HOST)
 #include <stdio.h>
 

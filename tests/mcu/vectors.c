@@ -133,25 +133,7 @@ draw(job *j, int n)
 					      .hi = pick(0, 127)};
 }
 
-/* The number of jobs before the first one whose bytes differ. */
-static int
-count_equal(job *j)
-{
-	int n = 0;
-
-	for (; n < JOBS; n++) {
-		draw(j, n);
-		memset(native, 1, sizeof(native));
-		memset(portable, 1, sizeof(portable));
-		j->z = native + n % 4;
-		run_native(j);
-		j->z = portable + n % 4;
-		run_portable(j);
-		if (memcmp(native, portable, sizeof(native)) != 0)
-			break;
-	}
-	return n;
-}
+COUNT_EQUAL(z)
 
 int
 mcu_main(void)

@@ -68,4 +68,17 @@ limit(int64_t x, int64_t lo, int64_t hi)
 	return x < lo ? lo : x > hi ? hi : x;
 }
 
+/* A sum of at most `bits` bits, drawn; in every second round near one that a multiplier m * 2^(-n - 32) takes to a
+ * multiple of half a step, where ties are. */
+static inline int32_t
+pick_sum(int round, int32_t m, int32_t n, int32_t bits)
+{
+	const int32_t limits = 1 << pick(1, bits), most = 1 << bits;
+	const int64_t half = pick(-300, 300) * (INT64_C(1) << n);
+	const int64_t near = half * (INT64_C(1) << 31) / m + pick(-2, 2);
+
+	return round % 2 == 0 && near > -most && near < most ? (int32_t)near
+							     : pick(-limits + 1, limits - 1);
+}
+
 #endif

@@ -235,13 +235,8 @@ test_rounding(void **state)
 	for (int32_t n = 0; n <= 21; n++)
 		for (int round = 0; round < 4000; round++) {
 			const int32_t m = pick(0, 3) == 0 ? 1 << 30 : pick(1 << 30, INT32_MAX);
-			const int32_t limits = 1 << pick(1, 30), zo = pick(-128, 127);
-			/* near a multiple of half a step, where ties are */
-			const int64_t half = pick(-300, 300) * (INT64_C(1) << n);
-			const int64_t near = half * ((INT64_C(1) << 31)) / m + pick(-2, 2);
-			const int32_t acc = round % 2 == 0 && near > -(1 << 30) && near < 1 << 30
-						    ? (int32_t)near
-						    : pick(-limits + 1, limits - 1);
+			const int32_t zo = pick(-128, 127);
+			const int32_t acc = pick_sum(round, m, n, 30);
 			const uint32_t scale[2] = {(uint32_t)m, (uint32_t)n};
 			const int32_t want =
 				qn_requant(acc, m, -n - 1, zo, -128, 127, QN_RQ_DOUBLE);

@@ -61,14 +61,9 @@ test_rounding(void **state)
 	for (int32_t n = 1; n <= 22; n++)
 		for (int round = 0; round < 4000; round++) {
 			const int32_t m = pick(0, 3) == 0 ? 1 << 30 : pick(1 << 30, INT32_MAX);
-			const int32_t limits = 1 << pick(1, 30), zo = pick(-128, 127);
+			const int32_t zo = pick(-128, 127);
 			const int32_t lo = pick(-128, 127), hi = pick(lo, 127);
-			/* near a multiple of half a step, where ties are */
-			const int64_t half = pick(-300, 300) * (INT64_C(1) << (n - 1));
-			const int64_t near = half * ((INT64_C(1) << 31)) / m + pick(-2, 2);
-			const int32_t sum = round % 2 == 0 && near > -(1 << 30) && near < 1 << 30
-						    ? (int32_t)near
-						    : pick(-limits + 1, limits - 1);
+			const int32_t sum = pick_sum(round, m, n - 1, 30);
 			const int32_t scale[2] = {77, m};
 			const int8_t shift = (int8_t)n;
 			qn_scalar_scale s = {.away = lo < zo ? -1 : 0, .lo = lo, .hi = hi};
