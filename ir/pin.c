@@ -6,7 +6,7 @@
 
 #include "ir/buf.h"
 #include "ir/diag.h"
-#include "ir/near.h"
+#include "ir/nearest.h"
 #include "ir/text.h"
 
 enum { LISTED = 8 }; /* names in a message */
@@ -294,13 +294,12 @@ qn_pin_find(size_t n, qn_pin *pin, const char *name, size_t number)
 static const char *
 known_names(qn_arena *a, const char *name, size_t n, const char *const *input)
 {
-	const char *near = qn_near(name, n, input);
+	const char *best = qn_nearest_name(name, n, input);
 	qn_buf b;
 
 	qn_buf_init(&b, a);
-	if (near != NULL)
-		qn_buff(&b, "; did you mean '%s'?", near);
-	qn_buff(&b, "%s%s", near != NULL ? " inputs:" : "; inputs:", n == 0 ? " none" : "");
+	qn_buff(&b, QN_DID_YOU_MEAN "%s%s", QN_SUGGEST(best),
+		best != NULL ? " inputs:" : "; inputs:", n == 0 ? " none" : "");
 	for (size_t i = 0; i < n && i < LISTED; i++)
 		qn_buff(&b, "%s '%s'", i > 0 ? "," : "", input[i]);
 	if (n > LISTED)

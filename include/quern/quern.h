@@ -132,6 +132,11 @@ QN_API void qn_abandon(qn_ctx *ctx);
 QN_API qn_status qn_write_file(qn_ctx *ctx, const char *path, const void *data, size_t n);
 QN_API const char *qn_version(void); /* "0.1.0" */
 
+/* For "did you mean": of two known names the one that a mistyped or shortened name was more likely
+ * meant to be, best where both are as near, NULL when neither is near (or NULL).  Case does not
+ * count.  Begin with NULL and call it for each known name: best = qn_nearer_name(wanted, best, name). */
+QN_API const char *qn_nearer_name(const char *wanted, const char *best, const char *name);
+
 /* ---- diagnostics: kept until cleared, at most 100, later ones are counted ---- */
 
 typedef struct qn_diagnostic {

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "ir/near.h"
 #include "quern/quern.h"
 #include "tests/unit/tflite_writer.h"
 
@@ -102,20 +101,6 @@ test_refused(void **state)
 	not_taken("tensor<1x!quant.uniform<i8<-7:7>:f32, 0.5>>", ARRAY("tensor<1xi8>", 8),
 		  "outside the range");
 	not_taken("tensor<?xf32>", TEXT("1"), "a dimension is open");
-}
-
-static void
-test_near(void **state)
-{
-	static const char *const names[] = {"input", "sr", "state", "attention_mask"};
-
-	(void)state;
-	assert_string_equal(qn_near("attentoin_mask", 4, names), "attention_mask");
-	assert_string_equal(qn_near("inptu", 4, names), "input");
-	assert_string_equal(qn_near("srr", 4, names), "sr");
-	assert_null(qn_near("h0", 4, names));
-	assert_null(qn_near("", 4, names));
-	assert_null(qn_near("x", 0, names));
 }
 
 /* ---- ONNX ---- */
@@ -292,9 +277,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_values),     TEST(test_refused),   TEST(test_near),
-		TEST(test_onnx_shape), TEST(test_onnx_open), TEST(test_onnx_refused),
-		TEST(test_tflite),     TEST(test_api),
+		TEST(test_values),    TEST(test_refused),      TEST(test_onnx_shape),
+		TEST(test_onnx_open), TEST(test_onnx_refused), TEST(test_tflite),
+		TEST(test_api),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

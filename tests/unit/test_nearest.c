@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_nearest.c - the known names that messages suggest for unknown ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ir/nearest.h"
+
+static const char *
+nearest(const char *wanted)
+{
+	static const char *const names[] = {
+		"input",
+		"sr",
+		"state",
+		"attention_mask",
+		"conv1d",
+		"conv2d",
+		"conv2d_transpose",
+		"--calib",
+		"/model/encoder/layers.0/self_attn/q_proj/MatMul_quant",
+		"/model/encoder/layers.1/self_attn/q_proj/MatMul_quant"};
+
+	return qn_nearest_name(wanted, sizeof names / sizeof *names, names);
+}
+
+/* Letters left out, too many, replaced, swapped; the fewest changes win, then the first name. */
+static void
+test_typos(void **state)
+{
+	(void)state;
+	assert_string_equal(nearest("attentoin_mask"), "attention_mask");
+	assert_string_equal(nearest("inptu"), "input");
+	assert_string_equal(nearest("srr"), "sr");
+	assert_string_equal(nearest("conv3d"), "conv1d");
+	assert_string_equal(nearest("covn2d"), "conv2d");
+	assert_string_equal(nearest("/model/encoder/layers.1/self_attn/q_proj/MatMl_quant"),
+			    "/model/encoder/layers.1/self_attn/q_proj/MatMul_quant");
+}
+
+static void
+test_case_and_beginnings(void **state)
+{
+	(void)state;
+	assert_string_equal(nearest("Conv2D"), "conv2d");
+	assert_string_equal(nearest("SR"), "sr");
+	assert_string_equal(nearest("att"), "attention_mask");
+	assert_string_equal(nearest("--calibration"), "--calib");
+	assert_string_equal(nearest("conv2d_t"),
+			    "conv2d"); /* fewer letters than to the longer one */
+	assert_null(nearest("at"));
+}
+
+static void
+test_too_far(void **state)
+{
+	char text[300];
+
+	(void)state;
+	assert_null(nearest("h0"));
+	assert_null(nearest(""));
+	assert_null(nearest("softmax"));
+	assert_null(qn_nearest_name("x", 0, NULL));
+	memset(text, 'q', sizeof text);
+	text[sizeof text - 1] = '\0';
+	assert_null(nearest(text));
+}
+
+/* The public function, which takes names one by one. */
+static void
+test_one_by_one(void **state)
+{
+	(void)state;
+	assert_null(qn_nearer_name("minmx", NULL, "percentile"));
+	assert_string_equal(qn_nearer_name("minmx", NULL, "minmax"), "minmax");
+	assert_string_equal(qn_nearer_name("minmx", "minmax", "minmaxx"), "minmax");
+	assert_string_equal(qn_nearer_name("minmx", "minmaxx", "minmax"), "minmax");
+	assert_string_equal(qn_nearer_name("minmx", "minmax", NULL), "minmax");
+	assert_null(qn_nearer_name(NULL, NULL, "minmax"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_typos),
+		cmocka_unit_test(test_case_and_beginnings),
+		cmocka_unit_test(test_too_far),
+		cmocka_unit_test(test_one_by_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
