@@ -3,7 +3,7 @@
 #
 #   QUERN_SOURCE  the source tree         QUERN_BIN  the program `quern`     QUERN_CC  the C compiler of the build
 #   QUERN_LIB     the static library      QUERN_CFLAGS  flags that objects for the library need (sanitizers)
-#   QUERN_FULL    1: the slow parts too
+#   QUERN_FULL    1: the slow parts too     QUERN_SHOWN  how many lines of a finding are printed, 20 by default
 #
 # A script prints one line for each thing it checked: "ok …", "skipped …" or "FAILED …".
 
@@ -30,7 +30,7 @@ failed() {
 is_empty() {
 	if [ -s "$1" ]; then
 		failed "$2"
-		head -n 20 "$1" | sed 's/^/         /'
+		head -n "${QUERN_SHOWN:-20}" "$1" | sed 's/^/         /'
 	else
 		ok "$2"
 	fi

@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# check.sh - help, messages, docs and the public header are in the words of the field (words.tsv), and docs are wrapped, with
+# links that lead somewhere (pages.awk).
+#
+#   tests/words/check.sh [--count]    --count: how much is left in each place that is not clean yet
+#   QUERN_SHOWN=1000: how many findings it prints, 20 by default
+#   QUERN_BIN: the program, default build/quern
+set -u
+LC_ALL=C
+export LC_ALL
+: "${QUERN_SOURCE:=$(cd "$(dirname "$0")/../.." && pwd)}"
+: "${QUERN_BIN:=$QUERN_SOURCE/build/quern}"
+. "$QUERN_SOURCE/tests/proof/check.sh"
+here=$QUERN_SOURCE/tests/words
+count=
+[ "${1:-}" = --count ] && count=1
+case $QUERN_BIN in /*) ;; *) QUERN_BIN=$PWD/$QUERN_BIN ;; esac
+cd "$QUERN_SOURCE" || exit 1
+
+pages="README.md CONTRIBUTING.md docs/*.md"
+sources="ir/*.[ch] ir/*.def formats/*.[ch] import/*.[ch] runtime/*.[ch] patterns/*.[ch] calibrate/*.[ch]
+	passes/*.[ch] codegen/*.[ch] driver/*.[ch] driver/program/*.[ch]"
+
+# What the program prints: help of itself and of each word in its first column that is a command.
+mkdir "$tmp/help"
+"$QUERN_BIN" --help >"$tmp/help/quern" || failed "quern --help ends with $?"
+commands=0
+for word in $(sed -n 's/^  *\([a-z][a-z-]*\)  *.*/\1/p' "$tmp/help/quern" | sort -u); do
+	if "$QUERN_BIN" "$word" --help >"$tmp/help/$word" 2>/dev/null; then
+		commands=$((commands + 1))
+	else
+		rm "$tmp/help/$word"
+	fi
+done
+[ "$commands" -ge 13 ] && ok "help of $commands commands" || failed "quern --help names $commands commands, expected 13 or more"
+
+# found WORDS TEXTS…
+found() {
+	awk -v count="$count" -f "$here/find.awk" "$@"
+}
+
+# Pages that are not waiting for their words to be put right: these are not wrapped yet either.
+clean_pages() {
+	for page in $pages; do
+		grep -q "^later	$page	" "$here/words.tsv" || echo "$page"
+	done
+}
+
+# broken ANCHORS LINKS: the links that lead nowhere.
+broken() {
+	while IFS="$(printf '\t')" read -r page line target; do
+		case $target in
+		*.md#*) grep -qxF -e "$(normal "$target")" "$1" ;;
+		*) [ -e "${target%%#*}" ] ;;
+		esac || echo "$page:$line: $target"
+	done <"$2"
+}
+
+# docs/../README.md is README.md
+normal() {
+	echo "$1" | sed -e ':a' -e 's|[^/][^/]*/[.][.]/||' -e ta
+}
+
+# shellcheck disable=SC2086 # lists of files
+{
+	awk -f "$here/texts.awk" $pages include/quern/*.h $sources
+	(cd "$tmp" && awk -f "$here/texts.awk" help/*)
+} >"$tmp/texts"
+[ "$(wc -l <"$tmp/texts")" -gt 5000 ] || failed "only $(wc -l <"$tmp/texts") texts were found"
+found "$here/words.tsv" "$tmp/texts" >"$tmp/bad"
+is_empty "$tmp/bad" "$(wc -l <"$tmp/texts") texts are in the words of tests/words/words.tsv"
+
+# The test notices what it looks for: each row its example, in each kind of file.
+awk -v examples=1 -f "$here/find.awk" "$here/words.tsv" "$tmp/texts" >"$tmp/bad"
+is_empty "$tmp/bad" "each row finds its example"
+mkdir -p "$tmp/planted/include" "$tmp/planted/docs" "$tmp/planted/help"
+printf 'It runs behind `behind` the pass, the whole\nnumbers.\n```c\nint behind; /* behind */\n```\n' >"$tmp/planted/docs/a.md"
+printf '/* behind\n * it */ int behind; /* the whole\n * number */\n' >"$tmp/planted/include/a.h"
+printf '#include "behind"\n/* behind */ const char q = %s, *a = "it is \\"behind" /* x */\n\t"hand", *b = "the whole "\n\t"number";\n' \
+	"'\"'" >"$tmp/planted/a.c"
+printf '  --a  whole\n       number\n\nbehind\n' >"$tmp/planted/help/a"
+(cd "$tmp/planted" && awk -f "$here/texts.awk" docs/a.md include/a.h a.c help/a) >"$tmp/planted/texts"
+grep -v '^later' "$here/words.tsv" | awk -v count= -f "$here/find.awk" - "$tmp/planted/texts" |
+	sed -n "s/^\([a-z/.]*:[0-9]*: '[^']*'\).*/\1/p" | sort >"$tmp/list"
+cat >"$tmp/expected" <<-X
+	a.c:2: 'behind'
+	a.c:3: 'whole number'
+	docs/a.md:1: 'behind'
+	docs/a.md:1: 'whole numbers'
+	docs/a.md:4: 'behind'
+	help/a:1: 'whole number'
+	help/a:4: 'behind'
+	include/a.h:1: 'behind'
+	include/a.h:2: 'whole number'
+X
+diff "$tmp/expected" "$tmp/list" >"$tmp/bad"
+is_empty "$tmp/bad" "planted words are found where they stand, and only there"
+
+# ---- pages: lines, links, paths ----
+# shellcheck disable=SC2086 # lists of files
+{
+	awk -f "$here/pages.awk" $(clean_pages) >"$tmp/bad"
+	is_empty "$tmp/bad" "docs are wrapped at 100 columns"
+	awk -v what=anchors -f "$here/pages.awk" $pages examples/*/*.md | sort >"$tmp/anchors"
+	awk -v what=links -f "$here/pages.awk" $pages examples/*/*.md >"$tmp/links"
+	awk -v what=paths -f "$here/pages.awk" $pages >"$tmp/paths"
+}
+broken "$tmp/anchors" "$tmp/links" >"$tmp/bad"
+is_empty "$tmp/bad" "$(wc -l <"$tmp/links") relative links lead to a file or a heading"
+while IFS="$(printf '\t')" read -r page line path; do
+	case $path in tests/golden/op-twice.qir | *twice*) continue ;; esac # the example of CONTRIBUTING.md
+	# shellcheck disable=SC2086 # a glob
+	set -- $path
+	[ -e "$1" ] || [ -e "${1%.h}.h.in" ] || echo "$page:$line: $path"
+done <"$tmp/paths" >"$tmp/bad"
+is_empty "$tmp/bad" "$(wc -l <"$tmp/paths") paths that pages name are in the tree"
+
+# A planted long line, a link to no file and one to no heading are noticed; what cannot be broken may be long.
+long=$(printf '%0101d' 0)
+mkdir "$tmp/pages"
+{
+	printf '# A `b`: c\n%s\n- [%s](x.md#a-b-c) \n| %s %s |\n```\n%s %s\n```\n' "$long" "$long" a "$long" b "$long"
+	printf 'a %s\n[x](gone.md) [y](#a-b-d)\n[z](#a-b-c)\n' "$long"
+} >"$tmp/pages/x.md"
+(cd "$tmp/pages" && {
+	awk -f "$here/pages.awk" x.md | sed 's/: .*//'
+	awk -v what=anchors -f "$here/pages.awk" x.md >../anchors
+	awk -v what=links -f "$here/pages.awk" x.md >../links
+	broken ../anchors ../links
+}) >"$tmp/list"
+printf 'x.md:8\nx.md:9: gone.md\nx.md:9: x.md#a-b-d\n' >"$tmp/expected"
+diff "$tmp/expected" "$tmp/list" >"$tmp/bad"
+is_empty "$tmp/bad" "a planted long line and broken links are found"
+finish

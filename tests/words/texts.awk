@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+# texts.awk - what a reader meets in files, one text a line: PATH, LINE, TEXT, with tabs between.
+#
+#   *.md          paragraphs, rows of tables and lines of code blocks, of C as below; without `code` and
+#                 targets of links
+#   include/*.h   comments, and string literals
+#   *.c *.h *.def string literals; adjacent ones are one text
+#   others        paragraphs (what the program printed)
+function flush() {
+	if (text ~ /[^ \t]/)
+		print path "\t" at "\t" text
+	text = ""
+}
+
+function add(piece) {
+	gsub(/[\t\r]/, " ", piece)
+	if (text == "")
+		at = FNR
+	text = text " " piece
+}
+
+# Literals and, if wanted, comments of a line of C; in_comment and joining go on in the next line.
+function c_line(line, n, piece) {
+	if (line ~ /^[ \t]*#[ \t]*include/)
+		return
+	while (line != "") {
+		if (in_comment) {
+			n = index(line, "*/")
+			piece = n ? substr(line, 1, n - 1) : line
+			sub(/^[ \t]*[*]?/, "", piece)
+			if (header)
+				add(piece)
+			if (!n)
+				return
+			line = substr(line, n + 2)
+			in_comment = 0
+			if (header)
+				flush()
+		} else if (joining && line !~ /^[ \t]*([A-Z][A-Z0-9_]*[ \t]*)?"/) {
+			if (line !~ /[^ \t]/)
+				return
+			joining = 0
+			flush()
+		} else if (match(line, /"|'|\/[*\/]/)) {
+			piece = substr(line, RSTART, RLENGTH)
+			line = substr(line, RSTART)
+			if (piece == "/*") {
+				in_comment = 1
+				line = substr(line, 3)
+			} else if (piece == "//")
+				return
+			else if (piece == "'") {
+				if (!match(line, /^'([^'\\]|\\.)*'/))
+					return
+				line = substr(line, RLENGTH + 1)
+			} else {
+				if (!match(line, /^"([^"\\]|\\.)*"/))
+					return
+				piece = substr(line, 2, RLENGTH - 2)
+				gsub(/\\[nt]/, " ", piece)
+				gsub(/\\/, "", piece)
+				# without a blank: a literal may end in a word's middle
+				if (!joining)
+					add(piece)
+				else
+					text = text piece
+				joining = 1
+				line = substr(line, RLENGTH + 1)
+				if (line !~ /[^ \t]/)
+					return
+			}
+		} else
+			return
+	}
+}
+
+function md_line(line) {
+	if (line ~ /^[ \t]*```/) {
+		flush()
+		fence = !fence
+		header = fence && line ~ /```c(pp)?$/
+		joining = in_comment = 0
+		return
+	}
+	if (header) {
+		c_line(line)
+		return
+	}
+	if (!fence) {
+		# `code` that goes on in the next line is code there
+		if (open_code) {
+			if (!index(line, "`"))
+				return
+			sub(/^[^`]*`/, "#", line)
+			open_code = 0
+		}
+		gsub(/`[^`]*`/, "#", line)
+		if (index(line, "`")) {
+			sub(/`.*/, "#", line)
+			open_code = 1
+		}
+		gsub(/\]\([^)]*\)/, "]", line)
+	}
+	if (fence || line ~ /^[ \t]*(\||#|[-*] |[0-9]+[.] )/ || line !~ /[^ \t]/)
+		flush()
+	add(line)
+	if (fence || line ~ /^[|#]/)
+		flush()
+}
+
+FNR == 1 {
+	flush()
+	path = FILENAME
+	sub(/^[.]\//, "", path)
+	kind = path ~ /[.]md$/ ? "md" : path ~ /[.](c|h|def)$/ ? "c" : "text"
+	header = path ~ /^include\//
+	fence = in_comment = joining = open_code = 0
+}
+kind == "md" { md_line($0); next }
+kind == "c" { c_line($0); next }
+/[^ \t]/ { add($0); next }
+{ flush() }
+END { flush() }
