@@ -75,7 +75,7 @@ is_empty "$tmp/bad" "$(wc -l <"$tmp/texts") texts are in the words of tests/word
 awk -v examples=1 -f "$here/find.awk" "$here/words.tsv" "$tmp/texts" >"$tmp/bad"
 is_empty "$tmp/bad" "each row finds its example"
 mkdir -p "$tmp/planted/include" "$tmp/planted/docs" "$tmp/planted/help"
-printf 'It runs behind `behind` the pass, the whole\nnumbers.\n```c\nint behind; /* behind */\n```\n' >"$tmp/planted/docs/a.md"
+printf 'It runs behind `behind` the pass, the whole\nnumbers.\n```c\nint behind; /* behind */\n```\n```\nbehind  # behind\n```\n' >"$tmp/planted/docs/a.md"
 printf '/* behind\n * it */ int behind; /* the whole\n * number */\n' >"$tmp/planted/include/a.h"
 printf '#include "behind"\n/* behind */ const char q = %s, *a = "it is \\"behind" /* x */\n\t"hand", *b = "the whole "\n\t"number";\n' \
 	"'\"'" >"$tmp/planted/a.c"
@@ -89,6 +89,7 @@ cat >"$tmp/expected" <<-X
 	docs/a.md:1: 'behind'
 	docs/a.md:1: 'whole numbers'
 	docs/a.md:4: 'behind'
+	docs/a.md:7: 'behind'
 	help/a:1: 'whole number'
 	help/a:4: 'behind'
 	include/a.h:1: 'behind'

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # texts.awk - what a reader meets in files, one text a line: PATH, LINE, TEXT, with tabs between.
 #
-#   *.md          paragraphs, rows of tables and lines of code blocks, of C as below; without `code` and
-#                 targets of links
+#   *.md          paragraphs and rows of tables without `code` and targets of links; of code blocks the
+#                 comments, and literals of C: what programs print there is looked at where it comes from
 #   include/*.h   comments, and string literals
 #   *.c *.h *.def string literals; adjacent ones are one text
 #   others        paragraphs (what the program printed)
@@ -86,25 +86,30 @@ function md_line(line) {
 		c_line(line)
 		return
 	}
-	if (!fence) {
-		# `code` that goes on in the next line is code there
-		if (open_code) {
-			if (!index(line, "`"))
-				return
-			sub(/^[^`]*`/, "#", line)
-			open_code = 0
+	if (fence) {
+		if (sub(/^(.*  )?# /, "", line)) {
+			add(line)
+			flush()
 		}
-		gsub(/`[^`]*`/, "#", line)
-		if (index(line, "`")) {
-			sub(/`.*/, "#", line)
-			open_code = 1
-		}
-		gsub(/\]\([^)]*\)/, "]", line)
+		return
 	}
-	if (fence || line ~ /^[ \t]*(\||#|[-*] |[0-9]+[.] )/ || line !~ /[^ \t]/)
+	# `code` that goes on in the next line is code there
+	if (open_code) {
+		if (!index(line, "`"))
+			return
+		sub(/^[^`]*`/, "#", line)
+		open_code = 0
+	}
+	gsub(/`[^`]*`/, "#", line)
+	if (index(line, "`")) {
+		sub(/`.*/, "#", line)
+		open_code = 1
+	}
+	gsub(/\]\([^)]*\)/, "]", line)
+	if (line ~ /^[ \t]*(\||#|[-*] |[0-9]+[.] )/ || line !~ /[^ \t]/)
 		flush()
 	add(line)
-	if (fence || line ~ /^[|#]/)
+	if (line ~ /^[|#]/)
 		flush()
 }
 
