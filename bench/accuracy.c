@@ -294,9 +294,9 @@ layers(session *s, const network *n)
 
 	if (m == NULL || load_parts(s, n, &p) != 0)
 		return fail(s, n->real);
-	printf("\n| %s: what is changed | %s | weights, bytes |\n|---|---|---|\n", n->name,
+	printf("\n| %s: change | %s | weights, bytes |\n|---|---|---|\n", n->name,
 	       n->metric);
-	if (row_of_rules(s, n, &p, "nothing", "{\"rules\": []}") != 0 ||
+	if (row_of_rules(s, n, &p, "none", "{\"rules\": []}") != 0 ||
 	    row_of_rules(s, n, &p, "16-bit activations",
 			 "{\"rules\": [{\"activations\": \"i16\"}]}") != 0 ||
 	    row_of_rules(s, n, &p, "one scale for the weights of every layer",
