@@ -15,6 +15,30 @@ install(FILES include/quern/quern.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quer
 # The arithmetic that integer functions of a host's operators may use.
 install(FILES ${PROJECT_BINARY_DIR}/runtime/fixed.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quern)
 
+# Manual pages and the completions of shells, which the program itself prints.
+set(commands compile run eval calibrate merge opt import export inspect match quantize targets supported-ops man completion)
+set(manual ${PROJECT_BINARY_DIR}/manual)
+file(MAKE_DIRECTORY ${manual})
+set(printed)
+# printed FILE ARGUMENTS…
+function(quern_prints file)
+	add_custom_command(OUTPUT ${manual}/${file} COMMAND quern ${ARGN} > ${manual}/${file} DEPENDS quern VERBATIM
+		COMMENT "Printing ${file}")
+	set(printed ${printed} ${manual}/${file} PARENT_SCOPE)
+endfunction()
+quern_prints(quern.1 man)
+foreach(command IN LISTS commands)
+	quern_prints(quern-${command}.1 man ${command})
+endforeach()
+quern_prints(quern.bash completion bash)
+quern_prints(_quern completion zsh)
+quern_prints(quern.fish completion fish)
+add_custom_target(manual ALL DEPENDS ${printed})
+install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+install(FILES ${manual}/quern.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME quern)
+install(FILES ${manual}/_quern DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${manual}/quern.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/quern)
 install(EXPORT quern NAMESPACE quern:: FILE quernTargets.cmake DESTINATION ${package})
 file(CONFIGURE OUTPUT quernConfig.cmake @ONLY CONTENT [[

@@ -25,8 +25,7 @@ parse_shard(const char *text, size_t *k, size_t *n)
 			 ? strtol(end + 1, &last, 10)
 			 : 0;
 	if (last == NULL || *last != '\0' || a < 1 || a > b || b > MOST_SHARDS) {
-		fprintf(stderr, "quern calibrate: --shard: '%s' is no K/N with 1 <= K <= N\n",
-			text);
+		(void)program_bad_value("--shard", text, "K/N with 1 <= K <= N");
 		return false;
 	}
 	*k = (size_t)a;

@@ -31,7 +31,7 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, bool has_t
 	       has_test ? ", _selftest.c" : "", has_proof ? ", _proof.c" : "");
 }
 
-/* A whole number from 0 to most; `otherwise` when the option is not there, -1 after a message. */
+/* An integer from 0 to most; `otherwise` when the option is not there, -1 after a message. */
 static long
 number(const char *option, const char *text, long otherwise, long most)
 {
@@ -42,7 +42,10 @@ number(const char *option, const char *text, long otherwise, long most)
 	long n = strtol(text, &end, 10);
 	if (*end == '\0' && end != text && n >= 0 && n <= most)
 		return n;
-	fprintf(stderr, "quern compile: %s: '%s' is no number from 0 to %ld\n", option, text, most);
+	char range[48];
+
+	(void)snprintf(range, sizeof range, "an integer from 0 to %ld", most);
+	(void)program_bad_value(option, text, range);
 	return -1;
 }
 
@@ -71,7 +74,7 @@ emit_options(const options *o, const sample_list *calib, const qn_emit_options *
 	emit.target = o->emit_target;
 	emit.constants = o->constants;
 	emit.optimize = o->optimize;
-	emit.explain = o->explain != NULL ? program_write_stdout : NULL;
+	emit.explain = o->explain_kernels != 0 ? program_write_stdout : NULL;
 	emit.proof = o->proof;
 	emit.shared_kernels = o->shared_kernels || o->narg > 0;
 	emit.test = calib->array;
@@ -187,25 +190,6 @@ compile_into(const options *o, const qn_emit_options *numbers)
 	return program_close(ctx, status);
 }
 
-static const char *const optimizations[] = {"balanced", "speed", "size", NULL};
-static const char *const constants[] = {"auto", "numbers", "words", NULL};
-
-/* Said before the work, as the folder is. */
-static bool
-target_is_known(const char *name)
-{
-	size_t i = 0;
-
-	while (name != NULL && qn_target_name(i) != NULL && strcmp(qn_target_name(i), name) != 0)
-		i++;
-	if (name == NULL || qn_target_name(i) != NULL)
-		return true;
-	fprintf(stderr,
-		"quern: unknown target '%s' (--target); quern targets lists those that are known\n",
-		name);
-	return false;
-}
-
 int
 cmd_compile(const options *o)
 {
@@ -221,15 +205,7 @@ cmd_compile(const options *o)
 		program_list_passes();
 		return 0;
 	}
-	if (o->explain != NULL && strcmp(o->explain, "kernels") != 0) {
-		fprintf(stderr,
-			"quern compile: --explain: unknown '%s'; kernels can be explained\n",
-			o->explain);
-		return QN_EUSAGE;
-	}
-	if (samples < 0 || scratch < 0 || weights < 0 || !target_is_known(o->emit_target) ||
-	    program_choice("--constants", o->constants, constants) < 0 ||
-	    program_choice("--optimize", o->optimize, optimizations) < 0)
+	if (samples < 0 || scratch < 0 || weights < 0)
 		return QN_EUSAGE;
 	if (o->narg > 0 && networks_check_options(o) != 0)
 		return QN_EUSAGE;

@@ -19,7 +19,7 @@ typedef struct given {
 	qn_measure_opts measure;
 } given;
 
-/* "1,5": whole numbers from 1 on. */
+/* "1,5": integers from 1 on. */
 static qn_status
 read_counts(const char *option, const char *text, size_t most, size_t *out, size_t *n)
 {
@@ -28,11 +28,10 @@ read_counts(const char *option, const char *text, size_t most, size_t *out, size
 	if (program_read_list(option, text, most, v, n) != QN_OK)
 		return QN_EUSAGE;
 	for (size_t i = 0; i < *n; i++) {
-		if (!(v[i] >= 1 && v[i] <= 1e9) || v[i] != (double)(size_t)v[i]) {
-			fprintf(stderr, "quern: %s: '%s' is no whole number from 1 on%s\n", option,
-				text, most > 1 ? ", or list of such, like 1,5" : "");
-			return QN_EUSAGE;
-		}
+		if (!(v[i] >= 1 && v[i] <= 1e9) || v[i] != (double)(size_t)v[i])
+			return program_bad_value(option, text,
+						 most > 1 ? "integers from 1 on, like 1,5"
+							  : "an integer from 1 on");
 		out[i] = (size_t)v[i];
 	}
 	return QN_OK;

@@ -29,26 +29,19 @@ form_of(const char *path)
 	return -1;
 }
 
-/* What --format and the file's name say, which must be the same; -1 after a message. */
+/* What --format and the file's extension say, which must be the same; -1 after a message. */
 static int
 choose_form(const options *o)
 {
 	const int by_name = form_of(o->output);
-	int by_word = 0;
 
-	while (o->emit != NULL && by_word < NFORMAT && strcmp(o->emit, forms[by_word].name) != 0)
-		by_word++;
-	if (by_word == NFORMAT)
-		fprintf(stderr, "quern export: --format: '%s' is none of onnx-qdq, encodings\n",
-			o->emit);
-	else if (by_name < 0 || (o->emit != NULL && by_word != by_name))
-		fprintf(stderr,
-			"quern export: -o '%s'%s%s: quantized ONNX (onnx-qdq) is called FILE.onnx, "
-			"encodings FILE.json or FILE.encodings\n",
-			o->output, o->emit != NULL ? " with --format " : "",
-			o->emit != NULL ? o->emit : "");
-	else
+	if (by_name >= 0 && (o->format == 0 || option_index(o->format) == by_name))
 		return by_name;
+	fprintf(stderr,
+		"quern export: -o '%s'%s%s: quantized ONNX (onnx-qdq) is written to FILE.onnx, "
+		"encodings to FILE.json or FILE.encodings\n",
+		o->output, o->format != 0 ? " with --format " : "",
+		o->format != 0 ? forms[option_index(o->format)].name : "");
 	return -1;
 }
 
@@ -56,21 +49,11 @@ choose_form(const options *o)
 static int
 choose(const options *o)
 {
-	static const char *const versions[] = {"0.6.1", "1.0.0", "2.0.0"};
-	enum { NVERSION = sizeof versions / sizeof versions[0] };
 	const int format = choose_form(o);
-	int version = 0;
 
 	if (format < 0)
 		return -1;
-	while (o->encodings_version != NULL && version < NVERSION &&
-	       strcmp(o->encodings_version, versions[version]) != 0)
-		version++;
-	if (version == NVERSION)
-		fprintf(stderr,
-			"quern export: --encodings-version: '%s' is none of 0.6.1, 1.0.0, 2.0.0\n",
-			o->encodings_version);
-	else if (format == 0 && o->encodings_version != NULL)
+	if (format == 0 && o->encodings_version != 0)
 		fprintf(stderr,
 			"quern export: --encodings-version goes with encodings, and -o '%s' is "
 			"quantized ONNX\n",
@@ -81,7 +64,8 @@ choose(const options *o)
 			"encodings\n",
 			o->output);
 	else
-		return format == 0 ? (int)QN_EXPORT_ONNX_QDQ : (int)QN_EXPORT_ENCODINGS + version;
+		return format == 0 ? (int)QN_EXPORT_ONNX_QDQ
+				   : (int)QN_EXPORT_ENCODINGS + option_index(o->encodings_version);
 	return -1;
 }
 

@@ -11,13 +11,9 @@
 static bool
 choose_format(const char *name, const options *o, qn_format *out)
 {
-	bool json = o->emit != NULL && strcmp(o->emit, "json") == 0;
+	const bool json = option_index(o->emit) == QN_FORMAT_JSON;
 
-	*out = json ? QN_FORMAT_JSON : QN_FORMAT_IR;
-	if (o->emit != NULL && !json && strcmp(o->emit, "ir") != 0) {
-		fprintf(stderr, "quern %s: --emit: '%s' is none of ir, json\n", name, o->emit);
-		return false;
-	}
+	*out = (qn_format)option_index(o->emit);
 	if (o->output == NULL)
 		return true;
 	if (program_same_file(o->output, o->model)) {
@@ -26,7 +22,7 @@ choose_format(const char *name, const options *o, qn_format *out)
 		return false;
 	}
 	bool json_file = program_ends(o->output, ".json");
-	if ((json_file || program_ends(o->output, ".qir")) && (o->emit == NULL || json == json_file)) {
+	if ((json_file || program_ends(o->output, ".qir")) && (o->emit == 0 || json == json_file)) {
 		*out = json_file ? QN_FORMAT_JSON : QN_FORMAT_IR;
 		return true;
 	}
@@ -52,8 +48,8 @@ opt(qn_ctx *ctx, const options *o, qn_format format)
 	sample_list calib = {0};
 	qn_compile_opts opts;
 	qn_status status = program_compile_opts(ctx, o, &calib, &opts);
-	qn_status loaded =
-		program_load_model(ctx, o, &m); /* the model's problems too, whatever is wrong with the samples */
+	qn_status loaded = program_load_model(
+		ctx, o, &m); /* the model's problems too, whatever is wrong with the samples */
 
 	if (status == QN_OK)
 		status = program_check_used(o, &calib, NULL);

@@ -91,18 +91,18 @@ print_markdown(void)
 	       "Written by `quern supported-ops --markdown`, from the tables that the compiler "
 	       "works "
 	       "with.\n\n"
-	       "## Forms\n\n"
-	       "`float`: runs on f32 values. `int8`, `uint8`, `int16`: runs on such codes. "
-	       "`emitted`: is "
-	       "written as C. `tests/e2e/test_e2e_support.c` holds every cell against graphs of "
-	       "the "
-	       "operator. What the operators are: [ir.md](ir.md).\n\n");
+	       "## Kernels\n\n"
+	       "`float`: runs on f32 values. `int8`, `uint8`, `int16`: runs on such quantized "
+	       "values.\n"
+	       "`emitted`: is written as C. `tests/e2e/test_e2e_support.c` compares every cell "
+	       "with "
+	       "graphs of\nthe operator. What the operators are: [ir.md](ir.md).\n\n");
 	print_forms(true);
 	printf("\n## ONNX\n\n"
-	       "Operators that are read, by the versions of the operator set. A name with a dot "
-	       "before it "
-	       "is of another domain. What an operator is read as, and which of its attributes are "
-	       "refused, with a reason: [importing.md](importing.md).\n\n");
+	       "Operators that are read, by the versions of the operator set. A name with a dot is "
+	       "that of\nanother domain. What an operator is read as, and which of its attributes "
+	       "are "
+	       "refused, with a\nreason: [importing.md](importing.md).\n\n");
 	print_sources("ONNX", true, &i);
 	printf("\n## TFLite\n\n");
 	print_sources("TFLite", true, &i);

@@ -167,9 +167,16 @@ eval_print_json(const evaluation *e)
 /* ---- gates ---- */
 
 static qn_status
-bad_gate(const char *option, const char *text, const char *what)
+unknown_metric(const char *option, const char *text, const char *name)
 {
-	fprintf(stderr, "quern eval: %s: '%s' is no %s\n", option, text, what);
+	const char *best = NULL;
+
+	for (size_t i = 0; qn_metric_name(i) != NULL; i++)
+		best = qn_nearer_name(name, best, qn_metric_name(i));
+	fprintf(stderr,
+		"quern eval: %s '%s': unknown metric '%s'%s%s%s (quern eval --help lists them)\n",
+		option, text, name, best != NULL ? "; did you mean '" : "",
+		best != NULL ? best : "", best != NULL ? "'?" : "");
 	return QN_EUSAGE;
 }
 
@@ -198,14 +205,13 @@ add_gate(evaluation *e, const char *option, const char *text, bool is_max)
 
 	*g = (gate){.option = option, .text = text, .is_max = is_max};
 	if (n == 0 || n >= sizeof g->metric)
-		return bad_gate(option, text, "METRIC=VALUE like cosine=0.99");
+		return program_bad_value(option, text, "METRIC=VALUE like cosine=0.99");
 	memcpy(g->metric, text, n);
 	if (!is_metric(g->metric))
-		return bad_gate(option, text,
-				"bound of a known metric; quern eval --help lists them");
+		return unknown_metric(option, text, g->metric);
 	g->bound = strtod(equals + 1, &end);
 	if (end == equals + 1 || *end != '\0' || g->bound - g->bound != 0)
-		return bad_gate(option, text, "METRIC=VALUE: the value is no number");
+		return program_bad_value(option, text, "METRIC=VALUE with a number");
 	e->ngate++;
 	return QN_OK;
 }
@@ -224,11 +230,8 @@ eval_read_gates(const options *o, evaluation *e)
 	if (o->min_accuracy == NULL)
 		return QN_OK;
 	double bound = strtod(o->min_accuracy, &end);
-	if (end == o->min_accuracy || *end != '\0' || !(bound >= 0 && bound <= 100)) {
-		fprintf(stderr, "quern eval: --min-accuracy: '%s' is no number from 0 to 100\n",
-			o->min_accuracy);
-		return QN_EUSAGE;
-	}
+	if (end == o->min_accuracy || *end != '\0' || !(bound >= 0 && bound <= 100))
+		return program_bad_value("--min-accuracy", o->min_accuracy, "0 to 100");
 	e->gate[e->ngate++] = (gate){.option = "--min-accuracy",
 				     .text = o->min_accuracy,
 				     .metric = "top1",

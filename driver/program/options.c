@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.c - parsing of command lines by the rows of a command (options_rows.c), and the help that
- * follows from them. */
+/* options.c - parsing of command lines by the table of options (options_rows.c). */
 #include "options.h"
 
 #include <stdio.h>
 #include <string.h>
 
+const char *
+option_word(const option_row *r, size_t i)
+{
+	return r->choice != NULL ? r->choice[i].word : r->name_of != NULL ? r->name_of(i) : NULL;
+}
+
+const option_row *
+option_next(const command *c, const option_row *r)
+{
+	while (r->name != NULL && (r->commands & c->bit) == 0)
+		r++;
+	return r->name != NULL ? r : NULL;
+}
+
 static const option_row *
 find(const command *c, const char *arg, size_t n)
 {
-	for (const option_row *r = c->option; r->name != NULL; r++) {
+	for (const option_row *r = option_rows; (r = option_next(c, r)) != NULL; r++) {
 		if (strlen(r->name) == n && memcmp(r->name, arg, n) == 0)
 			return r;
 		if (n == 2 && arg[0] == '-' && arg[1] == r->letter && r->letter != 0)
@@ -25,6 +38,58 @@ usage_error(const command *c, const char *what, const char *arg)
 	return QN_EUSAGE;
 }
 
+static int
+unknown_option(const command *c, const char *arg, size_t n)
+{
+	char word[64];
+	const char *best = NULL;
+
+	(void)snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1),
+		       arg);
+	for (const option_row *r = option_rows; (r = option_next(c, r)) != NULL; r++)
+		best = qn_nearer_name(word, best, r->name);
+	fprintf(stderr, "quern %s: unknown option: %s%s%s%s\ntry: quern %s --help\n", c->name, arg,
+		best != NULL ? "; did you mean '" : "", best != NULL ? best : "",
+		best != NULL ? "'?" : "", c->name);
+	return QN_EUSAGE;
+}
+
+/* "(expected a, b or c)", and the nearest of them. */
+static int
+invalid_value(const command *c, const option_row *r, const char *value)
+{
+	const char *best = NULL;
+	size_t n = 0;
+
+	while (option_word(r, n) != NULL)
+		best = qn_nearer_name(value, best, option_word(r, n++));
+	fprintf(stderr, "quern %s: %s: invalid value '%s' (expected ", c->name, r->name, value);
+	for (size_t i = 0; i < n; i++)
+		fprintf(stderr, "%s%s", i == 0 ? "" : i + 1 < n ? ", " : " or ", option_word(r, i));
+	fprintf(stderr, ")%s%s%s\n", best != NULL ? "; did you mean '" : "",
+		best != NULL ? best : "", best != NULL ? "'?" : "");
+	return QN_EUSAGE;
+}
+
+/* One of the option's words, which are long-lived: its index and 1, or for OPT_NAME the word. */
+static int
+store_word(const command *c, const option_row *r, const char *value, void *slot)
+{
+	for (size_t i = 0; option_word(r, i) != NULL; i++) {
+		const char *also = r->choice != NULL ? r->choice[i].also : NULL;
+
+		if (strcmp(option_word(r, i), value) != 0 &&
+		    (also == NULL || strcmp(also, value) != 0))
+			continue;
+		if (r->kind == OPT_CHOICE)
+			*(int *)slot = 1 + (int)i;
+		else
+			*(const char **)slot = option_word(r, i);
+		return 0;
+	}
+	return invalid_value(c, r, value);
+}
+
 /* Names word k of the synopsis. */
 static int
 missing_argument(const command *c, int k)
@@ -38,7 +103,7 @@ missing_argument(const command *c, int k)
 	return usage_error(c, "missing argument", name);
 }
 
-/* A whole number from 1 to MAX_COUNT. */
+/* An integer from 1 to MAX_COUNT. */
 static int
 store_count(const command *c, const option_row *r, const char *value, int *slot)
 {
@@ -76,11 +141,17 @@ store(const command *c, options *o, const option_row *r, const char *value)
 		return store_count(c, r, value, (int *)(void *)(base + r->offset));
 	} else if (r->kind == OPT_MAYBE) {
 		return store_bits(c, r, value, (int *)(void *)(base + r->offset));
-	} else if (r->kind == OPT_TEXT) {
+	} else if (r->kind == OPT_CHOICE) {
+		if (*(int *)(void *)(base + r->offset) != 0)
+			return usage_error(c, "option given twice", r->name);
+		return store_word(c, r, value, base + r->offset);
+	} else if (r->kind == OPT_TEXT || r->kind == OPT_NAME) {
 		const char **slot = (const char **)(void *)(base + r->offset);
 
 		if (*slot != NULL)
 			return usage_error(c, "option given twice", r->name);
+		if (r->kind == OPT_NAME)
+			return store_word(c, r, value, slot);
 		*slot = value;
 	} else {
 		int *n = (int *)(void *)(base + r->count_offset);
@@ -134,7 +205,7 @@ options_parse(const command *c, int argc, char **argv, options *o)
 		size_t n = strcspn(arg, "=");
 		const option_row *r = find(c, arg, n);
 		if (r == NULL)
-			return usage_error(c, "unknown option", arg);
+			return unknown_option(c, arg, n);
 		const char *value = NULL;
 		if (r->kind == OPT_MAYBE) {
 			value = arg[n] == '=' ? arg + n + 1 : "";
@@ -163,32 +234,4 @@ options_parse(const command *c, int argc, char **argv, options *o)
 		return usage_error(c, "unexpected argument",
 				   o->narg > 0 ? o->arg[o->narg - 1] : o->model);
 	return 0;
-}
-
-void
-options_help(const command *c)
-{
-	bool methods = false;
-	bool metrics = false;
-
-	printf("usage: quern %s %s\n\n%s\n\noptions:\n", c->name, c->synopsis, c->about);
-	for (const option_row *r = c->option; r->name != NULL; r++) {
-		char left[96];
-
-		(void)snprintf(left, sizeof left, "%s%s%s%s%s",
-			       r->letter != 0 ? (char[]){'-', r->letter, ',', ' ', 0} : "", r->name,
-			       r->value != NULL && r->kind != OPT_MAYBE ? " " : "",
-			       r->value != NULL ? r->value : "", "");
-		printf("  %-36s %s\n", left, r->help);
-		methods = methods || strcmp(r->name, "--method") == 0;
-		metrics = metrics || strcmp(r->name, "--top-k") == 0;
-	}
-	if (metrics)
-		printf("\nmetrics:\n");
-	for (size_t i = 0; metrics && qn_metric_name(i) != NULL; i++)
-		printf("  %-36s %s\n", qn_metric_name(i), qn_metric_help(i));
-	if (methods)
-		printf("\nmethods, with their parameters and defaults:\n");
-	for (size_t i = 0; methods && qn_method_name(i) != NULL; i++)
-		printf("  %-36s %s\n", qn_method_name(i), qn_method_help(i));
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - command lines as tables: each command is a row with its options, from which
- * parsing and --help follow. */
+/* options.h - command lines as tables: one row for each command and one for each option, from which
+ * parsing, --help, the manual pages and the completions of shells follow. */
 #ifndef QN_PROGRAM_OPTIONS_H
 #define QN_PROGRAM_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "quern/quern.h"
 
 enum { MAX_VALUES = 16, MAX_ARGS = 4096, MAX_COUNT = 256, MAX_CHANNELS = 256 };
 
-/* All options of all commands; a command uses those that its rows name. */
+/* All options of all commands; a command uses those whose rows name it. */
 typedef struct options {
 	const char *model;         /* first positional argument */
 	const char *arg[MAX_ARGS]; /* the others */
@@ -31,12 +32,13 @@ typedef struct options {
 	int ntarget;
 	const char *min[MAX_VALUES], *max[MAX_VALUES]; /* METRIC=VALUE */
 	int nmin, nmax;
-	const char *shape, *dtype, *mean, *std, *layout, *input_scale, *input_zero; /* of samples */
-	const char *name, *scheme, *method, *weight_method, *weights, *rounding;
-	const char *activations, *weights_type, *skip, *recipe;
-	const char *stats, *encodings, *encodings_version, *shard, *explain;
-	const char *passes, *print_after, *stop_after, *emit, *self_test, *emit_target, *constants, *optimize,
-		*min_accuracy, *max_scratch, *max_weights, *dot, *svg, *at;
+	const char *shape, *dtype, *mean, *std, *input_scale, *input_zero; /* of samples */
+	const char *name, *method, *skip, *recipe, *stats, *encodings, *shard, *explain, *passes,
+		*print_after, *stop_after, *self_test, *emit_target, *min_accuracy, *max_scratch,
+		*max_weights, *optimize, *constants, *dot, *svg, *at;
+	/* OPT_CHOICE: 1 + the index in the option's choices; 0: not given (option_index) */
+	int scheme, weights, weight_method, activations, weights_type, rounding, layout,
+		explain_kernels, emit, format, encodings_version;
 	int align;       /* 0: not given */
 	int limit;       /* times what a file may ask for; 0: 1 */
 	int match_limit; /* times the steps of searches for patterns; 0: 1 */
@@ -46,38 +48,119 @@ typedef struct options {
 	bool from_float, real, sqnr, json, markdown, quiet, list_passes, help;
 } options;
 
-/* OPT_MAYBE: a number that may be left out, "--align" or "--align=12". */
-typedef enum option_kind { OPT_TEXT, OPT_LIST, OPT_FLAG, OPT_COUNT, OPT_MAYBE } option_kind;
+/* The choice that was made; the first is the default. */
+static inline int
+option_index(int stored)
+{
+	return stored > 0 ? stored - 1 : 0;
+}
+
+/* Commands, as bits of option_row.commands. */
+enum {
+	CMD_COMPILE = 1 << 0,
+	CMD_RUN = 1 << 1,
+	CMD_EVAL = 1 << 2,
+	CMD_CALIBRATE = 1 << 3,
+	CMD_MERGE = 1 << 4,
+	CMD_OPT = 1 << 5,
+	CMD_IMPORT = 1 << 6,
+	CMD_EXPORT = 1 << 7,
+	CMD_INSPECT = 1 << 8,
+	CMD_MATCH = 1 << 9,
+	CMD_QUANTIZE = 1 << 10,
+	CMD_SUPPORTED = 1 << 11,
+	CMD_GENERAL = 1 << 12 /* supported-ops; commands that have the general options alone */
+};
+
+/* Subjects, in the order in which --help prints them. */
+typedef enum option_group {
+	GROUP_CALIBRATION,
+	GROUP_SAMPLES,
+	GROUP_EVALUATION,
+	GROUP_QUANTIZATION,
+	GROUP_OUTPUT,
+	GROUP_MODEL,
+	GROUP_MATCHING,
+	GROUP_DEBUGGING,
+	GROUP_GENERAL,
+	NGROUP
+} option_group;
+
+typedef enum option_kind {
+	OPT_TEXT,
+	OPT_LIST, /* may be given MAX_VALUES times */
+	OPT_FLAG,
+	OPT_COUNT,  /* 1 to MAX_COUNT */
+	OPT_MAYBE,  /* a number that may be left out: "--align" or "--align=12" */
+	OPT_CHOICE, /* one of `choice`; its index and 1 is stored */
+	OPT_NAME,   /* one of `choice` or of the names of `name_of`; the word is stored */
+} option_kind;
+
+/* A value of an option; lists end with {NULL}. */
+typedef struct option_choice {
+	const char *word, *also; /* `also`: another spelling that is accepted, or NULL */
+	const char *help;
+} option_choice;
 
 typedef struct option_row {
 	const char *name; /* "--calib"; the short form is in `letter` */
 	char letter;      /* 'o' for -o, 0: none */
+	option_group group;
+	unsigned commands; /* CMD_… bits; general options are those of every command */
 	option_kind kind;
 	size_t offset; /* of a const char *, of a const char *[MAX_VALUES], of a bool or of an int in options */
-	size_t count_offset; /* OPT_LIST: of the int that counts */
-	const char *value;   /* "FILE.npy" in the help; NULL for flags */
-	const char *help;
+	size_t count_offset;         /* OPT_LIST: of the int that counts */
+	const char *value;           /* "FILE.npy" in the help; NULL for flags */
+	const char *help;            /* two lines at most (tests/cli/help.sh) */
+	const option_choice *choice; /* OPT_CHOICE, OPT_NAME; NULL: name_of */
+	const char *(*name_of)(
+		size_t);   /* words that it takes or that begin its value, up to NULL */
+	const char *names; /* the heading of a list of them in --help; NULL: none */
+	const char *(*name_help)(size_t); /* one line each, for that list */
 } option_row;
+
+/* The table of options (options_rows.c); ends with a row whose name is NULL. */
+extern const option_row option_rows[];
 
 typedef struct command {
 	const char *name;
-	const char *synopsis; /* after "quern NAME" */
+	unsigned bit;         /* CMD_… */
+	const char *synopsis; /* after "quern NAME"; other forms after a line feed */
 	const char *summary;  /* one line */
-	const char *about;    /* paragraphs of the --help text, example included */
+	const char *about;    /* paragraphs, with empty lines between them */
+	const char *example;  /* command lines */
 	int min_args, max_args;
-	const option_row *option;
 	int (*run)(const options *o); /* the exit code */
 } command;
 
-/* The option rows, in options_rows.c; each list ends with a row whose name is NULL. */
-extern const option_row compile_options[], run_options[], opt_options[], import_options[],
-	export_options[], inspect_options[], eval_options[], match_options[], calibrate_options[],
-	merge_options[], quantize_options[], supported_options[], targets_options[];
+/* The table of commands (commands.c); ends with a row whose name is NULL. */
+extern const command command_rows[];
+
+/* The first option of the command at or after *r; NULL: there is no other. */
+const option_row *option_next(const command *c, const option_row *r);
+/* The row of this name, or NULL. */
+const command *command_find(const char *name);
+/* QN_EUSAGE after a message with the nearest name. */
+int command_unknown(const char *name);
+
+/* The exit codes of the program; ends with a meaning of NULL. */
+typedef struct exit_code {
+	int code;
+	const char *meaning;
+} exit_code;
+
+extern const exit_code exit_codes[];
+/* The heading of a group. */
+const char *option_group_name(option_group g);
 
 /* Fills *o; 0, or 2 after a message on stderr. */
 int options_parse(const command *c, int argc, char **argv, options *o);
 
-/* The help text of a command, on stdout. */
-void options_help(const command *c);
+/* The i-th word that an option takes, NULL after the last one. */
+const char *option_word(const option_row *r, size_t i);
+
+/* Texts of --help; a command's on stdout. */
+void help_command(const command *c);
+void help_program(FILE *to);
 
 #endif

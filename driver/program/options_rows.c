@@ -1,332 +1,229 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options_rows.c - the options of each command: what they are called, what they fill, their help.
- * Rows that commands share are macros. */
+/* options_rows.c - the table of options: name, subject, the commands that have it, what it fills,
+ * its help. */
 #include <stddef.h>
 
 #include "options.h"
+#include "options_choices.h"
 
-#define TEXT(member) OPT_TEXT, offsetof(options, member), 0
-/* Below the options of a command that has it stand the methods. */
-#define METHOD_VALUE "NAME[:PARAM=VALUE,…]"
-#define LIST(member) OPT_LIST, offsetof(options, member), offsetof(options, n##member)
-#define COUNT(member) OPT_COUNT, offsetof(options, member), 0
-#define FLAG(member) OPT_FLAG, offsetof(options, member), 0
+#define TEXT(member) .kind = OPT_TEXT, .offset = offsetof(options, member)
+#define NAME(member) .kind = OPT_NAME, .offset = offsetof(options, member)
+#define LIST(member)                                                                               \
+	.kind = OPT_LIST, .offset = offsetof(options, member),                                     \
+	.count_offset = offsetof(options, n##member)
+#define COUNT(member) .kind = OPT_COUNT, .offset = offsetof(options, member)
+#define FLAG(member) .kind = OPT_FLAG, .offset = offsetof(options, member)
+#define CHOICE(member, list) .kind = OPT_CHOICE, .offset = offsetof(options, member), .choice = list
 
-#define STORAGE_ROWS                                                                               \
-	{"--recipe", 0, TEXT(recipe), "FILE.json",                                                 \
-	 "rules that say for parts of the graph how they are stored (docs/quantization.md)"},      \
-	{                                                                                          \
-		"--skip", 0, TEXT(skip), "WORD,…",                                                 \
-			"what stays float although a pattern matches: first, last, name:GLOB, "    \
-			"op:OP"                                                                    \
-	}
+/* Commands that quantize a model; that read samples; that run passes; that read a model. */
+#define QUANTIZING (CMD_COMPILE | CMD_OPT | CMD_EXPORT | CMD_EVAL | CMD_CALIBRATE)
+#define SAMPLING (QUANTIZING | CMD_RUN)
+#define LOWERING (CMD_COMPILE | CMD_OPT)
+#define READING (SAMPLING | CMD_IMPORT | CMD_INSPECT | CMD_MATCH | CMD_QUANTIZE)
 
-#define QUANT_ROWS                                                                                 \
-	{"--calib", 0, LIST(calib), "[INPUT=]FILE",                                                \
-	 "samples to calibrate on: .npy .npz .csv .bin .png .jpg .pgm .ppm .wav or a folder; one " \
-	 "for each input, in order or by name; of a model that is quantized already, values that " \
-	 "have no range get one, the others keep theirs (see --from-float)"},                      \
-		{"--scheme", 0, TEXT(scheme), "tflite|rfc",                                        \
-		 "tflite: asymmetric activations, integer inputs and outputs (default); rfc: "     \
-		 "symmetric, TVM's RFC"},                                                          \
-		{"--method", 0, TEXT(method), METHOD_VALUE,                                        \
-		 "how a range is chosen from the samples (default minmax), see below"},            \
-		{"--stats", 0, TEXT(stats), "FILE.json",                                           \
-		 "statistics of quern calibrate instead of samples"},                              \
-		{"--weights", 0, TEXT(weights), "per-channel|per-tensor",                          \
-		 "how many scales a weight tensor has (default: per-channel; rfc: per-tensor)"},   \
-		{"--activations", 0, TEXT(activations), "i8|u8|i16",                               \
-		 "how activations are stored: in 8 bits, signed (default) or not, or in 16 bits "  \
-		 "with 64-bit accumulators"},                                                      \
-		{"--weights-type", 0, TEXT(weights_type), "i8|i4",                                 \
-		 "how constant weights are stored: a byte each (default) or two in a byte"},       \
-		STORAGE_ROWS,                                                                      \
-	{                                                                                          \
-		"--weight-method", 0, TEXT(weight_method), "max|mse",                              \
-			"how scales of weights are found: from the largest (default), or by the "  \
-			"least squared error"                                                      \
-	}
+const option_row option_rows[] = {
+	/* ---- calibration ---- */
+	{"--calib", 0, GROUP_CALIBRATION, QUANTIZING, LIST(calib), .value = "[INPUT=]FILE",
+	 .help = "calibration data: .npy .npz .csv .bin .png .jpg .pgm .ppm .wav or a folder; one "
+		 "for each input, in order or by name"},
+	{"--method", 0, GROUP_CALIBRATION, QUANTIZING, TEXT(method),
+	 .value = "NAME[:PARAM=VALUE,…]", .name_of = qn_method_name,
+	 .names = "calibration methods, with their parameters and defaults",
+	 .name_help = qn_method_help,
+	 .help = "how a range is chosen from the samples (default: minmax); the methods stand "
+		 "below"},
+	{"--stats", 0, GROUP_CALIBRATION, QUANTIZING, TEXT(stats), .value = "FILE.json",
+	 .help = "statistics of quern calibrate instead of samples"},
+	{"--encodings", 0, GROUP_CALIBRATION, QUANTIZING & ~(unsigned)CMD_CALIBRATE,
+	 TEXT(encodings), .value = "FILE.json",
+	 .help = "AIMET encodings instead of calibration: scales and offsets by tensor name"},
+	{"--from-float", 0, GROUP_CALIBRATION, READING, FLAG(from_float),
+	 .help = "dequantize an already quantized .onnx or .tflite MODEL and recalibrate it"},
+	{"--shard", 0, GROUP_CALIBRATION, CMD_CALIBRATE, TEXT(shard), .value = "K/N",
+	 .help = "part K of N of the samples, K from 1, for one pass; needs -o"},
 
-#define ENCODINGS_ROW                                                                              \
-	{                                                                                          \
-		"--encodings", 0, TEXT(encodings), "FILE.json",                                    \
-			"AIMET's encodings: scales and offsets of values and weights by name, "    \
-			"instead of calibration"                                                   \
-	}
+	/* ---- samples ---- */
+	{"--data", 0, GROUP_SAMPLES, CMD_EVAL, LIST(data), .value = "[INPUT=]FILE",
+	 .help = "samples to evaluate, in the formats of --calib"},
+	{"--input-scale", 0, GROUP_SAMPLES, SAMPLING, TEXT(input_scale), .value = "FACTOR",
+	 .help = "values of samples become ((value - ZERO) * FACTOR - mean) / std (default: 1)"},
+	{"--input-zero", 0, GROUP_SAMPLES, SAMPLING, TEXT(input_zero), .value = "ZERO",
+	 .help = "the zero point of samples that are quantized (default: 0)"},
+	{"--mean", 0, GROUP_SAMPLES, SAMPLING, TEXT(mean), .value = "M,…",
+	 .help = "one number, or one for each channel (default: 0)"},
+	{"--std", 0, GROUP_SAMPLES, SAMPLING, TEXT(std), .value = "S,…",
+	 .help = "one number, or one for each channel (default: 1)"},
+	{"--layout", 0, GROUP_SAMPLES, SAMPLING, CHOICE(layout, layouts), .value = "LAYOUT",
+	 .help = "where the model has the channels of a sample:"},
+	{"--shape", 0, GROUP_SAMPLES, SAMPLING, TEXT(shape), .value = "D,…",
+	 .help = "shape of one sample of a .bin, of .bin files in a folder, or of a .csv"},
+	{"--dtype", 0, GROUP_SAMPLES, SAMPLING, TEXT(dtype), .value = "TYPE",
+	 .help = "element type of a .bin, little-endian: f32 (default), u8, i16 …"},
 
-#define ROUNDING_ROW                                                                               \
-	{                                                                                          \
-		"--rounding", 0, TEXT(rounding), "default|double|single|nearest|even",             \
-			"how integer nodes round: as the model says, which is even for a "         \
-			"quantized .onnx, else double (default), as TFLite does (double), as "     \
-			"TVM does (single), ties away (nearest), ties to even as ONNX does (even)" \
-	}
+	/* ---- evaluation ---- */
+	{"--labels", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(labels), .value = "FILE",
+	 .help = "classes of the samples: .npy, an .npz with labels, or a .csv (default: the "
+		 "subfolders of a folder)"},
+	{"--label-column", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(label_column), .value = "NAME|N",
+	 .help = "column of a .csv that holds labels (default: the one called label, else the "
+		 "last)"},
+	{"--against", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(against), .value = "MODEL",
+	 .help = "compare with the outputs of this model on the same samples"},
+	{"--targets", 0, GROUP_EVALUATION, CMD_EVAL, LIST(target), .value = "FILE.npy",
+	 .help = "compare with these values; one file for each output, in order"},
+	{"--top-k", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(top), .value = "K,…",
+	 .name_of = qn_metric_name, .names = "metrics", .name_help = qn_metric_help,
+	 .help = "accuracy among the K largest outputs (default: 1)"},
+	{"--score", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(score), .value = "value[:K]|mse-input",
+	 .help = "score of a sample, for auc: the only element or element K of the first output, "
+		 "or the mean of (output - input)^2"},
+	{"--window", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(window), .value = "N",
+	 .help = "N consecutive samples have one label and one score, the mean of theirs "
+		 "(default: 1)"},
+	{"--min", 0, GROUP_EVALUATION, CMD_EVAL, LIST(min), .value = "METRIC=VALUE",
+	 .help = "exit with 4 when the metric of the integer graph (or the only one) is below"},
+	{"--max", 0, GROUP_EVALUATION, CMD_EVAL, LIST(max), .value = "METRIC=VALUE",
+	 .help = "exit with 4 when it is above; both may be repeated"},
+	{"--min-accuracy", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(min_accuracy), .value = "PERCENT",
+	 .help = "the same as --min top1=PERCENT"},
+	{"--sqnr", 0, GROUP_EVALUATION, CMD_EVAL, FLAG(sqnr),
+	 .help = "also the signal-to-quantization-noise ratio of the activations"},
 
-#define ALIGN_ROW                                                                                  \
-	{                                                                                          \
-		"--align", 0, OPT_MAYBE, offsetof(options, align), 0, "[=BITS]",                   \
-			"round scales to integers of BITS bits, 8 (default) to 15, times powers "  \
-			"of two"                                                                   \
-	}
+	/* ---- quantization ---- */
+	{"--scheme", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_QUANTIZE, CHOICE(scheme, schemes),
+	 .value = "SCHEME", .help = "quantization scheme:"},
+	{"--weights", 0, GROUP_QUANTIZATION, QUANTIZING, CHOICE(weights, granularities),
+	 .value = "GRANULARITY", .help = "granularity of weight scales:"},
+	{"--activations", 0, GROUP_QUANTIZATION, QUANTIZING, CHOICE(activations, activations),
+	 .value = "TYPE", .help = "storage type of activations:"},
+	{"--weights-type", 0, GROUP_QUANTIZATION, QUANTIZING, CHOICE(weights_type, weight_types),
+	 .value = "TYPE", .help = "storage type of constant weights:"},
+	{"--weight-method", 0, GROUP_QUANTIZATION, QUANTIZING,
+	 CHOICE(weight_method, weight_methods), .value = "METHOD",
+	 .help = "how weight scales are chosen:"},
+	{"--rounding", 0, GROUP_QUANTIZATION, LOWERING | CMD_EVAL, CHOICE(rounding, roundings),
+	 .value = "MODE", .help = "how requantization rounds:"},
+	{"--recipe", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_QUANTIZE, TEXT(recipe),
+	 .value = "FILE.json",
+	 .help = "rules that choose storage types, granularity and methods for parts of the graph "
+		 "(docs/quantization.md)"},
+	{"--skip", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_QUANTIZE, TEXT(skip), .value = "WORD,…",
+	 .help = "layers that stay float: first, last, name:GLOB, op:OP"},
+	{"--align", 0, GROUP_QUANTIZATION, LOWERING | CMD_EVAL, .kind = OPT_MAYBE,
+	 .offset = offsetof(options, align), .value = "[=BITS]",
+	 .help = "round scales to integers of BITS bits, 8 (default) to 15, times powers of two"},
+	{"--no-approx", 0, GROUP_QUANTIZATION, LOWERING, FLAG(no_approx),
+	 .help = "keep avg_pool and resize_bilinear in float, since their integer averages round"},
+	{"--merge-always", 0, GROUP_QUANTIZATION, LOWERING, FLAG(merge_always),
+	 .help = "merge consecutive requantizes even where values between them saturate"},
+	{"--require-int", 0, GROUP_QUANTIZATION, LOWERING, FLAG(require_int),
+	 .help = "exit with 3 after the pass requantize when an op stays in float, naming each and "
+		 "why"},
 
-#define REQUANT_ROWS                                                                               \
-	{"--no-approx", 0, FLAG(no_approx), NULL,                                                  \
-	 "leave averages of codes out: avg_pool and resize_bilinear stay in float"},               \
-		{"--merge-always", 0, FLAG(merge_always), NULL,                                    \
-		 "make one of two requantizes even where values in between saturate"},             \
-	{                                                                                          \
-		"--require-int", 0, FLAG(require_int), NULL,                                       \
-			"exit with 3 behind requantize, listing each op that stays in float and "  \
-			"why"                                                                      \
-	}
+	/* ---- output ---- */
+	{"--output", 'o', GROUP_OUTPUT, CMD_COMPILE, TEXT(output), .value = "FOLDER",
+	 .help = "folder for the files; created with its parents (default: out)"},
+	{"--output", 'o', GROUP_OUTPUT, CMD_RUN, LIST(out), .value = "FILE.npy",
+	 .help = "write results; one file for each output, in order (default: a summary on "
+		 "stdout)"},
+	{"--output", 'o', GROUP_OUTPUT, CMD_OPT, TEXT(output), .value = "FILE",
+	 .help = "write the result there instead of stdout; FILE.json has its constants in "
+		 "FILE.safetensors"},
+	{"--output", 'o', GROUP_OUTPUT, CMD_IMPORT, TEXT(output), .value = "FILE",
+	 .help = "the graph: FILE.json with its constants in FILE.safetensors, or FILE.qir"},
+	{"--output", 'o', GROUP_OUTPUT, CMD_EXPORT, TEXT(output), .value = "FILE",
+	 .help = "the file to write: FILE.onnx, or FILE.json or FILE.encodings"},
+	{"--output", 'o', GROUP_OUTPUT, CMD_CALIBRATE | CMD_MERGE, TEXT(output),
+	 .value = "FILE.json", .help = "write the statistics there"},
+	{"--name", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(name), .value = "NAME",
+	 .help = "prefix of files and C symbols (default: the model's name)"},
+	{"--target", 0, GROUP_OUTPUT, CMD_COMPILE, NAME(emit_target), .value = "NAME",
+	 .name_of = qn_target_name,
+	 .help = "the processor that the C is written for (default: generic; see quern targets); "
+		 "the results are the same"},
+	{"--optimize", 0, GROUP_OUTPUT, CMD_COMPILE, NAME(optimize), .choice = optimizations,
+	 .value = "GOAL", .help = "what kernels are chosen for; the results are the same:"},
+	{"--max-scratch", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(max_scratch), .value = "BYTES",
+	 .help = "exit with 5, writing nothing, when the activation arena would be larger"},
+	{"--max-weights", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(max_weights), .value = "BYTES",
+	 .help = "exit with 5, writing nothing, when the constants would be larger"},
+	{"--self-test", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(self_test), .value = "N",
+	 .help = "calibration samples in the self-test (default: 4; 0: no self-test)"},
+	{"--constants", 0, GROUP_OUTPUT, CMD_COMPILE, NAME(constants), .choice = constant_forms,
+	 .value = "FORM", .help = "how NAME_weights.c is written:"},
+	{"--shared-kernels", 0, GROUP_OUTPUT, CMD_COMPILE, FLAG(shared_kernels),
+	 .help = "write NAME.c so that one C file can include several models and has each kernel "
+		 "once"},
+	{"--proof", 0, GROUP_OUTPUT, CMD_COMPILE, FLAG(proof),
+	 .help = "also write NAME_proof.c, which runs the program with every input unknown, for "
+		 "Frama-C's Eva (docs/proof.md)"},
+	{"--dequantize", 0, GROUP_OUTPUT, CMD_RUN, FLAG(real),
+	 .help = "write float values instead of quantized values"},
+	{"--emit", 0, GROUP_OUTPUT, CMD_OPT, CHOICE(emit, emitted_forms), .value = "FORM",
+	 .help = "form of the result:"},
+	{"--format", 0, GROUP_OUTPUT, CMD_EXPORT, CHOICE(format, export_formats), .value = "FORMAT",
+	 .help = "format of the file (default: by its extension):"},
+	{"--encodings-version", 0, GROUP_OUTPUT, CMD_EXPORT,
+	 CHOICE(encodings_version, encodings_versions), .value = "VERSION",
+	 .help = "version of AIMET encodings:"},
+	{"--reduce-range", 0, GROUP_OUTPUT, CMD_EXPORT, FLAG(reduce_range),
+	 .help = "7-bit weights in quantized ONNX, for ONNX Runtime on x86 without VNNI, which "
+		 "adds u8 x i8 products in 16 bits"},
+	{"--svg", 0, GROUP_OUTPUT, CMD_INSPECT, TEXT(svg), .value = "FILE.svg",
+	 .help = "write an image of the graph, laid out by Graphviz's dot"},
+	{"--dot", 0, GROUP_OUTPUT, CMD_INSPECT, TEXT(dot), .value = "FILE.dot",
+	 .help = "write the graph in Graphviz's language"},
+	{"--json", 0, GROUP_OUTPUT, CMD_EVAL, FLAG(json),
+	 .help = "print metrics and thresholds as JSON"},
+	{"--markdown", 0, GROUP_OUTPUT, CMD_SUPPORTED, FLAG(markdown),
+	 .help = "print the page docs/supported-ops.md"},
 
-#define DATA_ROWS                                                                                  \
-	{"--input-scale", 0, TEXT(input_scale), "FACTOR",                                          \
-	 "values of samples become ((value - ZERO) * FACTOR - mean) / std (default 1)"},           \
-		{"--input-zero", 0, TEXT(input_zero), "ZERO",                                      \
-		 "the zero point of samples that are codes (default 0)"},                          \
-		{"--mean", 0, TEXT(mean), "M,…", "one number, or one a channel (default 0)"},      \
-		{"--std", 0, TEXT(std), "S,…", "one number, or one a channel (default 1)"},        \
-		{"--layout", 0, TEXT(layout), "nhwc|nchw",                                         \
-		 "where the model has the channels of a sample (default nhwc: last)"},             \
-		{"--shape", 0, TEXT(shape), "D,…",                                                 \
-		 "of one sample of a .bin, of the .bin of a folder, or of a .csv"},                \
-	{                                                                                          \
-		"--dtype", 0, TEXT(dtype), "TYPE",                                                 \
-			"of a .bin's elements, little-endian: f32 (default), u8, i16 …"          \
-	}
+	/* ---- model ---- */
+	{"--input-value", 0, GROUP_MODEL, READING, LIST(value), .value = "NAME=VALUE",
+	 .help = "make an input a constant: one number, one for each element with commas between, "
+		 "or NAME=FILE.npy; may be repeated"},
+	{"--input-dim", 0, GROUP_MODEL, READING, LIST(dim), .value = "NAME=N",
+	 .help = "length of a dimension that an .onnx or .tflite leaves open: batch=1, or "
+		 "image:0=1 by input and axis"},
+	{"--import-limit", 0, GROUP_MODEL, READING, COUNT(limit), .value = "N",
+	 .help = "allow a trusted model N times as many nodes, constants and steps (default: 1; "
+		 "docs/limits.md)"},
+	{"--match-limit", 0, GROUP_MODEL, READING, COUNT(match_limit), .value = "N",
+	 .help = "allow pattern matching N times as many steps (default: 1; docs/limits.md)"},
 
-/* How models are read. */
-#define MODEL_ROWS                                                                                 \
-	{"--input-value", 0, LIST(value), "NAME=VALUE",                                            \
-	 "fix an input, which becomes a constant: one number for all elements, one for each with " \
-	 "commas between, or NAME=FILE.npy; may be repeated"},                                     \
-		{"--input-dim", 0, LIST(dim), "NAME=N",                                            \
-		 "the length of a dimension that an .onnx or .tflite leaves open: batch=1, or "    \
-		 "image:0=1 "                                                                      \
-		 "by input and axis"},                                                             \
-		{"--import-limit", 0, COUNT(limit), "N",                                           \
-		 "let a model that you trust ask for N times as many nodes, constants and steps "  \
-		 "(default 1, see docs/limits.md)"},                                               \
-		{"--match-limit", 0, COUNT(match_limit), "N",                                      \
-		 "let the search for a pattern at all values take N times as many steps (default " \
-		 "1, see "                                                                         \
-		 "docs/limits.md)"},                                                               \
-	{                                                                                          \
-		"--from-float", 0, FLAG(from_float), NULL,                                         \
-			"of an already quantized .onnx or .tflite take the real values, and "      \
-			"calibrate them anew; MODEL alone, not that of --against"                  \
-	}
+	/* ---- matching ---- */
+	{"--at", 0, GROUP_MATCHING, CMD_MATCH, TEXT(at), .value = "NAME",
+	 .help = "match at this value only (default: at all values of the entry graph)"},
+	{"--greedy", 0, GROUP_MATCHING, CMD_MATCH, FLAG(greedy),
+	 .help = "do not return to other alternatives of a part that matched, as TVM does"},
+	{"--reassociate", 0, GROUP_MATCHING, CMD_MATCH, FLAG(reassociate),
+	 .help = "let div(mul(a, b), c) match mul(a, div(b, c)) too, and the other way round"},
 
-#define PASS_ROWS                                                                                  \
-	{"--print-ir-after", 0, TEXT(print_after), "PASS|all",                                     \
-	 "print the graph's text after a pass, on stderr"},                                        \
-		{"--trace-rules", 0, FLAG(trace_rules), NULL,                                      \
-		 "print each rule that fires or declines, with its node and the reason, on "       \
-		 "stderr"},                                                                        \
-		{"--stop-after", 0, TEXT(stop_after), "PASS",                                      \
-		 "end after this pass; compile prints the graph's text then and writes no files"}, \
-	{                                                                                          \
-		"--list-passes", 0, FLAG(list_passes), NULL, "list the passes and end"             \
-	}
+	/* ---- debugging ---- */
+	{"--explain", 0, GROUP_DEBUGGING, CMD_COMPILE, CHOICE(explain_kernels, explained),
+	 .value = "WHAT", .help = "explain on stdout:"},
+	{"--explain", 0, GROUP_DEBUGGING, CMD_CALIBRATE, TEXT(explain), .value = "VALUE|all",
+	 .help = "what was chosen for a value and why; all: one line for each (default without "
+		 "-o)"},
+	{"--explain", 0, GROUP_DEBUGGING, CMD_QUANTIZE, FLAG(explain_matches),
+	 .help = "print each match of a pattern: its result, and why it was declined"},
+	{"--passes", 0, GROUP_DEBUGGING, CMD_OPT, TEXT(passes), .value = "A,B,…",
+	 .name_of = qn_pass_name, .help = "passes to run, in this order (default: none)"},
+	{"--print-ir-after", 0, GROUP_DEBUGGING, LOWERING, TEXT(print_after), .value = "PASS|all",
+	 .name_of = qn_pass_name, .help = "print the graph's text after a pass, on stderr"},
+	{"--stop-after", 0, GROUP_DEBUGGING, LOWERING, TEXT(stop_after), .value = "PASS",
+	 .name_of = qn_pass_name,
+	 .help = "end after this pass; compile prints the graph's text and writes no files"},
+	{"--list-passes", 0, GROUP_DEBUGGING, LOWERING, FLAG(list_passes),
+	 .help = "list the passes and exit"},
+	{"--trace-rules", 0, GROUP_DEBUGGING, LOWERING, FLAG(trace_rules),
+	 .help = "print each rule that is applied or declined, with its node and reason, on "
+		 "stderr"},
 
-#define THREADS_ROW                                                                                \
-	{                                                                                          \
-		"--threads", 0, COUNT(threads), "N",                                               \
-			"threads that run samples; the results are the same (default: as many as " \
-			"there are processors, at most 8)"                                         \
-	}
-
-#define COMMON_ROWS                                                                                \
-	{"--quiet", 'q', FLAG(quiet), NULL, "no progress on stderr"},                              \
-		{"--help", 'h', FLAG(help), NULL, "this text"},                                    \
-	{                                                                                          \
-		NULL, 0, OPT_FLAG, 0, 0, NULL, NULL                                                \
-	}
-
-const option_row compile_options[] = {
-	QUANT_ROWS,
-	ENCODINGS_ROW,
-	ROUNDING_ROW,
-	{"--output", 'o', TEXT(output), "FOLDER",
-	 "where the files go; it is made if need be, with its parents (default: out)"},
-	{"--name", 0, TEXT(name), "NAME",
-	 "prefix of files and C symbols (default: the model's name)"},
-	{"--target", 0, TEXT(emit_target), "NAME",
-	 "the processor that the C is written for (default generic); quern targets lists them. The "
-	 "results are the same"},
-	{"--optimize", 0, TEXT(optimize), "balanced|speed|size",
-	 "speed: the fastest kernels of the target; size: the smallest; balanced (default): the "
-	 "fastest as "
-	 "long as constants and scratch stay within 6/5 and 9/8 of the smallest, and within "
-	 "--max-scratch "
-	 "and "
-	 "--max-weights. The results are the same"},
-	{"--explain", 0, TEXT(explain), "kernels",
-	 "print on stdout which kernel each step has and why not those asked before it"},
-	{"--self-test", 0, TEXT(self_test), "N",
-	 "samples in the self-test, taken from the calibration data (default 4; 0: none)"},
-	{"--constants", 0, TEXT(constants), "FORM",
-	 "how NAME_weights.c spells bytes: numbers, words (eight in one: compilers read it faster) "
-	 "or auto (default: words from 1 MiB on)"},
-	{"--shared-kernels", 0, FLAG(shared_kernels), NULL,
-	 "write NAME.c so that one C file can include those of several models and has each kernel "
-	 "once"},
-	{"--proof", 0, FLAG(proof), NULL,
-	 "write NAME_proof.c too: a main that runs the program once with every input unknown, for "
-	 "an "
-	 "analyser such as Frama-C's Eva (docs/proof.md)"},
-	{"--max-scratch", 0, TEXT(max_scratch), "BYTES",
-	 "exit with 5, writing nothing, when the scratch buffer would be larger"},
-	{"--max-weights", 0, TEXT(max_weights), "BYTES",
-	 "exit with 5, writing nothing, when the constants would be larger"},
-	REQUANT_ROWS,
-	ALIGN_ROW,
-	DATA_ROWS,
-	PASS_ROWS,
-	THREADS_ROW,
-	MODEL_ROWS,
-	COMMON_ROWS,
-};
-
-const option_row run_options[] = {
-	{"--output", 'o', LIST(out), "FILE.npy",
-	 "where results go; one file for each output, in order (default: a summary on stdout)"},
-	{"--real", 0, FLAG(real), NULL, "write real values instead of codes"},
-	DATA_ROWS,
-	THREADS_ROW,
-	MODEL_ROWS,
-	COMMON_ROWS,
-};
-
-const option_row opt_options[] = {
-	{"--passes", 0, TEXT(passes), "A,B,…", "passes to run, in this order (default: none)"},
-	{"--emit", 0, TEXT(emit), "ir|json",
-	 "form of the result (default: as FILE ends, .qir or .json; ir on stdout)"},
-	{"--output", 'o', TEXT(output), "FILE",
-	 "write the result there instead of stdout; FILE.json takes its constants along in "
-	 "FILE.safetensors"},
-	QUANT_ROWS,
-	ENCODINGS_ROW,
-	ROUNDING_ROW,
-	REQUANT_ROWS,
-	ALIGN_ROW,
-	DATA_ROWS,
-	PASS_ROWS,
-	THREADS_ROW,
-	MODEL_ROWS,
-	COMMON_ROWS,
-};
-
-const option_row import_options[] = {
-	{"--output", 'o', TEXT(output), "FILE",
-	 "where the graph goes: FILE.json with its constants in FILE.safetensors, or FILE.qir"},
-	MODEL_ROWS,
-	COMMON_ROWS,
-};
-
-const option_row export_options[] = {
-	{"--format", 0, TEXT(emit), "onnx-qdq|encodings",
-	 "the form of the file: quantized ONNX, or AIMET's encodings, the parameters alone "
-	 "(default: what FILE ends in)"},
-	{"--encodings-version", 0, TEXT(encodings_version), "0.6.1|1.0.0|2.0.0",
-	 "of encodings: an object by names (default), lists, or lists in the words of "
-	 "QuantizeLinear"},
-	{"--reduce-range", 0, FLAG(reduce_range), NULL,
-	 "of quantized ONNX: 7-bit weights, for ONNX Runtime on x86 without VNNI, which adds pairs "
-	 "of u8 x i8 products in 16 bits (default: 8-bit, and a warning where that can saturate)"},
-	{"--output", 'o', TEXT(output), "FILE",
-	 "the file to write: FILE.onnx, or FILE.json or FILE.encodings"},
-	QUANT_ROWS,
-	ENCODINGS_ROW,
-	DATA_ROWS,
-	THREADS_ROW,
-	MODEL_ROWS,
-	COMMON_ROWS,
-};
-
-const option_row inspect_options[] = {
-	{"--svg", 0, TEXT(svg), "FILE.svg", "draw the graph with Graphviz's dot instead"},
-	{"--dot", 0, TEXT(dot), "FILE.dot", "write the drawing in Graphviz's language instead"},
-	MODEL_ROWS,
-	COMMON_ROWS,
-};
-
-const option_row match_options[] = {
-	{"--at", 0, TEXT(at), "NAME", "ask this value only (default: all of the entry graph)"},
-	{"--greedy", 0, FLAG(greedy), NULL,
-	 "do not come back to alternatives that were good for their own part, as TVM does"},
-	{"--reassociate", 0, FLAG(reassociate), NULL,
-	 "let div(mul(a, b), c) match mul(a, div(b, c)) too, and the other way round"},
-	MODEL_ROWS,
-	COMMON_ROWS,
-};
-
-const option_row quantize_options[] = {
-	{"--explain", 0, FLAG(explain_matches), NULL,
-	 "print each match of a pattern: what became of it, and why not"},
-	{"--scheme", 0, TEXT(scheme), "tflite|rfc", "which patterns there are (default tflite)"},
-	STORAGE_ROWS,
-	MODEL_ROWS,
-	COMMON_ROWS,
-};
-
-const option_row targets_options[] = {COMMON_ROWS};
-
-const option_row supported_options[] = {
-	{"--markdown", 0, FLAG(markdown), NULL, "print docs/supported-ops.md"},
-	COMMON_ROWS,
-};
-
-const option_row eval_options[] = {
-	{"--data", 0, LIST(data), "[INPUT=]FILE", "samples, as with --calib"},
-	{"--labels", 0, TEXT(labels), "FILE",
-	 "their classes: .npy, an .npz with labels, or a .csv (default: the subfolders of a "
-	 "folder)"},
-	{"--label-column", 0, TEXT(label_column), "NAME|N",
-	 "of a .csv: the column of labels (default: the one called label, else the last)"},
-	{"--top-k", 0, TEXT(top), "K,…", "accuracy among the K largest (default 1)"},
-	{"--score", 0, TEXT(score), "value[:K]|mse-input",
-	 "a number for each sample, for auc: the only element, or element K, of the first output; "
-	 "or mean of (output - input)^2"},
-	{"--window", 0, TEXT(window), "N",
-	 "N consecutive samples have one label and one score, the mean of theirs (default 1)"},
-	{"--against", 0, TEXT(against), "MODEL",
-	 "compare with what this model gives on the same samples"},
-	{"--targets", 0, LIST(target), "FILE.npy",
-	 "compare with these values; one file for each output, in order"},
-	{"--min", 0, LIST(min), "METRIC=VALUE",
-	 "exit with 4 when the integer graph (or the only one) is below; may be repeated"},
-	{"--max", 0, LIST(max), "METRIC=VALUE", "… above"},
-	{"--min-accuracy", 0, TEXT(min_accuracy), "PERCENT", "the same as --min top1=PERCENT"},
-	{"--json", 0, FLAG(json), NULL, "print figures and gates as JSON"},
-	{"--sqnr", 0, FLAG(sqnr), NULL,
-	 "with --calib, --stats or --encodings: also the signal to quantization noise of the "
-	 "values"},
-	DATA_ROWS,
-	QUANT_ROWS,
-	ENCODINGS_ROW,
-	ROUNDING_ROW,
-	ALIGN_ROW,
-	THREADS_ROW,
-	MODEL_ROWS,
-	COMMON_ROWS,
-};
-
-const option_row calibrate_options[] = {
-	{"--output", 'o', TEXT(output), "FILE.json", "write the statistics there"},
-	{"--shard", 0, TEXT(shard), "K/N",
-	 "part K of N of the samples, K from 1, for one pass; needs -o"},
-	{"--explain", 0, TEXT(explain), "VALUE|all",
-	 "what was chosen for a value and why; all: a line for each (default without -o)"},
-	DATA_ROWS,
-	QUANT_ROWS,
-	THREADS_ROW,
-	MODEL_ROWS,
-	COMMON_ROWS,
-};
-
-const option_row merge_options[] = {
-	{"--output", 'o', TEXT(output), "FILE.json", "where the sum goes"},
-	COMMON_ROWS,
-};
+	/* ---- general ---- */
+	{"--threads", 0, GROUP_GENERAL, SAMPLING, COUNT(threads), .value = "N",
+	 .help = "threads that run samples; the results are the same (default: one for each "
+		 "processor, at most 8)"},
+	{"--quiet", 'q', GROUP_GENERAL, ~0u, FLAG(quiet), .help = "no progress on stderr"},
+	{"--help", 'h', GROUP_GENERAL, ~0u, FLAG(help), .help = "this text"},
+	{0}};

@@ -82,51 +82,27 @@ program_same_file(const char *a, const char *b)
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-int
-program_choice(const char *option, const char *value, const char *const *words)
+qn_status
+program_bad_value(const char *option, const char *value, const char *expected)
 {
-	if (value == NULL)
-		return 0;
-	for (int i = 0; words[i] != NULL; i++)
-		if (strcmp(value, words[i]) == 0)
-			return i;
-	fprintf(stderr, "quern: %s: '%s' is none of", option, value);
-	for (int i = 0; words[i] != NULL; i++)
-		fprintf(stderr, "%s %s", i > 0 ? "," : "", words[i]);
-	fprintf(stderr, "\n");
-	return -1;
+	fprintf(stderr, "quern: %s: invalid value '%s' (expected %s)\n", option, value, expected);
+	return QN_EUSAGE;
 }
 
 qn_status
 program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compile_opts *out)
 {
-	static const char *const schemes[] = {"tflite", "rfc", NULL};
-	static const char *const by[] = {"max", "mse", NULL};
-	static const char *const weights[] = {"default", "per-channel", "per-tensor", NULL};
-	static const char *const activations[] = {"i8", "u8", "i16", NULL};
-	static const char *const types[] = {"i8", "i4", NULL};
-	static const char *const roundings[] = {"default", "double", "single",
-						"nearest", "even",   NULL};
-	int scheme = program_choice("--scheme", o->scheme, schemes);
-	int method = program_choice("--weight-method", o->weight_method, by);
-	int weight = program_choice("--weights", o->weights, weights);
-	int activation = program_choice("--activations", o->activations, activations);
-	int type = program_choice("--weights-type", o->weights_type, types);
-	int rounding = program_choice("--rounding", o->rounding, roundings);
-
-	if (scheme < 0 || method < 0 || weight < 0 || activation < 0 || type < 0 || rounding < 0)
-		return QN_EUSAGE;
 	*out = (qn_compile_opts){
-		.scheme = (qn_scheme_kind)scheme,
+		.scheme = (qn_scheme_kind)option_index(o->scheme),
 		.method = o->method,
-		.weight_method = (qn_weight_method)method,
-		.weights = (qn_weights)weight,
-		.activations = (qn_activations)activation,
-		.weights_type = (qn_weights_type)type,
+		.weight_method = (qn_weight_method)option_index(o->weight_method),
+		.weights = (qn_weights)option_index(o->weights),
+		.activations = (qn_activations)option_index(o->activations),
+		.weights_type = (qn_weights_type)option_index(o->weights_type),
 		.skip = o->skip,
 		.recipe_file = o->recipe,
 		.encodings = o->encodings,
-		.rounding = (qn_rounding)rounding,
+		.rounding = (qn_rounding)option_index(o->rounding),
 		.no_approx = o->no_approx,
 		.merge_always = o->merge_always,
 		.require_int = o->require_int,

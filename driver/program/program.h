@@ -14,6 +14,8 @@ int cmd_export(const options *o);
 int cmd_inspect(const options *o);
 int cmd_supported_ops(const options *o);
 int cmd_targets(const options *o);
+int cmd_man(const options *o);
+int cmd_completion(const options *o);
 int cmd_eval(const options *o);
 int cmd_match(const options *o);
 int cmd_calibrate(const options *o);
@@ -69,13 +71,13 @@ qn_status program_load_samples(qn_ctx *ctx, const options *o, int n, const char 
 			       sample_list *out);
 /* --shape and --dtype that no samples took are a mistake.  b: NULL when there are none. */
 qn_status program_check_used(const options *o, const sample_list *a, const sample_list *b);
+/* QN_EUSAGE after "invalid value '…' (expected …)". */
+qn_status program_bad_value(const char *option, const char *value, const char *expected);
 /* "0.5,0.25": numbers with commas between them, at most `most`; 2 after a message. */
 qn_status program_read_list(const char *option, const char *text, size_t most, double *v,
 			    size_t *n);
 
 /* Compile options from the command line; the samples are loaded. */
-/* The index of a word in a list that ends with NULL, 0 for NULL; -1 after a message. */
-int program_choice(const char *option, const char *value, const char *const *words);
 qn_status program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib,
 			       qn_compile_opts *out);
 

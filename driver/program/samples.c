@@ -20,13 +20,6 @@ typedef struct reading {
 	bool used_shape, used_dtype;
 } reading;
 
-static qn_status
-bad_value(const char *option, const char *value, const char *what)
-{
-	fprintf(stderr, "quern: %s: '%s' is no %s\n", option, value, what);
-	return QN_EUSAGE;
-}
-
 qn_status
 program_read_list(const char *option, const char *text, size_t most, double *v, size_t *n)
 {
@@ -35,11 +28,14 @@ program_read_list(const char *option, const char *text, size_t most, double *v, 
 	for (*n = 0; text != NULL;) {
 		char *end;
 
-		if (*n == most)
-			return bad_value(option, text, "list that short: too many numbers");
+		if (*n == most) {
+			fprintf(stderr, "quern: %s: '%s' has more than %zu numbers\n", option, text,
+				most);
+			return QN_EUSAGE;
+		}
 		v[*n] = strtod(at, &end);
 		if (end == at || (*end != '\0' && *end != ',') || v[*n] - v[*n] != 0)
-			return bad_value(option, text, "list of numbers like 0.5,0.25");
+			return program_bad_value(option, text, "numbers like 0.5,0.25");
 		++*n;
 		if (*end == '\0')
 			break;
@@ -58,7 +54,7 @@ read_shape(const options *o, reading *r)
 		return QN_EUSAGE;
 	for (size_t i = 0; i < n; i++) {
 		if (!(v[i] >= 1 && v[i] <= INT32_MAX) || v[i] != (double)(int64_t)v[i])
-			return bad_value("--shape", o->shape, "list of dimensions like 28,28,1");
+			return program_bad_value("--shape", o->shape, "dimensions like 28,28,1");
 		r->shape[i] = (int64_t)v[i];
 	}
 	r->rank = (int)n;
@@ -81,13 +77,11 @@ read_options(const options *o, reading *r)
 	    program_read_list("--input-zero", o->input_zero, 1, &zero, &nzero) != QN_OK)
 		return QN_EUSAGE;
 	if (n > 0 && scale == 0)
-		return bad_value("--input-scale", o->input_scale, "factor: it must not be 0");
+		return program_bad_value("--input-scale", o->input_scale, "a factor other than 0");
 	for (size_t i = 0; i < r->opts.nstd; i++)
 		if (r->std[i] == 0)
-			return bad_value("--std", o->std, "list of divisors: none may be 0");
-	if (o->layout != NULL && strcmp(o->layout, "nchw") != 0 && strcmp(o->layout, "nhwc") != 0)
-		return bad_value("--layout", o->layout, "layout: nhwc or nchw");
-	r->opts.layout = o->layout != NULL && strcmp(o->layout, "nchw") == 0 ? QN_NCHW : QN_NHWC;
+			return program_bad_value("--std", o->std, "divisors other than 0");
+	r->opts.layout = (qn_data_layout)option_index(o->layout);
 	r->opts.input_scale = scale;
 	r->opts.input_zero = zero;
 	r->opts.mean = r->mean;
@@ -108,7 +102,8 @@ load_one(qn_ctx *ctx, const options *o, reading *r, const char *text, sample_lis
 	qn_data_opts opts = r->opts;
 
 	if (named && (size_t)(equals - text) >= sizeof input)
-		return bad_value("samples", text, "INPUT=FILE: the name is too long");
+		return program_bad_value("samples", text,
+					 "INPUT=FILE with a name of less than 128 bytes");
 	if (named) {
 		memcpy(input, text, (size_t)(equals - text));
 		input[equals - text] = '\0';
@@ -157,13 +152,21 @@ program_load_samples(qn_ctx *ctx, const options *o, int n, const char *const *te
 	return status;
 }
 
+/* An option that no samples took. */
+static qn_status
+unused(const char *option, const char *value, const char *formats)
+{
+	fprintf(stderr, "quern: %s '%s' is for %s samples, and there are none\n", option, value,
+		formats);
+	return QN_EUSAGE;
+}
+
 qn_status
 program_check_used(const options *o, const sample_list *a, const sample_list *b)
 {
 	if (o->shape != NULL && !a->used_shape && (b == NULL || !b->used_shape))
-		return bad_value("--shape", o->shape,
-				 "shape of any samples here: it is for .bin and .csv");
+		return unused("--shape", o->shape, ".bin and .csv");
 	if (o->dtype != NULL && !a->used_dtype && (b == NULL || !b->used_dtype))
-		return bad_value("--dtype", o->dtype, "type of any samples here: it is for .bin");
+		return unused("--dtype", o->dtype, ".bin");
 	return QN_OK;
 }

@@ -368,8 +368,8 @@ bytes 5 "$one" >raw.bin
 case_of bin-shape 2 data.shape-needed 'raw.bin: error|--shape' run good.json raw.bin -o out.npy -q
 case_of bin-size 1 data.size '20 bytes|16 bytes' run good.json raw.bin --shape 4 -o out.npy -q
 case_of bin-dtype 2 array.dtype "'f31'" run good.json raw.bin --shape 4 --dtype f31 -o out.npy -q
-case_of shape-unused 2 '' "--shape: '4'|.bin" run good.json ok.npy --shape 4 -o out.npy -q
-case_of dtype-unused 2 '' "--dtype: 'u8'" compile good.json --calib ok.npy --dtype u8 -o out -q
+case_of shape-unused 2 '' "--shape '4'|.bin" run good.json ok.npy --shape 4 -o out.npy -q
+case_of dtype-unused 2 '' "--dtype 'u8'" compile good.json --calib ok.npy --dtype u8 -o out -q
 case_of channels 1 data.channels 'mean has 3 numbers|4 channels' run good.json ok.npy --mean 1,2,3 -o out.npy -q
 mkdir folder sizes sounds mixed empty
 picture folder/a.pgm 2 2

@@ -15,7 +15,7 @@ change() {
 
 # ---- every method that the help lists compiles; statistics give what samples give ----
 
-quern compile --help | sed -n '/^methods/,$p' | sed -n 's/^  \([a-z_]*\) .*/\1/p' >methods
+quern compile --help | sed -n '/^calibration methods/,$p' | sed -n 's/^  \([a-z_]\+\) .*/\1/p' >methods
 [ "$(wc -l <methods)" -ge 12 ] || fail methods "the help lists too few" methods
 silent kl calibrate "$E/digits.json" --calib "$E/calib.npy" --method kl -q -o kl.json
 silent direct compile "$E/digits.json" --calib "$E/calib.npy" --method kl -q -o direct
@@ -155,7 +155,7 @@ usage method-steps "method.value|'steps=1': steps of output is a whole number fr
 usage method-observes-nothing 'stats.method|global' $c --method global -o o.json
 usage merge-without-output '-o FILE.json is needed' merge kl.json
 usage merge-nothing 'missing argument' merge -o o.json
-usage weight-method "--weight-method|'median'|max, mse" compile m.json --calib x.npy --weight-method median -o o.json
+usage weight-method "--weight-method|'median'|max or mse" compile m.json --calib x.npy --weight-method median -o o.json
 
 # ---- files that do not belong together ----
 

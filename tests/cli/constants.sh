@@ -11,7 +11,7 @@ good numbers compile $D --constants numbers -o numbers
 same auto default auto
 same numbers default numbers
 good words compile $D --constants words -o words
-usage unknown "--constants|'word'|auto, numbers, words" compile $D --constants word -o out
+usage unknown "--constants|'word'|auto, numbers or words" compile $D --constants word -o out
 has_words words words/digits_weights.c 'const uint64_t digits_conv2_w[576] = {|QN_W(0x|const int32_t digits_conv2_acc_mult[32] = {'
 has_words names words/digits.c '#define digits_conv2_w ((const int8_t *)digits_conv2_w)|extern DIGITS_WEIGHTS_ATTR const uint64_t digits_conv1_w[18];'
 has_words self-test words/digits_selftest.c 'const uint64_t digits_conv1_w_'

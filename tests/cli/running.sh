@@ -11,7 +11,7 @@ silent legalize opt "$E/digits.json" --calib "$E/calib.npy" -q --stop-after lega
 silent run run -q legalize.json "$E/test_x.npy" -o legalize.json.npy
 silent 'run summary' run -q legalize.json "$E/test_x.npy"
 grep -qx 'probs : i8\[500,10\]' stdout || fail 'run summary' "other text" stdout
-silent 'run real' run -q legalize.json "$E/test_x.npy" --real -o real.npy
+silent 'run real' run -q legalize.json "$E/test_x.npy" --dequantize -o real.npy
 head -c 128 real.npy | grep -q "'<f4'.*(500, 10)" || fail 'run real' "no f32 [500,10]"
 head -c 128 legalize.json.npy | grep -q "'|i1'.*(500, 10)" || fail 'run codes' "no i8 [500,10]"
 # Real values are code * 1/256 + 1/2: the first sample's codes and values agree.
@@ -33,7 +33,7 @@ silent 'real in' run -q codes.qir values.npy -o y1.npy
 silent 'codes in' run -q codes.qir codes.npy -o y2.npy
 same 'real in' y1.npy y2.npy
 same 'codes' y2.npy codes.npy
-silent 'real out' run -q codes.qir codes.npy --real -o y3.npy
+silent 'real out' run -q codes.qir codes.npy --dequantize -o y3.npy
 printf "$one"'\000\000\000\100''\000\000\100\300''\000\000\000\000' | npy rounded.npy '<f4' '1, 4'
 same 'real out' y3.npy rounded.npy
 

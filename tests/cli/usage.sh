@@ -7,7 +7,7 @@
 E=$QUERN_SOURCE/examples/digits
 passes='axes clean partition quantize calibrate bind requantize legalize prune tables'
 listed=${passes/requantize/requantize align}
-commands='compile run eval calibrate merge opt import export inspect match quantize targets supported-ops'
+commands='compile run eval calibrate merge opt import export inspect match quantize targets supported-ops man completion'
 
 # ---- help and version ----
 
@@ -18,11 +18,11 @@ for help in --help -h help; do
 	has_words "$help" stdout "usage: quern|exit codes|${commands// /|}"
 done
 usage no-command 'usage: quern'
-usage unknown-command "'compil' is no command|usage: quern" compil
-usage unknown-help "'compil' is no command" help compil
+usage unknown-command "unknown command 'compil'; did you mean 'compile'?|quern --help" compil
+usage unknown-help "unknown command 'compil'" help compil
 for c in $commands; do
 	silent "$c --help" "$c" --help
-	has_words "$c --help" stdout "usage: quern $c|example:|options:|--help"
+	has_words "$c --help" stdout "usage: quern $c|example:|general:|--help"
 	cp stdout help.txt
 	silent "$c -h" "$c" some.json -h
 	same "$c -h" stdout help.txt
@@ -42,7 +42,7 @@ printf '#!/bin/sh\nexec "%s" "$@"\n' "$QUERN_BIN" >bin/quern
 chmod +x bin/quern
 for c in $commands; do
 	cases=$((cases + 1))
-	quern "$c" --help | sed -n '/^example:/,/^options:/p' | grep '^  ' | sed 's/  *\(the symbolic graph\)$/ #\1/' >example.sh
+	quern "$c" --help | sed -n '/^example:/,/^$/p' | grep '^  ' | sed 's/  *\(the symbolic graph\)$/ #\1/' >example.sh
 	[ -s example.sh ] || fail "example of $c" "there is none"
 	(cd examples && set -e && PATH="$work/bin:$PATH" sh -e ../example.sh) >stdout 2>stderr <&- || fail "example of $c" "it fails" stderr
 done
@@ -53,6 +53,9 @@ usage no-model 'missing argument|MODEL' compile
 usage no-samples 'missing argument' run "$E/digits.json"
 usage two-models 'unexpected argument|b.json' inspect a.json b.json
 usage unknown-option 'unknown option|--frobnicate|quern compile --help' compile m.json --frobnicate
+usage near-option "unknown option: --targt=avr; did you mean '--target'?" compile m.json --targt=avr
+usage near-value "--target: invalid value 'cortex-m4f'|did you mean 'cortex-m4'?" compile m.json --target cortex-m4f
+usage near-command "unknown command 'evla'; did you mean 'eval'?" evla
 usage other-option 'unknown option|--labels' compile m.json --labels y.npy
 usage no-value 'needs a value|--calib' compile m.json --calib
 usage option-for-value 'needs a value; an option stands after it|--optimize' compile m.json --optimize -o out
@@ -63,14 +66,14 @@ done
 usage flag-value 'takes no value|--quiet' compile m.json --quiet=yes
 usage twice 'given twice|--scheme' compile m.json --scheme rfc --scheme tflite
 usage twice-output 'given twice|--output' compile m.json -o out -o out2
-usage scheme "--scheme|'int4'|tflite|rfc" compile "$E/digits.json" --scheme int4 -o out
-usage target "unknown target|'m4'|quern targets" compile "$E/digits.json" --target m4 -o out
+usage scheme "--scheme: invalid value 'int4' (expected tflite or rfc)" compile "$E/digits.json" --scheme int4 -o out
+usage target "--target: invalid value 'm4' (expected generic, cortex-m0plus,| or x86-64-avx512vnni)" compile "$E/digits.json" --target m4 -o out
 usage method "method|'mean'|minmax, avgmax|method.unknown" compile "$E/digits.json" --method=mean -o out
 usage weights "--weights|'none'|per-channel|per-tensor" compile "$E/digits.json" --weights none -o out
 run compile --help
 has_words 'help of compile' stdout 'compile MODEL [--calib FILE]|default|double|single|nearest|even|a quantized file needs none'
 run --help
-has_words 'help of export' stdout "AIMET's encodings"
+has_words 'help of export' stdout "AIMET encodings"
 usage rounding "--rounding|'up'|double|single|nearest|even" compile "$E/digits.json" --rounding up -o out
 for p in 49 101 nan much; do
 	usage "percentile '$p'" "method.value|'p=$p'" compile "$E/digits.json" --method "percentile:p=$p" -o out
@@ -88,7 +91,7 @@ for row in 'mean 1,x' 'mean 1,,2' 'std 0' 'std nan' 'input-scale 0' 'input-scale
 	usage "$row" "--${row% *}|'${row#* }'" run "$E/digits.json" "$E/test_x.npy" --"${row% *}" "${row#* }"
 done
 usage no-data '--data|--labels' eval "$E/digits.json"
-usage emit "--emit|'onnx'|ir, json" opt "$E/digits.json" --emit onnx
+usage emit "--emit|'onnx'|ir or json" opt "$E/digits.json" --emit onnx
 usage emit-name "out.json|FILE.qir" opt "$E/digits.json" --emit=ir -o out.json
 usage emit-ending "'out'|FILE.json|FILE.qir" opt "$E/digits.json" -o out
 usage passes-unknown "pass.unknown|'foo' is no pass|clean" opt "$E/digits.json" --passes=clean,foo

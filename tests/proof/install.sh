@@ -24,6 +24,16 @@ pc=$(find "$root" -name quern.pc)
 lib=$(dirname "$(dirname "$pc")")
 ok "cmake --install: $(find "$root" ! -type d | wc -l) files"
 
+# ---- manual pages and completions, of every command that the program has ----
+
+for command in "" $("$root/bin/quern" --help | sed -n '/^commands:/,/^$/s/^  \([a-z-]*\) .*/-\1/p'); do
+	[ -s "$root/share/man/man1/quern$command.1" ] || echo "quern$command.1" >>"$tmp/pages"
+done
+is_empty "$tmp/pages" "a manual page for each command"
+bash -c '. "$1"/share/bash-completion/completions/quern && complete -p quern >/dev/null' - "$root" &&
+	[ -s "$root/share/zsh/site-functions/_quern" ] && [ -s "$root/share/fish/vendor_completions.d/quern.fish" ] &&
+	ok "completions of bash, zsh and fish" || failed "completions of bash, zsh and fish"
+
 # ---- programs that embed it ----
 
 # emitted NAME OUTPUT: takes the files out of what a host printed, compiles them and runs the self-test.

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* commands.c - the table of commands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "program.h"
+
+#define DIGITS "examples/digits/digits.json"
+#define CALIB "--calib examples/digits/calib.npy"
+
+const command command_rows[] = {
+	{"compile", CMD_COMPILE,
+	 "MODEL [--calib FILE] [-o FOLDER] [options]\n"
+	 "       quern compile MODEL MODEL… [-o FOLDER] [options]",
+	 "quantize a model with calibration data and write integer-only C",
+	 "Reads a float model, measures the range of its activations on the samples (post-training "
+	 "quantization), quantizes it to 8 bits and writes C files that need no heap, no libm and "
+	 "no "
+	 "floating point: NAME.h, NAME.c, NAME_weights.c, NAME_selftest.c and NAME.report.json. "
+	 "The "
+	 "summary goes to stdout, progress to stderr.\n\n"
+	 "A quantized model (an int8 TFLite file, ONNX with QuantizeLinear or QLinear operators) "
+	 "keeps its quantization: a quantized file needs none of the calibration options. Where it "
+	 "leaves ranges open, samples fill them.\n\n"
+	 "Several models, which need no samples, go into one folder with networks.c, which "
+	 "includes "
+	 "the C of all and has each kernel once.\n\n"
+	 "A node that cannot become integer is an error (exit code 3) that names it and the "
+	 "reason.",
+	 "  quern compile " DIGITS " " CALIB " -o out\n"
+	 "  cc -O2 -DDIGITS_SELFTEST_MAIN out/digits.c out/digits_weights.c out/digits_selftest.c "
+	 "\\\n"
+	 "     -o selftest && ./selftest",
+	 1, MAX_ARGS, cmd_compile},
+	{"run", CMD_RUN, "MODEL [INPUT=]FILE… [-o OUTPUT.npy…] [options]",
+	 "run a model of any stage on samples",
+	 "Runs the model on every sample: dimension 0 of each input array counts samples. Float "
+	 "and "
+	 "integer nodes may be mixed. Quantized inputs accept f32 values too, which are quantized "
+	 "first.",
+	 "  quern run " DIGITS " examples/digits/test_x.npy -o probabilities.npy", 2,
+	 MAX_VALUES + 1, cmd_run},
+	{"eval", CMD_EVAL,
+	 "MODEL --data FILE [--labels FILE] [--against MODEL] [--calib FILE] [options]",
+	 "measure accuracy and other metrics, float and integer side by side",
+	 "Prints metrics of the model as it is; with --calib also those of the integer model that "
+	 "`compile` makes from it. With labels it measures top1 (--top-k), or auc where there is a "
+	 "score; with a reference (--against, --targets) how far the outputs are from it. "
+	 "Quantized "
+	 "outputs are compared as the float values that they stand for.\n\n"
+	 "Sums are taken in double, in the order of the samples: any number of threads gives the "
+	 "same metrics.",
+	 "  quern eval " DIGITS " " CALIB " \\\n"
+	 "        --data examples/digits/test_x.npy --labels examples/digits/test_y.npy "
+	 "--min-accuracy 97\n"
+	 "  quern eval " DIGITS " " CALIB " \\\n"
+	 "        --against " DIGITS " --data examples/digits/test_x.npy \\\n"
+	 "        --min agreement=98 --max max-diff=0.5 --json",
+	 1, 1, cmd_eval},
+	{"calibrate", CMD_CALIBRATE,
+	 "MODEL --calib FILE.npy [--shard K/N] [-o FILE.json] [options]",
+	 "collect activation statistics for compile, and explain how a range was chosen",
+	 "Runs the float model on samples and records what the calibration method needs to know of "
+	 "every activation. Shards may be observed anywhere and are merged with quern merge; the "
+	 "ranges are bit for bit those of one run. A method of several passes takes its shards "
+	 "once "
+	 "a pass, with --stats and the merged statistics of the pass before.",
+	 "  quern calibrate " DIGITS " " CALIB " \\\n"
+	 "        --method kl --explain conv1.x\n"
+	 "  quern calibrate " DIGITS " " CALIB " \\\n"
+	 "        --shard 1/2 -o s1.json\n"
+	 "  quern calibrate " DIGITS " " CALIB " \\\n"
+	 "        --shard 2/2 -o s2.json\n"
+	 "  quern merge s1.json s2.json -o all.json\n"
+	 "  quern compile " DIGITS " --stats all.json -o out",
+	 1, 1, cmd_calibrate},
+	{"merge", CMD_MERGE, "STATS.json… -o FILE.json", "merge the statistics of shards",
+	 "The files come from quern calibrate, with the same model, samples, options and pass, "
+	 "each "
+	 "with another shard.",
+	 "  for k in 1 2; do\n"
+	 "    quern calibrate " DIGITS " " CALIB " \\\n"
+	 "          --shard $k/2 -o s$k.json\n"
+	 "  done\n"
+	 "  quern merge s1.json s2.json -o all.json",
+	 1, MAX_ARGS, cmd_merge},
+	{"opt", CMD_OPT, "MODEL [--passes=A,B,…] [--emit=ir|json] [-o FILE] [options]",
+	 "run passes and print the model as text or JSON",
+	 "A model of any stage (float, symbolic, calibrated, integer) can be printed, saved and "
+	 "continued from. Without --passes and --stop-after nothing is changed.",
+	 "  quern opt " DIGITS " --passes=clean,partition,quantize\n"
+	 "  quern opt " DIGITS " " CALIB " \\\n"
+	 "        --stop-after=requantize --emit=json -o q.json",
+	 1, 1, cmd_opt},
+	{"import", CMD_IMPORT, "MODEL -o FILE [options]",
+	 "convert an ONNX or TFLite model to a graph file",
+	 "Reads an .onnx or .tflite (or any model) and writes its graph as JSON or text: "
+	 "operators, "
+	 "names and weights can be read and changed, and every other command takes the result. "
+	 "docs/importing.md lists what is read.",
+	 "  quern import " DIGITS " -o copy.json\n"
+	 "  quern inspect copy.json",
+	 1, 1, cmd_import},
+	{"export", CMD_EXPORT, "MODEL -o FILE [--calib SAMPLES…] [options]",
+	 "write a calibrated model as quantized ONNX, or its parameters as AIMET encodings",
+	 "Calibrates a float model and writes it with QuantizeLinear and DequantizeLinear around "
+	 "quantized operators, weights as integers. Inputs and outputs keep their shapes. A model "
+	 "that is calibrated already is written as it is. A file with the extension .json or "
+	 ".encodings gets the parameters alone, as AIMET encodings.",
+	 "  quern export " DIGITS " " CALIB " -o digits.onnx", 1, 1, cmd_export},
+	{"inspect", CMD_INSPECT, "MODEL [--svg FILE.svg] [--dot FILE.dot]",
+	 "show sizes, inputs, outputs and nodes of a model, or its graph as an image",
+	 "Colours of the image: float values, quantized values, accumulators, casts, constants.",
+	 "  quern inspect " DIGITS "\n"
+	 "  quern inspect " DIGITS " --svg digits.svg",
+	 1, 1, cmd_inspect},
+	{"match", CMD_MATCH, "MODEL PATTERN [options]",
+	 "list the values of a model that a pattern matches",
+	 "Prints a line for each value that the pattern matches, from the last one up: its name, "
+	 "then the named parts of the pattern. docs/patterns.md is the manual of patterns.",
+	 "  quern match " DIGITS " 'c=conv2d(x, w=const) ?bias_add(_, b=const)'\n"
+	 "  quern match " DIGITS " '*(...) : f32[1,?]'\n"
+	 "  quern match " DIGITS " 'relu(*) ~> add(*, *)'",
+	 2, 2, cmd_match},
+	{"quantize", CMD_QUANTIZE, "MODEL [--explain] [options]",
+	 "print the symbolic graph of a float model, or which patterns matched where",
+	 "Runs clean, partition and quantize, which need no samples, and prints the graph. With "
+	 "--explain it prints a table instead: for each match its pattern and result, then its "
+	 "inputs and symbols, or why it was declined.",
+	 "  quern quantize " DIGITS "\n"
+	 "  quern quantize " DIGITS " --explain --skip first,op:softmax",
+	 1, 1, cmd_quantize},
+	{"targets", CMD_GENERAL, "", "list the processors that compile --target knows",
+	 "Prints the names and what their C uses. C for generic runs everywhere; C for another "
+	 "target computes the same bytes with its instructions, and runs anywhere with "
+	 "-DQN_PORTABLE, for tests on a host.",
+	 "  quern compile " DIGITS " " CALIB " \\\n"
+	 "        --target cortex-m4 -o out",
+	 0, 0, cmd_targets},
+	{"supported-ops", CMD_SUPPORTED, "[--markdown]",
+	 "list the operators: their kernels, and what is read of ONNX and TFLite",
+	 "The first table says whether an op has a kernel for f32 values and for signed 8-bit, "
+	 "unsigned 8-bit and 16-bit quantized values, and whether it is emitted as C. After it "
+	 "stand "
+	 "the operators of ONNX, with the versions of its operator set, and of TFLite that are "
+	 "read; "
+	 "an operator that is read may still have attributes that are refused, with a reason.",
+	 "  quern supported-ops\n"
+	 "  quern supported-ops --markdown",
+	 0, 0, cmd_supported_ops},
+	{"man", CMD_GENERAL, "[COMMAND]", "print the manual page of a command, for man",
+	 "Prints the manual page of quern, or of one of its commands, in the language of man. An "
+	 "installed Quern has them as quern(1), quern-compile(1) and so on.",
+	 "  quern man compile >quern-compile.1", 0, 1, cmd_man},
+	{"completion", CMD_GENERAL, "bash|zsh|fish", "print the completions of a shell",
+	 "Prints a script that completes commands, options and their values. An installed Quern "
+	 "has "
+	 "it where the shell looks for it; otherwise, in bash: source <(quern completion bash)",
+	 "  quern completion bash >quern.bash", 1, 1, cmd_completion},
+	{0}};
+
+const exit_code exit_codes[] = {{QN_OK, "success"},
+				{QN_EINVALID, "model or data error"},
+				{QN_EUSAGE, "wrong command line"},
+				{QN_EUNSUPPORTED, "unsupported"},
+				{QN_EACCURACY, "accuracy threshold not met"},
+				{QN_EBUDGET, "budget exceeded"},
+				{QN_EINTERNAL, "internal error"},
+				{0, NULL}};
+
+const command *
+command_find(const char *name)
+{
+	for (const command *c = command_rows; c->name != NULL; c++)
+		if (strcmp(name, c->name) == 0)
+			return c;
+	return NULL;
+}
+
+int
+command_unknown(const char *name)
+{
+	const char *best = NULL;
+
+	for (const command *c = command_rows; c->name != NULL; c++)
+		best = qn_nearer_name(name, best, c->name);
+	fprintf(stderr, "quern: unknown command '%s'%s%s%s\ntry: quern --help\n", name,
+		best != NULL ? "; did you mean '" : "", best != NULL ? best : "",
+		best != NULL ? "'?" : "");
+	return QN_EUSAGE;
+}
