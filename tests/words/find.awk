@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # find.awk - looks for the rows of words.tsv in texts (texts.awk); awk -f find.awk words.tsv TEXTS
-# Prints a line for each finding that no row lets pass, and one for each row that has become useless.
+# Prints a line for each finding that no row lets pass, and one for each `later` row that is done.
 # With examples=1: a line for each row that does not find its own example.
 BEGIN { FS = "\t" }
 
@@ -36,7 +36,6 @@ FNR == NR {
 		buts++
 		but_where[buts] = glob($2)
 		but[buts] = bounded($3)
-		but_row[buts] = FNR
 	} else if ($1 == "later" && NF == 3) {
 		laters++
 		later[laters] = glob($2)
@@ -57,8 +56,8 @@ FNR == 1 { all = bounded(all) }
 	if (text !~ all)
 		next
 	for (i = 1; i <= buts; i++)
-		if ($1 ~ but_where[i] && gsub(but[i], " # ", text))
-			but_used[i] = 1
+		if ($1 ~ but_where[i])
+			gsub(but[i], " # ", text)
 	for (i = 1; i <= nots; i++) {
 		if ($1 !~ where[i] || !match(text, pattern[i]))
 			continue
@@ -76,9 +75,6 @@ FNR == 1 { all = bounded(all) }
 END {
 	if (examples)
 		exit
-	for (i = 1; i <= buts; i++)
-		if (!but_used[i])
-			print "words.tsv:" but_row[i] ": this exception is not needed any more: remove its row"
 	for (i = 1; i <= laters; i++) {
 		if (!later_used[i])
 			print "words.tsv:" later_row[i] ": " later_place[i] " is clean: remove its row"
