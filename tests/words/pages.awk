@@ -58,9 +58,10 @@ what == "" && !fence && !/^[ \t]*(\||#|<|!\[|\[!\[)/ {
 	gsub(/[\200-\277]/, "", line) # further bytes of a character
 	if (length(line) <= 100)
 		next
-	# A line may be long if its first word is: a link, a name.
+	# A line may be long if its first word is: a link, `code`.
 	sub(/^[ \t]*([-*] |[0-9]+[.] )?[ \t]*/, "", line)
 	gsub(/\]\([^)]*\)/, "]", line)
+	gsub(/`[^`]*`/, "#", line)
 	if (line ~ / [^ ]/)
 		print FILENAME ":" FNR ": " length($0) " columns: " substr($0, 1, 60) "…"
 }
