@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ir/diag.h"
+#include "ir/nearest.h"
 
 static const char *
 shape_text(const qn_type *t, qn_arena *a)
@@ -33,6 +34,18 @@ input_names(const qn_graph *g, qn_arena *a)
 	return qn_buf_str(&b);
 }
 
+static qn_status
+unknown_input(const qn_graph *g, qn_arena *a, const qn_source *s)
+{
+	const char *best = NULL;
+
+	for (size_t i = 0; i < g->ninput; i++)
+		best = qn_nearer_name(s->input, best, qn_graph_node(g, g->input[i])->name);
+	return qn_report(g->model->env, QN_EINVALID, "data.input", s->name,
+			 "unknown input '%s' (expected %s)" QN_DID_YOU_MEAN, s->input,
+			 input_names(g, a), QN_SUGGEST(best));
+}
+
 /* Those with an input's name to their inputs; the number of those without one. */
 static qn_status
 bind_names(const qn_graph *g, qn_arena *a, size_t n, const qn_source *const *source,
@@ -52,9 +65,7 @@ bind_names(const qn_graph *g, qn_arena *a, size_t n, const qn_source *const *sou
 		while (k < g->ninput && strcmp(qn_graph_node(g, g->input[k])->name, s->input) != 0)
 			k++;
 		if (k == g->ninput && s->must)
-			status = qn_report(g->model->env, QN_EINVALID, "data.input", s->name,
-					   "the model has no input '%s'; its inputs are %s",
-					   s->input, input_names(g, a));
+			status = unknown_input(g, a, s);
 		else if (k < g->ninput && bound[k] != NULL)
 			status = qn_report(g->model->env, QN_EINVALID, "data.input", s->name,
 					   "input '%s' has its samples already, from '%s'",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ir/diag.h"
+#include "ir/nearest.h"
 #include "ir/text.h"
 
 #define PERCENT(p)                                                                                 \
@@ -172,28 +173,37 @@ find(const char *name, size_t n)
 	return NULL;
 }
 
-static const char *
-method_names(qn_arena *a)
+static qn_status
+unknown_method(qn_env *env, qn_arena *a, const char *place, const char *name)
 {
-	qn_buf b;
+	const char *known[QN_COUNT(methods)];
 
-	qn_buf_init(&b, a);
 	for (size_t i = 0; i < QN_COUNT(methods); i++)
-		qn_buff(&b, i > 0 ? ", %s" : "%s", methods[i].name);
-	return qn_buf_str(&b);
+		known[i] = methods[i].name;
+	const char *best = qn_nearest_name(name, QN_COUNT(known), known);
+	return qn_report(env, QN_EUSAGE, "method.unknown", place,
+			 "unknown calibration method '%s' (expected %s)" QN_DID_YOU_MEAN, name,
+			 qn_choices(a, QN_COUNT(known), known), QN_SUGGEST(best));
 }
 
-static const char *
-param_names(const qn_method *m, qn_arena *a)
+static qn_status
+unknown_param(qn_env *env, qn_arena *a, const char *place, const qn_method *m, const char *name)
 {
-	qn_buf b;
+	const char *known[QN_METHOD_PARAMS + 1];
+	size_t n = 0;
 
-	qn_buf_init(&b, a);
-	if (m->param[0].name == NULL)
-		return "no parameters";
 	for (const qn_param_row *p = m->param; p->name != NULL; p++)
-		qn_buff(&b, p > m->param ? ", %s" : "%s", p->name);
-	return qn_buf_str(&b);
+		known[n++] = p->name;
+	if (n == 0)
+		return qn_report(env, QN_EUSAGE, "method.param", place,
+				 "unknown parameter '%s': calibration method %s has no parameters",
+				 name, m->name);
+	const char *best = qn_nearest_name(name, n, known);
+	return qn_report(
+		env, QN_EUSAGE, "method.param", place,
+		"unknown parameter '%s' of calibration method %s (expected %s)" QN_DID_YOU_MEAN
+		"; write %s:NAME=VALUE,…",
+		name, m->name, qn_choices(a, n, known), QN_SUGGEST(best), m->name);
 }
 
 /* A number as people write it: 99.9, 2048. */
@@ -213,11 +223,13 @@ bad_value(qn_env *env, qn_arena *a, const char *place, const qn_method *m, const
 	qn_buf b;
 
 	qn_buf_init(&b, a);
-	qn_buff(&b, "'%.*s': %s of %s is a%s number from ", (int)n, s, p->name, m->name,
-		p->whole ? " whole" : "");
+	qn_buff(&b,
+		"invalid value '%.*s' of parameter %s of calibration method %s (expected %s from ",
+		(int)n, s, p->name, m->name, p->whole ? "an integer" : "a number");
 	put_number(&b, p->least);
 	qn_buf_puts(&b, " to ");
 	put_number(&b, p->most);
+	qn_buf_puts(&b, ")");
 	return qn_report(env, QN_EUSAGE, "method.value", place, "%s", qn_buf_str(&b));
 }
 
@@ -237,13 +249,12 @@ parse_param(qn_env *env, qn_arena *a, const char *place, const char *s, size_t n
 			continue;
 		if (equals == NULL || !qn_parse_f64(equals + 1, n - name - 1, &v) ||
 		    !(v >= p->least && v <= p->most) || (p->whole && v != floor(v)))
-			return bad_value(env, a, place, m, p, s, n);
+			return bad_value(env, a, place, m, p, equals != NULL ? equals + 1 : "",
+					 equals != NULL ? n - name - 1 : 0);
 		o->param[i] = v;
 		return QN_OK;
 	}
-	return qn_report(env, QN_EUSAGE, "method.param", place,
-			 "'%.*s': the method %s has %s; write %s:NAME=VALUE,…", (int)n, s, m->name,
-			 param_names(m, a), m->name);
+	return unknown_param(env, a, place, m, qn_arena_strn(a, s, name));
 }
 
 qn_status
@@ -263,9 +274,7 @@ qn_method_parse_at(qn_env *env, qn_arena *a, const char *place, const char *text
 	size_t n = strcspn(text, ":");
 	const qn_method *m = find(text, n);
 	if (m == NULL)
-		return qn_report(env, QN_EUSAGE, "method.unknown", place,
-				 "'%.*s' is no method; the methods are %s", (int)n, text,
-				 method_names(a));
+		return unknown_method(env, a, place, qn_arena_strn(a, text, n));
 	out->method = m;
 	for (size_t i = 0; i < QN_METHOD_PARAMS; i++)
 		out->param[i] = m->param[i].name != NULL ? m->param[i].otherwise : 0;

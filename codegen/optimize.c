@@ -18,6 +18,7 @@
 #include "codegen/schedule.h"
 #include "codegen/strips.h"
 #include "ir/diag.h"
+#include "ir/nearest.h"
 
 const char *const qn_optimize_names[QN_NOPTIMIZE] = {"balanced", "speed", "size"};
 
@@ -29,10 +30,13 @@ qn_optimize_find(qn_env *env, const char *name, qn_optimize *out)
 		return QN_OK;
 	while (*out < QN_NOPTIMIZE && strcmp(qn_optimize_names[*out], name) != 0)
 		(*out)++;
-	return *out < QN_NOPTIMIZE
-		       ? QN_OK
-		       : qn_report(env, QN_EUSAGE, "optimize.unknown", "",
-				   "unknown optimize '%s'; known are balanced, speed, size", name);
+	if (*out < QN_NOPTIMIZE)
+		return QN_OK;
+	const char *best = qn_nearest_name(name, QN_NOPTIMIZE, qn_optimize_names);
+	return qn_report(
+		env, QN_EUSAGE, "optimize.unknown", "",
+		"invalid value '%s' of optimize (expected balanced, speed or size)" QN_DID_YOU_MEAN,
+		name, QN_SUGGEST(best));
 }
 
 enum { SLACK = 256 }; /* bytes that do not matter, in networks of a few layers */

@@ -7,6 +7,7 @@
 
 #include "ir/buf.h"
 #include "ir/diag.h"
+#include "ir/nearest.h"
 
 #define DSP .features = QN_TARGET_DSP, .lacks = "!defined(__ARM_FEATURE_DSP)"
 
@@ -66,15 +67,16 @@ qn_target_find(qn_env *env, const char *name)
 	for (size_t i = 0; i < QN_COUNT(targets); i++)
 		if (strcmp(targets[i].name, name) == 0)
 			return &targets[i];
+	const char *known[QN_COUNT(targets)];
 	qn_arena a;
-	qn_buf known;
 
-	qn_arena_init(&a, env);
-	qn_buf_init(&known, &a);
 	for (size_t i = 0; i < QN_COUNT(targets); i++)
-		qn_buff(&known, "%s%s", i > 0 ? ", " : "", targets[i].name);
-	(void)qn_report(env, QN_EUSAGE, "target.unknown", "", "unknown target '%s'; known are %s",
-			name, qn_buf_str(&known));
+		known[i] = targets[i].name;
+	const char *best = qn_nearest_name(name, QN_COUNT(known), known);
+	qn_arena_init(&a, env);
+	(void)qn_report(env, QN_EUSAGE, "target.unknown", "",
+			"unknown target '%s' (expected %s)" QN_DID_YOU_MEAN, name,
+			qn_choices(&a, QN_COUNT(known), known), QN_SUGGEST(best));
 	qn_arena_release(&a);
 	return NULL;
 }

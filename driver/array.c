@@ -4,6 +4,7 @@
 
 #include "driver/context.h"
 #include "formats/npy.h"
+#include "ir/nearest.h"
 
 struct qn_array *
 qn_array_alloc(qn_ctx *ctx)
@@ -55,11 +56,13 @@ qn_dtype_named(qn_env *env, const char *name)
 
 	while (p < QN_NPLAIN && strcmp(qn_plain_table[p].name, name) != 0)
 		p++;
-	if (p == QN_NPLAIN)
-		(void)qn_report(env, QN_EUSAGE, "array.dtype", "",
-				"'%s' is no element type; "
-				"f32, f64, i8, u8, i16, u16, i32, i64 and others are",
-				name);
+	if (p < QN_NPLAIN)
+		return p;
+	const char *best = qn_nearest_plain(name);
+	(void)qn_report(env, QN_EUSAGE, "array.dtype", "",
+			"unknown element type '%s' (expected f32, f64, i8, u8, i16, u16, i32, i64 "
+			"or another of docs/types.md)" QN_DID_YOU_MEAN,
+			name, QN_SUGGEST(best));
 	return p;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "driver/context.h"
+#include "ir/nearest.h"
 
 typedef struct build_call {
 	qn_ctx *ctx;
@@ -115,6 +116,16 @@ check_inputs(const build_call *c)
 }
 
 static qn_status
+unknown_op(const build_call *c)
+{
+	const char *best = qn_nearest_op(c->g->model->env, c->op);
+
+	return qn_report(c->g->model->env, QN_EUSAGE, "op.unknown", place(c, "node"),
+			 "unknown op '%s'" QN_DID_YOU_MEAN " (`quern supported-ops` lists the ops)",
+			 c->op, QN_SUGGEST(best));
+}
+
+static qn_status
 add_op(void *arg, qn_arena *scratch)
 {
 	build_call *c = arg;
@@ -125,10 +136,12 @@ add_op(void *arg, qn_arena *scratch)
 	const qn_opinfo *info = qn_op_lookup(m->env, c->op, &op);
 
 	(void)scratch;
-	if (info == NULL || op == QN_OP_input || op == QN_OP_const || op == QN_OP_call)
+	if (info == NULL)
+		return unknown_op(c);
+	if (op == QN_OP_input || op == QN_OP_const || op == QN_OP_call)
 		return qn_report(m->env, QN_EUSAGE, "op.unknown", place(c, "node"),
-				 "there is no op '%s' that takes inputs and attributes alone; "
-				 "`quern supported-ops` lists them",
+				 "'%s' takes more than inputs and attributes: inputs are made with "
+				 "qn_add_input, constants with qn_add_const",
 				 c->op);
 	QN_TRY(check_inputs(c));
 	QN_TRY(qn_attrs_parse(m, info, place(c, "node"), c->attrs != NULL ? c->attrs : "", &attrs));

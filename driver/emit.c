@@ -12,6 +12,7 @@
 #include "driver/run.h"
 #include "formats/file.h"
 #include "formats/json_graph.h"
+#include "ir/nearest.h"
 #include "runtime/interp.h"
 
 typedef struct emit_call {
@@ -223,9 +224,11 @@ find_constants(const emit_call *c, qn_constants *out)
 		*out = (qn_constants)i;
 		return QN_OK;
 	}
-	return qn_report(c->m->env, QN_EUSAGE, "emit.constants", c->m->name,
-			 "unknown form of constants '%s' (expected auto, numbers or words)",
-			 wanted);
+	const char *best = qn_nearest_name(wanted, QN_COUNT(name), name);
+	return qn_report(
+		c->m->env, QN_EUSAGE, "emit.constants", c->m->name,
+		"invalid value '%s' of constants (expected auto, numbers or words)" QN_DID_YOU_MEAN,
+		wanted, QN_SUGGEST(best));
 }
 
 static qn_status

@@ -9,6 +9,7 @@
 #include "calibrate/clip.h"
 #include "driver/context.h"
 #include "driver/statistics.h"
+#include "ir/nearest.h"
 
 enum { BARS = 16, BAR_WIDTH = 40 };
 
@@ -269,11 +270,20 @@ find_value(const explanation *e, size_t *out)
 	for (*out = 0; *out < c->nwatch; ++*out)
 		if (strcmp(c->watch[*out].value, name) == 0)
 			return QN_OK;
+	if (qn_symbol_find(&e->m->types, name) != NULL)
+		return qn_report(e->m->env, QN_EUSAGE, "explain.value", "explain",
+				 "'%s' needs no calibration: its scales come from a constant; "
+				 "--explain all lists the values",
+				 e->value);
+	const char *best = NULL;
+	for (size_t i = 0; i < c->nwatch; i++) {
+		best = qn_nearer_name(name, best, c->watch[i].sym->name);
+		best = qn_nearer_name(name, best, c->watch[i].value);
+	}
 	return qn_report(e->m->env, QN_EUSAGE, "explain.value", "explain",
-			 "'%s' is %s; --explain all lists the values", e->value,
-			 qn_symbol_find(&e->m->types, name) != NULL
-				 ? "no value of the samples: its scales come from a constant"
-				 : "neither a symbol nor a value that is quantized");
+			 "unknown symbol or quantized value '%s'" QN_DID_YOU_MEAN
+			 "; --explain all lists the values",
+			 e->value, QN_SUGGEST(best));
 }
 
 static qn_status

@@ -11,6 +11,7 @@
 #include "formats/file.h"
 #include "formats/folder.h"
 #include "ir/map.h"
+#include "ir/nearest.h"
 
 enum { MOST_NPZ = 64 };
 
@@ -48,6 +49,31 @@ named_column(const qn_csv *c, const char *name)
 	return k;
 }
 
+static qn_status
+unknown_column(const labels_call *c)
+{
+	char name[80], nearest[sizeof name];
+	const char *best = NULL;
+
+	for (size_t k = 0; c->csv.header != NULL && k < c->csv.columns && k < QN_MAX_COMPARED;
+	     k++) {
+		const qn_csv_cell cell = qn_csv_cell_of(&c->csv, SIZE_MAX, k);
+
+		if (cell.n >= sizeof name)
+			continue;
+		memcpy(name, cell.s, cell.n);
+		name[cell.n] = '\0';
+		if (qn_nearer_name(c->column, best, name) == name)
+			best = strcpy(nearest, name);
+	}
+	return qn_report(
+		&c->ctx->env, QN_EUSAGE, "labels.column", c->path,
+		"unknown column '%s'%s (expected %sa number from 1 to %zu)" QN_DID_YOU_MEAN,
+		c->column, c->csv.header != NULL ? "" : ": the table has no header line",
+		c->csv.header != NULL ? "a name of the header line or " : "", c->csv.columns,
+		QN_SUGGEST(best));
+}
+
 /* The column that --label-column names; columns after a report. */
 static size_t
 find_column(const labels_call *c)
@@ -66,11 +92,7 @@ find_column(const labels_call *c)
 				 : columns + 1;
 	if (number >= 1 && number <= columns)
 		return number - 1;
-	(void)qn_report(
-		&c->ctx->env, QN_EUSAGE, "labels.column", c->path,
-		"'%s' is no column of this table%s; give one of its names, or a number from 1 to "
-		"%zu",
-		c->column, c->csv.header != NULL ? "" : ", which has no line of names", columns);
+	(void)unknown_column(c);
 	return columns;
 }
 

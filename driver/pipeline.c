@@ -8,19 +8,22 @@
 #include "driver/host_struct.h"
 #include "driver/pass_rows.h"
 #include "driver/statistics.h"
+#include "ir/nearest.h"
 #include "passes/passes.h"
 #include "patterns/recipe.h"
 
 static qn_status
-unknown_pass(qn_env *env, qn_arena *scratch, const char *option, const char *name, size_t n)
+unknown_pass(qn_env *env, qn_arena *scratch, const char *option, const char *text, size_t n)
 {
-	qn_buf names;
+	const char *const name = qn_arena_strn(scratch, text, n);
+	const char **known = QN_NEW(scratch, const char *, qn_npasses);
 
-	qn_buf_init(&names, scratch);
 	for (size_t i = 0; i < qn_npasses; i++)
-		qn_buff(&names, "%s%s", i > 0 ? ", " : "", qn_passes[i].name);
+		known[i] = qn_passes[i].name;
+	const char *best = qn_nearest_name(name, qn_npasses, known);
 	return qn_report(env, QN_EUSAGE, "pass.unknown", option,
-			 "'%.*s' is no pass; the passes are %s", (int)n, name, qn_buf_str(&names));
+			 "unknown pass '%s' (expected %s)" QN_DID_YOU_MEAN, name,
+			 qn_choices(scratch, qn_npasses, known), QN_SUGGEST(best));
 }
 
 static qn_status

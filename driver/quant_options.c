@@ -14,6 +14,7 @@
 #include "driver/quantizer.h"
 #include "formats/file.h"
 #include "formats/json_tree.h"
+#include "ir/nearest.h"
 #include "patterns/glob.h"
 #include "patterns/recipe.h"
 #include "patterns/skip.h"
@@ -25,35 +26,31 @@ typedef struct reader {
 } reader;
 
 static void
-refuse(reader *r, const qn_json *v, const char *id, const char *words)
+refuse(reader *r, const qn_json *v, const char *id, const char *why)
 {
 	(void)qn_report(r->doc.env, QN_EINVALID, id, qn_json_place(&r->doc, r->arena, v),
-			"'%s' is %s", v->string, words);
-}
-
-static const char *
-text(reader *r, const char *fmt, const char *what)
-{
-	qn_buf b;
-
-	qn_buf_init(&b, r->arena);
-	qn_buff(&b, fmt, what);
-	return qn_buf_str(&b);
+			"invalid value '%s' of '%s'%s", v->string, v->key, why);
 }
 
 /* The index of a member's text among words that end with NULL; -1: the member is not there, or it
  * is reported. */
 static int
-choice(reader *r, const qn_json *rule, const char *key, const char *const *words,
-       const char *message)
+choice(reader *r, const qn_json *rule, const char *key, const char *const *words)
 {
 	const qn_json *v = qn_json_want(&r->doc, rule, key, QN_JSON_STRING);
 
-	for (int i = 0; v != NULL && words[i] != NULL; i++)
-		if (strcmp(v->string, words[i]) == 0)
-			return i;
-	if (v != NULL)
-		refuse(r, v, "recipe.value", message);
+	size_t n = 0;
+
+	for (; v != NULL && words[n] != NULL; n++)
+		if (strcmp(v->string, words[n]) == 0)
+			return (int)n;
+	if (v == NULL)
+		return -1;
+	const char *best = qn_nearest_name(v->string, n, words);
+	(void)qn_report(r->doc.env, QN_EINVALID, "recipe.value",
+			qn_json_place(&r->doc, r->arena, v),
+			"invalid value '%s' of '%s' (expected %s)" QN_DID_YOU_MEAN, v->string, key,
+			qn_choices(r->arena, n, words), QN_SUGGEST(best));
 	return -1;
 }
 
@@ -63,9 +60,9 @@ read_storage(reader *r, const qn_json *v, qn_recipe_rule *out)
 	static const char *const activations[] = {"i8", "u8", "i16", NULL};
 	static const char *const weights[] = {"i8", "i4", NULL};
 	static const char *const granularity[] = {"per-channel", "per-tensor", NULL};
-	int a = choice(r, v, "activations", activations, "none of i8, u8, i16");
-	int w = choice(r, v, "weights", weights, "none of i8, i4");
-	int g = choice(r, v, "granularity", granularity, "none of per-channel, per-tensor");
+	int a = choice(r, v, "activations", activations);
+	int w = choice(r, v, "weights", weights);
+	int g = choice(r, v, "granularity", granularity);
 
 	out->has_activations = a >= 0;
 	out->activations = (qn_storage)(a >= 0 ? a : 0);
@@ -75,7 +72,7 @@ read_storage(reader *r, const qn_json *v, qn_recipe_rule *out)
 	out->per_tensor = g == 1;
 	if (a == QN_STORAGE_U8 && r->scheme == QN_SCHEME_RFC)
 		refuse(r, qn_json_find(v, "activations"), "recipe.storage",
-		       "no storage of scheme rfc, whose codes are symmetric; take i8 or i16");
+		       ": scheme rfc quantizes symmetrically (expected i8 or i16)");
 }
 
 /* A text that the table of methods knows, or NULL. */
@@ -108,15 +105,26 @@ read_rule(reader *r, const qn_json *v, qn_recipe_rule *out)
 	skip = qn_json_want(&r->doc, v, "skip", QN_JSON_BOOL);
 	out->place = qn_json_place(&r->doc, r->arena, v);
 	out->name = name != NULL ? name->string : NULL;
-	if (name != NULL && qn_glob_fault(name->string) != NULL)
-		refuse(r, name, "recipe.glob",
-		       text(r, "not a pattern of names: %s", qn_glob_fault(name->string)));
+	const char *fault = name != NULL ? qn_glob_fault(name->string) : NULL;
+	if (fault != NULL) {
+		qn_buf b;
+
+		qn_buf_init(&b, r->arena);
+		qn_buff(&b, ": not a pattern of names: %s", fault);
+		refuse(r, name, "recipe.glob", qn_buf_str(&b));
+	}
 	out->op = op != NULL ? op->string : NULL;
 	out->has_skip = skip != NULL;
 	out->skip = skip != NULL && skip->truth;
 	if (op != NULL && strcmp(op->string, "output") != 0 &&
-	    qn_op_lookup(r->doc.env, op->string, &found) == NULL)
-		refuse(r, op, "recipe.op", "no op; `quern supported-ops` lists them");
+	    qn_op_lookup(r->doc.env, op->string, &found) == NULL) {
+		const char *best = qn_nearest_op(r->doc.env, op->string);
+
+		(void)qn_report(
+			r->doc.env, QN_EINVALID, "recipe.op", qn_json_place(&r->doc, r->arena, op),
+			"unknown op '%s'" QN_DID_YOU_MEAN " (`quern supported-ops` lists the ops)",
+			op->string, QN_SUGGEST(best));
+	}
 	out->method = read_method(r, v);
 	read_storage(r, v, out);
 }

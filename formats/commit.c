@@ -256,8 +256,8 @@ recover(qn_arena *a, const char *folder, const char *name, const qn_folder_lock 
 	QN_TRY(qn_file_map_as_is(a, j.path, &text, &n));
 	if (n > MOST_BYTES || !parse(a, &j, text, n))
 		return qn_report(a->env, QN_EIO, "file.commit", j.path,
-				 "the journal of an interrupted command is damaged; remove it, and "
-				 "make the files of this folder again");
+				 "the journal of an interrupted command is damaged; remove it and "
+				 "create the files of this folder again");
 	if (name != NULL && !concerns(&j, name))
 		return QN_OK;
 	int error = text[0] == 'F' ? go_forward(&j) : go_back(&j);
@@ -300,10 +300,11 @@ qn_files_settle(qn_arena *a, const char *path)
 		if (settle(tmp, folder, qn_path_base(path)) != QN_OK) {
 			qn_diag_forget(env, mark);
 			qn_warn(env, "file.commit", path,
-				"a command was interrupted while it changed files of this folder, "
-				"and what it left (%s) cannot be completed now: they may not "
+				"a command was interrupted while it changed the files of this "
+				"folder, "
+				"and its changes (%s) cannot be completed now: the files may not "
 				"belong "
-				"together; make them again",
+				"together; create them again",
 				qn_path_base(file));
 		}
 	}
@@ -373,9 +374,10 @@ commit_set(qn_arena *a, journal *j, const qn_commit_file *file, bool *kept)
 		return status;
 	}
 	*kept = true;
-	return qn_report(env, QN_EIO, "file.commit", j->path,
-			 "the files before cannot be put back now; the next command that writes to "
-			 "this folder does it");
+	return qn_report(
+		env, QN_EIO, "file.commit", j->path,
+		"the previous files cannot be restored now; the next command that writes to "
+		"this folder restores them");
 }
 
 static void

@@ -193,7 +193,7 @@ qn_csv_index(qn_arena *a, const char *place, const char *data, size_t n, qn_csv 
 	}
 	if (status == QN_OK && c.rows == 0)
 		return qn_report(a->env, QN_EINVALID, "csv.empty", place,
-				 "there is no row of numbers in this file");
+				 "the file has no row of numbers");
 	c.row = row;
 	*out = c;
 	return status;
@@ -213,11 +213,12 @@ qn_csv_read(const qn_csv *c, qn_env *env, size_t row, float *dst)
 
 		if (at == NULL || !next_cell(&at, end, c->separator, &text) ||
 		    !to_number(&text, &v))
-			return qn_report(
-				env, QN_EINVALID, "csv.number", line_of(c, begin, buf),
-				"cell %zu, '%.*s', is no number; numbers look like -1.5 or 2e-3, "
-				"and only a first line without any number is a header",
-				i + 1, (int)(text.n < MOST_CELL ? text.n : MOST_CELL), text.s);
+			return qn_report(env, QN_EINVALID, "csv.number", line_of(c, begin, buf),
+					 "cell %zu: '%.*s' is not a number (expected for example "
+					 "-1.5 or 2e-3); "
+					 "only a first line without any number is a header",
+					 i + 1, (int)(text.n < MOST_CELL ? text.n : MOST_CELL),
+					 text.s);
 		dst[i] = (float)v;
 	}
 	return QN_OK;

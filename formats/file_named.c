@@ -63,10 +63,10 @@ qn_path_named(qn_arena *a, const char *folder, const char *model, const char *na
 	const char *path = qn_path_join(a, folder, name);
 
 	*wrong = !stays_below(name)
-			 ? "only a file in the model's folder or below is read: no absolute path, "
+			 ? "the file must be in the model's folder or below: no absolute path, "
 			   "no '..', no empty part, no '\\' or ':'"
 		 : !came_along(folder, qn_path_join(a, folder, qn_path_base(model)), path)
-			 ? "it is a link that leads out of the model's folder; put the file "
+			 ? "the link leads out of the model's folder; put the file "
 			   "itself there"
 			 : NULL;
 	return *wrong == NULL ? path : NULL;

@@ -222,8 +222,8 @@ check_names(qn_env *env, size_t n, const pending *const *p)
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(qn_path_base(p[i]->path), qn_path_base(p[j]->path)) == 0)
 				return qn_report(env, QN_EUSAGE, "file.twice", p[i]->path,
-						 "two results would be written to this file; give "
-						 "each a name of its own");
+						 "two outputs would be written to this file; give "
+						 "each its own name");
 	return QN_OK;
 }
 

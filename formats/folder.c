@@ -76,8 +76,8 @@ list(qn_arena *a, const char *path, qn_wanted_fn *wanted, listing *l)
 	l->dir = opendir(path);
 	if (l->dir == NULL)
 		return qn_report(a->env, QN_EIO, "file.open", path, "%s",
-				 errno == ENOENT   ? "there is no such folder"
-				 : errno == EACCES ? "this folder may not be read"
+				 errno == ENOENT   ? "folder not found"
+				 : errno == EACCES ? "permission denied"
 						   : "the folder cannot be read");
 	while ((e = readdir(l->dir)) != NULL) {
 		if (e->d_name[0] == '.' || (wanted != NULL && !wanted(e->d_name)))

@@ -128,7 +128,7 @@ qn_folder_lock_take(qn_arena *a, const char *folder, bool must, qn_folder_lock *
 	else if (must && error == EWOULDBLOCK)
 		return qn_report(a->env, QN_EIO, "file.lock", name,
 				 "another program has held the lock of this folder for %d seconds; "
-				 "end it, or give another folder",
+				 "end it, or use another folder",
 				 PATIENCE_MS / 1000);
 	else if (must && cannot_lock(error))
 		qn_warn(a->env, "file.lock", name,

@@ -23,5 +23,5 @@ qn_image_decode(qn_arena *a, const char *place, const char *data, size_t n, qn_i
 		if (n >= rows[i].n && memcmp(data, rows[i].magic, rows[i].n) == 0)
 			return rows[i].decode(a, place, data, n, out);
 	return qn_report(a->env, QN_EINVALID, "image.format", place,
-			 "this is no picture in PNG, JPEG or PNM (P2, P3, P5, P6)");
+			 "not a PNG, JPEG or PNM (P2, P3, P5, P6) image");
 }

@@ -142,18 +142,19 @@ qn_stb_decode(qn_arena *a, const char *place, const char *data, size_t n, qn_ima
 	if (n > INT32_MAX || (p[0] == 0xff && !sound_jpeg(p, n)) ||
 	    stbi_info_from_memory(p, (int)n, &w, &h, &c) == 0)
 		return qn_report(a->env, QN_EINVALID, "image.decode", place,
-				 "the picture's header is damaged or of a kind that is not read");
+				 "the image's header is damaged or of an unsupported kind");
 	if (w <= 0 || h <= 0 || (int64_t)w * h > QN_IMAGE_MOST / 4)
-		return qn_report(a->env, QN_EINVALID, "image.size", place,
-				 "%d x %d pixels; at most 2^24 are read: make it smaller", w, h);
+		return qn_report(
+			a->env, QN_EINVALID, "image.size", place,
+			"%d x %d pixels; at most 2^24 are supported: make the image smaller", w, h);
 	out->wide = stbi_is_16_bit_from_memory(p, (int)n) != 0;
 	/* Pixels, coefficients or filtered rows, and copies of them while they grow. */
 	const uint64_t bytes = (uint64_t)w * (uint64_t)h * (uint64_t)c * (out->wide ? 8 : 4);
 	if (bytes > qn_limit_room(n))
 		return qn_report(a->env, QN_EINVALID, "image.size", place,
 				 "decoding %d x %d pixels with %d channels takes %llu bytes, and a "
-				 "picture of %zu bytes may take %llu: 64 MiB, and 64 times its "
-				 "size; make it smaller, or save it as .ppm",
+				 "image file of %zu bytes may take %llu: 64 MiB, and 64 times its "
+				 "size; make the image smaller, or save it as .ppm",
 				 w, h, c, (unsigned long long)bytes, n,
 				 (unsigned long long)qn_limit_room(n));
 	out->data = out->wide ? (void *)stbi_load_16_from_memory(p, (int)n, &w, &h, &c, 0)
@@ -161,8 +162,8 @@ qn_stb_decode(qn_arena *a, const char *place, const char *data, size_t n, qn_ima
 	if (out->data == NULL)
 		return qn_report(
 			a->env, QN_EINVALID, "image.decode", place,
-			"the picture cannot be decoded: it is damaged or of a kind that is not "
-			"read, or there is no memory");
+			"the image cannot be decoded: it is damaged, of an unsupported kind, "
+			"or out of memory");
 	out->h = h;
 	out->w = w;
 	out->c = c;
@@ -179,9 +180,10 @@ qn_stb_decode(qn_arena *a, const char *place, const char *data, size_t n, qn_ima
 	(void)data;
 	(void)n;
 	(void)out;
-	return qn_report(a->env, QN_EUNSUPPORTED, "image.support", place,
-			 "this Quern was built without stb_image (Debian: libstb-dev) and reads no "
-			 "PNG or JPEG; PNM is always read");
+	return qn_report(
+		a->env, QN_EUNSUPPORTED, "image.support", place,
+		"this Quern was built without stb_image (Debian: libstb-dev) and cannot read "
+		"PNG or JPEG; save the image as PNM");
 }
 
 #endif

@@ -6,31 +6,7 @@
 #include <string.h>
 
 #include "formats/json_read.h"
-
-static const char *const kind_texts[] = {
-	[QN_ATTR_INT] = "an integer",
-	[QN_ATTR_INTS] = "an array of integers",
-	[QN_ATTR_LIST] = "an array of integers",
-	[QN_ATTR_REAL] = "a number, \"inf\" or \"-inf\"",
-	[QN_ATTR_ENUM] = "one of the names",
-};
-
-/* What a value of the attribute looks like. */
-static const char *
-wanted(qn_json_reader *r, const qn_attr_info *info)
-{
-	qn_buf b;
-
-	qn_buf_init(&b, r->tmp);
-	qn_buf_puts(&b, kind_texts[info->kind]);
-	if (info->kind == QN_ATTR_INTS)
-		qn_buff(&b, " of length %u", info->length);
-	if (info->kind == QN_ATTR_ENUM) {
-		qn_buf_putc(&b, ' ');
-		qn_enum_print_names(&b, info);
-	}
-	return qn_buf_str(&b);
-}
+#include "ir/attr_errors.h"
 
 /* An array of min to max integers. */
 static bool
@@ -73,14 +49,9 @@ read_value(const qn_attr_info *info, const qn_json *v, qn_attrs *attrs)
 }
 
 static const char *
-known_names(qn_json_reader *r, const qn_attr_set_info *set)
+place(qn_json_reader *r, const qn_json *v)
 {
-	qn_buf b;
-
-	qn_buf_init(&b, r->tmp);
-	for (size_t i = 0; i < set->nattr; i++)
-		qn_buff(&b, "%s%s", i > 0 ? ", " : "", set->attr[i].name);
-	return set->nattr > 0 ? qn_buf_str(&b) : "none";
+	return qn_json_place(&r->doc, r->tmp, v);
 }
 
 bool
@@ -96,13 +67,12 @@ qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn
 		const qn_json *value = v != NULL ? qn_json_find(v, info->name) : NULL;
 
 		if (value == NULL && info->default_text[0] == '\0') {
-			qn_json_error(r, v != NULL ? v : node, "attr.missing",
-				      "%s needs the attribute \"%s\" (%s)", op->name, info->name,
-				      wanted(r, info));
+			qn_attr_missing(r->m->env, r->tmp, place(r, v != NULL ? v : node), op->name,
+					info);
 			ok = false;
 		} else if (value != NULL && !read_value(info, value, out)) {
-			qn_json_error(r, value, "attr.value", "%s of %s must be %s", info->name,
-				      op->name, wanted(r, info));
+			qn_attr_invalid(r->m->env, r->tmp, place(r, value), op->name, info,
+					qn_json_describe(r->tmp, value));
 			ok = false;
 		}
 	}
@@ -112,9 +82,8 @@ qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn
 		while (k < set->nattr && strcmp(set->attr[k].name, v->child[i].key) != 0)
 			k++;
 		if (k == set->nattr && v->child[i].key[0] != '_') {
-			qn_json_error(r, &v->child[i], "attr.unknown",
-				      "%s has no attribute \"%s\"; known: %s", op->name,
-				      v->child[i].key, known_names(r, set));
+			qn_attr_unknown(r->m->env, r->tmp, place(r, &v->child[i]), op->name, set,
+					v->child[i].key);
 			ok = false;
 		}
 	}
@@ -182,7 +151,7 @@ qn_json_graph_attrs(qn_json_reader *r, const qn_json *v, qn_graph *g)
 		if (!qn_json_is(&r->doc, text, QN_JSON_STRING))
 			continue;
 		if (text->key[0] == '\0' || text->string[0] == '\0')
-			qn_json_error(r, text, "attr.value", "keys and texts must not be empty");
+			qn_json_error(r, text, "attr.value", "keys and values must not be empty");
 		else
 			qn_graph_say(g, text->key, text->string);
 	}

@@ -15,6 +15,8 @@
 #include "formats/json_read.h"
 #include "formats/npy.h"
 #include "formats/safetensors.h"
+#include "ir/diag.h"
+#include "ir/nearest.h"
 
 /* An opened file; both NULL: it could not be read, which has been reported. */
 typedef struct source {
@@ -69,7 +71,7 @@ error_code(qn_json_reader *r, const qn_json *v, const qn_elem *e, const char *na
 
 	code_range(e, &lo, &hi);
 	qn_json_error(r, v, "tensor.range",
-		      "element %lld of \"%s\" is no integer from %lld to %lld%s", index, name,
+		      "element %lld of '%s' is not an integer from %lld to %lld%s", index, name,
 		      (long long)lo, (long long)hi,
 		      hi == INT64_MAX ? "; beyond 2^53 write it as a string" : "");
 }
@@ -79,7 +81,7 @@ error_nonfinite(qn_json_reader *r, const qn_json *v, const char *name, const qn_
 		int64_t index)
 {
 	qn_json_error(r, v, "tensor.nonfinite",
-		      "element %lld of \"%s\" is %g in its type; weights must be finite",
+		      "element %lld of '%s' is %g in its type; weights must be finite",
 		      (long long)index, name, qn_tensor_f64(x, index));
 }
 
@@ -92,12 +94,12 @@ read_inline(qn_json_reader *r, const qn_json *v, const qn_json *data, const qn_t
 
 	if (count < 0 || type->elem->kind == QN_ELEM_CALIBRATED) {
 		qn_json_error(r, v, "tensor.type",
-			      "the type of a constant must be a tensor of static shape whose "
+			      "the type of a constant must be a tensor with static shape whose "
 			      "elements are stored");
 		return NULL;
 	}
 	if ((uint64_t)count != data->n) {
-		qn_json_error(r, data, "tensor.size", "\"%s\" has %zu numbers; its type needs %lld",
+		qn_json_error(r, data, "tensor.size", "'%s' has %zu numbers; its type needs %lld",
 			      v->key, data->n, (long long)count);
 		return NULL;
 	}
@@ -107,7 +109,7 @@ read_inline(qn_json_reader *r, const qn_json *v, const qn_json *data, const qn_t
 		double value = 0;
 
 		if (real && !qn_json_f64(item, &value)) {
-			qn_json_error(r, item, "json.kind", "element %lld of \"%s\" is no number",
+			qn_json_error(r, item, "json.kind", "element %lld of '%s' is not a number",
 				      (long long)i, v->key);
 			return NULL;
 		}
@@ -147,21 +149,21 @@ open_source(qn_json_reader *r, const qn_json *v)
 		return s;
 	if (!safetensors && !ends_with(name, ".npy")) {
 		qn_json_error(r, v, "tensor.path",
-			      "\"%s\" is not the name of a .safetensors or .npy file, such as "
+			      "'%s' is not the name of a .safetensors or .npy file, such as "
 			      "weights/net.safetensors",
 			      name);
 		return NULL;
 	}
 	if (r->folder == NULL) {
 		qn_json_error(r, v, "tensor.path",
-			      "\"%s\": this model was read from memory and has no folder; write "
+			      "'%s': this model was read from memory and has no folder; write "
 			      "its data inline",
 			      name);
 		return NULL;
 	}
 	const char *path = qn_path_named(r->tmp, r->folder, r->doc.file, name, &wrong);
 	if (path == NULL) {
-		qn_json_error(r, v, "tensor.path", "\"%s\": %s", name, wrong);
+		qn_json_error(r, v, "tensor.path", "'%s': %s", name, wrong);
 		return NULL;
 	}
 	s = QN_NEW(r->tmp, source, 1);
@@ -189,11 +191,10 @@ is_sealed(qn_json_reader *r, const qn_json *v, const qn_tensor *x)
 	qn_buff(&have, "%08x", (unsigned)qn_tensor_crc(x));
 	if (strcmp(qn_buf_str(&have), crc->string) == 0)
 		return true;
-	qn_json_error(
-		r, crc, "tensor.crc",
-		"the tensor of \"%s\" has the check sum %s, not %s: it was saved with another "
-		"model; save both files again, or remove \"crc\" where it was changed on purpose",
-		v->key, qn_buf_str(&have), crc->string);
+	qn_json_error(r, crc, "tensor.crc",
+		      "the tensor of '%s' has the checksum %s, not %s: it was saved with another "
+		      "model; save both files again, or remove 'crc' if it was changed on purpose",
+		      v->key, qn_buf_str(&have), crc->string);
 	return false;
 }
 
@@ -210,18 +211,24 @@ find_tensor(qn_json_reader *r, const qn_json *v, const qn_json *file)
 	if (s->npy != NULL) {
 		if (name != NULL)
 			qn_json_error(r, name, "json.key.unknown",
-				      "an .npy file holds one tensor; drop \"tensor\"");
+				      "an .npy file holds one tensor; remove 'tensor'");
 		return name == NULL ? s->npy : NULL;
 	}
 	if (name == NULL) {
 		qn_json_error(r, v, "json.key.missing",
-			      "the key \"tensor\" (a name in %s) is missing", file->string);
+			      "missing key 'tensor' (expected a name in %s)", file->string);
 		return NULL;
 	}
 	const qn_tensor *x = qn_safetensors_find(s->safetensors, name->string);
-	if (x == NULL)
-		qn_json_error(r, name, "tensor.missing", "%s has no tensor \"%s\"", file->string,
-			      name->string);
+	if (x == NULL) {
+		const char *best = r->m->env->diags->n < QN_MAX_DIAGS
+					   ? qn_safetensors_nearest(s->safetensors, name->string)
+					   : NULL;
+
+		qn_json_error(r, name, "tensor.missing",
+			      "unknown tensor '%s' of %s" QN_DID_YOU_MEAN, name->string,
+			      file->string, QN_SUGGEST(best));
+	}
 	return x;
 }
 
@@ -269,7 +276,7 @@ read_file(qn_json_reader *r, const qn_json *v, const qn_json *file, const qn_typ
 
 		qn_buf_init(&have, r->tmp);
 		qn_type_print(&have, x->type);
-		qn_json_error(r, v, "tensor.type", "the type does not agree with the file's %s",
+		qn_json_error(r, v, "tensor.type", "the type does not match the file's type %s",
 			      qn_buf_str(&have));
 		return NULL;
 	}
@@ -296,12 +303,12 @@ qn_json_const(qn_json_reader *r, const qn_json *v)
 
 	if ((data == NULL) == (file == NULL)) {
 		qn_json_error(r, v, data == NULL ? "json.key.missing" : "json.key.unknown",
-			      "a constant has either \"data\" or \"file\"");
+			      "a constant has either 'data' or 'file'");
 		return NULL;
 	}
 	if (data != NULL && qn_json_find(v, "tensor") != NULL)
 		qn_json_error(r, qn_json_find(v, "tensor"), "json.key.unknown",
-			      "\"tensor\" goes with \"file\"");
+			      "'tensor' is only allowed with 'file'");
 	if (!qn_json_is(&r->doc, data != NULL ? data : file,
 			data != NULL ? QN_JSON_ARRAY : QN_JSON_STRING))
 		return NULL;

@@ -4,6 +4,7 @@
  *   {"name": "s", "op": "softmax", "inputs": ["x"], "skipped": true, "note": "skipped by op 'softmax'", "from": ["probs"]}
  *   "parts": [{"pattern": "dense", "inputs": ["x", "w"], "output": "y", "method": "kl"}] */
 #include "formats/json_read.h"
+#include "ir/nearest.h"
 
 const char *
 qn_json_text(qn_json_reader *r, const qn_json *v, const char *key, bool need)
@@ -12,7 +13,7 @@ qn_json_text(qn_json_reader *r, const qn_json *v, const char *key, bool need)
 				: qn_json_want(&r->doc, v, key, QN_JSON_STRING);
 
 	if (s != NULL && s->string[0] == '\0') {
-		qn_json_error(r, s, "json.value", "\"%s\" must not be empty", key);
+		qn_json_error(r, s, "json.value", "'%s' must not be empty", key);
 		return NULL;
 	}
 	return s != NULL ? qn_arena_str(r->m->arena, s->string) : NULL;
@@ -48,7 +49,8 @@ qn_json_facts(qn_json_reader *r, const qn_json *v, bool *ok)
 		      .note = qn_json_text(r, v, "note", false)};
 
 	if (from != NULL && from->n > QN_MOST_LAYERS) {
-		qn_json_error(r, from, "json.value", "\"from\" has %zu layers, at most %d", from->n,
+		qn_json_error(r, from, "json.value",
+			      "'from' has %zu layers; at most %d are supported", from->n,
 			      QN_MOST_LAYERS);
 		*ok = false;
 		return NULL;
@@ -88,8 +90,10 @@ has_value(qn_json_reader *r, const qn_json *at, const qn_graph *g, const char *n
 {
 	if (qn_graph_find(g, name) != 0)
 		return true;
-	qn_json_error(r, at, "graph.value.undefined", "unknown input, constant or node \"%s\"",
-		      name);
+	const char *best = qn_nearest_value(g, name);
+	qn_json_error(r, at, "graph.value.undefined",
+		      "unknown input, constant or node '%s'" QN_DID_YOU_MEAN, name,
+		      QN_SUGGEST(best));
 	return false;
 }
 

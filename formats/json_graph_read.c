@@ -15,6 +15,7 @@
 #include "formats/json_read.h"
 #include "ir/diag.h"
 #include "ir/graph_text.h"
+#include "ir/nearest.h"
 
 enum { VERSION = 1 };
 
@@ -57,18 +58,16 @@ static int32_t
 read_choice(qn_json_reader *r, const char *key, size_t n, const char *const *names)
 {
 	const qn_json *v = qn_json_want(&r->doc, r->doc.root, key, QN_JSON_STRING);
-	qn_buf b;
 
 	if (v == NULL)
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(names[i], v->string) == 0)
 			return (int32_t)i;
-	qn_buf_init(&b, r->tmp);
-	for (size_t i = 0; i < n; i++)
-		qn_buff(&b, "%s%s", i > 0 ? ", " : "", names[i]);
-	qn_json_error(r, v, "json.value", "\"%s\" is \"%s\"; it must be one of %s", key, v->string,
-		      qn_buf_str(&b));
+	const char *best = qn_nearest_name(v->string, n, names);
+	qn_json_error(r, v, "json.value",
+		      "invalid value '%s' of '%s' (expected %s)" QN_DID_YOU_MEAN, v->string, key,
+		      qn_choices(r->tmp, n, names), QN_SUGGEST(best));
 	return 0;
 }
 
@@ -85,8 +84,8 @@ read_version(qn_json_reader *r)
 		return false;
 	if (qn_json_i64(v, &version) && version == VERSION)
 		return true;
-	qn_json_error(r, v, "json.version", "this is version %g of the format; %d is known",
-		      v->number, VERSION);
+	qn_json_error(r, v, "json.version", "unknown format version %s (expected %d)",
+		      qn_json_describe(r->tmp, v), VERSION);
 	return false;
 }
 
@@ -113,7 +112,7 @@ read_values(qn_json_reader *r, const qn_json *v, bool array, values *out)
 	bool ok = true;
 
 	if (scale == NULL) {
-		qn_json_error(r, v, "json.key.missing", "the key \"scale\" is missing");
+		qn_json_error(r, v, "json.key.missing", "missing key 'scale'");
 		return false;
 	}
 	if ((array && !qn_json_is(&r->doc, scale, QN_JSON_ARRAY)) ||
@@ -121,8 +120,8 @@ read_values(qn_json_reader *r, const qn_json *v, bool array, values *out)
 		return false;
 	out->n = array ? scale->n : 1;
 	if (zp != NULL && array && zp->n != scale->n) {
-		qn_json_error(r, zp, "param.length", "there are %zu scales and %zu zero points",
-			      scale->n, zp->n);
+		qn_json_error(r, zp, "param.length", "%zu scales, but %zu zero points", scale->n,
+			      zp->n);
 		return false;
 	}
 	out->scale = QN_NEW(r->tmp, double, out->n);
@@ -158,14 +157,14 @@ read_symbol(qn_json_reader *r, const qn_json *v)
 	const qn_json *kind = qn_json_need(&r->doc, v, "kind", QN_JSON_STRING);
 	const qn_json *len = qn_json_find(v, "len");
 	if (kind != NULL && strcmp(kind->string, "sym") != 0 && strcmp(kind->string, "asym") != 0) {
-		qn_json_error(r, kind, "json.value", "a symbol is \"sym\" or \"asym\", not \"%s\"",
-			      kind->string);
+		qn_json_error(r, kind, "json.value",
+			      "invalid value '%s' of 'kind' (expected sym or asym)", kind->string);
 		return;
 	}
 	if (len != NULL && (!qn_json_i64(len, &n) || n < 1)) {
-		qn_json_error(
-			r, len, "symbol.len",
-			"the length must be an integer from 1 on; without \"len\" it is one pair");
+		qn_json_error(r, len, "symbol.len",
+			      "'len' must be an integer from 1; without it the symbol has one "
+			      "scale and zero point");
 		return;
 	}
 	if (name == NULL || kind == NULL)
@@ -215,8 +214,8 @@ read_param(qn_json_reader *r, const qn_json *v)
 		}
 	if (ok && at.n <= QN_INLINE_PARAMS) {
 		qn_json_error(r, v, "param.length",
-			      "@%s has %zu values; up to %d are written in the type", v->key, at.n,
-			      QN_INLINE_PARAMS);
+			      "@%s has %zu values; up to %d must be written in the type", v->key,
+			      at.n, QN_INLINE_PARAMS);
 		return;
 	}
 	if (ok && scales_ok(r, v, &at))
@@ -236,8 +235,8 @@ read_functions(qn_json_reader *r, const qn_json *array)
 		qn_graph *g = qn_json_graph(r, v, NULL);
 
 		if (g != NULL && qn_model_graph(r->m, g->name) != NULL)
-			qn_json_error(r, v, "graph.name.duplicate",
-				      "another function is called \"%s\"", g->name);
+			qn_json_error(r, v, "graph.name.duplicate", "duplicate function name '%s'",
+				      g->name);
 		else if (g != NULL)
 			qn_model_add_graph(r->m, g);
 		else if (name != NULL && name->kind == QN_JSON_STRING &&
@@ -253,7 +252,7 @@ read_entry(qn_json_reader *r)
 	qn_graph *g = v != NULL ? qn_json_graph(r, v, "main") : NULL;
 
 	if (g != NULL && qn_model_graph(r->m, g->name) != NULL)
-		qn_json_error(r, v, "graph.name.duplicate", "a function is called \"%s\" too",
+		qn_json_error(r, v, "graph.name.duplicate", "duplicate function name '%s'",
 			      g->name);
 	else if (g != NULL)
 		qn_model_add_graph(r->m, g);
@@ -265,7 +264,7 @@ read_model(qn_json_reader *r)
 	static const char *const keys[] = {"quern",  "name",      "producer", "stage",
 					   "after",  "rounding",  "options",  "symbols",
 					   "params", "functions", "graph",    "quantized",
-					   "opened", "clipped",   "pruned",  "tensors"};
+					   "opened", "clipped",   "pruned",   "tensors"};
 	const qn_json *root = r->doc.root;
 
 	if (!read_version(r))

@@ -74,7 +74,7 @@ number(lexer *x)
 	}
 	if (x->at - begin > QN_JSON_DIGITS) {
 		x->at = begin;
-		return refuse(x, "a number of more than 63 characters");
+		return refuse(x, "a number has more than 63 characters");
 	}
 	return true;
 }
@@ -102,7 +102,7 @@ static bool
 escape(lexer *x)
 {
 	if (++x->at == x->end || *x->at == '\0' || strchr("\"\\/bfnrtu", *x->at) == NULL)
-		return refuse(x, "an unknown escape in a string");
+		return refuse(x, "unknown escape sequence in a string");
 	if (*x->at++ != 'u')
 		return true;
 	int v = hex4(x);
@@ -180,7 +180,7 @@ word(lexer *x)
 			return true;
 		}
 	}
-	return refuse(x, "a character that begins no JSON value");
+	return refuse(x, "unexpected character (expected a JSON value)");
 }
 
 /* ---- how the tokens follow each other ---- */

@@ -26,12 +26,12 @@ read_clipped(qn_json_reader *r, const qn_json *v)
 
 		if (n == NULL || !qn_json_i64(n, &count[i]) || count[i] < 1 || count[1] < 0) {
 			qn_json_error(r, n != NULL ? n : v, "json.value",
-				      "\"%s\" must be an integer from 1 on", keys[i + 1]);
+				      "'%s' must be an integer from 1", keys[i + 1]);
 			return;
 		}
 	}
 	if (count[0] > count[1])
-		qn_json_error(r, v, "json.value", "more elements are outside than there are");
+		qn_json_error(r, v, "json.value", "'outside' is larger than 'elements'");
 	else if (value != NULL)
 		qn_model_clipped(r->m, &(qn_clipped){.value = value,
 						     .outside = (uint64_t)count[0],
@@ -53,12 +53,12 @@ read_pruned(qn_json_reader *r, const qn_json *v)
 
 		if (n == NULL || !qn_json_i64(n, &count[i]) || count[i] < 0) {
 			qn_json_error(r, n != NULL ? n : v, "json.value",
-				      "\"%s\" must be an integer from 0 on", keys[i + 1]);
+				      "'%s' must be an integer from 0", keys[i + 1]);
 			return;
 		}
 	}
 	if (count[0] >= count[1])
-		qn_json_error(r, v, "json.value", "a layer keeps a channel at least");
+		qn_json_error(r, v, "json.value", "a layer must keep at least one channel");
 	else if (layer != NULL)
 		qn_model_pruned(r->m, &(qn_pruned){.value = layer,
 						   .removed = (uint64_t)count[0],

@@ -4,6 +4,16 @@
  *   {"name": "y", "op": "relu", "inputs": ["x"]} */
 #include "formats/json_nodes.h"
 #include "ir/diag.h"
+#include "ir/nearest.h"
+
+static void
+unknown_op(qn_json_reader *r, const qn_json *op)
+{
+	const char *best = qn_nearest_op(r->m->env, op->string);
+
+	qn_json_error(r, op, "op.unknown", "unknown op '%s'" QN_DID_YOU_MEAN, op->string,
+		      QN_SUGGEST(best));
+}
 
 static bool
 read_op(qn_json_nodes *s, qn_json_entry *e)
@@ -14,11 +24,11 @@ read_op(qn_json_nodes *s, qn_json_entry *e)
 		return false;
 	e->info = qn_op_lookup(s->r->m->env, op->string, &e->like.op);
 	if (e->like.op == QN_NOP)
-		qn_json_error(s->r, op, "op.unknown", "there is no op \"%s\"", op->string);
+		unknown_op(s->r, op);
 	else if (e->like.op == QN_OP_input || e->like.op == QN_OP_const)
 		qn_json_error(s->r, op, "op.unknown",
-			      "an input or constant stands in \"inputs\" or \"constants\", not in "
-			      "\"nodes\"");
+			      "an input or constant belongs in 'inputs' or 'constants', not in "
+			      "'nodes'");
 	else
 		return true;
 	return false;
@@ -49,10 +59,14 @@ read_callee(qn_json_nodes *s, qn_json_entry *e)
 		return false;
 	}
 	e->like.callee = qn_model_graph(s->r->m, v->string);
-	if (e->like.callee == NULL && qn_map_gets(&s->r->broken, v->string) == NULL)
+	if (e->like.callee == NULL && qn_map_gets(&s->r->broken, v->string) == NULL) {
+		const char *best = qn_nearest_graph(s->r->m, v->string);
+
 		qn_json_error(s->r, v, "graph.callee.undefined",
-			      "no function \"%s\" stands before this one in \"functions\"",
-			      v->string);
+			      "unknown function '%s': it must be before this one in "
+			      "'functions'" QN_DID_YOU_MEAN,
+			      v->string, QN_SUGGEST(best));
+	}
 	return e->like.callee != NULL;
 }
 
@@ -75,8 +89,7 @@ read_operands(qn_json_nodes *s, qn_json_entry *e)
 		}
 		e->in[i] = qn_map_gets(&s->names, name->string);
 		if (e->in[i] == NULL) {
-			qn_json_error(s->r, name, "graph.value.undefined",
-				      "there is no input, constant or node \"%s\"", name->string);
+			qn_json_unknown_value(s, name, false);
 			ok = false;
 		}
 	}

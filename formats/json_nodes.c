@@ -13,6 +13,7 @@
 
 #include "formats/json_nodes.h"
 #include "ir/diag.h"
+#include "ir/nearest.h"
 
 typedef qn_json_entry entry;
 typedef qn_json_nodes nodes;
@@ -25,8 +26,9 @@ declare(nodes *s, const qn_json *v, const char *name, entry *e)
 	const entry *older = qn_map_gets(&s->names, name);
 
 	if (older != NULL)
-		qn_json_error(s->r, v, "graph.name.duplicate", "the name \"%s\" is taken by %s",
-			      name, qn_json_at(s->r, older->v));
+		qn_json_error(s->r, v, "graph.name.duplicate",
+			      "duplicate name '%s': %s has it already", name,
+			      qn_json_at(s->r, older->v));
 	else
 		qn_map_puts(&s->names, name, e);
 	if (older != NULL)
@@ -124,8 +126,7 @@ place_constants(nodes *s)
 			continue;
 		entry *node = qn_map_gets(&s->names, after->string);
 		if (node == NULL || !node->is_node) {
-			qn_json_error(s->r, after, "graph.value.undefined",
-				      "there is no node \"%s\"", after->string);
+			qn_json_unknown_value(s, after, true);
 			continue;
 		}
 		if (node->last == NULL)
@@ -148,7 +149,7 @@ report_cycle(nodes *s, const entry *top, const entry *again)
 	for (const entry *e = top; e != again; e = e->below)
 		qn_buff(&b, "%s -> ", e->like.name);
 	qn_json_error(s->r, again->v, "json.cycle",
-		      "these nodes wait for each other in a circle: %s%s", qn_buf_str(&b),
+		      "these nodes depend on each other in a cycle: %s%s", qn_buf_str(&b),
 		      again->like.name);
 }
 
@@ -212,6 +213,20 @@ read_nodes(nodes *s, const qn_json *array)
 		visit(s, &s->constant[i]); /* those behind a node with an error */
 }
 
+void
+qn_json_unknown_value(const qn_json_nodes *s, const qn_json *v, bool only_nodes)
+{
+	const char *best = only_nodes ? NULL : qn_nearest_value(s->g, v->string);
+	size_t n = s->r->m->env->diags->n < QN_MAX_DIAGS ? QN_MAX_COMPARED : 0;
+
+	for (size_t i = 0; i < s->nconstant && i < n && !only_nodes; i++)
+		best = qn_nearer_name(v->string, best, s->constant[i].like.name);
+	for (size_t i = 0; i < s->n && i < n; i++)
+		best = qn_nearer_name(v->string, best, s->node[i].like.name);
+	qn_json_error(s->r, v, "graph.value.undefined", "unknown %s '%s'" QN_DID_YOU_MEAN,
+		      only_nodes ? "node" : "input, constant or node", v->string, QN_SUGGEST(best));
+}
+
 /* ---- outputs ---- */
 
 static void
@@ -232,10 +247,9 @@ read_output(nodes *s, const qn_json *v)
 		return;
 	const entry *e = qn_map_gets(&s->names, value->string);
 	if (e == NULL)
-		qn_json_error(s->r, value, "graph.value.undefined",
-			      "there is no input, constant or node \"%s\"", value->string);
+		qn_json_unknown_value(s, value, false);
 	if (qn_map_gets(&s->outputs, name->string) != NULL) {
-		qn_json_error(s->r, v, "graph.name.duplicate", "another output is called \"%s\"",
+		qn_json_error(s->r, v, "graph.name.duplicate", "duplicate output name '%s'",
 			      name->string);
 		return;
 	}

@@ -44,4 +44,8 @@ typedef struct qn_json_nodes {
  * mistake. */
 bool qn_json_node(qn_json_nodes *s, qn_json_entry *e);
 
+/* Reports graph.value.undefined at the string v, with the nearest name of the graph (only_nodes:
+ * of its nodes alone). */
+void qn_json_unknown_value(const qn_json_nodes *s, const qn_json *v, bool only_nodes);
+
 #endif

@@ -22,6 +22,7 @@
 
 #include "ir/diag.h"
 #include "ir/map.h"
+#include "ir/nearest.h"
 #include "ir/text.h"
 
 static const char *const kind_names[] = {"null",     "true or false", "a number",
@@ -55,7 +56,7 @@ report_duplicate(builder *b, const qn_json *v)
 {
 	b->status = qn_report(b->doc->env, QN_EINVALID, b->duplicate,
 			      qn_json_place(b->doc, b->doc->arena, v),
-			      "the key \"%s\" is there twice; remove one", v->key);
+			      "duplicate key '%s'; remove one", v->key);
 }
 
 static void
@@ -246,15 +247,13 @@ qn_json_need(const qn_json_doc *d, const qn_json *v, const char *key, qn_json_ki
 	if (qn_json_find(v, key) != NULL)
 		return qn_json_want(d, v, key, kind);
 	(void)qn_report(d->env, QN_EINVALID, "json.key.missing", qn_json_place(d, d->arena, v),
-			"the key \"%s\" (%s) is missing", key, kind_names[kind]);
+			"missing key '%s' (expected %s)", key, kind_names[kind]);
 	return NULL;
 }
 
 void
 qn_json_only(const qn_json_doc *d, const qn_json *v, size_t n, const char *const *keys)
 {
-	qn_buf b;
-
 	for (size_t i = 0; i < v->n; i++) {
 		const qn_json *child = &v->child[i];
 		size_t k = 0;
@@ -263,14 +262,43 @@ qn_json_only(const qn_json_doc *d, const qn_json *v, size_t n, const char *const
 			k++;
 		if (k < n || child->key[0] == '_')
 			continue;
-		qn_buf_init(&b, d->arena);
-		for (k = 0; k < n; k++)
-			qn_buff(&b, "%s%s", k > 0 ? ", " : "", keys[k]);
-		(void)qn_report(
-			d->env, QN_EINVALID, "json.key.unknown", qn_json_place(d, d->arena, child),
-			"unknown key \"%s\"; known here: %s; a note of your own begins with _",
-			child->key, qn_buf_str(&b));
+		const char *best = qn_nearest_name(child->key, n, keys);
+		(void)qn_report(d->env, QN_EINVALID, "json.key.unknown",
+				qn_json_place(d, d->arena, child),
+				"unknown key '%s' (expected %s, or a comment whose key begins "
+				"with _)" QN_DID_YOU_MEAN,
+				child->key, qn_choices(d->arena, n, keys), QN_SUGGEST(best));
 	}
+}
+
+const char *
+qn_json_describe(qn_arena *a, const qn_json *v)
+{
+	enum { SHOWN = 60 };
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	switch (v->kind) {
+	case QN_JSON_NULL:
+		return "null";
+	case QN_JSON_BOOL:
+		return v->truth ? "true" : "false";
+	case QN_JSON_NUMBER:
+		if (v->number == floor(v->number) && fabs(v->number) < 1e15)
+			qn_buff(&b, "%lld", (long long)v->number);
+		else
+			qn_buff(&b, "%g", v->number);
+		break;
+	case QN_JSON_STRING:
+		qn_buff(&b, "%.*s%s", SHOWN, v->string, strlen(v->string) > SHOWN ? "…" : "");
+		break;
+	case QN_JSON_ARRAY:
+		qn_buff(&b, "an array of %zu", v->n);
+		break;
+	case QN_JSON_OBJECT:
+		return "an object";
+	}
+	return qn_buf_str(&b);
 }
 
 /* ---- numbers ---- */

@@ -73,6 +73,9 @@ const qn_json *qn_json_want(const qn_json_doc *d, const qn_json *v, const char *
 const qn_json *qn_json_need(const qn_json_doc *d, const qn_json *v, const char *key,
 			    qn_json_kind kind);
 
+/* What stands there in a few words, for messages: 'smae', 1.5, true, an array of 3, an object. */
+const char *qn_json_describe(qn_arena *a, const qn_json *v);
+
 /* Reports json.key.unknown for each member whose key is none of these n and does not begin with
  * '_'. */
 void qn_json_only(const qn_json_doc *d, const qn_json *v, size_t n, const char *const *keys);

@@ -43,7 +43,7 @@ static qn_status
 bad(const header *h, const char *what)
 {
 	return qn_report(h->env, QN_EINVALID, "npy.header", h->place,
-			 "the header is no dict that NumPy writes: %s", what);
+			 "the header is not a dict as NumPy writes it: %s", what);
 }
 
 static void
@@ -99,10 +99,11 @@ read_descr(header *h)
 			return QN_OK;
 		}
 	}
-	return qn_report(h->env, QN_EUNSUPPORTED, "npy.dtype", h->place,
-			 "elements of type '%.*s'; supported are b1 i1 u1 and little-endian i2 u2 "
-			 "i4 u4 i8 u8 f2 f4 f8",
-			 (int)(n < 64 ? n : 64), s);
+	return qn_report(
+		h->env, QN_EUNSUPPORTED, "npy.dtype", h->place,
+		"unsupported element type '%.*s' (expected b1 i1 u1 or little-endian i2 u2 "
+		"i4 u4 i8 u8 f2 f4 f8)",
+		(int)(n < 64 ? n : 64), s);
 }
 
 static qn_status
@@ -121,18 +122,18 @@ read_dim(header *h)
 	int64_t v = 0;
 
 	if (h->at == h->end || *h->at < '0' || *h->at > '9')
-		return bad(h, "a dim in shape is no number");
+		return bad(h, "a dimension of shape is not an integer");
 	for (; h->at < h->end && *h->at >= '0' && *h->at <= '9'; h->at++) {
 		int64_t digit = *h->at - '0';
 
 		if (v > (INT64_MAX - digit) / 10)
 			return qn_report(h->env, QN_EINVALID, "npy.size", h->place,
-					 "a dim does not fit 64 bits");
+					 "a dimension does not fit 64 bits");
 		v = v * 10 + digit;
 	}
 	if (h->rank == QN_MAX_RANK)
-		return qn_report(h->env, QN_EUNSUPPORTED, "npy.size", h->place, "more than %d dims",
-				 QN_MAX_RANK);
+		return qn_report(h->env, QN_EUNSUPPORTED, "npy.size", h->place,
+				 "more than %d dimensions", QN_MAX_RANK);
 	h->dim[h->rank++] = v;
 	return QN_OK;
 }
@@ -144,14 +145,14 @@ read_shape(header *h)
 	bool comma = true;
 
 	if (!eat(h, "("))
-		return bad(h, "shape is no tuple");
+		return bad(h, "shape is not a tuple");
 	while (!eat(h, ")")) {
 		if (!comma)
 			return bad(h, "a comma is missing in shape");
 		QN_TRY(read_dim(h));
 		comma = eat(h, ",");
 	}
-	return h->rank == 1 && !comma ? bad(h, "shape is no tuple") : QN_OK;
+	return h->rank == 1 && !comma ? bad(h, "shape is not a tuple") : QN_OK;
 }
 
 static qn_status
@@ -170,16 +171,16 @@ read_pair(header *h)
 	size_t n = 0;
 
 	if (!quoted(h, &s, &n) || !eat(h, ":"))
-		return bad(h, "a key and a colon are expected");
+		return bad(h, "expected a key and a colon");
 	for (size_t i = 0; i < QN_COUNT(keys); i++)
 		if (strlen(keys[i].name) == n && memcmp(keys[i].name, s, n) == 0) {
 			if (*keys[i].seen)
-				return bad(h, "a key is there twice");
+				return bad(h, "duplicate key");
 			*keys[i].seen = true;
 			blanks(h);
 			return keys[i].read(h);
 		}
-	return bad(h, "a key other than descr, fortran_order and shape");
+	return bad(h, "unknown key (expected descr, fortran_order or shape)");
 }
 
 static qn_status
@@ -202,7 +203,8 @@ read_dict(header *h)
 		return bad(h, "descr, fortran_order or shape is missing");
 	if (h->fortran && h->rank > 1)
 		return qn_report(h->env, QN_EUNSUPPORTED, "npy.order", h->place,
-				 "Fortran order (column-major); save numpy.ascontiguousarray(x)");
+				 "Fortran (column-major) order is not supported; save "
+				 "numpy.ascontiguousarray(x)");
 	return QN_OK;
 }
 
@@ -214,13 +216,14 @@ find_dict(header *h, const char *data, size_t n, const char **rest)
 
 	if (n < sizeof magic || memcmp(data, magic, sizeof magic) != 0)
 		return qn_report(h->env, QN_EINVALID, "npy.magic", h->place,
-				 "this is no .npy file: it does not begin with \\x93NUMPY");
+				 "not an .npy file: it does not begin with \\x93NUMPY");
 	if (n < PREFIX_V1)
 		return qn_report(h->env, QN_EINVALID, "npy.truncated", h->place,
 				 "the file ends in its header");
 	if (p[6] < 1 || p[6] > 3 || p[7] != 0)
 		return qn_report(h->env, QN_EUNSUPPORTED, "npy.magic", h->place,
-				 "format version %d.%d; 1.0, 2.0 and 3.0 are known", p[6], p[7]);
+				 "unknown format version %d.%d (expected 1.0, 2.0 or 3.0)", p[6],
+				 p[7]);
 	size_t prefix = p[6] == 1 ? PREFIX_V1 : PREFIX_V2;
 	size_t length = (size_t)p[8] | (size_t)p[9] << 8;
 	if (n >= prefix && p[6] > 1)

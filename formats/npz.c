@@ -93,12 +93,12 @@ check_member(archive *z, const zip_stat_t *s, const char *place)
 	if (s->size > most || z->total > most - s->size)
 		return qn_limit_report(z->arena->env, QN_LIMIT_BYTES, place, s->size + z->total);
 	if (s->size > z->room || z->total > z->room - s->size)
-		return qn_report(z->arena->env, QN_EINVALID, "npz.size", place,
-				 "the arrays become %llu bytes, and this archive may become %llu: "
-				 "64 MiB, and 64 times its size; save them without compression "
-				 "(numpy.savez), or as .npy",
-				 (unsigned long long)(s->size + z->total),
-				 (unsigned long long)z->room);
+		return qn_report(
+			z->arena->env, QN_EINVALID, "npz.size", place,
+			"the arrays need %llu bytes, and this archive may need at most %llu: "
+			"64 MiB, and 64 times its size; save them without compression "
+			"(numpy.savez), or as .npy",
+			(unsigned long long)(s->size + z->total), (unsigned long long)z->room);
 	z->total += s->size;
 	return QN_OK;
 }
@@ -163,7 +163,7 @@ qn_npz_parse(qn_types *t, qn_arena *a, const char *place, const char *data, size
 	zip_int64_t entries = zip_get_num_entries(z->zip, 0);
 	if (entries < 0 || entries > QN_NPZ_MOST)
 		return qn_report(a->env, QN_EINVALID, "npz.size", place,
-				 "%lld members; at most %d are read", (long long)entries,
+				 "%lld members; at most %d are supported", (long long)entries,
 				 (int)QN_NPZ_MOST);
 	*out = QN_NEW(a, qn_npz_member, (size_t)entries + 1);
 	for (zip_int64_t i = 0; i < entries; i++) {
@@ -178,7 +178,7 @@ qn_npz_parse(qn_types *t, qn_arena *a, const char *place, const char *data, size
 	drop(z);
 	if (status == QN_OK && *count == 0)
 		return qn_report(a->env, QN_EINVALID, "npz.archive", place,
-				 "no member of this archive is an array: none ends in .npy");
+				 "the archive has no array: no member has the file extension .npy");
 	return status;
 }
 
@@ -196,8 +196,8 @@ qn_npz_parse(qn_types *t, qn_arena *a, const char *place, const char *data, size
 	*count = 0;
 	return qn_report(
 		a->env, QN_EUNSUPPORTED, "npz.support", place,
-		"this Quern was built without libzip (Debian: libzip-dev) and reads no .npz; "
-		"save one .npy for each input");
+		"this Quern was built without libzip (Debian: libzip-dev) and cannot read .npz; "
+		"save one .npy per input");
 }
 
 #endif

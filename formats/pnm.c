@@ -75,7 +75,7 @@ qn_pnm_decode(qn_arena *a, const char *place, const char *data, size_t n, qn_ima
 	*out = (qn_image){h, w, data[1] == '2' || data[1] == '5' ? 1 : 3, most > 255, NULL};
 	if (w <= 0 || h <= 0 || most <= 0)
 		return bad(a, place,
-			   "the header has no width, height and largest value from 1 to 65535");
+			   "the header must give width, height and largest value, from 1 to 65535");
 	int64_t count = h * w * out->c;
 	/* A value takes at least a byte, two with the blank before it: a short file asks for
 	 * little. */
@@ -85,7 +85,7 @@ qn_pnm_decode(qn_arena *a, const char *place, const char *data, size_t n, qn_ima
 				 "are read",
 				 (long long)w, (long long)h, (size_t)(c.end - c.at));
 	if (!text && (c.at == c.end || !is_space(*c.at++)))
-		return bad(a, place, "a blank is missing behind the header");
+		return bad(a, place, "a blank is missing after the header");
 	void *pixels = qn_arena_alloc(a, (size_t)count, out->wide ? 2 : 1);
 	for (int64_t i = 0; i < count; i++) {
 		int64_t v = next_value(&c, text, out->wide);
@@ -93,7 +93,7 @@ qn_pnm_decode(qn_arena *a, const char *place, const char *data, size_t n, qn_ima
 		if (v < 0 || v > most)
 			return bad(
 				a, place,
-				v < 0 ? "the pixels end early, or one is no number"
+				v < 0 ? "the pixels end early, or one is not a number"
 				      : "a pixel is larger than the largest value of the header");
 		if (out->wide)
 			((uint16_t *)pixels)[i] = (uint16_t)v;

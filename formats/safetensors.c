@@ -15,6 +15,7 @@
 #include "formats/json_out.h"
 #include "formats/json_tree.h"
 #include "ir/diag.h"
+#include "ir/nearest.h"
 
 enum { PREFIX = 8, MAX_HEADER = 100 * 1000 * 1000 };
 
@@ -30,7 +31,9 @@ static const struct {
 };
 
 struct qn_safetensors {
-	qn_map names; /* name -> qn_tensor */
+	qn_map names;      /* name -> qn_tensor */
+	const char **name; /* in the order of the file */
+	size_t n;
 };
 
 /* Where a tensor's bytes are, for the search for overlaps. */
@@ -63,7 +66,7 @@ read_dtype(const reader *r, const qn_json *v, qn_plain *out)
 	const qn_json *dtype = qn_json_find(v, "dtype");
 
 	if (dtype == NULL || dtype->kind != QN_JSON_STRING)
-		return bad(r, v, "safetensors.header", "the string \"dtype\" is missing");
+		return bad(r, v, "safetensors.header", "missing key 'dtype' (expected a string)");
 	for (size_t i = 0; i < QN_COUNT(dtypes); i++)
 		if (strcmp(dtypes[i].text, dtype->string) == 0) {
 			*out = dtypes[i].plain;
@@ -71,7 +74,7 @@ read_dtype(const reader *r, const qn_json *v, qn_plain *out)
 		}
 	return qn_report(r->a->env, QN_EUNSUPPORTED, "safetensors.dtype",
 			 qn_json_place(r->doc, r->doc->arena, dtype),
-			 "the dtype %s is not supported; BOOL I8 … U64 F16 BF16 F32 F64 are",
+			 "unsupported dtype '%s' (expected BOOL, I8 … U64, F16, BF16, F32 or F64)",
 			 dtype->string);
 }
 
@@ -81,15 +84,15 @@ read_shape(const reader *r, const qn_json *v, int64_t *dim, int32_t *rank)
 	const qn_json *shape = qn_json_find(v, "shape");
 
 	if (shape == NULL || shape->kind != QN_JSON_ARRAY)
-		return bad(r, v, "safetensors.header", "the array \"shape\" is missing");
+		return bad(r, v, "safetensors.header", "missing key 'shape' (expected an array)");
 	if (shape->n > QN_MAX_RANK)
 		return qn_report(r->a->env, QN_EUNSUPPORTED, "safetensors.header",
-				 qn_json_place(r->doc, r->doc->arena, shape), "more than %d dims",
-				 QN_MAX_RANK);
+				 qn_json_place(r->doc, r->doc->arena, shape),
+				 "more than %d dimensions", QN_MAX_RANK);
 	for (size_t i = 0; i < shape->n; i++)
 		if (!qn_json_i64(&shape->child[i], &dim[i]) || dim[i] < 0)
 			return bad(r, &shape->child[i], "safetensors.header",
-				   "a dim is no integer >= 0");
+				   "a dimension is not an integer from 0");
 	*rank = (int32_t)shape->n;
 	return QN_OK;
 }
@@ -102,7 +105,7 @@ read_offsets(const reader *r, const qn_json *v, range *out)
 	if (o == NULL || o->kind != QN_JSON_ARRAY || o->n != 2 ||
 	    !qn_json_i64(&o->child[0], &out->begin) || !qn_json_i64(&o->child[1], &out->end))
 		return bad(r, v, "safetensors.header",
-			   "\"data_offsets\" is no array of two integers");
+			   "'data_offsets' is not an array of two integers");
 	if (out->begin < 0 || out->end < out->begin)
 		return bad(r, o, "safetensors.offset", "the offsets do not ascend from 0");
 	if ((uint64_t)out->end > r->n)
@@ -120,10 +123,10 @@ read_metadata(const reader *r, const qn_json *v)
 	for (size_t i = 0; i < v->n; i++)
 		if (v->kind != QN_JSON_OBJECT || v->child[i].kind != QN_JSON_STRING)
 			return bad(r, v, "safetensors.header",
-				   "__metadata__ is no map from strings to strings");
+				   "__metadata__ is not a map from strings to strings");
 	return v->kind == QN_JSON_OBJECT ? QN_OK
 					 : bad(r, v, "safetensors.header",
-					       "__metadata__ is no map from strings to strings");
+					       "__metadata__ is not a map from strings to strings");
 }
 
 static qn_status
@@ -135,13 +138,13 @@ read_tensor(reader *r, const qn_json *v)
 	range at = {0};
 
 	if (v->kind != QN_JSON_OBJECT)
-		return bad(r, v, "safetensors.header", "a tensor's entry is no object");
+		return bad(r, v, "safetensors.header", "a tensor's entry is not an object");
 	for (size_t i = 0; i < v->n; i++)
 		if (strcmp(v->child[i].key, "dtype") != 0 &&
 		    strcmp(v->child[i].key, "shape") != 0 &&
 		    strcmp(v->child[i].key, "data_offsets") != 0)
 			return bad(r, &v->child[i], "safetensors.header",
-				   "a key other than dtype, shape and data_offsets");
+				   "unknown key (expected dtype, shape or data_offsets)");
 	QN_TRY(read_dtype(r, v, &plain));
 	QN_TRY(read_shape(r, v, dim, &rank));
 	QN_TRY(read_offsets(r, v, &at));
@@ -149,8 +152,9 @@ read_tensor(reader *r, const qn_json *v)
 	int64_t count = qn_type_count(type);
 	if (count < 0 || count * qn_plain_table[plain].bytes != at.end - at.begin)
 		return bad(r, v, "safetensors.offset",
-			   "the size of the data is not that of dtype and shape");
+			   "the size of the data does not match dtype and shape");
 	r->ranges[r->nrange++] = at;
+	r->s->name[r->s->n++] = qn_arena_str(r->a, v->key);
 	qn_map_puts(&r->s->names, v->key, qn_tensor_view_file(r->a, type, r->data + at.begin));
 	return QN_OK;
 }
@@ -176,10 +180,9 @@ check_overlap(reader *r)
 	qsort(r->ranges, r->nrange, sizeof *r->ranges, by_begin);
 	for (size_t i = 1; i < r->nrange; i++)
 		if (r->ranges[i].begin < r->ranges[i - 1].end)
-			status =
-				qn_report(r->a->env, QN_EINVALID, "safetensors.overlap",
-					  r->doc->file, "the tensors \"%s\" and \"%s\" share bytes",
-					  r->ranges[i - 1].name, r->ranges[i].name);
+			status = qn_report(r->a->env, QN_EINVALID, "safetensors.overlap",
+					   r->doc->file, "the tensors '%s' and '%s' share bytes",
+					   r->ranges[i - 1].name, r->ranges[i].name);
 	return status;
 }
 
@@ -190,8 +193,9 @@ read_header(reader *r)
 	qn_status status = QN_OK;
 
 	if (root->kind != QN_JSON_OBJECT)
-		return bad(r, root, "safetensors.header", "the header is no object");
+		return bad(r, root, "safetensors.header", "the header is not an object");
 	r->ranges = QN_NEW(r->doc->arena, range, root->n);
+	r->s->name = QN_NEW(r->a, const char *, root->n);
 	for (size_t i = 0; i < root->n; i++) {
 		const qn_json *v = &root->child[i];
 		qn_status s = strcmp(v->key, "__metadata__") == 0 ? read_metadata(r, v)
@@ -254,6 +258,12 @@ const qn_tensor *
 qn_safetensors_find(const qn_safetensors *s, const char *name)
 {
 	return qn_map_gets(&s->names, name);
+}
+
+const char *
+qn_safetensors_nearest(const qn_safetensors *s, const char *name)
+{
+	return qn_nearest_name(name, s->n < QN_MAX_COMPARED ? s->n : QN_MAX_COMPARED, s->name);
 }
 
 /* ---- writing ---- */

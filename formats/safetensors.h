@@ -17,6 +17,8 @@ qn_status qn_safetensors_parse(qn_types *t, qn_arena *a, const char *place, cons
 			       size_t n, qn_safetensors **out) QN_MUST_CHECK;
 /* NULL when there is none of this name. */
 const qn_tensor *qn_safetensors_find(const qn_safetensors *s, const char *name);
+/* The name of a tensor that is nearest to this one; NULL when none is near. */
+const char *qn_safetensors_nearest(const qn_safetensors *s, const char *name);
 
 /* Writes a file's bytes: data begins 8-byte aligned, tensors in the given order. */
 void qn_safetensors_print(qn_buf *b, size_t n, const char *const *name, const qn_tensor *const *x);

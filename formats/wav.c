@@ -39,8 +39,9 @@ read_format(qn_env *env, const char *place, const unsigned char *p, size_t n, qn
 			     : tag == TAG_FLOAT && w->bits == 32;
 	if (!known)
 		return qn_report(env, QN_EUNSUPPORTED, "wav.format", place,
-				 "coding %u with %u bits; PCM of 8, 16, 24 or 32 bits and 32-bit "
-				 "float are read: convert it, for example with sox",
+				 "unsupported coding %u with %u bits (expected PCM of 8, 16, 24 or "
+				 "32 bits, or 32-bit "
+				 "float); convert it, for example with sox",
 				 tag, w->bits);
 	if (w->channels < 1 || w->channels > MOST_CHANNELS ||
 	    align != (uint32_t)w->channels * (w->bits / 8))
@@ -59,9 +60,10 @@ read_data(qn_env *env, const char *place, const unsigned char *p, size_t n, qn_w
 		return qn_report(env, QN_EINVALID, "wav.format", place,
 				 "the chunk 'data' comes before 'fmt '");
 	if (n % frame != 0)
-		return qn_report(env, QN_EINVALID, "wav.truncated", place,
-				 "%zu bytes of data are no whole number of frames of %zu bytes", n,
-				 frame);
+		return qn_report(
+			env, QN_EINVALID, "wav.truncated", place,
+			"%zu bytes of data are not a multiple of the frame size of %zu bytes", n,
+			frame);
 	w->frames = (int64_t)(n / frame);
 	w->data = p;
 	return QN_OK;
@@ -76,7 +78,7 @@ qn_wav_parse(qn_env *env, const char *place, const char *data, size_t n, qn_wav 
 
 	if (n < at || memcmp(p, "RIFF", 4) != 0 || memcmp(p + 8, "WAVE", 4) != 0)
 		return qn_report(env, QN_EINVALID, "wav.format", place,
-				 "this is no WAV file: it does not begin with RIFF and WAVE");
+				 "not a WAV file: it does not begin with RIFF and WAVE");
 	while (w.data == NULL && n - at >= 8) {
 		size_t size = le(p + at + 4, 4);
 		const unsigned char *chunk = p + at + 8;

@@ -64,12 +64,12 @@ static size_t
 follow(qn_flat *f, size_t at)
 {
 	if (!inside(f, at, 4)) {
-		damaged(f, at, "an offset lies behind the end");
+		damaged(f, at, "an offset is after the end");
 		return 0;
 	}
 	uint64_t to = at + number(f, at, 4);
 	if (to <= at || to >= f->n) {
-		damaged(f, at, "an offset leads outside the file");
+		damaged(f, at, "an offset is outside the file");
 		return 0;
 	}
 	return (size_t)to;
@@ -83,12 +83,12 @@ table_of(qn_flat *f, size_t at)
 	if (at == 0)
 		return none;
 	if (!inside(f, at, 4)) {
-		damaged(f, at, "a table lies behind the end");
+		damaged(f, at, "a table is after the end");
 		return none;
 	}
 	int64_t vtable = (int64_t)at - integer(f, at, QN_FLAT_I32);
 	if (vtable < 0 || !inside(f, (size_t)vtable, 4)) {
-		damaged(f, at, "a table's list of fields lies outside the file");
+		damaged(f, at, "a table's list of fields is outside the file");
 		return none;
 	}
 	t.at = at;
@@ -97,7 +97,7 @@ table_of(qn_flat *f, size_t at)
 	t.bytes = (uint32_t)number(f, t.vtable + 2, 2);
 	if (t.vtable_bytes < 4 || !inside(f, t.vtable, t.vtable_bytes) || t.bytes < 4 ||
 	    !inside(f, at, t.bytes)) {
-		damaged(f, at, "a table reaches behind the end");
+		damaged(f, at, "a table goes beyond the end");
 		return none;
 	}
 	return t;
@@ -127,7 +127,7 @@ field_at(const qn_flat_table *t, uint32_t field, uint32_t bytes)
 	if (place == 0)
 		return 0;
 	if (place < 4 || place + bytes > t->bytes) {
-		damaged(t->f, t->at, "a field lies outside its table");
+		damaged(t->f, t->at, "a field is outside its table");
 		return 0;
 	}
 	return t->at + place;
@@ -172,7 +172,7 @@ qn_flat_vector_in(const qn_flat_table *t, uint32_t field, uint32_t each)
 	if (at == 0 || (at = follow(t->f, at)) == 0)
 		return none;
 	if (!inside(t->f, at, 4)) {
-		damaged(t->f, at, "a vector lies behind the end");
+		damaged(t->f, at, "a vector is after the end");
 		return none;
 	}
 	v.n = (size_t)number(t->f, at, 4);

@@ -385,8 +385,8 @@ qn_importer_end(qn_importer *im)
 
 	if (im->behind > 0)
 		qn_warn(im->m->env, "import.behind", im->file,
-			"%zu node%s behind those that failed, from '%s' on, could not be checked "
-			"but for the names of operators; more may be wrong with %s",
+			"%zu node%s after those that failed, from '%s' on, could only be checked "
+			"for the names of operators; more may be wrong with %s",
 			im->behind, im->behind > 1 ? "s" : "", im->first_behind,
 			im->behind > 1 ? "them" : "it");
 	if (im->problems > 0)

@@ -104,10 +104,10 @@ wrong_with(const char *option)
 	const char *equals = strrchr(option, '=');
 
 	if (equals == NULL || equals == option)
-		return "is neither NAME=N nor INPUT:AXIS=N";
+		return "is invalid (expected NAME=N or INPUT:AXIS=N)";
 	if (length_of(equals + 1) < 0)
-		return "gives no length: N is a whole number from 1 to 2147483647";
-	return "names no open dimension of an input, and no batch; write NAME=N or INPUT:AXIS=N, "
+		return "has no valid length: N must be an integer from 1 to 2147483647";
+	return "is not an open dimension of an input, nor a batch; write NAME=N or INPUT:AXIS=N, "
 	       "for another batch INPUT:0=N";
 }
 

@@ -67,8 +67,8 @@ qn_importer_take(qn_importer *im, uint64_t bytes)
 		return true;
 	}
 	return qn_importer_refuse(im, "import.size",
-				  "constants and tables are many times larger than the file that "
-				  "they come from; %llu bytes more are too many%s",
+				  "constants and tables are many times larger than the file they "
+				  "come from; %llu more bytes are too many%s",
 				  (unsigned long long)bytes, qn_importer_more(im)) != 0;
 }
 
@@ -169,9 +169,9 @@ nodes_ok(qn_importer *im, uint64_t have)
 	if (!im->full)
 		(void)qn_importer_refuse(
 			im, "import.size",
-			"the file becomes more than %llu nodes, which is out of "
-			"proportion to its size or beyond limits.nodes; a long "
-			"sequence or functions that call functions multiply nodes%s",
+			"the file expands to more than %llu nodes, which is out of proportion to "
+			"its size or above limits.nodes; a long sequence or functions that call "
+			"functions multiply nodes%s",
 			(unsigned long long)most, qn_importer_more(im));
 	im->full = true;
 	im->problems++;

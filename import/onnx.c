@@ -51,22 +51,23 @@ unpack(qn_onnx *o, const ProtobufCMessageDescriptor *root, const void *data, siz
 
 	if (!qn_wire_scan(o->im.scratch, &how, data, n, &wire))
 		return qn_importer_damaged(&o->im,
-					   "at byte %zu: %s; the file is damaged or no ONNX",
+					   "at byte %zu: %s; the file is damaged or not ONNX",
 					   wire.at, wire.wrong);
 	if (wire.memory > qn_limit(env, QN_LIMIT_BYTES))
 		return qn_limit_report(env, QN_LIMIT_BYTES, o->im.file, wire.memory);
 	if (wire.memory > qn_importer_most(&o->im, MOST_EACH * (uint64_t)n + MOST_SMALL))
 		return qn_importer_damaged(&o->im,
 					   "it holds %llu messages, most of them empty; the file "
-					   "is damaged or no ONNX%s",
+					   "is damaged or not ONNX%s",
 					   (unsigned long long)wire.messages,
 					   qn_importer_more(&o->im));
 	ProtobufCAllocator allocator = qn_wire_allocator(o->im.scratch);
 	*out = protobuf_c_message_unpack(root, &allocator, wire.n, wire.data);
 	return *out != NULL
 		       ? QN_OK
-		       : qn_importer_damaged(&o->im, "a field is not of the type that ONNX "
-						     "gives it; the file is damaged or no ONNX");
+		       : qn_importer_damaged(&o->im,
+					     "a field does not have the type that ONNX defines "
+					     "for it; the file is damaged or not ONNX");
 }
 
 /* ---- operator sets and functions ---- */
@@ -82,8 +83,8 @@ take_versions(qn_onnx *o, qn_map *map, size_t n, Onnx__OperatorSetIdProto *const
 			domain = "";
 		if (domain[0] == '\0' && set[i]->version > NEWEST_SET)
 			qn_warn(o->im.m->env, "import.version", o->im.file,
-				"operator set %lld is newer than %d, the newest one known; its "
-				"operators are read as they were in %d",
+				"operator set %lld is newer than %d, the newest known one; its "
+				"operators are read as in %d",
 				(long long)set[i]->version, (int)NEWEST_SET, (int)NEWEST_SET);
 		if (qn_map_gets(map, domain) == NULL)
 			qn_map_puts(map, domain, &set[i]->version);
@@ -173,7 +174,7 @@ input_type(qn_onnx *o, const char *name, const Onnx__TypeProto *type, const qn_p
 					 "input '%s' is %s%s, which is not "
 					 "supported",
 					 name,
-					 t == NULL ? "a sequence, map or the like" : "of type ",
+					 t == NULL ? "a sequence, a map or similar" : "of type ",
 					 t == NULL ? "" : qn_onnx_type_name(t->elem_type));
 		return NULL;
 	}
@@ -240,20 +241,19 @@ give_outputs(qn_onnx *o, const Onnx__GraphProto *g)
 
 		if (name[0] == '\0' || qn_map_gets(&names, name) != NULL) {
 			(void)qn_importer_refuse(&o->im, "import.output", "output %zu has %s", i,
-						 name[0] == '\0' ? "no name"
-								 : "the name of another one");
+						 name[0] == '\0' ? "no name" : "a duplicate name");
 			continue;
 		}
 		qn_map_puts(&names, name, o);
 
 		if (!known) {
 			(void)qn_importer_refuse(&o->im, "import.output",
-						 "no node gives the graph's output '%s'", name);
+						 "no node computes the graph's output '%s'", name);
 			qn_importer_failed(&o->im, QN_EINVALID);
 		} else if (qn_onnx_is_list(o, id))
 			(void)qn_importer_refuse(&o->im, "import.output",
-						 "the graph's output '%s' is a sequence; give its "
-						 "values outputs of their own",
+						 "the graph's output '%s' is a sequence; make each "
+						 "of its values an output",
 						 name);
 		else if (id != 0)
 			qn_graph_output(o->im.g, name, id);
@@ -264,7 +264,7 @@ static qn_status
 read_graph(qn_onnx *o, const Onnx__GraphProto *g)
 {
 	if (g == NULL || g->n_output == 0)
-		return qn_importer_damaged(&o->im, "the file holds no graph with outputs");
+		return qn_importer_damaged(&o->im, "the file has no graph with outputs");
 	o->scope = QN_NEW(o->im.scratch, qn_onnx_scope, 1);
 	qn_map_init(&o->scope->values, o->im.scratch);
 	qn_onnx_define_tensors(o, g);

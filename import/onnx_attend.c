@@ -35,12 +35,12 @@ qn_onnx_heads(qn_onnx *o, qn_id x, int64_t heads)
 		return 0;
 	const qn_type *t = qn_onnx_type(o, x);
 	if (t->rank != 3 || heads < 1 || t->dim[2] % heads != 0)
-		return qn_importer_refuse(
-			&o->im, "import.attr",
-			"a value of %d dimensions, the last of %lld, cannot be split "
-			"into %lld heads; it must have 3",
-			(int)t->rank, (long long)(t->rank > 0 ? t->dim[t->rank - 1] : 1),
-			(long long)heads);
+		return qn_importer_refuse(&o->im, "import.attr",
+					  "a value of %d dimensions, the last of %lld, cannot be "
+					  "split into %lld heads (expected 3 dimensions)",
+					  (int)t->rank,
+					  (long long)(t->rank > 0 ? t->dim[t->rank - 1] : 1),
+					  (long long)heads);
 	int64_t dim[] = {t->dim[0], t->dim[1], heads, t->dim[2] / heads};
 	return qn_importer_transpose(&o->im, qn_importer_reshape(&o->im, x, 4, dim), perm);
 }

@@ -51,7 +51,7 @@ take_lengths(qn_onnx *o, qn_onnx_attention *a, qn_id lengths)
 
 	if (qn_type_count(qn_onnx_type(o, lengths)) != q[0])
 		return qn_importer_refuse(&o->im, "import.input",
-					  "there must be a number of keys for each of %lld batches",
+					  "the number of keys is needed for each of %lld batches",
 					  (long long)q[0]);
 	lengths = qn_importer_cast(&o->im, lengths, QN_PLAIN_i64);
 	lengths = qn_importer_reshape(&o->im, lengths, 4, dim);
@@ -187,8 +187,8 @@ rows_of(qn_onnx *o, const rotary *r, qn_id table, bool negative, int64_t steps, 
 	int64_t half = r->size / 2;
 	if (t->rank != (r->places != 0 ? 2 : 3) || t->dim[t->rank - 1] < half)
 		return qn_importer_refuse(&o->im, "import.input",
-					  "cos and sin must be [places, %lld], or [batch, steps, "
-					  "%lld] without places",
+					  "cos and sin must be [positions, %lld], or [batch, "
+					  "steps, %lld] without position indices",
 					  (long long)half, (long long)half);
 	table = qn_importer_slice(&o->im, table, t->rank - 1, 0, half);
 	first = negative ? qn_importer_unary(&o->im, QN_OP_neg, table) : table;
@@ -203,7 +203,7 @@ rows_of(qn_onnx *o, const rotary *r, qn_id table, bool negative, int64_t steps, 
 	int64_t dim[] = {batch, flat ? steps : 1, flat ? 1 : steps, r->size};
 	if (batch * steps * r->size != qn_type_count(t))
 		return qn_importer_refuse(&o->im, "import.input",
-					  "there must be a place for each of %lld steps",
+					  "a position index is needed for each of %lld steps",
 					  (long long)steps);
 	return qn_importer_reshape(&o->im, table, 4, dim);
 }
@@ -244,7 +244,8 @@ rotate(qn_onnx *o, rotary *r)
 	int64_t all = dim[3], steps = flat ? dim[1] : dim[2];
 	r->size = r->size != 0 ? r->size : all;
 	if (r->size < 2 || r->size > all || r->size % 2 != 0)
-		return qn_importer_refuse(im, "import.attr", "%lld of %lld elements turn",
+		return qn_importer_refuse(im, "import.attr",
+					  "rotary_embedding_dim is %lld of %lld elements",
 					  (long long)r->size, (long long)all);
 	qn_id x = qn_importer_reshape(im, r->x, 4, dim);
 	qn_id part = qn_importer_slice(im, x, 3, 0, r->size);

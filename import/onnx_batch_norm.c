@@ -88,7 +88,7 @@ qn_onnx_batch_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	for (uint32_t i = 1; i < 5; i++)
 		if (qn_type_count(qn_onnx_type(o, n->in[i])) != t->dim[1]) {
 			(void)qn_importer_refuse(&o->im, "import.input",
-						 "input %u must have a number for each channel", i);
+						 "input %u must have one number per channel", i);
 			return;
 		}
 	if (qn_onnx_int(o, n, "training_mode", 0) != 0) {

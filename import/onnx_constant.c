@@ -91,9 +91,8 @@ constant(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	else if ((a = qn_onnx_attr(o, n, "value_ints")) != NULL)
 		out[0] = as_const(o, numbers(o, a, false));
 	else
-		(void)qn_importer_refuse(
-			&o->im, "import.attr",
-			"no attribute that gives numbers; texts are not supported");
+		(void)qn_importer_refuse(&o->im, "import.attr",
+					 "no numeric value attribute; strings are not supported");
 }
 
 /* ---- from shapes ---- */
@@ -199,8 +198,7 @@ eye_like(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	int64_t k = qn_onnx_int(o, n, "k", 0);
 	if (t->rank != 2 || (qn_onnx_has(o, n, "dtype") &&
 			     !qn_onnx_data_type(qn_onnx_int(o, n, "dtype", 1), &plain))) {
-		(void)qn_importer_refuse(&o->im, "import.type",
-					 "a matrix of a type that is not supported");
+		(void)qn_importer_refuse(&o->im, "import.type", "a matrix of an unsupported type");
 		return;
 	}
 	void *data = make(o, plain, 2, t->dim, &x);

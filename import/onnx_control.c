@@ -20,10 +20,10 @@ qn_onnx_step(qn_onnx *o)
 	if (++o->steps <= most)
 		return true;
 	if (!o->im.full) {
-		(void)qn_importer_refuse(&o->im, "import.size",
-					 "loops make more than %llu steps in all; they are written "
-					 "out step by step%s",
-					 (unsigned long long)most, qn_importer_more(&o->im));
+		(void)qn_importer_refuse(
+			&o->im, "import.size",
+			"loops have more than %llu steps in total; they are unrolled%s",
+			(unsigned long long)most, qn_importer_more(&o->im));
 		o->im.full = true;
 	}
 	return false;
@@ -39,7 +39,7 @@ if_known(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	const Onnx__GraphProto *g =
 		qn_onnx_graph(o, n, condition != 0 ? "then_branch" : "else_branch");
 	if (g == NULL)
-		(void)qn_importer_refuse(&o->im, "import.attr", "the branch to take is missing");
+		(void)qn_importer_refuse(&o->im, "import.attr", "the chosen branch is missing");
 	else
 		qn_onnx_body(o, g, 0, NULL, n->nout, out);
 }
@@ -70,10 +70,11 @@ begin(qn_onnx *o, repeat *r, int64_t most)
 
 	r->most = most < 0 ? 0 : most < limit ? most : limit;
 	if (r->body == NULL || r->body->n_input != nin || r->body->n_output < nout) {
-		(void)qn_importer_refuse(&o->im, "import.attr",
-					 r->body == NULL ? "the body is missing"
-							 : "the body's inputs or outputs are not "
-							   "those of the node");
+		(void)qn_importer_refuse(
+			&o->im, "import.attr",
+			r->body == NULL
+				? "the body is missing"
+				: "the body's inputs or outputs do not match those of the node");
 		return false;
 	}
 	if (!qn_importer_take(&o->im, (uint64_t)r->ncollect * (uint64_t)r->most * sizeof(qn_id)))
@@ -97,10 +98,10 @@ step(qn_onnx *o, repeat *r)
 	for (uint32_t i = 0; i < nout; i++)
 		if (r->out[i] == 0) {
 			if (o->im.problems == 0)
-				(void)qn_importer_refuse(&o->im, "import.output",
-							 "result %u of the body is given by no "
-							 "node of it",
-							 i);
+				(void)qn_importer_refuse(
+					&o->im, "import.output",
+					"result %u of the body is not computed by any of its nodes",
+					i);
 			return false;
 		}
 	memcpy(r->in + r->first_in, r->out + r->first_out, r->nstate * sizeof r->in[0]);
@@ -109,7 +110,7 @@ step(qn_onnx *o, repeat *r)
 
 		if (qn_onnx_is_list(o, x)) {
 			(void)qn_importer_refuse(&o->im, "import.type",
-						 "a sequence for each step is not supported");
+						 "a sequence per step is not supported");
 			return false;
 		}
 		r->collected[(size_t)i * (size_t)r->most + (size_t)r->steps] = x;
@@ -126,9 +127,9 @@ stack(qn_onnx *o, const repeat *r, uint32_t i, int64_t axis, bool reversed)
 	int32_t at;
 
 	if (r->steps == 0)
-		return qn_importer_refuse(&o->im, "import.dim",
-					  "there is no step, so that the shape of what each step "
-					  "would give is not known");
+		return qn_importer_refuse(
+			&o->im, "import.dim",
+			"there are no steps, so the shape of the result of a step is unknown");
 	for (int64_t k = 0; k < r->steps; k++) {
 		qn_id y = r->collected[(size_t)i * (size_t)r->most + (size_t)k];
 
@@ -150,8 +151,8 @@ goes_on(qn_onnx *o, qn_id condition)
 	if (c != NULL && qn_type_count(c->type) == 1)
 		return qn_tensor_i64(c, 0) != 0;
 	(void)qn_importer_refuse(&o->im, "import.constant",
-				 "whether another step follows must be known before a run: the "
-				 "condition may depend on constants and shapes alone");
+				 "the number of steps must be known before a run: the condition "
+				 "may only depend on constants and shapes");
 	return false;
 }
 

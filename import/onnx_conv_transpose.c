@@ -210,8 +210,9 @@ blocks_of(qn_onnx *o, const qn_onnx_node *n, qn_onnx_window *w, int64_t *image)
 	    !qn_onnx_each(o, n, "dilations", w->n, 1, w->dilation) ||
 	    !qn_onnx_each(o, n, "pads", 2 * w->n, 0, pads)) {
 		if (w->n >= 0)
-			(void)qn_importer_refuse(&o->im, "import.input",
-						 "image and block must have as many axes, 1 to 3");
+			(void)qn_importer_refuse(
+				&o->im, "import.input",
+				"image and block must have the same number of axes, 1 to 3");
 		return false;
 	}
 	for (int32_t i = 0; i < w->n; i++) {

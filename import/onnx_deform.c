@@ -23,10 +23,10 @@ windows(qn_onnx *o, const deformed *d, qn_id x, int64_t parts)
 	int64_t dim[] = {n, k[0], k[1], parts, d->out[0], d->out[1]};
 
 	if (qn_type_count(qn_onnx_type(o, x)) != n * all * parts)
-		return qn_importer_refuse(&o->im, "import.input",
-					  "offsets and their mask must have %lld elements for each "
-					  "place",
-					  (long long)(d->groups * k[0] * k[1] * parts));
+		return qn_importer_refuse(
+			&o->im, "import.input",
+			"offsets and their mask must have %lld elements per position",
+			(long long)(d->groups * k[0] * k[1] * parts));
 	x = qn_importer_transpose(&o->im, qn_importer_reshape(&o->im, x, 6, dim), perm);
 	return qn_importer_reshape(&o->im, x, 3, (int64_t[]){n, all, parts});
 }
@@ -116,7 +116,7 @@ deform_conv(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 			       d.w.kernel[1], d.out[0], d.out[1]};
 	if (!qn_importer_dims_fit(QN_COUNT(all), all)) {
 		(void)qn_importer_refuse(&o->im, "import.size",
-					 "its windows have too many elements in all");
+					 "its windows have too many elements in total");
 		return;
 	}
 	a.conv2d.groups = qn_onnx_int(o, n, "group", 1);

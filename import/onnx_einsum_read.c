@@ -57,7 +57,8 @@ spell(const char *s, size_t n, int32_t rank, int32_t ndots, char *out)
 static bool
 bad(qn_onnx *o, const char *text)
 {
-	(void)qn_importer_refuse(&o->im, "import.attr", "'%s' does not fit its inputs", text);
+	(void)qn_importer_refuse(&o->im, "import.attr", "equation '%s' does not match its inputs",
+				 text);
 	return false;
 }
 

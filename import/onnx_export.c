@@ -137,7 +137,7 @@ output_of(qn_onnx_out *o, qn_id id)
 	const char *from;
 
 	if (n->type->is_tuple)
-		return qn_onnx_out_refuse(o, n, "an output of a file is no tuple");
+		return qn_onnx_out_refuse(o, n, "an output of a file cannot be a tuple");
 	from = qn_onnx_out_stored(o, id);
 	return from != NULL ? from : qn_onnx_out_value_in(o, id, QN_ORDER_PLAIN);
 }

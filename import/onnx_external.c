@@ -92,11 +92,11 @@ qn_onnx_external(qn_onnx *o, const Onnx__TensorProto *t, size_t *n)
 	if (f == NULL)
 		return NULL;
 	if (offset > f->n || length > f->n - offset) {
-		(void)qn_importer_refuse(
-			&o->im, "import.external",
-			"tensor '%s' is %llu bytes at %llu of '%s', which has %zu bytes; it is cut "
-			"short or belongs to another model",
-			name, (unsigned long long)length, (unsigned long long)offset, path, f->n);
+		(void)qn_importer_refuse(&o->im, "import.external",
+					 "tensor '%s' is %llu bytes at %llu of '%s', which has %zu "
+					 "bytes; the file is truncated or belongs to another model",
+					 name, (unsigned long long)length,
+					 (unsigned long long)offset, path, f->n);
 		qn_importer_failed(&o->im, QN_EINVALID);
 		return NULL;
 	}

@@ -131,10 +131,9 @@ tensor_scatter(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		dim[i] = i == 0 ? t->dim[0] : 1;
 	}
 	if (!ok) {
-		(void)qn_importer_refuse(
-			im, "import.input",
-			"an update has the dims of what it goes to, and at most as "
-			"many steps");
+		(void)qn_importer_refuse(im, "import.input",
+					 "an update must have the dimensions of what it updates, "
+					 "and at most as many steps");
 		return;
 	}
 	qn_id index = qn_onnx_ramp(o, u->dim[axis], 0, 1, t->rank, axis);
@@ -216,11 +215,10 @@ bit_cast(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		out[0] = n->in[0];
 	else if (!qn_onnx_data_type(number, &to) ||
 		 (out[0] = bits_of(o, n->in[0], from, number, to)) == 0)
-		(void)qn_importer_refuse(
-			&o->im, "import.type",
-			"bits of %s as %s; integers of one width are possible, and of constants "
-			"f32 as integers and integers as floats",
-			qn_plain_table[from].name, qn_onnx_type_name(number));
+		(void)qn_importer_refuse(&o->im, "import.type",
+					 "bits of %s as %s; supported are integers of one width, "
+					 "and for constants f32 as integers and integers as floats",
+					 qn_plain_table[from].name, qn_onnx_type_name(number));
 }
 
 /* ---- CausalConvWithState, SwiGLU ---- */
@@ -251,7 +249,7 @@ causal_conv(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	const qn_type *p = past != 0 ? qn_onnx_type(o, past) : NULL;
 	if (p != NULL && (p->rank != 3 || p->dim[2] != before)) {
 		(void)qn_importer_refuse(im, "import.input",
-					 "what was before must be [N, C, %lld], as many steps as "
+					 "the past state must be [N, C, %lld], as many steps as "
 					 "the kernel looks back",
 					 (long long)before);
 		return;

@@ -14,16 +14,16 @@ static const struct {
 } others[] = {
 	{QN_OP_input, "an input of the file"},
 	{QN_OP_const, "an initializer of the file"},
-	{QN_OP_quantize, "QuantizeLinear; of constants, codes in an initializer"},
-	{QN_OP_dequantize, "DequantizeLinear before each use, as of all codes"},
+	{QN_OP_quantize, "QuantizeLinear; for constants, an initializer with the quantized values"},
+	{QN_OP_dequantize, "DequantizeLinear before each use, as for all quantized values"},
 	{QN_OP_requantize, "DequantizeLinear and QuantizeLinear, Clip between them for its limits"},
-	{QN_OP_scast, "the same value; sums, which are real numbers in the file, are refused"},
+	{QN_OP_scast, "the same value; accumulators, which are floats in the file, are refused"},
 	{QN_OP_tuple, "its fields"},
 	{QN_OP_get, "a result of Split or TopK, or a field"},
 	{QN_OP_call,
 	 "refused: graphs that call composites are written before partition or after quantize"},
-	{QN_OP_table, "refused: a function of codes; those of ONNX are of real numbers"},
-	{QN_OP_custom, "refused: ONNX has no operator of the host's"},
+	{QN_OP_table, "refused: a function of quantized values; those of ONNX take float values"},
+	{QN_OP_custom, "refused: ONNX has no custom operators"},
 };
 
 static const qn_onnx_give_row *
@@ -116,9 +116,9 @@ qn_onnx_out_op(qn_onnx_out *o, const qn_node *n)
 			return qn_onnx_out_refuse(o, n, others[i].why);
 	if (!n->type->is_tuple && qn_type_count(n->type) < 0)
 		return qn_onnx_out_refuse(o, n, "its shape is not known");
-	return r != NULL
-		       ? r->give(o, n, r->name)
-		       : qn_onnx_out_refuse(o, n, "there is no row for it in import/onnx_give_*.c");
+	return r != NULL ? r->give(o, n, r->name)
+			 : qn_onnx_out_refuse(
+				   o, n, "internal error: import/onnx_give_*.c has no row for it");
 }
 
 /* ---- what the writers share ---- */

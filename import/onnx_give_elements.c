@@ -133,7 +133,7 @@ static const char *
 shift(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	if (qn_plain_table[n->type->elem->plain].is_signed)
-		return qn_onnx_out_refuse(o, n, "BitShift takes unsigned integers alone");
+		return qn_onnx_out_refuse(o, n, "BitShift takes only unsigned integers");
 	const char *y = qn_onnx_give_plain(o, n, op);
 	if (y != NULL)
 		qn_onnx_out_text(o, "direction", n->op == QN_OP_shift_left ? "LEFT" : "RIGHT");

@@ -277,7 +277,7 @@ reverse_sequence(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (batch != qn_type_count(lengths->type) || steps * batch > 1 << 24) {
 		(void)qn_importer_refuse(
 			&o->im, "import.input",
-			"there must be a length for each batch, and time_axis be 0 or 1");
+			"one length per batch is needed, and time_axis must be 0 or 1");
 		return;
 	}
 	if (!qn_importer_take(&o->im, 16 * (uint64_t)(steps * batch)))

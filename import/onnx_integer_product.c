@@ -68,8 +68,8 @@ less_zero_point(qn_onnx *o, const qn_onnx_node *n, uint32_t i, int64_t axis)
 	if (real && known(o, n->in[i]) == NULL)
 		return qn_importer_refuse(
 			&o->im, "import.op",
-			"it takes integers, and the QuantizeLinear that made "
-			"input %u is left out; read the file without --from-float",
+			"it takes integers, and the QuantizeLinear that made input %u was removed; "
+			"read the file without --from-float",
 			i);
 	if (!real && o->keeps_codes && one)
 		return qn_onnx_counted(o, n->in[i], zp);

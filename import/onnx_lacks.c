@@ -35,12 +35,14 @@ text(const char *s)
 #define READ_OPS                                                                                   \
 	"replace it in the model by operators of docs/supported-ops.md, or cut the model before "  \
 	"it"
-#define OUTSIDE "cut the model behind it, and do this in the program that calls the model"
-#define TEXTS "it works on texts, and a compiled model has numbers alone", OUTSIDE
+#define OUTSIDE "cut the model after it, and do this in the program that calls the model"
+#define TEXTS "it works on strings, and a compiled model has only numbers", OUTSIDE
 #define RANDOM                                                                                     \
 	"it draws random numbers, and a compiled model gives the same result for the same input",  \
 		"make the numbers an input of the model, or a constant"
-#define TRAINING "it is an operator of training", "export the model for inference, which has none"
+#define TRAINING                                                                                   \
+	"it is an operator for training", "export the model for inference, which does not have "   \
+					  "them"
 
 /* The first row that fits gives the reason; op NULL: any of the domain; domain NULL: any. */
 static const struct {
@@ -57,19 +59,16 @@ static const struct {
 	{"", "StringSplit", TEXTS},
 	{"", "RegexFullMatch", TEXTS},
 	{"", "TfIdfVectorizer", TEXTS},
-	{"", "ImageDecoder", "it reads pictures of a file format", OUTSIDE},
-	{"", "SequenceMap", "its body runs once for each value of a sequence",
+	{"", "ImageDecoder", "it decodes image files", OUTSIDE},
+	{"", "SequenceMap", "its body runs once per value of a sequence",
 	 "export the model with the sequence written out"},
-	{"", NULL, "it is none of the operators that are read", READ_OPS},
+	{"", NULL, "it is not implemented", READ_OPS},
 	{"ai.onnx.training", NULL, TRAINING},
 	{"ai.onnx.preview.training", NULL, TRAINING},
-	{"ai.onnx.ml", NULL,
-	 "it is of the domain of trees, maps, texts and the like, of which none is read", READ_OPS},
-	{"com.microsoft", NULL, "it is one of ONNX Runtime's own, and none of those that are read",
-	 "give the model as it was before ONNX Runtime optimized or quantized it, " READ_OPS},
-	{NULL, NULL,
-	 "it is of a domain of its own, and the file has no function that says what it "
-	 "computes",
+	{"ai.onnx.ml", NULL, "the domain of trees, maps and strings is not supported", READ_OPS},
+	{"com.microsoft", NULL, "an operator of ONNX Runtime that is not implemented",
+	 "use the model from before ONNX Runtime optimized or quantized it, " READ_OPS},
+	{NULL, NULL, "it is a custom operator, and the file has no function that defines it",
 	 "export it as a function of the model, " READ_OPS},
 };
 

@@ -22,10 +22,9 @@ qn_onnx_lengths(qn_onnx *o, const qn_onnx_node *n, uint32_t i, qn_lengths *l)
 			l->of = of;
 	}
 	if (count >= 0 && !ok)
-		(void)qn_importer_refuse(
-			&o->im, "import.input",
-			"there must be one length for each sequence, of 0 to %lld steps",
-			(long long)l->steps);
+		(void)qn_importer_refuse(&o->im, "import.input",
+					 "one length per sequence is needed, of 0 to %lld steps",
+					 (long long)l->steps);
 	return ok;
 }
 

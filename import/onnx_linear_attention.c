@@ -118,7 +118,7 @@ open_rule(linear *l, const qn_onnx_node *n)
 	if (delta && (l->beta = beta_of(l, beta)) == 0)
 		return false;
 	l->erase =
-		delta ? split(l, n->in[1], l->heads, 1, l->dk, "the sizes of key do not fit") : 0;
+		delta ? split(l, n->in[1], l->heads, 1, l->dk, "the sizes of key do not match") : 0;
 	if (gate != 0)
 		l->erase = binary(l, QN_OP_mul, l->erase,
 				  split(l, gate, l->heads, 1, l->dk,
@@ -133,7 +133,7 @@ open_values(linear *l, const qn_onnx_node *n)
 
 	if (scale == 0)
 		scale = 1 / sqrt((double)l->dk);
-	l->q = split(l, n->in[0], l->heads, l->group, l->dk, "the sizes of query do not fit");
+	l->q = split(l, n->in[0], l->heads, l->group, l->dk, "the sizes of query do not match");
 	l->k = split(l, n->in[1], l->heads, l->dk, 1, "key must be [B, T, kv_num_heads * dk]");
 	l->v = split(l, n->in[2], l->heads, 1, l->dv, "value must be [B, T, kv_num_heads * dv]");
 	l->q = l->q != 0 ? binary(l, QN_OP_mul, l->q, qn_importer_f32(&l->o->im, scale)) : 0;
@@ -148,7 +148,7 @@ open_state(linear *l, qn_id past)
 	const qn_type *t = past != 0 ? qn_onnx_type(l->o, past) : NULL;
 
 	return t == NULL || (t->rank == 4 && memcmp(t->dim, dim, sizeof dim) == 0) ||
-	       refuse(l, "the state before must be [B, kv_num_heads, dk, dv]") != 0;
+	       refuse(l, "the past state must be [B, kv_num_heads, dk, dv]") != 0;
 }
 
 /* ---- steps ---- */

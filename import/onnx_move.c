@@ -22,8 +22,8 @@ warn_of_training(qn_onnx *o, const qn_onnx_node *n)
 	if (mode == 0 || off)
 		return;
 	qn_warn(o->im.m->env, "import.training", qn_importer_place(&o->im),
-		"training_mode %s; inference is meant, and all elements stay",
-		known != NULL ? "is true" : "is known only in a run");
+		"training_mode %s; the model is compiled for inference, and no element is dropped",
+		known != NULL ? "is true" : "is only known at run time");
 }
 
 static void
@@ -91,7 +91,7 @@ reshape(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		out[0] = qn_importer_reshape(&o->im, n->in[0], rank, dim);
 	else
 		(void)qn_importer_refuse(&o->im, "import.input",
-					 "the new shape does not hold the elements of the old one");
+					 "the new shape has another number of elements");
 }
 
 static void

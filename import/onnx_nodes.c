@@ -125,11 +125,10 @@ take_inputs(qn_onnx *o, const Onnx__NodeProto *p, qn_id *in)
 			continue;
 		in[i] = qn_onnx_value(o, p->input[i], &known);
 		if (!known) {
-			(void)qn_importer_refuse(
-				&o->im, "import.input",
-				"input %zu, '%s', is the result of no node, and no input or "
-				"initializer of the graph",
-				i, p->input[i]);
+			(void)qn_importer_refuse(&o->im, "import.input",
+						 "input %zu, '%s', is not a result of a node, an "
+						 "input or an initializer of the graph",
+						 i, p->input[i]);
 			qn_importer_failed(&o->im, QN_EINVALID);
 		}
 		ok = ok && in[i] != 0;

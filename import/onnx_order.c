@@ -70,8 +70,8 @@ take_makers(sorting *s)
 			qn_importer_at(im, qn_onnx_name(p), text(p->op_type),
 				       qn_onnx_version(s->o->versions, qn_onnx_domain(p)));
 			(void)qn_importer_refuse(im, "import.output",
-						 "its result %zu, '%s', has the name of another "
-						 "value; give each value a name of its own",
+						 "its result %zu has the duplicate name '%s'; give "
+						 "each value its own name",
 						 k, p->output[k]);
 			qn_importer_failed(im, QN_EINVALID);
 		}
@@ -197,9 +197,8 @@ report_cycle(sorting *s, size_t from, size_t end)
 		       qn_onnx_version(s->o->versions, qn_onnx_domain(p)));
 	(void)qn_importer_refuse(
 		im, "import.cycle",
-		"the nodes %s -> '%s' take each other's results in a cycle, which "
-		"cannot be computed; make an input and an output of a value that is "
-		"carried on, or put the nodes into the body of a Loop",
+		"the nodes %s -> '%s' depend on each other in a cycle; make the value that is "
+		"carried on an input and an output, or put the nodes into the body of a Loop",
 		qn_buf_str(&b), qn_onnx_name(s->node[s->stack[end - 1]]));
 	qn_importer_failed(im, QN_EINVALID);
 }

@@ -56,10 +56,10 @@ cropped(qn_onnx *o, qn_id x, const pads *p)
 		int64_t end = p->after[i] < 0 ? dim + p->after[i] : dim;
 
 		if (begin > dim || end < begin)
-			return qn_importer_refuse(&o->im, "import.input",
-						  "more is taken away from axis %d than its %lld "
-						  "elements",
-						  (int)i, (long long)dim);
+			return qn_importer_refuse(
+				&o->im, "import.input",
+				"more is removed from axis %d than its %lld elements", (int)i,
+				(long long)dim);
 		x = qn_importer_slice(&o->im, x, i, begin, end);
 	}
 	return x;

@@ -35,21 +35,21 @@ granularity(qn_onnx *o, const qn_onnx_params *p, const qn_type *x, qn_elem *d, i
 		d->naxis = 1;
 		axis[0] = at;
 		return s->dim[0] == x->dim[at] ||
-		       refused(o, "there must be one scale for each index of the axis") != NULL;
+		       refused(o, "one scale per index of the axis is needed") != NULL;
 	}
 	d->gran = QN_SUB_CHANNEL;
 	for (int32_t k = 0; k < x->rank && s->rank == x->rank; k++) {
 		int64_t each = k == at ? p->block : 1;
 
 		if (each < 1 || s->dim[k] != x->dim[k] / each + (x->dim[k] % each != 0))
-			return refused(o, "the scales do not fit the blocks") != NULL;
+			return refused(o, "the scales do not match the blocks") != NULL;
 		if (s->dim[k] == 1)
 			continue;
 		d->partial = d->partial || x->dim[k] % each != 0;
 		axis[d->naxis] = k;
 		block[d->naxis++] = each;
 	}
-	return s->rank == x->rank || refused(o, "the scales do not fit the blocks") != NULL;
+	return s->rank == x->rank || refused(o, "the scales do not match the blocks") != NULL;
 }
 
 /* Scales and zero points into d; false after a report. */
@@ -63,7 +63,7 @@ numbers(qn_onnx *o, const qn_onnx_params *p, qn_elem *d)
 	const qn_params *vec;
 
 	if (nz != n && nz != 1)
-		return refused(o, "there must be one zero point for each scale") != NULL;
+		return refused(o, "one zero point per scale is needed") != NULL;
 	if (d->gran == QN_PER_TENSOR) {
 		d->scale = qn_scale_const(types, qn_tensor_f64(s, 0));
 		d->zp = z != NULL ? qn_tensor_i64(z, 0) : 0;
@@ -96,7 +96,7 @@ qn_onnx_elem(qn_onnx *o, const qn_onnx_params *p, qn_plain storage, const qn_typ
 	int64_t block[QN_MAX_RANK];
 
 	if (info->is_float || storage == QN_PLAIN_bool || info->bits > 32)
-		return refused(o, "codes are integers of at most 32 bits");
+		return refused(o, "quantized values must be integers of at most 32 bits");
 	qn_elem d = qn_elem_desc(info->bits, info->is_signed);
 	d.kind = QN_ELEM_UNIFORM;
 	d.axis = axis;
@@ -153,7 +153,7 @@ qn_onnx_codes(qn_onnx *o, qn_id x, const qn_elem *e)
 		return x;
 	if (!stored_alike(have->elem, e, value != NULL) || have->elem->kind == QN_ELEM_CALIBRATED)
 		return qn_importer_refuse(
-			&o->im, "import.type", "its codes are %s, its zero point is %s",
+			&o->im, "import.type", "its quantized values are %s, its zero point is %s",
 			qn_plain_table[have->elem->plain].name, qn_plain_table[e->plain].name);
 	if (qn_type_check(&o->im.m->types, o->im.node, want) != QN_OK) {
 		o->im.problems++;

@@ -63,7 +63,7 @@ qn_onnx_pool_places(qn_onnx *o, const qn_onnx_node *n, const qn_onnx_window *w, 
 	qn_attrs most = qn_importer_attrs(QN_OP_argmax);
 
 	if (size > MANY || each > MANY || windows > MANY || windows * each > MANY || planes > MANY)
-		return qn_importer_refuse(im, "import.size", "too many windows to tell places");
+		return qn_importer_refuse(im, "import.size", "too many windows to compute indices");
 	/* The four tables, and what becomes a constant of them. */
 	if (!qn_importer_take(im, 48 * (uint64_t)(windows * each) + 16 * (uint64_t)planes))
 		return 0;
@@ -124,7 +124,7 @@ unpooled(qn_onnx *o, const qn_onnx_node *n, const qn_onnx_window *w, int64_t *di
 		ok = want[i] >= dim[i] && want[i] <= MANY;
 	if (!ok)
 		(void)qn_importer_refuse(&o->im, "import.input",
-					 "output_shape does not fit the windows");
+					 "output_shape does not match the windows");
 	return ok;
 }
 
@@ -142,8 +142,7 @@ max_unpool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	const qn_type *t = qn_onnx_type(o, n->in[0]);
 	int64_t count = qn_type_count(t), all = product(t->rank, dim);
 	if (all > MANY || qn_type_count(qn_onnx_type(o, n->in[1])) != count) {
-		(void)qn_importer_refuse(im, "import.input",
-					 "there must be a place for each value");
+		(void)qn_importer_refuse(im, "import.input", "one index per value is needed");
 		return;
 	}
 	void *data;

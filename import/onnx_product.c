@@ -74,7 +74,7 @@ gemm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (!qn_onnx_need(o, n, 2))
 		return;
 	if (qn_onnx_type(o, n->in[0])->rank != 2 || qn_onnx_type(o, n->in[1])->rank != 2) {
-		(void)qn_importer_refuse(im, "import.rank", "an operand is no matrix");
+		(void)qn_importer_refuse(im, "import.rank", "an operand is not a matrix");
 		return;
 	}
 	/* alpha goes to b, where it is folded away if b is a constant. */

@@ -147,8 +147,7 @@ qlinear_concat(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (operands == 0 || operands > MOST_INPUTS || n->nin != 2 + 3 * operands) {
 		(void)qn_importer_refuse(
 			&o->im, "import.input",
-			"%u inputs; 1 to %d operands with scale and zero point are "
-			"taken",
+			"%u inputs; 1 to %d operands with scale and zero point are supported",
 			n->nin, (int)MOST_INPUTS);
 		return;
 	}

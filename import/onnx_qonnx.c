@@ -80,7 +80,7 @@ take_bits(qn_onnx *o, const qn_onnx_node *n, uint32_t i, int64_t *bits)
 	*bits = v >= 1 && v <= MOST_BITS ? (int64_t)v : 0;
 	return (*bits > 0 && (double)*bits == v) ||
 	       qn_importer_refuse(&o->im, "import.input",
-				  "%g bits; an integer from 1 to %d is supported", v,
+				  "%g bits (expected an integer from 1 to %d)", v,
 				  (int)MOST_BITS) != 0;
 }
 
@@ -111,7 +111,7 @@ along_axis(qn_onnx *o, qn_id v, const qn_type *x, int32_t *axis)
 	    (longer == 1 && qn_type_count(t) != x->dim[at]))
 		return qn_importer_refuse(&o->im, "import.constant",
 					  "scale and zero point must be constants of one element, "
-					  "or of one for each index of an axis");
+					  "or of one element per index of an axis");
 	*axis = longer == 1 ? at : -1;
 	return longer == 1 ? qn_importer_reshape(&o->im, v, 1, &x->dim[at])
 			   : qn_importer_reshape(&o->im, v, 0, NULL);
@@ -144,8 +144,8 @@ storage_of(qn_onnx *o, const grid *g, bool constant)
 	if (!constant && g->bits + !g->is_signed <= MOST_VALUE_BITS)
 		return QN_PLAIN_i16;
 	(void)qn_importer_refuse(&o->im, "import.input",
-				 "%lld bits%s; values of a run are stored in at most %d, signed: "
-				 "export with fewer, or calibrate anew (--from-float)",
+				 "%lld bits%s; activations have at most %d, signed: export with "
+				 "fewer, or dequantize and recalibrate (--from-float)",
 				 (long long)g->bits, g->is_signed ? "" : " without a sign",
 				 (int)MOST_VALUE_BITS);
 	return QN_NPLAIN;
@@ -169,7 +169,7 @@ elem_of(qn_onnx *o, const grid *g, qn_id x)
 		return NULL;
 	if (zp_axis >= 0 && zp_axis != axis) {
 		(void)qn_importer_refuse(&o->im, "import.input",
-					 "scale and zero point lie along different axes");
+					 "scale and zero point are along different axes");
 		return NULL;
 	}
 	p.axis = axis >= 0 ? axis : 0;
@@ -239,11 +239,11 @@ faked(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
 		x = qn_importer_keep(&o->im, QN_OP_quantize, 1, &x, how == EVEN ? NULL : &away,
 				     qn_type_with_elem(&o->im.m->types, qn_onnx_type(o, x), e));
 	else
-		return qn_importer_refuse(&o->im, "import.attr",
-					  "rounding_mode %s of a value of a run; ROUND and HALF_UP "
-					  "are supported there: export with one of these, or "
-					  "calibrate anew (--from-float)",
-					  roundings[how]);
+		return qn_importer_refuse(
+			&o->im, "import.attr",
+			"rounding_mode %s of an activation (expected ROUND or HALF_UP): export "
+			"with one of these, or dequantize and recalibrate (--from-float)",
+			roundings[how]);
 	if (x == 0)
 		return 0;
 	return o->keeps_codes ? qn_importer_keep(&o->im, QN_OP_dequantize, 1, &x, NULL, NULL)
@@ -270,10 +270,10 @@ quant(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	take_range(o, n, &g);
 	if (g.most <= g.least) {
-		(void)qn_importer_refuse(&o->im, "import.input",
-					 "codes from %lld to %lld; values of one bit are those of "
-					 "BipolarQuant",
-					 (long long)g.least, (long long)g.most);
+		(void)qn_importer_refuse(
+			&o->im, "import.input",
+			"quantized values from %lld to %lld; for one bit use BipolarQuant",
+			(long long)g.least, (long long)g.most);
 		return;
 	}
 	qn_id x = qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32);

@@ -96,10 +96,9 @@ qn_onnx_dequantize(qn_onnx *o, qn_id x, const qn_onnx_params *p)
 	if (!qn_onnx_params_known(o, p)) {
 		if (!qn_elem_is_quant(t->elem))
 			return qn_onnx_real_of(o, x, p);
-		return qn_importer_refuse(
-			&o->im, "import.constant",
-			"scale and zero point of codes that a constant scale made "
-			"must be constants too");
+		return qn_importer_refuse(&o->im, "import.constant",
+					  "scale and zero point of values quantized with a "
+					  "constant scale must be constants too");
 	}
 	qn_plain storage = p->zp != 0 ? qn_onnx_plain(o, p->zp) : t->elem->plain;
 	const qn_elem *e = qn_onnx_elem(o, p, storage, t);
@@ -156,7 +155,7 @@ quantize_linear(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	if (given != 0 && !qn_onnx_data_type(given, &storage)) {
 		(void)qn_importer_refuse(&o->im, "import.type",
-					 "codes of type %s are not supported",
+					 "quantized values of type %s are not supported",
 					 qn_onnx_type_name(given));
 		return;
 	}

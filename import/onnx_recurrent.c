@@ -245,7 +245,7 @@ read_shapes(cell *c, qn_id x)
 	    w->dim[0] != c->directions || r->dim[0] != c->directions ||
 	    w->dim[1] != c->gates * r->dim[2] || r->dim[1] != w->dim[1] || w->dim[2] != t->dim[2]) {
 		(void)qn_importer_refuse(im, "import.input",
-					 "the shapes of x, w and r do not fit each other");
+					 "the shapes of x, w and r do not match");
 		return false;
 	}
 	c->steps = t->dim[0];

@@ -148,10 +148,9 @@ read_sizes(qn_onnx *o, const qn_onnx_node *n, job *j)
 			return false; /* each place is computed one by one */
 	}
 	if (!ok)
-		(void)qn_importer_refuse(
-			&o->im, "import.input",
-			"scales or sizes must be given, one for each axis, so that "
-			"the result has elements");
+		(void)qn_importer_refuse(&o->im, "import.input",
+					 "scales or sizes must be given, one per axis, and the "
+					 "result must have elements");
 	return ok;
 }
 

@@ -55,7 +55,7 @@ add_cells(qn_onnx *o, const boxes *b, int64_t r, int axis, int64_t cells, int64_
 
 	if (!(fabs(from) < 1e9 && fabs(length) < 1e9 && count <= 4096)) {
 		(void)qn_importer_refuse(&o->im, "import.input",
-					 "box %lld begins at %g and is %g long; it has %g samples",
+					 "box %lld begins at %g, is %g long and has %g samples",
 					 (long long)r, from, length, count);
 		return false;
 	}
@@ -104,9 +104,8 @@ boxes_ok(qn_onnx *o, const qn_onnx_node *n, boxes *b)
 	b->box = qn_importer_known(&o->im, n->in[1]);
 	b->picture = qn_importer_known(&o->im, n->in[2]);
 	if (b->box == NULL || b->picture == NULL) {
-		(void)qn_importer_refuse(
-			&o->im, "import.constant",
-			"boxes and the pictures that they are of must be constants");
+		(void)qn_importer_refuse(&o->im, "import.constant",
+					 "boxes and the indices of their images must be constants");
 		return false;
 	}
 	b->n = t->rank == 2 ? t->dim[0] : 0;
@@ -119,8 +118,7 @@ boxes_ok(qn_onnx *o, const qn_onnx_node *n, boxes *b)
 	if (!ok)
 		(void)qn_importer_refuse(
 			&o->im, "import.input",
-			"its inputs must be [N, C, H, W], boxes [R, 4] and for each "
-			"the number of its picture");
+			"its inputs must be [N, C, H, W], boxes [R, 4] and [R] indices of images");
 	return ok;
 }
 

@@ -69,7 +69,7 @@ place(qn_onnx *o, const qn_onnx_node *n, uint32_t i, int64_t count, int64_t last
 	*at += *at < 0 ? count : 0;
 	if (*at >= 0 && *at <= last)
 		return true;
-	(void)qn_importer_refuse(&o->im, "import.input", "place %lld of %lld values",
+	(void)qn_importer_refuse(&o->im, "import.input", "position %lld of %lld values",
 				 (long long)*at, (long long)count);
 	return false;
 }
@@ -202,7 +202,7 @@ split(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	int32_t axis;
 
 	if (!qn_onnx_need(o, n, 1) || qn_onnx_is_list(o, n->in[0])) {
-		(void)qn_importer_refuse(&o->im, "import.type", "it splits no sequence");
+		(void)qn_importer_refuse(&o->im, "import.type", "it does not split a sequence");
 		return;
 	}
 	const qn_type *t = qn_onnx_type(o, n->in[0]);
@@ -266,7 +266,7 @@ optional(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		out[0] = n->in[0];
 	else
 		(void)qn_importer_refuse(&o->im, "import.type",
-					 "an optional value that is not there is not supported");
+					 "an empty optional value is not supported");
 }
 
 static void

@@ -189,10 +189,10 @@ one_int(qn_onnx *o, const qn_onnx_node *n, uint32_t i, int64_t dflt, int64_t *v)
 static bool
 spectrum_ok(qn_onnx *o, spectrum *s, bool onesided)
 {
-	const char *why = s->parts != 1 && s->parts != 2 ? "the last dim must be 1 or 2"
+	const char *why = s->parts != 1 && s->parts != 2 ? "the last dimension must be 1 or 2"
 			  : s->length < 1                ? "the length must be 1 or more"
 			  : onesided && s->parts == 2 && !s->inverse
-				  ? "onesided is for real values, and for the inverse"
+				  ? "onesided is only for real-valued signals, and for the inverse"
 				  : NULL;
 
 	s->half = onesided && s->inverse;

@@ -94,7 +94,7 @@ read_cut(qn_onnx *o, const qn_onnx_node *n, cut *c)
 	    (steps == -1 || steps == c->n))
 		return true;
 	(void)qn_importer_refuse(&o->im, "import.input",
-				 "starts, ends, axes and steps must be of one length");
+				 "starts, ends, axes and steps must have the same length");
 	return false;
 }
 

@@ -86,7 +86,7 @@ static const qn_tensor *
 damaged(qn_onnx *o, const Onnx__TensorProto *t, const char *what, uint64_t have, uint64_t want)
 {
 	qn_importer_failed(
-		&o->im, qn_importer_damaged(&o->im, "tensor '%s' has %llu %s; its shape wants %llu",
+		&o->im, qn_importer_damaged(&o->im, "tensor '%s' has %llu %s; its shape needs %llu",
 					    name_of(t), (unsigned long long)have, what,
 					    (unsigned long long)want));
 	return NULL;
@@ -317,6 +317,7 @@ qn_onnx_read_sparse(qn_onnx *o, const Onnx__SparseTensorProto *t)
 	}
 	if (ok)
 		return x;
-	(void)qn_importer_refuse(&o->im, "import.file", "a sparse tensor's indices do not fit it");
+	(void)qn_importer_refuse(&o->im, "import.file",
+				 "a sparse tensor's indices are outside its shape");
 	return NULL;
 }

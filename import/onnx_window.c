@@ -18,8 +18,7 @@ qn_onnx_each(qn_onnx *o, const qn_onnx_node *n, const char *name, int32_t count,
 		v[i] = dflt;
 	if (have != count) {
 		(void)qn_importer_refuse(&o->im, "import.attr",
-					 "%s must have %d numbers, one for each axis", name,
-					 (int)count);
+					 "%s must have %d numbers, one per axis", name, (int)count);
 		return false;
 	}
 	for (int32_t i = 0; i < count; i++)

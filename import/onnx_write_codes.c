@@ -32,8 +32,8 @@ parameters(qn_onnx_out *o, const qn_node *n, const qn_elem *e, params *p)
 	if (e->kind != QN_ELEM_UNIFORM || e->gran == QN_SUB_CHANNEL ||
 	    (e->bits != 4 && e->bits != 8 && e->bits != 16 && e->bits != 32)) {
 		(void)qn_onnx_out_refuse(o, n,
-					 "its type has blocks, or codes that are not of 4, 8, "
-					 "16 or 32 bits");
+					 "its type has blocks, or its storage type does not have "
+					 "4, 8, 16 or 32 bits");
 		return false;
 	}
 	qn_tensor *zps =

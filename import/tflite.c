@@ -95,8 +95,8 @@ tensor_at(qn_tfl *f, const qn_flat_vector *v, size_t i, qn_tfl_tensor **out)
 	if (k == -1)
 		return QN_OK;
 	if (k < 0 || (size_t)k >= f->ntensor)
-		return qn_importer_damaged(&f->im, "tensor %lld of %zu is used", (long long)k,
-					   f->ntensor);
+		return qn_importer_damaged(&f->im, "tensor %lld is used, but the file has %zu",
+					   (long long)k, f->ntensor);
 	*out = &f->tensor[k];
 	return QN_OK;
 }
@@ -116,16 +116,16 @@ operands(qn_tfl *f, const qn_flat_table *t, qn_tfl_op *o)
 	for (uint32_t i = 0; i < o->nout; i++) {
 		QN_TRY(tensor_at(f, &out, i, &o->to[i]));
 		if (o->to[i] == NULL)
-			return qn_importer_damaged(&f->im, "result %u is left out", i);
+			return qn_importer_damaged(&f->im, "result %u is missing", i);
 		if (o->to[i]->is_made)
-			return qn_importer_damaged(&f->im, "tensor '%s' is made twice",
+			return qn_importer_damaged(&f->im, "tensor '%s' is computed twice",
 						   o->to[i]->name);
 	}
 	if (in.n > o->nin || out.n > o->nout)
-		(void)qn_importer_refuse(&f->im, "import.input",
-					 "%zu inputs and %zu results; at most %d and %d are taken",
-					 in.n, out.n, (int)QN_TFL_MOST_INPUTS,
-					 (int)QN_TFL_MOST_OUTPUTS);
+		(void)qn_importer_refuse(
+			&f->im, "import.input",
+			"%zu inputs and %zu results; at most %d and %d are supported", in.n, out.n,
+			(int)QN_TFL_MOST_INPUTS, (int)QN_TFL_MOST_OUTPUTS);
 	return QN_OK;
 }
 
@@ -140,8 +140,7 @@ arity_ok(qn_tfl_op *o, const qn_tfl_row *row)
 					  row->nout > 0 ? row->nout : 1) != 0;
 	for (uint32_t i = 0; i < o->nin && i + row->most_left_out < row->most_in; i++)
 		if (o->from[i] == NULL)
-			return qn_importer_refuse(o->im, "import.input",
-						  "input %u is left out (-1); it must be given",
+			return qn_importer_refuse(o->im, "import.input", "input %u is missing (-1)",
 						  i) != 0;
 	return true;
 }
@@ -169,9 +168,8 @@ qn_tfl_refuse_state(qn_tfl_op *o, const char *name)
 {
 	(void)qn_importer_refuse(
 		o->im, "import.op",
-		"%s takes one step a run and keeps its state from run to run, which a graph does "
-		"not; "
-		"convert the model so that one run takes the whole sequence "
+		"%s takes one step per run and keeps its state from run to run, which a graph does "
+		"not; convert the model so that one run takes the whole sequence "
 		"(UNIDIRECTIONAL_SEQUENCE_LSTM), or so that the state is an input and an output",
 		name);
 }
@@ -208,8 +206,9 @@ read_operator(qn_tfl *f, const qn_flat_table *t)
 	if (code.at == 0)
 		return f->flat.damage != NULL
 			       ? damage(f)
-			       : qn_importer_damaged(&f->im, "operator code %zu of %zu is used",
-						     index, f->codes.n);
+			       : qn_importer_damaged(
+					 &f->im, "operator code %zu is used, but the file has %zu",
+					 index, f->codes.n);
 	const char *name = qn_tfl_code_name(f, &code, &number);
 	*o = (qn_tfl_op){.f = f, .im = &f->im};
 	qn_importer_at(&f->im, "", name,
@@ -235,7 +234,8 @@ graph_inputs(qn_tfl *f, const qn_flat_table *graph)
 
 		QN_TRY(tensor_at(f, &in, i, &t));
 		if (t == NULL || t->is_made)
-			return qn_importer_damaged(&f->im, "input %zu is none, or there twice", i);
+			return qn_importer_damaged(&f->im, "input %zu is missing or given twice",
+						   i);
 		qn_importer_at(&f->im, t->name, "input", 1);
 		t->is_made = true;
 		names[i] = t->name;
@@ -283,7 +283,7 @@ graph_outputs(qn_tfl *f, const qn_flat_table *graph)
 		return qn_importer_damaged(&f->im, "the subgraph has no outputs");
 	if (out.n > MOST_OUTPUTS)
 		(void)qn_importer_refuse(&f->im, "import.input",
-					 "the subgraph has %zu outputs; at most %d are taken",
+					 "the subgraph has %zu outputs; at most %d are supported",
 					 out.n, (int)MOST_OUTPUTS);
 	qn_map_init(&names, f->im.scratch);
 	for (size_t i = 0; i < out.n && i < MOST_OUTPUTS; i++) {
@@ -291,7 +291,7 @@ graph_outputs(qn_tfl *f, const qn_flat_table *graph)
 
 		QN_TRY(tensor_at(f, &out, i, &t));
 		if (t == NULL)
-			return qn_importer_damaged(&f->im, "output %zu is left out", i);
+			return qn_importer_damaged(&f->im, "output %zu is missing", i);
 		qn_importer_at(&f->im, t->name, "output", 1);
 		qn_id id = qn_tfl_value(f, t);
 		if (id != 0)
@@ -325,8 +325,8 @@ static qn_status
 open_model(qn_tfl *f, qn_flat_table *graph)
 {
 	if (!qn_flat_is(&f->flat, "TFL3"))
-		return qn_importer_damaged(
-			&f->im, "this is no TFLite file: the letters TFL3 are not at byte 4");
+		return qn_importer_damaged(&f->im,
+					   "not a TFLite file: the letters TFL3 are not at byte 4");
 	qn_flat_table model = qn_flat_root(&f->flat);
 	qn_flat_vector graphs = qn_flat_vector_in(&model, QN_TFL_FIELD_model_subgraphs, 4);
 	f->codes = qn_flat_vector_in(&model, QN_TFL_FIELD_model_operator_codes, 4);
@@ -335,13 +335,12 @@ open_model(qn_tfl *f, qn_flat_table *graph)
 	if (f->flat.damage != NULL)
 		return damage(f);
 	if (graph->at == 0)
-		return qn_importer_damaged(&f->im, "the file holds no subgraph");
+		return qn_importer_damaged(&f->im, "the file has no subgraph");
 	if (graphs.n > 1)
-		(void)qn_importer_refuse(
-			&f->im, "import.op",
-			"the file has %zu subgraphs; only models of one are taken: "
-			"convert it without control flow",
-			graphs.n);
+		(void)qn_importer_refuse(&f->im, "import.op",
+					 "the file has %zu subgraphs; only models with one are "
+					 "supported: convert it without control flow",
+					 graphs.n);
 	return QN_OK;
 }
 

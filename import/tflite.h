@@ -46,7 +46,7 @@ typedef struct qn_tfl {
 	qn_importer im;
 	qn_flat flat;
 	qn_flat_vector buffers, codes, ops;
-	qn_map *lacks; /* of tflite_lacks.c; NULL: none so far */
+	qn_map *lacks;  /* of tflite_lacks.c; NULL: none so far */
 	bool has_fakes; /* a FAKE_QUANT was read */
 	size_t ntensor;
 	qn_tfl_tensor *tensor;
@@ -75,8 +75,8 @@ typedef struct qn_tfl_row {
 extern const qn_tfl_row qn_tfl_conv_rows[], qn_tfl_dense_rows[], qn_tfl_pool_rows[],
 	qn_tfl_binary_rows[], qn_tfl_unary_rows[], qn_tfl_move_rows[], qn_tfl_reduce_rows[],
 	qn_tfl_cast_rows[], qn_tfl_slice_rows[], qn_tfl_shape_rows[], qn_tfl_space_rows[],
-	qn_tfl_logic_rows[], qn_tfl_lstm_rows[], qn_tfl_rnn_rows[],
-	qn_tfl_index_rows[], qn_tfl_scatter_rows[];
+	qn_tfl_logic_rows[], qn_tfl_lstm_rows[], qn_tfl_rnn_rows[], qn_tfl_index_rows[],
+	qn_tfl_scatter_rows[];
 
 /* Refuses an operator whose state lasts from run to run, with the way out. */
 void qn_tfl_refuse_state(qn_tfl_op *o, const char *name);
@@ -118,7 +118,7 @@ int64_t qn_tfl_flag(const qn_tfl_op *o, uint32_t field, int64_t absent); /* a by
 double qn_tfl_option_real(const qn_tfl_op *o, uint32_t field, double absent);
 /* The integers of input i, which must be constant (import.input); -1 after a report. */
 int32_t qn_tfl_ints(qn_tfl_op *o, uint32_t i, int32_t most, int64_t *v);
-/* The same of an input that says n dimensions of result 0, from `from` on: where it is known only in a run, those that the
+/* The same of an input that says n dimensions of result 0, from `from` on: where it is only known at run time, those that the
  * file gives the result. */
 int32_t qn_tfl_dims(qn_tfl_op *o, uint32_t i, int32_t from, int32_t most, int64_t *v);
 /* An axis in 0 … rank-1; false after a report. */

@@ -76,10 +76,10 @@ fake_elem(qn_tfl_op *o)
 	const qn_elem *e = NULL;
 
 	if (!(min <= 0.0) || !(max >= 0.0) || !(max - min > 0.0) || bits < 2 || bits > 16) {
-		(void)qn_importer_refuse(o->im, "import.attr",
-					 "%lld bits from %g to %g; 2 to 16 bits of a range with 0 "
-					 "are taken",
-					 (long long)bits, min, max);
+		(void)qn_importer_refuse(
+			o->im, "import.attr",
+			"%lld bits from %g to %g; 2 to 16 bits of a range with 0 are supported",
+			(long long)bits, min, max);
 		return NULL;
 	}
 	qn_elem d = qn_elem_desc(bits > 8 ? 16 : 8, true);

@@ -16,7 +16,7 @@ as_rows(qn_tfl_op *o, qn_id x, int64_t k)
 		return x;
 	if (count < 0 || k < 1 || count % k != 0)
 		return qn_importer_refuse(o->im, "import.input",
-					  "data of %lld elements is no number of rows of %lld",
+					  "data of %lld elements cannot be split into rows of %lld",
 					  (long long)count, (long long)k);
 	return qn_importer_reshape(o->im, x, 2, (int64_t[]){count / k, k});
 }

@@ -96,7 +96,8 @@ slopes(qn_tfl_op *o, int64_t code, double below, double above)
 	if (n < 0 || !qn_tfl_take(o->f, (uint64_t)n * 2))
 		return qn_importer_refuse(o->im, "import.rank", "data without known channels");
 	if (qn_elem_make(types, o->to[0]->name, &d, &e) != QN_OK)
-		return qn_importer_refuse(o->im, "import.attr", "alpha %g is no scale", below);
+		return qn_importer_refuse(o->im, "import.attr", "alpha %g is not a valid scale",
+					  below);
 	qn_tensor *t = qn_tensor_new(o->im->m->arena, qn_type_tensor(types, e, 1, &n), &data);
 	for (int64_t i = 0; i < n; i++)
 		qn_store_i64(data, e->plain, i, code);

@@ -251,7 +251,7 @@ qn_tfl_activation_ok(qn_tfl_op *o, int64_t activation, bool codes)
 	return (activation >= 0 && activation < (int64_t)QN_COUNT(bounds)) ||
 	       qn_importer_refuse(o->im, "import.attr",
 				  "fused activation %lld; NONE, RELU, RELU_N1_TO_1 and RELU6 are "
-				  "taken, of f32 also TANH",
+				  "supported, for f32 also TANH",
 				  (long long)activation) != 0;
 }
 

@@ -100,10 +100,9 @@ reversed_places(qn_tfl_op *o, int64_t batches, int64_t steps)
 	void *data;
 
 	if (length == NULL || qn_type_count(length->type) != batches)
-		return qn_importer_refuse(
-			o->im, "import.input",
-			"the lengths must be constants, one for each of %lld sequences",
-			(long long)batches);
+		return qn_importer_refuse(o->im, "import.input",
+					  "the lengths must be constants, one per sequence (%lld)",
+					  (long long)batches);
 	if (!qn_importer_take_type(o->im, type))
 		return 0;
 	qn_tensor *at = qn_tensor_new(o->im->m->arena, type, &data);
@@ -162,9 +161,10 @@ where(qn_tfl_op *o)
 	void *data;
 
 	if (x == NULL || rank < 1) {
-		(void)qn_importer_refuse(o->im, "import.op",
-					 "how many places it finds depends on the data; only of a "
-					 "constant they are taken: use a mask instead (SELECT_V2)");
+		(void)qn_importer_refuse(
+			o->im, "import.op",
+			"the number of its results depends on the data; it is only supported for "
+			"constants: use a mask instead (SELECT_V2)");
 		return;
 	}
 	int64_t count = qn_type_count(x->type);

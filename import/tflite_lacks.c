@@ -11,9 +11,9 @@ why_not(int64_t code)
 		qn_tfl_builtin code;
 		const char *why;
 	} reasons[] = {
-		{QN_TFL_UNIQUE, "how many results it has depends on the data"},
-		{QN_TFL_NON_MAX_SUPPRESSION_V4, "how many results it has depends on the data"},
-		{QN_TFL_NON_MAX_SUPPRESSION_V5, "how many results it has depends on the data"},
+		{QN_TFL_UNIQUE, "the number of its results depends on the data"},
+		{QN_TFL_NON_MAX_SUPPRESSION_V4, "the number of its results depends on the data"},
+		{QN_TFL_NON_MAX_SUPPRESSION_V5, "the number of its results depends on the data"},
 		{QN_TFL_VAR_HANDLE, "it keeps a state from run to run"},
 		{QN_TFL_READ_VARIABLE, "it keeps a state from run to run"},
 		{QN_TFL_ASSIGN_VARIABLE, "it keeps a state from run to run"},
@@ -31,7 +31,7 @@ why_not(int64_t code)
 	for (size_t i = 0; i < QN_COUNT(reasons); i++)
 		if ((int64_t)reasons[i].code == code)
 			return reasons[i].why;
-	return "it is none of the operators that are read";
+	return "it is not implemented";
 }
 
 /* How many operators have each name; counted when the first one is refused. */
@@ -74,7 +74,7 @@ qn_tfl_lacks(qn_tfl_op *o, int64_t code, const char *name)
 	if (n == NULL || *n > 0)
 		(void)qn_importer_refuse(
 			o->im, "import.op",
-			"%s has no form here%s: %s; replace it in the model by operators of "
+			"%s is not supported%s: %s; replace it in the model by operators of "
 			"docs/importing.md, or cut the model before it",
 			name, qn_importer_nodes(o->im, n != NULL ? *n : 1), why_not(code));
 	if (n != NULL)

@@ -146,8 +146,8 @@ gates_ok(lstm *l)
 		ok = ok && !is_given(l, at->recurrent, INPUT) && !is_given(l, at->peepholes, INPUT);
 	return ok ||
 	       qn_importer_refuse(l->o->im, "import.attr",
-				  "weights, biases or norms of some gates are left out; all four "
-				  "gates have them, or all but the input gate") != 0;
+				  "weights, biases or norms of some gates are missing; all four "
+				  "gates must have them, or all but the input gate") != 0;
 }
 
 /* What weights from `at` on give for all steps, data and aux (0: none) behind each other. */

@@ -87,14 +87,15 @@ states_ok(lstm *l)
 	l->cell = elem_of(o, CELL);
 	if (!qn_elem_is_quant(x) || !is_codes(x, x->bits == 16 ? 16 : 8) || !is_codes(y, x->bits) ||
 	    !is_codes(l->hidden, x->bits) || !is_codes(l->cell, 16))
-		return qn_importer_refuse(
-			       o->im, "import.type",
-			       "of codes only data, state and result of one storage, i8 or i16 "
-			       "with one scale, and a cell of i16; --from-float reads others") != 0;
+		return qn_importer_refuse(o->im, "import.type",
+					  "a quantized LSTM needs data, state and result of one "
+					  "storage type, i8 or i16 with one scale, and a cell "
+					  "state of i16; use --from-float for others") != 0;
 	return (frexp(scale_of(l, l->cell), &exponent) == 0.5 && exponent <= 3) ||
-	       qn_importer_refuse(o->im, "import.type",
-				  "a cell of scale %g; it must be a power of 2, at most 4",
-				  scale_of(l, l->cell)) != 0;
+	       qn_importer_refuse(
+		       o->im, "import.type",
+		       "the scale of the cell state is %g; it must be a power of 2, at most 4",
+		       scale_of(l, l->cell)) != 0;
 }
 
 /* Input i is a peephole, of a projection or a norm. */
@@ -113,13 +114,15 @@ options_ok(lstm *l)
 
 	for (uint32_t i = PEEPHOLES; i < o->nin; i++)
 		if (is_variant(i) && o->from[i] != NULL)
-			return qn_importer_refuse(o->im, "import.attr",
-						  "of codes no peepholes, projection or norms, as "
-						  "in TFLite Micro; --from-float reads them") != 0;
+			return qn_importer_refuse(
+				       o->im, "import.attr",
+				       "a quantized LSTM has no peepholes, projection or norms, as "
+				       "in TFLite Micro; use --from-float for these") != 0;
 	if (activation != QN_TFL_ACT_TANH)
-		return qn_importer_refuse(o->im, "import.attr",
-					  "fused activation %lld; of codes only TANH",
-					  (long long)activation) != 0;
+		return qn_importer_refuse(
+			       o->im, "import.attr",
+			       "fused activation %lld; a quantized LSTM supports only TANH",
+			       (long long)activation) != 0;
 	clip = clip > 0.0 ? clip / scale_of(l, l->cell) : -1.0;
 	l->clip = clip < 32767.0 ? (int64_t)clip : 32767;
 	return true;
@@ -139,8 +142,8 @@ gate_constant(const lstm *l, uint32_t i, int bits, int64_t n)
 	    qn_type_count(x->type) == n)
 		return x;
 	(void)qn_importer_refuse(o->im, "import.input",
-				 "input %u must be a constant of i%d with %lld elements: of codes "
-				 "all four gates have weights and a bias",
+				 "input %u must be a constant of i%d with %lld elements: all four "
+				 "gates of a quantized LSTM have weights and a bias",
 				 i, bits, (long long)n);
 	return NULL;
 }
@@ -220,9 +223,8 @@ stacked_weights(const lstm *l, uint32_t at, int64_t columns)
 		if (!is_codes(e, 8) || zp != 0)
 			return qn_importer_refuse(
 				l->o->im, "import.type",
-				"weights %u are not there, or not i8 of one scale "
-				"and zero point 0; of codes all four gates have "
-				"such weights",
+				"weights %u are missing, or not i8 with one scale and zero point "
+				"0: all four gates of a quantized LSTM have such weights",
 				i);
 	}
 	if (!constants_ok(l, at, 8, l->cells * columns))

@@ -113,7 +113,7 @@ transpose(qn_tfl_op *o)
 	for (int32_t i = 0; i < n; i++)
 		perm[i] += perm[i] < 0 ? rank : 0;
 	if (n >= 0 && n != rank)
-		(void)qn_importer_refuse(o->im, "import.input", "%d axes of %d are named", (int)n,
+		(void)qn_importer_refuse(o->im, "import.input", "%d axes of %d are given", (int)n,
 					 (int)rank);
 	else if (n >= 0)
 		qn_tfl_give(o, 0, qn_importer_transpose(o->im, qn_tfl_moved(o, 0), perm));
@@ -143,10 +143,10 @@ pack(qn_tfl_op *o)
 		return;
 	for (uint32_t i = 0; i < o->nin; i++) {
 		if (qn_tfl_rank(o, i) != qn_tfl_rank(o, 0)) {
-			(void)qn_importer_refuse(
-				o->im, "import.input",
-				"input %u has rank %d, input 0 has %d; all must be of one shape", i,
-				(int)qn_tfl_rank(o, i), (int)qn_tfl_rank(o, 0));
+			(void)qn_importer_refuse(o->im, "import.input",
+						 "input %u has rank %d, input 0 has %d; all must "
+						 "have the same shape",
+						 i, (int)qn_tfl_rank(o, i), (int)qn_tfl_rank(o, 0));
 			return;
 		}
 		in[i] = qn_importer_expand_dim(o->im, qn_tfl_moved(o, i), axis);

@@ -26,8 +26,9 @@ bias_elem(qn_tfl_op *o, const qn_elem *x, const qn_elem *w, bool f32_product)
 	const qn_elem *e = NULL;
 
 	if (x->scale == NULL || w->scale == NULL) {
-		(void)qn_importer_refuse(o->im, "import.input",
-					 "one operand is quantized and the other is not; both must be");
+		(void)qn_importer_refuse(
+			o->im, "import.input",
+			"one operand is quantized and the other is not; both must be quantized");
 		return NULL;
 	}
 	d.kind = QN_ELEM_UNIFORM;
@@ -49,9 +50,9 @@ bias_codes(qn_tfl_op *o, qn_id bias, const qn_elem *e)
 	void *data;
 
 	if (known == NULL || qn_elem_is_float(known->type->elem))
-		return qn_importer_refuse(o->im, "import.input",
-					  "the bias of a product of codes must be a constant of "
-					  "integers");
+		return qn_importer_refuse(
+			o->im, "import.input",
+			"the bias of a quantized product must be a constant of integers");
 	const int64_t count = qn_type_count(known->type); /* [1,O] is read as [O] */
 	const qn_type *type = qn_type_tensor(&o->im->m->types, e, 1, &count);
 	if (!qn_importer_take_type(o->im, type))
@@ -180,9 +181,9 @@ centre(qn_tfl_op *o, int64_t groups, qn_id *x, qn_id *w)
 	if (plain_weights(o, type))
 		return true;
 	if (known == NULL)
-		return qn_importer_refuse(o->im, "import.input",
-					  "weights with a zero point must be constant, or "
-					  "without a bias beside them") != 0;
+		return qn_importer_refuse(
+			       o->im, "import.input",
+			       "weights with a zero point must be constant, or have no bias") != 0;
 	const qn_elem *e = i8_elem(o, type->elem);
 	if (e == NULL || !qn_tfl_take(o->f, MOST_PARTS * (uint64_t)qn_type_count(type)))
 		return false;
@@ -287,7 +288,8 @@ qn_tfl_product(qn_tfl_op *o, qn_op op, qn_id x, qn_id w, qn_id bias, const qn_at
 			o, qn_importer_op(o->im, op, bias != 0 ? 3 : 2, in, attrs, NULL),
 			activation);
 	if (!qn_tfl_is_codes(o, w) || !qn_tfl_on_codes(o))
-		return qn_importer_refuse(o->im, "import.type",
-					  "the data is quantized, weights or result are not");
+		return qn_importer_refuse(
+			o->im, "import.type",
+			"the data is quantized, but the weights or the result are not");
 	return product_of_codes(o, op, in, attrs, f32_product, activation);
 }

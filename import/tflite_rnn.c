@@ -18,8 +18,7 @@ direction(const qn_tfl_seq *s, uint32_t at, qn_id data, qn_id aux, uint32_t aux_
 	for (uint32_t i = 0; i < 3; i++) {
 		in[i] = qn_tfl_real(o, at + i);
 		if (in[i] == 0)
-			return qn_importer_refuse(im, "import.input",
-						  "input %u is left out (-1); it must be given",
+			return qn_importer_refuse(im, "import.input", "input %u is missing (-1)",
 						  at + i);
 	}
 	qn_id g = qn_importer_op(im, QN_OP_dense, 3,
@@ -63,8 +62,8 @@ both_ways_rnn(qn_tfl_op *o)
 	if (w.data[1] != w.data[0] && !s.time_major) {
 		(void)qn_importer_refuse(
 			o->im, "import.attr",
-			"a second data without weights of its own, which TFLite "
-			"reads with time_major alone; transpose the data in front");
+			"auxiliary data without its own weights, which TFLite reads only with "
+			"time_major; transpose the data before it");
 		return;
 	}
 	w.result[0] = direction(&s, 1, w.data[0], w.aux, 10);

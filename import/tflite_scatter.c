@@ -77,9 +77,9 @@ scatter_nd(qn_tfl_op *o)
 	if (!wanted_shape(o, 2, &shape) || updates == 0)
 		return;
 	if (qn_tfl_is_codes(o, updates) && !all_differ(o->im, qn_importer_known(o->im, o->in[0]))) {
-		(void)qn_importer_refuse(o->im, "import.input",
-					 "updates that are codes need constant indices, up to 4096 "
-					 "places that all differ");
+		(void)qn_importer_refuse(
+			o->im, "import.input",
+			"quantized updates need constant indices, at most 4096, all different");
 		return;
 	}
 	if (qn_tfl_is_codes(o, updates) && qn_elem_is_quant(to))
@@ -175,8 +175,8 @@ dynamic_update_slice(qn_tfl_op *o)
 	}
 	if (!fits) {
 		(void)qn_importer_refuse(o->im, "import.input",
-					 "an update of %d dimensions at %d places does not lie in "
-					 "data of %d",
+					 "an update of %d dimensions at %d indices does not match "
+					 "data of %d dimensions",
 					 (int)u->rank, (int)n, (int)x->rank);
 		return;
 	}
@@ -209,8 +209,7 @@ segment_sum(qn_tfl_op *o)
 	if (n < 1 || x->rank < 1 || x->dim[0] != n) {
 		(void)qn_importer_refuse(
 			o->im, "import.input",
-			"the segments must be constants, one for each row, none below "
-			"the one before");
+			"the segments must be constants, one per row, in ascending order");
 		return;
 	}
 	for (int32_t i = 0; i < x->rank; i++)

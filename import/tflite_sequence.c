@@ -8,20 +8,18 @@ static bool
 variables_ok(qn_tfl_op *o, uint64_t states)
 {
 	if (o->from[0] == NULL)
-		return qn_importer_refuse(o->im, "import.input",
-					  "input 0 is left out (-1); it must be given") != 0;
+		return qn_importer_refuse(o->im, "import.input", "input 0 is missing (-1)") != 0;
 	for (uint32_t i = 0; i < o->nin; i++) {
 		const qn_tfl_tensor *t = o->from[i];
 		bool state = (states & QN_TFL_STATE(i)) != 0;
 
 		if (t == NULL || qn_tfl_is_variable(t) == state)
 			continue;
-		return qn_importer_refuse(
-			       o->im, "import.input",
-			       state ? "the state '%s' is no variable, which would begin "
-				       "at 0; convert the model with a state of its own"
-				     : "'%s' is a variable, which only a state may be",
-			       t->name) != 0;
+		return qn_importer_refuse(o->im, "import.input",
+					  state ? "the state '%s' is not a variable that begins at "
+						  "0; convert the model with its own state"
+						: "'%s' is a variable; only a state may be one",
+					  t->name) != 0;
 	}
 	return true;
 }
@@ -38,11 +36,10 @@ qn_tfl_seq_open(qn_tfl_op *o, uint64_t states, bool time_major, qn_tfl_seq *s)
 					  "data of %d dimensions; must be 3, all known",
 					  (int)x->rank) != 0;
 	if ((uint64_t)x->dim[time_major ? 0 : 1] > most)
-		return qn_importer_refuse(
-			       o->im, "import.size",
-			       "a sequence of %lld steps; at most %llu are written out%s",
-			       (long long)x->dim[time_major ? 0 : 1], (unsigned long long)most,
-			       qn_importer_more(o->im)) != 0;
+		return qn_importer_refuse(o->im, "import.size",
+					  "a sequence of %lld steps; at most %llu are unrolled%s",
+					  (long long)x->dim[time_major ? 0 : 1],
+					  (unsigned long long)most, qn_importer_more(o->im)) != 0;
 	*s = (qn_tfl_seq){.o = o,
 			  .batch = x->dim[time_major ? 1 : 0],
 			  .steps = x->dim[time_major ? 0 : 1],
@@ -122,9 +119,9 @@ qn_tfl_ways_open(qn_tfl_op *o, uint32_t merged, uint32_t second, uint32_t weight
 					  "%u results; with merge_outputs it has 1, else 2",
 					  o->nout) != 0;
 	if (b->rank != 3 || b->dim[0] != a->dim[0] || b->dim[1] != a->dim[1])
-		return qn_importer_refuse(o->im, "import.input",
-					  "the second data has not as many steps as the first") !=
-		       0;
+		return qn_importer_refuse(
+			       o->im, "import.input",
+			       "the auxiliary data has another number of steps than the data") != 0;
 	if (other != 0 && weights < o->nin && o->from[weights] != NULL)
 		w->aux = other;
 	else if (other != 0)

@@ -84,9 +84,10 @@ range(qn_tfl_op *o)
 		for (at = v[0]; n < MOST_RANGE && (v[2] > 0.0 ? at < v[1] : at > v[1]); n++)
 			at = is_float ? (double)(float)(at + v[2]) : at + v[2];
 	if (n == MOST_RANGE || n == 0 || !qn_tfl_take(o->f, 8 * (uint64_t)n)) {
-		(void)qn_importer_refuse(o->im, "import.input",
-					 "numbers from %g to %g by %g; 1 to %d of them are taken",
-					 v[0], v[1], v[2], (int)MOST_RANGE);
+		(void)qn_importer_refuse(
+			o->im, "import.input",
+			"numbers from %g to %g by %g; 1 to %d numbers are supported", v[0], v[1],
+			v[2], (int)MOST_RANGE);
 		return;
 	}
 	qn_tensor *t =

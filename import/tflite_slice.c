@@ -244,7 +244,7 @@ split_v(qn_tfl_op *o)
 		}
 	if ((uint32_t)n != o->nout || sum != dim) {
 		(void)qn_importer_refuse(o->im, "import.input",
-					 "%d sizes of %lld in all for %u parts of %lld elements",
+					 "%d sizes of %lld in total for %u parts of %lld elements",
 					 (int)n, (long long)sum, o->nout, (long long)dim);
 		return;
 	}

@@ -179,9 +179,9 @@ qn_tfl_dense_bytes(qn_tfl *f, const qn_tfl_tensor *t, const qn_flat_table *spars
 	descend(w, 0, 0);
 	if (!w->bad && w->next == w->n)
 		return w->out;
-	(void)qn_importer_refuse(&f->im, "import.type",
-				 "tensor '%s' is stored sparsely in a way that does not fit its "
-				 "shape; store it densely",
-				 t->name);
+	(void)qn_importer_refuse(
+		&f->im, "import.type",
+		"tensor '%s' has a sparse storage that does not match its shape; store it densely",
+		t->name);
 	return NULL;
 }

@@ -161,7 +161,7 @@ scales(qn_tfl *f, const qn_tfl_tensor *t, const qn_flat_table *q, qn_elem *d, in
 	    (zp.n > 1 && zp.n != scale.n))
 		return qn_importer_refuse(&f->im, "import.type",
 					  "tensor '%s' has %zu scales and %zu zero points for axis "
-					  "%d; they must be one for each index of it",
+					  "%d (expected one per index)",
 					  t->name, scale.n, zp.n, (int)*axis) != 0;
 	if (!qn_tfl_take(f, 16 * (uint64_t)scale.n))
 		return false;
@@ -201,8 +201,8 @@ element(qn_tfl *f, qn_tfl_tensor *t)
 
 	if (plain == QN_NPLAIN) {
 		(void)qn_importer_refuse(&f->im, "import.type",
-					 "tensor '%s' has elements of type %lld; texts, complex "
-					 "numbers, resources and variants are not taken",
+					 "tensor '%s' has elements of type %lld; strings, complex "
+					 "numbers, resources and variants are not supported",
 					 t->name, (long long)number);
 		return NULL;
 	}
@@ -210,12 +210,10 @@ element(qn_tfl *f, qn_tfl_tensor *t)
 	if (info->is_float || plain == QN_PLAIN_bool || q.at == 0 || !has_scales(&q))
 		return qn_elem_plain(&f->im.m->types, plain);
 	if (qn_flat_int(&q, QN_TFL_FIELD_quantization_details_type, QN_FLAT_U8, 0) != 0) {
-		(void)qn_importer_refuse(
-			&f->im, "import.type",
-			"tensor '%s' is quantized with details of its own "
-			"(blocks, or custom); only one scale or one for each index "
-			"of an axis is taken",
-			t->name);
+		(void)qn_importer_refuse(&f->im, "import.type",
+					 "tensor '%s' is quantized in blocks or in a custom way; "
+					 "supported are one scale, or one per index of an axis",
+					 t->name);
 		return NULL;
 	}
 	qn_elem d = qn_elem_desc(info->bits, info->is_signed);
@@ -282,7 +280,7 @@ buffer_bytes(qn_tfl *f, const qn_tfl_tensor *t, size_t *bytes)
 			&f->im,
 			qn_importer_damaged(&f->im,
 					    "tensor '%s' is %lld bytes at %lld of the file, "
-					    "which has %zu; it is cut short",
+					    "which has %zu; the file is truncated",
 					    t->name, (long long)size, (long long)at, f->flat.n));
 		*bytes = (size_t)size;
 		return NULL;
@@ -343,7 +341,7 @@ constant(qn_tfl *f, qn_tfl_tensor *t)
 	if (qn_tfl_is_variable(t)) {
 		(void)qn_importer_refuse(&f->im, "import.op",
 					 "tensor '%s' is a variable that lasts from run to run; "
-					 "models with state are not taken",
+					 "models with state are not supported",
 					 t->name);
 		return NULL;
 	}
@@ -355,10 +353,10 @@ constant(qn_tfl *f, qn_tfl_tensor *t)
 	if (data == NULL && count == 0)
 		data = f->flat.data;
 	if (data == NULL || count < 0) {
-		(void)qn_importer_refuse(&f->im, "import.input",
-					 "tensor '%s' is made by no operator, is no input and has "
-					 "no data",
-					 t->name);
+		(void)qn_importer_refuse(
+			&f->im, "import.input",
+			"tensor '%s' is not a result of an operator, not an input and has no data",
+			t->name);
 		return NULL;
 	}
 	data = elements(f, t, type, data, bytes);

@@ -177,14 +177,14 @@ one_field(scan *s, const ProtobufCMessageDescriptor *of, uint64_t *seen)
 	uint32_t number = (uint32_t)(tag >> 3);
 	int wire = (int)(tag & 7);
 	if (number == 0 || tag > UINT32_MAX)
-		return wrong(s, "a field has the number 0 or none that exists");
+		return wrong(s, "a field has the number 0 or one that does not exist");
 	if (wire != VARINT && wire != FIXED64 && wire != BYTES && wire != FIXED32)
-		return wrong(s, "a field is of an unknown kind");
+		return wrong(s, "unknown kind of a field");
 	field f = look_up(s, of, number);
 	if (f.kept)
 		s->out->memory += FIELD_MEMORY;
 	if (f.kept && wire != BYTES && (f.info == NULL || is_bytes(f.info->type)))
-		return wrong(s, "a text or message is given as a number");
+		return wrong(s, "a string or message is given as a number");
 	if (f.message != NULL && f.info != NULL && f.info->label != PROTOBUF_C_LABEL_REPEATED &&
 	    number < 64) {
 		if ((*seen >> number & 1) != 0)

@@ -71,7 +71,7 @@ problem(const qn_env *env, const qn_op_desc *d)
 	if (d->min_inputs > d->max_inputs || d->max_inputs > MAX_INPUTS || d->max_inputs == 0)
 		return "it must take 1 to 32 inputs, min_inputs <= max_inputs";
 	if ((int)d->behaviour < 0 || (size_t)d->behaviour >= QN_COUNT(behaviours))
-		return "the behaviour is none of qn_op_behaviour";
+		return "the behaviour is not a qn_op_behaviour";
 	if ((d->behaviour == QN_OP_SAME || d->behaviour == QN_OP_TABLE) && !one_input)
 		return "SAME and TABLE operators take one input";
 	if (d->behaviour == QN_OP_TABLE && d->shape != NULL)
@@ -80,7 +80,8 @@ problem(const qn_env *env, const qn_op_desc *d)
 		return "it needs a float function (`real`)";
 	if ((d->prepare != NULL) != has_codes || (d->codes_text != NULL) != has_codes ||
 	    (d->codes_name != NULL) != has_codes)
-		return "an integer form is prepare, codes, codes_name and codes_text together";
+		return "an integer implementation needs prepare, codes, codes_name and codes_text "
+		       "together";
 	if (has_codes && strstr(d->codes_text, d->codes_name) == NULL)
 		return "codes_text does not define codes_name";
 	if (d->behaviour == QN_OP_FIXED && !(d->fixed_scale > 0 && d->fixed_scale < 1e30))
@@ -89,7 +90,8 @@ problem(const qn_env *env, const qn_op_desc *d)
 		return "it has more than 8 attributes";
 	for (size_t i = 0; i < d->nattr; i++)
 		if (!is_attr_name(d->attr[i].name) || !is_value(&d->attr[i]))
-			return "an attribute's name is no word, or its default no number of its "
+			return "an attribute's name is not an identifier, or its default not a "
+			       "number of its "
 			       "kind";
 	return NULL;
 }

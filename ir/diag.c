@@ -8,7 +8,7 @@
 
 #include "ir/buf.h"
 
-static const char no_memory[] = "(no memory for the text)";
+static const char no_memory[] = "(out of memory for the message)";
 
 /* Copies into raw memory; NULL without memory. */
 static const char *

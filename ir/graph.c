@@ -160,9 +160,9 @@ arity_ok(const qn_graph *g, const qn_node *n)
 	if (n->nin >= op->min_in && n->nin <= op->max_in)
 		return true;
 	if (op->min_in == op->max_in)
-		return qn_infer_error(g, n, "op.arity", "%s takes %u inputs, there are %u",
-				      op->name, op->min_in, n->nin);
-	return qn_infer_error(g, n, "op.arity", "%s takes %u to %u inputs, there are %u", op->name,
+		return qn_infer_error(g, n, "op.arity", "%s takes %u inputs, not %u", op->name,
+				      op->min_in, n->nin);
+	return qn_infer_error(g, n, "op.arity", "%s takes %u to %u inputs, not %u", op->name,
 			      op->min_in, op->max_in, n->nin);
 }
 
@@ -172,7 +172,7 @@ inputs_ok(const qn_graph *g, const qn_node *n)
 	for (uint32_t i = 0; i < n->nin; i++)
 		if (n->in[i] == 0 || n->in[i] >= g->n)
 			return qn_infer_error(g, n, "op.input",
-					      "input %u is no value of this graph", i);
+					      "input %u is not a value of this graph", i);
 	return true;
 }
 
@@ -224,9 +224,10 @@ qn_graph_add(qn_graph *g, const qn_node *like)
 	if (n.type == NULL)
 		return 0;
 	if (like->type != NULL && like->type != n.type) {
-		(void)qn_infer_error(
-			g, &n, "type.mismatch", "the type is declared %s, but follows as %s",
-			qn_infer_type_text(g, like->type), qn_infer_type_text(g, n.type));
+		(void)qn_infer_error(g, &n, "type.mismatch",
+				     "the declared type %s differs from the inferred type %s",
+				     qn_infer_type_text(g, like->type),
+				     qn_infer_type_text(g, n.type));
 		return 0;
 	}
 	return append(g, &n);

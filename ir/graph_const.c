@@ -95,7 +95,8 @@ read_list(qn_reader *r, const char *place, const qn_type *type, const qn_tensor 
 			return false;
 	}
 	if (!ok)
-		(void)wrong(r, place, "const.value", "a code lies outside the range of its type");
+		(void)wrong(r, place, "const.value",
+			    "a quantized value is outside the range of its type");
 	if (n != want) {
 		ok = false;
 		(void)qn_report(r->m->env, QN_EINVALID, "const.count", place,
@@ -157,7 +158,8 @@ read_bytes(qn_reader *r, const char *place, const qn_type *type, const qn_tensor
 	if (codes_ok(x))
 		*out = x;
 	else
-		(void)wrong(r, place, "const.value", "a code lies outside the range of its type");
+		(void)wrong(r, place, "const.value",
+			    "a quantized value is outside the range of its type");
 	return true;
 }
 
@@ -209,7 +211,8 @@ read_fill(qn_reader *r, const char *place, const qn_type *type, bool random, con
 	if (random ? !qn_text_int(&r->text, &seed) : !read_element(r, &s, &one, 0, &ok))
 		return random ? qn_read_fail(r, "expected a seed") : false;
 	if (!ok) {
-		(void)wrong(r, place, "const.value", "the code lies outside the range of its type");
+		(void)wrong(r, place, "const.value",
+			    "the quantized value is outside the range of its type");
 		return true;
 	}
 	if (n > MAX_FILL || n > QN_MAX_FILLED - r->filled) {
@@ -256,7 +259,7 @@ qn_read_const(qn_reader *r, const qn_type *type, const qn_tensor **out)
 	if (type != NULL &&
 	    (type->is_tuple || type->elem->kind == QN_ELEM_CALIBRATED || qn_type_count(type) < 0)) {
 		(void)wrong(r, place, "const.type",
-			    "a constant is a tensor of known shape whose elements are stored");
+			    "a constant must be a tensor of known shape whose elements are stored");
 		type = NULL;
 	}
 	if (type == NULL)

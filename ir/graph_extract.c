@@ -89,7 +89,7 @@ qn_graph_extract(const qn_graph *g, size_t nin, const qn_id *in, size_t nout, co
 			continue;
 		if (n->op == QN_OP_input)
 			return qn_report(g->model->env, QN_EINTERNAL, "graph.extract", n->name,
-					 "the part needs this input and was not given it");
+					 "the part needs this input, which is not given");
 		map[id] = copy(dst, g, n, map, bind);
 		if (map[id] == 0)
 			return QN_EINVALID;

@@ -37,7 +37,7 @@ read_header(qn_reader *r)
 		return false;
 	if (qn_text_eat(&r->text, "stage")) {
 		if (!read_choice(r, qn_stage_names, 4,
-				 "stage: float, symbolic, calibrated or integer", &k))
+				 "stage (float, symbolic, calibrated or integer)", &k))
 			return false;
 		r->m->stage = (qn_stage)k;
 	}
@@ -47,7 +47,7 @@ read_header(qn_reader *r)
 		return false;
 	if (qn_text_eat(&r->text, "rounding")) {
 		if (!read_choice(r, qn_rounding_names, 4,
-				 "rounding: double, single, nearest or even", &k))
+				 "rounding (double, single, nearest or even)", &k))
 			return false;
 		r->m->rounding = (int32_t)k;
 	}
@@ -89,7 +89,7 @@ read_values(qn_reader *r, values *v, int32_t level)
 		bool nested = qn_text_peek(&r->text, "{");
 
 		if (nested ? v->rank == level + 1 : v->rank > level + 1)
-			return qn_read_fail(r, "expected all items nested alike");
+			return qn_read_fail(r, "expected all items nested equally");
 		if (nested ? !read_values(r, v, level + 1) : !read_pair(r, v))
 			return false;
 		if (v->rank == 0)
@@ -131,8 +131,8 @@ read_param(qn_reader *r)
 		return false;
 	if (v.n <= QN_INLINE_PARAMS)
 		(void)qn_report(r->m->env, QN_EINVALID, "param.length", place,
-				"@%s has %zu values; up to %d are written in the type", name, v.n,
-				QN_INLINE_PARAMS);
+				"@%s has %zu values; up to %d must be written in the type", name,
+				v.n, QN_INLINE_PARAMS);
 	else if (positive(r, place, name, &v)) /* what else is wrong has been reported */
 		if (qn_params_intern(&r->m->types, place, name, v.n, v.rank, v.shape, v.scale, v.zp,
 				     &out) != QN_OK)
@@ -161,7 +161,7 @@ read_bound(qn_reader *r, values *v, bool *ok)
 	if (p == NULL) {
 		*ok = false;
 		(void)qn_report(r->m->env, QN_EINVALID, "type.param.unknown", place,
-				"no parameters are named @%s", name);
+				"unknown parameters '@%s'", name);
 		return true;
 	}
 	v->n = p->n;

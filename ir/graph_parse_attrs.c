@@ -2,9 +2,10 @@
 /* graph_parse_attrs.c - reads the attributes of a node by the rows of its set.
  *
  *   {stride=[2,2], padding=same}     order is free; what has a default may be left out */
-#include "ir/graph_text.h"
-
 #include <string.h>
+
+#include "ir/attr_errors.h"
+#include "ir/graph_text.h"
 
 static const qn_attr_info *
 find(const qn_attr_set_info *set, const char *word, size_t n)
@@ -76,40 +77,24 @@ read_value(qn_text *t, const qn_attr_info *info, qn_attrs *attrs)
 	return false;
 }
 
+/* The value at the cursor as it is written, up to the next attribute or the end. */
 static const char *
-wanted(qn_reader *r, const qn_attr_info *info)
+given(const qn_reader *r)
 {
-	qn_buf b;
+	enum { SHOWN = 40 };
+	qn_text t = r->text;
+	int32_t depth = 0;
 
-	qn_buf_init(&b, r->m->arena);
-	switch (info->kind) {
-	case QN_ATTR_INT:
-		return "an integer";
-	case QN_ATTR_INTS:
-		qn_buff(&b, "a list of %u integers", info->length);
-		break;
-	case QN_ATTR_LIST:
-		qn_buff(&b, "a list of at most %u integers", info->length);
-		break;
-	case QN_ATTR_REAL:
-		return "a real number";
-	case QN_ATTR_ENUM:
-		qn_enum_print_names(&b, info);
-		break;
+	qn_text_skip(&t);
+	const char *begin = t.at;
+	for (; t.at < t.end && *t.at != '\n' && t.at - begin < SHOWN; t.at++) {
+		if (depth == 0 && (*t.at == ',' || *t.at == '}'))
+			break;
+		depth += (*t.at == '[') - (*t.at == ']');
 	}
-	return qn_buf_str(&b);
-}
-
-/* "stride, dilation, …" */
-static const char *
-known(qn_reader *r, const qn_attr_set_info *set)
-{
-	qn_buf b;
-
-	qn_buf_init(&b, r->m->arena);
-	for (size_t i = 0; i < set->nattr; i++)
-		qn_buff(&b, "%s%s", i > 0 ? ", " : "", set->attr[i].name);
-	return set->nattr > 0 ? qn_buf_str(&b) : "none";
+	while (t.at > begin && t.at[-1] == ' ')
+		t.at--;
+	return qn_arena_strn(r->m->arena, begin, (size_t)(t.at - begin));
 }
 
 /* name=value; bit i of *seen stands for row i of the set. */
@@ -128,9 +113,8 @@ read_attr(qn_reader *r, const qn_attr_set_info *set, const char *op, qn_attrs *o
 	const qn_attr_info *info = find(set, word, n);
 	if (info == NULL) {
 		*ok = false;
-		(void)qn_report(r->m->env, QN_EINVALID, "attr.unknown", place,
-				"%s has no attribute '%.*s'; it has: %s", op, (int)n, word,
-				known(r, set));
+		qn_attr_unknown(r->m->env, r->m->arena, place, op, set,
+				qn_arena_strn(r->m->arena, word, n));
 		return qn_read_skip(r, ",}");
 	}
 	uint32_t bit = 1U << (uint32_t)(info - set->attr);
@@ -146,9 +130,8 @@ read_attr(qn_reader *r, const qn_attr_set_info *set, const char *op, qn_attrs *o
 	    (qn_text_peek(&r->text, ",") || qn_text_peek(&r->text, "}")))
 		return true;
 	*ok = false;
-	(void)qn_report(r->m->env, QN_EINVALID, "attr.value", place,
-			"attribute '%s' of %s must be %s", info->name, op, wanted(r, info));
 	r->text = start;
+	qn_attr_invalid(r->m->env, r->m->arena, place, op, info, given(r));
 	return qn_read_skip(r, ",}");
 }
 
@@ -175,9 +158,7 @@ qn_read_attrs(qn_reader *r, const qn_opinfo *op, const char *place, qn_attrs *ou
 	for (size_t i = 0; i < set->nattr; i++) {
 		if (set->attr[i].default_text[0] == '\0' && (seen >> i & 1U) == 0) {
 			*ok = false;
-			(void)qn_report(r->m->env, QN_EINVALID, "attr.missing", place,
-					"%s needs the attribute '%s': %s", op->name,
-					set->attr[i].name, wanted(r, &set->attr[i]));
+			qn_attr_missing(r->m->env, r->m->arena, place, op->name, &set->attr[i]);
 		}
 	}
 	return true;

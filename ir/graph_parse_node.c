@@ -10,9 +10,10 @@
  *
  * A node that is wrong is reported and stands for a value that nothing is known about: nodes that
  * use it are not judged by it. */
-#include "ir/graph_text.h"
-
 #include <string.h>
+
+#include "ir/graph_text.h"
+#include "ir/nearest.h"
 
 typedef struct draft {
 	const char *name;
@@ -35,6 +36,17 @@ wrong(qn_reader *r, draft *d, const char *id, const char *text, const char *name
 	d->ok = false;
 	(void)qn_report(r->m->env, QN_EINVALID, id, d->place, "node '%s': %s '%s'", d->name, text,
 			name);
+}
+
+static void
+unknown_op(qn_reader *r, draft *d)
+{
+	const char *best = qn_nearest_op(r->m->env, d->op_name);
+
+	d->ok = false;
+	(void)qn_report(r->m->env, QN_EINVALID, "op.unknown", d->place,
+			"node '%s': unknown op '%s'" QN_DID_YOU_MEAN, d->name, d->op_name,
+			QN_SUGGEST(best));
 }
 
 /* "%name", new in this graph. */
@@ -60,10 +72,14 @@ look_up(qn_reader *r, const char *place, const char *name)
 {
 	const qn_id *id = qn_map_gets(&r->values, name);
 
-	if (id == NULL)
-		(void)qn_report(r->m->env, QN_EINVALID, "graph.value.undefined", place,
-				"no value %%%s stands before this in @%s", name, r->g->name);
-	return id != NULL ? *id : 0;
+	if (id != NULL)
+		return *id;
+	const char *best = qn_nearest_value(r->g, name);
+	(void)qn_report(
+		r->m->env, QN_EINVALID, "graph.value.undefined", place,
+		"unknown value '%%%s': no node before this one in @%s defines it" QN_DID_YOU_MEAN,
+		name, r->g->name, QN_SUGGEST(best));
+	return 0;
 }
 
 static void
@@ -74,6 +90,18 @@ define(qn_reader *r, const draft *d, qn_id id)
 	qn_id *kept = QN_NEW(r->m->arena, qn_id, 1);
 	*kept = id;
 	qn_map_puts(&r->values, d->name, kept);
+}
+
+static void
+unknown_callee(qn_reader *r, draft *d, const char *callee)
+{
+	const char *best = qn_nearest_graph(r->m, callee);
+
+	d->ok = false;
+	(void)qn_report(r->m->env, QN_EINVALID, "graph.callee.undefined", d->place,
+			"node '%s': unknown graph '@%s'; it must be defined before the "
+			"call" QN_DID_YOU_MEAN,
+			d->name, callee, QN_SUGGEST(best));
 }
 
 static bool
@@ -87,23 +115,22 @@ read_op(qn_reader *r, draft *d)
 	d->op_name = qn_arena_strn(r->m->arena, word, n);
 	d->info = qn_op_lookup(r->m->env, d->op_name, &d->op);
 	if (d->op == QN_NOP)
-		wrong(r, d, "op.unknown", "there is no op", d->op_name);
+		unknown_op(r, d);
 	if (d->op == QN_OP_input)
 		wrong(r, d, "op.input",
-		      "inputs stand in the parentheses after the graph's name, not in its body:",
+		      "inputs belong in the parentheses after the graph's name, not in its body:",
 		      d->name);
 	if (!qn_text_peek(&r->text, "@"))
 		return d->op != QN_OP_call ||
 		       qn_read_fail(r, "expected the called graph's '@name'");
 	if (d->op != QN_OP_call && d->op != QN_NOP)
-		return qn_read_fail(r, "expected no graph's name: only call has one");
+		return qn_read_fail(r, "unexpected graph name: only call takes one");
 	const char *callee;
 	if (!qn_read_name(r, "@", &callee))
 		return false;
 	d->callee = qn_map_gets(&r->graphs, callee);
 	if (d->op == QN_OP_call && d->callee == NULL)
-		wrong(r, d, "graph.callee.undefined",
-		      "no graph stands before this one that is called", callee);
+		unknown_callee(r, d, callee);
 	return true;
 }
 

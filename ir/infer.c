@@ -123,8 +123,9 @@ qn_infer_size(const qn_graph *g, const qn_node *n, int32_t rank, const int64_t *
 		ok = d <= QN_MAX_COUNT && others <= QN_MAX_COUNT / d;
 		others = ok ? others * d : others;
 	}
-	return ok || qn_infer_error(g, n, "shape.size",
-				    "the result has a dim or a number of elements above 2^40");
+	return ok ||
+	       qn_infer_error(g, n, "shape.size",
+			      "the result has a dimension or a number of elements above 2^40");
 }
 
 bool
@@ -134,8 +135,9 @@ qn_infer_rank(const qn_graph *g, const qn_node *n, uint32_t i, int32_t rank)
 
 	if (t->rank == -1 || t->rank == rank)
 		return true;
-	return qn_infer_error(g, n, "shape.rank", "input %u ('%s') has %d dims in %s, must have %d",
-			      i, qn_graph_node(g, n->in[i])->name, (int)t->rank,
+	return qn_infer_error(g, n, "shape.rank",
+			      "input %u ('%s') has %d dimensions in %s, must have %d", i,
+			      qn_graph_node(g, n->in[i])->name, (int)t->rank,
 			      qn_infer_type_text(g, t), (int)rank);
 }
 
@@ -148,10 +150,9 @@ qn_infer_vector(const qn_graph *g, const qn_node *n, uint32_t i, int64_t dim)
 		return false;
 	if (t->rank == -1 || qn_dim_fits(t->dim[0], dim))
 		return true;
-	return qn_infer_error(g, n, "shape.channels",
-			      "input %u ('%s') has %lld elements, there are %lld channels", i,
-			      qn_graph_node(g, n->in[i])->name, (long long)t->dim[0],
-			      (long long)dim);
+	return qn_infer_error(
+		g, n, "shape.channels", "input %u ('%s') has %lld elements for %lld channels", i,
+		qn_graph_node(g, n->in[i])->name, (long long)t->dim[0], (long long)dim);
 }
 
 bool
@@ -161,8 +162,8 @@ qn_infer_range(const qn_graph *g, const qn_node *n, const char *attr, int32_t co
 	for (int32_t i = 0; i < count; i++)
 		if (v[i] < min || v[i] > QN_WINDOW_MAX)
 			return qn_infer_error(
-				g, n, "attr.value", "%s has the value %lld, must lie in %lld..%lld",
-				attr, (long long)v[i], (long long)min, (long long)QN_WINDOW_MAX);
+				g, n, "attr.value", "%s is %lld, must be in %lld..%lld", attr,
+				(long long)v[i], (long long)min, (long long)QN_WINDOW_MAX);
 	return true;
 }
 
@@ -191,8 +192,8 @@ qn_infer_operands(const qn_graph *g, const qn_node *n)
 			qn_elem_is_float(t->elem) ? QN_OPERANDS_FLOAT : QN_OPERANDS_CODES;
 		if (i > 0 && kind != all) {
 			(void)qn_infer_error(g, n, "type.mixed",
-					     "inputs '%s' (%s) and '%s' (%s) are partly float; "
-					     "quantize or dequantize one of them",
+					     "inputs '%s' (%s) and '%s' (%s) are not both float or "
+					     "both quantized; quantize or dequantize one of them",
 					     qn_graph_node(g, n->in[0])->name,
 					     qn_infer_type_text(g, qn_infer_in(g, n, 0)),
 					     qn_graph_node(g, n->in[i])->name,
@@ -242,14 +243,14 @@ qn_infer_real(const qn_graph *g, const qn_node *n)
 	for (uint32_t i = 0; kind == QN_OPERANDS_CODES && i < n->nin; i++)
 		quantized = quantized || qn_elem_is_quant(qn_infer_in(g, n, i)->elem);
 	if (kind == QN_OPERANDS_CODES && !quantized)
-		(void)qn_infer_error(
-			g, n, "type.element",
-			"%s does not take inputs of these types, the first ('%s') is %s; cast them",
-			qn_opinfo_of(n)->name, qn_graph_node(g, n->in[0])->name,
-			qn_infer_type_text(g, qn_infer_in(g, n, 0)));
+		(void)qn_infer_error(g, n, "type.element",
+				     "%s does not support inputs of these types, the first ('%s') "
+				     "is %s; cast them",
+				     qn_opinfo_of(n)->name, qn_graph_node(g, n->in[0])->name,
+				     qn_infer_type_text(g, qn_infer_in(g, n, 0)));
 	else if (kind == QN_OPERANDS_CODES)
 		(void)qn_infer_refuse(g, n, "unsupported.quantized",
-				      "%s has no integer form; dequantize its inputs",
+				      "%s has no integer implementation; dequantize its inputs",
 				      qn_opinfo_of(n)->name);
 	return NULL;
 }
@@ -266,10 +267,11 @@ not_blocked(const qn_graph *g, const qn_node *n, uint32_t i)
 	const qn_elem *e = qn_infer_in(g, n, i)->elem;
 
 	return e->gran != QN_SUB_CHANNEL ||
-	       qn_infer_refuse(g, n, "unsupported.subchannel",
-			       "%s takes no operand quantized in blocks, input %u ('%s') is %s",
-			       qn_opinfo_of(n)->name, i, qn_graph_node(g, n->in[i])->name,
-			       qn_infer_elem_text(g, e));
+	       qn_infer_refuse(
+		       g, n, "unsupported.subchannel",
+		       "%s does not support operands quantized in blocks: input %u ('%s') is %s",
+		       qn_opinfo_of(n)->name, i, qn_graph_node(g, n->in[i])->name,
+		       qn_infer_elem_text(g, e));
 }
 
 bool
@@ -281,8 +283,8 @@ qn_infer_uniform(const qn_graph *g, const qn_node *n, uint32_t i)
 		return not_blocked(g, n, i);
 	return qn_infer_error(
 		g, n, "type.element",
-		"input %u ('%s') has %s elements, needs float or uniformly quantized ones", i,
-		qn_graph_node(g, n->in[i])->name, qn_infer_elem_text(g, e));
+		"input %u ('%s') has %s elements (expected float or uniformly quantized elements)",
+		i, qn_graph_node(g, n->in[i])->name, qn_infer_elem_text(g, e));
 }
 
 const qn_elem *
@@ -298,17 +300,18 @@ qn_infer_mix(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	if (!ok)
 		return NULL;
 	if (declared == NULL) {
-		(void)qn_infer_error(
-			g, n, "type.needed",
-			"%s on quantized inputs has parameters of its own: write the result's type",
-			qn_opinfo_of(n)->name);
+		(void)qn_infer_error(g, n, "type.needed",
+				     "the result of %s on quantized inputs has its own parameters: "
+				     "write its type",
+				     qn_opinfo_of(n)->name);
 		return NULL;
 	}
 	if (!declared->is_tuple && declared->elem->kind == QN_ELEM_UNIFORM)
 		return declared->elem;
-	(void)qn_infer_error(g, n, "type.mismatch",
-			     "the inputs are quantized, so the result must be; it is declared %s",
-			     qn_infer_type_text(g, declared));
+	(void)qn_infer_error(
+		g, n, "type.mismatch",
+		"the inputs are quantized, so the result must be quantized; it is declared %s",
+		qn_infer_type_text(g, declared));
 	return NULL;
 }
 

@@ -30,8 +30,8 @@ data_operand(const qn_graph *g, const qn_node *n, uint32_t i)
 		return false;
 	return e->bits <= 8 || (e->is_signed && e->bits <= 16) ||
 	       qn_infer_refuse(g, n, "unsupported.storage",
-			       "input %u ('%s') is %s; %s takes codes of at most 8 bits, or signed "
-			       "ones of at most 16",
+			       "input %u ('%s') is %s; %s takes quantized values of at most 8 "
+			       "bits, or signed ones of at most 16",
 			       i, qn_graph_node(g, n->in[i])->name, qn_infer_elem_text(g, e),
 			       qn_opinfo_of(n)->name);
 }
@@ -45,10 +45,11 @@ weight_operand(const qn_graph *g, const qn_node *n, uint32_t i)
 	if (!qn_infer_uniform(g, n, i))
 		return false;
 	return (e->is_signed && e->bits <= 8) ||
-	       qn_infer_refuse(g, n, "unsupported.storage",
-			       "weights '%s' are %s; %s takes signed codes of at most 8 bits",
-			       qn_graph_node(g, n->in[i])->name, qn_infer_elem_text(g, e),
-			       qn_opinfo_of(n)->name);
+	       qn_infer_refuse(
+		       g, n, "unsupported.storage",
+		       "weights '%s' are %s; %s takes signed quantized values of at most 8 bits",
+		       qn_graph_node(g, n->in[i])->name, qn_infer_elem_text(g, e),
+		       qn_opinfo_of(n)->name);
 }
 
 static bool
@@ -69,7 +70,8 @@ weights_ok(const qn_graph *g, const qn_node *n)
 				    "weights '%s' of %s have a zero point; it must be 0", name,
 				    qn_infer_elem_text(g, w));
 	if (w->expressed != x->expressed)
-		ok = qn_infer_error(g, n, "type.mismatch", "weights '%s' express %s, the data %s",
+		ok = qn_infer_error(g, n, "type.mismatch",
+				    "the expressed type of weights '%s' is %s, of the data %s",
 				    name, qn_plain_table[w->expressed].name,
 				    qn_plain_table[x->expressed].name);
 	return ok;
@@ -169,21 +171,22 @@ qn_infer_product(const qn_graph *g, const qn_node *n, int32_t column, int32_t ch
 	const qn_elem *b = qn_infer_in(g, n, 1)->elem;
 	const char *name = qn_graph_node(g, n->in[1])->name;
 	if (a->is_signed != b->is_signed || (a->bits <= 8) != (b->bits <= 8))
-		ok = qn_infer_refuse(g, n, "unsupported.storage",
-				     "the sides are %s and %s; %s takes codes of one storage",
-				     qn_infer_elem_text(g, a), qn_infer_elem_text(g, b),
-				     qn_opinfo_of(n)->name);
+		ok = qn_infer_refuse(
+			g, n, "unsupported.storage",
+			"the operands are %s and %s; %s takes operands of one storage type",
+			qn_infer_elem_text(g, a), qn_infer_elem_text(g, b), qn_opinfo_of(n)->name);
 	if (b->gran == QN_PER_AXIS && b->axis[0] != column)
 		ok = qn_infer_error(g, n, "type.axis",
 				    "'%s' is quantized along axis %d, the columns are axis %d",
 				    name, (int)b->axis[0], (int)column);
 	if (b->gran == QN_PER_AXIS && has_zero_point(b))
-		ok = qn_infer_error(g, n, "type.symmetric",
-				    "'%s' of %s has a scale for each column and a zero point; it "
-				    "must be 0",
-				    name, qn_infer_elem_text(g, b));
+		ok = qn_infer_error(
+			g, n, "type.symmetric",
+			"'%s' of %s has one scale per column and a zero point; it must be 0", name,
+			qn_infer_elem_text(g, b));
 	if (a->expressed != b->expressed)
-		ok = qn_infer_error(g, n, "type.mismatch", "'%s' expresses %s, the other side %s",
+		ok = qn_infer_error(g, n, "type.mismatch",
+				    "the expressed type of '%s' is %s, of the other operand %s",
 				    name, qn_plain_table[b->expressed].name,
 				    qn_plain_table[a->expressed].name);
 	return ok ? accumulator(g, n, channel, declared) : NULL;

@@ -15,11 +15,11 @@ qn_infer_comparable(const qn_graph *g, const qn_node *n, int32_t axis)
 		return true;
 	if (e->gran == QN_SUB_CHANNEL)
 		return qn_infer_refuse(g, n, "unsupported.subchannel",
-				       "%s takes no operand quantized in blocks: %s",
+				       "%s does not support operands quantized in blocks: %s",
 				       qn_opinfo_of(n)->name, qn_infer_elem_text(g, e));
 	return e->axis[0] != axis ||
 	       qn_infer_error(g, n, "type.axis.merged",
-			      "%s goes over axis %d, along which the scales differ",
+			      "%s reduces axis %d, along which the scales differ",
 			      qn_opinfo_of(n)->name, (int)axis);
 }
 
@@ -51,7 +51,8 @@ qn_infer_argmax(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	if (x.rank < 0)
 		return qn_infer_result(g, n, e, &x);
 	if (a->axis < -(int64_t)x.rank || a->axis >= x.rank) {
-		(void)qn_infer_error(g, n, "attr.value", "axis is %lld, the input has %d dims",
+		(void)qn_infer_error(g, n, "attr.value",
+				     "axis is %lld, the input has %d dimensions",
 				     (long long)a->axis, (int)x.rank);
 		return NULL;
 	}

@@ -30,7 +30,7 @@ qn_infer_chosen(const qn_graph *g, const qn_node *n, uint32_t inputs)
 		if (t->elem != e) {
 			(void)qn_infer_error(g, n, "type.mismatch",
 					     "input %u ('%s') has %s elements, input %u has %s; "
-					     "bring them together",
+					     "requantize or cast one of them",
 					     i, qn_graph_node(g, n->in[i])->name,
 					     qn_infer_elem_text(g, t->elem), first,
 					     qn_infer_elem_text(g, e));

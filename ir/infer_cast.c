@@ -48,7 +48,8 @@ static bool
 expresses(const qn_graph *g, const qn_node *n, const qn_elem *quantized, qn_plain real)
 {
 	return quantized->expressed == real ||
-	       qn_infer_error(g, n, "type.cast.expressed", "%s expresses %s, the other side has %s",
+	       qn_infer_error(g, n, "type.cast.expressed",
+			      "the expressed type of %s is %s, the other side is %s",
 			      qn_infer_elem_text(g, quantized),
 			      qn_plain_table[quantized->expressed].name, qn_plain_table[real].name);
 }
@@ -97,7 +98,8 @@ clamp_ok(const qn_graph *g, const qn_node *n, const qn_elem *e)
 	const qn_attrs_clamp *a = &n->attr->clamp;
 
 	return (a->lo <= a->hi && a->lo <= e->qmax && a->hi >= e->qmin) ||
-	       qn_infer_error(g, n, "attr.value", "no code of %s lies in lo..hi = %lld..%lld",
+	       qn_infer_error(g, n, "attr.value",
+			      "no quantized value of %s is in lo..hi = %lld..%lld",
 			      qn_infer_elem_text(g, e), (long long)a->lo, (long long)a->hi);
 }
 
@@ -130,8 +132,9 @@ stores(const qn_graph *g, const qn_node *n, const qn_elem *quantized, const qn_e
 				      "one side is %s; it must be an integer type",
 				      qn_infer_elem_text(g, plain));
 	return (p->bits == quantized->bits && (p->is_signed || !quantized->is_signed)) ||
-	       qn_infer_error(g, n, "type.cast.storage", "%s does not hold the codes of %s",
-			      p->name, qn_infer_elem_text(g, quantized));
+	       qn_infer_error(g, n, "type.cast.storage",
+			      "%s does not hold the quantized values of %s", p->name,
+			      qn_infer_elem_text(g, quantized));
 }
 
 const qn_type *

@@ -47,7 +47,7 @@ qn_infer_clamp(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	(void)declared;
 	if (ok && qn_elem_is_float(t->elem))
 		ok = qn_infer_error(g, n, "type.element",
-				    "clamp works on codes, the input is %s; use clip",
+				    "clamp takes quantized values, the input is %s; use clip",
 				    qn_infer_type_text(g, t));
 	if (a->lo > a->hi)
 		ok = qn_infer_error(g, n, "attr.value",

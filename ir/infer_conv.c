@@ -35,7 +35,7 @@ qn_infer_groups(const qn_graph *g, const qn_node *n, int64_t groups, int64_t in,
 	if (in != QN_DYNAMIC && each != QN_DYNAMIC && (in % groups != 0 || in / groups != each))
 		ok = qn_infer_error(g, n, "shape.channels",
 				    "the data has %lld channels in %lld groups, the weights '%s' "
-				    "take %lld a group",
+				    "take %lld per group",
 				    (long long)in, (long long)groups,
 				    qn_graph_node(g, n->in[1])->name, (long long)each);
 	if (out != QN_DYNAMIC && out % groups != 0)

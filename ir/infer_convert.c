@@ -14,8 +14,8 @@ qn_infer_cast(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	if (in->elem->kind == QN_ELEM_PLAIN && declared->elem->kind == QN_ELEM_PLAIN)
 		return declared;
 	(void)qn_infer_error(g, n, "type.cast.kind",
-			     "cast goes from a plain type to a plain type, not from %s to %s; "
-			     "quantize, dequantize and scast are for the others",
+			     "cast converts a plain type to a plain type, not %s to %s; use "
+			     "quantize, dequantize or scast",
 			     qn_infer_type_text(g, in), qn_infer_type_text(g, declared));
 	return NULL;
 }

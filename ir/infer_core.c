@@ -13,7 +13,7 @@ qn_infer_input(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	else if (declared->is_tuple)
 		(void)qn_infer_error(
 			g, n, "type.tuple",
-			"an input is a tensor, not a tuple; make one input of each field");
+			"an input must be a tensor, not a tuple; make one input per field");
 	else if (qn_infer_size(g, n, declared->rank, declared->dim))
 		return declared;
 	return NULL;
@@ -40,7 +40,7 @@ arguments_ok(const qn_graph *g, const qn_node *n)
 	bool ok = true;
 
 	if (n->nin != callee->ninput)
-		return qn_infer_error(g, n, "op.arity", "@%s has %zu inputs, the call gives %u",
+		return qn_infer_error(g, n, "op.arity", "@%s has %zu inputs, the call passes %u",
 				      callee->name, callee->ninput, n->nin);
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_node *want = qn_graph_node(callee, callee->input[i]);
@@ -48,7 +48,7 @@ arguments_ok(const qn_graph *g, const qn_node *n)
 
 		if (have != want->type)
 			ok = qn_infer_error(g, n, "type.mismatch",
-					    "input %u of @%s ('%s') is %s, the call gives %s", i,
+					    "input %u of @%s ('%s') is %s, the call passes %s", i,
 					    callee->name, want->name,
 					    qn_infer_type_text(g, want->type),
 					    qn_infer_type_text(g, have));

@@ -16,7 +16,7 @@ static bool
 shape_of(const qn_graph *g, const qn_node *n, qn_shape *out)
 {
 	const qn_op_desc *d = qn_custom_desc(n);
-	const char *why = "its shape callback refused the inputs";
+	const char *why = "its shape callback rejected the inputs";
 
 	if (d->shape == NULL) {
 		*out = qn_shape_of(qn_infer_in(g, n, 0));
@@ -30,12 +30,12 @@ shape_of(const qn_graph *g, const qn_node *n, qn_shape *out)
 		return qn_infer_error(g, n, "shape.custom", "%s", why);
 	if (out->rank > QN_MAX_RANK)
 		return qn_infer_error(g, n, "shape.custom",
-				      "its shape callback gave rank %d, at most %d", out->rank,
-				      QN_MAX_RANK);
+				      "its shape callback returned rank %d, at most %d is possible",
+				      out->rank, QN_MAX_RANK);
 	for (int32_t i = 0; i < out->rank; i++)
 		if (out->dim[i] < QN_DYNAMIC)
 			return qn_infer_error(g, n, "shape.custom",
-					      "its shape callback gave the dim %lld",
+					      "its shape callback returned the dimension %lld",
 					      (long long)out->dim[i]);
 	return true;
 }
@@ -47,7 +47,7 @@ qn_infer_custom(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	qn_shape shape;
 
 	if (n->attr == NULL) {
-		(void)qn_infer_error(g, n, "op.unknown", "'custom' is no operator by itself");
+		(void)qn_infer_error(g, n, "op.unknown", "'custom' is not an operator by itself");
 		return NULL;
 	}
 	e = element(g, n, declared);

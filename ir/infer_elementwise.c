@@ -32,7 +32,7 @@ broadcast_with(const qn_graph *g, const qn_node *n, uint32_t i, qn_shape *y)
 
 		if (!broadcast_dim(ia >= 0 ? a.dim[ia] : 1, ib >= 0 ? b.dim[ib] : 1, &y->dim[k]))
 			return qn_infer_error(g, n, "shape.broadcast",
-					      "%s and %s do not fit each other in dim %d",
+					      "%s and %s do not match in dimension %d",
 					      qn_infer_type_text(g, qn_infer_in(g, n, i - 1)),
 					      qn_infer_type_text(g, qn_infer_in(g, n, i)), (int)k);
 	}

@@ -66,8 +66,9 @@ bool
 qn_infer_result_rank(const qn_graph *g, const qn_node *n, int32_t rank)
 {
 	return rank <= QN_MAX_RANK ||
-	       qn_infer_error(g, n, "shape.rank", "the result has %d dims, at most %d are possible",
-			      (int)rank, (int)QN_MAX_RANK);
+	       qn_infer_error(g, n, "shape.rank",
+			      "the result has %d dimensions, at most %d are possible", (int)rank,
+			      (int)QN_MAX_RANK);
 }
 
 const qn_type *
@@ -100,7 +101,8 @@ qn_infer_beside(const qn_graph *g, const qn_node *n, int64_t at, const qn_shape 
 		const qn_shape *index, int32_t *axis)
 {
 	if (index->rank != x->rank)
-		return qn_infer_error(g, n, "shape.rank", "the data has %d dims, the indices %d",
+		return qn_infer_error(g, n, "shape.rank",
+				      "the data has %d dimensions, the indices have %d",
 				      (int)x->rank, (int)index->rank);
 	if (!qn_infer_axis(g, n, at, x->rank, axis))
 		return false;
@@ -138,9 +140,10 @@ qn_infer_tuples(const qn_graph *g, const qn_node *n, const qn_shape *x, const qn
 	int64_t most = x->rank - batch;
 
 	if (index->rank < 1 || batch < 0 || batch >= index->rank || batch > x->rank)
-		return qn_infer_error(g, n, "shape.rank",
-				      "%d dims of indices and %d of data, batch_dims %lld",
-				      (int)index->rank, (int)x->rank, (long long)batch);
+		return qn_infer_error(
+			g, n, "shape.rank",
+			"the indices have %d dimensions, the data %d, batch_dims is %lld",
+			(int)index->rank, (int)x->rank, (long long)batch);
 	for (int32_t i = 0; i < (int32_t)batch; i++)
 		if (!qn_dim_fits(x->dim[i], index->dim[i]))
 			return qn_infer_error(g, n, "shape.index",
@@ -151,7 +154,7 @@ qn_infer_tuples(const qn_graph *g, const qn_node *n, const qn_shape *x, const qn
 	if (index->dim[index->rank - 1] < 1 || index->dim[index->rank - 1] > most)
 		return qn_infer_error(
 			g, n, "shape.index",
-			"the last dim of the indices is %lld, must lie in 1..%lld and be known",
+			"the last dimension of the indices is %lld, must be in 1..%lld and known",
 			(long long)index->dim[index->rank - 1], (long long)most);
 	*length = (int32_t)index->dim[index->rank - 1];
 	return qn_infer_places(g, n, 1, *length, x->dim + batch);

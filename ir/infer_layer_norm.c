@@ -47,7 +47,8 @@ qn_infer_layer_norm(const qn_graph *g, const qn_node *n, const qn_type *declared
 	if (x.rank < 0)
 		return qn_infer_result(g, n, e, &x);
 	if (a->axis < -(int64_t)x.rank || a->axis >= x.rank) {
-		(void)qn_infer_error(g, n, "attr.value", "axis is %lld, the input has %d dims",
+		(void)qn_infer_error(g, n, "attr.value",
+				     "axis is %lld, the input has %d dimensions",
 				     (long long)a->axis, (int)x.rank);
 		return NULL;
 	}

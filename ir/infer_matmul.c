@@ -22,8 +22,9 @@ is_matrix(const qn_graph *g, const qn_node *n, uint32_t i)
 	const qn_type *t = qn_infer_in(g, n, i);
 
 	return t->rank == -1 || t->rank >= 2 ||
-	       qn_infer_error(g, n, "shape.rank", "input %u ('%s') is %s, must have 2 dims or more",
-			      i, qn_graph_node(g, n->in[i])->name, qn_infer_type_text(g, t));
+	       qn_infer_error(g, n, "shape.rank",
+			      "input %u ('%s') is %s, must have 2 dimensions or more", i,
+			      qn_graph_node(g, n->in[i])->name, qn_infer_type_text(g, t));
 }
 
 /* The leading dims, aligned at the matrices. */
@@ -36,7 +37,7 @@ batch(const qn_graph *g, const qn_node *n, const qn_shape *a, const qn_shape *b,
 
 		if (da != 1 && db != 1 && !qn_dim_fits(da, db))
 			return qn_infer_error(g, n, "shape.broadcast",
-					      "%s and %s do not fit each other in dim %d",
+					      "%s and %s do not match in dimension %d",
 					      qn_infer_type_text(g, qn_infer_in(g, n, 0)),
 					      qn_infer_type_text(g, qn_infer_in(g, n, 1)), (int)i);
 		y->dim[i] = da == 1 ? db : db == 1 ? da : qn_dim_merge(da, db);

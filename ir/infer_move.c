@@ -34,7 +34,7 @@ regrouped(const qn_graph *g, const qn_node *n, const qn_elem *e, const qn_shape 
 		return e;
 	if (e->gran == QN_SUB_CHANNEL) {
 		(void)qn_infer_refuse(g, n, "unsupported.subchannel",
-				      "%s takes no operand quantized in blocks: %s",
+				      "%s does not support operands quantized in blocks: %s",
 				      qn_opinfo_of(n)->name, qn_infer_elem_text(g, e));
 		return NULL;
 	}
@@ -42,7 +42,7 @@ regrouped(const qn_graph *g, const qn_node *n, const qn_elem *e, const qn_shape 
 		if (same_axis(from, e->axis[0], to, k))
 			return qn_infer_move_axis(g, n, e, k);
 	(void)qn_infer_error(g, n, "type.axis.merged",
-			     "the scales lie along axis %d, which %s merges or splits",
+			     "the scales are along axis %d, which %s merges or splits",
 			     (int)e->axis[0], qn_opinfo_of(n)->name);
 	return NULL;
 }
@@ -58,10 +58,9 @@ resolve(const qn_graph *g, const qn_node *n, const qn_shape *x, qn_shape *y)
 	int64_t out = qn_dims_product(y->rank, y->dim, &unknown_out);
 
 	if (unknown_out > 1)
-		return qn_infer_error(
-			g, n, "attr.value",
-			"shape has %d dims of -1, at most one can follow from the others",
-			(int)unknown_out);
+		return qn_infer_error(g, n, "attr.value",
+				      "shape has %d dimensions of -1, at most one is possible",
+				      (int)unknown_out);
 	if (x->rank < 0 || unknown_in > 0)
 		return true;
 	bool fits = unknown_out == 0 ? in == out : out > 0 && in % out == 0;
@@ -69,7 +68,8 @@ resolve(const qn_graph *g, const qn_node *n, const qn_shape *x, qn_shape *y)
 		return qn_infer_error(g, n, "shape.reshape",
 				      "%lld elements in %s do not fill the shape (product %lld%s)",
 				      (long long)in, qn_infer_type_text(g, qn_infer_in(g, n, 0)),
-				      (long long)out, unknown_out > 0 ? " of the known dims" : "");
+				      (long long)out,
+				      unknown_out > 0 ? " of the known dimensions" : "");
 	for (int32_t i = 0; i < y->rank; i++)
 		if (y->dim[i] == QN_DYNAMIC)
 			y->dim[i] = in / out;
@@ -87,7 +87,7 @@ qn_infer_reshape(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	for (int32_t i = 0; i < shape->n; i++) {
 		y.dim[i] = shape->v[i];
 		if (y.dim[i] < QN_DYNAMIC || y.dim[i] > QN_MAX_COUNT) {
-			(void)qn_infer_error(g, n, "attr.value", "shape has a dim of %lld",
+			(void)qn_infer_error(g, n, "attr.value", "shape has a dimension of %lld",
 					     (long long)y.dim[i]);
 			return NULL;
 		}
@@ -114,7 +114,7 @@ qn_infer_flatten(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	qn_shape y = {2, {QN_DYNAMIC, QN_DYNAMIC}};
 	if (x.rank == 0) {
 		(void)qn_infer_error(g, n, "shape.rank",
-				     "the input is a scalar and has no dim to keep");
+				     "the input is a scalar and has no dimensions");
 		return NULL;
 	}
 	if (x.rank > 0) {
@@ -150,7 +150,7 @@ permuted(const qn_graph *g, const qn_node *n, const qn_elem *e)
 		return e;
 	if (e->gran == QN_SUB_CHANNEL) {
 		(void)qn_infer_refuse(g, n, "unsupported.subchannel",
-				      "transpose takes no operand quantized in blocks: %s",
+				      "transpose does not support operands quantized in blocks: %s",
 				      qn_infer_elem_text(g, e));
 		return NULL;
 	}
@@ -158,7 +158,7 @@ permuted(const qn_graph *g, const qn_node *n, const qn_elem *e)
 		if (perm->v[k] == e->axis[0])
 			return qn_infer_move_axis(g, n, e, k);
 	(void)qn_infer_error(g, n, "type.axis.merged",
-			     "the scales lie along axis %d, which perm does not have",
+			     "the scales are along axis %d, which perm does not have",
 			     (int)e->axis[0]);
 	return NULL;
 }
@@ -171,7 +171,7 @@ qn_infer_transpose(const qn_graph *g, const qn_node *n, const qn_type *declared)
 
 	(void)declared;
 	if (!is_permutation(perm)) {
-		(void)qn_infer_error(g, n, "attr.value", "perm is no permutation of 0..%d",
+		(void)qn_infer_error(g, n, "attr.value", "perm is not a permutation of 0..%d",
 				     (int)perm->n - 1);
 		return NULL;
 	}
@@ -180,8 +180,9 @@ qn_infer_transpose(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	qn_shape x = qn_shape_of(qn_infer_in(g, n, 0));
 	qn_shape y = {.rank = perm->n};
 	if (x.rank >= 0 && x.rank != perm->n) {
-		(void)qn_infer_error(g, n, "attr.value", "perm has %d numbers, the input %d dims",
-				     (int)perm->n, (int)x.rank);
+		(void)qn_infer_error(g, n, "attr.value",
+				     "perm has %d numbers, the input %d dimensions", (int)perm->n,
+				     (int)x.rank);
 		return NULL;
 	}
 	for (int32_t i = 0; i < y.rank; i++)
@@ -202,7 +203,7 @@ joined(const qn_graph *g, const qn_node *n)
 		if (other != e) {
 			(void)qn_infer_error(g, n, "type.mismatch",
 					     "input %u ('%s') has %s elements, input 0 has %s; "
-					     "bring them together",
+					     "requantize or cast one of them",
 					     i, qn_graph_node(g, n->in[i])->name,
 					     qn_infer_elem_text(g, other),
 					     qn_infer_elem_text(g, e));
@@ -226,11 +227,12 @@ append(const qn_graph *g, const qn_node *n, uint32_t i, int32_t axis, qn_shape *
 		} else if (qn_dim_fits(y->dim[k], t->dim[k])) {
 			y->dim[k] = qn_dim_merge(y->dim[k], t->dim[k]);
 		} else {
-			return qn_infer_error(
-				g, n, "shape.concat",
-				"input %u ('%s') is %s; dim %d is %lld in the inputs before it", i,
-				qn_graph_node(g, n->in[i])->name, qn_infer_type_text(g, t), (int)k,
-				(long long)y->dim[k]);
+			return qn_infer_error(g, n, "shape.concat",
+					      "input %u ('%s') is %s; dimension %d is %lld in the "
+					      "inputs before it",
+					      i, qn_graph_node(g, n->in[i])->name,
+					      qn_infer_type_text(g, t), (int)k,
+					      (long long)y->dim[k]);
 		}
 	}
 	return true;
@@ -253,7 +255,7 @@ concat_shape(const qn_graph *g, const qn_node *n, qn_shape *y, int32_t *axis)
 			*y = qn_shape_of(t);
 			if (wanted < -(int64_t)y->rank || wanted >= y->rank)
 				return qn_infer_error(g, n, "attr.value",
-						      "axis is %lld, the inputs have %d dims",
+						      "axis is %lld, the inputs have %d dimensions",
 						      (long long)wanted, (int)y->rank);
 			*axis = (int32_t)(wanted < 0 ? wanted + y->rank : wanted);
 		} else if (!qn_infer_rank(g, n, i, y->rank) || !append(g, n, i, *axis, y)) {
@@ -277,7 +279,7 @@ qn_infer_concat(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		return NULL;
 	if (n->nin > 1 && qn_elem_is_quant(e) && e->gran == QN_PER_AXIS && e->axis[0] == axis) {
 		(void)qn_infer_error(g, n, "type.axis.merged",
-				     "the scales lie along axis %d, along which concat joins",
+				     "the scales are along axis %d, along which concat joins",
 				     (int)axis);
 		return NULL;
 	}

@@ -12,8 +12,8 @@ qn_infer_batch_norm(const qn_graph *g, const qn_node *n, const qn_type *declared
 	(void)declared;
 	if (kind == QN_OPERANDS_CODES)
 		(void)qn_infer_refuse(g, n, "unsupported.quantized",
-				      "batch_norm has no integer form; dequantize its inputs or "
-				      "fold it into the node before");
+				      "batch_norm has no integer implementation; dequantize its "
+				      "inputs or fold it into the node before it");
 	/* Not a finite number >= 0. */
 	if (!(epsilon >= 0 && epsilon - epsilon == 0))
 		ok = qn_infer_error(g, n, "attr.value",

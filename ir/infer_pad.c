@@ -21,12 +21,11 @@ mode_fits(const qn_graph *g, const qn_node *n, const qn_shape *x)
 		if (a->mode == QN_PAD_reflect     ? most >= x->dim[i]
 		    : a->mode == QN_PAD_symmetric ? most > x->dim[i]
 						  : x->dim[i] == 0)
-			ok = qn_infer_error(
-				g, n, "shape.pad",
-				"dim %d of the input is %lld, too short to be padded by "
-				"%lld in mode %s",
-				(int)i, (long long)x->dim[i], (long long)most,
-				qn_enum_table[QN_ENUM_pad_mode].names[a->mode]);
+			ok = qn_infer_error(g, n, "shape.pad",
+					    "dimension %d of the input is %lld, too short to be "
+					    "padded by %lld in mode %s",
+					    (int)i, (long long)x->dim[i], (long long)most,
+					    qn_enum_table[QN_ENUM_pad_mode].names[a->mode]);
 	}
 	return ok;
 }
@@ -46,7 +45,8 @@ qn_infer_pad(const qn_graph *g, const qn_node *n, const qn_type *declared)
 				    (int)a->before.n, (int)a->after.n);
 	if (e != NULL && a->code != INT32_MIN &&
 	    (!qn_elem_is_quant(e) || a->code < e->qmin || a->code > e->qmax))
-		ok = qn_infer_error(g, n, "attr.value", "code %lld is no code of the input's type",
+		ok = qn_infer_error(g, n, "attr.value",
+				    "value %lld is outside the range of the input's type",
 				    (long long)a->code);
 	if (a->value != a->value)
 		ok = qn_infer_error(g, n, "attr.value", "value is not a number");
@@ -54,7 +54,8 @@ qn_infer_pad(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		return NULL;
 	qn_shape y = qn_shape_of(qn_infer_in(g, n, 0));
 	if (y.rank >= 0 && y.rank != a->before.n) {
-		(void)qn_infer_error(g, n, "attr.value", "before has %d numbers, the input %d dims",
+		(void)qn_infer_error(g, n, "attr.value",
+				     "before has %d numbers, the input %d dimensions",
 				     (int)a->before.n, (int)y.rank);
 		return NULL;
 	}

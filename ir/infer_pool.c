@@ -31,10 +31,9 @@ attributes_ok(const qn_graph *g, const qn_node *n, const qn_pooling *p)
 		int64_t reach = (p->kernel[i / 2] - 1) * p->dilation[i / 2] + 1;
 
 		if (p->pad[i] >= reach)
-			ok = qn_infer_error(
-				g, n, "attr.value",
-				"pad has the value %lld, must be less than the kernel's %lld",
-				(long long)p->pad[i], (long long)reach);
+			ok = qn_infer_error(g, n, "attr.value",
+					    "pad is %lld, must be less than the kernel's %lld",
+					    (long long)p->pad[i], (long long)reach);
 	}
 	return ok;
 }
@@ -49,11 +48,11 @@ window_elem(const qn_graph *g, const qn_node *n, int32_t axes)
 		return e;
 	if (e->gran == QN_SUB_CHANNEL)
 		(void)qn_infer_refuse(g, n, "unsupported.subchannel",
-				      "%s takes no operand quantized in blocks: %s",
+				      "%s does not support operands quantized in blocks: %s",
 				      qn_opinfo_of(n)->name, qn_infer_elem_text(g, e));
 	else if (e->axis[0] > 0 && e->axis[0] <= axes)
 		(void)qn_infer_error(g, n, "type.axis.merged",
-				     "the windows go across axis %d, along which the scales differ",
+				     "the windows span axis %d, along which the scales differ",
 				     (int)e->axis[0]);
 	else
 		return e;

@@ -26,8 +26,8 @@ attributes_ok(const qn_graph *g, const qn_node *n, int32_t rank)
 
 		if (axis < -(int64_t)rank || axis >= rank) {
 			ok = qn_infer_error(g, n, "attr.value",
-					    "axes has %lld, the input has %d dims", (long long)axis,
-					    (int)rank);
+					    "axes has %lld, the input has %d dimensions",
+					    (long long)axis, (int)rank);
 			continue;
 		}
 		uint32_t bit = UINT32_C(1) << (axis < 0 ? axis + rank : axis);
@@ -94,7 +94,7 @@ selected(const qn_graph *g, const qn_node *n)
 		return e;
 	if (e->gran == QN_SUB_CHANNEL) {
 		(void)qn_infer_refuse(g, n, "unsupported.subchannel",
-				      "%s takes no operand quantized in blocks: %s",
+				      "%s does not support operands quantized in blocks: %s",
 				      qn_opinfo_of(n)->name, qn_infer_elem_text(g, e));
 		return NULL;
 	}
@@ -105,7 +105,7 @@ selected(const qn_graph *g, const qn_node *n)
 	uint32_t mask = qn_reduce_mask(&n->attr->reduce.axes, rank);
 	if ((mask >> axis & 1) != 0) {
 		(void)qn_infer_error(g, n, "type.axis.merged",
-				     "%s goes over axis %d, along which the scales differ",
+				     "%s reduces axis %d, along which the scales differ",
 				     qn_opinfo_of(n)->name, (int)axis);
 		return NULL;
 	}

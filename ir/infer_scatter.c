@@ -16,7 +16,7 @@ updates_ok(const qn_graph *g, const qn_node *n, const qn_shape *want)
 	for (int32_t i = 0; ok && i < u.rank; i++)
 		ok = qn_dim_fits(u.dim[i], want->dim[i]);
 	return ok || qn_infer_error(g, n, "shape.index",
-				    "the updates are %s, which does not fit the indices %s",
+				    "the updates are %s, which does not match the indices %s",
 				    qn_infer_type_text(g, qn_infer_in(g, n, 2)),
 				    qn_infer_type_text(g, qn_infer_in(g, n, 1)));
 }

@@ -12,8 +12,9 @@ qn_infer_softmax(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		return NULL;
 	qn_shape x = qn_shape_of(qn_infer_in(g, n, 0));
 	if (x.rank >= 0 && (axis < -(int64_t)x.rank || axis >= x.rank)) {
-		(void)qn_infer_error(g, n, "attr.value", "axis is %lld, the input has %d dims",
-				     (long long)axis, (int)x.rank);
+		(void)qn_infer_error(g, n, "attr.value",
+				     "axis is %lld, the input has %d dimensions", (long long)axis,
+				     (int)x.rank);
 		return NULL;
 	}
 	return qn_infer_result(g, n, e, &x);

@@ -12,7 +12,7 @@ divide(const qn_graph *g, const qn_node *n, const char *what, int64_t k, int64_t
 	if (*d == QN_DYNAMIC)
 		return true;
 	if (*d % k != 0)
-		return qn_infer_error(g, n, "shape.block", "the %s %lld is no multiple of %lld",
+		return qn_infer_error(g, n, "shape.block", "the %s %lld is not a multiple of %lld",
 				      what, (long long)*d, (long long)k);
 	*d /= k;
 	return true;
@@ -35,7 +35,7 @@ infer_block(const qn_graph *g, const qn_node *n, int64_t block, bool to_space)
 	bool ok = e != NULL && qn_infer_rank(g, n, 0, 4);
 
 	if (block < 1 || block > 1 << 15)
-		ok = qn_infer_error(g, n, "attr.value", "block is %lld, must lie in 1..32768",
+		ok = qn_infer_error(g, n, "attr.value", "block is %lld, must be in 1..32768",
 				    (long long)block);
 	if (!ok)
 		return NULL;

@@ -114,7 +114,7 @@ qn_infer_celu(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	const qn_type *type = same_shape(g, n, declared);
 
 	if (ok && alpha >= 0.0 && alpha <= 0.0)
-		ok = qn_infer_error(g, n, "attr.value", "alpha is 0, must not be");
+		ok = qn_infer_error(g, n, "attr.value", "alpha is 0, must not be 0");
 	return ok ? type : NULL;
 }
 
@@ -185,8 +185,8 @@ qn_infer_table(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	int64_t entries = bits == 8 ? 256 : 513;
 	if ((bits != 8 && bits != 16) || t->rank != 1 || t->dim[0] != entries || t->elem != e) {
 		(void)qn_infer_error(g, n, "type.mismatch",
-				     "x is %s and the table %s: of codes of 8 bits it must have 256, "
-				     "of 16 bits 513 entries of the result's type",
+				     "x is %s and the table %s: the table must have 256 entries "
+				     "for 8 bits, 513 for 16 bits, of the result's type",
 				     qn_infer_type_text(g, x), qn_infer_type_text(g, t));
 		return NULL;
 	}

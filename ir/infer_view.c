@@ -19,14 +19,14 @@ qn_infer_kept_axis(const qn_graph *g, const qn_node *n, const qn_elem *e, const 
 		return e;
 	if (e->gran == QN_SUB_CHANNEL) {
 		(void)qn_infer_refuse(g, n, "unsupported.subchannel",
-				      "%s takes no operand quantized in blocks: %s",
+				      "%s does not support operands quantized in blocks: %s",
 				      qn_opinfo_of(n)->name, qn_infer_elem_text(g, e));
 		return NULL;
 	}
 	if (to[e->axis[0]] >= 0)
 		return qn_infer_move_axis(g, n, e, to[e->axis[0]]);
 	(void)qn_infer_error(g, n, "type.axis.merged",
-			     "the scales lie along axis %d, which %s does not leave as it is",
+			     "the scales are along axis %d, which %s does not leave as it is",
 			     (int)e->axis[0], qn_opinfo_of(n)->name);
 	return NULL;
 }
@@ -35,8 +35,8 @@ bool
 qn_infer_axis(const qn_graph *g, const qn_node *n, int64_t axis, int32_t rank, int32_t *out)
 {
 	if (axis < -(int64_t)rank || axis >= rank)
-		return qn_infer_error(g, n, "attr.value", "axis %lld of %d dims", (long long)axis,
-				      (int)rank);
+		return qn_infer_error(g, n, "attr.value", "axis %lld, the input has %d dimensions",
+				      (long long)axis, (int)rank);
 	*out = (int32_t)(axis < 0 ? axis + rank : axis);
 	return true;
 }
@@ -57,8 +57,8 @@ static bool
 one_each(const qn_graph *g, const qn_node *n, const char *attr, const qn_list *l, int32_t rank)
 {
 	return l->n == rank ||
-	       qn_infer_error(g, n, "attr.value", "%s has %d numbers, the input %d dims", attr,
-			      (int)l->n, (int)rank);
+	       qn_infer_error(g, n, "attr.value", "%s has %d numbers, the input %d dimensions",
+			      attr, (int)l->n, (int)rank);
 }
 
 /* The axes of the attribute as bits, in an array of rank dims, none twice. */
@@ -97,8 +97,8 @@ qn_infer_squeeze(const qn_graph *g, const qn_node *n, const qn_type *declared)
 
 		to[i] = -1;
 		if (named && !qn_dim_fits(x.dim[i], 1)) {
-			(void)qn_infer_error(g, n, "shape.squeeze", "dim %d is %lld, not 1", (int)i,
-					     (long long)x.dim[i]);
+			(void)qn_infer_error(g, n, "shape.squeeze", "dimension %d is %lld, not 1",
+					     (int)i, (long long)x.dim[i]);
 			return NULL;
 		}
 		if (named || (n->attr->axes.axes.n == 0 && x.dim[i] == 1))
@@ -155,7 +155,7 @@ steps_ok(const qn_graph *g, const qn_node *n, int32_t rank)
 	for (int32_t i = 0; i < a->step.n; i++)
 		if (a->step.v[i] == 0 || a->step.v[i] > INT32_MAX || a->step.v[i] < -INT32_MAX)
 			ok = qn_infer_error(g, n, "attr.value",
-					    "step has the value %lld, must not be 0 and lie in "
+					    "step is %lld, must not be 0 and must be in "
 					    "-2147483647..2147483647",
 					    (long long)a->step.v[i]);
 	return ok;
@@ -201,7 +201,7 @@ qn_infer_expand(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		return NULL;
 	if (shape->n < x.rank) {
 		(void)qn_infer_error(g, n, "shape.broadcast",
-				     "the shape has %d dims, the input has %d", (int)shape->n,
+				     "the shape has %d dimensions, the input has %d", (int)shape->n,
 				     (int)x.rank);
 		return NULL;
 	}
@@ -210,7 +210,7 @@ qn_infer_expand(const qn_graph *g, const qn_node *n, const qn_type *declared)
 
 		y.dim[i] = shape->v[i];
 		if (y.dim[i] < -1 || y.dim[i] > QN_MAX_COUNT || (y.dim[i] == -1 && k < 0)) {
-			(void)qn_infer_error(g, n, "attr.value", "shape has a dim of %lld",
+			(void)qn_infer_error(g, n, "attr.value", "shape has a dimension of %lld",
 					     (long long)shape->v[i]);
 			return NULL;
 		}
@@ -220,8 +220,8 @@ qn_infer_expand(const qn_graph *g, const qn_node *n, const qn_type *declared)
 			y.dim[i] = x.dim[k];
 		if (x.dim[k] != 1 && !qn_dim_fits(x.dim[k], y.dim[i])) {
 			(void)qn_infer_error(g, n, "shape.broadcast",
-					     "dim %d of %s cannot be repeated to %lld", (int)k,
-					     qn_infer_type_text(g, qn_infer_in(g, n, 0)),
+					     "dimension %d of %s cannot be repeated to %lld",
+					     (int)k, qn_infer_type_text(g, qn_infer_in(g, n, 0)),
 					     (long long)y.dim[i]);
 			return NULL;
 		}

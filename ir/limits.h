@@ -10,17 +10,16 @@
 
 /* Rows (NAME, field of qn_limits, id, default, what is counted, the program's option for it). */
 #define QN_LIMITS(X)                                                                               \
-	X(NESTING, nesting, "limit.nesting", 64, "graphs called by graphs, one inside the other",  \
-	  NULL)                                                                                    \
-	X(NODES, nodes, "limit.nodes", 1 << 20, "nodes, those of a called graph at each call",     \
-	  "--import-limit")                                                                        \
+	X(NESTING, nesting, "limit.nesting", 64, "nested calls of graphs", NULL)                   \
+	X(NODES, nodes, "limit.nodes", 1 << 20,                                                    \
+	  "nodes, those of a called graph counted at each call", "--import-limit")                 \
 	X(DIM, dim, "limit.dim", INT32_MAX, "in one dimension", NULL)                              \
 	X(BYTES, bytes, "limit.bytes", UINT64_C(1) << 32, "bytes of one value or one file",        \
 	  "--import-limit")                                                                        \
-	X(STEPS, steps, "limit.steps", UINT64_C(1) << 40,                                          \
-	  "multiplications and elements for a run", "--import-limit")                              \
+	X(STEPS, steps, "limit.steps", UINT64_C(1) << 40, "multiplications and elements per run",  \
+	  "--import-limit")                                                                        \
 	X(MATCHING, matching, "limit.matching", UINT64_C(1) << 27,                                 \
-	  "steps of the searches for a pattern, at all values together", "--match-limit")
+	  "steps of the search for one pattern, at all values together", "--match-limit")
 
 typedef enum qn_limit_kind {
 #define X(NAME, field, id, preset, what, option) QN_LIMIT_##NAME,

@@ -102,21 +102,22 @@ qn_params_intern(qn_types *t, const char *place, const char *name, size_t n, int
 		shape = flat;
 	}
 	if (rank < 0 || rank > QN_MAX_RANK)
-		return QN_FAIL(&w, "type.rank", "parameters of rank %d; at most %d dims", rank,
-			       QN_MAX_RANK);
+		return QN_FAIL(&w, "type.rank", "parameters of rank %d; at most %d is possible",
+			       rank, QN_MAX_RANK);
 	for (int32_t i = 0; i < rank && product <= (int64_t)n; i++)
 		product = shape[i] > 0 && shape[i] <= (int64_t)n ? product * shape[i] : 0;
 	if (n == 0 || n > INT32_MAX || product != (int64_t)n)
 		return QN_FAIL(&w, "type.param.shape",
 			       "%zu parameters do not fill their shape; give as many as the "
-			       "product of the dims",
+			       "product of its dimensions",
 			       n);
 	content c = pack(t, n, rank, shape, scale, zp);
 	qn_params *found = qn_map_get(&t->params_by_content, c.word, c.bytes);
 	const qn_params *named = name != NULL ? qn_map_gets(&t->params_by_name, name) : NULL;
 	if (named != NULL && named != found)
 		return QN_FAIL(&w, "param.duplicate",
-			       "@%s already names other parameters; choose another name", name);
+			       "@%s is already the name of other parameters; choose another name",
+			       name);
 	if (found == NULL)
 		found = store(t, &c, name);
 	if (name != NULL && named == NULL)

@@ -140,7 +140,7 @@ take_text(making *k, int64_t count, float *reals)
 		qn_buf b;
 
 		qn_buf_init(&b, k->arena);
-		qn_buff(&b, "%lld numbers; expected one for all %lld elements or one for each",
+		qn_buff(&b, "%lld numbers; expected one for all %lld elements or one per element",
 			(long long)have, (long long)count);
 		return wrong(k, qn_buf_str(&b));
 	}
@@ -207,7 +207,7 @@ check_type(const making *k, bool *codes)
 		return QN_OK;
 	way = quantized ? "quantized values of the storage type, or float values, are expected"
 	      : is_real ? "integers are expected"
-			: "float values are expected; nothing says what integers stand for";
+			: "float values are expected; the scale of integers is unknown";
 	qn_buf_init(&b, k->arena);
 	qn_buff(&b, "an array of %s; %s", qn_plain_table[have->plain].name, way);
 	return wrong(k, qn_buf_str(&b));
@@ -260,7 +260,7 @@ qn_pin_tensor(qn_types *types, qn_arena *a, const char *place, const qn_pin *pin
 	k.type = qn_type_with_shape(types, type, type->rank, dim);
 	const int64_t count = qn_type_count(k.type);
 	if (count < 0) {
-		(void)wrong(&k, "a dimension is open; fix it with an array of the whole shape, or "
+		(void)wrong(&k, "a dimension is open; fix it with an array of the full shape, or "
 				"--input-dim");
 		return NULL;
 	}

@@ -188,7 +188,8 @@ qn_scale_eval(const qn_types *t, const char *place, const qn_scale *s, size_t i,
 	QN_TRY(qn_scale_check_len(&w, s));
 	if (!qn_scale_value(s, i, out, &unbound))
 		return QN_FAIL(&w, "scale.unbound",
-			       "symbol $%s has no value yet; calibrate, or bind it", unbound->name);
+			       "symbol $%s has no value; calibrate the model, or bind the symbol",
+			       unbound->name);
 	if (isfinite(*out) && *out > 0.0)
 		return QN_OK;
 	qn_buf_init(&b, t->arena);
@@ -263,7 +264,7 @@ qn_scale_check_len(qn_where *w, const qn_scale *s)
 			"the expression combines vectors of different lengths; make them equal");
 	if (s->len == QN_SCALE_TOO_LONG)
 		return QN_FAIL(w, "scale.size",
-			       "the expression has more than %d operations; multiply out",
+			       "the expression has more than %d operations; simplify it",
 			       QN_MAX_SCALE_OPS);
 	return QN_OK;
 }

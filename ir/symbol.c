@@ -7,6 +7,7 @@
  * One symbol is one pair of scale and zero point, or a vector of them; it gets its values once. */
 #include <math.h>
 
+#include "ir/nearest.h"
 #include "ir/type_impl.h"
 
 qn_symbol *
@@ -24,7 +25,7 @@ qn_symbol_declare(qn_types *t, const char *place, const char *name, qn_sym_kind 
 	if (name[0] == '\0')
 		return QN_FAIL(&w, "symbol.name", "a symbol needs a name");
 	if (qn_symbol_find(t, name) != NULL)
-		return QN_FAIL(&w, "symbol.duplicate", "symbol $%s is declared twice; drop one",
+		return QN_FAIL(&w, "symbol.duplicate", "symbol $%s is declared twice; remove one",
 			       name);
 	if (len < 0 || len > QN_MAX_PARAMS)
 		return QN_FAIL(&w, "symbol.len",
@@ -64,7 +65,7 @@ check_values(qn_where *w, const qn_symbol *s, size_t n, const double *scale, con
 				       (long long)z, i, s->name);
 		if (z < INT32_MIN || z > INT32_MAX)
 			return QN_FAIL(w, "symbol.zp",
-				       "zero point %lld (index %zu) of $%s is no 32-bit integer",
+				       "zero point %lld (index %zu) of $%s is not a 32-bit integer",
 				       (long long)z, i, s->name);
 	}
 	return QN_OK;
@@ -98,8 +99,12 @@ qn_symbol_bind(qn_types *t, const char *place, const char *name, size_t n, const
 	qn_where w = qn_where_place(t, place);
 	qn_symbol *s = qn_symbol_find(t, name);
 
-	if (s == NULL)
-		return QN_FAIL(&w, "symbol.unknown", "symbol $%s is not declared", name);
+	if (s == NULL) {
+		const char *best = qn_nearest_symbol(t, name);
+
+		return QN_FAIL(&w, "symbol.unknown", "unknown symbol '$%s'" QN_DID_YOU_MEAN, name,
+			       QN_SUGGEST(best));
+	}
 	QN_TRY(check_values(&w, s, n, scale, zp));
 	if (s->len > 0) {
 		QN_TRY(bind_vector(t, &w, s, n, scale, zp));

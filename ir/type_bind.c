@@ -107,7 +107,8 @@ qn_elem_bind(qn_types *t, const char *place, const qn_elem *e, const qn_elem **o
 		unbound = e->zp_sym;
 	if (unbound != NULL)
 		return QN_FAIL(&w, "scale.unbound",
-			       "symbol $%s has no value yet; calibrate, or bind it", unbound->name);
+			       "symbol $%s has no value; calibrate the model, or bind the symbol",
+			       unbound->name);
 	qn_elem d = *e;
 	if (qn_scale_is_leaf(e->scale) && e->scale->len > 0) {
 		d.scale = bind_vector(t, e);

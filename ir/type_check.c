@@ -54,7 +54,7 @@ check_blocks(qn_where *w, const qn_elem *e, int32_t rank, const int64_t *dim)
 	for (int32_t i = 0; i < rank; i++)
 		if (dim[i] == 0)
 			return QN_FAIL(w, "type.block.zero_dim",
-				       "dim %d is 0: there are no blocks in it", i);
+				       "dimension %d is 0: it has no blocks", i);
 	return QN_OK;
 }
 
@@ -82,7 +82,7 @@ check_vector_shape(qn_where *w, const qn_elem *e, int32_t rank, const int64_t *d
 
 		if (want >= 0 && p->shape[i] != want)
 			return QN_FAIL(w, "type.block.scale_dim",
-				       "%lld scales along dim %d, which needs %lld",
+				       "%lld scales along dimension %d, which needs %lld",
 				       (long long)p->shape[i], i, (long long)want);
 	}
 	return QN_OK;
@@ -113,12 +113,12 @@ qn_status
 qn_elem_check_shape(qn_where *w, const qn_elem *e, int32_t rank, const int64_t *dim)
 {
 	if (rank < -1 || rank > QN_MAX_RANK)
-		return QN_FAIL(w, "type.rank", "rank %d; a tensor has at most %d dims", rank,
+		return QN_FAIL(w, "type.rank", "rank %d; a tensor has at most %d dimensions", rank,
 			       QN_MAX_RANK);
 	for (int32_t i = 0; i < rank; i++)
 		if (dim[i] < QN_DYNAMIC)
-			return QN_FAIL(w, "type.dim", "dim %d is %lld; use 0 or more, or ?", i,
-				       (long long)dim[i]);
+			return QN_FAIL(w, "type.dim", "dimension %d is %lld; use 0 or more, or ?",
+				       i, (long long)dim[i]);
 	if (e->kind != QN_ELEM_UNIFORM || rank < 0 || e->gran == QN_PER_TENSOR)
 		return QN_OK;
 	if (e->gran == QN_PER_AXIS)

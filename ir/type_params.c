@@ -206,7 +206,8 @@ check_axes(qn_where *w, const qn_elem *d)
 				return QN_FAIL(w, "type.block.duplicate", "axis %d is listed twice",
 					       d->axis[i]);
 	if (n > QN_MAX_RANK)
-		return QN_FAIL(w, "type.rank", "%d blocked axes; a tensor has at most %d dims", n,
+		return QN_FAIL(w, "type.rank",
+			       "%d blocked axes; a tensor has at most %d dimensions", n,
 			       QN_MAX_RANK);
 	return QN_OK;
 }

@@ -105,7 +105,7 @@ dims(qn_parser *p, int32_t *rank, int64_t *dim)
 		else if (!qn_text_eat(p->text, "?"))
 			return QN_OK;
 		if (*rank == QN_MAX_RANK)
-			return QN_PARSE_FAIL(p, "type.rank", "a tensor has at most %d dims",
+			return QN_PARSE_FAIL(p, "type.rank", "a tensor has at most %d dimensions",
 					     QN_MAX_RANK);
 		dim[(*rank)++] = v;
 		QN_TRY(dim_x(p));

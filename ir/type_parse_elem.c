@@ -4,6 +4,7 @@
  *     elem := PLAIN | "!quant.any<" … | "!quant.calibrated<" … | "!quant.uniform<" … */
 #include <string.h>
 
+#include "ir/nearest.h"
 #include "ir/type_impl.h"
 
 /* Letters, digits and underscores at the position; not past them. */
@@ -191,7 +192,7 @@ calibrated_bound(qn_parser *p, double *out)
 {
 	if (qn_text_real(p->text, true, out))
 		return QN_OK;
-	return QN_PARSE_FAIL(p, "type.literal", "expected a real with a point (6.0), found %s",
+	return QN_PARSE_FAIL(p, "type.literal", "expected a number with a point (6.0), found %s",
 			     qn_parser_found(p));
 }
 
@@ -237,6 +238,15 @@ quant_elem(qn_parser *p, const qn_elem **out)
 			     qn_parser_found(p));
 }
 
+static qn_status
+unknown_type(qn_parser *p, const char *s, size_t n)
+{
+	const char *best = qn_nearest_plain(qn_arena_strn(p->t->arena, s, n));
+
+	return QN_PARSE_FAIL(p, "type.unknown", "unknown element type at %s" QN_DID_YOU_MEAN,
+			     qn_parser_found(p), QN_SUGGEST(best));
+}
+
 qn_status
 qn_parse_elem(qn_parser *p, const qn_elem **out)
 {
@@ -247,8 +257,7 @@ qn_parse_elem(qn_parser *p, const qn_elem **out)
 	if (qn_text_peek(p->text, "!quant."))
 		return quant_elem(p, out);
 	if (plain == QN_NPLAIN)
-		return QN_PARSE_FAIL(p, "type.unknown", "unknown element type at %s",
-				     qn_parser_found(p));
+		return unknown_type(p, s, n);
 	p->text->at += n;
 	*out = qn_elem_plain(p->t, plain);
 	return QN_OK;

@@ -7,6 +7,7 @@
  *     name   := [A-Za-z0-9_.]+ | JSON string */
 #include <string.h>
 
+#include "ir/nearest.h"
 #include "ir/type_impl.h"
 
 /* ---- names ---- */
@@ -69,11 +70,11 @@ quoted_name(qn_parser *p, const char **out)
 			qn_buf_putc(&b, c);
 		else if (!unescape(&b, &s, end))
 			return QN_PARSE_FAIL(p, "type.literal",
-					     "an unknown escape inside a quoted name");
+					     "unknown escape sequence inside a quoted name");
 	}
 	if (s == end || b.n == 0)
 		return QN_PARSE_FAIL(p, "type.literal", "a quoted name %s",
-				     s == end ? "without its end" : "that is empty");
+				     s == end ? "without its closing quote" : "that is empty");
 	p->text->at = s + 1;
 	*out = qn_buf_str(&b);
 	return QN_OK;
@@ -107,7 +108,11 @@ qn_parse_symbol(qn_parser *p, const qn_symbol **out)
 	if (*out != NULL)
 		return QN_OK;
 	*p->text = start;
-	return QN_PARSE_FAIL(p, "symbol.unknown", "symbol $%s is not declared", id);
+	const char *best = qn_nearest_symbol(p->t, id);
+	return QN_PARSE_FAIL(
+		p, "symbol.unknown",
+		"unknown symbol '$%s': a symbol must be declared before it is used" QN_DID_YOU_MEAN,
+		id, QN_SUGGEST(best));
 }
 
 /* ---- lists ---- */
@@ -129,7 +134,7 @@ real(qn_parser *p, double *out)
 
 	if (!qn_text_real(p->text, true, out))
 		return QN_PARSE_FAIL(p, "type.literal",
-				     "expected a real with a point (0.5) as scale, found %s",
+				     "expected a number with a point (0.5) as scale, found %s",
 				     qn_parser_found(p));
 	p->w.text = start;
 	QN_TRY(qn_scale_check_value(&p->w, p->expressed, *out));
@@ -144,7 +149,7 @@ list_leaf(qn_parser *p, list *l, int32_t depth)
 
 	if (l->leaf_depth >= 0 && l->leaf_depth != depth)
 		return QN_PARSE_FAIL(p, "type.param.ragged",
-				     "a number beside a list; nest all alike");
+				     "a number beside a list; nest all items equally");
 	if (++p->nparams > QN_MAX_PARAMS)
 		return QN_PARSE_FAIL(p, "type.param.limit", "more than %d parameters in one text",
 				     QN_MAX_PARAMS);
@@ -176,7 +181,7 @@ list_items(qn_parser *p, list *l, int32_t depth)
 					     "a type with an axis takes a flat list");
 		if (l->leaf_depth >= 0 && depth >= l->leaf_depth)
 			return QN_PARSE_FAIL(p, "type.param.ragged",
-					     "a list beside a number; nest all alike");
+					     "a list beside a number; nest all items equally");
 		if (depth + 1 >= QN_MAX_RANK)
 			return QN_PARSE_FAIL(p, "type.rank", "lists nested deeper than %d",
 					     QN_MAX_RANK);
@@ -206,7 +211,7 @@ named_list(qn_parser *p, const qn_params **out)
 	if (*out != NULL)
 		return qn_parser_expect(p, "}");
 	*p->text = start;
-	return QN_PARSE_FAIL(p, "type.param.unknown", "no parameters are named @%s", id);
+	return QN_PARSE_FAIL(p, "type.param.unknown", "unknown parameters '@%s'", id);
 }
 
 /* After the '{'. */

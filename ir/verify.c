@@ -82,13 +82,14 @@ order_ok(const verifier *v, qn_id id)
 				      n->nin);
 	for (uint32_t i = 0; i < n->nin; i++)
 		if (n->in[i] == 0 || n->in[i] >= id)
-			return qn_infer_error(v->g, n, "verify.order",
-					      "input %u is value %u, the node is %u", i, n->in[i],
-					      id);
+			return qn_infer_error(
+				v->g, n, "verify.order",
+				"input %u is value %u, which is not before the node, value %u", i,
+				n->in[i], id);
 	if (n->op == QN_OP_call &&
 	    (n->callee == NULL || qn_map_get(&v->seen, &n->callee, sizeof n->callee) == NULL))
 		return qn_infer_error(v->g, n, "verify.callee",
-				      "the called graph does not stand earlier in the model");
+				      "the called graph is not before this one in the model");
 	if (op->attrs->size > 0 && n->attr == NULL)
 		return qn_infer_error(v->g, n, "verify.attributes", "%s has no attributes",
 				      op->name);
@@ -106,9 +107,9 @@ check_node(const verifier *v, qn_id id)
 		return;
 	const qn_type *t = qn_opinfo_of(n)->infer(v->g, n, n->type);
 	if (t != NULL && t != n->type)
-		(void)qn_infer_error(v->g, n, "verify.type", "the type is %s, but follows as %s",
-				     qn_infer_type_text(v->g, n->type),
-				     qn_infer_type_text(v->g, t));
+		(void)qn_infer_error(
+			v->g, n, "verify.type", "the type is %s, but the inferred type is %s",
+			qn_infer_type_text(v->g, n->type), qn_infer_type_text(v->g, t));
 	if (!n->type->is_tuple)
 		check_stage(v, n, n->type);
 	for (uint32_t i = 0; n->type->is_tuple && i < n->type->nfield; i++)
@@ -128,12 +129,11 @@ check_outputs(const verifier *v)
 		const qn_output *o = &g->output[i];
 
 		if (o->value == 0 || o->value >= g->n)
-			graph_error(v, "verify.output", "no value stands behind the output",
-				    o->name);
+			graph_error(v, "verify.output", "the output has no value", o->name);
 		else if (qn_graph_node(g, o->value)->type->is_tuple)
 			graph_error(v, "verify.output", "a tuple is returned as", o->name);
 		if (qn_map_gets(&names, o->name) != NULL)
-			graph_error(v, "verify.output", "two outputs are called", o->name);
+			graph_error(v, "verify.output", "duplicate output name", o->name);
 		else
 			qn_map_puts(&names, o->name, (void *)(uintptr_t)o);
 	}
@@ -144,7 +144,7 @@ check_graph(verifier *v, qn_graph *g)
 {
 	v->g = g;
 	if (qn_map_gets(&v->graph_names, g->name) != NULL)
-		graph_error(v, "verify.graph", "another graph has this name", "");
+		graph_error(v, "verify.graph", "duplicate graph name", "");
 	else
 		qn_map_puts(&v->graph_names, g->name, g);
 	for (qn_id id = 1; id < g->n; id++)

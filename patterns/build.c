@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ir/diag.h"
+#include "ir/nearest.h"
 
 const char *const qn_behaviour_names[] = {"EDGE", "ACC", "SAME",  "JOIN",  "MEAN",
 					  "MIX",  "LUT", "FIXED", "INDEX", "NONE"};
@@ -237,8 +238,10 @@ qn_build_op(qn_patterns *set, const char *name)
 	if (row != NULL && op != QN_OP_input && op != QN_OP_const)
 		return callee(set,
 			      &(qn_callee){.set = set, .kind = QN_PAT_OP, .op = op, .row = row});
-	(void)fail(set, "pattern.op", "there is no op '%s'; `quern supported-ops` lists them",
-		   name);
+	const char *best = qn_nearest_op(set->scratch.env, name);
+	(void)fail(set, "pattern.op",
+		   "unknown op '%s'" QN_DID_YOU_MEAN " (`quern supported-ops` lists the ops)", name,
+		   QN_SUGGEST(best));
 	return NULL;
 }
 
@@ -256,10 +259,11 @@ qn_build_class(qn_patterns *set, const char *name)
 			return callee(set, &(qn_callee){.set = set,
 							.kind = QN_PAT_CLASS,
 							.behaviour = (qn_behaviour)i});
-	(void)fail(set, "pattern.class",
-		   "there is no behaviour '%s'; they are EDGE, ACC, SAME, JOIN, MEAN, MIX, "
-		   "LUT, FIXED, INDEX, NONE",
-		   name);
+	const char *best = qn_nearest_name(name, QN_COUNT(qn_behaviour_names), qn_behaviour_names);
+	(void)fail(set, "pattern.class", "unknown behaviour '%s' (expected %s)" QN_DID_YOU_MEAN,
+		   name,
+		   qn_choices(set->scratch.arena, QN_COUNT(qn_behaviour_names), qn_behaviour_names),
+		   QN_SUGGEST(best));
 	return NULL;
 }
 

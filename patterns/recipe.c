@@ -173,8 +173,8 @@ offer(nearest *s, const char *name)
 	uint32_t far = qn_glob_distance(s->glob, name, FARTHEST);
 	size_t at = s->n;
 
-	if (far > FARTHEST || far >= length)
-		return; /* nothing in common */
+	if (far > FARTHEST || far >= length || (s->n > 0 && far > s->far[0] + 1))
+		return; /* nothing in common, or far from as near as another one */
 	for (size_t k = 0; k < s->n; k++)
 		if (strcmp(s->name[k], name) == 0)
 			return;
@@ -189,6 +189,8 @@ offer(nearest *s, const char *name)
 	}
 	s->name[at] = name;
 	s->far[at] = far;
+	while (s->far[s->n - 1] > s->far[0] + 1)
+		s->n--;
 }
 
 typedef bool visit_fn(void *user, const char *op, const char *name);
@@ -262,7 +264,11 @@ report_nothing(const qn_recipe_rule *rule, size_t i, const qn_graph *g)
 	qn_buf_init(&near, g->model->scratch);
 	qn_buf_init(&what, g->model->scratch);
 	for (size_t k = 0; k < s.near.n; k++)
-		qn_buff(&near, "%s'%s'", k == 0 ? "; nearest names: " : ", ", s.near.name[k]);
+		qn_buff(&near, "%s'%s'%s",
+			k == 0             ? "; did you mean "
+			: k + 1 < s.near.n ? ", "
+					   : " or ",
+			s.near.name[k], k + 1 == s.near.n ? "?" : "");
 	if (rule->op != NULL)
 		qn_buff(&what, "no op '%s'", rule->op);
 	else

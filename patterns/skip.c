@@ -5,8 +5,21 @@
 #include <string.h>
 
 #include "ir/diag.h"
+#include "ir/nearest.h"
 #include "patterns/glob.h"
 #include "patterns/recipe.h"
+
+static const char *const words[] = {"first", "last", "name:", "op:"};
+
+static qn_status
+unknown_op(qn_env *env, const char *name)
+{
+	const char *best = qn_nearest_op(env, name);
+
+	return qn_report(env, QN_EUSAGE, "skip.op", "skip",
+			 "unknown op '%s'" QN_DID_YOU_MEAN " (`quern supported-ops` lists the ops)",
+			 name, QN_SUGGEST(best));
+}
 
 static qn_status
 parse_word(qn_env *env, const char *text, qn_skip_word *out)
@@ -27,12 +40,14 @@ parse_word(qn_env *env, const char *text, qn_skip_word *out)
 	} else if (strncmp(text, "op:", 3) == 0) {
 		*out = (qn_skip_word){QN_SKIP_OP, text + 3};
 		if (qn_op_lookup(env, text + 3, &op) == NULL)
-			return qn_report(env, QN_EUSAGE, "skip.op", "skip",
-					 "'%s' is no op; `quern supported-ops` lists them",
-					 text + 3);
+			return unknown_op(env, text + 3);
 	} else {
+		const char *best = qn_nearest_name(text, QN_COUNT(words), words);
+
 		return qn_report(env, QN_EUSAGE, "skip.syntax", "skip",
-				 "'%s' is none of first, last, name:GLOB, op:OP", text);
+				 "invalid value '%s' (expected first, last, name:GLOB or "
+				 "op:OP)" QN_DID_YOU_MEAN,
+				 text, QN_SUGGEST(best));
 	}
 	return QN_OK;
 }
@@ -112,6 +127,18 @@ by_word(qn_arena *a, const qn_skip_word *w)
 	return reason(a, what[w->kind], w->text);
 }
 
+static void
+warn_unused(const qn_graph *g, const qn_skip_word *word)
+{
+	const char *best = word->kind == QN_SKIP_NAME ? qn_nearest_value(g, word->text) : NULL;
+
+	if (best != NULL && strcmp(best, word->text) == 0)
+		best = NULL;
+	qn_warn(g->model->env, "skip.nothing", "skip",
+		"'%s' matches nothing that would be quantized" QN_DID_YOU_MEAN, word->text,
+		QN_SUGGEST(best));
+}
+
 void
 qn_skip_groups(qn_model *m, qn_grouper *s, const qn_skip *skip, const char **why)
 {
@@ -142,6 +169,5 @@ qn_skip_groups(qn_model *m, qn_grouper *s, const qn_skip *skip, const char **why
 	}
 	for (size_t k = 0; k < skip->n; k++)
 		if (!used[k])
-			qn_warn(m->env, "skip.nothing", "skip", "'%s' holds for no match",
-				skip->word[k].text);
+			warn_unused(s->g, &skip->word[k]);
 }

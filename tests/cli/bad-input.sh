@@ -112,20 +112,20 @@ recipe() {
 
 recipe good 0 "" "" '{"rules": [{"name": "?", "weights": "i4"}]}'
 recipe nothing 1 recipe.nothing "recipe.json:/rules/1: error|rule 1 (from 0) matches nothing: the model has no op 'tanh'" '{"rules": [{}, {"op": "tanh", "skip": true}]}'
-recipe nothing-named 1 recipe.nothing "no node, input or output named 'xx'; nearest names: 'x'" '{"rules": [{"name": "xx", "skip": true}]}'
+recipe nothing-named 1 recipe.nothing "no node, input or output named 'xx'; did you mean 'x'?" '{"rules": [{"name": "xx", "skip": true}]}'
 recipe unused 3 'recipe.unused legalize.float' "recipe.json:/rules/1: warning|rule 1 (from 0) changes nothing" '{"rules": [{"name": "y", "skip": true}, {"name": "y", "weights": "i4"}]}'
 recipe class 0 "" "" '{"rules": [{"name": "[w-z]", "weights": "i4"}, {"name": "[!a-v]", "weights": "i4"}]}'
-recipe open-class 1 recipe.glob "recipe.json:/rules/0/name: error|'x[0' is not a pattern of names|[[] stands for" '{"rules": [{"name": "x[0"}]}'
+recipe open-class 1 recipe.glob "recipe.json:/rules/0/name: error|invalid value 'x[0' of 'name': not a pattern of names|[[] stands for" '{"rules": [{"name": "x[0"}]}'
 recipe range 1 recipe.glob "end comes before its start" '{"rules": [{"name": "[z-a]"}]}'
 recipe key 1 json.key.unknown 'recipe.json:/rules/0/weight: error' '{"rules": [{"weight": "i4"}]}'
 recipe top-key 1 json.key.unknown 'recipe.json:/rule: error' '{"rules": [], "rule": []}'
 recipe missing 1 json.key.missing 'rules' '{}'
-recipe value 1 recipe.value "recipe.json:/rules/1/activations: error|'i12' is none of i8, u8, i16" '{"rules": [{}, {"activations": "i12"}]}'
-recipe values 1 recipe.value "'u8' is none of i8, i4|'row' is none of per-channel, per-tensor" '{"rules": [{"weights": "u8", "granularity": "row"}]}'
-recipe op 1 recipe.op "recipe.json:/rules/0/op: error|'conv' is no op" '{"rules": [{"op": "conv"}]}'
-recipe method 1 method.unknown "recipe.json:/rules/1/method: error|'median' is no method; the methods are minmax" '{"rules": [{}, {"method": "median"}]}'
-recipe method-value 1 method.value "recipe.json:/rules/0/method: error|'p=5': p of percentile is a number from 50 to 100" '{"rules": [{"method": "percentile:p=5"}]}'
-recipe method-parameter 1 method.param "recipe.json:/rules/0/method: error|'bins=5'" '{"rules": [{"method": "kl:bins=5"}]}'
+recipe value 1 recipe.value "recipe.json:/rules/1/activations: error|invalid value 'i12' of 'activations' (expected i8, u8 or i16)" '{"rules": [{}, {"activations": "i12"}]}'
+recipe values 1 recipe.value "invalid value 'u8' of 'weights' (expected i8 or i4)|invalid value 'row' of 'granularity' (expected per-channel or per-tensor)" '{"rules": [{"weights": "u8", "granularity": "row"}]}'
+recipe op 1 recipe.op "recipe.json:/rules/0/op: error|unknown op 'conv'; did you mean 'conv2d'?" '{"rules": [{"op": "conv"}]}'
+recipe method 1 method.unknown "recipe.json:/rules/1/method: error|unknown calibration method 'median' (expected minmax" '{"rules": [{}, {"method": "median"}]}'
+recipe method-value 1 method.value "recipe.json:/rules/0/method: error|invalid value '5' of parameter p of calibration method percentile (expected a number from 50 to 100)" '{"rules": [{"method": "percentile:p=5"}]}'
+recipe method-parameter 1 method.param "recipe.json:/rules/0/method: error|unknown parameter 'bins' of calibration method kl (expected clip)" '{"rules": [{"method": "kl:bins=5"}]}'
 recipe method-kind 1 json.kind 'recipe.json:/rules/0/method' '{"rules": [{"method": 5}]}'
 recipe kind 1 json.kind 'recipe.json:/rules/0/skip' '{"rules": [{"skip": "yes"}]}'
 recipe list 1 json.kind 'recipe.json:/rules' '{"rules": {}}'
@@ -134,7 +134,7 @@ recipe rule 1 json.kind 'recipe.json:/rules/0' '{"rules": [3]}'
 recipe syntax 1 json.syntax 'recipe.json:1:' '{"rules": ['
 recipe skipped 3 legalize.float "'y' stays in float: skipped by rule 0 of the recipe" '{"rules": [{"name": "y", "skip": true}]}'
 printf '{"rules": [{"activations": "u8"}]}' >recipe.json
-case_of recipe-rfc 1 recipe.storage "'u8' is no storage of scheme rfc" compile good.json --calib ok.npy --recipe recipe.json --scheme rfc -o out -q
+case_of recipe-rfc 1 recipe.storage "invalid value 'u8' of 'activations': scheme rfc quantizes symmetrically" compile good.json --calib ok.npy --recipe recipe.json --scheme rfc -o out -q
 case_of recipe-file 1 file.open 'none.json: error' compile good.json --calib ok.npy --recipe none.json -o out -q
 case_of skipped 3 legalize.float "'y' stays in float: skipped by 'first'" compile good.json --calib ok.npy --skip first -o out -q
 
@@ -161,35 +161,35 @@ case_of empty-text 1 graph.syntax 'empty.qir:1:1: error' inspect empty.qir
 
 bad no-comma json.syntax 'no-comma.json:3:|error' '2s/,//'
 bad comment json.syntax 'comment.json:2:' '2s|$| // note|'
-bad key-twice json.key.duplicate 'key-twice.json:/name: error|"name"|twice' '3s/$/ "name": "other",/'
-bad key-unknown json.key.unknown 'key-unknown.json:/graph/nodez: error|nodez|known here|nodes' 's/"nodes"/"nodez"/;s/"outputs": .*/"outputs": ["x"]/'
-bad version json.version '/quern: error|version 2' 's/"quern": 1/"quern": 2/'
-bad no-version json.key.missing '"quern"' 's/"quern": 1,//'
+bad key-twice json.key.duplicate "key-twice.json:/name: error|duplicate key 'name'" '3s/$/ "name": "other",/'
+bad key-unknown json.key.unknown "key-unknown.json:/graph/nodez: error|unknown key 'nodez' (expected name, |did you mean 'nodes'?" 's/"nodes"/"nodez"/;s/"outputs": .*/"outputs": ["x"]/'
+bad version json.version '/quern: error|version 2 (expected 1)' 's/"quern": 1/"quern": 2/'
+bad no-version json.key.missing "'quern'" 's/"quern": 1,//'
 bad wrong-kind json.kind '/graph/nodes/0/inputs: error|an array|a string' 's/"inputs": \["x", "w"\]/"inputs": "x"/'
-bad no-graph 'json.key.missing json.key.unknown' '"graph"|"grph"' 's/"graph"/"grph"/'
-bad no-outputs json.key.missing '/graph: error|"outputs"' 's/"relu", "inputs": \["y"\]}/&]}}/;/^    \],/,$d'
-bad stage json.value '/stage: error|"flaot"|float, symbolic' '2s/$/ "stage": "flaot",/'
+bad no-graph 'json.key.missing json.key.unknown' "'graph'|'grph'" 's/"graph"/"grph"/'
+bad no-outputs json.key.missing "/graph: error|'outputs'" 's/"relu", "inputs": \["y"\]}/&]}}/;/^    \],/,$d'
+bad stage json.value "/stage: error|'flaot'|float, symbolic" '2s/$/ "stage": "flaot",/'
 
 # ---- graphs ----
 
-bad op op.unknown '/graph/nodes/1/op: error|"rleu"' 's/"relu"/"rleu"/'
-bad attribute attr.unknown '/graph/nodes/1/attrs/alpha: error|relu has no attribute "alpha"' 's/"inputs": \["y"\]/&, "attrs": {"alpha": 1}/'
-bad attribute-kind attr.value '/attrs/min: error|min of clip|a number' 's/"relu", "inputs": \["y"\]/"clip", "inputs": ["y"], "attrs": {"min": "low"}/'
-bad attribute-missing attr.missing 'nodes/1|"kernel"' 's/"relu", "inputs": \["y"\]/"max_pool", "inputs": ["y"]/'
-bad operand graph.value.undefined '/graph/nodes/1/inputs/0: error|"yy"' 's/"inputs": \["y"\]/"inputs": ["yy"]/'
+bad op op.unknown "/graph/nodes/1/op: error|'rleu'" 's/"relu"/"rleu"/'
+bad attribute attr.unknown "/graph/nodes/1/attrs/alpha: error|unknown attribute 'alpha': relu has no attributes" 's/"inputs": \["y"\]/&, "attrs": {"alpha": 1}/'
+bad attribute-kind attr.value "/attrs/min: error|invalid value 'low' of attribute 'min' of clip (expected a number" 's/"relu", "inputs": \["y"\]/"clip", "inputs": ["y"], "attrs": {"min": "low"}/'
+bad attribute-missing attr.missing "nodes/1|'kernel'" 's/"relu", "inputs": \["y"\]/"max_pool", "inputs": ["y"]/'
+bad operand graph.value.undefined "/graph/nodes/1/inputs/0: error|'yy'" 's/"inputs": \["y"\]/"inputs": ["yy"]/'
 bad operands op.arity "'z'|relu|2" 's/"inputs": \["y"\]/"inputs": ["y", "x"]/'
-bad name-twice graph.name.duplicate '/graph/nodes/1: error|"y"|/graph/nodes/0' 's/"name": "z"/"name": "y"/;s/"outputs": .*/"outputs": ["y"]/'
-bad name-of-constant graph.name.duplicate '"w"|/graph/constants/w' 's/"name": "z"/"name": "w"/;s/"outputs": .*/"outputs": ["y"]/'
+bad name-twice graph.name.duplicate "/graph/nodes/1: error|'y'|/graph/nodes/0" 's/"name": "z"/"name": "y"/;s/"outputs": .*/"outputs": ["y"]/'
+bad name-of-constant graph.name.duplicate "'w'|/graph/constants/w" 's/"name": "z"/"name": "w"/;s/"outputs": .*/"outputs": ["y"]/'
 bad name-empty graph.name.empty '/graph/nodes/1/name' 's/"name": "z"/"name": ""/;s/"outputs": .*/"outputs": ["y"]/'
 bad cycle json.cycle 'y -> z -> y' 's/"inputs": \["x", "w"\]/"inputs": ["z", "w"]/'
 bad shape shape.channels "'y'|5 features|'w'|4" 's/tensor<1x4xf32>/tensor<1x5xf32>/'
 bad rank shape.rank "'y'|tensor<4xf32>" 's/tensor<1x4xf32>/tensor<4xf32>/'
-bad output graph.value.undefined '/graph/outputs/0: error|"zz"' 's/"outputs": .*/"outputs": ["zz"]/'
-bad output-twice graph.name.duplicate '/graph/outputs/1: error|"z"' 's/"outputs": .*/"outputs": ["z", "z"]/'
+bad output graph.value.undefined "/graph/outputs/0: error|'zz'" 's/"outputs": .*/"outputs": ["zz"]/'
+bad output-twice graph.name.duplicate "/graph/outputs/1: error|'z'" 's/"outputs": .*/"outputs": ["z", "z"]/'
 bad type type.unknown '/graph/inputs/0/type|tensr' 's/tensor<1x4xf32>/tensr<1x4xf32>/'
 bad type-declared type.mismatch "'z'|tensor<1x3xf32>|tensor<1x2xf32>" 's/"inputs": \["y"\]/&, "type": "tensor<1x3xf32>"/'
-bad callee graph.callee.undefined '/callee: error|"f"' 's/"relu", "inputs": \["y"\]/"call", "callee": "f", "inputs": ["y"]/'
-bad several 'op.unknown attr.unknown graph.value.undefined tensor.nonfinite' 'rleu|alpha|"zz"|element 2' \
+bad callee graph.callee.undefined "/callee: error|'f'" 's/"relu", "inputs": \["y"\]/"call", "callee": "f", "inputs": ["y"]/'
+bad several 'op.unknown attr.unknown graph.value.undefined tensor.nonfinite' "rleu|alpha|'zz'|element 2" \
 	's/"relu"/"rleu"/;s/"inputs": \["x", "w"\]/&, "attrs": {"alpha": 1}/;s/"outputs": .*/"outputs": ["zz"]/;s/0.25, 1,/"nan", 1,/'
 
 # ---- constants ----
@@ -199,22 +199,22 @@ in_file='s/"type": "tensor<2x4xf32>", "data": .*/"type": "tensor<2x4xf32>", "fil
 in_tensors='s/"type": "tensor<2x4xf32>", "data": .*/"type": "tensor<2x4xf32>", "file": "FILE", "tensor": "w"}/'
 entry='{"w":{"dtype":"F32","shape":[2,4],"data_offsets":[0,32]}}'
 
-bad weight-nan tensor.nonfinite '/graph/constants/w/data/2: error|element 2|"w"' "${inline/VALUE/\"nan\"}"
+bad weight-nan tensor.nonfinite "/graph/constants/w/data/2: error|element 2|'w'" "${inline/VALUE/\"nan\"}"
 bad weight-inf tensor.nonfinite 'element 2' "${inline/VALUE/\"-inf\"}"
 bad weight-huge tensor.nonfinite 'element 2' "${inline/VALUE/1e39}"
 bad weight-huger json.number '/graph/constants/w/data/2' "${inline/VALUE/1e999}"
 bad weight-word json.kind 'element 2' "${inline/VALUE/\"one\"}"
-bad weight-count tensor.size '"w" has 9 numbers|8' "${inline/VALUE/1, 1}"
+bad weight-count tensor.size "'w' has 9 numbers|8" "${inline/VALUE/1, 1}"
 bad weight-code tensor.range 'element 2|-128 to 127' "${inline/VALUE/300};s/tensor<2x4xf32>/tensor<2x4xi8>/;s/0.5, -1/1, -1/"
 
 bad file-missing file.open 'none.safetensors: error|No such file' "${in_tensors/FILE/none.safetensors}"
-bad file-outside tensor.path '"../w.npy"|below' "${in_file/FILE/..\\/w.npy}"
-bad file-kind tensor.path '"w.bin"|.safetensors' "${in_file/FILE/w.bin}"
+bad file-outside tensor.path "'../w.npy'|below" "${in_file/FILE/..\\/w.npy}"
+bad file-kind tensor.path "'w.bin'|.safetensors" "${in_file/FILE/w.bin}"
 
 bytes 8 "$one" | safetensors w.safetensors "$entry"
-bad tensor-missing tensor.missing 'w.safetensors|"v"' "${in_tensors/FILE/w.safetensors};s/\"tensor\": \"w\"/\"tensor\": \"v\"/"
+bad tensor-missing tensor.missing "w.safetensors|'v'" "${in_tensors/FILE/w.safetensors};s/\"tensor\": \"w\"/\"tensor\": \"v\"/"
 bad tensor-type tensor.type '/graph/constants/w: error|tensor<2x4xf32>' "${in_tensors/FILE/w.safetensors};s/\"type\": \"tensor<2x4xf32>\", \"file/\"type\": \"tensor<4x2xf32>\", \"file/"
-bad tensor-name json.key.missing '"tensor"' "${in_file/FILE/w.safetensors}"
+bad tensor-name json.key.missing "'tensor'" "${in_file/FILE/w.safetensors}"
 bytes 7 "$one" | safetensors cut.safetensors "$entry"
 bad tensors-cut safetensors.truncated 'cut.safetensors:/w/data_offsets: error|28|32' "${in_tensors/FILE/cut.safetensors}"
 head -c 20 w.safetensors >head.safetensors
@@ -229,9 +229,9 @@ bad tensors-twice safetensors.duplicate 'twice.safetensors:/w' "${in_tensors/FIL
 bytes 7 "$one" >data
 bytes 1 "$nan" >>data
 safetensors nan.safetensors "$entry" <data
-bad tensors-nan tensor.nonfinite '/graph/constants/w: error|element 7|"w"' "${in_tensors/FILE/nan.safetensors}"
+bad tensors-nan tensor.nonfinite "/graph/constants/w: error|element 7|'w'" "${in_tensors/FILE/nan.safetensors}"
 npy nan-weights.npy '<f4' '2, 4' <data
-bad npy-nan tensor.nonfinite 'element 7|"w"' "${in_file/FILE/nan-weights.npy}"
+bad npy-nan tensor.nonfinite "element 7|'w'" "${in_file/FILE/nan-weights.npy}"
 bytes 7 "$one" | npy cut.npy '<f4' '2, 4'
 bad npy-cut npy.truncated 'cut.npy: error|28|32' "${in_file/FILE/cut.npy}"
 
@@ -256,12 +256,12 @@ cut() {
 }
 
 : >empty.tflite
-network empty-tflite 1 import.file 'empty.tflite: error: this is no TFLite file' empty.tflite
+network empty-tflite 1 import.file 'empty.tflite: error: not a TFLite file' empty.tflite
 # Behind the last bytes are those of values that are no constants.
 last=120 cut dense.tflite 4 8 9 40 100 400 800 1200 1500 1700 1750 1800
 if "$QUERN_BIN" inspect image.onnx >/dev/null 2>stderr || ! grep -q import.support stderr; then
 	: >empty.onnx
-	network empty-onnx 1 import.file 'empty.onnx: error: the file holds no graph' empty.onnx
+	network empty-onnx 1 import.file 'empty.onnx: error: the file has no graph' empty.onnx
 	cut image.onnx 1 2 3 10 20 50 100 150 200 250 300 350
 
 	# Weights in a file beside the model.
@@ -352,7 +352,7 @@ a,b,c,d
 1,2,3,4
 5,6,x,7
 END
-case_of csv-number 1 csv.number "table.csv:3: error|cell 3, 'x'" compile good.json --calib table.csv -o out -q
+case_of csv-number 1 csv.number "table.csv:3: error|cell 3: 'x'" compile good.json --calib table.csv -o out -q
 printf '1,2,3,4\n1,2\n' >ragged.csv
 case_of csv-columns 1 csv.columns 'ragged.csv:2: error|2 cells|4' run good.json ragged.csv -o out.npy -q
 printf '1,2,3\n' >narrow.csv
@@ -360,7 +360,7 @@ case_of csv-shape 1 data.shape "narrow.csv: error|[1,3]|'x'|[1,4]" run good.json
 printf '1,2,3,4\n' >row.csv
 case_of csv-option 1 data.size "row.csv: error|4 numbers" run good.json row.csv --shape 5 -o out.npy -q
 case_of csv-good 0 "" "" run good.json row.csv -o row.npy -q
-case_of input-name 1 data.input "no input 'y'|'x'" run good.json y=row.csv -o out.npy -q
+case_of input-name 1 data.input "unknown input 'y'|'x'" run good.json y=row.csv -o out.npy -q
 case_of input-good 0 "" "" run good.json x=row.csv -o row.npy -q
 cp row.csv 'a=b.csv'
 case_of input-slash 0 "" "" run good.json ./a=b.csv -o row.npy -q

@@ -87,8 +87,8 @@ silent 'no self-test' compile "$E/digits.json" --calib "$E/calib.npy" -q --self-
 # More may be cut off when that is asked for, by the guarded methods alone.
 silent 'clip' compile "$E/digits.json" --calib "$E/calib.npy" --method kl:clip=100 -q -o clip
 grep -q '"options": .*method=kl:clip=100 ' clip/digits.report.json || fail clip "it is not recorded"
-usage 'clip, other method' "method.param|percentile has p;" compile "$E/digits.json" --calib "$E/calib.npy" --method percentile:clip=2 -q -o o
-usage 'clip, value' "method.value|'clip=101'" compile "$E/digits.json" --calib "$E/calib.npy" --method kl_tvm:clip=101 -q -o o
+usage 'clip, other method' "method.param|unknown parameter 'clip' of calibration method percentile (expected p)" compile "$E/digits.json" --calib "$E/calib.npy" --method percentile:clip=2 -q -o o
+usage 'clip, value' "method.value|'101' of parameter clip of calibration method" compile "$E/digits.json" --calib "$E/calib.npy" --method kl_tvm:clip=101 -q -o o
 printf '{"rules": [{"name": "pw*", "activations": "i16"}]}' >mixed.json
 silent 'recipe observed' calibrate "$E/digits.json" --calib "$E/calib.npy" --recipe mixed.json --skip last -q -o mixed-stats.json
 silent 'recipe by statistics' opt "$E/digits.json" --stats mixed-stats.json --recipe mixed.json --skip last --stop-after bind -q -o mixed-stats.qir
@@ -149,9 +149,9 @@ usage model-as-output 'overwrite the model' $c -o m.json
 usage value "explain.value|'z'|--explain all" $c --explain z
 usage value-of-weights "explain.value|come from a constant" $c --explain y.w
 usage method "method.unknown|'mean'|minmax|kl_tvm" $c --method mean -o o.json
-usage method-parameter "method.param|'q=1'|bins, levels" $c --method kl_ort:q=1 -o o.json
-usage method-value "method.value|p of percentile|50" $c --method percentile:p=10 -o o.json
-usage method-steps "method.value|'steps=1': steps of output is a whole number from 2 to 1000" $c --method output:steps=1 -o o.json
+usage method-parameter "method.param|'q' of calibration method kl_ort (expected bins, levels or clip)|bins, levels" $c --method kl_ort:q=1 -o o.json
+usage method-value "method.value|parameter p of calibration method percentile|50" $c --method percentile:p=10 -o o.json
+usage method-steps "method.value|'1' of parameter steps of calibration method output (expected an integer from 2 to 1000)" $c --method output:steps=1 -o o.json
 usage method-observes-nothing 'stats.method|global' $c --method global -o o.json
 usage merge-without-output '-o FILE.json is needed' merge kl.json
 usage merge-nothing 'missing argument' merge -o o.json

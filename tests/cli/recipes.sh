@@ -59,7 +59,7 @@ silent methods compile -q "$E/digits.json" --calib few.npy --recipe methods.json
 silent nothing-partitioned opt -q "$E/digits.json" --passes axes,clean,partition -o partitioned.qir
 silent nothing-matches opt -q partitioned.qir --passes quantize --recipe methods.json -o symbolic.qir
 printf '{"rules": [{"name": "pv*", "method": "kl"}]}' >nothing.json
-case_of nothing-quantize 1 recipe.nothing "nothing.json:/rules/0: error: rule 0|named 'pv*'; nearest names: 'probs', 'pw_bias', 'pw'" opt -q partitioned.qir --passes quantize --recipe nothing.json -o o.qir
+case_of nothing-quantize 1 recipe.nothing "nothing.json:/rules/0: error: rule 0|named 'pv*'; did you mean 'probs', 'pw_bias' or 'pw'?" opt -q partitioned.qir --passes quantize --recipe nothing.json -o o.qir
 case_of nothing-symbolic 1 recipe.nothing "rule 0" quantize -q "$E/digits.json" --recipe nothing.json
 case_of nothing-calibrate 1 recipe.nothing "rule 0" calibrate -q "$E/digits.json" --recipe nothing.json --calib few.npy -o o.json
 silent methods-saved opt -q "$E/digits.json" --recipe methods.json --stop-after quantize -o methods.qir
@@ -78,9 +78,9 @@ silent explain quantize "$E/digits.json" --explain --skip 'last,name:res*'
 has_words explain stdout "taken     conv2d_bias  bn1|from image conv1.w bn1.bias; symbols \$conv1.x \$conv1.w|residual  skipped by name 'res*'"
 has_words explain stdout "probs     skipped by 'last'|not taken conv2d       conv1     'conv1' belongs to the match of 'conv2d_bias' at 'bn1'"
 good skip-nothing quantize "$E/digits.json" --skip op:tanh
-has_words skip-nothing stderr "'tanh' holds for no match [skip.nothing]"
-usage skip-syntax "'conv1' is none of first, last, name:GLOB, op:OP [skip.syntax]" quantize "$E/digits.json" --skip first,conv1
-usage skip-op "'conv' is no op|[skip.op]|[skip.syntax]" quantize "$E/digits.json" --skip op:conv,name:
+has_words skip-nothing stderr "'tanh' matches nothing that would be quantized [skip.nothing]"
+usage skip-syntax "invalid value 'conv1' (expected first, last, name:GLOB or op:OP) [skip.syntax]" quantize "$E/digits.json" --skip first,conv1
+usage skip-op "unknown op 'conv'|[skip.op]|[skip.syntax]" quantize "$E/digits.json" --skip op:conv,name:
 usage skip-late "partition|pass.absent" opt "$E/digits.json" --passes clean --skip first
 
 # ---- storage types for the whole model ----

@@ -171,7 +171,7 @@ usage 'fixed, shape' "import.value|3 numbers; expected one for all 4 elements" r
 usage 'fixed, type' "import.value|integers are expected" run masked.qir two.npy --input-value rate=0.5
 # Two outputs of one name, however it is written.
 printf 'graph @main(%%x: tensor<1x4xf32>) {\n  %%y = relu %%x\n  %%z = abs %%x\n  return %%y, %%z\n}\n' >pair.qir
-usage 'one file twice' "file.twice|y.npy: error: two results" run -q pair.qir two.npy -o y.npy -o ./y.npy
+usage 'one file twice' "file.twice|y.npy: error: two outputs" run -q pair.qir two.npy -o y.npy -o ./y.npy
 [ ! -e y.npy ] || fail 'one file twice' "it was written"
 # No input is left: a warning, as the program has no step.  Dimensions are given to models of other tools.
 case_of 'fixed, all' 0 import.fixed "output 'z' is a constant|no input is left" inspect masked.qir "${fixed[@]}" --input-value x=1

@@ -76,7 +76,7 @@ run --help
 has_words 'help of export' stdout "AIMET encodings"
 usage rounding "--rounding|'up'|double|single|nearest|even" compile "$E/digits.json" --rounding up -o out
 for p in 49 101 nan much; do
-	usage "percentile '$p'" "method.value|'p=$p'" compile "$E/digits.json" --method "percentile:p=$p" -o out
+	usage "percentile '$p'" "method.value|invalid value '$p' of parameter p" compile "$E/digits.json" --method "percentile:p=$p" -o out
 done
 for p in -1 101 nan much; do
 	usage "min-accuracy '$p'" "--min-accuracy|'$p'" eval "$E/digits.json" --data "$E/test_x.npy" --labels "$E/test_y.npy" --min-accuracy="$p"
@@ -94,7 +94,7 @@ usage no-data '--data|--labels' eval "$E/digits.json"
 usage emit "--emit|'onnx'|ir or json" opt "$E/digits.json" --emit onnx
 usage emit-name "out.json|FILE.qir" opt "$E/digits.json" --emit=ir -o out.json
 usage emit-ending "'out'|FILE.json|FILE.qir" opt "$E/digits.json" -o out
-usage passes-unknown "pass.unknown|'foo' is no pass|clean" opt "$E/digits.json" --passes=clean,foo
+usage passes-unknown "pass.unknown|unknown pass 'foo'|clean" opt "$E/digits.json" --passes=clean,foo
 usage passes-early "pass.unknown|'foo'" opt "$E/digits.json" --passes=legalize,foo
 usage stop-unknown "pass.unknown|stop-after|'foo'" compile "$E/digits.json" --stop-after foo -o out
 usage print-unknown "pass.unknown|print-ir-after|'foo'" opt "$E/digits.json" --passes clean --print-ir-after foo

@@ -34,7 +34,7 @@ static const row rows[] = {
 	{"{'activation_encodings': {'x': [{'bitwidth': '8', 'offset': -3, 'scale': 0.5}]}}",
 	 "e.json:/activation_encodings/x/0/bitwidth: this must be a number, not a str; "},
 	{"{'activation_encodings': {'x': [{'offset': 0, 'scale': 1}]}}",
-	 "e.json:/activation_encodings/x/0: the key \"bitwidth\" (a number) is; "},
+	 "e.json:/activation_encodings/x/0: missing key 'bitwidth' (expected; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': 1, 'scale': 0.5}]}}",
 	 "e.json:/activation_encodings/x/0/offset: of 'x': is no whole number from ; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': 0, 'scale': 0.5}]}}",
@@ -249,7 +249,7 @@ static const row rows[] = {
 	 "'dtype': 'FLOAT', 'bw': 16}]}",
 	 "param w float; "},
 	{"{'version': '1.0.0', 'param_encodings': [{'name': 'w', 'dtype': 'INT', 'bw': 8}]}",
-	 "e.json:/param_encodings/0: the key \"enc_type\" (a string) is; "},
+	 "e.json:/param_encodings/0: missing key 'enc_type' (expected; "},
 	{"{'version': '1.0.0', 'activation_encodings': [{'name': 'x', 'enc_type': 'PER_TENSOR', "
 	 "'dtype': 'INT', 'bw': 7, 'is_sym': false, 'offset': [-3], 'scale': [0.5]}]}",
 	 "e.json:/activation_encodings/0/bw: of 'x': is no width of codes; th; "},
@@ -261,7 +261,7 @@ static const row rows[] = {
 	 "e.json:/activation_encodings/0/bw: of 'x': is no width of codes; th; "},
 	{"{'version': '1.0.0', 'activation_encodings': [3, {'enc_type': 'PER_TENSOR'}]}",
 	 "e.json:/activation_encodings/0: this must be an object, not a nu; "
-	 "e.json:/activation_encodings/1: the key \"name\" (a string) is mis; "},
+	 "e.json:/activation_encodings/1: missing key 'name' (expected a s; "},
 	{"{'version': '1.0.0', 'activation_encodings': {}}",
 	 "e.json:/activation_encodings: this must be an array, not an ob; "},
 	{"{'version': '1.0.0', 'activation_encodings': [{'name': 'x', 'enc_type': 'PER_TENSOR', "
@@ -359,11 +359,11 @@ static const row rows[] = {
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'int8'}]}",
 	 "e.json:/encodings/0: of 'x': has no scale; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'y_scale': 0.5}]}",
-	 "e.json:/encodings/0: the key \"output_dtype\" (a string; "},
+	 "e.json:/encodings/0: missing key 'output_dtype' (expe; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'int8', 'y_scale': "
 	 "0.5}, {'y_scale': 1}], 'activation_encodings': [{'name': 'x', 'output_dtype': 'int8', "
 	 "'y_scale': 0.5}]}",
-	 "e.json:/encodings/1: the key \"name\" (a string) is mis; e.json:/encodings/0: of 'x': "
+	 "e.json:/encodings/1: missing key 'name' (expected a s; e.json:/encodings/0: of 'x': "
 	 "stands there twice; "},
 	{"{'version': '2.1.0', 'activation_encodings': [{'name': 'x', 'output_dtype': 'int8', "
 	 "'y_scale': 0.5}], 'param_encodings': [{'name': 'w', 'output_dtype': 'uint8', 'y_scale': "

@@ -158,7 +158,7 @@ loads(const char *model, int wrong, const char *id)
 
 		assert_int_not_equal(status, QN_OK);
 		assert_string_equal(d.id, id);
-		if (strstr(d.message, wrong == LINK ? "a link that leads out" : "no '..'") == NULL)
+		if (strstr(d.message, wrong == LINK ? "the link leads out" : "no '..'") == NULL)
 			fail_msg("%s", d.message);
 	}
 	qn_close(ctx);

@@ -93,11 +93,11 @@ test_lies(void **state)
 	size_t root = sample(file), slot = tfl_field(file, root, 3);
 	size_t vector = slot + (file->b[slot] | (size_t)file->b[slot + 1] << 8);
 
-	damaged_at(0, 0, "an offset leads outside the file");
-	damaged_at(0, UINT32_MAX, "an offset leads outside the file");
-	damaged_at(SIZE_MAX, 0x7fffffff, "a table's list of fields lies outside the file");
-	damaged_at(SIZE_MAX, 0x80000000, "a table's list of fields lies outside the file");
-	damaged_at(slot, 0, "an offset leads outside the file");
+	damaged_at(0, 0, "an offset is outside the file");
+	damaged_at(0, UINT32_MAX, "an offset is outside the file");
+	damaged_at(SIZE_MAX, 0x7fffffff, "a table's list of fields is outside the file");
+	damaged_at(SIZE_MAX, 0x80000000, "a table's list of fields is outside the file");
+	damaged_at(slot, 0, "an offset is outside the file");
 	damaged_at(vector, UINT32_MAX, "a vector has more elements than the file has bytes");
 	damaged_at(vector, (uint32_t)file->n, "a vector has more elements than the file has bytes");
 }

@@ -18,6 +18,7 @@ nearest(const char *wanted)
 		"sr",
 		"state",
 		"attention_mask",
+		"const",
 		"conv1d",
 		"conv2d",
 		"conv2d_transpose",
@@ -49,6 +50,8 @@ test_case_and_beginnings(void **state)
 	assert_string_equal(nearest("Conv2D"), "conv2d");
 	assert_string_equal(nearest("SR"), "sr");
 	assert_string_equal(nearest("att"), "attention_mask");
+	assert_string_equal(nearest("conv"),
+			    "conv1d"); /* not const, which is as many changes away */
 	assert_string_equal(nearest("--calibration"), "--calib");
 	assert_string_equal(nearest("conv2d_t"),
 			    "conv2d"); /* fewer letters than to the longer one */

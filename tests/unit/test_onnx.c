@@ -60,13 +60,13 @@ test_wrong_dims(void **state)
 {
 	const struct {
 		const char *dim, *text;
-	} wrong[] = {{"width=abc", "'width=abc' gives no length"},
-		     {"width=-1", "'width=-1' gives no length"},
-		     {"width=0", "'width=0' gives no length"},
-		     {"width=2147483648", "gives no length"},
-		     {"width=", "gives no length"},
-		     {"width", "neither NAME=N"},
-		     {"x:1=5", "no open dimension"}};
+	} wrong[] = {{"width=abc", "'width=abc' has no valid length"},
+		     {"width=-1", "'width=-1' has no valid length"},
+		     {"width=0", "'width=0' has no valid length"},
+		     {"width=2147483648", "has no valid length"},
+		     {"width=", "has no valid length"},
+		     {"width", "expected NAME=N"},
+		     {"x:1=5", "not an open dimension"}};
 
 	(void)state;
 	how.ndim = 1;
@@ -129,7 +129,7 @@ test_refused(void **state)
 	assert_string_equal(rg->diags.item[1].id, "import.input");
 	assert_non_null(strstr(rg->diags.item[2].message, "far.away.Relu"));
 	assert_string_equal(rg->diags.item[3].id, "import.behind");
-	assert_non_null(strstr(rg->diags.item[3].message, "1 node behind"));
+	assert_non_null(strstr(rg->diags.item[3].message, "1 node after"));
 	qn_diags_clear(&rg->env, &rg->diags);
 	onx_begin(file);
 	onx_input(file, "x", ONX_STRING, "1,3");
@@ -146,13 +146,13 @@ test_refused_why(void **state)
 		const char *domain, *op, *id, *words;
 	} rows[] = {
 		{NULL, "Multinomial", "import.op", "random numbers"},
-		{NULL, "StringNormalizer", "import.op", "works on texts"},
+		{NULL, "StringNormalizer", "import.op", "works on strings"},
 		{NULL, "NoSuchThing", "import.op", "docs/supported-ops.md, or cut the model"},
 		{NULL, "NoSuchThing", "import.op", "version 13 of its operator set"},
 		{"ai.onnx", "RandomNormal", "import.op", "make the numbers an input"},
 		{"ai.onnx.ml", "Normalizer", "import.op", "domain of trees"},
 		{"ai.onnx.preview.training", "Adam", "import.op", "training"},
-		{"com.microsoft", "QAttend", "import.op", "ONNX Runtime's own"},
+		{"com.microsoft", "QAttend", "import.op", "operator of ONNX Runtime"},
 		{"com.acme", "MyMagic", "import.op", "export it as a function of the model"},
 		{NULL, "Upsample", "import.version", "version 13 of its operator set"},
 		{NULL, "Upsample", "import.version", "from 7 on, until a later set"},
@@ -196,7 +196,7 @@ test_refused_once(void **state)
 	assert_non_null(strstr(rg->diags.item[0].message, "4 nodes"));
 	assert_non_null(strstr(rg->diags.item[1].place, "'t' (InTheBody, version 13)"));
 	assert_non_null(strstr(rg->diags.item[1].message, "2 nodes"));
-	assert_non_null(strstr(rg->diags.item[2].message, "2 nodes behind"));
+	assert_non_null(strstr(rg->diags.item[2].message, "2 nodes after"));
 	assert_non_null(strstr(rg->diags.item[2].message, "'c'"));
 }
 
@@ -238,7 +238,7 @@ test_tensor_sizes(void **state)
 	onx_tensor(file, "w", ONX_FLOAT, "3", "12345678", 8);
 	onx_node(file, "Relu", "w", "y");
 	onx_output(file, "y");
-	import_fails(13, "import.file", "8 bytes; its shape wants 12");
+	import_fails(13, "import.file", "8 bytes; its shape needs 12");
 	onx_begin(file);
 	onx_tensor(file, "w", ONX_FLOAT, "2147483647,2147483647,2147483647", "1234", 4);
 	onx_node(file, "Relu", "w", "y");

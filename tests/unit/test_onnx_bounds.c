@@ -36,7 +36,7 @@ kernel_overflow(void **state)
 	onx_list(file, "pads", 6, pads);
 	onx_node(file, "MaxPool", "x", "y,z");
 	onx_output(file, "z");
-	import_fails(13, "import.size", "places");
+	import_fails(13, "import.size", "to compute indices");
 }
 
 /* Sizes whose products with steps do not fit 64 bits. */

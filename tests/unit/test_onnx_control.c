@@ -126,7 +126,7 @@ test_loop_refused(void **state)
 	} rows[] = {{"m,,x", "import.size", "more than 4096 steps", 4097},
 		    {"n,,x", "import.constant", "must be a constant", 0},
 		    {",b,x", "import.constant", "must be known before a run", 0},
-		    {"m,,x,x", "import.attr", "are not those of the node", 1}};
+		    {"m,,x,x", "import.attr", "do not match those of the node", 1}};
 
 	(void)state;
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {
@@ -350,11 +350,11 @@ test_sequence_refused(void **state)
 	} rows[] = {{"Relu", "s", "import.type", "is a sequence"},
 		    {"SequenceConstruct", "s,x", "import.type", "a sequence in a sequence"},
 		    {"SequenceAt", "x,one", "import.input", "must be a sequence"},
-		    {"SequenceAt", "s,nine", "import.input", "place 9 of 3 values"},
+		    {"SequenceAt", "s,nine", "import.input", "position 9 of 3 values"},
 		    {"SequenceAt", "s,i", "import.constant", "must be a constant"},
 		    {"SplitToSequence", "x,nine", "import.output", "is a sequence"},
 		    {"SplitToSequence", "x,sizes", "import.input", "do not add up"},
-		    {"Optional", "", "import.type", "that is not there"}};
+		    {"Optional", "", "import.type", "an empty optional value"}};
 
 	(void)state;
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {

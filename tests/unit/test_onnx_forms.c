@@ -319,7 +319,7 @@ test_lengths_of_sequences(void **state)
 	onx_int(file, "hidden_size", 1);
 	onx_node(file, "RNN", "x,w,w,,n", "y");
 	onx_output(file, "y");
-	import_fails(14, "import.input", "one length for each sequence");
+	import_fails(14, "import.input", "one length per sequence");
 }
 
 int

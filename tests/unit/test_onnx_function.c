@@ -171,7 +171,7 @@ test_refused(void **state)
 	} rows[] = {
 		{"NegativeLogLikelihoodLoss", "x,x", "targets [N, …]"},
 		{"CenterCropPad", "x,one", "1 lengths for 2 axes"},
-		{"TensorScatter", "x,y3", "an update has the dims"},
+		{"TensorScatter", "x,y3", "an update must have the dimensions"},
 		{"CausalConvWithState", "x,x", "[C, 1, k]"},
 		{"CausalConvWithState", "c,w,,c", "must be [N, C, 1]"},
 	};

@@ -143,7 +143,7 @@ test_deformed(void **state)
 	onx_floats(file, "o", "1,2,1,2", (const float[]){0, 0, 0, 0});
 	onx_node(file, "DeformConv", "x,w,o", "y");
 	onx_output(file, "y");
-	import_fails(19, "import.input", "4 elements for each place");
+	import_fails(19, "import.input", "4 elements per position");
 
 	another_file();
 	onx_input(file, "x", ONX_FLOAT, "1,1,4,4");

@@ -184,12 +184,12 @@ test_given_twice(void **state)
 	onx_node(file, "Neg", "x", "y");
 	onx_node(file, "Relu", "x", "y");
 	onx_output(file, "y");
-	import_fails(13, "import.output", "'y', has the name of another value");
+	import_fails(13, "import.output", "has the duplicate name 'y'");
 	another_file();
 	onx_input(file, "x", ONX_FLOAT, "2");
 	onx_node(file, "Neg", "x", "x");
 	onx_output(file, "x");
-	import_fails(13, "import.output", "'x', has the name of another value");
+	import_fails(13, "import.output", "has the duplicate name 'x'");
 }
 
 static void
@@ -199,7 +199,7 @@ test_nobody_gives(void **state)
 	onx_input(file, "x", ONX_FLOAT, "2");
 	onx_node(file, "Add", "x,lost", "y");
 	onx_output(file, "y");
-	import_fails(13, "import.input", "'lost', is the result of no node");
+	import_fails(13, "import.input", "'lost', is not a result of a node");
 }
 
 /* ---- large files ---- */

@@ -78,7 +78,7 @@ test_refused(void **state)
 	(void)state;
 	picture((const float[]){0, 0, 1, 1}, 1);
 	align(0);
-	import_fails(16, "import.input", "the number of its picture");
+	import_fails(16, "import.input", "indices of images");
 
 	picture((const float[]){0, 0, 1, 1}, 0);
 	onx_string(file, "mode", "max");

@@ -682,10 +682,10 @@ test_recipe_near(void **state)
 		const char *names, *rule, *near;
 	} rows[] = {
 		{"dense_234 dense_23 dense_2 dense_3", "dense_1",
-		 "'dense_1'; nearest names: 'dense_2', 'dense_3', 'dense_23'"},
-		{"abcd abce abcf abcg", "abcx", "'abcx'; nearest names: 'abcd', 'abce', 'abcf'"},
+		 "'dense_1'; did you mean 'dense_2', 'dense_3' or 'dense_23'?"},
+		{"abcd abce abcf abcg", "abcx", "'abcx'; did you mean 'abcd', 'abce' or 'abcf'?"},
 		{"ab qq", "xx", "'xx'"},
-		{"aq bq", "xq", "'xq'; nearest names: 'aq', 'bq'"},
+		{"aq bq", "xq", "'xq'; did you mean 'aq' or 'bq'?"},
 	};
 
 	(void)state;

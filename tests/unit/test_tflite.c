@@ -417,7 +417,7 @@ test_refuses_by_name(void **state)
 	assert_non_null(strstr(rg->diags.item[1].place, "LSH_PROJECTION"));
 	assert_non_null(strstr(rg->diags.item[2].place, "WHILE"));
 	assert_string_equal(rg->diags.item[3].id, "import.behind");
-	assert_non_null(strstr(rg->diags.item[3].message, "1 node behind"));
+	assert_non_null(strstr(rg->diags.item[3].message, "1 node after"));
 	assert_non_null(strstr(rg->diags.item[3].message, "'z'"));
 }
 

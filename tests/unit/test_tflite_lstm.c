@@ -414,7 +414,7 @@ check_rnn_ways(bool merged, bool time_major, int second, bool taken)
 	tfl_with(tfl_with(o, 1, 'b', QN_TFL_ACT_TANH), 2, 'b', merged);
 	tfl_with(o, 0, 'b', time_major);
 	if (!taken) {
-		import_fails(nin, x, ny, y, "import.attr", "time_major alone");
+		import_fails(nin, x, ny, y, "import.attr", "only with time_major");
 		return;
 	}
 	import(nin, x, ny, y);
@@ -503,12 +503,12 @@ static void
 test_refused(void **state)
 {
 	(void)state;
-	refuses_input(0, -1, "import.input", "left out");
+	refuses_input(0, -1, "import.input", "is missing");
 	refuses_input(1, -1, "import.attr", "all but the input gate");
 	refuses_input(7, -1, "import.attr", "all but the input gate");
 	refuses_input(13, -1, "import.attr", "all but the input gate");
 	refuses_input(21, -2, "import.attr", "all but the input gate");
-	refuses_input(18, -2, "import.input", "no variable");
+	refuses_input(18, -2, "import.input", "not a variable");
 	refuses_input(6, -3, "import.input", "only a state");
 	refuses_state(QN_TFL_LSTM, 20, "LSTM");
 	refuses_state(QN_TFL_SVDF, 5, "SVDF");

@@ -641,7 +641,7 @@ test_half_quantized(void **state)
 	} rows[] = {
 		{QN_TFL_BATCH_MATMUL, "import.input",
 		 "one operand is quantized and the other is not"},
-		{QN_TFL_FULLY_CONNECTED, "import.type", "weights or result are not"},
+		{QN_TFL_FULLY_CONNECTED, "import.type", "weights or the result are not"},
 	};
 	static const int8_t weights[] = {3, -4, 1, 2};
 
@@ -687,7 +687,7 @@ test_sparse_damaged(void **state)
 	file->tensor[w].indices = (const int32_t[]){1, 3, 0};
 	file->tensor[w].nindices = 3;
 	tfl_op(file, QN_TFL_FULLY_CONNECTED, INTS(x, w), INTS(y));
-	import_fails(INTS(x), INTS(y), "import.type", "sparsely");
+	import_fails(INTS(x), INTS(y), "import.type", "sparse storage");
 }
 
 static void

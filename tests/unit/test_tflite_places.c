@@ -135,7 +135,7 @@ test_segment_sum_refused(void **state)
 	int x = value("x", DIMS(2)), y = value("y", DIMS(2));
 
 	tfl_op(file, QN_TFL_SEGMENT_SUM, INTS(x, ints(DIMS(2), (const int32_t[]){1, 0})), INTS(y));
-	import_fails(INTS(x), INTS(y), "import.input", "none below");
+	import_fails(INTS(x), INTS(y), "import.input", "in ascending order");
 }
 
 /* Codes have no sums: two updates of one place are refused. */
@@ -224,7 +224,7 @@ test_computed_weights_refused(void **state)
 	int y = tfl_codes(file, "y", TFL_INT8, DIMS(1, 2), 0.0625f, 1, NULL, 0);
 
 	tfl_op(file, QN_TFL_FULLY_CONNECTED, INTS(x, w, b), INTS(y));
-	import_fails(INTS(x, w), INTS(y), "import.input", "without a bias");
+	import_fails(INTS(x, w), INTS(y), "import.input", "have no bias");
 }
 
 /* Weights, and what is reshaped, may not be left out where nothing stands after them either. */
@@ -240,7 +240,7 @@ test_left_out(void **state)
 		const int32_t in[] = {codes[i] == QN_TFL_RESHAPE ? -1 : x, -1};
 
 		tfl_op(file, codes[i], codes[i] == QN_TFL_RESHAPE ? 1 : 2, in, INTS(y));
-		import_fails(INTS(x), INTS(y), "import.input", "left out");
+		import_fails(INTS(x), INTS(y), "import.input", "is missing");
 	}
 }
 
@@ -252,7 +252,7 @@ test_pack_ranks(void **state)
 	int x = value("x", DIMS(2, 2)), v = value("v", DIMS(2)), y = value("y", DIMS(2, 2, 2));
 
 	tfl_with(tfl_op(file, QN_TFL_PACK, INTS(x, v), INTS(y)), 1, 'i', 2);
-	import_fails(INTS(x, v), INTS(y), "import.input", "one shape");
+	import_fails(INTS(x, v), INTS(y), "import.input", "the same shape");
 }
 
 /* The code, not the real number that it stands for; the same into codes. */
@@ -295,11 +295,11 @@ test_no_form(void **state)
 		int code;
 		const char *why;
 	} rows[] = {
-		{QN_TFL_UNIQUE, "how many results"},
+		{QN_TFL_UNIQUE, "the number of its results"},
 		{QN_TFL_SVDF, "state"},
 		{QN_TFL_VAR_HANDLE, "state"},
 		{QN_TFL_WHILE, "control flow"},
-		{QN_TFL_SKIP_GRAM, "none of the operators"},
+		{QN_TFL_SKIP_GRAM, "not implemented"},
 	};
 
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {

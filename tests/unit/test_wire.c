@@ -100,7 +100,7 @@ test_lengths(void **state)
 	expect("\x02\x00", 2, "number 0");
 	expect("\x0b\x0c", 2, "unknown kind");
 	expect("\x38\x01", 2, "given as a number");
-	expect("", 0, "holds no graph");
+	expect("", 0, "has no graph");
 }
 
 /* A length of a message that reaches into what follows its parent. */
