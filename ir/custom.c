@@ -80,8 +80,8 @@ problem(const qn_env *env, const qn_op_desc *d)
 		return "it needs a float function (`real`)";
 	if ((d->prepare != NULL) != has_codes || (d->codes_text != NULL) != has_codes ||
 	    (d->codes_name != NULL) != has_codes)
-		return "an integer implementation needs prepare, codes, codes_name and codes_text "
-		       "together";
+		return "an integer implementation needs prepare, the function, its name and its C "
+		       "text together";
 	if (has_codes && strstr(d->codes_text, d->codes_name) == NULL)
 		return "codes_text does not define codes_name";
 	if (d->behaviour == QN_OP_FIXED && !(d->fixed_scale > 0 && d->fixed_scale < 1e30))
