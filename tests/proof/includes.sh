@@ -72,7 +72,7 @@ check kernels "runtime/fixed.h.in runtime/kernels/*.h.in" ../fixed.h bits4.h con
 	scalar.h scalar_bits4.h vector.h vector_args.h vector_bits4.h vector_conv.h
 check runtime "$(sources runtime)" runtime/ ir/
 check patterns "$(sources patterns)" patterns/ ir/
-check calibrate "$(sources calibrate)" calibrate/ ir/ formats/ runtime/ patterns/
+check calibrate "$(sources calibrate)" calibrate/ ir/ formats/ runtime/
 check passes "$(sources passes)" passes/ ir/ runtime/ patterns/
 check codegen "$(sources codegen)" codegen/ ir/ runtime/
 check driver "$(sources driver)" driver/ ir/ formats/ import/ runtime/ patterns/ calibrate/ passes/ codegen/
