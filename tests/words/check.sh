@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# check.sh - help, messages, docs and the public header are in the words of the field (words.tsv), and docs are wrapped, with
-# links that lead somewhere (pages.awk).
+# check.sh - help, messages, docs and the public header are in the words of the field (words.tsv); pages are wrapped, their
+# links lead somewhere (pages.awk), and paths, options and identifiers that they name exist.
 #
 #   tests/words/check.sh [--count]    --count: how much is left in each place that is not clean yet
 #   QUERN_SHOWN=1000: how many findings it prints, 20 by default
@@ -45,6 +45,31 @@ clean_pages() {
 	for page in $pages; do
 		grep -q "^later	$page	" "$here/words.tsv" || echo "$page"
 	done
+}
+
+# What a text on stdin has of one kind, sorted.
+options() {
+	grep -oE -e '(^|[^a-zA-Z0-9-])--[a-z][a-z0-9-]+' | sed 's/^[^-]*//' | sort -u
+}
+identifiers() {
+	grep -oE '(^|[^A-Za-z0-9_])(qn|QN)_[A-Za-z0-9_]+' | sed 's/^[^qQ]*//' | sort -u
+}
+
+# unknown IDENTIFIERS LINES: lines "PAGE: NAME" whose name begins none of the identifiers.
+unknown() {
+	awk 'NR == FNR {
+			known[++n] = $1
+			next
+		}
+		{
+			name = $2
+			sub(/_w4$/, "", name)
+			sub(/_[su][0-9]+(w4)?$/, "", name)
+			for (i = 1; i <= n; i++)
+				if (index(known[i], name) == 1)
+					next
+			print
+		}' "$1" "$2"
 }
 
 # broken ANCHORS LINKS: the links that lead nowhere.
@@ -117,6 +142,28 @@ while IFS="$(printf '\t')" read -r page line path; do
 done <"$tmp/paths" >"$tmp/bad"
 is_empty "$tmp/bad" "$(wc -l <"$tmp/paths") paths that pages name are in the tree"
 
+# Options that pages name are in the help of a command or in a script; those of other programs are listed here.
+# shellcheck disable=SC2086 # lists of files
+{
+	cat "$tmp"/help/* scripts/* tests/mcu/* tests/words/* CMakeLists.txt | options >"$tmp/known"
+	echo "--cflags --libs --static --install --prefix --update --array --cpus-per-task --dependency --sshlogin" |
+		options | sort -u - "$tmp/known" >"$tmp/list"
+	for page in $pages; do
+		options <"$page" | comm -23 - "$tmp/list" | sed "s|^|$page: |"
+	done >"$tmp/bad"
+}
+is_empty "$tmp/bad" "pages name only options that exist ($(wc -l <"$tmp/known") in help and scripts)"
+
+# Identifiers that pages name are those of sources, or begin them; a kernel's has its storage type at the end.
+find include ir formats import runtime patterns calibrate passes codegen driver tests -type f \
+	\( -name '*.[ch]' -o -name '*.def' -o -name '*.in' -o -name '*.cmake' \) -exec cat {} + | identifiers >"$tmp/known"
+# shellcheck disable=SC2086 # lists of files
+for page in $pages; do
+	identifiers <"$page" | grep -v -e twice -e '^qn_noun_verb$' -e '^QN_CONST$' | sed "s|^|$page: |"
+done >"$tmp/list"
+unknown "$tmp/known" "$tmp/list" >"$tmp/bad"
+is_empty "$tmp/bad" "the $(wc -l <"$tmp/list") identifiers that pages name exist"
+
 # A planted long line, a link to no file and one to no heading are noticed; what cannot be broken may be long.
 long=$(printf '%0101d' 0)
 mkdir "$tmp/pages"
@@ -133,4 +180,14 @@ mkdir "$tmp/pages"
 printf 'x.md:8\nx.md:9: gone.md\nx.md:9: x.md#a-b-d\n' >"$tmp/expected"
 diff "$tmp/expected" "$tmp/list" >"$tmp/bad"
 is_empty "$tmp/bad" "a planted long line and broken links are found"
+printf 'see `--known`, (`--unknown`) qn_known_s8, qn_gone\n' >"$tmp/pages/y.md"
+{
+	options <"$tmp/pages/y.md"
+	echo qn_known_q >"$tmp/known"
+	identifiers <"$tmp/pages/y.md" | sed 's/^/y.md: /' >"$tmp/links"
+	unknown "$tmp/known" "$tmp/links"
+} >"$tmp/list"
+printf -- '--known\n--unknown\ny.md: qn_gone\n' >"$tmp/expected"
+diff "$tmp/expected" "$tmp/list" >"$tmp/bad"
+is_empty "$tmp/bad" "a planted option and identifier are found"
 finish
