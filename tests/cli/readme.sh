@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# readme.sh - the commands of README.md run as they are written, and print what stands there.
+# readme.sh - the commands of README.md and docs/ run as they are written, and print what the pages show.
 #
 # A block whose first line begins with "$ " is a session: commands, and what they print.  A line "  …" stands for any lines.
 # Left out are sessions with files that a reader has to bring (model.onnx, which models.sh runs) and the one of an installed
@@ -9,6 +9,7 @@
 mkdir build out
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$QUERN_BIN" >build/quern
 chmod +x build/quern
+PATH=$work/build:$PATH
 cp -r "$QUERN_SOURCE/examples" .
 readme=$QUERN_SOURCE/README.md
 
@@ -16,11 +17,12 @@ readme=$QUERN_SOURCE/README.md
 awk '/^```json$/ {inside = 1; next} /^```$/ {if (inside) exit} inside' "$readme" >tiny.json
 
 # Commands with the lines that they print, in one file each: session.N, expected.N.
-awk '/^```/ {inside = !inside; first = 1; on = 0; next}
+awk 'FNR == 1 {inside = 0}
+	/^```/ {inside = !inside; first = 1; on = 0; next}
 	!inside {next}
 	first {first = 0; on = /^[$] / && !/model|PKG_CONFIG/}
 	on && /^[$] / {n++; print substr($0, 3) >("session." n); printf "" >("expected." n); next}
-	on {print >("expected." n)}' "$readme"
+	on {print >("expected." n)}' "$readme" "$QUERN_SOURCE"/docs/*.md
 
 # printed EXPECTED ACTUAL: equal but for lines "…", which stand for any, or none.
 printed() {
@@ -54,7 +56,7 @@ while [ -e "session.$n" ]; do
 	printed "expected.$n" stdout >difference || fail "$(cat "session.$n")" "it prints something else" difference
 	n=$((n + 1))
 done
-[ "$n" -gt 9 ] || fail sessions "$((n - 1)) commands were found"
+[ "$n" -gt 11 ] || fail sessions "$((n - 1)) commands were found"
 # What it compares with is looked at: another line is noticed.
 printf 'a\n  …\nc\n' >expected
 printf 'a\nb\nc\n' >stdout
