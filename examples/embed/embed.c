@@ -7,8 +7,8 @@
  *                          ▲
  *   our operator, our pattern
  *
- * The network takes 16 readings of a sensor, forms 8 features, takes noise out of them with an operator that Quern
- * does not have, and gives 3 scores.  No file is read or written.
+ * The network has 16 readings of a sensor as input, computes 8 features, removes noise from them with a custom operator,
+ * and computes 3 scores.  No file is read or written.
  *
  *   cc embed.c $(pkg-config --cflags --libs quern) -o embed && ./embed */
 #include <stdio.h>
@@ -17,13 +17,12 @@
 
 enum { READINGS = 16, FEATURES = 8, CLASSES = 3, SAMPLES = 64 };
 
-/* ---- an operator of our own: demo.shrink ----
+/* ---- a custom operator: demo.shrink ----
  *
  * y = x - t for x > t, x + t for x < -t, else 0: what is smaller than the threshold t is noise.
  *
- * Quern needs to know three things: what it computes in floats, which integer parameters its codes
- * need, and what it computes on codes.  The shape of the result is that of the input, so there is
- * no shape rule. */
+ * Quern needs three things: what it computes in floats, its integer parameters, and what it computes
+ * on quantized values.  The shape of the result is that of the input, so it needs no shape rule. */
 
 static void
 shrink_real(void *user, const qn_op_call *c, const float *const *in, float *out)
@@ -41,17 +40,17 @@ shrink_real(void *user, const qn_op_call *c, const float *const *in, float *out)
 	}
 }
 
-/* Called once for each node, when all scales are known: real = (code - zero_point) * scale.  What
- * it writes into param is what shrink_codes gets, here and on the device. */
+/* Called once per node, when all scales are known: float = (q - zero_point) * scale.  shrink_codes
+ * gets what it writes into param, here and on the device. */
 static int
 shrink_prepare(void *user, const qn_op_call *c, int32_t *param, int cap, const char **why)
 {
-	double steps = c->attr[0].real / c->in[0].scale; /* the threshold in codes */
+	double steps = c->attr[0].real / c->in[0].scale; /* the threshold in steps of the scale */
 	int64_t n = 1;
 
 	(void)user;
 	if (cap < 8 || c->in[0].bits != 8 || !c->in[0].is_signed || c->out.bits != 8) {
-		*why = "shrink takes signed codes of 8 bits";
+		*why = "shrink supports signed 8-bit values only";
 		return -1;
 	}
 	if (!(steps >= 0 && steps < 255)) {
@@ -128,10 +127,10 @@ register_shrink(qn_ctx *ctx)
  *
  *   dense(x, w)  ->  dequantize(dense(quantize(x): $fc.x, quantize(w): $fc.w))
  *
- * Quern has a pattern for that; ours is tried first.  It finds the ranges otherwise: the readings have spikes, so we let
- * the largest values saturate and keep finer steps for the others. */
+ * Quern has a pattern for that; this one is tried first.  It chooses other ranges: the readings have spikes, so the
+ * largest values saturate and the others get finer steps. */
 
-/* Takes real values and gives a real value; what happens between two matches is Quern's work. */
+/* Has float inputs and a float result; Quern handles what is between two matches. */
 static qn_id
 dense_quantize(void *user, qn_quantizing *q, const qn_match *m)
 {
@@ -203,7 +202,7 @@ array_of(qn_ctx *ctx, int64_t rows, int64_t columns, uint32_t seed, float scale)
 
 	fill(data, (size_t)(rows * columns), seed, scale);
 	(void)qn_array_new(ctx, "f32", 2, (const int64_t[]){rows, columns}, data, &a);
-	return a; /* NULL when there was no memory; qn_add_const passes that on */
+	return a; /* NULL: out of memory; qn_add_const accepts it and returns 0 */
 }
 
 /* A value that could not be added is 0, and what is built on a 0 is 0: only the end needs a look. */
@@ -257,7 +256,7 @@ compare(const qn_array *a, const qn_array *b)
 }
 
 /* Receives the emitted files piece by piece; a new name is a new file.  A build system in memory would put them
- * into its own store; we print them, each behind a line with its name. */
+ * into its own store; here they are printed, each after a line with its name. */
 typedef struct printer {
 	char last[100];
 } printer;

@@ -18,7 +18,7 @@ count=
 case $QUERN_BIN in /*) ;; *) QUERN_BIN=$PWD/$QUERN_BIN ;; esac
 cd "$QUERN_SOURCE" || exit 1
 
-pages="README.md CONTRIBUTING.md docs/*.md"
+pages="README.md CONTRIBUTING.md docs/*.md examples/*/*.md"
 sources="ir/*.[ch] ir/*.def formats/*.[ch] import/*.[ch] runtime/*.[ch] patterns/*.[ch] calibrate/*.[ch]
 	passes/*.[ch] codegen/*.[ch] driver/*.[ch] driver/program/*.[ch]"
 
@@ -89,7 +89,7 @@ normal() {
 
 # shellcheck disable=SC2086 # lists of files
 {
-	awk -f "$here/texts.awk" $pages include/quern/*.h $sources
+	awk -f "$here/texts.awk" $pages docs/*.json include/quern/*.h examples/*/*.c examples/*/*.cc $sources
 	(cd "$tmp" && awk -f "$here/texts.awk" help/*)
 } >"$tmp/texts"
 [ "$(wc -l <"$tmp/texts")" -gt 5000 ] || failed "only $(wc -l <"$tmp/texts") texts were found"
@@ -128,8 +128,8 @@ is_empty "$tmp/bad" "planted words are found where they stand, and only there"
 {
 	awk -f "$here/pages.awk" $(clean_pages) >"$tmp/bad"
 	is_empty "$tmp/bad" "docs are wrapped at 100 columns"
-	awk -v what=anchors -f "$here/pages.awk" $pages examples/*/*.md | sort >"$tmp/anchors"
-	awk -v what=links -f "$here/pages.awk" $pages examples/*/*.md >"$tmp/links"
+	awk -v what=anchors -f "$here/pages.awk" $pages | sort >"$tmp/anchors"
+	awk -v what=links -f "$here/pages.awk" $pages >"$tmp/links"
 	awk -v what=paths -f "$here/pages.awk" $pages >"$tmp/paths"
 }
 broken "$tmp/anchors" "$tmp/links" >"$tmp/bad"
@@ -145,7 +145,7 @@ is_empty "$tmp/bad" "$(wc -l <"$tmp/paths") paths that pages name are in the tre
 # Options that pages name are in the help of a command or in a script; those of other programs are listed here.
 # shellcheck disable=SC2086 # lists of files
 {
-	cat "$tmp"/help/* scripts/* tests/mcu/* tests/words/* CMakeLists.txt | options >"$tmp/known"
+	cat "$tmp"/help/* examples/*/*.py scripts/* tests/mcu/* tests/words/* CMakeLists.txt | options >"$tmp/known"
 	echo "--cflags --libs --static --install --prefix --update --array --cpus-per-task --dependency --sshlogin" |
 		options | sort -u - "$tmp/known" >"$tmp/list"
 	for page in $pages; do

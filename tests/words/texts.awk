@@ -3,7 +3,8 @@
 #
 #   *.md          paragraphs and rows of tables without `code` and targets of links; of code blocks the
 #                 comments, and literals of C: what programs print there is looked at where it comes from
-#   include/*.h   comments, and string literals
+#   include/*, examples/*  of C: comments, and string literals
+#   *.json        descriptions of schemas
 #   *.c *.h *.def string literals; adjacent ones are one text
 #   others        paragraphs (what the program printed)
 function flush() {
@@ -117,12 +118,19 @@ FNR == 1 {
 	flush()
 	path = FILENAME
 	sub(/^[.]\//, "", path)
-	kind = path ~ /[.]md$/ ? "md" : path ~ /[.](c|h|def)$/ ? "c" : "text"
-	header = path ~ /^include\//
+	kind = path ~ /[.]md$/ ? "md" : path ~ /[.](c|cc|h|def)$/ ? "c" : path ~ /[.]json$/ ? "json" : "text"
+	header = kind == "c" && path ~ /^(include|examples)\//
 	fence = in_comment = joining = open_code = 0
 }
 kind == "md" { md_line($0); next }
 kind == "c" { c_line($0); next }
+kind == "json" {
+	if (match($0, /"(description|title)": *"([^"\\]|\\.)*"/)) {
+		add(substr($0, RSTART, RLENGTH))
+		flush()
+	}
+	next
+}
 /[^ \t]/ { add($0); next }
 { flush() }
 END { flush() }
