@@ -8,10 +8,9 @@
 #include "runtime/channels.h"
 #include "runtime/forms.h"
 
-#define OP(name, min_in, max_in, attrs, behaviour, family)                                         \
+#define OP(name, min_in, max_in, attributes, behaviour, family)                                         \
 	extern const qn_emit_form qn_emit_op_##name;
 #include "ir/ops.def"
-#undef OP
 
 const qn_emit_form qn_emit_op_input = {0};
 const qn_emit_form qn_emit_op_const = {0};
@@ -20,9 +19,8 @@ const qn_emit_form qn_emit_op_tuple = {.why = "a tuple has no bytes; use its fie
 const qn_emit_form qn_emit_op_get = {.why = "a tuple has no bytes; use its fields"};
 
 static const qn_emit_form *const form_table[QN_NOP] = {
-#define OP(name, min_in, max_in, attrs, behaviour, family) [QN_OP_##name] = &qn_emit_op_##name,
+#define OP(name, min_in, max_in, attributes, behaviour, family) [QN_OP_##name] = &qn_emit_op_##name,
 #include "ir/ops.def"
-#undef OP
 };
 
 const qn_emit_form *

@@ -45,47 +45,14 @@ static const qn_kernel tangent[] = {CURVE("qn_tanh_s16"), TABLE_8, TABLE_16};
 const qn_emit_form qn_emit_op_sigmoid = QN_KERNELS(sigmoid);
 const qn_emit_form qn_emit_op_tanh = QN_KERNELS(tangent);
 
-#define FUNCTION(name) const qn_emit_form qn_emit_op_##name = QN_KERNELS(qn_table_kernels);
-FUNCTION(leaky_relu)
-FUNCTION(elu)
-FUNCTION(hard_sigmoid)
-FUNCTION(hard_swish)
-FUNCTION(silu)
-FUNCTION(gelu)
-FUNCTION(erf)
-FUNCTION(exp)
-FUNCTION(log)
-FUNCTION(sqrt)
-FUNCTION(rsqrt)
-FUNCTION(abs)
-FUNCTION(neg)
-FUNCTION(ceil)
-FUNCTION(floor)
-FUNCTION(round)
-FUNCTION(sign)
-FUNCTION(reciprocal)
-FUNCTION(sin)
-FUNCTION(cos)
-FUNCTION(tan)
-FUNCTION(asin)
-FUNCTION(acos)
-FUNCTION(atan)
-FUNCTION(sinh)
-FUNCTION(cosh)
-FUNCTION(asinh)
-FUNCTION(acosh)
-FUNCTION(atanh)
-FUNCTION(softplus)
-FUNCTION(softsign)
-FUNCTION(selu)
-FUNCTION(celu)
-FUNCTION(mish)
-FUNCTION(thresholded_relu)
-FUNCTION(shrink)
-FUNCTION(swish)
-FUNCTION(square)
-FUNCTION(pow)
-FUNCTION(table)
+/* Functions whose integer arithmetic is that of a table have its kernels, the others those above. */
+#define EMITS_LUT(name) const qn_emit_form qn_emit_op_##name = QN_KERNELS(qn_table_kernels);
+#define EMITS_FIXED(name)
+#define FUNCTION(name, attributes, behaviour, types, value, facts) EMITS_##behaviour(name)
+#include "ir/ops.def"
+
+EMITS_LUT(pow)
+EMITS_LUT(table)
 
 /* ---- prelu and bounds ---- */
 

@@ -1,93 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attrs.c - attribute sets from the rows of attrs.def: where each attribute lies in its struct,
- * its default, equality and text.
+/* attrs.c - attribute sets from the rows of ops.def: where each attribute lies in its struct, its
+ * default, equality and text.
  *
- *   X(stride, INTS, 2, "1,1")
+ *   ATTR(conv2d, stride, INTS, 2, "1,1")
  *   ->  {"stride", QN_ATTR_INTS, 2, offsetof(qn_attrs_conv2d, stride), "1,1"} */
 #include <string.h>
 
 #include "ir/graph.h"
 #include "ir/text.h"
 
-#define E(list, ...) static const char *const list##_names[] = {__VA_ARGS__};
-QN_ENUMS(E)
-#undef E
+#define NAME(prefix, name) #name,
+#define ENUM(list, names) static const char *const list##_names[] = {names};
+#define ATTR(set, name, kind, length, text)                                                        \
+	{#name, QN_ATTR_##kind, length, offsetof(qn_attrs_##set, name), text},
+#define SET(set, attributes) static const qn_attr_info set##_rows[] = {attributes};
+#include "ir/ops.def"
 
 const qn_enum_info qn_enum_table[QN_NENUM] = {
-#define E(list, ...) {#list, QN_COUNT(list##_names), list##_names},
-	QN_ENUMS(E)
-#undef E
+#define ENUM(list, names) {#list, QN_COUNT(list##_names), list##_names},
+#include "ir/ops.def"
 };
 
-/* A row macro has four arguments, so each set needs one of its own to name its struct. */
-#define ROW(set, attr, kind, n, def)                                                               \
-	{#attr, QN_ATTR_##kind, n, offsetof(qn_attrs_##set, attr), def},
-#define ROW_get(attr, kind, n, def) ROW(get, attr, kind, n, def)
-#define ROW_sum(attr, kind, n, def) ROW(sum, attr, kind, n, def)
-#define ROW_quantize(...) ROW(quantize, __VA_ARGS__)
-#define ROW_clamp(attr, kind, n, def) ROW(clamp, attr, kind, n, def)
-#define ROW_conv2d(attr, kind, n, def) ROW(conv2d, attr, kind, n, def)
-#define ROW_mod(attr, kind, n, def) ROW(mod, attr, kind, n, def)
-#define ROW_compare(attr, kind, n, def) ROW(compare, attr, kind, n, def)
-#define ROW_is_inf(attr, kind, n, def) ROW(is_inf, attr, kind, n, def)
-#define ROW_matmul(attr, kind, n, def) ROW(matmul, attr, kind, n, def)
-#define ROW_conv1d(attr, kind, n, def) ROW(conv1d, attr, kind, n, def)
-#define ROW_conv2d_transpose(attr, kind, n, def) ROW(conv2d_transpose, attr, kind, n, def)
-#define ROW_conv3d(attr, kind, n, def) ROW(conv3d, attr, kind, n, def)
-#define ROW_pool3d(attr, kind, n, def) ROW(pool3d, attr, kind, n, def)
-#define ROW_pool(attr, kind, n, def) ROW(pool, attr, kind, n, def)
-#define ROW_batch_norm(attr, kind, n, def) ROW(batch_norm, attr, kind, n, def)
-#define ROW_clip(attr, kind, n, def) ROW(clip, attr, kind, n, def)
-#define ROW_leaky_relu(attr, kind, n, def) ROW(leaky_relu, attr, kind, n, def)
-#define ROW_elu(attr, kind, n, def) ROW(elu, attr, kind, n, def)
-#define ROW_hard_sigmoid(attr, kind, n, def) ROW(hard_sigmoid, attr, kind, n, def)
-#define ROW_gelu(attr, kind, n, def) ROW(gelu, attr, kind, n, def)
-#define ROW_selu(attr, kind, n, def) ROW(selu, attr, kind, n, def)
-#define ROW_celu(attr, kind, n, def) ROW(celu, attr, kind, n, def)
-#define ROW_thresholded_relu(attr, kind, n, def) ROW(thresholded_relu, attr, kind, n, def)
-#define ROW_shrink(attr, kind, n, def) ROW(shrink, attr, kind, n, def)
-#define ROW_swish(attr, kind, n, def) ROW(swish, attr, kind, n, def)
-#define ROW_axis(attr, kind, n, def) ROW(axis, attr, kind, n, def)
-/* Reductions and what normalizes by them. */
-#define ROW_reduce(attr, kind, n, def) ROW(reduce, attr, kind, n, def)
-#define ROW_argmax(attr, kind, n, def) ROW(argmax, attr, kind, n, def)
-#define ROW_cumsum(attr, kind, n, def) ROW(cumsum, attr, kind, n, def)
-#define ROW_layer_norm(attr, kind, n, def) ROW(layer_norm, attr, kind, n, def)
-#define ROW_l2_norm(attr, kind, n, def) ROW(l2_norm, attr, kind, n, def)
-#define ROW_lrn(attr, kind, n, def) ROW(lrn, attr, kind, n, def)
-#define ROW_instance_norm(attr, kind, n, def) ROW(instance_norm, attr, kind, n, def)
-#define ROW_shape(attr, kind, n, def) ROW(shape, attr, kind, n, def)
-#define ROW_perm(attr, kind, n, def) ROW(perm, attr, kind, n, def)
-#define ROW_pad(attr, kind, n, def) ROW(pad, attr, kind, n, def)
-/* view, gather, resize */
-#define ROW_axes(attr, kind, n, def) ROW(axes, attr, kind, n, def)
-#define ROW_slice(attr, kind, n, def) ROW(slice, attr, kind, n, def)
-#define ROW_tile(attr, kind, n, def) ROW(tile, attr, kind, n, def)
-#define ROW_depth_to_space(attr, kind, n, def) ROW(depth_to_space, attr, kind, n, def)
-#define ROW_space_to_depth(attr, kind, n, def) ROW(space_to_depth, attr, kind, n, def)
-#define ROW_split(attr, kind, n, def) ROW(split, attr, kind, n, def)
-#define ROW_gather(attr, kind, n, def) ROW(gather, attr, kind, n, def)
-#define ROW_gather_nd(attr, kind, n, def) ROW(gather_nd, attr, kind, n, def)
-#define ROW_scatter_elements(attr, kind, n, def) ROW(scatter_elements, attr, kind, n, def)
-#define ROW_scatter_nd(attr, kind, n, def) ROW(scatter_nd, attr, kind, n, def)
-#define ROW_one_hot(attr, kind, n, def) ROW(one_hot, attr, kind, n, def)
-#define ROW_top_k(attr, kind, n, def) ROW(top_k, attr, kind, n, def)
-#define ROW_trilu(attr, kind, n, def) ROW(trilu, attr, kind, n, def)
-#define ROW_resize(attr, kind, n, def) ROW(resize, attr, kind, n, def)
-/* Each list ends in an unused element, as C has no empty arrays. */
-#define END                                                                                        \
-	{                                                                                          \
-		NULL, QN_ATTR_INT, 0, 0, ""                                                        \
-	}
-
-#define SET(set) static const qn_attr_info set##_rows[] = {QN_ATTRS_##set(ROW_##set) END};
-QN_ATTR_SETS(SET)
-#undef SET
-
-const qn_attr_set_info qn_attr_set_table[QN_NATTRSET] = {{"none", 0, 0, NULL, NULL},
-#define SET(set) {#set, QN_COUNT(set##_rows) - 1, sizeof(qn_attrs_##set), set##_rows, NULL},
-							 QN_ATTR_SETS(SET)
-#undef SET
+const qn_attr_set_info qn_attr_set_table[QN_NATTRSET] = {
+	{"none", 0, 0, NULL, NULL},
+#define SET(set, attributes)                                                                       \
+	{#set, QN_COUNT(set##_rows), sizeof(qn_attrs_##set), set##_rows, NULL},
+#include "ir/ops.def"
 };
 
 static const void *

@@ -19,9 +19,8 @@
 typedef uint32_t qn_id; /* number of a node of a graph; 0: no value */
 
 typedef enum qn_op {
-#define OP(name, min_in, max_in, attrs, behaviour, family) QN_OP_##name,
+#define OP(name, min_in, max_in, attributes, behaviour, family) QN_OP_##name,
 #include "ir/ops.def"
-#undef OP
 	QN_NOP
 } qn_op;
 
@@ -40,34 +39,6 @@ typedef enum qn_behaviour {
 
 /* ---- attributes ---- */
 
-#include "ir/attrs.def"
-
-typedef enum qn_padding { QN_PADDING_explicit, QN_PADDING_same, QN_PADDING_valid } qn_padding;
-/* Values of the ENUM attributes of pad, depth_to_space and the resizes. */
-typedef enum qn_pad_mode {
-	QN_PAD_constant,
-	QN_PAD_reflect,
-	QN_PAD_edge,
-	QN_PAD_symmetric,
-	QN_PAD_wrap
-} qn_pad_mode;
-typedef enum qn_reduction {
-	QN_REDUCTION_none,
-	QN_REDUCTION_add,
-	QN_REDUCTION_mul,
-	QN_REDUCTION_max,
-	QN_REDUCTION_min
-} qn_reduction;
-typedef enum qn_ties { QN_TIES_even, QN_TIES_away } qn_ties;
-typedef enum qn_depth_order { QN_DEPTH_dcr, QN_DEPTH_crd } qn_depth_order;
-typedef enum qn_coordinates {
-	QN_COORDINATES_half_pixel,
-	QN_COORDINATES_align_corners,
-	QN_COORDINATES_asymmetric
-} qn_coordinates;
-
-typedef enum qn_approximate { QN_APPROXIMATE_none, QN_APPROXIMATE_tanh } qn_approximate;
-
 typedef struct qn_list { /* LIST attribute */
 	int32_t n;
 	int64_t v[QN_MAX_RANK];
@@ -78,16 +49,14 @@ typedef struct qn_list { /* LIST attribute */
 #define QN_FIELD_LIST(name, n) qn_list name;
 #define QN_FIELD_REAL(name, n) double name;
 #define QN_FIELD_ENUM(name, n) int32_t name;
-#define QN_FIELD(name, kind, n, def) QN_FIELD_##kind(name, n)
 
-/* One struct a set: qn_attrs_conv2d { int64_t stride[2]; … }.  `none` has no rows, and C no empty
- * structs. */
-#define SET(set)                                                                                   \
-	typedef struct qn_attrs_##set {                                                            \
-		QN_ATTRS_##set(QN_FIELD)                                                           \
-	} qn_attrs_##set;
-QN_ATTR_SETS(SET)
-#undef SET
+/* typedef enum qn_ties { QN_TIES_even, QN_TIES_away } qn_ties;
+ * typedef struct qn_attrs_conv2d { int64_t stride[2]; … } qn_attrs_conv2d; */
+#define NAME(prefix, name) prefix##_##name,
+#define ENUM(list, names) typedef enum qn_##list { names } qn_##list;
+#define ATTR(set, name, kind, length, text) QN_FIELD_##kind(name, length)
+#define SET(set, attributes) typedef struct qn_attrs_##set { attributes } qn_attrs_##set;
+#include "ir/ops.def"
 
 /* Attributes of an operator of the host's; `op` says which one the node is. */
 enum { QN_MAX_OP_ATTRS = 8 };
@@ -99,16 +68,14 @@ typedef struct qn_attrs_of_host {
 typedef union qn_attrs {
 	char none;
 	qn_attrs_of_host custom;
-#define SET(set) qn_attrs_##set set;
-	QN_ATTR_SETS(SET)
-#undef SET
+#define SET(set, attributes) qn_attrs_##set set;
+#include "ir/ops.def"
 } qn_attrs;
 
 typedef enum qn_attr_set {
 	QN_ATTRSET_none,
-#define SET(set) QN_ATTRSET_##set,
-	QN_ATTR_SETS(SET)
-#undef SET
+#define SET(set, attributes) QN_ATTRSET_##set,
+#include "ir/ops.def"
 	QN_NATTRSET
 } qn_attr_set;
 
@@ -134,9 +101,8 @@ extern const qn_attr_set_info qn_attr_set_table[QN_NATTRSET];
 
 /* The lists of names for ENUM attributes; info->length is one of these. */
 typedef enum qn_enum {
-#define E(list, ...) QN_ENUM_##list,
-	QN_ENUMS(E)
-#undef E
+#define ENUM(list, names) QN_ENUM_##list,
+#include "ir/ops.def"
 	QN_NENUM
 } qn_enum;
 

@@ -12,9 +12,8 @@
 
 #include "ir/graph.h"
 
-#define OP(name, min_in, max_in, attrs, behaviour, family) qn_infer_fn qn_infer_##name;
+#define OP(name, min_in, max_in, attributes, behaviour, family) qn_infer_fn qn_infer_##name;
 #include "ir/ops.def"
-#undef OP
 
 /* A shape being made; rank -1: unranked. */
 typedef struct qn_shape {

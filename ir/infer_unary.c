@@ -3,6 +3,8 @@
  *
  *   silu [2,3]  ->  [2,3]       pow [2,3], [1]  ->  [2,3]       prelu [2,3], [3]  ->  [2,3]
  *   table [2,3], [256]  ->  [2,3] */
+#include <string.h>
+
 #include "ir/infer.h"
 
 static const qn_type *
@@ -16,127 +18,58 @@ same_shape(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	return qn_infer_result(g, n, e, &x);
 }
 
+/* Real attributes are finite (attr.value). */
+static bool
+has_finite_attributes(const qn_graph *g, const qn_node *n)
+{
+	const qn_attr_set_info *set = qn_opinfo_of(n)->attrs;
+	bool ok = true;
+
+	for (size_t i = 0; i < set->nattr; i++) {
+		const qn_attr_info *info = &set->attr[i];
+		double v = 0;
+
+		if (info->kind == QN_ATTR_REAL)
+			memcpy(&v, (const char *)n->attr + info->offset, sizeof v);
+		if (!(v - v == 0))
+			ok = qn_infer_error(g, n, "attr.value", "%s is %g, must be finite",
+					    info->name, v);
+	}
+	return ok;
+}
+
+/* celu divides by alpha, as f32. */
+static bool
+divides_by_zero(const qn_graph *g, const qn_node *n)
+{
+	if (n->op != QN_OP_celu || (float)n->attr->celu.alpha != 0.0F)
+		return false;
+	return !qn_infer_error(g, n, "attr.value", "alpha is 0, must not be 0");
+}
+
+static const qn_type *
+real_type(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	const bool ok = has_finite_attributes(g, n);
+	const qn_type *type = same_shape(g, n, declared);
+
+	return ok && !divides_by_zero(g, n) ? type : NULL;
+}
+
 /* The same for what is defined on plain integers too. */
 static const qn_type *
-same_number(const qn_graph *g, const qn_node *n, const qn_type *declared)
+number_type(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	return qn_infer_integers(g, n, false) ? qn_infer_in(g, n, 0) : same_shape(g, n, declared);
+	return qn_infer_integers(g, n, false) ? qn_infer_in(g, n, 0) : real_type(g, n, declared);
 }
 
-/* A finite attribute (attr.value). */
-static bool
-finite_attr(const qn_graph *g, const qn_node *n, const char *name, double v)
-{
-	return v - v == 0 ||
-	       qn_infer_error(g, n, "attr.value", "%s is %g, must be finite", name, v);
-}
-
-#define UNARY(name)                                                                                \
+#define FUNCTION(name, attributes, behaviour, types, value, facts)                                 \
 	const qn_type *qn_infer_##name(const qn_graph *g, const qn_node *n,                        \
 				       const qn_type *declared)                                    \
 	{                                                                                          \
-		return same_shape(g, n, declared);                                                 \
+		return types##_type(g, n, declared);                                               \
 	}
-
-UNARY(sigmoid)
-UNARY(tanh)
-UNARY(hard_swish)
-UNARY(silu)
-UNARY(gelu)
-UNARY(erf)
-UNARY(exp)
-UNARY(log)
-UNARY(sqrt)
-UNARY(rsqrt)
-UNARY(ceil)
-UNARY(floor)
-UNARY(round)
-UNARY(reciprocal)
-UNARY(sin)
-UNARY(cos)
-UNARY(tan)
-UNARY(asin)
-UNARY(acos)
-UNARY(atan)
-UNARY(sinh)
-UNARY(cosh)
-UNARY(asinh)
-UNARY(acosh)
-UNARY(atanh)
-UNARY(softplus)
-UNARY(softsign)
-UNARY(mish)
-
-#define NUMBER(name)                                                                               \
-	const qn_type *qn_infer_##name(const qn_graph *g, const qn_node *n,                        \
-				       const qn_type *declared)                                    \
-	{                                                                                          \
-		return same_number(g, n, declared);                                                \
-	}
-
-NUMBER(abs)
-NUMBER(neg)
-NUMBER(sign)
-NUMBER(square)
-
-/* Functions whose only attribute is `alpha`, any finite number. */
-#define ALPHA(op)                                                                                  \
-	const qn_type *qn_infer_##op(const qn_graph *g, const qn_node *n, const qn_type *declared) \
-	{                                                                                          \
-		bool ok = finite_attr(g, n, "alpha", n->attr->op.alpha);                           \
-		const qn_type *type = same_shape(g, n, declared);                                  \
-                                                                                                   \
-		return ok ? type : NULL;                                                           \
-	}
-
-ALPHA(leaky_relu)
-ALPHA(elu)
-ALPHA(thresholded_relu)
-ALPHA(swish)
-#undef ALPHA
-
-const qn_type *
-qn_infer_selu(const qn_graph *g, const qn_node *n, const qn_type *declared)
-{
-	bool ok = finite_attr(g, n, "alpha", n->attr->selu.alpha);
-	ok = finite_attr(g, n, "gamma", n->attr->selu.gamma) && ok;
-	const qn_type *type = same_shape(g, n, declared);
-
-	return ok ? type : NULL;
-}
-
-/* The exponent is divided by alpha. */
-const qn_type *
-qn_infer_celu(const qn_graph *g, const qn_node *n, const qn_type *declared)
-{
-	double alpha = (double)(float)n->attr->celu.alpha;
-	bool ok = finite_attr(g, n, "alpha", n->attr->celu.alpha);
-	const qn_type *type = same_shape(g, n, declared);
-
-	if (ok && alpha >= 0.0 && alpha <= 0.0)
-		ok = qn_infer_error(g, n, "attr.value", "alpha is 0, must not be 0");
-	return ok ? type : NULL;
-}
-
-const qn_type *
-qn_infer_shrink(const qn_graph *g, const qn_node *n, const qn_type *declared)
-{
-	bool ok = finite_attr(g, n, "lambd", n->attr->shrink.lambd);
-	ok = finite_attr(g, n, "bias", n->attr->shrink.bias) && ok;
-	const qn_type *type = same_shape(g, n, declared);
-
-	return ok ? type : NULL;
-}
-
-const qn_type *
-qn_infer_hard_sigmoid(const qn_graph *g, const qn_node *n, const qn_type *declared)
-{
-	bool ok = finite_attr(g, n, "alpha", n->attr->hard_sigmoid.alpha);
-	ok = finite_attr(g, n, "beta", n->attr->hard_sigmoid.beta) && ok;
-	const qn_type *type = same_shape(g, n, declared);
-
-	return ok ? type : NULL;
-}
+#include "ir/ops.def"
 
 /* A plain type that pow computes with; a calibrated one is float. */
 static bool
@@ -184,10 +117,11 @@ qn_infer_table(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	int32_t bits = qn_elem_is_quant(x->elem) ? x->elem->bits : 0;
 	int64_t entries = bits == 8 ? 256 : 513;
 	if ((bits != 8 && bits != 16) || t->rank != 1 || t->dim[0] != entries || t->elem != e) {
-		(void)qn_infer_error(g, n, "type.mismatch",
-				     "x is %s and the table %s: the table must have 256 entries "
-				     "for 8 bits, 513 for 16 bits, of the result's type",
-				     qn_infer_type_text(g, x), qn_infer_type_text(g, t));
+		(void)qn_infer_error(
+			g, n, "type.mismatch",
+			"x is %s and the table %s: of codes of 8 bits it must have 256, "
+			"of 16 bits 513 entries of the result's type",
+			qn_infer_type_text(g, x), qn_infer_type_text(g, t));
 		return NULL;
 	}
 	qn_shape shape = qn_shape_of(x);

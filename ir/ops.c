@@ -8,10 +8,9 @@
 #include "ir/type_impl.h"
 
 static const qn_opinfo table[QN_NOP] = {
-#define OP(name, min_in, max_in, attrs, behaviour, family)                                         \
-	[QN_OP_##name] = {#name, min_in, max_in, QN_ATTRS(attrs), QN_##behaviour, qn_infer_##name},
+#define OP(name, min_in, max_in, attributes, behaviour, family)                                         \
+	[QN_OP_##name] = {#name, min_in, max_in, QN_ATTRS(attributes), QN_##behaviour, qn_infer_##name},
 #include "ir/ops.def"
-#undef OP
 };
 
 /* FIXED ops and the parameters of their results in storage i8 (TFLite's scheme). */

@@ -161,55 +161,15 @@ QN_CALL_BY_FAMILY(prelu_codes, qn_prelu, e->in[0], e->in[1])
 
 /* ---- the rows ---- */
 
-#define UNARY(name, float_form, plain_form, together)                                              \
-	const qn_form qn_form_##name = {                                                           \
-		.real = float_form,                                                                \
-		.plain = plain_form,                                                               \
-		.bundle = together,                                                                \
-		.codes = {.prepare = lut_prepare, .run = qn_lut_run, .families = QN_ALL_FAMILIES}, \
-	};
+#define TABLE_OF_VALUES                                                                            \
+	.codes = {.prepare = lut_prepare, .run = qn_lut_run, .families = QN_ALL_FAMILIES}
 
-UNARY(leaky_relu, unary_real, qn_plain_unary, true)
-UNARY(elu, unary_real, qn_plain_unary, true)
-UNARY(sigmoid, unary_real, qn_plain_unary, true)
-UNARY(tanh, unary_real, qn_plain_unary, true)
-UNARY(hard_sigmoid, unary_real, qn_plain_unary, true)
-UNARY(hard_swish, unary_real, qn_plain_unary, true)
-UNARY(silu, unary_real, qn_plain_unary, true)
-UNARY(gelu, unary_real, qn_plain_unary, true)
-UNARY(erf, unary_real, qn_plain_unary, true)
-UNARY(exp, unary_real, qn_plain_unary, true)
-UNARY(log, unary_real, qn_plain_unary, true)
-UNARY(sqrt, unary_real, qn_plain_unary, true)
-UNARY(rsqrt, unary_real, qn_plain_unary, true)
-UNARY(abs, unary_real, qn_plain_unary, true)
-UNARY(neg, unary_real, qn_plain_unary, true)
-UNARY(ceil, unary_real, qn_plain_unary, true)
-UNARY(floor, unary_real, qn_plain_unary, true)
-UNARY(round, unary_real, qn_plain_unary, true)
-UNARY(sign, unary_real, qn_plain_unary, true)
-UNARY(reciprocal, unary_real, qn_plain_unary, true)
-UNARY(sin, unary_real, qn_plain_unary, true)
-UNARY(cos, unary_real, qn_plain_unary, true)
-UNARY(tan, unary_real, qn_plain_unary, true)
-UNARY(asin, unary_real, qn_plain_unary, true)
-UNARY(acos, unary_real, qn_plain_unary, true)
-UNARY(atan, unary_real, qn_plain_unary, true)
-UNARY(sinh, unary_real, qn_plain_unary, true)
-UNARY(cosh, unary_real, qn_plain_unary, true)
-UNARY(asinh, unary_real, qn_plain_unary, true)
-UNARY(acosh, unary_real, qn_plain_unary, true)
-UNARY(atanh, unary_real, qn_plain_unary, true)
-UNARY(softplus, unary_real, qn_plain_unary, true)
-UNARY(softsign, unary_real, qn_plain_unary, true)
-UNARY(selu, unary_real, qn_plain_unary, true)
-UNARY(celu, unary_real, qn_plain_unary, true)
-UNARY(mish, unary_real, qn_plain_unary, true)
-UNARY(thresholded_relu, unary_real, qn_plain_unary, true)
-UNARY(shrink, unary_real, qn_plain_unary, true)
-UNARY(swish, unary_real, qn_plain_unary, true)
-UNARY(square, unary_real, qn_plain_unary, true)
-UNARY(pow, pow_real, qn_plain_pow, false)
+#define FUNCTION(name, attributes, behaviour, types, value, facts)                                 \
+	const qn_form qn_form_##name = {                                                           \
+		.real = unary_real, .plain = qn_plain_unary, .bundle = true, TABLE_OF_VALUES};
+#include "ir/ops.def"
+
+const qn_form qn_form_pow = {.real = pow_real, .plain = qn_plain_pow, TABLE_OF_VALUES};
 const qn_form qn_form_prelu = {
 	.real = prelu_real,
 	.codes = {.prepare = prelu_prepare, .run = prelu_codes, .families = QN_ALL_FAMILIES},

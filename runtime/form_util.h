@@ -30,9 +30,8 @@ typedef struct qn_form {
 	qn_int_form codes; /* prepare NULL: none */
 } qn_form;
 
-#define OP(name, min_in, max_in, attrs, behaviour, family) extern const qn_form qn_form_##name;
+#define OP(name, min_in, max_in, attributes, behaviour, family) extern const qn_form qn_form_##name;
 #include "ir/ops.def"
-#undef OP
 
 /* Why the node's float form cannot run; NULL when it can.  The op has a float form. */
 const char *qn_form_refusal(const qn_graph *g, const qn_node *n);

@@ -12,9 +12,8 @@ const qn_form qn_form_tuple = {0};
 const qn_form qn_form_get = {0};
 
 static const qn_form *const form_table[QN_NOP] = {
-#define OP(name, min_in, max_in, attrs, behaviour, family) [QN_OP_##name] = &qn_form_##name,
+#define OP(name, min_in, max_in, attributes, behaviour, family) [QN_OP_##name] = &qn_form_##name,
 #include "ir/ops.def"
-#undef OP
 };
 
 qn_float_fn *

@@ -25,9 +25,11 @@ typedef void unary_run(const unary *u, qn_number *x, int64_t n);
 			x[i].member = (value);                                                     \
 	}
 
+EACH(neg_s, u, 0 - x[i].u)
 EACH(neg_u, u, 0 - x[i].u)
 EACH(abs_s, u, x[i].i < 0 ? 0 - x[i].u : x[i].u)
-EACH(same_u, u, x[i].u)
+EACH(abs_u, u, x[i].u)
+EACH(square_s, u, x[i].u *x[i].u)
 EACH(square_u, u, x[i].u *x[i].u)
 EACH(clip_s, i, x[i].i<u->lo.i ? u->lo.i : x[i].i> u->hi.i ? u->hi.i : x[i].i)
 EACH(clip_u, u, x[i].u<u->lo.u ? u->lo.u : x[i].u> u->hi.u ? u->hi.u : x[i].u)
@@ -59,16 +61,17 @@ static const struct {
 	unary_run *by[QN_NKIND];
 } rows[QN_NOP] = {
 	[QN_OP_bitwise_not] = {{not_u, not_u, NULL}},
-	[QN_OP_sign] = {{sign_s, sign_u, NULL}},
 	[QN_OP_logical_not] = {{NULL, negation_u, NULL}},
 	[QN_OP_is_nan] = {{NULL, NULL, nan_r}},
 	[QN_OP_is_inf] = {{NULL, NULL, inf_r}},
-	[QN_OP_neg] = {{neg_u, neg_u}},
-	[QN_OP_abs] = {{abs_s, same_u}},
-	[QN_OP_square] = {{square_u, square_u}},
 	[QN_OP_relu] = {{clip_s, clip_u, clip_r}},
 	[QN_OP_relu6] = {{clip_s, clip_u, clip_r}},
 	[QN_OP_clip] = {{clip_s, clip_u, clip_r}},
+/* Of functions that are defined on integers too, those of signed and unsigned ones. */
+#define ON_real(name)
+#define ON_number(name) [QN_OP_##name] = {{name##_s, name##_u}},
+#define FUNCTION(name, attributes, behaviour, types, value, facts) ON_##types(name)
+#include "ir/ops.def"
 };
 
 /* Bounds as numbers of the type: of integers the nearest that are inside. */

@@ -4,7 +4,8 @@
  *   leaky_relu {alpha=0.1}, -2  ->  -0.2      softsign, infinity  ->  1
  *
  * Attributes are rounded to f32, as the frameworks that trained with them did.  Limits at infinity are
- * written where the formula would give NaN. */
+ * written where the formula would give NaN.  A row FUNCTION(name, …) of ir/ops.def asks for
+ * function_name here. */
 #include <math.h>
 
 #include "runtime/math.h"
@@ -15,34 +16,84 @@
 /* The cubic term of the tanh form of gelu (Hendrycks and Gimpel). */
 #define GELU_CUBIC 0.044715
 
+/* One without attributes. */
+#define OF_X(name, value)                                                                          \
+	static double function_##name(double x, const qn_attrs *a)                                 \
+	{                                                                                          \
+		(void)a;                                                                           \
+		return (value);                                                                    \
+	}
+
+OF_X(sigmoid, qn_sigmoid(x))
+OF_X(tanh, qn_tanh(x))
+OF_X(erf, qn_erf(x))
+OF_X(exp, qn_exp(x))
+OF_X(log, qn_ln(x))
+OF_X(sqrt, sqrt(x))
+OF_X(rsqrt, 1.0 / sqrt(x))
+OF_X(reciprocal, 1.0 / x)
+OF_X(abs, fabs(x))
+OF_X(neg, -x)
+OF_X(square, x *x)
+OF_X(ceil, ceil(x))
+OF_X(floor, floor(x))
+OF_X(round, rint(x))
+OF_X(sin, qn_sin(x))
+OF_X(cos, qn_cos(x))
+OF_X(tan, qn_tan(x))
+OF_X(asin, qn_asin(x))
+OF_X(acos, qn_acos(x))
+OF_X(atan, qn_atan(x))
+OF_X(sinh, qn_sinh(x))
+OF_X(cosh, qn_cosh(x))
+OF_X(asinh, qn_asinh(x))
+OF_X(acosh, qn_acosh(x))
+OF_X(atanh, qn_atanh(x))
+OF_X(silu, x < -800.0 ? -0.0 : x * qn_sigmoid(x))
+
+/* ---- with attributes, or in several steps ---- */
+
 static double
-leaky_relu(double x, const qn_attrs *a)
+function_sign(double x, const qn_attrs *a)
+{
+	(void)a;
+	if (x > 0.0)
+		return 1.0;
+	return x < 0.0 ? -1.0 : x;
+}
+
+static double
+function_softsign(double x, const qn_attrs *a)
+{
+	(void)a;
+	if (fabs(x) == HUGE_VAL)
+		return x < 0.0 ? -1.0 : 1.0;
+	return x / (1.0 + fabs(x));
+}
+
+static double
+function_hard_swish(double x, const qn_attrs *a)
+{
+	(void)a;
+	if (x <= -3.0)
+		return -0.0;
+	return x >= 3.0 ? x : x * (x + 3.0) / 6.0;
+}
+
+static double
+function_leaky_relu(double x, const qn_attrs *a)
 {
 	return x < 0.0 ? x * (double)(float)a->leaky_relu.alpha : x;
 }
 
 static double
-elu(double x, const qn_attrs *a)
+function_elu(double x, const qn_attrs *a)
 {
 	return x < 0.0 ? (double)(float)a->elu.alpha * qn_expm1(x) : x;
 }
 
 static double
-sigmoid(double x, const qn_attrs *a)
-{
-	(void)a;
-	return qn_sigmoid(x);
-}
-
-static double
-hyperbolic(double x, const qn_attrs *a)
-{
-	(void)a;
-	return qn_tanh(x);
-}
-
-static double
-hard_sigmoid(double x, const qn_attrs *a)
+function_hard_sigmoid(double x, const qn_attrs *a)
 {
 	double y = x * (double)(float)a->hard_sigmoid.alpha + (double)(float)a->hard_sigmoid.beta;
 
@@ -50,22 +101,7 @@ hard_sigmoid(double x, const qn_attrs *a)
 }
 
 static double
-hard_swish(double x, const qn_attrs *a)
-{
-	(void)a;
-	return x <= -3.0 ? -0.0 : x >= 3.0 ? x : x * (x + 3.0) / 6.0;
-}
-
-static double
-silu(double x, const qn_attrs *a)
-{
-	(void)a;
-	return x < -800.0 ? -0.0 : x * qn_sigmoid(x);
-}
-
-/* x/2 (1 + erf(x / sqrt 2)); tanh form: x/2 (1 + tanh u) = x sigmoid(2u). */
-static double
-gelu(double x, const qn_attrs *a)
+function_gelu(double x, const qn_attrs *a)
 {
 	if (x < -40.0)
 		return -0.0;
@@ -75,100 +111,13 @@ gelu(double x, const qn_attrs *a)
 }
 
 static double
-error_function(double x, const qn_attrs *a)
-{
-	(void)a;
-	return qn_erf(x);
-}
-
-static double
-exponential(double x, const qn_attrs *a)
-{
-	(void)a;
-	return qn_exp(x);
-}
-
-static double
-logarithm(double x, const qn_attrs *a)
-{
-	(void)a;
-	return qn_ln(x);
-}
-
-static double
-root(double x, const qn_attrs *a)
-{
-	(void)a;
-	return sqrt(x);
-}
-
-static double
-inverse_root(double x, const qn_attrs *a)
-{
-	(void)a;
-	return 1.0 / sqrt(x);
-}
-
-static double
-magnitude(double x, const qn_attrs *a)
-{
-	(void)a;
-	return fabs(x);
-}
-
-static double
-negative(double x, const qn_attrs *a)
-{
-	(void)a;
-	return -x;
-}
-
-static double
-square(double x, const qn_attrs *a)
-{
-	(void)a;
-	return x * x;
-}
-
-/* ---- steps ---- */
-
-static double
-ceiling(double x, const qn_attrs *a)
-{
-	(void)a;
-	return ceil(x);
-}
-
-static double
-floored(double x, const qn_attrs *a)
-{
-	(void)a;
-	return floor(x);
-}
-
-/* Halves go to the even one. */
-static double
-rounded(double x, const qn_attrs *a)
-{
-	(void)a;
-	return rint(x);
-}
-
-static double
-sign(double x, const qn_attrs *a)
-{
-	(void)a;
-	return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x;
-}
-
-static double
-thresholded_relu(double x, const qn_attrs *a)
+function_thresholded_relu(double x, const qn_attrs *a)
 {
 	return x > (double)(float)a->thresholded_relu.alpha || !(x == x) ? x : 0.0;
 }
 
 static double
-shrink(double x, const qn_attrs *a)
+function_shrink(double x, const qn_attrs *a)
 {
 	double bias = (double)(float)a->shrink.bias, lambd = (double)(float)a->shrink.lambd;
 
@@ -177,38 +126,9 @@ shrink(double x, const qn_attrs *a)
 	return x < -lambd ? x + bias : x > lambd ? x - bias : 0.0;
 }
 
-/* ---- curves ---- */
-
-static double
-inverse(double x, const qn_attrs *a)
-{
-	(void)a;
-	return 1.0 / x;
-}
-
-/* A function of runtime/math.h. */
-#define OWN(name)                                                                                  \
-	static double own_##name(double x, const qn_attrs *a)                                      \
-	{                                                                                          \
-		(void)a;                                                                           \
-		return qn_##name(x);                                                               \
-	}
-
-OWN(sin)
-OWN(cos)
-OWN(tan)
-OWN(asin)
-OWN(acos)
-OWN(atan)
-OWN(sinh)
-OWN(cosh)
-OWN(asinh)
-OWN(acosh)
-OWN(atanh)
-
 /* log(1 + e^x) = max(x, 0) + log(1 + e^-|x|) */
 static double
-softplus(double x, const qn_attrs *a)
+function_softplus(double x, const qn_attrs *a)
 {
 	double rest = qn_log1p(qn_exp(-fabs(x)));
 
@@ -217,23 +137,15 @@ softplus(double x, const qn_attrs *a)
 }
 
 static double
-softsign(double x, const qn_attrs *a)
-{
-	(void)a;
-	return fabs(x) == HUGE_VAL ? (x < 0.0 ? -1.0 : 1.0) : x / (1.0 + fabs(x));
-}
-
-static double
-selu(double x, const qn_attrs *a)
+function_selu(double x, const qn_attrs *a)
 {
 	double alpha = (double)(float)a->selu.alpha;
 
 	return (double)(float)a->selu.gamma * (x < 0.0 ? alpha * qn_expm1(x) : x);
 }
 
-/* max(x, 0) + min(alpha (e^(x / alpha) - 1), 0) */
 static double
-celu(double x, const qn_attrs *a)
+function_celu(double x, const qn_attrs *a)
 {
 	double alpha = (double)(float)a->celu.alpha;
 
@@ -243,9 +155,8 @@ celu(double x, const qn_attrs *a)
 	return (x > 0.0 ? x : 0.0) + (low < 0.0 ? low : 0.0);
 }
 
-/* x tanh(log(1 + e^x)) = x n / (n + 2), n = e^x (e^x + 2) */
 static double
-mish(double x, const qn_attrs *a)
+function_mish(double x, const qn_attrs *a)
 {
 	double e = qn_exp(x), n = e * (e + 2.0);
 
@@ -256,7 +167,7 @@ mish(double x, const qn_attrs *a)
 }
 
 static double
-swish(double x, const qn_attrs *a)
+function_swish(double x, const qn_attrs *a)
 {
 	double alpha = (double)(float)a->swish.alpha, u = alpha * x;
 
@@ -266,46 +177,8 @@ swish(double x, const qn_attrs *a)
 }
 
 static qn_unary_fn *const functions[QN_NOP] = {
-	[QN_OP_leaky_relu] = leaky_relu,
-	[QN_OP_elu] = elu,
-	[QN_OP_sigmoid] = sigmoid,
-	[QN_OP_tanh] = hyperbolic,
-	[QN_OP_hard_sigmoid] = hard_sigmoid,
-	[QN_OP_hard_swish] = hard_swish,
-	[QN_OP_silu] = silu,
-	[QN_OP_gelu] = gelu,
-	[QN_OP_erf] = error_function,
-	[QN_OP_exp] = exponential,
-	[QN_OP_log] = logarithm,
-	[QN_OP_sqrt] = root,
-	[QN_OP_rsqrt] = inverse_root,
-	[QN_OP_abs] = magnitude,
-	[QN_OP_neg] = negative,
-	[QN_OP_square] = square,
-	[QN_OP_ceil] = ceiling,
-	[QN_OP_floor] = floored,
-	[QN_OP_round] = rounded,
-	[QN_OP_sign] = sign,
-	[QN_OP_reciprocal] = inverse,
-	[QN_OP_sin] = own_sin,
-	[QN_OP_cos] = own_cos,
-	[QN_OP_tan] = own_tan,
-	[QN_OP_asin] = own_asin,
-	[QN_OP_acos] = own_acos,
-	[QN_OP_atan] = own_atan,
-	[QN_OP_sinh] = own_sinh,
-	[QN_OP_cosh] = own_cosh,
-	[QN_OP_asinh] = own_asinh,
-	[QN_OP_acosh] = own_acosh,
-	[QN_OP_atanh] = own_atanh,
-	[QN_OP_softplus] = softplus,
-	[QN_OP_softsign] = softsign,
-	[QN_OP_selu] = selu,
-	[QN_OP_celu] = celu,
-	[QN_OP_mish] = mish,
-	[QN_OP_thresholded_relu] = thresholded_relu,
-	[QN_OP_shrink] = shrink,
-	[QN_OP_swish] = swish,
+#define FUNCTION(name, attributes, behaviour, types, value, facts) [QN_OP_##name] = function_##name,
+#include "ir/ops.def"
 };
 
 qn_unary_fn *

@@ -246,14 +246,14 @@ codes(int64_t n, int64_t lo, int64_t hi)
 	return v;
 }
 
-/* |want - have| <= bound for all n. */
+/* |want - have| <= bound for all n, or both are NaN. */
 static inline void
 near(const double *want, const double *have, int64_t n, double bound)
 {
 	for (int64_t i = 0; i < n; i++) {
 		double d = want[i] - have[i];
 
-		if (!(d <= bound && -d <= bound))
+		if (!(d <= bound && -d <= bound) && (want[i] == want[i] || have[i] == have[i]))
 			fail_msg("element %lld: want %.17g, have %.17g", (long long)i, want[i],
 				 have[i]);
 	}

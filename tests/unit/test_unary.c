@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "runtime/forms.h"
+#include "runtime/unary.h"
 
 #define Q(shape, params) "tensor<" shape "x!quant.uniform<i8:f32, " params ">>"
 
@@ -198,6 +199,37 @@ test_tables(void **state)
 		}
 }
 
+/* Every function, by its row in ir/ops.def: the float implementation is the definition, and the table the definition
+ * rounded. */
+static void
+test_every_function(void **state)
+{
+	static const qn_op every[] = {
+#define FUNCTION(name, attributes, behaviour, types, value, facts) QN_OP_##name,
+#include "ir/ops.def"
+	};
+	double x[256], want[256];
+
+	(void)state;
+	for (size_t k = 0; k < QN_COUNT(every); k++) {
+		const qn_node n = {.op = every[k], .attr = defaults(every[k])};
+
+		print_message("%s\n", qn_opinfo_get(n.op)->name);
+		all_codes(x);
+		fresh_graph();
+		output(op1(n.op, input("x", Q("256", "0.0625:-7")), n.attr,
+			   Q("256", "0.03125:11")));
+		for (int i = 0; i < 256; i++)
+			want[i] = code(qn_unary_value(&n, (x[i] + 7) * 0.0625), 0.03125, 11, -128);
+		near(want, run1(x), 256, 0.0);
+		fresh_graph();
+		output(op1(n.op, input("x", "tensor<256xf32>"), n.attr, NULL));
+		const double *y = run1(x);
+		for (int i = 0; i < 256; i++)
+			close_f32(n.op, x[i], y[i], (double)(float)qn_unary_value(&n, x[i]));
+	}
+}
+
 /* Published codes of TFLite's logistic for scale 0.05; log of what is not positive. */
 static void
 test_table_vectors(void **state)
@@ -289,8 +321,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_float),           T(test_float_attributes), T(test_float_limits),
-		T(test_float_pow_prelu), T(test_tables),           T(test_table_vectors),
-		T(test_pow_codes),       T(test_prelu_codes),
+		T(test_float_pow_prelu), T(test_tables),           T(test_every_function),
+		T(test_table_vectors),   T(test_pow_codes),        T(test_prelu_codes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
