@@ -2,19 +2,19 @@
 /* onnx.h - what the converters of ONNX operators share.
  *
  *   static void
- *   leaky_relu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
- *   {
- *           qn_attrs a = {0};
+ *   lstm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)     reads: adds nodes, gives the results
  *
- *           a.leaky_relu.alpha = qn_onnx_float(o, n, "alpha", 0.01);
- *           out[0] = qn_importer_op(&o->im, QN_OP_leaky_relu, 1, n->in, &a, NULL);
- *   }
+ *   const char *
+ *   qn_onnx_write_softmax(qn_onnx_out *o, const qn_node *n, const char *op)     writes: onnx_give.h
  *
- *   const qn_onnx_row qn_onnx_elementwise[] = {
- *           {"", "LeakyRelu", 1, QN_ONNX_NEWEST, leaky_relu, 0},
+ *   const qn_onnx_row qn_onnx_norm[] = {
+ *           QN_ONNX_READ("", "LSTM", 7, lstm, 0),
+ *           QN_ONNX_WRITE("Sigmoid", qn_onnx_write_gated, 0, EACH, QN_OP_silu),
+ *           QN_ONNX_BOTH("Softmax", 1, softmax, qn_onnx_write_softmax, 0, ANY, QN_OP_softmax),
  *           {0}};
  *
- * Each family of operators is a file import/onnx_FAMILY.c with such a table, listed in onnx_ops.c.
+ * Each family of operators is a file import/onnx_FAMILY.c with such a table, listed in onnx_ops.c;
+ * functions of one value have their rows in ir/ops.def.
  * Values are NCHW as in the file; what is computed NHWC has transposes around it.
  * f16, bf16 and f64 values are f32 values here. */
 #ifndef QN_IMPORT_ONNX_H
@@ -61,9 +61,9 @@ typedef struct qn_onnx {
 		versions; /* domain -> (int64_t *) version of the operator set, where nodes are read now */
 	const qn_map *sets;                   /* the same of the main graph */
 	const struct Onnx__GraphProto *graph; /* the main one */
-	qn_map *lacks; /* of onnx_lacks.c; NULL: none so far */
-	qn_map orders;    /* of onnx_order.c, by list of nodes */
-	qn_map functions; /* "domain/name" -> qn_onnx_function */
+	qn_map *lacks;                        /* of onnx_lacks.c; NULL: none so far */
+	qn_map orders;                        /* of onnx_order.c, by list of nodes */
+	qn_map functions;                     /* "domain/name" -> qn_onnx_function */
 	qn_onnx_scope *scope;
 	bool keeps_codes; /* the file quantizes activations, and its parameters are wanted */
 	uint64_t nodes;   /* converted so far, those of functions at each call */
@@ -85,16 +85,55 @@ typedef struct qn_onnx_node {
  * reported. */
 typedef void qn_onnx_fn(qn_onnx *o, const qn_onnx_node *n, qn_id *out);
 
-/* One operator, in versions min … max of the operator set of its domain ("": ai.onnx). */
+struct qn_onnx_out;
+/* Writes node n with operator `op`; the name of its result, NULL after a report. */
+typedef const char *qn_onnx_write_fn(struct qn_onnx_out *o, const qn_node *n, const char *op);
+
+/* How an operator takes the order of its operands' axes when it is written. */
+typedef enum qn_onnx_takes {
+	QN_TAKES_PLAIN, /* that of the graph alone */
+	QN_TAKES_FIRST, /* that of ONNX's convolutions, of the first operand and the result */
+	QN_TAKES_ANY,   /* either, the same for operands and result */
+	QN_TAKES_EACH   /* either, element by element */
+} qn_onnx_takes;
+
+enum { QN_ONNX_MOST_OPS = 4 };
+
+/* One operator of ONNX: how its nodes are read, and which ops are written as it.  An op is written by the one row
+ * that has it. */
 typedef struct qn_onnx_row {
-	const char *domain, *op;
+	const char *domain, *op; /* "": ai.onnx */
+	/* In versions min … max of the operator set of its domain; none: it is not read. */
 	int32_t min, max;
-	qn_onnx_fn *fn;
-	int32_t arg; /* for converters of several operators: often a qn_op */
+	qn_onnx_fn *read;
+	int32_t arg; /* for readers of several operators: often a qn_op */
+	qn_onnx_write_fn *write;
+	int64_t since; /* the operator set that it needs, 0: the lowest that is written */
+	qn_onnx_takes takes;
+	qn_op ops[QN_ONNX_MOST_OPS]; /* that are written so; ends at 0, which is never written */
 } qn_onnx_row;
 
-/* The arg of a row that stands for its message alone: no operator that is read. */
-enum { QN_ONNX_REFUSED = -1 };
+/* An operator that is only read, from version `first` on; one that ops are only written as; and both, where the
+ * reader's argument is the first of the ops. */
+#define QN_ONNX_READ(in_domain, name, first, reader, argument)                                     \
+	{                                                                                          \
+		.domain = in_domain, .op = name, .min = first, .max = QN_ONNX_NEWEST,              \
+		.read = reader, .arg = argument                                                    \
+	}
+#define QN_ONNX_WRITE(name, writer, needs, order, ...)                                             \
+	{                                                                                          \
+		.domain = "", .op = name, .min = 1, .write = writer, .since = needs,               \
+		.takes = QN_TAKES_##order,                                                         \
+		.ops = { __VA_ARGS__ }                                                             \
+	}
+#define QN_ONNX_BOTH(name, first, reader, writer, needs, order, ...)                               \
+	{                                                                                          \
+		.domain = "", .op = name, .min = first, .max = QN_ONNX_NEWEST, .read = reader,     \
+		.arg = QN_ONNX_FIRST(__VA_ARGS__, 0), .write = writer, .since = needs,             \
+		.takes = QN_TAKES_##order,                                                         \
+		.ops = { __VA_ARGS__ }                                                             \
+	}
+#define QN_ONNX_FIRST(x, ...) x
 
 /* Converts the node as if it were operator `op` of ai.onnx with these inputs, its attributes being the same. */
 void qn_onnx_run_as(qn_onnx *o, const qn_onnx_node *n, const char *op, int64_t version,
@@ -104,7 +143,8 @@ bool qn_onnx_quantizes(qn_onnx *o, const struct Onnx__ModelProto *model);
 /* Whether the graph does nothing but move, choose and dequantize the int8 or uint8 integers of its inputs. */
 bool qn_onnx_moves_integers(const struct Onnx__GraphProto *g);
 
-/* NULL when there is none. */
+/* The row that reads an operator; the one that writes an op.  NULL when there is none. */
+const qn_onnx_row *qn_onnx_written(qn_op op);
 const qn_onnx_row *qn_onnx_find(const char *domain, const char *op, int64_t version);
 
 /* From which version on an operator is read, and up to which; false: it is not. */
@@ -181,7 +221,8 @@ void qn_onnx_define(qn_onnx *o, const char *name, qn_id id);
 /* 0: known, but could not be converted; *known false: there is none.  Constants are read at their first use. */
 qn_id qn_onnx_value(qn_onnx *o, const char *name, bool *known);
 bool qn_onnx_known(const qn_onnx *o, const char *name); /* whether it is defined */
-bool qn_onnx_defined_here(const qn_onnx *o, const char *name); /* and not by what is around this scope */
+bool qn_onnx_defined_here(const qn_onnx *o,
+			  const char *name); /* and not by what is around this scope */
 void qn_onnx_define_tensors(qn_onnx *o, const struct Onnx__GraphProto *g);
 /* The domain of a node's operator, "" for ai.onnx; its name, that of its first result when it has none. */
 const char *qn_onnx_domain(const struct Onnx__NodeProto *p);

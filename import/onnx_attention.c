@@ -291,9 +291,9 @@ rotary_embedding(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_attentions[] = {
-	{"", "Attention", 23, QN_ONNX_NEWEST, attention, 0},
-	{"ai.onnx.preview", "FlexAttention", 1, QN_ONNX_NEWEST, flex_attention, 0},
-	{"", "RotaryEmbedding", 23, QN_ONNX_NEWEST, rotary_embedding, 0},
-	{"com.microsoft", "RotaryEmbedding", 1, QN_ONNX_NEWEST, rotary_embedding, 1},
+	QN_ONNX_READ("", "Attention", 23, attention, 0),
+	QN_ONNX_READ("ai.onnx.preview", "FlexAttention", 1, flex_attention, 0),
+	QN_ONNX_READ("", "RotaryEmbedding", 23, rotary_embedding, 0),
+	QN_ONNX_READ("com.microsoft", "RotaryEmbedding", 1, rotary_embedding, 1),
 	{0},
 };

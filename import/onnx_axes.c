@@ -95,7 +95,7 @@ qn_onnx_out_follows(const qn_onnx_out *o, const qn_node *n)
 
 	if (n->op == QN_OP_get)
 		return qn_onnx_out_follows(o, qn_graph_node(o->g, n->in[0]));
-	if ((!is_cast(n) && qn_onnx_out_takes(n) != QN_TAKES_ANY) || rank < 3 ||
+	if ((!is_cast(n) && qn_onnx_out_takes(n) < QN_TAKES_ANY) || rank < 3 ||
 	    !is_per_tensor(shape_of(n)))
 		return false;
 	for (uint32_t i = 0; i < n->nin; i++) {
@@ -131,8 +131,7 @@ join_node(arranger *r, qn_id id)
 static bool
 is_unary(const qn_node *n)
 {
-	return n->nin == 1 &&
-	       (is_cast(n) || (qn_onnx_out_takes(n) == QN_TAKES_ANY && qn_onnx_out_by_element(n)));
+	return n->nin == 1 && (is_cast(n) || qn_onnx_out_takes(n) == QN_TAKES_EACH);
 }
 
 /* A dense over constant weights takes its columns in any order. */

@@ -306,8 +306,8 @@ determinant(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_chosen[] = {
-	{"", "Unique", 11, QN_ONNX_NEWEST, unique, 0},
-	{"", "NonMaxSuppression", 10, QN_ONNX_NEWEST, suppress, 0},
-	{"", "Det", 11, QN_ONNX_NEWEST, determinant, 0},
+	QN_ONNX_READ("", "Unique", 11, unique, 0),
+	QN_ONNX_READ("", "NonMaxSuppression", 10, suppress, 0),
+	QN_ONNX_READ("", "Det", 11, determinant, 0),
 	{0},
 };

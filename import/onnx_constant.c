@@ -213,17 +213,12 @@ eye_like(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		out[0] = as_const(o, x);
 }
 
-#define ALL(name, fn)                                                                              \
-	{                                                                                          \
-		"", name, 1, QN_ONNX_NEWEST, fn, 0                                                 \
-	}
-
 const qn_onnx_row qn_onnx_constant[] = {
-	ALL("Constant", constant),
-	ALL("Shape", shape),
-	ALL("Size", size),
-	ALL("ConstantOfShape", constant_of_shape),
-	ALL("Range", range),
-	ALL("EyeLike", eye_like),
+	QN_ONNX_READ("", "Constant", 1, constant, 0),
+	QN_ONNX_READ("", "Shape", 1, shape, 0),
+	QN_ONNX_READ("", "Size", 1, size, 0),
+	QN_ONNX_READ("", "ConstantOfShape", 1, constant_of_shape, 0),
+	QN_ONNX_READ("", "Range", 1, range, 0),
+	QN_ONNX_READ("", "EyeLike", 1, eye_like, 0),
 	{0},
 };

@@ -262,8 +262,8 @@ scan(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_control[] = {
-	{"", "If", 1, QN_ONNX_NEWEST, if_known, 0},
-	{"", "Loop", 1, QN_ONNX_NEWEST, loop, 0},
-	{"", "Scan", 9, QN_ONNX_NEWEST, scan, 0},
+	QN_ONNX_READ("", "If", 1, if_known, 0),
+	QN_ONNX_READ("", "Loop", 1, loop, 0),
+	QN_ONNX_READ("", "Scan", 9, scan, 0),
 	{0},
 };

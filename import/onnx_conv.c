@@ -3,6 +3,7 @@
  *
  *   Conv(x [N,C,H,W], w [O,C/g,kh,kw], b)        transpose x to [N,H,W,C], w to [O,kh,kw,C/g], conv2d, transpose back */
 #include "import/onnx_window.h"
+#include "import/onnx_give.h"
 
 #include <string.h>
 
@@ -67,6 +68,7 @@ conv(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_conv[] = {
-	{"", "Conv", 1, QN_ONNX_NEWEST, conv, 0},
+	QN_ONNX_BOTH("Conv", 1, conv, qn_onnx_write_conv, 0, FIRST, QN_OP_conv2d, QN_OP_conv1d,
+		     QN_OP_conv3d),
 	{0},
 };

@@ -8,6 +8,7 @@
  *   Col2Im(x [N,C*k,L], image, block)                ConvTranspose with a kernel of ones and zeros: column j of a block adds
  *                                                    to place j of it */
 #include "import/onnx_window.h"
+#include "import/onnx_give.h"
 
 #include <string.h>
 
@@ -285,7 +286,8 @@ col2im(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_spreads[] = {
-	{"", "ConvTranspose", 1, QN_ONNX_NEWEST, conv_transpose, 0},
-	{"", "Col2Im", 18, QN_ONNX_NEWEST, col2im, 0},
+	QN_ONNX_BOTH("ConvTranspose", 1, conv_transpose, qn_onnx_write_conv_transpose, 0, FIRST,
+		     QN_OP_conv2d_transpose),
+	QN_ONNX_READ("", "Col2Im", 18, col2im, 0),
 	{0},
 };

@@ -126,6 +126,6 @@ deform_conv(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_deforms[] = {
-	{"", "DeformConv", 19, QN_ONNX_NEWEST, deform_conv, 0},
+	QN_ONNX_READ("", "DeformConv", 19, deform_conv, 0),
 	{0},
 };

@@ -267,6 +267,6 @@ einsum(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_einsums[] = {
-	{"", "Einsum", 12, QN_ONNX_NEWEST, einsum, 0},
+	QN_ONNX_READ("", "Einsum", 12, einsum, 0),
 	{0},
 };

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_elementwise.c - operators that work element by element.
  *
+ *   Softsign(x)              softsign, and all whose rows in ir/ops.def say ONNX
  *   Relu(x)                  relu
  *   Clip(x, 0, 6)            clip {min=0, max=6};  limits that a run computes: maximum, minimum
  *   Mean(a, b, c)            mul(add(add(a, b), c), 1/3)
  *   Add(a, b) {axis=1}       before operator set 7: b is laid along the dims of a from axis 1 on */
 #include "import/onnx_quant.h"
+#include "import/onnx_give.h"
 
 #include <math.h>
 #include <string.h>
-
-static void
-unary(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
-{
-	if (qn_onnx_need(o, n, 1))
-		out[0] = qn_importer_unary(&o->im, (qn_op)n->arg, n->in[0]);
-}
 
 /* ---- two operands ---- */
 
@@ -195,30 +190,27 @@ relu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 /* ---- functions with parameters ---- */
 
-/* Every attribute of the operator has the name and the preset that ONNX gives it. */
+/* A row of ir/ops.def: every attribute of the operator has the name and the preset that ONNX gives it. */
 static void
-with_reals(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+function(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
 	const qn_attr_set_info *set = qn_opinfo_get((qn_op)n->arg)->attrs;
 	qn_attrs a = qn_importer_attrs((qn_op)n->arg);
 
 	for (size_t i = 0; i < set->nattr; i++) {
-		double *v = (double *)(void *)((char *)&a + set->attr[i].offset);
-		*v = qn_onnx_float(o, n, set->attr[i].name, *v);
+		const qn_attr_info *info = &set->attr[i];
+		void *v = (char *)&a + info->offset;
+
+		if (info->kind == QN_ATTR_REAL)
+			*(double *)v = qn_onnx_float(o, n, info->name, *(double *)v);
+		else if (info->kind == QN_ATTR_INT)
+			*(int64_t *)v = qn_onnx_int(o, n, info->name, *(int64_t *)v);
+		else if ((*(int32_t *)v = qn_onnx_enum(o, n, info->name, info->default_text,
+						       (int32_t)info->length)) < 0)
+			return;
 	}
 	if (qn_onnx_need(o, n, 1))
 		out[0] = qn_importer_op(&o->im, (qn_op)n->arg, 1, n->in, &a, NULL);
-}
-
-static void
-gelu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
-{
-	qn_attrs a = {0};
-	bool tanh = strcmp(qn_onnx_string(o, n, "approximate", "none"), "tanh") == 0;
-
-	a.gelu.approximate = tanh ? QN_APPROXIMATE_tanh : QN_APPROXIMATE_none;
-	if (qn_onnx_need(o, n, 1))
-		out[0] = qn_importer_op(&o->im, QN_OP_gelu, 1, n->in, &a, NULL);
 }
 
 /* ---- types and choices ---- */
@@ -283,68 +275,41 @@ where(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		out[0] = qn_importer_op(&o->im, QN_OP_where, 3, n->in, NULL, NULL);
 }
 
-#define ALL(name, fn, arg)                                                                         \
-	{                                                                                          \
-		"", name, 1, QN_ONNX_NEWEST, fn, arg                                               \
-	}
-
 const qn_onnx_row qn_onnx_elementwise[] = {
-	ALL("Abs", unary, QN_OP_abs),
-	ALL("Erf", unary, QN_OP_erf),
-	ALL("Exp", unary, QN_OP_exp),
-	ALL("HardSwish", unary, QN_OP_hard_swish),
-	ALL("Log", unary, QN_OP_log),
-	ALL("Neg", unary, QN_OP_neg),
-	ALL("Sigmoid", unary, QN_OP_sigmoid),
-	ALL("Sqrt", unary, QN_OP_sqrt),
-	ALL("Acos", unary, QN_OP_acos),
-	ALL("Acosh", unary, QN_OP_acosh),
-	ALL("Asin", unary, QN_OP_asin),
-	ALL("Asinh", unary, QN_OP_asinh),
-	ALL("Atan", unary, QN_OP_atan),
-	ALL("Atanh", unary, QN_OP_atanh),
-	ALL("Ceil", unary, QN_OP_ceil),
-	ALL("Cos", unary, QN_OP_cos),
-	ALL("Cosh", unary, QN_OP_cosh),
-	ALL("Floor", unary, QN_OP_floor),
-	ALL("Mish", unary, QN_OP_mish),
-	ALL("Reciprocal", unary, QN_OP_reciprocal),
-	ALL("Round", unary, QN_OP_round),
-	ALL("Sign", unary, QN_OP_sign),
-	ALL("Sin", unary, QN_OP_sin),
-	ALL("Sinh", unary, QN_OP_sinh),
-	ALL("Softplus", unary, QN_OP_softplus),
-	ALL("Softsign", unary, QN_OP_softsign),
-	ALL("Tan", unary, QN_OP_tan),
-	ALL("Tanh", unary, QN_OP_tanh),
-	ALL("Add", qn_onnx_binary, QN_OP_add),
-	ALL("Div", qn_onnx_binary, QN_OP_div),
-	ALL("Equal", qn_onnx_binary, QN_OP_equal),
-	ALL("Greater", qn_onnx_binary, QN_OP_greater),
-	ALL("GreaterOrEqual", qn_onnx_binary, QN_OP_greater_equal),
-	ALL("Less", qn_onnx_binary, QN_OP_less),
-	ALL("LessOrEqual", qn_onnx_binary, QN_OP_less_equal),
-	ALL("Mul", qn_onnx_binary, QN_OP_mul),
-	ALL("Sub", qn_onnx_binary, QN_OP_sub),
-	ALL("Pow", power, 0),
-	ALL("Max", nary, QN_OP_maximum),
-	ALL("Min", nary, QN_OP_minimum),
-	ALL("Sum", nary, QN_OP_add),
-	ALL("Mean", mean, QN_OP_add),
-	ALL("Clip", clip, 0),
-	ALL("Relu", relu, 0),
-	ALL("LeakyRelu", with_reals, QN_OP_leaky_relu),
-	ALL("Elu", with_reals, QN_OP_elu),
-	ALL("HardSigmoid", with_reals, QN_OP_hard_sigmoid),
-	ALL("Celu", with_reals, QN_OP_celu),
-	ALL("Selu", with_reals, QN_OP_selu),
-	ALL("Shrink", with_reals, QN_OP_shrink),
-	ALL("Swish", with_reals, QN_OP_swish),
-	ALL("ThresholdedRelu", with_reals, QN_OP_thresholded_relu),
-	ALL("Gelu", gelu, 0),
-	ALL("PRelu", qn_onnx_prelu, 0),
-	ALL("Cast", cast, 0),
-	ALL("CastLike", cast_like, 0),
-	ALL("Where", where, 0),
+#define ONNX(op, name, since)                                                                      \
+	QN_ONNX_BOTH(name, 1, function, qn_onnx_write_function, since, EACH, QN_OP_##op),
+#define FUNCTION(name, attributes, behaviour, types, value, facts) facts
+#include "ir/ops.def"
+	QN_ONNX_WRITE("Sigmoid", qn_onnx_write_gated, 0, EACH, QN_OP_silu, QN_OP_swish),
+	QN_ONNX_WRITE("Reciprocal", qn_onnx_write_rsqrt, 0, EACH, QN_OP_rsqrt),
+	QN_ONNX_BOTH("Add", 1, qn_onnx_binary, qn_onnx_write_plain, 0, EACH, QN_OP_add,
+		     QN_OP_bias_add),
+	QN_ONNX_BOTH("Div", 1, qn_onnx_binary, qn_onnx_write_plain, 0, EACH, QN_OP_div),
+	QN_ONNX_WRITE("Div", qn_onnx_write_floor_div, 0, EACH, QN_OP_floor_div),
+	QN_ONNX_BOTH("Equal", 1, qn_onnx_binary, qn_onnx_write_plain, 0, EACH, QN_OP_equal),
+	QN_ONNX_WRITE("Equal", qn_onnx_write_negated, 0, EACH, QN_OP_not_equal),
+	QN_ONNX_BOTH("Greater", 1, qn_onnx_binary, qn_onnx_write_plain, 0, EACH, QN_OP_greater),
+	QN_ONNX_BOTH("GreaterOrEqual", 1, qn_onnx_binary, qn_onnx_write_plain, 0, EACH,
+		     QN_OP_greater_equal),
+	QN_ONNX_BOTH("Less", 1, qn_onnx_binary, qn_onnx_write_plain, 0, EACH, QN_OP_less),
+	QN_ONNX_BOTH("LessOrEqual", 1, qn_onnx_binary, qn_onnx_write_plain, 0, EACH,
+		     QN_OP_less_equal),
+	QN_ONNX_BOTH("Mul", 1, qn_onnx_binary, qn_onnx_write_plain, 0, EACH, QN_OP_mul),
+	QN_ONNX_WRITE("Mul", qn_onnx_write_squared, 0, EACH, QN_OP_squared_difference,
+		      QN_OP_square),
+	QN_ONNX_BOTH("Sub", 1, qn_onnx_binary, qn_onnx_write_plain, 0, EACH, QN_OP_sub),
+	QN_ONNX_BOTH("Pow", 1, power, qn_onnx_write_plain, 0, EACH, QN_OP_pow),
+	QN_ONNX_BOTH("Max", 1, nary, qn_onnx_write_plain, 0, EACH, QN_OP_maximum),
+	QN_ONNX_BOTH("Min", 1, nary, qn_onnx_write_plain, 0, EACH, QN_OP_minimum),
+	QN_ONNX_READ("", "Sum", 1, nary, QN_OP_add),
+	QN_ONNX_READ("", "Mean", 1, mean, QN_OP_add),
+	QN_ONNX_BOTH("Clip", 1, clip, qn_onnx_write_clip, 0, EACH, QN_OP_clip, QN_OP_relu6),
+	QN_ONNX_WRITE("Clip", qn_onnx_write_clamp, 0, EACH, QN_OP_clamp),
+	QN_ONNX_BOTH("Relu", 1, relu, qn_onnx_write_plain, 0, EACH, QN_OP_relu),
+	QN_ONNX_READ("", "Swish", 1, function, QN_OP_swish),
+	QN_ONNX_BOTH("PRelu", 1, qn_onnx_prelu, qn_onnx_write_plain, 0, EACH, QN_OP_prelu),
+	QN_ONNX_BOTH("Cast", 1, cast, qn_onnx_write_cast, 0, EACH, QN_OP_cast),
+	QN_ONNX_READ("", "CastLike", 1, cast_like, 0),
+	QN_ONNX_BOTH("Where", 1, where, qn_onnx_write_plain, 0, EACH, QN_OP_where),
 	{0},
 };

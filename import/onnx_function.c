@@ -282,11 +282,11 @@ swiglu(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_functions[] = {
-	{"", "NegativeLogLikelihoodLoss", 12, QN_ONNX_NEWEST, loss, 0},
-	{"", "SoftmaxCrossEntropyLoss", 12, QN_ONNX_NEWEST, loss, 1},
-	{"", "TensorScatter", 24, QN_ONNX_NEWEST, tensor_scatter, 0},
-	{"", "BitCast", 26, QN_ONNX_NEWEST, bit_cast, 0},
-	{"", "CausalConvWithState", 27, QN_ONNX_NEWEST, causal_conv, 0},
-	{"", "SwiGLU", 28, QN_ONNX_NEWEST, swiglu, 0},
+	QN_ONNX_READ("", "NegativeLogLikelihoodLoss", 12, loss, 0),
+	QN_ONNX_READ("", "SoftmaxCrossEntropyLoss", 12, loss, 1),
+	QN_ONNX_READ("", "TensorScatter", 24, tensor_scatter, 0),
+	QN_ONNX_READ("", "BitCast", 26, bit_cast, 0),
+	QN_ONNX_READ("", "CausalConvWithState", 27, causal_conv, 0),
+	QN_ONNX_READ("", "SwiGLU", 28, swiglu, 0),
 	{0},
 };

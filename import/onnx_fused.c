@@ -281,23 +281,18 @@ packed_attention(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	finish(o, n, &a, 3, n->nin, out);
 }
 
-#define MS(name, fn, arg)                                                                          \
-	{                                                                                          \
-		"com.microsoft", name, 1, QN_ONNX_NEWEST, fn, arg                                  \
-	}
-
 const qn_onnx_row qn_onnx_fuseds[] = {
-	MS("Gelu", gelu, EXACT),
-	MS("BiasGelu", gelu, EXACT),
-	MS("FastGelu", gelu, BY_TANH),
-	MS("QuickGelu", gelu, QUICK),
-	MS("SkipLayerNormalization", skip_norm, 0),
-	MS("SkipSimplifiedLayerNormalization", skip_norm, 1),
-	{"", "SimplifiedLayerNormalization", 1, QN_ONNX_NEWEST, simplified_norm, 0},
-	MS("FusedConv", fused_conv, 0),
-	MS("FusedGemm", fused_gemm, 0),
-	MS("FusedMatMul", fused_matmul, 0),
-	MS("MultiHeadAttention", multi_head, 0),
-	MS("Attention", packed_attention, 0),
+	QN_ONNX_READ("com.microsoft", "Gelu", 1, gelu, EXACT),
+	QN_ONNX_READ("com.microsoft", "BiasGelu", 1, gelu, EXACT),
+	QN_ONNX_READ("com.microsoft", "FastGelu", 1, gelu, BY_TANH),
+	QN_ONNX_READ("com.microsoft", "QuickGelu", 1, gelu, QUICK),
+	QN_ONNX_READ("com.microsoft", "SkipLayerNormalization", 1, skip_norm, 0),
+	QN_ONNX_READ("com.microsoft", "SkipSimplifiedLayerNormalization", 1, skip_norm, 1),
+	QN_ONNX_READ("", "SimplifiedLayerNormalization", 1, simplified_norm, 0),
+	QN_ONNX_READ("com.microsoft", "FusedConv", 1, fused_conv, 0),
+	QN_ONNX_READ("com.microsoft", "FusedGemm", 1, fused_gemm, 0),
+	QN_ONNX_READ("com.microsoft", "FusedMatMul", 1, fused_matmul, 0),
+	QN_ONNX_READ("com.microsoft", "MultiHeadAttention", 1, multi_head, 0),
+	QN_ONNX_READ("com.microsoft", "Attention", 1, packed_attention, 0),
 	{0},
 };

@@ -26,36 +26,22 @@ static const struct {
 	{QN_OP_custom, "refused: ONNX has no custom operators"},
 };
 
-static const qn_onnx_give_row *
-find(qn_op op)
-{
-	static const qn_onnx_give_row *const families[] = {qn_onnx_give_elements,
-							   qn_onnx_give_windows, qn_onnx_give_moves,
-							   qn_onnx_give_places, qn_onnx_give_norms};
-
-	for (size_t f = 0; f < QN_COUNT(families); f++)
-		for (const qn_onnx_give_row *r = families[f]; r->give != NULL; r++)
-			if (r->op == op)
-				return r;
-	return NULL;
-}
-
 qn_onnx_given
 qn_onnx_out_how(qn_op op)
 {
-	const qn_onnx_give_row *r = find(op);
+	const qn_onnx_row *r = qn_onnx_written(op);
 
 	for (size_t i = 0; i < QN_COUNT(others); i++)
 		if (others[i].op == op)
 			return (qn_onnx_given){.why = others[i].why};
-	return (qn_onnx_given){.name = r != NULL ? r->name : NULL};
+	return (qn_onnx_given){.name = r != NULL ? r->op : NULL};
 }
 
 int64_t
 qn_onnx_out_since(const qn_node *n)
 {
 	static const int64_t reductions[] = {0, 16, 16, 18, 18};
-	const qn_onnx_give_row *r = find(n->op);
+	const qn_onnx_row *r = qn_onnx_written(n->op);
 	int64_t since = r != NULL ? r->since : 0;
 
 	if (n->op == QN_OP_scatter_elements)
@@ -77,7 +63,7 @@ qn_onnx_out_since(const qn_node *n)
 qn_onnx_takes
 qn_onnx_out_takes(const qn_node *n)
 {
-	const qn_onnx_give_row *r = find(n->op);
+	const qn_onnx_row *r = qn_onnx_written(n->op);
 	const qn_attr_set_info *set = qn_opinfo_of(n)->attrs;
 
 	if (n->op == QN_OP_pad && n->attr->pad.mode == QN_PAD_symmetric)
@@ -85,15 +71,6 @@ qn_onnx_out_takes(const qn_node *n)
 	if (set == QN_ATTRS(reduce) && n->attr->reduce.keepdims == 0)
 		return QN_TAKES_PLAIN; /* the result has other axes */
 	return r != NULL ? r->takes : QN_TAKES_PLAIN;
-}
-
-bool
-qn_onnx_out_by_element(const qn_node *n)
-{
-	for (const qn_onnx_give_row *r = qn_onnx_give_elements; r->give != NULL; r++)
-		if (r->op == n->op)
-			return true;
-	return false;
 }
 
 const char *
@@ -109,16 +86,15 @@ qn_onnx_out_refuse(qn_onnx_out *o, const qn_node *n, const char *why)
 const char *
 qn_onnx_out_op(qn_onnx_out *o, const qn_node *n)
 {
-	const qn_onnx_give_row *r = find(n->op);
+	const qn_onnx_row *r = qn_onnx_written(n->op);
 
 	for (size_t i = 0; i < QN_COUNT(others); i++)
 		if (others[i].op == n->op)
 			return qn_onnx_out_refuse(o, n, others[i].why);
 	if (!n->type->is_tuple && qn_type_count(n->type) < 0)
 		return qn_onnx_out_refuse(o, n, "its shape is not known");
-	return r != NULL ? r->give(o, n, r->name)
-			 : qn_onnx_out_refuse(
-				   o, n, "internal error: import/onnx_give_*.c has no row for it");
+	return r != NULL ? r->write(o, n, r->op)
+			 : qn_onnx_out_refuse(o, n, "ONNX has no operator for it");
 }
 
 /* ---- what the writers share ---- */
@@ -144,7 +120,7 @@ qn_onnx_give_over(qn_onnx_out *o, const qn_node *n, const char *op, size_t more,
 }
 
 const char *
-qn_onnx_give_plain(qn_onnx_out *o, const qn_node *n, const char *op)
+qn_onnx_write_plain(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	return qn_onnx_give_over(o, n, op, 0, NULL);
 }

@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_give.h - what the writers of operators share (onnx_give*.c).
- *
- *   {QN_OP_relu, "Relu", qn_onnx_give_plain, 0, QN_TAKES_ANY}   relu(x) is Relu(x), in the lowest operator set that is written, and in either order of axes
- *   {QN_OP_gelu, "Gelu", gelu, 20, QN_TAKES_ANY}                Gelu is there since operator set 20 */
+/* onnx_give.h - the functions that write ops as operators of ONNX (onnx_give*.c), and what they
+ * share.  The rows are in the tables of the readers (onnx.h). */
 #ifndef QN_IMPORT_ONNX_GIVE_H
 #define QN_IMPORT_ONNX_GIVE_H
 
 #include "import/onnx_write.h"
 
-/* Writes node n with operator `op`; the name of its result, NULL after a report. */
-typedef const char *qn_onnx_give_fn(qn_onnx_out *o, const qn_node *n, const char *op);
-
-typedef struct qn_onnx_give_row {
-	qn_op op;
-	const char *name;
-	qn_onnx_give_fn *give;
-	int64_t since; /* operator set, 0: the lowest */
-	qn_onnx_takes takes;
-} qn_onnx_give_row;
-
-/* The families; the last row has no function. */
-extern const qn_onnx_give_row qn_onnx_give_elements[], qn_onnx_give_windows[], qn_onnx_give_moves[],
-	qn_onnx_give_places[], qn_onnx_give_norms[];
+/* Each is named by a row. */
+qn_onnx_write_fn qn_onnx_write_plain, qn_onnx_write_clip, qn_onnx_write_function,
+	qn_onnx_write_gated, qn_onnx_write_squared, qn_onnx_write_rsqrt, qn_onnx_write_clamp,
+	qn_onnx_write_negated, qn_onnx_write_remainder_of, qn_onnx_write_floor_div,
+	qn_onnx_write_shift, qn_onnx_write_is_inf, qn_onnx_write_cast;
+qn_onnx_write_fn qn_onnx_write_conv, qn_onnx_write_conv_transpose, qn_onnx_write_pool,
+	qn_onnx_write_global_pool, qn_onnx_write_resize, qn_onnx_write_depth_space,
+	qn_onnx_write_dense, qn_onnx_write_matmul;
+qn_onnx_write_fn qn_onnx_write_reshape, qn_onnx_write_expand, qn_onnx_write_tile,
+	qn_onnx_write_transpose, qn_onnx_write_concat, qn_onnx_write_pad, qn_onnx_write_slice,
+	qn_onnx_write_reverse, qn_onnx_write_trilu, qn_onnx_write_split;
+qn_onnx_write_fn qn_onnx_write_gather, qn_onnx_write_gather_nd, qn_onnx_write_scatter,
+	qn_onnx_write_one_hot, qn_onnx_write_top_k, qn_onnx_write_top_places;
+qn_onnx_write_fn qn_onnx_write_reduce, qn_onnx_write_arg, qn_onnx_write_cumsum, qn_onnx_write_along,
+	qn_onnx_write_layer_norm, qn_onnx_write_rms_norm, qn_onnx_write_l2_norm,
+	qn_onnx_write_by_channel;
 
 const qn_type *qn_onnx_give_type(const qn_onnx_out *o, const qn_node *n, uint32_t i);
 /* The operator over the node's operands, and over `more` further inputs behind them. */
 const char *qn_onnx_give_over(qn_onnx_out *o, const qn_node *n, const char *op, size_t more,
 			      const char *const *extra);
-qn_onnx_give_fn qn_onnx_give_plain;
 
 /* Operators over names; NULL among the operands gives NULL.  Names of results are like the
  * node's. */

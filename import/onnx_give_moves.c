@@ -23,8 +23,8 @@ with_list(qn_onnx_out *o, const qn_node *n, const char *op, const char *base, in
 /* A dimension of 0 is one, not a copy of the operand's.  An image whose channels come first is
  * read so where these are the same elements, or where only weights whose columns are moved take the
  * result. */
-static const char *
-reshape(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_reshape(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_onnx_layout order =
 		o->flat[o->id] != 0 || qn_onnx_out_order_is_free(qn_onnx_give_type(o, n, 0))
@@ -38,31 +38,31 @@ reshape(qn_onnx_out *o, const qn_node *n, const char *op)
 	return y;
 }
 
-static const char *
-expand(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_expand(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	return with_list(o, n, op, "shape", n->type->rank, n->type->dim);
 }
 
-static const char *
-tile(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_tile(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_list *r = &n->attr->tile.repeats;
 
 	return with_list(o, n, op, "repeats", r->n, r->v);
 }
 
-static const char *
-transpose(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_transpose(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	(void)op;
 	return qn_onnx_out_permuted(o, n->in[0], n->type->rank, n->attr->perm.perm.v);
 }
 
-static const char *
-concat(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_concat(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	const char *y = qn_onnx_give_plain(o, n, op);
+	const char *y = qn_onnx_write_plain(o, n, op);
 
 	if (y != NULL)
 		qn_onnx_out_int(o, "axis", qn_onnx_give_axis(o, n, n->attr->axis.axis));
@@ -114,8 +114,8 @@ mirrored(qn_onnx_out *o, const qn_node *n)
 	return x;
 }
 
-static const char *
-pad(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_pad(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_attrs_pad *a = &n->attr->pad;
 	const qn_elem *e = n->type->elem;
@@ -136,8 +136,8 @@ pad(qn_onnx_out *o, const qn_node *n, const char *op)
 	return y;
 }
 
-static const char *
-slice(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_slice(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_attrs_slice *a = &n->attr->slice;
 	int64_t axes[QN_MAX_RANK], step[QN_MAX_RANK];
@@ -154,8 +154,8 @@ slice(qn_onnx_out *o, const qn_node *n, const char *op)
 	return qn_onnx_give_over(o, n, op, 4, in);
 }
 
-static const char *
-reverse(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_reverse(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_list *axes = &n->attr->axes.axes;
 	int64_t start[QN_MAX_RANK], end[QN_MAX_RANK];
@@ -172,8 +172,8 @@ reverse(qn_onnx_out *o, const qn_node *n, const char *op)
 	return qn_onnx_give_over(o, n, op, 4, in);
 }
 
-static const char *
-trilu(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_trilu(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const char *k = qn_onnx_out_number(o, "k", QN_PLAIN_i64, (double)n->attr->trilu.k);
 	const char *y = qn_onnx_give_over(o, n, op, 1, &k);
@@ -185,8 +185,8 @@ trilu(qn_onnx_out *o, const qn_node *n, const char *op)
 
 /* ---- tuples ---- */
 
-static const char *
-split(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_split(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_attrs_split *a = &n->attr->split;
 	const char *sizes = qn_onnx_out_i64s(o, "sizes", a->sizes.n, a->sizes.v);
@@ -196,20 +196,3 @@ split(qn_onnx_out *o, const qn_node *n, const char *op)
 		qn_onnx_out_int(o, "axis", qn_onnx_give_axis(o, n, a->axis));
 	return y;
 }
-
-const qn_onnx_give_row qn_onnx_give_moves[] = {
-	{QN_OP_reshape, "Reshape", reshape, 0, QN_TAKES_PLAIN},
-	{QN_OP_flatten, "Reshape", reshape, 0, QN_TAKES_PLAIN},
-	{QN_OP_squeeze, "Reshape", reshape, 0, QN_TAKES_PLAIN},
-	{QN_OP_expand_dims, "Reshape", reshape, 0, QN_TAKES_PLAIN},
-	{QN_OP_expand, "Expand", expand, 0, QN_TAKES_PLAIN},
-	{QN_OP_tile, "Tile", tile, 0, QN_TAKES_PLAIN},
-	{QN_OP_transpose, "Transpose", transpose, 0, QN_TAKES_PLAIN},
-	{QN_OP_concat, "Concat", concat, 0, QN_TAKES_ANY},
-	{QN_OP_pad, "Pad", pad, 0, QN_TAKES_ANY},
-	{QN_OP_slice, "Slice", slice, 0, QN_TAKES_ANY},
-	{QN_OP_reverse, "Slice", reverse, 0, QN_TAKES_PLAIN},
-	{QN_OP_trilu, "Trilu", trilu, 0, QN_TAKES_PLAIN},
-	{QN_OP_split, "Split", split, 0, QN_TAKES_ANY},
-	{0},
-};

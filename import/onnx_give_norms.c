@@ -26,8 +26,8 @@ leaves_order(const qn_onnx_out *o, const qn_node *n)
 	return places || gone[rank - 1];
 }
 
-static const char *
-reduce(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_reduce(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_attrs_reduce *a = &n->attr->reduce;
 	const bool channels_first = a->keepdims == 0 && leaves_order(o, n);
@@ -41,10 +41,10 @@ reduce(qn_onnx_out *o, const qn_node *n, const char *op)
 }
 
 /* Places are i64 in ONNX. */
-static const char *
-arg(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_arg(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	const char *y = qn_onnx_give_plain(o, n, op);
+	const char *y = qn_onnx_write_plain(o, n, op);
 
 	if (y == NULL)
 		return NULL;
@@ -56,8 +56,8 @@ arg(qn_onnx_out *o, const qn_node *n, const char *op)
 		       : qn_onnx_out_cast(o, n->name, y, n->type->elem->plain);
 }
 
-static const char *
-cumsum(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_cumsum(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const char *at = qn_onnx_out_i64s(o, "axis", 1, &n->attr->cumsum.axis);
 	const char *y = qn_onnx_give_over(o, n, op, 1, &at);
@@ -69,10 +69,10 @@ cumsum(qn_onnx_out *o, const qn_node *n, const char *op)
 	return y;
 }
 
-static const char *
-along(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_along(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	const char *y = qn_onnx_give_plain(o, n, op);
+	const char *y = qn_onnx_write_plain(o, n, op);
 
 	if (y != NULL)
 		qn_onnx_out_int(o, "axis", qn_onnx_give_axis(o, n, n->attr->axis.axis));
@@ -81,10 +81,10 @@ along(qn_onnx_out *o, const qn_node *n, const char *op)
 
 /* ---- normalizations ---- */
 
-static const char *
-layer_norm(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_layer_norm(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	const char *y = qn_onnx_give_plain(o, n, op);
+	const char *y = qn_onnx_write_plain(o, n, op);
 
 	if (y != NULL) {
 		qn_onnx_out_int(o, "axis", n->attr->layer_norm.axis);
@@ -93,8 +93,8 @@ layer_norm(qn_onnx_out *o, const qn_node *n, const char *op)
 	return y;
 }
 
-static const char *
-rms_norm(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_rms_norm(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_attrs_layer_norm *a = &n->attr->layer_norm;
 	const int32_t rank = n->type->rank;
@@ -110,8 +110,8 @@ rms_norm(qn_onnx_out *o, const qn_node *n, const char *op)
 	return qn_onnx_give_2(o, n, "Mul", m, qn_onnx_out_value(o, n->in[1]));
 }
 
-static const char *
-l2_norm(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_l2_norm(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_attrs_l2_norm *a = &n->attr->l2_norm;
 	const qn_list axes = {1, {a->axis}};
@@ -124,8 +124,8 @@ l2_norm(qn_onnx_out *o, const qn_node *n, const char *op)
 }
 
 /* Over images: the channels come first, all other operands are vectors. */
-static const char *
-by_channel(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_by_channel(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const char *in[5] = {qn_onnx_give_channels_first(o, n, 0)};
 
@@ -147,23 +147,3 @@ by_channel(qn_onnx_out *o, const qn_node *n, const char *op)
 	}
 	return y;
 }
-
-const qn_onnx_give_row qn_onnx_give_norms[] = {
-	{QN_OP_reduce_mean, "ReduceMean", reduce, 0, QN_TAKES_ANY},
-	{QN_OP_reduce_sum, "ReduceSum", reduce, 0, QN_TAKES_ANY},
-	{QN_OP_reduce_max, "ReduceMax", reduce, 0, QN_TAKES_ANY},
-	{QN_OP_reduce_min, "ReduceMin", reduce, 0, QN_TAKES_ANY},
-	{QN_OP_reduce_prod, "ReduceProd", reduce, 0, QN_TAKES_ANY},
-	{QN_OP_argmax, "ArgMax", arg, 0, QN_TAKES_PLAIN},
-	{QN_OP_argmin, "ArgMin", arg, 0, QN_TAKES_PLAIN},
-	{QN_OP_cumsum, "CumSum", cumsum, 0, QN_TAKES_PLAIN},
-	{QN_OP_softmax, "Softmax", along, 0, QN_TAKES_ANY},
-	{QN_OP_log_softmax, "LogSoftmax", along, 0, QN_TAKES_ANY},
-	{QN_OP_layer_norm, "LayerNormalization", layer_norm, 17, QN_TAKES_PLAIN},
-	{QN_OP_rms_norm, "ReduceMean", rms_norm, 0, QN_TAKES_PLAIN},
-	{QN_OP_l2_norm, "ReduceSum", l2_norm, 0, QN_TAKES_PLAIN},
-	{QN_OP_batch_norm, "BatchNormalization", by_channel, 0, QN_TAKES_FIRST},
-	{QN_OP_instance_norm, "InstanceNormalization", by_channel, 0, QN_TAKES_FIRST},
-	{QN_OP_lrn, "LRN", by_channel, 0, QN_TAKES_FIRST},
-	{0},
-};

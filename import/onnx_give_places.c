@@ -5,33 +5,33 @@
  *   top_places(x) {k=2}                 the second result of TopK(x, [2]), cast to the type of places */
 #include "import/onnx_give.h"
 
-static const char *
-gather(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_gather(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	const char *y = qn_onnx_give_plain(o, n, op);
+	const char *y = qn_onnx_write_plain(o, n, op);
 
 	if (y != NULL)
 		qn_onnx_out_int(o, "axis", n->attr->gather.axis);
 	return y;
 }
 
-static const char *
-gather_nd(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_gather_nd(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	const char *y = qn_onnx_give_plain(o, n, op);
+	const char *y = qn_onnx_write_plain(o, n, op);
 
 	if (y != NULL)
 		qn_onnx_out_int(o, "batch_dims", n->attr->gather_nd.batch_dims);
 	return y;
 }
 
-static const char *
-scatter(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_scatter(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const bool elements = n->op == QN_OP_scatter_elements;
 	const int32_t how =
 		elements ? n->attr->scatter_elements.reduction : n->attr->scatter_nd.reduction;
-	const char *y = qn_onnx_give_plain(o, n, op);
+	const char *y = qn_onnx_write_plain(o, n, op);
 
 	if (y != NULL && elements)
 		qn_onnx_out_int(o, "axis", n->attr->scatter_elements.axis);
@@ -40,8 +40,8 @@ scatter(qn_onnx_out *o, const qn_node *n, const char *op)
 	return y;
 }
 
-static const char *
-one_hot(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_one_hot(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const char *at = qn_onnx_out_value(o, n->in[0]);
 
@@ -58,8 +58,8 @@ one_hot(qn_onnx_out *o, const qn_node *n, const char *op)
 }
 
 /* The elements; their places are the second result. */
-static const char *
-top_k(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_top_k(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const char *k = qn_onnx_out_i64s(o, "k", 1, &n->attr->top_k.k);
 	const char *y = qn_onnx_give_over(o, n, op, 1, &k);
@@ -71,25 +71,13 @@ top_k(qn_onnx_out *o, const qn_node *n, const char *op)
 	return y;
 }
 
-static const char *
-top_places(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_top_places(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	if (top_k(o, n, op) == NULL)
+	if (qn_onnx_write_top_k(o, n, op) == NULL)
 		return NULL;
 	const char *y = qn_onnx_out_more(o, n->name);
 	return n->type->elem->plain == QN_PLAIN_i64
 		       ? y
 		       : qn_onnx_out_cast(o, n->name, y, n->type->elem->plain);
 }
-
-const qn_onnx_give_row qn_onnx_give_places[] = {
-	{QN_OP_gather, "Gather", gather, 0, QN_TAKES_PLAIN},
-	{QN_OP_gather_elements, "GatherElements", gather, 0, QN_TAKES_PLAIN},
-	{QN_OP_gather_nd, "GatherND", gather_nd, 0, QN_TAKES_PLAIN},
-	{QN_OP_scatter_elements, "ScatterElements", scatter, 0, QN_TAKES_PLAIN},
-	{QN_OP_scatter_nd, "ScatterND", scatter, 0, QN_TAKES_PLAIN},
-	{QN_OP_one_hot, "OneHot", one_hot, 0, QN_TAKES_PLAIN},
-	{QN_OP_top_k, "TopK", top_k, 0, QN_TAKES_PLAIN},
-	{QN_OP_top_places, "TopK", top_places, 0, QN_TAKES_PLAIN},
-	{0},
-};

@@ -42,8 +42,8 @@ sliding_of(const qn_node *n)
 	return (sliding){3, c->padding, c->stride, c->dilation, c->pad, c->groups};
 }
 
-static const char *
-conv(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_conv(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const int64_t *x = qn_onnx_give_type(o, n, 0)->dim, *k = qn_onnx_give_type(o, n, 1)->dim;
 	const sliding s = sliding_of(n);
@@ -84,8 +84,8 @@ turned_kernel(qn_onnx_out *o, const qn_node *n, int64_t groups)
 	return qn_onnx_give_2(o, n, "Reshape", w, qn_onnx_out_i64s(o, "shape", 4, four));
 }
 
-static const char *
-conv_transpose(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_conv_transpose(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_attrs_conv2d_transpose *a = &n->attr->conv2d_transpose;
 	const int64_t *x = qn_onnx_give_type(o, n, 0)->dim, *k = qn_onnx_give_type(o, n, 1)->dim;
@@ -112,8 +112,8 @@ conv_transpose(qn_onnx_out *o, const qn_node *n, const char *op)
 
 /* ---- pools ---- */
 
-static const char *
-pool(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_pool(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_pooling p = qn_pooling_of(n);
 	const bool max = n->op == QN_OP_max_pool || n->op == QN_OP_max_pool3d;
@@ -140,8 +140,8 @@ pool(qn_onnx_out *o, const qn_node *n, const char *op)
 	return y;
 }
 
-static const char *
-global_pool(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_global_pool(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	return qn_onnx_give_1(o, n, op, qn_onnx_give_channels_first(o, n, 0));
 }
@@ -150,8 +150,8 @@ global_pool(qn_onnx_out *o, const qn_node *n, const char *op)
 
 /* TFLite's places: nearest pixels are those below (i + 0.5) * in / out, which is half_pixel with
  * halves going up; aligned ones the nearest, halves going up too; asymmetric ones those below. */
-static const char *
-resize(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_resize(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	static const char *const places[] = {"half_pixel", "align_corners", "asymmetric"};
 	const qn_attrs_resize *a = &n->attr->resize;
@@ -172,8 +172,8 @@ resize(qn_onnx_out *o, const qn_node *n, const char *op)
 	return out;
 }
 
-static const char *
-depth_space(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_depth_space(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const bool spread = n->op == QN_OP_depth_to_space;
 	const char *y = qn_onnx_give_1(o, n, op, qn_onnx_give_channels_first(o, n, 0));
@@ -189,8 +189,8 @@ depth_space(qn_onnx_out *o, const qn_node *n, const char *op)
 
 /* ---- products ---- */
 
-static const char *
-dense(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_dense(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const int64_t channels = o->flat[n->in[0]];
 	const char *in[3] = {qn_onnx_out_value(o, n->in[0]),
@@ -206,8 +206,8 @@ dense(qn_onnx_out *o, const qn_node *n, const char *op)
 	return y;
 }
 
-static const char *
-matmul(qn_onnx_out *o, const qn_node *n, const char *op)
+const char *
+qn_onnx_write_matmul(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const int64_t turn[2] = {n->attr->matmul.transpose_a, n->attr->matmul.transpose_b};
 	const char *in[2];
@@ -227,22 +227,3 @@ matmul(qn_onnx_out *o, const qn_node *n, const char *op)
 	}
 	return qn_onnx_give_2(o, n, op, in[0], in[1]);
 }
-
-const qn_onnx_give_row qn_onnx_give_windows[] = {
-	{QN_OP_conv1d, "Conv", conv, 0, QN_TAKES_FIRST},
-	{QN_OP_conv2d, "Conv", conv, 0, QN_TAKES_FIRST},
-	{QN_OP_conv3d, "Conv", conv, 0, QN_TAKES_FIRST},
-	{QN_OP_conv2d_transpose, "ConvTranspose", conv_transpose, 0, QN_TAKES_FIRST},
-	{QN_OP_max_pool, "MaxPool", pool, 0, QN_TAKES_FIRST},
-	{QN_OP_avg_pool, "AveragePool", pool, 0, QN_TAKES_FIRST},
-	{QN_OP_max_pool3d, "MaxPool", pool, 0, QN_TAKES_FIRST},
-	{QN_OP_avg_pool3d, "AveragePool", pool, 0, QN_TAKES_FIRST},
-	{QN_OP_global_avg_pool, "GlobalAveragePool", global_pool, 0, QN_TAKES_FIRST},
-	{QN_OP_resize_nearest, "Resize", resize, 0, QN_TAKES_FIRST},
-	{QN_OP_resize_bilinear, "Resize", resize, 0, QN_TAKES_FIRST},
-	{QN_OP_depth_to_space, "DepthToSpace", depth_space, 0, QN_TAKES_FIRST},
-	{QN_OP_space_to_depth, "SpaceToDepth", depth_space, 0, QN_TAKES_FIRST},
-	{QN_OP_dense, "Gemm", dense, 0, QN_TAKES_PLAIN},
-	{QN_OP_matmul, "MatMul", matmul, 0, QN_TAKES_PLAIN},
-	{0},
-};

@@ -288,7 +288,7 @@ affine_grid(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_grids[] = {
-	{"", "GridSample", 16, QN_ONNX_NEWEST, grid_sample, 0},
-	{"", "AffineGrid", 20, QN_ONNX_NEWEST, affine_grid, 0},
+	QN_ONNX_READ("", "GridSample", 16, grid_sample, 0),
+	QN_ONNX_READ("", "AffineGrid", 20, affine_grid, 0),
 	{0},
 };

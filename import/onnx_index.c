@@ -5,7 +5,7 @@
  *   Compress(x, [1, 0, 1]) {axis=0}   gather x, [0, 2]: what is chosen must be known
  *   Hardmax(x)                        one_hot of argmax
  *   ReverseSequence(x, [2, 3])        gather over steps and batches as one axis */
-#include "import/onnx.h"
+#include "import/onnx_give.h"
 
 #include <math.h>
 #include <string.h>
@@ -298,23 +298,21 @@ reverse_sequence(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	out[0] = qn_importer_reshape(&o->im, x, t->rank, t->dim);
 }
 
-#define ALL(name, fn)                                                                              \
-	{                                                                                          \
-		"", name, 1, QN_ONNX_NEWEST, fn, 0                                                 \
-	}
-
 const qn_onnx_row qn_onnx_index[] = {
-	ALL("GatherElements", gather_elements),
-	ALL("GatherND", gather_nd),
-	ALL("ScatterElements", scatter_elements),
-	ALL("Scatter", scatter_elements),
-	ALL("ScatterND", scatter_nd),
-	ALL("Trilu", trilu),
-	ALL("OneHot", one_hot),
-	ALL("Hardmax", hardmax),
-	ALL("TopK", top_k),
-	ALL("Compress", compress),
-	ALL("NonZero", non_zero),
-	ALL("ReverseSequence", reverse_sequence),
+	QN_ONNX_BOTH("GatherElements", 1, gather_elements, qn_onnx_write_gather, 0, PLAIN,
+		     QN_OP_gather_elements),
+	QN_ONNX_BOTH("GatherND", 1, gather_nd, qn_onnx_write_gather_nd, 0, PLAIN, QN_OP_gather_nd),
+	QN_ONNX_BOTH("ScatterElements", 1, scatter_elements, qn_onnx_write_scatter, 0, PLAIN,
+		     QN_OP_scatter_elements),
+	QN_ONNX_READ("", "Scatter", 1, scatter_elements, 0),
+	QN_ONNX_BOTH("ScatterND", 1, scatter_nd, qn_onnx_write_scatter, 0, PLAIN, QN_OP_scatter_nd),
+	QN_ONNX_BOTH("Trilu", 1, trilu, qn_onnx_write_trilu, 0, PLAIN, QN_OP_trilu),
+	QN_ONNX_BOTH("OneHot", 1, one_hot, qn_onnx_write_one_hot, 0, PLAIN, QN_OP_one_hot),
+	QN_ONNX_READ("", "Hardmax", 1, hardmax, 0),
+	QN_ONNX_BOTH("TopK", 1, top_k, qn_onnx_write_top_k, 0, PLAIN, QN_OP_top_k),
+	QN_ONNX_WRITE("TopK", qn_onnx_write_top_places, 0, PLAIN, QN_OP_top_places),
+	QN_ONNX_READ("", "Compress", 1, compress, 0),
+	QN_ONNX_READ("", "NonZero", 1, non_zero, 0),
+	QN_ONNX_READ("", "ReverseSequence", 1, reverse_sequence, 0),
 	{0},
 };

@@ -200,7 +200,7 @@ linear_attention(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_linear_attentions[] = {
-	{"", "LinearAttention", 27, QN_ONNX_NEWEST, linear_attention, 0},
-	{"com.microsoft", "LinearAttention", 1, QN_ONNX_NEWEST, linear_attention, 0},
+	QN_ONNX_READ("", "LinearAttention", 27, linear_attention, 0),
+	QN_ONNX_READ("com.microsoft", "LinearAttention", 1, linear_attention, 0),
 	{0},
 };

@@ -4,7 +4,7 @@
  *   And(a, b)                        logical_and
  *   BitShift(a, b) {direction=LEFT}  shift_left
  *   Mod(a, b) {fmod=1}               mod {fmod=1} */
-#include "import/onnx.h"
+#include "import/onnx_give.h"
 
 #include <string.h>
 
@@ -50,23 +50,22 @@ is_inf(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		out[0] = qn_importer_op(&o->im, QN_OP_is_inf, 1, n->in, &a, NULL);
 }
 
-#define ALL(name, fn, arg)                                                                         \
-	{                                                                                          \
-		"", name, 1, QN_ONNX_NEWEST, fn, arg                                               \
-	}
-
 const qn_onnx_row qn_onnx_logic[] = {
-	ALL("And", qn_onnx_binary, QN_OP_logical_and),
-	ALL("Or", qn_onnx_binary, QN_OP_logical_or),
-	ALL("Xor", qn_onnx_binary, QN_OP_logical_xor),
-	ALL("Not", unary, QN_OP_logical_not),
-	ALL("BitwiseAnd", qn_onnx_binary, QN_OP_bitwise_and),
-	ALL("BitwiseOr", qn_onnx_binary, QN_OP_bitwise_or),
-	ALL("BitwiseXor", qn_onnx_binary, QN_OP_bitwise_xor),
-	ALL("BitwiseNot", unary, QN_OP_bitwise_not),
-	ALL("BitShift", shift, 0),
-	ALL("Mod", remainder_of, 0),
-	ALL("IsNaN", unary, QN_OP_is_nan),
-	ALL("IsInf", is_inf, 0),
+	QN_ONNX_BOTH("And", 1, qn_onnx_binary, qn_onnx_write_plain, 0, EACH, QN_OP_logical_and),
+	QN_ONNX_BOTH("Or", 1, qn_onnx_binary, qn_onnx_write_plain, 0, EACH, QN_OP_logical_or),
+	QN_ONNX_BOTH("Xor", 1, qn_onnx_binary, qn_onnx_write_plain, 0, EACH, QN_OP_logical_xor),
+	QN_ONNX_BOTH("Not", 1, unary, qn_onnx_write_plain, 0, EACH, QN_OP_logical_not),
+	QN_ONNX_BOTH("BitwiseAnd", 1, qn_onnx_binary, qn_onnx_write_plain, 18, EACH,
+		     QN_OP_bitwise_and),
+	QN_ONNX_BOTH("BitwiseOr", 1, qn_onnx_binary, qn_onnx_write_plain, 18, EACH,
+		     QN_OP_bitwise_or),
+	QN_ONNX_BOTH("BitwiseXor", 1, qn_onnx_binary, qn_onnx_write_plain, 18, EACH,
+		     QN_OP_bitwise_xor),
+	QN_ONNX_BOTH("BitwiseNot", 1, unary, qn_onnx_write_plain, 18, EACH, QN_OP_bitwise_not),
+	QN_ONNX_BOTH("BitShift", 1, shift, qn_onnx_write_shift, 0, EACH, QN_OP_shift_left,
+		     QN_OP_shift_right),
+	QN_ONNX_BOTH("Mod", 1, remainder_of, qn_onnx_write_remainder_of, 0, EACH, QN_OP_mod),
+	QN_ONNX_BOTH("IsNaN", 1, unary, qn_onnx_write_plain, 0, EACH, QN_OP_is_nan),
+	QN_ONNX_BOTH("IsInf", 1, is_inf, qn_onnx_write_is_inf, 0, EACH, QN_OP_is_inf),
 	{0},
 };

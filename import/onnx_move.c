@@ -3,7 +3,7 @@
  *
  *   Reshape(x, [0, -1])      0: the dim of x (unless allowzero), -1: what is left
  *   Unsqueeze(x, [0, 3])     dims of 1 at these places of the result */
-#include "import/onnx.h"
+#include "import/onnx_give.h"
 
 #include <string.h>
 
@@ -321,23 +321,21 @@ depth_space(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 					    qn_importer_op(&o->im, (qn_op)n->arg, 1, &x, &a, NULL));
 }
 
-#define ALL(name, fn, arg)                                                                         \
-	{                                                                                          \
-		"", name, 1, QN_ONNX_NEWEST, fn, arg                                               \
-	}
-
 const qn_onnx_row qn_onnx_move[] = {
-	ALL("Identity", identity, 0),
-	ALL("Dropout", identity, 0),
-	ALL("Reshape", reshape, 0),
-	ALL("Flatten", flatten, 0),
-	ALL("Transpose", transpose, 0),
-	ALL("Squeeze", squeeze, 0),
-	ALL("Unsqueeze", unsqueeze, 0),
-	ALL("Expand", expand, 0),
-	ALL("Tile", tile, 0),
-	ALL("Gather", gather, 0),
-	ALL("DepthToSpace", depth_space, QN_OP_depth_to_space),
-	ALL("SpaceToDepth", depth_space, QN_OP_space_to_depth),
+	QN_ONNX_READ("", "Identity", 1, identity, 0),
+	QN_ONNX_READ("", "Dropout", 1, identity, 0),
+	QN_ONNX_BOTH("Reshape", 1, reshape, qn_onnx_write_reshape, 0, PLAIN, QN_OP_reshape,
+		     QN_OP_flatten, QN_OP_squeeze, QN_OP_expand_dims),
+	QN_ONNX_READ("", "Flatten", 1, flatten, 0),
+	QN_ONNX_BOTH("Transpose", 1, transpose, qn_onnx_write_transpose, 0, PLAIN, QN_OP_transpose),
+	QN_ONNX_READ("", "Squeeze", 1, squeeze, 0),
+	QN_ONNX_READ("", "Unsqueeze", 1, unsqueeze, 0),
+	QN_ONNX_BOTH("Expand", 1, expand, qn_onnx_write_expand, 0, PLAIN, QN_OP_expand),
+	QN_ONNX_BOTH("Tile", 1, tile, qn_onnx_write_tile, 0, PLAIN, QN_OP_tile),
+	QN_ONNX_BOTH("Gather", 1, gather, qn_onnx_write_gather, 0, PLAIN, QN_OP_gather),
+	QN_ONNX_BOTH("DepthToSpace", 1, depth_space, qn_onnx_write_depth_space, 0, FIRST,
+		     QN_OP_depth_to_space),
+	QN_ONNX_BOTH("SpaceToDepth", 1, depth_space, qn_onnx_write_depth_space, 0, FIRST,
+		     QN_OP_space_to_depth),
 	{0},
 };

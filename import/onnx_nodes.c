@@ -293,7 +293,7 @@ convert(qn_onnx *o, const Onnx__NodeProto *p)
 			call(o, f, &n, out);
 		else if (lists_ok(o, op, p->n_input, in) &&
 			 qn_onnx_read_integers(o, domain, &n, in))
-			row->fn(o, &n, out);
+			row->read(o, &n, out);
 		check_outputs(o, p, out, problems);
 	} else if (o->im.problems == problems) {
 		behind = true;

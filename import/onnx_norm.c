@@ -4,7 +4,7 @@
  *   LayerNormalization(x, s, b)           layer_norm; mean and 1/deviation beside it when they are asked for
  *   GroupNormalization(x [N,C,…]) {g}     x as [N,g,C/g * …], normalized over the last axis
  *   Softmax before version 13             over all axes from `axis` on, as one */
-#include "import/onnx.h"
+#include "import/onnx_give.h"
 
 static bool
 rank_ok(qn_onnx *o, qn_id x, int32_t least)
@@ -316,21 +316,19 @@ softmax(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	out[0] = flat ? same_shape(o, y, n->in[0]) : y;
 }
 
-#define ALL(name, fn, arg)                                                                         \
-	{                                                                                          \
-		"", name, 1, QN_ONNX_NEWEST, fn, arg                                               \
-	}
-
 const qn_onnx_row qn_onnx_norm[] = {
-	ALL("BatchNormalization", qn_onnx_batch_norm, 0),
-	ALL("InstanceNormalization", instance_norm, 0),
-	ALL("GroupNormalization", group_norm, 0),
-	ALL("LayerNormalization", layer_norm, 0),
-	ALL("RMSNormalization", rms_norm, 0),
-	ALL("MeanVarianceNormalization", mean_variance, 0),
-	ALL("LpNormalization", lp_norm, 0),
-	ALL("LRN", local_response, 0),
-	ALL("Softmax", softmax, QN_OP_softmax),
-	ALL("LogSoftmax", softmax, QN_OP_log_softmax),
+	QN_ONNX_BOTH("BatchNormalization", 1, qn_onnx_batch_norm, qn_onnx_write_by_channel, 0,
+		     FIRST, QN_OP_batch_norm),
+	QN_ONNX_BOTH("InstanceNormalization", 1, instance_norm, qn_onnx_write_by_channel, 0, FIRST,
+		     QN_OP_instance_norm),
+	QN_ONNX_READ("", "GroupNormalization", 1, group_norm, 0),
+	QN_ONNX_BOTH("LayerNormalization", 1, layer_norm, qn_onnx_write_layer_norm, 17, PLAIN,
+		     QN_OP_layer_norm),
+	QN_ONNX_READ("", "RMSNormalization", 1, rms_norm, 0),
+	QN_ONNX_READ("", "MeanVarianceNormalization", 1, mean_variance, 0),
+	QN_ONNX_READ("", "LpNormalization", 1, lp_norm, 0),
+	QN_ONNX_BOTH("LRN", 1, local_response, qn_onnx_write_by_channel, 0, FIRST, QN_OP_lrn),
+	QN_ONNX_BOTH("Softmax", 1, softmax, qn_onnx_write_along, 0, ANY, QN_OP_softmax),
+	QN_ONNX_BOTH("LogSoftmax", 1, softmax, qn_onnx_write_along, 0, ANY, QN_OP_log_softmax),
 	{0},
 };

@@ -29,6 +29,17 @@ qn_onnx_find(const char *domain, const char *op, int64_t version)
 	return NULL;
 }
 
+const qn_onnx_row *
+qn_onnx_written(qn_op op)
+{
+	for (size_t i = 0; i < QN_COUNT(families); i++)
+		for (const qn_onnx_row *row = families[i]; row->op != NULL; row++)
+			for (size_t k = 0; k < QN_ONNX_MOST_OPS && row->ops[k] != 0; k++)
+				if (row->ops[k] == op)
+					return row;
+	return NULL;
+}
+
 bool
 qn_onnx_versions(const char *domain, const char *op, int32_t *min, int32_t *max)
 {
@@ -36,7 +47,8 @@ qn_onnx_versions(const char *domain, const char *op, int32_t *min, int32_t *max)
 
 	for (size_t i = 0; i < QN_COUNT(families); i++)
 		for (const qn_onnx_row *row = families[i]; row->op != NULL; row++)
-			if (strcmp(row->op, op) == 0 && strcmp(row->domain, domain) == 0) {
+			if (row->read != NULL && strcmp(row->op, op) == 0 &&
+			    strcmp(row->domain, domain) == 0) {
 				*min = !found || row->min < *min ? row->min : *min;
 				*max = !found || row->max > *max ? row->max : *max;
 				found = true;
@@ -49,7 +61,7 @@ qn_onnx_op_at(size_t i)
 {
 	for (size_t k = 0; k < QN_COUNT(families); k++)
 		for (const qn_onnx_row *row = families[k]; row->op != NULL; row++)
-			if (row->arg != QN_ONNX_REFUSED && i-- == 0)
+			if (row->read != NULL && i-- == 0)
 				return (qn_import_op){row->domain, row->op, row->min, row->max};
 	return (qn_import_op){0};
 }
@@ -68,7 +80,7 @@ qn_onnx_run_as(qn_onnx *o, const qn_onnx_node *n, const char *op, int64_t versio
 	as.nin = nin;
 	as.in = in;
 	as.arg = row->arg;
-	row->fn(o, &as, out);
+	row->read(o, &as, out);
 }
 
 qn_id

@@ -5,6 +5,7 @@
  *   Pad(x, [1, 1], 0, [3])     axes that are not named get nothing
  *   CenterCropPad(x, [3, 8])   likewise half of the difference at each end, of an odd one more at the second */
 #include "import/onnx_quant.h"
+#include "import/onnx_give.h"
 
 #include <string.h>
 
@@ -140,7 +141,7 @@ center(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_pads[] = {
-	{"", "Pad", 1, QN_ONNX_NEWEST, pad, 0},
-	{"", "CenterCropPad", 18, QN_ONNX_NEWEST, center, 0},
+	QN_ONNX_BOTH("Pad", 1, pad, qn_onnx_write_pad, 0, ANY, QN_OP_pad),
+	QN_ONNX_READ("", "CenterCropPad", 18, center, 0),
 	{0},
 };

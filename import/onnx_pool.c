@@ -5,6 +5,7 @@
  *   GlobalMaxPool(x)         reduce_max over all spatial axes
  *   LpPool(x) {p=2}          sqrt(k * avg_pool(x * x)), k elements in a window */
 #include "import/onnx_window.h"
+#include "import/onnx_give.h"
 
 #include <string.h>
 
@@ -160,17 +161,16 @@ global_lp_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	out[0] = qn_importer_channels_first(&o->im, x);
 }
 
-#define ALL(name, fn, arg)                                                                         \
-	{                                                                                          \
-		"", name, 1, QN_ONNX_NEWEST, fn, arg                                               \
-	}
-
 const qn_onnx_row qn_onnx_pool[] = {
-	ALL("MaxPool", max_pool, 0),
-	ALL("AveragePool", average_pool, 0),
-	ALL("LpPool", lp_pool, 0),
-	ALL("GlobalAveragePool", global_pool, QN_OP_reduce_mean),
-	ALL("GlobalMaxPool", global_pool, QN_OP_reduce_max),
-	ALL("GlobalLpPool", global_lp_pool, 0),
+	QN_ONNX_BOTH("MaxPool", 1, max_pool, qn_onnx_write_pool, 0, FIRST, QN_OP_max_pool,
+		     QN_OP_max_pool3d),
+	QN_ONNX_BOTH("AveragePool", 1, average_pool, qn_onnx_write_pool, 0, FIRST, QN_OP_avg_pool,
+		     QN_OP_avg_pool3d),
+	QN_ONNX_READ("", "LpPool", 1, lp_pool, 0),
+	QN_ONNX_READ("", "GlobalAveragePool", 1, global_pool, QN_OP_reduce_mean),
+	QN_ONNX_WRITE("GlobalAveragePool", qn_onnx_write_global_pool, 0, FIRST,
+		      QN_OP_global_avg_pool),
+	QN_ONNX_READ("", "GlobalMaxPool", 1, global_pool, QN_OP_reduce_max),
+	QN_ONNX_READ("", "GlobalLpPool", 1, global_lp_pool, 0),
 	{0},
 };

@@ -164,6 +164,6 @@ max_unpool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_unpools[] = {
-	{"", "MaxUnpool", 9, QN_ONNX_NEWEST, max_unpool, 0},
+	QN_ONNX_READ("", "MaxUnpool", 9, max_unpool, 0),
 	{0},
 };

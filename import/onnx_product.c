@@ -3,7 +3,7 @@
  *
  *   MatMul(a, b)                 matmul; a vector is a matrix of one row, or of one column
  *   Gemm(a, b [K,N], c)          dense(a, transpose(b), c) when b is a constant and c a vector */
-#include "import/onnx.h"
+#include "import/onnx_give.h"
 
 /* ---- MatMul ---- */
 
@@ -98,7 +98,7 @@ gemm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_product[] = {
-	{"", "MatMul", 1, QN_ONNX_NEWEST, matmul, 0},
-	{"", "Gemm", 1, QN_ONNX_NEWEST, gemm, 0},
+	QN_ONNX_BOTH("MatMul", 1, matmul, qn_onnx_write_matmul, 0, PLAIN, QN_OP_matmul),
+	QN_ONNX_BOTH("Gemm", 1, gemm, qn_onnx_write_dense, 0, PLAIN, QN_OP_dense),
 	{0},
 };

@@ -160,22 +160,17 @@ qlinear_concat(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	give(o, n, 0, qn_onnx_plain(o, n->in[2]), out);
 }
 
-#define MS(name, fn, arg)                                                                          \
-	{                                                                                          \
-		"com.microsoft", name, 1, QN_ONNX_NEWEST, fn, arg                                  \
-	}
-
 const qn_onnx_row qn_onnx_qlinear[] = {
-	{"", "QLinearConv", 10, QN_ONNX_NEWEST, qlinear_conv, 0},
-	{"", "QLinearMatMul", 10, QN_ONNX_NEWEST, qlinear_matmul, 0},
-	MS("QGemm", qgemm, 0),
-	MS("QLinearAdd", qlinear, ADD),
-	MS("QLinearMul", qlinear, MUL),
-	MS("QLinearGlobalAveragePool", qlinear, GLOBAL_AVERAGE),
-	MS("QLinearAveragePool", qlinear, AVERAGE),
-	MS("QLinearSigmoid", qlinear, SIGMOID),
-	MS("QLinearLeakyRelu", qlinear, LEAKY),
-	MS("QLinearSoftmax", qlinear, SOFTMAX),
-	MS("QLinearConcat", qlinear_concat, 0),
+	QN_ONNX_READ("", "QLinearConv", 10, qlinear_conv, 0),
+	QN_ONNX_READ("", "QLinearMatMul", 10, qlinear_matmul, 0),
+	QN_ONNX_READ("com.microsoft", "QGemm", 1, qgemm, 0),
+	QN_ONNX_READ("com.microsoft", "QLinearAdd", 1, qlinear, ADD),
+	QN_ONNX_READ("com.microsoft", "QLinearMul", 1, qlinear, MUL),
+	QN_ONNX_READ("com.microsoft", "QLinearGlobalAveragePool", 1, qlinear, GLOBAL_AVERAGE),
+	QN_ONNX_READ("com.microsoft", "QLinearAveragePool", 1, qlinear, AVERAGE),
+	QN_ONNX_READ("com.microsoft", "QLinearSigmoid", 1, qlinear, SIGMOID),
+	QN_ONNX_READ("com.microsoft", "QLinearLeakyRelu", 1, qlinear, LEAKY),
+	QN_ONNX_READ("com.microsoft", "QLinearSoftmax", 1, qlinear, SOFTMAX),
+	QN_ONNX_READ("com.microsoft", "QLinearConcat", 1, qlinear_concat, 0),
 	{0},
 };

@@ -378,11 +378,9 @@ truncate_codes(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 #define QONNX(op, fn)                                                                              \
-	{"qonnx.custom_op.general", op, 1, QN_ONNX_NEWEST, fn, 0},                                 \
-		{"onnx.brevitas", op, 1, QN_ONNX_NEWEST, fn, 0},                                   \
-	{                                                                                          \
-		"finn.custom_op.general", op, 1, QN_ONNX_NEWEST, fn, 0                             \
-	}
+	QN_ONNX_READ("qonnx.custom_op.general", op, 1, fn, 0),                                     \
+		QN_ONNX_READ("onnx.brevitas", op, 1, fn, 0),                                       \
+		QN_ONNX_READ("finn.custom_op.general", op, 1, fn, 0)
 
 const qn_onnx_row qn_onnx_qonnx[] = {
 	QONNX("Quant", quant),

@@ -204,12 +204,12 @@ dynamic_quantize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_quant[] = {
-	{"", "QuantizeLinear", 10, QN_ONNX_NEWEST, quantize_linear, 0},
-	{"", "DequantizeLinear", 10, QN_ONNX_NEWEST, dequantize_linear, 0},
-	{"com.microsoft", "QuantizeLinear", 1, QN_ONNX_NEWEST, quantize_linear, 0},
-	{"com.microsoft", "DequantizeLinear", 1, QN_ONNX_NEWEST, dequantize_linear, 0},
-	{"", "DynamicQuantizeLinear", 11, QN_ONNX_NEWEST, dynamic_quantize, 0},
-	{"", "ConvInteger", 10, QN_ONNX_NEWEST, qn_onnx_integer_product, 1},
-	{"", "MatMulInteger", 10, QN_ONNX_NEWEST, qn_onnx_integer_product, 0},
+	QN_ONNX_READ("", "QuantizeLinear", 10, quantize_linear, 0),
+	QN_ONNX_READ("", "DequantizeLinear", 10, dequantize_linear, 0),
+	QN_ONNX_READ("com.microsoft", "QuantizeLinear", 1, quantize_linear, 0),
+	QN_ONNX_READ("com.microsoft", "DequantizeLinear", 1, dequantize_linear, 0),
+	QN_ONNX_READ("", "DynamicQuantizeLinear", 11, dynamic_quantize, 0),
+	QN_ONNX_READ("", "ConvInteger", 10, qn_onnx_integer_product, 1),
+	QN_ONNX_READ("", "MatMulInteger", 10, qn_onnx_integer_product, 0),
 	{0},
 };

@@ -334,8 +334,8 @@ lstm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_recurrent[] = {
-	{"", "RNN", 7, QN_ONNX_NEWEST, rnn, 0},
-	{"", "GRU", 7, QN_ONNX_NEWEST, gru, 0},
-	{"", "LSTM", 7, QN_ONNX_NEWEST, lstm, 0},
+	QN_ONNX_READ("", "RNN", 7, rnn, 0),
+	QN_ONNX_READ("", "GRU", 7, gru, 0),
+	QN_ONNX_READ("", "LSTM", 7, lstm, 0),
 	{0},
 };

@@ -4,7 +4,7 @@
  *   ReduceMean(x) {axes=[2, 3]}   reduce_mean;  the axes are an input from version 18 on (ReduceSum: 13)
  *   ReduceL2(x)                   sqrt(reduce_sum(x * x))
  *   ReduceLogSumExp(x)            m + log(reduce_sum(exp(x - m))), m = reduce_max(x) */
-#include "import/onnx.h"
+#include "import/onnx_give.h"
 
 #include <math.h>
 #include <string.h>
@@ -272,25 +272,22 @@ cumprod(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	out[0] = y;
 }
 
-#define ALL(name, fn, arg)                                                                         \
-	{                                                                                          \
-		"", name, 1, QN_ONNX_NEWEST, fn, arg                                               \
-	}
-
 const qn_onnx_row qn_onnx_reduce[] = {
-	ALL("ReduceMean", reduce, QN_OP_reduce_mean),
-	ALL("ReduceSum", reduce, QN_OP_reduce_sum),
-	ALL("ReduceProd", reduce, QN_OP_reduce_prod),
-	ALL("ReduceMax", extreme, QN_OP_reduce_max),
-	ALL("ReduceMin", extreme, QN_OP_reduce_min),
-	ALL("ReduceL1", reduce_norm, SUM_L1),
-	ALL("ReduceL2", reduce_norm, SUM_L2),
-	ALL("ReduceSumSquare", reduce_norm, SUM_SQUARE),
-	ALL("ReduceLogSum", reduce_norm, SUM_LOG),
-	ALL("ReduceLogSumExp", reduce_norm, SUM_LOG_EXP),
-	ALL("ArgMax", arg_extreme, QN_OP_argmax),
-	ALL("ArgMin", arg_extreme, QN_OP_argmin),
-	ALL("CumSum", cumsum, 0),
-	{"", "CumProd", 26, QN_ONNX_NEWEST, cumprod, 0},
+	QN_ONNX_BOTH("ReduceMean", 1, reduce, qn_onnx_write_reduce, 0, ANY, QN_OP_reduce_mean),
+	QN_ONNX_WRITE("ReduceMean", qn_onnx_write_rms_norm, 0, PLAIN, QN_OP_rms_norm),
+	QN_ONNX_BOTH("ReduceSum", 1, reduce, qn_onnx_write_reduce, 0, ANY, QN_OP_reduce_sum),
+	QN_ONNX_WRITE("ReduceSum", qn_onnx_write_l2_norm, 0, PLAIN, QN_OP_l2_norm),
+	QN_ONNX_BOTH("ReduceProd", 1, reduce, qn_onnx_write_reduce, 0, ANY, QN_OP_reduce_prod),
+	QN_ONNX_BOTH("ReduceMax", 1, extreme, qn_onnx_write_reduce, 0, ANY, QN_OP_reduce_max),
+	QN_ONNX_BOTH("ReduceMin", 1, extreme, qn_onnx_write_reduce, 0, ANY, QN_OP_reduce_min),
+	QN_ONNX_READ("", "ReduceL1", 1, reduce_norm, SUM_L1),
+	QN_ONNX_READ("", "ReduceL2", 1, reduce_norm, SUM_L2),
+	QN_ONNX_READ("", "ReduceSumSquare", 1, reduce_norm, SUM_SQUARE),
+	QN_ONNX_READ("", "ReduceLogSum", 1, reduce_norm, SUM_LOG),
+	QN_ONNX_READ("", "ReduceLogSumExp", 1, reduce_norm, SUM_LOG_EXP),
+	QN_ONNX_BOTH("ArgMax", 1, arg_extreme, qn_onnx_write_arg, 0, PLAIN, QN_OP_argmax),
+	QN_ONNX_BOTH("ArgMin", 1, arg_extreme, qn_onnx_write_arg, 0, PLAIN, QN_OP_argmin),
+	QN_ONNX_BOTH("CumSum", 1, cumsum, qn_onnx_write_cumsum, 0, PLAIN, QN_OP_cumsum),
+	QN_ONNX_READ("", "CumProd", 26, cumprod, 0),
 	{0},
 };

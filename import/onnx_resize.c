@@ -5,6 +5,7 @@
  *   nearest, otherwise                     gather along each axis
  *   linear, cubic, smoothed, cropped       along each axis a product with a constant matrix */
 #include "import/onnx_resize.h"
+#include "import/onnx_give.h"
 
 #include <math.h>
 #include <string.h>
@@ -315,7 +316,8 @@ resize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_resizes[] = {
-	{"", "Resize", 10, QN_ONNX_NEWEST, resize, 0},
-	{"", "Upsample", 7, 9, resize, 0},
+	QN_ONNX_BOTH("Resize", 10, resize, qn_onnx_write_resize, 0, FIRST, QN_OP_resize_nearest,
+		     QN_OP_resize_bilinear),
+	{.domain = "", .op = "Upsample", .min = 7, .max = 9, .read = resize},
 	{0},
 };

@@ -155,6 +155,6 @@ roi_align(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_rois[] = {
-	{"", "RoiAlign", 10, QN_ONNX_NEWEST, roi_align, 0},
+	QN_ONNX_READ("", "RoiAlign", 10, roi_align, 0),
 	{0},
 };

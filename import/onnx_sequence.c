@@ -276,10 +276,7 @@ has_element(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 				  QN_PLAIN_bool);
 }
 
-#define SINCE(version, name, fn)                                                                   \
-	{                                                                                          \
-		"", name, version, QN_ONNX_NEWEST, fn, 0                                           \
-	}
+#define SINCE(version, name, fn) QN_ONNX_READ("", name, version, fn, 0)
 
 const qn_onnx_row qn_onnx_sequences[] = {
 	SINCE(11, "SequenceConstruct", construct),

@@ -365,11 +365,11 @@ mel_weights(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_signals[] = {
-	{"", "HannWindow", 17, QN_ONNX_NEWEST, window, 0},
-	{"", "HammingWindow", 17, QN_ONNX_NEWEST, window, 1},
-	{"", "BlackmanWindow", 17, QN_ONNX_NEWEST, window, 2},
-	{"", "DFT", 17, QN_ONNX_NEWEST, dft, 0},
-	{"", "STFT", 17, QN_ONNX_NEWEST, stft, 0},
-	{"", "MelWeightMatrix", 17, QN_ONNX_NEWEST, mel_weights, 0},
+	QN_ONNX_READ("", "HannWindow", 17, window, 0),
+	QN_ONNX_READ("", "HammingWindow", 17, window, 1),
+	QN_ONNX_READ("", "BlackmanWindow", 17, window, 2),
+	QN_ONNX_READ("", "DFT", 17, dft, 0),
+	QN_ONNX_READ("", "STFT", 17, stft, 0),
+	QN_ONNX_READ("", "MelWeightMatrix", 17, mel_weights, 0),
 	{0},
 };

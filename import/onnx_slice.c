@@ -3,7 +3,7 @@
  *
  *   Slice(x, [-3], [9], [1]) limits are counted from the end, and cut to the dim
  *   Split(x) {num_outputs=2} as many pieces, the last one may be shorter */
-#include "import/onnx.h"
+#include "import/onnx_give.h"
 
 static void
 concat(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
@@ -147,14 +147,10 @@ slice(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	out[0] = y;
 }
 
-#define ALL(name, fn)                                                                              \
-	{                                                                                          \
-		"", name, 1, QN_ONNX_NEWEST, fn, 0                                                 \
-	}
-
 const qn_onnx_row qn_onnx_slices[] = {
-	ALL("Concat", concat),
-	ALL("Split", split),
-	ALL("Slice", slice),
+	QN_ONNX_BOTH("Concat", 1, concat, qn_onnx_write_concat, 0, ANY, QN_OP_concat),
+	QN_ONNX_BOTH("Split", 1, split, qn_onnx_write_split, 0, ANY, QN_OP_split),
+	QN_ONNX_BOTH("Slice", 1, slice, qn_onnx_write_slice, 0, ANY, QN_OP_slice),
+	QN_ONNX_WRITE("Slice", qn_onnx_write_reverse, 0, PLAIN, QN_OP_reverse),
 	{0},
 };

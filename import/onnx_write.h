@@ -13,18 +13,17 @@
 #ifndef QN_IMPORT_ONNX_WRITE_H
 #define QN_IMPORT_ONNX_WRITE_H
 
-#include "ir/graph.h"
+#include "import/onnx.h"
 
 struct Onnx__GraphProto;
 struct Onnx__ModelProto;
 struct Onnx__NodeProto;
-struct qn_onnx;
 
 /* Where the value of a constant stands. */
 typedef struct qn_onnx_held {
 	size_t tensor;       /* 1 + number of the initializer, 0: none has it as it is */
 	const int64_t *perm; /* its axes are in this order; NULL: as they are */
-	int64_t channels;    /* 0, or its last axis is [channels, places] instead of [places, channels] */
+	int64_t channels; /* 0, or its last axis is [channels, places] instead of [places, channels] */
 } qn_onnx_held;
 
 /* The order of a value's axes in the file. */
@@ -34,38 +33,34 @@ typedef enum qn_onnx_layout {
 	QN_NORDER
 } qn_onnx_layout;
 
-/* How an operator takes the order of its operands' axes. */
-typedef enum qn_onnx_takes {
-	QN_TAKES_PLAIN, /* that of the graph alone */
-	QN_TAKES_FIRST, /* that of ONNX's convolutions, of the first operand and the result */
-	QN_TAKES_ANY    /* either, the same for operands and result */
-} qn_onnx_takes;
-
 typedef struct qn_onnx_out {
 	qn_model *m;
-	const qn_graph *g;    /* as it is written */
-	const qn_graph *kept; /* as who reads the file gets it back */
-	const qn_id *origin;  /* a constant of g -> that of `kept` */
+	const qn_graph *g;       /* as it is written */
+	const qn_graph *kept;    /* as who reads the file gets it back */
+	const qn_id *origin;     /* a constant of g -> that of `kept` */
 	const char *const *base; /* what values of g are called in the file */
 	qn_arena *a;
 	struct Onnx__GraphProto *graph;
 	struct Onnx__NodeProto *node; /* the last one */
 	size_t node_cap, tensor_cap, input_cap, output_cap;
-	qn_map used;        /* names that are taken */
+	qn_map used;   /* names that are taken */
 	qn_map params; /* name of a value -> its scale and zero point (onnx_write_codes.c) */
-	const char **real[QN_NORDER]; /* name of value id as f32 or plain integers, NULL: not written yet */
+	const char **real
+		[QN_NORDER]; /* name of value id as f32 or plain integers, NULL: not written yet */
 	const char **codes[QN_NORDER]; /* quantized, in the storage of the file */
-	const char **raw; /* quantized, in the storage of the graph: an input, bits of another type */
-	const char ***parts; /* of a tuple */
+	const char *
+		*raw; /* quantized, in the storage of the graph: an input, bits of another type */
+	const char ***parts;   /* of a tuple */
 	qn_onnx_layout *order; /* in which a value is computed */
-	int64_t *flat;        /* channels of a matrix whose columns are [channels, places]; 0: of another one */
+	int64_t *
+		flat; /* channels of a matrix whose columns are [channels, places]; 0: of another one */
 	bool *weights;        /* a constant that only products take, not as their first operand */
 	qn_id id;             /* the node that is written */
-	qn_onnx_layout now;    /* what qn_onnx_out_value gives */
+	qn_onnx_layout now;   /* what qn_onnx_out_value gives */
 	int32_t rank;         /* of the result that is written in QN_ORDER_FIRST */
-	qn_onnx_held *held; /* constants of `kept` */
+	qn_onnx_held *held;   /* constants of `kept` */
 	uint64_t bytes, most; /* of initializers; no more than most are wanted, 0: all are */
-	int64_t version;    /* of the operator set that is needed */
+	int64_t version;      /* of the operator set that is needed */
 	size_t problems;
 } qn_onnx_out;
 
@@ -162,9 +157,8 @@ const char *qn_onnx_out_limited(qn_onnx_out *o, const qn_node *n, const char *x,
 const char *qn_onnx_out_refuse(qn_onnx_out *o, const qn_node *n, const char *why);
 /* Writes the operator of node n; the name of its first result, NULL after a report. */
 const char *qn_onnx_out_op(qn_onnx_out *o, const qn_node *n);
-/* How it takes the order of its operands' axes; and whether it takes them element by element. */
+/* How it takes the order of its operands' axes. */
 qn_onnx_takes qn_onnx_out_takes(const qn_node *n);
-bool qn_onnx_out_by_element(const qn_node *n);
 /* The operator set that the node needs, 0: the lowest. */
 int64_t qn_onnx_out_since(const qn_node *n);
 /* How an operator of the table is written: with this one of ONNX (name), or not as one (why). 

@@ -8,36 +8,35 @@
 #include "import/tflite.h"
 #include "runtime/forms.h"
 
-#define NODE(name, op)                                                                             \
-	static void name(qn_tfl_op *o)                                                             \
-	{                                                                                          \
-		qn_tfl_give(o, 0, qn_tfl_node(o, op, NULL));                                       \
-	}
-NODE(logistic, QN_OP_sigmoid)
-NODE(tanh_of, QN_OP_tanh)
-NODE(neg_of, QN_OP_neg)
-NODE(square, QN_OP_square)
-NODE(log_softmax, QN_OP_log_softmax)
-NODE(floor_of, QN_OP_floor)
-NODE(ceil_of, QN_OP_ceil)
-NODE(round_of, QN_OP_round)
-NODE(sin_of, QN_OP_sin)
-NODE(cos_of, QN_OP_cos)
-NODE(sign_of, QN_OP_sign)
+static void
+give_node(qn_tfl_op *o, qn_op op)
+{
+	qn_tfl_give(o, 0, qn_tfl_node(o, op, NULL));
+}
 
 /* A table where TFLite's kernel does not round once. */
-#define TABLE(name, op)                                                                            \
-	static void name(qn_tfl_op *o)                                                             \
+static void
+give_table(qn_tfl_op *o, qn_op op)
+{
+	qn_id y = qn_tfl_table(o, op);
+
+	qn_tfl_give(o, 0, y != 0 ? y : qn_tfl_node(o, op, NULL));
+}
+
+/* The functions of one value whose rows in ir/ops.def say TFLITE. */
+#define FUNCTION(name, attributes, behaviour, types, value, facts) facts
+#define TFLITE(op, name, how)                                                                      \
+	static void read_##op(qn_tfl_op *o)                                                        \
 	{                                                                                          \
-		qn_id y = qn_tfl_table(o, op);                                                     \
-                                                                                                   \
-		qn_tfl_give(o, 0, y != 0 ? y : qn_tfl_node(o, op, NULL));                          \
+		give_##how(o, QN_OP_##op);                                                         \
 	}
-TABLE(hard_swish, QN_OP_hard_swish)
-TABLE(exp_of, QN_OP_exp)
-TABLE(log_of, QN_OP_log)
-TABLE(sqrt_of, QN_OP_sqrt)
-TABLE(rsqrt, QN_OP_rsqrt)
+#include "ir/ops.def"
+
+static void
+log_softmax(qn_tfl_op *o)
+{
+	give_node(o, QN_OP_log_softmax);
+}
 
 static void
 abs_of(qn_tfl_op *o)
@@ -55,7 +54,7 @@ neg(qn_tfl_op *o)
 	void *data;
 
 	if (!qn_tfl_on_codes(o) || x->elem != qn_tfl_result(o, 0) || x->elem->bits != 16) {
-		neg_of(o);
+		give_node(o, QN_OP_neg);
 		return;
 	}
 	one = qn_type_tensor(&o->im->m->types, x->elem, 0, NULL);
@@ -215,28 +214,17 @@ softmax(qn_tfl_op *o)
 }
 
 const qn_tfl_row qn_tfl_unary_rows[] = {
+#define TFLITE(op, name, how) {QN_TFL_##name, read_##op, 1, 1, 1, 0},
+#define FUNCTION(name, attributes, behaviour, types, value, facts) facts
+#include "ir/ops.def"
 	{QN_TFL_RELU, relu, 1, 1, 1, 0},
 	{QN_TFL_RELU6, relu6, 1, 1, 1, 0},
 	{QN_TFL_RELU_N1_TO_1, relu_n1_to_1, 1, 1, 1, 0},
 	{QN_TFL_RELU_0_TO_1, relu_0_to_1, 1, 1, 1, 0},
-	{QN_TFL_LOGISTIC, logistic, 1, 1, 1, 0},
-	{QN_TFL_TANH, tanh_of, 1, 1, 1, 0},
-	{QN_TFL_HARD_SWISH, hard_swish, 1, 1, 1, 0},
 	{QN_TFL_ELU, elu, 1, 1, 1, 0},
 	{QN_TFL_GELU, gelu, 1, 1, 1, 0},
-	{QN_TFL_EXP, exp_of, 1, 1, 1, 0},
-	{QN_TFL_LOG, log_of, 1, 1, 1, 0},
-	{QN_TFL_SQRT, sqrt_of, 1, 1, 1, 0},
-	{QN_TFL_RSQRT, rsqrt, 1, 1, 1, 0},
 	{QN_TFL_ABS, abs_of, 1, 1, 1, 0},
 	{QN_TFL_NEG, neg, 1, 1, 1, 0},
-	{QN_TFL_SQUARE, square, 1, 1, 1, 0},
-	{QN_TFL_FLOOR, floor_of, 1, 1, 1, 0},
-	{QN_TFL_CEIL, ceil_of, 1, 1, 1, 0},
-	{QN_TFL_ROUND, round_of, 1, 1, 1, 0},
-	{QN_TFL_SIN, sin_of, 1, 1, 1, 0},
-	{QN_TFL_COS, cos_of, 1, 1, 1, 0},
-	{QN_TFL_SIGN, sign_of, 1, 1, 1, 0},
 	{QN_TFL_LEAKY_RELU, leaky_relu, 1, 1, 1, 0},
 	{QN_TFL_PRELU, prelu, 2, 2, 1, 0},
 	{QN_TFL_SOFTMAX, softmax, 1, 1, 1, 0},

@@ -119,8 +119,8 @@ qn_infer_table(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	if ((bits != 8 && bits != 16) || t->rank != 1 || t->dim[0] != entries || t->elem != e) {
 		(void)qn_infer_error(
 			g, n, "type.mismatch",
-			"x is %s and the table %s: of codes of 8 bits it must have 256, "
-			"of 16 bits 513 entries of the result's type",
+			"x is %s and the table %s: the table must have 256 entries "
+			"for 8 bits, 513 for 16 bits, of the result's type",
 			qn_infer_type_text(g, x), qn_infer_type_text(g, t));
 		return NULL;
 	}

@@ -7,15 +7,18 @@ run supported-ops --markdown
 [ "$code" -eq 0 ] || fail markdown "exit code $code" stderr
 cases=$((cases + 1))
 if grep -qE '^\| Conv \|' stdout; then
+	[ "${QUERN_RENEW:-}" != 1 ] || cp stdout "$QUERN_SOURCE/docs/supported-ops.md"
 	diff "$QUERN_SOURCE/docs/supported-ops.md" stdout >difference ||
-		fail document "docs/supported-ops.md is old: write it with quern supported-ops --markdown" difference
+		fail document "docs/supported-ops.md is old: QUERN_RENEW=1 ctest -R supported-ops writes it" difference
 else
 	echo "skipped: built without ONNX, the document is not compared"
 fi
 mv stdout table.md
 
 # Operators of TFLite: each stands in a test of files with it.
+# Functions of one value are read by the tests of each row, test_tflite_each and test_onnx_each.
 cat "$QUERN_SOURCE"/tests/unit/test_tflite*.c "$QUERN_SOURCE"/tests/e2e/test_e2e_tflite*.c >tests.c
+sed -n 's/.*TFLITE([a-z0-9_]*, \([A-Z0-9_]*\),.*/QN_TFL_\1/p' "$QUERN_SOURCE/ir/ops.def" >>tests.c
 for name in $(sed -n '/^## TFLite/,$s/^| \([A-Z0-9_]*\) |$/\1/p' table.md); do
 	cases=$((cases + 1))
 	grep -qE "\b(QN_TFL_$name|(UNARY|BINARY|COMPARE|REDUCE)\($name,)" tests.c || fail "$name" "no test reads a file with it"
@@ -24,6 +27,7 @@ done
 
 # Operators of ONNX: each stands in a unit test, or in a model of the backend tests where they are at hand.
 cat "$QUERN_SOURCE"/tests/unit/test_onnx*.c >onnx.c
+sed -n 's/.*ONNX([a-z0-9_]*, \("[A-Za-z]*"\),.*/\1/p' "$QUERN_SOURCE/ir/ops.def" >>onnx.c
 : >all.onnx
 if [ -d "${QUERN_DATA:-/nowhere}/onnx" ]; then
 	find "$QUERN_DATA/onnx" -name model.onnx -exec cat {} + >all.onnx

@@ -5,6 +5,7 @@
 #include "tests/unit/run_util.h"
 
 #include "import/import.h"
+#include "runtime/unary.h"
 #include "tests/unit/onnx_writer.h"
 
 typedef struct op_row {
@@ -76,23 +77,22 @@ static const op_row rows[] = {
 };
 
 static void
-check_row(const op_row *r)
+read_one(const char *op, int64_t version)
 {
 	static onx file;
 	size_t n;
 
 	onx_begin(&file);
 	onx_input(&file, "x", ONX_FLOAT, "1,4");
-	onx_node(&file, r->op, "x", "y");
+	onx_node(&file, op, "x", "y");
 	onx_output(&file, "y");
-	const uint8_t *bytes = onx_end(&file, r->version, &n);
+	const uint8_t *bytes = onx_end(&file, version, &n);
 	qn_status status = qn_onnx_read(&rg->m, "f.onnx", NULL, qn_arena_copy(&rg->arena, bytes, n),
 					n, &(qn_import_how){0});
 	no_errors();
 	assert_int_equal(status, QN_OK);
 	assert_int_equal(qn_model_verify(&rg->m), QN_OK);
 	rg->g = qn_model_entry(&rg->m);
-	near(r->y, run1(r->x), r->n, 1e-6);
 }
 
 static void
@@ -101,7 +101,43 @@ test_rows(void **state)
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {
 		print_message("%s\n", rows[i].op);
 		rig_setup(state);
-		check_row(&rows[i]);
+		read_one(rows[i].op, rows[i].version);
+		near(rows[i].y, run1(rows[i].x), rows[i].n, 1e-6);
+		rig_teardown(state);
+	}
+}
+
+/* Functions of one value, by their rows: the op with the attributes that it has where none are given, which are those
+ * of ONNX too.  What the function is, test_unary says. */
+static void
+test_functions(void **state)
+{
+	static const struct {
+		qn_op op;
+		const char *name;
+	} functions[] = {
+#define ONNX(op, name, since) {QN_OP_##op, name},
+#define FUNCTION(name, attributes, behaviour, types, value, facts) facts
+#include "ir/ops.def"
+	};
+	const double x[4] = {0.25, 0.5, 0.75, 1.0};
+
+	for (size_t i = 0; i < QN_COUNT(functions); i++) {
+		const qn_attr_set_info *set = qn_opinfo_get(functions[i].op)->attrs;
+		qn_attrs a;
+
+		print_message("%s\n", functions[i].name);
+		rig_setup(state);
+		read_one(functions[i].name, 24);
+		const qn_node *n = qn_graph_node(rg->g, rg->g->output[0].value);
+		assert_int_equal(n->op, functions[i].op);
+		qn_attrs_default(set, &a);
+		assert_true(set->nattr == 0 || qn_attrs_equal(set, n->attr, &a));
+		const double *y = run1(x);
+		for (size_t k = 0; k < QN_COUNT(x); k++) {
+			const double want = (double)(float)qn_unary_value(n, x[k]);
+			assert_true(y[k] == want || (y[k] != y[k] && want != want));
+		}
 		rig_teardown(state);
 	}
 }
@@ -109,7 +145,8 @@ test_rows(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows),
+					   cmocka_unit_test(test_functions)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,7 +181,34 @@ test_files(void **state)
 	}
 }
 
-/* Every operator of ir/ops.def either is written with one of ONNX, and a file above has it, or there is a reason. */
+/* Functions of one value, by their rows in ir/ops.def. */
+static const struct {
+	qn_op op;
+	const char *name;
+} functions[] = {
+#define FUNCTION(name, attributes, behaviour, types, value, facts) {QN_OP_##name, #name},
+#include "ir/ops.def"
+};
+
+static void
+test_functions(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(functions); i++) {
+		qn_buf b;
+
+		print_message("%s\n", functions[i].name);
+		qn_buf_init(&b, &rg->arena);
+		qn_buff(&b,
+			"model \"test\" stage float\ngraph @main(%%x: tensor<1x4xf32>) {\n"
+			"  %%y = %s %%x\n  return %%y\n}\n",
+			functions[i].name);
+		if (qn_onnx_out_how(functions[i].op).name != NULL)
+			keeps(qn_buf_str(&b), 1e-6);
+	}
+}
+
+/* Every operator of ir/ops.def either is written with one of ONNX, and a test above has it, or there is a reason. */
 static void
 test_every_op(void **state)
 {
@@ -193,11 +220,13 @@ test_every_op(void **state)
 		for (qn_id id = 1; id < rg->g->n; id++)
 			seen[qn_graph_node(rg->g, id)->op] = true;
 	}
+	for (size_t i = 0; i < QN_COUNT(functions); i++)
+		seen[functions[i].op] = true;
 	for (int op = 0; op < QN_NOP; op++) {
 		const qn_onnx_given how = qn_onnx_out_how((qn_op)op);
 
 		if ((how.name != NULL) == (how.why != NULL))
-			fail_msg("%s: a row in import/onnx_give_*.c, or a reason in onnx_give.c",
+			fail_msg("%s: a row in import/onnx_*.c, or a reason in onnx_give.c",
 				 qn_opinfo_get((qn_op)op)->name);
 		if (how.name != NULL && !seen[op])
 			fail_msg("%s: a node in a file of tests/export",
@@ -440,9 +469,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_files),           TEST(test_every_op),         TEST(test_kept),
-		TEST(test_kept_damaged),    TEST(test_kept_codes),       TEST(test_refused),
-		TEST(test_nodes_quantized), TEST(test_nodes_calibrated), TEST(test_nodes_many)};
+		TEST(test_files),     TEST(test_functions),       TEST(test_every_op),
+		TEST(test_kept),      TEST(test_kept_damaged),    TEST(test_kept_codes),
+		TEST(test_refused),   TEST(test_nodes_quantized), TEST(test_nodes_calibrated),
+		TEST(test_nodes_many)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

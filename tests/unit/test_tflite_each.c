@@ -4,6 +4,8 @@
  *   row: operator, input, constants before or behind it, options, result */
 #include "tests/unit/tflite_rig.h"
 
+#include "runtime/unary.h"
+
 enum { ELEMENTS = 16, FLOAT = TFL_FLOAT32, INT32 = 2, BOOL = 6 };
 
 typedef struct operand {
@@ -348,10 +350,39 @@ test_rows(void **state)
 	}
 }
 
+/* Functions of one value, by their rows in ir/ops.def.  What the function is, test_unary says. */
+static void
+test_functions(void **state)
+{
+	static const struct {
+		qn_op op;
+		int code;
+	} functions[] = {
+#define TFLITE(op, name, how) {QN_OP_##op, QN_TFL_##name},
+#define FUNCTION(name, attributes, behaviour, types, value, facts) facts
+#include "ir/ops.def"
+	};
+
+	for (size_t i = 0; i < QN_COUNT(functions); i++) {
+		op_row r = {.code = functions[i].code, .x = F3(0.25, 0.5, 0.75), .y = F3(0)};
+		qn_attrs a;
+		const qn_node n = {.op = functions[i].op, .attr = &a};
+
+		print_message("%s\n", qn_opinfo_get(n.op)->name);
+		qn_attrs_default(qn_opinfo_get(n.op)->attrs, &a);
+		for (size_t k = 0; k < 3; k++)
+			r.y.v[k] = (double)(float)qn_unary_value(&n, r.x.v[k]);
+		tflite_setup(state);
+		check_row(&r);
+		tflite_teardown(state);
+	}
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows),
+					   cmocka_unit_test(test_functions)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
