@@ -14,7 +14,7 @@
  *           {0}};
  *
  * Each family of operators is a file import/onnx_FAMILY.c with such a table, listed in onnx_ops.c;
- * functions of one value have their rows in ir/ops.def.
+ * element-wise functions have their rows in ir/ops.def.
  * Values are NCHW as in the file; what is computed NHWC has transposes around it.
  * f16, bf16 and f64 values are f32 values here. */
 #ifndef QN_IMPORT_ONNX_H

@@ -26,6 +26,9 @@ static const struct {
 	{QN_OP_custom, "refused: ONNX has no custom operators"},
 };
 
+/* Of an op without a row. */
+static const char no_operator[] = "ONNX has no operator for it";
+
 qn_onnx_given
 qn_onnx_out_how(qn_op op)
 {
@@ -34,7 +37,9 @@ qn_onnx_out_how(qn_op op)
 	for (size_t i = 0; i < QN_COUNT(others); i++)
 		if (others[i].op == op)
 			return (qn_onnx_given){.why = others[i].why};
-	return (qn_onnx_given){.name = r != NULL ? r->op : NULL};
+	if (r == NULL)
+		return (qn_onnx_given){.why = no_operator};
+	return (qn_onnx_given){.name = r->op};
 }
 
 int64_t
@@ -93,8 +98,7 @@ qn_onnx_out_op(qn_onnx_out *o, const qn_node *n)
 			return qn_onnx_out_refuse(o, n, others[i].why);
 	if (!n->type->is_tuple && qn_type_count(n->type) < 0)
 		return qn_onnx_out_refuse(o, n, "its shape is not known");
-	return r != NULL ? r->write(o, n, r->op)
-			 : qn_onnx_out_refuse(o, n, "ONNX has no operator for it");
+	return r != NULL ? r->write(o, n, r->op) : qn_onnx_out_refuse(o, n, no_operator);
 }
 
 /* ---- what the writers share ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_unary.c - functions of one value, softmax, and the rectifiers with a slope.
+/* tflite_unary.c - element-wise functions, softmax, and the rectifiers with a slope.
  *
  *   RELU of codes       requantize {lo=code of 0} where the parameters change, else a clamp
  *   LEAKY_RELU of codes prelu of the code 1 of scale alpha: two multipliers, as TFLite has them
@@ -23,7 +23,7 @@ give_table(qn_tfl_op *o, qn_op op)
 	qn_tfl_give(o, 0, y != 0 ? y : qn_tfl_node(o, op, NULL));
 }
 
-/* The functions of one value whose rows in ir/ops.def say TFLITE. */
+/* The element-wise functions whose rows in ir/ops.def say TFLITE. */
 #define FUNCTION(name, attributes, behaviour, types, value, facts) facts
 #define TFLITE(op, name, how)                                                                      \
 	static void read_##op(qn_tfl_op *o)                                                        \

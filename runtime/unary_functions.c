@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unary_functions.c - the functions of one value, in double.
+/* unary_functions.c - the element-wise functions, in double.
  *
  *   leaky_relu {alpha=0.1}, -2  ->  -0.2      softsign, infinity  ->  1
  *

@@ -5,7 +5,7 @@
  *   roll: no golden file has it (tests/golden/op-NAME.qir)
  *   roll: docs/ir.md does not name it
  *
- * QUERN_RENEW=1 writes the table of functions of one value into docs/ir.md. */
+ * QUERN_RENEW=1 writes the table of element-wise functions into docs/ir.md. */
 #include "tests/unit/run_util.h"
 
 #include <glob.h>
@@ -115,6 +115,11 @@ lacks_implementation(const facts *r)
 	return NULL;
 }
 
+/* Texts in which an op is looked for. */
+typedef struct files {
+	const char *golden, *ir, *supported;
+} files;
+
 /* Says what is missing of op r in b, and counts it. */
 static size_t
 missing(qn_buf *b, const facts *r, const char *what)
@@ -124,20 +129,23 @@ missing(qn_buf *b, const facts *r, const char *what)
 }
 
 static size_t
-check(qn_buf *b, const facts *r, const char *golden, const char *page)
+check(qn_buf *b, const facts *r, const files *f)
 {
 	const char *what = is_structure(r) ? NULL : lacks_implementation(r);
 	size_t n = 0;
 
 	if (what != NULL)
 		n += missing(b, r, what);
+	if (!is_structure(r) && strstr(f->supported, text("| ", r->name, " |")) == NULL)
+		n += missing(b, r,
+			     "docs/supported-ops.md is old (QUERN_RENEW=1 ctest -R supported-ops)");
 	if (r->function || is_structure(r))
 		return n;
 	if (read_file(path_of(text("runtime/form_", r->family, ".c"))) == NULL)
 		n += missing(b, r, "its family has no file runtime/form_FAMILY.c");
-	if (strstr(golden, text("= ", r->name, " %")) == NULL)
+	if (strstr(f->golden, text("= ", r->name, " %")) == NULL)
 		n += missing(b, r, "no golden file has it (tests/golden/op-NAME.qir)");
-	if (strstr(page, text("`", r->name, "")) == NULL)
+	if (strstr(f->ir, text("`", r->name, "")) == NULL)
 		n += missing(b, r, "docs/ir.md does not name it");
 	return n;
 }
@@ -145,14 +153,15 @@ check(qn_buf *b, const facts *r, const char *golden, const char *page)
 static void
 test_parts(void **state)
 {
-	const char *golden = goldens(), *page = read_file(path_of("docs/ir.md"));
+	const files f = {goldens(), read_file(path_of("docs/ir.md")),
+			 read_file(path_of("docs/supported-ops.md"))};
 	size_t n = 0;
 	qn_buf b;
 
 	(void)state;
 	qn_buf_init(&b, &rg->arena);
 	for (size_t i = 0; i < QN_COUNT(rows); i++)
-		n += check(&b, &rows[i], golden, page);
+		n += check(&b, &rows[i], &f);
 	assert_int_equal(QN_COUNT(rows), QN_NOP);
 	if (n > 0)
 		fail_msg("%zu parts of ops are missing (CONTRIBUTING.md, \"Add an op\"):%s", n,
@@ -185,7 +194,7 @@ put_function(qn_buf *b, const char *name, const qn_attr_set_info *set, const cha
 static void
 test_docs(void **state)
 {
-	static const char first[] = "<!-- functions of one value, from ir/ops.def -->\n";
+	static const char first[] = "<!-- element-wise functions, from ir/ops.def -->\n";
 	static const char last[] = "<!-- end of the functions -->\n";
 	const char *renew = getenv("QUERN_RENEW"), *path = path_of("docs/ir.md");
 	const char *page = read_file(path);

@@ -107,7 +107,7 @@ test_rows(void **state)
 	}
 }
 
-/* Functions of one value, by their rows: the op with the attributes that it has where none are given, which are those
+/* Element-wise functions, by their rows: the op with the attributes that it has where none are given, which are those
  * of ONNX too.  What the function is, test_unary says. */
 static void
 test_functions(void **state)

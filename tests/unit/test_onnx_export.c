@@ -181,7 +181,7 @@ test_files(void **state)
 	}
 }
 
-/* Functions of one value, by their rows in ir/ops.def. */
+/* Element-wise functions, by their rows in ir/ops.def. */
 static const struct {
 	qn_op op;
 	const char *name;

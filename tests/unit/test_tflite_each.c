@@ -350,7 +350,7 @@ test_rows(void **state)
 	}
 }
 
-/* Functions of one value, by their rows in ir/ops.def.  What the function is, test_unary says. */
+/* Element-wise functions, by their rows in ir/ops.def.  What the function is, test_unary says. */
 static void
 test_functions(void **state)
 {
