@@ -115,7 +115,7 @@ qn_bind_sources(const qn_graph *g, qn_arena *a, size_t n, const qn_source *const
 	if (unnamed != missing && (unnamed > 0 || n == 0))
 		return qn_report(g->model->env, QN_EINVALID, "data.count", g->model->name,
 				 "arrays of samples: %zu, inputs of the model: %zu (%s); give one "
-				 "array for each input, in order or as INPUT=FILE",
+				 "array per input, in order or as INPUT=FILE",
 				 n, g->ninput, input_names(g, a));
 	for (size_t i = 0, k = 0; i < n && unnamed > 0; i++) {
 		if (source[i]->input != NULL)
@@ -176,11 +176,11 @@ shape_hint(const qn_type *want, const qn_source *s)
 	const int64_t *have = s->type->dim, *dim = want->dim;
 
 	if (s->path != NULL)
-		return " (height, width, channels of pictures; --layout puts the channels first)";
+		return " (height, width, channels of images; --layout puts the channels first)";
 	if (want->rank == 4 && s->type->rank == 4 && have[3] == dim[1] && have[1] == dim[2] &&
 	    have[2] == dim[3])
-		return "; the model takes channels first: save the samples so "
-		       "(numpy: x.transpose(0, 3, 1, 2))";
+		return "; the model takes channels first: save the samples in this layout (numpy: "
+		       "x.transpose(0, 3, 1, 2))";
 	return "";
 }
 
@@ -191,11 +191,10 @@ check_shape(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *
 	qn_env *env = g->model->env;
 
 	if (qn_type_count(want) < 0)
-		return qn_report(
-			env, QN_EUNSUPPORTED, "data.dynamic", in->name,
-			"input '%s' has shape %s with a dim that is not known; such models are "
-			"read and checked, but not run: give the input a static type",
-			in->name, shape_text(want, a));
+		return qn_report(env, QN_EUNSUPPORTED, "data.dynamic", in->name,
+				 "input '%s' has shape %s with an unknown dimension; such models "
+				 "are read and checked, but not run: give the input a static type",
+				 in->name, shape_text(want, a));
 	if (!fits(want, s->type, s->fit))
 		return qn_report(
 			env, QN_EINVALID, "data.shape", s->path != NULL ? s->path[0] : s->name,
@@ -204,10 +203,10 @@ check_shape(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *
 			shape_text(s->type, a), in->name, shape_text(want, a), shape_hint(want, s));
 	if (s->type->dim[0] == 0)
 		return qn_report(env, QN_EINVALID, "data.empty", s->name,
-				 "holds no samples: dimension 0 is 0");
+				 "has no samples: dimension 0 is 0");
 	if (want->rank > 0 && s->type->dim[0] % want->dim[0] != 0)
 		return qn_report(env, QN_EINVALID, "data.remainder", s->name,
-				 "holds %lld samples, not a multiple of the model's batch of %lld",
+				 "has %lld samples, not a multiple of the model's batch of %lld",
 				 (long long)s->type->dim[0], (long long)want->dim[0]);
 	return QN_OK;
 }
@@ -217,15 +216,16 @@ static const char *
 real_hint(qn_plain have)
 {
 	if (have == QN_PLAIN_i8 || have == QN_PLAIN_i16)
-		return "if they are codes of a quantized model, give the zero point Z and the "
-		       "scale S "
-		       "of its input, --input-zero Z --input-scale S: real = (code - Z) * S";
+		return "if they are quantized values, give the zero point Z and the scale S of the "
+		       "model's input, --input-zero Z --input-scale S: float value = (quantized "
+		       "value - Z) * S";
 	if (have == QN_PLAIN_u8)
 		return "if they are pixels, say how the model was trained: --input-scale "
 		       "0.00392156862745098 for 0 to 1, --input-zero 127.5 --input-scale "
-		       "0.00784313725490196 for -1 to 1, --input-scale 1 for 0 to 255; codes of a "
-		       "quantized model take its input's --input-zero and --input-scale";
-	return "if they are the values themselves, --input-scale 1 takes them as they are";
+		       "0.00784313725490196 for -1 to 1, --input-scale 1 for 0 to 255; for "
+		       "quantized values give the --input-zero and --input-scale of the model's "
+		       "input";
+	return "if they are float values, --input-scale 1 takes them as they are";
 }
 
 /* … where it takes codes of another type, or NULL when that is no number. */
@@ -244,15 +244,16 @@ codes_hint(const qn_types *t, const qn_elem *want, qn_plain have, qn_arena *a)
 		return NULL;
 	qn_elem_param(t, want, 0, &scale, &zp);
 	qn_buf_init(&b, a);
-	qn_buff(&b, "its codes are real / ");
+	qn_buff(&b, "its quantized values are float values / ");
 	qn_buf_f32(&b, (float)scale);
-	qn_buff(&b, " + %lld, and real values are quantized so: ", (long long)zp);
+	qn_buff(&b, " + %lld, and float values are quantized so: ", (long long)zp);
 	if (shifted) {
 		qn_buff(&b, "--input-zero %lld --input-scale ", (long long)(zp + half));
 		qn_buf_f32(&b, (float)scale);
-		qn_buff(&b, " if they are these codes %s 128, else ", half > 0 ? "plus" : "less");
+		qn_buff(&b, " if they are these quantized values %s 128, else ",
+			half > 0 ? "plus" : "less");
 	}
-	qn_buff(&b, "--input-zero and --input-scale that make them real values");
+	qn_buff(&b, "--input-zero and --input-scale that convert them to float values");
 	return qn_buf_str(&b);
 }
 
@@ -266,10 +267,10 @@ refuse_type(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *
 		to->is_float ? real_hint(have) : codes_hint(&g->model->types, want, have, a);
 
 	if (hint == NULL)
-		hint = "save them in this type, if their values are whole numbers that it holds";
+		hint = "save them in this type, if they are integers in its range";
 	return qn_report(g->model->env, QN_EINVALID, "data.type", s->name,
-			 "holds %s, but input '%s' takes %s; %s", qn_plain_table[have].name,
-			 in->name, to->name, hint);
+			 "has elements of type %s, but input '%s' takes %s; %s", qn_plain_table[have].name, in->name,
+			 to->name, hint);
 }
 
 /* The plain type of the elements must be that of the input's storage; f64 stands in for f32, and

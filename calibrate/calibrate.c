@@ -25,13 +25,12 @@ qn_calibration_takes(const qn_model *m)
 {
 	if (m->stage == QN_STAGE_SYMBOLIC)
 		return QN_OK;
-	return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
-			 "calibrate takes a symbolic graph; this one is %s%s",
-			 qn_stage_names[m->stage],
-			 m->stage < QN_STAGE_CALIBRATED
-				 ? ""
-				 : " already, with its parameters in it; --from-float reads a "
-				   "quantized file without them, so that they are found anew");
+	return qn_report(
+		m->env, QN_EINVALID, "pass.stage", m->name,
+		"calibrate takes a symbolic graph; this one is %s%s", qn_stage_names[m->stage],
+		m->stage < QN_STAGE_CALIBRATED ? ""
+					       : " already, with its parameters; --from-float "
+						 "dequantizes a quantized file, to recalibrate it");
 }
 
 static qn_status
@@ -73,8 +72,7 @@ qn_calibration_check(const qn_calibration *c, uint32_t hash, const qn_statistics
 		return QN_OK;
 	return qn_report(c->m->env, QN_EINVALID, "stats.mismatch", c->m->name,
 			 "the statistics are of another model ('%s', content %08x; this one has "
-			 "%08x) or of other options than --scheme and --weights now; calibrate "
-			 "this one",
+			 "%08x) or of another --scheme or --weights; calibrate this model",
 			 s->model, s->hash, hash);
 }
 
@@ -312,8 +310,8 @@ bind_with_callbacks(const qn_calibration *c, const qn_finding *found, qn_dataset
 	if (c->g->parts == NULL)
 		return qn_report(
 			c->m->env, QN_EUSAGE, "calibrate.parts", c->m->name,
-			"calibration callbacks and the method output need the parts of the graph "
-			"that patterns made, and it has none; start from the float model");
+			"calibration callbacks and the method output need the partitions that "
+			"patterns made, and the graph has none; start from the float model");
 	qn_info_graphs_init(&graphs, c->m, c->g, c->real, c->map, data, KEEP_BYTES, a);
 	index_watches(&method, a);
 	graphs.method = method_value;
@@ -345,10 +343,9 @@ check_given(const qn_calibration *c, const qn_dataset *data, const qn_methods *m
 	if (o->given == NULL)
 		return QN_OK;
 	if (o->ncallback > 0)
-		return qn_report(
-			c->m->env, QN_EUSAGE, "encodings.search", c->m->name,
-			"a calibration callback or the method output would choose anew what "
-			"the encodings give; leave one of them out");
+		return qn_report(c->m->env, QN_EUSAGE, "encodings.search", c->m->name,
+				 "a calibration callback or the method output would replace what "
+				 "the encodings give; leave one of them out");
 	if (data != NULL || c->nwatch == 0 || methods->opts[0].method->passes == 0)
 		return QN_OK;
 	qn_map_init(&seen, c->m->scratch);
@@ -376,12 +373,12 @@ check_axis(const qn_calibration *c)
 		const qn_watch *w = &c->axis[i];
 
 		if (!w->sym->bound)
-			status = qn_report(
-				c->m->env, QN_EUNSUPPORTED, "calibrate.axis", w->quantize->name,
-				"$%s has one scale per channel of the activation '%s', which no "
-				"method finds; set them by a calibration callback of the pattern, "
-				"or give them as encodings",
-				w->sym->name, w->value);
+			status = qn_report(c->m->env, QN_EUNSUPPORTED, "calibrate.axis",
+					   w->quantize->name,
+					   "$%s has one scale per channel of the activation '%s', "
+					   "which no method computes; set them in a calibration "
+					   "callback of the pattern, or give them as encodings",
+					   w->sym->name, w->value);
 	}
 	return status;
 }
@@ -418,9 +415,9 @@ tell_clipped(const qn_calibration *c, const qn_finding *found)
 		qn_model_clipped(c->m, &clipped);
 		if (share > QN_CLIP_MOST && share > found[i].may_clip)
 			qn_warn(c->m->env, "calibrate.clip", w->quantize->name,
-				"the range of $%s cuts off %g %% of its elements (quern calibrate "
-				"--explain shows which): if that costs accuracy, give it another "
-				"method, with --method or in a recipe; minmax cuts off nothing",
+				"the range of $%s clips %g %% of its elements (quern calibrate "
+				"--explain shows which): if that costs accuracy, use another "
+				"method, with --method or in a recipe; minmax clips nothing",
 				w->sym->name, rint(1000 * share) / 10);
 	}
 }

@@ -75,7 +75,8 @@ find_unseen(const qn_calibration *c, const qn_method_opts *method, qn_finding **
 			status = qn_report(
 				c->m->env, QN_EINVALID, "calibrate.zero-point", w->quantize->name,
 				"$%s cannot have the zero point %lld: %s", w->sym->name,
-				(long long)zp, symmetric ? "it is symmetric" : "it is no code");
+				(long long)zp,
+				symmetric ? "it is symmetric" : "it is outside the storage range");
 	}
 	return status;
 }
@@ -88,7 +89,8 @@ find(const qn_calibration *c, qn_dataset *data, const qn_method_opts *method, qn
 		return find_unseen(c, method, out);
 	if (data == NULL)
 		return qn_report(c->m->env, QN_EINVALID, "calibrate.no-data", c->m->name,
-				 "%zu symbols need samples, and none were given (--calib FILE.npy)",
+				 "calibration data required: the ranges of %zu activations are "
+				 "unknown; give samples (--calib FILE.npy)",
 				 c->nwatch);
 	qn_statistics *s = qn_calibration_start(c, method, data, NULL, false);
 	QN_TRY(qn_calibration_finish(c, data, s));
@@ -123,8 +125,8 @@ qn_methods_only_one(const qn_calibration *c, const qn_methods *methods)
 	if (methods->n < 2)
 		return QN_OK;
 	return qn_report(c->m->env, QN_EINVALID, "stats.method", c->m->name,
-			 "statistics are of one method, and the recipe has others ('%s'): "
-			 "calibrate on samples, without statistics",
+			 "statistics are of one calibration method, and the recipe has others "
+			 "('%s'): calibrate on samples, without statistics",
 			 methods->text[1]);
 }
 
@@ -175,10 +177,10 @@ qn_methods_search(const qn_calibration *c, const qn_dataset *data, qn_methods *m
 			continue;
 		if (data == NULL)
 			return qn_report(c->m->env, QN_EINVALID, "calibrate.no-data", c->m->name,
-					 "the method %s tries scales on samples, and none were "
-					 "given%s (--calib FILE.npy)",
+					 "calibration data required: the method %s tries scales on "
+					 "samples%s; give samples (--calib FILE.npy)",
 					 row->name,
-					 o->observed != NULL ? "; statistics do not hold them"
+					 o->observed != NULL ? ", and statistics do not have them"
 							     : "");
 		list[o->ncallback++] = (qn_calib_callback){
 			.fn = row->search, .user = &methods->opts[k], .method = methods->text[k]};

@@ -120,8 +120,7 @@ constant_hint(const qn_graph *g, qn_arena *a, size_t i, size_t n, size_t others)
 	if (n != 1 && others != 1)
 		return "";
 	qn_buf_init(&b, a);
-	qn_buff(&b,
-		"; a value that is the same for all samples is fixed: --input-value %s=FILE.npy",
+	qn_buff(&b, "; fix a value that is the same for all samples: --input-value %s=FILE.npy",
 		qn_graph_node(g, g->input[i])->name);
 	return qn_buf_str(&b);
 }
@@ -261,11 +260,11 @@ check_sample(check_call *c, qn_env *env, const void *data)
 	if (c->check->crc != NULL && x.bytes > 0)
 		c->crc = qn_tensor_crc_next(c->crc, &x);
 	if (bad >= 0)
-		return qn_report(
-			env, QN_EINVALID, "data.nonfinite", qn_source_place(c->s, c->index),
-			"sample %zu, element %lld is %g; samples must be finite: repair it "
-			"or leave it out",
-			c->index, (long long)bad, qn_tensor_f64(&x, bad));
+		return qn_report(env, QN_EINVALID, "data.nonfinite",
+				 qn_source_place(c->s, c->index),
+				 "sample %zu, element %lld is %g; samples must be finite: repair "
+				 "or remove it",
+				 c->index, (long long)bad, qn_tensor_f64(&x, bad));
 	if (c->check->look != NULL && finite)
 		c->check->look(c->check->user, c->input, c->index, data);
 	return QN_OK;

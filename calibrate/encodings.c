@@ -84,13 +84,13 @@ check_pair(const qn_encodings *e, qn_model *m, const qn_node *q, const qn_encodi
 	if (p->bits != t->bits)
 		return qn_report(m->env, QN_EINVALID, "encodings.bitwidth",
 				 qn_json_place(&e->doc, e->a, p->bits_at),
-				 "has %lld bits, but '%s' is stored in %d; --activations, "
-				 "--weights-type or --recipe say how it is stored",
+				 "has %lld bits, but '%s' is stored in %d; choose its storage type "
+				 "with --activations, --weights-type or --recipe",
 				 (long long)p->bits, q->name, (int)t->bits);
 	if (zp < t->qmin || zp > t->qmax)
 		return qn_report(m->env, QN_EINVALID, "encodings.value",
 				 qn_json_place(&e->doc, e->a, p->offset_at),
-				 "has offset %lld, with which 0 is no code of '%s'",
+				 "has offset %lld, with which '%s' cannot represent 0",
 				 (long long)p->offset, q->name);
 	if (symmetric && zp != 0)
 		return qn_report(m->env, QN_EINVALID, "encodings.symmetric",
@@ -108,8 +108,8 @@ refuse_real(const qn_encodings *e, qn_model *m, const qn_node *q, const qn_encod
 {
 	return qn_report(m->env, QN_EINVALID, "encodings.float",
 			 qn_json_place(&e->doc, e->a, from->at),
-			 "'%s' is real in the file, but '%s' quantizes it; --skip name:GLOB leaves "
-			 "the nodes in float that take it, or leave the entry out",
+			 "'%s' is float in the file, but '%s' quantizes it; leave its users in "
+			 "float with --skip name:GLOB, or remove the entry",
 			 from->name, q->name);
 }
 
@@ -187,9 +187,8 @@ warn_unused(const qn_encodings *e, qn_model *m)
 				qn_buff(&b, "%s'%s'", n > 1 ? ", " : "", name);
 		}
 	if (n > 0)
-		qn_warn(m->env, "encodings.unused", e->doc.file,
-			"names %zu values that the model does not have: %s%s", n, qn_buf_str(&b),
-			n > MOST_NAMES ? ", …" : "");
+		qn_warn(m->env, "encodings.unused", e->doc.file, "names %zu unknown values: %s%s",
+			n, qn_buf_str(&b), n > MOST_NAMES ? ", …" : "");
 }
 
 static bool
@@ -222,7 +221,7 @@ bind_shared(const qn_encodings *e, qn_model *m, const qn_node *q, qn_map *bound)
 		return qn_report(m->env, QN_EINVALID, "encodings.shared",
 				 qn_json_place(&e->doc, e->a, from->at),
 				 "'%s' has other parameters than '%s', with which it shares $%s; "
-				 "give both the same, or leave one out",
+				 "give both the same, or remove one",
 				 from->name, first->name, sym->name);
 	qn_map_put(bound, &sym, sizeof sym, (void *)(uintptr_t)from);
 	return bind(e, m, q, sym, from);

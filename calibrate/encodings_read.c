@@ -40,7 +40,7 @@ number(const qn_encodings *e, const qn_json *v, const char *key, double *out)
 		return false;
 	if (qn_json_f64(m, out) && isfinite(*out))
 		return true;
-	bad(e, m, "is no finite number");
+	bad(e, m, "is not a finite number");
 	return false;
 }
 
@@ -59,7 +59,7 @@ read_bits(const qn_encodings *e, const qn_json *v, const char *key, qn_encoding_
 
 	if (m != NULL && (!qn_json_i64(m, &p->bits) ||
 			  (p->bits != 4 && p->bits != 8 && p->bits != 16 && p->bits != 32)))
-		bad(e, m, "is no width of codes; there are 4, 8, 16 and, for biases, 32 bits");
+		bad(e, m, "is not a valid width (expected 4, 8, 16 or, for biases, 32 bits)");
 	p->bits_at = m;
 }
 
@@ -76,7 +76,7 @@ read_truth(const qn_encodings *e, const qn_json *v, const char *key, bool *out)
 	else if (m->kind == QN_JSON_STRING && strcmp(m->string, "True") == 0)
 		*out = true;
 	else if (m->kind != QN_JSON_STRING || strcmp(m->string, "False") != 0)
-		bad(e, m, "is neither true nor false (\"True\", \"False\")");
+		bad(e, m, "is invalid (expected true, false, \"True\" or \"False\")");
 }
 
 /* "int" or "INT", which a missing one is, or "float" or "FLOAT": then true. */
@@ -88,7 +88,7 @@ read_real(const qn_encodings *e, const qn_json *v)
 	if (m == NULL || strcmp(m->string, "int") == 0 || strcmp(m->string, "INT") == 0)
 		return false;
 	if (strcmp(m->string, "float") != 0 && strcmp(m->string, "FLOAT") != 0)
-		bad(e, m, "is neither int nor float");
+		bad(e, m, "is invalid (expected int or float)");
 	return true;
 }
 
@@ -97,8 +97,8 @@ check_offset(const qn_encodings *e, const qn_json *at, double offset, qn_encodin
 {
 	if (offset != rint(offset) || offset > 0 || offset < -(ldexp(1, (int)p->bits) - 1))
 		bad(e, at,
-		    "is no whole number from -(2^bitwidth - 1) to 0: real = (k + offset) * scale "
-		    "for k from 0, and 0 is a code");
+		    "is not an integer from -(2^bitwidth - 1) to 0: float value = (k + offset) * "
+		    "scale for k from 0, and 0 must be exact");
 	else
 		p->offset = (int64_t)offset;
 	p->offset_at = at;
@@ -111,12 +111,13 @@ static void
 from_range(const qn_encodings *e, const qn_json *v, double lo, double hi, qn_encoding_pair *p)
 {
 	if (lo > 0 || hi < 0 || lo == hi) {
-		bad(e, v, "is a range without 0 or of no width, and there is no scale and offset");
+		bad(e, v,
+		    "is a range without 0 or of zero width, and scale and offset are missing");
 		return;
 	}
 	p->scale = hi / (ldexp(1, (int)p->bits) - 1) - lo / (ldexp(1, (int)p->bits) - 1);
 	if (!is_scale(p->scale))
-		bad(e, v, "is a range whose scale is no normal f32");
+		bad(e, v, "is a range whose scale is not a normal f32");
 	else
 		p->offset = (int64_t)rint(lo / p->scale);
 	p->offset_at = v;
@@ -152,11 +153,11 @@ read_pair(const qn_encodings *e, const qn_json *v, qn_encoding_pair *p)
 	else if (!has_scale || !has_offset)
 		bad(e, v, "has neither scale and offset nor min and max");
 	else if (!is_scale(p->scale))
-		bad(e, qn_json_find(v, "scale"), "is no positive normal f32");
+		bad(e, qn_json_find(v, "scale"), "is not a positive normal f32");
 	else if (offset == rint(offset) && offset <= 0 && offset >= -top &&
 		 ((has_lo && !agrees(lo, offset, p->scale)) ||
 		  (has_hi && !agrees(hi, offset + top, p->scale))))
-		bad(e, v, "has a min or max that is not that of its scale and offset");
+		bad(e, v, "has a min or max that does not match its scale and offset");
 	else
 		check_offset(e, qn_json_find(v, "offset"), offset, p);
 }
@@ -213,7 +214,7 @@ numbers(const qn_encodings *e, const qn_json *v, const char *key, size_t *n)
 		(void)flat(e, m, 0, list);
 	for (size_t i = 0; i < *n; i++)
 		if (!qn_json_f64(list[i], &x) || !isfinite(x)) {
-			bad(e, list[i], "is no finite number");
+			bad(e, list[i], "is not a finite number");
 			*n = 0;
 		}
 	return list;
@@ -234,7 +235,7 @@ read_lists(const qn_encodings *e, const qn_json *v, const char *scale, const cha
 		return;
 	const bool may_lack = sign < 0; /* zero points: none, or one for all */
 	if (n == 0 || (noffset != n && !(may_lack && noffset <= 1)))
-		bad(e, v, n == 0 ? "has no scale" : "has not as many offsets as scales");
+		bad(e, v, n == 0 ? "has no scale" : "has another number of offsets than of scales");
 	for (size_t i = 0; i < n && e->doc.env->diags->nerrors == errors; i++) {
 		double given = 0;
 		const qn_json *at = noffset == 0 ? v : noffset == 1 ? z[0] : z[i];
@@ -244,7 +245,7 @@ read_lists(const qn_encodings *e, const qn_json *v, const char *scale, const cha
 		(void)qn_json_f64(s[i], &p[i].scale);
 		(void)qn_json_f64(at, &given);
 		if (!is_scale(p[i].scale))
-			bad(e, s[i], "is no positive normal f32");
+			bad(e, s[i], "is not a positive normal f32");
 		else
 			check_offset(e, at, sign * given - less, &p[i]);
 	}
@@ -266,7 +267,7 @@ read_entry_1(const qn_encodings *e, const qn_json *v, qn_encoding *out)
 	const bool one = strcmp(type->string, "PER_TENSOR") == 0;
 	if (!one && strcmp(type->string, "PER_CHANNEL") != 0) {
 		bad(e, type,
-		    "is neither PER_TENSOR nor PER_CHANNEL; blocks have no parameters here");
+		    "is invalid (expected PER_TENSOR or PER_CHANNEL); blocks are not supported");
 		return;
 	}
 	const size_t errors = e->doc.env->diags->nerrors;
@@ -303,7 +304,7 @@ read_entry_2(const qn_encodings *e, const qn_json *v, qn_encoding *out)
 	if (qn_json_find(v, "block_size") != NULL ||
 	    qn_json_find(v, "per_block_int_scale") != NULL ||
 	    (scale != NULL && scale->kind == QN_JSON_OBJECT)) {
-		bad(e, v, "has blocks, for which there are no parameters here");
+		bad(e, v, "has blocks, which are not supported");
 		return;
 	}
 	for (size_t i = 0; i < QN_COUNT(types); i++)
@@ -314,7 +315,7 @@ read_entry_2(const qn_encodings *e, const qn_json *v, qn_encoding *out)
 				   out);
 			return;
 		}
-	bad(e, type, "is none of int4, uint4, int8, uint8, int16, uint16 and int32");
+	bad(e, type, "is invalid (expected int4, uint4, int8, uint8, int16, uint16 or int32)");
 }
 
 /* ---- the file ---- */
@@ -324,9 +325,9 @@ add(qn_encodings *e, int k, qn_encoding *entry)
 {
 	if (k == QN_ENCODING_ACTIVATIONS && entry->n > 1)
 		bad(e, entry->at,
-		    "has more than one encoding: activations have one for all channels");
+		    "has more than one encoding: activations are quantized per tensor");
 	else if (qn_map_gets(&e->map[k], entry->name) != NULL)
-		bad(e, entry->at, "stands there twice");
+		bad(e, entry->at, "is given twice");
 	else
 		qn_map_puts(&e->map[k], entry->name, entry);
 }
@@ -390,9 +391,9 @@ version_of(const qn_encodings *e)
 		return version;
 	(void)qn_report(e->doc.env, QN_EINVALID, "encodings.version",
 			qn_json_place(&e->doc, e->a, v != NULL ? v : e->doc.root),
-			"is no file of encodings of version 0.6.1, 1.0.0 or 2.0.0, which have "
-			"activation_encodings and param_encodings, or, of 2.0.0, encodings; write "
-			"them in one of these");
+			"not a file of encodings of version 0.6.1 or 1.0.0 (activation_encodings "
+			"and param_encodings) or 2.0.0 (encodings); save the encodings in one of "
+			"these versions");
 	return -1;
 }
 

@@ -64,10 +64,11 @@ qn_erase_quantization(qn_model *m, const qn_graph *g, bool all, qn_graph **out, 
 		}
 		if (all && n.op == QN_OP_const && qn_elem_is_quant(n.type->elem)) {
 			if (qn_elem_has_symbol(n.type->elem))
-				return qn_report(m->env, QN_EINVALID, "calibrate.codes",
-						 qn_node_place(g, &n),
-						 "constant '%s' holds codes of an unknown scale",
-						 n.name);
+				return qn_report(
+					m->env, QN_EINVALID, "calibrate.codes",
+					qn_node_place(g, &n),
+					"constant '%s' has quantized values of an unknown scale",
+					n.name);
 			n.value = qn_tensor_dequantize(&m->types, m->scratch, n.value,
 						       real_type(m, n.type));
 		}

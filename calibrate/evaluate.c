@@ -135,8 +135,8 @@ check_bound(const qn_evaluator *e, const qn_node *n)
 	if (elem == NULL || !qn_elem_has_symbol(elem) || unbound(elem->scale) == NULL)
 		return QN_OK;
 	return qn_report(e->g->model->env, QN_EINVALID, "calibrate.future", n->name,
-			 "the value needs symbol $%s, which has no value yet: it belongs to a "
-			 "partition that is calibrated later, or was not set",
+			 "symbol $%s has no value yet: it belongs to a partition that is "
+			 "calibrated later, or was not set",
 			 unbound(elem->scale)->name);
 }
 

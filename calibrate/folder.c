@@ -82,18 +82,18 @@ decode_wav(qn_arena *a, const char *path, const char *data, size_t n, bool chann
 static void
 print_wav(qn_buf *b, const extent *e)
 {
-	qn_buff(b, "%lld frames, %lld channels, %lld frames a second", (long long)e->dim[0],
+	qn_buff(b, "%lld frames, %lld channels, %lld frames per second", (long long)e->dim[0],
 		(long long)e->dim[1], (long long)e->rate);
 }
 
 static const kind kinds[] = {
-	{"pictures",
+	{"images",
 	 {".png", ".jpg", ".jpeg", ".pgm", ".ppm", ".pnm"},
 	 3,
 	 2,
 	 decode_image,
 	 print_image},
-	{"sounds", {".wav"}, 2, 1, decode_wav, print_wav},
+	{"audio files", {".wav"}, 2, 1, decode_wav, print_wav},
 };
 
 static bool
@@ -129,7 +129,7 @@ wrong_size(const folder *f, const qn_source *s, size_t index, const extent *have
 	f->kind->print(&b, have);
 	qn_buff(&b, ", but '%s' has ", s->path[0]);
 	f->kind->print(&b, &f->want);
-	qn_buff(&b, "; all must be equal: cut or scale it");
+	qn_buff(&b, "; all must be equal: crop or scale it");
 	return qn_report(a->env, QN_EINVALID, "data.size", s->path[index], "%s", qn_buf_str(&b));
 }
 
@@ -195,13 +195,13 @@ find_files(qn_arena *a, const char *path, const kind **k, qn_folder *out)
 	QN_TRY(qn_folder_list(a, path, is_sound, &sounds));
 	if (out->n > 0 && sounds.n > 0)
 		return qn_report(a->env, QN_EINVALID, "data.format", path,
-				 "%zu pictures and %zu sounds lie in this folder; give each kind a "
-				 "folder of its own",
+				 "the folder has %zu images and %zu audio files; put each kind "
+				 "into its own folder",
 				 out->n, sounds.n);
 	if (out->n + sounds.n == 0)
 		return qn_report(a->env, QN_EINVALID, "data.empty", path,
-				 "no file in this folder, and none in its subfolders, ends in .png "
-				 ".jpg .jpeg .pgm .ppm .pnm or .wav");
+				 "the folder and its subfolders have no file with the extension "
+				 ".png, .jpg, .jpeg, .pgm, .ppm, .pnm or .wav");
 	*k = &kinds[sounds.n > 0];
 	if (sounds.n > 0)
 		*out = sounds;

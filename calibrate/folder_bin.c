@@ -45,10 +45,9 @@ qn_source_folder_bin(qn_types *t, qn_arena *a, const char *path, const qn_open_o
 
 	QN_TRY(qn_folder_list(a, path, is_bin, &files));
 	if (files.n == 0)
-		return qn_report(
-			a->env, QN_EINVALID, "data.empty", path,
-			"no file in this folder, and none in its subfolders, ends in .bin, for "
-			"which a shape is given");
+		return qn_report(a->env, QN_EINVALID, "data.empty", path,
+				 "the folder and its subfolders have no file with the extension "
+				 ".bin, for which a shape is given");
 	memcpy(dim + 1, o->dim, (size_t)o->rank * sizeof dim[0]);
 	const qn_type *one = qn_type_plain(t, plain, o->rank + 1, dim);
 	dim[0] = (int64_t)files.n;

@@ -75,7 +75,7 @@ static void
 warn_hardly_any(const qn_calibration *c, const qn_finding *f)
 {
 	qn_warn(c->m->env, "data.few", c->m->name,
-		"%llu %s too few to calibrate on: a range is that of the values that were seen; "
+		"%llu %s too few to calibrate on: ranges cover only the values that were seen; "
 		"calibrate with more (--calib; a few hundred are usual)",
 		(unsigned long long)f->samples, f->samples == 1 ? "sample is" : "samples are");
 }
@@ -108,9 +108,8 @@ qn_growth_warn(const qn_calibration *c, const qn_finding *found)
 	if (n > QN_GROWTH_NAMED)
 		qn_buff(&b, " and %zu more values", n - QN_GROWTH_NAMED);
 	qn_warn(c->m->env, "data.few", c->watch[list[0].watch].quantize->name,
-		"%llu samples may be too few: ranges still grow with each further one, %s; "
-		"calibrate "
-		"with more (--calib; a few hundred are usual), or with a method that cuts off what "
-		"is rare (--method kl, percentile)",
+		"%llu samples may be too few: ranges still grow with each sample, %s; calibrate "
+		"with more (--calib; a few hundred are usual), or with a method that clips rare "
+		"values (--method kl, percentile)",
 		(unsigned long long)samples, qn_buf_str(&b));
 }

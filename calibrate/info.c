@@ -190,7 +190,7 @@ qn_info_new(const qn_info_graphs *s, const qn_part *part, qn_arena *a, qn_info *
 		there = there && qn_graph_find(s->g, part->in[k]) != 0;
 	if (!there)
 		return qn_report(s->m->env, QN_EINTERNAL, "calibrate.partition", part->out,
-				 "the graph does not hold the values of this partition any more");
+				 "the graph no longer has the values of this partition");
 	find_pairs(i);
 	i->before = QN_NEW(a, qn_symbol, i->npair);
 	i->planned = QN_NEW(a, qn_symbol, i->npair);
@@ -209,8 +209,8 @@ qn_info_pair_of(qn_info *i, const char *symbol, qn_info_pair **out)
 			return QN_OK;
 		}
 	return qn_report(i->graphs->m->env, QN_EINVALID, "calibrate.extra", i->part->out,
-			 "symbol $%s does not belong to this partition (pattern '%s'); set those "
-			 "of its own quantizes alone",
+			 "symbol $%s does not belong to this partition (pattern '%s'); set only "
+			 "the symbols of its own quantizes",
 			 symbol, i->part->pattern);
 }
 
@@ -312,18 +312,19 @@ qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntria
 	qn_env *env = i->graphs->m->env;
 
 	if (i->graphs->data == NULL)
-		return qn_report(env, QN_EINVALID, "calibrate.no-data", i->part->out,
-				 "the calibration callback wants samples, and none were given");
+		return qn_report(
+			env, QN_EINVALID, "calibrate.no-data", i->part->out,
+			"calibration data required: the calibration callback needs samples");
 	if (batch >= i->graphs->data->nbatch)
 		return qn_report(env, QN_EUSAGE, "calibrate.batch", i->part->out,
-				 "there are %zu batches, number %zu is asked for",
-				 i->graphs->data->nbatch, batch);
+				 "batch %zu does not exist; there are %zu", i->graphs->data->nbatch,
+				 batch);
 	bool is_input = what == QN_INFO_FLOAT_INPUT || what == QN_INFO_INPUT;
 	if ((is_input && k >= i->nin) || (what == QN_INFO_CODES && k >= i->npair))
-		return qn_report(env, QN_EUSAGE, "calibrate.value", i->part->out,
-				 "the partition has %zu inputs and %zu symbols, number %zu is "
-				 "asked for",
-				 i->nin, i->npair, k);
+		return qn_report(
+			env, QN_EUSAGE, "calibrate.value", i->part->out,
+			"the partition has %zu inputs and %zu symbols; number %zu does not exist",
+			i->nin, i->npair, k);
 	switch (what) {
 	case QN_INFO_FLOAT_INPUT:
 		return evaluate_real(i, i->in[k], batch, out);

@@ -73,7 +73,7 @@ give_pair(qn_info *i, size_t k, double scale, int64_t zp)
 
 	if (sym->len > 0)
 		return qn_report(i->graphs->m->env, QN_EUSAGE, "calibrate.length", i->part->out,
-				 "symbol $%s has %lld scales; give it each of them", sym->name,
+				 "symbol $%s has %lld scales; set all of them", sym->name,
 				 (long long)sym->len);
 	return put(i, &i->pair[k],
 		   &(qn_symbol_value){.symbol = sym->name,
@@ -88,7 +88,7 @@ check_index(const qn_info *i, size_t k)
 	if (k < i->npair)
 		return QN_OK;
 	return qn_report(i->graphs->m->env, QN_EUSAGE, "calibrate.value", i->part->out,
-			 "the partition has %zu symbols, number %zu is asked for", i->npair, k);
+			 "the partition has %zu symbols; number %zu does not exist", i->npair, k);
 }
 
 qn_status
@@ -100,7 +100,7 @@ qn_info_give_range(qn_info *i, size_t k, double lo, double hi)
 	QN_TRY(check_index(i, k));
 	if (!(lo <= hi) || lo - lo != 0 || hi - hi != 0)
 		return qn_report(i->graphs->m->env, QN_EUSAGE, "calibrate.range", i->part->out,
-				 "[%g, %g] is no range of finite numbers", lo, hi);
+				 "[%g, %g] is not a range of finite numbers", lo, hi);
 	double least = lo;
 	double most = hi;
 	qn_info_pair *p = &i->pair[k];
@@ -126,9 +126,10 @@ qn_info_give_default(qn_info *i, size_t k)
 	if (i->pair[k].set)
 		return QN_OK; /* a constant's */
 	if (s->method == NULL || !s->method(s->user, i->pair[k].sym, &scale, &zp))
-		return qn_report(s->m->env, QN_EINVALID, "calibrate.method", i->part->out,
-				 "the method saw nothing of symbol $%s; it needs samples",
-				 i->pair[k].sym->name);
+		return qn_report(
+			s->m->env, QN_EINVALID, "calibrate.method", i->part->out,
+			"calibration data required: the method observed nothing for symbol $%s",
+			i->pair[k].sym->name);
 	return give_pair(i, k, scale, zp);
 }
 
@@ -209,8 +210,7 @@ qn_info_end(qn_info *i)
 		if (!p->set)
 			status = qn_report(
 				i->graphs->m->env, QN_EINVALID, "calibrate.missing", i->part->out,
-				"the calibration callback of pattern '%s' gave symbol $%s "
-				"no value",
+				"the calibration callback of pattern '%s' did not set symbol $%s",
 				i->part->pattern, p->sym->name);
 		else if (!qn_info_is_repeated(i, k)) {
 			QN_TRY(note_given(i, k));

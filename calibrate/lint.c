@@ -78,8 +78,8 @@ warn_duplicates(qn_lint *l, qn_env *env)
 	}
 	if (twice > 0)
 		qn_warn(env, "data.duplicate", qn_source_place(s, again),
-			"sample %zu is equal to sample %zu, and so are %zu of %zu to an earlier "
-			"one: they count twice; leave copies out",
+			"sample %zu is equal to sample %zu; %zu of %zu samples are equal to an "
+			"earlier one and count twice; remove the copies",
 			again, first, twice, l->n);
 }
 
@@ -93,9 +93,8 @@ qn_lint_samples(qn_lint *l, qn_env *env)
 
 		if (l->constant[k] > 0)
 			qn_warn(env, "data.constant", qn_source_place(s, l->first[k]),
-				"all values of sample %zu are equal, and so in %zu of %zu samples: "
-				"an empty picture or a silent sound says nothing; look at it, or "
-				"leave it out",
+				"all values of sample %zu are equal, as in %zu of %zu samples: an "
+				"empty image or silent audio says nothing; check or remove it",
 				l->first[k], l->constant[k], l->n);
 	}
 	warn_duplicates(l, env);

@@ -30,8 +30,7 @@ static bool
 is_product(qn_op op)
 {
 	return op == QN_OP_conv1d || op == QN_OP_conv2d || op == QN_OP_conv3d ||
-	       op == QN_OP_conv2d_transpose ||
-	       op == QN_OP_dense;
+	       op == QN_OP_conv2d_transpose || op == QN_OP_dense;
 }
 
 static bool
@@ -190,7 +189,7 @@ compare_pixels(const probe *p, const qn_graph *g, qn_env *env)
 	if (p->whole && p->low >= 0 && p->high >= PIXEL_LOW && p->high <= PIXEL_HIGH &&
 	    rms > LARGE_RMS)
 		qn_warn(env, "data.range", n->name,
-			"the samples are whole numbers from %g to %g and the first layer '%s' "
+			"the samples are integers from %g to %g and the first layer '%s' "
 			"makes "
 			"values of %g of them (root mean square): if the model was trained on 0 to "
 			"1, give --input-scale 0.00392156862745098 (1/255), else its --mean and "

@@ -35,8 +35,9 @@ static qn_status
 add_tensor(opening *p, const qn_tensor *x, const char *place, const char *input)
 {
 	if (x->type->rank < 1)
-		return qn_report(p->a->env, QN_EINVALID, "data.shape", place,
-				 "this is a single number; dimension 0 of an array counts samples");
+		return qn_report(
+			p->a->env, QN_EINVALID, "data.shape", place,
+			"a single number is not supported; dimension 0 of an array counts samples");
 	qn_source *s = qn_source_tensor(p->a, x, p->path);
 	s->input = input;
 	return add(p, s);
@@ -79,7 +80,7 @@ static qn_status
 shape_needed(const opening *p)
 {
 	return qn_report(p->a->env, QN_EUSAGE, "data.shape-needed", p->path,
-			 "bytes alone have no shape; say that of one sample, for example "
+			 "a .bin file has no shape; give the shape of one sample, for example "
 			 "--shape 28,28,1 (and --dtype, unless it is f32)");
 }
 
@@ -95,9 +96,10 @@ open_bin(opening *p)
 	size_t each = qn_type_bytes(samples_type(p, plain, 1));
 	QN_TRY(qn_file_map(p->a, p->path, &data, &n));
 	if (each == 0 || n % each != 0)
-		return qn_report(p->a->env, QN_EINVALID, "data.size", p->path,
-				 "%zu bytes are no whole number of samples of %zu bytes (%s)", n,
-				 each, qn_plain_table[plain].name);
+		return qn_report(
+			p->a->env, QN_EINVALID, "data.size", p->path,
+			"%zu bytes are not a multiple of the sample size of %zu bytes (%s)", n,
+			each, qn_plain_table[plain].name);
 	return add_tensor(p, qn_tensor_view_file(p->a, samples_type(p, plain, n / each), data),
 			  p->path, NULL);
 }
@@ -162,11 +164,11 @@ check_options(const opening *p, bool takes_shape, bool takes_dtype)
 {
 	if (p->o->has_shape && !takes_shape)
 		return qn_report(p->a->env, QN_EUSAGE, "data.option", p->path,
-				 "this source has a shape of its own; --shape is for .bin, folders "
-				 "of .bin, and .csv");
+				 "this source has its own shape; --shape is for .bin, folders of "
+				 ".bin, and .csv");
 	if (p->o->has_dtype && !takes_dtype)
 		return qn_report(p->a->env, QN_EUSAGE, "data.option", p->path,
-				 "this source has an element type of its own; --dtype is for .bin");
+				 "this source has its own element type; --dtype is for .bin");
 	return QN_OK;
 }
 
@@ -187,9 +189,8 @@ open_other(opening *p)
 		return open_npy(p);
 	return qn_report(
 		p->a->env, QN_EINVALID, "data.format", p->path,
-		"samples are .npy, .npz, .csv, .bin (with --shape), .png, .jpg, .pgm, "
-		".ppm, .wav, or a folder of pictures, of sounds or of .bin; this is none of "
-		"them");
+		"unknown kind of samples (expected .npy, .npz, .csv, .bin with --shape, .png, "
+		".jpg, .pgm, .ppm, .wav, or a folder of images, audio files or .bin)");
 }
 
 qn_status
@@ -238,7 +239,8 @@ fetch_host(const qn_source *s, size_t index, qn_arena *tmp, void *dst)
 	if (code == 0)
 		return QN_OK;
 	return qn_report(tmp->env, QN_EINVALID, "data.callback", s->name,
-			 "the host gave no sample %zu: its function returned %d", index, code);
+			 "the host program has no sample %zu: its function returned %d", index,
+			 code);
 }
 
 qn_source *

@@ -205,7 +205,7 @@ qn_source_scaled(qn_types *t, qn_arena *a, const qn_source *s, const qn_prep *p,
 	if ((p->nmean > 1 && p->nmean != c->channels) || (p->nstd > 1 && p->nstd != c->channels))
 		return qn_report(a->env, QN_EINVALID, "data.channels", s->name,
 				 "mean has %zu numbers and std %zu, but the samples have %zu "
-				 "channels; give one number, or one a channel",
+				 "channels; give one number, or one per channel",
 				 p->nmean, p->nstd, c->channels);
 	to->fetch = fetch_scaled;
 	*out = to;

@@ -66,12 +66,12 @@ check_complete(qn_env *env, const qn_statistics *s)
 
 	if (qn_statistics_complete(s))
 		return QN_OK;
-	return qn_report(
-		env, QN_EINVALID, "stats.incomplete", s->model,
-		"the statistics lack samples %llu to %llu of %llu in pass %u; calibrate the "
-		"missing shards and merge them",
-		(unsigned long long)(first * s->batch), (unsigned long long)(last * s->batch - 1),
-		(unsigned long long)(s->nbatch * s->batch), s->pass + 1);
+	return qn_report(env, QN_EINVALID, "stats.incomplete", s->model,
+			 "the statistics miss samples %llu to %llu of %llu in pass %u; calibrate "
+			 "the missing shards and merge them",
+			 (unsigned long long)(first * s->batch),
+			 (unsigned long long)(last * s->batch - 1),
+			 (unsigned long long)(s->nbatch * s->batch), s->pass + 1);
 }
 
 qn_status
@@ -98,8 +98,8 @@ qn_statistics_check_done(qn_env *env, const qn_statistics *s)
 	if (s->pass + 1 < s->method.method->passes)
 		return qn_report(
 			env, QN_EINVALID, "stats.pass", s->model,
-			"the method %s takes %u passes over the samples, and this is pass %u; go "
-			"on with quern calibrate MODEL --calib … --stats FILE.json",
+			"the method %s takes %u passes over the samples, and this is pass %u; "
+			"continue with quern calibrate MODEL --calib … --stats FILE.json",
 			s->method.method->name, s->method.method->passes, s->pass + 1);
 	return QN_OK;
 }
@@ -110,8 +110,8 @@ static qn_status
 mismatch(qn_env *env, const char *name, const char *what)
 {
 	return qn_report(env, QN_EINVALID, "stats.mismatch", name,
-			 "differs from the statistics before it in %s; only parts of one "
-			 "calibration add up",
+			 "differs from the previous statistics in %s; only parts of one "
+			 "calibration can be merged",
 			 what);
 }
 
@@ -217,7 +217,7 @@ check_same(qn_env *env, const qn_statistics *into, const char *name, const qn_st
 	if (!same_method(&into->method, &from->method))
 		return mismatch(env, name, "the method");
 	if (!same_data(into, from))
-		return mismatch(env, name, "the samples: all shards take the same files");
+		return mismatch(env, name, "the samples: all shards must have the same files");
 	if (into->pass != from->pass)
 		return mismatch(env, name, "the pass");
 	for (size_t i = 0; i < into->n; i++)

@@ -37,8 +37,8 @@ take(reader *r, const qn_json *v, uint64_t bytes)
 		return true;
 	}
 	r->status = qn_report(r->env, QN_EINVALID, "stats.size", qn_json_place(r->d, r->a, v),
-			      "the histograms take more than 64 MiB and 64 times the file: this is "
-			      "not what quern calibrate wrote");
+			      "the histograms take more than 64 MiB and 64 times the file: quern "
+			      "calibrate did not write this file");
 	return false;
 }
 
@@ -60,7 +60,7 @@ number(reader *r, const qn_json *v, uint64_t most)
 
 	if (qn_json_u64(v, &n) && n <= most)
 		return n;
-	bad(r, v, "is no whole number in the range that it may have");
+	bad(r, v, "is not an integer in its valid range");
 	return 0;
 }
 
@@ -84,7 +84,7 @@ need_signed(reader *r, const qn_json *v, const char *key, int64_t least, int64_t
 	if (m == NULL)
 		(void)need(r, v, key, QN_JSON_NUMBER);
 	else if (!qn_json_i64(m, &n) || n < least || n > most)
-		bad(r, m, "is no whole number in the range that it may have");
+		bad(r, m, "is not an integer in its valid range");
 	else
 		return n;
 	return least;
@@ -106,7 +106,7 @@ real(reader *r, const qn_json *v)
 		    memcmp(&(double){(double)(float)x}, &x, sizeof x) == 0)
 			return (float)x;
 	}
-	bad(r, v, "is no finite f32, written as 0x and the 16 hex digits of a double");
+	bad(r, v, "is not a finite f32, written as 0x and the 16 hex digits of a double");
 	return 0;
 }
 
@@ -121,7 +121,7 @@ counts(reader *r, const qn_json *v, uint64_t *to, size_t n, uint64_t most)
 	if (list == NULL)
 		return 0;
 	if (list->n > n - first) {
-		bad(r, list, "has more counts than there are bins");
+		bad(r, list, "has more counts than bins");
 		return 0;
 	}
 	for (size_t i = 0; i < list->n; i++) {
@@ -168,7 +168,7 @@ static void
 read_pairs(reader *r, const qn_json *v, qn_observer *o)
 {
 	if (v->n != 2 * r->covered) {
-		bad(r, v, "is not one pair for each batch that was observed");
+		bad(r, v, "is not one pair per observed batch");
 		return;
 	}
 	o->pair = QN_NEW(r->a, qn_pair_range, (size_t)r->covered);
@@ -214,9 +214,7 @@ read_quarters(reader *r, const qn_json *v, qn_observer *o)
 		good = inside(o, k);
 	}
 	if (!good || !reached(o, o->min_at, o->min) || !reached(o, o->max_at, o->max))
-		bad(r, v,
-		    "is not the range of every fourth batch, four times, of which the whole is "
-		    "made");
+		bad(r, v, "is not the four ranges of every fourth batch, which make up the whole");
 }
 
 /* The bins of the method's plan for this value and pass, then the counts of the file. */
@@ -227,7 +225,7 @@ read_fine(reader *r, const qn_json *v, qn_observer *o)
 	qn_bins *b = &o->fine;
 
 	if ((bins != NULL) != (b->kind != QN_BINS_NONE)) {
-		bad(r, v, "has bins that its method and pass do not have, or lacks them");
+		bad(r, v, "has bins that its method and pass do not have, or misses them");
 		return;
 	}
 	if (bins == NULL)
@@ -278,7 +276,7 @@ read_value(reader *r, const qn_json *v, qn_value_stats *to)
 	if (grid != NULL)
 		read_grid(r, grid, o);
 	if (pairs != NULL && (want & QN_OBSERVE_PAIRS) == 0)
-		bad(r, pairs, "is nothing that the method looks at");
+		bad(r, pairs, "is not observed by the method");
 	else if (pairs != NULL)
 		read_pairs(r, pairs, o);
 }
@@ -296,7 +294,7 @@ read_spans(reader *r, const qn_json *list)
 		const qn_json *v = &list->child[i];
 
 		if (!qn_json_is(r->d, v, QN_JSON_ARRAY) || v->n != 2) {
-			bad(r, v, "is no [first, last + 1] of batches");
+			bad(r, v, "is not a [first, last + 1] of batches");
 			return;
 		}
 		span[i].first = number(r, &v->child[0], s->nbatch);
@@ -343,7 +341,7 @@ read_head(reader *r, const qn_json *root)
 			const char *at = strchr(digits, *c);
 
 			if (at == NULL || c - hash->string >= 8) {
-				bad(r, hash, "is no CRC-32 of 8 hex digits");
+				bad(r, hash, "is not a CRC-32 of 8 hex digits");
 				break;
 			}
 			s->hash = s->hash << 4 | (uint32_t)(at - digits);
@@ -420,7 +418,7 @@ qn_statistics_read(qn_env *env, qn_arena *a, const char *file, const char *text,
 	*out = QN_NEW(a, qn_statistics, 1);
 	const qn_seal seal = qn_statistics_sealed(text, n);
 	if (seal == QN_SEAL_BROKEN)
-		return changed(env, file, "its content is not that of its checksum");
+		return changed(env, file, "its content does not match its checksum");
 	QN_TRY(qn_json_tree(a, file, text, n, NULL, &d));
 	reader r = {.d = &d, .a = a, .env = env, .s = *out, .room = qn_limit_room(n)};
 	if (!qn_json_is(&d, d.root, QN_JSON_OBJECT))
@@ -432,7 +430,7 @@ qn_statistics_read(qn_env *env, qn_arena *a, const char *file, const char *text,
 				 "writes%s",
 				 v != NULL ? "; observe the samples again with this version" : "");
 	if (seal != QN_SEAL_WHOLE)
-		return changed(env, file, "the checksum that ends it is missing");
+		return changed(env, file, "the checksum at its end is missing");
 	qn_json_only(&d, d.root, QN_COUNT(keys), keys);
 	read_head(&r, d.root);
 	if (r.status == QN_OK)

@@ -48,8 +48,8 @@ check_shared(const qn_calibration *c, const qn_node *first, const qn_node *q, co
 		qn_elem_print(&text[i], i == 0 ? a : b);
 	}
 	return qn_report(c->m->env, QN_EINVALID, "calibrate.shared", q->name,
-			 "$%s is shared with '%s', which stores %s, and this one %s; give one of "
-			 "them a symbol of its own",
+			 "$%s is shared with '%s', which stores %s, and this one stores %s; give "
+			 "one of them its own symbol",
 			 sym->name, first->name, qn_buf_str(&text[0]), qn_buf_str(&text[1]));
 }
 

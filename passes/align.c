@@ -72,7 +72,7 @@ warn_of_loss(const qn_graph *g, const qn_node *n, const qn_id *in, int32_t bits)
 	if (to.loss > 0)
 		qn_warn(g->model->env, "align.loss", qn_node_place(g, n),
 			"%s '%s': the scales %g and %g are so far apart that the smaller operand "
-			"loses %d bits; fewer bits (--align) lose less",
+			"loses %d bits; use fewer bits (--align)",
 			qn_opinfo_of(n)->name, n->name, scale[0], scale[1], (int)to.loss);
 }
 

@@ -105,7 +105,7 @@ merge_transposes(qn_rw *rw, const qn_match *m)
 	if (is_identity(outer))
 		return m->at[X];
 	if (x->op != QN_OP_transpose)
-		return qn_rw_decline(rw, "there is no transpose before it");
+		return qn_rw_decline(rw, "no transpose before it");
 	for (int32_t k = 0; k < p.n; k++)
 		p.v[k] = x->attr->perm.perm.v[outer->v[k]];
 	return qn_ax_transpose(rw, qn_rw_name(rw, m->root), x->in[0], &p);
@@ -142,7 +142,7 @@ lift_from_cast(qn_rw *rw, const qn_match *m)
 	const qn_elem *from = qn_rw_node(rw, cast->in[0])->type->elem, *e = n->type->elem;
 
 	if (!qn_ax_is_const(rw, m->at[X]))
-		return qn_rw_decline(rw, "it is no constant");
+		return qn_rw_decline(rw, "it is not a constant");
 	if ((qn_elem_is_quant(from) && from->gran == QN_SUB_CHANNEL) ||
 	    (qn_elem_is_quant(e) && e->gran == QN_SUB_CHANNEL))
 		return qn_rw_decline(rw, "it is quantized in blocks");
@@ -158,56 +158,31 @@ static const struct {
 	qn_op op;
 	qn_ax_fn *fn;
 } takers[] = {
-	{QN_OP_relu, qn_ax_unary},
-	{QN_OP_relu6, qn_ax_unary},
-	{QN_OP_clip, qn_ax_unary},
-	{QN_OP_clamp, qn_ax_unary},
-	{QN_OP_sigmoid, qn_ax_unary},
-	{QN_OP_tanh, qn_ax_unary},
-	{QN_OP_quantize, qn_ax_unary},
-	{QN_OP_dequantize, qn_ax_unary},
-	{QN_OP_requantize, qn_ax_unary},
-	{QN_OP_scast, qn_ax_unary},
-	{QN_OP_cast, qn_ax_unary},
-	{QN_OP_add, qn_ax_broadcast},
-	{QN_OP_sub, qn_ax_broadcast},
-	{QN_OP_mul, qn_ax_broadcast},
-	{QN_OP_div, qn_ax_broadcast},
-	{QN_OP_minimum, qn_ax_broadcast},
-	{QN_OP_maximum, qn_ax_broadcast},
-	{QN_OP_pow, qn_ax_broadcast},
-	{QN_OP_equal, qn_ax_broadcast},
-	{QN_OP_not_equal, qn_ax_broadcast},
-	{QN_OP_less, qn_ax_broadcast},
-	{QN_OP_less_equal, qn_ax_broadcast},
-	{QN_OP_greater, qn_ax_broadcast},
-	{QN_OP_greater_equal, qn_ax_broadcast},
-	{QN_OP_where, qn_ax_broadcast},
-	{QN_OP_concat, qn_ax_concat},
-	{QN_OP_bias_add, qn_ax_last},
-	{QN_OP_prelu, qn_ax_last},
-	{QN_OP_batch_norm, qn_ax_last},
-	{QN_OP_layer_norm, qn_ax_layer_norm},
-	{QN_OP_softmax, qn_ax_softmax},
-	{QN_OP_log_softmax, qn_ax_softmax},
-	{QN_OP_pad, qn_ax_lists},
-	{QN_OP_slice, qn_ax_lists},
-	{QN_OP_tile, qn_ax_lists},
-	{QN_OP_expand, qn_ax_expand},
-	{QN_OP_reduce_mean, qn_ax_reduce},
-	{QN_OP_reduce_sum, qn_ax_reduce},
-	{QN_OP_reduce_prod, qn_ax_reduce},
-	{QN_OP_reduce_max, qn_ax_reduce},
-	{QN_OP_reduce_min, qn_ax_reduce},
-	{QN_OP_argmax, qn_ax_argmax},
-	{QN_OP_squeeze, qn_ax_squeeze},
-	{QN_OP_expand_dims, qn_ax_expand_dims},
-	{QN_OP_gather, qn_ax_gather},
-	{QN_OP_get, qn_ax_part},
-	{QN_OP_reshape, qn_ax_reshape},
-	{QN_OP_flatten, qn_ax_reshape},
-	{QN_OP_dense, qn_ax_dense},
-	{QN_OP_matmul, qn_ax_matmul},
+	{QN_OP_relu, qn_ax_unary},         {QN_OP_relu6, qn_ax_unary},
+	{QN_OP_clip, qn_ax_unary},         {QN_OP_clamp, qn_ax_unary},
+	{QN_OP_sigmoid, qn_ax_unary},      {QN_OP_tanh, qn_ax_unary},
+	{QN_OP_quantize, qn_ax_unary},     {QN_OP_dequantize, qn_ax_unary},
+	{QN_OP_requantize, qn_ax_unary},   {QN_OP_scast, qn_ax_unary},
+	{QN_OP_cast, qn_ax_unary},         {QN_OP_add, qn_ax_broadcast},
+	{QN_OP_sub, qn_ax_broadcast},      {QN_OP_mul, qn_ax_broadcast},
+	{QN_OP_div, qn_ax_broadcast},      {QN_OP_minimum, qn_ax_broadcast},
+	{QN_OP_maximum, qn_ax_broadcast},  {QN_OP_pow, qn_ax_broadcast},
+	{QN_OP_equal, qn_ax_broadcast},    {QN_OP_not_equal, qn_ax_broadcast},
+	{QN_OP_less, qn_ax_broadcast},     {QN_OP_less_equal, qn_ax_broadcast},
+	{QN_OP_greater, qn_ax_broadcast},  {QN_OP_greater_equal, qn_ax_broadcast},
+	{QN_OP_where, qn_ax_broadcast},    {QN_OP_concat, qn_ax_concat},
+	{QN_OP_bias_add, qn_ax_last},      {QN_OP_prelu, qn_ax_last},
+	{QN_OP_batch_norm, qn_ax_last},    {QN_OP_layer_norm, qn_ax_layer_norm},
+	{QN_OP_softmax, qn_ax_softmax},    {QN_OP_log_softmax, qn_ax_softmax},
+	{QN_OP_pad, qn_ax_lists},          {QN_OP_slice, qn_ax_lists},
+	{QN_OP_tile, qn_ax_lists},         {QN_OP_expand, qn_ax_expand},
+	{QN_OP_reduce_mean, qn_ax_reduce}, {QN_OP_reduce_sum, qn_ax_reduce},
+	{QN_OP_reduce_prod, qn_ax_reduce}, {QN_OP_reduce_max, qn_ax_reduce},
+	{QN_OP_reduce_min, qn_ax_reduce},  {QN_OP_argmax, qn_ax_argmax},
+	{QN_OP_squeeze, qn_ax_squeeze},    {QN_OP_expand_dims, qn_ax_expand_dims},
+	{QN_OP_gather, qn_ax_gather},      {QN_OP_get, qn_ax_part},
+	{QN_OP_reshape, qn_ax_reshape},    {QN_OP_flatten, qn_ax_reshape},
+	{QN_OP_dense, qn_ax_dense},        {QN_OP_matmul, qn_ax_matmul},
 };
 
 static qn_ax_fn *
@@ -253,7 +228,7 @@ sink(qn_rw *rw, const qn_match *m)
 	qn_ax_fn *fn = taker_of(n);
 
 	if (fn == NULL)
-		return qn_rw_decline(rw, "the op wants its axes in this order");
+		return qn_rw_decline(rw, "the op needs its axes in this order");
 	for (s.operand = 0; s.operand < n->nin; s.operand++) {
 		qn_id t = transpose_at(qn_rw_graph(rw), n, s.operand);
 
@@ -278,9 +253,9 @@ free_transpose(qn_rw *rw, const qn_match *m)
 	const qn_type *from = qn_rw_node(rw, m->at[X])->type;
 
 	if (qn_type_count(n->type) < 0 || !qn_ax_is_free(from, &n->attr->perm.perm))
-		return qn_rw_decline(rw, "it moves more than dims of 1");
+		return qn_rw_decline(rw, "it moves more than dimensions of 1");
 	if (qn_elem_is_quant(from->elem) && from->elem->gran != QN_PER_TENSOR)
-		return qn_rw_decline(rw, "its scales lie along an axis");
+		return qn_rw_decline(rw, "its scales are along an axis");
 	return qn_ax_as(rw, qn_rw_name(rw, m->root), m->at[X], n->type->rank, n->type->dim);
 }
 
@@ -293,9 +268,9 @@ merge_reshapes(qn_rw *rw, const qn_match *m)
 	if (qn_type_count(n->type) < 0)
 		return qn_rw_decline(rw, "its shape is not known");
 	if (qn_elem_is_quant(n->type->elem) && n->type->elem->gran != QN_PER_TENSOR)
-		return qn_rw_decline(rw, "its scales lie along an axis");
+		return qn_rw_decline(rw, "its scales are along an axis");
 	if (from == m->at[X] && n->type != x->type)
-		return qn_rw_decline(rw, "there is no reshape before it");
+		return qn_rw_decline(rw, "no reshape before it");
 	return qn_ax_as(rw, qn_rw_name(rw, m->root), from, n->type->rank, n->type->dim);
 }
 

@@ -57,7 +57,7 @@ qn_ax_is_behind(const qn_ax *s)
 #define QN_AX_DIRECT(s)                                                                            \
 	do {                                                                                       \
 		if (qn_ax_is_behind(s))                                                            \
-			return qn_rw_decline((s)->rw, "the transpose stands behind another op");   \
+			return qn_rw_decline((s)->rw, "the transpose is after another op");        \
 	} while (0)
 
 static inline int32_t

@@ -63,7 +63,7 @@ qn_ax_expand(const qn_ax *s)
 
 	QN_AX_DIRECT(s);
 	if (a.shape.shape.n != s->p->n)
-		return qn_rw_decline(s->rw, "the result has more dims");
+		return qn_rw_decline(s->rw, "the result has more dimensions");
 	a.shape.shape = permuted(&a.shape.shape, s->p);
 	return qn_ax_below(s, &a, s->p);
 }
@@ -132,7 +132,7 @@ qn_ax_reduce(const qn_ax *s)
 		mask = (UINT32_C(1) << s->p->n) - 1;
 	qn_list q = a.reduce.keepdims != 0 ? *s->p : left_over(s->p, mask);
 	if (!axes_of(s->p, mask, &a.reduce.axes) && ordered)
-		return qn_rw_decline(s->rw, "its terms would be taken in another order");
+		return qn_rw_decline(s->rw, "its terms would be summed in another order");
 	return qn_ax_below(s, &a, &q);
 }
 
@@ -193,7 +193,7 @@ qn_ax_gather(const qn_ax *s)
 	QN_AX_DIRECT(s);
 	int32_t axis = qn_ax_from_front(a.gather.axis, s->p->n);
 	if (s->operand != 0 || rank < 0 || rank > 1)
-		return qn_rw_decline(s->rw, "the indices have axes of their own");
+		return qn_rw_decline(s->rw, "the indices have their own axes");
 	qn_list q = rank == 1 ? *s->p : left_over(s->p, UINT32_C(1) << axis);
 	a.gather.axis = s->p->v[axis];
 	return qn_ax_below(s, &a, &q);
@@ -207,7 +207,7 @@ qn_ax_part(const qn_ax *s)
 	qn_attrs a;
 
 	if (split->op != QN_OP_split)
-		return qn_rw_decline(s->rw, "it takes no split apart");
+		return qn_rw_decline(s->rw, "it is not a result of a split");
 	qn_attrs_of(split, &a);
 	a.split.axis = s->p->v[qn_ax_from_front(a.split.axis, s->p->n)];
 	qn_id y = qn_rw_add(s->rw, QN_OP_split, qn_rw_name(s->rw, s->t), 1, &s->x, &a, NULL);

@@ -101,7 +101,7 @@ qn_ax_reshape(const qn_ax *s)
 	int32_t n = cut(t, v, g);
 	for (int32_t i = 0; i < n; i++)
 		if (!is_together(s, &g[i]))
-			return qn_rw_decline(s->rw, "it joins what does not lie side by side");
+			return qn_rw_decline(s->rw, "it merges axes that are not adjacent");
 	for (group *first; (first = next_in_place(g, n)) != NULL; first->done = true)
 		for (int32_t k = first->vfrom; k < first->vto; k++) {
 			q.v[k] = rank;
@@ -146,7 +146,7 @@ take_in(const qn_ax *s, int32_t axis)
 	if (s->operand != 0 || (m->op != QN_OP_reshape && m->op != QN_OP_flatten) ||
 	    m->type->rank != 2 || qn_type_count(m->type) <= 0 || s->n->nin > 3 ||
 	    qn_rw_node(s->rw, s->n->in[1])->type->rank != 2 || !qn_ax_is_const(s->rw, s->n->in[1]))
-		return qn_rw_decline(s->rw, "it is no matrix times a constant one");
+		return qn_rw_decline(s->rw, "it is not a product with a constant matrix");
 	t = qn_rw_node(s->rw, m->in[0])->type;
 	first = m->type->dim[0] != 1;
 	if (t->rank - first + 1 > QN_MAX_RANK || qn_type_count(t) < 0 ||
@@ -184,8 +184,9 @@ qn_ax_matmul(const qn_ax *s)
 	qn_id in[2] = {s->n->in[0], s->n->in[1]};
 
 	if (qn_rw_node(s->rw, s->t)->op != QN_OP_transpose)
-		return a.matmul.transpose_a == 0 ? take_in(s, a.matmul.transpose_b != 0)
-						 : qn_rw_decline(s->rw, "its rows are columns");
+		return a.matmul.transpose_a == 0
+			       ? take_in(s, a.matmul.transpose_b != 0)
+			       : qn_rw_decline(s->rw, "its operand is transposed");
 	if (!swaps_last(s->p))
 		return qn_rw_decline(s->rw, "it does not swap the last two axes");
 	if (s->operand == 0)

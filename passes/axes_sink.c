@@ -49,8 +49,8 @@ qn_ax_op(const qn_ax *s, const qn_id *in, const qn_attrs *attr, const qn_list *p
 	const qn_type *type = type_before(&qn_rw_model(s->rw)->types, s->n->type, p);
 
 	if (type == NULL)
-		return qn_rw_decline(s->rw, "the result's type has no form with axes in another "
-					    "order");
+		return qn_rw_decline(s->rw,
+				     "the result's type cannot have its axes in another order");
 	return qn_rw_add(s->rw, s->n->op, qn_rw_name(s->rw, s->root), s->n->nin, in,
 			 attr != NULL ? attr : s->n->attr, type);
 }
@@ -139,7 +139,7 @@ qn_ax_broadcast(const qn_ax *s)
 
 	QN_AX_DIRECT(s);
 	if (s->n->type->rank != s->p->n)
-		return qn_rw_decline(s->rw, "the result has more dims");
+		return qn_rw_decline(s->rw, "the result has more dimensions");
 	if ((in = others(s)) == NULL)
 		return 0;
 	return qn_ax_put(s, qn_ax_op(s, in, NULL, s->p), s->p);
@@ -174,6 +174,6 @@ qn_ax_layer_norm(const qn_ax *s)
 	QN_AX_DIRECT(s);
 	for (int32_t k = qn_ax_from_front(s->n->attr->layer_norm.axis, s->p->n); k < s->p->n; k++)
 		if (s->operand != 0 || s->p->v[k] != k)
-			return qn_rw_decline(s->rw, "the axes of the mean would change places");
+			return qn_rw_decline(s->rw, "the axes of the mean would change");
 	return qn_ax_below(s, NULL, s->p);
 }

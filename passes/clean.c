@@ -40,10 +40,11 @@ fold_constant(qn_rw *rw, const qn_match *m)
 	bool real = qn_type_is_f32(n->type) && qn_opinfo_of(n)->behaviour != QN_EDGE;
 	if (n->nin == 0 || n->op == QN_OP_call || n->type->is_tuple || qn_type_count(n->type) < 0 ||
 	    (!real && qn_plain_form(qn_rw_graph(rw), n) == NULL))
-		return qn_rw_decline(rw, "it is no op on plain elements that can be computed now");
+		return qn_rw_decline(rw,
+				     "it is not an op on plain elements that can be computed now");
 	for (uint32_t i = 0; i < n->nin; i++) {
 		if (!is_const(rw, n->in[i]))
-			return qn_rw_decline(rw, "an input is no constant");
+			return qn_rw_decline(rw, "an input is not a constant");
 		in[i] = qn_rw_node(rw, n->in[i])->value;
 	}
 	qn_status status = qn_eval_node(qn_rw_graph(rw), n, in, a, &value);
@@ -125,7 +126,7 @@ fold_batch_norm(qn_rw *rw, const qn_match *m)
 	if (!constants_are_f32(rw, m, GAMMA, VAR) || !constants_are_f32(rw, m, W, B) ||
 	    qn_rw_uses(rw, m->at[CONV]) != 1 || qn_rw_uses(rw, bn->in[0]) != 1 ||
 	    !qn_type_is_f32(conv->type))
-		return qn_rw_decline(rw, "parameters are no f32 constants, or a value in between "
+		return qn_rw_decline(rw, "parameters are not f32 constants, or a value in between "
 					 "is used elsewhere");
 	int64_t channels = qn_rw_node(rw, m->at[W])->type->dim[0];
 	double *factor = QN_NEW(a, double, (size_t)channels);
@@ -160,8 +161,8 @@ batch_norm_to_conv(qn_rw *rw, const qn_match *m)
 	const qn_type *t = bn->type;
 
 	if (!constants_are_f32(rw, m, GAMMA, VAR) || !qn_type_is_f32(t) || qn_type_count(t) <= 0)
-		return qn_rw_decline(rw, "parameters are no f32 constants, or the shape is not "
-					 "known");
+		return qn_rw_decline(rw,
+				     "parameters are not f32 constants, or the shape is unknown");
 	int64_t channels = t->dim[t->rank - 1];
 	double *factor = QN_NEW(model->scratch, double, (size_t)channels);
 	double *offset = QN_NEW(model->scratch, double, (size_t)channels);
@@ -234,12 +235,12 @@ add_to_bias(qn_rw *rw, const qn_match *m)
 
 	if (qn_opinfo_of(product)->behaviour != QN_ACC || (product->op == QN_OP_matmul && !layer) ||
 	    product->nin != 2 || !qn_type_is_f32(b->type) || t->rank < 1 || b->type->rank < 1)
-		return qn_rw_decline(rw, "the other side is no convolution or dense without a "
-					 "bias, nor a product with a constant matrix");
+		return qn_rw_decline(rw, "the other operand is not a convolution or dense without "
+					 "a bias, nor a product with a constant matrix");
 	int64_t channels = t->dim[t->rank - 1];
 	if (channels < 1 || b->type->dim[b->type->rank - 1] != channels ||
 	    qn_type_count(b->type) != channels || b->type->rank > t->rank)
-		return qn_rw_decline(rw, "the constant is no vector along the channels");
+		return qn_rw_decline(rw, "the constant is not a vector along the channels");
 	bool rows = layer && t->rank != 2;
 	if (layer)
 		qn_rw_stands_for(rw, m->at[CONV]);
@@ -268,7 +269,7 @@ mask_to_where(qn_rw *rw, const qn_match *m)
 
 	if (!qn_type_is_f32(cast->type) || from->is_tuple || from->elem->kind != QN_ELEM_PLAIN ||
 	    from->elem->plain != QN_PLAIN_bool)
-		return qn_rw_decline(rw, "it is no cast of bool to f32");
+		return qn_rw_decline(rw, "it is not a cast of bool to f32");
 	in[1] = qn_rw_const(rw, qn_rw_derived_name(rw, m->root, "one"),
 			    qn_tensor_of(model->arena, scalar, &values[0]));
 	in[2] = qn_rw_const(rw, qn_rw_derived_name(rw, m->root, "zero"),
@@ -313,7 +314,7 @@ drop_neutral(qn_rw *rw, const qn_match *m)
 			if (qn_rw_node(rw, n->in[i])->type == n->type &&
 			    is_all(qn_rw_node(rw, n->in[1 - i]), neutrals[k].number))
 				return n->in[i];
-	return qn_rw_decline(rw, "no operand is a constant that leaves the other one as it is");
+	return qn_rw_decline(rw, "no operand is a neutral constant");
 }
 
 /* get(top_k(x)) -> the places that it finds, or the elements there */

@@ -2,7 +2,7 @@
 /* float_left.c - the list of what keeps a requantized graph from being integer, each node with
  * the reason that is its own.
  *
- *   batch_norm 'n'   the op has no integer form, and codes do not pass it
+ *   batch_norm 'n'   the op has no integer implementation, and quantized values cannot pass through it
  *   pow 'p'          pattern 'lut' declined: …                              (noted by partition)
  *   matmul 'm'       no quantizer pattern of the scheme takes it
  *   conv2d 'c'       the model gives no range for 'x'                (quantized by another tool)
@@ -191,19 +191,17 @@ static const char *
 no_range_for(const qn_model *m, const char *values)
 {
 	if (m->opened)
-		return text(
-			m,
-			"the model, quantized by another tool, gives no range for %s, and samples "
-			"did not help; quantize that in the tool that wrote the model, or "
-			"calibrate all of it anew: --from-float --calib SAMPLES",
-			values);
-	return text(
-		m,
-		"the model, quantized by another tool, gives no range for %s; find it on "
-		"samples: --calib SAMPLES, which keeps the ranges that the model has; or quantize "
-		"that in the tool that wrote the model, or calibrate all of it anew: --from-float "
-		"--calib SAMPLES",
-		values);
+		return text(m,
+			    "the model, quantized by another tool, has no range for %s, and "
+			    "samples did not help; quantize it in the tool that wrote the model, "
+			    "or dequantize and recalibrate the model: --from-float --calib SAMPLES",
+			    values);
+	return text(m,
+		    "the model, quantized by another tool, has no range for %s; calibrate it: "
+		    "--calib SAMPLES, which preserves the model's own ranges; or quantize it in "
+		    "the tool that wrote the model, or dequantize and recalibrate the model: "
+		    "--from-float --calib SAMPLES",
+		    values);
 }
 
 /* What an op with an integer form reads and gives without parameters; NULL: nothing. */
@@ -242,17 +240,15 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 	const qn_node *quantize = reader(g, s->quantize[id]);
 
 	if (quantize != NULL && quantize->type->elem->gran != QN_PER_TENSOR)
-		return text(
-			g->model,
-			"'%s' quantizes it with a scale for each channel, which the op does not "
-			"have in integers (add, sub, mul, relu, clip, minimum, maximum, max_pool "
-			"and requantize have); quantize its "
-			"result with one scale",
-			quantize->name);
+		return text(g->model,
+			    "'%s' quantizes it with one scale per channel, which the op does not "
+			    "support in integers (add, sub, mul, relu, clip, minimum, maximum, "
+			    "max_pool and requantize do); quantize its result with one scale",
+			    quantize->name);
 	if (before != NULL && n->nin > 1)
 		return text(g->model,
 			    "one of its operands comes from '%s', which stays in float, so the "
-			    "other ones cannot become codes either",
+			    "others cannot be quantized either",
 			    own_name(g, before));
 	if (before != NULL && before->op == QN_OP_input && qn_came_quantized(g->model))
 		return no_range_for(g->model, text(g->model, "'%s'", before->name));
@@ -260,11 +256,10 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 		return text(g->model, "it comes from '%s', which stays in float",
 			    own_name(g, before));
 	if (quantize != NULL && behind != NULL)
-		return text(
-			g->model,
-			"'%s' needs it in float, and with it more than 2 ops that would have to "
-			"be computed a second time on codes",
-			own_name(g, behind));
+		return text(g->model,
+			    "'%s' needs it in float, and with it more than 2 ops that would have "
+			    "to be computed a second time on quantized values",
+			    own_name(g, behind));
 	if (behind != NULL && strcmp(own_name(g, behind), own_name(g, n)) == 0)
 		return reason(s, s->other[id]); /* of the same layer */
 	if (behind != NULL)
@@ -272,11 +267,11 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 	if (quantize == NULL && qn_came_quantized(g->model))
 		return no_range_for(g->model, text(g->model, "'%s'", own_name(g, n)));
 	return quantize != NULL ? text(g->model,
-				       "what '%s' quantizes is shared, through more than 2 ops, "
-				       "with a float "
-				       "reader",
+				       "the value that '%s' quantizes is shared, through more than "
+				       "2 ops, with a float user",
 				       quantize->name)
-				: "it is an output that nothing quantizes; the scheme tflite does";
+				: "it is an output that is not quantized; the scheme tflite "
+				  "quantizes outputs";
 }
 
 /* The first operand, moved or not, that is stored with a scale for each channel as an activation, or
@@ -308,16 +303,16 @@ reason_by_channel(const qn_model *m, const qn_node *q)
 
 	if (q->type->elem->gran == QN_SUB_CHANNEL)
 		return text(m,
-			    "'%s' gives it a scale for each block, which its integer arithmetic "
-			    "does not have; weights with one scale for each output channel, "
-			    "activations with one scale would do, or --from-float --calib SAMPLES",
+			    "'%s' has one scale per block, which its integer arithmetic does not "
+			    "support; use weights with one scale per output channel and "
+			    "activations with one scale, or --from-float --calib SAMPLES",
 			    name);
-	return text(m,
-		    "'%s' gives it a scale for each channel, which its integer arithmetic does "
-		    "not have (add, sub and mul have, comparisons of equal parameters, and "
-		    "relu, clip, minimum and maximum whose result has scales for each "
-		    "channel); one scale would do",
-		    name);
+	return text(
+		m,
+		"'%s' has one scale per channel, which its integer arithmetic does not support "
+		"(supported: add, sub and mul, comparisons of equal parameters, and relu, clip, "
+		"minimum and maximum whose result has one scale per channel); use one scale",
+		name);
 }
 
 /* An op that a pattern has, or should have, given quantized operands. */
@@ -337,16 +332,16 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 	if (!on_codes(g, n))
 		return "no quantizer pattern of the scheme takes it";
 	if (quantize == NULL)
-		return "nothing quantizes its result, so its codes would have no parameters";
+		return "its result is not quantized, so it has no scale";
 	if (quantize->type->elem->gran != QN_PER_TENSOR &&
 	    !qn_rqz_takes(n->op, quantize->type->elem))
-		return text(g->model, "'%s' gives its result a scale for each channel",
+		return text(g->model, "'%s' gives its result one scale per channel",
 			    quantize->name);
 	const char *mixed = qn_rqz_channels(g, n, quantize->type);
 	if (mixed != NULL)
 		return mixed;
 	if (qn_opinfo_of(n)->behaviour == QN_MEAN)
-		return "averages of codes are switched off (--no-approx)";
+		return "averages of quantized values are switched off (--no-approx)";
 	if (qn_opinfo_of(n)->behaviour == QN_FIXED)
 		return text(
 			g->model,
@@ -365,7 +360,7 @@ reason_of_reader(const survey *s, const qn_node *n)
 		return reason_by_channel(s->g->model, many);
 	return before != NULL
 		       ? text(s->g->model, "it comes from '%s', which stays in float", before->name)
-		       : "its operands have no parameters that its integer arithmetic takes";
+		       : "its integer arithmetic does not support the parameters of its operands";
 }
 
 static const char *
@@ -381,15 +376,16 @@ reason(const survey *s, qn_id id)
 	if (n->op == QN_OP_const)
 		return "a float node reads it";
 	if (n->op == QN_OP_cast && !is_float(qn_graph_node(g, n->in[0])->type))
-		return "it makes real numbers of integers, which have no scale";
+		return "it converts integers, which have no scale, to float values";
 	if (n->op == QN_OP_quantize || n->op == QN_OP_dequantize)
-		return "a float value stands before or behind it";
+		return "a float value is before or after it";
 	if (level(g, n) == READERS)
 		return reason_of_reader(s, n);
 	if (qn_rqz_moves(g, n))
 		return reason_of_move(s, id, n);
 	if (qn_int_form_get(n->op) == NULL && qn_opinfo_of(n)->behaviour == QN_NONE)
-		return "the op has no integer form, and codes do not pass it";
+		return "the op has no integer implementation, and quantized values cannot pass "
+		       "through it";
 	return reason_of_op(s, id, n);
 }
 

@@ -63,7 +63,7 @@ order_plain(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "it does more than comparing elements");
 	const qn_elem *e = counts(t, n->name, from->elem);
 	if (e == NULL)
-		return qn_rw_decline(rw, "no plain integers of 8 or 16 bits");
+		return qn_rw_decline(rw, "not plain integers of 8 or 16 bits");
 	qn_id x = qn_rw_add(rw, QN_OP_scast, NULL, 1, n->in, NULL, qn_type_with_elem(t, from, e));
 	n = qn_rw_node(rw, m->root);
 	if (x == 0 || qn_opinfo_of(n)->behaviour == QN_INDEX)
@@ -81,7 +81,7 @@ to_clamp(qn_rw *rw, const qn_match *m)
 
 	if ((n->op != QN_OP_relu && n->op != QN_OP_relu6 && n->op != QN_OP_clip) ||
 	    !is_codes(n->type))
-		return qn_rw_decline(rw, "it is no clamp of codes");
+		return qn_rw_decline(rw, "it is not a clamp of quantized values");
 	qn_attrs_default(QN_ATTRS(clamp), &attr);
 	qn_clamp_range(qn_rw_graph(rw), n, &attr.clamp.lo, &attr.clamp.hi);
 	return qn_rw_add(rw, QN_OP_clamp, qn_rw_name(rw, m->root), 1, n->in, &attr, NULL);
@@ -141,7 +141,7 @@ last_axis(qn_rw *rw, const qn_match *m)
 	qn_attrs a;
 
 	if ((n->op != QN_OP_softmax && n->op != QN_OP_log_softmax) || !is_codes(n->type))
-		return qn_rw_decline(rw, "it is no softmax of codes");
+		return qn_rw_decline(rw, "it is not a softmax of quantized values");
 	if (rank < 0)
 		return qn_rw_decline(rw, "its rank is unknown");
 	int32_t axis = (int32_t)(n->attr->axis.axis + (n->attr->axis.axis < 0 ? rank : 0));
@@ -300,7 +300,7 @@ has_shapes(const qn_graph *g, const qn_node *n)
 	qn_type_print(&type, v->type);
 	(void)qn_report(
 		g->model->env, QN_EUNSUPPORTED, "int.unsupported", qn_node_place(g, n),
-		"unsupported in integer form: %s, node '%s', the size of '%s' is unknown or "
+		"unsupported in integer arithmetic: %s, node '%s', the size of '%s' is unknown or "
 		"beyond 2^40 elements: %s; set the lengths of all inputs",
 		qn_opinfo_of(n)->name, n->name, v->name, qn_buf_str(&type));
 	return false;
@@ -320,7 +320,7 @@ report_narrow_inputs(qn_model *m, const qn_graph *g)
 					qn_node_place(g, n),
 					"input '%s' is a tensor of %s, which emitted code does not "
 					"read; make it a tensor of 8 bits in the file, or a float "
-					"one with QuantizeLinear to %s after it",
+					"tensor with QuantizeLinear to %s after it",
 					n->name, qn_plain_table[e->plain].name,
 					qn_plain_table[e->plain].name);
 	}
@@ -342,8 +342,8 @@ check_forms(qn_model *m, const qn_graph *g)
 		if (form == NULL)
 			status = qn_report(m->env, QN_EUNSUPPORTED, "int.unsupported",
 					   qn_node_place(g, n),
-					   "unsupported in integer form: %s, node '%s', the op has "
-					   "no integer form",
+					   "unsupported in integer arithmetic: %s, node '%s', the "
+					   "op has no integer implementation",
 					   qn_opinfo_of(n)->name, n->name);
 		else if (!has_shapes(g, n) || form->prepare(g, n, m->scratch) == NULL)
 			status = QN_EUNSUPPORTED;

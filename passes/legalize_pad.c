@@ -23,8 +23,8 @@ qn_legalize_pad_code(qn_rw *rw, const qn_match *m)
 	qn_attrs_of(n, &attr);
 	if (n->type->is_tuple || !qn_elem_is_quant(n->type->elem) || attr.pad.code != INT32_MIN ||
 	    attr.pad.mode != QN_PAD_constant)
-		return qn_rw_decline(rw,
-				     "it pads no codes with a constant, or knows its code already");
+		return qn_rw_decline(rw, "it does not pad quantized values with a constant, or its "
+					 "quantized value is known already");
 	attr.pad.code = qn_code_of(&qn_rw_model(rw)->types, n->type->elem, attr.pad.value);
 	attr.pad.value = 0; /* the code stands for it from now on */
 	return qn_rw_add(rw, QN_OP_pad, qn_rw_name(rw, m->root), 1, n->in, &attr, NULL);
@@ -115,9 +115,9 @@ qn_legalize_pad_window(qn_rw *rw, const qn_match *m)
 	qn_attrs_of(n, &attr);
 	windows w = windows_of(n->op, &attr);
 	if (*w.padding == QN_PADDING_same || !is_margin(rw, pad, &w))
-		return qn_rw_decline(rw, "it reads no margin that it would find without");
+		return qn_rw_decline(rw, "it does not read the padding");
 	if (!add_margin(n, &pad->attr->pad, &w))
-		return qn_rw_decline(rw, "its windows cannot have so wide a margin");
+		return qn_rw_decline(rw, "its windows cannot have such wide padding");
 	memcpy(in, n->in, n->nin * sizeof *in);
 	in[0] = pad->in[0];
 	return qn_rw_add(rw, n->op, qn_rw_name(rw, m->root), n->nin, in, &attr, n->type);

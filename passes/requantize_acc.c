@@ -123,8 +123,7 @@ bias_of(qn_rw *rw, qn_id b, int64_t n, const qn_elem *acc)
 
 	if (node->op != QN_OP_const || acc == NULL || qn_type_count(type) != n || type->rank < 1 ||
 	    type->dim[type->rank - 1] != n)
-		return qn_rw_decline(rw,
-				     "the bias is no constant with one number for each channel");
+		return qn_rw_decline(rw, "the bias is not a constant with one number per channel");
 	const qn_type *to = qn_type_tensor(t, acc, 1, &n);
 	if (codes != 0)
 		return rescaled(rw, c, to);
@@ -205,11 +204,11 @@ product(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w)
 	const bool is_signed = bits > 8 || a->is_signed;
 
 	if (!is_data(b))
-		return qn_rw_decline(rw, "the right side has several scales, or too many bits");
+		return qn_rw_decline(rw, "the right operand has several scales, or too many bits");
 	x = qn_rqz_stored_as(rw, x, bits, is_signed);
 	w = qn_rqz_stored_as(rw, w, bits, is_signed);
 	if (x == 0 || w == 0)
-		return qn_rw_decline(rw, "the sides have no storage in common");
+		return qn_rw_decline(rw, "the operands have no common storage type");
 	qn_id y = qn_rw_add(rw, QN_OP_matmul, name, 2, (qn_id[]){x, w}, n->attr, NULL);
 	return y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
 }
@@ -227,7 +226,8 @@ qn_rqz_product(qn_rw *rw, const qn_match *m)
 		in[i] = qn_rqz_operand(rw, n->in[i]);
 	if (in[0] == 0 || in[1] == 0 || !is_data(elem_of(rw, in[0])) ||
 	    elem_of(rw, in[1])->gran == QN_SUB_CHANNEL)
-		return qn_rw_decline(rw, "its operands are no dequantized codes that it can take");
+		return qn_rw_decline(rw,
+				     "its operands are not dequantized values that it supports");
 	if (n->op == QN_OP_matmul) {
 		qn_id y = layer(rw, n, m->root, in[0], in[1]);
 
@@ -235,8 +235,8 @@ qn_rqz_product(qn_rw *rw, const qn_match *m)
 	}
 	if (!qn_rqz_weights(rw, n, in) || elem_of(rw, in[1])->bits > 8 ||
 	    (elem_of(rw, in[1])->gran == QN_PER_AXIS && elem_of(rw, in[1])->axis[0] != 0))
-		return qn_rw_decline(rw, "its weights are no constant of 8 bits, or signed "
-					 "without a zero point");
+		return qn_rw_decline(rw, "its weights are not a constant of 8 bits, or of signed "
+					 "values without a zero point");
 	if (n->nin == 3)
 		in[2] = bias_of(rw, n->in[2], qn_rw_node(rw, in[1])->type->dim[0],
 				accumulator(rw, elem_of(rw, in[0]), elem_of(rw, in[1])));
@@ -278,7 +278,7 @@ qn_rqz_bias(qn_rw *rw, const qn_match *m)
 	if (acc == 0 && n->op == QN_OP_add)
 		acc = layer_behind(rw, n->in[side = 1], &shape);
 	if (acc == 0 || qn_rw_node(rw, n->in[side])->type != n->type)
-		return qn_rw_decline(rw, "no layer without a bias stands before it");
+		return qn_rw_decline(rw, "no layer without a bias is before it");
 	const qn_node *a = qn_rw_node(rw, acc);
 	qn_id in[3] = {a->in[0], a->in[1], 0};
 	in[2] = bias_of(rw, n->in[1 - side], qn_rw_node(rw, in[1])->type->dim[0],

@@ -31,10 +31,10 @@ qn_rqz_cast(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "it is to stay in float");
 	if (!qn_type_is_f32(n->type) || e->kind != QN_ELEM_PLAIN ||
 	    (e->plain != QN_PLAIN_u8 && e->plain != QN_PLAIN_i8 && e->plain != QN_PLAIN_i16))
-		return qn_rw_decline(rw, "it makes no real numbers of u8, i8 or i16");
+		return qn_rw_decline(rw, "it does not convert u8, i8 or i16 to float values");
 	e = units(qn_rw_model(rw), e, name);
 	if (e == NULL)
-		return qn_rw_decline(rw, "there is no type for them");
+		return qn_rw_decline(rw, "no type represents them");
 	const qn_type *to = qn_type_with_elem(&qn_rw_model(rw)->types, from, e);
 	qn_id x = qn_rw_add(rw, QN_OP_scast, NULL, 1, &n->in[0], NULL, to);
 
@@ -57,10 +57,10 @@ qn_rqz_cast_back(qn_rw *rw, const qn_match *m)
 	if (type->elem->kind != QN_ELEM_PLAIN || x == NULL || !qn_rqz_narrow(x) ||
 	    (type->elem->plain != QN_PLAIN_u8 && type->elem->plain != QN_PLAIN_i8 &&
 	     type->elem->plain != QN_PLAIN_i16))
-		return qn_rw_decline(rw, "it makes no u8, i8 or i16 of dequantized values");
+		return qn_rw_decline(rw, "it does not convert dequantized values to u8, i8 or i16");
 	to = units(qn_rw_model(rw), type->elem, qn_rw_name(rw, m->root));
 	if (to == NULL)
-		return qn_rw_decline(rw, "there is no type for them");
+		return qn_rw_decline(rw, "no type represents them");
 	qn_elem_param(t, x, 0, &scale, &zp);
 	if (scale != 1 || x->qmin - zp < to->qmin || x->qmax - zp > to->qmax)
 		return qn_rw_decline(rw, "they are not all integers of its type");

@@ -56,19 +56,17 @@ qn_rqz_channels(const qn_graph *g, const qn_node *n, const qn_type *result)
 	if (c.elem == NULL)
 		return NULL;
 	if (c.axes)
-		return "its operands and its result have scales for each index of different axes";
+		return "its operands and its result have scales along different axes";
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_node *x = qn_graph_node(g, n->in[i]);
 		const qn_type *t =
 			x->op == QN_OP_dequantize ? qn_graph_node(g, x->in[0])->type : NULL;
 
 		if (t != NULL && t->elem->gran == QN_PER_AXIS && !stored_alike(&c, t->elem))
-			return "its operands have scales for each channel in different storage "
-			       "types";
+			return "its operands have per-channel scales in different storage types";
 		c.storage = c.storage || (t != NULL && t->elem->bits > c.elem->bits);
 	}
 	return c.storage || (qn_elem_is_quant(result->elem) && !stored_alike(&c, result->elem))
-		       ? "values with a scale for each channel have another storage type than its "
-			 "result"
+		       ? "per-channel values have another storage type than its result"
 		       : NULL;
 }

@@ -64,7 +64,7 @@ on_codes(qn_rw *rw, qn_id id, const qn_type *type)
 	if (qn_rqz_skipped(rw, id))
 		return qn_rw_decline(rw, "it is to stay in float");
 	if (!are_codes(rw, op, &wide))
-		return qn_rw_decline(rw, "an operand is no dequantize of 8- or 16-bit codes");
+		return qn_rw_decline(rw, "an operand is not a dequantize of 8- or 16-bit values");
 	const char *mixed = qn_rqz_channels(qn_rw_graph(rw), op, type);
 	if (mixed != NULL)
 		return qn_rw_decline(rw, mixed);
@@ -80,7 +80,7 @@ on_codes(qn_rw *rw, qn_id id, const qn_type *type)
 	const qn_elem *own = codes ? computed_elem(t, op, made->elem, made != type ? MOST_STEPS : 1)
 				   : made->elem;
 	if (own == NULL)
-		return qn_rw_decline(rw, "the op has no arithmetic that gives these parameters");
+		return qn_rw_decline(rw, "no arithmetic of the op gives these parameters");
 	made = qn_type_with_elem(t, made, own);
 	for (uint32_t i = 0; has_one_storage(op->op) && i < qn_rw_node(rw, id)->nin; i++)
 		in[i] = qn_rqz_stored_as(rw, in[i], wide ? 16 : 8, wide || is_signed);
@@ -98,7 +98,7 @@ qn_rqz_compute(qn_rw *rw, const qn_match *m)
 	const qn_type *type = qn_rw_node(rw, m->root)->type;
 
 	if (!qn_rqz_takes(qn_rw_node(rw, m->at[OP])->op, type->elem))
-		return qn_rw_decline(rw, "the op has no arithmetic that gives these parameters");
+		return qn_rw_decline(rw, "no arithmetic of the op gives these parameters");
 	return on_codes(rw, m->at[OP], type);
 }
 
@@ -109,7 +109,7 @@ qn_rqz_compare(qn_rw *rw, const qn_match *m)
 	const qn_type *type = qn_rw_node(rw, m->root)->type;
 
 	if (type->is_tuple || type->elem->kind != QN_ELEM_PLAIN || qn_elem_is_float(type->elem))
-		return qn_rw_decline(rw, "it is no comparison");
+		return qn_rw_decline(rw, "it is not a comparison");
 	return on_codes(rw, m->root, type);
 }
 
@@ -123,7 +123,7 @@ qn_rqz_index(qn_rw *rw, const qn_match *m)
 	if (qn_rqz_skipped(rw, m->root))
 		return qn_rw_decline(rw, "it is to stay in float");
 	if (e == NULL || !qn_rqz_narrow(e))
-		return qn_rw_decline(rw, "its operand is no dequantize of 8- or 16-bit codes");
+		return qn_rw_decline(rw, "its operand is not a dequantize of 8- or 16-bit values");
 	qn_id x = qn_rqz_operand(rw, n->in[0]);
 	n = qn_rw_node(rw, m->root);
 	return qn_rw_add(rw, n->op, qn_rw_name(rw, m->root), 1, &x, n->attr, n->type);

@@ -267,8 +267,7 @@ qn_rqz_derive(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "first come the quantizes that read it");
 	if (s->given == NULL || name == NULL || qn_map_gets(s->given, name) == NULL ||
 	    n->type->is_tuple || !qn_type_is_f32(n->type))
-		return qn_rw_decline(rw,
-				     "it is no result of a file that leaves its parameters open");
+		return qn_rw_decline(rw, "the file does not leave its parameters open");
 	if (qn_rqz_skipped(rw, m->root) || qn_rqz_operand_elem(rw, m->root) != NULL)
 		return qn_rw_decline(rw, "it is to stay in float, or has parameters");
 	if (!qn_rqz_ends(rw, m->root))
@@ -278,7 +277,7 @@ qn_rqz_derive(qn_rw *rw, const qn_match *m)
 	reach r;
 	const qn_elem *e = exact_elem(rw, n);
 	if (!range_of(&w, m->root, &r) || r.mean)
-		return qn_rw_decline(rw, "its range is not known, or 16 bits keep no average");
+		return qn_rw_decline(rw, "its range is unknown, or 16 bits cannot hold an average");
 	if (e == NULL && s->opts->measured && (r.grid == NULL || r.odd))
 		return qn_rw_decline(rw, "samples give its range");
 	if (e == NULL)

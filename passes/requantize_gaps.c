@@ -174,11 +174,11 @@ qn_rqz_fill_weights(qn_rw *rw, const qn_match *m)
 
 	if (!fills(rw) || !is_float_const(rw, n->in[1]) || !has_codes(rw, n->in[0]) ||
 	    qn_rqz_skipped(rw, m->root))
-		return qn_rw_decline(rw, "it is no product of quantized values and a constant");
+		return qn_rw_decline(rw, "it is not a product of quantized values and a constant");
 	const int32_t axis = channels_of(n, qn_rw_node(rw, n->in[1])->type);
 	const qn_elem *e = axis >= 0 ? weights_elem(rw, n->in[1], axis) : NULL;
 	if (e == NULL)
-		return qn_rw_decline(rw, "the constant is no matrix of weights");
+		return qn_rw_decline(rw, "the constant is not a weight matrix");
 	in[1] = qn_rqz_quantize(rw, in[1], e, name);
 	in[1] = qn_rw_add(rw, QN_OP_dequantize, name, 1, &in[1], NULL, NULL);
 	return again(rw, m->root, in);

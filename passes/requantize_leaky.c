@@ -50,7 +50,7 @@ qn_rqz_leaky(qn_rw *rw, const qn_match *m)
 	if (!is_wide(rw, v))
 		return qn_rw_decline(rw, "a table has an entry for each value of its operand");
 	if (!(alpha > 0) || !qn_rqz_ends(rw, v))
-		return qn_rw_decline(rw, "it falls, or there are no codes before it");
+		return qn_rw_decline(rw, "it is decreasing, or no quantized values are before it");
 	const qn_elem *steps = divided(t, e, alpha);
 	if (steps == NULL || qn_rqz_plain_elem(t, e) == NULL)
 		return qn_rw_decline(rw, "its result has no storage, or no scale, for that");

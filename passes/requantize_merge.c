@@ -159,15 +159,16 @@ qn_rqz_merge(qn_rw *rw, const qn_match *m)
 	const qn_elem *mid = inner->type->elem;
 	const qn_elem *last = outer->type->elem;
 
-	/* an input keeps its own parameters: others may read it over another range */
+	/* an input has its own parameters: others may read it over another range */
 	if (inner->op == QN_OP_quantize && qn_rw_node(rw, inner->in[0])->op == QN_OP_input)
-		return qn_rw_decline(rw, "an input keeps its own parameters");
+		return qn_rw_decline(rw, "an input has its own parameters");
 	if (is_meant(rw, m->at[OP]) || (is_meant(rw, m->root) && inner->op == QN_OP_quantize))
-		return qn_rw_decline(rw, "one of them has limits of its own");
+		return qn_rw_decline(rw, "one of them has its own limits");
 	if (mid->gran != QN_PER_TENSOR || last->gran != QN_PER_TENSOR)
-		return qn_rw_decline(rw, "the codes in between have several scales");
+		return qn_rw_decline(rw, "the values in between have several scales");
 	if (!s->opts->merge_always && s->open != NULL && mid->bits <= 8 && last->bits > 8)
-		return qn_rw_decline(rw, "the file has 8 bits there, which 16 bits would keep");
+		return qn_rw_decline(rw,
+				     "the file rounds to 8 bits there, which 16 bits would not");
 	if (!s->opts->merge_always && saturates(rw, inner->in[0], mid, last))
 		return qn_rw_decline(rw, "the values in between saturate earlier");
 	return qn_rw_add(rw, inner->op, qn_rw_name(rw, m->root), 1, &inner->in[0],
@@ -192,9 +193,9 @@ qn_rqz_drop_clamp(qn_rw *rw, const qn_match *m)
 
 	if ((n->op != QN_OP_relu && n->op != QN_OP_relu6 && n->op != QN_OP_clip) ||
 	    !qn_rqz_narrow(n->type->elem))
-		return qn_rw_decline(rw, "it is no clamp of 8- or 16-bit codes");
+		return qn_rw_decline(rw, "it is not a clamp of 8- or 16-bit values");
 	qn_clamp_range(qn_rw_graph(rw), n, &lo, &hi);
 	if (lo > n->type->elem->qmin || hi < n->type->elem->qmax)
-		return qn_rw_decline(rw, "its bounds lie inside of the codes");
+		return qn_rw_decline(rw, "its bounds are inside the storage range");
 	return n->in[0];
 }

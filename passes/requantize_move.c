@@ -40,7 +40,8 @@ qn_id
 qn_rqz_shrink(qn_rw *rw, const qn_match *m)
 {
 	if (!qn_rqz_narrow(qn_rw_node(rw, m->at[X])->type->elem))
-		return qn_rw_decline(rw, "the codes are wider than 16 bits or have several scales");
+		return qn_rw_decline(
+			rw, "the quantized values are wider than 16 bits or have several scales");
 	return narrowed(rw, m, m->at[X]);
 }
 
@@ -52,13 +53,13 @@ qn_rqz_average(qn_rw *rw, const qn_match *m)
 	const qn_rqz *s = qn_rw_user(rw);
 
 	if (s->opts->exact)
-		return qn_rw_decline(
-			rw, "averages of codes are rounded, and only exact rules are wanted");
+		return qn_rw_decline(rw, "averages of quantized values are rounded, and only exact "
+					 "rules are enabled");
 	if (qn_rqz_skipped(rw, m->at[OP]))
 		return qn_rw_decline(rw, "it is to stay in float");
 	const qn_elem *e = qn_rqz_operand_elem(rw, m->at[X]);
 	if (e == NULL || !qn_rqz_narrow(e))
-		return qn_rw_decline(rw, "its operand is no dequantize of 8- or 16-bit codes");
+		return qn_rw_decline(rw, "its operand is not a dequantize of 8- or 16-bit values");
 	qn_id x = qn_rqz_operand(rw, m->at[X]);
 	if (e->bits <= 8 && qn_rw_node(rw, m->root)->type->elem->bits > 8)
 		x = qn_rqz_stored_as(rw, x, 16, true); /* rounded to finer steps */
@@ -147,7 +148,7 @@ qn_rqz_hoist(qn_rw *rw, const qn_match *m)
 	qn_id *in = QN_NEW(qn_rw_model(rw)->scratch, qn_id, nin);
 
 	if (e->gran != QN_PER_TENSOR || !qn_rqz_ends(rw, m->at[OP]))
-		return qn_rw_decline(rw, "there are no codes at the other end of the chain");
+		return qn_rw_decline(rw, "no quantized values are at the other end of the chain");
 	if (!quantize_above(rw, m->at[OP], e, qn_rw_name(rw, m->root)))
 		return 0;
 	for (uint32_t i = 0; i < nin; i++) {
@@ -171,7 +172,7 @@ qn_rqz_hoist_part(qn_rw *rw, const qn_match *m)
 	const char *name = qn_rw_name(rw, get->in[0]);
 
 	if (e->gran != QN_PER_TENSOR || !qn_rqz_ends(rw, m->at[OP]))
-		return qn_rw_decline(rw, "there are no codes at the other end of the chain");
+		return qn_rw_decline(rw, "no quantized values are at the other end of the chain");
 	if (!quantize_above(rw, m->at[OP], e, qn_rw_name(rw, m->root)))
 		return 0;
 	qn_id x = qn_rqz_quantize(rw, split->in[0], e, qn_rw_name(rw, m->root));

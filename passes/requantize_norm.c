@@ -154,11 +154,12 @@ qn_rqz_batch_norm(qn_rw *rw, const qn_match *m)
 	void *data;
 
 	if (id == 0)
-		return qn_rw_decline(rw, "no layer with constant weights stands before it alone");
+		return qn_rw_decline(
+			rw, "no layer with constant weights and no other user is before it");
 	const qn_node *acc = qn_rw_node(rw, id), *w = qn_rw_node(rw, acc->in[1]);
 	const int64_t n = w->type->dim[0];
 	if (bn->type->rank < 1 || bn->type->dim[bn->type->rank - 1] != n || n < 1)
-		return qn_rw_decline(rw, "its channels are not those of the layer");
+		return qn_rw_decline(rw, "its channels differ from those of the layer");
 	channel *c = channels_of(rw, bn, acc);
 	const qn_elem *scales = scaled_elem(rw, w->type->elem, c, n);
 	const qn_elem *e =
@@ -174,7 +175,7 @@ qn_rqz_batch_norm(qn_rw *rw, const qn_match *m)
 	in[2] = qn_rqz_bias_const(rw, name, bias, qn_rw_node(rw, in[0])->type->elem, scales);
 	in[1] = qn_rw_const(rw, qn_rw_name(rw, in[1]), weights);
 	if (in[1] == 0 || !qn_rqz_weights(rw, qn_rw_node(rw, id), in))
-		return qn_rw_decline(rw, "its weights cannot stand twice");
+		return qn_rw_decline(rw, "its weights cannot be duplicated");
 	acc = qn_rw_node(rw, id);
 	qn_id y = qn_rw_add(rw, acc->op, qn_rw_name(rw, id), 3, in, acc->attr, NULL);
 	return y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;

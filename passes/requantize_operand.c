@@ -151,7 +151,7 @@ qn_rqz_sink(qn_rw *rw, const qn_match *m)
 
 	if (type->is_tuple || !qn_elem_is_float(type->elem) ||
 	    qn_rw_node(rw, m->root)->op == QN_OP_dequantize)
-		return qn_rw_decline(rw, "it gives no floats");
+		return qn_rw_decline(rw, "its result is not float");
 	if (name == NULL || qn_map_gets(&s->last, name) == NULL)
 		return qn_rw_decline(rw, "something that stays in float reads it");
 	qn_id x = qn_rqz_operand(rw, m->root);

@@ -104,7 +104,7 @@ of_two(const order *o, const qn_node *n)
 		const qn_node *x = qn_rw_node(o->rw, in[i]);
 
 		if (!has_shape(o, in[i]) && (x->op != QN_OP_const || !qn_type_is_f32(x->type)))
-			return qn_rw_decline(o->rw, "an operand is no constant and is repeated");
+			return qn_rw_decline(o->rw, "an operand is repeated and not a constant");
 	}
 	for (int i = 0; i < 2; i++) {
 		const qn_node *x = qn_rw_node(o->rw, in[i]);
@@ -168,12 +168,12 @@ qn_rqz_order_compare(qn_rw *rw, const qn_match *m)
 
 	if (n->nin != 2 || n->type->is_tuple || n->type->elem->kind != QN_ELEM_PLAIN ||
 	    qn_elem_is_float(n->type->elem) || qn_rqz_skipped(rw, m->root))
-		return qn_rw_decline(rw, "it is no comparison");
+		return qn_rw_decline(rw, "it is not a comparison");
 	for (int i = 0; i < 2; i++) {
 		const qn_node *d = qn_rw_node(rw, n->in[i]);
 
 		if (d->op != QN_OP_dequantize)
-			return qn_rw_decline(rw, "an operand is no dequantize");
+			return qn_rw_decline(rw, "an operand is not a dequantize");
 		in[i] = d->in[0];
 	}
 	o.type = qn_rw_node(rw, in[0])->type;
@@ -182,7 +182,7 @@ qn_rqz_order_compare(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "one scale, or operands of different types");
 	o.plain = qn_rqz_plain_elem(&qn_rw_model(rw)->types, o.type->elem);
 	if (o.plain == NULL)
-		return qn_rw_decline(rw, "no integers of 8 or 16 bits");
+		return qn_rw_decline(rw, "not integers of 8 or 16 bits");
 	in[0] = plain_of(&o, in[0]);
 	in[1] = plain_of(&o, in[1]);
 	n = qn_rw_node(rw, m->root);

@@ -72,7 +72,7 @@ qn_rqz_rescale(qn_rw *rw, const qn_match *m)
 	int64_t zp;
 
 	if (!fills(rw) || n->nin != 2 || !qn_type_is_f32(n->type) || qn_rqz_skipped(rw, m->root))
-		return qn_rw_decline(rw, "it is no product or sum of a file that came quantized");
+		return qn_rw_decline(rw, "it is not a product or sum of an already quantized file");
 	for (uint32_t i = 0; i < 2 && isnan(v); i++)
 		v = number(rw, n, at = i);
 	if (!isnan(v))
@@ -81,7 +81,7 @@ qn_rqz_rescale(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "its operands are not quantized values and a number");
 	qn_elem_param(t, e, 0, &scale, &zp);
 	if (!rescaled(n->op, at, v, &scale, &zp) || (e = elem_with(t, e, scale, zp)) == NULL)
-		return qn_rw_decline(rw, "its values are no parameters that kernels take");
+		return qn_rw_decline(rw, "kernels do not support its values as parameters");
 	qn_id x = qn_rqz_relabel(rw, qn_rqz_operand(rw, n->in[1 - at]), e);
 	return x != 0 ? qn_rw_add(rw, QN_OP_dequantize, qn_rw_name(rw, m->root), 1, &x, NULL, NULL)
 		      : 0;

@@ -253,7 +253,7 @@ qn_rqz_gate(qn_rw *rw, const qn_match *m)
 			return qn_rw_add(rw, QN_OP_silu, qn_rw_name(rw, m->root), 1, &n->in[i],
 					 NULL, NULL);
 	}
-	return qn_rw_decline(rw, "it is no product of a value and its own sigmoid");
+	return qn_rw_decline(rw, "it is not a product of a value and its own sigmoid");
 }
 
 /* softmax(dequantize(x)) -> dequantize(quantize(softmax(dequantize(x)))), where nothing else quantizes it */
@@ -270,7 +270,7 @@ qn_rqz_prefer(qn_rw *rw, const qn_match *m)
 	if (!s->prefer || name == NULL || s->open == NULL || qn_map_gets(s->open, name) == NULL)
 		return qn_rw_decline(rw, "something quantizes its result");
 	if (x == NULL || !qn_rqz_narrow(x) || qn_rqz_skipped(rw, m->root))
-		return qn_rw_decline(rw, "its operand is no dequantize of 8- or 16-bit codes");
+		return qn_rw_decline(rw, "its operand is not a dequantize of 8- or 16-bit values");
 	qn_elem d = qn_elem_desc(x->bits > 8 ? 16 : 8, x->is_signed);
 	qn_fixed_output(n, &d, &scale, &d.zp);
 	if (n->op == QN_OP_log_softmax && d.bits <= 8) { /* it reaches as far down as x is wide */

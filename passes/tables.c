@@ -307,13 +307,13 @@ to_table(qn_rw *rw, const qn_match *match)
 		return 0;
 	const region r = region_of(rw, match->root);
 	if (r.n == 0 || !saves(rw, &r))
-		return qn_rw_decline(rw, "no steps before it depend on one 8-bit value alone");
+		return qn_rw_decline(rw, "no ops before it depend on one 8-bit value alone");
 	qn_env *env = qn_rw_model(rw)->env;
 	const qn_diag_mark mark = qn_diag_mark_now(env);
 	const qn_tensor *entries = entries_of(rw, &r);
 	if (entries == NULL) {
 		qn_diag_forget(env, mark);
-		return qn_rw_decline(rw, "its steps cannot be computed alone");
+		return qn_rw_decline(rw, "its ops cannot be computed separately");
 	}
 	const char *name = qn_rw_derived_name(rw, match->root, "table");
 	const uint32_t uses = uses_of(rw, match->root);

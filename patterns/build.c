@@ -128,7 +128,7 @@ usable(qn_patterns *set, const qn_patterns *of)
 {
 	if (of != set)
 		(void)fail(set, "pattern.context",
-			   "a part of this pattern was made in another context");
+			   "a part of this pattern was created in another context");
 	return of == set;
 }
 
@@ -341,18 +341,20 @@ attr_fits(qn_patterns *set, const qn_pat *p, const qn_pat_test *t)
 {
 	const qn_opinfo *row = p->row != NULL ? p->row : qn_opinfo_get(p->op);
 	const qn_attr_set_info *attrs = row->attrs;
-	qn_buf known;
+	const char **known;
 
 	if (p->kind != QN_PAT_OP || p->op == QN_OP_call)
 		return true;
-	qn_buf_init(&known, set->scratch.arena);
+	known = QN_NEW(set->scratch.arena, const char *, attrs->nattr);
 	for (size_t i = 0; i < attrs->nattr; i++) {
 		if (strcmp(attrs->attr[i].name, t->text) == 0)
 			return true;
-		qn_buff(&known, "%s%s", i > 0 ? ", " : "", attrs->attr[i].name);
+		known[i] = attrs->attr[i].name;
 	}
-	(void)fail(set, "pattern.attr", "%s has no attribute '%s'; it has: %s", row->name, t->text,
-		   known.n > 0 ? qn_buf_str(&known) : "none");
+	const char *best = qn_nearest_name(t->text, attrs->nattr, known);
+	(void)fail(set, "pattern.attr",
+		   "unknown attribute '%s' of %s (expected %s)" QN_DID_YOU_MEAN, t->text, row->name,
+		   qn_choices(set->scratch.arena, attrs->nattr, known), QN_SUGGEST(best));
 	return false;
 }
 
@@ -376,7 +378,7 @@ qn_build_redirect(qn_patterns *set, qn_pattern *wildcard, qn_pattern *target)
 		return QN_EUSAGE;
 	if (!qn_pat_is_wildcard(&wildcard->pat) || wildcard->sent_on)
 		return fail(set, "pattern.redirect",
-			    "only a wildcard can be sent on to another pattern, and only once");
+			    "only a wildcard can be redirected to another pattern, and only once");
 	wildcard->pat.narg = 1;
 	wildcard->pat.arg = parts(set, 1, &target);
 	wildcard->sent_on = true;

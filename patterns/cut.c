@@ -111,8 +111,8 @@ qn_cut_pattern(qn_model *m, const qn_cut *cut, const qn_matcher *like, size_t *c
 	*count = 0;
 	if (without_tests(cut->pattern)->kind == QN_PAT_FUNCTION) {
 		qn_warn(m->env, "pattern.function", cut->label,
-			"a pattern of a function matches calls, which stand for a graph of their "
-			"own already; nothing was changed");
+			"a pattern of a function matches calls, which have their own graph "
+			"already; nothing was changed");
 		return QN_OK;
 	}
 	qn_matcher_set_like(matcher, like);

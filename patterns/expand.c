@@ -54,16 +54,18 @@ check_nodes(qn_quantizing *b, const char *pattern, const char *root, qn_id first
 		const qn_node *n = qn_graph_node(b->dst, id);
 
 		if (n->op == QN_OP_requantize) {
-			(void)qn_report(b->m->env, QN_EINVALID, "quantize.requantize", root,
-					"pattern '%s' made the requantize '%s'; end in a "
-					"dequantize instead, requantizes are made between matches",
-					pattern, n->name);
+			(void)qn_report(
+				b->m->env, QN_EINVALID, "quantize.requantize", root,
+				"pattern '%s' created the requantize '%s'; end in a dequantize "
+				"instead, requantizes are created between matches",
+				pattern, n->name);
 			good = false;
 		} else if (n->op == QN_OP_quantize && !is_pair(n->type->elem)) {
-			(void)qn_report(b->m->env, QN_EINVALID, "quantize.pair", root,
-					"pattern '%s' made the quantize '%s' : %s; scale and zero "
-					"point come from one symbol, or both from none",
-					pattern, n->name, type_text(b->m, n->type));
+			(void)qn_report(
+				b->m->env, QN_EINVALID, "quantize.pair", root,
+				"pattern '%s' created the quantize '%s' : %s; scale and zero point "
+				"must both come from one symbol, or neither from a symbol",
+				pattern, n->name, type_text(b->m, n->type));
 			good = false;
 		}
 	}
@@ -83,7 +85,7 @@ check(qn_quantizing *b, const qn_qpattern *p, const qn_node *call, qn_id got, qn
 	if (got == 0 || got >= b->dst->n) {
 		if (!reported || !qn_pattern_is_standard(p))
 			(void)qn_report(env, QN_EINVALID, "quantize.callback", call->name,
-					"pattern '%s' gave no value of the graph for this node",
+					"pattern '%s' returned no value of the graph for this node",
 					name);
 		return 0;
 	}
@@ -91,7 +93,7 @@ check(qn_quantizing *b, const qn_qpattern *p, const qn_node *call, qn_id got, qn
 		return 0;
 	if (qn_graph_node(b->dst, got)->type != call->type) {
 		(void)qn_report(env, QN_EINVALID, "quantize.type", call->name,
-				"pattern '%s' gave '%s' : %s for this node, which is %s", name,
+				"pattern '%s' returned '%s' : %s for this node, which is %s", name,
 				qn_graph_node(b->dst, got)->name,
 				type_text(b->m, qn_graph_node(b->dst, got)->type),
 				type_text(b->m, call->type));
@@ -109,8 +111,8 @@ find_match(qn_quantizing *b, qn_matcher *s, const qn_node *call, qn_match *insid
 
 	if (p == NULL) {
 		(void)qn_report(b->m->env, QN_EINVALID, "quantize.unregistered", call->name,
-				"composite '%s' was made by the pattern '%s', which is not known "
-				"here; register it for this compilation too",
+				"composite '%s' was created by the unknown pattern '%s'; register "
+				"it for this compilation too",
 				c->name, c->pattern);
 		return NULL;
 	}

@@ -92,13 +92,13 @@ call_back(pass *p, const qn_match *found, qn_id copy)
 	qn_id got = p->rule->fn(p->rule->user, p->dst, &m, p->src, found->root);
 	if (got == 0 || got >= p->dst->n) {
 		(void)qn_report(p->m->env, QN_EINVALID, "rewrite.callback", name,
-				"rule '%s' gave no value of the graph for this node",
+				"rule '%s' returned no value of the graph for this node",
 				p->rule->name);
 		return 0;
 	}
 	if (qn_graph_node(p->dst, got)->type != type) {
 		(void)qn_report(p->m->env, QN_EINVALID, "rewrite.type", name,
-				"rule '%s' gave a value of another type for this node: '%s'",
+				"rule '%s' returned a value of another type for this node: '%s'",
 				p->rule->name, qn_graph_node(p->dst, got)->name);
 		return 0;
 	}
@@ -168,8 +168,8 @@ run_rounds(qn_model *m, const qn_fixpoint_rule *rules, size_t n, const qn_matche
 			if (*passes == QN_MAX_PASSES)
 				return qn_report(
 					m->env, QN_EINVALID, "rewrite.fixpoint", rules[i].name,
-					"the rules still change the graph after %d passes; "
-					"mark one that makes its own food as to be run once",
+					"the rules still change the graph after %d passes; mark a "
+					"rule that matches its own result to run once",
 					(int)QN_MAX_PASSES);
 			p.arena = qn_arena_child(m->scratch);
 			qn_status status = run_pass(&p, like);

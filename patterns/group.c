@@ -167,7 +167,7 @@ refuse(qn_grouper *s, qn_id value, uint32_t owner)
 			s->group[owner - 1].pattern,
 			qn_graph_node(s->g, s->group[owner - 1].root)->name);
 	else
-		qn_buff(&b, "'%s', which lies inside, is used elsewhere", name);
+		qn_buff(&b, "'%s', an inner node of the match, is used elsewhere", name);
 	s->why = qn_buf_str(&b);
 	return false;
 }

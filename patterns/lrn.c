@@ -27,7 +27,7 @@ qn_accept_lrn(void *user, const qn_graph *g, const qn_match *m, const char **rea
 		return 0;
 	}
 	if (!(a->alpha > 0) || !(a->bias > 0) || !(a->beta >= 0x1p-20 && a->beta <= 0x1p20)) {
-		*reason = "lrn in integers takes alpha, beta and bias above 0 only";
+		*reason = "lrn in integers takes only alpha, beta and bias above 0";
 		return 0;
 	}
 	return 1;

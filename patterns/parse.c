@@ -182,7 +182,8 @@ static qn_pattern *
 read_hole(qn_pattern_reader *r)
 {
 	if (r->hole == NULL)
-		return qn_read_fail(&r->r, "'_' stands for what is left of '?', and there is none"),
+		return qn_read_fail(&r->r,
+				    "'_' stands for the left side of '?', and there is none"),
 		       NULL;
 	if (r->nhole++ > 0)
 		(void)qn_build_slot(r->hole);
@@ -259,10 +260,10 @@ read_tested(qn_pattern_reader *r)
 	qn_text_skip(t);
 	start = *t;
 	if (++r->depth > MAX_DEPTH)
-		(void)qn_read_fail(&r->r, "more than %d patterns one inside the other", MAX_DEPTH);
+		(void)qn_read_fail(&r->r, "more than %d nested patterns", MAX_DEPTH);
 	else if ((word = qn_pattern_read_word(r)) != NULL && qn_text_eat(t, "="))
 		p = strcmp(word, "_") != 0 ? read_definition(r, word)
-					   : (qn_read_fail(&r->r, "'_' is no name"), NULL);
+					   : (qn_read_fail(&r->r, "'_' is not a name"), NULL);
 	else
 		*t = start, p = read_primary(r);
 	r->depth--;
@@ -285,8 +286,8 @@ read_optional(qn_pattern_reader *r)
 		r->nhole = 0;
 		qn_pattern *made = read_tested(r);
 		if (made != NULL && r->nhole == 0)
-			return qn_read_fail(&r->r, "what follows '?' needs a '_' for what is left "
-						   "of it; alternatives are written with '|'"),
+			return qn_read_fail(&r->r, "the right side of '?' needs a '_' for its left "
+						   "side; alternatives are written with '|'"),
 			       NULL;
 		r->hole = hole;
 		r->nhole = nhole;
@@ -354,8 +355,8 @@ is_low(qn_pattern_reader *r, const qn_pattern *p)
 {
 	return p->height < QN_PATTERN_HEIGHT ||
 	       qn_report(r->set->scratch.env, QN_EINVALID, "pattern.depth", "pattern",
-			 "the pattern has %u parts one inside the other; at most %d can be read",
-			 p->height, (int)QN_PATTERN_HEIGHT) == QN_OK;
+			 "the pattern has %u nested parts; at most %d can be read", p->height,
+			 (int)QN_PATTERN_HEIGHT) == QN_OK;
 }
 
 static bool

@@ -28,7 +28,7 @@ read_numbers(qn_pattern_reader *r, bool unknown, qn_list *out)
 			*v = -1;
 		else if (!qn_text_int(t, v) || (unknown && *v < 0))
 			return qn_read_fail(&r->r, "expected %s",
-					    unknown ? "a dim or '?'" : "an integer");
+					    unknown ? "a dimension or '?'" : "an integer");
 		out->n++;
 	} while (qn_text_eat(t, ","));
 	return qn_read_expect(&r->r, "]");

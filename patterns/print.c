@@ -384,7 +384,7 @@ qn_patterns_print(qn_buf *b, const qn_pattern *p)
 	if (!pr.failed)
 		return QN_OK;
 	return qn_report(p->set->scratch.env, QN_EUSAGE, "pattern.depth", "",
-			 "the pattern is too large for its text form: it has at most %d parts one "
-			 "inside the other and %d characters",
+			 "the pattern is too large for its text form: at most %d nested parts and "
+			 "%d characters are possible",
 			 (int)QN_PATTERN_HEIGHT, (int)MAX_TEXT);
 }

@@ -330,7 +330,7 @@ add(qn_rw *rw, const qn_node *like, uint32_t uses)
 		return 0;
 	if (++rw->added > (uint64_t)MAX_ADDED_PER_NODE * rw->src->n || rw->nested > MAX_NESTED) {
 		rw->status = qn_report(rw->m->env, QN_EINTERNAL, "rewrite.endless", like->name,
-				       "the rules of this pass do not come to an end");
+				       "internal error: the rules of this pass do not terminate");
 		return 0;
 	}
 	n.facts = facts_of(rw, like);

@@ -161,7 +161,7 @@ qn_skip_groups(qn_model *m, qn_grouper *s, const qn_skip *skip, const char **why
 		}
 		if (why[i] == NULL && skip->fn != NULL &&
 		    skip->fn(skip->user, s->g, gr->root, gr->pattern) != 0)
-			why[i] = "skipped by the host's callback";
+			why[i] = "skipped by the callback of the host program";
 		if (why[i] == NULL && skip->recipe != NULL)
 			why[i] = qn_recipe_skips(skip->recipe, m->arena, s->g, gr);
 		if (why[i] != NULL)

@@ -67,7 +67,7 @@ accept_pow(void *user, const qn_graph *g, const qn_match *m, const char **reason
 	if (!accept_f32(user, g, m, reason))
 		return 0;
 	if (!is_f32_const(g, n->in[1]) || qn_type_count(qn_graph_node(g, n->in[1])->type) != 1) {
-		*reason = "pow in integers takes a constant exponent of one element only";
+		*reason = "pow in integers takes only a constant exponent of one element";
 		return 0;
 	}
 	if (n->type != qn_graph_node(g, n->in[0])->type) {
@@ -77,7 +77,7 @@ accept_pow(void *user, const qn_graph *g, const qn_match *m, const char **reason
 	double e = qn_tensor_f64(qn_graph_node(g, n->in[1])->value, 0);
 	e = e < 0 ? -e : e;
 	if (!(e == 0 || (e >= 0x1p-100 && e <= 0x1p100))) {
-		*reason = "the exponent has no sensible size";
+		*reason = "the exponent is 0 or too large";
 		return 0;
 	}
 	return 1;

@@ -51,7 +51,7 @@ qn_accept_stored(void *user, const qn_graph *g, const qn_match *m, const char **
 	    describe(g, m, root->op == QN_OP_div, &e, &scale) &&
 	    root->type == qn_type_with_elem(&g->model->types, x->type, root->type->elem))
 		return 1;
-	*reason = "no bytes with one scale and an integer zero point of theirs";
+	*reason = "the bytes do not have one scale and an integer zero point";
 	return 0;
 }
 

@@ -304,11 +304,11 @@ case_of samples-layout 1 data.shape "[1,3,5,2]|[1,2,3,5]|channels first|transpos
 bytes 12 '\001' | npy bytes.npy '|u1' '3, 4'
 samples bytes 1 data.type "u8|'x'|f32|--input-scale 0.00392156862745098 for 0 to 1|--input-zero 127.5"
 bytes 12 '\001' | npy codes.npy '|i1' '3, 4'
-samples codes 1 data.type "i8|'x'|f32|real = (code - Z) * S"
+samples codes 1 data.type "i8|'x'|f32|float value = (quantized value - Z) * S"
 bytes 12 '\001\000\000\000' | npy numbers.npy '<i4' '3, 4'
 samples numbers 1 data.type "i32|'x'|f32|--input-scale 1 takes them"
 printf 'model "q" stage integer\ngraph @main(%%x: tensor<1x4x!quant.uniform<i8:f32, 0.5:-3>>) {\n %%y = slice %%x {begin = [0, 0], end = [1, 4]}\n return %%y\n}\n' >taken.qir
-case_of samples-u8-codes 1 data.type "bytes.npy: error|holds u8|takes i8|real / 0.5 + -3|--input-zero 125 --input-scale 0.5 if they are these codes plus 128" \
+case_of samples-u8-codes 1 data.type "bytes.npy: error|has elements of type u8|takes i8|float values / 0.5 + -3|--input-zero 125 --input-scale 0.5 if they are these quantized values plus 128" \
 	run taken.qir bytes.npy -o out.npy -q
 case_of samples-u8-taken 0 "" "" run taken.qir bytes.npy --input-zero 125 --input-scale 0.5 -o coded.npy -q
 # Codes of the model are real values for a reference that does not take the same codes.
@@ -380,7 +380,7 @@ case_of folder-shape 1 data.shape "sizes/a.pgm: error|[1,2,3,1]|'x'|[1,2,2,1]|he
 case_of folder-empty 1 data.empty 'empty: error|.png' compile photo.json --calib empty -o out -q
 picture mixed/a.pgm 2 2
 : >mixed/a.wav
-case_of folder-mixed 1 data.format 'mixed: error|1 pictures and 1 sounds' compile photo.json --calib mixed -o out -q
+case_of folder-mixed 1 data.format 'mixed: error|1 images and 1 audio files' compile photo.json --calib mixed -o out -q
 printf 'RIFF____WAVEdata\004\000\000\000abcd' >sounds/a.wav
 case_of wav-order 1 wav.format 'sounds/a.wav: error' run good.json sounds -o out.npy -q
 case_of unknown-kind 1 data.format 'good.txt: error|.npz' run good.json good.txt -o out.npy -q
@@ -472,7 +472,7 @@ END
 case_of calib-unused 0 calib.unused 'all: warning: |calibrated already|self-test|--from-float' compile all.qir --calib ok.npy -o out -q
 case_of calib-none 0 '' '' compile all.qir -o out -q
 sed 's/"all"/"part"/;s/%e = sigmoid %d/%e = sigmoid %x/' all.qir >part.qir
-case_of part-quantized 3 legalize.float "sigmoid 'e' stays in float|no range for 'x';|--calib SAMPLES, which keeps|in the tool that wrote the model|--from-float --calib" compile part.qir -o out -q
+case_of part-quantized 3 legalize.float "sigmoid 'e' stays in float|no range for 'x';|--calib SAMPLES, which preserves|in the tool that wrote the model|--from-float --calib" compile part.qir -o out -q
 case_of part-calibrated 0 '' '' compile part.qir --calib ok.npy -o out -q
 case_of part-eval 0 '' '' eval part.qir --calib ok.npy --data ok.npy --against part.qir
 case_of calibrate-calibrated 1 pass.stage 'all: error: |calibrated already|--from-float' calibrate all.qir -q

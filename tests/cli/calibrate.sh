@@ -33,7 +33,7 @@ while read -r m; do
 	[ "$m" = avgmax_pr ] && clips=1 || clips=0
 	run compile "$E/digits.json" --calib "$E/calib.npy" --method "$m" -q -o "direct-$m" --self-test 0
 	[ "$clips" = 1 ] || [ ! -s stderr ] || fail "$m" "it is not silent" stderr
-	[ "$clips" = 0 ] || grep -q 'cuts off [0-9.]* % of its elements .*\[calibrate.clip\]' stderr || fail "$m" "no warning" stderr
+	[ "$clips" = 0 ] || grep -q 'clips [0-9.]* % of its elements .*\[calibrate.clip\]' stderr || fail "$m" "no warning" stderr
 	grep -q "\"options\": .*method=${m%%:*}[: ]" "direct-$m/digits.report.json" || fail "$m" "it is not recorded"
 done <methods
 silent mse-weights eval "$E/digits.json" --stats kl.json --weight-method mse --data "$E/test_x.npy" --labels "$E/test_y.npy" --sqnr --min-accuracy 97 -q
@@ -183,7 +183,7 @@ case_of stats-batches 1 stats.incomplete 'samples 3 to 3' compile m.json --stats
 change 's/"batches": 3/"batches": 4/;s/\[0, 3\]/[0, 4]/' ort1.json >batches.json
 case_of stats-other-count 1 stats.mismatch '4 batches|3' calibrate m.json --calib x.npy --stats batches.json -o o.json -q
 case_of no-next-pass 2 stats.done 'needs no further pass' calibrate m.json --calib x.npy --stats m-all.json --shard 1/3 -o o.json -q
-case_of stats-of-another 1 stats.mismatch "'m'|calibrate this one" compile n.json --stats m-all.json -o out -q
+case_of stats-of-another 1 stats.mismatch "'m'|calibrate this model" compile n.json --stats m-all.json -o out -q
 case_of stats-other-weights 1 stats.mismatch '--weights' compile m.json --stats m-all.json --weights per-tensor -o out -q
 case_of stats-other-method 1 stats.mismatch 'minmax|kl' compile m.json --stats m-all.json --method kl -o out -q
 case_of stats-other-samples 1 stats.mismatch 'y.npy:|x.npy:' compile m.json --stats m-all.json --calib y.npy -o out -q

@@ -59,7 +59,7 @@ silent 'output by shards' compile "$E/digits.json" --stats searched.json --calib
 silent 'output by threads' compile "$E/digits.json" --method output:steps=3 --calib "$E/calib.npy" --threads 4 -q -o output-direct
 same output output-stats output-direct
 grep -q '"options": .*method=output:steps=3,least=0.5,cosine=0 ' output-direct/digits.report.json || fail output "it is not recorded"
-case_of 'output without samples' 1 calibrate.no-data 'digits: error|statistics do not hold them|--calib' \
+case_of 'output without samples' 1 calibrate.no-data 'digits: error|statistics do not have them|--calib' \
 	compile "$E/digits.json" --stats searched.json -o out -q
 silent 'output explained' calibrate "$E/digits.json" --stats searched.json --explain probs.x -q
 has_words 'output explained' stdout 'method       output:steps=3|note         ranges are where the search'

@@ -138,7 +138,7 @@ silent trace-none opt -q "$E/digits.json" --passes=clean,partition --emit=ir
 mv stdout untraced
 good trace opt -q "$E/digits.json" --passes=clean,partition --emit=ir --trace-rules
 same trace stdout untraced
-has_words trace stderr "clean: fold-batch-norm-conv2d at batch_norm|: fired, now|clean: fold-constant at|': declined: an input is no constant|partition: conv2d_bias at bias_add|': fired"
+has_words trace stderr "clean: fold-batch-norm-conv2d at batch_norm|: fired, now|clean: fold-constant at|': declined: an input is not a constant|partition: conv2d_bias at bias_add|': fired"
 cat >dynamic.qir <<'END'
 graph @main(%x: tensor<1x4xf32>, %w: tensor<3x4xf32>) {
   %y = dense %x, %w

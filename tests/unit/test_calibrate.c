@@ -274,12 +274,13 @@ test_calibrate_zero_points(void **state)
 {
 	static const struct {
 		const char *symbol, *scale, *method, *why; /* why: of the error */
-	} rows[] = {{"asym", "$s:$s", "global:scale=0.5,zero=127", NULL},
-		    {"asym", "$s:$s", "global:scale=0.5,zero=128", "it is no code"},
-		    {"asym", "$s:$s", "global:scale=0.5,zero=-128", NULL},
-		    {"asym", "$s:$s", "global:scale=0.5,zero=-129", "it is no code"},
-		    {"sym", "$s", "global:scale=0.5", NULL},
-		    {"sym", "$s", "global:scale=0.5,zero=1", "it is symmetric"}};
+	} rows[] = {
+		{"asym", "$s:$s", "global:scale=0.5,zero=127", NULL},
+		{"asym", "$s:$s", "global:scale=0.5,zero=128", "it is outside the storage range"},
+		{"asym", "$s:$s", "global:scale=0.5,zero=-128", NULL},
+		{"asym", "$s:$s", "global:scale=0.5,zero=-129", "it is outside the storage range"},
+		{"sym", "$s", "global:scale=0.5", NULL},
+		{"sym", "$s", "global:scale=0.5,zero=1", "it is symmetric"}};
 
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {
 		qn_calib_opts o = {0};

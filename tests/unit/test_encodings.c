@@ -20,51 +20,51 @@ static const row rows[] = {
 	{"{'activation_encodings': {'x': [{'bitwidth': 4, 'offset': -15, 'scale': 0.5}]}}",
 	 "act x 4 bits -15 0.5; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 4, 'offset': -16, 'scale': 0.5}]}}",
-	 "e.json:/activation_encodings/x/0/offset: of 'x': is no whole number from ; "},
+	 "e.json:/activation_encodings/x/0/offset: of 'x': is not an integer from -; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 16, 'offset': -65535, 'scale': 0.5}]}}",
 	 "act x 16 bits -65535 0.5; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 16, 'offset': -65536, 'scale': 0.5}]}}",
-	 "e.json:/activation_encodings/x/0/offset: of 'x': is no whole number from ; "},
+	 "e.json:/activation_encodings/x/0/offset: of 'x': is not an integer from -; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 32, 'offset': -2147483648, 'scale': 0.5}]}}",
 	 "act x 32 bits -2147483648 0.5; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 5, 'offset': -3, 'scale': 0.5}]}}",
-	 "e.json:/activation_encodings/x/0/bitwidth: of 'x': is no width of codes; th; "},
+	 "e.json:/activation_encodings/x/0/bitwidth: of 'x': is not a valid width (ex; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8.5, 'offset': -3, 'scale': 0.5}]}}",
-	 "e.json:/activation_encodings/x/0/bitwidth: of 'x': is no width of codes; th; "},
+	 "e.json:/activation_encodings/x/0/bitwidth: of 'x': is not a valid width (ex; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': '8', 'offset': -3, 'scale': 0.5}]}}",
 	 "e.json:/activation_encodings/x/0/bitwidth: this must be a number, not a str; "},
 	{"{'activation_encodings': {'x': [{'offset': 0, 'scale': 1}]}}",
 	 "e.json:/activation_encodings/x/0: missing key 'bitwidth' (expected; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': 1, 'scale': 0.5}]}}",
-	 "e.json:/activation_encodings/x/0/offset: of 'x': is no whole number from ; "},
+	 "e.json:/activation_encodings/x/0/offset: of 'x': is not an integer from -; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': 0, 'scale': 0.5}]}}",
 	 "act x 8 bits 0 0.5; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -255, 'scale': 0.5}]}}",
 	 "act x 8 bits -255 0.5; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -256, 'scale': 0.5}]}}",
-	 "e.json:/activation_encodings/x/0/offset: of 'x': is no whole number from ; "},
+	 "e.json:/activation_encodings/x/0/offset: of 'x': is not an integer from -; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -2.5, 'scale': 0.5}]}}",
-	 "e.json:/activation_encodings/x/0/offset: of 'x': is no whole number from ; "},
+	 "e.json:/activation_encodings/x/0/offset: of 'x': is not an integer from -; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': 'a', 'scale': 0.5}]}}",
-	 "e.json:/activation_encodings/x/0/offset: of 'x': is no finite number; "},
+	 "e.json:/activation_encodings/x/0/offset: of 'x': is not a finite number; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': 1e999, 'scale': 0.5}]}}",
 	 "e.json:/activation_encodings/x/0/offset: the number is larger than a doub; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -3, 'scale': 0}]}}",
-	 "e.json:/activation_encodings/x/0/scale: of 'x': is no positive normal f3; "},
+	 "e.json:/activation_encodings/x/0/scale: of 'x': is not a positive normal; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -3, 'scale': -0.5}]}}",
-	 "e.json:/activation_encodings/x/0/scale: of 'x': is no positive normal f3; "},
+	 "e.json:/activation_encodings/x/0/scale: of 'x': is not a positive normal; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -3, 'scale': "
 	 "1.1754943508222875e-38}]}}",
 	 "act x 8 bits -3 1.1754943508222875e-38; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -3, 'scale': 1e-38}]}}",
-	 "e.json:/activation_encodings/x/0/scale: of 'x': is no positive normal f3; "},
+	 "e.json:/activation_encodings/x/0/scale: of 'x': is not a positive normal; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -3, 'scale': "
 	 "3.4028234663852886e38}]}}",
 	 "act x 8 bits -3 3.4028234663852886e+38; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -3, 'scale': 3.5e38}]}}",
-	 "e.json:/activation_encodings/x/0/scale: of 'x': is no positive normal f3; "},
+	 "e.json:/activation_encodings/x/0/scale: of 'x': is not a positive normal; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -3, 'scale': 'a'}]}}",
-	 "e.json:/activation_encodings/x/0/scale: of 'x': is no finite number; "},
+	 "e.json:/activation_encodings/x/0/scale: of 'x': is not a finite number; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -128, 'scale': 0.5, "
 	 "'is_symmetric': true}]}}",
 	 "act x 8 bits -128 0.5 sym; "},
@@ -79,10 +79,10 @@ static const row rows[] = {
 	 "act x 8 bits -128 0.5; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -128, 'scale': 0.5, "
 	 "'is_symmetric': 'true'}]}}",
-	 "e.json:/activation_encodings/x/0/is_symmetric: of 'x': is neither true nor fals; "},
+	 "e.json:/activation_encodings/x/0/is_symmetric: of 'x': is invalid (expected tru; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -128, 'scale': 0.5, "
 	 "'is_symmetric': 1}]}}",
-	 "e.json:/activation_encodings/x/0/is_symmetric: of 'x': is neither true nor fals; "},
+	 "e.json:/activation_encodings/x/0/is_symmetric: of 'x': is invalid (expected tru; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -128, 'scale': 0.5, 'dtype': "
 	 "'int'}]}}",
 	 "act x 8 bits -128 0.5; "},
@@ -97,7 +97,7 @@ static const row rows[] = {
 	 "act x float; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -128, 'scale': 0.5, 'dtype': "
 	 "'real'}]}}",
-	 "e.json:/activation_encodings/x/0/dtype: of 'x': is neither int nor float; "},
+	 "e.json:/activation_encodings/x/0/dtype: of 'x': is invalid (expected int; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -128, 'scale': 0.5, 'dtype': "
 	 "1}]}}",
 	 "e.json:/activation_encodings/x/0/dtype: this must be a string, not a num; "},
@@ -122,7 +122,7 @@ static const row rows[] = {
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'min': -1e308, 'max': 1e308}]}}",
 	 "e.json:/activation_encodings/x/0: of 'x': is a range whose scale i; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'min': 'a', 'max': 1}]}}",
-	 "e.json:/activation_encodings/x/0/min: of 'x': is no finite number; "},
+	 "e.json:/activation_encodings/x/0/min: of 'x': is not a finite number; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'min': -1}]}}",
 	 "e.json:/activation_encodings/x/0: of 'x': has neither scale and of; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'max': 1}]}}",
@@ -146,38 +146,38 @@ static const row rows[] = {
 	 "act x 8 bits -10 0.5; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -10, 'scale': 0.5, 'min': "
 	 "-5.7501, 'max': 122.5}]}}",
-	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that is; "},
+	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that do; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -10, 'scale': 0.5, 'min': "
 	 "-5.76, 'max': 122.5}]}}",
-	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that is; "},
+	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that do; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -10, 'scale': 0.5, 'min': "
 	 "-4.25, 'max': 122.5}]}}",
 	 "act x 8 bits -10 0.5; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -10, 'scale': 0.5, 'min': "
 	 "-4.24, 'max': 122.5}]}}",
-	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that is; "},
+	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that do; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -10, 'scale': 0.5, 'min': -5, "
 	 "'max': 123.25}]}}",
 	 "act x 8 bits -10 0.5; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -10, 'scale': 0.5, 'min': -5, "
 	 "'max': 123.26}]}}",
-	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that is; "},
+	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that do; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -10, 'scale': 0.5, 'min': -5, "
 	 "'max': 121.75}]}}",
 	 "act x 8 bits -10 0.5; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -10, 'scale': 0.5, 'min': -5, "
 	 "'max': 121.74}]}}",
-	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that is; "},
+	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that do; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -10, 'scale': 0.5, 'min': "
 	 "-9}]}}",
-	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that is; "},
+	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that do; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': -10, 'scale': 0.5, 'max': "
 	 "9}]}}",
-	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that is; "},
+	 "e.json:/activation_encodings/x/0: of 'x': has a min or max that do; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': 7, 'scale': 0.5, 'max': 9}]}}",
-	 "e.json:/activation_encodings/x/0/offset: of 'x': is no whole number from ; "},
+	 "e.json:/activation_encodings/x/0/offset: of 'x': is not an integer from -; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 8, 'offset': 1, 'scale': 0.5, 'max': 9}]}}",
-	 "e.json:/activation_encodings/x/0/offset: of 'x': is no whole number from ; "},
+	 "e.json:/activation_encodings/x/0/offset: of 'x': is not an integer from -; "},
 	{"{'activation_encodings': {'x': [{'bitwidth': 16, 'offset': -1, 'scale': 1000.0, 'min': "
 	 "-1000, 'max': 65535500}]}}",
 	 "act x 16 bits -1 1000.0; "},
@@ -222,29 +222,29 @@ static const row rows[] = {
 	 "e.json:/param_encodings/0/scale: of 'w': has several numbers, but; "},
 	{"{'version': '1.0.0', 'param_encodings': [{'name': 'w', 'enc_type': 'PER_BLOCK', 'dtype': "
 	 "'INT', 'bw': 8, 'is_sym': true, 'offset': [-128], 'scale': [0.5]}]}",
-	 "e.json:/param_encodings/0/enc_type: of 'w': is neither PER_TENSOR no; "},
+	 "e.json:/param_encodings/0/enc_type: of 'w': is invalid (expected PER; "},
 	{"{'version': '1.0.0', 'param_encodings': [{'name': 'w', 'enc_type': 'PER_CHANNEL', "
 	 "'dtype': 'INT', 'bw': 8, 'is_sym': true, 'offset': [-128], 'scale': [0.5, 0.25]}]}",
-	 "e.json:/param_encodings/0: of 'w': has not as many offsets ; "},
+	 "e.json:/param_encodings/0: of 'w': has another number of of; "},
 	{"{'version': '1.0.0', 'param_encodings': [{'name': 'w', 'enc_type': 'PER_CHANNEL', "
 	 "'dtype': 'INT', 'bw': 8, 'is_sym': true, 'offset': [], 'scale': []}]}",
 	 "e.json:/param_encodings/0: of 'w': has no scale; "},
 	{"{'version': '1.0.0', 'param_encodings': [{'name': 'w', 'enc_type': 'PER_CHANNEL', "
 	 "'dtype': 'INT', 'bw': 8, 'is_sym': true, 'offset': [], 'scale': [0.5]}]}",
-	 "e.json:/param_encodings/0: of 'w': has not as many offsets ; "},
+	 "e.json:/param_encodings/0: of 'w': has another number of of; "},
 	{"{'version': '1.0.0', 'param_encodings': [{'name': 'w', 'enc_type': 'PER_CHANNEL', "
 	 "'dtype': 'INT', 'bw': 8, 'is_sym': true, 'offset': [[-128], [-128]], 'scale': [[0.5], "
 	 "[0.25]]}]}",
 	 "param w 8 bits -128 0.5 sym, 8 bits -128 0.25 sym; "},
 	{"{'version': '1.0.0', 'param_encodings': [{'name': 'w', 'enc_type': 'PER_CHANNEL', "
 	 "'dtype': 'INT', 'bw': 8, 'is_sym': true, 'offset': [-128, 1], 'scale': [0.5, 0.25]}]}",
-	 "e.json:/param_encodings/0/offset/1: of 'w': is no whole number from ; "},
+	 "e.json:/param_encodings/0/offset/1: of 'w': is not an integer from -; "},
 	{"{'version': '1.0.0', 'param_encodings': [{'name': 'w', 'enc_type': 'PER_CHANNEL', "
 	 "'dtype': 'INT', 'bw': 8, 'is_sym': true, 'offset': [-128, -1], 'scale': [0.5, 0]}]}",
-	 "e.json:/param_encodings/0/scale/1: of 'w': is no positive normal f3; "},
+	 "e.json:/param_encodings/0/scale/1: of 'w': is not a positive normal; "},
 	{"{'version': '1.0.0', 'param_encodings': [{'name': 'w', 'enc_type': 'PER_CHANNEL', "
 	 "'dtype': 'INT', 'bw': 8, 'is_sym': true, 'offset': [-128, true], 'scale': [0.5, 0.5]}]}",
-	 "e.json:/param_encodings/0/offset/1: of 'w': is no finite number; "},
+	 "e.json:/param_encodings/0/offset/1: of 'w': is not a finite number; "},
 	{"{'version': '1.0.0', 'param_encodings': [{'name': 'w', 'enc_type': 'PER_CHANNEL', "
 	 "'dtype': 'FLOAT', 'bw': 16}]}",
 	 "param w float; "},
@@ -252,13 +252,13 @@ static const row rows[] = {
 	 "e.json:/param_encodings/0: missing key 'enc_type' (expected; "},
 	{"{'version': '1.0.0', 'activation_encodings': [{'name': 'x', 'enc_type': 'PER_TENSOR', "
 	 "'dtype': 'INT', 'bw': 7, 'is_sym': false, 'offset': [-3], 'scale': [0.5]}]}",
-	 "e.json:/activation_encodings/0/bw: of 'x': is no width of codes; th; "},
+	 "e.json:/activation_encodings/0/bw: of 'x': is not a valid width (ex; "},
 	{"{'version': '1.0.0', 'activation_encodings': [{'name': 'x', 'enc_type': 'PER_TENSOR', "
 	 "'dtype': 'INT', 'bw': 7, 'is_sym': false, 'offset': [-200], 'scale': [0.5]}]}",
-	 "e.json:/activation_encodings/0/bw: of 'x': is no width of codes; th; "},
+	 "e.json:/activation_encodings/0/bw: of 'x': is not a valid width (ex; "},
 	{"{'version': '1.0.0', 'activation_encodings': [{'name': 'x', 'enc_type': 'PER_TENSOR', "
 	 "'dtype': 'INT', 'bw': 7, 'is_sym': false, 'offset': [-256], 'scale': [0.5]}]}",
-	 "e.json:/activation_encodings/0/bw: of 'x': is no width of codes; th; "},
+	 "e.json:/activation_encodings/0/bw: of 'x': is not a valid width (ex; "},
 	{"{'version': '1.0.0', 'activation_encodings': [3, {'enc_type': 'PER_TENSOR'}]}",
 	 "e.json:/activation_encodings/0: this must be an object, not a nu; "
 	 "e.json:/activation_encodings/1: missing key 'name' (expected a s; "},
@@ -268,7 +268,7 @@ static const row rows[] = {
 	 "'dtype': 'INT', 'bw': 8, 'is_sym': false, 'offset': [-3], 'scale': [0.5]}, {'name': 'x', "
 	 "'enc_type': 'PER_TENSOR', 'dtype': 'INT', 'bw': 8, 'is_sym': false, 'offset': [-3], "
 	 "'scale': [0.5]}]}",
-	 "e.json:/activation_encodings/1: of 'x': stands there twice; "},
+	 "e.json:/activation_encodings/1: of 'x': is given twice; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'int4', 'y_scale': "
 	 "0.5}]}",
 	 "param x 4 bits -8 0.5; "},
@@ -292,7 +292,7 @@ static const row rows[] = {
 	 "param x 32 bits -2147483648 0.5; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'int5', 'y_scale': "
 	 "0.5}]}",
-	 "e.json:/encodings/0/output_dtype: of 'x': is none of int4, uint4, ; "},
+	 "e.json:/encodings/0/output_dtype: of 'x': is invalid (expected int; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'int4', 'y_scale': 0.5, "
 	 "'y_zero_point': -8}]}",
 	 "param x 4 bits 0 0.5; "},
@@ -301,13 +301,13 @@ static const row rows[] = {
 	 "param x 4 bits -15 0.5; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'int4', 'y_scale': 0.5, "
 	 "'y_zero_point': 8}]}",
-	 "e.json:/encodings/0/y_zero_point: of 'x': is no whole number from ; "},
+	 "e.json:/encodings/0/y_zero_point: of 'x': is not an integer from -; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'uint4', 'y_scale': "
 	 "0.5, 'y_zero_point': 15}]}",
 	 "param x 4 bits -15 0.5; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'uint4', 'y_scale': "
 	 "0.5, 'y_zero_point': 16}]}",
-	 "e.json:/encodings/0/y_zero_point: of 'x': is no whole number from ; "},
+	 "e.json:/encodings/0/y_zero_point: of 'x': is not an integer from -; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'int8', 'y_scale': 0.5, "
 	 "'y_zero_point': -128}]}",
 	 "param x 8 bits 0 0.5; "},
@@ -316,13 +316,13 @@ static const row rows[] = {
 	 "param x 8 bits -255 0.5; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'int8', 'y_scale': 0.5, "
 	 "'y_zero_point': -129}]}",
-	 "e.json:/encodings/0/y_zero_point: of 'x': is no whole number from ; "},
+	 "e.json:/encodings/0/y_zero_point: of 'x': is not an integer from -; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'uint8', 'y_scale': "
 	 "0.5, 'y_zero_point': 255}]}",
 	 "param x 8 bits -255 0.5; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'uint8', 'y_scale': "
 	 "0.5, 'y_zero_point': -1}]}",
-	 "e.json:/encodings/0/y_zero_point: of 'x': is no whole number from ; "},
+	 "e.json:/encodings/0/y_zero_point: of 'x': is not an integer from -; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'int16', 'y_scale': "
 	 "0.5, 'y_zero_point': -32768}]}",
 	 "param x 16 bits 0 0.5; "},
@@ -343,19 +343,19 @@ static const row rows[] = {
 	 "param x 8 bits -131 0.5, 8 bits -124 0.25; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'int8', 'y_scale': "
 	 "[0.5, 0.25, 1], 'y_zero_point': [3, -4]}]}",
-	 "e.json:/encodings/0: of 'x': has not as many offsets ; "},
+	 "e.json:/encodings/0: of 'x': has another number of of; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'int8', 'y_scale': 0.5, "
 	 "'y_zero_point': [3, -4]}]}",
-	 "e.json:/encodings/0: of 'x': has not as many offsets ; "},
+	 "e.json:/encodings/0: of 'x': has another number of of; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'int8', 'y_scale': 0.5, "
 	 "'block_size': 2}]}",
-	 "e.json:/encodings/0: of 'x': has blocks, for which th; "},
+	 "e.json:/encodings/0: of 'x': has blocks, which are no; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'int8', 'y_scale': 0.5, "
 	 "'per_block_int_scale': [1]}]}",
-	 "e.json:/encodings/0: of 'x': has blocks, for which th; "},
+	 "e.json:/encodings/0: of 'x': has blocks, which are no; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'int8', 'y_scale': "
 	 "{'a': 1}}]}",
-	 "e.json:/encodings/0: of 'x': has blocks, for which th; "},
+	 "e.json:/encodings/0: of 'x': has blocks, which are no; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'output_dtype': 'int8'}]}",
 	 "e.json:/encodings/0: of 'x': has no scale; "},
 	{"{'version': '2.0.0', 'encodings': [{'name': 'x', 'y_scale': 0.5}]}",
@@ -364,29 +364,29 @@ static const row rows[] = {
 	 "0.5}, {'y_scale': 1}], 'activation_encodings': [{'name': 'x', 'output_dtype': 'int8', "
 	 "'y_scale': 0.5}]}",
 	 "e.json:/encodings/1: missing key 'name' (expected a s; e.json:/encodings/0: of 'x': "
-	 "stands there twice; "},
+	 "is given twice; "},
 	{"{'version': '2.1.0', 'activation_encodings': [{'name': 'x', 'output_dtype': 'int8', "
 	 "'y_scale': 0.5}], 'param_encodings': [{'name': 'w', 'output_dtype': 'uint8', 'y_scale': "
 	 "[1, 2]}]}",
 	 "act x 8 bits -128 0.5; param w 8 bits 0 1.0, 8 bits 0 2.0; "},
 	{"{'version': '3.0.0', 'activation_encodings': {}}",
-	 "e.json:/version: is no file of encodings of versi; "},
+	 "e.json:/version: not a file of encodings of versi; "},
 	{"{'version': '0.6.1', 'activation_encodings': {}}", ""},
 	{"{'version': '1', 'activation_encodings': {}}",
-	 "e.json:/version: is no file of encodings of versi; "},
+	 "e.json:/version: not a file of encodings of versi; "},
 	{"{'version': '/.0', 'activation_encodings': {}}",
-	 "e.json:/version: is no file of encodings of versi; "},
+	 "e.json:/version: not a file of encodings of versi; "},
 	{"{'version': 2, 'activation_encodings': {}}",
-	 "e.json:/version: is no file of encodings of versi; "},
+	 "e.json:/version: not a file of encodings of versi; "},
 	{"{'version': '', 'activation_encodings': {}}",
-	 "e.json:/version: is no file of encodings of versi; "},
+	 "e.json:/version: not a file of encodings of versi; "},
 	{"{'version': ':.0', 'activation_encodings': {}}",
-	 "e.json:/version: is no file of encodings of versi; "},
+	 "e.json:/version: not a file of encodings of versi; "},
 	{"{'version': '1.0.0', 'encodings': []}",
-	 "e.json:/version: is no file of encodings of versi; "},
-	{"{'version': '2.0.0'}", "e.json:/version: is no file of encodings of versi; "},
-	{"{'encodings': []}", "e.json:/: is no file of encodings of versi; "},
-	{"{}", "e.json:/: is no file of encodings of versi; "},
+	 "e.json:/version: not a file of encodings of versi; "},
+	{"{'version': '2.0.0'}", "e.json:/version: not a file of encodings of versi; "},
+	{"{'encodings': []}", "e.json:/: not a file of encodings of versi; "},
+	{"{}", "e.json:/: not a file of encodings of versi; "},
 	{"[]", "e.json:/: this must be an object, not an a; "},
 	{"{'param_encodings': {}}", ""},
 };

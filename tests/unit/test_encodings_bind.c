@@ -162,10 +162,10 @@ static void
 test_unused(void **state)
 {
 	static const char *const want[] = {
-		"names 2 values that the model does not have: 'n1', 'n2'",
-		"names 12 values that the model does not have: 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', "
+		"names 2 unknown values: 'n1', 'n2'",
+		"names 12 unknown values: 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', "
 		"'n7', 'n8', 'n9', 'n10', 'n11', 'n12'",
-		"names 13 values that the model does not have: 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', "
+		"names 13 unknown values: 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', "
 		"'n7', 'n8', 'n9', 'n10', 'n11', 'n12', …"};
 	static const int count[] = {2, 12, 13};
 

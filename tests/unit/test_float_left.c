@@ -19,30 +19,30 @@ static const struct {
 	 "(" X ", %g: tensor<4xf32>) {\n  %d = dequantize %x\n"
 	 "  %n = batch_norm %d, %g, %g, %g, %g\n  %q = quantize %n : " Q(
 		 "2x4") "\n  return %q\n}\n",
-	 "batch_norm 'n'", "no integer form, and codes do not pass it", false, false},
+	 "batch_norm 'n'", "no integer implementation, and quantized values cannot pass", false, false},
 	{"no pattern",
 	 "(" F ") {\n  %s = exp %f\n  %q = quantize %s : " Q("2x4") "\n  return %q\n}\n", "exp 's'",
 	 "no quantizer pattern of the scheme takes it", false, true},
 	{"no range of an operand",
 	 "(" F ") {\n  %t = transpose %f {perm=[1,0]}\n  %s = exp %t\n  %q = quantize %s : " Q(
 		 "4x2") "\n  return %q\n}\n",
-	 "exp 's'", "no range for 'f'; find it on samples", false, false},
+	 "exp 's'", "no range for 'f'; calibrate it", false, false},
 	{"a layer and its activation",
 	 "(" F ") {\n  %h = exp %f\n  %h_1 = relu %h\n  %s = exp %h_1\n  %q = quantize %s : " Q(
 		 "2x4") "\n  return %q\n}\n",
-	 "exp 's'", "no range for 'h'; find it", false, false},
+	 "exp 's'", "no range for 'h'; calibrate it", false, false},
 	{"another layer after it",
 	 "(" F ") {\n  %h = exp %f\n  %g_1 = relu %h\n  %s = exp %g_1\n  %q = quantize %s : " Q(
 		 "2x4") "\n  return %q\n}\n",
-	 "exp 's'", "no range for 'g_1'; find it", false, false},
+	 "exp 's'", "no range for 'g_1'; calibrate it", false, false},
 	{"a layer whose name begins with its operand's",
 	 "(" F ") {\n  %h = exp %f\n  %h2 = relu %h\n  %s = exp %h2\n  %q = quantize %s : " Q(
 		 "2x4") "\n  return %q\n}\n",
-	 "exp 's'", "no range for 'h2'; find it", false, false},
+	 "exp 's'", "no range for 'h2'; calibrate it", false, false},
 	{"no range at all", "(" F ") {\n  %s = exp %f\n  return %s\n}\n", "exp 's'",
-	 "no range for 'f', 's'; find", false, false},
+	 "no range for 'f', 's'; calibrate it", false, false},
 	{"a way out", "(" X ") {\n  %d = dequantize %x\n  %s = exp %d\n  return %s\n}\n", "exp 's'",
-	 "no range for 's'; find it on samples: --calib SAMPLES", false, false},
+	 "no range for 's'; calibrate it: --calib SAMPLES", false, false},
 	{"several operands",
 	 "(" X ", " F ") {\n  %d = dequantize %x\n  %e = exp %f\n"
 	 "  %c = concat %d, %e {axis=1}\n  %q = quantize %c : " Q("2x8") "\n  return %q\n}\n",
@@ -59,7 +59,7 @@ static const struct {
 	{"channels",
 	 "(" X ") {\n  %d = dequantize %x\n  %r = reshape %d {shape=[4,2]}\n"
 	 "  %q = quantize %r : tensor<4x2x!quant.uniform<i8:f32:1, {0.1,0.2}>>\n  return %q\n}\n",
-	 "reshape 'r'", "'q' quantizes it with a scale for each channel", false, false},
+	 "reshape 'r'", "'q' quantizes it with one scale per channel", false, false},
 	{"channels of a move",
 	 "(%x: tensor<2x4x!quant.uniform<i8:f32:0, {0.1,0.2}>>) {\n  %d = dequantize %x\n"
 	 "  %r = reverse %d {axes=[0]}\n  %q = quantize %r : "
@@ -74,7 +74,7 @@ static const struct {
 	 "(%x: tensor<2x2x!quant.uniform<i8:f32:1, {0.1,0.2}>>, %y: "
 	 "tensor<2x2x!quant.uniform<i8:f32:0, {0.1,0.2}>>) {\n  %d = dequantize %x\n  %e = "
 	 "dequantize %y\n  %s = add %d, %e\n  %q = quantize %s : " Q("2x2") "\n  return %q\n}\n",
-	 "add 's'", "scales for each index of different axes", false, false},
+	 "add 's'", "scales along different axes", false, false},
 	{"storage",
 	 "(%x: tensor<2x2x!quant.uniform<u8:f32:1, {0.1,0.2}>>) {\n  %d = dequantize %x\n  %s = "
 	 "mul "
@@ -84,7 +84,7 @@ static const struct {
 	 "(%x: tensor<2x2x!quant.uniform<i8:f32:1, {0.1,0.2}>>) {\n  %d = dequantize %x\n  %s = "
 	 "div "
 	 "%d, %d\n  %q = quantize %s : " Q("2x2") "\n  return %q\n}\n",
-	 "div 's'", "which its integer arithmetic does not have (add, sub and mul have", false,
+	 "div 's'", "which its integer arithmetic does not support (supported: add, sub and mul", false,
 	 false},
 	{"shared",
 	 "(" X ") {\n  %d = dequantize %x\n  %r = relu %d\n  %t = transpose %r {perm=[1,0]}\n"
@@ -92,9 +92,9 @@ static const struct {
 		 "4x2") "\n  %s = exp %f\n  return %q, %s\n}\n",
 	 "flatten 'f'", "'s' needs it in float, and with it more than 2 ops", false, false},
 	{"no parameters", "(" X ") {\n  %d = dequantize %x\n  %s = exp %d\n  return %s\n}\n",
-	 "exp 's'", "nothing quantizes its result", false, true},
+	 "exp 's'", "its result is not quantized", false, true},
 	{"calibrated here", "(" X ") {\n  %d = dequantize %x\n  %s = exp %d\n  return %s\n}\n",
-	 "exp 's'", "nothing quantizes its result", false, true},
+	 "exp 's'", "its result is not quantized", false, true},
 	{"other parameters",
 	 "(" X ") {\n  %d = dequantize %x\n  %s = softmax %d\n"
 	 "  %q = quantize %s : tensor<2x4x!quant.uniform<i16:f32, 0.00001>>\n  return %q\n}\n",
@@ -104,15 +104,16 @@ static const struct {
 	 "  %p = avg_pool %d {kernel=[2,2], stride=[2,2]}\n  %q = quantize %p : " Q(
 		 "1x2x2x1") "\n"
 			    "  return %q\n}\n",
-	 "avg_pool 'p'", "averages of codes are switched off (--no-approx)", true, false},
+	 "avg_pool 'p'", "averages of quantized values are switched off (--no-approx)", true,
+	 false},
 	{"output",
 	 "(%x: tensor<2x4x!quant.uniform<i8:f32:1, {0.1,0.2,0.3,0.4}>>) {\n  %d = dequantize %x\n"
 	 "  %r = relu %d\n  return %r\n}\n",
-	 "relu 'r'", "an output that nothing quantizes", false, true},
+	 "relu 'r'", "an output that is not quantized", false, true},
 	{"output beside a far number",
 	 "(" X ") {\n  %d = dequantize %x\n"
 	 "  %p = pad %d {before=[0,1], after=[0,0], value=100000.0}\n  return %p\n}\n",
-	 "pad 'p'", "no range for 'p'; find it on samples: --calib SAMPLES", false, false},
+	 "pad 'p'", "no range for 'p'; calibrate it: --calib SAMPLES", false, false},
 };
 
 static const char *

@@ -176,7 +176,7 @@ test_pixels(void **state)
 		const char *want;
 	} rows[] = {
 		{0, 255, "1.0",
-		 "whole numbers from 0.0 to 255.0 and the first layer 'y' makes values of 180.31 "},
+		 "integers from 0.0 to 255.0 and the first layer 'y' makes values of 180.31 "},
 		{0, 64, "1.0", "from 0.0 to 64.0 and the first layer 'y' makes values of 45.25 "},
 		{0, 63, "1.0", NULL},
 		{0, 256, "1.0", NULL},

@@ -391,7 +391,7 @@ test_guard(void **state)
 			qn_clip_guard(&seen, &f);
 			const double share = qn_clip_share(o, f.lo, f.hi);
 			if (row->guarded && share > QN_CLIP_MOST)
-				fail_msg("%s cuts off %g", row->name, share);
+				fail_msg("%s clips %g", row->name, share);
 			if (!row->guarded || qn_clip_share(o, before.lo, before.hi) <= QN_CLIP_MOST)
 				assert_memory_equal(&f, &before, sizeof f);
 		}

@@ -160,7 +160,7 @@ test_own_first(void **state)
 			has(qn_graph_node(g, id)->name, 0, 0.75, -118);
 	assert_int_equal(rg->diags.n, 1);
 	assert_string_equal(rg->diags.item[0].id, "encodings.unused");
-	assert_non_null(strstr(rg->diags.item[0].message, "1 values"));
+	assert_non_null(strstr(rg->diags.item[0].message, "1 unknown value"));
 	assert_non_null(strstr(rg->diags.item[0].message, "/gone/Add_output_0"));
 }
 
@@ -179,7 +179,7 @@ in_two_sections(void **state)
 	assert_int_equal(qn_encodings_read(&rg->env, &rg->arena, "e.json", text, strlen(text), &e),
 			 QN_EINVALID);
 	assert_string_equal(rg->diags.item[0].id, "encodings.value");
-	assert_non_null(strstr(rg->diags.item[0].message, "of 'x': stands there twice"));
+	assert_non_null(strstr(rg->diags.item[0].message, "of 'x': is given twice"));
 	qn_diags_clear(&rg->env, &rg->diags);
 }
 

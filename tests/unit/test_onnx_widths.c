@@ -203,9 +203,9 @@ test_integer_ports(void **state)
 static void
 test_many_scales(void **state)
 {
-	static const char *const why[] = {"'x' gives it a scale for each channel",
-					  "'x' gives it a scale for each block",
-					  "'w' gives it a scale for each block"};
+	static const char *const why[] = {"'x' has one scale per channel",
+					  "'x' has one scale per block",
+					  "'w' has one scale per block"};
 	const float s[24] = {0.5f, 1, 0.25f, 0.5f, 1, 0.25f, 0.5f, 1,    0.5f, 1, 0.25f, 0.5f,
 			     1,    1, 0.25f, 1,    1, 1,     1,    0.5f, 0.5f, 1, 1,     2};
 	const uint8_t z[24] = {0};

@@ -60,7 +60,7 @@ test_errors(void **state)
 	qn_diags_clear(&rg->env, &rg->diags);
 }
 
-/* 64 brackets one inside the other are read, and a chain of 100 tests; one bracket more is not. */
+/* 64 brackets nested p are read, and a chain of 100 tests; one bracket more is not. */
 static void
 test_depth(void **state)
 {
@@ -80,12 +80,12 @@ test_depth(void **state)
 		if ((status == QN_OK) != (n < 64))
 			fail_msg("%d brackets: %s", n, status == QN_OK ? "read" : "refused");
 		if (status != QN_OK)
-			assert_non_null(strstr(rg->diags.item[0].message, "one inside the other"));
+			assert_non_null(strstr(rg->diags.item[0].message, "nested p"));
 	}
 	qn_diags_clear(&rg->env, &rg->diags);
 }
 
-/* Parts one inside the other without brackets: 255 tests are read, one more is not, whichever argument
+/* Parts nested p without brackets: 255 tests are read, one more is not, whichever argument
  * they stand in. */
 static void
 test_height(void **state)

@@ -524,7 +524,8 @@ test_skip(void **state)
 		{"op:bias_add", NULL, 1, "conv2d_bias y: skipped by op 'bias_add'", NULL},
 		{"op:relu", NULL, 2, "", "skip.nothing"},
 		{"name:b", NULL, 2, "", "skip.nothing"}, /* a constant is not of the match */
-		{NULL, "conv2d_bias", 1, "conv2d_bias y: skipped by the host's callback", NULL},
+		{NULL, "conv2d_bias", 1,
+		 "conv2d_bias y: skipped by the callback of the host program", NULL},
 		{NULL, "conv2d", 2, "", NULL},
 	};
 
@@ -615,7 +616,7 @@ test_explain(void **state)
 	assert_int_equal(qn_add_output(g, "out", y), QN_OK);
 	assert_int_equal(qn_add_output(g, "inner", c), QN_OK);
 	assert_int_equal(qn_compile(m, &o), QN_OK);
-	assert_string_equal(t.why, "conv2d_bias y: 'c', which lies inside, is used elsewhere");
+	assert_string_equal(t.why, "conv2d_bias y: 'c', an inner node of the match, is used elsewhere");
 	assert_int_equal(t.taken, 2);
 	qn_close(ctx);
 

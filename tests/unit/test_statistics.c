@@ -168,12 +168,12 @@ test_gaps(void **state)
 		size_t span[3][2]; /* of batches; [0, 0]: none */
 		const char *words;
 	} rows[] = {
-		{{{0, 7}}, "lack samples 14 to 15 of 16 in pass 1"},
-		{{{2, 8}}, "lack samples 0 to 3 of 16 in pass 1"},
-		{{{0, 3}, {5, 8}}, "lack samples 6 to 9 of 16 in pass 1"},
-		{{{1, 3}, {5, 6}}, "lack samples 0 to 1 of 16 in pass 1"},
-		{{{0, 1}, {2, 3}, {5, 8}}, "lack samples 2 to 3 of 16 in pass 1"},
-		{{{0, 0}}, "lack samples 0 to 15 of 16 in pass 1"},
+		{{{0, 7}}, "miss samples 14 to 15 of 16 in pass 1"},
+		{{{2, 8}}, "miss samples 0 to 3 of 16 in pass 1"},
+		{{{0, 3}, {5, 8}}, "miss samples 6 to 9 of 16 in pass 1"},
+		{{{1, 3}, {5, 6}}, "miss samples 0 to 1 of 16 in pass 1"},
+		{{{0, 1}, {2, 3}, {5, 8}}, "miss samples 2 to 3 of 16 in pass 1"},
+		{{{0, 0}}, "miss samples 0 to 15 of 16 in pass 1"},
 	};
 
 	(void)state;
