@@ -6,7 +6,7 @@
  *                                          word 1  256 b[1] + a[1]  |  256 b[3] + a[3]
  *
  * Weights of 4 bits: bits4.c.  A sum of 256 b + a fits into 32 bits where |b| stays below 2^23: bounded here for each channel by
- * its weights and its bias, for all inputs that i8 can hold. */
+ * its weights and its bias, for all inputs that i8 can hold.  Each 256 b + a itself has 16 bits (pairs_differ). */
 #include "codegen/kernels_dsp.h"
 
 #include "codegen/bits4.h"
@@ -23,13 +23,28 @@ differs(const qn_step_facts *f, const qn_layer *l, int64_t limit)
 	return qn_layer_differs(f, l, limit, MOST_SHIFT, TOO_LARGE);
 }
 
+/* 256 b + a of two channels is a number of 16 bits, unless b is -128 and a is negative. */
+static const char *
+pairs_differ(const qn_layer *l)
+{
+	for (int32_t o = 0; o + 1 < l->channels; o += 2)
+		for (int64_t k = 0; k < l->depth; k++)
+			if (qn_tensor_i64(l->w, (o + 1) * l->depth + k) == INT8_MIN &&
+			    qn_tensor_i64(l->w, o * l->depth + k) < 0)
+				return "a weight of -128 has a negative one in the channel before "
+				       "it, which do not fit into one word";
+	return NULL;
+}
+
 /* Of dense layers and convolutions without groups. */
 static const char *
 products_differ(const qn_step_facts *f, const qn_layer *l)
 {
 	const char *why = differs(f, l, l->bits == 4 ? TWICE : TWO_IN_A_WORD);
 
-	return why != NULL || l->bits != 4 ? why : qn_fours_differ(l);
+	if (why != NULL)
+		return why;
+	return l->bits == 4 ? qn_fours_differ(l) : pairs_differ(l);
 }
 
 const char *

@@ -15,6 +15,8 @@ typedef struct layer {
 	qn_op op;
 	const char *x, *w, *bias, *y; /* types, of y its codes; bias NULL: none */
 	int64_t w_lo, w_hi, bias_lo, bias_hi, x_lo, x_hi;
+	const int8_t *
+		weight; /* all weights, one byte each, instead of those drawn from [w_lo, w_hi]; or NULL */
 	const qn_attrs *attr;
 	bool relu; /* no result is below the zero point, some are above it */
 } layer;
@@ -140,6 +142,11 @@ check_layer(builder *b, const layer *l, const char *target, kernel_call *call)
 	qn_id in[3] = {build_input(b, "x", l->x), build_const(b, "w", l->w, l->w_lo, l->w_hi), 0};
 	uint32_t n = 2;
 
+	if (l->weight != NULL) {
+		const qn_tensor *w = qn_graph_node(b->g, in[1])->value;
+
+		memcpy((void *)(uintptr_t)w->data, l->weight, w->bytes);
+	}
 	if (l->bias != NULL)
 		in[n++] = build_const(b, "b", l->bias, l->bias_lo, l->bias_hi);
 	qn_id acc = build_op(b, l->op, "layer", n, in, l->attr, NULL);

@@ -109,7 +109,9 @@ test_dense(void **state)
 						  "tensor<%dx!quant.uniform<i32:f32, 0.25*0.5>>",
 						  out),
 			.y = CODES(&b),
-			.w_lo = four ? -8 : -127,
+			.w_lo = four              ? -8
+				: pick(0, 3) == 0 ? -128
+						  : -127,
 			.w_hi = four ? 7 : 127,
 			.bias_lo = four ? -2000 : -20000,
 			.bias_hi = four ? 2000 : 20000,
@@ -165,7 +167,9 @@ check_conv(uint64_t round, bool deep, bool same, int kh, int kw, reached *all)
 				: build_printf(&b, "tensor<%dx!quant.uniform<i32:f32, 0.25*0.5>>",
 					       o),
 		.y = CODES(&b),
-		.w_lo = four ? -8 : -127,
+		.w_lo = four              ? -8
+			: pick(0, 3) == 0 ? -128
+					  : -127,
 		.w_hi = four ? 7 : 127,
 		.bias_lo = four ? -2000 : -20000,
 		.bias_hi = four ? 2000 : 20000,
@@ -277,6 +281,42 @@ test_bound(void **state)
 		}
 }
 
+/* Two channels of one word: 256 b + a has 16 bits, unless b is -128 and a is negative. */
+static void
+test_pairs(void **state)
+{
+	static const struct {
+		int a, b;
+		const char *want;
+	} rows[] = {{0, -128, "qn_dense_dsp"},      {127, -128, "qn_dense_dsp"},
+		    {-128, -127, "qn_dense_dsp"},   {-128, 127, "qn_dense_dsp"},
+		    {-1, -128, "qn_dense_by4_s8"},  {-128, -128, "qn_dense_by4_s8"},
+		    {-77, -128, "qn_dense_by4_s8"}, {-1, -127, "qn_dense_dsp"}};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		for (int last = 0; last < 2;
+		     last++) { /* the pair of the first channels, or of the last */
+			int8_t w[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+			builder b;
+
+			w[6 * last] = (int8_t)rows[i].a;
+			w[6 * last + 1] = (int8_t)rows[i].b;
+			build_begin(&b, "net", 1);
+			const layer l = {
+				.op = QN_OP_dense,
+				.x = "tensor<1x1x!quant.uniform<i8:f32, 0.5>>",
+				.w = "tensor<8x1x!quant.uniform<i8:f32, 0.25>>",
+				.y = "i8:f32, 64.0:3",
+				.weight = w,
+				.x_lo = -128,
+				.x_hi = 127,
+			};
+			assert_string_equal(check(&b, &l), rows[i].want);
+			build_end(&b);
+		}
+}
+
 /* The function of a dense layer of eight channels that has one weight of 4 bits throughout, inputs of -128. */
 static void
 check_fours(int in, int weight, int bias, const char *want)
@@ -330,7 +370,7 @@ test_constant_channels(void **state)
 			.w = "tensor<8x16x!quant.uniform<i8:f32, 0.25>>",
 			.bias = "tensor<8x!quant.uniform<i32:f32, 0.25*0.5>>",
 			.y = "i8:f32, 0.5:3",
-			.w_lo = -127,
+			.w_lo = -128,
 			.w_hi = 127,
 			.bias_lo = sign * 1000000000,
 			.bias_hi = sign * 1000000000,
@@ -346,13 +386,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_instructions),
-		cmocka_unit_test(test_dense),
-		cmocka_unit_test(test_conv),
-		cmocka_unit_test(test_depthwise),
-		cmocka_unit_test(test_rounding),
-		cmocka_unit_test(test_bound),
-		cmocka_unit_test(test_constant_channels),
+		cmocka_unit_test(test_instructions), cmocka_unit_test(test_dense),
+		cmocka_unit_test(test_conv),         cmocka_unit_test(test_depthwise),
+		cmocka_unit_test(test_rounding),     cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_pairs),        cmocka_unit_test(test_constant_channels),
 		cmocka_unit_test(test_fours_bound),
 	};
 

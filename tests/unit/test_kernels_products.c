@@ -83,7 +83,7 @@ rig_new(int32_t bytes, int32_t lo, int32_t hi, int32_t nx, int32_t ny, int32_t n
 
 	fill_codes(r.x, nx, bytes, lo, hi);
 	for (int32_t i = 0; i < nw; i++)
-		r.w[i] = (int8_t)draw(how, -127, 127);
+		r.w[i] = (int8_t)draw(how, -128, 127);
 	for (int32_t i = 0; i < channels; i++) {
 		r.bias64[i] = r.bias[i] = pick(-100000, 100000);
 		r.mult[i] = pick(0, 15) == 0 ? 0 : pick(1 << 30, INT32_MAX);

@@ -236,7 +236,7 @@ test_ring(void **state)
 	for (int i = 0; i < 3; i++) {
 		const qn_id in[] = {x, build_const(&b, build_printf(&b, "w%d", i),
 						   "tensor<4x3x3x4x!quant.uniform<i8:f32, 0.25>>",
-						   -127, 127)};
+						   -128, 127)};
 		const qn_id acc =
 			build_op(&b, QN_OP_conv2d, build_printf(&b, "conv%d", i), 2, in, &a, NULL);
 		x = build_op(&b, QN_OP_requantize, build_printf(&b, "y%d", i), 1, &acc, &none,

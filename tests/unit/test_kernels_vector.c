@@ -300,7 +300,7 @@ test_constant_channels(void **state)
 			.w = "tensor<8x16x!quant.uniform<i8:f32, 0.25>>",
 			.bias = "tensor<8x!quant.uniform<i32:f32, 0.25*0.5>>",
 			.y = "i8:f32, 0.5:3",
-			.w_lo = -127,
+			.w_lo = -128,
 			.w_hi = 127,
 			.bias_lo = sign * 1000000000,
 			.bias_hi = sign * 1000000000,

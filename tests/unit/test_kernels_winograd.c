@@ -55,8 +55,8 @@ draw_values(builder *b)
 
 	return (layer){.bias = pick(0, 2) == 0 ? NULL : "",
 		       .y = CODES(b),
-		       .w_lo = how == 1 ? 127 : -127,
-		       .w_hi = how == 2 ? -127 : 127,
+		       .w_lo = how == 1 ? 127 : -128,
+		       .w_hi = how == 2 ? -128 : 127,
 		       .bias_lo = -20000,
 		       .bias_hi = 20000,
 		       .x_lo = how == 2 ? 127 : -128,
