@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "quern/quern.h"
+#include "quern/graph.h"
+#include "quern/measure.h"
 
 enum { MOST_PATH = 1024, LAYERS_OF = 5 /* that is shown layer by layer */ };
 
@@ -189,7 +190,7 @@ measure(const session *s, const network *n, qn_array *calib, qn_array *test, con
 	qn_measure_opts o = {
 		.labels = labels, .against = labels == NULL ? reference : NULL, .score = n->score};
 	qn_compile_opts how = s->how;
-	const qn_emit_options emit = {0};
+	const qn_emit_opts emit = {0};
 	wanted *const to[] = {&f->real, &f->made, &f->other};
 	qn_model *const m[] = {reference, made, other};
 

@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "bench/rig.h"
-#include "quern/quern.h"
+#include "quern/measure.h"
 
 enum { SAMPLES = 256, ROUNDS = 25, MOST_PATH = 1024 };
 

@@ -5,6 +5,7 @@
 #define QN_CALIBRATE_CALLBACK_H
 
 #include "calibrate/info.h"
+#include "quern/calibrate.h"
 
 /* Called for each partition of the pattern.  Anything but QN_OK ends the calibration. */
 typedef qn_status qn_calib_fn(void *user, qn_info *info);

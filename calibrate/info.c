@@ -317,10 +317,10 @@ qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntria
 			"calibration data required: the calibration callback needs samples");
 	if (batch >= i->graphs->data->nbatch)
 		return qn_report(env, QN_EUSAGE, "calibrate.batch", i->part->out,
-				 "batch %zu does not exist; there are %zu", i->graphs->data->nbatch,
-				 batch);
+				 "batch %zu does not exist; there are %zu", batch,
+				 i->graphs->data->nbatch);
 	bool is_input = what == QN_INFO_FLOAT_INPUT || what == QN_INFO_INPUT;
-	if ((is_input && k >= i->nin) || (what == QN_INFO_CODES && k >= i->npair))
+	if ((is_input && k >= i->nin) || (what == QN_INFO_QUANTIZED && k >= i->npair))
 		return qn_report(
 			env, QN_EUSAGE, "calibrate.value", i->part->out,
 			"the partition has %zu inputs and %zu symbols; number %zu does not exist",
@@ -332,7 +332,7 @@ qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntria
 		return evaluate_real(i, i->out, batch, out);
 	case QN_INFO_INPUT:
 		return evaluate_quantized(i, i->in[k], batch, ntrial, trial, out);
-	case QN_INFO_CODES:
+	case QN_INFO_QUANTIZED:
 		return evaluate_quantized(i, i->pair[k].quantize, batch, ntrial, trial, out);
 	case QN_INFO_OUTPUT:
 		return evaluate_quantized(i, i->out, batch, ntrial, trial, out);

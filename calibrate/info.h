@@ -10,6 +10,7 @@
 #define QN_CALIBRATE_INFO_H
 
 #include "calibrate/evaluate.h"
+#include "quern/calibrate.h"
 
 /* What a partition has set a symbol to, which another one may share. */
 typedef struct qn_given {

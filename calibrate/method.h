@@ -12,6 +12,7 @@
 
 #include "calibrate/observer.h"
 #include "ir/graph.h"
+#include "quern/calibrate.h"
 
 enum { QN_METHOD_PARAMS = 3 };
 

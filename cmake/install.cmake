@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: the program, both libraries, the header, and two ways to find them.
+# What `cmake --install` puts where: the program, both libraries, the headers, and two ways to find them.
 #
 #   CMake       find_package(quern 0.1 REQUIRED)      target_link_libraries(host quern::quern)        or quern::static; quern::program is the program
 #   pkg-config  cc host.c $(pkg-config --cflags --libs quern)                                         or --static
@@ -11,7 +11,7 @@ set_target_properties(quern PROPERTIES EXPORT_NAME program)
 set_target_properties(libquern PROPERTIES EXPORT_NAME static)
 set_target_properties(libquern_shared PROPERTIES EXPORT_NAME quern)
 install(TARGETS quern libquern libquern_shared EXPORT quern)
-install(FILES include/quern/quern.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quern)
+install(DIRECTORY include/quern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
 # The arithmetic that integer functions of a host's operators may use.
 install(FILES ${PROJECT_BINARY_DIR}/runtime/fixed.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quern)
 

@@ -118,7 +118,7 @@ content_of(qn_emitter *e)
 	qn_buf b;
 
 	qn_buf_to(&b, tmp, add_crc, &crc);
-	qn_emit_header(e, &(qn_emit_opts){0}, false, &b);
+	qn_emit_header(e, &(qn_emit_style){0}, false, &b);
 	qn_emit_source(e, &b);
 	for (size_t i = 0; i < e->nconstant; i++) {
 		const qn_constant *c = &e->constant[i];
@@ -204,12 +204,12 @@ qn_emit_steps(qn_emitter *e)
 
 struct qn_emission {
 	qn_emitter e;
-	const qn_emit_opts *opts;
+	const qn_emit_style *opts;
 	const qn_selftest *test;
 };
 
 qn_status
-qn_emission_make(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *test, qn_arena *a,
+qn_emission_make(const qn_plan *p, const qn_emit_style *opts, const qn_selftest *test, qn_arena *a,
 		 qn_emission **out)
 {
 	qn_emission *e = *out = QN_NEW(a, qn_emission, 1);
@@ -297,7 +297,7 @@ qn_emission_print(qn_emission *e, int i, qn_buf *b)
 }
 
 qn_status
-qn_emit_c(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *test, qn_arena *a,
+qn_emit_c(const qn_plan *p, const qn_emit_style *opts, const qn_selftest *test, qn_arena *a,
 	  qn_emitted out[QN_EMITTED_FILES])
 {
 	qn_emission *e;

@@ -132,13 +132,13 @@ typedef enum qn_constants {
 
 enum { QN_CONSTANTS_LARGE = 1 << 20 };
 
-typedef struct qn_emit_opts {
+typedef struct qn_emit_style {
 	const char *options_text; /* the normalized options, for the header's comment */
 	uint32_t content_hash;    /* CRC-32 of the model's canonical text */
 	bool proof;               /* with NAME_proof.c */
 	bool shared_kernels;      /* each kernel once where NAME.c is included beside others */
 	qn_constants constants;
-} qn_emit_opts;
+} qn_emit_style;
 
 /* All steps printed, and with it which constants and kernels the files hold. */
 typedef struct qn_emission qn_emission;
@@ -146,7 +146,7 @@ typedef struct qn_emission qn_emission;
 enum { QN_EMITTED_FILES = 5 };
 
 /* The plan, opts and test must outlive it; test may be NULL: then there is no self-test. */
-qn_status qn_emission_make(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *test,
+qn_status qn_emission_make(const qn_plan *p, const qn_emit_style *opts, const qn_selftest *test,
 			   qn_arena *a, qn_emission **out) QN_MUST_CHECK;
 /* What follows plan->name in the name of file i: ".h", ".c", "_weights.c", "_selftest.c",
  * "_proof.c"; NULL for a file that is not there. */
@@ -164,7 +164,7 @@ typedef struct qn_emitted {
 } qn_emitted;
 
 /* The texts of all files, in arena a; text NULL for a file that is not there. */
-qn_status qn_emit_c(const qn_plan *p, const qn_emit_opts *opts, const qn_selftest *test,
+qn_status qn_emit_c(const qn_plan *p, const qn_emit_style *opts, const qn_selftest *test,
 		    qn_arena *a, qn_emitted out[QN_EMITTED_FILES]) QN_MUST_CHECK;
 
 #endif

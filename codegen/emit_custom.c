@@ -13,10 +13,10 @@
 static void
 put_function(qn_emitter *e, const qn_op_desc *d)
 {
-	if (qn_map_gets(&e->host_ops, d->codes_name) != NULL)
+	if (qn_map_gets(&e->host_ops, d->integer_name) != NULL)
 		return;
-	qn_map_puts(&e->host_ops, d->codes_name, e);
-	qn_buff(&e->host, "/* %s */\n%s\n\n", d->name, d->codes_text);
+	qn_map_puts(&e->host_ops, d->integer_name, e);
+	qn_buff(&e->host, "/* %s */\n%s\n\n", d->name, d->integer_text);
 }
 
 void
@@ -41,6 +41,6 @@ qn_emit_custom(qn_emitter *e, const qn_step *s, const void *prepared)
 	qn_buff(&e->run, "\t{\n\t\tconst void *const x[%u] = {", s->nin);
 	for (i = 0; i < s->nin; i++)
 		qn_buff(&e->run, "%s%s", i > 0 ? ", " : "", qn_emit_ref(e, s->in[i], QN_NPLAIN));
-	qn_buff(&e->run, "};\n\n\t\t%s(%s, x, %s);\n\t}\n", d->codes_name,
+	qn_buff(&e->run, "};\n\n\t\t%s(%s, x, %s);\n\t}\n", d->integer_name,
 		param != NULL ? param : "NULL", qn_emit_ref(e, s->node, QN_NPLAIN));
 }

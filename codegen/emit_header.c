@@ -34,7 +34,7 @@ has_scale(const qn_type *type)
 }
 
 static void
-put_summary(qn_emitter *e, const qn_emit_opts *opts, qn_buf *b)
+put_summary(qn_emitter *e, const qn_emit_style *opts, qn_buf *b)
 {
 	const qn_plan *p = e->plan;
 	int way;
@@ -125,7 +125,7 @@ put_selftest(qn_emitter *e, qn_buf *b)
 }
 
 void
-qn_emit_header(qn_emitter *e, const qn_emit_opts *opts, bool selftest, qn_buf *b)
+qn_emit_header(qn_emitter *e, const qn_emit_style *opts, bool selftest, qn_buf *b)
 {
 	const char *name = e->plan->name, *macro = e->macro;
 	int way;

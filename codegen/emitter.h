@@ -81,7 +81,7 @@ size_t qn_port_count(const qn_emitter *e, bool input);
 qn_port qn_port_of(const qn_emitter *e, bool input, size_t k);
 
 /* The texts of the five files. */
-void qn_emit_header(qn_emitter *e, const qn_emit_opts *opts, bool selftest, qn_buf *b);
+void qn_emit_header(qn_emitter *e, const qn_emit_style *opts, bool selftest, qn_buf *b);
 void qn_emit_source(qn_emitter *e, qn_buf *b);
 void qn_emit_weights(qn_emitter *e, qn_buf *b);
 void qn_emit_selftest(qn_emitter *e, const qn_selftest *t, qn_buf *b);

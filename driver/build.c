@@ -4,6 +4,7 @@
 
 #include "driver/context.h"
 #include "ir/nearest.h"
+#include "quern/graph.h"
 
 typedef struct build_call {
 	qn_ctx *ctx;

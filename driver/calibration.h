@@ -16,6 +16,6 @@ const char *qn_calibration_name(const char *path);
 /* Reports what is wrong with the samples and warns of what looks wrong (docs/data.md).  *crc: for
  * each input that of its samples. */
 qn_status qn_calibration_lint(const qn_model *m, const qn_compile_opts *opts, qn_arena *a,
-			       uint32_t **crc) QN_MUST_CHECK;
+			      uint32_t **crc) QN_MUST_CHECK;
 
 #endif

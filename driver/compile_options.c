@@ -7,6 +7,7 @@
 
 #include "calibrate/method.h"
 #include "ir/diag.h"
+#include "quern/calibrate.h"
 
 qn_status
 qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)

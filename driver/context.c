@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "runtime/pool.h"
+#include "quern/calibrate.h"
 
 static void *
 libc_alloc(void *user, void *p, size_t old_size, size_t new_size)

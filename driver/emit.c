@@ -17,9 +17,9 @@
 
 typedef struct emit_call {
 	qn_model *m;
-	const char *folder;    /* "" when the files go to fn */
-	qn_emit_options known; /* what the host gave, as this release knows it */
-	const qn_emit_options *opts;
+	const char *folder; /* "" when the files go to fn */
+	qn_emit_opts known; /* what the host gave, as this release knows it */
+	const qn_emit_opts *opts;
 	qn_file_fn *fn; /* NULL: they are written */
 	void *user;
 	qn_emit_info info;
@@ -45,7 +45,7 @@ take_crc(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 static qn_status
 make_selftest(const emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest *out)
 {
-	const qn_emit_options *o = c->opts;
+	const qn_emit_opts *o = c->opts;
 	qn_dataset *d;
 	qn_interp *in;
 	size_t want = o->test_samples > 0 ? o->test_samples : 4;
@@ -107,7 +107,7 @@ check_budget(qn_env *env, const qn_plan *p, const char *id, const char *what, si
 static qn_status
 measure(emit_call *c, const qn_plan *p)
 {
-	const qn_emit_options *o = c->opts;
+	const qn_emit_opts *o = c->opts;
 
 	c->info = (qn_emit_info){qn_arena_str(c->m->arena, p->name), p->scratch_bytes,
 				 p->lower_bound, p->weight_bytes, p->nstep};
@@ -152,7 +152,7 @@ print_text(void *user, qn_buf *b)
 typedef struct report_call {
 	const qn_model *m;
 	const qn_plan *plan;
-	const qn_emit_opts *opts;
+	const qn_emit_style *opts;
 } report_call;
 
 static void
@@ -261,8 +261,8 @@ emit(void *arg, qn_arena *a)
 	const bool tests = c->opts->ntest > 0 || (c->opts->test != NULL && plan->g->ninput == 0);
 	if (tests)
 		QN_TRY(make_selftest(c, plan, a, &test));
-	qn_emit_opts opts = {c->m->options, qn_model_hash(c->m, a), c->opts->proof != 0,
-			     c->opts->shared_kernels != 0, QN_CONSTANTS_AUTO};
+	qn_emit_style opts = {c->m->options, qn_model_hash(c->m, a), c->opts->proof != 0,
+			      c->opts->shared_kernels != 0, QN_CONSTANTS_AUTO};
 	QN_TRY(find_constants(c, &opts.constants));
 	QN_TRY(qn_emission_make(plan, &opts, tests ? &test : NULL, a, &emission));
 	for (int i = 0; i < QN_EMITTED_FILES; i++) {
@@ -288,9 +288,9 @@ emit(void *arg, qn_arena *a)
 }
 
 static qn_status
-guard(emit_call *c, const qn_emit_options *opts, qn_emit_info *info)
+guard(emit_call *c, const qn_emit_opts *opts, qn_emit_info *info)
 {
-	qn_status status = QN_TAKE(c->m->env, qn_emit_options, opts, &c->known);
+	qn_status status = QN_TAKE(c->m->env, qn_emit_opts, opts, &c->known);
 
 	c->opts = &c->known;
 	if (status == QN_OK)
@@ -301,13 +301,13 @@ guard(emit_call *c, const qn_emit_options *opts, qn_emit_info *info)
 }
 
 qn_status
-qn_emit(qn_model *m, const char *folder, const qn_emit_options *opts, qn_emit_info *info)
+qn_emit(qn_model *m, const char *folder, const qn_emit_opts *opts, qn_emit_info *info)
 {
 	return guard(&(emit_call){.m = m, .folder = folder}, opts, info);
 }
 
 qn_status
-qn_emit_to(qn_model *m, const qn_emit_options *opts, qn_file_fn *fn, void *user, qn_emit_info *info)
+qn_emit_to(qn_model *m, const qn_emit_opts *opts, qn_file_fn *fn, void *user, qn_emit_info *info)
 {
 	if (fn == NULL)
 		return qn_report(m->env, QN_EUSAGE, "option.range", "",

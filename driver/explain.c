@@ -8,8 +8,10 @@
 
 #include "calibrate/clip.h"
 #include "driver/context.h"
+#include "driver/host_struct.h"
 #include "driver/statistics.h"
 #include "ir/nearest.h"
+#include "quern/calibrate.h"
 
 enum { BARS = 16, BAR_WIDTH = 40 };
 
@@ -325,5 +327,6 @@ qn_stats_explain(qn_model *m, const qn_stats *s, const char *value, size_t n,
 			 .write = write,
 			 .user = user};
 
+	QN_TRY(qn_host_pointers(m->env, "samples", n, samples));
 	return qn_guard_model(m, explain, &e);
 }

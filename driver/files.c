@@ -3,6 +3,7 @@
  * host's, and what a handler of signals takes back. */
 #include "driver/context.h"
 #include "formats/file.h"
+#include "driver/host_struct.h"
 #include "formats/npy.h"
 
 typedef struct save_call {
@@ -18,6 +19,8 @@ save(void *arg, qn_arena *scratch)
 	const save_call *c = arg;
 	qn_file_out *out = QN_NEW(scratch, qn_file_out, c->n);
 
+	QN_TRY(qn_host_pointers(&c->ctx->env, "array", c->n, c->array));
+	QN_TRY(qn_host_pointers(&c->ctx->env, "path", c->n, c->path));
 	for (size_t i = 0; i < c->n; i++) {
 		const qn_tensor *all = NULL;
 		qn_buf b;

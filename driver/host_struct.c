@@ -43,3 +43,43 @@ qn_host_struct_take(qn_env *env, const char *name, size_t first, const void *fro
 	memcpy(to, &size, sizeof size);
 	return QN_OK;
 }
+
+qn_status
+qn_host_element_take(qn_env *env, const char *name, size_t first, const void *from, size_t n,
+		     size_t i, size_t size, void *to)
+{
+	const unsigned char *at = from;
+	size_t stride, have;
+
+	memcpy(&stride, at, sizeof stride);
+	at += i * stride;
+	memcpy(&have, at, sizeof have);
+	if (n > 1 && (have == 0 || have != stride))
+		return qn_report(env, QN_EUSAGE, "struct.size", name,
+				 "element %zu of %zu has the size %zu, element 0 has %zu; set "
+				 ".size of each to sizeof of this release's header",
+				 i, n, have, stride);
+	return qn_host_struct_take(env, name, first, at, size, to);
+}
+
+qn_status
+qn_host_list(qn_env *env, const char *name, size_t n, const void *list)
+{
+	if (n == 0 || list != NULL)
+		return QN_OK;
+	return qn_report(env, QN_EUSAGE, "array.null", name,
+			 "its length is %zu, but the array is NULL", n);
+}
+
+qn_status
+qn_host_pointers(qn_env *env, const char *name, size_t n, const void *list)
+{
+	const void *const *element = list;
+
+	QN_TRY(qn_host_list(env, name, n, list));
+	for (size_t i = 0; i < n; i++)
+		if (element[i] == NULL)
+			return qn_report(env, QN_EUSAGE, "array.null", name,
+					 "element %zu of %zu is NULL", i, n);
+	return QN_OK;
+}

@@ -88,9 +88,9 @@ qn_info_read(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntri
 	out->shape = type->dim;
 	out->count = (size_t)qn_type_count(type);
 	if (qn_type_is_f32(type))
-		out->real = c.data->data;
+		out->values = c.data->data;
 	else
-		out->codes = c.data->data;
+		out->quantized = c.data->data;
 	out->bits = qn_type_is_f32(type) ? 32 : (int)(8 * qn_elem_bytes(type->elem));
 	return QN_OK;
 }

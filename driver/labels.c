@@ -12,6 +12,7 @@
 #include "formats/folder.h"
 #include "ir/map.h"
 #include "ir/nearest.h"
+#include "quern/measure.h"
 
 enum { MOST_NPZ = 64 };
 

@@ -197,6 +197,7 @@ measure_against(void *arg, qn_arena *scratch)
 	qn_array **y = QN_NEW(scratch, qn_array *, n);
 	qn_array **x = NULL;
 
+	QN_TRY(qn_host_pointers(c->m->env, "in", c->nin, c->in));
 	QN_TRY(qn_measurement_translate(c, scratch, &x));
 	QN_TRY(qn_run(c->o->against, c->nin, x, 1, n, y));
 	c->want = y;
@@ -215,6 +216,8 @@ qn_measure(qn_model *m, size_t nin, qn_array *const *in, const qn_measure_opts *
 	qn_measurement c = {.m = m, .nin = nin, .in = in, .o = &o, .fn = fn, .user = user};
 
 	QN_TRY(QN_TAKE(m->env, qn_measure_opts, opts, &o));
+	QN_TRY(qn_host_pointers(m->env, "target", o.ntarget, o.target));
+	QN_TRY(qn_host_list(m->env, "top", o.ntop, o.top));
 	c.nwant = o.ntarget;
 	c.want = o.target;
 	if (o.against == NULL)
@@ -225,29 +228,4 @@ qn_measure(qn_model *m, size_t nin, qn_array *const *in, const qn_measure_opts *
 			"outputs are compared with a reference model or with given values, not "
 			"with both");
 	return qn_guard(qn_box(m)->ctx, measure_against, &c);
-}
-
-static void
-count_hits(void *user, const qn_metric *metric)
-{
-	qn_accuracy *out = user;
-
-	if (metric->of > 0)
-		*out = (qn_accuracy){.samples = metric->of, .correct = metric->hits};
-}
-
-qn_status
-qn_evaluate(qn_model *m, size_t nin, qn_array *const *in, const qn_array *labels, qn_accuracy *out)
-{
-	const qn_measure_opts o = {.labels = labels};
-	qn_measurement c = {.m = m,
-			    .nin = nin,
-			    .in = in,
-			    .o = &o,
-			    .fn = count_hits,
-			    .user = out,
-			    .labelled = true};
-
-	*out = (qn_accuracy){0};
-	return qn_guard_model(m, measure, &c);
 }

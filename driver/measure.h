@@ -6,6 +6,7 @@
 #include "calibrate/dataset.h"
 #include "driver/metric.h"
 #include "driver/score.h"
+#include "quern/measure.h"
 
 /* One output: of each sample so many elements.  A state, whose dimension 0 is not the batch, is
  * compared as a whole: a row for each batch. */
@@ -34,7 +35,6 @@ typedef struct qn_measurement {
 	qn_array *const *want; /* one an output */
 	qn_metric_fn *fn;
 	void *user;
-	bool labelled; /* there have to be labels */
 	/* while it runs */
 	qn_dataset *d;
 	size_t samples, window, noutput;

@@ -148,9 +148,6 @@ find_labels(qn_measurement *c, qn_arena *a)
 	const qn_source *s = c->samples > 0 && c->nin > 0 ? qn_dataset_source(c->d, 0) : NULL;
 	const char *from = s != NULL ? s->name : "";
 
-	if (c->labelled && c->out[0].each == 1)
-		return qn_report(c->m->env, QN_EUNSUPPORTED, "eval.output", c->out[0].name,
-				 "an output of one element names no class; measure its score");
 	QN_TRY(qn_scoring_read(c->m->env, o->score, c->out[0].each, &c->scoring));
 	c->window = o->window > 0 ? o->window : 1;
 	if (c->samples % c->window != 0 || (c->window > 1 && c->scoring.name == NULL))
@@ -158,7 +155,7 @@ find_labels(qn_measurement *c, qn_arena *a)
 				 "%zu samples cannot be scored %zu at a time%s", c->samples,
 				 c->window, c->scoring.name == NULL ? ": there is no score" : "");
 	QN_TRY(qn_labels_for(c->m, o->labels, s, c->samples / c->window, a, &c->label));
-	if (c->label == NULL && (c->labelled || o->ntop > 0 || (c->nwant == 0 && o->score == NULL)))
+	if (c->label == NULL && (o->ntop > 0 || (c->nwant == 0 && o->score == NULL)))
 		return qn_report(c->m->env, QN_EUSAGE, "data.labels", from,
 				 "the samples have no classes: give labels, one integer a sample, "
 				 "or a folder with a subfolder for each class");

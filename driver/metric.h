@@ -11,6 +11,7 @@
 #define QN_DRIVER_METRIC_H
 
 #include "ir/arena.h"
+#include "quern/measure.h"
 
 /* How far a result y is from what it should be, w: of one sample, or of all. */
 typedef struct qn_difference {

@@ -127,6 +127,8 @@ load(void *arg, qn_arena *scratch)
 
 	qn_box_new(c->ctx, stem(scratch, c->path), &c->box);
 	qn_model_box *box = c->box;
+	QN_TRY(qn_host_pointers(env, "dim", c->opts.ndim, c->opts.dim));
+	QN_TRY(qn_host_list(env, "value", c->opts.nvalue, c->opts.value));
 	QN_TRY(take_values(c, scratch));
 	qn_import_format foreign = qn_import_format_of(c->path);
 	if (foreign == QN_IMPORT_NONE)

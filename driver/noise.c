@@ -10,6 +10,7 @@
 #include "driver/run.h"
 #include "runtime/interp.h"
 #include "runtime/math.h"
+#include "quern/measure.h"
 
 /* Sums over all samples, by id of the calibrated graph. */
 typedef struct level {

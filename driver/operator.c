@@ -5,6 +5,7 @@
 #include "ir/custom.h"
 #include "runtime/fixed.h"
 #include "runtime/forms.h"
+#include "quern/host_ops.h"
 
 typedef struct op_call {
 	qn_ctx *ctx;

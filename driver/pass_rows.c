@@ -198,7 +198,7 @@ run_calibrate(qn_pipeline *p)
 	QN_TRY(qn_calib_options(p->m, o, p->crc, p->scratch, &calib, &id));
 	if (o->ncalib > 0)
 		QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
-	qn_quantizers_callbacks(o, p->scratch, &calib);
+	qn_quantizers_callbacks(&p->quant, p->scratch, &calib);
 	if (o->encodings != NULL)
 		QN_TRY(qn_encodings_load(p->m->env, o->encodings, p->scratch, &file, &given));
 	calib.given = given;

@@ -5,6 +5,7 @@
 
 #include "driver/context.h"
 #include "patterns/build.h"
+#include "quern/patterns.h"
 
 /* The context to which a pattern belongs: its set is allocated in it. */
 static inline qn_ctx *

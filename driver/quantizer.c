@@ -7,15 +7,16 @@
 
 #include <string.h>
 
+#include "driver/host_struct.h"
 #include "driver/pattern.h"
 #include "patterns/quantizing.h"
 
 /* ---- registration ---- */
 
 static qn_status
-check(qn_env *env, const qn_compile_opts *o, size_t i)
+check(qn_env *env, const qn_quantizer *list, size_t i)
 {
-	const qn_quantizer *q = &o->quantizers[i];
+	const qn_quantizer *q = &list[i];
 	const char *why = NULL;
 
 	if (q->name == NULL || q->name[0] == '\0')
@@ -25,7 +26,7 @@ check(qn_env *env, const qn_compile_opts *o, size_t i)
 	else if (q->quantize == NULL)
 		why = "it has no quantize callback";
 	for (size_t k = 0; k < i && why == NULL; k++)
-		if (strcmp(o->quantizers[k].name, q->name) == 0)
+		if (strcmp(list[k].name, q->name) == 0)
 			why = "there are two of this name";
 	if (why == NULL)
 		return QN_OK;
@@ -38,12 +39,16 @@ qn_quantizers_of(qn_model *m, const qn_compile_opts *o, qn_arena *a, qn_quant_op
 {
 	qn_ctx *ctx = qn_box(m)->ctx;
 	qn_qpattern *list = QN_NEW(a, qn_qpattern, o->nquantizers);
+	qn_quantizer *given = QN_NEW(a, qn_quantizer, o->nquantizers);
 
+	QN_TRY(qn_host_list(m->env, "quantizers", o->nquantizers, o->quantizers));
 	for (size_t i = 0; i < o->nquantizers; i++) {
-		const qn_quantizer *q = &o->quantizers[i];
+		const qn_quantizer *q = &given[i];
 		qn_pattern *read = NULL;
 
-		QN_TRY(check(&ctx->env, o, i));
+		QN_TRY(QN_TAKE_ELEMENT(m->env, qn_quantizer, o->quantizers, o->nquantizers, i,
+				       &given[i]));
+		QN_TRY(check(&ctx->env, given, i));
 		if (q->text != NULL)
 			QN_TRY(qn_pattern_parse(ctx, q->text, &read));
 		else if (qn_pattern_ctx(q->pattern) != ctx)
@@ -60,31 +65,26 @@ qn_quantizers_of(qn_model *m, const qn_compile_opts *o, qn_arena *a, qn_quant_op
 }
 
 void
-qn_quantizers_callbacks(const qn_compile_opts *o, qn_arena *a, qn_calib_opts *out)
+qn_quantizers_callbacks(const qn_quant_opts *o, qn_arena *a, qn_calib_opts *out)
 {
-	qn_calib_callback *list = QN_NEW(a, qn_calib_callback, o->nquantizers);
+	qn_calib_callback *list = QN_NEW(a, qn_calib_callback, o->nhost);
 
 	out->callback = list;
-	for (size_t i = 0; i < o->nquantizers; i++)
-		if (o->quantizers[i].calibrate != NULL)
-			list[out->ncallback++] =
-				(qn_calib_callback){.pattern = o->quantizers[i].name,
-						    .fn = o->quantizers[i].calibrate,
-						    .user = o->quantizers[i].user};
+	for (size_t i = 0; i < o->nhost; i++) {
+		const qn_quantizer *q = &o->host[i].desc;
+
+		if (q->calibrate != NULL)
+			list[out->ncallback++] = (qn_calib_callback){
+				.pattern = q->name, .fn = q->calibrate, .user = q->user};
+	}
 }
 
 /* ---- for quantize callbacks ---- */
 
-qn_quantizing_info
+const qn_quantizing_info *
 qn_quantizing_options(const qn_quantizing *q)
 {
-	const qn_quant_opts *o = q->opts;
-
-	return (qn_quantizing_info){.scheme = o->scheme == QN_SCHEME_RFC ? QN_RFC : QN_TFLITE,
-				    .activations = (qn_activations)o->activations,
-				    .weights_type =
-					    o->weight_bits == 4 ? QN_WEIGHTS_I4 : QN_WEIGHTS_I8,
-				    .per_tensor_weights = o->per_tensor_weights};
+	return &q->info;
 }
 
 qn_graph *
@@ -118,7 +118,7 @@ struct build_call {
 	qn_id x, a, w, v;
 	const char *owner, *operand;
 	int axis;
-	const qn_codes *codes;
+	const qn_quant_type *type;
 	double scale;
 	int64_t zero_point;
 	size_t n;
@@ -156,9 +156,9 @@ check_call(const build_call *c)
 				 "a scale for each index of axis %d of '%s', which has rank %d",
 				 c->axis, qn_graph_node(g, c->x)->name,
 				 (int)qn_graph_node(g, c->x)->type->rank);
-	if (c->codes != NULL && (c->codes->bits < 2 || c->codes->bits > 16))
+	if (c->type != NULL && (c->type->bits < 2 || c->type->bits > 16))
 		return qn_report(env, QN_EUSAGE, "quantize.bits", qn_qb_root(c->q)->name,
-				 "codes of %d bits; they have 2 to 16", c->codes->bits);
+				 "a storage type of %d bits; it has 2 to 16", c->type->bits);
 	return QN_OK;
 }
 
@@ -180,11 +180,11 @@ built(build_call c)
 }
 
 static qn_elem
-desc_of(const qn_codes *codes)
+desc_of(const qn_quant_type *type)
 {
-	qn_elem e = qn_elem_desc((uint8_t)codes->bits, codes->is_signed != 0);
+	qn_elem e = qn_elem_desc((uint8_t)type->bits, type->is_signed != 0);
 
-	if (codes->narrow != 0)
+	if (type->narrow != 0)
 		e.qmin++;
 	return e;
 }
@@ -217,18 +217,22 @@ qn_quantize_weights(qn_quantizing *q, qn_id x, const char *owner, const char *op
 static qn_id
 symbol(build_call *c)
 {
-	qn_elem e = desc_of(c->codes);
+	qn_elem e = desc_of(c->type);
 
-	return qn_qb_quantize_symbol(c->q, c->x, c->owner, c->operand, &e, c->codes->symmetric != 0,
+	return qn_qb_quantize_symbol(c->q, c->x, c->owner, c->operand, &e, c->type->symmetric != 0,
 				     c->axis);
 }
 
 qn_id
 qn_quantize_symbol(qn_quantizing *q, qn_id x, const char *owner, const char *operand,
-		   const qn_codes *codes)
+		   const qn_quant_type *type)
 {
-	return built((build_call){q, symbol, x, .owner = owner, .operand = operand, .codes = codes,
-				  .axis = codes->per_axis != 0 ? codes->axis : -1});
+	qn_quant_type known;
+
+	if (QN_TAKE(q->m->env, qn_quant_type, type, &known) != QN_OK)
+		return 0;
+	return built((build_call){q, symbol, x, .owner = owner, .operand = operand, .type = &known,
+				  .axis = known.per_axis != 0 ? known.axis : -1});
 }
 
 static qn_id
@@ -246,16 +250,20 @@ qn_quantize_bias(qn_quantizing *q, qn_id x, const char *name, qn_id a, qn_id w)
 static qn_id
 fixed(build_call *c)
 {
-	qn_elem e = desc_of(c->codes);
+	qn_elem e = desc_of(c->type);
 
 	return qn_qb_quantize_fixed(c->q, c->x, c->owner, &e, c->scale, c->zero_point);
 }
 
 qn_id
-qn_quantize_fixed(qn_quantizing *q, qn_id x, const char *name, const qn_codes *codes, double scale,
-		  int64_t zero_point)
+qn_quantize_fixed(qn_quantizing *q, qn_id x, const char *name, const qn_quant_type *type,
+		  double scale, int64_t zero_point)
 {
-	return built((build_call){q, fixed, x, .owner = name, .codes = codes, .scale = scale,
+	qn_quant_type known;
+
+	if (QN_TAKE(q->m->env, qn_quant_type, type, &known) != QN_OK)
+		return 0;
+	return built((build_call){q, fixed, x, .owner = name, .type = &known, .scale = scale,
 				  .zero_point = zero_point, .axis = -1});
 }
 

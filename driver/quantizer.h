@@ -12,6 +12,6 @@
 qn_status qn_quantizers_of(qn_model *m, const qn_compile_opts *o, qn_arena *a,
 			   qn_quant_opts *out) QN_MUST_CHECK;
 /* Those that find the symbols' values themselves. */
-void qn_quantizers_callbacks(const qn_compile_opts *o, qn_arena *a, qn_calib_opts *out);
+void qn_quantizers_callbacks(const qn_quant_opts *o, qn_arena *a, qn_calib_opts *out);
 
 #endif

@@ -107,7 +107,7 @@ put_clipped(qn_json_out *o, const qn_model *m)
 }
 
 void
-qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_opts *opts)
+qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_style *opts)
 {
 	const qn_graph *g = p->g;
 	qn_model_info info = qn_model_describe(m);

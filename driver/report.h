@@ -6,6 +6,6 @@
 
 #include "codegen/emit.h"
 
-void qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_opts *opts);
+void qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_style *opts);
 
 #endif

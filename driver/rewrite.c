@@ -49,11 +49,14 @@ rewrite(void *arg, qn_arena *scratch)
 {
 	rewrite_call *c = arg;
 	qn_fixpoint_rule *rule = QN_NEW(scratch, qn_fixpoint_rule, c->n);
+	qn_rewrite_rule *given = QN_NEW(scratch, qn_rewrite_rule, c->n);
 	qn_matcher *s;
 
+	QN_TRY(qn_host_list(c->m->env, "rules", c->n, c->rule));
 	for (size_t i = 0; i < c->n; i++) {
-		const qn_rewrite_rule *r = &c->rule[i];
+		const qn_rewrite_rule *r = &given[i];
 
+		QN_TRY(QN_TAKE_ELEMENT(c->m->env, qn_rewrite_rule, c->rule, c->n, i, &given[i]));
 		QN_TRY(check_context(c->m, r->pattern));
 		rule[i] = (qn_fixpoint_rule){r->name != NULL ? r->name : "", &r->pattern->pat,
 					     call_host, (void *)(uintptr_t)r, r->flags};
@@ -113,6 +116,8 @@ cut(void *arg, qn_arena *scratch)
 	qn_matcher *s;
 
 	QN_TRY(check_context(c->m, c->p));
+	QN_TRY(qn_host_pointers(c->m->env, "key", o->nattr, o->key));
+	QN_TRY(qn_host_pointers(c->m->env, "value", o->nattr, o->value));
 	for (size_t i = 0; i < o->nattr; i++) {
 		attr[i] = (qn_graph_attr){o->key[i], o->value[i]};
 		if (attr[i].key[0] == '\0' || attr[i].value[0] == '\0')

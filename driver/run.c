@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "calibrate/sweep.h"
+#include "driver/host_struct.h"
 #include "driver/run.h"
+#include "quern/measure.h"
 
 qn_status
 qn_samples_for(const qn_graph *g, qn_arena *a, size_t n, qn_array *const *in,
@@ -11,11 +13,12 @@ qn_samples_for(const qn_graph *g, qn_arena *a, size_t n, qn_array *const *in,
 {
 	const qn_source **source = QN_NEW(a, const qn_source *, n);
 
+	QN_TRY(qn_host_pointers(g->model->env, "samples", n, in));
 	for (size_t i = 0; i < n; i++) {
 		qn_source *s = in[i]->source != NULL
 				       ? qn_arena_copy(a, in[i]->source, sizeof *s)
 				       : qn_source_tensor(a, in[i]->tensor, in[i]->name);
-		if (names != NULL)
+		if (names != NULL && names[i] != NULL)
 			s->name = names[i];
 		source[i] = s;
 	}
@@ -26,7 +29,7 @@ typedef struct run_call {
 	qn_model *m;
 	size_t nin;
 	qn_array *const *in;
-	int real;
+	int dequantize;
 	size_t nout;
 	qn_array **out;
 } run_call;
@@ -104,7 +107,7 @@ publish(run_call *c, size_t k, const qn_tensor *all)
 	const qn_elem *f32 = qn_elem_plain(t, QN_PLAIN_f32);
 
 	c->out[k] = x;
-	if (c->real != 0 && all->type->elem->kind == QN_ELEM_UNIFORM)
+	if (c->dequantize != 0 && all->type->elem->kind == QN_ELEM_UNIFORM)
 		v = qn_tensor_dequantize(t, &x->arena, all, qn_type_with_elem(t, all->type, f32));
 	const qn_type *type =
 		qn_type_plain(&x->types, v->type->elem->plain, v->type->rank, v->type->dim);
@@ -150,9 +153,10 @@ run(void *arg, qn_arena *scratch)
 }
 
 qn_status
-qn_run(qn_model *m, size_t nin, qn_array *const *in, int real, size_t nout, qn_array **out)
+qn_run(qn_model *m, size_t nin, qn_array *const *in, int dequantize, size_t nout, qn_array **out)
 {
-	run_call c = {.m = m, .nin = nin, .in = in, .real = real, .nout = nout, .out = out};
+	run_call c = {
+		.m = m, .nin = nin, .in = in, .dequantize = dequantize, .nout = nout, .out = out};
 
 	for (size_t k = 0; k < nout; k++)
 		out[k] = NULL;

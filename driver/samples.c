@@ -52,6 +52,7 @@ read_options(const qn_data_opts *o, qn_arena *a, qn_open_opts *out)
 		return QN_EUSAGE;
 	if (o->rank < 0 || o->rank >= QN_MAX_RANK)
 		return bad_option(env, "shape", o->rank, "a sample has 1 to 7 dimensions");
+	QN_TRY(qn_host_list(env, "shape", (size_t)o->rank, o->shape));
 	for (int i = 0; i < o->rank; i++) {
 		if (o->shape[i] <= 0 || o->shape[i] > INT32_MAX)
 			return bad_option(env, "shape", (double)o->shape[i],
@@ -60,11 +61,14 @@ read_options(const qn_data_opts *o, qn_arena *a, qn_open_opts *out)
 	}
 	if (o->layout != QN_NHWC && o->layout != QN_NCHW)
 		return bad_option(env, "layout", (double)o->layout, "it is QN_NHWC or QN_NCHW");
+	QN_TRY(qn_host_list(env, "mean", o->nmean, o->mean));
+	QN_TRY(qn_host_list(env, "std", o->nstd, o->std));
 	QN_TRY(check_numbers(env, "input-scale", &o->input_scale, 1, true));
 	QN_TRY(check_numbers(env, "input-zero", &o->input_zero, 1, true));
 	QN_TRY(check_numbers(env, "mean", o->mean, o->nmean, true));
 	QN_TRY(check_numbers(env, "std", o->std, o->nstd, false));
-	out->prep = (qn_prep){.given = o->input_scale != 0 || o->input_zero != 0 || o->nmean + o->nstd > 0,
+	out->prep = (qn_prep){.given = o->input_scale != 0 || o->input_zero != 0 ||
+				       o->nmean + o->nstd > 0,
 			      .zero = o->input_zero,
 			      .scale = o->input_scale != 0 ? o->input_scale : 1,
 			      .nmean = o->nmean,

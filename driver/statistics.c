@@ -10,6 +10,8 @@
 #include "driver/host_struct.h"
 #include "driver/summary.h"
 #include "formats/file.h"
+#include "quern/calibrate.h"
+#include "quern/patterns.h"
 
 uint32_t
 qn_stats_hash(const qn_model *m, qn_arena *scratch)
@@ -276,13 +278,18 @@ check_callbacks(const qn_model *m, const qn_compile_opts *o)
 	if (o->encodings != NULL)
 		return qn_report(m->env, QN_EUSAGE, "encodings.stats", "encodings",
 				 "statistics are of all values: leave encodings out");
-	for (size_t i = 0; i < o->nquantizers; i++)
-		if (o->quantizers[i].calibrate != NULL)
+	QN_TRY(qn_host_list(m->env, "quantizers", o->nquantizers, o->quantizers));
+	for (size_t i = 0; i < o->nquantizers; i++) {
+		qn_quantizer q;
+
+		QN_TRY(QN_TAKE_ELEMENT(m->env, qn_quantizer, o->quantizers, o->nquantizers, i, &q));
+		if (q.calibrate != NULL)
 			return qn_report(m->env, QN_EUSAGE, "stats.callback",
-					 o->quantizers[i].name != NULL ? o->quantizers[i].name : "",
+					 q.name != NULL ? q.name : "",
 					 "the pattern finds its symbols by a callback, which "
 					 "statistics cannot hold; give it with the samples to "
 					 "qn_compile, or leave the callback out");
+	}
 	return QN_OK;
 }
 
@@ -386,6 +393,7 @@ merge(void *arg, qn_arena *scratch)
 	stats_call *c = arg;
 	qn_status status;
 
+	QN_TRY(qn_host_pointers(&c->ctx->env, "part", c->n, c->part));
 	if (c->n == 0)
 		return qn_report(&c->ctx->env, QN_EUSAGE, "stats.none", "",
 				 "there are no statistics to merge");

@@ -9,7 +9,8 @@
  * samples are, from the statistics where there are some.  crc: of each input's samples, NULL when
  * they were not read yet. */
 qn_status qn_calib_options(qn_model *m, const qn_compile_opts *o, const uint32_t *crc,
-			   qn_arena *scratch, qn_calib_opts *calib, qn_samples_id *id) QN_MUST_CHECK;
+			   qn_arena *scratch, qn_calib_opts *calib,
+			   qn_samples_id *id) QN_MUST_CHECK;
 /* Of a symbolic model, whatever its rounding will be: what statistics belong to. */
 uint32_t qn_stats_hash(const qn_model *m, qn_arena *scratch);
 

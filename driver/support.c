@@ -7,6 +7,7 @@
 #include "driver/context.h"
 #include "import/import.h"
 #include "runtime/family.h"
+#include "quern/graph.h"
 
 /* Values without arithmetic: every graph may hold them. */
 static bool
@@ -34,8 +35,8 @@ qn_supported_op(size_t i)
 			continue;
 		return (qn_op_support){
 			.name = qn_opinfo_get(op)->name,
-			.real = qn_float_form(op) != NULL || qn_op_is_plain(op) ||
-				op == QN_OP_dequantize,
+			.float32 = qn_float_form(op) != NULL || qn_op_is_plain(op) ||
+				   op == QN_OP_dequantize,
 			.int8 = codes && takes_family(op, QN_FAMILY_s8),
 			.uint8 = codes && takes_family(op, QN_FAMILY_u8),
 			.int16 = codes && takes_family(op, QN_FAMILY_s16),

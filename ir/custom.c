@@ -12,8 +12,8 @@
 enum { MAX_INPUTS = 32 };
 
 static const qn_behaviour behaviours[] = {
-	[QN_OP_REAL_ONLY] = QN_NONE, [QN_OP_SAME] = QN_SAME,   [QN_OP_MIX] = QN_MIX,
-	[QN_OP_TABLE] = QN_LUT,      [QN_OP_FIXED] = QN_FIXED,
+	[QN_OP_FLOAT_ONLY] = QN_NONE, [QN_OP_SAME] = QN_SAME,   [QN_OP_MIX] = QN_MIX,
+	[QN_OP_TABLE] = QN_LUT,       [QN_OP_FIXED] = QN_FIXED,
 };
 
 /* A word of the text form with a dot inside. */
@@ -60,7 +60,7 @@ static const char *
 problem(const qn_env *env, const qn_op_desc *d)
 {
 	bool one_input = d->min_inputs == 1 && d->max_inputs == 1;
-	bool has_codes = d->codes != NULL;
+	bool has_integer = d->run_integer != NULL;
 	qn_op op;
 
 	if (!is_name(d->name))
@@ -76,14 +76,14 @@ problem(const qn_env *env, const qn_op_desc *d)
 		return "SAME and TABLE operators take one input";
 	if (d->behaviour == QN_OP_TABLE && d->shape != NULL)
 		return "a TABLE operator has its input's shape: leave `shape` NULL";
-	if (d->real == NULL)
-		return "it needs a float function (`real`)";
-	if ((d->prepare != NULL) != has_codes || (d->codes_text != NULL) != has_codes ||
-	    (d->codes_name != NULL) != has_codes)
-		return "an integer implementation needs prepare, the function, its name and its C "
-		       "text together";
-	if (has_codes && strstr(d->codes_text, d->codes_name) == NULL)
-		return "codes_text does not define codes_name";
+	if (d->run_float == NULL)
+		return "it needs a float function (run_float)";
+	if ((d->prepare != NULL) != has_integer || (d->integer_text != NULL) != has_integer ||
+	    (d->integer_name != NULL) != has_integer)
+		return "an integer function needs prepare, run_integer, integer_name and "
+		       "integer_text";
+	if (has_integer && strstr(d->integer_text, d->integer_name) == NULL)
+		return "integer_text does not define integer_name";
 	if (d->behaviour == QN_OP_FIXED && !(d->fixed_scale > 0 && d->fixed_scale < 1e30))
 		return "fixed_scale must be positive";
 	if (d->nattr > QN_MAX_OP_ATTRS)
@@ -142,27 +142,38 @@ qn_custom_register(qn_env *env, qn_arena *a, const qn_op_desc *desc)
 	c->desc = *desc;
 	c->desc.name = c->info.name;
 	c->desc.attr = NULL; /* the rows hold them */
-	c->desc.codes_name = copy(a, desc->codes_name);
-	c->desc.codes_text = copy(a, desc->codes_text);
+	c->desc.integer_name = copy(a, desc->integer_name);
+	c->desc.integer_text = copy(a, desc->integer_text);
 	c->next = env->customs;
 	env->customs = c;
 	return QN_OK;
 }
 
-static qn_op_type
-view(const qn_types *t, const qn_type *type)
+static const qn_op_type *
+view(const qn_types *t, const qn_type *type, qn_arena *a)
 {
 	const qn_elem *e = type->elem;
-	qn_op_type v = {.rank = type->rank, .shape = type->dim};
+	qn_op_type *v = QN_NEW(a, qn_op_type, 1);
 
+	*v = (qn_op_type){.size = sizeof *v, .rank = type->rank, .shape = type->dim, .axis = -1};
 	if (e->kind != QN_ELEM_UNIFORM)
 		return v;
-	v.bits = e->bits;
-	v.is_signed = e->is_signed;
-	v.lo = e->qmin;
-	v.hi = e->qmax;
-	if (!qn_elem_has_symbol(e))
-		qn_elem_param(t, e, 0, &v.scale, &v.zero_point);
+	v->bits = e->bits;
+	v->is_signed = e->is_signed;
+	v->lo = e->qmin;
+	v->hi = e->qmax;
+	if (qn_elem_has_symbol(e))
+		return v;
+	double *scale = QN_NEW(a, double, qn_elem_nparams(e));
+	int64_t *zero_point = QN_NEW(a, int64_t, qn_elem_nparams(e));
+	for (size_t k = 0; k < qn_elem_nparams(e); k++)
+		qn_elem_param(t, e, k, &scale[k], &zero_point[k]);
+	v->scale = scale[0];
+	v->zero_point = zero_point[0];
+	v->axis = e->gran == QN_PER_TENSOR ? -1 : e->axis[0];
+	v->nscales = qn_elem_nparams(e);
+	v->scales = scale;
+	v->zero_points = zero_point;
 	return v;
 }
 
@@ -170,12 +181,12 @@ qn_op_call
 qn_custom_call(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	const qn_types *t = &g->model->types;
-	qn_op_type *in = QN_NEW(a, qn_op_type, n->nin);
-	qn_op_call c = {.nin = n->nin, .in = in, .attr = n->attr->custom.value};
+	const qn_op_type **in = QN_NEW(a, const qn_op_type *, n->nin);
+	qn_op_call c = {.size = sizeof c, .nin = n->nin, .in = in, .attr = n->attr->custom.value};
 
 	for (uint32_t i = 0; i < n->nin; i++)
-		in[i] = view(t, qn_graph_node(g, n->in[i])->type);
+		in[i] = view(t, qn_graph_node(g, n->in[i])->type, a);
 	if (n->type != NULL)
-		c.out = view(t, n->type);
+		c.out = view(t, n->type, a);
 	return c;
 }

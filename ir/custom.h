@@ -8,6 +8,7 @@
 #define QN_IR_CUSTOM_H
 
 #include "ir/graph.h"
+#include "quern/host_ops.h"
 
 typedef struct qn_custom {
 	qn_opinfo info; /* the row, as a built-in op has one in ops.def */

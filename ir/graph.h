@@ -15,6 +15,7 @@
 
 #include "ir/hashes.h"
 #include "ir/tensor.h"
+#include "quern/host_ops.h"
 
 typedef uint32_t qn_id; /* number of a node of a graph; 0: no value */
 

@@ -11,6 +11,7 @@
 #define QN_PATTERNS_BUILD_H
 
 #include "patterns/pattern.h"
+#include "quern/patterns.h"
 
 typedef struct qn_predicate {
 	const char *name;

@@ -164,6 +164,17 @@ match_outside(const qn_quantizing *b, const qn_match *inside)
 	return m;
 }
 
+static qn_quantizing_info
+info_of(const qn_quant_opts *o)
+{
+	return (qn_quantizing_info){.size = sizeof(qn_quantizing_info),
+				    .scheme = o->scheme == QN_SCHEME_RFC ? QN_RFC : QN_TFLITE,
+				    .activations = (qn_activations)o->activations,
+				    .weights_type =
+					    o->weight_bits == 4 ? QN_WEIGHTS_I4 : QN_WEIGHTS_I8,
+				    .per_tensor_weights = o->per_tensor_weights};
+}
+
 qn_id
 qn_quantize_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts,
 		 const qn_node *call, const qn_id *map)
@@ -172,7 +183,7 @@ qn_quantize_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts 
 	const reports before = {m->env->diags->n, m->env->diags->nerrors};
 	qn_match inside;
 	qn_id *arg = QN_NEW(m->scratch, qn_id, c->n);
-	qn_quantizing b = {m, dst, opts, c, &inside, arg};
+	qn_quantizing b = {m, dst, opts, c, &inside, arg, info_of(opts)};
 	const qn_qpattern *p = find_match(&b, s, call, &inside);
 
 	if (p == NULL)

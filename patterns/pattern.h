@@ -14,6 +14,7 @@
 #define QN_PATTERNS_PATTERN_H
 
 #include "ir/graph.h"
+#include "quern/patterns.h"
 
 enum { QN_MAX_SLOTS = 16 }; /* of constant patterns, and of qn_match.at */
 #define QN_NO_SLOT (-1)

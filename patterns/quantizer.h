@@ -55,7 +55,7 @@ const qn_qpattern **qn_quant_patterns(const qn_quant_opts *opts, qn_arena *a, si
 const qn_qpattern *qn_pattern_find(const qn_quant_opts *opts, const char *name);
 
 /* ---- for quantize callbacks; each is what the public function of the like name is inside its
- * door (quern.h: qn_quantize_activation …) ---- */
+ * door (quern/patterns.h: qn_quantize_activation …) ---- */
 
 qn_graph *qn_qb_graph(qn_quantizing *b);
 const qn_quant_opts *qn_qb_opts(const qn_quantizing *b);

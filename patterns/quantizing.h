@@ -13,6 +13,7 @@ struct qn_quantizing {
 	const qn_graph *composite;
 	const qn_match *inside; /* the match of the pattern in the composite */
 	const qn_id *arg;       /* composite value id -> value in dst, 0 for inner nodes */
+	qn_quantizing_info info; /* opts as callbacks of hosts see them */
 };
 
 /* quantize(x) with a fresh symbol, stored as activations are; bytes of a file with the parameters that it says. */

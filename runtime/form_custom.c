@@ -20,7 +20,7 @@ custom_real(const qn_eval *e)
 {
 	const qn_op_desc *d = qn_custom_desc(e->n);
 
-	d->real(d->user, e->plan, (const float *const *)(const void *)e->in, e->out);
+	d->run_float(d->user, e->plan, (const float *const *)(const void *)e->in, e->out);
 }
 
 /* The float function of one value. */
@@ -30,13 +30,18 @@ value_of(const void *user, double x)
 	static const int64_t shape[1] = {1};
 	const qn_node *n = user;
 	const qn_op_desc *d = qn_custom_desc(n);
-	const qn_op_type one = {.rank = 1, .shape = shape};
-	const qn_op_call call = {.nin = 1, .in = &one, .out = one, .attr = n->attr->custom.value};
+	const qn_op_type one = {.size = sizeof one, .rank = 1, .shape = shape, .axis = -1};
+	const qn_op_type *const in_one = &one;
+	const qn_op_call call = {.size = sizeof call,
+				 .nin = 1,
+				 .in = &in_one,
+				 .out = &one,
+				 .attr = n->attr->custom.value};
 	const float in = (float)x;
 	const float *const from[1] = {&in};
 	float out;
 
-	d->real(d->user, &call, from, &out);
+	d->run_float(d->user, &call, from, &out);
 	return (double)out;
 }
 
@@ -49,11 +54,11 @@ custom_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	qn_op_call call;
 
 	args = QN_NEW(a, qn_custom_args, 1);
-	if (d->codes == NULL && d->behaviour == QN_OP_TABLE) {
+	if (d->run_integer == NULL && d->behaviour == QN_OP_TABLE) {
 		args->lut = qn_lut_prepare(g, n, a, value_of, n);
 		return args->lut != NULL ? args : NULL;
 	}
-	if (d->codes == NULL)
+	if (d->run_integer == NULL)
 		return qn_int_refuse(g, n, "the operator has no integer function");
 	if (!qn_int_sizes(g, n))
 		return NULL;
@@ -77,7 +82,7 @@ custom_codes(const qn_eval *e, const void *prepared)
 	if (args->lut != NULL)
 		qn_lut_run(e, args->lut);
 	else
-		qn_custom_desc(e->n)->codes(args->param, e->in, e->out);
+		qn_custom_desc(e->n)->run_integer(args->param, e->in, e->out);
 }
 
 const qn_form qn_form_custom = {

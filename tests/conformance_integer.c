@@ -15,6 +15,7 @@
 
 #include "ir/buf.h"
 #include "ir/tensor.h"
+#include "quern/measure.h"
 
 const char *const integer_names[NINTEGER] = {"integer", "integer_far", "integer_refused",
 					     "integer_fail"};
@@ -159,7 +160,7 @@ run(job *j, const char *path, const qn_tensor *const *in, const qn_tensor *const
 {
 	qn_compile_opts opts = {
 		.size = sizeof opts, .calib = j->in, .ncalib = j->nin, .activations = j->storage};
-	qn_emit_options emit = {.size = sizeof emit, .name = "net", .test = j->in, .ntest = j->nin};
+	qn_emit_opts emit = {.size = sizeof emit, .name = "net", .test = j->in, .ntest = j->nin};
 	qn_emit_info info;
 	bool real = false;
 	qn_status status = give_inputs(j, in);

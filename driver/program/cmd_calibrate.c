@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "program.h"
+#include "quern/calibrate.h"
 
 enum { MOST_SHARDS = 1000000 };
 

@@ -65,10 +65,10 @@ load_and_compile(qn_ctx *ctx, const options *o, sample_list *calib, qn_model **m
 	return status == QN_OK ? qn_compile(*m, &opts) : status;
 }
 
-static qn_emit_options
-emit_options(const options *o, const sample_list *calib, const qn_emit_options *numbers)
+static qn_emit_opts
+emit_options(const options *o, const sample_list *calib, const qn_emit_opts *numbers)
 {
-	qn_emit_options emit = *numbers;
+	qn_emit_opts emit = *numbers;
 
 	emit.name = o->name;
 	emit.target = o->emit_target;
@@ -83,7 +83,7 @@ emit_options(const options *o, const sample_list *calib, const qn_emit_options *
 }
 
 static qn_status
-emit(qn_model *m, const char *folder, const qn_emit_options *opts, qn_emit_info *info)
+emit(qn_model *m, const char *folder, const qn_emit_opts *opts, qn_emit_info *info)
 {
 	qn_status status = qn_emit(m, folder, opts, info);
 
@@ -93,7 +93,7 @@ emit(qn_model *m, const char *folder, const qn_emit_options *opts, qn_emit_info 
 }
 
 static qn_status
-compile(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_options *numbers)
+compile(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_opts *numbers)
 {
 	qn_model *m = NULL;
 	sample_list calib = {0};
@@ -104,7 +104,7 @@ compile(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_options
 		return status;
 	if (o->stop_after != NULL)
 		return qn_print(m, QN_FORMAT_IR, program_write_stdout, NULL);
-	const qn_emit_options opts = emit_options(o, &calib, numbers);
+	const qn_emit_opts opts = emit_options(o, &calib, numbers);
 	return emit(m, folder, &opts, &info);
 }
 
@@ -121,7 +121,7 @@ discard(void *user, const char *name, const char *text, size_t n)
 /* The models of the command line, compiled, and what emitting each would write: its budgets are kept
  * and its name is that of no other. */
 static qn_status
-prepare_all(qn_ctx *ctx, const options *o, const qn_emit_options *numbers, qn_model **m,
+prepare_all(qn_ctx *ctx, const options *o, const qn_emit_opts *numbers, qn_model **m,
 	    qn_emit_info *info)
 {
 	qn_status status = QN_OK;
@@ -129,7 +129,7 @@ prepare_all(qn_ctx *ctx, const options *o, const qn_emit_options *numbers, qn_mo
 	for (size_t i = 0; status == QN_OK && i <= (size_t)o->narg; i++) {
 		options one = *o;
 		sample_list none = {0};
-		qn_emit_options opts = emit_options(o, &none, numbers);
+		qn_emit_opts opts = emit_options(o, &none, numbers);
 
 		one.model = i == 0 ? o->model : o->arg[i - 1];
 		opts.explain = NULL;
@@ -144,13 +144,13 @@ prepare_all(qn_ctx *ctx, const options *o, const qn_emit_options *numbers, qn_mo
 
 /* Several models: nothing is written before all of them can be. */
 static qn_status
-compile_all(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_options *numbers)
+compile_all(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_opts *numbers)
 {
 	const size_t n = 1 + (size_t)o->narg;
 	qn_model **m = calloc(n, sizeof *m);
 	qn_emit_info *info = calloc(n, sizeof *info);
 	const sample_list none = {0};
-	qn_emit_options opts = emit_options(o, &none, numbers);
+	qn_emit_opts opts = emit_options(o, &none, numbers);
 	qn_status status =
 		m != NULL && info != NULL ? prepare_all(ctx, o, numbers, m, info) : QN_ENOMEM;
 
@@ -170,7 +170,7 @@ compile_all(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_opt
 
 /* The folder is there before the work: what is wrong with it is said at once. */
 static int
-compile_into(const options *o, const qn_emit_options *numbers)
+compile_into(const options *o, const qn_emit_opts *numbers)
 {
 	const char *folder = o->output != NULL ? o->output : "out";
 	const bool writes = o->stop_after == NULL;
@@ -197,7 +197,7 @@ cmd_compile(const options *o)
 	long samples = number("--self-test", o->self_test, 4, 1000);
 	long scratch = number("--max-scratch", o->max_scratch, 0, MOST);
 	long weights = number("--max-weights", o->max_weights, 0, MOST);
-	qn_emit_options numbers = {.test_samples = (size_t)samples,
+	qn_emit_opts numbers = {.test_samples = (size_t)samples,
 				   .max_scratch_bytes = (size_t)scratch,
 				   .max_weight_bytes = (size_t)weights};
 

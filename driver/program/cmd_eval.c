@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "eval.h"
+#include "quern/measure.h"
 
 enum { MAX_TOP = 16 };
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 
 #include "program.h"
+#include "quern/graph.h"
+#include "quern/patterns.h"
 
 typedef struct listing {
 	qn_graph *g;

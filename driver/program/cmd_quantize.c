@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "program.h"
+#include "quern/patterns.h"
 
 typedef struct table {
 	qn_explained *row;

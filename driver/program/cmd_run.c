@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "program.h"
+#include "quern/measure.h"
 
 static void
 print_result(const qn_model *m, size_t k, const qn_array *y)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "program.h"
+#include "quern/graph.h"
 
 static const char *
 yes(int there)
@@ -23,7 +24,7 @@ print_forms(bool markdown)
 	if (markdown)
 		printf("|---|---|---|---|---|---|\n");
 	for (size_t i = 0; (s = qn_supported_op(i)).name != NULL; i++)
-		printf(format, s.name, yes(s.real), yes(s.int8), yes(s.uint8), yes(s.int16),
+		printf(format, s.name, yes(s.float32), yes(s.int8), yes(s.uint8), yes(s.int16),
 		       yes(s.emitted));
 }
 

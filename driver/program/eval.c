@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* eval.c - figures of quern eval as a table, as JSON, and against bounds. */
 #include "eval.h"
+#include "quern/measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #define QN_PROGRAM_EVAL_H
 
 #include "program.h"
+#include "quern/measure.h"
 
 enum { MAX_FIGURES = 256, MAX_STAGES = 2, MAX_GATES = 2 * MAX_VALUES + 1 };
 

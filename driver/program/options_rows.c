@@ -5,6 +5,8 @@
 
 #include "options.h"
 #include "options_choices.h"
+#include "quern/calibrate.h"
+#include "quern/measure.h"
 
 #define TEXT(member) .kind = OPT_TEXT, .offset = offsetof(options, member)
 #define NAME(member) .kind = OPT_NAME, .offset = offsetof(options, member)

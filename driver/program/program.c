@@ -5,6 +5,7 @@
 #define _POSIX_C_SOURCE 200809L /* stat */
 #endif
 #include "program.h"
+#include "quern/calibrate.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,9 @@
  *   cc embed.c $(pkg-config --cflags --libs quern) -o embed && ./embed */
 #include <stdio.h>
 
-#include <quern/quern.h>
+#include <quern/host_ops.h>
+#include <quern/measure.h>
+#include <quern/patterns.h>
 
 enum { READINGS = 16, FEATURES = 8, CLASSES = 3, SAMPLES = 64 };
 
@@ -31,8 +33,8 @@ shrink_real(void *user, const qn_op_call *c, const float *const *in, float *out)
 	size_t n = 1;
 
 	(void)user;
-	for (int i = 0; i < c->out.rank; i++)
-		n *= (size_t)c->out.shape[i];
+	for (int i = 0; i < c->out->rank; i++)
+		n *= (size_t)c->out->shape[i];
 	for (size_t i = 0; i < n; i++) {
 		float x = in[0][i];
 
@@ -45,11 +47,11 @@ shrink_real(void *user, const qn_op_call *c, const float *const *in, float *out)
 static int
 shrink_prepare(void *user, const qn_op_call *c, int32_t *param, int cap, const char **why)
 {
-	double steps = c->attr[0].real / c->in[0].scale; /* the threshold in steps of the scale */
+	double steps = c->attr[0].real / c->in[0]->scale; /* the threshold in steps of the scale */
 	int64_t n = 1;
 
 	(void)user;
-	if (cap < 8 || c->in[0].bits != 8 || !c->in[0].is_signed || c->out.bits != 8) {
+	if (cap < 8 || c->in[0]->bits != 8 || !c->in[0]->is_signed || c->out->bits != 8) {
 		*why = "shrink supports signed 8-bit values only";
 		return -1;
 	}
@@ -59,18 +61,18 @@ shrink_prepare(void *user, const qn_op_call *c, int32_t *param, int cap, const c
 	}
 	/* The ratio of the scales as an integer and a shift: it is below 1 or near it, for shrink
 	 * makes ranges smaller. */
-	if (qn_multiplier_of(c->in[0].scale / c->out.scale, &param[0], &param[1]) != QN_OK ||
+	if (qn_multiplier_of(c->in[0]->scale / c->out->scale, &param[0], &param[1]) != QN_OK ||
 	    param[1] > 15) {
 		*why = "the output's scale is too small for the input's";
 		return -1;
 	}
-	for (int i = 0; i < c->out.rank; i++)
-		n *= c->out.shape[i];
+	for (int i = 0; i < c->out->rank; i++)
+		n *= c->out->shape[i];
 	param[2] = (int32_t)(steps + 0.5);
-	param[3] = (int32_t)c->in[0].zero_point;
-	param[4] = (int32_t)c->out.zero_point;
-	param[5] = (int32_t)c->out.lo;
-	param[6] = (int32_t)c->out.hi;
+	param[3] = (int32_t)c->in[0]->zero_point;
+	param[4] = (int32_t)c->out->zero_point;
+	param[5] = (int32_t)c->out->lo;
+	param[6] = (int32_t)c->out->hi;
 	param[7] = (int32_t)n;
 	return 8;
 }
@@ -113,11 +115,11 @@ register_shrink(qn_ctx *ctx)
 			QN_OP_MIX, /* its result has a range of its own, which calibration finds */
 		.nattr = 1,
 		.attr = &threshold,
-		.real = shrink_real,
+		.run_float = shrink_real,
 		.prepare = shrink_prepare,
-		.codes = shrink_codes,
-		.codes_name = "shrink_codes",
-		.codes_text = shrink_codes_text,
+		.run_integer = shrink_codes,
+		.integer_name = "shrink_codes",
+		.integer_text = shrink_codes_text,
 	};
 
 	return qn_op_register(ctx, &shrink);
@@ -163,8 +165,8 @@ dense_calibrate(void *user, qn_info *info)
 			if (s != QN_OK)
 				return s;
 			for (size_t i = 0; i < d.count; i++) {
-				lo = d.real[i] < lo ? d.real[i] : lo;
-				hi = d.real[i] > hi ? d.real[i] : hi;
+				lo = d.values[i] < lo ? d.values[i] : lo;
+				hi = d.values[i] > hi ? d.values[i] : hi;
 			}
 		}
 		qn_status s = qn_info_set_range(info, k, (double)lo * 0.9375, (double)hi * 0.9375);
@@ -175,6 +177,7 @@ dense_calibrate(void *user, qn_info *info)
 }
 
 static const qn_quantizer dense_quantizer = {
+	.size = sizeof(qn_quantizer),
 	.name = "demo.dense",
 	.text = "dense(x, w)", /* or .pattern, put together by qn_pat_… */
 	.quantize = dense_quantize,
@@ -303,7 +306,7 @@ work(qn_ctx *ctx)
 	compare(real, codes);
 	/* With samples for the self-test, which shows on the device that the C computes what the
 	 * interpreter did, bit by bit. */
-	return qn_emit_to(m, &(qn_emit_options){.test = &in, .ntest = 1}, print_file, &p, NULL);
+	return qn_emit_to(m, &(qn_emit_opts){.test = &in, .ntest = 1}, print_file, &p, NULL);
 }
 
 int

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include <quern/quern.h>
+#include <quern/graph.h>
 
 namespace
 {
@@ -102,7 +102,7 @@ compile(qn_ctx *ctx, qn_model *m, qn_array *samples)
 	check(ctx, qn_compile(m, &opts));
 
 	Files files;
-	qn_emit_options emit = {};
+	qn_emit_opts emit = {};
 	emit.size = sizeof emit;
 	emit.test = &samples;
 	emit.ntest = 1;

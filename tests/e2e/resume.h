@@ -221,7 +221,7 @@ resume_compile(resume_case *c, size_t from, size_t to)
 static inline void
 resume_end(resume_case *c)
 {
-	const qn_emit_options with_test = {.test = c->x, .ntest = c->nin, .test_samples = 2};
+	const qn_emit_opts with_test = {.test = c->x, .ntest = c->nin, .test_samples = 2};
 	qn_status status = strcmp(qn_model_stage(c->m), "integer") == 0
 				   ? qn_emit_to(c->m, &with_test, resume_file, &c->out, NULL)
 				   : qn_print(c->m, QN_FORMAT_IR, resume_write, &c->out);

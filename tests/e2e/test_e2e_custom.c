@@ -13,7 +13,9 @@
 
 #include <cmocka.h>
 
-#include "quern/quern.h"
+#include "quern/graph.h"
+#include "quern/host_ops.h"
+#include "quern/measure.h"
 #include "runtime/fixed.h"
 
 /* Code that is compiled here and text that is emitted, from one source. */
@@ -31,8 +33,8 @@ softsign(void *user, const qn_op_call *c, const float *const *in, float *out)
 	size_t n = 1;
 
 	(void)user;
-	for (int i = 0; i < c->out.rank; i++)
-		n *= (size_t)c->out.shape[i];
+	for (int i = 0; i < c->out->rank; i++)
+		n *= (size_t)c->out->shape[i];
 	for (size_t i = 0; i < n; i++) {
 		float x = in[0][i] * (float)c->attr[0].real;
 
@@ -58,21 +60,21 @@ blend_prepare(void *user, const qn_op_call *c, int32_t *param, int cap, const ch
 	double w = c->attr[0].real;
 
 	(void)user;
-	if (cap < 9 || c->out.bits != 8 || c->in[0].bits != 8 || !c->out.is_signed) {
+	if (cap < 9 || c->out->bits != 8 || c->in[0]->bits != 8 || !c->out->is_signed) {
 		*why = "blend takes signed codes of 8 bits";
 		return -1;
 	}
-	if (qn_multiplier_of(c->in[0].scale * w / c->out.scale, &param[0], &param[1]) != QN_OK ||
-	    qn_multiplier_of(c->in[1].scale * (1.0 - w) / c->out.scale, &param[2], &param[3]) !=
+	if (qn_multiplier_of(c->in[0]->scale * w / c->out->scale, &param[0], &param[1]) != QN_OK ||
+	    qn_multiplier_of(c->in[1]->scale * (1.0 - w) / c->out->scale, &param[2], &param[3]) !=
 		    QN_OK) {
 		*why = "the weight is not within 0 and 1";
 		return -1;
 	}
-	param[4] = (int32_t)c->in[0].zero_point;
-	param[5] = (int32_t)c->in[1].zero_point;
-	param[6] = (int32_t)c->out.zero_point;
-	param[7] = (int32_t)c->out.lo;
-	param[8] = (int32_t)c->out.hi;
+	param[4] = (int32_t)c->in[0]->zero_point;
+	param[5] = (int32_t)c->in[1]->zero_point;
+	param[6] = (int32_t)c->out->zero_point;
+	param[7] = (int32_t)c->out->lo;
+	param[8] = (int32_t)c->out->hi;
 	return 9;
 }
 
@@ -95,7 +97,7 @@ BOTH(
 static void
 flip(void *user, const qn_op_call *c, const float *const *in, float *out)
 {
-	int64_t n = c->out.shape[c->out.rank - 1];
+	int64_t n = c->out->shape[c->out->rank - 1];
 
 	(void)user;
 	for (int64_t i = 0; i < ROWS * COLUMNS; i++)
@@ -108,12 +110,12 @@ flip_prepare(void *user, const qn_op_call *c, int32_t *param, int cap, const cha
 	(void)user;
 	(void)cap;
 	*why = "flip takes codes of 8 bits";
-	if (c->in[0].bits != 8)
+	if (c->in[0]->bits != 8)
 		return -1;
 	param[0] = 1;
-	for (int i = 0; i < c->out.rank - 1; i++)
-		param[0] *= (int32_t)c->out.shape[i];
-	param[1] = (int32_t)c->out.shape[c->out.rank - 1];
+	for (int i = 0; i < c->out->rank - 1; i++)
+		param[0] *= (int32_t)c->out->shape[i];
+	param[1] = (int32_t)c->out->shape[c->out->rank - 1];
 	return 2;
 }
 
@@ -136,9 +138,9 @@ gate_shape(void *user, const qn_op_call *c, int64_t dim[8], const char **why)
 {
 	(void)user;
 	*why = "gate takes matrices";
-	if (c->in[0].rank != 2)
+	if (c->in[0]->rank != 2)
 		return -1;
-	dim[0] = c->in[0].shape[0];
+	dim[0] = c->in[0]->shape[0];
 	dim[1] = 1;
 	return 2;
 }
@@ -147,8 +149,8 @@ static void
 gate(void *user, const qn_op_call *c, const float *const *in, float *out)
 {
 	(void)user;
-	for (int64_t i = 0; i < c->out.shape[0]; i++)
-		out[i] = in[0][i * c->in[0].shape[1]] > 0.0f ? 0.75f : 0.25f;
+	for (int64_t i = 0; i < c->out->shape[0]; i++)
+		out[i] = in[0][i * c->in[0]->shape[1]] > 0.0f ? 0.75f : 0.25f;
 }
 
 static const qn_op_attr gain[] = {{"gain", 1, "1.0"}};
@@ -161,27 +163,27 @@ static const qn_op_desc operators[] = {
 	 .behaviour = QN_OP_TABLE,
 	 .nattr = 1,
 	 .attr = gain,
-	 .real = softsign},
+	 .run_float = softsign},
 	{.name = "test.blend",
 	 .min_inputs = 2,
 	 .max_inputs = 2,
 	 .behaviour = QN_OP_MIX,
 	 .nattr = 2,
 	 .attr = weight,
-	 .real = blend,
+	 .run_float = blend,
 	 .prepare = blend_prepare,
-	 .codes = blend_codes,
-	 .codes_name = "blend_codes",
-	 .codes_text = blend_codes_text},
+	 .run_integer = blend_codes,
+	 .integer_name = "blend_codes",
+	 .integer_text = blend_codes_text},
 	{.name = "test.flip",
 	 .min_inputs = 1,
 	 .max_inputs = 1,
 	 .behaviour = QN_OP_SAME,
-	 .real = flip,
+	 .run_float = flip,
 	 .prepare = flip_prepare,
-	 .codes = flip_codes,
-	 .codes_name = "flip_codes",
-	 .codes_text = flip_codes_text},
+	 .run_integer = flip_codes,
+	 .integer_name = "flip_codes",
+	 .integer_text = flip_codes_text},
 	{.name = "test.gate",
 	 .min_inputs = 1,
 	 .max_inputs = 1,
@@ -189,8 +191,8 @@ static const qn_op_desc operators[] = {
 	 .fixed_scale = 1.0 / 256,
 	 .fixed_zero_point = -128,
 	 .shape = gate_shape,
-	 .real = gate},
-	{.name = "test.probe", .min_inputs = 1, .max_inputs = 1, .real = flip},
+	 .run_float = gate},
+	{.name = "test.probe", .min_inputs = 1, .max_inputs = 1, .run_float = flip},
 };
 
 static qn_ctx *
@@ -269,7 +271,7 @@ compiles_to_c(void **state)
 	qn_model *m = build(ctx);
 	qn_array *x = samples_of(ctx);
 	const qn_compile_opts opts = {.calib = &x, .ncalib = 1};
-	const qn_emit_options emit = {.test = &x, .ntest = 1};
+	const qn_emit_opts emit = {.test = &x, .ntest = 1};
 
 	(void)state;
 	qn_status s = qn_compile(m, &opts);
@@ -380,10 +382,10 @@ checks_what_it_is_given(void **state)
 	for (size_t i = 1; i < n; i++)
 		bad[i].name = "test.other"; /* bad[0]: the name is taken */
 	bad[1].name = "softsign";
-	bad[2].real = NULL;
+	bad[2].run_float = NULL;
 	bad[3].max_inputs = 2;
-	bad[4].codes_name = "other";
-	bad[5].codes = NULL;
+	bad[4].integer_name = "other";
+	bad[5].run_integer = NULL;
 	bad[6].fixed_scale = 0;
 	bad[7].min_inputs = 2;
 	for (size_t i = 0; i < n; i++) {

@@ -87,7 +87,7 @@ write_lines(batch *t, const qn_plan *p, uint64_t seed)
 static void
 add_graph(batch *t, uint64_t seed)
 {
-	const qn_emit_opts opts = {"--test", (uint32_t)seed, .proof = false,
+	const qn_emit_style opts = {"--test", (uint32_t)seed, .proof = false,
 				   .constants = seed % 2 == 0 ? QN_CONSTANTS_WORDS
 							      : QN_CONSTANTS_NUMBERS};
 	builder b;

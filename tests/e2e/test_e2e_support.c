@@ -22,7 +22,8 @@
 
 #include <cmocka.h>
 
-#include "quern/quern.h"
+#include "quern/graph.h"
+#include "quern/measure.h"
 
 typedef struct example {
 	const char *op, *stage;
@@ -245,7 +246,7 @@ try_all(const example *e, qn_activations codes, const char *folder)
 	qn_model *m = load(ctx, e, codes, folder);
 	size_t nin = qn_model_describe(m).inputs;
 	qn_array *x[2], *y;
-	const qn_emit_options emit = {.test = x, .ntest = nin, .test_samples = SAMPLES};
+	const qn_emit_opts emit = {.test = x, .ntest = nin, .test_samples = SAMPLES};
 	const qn_compile_opts opts = {
 		.calib = x,
 		.ncalib = nin,
@@ -285,8 +286,8 @@ every_cell_is_true(void **state)
 		const outcome u8 = try_all(e, QN_ACTIVATIONS_U8, folder);
 		const outcome i16 = try_all(e, QN_ACTIVATIONS_I16, folder);
 
-		if (got.real != (s.real != 0))
-			fail_msg("%s: float is claimed %d", s.name, s.real);
+		if (got.real != (s.float32 != 0))
+			fail_msg("%s: float is claimed %d", s.name, s.float32);
 		if (got.codes != (s.int8 != 0) && !is_rewritten(s.name))
 			fail_msg("%s: int8 is claimed %d", s.name, s.int8);
 		if (u8.codes != (s.uint8 != 0) && !is_rewritten(s.name))

@@ -46,7 +46,7 @@ shared_table(void **state)
 	qn_id g = build_op(&b, QN_OP_gelu, "g", IDS(x), &a, Q("7"));
 	qn_graph_output(b.g, "y", build_op(&b, QN_OP_gelu, "h", IDS(g), &a, Q("7")));
 	e2e_prepare(&b, &t, SAMPLES);
-	const qn_emit_opts opts = {"--test", 1, .proof = false};
+	const qn_emit_style opts = {"--test", 1, .proof = false};
 	build_check(&b, qn_emit_c(t.plan, &opts, &t.test, &b.arena, t.file) == QN_OK);
 	for (size_t i = 0; i < QN_EMITTED_FILES && t.file[i].text != NULL; i++)
 		for (const char *s = t.file[i].text; (s = strstr(s, "[256] = {")) != NULL; s++)

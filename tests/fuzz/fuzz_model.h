@@ -14,6 +14,7 @@
 
 #include "codegen/emit.h"
 #include "driver/context.h"
+#include "quern/measure.h"
 
 enum { MOST_INPUTS = 4, MOST_ELEMENTS = 1 << 14, MOST_MACS = 1 << 20, MOST_NODES = 200 };
 
@@ -89,7 +90,7 @@ fuzz_emit(void *arg, qn_arena *a)
 
 	QN_TRY(qn_plan_make(qn_model_entry(m), "fuzzed", &(qn_plan_opts){.target = qn_target_at(0)},
 			    a, &plan));
-	return qn_emit_c(plan, &(qn_emit_opts){"", 0, .proof = true, .shared_kernels = true}, NULL,
+	return qn_emit_c(plan, &(qn_emit_style){"", 0, .proof = true, .shared_kernels = true}, NULL,
 			 a, file);
 }
 

@@ -4,6 +4,7 @@
  *   FOLDER/NAME.onnx -> qn_load -> qn_run                 the file's operators, in float where it has them
  *                    -> qn_compile -> qn_run, qn_emit     integers; the self-test holds the C to them */
 #include "tests/networks/judge.h"
+#include "quern/measure.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -244,7 +245,7 @@ anew(run *r, const char *path)
 static void
 emit(run *r, qn_model *m)
 {
-	const qn_emit_options opts = {.size = sizeof opts,
+	const qn_emit_opts opts = {.size = sizeof opts,
 				      .name = r->j->name,
 				      .test = &r->in,
 				      .ntest = 1,

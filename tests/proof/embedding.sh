@@ -14,7 +14,9 @@ cp "$QUERN_SOURCE/examples/digits/digits.json" "$QUERN_SOURCE/examples/digits/di
 		#include <stdio.h>
 		#include <stdlib.h>
 		#include <string.h>
-		#include <quern/quern.h>
+		#include <quern/host_ops.h>
+		#include <quern/measure.h>
+		#include <quern/patterns.h>
 		static qn_ctx *ctx;
 		static qn_model *m;
 		static qn_array *samples;

@@ -69,7 +69,7 @@ compile(qn_ctx *ctx, char **argv)
 	qn_array *calib;
 	qn_model *m;
 	qn_compile_opts opts = {.calib = &calib, .calib_names = &name, .ncalib = 1};
-	qn_emit_options emit = {.test = &calib, .ntest = 1};
+	qn_emit_opts emit = {.test = &calib, .ntest = 1};
 	qn_status status = qn_load(ctx, argv[1], &m);
 
 	if (status == QN_OK)

@@ -106,15 +106,37 @@ for out in "$tmp"/*-shared.out "$tmp"/*-static.out; do
 done
 is_empty "$tmp/bad" "all of them emit the same bytes"
 
+# ---- the headers: each compiles alone, and declares nothing twice ----
+
+: >"$tmp/bad"
+for header in "$root"/include/quern/*.h; do
+	name=$(basename "$header")
+	printf '#include <quern/%s>\n#include <quern/%s>\nint quern_header_is_not_empty;\n' "$name" "$name" >"$tmp/alone.c"
+	cp "$tmp/alone.c" "$tmp/alone.cc"
+	for how in "$QUERN_CC -std=c99" "$QUERN_CC -std=c11" ${cxx:+"$cxx -std=c++11"}; do
+		case $how in *++*) file=alone.cc ;; *) file=alone.c ;; esac
+		# shellcheck disable=SC2086 # flags are words
+		$how $warnings -I"$root/include" -fsyntax-only "$tmp/$file" >"$tmp/log" 2>&1 || {
+			echo "$name with $how"
+			head -n 3 "$tmp/log"
+		} >>"$tmp/bad"
+	done
+done
+is_empty "$tmp/bad" "each of $(ls "$root/include/quern" | wc -l) headers compiles alone, as C99, C11 and C++11"
+for header in quern graph patterns calibrate measure host_ops fixed; do
+	[ -e "$root/include/quern/$header.h" ] || echo "$header.h"
+done >"$tmp/bad"
+is_empty "$tmp/bad" "all of them are installed"
+
 # ---- the shared library ----
 
-tr '\n' ' ' <"$root/include/quern/quern.h" | grep -oE 'QN_API [^;(]*[ *]qn_[a-z0-9_]+ *\(' | sed 's/ *($//; s/.*[ *]//' |
+cat "$root"/include/quern/*.h | tr '\n' ' ' | grep -oE 'QN_API [^;(]*[ *]qn_[a-z0-9_]+ *\(' | sed 's/ *($//; s/.*[ *]//' |
 	sort -u >"$tmp/declared"
 if has nm && has readelf; then
 	# Sanitizers mark what they watch with symbols of their own.
 	nm -D --defined-only "$lib/libquern.so" | awk '{print $3}' | grep -v -e '^__odr_asan' -e '^__asan_' | sort -u >"$tmp/exported"
 	comm -13 "$tmp/declared" "$tmp/exported" >"$tmp/bad"
-	is_empty "$tmp/bad" "the shared library exports only what quern.h declares ($(wc -l <"$tmp/exported") functions)"
+	is_empty "$tmp/bad" "the shared library exports only what the headers declare ($(wc -l <"$tmp/exported") functions)"
 	comm -23 "$tmp/declared" "$tmp/exported" >"$tmp/bad"
 	is_empty "$tmp/bad" "… and all of it"
 	grep -v '^qn_' "$tmp/exported" >"$tmp/bad"
@@ -147,7 +169,7 @@ grep -r -l $texts -F -e "$QUERN_SOURCE" -e "$QUERN_BUILD" -e "$tmp" "$root" >"$t
 is_empty "$tmp/bad" "no file holds a folder of the machine that built it"
 
 # Structs that hosts fill and that may grow say their size first (policy at the top of quern.h).
-awk '/^typedef struct qn_[a-z_]*(_opts|_options|_config|_desc) \{/ {name = $3; getline; if ($0 !~ /size_t size;/) print name}' \
-	"$root/include/quern/quern.h" >"$tmp/bad"
+awk '/^(typedef )?struct qn_[a-z_]*(_opts|_options|_config|_desc) \{/ {sub(/^typedef /, ""); name = $2; getline; if ($0 !~ /size_t size;/) print name}' \
+	"$root"/include/quern/*.h >"$tmp/bad"
 is_empty "$tmp/bad" "every struct of options begins with its size"
 finish

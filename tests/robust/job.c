@@ -20,6 +20,8 @@
 #include <cmocka.h>
 
 #include "tests/robust/job_import.h"
+#include "quern/calibrate.h"
+#include "quern/measure.h"
 
 /* ---- files ---- */
 
@@ -116,7 +118,7 @@ job_emit(qn_ctx *ctx, workshop *w)
 	if (status == QN_OK)
 		status = qn_array_load(ctx, job_path(w, "x.npy"), &x);
 	if (status == QN_OK)
-		status = qn_emit(m, w->out, &(qn_emit_options){.test = &x, .ntest = 1}, &info);
+		status = qn_emit(m, w->out, &(qn_emit_opts){.test = &x, .ntest = 1}, &info);
 	return status;
 }
 

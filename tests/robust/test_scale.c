@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "ir/poison.h"
-#include "quern/quern.h"
+#include "quern/patterns.h"
 
 #define MB ((size_t)1 << 20)
 /* Some 50 objects a node stand in arenas; AddressSanitizer has a zone behind each. */
@@ -108,7 +108,7 @@ compile(const char *model, int64_t width)
 	assert_int_equal(qn_compile(net, &(qn_compile_opts){.calib = &samples, .ncalib = 1}),
 			 QN_OK);
 	assert_int_equal(qn_emit(net, in_folder("out"),
-				 &(qn_emit_options){.test = &samples, .ntest = 1}, NULL),
+				 &(qn_emit_opts){.test = &samples, .ntest = 1}, NULL),
 			 QN_OK);
 	qn_close(ctx);
 	assert_int_equal(m.now, 0);

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "quern/quern.h"
+#include "quern/graph.h"
 
 enum { HOST_FILES = 5, HOST_TEXT = 1 << 18 };
 
@@ -141,7 +141,7 @@ static void
 host_emit(host *h)
 {
 	h->status =
-		qn_emit_to(h->m, &(qn_emit_options){.test = &h->x, .ntest = 1}, host_take, h, NULL);
+		qn_emit_to(h->m, &(qn_emit_opts){.test = &h->x, .ntest = 1}, host_take, h, NULL);
 }
 
 static void

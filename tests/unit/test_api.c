@@ -14,8 +14,9 @@
 
 #include <cmocka.h>
 
-#include "quern/quern.h"
+#include "quern/measure.h"
 #include "tests/unit/host_heap.h"
+#include "tests/unit/top1.h"
 
 static const char *
 digits(const char *name)
@@ -64,7 +65,7 @@ whole_job(qn_ctx *ctx, const char *folder)
 		status = qn_compile(m, &(qn_compile_opts){.calib = &calib, .ncalib = 1});
 	if (status == QN_OK)
 		status = qn_emit(m, folder,
-				 &(qn_emit_options){.test = &calib, .ntest = 1, .test_samples = 1},
+				 &(qn_emit_opts){.test = &calib, .ntest = 1, .test_samples = 1},
 				 &info);
 	return status;
 }
@@ -119,7 +120,7 @@ test_run_and_evaluate(void **state)
 	qn_ctx *ctx = qn_open(NULL);
 	qn_model *m;
 	qn_array *calib, *x, *labels, *codes, *real;
-	qn_accuracy before, after;
+	top1 before, after;
 
 	(void)state;
 	assert_int_equal(qn_load(ctx, digits("digits.json"), &m), QN_OK);
@@ -127,10 +128,10 @@ test_run_and_evaluate(void **state)
 	assert_int_equal(qn_array_load(ctx, digits("calib.npy"), &calib), QN_OK);
 	assert_int_equal(qn_array_load(ctx, digits("test_x.npy"), &x), QN_OK);
 	assert_int_equal(qn_array_load(ctx, digits("test_y.npy"), &labels), QN_OK);
-	assert_int_equal(qn_evaluate(m, 1, &x, labels, &before), QN_OK);
+	assert_int_equal(top1_of(m, x, labels, &before), QN_OK);
 	assert_int_equal(qn_compile(m, &(qn_compile_opts){.calib = &calib, .ncalib = 1}), QN_OK);
 	assert_string_equal(qn_model_stage(m), "integer");
-	assert_int_equal(qn_evaluate(m, 1, &x, labels, &after), QN_OK);
+	assert_int_equal(top1_of(m, x, labels, &after), QN_OK);
 	assert_int_equal(before.samples, 500);
 	/* integer accuracy within 0.5 points of float */
 	assert_true(before.correct <= after.correct + 2);

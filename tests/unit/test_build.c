@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "quern/quern.h"
+#include "quern/graph.h"
 #include "tests/unit/host_heap.h"
 
 enum { SIDE = 4, CHANNELS = 2, SAMPLES = 3 };

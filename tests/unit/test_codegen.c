@@ -415,7 +415,7 @@ random_plans(void **state)
 static void
 make_texts(builder *b, qn_emitted *out, uint64_t seed)
 {
-	const qn_emit_opts opts = {"--x", 1, .proof = true};
+	const qn_emit_style opts = {"--x", 1, .proof = true};
 	qn_plan *p;
 
 	build_begin(b, "int", seed);
@@ -518,7 +518,7 @@ times_in(const char *text, const char *word)
 static void
 shared_arguments(void **state)
 {
-	const qn_emit_opts opts = {"--test", 7u, .proof = false};
+	const qn_emit_style opts = {"--test", 7u, .proof = false};
 	qn_emitted file[QN_EMITTED_FILES];
 	builder b;
 

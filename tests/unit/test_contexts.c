@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "tests/unit/host_fixture.h"
+#include "quern/measure.h"
 
 enum { ROUNDS = 4 };
 

@@ -38,7 +38,7 @@ gives_the_files_of_qn_emit(void **state)
 	assert_int_equal(h.status, QN_OK);
 	assert_int_equal(h.nfile, HOST_FILES);
 	assert_non_null(mkdtemp(folder));
-	assert_int_equal(qn_emit(h.m, folder, &(qn_emit_options){.test = &h.x, .ntest = 1}, NULL),
+	assert_int_equal(qn_emit(h.m, folder, &(qn_emit_opts){.test = &h.x, .ntest = 1}, NULL),
 			 QN_OK);
 	for (size_t i = 0; i < h.nfile; i++) {
 		(void)snprintf(path, sizeof path, "%s/%s", folder, h.file[i].name);
@@ -93,13 +93,13 @@ hands_over_nothing_before_the_checks(void **state)
 	host_compile(&h);
 	expect(&h, QN_EUSAGE, qn_emit_to(h.m, NULL, NULL, NULL, NULL), "option.range");
 	expect(&h, QN_EBUDGET,
-	       qn_emit_to(h.m, &(qn_emit_options){.max_weight_bytes = 1}, host_take, &h, &info),
+	       qn_emit_to(h.m, &(qn_emit_opts){.max_weight_bytes = 1}, host_take, &h, &info),
 	       "budget.weights");
 	assert_true(info.weight_bytes > 1);
 	assert_int_equal(info.steps, 1);
 	assert_int_equal(h.calls, 0);
 	/* Names of the host's own; no samples: no self-test. */
-	assert_int_equal(qn_emit_to(h.m, &(qn_emit_options){.name = "other"}, host_take, &h, NULL),
+	assert_int_equal(qn_emit_to(h.m, &(qn_emit_opts){.name = "other"}, host_take, &h, NULL),
 			 QN_OK);
 	assert_int_equal(h.nfile, HOST_FILES - 1);
 	for (size_t i = 0; i < h.nfile; i++)

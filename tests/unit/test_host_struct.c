@@ -10,6 +10,8 @@
 
 #include "driver/context.h"
 #include "driver/host_struct.h"
+#include "quern/measure.h"
+#include "quern/patterns.h"
 
 /* One struct in three releases; the library has the second. */
 typedef struct first {
@@ -163,6 +165,54 @@ quantize_relu(void *user, qn_quantizing *q, const qn_match *m)
 	return qn_dequantize(q, x, "r");
 }
 
+/* A relu whose input is quantized as the struct says; without bits it is refused. */
+static qn_id
+quantize_typed(void *user, qn_quantizing *q, const qn_match *m)
+{
+	return qn_quantize_symbol(q, qn_match_get(m, "x"), "r", "x", user);
+}
+
+static qn_model *
+relu_model(qn_ctx *ctx)
+{
+	qn_model *m;
+
+	assert_int_equal(qn_model_new(ctx, "m", &m), QN_OK);
+	qn_id y = qn_add_input(qn_model_main(m), "x", "tensor<1x2xf32>");
+	y = qn_add_op(qn_model_main(m), "relu", "y", 1, &y, NULL, NULL);
+	assert_int_equal(qn_add_output(qn_model_main(m), "y", y), QN_OK);
+	return m;
+}
+
+static qn_status
+quantize_as(const bench *b, const void *s)
+{
+	const qn_quantizer relu = {.name = "relu",
+				   .text = "relu(x)",
+				   .quantize = quantize_typed,
+				   .user = (void *)(uintptr_t)s};
+
+	const qn_compile_opts o = {.quantizers = &relu, .nquantizers = 1, .stop_after = "quantize"};
+
+	/* the compile itself fails by the callback, after the report of the callback */
+	return qn_compile(relu_model(b->ctx), &o) == QN_OK ? QN_OK : QN_EUSAGE;
+}
+
+/* One element of an array may say a size of 0, as any struct. */
+static qn_status
+one_quantizer(const bench *b, const void *s)
+{
+	return qn_compile(
+		relu_model(b->ctx),
+		&(qn_compile_opts){.quantizers = s, .nquantizers = 1, .stop_after = "partition"});
+}
+
+static qn_status
+one_rule(const bench *b, const void *s)
+{
+	return qn_rewrite_model(relu_model(b->ctx), 1, s, NULL, NULL);
+}
+
 /* qn_search is given to a calibrate callback. */
 static qn_status
 search(const bench *b, const void *s)
@@ -173,13 +223,9 @@ search(const bench *b, const void *s)
 				   .calibrate = qn_search_output,
 				   .user = (void *)(uintptr_t)s};
 	const float data[4] = {-1, 0.5f, 0.25f, 1};
+	qn_model *m = relu_model(b->ctx);
 	qn_array *x;
-	qn_model *m;
 
-	assert_int_equal(qn_model_new(b->ctx, "m", &m), QN_OK);
-	qn_id y = qn_add_input(qn_model_main(m), "x", "tensor<1x2xf32>");
-	y = qn_add_op(qn_model_main(m), "relu", "y", 1, &y, NULL, NULL);
-	assert_int_equal(qn_add_output(qn_model_main(m), "y", y), QN_OK);
 	assert_int_equal(qn_array_new(b->ctx, "f32", 2, (const int64_t[]){2, 2}, data, &x), QN_OK);
 	return qn_compile(m, &(qn_compile_opts){.quantizers = &relu,
 						.nquantizers = 1,
@@ -213,7 +259,10 @@ holds_for_every_struct(void **state)
 		ROW(qn_compile_opts, compile, "model.empty"),
 		ROW(qn_compile_opts, observe, "calibrate.no-data"),
 		ROW(qn_measure_opts, measure, "data.count"),
-		ROW(qn_emit_options, emit, "emit.stage"),
+		ROW(qn_emit_opts, emit, "emit.stage"),
+		ROW(qn_quant_type, quantize_as, "quantize.bits"),
+		ROW(qn_quantizer, one_quantizer, "quantizer.register"),
+		ROW(qn_rewrite_rule, one_rule, "pattern.context"),
 	};
 
 	(void)state;
@@ -243,13 +292,47 @@ holds_for_every_struct(void **state)
 		s.size = rows[i].size + 8;
 		s.byte[rows[i].size + 7] = 1;
 		assert_int_equal(rows[i].call(&b, &s), QN_EUSAGE);
-		assert_int_equal(qn_diag_count(b.ctx), 1);
+		/* … a callback that is refused is a second one */
+		assert_int_equal(qn_diag_count(b.ctx), rows[i].call == quantize_as ? 2 : 1);
 		assert_string_equal(qn_diag_get(b.ctx, 0).id, "struct.size");
 		assert_string_equal(qn_diag_get(b.ctx, 0).place, rows[i].name);
 		s.size = rows[i].size; /* what lies behind this release's struct is not read */
 		assert_int_equal(rows[i].call(&b, &s) == QN_OK, rows[i].plain == NULL);
 		qn_close(b.ctx);
 	}
+}
+
+/* In an array the elements lie as far apart as the first one says, which is larger for a newer host. */
+static void
+steps_through_arrays_by_their_size(void **state)
+{
+	typedef struct newer {
+		qn_quantizer known;
+		int64_t more;
+	} newer;
+	newer list[2] = {
+		{{.size = sizeof(newer), .name = "a", .text = "relu(x)", .quantize = quantize_relu},
+		 0},
+		{{.size = sizeof(newer), .name = "b", .text = "tanh(x)", .quantize = quantize_relu},
+		 0}};
+	qn_compile_opts o = {
+		.quantizers = &list[0].known, .nquantizers = 2, .stop_after = "partition"};
+	qn_ctx *ctx = qn_open(NULL);
+
+	(void)state;
+	assert_int_equal(qn_compile(relu_model(ctx), &o), QN_OK);
+	list[1].known.text = NULL; /* the second one is looked at too */
+	assert_int_equal(qn_compile(relu_model(ctx), &o), QN_EUSAGE);
+	assert_string_equal(qn_diag_get(ctx, 0).id, "quantizer.register");
+	list[1].known.text = "tanh(x)";
+	list[1].more = 1; /* what this release does not know */
+	for (size_t size = 0; size <= sizeof(newer); size += sizeof(newer)) {
+		qn_diag_clear(ctx);
+		list[0].known.size = size; /* 0: nobody knows where the second one is */
+		assert_int_equal(qn_compile(relu_model(ctx), &o), QN_EUSAGE);
+		assert_string_equal(qn_diag_get(ctx, 0).id, "struct.size");
+	}
+	qn_close(ctx);
 }
 
 /* A host that has no member behind alloc_user. */
@@ -275,6 +358,7 @@ main(void)
 		cmocka_unit_test(takes_what_both_know),
 		cmocka_unit_test(refuses_what_it_does_not_know),
 		cmocka_unit_test(holds_for_every_struct),
+		cmocka_unit_test(steps_through_arrays_by_their_size),
 		cmocka_unit_test(reads_no_member_that_an_older_host_lacks),
 	};
 

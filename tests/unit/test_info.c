@@ -104,7 +104,7 @@ test_values(void **state)
 	assert_true(get(f, QN_INFO_FLOAT_OUTPUT, 0, 0, 0) == 1.0f + 1.0f + 0.125f);
 	assert_true(get(f, QN_INFO_INPUT, 0, 1, 1) == 0.25f);
 	set(f, "f.x", 0.25);
-	assert_true(get(f, QN_INFO_CODES, 0, 1, 0) == -2.0f);
+	assert_true(get(f, QN_INFO_QUANTIZED, 0, 1, 0) == -2.0f);
 	set(f, "f.w", 0.5);
 	/* Weights to halves: 1, 0.5, -1, 0 (0.25 is half of a step: to even); the bias in eighths. */
 	assert_true(get(f, QN_INFO_OUTPUT, 0, 2, 0) == 0.75f - 0.75f + 0.125f);
@@ -211,7 +211,7 @@ test_limits(void **state)
 	} rows[] = {
 		{QN_INFO_FLOAT_INPUT, f->nin - 1, QN_OK}, {QN_INFO_FLOAT_INPUT, f->nin, QN_EUSAGE},
 		{QN_INFO_INPUT, f->nin - 1, QN_OK},       {QN_INFO_INPUT, f->nin, QN_EUSAGE},
-		{QN_INFO_CODES, f->npair - 1, QN_OK},     {QN_INFO_CODES, f->npair, QN_EUSAGE},
+		{QN_INFO_QUANTIZED, f->npair - 1, QN_OK},     {QN_INFO_QUANTIZED, f->npair, QN_EUSAGE},
 		{QN_INFO_FLOAT_OUTPUT, 99, QN_OK},        {QN_INFO_OUTPUT, 99, QN_OK},
 	};
 	for (size_t i = 0; i < QN_COUNT(rows); i++)
@@ -237,7 +237,7 @@ test_trials_in_turn(void **state)
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {
 		const qn_symbol_value trial = {"f.x", 1, &rows[i].scale, &rows[i].zp};
 
-		assert_int_equal(qn_info_get(f, QN_INFO_CODES, 0, 0, 1, &trial, &y), QN_OK);
+		assert_int_equal(qn_info_get(f, QN_INFO_QUANTIZED, 0, 0, 1, &trial, &y), QN_OK);
 		assert_true(qn_tensor_f64(y, 0) == rows[i].want); /* of 1.0 */
 	}
 }

@@ -5,6 +5,7 @@
 #endif
 
 #include "tests/unit/samples_rig.h"
+#include "quern/measure.h"
 
 #include <string.h>
 

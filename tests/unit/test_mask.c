@@ -14,7 +14,9 @@
 
 #include <cmocka.h>
 
-#include "quern/quern.h"
+#include "quern/calibrate.h"
+#include "quern/graph.h"
+#include "quern/measure.h"
 
 enum { SAMPLES = 4, N = 8 };
 

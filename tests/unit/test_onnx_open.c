@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "quern/quern.h"
+#include "quern/measure.h"
 
 enum { SAMPLES = 32, MOST_OUT = 4096 };
 

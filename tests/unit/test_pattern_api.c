@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "quern/quern.h"
+#include "quern/patterns.h"
 #include "tests/unit/host_heap.h"
 
 /* %a = add %x, %y   %r = relu %a   %t = tanh %r   %s = mul %t, %a */

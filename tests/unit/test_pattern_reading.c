@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "quern/quern.h"
+#include "quern/patterns.h"
 
 enum { CHAIN = 40 };
 

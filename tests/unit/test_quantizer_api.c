@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "quern/quern.h"
+#include "quern/patterns.h"
 
 enum { TEXT = 1 << 16 };
 
@@ -93,7 +93,7 @@ conv_bias(void *user, qn_quantizing *q, const qn_match *m)
 	qn_id c = qn_match_get(inside, "c") != 0 ? qn_match_get(inside, "c")
 						 : qn_match_get(inside, "d");
 	const char *name = qn_value(before, c).name;
-	qn_quantizing_info o = qn_quantizing_options(q);
+	const qn_quantizing_info *o = qn_quantizing_options(q);
 	qn_id b = qn_match_get(m, "b");
 	char acc[64];
 	qn_id in[3];
@@ -104,7 +104,7 @@ conv_bias(void *user, qn_quantizing *q, const qn_match *m)
 	(void)snprintf(acc, sizeof acc, "%s.acc", name);
 	in[0] = qn_quantize_activation(q, qn_match_get(m, "x"), name, "x");
 	in[1] = qn_quantize_weights(q, qn_match_get(m, "w"), name, "w",
-				    o.per_tensor_weights ? -1 : 0);
+				    o->per_tensor_weights ? -1 : 0);
 	in[2] = qn_quantize_bias(q, b, qn_value(qn_quantizing_graph(q), b).name, in[0], in[1]);
 	return qn_dequantize(q, qn_quantizing_op(q, c, acc, 3, in),
 			     qn_value(before, qn_match_root(inside)).name);
@@ -122,7 +122,7 @@ test_standard_again(void **state)
 	for (size_t i = 0; i < 4; i++) {
 		qn_ctx *ctx = qn_open(NULL);
 		int asked = 0;
-		qn_quantizer mine = {"conv2d_bias", conv_bias_text, NULL,  takes_weights,
+		qn_quantizer mine = {sizeof(qn_quantizer), "conv2d_bias", conv_bias_text, NULL,  takes_weights,
 				     conv_bias,     NULL,           &asked};
 		qn_compile_opts o = {.passes = passes[i % 2], .scheme = i < 2 ? QN_TFLITE : QN_RFC};
 		qn_model *a = two_layers(ctx);
@@ -147,7 +147,7 @@ test_standard_again(void **state)
 static qn_id
 scaled_sum(void *user, qn_quantizing *q, const qn_match *m)
 {
-	const qn_codes codes = {.bits = 6, .symmetric = 0};
+	const qn_quant_type codes = {.bits = 6, .symmetric = 0};
 	qn_graph *g = qn_quantizing_graph(q);
 	qn_id x = qn_quantize_symbol(q, qn_match_get(m, "x"), "sum", "x", &codes);
 	qn_id in[2];
@@ -157,7 +157,7 @@ scaled_sum(void *user, qn_quantizing *q, const qn_match *m)
 	in[1] = qn_match_get(m, "k"); /* a constant inside of the match */
 	in[1] = qn_add_op(g, "mul", NULL, 2, in, NULL, NULL);
 	qn_id y = qn_add_op(g, "add", NULL, 2, in, NULL, NULL);
-	y = qn_quantize_fixed(q, y, NULL, &(qn_codes){.bits = 8, .is_signed = 1}, 0.125, 3);
+	y = qn_quantize_fixed(q, y, NULL, &(qn_quant_type){.bits = 8, .is_signed = 1}, 0.125, 3);
 	return qn_dequantize(q, y, "sum");
 }
 
@@ -387,7 +387,7 @@ static qn_id
 bad_bits(void *user, qn_quantizing *q, const qn_match *m)
 {
 	(void)user;
-	return qn_quantize_symbol(q, qn_match_get(m, "x"), "s", "x", &(qn_codes){.bits = 17});
+	return qn_quantize_symbol(q, qn_match_get(m, "x"), "s", "x", &(qn_quant_type){.bits = 17});
 }
 
 /* The last diagnostic has this id and names the pattern and the node. */
@@ -418,7 +418,7 @@ test_refused(void **state)
 	qn_ctx *ctx = qn_open(NULL);
 	qn_model *m = scaled_model(ctx);
 	qn_id none = 0, far = 100000;
-	qn_quantizer q = {"host.sum", scaled_text, NULL, NULL, scaled_sum, NULL, NULL};
+	qn_quantizer q = {sizeof(qn_quantizer), "host.sum", scaled_text, NULL, NULL, scaled_sum, NULL, NULL};
 	qn_compile_opts o = {.passes = "partition", .quantizers = &q, .nquantizers = 1};
 	const struct {
 		qn_id (*quantize)(void *, qn_quantizing *, const qn_match *);
@@ -459,15 +459,15 @@ test_registration(void **state)
 
 	(void)state;
 	assert_int_equal(qn_pattern_parse(other, "relu(x)", &far), QN_OK);
-	const qn_quantizer good = {"a", "relu(x)", NULL, NULL, scaled_sum, NULL, NULL};
+	const qn_quantizer good = {sizeof(qn_quantizer), "a", "relu(x)", NULL, NULL, scaled_sum, NULL, NULL};
 	const qn_quantizer bad[] = {
-		{NULL, "relu(x)", NULL, NULL, scaled_sum, NULL, NULL},
-		{"b", NULL, NULL, NULL, scaled_sum, NULL, NULL},
-		{"b", "relu(x)", far, NULL, scaled_sum, NULL, NULL},
-		{"b", "relu(x)", NULL, NULL, NULL, NULL, NULL},
-		{"a", "relu(x)", NULL, NULL, scaled_sum, NULL, NULL},
-		{"b", "relu(x", NULL, NULL, scaled_sum, NULL, NULL},
-		{"b", NULL, far, NULL, scaled_sum, NULL, NULL},
+		{sizeof(qn_quantizer), NULL, "relu(x)", NULL, NULL, scaled_sum, NULL, NULL},
+		{sizeof(qn_quantizer), "b", NULL, NULL, NULL, scaled_sum, NULL, NULL},
+		{sizeof(qn_quantizer), "b", "relu(x)", far, NULL, scaled_sum, NULL, NULL},
+		{sizeof(qn_quantizer), "b", "relu(x)", NULL, NULL, NULL, NULL, NULL},
+		{sizeof(qn_quantizer), "a", "relu(x)", NULL, NULL, scaled_sum, NULL, NULL},
+		{sizeof(qn_quantizer), "b", "relu(x", NULL, NULL, scaled_sum, NULL, NULL},
+		{sizeof(qn_quantizer), "b", NULL, far, NULL, scaled_sum, NULL, NULL},
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		qn_quantizer both[2] = {good, bad[i]};

@@ -20,7 +20,7 @@ plan_for(builder *b, const char *target, qn_plan **p)
 static const char *
 source_of(builder *b, const qn_plan *p, int file)
 {
-	const qn_emit_opts opts = {"--test", 1, .proof = false};
+	const qn_emit_style opts = {"--test", 1, .proof = false};
 	qn_emitted out[QN_EMITTED_FILES];
 
 	build_check(b, qn_emit_c(p, &opts, NULL, &b->arena, out) == QN_OK);

@@ -4,6 +4,7 @@
 
 #include "tests/unit/little.h"
 #include "tests/unit/samples_rig.h"
+#include "quern/measure.h"
 
 /* Opens a source and compares the scales with those of calib.npy. */
 static void

@@ -3,6 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "tests/unit/samples_rig.h"
+#include "quern/measure.h"
+#include "tests/unit/top1.h"
 
 /* ---- what is for which input ---- */
 
@@ -205,7 +207,7 @@ test_labels(void **state)
 		"model \"m\" stage float\ngraph @main(%x: tensor<1x3x1x1xf32>) {\n"
 		"  %y = flatten %x\n  return %y\n}\n";
 	world *w = *state;
-	qn_accuracy a;
+	top1 a;
 	qn_model *m;
 	qn_array *x;
 	size_t n;
@@ -230,11 +232,11 @@ test_labels(void **state)
 	show(w);
 	assert_int_equal(status, QN_OK);
 	assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "data"), NULL, 1, &x, &n), QN_OK);
-	assert_int_equal(qn_evaluate(m, 1, &x, NULL, &a), QN_OK);
+	assert_int_equal(top1_of(m, x, NULL, &a), QN_OK);
 	assert_int_equal(a.samples, 3);
 	assert_int_equal(a.correct, 2);
 	assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "data/a"), NULL, 1, &x, &n), QN_OK);
-	assert_int_equal(qn_evaluate(m, 1, &x, NULL, &a), QN_EUSAGE);
+	assert_int_equal(top1_of(m, x, NULL, &a), QN_EUSAGE);
 	assert_string_equal(id(w, 0), "data.labels");
 }
 

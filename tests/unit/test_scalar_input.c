@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-#include "quern/quern.h"
+#include "quern/graph.h"
+#include "quern/measure.h"
 
 enum { SAMPLES = 4, WIDTH = 3 };
 
@@ -110,9 +111,9 @@ needs_no_inputs(void **state)
 	assert_int_equal(qn_run(m, 0, NULL, 1, 1, &out), QN_OK);
 	assert_int_equal(qn_array_dim(out, 0), 4);
 	assert_memory_equal(qn_array_data(out), places, sizeof places);
-	assert_int_equal(qn_emit_to(m, &(qn_emit_options){.size = 0}, take, &f, NULL), QN_OK);
+	assert_int_equal(qn_emit_to(m, &(qn_emit_opts){.size = 0}, take, &f, NULL), QN_OK);
 	assert_int_equal(f.test, 0);
-	assert_int_equal(qn_emit_to(m, &(qn_emit_options){.test = &none}, take, &f, NULL), QN_OK);
+	assert_int_equal(qn_emit_to(m, &(qn_emit_opts){.test = &none}, take, &f, NULL), QN_OK);
 	assert_int_equal(f.test, 1);
 	qn_close(ctx);
 }

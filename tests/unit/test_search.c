@@ -13,7 +13,8 @@
 
 #include <cmocka.h>
 
-#include "quern/quern.h"
+#include "quern/measure.h"
+#include "quern/patterns.h"
 
 enum { IN = 8, OUT = 4, SAMPLES = 40, TEXT = 1 << 14 };
 
@@ -465,10 +466,10 @@ read_inputs(void *user, qn_info *i)
 	assert_string_equal(qn_info_symbol(i, 0).name, "r.x");
 	assert_string_equal(qn_info_symbol(i, 1).name, "r.inner");
 	assert_int_equal(qn_info_read(i, QN_INFO_INPUT, 0, 3, 0, NULL, &v), QN_OK);
-	assert_true(v.count == IN && v.real[0] == ((const float *)user)[3 * IN]);
+	assert_true(v.count == IN && v.values[0] == ((const float *)user)[3 * IN]);
 	assert_int_equal(qn_info_read(i, QN_INFO_INPUT, 1, 3, 1, &trial, &v), QN_OK);
 	for (size_t k = 0; k < v.count; k++) /* squares of halves */
-		assert_true(v.real[k] * 4 == (float)(int)(v.real[k] * 4));
+		assert_true(v.values[k] * 4 == (float)(int)(v.values[k] * 4));
 	assert_int_equal(qn_info_set_range(i, 0, -2, 2), QN_OK);
 	assert_int_equal(qn_info_read(i, QN_INFO_INPUT, 1, 3, 0, NULL, &v), QN_OK);
 	return qn_info_set_range(i, 1, 0, 4);
@@ -510,7 +511,7 @@ test_inner_input(void **state)
 static qn_id
 add_by_channel(void *user, qn_quantizing *q, const qn_match *m)
 {
-	const qn_codes codes = {.bits = 8, .is_signed = 1, .per_axis = 1, .axis = 1};
+	const qn_quant_type codes = {.bits = 8, .is_signed = 1, .per_axis = 1, .axis = 1};
 	const qn_graph *before = qn_quantizing_before(q);
 	const qn_id root = qn_match_root(qn_quantizing_match(q));
 	qn_id in[2], y;
@@ -541,7 +542,7 @@ by_channel(void *user, qn_info *info)
 			assert_int_equal(qn_info_read(info, QN_INFO_FLOAT_INPUT, k, b, 0, NULL, &v),
 					 QN_OK);
 			for (size_t i = 0; i < IN; i++) {
-				const double x = (double)v.real[i];
+				const double x = (double)v.values[i];
 
 				lo[i] = x < lo[i] ? x : lo[i];
 				hi[i] = x > hi[i] ? x : hi[i];

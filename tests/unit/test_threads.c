@@ -8,6 +8,8 @@
 
 #include "driver/context.h"
 #include "tests/unit/host_heap.h"
+#include "quern/measure.h"
+#include "tests/unit/top1.h"
 
 static const char *
 digits(const char *name)
@@ -70,7 +72,7 @@ typedef struct outcome {
 	text model;
 	size_t bytes;
 	void *real, *wave; /* results of the integer and of the float model */
-	qn_accuracy accuracy;
+	top1 accuracy;
 } outcome;
 
 static void *
@@ -102,7 +104,7 @@ everything(int threads, const char *method, size_t bundle_bytes)
 	o.wave = results(m, x, &o.bytes);
 	assert_int_equal(qn_compile(m, &opts), QN_OK);
 	o.real = results(m, x, &o.bytes);
-	assert_int_equal(qn_evaluate(m, 1, &x, array(ctx, "test_y.npy"), &o.accuracy), QN_OK);
+	assert_int_equal(top1_of(m, x, array(ctx, "test_y.npy"), &o.accuracy), QN_OK);
 	assert_int_equal(qn_print(m, QN_FORMAT_JSON, append, &o.model), QN_OK);
 	qn_close(ctx);
 	assert_int_equal(h.live, 0);

@@ -11,7 +11,7 @@
 static const char *
 weights_of(builder *b, qn_constants form, qn_emitted out[QN_EMITTED_FILES])
 {
-	const qn_emit_opts opts = {"--test", 1, .proof = false, .constants = form};
+	const qn_emit_style opts = {"--test", 1, .proof = false, .constants = form};
 	qn_plan *p;
 
 	build_check(b, qn_plan_make(b->g, "net", &(qn_plan_opts){.target = qn_target_at(0)},

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measure.h - running a model at any stage, and measuring it: accuracy, labels, noise of
+ * quantization (docs/evaluation.md).
+ *
+ *   qn_array *y;
+ *   qn_run(m, 1, &samples, 1, 1, &y);                     all samples at once, results as f32
+ *
+ *   qn_measure_opts opts = {.size = sizeof opts, .labels = labels, .against = float_model};
+ *   qn_measure(m, 1, &samples, &opts, print_metric, NULL);      top1, auc, cosine, sqnr …
+ *
+ * Samples are arrays whose dimension 0 counts them, one array for each input, in order or by the
+ * name of the input.  Float inputs take f32 or f64; quantized inputs take their quantized values,
+ * or f32 values, which are quantized.  The interpreter computes what emitted C computes, byte for
+ * byte. */
+#ifndef QUERN_MEASURE_H
+#define QUERN_MEASURE_H
+
+#include "quern/quern.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Runs the entry graph on every batch of the samples.  out[k], which the context owns, receives
+ * all results of output k: quantized values as they are, or with dequantize 1 as f32.  On failure
+ * all of them are NULL. */
+QN_API qn_status qn_run(qn_model *m, size_t nin, qn_array *const *in, int dequantize, size_t nout,
+			qn_array **out);
+
+/* ---- labels ---- */
+
+/* Labels of a file, one integer per sample: .npy, an .npz of one array or with one named labels,
+ * or a table (.csv).  column, of a table: its name in the header, or its number from 1; NULL: the
+ * one named label, else the last.  samples: where they are files and the table has a column of
+ * file names, a row is for the sample of its name ("b.png" or "cats/b.png"); else, and with NULL,
+ * rows are for samples in order. */
+QN_API qn_status qn_labels_open(qn_ctx *ctx, const char *path, const char *column,
+				const qn_array *samples, qn_array **out);
+/* The name of class k of samples in subfolders; NULL after the last and where there are none. */
+QN_API const char *qn_array_class(const qn_array *x, size_t k);
+
+/* ---- metrics ---- */
+
+/* A metric of a model on samples.  Texts live as long as the model. */
+typedef struct qn_metric {
+	const char *name;   /* "top1", "auc", "cosine" … */
+	const char *output; /* the output that it belongs to */
+	const char *unit;   /* "%", "dB" or "" */
+	double value;       /* of sqnr infinity where there is no difference */
+	uint64_t hits, of;  /* of top… and agreement: value is 100 * hits / of; else 0 */
+} qn_metric;
+typedef void qn_metric_fn(void *user, const qn_metric *metric);
+
+/* What a model is measured by: all metrics for which the options hold what they need. */
+typedef struct qn_measure_opts { /* all zero: defaults */
+	size_t size;
+	/* one integer per sample; NULL: the classes of a folder of folders, or none */
+	const qn_array *labels;
+	size_t ntop;       /* 0: top1 alone */
+	const size_t *top; /* each 1 … the number of classes */
+	/* The reference: what this model gives on the same samples.  Where m takes quantized
+	 * values, the reference gets the float values that they stand for, unless it takes the
+	 * same. */
+	qn_model *against;
+	/* … or these float values, an array for each output, a sample each index of dimension 0. */
+	size_t ntarget;
+	qn_array *const *target; /* none of them NULL (QN_EUSAGE, array.null) */
+	/* Score of a sample: "value", "value:K" (element K of the first output), "mse-input"
+	 * (mean of (first output - first input)^2); NULL: "value" where the first output has one
+	 * element per sample. */
+	const char *score;
+	/* so many consecutive samples have one label and one score, their mean; 0: 1 */
+	size_t window;
+} qn_measure_opts;
+
+/* Runs the model, at any stage, on all samples and calls fn for each metric: sums in double, in
+ * the order of the samples, whatever the number of threads.  Quantized values count as the float
+ * values that they stand for.  opts NULL: defaults.  QN_EUSAGE (data.labels): the options hold
+ * nothing to measure by. */
+QN_API qn_status qn_measure(qn_model *m, size_t nin, qn_array *const *in,
+			    const qn_measure_opts *opts, qn_metric_fn *fn, void *user);
+/* Metric i of the table and one line about it; NULL after the last.  "top" stands for top1, top5
+ * … */
+QN_API const char *qn_metric_name(size_t i);
+QN_API const char *qn_metric_help(size_t i);
+
+/* ---- noise of quantization ---- */
+
+/* Signal to quantization noise (SQNR) of a calibrated model that was not requantized yet (stop a
+ * compile after bind), on samples: for every quantized value 10 log10 of the sum of squares of
+ * the float value over that of the difference, in dB. */
+typedef struct qn_noise {
+	size_t values;      /* with a signal and a difference */
+	double mean, least; /* dB over these values */
+	/* the value of the least; lives as long as the model; NULL when values is 0 */
+	const char *worst;
+} qn_noise;
+QN_API qn_status qn_measure_noise(qn_model *m, size_t nin, qn_array *const *in, qn_noise *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
