@@ -49,6 +49,7 @@ typedef struct qn_step {
 	bool in_output; /* straight in output buffer `output` */
 	size_t output;
 	size_t offset, bytes; /* else in scratch */
+	size_t last; /* the last step that reads it, its own number where none does; the number of steps where it is an output */
 	/* Memory in scratch that its kernel writes and that nobody reads after it. */
 	size_t work, work_offset;
 	size_t work_over; /* how much of it is wanted because the result lies where an operand does */
@@ -59,7 +60,7 @@ typedef struct qn_step {
 	qn_id alias; /* the value whose bytes this step's result shares without a kernel call (reshape), or 0 */
 } qn_step;
 
-/* The layers of the source's file that a step computes; none where it is the one called `name`. */
+/* The layers of the source's file that a step computes; none where it is the one called `name`, which may be NULL. */
 void qn_step_layers(const qn_graph *g, const qn_step *s, const char *name, qn_layers *out);
 
 /* What kernels are chosen for (optimize.c). */

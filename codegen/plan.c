@@ -246,6 +246,8 @@ qn_plan_place(qn_plan *plan, qn_arena *a)
 	plan->scratch_bytes = qn_buffers_place(p.buf, p.nbuf, n + 1, a);
 	plan->lower_bound = qn_buffers_alive(p.buf, p.nbuf, n, a, &plan->fullest);
 	set_offsets(&p);
+	for (size_t i = 0; i < n; i++)
+		plan->step[i].last = p.last[i];
 }
 
 /* Places for the plan's steps. */

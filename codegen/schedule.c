@@ -317,6 +317,6 @@ qn_step_layers(const qn_graph *g, const qn_step *s, const char *name, qn_layers 
 	qn_layers_add_node(out, qn_graph_node(g, s->core));
 	for (uint32_t i = 0; i < s->nepilogue; i++)
 		qn_layers_add_node(out, qn_graph_node(g, s->epilogue[i].node));
-	if (out->n == 1 && strcmp(out->name[0], name) == 0)
+	if (name != NULL && out->n == 1 && strcmp(out->name[0], name) == 0)
 		out->n = 0;
 }

@@ -9,31 +9,40 @@
 #include "formats/json_graph.h"
 #include "formats/json_out.h"
 
+/* The type, and scale and zero point where there is one of each. */
 static void
-put_type(qn_json_out *o, const qn_type *t, qn_buf *text)
+put_type(qn_json_out *o, const qn_graph *g, const qn_type *t, qn_buf *text)
 {
+	double scale = 1;
+	int64_t zp = 0;
+
 	text->n = 0;
 	qn_type_print(text, t);
 	qn_json_put_string(o, "type", qn_buf_str(text));
+	if (t->elem->kind != QN_ELEM_UNIFORM || t->elem->gran != QN_PER_TENSOR)
+		return;
+	qn_elem_param(&g->model->types, t->elem, 0, &scale, &zp);
+	qn_json_put_f64(o, "scale", scale);
+	qn_json_put_i64(o, "zero_point", zp);
 }
 
 static void
-put_value(qn_json_out *o, const char *name, const qn_type *t, qn_buf *text)
+put_value(qn_json_out *o, const qn_graph *g, const char *name, const qn_type *t, qn_buf *text)
 {
 	qn_json_open(o, NULL, '{', QN_JSON_FLAT);
 	qn_json_put_string(o, "name", name);
-	put_type(o, t, text);
+	put_type(o, g, t, text);
 	qn_json_put_i64(o, "bytes", (int64_t)qn_type_bytes(t));
 	qn_json_close(o);
 }
 
-/* The layers of the source's file that the step computes, unless it is one of the step's own name. */
+/* The layers of the source's file that the step computes. */
 static void
 put_layers(qn_json_out *o, const qn_graph *g, const qn_step *s)
 {
 	qn_layers layers;
 
-	qn_step_layers(g, s, qn_graph_node(g, s->node)->name, &layers);
+	qn_step_layers(g, s, NULL, &layers);
 	if (layers.n == 0)
 		return;
 	qn_json_open(o, "layers", '[', QN_JSON_FLAT);
@@ -65,7 +74,7 @@ put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 	if (s->nepilogue > 0)
 		put_fused(o, p->g, s, text);
 	put_layers(o, p->g, s);
-	put_type(o, n->type, text);
+	put_type(o, p->g, n->type, text);
 	qn_arena *tmp = qn_arena_child(text->arena);
 	const char *kernel = qn_step_function(p->g, s, tmp);
 	if (kernel != NULL)
@@ -76,11 +85,14 @@ put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 	}
 	qn_arena_release(tmp);
 	qn_json_put_i64(o, "macs", (int64_t)qn_node_macs(p->g, core));
+	qn_json_put_i64(o, "weight_bytes", (int64_t)s->constant_bytes);
 	qn_json_put_i64(o, "bytes", (int64_t)s->bytes);
 	if (s->in_output)
 		qn_json_put_string(o, "output", p->g->output[s->output].name);
-	else if (s->alias == 0)
+	else if (s->alias == 0) {
 		qn_json_put_i64(o, "scratch_offset", (int64_t)s->offset);
+		qn_json_put_i64(o, "last_step", (int64_t)s->last);
+	}
 	if (s->work > 0)
 		qn_json_put_i64(o, "work_bytes", (int64_t)s->work);
 	qn_json_close(o);
@@ -116,6 +128,7 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_st
 
 	qn_buf_init(&hash, b->arena);
 	qn_buf_init(&text, b->arena);
+	text.decimal = true;
 	qn_buff(&hash, "%08x", opts->content_hash);
 	qn_json_out_init(&o, b);
 	qn_json_open(&o, NULL, '{', QN_JSON_LINES);
@@ -133,12 +146,13 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_st
 	qn_json_put_i64(&o, "scratch_lower_bound", (int64_t)p->lower_bound);
 	qn_json_open(&o, "inputs", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < g->ninput; i++)
-		put_value(&o, qn_graph_node(g, g->input[i])->name,
+		put_value(&o, g, qn_graph_node(g, g->input[i])->name,
 			  qn_graph_node(g, g->input[i])->type, &text);
 	qn_json_close(&o);
 	qn_json_open(&o, "outputs", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < g->noutput; i++)
-		put_value(&o, g->output[i].name, qn_graph_node(g, g->output[i].value)->type, &text);
+		put_value(&o, g, g->output[i].name, qn_graph_node(g, g->output[i].value)->type,
+			  &text);
 	qn_json_close(&o);
 	put_clipped(&o, m);
 	qn_json_put_pruned(&o, m);

@@ -59,7 +59,7 @@ both='"x": ['$asym'], "z": ['$asym']'
 at=e.json:/activation_encodings/x
 
 encodings good 0 "" "" "$both" '"w": ['$sym', '$sym']'
-has_words 'encodings good' out/good.report.json '5.000000e-01:-125'
+has_words 'encodings good' out/good.report.json '"scale": 0.5, "zero_point": -125'
 encodings one-for-all 0 "" "" "$both" '"w": ['$sym']'
 encodings per-tensor 0 "" "" "$both" '"w": ['$sym']' --weights per-tensor
 encodings strict 0 "" "" "$both" '"w": ['$(pair 8 True 0.25 -127)']'
