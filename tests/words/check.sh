@@ -164,6 +164,14 @@ done >"$tmp/list"
 unknown "$tmp/known" "$tmp/list" >"$tmp/bad"
 is_empty "$tmp/bad" "the $(wc -l <"$tmp/list") identifiers that pages name exist"
 
+# The figures of README's comparison are those of docs/performance.md.
+sed -n '/^## How it compares/,/^- /p' README.md | grep '^| [a-z]' | grep -oE '[0-9]+(,[0-9]+)+' | sort -u >"$tmp/list"
+[ "$(wc -l <"$tmp/list")" -gt 30 ] || failed "only $(wc -l <"$tmp/list") figures are in README's comparison"
+grep -vxFf - "$tmp/list" >"$tmp/bad" <<-X
+	$(grep -oE '[0-9]+(,[0-9]+)+' docs/performance.md | sort -u)
+X
+is_empty "$tmp/bad" "the $(wc -l <"$tmp/list") figures of README's comparison are in docs/performance.md"
+
 # A planted long line, a link to no file and one to no heading are noticed; what cannot be broken may be long.
 long=$(printf '%0101d' 0)
 mkdir "$tmp/pages"
