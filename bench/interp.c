@@ -208,7 +208,7 @@ main(int argc, char **argv)
 #ifdef QN_BENCH_OPENBLAS
 	printf("OpenBLAS kernels: %s\n", openblas_get_corename());
 #endif
-	printf("float forms: %s\n", qn_simd_get(QN_SIMD_BEST)->name);
+	printf("float implementations: %s\n", qn_simd_get(QN_SIMD_BEST)->name);
 	printf("%-22s %5s %5s %5s %7s %7s %6s   GFLOP/s, one thread\n", "layer", "M", "N", "K",
 	       "quern", "sgemm", "ratio");
 	for (size_t i = 0; i < QN_COUNT(layers); i++) {

@@ -143,7 +143,7 @@ run_in(bench *b, const char *file, const char *text, const section *s, FILE *upd
 	while (k < QN_COUNT(kinds) && strcmp(kinds[k].name, s->name) != 0)
 		k++;
 	if (k == QN_COUNT(kinds))
-		return complain("there is no such kind of section");
+		return complain("unknown kind of section");
 	qn_model_init(&b->model, &b->env, &b->arena, "model");
 	b->status = qn_model_parse(&b->model, file, text, strlen(text));
 	if (b->status == QN_OK)

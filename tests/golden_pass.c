@@ -212,7 +212,7 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_prune(m);
 	if (IS("tables"))
 		return qn_tables(m);
-	(void)complain("there is no such pass");
+	(void)complain("unknown pass");
 	return QN_EUSAGE;
 }
 

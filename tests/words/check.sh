@@ -89,7 +89,7 @@ normal() {
 
 # shellcheck disable=SC2086 # lists of files
 {
-	awk -f "$here/texts.awk" $pages docs/*.json include/quern/*.h examples/*/*.c examples/*/*.cc $sources
+	awk -f "$here/texts.awk" $pages docs/*.json include/quern/*.h examples/*/*.c examples/*/*.cc $sources scripts/*
 	(cd "$tmp" && awk -f "$here/texts.awk" help/*)
 } >"$tmp/texts"
 [ "$(wc -l <"$tmp/texts")" -gt 5000 ] || failed "only $(wc -l <"$tmp/texts") texts were found"

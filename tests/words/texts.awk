@@ -5,6 +5,7 @@
 #                 comments, and literals of C: what programs print there is looked at where it comes from
 #   include/*, examples/*  of C: comments, and string literals
 #   *.json        descriptions of schemas
+#   scripts/*     comments, and what `cat` prints (the help)
 #   *.c *.h *.def string literals; adjacent ones are one text
 #   others        paragraphs (what the program printed)
 function flush() {
@@ -118,9 +119,9 @@ FNR == 1 {
 	flush()
 	path = FILENAME
 	sub(/^[.]\//, "", path)
-	kind = path ~ /[.]md$/ ? "md" : path ~ /[.](c|cc|h|def)$/ ? "c" : path ~ /[.]json$/ ? "json" : "text"
+	kind = path ~ /[.]md$/ ? "md" : path ~ /[.](c|cc|h|def)$/ ? "c" : path ~ /[.]json$/ ? "json" : path ~ /^scripts\// ? "script" : "text"
 	header = kind == "c" && path ~ /^(include|examples)\//
-	fence = in_comment = joining = open_code = 0
+	fence = in_comment = joining = open_code = here = 0
 }
 kind == "md" { md_line($0); next }
 kind == "c" { c_line($0); next }
@@ -128,6 +129,24 @@ kind == "json" {
 	if (match($0, /"(description|title)": *"([^"\\]|\\.)*"/)) {
 		add(substr($0, RSTART, RLENGTH))
 		flush()
+	}
+	next
+}
+kind == "script" {
+	if (here && $0 ~ "^[ \t]*" here "$") {
+		here = 0
+		flush()
+	} else if (here || /^[ \t]*#/) {
+		if (/[A-Za-z]/)
+			add($0)
+		else
+			flush()
+	} else {
+		flush()
+		if (match($0, /cat <<-?.?[A-Z]+/)) {
+			here = substr($0, RSTART, RLENGTH)
+			sub(/.*[^A-Z]/, "", here)
+		}
 	}
 	next
 }
