@@ -139,14 +139,14 @@ qn_fits_add_linear(const qn_step_facts *f)
 	qn_add_linear_args found;
 
 	if (f->from != f->family)
-		return "it reads another storage type than it leaves";
+		return "its operand and its result have different storage types";
 	if (elements(a) < FEW)
 		return "few elements";
 	if (!is_plain(a, a->xs) || !is_plain(a, a->ys))
 		return "an operand is repeated";
-	return find(f, f->g->model->arena, &found)
-		       ? NULL
-		       : "no linear form gives the same result for every pair of quantized values";
+	return find(f, f->g->model->arena, &found) ? NULL
+						   : "no linear function gives the same result for "
+						     "every pair of quantized values";
 }
 
 void *

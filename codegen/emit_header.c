@@ -61,9 +61,12 @@ put_summary(qn_emitter *e, const qn_emit_style *opts, qn_buf *b)
 			qn_buf_putc(b, '\n');
 		}
 	}
-	qn_buff(b, " *   memory    %zu bytes of scratch, %zu bytes of constants, %zu steps\n *\n",
+	qn_buff(b,
+		" *   memory    %zu bytes of activation arena (scratch buffer), %zu bytes of "
+		"constants, %zu steps\n *\n",
 		p->scratch_bytes, p->weight_bytes, p->nstep);
-	qn_buf_puts(b, " * A code c stands for the real number (c - ZERO_POINT) * SCALE.\n */\n");
+	qn_buf_puts(b, " * A quantized value q stands for the float value (q - ZERO_POINT) * "
+		       "SCALE.\n */\n");
 }
 
 static void
@@ -154,7 +157,8 @@ qn_emit_header(qn_emitter *e, const qn_emit_style *opts, bool selftest, qn_buf *
 	put_struct(e, true, b);
 	put_struct(e, false, b);
 	qn_buff(b,
-		"/* Computes the outputs. scratch: %s_SCRATCH_BYTES bytes, aligned to "
+		"/* Computes the outputs. scratch: the activation arena, %s_SCRATCH_BYTES bytes, "
+		"aligned to "
 		"%s_SCRATCH_ALIGN;\n"
 		" * its contents before do not matter and mean nothing after. Inputs, outputs and "
 		"scratch\n"

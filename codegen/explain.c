@@ -2,7 +2,7 @@
 /* explain.c - why each step has its kernel:
  *
  *   conv1_acc  conv2d + requantize: qn_conv2d_dsp, 64 bytes of working memory, 352 of constants, about 30700 instructions
- *              not qn_depthwise3_dsp: its channels do not have a kernel each
+ *              not qn_depthwise3_dsp: it is not depthwise
  *              not qn_winograd_dsp: about 40200 instructions
  *   conv2_acc  conv2d + requantize + max_pool: qn_conv2d_dsp, 2 of its rows at a time for qn_max_pool_s8
  *              5 of 16 channels removed, 720 bytes and 5120 multiplications fewer */
@@ -103,11 +103,11 @@ qn_plan_explain(const qn_plan *p, qn_buf *b)
 		pad(b, width + 2 - strlen(s->name));
 		put_ops(b, p->g, s);
 		if (s->alias != 0) {
-			qn_buf_puts(b, ": no call, the bytes of its operand\n");
+			qn_buf_puts(b, ": no call, it shares the bytes of its operand\n");
 			continue;
 		}
 		const char *name = qn_step_function(p->g, s, b->arena);
-		qn_buff(b, ": %s", name != NULL ? name : "statements of its own");
+		qn_buff(b, ": %s", name != NULL ? name : "its own statements");
 		if (s->strip != NULL)
 			qn_buff(b, ", %d of its rows at a time for %s", s->strip->rows,
 				qn_step_function(p->g, s->strip->pool, b->arena));

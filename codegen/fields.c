@@ -86,7 +86,7 @@ take_length(reader *r, uint32_t *length)
 		return true;
 	for (int i = 0; i < 2 && *r->s >= '0' && *r->s <= '9'; i++)
 		*length = *length * 10 + (uint32_t)(*r->s++ - '0');
-	return *length > 0 && take(r, "]") ? true : refuse(r, "no length of an array");
+	return *length > 0 && take(r, "]") ? true : refuse(r, "expected the length of an array");
 }
 
 /* The names of one declaration, up to its semicolon; each begins with `before`. */
@@ -98,7 +98,7 @@ take_names(reader *r, qn_plain type, const char *before)
 
 	for (;;) {
 		if (!take(r, before) || (f.name = take_word(r)) == NULL)
-			return refuse(r, "no name of a field");
+			return refuse(r, "expected the name of a field");
 		if (!pointer && !take_length(r, &f.length))
 			return false;
 		f.ends_line = take(r, ";");
@@ -108,7 +108,7 @@ take_names(reader *r, qn_plain type, const char *before)
 		if (f.ends_line)
 			return true;
 		if (!take(r, ", "))
-			return refuse(r, "neither ', ' nor ';' after a field");
+			return refuse(r, "expected ', ' or ';' after a field");
 	}
 }
 
@@ -121,8 +121,8 @@ take_pointers(reader *r)
 	for (size_t i = 0; word != NULL && i < QN_COUNT(element); i++)
 		if (strcmp(word, element[i].name) == 0)
 			return take(r, " ") ? take_names(r, element[i].plain, "*")
-					    : refuse(r, "no pointer");
-	return refuse(r, "pointer to elements that no constant has");
+					    : refuse(r, "expected a pointer");
+	return refuse(r, "pointer to elements of an unsupported type");
 }
 
 static bool
@@ -131,7 +131,7 @@ take_declaration(reader *r)
 	if (take(r, "const "))
 		return take_pointers(r);
 	if (!take(r, "int32_t "))
-		return refuse(r, "neither int32_t nor a pointer to const");
+		return refuse(r, "expected int32_t or a pointer to const");
 	if (r->f.n > r->f.nint)
 		return refuse(r, "int32_t after a pointer");
 	return take_names(r, QN_PLAIN_i32, "");
@@ -148,7 +148,7 @@ qn_fields_read(const char *text, const char *name, qn_arena *a)
 	r.s = strstr(text, qn_buf_str(&open));
 	if (r.s == NULL) {
 		r.s = text;
-		(void)refuse(&r, "no declaration of the struct");
+		(void)refuse(&r, "expected the declaration of the struct");
 		return r.f;
 	}
 	r.s += open.n;

@@ -8,7 +8,7 @@
 #include "runtime/channels.h"
 #include "runtime/forms.h"
 
-#define OP(name, min_in, max_in, attributes, behaviour, family)                                         \
+#define OP(name, min_in, max_in, attributes, behaviour, family)                                    \
 	extern const qn_emit_form qn_emit_op_##name;
 #include "ir/ops.def"
 
@@ -89,19 +89,19 @@ epilogue_differs(const qn_kernel *k, const qn_step_facts *f)
 	const qn_step *s = f->step;
 
 	if (k->fused == NULL)
-		return s->nepilogue > 0 ? "its kernel computes no other node with its own" : NULL;
+		return s->nepilogue > 0 ? "its kernel cannot be fused with another node" : NULL;
 	if (s->nepilogue != 1 || f->node->op != QN_OP_requantize)
-		return "its kernel computes a requantize with its own node";
+		return "its kernel can only be fused with a requantize";
 	if (qn_zero_points_differ(f->g, f->node))
 		return "the zero points of the requantize differ between channels";
 	if (f->from != qn_family_of(f->node->type->elem))
-		return "its kernel leaves the storage type that it reads";
+		return "the result of its kernel has the storage type of the operand";
 	const qn_requantize_args *r = s->epilogue[0].args;
 	if (r->zi != 0)
 		return "the accumulators of the requantize have a zero point";
 	if (r->mult_n != 1 &&
 	    (r->inner != 1 || r->channels != qn_kernel_int(s->args, k->fused->channels)))
-		return "the multipliers of the requantize lie along another axis";
+		return "the multipliers of the requantize are along another axis";
 	return NULL;
 }
 
@@ -109,9 +109,9 @@ const char *
 qn_kernel_differs(const qn_kernel *k, const qn_step_facts *f)
 {
 	if (!has(k->families, f->family))
-		return "its kernel does not take the storage type of its values";
+		return "its kernel does not support the storage type of its values";
 	if (!has(k->reads, f->from))
-		return "its kernel does not read the storage type of its operand";
+		return "its kernel does not support the storage type of its operand";
 	if ((k->needs & ~f->features) != 0)
 		return "it is for another target";
 	const char *why = epilogue_differs(k, f);
@@ -170,13 +170,14 @@ qn_fits_fixed(const qn_step_facts *f)
 {
 	return qn_has_fixed_output(&f->g->model->types, f->core, f->node->type->elem)
 		       ? NULL
-		       : "its result has other parameters than its kernel gives";
+		       : "its kernel gives its result other parameters";
 }
 
 const char *
 qn_fits_own(const qn_step_facts *f)
 {
-	return f->from == f->family ? NULL : "it reads another storage type than it leaves";
+	return f->from == f->family ? NULL
+				    : "its operand and its result have different storage types";
 }
 
 const char *

@@ -25,7 +25,7 @@ fits_add_linear_dsp(const qn_step_facts *f)
 	const qn_add_args *a = f->step->args;
 
 	if (a->lo > INT8_MIN || a->hi < INT8_MAX)
-		return "its results do not take all of i8";
+		return "its results do not use the full range of i8";
 	return qn_fits_add_linear(f);
 }
 
@@ -115,13 +115,13 @@ const qn_emit_form qn_emit_op_logical_xor = QN_KERNELS(logic);
 const qn_emit_form qn_emit_op_logical_not = QN_KERNELS(negation);
 const qn_emit_form qn_emit_op_where = QN_KERNELS(where);
 
-#define REMAINDER "a remainder jumps where the codes of its operands are rounded"
+#define REMAINDER "a remainder is not continuous where its quantized operands are rounded"
 const qn_emit_form qn_emit_op_mod = {.why = REMAINDER};
 const qn_emit_form qn_emit_op_floor_div = {.why = REMAINDER};
 
 #define BITS(name)                                                                                 \
 	const qn_emit_form qn_emit_op_##name = {                                                   \
-		.why = "it computes with plain integers, which are no codes"};
+		.why = "it computes with plain integers, which are not quantized"};
 BITS(bitwise_and)
 BITS(bitwise_or)
 BITS(bitwise_xor)
@@ -129,6 +129,6 @@ BITS(bitwise_not)
 BITS(shift_left)
 BITS(shift_right)
 
-#define CLASSIFY "codes are numbers that are finite"
+#define CLASSIFY "quantized values are always finite"
 const qn_emit_form qn_emit_op_is_nan = {.why = CLASSIFY};
 const qn_emit_form qn_emit_op_is_inf = {.why = CLASSIFY};

@@ -78,7 +78,7 @@ qn_fits_depthwise_dsp(const qn_step_facts *f)
 	const qn_layer l = qn_layer_of_conv(f);
 
 	if (a->groups != a->in_c || a->out_c != a->in_c)
-		return "its channels do not have a kernel each";
+		return "it is not depthwise";
 	if (a->in_c < 4)
 		return "fewer than four channels";
 	return differs(f, &l, TWICE);
@@ -101,7 +101,7 @@ qn_dsp_conv_over(const qn_conv2d_args *a)
 	if (a->stride_h != 1 || a->stride_w != 1 || a->out_h != a->in_h || a->out_w != a->in_w ||
 	    a->out_c != a->in_c)
 		return "its result is not of the same pixels and channels";
-	return a->dil_h == 1 && a->pad_t < a->k_h ? NULL : "its windows reach over too many rows";
+	return a->dil_h == 1 && a->pad_t < a->k_h ? NULL : "its windows span too many rows";
 }
 
 /* Rows are laid out before they are written; with 3x3 also the first pixel of the next one. */

@@ -68,7 +68,7 @@ fits_depthwise(const qn_step_facts *f)
 	const qn_conv2d_args *a = &((const qn_conv2d_call *)f->step->args)->args;
 
 	if (a->groups != a->in_c || a->out_c != a->in_c)
-		return "its channels do not have a kernel each";
+		return "it is not depthwise";
 	if (weights_of(f) == NULL)
 		return "the weights are not constant";
 	return fits_blocks(a->out_c);

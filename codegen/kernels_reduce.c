@@ -149,10 +149,11 @@ static const qn_kernel norm[] = {{.name = "qn_norm_q",
 const qn_emit_form qn_emit_op_softmax = QN_KERNELS(softmax);
 const qn_emit_form qn_emit_op_log_softmax = QN_KERNELS(log_softmax);
 const qn_emit_form qn_emit_op_l2_norm = QN_KERNELS(l2_norm);
-const qn_emit_form qn_emit_op_lrn = {.why = "it has no integer form"};
+const qn_emit_form qn_emit_op_lrn = {.why = "it has no integer implementation"};
 const qn_emit_form qn_emit_op_layer_norm = QN_KERNELS(norm);
 const qn_emit_form qn_emit_op_instance_norm = QN_KERNELS(norm);
 const qn_emit_form qn_emit_op_rms_norm = QN_KERNELS(norm);
 const qn_emit_form qn_emit_op_batch_norm = {
-	.why = "it has no integer form; clean-up folds it into a convolution or makes it one",
+	.why = "it has no integer implementation; the pass clean folds it into a convolution or "
+	       "converts it to one",
 };

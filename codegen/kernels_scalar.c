@@ -57,7 +57,7 @@ qn_fits_conv2d_over_scalar(const qn_step_facts *f)
 		return why;
 	if (!pixels)
 		return "its result is not of the same pixels and channels";
-	return rows || a->k_h * a->k_w == 1 ? NULL : "its windows reach over too many rows";
+	return rows || a->k_h * a->k_w == 1 ? NULL : "its windows span too many rows";
 }
 
 const char *
@@ -67,7 +67,7 @@ qn_fits_depthwise3_scalar(const qn_step_facts *f)
 	const qn_layer l = qn_layer_of_conv(f);
 
 	if (a->groups != a->in_c || a->out_c != a->in_c)
-		return "its channels do not have a kernel each";
+		return "it is not depthwise";
 	if (a->k_h != 3 || a->k_w != 3 || a->dil_h != 1 || a->dil_w != 1)
 		return "its windows are not 3x3";
 	return differs(f, &l);

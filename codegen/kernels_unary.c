@@ -30,7 +30,7 @@ fits_curve(const qn_step_facts *f)
 {
 	const qn_lut *lut = f->step->args;
 
-	return lut->plain == QN_PLAIN_u16 ? NULL : "its scales are not those of the curve";
+	return lut->plain == QN_PLAIN_u16 ? NULL : "its scales differ from those of its table";
 }
 
 #define CURVE(kernel)                                                                              \
@@ -86,7 +86,7 @@ bits_read(const qn_step_facts *f)
 	static const char *name(const qn_step_facts *f)                                            \
 	{                                                                                          \
 		if (qn_zero_points_differ(f->g, f->core) != (is_axis))                             \
-			return "its zero points are others: one, or one for each channel";         \
+			return "its zero points must be one, or one per channel";                  \
 		return (reads) ? NULL : "its kernel reads another storage type";                   \
 	}
 FITS(fits_own, false, f->from == f->family)
@@ -131,8 +131,9 @@ static const qn_kernel requantize[] = {
 	BY_AXIS("qn_requantize_axis_s64_q", TO_ALL, .fits = fits_axis_64),
 };
 
-const qn_emit_form qn_emit_op_quantize = {.why = "it reads real numbers; emitted code has none"};
-const qn_emit_form qn_emit_op_dequantize = {.why = "it leaves real numbers; emitted code has none"};
+const qn_emit_form qn_emit_op_quantize = {.why = "it reads float values; emitted code has none"};
+const qn_emit_form qn_emit_op_dequantize = {
+	.why = "its result is float; emitted code has no float values"};
 const qn_emit_form qn_emit_op_requantize = QN_KERNELS(requantize);
 const qn_emit_form qn_emit_op_scast = {.alias = true};
 

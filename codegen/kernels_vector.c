@@ -66,7 +66,7 @@ rows_differ(const qn_step_facts *f, const qn_layer *l)
 
 	return why != NULL || (f->features & QN_TARGET_PAIRS) == 0 || pairs_fit(l, LANES / 2)
 		       ? why
-		       : "two weights of -128 stand eight inputs apart";
+		       : "two weights of -128 are eight inputs apart";
 }
 
 const char *
@@ -90,13 +90,12 @@ qn_fits_depthwise_vector(const qn_step_facts *f)
 	const qn_layer l = qn_layer_of_conv(f);
 
 	if (a->groups != a->in_c || a->out_c != a->in_c)
-		return "its channels do not have a kernel each";
+		return "it is not depthwise";
 	if (a->dil_h != 1 || a->dil_w != 1)
 		return "its windows have gaps";
 	const char *why = differs(f, &l);
 
-	return why != NULL || pairs_fit(&l, 1) ? why
-					       : "two weights of -128 stand beside each other";
+	return why != NULL || pairs_fit(&l, 1) ? why : "two weights of -128 are adjacent";
 }
 
 const char *

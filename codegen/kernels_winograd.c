@@ -19,7 +19,7 @@ qn_fits_winograd_dsp(const qn_step_facts *f)
 	    a->dil_w != 1)
 		return "its windows are not 3x3, one apart";
 	if (l.bits == 4)
-		return "its weights have 4 bits, which it would keep as 16";
+		return "its weights have 4 bits, which it would store as 16";
 	return qn_layer_differs(f, &l, A_QUARTER, MOST_SHIFT,
 				"four times the sums of a channel may be too large");
 }

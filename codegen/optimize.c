@@ -41,9 +41,9 @@ qn_optimize_find(qn_env *env, const char *name, qn_optimize *out)
 
 enum { SLACK = 256 }; /* bytes that do not matter, in networks of a few layers */
 
-static const char of_size[] = "plain kernels are asked for (size)";
-static const char too_much_scratch[] = "with its working memory scratch would be over 9/8 of that "
-				       "of plain kernels, or over the budget";
+static const char of_size[] = "plain kernels are requested (optimize size)";
+static const char too_much_scratch[] = "with its working memory the activation arena would exceed "
+				       "9/8 of that of plain kernels, or the budget";
 
 typedef struct limits {
 	size_t scratch, weights;
@@ -210,9 +210,8 @@ save_constants(const qn_plan *p, const limits *l, choices *c, qn_arena *tmp, boo
 			continue;
 		qn_buf_init(&b, c->arena);
 		qn_buff(&b,
-			"with its constants, %zu bytes more, they would be over 6/5 of those of "
-			"plain "
-			"kernels, or over the budget",
+			"with its constants, %zu bytes more, the constants would exceed 6/5 of "
+			"those of plain kernels, or the budget",
 			s[i].bytes);
 		decline(c, s[i].step->core, s[i].step->kernel, qn_buf_str(&b));
 	}
@@ -252,8 +251,8 @@ static qn_status
 balance(const qn_plan *fast, const qn_plan_opts *o, qn_arena *a, qn_arena *tmp,
 	const qn_declined *const **out)
 {
-	static const char over[] = "with fast kernels constants or scratch would be over what is "
-				   "allowed";
+	static const char over[] =
+		"with fast kernels the constants or the activation arena would exceed the limit";
 	const choices all = plain_ones(fast, over, a);
 	choices some = choices_new(fast, a);
 	bool found = false;

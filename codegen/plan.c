@@ -172,7 +172,7 @@ static qn_status
 too_large(const qn_plan *p, const char *place, const char *what, const char *name, size_t bytes)
 {
 	return qn_report(p->g->model->env, QN_EUNSUPPORTED, "emit.unsupported", place,
-			 "%s '%s' has %zu bytes; objects of target %s have %zu at most: make it "
+			 "%s '%s' has %zu bytes; objects of target %s can have %zu: make it "
 			 "smaller, or compile for another target",
 			 what, name, bytes, p->target->name, p->target->most);
 }
@@ -203,7 +203,8 @@ check_sizes(const qn_plan *p, const qn_emitter *e)
 					   p->step[i].bytes);
 	}
 	if (status == QN_OK && most > 0 && p->scratch_bytes > most)
-		status = too_large(p, "", "the scratch memory of", p->name, p->scratch_bytes);
+		status = too_large(p, "", "the activation arena (scratch buffer) of", p->name,
+				   p->scratch_bytes);
 	return status;
 }
 
@@ -258,10 +259,10 @@ place(qn_plan *plan, qn_arena *a)
 		qn_emit_measure_loads(plan, a);
 	qn_plan_place(plan, a);
 	if (plan->scratch_bytes > INT32_MAX)
-		return qn_report(
-			plan->g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",
-			"the program needs %zu bytes of scratch memory; 2^31 - 1 are the limit",
-			plan->scratch_bytes);
+		return qn_report(plan->g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",
+				 "the program needs an activation arena (scratch buffer) of %zu "
+				 "bytes; 2^31 - 1 is the limit",
+				 plan->scratch_bytes);
 	return count_weights(plan, a);
 }
 

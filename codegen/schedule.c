@@ -77,9 +77,8 @@ check_node(scheduler *s, const qn_node *n)
 	else if (qn_elem_is_float(n->type->elem))
 		fail(s, qn_report(s->g->model->env, QN_EUNSUPPORTED, "emit.float",
 				  qn_node_place(s->g, n),
-				  "node '%s' (op %s) has a value of a float type; emitted code is "
-				  "integers only: "
-				  "quantize and legalize the graph first",
+				  "node '%s' (op %s) has a value of a float type; emitted code has "
+				  "only integers: quantize and legalize the graph first",
 				  n->name, qn_opinfo_of(n)->name));
 	else if (qn_type_count(n->type) < 0)
 		unsupported(s, n, "its shape is not static");
@@ -101,7 +100,7 @@ prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 
 	if (f == NULL || f->prepare == NULL) {
 		qn_report(g->model->env, QN_EUNSUPPORTED, "emit.unsupported", qn_node_place(g, n),
-			  "op %s of node '%s' cannot be emitted: it has no integer form",
+			  "op %s of node '%s' cannot be emitted: it has no integer implementation",
 			  qn_opinfo_of(n)->name, n->name);
 		return NULL;
 	}
@@ -266,8 +265,7 @@ qn_schedule_make(const qn_graph *g, const qn_target *target, const qn_declined *
 	qn_names_init(&s.names, a);
 	if (g->noutput == 0)
 		return qn_report(g->model->env, QN_EINVALID, "emit.outputs", "",
-				 "graph '%s' has no outputs, so there is nothing to compute",
-				 g->name);
+				 "graph '%s' has no outputs", g->name);
 	count_uses(&s);
 	for (id = 1; id < g->n; id++)
 		if (s.uses[id] > 0)

@@ -76,8 +76,8 @@ qn_array_type(qn_array *x, const char *dtype, int rank, const int64_t *shape)
 	if (p == QN_NPLAIN)
 		return NULL;
 	if (rank < 0 || rank > QN_MAX_RANK) {
-		(void)qn_report(env, QN_EUSAGE, "array.rank", "", "rank %d is not within 0 and %d",
-				rank, QN_MAX_RANK);
+		(void)qn_report(env, QN_EUSAGE, "array.rank", "", "rank %d is not in 0..%d", rank,
+				QN_MAX_RANK);
 		return NULL;
 	}
 	for (int i = 0; i < rank; i++)

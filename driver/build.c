@@ -111,7 +111,7 @@ check_inputs(const build_call *c)
 		if (c->in[i] >= c->g->n)
 			return qn_report(c->g->model->env, QN_EUSAGE, "graph.value.undefined",
 					 place(c, "node"),
-					 "input %zu is value %u of a graph that has %u", i,
+					 "input %zu is value %u, but the graph has %u values", i,
 					 c->in[i], c->g->n - 1);
 	return QN_OK;
 }
@@ -176,12 +176,12 @@ add_output(void *arg, qn_arena *scratch)
 	(void)scratch;
 	if (c->id >= c->g->n)
 		return qn_report(c->g->model->env, QN_EUSAGE, "graph.value.undefined",
-				 place(c, "output"), "value %u of a graph that has %u", c->id,
+				 place(c, "output"), "value %u, but the graph has %u values", c->id,
 				 c->g->n - 1);
 	for (size_t i = 0; i < c->g->noutput; i++)
 		if (strcmp(c->g->output[i].name, c->name) == 0)
 			return qn_report(c->g->model->env, QN_EINVALID, "graph.name.duplicate",
-					 place(c, "output"), "two outputs have this name");
+					 place(c, "output"), "duplicate output name");
 	qn_graph_output(c->g, c->name, c->id);
 	return QN_OK;
 }

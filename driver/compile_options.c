@@ -36,28 +36,26 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {
 		if (rows[i].value < 0 || rows[i].value > rows[i].most)
 			return qn_report(m->env, QN_EUSAGE, "option.range", rows[i].name,
-					 "%d is no value of this option, the largest is %d",
+					 "invalid value %d of this option (expected at most %d)",
 					 rows[i].value, rows[i].most);
 		if (rows[i].value != 0 && m->stage >= rows[i].late)
-			return qn_report(
-				m->env, QN_EUSAGE, "option.late", rows[i].name,
-				"the model is %s already, this option would change nothing; "
-				"leave it out or start from an earlier stage",
-				qn_stage_names[m->stage]);
+			return qn_report(m->env, QN_EUSAGE, "option.late", rows[i].name,
+					 "the model is %s already, this option would change "
+					 "nothing; remove it or start from an earlier stage",
+					 qn_stage_names[m->stage]);
 	}
 	if (o->align != 0 && o->align < QN_FIX_LEAST)
 		return qn_report(m->env, QN_EUSAGE, "option.range", "align",
-				 "%d bits are too few, take %d to %d", o->align, QN_FIX_LEAST,
-				 QN_FIX_MOST);
+				 "invalid value %d (expected %d to %d bits)", o->align,
+				 QN_FIX_LEAST, QN_FIX_MOST);
 	if (o->encodings != NULL && o->stats != NULL)
 		return qn_report(m->env, QN_EUSAGE, "encodings.stats", "encodings",
-				 "statistics are of all values, and encodings say what some have; "
-				 "give encodings with samples (--calib), or leave one of them out");
+				 "statistics are for all values, and encodings set some of them; "
+				 "give encodings with samples (--calib), or remove one of them");
 	if (o->scheme == QN_RFC && o->activations == QN_ACTIVATIONS_U8)
 		return qn_report(
 			m->env, QN_EUSAGE, "option.activations", "activations",
-			"scheme rfc makes symmetric codes, which u8 has none of; take i8 or "
-			"i16");
+			"scheme rfc quantizes symmetrically, which u8 cannot; use i8 or i16");
 	return qn_method_parse(m->env, m->arena, o->method, &method);
 }
 

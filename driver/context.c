@@ -159,7 +159,7 @@ enter(qn_model *m, qn_guarded_fn *fn, void *arg)
 	if (box->broken)
 		return qn_report(
 			&box->ctx->env, QN_EUSAGE, "model.broken", "",
-			"memory ran out while this model was changed; free it and load it again");
+			"out of memory while this model was changed; free it and load it again");
 	qn_status status = qn_guard(box->ctx, call, &e);
 	m->scratch = m->arena;
 	return status;
@@ -172,7 +172,7 @@ check(void *arg, qn_arena *scratch)
 
 	if (qn_model_entry(m) == NULL || qn_model_entry(m)->noutput == 0)
 		return qn_report(m->env, QN_EINVALID, "model.empty", m->name,
-				 "the graph has no output; name at least one");
+				 "the graph has no outputs; add at least one");
 	QN_TRY(qn_model_verify(m));
 	return qn_limits_check(m, scratch);
 }

@@ -93,7 +93,7 @@ check_budget(qn_env *env, const qn_plan *p, const char *id, const char *what, si
 	     size_t most)
 {
 	const char *way = p->optimize == QN_OPTIMIZE_SPEED
-				  ? ": optimize 'balanced' keeps to it where it can"
+				  ? ": optimize 'balanced' meets it where it can"
 				  : "";
 
 	if (most == 0 || have <= most)
@@ -111,7 +111,7 @@ measure(emit_call *c, const qn_plan *p)
 
 	c->info = (qn_emit_info){qn_arena_str(c->m->arena, p->name), p->scratch_bytes,
 				 p->lower_bound, p->weight_bytes, p->nstep};
-	qn_status scratch = check_budget(c->m->env, p, "budget.scratch", "scratch",
+	qn_status scratch = check_budget(c->m->env, p, "budget.scratch", "activation arena",
 					 p->scratch_bytes, o->max_scratch_bytes);
 	qn_status weights = check_budget(c->m->env, p, "budget.weights", "constants",
 					 p->weight_bytes, o->max_weight_bytes);
@@ -194,8 +194,9 @@ hand_over(const emit_call *c, size_t n, const qn_file_out *files, qn_arena *a)
 		qn_buf_end(&b);
 		qn_arena_release(tmp);
 		if (h.stopped)
-			return qn_report(c->m->env, QN_EIO, "emit.write", h.name,
-					 "the host's callback did not take the file");
+			return qn_report(
+				c->m->env, QN_EIO, "emit.write", h.name,
+				"the callback of the host program did not accept the file");
 	}
 	return QN_OK;
 }
@@ -207,8 +208,8 @@ warn_of_name(qn_env *env, const char *name, const char *wanted, qn_arena *a)
 {
 	if (strcmp(qn_ident_clean(a, wanted), name) != 0)
 		qn_warn(env, "emit.name", wanted,
-			"files and symbols are called '%s': the model's own name is too long, or "
-			"belongs to C, to a header or to other files; --name gives another",
+			"files and symbols are named '%s': the model's name is too long, or "
+			"reserved in C, in a header or by other files; choose one with --name",
 			name);
 }
 

@@ -149,7 +149,7 @@ put_method(qn_buf *b, const qn_statistics *s)
 	qn_buf_putc(b, '\n');
 	if (s->method.method->search != NULL)
 		qn_buf_puts(b,
-			    "note         ranges are where the search of a compilation begins\n");
+			    "note         the search of a compilation starts from these ranges\n");
 }
 
 static void

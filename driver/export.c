@@ -47,7 +47,7 @@ export_model(void *arg, qn_arena *scratch)
 				   &b);
 	else
 		return qn_report(c->m->env, QN_EINVALID, "export.stage", c->m->name,
-				 "encodings are those of a calibrated model; this one is %s",
+				 "only a calibrated model has encodings; this one is %s",
 				 qn_stage_names[c->m->stage]);
 	return qn_file_write(c->m->env, c->path, b.data, b.n);
 }

@@ -37,8 +37,7 @@ qn_host_struct_take(qn_env *env, const char *name, size_t first, const void *fro
 		return refuse(env, name, "", have, size);
 	for (size_t i = size; i < have; i++)
 		if (byte[i] != 0)
-			return refuse(env, name, ", and there is more behind them that is not 0",
-				      have, size);
+			return refuse(env, name, ", and bytes after them are not 0", have, size);
 	memcpy(to, from, have < size ? have : size);
 	memcpy(to, &size, sizeof size);
 	return QN_OK;

@@ -163,15 +163,14 @@ search_opts(qn_env *env, const qn_info *i, const qn_search *s, qn_arena *scratch
 			continue;
 		out->param[k] = given[k];
 		if (!(given[k] >= p->least && given[k] <= p->most))
-			status =
-				qn_report(env, QN_EUSAGE, "calibrate.search", i->part->out,
-					  "%s of the search is %g; give a number from %g to %g, or "
-					  "0 for %g",
-					  p->name, given[k], p->least, p->most, p->otherwise);
+			status = qn_report(env, QN_EUSAGE, "calibrate.search", i->part->out,
+					   "%s of the search is %g (expected a number from %g to "
+					   "%g, or 0 for %g)",
+					   p->name, given[k], p->least, p->most, p->otherwise);
 	}
 	if (s->metric != QN_SEARCH_MSE && s->metric != QN_SEARCH_COSINE)
 		status = qn_report(env, QN_EUSAGE, "calibrate.search", i->part->out,
-				   "there is no metric %d; give QN_SEARCH_MSE or QN_SEARCH_COSINE",
+				   "unknown metric %d (expected QN_SEARCH_MSE or QN_SEARCH_COSINE)",
 				   (int)s->metric);
 	return status;
 }

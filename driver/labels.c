@@ -119,11 +119,11 @@ read_label(labels_call *c, size_t row, size_t column)
 		c->label[row] = (int64_t)v.number;
 		return QN_OK;
 	}
-	return qn_report(
-		&c->ctx->env, QN_EINVALID, "labels.number", qn_csv_place(&c->csv, row, buf),
-		"cell %zu, '%.*s', is no class: a whole number from 0 on (--label-column tells "
-		"which cell is)",
-		column + 1, (int)(v.n < 40 ? v.n : 40), v.s);
+	return qn_report(&c->ctx->env, QN_EINVALID, "labels.number",
+			 qn_csv_place(&c->csv, row, buf),
+			 "cell %zu: '%.*s' is not a class (expected an integer from 0); choose the "
+			 "column with --label-column",
+			 column + 1, (int)(v.n < 40 ? v.n : 40), v.s);
 }
 
 /* Rows by the names of files. */
@@ -140,8 +140,8 @@ match_names(labels_call *c, size_t column, qn_arena *scratch, int64_t *out)
 
 		if (qn_map_get(&rows, name.s, name.n) != NULL)
 			status = qn_report(&c->ctx->env, QN_EINVALID, "labels.twice",
-					   qn_csv_place(&c->csv, i, buf),
-					   "'%.*s' has a row already", (int)name.n, name.s);
+					   qn_csv_place(&c->csv, i, buf), "duplicate row of '%.*s'",
+					   (int)name.n, name.s);
 		else
 			qn_map_put(&rows, name.s, name.n, &c->label[i]);
 	}
@@ -158,7 +158,7 @@ match_names(labels_call *c, size_t column, qn_arena *scratch, int64_t *out)
 			out[i] = *found;
 		else
 			status = qn_report(&c->ctx->env, QN_EINVALID, "labels.missing", path,
-					   "no row of %s is for this file: cell %zu should be '%s'",
+					   "%s has no row for this file: cell %zu should be '%s'",
 					   c->path, column + 1, base);
 	}
 	return status;
@@ -218,7 +218,7 @@ open_arrays(labels_call *c)
 	if (c->x != NULL)
 		return QN_OK;
 	return qn_report(&c->ctx->env, QN_EINVALID, "data.labels", c->path,
-			 "none of the %zu arrays is called labels", n);
+			 "no array is named 'labels' (of %zu arrays)", n);
 }
 
 qn_status
@@ -268,7 +268,7 @@ qn_labels_for(qn_model *m, const qn_array *labels, const qn_source *samples, siz
 	if (qn_plain_table[x->type->elem->plain].is_float || n != (int64_t)wanted)
 		return qn_report(
 			m->env, QN_EINVALID, "data.labels", labels->name,
-			"%lld labels of %s for %zu samples; one integer a sample is needed",
+			"%lld labels of %s for %zu samples (expected one integer per sample)",
 			(long long)n, qn_plain_table[x->type->elem->plain].name, wanted);
 	int64_t *label = QN_NEW(a, int64_t, (size_t)n + 1);
 	for (int64_t i = 0; i < n; i++)

@@ -62,7 +62,7 @@ match(void *arg, qn_arena *scratch)
 	QN_TRY(qn_matcher_like(scratch, c->opts, &s));
 	if (c->value >= c->g->n)
 		return qn_report(scratch->env, QN_EUSAGE, "graph.value.undefined", "",
-				 "value %u of a graph that has %u", c->value, c->g->n - 1);
+				 "value %u, but the graph has %u values", c->value, c->g->n - 1);
 	c->reading = (qn_reading){.pat = &c->p->pat};
 	c->reading.count = qn_memo_counts(scratch, &c->p->pat, &c->reading.ncount);
 	for (size_t k = 0; k < c->reading.ncount; k++)

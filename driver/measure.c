@@ -110,13 +110,11 @@ run_all(qn_measurement *c, qn_arena *a)
 			bad = w[i].bad;
 			name = c->out[w[i].bad_output].name;
 		}
-	return bad == SIZE_MAX
-		       ? QN_OK
-		       : qn_report(
-				 c->m->env, QN_EINVALID, "eval.nonfinite", name,
-				 "sample %zu gives a NaN or an infinity, of which no figure can be "
-				 "computed; look at it with quern run",
-				 bad);
+	return bad == SIZE_MAX ? QN_OK
+			       : qn_report(c->m->env, QN_EINVALID, "eval.nonfinite", name,
+					   "sample %zu gives a NaN or an infinity, for which no "
+					   "metric can be computed; inspect it with quern run",
+					   bad);
 }
 
 /* ---- figures ---- */
@@ -223,9 +221,8 @@ qn_measure(qn_model *m, size_t nin, qn_array *const *in, const qn_measure_opts *
 	if (o.against == NULL)
 		return qn_guard_model(m, measure, &c);
 	if (o.ntarget > 0)
-		return qn_report(
-			m->env, QN_EUSAGE, "eval.target", m->name,
-			"outputs are compared with a reference model or with given values, not "
-			"with both");
+		return qn_report(m->env, QN_EUSAGE, "eval.target", m->name,
+				 "outputs can be compared with a reference model or with given "
+				 "values, not with both");
 	return qn_guard(qn_box(m)->ctx, measure_against, &c);
 }

@@ -51,11 +51,10 @@ static qn_status
 find_wanted(qn_measurement *c, qn_arena *a)
 {
 	if (c->nwant > 0 && c->nwant != c->noutput)
-		return qn_report(
-			c->m->env, QN_EUSAGE, "eval.target", c->m->name,
-			"the model has %zu outputs, but what they should be is %zu arrays; give "
-			"one an output, in order",
-			c->noutput, c->nwant);
+		return qn_report(c->m->env, QN_EUSAGE, "eval.target", c->m->name,
+				 "the model has %zu outputs, but %zu arrays of expected values are "
+				 "given; give one per output, in order",
+				 c->noutput, c->nwant);
 	for (size_t k = 0; k < c->nwant; k++) {
 		const qn_type *t = c->want[k]->type;
 		const qn_graph *g = qn_model_entry(c->m);
@@ -68,21 +67,20 @@ find_wanted(qn_measurement *c, qn_arena *a)
 		if (t->rank < 1 ||
 		    (t->dim[0] != (int64_t)rows && t->dim[0] != (int64_t)c->d->nbatch * own) ||
 		    qn_type_count(t) != (int64_t)(rows * o->each))
-			return qn_report(
-				c->m->env, QN_EINVALID, "eval.target", c->want[k]->name,
-				"%lld elements in %lld samples are no match for output '%s', "
-				"which gives %zu elements for each of %zu %s",
-				(long long)qn_type_count(t),
-				(long long)(t->rank > 0 ? t->dim[0] : 1), o->name, o->each, rows,
-				rows == c->samples ? "samples" : "batches");
+			return qn_report(c->m->env, QN_EINVALID, "eval.target", c->want[k]->name,
+					 "%lld elements in %lld samples do not match output '%s', "
+					 "which has %zu elements for each of %zu %s",
+					 (long long)qn_type_count(t),
+					 (long long)(t->rank > 0 ? t->dim[0] : 1), o->name, o->each,
+					 rows, rows == c->samples ? "samples" : "batches");
 		QN_TRY(qn_array_read(c->want[k], a, &o->want));
 		int64_t bad = qn_plain_table[t->elem->plain].is_float
 				      ? qn_tensor_find_nonfinite(o->want)
 				      : -1;
 		if (bad >= 0)
 			return qn_report(c->m->env, QN_EINVALID, "eval.nonfinite", c->want[k]->name,
-					 "what output '%s' should be is %g in sample %zu", o->name,
-					 qn_tensor_f64(o->want, bad),
+					 "the expected value of output '%s' is %g in sample %zu",
+					 o->name, qn_tensor_f64(o->want, bad),
 					 qn_measured_sample(o, c->d->batch, (size_t)bad / o->each));
 		o->difference = QN_NEW(a, qn_difference, rows);
 	}
@@ -101,11 +99,11 @@ find_input(qn_measurement *c, qn_arena *a)
 	QN_TRY(qn_source_load(qn_dataset_source(c->d, 0), a, &x));
 	const qn_type *type = qn_graph_node(g, g->input[0])->type;
 	if (qn_type_count(x->type) != (int64_t)(c->samples * c->scoring.each))
-		return qn_report(
-			c->m->env, QN_EINVALID, "eval.score", c->scoring.name,
-			"a sample has %lld elements and the first output %zu; they must be as many "
-			"to be compared",
-			(long long)(qn_type_count(x->type) / (int64_t)c->samples), c->scoring.each);
+		return qn_report(c->m->env, QN_EINVALID, "eval.score", c->scoring.name,
+				 "a sample has %lld elements and the first output %zu; both must "
+				 "have the same number to be compared",
+				 (long long)(qn_type_count(x->type) / (int64_t)c->samples),
+				 c->scoring.each);
 	if (type->elem->kind == QN_ELEM_UNIFORM && !qn_plain_table[x->type->elem->plain].is_float)
 		x = as_real(c->m, a,
 			    qn_tensor_view(a, qn_type_with_elem(&c->m->types, x->type, type->elem),
@@ -134,8 +132,8 @@ check_labels(const qn_measurement *c, const char *name)
 	}
 	if (by_score && (found == 0 || found == n))
 		return qn_report(c->m->env, QN_EINVALID, "data.labels", name,
-				 "%zu of %zu labels are %lld; the area under the curve needs such "
-				 "and others",
+				 "%zu of %zu labels are %lld; the area under the curve needs these "
+				 "and other labels",
 				 found, n, (long long)c->scoring.positive);
 	return QN_OK;
 }
@@ -152,13 +150,13 @@ find_labels(qn_measurement *c, qn_arena *a)
 	c->window = o->window > 0 ? o->window : 1;
 	if (c->samples % c->window != 0 || (c->window > 1 && c->scoring.name == NULL))
 		return qn_report(c->m->env, QN_EUSAGE, "eval.window", "",
-				 "%zu samples cannot be scored %zu at a time%s", c->samples,
-				 c->window, c->scoring.name == NULL ? ": there is no score" : "");
+				 "%zu samples cannot be scored in groups of %zu%s", c->samples,
+				 c->window, c->scoring.name == NULL ? ": no score is given" : "");
 	QN_TRY(qn_labels_for(c->m, o->labels, s, c->samples / c->window, a, &c->label));
 	if (c->label == NULL && (o->ntop > 0 || (c->nwant == 0 && o->score == NULL)))
 		return qn_report(c->m->env, QN_EUSAGE, "data.labels", from,
-				 "the samples have no classes: give labels, one integer a sample, "
-				 "or a folder with a subfolder for each class");
+				 "the samples have no classes: give labels, one integer per "
+				 "sample, or a folder with one subfolder per class");
 	if (c->label != NULL)
 		QN_TRY(check_labels(c, o->labels != NULL ? o->labels->name : from));
 	if (c->label != NULL && c->out[0].each > 1 && !c->scoring.of_input && c->window == 1)
@@ -166,9 +164,8 @@ find_labels(qn_measurement *c, qn_arena *a)
 	for (size_t i = 0; i < o->ntop; i++)
 		if (c->rank == NULL || o->top[i] < 1 || o->top[i] > c->out[0].each)
 			return qn_report(c->m->env, QN_EUSAGE, "eval.top", c->out[0].name,
-					 "top %zu is not within 1 and the %zu classes of output "
-					 "'%s', or the "
-					 "labels are for scores",
+					 "top %zu is not in 1..%zu, the classes of output '%s', or "
+					 "the labels are for scores",
 					 o->top[i], c->out[0].each, c->out[0].name);
 	if (c->scoring.name == NULL)
 		return QN_OK;

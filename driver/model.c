@@ -81,11 +81,10 @@ check_own_format(const model_call *c)
 	qn_status status = QN_OK;
 
 	if (c->how.ndim > 0)
-		status = qn_report(
-			env, QN_EUSAGE, "import.dim", c->path,
-			"'%s': open dimensions are given numbers while an .onnx or .tflite "
-			"is read; here, write them in the type of the input",
-			c->how.dim[0]);
+		status = qn_report(env, QN_EUSAGE, "import.dim", c->path,
+				   "'%s': open dimensions are set while an .onnx or .tflite is "
+				   "read; here, write them in the type of the input",
+				   c->how.dim[0]);
 	if (c->how.from_float)
 		status = qn_report(env, QN_EUSAGE, "import.from-float", c->path,
 				   "only an .onnx or .tflite can be dequantized while it is read; "
@@ -111,10 +110,9 @@ warn_of_fixed(const model_call *c, qn_arena *scratch)
 	for (size_t k = 0; k < g->noutput; k++)
 		if (!varies[g->output[k].value])
 			qn_warn(&c->ctx->env, "import.fixed", c->path,
-				"output '%s' is a constant: it depends on no input but fixed "
-				"ones%s",
+				"output '%s' is a constant: it depends only on fixed inputs%s",
 				g->output[k].name,
-				g->ninput == 0 ? "; no input is left, leave one of them out" : "");
+				g->ninput == 0 ? "; no input is left, do not fix all of them" : "");
 }
 
 static qn_status
@@ -143,12 +141,11 @@ load(void *arg, qn_arena *scratch)
 		QN_TRY(qn_model_parse(&box->m, c->path, text, n));
 	} else {
 		return qn_report(env, QN_EUSAGE, "model.format", c->path,
-				 "the format follows the name's end: .json (graph), .qir (text "
-				 "form), .onnx or .tflite");
+				 "unknown file extension (expected .json (graph), .qir (text "
+				 "form), .onnx or .tflite)");
 	}
 	if (qn_model_entry(&box->m) == NULL)
-		return qn_report(env, QN_EINVALID, "model.empty", c->path,
-				 "the file holds no graph");
+		return qn_report(env, QN_EINVALID, "model.empty", c->path, "the file has no graph");
 	box->m.scratch = scratch;
 	if (foreign == QN_IMPORT_NONE)
 		QN_TRY(qn_pin_inputs(&box->m, c->path, c->how.npin, c->how.pin));
@@ -366,7 +363,7 @@ qn_save(qn_model *m, const char *path, int with_weights)
 
 	if (!ends_with(path, ".json"))
 		return qn_report(m->env, QN_EUSAGE, "model.format", path,
-				 "a model in JSON is called FILE.json");
+				 "a model in JSON needs the file extension .json");
 	return qn_guard(qn_box(m)->ctx, save, &c);
 }
 

@@ -117,7 +117,7 @@ measure(void *arg, qn_arena *scratch)
 	c->g = qn_model_entry(c->m);
 	if (c->m->stage != QN_STAGE_CALIBRATED)
 		return qn_report(c->m->env, QN_EINVALID, "noise.stage", c->m->name,
-				 "noise is measured on a calibrated model; this one is %s",
+				 "noise can only be measured on a calibrated model; this one is %s",
 				 qn_stage_names[c->m->stage]);
 	QN_TRY(qn_erase_quantization(c->m, c->g, true, &real, &map));
 	c->map = map;

@@ -46,7 +46,7 @@ one_graph(qn_pipeline *p, const char *pass)
 	if (qn_is_partitioned(p->m))
 		return qn_report(
 			p->m->env, QN_EINVALID, "pass.stage", p->m->name,
-			"%s takes a graph that is not partitioned yet; the next pass is quantize",
+			"%s takes a graph that is not partitioned; the next pass is quantize",
 			pass);
 	if (p->m->ngraph < 2)
 		return QN_OK;
@@ -127,10 +127,8 @@ void
 qn_warn_of_unused(const qn_model *m)
 {
 	qn_warn(m->env, "calib.unused", m->name,
-		"the model is %s already and keeps its parameters: the samples are not calibrated "
-		"on, "
-		"only a self-test takes them; a quantized file is calibrated anew with "
-		"--from-float",
+		"the model is %s already and preserves its parameters: the samples are only used "
+		"for a self-test; dequantize and recalibrate a quantized file with --from-float",
 		qn_stage_names[m->stage]);
 }
 
@@ -265,22 +263,20 @@ run_tables(qn_pipeline *p)
 }
 
 const qn_pass_row qn_passes[] = {
-	{"axes", "let transposes meet and vanish, or move to the ends of the graph",
-	 QN_STAGE_CALIBRATED, run_axes},
+	{"axes", "cancel transposes, or move them to the ends of the graph", QN_STAGE_CALIBRATED,
+	 run_axes},
 	{"clean", "fold constants and batch norms", QN_STAGE_FLOAT, run_clean},
-	{"partition", "find what quantizer patterns match and put it into composites",
+	{"partition", "match quantizer patterns and put the matches into composites",
 	 QN_STAGE_FLOAT, run_partition},
-	{"quantize", "write composites with quantize and dequantize nodes of symbolic scales",
+	{"quantize", "replace composites with quantize and dequantize nodes of symbolic scales",
 	 QN_STAGE_FLOAT, run_quantize},
-	{"calibrate", "run the samples and give the symbols values", QN_STAGE_SYMBOLIC,
-	 run_calibrate},
-	{"bind", "put the values into the types", QN_STAGE_SYMBOLIC, run_bind},
-	{"requantize", "melt dequantize/quantize pairs, so that values stay integer",
+	{"calibrate", "run the samples and set the symbols", QN_STAGE_SYMBOLIC, run_calibrate},
+	{"bind", "write the values of symbols into the types", QN_STAGE_SYMBOLIC, run_bind},
+	{"requantize", "fuse dequantize/quantize pairs, so that values stay integer",
 	 QN_STAGE_CALIBRATED, run_requantize},
-	{"align", "round scales to small integers times powers of two (only when asked for)",
+	{"align", "round scales to small integers times powers of two (only with --align)",
 	 QN_STAGE_CALIBRATED, run_align},
-	{"legalize",
-	 "make inputs and outputs integer, write codes into attributes, refuse what is float",
+	{"legalize", "make inputs and outputs integer, quantize attributes, reject what is float",
 	 QN_STAGE_CALIBRATED, run_legalize},
 	{"prune", "remove channels that are the same for all inputs, or that nobody reads",
 	 QN_STAGE_INTEGER, run_prune},

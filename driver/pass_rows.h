@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pass_rows.h - the passes in their order, as rows of a table.
  *
- *   {"bind", "put the values into the types", QN_STAGE_SYMBOLIC, run_bind} */
+ *   {"bind", "write the values of symbols into the types", QN_STAGE_SYMBOLIC, run_bind} */
 #ifndef QN_DRIVER_PASS_ROWS_H
 #define QN_DRIVER_PASS_ROWS_H
 

@@ -185,7 +185,8 @@ build_expr(qn_pattern_call *c, qn_patterns *set)
 		c->pattern = qn_build_slot(qn_build_expr(set, c->graph, c->value, NULL));
 	else
 		c->status = qn_report(set->scratch.env, QN_EUSAGE, "graph.value.undefined", "",
-				      "value %u of a graph that has %u", c->value, c->graph->n - 1);
+				      "value %u, but the graph has %u values", c->value,
+				      c->graph->n - 1);
 }
 
 qn_pattern *

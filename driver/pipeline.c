@@ -58,8 +58,8 @@ run_in(void *arg, qn_model *m)
 	QN_TRY(c->pass->run(c->p));
 	if (qn_model_verify(m) != QN_OK)
 		return qn_report(m->env, QN_EINTERNAL, "pass.verify", c->pass->name,
-				 "the pass '%s' left a graph that breaks the rules of its stage; "
-				 "this is an internal error of Quern",
+				 "internal error: the pass '%s' left a graph that breaks the rules "
+				 "of its stage",
 				 c->pass->name);
 	m->after = c->pass->name;
 	m->graphs = old;
@@ -160,10 +160,10 @@ position(qn_pipeline *p, const sequence *s, const char *option, const char *name
 			return QN_OK;
 	return qn_report(p->m->env, QN_EUSAGE, "pass.absent", option,
 			 "the pass '%s' does not run here: %s", name,
-			 p->opts->passes != NULL ? "it is not among the passes asked for"
+			 p->opts->passes != NULL ? "it is not among the given passes"
 			 : p->opts->align == 0 && strcmp(name, "align") == 0
 				 ? "the option align is not given"
-				 : "the model has been through it");
+				 : "the model has already passed it");
 }
 
 static qn_status

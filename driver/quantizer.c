@@ -22,12 +22,12 @@ check(qn_env *env, const qn_quantizer *list, size_t i)
 	if (q->name == NULL || q->name[0] == '\0')
 		why = "it has no name";
 	else if ((q->text == NULL) == (q->pattern == NULL))
-		why = "it takes a pattern, either as text or made before";
+		why = "it needs a pattern, either as text or created before";
 	else if (q->quantize == NULL)
 		why = "it has no quantize callback";
 	for (size_t k = 0; k < i && why == NULL; k++)
 		if (strcmp(list[k].name, q->name) == 0)
-			why = "there are two of this name";
+			why = "duplicate name";
 	if (why == NULL)
 		return QN_OK;
 	return qn_report(env, QN_EUSAGE, "quantizer.register", q->name != NULL ? q->name : "",
@@ -52,8 +52,9 @@ qn_quantizers_of(qn_model *m, const qn_compile_opts *o, qn_arena *a, qn_quant_op
 		if (q->text != NULL)
 			QN_TRY(qn_pattern_parse(ctx, q->text, &read));
 		else if (qn_pattern_ctx(q->pattern) != ctx)
-			return qn_report(&ctx->env, QN_EUSAGE, "pattern.context", q->name,
-					 "the pattern was made in another context than the model");
+			return qn_report(
+				&ctx->env, QN_EUSAGE, "pattern.context", q->name,
+				"the pattern was created in another context than the model");
 		list[i] = (qn_qpattern){.pattern = read != NULL ? &read->pat : &q->pattern->pat,
 					.desc = *q};
 		list[i].desc.name = qn_arena_str(m->arena, q->name); /* composites carry it */
@@ -150,10 +151,10 @@ check_call(const build_call *c)
 		known = qn_graph_node(c->q->composite, c->v)->nin > 0;
 	if (!known)
 		return qn_report(env, QN_EUSAGE, "graph.value.undefined", qn_qb_root(c->q)->name,
-				 "a quantize callback names a value that the graph does not have");
+				 "a quantize callback uses an unknown value");
 	if (c->x != 0 && c->axis >= qn_graph_node(g, c->x)->type->rank)
 		return qn_report(env, QN_EUSAGE, "quantize.axis", qn_qb_root(c->q)->name,
-				 "a scale for each index of axis %d of '%s', which has rank %d",
+				 "one scale per index of axis %d of '%s', which has rank %d",
 				 c->axis, qn_graph_node(g, c->x)->name,
 				 (int)qn_graph_node(g, c->x)->type->rank);
 	if (c->type != NULL && (c->type->bits < 2 || c->type->bits > 16))

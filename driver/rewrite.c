@@ -12,8 +12,8 @@ check_context(qn_model *m, const qn_pattern *p)
 	if (p != NULL && qn_pattern_ctx(p) == qn_box(m)->ctx)
 		return QN_OK;
 	return qn_report(m->env, QN_EUSAGE, "pattern.context", "",
-			 p == NULL ? "there is no pattern"
-				   : "the pattern was made in another context than the model");
+			 p == NULL ? "the pattern is missing"
+				   : "the pattern was created in another context than the model");
 }
 
 /* ---- rules ---- */
@@ -122,7 +122,7 @@ cut(void *arg, qn_arena *scratch)
 		attr[i] = (qn_graph_attr){o->key[i], o->value[i]};
 		if (attr[i].key[0] == '\0' || attr[i].value[0] == '\0')
 			return qn_report(c->m->env, QN_EUSAGE, "attr.value", "",
-					 "keys and texts of attributes must not be empty");
+					 "keys and values of attributes must not be empty");
 	}
 	QN_TRY(qn_matcher_like(scratch, o->match, &s));
 	c->cut = (qn_cut){.pattern = &c->p->pat,

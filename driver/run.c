@@ -59,8 +59,8 @@ qn_check_runs(const qn_model *m)
 	if (m->stage != QN_STAGE_SYMBOLIC || m->types.nsymbol == 0)
 		return QN_OK;
 	return qn_report(m->env, QN_EINVALID, "run.stage", m->name,
-			 "a symbolic model cannot be run, its scales are no numbers yet; run the "
-			 "passes calibrate (which needs samples) and bind first");
+			 "a symbolic model cannot be run, its scales are unknown; run the passes "
+			 "calibrate (which needs samples) and bind first");
 }
 
 /* The type of all results of an output: those of all batches along its own dimension 0, as samples of an input of its shape

@@ -25,8 +25,7 @@ typedef struct samples_call {
 static qn_status
 bad_option(qn_env *env, const char *option, double v, const char *what)
 {
-	return qn_report(env, QN_EUSAGE, "data.option", option, "%g is no value of it: %s", v,
-			 what);
+	return qn_report(env, QN_EUSAGE, "data.option", option, "invalid value %g: %s", v, what);
 }
 
 static qn_status
@@ -51,16 +50,17 @@ read_options(const qn_data_opts *o, qn_arena *a, qn_open_opts *out)
 	if (o->dtype != NULL && (out->dtype = qn_dtype_named(env, o->dtype)) == QN_NPLAIN)
 		return QN_EUSAGE;
 	if (o->rank < 0 || o->rank >= QN_MAX_RANK)
-		return bad_option(env, "shape", o->rank, "a sample has 1 to 7 dimensions");
+		return bad_option(env, "shape", o->rank, "a sample must have 1 to 7 dimensions");
 	QN_TRY(qn_host_list(env, "shape", (size_t)o->rank, o->shape));
 	for (int i = 0; i < o->rank; i++) {
 		if (o->shape[i] <= 0 || o->shape[i] > INT32_MAX)
 			return bad_option(env, "shape", (double)o->shape[i],
-					  "a dimension is 1 to 2^31 - 1");
+					  "a dimension must be 1 to 2^31 - 1");
 		out->dim[i] = o->shape[i];
 	}
 	if (o->layout != QN_NHWC && o->layout != QN_NCHW)
-		return bad_option(env, "layout", (double)o->layout, "it is QN_NHWC or QN_NCHW");
+		return bad_option(env, "layout", (double)o->layout,
+				  "it must be QN_NHWC or QN_NCHW");
 	QN_TRY(qn_host_list(env, "mean", o->nmean, o->mean));
 	QN_TRY(qn_host_list(env, "std", o->nstd, o->std));
 	QN_TRY(check_numbers(env, "input-scale", &o->input_scale, 1, true));
@@ -97,19 +97,18 @@ open_one(samples_call *c, size_t k, size_t *count)
 	QN_TRY(read_options(o, &x->arena, &opts));
 	QN_TRY(qn_source_open(&x->types, &x->arena, x->name, &opts, k, count, &source));
 	if (*count > c->most)
-		return qn_report(
-			&c->ctx->env, QN_EUSAGE, "data.count", x->name,
-			"this file holds %zu arrays, more than the %zu that there is room for",
-			*count, c->most);
+		return qn_report(&c->ctx->env, QN_EUSAGE, "data.count", x->name,
+				 "the file has %zu arrays, more than the %zu that fit", *count,
+				 c->most);
 	qn_source *s = qn_arena_copy(&x->arena, source, sizeof *s);
 	if (o->input != NULL && *count == 1) {
 		s->input = qn_arena_str(&x->arena, o->input);
 		s->must = true;
 	} else if (o->input != NULL) {
-		return qn_report(&c->ctx->env, QN_EUSAGE, "data.option", x->name,
-				 "this file holds %zu arrays with names of their own; leave out "
-				 "the input's name",
-				 *count);
+		return qn_report(
+			&c->ctx->env, QN_EUSAGE, "data.option", x->name,
+			"the file has %zu arrays with their own names; remove the input's name",
+			*count);
 	}
 	x->source = s;
 	x->tensor = s->tensor;
@@ -125,8 +124,7 @@ open_all(void *arg, qn_arena *scratch)
 
 	(void)scratch;
 	if (c->most == 0)
-		return qn_report(&c->ctx->env, QN_EUSAGE, "data.count", c->path,
-				 "there is room for no array");
+		return qn_report(&c->ctx->env, QN_EUSAGE, "data.count", c->path, "no array fits");
 	for (size_t k = 0; k < count; k++)
 		QN_TRY(open_one(c, k, &count));
 	return QN_OK;

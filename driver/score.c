@@ -16,11 +16,10 @@ static const score_row scores[] = {{"value", true, false}, {"mse-input", false, 
 static qn_status
 bad_score(qn_env *env, const char *text, const char *why)
 {
-	return qn_report(
-		env, QN_EUSAGE, "eval.score", "",
-		"'%s' is no score: %s; scores are value (the only element of the first output), "
-		"value:K (its element K, from 0) and mse-input",
-		text, why);
+	return qn_report(env, QN_EUSAGE, "eval.score", "",
+			 "invalid score '%s': %s (expected value, the only element of the first "
+			 "output, value:K, its element K from 0, or mse-input)",
+			 text, why);
 }
 
 /* The digits behind "value:", less than `each`. */
@@ -54,13 +53,13 @@ qn_scoring_read(qn_env *env, const char *text, size_t each, qn_scoring *out)
 		if (strlen(scores[i].name) == n && memcmp(scores[i].name, name, n) == 0)
 			r = &scores[i];
 	if (r == NULL)
-		return bad_score(env, name, "there is none of this name");
+		return bad_score(env, name, "unknown name");
 	if (name[n] == ':') {
 		if (!r->takes_element || !read_element(name + n + 1, each, &out->element))
-			return bad_score(env, text, "there is no such element");
+			return bad_score(env, text, "the output does not have this element");
 		out->positive = (int64_t)out->element;
 	} else if (r->takes_element && each != 1) {
-		return bad_score(env, text, "the output has more than one element a sample");
+		return bad_score(env, text, "the output has more than one element per sample");
 	}
 	out->name = name;
 	out->of_input = r->of_input;

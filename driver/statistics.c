@@ -59,8 +59,7 @@ differs(const qn_model *m, const char *what, const char *here, const char *there
 {
 	return qn_report(
 		m->env, QN_EINVALID, "stats.mismatch", m->name,
-		"the statistics are of %s %s, not of %s; leave the option out, or calibrate "
-		"again",
+		"the statistics are of %s %s, not of %s; remove the option, or calibrate again",
 		what, there, here);
 }
 
@@ -233,7 +232,7 @@ calibrate(void *arg, qn_arena *scratch)
 	id.hash = qn_stats_hash(m, scratch);
 	if (o.method.method->passes == 0)
 		return qn_report(m->env, QN_EUSAGE, "stats.method", m->name,
-				 "the method %s observes nothing; give it to quern compile",
+				 "the method %s observes nothing; use it in quern compile",
 				 o.method.method->name);
 	if (c->opts->ncalib > 0)
 		QN_TRY(qn_calibration_data(m, c->opts, scratch, &data));
@@ -241,7 +240,7 @@ calibrate(void *arg, qn_arena *scratch)
 		return keep(c, o.observed, scratch);
 	if (data == NULL)
 		return qn_report(m->env, QN_EINVALID, "calibrate.no-data", m->name,
-				 "samples are needed (--calib FILE)");
+				 "calibration data required; give samples (--calib FILE)");
 	QN_TRY(qn_calibration_new(m, &cal));
 	QN_TRY(qn_methods_of(cal, &o.method, &methods));
 	QN_TRY(qn_methods_only_one(cal, &methods));
@@ -277,7 +276,7 @@ check_callbacks(const qn_model *m, const qn_compile_opts *o)
 {
 	if (o->encodings != NULL)
 		return qn_report(m->env, QN_EUSAGE, "encodings.stats", "encodings",
-				 "statistics are of all values: leave encodings out");
+				 "statistics are for all values: remove the encodings");
 	QN_TRY(qn_host_list(m->env, "quantizers", o->nquantizers, o->quantizers));
 	for (size_t i = 0; i < o->nquantizers; i++) {
 		qn_quantizer q;
@@ -286,9 +285,9 @@ check_callbacks(const qn_model *m, const qn_compile_opts *o)
 		if (q.calibrate != NULL)
 			return qn_report(m->env, QN_EUSAGE, "stats.callback",
 					 q.name != NULL ? q.name : "",
-					 "the pattern finds its symbols by a callback, which "
-					 "statistics cannot hold; give it with the samples to "
-					 "qn_compile, or leave the callback out");
+					 "the pattern calibrates its symbols by a callback, which "
+					 "statistics cannot store; use it with the samples in "
+					 "qn_compile, or remove the callback");
 	}
 	return QN_OK;
 }
@@ -329,7 +328,8 @@ qn_calibrate(qn_model *m, const qn_compile_opts *opts, size_t shard, size_t nsha
 	QN_TRY(QN_TAKE(m->env, qn_compile_opts, opts, &known));
 	if (nshard > 0 && (shard < 1 || shard > nshard))
 		return qn_report(m->env, QN_EUSAGE, "option.range", "shard",
-				 "there is no shard %zu of %zu; they count from 1", shard, nshard);
+				 "shard %zu of %zu does not exist; shards count from 1", shard,
+				 nshard);
 	QN_TRY(check_callbacks(m, o));
 	if (m->stage >= QN_STAGE_CALIBRATED)
 		QN_TRY(qn_calibration_takes(m));
@@ -396,7 +396,7 @@ merge(void *arg, qn_arena *scratch)
 	QN_TRY(qn_host_pointers(&c->ctx->env, "part", c->n, c->part));
 	if (c->n == 0)
 		return qn_report(&c->ctx->env, QN_EUSAGE, "stats.none", "",
-				 "there are no statistics to merge");
+				 "no statistics to merge are given");
 	status = keep(c, c->part[0]->s, scratch);
 	for (size_t i = 1; status == QN_OK && i < c->n; i++)
 		status = qn_statistics_merge(&c->ctx->env, &c->made->arena, c->made->s,

@@ -135,7 +135,7 @@ qn_accumulator_holds(const qn_graph *g, const qn_node *n, int64_t terms, int64_t
 	if (worst <= qn_family_get(f)->limit)
 		return true;
 	(void)qn_report(g->model->env, QN_EUNSUPPORTED, "int.accumulator", qn_node_place(g, n),
-			"%s, node '%s': a sum of %lld terms can reach %lld, beyond the %s-bit "
+			"%s, node '%s': a sum of %lld terms can reach %lld, above the %s-bit "
 			"accumulator's %lld; split the %s",
 			qn_opinfo_of(n)->name, n->name, (long long)terms, (long long)worst,
 			f == QN_FAMILY_s16 ? "64" : "32", (long long)qn_family_get(f)->limit, what);

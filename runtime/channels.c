@@ -26,10 +26,10 @@ same_axis(const qn_graph *g, const qn_node *n, const qn_type *type, int32_t *fro
 	const int32_t k = qn_channel_from_end(type);
 
 	if (k != 0 && *from_end != 0 && k != *from_end) {
-		(void)qn_int_refuse(g, n,
-				    "scales for each index of axis %d and of axis %d of the "
-				    "result, only of one",
-				    (int)(n->type->rank - *from_end), (int)(n->type->rank - k));
+		(void)qn_int_refuse(
+			g, n,
+			"scales along axis %d and along axis %d of the result, only along one axis",
+			(int)(n->type->rank - *from_end), (int)(n->type->rank - k));
 		return false;
 	}
 	*from_end = k != 0 ? k : *from_end;

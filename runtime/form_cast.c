@@ -108,8 +108,8 @@ multipliers(const qn_graph *g, const qn_node *n, qn_arena *a, qn_requantize_args
 			return false;
 		if (in->bits == 64 && s > MOST_SHIFT_64)
 			return qn_int_refuse(g, n,
-					     "a multiplier of %g, for 64-bit accumulators only "
-					     "below 2^%d",
+					     "a multiplier of %g, only below 2^%d for 64-bit "
+					     "accumulators",
 					     from / to, (int)MOST_SHIFT_64) != NULL;
 		shift[i] = (int8_t)s;
 	}
@@ -157,8 +157,8 @@ one_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return NULL;
 	qn_clamp_range(g, n, &lo, &hi);
 	if (lo > hi)
-		return qn_int_refuse(g, n, "the limits [%lld, %lld] leave no code", (long long)lo,
-				     (long long)hi);
+		return qn_int_refuse(g, n, "the limits [%lld, %lld] leave no quantized value",
+				     (long long)lo, (long long)hi);
 	d->zi = first_zp(g, qn_in_type(g, n, 0));
 	d->zo = first_zp(g, type);
 	d->outer = d->channels = d->mult_n = 1;

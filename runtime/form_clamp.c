@@ -89,8 +89,8 @@ clamp_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return qn_int_refuse(g, n, "only equal types in and out");
 	qn_clamp_range(g, n, &lo, &hi);
 	if (lo > hi)
-		return qn_int_refuse(g, n, "the limits [%lld, %lld] leave no code", (long long)lo,
-				     (long long)hi);
+		return qn_int_refuse(g, n, "the limits [%lld, %lld] leave no quantized value",
+				     (long long)lo, (long long)hi);
 	*d = (qn_clip_args){
 		.n = (int32_t)qn_static_count(n->type), .lo = (int32_t)lo, .hi = (int32_t)hi};
 	return d;

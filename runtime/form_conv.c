@@ -123,8 +123,8 @@ conv2d_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (!qn_accumulator_check(g, n, a))
 		return NULL;
 	if (!qn_geometry_is_small(&s))
-		return qn_int_refuse(
-			g, n, "windows of more than 1024 rows or that reach beyond 2^29 positions");
+		return qn_int_refuse(g, n,
+				     "windows of more than 1024 rows or beyond 2^29 positions");
 	c->args = arguments(g, n, &s);
 	c->rows = QN_NEW(a, const void *, (size_t)s.kernel[0]);
 	return c;

@@ -82,7 +82,7 @@ conv3d_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (!qn_accumulator_check(g, n, a))
 		return NULL;
 	if (!qn_geometry_is_small(&s))
-		return qn_int_refuse(g, n, "windows that reach beyond 2^29 positions");
+		return qn_int_refuse(g, n, "windows beyond 2^29 positions");
 	*d = (qn_conv3d_args){
 		.batch = (int32_t)s.batch,
 		.in_c = (int32_t)s.in_c,

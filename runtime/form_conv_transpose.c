@@ -79,9 +79,8 @@ conv_transpose_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return qn_int_refuse(g, n, "kernels of more than %d rows", QN_MAX_WINDOW_ROWS);
 	for (int i = 0; i < 2; i++)
 		if (s.out[i] >= most || s.pad[i] >= most || s.stride[i] >= most ||
-		    s.kernel[i] >= most || s.dil[i] >= most ||
-		    (s.kernel[i] - 1) * s.dil[i] >= most)
-			return qn_int_refuse(g, n, "windows that reach beyond 2^29 positions");
+		    s.kernel[i] >= most || s.dil[i] >= most || (s.kernel[i] - 1) * s.dil[i] >= most)
+			return qn_int_refuse(g, n, "windows beyond 2^29 positions");
 	c->args = (qn_conv_transpose_args){
 		.batch = (int32_t)s.batch,
 		.in_h = (int32_t)s.in[0],

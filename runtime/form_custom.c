@@ -49,7 +49,7 @@ static void *
 custom_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	const qn_op_desc *d = qn_custom_desc(n);
-	const char *why = "its prepare callback refused the types";
+	const char *why = "its prepare callback rejected the types";
 	qn_custom_args *args;
 	qn_op_call call;
 
@@ -69,7 +69,7 @@ custom_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return qn_int_refuse(g, n, "%s", why);
 	if (args->nparam > QN_CUSTOM_PARAMS)
 		return qn_int_refuse(g, n,
-				     "its prepare callback asks for %d parameters, at most %d",
+				     "its prepare callback needs %d parameters, only up to %d",
 				     args->nparam, QN_CUSTOM_PARAMS);
 	return args;
 }

@@ -96,10 +96,10 @@ need_fixed(const qn_graph *g, const qn_node *n, uint32_t i)
 
 	if (qn_is_fixed(s, (int32_t)n->attr->sum.align))
 		return true;
-	(void)qn_int_refuse(g, n,
-			    "align is %d, but the scale %g of operand %u has more bits; the pass "
-			    "align gives it one that has not",
-			    (int)n->attr->sum.align, s, i + 1);
+	(void)qn_int_refuse(
+		g, n,
+		"align is %d, but the scale %g of operand %u has more bits; run the pass align",
+		(int)n->attr->sum.align, s, i + 1);
 	return false;
 }
 

@@ -112,7 +112,8 @@ pad_code(const qn_graph *g, const qn_node *n, int64_t *code)
 	bool zero = e->kind == QN_ELEM_PLAIN || qn_elem_is_i32(&g->model->types, e);
 	if (zero && value >= 0.0 && value <= 0.0)
 		return true;
-	(void)qn_int_refuse(g, n, "the pad value %g has no code common to the whole tensor", value);
+	(void)qn_int_refuse(
+		g, n, "the pad value %g has no quantized value common to the whole tensor", value);
 	return false;
 }
 

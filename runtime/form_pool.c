@@ -171,7 +171,7 @@ pool_refuse(const qn_graph *g, const qn_node *n)
 {
 	qn_geometry s = qn_geometry_pool(g, n);
 
-	return qn_geometry_has_empty(&s) ? "a window lies in the padding as a whole" : NULL;
+	return qn_geometry_has_empty(&s) ? "a window is completely in the padding" : NULL;
 }
 
 static const char *
@@ -179,7 +179,7 @@ global_refuse(const qn_graph *g, const qn_node *n)
 {
 	const qn_type *in = qn_in_type(g, n, 0);
 
-	return in->dim[1] * in->dim[2] == 0 ? "an image without positions has no mean" : NULL;
+	return in->dim[1] * in->dim[2] == 0 ? "an image without pixels has no mean" : NULL;
 }
 
 static void *
@@ -196,7 +196,7 @@ pool_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return qn_int_refuse(g, n, "windows of more than 1024 rows or %lld positions",
 				     (long long)qn_sum_terms(g, n));
 	if (qn_geometry_has_empty(&s))
-		return qn_int_refuse(g, n, "a window lies in the padding as a whole");
+		return qn_int_refuse(g, n, "a window is completely in the padding");
 	c->args = (qn_pool_args){
 		.batch = (int32_t)s.batch,
 		.in_h = (int32_t)s.in[0],

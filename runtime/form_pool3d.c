@@ -30,8 +30,8 @@ refuse(const qn_graph *g, const qn_node *n)
 	const qn_geometry s = qn_geometry_pool(g, n);
 
 	if (!qn_geometry_is_small(&s) || qn_static_count(qn_in_type(g, n, 0)) > INT32_MAX)
-		return "windows that reach beyond 2^29 positions, or 2^31 elements";
-	return qn_geometry_has_empty(&s) ? "a window lies in the padding as a whole" : NULL;
+		return "windows beyond 2^29 positions, or 2^31 elements";
+	return qn_geometry_has_empty(&s) ? "a window is completely in the padding" : NULL;
 }
 
 /* One window: its largest elements, or their mean, in y[c]. */

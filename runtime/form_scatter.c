@@ -103,7 +103,7 @@ set_how(const qn_graph *g, const qn_node *n, int32_t reduction, int32_t *how, in
 		return false;
 	}
 	if (reduction != QN_REDUCTION_none && !codes) {
-		(void)qn_int_refuse(g, n, "the larger and smaller of codes i8, u8 and i16 only");
+		(void)qn_int_refuse(g, n, "min and max only of quantized values in i8, u8 and i16");
 		return false;
 	}
 	*how = reduction == QN_REDUCTION_none ? 0 : reduction == QN_REDUCTION_max ? 1 : -1;

@@ -124,7 +124,7 @@ top_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return qn_int_refuse(g, n, "a tensor of 2^31 bytes or more");
 	const qn_top_args d = shape_of(g, n);
 	if ((int64_t)d.outer * d.k * d.inner > INT32_MAX / 8)
-		return qn_int_refuse(g, n, "places of 2^31 bytes or more");
+		return qn_int_refuse(g, n, "indices of 2^31 bytes or more");
 	return qn_arena_copy(a, &d, sizeof d);
 }
 

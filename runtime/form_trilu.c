@@ -63,7 +63,7 @@ trilu_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (qn_elem_is_quant(e))
 		zero = qn_zp_of(g, n->type);
 	if (zero != 0 && qn_elem_bytes(e) > 1)
-		return qn_int_refuse(g, n, "only zero point 0 in codes of more than 8 bits");
+		return qn_int_refuse(g, n, "only zero point 0 in more than 8 bits");
 	const qn_trilu_args d = arguments(n, zero);
 	return qn_arena_copy(a, &d, sizeof d);
 }

@@ -43,8 +43,8 @@ qn_int_refuse(const qn_graph *g, const qn_node *n, const char *fmt, ...)
 	qn_bufvf(&why, fmt, args);
 	va_end(args);
 	(void)qn_report(g->model->env, QN_EUNSUPPORTED, "int.unsupported", qn_node_place(g, n),
-			"unsupported in integer form: %s, node '%s', %s", qn_opinfo_of(n)->name,
-			n->name, qn_buf_str(&why));
+			"unsupported in integer arithmetic: %s, node '%s', %s",
+			qn_opinfo_of(n)->name, n->name, qn_buf_str(&why));
 	return NULL;
 }
 
@@ -160,8 +160,8 @@ need_codes(const qn_graph *g, const qn_node *n, const qn_type *type, qn_gran mos
 	if (f == QN_NFAMILY) {
 		if (type->elem->kind == QN_ELEM_PLAIN)
 			(void)qn_int_refuse(g, n,
-					    "plain %s values, which are no codes; compute them "
-					    "outside of the graph or make them constant",
+					    "plain %s values, which are not quantized; compute "
+					    "them outside of the graph or make them constant",
 					    qn_plain_table[type->elem->plain].name);
 		else
 			(void)qn_int_refuse(g, n, "only storage i8, u8 and i16");
@@ -246,8 +246,8 @@ refuse_multiplier(const qn_graph *g, const qn_node *n, const char *what, double 
 		  const char *limit)
 {
 	(void)qn_report(g->model->env, QN_EUNSUPPORTED, "int.multiplier", qn_node_place(g, n),
-			"%s, node '%s': the multiplier %g (%s) must be %s; the scales around "
-			"this node differ too much, calibrate them again",
+			"%s, node '%s': the multiplier %g (%s) must be %s; the scales around this "
+			"node differ too much, recalibrate them",
 			qn_opinfo_of(n)->name, n->name, M, what, limit);
 	return false;
 }

@@ -48,8 +48,8 @@ is_static(const qn_graph *g, const qn_node *n, const qn_type *type)
 {
 	if (qn_type_count(type) < 0) {
 		(void)qn_report(g->model->env, QN_EUNSUPPORTED, "run.dynamic", qn_node_place(g, n),
-				"node '%s' has the type %s; only shapes known in full can be run",
-				n->name, type_text(g, type));
+				"node '%s' has the type %s; only static shapes can be run", n->name,
+				type_text(g, type));
 		return false;
 	}
 	if (qn_elem_has_symbol(type->elem)) {
@@ -98,14 +98,14 @@ static const char *
 float_problem(const qn_graph *g, const qn_node *n)
 {
 	if (qn_float_form(n->op) == NULL)
-		return "no float form";
+		return "no float implementation";
 	for (uint32_t i = 0; i < n->nin; i++)
 		if (!qn_form_takes_indices(n->op, i) && !is_f32(qn_in_type(g, n, i)) &&
 		    !is_integer(qn_in_type(g, n, i)))
-			return "float forms take f32 only";
+			return "float implementations take only f32";
 	const qn_type *result = n->type->is_tuple ? n->type->field[0] : n->type;
 	if (n->op != QN_OP_quantize && !is_f32(result) && !is_integer(result))
-		return "float forms give f32 only";
+		return "float implementations return only f32";
 	return qn_form_refusal(g, n);
 }
 
@@ -121,7 +121,7 @@ qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room, 
 	if (qn_node_on_codes(g, n)) {
 		out->codes = qn_int_form_get(n->op);
 		if (out->codes == NULL)
-			return refuse(g, n, "no integer form");
+			return refuse(g, n, "no integer implementation");
 		out->args = out->codes->prepare(g, n, a);
 		if (out->args != NULL && out->codes->plan != NULL)
 			out->plan = out->codes->plan(g, n, a, room);
@@ -200,7 +200,7 @@ qn_input_fits(const qn_graph *g, const qn_node *n, const qn_tensor *x)
 	else
 		qn_buf_puts(&have, "nothing");
 	(void)qn_report(g->model->env, QN_EINVALID, "run.input", qn_node_place(g, n),
-			"input '%s' is %s, given is %s", n->name, qn_buf_str(&want),
+			"input '%s' is %s, the given value is %s", n->name, qn_buf_str(&want),
 			qn_buf_str(&have));
 	return false;
 }

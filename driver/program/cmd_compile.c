@@ -22,7 +22,7 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, bool has_t
 	printf("parameters   %llu\n", (unsigned long long)i.parameters);
 	printf("MACs         %llu\n", (unsigned long long)i.macs);
 	printf("weights      %zu bytes\n", e->weight_bytes);
-	printf("scratch      %zu bytes (lower bound %zu)\n", e->scratch_bytes,
+	printf("arena        %zu bytes (lower bound %zu)\n", e->scratch_bytes,
 	       e->scratch_lower_bound);
 	printf("nodes        %zu in %zu steps: %s\n", i.nodes, e->steps, qn_model_kinds(m));
 	if (!has_test)

@@ -398,7 +398,7 @@ if grep -q image.support stderr; then
 else
 	case_of png 1 image.decode 'broken.png: error' run photo.json broken.png -o out.npy -q
 fi
-case_of no-classes 2 data.labels 'folder with a subfolder for each class' eval good.json --data ok.npy -q
+case_of no-classes 2 data.labels 'folder with one subfolder per class' eval good.json --data ok.npy -q
 # Samples that look wrong: a warning, and the work is done.
 printf '1,1,1,1\n' >equal.csv
 seq 7 | sed 's/.*/&,2,3,5/' >>equal.csv
@@ -424,7 +424,7 @@ case_of labels-float 1 data.labels 'float-labels.npy|f32|integer' eval good.json
 bytes 3 '\002' | npy high-labels.npy '|u1' '3,'
 case_of labels-range 1 data.labels 'high-labels.npy|label 2|2 classes' eval good.json --data ok.npy --labels high-labels.npy -q
 printf 'file,label\na,0\nb,1\nc,x\n' >labels.csv
-case_of labels-word 1 labels.number "labels.csv:4: error|cell 2, 'x'" eval good.json --data ok.npy --labels labels.csv -q
+case_of labels-word 1 labels.number "labels.csv:4: error|cell 2: 'x'" eval good.json --data ok.npy --labels labels.csv -q
 case_of labels-column 2 labels.column "'class'|1 to 2" eval good.json --data ok.npy --labels labels.csv --label-column class -q
 case_of labels-no-column 2 labels.column 'labels.npy|.csv' eval good.json --data ok.npy --labels labels.npy --label-column 1 -q
 
@@ -434,12 +434,12 @@ case_of against-missing 1 file.open 'nothing.json' eval good.json --data ok.npy 
 case_of targets-shape 1 eval.target "12 elements in 3 samples|'z'|2 elements" eval good.json --data ok.npy --targets ok.npy -q
 case_of targets-twice 2 eval.target '1 outputs|2 arrays' eval good.json --data ok.npy --targets ok.npy --targets ok.npy -q
 case_of targets-both 2 eval.target 'not with both' eval good.json --data ok.npy --targets ok.npy --against good.json -q
-case_of top 2 eval.top "top 3|2 classes|'z'" eval good.json --data ok.npy --labels labels.npy --top-k 1,3 -q
+case_of top 2 eval.top "top 3|1..2, the classes|'z'" eval good.json --data ok.npy --labels labels.npy --top-k 1,3 -q
 case_of score 2 eval.score "'loss'|value:K|mse-input" eval good.json --data ok.npy --labels labels.npy --score loss -q
 case_of score-element 2 eval.score "'value:2'" eval good.json --data ok.npy --labels labels.npy --score value:2 -q
 case_of score-size 1 eval.score '4 elements|2' eval good.json --data ok.npy --score mse-input -q
 case_of score-one-class 1 data.labels '3 of 3 labels are 1' eval good.json --data ok.npy --labels labels.npy --score value:1 -q
-case_of window 2 eval.window '3 samples|2 at a time' eval good.json --data ok.npy --score value:1 --window 2 -q
+case_of window 2 eval.window '3 samples|groups of 2' eval good.json --data ok.npy --score value:1 --window 2 -q
 
 # ---- accuracy ----
 
@@ -486,7 +486,7 @@ graph @main(%x: tensor<1x4x!quant.uniform<i8:f32, 0.5>>) {
 END
 case_of sub-channel 3 unsupported.subchannel "'y'|dense|'w'" compile blocks.qir -o out -q
 
-case_of budgets 5 'budget.scratch budget.weights' 'digits: error|bytes of scratch|bytes of constants|budget of 1' \
+case_of budgets 5 'budget.scratch budget.weights' 'digits: error|bytes of activation arena|bytes of constants|budget of 1' \
 	compile "$digits/digits.json" --calib "$digits/calib.npy" --max-scratch 1 --max-weights 1 -o out -q
 
 # ---- outputs that cannot be written: nothing may be left, nothing old may change ----

@@ -187,7 +187,7 @@ case_of stats-of-another 1 stats.mismatch "'m'|calibrate this model" compile n.j
 case_of stats-other-weights 1 stats.mismatch '--weights' compile m.json --stats m-all.json --weights per-tensor -o out -q
 case_of stats-other-method 1 stats.mismatch 'minmax|kl' compile m.json --stats m-all.json --method kl -o out -q
 case_of stats-other-samples 1 stats.mismatch 'y.npy:|x.npy:' compile m.json --stats m-all.json --calib y.npy -o out -q
-case_of stats-encodings 2 encodings.stats 'leave one of them out' compile m.json --stats m-all.json --encodings e.json -o out -q
+case_of stats-encodings 2 encodings.stats 'remove one of them' compile m.json --stats m-all.json --encodings e.json -o out -q
 case_of stats-missing 1 file.open 'none.json: error' compile m.json --stats none.json -o out -q
 case_of stats-model 1 stats.version 'm.json|version 2' compile m.json --stats m.json -o out -q
 head -c 300 m-all.json >cut.json

@@ -12,7 +12,7 @@ network() {
 	has_words "inspect $file" stdout "model        |parameters|MACs"
 	set -- --calib "$2" "${@:4}" --quiet
 	good "compile $file" compile "$file" "$@" --name net -o out
-	has_words "compile $file" stdout "scratch      |weights      "
+	has_words "compile $file" stdout "arena        |weights      "
 	if [ "$code" -eq 0 ]; then
 		cc -std=c99 -Wall -Wextra -Wpedantic -Werror -O2 -DNET_SELFTEST_MAIN out/*.c -o selftest >log 2>&1 || fail "cc $file" "it does not compile" log
 		./selftest >log 2>&1 || fail "self-test of $file" "it fails" log

@@ -62,7 +62,7 @@ grep -q '"options": .*method=output:steps=3,least=0.5,cosine=0 ' output-direct/d
 case_of 'output without samples' 1 calibrate.no-data 'digits: error|statistics do not have them|--calib' \
 	compile "$E/digits.json" --stats searched.json -o out -q
 silent 'output explained' calibrate "$E/digits.json" --stats searched.json --explain probs.x -q
-has_words 'output explained' stdout 'method       output:steps=3|note         ranges are where the search'
+has_words 'output explained' stdout 'method       output:steps=3|note         the search of a compilation starts'
 quern opt "$E/digits.json" --stop-after quantize -q -o symbolic.qir
 silent 'output of a saved graph' compile symbolic.qir --calib "$E/calib.npy" --method output:steps=3 -q -o output-saved
 same 'output of a saved graph' output-saved output-direct

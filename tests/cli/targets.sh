@@ -19,10 +19,10 @@ good m4 compile -q "$E/digits.json" --calib "$E/calib.npy" --target cortex-m4 -o
 has_words report m4/digits.report.json '"target": "cortex-m4"|"kernel": "qn_conv2d_relu_dsp"|"kernel": "qn_depthwise3_relu_dsp"|"work_bytes": '
 has_words header m4/digits.h 'target    cortex-m4'
 good explain compile -q "$E/digits.json" --calib "$E/calib.npy" --target cortex-m4 --explain kernels -o m4
-has_words explain stdout 'conv1_acc |conv2d + requantize: qn_conv2d_relu_dsp, |not qn_depthwise3_dsp: its channels do not have a kernel each|flat  |no call'
+has_words explain stdout 'conv1_acc |conv2d + requantize: qn_conv2d_relu_dsp, |not qn_depthwise3_dsp: it is not depthwise|flat  |no call'
 usage optimize "--optimize|'fast'|balanced, speed or size" compile "$E/digits.json" --calib "$E/calib.npy" --optimize fast -o out
 good size compile -q "$E/digits.json" --calib "$E/calib.npy" --target cortex-m4 --optimize size --explain kernels -o size
-has_words size-why stdout 'qn_conv2d_s8|not qn_conv2d_by4_s8: plain kernels are asked for (size)'
+has_words size-why stdout 'qn_conv2d_s8|not qn_conv2d_by4_s8: plain kernels are requested (optimize size)'
 has_words size size/digits.report.json '"optimize": "size"|"kernel": "qn_conv2d_s8"|"kernel": "qn_dense_s8"'
 usage explain-what "--explain|'kernel'|kernels" compile "$E/digits.json" --explain kernel -o out
 # The same results: inputs and outputs of the self-test, and what each step gives.

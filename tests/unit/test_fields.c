@@ -45,18 +45,18 @@ static void
 refused(void **state)
 {
 	static const char *const body[][2] = {
-		{"\tint16_t n;\n", "neither int32_t nor a pointer to const at 'int16_t n;'"},
-		{"\tint8_t *y;\n", "neither int32_t nor a pointer to const at 'int8_t *y;'"},
+		{"\tint16_t n;\n", "expected int32_t or a pointer to const at 'int16_t n;'"},
+		{"\tint8_t *y;\n", "expected int32_t or a pointer to const at 'int8_t *y;'"},
 		{"\tconst int8_t *w;\n\tint32_t n;\n", "int32_t after a pointer at 'n;'"},
 		{"\tint32_t n;\n\tconst void *w;\n",
-		 "pointer to elements that no constant has at ' *w;'"},
-		{"\tint32_t n;\n\tconst int8_t w[4];\n", "no name of a field at 'w[4];'"},
-		{"\tint32_t n[QN_AXES];\n", "no length of an array at 'QN_AXES];'"},
-		{"\tint32_t n[0];\n", "no length of an array at '];'"},
-		{"\tint32_t *n;\n", "no name of a field at '*n;'"},
-		{"\tint32_t n,\n\t\tm;\n", "neither ', ' nor ';' after a field at ','"},
+		 "pointer to elements of an unsupported type at ' *w;'"},
+		{"\tint32_t n;\n\tconst int8_t w[4];\n", "expected the name of a field at 'w[4];'"},
+		{"\tint32_t n[QN_AXES];\n", "expected the length of an array at 'QN_AXES];'"},
+		{"\tint32_t n[0];\n", "expected the length of an array at '];'"},
+		{"\tint32_t *n;\n", "expected the name of a field at '*n;'"},
+		{"\tint32_t n,\n\t\tm;\n", "expected ', ' or ';' after a field at ','"},
 		{"\tint32_t n;\n", "another name after the struct at 'qn_other;'"},
-		{"\tint32_t n; /* ", "neither int32_t nor a pointer to const at ''"},
+		{"\tint32_t n; /* ", "expected int32_t or a pointer to const at ''"},
 	};
 	builder b;
 

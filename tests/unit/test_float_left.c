@@ -15,11 +15,12 @@ static const struct {
 	bool exact;
 	bool quantized_here; /* by Quern, not by another tool */
 } cases[] = {
-	{"no integer form",
+	{"no integer implementation",
 	 "(" X ", %g: tensor<4xf32>) {\n  %d = dequantize %x\n"
 	 "  %n = batch_norm %d, %g, %g, %g, %g\n  %q = quantize %n : " Q(
 		 "2x4") "\n  return %q\n}\n",
-	 "batch_norm 'n'", "no integer implementation, and quantized values cannot pass", false, false},
+	 "batch_norm 'n'", "no integer implementation, and quantized values cannot pass", false,
+	 false},
 	{"no pattern",
 	 "(" F ") {\n  %s = exp %f\n  %q = quantize %s : " Q("2x4") "\n  return %q\n}\n", "exp 's'",
 	 "no quantizer pattern of the scheme takes it", false, true},
@@ -69,7 +70,7 @@ static const struct {
 	 "(%x: tensor<2x4x!quant.uniform<i8:f32:0, {0.1,0.2}>>, %y: "
 	 "tensor<2x4x!quant.uniform<i8:f32:0, {0.1,0.3}>>) {\n  %d = dequantize %x\n"
 	 "  %e = dequantize %y\n  %g = greater %d, %e\n  return %g\n}\n",
-	 "greater 'g'", "'x' gives it a scale for each channel", false, false},
+	 "greater 'g'", "'x' has one scale per channel", false, false},
 	{"axes",
 	 "(%x: tensor<2x2x!quant.uniform<i8:f32:1, {0.1,0.2}>>, %y: "
 	 "tensor<2x2x!quant.uniform<i8:f32:0, {0.1,0.2}>>) {\n  %d = dequantize %x\n  %e = "
@@ -84,8 +85,8 @@ static const struct {
 	 "(%x: tensor<2x2x!quant.uniform<i8:f32:1, {0.1,0.2}>>) {\n  %d = dequantize %x\n  %s = "
 	 "div "
 	 "%d, %d\n  %q = quantize %s : " Q("2x2") "\n  return %q\n}\n",
-	 "div 's'", "which its integer arithmetic does not support (supported: add, sub and mul", false,
-	 false},
+	 "div 's'", "which its integer arithmetic does not support (supported: add, sub and mul",
+	 false, false},
 	{"shared",
 	 "(" X ") {\n  %d = dequantize %x\n  %r = relu %d\n  %t = transpose %r {perm=[1,0]}\n"
 	 "  %f = flatten %t\n  %q = quantize %f : " Q(

@@ -244,7 +244,7 @@ test_refusals(void **state)
 	(void)state;
 	output(op1(QN_OP_softmax, input("x", "tensor<4xf64>"), NULL, NULL));
 	refused("run.unsupported", "softmax, node 'softmax_1', (tensor<4xf64>) -> tensor<4xf64>: "
-				   "float forms take f32 only");
+				   "float implementations take only f32");
 	fresh_graph();
 	output(op1(QN_OP_relu, input("x", "tensor<?x4xf32>"), NULL, NULL));
 	refused("run.dynamic", "tensor<?x4xf32>");

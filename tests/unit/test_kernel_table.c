@@ -212,9 +212,9 @@ choice(void **state)
 	assert_null(qn_kernel_choose(table, 3, &f, &why));
 	assert_string_equal(why, "never");
 	assert_null(qn_kernel_choose(table, 2, &f, &why));
-	assert_string_equal(why, "its kernel does not read the storage type of its operand");
+	assert_string_equal(why, "its kernel does not support the storage type of its operand");
 	assert_null(qn_kernel_choose(table, 1, &f, &why));
-	assert_string_equal(why, "its kernel does not take the storage type of its values");
+	assert_string_equal(why, "its kernel does not support the storage type of its values");
 	build_end(&b);
 }
 

@@ -250,8 +250,8 @@ test_explain(void **state)
 	assert_non_null(strstr(
 		small, ": qn_conv2d_dsp, 2368 bytes of working memory, 9600 of constants, about "));
 	assert_non_null(strstr(small,
-			       "not qn_winograd_dsp: with its constants, 23680 bytes more, they "
-			       "would be over 6/5 of those of plain kernels, or over the budget"));
+			       "not qn_winograd_dsp: with its constants, 23680 bytes more, the constants "
+			       "would exceed 6/5 of those of plain kernels, or the budget"));
 	build_end(&b);
 }
 

@@ -163,7 +163,7 @@ too_large(void **state)
 	qn_id w = build_const(&b, "big", W("128x256"), -127, 127);
 	qn_id acc = build_op(&b, QN_OP_dense, "fc", IDS(x, w), NULL, NULL);
 	qn_graph_output(b.g, "y", build_op(&b, QN_OP_requantize, "q", IDS(acc), NULL, Q("1x128")));
-	refuse(&b, "constant 'big' has 32768 bytes; objects of target avr have 32767 at most");
+	refuse(&b, "constant 'big' has 32768 bytes; objects of target avr can have 32767");
 
 	build_begin(&b, "net", 7);
 	x = build_input(&b, "large", Q("1x32768"));
@@ -181,7 +181,7 @@ too_large(void **state)
 			build_op(&b, QN_OP_add, "s",
 				 IDS(twice, build_const(&b, "l", Q("1x20000"), -128, 127)), NULL,
 				 Q("1x20000")));
-	refuse(&b, "the scratch memory of 'net' has 400");
+	refuse(&b, "the activation arena (scratch buffer) of 'net' has 400");
 }
 
 /* An input, a result and a constant of 32767 bytes are taken. */

@@ -210,7 +210,7 @@ test_empty(void **state)
 	a.pool.kernel[1] = a.pool.dilation[1] = 2;
 	a.pool.pad[2] = a.pool.pad[3] = 1;
 	output(op1(QN_OP_max_pool, input("x", "tensor<1x1x1x1xf32>"), &a, NULL));
-	refused("run.unsupported", "a window lies in the padding as a whole");
+	refused("run.unsupported", "a window is completely in the padding");
 	fresh_graph();
 	a.pool.count_include_pad = 1;
 	output(op1(QN_OP_avg_pool, input("x", "tensor<1x1x1x1xf32>"), &a, NULL));
