@@ -180,6 +180,7 @@ take(qn_tfl_op *o, const qn_tfl_row *row, int64_t code, const char *name)
 	const size_t problems = o->im->problems;
 	const qn_id from = o->im->g->n;
 
+	o->op = row != NULL ? row->op : 0;
 	if (row == NULL && (strcmp(name, "SVDF") == 0 || strcmp(name, "RNN") == 0))
 		qn_tfl_refuse_state(o, name);
 	else if (row == NULL)

@@ -9,14 +9,15 @@
  *   tflite_product.c convolutions and dense layers of codes
  *   tflite_exact.c   operators of codes whose kernels do not round once
  *   tflite_sequence.c what is done step by step
- *   tflite_KIND.c    operators as rows {number, function}, by family
+ *   tflite_KIND.c    operators as rows {number, function, op}, by family; of element-wise functions the
+ *                    rows are in ir/ops.def
  *
  * A function of a row finds its inputs in o->in, all of them there and of known type, and gives
  * each result once:
  *
- *   static void relu(qn_tfl_op *o)
+ *   static void plain(qn_tfl_op *o)
  *   {
- *           qn_tfl_give(o, 0, qn_tfl_node(o, QN_OP_relu, NULL));
+ *           qn_tfl_give(o, 0, qn_tfl_node(o, o->op, NULL));
  *   }
  *
  * Numbers of fields and operators are those of tensorflow/lite/schema/schema.fbs. */
@@ -57,6 +58,7 @@ typedef struct qn_tfl_op {
 	qn_tfl *f;
 	qn_importer *im;
 	qn_flat_table options; /* at 0: none, all defaults */
+	qn_op op;              /* of the row */
 	uint32_t nin, nout;
 	qn_id in[QN_TFL_MOST_INPUTS];            /* 0: left out */
 	qn_tfl_tensor *from[QN_TFL_MOST_INPUTS]; /* NULL: left out */
@@ -66,6 +68,7 @@ typedef struct qn_tfl_op {
 typedef struct qn_tfl_row {
 	qn_tfl_builtin code;
 	void (*read)(qn_tfl_op *o);
+	qn_op op; /* qn_tfl_op.op, for functions that read several operators; 0: the function alone says it */
 	uint32_t least_in, most_in, nout; /* nout 0: as many as the file says, 1 at least */
 	uint32_t
 		most_left_out; /* of most_in inputs the last so many may be -1; if several, also variables, which are not read */

@@ -5,28 +5,30 @@
 /* Both operands as codes where the result is, else in f32; two of one plain integer type as they
  * are. */
 static qn_id
-of_two(qn_tfl_op *o, qn_op op)
+of_two(qn_tfl_op *o)
 {
 	const qn_elem *a = qn_importer_type(o->im, o->in[0])->elem;
 
 	if (!qn_tfl_on_codes(o) && a->kind == QN_ELEM_PLAIN && !qn_elem_is_float(a))
-		return qn_tfl_op_of(o, op, 2, o->in, NULL);
-	return qn_tfl_node(o, op, NULL);
+		return qn_tfl_op_of(o, o->op, 2, o->in, NULL);
+	return qn_tfl_node(o, o->op, NULL);
 }
 
-#define ACTIVE(name, op)                                                                           \
-	static void name(qn_tfl_op *o)                                                             \
-	{                                                                                          \
-		qn_tfl_give_active(o, of_two(o, op), qn_tfl_flag(o, 0, QN_TFL_ACT_NONE));          \
-	}
-ACTIVE(add, QN_OP_add)
-ACTIVE(sub, QN_OP_sub)
-ACTIVE(mul, QN_OP_mul)
-ACTIVE(divide, QN_OP_div)
+static void
+plain(qn_tfl_op *o)
+{
+	qn_tfl_give(o, 0, of_two(o));
+}
+
+static void
+active(qn_tfl_op *o)
+{
+	qn_tfl_give_active(o, of_two(o), qn_tfl_flag(o, 0, QN_TFL_ACT_NONE));
+}
 
 /* Results of the larger or smaller have the file's parameters, which the operands get first. */
 static void
-extreme(qn_tfl_op *o, qn_op op)
+extreme(qn_tfl_op *o)
 {
 	qn_id in[2] = {o->in[0], o->in[1]};
 
@@ -37,21 +39,9 @@ extreme(qn_tfl_op *o, qn_op op)
 			in[i] = qn_tfl_requantized(o, 0, in[i], e->qmin, e->qmax);
 	}
 	if (qn_tfl_on_codes(o))
-		qn_tfl_give(o, 0, qn_tfl_op_of(o, op, 2, in, NULL));
+		qn_tfl_give(o, 0, qn_tfl_op_of(o, o->op, 2, in, NULL));
 	else
-		qn_tfl_give(o, 0, of_two(o, op));
-}
-
-static void
-maximum(qn_tfl_op *o)
-{
-	extreme(o, QN_OP_maximum);
-}
-
-static void
-minimum(qn_tfl_op *o)
-{
-	extreme(o, QN_OP_minimum);
+		plain(o);
 }
 
 /* TFLite rounds both sides of 8 bits to 1/256; a scale of 1 or more is more than its kernel takes. */
@@ -74,7 +64,7 @@ is_rounded(qn_tfl_op *o)
 
 /* Comparisons give bool: their operands say what they work on. */
 static void
-compare(qn_tfl_op *o, qn_op op)
+compare(qn_tfl_op *o)
 {
 	bool codes = qn_tfl_is_codes(o, o->in[0]) && qn_tfl_is_codes(o, o->in[1]);
 	qn_id in[2] = {o->in[0], o->in[1]};
@@ -84,31 +74,7 @@ compare(qn_tfl_op *o, qn_op op)
 		if (qn_elem_is_float(qn_importer_type(o->im, in[1 - i])->elem) ||
 		    qn_tfl_is_codes(o, in[i]))
 			in[i] = qn_tfl_real(o, i);
-	qn_tfl_give(o, 0, qn_importer_op(o->im, op, 2, in, &a, NULL));
-}
-
-#define COMPARE(name)                                                                              \
-	static void name(qn_tfl_op *o)                                                             \
-	{                                                                                          \
-		compare(o, QN_OP_##name);                                                          \
-	}
-COMPARE(equal)
-COMPARE(not_equal)
-COMPARE(less)
-COMPARE(less_equal)
-COMPARE(greater)
-COMPARE(greater_equal)
-
-static void
-power(qn_tfl_op *o)
-{
-	qn_tfl_give(o, 0, of_two(o, QN_OP_pow));
-}
-
-static void
-squared_difference(qn_tfl_op *o)
-{
-	qn_tfl_give(o, 0, of_two(o, QN_OP_squared_difference));
+	qn_tfl_give(o, 0, qn_importer_op(o->im, o->op, 2, in, &a, NULL));
 }
 
 /* The sum of codes along a new axis.  (TFLite Micro, which alone has codes here, starts it at the code 0
@@ -189,22 +155,22 @@ select_v1(qn_tfl_op *o)
 }
 
 const qn_tfl_row qn_tfl_binary_rows[] = {
-	{QN_TFL_ADD, add, 2, 2, 1, 0},
-	{QN_TFL_SUB, sub, 2, 2, 1, 0},
-	{QN_TFL_MUL, mul, 2, 2, 1, 0},
-	{QN_TFL_DIV, divide, 2, 2, 1, 0},
-	{QN_TFL_MAXIMUM, maximum, 2, 2, 1, 0},
-	{QN_TFL_MINIMUM, minimum, 2, 2, 1, 0},
-	{QN_TFL_EQUAL, equal, 2, 2, 1, 0},
-	{QN_TFL_NOT_EQUAL, not_equal, 2, 2, 1, 0},
-	{QN_TFL_LESS, less, 2, 2, 1, 0},
-	{QN_TFL_LESS_EQUAL, less_equal, 2, 2, 1, 0},
-	{QN_TFL_GREATER, greater, 2, 2, 1, 0},
-	{QN_TFL_GREATER_EQUAL, greater_equal, 2, 2, 1, 0},
-	{QN_TFL_POW, power, 2, 2, 1, 0},
-	{QN_TFL_SQUARED_DIFFERENCE, squared_difference, 2, 2, 1, 0},
-	{QN_TFL_ADD_N, add_n, 1, QN_TFL_MOST_INPUTS, 1, 0},
-	{QN_TFL_SELECT, select_v1, 3, 3, 1, 0},
-	{QN_TFL_SELECT_V2, select_v2, 3, 3, 1, 0},
-	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_ADD, active, QN_OP_add, 2, 2, 1, 0},
+	{QN_TFL_SUB, active, QN_OP_sub, 2, 2, 1, 0},
+	{QN_TFL_MUL, active, QN_OP_mul, 2, 2, 1, 0},
+	{QN_TFL_DIV, active, QN_OP_div, 2, 2, 1, 0},
+	{QN_TFL_MAXIMUM, extreme, QN_OP_maximum, 2, 2, 1, 0},
+	{QN_TFL_MINIMUM, extreme, QN_OP_minimum, 2, 2, 1, 0},
+	{QN_TFL_EQUAL, compare, QN_OP_equal, 2, 2, 1, 0},
+	{QN_TFL_NOT_EQUAL, compare, QN_OP_not_equal, 2, 2, 1, 0},
+	{QN_TFL_LESS, compare, QN_OP_less, 2, 2, 1, 0},
+	{QN_TFL_LESS_EQUAL, compare, QN_OP_less_equal, 2, 2, 1, 0},
+	{QN_TFL_GREATER, compare, QN_OP_greater, 2, 2, 1, 0},
+	{QN_TFL_GREATER_EQUAL, compare, QN_OP_greater_equal, 2, 2, 1, 0},
+	{QN_TFL_POW, plain, QN_OP_pow, 2, 2, 1, 0},
+	{QN_TFL_SQUARED_DIFFERENCE, plain, QN_OP_squared_difference, 2, 2, 1, 0},
+	{QN_TFL_ADD_N, add_n, 0, 1, QN_TFL_MOST_INPUTS, 1, 0},
+	{QN_TFL_SELECT, select_v1, 0, 3, 3, 1, 0},
+	{QN_TFL_SELECT_V2, select_v2, 0, 3, 3, 1, 0},
+	{0},
 };

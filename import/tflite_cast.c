@@ -115,7 +115,10 @@ fake_quant(qn_tfl_op *o)
 }
 
 const qn_tfl_row qn_tfl_cast_rows[] = {
-	{QN_TFL_QUANTIZE, quantize, 1, 1, 1, 0},     {QN_TFL_DEQUANTIZE, dequantize, 1, 1, 1, 0},
-	{QN_TFL_FAKE_QUANT, fake_quant, 1, 1, 1, 0}, {QN_TFL_CAST, cast, 1, 1, 1, 0},
-	{QN_TFL_DENSIFY, densify, 1, 1, 1, 0},       {QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_QUANTIZE, quantize, 0, 1, 1, 1, 0},
+	{QN_TFL_DEQUANTIZE, dequantize, 0, 1, 1, 1, 0},
+	{QN_TFL_FAKE_QUANT, fake_quant, 0, 1, 1, 1, 0},
+	{QN_TFL_CAST, cast, 0, 1, 1, 1, 0},
+	{QN_TFL_DENSIFY, densify, 0, 1, 1, 1, 0},
+	{0},
 };

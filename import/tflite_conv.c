@@ -188,9 +188,9 @@ conv_3d(qn_tfl_op *o)
 }
 
 const qn_tfl_row qn_tfl_conv_rows[] = {
-	{QN_TFL_CONV_2D, conv_2d, 2, 3, 1, 1},
-	{QN_TFL_DEPTHWISE_CONV_2D, depthwise_conv_2d, 2, 3, 1, 1},
-	{QN_TFL_CONV_3D, conv_3d, 2, 3, 1, 1},
-	{QN_TFL_TRANSPOSE_CONV, transpose_conv, 3, 4, 1, 1},
-	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_CONV_2D, conv_2d, 0, 2, 3, 1, 1},
+	{QN_TFL_DEPTHWISE_CONV_2D, depthwise_conv_2d, 0, 2, 3, 1, 1},
+	{QN_TFL_CONV_3D, conv_3d, 0, 2, 3, 1, 1},
+	{QN_TFL_TRANSPOSE_CONV, transpose_conv, 0, 3, 4, 1, 1},
+	{0},
 };

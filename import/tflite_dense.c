@@ -75,7 +75,7 @@ batch_matmul(qn_tfl_op *o)
 }
 
 const qn_tfl_row qn_tfl_dense_rows[] = {
-	{QN_TFL_FULLY_CONNECTED, fully_connected, 2, 3, 1, 1},
-	{QN_TFL_BATCH_MATMUL, batch_matmul, 2, 2, 1, 0},
-	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_FULLY_CONNECTED, fully_connected, 0, 2, 3, 1, 1},
+	{QN_TFL_BATCH_MATMUL, batch_matmul, 0, 2, 2, 1, 0},
+	{0},
 };

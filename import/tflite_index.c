@@ -190,10 +190,10 @@ where(qn_tfl_op *o)
 }
 
 const qn_tfl_row qn_tfl_index_rows[] = {
-	{QN_TFL_GATHER, gather, 2, 2, 1, 0},
-	{QN_TFL_GATHER_ND, gather_nd, 2, 2, 1, 0},
-	{QN_TFL_EMBEDDING_LOOKUP, embedding_lookup, 2, 2, 1, 0},
-	{QN_TFL_REVERSE_SEQUENCE, reverse_sequence, 2, 2, 1, 0},
-	{QN_TFL_WHERE, where, 1, 1, 1, 0},
-	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_GATHER, gather, 0, 2, 2, 1, 0},
+	{QN_TFL_GATHER_ND, gather_nd, 0, 2, 2, 1, 0},
+	{QN_TFL_EMBEDDING_LOOKUP, embedding_lookup, 0, 2, 2, 1, 0},
+	{QN_TFL_REVERSE_SEQUENCE, reverse_sequence, 0, 2, 2, 1, 0},
+	{QN_TFL_WHERE, where, 0, 1, 1, 1, 0},
+	{0},
 };

@@ -3,17 +3,11 @@
  * BITWISE_XOR, TOPK_V2, ONE_HOT. */
 #include "import/tflite.h"
 
-#define PLAIN(name, op)                                                                            \
-	static void name(qn_tfl_op *o)                                                             \
-	{                                                                                          \
-		qn_tfl_give(o, 0, qn_importer_op(o->im, op, o->nin, o->in, NULL, NULL));           \
-	}
-PLAIN(logical_and, QN_OP_logical_and)
-PLAIN(logical_or, QN_OP_logical_or)
-PLAIN(logical_not, QN_OP_logical_not)
-PLAIN(bitwise_xor, QN_OP_bitwise_xor)
-PLAIN(right_shift, QN_OP_shift_right)
-PLAIN(floor_div, QN_OP_floor_div)
+static void
+plain(qn_tfl_op *o)
+{
+	qn_tfl_give(o, 0, qn_importer_op(o->im, o->op, o->nin, o->in, NULL, NULL));
+}
 
 /* The sign is that of the divisor. */
 static void
@@ -60,14 +54,14 @@ one_hot(qn_tfl_op *o)
 }
 
 const qn_tfl_row qn_tfl_logic_rows[] = {
-	{QN_TFL_LOGICAL_AND, logical_and, 2, 2, 1, 0},
-	{QN_TFL_LOGICAL_OR, logical_or, 2, 2, 1, 0},
-	{QN_TFL_LOGICAL_NOT, logical_not, 1, 1, 1, 0},
-	{QN_TFL_BITWISE_XOR, bitwise_xor, 2, 2, 1, 0},
-	{QN_TFL_RIGHT_SHIFT, right_shift, 2, 2, 1, 0},
-	{QN_TFL_FLOOR_DIV, floor_div, 2, 2, 1, 0},
-	{QN_TFL_FLOOR_MOD, floor_mod, 2, 2, 1, 0},
-	{QN_TFL_TOPK_V2, top_k, 2, 2, 2, 0},
-	{QN_TFL_ONE_HOT, one_hot, 4, 4, 1, 0},
-	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_LOGICAL_AND, plain, QN_OP_logical_and, 2, 2, 1, 0},
+	{QN_TFL_LOGICAL_OR, plain, QN_OP_logical_or, 2, 2, 1, 0},
+	{QN_TFL_LOGICAL_NOT, plain, QN_OP_logical_not, 1, 1, 1, 0},
+	{QN_TFL_BITWISE_XOR, plain, QN_OP_bitwise_xor, 2, 2, 1, 0},
+	{QN_TFL_RIGHT_SHIFT, plain, QN_OP_shift_right, 2, 2, 1, 0},
+	{QN_TFL_FLOOR_DIV, plain, QN_OP_floor_div, 2, 2, 1, 0},
+	{QN_TFL_FLOOR_MOD, floor_mod, 0, 2, 2, 1, 0},
+	{QN_TFL_TOPK_V2, top_k, 0, 2, 2, 2, 0},
+	{QN_TFL_ONE_HOT, one_hot, 0, 4, 4, 1, 0},
+	{0},
 };

@@ -293,8 +293,8 @@ basic_lstm(qn_tfl_op *o)
 }
 
 const qn_tfl_row qn_tfl_lstm_rows[] = {
-	{QN_TFL_UNIDIRECTIONAL_SEQUENCE_LSTM, sequence_lstm, 20, 24, 1, 23},
-	{QN_TFL_BIDIRECTIONAL_SEQUENCE_LSTM, both_ways_lstm, 39, 48, 0, 47},
-	{QN_TFL_LSTM, basic_lstm, 5, 24, 0, 23},
-	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_UNIDIRECTIONAL_SEQUENCE_LSTM, sequence_lstm, 0, 20, 24, 1, 23},
+	{QN_TFL_BIDIRECTIONAL_SEQUENCE_LSTM, both_ways_lstm, 0, 39, 48, 0, 47},
+	{QN_TFL_LSTM, basic_lstm, 0, 5, 24, 0, 23},
+	{0},
 };

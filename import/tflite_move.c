@@ -248,16 +248,16 @@ mirror_pad(qn_tfl_op *o)
 }
 
 const qn_tfl_row qn_tfl_move_rows[] = {
-	{QN_TFL_RESHAPE, reshape, 1, 2, 1, 1},
-	{QN_TFL_SQUEEZE, squeeze, 1, 1, 1, 0},
-	{QN_TFL_EXPAND_DIMS, expand_dims, 2, 2, 1, 0},
-	{QN_TFL_TRANSPOSE, transpose, 2, 2, 1, 0},
-	{QN_TFL_CONCATENATION, concatenation, 1, QN_TFL_MOST_INPUTS, 1, 0},
-	{QN_TFL_PACK, pack, 1, QN_TFL_MOST_INPUTS, 1, 0},
-	{QN_TFL_PAD, pad, 2, 2, 1, 0},
-	{QN_TFL_PADV2, pad_v2, 3, 3, 1, 0},
-	{QN_TFL_TILE, tile, 2, 2, 1, 0},
-	{QN_TFL_BROADCAST_TO, broadcast_to, 2, 2, 1, 0},
-	{QN_TFL_MIRROR_PAD, mirror_pad, 2, 2, 1, 0},
-	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_RESHAPE, reshape, 0, 1, 2, 1, 1},
+	{QN_TFL_SQUEEZE, squeeze, 0, 1, 1, 1, 0},
+	{QN_TFL_EXPAND_DIMS, expand_dims, 0, 2, 2, 1, 0},
+	{QN_TFL_TRANSPOSE, transpose, 0, 2, 2, 1, 0},
+	{QN_TFL_CONCATENATION, concatenation, 0, 1, QN_TFL_MOST_INPUTS, 1, 0},
+	{QN_TFL_PACK, pack, 0, 1, QN_TFL_MOST_INPUTS, 1, 0},
+	{QN_TFL_PAD, pad, 0, 2, 2, 1, 0},
+	{QN_TFL_PADV2, pad_v2, 0, 3, 3, 1, 0},
+	{QN_TFL_TILE, tile, 0, 2, 2, 1, 0},
+	{QN_TFL_BROADCAST_TO, broadcast_to, 0, 2, 2, 1, 0},
+	{QN_TFL_MIRROR_PAD, mirror_pad, 0, 2, 2, 1, 0},
+	{0},
 };

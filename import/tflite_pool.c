@@ -17,24 +17,12 @@ pool_attrs(const qn_tfl_op *o, qn_attrs *a)
 }
 
 static void
-pool(qn_tfl_op *o, qn_op op)
+pool(qn_tfl_op *o)
 {
 	qn_attrs a;
 
 	pool_attrs(o, &a);
-	qn_tfl_give_active(o, qn_tfl_node(o, op, &a), qn_tfl_flag(o, 5, QN_TFL_ACT_NONE));
-}
-
-static void
-average_pool_2d(qn_tfl_op *o)
-{
-	pool(o, QN_OP_avg_pool);
-}
-
-static void
-max_pool_2d(qn_tfl_op *o)
-{
-	pool(o, QN_OP_max_pool);
+	qn_tfl_give_active(o, qn_tfl_node(o, o->op, &a), qn_tfl_flag(o, 5, QN_TFL_ACT_NONE));
 }
 
 /* The root of the mean of squares. */
@@ -50,10 +38,11 @@ l2_pool_2d(qn_tfl_op *o)
 			   qn_tfl_flag(o, 5, QN_TFL_ACT_NONE));
 }
 
-/* fields: align_corners, half_pixel_centers, from `field` on */
+/* The options of RESIZE_BILINEAR begin with the size, which is an input now. */
 static void
-resize(qn_tfl_op *o, qn_op op, uint32_t field)
+resize(qn_tfl_op *o)
 {
+	const uint32_t field = o->op == QN_OP_resize_bilinear ? 2 : 0;
 	bool corners = qn_tfl_flag(o, field, 0) != 0, half = qn_tfl_flag(o, field + 1, 0) != 0;
 	qn_attrs a = {0};
 	int64_t size[2];
@@ -74,26 +63,14 @@ resize(qn_tfl_op *o, qn_op op, uint32_t field)
 			: half  ? QN_COORDINATES_half_pixel
 				: QN_COORDINATES_asymmetric;
 	qn_id x = qn_tfl_on_codes(o) ? o->in[0] : qn_tfl_real(o, 0);
-	qn_tfl_give(o, 0, qn_tfl_op_of(o, op, 1, &x, &a));
-}
-
-static void
-resize_bilinear(qn_tfl_op *o)
-{
-	resize(o, QN_OP_resize_bilinear, 2);
-}
-
-static void
-resize_nearest(qn_tfl_op *o)
-{
-	resize(o, QN_OP_resize_nearest, 0);
+	qn_tfl_give(o, 0, qn_tfl_op_of(o, o->op, 1, &x, &a));
 }
 
 const qn_tfl_row qn_tfl_pool_rows[] = {
-	{QN_TFL_AVERAGE_POOL_2D, average_pool_2d, 1, 1, 1, 0},
-	{QN_TFL_MAX_POOL_2D, max_pool_2d, 1, 1, 1, 0},
-	{QN_TFL_L2_POOL_2D, l2_pool_2d, 1, 1, 1, 0},
-	{QN_TFL_RESIZE_BILINEAR, resize_bilinear, 2, 2, 1, 0},
-	{QN_TFL_RESIZE_NEAREST_NEIGHBOR, resize_nearest, 2, 2, 1, 0},
-	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_AVERAGE_POOL_2D, pool, QN_OP_avg_pool, 1, 1, 1, 0},
+	{QN_TFL_MAX_POOL_2D, pool, QN_OP_max_pool, 1, 1, 1, 0},
+	{QN_TFL_L2_POOL_2D, l2_pool_2d, 0, 1, 1, 1, 0},
+	{QN_TFL_RESIZE_BILINEAR, resize, QN_OP_resize_bilinear, 2, 2, 1, 0},
+	{QN_TFL_RESIZE_NEAREST_NEIGHBOR, resize, QN_OP_resize_nearest, 2, 2, 1, 0},
+	{0},
 };

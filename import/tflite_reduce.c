@@ -23,7 +23,7 @@ axes_of(qn_tfl_op *o, qn_list *axes)
 }
 
 static void
-reduce(qn_tfl_op *o, qn_op op)
+reduce(qn_tfl_op *o)
 {
 	qn_attrs a = {0};
 	qn_id x = qn_tfl_moved(o, 0);
@@ -31,23 +31,12 @@ reduce(qn_tfl_op *o, qn_op op)
 	if (!axes_of(o, &a.reduce.axes))
 		return;
 	a.reduce.keepdims = qn_tfl_flag(o, 0, 0) != 0;
-	qn_tfl_give(o, 0, a.reduce.axes.n == 0 ? x : qn_tfl_op_of(o, op, 1, &x, &a));
+	qn_tfl_give(o, 0, a.reduce.axes.n == 0 ? x : qn_tfl_op_of(o, o->op, 1, &x, &a));
 }
-
-#define REDUCE(name, op)                                                                           \
-	static void name(qn_tfl_op *o)                                                             \
-	{                                                                                          \
-		reduce(o, op);                                                                     \
-	}
-REDUCE(mean, QN_OP_reduce_mean)
-REDUCE(sum, QN_OP_reduce_sum)
-REDUCE(reduce_max, QN_OP_reduce_max)
-REDUCE(reduce_min, QN_OP_reduce_min)
-REDUCE(reduce_prod, QN_OP_reduce_prod)
 
 /* Of bool: the largest is whether any is true, the smallest whether all are. */
 static void
-reduce_bool(qn_tfl_op *o, qn_op op)
+reduce_bool(qn_tfl_op *o)
 {
 	qn_attrs a = {0};
 	qn_id x = qn_importer_cast(o->im, o->in[0], QN_PLAIN_i32);
@@ -55,19 +44,7 @@ reduce_bool(qn_tfl_op *o, qn_op op)
 	if (!axes_of(o, &a.reduce.axes))
 		return;
 	a.reduce.keepdims = qn_tfl_flag(o, 0, 0) != 0;
-	qn_tfl_give(o, 0, a.reduce.axes.n == 0 ? x : qn_importer_op(o->im, op, 1, &x, &a, NULL));
-}
-
-static void
-reduce_any(qn_tfl_op *o)
-{
-	reduce_bool(o, QN_OP_reduce_max);
-}
-
-static void
-reduce_all(qn_tfl_op *o)
-{
-	reduce_bool(o, QN_OP_reduce_min);
+	qn_tfl_give(o, 0, a.reduce.axes.n == 0 ? x : qn_importer_op(o->im, o->op, 1, &x, &a, NULL));
 }
 
 static void
@@ -88,7 +65,7 @@ cumsum(qn_tfl_op *o)
 }
 
 static void
-extreme_place(qn_tfl_op *o, qn_op op)
+extreme_place(qn_tfl_op *o)
 {
 	int64_t axis;
 	int32_t at;
@@ -98,31 +75,19 @@ extreme_place(qn_tfl_op *o, qn_op op)
 	if (qn_tfl_ints(o, 1, 1, &axis) != 1 || !qn_tfl_axis(o, axis, qn_tfl_rank(o, 0), &at))
 		return;
 	a.argmax.axis = at;
-	qn_tfl_give(o, 0, qn_tfl_op_of(o, op, 1, o->in, &a));
-}
-
-static void
-arg_max(qn_tfl_op *o)
-{
-	extreme_place(o, QN_OP_argmax);
-}
-
-static void
-arg_min(qn_tfl_op *o)
-{
-	extreme_place(o, QN_OP_argmin);
+	qn_tfl_give(o, 0, qn_tfl_op_of(o, o->op, 1, o->in, &a));
 }
 
 const qn_tfl_row qn_tfl_reduce_rows[] = {
-	{QN_TFL_MEAN, mean, 2, 2, 1, 0},
-	{QN_TFL_SUM, sum, 2, 2, 1, 0},
-	{QN_TFL_REDUCE_MAX, reduce_max, 2, 2, 1, 0},
-	{QN_TFL_REDUCE_MIN, reduce_min, 2, 2, 1, 0},
-	{QN_TFL_REDUCE_PROD, reduce_prod, 2, 2, 1, 0},
-	{QN_TFL_REDUCE_ANY, reduce_any, 2, 2, 1, 0},
-	{QN_TFL_REDUCE_ALL, reduce_all, 2, 2, 1, 0},
-	{QN_TFL_CUMSUM, cumsum, 2, 2, 1, 0},
-	{QN_TFL_ARG_MAX, arg_max, 2, 2, 1, 0},
-	{QN_TFL_ARG_MIN, arg_min, 2, 2, 1, 0},
-	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_MEAN, reduce, QN_OP_reduce_mean, 2, 2, 1, 0},
+	{QN_TFL_SUM, reduce, QN_OP_reduce_sum, 2, 2, 1, 0},
+	{QN_TFL_REDUCE_MAX, reduce, QN_OP_reduce_max, 2, 2, 1, 0},
+	{QN_TFL_REDUCE_MIN, reduce, QN_OP_reduce_min, 2, 2, 1, 0},
+	{QN_TFL_REDUCE_PROD, reduce, QN_OP_reduce_prod, 2, 2, 1, 0},
+	{QN_TFL_REDUCE_ANY, reduce_bool, QN_OP_reduce_max, 2, 2, 1, 0},
+	{QN_TFL_REDUCE_ALL, reduce_bool, QN_OP_reduce_min, 2, 2, 1, 0},
+	{QN_TFL_CUMSUM, cumsum, 0, 2, 2, 1, 0},
+	{QN_TFL_ARG_MAX, extreme_place, QN_OP_argmax, 2, 2, 1, 0},
+	{QN_TFL_ARG_MIN, extreme_place, QN_OP_argmin, 2, 2, 1, 0},
+	{0},
 };

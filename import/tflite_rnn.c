@@ -73,7 +73,7 @@ both_ways_rnn(qn_tfl_op *o)
 }
 
 const qn_tfl_row qn_tfl_rnn_rows[] = {
-	{QN_TFL_UNIDIRECTIONAL_SEQUENCE_RNN, sequence_rnn, 5, 5, 1, 4},
-	{QN_TFL_BIDIRECTIONAL_SEQUENCE_RNN, both_ways_rnn, 12, 12, 0, 11},
-	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_UNIDIRECTIONAL_SEQUENCE_RNN, sequence_rnn, 0, 5, 5, 1, 4},
+	{QN_TFL_BIDIRECTIONAL_SEQUENCE_RNN, both_ways_rnn, 0, 12, 12, 0, 11},
+	{0},
 };

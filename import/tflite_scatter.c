@@ -290,11 +290,11 @@ matrix_set_diag(qn_tfl_op *o)
 }
 
 const qn_tfl_row qn_tfl_scatter_rows[] = {
-	{QN_TFL_SCATTER_ND, scatter_nd, 3, 3, 1, 0},
-	{QN_TFL_SPARSE_TO_DENSE, sparse_to_dense, 4, 4, 1, 0},
-	{QN_TFL_DYNAMIC_UPDATE_SLICE, dynamic_update_slice, 3, 3, 1, 0},
-	{QN_TFL_SEGMENT_SUM, segment_sum, 2, 2, 1, 0},
-	{QN_TFL_MATRIX_DIAG, matrix_diag, 1, 1, 1, 0},
-	{QN_TFL_MATRIX_SET_DIAG, matrix_set_diag, 2, 2, 1, 0},
-	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_SCATTER_ND, scatter_nd, 0, 3, 3, 1, 0},
+	{QN_TFL_SPARSE_TO_DENSE, sparse_to_dense, 0, 4, 4, 1, 0},
+	{QN_TFL_DYNAMIC_UPDATE_SLICE, dynamic_update_slice, 0, 3, 3, 1, 0},
+	{QN_TFL_SEGMENT_SUM, segment_sum, 0, 2, 2, 1, 0},
+	{QN_TFL_MATRIX_DIAG, matrix_diag, 0, 1, 1, 1, 0},
+	{QN_TFL_MATRIX_SET_DIAG, matrix_set_diag, 0, 2, 2, 1, 0},
+	{0},
 };

@@ -101,7 +101,7 @@ range(qn_tfl_op *o)
 }
 
 const qn_tfl_row qn_tfl_shape_rows[] = {
-	{QN_TFL_SHAPE, shape_of, 1, 1, 1, 0}, {QN_TFL_RANK, rank_of, 1, 1, 1, 0},
-	{QN_TFL_FILL, fill, 2, 2, 1, 0},      {QN_TFL_ZEROS_LIKE, zeros_like, 1, 1, 1, 0},
-	{QN_TFL_RANGE, range, 3, 3, 1, 0},    {QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_SHAPE, shape_of, 0, 1, 1, 1, 0}, {QN_TFL_RANK, rank_of, 0, 1, 1, 1, 0},
+	{QN_TFL_FILL, fill, 0, 2, 2, 1, 0},      {QN_TFL_ZEROS_LIKE, zeros_like, 0, 1, 1, 1, 0},
+	{QN_TFL_RANGE, range, 0, 3, 3, 1, 0},    {0},
 };

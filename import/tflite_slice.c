@@ -278,7 +278,10 @@ unpack(qn_tfl_op *o)
 }
 
 const qn_tfl_row qn_tfl_slice_rows[] = {
-	{QN_TFL_SLICE, slice, 3, 3, 1, 0},   {QN_TFL_STRIDED_SLICE, strided_slice, 4, 4, 1, 0},
-	{QN_TFL_SPLIT, split, 2, 2, 0, 0},   {QN_TFL_SPLIT_V, split_v, 3, 3, 0, 0},
-	{QN_TFL_UNPACK, unpack, 1, 1, 0, 0}, {QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_SLICE, slice, 0, 3, 3, 1, 0},
+	{QN_TFL_STRIDED_SLICE, strided_slice, 0, 4, 4, 1, 0},
+	{QN_TFL_SPLIT, split, 0, 2, 2, 0, 0},
+	{QN_TFL_SPLIT_V, split_v, 0, 3, 3, 0, 0},
+	{QN_TFL_UNPACK, unpack, 0, 1, 1, 0, 0},
+	{0},
 };

@@ -184,10 +184,10 @@ reverse(qn_tfl_op *o)
 }
 
 const qn_tfl_row qn_tfl_space_rows[] = {
-	{QN_TFL_SPACE_TO_BATCH_ND, space_to_batch, 3, 3, 1, 0},
-	{QN_TFL_BATCH_TO_SPACE_ND, batch_to_space, 3, 3, 1, 0},
-	{QN_TFL_DEPTH_TO_SPACE, depth_to_space, 1, 1, 1, 0},
-	{QN_TFL_SPACE_TO_DEPTH, space_to_depth, 1, 1, 1, 0},
-	{QN_TFL_REVERSE_V2, reverse, 2, 2, 1, 0},
-	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_SPACE_TO_BATCH_ND, space_to_batch, 0, 3, 3, 1, 0},
+	{QN_TFL_BATCH_TO_SPACE_ND, batch_to_space, 0, 3, 3, 1, 0},
+	{QN_TFL_DEPTH_TO_SPACE, depth_to_space, 0, 1, 1, 1, 0},
+	{QN_TFL_SPACE_TO_DEPTH, space_to_depth, 0, 1, 1, 1, 0},
+	{QN_TFL_REVERSE_V2, reverse, 0, 2, 2, 1, 0},
+	{0},
 };

@@ -9,33 +9,18 @@
 #include "runtime/forms.h"
 
 static void
-give_node(qn_tfl_op *o, qn_op op)
+node(qn_tfl_op *o)
 {
-	qn_tfl_give(o, 0, qn_tfl_node(o, op, NULL));
+	qn_tfl_give(o, 0, qn_tfl_node(o, o->op, NULL));
 }
 
 /* A table where TFLite's kernel does not round once. */
 static void
-give_table(qn_tfl_op *o, qn_op op)
+table(qn_tfl_op *o)
 {
-	qn_id y = qn_tfl_table(o, op);
+	qn_id y = qn_tfl_table(o, o->op);
 
-	qn_tfl_give(o, 0, y != 0 ? y : qn_tfl_node(o, op, NULL));
-}
-
-/* The element-wise functions whose rows in ir/ops.def say TFLITE. */
-#define FUNCTION(name, attributes, behaviour, types, value, facts) facts
-#define TFLITE(op, name, how)                                                                      \
-	static void read_##op(qn_tfl_op *o)                                                        \
-	{                                                                                          \
-		give_##how(o, QN_OP_##op);                                                         \
-	}
-#include "ir/ops.def"
-
-static void
-log_softmax(qn_tfl_op *o)
-{
-	give_node(o, QN_OP_log_softmax);
+	qn_tfl_give(o, 0, y != 0 ? y : qn_tfl_node(o, o->op, NULL));
 }
 
 static void
@@ -43,7 +28,7 @@ abs_of(qn_tfl_op *o)
 {
 	qn_id y = qn_tfl_absolute(o);
 
-	qn_tfl_give(o, 0, y != 0 ? y : qn_tfl_node(o, QN_OP_abs, NULL));
+	qn_tfl_give(o, 0, y != 0 ? y : qn_tfl_node(o, o->op, NULL));
 }
 
 /* Of 16 bits as 0 - x, which is exact where a table has lines. */
@@ -54,7 +39,7 @@ neg(qn_tfl_op *o)
 	void *data;
 
 	if (!qn_tfl_on_codes(o) || x->elem != qn_tfl_result(o, 0) || x->elem->bits != 16) {
-		give_node(o, QN_OP_neg);
+		node(o);
 		return;
 	}
 	one = qn_type_tensor(&o->im->m->types, x->elem, 0, NULL);
@@ -214,21 +199,22 @@ softmax(qn_tfl_op *o)
 }
 
 const qn_tfl_row qn_tfl_unary_rows[] = {
-#define TFLITE(op, name, how) {QN_TFL_##name, read_##op, 1, 1, 1, 0},
+/* The element-wise functions whose rows in ir/ops.def say TFLITE. */
+#define TFLITE(op, name, how) {QN_TFL_##name, how, QN_OP_##op, 1, 1, 1, 0},
 #define FUNCTION(name, attributes, behaviour, types, value, facts) facts
 #include "ir/ops.def"
-	{QN_TFL_RELU, relu, 1, 1, 1, 0},
-	{QN_TFL_RELU6, relu6, 1, 1, 1, 0},
-	{QN_TFL_RELU_N1_TO_1, relu_n1_to_1, 1, 1, 1, 0},
-	{QN_TFL_RELU_0_TO_1, relu_0_to_1, 1, 1, 1, 0},
-	{QN_TFL_ELU, elu, 1, 1, 1, 0},
-	{QN_TFL_GELU, gelu, 1, 1, 1, 0},
-	{QN_TFL_ABS, abs_of, 1, 1, 1, 0},
-	{QN_TFL_NEG, neg, 1, 1, 1, 0},
-	{QN_TFL_LEAKY_RELU, leaky_relu, 1, 1, 1, 0},
-	{QN_TFL_PRELU, prelu, 2, 2, 1, 0},
-	{QN_TFL_SOFTMAX, softmax, 1, 1, 1, 0},
-	{QN_TFL_L2_NORMALIZATION, l2_normalization, 1, 1, 1, 0},
-	{QN_TFL_LOG_SOFTMAX, log_softmax, 1, 1, 1, 0},
-	{QN_TFL_ADD, NULL, 0, 0, 0, 0},
+	{QN_TFL_RELU, relu, 0, 1, 1, 1, 0},
+	{QN_TFL_RELU6, relu6, 0, 1, 1, 1, 0},
+	{QN_TFL_RELU_N1_TO_1, relu_n1_to_1, 0, 1, 1, 1, 0},
+	{QN_TFL_RELU_0_TO_1, relu_0_to_1, 0, 1, 1, 1, 0},
+	{QN_TFL_ELU, elu, 0, 1, 1, 1, 0},
+	{QN_TFL_GELU, gelu, 0, 1, 1, 1, 0},
+	{QN_TFL_ABS, abs_of, QN_OP_abs, 1, 1, 1, 0},
+	{QN_TFL_NEG, neg, QN_OP_neg, 1, 1, 1, 0},
+	{QN_TFL_LEAKY_RELU, leaky_relu, 0, 1, 1, 1, 0},
+	{QN_TFL_PRELU, prelu, 0, 2, 2, 1, 0},
+	{QN_TFL_SOFTMAX, softmax, 0, 1, 1, 1, 0},
+	{QN_TFL_L2_NORMALIZATION, l2_normalization, 0, 1, 1, 1, 0},
+	{QN_TFL_LOG_SOFTMAX, node, QN_OP_log_softmax, 1, 1, 1, 0},
+	{0},
 };
