@@ -44,10 +44,9 @@ running(qn_onnx *o, qn_id before, qn_id now, double momentum)
 		return 0;
 	now = qn_importer_reshape(im, now, qn_onnx_type(o, before)->rank,
 				  qn_onnx_type(o, before)->dim);
-	return qn_importer_binary(
-		im, QN_OP_add,
-		qn_importer_binary(im, QN_OP_mul, before, qn_importer_f32(im, momentum)),
-		qn_importer_binary(im, QN_OP_mul, now, qn_importer_f32(im, 1 - momentum)));
+	now = qn_importer_binary(im, QN_OP_mul, now, qn_importer_f32(im, 1 - momentum));
+	before = qn_importer_binary(im, QN_OP_mul, before, qn_importer_f32(im, momentum));
+	return qn_importer_binary(im, QN_OP_add, before, now);
 }
 
 static void

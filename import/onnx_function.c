@@ -39,6 +39,15 @@ total(qn_onnx *o, qn_id x, qn_op op)
 	return qn_importer_reduce(&o->im, op, x, 2, axes, false);
 }
 
+/* The sum of y over that of the counts. */
+static qn_id
+mean(qn_onnx *o, qn_id y, qn_id counts)
+{
+	const qn_id n = total(o, counts, QN_OP_reduce_sum);
+
+	return qn_importer_binary(&o->im, QN_OP_div, total(o, y, QN_OP_reduce_sum), n);
+}
+
 /* [N, D] of one loss each, and in *counts what the mean divides by, 0: their number. */
 static qn_id
 losses(qn_onnx *o, const qn_onnx_node *n, qn_id x, qn_id target, qn_id *counts)
@@ -105,8 +114,7 @@ loss(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	else if (counts == 0)
 		out[0] = total(o, y, QN_OP_reduce_mean);
 	else
-		out[0] = qn_importer_binary(&o->im, QN_OP_div, total(o, y, QN_OP_reduce_sum),
-					    total(o, counts, QN_OP_reduce_sum));
+		out[0] = mean(o, y, counts);
 }
 
 /* ---- moves ---- */

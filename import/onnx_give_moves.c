@@ -30,8 +30,8 @@ qn_onnx_write_reshape(qn_onnx_out *o, const qn_node *n, const char *op)
 		o->flat[o->id] != 0 || qn_onnx_out_order_is_free(qn_onnx_give_type(o, n, 0))
 			? o->order[n->in[0]]
 			: QN_ORDER_PLAIN;
-	const char *y = qn_onnx_give_2(o, n, op, qn_onnx_out_value_in(o, n->in[0], order),
-				       qn_onnx_out_i64s(o, "shape", n->type->rank, n->type->dim));
+	const char *shape = qn_onnx_out_i64s(o, "shape", n->type->rank, n->type->dim);
+	const char *y = qn_onnx_give_2(o, n, op, qn_onnx_out_value_in(o, n->in[0], order), shape);
 
 	if (y != NULL && qn_type_count(n->type) == 0)
 		qn_onnx_out_int(o, "allowzero", 1);

@@ -76,8 +76,8 @@ turned_kernel(qn_onnx_out *o, const qn_node *n, int64_t groups)
 
 	if (groups == 1)
 		return qn_onnx_out_permuted(o, n->in[1], 4, perm);
-	const char *w = qn_onnx_give_2(o, n, "Reshape", qn_onnx_out_value(o, n->in[1]),
-				       qn_onnx_out_i64s(o, "shape", 5, five));
+	const char *shape = qn_onnx_out_i64s(o, "shape", 5, five);
+	const char *w = qn_onnx_give_2(o, n, "Reshape", qn_onnx_out_value(o, n->in[1]), shape);
 	if ((w = qn_onnx_give_1(o, n, "Transpose", w)) == NULL)
 		return NULL;
 	qn_onnx_out_ints(o, "perm", 5, grouped);

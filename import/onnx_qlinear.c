@@ -32,11 +32,9 @@ give(qn_onnx *o, const qn_onnx_node *n, uint32_t i, qn_plain storage, qn_id *out
 static qn_id
 bias_at(qn_onnx *o, const qn_onnx_node *n, uint32_t i, uint32_t ws)
 {
-	const qn_onnx_params p = {
-		.scale = qn_importer_binary(&o->im, QN_OP_mul,
-					    qn_importer_cast(&o->im, n->in[1], QN_PLAIN_f32),
-					    qn_importer_cast(&o->im, n->in[ws], QN_PLAIN_f32)),
-		.axis = -1};
+	const qn_id w = qn_importer_cast(&o->im, n->in[ws], QN_PLAIN_f32);
+	const qn_id x = qn_importer_cast(&o->im, n->in[1], QN_PLAIN_f32);
+	const qn_onnx_params p = {.scale = qn_importer_binary(&o->im, QN_OP_mul, x, w), .axis = -1};
 
 	if (p.scale == 0 || n->in[i] == 0)
 		return 0;

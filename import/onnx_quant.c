@@ -189,8 +189,9 @@ dynamic_quantize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 	max = qn_importer_binary(im, QN_OP_maximum, max, zero);
 	min = qn_importer_binary(im, QN_OP_minimum, min, zero);
+	const qn_id steps = qn_importer_f32(im, 255);
 	p.scale = qn_importer_binary(im, QN_OP_div, qn_importer_binary(im, QN_OP_sub, max, min),
-				     qn_importer_f32(im, 255));
+				     steps);
 	qn_id zp = qn_importer_binary(im, QN_OP_div, qn_importer_binary(im, QN_OP_sub, zero, min),
 				      p.scale);
 	p.zp = qn_onnx_stored(o, zp, QN_PLAIN_u8);

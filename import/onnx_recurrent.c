@@ -80,6 +80,15 @@ gate(cell *c, qn_id x, int64_t k)
 	return qn_importer_slice(&c->o->im, x, axis, k * c->hidden, (k + 1) * c->hidden);
 }
 
+/* Gate k of two sums, added. */
+static qn_id
+gates(cell *c, qn_id x, qn_id y, int64_t k)
+{
+	const qn_id part = gate(c, y, k);
+
+	return add(c, gate(c, x, k), part);
+}
+
 /* Function k of this direction (there are `each`), by its name in the file or the standard one. */
 static qn_id
 activate(cell *c, int32_t each, int32_t k, const char *standard, qn_id x)
@@ -116,13 +125,14 @@ gru_step(cell *c, qn_id p)
 	qn_id rh = qn_importer_slice(im, c->r, 0, 2 * c->hidden, 3 * c->hidden);
 	qn_id bh = gate(c, c->rb, 2);
 	qn_id hr = affine(c, c->h, rzr, bzr);
-	qn_id z = activate(c, 2, 0, "Sigmoid", add(c, gate(c, p, 0), gate(c, hr, 0)));
-	qn_id r = activate(c, 2, 0, "Sigmoid", add(c, gate(c, p, 1), gate(c, hr, 1)));
+	qn_id z = activate(c, 2, 0, "Sigmoid", gates(c, p, hr, 0));
+	qn_id r = activate(c, 2, 0, "Sigmoid", gates(c, p, hr, 1));
 	qn_id part =
 		behind ? mul(c, r, affine(c, c->h, rh, bh)) : affine(c, mul(c, r, c->h), rh, bh);
 	qn_id h = activate(c, 2, 1, "Tanh", add(c, gate(c, p, 2), part));
 
-	c->h = add(c, mul(c, rest(c, z), h), mul(c, z, c->h));
+	qn_id old = mul(c, z, c->h);
+	c->h = add(c, mul(c, rest(c, z), h), old);
 	return c->h != 0;
 }
 
@@ -143,7 +153,8 @@ lstm_step(cell *c, qn_id p)
 			  : activate(c, 3, 0, "Sigmoid", peep(c, gate(c, a, 2), 2, c->c));
 	qn_id g = activate(c, 3, 1, "Tanh", gate(c, a, 3));
 
-	c->c = add(c, mul(c, f, c->c), mul(c, i, g));
+	qn_id new = mul(c, i, g);
+	c->c = add(c, mul(c, f, c->c), new);
 	qn_id out = activate(c, 3, 0, "Sigmoid", peep(c, gate(c, a, 1), 1, c->c));
 	double clip = c->clip;
 	c->clip = HUGE_VAL; /* it limits what gates get, not the state */

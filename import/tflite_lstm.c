@@ -124,8 +124,8 @@ step(const lstm *l, qn_id z, qn_id *h, qn_id *c)
 		in = qn_importer_binary(im, QN_OP_add,
 					qn_importer_binary(im, QN_OP_mul, forget, *c), in);
 	*c = clipped(l, in, l->clip);
-	*h = projected(l, qn_importer_binary(im, QN_OP_mul, sigmoid(l, z, OUTPUT, *c),
-					     qn_tfl_activated(l->o, *c, l->activation)));
+	*h = qn_tfl_activated(l->o, *c, l->activation);
+	*h = projected(l, qn_importer_binary(im, QN_OP_mul, sigmoid(l, z, OUTPUT, *c), *h));
 }
 
 /* ---- a direction ---- */
@@ -281,9 +281,9 @@ basic_lstm(qn_tfl_op *o)
 		part[k] =
 			qn_importer_unary(im, k == 1 ? QN_OP_tanh : QN_OP_sigmoid,
 					  qn_importer_slice(im, z, 1, k * cells, (k + 1) * cells));
-	qn_id c = qn_importer_binary(im, QN_OP_add,
-				     qn_importer_binary(im, QN_OP_mul, part[0], part[1]),
-				     qn_importer_binary(im, QN_OP_mul, part[2], qn_tfl_real(o, 4)));
+	qn_id c = qn_importer_binary(im, QN_OP_mul, part[2], qn_tfl_real(o, 4));
+	c = qn_importer_binary(im, QN_OP_add, qn_importer_binary(im, QN_OP_mul, part[0], part[1]),
+			       c);
 	qn_tfl_give(
 		o, 0,
 		qn_importer_binary(im, QN_OP_mul, part[3], qn_importer_unary(im, QN_OP_tanh, c)));

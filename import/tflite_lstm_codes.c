@@ -304,8 +304,8 @@ step(const lstm *l, qn_id x, qn_id *h, qn_id *c)
 	if (l->clip >= 0)
 		made = qn_importer_op(im, QN_OP_clamp, 1, &made, &clip, NULL);
 	*c = made;
-	*h = op_as(l, QN_OP_mul, op_as(l, QN_OP_tanh, made, 0, l->behind), gate(l, s, 2),
-		   l->hidden);
+	qn_id out = gate(l, s, 2);
+	*h = op_as(l, QN_OP_mul, op_as(l, QN_OP_tanh, made, 0, l->behind), out, l->hidden);
 }
 
 /* Everything but the steps; false after a report. */

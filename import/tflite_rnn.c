@@ -23,10 +23,13 @@ direction(const qn_tfl_seq *s, uint32_t at, qn_id data, qn_id aux, uint32_t aux_
 	}
 	qn_id g = qn_importer_op(im, QN_OP_dense, 3,
 				 (qn_id[]){qn_tfl_seq_rows(s, data), in[0], in[2]}, NULL, NULL);
-	if (aux != 0)
-		g = qn_importer_binary(im, QN_OP_add, g,
-				       qn_importer_binary(im, QN_OP_dense, qn_tfl_seq_rows(s, aux),
-							  qn_tfl_real(o, aux_weights)));
+	if (aux != 0) {
+		const qn_id w = qn_tfl_real(o, aux_weights);
+
+		g = qn_importer_binary(
+			im, QN_OP_add, g,
+			qn_importer_binary(im, QN_OP_dense, qn_tfl_seq_rows(s, aux), w));
+	}
 	g = qn_tfl_seq_by_step(s, g);
 	for (int64_t k = 0; g != 0 && k < s->steps; k++) {
 		qn_id z = qn_tfl_seq_at(s, g, k);

@@ -148,8 +148,8 @@ prelu_of_parts(qn_tfl_op *o)
 	qn_id x = qn_tfl_real(o, 0), zero = qn_importer_f32(o->im, 0.0);
 	qn_id below = qn_importer_binary(o->im, QN_OP_minimum, x, zero);
 
-	return qn_importer_binary(o->im, QN_OP_add, qn_importer_unary(o->im, QN_OP_relu, x),
-				  qn_importer_binary(o->im, QN_OP_mul, qn_tfl_real(o, 1), below));
+	below = qn_importer_binary(o->im, QN_OP_mul, qn_tfl_real(o, 1), below);
+	return qn_importer_binary(o->im, QN_OP_add, qn_importer_unary(o->im, QN_OP_relu, x), below);
 }
 
 static void

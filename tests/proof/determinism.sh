@@ -91,6 +91,17 @@ host() {
 host "$digits/digits.json" digits
 host "$proof/subnormal.qir" subnormal
 
+# imported FOLDER QUERN: the graphs of ONNX and TFLite files, and graphs as ONNX files.
+imported() {
+	fresh "$1"
+	for f in "$QUERN_SOURCE"/tests/fuzz/corpus/onnx/*.onnx "$QUERN_SOURCE"/tests/fuzz/corpus/tflite/*.tflite; do
+		"$2" opt "$f" -o "$1/$(basename "$f").qir" >"$tmp/log" 2>&1 # some are refused
+	done
+	for f in "$QUERN_SOURCE"/tests/export/*.qir; do
+		"$2" export "$f" -o "$1/$(basename "$f" .qir).onnx" >"$tmp/log" 2>&1
+	done
+}
+
 # build NAME CMAKE-OPTIONS…: a quern of its own.
 build() {
 	name=$1
@@ -99,6 +110,9 @@ build() {
 		cmake --build "$tmp/build" -j "$(nproc)" --target quern >"$tmp/log" 2>&1; then
 		compile "$tmp/out" "$tmp/build/quern"
 		same "built by $name"
+		imported "$tmp/imported" "$tmp/build/quern"
+		diff -rq "$tmp/imported-here" "$tmp/imported" >"$tmp/bad"
+		is_empty "$tmp/bad" "built by $name: the same $(find "$tmp/imported" -type f | wc -l) files of graphs that are read and written"
 	else
 		failed "built by $name: quern does not build"
 		tail -n 20 "$tmp/log"
@@ -106,6 +120,7 @@ build() {
 	rm -rf "$tmp/build"
 }
 if [ "$QUERN_FULL" = 1 ]; then
+	imported "$tmp/imported-here" "$QUERN_BIN"
 	for each in "gcc -O0" "gcc -O3" "clang -O3"; do
 		if has "${each% *}"; then
 			build "$each" "-DCMAKE_C_COMPILER=${each% *}" "-DQUERN_OPTIMIZE=${each#* }"
