@@ -3,7 +3,7 @@
 # check.sh - help, messages, docs and the public header are in the words of the field (words.tsv); pages are wrapped, their
 # links lead somewhere (pages.awk), and paths, options and identifiers that they name exist.
 #
-#   tests/words/check.sh [--count]    --count: how much is left in each place that is not clean yet
+#   tests/words/check.sh
 #   QUERN_SHOWN=1000: how many findings it prints, 20 by default
 #   QUERN_BIN: the program, default build/quern
 set -u
@@ -13,8 +13,6 @@ export LC_ALL
 : "${QUERN_BIN:=$QUERN_SOURCE/build/quern}"
 . "$QUERN_SOURCE/tests/proof/check.sh"
 here=$QUERN_SOURCE/tests/words
-count=
-[ "${1:-}" = --count ] && count=1
 case $QUERN_BIN in /*) ;; *) QUERN_BIN=$PWD/$QUERN_BIN ;; esac
 cd "$QUERN_SOURCE" || exit 1
 
@@ -34,18 +32,6 @@ for word in $(sed -n 's/^  *\([a-z][a-z-]*\)  *.*/\1/p' "$tmp/help/quern" | sort
 	fi
 done
 [ "$commands" -ge 13 ] && ok "help of $commands commands" || failed "quern --help names $commands commands, expected 13 or more"
-
-# found WORDS TEXTS…
-found() {
-	awk -v count="$count" -f "$here/find.awk" "$@"
-}
-
-# Pages that are not waiting for their words to be put right: these are not wrapped yet either.
-clean_pages() {
-	for page in $pages; do
-		grep -q "^later	$page	" "$here/words.tsv" || echo "$page"
-	done
-}
 
 # What a text on stdin has of one kind, sorted.
 options() {
@@ -93,7 +79,7 @@ normal() {
 	(cd "$tmp" && awk -f "$here/texts.awk" help/*)
 } >"$tmp/texts"
 [ "$(wc -l <"$tmp/texts")" -gt 5000 ] || failed "only $(wc -l <"$tmp/texts") texts were found"
-found "$here/words.tsv" "$tmp/texts" >"$tmp/bad"
+awk -f "$here/find.awk" "$here/words.tsv" "$tmp/texts" >"$tmp/bad"
 is_empty "$tmp/bad" "$(wc -l <"$tmp/texts") texts are in the words of tests/words/words.tsv"
 
 # The test notices what it looks for: each row its example, in each kind of file.
@@ -106,7 +92,7 @@ printf '#include "behind"\n/* behind */ const char q = %s, *a = "it is \\"behind
 	"'\"'" >"$tmp/planted/a.c"
 printf '  --a  whole\n       number\n\nbehind\n' >"$tmp/planted/help/a"
 (cd "$tmp/planted" && awk -f "$here/texts.awk" docs/a.md include/a.h a.c help/a) >"$tmp/planted/texts"
-grep -v '^later' "$here/words.tsv" | awk -v count= -f "$here/find.awk" - "$tmp/planted/texts" |
+awk -f "$here/find.awk" "$here/words.tsv" "$tmp/planted/texts" |
 	sed -n "s/^\([a-z/.]*:[0-9]*: '[^']*'\).*/\1/p" | sort >"$tmp/list"
 cat >"$tmp/expected" <<-X
 	a.c:2: 'behind'
@@ -126,7 +112,7 @@ is_empty "$tmp/bad" "planted words are found where they stand, and only there"
 # ---- pages: lines, links, paths ----
 # shellcheck disable=SC2086 # lists of files
 {
-	awk -f "$here/pages.awk" $(clean_pages) >"$tmp/bad"
+	awk -f "$here/pages.awk" $pages >"$tmp/bad"
 	is_empty "$tmp/bad" "docs are wrapped at 100 columns"
 	awk -v what=anchors -f "$here/pages.awk" $pages | sort >"$tmp/anchors"
 	awk -v what=links -f "$here/pages.awk" $pages >"$tmp/links"

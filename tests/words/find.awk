@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # find.awk - looks for the rows of words.tsv in texts (texts.awk); awk -f find.awk words.tsv TEXTS
-# Prints a line for each finding that no row lets pass, and one for each `later` row that is done.
+# Prints a line for each finding that no row lets pass.
 # With examples=1: a line for each row that does not find its own example.
 BEGIN { FS = "\t" }
 
@@ -36,11 +36,6 @@ FNR == NR {
 		buts++
 		but_where[buts] = glob($2)
 		but[buts] = bounded($3)
-	} else if ($1 == "later" && NF == 3) {
-		laters++
-		later[laters] = glob($2)
-		later_place[laters] = $2
-		later_row[laters] = FNR
 	} else
 		print "words.tsv:" FNR ": not a row: " $0
 	next
@@ -61,24 +56,6 @@ FNR == 1 { all = bounded(all) }
 	for (i = 1; i <= nots; i++) {
 		if ($1 !~ where[i] || !match(text, pattern[i]))
 			continue
-		found = substr(text, RSTART + 1, RLENGTH - 2)
-		for (k = 1; k <= laters; k++)
-			if ($1 ~ later[k])
-				break
-		if (k <= laters)
-			later_used[k]++
-		else
-			print $1 ":" $2 ": '" found "' (" instead[i] "):" shown(RSTART, RLENGTH)
-	}
-}
-
-END {
-	if (examples)
-		exit
-	for (i = 1; i <= laters; i++) {
-		if (!later_used[i])
-			print "words.tsv:" later_row[i] ": " later_place[i] " is clean: remove its row"
-		else if (count)
-			print "words.tsv:" later_row[i] ": " later_place[i] ": " later_used[i] " findings"
+		print $1 ":" $2 ": '" substr(text, RSTART + 1, RLENGTH - 2) "' (" instead[i] "):" shown(RSTART, RLENGTH)
 	}
 }
