@@ -3,7 +3,7 @@
 # check.sh - help, messages, docs and the public header are in the words of the field (words.tsv); pages are wrapped, their
 # links lead somewhere (pages.awk), and paths, options and identifiers that they name exist.
 #
-#   tests/words/check.sh
+#   tests/words/check.sh [--comments]    --comments: looks at comments of all sources too
 #   QUERN_SHOWN=1000: how many findings it prints, 20 by default
 #   QUERN_BIN: the program, default build/quern
 set -u
@@ -13,6 +13,8 @@ export LC_ALL
 : "${QUERN_BIN:=$QUERN_SOURCE/build/quern}"
 . "$QUERN_SOURCE/tests/proof/check.sh"
 here=$QUERN_SOURCE/tests/words
+comments=
+[ "${1:-}" = --comments ] && comments=1
 case $QUERN_BIN in /*) ;; *) QUERN_BIN=$PWD/$QUERN_BIN ;; esac
 cd "$QUERN_SOURCE" || exit 1
 
@@ -75,7 +77,7 @@ normal() {
 
 # shellcheck disable=SC2086 # lists of files
 {
-	awk -f "$here/texts.awk" $pages docs/*.json include/quern/*.h examples/*/*.c examples/*/*.cc $sources scripts/*
+	awk -v comments="$comments" -f "$here/texts.awk" $pages docs/*.json include/quern/*.h examples/*/*.c examples/*/*.cc $sources scripts/*
 	(cd "$tmp" && awk -f "$here/texts.awk" help/*)
 } >"$tmp/texts"
 [ "$(wc -l <"$tmp/texts")" -gt 5000 ] || failed "only $(wc -l <"$tmp/texts") texts were found"

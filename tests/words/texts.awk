@@ -6,7 +6,7 @@
 #   include/*, examples/*  of C: comments, and string literals
 #   *.json        descriptions of schemas
 #   scripts/*     comments, and what `cat` prints (the help)
-#   *.c *.h *.def string literals; adjacent ones are one text
+#   *.c *.h *.def string literals; adjacent ones are one text; with comments=1 comments too
 #   others        paragraphs (what the program printed)
 function flush() {
 	if (text ~ /[^ \t]/)
@@ -120,7 +120,7 @@ FNR == 1 {
 	path = FILENAME
 	sub(/^[.]\//, "", path)
 	kind = path ~ /[.]md$/ ? "md" : path ~ /[.](c|cc|h|def)$/ ? "c" : path ~ /[.]json$/ ? "json" : path ~ /^scripts\// ? "script" : "text"
-	header = kind == "c" && path ~ /^(include|examples)\//
+	header = kind == "c" && (comments || path ~ /^(include|examples)\//)
 	fence = in_comment = joining = open_code = here = 0
 }
 kind == "md" { md_line($0); next }
