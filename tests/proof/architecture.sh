@@ -76,6 +76,11 @@ sed -n 's/^check \([a-z]*\) "$(sources [a-z]*).*" \(.*\)/\1 \2/p; s/^\t\(runtime
 diff "$tmp/page" "$tmp/rules" >"$tmp/bad"
 is_empty "$tmp/bad" "$page lists the $(wc -l <"$tmp/rules") pairs of folders of includes.sh"
 
+# Each of these folders is a target of the build.
+sed -n 's/^set(folders \(.*\))$/\1/p' CMakeLists.txt >"$tmp/list"
+[ "$(cat "$tmp/list")" = "$folders" ] && ok "each folder is one target of CMakeLists.txt" ||
+	failed "CMakeLists.txt has the folders $(cat "$tmp/list"), the page $folders"
+
 # The page's table of passes is the program's list, in its order.
 "$QUERN_BIN" opt --list-passes 2>/dev/null | awk '{print $1}' >"$tmp/passes"
 sed -n '/^| pass | from/,/^$/s/^| \([a-z]*\) | .*/\1/p' "$page" | grep -v '^pass$' >"$tmp/listed"

@@ -137,6 +137,20 @@ without_comments() {
 	}' "$1"
 }
 
+# Only functions that the program reaches are emitted: each name of one stands at its definition and at least once more.
+unused() {
+	grep -oE '^qn_[a-z0-9_]+\(' "$1" | tr -d '(' | sort -u | while read -r name; do
+		[ "$(grep -ow "$name" "$1" | wc -l)" -gt 1 ] || echo "$(basename "$1"): $name"
+	done
+}
+for m in $models; do
+	unused "$tmp/$m/$m.c" >"$tmp/bad"
+	is_empty "$tmp/bad" "$m: each of $(grep -cE '^qn_[a-z0-9_]+\(' "$tmp/$m/$m.c") functions is used"
+done
+printf 'qn_lonely(int a)\nqn_used(int a)\n qn_used(1);\n' >"$tmp/control.c"
+[ "$(unused "$tmp/control.c")" = "control.c: qn_lonely" ] && ok "a function that nothing uses is found" ||
+	failed "a function that nothing uses is not found"
+
 # The text: no float, double or real literal outside comments and #define lines of real numbers.
 reals='float|double|[0-9]+\.[0-9]*([eE][-+]?[0-9]+)?f?'
 for m in $models; do
