@@ -23,7 +23,7 @@ raise(const qn_tensor *bias, int bits, double sx, const qn_symbol *w, double *sc
 
 	for (int64_t c = 0; c < n; c++) {
 		size_t k = w->len > 0 ? (size_t)c : 0;
-		double need = qn_bias_room(qn_tensor_f64(bias, c), sx, bits);
+		double need = qn_bias_min_weight_scale(qn_tensor_f64(bias, c), sx, bits);
 
 		if (need > scale[k]) {
 			scale[k] = need;

@@ -13,7 +13,7 @@
 #include "runtime/parallel.h"
 
 const qn_symbol *
-qn_symbol_wanted(const qn_node *n)
+qn_symbol_to_calibrate(const qn_node *n)
 {
 	const qn_elem *e = n->type->elem;
 
@@ -21,7 +21,7 @@ qn_symbol_wanted(const qn_node *n)
 }
 
 qn_status
-qn_calibration_takes(const qn_model *m)
+qn_calibration_check_stage(const qn_model *m)
 {
 	if (m->stage == QN_STAGE_SYMBOLIC)
 		return QN_OK;
@@ -41,7 +41,7 @@ new_calibration(qn_model *m, bool keep_fixed, qn_calibration **out)
 	qn_id *map;
 
 	*out = c;
-	QN_TRY(qn_calibration_takes(m));
+	QN_TRY(qn_calibration_check_stage(m));
 	*c = (qn_calibration){.m = m, .g = qn_model_entry(m)};
 	QN_TRY(qn_erase_quantization(m, c->g, !keep_fixed, &real, &map));
 	c->real = real;
@@ -126,7 +126,7 @@ find_share(void *user, size_t worker, qn_arena *scratch)
 		if (seen.o->n > 0) {
 			f->s->method.method->finish(&seen, scratch, &f->found[i]);
 			f->found[i].seen = seen.o;
-			f->found[i].may_clip = qn_clip_asked(seen.opts);
+			f->found[i].may_clip = qn_clip_expected(seen.opts);
 			qn_clip_guard(&seen, &f->found[i]);
 		}
 		widen_mask(&f->c->watch[i], seen.o, &f->found[i]);
@@ -355,7 +355,7 @@ check_given(const qn_calibration *c, const qn_dataset *data, const qn_methods *m
 
 		if (qn_map_gets(&seen, of->name) != NULL)
 			continue;
-		const qn_called *called = qn_model_called(c->m, of);
+		const qn_foreign_name *called = qn_model_foreign_names(c->m, of);
 		qn_buff(&b, "%s'%s'", b.n > 0 ? ", " : "",
 			called != NULL ? called->name : of->name);
 		qn_map_puts(&seen, of->name, (void *)(uintptr_t)of);

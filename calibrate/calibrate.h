@@ -30,11 +30,11 @@ typedef struct qn_watch {
 } qn_watch;
 
 /* A value that is observed for a watch. */
-typedef struct qn_look {
+typedef struct qn_observation {
 	size_t watch;
 	size_t number;        /* among all */
-	struct qn_look *next; /* of the same value */
-} qn_look;
+	struct qn_observation *next; /* of the same value */
+} qn_observation;
 
 typedef struct qn_calibration {
 	qn_model *m;
@@ -42,7 +42,7 @@ typedef struct qn_calibration {
 	const qn_graph *real; /* its float form */
 	const qn_id *map;     /* id -> id of `real` */
 	const qn_mask *mask;  /* by id of g */
-	qn_look **by_value;   /* by id of `real` */
+	qn_observation **by_value; /* by id of `real` */
 	size_t nlook;
 	qn_watch *watch; /* in the order of their first quantize */
 	size_t nwatch;
@@ -87,7 +87,7 @@ qn_status qn_calibrate_model(qn_model *m, qn_dataset *data,
 /* ---- the same in steps ---- */
 
 /* Whether the model is at a stage that is calibrated; reports (pass.stage). */
-qn_status qn_calibration_takes(const qn_model *m) QN_MUST_CHECK;
+qn_status qn_calibration_check_stage(const qn_model *m) QN_MUST_CHECK;
 /* Finds what has to be observed.  Ids: pass.stage, calibrate.shared. */
 qn_status qn_calibration_new(qn_model *m, qn_calibration **out) QN_MUST_CHECK;
 /* Fills watch, constant and axis of c, whose graphs are set (watch.c). */
@@ -145,7 +145,7 @@ qn_status qn_calibrate_constants(const qn_calibration *c, bool mse) QN_MUST_CHEC
 bool qn_constants_range(const qn_calibration *c, const qn_watch *w, double *lo, double *hi);
 
 /* The symbol that a quantize node finds values for, NULL when its scale is no lone symbol. */
-const qn_symbol *qn_symbol_wanted(const qn_node *n);
+const qn_symbol *qn_symbol_to_calibrate(const qn_node *n);
 /* Binds a symbol to the parameters of a range; warns when it is 0. */
 qn_status qn_bind_range(qn_model *m, const qn_node *q, const qn_symbol *sym, double lo,
 			double hi) QN_MUST_CHECK;

@@ -104,7 +104,7 @@ values_of(const qn_calibration *c, const char *method, size_t *at)
 	qn_arena *a = c->m->scratch;
 	qn_calibration part = *c;
 
-	part.by_value = QN_NEW(a, qn_look *, c->real->n);
+	part.by_value = QN_NEW(a, qn_observation *, c->real->n);
 	part.nlook = 0;
 	part.watch = QN_NEW(a, qn_watch, c->nwatch);
 	part.nwatch = 0;

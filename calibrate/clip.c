@@ -45,7 +45,7 @@ qn_clip_most(const qn_method_opts *o)
 }
 
 double
-qn_clip_asked(const qn_method_opts *o)
+qn_clip_expected(const qn_method_opts *o)
 {
 	const qn_param_row *p = o->method->param;
 

@@ -16,7 +16,7 @@ double qn_clip_share(const qn_observer *o, double lo, double hi);
 double qn_clip_most(const qn_method_opts *o);
 /* What the options ask for: the share outside of a percentile, clip where it was given, anything for a
  * search; else 0. */
-double qn_clip_asked(const qn_method_opts *o);
+double qn_clip_expected(const qn_method_opts *o);
 /* For methods with a guard: widens a range that cuts off more than it may until it does not. */
 void qn_clip_guard(const qn_seen *s, qn_finding *f);
 

@@ -40,12 +40,12 @@ qn_status qn_dataset_arrays(const qn_graph *g, qn_arena *a, size_t narray,
 const qn_source *qn_dataset_source(const qn_dataset *d, size_t k);
 
 /* Looks at sample `index` of input `input` while it is in memory. */
-typedef void qn_look_fn(void *user, size_t input, size_t index, const void *data);
+typedef void qn_check_sample_fn(void *user, size_t input, size_t index, const void *data);
 
 typedef struct qn_check {
 	size_t batches;   /* how many, from the first on; 0: all */
 	uint32_t *crc;    /* for each input, that of all bytes read; NULL: not wanted */
-	qn_look_fn *look; /* of samples that are finite; or NULL */
+	qn_check_sample_fn *look; /* of samples that are finite; or NULL */
 	void *user;
 } qn_check;
 

@@ -30,7 +30,8 @@ named(const qn_encodings *e, const qn_graph *g, const qn_node *q, const qn_node 
 
 	if (own == NULL && !qn_model_is_taken(m, of))
 		own = qn_map_gets(names, of->name);
-	for (const qn_called *c = qn_model_called(m, of); c != NULL && own == NULL; c = c->next)
+	for (const qn_foreign_name *c = qn_model_foreign_names(m, of); c != NULL && own == NULL;
+	     c = c->next)
 		own = qn_map_gets(names, c->name);
 	return own;
 }
@@ -149,7 +150,7 @@ take_tensors(const qn_graph *g, qn_map *names)
 {
 	qn_map_init(names, g->model->scratch);
 	for (qn_id id = 1; id < g->n; id++) {
-		const qn_called *c = qn_model_called(g->model, qn_graph_node(g, id));
+		const qn_foreign_name *c = qn_model_foreign_names(g->model, qn_graph_node(g, id));
 
 		for (; c != NULL; c = c->next)
 			if (qn_map_gets(names, c->name) == NULL)
@@ -163,7 +164,7 @@ static bool
 is_known(const qn_graph *g, const qn_map *tensors, const char *name)
 {
 	const qn_map *all = g->model->tensor_names;
-	const qn_called *of = all != NULL ? qn_map_gets(all, name) : NULL;
+	const qn_foreign_name *of = all != NULL ? qn_map_gets(all, name) : NULL;
 
 	return (of != NULL && !of->constant) || qn_map_gets(tensors, name) != NULL ||
 	       qn_graph_find(g, name) != 0;
@@ -238,7 +239,7 @@ qn_encodings_bind(qn_model *m, const qn_encodings *e)
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *q = qn_graph_node(g, id);
 
-		if (qn_symbol_wanted(q) != NULL && bind_shared(e, m, q, &bound) != QN_OK)
+		if (qn_symbol_to_calibrate(q) != NULL && bind_shared(e, m, q, &bound) != QN_OK)
 			status = QN_EINVALID;
 	}
 	warn_unused(e, m);

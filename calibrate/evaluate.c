@@ -259,7 +259,7 @@ choose(qn_evaluator *e, size_t n, const qn_id *id, qn_id *chosen)
 }
 
 qn_status
-qn_evaluator_keep(qn_evaluator *e, size_t n, const qn_id *id)
+qn_evaluator_cache(qn_evaluator *e, size_t n, const qn_id *id)
 {
 	qn_id *chosen = QN_NEW(e->arena, qn_id, n);
 	const qn_tensor **value = QN_NEW(e->arena, const qn_tensor *, n);

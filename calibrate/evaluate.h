@@ -24,7 +24,7 @@ qn_status qn_evaluator_run(qn_evaluator *e, size_t n, const qn_id *id, size_t ba
 
 /* Evaluates the values for all batches and keeps them, as far as the budget goes (all batches of a
  * value or none).  The symbols that they depend on must not change any more. */
-qn_status qn_evaluator_keep(qn_evaluator *e, size_t n, const qn_id *id) QN_MUST_CHECK;
+qn_status qn_evaluator_cache(qn_evaluator *e, size_t n, const qn_id *id) QN_MUST_CHECK;
 
 /* From now on only these batches are kept, in ascending order; others are run from what was kept
  * before, as far as that is all of them. */

@@ -16,7 +16,7 @@ count_uses(qn_info_graphs *s, qn_arena *a)
 
 	qn_map_init(&count, a);
 	for (qn_id id = 1; id < g->n; id++) {
-		const qn_symbol *sym = qn_symbol_wanted(qn_graph_node(g, id));
+		const qn_symbol *sym = qn_symbol_to_calibrate(qn_graph_node(g, id));
 		uint32_t *n = sym != NULL ? qn_map_get(&count, &sym, sizeof sym) : NULL;
 
 		if (sym != NULL && n == NULL) {
@@ -27,7 +27,7 @@ count_uses(qn_info_graphs *s, qn_arena *a)
 			++*n;
 	}
 	for (qn_id id = 1; id < g->n; id++) {
-		const qn_symbol *sym = qn_symbol_wanted(qn_graph_node(g, id));
+		const qn_symbol *sym = qn_symbol_to_calibrate(qn_graph_node(g, id));
 
 		if (sym != NULL)
 			s->uses[id] = *(uint32_t *)qn_map_get(&count, &sym, sizeof sym);
@@ -127,7 +127,7 @@ find_pairs(qn_info *i)
 	n = find_inner(i, &inner);
 	i->pair = QN_NEW(i->arena, qn_info_pair, n);
 	for (size_t k = 0; k < n; k++) {
-		const qn_symbol *sym = qn_symbol_wanted(qn_graph_node(s->g, inner[k]));
+		const qn_symbol *sym = qn_symbol_to_calibrate(qn_graph_node(s->g, inner[k]));
 
 		if (sym != NULL)
 			i->pair[i->npair++] = pair_for(i, inner[k], sym);
@@ -282,7 +282,7 @@ evaluate_quantized(qn_info *i, qn_id id, size_t batch, size_t ntrial, const qn_s
 	qn_evaluator *e = i->graphs->quantized;
 
 	if (!i->kept) {
-		QN_TRY(qn_evaluator_keep(e, i->nouter, i->outer));
+		QN_TRY(qn_evaluator_cache(e, i->nouter, i->outer));
 		i->kept = true;
 	}
 	for (size_t k = 0; k < i->npair; k++)

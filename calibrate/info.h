@@ -13,11 +13,11 @@
 #include "quern/calibrate.h"
 
 /* What a partition has set a symbol to, which another one may share. */
-typedef struct qn_given {
+typedef struct qn_symbol_setting {
 	const qn_part *part; /* the first */
 	bool range;          /* as the range lo to hi, which others may widen */
 	double lo, hi;
-} qn_given;
+} qn_symbol_setting;
 
 /* The whole of a calibration with callbacks: evaluators that all partitions share. */
 typedef struct qn_info_graphs {
@@ -30,7 +30,7 @@ typedef struct qn_info_graphs {
 	 * False: it saw nothing of this symbol. */
 	bool (*method)(const void *user, const qn_symbol *sym, double *scale, int64_t *zp);
 	const void *user;
-	qn_map *given;  /* symbol -> qn_given, of those that partitions have set */
+	qn_map *given;  /* symbol -> qn_symbol_setting, of those that partitions have set */
 	uint32_t *uses; /* by id of a quantize that wants a symbol: quantizes that want this one */
 	/* for the search for a partition's nodes, by id */
 	bool *mark; /* all false between searches */
@@ -86,12 +86,12 @@ qn_status qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, si
 
 /* Gives a symbol of the partition its values.  calibrate.extra: it belongs to another one, or to
  * none; what qn_symbol_bind reports. */
-qn_status qn_info_give(qn_info *i, const qn_symbol_value *value) QN_MUST_CHECK;
+qn_status qn_info_store(qn_info *i, const qn_symbol_value *value) QN_MUST_CHECK;
 
 /* … those of a range of real values, or those that the method finds (calibrate.method: it finds
  * none). */
-qn_status qn_info_give_range(qn_info *i, size_t k, double lo, double hi) QN_MUST_CHECK;
-qn_status qn_info_give_default(qn_info *i, size_t k) QN_MUST_CHECK;
+qn_status qn_info_store_range(qn_info *i, size_t k, double lo, double hi) QN_MUST_CHECK;
+qn_status qn_info_store_default(qn_info *i, size_t k) QN_MUST_CHECK;
 
 /* The first pair of a symbol (calibrate.extra: there is none); gives its symbol these values. */
 qn_status qn_info_pair_of(qn_info *i, const char *symbol, qn_info_pair **out) QN_MUST_CHECK;

@@ -34,7 +34,7 @@ put(qn_info *i, qn_info_pair *p, const qn_symbol_value *value)
 }
 
 qn_status
-qn_info_give(qn_info *i, const qn_symbol_value *value)
+qn_info_store(qn_info *i, const qn_symbol_value *value)
 {
 	qn_info_pair *p;
 
@@ -52,7 +52,7 @@ static void
 merge_ranges(const qn_info *i, size_t k, double *lo, double *hi)
 {
 	const qn_info_pair *p = &i->pair[k];
-	const qn_given *g = qn_map_get(i->graphs->given, &p->sym, sizeof p->sym);
+	const qn_symbol_setting *g = qn_map_get(i->graphs->given, &p->sym, sizeof p->sym);
 
 	for (size_t j = 0; j < i->npair; j++)
 		if (j != k && i->pair[j].sym == p->sym && i->pair[j].range) {
@@ -92,7 +92,7 @@ check_index(const qn_info *i, size_t k)
 }
 
 qn_status
-qn_info_give_range(qn_info *i, size_t k, double lo, double hi)
+qn_info_store_range(qn_info *i, size_t k, double lo, double hi)
 {
 	double scale;
 	int64_t zp;
@@ -116,7 +116,7 @@ qn_info_give_range(qn_info *i, size_t k, double lo, double hi)
 }
 
 qn_status
-qn_info_give_default(qn_info *i, size_t k)
+qn_info_store_default(qn_info *i, size_t k)
 {
 	const qn_info_graphs *s = i->graphs;
 	double scale;
@@ -174,13 +174,13 @@ note_given(const qn_info *i, size_t k)
 {
 	const qn_info_graphs *s = i->graphs;
 	const qn_info_pair *p = &i->pair[k];
-	qn_given *g = qn_map_get(s->given, &p->sym, sizeof p->sym);
+	qn_symbol_setting *g = qn_map_get(s->given, &p->sym, sizeof p->sym);
 	double lo, hi;
 	const bool range = range_of(i, k, &lo, &hi);
 
 	if (g == NULL) {
-		g = QN_NEW(s->given->arena, qn_given, 1);
-		*g = (qn_given){i->part, range, lo, hi};
+		g = QN_NEW(s->given->arena, qn_symbol_setting, 1);
+		*g = (qn_symbol_setting){i->part, range, lo, hi};
 		qn_map_put(s->given, &p->sym, sizeof p->sym, g);
 		return QN_OK;
 	}

@@ -28,7 +28,7 @@ hash_bytes(uint64_t h, const unsigned char *p, size_t n)
 }
 
 void
-qn_lint_look(void *user, size_t input, size_t index, const void *data)
+qn_lint_sample(void *user, size_t input, size_t index, const void *data)
 {
 	qn_lint *l = user;
 	const qn_source *s = qn_dataset_source(l->d, input);

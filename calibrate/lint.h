@@ -3,7 +3,7 @@
  *
  *   qn_lint l;
  *   qn_lint_init(&l, d, g->ninput, arena);
- *   QN_TRY(qn_dataset_check(d, scratch, &(qn_check){.look = qn_lint_look, .user = &l}));
+ *   QN_TRY(qn_dataset_check(d, scratch, &(qn_check){.look = qn_lint_sample, .user = &l}));
  *   qn_lint_samples(&l, env);                 data.constant, data.duplicate
  *   QN_TRY(qn_lint_model(d, g, scratch));     data.range, data.statistics */
 #ifndef QN_CALIBRATE_LINT_H
@@ -26,7 +26,7 @@ typedef struct qn_lint {
 } qn_lint;
 
 void qn_lint_init(qn_lint *l, const qn_dataset *d, size_t ninput, qn_arena *a);
-qn_look_fn qn_lint_look;
+qn_check_sample_fn qn_lint_sample;
 void qn_lint_samples(qn_lint *l, qn_env *env);
 
 /* Runs the float graph up to its first layer on up to QN_LINT_BATCHES batches, evenly chosen. */

@@ -60,7 +60,7 @@ observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 	int64_t n = qn_type_count(value->type);
 
 	(void)g;
-	for (const qn_look *l = s->c->by_value[id]; l != NULL; l = l->next) {
+	for (const qn_observation *l = s->c->by_value[id]; l != NULL; l = l->next) {
 		size_t k = l->watch;
 		const qn_watch *w = &s->c->watch[k];
 		size_t batch = qn_sweep_batch(s->sweep, s->worker, s->nseen[l->number]++);

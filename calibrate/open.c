@@ -233,9 +233,9 @@ fetch_host(const qn_source *s, size_t index, qn_arena *tmp, void *dst)
 {
 	const host *h = s->user;
 
-	qn_lock_take(h->lock);
+	qn_lock_acquire(h->lock);
 	int code = h->fn(h->user, index, dst);
-	qn_lock_give(h->lock);
+	qn_lock_release(h->lock);
 	if (code == 0)
 		return QN_OK;
 	return qn_report(tmp->env, QN_EINVALID, "data.callback", s->name,

@@ -183,7 +183,7 @@ improve(const qn_method_opts *o, qn_info *i, size_t k, qn_arena *a)
 	}
 	for (size_t c = 0; c < n; c++)
 		p.scale[c] = p.start[c] * factor_of(o, p.best > 0 ? p.best : 0);
-	return qn_info_give(i, &p.trial);
+	return qn_info_store(i, &p.trial);
 }
 
 qn_status
@@ -193,13 +193,13 @@ qn_search_output_of(void *opts, qn_info *info)
 	const qn_info_graphs *s = info->graphs;
 
 	for (size_t k = 0; k < info->npair; k++)
-		QN_TRY(qn_info_give_default(info, k));
+		QN_TRY(qn_info_store_default(info, k));
 	if (s->data != NULL) {
 		size_t batch[MOST_BATCHES], n = choose_batches(s->data->nbatch, batch);
 
 		qn_evaluator_choose(s->real, n, batch);
 		qn_evaluator_choose(s->quantized, n, batch);
-		QN_TRY(qn_evaluator_keep(s->real, 1, &s->map[info->out]));
+		QN_TRY(qn_evaluator_cache(s->real, 1, &s->map[info->out]));
 	}
 	for (int constants = 0; constants < 2; constants++)
 		for (size_t k = 0; k < info->npair; k++) {

@@ -420,7 +420,7 @@ qn_statistics_read(qn_env *env, qn_arena *a, const char *file, const char *text,
 	if (seal == QN_SEAL_BROKEN)
 		return changed(env, file, "its content does not match its checksum");
 	QN_TRY(qn_json_tree(a, file, text, n, NULL, &d));
-	reader r = {.d = &d, .a = a, .env = env, .s = *out, .room = qn_limit_room(n)};
+	reader r = {.d = &d, .a = a, .env = env, .s = *out, .room = qn_limit_expansion(n)};
 	if (!qn_json_is(&d, d.root, QN_JSON_OBJECT))
 		return QN_EINVALID;
 	const qn_json *v = qn_json_find(d.root, "quern_statistics");

@@ -11,13 +11,13 @@
 static void
 look(qn_calibration *c, size_t watch, qn_id value)
 {
-	qn_look *l;
+	qn_observation *l;
 
 	for (l = c->by_value[value]; l != NULL; l = l->next)
 		if (l->watch == watch)
 			return;
-	l = QN_NEW(c->m->scratch, qn_look, 1);
-	*l = (qn_look){watch, c->nlook++, c->by_value[value]};
+	l = QN_NEW(c->m->scratch, qn_observation, 1);
+	*l = (qn_observation){watch, c->nlook++, c->by_value[value]};
 	c->by_value[value] = l;
 }
 
@@ -91,7 +91,7 @@ find_users(qn_calibration *c, users *list, size_t *n)
 
 	qn_map_init(&known, c->m->scratch);
 	for (qn_id id = 1; id < c->g->n; id++) {
-		const qn_symbol *sym = qn_symbol_wanted(qn_graph_node(c->g, id));
+		const qn_symbol *sym = qn_symbol_to_calibrate(qn_graph_node(c->g, id));
 
 		if (sym == NULL || sym->bound)
 			continue;
@@ -114,7 +114,7 @@ qn_calibration_watch_all(qn_calibration *c)
 	users *list = QN_NEW(a, users, c->g->n);
 	size_t n = 0;
 
-	c->by_value = QN_NEW(a, qn_look *, c->real->n);
+	c->by_value = QN_NEW(a, qn_observation *, c->real->n);
 	QN_TRY(find_users(c, list, &n));
 	c->watch = QN_NEW(a, qn_watch, n);
 	c->constant = QN_NEW(a, qn_watch, n);

@@ -39,7 +39,7 @@ qn_calibration_lint(const qn_model *m, const qn_compile_opts *opts, qn_arena *a,
 	QN_TRY(qn_calibration_data(m, opts, look, &data));
 	qn_lint_init(&lint, data, g->ninput, look);
 	QN_TRY(qn_dataset_check(data, look,
-				&(qn_check){.crc = *crc, .look = qn_lint_look, .user = &lint}));
+				&(qn_check){.crc = *crc, .look = qn_lint_sample, .user = &lint}));
 	qn_lint_samples(&lint, m->env);
 	if (m->stage == QN_STAGE_FLOAT)
 		QN_TRY(qn_lint_model(data, g, look));

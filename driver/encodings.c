@@ -145,11 +145,11 @@ static const char *
 name_of(const writer *w, const qn_node *of, const qn_node *how)
 {
 	const qn_model *m = w->g->model;
-	const qn_called *called = qn_model_called(m, of);
+	const qn_foreign_name *called = qn_model_foreign_names(m, of);
 	const char *name = NULL;
 
 	for (const qn_node *x = of; called == NULL && (x = moved(w->g, x)) != NULL;)
-		called = qn_model_called(m, x);
+		called = qn_model_foreign_names(m, x);
 	if (called != NULL)
 		name = called->name;
 	else if (m->tensors != NULL && how == of)

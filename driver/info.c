@@ -101,7 +101,7 @@ set_value(void *arg, qn_arena *scratch)
 	info_call *c = arg;
 
 	(void)scratch;
-	return qn_info_give(c->i, c->value);
+	return qn_info_store(c->i, c->value);
 }
 
 qn_status
@@ -116,7 +116,7 @@ set_range(void *arg, qn_arena *scratch)
 	info_call *c = arg;
 
 	(void)scratch;
-	return qn_info_give_range(c->i, c->k, c->lo, c->hi);
+	return qn_info_store_range(c->i, c->k, c->lo, c->hi);
 }
 
 qn_status
@@ -131,7 +131,7 @@ set_default(void *arg, qn_arena *scratch)
 	info_call *c = arg;
 
 	(void)scratch;
-	return qn_info_give_default(c->i, c->k);
+	return qn_info_store_default(c->i, c->k);
 }
 
 qn_status

@@ -47,7 +47,7 @@ ask(match_call *c, qn_matcher *s, qn_arena *a, qn_id id, bool *stop)
 		*stop = c->fn != NULL && c->fn(c->user, &m) != 0;
 		qn_arena_release(r.arena);
 	}
-	if (!qn_matcher_gave_up(s))
+	if (!qn_matcher_exhausted(s))
 		return QN_OK;
 	return qn_matcher_report(s, c->g, id);
 }

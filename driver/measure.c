@@ -162,7 +162,7 @@ tell(qn_measurement *c, qn_arena *scratch)
 		for (size_t i = 0; c->nwant > 0 && i < c->d->nbatch * c->out[k].rows; i++)
 			qn_difference_add(&sum[k], &c->out[k].difference[i]);
 	}
-	qn_metrics_tell(&t, c->m->arena, scratch, c->fn, c->user);
+	qn_metrics_report(&t, c->m->arena, scratch, c->fn, c->user);
 }
 
 static qn_status

@@ -286,7 +286,7 @@ top_name(qn_arena *a, size_t k)
 }
 
 void
-qn_metrics_tell(const qn_tally *t, qn_arena *a, qn_arena *tmp, qn_metric_fn *fn, void *user)
+qn_metrics_report(const qn_tally *t, qn_arena *a, qn_arena *tmp, qn_metric_fn *fn, void *user)
 {
 	for (size_t i = 0; i < QN_COUNT(metrics); i++) {
 		const metric_row *r = &metrics[i];

@@ -51,6 +51,6 @@ typedef struct qn_tally {
 
 /* Tells fn all figures that the tally has the parts for, in the order of the table, output by
  * output.  Names are made in arena a. */
-void qn_metrics_tell(const qn_tally *t, qn_arena *a, qn_arena *tmp, qn_metric_fn *fn, void *user);
+void qn_metrics_report(const qn_tally *t, qn_arena *a, qn_arena *tmp, qn_metric_fn *fn, void *user);
 
 #endif

@@ -94,7 +94,7 @@ typedef struct predicate {
 } predicate;
 
 bool
-qn_pattern_ask(void *user, const qn_graph *g, qn_id value)
+qn_pattern_call_predicate(void *user, const qn_graph *g, qn_id value)
 {
 	const predicate *p = user;
 
@@ -102,7 +102,7 @@ qn_pattern_ask(void *user, const qn_graph *g, qn_id value)
 }
 
 void *
-qn_pattern_asks(const qn_pattern_call *c)
+qn_pattern_predicate_user(const qn_pattern_call *c)
 {
 	predicate *p = QN_NEW(&c->ctx->arena, predicate, 1);
 
@@ -113,7 +113,8 @@ qn_pattern_asks(const qn_pattern_call *c)
 static void
 build_predicate(qn_pattern_call *c, qn_patterns *set)
 {
-	qn_patterns_predicate(set, c->text, qn_pattern_ask, qn_pattern_asks(c));
+	qn_patterns_predicate(set, c->text, qn_pattern_call_predicate,
+			      qn_pattern_predicate_user(c));
 }
 
 qn_status

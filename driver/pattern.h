@@ -45,7 +45,7 @@ qn_status qn_matcher_like(qn_arena *a, const qn_match_opts *opts, qn_matcher **o
 qn_pattern *qn_pattern_made(qn_pattern_call c);
 qn_status qn_pattern_run(void *arg, qn_arena *scratch);
 /* The host's predicate c->predicate as one of the library's, and what that needs as its user. */
-bool qn_pattern_ask(void *user, const qn_graph *g, qn_id value);
-void *qn_pattern_asks(const qn_pattern_call *c);
+bool qn_pattern_call_predicate(void *user, const qn_graph *g, qn_id value);
+void *qn_pattern_predicate_user(const qn_pattern_call *c);
 
 #endif

@@ -78,9 +78,10 @@ qn_pat_type(qn_ctx *ctx, qn_pattern *p, const char *type)
 static void
 build_where(qn_pattern_call *c, qn_patterns *set)
 {
-	qn_pat_test test = {.kind = QN_TEST_WHERE, .text = c->text, .where = qn_pattern_ask};
+	qn_pat_test test = {
+		.kind = QN_TEST_WHERE, .text = c->text, .where = qn_pattern_call_predicate};
 
-	test.user = qn_pattern_asks(c);
+	test.user = qn_pattern_predicate_user(c);
 	c->pattern = qn_build_slot(qn_build_test(set, c->one, &test));
 }
 

@@ -332,7 +332,7 @@ qn_calibrate(qn_model *m, const qn_compile_opts *opts, size_t shard, size_t nsha
 				 nshard);
 	QN_TRY(check_callbacks(m, o));
 	if (m->stage >= QN_STAGE_CALIBRATED)
-		QN_TRY(qn_calibration_takes(m));
+		QN_TRY(qn_calibration_check_stage(m));
 	if (o->ncalib > 0)
 		QN_TRY(qn_guard_model(m, lint, &c));
 	if (m->stage == QN_STAGE_FLOAT)

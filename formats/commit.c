@@ -383,7 +383,7 @@ commit_set(qn_arena *a, journal *j, const qn_commit_file *file, bool *kept)
 static void
 prepare(qn_arena *a, journal *j, uint64_t id, size_t n, qn_commit_file *file)
 {
-	char tmp[QN_TMP_ROOM];
+	char tmp[QN_TMP_NAME_CAPACITY];
 
 	j->path = journal_path(a, j->folder);
 	qn_tmp_name(tmp, sizeof tmp, "", id, SIZE_MAX);

@@ -25,7 +25,7 @@ typedef struct qn_commit_file {
 /* The name of temporary file `index` of a call: ".quern-<id>-0.tmp" after the folder.  The process
  * holds flock(2) on the file as long as it needs it. */
 void qn_tmp_name(char *to, size_t room, const char *folder, uint64_t id, size_t index);
-enum { QN_TMP_ROOM = 64 }; /* bytes after the folder */
+enum { QN_TMP_NAME_CAPACITY = 64 }; /* bytes after the folder */
 /* Random, so that no journal of a dead process names the same files, whatever its number was. */
 uint64_t qn_tmp_id(void);
 

@@ -297,8 +297,9 @@ write_all(void *arg, qn_arena *a)
 	for (size_t i = 0; i < n; i++) {
 		p[i].path = follow(a, files[i].path);
 		p[i].folder = qn_path_folder(a, p[i].path);
-		p[i].tmp = QN_NEW(a, char, strlen(p[i].folder) + QN_TMP_ROOM);
-		qn_tmp_name(p[i].tmp, strlen(p[i].folder) + QN_TMP_ROOM, p[i].folder, c->id, i);
+		p[i].tmp = QN_NEW(a, char, strlen(p[i].folder) + QN_TMP_NAME_CAPACITY);
+		qn_tmp_name(p[i].tmp, strlen(p[i].folder) + QN_TMP_NAME_CAPACITY, p[i].folder,
+			    c->id, i);
 		p[i].fd = p[i].held = -1;
 		p[i].gone = files[i].remove;
 	}

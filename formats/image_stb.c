@@ -150,13 +150,13 @@ qn_stb_decode(qn_arena *a, const char *place, const char *data, size_t n, qn_ima
 	out->wide = stbi_is_16_bit_from_memory(p, (int)n) != 0;
 	/* Pixels, coefficients or filtered rows, and copies of them while they grow. */
 	const uint64_t bytes = (uint64_t)w * (uint64_t)h * (uint64_t)c * (out->wide ? 8 : 4);
-	if (bytes > qn_limit_room(n))
+	if (bytes > qn_limit_expansion(n))
 		return qn_report(a->env, QN_EINVALID, "image.size", place,
 				 "decoding %d x %d pixels with %d channels takes %llu bytes, and a "
 				 "image file of %zu bytes may take %llu: 64 MiB, and 64 times its "
 				 "size; make the image smaller, or save it as .ppm",
 				 w, h, c, (unsigned long long)bytes, n,
-				 (unsigned long long)qn_limit_room(n));
+				 (unsigned long long)qn_limit_expansion(n));
 	out->data = out->wide ? (void *)stbi_load_16_from_memory(p, (int)n, &w, &h, &c, 0)
 			      : (void *)stbi_load_from_memory(p, (int)n, &w, &h, &c, 0);
 	if (out->data == NULL)

@@ -153,7 +153,7 @@ qn_json_graph_attrs(qn_json_reader *r, const qn_json *v, qn_graph *g)
 		if (text->key[0] == '\0' || text->string[0] == '\0')
 			qn_json_error(r, text, "attr.value", "keys and values must not be empty");
 		else
-			qn_graph_say(g, text->key, text->string);
+			qn_graph_add_attr(g, text->key, text->string);
 	}
 }
 

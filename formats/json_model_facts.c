@@ -89,10 +89,10 @@ read_tensor(qn_json_reader *r, const qn_json *v)
 	const qn_json *names = qn_json_need(&r->doc, v, "names", QN_JSON_ARRAY);
 	const qn_json *constants = qn_json_want(&r->doc, v, "constants", QN_JSON_ARRAY);
 	if (names != NULL &&
-	    (names->n > QN_MOST_CALLED || (constants != NULL && constants->n > names->n))) {
+	    (names->n > QN_MAX_FOREIGN_NAMES || (constants != NULL && constants->n > names->n))) {
 		qn_json_error(r, v, "json.value",
 			      "a node has at most %d names, and not more that are constants",
-			      QN_MOST_CALLED);
+			      QN_MAX_FOREIGN_NAMES);
 		return;
 	}
 	for (size_t i = 0; names != NULL && i < names->n; i++) {
@@ -130,21 +130,21 @@ qn_json_model_facts(qn_json_reader *r)
 /* ---- writing ---- */
 
 static void
-put_names(qn_json_out *o, const char *key, const qn_called_entry *e, bool constants)
+put_names(qn_json_out *o, const char *key, const qn_foreign_name_entry *e, bool constants)
 {
 	qn_json_open(o, key, '[', QN_JSON_FLAT);
-	for (const qn_called *c = e->called; c != NULL; c = e->node != NULL ? c->next : NULL)
+	for (const qn_foreign_name *c = e->called; c != NULL; c = e->node != NULL ? c->next : NULL)
 		if (!constants || c->constant)
 			qn_json_put_string(o, NULL, c->name);
 	qn_json_close(o);
 }
 
 static void
-put_tensor(qn_json_out *o, const qn_called_entry *e)
+put_tensor(qn_json_out *o, const qn_foreign_name_entry *e)
 {
 	bool any = false;
 
-	for (const qn_called *c = e->called; c != NULL; c = e->node != NULL ? c->next : NULL)
+	for (const qn_foreign_name *c = e->called; c != NULL; c = e->node != NULL ? c->next : NULL)
 		any = any || c->constant;
 	qn_json_open(o, NULL, '{', QN_JSON_FLAT);
 	if (e->node != NULL)
@@ -176,8 +176,8 @@ qn_json_put_pruned(qn_json_out *o, const qn_model *m)
 void
 qn_json_put_model_facts(qn_json_out *o, const qn_model *m)
 {
-	const qn_called_entry *list;
-	const size_t n = qn_model_called_list(m, o->b->arena, &list);
+	const qn_foreign_name_entry *list;
+	const size_t n = qn_model_foreign_name_list(m, o->b->arena, &list);
 
 	if (m->quantized_here)
 		qn_json_put_bool(o, "quantized", true);

@@ -156,7 +156,7 @@ qn_npz_parse(qn_types *t, qn_arena *a, const char *place, const char *data, size
 	archive *z = QN_NEW(a, archive, 1);
 	qn_status status = QN_OK;
 
-	*z = (archive){.arena = a, .place = place, .only = only, .room = qn_limit_room(n)};
+	*z = (archive){.arena = a, .place = place, .only = only, .room = qn_limit_expansion(n)};
 	*count = 0;
 	qn_arena_defer(a, drop, z);
 	QN_TRY(open_archive(z, data, n));

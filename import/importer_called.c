@@ -25,7 +25,7 @@ qn_importer_called(qn_importer *im, const char *name, qn_id x, qn_id from)
 void
 qn_importer_called_as(qn_importer *im, qn_id x, qn_id of)
 {
-	const qn_called *c = qn_model_called(im->m, qn_graph_node(im->g, of));
+	const qn_foreign_name *c = qn_model_foreign_names(im->m, qn_graph_node(im->g, of));
 
 	for (; c != NULL; c = c->next)
 		qn_model_call(im->m, qn_graph_node(im->g, x)->name, c->name, true);

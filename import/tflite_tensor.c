@@ -33,7 +33,7 @@ name_of(qn_tfl *f, const qn_flat_vector *text, size_t index)
 }
 
 enum {
-	LONGEST_CALLED = 1024
+	LONGEST_FOREIGN_NAME = 1024
 }; /* letters; values of longer names have none that other tools know */
 
 /* NULL: too long, or more memory than the file may take. */
@@ -43,7 +43,7 @@ whole_name(qn_tfl *f, const qn_tfl_tensor *t)
 	const qn_flat_vector text = qn_flat_text_in(&t->t, QN_TFL_FIELD_tensor_name);
 	qn_buf b;
 
-	if (text.n == 0 || text.n > LONGEST_CALLED || text.n > f->im.room)
+	if (text.n == 0 || text.n > LONGEST_FOREIGN_NAME || text.n > f->im.room)
 		return NULL;
 	f->im.room -= text.n;
 	qn_buf_init(&b, f->im.scratch);

@@ -53,7 +53,7 @@ qn_graph_new(qn_model *m, const char *name)
 }
 
 void
-qn_graph_say(qn_graph *g, const char *key, const char *value)
+qn_graph_add_attr(qn_graph *g, const char *key, const char *value)
 {
 	g->attr = qn_arena_grow(g->arena, g->attr, &g->attr_cap, g->nattr + 1, sizeof *g->attr);
 	g->attr[g->nattr++] =
@@ -61,7 +61,7 @@ qn_graph_say(qn_graph *g, const char *key, const char *value)
 }
 
 const char *
-qn_graph_said(const qn_graph *g, const char *key)
+qn_graph_attr_value(const qn_graph *g, const char *key)
 {
 	for (size_t i = 0; i < g->nattr; i++)
 		if (strcmp(g->attr[i].key, key) == 0)
@@ -94,7 +94,7 @@ qn_graph_copy_facts(qn_graph *to, const qn_graph *from)
 
 	to->pattern = from->pattern != NULL ? qn_arena_str(to->arena, from->pattern) : NULL;
 	for (size_t i = 0; i < from->nattr; i++)
-		qn_graph_say(to, from->attr[i].key, from->attr[i].value);
+		qn_graph_add_attr(to, from->attr[i].key, from->attr[i].value);
 	for (const qn_part *p = from->parts; p != NULL; p = p->next)
 		last = qn_graph_add_part(to, last, p);
 }

@@ -159,7 +159,7 @@ void qn_fixed_output(const qn_node *n, const qn_elem *storage, double *scale, in
 /* Whether element type e has these parameters, and all values of its storage. */
 bool qn_has_fixed_output(const qn_types *t, const qn_node *n, const qn_elem *e);
 /* Whether the op's arithmetic gives results of type e whatever its parameters are. */
-bool qn_gives_any_output(const qn_node *n, const qn_elem *e);
+bool qn_supports_any_output(const qn_node *n, const qn_elem *e);
 /* QN_NOP when there is no built-in op of this name. */
 qn_op qn_op_find(const char *name);
 /* The row of a built-in op or of one that the host registered, NULL when there is none. */
@@ -276,11 +276,11 @@ extern const char *const qn_stage_names[4]; /* "float", "symbolic", "calibrated"
 
 /* Names that a value has in the file of another tool, the one that other tools know first: of a
  * constant, that of the file's initializer. */
-typedef struct qn_called {
+typedef struct qn_foreign_name {
 	const char *name;
 	bool constant; /* it is that of a constant */
-	struct qn_called *next;
-} qn_called;
+	struct qn_foreign_name *next;
+} qn_foreign_name;
 
 /* What the range of a symbol cuts off of the values that were observed.  For the report. */
 typedef struct qn_clipped {
@@ -308,9 +308,9 @@ struct qn_model {
 	int32_t rounding;   /* QN_RQ_DOUBLE 0, QN_RQ_SINGLE 1, QN_RQ_NEAREST 2 or QN_RQ_EVEN 3: how integer nodes round (runtime/fixed.h) */
 	qn_graph **graph;   /* callees before callers; the last one is the entry */
 	size_t ngraph, graph_cap;
-	qn_map *tensors; /* node name -> the names that its value has in the file of another tool (qn_called); NULL: it was read from none.  Text: tensor %n "a", "b" constant */
-	qn_map *tensor_names; /* each of those names, also of values that are gone -> one that has it (qn_called); NULL as tensors.  Text, of values that are gone: tensor "c" */
-	const qn_called **named; /* those, in the order in which they were added */
+	qn_map *tensors; /* node name -> the names that its value has in the file of another tool (qn_foreign_name); NULL: it was read from none.  Text: tensor %n "a", "b" constant */
+	qn_map *tensor_names; /* each of those names, also of values that are gone -> one that has it (qn_foreign_name); NULL as tensors.  Text, of values that are gone: tensor "c" */
+	const qn_foreign_name **named; /* those, in the order in which they were added */
 	size_t nnamed, named_cap;
 	bool quantized_here; /* the passes quantize or calibrate gave it its parameters, it did not come with them.  Text: quantized */
 	bool opened; /* samples were given for values that it came without parameters for.  Text: opened */
@@ -325,24 +325,25 @@ void qn_model_pruned(qn_model *m, const qn_pruned *p);
 /* Notes what a range cuts off, in place of what was noted of this value before. */
 void qn_model_clipped(qn_model *m, const qn_clipped *c);
 
-/* ---- names of values in other tools' files (called.c) ---- */
+/* ---- names of values in other tools' files (foreign_names.c) ---- */
 
 /* A value of the file has the name; node: the node that gives it, NULL: there is none (any more).  A
- * node has at most QN_MOST_CALLED names, so that a chain of operators that do nothing costs no time. */
+ * node has at most QN_MAX_FOREIGN_NAMES names, so that a chain of operators that do nothing costs no time. */
 void qn_model_call(qn_model *m, const char *node, const char *name, bool constant);
 /* What qn_model_call needs to be told again: names of values that are gone (node NULL: the first of
  * the list alone counts), then nodes with all their names.  In arena a; none for an integer model. */
-typedef struct qn_called_entry {
+typedef struct qn_foreign_name_entry {
 	const char *node;
-	const qn_called *called;
-} qn_called_entry;
-enum { QN_MOST_CALLED = 8 }; /* names of a node */
-size_t qn_model_called_list(const qn_model *m, qn_arena *a, const qn_called_entry **out);
+	const qn_foreign_name *called;
+} qn_foreign_name_entry;
+enum { QN_MAX_FOREIGN_NAMES = 8 }; /* names of a node */
+size_t qn_model_foreign_name_list(const qn_model *m, qn_arena *a,
+				  const qn_foreign_name_entry **out);
 
 /* The names of a node's value in the file; NULL: it has none there. */
-const qn_called *qn_model_called(const qn_model *m, const qn_node *n);
+const qn_foreign_name *qn_model_foreign_names(const qn_model *m, const qn_node *n);
 /* x, a constant made of `of` whose parameters carry over, has its names, unless it has some. */
-void qn_model_called_as(qn_model *m, const qn_node *x, const qn_node *of);
+void qn_model_copy_foreign_names(qn_model *m, const qn_node *x, const qn_node *of);
 /* Whether a value of the file, not the node, has the node's name. */
 bool qn_model_is_taken(const qn_model *m, const qn_node *n);
 
@@ -373,9 +374,9 @@ qn_graph *qn_graph_new(qn_model *m, const char *name);
 /* The same in an arena of the caller's, for a graph that only a pass needs. */
 qn_graph *qn_graph_new_in(qn_model *m, const char *name, qn_arena *arena);
 /* Appends an attribute; texts are copied. */
-void qn_graph_say(qn_graph *g, const char *key, const char *value);
+void qn_graph_add_attr(qn_graph *g, const char *key, const char *value);
 /* NULL when there is none of this key. */
-const char *qn_graph_said(const qn_graph *g, const char *key);
+const char *qn_graph_attr_value(const qn_graph *g, const char *key);
 /* What is known of a graph beside its nodes: pattern, attributes and parts. */
 void qn_graph_copy_facts(qn_graph *to, const qn_graph *from);
 /* Appends a part behind *last, whose texts are copied; returns where the next one goes. */

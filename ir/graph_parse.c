@@ -280,7 +280,7 @@ read_model(qn_reader *r)
 		else if (qn_text_eat(&r->text, "param"))
 			ok = read_param(r);
 		else if (qn_text_eat(&r->text, "tensor"))
-			ok = qn_called_read(r);
+			ok = qn_foreign_names_read(r);
 		else if (qn_text_eat(&r->text, "clipped"))
 			ok = read_clipped(r);
 		else if (qn_text_eat(&r->text, "pruned"))

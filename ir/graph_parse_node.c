@@ -376,11 +376,11 @@ read_graph_attrs(qn_reader *r)
 		if (!qn_read_quoted(r, &key) || !qn_read_expect(r, "=") ||
 		    !qn_read_quoted(r, &value))
 			return false;
-		if (qn_graph_said(r->g, key) != NULL)
+		if (qn_graph_attr_value(r->g, key) != NULL)
 			(void)qn_report(r->m->env, QN_EINVALID, "attr.duplicate", place,
 					"attribute '%s' is given twice", key);
 		else
-			qn_graph_say(r->g, key, value);
+			qn_graph_add_attr(r->g, key, value);
 	} while (qn_text_eat(&r->text, ","));
 	return qn_read_expect(r, "}");
 }

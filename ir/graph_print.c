@@ -236,7 +236,7 @@ qn_model_print(qn_buf *b, const qn_model *m)
 			(unsigned long long)p->channels, (unsigned long long)p->bytes,
 			(unsigned long long)p->macs);
 	}
-	qn_called_print(b, m);
+	qn_foreign_names_print(b, m);
 	for (size_t i = 0; i < m->types.nparam; i++)
 		print_param(b, m->types.param[i]);
 	for (size_t i = 0; i < m->types.nsymbol; i++)

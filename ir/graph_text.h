@@ -53,8 +53,8 @@ bool qn_read_const(qn_reader *r, const qn_type *type, const qn_tensor **out);
 void qn_const_print(qn_buf *b, const qn_tensor *x);
 
 /* Names of values in another tool's file, a line for each; one of them, after the word tensor. */
-void qn_called_print(qn_buf *b, const qn_model *m);
-bool qn_called_read(qn_reader *r);
+void qn_foreign_names_print(qn_buf *b, const qn_model *m);
+bool qn_foreign_names_read(qn_reader *r);
 
 /* graph @name(…) { … } after the word graph. */
 bool qn_read_graph(qn_reader *r);

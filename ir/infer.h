@@ -117,8 +117,8 @@ const qn_elem *qn_infer_move_axis(const qn_graph *g, const qn_node *n, const qn_
 
 /* e behind an op that takes axis k of the input to axis to[k] of the value as it is, or, to[k] < 0,
  * not as it is (type.axis.merged).  NULL: reported. */
-const qn_elem *qn_infer_kept_axis(const qn_graph *g, const qn_node *n, const qn_elem *e,
-				  const int32_t *to);
+const qn_elem *qn_infer_mapped_axis(const qn_graph *g, const qn_node *n, const qn_elem *e,
+				    const int32_t *to);
 /* Input i is a tensor of i32 or i64 (type.tuple, type.element). */
 bool qn_infer_index(const qn_graph *g, const qn_node *n, uint32_t i);
 /* The same for input `index`, and all inputs are tensors of known rank. */
@@ -128,11 +128,11 @@ bool qn_infer_indexed(const qn_graph *g, const qn_node *n, uint32_t index);
 bool qn_infer_comparable(const qn_graph *g, const qn_node *n, int32_t axis);
 /* The element of places that an op finds: i32, or i64 if that is declared (type.element).  NULL:
  * reported. */
-const qn_elem *qn_infer_place_elem(const qn_graph *g, const qn_node *n, const qn_type *declared);
+const qn_elem *qn_infer_index_elem(const qn_graph *g, const qn_node *n, const qn_type *declared);
 /* Constant indices, tuples of ndim, lie on the axes of these dims; none on an empty one
  * (shape.index). */
-bool qn_infer_places(const qn_graph *g, const qn_node *n, uint32_t input, int32_t ndim,
-		     const int64_t *dim);
+bool qn_infer_check_indices(const qn_graph *g, const qn_node *n, uint32_t input, int32_t ndim,
+			    const int64_t *dim);
 /* A result may have so many dims (shape.rank). */
 bool qn_infer_result_rank(const qn_graph *g, const qn_node *n, int32_t rank);
 /* Indices, input 1, of which each stands for a place along attribute `at` of the data beside it. */

@@ -24,7 +24,7 @@ qn_infer_comparable(const qn_graph *g, const qn_node *n, int32_t axis)
 }
 
 const qn_elem *
-qn_infer_place_elem(const qn_graph *g, const qn_node *n, const qn_type *declared)
+qn_infer_index_elem(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	const qn_elem *i32 = qn_elem_plain(&g->model->types, QN_PLAIN_i32);
 
@@ -40,7 +40,7 @@ const qn_type *
 qn_infer_argmax(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	const qn_attrs_argmax *a = &n->attr->argmax;
-	const qn_elem *e = qn_infer_place_elem(g, n, declared);
+	const qn_elem *e = qn_infer_index_elem(g, n, declared);
 	bool ok = qn_infer_operands(g, n) != QN_OPERANDS_BAD && e != NULL;
 
 	ok = qn_infer_flag(g, n, "keepdims", a->keepdims) && ok;

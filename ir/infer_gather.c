@@ -42,8 +42,8 @@ qn_infer_indexed(const qn_graph *g, const qn_node *n, uint32_t index)
 }
 
 bool
-qn_infer_places(const qn_graph *g, const qn_node *n, uint32_t input, int32_t ndim,
-		const int64_t *dim)
+qn_infer_check_indices(const qn_graph *g, const qn_node *n, uint32_t input, int32_t ndim,
+		       const int64_t *dim)
 {
 	const qn_node *index = qn_graph_node(g, n->in[input]);
 	int64_t count = qn_type_count(index->type);
@@ -83,7 +83,7 @@ qn_infer_gather(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	qn_shape x = qn_shape_of(qn_infer_in(g, n, 0)), index = qn_shape_of(qn_infer_in(g, n, 1));
 	if (!qn_infer_result_rank(g, n, x.rank - 1 + index.rank) ||
 	    !qn_infer_axis(g, n, n->attr->gather.axis, x.rank, &axis) ||
-	    !qn_infer_places(g, n, 1, 1, &x.dim[axis]))
+	    !qn_infer_check_indices(g, n, 1, 1, &x.dim[axis]))
 		return NULL;
 	for (int32_t i = 0; i < x.rank; i++) {
 		to[i] = i == axis ? -1 : y.rank;
@@ -92,7 +92,7 @@ qn_infer_gather(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		for (int32_t k = 0; i == axis && k < index.rank; k++)
 			y.dim[y.rank++] = index.dim[k];
 	}
-	const qn_elem *e = qn_infer_kept_axis(g, n, qn_infer_in(g, n, 0)->elem, to);
+	const qn_elem *e = qn_infer_mapped_axis(g, n, qn_infer_in(g, n, 0)->elem, to);
 	return e != NULL ? qn_infer_result(g, n, e, &y) : NULL;
 }
 
@@ -113,7 +113,7 @@ qn_infer_beside(const qn_graph *g, const qn_node *n, int64_t at, const qn_shape 
 					      "data %lld",
 					      (long long)index->dim[i], (int)i,
 					      (long long)x->dim[i]);
-	return qn_infer_places(g, n, 1, 1, &x->dim[*axis]);
+	return qn_infer_check_indices(g, n, 1, 1, &x->dim[*axis]);
 }
 
 const qn_type *
@@ -129,7 +129,7 @@ qn_infer_gather_elements(const qn_graph *g, const qn_node *n, const qn_type *dec
 		return NULL;
 	for (int32_t i = 0; i < x.rank; i++)
 		to[i] = i != axis && x.dim[i] == index.dim[i] ? i : -1;
-	const qn_elem *e = qn_infer_kept_axis(g, n, qn_infer_in(g, n, 0)->elem, to);
+	const qn_elem *e = qn_infer_mapped_axis(g, n, qn_infer_in(g, n, 0)->elem, to);
 	return e != NULL ? qn_infer_result(g, n, e, &index) : NULL;
 }
 
@@ -157,7 +157,7 @@ qn_infer_tuples(const qn_graph *g, const qn_node *n, const qn_shape *x, const qn
 			"the last dimension of the indices is %lld, must be in 1..%lld and known",
 			(long long)index->dim[index->rank - 1], (long long)most);
 	*length = (int32_t)index->dim[index->rank - 1];
-	return qn_infer_places(g, n, 1, *length, x->dim + batch);
+	return qn_infer_check_indices(g, n, 1, *length, x->dim + batch);
 }
 
 const qn_type *
@@ -182,6 +182,6 @@ qn_infer_gather_nd(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		to[i] = y.rank;
 		y.dim[y.rank++] = x.dim[i];
 	}
-	const qn_elem *e = qn_infer_kept_axis(g, n, qn_infer_in(g, n, 0)->elem, to);
+	const qn_elem *e = qn_infer_mapped_axis(g, n, qn_infer_in(g, n, 0)->elem, to);
 	return e != NULL ? qn_infer_result(g, n, e, &y) : NULL;
 }

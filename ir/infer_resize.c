@@ -25,7 +25,7 @@ qn_infer_resize_nearest(const qn_graph *g, const qn_node *n, const qn_type *decl
 	}
 	x.dim[1] = size[0];
 	x.dim[2] = size[1];
-	e = qn_infer_kept_axis(g, n, e, to);
+	e = qn_infer_mapped_axis(g, n, e, to);
 	return e != NULL ? qn_infer_result(g, n, e, &x) : NULL;
 }
 

@@ -51,7 +51,7 @@ infer_block(const qn_graph *g, const qn_node *n, int64_t block, bool to_space)
 		ok = divide(g, n, "width", block, &x.dim[2]) && ok;
 		multiply(block * block, &x.dim[3]);
 	}
-	e = ok ? qn_infer_kept_axis(g, n, e, to) : NULL;
+	e = ok ? qn_infer_mapped_axis(g, n, e, to) : NULL;
 	return e != NULL ? qn_infer_result(g, n, e, &x) : NULL;
 }
 
@@ -107,7 +107,7 @@ qn_infer_split(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		return NULL;
 	for (int32_t i = 0; i < x.rank; i++)
 		to[i] = i == axis ? -1 : i;
-	e = qn_infer_kept_axis(g, n, e, to);
+	e = qn_infer_mapped_axis(g, n, e, to);
 	for (int32_t k = 0; e != NULL && k < a->sizes.n; k++) {
 		x.dim[axis] = a->sizes.v[k];
 		field[k] = qn_infer_result(g, n, e, &x);

@@ -34,7 +34,7 @@ chosen_shape(const qn_graph *g, const qn_node *n, qn_shape *x)
 const qn_type *
 qn_infer_top_places(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	const qn_elem *e = qn_infer_place_elem(g, n, declared);
+	const qn_elem *e = qn_infer_index_elem(g, n, declared);
 	qn_shape y;
 
 	return e != NULL && chosen_shape(g, n, &y) ? qn_infer_result(g, n, e, &y) : NULL;

@@ -13,7 +13,7 @@
 #include "ir/slice.h"
 
 const qn_elem *
-qn_infer_kept_axis(const qn_graph *g, const qn_node *n, const qn_elem *e, const int32_t *to)
+qn_infer_mapped_axis(const qn_graph *g, const qn_node *n, const qn_elem *e, const int32_t *to)
 {
 	if (!qn_elem_is_quant(e) || e->gran == QN_PER_TENSOR)
 		return e;
@@ -106,7 +106,7 @@ qn_infer_squeeze(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		to[i] = y.rank;
 		y.dim[y.rank++] = x.dim[i];
 	}
-	e = qn_infer_kept_axis(g, n, e, to);
+	e = qn_infer_mapped_axis(g, n, e, to);
 	return e != NULL ? qn_infer_result(g, n, e, &y) : NULL;
 }
 
@@ -140,7 +140,7 @@ qn_infer_expand_dims(const qn_graph *g, const qn_node *n, const qn_type *declare
 		to[k] = i;
 		y.dim[i] = x.dim[k++];
 	}
-	e = qn_infer_kept_axis(g, n, e, to);
+	e = qn_infer_mapped_axis(g, n, e, to);
 	return e != NULL ? qn_infer_result(g, n, e, &y) : NULL;
 }
 
@@ -183,7 +183,7 @@ qn_infer_slice(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		if (first == 0 && step == 1 && y.dim[i] == x.dim[i])
 			to[i] = i;
 	}
-	e = qn_infer_kept_axis(g, n, e, to);
+	e = qn_infer_mapped_axis(g, n, e, to);
 	return e != NULL ? qn_infer_result(g, n, e, &y) : NULL;
 }
 
@@ -227,7 +227,7 @@ qn_infer_expand(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		}
 		to[k] = x.dim[k] == y.dim[i] ? i : -1;
 	}
-	e = qn_infer_kept_axis(g, n, e, to);
+	e = qn_infer_mapped_axis(g, n, e, to);
 	return e != NULL ? qn_infer_result(g, n, e, &y) : NULL;
 }
 
@@ -251,7 +251,7 @@ qn_infer_tile(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		else if (x.dim[i] != QN_DYNAMIC)
 			x.dim[i] *= repeats->v[i];
 	}
-	e = qn_infer_kept_axis(g, n, e, to);
+	e = qn_infer_mapped_axis(g, n, e, to);
 	return e != NULL ? qn_infer_result(g, n, e, &x) : NULL;
 }
 
@@ -268,6 +268,6 @@ qn_infer_reverse(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		return NULL;
 	for (int32_t i = 0; i < x.rank; i++)
 		to[i] = (bits >> i & 1U) != 0 ? -1 : i;
-	e = qn_infer_kept_axis(g, n, e, to);
+	e = qn_infer_mapped_axis(g, n, e, to);
 	return e != NULL ? qn_infer_result(g, n, e, &x) : NULL;
 }

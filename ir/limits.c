@@ -49,7 +49,7 @@ qn_limit_report(qn_env *env, qn_limit_kind kind, const char *place, uint64_t hav
 }
 
 uint64_t
-qn_limit_room(uint64_t file_bytes)
+qn_limit_expansion(uint64_t file_bytes)
 {
 	const uint64_t base = UINT64_C(64) << 20, each = 64;
 

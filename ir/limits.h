@@ -35,6 +35,6 @@ qn_status qn_limit_report(qn_env *env, qn_limit_kind kind, const char *place, ui
 
 /* Bytes that reading a file of so many may take beside it, whatever it says of itself: 64 MiB, and 64
  * for each of its bytes. */
-uint64_t qn_limit_room(uint64_t file_bytes);
+uint64_t qn_limit_expansion(uint64_t file_bytes);
 
 #endif

@@ -104,7 +104,7 @@ qn_has_fixed_output(const qn_types *t, const qn_node *n, const qn_elem *e)
 
 /* Functions of one value are tables of all values; the others round quotients of 31 bits. */
 bool
-qn_gives_any_output(const qn_node *n, const qn_elem *e)
+qn_supports_any_output(const qn_node *n, const qn_elem *e)
 {
 	return n->op == QN_OP_sigmoid || n->op == QN_OP_tanh ||
 	       (e->bits <= 8 && (n->op == QN_OP_softmax || n->op == QN_OP_log_softmax ||

@@ -86,7 +86,7 @@ qn_range_to_params(double min, double max, const qn_elem *storage, bool symmetri
 }
 
 double
-qn_bias_room(double bias, double data_scale, int bits)
+qn_bias_min_weight_scale(double bias, double data_scale, int bits)
 {
 	return fabs(bias) / ((bits > 32 ? 0x1p39 : 0x1p30) * data_scale);
 }

@@ -17,7 +17,7 @@ qn_model_snapshot(const qn_model *m, qn_arena *a)
 	return (qn_snapshot){
 		.model = *m,
 		.graph = qn_arena_copy(a, (const void *)m->graph, m->ngraph * sizeof(qn_graph *)),
-		.types = qn_types_keep(&m->types, a)};
+		.types = qn_types_save(&m->types, a)};
 }
 
 void

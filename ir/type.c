@@ -32,7 +32,7 @@ qn_types_init(qn_types *t, qn_arena *arena)
 }
 
 qn_types_snapshot
-qn_types_keep(const qn_types *t, qn_arena *a)
+qn_types_save(const qn_types *t, qn_arena *a)
 {
 	qn_types_snapshot s = {.nsymbol = t->nsymbol, .nparam = t->nparam};
 	qn_symbol *symbol = QN_NEW(a, qn_symbol, t->nsymbol);

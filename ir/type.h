@@ -171,7 +171,7 @@ typedef struct qn_types_snapshot {
 	size_t nsymbol, nparam, count[QN_TYPES_MAPS];
 	const qn_symbol *symbol;
 } qn_types_snapshot;
-qn_types_snapshot qn_types_keep(const qn_types *t, qn_arena *a);
+qn_types_snapshot qn_types_save(const qn_types *t, qn_arena *a);
 void qn_types_restore(qn_types *t, const qn_types_snapshot *s);
 
 /* Interns parameters.  name is used when n > QN_INLINE_PARAMS (NULL: "q0", "q1", …) and no equal
@@ -280,6 +280,6 @@ void qn_range_to_params(double min, double max, const qn_elem *storage, bool sym
 /* The least weight scale with which a bias of so many bits is at most 2^30 in units of data_scale
  * times it, so that half of 32 bits stays for the sum; or 2^39 of 64 bits, as quantization
  * saturates at 2^40. */
-double qn_bias_room(double bias, double data_scale, int bits);
+double qn_bias_min_weight_scale(double bias, double data_scale, int bits);
 
 #endif

@@ -129,8 +129,8 @@ fold_move(qn_rw *rw, const qn_match *m)
 		qn_rw_const(rw, qn_rw_name(rw, m->at[X]),
 			    qn_tensor_of(qn_rw_model(rw)->arena, value->type, value->data));
 	if (moved != 0)
-		qn_model_called_as(qn_rw_model(rw), qn_rw_node(rw, moved),
-				   qn_rw_node(rw, m->at[X]));
+		qn_model_copy_foreign_names(qn_rw_model(rw), qn_rw_node(rw, moved),
+					    qn_rw_node(rw, m->at[X]));
 	return moved;
 }
 

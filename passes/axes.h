@@ -49,14 +49,14 @@ bool qn_ax_is_const(const qn_rw *rw, qn_id id);
 
 /* The operand is no transpose itself but the reshape or split of one. */
 static inline bool
-qn_ax_is_behind(const qn_ax *s)
+qn_ax_is_reshaped(const qn_ax *s)
 {
 	return qn_rw_node(s->rw, s->t)->op != QN_OP_transpose;
 }
 
 #define QN_AX_DIRECT(s)                                                                            \
 	do {                                                                                       \
-		if (qn_ax_is_behind(s))                                                            \
+		if (qn_ax_is_reshaped(s))                                                          \
 			return qn_rw_decline((s)->rw, "the transpose is after another op");        \
 	} while (0)
 

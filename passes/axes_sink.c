@@ -70,7 +70,7 @@ qn_ax_unary(const qn_ax *s)
 {
 	const qn_type *t = s->n->type;
 
-	if (!qn_ax_is_behind(s))
+	if (!qn_ax_is_reshaped(s))
 		return qn_ax_below(s, NULL, s->p);
 	if (qn_rw_node(s->rw, s->t)->op == QN_OP_split || qn_type_count(t) < 0 ||
 	    (qn_elem_is_quant(t->elem) && t->elem->gran != QN_PER_TENSOR))

@@ -243,7 +243,7 @@ add_to_bias(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "the constant is not a vector along the channels");
 	bool rows = layer && t->rank != 2;
 	if (layer)
-		qn_rw_stands_for(rw, m->at[CONV]);
+		qn_rw_add_origin(rw, m->at[CONV]);
 	qn_id in[2] = {layer ? as_dense(rw, m->at[CONV]) : m->at[CONV], m->at[B]};
 	if (b->type->rank != 1)
 		in[1] = qn_rw_const(

@@ -75,7 +75,7 @@ on_codes(const qn_graph *g, const qn_node *n)
 		const qn_node *dq = qn_graph_node(g, n->in[i]);
 
 		if (dq->op != QN_OP_dequantize ||
-		    !qn_rqz_takes(n->op, qn_graph_node(g, dq->in[0])->type->elem))
+		    !qn_rqz_supports(n->op, qn_graph_node(g, dq->in[0])->type->elem))
 			return false;
 	}
 	return n->nin > 0;
@@ -150,7 +150,7 @@ qn_came_quantized(const qn_model *m)
 static const char *
 own_name(const qn_graph *g, const qn_node *n)
 {
-	const qn_called *called = qn_model_called(g->model, n);
+	const qn_foreign_name *called = qn_model_foreign_names(g->model, n);
 
 	if (n->facts != NULL && n->facts->norigin == 1)
 		return n->facts->origin[0];
@@ -297,7 +297,7 @@ by_channel(const qn_graph *g, const qn_node *n)
 static const char *
 reason_by_channel(const qn_model *m, const qn_node *q)
 {
-	const qn_called *called = qn_model_called(m, q);
+	const qn_foreign_name *called = qn_model_foreign_names(m, q);
 	const bool constant = q->op == QN_OP_const && called != NULL;
 	const char *name = constant ? called->name : q->name;
 
@@ -325,7 +325,7 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 
 	const qn_node *many = by_channel(g, n);
 
-	if (many != NULL && !qn_rqz_takes(n->op, many->type->elem))
+	if (many != NULL && !qn_rqz_supports(n->op, many->type->elem))
 		return reason_by_channel(g->model, many);
 	if (lacks != NULL)
 		return lacks;
@@ -334,7 +334,7 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 	if (quantize == NULL)
 		return "its result is not quantized, so it has no scale";
 	if (quantize->type->elem->gran != QN_PER_TENSOR &&
-	    !qn_rqz_takes(n->op, quantize->type->elem))
+	    !qn_rqz_supports(n->op, quantize->type->elem))
 		return text(g->model, "'%s' gives its result one scale per channel",
 			    quantize->name);
 	const char *mixed = qn_rqz_channels(g, n, quantize->type);

@@ -84,7 +84,7 @@ note_operand(open_values *s, qn_id id, const qn_node *n)
 		all = all && (s->derived[x] || qn_rqz_is_index(n, i));
 	}
 	s->derived[id] = all && (s->stored[id] == NULL || n->type->is_tuple ||
-				 qn_rqz_keeps_values(&s->m->types, n, s->stored[id]));
+				 qn_rqz_represents_attrs(&s->m->types, n, s->stored[id]));
 	if (n->op == QN_OP_split)
 		s->derived[id] = s->derived[n->in[0]];
 	if (n->op == QN_OP_dequantize && qn_rqz_narrow(qn_graph_node(s->g, n->in[0])->type->elem)) {

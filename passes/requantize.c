@@ -111,7 +111,7 @@ sweep(qn_model *m, qn_rqz *s, qn_graph **g)
 	for (int i = 0; i < 2; i++) {
 		if (came)
 			qn_rqz_find_open(s, *g);
-		s->derives = came && qn_rqz_find_given(s, *g) && i > 0;
+		s->derives = came && qn_rqz_find_quantized(s, *g) && i > 0;
 		if (i > 0 && !s->derives)
 			break;
 		s->n = 0;
@@ -133,7 +133,7 @@ qn_requantize(qn_model *m, const qn_requant_opts *opts)
 				 "requantize takes a calibrated graph; this one is %s",
 				 qn_stage_names[m->stage]);
 	QN_TRY(qn_rqz_widths(m, g, &g));
-	QN_TRY(qn_rqz_make_room(m, g, &g));
+	QN_TRY(qn_rqz_raise_weight_scales(m, g, &g));
 	QN_TRY(sweep(m, &state, &g));
 	qn_rqz_find_ends(&state, g);
 	QN_TRY(qn_rewrite(m, g, ends, QN_COUNT(ends), &state, &g));

@@ -54,7 +54,7 @@ typedef struct qn_rqz {
 bool qn_rqz_narrow(const qn_elem *e);
 /* Whether the op's integer arithmetic takes, or results in, quantized values of e: narrow ones, or
  * for some ops those with a scale for each index of an axis. */
-bool qn_rqz_takes(qn_op op, const qn_elem *e);
+bool qn_rqz_supports(qn_op op, const qn_elem *e);
 /* Why the op cannot be computed channel by channel on these operands, dequantized, with a result of
  * type `result`; NULL: it can, or nothing has several scales. */
 const char *qn_rqz_channels(const qn_graph *g, const qn_node *n, const qn_type *result);
@@ -90,7 +90,7 @@ bool qn_rqz_may_fill(const qn_rw *rw, qn_id id);
 /* Whether v is a value of e, or, a bound, so far off that each one of them lies on one side of it. */
 bool qn_rqz_is_value(const qn_types *t, const qn_elem *e, double v, bool is_bound);
 /* Whether the numbers among the attributes of a move are values of e. */
-bool qn_rqz_keeps_values(const qn_types *t, const qn_node *n, const qn_elem *e);
+bool qn_rqz_represents_attrs(const qn_types *t, const qn_node *n, const qn_elem *e);
 /* The largest absolute value of a sum of products behind a dequantize and moves; 0: it is none with constant weights. */
 double qn_rqz_largest_sum(const qn_rw *rw, qn_id id);
 /* The largest absolute value that operands and constants allow; 0: it is not known. */
@@ -104,7 +104,7 @@ qn_id qn_rqz_bias_const(qn_rw *rw, const char *name, const qn_tensor *bias, cons
 /* Fills s->open from the graph that is to be rewritten. */
 void qn_rqz_find_open(qn_rqz *s, const qn_graph *g);
 /* Fills s->given from the graph that is to be rewritten; whether there may be something to derive. */
-bool qn_rqz_find_given(qn_rqz *s, const qn_graph *g);
+bool qn_rqz_find_quantized(qn_rqz *s, const qn_graph *g);
 /* Fills s->last from the graph that is to be rewritten. */
 void qn_rqz_find_ends(qn_rqz *s, const qn_graph *g);
 /* Fills s->inputs with those that nothing but quantizes reads, if through moves; whether there is such a move. */
@@ -119,7 +119,7 @@ bool qn_rqz_weights(qn_rw *rw, const qn_node *n, qn_id in[2]);
 bool qn_rqz_limits(const qn_rw *rw, qn_id id);
 
 /* g with weight scales raised where a bias would exceed 2^30; g itself where none does. */
-qn_status qn_rqz_make_room(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;
+qn_status qn_rqz_raise_weight_scales(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 
 /* g with values of 2 to 7 bits stored in 8, and u16 and i16 as i16 without a zero point; g itself where
  * there are none. */

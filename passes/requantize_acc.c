@@ -285,7 +285,7 @@ qn_rqz_bias(qn_rw *rw, const qn_match *m)
 			accumulator(rw, elem_of(rw, in[0]), elem_of(rw, in[1])));
 	if (in[2] == 0)
 		return 0;
-	qn_rw_stands_for(rw, acc);
+	qn_rw_add_origin(rw, acc);
 	qn_id y = qn_rw_add(rw, a->op, qn_rw_name(rw, acc), 3, in, a->attr, NULL);
 	y = y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
 	return shape == 0 ? y : reshaped(rw, name, y, n->type->rank, n->type->dim);

@@ -9,7 +9,7 @@
 #include "runtime/forms.h"
 
 bool
-qn_rqz_takes(qn_op op, const qn_elem *e)
+qn_rqz_supports(qn_op op, const qn_elem *e)
 {
 	const bool by_channel =
 		op == QN_OP_add || op == QN_OP_sub || op == QN_OP_mul || op == QN_OP_bias_add;

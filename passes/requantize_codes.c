@@ -19,7 +19,7 @@ computed_elem(qn_types *t, const qn_node *n, const qn_elem *e, double most)
 	int64_t zp;
 
 	if (qn_opinfo_of(n)->behaviour != QN_FIXED || qn_has_fixed_output(t, n, e) ||
-	    qn_gives_any_output(n, e))
+	    qn_supports_any_output(n, e))
 		return e;
 	qn_elem_param(t, e, 0, &scale, &zp);
 	qn_fixed_output(n, &d, &want, &d.zp);
@@ -37,7 +37,7 @@ are_codes(qn_rw *rw, const qn_node *op, bool *wide)
 	for (uint32_t i = 0; i < op->nin; i++) {
 		const qn_elem *e = qn_rqz_operand_elem(rw, op->in[i]);
 
-		if (e == NULL || !qn_rqz_takes(op->op, e))
+		if (e == NULL || !qn_rqz_supports(op->op, e))
 			return false;
 		*wide = *wide || e->bits > 8;
 	}
@@ -97,7 +97,7 @@ qn_rqz_compute(qn_rw *rw, const qn_match *m)
 {
 	const qn_type *type = qn_rw_node(rw, m->root)->type;
 
-	if (!qn_rqz_takes(qn_rw_node(rw, m->at[OP])->op, type->elem))
+	if (!qn_rqz_supports(qn_rw_node(rw, m->at[OP])->op, type->elem))
 		return qn_rw_decline(rw, "no arithmetic of the op gives these parameters");
 	return on_codes(rw, m->at[OP], type);
 }

@@ -81,7 +81,7 @@ roomy_scales(const qn_graph *g, const qn_node *n, qn_arena *a)
 		qn_elem_param(t, w, k, &scale[k], &zp);
 	for (int64_t o = 0; o < qn_type_count(bias->type); o++) {
 		size_t k = w->gran == QN_PER_AXIS ? (size_t)o : 0;
-		double least = qn_bias_room(qn_tensor_f64(bias, o), sx, bits);
+		double least = qn_bias_min_weight_scale(qn_tensor_f64(bias, o), sx, bits);
 
 		raised = raised || least > scale[k];
 		scale[k] = least > scale[k] ? least : scale[k];
@@ -144,7 +144,7 @@ static const qn_rule rules[] = {
 };
 
 qn_status
-qn_rqz_make_room(qn_model *m, qn_graph *g, qn_graph **out)
+qn_rqz_raise_weight_scales(qn_model *m, qn_graph *g, qn_graph **out)
 {
 	bool narrow = false;
 

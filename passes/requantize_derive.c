@@ -307,7 +307,7 @@ is_open(const qn_graph *g, const qn_node *n)
 /* Names of results, and of what is moved there without another operand.  Whether one of
  * them is open. */
 bool
-qn_rqz_find_given(qn_rqz *s, const qn_graph *g)
+qn_rqz_find_quantized(qn_rqz *s, const qn_graph *g)
 {
 	bool open = false;
 

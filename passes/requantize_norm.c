@@ -66,7 +66,8 @@ channels_of(qn_rw *rw, const qn_node *bn, const qn_node *acc)
 			c[k].bias += c[k].factor * step *
 				     (double)qn_tensor_i64(qn_rw_node(rw, acc->in[2])->value, k);
 		qn_elem_param(t, w->type->elem, one ? 0 : (size_t)k, &c[k].old, &zp);
-		c[k].scale = fmax(c[k].old * fabs(c[k].factor), qn_bias_room(c[k].bias, sx, bits));
+		c[k].scale = fmax(c[k].old * fabs(c[k].factor),
+				  qn_bias_min_weight_scale(c[k].bias, sx, bits));
 		if (!(c[k].scale > 0x1p-100))
 			c[k].scale = c[k].old;
 		c[k].scale = qn_round_to(QN_PLAIN_f32, c[k].scale);

@@ -29,7 +29,7 @@ qn_rqz_is_value(const qn_types *t, const qn_elem *e, double v, bool is_bound)
 }
 
 bool
-qn_rqz_keeps_values(const qn_types *t, const qn_node *n, const qn_elem *e)
+qn_rqz_represents_attrs(const qn_types *t, const qn_node *n, const qn_elem *e)
 {
 	switch ((int)n->op) {
 	case QN_OP_relu:
@@ -80,7 +80,7 @@ elem_behind(const qn_rw *rw, qn_id id, int *budget)
 			return NULL;
 		e = have;
 	}
-	return e != NULL && qn_rqz_keeps_values(&qn_rw_model(rw)->types, n, e) ? e : NULL;
+	return e != NULL && qn_rqz_represents_attrs(&qn_rw_model(rw)->types, n, e) ? e : NULL;
 }
 
 const qn_elem *
@@ -106,7 +106,7 @@ moved(qn_rw *rw, qn_id id)
 	for (uint32_t i = 0; i < nin; i++)
 		if (is_data(rw, qn_rw_node(rw, id), i))
 			in[i] = moved(rw, in[i]);
-	qn_rw_stands_for(rw, id);
+	qn_rw_add_origin(rw, id);
 	return qn_rw_add(rw, op, qn_rw_name(rw, id), nin, in, attr, NULL);
 }
 

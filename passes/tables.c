@@ -319,7 +319,7 @@ to_table(qn_rw *rw, const qn_match *match)
 	const uint32_t uses = uses_of(rw, match->root);
 	const qn_id in[2] = {r.end[0], qn_rw_const(rw, name, entries)};
 	for (size_t i = 1; i < r.n; i++)
-		qn_rw_stands_for(rw, r.node[i]);
+		qn_rw_add_origin(rw, r.node[i]);
 	const qn_id table = qn_rw_add(rw, QN_OP_table, qn_rw_name(rw, match->root), 2, in, NULL,
 				      qn_rw_node(rw, match->root)->type);
 	if (table != 0)

@@ -51,7 +51,7 @@ make_composite(cutter *c, const qn_group *gr, qn_graph **out)
 
 	composite->pattern = gr->pattern;
 	for (size_t i = 0; i < gr->nattr; i++)
-		qn_graph_say(composite, gr->attr[i].key, gr->attr[i].value);
+		qn_graph_add_attr(composite, gr->attr[i].key, gr->attr[i].value);
 	for (uint32_t k = 0; k < gr->ninput; k++) {
 		const qn_node *n = qn_graph_node(g, gr->input[k]);
 

@@ -80,7 +80,7 @@ find(qn_model *m, const qn_cut *cut, qn_grouper *s, size_t *count)
 		qn_group group;
 		bool found = qn_group_find(s, cut->pattern, id, cut->flags, &match, &group);
 
-		if (qn_matcher_gave_up(s->matcher))
+		if (qn_matcher_exhausted(s->matcher))
 			return qn_matcher_report(s->matcher, s->g, id);
 		if (!found)
 			continue;

@@ -111,9 +111,9 @@ step_path(qn_matcher *s, const qn_goal *goal, uint32_t way)
 		return false;
 	}
 	if (way == 0) {
-		const qn_memo_answer known = qn_memo_ask(s, goal);
+		const qn_memo_answer known = qn_memo_lookup(s, goal);
 
-		if (known != QN_MEMO_ASK)
+		if (known != QN_MEMO_UNKNOWN)
 			return known == QN_MEMO_HOLDS;
 	}
 	if (way == QN_WAY_AGAIN)

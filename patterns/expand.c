@@ -118,7 +118,7 @@ find_match(qn_quantizing *b, qn_matcher *s, const qn_node *call, qn_match *insid
 	}
 	if (c->noutput == 1 && qn_match_at(s, c, p->pattern, c->output[0].value, inside))
 		return p;
-	if (qn_matcher_gave_up(s)) {
+	if (qn_matcher_exhausted(s)) {
 		(void)qn_matcher_report(s, c, c->output[0].value);
 		return NULL;
 	}

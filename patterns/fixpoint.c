@@ -36,7 +36,7 @@ find_groups(pass *p)
 		bool found =
 			qn_group_find(&p->groups, p->rule->pattern, id, p->rule->flags, &m, &group);
 
-		if (qn_matcher_gave_up(p->matcher))
+		if (qn_matcher_exhausted(p->matcher))
 			return qn_matcher_report(p->matcher, p->src, id);
 		if (!found)
 			continue;

@@ -157,7 +157,7 @@ qn_matcher_set_like(qn_matcher *s, const qn_matcher *like)
 }
 
 bool
-qn_matcher_gave_up(const qn_matcher *s)
+qn_matcher_exhausted(const qn_matcher *s)
 {
 	return s->gave_up || s->gave_out;
 }

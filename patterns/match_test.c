@@ -44,7 +44,7 @@ has_attr(const qn_node *n, const qn_pat_test *t)
 	if (n->op == QN_OP_call) {
 		const char *is = strcmp(t->text, "pattern") == 0
 					 ? n->callee->pattern
-					 : qn_graph_said(n->callee, t->text);
+					 : qn_graph_attr_value(n->callee, t->text);
 
 		return is != NULL && t->value_kind == QN_VALUE_WORD && strcmp(is, t->word) == 0;
 	}

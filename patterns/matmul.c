@@ -27,7 +27,7 @@ weights_of(qn_quantizing *b, qn_id right, bool transposed)
 			((float *)data)[j * rows + i] = from[i * columns + j];
 	const qn_id turned = qn_graph_const(g, c->name, w);
 	if (turned != 0)
-		qn_model_called_as(g->model, qn_graph_node(g, turned), c);
+		qn_model_copy_foreign_names(g->model, qn_graph_node(g, turned), c);
 	return turned;
 }
 

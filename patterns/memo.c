@@ -287,12 +287,12 @@ begin_record(qn_matcher *s, const qn_goal *goal, const scope *x, known *answer)
 }
 
 qn_memo_answer
-qn_memo_ask(qn_matcher *s, const qn_goal *goal)
+qn_memo_lookup(qn_matcher *s, const qn_goal *goal)
 {
 	const scope *x = s->keeps ? scope_of(s, goal->pat) : NULL;
 
 	if (x == NULL || !x->kept)
-		return QN_MEMO_ASK;
+		return QN_MEMO_UNKNOWN;
 	make_key(s, goal, x);
 	known *k = qn_map_get(&s->known, s->key.data, s->key.n);
 	if (k == NULL) {
@@ -302,12 +302,12 @@ qn_memo_ask(qn_matcher *s, const qn_goal *goal)
 	}
 	if (k->n == SIZE_MAX) {
 		begin_record(s, goal, x, k);
-		return QN_MEMO_ASK;
+		return QN_MEMO_UNKNOWN;
 	}
 	if (!k->holds)
 		return QN_MEMO_FAILS;
 	if (!s->decide)
-		return QN_MEMO_ASK; /* all that it binds is wanted */
+		return QN_MEMO_UNKNOWN; /* all that it binds is wanted */
 	if (!k->only)
 		qn_search_remember(s, goal, QN_WAY_AGAIN);
 	take(s, k);

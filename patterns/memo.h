@@ -13,7 +13,7 @@
 
 /* What becomes of a goal whose answer may be known. */
 typedef enum qn_memo_answer {
-	QN_MEMO_ASK, /* is not known: goes on, and will be */
+	QN_MEMO_UNKNOWN, /* is not known: goes on, and will be */
 	QN_MEMO_FAILS,
 	QN_MEMO_HOLDS /* what it binds is bound */
 } qn_memo_answer;
@@ -31,7 +31,7 @@ const qn_memo_count *qn_memo_counts(qn_arena *a, const qn_pat *p, size_t *n);
 /* Forgets what was found out in another graph, or before this one grew; the root pattern is p. */
 void qn_memo_begin(qn_matcher *s, const qn_graph *g, const qn_pat *p);
 /* At the first way of a goal of kind MATCH or PATH. */
-qn_memo_answer qn_memo_ask(qn_matcher *s, const qn_goal *goal);
+qn_memo_answer qn_memo_lookup(qn_matcher *s, const qn_goal *goal);
 /* The goal of kind LEARN: all parts of its goal hold. */
 void qn_memo_learn(qn_matcher *s, const qn_goal *goal);
 /* The choice of way QN_WAY_FAILED. */

@@ -72,8 +72,8 @@ try_match(qn_model *m, const qn_quant_opts *opts, qn_grouper *s, const qn_quanti
 	if (!qn_group_find(s, pattern, root, 0, &match, &group)) {
 		if (s->why != NULL)
 			explain(opts, s, q->name, root, s->why, NULL);
-		return qn_matcher_gave_up(s->matcher) ? qn_matcher_report(s->matcher, s->g, root)
-						      : QN_OK;
+		return qn_matcher_exhausted(s->matcher) ? qn_matcher_report(s->matcher, s->g, root)
+							: QN_OK;
 	}
 	if (q->accept != NULL)
 		match.reading = qn_reading_new(m->scratch);

@@ -171,7 +171,7 @@ bool qn_match_at(qn_matcher *s, const qn_graph *g, const qn_pat *p, qn_id root, 
  * kept.  So predicates of the host are asked once, or more often, about a value. */
 bool qn_match_is(qn_matcher *s, const qn_graph *g, const qn_pat *p, qn_id root, qn_match *out);
 /* Whether the last search, or all of them together, took too many steps. */
-bool qn_matcher_gave_up(const qn_matcher *s);
+bool qn_matcher_exhausted(const qn_matcher *s);
 /* Reports that (pattern.limit, limit.matching). */
 qn_status qn_matcher_report(const qn_matcher *s, const qn_graph *g, qn_id value);
 

@@ -143,7 +143,7 @@ write_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts,
 }
 
 static void
-call_it(qn_map *called, const qn_node *n, const qn_called *c)
+call_it(qn_map *called, const qn_node *n, const qn_foreign_name *c)
 {
 	if (c != NULL && qn_map_gets(called, n->name) == NULL)
 		qn_map_puts(called, n->name, (void *)(uintptr_t)c);
@@ -153,7 +153,7 @@ call_it(qn_map *called, const qn_node *n, const qn_called *c)
  * the file goes along with them, and is said of the value before it was quantized.  Constants that
  * patterns have made keep their names. */
 static void
-keep_called(qn_model *m, const qn_graph *g, const qn_graph *dst, const qn_id *map)
+copy_foreign_names(qn_model *m, const qn_graph *g, const qn_graph *dst, const qn_id *map)
 {
 	qn_map *called;
 
@@ -162,7 +162,7 @@ keep_called(qn_model *m, const qn_graph *g, const qn_graph *dst, const qn_id *ma
 	called = QN_NEW(m->arena, qn_map, 1);
 	qn_map_init(called, m->arena);
 	for (qn_id id = 1; id < g->n; id++) {
-		const qn_called *c = qn_model_called(m, qn_graph_node(g, id));
+		const qn_foreign_name *c = qn_model_foreign_names(m, qn_graph_node(g, id));
 		const qn_node *n = qn_graph_node(dst, map[id]);
 
 		call_it(called, n, c);
@@ -179,7 +179,7 @@ keep_called(qn_model *m, const qn_graph *g, const qn_graph *dst, const qn_id *ma
 		const qn_node *n = qn_graph_node(dst, id);
 
 		if (n->op == QN_OP_const)
-			call_it(called, n, qn_model_called(m, n));
+			call_it(called, n, qn_model_foreign_names(m, n));
 	}
 	m->tensors = called;
 }
@@ -218,7 +218,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 			return QN_EINVALID;
 		qn_graph_output(dst, g->output[i].name, y);
 	}
-	keep_called(m, g, dst, map);
+	copy_foreign_names(m, g, dst, map);
 	m->stage = QN_STAGE_SYMBOLIC;
 	qn_recipe_use_skips(opts->recipe, m);
 	qn_recipe_warn(m->env, opts->recipe);

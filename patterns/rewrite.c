@@ -241,7 +241,7 @@ find_layers(qn_rw *rw, applied *r)
 }
 
 void
-qn_rw_stands_for(qn_rw *rw, qn_id id)
+qn_rw_add_origin(qn_rw *rw, qn_id id)
 {
 	if (rw->rule == NULL)
 		return;

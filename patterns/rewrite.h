@@ -46,7 +46,7 @@ qn_id qn_rw_add(qn_rw *rw, qn_op op, const char *name, uint32_t nin, const qn_id
  * adding it again gives the same value, and no rule is asked. */
 bool qn_rw_known(const qn_rw *rw, qn_op op, qn_id x, const qn_type *type);
 /* What the rule adds stands for the layers of this node too, which its pattern does not hold. */
-void qn_rw_stands_for(qn_rw *rw, qn_id id);
+void qn_rw_add_origin(qn_rw *rw, qn_id id);
 qn_id qn_rw_const(qn_rw *rw, const char *name, const qn_tensor *value);
 /* Why the rule declines, for `trace` of the environment (static text); 0. */
 qn_id qn_rw_decline(qn_rw *rw, const char *reason);

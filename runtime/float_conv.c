@@ -161,7 +161,7 @@ static void
 run_images(const qn_conv_plan *c, const float *x, int64_t images, float *y)
 {
 	const qn_geometry *s = &c->s;
-	const float *at[QN_CHUNK_ROOM];
+	const float *at[QN_CHUNK_CAPACITY];
 	int64_t down = s->stride[0] * c->cols * c->channels, right = s->stride[1] * c->channels;
 	int64_t image = s->in[0] * s->in[1] * s->in_c;
 	int64_t n = images * s->out[0] * s->out[1], oy = 0, ox = 0;

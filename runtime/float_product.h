@@ -13,7 +13,7 @@
 #include "ir/arena.h"
 #include "runtime/simd.h"
 
-enum { QN_CHUNK = 64, QN_CHUNK_ROOM = QN_CHUNK + 8 }; /* positions, and pointers behind them */
+enum { QN_CHUNK = 64, QN_CHUNK_CAPACITY = QN_CHUNK + 8 }; /* positions, and pointers behind them */
 
 typedef struct qn_product {
 	const qn_simd *simd;
@@ -34,7 +34,7 @@ void qn_product_init(qn_product *p, const qn_simd *simd, int64_t out, int64_t nr
 		     qn_arena *a, size_t *room);
 /* w [out, nrun * len], which stays where it is; bias [out] or NULL. */
 void qn_product_pack(qn_product *p, const float *w, const float *bias);
-/* x: n <= QN_CHUNK pointers in QN_CHUNK_ROOM; what lies behind them is overwritten.  shift is
+/* x: n <= QN_CHUNK pointers in QN_CHUNK_CAPACITY; what lies behind them is overwritten.  shift is
  * added to each.  y: position r at y + r * stride. */
 void qn_product_run(const qn_product *p, const float **x, int64_t n, int64_t shift, float *y,
 		    int64_t stride);

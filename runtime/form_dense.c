@@ -40,7 +40,7 @@ dense_real(const qn_eval *e)
 	int64_t batch = qn_dim_product(e->n->type, 0, e->n->type->rank - 1) * e->batches;
 	dense_plan *d = e->plan;
 	const float *x = e->in[0];
-	const float *at[QN_CHUNK_ROOM];
+	const float *at[QN_CHUNK_CAPACITY];
 	float *y = e->out;
 
 	if (!d->constant)
@@ -126,7 +126,7 @@ dense_fast(const qn_eval *e, const void *args)
 	const codes_plan *d = e->plan;
 	const int64_t in = d->p.terms, out = d->p.out;
 	const int64_t batch = qn_dim_product(e->n->type, 0, e->n->type->rank - 1) * e->batches;
-	const int16_t *at[QN_INT_CHUNK_ROOM];
+	const int16_t *at[QN_INT_CHUNK_CAPACITY];
 	int32_t *y = e->out;
 
 	(void)args;

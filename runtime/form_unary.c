@@ -127,7 +127,7 @@ table_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return NULL;
 	if (c->op != QN_OP_const)
 		return qn_int_refuse(g, n, "only a table that is a constant");
-	return qn_lut_given(n, a, c->value);
+	return qn_lut_from_entries(n, a, c->value);
 }
 
 /* ---- prelu on codes ---- */

@@ -158,7 +158,7 @@ run_image(const qn_int_conv *c, int32_t *y)
 {
 	const qn_geometry *s = &c->s;
 	const int64_t n = s->out[0] * s->out[1], down = s->stride[0] * c->cols * c->channels;
-	const int16_t *at[QN_INT_CHUNK_ROOM];
+	const int16_t *at[QN_INT_CHUNK_CAPACITY];
 
 	for (int64_t first = 0; first < n; first += QN_INT_CHUNK) {
 		const int64_t count = n - first < QN_INT_CHUNK ? n - first : QN_INT_CHUNK;

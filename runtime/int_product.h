@@ -10,7 +10,7 @@
 
 enum {
 	QN_INT_CHUNK = 64,
-	QN_INT_CHUNK_ROOM = QN_INT_CHUNK + 8
+	QN_INT_CHUNK_CAPACITY = QN_INT_CHUNK + 8
 }; /* positions, and pointers after them */
 
 typedef struct qn_int_product {
@@ -30,7 +30,7 @@ bool qn_int_product_init(qn_int_product *p, const qn_int_simd *simd, int64_t out
 			 int64_t terms, bool depthwise, qn_arena *a, size_t *room);
 /* Outputs from `first` on of the weights and of the bias, which may be NULL. */
 void qn_int_product_pack(qn_int_product *p, const int8_t *w, const qn_tensor *bias, int64_t first);
-/* x: n <= QN_INT_CHUNK pointers in QN_INT_CHUNK_ROOM; what lies after them is overwritten.  y: position r at
+/* x: n <= QN_INT_CHUNK pointers in QN_INT_CHUNK_CAPACITY; what lies after them is overwritten.  y: position r at
  * y + r * stride. */
 void qn_int_product_run(const qn_int_product *p, const int16_t **x, int64_t n, int32_t *y,
 			int64_t stride);

@@ -26,13 +26,13 @@ qn_lock_new(qn_arena *a)
 }
 
 void
-qn_lock_take(qn_lock *lock)
+qn_lock_acquire(qn_lock *lock)
 {
 	(void)pthread_mutex_lock(&lock->mutex);
 }
 
 void
-qn_lock_give(qn_lock *lock)
+qn_lock_release(qn_lock *lock)
 {
 	(void)pthread_mutex_unlock(&lock->mutex);
 }

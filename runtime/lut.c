@@ -101,7 +101,7 @@ qn_lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_lut_fn *f, c
 }
 
 qn_lut *
-qn_lut_given(const qn_node *n, qn_arena *a, const qn_tensor *entries)
+qn_lut_from_entries(const qn_node *n, qn_arena *a, const qn_tensor *entries)
 {
 	const qn_elem *e = n->type->elem;
 	qn_lut *d = QN_NEW(a, qn_lut, 1);

@@ -29,7 +29,7 @@ typedef struct qn_lut {
 qn_lut *qn_lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_lut_fn *f,
 		       const void *user);
 /* The same with given entries of the result's type, in the order of qn_lut_…'s table. */
-qn_lut *qn_lut_given(const qn_node *n, qn_arena *a, const qn_tensor *entries);
+qn_lut *qn_lut_from_entries(const qn_node *n, qn_arena *a, const qn_tensor *entries);
 /* TFLite's sigmoid or tanh of i16 codes, NULL (without a report) when the types are not those of that form: i16, result in
  * 1/32768, input scale of at most 5. */
 qn_lut *qn_lut_curve(const qn_graph *g, const qn_node *n, qn_arena *a);

@@ -26,7 +26,7 @@ qn_status qn_parallel(qn_env *env, size_t nworker, qn_worker_fn *fn, void *user)
 /* A lock, destroyed with the arena. */
 typedef struct qn_lock qn_lock;
 qn_lock *qn_lock_new(qn_arena *a);
-void qn_lock_take(qn_lock *lock);
-void qn_lock_give(qn_lock *lock);
+void qn_lock_acquire(qn_lock *lock);
+void qn_lock_release(qn_lock *lock);
 
 #endif

@@ -53,7 +53,7 @@ qn_softmax_types(const qn_graph *g, const qn_node *n)
 		return false;
 	}
 	qn_fixed_output(n, e, &scale, &zp);
-	if (!qn_has_fixed_output(&g->model->types, n, e) && !qn_gives_any_output(n, e)) {
+	if (!qn_has_fixed_output(&g->model->types, n, e) && !qn_supports_any_output(n, e)) {
 		(void)qn_int_refuse(g, n,
 				    "only a result of scale 1/%d and zero point %d in the full "
 				    "range of its storage type",

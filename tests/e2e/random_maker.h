@@ -149,7 +149,7 @@ fixed_elem(maker *m, qn_op op)
 	double scale;
 
 	qn_fixed_output(&like, &e, &scale, &e.zp);
-	if (qn_gives_any_output(&like, &e) && e.bits <= 8 && m->align == 0 && chance(m, 40)) {
+	if (qn_supports_any_output(&like, &e) && e.bits <= 8 && m->align == 0 && chance(m, 40)) {
 		scale = (double)(float)(scale * (double)pick(m, 20, 150) / 100);
 		e.zp = pick(m, e.qmin, e.qmax);
 	}

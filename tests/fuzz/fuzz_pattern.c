@@ -28,7 +28,7 @@ matches(fuzz *f, const qn_graph *g, const qn_pattern *p, bool *gave_up)
 	for (qn_id id = 1; id < g->n; id++) {
 		if (qn_match_at(s, g, &p->pat, id, &m))
 			qn_buff(&b, "%u ", id);
-		*gave_up = *gave_up || qn_matcher_gave_up(s);
+		*gave_up = *gave_up || qn_matcher_exhausted(s);
 	}
 	return qn_buf_str(&b);
 }

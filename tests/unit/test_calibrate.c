@@ -212,8 +212,8 @@ test_calibrate_bias_limit(void **state)
 	assert_true(scale_beside(4096) == 0x1p-10);
 	assert_true(scale_beside(-4096) == 0x1p-10);
 	assert_true(scale_beside(4096 * (1 + 0x1p-23)) == 0x1p-10 * (1 + 0x1p-23));
-	assert_true(qn_bias_room(0x1p10, 0x1p-20, 32) == 1.0);
-	assert_true(qn_bias_room(-0x1p19, 0x1p-20, 64) == 1.0);
+	assert_true(qn_bias_min_weight_scale(0x1p10, 0x1p-20, 32) == 1.0);
+	assert_true(qn_bias_min_weight_scale(-0x1p19, 0x1p-20, 64) == 1.0);
 }
 
 /* Values that overflow on the way are an error, by any method, and leave no symbol bound. */

@@ -78,7 +78,7 @@ test_values(void **state)
 	/* Without room every batch runs relu, quantize, dequantize, add. */
 	assert_int_equal(qn_evaluator_runs(e), 4 * BATCHES);
 	const qn_id r = value("r");
-	assert_int_equal(qn_evaluator_keep(e, 1, &r), QN_OK);
+	assert_int_equal(qn_evaluator_cache(e, 1, &r), QN_OK);
 	assert_int_equal(qn_evaluator_runs(e), 4 * BATCHES);
 	check_sums(e);
 	assert_int_equal(qn_evaluator_runs(e), 8 * BATCHES);
@@ -91,13 +91,13 @@ test_kept(void **state)
 	const qn_id d = value("d"), r = value("r");
 
 	(void)state;
-	assert_int_equal(qn_evaluator_keep(e, 1, &d), QN_OK);
+	assert_int_equal(qn_evaluator_cache(e, 1, &d), QN_OK);
 	assert_int_equal(qn_evaluator_runs(e), 3 * BATCHES);
 	check_sums(e);
 	assert_int_equal(qn_evaluator_runs(e), 4 * BATCHES); /* add alone */
 	/* The budget is used up, and what is kept is not computed again. */
-	assert_int_equal(qn_evaluator_keep(e, 1, &r), QN_OK);
-	assert_int_equal(qn_evaluator_keep(e, 1, &d), QN_OK);
+	assert_int_equal(qn_evaluator_cache(e, 1, &r), QN_OK);
+	assert_int_equal(qn_evaluator_cache(e, 1, &d), QN_OK);
 	assert_int_equal(qn_evaluator_runs(e), 4 * BATCHES);
 }
 
@@ -126,15 +126,15 @@ test_chosen(void **state)
 
 	(void)state;
 	qn_evaluator_choose(e, 2, chosen);
-	assert_int_equal(qn_evaluator_keep(e, 1, &d), QN_OK);
+	assert_int_equal(qn_evaluator_cache(e, 1, &d), QN_OK);
 	assert_int_equal(qn_evaluator_runs(e), 3 * 2);
 	check_sums(e);
 	assert_int_equal(qn_evaluator_runs(e), 3 * 2 + 2 * 1 + 2 * 4);
 	/* There is room again for as many batches, not for more. */
 	qn_evaluator_forget(e);
-	assert_int_equal(qn_evaluator_keep(e, 1, &r), QN_OK);
+	assert_int_equal(qn_evaluator_cache(e, 1, &r), QN_OK);
 	assert_int_equal(qn_evaluator_runs(e), 3 * 2 + 2 * 1 + 2 * 4 + 2);
-	assert_int_equal(qn_evaluator_keep(e, 1, &d), QN_OK);
+	assert_int_equal(qn_evaluator_cache(e, 1, &d), QN_OK);
 	assert_int_equal(qn_evaluator_runs(e), 3 * 2 + 2 * 1 + 2 * 4 + 2);
 }
 

@@ -78,7 +78,7 @@ set(qn_info *i, const char *symbol, double scale)
 {
 	const qn_symbol_value v = {.symbol = symbol, .n = 1, .scale = &scale};
 
-	assert_int_equal(qn_info_give(i, &v), QN_OK);
+	assert_int_equal(qn_info_store(i, &v), QN_OK);
 }
 
 static const char *
@@ -152,7 +152,7 @@ test_rules(void **state)
 	qn_info *f = info_of("f"), *g = info_of("g");
 	assert_int_equal(qn_info_get(f, QN_INFO_OUTPUT, 0, 0, 0, NULL, &y), QN_EINVALID);
 	assert_string_equal(last_id(), "calibrate.future");
-	assert_int_equal(qn_info_give(f, &foreign), QN_EINVALID);
+	assert_int_equal(qn_info_store(f, &foreign), QN_EINVALID);
 	assert_string_equal(last_id(), "calibrate.extra");
 	set(f, "f.x", 0.25);
 	assert_int_equal(qn_info_end(f), QN_EINVALID);
@@ -254,19 +254,20 @@ test_ranges(void **state)
 	begin();
 	qn_info *f = info_of("f");
 	for (size_t i = 0; i < QN_COUNT(wrong); i++) {
-		assert_int_equal(qn_info_give_range(f, 0, wrong[i][0], wrong[i][1]), QN_EUSAGE);
+		assert_int_equal(qn_info_store_range(f, 0, wrong[i][0], wrong[i][1]), QN_EUSAGE);
 		assert_string_equal(last_id(), "calibrate.range");
 	}
-	assert_int_equal(qn_info_give_range(f, f->npair, -1, 1), QN_EUSAGE);
+	assert_int_equal(qn_info_store_range(f, f->npair, -1, 1), QN_EUSAGE);
 	assert_string_equal(last_id(), "calibrate.value");
-	assert_int_equal(qn_info_give_default(f, f->npair), QN_EUSAGE);
+	assert_int_equal(qn_info_store_default(f, f->npair), QN_EUSAGE);
 	assert_string_equal(last_id(), "calibrate.value");
-	assert_int_equal(qn_info_give_default(f, 0), QN_EINVALID); /* no method is set */
+	assert_int_equal(qn_info_store_default(f, 0), QN_EINVALID); /* no method is set */
 	assert_string_equal(last_id(), "calibrate.method");
 	/* symmetric, so that it has no zero point: nothing is set */
-	assert_int_equal(qn_info_give(f, &(qn_symbol_value){"f.w", 1, &half, &three}), QN_EINVALID);
-	assert_int_equal(qn_info_give_range(f, 0, 1, 1), QN_OK); /* 0 to 1 */
-	assert_int_equal(qn_info_give_range(f, 0, -1, 3), QN_OK);
+	assert_int_equal(qn_info_store(f, &(qn_symbol_value){"f.w", 1, &half, &three}),
+			 QN_EINVALID);
+	assert_int_equal(qn_info_store_range(f, 0, 1, 1), QN_OK); /* 0 to 1 */
+	assert_int_equal(qn_info_store_range(f, 0, -1, 3), QN_OK);
 	assert_int_equal(qn_info_end(f), QN_EINVALID);
 	assert_string_equal(last_id(), "calibrate.missing");
 	set(f, "f.w", 0.5);
@@ -302,7 +303,7 @@ take_defaults(void *user, qn_info *i)
 		return QN_EUNSUPPORTED;
 	for (size_t k = 0; k < i->npair && !r->forget; k++)
 		if (!i->pair[k].set)
-			assert_int_equal(qn_info_give_range(i, k, -2.0, 2.0), QN_OK);
+			assert_int_equal(qn_info_store_range(i, k, -2.0, 2.0), QN_OK);
 	return QN_OK;
 }
 
@@ -419,7 +420,7 @@ static qn_status
 report_own(void *user, qn_info *i)
 {
 	(void)user;
-	return qn_info_give_range(i, 7, -1.0, 1.0);
+	return qn_info_store_range(i, 7, -1.0, 1.0);
 }
 
 static void

@@ -417,13 +417,13 @@ test_guard(void **state)
 		qn_clip_guard(&seen, &f);
 		range_is(f, i < 2 ? -2 : -4, i < 2 ? 2 : 4);
 		assert_true(qn_clip_most(&s->method) == most[i]);
-		assert_true(qn_clip_asked(&s->method) == most[i]);
+		assert_true(qn_clip_expected(&s->method) == most[i]);
 	}
 	/* the default is not part of the text, which older files have without it */
 	qn_buf b;
 	qn_buf_init(&b, &rg->arena);
 	assert_true(qn_method_parse(&rg->env, &rg->arena, "kl:clip=1", &s->method) == QN_OK);
-	assert_true(qn_clip_asked(&s->method) == 0);
+	assert_true(qn_clip_expected(&s->method) == 0);
 	qn_method_print(&b, &s->method);
 	qn_buf_putc(&b, ' ');
 	assert_true(qn_method_parse(&rg->env, &rg->arena, "ema:clip=0.5", &s->method) == QN_OK);

@@ -45,12 +45,12 @@ parts_of(void)
 	for (size_t i = 0; i + 1 < rg->m.ngraph; i++) {
 		const qn_graph *g = rg->m.graph[i];
 
-		if (qn_graph_said(g, "Composite") == NULL)
+		if (qn_graph_attr_value(g, "Composite") == NULL)
 			continue;
 		qn_buff(&b, "%s%s(", b.n > 0 ? "; " : "", g->name);
 		for (size_t k = 0; k < g->ninput; k++)
 			qn_buff(&b, "%s%s", k > 0 ? "," : "", qn_graph_node(g, g->input[k])->name);
-		qn_buff(&b, ") %s", qn_graph_said(g, "PartitionedFromPattern"));
+		qn_buff(&b, ") %s", qn_graph_attr_value(g, "PartitionedFromPattern"));
 	}
 	return qn_buf_str(&b);
 }

@@ -456,7 +456,7 @@ compare(const char *text, uint64_t seed, uint32_t flags, size_t *found)
 		const bool is = qn_match_at(plain, rg->g, &p->pat, id, &m);
 		const char *want = is ? bindings_of(&m) : NULL;
 
-		assert_false(qn_matcher_gave_up(plain));
+		assert_false(qn_matcher_exhausted(plain));
 		if (qn_match_is(asks, rg->g, &p->pat, id, &few) != is)
 			fail_msg("seed %d, %s at %u: %sa match", (int)seed, text, id,
 				 is ? "" : "not ");
@@ -640,7 +640,7 @@ test_step_limit(void **state)
 	qn_pattern *p = read_pattern(new_set(), qn_buf_str(&b));
 	qn_matcher *s = qn_matcher_new(&rg->arena, 0);
 	assert_false(qn_match_at(s, rg->g, &p->pat, id, &m));
-	assert_false(qn_matcher_gave_up(s)); /* a relu is soon seen not to be an add */
+	assert_false(qn_matcher_exhausted(s)); /* a relu is soon seen not to be an add */
 	p = read_pattern(
 		new_set(),
 		"add(add(add(add(add(add(add(add(add(add(add(add(add(add(add(add(add(add("

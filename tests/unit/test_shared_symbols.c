@@ -286,9 +286,9 @@ find(void *user, qn_info *i)
 	const int64_t zp = 0;
 
 	if (h->scale[k] > 0)
-		return qn_info_give(i, &(qn_symbol_value){"s", 1, &h->scale[k], &zp});
-	return h->hi[k] > 0 ? qn_info_give_range(i, 0, h->lo[k], h->hi[k])
-			    : qn_info_give_default(i, 0);
+		return qn_info_store(i, &(qn_symbol_value){"s", 1, &h->scale[k], &zp});
+	return h->hi[k] > 0 ? qn_info_store_range(i, 0, h->lo[k], h->hi[k])
+			    : qn_info_store_default(i, 0);
 }
 
 static qn_status
@@ -368,8 +368,8 @@ take_steps(void *user, qn_info *i)
 	assert_int_equal(i->nouter, 1);
 	for (const step *s = user; s->hi > 0; s++)
 		assert_int_equal(s->lo > s->hi
-					 ? qn_info_give(i, &(qn_symbol_value){"s", 1, &s->hi, &zp})
-					 : qn_info_give_range(i, s->k, s->lo, s->hi),
+					 ? qn_info_store(i, &(qn_symbol_value){"s", 1, &s->hi, &zp})
+					 : qn_info_store_range(i, s->k, s->lo, s->hi),
 				 QN_OK);
 	return QN_OK;
 }

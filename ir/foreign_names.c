@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* called.c - the names that values have in the file of another tool, and their text form.
+/* foreign_names.c - the names that values have in the file of another tool, and their text form.
  *
  *   tensor "conv.bias" constant           a value of the file that no node stands for any more
  *   tensor %conv.w "conv.weight" constant, "conv.weight_transposed" */
@@ -9,18 +9,18 @@
 #include "ir/graph_text.h"
 #include "ir/type_impl.h"
 
-const qn_called *
-qn_model_called(const qn_model *m, const qn_node *n)
+const qn_foreign_name *
+qn_model_foreign_names(const qn_model *m, const qn_node *n)
 {
 	return m->tensors != NULL ? qn_map_gets(m->tensors, n->name) : NULL;
 }
 
 void
-qn_model_called_as(qn_model *m, const qn_node *x, const qn_node *of)
+qn_model_copy_foreign_names(qn_model *m, const qn_node *x, const qn_node *of)
 {
-	const qn_called *c = qn_model_called(m, of);
+	const qn_foreign_name *c = qn_model_foreign_names(m, of);
 
-	if (c != NULL && qn_model_called(m, x) == NULL)
+	if (c != NULL && qn_model_foreign_names(m, x) == NULL)
 		qn_map_puts(m->tensors, x->name, (void *)(uintptr_t)c);
 }
 
@@ -29,7 +29,7 @@ qn_model_is_taken(const qn_model *m, const qn_node *n)
 {
 	if (m->tensor_names == NULL || qn_map_gets(m->tensor_names, n->name) == NULL)
 		return false;
-	for (const qn_called *c = qn_model_called(m, n); c != NULL; c = c->next)
+	for (const qn_foreign_name *c = qn_model_foreign_names(m, n); c != NULL; c = c->next)
 		if (strcmp(c->name, n->name) == 0)
 			return false;
 	return true;
@@ -48,7 +48,7 @@ make_tables(qn_model *m)
 
 /* The name is known from now on. */
 static void
-know(qn_model *m, qn_called *c)
+know(qn_model *m, qn_foreign_name *c)
 {
 	qn_map_puts(m->tensor_names, c->name, c);
 	m->named = qn_arena_grow(m->arena, (void *)m->named, &m->named_cap, m->nnamed + 1,
@@ -60,18 +60,18 @@ void
 qn_model_call(qn_model *m, const char *node, const char *name, bool constant)
 {
 	make_tables(m);
-	const qn_called *known = qn_map_gets(m->tensor_names, name);
-	qn_called *last = node != NULL ? qn_map_gets(m->tensors, node) : NULL;
+	const qn_foreign_name *known = qn_map_gets(m->tensor_names, name);
+	qn_foreign_name *last = node != NULL ? qn_map_gets(m->tensors, node) : NULL;
 
 	for (int n = 1; last != NULL; n++, last = last->next) {
-		if (strcmp(last->name, name) == 0 || n == QN_MOST_CALLED)
+		if (strcmp(last->name, name) == 0 || n == QN_MAX_FOREIGN_NAMES)
 			return;
 		if (last->next == NULL)
 			break;
 	}
 	if (node == NULL && known != NULL)
 		return;
-	qn_called *own = QN_NEW(m->arena, qn_called, 1);
+	qn_foreign_name *own = QN_NEW(m->arena, qn_foreign_name, 1);
 	own->name = known != NULL ? known->name : qn_arena_str(m->arena, name);
 	own->constant = constant;
 	if (last != NULL)
@@ -87,9 +87,9 @@ qn_model_call(qn_model *m, const char *node, const char *name, bool constant)
 /* The nodes of all graphs that have names, each name of a node once, in the order of the graphs; and
  * what is known of a name by that alone. */
 static size_t
-named_nodes(const qn_model *m, qn_arena *a, qn_map *seen, qn_called_entry **out)
+named_nodes(const qn_model *m, qn_arena *a, qn_map *seen, qn_foreign_name_entry **out)
 {
-	qn_called_entry *list = NULL;
+	qn_foreign_name_entry *list = NULL;
 	size_t n = 0, cap = 0;
 	qn_map nodes;
 
@@ -97,13 +97,13 @@ named_nodes(const qn_model *m, qn_arena *a, qn_map *seen, qn_called_entry **out)
 	for (size_t k = 0; k < m->ngraph; k++)
 		for (qn_id id = 1; id < m->graph[k]->n; id++) {
 			const qn_node *x = qn_graph_node(m->graph[k], id);
-			const qn_called *c = qn_model_called(m, x);
+			const qn_foreign_name *c = qn_model_foreign_names(m, x);
 
 			if (c == NULL || qn_map_gets(&nodes, x->name) != NULL)
 				continue;
 			qn_map_puts(&nodes, x->name, (void *)(uintptr_t)c);
 			list = qn_arena_grow(a, list, &cap, n + 1, sizeof *list);
-			list[n++] = (qn_called_entry){x->name, c};
+			list[n++] = (qn_foreign_name_entry){x->name, c};
 			for (; c != NULL; c = c->next)
 				if (qn_map_gets(seen, c->name) == NULL)
 					qn_map_puts(seen, c->name, (void *)(uintptr_t)c);
@@ -115,15 +115,15 @@ named_nodes(const qn_model *m, qn_arena *a, qn_map *seen, qn_called_entry **out)
 static int
 by_name(const void *a, const void *b)
 {
-	const qn_called_entry *x = a, *y = b;
+	const qn_foreign_name_entry *x = a, *y = b;
 
 	return strcmp(x->called->name, y->called->name);
 }
 
 size_t
-qn_model_called_list(const qn_model *m, qn_arena *a, const qn_called_entry **out)
+qn_model_foreign_name_list(const qn_model *m, qn_arena *a, const qn_foreign_name_entry **out)
 {
-	qn_called_entry *of_nodes = NULL;
+	qn_foreign_name_entry *of_nodes = NULL;
 	qn_map seen;
 
 	*out = NULL;
@@ -131,13 +131,13 @@ qn_model_called_list(const qn_model *m, qn_arena *a, const qn_called_entry **out
 		return 0;
 	qn_map_init(&seen, a);
 	const size_t n = named_nodes(m, a, &seen, &of_nodes);
-	qn_called_entry *list = QN_NEW(a, qn_called_entry, m->nnamed + n);
+	qn_foreign_name_entry *list = QN_NEW(a, qn_foreign_name_entry, m->nnamed + n);
 	size_t count = 0;
 	for (size_t i = 0; i < m->nnamed; i++) {
-		const qn_called *c = m->named[i], *s = qn_map_gets(&seen, c->name);
+		const qn_foreign_name *c = m->named[i], *s = qn_map_gets(&seen, c->name);
 
 		if (s == NULL || s->constant != c->constant)
-			list[count++] = (qn_called_entry){NULL, c};
+			list[count++] = (qn_foreign_name_entry){NULL, c};
 	}
 	/* In which order they became known depends on how often the model was saved and read. */
 	if (count > 1)
@@ -151,13 +151,13 @@ qn_model_called_list(const qn_model *m, qn_arena *a, const qn_called_entry **out
 /* ---- text ---- */
 
 void
-qn_called_print(qn_buf *b, const qn_model *m)
+qn_foreign_names_print(qn_buf *b, const qn_model *m)
 {
-	const qn_called_entry *list;
-	const size_t n = qn_model_called_list(m, b->arena, &list);
+	const qn_foreign_name_entry *list;
+	const size_t n = qn_model_foreign_name_list(m, b->arena, &list);
 
 	for (size_t i = 0; i < n; i++) {
-		const qn_called *c = list[i].called;
+		const qn_foreign_name *c = list[i].called;
 
 		qn_buf_puts(b, "tensor ");
 		if (list[i].node != NULL) {
@@ -175,7 +175,7 @@ qn_called_print(qn_buf *b, const qn_model *m)
 }
 
 bool
-qn_called_read(qn_reader *r)
+qn_foreign_names_read(qn_reader *r)
 {
 	const char *node = NULL, *name;
 
