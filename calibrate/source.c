@@ -208,6 +208,7 @@ qn_source_scaled(qn_types *t, qn_arena *a, const qn_source *s, const qn_prep *p,
 				 "channels; give one number, or one per channel",
 				 p->nmean, p->nstd, c->channels);
 	to->fetch = fetch_scaled;
+	to->prep = &c->prep;
 	*out = to;
 	return QN_OK;
 }

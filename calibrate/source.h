@@ -8,6 +8,7 @@
 #define QN_CALIBRATE_SOURCE_H
 
 #include "ir/graph.h"
+#include "ir/prep.h"
 
 /* Which shapes of an input a source's samples fit. */
 typedef enum qn_fit {
@@ -26,21 +27,12 @@ typedef struct qn_source {
 	/* Sample `index` into dst (qn_source_bytes).  tmp: for the time of the call. */
 	qn_status (*fetch)(const struct qn_source *s, size_t index, qn_arena *tmp, void *dst);
 	const char *const *path; /* a file for each sample, for messages; else NULL */
+	const qn_prep *prep;     /* what its values went through; NULL: nothing */
 	const int64_t *label;    /* a class for each sample; else NULL */
 	size_t nclass;           /* of labels that have names */
 	const char *const *class_name;
 	const void *user;
 } qn_source;
-
-/* What is done to the values of samples: ((value - zero) * scale - mean) / std, in double, rounded
- * to f32. mean and std are one number for all channels, one a channel, or none (0 and 1). */
-typedef struct qn_prep {
-	bool given; /* false: values stay as they are */
-	double zero, scale;
-	size_t nmean, nstd;
-	const double *mean, *std;
-	bool channels_first; /* the channel is dim 1 of the samples, else the last one */
-} qn_prep;
 
 size_t qn_source_count(const qn_source *s);
 size_t qn_source_bytes(const qn_source *s); /* of one sample */

@@ -11,6 +11,7 @@
 #include "codegen/target.h"
 #include "ir/buf.h"
 #include "ir/graph.h"
+#include "ir/prep.h"
 
 struct qn_kernel;
 struct qn_strip_of;
@@ -138,6 +139,7 @@ typedef struct qn_emit_style {
 	uint32_t content_hash;    /* CRC-32 of the model's canonical text */
 	bool proof;               /* with NAME_proof.c */
 	bool shared_kernels;      /* each kernel once where NAME.c is included beside others */
+	const qn_prep *const *prep; /* by input, of the samples; NULL: none is known, or nothing was done to them */
 	qn_constants constants;
 } qn_emit_style;
 

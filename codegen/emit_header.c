@@ -92,6 +92,37 @@ put_port_macros(qn_emitter *e, const qn_port *t, qn_buf *b)
 	qn_buff(b, zp < 0 ? "(%lld)\n" : "%lld\n", (long long)zp);
 }
 
+/* "{0.5, 0.25}", of no number the one that it stands for. */
+static void
+put_numbers(qn_buf *b, size_t n, const double *v, double otherwise)
+{
+	qn_buf_putc(b, '{');
+	for (size_t i = 0; i < n; i++)
+		qn_buff(b, "%s%g", i > 0 ? ", " : "", v[i]);
+	if (n == 0)
+		qn_buff(b, "%g", otherwise);
+	qn_buf_puts(b, "}\n");
+}
+
+/* What the samples of an input went through before they were quantized. */
+static void
+put_prep_macros(qn_emitter *e, const qn_port *t, const qn_prep *p, qn_buf *b)
+{
+	const char *id = qn_ident_upper(e->arena, t->name), *net = e->macro;
+
+	qn_buff(b,
+		"/* Calibrated on ((sample - ZERO) * SCALE - MEAN) / STD of these, channels %s: "
+		"compute\n"
+		" * the same before the values are quantized. */\n",
+		p->channels_first ? "first" : "last");
+	qn_buff(b, "#define %s_SAMPLE_%s_ZERO %g\n", net, id, p->zero);
+	qn_buff(b, "#define %s_SAMPLE_%s_SCALE %g\n", net, id, p->scale);
+	qn_buff(b, "#define %s_SAMPLE_%s_MEAN ", net, id);
+	put_numbers(b, p->nmean, p->mean, 0);
+	qn_buff(b, "#define %s_SAMPLE_%s_STD ", net, id);
+	put_numbers(b, p->nstd, p->std, 1);
+}
+
 static void
 put_struct(qn_emitter *e, bool input, qn_buf *b)
 {
@@ -151,6 +182,8 @@ qn_emit_header(qn_emitter *e, const qn_emit_style *opts, bool selftest, qn_buf *
 			qn_port t = qn_port_of(e, way == 1, k);
 
 			put_port_macros(e, &t, b);
+			if (way == 1 && opts->prep != NULL && opts->prep[k] != NULL)
+				put_prep_macros(e, &t, opts->prep[k], b);
 		}
 	}
 	qn_buf_puts(b, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");

@@ -78,6 +78,22 @@ make_selftest(const emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest *ou
 	return QN_OK;
 }
 
+/* What the samples of each input went through. */
+static qn_status
+find_prep(const emit_call *c, const qn_graph *g, qn_arena *a, const qn_prep *const **out)
+{
+	const qn_prep **prep = QN_NEW(a, const qn_prep *, g->ninput);
+	qn_dataset *d;
+
+	if (c->opts->ntest == 0)
+		return QN_OK;
+	QN_TRY(qn_samples_for(g, a, c->opts->ntest, c->opts->test, NULL, &d));
+	for (size_t k = 0; k < g->ninput; k++)
+		prep[k] = qn_dataset_source(d, k)->prep;
+	*out = prep;
+	return QN_OK;
+}
+
 static const char *
 file_name(qn_arena *a, const char *folder, const char *name, const char *suffix)
 {
@@ -259,11 +275,15 @@ emit(void *arg, qn_arena *a)
 	warn_of_name(c->m->env, plan->name, c->opts->name != NULL ? c->opts->name : c->m->name, a);
 	QN_TRY(explain(c, plan, a));
 	QN_TRY(measure(c, plan));
-	const bool tests = c->opts->ntest > 0 || (c->opts->test != NULL && plan->g->ninput == 0);
+	const bool tests = c->opts->no_self_test == 0 &&
+			   (c->opts->ntest > 0 || (c->opts->test != NULL && plan->g->ninput == 0));
 	if (tests)
 		QN_TRY(make_selftest(c, plan, a, &test));
-	qn_emit_style opts = {c->m->options, qn_model_hash(c->m, a), c->opts->proof != 0,
-			      c->opts->shared_kernels != 0, QN_CONSTANTS_AUTO};
+	qn_emit_style opts = {.options_text = c->m->options,
+			      .content_hash = qn_model_hash(c->m, a),
+			      .proof = c->opts->proof != 0,
+			      .shared_kernels = c->opts->shared_kernels != 0};
+	QN_TRY(find_prep(c, plan->g, a, &opts.prep));
 	QN_TRY(find_constants(c, &opts.constants));
 	QN_TRY(qn_emission_make(plan, &opts, tests ? &test : NULL, a, &emission));
 	for (int i = 0; i < QN_EMITTED_FILES; i++) {

@@ -27,12 +27,40 @@ put_type(qn_json_out *o, const qn_graph *g, const qn_type *t, qn_buf *text)
 }
 
 static void
-put_value(qn_json_out *o, const qn_graph *g, const char *name, const qn_type *t, qn_buf *text)
+put_numbers(qn_json_out *o, const char *key, size_t n, const double *v, double otherwise)
+{
+	qn_json_open(o, key, '[', QN_JSON_FLAT);
+	for (size_t i = 0; i < n; i++)
+		qn_json_put_f64(o, NULL, v[i]);
+	if (n == 0)
+		qn_json_put_f64(o, NULL, otherwise);
+	qn_json_close(o);
+}
+
+/* What the samples of an input went through. */
+static void
+put_prep(qn_json_out *o, const qn_prep *p)
+{
+	qn_json_open(o, "preprocessing", '{', QN_JSON_FLAT);
+	qn_json_put_f64(o, "zero", p->zero);
+	qn_json_put_f64(o, "scale", p->scale);
+	put_numbers(o, "mean", p->nmean, p->mean, 0);
+	put_numbers(o, "std", p->nstd, p->std, 1);
+	qn_json_put_string(o, "layout", p->channels_first ? "nchw" : "nhwc");
+	qn_json_close(o);
+}
+
+/* prep: of an input, or NULL. */
+static void
+put_value(qn_json_out *o, const qn_graph *g, const char *name, const qn_type *t,
+	  const qn_prep *prep, qn_buf *text)
 {
 	qn_json_open(o, NULL, '{', QN_JSON_FLAT);
 	qn_json_put_string(o, "name", name);
 	put_type(o, g, t, text);
 	qn_json_put_i64(o, "bytes", (int64_t)qn_type_bytes(t));
+	if (prep != NULL)
+		put_prep(o, prep);
 	qn_json_close(o);
 }
 
@@ -147,12 +175,13 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_st
 	qn_json_open(&o, "inputs", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < g->ninput; i++)
 		put_value(&o, g, qn_graph_node(g, g->input[i])->name,
-			  qn_graph_node(g, g->input[i])->type, &text);
+			  qn_graph_node(g, g->input[i])->type,
+			  opts->prep != NULL ? opts->prep[i] : NULL, &text);
 	qn_json_close(&o);
 	qn_json_open(&o, "outputs", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < g->noutput; i++)
 		put_value(&o, g, g->output[i].name, qn_graph_node(g, g->output[i].value)->type,
-			  &text);
+			  NULL, &text);
 	qn_json_close(&o);
 	put_clipped(&o, m);
 	qn_json_put_pruned(&o, m);

@@ -8,9 +8,11 @@
 #include "program.h"
 
 static void
-print_summary(qn_model *m, const char *folder, const qn_emit_info *e, bool has_test, bool has_proof)
+print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_emit_opts *opts)
 {
 	qn_model_info i = qn_model_describe(m);
+	const bool has_samples = opts->ntest > 0;
+	const bool has_test = has_samples && opts->no_self_test == 0;
 
 	printf("model        %s\n", qn_model_name(m));
 	for (size_t k = 0; k < i.inputs; k++)
@@ -26,9 +28,9 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, bool has_t
 	       e->scratch_lower_bound);
 	printf("nodes        %zu in %zu steps: %s\n", i.nodes, e->steps, qn_model_kinds(m));
 	if (!has_test)
-		printf("self-test    none (it needs samples: --calib)\n");
+		printf("self-test    none%s\n", has_samples ? "" : " (it needs samples: --calib)");
 	printf("files        %s/%s.h, .c, .report.json, _weights.c%s%s\n", folder, e->name,
-	       has_test ? ", _selftest.c" : "", has_proof ? ", _proof.c" : "");
+	       has_test ? ", _selftest.c" : "", opts->proof != 0 ? ", _proof.c" : "");
 }
 
 /* An integer from 0 to most; `otherwise` when the option is not there, -1 after a message. */
@@ -78,7 +80,8 @@ emit_options(const options *o, const sample_list *calib, const qn_emit_opts *num
 	emit.proof = o->proof;
 	emit.shared_kernels = o->shared_kernels || o->narg > 0;
 	emit.test = calib->array;
-	emit.ntest = emit.test_samples > 0 ? calib->n : 0;
+	emit.ntest = calib->n;
+	emit.no_self_test = emit.test_samples == 0;
 	return emit;
 }
 
@@ -88,7 +91,7 @@ emit(qn_model *m, const char *folder, const qn_emit_opts *opts, qn_emit_info *in
 	qn_status status = qn_emit(m, folder, opts, info);
 
 	if (status == QN_OK)
-		print_summary(m, folder, info, opts->ntest > 0, opts->proof != 0);
+		print_summary(m, folder, info, opts);
 	return status;
 }
 
@@ -198,8 +201,8 @@ cmd_compile(const options *o)
 	long scratch = number("--max-scratch", o->max_scratch, 0, MOST);
 	long weights = number("--max-weights", o->max_weights, 0, MOST);
 	qn_emit_opts numbers = {.test_samples = (size_t)samples,
-				   .max_scratch_bytes = (size_t)scratch,
-				   .max_weight_bytes = (size_t)weights};
+				.max_scratch_bytes = (size_t)scratch,
+				.max_weight_bytes = (size_t)weights};
 
 	if (o->list_passes) {
 		program_list_passes();

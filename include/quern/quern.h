@@ -514,10 +514,12 @@ typedef struct qn_emit_opts { /* all zero: defaults */
 	size_t max_scratch_bytes; /* of the activation arena */
 	size_t max_weight_bytes;
 	/* Samples for the self-test, an array for each input; NULL: no self-test file.  A model
-	 * without inputs: any pointer. */
+	 * without inputs: any pointer.  How their values were preprocessed (qn_data_opts) stands in
+	 * NAME.h and in the report. */
 	qn_array *const *test;
 	size_t ntest;
 	size_t test_samples; /* how many of them; 0: 4 */
+	int no_self_test;    /* 1: no self-test file; the samples only say how they were preprocessed */
 	/* 1: NAME_proof.c too, a main that runs the program once with every input unknown, for an
 	 * analyser */
 	int proof;
