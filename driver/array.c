@@ -54,7 +54,7 @@ qn_dtype_named(qn_env *env, const char *name)
 {
 	qn_plain p = 0;
 
-	while (p < QN_NPLAIN && strcmp(qn_plain_table[p].name, name) != 0)
+	while (p < QN_NPLAIN && strcmp(qn_plain_table[p].name, qn_type_name(name)) != 0)
 		p++;
 	if (p < QN_NPLAIN)
 		return p;

@@ -42,7 +42,7 @@ choice(reader *r, const qn_json *rule, const char *key, const char *const *words
 	size_t n = 0;
 
 	for (; v != NULL && words[n] != NULL; n++)
-		if (strcmp(v->string, words[n]) == 0)
+		if (strcmp(qn_type_name(v->string), words[n]) == 0)
 			return (int)n;
 	if (v == NULL)
 		return -1;

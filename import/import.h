@@ -29,6 +29,10 @@ typedef enum qn_import_format { QN_IMPORT_NONE, QN_IMPORT_ONNX, QN_IMPORT_TFLITE
 /* By the name's end: .onnx, .tflite (also .lite), else NONE. */
 qn_import_format qn_import_format_of(const char *path);
 
+/* What a file of a known format that is not read is, and how it is converted: "a Keras model: …"; NULL
+ * for all others. */
+const char *qn_import_convert(const char *path);
+
 /* Reads `path` into the empty model m.  All problems are reported, those of operators with
  * "file: node 'conv1' (Conv, version 11)" as place.  Ids: import.file (damaged), import.op,
  * import.version, import.attr, import.input, import.dim, import.type, and those of shape rules. */

@@ -282,4 +282,7 @@ void qn_range_to_params(double min, double max, const qn_elem *storage, bool sym
  * saturates at 2^40. */
 double qn_bias_min_weight_scale(double bias, double data_scale, int bits);
 
+/* "i8" of "int8", and so on; every other name as it is. */
+const char *qn_type_name(const char *name);
+
 #endif

@@ -18,6 +18,7 @@ typedef struct given {
 	size_t top[MAX_TOP];
 	qn_compile_opts compile;
 	qn_measure_opts measure;
+	bool with_float; /* `against` is the model itself, before it is quantized */
 } given;
 
 /* "1,5": integers from 1 on. */
@@ -49,6 +50,18 @@ read_numbers(given *g)
 	return read_counts("--window", g->o->window, 1, &g->measure.window, &n);
 }
 
+/* Without labels or a reference, what the integer model is compared with is the float one. */
+static bool
+compares_with_float(const given *g)
+{
+	const options *o = g->o;
+
+	return o->labels == NULL && o->against == NULL && o->ntarget == 0 && o->score == NULL &&
+	       program_has_ranges(o) && g->data.n > 0 &&
+	       qn_array_class(g->data.array[0], 0) == NULL &&
+	       strcmp(qn_model_stage(g->m), "integer") != 0;
+}
+
 /* Loads all that is given, so that everything wrong is told at once. */
 static qn_status
 load(qn_ctx *ctx, given *g)
@@ -74,6 +87,10 @@ load(qn_ctx *ctx, given *g)
 
 		if (status == QN_OK)
 			status = one;
+	}
+	if (status == QN_OK && compares_with_float(g)) {
+		g->with_float = true;
+		status = program_load_model(ctx, o, &g->against);
 	}
 	g->measure.labels = g->labels;
 	g->measure.against = g->against;
@@ -118,7 +135,7 @@ eval(qn_ctx *ctx, given *g, evaluation *e)
 {
 	qn_status status = load(ctx, g);
 
-	if (status == QN_OK)
+	if (status == QN_OK && !g->with_float)
 		status = measure(g, e);
 	if (status == QN_OK && program_has_ranges(g->o) &&
 	    strcmp(qn_model_stage(g->m), "integer") != 0) {
@@ -146,9 +163,7 @@ cmd_eval(const options *o)
 	given g = {.o = o};
 
 	if (o->ndata == 0) {
-		fprintf(stderr,
-			"quern eval: --data is needed, and --labels unless it is a folder of "
-			"classes, or --against, --targets or --score\ntry: quern eval --help\n");
+		fprintf(stderr, "quern eval: --data is needed (try: quern eval --help)\n");
 		return QN_EUSAGE;
 	}
 	if (o->label_column != NULL && o->labels == NULL) {

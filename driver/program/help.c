@@ -9,10 +9,14 @@
 enum { LINE = 100, COLUMN = 30 };
 
 static const char *const groups[NGROUP] = {
-	[GROUP_CALIBRATION] = "calibration", [GROUP_SAMPLES] = "samples",
-	[GROUP_EVALUATION] = "evaluation",   [GROUP_QUANTIZATION] = "quantization",
-	[GROUP_OUTPUT] = "output",           [GROUP_MODEL] = "input model",
-	[GROUP_MATCHING] = "matching",       [GROUP_DEBUGGING] = "debugging",
+	[GROUP_CALIBRATION] = "calibration",
+	[GROUP_SAMPLES] = "samples (for one source: FILE:scale=…,mean=…,std=…,layout=…)",
+	[GROUP_EVALUATION] = "evaluation",
+	[GROUP_QUANTIZATION] = "quantization",
+	[GROUP_OUTPUT] = "output",
+	[GROUP_MODEL] = "input model",
+	[GROUP_MATCHING] = "matching",
+	[GROUP_DEBUGGING] = "debugging",
 	[GROUP_GENERAL] = "general",
 };
 

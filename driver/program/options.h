@@ -11,6 +11,12 @@
 
 enum { MAX_VALUES = 16, MAX_ARGS = 4096, MAX_COUNT = 256, MAX_CHANNELS = 256 };
 
+/* How samples are read (data.md): those of the command, or of one source, "FILE:mean=0.5,std=0.25". */
+typedef struct sample_options {
+	const char *shape, *dtype, *mean, *std, *input_scale, *input_zero;
+	int layout; /* as options.scheme */
+} sample_options;
+
 /* All options of all commands; a command uses those whose rows name it. */
 typedef struct options {
 	const char *model;         /* first positional argument */
@@ -32,13 +38,13 @@ typedef struct options {
 	int ntarget;
 	const char *min[MAX_VALUES], *max[MAX_VALUES]; /* METRIC=VALUE */
 	int nmin, nmax;
-	const char *shape, *dtype, *mean, *std, *input_scale, *input_zero; /* of samples */
+	sample_options sample;
 	const char *name, *method, *skip, *recipe, *stats, *encodings, *shard, *explain, *passes,
 		*print_after, *stop_after, *self_test, *emit_target, *min_accuracy, *max_scratch,
 		*max_weights, *optimize, *constants, *dot, *svg, *at;
 	/* OPT_CHOICE: 1 + the index in the option's choices; 0: not given (option_index) */
-	int scheme, weights, weight_method, activations, weights_type, rounding, layout,
-		explain_kernels, emit, format, encodings_version;
+	int scheme, weights, weight_method, activations, weights_type, rounding, explain_kernels,
+		emit, format, encodings_version;
 	int align;       /* 0: not given */
 	int limit;       /* times what a file may ask for; 0: 1 */
 	int match_limit; /* times the steps of searches for patterns; 0: 1 */

@@ -44,22 +44,23 @@ const option_row option_rows[] = {
 	{"--shard", 0, GROUP_CALIBRATION, CMD_CALIBRATE, TEXT(shard), .value = "K/N",
 	 .help = "part K of N of the samples, K from 1, for one pass; needs -o"},
 
-	/* ---- samples ---- */
+	/* ---- samples: these are for all, FILE:scale=…,zero=…,mean=…,std=…,layout=…,shape=…,dtype=… for
+	 * one source ---- */
 	{"--data", 0, GROUP_SAMPLES, CMD_EVAL, LIST(data), .value = "[INPUT=]FILE",
 	 .help = "samples to evaluate, in the formats of --calib"},
-	{"--input-scale", 0, GROUP_SAMPLES, SAMPLING, TEXT(input_scale), .value = "FACTOR",
+	{"--input-scale", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.input_scale), .value = "FACTOR",
 	 .help = "values of samples become ((value - ZERO) * FACTOR - mean) / std (default: 1)"},
-	{"--input-zero", 0, GROUP_SAMPLES, SAMPLING, TEXT(input_zero), .value = "ZERO",
+	{"--input-zero", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.input_zero), .value = "ZERO",
 	 .help = "the zero point of samples that are quantized (default: 0)"},
-	{"--mean", 0, GROUP_SAMPLES, SAMPLING, TEXT(mean), .value = "M,…",
+	{"--mean", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.mean), .value = "M,…",
 	 .help = "one number, or one for each channel (default: 0)"},
-	{"--std", 0, GROUP_SAMPLES, SAMPLING, TEXT(std), .value = "S,…",
+	{"--std", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.std), .value = "S,…",
 	 .help = "one number, or one for each channel (default: 1)"},
-	{"--layout", 0, GROUP_SAMPLES, SAMPLING, CHOICE(layout, layouts), .value = "LAYOUT",
+	{"--layout", 0, GROUP_SAMPLES, SAMPLING, CHOICE(sample.layout, layouts), .value = "LAYOUT",
 	 .help = "where the model has the channels of a sample:"},
-	{"--shape", 0, GROUP_SAMPLES, SAMPLING, TEXT(shape), .value = "D,…",
+	{"--shape", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.shape), .value = "D,…",
 	 .help = "shape of one sample of a .bin, of .bin files in a folder, or of a .csv"},
-	{"--dtype", 0, GROUP_SAMPLES, SAMPLING, TEXT(dtype), .value = "TYPE",
+	{"--dtype", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.dtype), .value = "TYPE",
 	 .help = "element type of a .bin, little-endian: f32 (default), u8, i16 …"},
 
 	/* ---- evaluation ---- */

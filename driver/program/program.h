@@ -62,11 +62,12 @@ void signals_folder(output_folder *f);
 typedef struct sample_list {
 	qn_array *array[MAX_VALUES];
 	const char *name[MAX_VALUES]; /* of its file, as it was given */
+	char path[MAX_VALUES][1024];  /* of those that were given with options */
 	size_t n;
 	bool used_shape, used_dtype; /* --shape or --dtype was for one of them */
 } sample_list;
 
-/* Opens [INPUT=]FILE arguments as the options of the command line say. */
+/* Opens [INPUT=]FILE[:OPTION=VALUE,…] arguments as these and the options of the command line say. */
 qn_status program_load_samples(qn_ctx *ctx, const options *o, int n, const char *const *text,
 			       sample_list *out);
 /* --shape and --dtype that no samples took are a mistake.  b: NULL when there are none. */

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* samples.c - samples from the command line: [INPUT=]FILE, and the options that say how they are
- * read.
+/* samples.c - samples from the command line: [INPUT=]FILE[:OPTION=VALUE,…], and the options of the
+ * command that say how those are read whose own ones do not.
  *
- *   --calib faces/ --input-scale 0.00392156862745098      --calib image=faces/ --calib size=sizes.csv */
+ *   --calib faces/ --input-scale 0.00392156862745098      --calib image=faces/ --calib size=sizes.csv
+ *   --calib faces/:scale=0.00392156862745098,mean=0.5,0.5,0.5 --data test.npy */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "program.h"
 
-enum { MOST_NAME = 128 };
+enum { MOST_NAME = 128, MOST_OPTIONS = 4096 };
 
 /* The options as numbers; qn_data_opts points into it. */
 typedef struct reading {
@@ -17,8 +19,16 @@ typedef struct reading {
 	int64_t shape[MAX_VALUES];
 	double mean[MAX_CHANNELS], std[MAX_CHANNELS];
 	int rank; /* of --shape */
-	bool used_shape, used_dtype;
 } reading;
+
+/* An argument, in its parts. */
+typedef struct source_text {
+	const char *path; /* lives with the sample list */
+	char input[MOST_NAME];
+	char own[MOST_OPTIONS]; /* the options after the path; pieces of it are in `sample` */
+	sample_options sample;
+	bool own_shape, own_dtype;
+} source_text;
 
 qn_status
 program_read_list(const char *option, const char *text, size_t most, double *v, size_t *n)
@@ -45,7 +55,7 @@ program_read_list(const char *option, const char *text, size_t most, double *v, 
 }
 
 static qn_status
-read_shape(const options *o, reading *r)
+read_shape(const sample_options *o, reading *r)
 {
 	double v[MAX_VALUES];
 	size_t n = 0;
@@ -62,7 +72,7 @@ read_shape(const options *o, reading *r)
 }
 
 static qn_status
-read_options(const options *o, reading *r)
+read_options(const sample_options *o, reading *r)
 {
 	double scale = 0;
 	double zero = 0;
@@ -89,67 +99,126 @@ read_options(const options *o, reading *r)
 	return QN_OK;
 }
 
-/* One argument: INPUT=PATH when there is no slash before the first =, else PATH. */
-static qn_status
-load_one(qn_ctx *ctx, const options *o, reading *r, const char *text, sample_list *out)
-{
-	const char *equals = strchr(text, '=');
-	const char *slash = strchr(text, '/');
-	bool named = equals != NULL && equals != text && (slash == NULL || slash > equals);
-	const char *path = named ? equals + 1 : text;
-	char input[MOST_NAME];
-	size_t n = 0;
-	qn_data_opts opts = r->opts;
+/* ---- [INPUT=]FILE[:OPTION=VALUE,…] ---- */
 
-	if (named && (size_t)(equals - text) >= sizeof input)
-		return program_bad_value("samples", text,
-					 "INPUT=FILE with a name of less than 128 bytes");
-	if (named) {
-		memcpy(input, text, (size_t)(equals - text));
-		input[equals - text] = '\0';
-		opts.input = input;
-	}
-	/* They are for the sources that need them; that there is one is looked at in the end. */
-	bool bytes = program_ends(path, ".bin") || (o->shape != NULL && program_holds_bin(path));
-	if (bytes || program_ends(path, ".csv")) {
-		opts.rank = r->rank;
-		opts.shape = r->shape;
-		r->used_shape = true;
-	}
-	if (bytes) {
-		opts.dtype = o->dtype;
-		r->used_dtype = true;
-	}
-	qn_status status =
-		qn_samples_open(ctx, path, &opts, MAX_VALUES - out->n, out->array + out->n, &n);
-	for (size_t i = 0; i < n; i++)
-		out->name[out->n++] = path;
-	return status;
+static const struct {
+	const char *key;
+	size_t offset; /* of a text in sample_options; layout: of its choice */
+} keys[] = {
+	{"scale", offsetof(sample_options, input_scale)},
+	{"zero", offsetof(sample_options, input_zero)},
+	{"mean", offsetof(sample_options, mean)},
+	{"std", offsetof(sample_options, std)},
+	{"layout", offsetof(sample_options, layout)},
+	{"shape", offsetof(sample_options, shape)},
+	{"dtype", offsetof(sample_options, dtype)},
+};
+enum { NKEYS = sizeof keys / sizeof keys[0] };
+
+/* The colon after which options stand: the last one, with letters and = after it, unless a file is
+ * called so. */
+static const char *
+find_options(const char *path)
+{
+	const char *colon = strrchr(path, ':');
+	const size_t n = colon != NULL ? strspn(colon + 1, "abcdefghijklmnopqrstuvwxyz-") : 0;
+
+	return n > 0 && colon != path && colon[1 + n] == '=' && !program_same_file(path, path)
+		       ? colon
+		       : NULL;
 }
 
-qn_status
-program_load_samples(qn_ctx *ctx, const options *o, int n, const char *const *text,
-		     sample_list *out)
+static qn_status
+unknown_key(const char *text, const char *key)
 {
-	reading r;
-	qn_status status = read_options(o, &r);
+	const char *best = NULL;
 
-	out->n = 0;
-	if (status != QN_OK)
-		return status;
-	for (int i = 0; i < n; i++) {
-		if (out->n == MAX_VALUES) {
-			fprintf(stderr, "quern: more than %d arrays of samples\n", (int)MAX_VALUES);
-			return QN_EUSAGE;
-		}
-		qn_status one = load_one(ctx, o, &r, text[i], out);
+	for (size_t i = 0; i < NKEYS; i++)
+		best = qn_nearer_name(key, best, keys[i].key);
+	fprintf(stderr, "quern: samples '%s': unknown option '%s' (expected", text, key);
+	for (size_t i = 0; i < NKEYS; i++)
+		fprintf(stderr, "%s %s", i == 0 ? "" : i + 1 < NKEYS ? "," : " or", keys[i].key);
+	fprintf(stderr, ")%s%s%s\n", best != NULL ? "; did you mean '" : "",
+		best != NULL ? best : "", best != NULL ? "'?" : "");
+	return QN_EUSAGE;
+}
 
-		if (one != QN_OK)
-			status = one;
+static qn_status
+set_key(source_text *t, const char *text, const char *key, const char *value)
+{
+	size_t i = 0;
+
+	while (i < NKEYS && strcmp(keys[i].key, key) != 0)
+		i++;
+	if (i == NKEYS)
+		return unknown_key(text, key);
+	if (strcmp(key, "layout") == 0) {
+		t->sample.layout = strcmp(value, "nhwc") == 0   ? 1
+				   : strcmp(value, "nchw") == 0 ? 2
+								: 0;
+		return t->sample.layout != 0 ? QN_OK
+					     : program_bad_value("layout", value, "nhwc or nchw");
 	}
-	out->used_shape = r.used_shape;
-	out->used_dtype = r.used_dtype;
-	return status;
+	*(const char **)(void *)((char *)&t->sample + keys[i].offset) = value;
+	t->own_shape = t->own_shape || strcmp(key, "shape") == 0;
+	t->own_dtype = t->own_dtype || strcmp(key, "dtype") == 0;
+	return QN_OK;
+}
+
+/* "mean=0.5,0.5,std=2": a comma ends a value where KEY= follows. */
+static qn_status
+read_own(source_text *t, const char *text)
+{
+	char *at = t->own;
+
+	while (at != NULL) {
+		char *value = strchr(at, '='), *end = strchr(at, ',');
+
+		if (value == NULL || (end != NULL && end < value))
+			return program_bad_value("samples", text, "FILE:OPTION=VALUE,…");
+		*value++ = '\0';
+		for (end = strchr(value, ','); end != NULL; end = strchr(end + 1, ',')) {
+			const size_t n = strspn(end + 1, "abcdefghijklmnopqrstuvwxyz-");
+
+			if (n > 0 && end[1 + n] == '=')
+				break;
+		}
+		if (end != NULL)
+			*end++ = '\0';
+		if (set_key(t, text, at, value) != QN_OK)
+			return QN_EUSAGE;
+		at = end;
+	}
+	return QN_OK;
+}
+
+/* INPUT= is there when no slash stands before the first =, and no colon. */
+static qn_status
+read_source(const options *o, const char *text, sample_list *out, source_text *t)
+{
+	const size_t n = strcspn(text, "=/:");
+	const bool named = n > 0 && text[n] == '=';
+	const char *path = named ? text + n + 1 : text;
+	const char *colon = find_options(path);
+	char *copy = out->path[out->n];
+
+	t->sample = o->sample;
+	t->own_shape = t->own_dtype = false;
+	t->input[0] = '\0';
+	if (named && n >= sizeof t->input)
+		return program_bad_value("samples", text,
+					 "INPUT=FILE with a name of less than 128 bytes");
+	if (named)
+		(void)snprintf(t->input, sizeof t->input, "%.*s", (int)n, text);
+	t->path = path;
+	if (colon == NULL)
+		return QN_OK;
+	if ((size_t)(colon - path) >= sizeof out->path[0] || strlen(colon) >= sizeof t->own)
+		return program_bad_value("samples", text, "a shorter path, and shorter options");
+	(void)snprintf(copy, sizeof out->path[0], "%.*s", (int)(colon - path), path);
+	(void)snprintf(t->own, sizeof t->own, "%s", colon + 1);
+	t->path = copy;
+	return read_own(t, text);
 }
 
 /* An option that no samples took. */
@@ -161,12 +230,71 @@ unused(const char *option, const char *value, const char *formats)
 	return QN_EUSAGE;
 }
 
+static qn_status
+load_one(qn_ctx *ctx, const options *o, const char *text, sample_list *out)
+{
+	source_text t;
+	reading r;
+	size_t n = 0;
+	qn_status status = read_source(o, text, out, &t);
+
+	if (status == QN_OK)
+		status = read_options(&t.sample, &r);
+	if (status != QN_OK)
+		return status;
+	/* They are for the sources that need them; that there is one is looked at in the end. */
+	const bool bytes = program_ends(t.path, ".bin") ||
+			   (t.sample.shape != NULL && program_holds_bin(t.path));
+	const bool rows = bytes || program_ends(t.path, ".csv");
+	if (t.own_shape && !rows)
+		return unused("shape", t.sample.shape, ".bin and .csv");
+	if (t.own_dtype && !bytes)
+		return unused("dtype", t.sample.dtype, ".bin");
+	r.opts.input = t.input[0] != '\0' ? t.input : NULL;
+	r.opts.rank = rows ? r.rank : 0;
+	r.opts.shape = rows ? r.shape : NULL;
+	r.opts.dtype = bytes ? t.sample.dtype : NULL;
+	out->used_shape = out->used_shape || rows;
+	out->used_dtype = out->used_dtype || bytes;
+	status =
+		qn_samples_open(ctx, t.path, &r.opts, MAX_VALUES - out->n, out->array + out->n, &n);
+	for (size_t i = 0; i < n; i++)
+		out->name[out->n++] = t.path;
+	return status;
+}
+
+qn_status
+program_load_samples(qn_ctx *ctx, const options *o, int n, const char *const *text,
+		     sample_list *out)
+{
+	reading r;
+	qn_status status = read_options(&o->sample, &r);
+
+	out->n = 0;
+	out->used_shape = out->used_dtype = false;
+	if (status != QN_OK)
+		return status;
+	for (int i = 0; i < n; i++) {
+		if (out->n == MAX_VALUES) {
+			fprintf(stderr, "quern: more than %d arrays of samples\n", (int)MAX_VALUES);
+			return QN_EUSAGE;
+		}
+		qn_status one = load_one(ctx, o, text[i], out);
+
+		if (one != QN_OK)
+			status = one;
+	}
+	return status;
+}
+
 qn_status
 program_check_used(const options *o, const sample_list *a, const sample_list *b)
 {
-	if (o->shape != NULL && !a->used_shape && (b == NULL || !b->used_shape))
-		return unused("--shape", o->shape, ".bin and .csv");
-	if (o->dtype != NULL && !a->used_dtype && (b == NULL || !b->used_dtype))
-		return unused("--dtype", o->dtype, ".bin");
+	const char *shape = o->sample.shape, *dtype = o->sample.dtype;
+
+	if (shape != NULL && !a->used_shape && (b == NULL || !b->used_shape))
+		return unused("--shape", shape, ".bin and .csv");
+	if (dtype != NULL && !a->used_dtype && (b == NULL || !b->used_dtype))
+		return unused("--dtype", dtype, ".bin");
 	return QN_OK;
 }

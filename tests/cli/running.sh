@@ -37,7 +37,7 @@ silent 'real out' run -q codes.qir codes.npy --dequantize -o y3.npy
 printf "$one"'\000\000\000\100''\000\000\100\300''\000\000\000\000' | npy rounded.npy '<f4' '1, 4'
 same 'real out' y3.npy rounded.npy
 
-# Other sources of the same samples give the same files but for the name and check sum of the samples.
+# Other sources of the same samples give the same files but for the name, check sum and preprocessing of the samples.
 tail -c +129 "$E/calib.npy" >calib.bin
 silent 'bin' compile -q "$E/digits.json" --calib calib.bin --shape 8,8,1 --self-test 0 -o by-bin
 od -An -v -tf4 -w256 calib.bin | sed 's/^ *//; s/  */,/g' >calib.csv
@@ -49,7 +49,8 @@ silent 'npy' compile -q "$E/digits.json" --calib "$E/calib.npy" --self-test 0 -o
 for k in bin csv pictures; do
 	[ "$(ls "by-$k" | wc -l)" -eq 4 ] || fail "$k" "not four files"
 	for f in "by-$k"/* by-npy/*; do
-		sed -i -E 's/calib=[^ "]*//; s/((content|CONTENT|content_hash":) ).*/\1/; s/(CONTENT != ).*/\1/' "$f"
+		sed -i -E 's/calib=[^ "]*//; s/((content|CONTENT|content_hash":) ).*/\1/; s/(CONTENT != ).*/\1/; s/, "preprocessing": \{[^}]*\}//' "$f"
+		sed -i '/^\/\* Calibrated on/,/quantized\. \*\/$/d; /^#define DIGITS_SAMPLE_/d' "$f"
 	done
 	same "$k" "by-$k" by-npy
 done
@@ -179,5 +180,38 @@ usage 'dim, text form' "import.dim|masked.qir: error: 'x:0=2'|in the type of the
 usage 'dim, json' "import.dim|fixed.json: error" compile fixed.json --calib two.npy --input-dim x:0=2
 usage 'from float, text form' "import.from-float|masked.qir: error: only an .onnx or .tflite" run masked.qir two.npy --from-float
 usage 'fixed, no value' "--input-value: 'rate' is not NAME=VALUE" run masked.qir two.npy --input-value rate
+
+
+# ---- options of one source; preprocessing is recorded ----
+
+silent 'options of the command' compile -q "$E/digits.json" --calib "$E/calib.npy" --mean 0.1 --std 0.5 -o prep
+silent 'options of a source' compile -q "$E/digits.json" --calib "$E/calib.npy:mean=0.1,std=0.5" -o prep-source
+silent 'options of a source first' compile -q "$E/digits.json" --calib "image=$E/calib.npy:std=0.5,mean=0.1" --mean 7 -o prep-first
+cases=$((cases + 1))
+diff -r prep prep-source >difference || fail 'options of a source' "other files" difference
+diff -r prep prep-first >difference || fail 'options of a source first' "other files" difference
+has_words 'macros' prep/digits.h '#define DIGITS_SAMPLE_IMAGE_SCALE 1.0|DIGITS_SAMPLE_IMAGE_MEAN {0.1}|DIGITS_SAMPLE_IMAGE_STD {0.5}|channels last'
+has_words 'report' prep/digits.report.json '"preprocessing": {"zero": 0.0, "scale": 1.0, "mean": [0.1], "std": [0.5], "layout": "nhwc"}'
+grep -q SAMPLE_IMAGE direct/digits.h 2>/dev/null && fail 'macros' "samples that were not changed have macros"
+silent 'no self-test' compile -q "$E/digits.json" --calib "$E/calib.npy" --mean 0.1 --std 0.5 --self-test 0 -o prep-no
+same 'no self-test' prep-no/digits_weights.c prep/digits_weights.c
+has_words 'no self-test' prep-no/digits.h 'DIGITS_SAMPLE_IMAGE_MEAN {0.1}'
+[ ! -e prep-no/digits_selftest.c ] || fail 'no self-test' "there is one"
+usage 'source key' "unknown option 'men' (expected scale, zero, mean,|did you mean 'mean'?" run "$E/digits.json" "$E/test_x.npy:men=1"
+usage 'source value' "--mean: invalid value 'a'" run "$E/digits.json" "$E/test_x.npy:mean=a"
+usage 'source layout' "layout: invalid value 'hwc' (expected nhwc or nchw)" run "$E/digits.json" "$E/test_x.npy:layout=hwc"
+usage 'source shape' "shape '8,8' is for .bin and .csv samples" run "$E/digits.json" "$E/test_x.npy:shape=8,8"
+cp "$E/test_x.npy" 'odd:mean=1'
+silent 'name with options' run "$E/digits.json" ./odd:mean=1
+
+# Types by the names of NumPy and TFLite.
+silent 'int8' compile -q "$E/digits.json" --calib "$E/calib.npy" --activations int8 --weights-type int4 -o named-types
+silent 'i8' compile -q "$E/digits.json" --calib "$E/calib.npy" --activations i8 --weights-type i4 -o short-types
+diff -r named-types short-types >difference || fail 'int8' "other files" difference
+
+# Without labels and without a reference the integer model is compared with the float one.
+silent 'eval float' eval -q "$E/digits.json" --calib "$E/calib.npy" --data "$E/test_x.npy"
+has_words 'eval float' stdout 'integer      agreement    99.80 %  (499 of 500)  probs|integer      cosine'
+grep -q '^float' stdout && fail 'eval float' "the float model is compared with itself" stdout
 
 finish

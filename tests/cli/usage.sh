@@ -90,7 +90,7 @@ usage max-scratch "--max-scratch|'-5'" compile "$E/digits.json" --max-scratch -5
 for row in 'mean 1,x' 'mean 1,,2' 'std 0' 'std nan' 'input-scale 0' 'input-scale 1,2' 'input-zero x' 'layout chw' 'shape 4,0' 'shape 1.5'; do
 	usage "$row" "--${row% *}|'${row#* }'" run "$E/digits.json" "$E/test_x.npy" --"${row% *}" "${row#* }"
 done
-usage no-data '--data|--labels' eval "$E/digits.json"
+usage no-data '--data' eval "$E/digits.json"
 usage emit "--emit|'onnx'|ir or json" opt "$E/digits.json" --emit onnx
 usage emit-name "out.json|FILE.qir" opt "$E/digits.json" --emit=ir -o out.json
 usage emit-ending "'out'|FILE.json|FILE.qir" opt "$E/digits.json" -o out
@@ -152,7 +152,7 @@ has_words trace-partition stderr "partition: dense at dense 'y': declined: the w
 
 good compile compile "$E/digits.json" --calib "$E/calib.npy" -o direct
 [ -s stderr ] || fail compile "no progress on stderr"
-has_words compile stdout 'model|input|output|parameters|MACs|weights|scratch|files|digits.h'
+has_words compile stdout 'model|input|output|parameters|MACs|weights|arena|files|digits.h'
 cp stdout summary
 silent quiet compile "$E/digits.json" --calib "$E/calib.npy" -o direct2 --quiet
 sed 's/direct2/direct/' stdout >summary2
