@@ -95,7 +95,8 @@ is_structure(const facts *r)
 static const char *
 lacks_implementation(const facts *r)
 {
-	const qn_behaviour b = qn_opinfo_get(r->op)->behaviour;
+	const qn_opinfo *info = qn_opinfo_get(r->op);
+	const qn_behaviour b = info->behaviour;
 	const qn_int_form *integer = qn_int_form_get(r->op);
 	const qn_emit_form *emit = qn_emit_form_get(r->op);
 	const qn_node n = {.op = r->op};
@@ -110,6 +111,10 @@ lacks_implementation(const facts *r)
 		return "its behaviour is not NONE, but its qn_form has no integer implementation";
 	if (b == QN_FIXED && scale == 1.0)
 		return "its behaviour is FIXED, but `fixed` in ir/ops.c has no row of it";
+	for (size_t i = 0; r->function && i < info->attrs->nattr; i++)
+		if (info->attrs->attr[i].kind == QN_ATTR_INTS ||
+		    info->attrs->attr[i].kind == QN_ATTR_LIST)
+			return "an element-wise function has attributes INT, REAL or ENUM only";
 	if (emit->why == NULL && !emit->alias && emit->nkernel == 0)
 		return "its qn_emit_form has no kernel, no alias and no reason";
 	return NULL;
