@@ -157,7 +157,8 @@ static const row fmod_row = {{fmod_s, mod_u, fmod_r}};
 typedef struct walk {
 	const qn_eval *e;
 	qn_plain x, y, z;
-	binary_fn *fn; /* NULL: pow */
+	binary_fn *fn; /* not of pow */
+	bool is_pow;
 } walk;
 
 static uint64_t
@@ -202,11 +203,11 @@ run(const walk *w, int64_t xo, int64_t xs, int64_t yo, int64_t ys, int64_t zo, i
 		n = total - i < QN_PLAIN_RUN_LENGTH ? total - i : QN_PLAIN_RUN_LENGTH;
 		qn_plain_load(w->x, w->e->in[0], xo + i * xs, xs, n, x);
 		qn_plain_load(w->y, w->e->in[1], yo + i * ys, ys, n, y);
-		if (w->fn != NULL)
-			w->fn(x, y, z, n);
-		else
+		if (w->is_pow)
 			power(w, x, y, n);
-		qn_plain_store(w->z, w->e->out, zo + i, n, w->fn != NULL ? z : x);
+		else
+			w->fn(x, y, z, n);
+		qn_plain_store(w->z, w->e->out, zo + i, n, w->is_pow ? x : z);
 	}
 }
 
@@ -244,5 +245,5 @@ qn_plain_binary(const qn_eval *e)
 void
 qn_plain_pow(const qn_eval *e)
 {
-	each_run((walk){.e = e});
+	each_run((walk){.e = e, .is_pow = true});
 }
