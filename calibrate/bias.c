@@ -14,25 +14,6 @@ weight_symbol(const qn_types *t, const qn_scale *s, const qn_symbol *data)
 	return w->kind == QN_SCALE_SYM ? qn_symbol_find(t, w->sym->name) : NULL;
 }
 
-/* New scales of the weight's symbol; false when they are large enough as they are. */
-static bool
-raise(const qn_tensor *bias, int bits, double sx, const qn_symbol *w, double *scale)
-{
-	int64_t n = qn_type_count(bias->type);
-	bool raised = false;
-
-	for (int64_t c = 0; c < n; c++) {
-		size_t k = w->len > 0 ? (size_t)c : 0;
-		double need = qn_bias_min_weight_scale(qn_tensor_f64(bias, c), sx, bits);
-
-		if (need > scale[k]) {
-			scale[k] = need;
-			raised = true;
-		}
-	}
-	return raised;
-}
-
 qn_status
 qn_widen_bias_scales(qn_model *m, const qn_graph *g, const qn_graph *real, const qn_id *map)
 {
@@ -57,7 +38,8 @@ qn_widen_bias_scales(qn_model *m, const qn_graph *g, const qn_graph *real, const
 		double *scale = QN_NEW(m->scratch, double, len);
 		for (size_t k = 0; k < len; k++)
 			scale[k] = w->len > 0 ? w->vec->scale[k] : w->scale;
-		if (raise(bias->value, q->type->elem->bits, data->scale, w, scale)) {
+		if (qn_bias_raise_weight_scales(bias->value, q->type->elem->bits, data->scale, len,
+						scale)) {
 			w->bound = false; /* bound anew with the raised scales */
 			QN_TRY(qn_symbol_bind(&m->types, q->name, w->name, len, scale, NULL));
 		}

@@ -10,7 +10,7 @@
  * MLIR's min/max helpers do. */
 #include <math.h>
 
-#include "ir/type.h"
+#include "ir/tensor.h"
 
 /* Below this width a range holds nothing but zeros and noise. */
 #define NO_RANGE 0x1p-52
@@ -89,4 +89,21 @@ double
 qn_bias_min_weight_scale(double bias, double data_scale, int bits)
 {
 	return fabs(bias) / ((bits > 32 ? 0x1p39 : 0x1p30) * data_scale);
+}
+
+bool
+qn_bias_raise_weight_scales(const qn_tensor *bias, int bits, double data_scale, size_t n,
+			    double *scale)
+{
+	bool raised = false;
+
+	for (int64_t c = 0; c < qn_type_count(bias->type); c++) {
+		const size_t k = n > 1 ? (size_t)c : 0;
+		const double least =
+			qn_bias_min_weight_scale(qn_tensor_f64(bias, c), data_scale, bits);
+
+		raised = raised || least > scale[k];
+		scale[k] = least > scale[k] ? least : scale[k];
+	}
+	return raised;
 }

@@ -64,6 +64,11 @@ int64_t qn_quantize_value(double x, double scale, bool leaf_f32, int64_t zp, int
 			  int64_t qmax);
 double qn_dequantize_value(int64_t q, double scale, bool leaf_f32, int64_t zp);
 
+/* Raises weight scales, one or one for each output channel, to the least ones that leave room for the
+ * bias (qn_bias_min_weight_scale); false: they all do. */
+bool qn_bias_raise_weight_scales(const qn_tensor *bias, int bits, double data_scale, size_t n,
+				 double *scale);
+
 /* Whole tensors into data of the caller's: codes of the uniform type `to`, or reals of a plain
  * float type.  Any granularity; no symbols. */
 void qn_quantize_into(const qn_types *t, const qn_tensor *x, const qn_type *to, void *data);

@@ -62,7 +62,6 @@ static double *
 roomy_scales(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	const qn_types *t = &g->model->types;
-	bool raised = false;
 	double sx;
 	int64_t zp;
 
@@ -79,14 +78,8 @@ roomy_scales(const qn_graph *g, const qn_node *n, qn_arena *a)
 	qn_elem_param(t, x, 0, &sx, &zp);
 	for (size_t k = 0; k < qn_elem_nparams(w); k++)
 		qn_elem_param(t, w, k, &scale[k], &zp);
-	for (int64_t o = 0; o < qn_type_count(bias->type); o++) {
-		size_t k = w->gran == QN_PER_AXIS ? (size_t)o : 0;
-		double least = qn_bias_min_weight_scale(qn_tensor_f64(bias, o), sx, bits);
-
-		raised = raised || least > scale[k];
-		scale[k] = least > scale[k] ? least : scale[k];
-	}
-	return raised ? scale : NULL;
+	return qn_bias_raise_weight_scales(bias, bits, sx, qn_elem_nparams(w), scale) ? scale
+										      : NULL;
 }
 
 /* The element type of weights with other scales; NULL after an error. */
