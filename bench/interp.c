@@ -107,7 +107,7 @@ run_sgemm(void *arg)
 }
 #endif
 
-/* GFLOP/s of sgemm, 0 without OpenBLAS. */
+/* GFLOP/s of sgemm; 0 without OpenBLAS. */
 static double
 sgemm(int64_t m, int64_t n, int64_t k, qn_arena *arena)
 {
@@ -154,8 +154,11 @@ time_layer(const layer *l)
 	double other = sgemm(m, l->out, k, &b.arena);
 	double own = 2e-9 * (double)(m * l->out * k) / bench_smallest(bench_run, &b);
 
-	printf("%-22s %5d %5d %5d %7.2f %7.2f %6.2f\n", l->name, (int)m, (int)l->out, (int)k, own,
-	       other, other > 0 ? own / other : 0.0);
+	printf("%-22s %5d %5d %5d %7.2f", l->name, (int)m, (int)l->out, (int)k, own);
+	if (other > 0)
+		printf(" %7.2f %6.2f\n", other, own / other);
+	else
+		printf(" %7s %6s\n", "-", "-");
 	qn_arena_release(&b.arena);
 	return other;
 }
@@ -207,6 +210,8 @@ main(int argc, char **argv)
 
 #ifdef QN_BENCH_OPENBLAS
 	printf("OpenBLAS kernels: %s\n", openblas_get_corename());
+#else
+	puts("sgemm is not timed: built without OpenBLAS (Debian: libopenblas-dev)");
 #endif
 	printf("float implementations: %s\n", qn_simd_get(QN_SIMD_BEST)->name);
 	printf("%-22s %5s %5s %5s %7s %7s %6s   GFLOP/s, one thread\n", "layer", "M", "N", "K",
