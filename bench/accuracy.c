@@ -295,8 +295,7 @@ layers(session *s, const network *n)
 
 	if (m == NULL || load_parts(s, n, &p) != 0)
 		return fail(s, n->real);
-	printf("\n| %s: change | %s | weights, bytes |\n|---|---|---|\n", n->name,
-	       n->metric);
+	printf("\n| %s: change | %s | weights, bytes |\n|---|---|---|\n", n->name, n->metric);
 	if (row_of_rules(s, n, &p, "none", "{\"rules\": []}") != 0 ||
 	    row_of_rules(s, n, &p, "16-bit activations",
 			 "{\"rules\": [{\"activations\": \"i16\"}]}") != 0 ||

@@ -269,8 +269,8 @@ refuse_type(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *
 	if (hint == NULL)
 		hint = "save them in this type, if they are integers in its range";
 	return qn_report(g->model->env, QN_EINVALID, "data.type", s->name,
-			 "has elements of type %s, but input '%s' takes %s; %s", qn_plain_table[have].name, in->name,
-			 to->name, hint);
+			 "has elements of type %s, but input '%s' takes %s; %s",
+			 qn_plain_table[have].name, in->name, to->name, hint);
 }
 
 /* The plain type of the elements must be that of the input's storage; f64 stands in for f32, and

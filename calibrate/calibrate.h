@@ -32,24 +32,24 @@ typedef struct qn_watch {
 /* A value that is observed for a watch. */
 typedef struct qn_observation {
 	size_t watch;
-	size_t number;        /* among all */
+	size_t number;               /* among all */
 	struct qn_observation *next; /* of the same value */
 } qn_observation;
 
 typedef struct qn_calibration {
 	qn_model *m;
-	const qn_graph *g;    /* the symbolic graph */
-	const qn_graph *real; /* its float form */
-	const qn_id *map;     /* id -> id of `real` */
-	const qn_mask *mask;  /* by id of g */
+	const qn_graph *g;         /* the symbolic graph */
+	const qn_graph *real;      /* its float form */
+	const qn_id *map;          /* id -> id of `real` */
+	const qn_mask *mask;       /* by id of g */
 	qn_observation **by_value; /* by id of `real` */
 	size_t nlook;
 	qn_watch *watch; /* in the order of their first quantize */
 	size_t nwatch;
 	qn_watch *constant; /* symbols of constants alone */
 	size_t nconstant;
-	qn_watch *
-		axis; /* symbols of activations with a scale for each channel, which callbacks and encodings give */
+	/* symbols of activations with a scale for each channel, which callbacks and encodings give */
+	qn_watch *axis;
 	size_t naxis;
 } qn_calibration;
 
@@ -66,9 +66,10 @@ typedef struct qn_calib_opts {
 	const qn_calib_callback *callback; /* of patterns that find their symbols themselves */
 	size_t ncallback;
 	bool warn_few; /* of ranges that still grow (growth.h) */
-	const qn_encodings
-		*given;  /* parameters that stand; not with callbacks or searches; NULL: none */
-	bool keep_fixed; /* values whose parameters are no symbols are quantized while samples run */
+	/* parameters that stand; not with callbacks or searches; NULL: none */
+	const qn_encodings *given;
+	/* values whose parameters are no symbols are quantized while samples run */
+	bool keep_fixed;
 } qn_calib_opts;
 
 /* The float form of a graph with quantize and dequantize nodes: they become their operand,

@@ -11,7 +11,8 @@
 typedef qn_status qn_calib_fn(void *user, qn_info *info);
 
 typedef struct qn_calib_callback {
-	const char *pattern; /* NULL: of every pattern that no other row has, where the partition's method is this one */
+	/* NULL: of every pattern that no other row has, where the partition's method is this one */
+	const char *pattern;
 	qn_calib_fn *fn;
 	void *user;
 	const char *method; /* as qn_part's; NULL: that of the options */

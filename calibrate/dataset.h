@@ -10,7 +10,9 @@
 
 typedef struct qn_dataset {
 	size_t nbatch;
-	size_t batch; /* samples in a batch: dimension 0 of the first output and of an input; others may have another */
+	/* samples in a batch: dimension 0 of the first output and of an input; others may have
+	 * another */
+	size_t batch;
 	/* Batch `index`: one tensor for each graph input, valid until the next call.  scratch: the
 	 * caller's own (a worker's, in qn_parallel), for what reading takes; given back before the
 	 * return. */
@@ -43,8 +45,8 @@ const qn_source *qn_dataset_source(const qn_dataset *d, size_t k);
 typedef void qn_check_sample_fn(void *user, size_t input, size_t index, const void *data);
 
 typedef struct qn_check {
-	size_t batches;   /* how many, from the first on; 0: all */
-	uint32_t *crc;    /* for each input, that of all bytes read; NULL: not wanted */
+	size_t batches;           /* how many, from the first on; 0: all */
+	uint32_t *crc;            /* for each input, that of all bytes read; NULL: not wanted */
 	qn_check_sample_fn *look; /* of samples that are finite; or NULL */
 	void *user;
 } qn_check;

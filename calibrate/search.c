@@ -36,11 +36,11 @@ typedef struct improvement {
 	size_t nbatch, batch[MOST_BATCHES];
 	const double *start; /* what was set; setting makes another copy */
 	qn_symbol_value trial;
-	double *scale; /* of the trial */
+	double *scale;            /* of the trial */
 	double *real, *quantized; /* room for the outputs of a batch */
-	double least;  /* cost of the best */
-	int best;      /* number of its factor; -1: none was tried */
-	bool *tried;   /* by number */
+	double least;             /* cost of the best */
+	int best;                 /* number of its factor; -1: none was tried */
+	bool *tried;              /* by number */
 } improvement;
 
 static size_t

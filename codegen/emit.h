@@ -42,7 +42,8 @@ typedef struct qn_step {
 			  * node's operands, then what the others read beside the value before */
 	const struct qn_kernel *kernel; /* NULL of an alias */
 	void *args;                     /* the kernel's arguments */
-	void *prepared; /* as the core node's integer form prepares them; the same unless they are packed */
+	/* as the core node's integer form prepares them; the same unless they are packed */
+	void *prepared;
 	const char *name;      /* the node's name as a C identifier, unique */
 	uint64_t cost;         /* of its kernel, in estimated instructions; 0: not known */
 	size_t constant_bytes; /* of those that no step before it mentions */
@@ -50,15 +51,21 @@ typedef struct qn_step {
 	bool in_output; /* straight in output buffer `output` */
 	size_t output;
 	size_t offset, bytes; /* else in scratch */
-	size_t last; /* the last step that reads it, its own number where none does; the number of steps where it is an output */
+	/* the last step that reads it, its own number where none does; the number of steps where
+	 * it is an output */
+	size_t last;
 	/* Memory in scratch that its kernel writes and that nobody reads after it. */
 	size_t work, work_offset;
-	size_t work_over; /* how much of it is wanted because the result lies where an operand does */
+	/* how much of it is wanted because the result lies where an operand does */
+	size_t work_over;
 	/* Memory in scratch for the constants that its kernel cannot read from program memory. */
 	size_t load, load_offset;
-	bool rows_planned; /* the kernel's row pointers lie there too, after what it wants: from work - rows * QN_POINTER_BYTES on */
+	/* the kernel's row pointers lie there too, after what it wants: from work - rows *
+	 * QN_POINTER_BYTES on */
+	bool rows_planned;
 	const struct qn_strip_of *strip; /* a pool is computed with it (strips.h); NULL: none is */
-	qn_id alias; /* the value whose bytes this step's result shares without a kernel call (reshape), or 0 */
+	/* the value whose bytes this step's result shares without a kernel call (reshape), or 0 */
+	qn_id alias;
 } qn_step;
 
 /* The layers of the source's file that a step computes; none where it is the one called `name`, which may be NULL. */
@@ -66,7 +73,8 @@ void qn_step_layers(const qn_graph *g, const qn_step *s, const char *name, qn_la
 
 /* What kernels are chosen for (optimize.c). */
 typedef enum qn_optimize {
-	QN_OPTIMIZE_BALANCED, /* fast ones, as long as constants and scratch stay about what they are */
+	/* fast ones, as long as constants and scratch stay about what they are */
+	QN_OPTIMIZE_BALANCED,
 	QN_OPTIMIZE_SPEED,
 	QN_OPTIMIZE_SIZE,
 	QN_NOPTIMIZE
@@ -139,7 +147,8 @@ typedef struct qn_emit_style {
 	uint32_t content_hash;    /* CRC-32 of the model's canonical text */
 	bool proof;               /* with NAME_proof.c */
 	bool shared_kernels;      /* each kernel once where NAME.c is included beside others */
-	const qn_prep *const *prep; /* by input, of the samples; NULL: none is known, or nothing was done to them */
+	/* by input, of the samples; NULL: none is known, or nothing was done to them */
+	const qn_prep *const *prep;
 	qn_constants constants;
 } qn_emit_style;
 
@@ -161,7 +170,9 @@ void qn_emission_print(qn_emission *e, int i, qn_buf *b);
 
 typedef struct qn_emitted {
 	const char *
-		suffix; /* ".h", ".c", "_weights.c", "_selftest.c", "_proof.c": the file's name is plan->name and this */
+		/* ".h", ".c", "_weights.c", "_selftest.c", "_proof.c": the file's name is
+		 * plan->name and this */
+		suffix;
 	const char *text;
 	size_t n;
 } qn_emitted;

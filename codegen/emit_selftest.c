@@ -89,7 +89,8 @@ put_trace(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 		qn_buff(b, "%zu,", qn_elem_bytes(qn_graph_node(e->g, p->step[k].node)->type->elem));
 	qn_buf_puts(b, "};\n"
 		       "static uint32_t at_sample, bad_step;\n\n"
-		       "/* Bytes of quantized values in little-endian order, whatever the machine's is. */\n"
+		       "/* Bytes of quantized values in little-endian order, whatever the "
+		       "machine's is. */\n"
 		       "static uint32_t\n"
 		       "crc32_of(const uint8_t *data, uint32_t bytes, uint32_t size)\n"
 		       "{\n"

@@ -18,7 +18,7 @@ typedef struct qn_csv {
 	const char *data, *end;
 	char separator;
 	size_t rows, columns;
-	const size_t *row; /* where each row begins in data */
+	const size_t *row;  /* where each row begins in data */
 	const char *header; /* the line of names; NULL: there is none */
 } qn_csv;
 

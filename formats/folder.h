@@ -14,7 +14,8 @@ typedef struct qn_folder {
 	size_t n;
 	const char *const *path;
 	const int64_t *label; /* one a file; NULL when the files lie in the folder itself */
-	size_t nclass;        /* labels are below it, unless the subfolders' names are numbers: 0 then */
+	/* labels are below it, unless the subfolders' names are numbers: 0 then */
+	size_t nclass;
 	const char *const *class_name; /* of the subfolders */
 } qn_folder;
 

@@ -21,10 +21,14 @@ qn_status qn_json_parse(qn_model *m, const char *file, const char *folder, const
 
 typedef struct qn_json_opts {
 	const char *
-		weights_file; /* constants of more than inline_limit elements are referred to in this safetensors file; NULL: all inline */
+		/* constants of more than inline_limit elements are referred to in this
+		 * safetensors file; NULL: all inline */
+		weights_file;
 	int64_t inline_limit; /* 0: 16 */
-	bool values_only; /* only what says what is computed, no facts: equal for models that compute alike */
-	bool seal;            /* with the CRC-32 of each constant in that file, which reading compares */
+	/* only what says what is computed, no facts: equal for models that compute alike */
+	bool values_only;
+	/* with the CRC-32 of each constant in that file, which reading compares */
+	bool seal;
 } qn_json_opts;
 
 /* The model's text, one node a line.  weights: receives the safetensors file's bytes when

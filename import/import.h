@@ -17,8 +17,11 @@
 /* What reading may be told. */
 typedef struct qn_import_how {
 	size_t ndim;
-	const char *const *dim; /* "NAME=N": the value of a dimension that the file names or leaves open ("batch=1"); "INPUT:AXIS=N" for one without a name */
-	bool from_float;        /* an already quantized file: its real values, without its parameters */
+	/* "NAME=N": the value of a dimension that the file names or leaves open ("batch=1");
+	 * "INPUT:AXIS=N" for one without a name */
+	const char *const *dim;
+	/* an already quantized file: its real values, without its parameters */
+	bool from_float;
 	uint64_t times; /* what a file may ask for, in multiples of docs/limits.md; 0: 1 */
 	size_t npin;
 	qn_pin *pin; /* inputs that become constants */
@@ -53,7 +56,8 @@ qn_status qn_tflite_read(qn_model *m, const char *file, const void *data, size_t
  * versions of it. */
 typedef struct qn_import_op {
 	const char *domain, *name; /* domain "": the format's own */
-	int32_t min, max;          /* versions of the operator set, INT32_MAX: the newest; 0, 0: it has none */
+	/* versions of the operator set, INT32_MAX: the newest; 0, 0: it has none */
+	int32_t min, max;
 } qn_import_op;
 qn_import_op qn_onnx_op_at(size_t i);
 qn_import_op qn_tflite_op_at(size_t i);

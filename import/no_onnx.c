@@ -21,8 +21,8 @@ qn_onnx_read(qn_model *m, const char *file, const char *folder, const void *data
 }
 
 qn_status
-qn_onnx_read_value(qn_model *m, const char *file, const void *data, size_t n,
-		   const qn_tensor **out, qn_plain *stored)
+qn_onnx_read_value(qn_model *m, const char *file, const void *data, size_t n, const qn_tensor **out,
+		   qn_plain *stored)
 {
 	(void)data, (void)n, (void)out, (void)stored;
 	return refuse(m, file);

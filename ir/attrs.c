@@ -23,8 +23,7 @@ const qn_enum_info qn_enum_table[QN_NENUM] = {
 
 const qn_attr_set_info qn_attr_set_table[QN_NATTRSET] = {
 	{"none", 0, 0, NULL, NULL},
-#define SET(set, attributes)                                                                       \
-	{#set, QN_COUNT(set##_rows), sizeof(qn_attrs_##set), set##_rows, NULL},
+#define SET(set, attributes) {#set, QN_COUNT(set##_rows), sizeof(qn_attrs_##set), set##_rows, NULL},
 #include "ir/ops.def"
 };
 

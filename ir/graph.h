@@ -54,9 +54,12 @@ typedef struct qn_list { /* LIST attribute */
 /* typedef enum qn_ties { QN_TIES_even, QN_TIES_away } qn_ties;
  * typedef struct qn_attrs_conv2d { int64_t stride[2]; … } qn_attrs_conv2d; */
 #define NAME(prefix, name) prefix##_##name,
-#define ENUM(list, names) typedef enum qn_##list { names } qn_##list;
+#define ENUM(list, names) typedef enum qn_##list{names} qn_##list;
 #define ATTR(set, name, kind, length, text) QN_FIELD_##kind(name, length)
-#define SET(set, attributes) typedef struct qn_attrs_##set { attributes } qn_attrs_##set;
+#define SET(set, attributes)                                                                       \
+	typedef struct qn_attrs_##set {                                                            \
+		attributes                                                                         \
+	} qn_attrs_##set;
 #include "ir/ops.def"
 
 /* Attributes of an operator of the host's; `op` says which one the node is. */
@@ -80,13 +83,19 @@ typedef enum qn_attr_set {
 	QN_NATTRSET
 } qn_attr_set;
 
-typedef enum qn_attr_kind { QN_ATTR_INT, QN_ATTR_INTS, QN_ATTR_LIST, QN_ATTR_REAL, QN_ATTR_ENUM } qn_attr_kind;
+typedef enum qn_attr_kind {
+	QN_ATTR_INT,
+	QN_ATTR_INTS,
+	QN_ATTR_LIST,
+	QN_ATTR_REAL,
+	QN_ATTR_ENUM
+} qn_attr_kind;
 
 typedef struct qn_attr_info {
 	const char *name;
 	qn_attr_kind kind;
-	uint32_t length; /* INT 1, INTS and LIST: elements; ENUM: a qn_enum */
-	size_t offset;   /* in the set's struct */
+	uint32_t length;          /* INT 1, INTS and LIST: elements; ENUM: a qn_enum */
+	size_t offset;            /* in the set's struct */
 	const char *default_text; /* "" : must be given */
 } qn_attr_info;
 
@@ -94,7 +103,8 @@ typedef struct qn_attr_set_info {
 	const char *name;
 	size_t nattr, size;
 	const qn_attr_info *attr;
-	const struct qn_custom *custom; /* the operator of the host's that it belongs to; NULL: built in */
+	/* the operator of the host's that it belongs to; NULL: built in */
+	const struct qn_custom *custom;
 } qn_attr_set_info;
 
 extern const qn_attr_set_info qn_attr_set_table[QN_NATTRSET];
@@ -125,7 +135,8 @@ void qn_attrs_default(const qn_attr_set_info *set, qn_attrs *out);
 uint32_t qn_attrs_hash(const qn_attr_set_info *set, const qn_attrs *attrs, uint32_t seed);
 bool qn_attrs_equal(const qn_attr_set_info *set, const qn_attrs *a, const qn_attrs *b);
 /* Whether one attribute has its default value (and need not be printed). */
-bool qn_attr_is_default(const qn_attr_set_info *set, const qn_attr_info *info, const qn_attrs *attrs);
+bool qn_attr_is_default(const qn_attr_set_info *set, const qn_attr_info *info,
+			const qn_attrs *attrs);
 /* Prints one attribute's value in the text form: 3, [1,2], 1.000000e-05 as shortest real with a
  * '.', same. */
 void qn_attr_print(qn_buf *b, const qn_attr_info *info, const qn_attrs *attrs);
@@ -171,9 +182,13 @@ const qn_opinfo *qn_op_lookup(const qn_env *env, const char *name, qn_op *op);
  * name the node, so every pass copies it, and both file forms hold it.  Never changed; lives as long
  * as the model. */
 typedef struct qn_facts {
-	bool skipped;     /* stays in float: --skip, a recipe or the host says so.  Text: skipped */
-	const char *note; /* why no quantizer pattern took it, for messages; NULL: one did, or none was tried.  Text: note "…" */
-	uint32_t norigin; /* the layers of the source's file that it stands for; 0: that of its own name, or none (qn_node_origin).  Text: from ["…", …] */
+	bool skipped; /* stays in float: --skip, a recipe or the host says so.  Text: skipped */
+	/* why no quantizer pattern took it, for messages; NULL: one did, or none was tried.
+	 * Text: note "…" */
+	const char *note;
+	/* the layers of the source's file that it stands for; 0: that of its own name, or none
+	 * (qn_node_origin).  Text: from ["…", …] */
+	uint32_t norigin;
 	const char *const *origin;
 } qn_facts;
 
@@ -181,13 +196,16 @@ struct qn_node {
 	qn_op op;
 	uint32_t nin;
 	const qn_id *in;
-	const qn_attrs *attr;      /* NULL: the op's set is `none`.  Only the member named like the set may be read; no more is there */
-	const qn_type *type;       /* never NULL in a graph */
-	const char *name;          /* unique in the graph */
-	const qn_tensor *value;    /* const */
-	const qn_graph *callee;    /* call */
-	const qn_facts *facts;     /* NULL: none but those that follow from its name */
-	const char *place;         /* where it was read (file:line:column or file:/pointer), "" when made by a pass */
+	/* NULL: the op's set is `none`.  Only the member named like the set may be read; no more
+	 * is there */
+	const qn_attrs *attr;
+	const qn_type *type;    /* never NULL in a graph */
+	const char *name;       /* unique in the graph */
+	const qn_tensor *value; /* const */
+	const qn_graph *callee; /* call */
+	const qn_facts *facts;  /* NULL: none but those that follow from its name */
+	/* where it was read (file:line:column or file:/pointer), "" when made by a pass */
+	const char *place;
 };
 
 /* ---- layers (facts.c) ---- */
@@ -226,11 +244,12 @@ void qn_attrs_of(const qn_node *n, qn_attrs *out);
 /* What a composite became when it was quantized: a part of the entry graph.  Values by name: names
  * survive. */
 typedef struct qn_part {
-	const char *pattern;     /* the quantizer pattern's name */
-	const char *out;         /* the value that it gives */
+	const char *pattern; /* the quantizer pattern's name */
+	const char *out;     /* the value that it gives */
 	uint32_t nin;
-	const char *const *in;   /* the values that it takes, in the order of the composite's inputs */
-	const char *method;      /* of its symbols (qn_symbol); NULL: that of the options */
+	/* the values that it takes, in the order of the composite's inputs */
+	const char *const *in;
+	const char *method;         /* of its symbols (qn_symbol); NULL: that of the options */
 	const struct qn_part *next; /* the one that stands after it in the graph */
 } qn_part;
 
@@ -249,18 +268,24 @@ struct qn_graph {
 	qn_model *model;
 	qn_arena *arena; /* of its nodes, names and attributes; tensors and types are the model's */
 	const char *name;
-	const char *pattern; /* a composite: the name of the quantizer pattern that made it; else NULL.  Text: graph @name(…) pattern "conv2d" {  JSON: "pattern" */
-	qn_graph_attr *attr; /* what a partition says of a composite; nothing reads it here.  Text: graph @name(…) attrs {key="value"} {  JSON: "attrs" */
+	/* a composite: the name of the quantizer pattern that made it; else NULL.  Text: graph
+	 * @name(…) pattern "conv2d" {  JSON: "pattern" */
+	const char *pattern;
+	/* what a partition says of a composite; nothing reads it here.  Text: graph @name(…)
+	 * attrs {key="value"} {  JSON: "attrs" */
+	qn_graph_attr *attr;
 	size_t nattr, attr_cap;
 	qn_node **block; /* of QN_NODE_BLOCK nodes, which never move; node 0 is unused */
 	size_t block_cap;
 	uint32_t n;         /* number of nodes, the unused one included: ids are 1 .. n-1 */
 	uint32_t first_cap; /* nodes in block 0: small graphs have a smaller one */
-	qn_id *input; /* `input` nodes in the order of the signature */
+	qn_id *input;       /* `input` nodes in the order of the signature */
 	size_t ninput, input_cap;
 	qn_output *output;
 	size_t noutput, output_cap;
-	const qn_part *parts; /* of a symbolic graph: what the matches of quantizer patterns became.  Text: part "dense" %x, %w -> %y */
+	/* of a symbolic graph: what the matches of quantizer patterns became.  Text: part
+	 * "dense" %x, %w -> %y */
+	const qn_part *parts;
 	qn_hashes names; /* name -> node */
 	qn_map counters; /* base name -> the last number put behind it */
 };
@@ -296,27 +321,45 @@ typedef struct qn_pruned {
 } qn_pruned;
 
 struct qn_model {
-	qn_arena *arena;   /* types, symbols and constants live here */
-	qn_arena *graphs;  /* new graphs; a pass gets one of its own, given back when later graphs stand */
+	qn_arena *arena; /* types, symbols and constants live here */
+	/* new graphs; a pass gets one of its own, given back when later graphs stand */
+	qn_arena *graphs;
 	qn_arena *scratch; /* tables of the pass or call that runs; at first the model's arena */
 	qn_env *env;
 	qn_types types;
 	const char *name;
 	qn_stage stage;
-	const char *options; /* what passes were told, for the emitted files: "scheme=tflite weights=per-channel …"; "" before */
-	const char *after;  /* the last pass that ran over it (a name of driver/pass_rows.c); NULL: none did.  Text: after "clean" */
-	int32_t rounding;   /* QN_RQ_DOUBLE 0, QN_RQ_SINGLE 1, QN_RQ_NEAREST 2 or QN_RQ_EVEN 3: how integer nodes round (runtime/fixed.h) */
-	qn_graph **graph;   /* callees before callers; the last one is the entry */
+	/* what passes were told, for the emitted files: "scheme=tflite weights=per-channel …";
+	 * "" before */
+	const char *options;
+	/* the last pass that ran over it (a name of driver/pass_rows.c); NULL: none did.  Text:
+	 * after "clean" */
+	const char *after;
+	/* QN_RQ_DOUBLE 0, QN_RQ_SINGLE 1, QN_RQ_NEAREST 2 or QN_RQ_EVEN 3: how integer nodes
+	 * round (runtime/fixed.h) */
+	int32_t rounding;
+	qn_graph **graph; /* callees before callers; the last one is the entry */
 	size_t ngraph, graph_cap;
-	qn_map *tensors; /* node name -> the names that its value has in the file of another tool (qn_foreign_name); NULL: it was read from none.  Text: tensor %n "a", "b" constant */
-	qn_map *tensor_names; /* each of those names, also of values that are gone -> one that has it (qn_foreign_name); NULL as tensors.  Text, of values that are gone: tensor "c" */
+	/* node name -> the names that its value has in the file of another tool
+	 * (qn_foreign_name); NULL: it was read from none.  Text: tensor %n "a", "b" constant */
+	qn_map *tensors;
+	/* each of those names, also of values that are gone -> one that has it
+	 * (qn_foreign_name); NULL as tensors.  Text, of values that are gone: tensor "c" */
+	qn_map *tensor_names;
 	const qn_foreign_name **named; /* those, in the order in which they were added */
 	size_t nnamed, named_cap;
-	bool quantized_here; /* the passes quantize or calibrate gave it its parameters, it did not come with them.  Text: quantized */
-	bool opened; /* samples were given for values that it came without parameters for.  Text: opened */
-	const qn_clipped *clipped; /* what calibration cut off, each value once; never changed in place.  Text: clipped "conv1.x" 20 of 204800 */
+	/* the passes quantize or calibrate gave it its parameters, it did not come with them.
+	 * Text: quantized */
+	bool quantized_here;
+	/* samples were given for values that it came without parameters for.  Text: opened */
+	bool opened;
+	/* what calibration cut off, each value once; never changed in place.  Text: clipped
+	 * "conv1.x" 20 of 204800 */
+	const qn_clipped *clipped;
 	size_t nclipped;
-	const qn_pruned *pruned; /* what the pass prune removed, each layer once; never changed in place.  Text: pruned "conv1" 5 of 16, bytes 720, macs 5120 */
+	/* what the pass prune removed, each layer once; never changed in place.  Text: pruned
+	 * "conv1" 5 of 16, bytes 720, macs 5120 */
+	const qn_pruned *pruned;
 	size_t npruned;
 };
 
@@ -392,7 +435,8 @@ qn_id qn_graph_add(qn_graph *g, const qn_node *like);
 /* Short forms.  attr NULL: defaults.  type NULL: inferred. */
 qn_id qn_graph_input(qn_graph *g, const char *name, const qn_type *type);
 qn_id qn_graph_const(qn_graph *g, const char *name, const qn_tensor *value);
-qn_id qn_graph_op(qn_graph *g, qn_op op, const char *name, uint32_t nin, const qn_id *in, const qn_attrs *attr, const qn_type *type);
+qn_id qn_graph_op(qn_graph *g, qn_op op, const char *name, uint32_t nin, const qn_id *in,
+		  const qn_attrs *attr, const qn_type *type);
 void qn_graph_output(qn_graph *g, const char *name, qn_id value);
 
 static inline const qn_node *
@@ -405,7 +449,8 @@ qn_graph_node(const qn_graph *g, qn_id id)
 qn_status qn_graph_bind(const qn_graph *g, qn_arena *a, qn_graph **out) QN_MUST_CHECK;
 /* A graph in arena a that computes the values `out` of g from the values `in`, which become its
  * inputs in this order; bind: as qn_graph_bind does. */
-qn_status qn_graph_extract(const qn_graph *g, size_t nin, const qn_id *in, size_t nout, const qn_id *out, bool bind, qn_arena *a, qn_graph **part) QN_MUST_CHECK;
+qn_status qn_graph_extract(const qn_graph *g, size_t nin, const qn_id *in, size_t nout,
+			   const qn_id *out, bool bind, qn_arena *a, qn_graph **part) QN_MUST_CHECK;
 
 /* 0 when there is none. */
 qn_id qn_graph_find(const qn_graph *g, const char *name);
@@ -419,7 +464,8 @@ const char *qn_node_place(const qn_graph *g, const qn_node *n);
 /* Reads a model from its text form.  name: for messages. */
 qn_status qn_model_parse(qn_model *m, const char *file, const char *s, size_t n) QN_MUST_CHECK;
 /* The same of a text that may ask for little memory: splat and rand make at most 2^20 elements. */
-qn_status qn_model_parse_small(qn_model *m, const char *file, const char *s, size_t n) QN_MUST_CHECK;
+qn_status qn_model_parse_small(qn_model *m, const char *file, const char *s,
+			       size_t n) QN_MUST_CHECK;
 void qn_model_print(qn_buf *b, const qn_model *m);
 void qn_graph_print(qn_buf *b, const qn_graph *g);
 /* "stride=[2,2], padding=same": the attributes that differ from their defaults, `before` in front

@@ -86,7 +86,8 @@ nodes_equal(comparer *c, const qn_node *x, const qn_node *y)
 {
 	const qn_attr_set_info *set = qn_opinfo_of(x)->attrs;
 
-	if (x->op != y->op || qn_opinfo_of(x) != qn_opinfo_of(y) || x->nin != y->nin || !types_equal(c, x->type, y->type))
+	if (x->op != y->op || qn_opinfo_of(x) != qn_opinfo_of(y) || x->nin != y->nin ||
+	    !types_equal(c, x->type, y->type))
 		return false;
 	if (set->nattr > 0 && !qn_attrs_equal(set, x->attr, y->attr))
 		return false;

@@ -51,8 +51,9 @@ qn_read_fail(qn_reader *r, const char *fmt, ...)
 			n--;
 		qn_buff(&b, ", found '%.*s'", (int)n, r->text.at);
 	}
-	(void)qn_report(r->m->env, QN_EINVALID, r->syntax_id != NULL ? r->syntax_id : "graph.syntax",
-			place, "%s", qn_buf_str(&b));
+	(void)qn_report(r->m->env, QN_EINVALID,
+			r->syntax_id != NULL ? r->syntax_id : "graph.syntax", place, "%s",
+			qn_buf_str(&b));
 	return false;
 }
 

@@ -12,7 +12,8 @@
 #include "ir/graph.h"
 #include "ir/text.h"
 
-enum { QN_MAX_FILLED = 1 << 26 }; /* elements that splat and rand make of a few characters, for a whole text */
+/* elements that splat and rand make of a few characters, for a whole text */
+enum { QN_MAX_FILLED = 1 << 26 };
 
 typedef struct qn_reader {
 	qn_model *m;

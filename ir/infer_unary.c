@@ -117,11 +117,10 @@ qn_infer_table(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	int32_t bits = qn_elem_is_quant(x->elem) ? x->elem->bits : 0;
 	int64_t entries = bits == 8 ? 256 : 513;
 	if ((bits != 8 && bits != 16) || t->rank != 1 || t->dim[0] != entries || t->elem != e) {
-		(void)qn_infer_error(
-			g, n, "type.mismatch",
-			"x is %s and the table %s: the table must have 256 entries "
-			"for 8 bits, 513 for 16 bits, of the result's type",
-			qn_infer_type_text(g, x), qn_infer_type_text(g, t));
+		(void)qn_infer_error(g, n, "type.mismatch",
+				     "x is %s and the table %s: the table must have 256 entries "
+				     "for 8 bits, 513 for 16 bits, of the result's type",
+				     qn_infer_type_text(g, x), qn_infer_type_text(g, t));
 		return NULL;
 	}
 	qn_shape shape = qn_shape_of(x);

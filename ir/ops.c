@@ -8,8 +8,9 @@
 #include "ir/type_impl.h"
 
 static const qn_opinfo table[QN_NOP] = {
-#define OP(name, min_in, max_in, attributes, behaviour, family)                                         \
-	[QN_OP_##name] = {#name, min_in, max_in, QN_ATTRS(attributes), QN_##behaviour, qn_infer_##name},
+#define OP(name, min_in, max_in, attributes, behaviour, family)                                    \
+	[QN_OP_##name] = {#name,          min_in,         max_in, QN_ATTRS(attributes),            \
+			  QN_##behaviour, qn_infer_##name},
 #include "ir/ops.def"
 };
 
@@ -19,10 +20,8 @@ static const struct {
 	double scale;
 	int64_t zp;
 } fixed[] = {
-	{QN_OP_softmax, 1.0 / 256, -128},
-	{QN_OP_sigmoid, 1.0 / 256, -128},
-	{QN_OP_tanh, 1.0 / 128, 0},
-	{QN_OP_l2_norm, 1.0 / 128, 0},
+	{QN_OP_softmax, 1.0 / 256, -128},     {QN_OP_sigmoid, 1.0 / 256, -128},
+	{QN_OP_tanh, 1.0 / 128, 0},           {QN_OP_l2_norm, 1.0 / 128, 0},
 	{QN_OP_log_softmax, 16.0 / 256, 127},
 };
 
@@ -107,6 +106,6 @@ bool
 qn_supports_any_output(const qn_node *n, const qn_elem *e)
 {
 	return n->op == QN_OP_sigmoid || n->op == QN_OP_tanh ||
-	       (e->bits <= 8 && (n->op == QN_OP_softmax || n->op == QN_OP_log_softmax ||
-				 n->op == QN_OP_l2_norm));
+	       (e->bits <= 8 &&
+		(n->op == QN_OP_softmax || n->op == QN_OP_log_softmax || n->op == QN_OP_l2_norm));
 }

@@ -22,30 +22,30 @@ enum { QN_MAX_RANK = 8 };
 #define QN_DYNAMIC INT64_C(-1) /* a dim known only at run time */
 
 /* Plain element types, rows (name, bytes, bits, is_float, is_signed). */
-#define QN_PLAIN_TYPES(X)    \
-	X(bool, 1, 1, 0, 0)  \
-	X(i2, 1, 2, 0, 1)    \
-	X(u2, 1, 2, 0, 0)    \
-	X(i4, 1, 4, 0, 1)    \
-	X(u4, 1, 4, 0, 0)    \
-	X(i8, 1, 8, 0, 1)    \
-	X(u8, 1, 8, 0, 0)    \
-	X(i16, 2, 16, 0, 1)  \
-	X(u16, 2, 16, 0, 0)  \
-	X(i32, 4, 32, 0, 1)  \
-	X(u32, 4, 32, 0, 0)  \
-	X(i64, 8, 64, 0, 1)  \
-	X(u64, 8, 64, 0, 0)  \
-	X(f16, 2, 16, 1, 1)  \
-	X(bf16, 2, 16, 1, 1) \
-	X(f32, 4, 32, 1, 1)  \
+#define QN_PLAIN_TYPES(X)                                                                          \
+	X(bool, 1, 1, 0, 0)                                                                        \
+	X(i2, 1, 2, 0, 1)                                                                          \
+	X(u2, 1, 2, 0, 0)                                                                          \
+	X(i4, 1, 4, 0, 1)                                                                          \
+	X(u4, 1, 4, 0, 0)                                                                          \
+	X(i8, 1, 8, 0, 1)                                                                          \
+	X(u8, 1, 8, 0, 0)                                                                          \
+	X(i16, 2, 16, 0, 1)                                                                        \
+	X(u16, 2, 16, 0, 0)                                                                        \
+	X(i32, 4, 32, 0, 1)                                                                        \
+	X(u32, 4, 32, 0, 0)                                                                        \
+	X(i64, 8, 64, 0, 1)                                                                        \
+	X(u64, 8, 64, 0, 0)                                                                        \
+	X(f16, 2, 16, 1, 1)                                                                        \
+	X(bf16, 2, 16, 1, 1)                                                                       \
+	X(f32, 4, 32, 1, 1)                                                                        \
 	X(f64, 8, 64, 1, 1)
 
 typedef enum qn_plain {
 #define X(name, bytes, bits, is_float, is_signed) QN_PLAIN_##name,
 	QN_PLAIN_TYPES(X)
 #undef X
-	QN_NPLAIN
+		QN_NPLAIN
 } qn_plain;
 
 typedef struct qn_plain_info {
@@ -83,7 +83,8 @@ typedef struct qn_symbol {
 	double scale; /* when bound and len 0; rounded to f32 */
 	int64_t zp;
 	const qn_params *vec; /* when bound and len > 0 */
-	const char *method;   /* the calibration method that a recipe gives it, NULL: that of the options */
+	/* the calibration method that a recipe gives it, NULL: that of the options */
+	const char *method;
 	double idle; /* its scale when all samples are 0, 0: 1; bound in the pass that sets it */
 } qn_symbol;
 
@@ -105,29 +106,39 @@ typedef struct qn_scale {
 	const qn_symbol *sym;     /* SYM */
 	const struct qn_scale *a; /* MUL, DIV, FMUL: interned operands */
 	const struct qn_scale *b;
-	int64_t len; /* 0: a scalar; else number of scales.  Of a product: that of its vector operand */
+	/* 0: a scalar; else number of scales.  Of a product: that of its vector operand */
+	int64_t len;
 } qn_scale;
 
 /* ---- element types ---- */
 
-typedef enum qn_elem_kind { QN_ELEM_PLAIN, QN_ELEM_ANY, QN_ELEM_CALIBRATED, QN_ELEM_UNIFORM } qn_elem_kind;
+typedef enum qn_elem_kind {
+	QN_ELEM_PLAIN,
+	QN_ELEM_ANY,
+	QN_ELEM_CALIBRATED,
+	QN_ELEM_UNIFORM
+} qn_elem_kind;
 typedef enum qn_gran { QN_PER_TENSOR, QN_PER_AXIS, QN_SUB_CHANNEL } qn_gran;
 
 typedef struct qn_elem {
 	qn_elem_kind kind;
-	qn_plain plain; /* PLAIN: the type.  ANY, UNIFORM: the storage as the narrowest plain type that holds it (i8 for i5) */
-	uint8_t bits;   /* storage width 1..32, or 64 signed */
+	/* PLAIN: the type.  ANY, UNIFORM: the storage as the narrowest plain type that holds it
+	 * (i8 for i5) */
+	qn_plain plain;
+	uint8_t bits; /* storage width 1..32, or 64 signed */
 	bool is_signed;
 	bool has_expressed;
 	int64_t qmin, qmax;
 	qn_plain expressed; /* f16, bf16, f32 or f64 */
 	qn_gran gran;
-	int32_t naxis;        /* PER_AXIS: 1.  SUB_CHANNEL: number of blocked axes, ascending */
+	int32_t naxis; /* PER_AXIS: 1.  SUB_CHANNEL: number of blocked axes, ascending */
 	const int32_t *axis;
 	const int64_t *block; /* SUB_CHANNEL */
 	bool partial;         /* SUB_CHANNEL: the last block may be short ("+") */
 	const qn_scale *scale;
-	const qn_symbol *zp_sym; /* the symbol whose zero point this is, or NULL: then zp, or the vector's when scale is a VEC */
+	/* the symbol whose zero point this is, or NULL: then zp, or the vector's when scale is a
+	 * VEC */
+	const qn_symbol *zp_sym;
 	int64_t zp;
 	double cal_min, cal_max; /* CALIBRATED */
 } qn_elem;
@@ -150,7 +161,7 @@ typedef struct qn_types {
 	size_t nsymbol, symbol_cap;
 	const qn_params **param; /* named ones, in order of declaration */
 	size_t nparam, param_cap;
-	bool lax_zp; /* accept zero points outside the storage range (foreign text) */
+	bool lax_zp;  /* accept zero points outside the storage range (foreign text) */
 	qn_map cache; /* private: type text -> type */
 } qn_types;
 
@@ -158,11 +169,13 @@ void qn_types_init(qn_types *t, qn_arena *arena);
 
 /* Symbols.  Errors: symbol.duplicate, symbol.unknown, symbol.len, symbol.scale, symbol.zp,
  * symbol.bound. */
-qn_status qn_symbol_declare(qn_types *t, const char *place, const char *name, qn_sym_kind kind, int64_t len, qn_symbol **out) QN_MUST_CHECK;
+qn_status qn_symbol_declare(qn_types *t, const char *place, const char *name, qn_sym_kind kind,
+			    int64_t len, qn_symbol **out) QN_MUST_CHECK;
 qn_symbol *qn_symbol_find(const qn_types *t, const char *name);
 /* Gives values: n is 1 for len 0.  Scales are rounded to f32, must then be finite and > 0; zps
  * may be NULL (zeros), must be 0 for a symmetric symbol and fit int32. */
-qn_status qn_symbol_bind(qn_types *t, const char *place, const char *name, size_t n, const double *scale, const int64_t *zp) QN_MUST_CHECK;
+qn_status qn_symbol_bind(qn_types *t, const char *place, const char *name, size_t n,
+			 const double *scale, const int64_t *zp) QN_MUST_CHECK;
 
 /* The table as it is now, in arena a, and back to that: what was declared or interned later is gone,
  * values of symbols are what they were.  Part of the snapshot of a model (graph.h). */
@@ -177,8 +190,9 @@ void qn_types_restore(qn_types *t, const qn_types_snapshot *s);
 /* Interns parameters.  name is used when n > QN_INLINE_PARAMS (NULL: "q0", "q1", …) and no equal
  * ones exist.  Error: param.duplicate when another content has that name. shape NULL: rank 1,
  * {n}. */
-qn_status qn_params_intern(qn_types *t, const char *place, const char *name, size_t n, int32_t rank, const int64_t *shape,
-                           const double *scale, const int64_t *zp, const qn_params **out) QN_MUST_CHECK;
+qn_status qn_params_intern(qn_types *t, const char *place, const char *name, size_t n, int32_t rank,
+			   const int64_t *shape, const double *scale, const int64_t *zp,
+			   const qn_params **out) QN_MUST_CHECK;
 
 /* Scale expressions; operands of a product are ordered by their text; x*1, x/1 and (a*b)/b are
  * simplified; constants never fold. The vector forms need equal lengths (scale.length, reported
@@ -189,7 +203,8 @@ const qn_scale *qn_scale_sym(qn_types *t, const qn_symbol *sym);
 const qn_scale *qn_scale_op(qn_types *t, qn_scale_kind op, const qn_scale *a, const qn_scale *b);
 /* The value at index i of its vectors, in double, in printed order; QN_EINVALID with
  * scale.unbound (names the symbol) or scale.value. */
-qn_status qn_scale_eval(const qn_types *t, const char *place, const qn_scale *s, size_t i, double *out) QN_MUST_CHECK;
+qn_status qn_scale_eval(const qn_types *t, const char *place, const qn_scale *s, size_t i,
+			double *out) QN_MUST_CHECK;
 /* The same expression with bound symbols replaced by their values. */
 const qn_scale *qn_scale_bind(qn_types *t, const qn_scale *s);
 bool qn_scale_has_symbol(const qn_scale *s);
@@ -202,20 +217,23 @@ const qn_elem *qn_elem_plain(qn_types *t, qn_plain p);
  * .storage.width .storage.min .storage.max .storage.range .expressed .scale .zp .param.count
  * .axis.negative .block.axis .block.size .block.duplicate .param.ragged .param.shape .param.rank
  * … (docs/types.md lists them all). */
-qn_status qn_elem_make(qn_types *t, const char *place, const qn_elem *desc, const qn_elem **out) QN_MUST_CHECK;
+qn_status qn_elem_make(qn_types *t, const char *place, const qn_elem *desc,
+		       const qn_elem **out) QN_MUST_CHECK;
 /* desc with the storage fields set: default range of `bits` (signed or not), expressed f32. */
 qn_elem qn_elem_desc(uint8_t bits, bool is_signed);
 
-bool qn_elem_is_quant(const qn_elem *e);    /* ANY or UNIFORM */
-bool qn_elem_is_float(const qn_elem *e);    /* plain float, or CALIBRATED */
-bool qn_type_is_f32(const qn_type *t);      /* a tensor of plain f32 */
-size_t qn_elem_bytes(const qn_elem *e);     /* 1, 2, 4 or 8 per element (canonical layout) */
+bool qn_elem_is_quant(const qn_elem *e); /* ANY or UNIFORM */
+bool qn_elem_is_float(const qn_elem *e); /* plain float, or CALIBRATED */
+bool qn_type_is_f32(const qn_type *t);   /* a tensor of plain f32 */
+size_t qn_elem_bytes(const qn_elem *e);  /* 1, 2, 4 or 8 per element (canonical layout) */
 bool qn_elem_has_symbol(const qn_elem *e);
-size_t qn_elem_nparams(const qn_elem *e);   /* 1, or the length of the vector (of a symbol: its len) */
+/* 1, or the length of the vector (of a symbol: its len) */
+size_t qn_elem_nparams(const qn_elem *e);
 /* Parameters at index i (< nparams) of a uniform type without symbols. */
 void qn_elem_param(const qn_types *t, const qn_elem *e, size_t i, double *scale, int64_t *zp);
 /* The same element with bound symbols replaced; the range rules of zero points are checked then. */
-qn_status qn_elem_bind(qn_types *t, const char *place, const qn_elem *e, const qn_elem **out) QN_MUST_CHECK;
+qn_status qn_elem_bind(qn_types *t, const char *place, const qn_elem *e,
+		       const qn_elem **out) QN_MUST_CHECK;
 /* The same for all elements of a type, which is checked; NULL after a report (scale.unbound …). */
 const qn_type *qn_type_bind(qn_types *t, const char *place, const qn_type *type);
 /* Sub-channel types without superfluous axes: per-tensor or per-axis where they are equal to
@@ -229,7 +247,8 @@ const qn_type *qn_type_tuple(qn_types *t, uint32_t n, const qn_type *const *fiel
 /* Of two tensors: equal ranks and dims. */
 bool qn_type_same_shape(const qn_type *a, const qn_type *b);
 const qn_type *qn_type_with_elem(qn_types *t, const qn_type *shape, const qn_elem *e);
-const qn_type *qn_type_with_shape(qn_types *t, const qn_type *elem, int32_t rank, const int64_t *dim);
+const qn_type *qn_type_with_shape(qn_types *t, const qn_type *elem, int32_t rank,
+				  const int64_t *dim);
 
 /* ---- fixed-point scales (fix.c): mantissa * 2^-fraction ---- */
 
@@ -262,7 +281,8 @@ size_t qn_type_param_index(const qn_type *type, const int64_t *idx);
  * text must be used in the _str form. A type from text has passed qn_type_check.  print writes
  * the canonical form; parse(print(t)) == t. */
 qn_status qn_type_parse(qn_types *t, qn_text *text, const qn_type **out) QN_MUST_CHECK;
-qn_status qn_type_parse_str(qn_types *t, const char *place, const char *s, const qn_type **out) QN_MUST_CHECK;
+qn_status qn_type_parse_str(qn_types *t, const char *place, const char *s,
+			    const qn_type **out) QN_MUST_CHECK;
 qn_status qn_elem_parse(qn_types *t, qn_text *text, const qn_elem **out) QN_MUST_CHECK;
 void qn_type_print(qn_buf *b, const qn_type *type);
 void qn_elem_print(qn_buf *b, const qn_elem *e);
@@ -275,7 +295,8 @@ double qn_half_value(qn_plain half, uint16_t bits);
 
 /* From an observed range to parameters (docs/quantization.md): 0 is brought into the range; sym:
  * max(|min|, |max|) / qmax, zero point 0. */
-void qn_range_to_params(double min, double max, const qn_elem *storage, bool symmetric, double *scale, int64_t *zp);
+void qn_range_to_params(double min, double max, const qn_elem *storage, bool symmetric,
+			double *scale, int64_t *zp);
 
 /* The least weight scale with which a bias of so many bits is at most 2^30 in units of data_scale
  * times it, so that half of 32 bits stays for the sum; or 2^39 of 64 bits, as quantization

@@ -120,7 +120,8 @@ qn_window_transpose(const qn_attrs_conv2d_transpose *a, int axis, int64_t in, in
 	}
 	if (in == QN_DYNAMIC)
 		return true;
-	w->out = qn_window_steps(in - 1, stride) + reach - w->before - w->after + a->output_padding[axis];
+	w->out = qn_window_steps(in - 1, stride) + reach - w->before - w->after +
+		 a->output_padding[axis];
 	return in > 0 && w->out > 0;
 }
 

@@ -201,13 +201,13 @@ qn_summing_of(const qn_graph *g, const qn_node *n, qn_summing *out)
 	    (w->elem->gran == QN_PER_AXIS && w->elem->axis[0] != 0))
 		return false;
 	*out = (qn_summing){.w = constant(g, n->in[1]),
-			  .bias = n->nin > 2 ? constant(g, n->in[2]) : NULL,
-			  .out = w->dim[0],
-			  .depth = w->dim[w->rank - 1],
-			  .terms = qn_dim_product(w, 1, w->rank),
-			  .groups = 1,
-			  .least = range.lo,
-			  .most = range.hi};
+			    .bias = n->nin > 2 ? constant(g, n->in[2]) : NULL,
+			    .out = w->dim[0],
+			    .depth = w->dim[w->rank - 1],
+			    .terms = qn_dim_product(w, 1, w->rank),
+			    .groups = 1,
+			    .least = range.lo,
+			    .most = range.hi};
 	qn_elem_param(&g->model->types, x->elem, 0, &scale, &out->zero);
 	if (n->op != QN_OP_dense) {
 		const qn_geometry s = qn_geometry_conv(g, n);

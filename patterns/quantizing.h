@@ -11,8 +11,8 @@ struct qn_quantizing {
 	qn_graph *dst;
 	const qn_quant_opts *opts;
 	const qn_graph *composite;
-	const qn_match *inside; /* the match of the pattern in the composite */
-	const qn_id *arg;       /* composite value id -> value in dst, 0 for inner nodes */
+	const qn_match *inside;  /* the match of the pattern in the composite */
+	const qn_id *arg;        /* composite value id -> value in dst, 0 for inner nodes */
 	qn_quantizing_info info; /* opts as callbacks of hosts see them */
 };
 

@@ -75,7 +75,7 @@ typedef struct qn_strided_call {
 typedef struct qn_gather_call {
 	qn_gather_args args;
 	const int32_t *index; /* [args.n] constant indices >= 0; NULL: those of the second input */
-	bool wide; /* these are i64, for qn_gather_wide */
+	bool wide;            /* these are i64, for qn_gather_wide */
 } qn_gather_call;
 
 typedef struct qn_copy_args {

@@ -65,7 +65,7 @@ main(int argc, char **argv)
 		correct += best == label;
 		n++;
 	}
-	printf("emitted C    %6.2f %%  (%d of %d), activation arena %d bytes\n", 100.0 * correct / n,
-	       correct, n, (int)DIGITS_SCRATCH_BYTES);
+	printf("emitted C    %6.2f %%  (%d of %d), activation arena %d bytes\n",
+	       100.0 * correct / n, correct, n, (int)DIGITS_SCRATCH_BYTES);
 	return fclose(x) != 0 || fclose(y) != 0;
 }

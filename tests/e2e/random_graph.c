@@ -112,7 +112,8 @@ fill(builder *b, qn_plain only)
 	m.code = only != QN_NPLAIN ? only : some_code(&m);
 	m.mixed = only == QN_NPLAIN && chance(&m, 30);
 	m.weight_bits = chance(&m, 25) ? 4 : 8;
-	m.align = only == QN_NPLAIN && chance(&m, 25) ? (int32_t)pick(&m, QN_FIX_LEAST, QN_FIX_MOST) : 0;
+	m.align = only == QN_NPLAIN && chance(&m, 25) ? (int32_t)pick(&m, QN_FIX_LEAST, QN_FIX_MOST)
+						      : 0;
 	add_inputs(&m);
 	end = m.n + (size_t)pick(&m, 6, 14);
 	while (m.n < end) {

@@ -11,9 +11,11 @@ enum { MOST_VALUES = 24, MOST_ELEMENTS = 900 };
 
 typedef struct maker {
 	builder *b;
-	qn_plain code;            /* storage of activations: i8, u8 or i16; that of the op being added */
-	uint8_t weight_bits;      /* 8 or 4 */
-	int32_t align;            /* bits of the scales of codes, whose sums are aligned; 0: any scales */
+	/* storage of activations: i8, u8 or i16; that of the op being added */
+	qn_plain code;
+	uint8_t weight_bits; /* 8 or 4 */
+	/* bits of the scales of codes, whose sums are aligned; 0: any scales */
+	int32_t align;
 	bool mixed;               /* ops have storages of their own, as a recipe gives them */
 	qn_id value[MOST_VALUES]; /* all have codes and one scale; unless mixed, of that storage */
 	size_t n;

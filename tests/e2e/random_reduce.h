@@ -5,6 +5,7 @@
 
 #include "tests/e2e/random_maker.h"
 
-random_op random_reduce, random_argmax, random_cumsum, random_l2_norm, random_log_softmax, random_norm;
+random_op random_reduce, random_argmax, random_cumsum, random_l2_norm, random_log_softmax,
+	random_norm;
 
 #endif

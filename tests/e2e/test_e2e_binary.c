@@ -178,9 +178,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(narrow_product), cmocka_unit_test(binary), cmocka_unit_test(selection),
-		cmocka_unit_test(logic),  cmocka_unit_test(aligned),
-		cmocka_unit_test(matmul), cmocka_unit_test(convolutions),
+		cmocka_unit_test(narrow_product), cmocka_unit_test(binary),
+		cmocka_unit_test(selection),      cmocka_unit_test(logic),
+		cmocka_unit_test(aligned),        cmocka_unit_test(matmul),
+		cmocka_unit_test(convolutions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,8 +88,8 @@ static void
 add_graph(batch *t, uint64_t seed)
 {
 	const qn_emit_style opts = {"--test", (uint32_t)seed, .proof = false,
-				   .constants = seed % 2 == 0 ? QN_CONSTANTS_WORDS
-							      : QN_CONSTANTS_NUMBERS};
+				    .constants = seed % 2 == 0 ? QN_CONSTANTS_WORDS
+							       : QN_CONSTANTS_NUMBERS};
 	builder b;
 	e2e e;
 	qn_id id;

@@ -571,11 +571,11 @@ test_refused(void **unused)
 		spoil_fn *spoil;
 		const char *id;
 	} rows[] = {
-		{cell_scale, "import.type"}, {cell_type, "import.type"},
-		{no_cell, "import.type"},    {constant_state, "import.input"},
-		{coupled, "import.type"},    {no_bias, "import.input"},
-		{peephole, "import.attr"},   {zero_point, "import.type"},
-		{activation, "import.attr"}, {other_cells, "import.input"},
+		{cell_scale, "import.type"},  {cell_type, "import.type"},
+		{no_cell, "import.type"},     {constant_state, "import.input"},
+		{coupled, "import.type"},     {no_bias, "import.input"},
+		{peephole, "import.attr"},    {zero_point, "import.type"},
+		{activation, "import.attr"},  {other_cells, "import.input"},
 		{many_cells, "import.input"},
 	};
 

@@ -209,18 +209,22 @@ number_at(size_t at)
 	static char text[1 << 20];
 	static size_t used;
 	size_t end = at;
-	bool real = false, hex = src.text[at] == '0' && tolower((unsigned char)src.text[at + 1]) == 'x';
+	bool real = false,
+	     hex = src.text[at] == '0' && tolower((unsigned char)src.text[at + 1]) == 'x';
 
 	for (; is_word(src.text[end]) || src.text[end] == '.' ||
 	       (strchr("+-", src.text[end]) != NULL && end > at &&
 		strchr(hex ? "pP" : "eE", src.text[end - 1]) != NULL);
 	     end++)
-		real |= src.text[end] == '.' || tolower((unsigned char)src.text[end]) == (hex ? 'p' : 'e');
-	if (at >= src.sized && !is_size_of_array(at) && !is_after_failure(at) && used + 64 < sizeof text && end - at < 40) {
+		real |= src.text[end] == '.' ||
+			tolower((unsigned char)src.text[end]) == (hex ? 'p' : 'e');
+	if (at >= src.sized && !is_size_of_array(at) && !is_after_failure(at) &&
+	    used + 64 < sizeof text && end - at < 40) {
 		char *to = text + used;
 
 		used += (size_t)sprintf(to, real ? "(%.*s * 2)" : "(%.*s + 1)", (int)(end - at),
-					src.text + at) + 1;
+					src.text + at) +
+			1;
 		add(at, end - at, to);
 	}
 	return end;
@@ -253,9 +257,8 @@ statement_at(size_t at, size_t end)
 static size_t
 word_at(size_t at)
 {
-	static const char *const quiet[] = {"assert",      "qn_report",  "qn_note",
-					    "qn_warn",     "sizeof",     "static_assert",
-					    "qn_rw_decline"};
+	static const char *const quiet[] = {"assert", "qn_report",     "qn_note",      "qn_warn",
+					    "sizeof", "static_assert", "qn_rw_decline"};
 	static const char *const sized[] = {"QN_NEW", "qn_arena_grow", "qn_arena_alloc"};
 	size_t end = at;
 
@@ -263,7 +266,8 @@ word_at(size_t at)
 		end++;
 	size_t n = end - at;
 	for (size_t i = 0; i < sizeof sized / sizeof sized[0]; i++)
-		if (src.text[end] == '(' && n == strlen(sized[i]) && memcmp(src.text + at, sized[i], n) == 0)
+		if (src.text[end] == '(' && n == strlen(sized[i]) &&
+		    memcmp(src.text + at, sized[i], n) == 0)
 			src.sized = after_bracket(end);
 	if (src.depth == 0 && src.text[end] == '(') {
 		n = n < sizeof src.name ? n : sizeof src.name - 1;
@@ -275,7 +279,8 @@ word_at(size_t at)
 	if (n == 2 && memcmp(src.text + at, "if", 2) == 0 && src.text[end + 1] == '(')
 		add2((edit){end + 1, 1, "(!("}, (edit){after_bracket(end + 1) - 1, 1, "))"});
 	for (size_t i = 0; i < sizeof quiet / sizeof quiet[0]; i++)
-		if (src.text[end] == '(' && n == strlen(quiet[i]) && memcmp(src.text + at, quiet[i], n) == 0) {
+		if (src.text[end] == '(' && n == strlen(quiet[i]) &&
+		    memcmp(src.text + at, quiet[i], n) == 0) {
 			size_t over = after_bracket(end);
 
 			count_lines(end, over);

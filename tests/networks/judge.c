@@ -246,10 +246,10 @@ static void
 emit(run *r, qn_model *m)
 {
 	const qn_emit_opts opts = {.size = sizeof opts,
-				      .name = r->j->name,
-				      .test = &r->in,
-				      .ntest = 1,
-				      .test_samples = NET_SAMPLES};
+				   .name = r->j->name,
+				   .test = &r->in,
+				   .ntest = 1,
+				   .test_samples = NET_SAMPLES};
 	qn_emit_info info;
 
 	r->j->emitted = qn_emit(m, r->j->folder, &opts, &info) == QN_OK;

@@ -107,9 +107,9 @@ compile(const char *model, int64_t width)
 	assert_int_equal(qn_load(ctx, model, &net), QN_OK);
 	assert_int_equal(qn_compile(net, &(qn_compile_opts){.calib = &samples, .ncalib = 1}),
 			 QN_OK);
-	assert_int_equal(qn_emit(net, in_folder("out"),
-				 &(qn_emit_opts){.test = &samples, .ntest = 1}, NULL),
-			 QN_OK);
+	assert_int_equal(
+		qn_emit(net, in_folder("out"), &(qn_emit_opts){.test = &samples, .ntest = 1}, NULL),
+		QN_OK);
 	qn_close(ctx);
 	assert_int_equal(m.now, 0);
 	free(x);
@@ -261,8 +261,9 @@ patterns_limit(void **state)
 		assert_int_equal(status, enough ? QN_OK : QN_EBUDGET);
 		if (!enough) {
 			assert_string_equal(qn_diag_get(s.ctx, 0).id, "limit.matching");
-			assert_non_null(strstr(qn_diag_get(s.ctx, 0).message,
-					       "(limits.matching), the program with --match-limit N"));
+			assert_non_null(
+				strstr(qn_diag_get(s.ctx, 0).message,
+				       "(limits.matching), the program with --match-limit N"));
 		}
 		qn_close(s.ctx);
 	}

@@ -177,8 +177,8 @@ matmul_model(data *d, int64_t zb)
 		qn_conv2d##name(&c, x, rows, y);                                                   \
 		SAME(2 * OH * OW * CH)                                                             \
 		const qn_conv_transpose_args##a t = {                                              \
-			2, 3, 4, 2,        5,        11, 3, 3,    2,       2,       3,             \
-			1, 1, 1, 0, 1, SHAPE(d), CODES(d), 3,  w, bias, d->mult, d->shift};        \
+			2, 3, 4, 2, 5,        11,       3, 3, 2,    2,       3,       1,           \
+			1, 1, 0, 1, SHAPE(d), CODES(d), 3, w, bias, d->mult, d->shift};            \
 		transpose_model(d);                                                                \
 		qn_conv_transpose_acc##o(&t, x, rows, acc);                                        \
 		qn_conv_transpose##name(&t, x, rows, y);                                           \

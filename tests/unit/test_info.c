@@ -211,7 +211,7 @@ test_limits(void **state)
 	} rows[] = {
 		{QN_INFO_FLOAT_INPUT, f->nin - 1, QN_OK}, {QN_INFO_FLOAT_INPUT, f->nin, QN_EUSAGE},
 		{QN_INFO_INPUT, f->nin - 1, QN_OK},       {QN_INFO_INPUT, f->nin, QN_EUSAGE},
-		{QN_INFO_QUANTIZED, f->npair - 1, QN_OK},     {QN_INFO_QUANTIZED, f->npair, QN_EUSAGE},
+		{QN_INFO_QUANTIZED, f->npair - 1, QN_OK}, {QN_INFO_QUANTIZED, f->npair, QN_EUSAGE},
 		{QN_INFO_FLOAT_OUTPUT, 99, QN_OK},        {QN_INFO_OUTPUT, 99, QN_OK},
 	};
 	for (size_t i = 0; i < QN_COUNT(rows); i++)

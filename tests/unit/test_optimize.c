@@ -249,9 +249,9 @@ test_explain(void **state)
 	assert_true(strstr(large, "not qn_conv2d_dsp: about ") < small);
 	assert_non_null(strstr(
 		small, ": qn_conv2d_dsp, 2368 bytes of working memory, 9600 of constants, about "));
-	assert_non_null(strstr(small,
-			       "not qn_winograd_dsp: with its constants, 23680 bytes more, the constants "
-			       "would exceed 6/5 of those of plain kernels, or the budget"));
+	assert_non_null(strstr(
+		small, "not qn_winograd_dsp: with its constants, 23680 bytes more, the constants "
+		       "would exceed 6/5 of those of plain kernels, or the budget"));
 	build_end(&b);
 }
 

@@ -122,8 +122,8 @@ test_standard_again(void **state)
 	for (size_t i = 0; i < 4; i++) {
 		qn_ctx *ctx = qn_open(NULL);
 		int asked = 0;
-		qn_quantizer mine = {sizeof(qn_quantizer), "conv2d_bias", conv_bias_text, NULL,  takes_weights,
-				     conv_bias,     NULL,           &asked};
+		qn_quantizer mine = {sizeof(qn_quantizer), "conv2d_bias", conv_bias_text, NULL,
+				     takes_weights,        conv_bias,     NULL,           &asked};
 		qn_compile_opts o = {.passes = passes[i % 2], .scheme = i < 2 ? QN_TFLITE : QN_RFC};
 		qn_model *a = two_layers(ctx);
 		qn_model *b = two_layers(ctx);
@@ -418,7 +418,8 @@ test_refused(void **state)
 	qn_ctx *ctx = qn_open(NULL);
 	qn_model *m = scaled_model(ctx);
 	qn_id none = 0, far = 100000;
-	qn_quantizer q = {sizeof(qn_quantizer), "host.sum", scaled_text, NULL, NULL, scaled_sum, NULL, NULL};
+	qn_quantizer q = {sizeof(qn_quantizer), "host.sum", scaled_text, NULL, NULL,
+			  scaled_sum,           NULL,       NULL};
 	qn_compile_opts o = {.passes = "partition", .quantizers = &q, .nquantizers = 1};
 	const struct {
 		qn_id (*quantize)(void *, qn_quantizing *, const qn_match *);
@@ -459,7 +460,8 @@ test_registration(void **state)
 
 	(void)state;
 	assert_int_equal(qn_pattern_parse(other, "relu(x)", &far), QN_OK);
-	const qn_quantizer good = {sizeof(qn_quantizer), "a", "relu(x)", NULL, NULL, scaled_sum, NULL, NULL};
+	const qn_quantizer good = {sizeof(qn_quantizer), "a",  "relu(x)", NULL, NULL,
+				   scaled_sum,           NULL, NULL};
 	const qn_quantizer bad[] = {
 		{sizeof(qn_quantizer), NULL, "relu(x)", NULL, NULL, scaled_sum, NULL, NULL},
 		{sizeof(qn_quantizer), "b", NULL, NULL, NULL, scaled_sum, NULL, NULL},
@@ -616,7 +618,8 @@ test_explain(void **state)
 	assert_int_equal(qn_add_output(g, "out", y), QN_OK);
 	assert_int_equal(qn_add_output(g, "inner", c), QN_OK);
 	assert_int_equal(qn_compile(m, &o), QN_OK);
-	assert_string_equal(t.why, "conv2d_bias y: 'c', an inner node of the match, is used elsewhere");
+	assert_string_equal(t.why,
+			    "conv2d_bias y: 'c', an inner node of the match, is used elsewhere");
 	assert_int_equal(t.taken, 2);
 	qn_close(ctx);
 

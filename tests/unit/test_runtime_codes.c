@@ -428,7 +428,8 @@ test_refusals(void **state)
 
 	(void)state;
 	refuse_op2(QN_OP_add, u16, u16, u16, "int.unsupported",
-		   "unsupported in integer arithmetic: add, node 'add_1', only storage i8, u8 and i16");
+		   "unsupported in integer arithmetic: add, node 'add_1', only storage i8, u8 and "
+		   "i16");
 	refuse_op2(QN_OP_add, Q("4", "1.0"), Q("4", "1.0"), Q("4", "1.0e-7"), "int.multiplier",
 		   "below 1");
 	refuse_op1(QN_OP_requantize, Q("4", "1.0e9"), Q("4", "1.0e-9"), "int.multiplier",

@@ -244,11 +244,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_names),
-		T(test_npz_names),
-		T(test_values),
-		T(test_state),
-		T(test_labels),
+		T(test_names), T(test_npz_names), T(test_values), T(test_state), T(test_labels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

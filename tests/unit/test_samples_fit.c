@@ -40,7 +40,8 @@ static const row rows[] = {
 	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xf64>", NULL, NULL},
 	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xi8>", NULL, NULL},
 	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xu8>", "data.type",
-	 "float values / 0.5 + 3, and float values are quantized so: --input-zero 131 --input-scale 0.5 if "
+	 "float values / 0.5 + 3, and float values are quantized so: --input-zero 131 "
+	 "--input-scale 0.5 if "
 	 "they are these quantized values plus 128"},
 	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xi32>", "data.type",
 	 "quantized so: --input-zero and --input-scale that convert them to float values"},

@@ -39,8 +39,7 @@ test_lint(void **state)
 	expect_warning(w, v, "data.duplicate", "sample 70 is equal to sample 3");
 	for (int i = 0; i < SAMPLES; i++) /* two samples by turns: all but these two are copies */
 		memcpy(v + i * PIXELS, w->pixels + i % 2 * PIXELS, PIXELS * sizeof *v);
-	expect_warning(w, v, "data.duplicate",
-		       "sample 2 is equal to sample 0; 198 of 200");
+	expect_warning(w, v, "data.duplicate", "sample 2 is equal to sample 0; 198 of 200");
 	memcpy(v, w->pixels, sizeof v);
 	memset(v + 9 * PIXELS, 0, PIXELS * sizeof *v);
 	expect_warning(w, v, "data.constant", "sample 9");

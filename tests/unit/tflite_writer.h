@@ -174,7 +174,7 @@ tfl_i32s(tfl_file *t, int n, const int32_t *v)
 static inline size_t
 tfl_each(int type)
 {
-	return type == TFL_FLOAT32 || type == TFL_INT32     ? 4
+	return type == TFL_FLOAT32 || type == TFL_INT32   ? 4
 	       : type == TFL_FLOAT16 || type == TFL_INT16 ? 2
 	       : type == TFL_INT64                        ? 8
 							  : 1;
@@ -314,7 +314,8 @@ tfl_write_tensors(tfl_file *t, size_t graph)
 		tfl_link(t, at, QN_TFL_FIELD_tensor_shape, tfl_i32s(t, x->rank, x->dim));
 		tfl_set(t, at, QN_TFL_FIELD_tensor_type, x->type, 1);
 		tfl_set(t, at, QN_TFL_FIELD_tensor_buffer, x->data != NULL ? i + 1 : 0, 4);
-		tfl_link(t, at, QN_TFL_FIELD_tensor_name, tfl_bytes(t, x->name, strlen(x->name), 1));
+		tfl_link(t, at, QN_TFL_FIELD_tensor_name,
+			 tfl_bytes(t, x->name, strlen(x->name), 1));
 		if (x->nscale > 0)
 			tfl_write_quantization(t, at, x);
 		if (x->is_variable)
