@@ -125,6 +125,12 @@ find_share(void *user, size_t worker, qn_arena *scratch)
 
 		if (seen.o->n > 0) {
 			f->s->method.method->finish(&seen, scratch, &f->found[i]);
+			if (f->found[i].refused)
+				return qn_report(scratch->env, QN_EINVALID, "method.callback",
+						 seen.name,
+						 "calibration method %s of the host failed, or set "
+						 "a range that is not finite or is empty",
+						 f->s->method.method->name);
 			f->found[i].seen = seen.o;
 			f->found[i].may_clip = qn_clip_expected(seen.opts);
 			qn_clip_guard(&seen, &f->found[i]);

@@ -65,6 +65,10 @@ run_one(const qn_calib_callback *c, qn_info *info)
 qn_status
 qn_callbacks_run(const qn_info_graphs *s, size_t n, const qn_calib_callback *list, qn_arena *a)
 {
+	uint64_t total = 0, done = 0;
+
+	for (const qn_part *p = s->g->parts; p != NULL; p = p->next)
+		total += qn_callback_of(n, list, p) != NULL;
 	for (const qn_part *p = s->g->parts; p != NULL; p = p->next) {
 		const qn_calib_callback *c = qn_callback_of(n, list, p);
 		qn_info *info;
@@ -72,6 +76,8 @@ qn_callbacks_run(const qn_info_graphs *s, size_t n, const qn_calib_callback *lis
 		if (c == NULL)
 			continue;
 		QN_TRY(qn_info_new(s, p, a, &info));
+		info->done = done++;
+		info->total = total;
 		QN_TRY(run_one(c, info));
 	}
 	return QN_OK;

@@ -10,6 +10,7 @@
 #include "calibrate/bind.h"
 #include "calibrate/mask.h"
 #include "ir/diag.h"
+#include "ir/progress.h"
 
 /* A view of a reader: one tensor an input, and where fetched samples go. */
 typedef struct sources {
@@ -311,6 +312,7 @@ qn_dataset_check(const qn_dataset *d, qn_arena *scratch, const qn_check *check)
 						? fetch_one(&c, scratch)
 						: with_arena(scratch->env, fetch_one, &c);
 			status = status == QN_OK ? one : status;
+			QN_TRY(qn_progress(scratch->env, "samples", c.index + 1, c.count));
 		}
 		if (check->crc != NULL)
 			check->crc[i] = c.crc;

@@ -7,6 +7,7 @@
 
 #include "calibrate/calibrate.h"
 #include "ir/diag.h"
+#include "ir/progress.h"
 
 static void
 count_uses(qn_info_graphs *s, qn_arena *a)
@@ -311,6 +312,7 @@ qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntria
 {
 	qn_env *env = i->graphs->m->env;
 
+	QN_TRY(qn_progress(env, "search", i->done, i->total));
 	if (i->graphs->data == NULL)
 		return qn_report(
 			env, QN_EINVALID, "calibrate.no-data", i->part->out,

@@ -53,6 +53,7 @@ typedef struct qn_info_pair {
 } qn_info_pair;
 
 struct qn_info {
+	uint64_t done, total; /* partitions with a callback: those before this one, all; for the progress */
 	const qn_info_graphs *graphs;
 	const qn_part *part;
 	qn_arena *arena;

@@ -174,14 +174,20 @@ find(const char *name, size_t n)
 static qn_status
 unknown_method(qn_env *env, qn_arena *a, const char *place, const char *name)
 {
-	const char *known[QN_COUNT(methods)];
+	const char **known;
+	size_t n = QN_COUNT(methods);
 
-	for (size_t i = 0; i < QN_COUNT(methods); i++)
-		known[i] = methods[i].name;
-	const char *best = qn_nearest_name(name, QN_COUNT(known), known);
+	while (qn_method_host_row(env, n - QN_COUNT(methods)) != NULL)
+		n++;
+	known = QN_NEW(a, const char *, n);
+	for (size_t i = 0; i < n; i++)
+		known[i] = i < QN_COUNT(methods)
+				   ? methods[i].name
+				   : qn_method_host_row(env, i - QN_COUNT(methods))->name;
+	const char *best = qn_nearest_name(name, n, known);
 	return qn_report(env, QN_EUSAGE, "method.unknown", place,
 			 "unknown calibration method '%s' (expected %s)" QN_DID_YOU_MEAN, name,
-			 qn_choices(a, QN_COUNT(known), known), QN_SUGGEST(best));
+			 qn_choices(a, n, known), QN_SUGGEST(best));
 }
 
 static qn_status
@@ -271,6 +277,8 @@ qn_method_parse_at(qn_env *env, qn_arena *a, const char *place, const char *text
 		text = methods[0].name;
 	size_t n = strcspn(text, ":");
 	const qn_method *m = find(text, n);
+	if (m == NULL)
+		m = qn_method_of_host(env, text, n);
 	if (m == NULL)
 		return unknown_method(env, a, place, qn_arena_strn(a, text, n));
 	out->method = m;

@@ -35,6 +35,7 @@ typedef struct qn_seen {
 	uint64_t nbatch, batch; /* samples in one */
 	bool symmetric;         /* the range will be [-t, t] */
 	int64_t qmin, qmax;     /* of the codes */
+	const char *name;       /* of its symbol, for methods of the host */
 } qn_seen;
 
 /* The range, or with `pair` the parameters themselves. */
@@ -47,6 +48,7 @@ typedef struct qn_finding {
 	double may_clip;         /* share of the elements that the method was told to cut off */
 	double growth;           /* by each further sample, as a share of it (growth.h) */
 	uint64_t samples;        /* that it was found from */
+	bool refused;            /* a method of the host failed, or set no range */
 } qn_finding;
 
 /* Of the elements of a value: methods with a guard cut off no more by default (clip=1), others are
@@ -80,6 +82,13 @@ typedef struct qn_method {
 	 * more than to look at what was seen a few times; NULL: it is not. */
 	uint64_t (*cost)(const qn_seen *s);
 } qn_method;
+
+/* Checks desc and adds it to env->methods; memory from arena a, which must live as long as env.  Id:
+ * method.register. */
+qn_status qn_method_add(qn_env *env, qn_arena *a, const qn_method_desc *desc) QN_MUST_CHECK;
+/* The method of the host with the n characters at name, or NULL; and method i. */
+const qn_method *qn_method_of_host(const qn_env *env, const char *name, size_t n);
+const qn_method *qn_method_host_row(const qn_env *env, size_t i);
 
 /* Row i, NULL past the last. */
 const qn_method *qn_method_row(size_t i);

@@ -145,6 +145,7 @@ qn_calibration_observe(const qn_calibration *c, qn_dataset *data, qn_span span, 
 			o->pair = qn_observer_pairs(a, d->nbatch);
 	}
 	QN_TRY(qn_sweep_new(c->real, d, a, &sweep));
+	sweep->stage = "calibrate";
 	share *worker = QN_NEW(a, share, sweep->nworker);
 	void **user = QN_NEW(a, void *, sweep->nworker);
 	for (size_t i = 0; i < sweep->nworker; i++) {

@@ -11,7 +11,8 @@ qn_statistics_seen(const qn_statistics *s, size_t i)
 {
 	const qn_value_stats *v = &s->value[i];
 
-	return (qn_seen){&s->method, &v->o, s->nbatch, s->batch, v->symmetric, v->qmin, v->qmax};
+	return (qn_seen){&s->method,   &v->o,   s->nbatch, s->batch,
+			 v->symmetric, v->qmin, v->qmax,   v->name};
 }
 
 bool

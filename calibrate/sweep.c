@@ -2,6 +2,7 @@
 /* sweep.c - deals bundles of batches to workers in turn: worker w takes w, w + nworker, … */
 #include "calibrate/sweep.h"
 
+#include "ir/progress.h"
 #include "runtime/parallel.h"
 
 typedef struct qn_sweeper {
@@ -24,6 +25,7 @@ qn_sweep_new(const qn_graph *g, qn_dataset *data, qn_arena *a, qn_sweep **out)
 
 	*out = s;
 	s->env = g->model->env;
+	s->stage = "samples";
 	s->nworker = data->reader != NULL ? qn_parallel_workers(g->model->env, nbatch) : 1;
 	s->worker = QN_NEW(a, qn_sweeper, s->nworker);
 	/* No larger than leaves every worker something to do. */
@@ -54,6 +56,9 @@ run_share(void *user, size_t worker, qn_arena *scratch)
 			QN_TRY(qn_interp_load(w->in, j, x));
 		}
 		QN_TRY(qn_interp_run_bundle(w->in, n, p->observe, p->user[worker]));
+		/* of all batches about as many as this worker has done of its own */
+		const size_t all = first + s->nworker * s->bundle;
+		QN_TRY(qn_progress(scratch->env, s->stage, all < nbatch ? all : nbatch, nbatch));
 		if (p->done != NULL)
 			p->done(p->user[worker], scratch->env, w->in, first, n);
 	}

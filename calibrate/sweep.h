@@ -18,6 +18,7 @@
 
 typedef struct qn_sweep {
 	qn_env *env;
+	const char *stage; /* for the progress: "samples", or what the caller sets */
 	size_t nworker;
 	size_t bundle; /* batches that run in lockstep */
 	struct qn_sweeper *worker;

@@ -9,8 +9,12 @@ include(CMakePackageConfigHelpers)
 
 set_target_properties(quern PROPERTIES EXPORT_NAME program)
 set_target_properties(libquern PROPERTIES EXPORT_NAME static)
-set_target_properties(libquern_shared PROPERTIES EXPORT_NAME quern)
-install(TARGETS quern libquern libquern_shared EXPORT quern)
+set(libraries libquern)
+if(TARGET libquern_shared)
+	set_target_properties(libquern_shared PROPERTIES EXPORT_NAME quern)
+	list(APPEND libraries libquern_shared)
+endif()
+install(TARGETS quern ${libraries} EXPORT quern)
 install(DIRECTORY include/quern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
 # The arithmetic that integer functions of a host's operators may use.
 install(FILES ${PROJECT_BINARY_DIR}/runtime/fixed.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quern)
@@ -41,10 +45,15 @@ install(FILES ${manual}/quern.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/ven
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/quern)
 install(EXPORT quern NAMESPACE quern:: FILE quernTargets.cmake DESTINATION ${package})
+set(threads_needed "")
+set(pthread_flag "")
+if(QUERN_THREADS)
+	set(threads_needed "find_dependency(Threads)\n")
+	set(pthread_flag " -pthread")
+endif()
 file(CONFIGURE OUTPUT quernConfig.cmake @ONLY CONTENT [[
 include(CMakeFindDependencyMacro)
-find_dependency(Threads)
-include(${CMAKE_CURRENT_LIST_DIR}/quernTargets.cmake)
+@threads_needed@include(${CMAKE_CURRENT_LIST_DIR}/quernTargets.cmake)
 ]])
 # Before 1.0 another minor version is another interface.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/quernConfigVersion.cmake COMPATIBILITY SameMinorVersion)
@@ -62,7 +71,7 @@ Description: quantizing graph compiler for microcontrollers
 Version: @PROJECT_VERSION@
 Requires.private: libcjson@zip_requires@@protobuf_requires@
 Libs: -L${libdir} -lquern
-Libs.private: -lm -pthread
+Libs.private: -lm@pthread_flag@
 Cflags: -I${includedir}
 ]])
 install(FILES ${PROJECT_BINARY_DIR}/quern.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -40,7 +40,14 @@ qn_open(const qn_config *config)
 				.log_user = c.log_user,
 				.threads = c.threads > 0 ? (size_t)c.threads : 1,
 				.simd = c.simd,
-				.limits = c.limits}};
+				.limits = c.limits,
+				.read_file = c.read_file,
+				.write_file = c.write_file,
+				.files_user = c.files_user,
+				.progress = c.progress,
+				.progress_user = c.progress_user}};
+	if (c.progress != NULL)
+		ctx->env.cancel = &ctx->cancel;
 	ctx->env.diags = &ctx->diags;
 	qn_arena_init(&ctx->arena, &ctx->env);
 	return ctx;
@@ -102,6 +109,8 @@ qn_guard(qn_ctx *ctx, qn_guarded_fn *fn, void *arg)
 	qn_arena scratch;
 	fenv_t floating;
 
+	if (ctx->depth++ == 0)
+		atomic_store(&ctx->cancel.ended, false);
 	qn_arena_init(&scratch, &ctx->env);
 	(void)fegetenv(&floating);
 	(void)fesetenv(FE_DFL_ENV);
@@ -110,6 +119,7 @@ qn_guard(qn_ctx *ctx, qn_guarded_fn *fn, void *arg)
 		(void)qn_report(&ctx->env, QN_ENOMEM, "memory", "", "out of memory");
 	qn_arena_release(&scratch);
 	(void)fesetenv(&floating);
+	ctx->depth--;
 	return status;
 }
 

@@ -9,6 +9,7 @@
 
 #include "calibrate/source.h"
 #include "ir/diag.h"
+#include "ir/progress.h"
 
 typedef struct qn_model_box qn_model_box;
 
@@ -17,6 +18,8 @@ struct qn_ctx {
 	qn_diags diags;
 	struct qn_patterns *patterns; /* of the host; NULL: none so far */
 	qn_arena arena; /* of what lasts as long as the context: the host's operators */
+	qn_cancel cancel; /* of the call in progress */
+	size_t depth;     /* of calls inside of calls: from callbacks of the host */
 	qn_model_box *models;
 	struct qn_array *arrays;
 	struct qn_stats *stats;
@@ -29,6 +32,7 @@ struct qn_model_box {
 	qn_ctx *ctx;
 	qn_model_box *next;
 	bool checked; /* verified and within the limits since the host last added to it */
+	qn_arena *kept; /* graphs that a cancelled call goes back to; NULL: none are (undo.c) */
 	bool broken;  /* memory ran out in the middle of a step of building */
 };
 

@@ -15,12 +15,15 @@
 #include "ir/nearest.h"
 #include "runtime/interp.h"
 
+enum { EMIT_STEPS = 3 }; /* plan, C text, files: of the progress */
+
 typedef struct emit_call {
 	qn_model *m;
 	const char *folder; /* "" when the files go to fn */
 	qn_emit_opts known; /* what the host gave, as this release knows it */
 	const qn_emit_opts *opts;
-	qn_file_fn *fn; /* NULL: they are written */
+	qn_file_fn *fn;
+	qn_plan_fn *plan_fn; /* the plan alone is wanted */ /* NULL: they are written */
 	void *user;
 	qn_emit_info info;
 } emit_call;
@@ -248,19 +251,15 @@ find_constants(const emit_call *c, qn_constants *out)
 		wanted, QN_SUGGEST(best));
 }
 
+/* The plan, within the budgets. */
 static qn_status
-emit(void *arg, qn_arena *a)
+make_plan(emit_call *c, qn_arena *a, qn_plan **out)
 {
-	emit_call *c = arg;
 	qn_plan_opts how = {.max_scratch = c->opts->max_scratch_bytes,
 			    .max_weights = c->opts->max_weight_bytes};
-	qn_plan *plan;
-	qn_selftest test;
-	qn_emission *emission;
-	text texts[QN_EMITTED_FILES];
-	qn_file_out files[QN_EMITTED_FILES + 1];
-	size_t n = 0;
+	const char *name = c->opts->name != NULL ? c->opts->name : c->m->name;
 
+	QN_TRY(qn_progress(c->m->env, "emit", 0, EMIT_STEPS));
 	if (c->m->stage != QN_STAGE_INTEGER)
 		return qn_report(
 			c->m->env, QN_EINVALID, "emit.stage", c->m->name,
@@ -270,11 +269,25 @@ emit(void *arg, qn_arena *a)
 	if (how.target == NULL)
 		return QN_EUSAGE;
 	QN_TRY(qn_optimize_find(c->m->env, c->opts->optimize, &how.optimize));
-	QN_TRY(qn_plan_make(qn_model_entry(c->m),
-			    c->opts->name != NULL ? c->opts->name : c->m->name, &how, a, &plan));
-	warn_of_name(c->m->env, plan->name, c->opts->name != NULL ? c->opts->name : c->m->name, a);
-	QN_TRY(explain(c, plan, a));
-	QN_TRY(measure(c, plan));
+	QN_TRY(qn_plan_make(qn_model_entry(c->m), name, &how, a, out));
+	warn_of_name(c->m->env, (*out)->name, name, a);
+	QN_TRY(explain(c, *out, a));
+	QN_TRY(measure(c, *out));
+	return qn_progress(c->m->env, "emit", 1, EMIT_STEPS);
+}
+
+static qn_status
+emit(void *arg, qn_arena *a)
+{
+	emit_call *c = arg;
+	qn_plan *plan;
+	qn_selftest test;
+	qn_emission *emission;
+	text texts[QN_EMITTED_FILES];
+	qn_file_out files[QN_EMITTED_FILES + 1];
+	size_t n = 0;
+
+	QN_TRY(make_plan(c, a, &plan));
 	const bool tests = c->opts->no_self_test == 0 &&
 			   (c->opts->ntest > 0 || (c->opts->test != NULL && plan->g->ninput == 0));
 	if (tests)
@@ -286,6 +299,7 @@ emit(void *arg, qn_arena *a)
 	QN_TRY(find_prep(c, plan->g, a, &opts.prep));
 	QN_TRY(find_constants(c, &opts.constants));
 	QN_TRY(qn_emission_make(plan, &opts, tests ? &test : NULL, a, &emission));
+	QN_TRY(qn_progress(c->m->env, "emit", 2, EMIT_STEPS));
 	for (int i = 0; i < QN_EMITTED_FILES; i++) {
 		const char *suffix = qn_emission_suffix(emission, i);
 
@@ -309,13 +323,13 @@ emit(void *arg, qn_arena *a)
 }
 
 static qn_status
-guard(emit_call *c, const qn_emit_opts *opts, qn_emit_info *info)
+guard(emit_call *c, qn_guarded_fn *fn, const qn_emit_opts *opts, qn_emit_info *info)
 {
 	qn_status status = QN_TAKE(c->m->env, qn_emit_opts, opts, &c->known);
 
 	c->opts = &c->known;
 	if (status == QN_OK)
-		status = qn_guard_model(c->m, emit, c);
+		status = qn_guard_model(c->m, fn, c);
 	if (info != NULL)
 		*info = c->info;
 	return status;
@@ -324,7 +338,7 @@ guard(emit_call *c, const qn_emit_opts *opts, qn_emit_info *info)
 qn_status
 qn_emit(qn_model *m, const char *folder, const qn_emit_opts *opts, qn_emit_info *info)
 {
-	return guard(&(emit_call){.m = m, .folder = folder}, opts, info);
+	return guard(&(emit_call){.m = m, .folder = folder}, emit, opts, info);
 }
 
 qn_status
@@ -333,7 +347,56 @@ qn_emit_to(qn_model *m, const qn_emit_opts *opts, qn_file_fn *fn, void *user, qn
 	if (fn == NULL)
 		return qn_report(m->env, QN_EUSAGE, "option.range", "",
 				 "qn_emit_to needs a callback");
-	return guard(&(emit_call){.m = m, .folder = "", .fn = fn, .user = user}, opts, info);
+	return guard(&(emit_call){.m = m, .folder = "", .fn = fn, .user = user}, emit, opts, info);
+}
+
+/* ---- the plan alone ---- */
+
+static void
+tell(const emit_call *c, const char *name, const char *use, size_t offset, size_t bytes,
+     size_t first, size_t last)
+{
+	const qn_plan_buffer b = {.size = sizeof b,
+				  .name = name,
+				  .use = use,
+				  .offset = offset,
+				  .bytes = bytes,
+				  .first = first,
+				  .last = last};
+
+	if (bytes > 0)
+		c->plan_fn(c->user, &b);
+}
+
+static qn_status
+tell_plan(void *arg, qn_arena *a)
+{
+	emit_call *c = arg;
+	qn_plan *p;
+
+	QN_TRY(make_plan(c, a, &p));
+	for (size_t i = 0; i < p->nstep; i++) {
+		const qn_step *s = &p->step[i];
+		const char *name = qn_graph_node(p->g, s->node)->name;
+
+		tell(c, name, "work", s->work_offset, s->work, i, i);
+		tell(c, name, "constants", s->load_offset, s->load, i, i);
+		if (s->alias == 0 && !s->in_output)
+			tell(c, name, "result", s->offset, s->bytes, i,
+			     s->last < p->nstep ? s->last : p->nstep - 1);
+	}
+	return QN_OK;
+}
+
+qn_status
+qn_memory_plan(qn_model *m, const qn_emit_opts *opts, qn_plan_fn *fn, void *user,
+	       qn_emit_info *info)
+{
+	if (fn == NULL)
+		return qn_report(m->env, QN_EUSAGE, "option.range", "",
+				 "qn_memory_plan needs a callback");
+	return guard(&(emit_call){.m = m, .folder = "", .plan_fn = fn, .user = user}, tell_plan,
+		     opts, info);
 }
 
 const char *

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* files.c - the public side of files on their way: several arrays that belong together, bytes of the
  * host's, and what a handler of signals takes back. */
+#include <string.h>
+
 #include "driver/context.h"
 #include "formats/file.h"
 #include "driver/host_struct.h"
@@ -75,4 +77,64 @@ void
 qn_abandon(qn_ctx *ctx)
 {
 	qn_files_abandon(&ctx->env);
+}
+
+/* ---- files in memory ---- */
+
+typedef struct add_call {
+	qn_ctx *ctx;
+	const char *path;
+	const void *data;
+	size_t n;
+} add_call;
+
+/* The link that holds the file of this path, or the one at the end. */
+static qn_memory_file **
+link_of(qn_ctx *ctx, const char *path)
+{
+	qn_memory_file **p = &ctx->env.memory_files;
+
+	while (*p != NULL && strcmp((*p)->path, path) != 0)
+		p = &(*p)->next;
+	return p;
+}
+
+static qn_status
+add(void *arg, qn_arena *scratch)
+{
+	const add_call *c = arg;
+	qn_memory_file **p = link_of(c->ctx, c->path);
+
+	(void)scratch;
+	if (*p == NULL) {
+		qn_memory_file *f = QN_NEW(&c->ctx->arena, qn_memory_file, 1);
+
+		f->path = qn_arena_str(&c->ctx->arena, c->path);
+		*p = f;
+	}
+	(*p)->data = c->data;
+	(*p)->n = c->n;
+	return QN_OK;
+}
+
+qn_status
+qn_file_add(qn_ctx *ctx, const char *path, const void *data, size_t n)
+{
+	add_call c = {ctx, path, data, n};
+
+	if (path == NULL || path[0] == '\0' || (data == NULL && n > 0))
+		return qn_report(&ctx->env, QN_EUSAGE, "file.add", path != NULL ? path : "",
+				 "a file in memory needs a path, and data for its %zu bytes", n);
+	return qn_guard(ctx, add, &c);
+}
+
+int
+qn_file_remove(qn_ctx *ctx, const char *path)
+{
+	qn_memory_file **p = link_of(ctx, path);
+
+	if (*p == NULL)
+		return 0;
+	*p = (*p)->next;
+	return 1;
 }

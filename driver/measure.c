@@ -93,6 +93,7 @@ run_all(qn_measurement *c, qn_arena *a)
 		if (c->out[k].rows * c->out[k].each > most)
 			most = c->out[k].rows * c->out[k].each; /* of a batch */
 	QN_TRY(qn_sweep_new(qn_model_entry(c->m), c->d, a, &s));
+	s->stage = "measure";
 	worker *w = QN_NEW(a, worker, s->nworker);
 	void **user = QN_NEW(a, void *, s->nworker);
 	for (size_t i = 0; i < s->nworker; i++) {

@@ -123,6 +123,7 @@ load(void *arg, qn_arena *scratch)
 	const char *text;
 	size_t n;
 
+	QN_TRY(qn_progress(env, "load", 0, 1));
 	qn_box_new(c->ctx, stem(scratch, c->path), &c->box);
 	qn_model_box *box = c->box;
 	QN_TRY(qn_host_pointers(env, "dim", c->opts.ndim, c->opts.dim));
@@ -166,7 +167,7 @@ load(void *arg, qn_arena *scratch)
 		status = qn_limits_check(&box->m, scratch);
 	box->m.scratch = &box->arena;
 	box->checked = true;
-	return status;
+	return status == QN_OK ? qn_progress(env, "load", 1, 1) : status;
 }
 
 qn_status

@@ -8,6 +8,7 @@
 #include "calibrate/calibrate.h"
 #include "driver/context.h"
 #include "driver/run.h"
+#include "ir/progress.h"
 #include "runtime/interp.h"
 #include "runtime/math.h"
 #include "quern/measure.h"
@@ -17,10 +18,22 @@ typedef struct level {
 	double signal, noise;
 } level;
 
+static double
+decibel(const level *l)
+{
+	if (!(l->noise > 0))
+		return (double)INFINITY;
+	if (!(l->signal > 0))
+		return -(double)INFINITY;
+	return 10 * (qn_ln(l->signal / l->noise) / qn_ln(10));
+}
+
 typedef struct noise_call {
 	qn_model *m;
 	size_t nin;
 	qn_array *const *in;
+	qn_noise_fn *fn; /* NULL: only the summary is wanted */
+	void *user;
 	qn_noise *out;
 	const qn_graph *g, *float_form;
 	const qn_id *map;
@@ -80,6 +93,21 @@ layers_or(const noise_call *c, const char *name)
 	return qn_buf_str(&b);
 }
 
+static void
+tell(const noise_call *c, qn_id id)
+{
+	const level *l = &c->of[id];
+	const char *name = qn_graph_node(c->float_form, c->map[id])->name;
+	const qn_value_noise v = {.size = sizeof v,
+				  .name = name,
+				  .layers = layers_or(c, name),
+				  .signal = l->signal,
+				  .noise = l->noise,
+				  .db = decibel(l)};
+
+	c->fn(c->user, &v);
+}
+
 /* In ascending order of ids, so that the mean is always the same. */
 static void
 sum_up(const noise_call *c)
@@ -90,9 +118,11 @@ sum_up(const noise_call *c)
 	for (qn_id id = 1; id < c->g->n; id++) {
 		const level *l = &c->of[id];
 
+		if (c->fn != NULL && is_compared(c, id))
+			tell(c, id);
 		if (!(l->signal > 0) || !(l->noise > 0))
 			continue;
-		double db = 10 * (qn_ln(l->signal / l->noise) / qn_ln(10));
+		const double db = decibel(l);
 		sum += db;
 		if (n.values++ == 0 || db < n.least) {
 			n.least = db;
@@ -138,15 +168,17 @@ measure(void *arg, qn_arena *scratch)
 		QN_TRY(d->get(d, i, scratch, &x));
 		QN_TRY(qn_interp_run(real_run, x, keep_real, c));
 		QN_TRY(qn_interp_run(run, x, compare, c));
+		QN_TRY(qn_progress(c->m->env, "noise", i + 1, d->nbatch));
 	}
 	sum_up(c);
 	return QN_OK;
 }
 
 qn_status
-qn_measure_noise(qn_model *m, size_t nin, qn_array *const *in, qn_noise *out)
+qn_measure_noise(qn_model *m, size_t nin, qn_array *const *in, qn_noise_fn *fn, void *user,
+		 qn_noise *out)
 {
-	noise_call c = {.m = m, .nin = nin, .in = in, .out = out};
+	noise_call c = {.m = m, .nin = nin, .in = in, .fn = fn, .user = user, .out = out};
 
 	*out = (qn_noise){0};
 	return qn_guard_model(m, measure, &c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* operator.c - the public side of operators that a host registers. */
+/* operator.c - the public side of operators and calibration methods that a host registers. */
+#include "calibrate/method.h"
 #include "driver/context.h"
 #include "driver/host_struct.h"
 #include "ir/custom.h"
@@ -28,6 +29,30 @@ qn_op_register(qn_ctx *ctx, const qn_op_desc *desc)
 
 	QN_TRY(QN_TAKE(&ctx->env, qn_op_desc, desc, &known));
 	return qn_guard(ctx, add, &(op_call){ctx, &known});
+}
+
+typedef struct method_call {
+	qn_ctx *ctx;
+	const qn_method_desc *desc;
+} method_call;
+
+static qn_status
+add_method(void *arg, qn_arena *scratch)
+{
+	method_call *c = arg;
+
+	(void)scratch;
+	QN_TRY(qn_host_list(&c->ctx->env, "param", c->desc->nparam, c->desc->param));
+	return qn_method_add(&c->ctx->env, &c->ctx->arena, c->desc);
+}
+
+qn_status
+qn_method_register(qn_ctx *ctx, const qn_method_desc *desc)
+{
+	qn_method_desc known;
+
+	QN_TRY(QN_TAKE(&ctx->env, qn_method_desc, desc, &known));
+	return qn_guard(ctx, add_method, &(method_call){ctx, &known});
 }
 
 qn_status

@@ -8,6 +8,7 @@
 #include "driver/host_struct.h"
 #include "driver/pass_rows.h"
 #include "driver/statistics.h"
+#include "driver/undo.h"
 #include "ir/nearest.h"
 #include "passes/passes.h"
 #include "patterns/recipe.h"
@@ -67,26 +68,17 @@ run_in(void *arg, qn_model *m)
 	return QN_OK;
 }
 
-static bool
-holds_graph(const qn_model *m, const qn_arena *graphs)
-{
-	for (size_t i = 0; i < m->ngraph; i++)
-		if (m->graph[i]->arena == graphs)
-			return true;
-	return false;
-}
-
 /* The pass's arena takes the place of the one before when no graph is left there. */
 static void
 keep_graphs(qn_model *m, qn_arena *graphs)
 {
 	qn_arena *old = m->graphs;
 
-	if (!holds_graph(m, graphs)) {
+	if (!qn_model_holds(m, graphs)) {
 		qn_arena_release(graphs);
 	} else {
 		m->graphs = graphs;
-		if (!holds_graph(m, old) && old != m->arena)
+		if (!qn_model_holds(m, old) && old != m->arena && old != qn_box(m)->kept)
 			qn_arena_release(old);
 	}
 }
@@ -203,15 +195,24 @@ run_sequence(qn_pipeline *p)
 			QN_TRY(qn_calibration_lint(p->m, o, p->scratch, &p->crc));
 	if (o->ncalib > 0 && p->m->stage == QN_STAGE_INTEGER && qn_came_quantized(p->m))
 		qn_warn_of_unused(p->m);
-	for (size_t i = 0; i < s.n; i++)
+	for (size_t i = 0; i < s.n; i++) {
+		QN_TRY(qn_progress(p->m->env, "passes", i, s.n));
 		QN_TRY(run_pass(p, s.pass[i]));
-	return QN_OK;
+	}
+	return qn_progress(p->m->env, "passes", s.n, s.n);
 }
 
 typedef struct compile_call {
 	qn_model *m;
 	const qn_compile_opts *opts;
 } compile_call;
+
+static qn_status
+run_passes(void *arg, qn_arena *scratch)
+{
+	(void)scratch;
+	return run_sequence(arg);
+}
 
 static qn_status
 compile(void *arg, qn_arena *scratch)
@@ -221,7 +222,7 @@ compile(void *arg, qn_arena *scratch)
 
 	QN_TRY(qn_compile_opts_check(c->m, c->opts));
 	QN_TRY(qn_quant_opts_of(c->m, c->opts, scratch, &p.quant));
-	return run_sequence(&p);
+	return qn_undoable(c->m, scratch, run_passes, &p);
 }
 
 qn_status

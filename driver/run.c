@@ -47,6 +47,7 @@ sweep(run_call *c, qn_dataset *d, results *r, qn_sweep_fn *done, qn_arena *a)
 	qn_sweep *s;
 
 	QN_TRY(qn_sweep_new(qn_model_entry(c->m), d, a, &s));
+	s->stage = "run";
 	void **user = QN_NEW(a, void *, s->nworker);
 	for (size_t i = 0; i < s->nworker; i++)
 		user[i] = r;

@@ -9,6 +9,7 @@
 #include "driver/context.h"
 #include "driver/host_struct.h"
 #include "driver/summary.h"
+#include "driver/undo.h"
 #include "formats/file.h"
 #include "quern/calibrate.h"
 #include "quern/patterns.h"
@@ -317,6 +318,28 @@ quantize_first(qn_model *m, const qn_compile_opts *o)
 	return qn_compile(m, &first);
 }
 
+static qn_status
+all_steps(void *arg, qn_arena *scratch)
+{
+	stats_call *c = arg;
+
+	if (c->opts->ncalib > 0)
+		QN_TRY(lint(c, scratch));
+	if (c->m->stage == QN_STAGE_FLOAT) {
+		QN_TRY(quantize_first(c->m, c->opts));
+		c->m->scratch = scratch;
+	}
+	return calibrate(c, scratch);
+}
+
+static qn_status
+observe(void *arg, qn_arena *scratch)
+{
+	const stats_call *c = arg;
+
+	return qn_undoable(c->m, scratch, all_steps, arg);
+}
+
 qn_status
 qn_calibrate(qn_model *m, const qn_compile_opts *opts, size_t shard, size_t nshard, qn_stats **out)
 {
@@ -333,11 +356,7 @@ qn_calibrate(qn_model *m, const qn_compile_opts *opts, size_t shard, size_t nsha
 	QN_TRY(check_callbacks(m, o));
 	if (m->stage >= QN_STAGE_CALIBRATED)
 		QN_TRY(qn_calibration_check_stage(m));
-	if (o->ncalib > 0)
-		QN_TRY(qn_guard_model(m, lint, &c));
-	if (m->stage == QN_STAGE_FLOAT)
-		QN_TRY(quantize_first(m, o));
-	return done(&c, qn_guard_model(m, calibrate, &c), out);
+	return done(&c, qn_guard_model(m, observe, &c), out);
 }
 
 int

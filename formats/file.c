@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file.c - the bytes of files, on POSIX systems, and their names.
+/* file.c - the bytes of files, on POSIX systems.
  *
  *   out/net.json    up to QN_FILE_MAPPED bytes: read into memory, where nobody can change them
  *   out/net.bin     of more: mapped; cut short by another program meanwhile, it ends this one with
@@ -11,7 +11,7 @@
 #define _DEFAULT_SOURCE /* madvise */
 #endif
 
-#include "formats/file.h"
+#include "formats/disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -175,7 +175,7 @@ take_bytes(qn_arena *a, const char *path, source *s)
 }
 
 qn_status
-qn_file_map(qn_arena *a, const char *path, const char **data, size_t *n)
+qn_disk_map(qn_arena *a, const char *path, const char **data, size_t *n)
 {
 	qn_files_settle(a, path);
 	return qn_file_map_as_is(a, path, data, n);
@@ -199,38 +199,4 @@ qn_file_map_as_is(qn_arena *a, const char *path, const char **data, size_t *n)
 	*data = s->data;
 	*n = s->n;
 	return QN_OK;
-}
-
-/* ---- names ---- */
-
-const char *
-qn_path_base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
-const char *
-qn_path_folder(qn_arena *a, const char *path)
-{
-	return qn_arena_strn(a, path, (size_t)(qn_path_base(path) - path));
-}
-
-const char *
-qn_path_join(qn_arena *a, const char *folder, const char *name)
-{
-	size_t n = strlen(folder);
-	size_t k = strlen(name);
-	bool slash = n > 0 && folder[n - 1] != '/' && name[0] != '/';
-
-	if (name[0] == '/')
-		n = 0; /* an absolute name stays what it is */
-	char *s = QN_NEW(a, char, n + slash + k + 1);
-	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the name follows */
-	memcpy(s, folder, n);
-	if (slash)
-		s[n] = '/';
-	memcpy(s + n + slash, name, k + 1);
-	return s;
 }

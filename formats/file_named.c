@@ -6,14 +6,9 @@
  *   net.bin -> ../blobs/12ab     taken where model.onnx -> ../blobs/34cd is such a link too, else refused
  *
  * So a model that somebody else wrote opens no file but those that came with it. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700 /* realpath, PATH_MAX */
-#endif
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "formats/file.h"
+#include "formats/disk.h"
 
 /* Parts between '/' that are not empty and not "..". */
 static bool
@@ -32,30 +27,6 @@ stays_below(const char *s)
 	}
 }
 
-/* Whether a path without links is in a folder, which has none either, or below. */
-static bool
-is_in(const char *folder, size_t n, const char *path)
-{
-	return (n == 1 && folder[0] == '/') || (strncmp(path, folder, n) == 0 && path[n] == '/');
-}
-
-/* Whether `path`, all links followed, is in the model's folder or below, or in or below the one where the model itself lies;
- * true also for one that is not there: opening it tells why. */
-static bool
-came_along(const char *folder, const char *model, const char *path)
-{
-	char top[PATH_MAX], real[PATH_MAX];
-
-	if (realpath(path, real) == NULL || realpath(folder[0] != '\0' ? folder : ".", top) == NULL)
-		return true;
-	if (is_in(top, strlen(top), real))
-		return true;
-	if (realpath(model, top) == NULL)
-		return false;
-	const size_t n = (size_t)(strrchr(top, '/') - top);
-	return is_in(top, n > 0 ? n : 1, real);
-}
-
 const char *
 qn_path_named(qn_arena *a, const char *folder, const char *model, const char *name,
 	      const char **wrong)
@@ -65,7 +36,7 @@ qn_path_named(qn_arena *a, const char *folder, const char *model, const char *na
 	*wrong = !stays_below(name)
 			 ? "the file must be in the model's folder or below: no absolute path, "
 			   "no '..', no empty part, no '\\' or ':'"
-		 : !came_along(folder, qn_path_join(a, folder, qn_path_base(model)), path)
+		 : !qn_disk_came_along(folder, qn_path_join(a, folder, qn_path_base(model)), path)
 			 ? "the link leads out of the model's folder; put the file "
 			   "itself there"
 			 : NULL;

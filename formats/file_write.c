@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "formats/commit.h"
-#include "formats/file.h"
+#include "formats/disk.h"
 #include "formats/file_open.h"
 #include "ir/diag.h"
 
@@ -317,7 +317,7 @@ write_all(void *arg, qn_arena *a)
 }
 
 qn_status
-qn_files_write(qn_env *env, const char *folder, size_t n, const qn_file_out *files)
+qn_disk_write(qn_env *env, const char *folder, size_t n, const qn_file_out *files)
 {
 	write_call c = {.folder = folder, .id = qn_tmp_id(), .n = n, .files = files};
 	qn_arena a;
@@ -333,10 +333,4 @@ qn_files_write(qn_env *env, const char *folder, size_t n, const qn_file_out *fil
 	if (status == QN_ENOMEM && env->oom != NULL)
 		qn_env_oom(env);
 	return status;
-}
-
-qn_status
-qn_file_write(qn_env *env, const char *path, const void *data, size_t n)
-{
-	return qn_files_write(env, NULL, 1, &(qn_file_out){.path = path, .data = data, .n = n});
 }

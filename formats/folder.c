@@ -48,23 +48,6 @@ qn_folder_is(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-bool
-qn_name_ends(const char *name, const char *end)
-{
-	size_t n = strlen(name);
-	size_t k = strlen(end);
-
-	if (n < k)
-		return false;
-	for (size_t i = 0; i < k; i++) {
-		char c = name[n - k + i];
-
-		if ((c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c) != end[i])
-			return false;
-	}
-	return true;
-}
-
 /* Paths of the entries that are wanted (NULL: folders), sorted. */
 static qn_status
 list(qn_arena *a, const char *path, qn_wanted_fn *wanted, listing *l)

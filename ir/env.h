@@ -11,6 +11,14 @@
 
 struct qn_diags; /* ir/diag.h */
 
+/* Bytes that the host has added under a path (formats/file_source.c). */
+typedef struct qn_memory_file {
+	const char *path;
+	const void *data;
+	size_t n;
+	struct qn_memory_file *next;
+} qn_memory_file;
+
 typedef struct qn_env {
 	qn_alloc_fn *alloc; /* never NULL */
 	void *alloc_user;
@@ -21,6 +29,7 @@ typedef struct qn_env {
 	const char *trace_pass; /* in which that happens */
 	struct qn_diags *diags; /* where qn_report stores; never NULL */
 	const struct qn_custom *customs; /* operators of the host's (ir/custom.h), the last one registered first */
+	const struct qn_host_method *methods; /* of calibration, of the host (calibrate/method_host.c) */
 	qn_limits limits;       /* 0: the default (ir/limits.h) */
 	jmp_buf *oom;           /* set by the API's entry for the time of a call */
 	size_t threads;         /* that may run samples side by side; 0: 1 */
@@ -32,6 +41,13 @@ typedef struct qn_env {
 	/* Set with the first mapping: bytes that nothing will read soon.  Where they are a mapped
 	 * file's, they need no memory until they are read again. */
 	void (*unneeded)(struct qn_env *env, const void *data, size_t n);
+	qn_memory_file *memory_files; /* of the host */
+	qn_read_file_fn *read_file;   /* NULL: the file system alone */
+	qn_write_file_fn *write_file; /* NULL: the file system */
+	void *files_user;
+	qn_progress_fn *progress; /* NULL: not called, as on the threads beside the caller's */
+	void *progress_user;
+	struct qn_cancel *cancel; /* of the call, shared by its threads (ir/progress.h); NULL: never */
 	size_t chunk_bytes;     /* of the arenas; 0: 64 KiB.  Tests make it small, to have many allocations */
 } qn_env;
 

@@ -79,8 +79,10 @@ make_worker(worker *w, const qn_env *env, gate *g, size_t index)
 	w->env.alloc_user = g;
 	w->env.diags = &w->diags;
 	w->env.pool = NULL;
-	if (index > 0)
+	if (index > 0) {
 		w->env.log = NULL;
+		w->env.progress = NULL;
+	}
 }
 
 qn_status

@@ -116,7 +116,7 @@ measure_noise(given *g, evaluation *e)
 	opts->stop_after = "bind";
 	qn_status status = qn_compile(g->m, opts);
 	if (status == QN_OK)
-		status = qn_measure_noise(g->m, g->data.n, g->data.array, &e->noise);
+		status = qn_measure_noise(g->m, g->data.n, g->data.array, NULL, NULL, &e->noise);
 	e->has_noise = status == QN_OK;
 	/* what these options changed is in the model now; asked for again they would be late */
 	*opts = (qn_compile_opts){.rounding = opts->rounding,

@@ -21,10 +21,56 @@ extern "C" {
 
 /* ---- methods ---- */
 
-/* Method i and one line about it, its parameters with their defaults included; NULL after the
- * last. */
+/* Built-in method i and one line about it, its parameters with their defaults included; NULL
+ * after the last. */
 QN_API const char *qn_method_name(size_t i);
 QN_API const char *qn_method_help(size_t i);
+
+/* What was observed of one value: all samples, all elements. */
+typedef struct qn_observed {
+	size_t size;      /* of the struct in this library */
+	const char *name; /* of its symbol, "conv1.x" */
+	uint64_t count;   /* elements, at least 1 */
+	double min, max;
+	int symmetric;  /* 1: the range becomes [-t, t], t the larger one of both ends */
+	int64_t lo, hi; /* the range of quantized values */
+	/* A histogram: bin i counts the elements in [first + i * width, first + (i + 1) *
+	 * width). */
+	size_t nbin;
+	const uint64_t *bin;
+	double first, width;
+	/* The smallest and the largest element of each batch. */
+	size_t nbatch;
+	const float *batch_min, *batch_max;
+} qn_observed;
+
+/* A number that texts set: "acme.clip:share=0.001". */
+typedef struct qn_method_param {
+	const char *name;
+	double otherwise, least, most; /* the default, and the range of valid values */
+} qn_method_param;
+
+/* A method of the host: how the range of a value is chosen from what was observed. */
+typedef struct qn_method_desc {
+	size_t size;
+	/* "acme.clip": letters, digits and '_' with a dot, which no built-in method has */
+	const char *name;
+	size_t nparam; /* at most 3 */
+	const qn_method_param *param;
+	/* Sets the range of float values that quantized values stand for; what lies outside is
+	 * clipped. Returns 0; anything else, and a range that is not finite or has *lo > *hi, is
+	 * QN_EINVALID (method.callback).  param: in the order of the descriptor.  May be called
+	 * from several threads at a time (qn_config.threads), must set the same for the same
+	 * arguments, and may not call the library. */
+	int (*range)(void *user, const double *param, const qn_observed *value, double *lo,
+		     double *hi);
+	void *user;
+} qn_method_desc;
+
+/* Makes the method known to the context by its name: qn_compile_opts.method, recipes and
+ * statistics may have it from now on.  It lasts as long as the context; texts are copied.
+ * QN_EUSAGE (method.register): something is missing, or the name is taken. */
+QN_API qn_status qn_method_register(qn_ctx *ctx, const qn_method_desc *desc);
 
 /* ---- statistics: observed in parts and merged ---- */
 

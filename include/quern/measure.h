@@ -86,16 +86,32 @@ QN_API const char *qn_metric_help(size_t i);
 
 /* ---- noise of quantization ---- */
 
-/* Signal to quantization noise (SQNR) of a calibrated model that was not requantized yet (stop a
- * compile after bind), on samples: for every quantized value 10 log10 of the sum of squares of
- * the float value over that of the difference, in dB. */
+/* Signal to quantization noise (SQNR) of one quantized value: signal is the sum of squares of the
+ * float value over all samples, noise that of the difference. */
+typedef struct qn_value_noise {
+	size_t size;      /* of the struct in this library */
+	const char *name; /* of the value in the float graph */
+	/* the layers of the file that it was read from, "conv1, relu1"; its name when there are
+	 * none */
+	const char *layers;
+	double signal, noise;
+	/* 10 log10(signal / noise); infinity without a difference, -infinity without a signal */
+	double db;
+} qn_value_noise;
+typedef void qn_noise_fn(void *user, const qn_value_noise *value);
+
 typedef struct qn_noise {
 	size_t values;      /* with a signal and a difference */
 	double mean, least; /* dB over these values */
-	/* the value of the least; lives as long as the model; NULL when values is 0 */
+	/* the layers of the least; lives as long as the model; NULL when values is 0 */
 	const char *worst;
 } qn_noise;
-QN_API qn_status qn_measure_noise(qn_model *m, size_t nin, qn_array *const *in, qn_noise *out);
+
+/* Measures a calibrated model that was not requantized yet (stop a compile after bind) on
+ * samples, and calls fn (may be NULL) for every quantized value in topological order.  Its texts
+ * live for the call. Error: noise.stage. */
+QN_API qn_status qn_measure_noise(qn_model *m, size_t nin, qn_array *const *in, qn_noise_fn *fn,
+				  void *user, qn_noise *out);
 
 #ifdef __cplusplus
 }

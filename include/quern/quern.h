@@ -55,7 +55,16 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+/* On Windows a program that uses the shared library defines QN_SHARED (CMake and pkg-config do). */
+#if defined(_WIN32) || defined(__CYGWIN__)
+#if defined(QN_BUILD_SHARED)
+#define QN_API __declspec(dllexport)
+#elif defined(QN_SHARED)
+#define QN_API __declspec(dllimport)
+#else
+#define QN_API
+#endif
+#elif defined(__GNUC__)
 #define QN_API __attribute__((visibility("default")))
 #else
 #define QN_API
@@ -73,8 +82,9 @@ typedef enum qn_status {
 	QN_EBUDGET = 5,   /* a limit of size or time was exceeded */
 	/* the allocator returned NULL; the context stays usable, the model of the call does not */
 	QN_ENOMEM = 6,
-	QN_EIO = 7,       /* a file could not be read or written */
-	QN_EINTERNAL = 70 /* an internal error of Quern */
+	QN_EIO = 7,        /* a file could not be read or written */
+	QN_ECANCELLED = 8, /* the host's progress callback ended the call */
+	QN_EINTERNAL = 70  /* an internal error of Quern */
 } qn_status;
 
 typedef enum qn_severity { QN_ERROR = 0, QN_WARNING = 1, QN_INFO = 2 } qn_severity;
@@ -95,6 +105,38 @@ typedef int qn_write_fn(void *user, const char *text, size_t n);
 
 /* Receives one line without a newline. */
 typedef void qn_log_fn(void *user, const char *line);
+
+/* How far a call is: `done` of `total` steps of a stage.  Returns 0 to go on; anything else ends
+ * the call with QN_ECANCELLED (cancelled): files are as before, and so is the model, though
+ * passes may have been run.  Called often, on the thread of the call; it must not call the
+ * library with anything of this context.  A call goes through one stage or several, and through
+ * some more than once:
+ *
+ *   "passes"     passes of qn_compile
+ *   "samples"    samples that are checked before a calibration
+ *   "calibrate"  batches that a calibration observes, in each pass over the samples
+ *   "search"     partitions whose scales a calibrate callback finds
+ *   "run", "measure", "noise"     batches of qn_run, qn_measure, qn_measure_noise
+ *   "load", "emit"                steps of reading a model, of writing C
+ *
+ * With several threads, done is an estimate. */
+typedef int qn_progress_fn(void *user, const char *stage, uint64_t done, uint64_t total);
+
+/* What a callback that reads files found. */
+typedef enum qn_file_result {
+	QN_FILE_FOUND = 0,  /* *data and *n are set */
+	QN_FILE_UNKNOWN = 1 /* the library looks in the file system */
+} qn_file_result;
+
+/* Sets *data and *n to the bytes of a file that the library wants to read: what a call names, and
+ * what that file names beside it (weights in a safetensors file, external data of ONNX) under its
+ * path. Returns a qn_file_result; anything else is QN_EIO (file.read).  The bytes must not change
+ * or go until the models and arrays that were read from them are freed.  May be called from
+ * several threads at a time (qn_config.threads), for a file that holds samples. */
+typedef int qn_read_file_fn(void *user, const char *path, const void **data, size_t *n);
+/* Takes a whole file of n bytes that a call would write, one after the other of several.
+ * Anything but 0 is QN_EIO (file.write). */
+typedef int qn_write_file_fn(void *user, const char *path, const void *data, size_t n);
 
 /* ---- contexts ---- */
 
@@ -134,8 +176,13 @@ typedef struct qn_config {
 	void *log_user;
 	/* run samples in parallel in compile, run and measure; 0: 1; the results are the same */
 	int threads;
-	qn_simd_kind simd; /* the best that may be used */
-	qn_limits limits;  /* exceeding one is QN_EBUDGET with its name, "limit.nodes" */
+	qn_simd_kind simd;        /* the best that may be used */
+	qn_limits limits;         /* exceeding one is QN_EBUDGET with its name, "limit.nodes" */
+	qn_progress_fn *progress; /* NULL: not called */
+	void *progress_user;
+	qn_read_file_fn *read_file;   /* NULL: files of the file system, and those of qn_file_add */
+	qn_write_file_fn *write_file; /* takes the place of the file system; NULL: it is written */
+	void *files_user;             /* of both */
 } qn_config;
 
 /* config NULL: defaults.  NULL when out of memory, or when config has a size or members that this
@@ -175,6 +222,15 @@ QN_API void qn_diag_clear(qn_ctx *ctx);
  * the next call that writes to the folder carries out; that call also removes temporary files of
  * dead processes. Errors (QN_EIO): file.write; file.lock: another program holds the folder for a
  * minute; file.commit: the files from before could not be put back. */
+
+/* Makes n bytes of the host known under a path: calls that read it from now on read them, before
+ * they ask qn_config.read_file or the file system: models with the files that they name, samples,
+ * labels, statistics, recipes, encodings.  The path's extension names the format; folders cannot
+ * be added.  The bytes are not copied: they must not change or go until the models and arrays
+ * that were read from them are freed.  A path that was added before gets the new bytes. */
+QN_API qn_status qn_file_add(qn_ctx *ctx, const char *path, const void *data, size_t n);
+/* Forgets the path; what was read from its bytes still uses them.  0: it was not added. */
+QN_API int qn_file_remove(qn_ctx *ctx, const char *path);
 
 /* Writes a file of the host in the same way. */
 QN_API qn_status qn_write_file(qn_ctx *ctx, const char *path, const void *data, size_t n);
@@ -547,6 +603,24 @@ typedef struct qn_emit_info {
 	size_t weight_bytes; /* of all constants */
 	size_t steps;        /* kernel calls of one run */
 } qn_emit_info;
+
+/* A buffer of the activation arena. */
+typedef struct qn_plan_buffer {
+	size_t size;      /* of the struct in this library */
+	const char *name; /* the value that the step computes */
+	/* "result"; "work": memory that its kernel needs while it runs; "constants": a copy of
+	 * those that the kernel cannot read from program memory */
+	const char *use;
+	size_t offset, bytes; /* in the arena; a result may lie where an operand ends its life */
+	size_t first, last;   /* steps in which it lives, from 0 */
+} qn_plan_buffer;
+typedef void qn_plan_fn(void *user, const qn_plan_buffer *buffer);
+
+/* Plans the memory of an integer model as qn_emit would with these options, and calls fn for each
+ * buffer in the order of the steps; nothing is emitted.  Results that are written straight into
+ * the caller's output buffers are not in the arena.  opts NULL: defaults.  info may be NULL. */
+QN_API qn_status qn_memory_plan(qn_model *m, const qn_emit_opts *opts, qn_plan_fn *fn, void *user,
+				qn_emit_info *info);
 
 /* Writes the C files and NAME.report.json of an integer model into a folder, which is created if
  * needed: all files or none.  opts NULL: defaults.  info may be NULL. */

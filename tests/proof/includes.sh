@@ -17,7 +17,7 @@ system_ok() {
 	assert.h | ctype.h | errno.h | fenv.h | float.h | limits.h | locale.h | math.h | setjmp.h | stdalign.h | \
 		stdarg.h | stdbool.h | stddef.h | stdint.h | stdio.h | stdlib.h | string.h) [ "$2" != kernels ] || [ "$1" = stdint.h ] || [ "$1" = string.h ] ;;
 	fcntl.h | unistd.h | sys/mman.h | sys/stat.h | sys/types.h | xlocale.h) [ "$2" = formats ] || { [ "$2" = ir ] && [ "$1" = xlocale.h ]; } ;;
-	sanitizer/asan_interface.h) [ "$2" = ir ] ;;
+	sanitizer/asan_interface.h | stdatomic.h) [ "$2" = ir ] ;;
 	pthread.h) [ "$2" = runtime ] ;;
 	arm_mve.h | arm_neon.h | immintrin.h) [ "$2" = kernels ] || [ "$2" = runtime ] ;; # of the compiler, for its target's vectors
 	signal.h) [ "$2" = runtime ] || [ "$2" = formats ] ;;

@@ -112,6 +112,12 @@ register_op(const bench *b, const void *s)
 }
 
 static qn_status
+register_method(const bench *b, const void *s)
+{
+	return qn_method_register(b->ctx, s);
+}
+
+static qn_status
 match(const bench *b, const void *s)
 {
 	return qn_pattern_match(qn_pat_any(b->ctx), qn_model_main(b->m), 0, s, NULL, NULL, NULL);
@@ -260,6 +266,7 @@ holds_for_every_struct(void **state)
 		ROW(qn_compile_opts, observe, "calibrate.no-data"),
 		ROW(qn_measure_opts, measure, "data.count"),
 		ROW(qn_emit_opts, emit, "emit.stage"),
+		ROW(qn_method_desc, register_method, "method.register"),
 		ROW(qn_quant_type, quantize_as, "quantize.bits"),
 		ROW(qn_quantizer, one_quantizer, "quantizer.register"),
 		ROW(qn_rewrite_rule, one_rule, "pattern.context"),

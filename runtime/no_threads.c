@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* no_threads.c - a build without threads (QUERN_THREADS=OFF): pool.c, parallel.c and lock.c for one
+ * worker, the calling thread. */
+#include "ir/diag.h"
+#include "runtime/parallel.h"
+#include "runtime/pool.h"
+
+struct qn_lock {
+	char nothing;
+};
+
+qn_lock *
+qn_lock_new(qn_arena *a)
+{
+	return QN_NEW(a, qn_lock, 1);
+}
+
+void
+qn_lock_take(qn_lock *lock)
+{
+	(void)lock;
+}
+
+void
+qn_lock_give(qn_lock *lock)
+{
+	(void)lock;
+}
+
+void
+qn_pool_close(qn_env *env)
+{
+	(void)env;
+}
+
+size_t
+qn_parallel_workers(const qn_env *env, size_t n)
+{
+	(void)env;
+	return n < 1 ? n : 1;
+}
+
+qn_status
+qn_parallel(qn_env *env, size_t nworker, qn_worker_fn *fn, void *user)
+{
+	qn_status status = QN_OK;
+
+	/* An arena for each share, as a worker has one; when memory runs out it belongs to nobody
+	 * before it is released, so the jump is caught here and goes on. */
+	for (size_t i = 0; i < nworker && status == QN_OK; i++) {
+		jmp_buf here;
+		jmp_buf *const before = env->oom;
+		qn_arena scratch;
+		volatile bool starved = true;
+
+		qn_arena_init(&scratch, env);
+		env->oom = &here;
+		if (setjmp(here) == 0) {
+			status = fn(user, i, &scratch);
+			starved = false;
+		}
+		env->oom = before;
+		qn_arena_release(&scratch);
+		if (starved)
+			qn_env_oom(env);
+	}
+	return status;
+}
