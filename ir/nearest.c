@@ -13,7 +13,8 @@
 enum {
 	LONGEST = 64, /* letters that are compared, after what is equal at both ends */
 	MOST = 3,     /* changes */
-	PREFIX = 3    /* letters of a name that stand for the whole of it */
+	PREFIX = 3,   /* letters of a name that stand for the whole of it */
+	WORD = 2      /* letters of a part between separators that does */
 };
 
 static int
@@ -62,13 +63,30 @@ changes(const char *a, int n, const char *b, int k)
 	return row[n % 3][k];
 }
 
-/* Twice the changes from a to b; INT_MAX when these are more than a typo or an abbreviation makes. */
+/* Whether a stands at the beginning or the end of b as words of its own: m4 in cortex-m4, fc in fc.x. */
+static bool
+is_part(const char *a, size_t n, const char *b, size_t k)
+{
+	static const char between[] = "-_./:";
+	bool first = n >= WORD && n < k && strchr(between, b[n]) != NULL;
+	bool last = n >= WORD && n < k && strchr(between, b[k - n - 1]) != NULL;
+
+	for (size_t i = 0; i < n && (first || last); i++) {
+		first = first && same(a[i], b[i]);
+		last = last && same(a[i], b[k - n + i]);
+	}
+	return first || last;
+}
+
+/* Twice the changes from a to b; more than any of these where a is a part of b; INT_MAX when these are more than a typo or an abbreviation makes. */
 static int
 distance(const char *a, const char *b)
 {
 	size_t n = strlen(a), k = strlen(b), equal = 0;
 	const size_t longer = n > k ? n : k;
 
+	if (is_part(a, n, b, k))
+		return 2 * LONGEST + (k - n < LONGEST ? (int)(k - n) : LONGEST);
 	for (; n > 0 && k > 0 && same(*a, *b); a++, b++, n--, k--)
 		equal++;
 	if (equal >= PREFIX &&

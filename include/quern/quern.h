@@ -193,9 +193,9 @@ QN_API void qn_close(qn_ctx *ctx);
 /* "0.1.0" */
 QN_API const char *qn_version(void);
 
-/* For "did you mean": the nearer of two known names to a mistyped or shortened one, `best` when
- * both are as near, NULL when neither is near (or NULL).  Case does not count.  Begin with NULL
- * and call it for each known name: best = qn_nearer_name(wanted, best, name). */
+/* For "did you mean": the nearer of two known names to a mistyped or shortened one (also a word of
+ * it: m4 for cortex-m4), `best` when both are as near, NULL when neither is near (or NULL).  Case
+ * does not count.  Begin with NULL and call it for each known name: best = qn_nearer_name(wanted, best, name). */
 QN_API const char *qn_nearer_name(const char *wanted, const char *best, const char *name);
 
 /* ---- diagnostics: kept until cleared, at most 100; later ones are only counted ---- */

@@ -58,6 +58,23 @@ test_case_and_beginnings(void **state)
 	assert_null(nearest("at"));
 }
 
+/* Words of a name, between its separators; letters inside a word are not one. */
+static void
+test_words_of_a_name(void **state)
+{
+	static const char *const names[] = {"generic", "cortex-m4", "cortex-m33", "fc.x"};
+
+	(void)state;
+	assert_string_equal(qn_nearest_name("m4", 4, names), "cortex-m4");
+	assert_string_equal(qn_nearest_name("M33", 4, names), "cortex-m33");
+	assert_string_equal(qn_nearest_name("fc", 4, names), "fc.x");
+	assert_null(qn_nearest_name("x", 4, names));
+	assert_null(qn_nearest_name("ic", 4, names));
+	assert_string_equal(nearest("mask"), "attention_mask");
+	assert_string_equal(nearest("MatMul_quant"),
+			    "/model/encoder/layers.0/self_attn/q_proj/MatMul_quant");
+}
+
 static void
 test_too_far(void **state)
 {
@@ -90,9 +107,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_typos),
-		cmocka_unit_test(test_case_and_beginnings),
-		cmocka_unit_test(test_too_far),
+		cmocka_unit_test(test_typos),           cmocka_unit_test(test_case_and_beginnings),
+		cmocka_unit_test(test_words_of_a_name), cmocka_unit_test(test_too_far),
 		cmocka_unit_test(test_one_by_one),
 	};
 
