@@ -169,6 +169,17 @@ fits(const qn_type *want, const qn_type *have, qn_fit fit)
 	return wants == has;
 }
 
+/* All dims from w on are those of the samples from h on. */
+static bool
+same_dims(const qn_type *want, int32_t w, const qn_type *have, int32_t h)
+{
+	bool equal = want->rank - w == have->rank - h && want->rank > w;
+
+	for (; equal && w < want->rank; w++, h++)
+		equal = want->dim[w] == have->dim[h];
+	return equal;
+}
+
 /* What to do about samples of another shape. */
 static const char *
 shape_hint(const qn_type *want, const qn_source *s)
@@ -181,6 +192,19 @@ shape_hint(const qn_type *want, const qn_source *s)
 	    have[2] == dim[3])
 		return "; the model takes channels first: save the samples in this layout (numpy: "
 		       "x.transpose(0, 3, 1, 2))";
+	if (want->rank == 4 && s->type->rank == 4 && have[1] == dim[3] && have[2] == dim[1] &&
+	    have[3] == dim[2])
+		return "; the model takes channels last: save the samples in this layout (numpy: "
+		       "x.transpose(0, 2, 3, 1))";
+	if (same_dims(want, 1, s->type, 0))
+		return "; this is one sample without dimension 0: add it (numpy: x[None])";
+	if (want->rank > 1 && dim[want->rank - 1] == 1 && s->type->rank == want->rank - 1 &&
+	    fits(want, s->type, QN_FIT_SQUEEZE))
+		return "; the last dimension, the channels, is missing: add it (numpy: x[..., "
+		       "None])";
+	if (fits(want, s->type, s->type->rank == 2 ? QN_FIT_COUNT : QN_FIT_SQUEEZE))
+		return "; the number of elements is the same: save the samples in this shape "
+		       "(numpy: x.reshape)";
 	return "";
 }
 

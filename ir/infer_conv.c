@@ -26,6 +26,15 @@ qn_infer_pads(const qn_graph *g, const qn_node *n, int32_t padding, int32_t coun
 			      qn_enum_table[QN_ENUM_padding].names[padding]);
 }
 
+/* Where another axis of the weights has as many elements as the data has channels in a group. */
+static const char *
+layout_hint(const qn_type *w, int64_t channels)
+{
+	const bool moved = w->rank == 4 && (w->dim[1] == channels || w->dim[2] == channels);
+
+	return moved ? "; weights are [out, height, width, in / groups]: transpose them" : "";
+}
+
 bool
 qn_infer_groups(const qn_graph *g, const qn_node *n, int64_t groups, int64_t in, int64_t out,
 		int64_t each)
@@ -35,9 +44,10 @@ qn_infer_groups(const qn_graph *g, const qn_node *n, int64_t groups, int64_t in,
 	if (in != QN_DYNAMIC && each != QN_DYNAMIC && (in % groups != 0 || in / groups != each))
 		ok = qn_infer_error(g, n, "shape.channels",
 				    "the data has %lld channels in %lld groups, the weights '%s' "
-				    "take %lld per group",
+				    "take %lld per group%s",
 				    (long long)in, (long long)groups,
-				    qn_graph_node(g, n->in[1])->name, (long long)each);
+				    qn_graph_node(g, n->in[1])->name, (long long)each,
+				    layout_hint(qn_infer_in(g, n, 1), in / groups));
 	if (out != QN_DYNAMIC && out % groups != 0)
 		ok = qn_infer_error(g, n, "shape.channels",
 				    "%lld output channels cannot be split into %lld groups",

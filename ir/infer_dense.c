@@ -23,9 +23,12 @@ qn_infer_dense(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	const qn_type *w = qn_infer_in(g, n, 1);
 	if (!qn_dim_fits(dim(x, 1), dim(w, 1)))
 		ok = qn_infer_error(g, n, "shape.channels",
-				    "the data has %lld features, the weights '%s' take %lld",
+				    "the data has %lld features, the weights '%s' take %lld%s",
 				    (long long)dim(x, 1), qn_graph_node(g, n->in[1])->name,
-				    (long long)dim(w, 1));
+				    (long long)dim(w, 1),
+				    dim(x, 1) == dim(w, 0)
+					    ? ": weights are [outputs, inputs]; transpose them"
+					    : "");
 	if (n->nin == 3)
 		ok = qn_infer_vector(g, n, 2, dim(w, 0)) && ok;
 	qn_shape y = {2, {dim(x, 0), dim(w, 0)}};

@@ -54,6 +54,8 @@ json 'attribute value' attr.value "invalid value 'true' of attribute 'min' of cl
 json value graph.value.undefined "unknown input, constant or node 'wieghts'; did you mean 'weights'?" 's/"weights"\]/"wieghts"]/'
 json output graph.value.undefined "unknown input, constant or node 'scor'; did you mean 'score'?" 's/\["score"\]/["scor"]/'
 json stage json.value "invalid value 'flaot' of 'stage' (expected float, symbolic, calibrated or integer); did you mean 'float'?" 's/"float"/"flaot"/'
+json 'layout of dense weights' shape.channels "the data has 4 features, the weights 'weights' take 2: weights are [outputs, inputs]; transpose them" 's/tensor<2x4xf32>/tensor<4x2xf32>/'
+text 'layout of convolution weights' shape.channels "weights are [out, height, width, in / groups]: transpose them" '/graph/s/.*/&\n%w = const : tensor<3x3x1x8xf32> rand 1/; s/avg_pool.*/conv2d %image, %w/'
 json type type.unknown "unknown element type at 'float32>'; did you mean 'f32'?" 's/4xf32>"}\]/4xfloat32>"}]/'
 text op op.unknown "node 'pooled': unknown op 'avgpool'; did you mean 'avg_pool'?" 's/avg_pool/avgpool/'
 text attribute attr.unknown "unknown attribute 'paddin' of avg_pool|; did you mean 'padding'?" 's/padding=/paddin=/'
