@@ -44,10 +44,22 @@ declined_because(const qn_step *s, const qn_step_facts *f, const qn_kernel *k, q
 	return qn_buf_str(&b);
 }
 
+/* The row of a kernel whose result does not lie over an operand; NULL: k is that row, or there is none. */
+static const qn_kernel *
+row_beside(const qn_emit_form *form, const qn_kernel *k)
+{
+	for (size_t i = 0; i < form->nkernel && k->in_place != 0; i++)
+		if (form->kernel[i].in_place == 0 && form->kernel[i].name != NULL &&
+		    strcmp(form->kernel[i].name, k->name) == 0)
+			return &form->kernel[i];
+	return NULL;
+}
+
 static void
 put_declined(qn_buf *b, const qn_plan *p, const qn_step *s, size_t width)
 {
 	const qn_emit_form *form = qn_emit_form_of(p->g, qn_graph_node(p->g, s->core));
+	const char *const own = qn_step_function(p->g, s, b->arena);
 	const char *name = NULL, *why = NULL;
 	qn_step asked = s->strip != NULL ? *s->strip->conv : *s;
 
@@ -64,10 +76,18 @@ put_declined(qn_buf *b, const qn_plan *p, const qn_step *s, size_t width)
 		if (why == NULL)
 			continue;
 		name = qn_step_function(p->g, &asked, b->arena);
+		const qn_kernel *beside = row_beside(form, asked.kernel);
+		const char *other =
+			beside != NULL ? declined_because(s, &f, beside, b->arena) : NULL;
+		const char *how = beside == NULL || (other != NULL && strcmp(other, why) == 0)
+					  ? ""
+					  : " (in place)";
+		if (own != NULL && *how == '\0' && strcmp(own, name) == 0)
+			continue; /* the kernel of the step, for another storage type */
 		if (last != NULL && as != NULL && strcmp(last, name) == 0 && strcmp(as, why) == 0)
 			continue; /* the same kernel over its operand */
 		pad(b, width + 2);
-		qn_buff(b, "not %s: %s\n", name, why);
+		qn_buff(b, "not %s%s: %s\n", name, how, why);
 	}
 }
 

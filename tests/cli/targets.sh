@@ -7,7 +7,7 @@ E=$QUERN_SOURCE/examples/digits
 
 silent list targets
 has_words list stdout 'generic|cortex-m0plus|cortex-m4|DSP extension|rv32imc|aarch64-dotprod|SDOT'
-usage unknown "--target: invalid value 'm4' (expected generic, cortex-m0plus" compile "$E/digits.json" --calib "$E/calib.npy" --target m4 -o out
+usage unknown "--target: invalid value 'm4' (expected generic, cortex-m0plus|; did you mean 'cortex-m4'?" compile "$E/digits.json" --calib "$E/calib.npy" --target m4 -o out
 
 good generic compile -q "$E/digits.json" --calib "$E/calib.npy" -o generic
 good named compile -q "$E/digits.json" --calib "$E/calib.npy" --target generic -o named
@@ -19,7 +19,8 @@ good m4 compile -q "$E/digits.json" --calib "$E/calib.npy" --target cortex-m4 -o
 has_words report m4/digits.report.json '"target": "cortex-m4"|"kernel": "qn_conv2d_relu_dsp"|"kernel": "qn_depthwise3_relu_dsp"|"work_bytes": '
 has_words header m4/digits.h 'target    cortex-m4'
 good explain compile -q "$E/digits.json" --calib "$E/calib.npy" --target cortex-m4 --explain kernels -o m4
-has_words explain stdout 'conv1_acc |conv2d + requantize: qn_conv2d_relu_dsp, |not qn_depthwise3_dsp: it is not depthwise|flat  |no call'
+has_words explain stdout 'conv1_acc |conv2d + requantize: qn_conv2d_relu_dsp, |not qn_depthwise3_dsp: it is not depthwise|flat  |no call|not qn_conv2d_relu_dsp (in place): its result is not of the same'
+grep -q 'not qn_softmax_s8' stdout && fail explain "a kernel is declined that the step has" stdout
 usage optimize "--optimize|'fast'|balanced, speed or size" compile "$E/digits.json" --calib "$E/calib.npy" --optimize fast -o out
 good size compile -q "$E/digits.json" --calib "$E/calib.npy" --target cortex-m4 --optimize size --explain kernels -o size
 has_words size-why stdout 'qn_conv2d_s8|not qn_conv2d_by4_s8: plain kernels are requested (optimize size)'
