@@ -15,7 +15,8 @@
 #define AARCH64_LACKS(macro)                                                                       \
 	"(!defined(__aarch64__) || defined(__ARM_BIG_ENDIAN) || !defined(" macro "))"
 
-#define SCALAR .features = QN_TARGET_SCALAR, .help = "three products in two words"
+#define SCALAR                                                                                     \
+	.features = QN_TARGET_SCALAR, .help = "three 8-bit products by two 32-bit multiplications"
 
 static const qn_target targets[] = {
 	{.name = "generic", .help = "any C99 or C++11 compiler (default)"},
@@ -23,7 +24,7 @@ static const qn_target targets[] = {
 	{.name = "cortex-m3", SCALAR},
 	{.name = "cortex-m4", DSP, .help = "DSP extension: two products per instruction"},
 	{.name = "cortex-m7", DSP, .help = "as cortex-m4"},
-	{.name = "cortex-m33", DSP, .help = "as cortex-m4; for cores that have the extension"},
+	{.name = "cortex-m33", DSP, .help = "as cortex-m4; for cores with the DSP extension"},
 	{.name = "cortex-m55",
 	 .features = QN_TARGET_VECTORS,
 	 .lacks = "!defined(__ARM_FEATURE_MVE)",
@@ -37,7 +38,7 @@ static const qn_target targets[] = {
 	{.name = "aarch64",
 	 .features = QN_TARGET_VECTORS | QN_TARGET_PAIRS,
 	 .lacks = AARCH64_LACKS("__ARM_NEON"),
-	 .help = "NEON, which all have: 8 products per instruction"},
+	 .help = "NEON, which every aarch64 has: 8 products per instruction"},
 	{.name = "aarch64-dotprod",
 	 .features = QN_TARGET_VECTORS,
 	 .lacks = AARCH64_LACKS("__ARM_FEATURE_DOTPROD"),

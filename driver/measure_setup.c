@@ -154,11 +154,12 @@ find_labels(qn_measurement *c, qn_arena *a)
 				 c->window, c->scoring.name == NULL ? ": no score is given" : "");
 	QN_TRY(qn_labels_for(c->m, o->labels, s, c->samples / c->window, a, &c->label));
 	if (c->label == NULL && (o->ntop > 0 || (c->nwant == 0 && o->score == NULL)))
-		return qn_report(c->m->env, QN_EUSAGE, "data.labels", from,
-				 "the samples have no classes: give labels, one integer per "
-				 "sample, or a folder with one subfolder per class, or a reference "
-				 "to compare with (--against, --targets; with --calib it is the "
-				 "float model)");
+		return qn_report(
+			c->m->env, QN_EUSAGE, "data.labels", from,
+			"the samples have no classes: give labels, one integer per "
+			"sample (--labels), or a folder with one subfolder per class; or "
+			"compare with a reference: --against MODEL, --targets FILE.npy, or "
+			"--calib FILE, which compares the integer model with the float one");
 	if (c->label != NULL)
 		QN_TRY(check_labels(c, o->labels != NULL ? o->labels->name : from));
 	if (c->label != NULL && c->out[0].each > 1 && !c->scoring.of_input && c->window == 1)

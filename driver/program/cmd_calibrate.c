@@ -41,8 +41,9 @@ check_output(const char *name, const char *output, const char *model)
 	size_t n = strlen(output);
 
 	if (n < 6 || (strcmp(output + n - 5, ".json") != 0 && strncmp(output, "/dev/", 5) != 0)) {
-		fprintf(stderr, "quern %s: -o '%s': statistics are JSON, called FILE.json\n", name,
-			output);
+		fprintf(stderr,
+			"quern %s: -o '%s': statistics are written to FILE.json\n",
+			name, output);
 		return QN_EUSAGE;
 	}
 	if (model != NULL && program_same_file(output, model)) {
@@ -131,7 +132,8 @@ int
 cmd_merge(const options *o)
 {
 	if (o->output == NULL) {
-		fprintf(stderr, "quern merge: -o FILE.json is needed\ntry: quern merge --help\n");
+		fprintf(stderr,
+			"quern merge: missing option: -o FILE.json\ntry: quern merge --help\n");
 		return QN_EUSAGE;
 	}
 	if (check_output("merge", o->output, NULL) != 0)

@@ -163,7 +163,8 @@ cmd_eval(const options *o)
 	given g = {.o = o};
 
 	if (o->ndata == 0) {
-		fprintf(stderr, "quern eval: --data is needed (try: quern eval --help)\n");
+		fprintf(stderr,
+			"quern eval: missing option: --data FILE\ntry: quern eval --help\n");
 		return QN_EUSAGE;
 	}
 	if (o->label_column != NULL && o->labels == NULL) {

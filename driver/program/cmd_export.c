@@ -98,7 +98,11 @@ int
 cmd_export(const options *o)
 {
 	if (o->output == NULL || program_same_file(o->output, o->model)) {
-		fprintf(stderr, "quern export: -o FILE is needed, another file than the model\n");
+		fputs(o->output == NULL
+			      ? "quern export: missing option: -o FILE\ntry: quern export --help\n"
+			      : "quern export: -o FILE would overwrite the model; give another "
+				"name\n",
+		      stderr);
 		return QN_EUSAGE;
 	}
 	if (choose(o) < 0)

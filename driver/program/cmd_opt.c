@@ -27,8 +27,7 @@ choose_format(const char *name, const options *o, qn_format *out)
 		return true;
 	}
 	fprintf(stderr,
-		"quern %s: -o '%s': a model in JSON is called FILE.json, one in text form "
-		"FILE.qir\n",
+		"quern %s: -o '%s': a model is written to FILE.json, or as text to FILE.qir\n",
 		name, o->output);
 	return false;
 }
@@ -88,7 +87,8 @@ int
 cmd_import(const options *o)
 {
 	if (o->output == NULL) {
-		fprintf(stderr, "quern import: -o FILE.json or -o FILE.qir is missing\n");
+		fprintf(stderr, "quern import: missing option: -o FILE.json or -o FILE.qir\ntry: "
+				"quern import --help\n");
 		return QN_EUSAGE;
 	}
 	return change_and_write("import", o);

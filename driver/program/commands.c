@@ -63,8 +63,10 @@ const command command_rows[] = {
 	 "Runs the float model on samples and records what the calibration method needs to know of "
 	 "every activation. Shards may be observed anywhere and are merged with quern merge; the "
 	 "ranges are bit for bit those of one run. A method of several passes takes its shards "
-	 "once "
-	 "a pass, with --stats and the merged statistics of the pass before.",
+	 "once a pass, with --stats and the merged statistics of the pass before.\n\n"
+	 "Without -o nothing is saved: the command prints a table of the ranges, and --explain "
+	 "VALUE "
+	 "the histogram of one value.",
 	 "  quern calibrate " DIGITS " " CALIB " \\\n"
 	 "        --method kl --explain conv1.x\n"
 	 "  quern calibrate " DIGITS " " CALIB " \\\n"
@@ -110,7 +112,11 @@ const command command_rows[] = {
 	 "  quern export " DIGITS " " CALIB " -o digits.onnx", 1, 1, cmd_export},
 	{"inspect", CMD_INSPECT, "MODEL [--svg FILE.svg] [--dot FILE.dot]",
 	 "show sizes, inputs, outputs and nodes of a model, or its graph as an image",
-	 "Colours of the image: float values, quantized values, accumulators, casts, constants.",
+	 "Prints the stage, inputs, outputs and sizes of a model of any stage, then one line for "
+	 "each "
+	 "node: its name, op, inputs, type, and multiplications (MACs).\n\n"
+	 "--svg needs Graphviz. Colors in the image: float values, quantized values, accumulators, "
+	 "casts, constants.",
 	 "  quern inspect " DIGITS "\n"
 	 "  quern inspect " DIGITS " --svg digits.svg",
 	 1, 1, cmd_inspect},
@@ -140,11 +146,10 @@ const command command_rows[] = {
 	{"supported-ops", CMD_SUPPORTED, "[--markdown]",
 	 "list the operators: their kernels, and what is read of ONNX and TFLite",
 	 "The first table says whether an op has a kernel for f32 values and for signed 8-bit, "
-	 "unsigned 8-bit and 16-bit quantized values, and whether it is emitted as C. After it "
-	 "stand "
-	 "the operators of ONNX, with the versions of its operator set, and of TFLite that are "
-	 "read; "
-	 "an operator that is read may still have attributes that are refused, with a reason.",
+	 "unsigned 8-bit and 16-bit quantized values, and whether it is emitted as C. It is "
+	 "followed by the operators of ONNX, with the versions of its operator set, and of TFLite "
+	 "that are read; an operator that is read may still have attributes that are refused, with "
+	 "a reason.",
 	 "  quern supported-ops\n"
 	 "  quern supported-ops --markdown",
 	 0, 0, cmd_supported_ops},

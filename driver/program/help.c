@@ -122,7 +122,7 @@ print_names(const option_row *r)
 void
 help_command(const command *c)
 {
-	printf("usage: quern %s %s\n\n", c->name, c->synopsis);
+	printf("usage: quern %s%s%s\n\n", c->name, *c->synopsis != '\0' ? " " : "", c->synopsis);
 	print_wrapped(c->about, 0, 0);
 	printf("\nexample:\n%s\n", c->example);
 	for (int g = 0; g < NGROUP; g++)

@@ -20,7 +20,7 @@ run(int argc, char **argv)
 		help_program(stdout);
 		return 0;
 	}
-	if (strcmp(argv[1], "--version") == 0) {
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
 		printf("quern %s\n", qn_version());
 		return 0;
 	}

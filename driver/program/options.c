@@ -218,9 +218,9 @@ options_parse(const command *c, int argc, char **argv, options *o)
 			if (value == NULL || *value == '\0')
 				return usage_error(c, "option needs a value", r->name);
 			if (!joined && is_option(c, value))
-				return usage_error(
-					c, "option needs a value; an option stands after it",
-					r->name);
+				return usage_error(c,
+						   "option needs a value, but an option follows it",
+						   r->name);
 		} else if (arg[n] == '=') {
 			return usage_error(c, "option takes no value", r->name);
 		}

@@ -32,8 +32,8 @@ const option_row option_rows[] = {
 	 .value = "NAME[:PARAM=VALUE,…]", .name_of = qn_method_name,
 	 .names = "calibration methods, with their parameters and defaults",
 	 .name_help = qn_method_help,
-	 .help = "how a range is chosen from the samples (default: minmax); the methods stand "
-		 "below"},
+	 .help = "how a range is chosen from the samples (default: minmax); they are "
+		 "listed below"},
 	{"--stats", 0, GROUP_CALIBRATION, QUANTIZING, TEXT(stats), .value = "FILE.json",
 	 .help = "statistics of quern calibrate instead of samples"},
 	{"--encodings", 0, GROUP_CALIBRATION, QUANTIZING & ~(unsigned)CMD_CALIBRATE,
@@ -68,8 +68,8 @@ const option_row option_rows[] = {
 	 .help = "classes of the samples: .npy, an .npz with labels, or a .csv (default: the "
 		 "subfolders of a folder)"},
 	{"--label-column", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(label_column), .value = "NAME|N",
-	 .help = "column of a .csv that holds labels (default: the one called label, else the "
-		 "last)"},
+	 .help = "column of a .csv that holds labels (default: the one with the name label, else "
+		 "the last)"},
 	{"--against", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(against), .value = "MODEL",
 	 .help = "compare with the outputs of this model on the same samples"},
 	{"--targets", 0, GROUP_EVALUATION, CMD_EVAL, LIST(target), .value = "FILE.npy",
@@ -111,7 +111,8 @@ const option_row option_rows[] = {
 	 .help = "rules that choose storage types, granularity and methods for parts of the graph "
 		 "(docs/quantization.md)"},
 	{"--skip", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_QUANTIZE, TEXT(skip), .value = "WORD,…",
-	 .help = "layers that stay float: first, last, name:GLOB, op:OP"},
+	 .help = "layers that stay float, to compare accuracy with eval: first, last, name:GLOB, "
+		 "op:OP; C cannot be written for them"},
 	{"--align", 0, GROUP_QUANTIZATION, LOWERING | CMD_EVAL, .kind = OPT_MAYBE,
 	 .offset = offsetof(options, align), .value = "[=BITS]",
 	 .help = "round scales to integers of BITS bits, 8 (default) to 15, times powers of two"},

@@ -153,7 +153,7 @@ usage method-parameter "method.param|'q' of calibration method kl_ort (expected 
 usage method-value "method.value|parameter p of calibration method percentile|50" $c --method percentile:p=10 -o o.json
 usage method-steps "method.value|'1' of parameter steps of calibration method output (expected an integer from 2 to 1000)" $c --method output:steps=1 -o o.json
 usage method-observes-nothing 'stats.method|global' $c --method global -o o.json
-usage merge-without-output '-o FILE.json is needed' merge kl.json
+usage merge-without-output 'missing option: -o FILE.json' merge kl.json
 usage merge-nothing 'missing argument' merge -o o.json
 usage weight-method "--weight-method|'median'|max or mse" compile m.json --calib x.npy --weight-method median -o o.json
 

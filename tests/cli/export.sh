@@ -271,7 +271,8 @@ for f in byend.json byend.encodings; do
 	good "$f" export -q bound.json -o "$f"
 	cmp -s "$f" encodings.json || fail "$f" "not the encodings"
 done
-refuses output "-o FILE is needed" export "$E/digits.json"
+refuses output "missing option: -o FILE|try: quern export --help" export "$E/digits.json"
+refuses 'output over the model' "would overwrite the model" export "$E/digits.json" -o "$E/digits.json"
 cases=$((cases + 1))
 run export -q before.json -o x.onnx
 [ "$code" -eq 1 ] || fail integer "exit code $code" stderr

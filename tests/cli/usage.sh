@@ -17,6 +17,12 @@ for help in --help -h help; do
 	silent "$help" "$help"
 	has_words "$help" stdout "usage: quern|exit codes|${commands// /|}"
 done
+silent 'version as a command' version
+has_words version stdout 'quern '
+silent 'help of inspect' inspect --help
+has_words 'help of inspect' stdout 'Prints the stage, inputs, outputs and sizes|Colors in the image'
+silent 'help of targets' targets --help
+grep -q '^usage: quern targets$' stdout || fail 'help of targets' "the usage ends with a space" stdout
 usage no-command 'usage: quern'
 usage unknown-command "unknown command 'compil'; did you mean 'compile'?|quern --help" compil
 usage unknown-help "unknown command 'compil'" help compil
@@ -58,7 +64,7 @@ usage near-value "--target: invalid value 'cortex-m4f'|did you mean 'cortex-m4'?
 usage near-command "unknown command 'evla'; did you mean 'eval'?" evla
 usage other-option 'unknown option|--labels' compile m.json --labels y.npy
 usage no-value 'needs a value|--calib' compile m.json --calib
-usage option-for-value 'needs a value; an option stands after it|--optimize' compile m.json --optimize -o out
+usage option-for-value 'needs a value, but an option follows it|--optimize' compile m.json --optimize -o out
 for o in --calib --name --output --method --stats --encodings --stop-after; do
 	usage "empty $o" "needs a value|$o" compile "$E/digits.json" "$o" ''
 	usage "empty $o=" "needs a value|$o" compile "$E/digits.json" "$o="
