@@ -63,7 +63,7 @@ check_outputs(const options *o)
 		    strncmp(o->out[i], "/dev/", 5) == 0)
 			continue;
 		fprintf(stderr,
-			"quern run: -o '%s': results are written to FILE.npy\n",
+			"quern run: -o '%s': results are NumPy files: FILE.npy\n",
 			o->out[i]);
 		return QN_EUSAGE;
 	}

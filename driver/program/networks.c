@@ -23,6 +23,20 @@ same_name(const char *a, const char *b)
 	return *a == '\0' && *b == '\0';
 }
 
+/* The argument that is a file of samples, for which --calib was forgotten; NULL: none. */
+static const char *
+samples_among_models(const options *o)
+{
+	static const char *const ends[] = {".npy", ".npz", ".csv", ".bin", ".png",
+					   ".jpg", ".pgm", ".ppm", ".wav"};
+
+	for (int i = 0; i < o->narg; i++)
+		for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+			if (program_ends(o->arg[i], ends[k]))
+				return o->arg[i];
+	return NULL;
+}
+
 int
 networks_check_options(const options *o)
 {
@@ -32,7 +46,14 @@ networks_check_options(const options *o)
 	} own[] = {{"--name", o->name != NULL},     {"--calib", o->ncalib > 0},
 		   {"--stats", o->stats != NULL},   {"--encodings", o->encodings != NULL},
 		   {"--recipe", o->recipe != NULL}, {"--stop-after", o->stop_after != NULL}};
+	const char *samples = samples_among_models(o);
 
+	if (samples != NULL) {
+		fprintf(stderr,
+			"quern compile: '%s' is not a model; give samples with --calib %s\n",
+			samples, samples);
+		return QN_EUSAGE;
+	}
 	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
 		if (!own[i].given)
 			continue;

@@ -56,6 +56,7 @@ done
 # ---- wrong command lines ----
 
 usage no-model 'missing argument|MODEL' compile
+usage 'samples without --calib' "'x.npy' is not a model; give samples with --calib x.npy" compile m.json x.npy
 usage no-samples 'missing argument' run "$E/digits.json"
 usage two-models 'unexpected argument|b.json' inspect a.json b.json
 usage unknown-option 'unknown option|--frobnicate|quern compile --help' compile m.json --frobnicate
