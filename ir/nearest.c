@@ -120,6 +120,50 @@ qn_nearest_name(const char *wanted, size_t n, const char *const *name)
 	return best;
 }
 
+/* The op that other tools know by this name, without regard to case and `_`; NULL: none. */
+static const char *
+op_of_others(const char *name)
+{
+	static const struct {
+		const char *theirs;
+		qn_op op;
+	} rows[] = {
+		{"linear", QN_OP_dense},
+		{"gemm", QN_OP_dense},
+		{"fullyconnected", QN_OP_dense},
+		{"innerproduct", QN_OP_dense},
+		{"conv", QN_OP_conv2d},
+		{"convolution", QN_OP_conv2d},
+		{"depthwiseconv", QN_OP_conv2d},
+		{"depthwiseconv2d", QN_OP_conv2d},
+		{"convtranspose", QN_OP_conv2d_transpose},
+		{"convtranspose2d", QN_OP_conv2d_transpose},
+		{"maxpool2d", QN_OP_max_pool},
+		{"maxpooling2d", QN_OP_max_pool},
+		{"avgpool2d", QN_OP_avg_pool},
+		{"averagepool", QN_OP_avg_pool},
+		{"averagepool2d", QN_OP_avg_pool},
+		{"averagepooling2d", QN_OP_avg_pool},
+		{"globalaveragepool", QN_OP_global_avg_pool},
+		{"globalaveragepooling2d", QN_OP_global_avg_pool},
+		{"batchnorm2d", QN_OP_batch_norm},
+		{"batchnormalization", QN_OP_batch_norm},
+		{"concatenate", QN_OP_concat},
+		{"concatenation", QN_OP_concat},
+		{"logistic", QN_OP_sigmoid},
+	};
+
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		const char *a = name, *b = rows[i].theirs;
+
+		while (*a == '_' || (*a != '\0' && same(*a, *b)))
+			b += *a++ != '_';
+		if (*a == '\0' && *b == '\0')
+			return qn_opinfo_get(rows[i].op)->name;
+	}
+	return NULL;
+}
+
 const char *
 qn_nearest_op(const qn_env *env, const char *wanted)
 {
@@ -127,6 +171,8 @@ qn_nearest_op(const qn_env *env, const char *wanted)
 
 	if (env->diags->n == QN_MAX_DIAGS)
 		return NULL;
+	if ((best = op_of_others(wanted)) != NULL)
+		return best;
 	for (int op = 0; op < QN_NOP; op++)
 		if (op != QN_OP_custom)
 			best = qn_nearer_name(wanted, best, qn_opinfo_get((qn_op)op)->name);

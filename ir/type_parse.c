@@ -159,8 +159,10 @@ type_of(qn_parser *p, const qn_type **out)
 	if (qn_text_eat(p->text, "tensor"))
 		return tensor(p, out);
 	if (!qn_text_eat(p->text, "tuple"))
-		return QN_PARSE_FAIL(p, "type.unknown", "expected tensor<…> or tuple<…>, found %s",
-				     qn_parser_found(p));
+		return QN_PARSE_FAIL(
+			p, "type.unknown",
+			"expected tensor<…> or tuple<…>, such as tensor<1x8xf32>, found %s",
+			qn_parser_found(p));
 	QN_TRY(qn_parser_enter(p));
 	QN_TRY(tuple(p, out));
 	p->depth--;

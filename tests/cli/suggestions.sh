@@ -47,6 +47,9 @@ text() {
 good json inspect good.json
 good text inspect good.qir
 json op op.unknown "unknown op 'Dense'; did you mean 'dense'?" 's/"dense"/"Dense"/'
+json 'op of other tools' op.unknown "unknown op 'Fully_Connected'; did you mean 'dense'?" 's/"dense"/"Fully_Connected"/'
+json 'layer of other tools' op.unknown "unknown op 'MaxPool2D'; did you mean 'max_pool'?" 's/"clip"/"MaxPool2D"/'
+json 'type of a list' type.unknown "expected tensor<…> or tuple<…>, such as tensor<1x8xf32>, found 'f32[1,4]'" 's/tensor<1x4xf32>/f32[1,4]/'
 json 'op far away' op.unknown "unknown op 'frobnicate' [op.unknown]" 's/"dense"/"frobnicate"/'
 json key json.key.unknown "unknown key 'input' (expected|; did you mean 'inputs'?" 's/"inputs": \["image"/"input": ["image"/; s/"op": "dense"/"inputs": ["image", "weights"], &/'
 json attribute attr.unknown "unknown attribute 'axis' of reduce_mean (expected axes or keepdims); did you mean 'axes'?" 's/"axes": \[1\]/"axes": [1], "axis": 1/'
