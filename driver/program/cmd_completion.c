@@ -57,7 +57,11 @@ print_bash(void)
 	for (const command *c = command_rows; c->name != NULL; c++)
 		printf("%s ", c->name);
 	printf("help' -- \"$word\")\n\t\treturn\n\tfi\n"
-	       "\tcase ${COMP_WORDS[1]}:$before in\n");
+	       "\tcase ${COMP_WORDS[1]}:$before in\n"
+	       "\thelp:help|man:man) words='");
+	for (const command *c = command_rows; c->name != NULL; c++)
+		printf("%s ", c->name);
+	printf("' ;;\n\tcompletion:completion) words='bash zsh fish' ;;\n");
 	for (const command *c = command_rows; c->name != NULL; c++)
 		bash_command(c);
 	printf("\tesac\n"

@@ -67,6 +67,9 @@ completes 'rfc' quern compile --scheme = r
 completes 'tflite rfc' quern compile --scheme =
 completes 'cortex-m3 cortex-m33' quern compile m.json --target cortex-m3
 completes 'kl kl_tvm kl_ort' quern eval --method kl
+completes 'compile completion' quern man comp
+completes 'calibrate' quern help cal
+completes 'zsh' quern completion z
 completes '' quern compile mo
 completes '' quern run --scheme ''
 silent zsh completion zsh
