@@ -20,11 +20,10 @@ const command command_rows[] = {
 	 "The "
 	 "summary goes to stdout, progress to stderr.\n\n"
 	 "A quantized model (an int8 TFLite file, ONNX with QuantizeLinear or QLinear operators) "
-	 "keeps its quantization: a quantized file needs none of the calibration options. Where it "
-	 "leaves ranges open, samples fill them.\n\n"
-	 "Several models, which need no samples, go into one folder with networks.c, which "
-	 "includes "
-	 "the C of all and has each kernel once.\n\n"
+	 "keeps its quantization: a quantized file needs none of the calibration options. Ranges "
+	 "that are missing in it are calibrated on the samples.\n\n"
+	 "Several quantized models, which need no samples, can be compiled into one folder. "
+	 "networks.c there includes the C of all of them, with each kernel once.\n\n"
 	 "A node that cannot become integer is an error (exit code 3) that names it and the "
 	 "reason.",
 	 "  quern compile " DIGITS " " CALIB " -o out\n"
@@ -61,8 +60,10 @@ const command command_rows[] = {
 	 "MODEL --calib FILE.npy [--shard K/N] [-o FILE.json] [options]",
 	 "collect activation statistics for compile, and explain how a range was chosen",
 	 "Runs the float model on samples and records what the calibration method needs to know of "
-	 "every activation. Shards may be observed anywhere and are merged with quern merge; the "
-	 "ranges are bit for bit those of one run. A method of several passes takes its shards "
+	 "every activation. Parts of the samples (--shard) may run on several machines; quern "
+	 "merge adds "
+	 "their statistics, and the ranges are bit for bit those of one run. A method of several "
+	 "passes takes its shards "
 	 "once a pass, with --stats and the merged statistics of the pass before.\n\n"
 	 "Without -o nothing is saved: the command prints a table of the ranges, and --explain "
 	 "VALUE "
