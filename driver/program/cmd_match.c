@@ -42,13 +42,16 @@ match(qn_ctx *ctx, const options *o)
 		return status;
 	l.g = qn_model_main(m);
 	if (o->at != NULL && (value = qn_value_find(l.g, o->at)) == 0) {
-		fprintf(stderr, "quern match: --at: the model has no value '%s'\n", o->at);
+		fprintf(stderr,
+			"quern match: --at: unknown value '%s'; quern inspect lists the nodes\n",
+			o->at);
 		return QN_EUSAGE;
 	}
 	opts.flags = (o->greedy ? QN_MATCH_GREEDY : 0) | (o->reassociate ? QN_MATCH_REASSOC : 0);
 	status = qn_pattern_match(p, l.g, value, &opts, print_match, &l, NULL);
 	if (status == QN_OK && !o->quiet)
-		fprintf(stderr, "%zu %s\n", l.n, l.n == 1 ? "match" : "matches");
+		fprintf(stderr, "%zu %s%s\n", l.n, l.n == 1 ? "match" : "matches",
+			l.n == 0 ? "; OP(...) matches nodes with any number of inputs" : "");
 	return status;
 }
 

@@ -112,6 +112,8 @@ usage run-ending "results are NumPy files" run "$E/digits.json" "$E/test_x.npy" 
 
 usage no-pattern 'missing argument|PATTERN' match "$E/digits.json"
 usage match-value "--at|'nobody'" match "$E/digits.json" '*' --at nobody
+good match-nothing match "$E/digits.json" 'dense(*)'
+has_words match-nothing stderr '0 matches; OP(...) matches nodes with any number of inputs'
 usage match-syntax "pattern.syntax|pattern:1:5" match "$E/digits.json" 'relu'
 usage match-op "pattern.op|'rleu'" match "$E/digits.json" 'rleu(*)'
 usage match-arity "pattern.arity|relu" match "$E/digits.json" 'relu(*, *)'
