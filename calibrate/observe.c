@@ -77,20 +77,6 @@ observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 	return QN_OK;
 }
 
-static void
-tell(void *user, qn_env *env, const qn_interp *in, size_t first, size_t n)
-{
-	const share *s = user;
-	size_t step = s->data->nbatch / 10 > 0 ? s->data->nbatch / 10 : 1;
-	size_t done = first + s->sweep->nworker * n;
-
-	(void)in;
-	done = done < s->data->nbatch ? done : s->data->nbatch;
-	if (done / step != first / step || done == s->data->nbatch)
-		qn_log(env, "calibrate: %zu of %zu samples", done * s->data->batch,
-		       s->data->nbatch * s->data->batch);
-}
-
 /* Elements of the largest value that may be a mask. */
 static size_t
 mask_room(const qn_calibration *c)
@@ -159,7 +145,7 @@ qn_calibration_observe(const qn_calibration *c, qn_dataset *data, qn_span span, 
 				    QN_NEW(a, float, mask_room(c))};
 		user[i] = &worker[i];
 	}
-	QN_TRY(qn_sweep_run(sweep, observe, tell, user));
+	QN_TRY(qn_sweep_run(sweep, observe, NULL, user));
 	for (size_t k = 0; k < s->n; k++)
 		if (s->value[k].o.pair != NULL)
 			qn_observer_end_pairs(s->value[k].o.pair, d->nbatch);

@@ -23,10 +23,13 @@ program_ends(const char *path, const char *end)
 	return n > k && strcmp(path + n - k, end) == 0;
 }
 
+static progress_bar bar; /* of the one context that a command has */
+
 static void
 log_line(void *user, const char *line)
 {
 	(void)user;
+	progress_clear(&bar);
 	fprintf(stderr, "%s\n", line);
 }
 
@@ -44,7 +47,10 @@ program_open(const options *o)
 {
 	const uint64_t times = o->limit > 1 ? (uint64_t)o->limit : 0; /* 0: the defaults */
 	const uint64_t matching = o->match_limit > 1 ? (uint64_t)o->match_limit : 0;
+	progress_begin(&bar, o->quiet);
 	qn_ctx *ctx = qn_open(&(qn_config){.log = o->quiet ? NULL : log_line,
+					   .progress = progress_step,
+					   .progress_user = &bar,
 					   .threads = o->threads > 0 ? o->threads : processors(),
 					   .limits = {.nodes = times << 20,
 						      .bytes = times << 32,
@@ -62,6 +68,7 @@ program_close(qn_ctx *ctx, qn_status status)
 {
 	static const char *const severity[] = {"error", "warning", "note"};
 
+	progress_clear(&bar);
 	for (size_t i = 0; i < qn_diag_count(ctx); i++) {
 		qn_diagnostic d = qn_diag_get(ctx, i);
 

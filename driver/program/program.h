@@ -22,6 +22,20 @@ int cmd_calibrate(const options *o);
 int cmd_merge(const options *o);
 int cmd_quantize(const options *o);
 
+/* A bar on stderr, where that is a terminal (progress.c). */
+typedef struct progress_bar {
+	bool wanted, drawn;
+	const char *stage;
+	uint64_t done;
+	double begin, next; /* seconds: of the stage, when it is drawn next */
+} progress_bar;
+
+void progress_begin(progress_bar *p, bool quiet);
+/* A qn_progress_fn; user: the bar. */
+int progress_step(void *user, const char *stage, uint64_t done, uint64_t total);
+/* Before other lines are written. */
+void progress_clear(progress_bar *p);
+
 /* A context that logs to stderr unless quiet; NULL after a message. */
 qn_ctx *program_open(const options *o);
 

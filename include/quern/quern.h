@@ -172,7 +172,7 @@ typedef struct qn_config {
 	size_t size;        /* 0 or sizeof(qn_config), see above */
 	qn_alloc_fn *alloc; /* NULL: malloc */
 	void *alloc_user;
-	qn_log_fn *log; /* progress and notes; NULL: silent */
+	qn_log_fn *log; /* notes; NULL: silent */
 	void *log_user;
 	/* run samples in parallel in compile, run and measure; 0: 1; the results are the same */
 	int threads;

@@ -214,4 +214,15 @@ silent 'eval float' eval -q "$E/digits.json" --calib "$E/calib.npy" --data "$E/t
 has_words 'eval float' stdout 'integer      agreement    99.80 %  (499 of 500)  probs|integer      cosine'
 grep -q '^float' stdout && fail 'eval float' "the float model is compared with itself" stdout
 
+# ---- progress: a bar with a time on a terminal, nothing elsewhere ----
+
+for ((i = 0; i < 400; i++)); do tail -c +129 "$E/test_x.npy"; done >many.bin
+silent 'no bar' eval "$E/digits.json" --against "$E/digits.json" --data many.bin --shape 8,8,1 --threads 1
+if command -v script >/dev/null; then
+	cases=$((cases + 1))
+	script -qec "'$QUERN_BIN' eval '$E/digits.json' --against '$E/digits.json' --data many.bin --shape 8,8,1 --threads 1" /dev/null >terminal </dev/null
+	grep -qE 'running +\[#*-*\] +[0-9]+ %  [0-9]+ s' terminal || fail bar "there is none" terminal
+	script -qec "'$QUERN_BIN' eval '$E/digits.json' --against '$E/digits.json' --data many.bin --shape 8,8,1 --threads 1 -q" /dev/null >terminal </dev/null
+	grep -q 'running' terminal && fail bar "one in spite of -q" terminal
+fi
 finish

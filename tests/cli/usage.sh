@@ -160,7 +160,7 @@ has_words trace-partition stderr "partition: dense at dense 'y': declined: the w
 # ---- stdout, stderr, quiet ----
 
 good compile compile "$E/digits.json" --calib "$E/calib.npy" -o direct
-[ -s stderr ] || fail compile "no progress on stderr"
+[ ! -s stderr ] || fail compile "progress where no terminal is" stderr
 has_words compile stdout 'model|input|output|parameters|MACs|weights|arena|files|digits.h'
 cp stdout summary
 silent quiet compile "$E/digits.json" --calib "$E/calib.npy" -o direct2 --quiet
