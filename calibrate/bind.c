@@ -256,9 +256,10 @@ real_hint(qn_plain have)
 static const char *
 codes_hint(const qn_types *t, const qn_elem *want, qn_plain have, qn_arena *a)
 {
-	const int64_t half = have == QN_PLAIN_u8 ? 128 : have == QN_PLAIN_i8 ? -128 : 0;
-	const bool shifted =
-		half != 0 && (want->plain == QN_PLAIN_i8 || want->plain == QN_PLAIN_u8);
+	const bool to_signed = have == QN_PLAIN_u8;
+	const int64_t half = to_signed ? 128 : -128;
+	const bool shifted = (to_signed || have == QN_PLAIN_i8) &&
+			     (want->plain == QN_PLAIN_i8 || want->plain == QN_PLAIN_u8);
 	double scale = 0;
 	int64_t zp = 0;
 	qn_buf b;

@@ -17,7 +17,10 @@ count_between(qn_bins *b, double v)
 {
 	double at = (v - b->lo) / b->width;
 	size_t last = b->n - 1;
-	size_t i = !(at > 0) ? 0 : at < (double)last ? (size_t)at : last;
+	size_t i = 0;
+
+	if (at > 0)
+		i = at < (double)last ? (size_t)at : last;
 
 	if (i > 0 && v < qn_bins_edge(b, i))
 		i--;

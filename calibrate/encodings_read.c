@@ -238,7 +238,10 @@ read_lists(const qn_encodings *e, const qn_json *v, const char *scale, const cha
 		bad(e, v, n == 0 ? "has no scale" : "has another number of offsets than of scales");
 	for (size_t i = 0; i < n && e->doc.env->diags->nerrors == errors; i++) {
 		double given = 0;
-		const qn_json *at = noffset == 0 ? v : noffset == 1 ? z[0] : z[i];
+		const qn_json *at = v;
+
+		if (noffset > 0)
+			at = z[noffset == 1 ? 0 : i];
 
 		p[i] = *like;
 		p[i].at = s[i];
@@ -332,6 +335,10 @@ add(qn_encodings *e, int k, qn_encoding *entry)
 		qn_map_puts(&e->map[k], entry->name, entry);
 }
 
+/* How a version writes an entry. */
+static void (*const read_version[])(const qn_encodings *, const qn_json *,
+				    qn_encoding *) = {read_pairs, read_entry_1, read_entry_2};
+
 static void
 read_section(qn_encodings *e, const qn_json *s, int k, int version)
 {
@@ -354,9 +361,7 @@ read_section(qn_encodings *e, const qn_json *s, int k, int version)
 		} else {
 			entry->name = e->name = v->key;
 		}
-		(version == 0   ? read_pairs
-		 : version == 1 ? read_entry_1
-				: read_entry_2)(e, v, entry);
+		read_version[version](e, v, entry);
 		add(e, k, entry);
 		e->name = NULL;
 	}
@@ -382,7 +387,12 @@ static int
 version_of(const qn_encodings *e)
 {
 	const qn_json *v = qn_json_find(e->doc.root, "version");
-	const char *text = v == NULL ? "0." : v->kind == QN_JSON_STRING ? v->string : "";
+	const char *text = "";
+
+	if (v == NULL)
+		text = "0.";
+	else if (v->kind == QN_JSON_STRING)
+		text = v->string;
 	const int version = text[0] >= '0' && text[0] <= '2' && text[1] == '.' ? text[0] - '0' : -1;
 
 	if (version >= 0 && (qn_json_find(e->doc.root, sections[0]) != NULL ||

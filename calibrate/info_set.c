@@ -133,6 +133,15 @@ qn_info_store_default(qn_info *i, size_t k)
 	return give_pair(i, k, scale, zp);
 }
 
+/* Of the k-th value of a symbol. */
+static int64_t
+zero_point(const qn_symbol *s, size_t k)
+{
+	if (s->len == 0)
+		return s->zp;
+	return s->vec->zp != NULL ? s->vec->zp[k] : 0;
+}
+
 /* Whether pair p has other values than its symbol. */
 static bool
 differs(const qn_info_pair *p)
@@ -142,7 +151,7 @@ differs(const qn_info_pair *p)
 
 	for (size_t k = 0; k < p->n; k++) {
 		const double scale = s->len > 0 ? s->vec->scale[k] : s->scale;
-		const int64_t zp = s->len == 0 ? s->zp : s->vec->zp != NULL ? s->vec->zp[k] : 0;
+		const int64_t zp = zero_point(s, k);
 		const double mine = qn_round_to(QN_PLAIN_f32, p->scale[k]);
 
 		other = other || mine < scale || mine > scale ||

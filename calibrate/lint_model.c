@@ -55,7 +55,9 @@ step_back(const qn_graph *g, const qn_node *n)
 	case QN_OP_sub:
 	case QN_OP_mul:
 	case QN_OP_div:
-		return is_const(g, n->in[1]) ? n->in[0] : is_const(g, n->in[0]) ? n->in[1] : 0;
+		if (is_const(g, n->in[1]))
+			return n->in[0];
+		return is_const(g, n->in[0]) ? n->in[1] : 0;
 	default:
 		return is_product(n->op) ? n->in[0] : 0;
 	}

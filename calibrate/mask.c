@@ -107,8 +107,9 @@ qn_mask_drop(const float *x, size_t n, float *to)
 double
 qn_mask_end(qn_mask kind, double least, bool only_zeros)
 {
-	return least - (kind == QN_MASK_SCORES  ? BELOW_SCORES
-			: kind == QN_MASK_LIMIT ? BELOW_LIMIT
-			: only_zeros            ? BELOW_ZEROS
-						: BELOW_OPERAND);
+	if (kind == QN_MASK_SCORES)
+		return least - BELOW_SCORES;
+	if (kind == QN_MASK_LIMIT)
+		return least - BELOW_LIMIT;
+	return least - (only_zeros ? BELOW_ZEROS : BELOW_OPERAND);
 }

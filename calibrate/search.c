@@ -119,7 +119,9 @@ cost(const qn_method_opts *o, const sums *v)
 
 	if (o->param[COSINE] < 1)
 		return v->error;
-	return both > 0 ? 1 - v->dot / both : v->real > 0 || v->quantized > 0 ? 1 : 0;
+	if (both > 0)
+		return 1 - v->dot / both;
+	return v->real > 0 || v->quantized > 0 ? 1 : 0;
 }
 
 static double

@@ -60,20 +60,24 @@ put_planned_rows(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void
 		s->work_offset + s->work - bytes);
 }
 
+/* What operand j of the kernel is in C, pointed to as the type. */
+static const char *
+operand(qn_emitter *e, const qn_step *s, const qn_call *c, uint32_t j, qn_plain type)
+{
+	if (j >= qn_graph_node(e->g, s->core)->nin)
+		return "NULL";
+	return j == 0 && c->x != NULL ? c->x : qn_emit_ref(e, s->in[j], type);
+}
+
 void
 qn_emit_kernel_call(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void *args,
 		    const qn_call *c)
 {
 	static const qn_plain pointed[] = {
 		[QN_AS_OWN] = QN_OWN, [QN_AS_ANY] = QN_NPLAIN, [QN_AS_BYTES] = QN_PLAIN_i8};
-	const uint32_t nin = qn_graph_node(e->g, s->core)->nin;
-
 	qn_buff(&e->run, "\t%s(&%s", qn_emit_name(e, s, k->name), c->args);
 	for (uint32_t j = 0; j < QN_KERNEL_OPERANDS && k->in[j] != QN_AS_NONE; j++)
-		qn_buff(&e->run, ", %s",
-			j >= nin                 ? "NULL"
-			: j == 0 && c->x != NULL ? c->x
-						 : qn_emit_ref(e, s->in[j], pointed[k->in[j]]));
+		qn_buff(&e->run, ", %s", operand(e, s, c, j, pointed[k->in[j]]));
 	if (k->rows > 0 && !s->rows_planned)
 		qn_buff(&e->run, ", %s", qn_emit_name(e, s, "rows_o"));
 	else if (k->rows > 0)

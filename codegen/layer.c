@@ -4,6 +4,7 @@
  * and a bias and a multiplier that give the result. */
 #include "codegen/layer.h"
 
+#include "ir/clamp.h"
 #include "runtime/form_args.h"
 
 static qn_layer
@@ -59,9 +60,7 @@ static int32_t
 result_of(const qn_requantize_args *r, int32_t channel, int64_t sum)
 {
 	const int32_t i = r->mult_n == 1 ? 0 : channel;
-	const int32_t acc = sum < INT32_MIN   ? INT32_MIN
-			    : sum > INT32_MAX ? INT32_MAX
-					      : (int32_t)sum;
+	const int32_t acc = (int32_t)qn_clamp_i64(sum, INT32_MIN, INT32_MAX);
 
 	return qn_requant(acc, r->mult[i], r->shift[i], r->zo, r->lo, r->hi, r->mode);
 }

@@ -268,7 +268,10 @@ balance(const qn_plan *fast, const qn_plan_opts *o, qn_arena *a, qn_arena *tmp,
 	if (is_within(fast, &l))
 		return QN_OK;
 	QN_TRY(fit(fast, &l, &some, tmp, &found));
-	*out = found ? some.declined : is_within(plain, &l) ? all.declined : NULL;
+	if (found)
+		*out = some.declined;
+	else if (is_within(plain, &l))
+		*out = all.declined;
 	return QN_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "ir/buf.h"
+#include "ir/clamp.h"
 #include "runtime/math.h"
 
 /* ---- what a sample gives ---- */
@@ -213,8 +214,7 @@ cosine(const figure *f)
 {
 	if (f->d->yy == 0 || f->d->ww == 0)
 		return f->d->yy == f->d->ww ? 1 : 0;
-	double c = f->d->yw / (sqrt(f->d->yy) * sqrt(f->d->ww));
-	return c > 1 ? 1 : c < -1 ? -1 : c;
+	return qn_clamp_f64(f->d->yw / (sqrt(f->d->yy) * sqrt(f->d->ww)), -1, 1);
 }
 
 static double

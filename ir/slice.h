@@ -7,6 +7,7 @@
 #ifndef QN_IR_SLICE_H
 #define QN_IR_SLICE_H
 
+#include "ir/clamp.h"
 #include "ir/graph.h"
 
 static inline int64_t
@@ -14,7 +15,7 @@ qn_slice_bound(int64_t at, int64_t dim, int64_t lo, int64_t hi)
 {
 	if (at < 0)
 		at += dim;
-	return at < lo ? lo : at > hi ? hi : at;
+	return qn_clamp_i64(at, lo, hi);
 }
 
 /* The first position and how many; dim >= 0, step not 0 and within [-2^31, 2^31]. */

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/clamp.h"
 #include "ir/tensor.h"
 
 #define ROUND_LIMIT                                                                                \
@@ -28,7 +29,7 @@ add_clamped(int64_t r, int64_t zp, int64_t qmin, int64_t qmax)
 		q = INT64_MIN;
 	else
 		q = r + zp;
-	return q < qmin ? qmin : q > qmax ? qmax : q;
+	return qn_clamp_i64(q, qmin, qmax);
 }
 
 static double
@@ -46,8 +47,7 @@ code_of(double x, double scale, bool leaf_f32, bool away, int64_t zp, int64_t qm
 	r = away ? half_away(r) : rint(r);
 	if (isnan(r)) /* inf / inf cannot be: scales are finite */
 		r = 0.0;
-	r = r > ROUND_LIMIT ? ROUND_LIMIT : r < -ROUND_LIMIT ? -ROUND_LIMIT : r;
-	return add_clamped((int64_t)r, zp, qmin, qmax);
+	return add_clamped((int64_t)qn_clamp_f64(r, -ROUND_LIMIT, ROUND_LIMIT), zp, qmin, qmax);
 }
 
 int64_t

@@ -6,6 +6,7 @@
  * Elements and fields are interned before, so their addresses stand for them inside a key. */
 #include <string.h>
 
+#include "ir/clamp.h"
 #include "ir/type_impl.h"
 
 #define MAX_COUNT (INT64_C(1) << 40) /* elements of a tensor that anything is computed for */
@@ -85,7 +86,7 @@ intern(qn_types *t, const uint64_t *key, size_t words, const qn_type *type)
 const qn_type *
 qn_type_tensor(qn_types *t, const qn_elem *e, int32_t rank, const int64_t *dim)
 {
-	const int32_t n = rank < 0 ? 0 : rank > QN_MAX_RANK ? QN_MAX_RANK : rank;
+	const int32_t n = (int32_t)qn_clamp_i64(rank, 0, QN_MAX_RANK);
 	uint64_t key[2 + QN_MAX_RANK];
 	qn_type type = {.rank = rank, .dim = dim};
 

@@ -266,10 +266,11 @@ qn_channels_of(qn_model *m, const qn_graph *g, qn_channels *out)
 			else if (i + 1 == n->nin)
 				c.flow[id] = qn_flow_of(g, n, &growth);
 		qn_arena *tmp = qn_arena_child(m->scratch);
-		c.known[id] = c.flow[id] == QN_FLOW_LAYER ? layer_ranges(&c, id)
-			      : c.flow[id] == QN_FLOW_OTHER
-				      ? false
-				      : node_ranges(&c, id, growth, &left, tmp);
+		if (c.flow[id] == QN_FLOW_LAYER)
+			c.known[id] = layer_ranges(&c, id);
+		else
+			c.known[id] = c.flow[id] != QN_FLOW_OTHER &&
+				      node_ranges(&c, id, growth, &left, tmp);
 		qn_arena_release(tmp);
 	}
 	*out = c;

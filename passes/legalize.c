@@ -11,6 +11,7 @@
  *   softmax {axis=1} on codes        ->  transpose, softmax along the last axis, transpose
  *
  * requires: a calibrated, requantized graph.   leaves: an integer graph, each node with an integer form; or an error for each node that has none. */
+#include "ir/clamp.h"
 #include "ir/diag.h"
 #include "passes/legalize.h"
 #include "passes/passes.h"
@@ -90,7 +91,7 @@ to_clamp(qn_rw *rw, const qn_match *m)
 static int64_t
 within(int64_t code, const qn_attrs_clamp *limits)
 {
-	return code < limits->lo ? limits->lo : code > limits->hi ? limits->hi : code;
+	return qn_clamp_i64(code, limits->lo, limits->hi);
 }
 
 /* clamp(requantize(x)) -> requantize {lo, hi} */
@@ -148,7 +149,9 @@ last_axis(qn_rw *rw, const qn_match *m)
 	if (axis == rank - 1)
 		return qn_rw_decline(rw, "it runs along the last axis");
 	for (int32_t k = 0; k < rank; k++) {
-		there.v[k] = k < axis ? k : k < rank - 1 ? k + 1 : axis;
+		there.v[k] = k < axis ? k : k + 1;
+		if (k == rank - 1)
+			there.v[k] = axis;
 		back.v[there.v[k]] = k;
 	}
 	bool moves = qn_type_count(n->type) < 0; /* a reshape says all lengths */

@@ -180,7 +180,9 @@ storage_of(const open_values *s, qn_id id)
 		e = s->stored[k];
 	if (e == NULL)
 		return QN_STORAGE_I8;
-	return e->bits > 8 ? QN_STORAGE_I16 : e->is_signed ? QN_STORAGE_I8 : QN_STORAGE_U8;
+	if (e->bits > 8)
+		return QN_STORAGE_I16;
+	return e->is_signed ? QN_STORAGE_I8 : QN_STORAGE_U8;
 }
 
 /* A value that is 0 on all samples has the step of what it is computed from: a step of 1 can be more than

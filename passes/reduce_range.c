@@ -10,6 +10,7 @@
  * A depthwise convolution is not computed so and keeps its weights.
  *
  * requires: a calibrated graph.   leaves: a calibrated graph whose products have such weights. */
+#include "ir/clamp.h"
 #include "ir/diag.h"
 #include "passes/passes.h"
 #include "patterns/rewrite.h"
@@ -55,10 +56,14 @@ is_8_bit(const qn_node *n)
 static bool
 is_depthwise(const qn_node *n, const qn_type *w)
 {
-	const int64_t groups = n->op == QN_OP_conv1d   ? n->attr->conv1d.groups
-			       : n->op == QN_OP_conv2d ? n->attr->conv2d.groups
-			       : n->op == QN_OP_conv3d ? n->attr->conv3d.groups
-						       : 1;
+	int64_t groups = 1;
+
+	if (n->op == QN_OP_conv1d)
+		groups = n->attr->conv1d.groups;
+	else if (n->op == QN_OP_conv2d)
+		groups = n->attr->conv2d.groups;
+	else if (n->op == QN_OP_conv3d)
+		groups = n->attr->conv3d.groups;
 
 	return groups > 1 && groups == w->dim[0] && w->dim[w->rank - 1] == 1;
 }
@@ -159,10 +164,7 @@ halved(reducer *r, qn_id id, const qn_elem *e)
 		for (int64_t i = 0; i < qn_type_count(type); i++) {
 			const int64_t q = half(qn_tensor_i64(x, i));
 
-			qn_store_i64(data, e->plain, i,
-				     q < e->qmin   ? e->qmin
-				     : q > e->qmax ? e->qmax
-						   : q);
+			qn_store_i64(data, e->plain, i, qn_clamp_i64(q, e->qmin, e->qmax));
 		}
 		x = y;
 	}
@@ -311,9 +313,12 @@ can_saturate(const qn_graph *g, const qn_node *n, qn_id weights)
 	const int64_t *dim = c->type->dim, count = qn_type_count(c->type);
 	const int32_t rank = c->type->rank;
 	const int64_t step = columns ? dim[rank - 1] : 1;
-	const int64_t row = n->op == QN_OP_matmul ? dim[rank - (columns ? 2 : 1)]
-			    : dim[0] > 0          ? count / dim[0]
-						  : 0;
+	int64_t row = 0;
+
+	if (n->op == QN_OP_matmul)
+		row = dim[rank - (columns ? 2 : 1)];
+	else if (dim[0] > 0)
+		row = count / dim[0];
 
 	for (int64_t i = 0; i + step < count; i++)
 		if (i / step % row % 2 == 0 && i / step % row + 1 < row && is_wide(x, i, step))

@@ -128,7 +128,9 @@ channels_of(const qn_node *n, const qn_type *w)
 {
 	if (n->op != QN_OP_matmul)
 		return 0;
-	return w->rank == 2 && n->attr->matmul.transpose_b == 0 ? 1 : w->rank == 2 ? 0 : -1;
+	if (w->rank != 2)
+		return -1;
+	return n->attr->matmul.transpose_b == 0 ? 1 : 0;
 }
 
 /* i8 along one axis, each scale from the largest value; NULL after an error. */

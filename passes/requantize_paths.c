@@ -42,9 +42,12 @@ qn_rqz_moves(const qn_graph *g, const qn_node *n)
 bool
 qn_rqz_joins_sums(const qn_node *n)
 {
-	int32_t how = n->op == QN_OP_scatter_nd         ? n->attr->scatter_nd.reduction
-		      : n->op == QN_OP_scatter_elements ? n->attr->scatter_elements.reduction
-							: QN_REDUCTION_none;
+	int32_t how = QN_REDUCTION_none;
+
+	if (n->op == QN_OP_scatter_nd)
+		how = n->attr->scatter_nd.reduction;
+	else if (n->op == QN_OP_scatter_elements)
+		how = n->attr->scatter_elements.reduction;
 
 	return how == QN_REDUCTION_add || how == QN_REDUCTION_mul;
 }

@@ -39,14 +39,15 @@ elem_in(qn_types *t, const qn_elem *e, int bits, bool is_signed)
 	qn_elem d = qn_elem_desc((uint8_t)bits, is_signed);
 	const qn_elem *made = NULL;
 	double scale;
-	int64_t zp, by;
+	int64_t zp, by = 0;
 
 	if (!qn_rqz_narrow(e) || e->bits > 8 || (bits == 8 && e->bits < 8))
 		return NULL;
 	if (bits > 8)
 		return qn_rqz_wide_elem(t, e);
 	qn_elem_param(t, e, 0, &scale, &zp);
-	by = is_signed == e->is_signed ? 0 : is_signed ? -half : half;
+	if (is_signed != e->is_signed)
+		by = is_signed ? -half : half;
 	d.expressed = e->expressed;
 	d.scale = e->scale;
 	d.zp = zp + by;

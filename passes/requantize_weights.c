@@ -6,6 +6,7 @@
  *
  * A code less its zero point has up to 9 bits.  What does not fit is the sum of several weights, and the
  * data stands as often in front of them, which is exact. */
+#include "ir/clamp.h"
 #include "passes/requantize.h"
 
 enum { MOST_PARTS = 3 }; /* 255 = 127 + 127 + 1 */
@@ -68,7 +69,7 @@ centred(const qn_types *t, const qn_node *w, int64_t i, const int64_t *idx)
 static int64_t
 take_part(int64_t *rest)
 {
-	int64_t part = *rest < -128 ? -128 : *rest > 127 ? 127 : *rest;
+	int64_t part = qn_clamp_i64(*rest, -128, 127);
 
 	*rest -= part;
 	return part;

@@ -12,6 +12,7 @@
  * Weights of 4 bits stay, as kernels take them. */
 #include <math.h>
 
+#include "ir/clamp.h"
 #include "ir/diag.h"
 #include "passes/requantize.h"
 #include "runtime/forms.h"
@@ -134,7 +135,7 @@ restored(const qn_types *t, const qn_elem *from, const qn_elem *to, int64_t code
 	qn_elem_param(t, from, 0, &was, &zf);
 	qn_elem_param(t, to, 0, &is, &zt);
 	const int64_t v = (int64_t)rint((double)(code - zf) * (was / is)) + zt;
-	return v < to->qmin ? to->qmin : v > to->qmax ? to->qmax : v;
+	return qn_clamp_i64(v, to->qmin, to->qmax);
 }
 
 /* The type of a constant: with its own scale where its values fit. */
@@ -314,10 +315,11 @@ copy(widths *w, qn_id id, const qn_node *n)
 	if (n->op == QN_OP_scast &&
 	    (changes(w, n->type) || changes(w, qn_graph_node(w->g, n->in[0])->type)))
 		return cast_again(w, n);
-	like.type = n->op == QN_OP_const   ? constant_type(w, id, n)
-		    : n->op == QN_OP_input ? n->type
-		    : stays(w, id)         ? n->type
-					   : stored_type(t, n->type);
+	if (n->op == QN_OP_const)
+		like.type = constant_type(w, id, n);
+	else
+		like.type =
+			n->op == QN_OP_input || stays(w, id) ? n->type : stored_type(t, n->type);
 	if (n->op == QN_OP_const && like.type != n->type)
 		like.value = restored_const(w, n->value, like.type);
 	if (n->op == QN_OP_input && !n->type->is_tuple) {

@@ -10,7 +10,7 @@ static uint32_t
 next_char(const char **s)
 {
 	const unsigned char *b = (const unsigned char *)*s;
-	const int more = b[0] >= 0xf0 ? 3 : b[0] >= 0xe0 ? 2 : b[0] >= 0xc0 ? 1 : 0;
+	const int more = (b[0] >= 0xc0) + (b[0] >= 0xe0) + (b[0] >= 0xf0);
 	uint32_t c = more == 0 ? b[0] : b[0] & (0x3fu >> more);
 
 	for (int i = 1; i <= more; i++) {

@@ -120,7 +120,7 @@ step_op(qn_matcher *s, const qn_goal *goal, uint32_t way)
 {
 	const qn_node *n = qn_graph_node(goal->graph, goal->value);
 	bool swap = commutes(goal->pat, n);
-	uint32_t direct = !is_op(goal->pat, n) ? 0 : swap ? 2 : 1;
+	uint32_t direct = is_op(goal->pat, n) ? 1 + (uint32_t)swap : 0;
 	uint32_t other = (s->flags & QN_MATCH_REASSOC) != 0 ? qn_search_regroupings(goal, n) : 0;
 
 	if (way >= direct + other)

@@ -299,7 +299,9 @@ rank_of(const qn_pat *p)
 {
 	if (p->kind == QN_PAT_ALT)
 		return node_of(p)->optional ? OPTIONAL : ALTERNATIVE;
-	return p->kind == QN_PAT_DOM ? DOMINATOR : p->kind == QN_PAT_TEST ? TESTED : PRIMARY;
+	if (p->kind == QN_PAT_DOM)
+		return DOMINATOR;
+	return p->kind == QN_PAT_TEST ? TESTED : PRIMARY;
 }
 
 static void

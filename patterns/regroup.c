@@ -22,7 +22,10 @@ is_node(const qn_graph *g, qn_id id, qn_op op)
 static int
 quotient(const qn_pat *mul)
 {
-	return is_op(mul->arg[0], QN_OP_div) ? 0 : is_op(mul->arg[1], QN_OP_div) ? 1 : -1;
+	for (int i = 0; i < 2; i++)
+		if (is_op(mul->arg[i], QN_OP_div))
+			return i;
+	return -1;
 }
 
 uint32_t

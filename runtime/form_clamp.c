@@ -7,6 +7,7 @@
  * In floats a NaN passes through.  Codes keep their parameters, so the limits are codes too. */
 #include <math.h>
 
+#include "ir/clamp.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
 #include "runtime/plain.h"
@@ -52,7 +53,7 @@ clip_real(const qn_eval *e)
 static int64_t
 into(int64_t v, const qn_elem *e)
 {
-	return v < e->qmin ? e->qmin : v > e->qmax ? e->qmax : v;
+	return qn_clamp_i64(v, e->qmin, e->qmax);
 }
 
 void

@@ -3,6 +3,7 @@
  * indices become a table of the kernel. */
 #include <string.h>
 
+#include "ir/clamp.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
 #include "runtime/indexed.h"
@@ -16,7 +17,7 @@ position(const qn_type *type, const void *index, int64_t i, int64_t dim)
 						       : ((const int32_t *)index)[i];
 
 	at += at < 0 ? dim : 0;
-	return at < 0 ? 0 : at >= dim ? dim - 1 : at;
+	return qn_clamp_i64(at, 0, dim - 1);
 }
 
 static void

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/clamp.h"
 #include "runtime/family.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
@@ -107,8 +108,7 @@ tap_at(int64_t i, int64_t in, int64_t out, int32_t mode)
 						     : (float)i * scale;
 	tap t;
 
-	t.lower = (int64_t)floorf(at);
-	t.lower = t.lower < 0 ? 0 : t.lower >= in ? in - 1 : t.lower;
+	t.lower = qn_clamp_i64((int64_t)floorf(at), 0, in - 1);
 	t.upper = (int64_t)ceilf(at);
 	t.upper = t.upper < in ? t.upper : in - 1;
 	t.weight = at - (float)t.lower;

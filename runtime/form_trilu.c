@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* form_trilu.c - trilu: the triangle of each matrix, the real 0 elsewhere. */
+#include "ir/clamp.h"
 #include "runtime/form_args.h"
 #include "runtime/form_util.h"
 
@@ -8,7 +9,7 @@ diagonal(const qn_node *n)
 {
 	const int64_t most = INT64_C(1) << 30, k = n->attr->trilu.k;
 
-	return (int32_t)(k < -most ? -most : k > most ? most : k);
+	return (int32_t)qn_clamp_i64(k, -most, most);
 }
 
 static qn_trilu_args

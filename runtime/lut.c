@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "ir/clamp.h"
 #include "runtime/family.h"
 #include "runtime/kernels/unary.h"
 #include "runtime/math.h"
@@ -52,9 +53,7 @@ at_code(const function *f, double code)
 static double
 limited(const function *f, double code)
 {
-	double y = at_code(f, code);
-
-	return y < f->least ? f->least : y > f->most ? f->most : y;
+	return qn_clamp_f64(at_code(f, code), f->least, f->most);
 }
 
 /* Entry i of the table of 16-bit codes. */

@@ -7,6 +7,7 @@
  * The definitions are TFLite's: QuantizeMultiplier and CalculateActivationRangeQuantized. */
 #include <math.h>
 
+#include "ir/clamp.h"
 #include "runtime/fixed.h"
 #include "runtime/form_util.h"
 
@@ -79,5 +80,5 @@ qn_code_of(const qn_types *t, const qn_elem *e, double v)
 		return e->qmin;
 	int64_t magnitude = (int64_t)round_half_up(fabs(quotient));
 	int64_t code = (quotient < 0.0 ? -magnitude : magnitude) + zp;
-	return code < e->qmin ? e->qmin : code > e->qmax ? e->qmax : code;
+	return qn_clamp_i64(code, e->qmin, e->qmax);
 }

@@ -8,6 +8,7 @@
  * function_name here. */
 #include <math.h>
 
+#include "ir/clamp.h"
 #include "runtime/math.h"
 #include "runtime/unary.h"
 
@@ -97,7 +98,7 @@ function_hard_sigmoid(double x, const qn_attrs *a)
 {
 	double y = x * (double)(float)a->hard_sigmoid.alpha + (double)(float)a->hard_sigmoid.beta;
 
-	return y < 0.0 ? 0.0 : y > 1.0 ? 1.0 : y;
+	return qn_clamp_f64(y, 0, 1);
 }
 
 static double
