@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_softmax.c - type of softmax along an axis; -1 is the last one. */
+/* infer_softmax.c - types of softmax and log_softmax along an axis; -1 is the last one. */
 #include "ir/infer.h"
 
 const qn_type *
@@ -18,4 +18,10 @@ qn_infer_softmax(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		return NULL;
 	}
 	return qn_infer_result(g, n, e, &x);
+}
+
+const qn_type *
+qn_infer_log_softmax(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	return qn_infer_softmax(g, n, declared);
 }

@@ -5,7 +5,7 @@
  *
  * The sum over neighbouring channels is a dense layer whose weights are alpha / size on a band and 0 beside it, which its
  * scale for each channel holds exactly; bias is its bias. */
-#include "patterns/lrn.h"
+#include "patterns/standard.h"
 
 #include <string.h>
 

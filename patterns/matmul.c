@@ -4,7 +4,7 @@
  *   matmul(a, const b), i8 all over      ->  b symmetric, with a scale for each column
  *   matmul(a, const b), other storage    ->  reshape, dense with the weights b transposed, reshape
  *   matmul(a, b)                         ->  b as an activation, like a */
-#include "patterns/matmul.h"
+#include "patterns/standard.h"
 
 /* The constant as weights [columns, terms] of a dense layer. */
 static qn_id

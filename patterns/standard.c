@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* standard.c - the built-in quantizer patterns, one row each; longer ones first. */
-#include "patterns/lrn.h"
-#include "patterns/matmul.h"
+#include "patterns/standard.h"
+
 #include "patterns/quantizing.h"
 #include "patterns/stored.h"
 

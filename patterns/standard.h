@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* standard.h - quantized forms that have files of their own, for the rows of standard.c. */
+#ifndef QN_PATTERNS_STANDARD_H
+#define QN_PATTERNS_STANDARD_H
+
+#include "patterns/quantizer.h"
+
+int qn_accept_lrn(void *user, const qn_graph *g, const qn_match *m, const char **reason);
+qn_id qn_quantize_lrn(void *user, qn_quantizing *b, const qn_match *m);
+
+/* A constant right side is made of weights; two activations have zero points, which the accumulator
+ * takes out exactly. */
+qn_id qn_quantize_matmul(void *user, qn_quantizing *b, const qn_match *m);
+
+#endif
