@@ -79,7 +79,10 @@ put_type(qn_buf *b, const qn_type *t)
 	}
 	for (int32_t i = 0; i < t->rank; i++)
 		qn_buff(b, i > 0 ? "x%lld" : "%lld", (long long)t->dim[i]);
-	qn_buf_puts(b, t->rank < 0 ? "unranked " : t->rank == 0 ? "scalar " : " ");
+	if (t->rank < 0)
+		qn_buf_puts(b, "unranked ");
+	else
+		qn_buf_puts(b, t->rank == 0 ? "scalar " : " ");
 	if (t->elem->kind != QN_ELEM_UNIFORM) {
 		qn_elem_print(b, t->elem);
 		return;

@@ -32,7 +32,9 @@ lowest(const qn_elem *e, int64_t zp)
 {
 	const int64_t half = (int64_t)1 << (e->bits - 1);
 
-	return !e->is_signed ? 0 : zp == 0 && e->qmin == 1 - half ? 1 - half : -half;
+	if (!e->is_signed)
+		return 0;
+	return zp == 0 && e->qmin == 1 - half ? 1 - half : -half;
 }
 
 static void

@@ -214,10 +214,9 @@ put_histogram(qn_buf *b, const qn_observer *o, const qn_finding *f)
 		bool all = (below && hi <= f->lo) || (above && lo >= f->hi);
 		bool some = (below && lo < f->lo) || (above && hi > f->hi);
 
-		put_bar(b, lo, hi, sum[k], most,
-			all    ? "  clipped"
-			: some ? "  clipped in part"
-			       : "");
+		const char *clipped = some ? "  clipped in part" : "";
+
+		put_bar(b, lo, hi, sum[k], most, all ? "  clipped" : clipped);
 	}
 }
 

@@ -13,7 +13,9 @@ qn_dtype_of(const qn_elem *e)
 {
 	bool narrow = e->plain != QN_PLAIN_bool && qn_plain_table[e->plain].bits < 8;
 
-	return !narrow ? e->plain : qn_plain_table[e->plain].is_signed ? QN_PLAIN_i8 : QN_PLAIN_u8;
+	if (!narrow)
+		return e->plain;
+	return qn_plain_table[e->plain].is_signed ? QN_PLAIN_i8 : QN_PLAIN_u8;
 }
 
 #endif

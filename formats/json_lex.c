@@ -127,9 +127,17 @@ sequence(lexer *x)
 {
 	const unsigned char *p = (const unsigned char *)x->at;
 	size_t left = (size_t)(x->end - x->at);
-	size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-	unsigned lo = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
-	unsigned hi = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
+	size_t n = 2 + (size_t)(p[0] >= 0xe0) + (size_t)(p[0] >= 0xf0);
+	unsigned lo = 0x80, hi = 0xbf;
+
+	if (p[0] == 0xe0)
+		lo = 0xa0;
+	else if (p[0] == 0xed)
+		hi = 0x9f;
+	else if (p[0] == 0xf0)
+		lo = 0x90;
+	else if (p[0] == 0xf4)
+		hi = 0x8f;
 
 	if (p[0] < 0xc2 || p[0] > 0xf4 || left < n || p[1] < lo || p[1] > hi)
 		return refuse(x, "a string is not valid UTF-8");

@@ -274,8 +274,9 @@ qn_json_graph(qn_json_reader *r, const qn_json *v, const char *name)
 	const qn_json *own = name != NULL ? qn_json_want(&r->doc, v, "name", QN_JSON_STRING)
 					  : qn_json_need(&r->doc, v, "name", QN_JSON_STRING);
 	const qn_json *pattern = qn_json_want(&r->doc, v, "pattern", QN_JSON_STRING);
-	name = own != NULL ? own->string : name != NULL ? name : "";
-	s.g = qn_graph_new(r->m, name);
+	if (own != NULL)
+		name = own->string;
+	s.g = qn_graph_new(r->m, name != NULL ? name : "");
 	s.g->pattern = pattern != NULL ? qn_arena_str(r->m->arena, pattern->string) : NULL;
 	qn_json_graph_attrs(r, qn_json_want(&r->doc, v, "attrs", QN_JSON_OBJECT), s.g);
 	qn_map_init(&s.names, r->tmp);

@@ -95,7 +95,10 @@ qn_json_put_u64(qn_json_out *o, const char *key, uint64_t v)
 static void
 put_special(qn_json_out *o, double v)
 {
-	qn_buf_puts(o->b, isnan(v) ? "\"nan\"" : v < 0 ? "\"-inf\"" : "\"inf\"");
+	if (isnan(v))
+		qn_buf_puts(o->b, "\"nan\"");
+	else
+		qn_buf_puts(o->b, v < 0 ? "\"-inf\"" : "\"inf\"");
 }
 
 void

@@ -5,6 +5,7 @@
  *   Shape(x) {start=1}                  the dims of x from 1 on: shapes are known at compile time
  *   Range(0, 3, 1)                      [0, 1, 2] */
 #include "import/onnx.h"
+#include "ir/clamp.h"
 
 #include <math.h>
 #include <onnx/onnx.pb-c.h>
@@ -107,8 +108,8 @@ shape(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 	start += start < 0 ? t->rank : 0;
 	end += end < 0 ? t->rank : 0;
-	start = start < 0 ? 0 : start > t->rank ? t->rank : start;
-	end = end < start ? start : end > t->rank ? t->rank : end;
+	start = qn_clamp_i64(start, 0, t->rank);
+	end = qn_clamp_i64(end, start, t->rank);
 	/* a scalar has no dims */
 	out[0] = qn_importer_i64s(&o->im, (int32_t)(end - start),
 				  t->rank > 0 ? t->dim + start : NULL);

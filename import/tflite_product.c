@@ -12,6 +12,7 @@
  *
  *   x [N,K], q - z = 200    ->    concat(x, x) [N,2K], weights 127, 73 */
 #include "import/tflite.h"
+#include "ir/clamp.h"
 
 enum { MOST_PARTS = 3 }; /* 255 = 127 + 127 + 1 */
 
@@ -98,7 +99,7 @@ i8_elem(qn_tfl_op *o, const qn_elem *w)
 static int64_t
 take_part(int64_t *r)
 {
-	int64_t part = *r < -128 ? -128 : *r > 127 ? 127 : *r;
+	int64_t part = qn_clamp_i64(*r, -128, 127);
 
 	*r -= part;
 	return part;

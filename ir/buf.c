@@ -227,8 +227,12 @@ put_shortest(qn_buf *b, double v, int most, bool as_f32)
 {
 	char tmp[64];
 
-	if (isnan(v) || isinf(v)) {
-		qn_buf_puts(b, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+	if (isnan(v)) {
+		qn_buf_puts(b, "nan");
+		return;
+	}
+	if (isinf(v)) {
+		qn_buf_puts(b, v < 0 ? "-inf" : "inf");
 		return;
 	}
 	/* If p digits read back, so do p + 1: the least p by halving. */

@@ -107,12 +107,9 @@ qn_node_layers(const qn_node *n, qn_arena *a)
 	if (f == NULL || f->norigin == 0)
 		return "";
 	qn_buf_init(&b, a);
+	qn_buf_puts(&b, f->norigin > 1 ? " (layers " : " (layer ");
 	for (uint32_t i = 0; i < f->norigin; i++)
-		qn_buff(&b, "%s'%s'",
-			i > 0            ? ", "
-			: f->norigin > 1 ? " (layers "
-					 : " (layer ",
-			f->origin[i]);
+		qn_buff(&b, "%s'%s'", i > 0 ? ", " : "", f->origin[i]);
 	qn_buf_putc(&b, ')');
 	return qn_buf_str(&b);
 }

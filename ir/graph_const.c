@@ -178,7 +178,12 @@ static void
 fill_random(const stored *s, void *data, int64_t n, uint64_t seed)
 {
 	/* As many bits as the type's significand has, so that rounding never gives 1. */
-	int bits = s->plain == QN_PLAIN_bf16 ? 8 : s->plain == QN_PLAIN_f16 ? 11 : 24;
+	int bits = 24;
+
+	if (s->plain == QN_PLAIN_bf16)
+		bits = 8;
+	else if (s->plain == QN_PLAIN_f16)
+		bits = 11;
 	uint64_t span = (uint64_t)s->max - (uint64_t)s->min + 1;
 
 	for (int64_t i = 0; i < n; i++) {

@@ -40,7 +40,10 @@ batch(const qn_graph *g, const qn_node *n, const qn_shape *a, const qn_shape *b,
 					      "%s and %s do not match in dimension %d",
 					      qn_infer_type_text(g, qn_infer_in(g, n, 0)),
 					      qn_infer_type_text(g, qn_infer_in(g, n, 1)), (int)i);
-		y->dim[i] = da == 1 ? db : db == 1 ? da : qn_dim_merge(da, db);
+		if (da == 1)
+			y->dim[i] = db;
+		else
+			y->dim[i] = db == 1 ? da : qn_dim_merge(da, db);
 	}
 	return true;
 }

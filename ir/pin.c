@@ -205,9 +205,12 @@ check_type(const making *k, bool *codes)
 	if (*codes || (is_real && (quantized || qn_elem_is_float(want))) ||
 	    (!is_real && !quantized && !qn_elem_is_float(want)))
 		return QN_OK;
-	way = quantized ? "quantized values of the storage type, or float values, are expected"
-	      : is_real ? "integers are expected"
-			: "float values are expected; the scale of integers is unknown";
+	if (quantized)
+		way = "quantized values of the storage type, or float values, are expected";
+	else if (is_real)
+		way = "integers are expected";
+	else
+		way = "float values are expected; the scale of integers is unknown";
 	qn_buf_init(&b, k->arena);
 	qn_buff(&b, "an array of %s; %s", qn_plain_table[have->plain].name, way);
 	return wrong(k, qn_buf_str(&b));
@@ -273,7 +276,9 @@ qn_pin_tensor(qn_types *types, qn_arena *a, const char *place, const qn_pin *pin
 		pin->text != NULL ? take_text(&k, count, reals) : take_array(&k, count, reals);
 	if (status == QN_OK && reals != NULL)
 		quantized = from_reals(&k, reals);
-	return status != QN_OK ? NULL : quantized != NULL ? quantized : x;
+	if (status != QN_OK)
+		return NULL;
+	return quantized != NULL ? quantized : x;
 }
 
 /* ---- names ---- */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ir/tensor.h"
+#include "ir/clamp.h"
 #include "ir/type_impl.h"
 
 /* ---- conversions ---- */
@@ -30,12 +31,6 @@ static int64_t
 truncated(double v)
 {
 	return integer_of(trunc(v), INT64_MIN, INT64_MAX);
-}
-
-static int64_t
-limited(int64_t v, int64_t lo, int64_t hi)
-{
-	return v < lo ? lo : v > hi ? hi : v;
 }
 
 /* ---- rows ---- */
@@ -75,7 +70,7 @@ typedef struct row {
 	}                                                                                          \
 	static void store_i64_##name(void *at, int64_t v)                                          \
 	{                                                                                          \
-		const ctype c = (ctype)limited(v, lo, hi);                                         \
+		const ctype c = (ctype)qn_clamp_i64(v, lo, hi);                                    \
 		memcpy(at, &c, sizeof c);                                                          \
 	}                                                                                          \
 	static void store_f64_##name(void *at, double v)                                           \
@@ -120,7 +115,12 @@ static void
 store_f64_u64(void *at, double v)
 {
 	const double r = rint(v);
-	const uint64_t u = r >= 0x1p64 ? UINT64_MAX : r > 0.0 ? (uint64_t)r : 0; /* NaN: 0 */
+	uint64_t u = 0; /* NaN too */
+
+	if (r >= 0x1p64)
+		u = UINT64_MAX;
+	else if (r > 0.0)
+		u = (uint64_t)r;
 
 	memcpy(at, &u, sizeof u);
 }

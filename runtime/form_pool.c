@@ -117,9 +117,7 @@ largest(const qn_eval *e, const qn_geometry *s, int64_t from, int64_t oy, int64_
 		if (iy < 0 || iy >= s->in[0] || ix < 0 || ix >= s->in[1])
 			continue;
 		qn_plain_load(p, e->in[0], from + (iy * s->in[1] + ix) * s->in_c + c, 1, 1, &x);
-		if (!any || (kind == QN_KIND_REAL     ? x.f > best.f
-			     : kind == QN_KIND_SIGNED ? x.i > best.i
-						      : x.u > best.u))
+		if (!any || qn_number_above(x, best, kind))
 			best = x;
 		any = true;
 	}

@@ -14,8 +14,7 @@ static qn_number
 joined(int32_t reduction, qn_number y, qn_number u, qn_number_kind kind)
 {
 	bool real = kind == QN_KIND_REAL;
-	bool above = real ? u.f > y.f : kind == QN_KIND_SIGNED ? u.i > y.i : u.u > y.u;
-	bool below = real ? u.f < y.f : kind == QN_KIND_SIGNED ? u.i < y.i : u.u < y.u;
+	bool above = qn_number_above(u, y, kind), below = qn_number_above(y, u, kind);
 
 	switch ((qn_reduction)reduction) {
 	case QN_REDUCTION_none:

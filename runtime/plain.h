@@ -26,6 +26,15 @@ typedef union qn_number {
 	double f;
 } qn_number;
 
+/* Whether x > y; false of NaN. */
+static inline bool
+qn_number_above(qn_number x, qn_number y, qn_number_kind kind)
+{
+	if (kind == QN_KIND_REAL)
+		return x.f > y.f;
+	return kind == QN_KIND_SIGNED ? x.i > y.i : x.u > y.u;
+}
+
 enum { QN_PLAIN_RUN_LENGTH = 256 }; /* elements that are computed at a time */
 
 /* Type of plain elements, also that of an observed float; QN_NPLAIN for codes and tuples. */
