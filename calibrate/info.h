@@ -53,7 +53,8 @@ typedef struct qn_info_pair {
 } qn_info_pair;
 
 struct qn_info {
-	uint64_t done, total; /* partitions with a callback: those before this one, all; for the progress */
+	/* partitions with a callback: those before this one, all; for the progress */
+	uint64_t done, total;
 	const qn_info_graphs *graphs;
 	const qn_part *part;
 	qn_arena *arena;
@@ -66,8 +67,8 @@ struct qn_info {
 	qn_id out;
 	bool kept;         /* the outer inputs as the quantized graph computes them */
 	qn_symbol *before; /* by pair: room for what an evaluation changes */
-	qn_symbol *
-		planned; /* by pair: the values of the last evaluation, whose plan may serve again */
+	/* by pair: the values of the last evaluation, whose plan may serve again */
+	qn_symbol *planned;
 };
 
 /* budget: bytes of values that are kept between evaluations. */

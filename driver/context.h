@@ -17,7 +17,7 @@ struct qn_ctx {
 	qn_env env;
 	qn_diags diags;
 	struct qn_patterns *patterns; /* of the host; NULL: none so far */
-	qn_arena arena; /* of what lasts as long as the context: the host's operators */
+	qn_arena arena;   /* of what lasts as long as the context: the host's operators */
 	qn_cancel cancel; /* of the call in progress */
 	size_t depth;     /* of calls inside of calls: from callbacks of the host */
 	qn_model_box *models;
@@ -31,9 +31,9 @@ struct qn_model_box {
 	qn_arena arena;
 	qn_ctx *ctx;
 	qn_model_box *next;
-	bool checked; /* verified and within the limits since the host last added to it */
+	bool checked;   /* verified and within the limits since the host last added to it */
 	qn_arena *kept; /* graphs that a cancelled call goes back to; NULL: none are (undo.c) */
-	bool broken;  /* memory ran out in the middle of a step of building */
+	bool broken;    /* memory ran out in the middle of a step of building */
 };
 
 struct qn_array {

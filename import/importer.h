@@ -24,18 +24,19 @@ typedef struct qn_importer {
 	const char *file;  /* for messages */
 	const qn_import_how *how;
 	const char *node, *op; /* of the file, that is being read; node "": without a name */
-	int64_t version;  /* of op */
-	const char *place, *placed; /* of both for messages, and of which node; NULL: not made yet */
+	int64_t version;       /* of op */
+	/* of both for messages, and of which node; NULL: not made yet */
+	const char *place, *placed;
 	uint64_t room;     /* bytes that constants may still take beside those of the file */
 	uint64_t work;     /* elements that may still be computed for folding */
 	uint64_t nodes;    /* that may be made in all */
 	uint64_t compared; /* elements that may still be */
 	size_t problems;
-	size_t behind; /* nodes that were not looked at, being behind one that failed */
+	size_t behind;            /* nodes that were not looked at, being behind one that failed */
 	const char *first_behind; /* name of the first of them */
-	qn_status why; /* of the first problem that is no lack of Quern's; QN_OK: none */
-	bool full; /* no node may be added any more, which was reported */
-	bool *dim_used;    /* of how->dim; NULL: none yet */
+	qn_status why;            /* of the first problem that is no lack of Quern's; QN_OK: none */
+	bool full;                /* no node may be added any more, which was reported */
+	bool *dim_used;           /* of how->dim; NULL: none yet */
 	const char *batch; /* the name of an open dimension 0, which is 1 wherever it stands */
 } qn_importer;
 

@@ -28,16 +28,22 @@ typedef struct qn_env {
 	void *trace_user;
 	const char *trace_pass; /* in which that happens */
 	struct qn_diags *diags; /* where qn_report stores; never NULL */
-	const struct qn_custom *customs; /* operators of the host's (ir/custom.h), the last one registered first */
-	const struct qn_host_method *methods; /* of calibration, of the host (calibrate/method_host.c) */
-	qn_limits limits;       /* 0: the default (ir/limits.h) */
-	jmp_buf *oom;           /* set by the API's entry for the time of a call */
-	size_t threads;         /* that may run samples side by side; 0: 1 */
-	struct qn_pool *pool;   /* the context's threads, NULL until they are needed (runtime/pool.h) */
-	qn_simd_kind simd;      /* the best instruction set that float forms and products of codes may use */
-	size_t bundle_bytes;    /* of values of batches that run in lockstep; 0: 256 KiB (runtime/interp.h) */
+	/* operators of the host's (ir/custom.h), the last one registered first */
+	const struct qn_custom *customs;
+	/* of calibration, of the host (calibrate/method_host.c) */
+	const struct qn_host_method *methods;
+	qn_limits limits; /* 0: the default (ir/limits.h) */
+	jmp_buf *oom;     /* set by the API's entry for the time of a call */
+	size_t threads;   /* that may run samples side by side; 0: 1 */
+	/* the context's threads, NULL until they are needed (runtime/pool.h) */
+	struct qn_pool *pool;
+	/* the best instruction set that float forms and products of codes may use */
+	qn_simd_kind simd;
+	/* of values of batches that run in lockstep; 0: 256 KiB (runtime/interp.h) */
+	size_t bundle_bytes;
 	struct qn_mapping *mappings; /* files that are mapped (formats/file.c) */
-	struct qn_writing *volatile writing; /* files on their way (formats/file_write.c), or NULL */
+	/* files on their way (formats/file_write.c), or NULL */
+	struct qn_writing *volatile writing;
 	/* Set with the first mapping: bytes that nothing will read soon.  Where they are a mapped
 	 * file's, they need no memory until they are read again. */
 	void (*unneeded)(struct qn_env *env, const void *data, size_t n);
@@ -47,8 +53,10 @@ typedef struct qn_env {
 	void *files_user;
 	qn_progress_fn *progress; /* NULL: not called, as on the threads beside the caller's */
 	void *progress_user;
-	struct qn_cancel *cancel; /* of the call, shared by its threads (ir/progress.h); NULL: never */
-	size_t chunk_bytes;     /* of the arenas; 0: 64 KiB.  Tests make it small, to have many allocations */
+	/* of the call, shared by its threads (ir/progress.h); NULL: never */
+	struct qn_cancel *cancel;
+	/* of the arenas; 0: 64 KiB.  Tests make it small, to have many allocations */
+	size_t chunk_bytes;
 } qn_env;
 
 /* Raw memory from the host's allocator; NULL when there is none.  Only arena.c, diag.c,

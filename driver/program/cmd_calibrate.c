@@ -41,9 +41,8 @@ check_output(const char *name, const char *output, const char *model)
 	size_t n = strlen(output);
 
 	if (n < 6 || (strcmp(output + n - 5, ".json") != 0 && strncmp(output, "/dev/", 5) != 0)) {
-		fprintf(stderr,
-			"quern %s: -o '%s': statistics are written to FILE.json\n",
-			name, output);
+		fprintf(stderr, "quern %s: -o '%s': statistics are written to FILE.json\n", name,
+			output);
 		return QN_EUSAGE;
 	}
 	if (model != NULL && program_same_file(output, model)) {

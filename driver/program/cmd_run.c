@@ -62,8 +62,7 @@ check_outputs(const options *o)
 		if ((n > 4 && strcmp(o->out[i] + n - 4, ".npy") == 0) ||
 		    strncmp(o->out[i], "/dev/", 5) == 0)
 			continue;
-		fprintf(stderr,
-			"quern run: -o '%s': results are NumPy files: FILE.npy\n",
+		fprintf(stderr, "quern run: -o '%s': results are NumPy files: FILE.npy\n",
 			o->out[i]);
 		return QN_EUSAGE;
 	}

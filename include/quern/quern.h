@@ -575,7 +575,8 @@ typedef struct qn_emit_opts { /* all zero: defaults */
 	qn_array *const *test;
 	size_t ntest;
 	size_t test_samples; /* how many of them; 0: 4 */
-	int no_self_test;    /* 1: no self-test file; the samples only say how they were preprocessed */
+	/* 1: no self-test file; the samples only say how they were preprocessed */
+	int no_self_test;
 	/* 1: NAME_proof.c too, a main that runs the program once with every input unknown, for an
 	 * analyser */
 	int proof;

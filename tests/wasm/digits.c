@@ -81,7 +81,8 @@ work(qn_ctx *ctx, writer *out)
 	if (s == QN_OK)
 		s = qn_measure(m, 1, &x, &(qn_measure_opts){.labels = labels}, show, NULL);
 	if (s == QN_OK)
-		s = qn_emit_to(m, &(qn_emit_opts){.test = &calib, .ntest = 1}, write_piece, out, NULL);
+		s = qn_emit_to(m, &(qn_emit_opts){.test = &calib, .ntest = 1}, write_piece, out,
+			       NULL);
 	if (s != QN_OK)
 		return s;
 	/* What is not in memory is a clear error. */
