@@ -16,13 +16,13 @@ qn_lock_new(qn_arena *a)
 }
 
 void
-qn_lock_take(qn_lock *lock)
+qn_lock_acquire(qn_lock *lock)
 {
 	(void)lock;
 }
 
 void
-qn_lock_give(qn_lock *lock)
+qn_lock_release(qn_lock *lock)
 {
 	(void)lock;
 }

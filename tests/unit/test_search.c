@@ -463,6 +463,10 @@ read_inputs(void *user, qn_info *i)
 	const qn_symbol_value trial = {.symbol = "r.x", .n = 1, .scale = &half};
 	qn_info_data v;
 
+	assert_string_equal(qn_info_name(i), "y");
+	assert_string_equal(qn_info_pattern(i), "steps");
+	assert_int_equal(qn_info_inputs(i), 2); /* those of both symbols */
+	assert_int_equal(qn_info_batches(i), SAMPLES);
 	assert_string_equal(qn_info_symbol(i, 0).name, "r.x");
 	assert_string_equal(qn_info_symbol(i, 1).name, "r.inner");
 	assert_int_equal(qn_info_read(i, QN_INFO_INPUT, 0, 3, 0, NULL, &v), QN_OK);
