@@ -40,29 +40,34 @@ qn_parallel_workers(const qn_env *env, size_t n)
 	return n < 1 ? n : 1;
 }
 
+typedef struct share {
+	qn_worker_fn *fn;
+	void *user;
+	size_t index;
+} share;
+
+static qn_status
+run_share(void *arg, qn_arena *scratch)
+{
+	const share *s = arg;
+
+	return s->fn(s->user, s->index, scratch);
+}
+
+/* An arena for each share, as a worker has one; the jump without memory goes on after its release. */
 qn_status
 qn_parallel(qn_env *env, size_t nworker, qn_worker_fn *fn, void *user)
 {
 	qn_status status = QN_OK;
 
-	/* An arena for each share, as a worker has one; when memory runs out it belongs to nobody
-	 * before it is released, so the jump is caught here and goes on. */
 	for (size_t i = 0; i < nworker && status == QN_OK; i++) {
-		jmp_buf here;
-		jmp_buf *const before = env->oom;
 		qn_arena scratch;
-		volatile bool starved = true;
 
 		qn_arena_init(&scratch, env);
-		env->oom = &here;
-		if (setjmp(here) == 0) {
-			status = fn(user, i, &scratch);
-			starved = false;
-		}
-		env->oom = before;
+		status = qn_arena_try(&scratch, run_share, &(share){fn, user, i});
 		qn_arena_release(&scratch);
-		if (starved)
-			qn_env_oom(env);
 	}
+	if (status == QN_ENOMEM)
+		qn_env_oom(env);
 	return status;
 }
