@@ -7,7 +7,7 @@
  *   %p = split %x {axis=0, sizes=[2,3]}
  *   %a = get %p {index=1}               --->    %p_1 = slice %x {begin=[2], end=[5]}
  *
- *   %t = top_k %x {k=2}                 %t = top_places %x {k=2}
+ *   %t = top_k %x {k=2}                 %t = top_k_indices %x {k=2}
  *   %a = get %t {index=0}      --->     %t_1 = gather_elements %x, %t
  *
  * A value of the source stands for one value of the copy, or for several when it is a tuple. */
@@ -137,7 +137,7 @@ copy_top_k(inliner *s, const qn_node *n, const char *prefix, qn_id x, value *out
 
 	qn_attrs_default(QN_ATTRS(gather), &attr);
 	attr.gather.axis = n->attr->top_k.axis;
-	id[1] = qn_graph_op(s->to, QN_OP_top_places, joined(s, prefix, n->name), 1, &x, n->attr,
+	id[1] = qn_graph_op(s->to, QN_OP_top_k_indices, joined(s, prefix, n->name), 1, &x, n->attr,
 			    n->type->field[1]);
 	in[1] = id[1];
 	if (id[1] != 0)

@@ -75,8 +75,8 @@ static const qn_kernel argmax[] = {
 	{.name = "qn_argmax_q_s64", .args = "qn_argmax_args", ALONG, .fits = fits_i64},
 	{.name = "qn_argmax_q_s32", .args = "qn_argmax_args", ALONG},
 };
-/* top_k is top_places and gather_elements by the time there are steps (inline.c). */
-static const qn_kernel top_places[] = {
+/* top_k is top_k_indices and gather_elements by the time there are steps (inline.c). */
+static const qn_kernel top_k_indices[] = {
 	{.name = "qn_top_places_q_s64", .args = "qn_top_args", ALONG, .fits = fits_i64},
 	{.name = "qn_top_places_q_s32", .args = "qn_top_args", ALONG},
 };
@@ -85,7 +85,7 @@ static const qn_kernel cumsum[] = {{.name = "qn_cumsum_q", .args = "qn_cumsum_ar
 const qn_emit_form qn_emit_op_argmax = QN_KERNELS(argmax);
 const qn_emit_form qn_emit_op_argmin = QN_KERNELS(argmax);
 const qn_emit_form qn_emit_op_top_k = {.why = "a tuple has no bytes; use its fields"};
-const qn_emit_form qn_emit_op_top_places = QN_KERNELS(top_places);
+const qn_emit_form qn_emit_op_top_k_indices = QN_KERNELS(top_k_indices);
 const qn_emit_form qn_emit_op_cumsum = QN_KERNELS(cumsum);
 
 /* ---- softmax and norms: kernels for the result that the op prefers, and for any ---- */

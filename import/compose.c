@@ -50,7 +50,8 @@ qn_importer_transpose(qn_importer *im, qn_id x, const int64_t *perm)
 	    qn_importer_type(im, known)->elem->gran != QN_SUB_CHANNEL) {
 		known = qn_importer_permuted(im, known, perm);
 		return codes == 0 ? known
-				  : qn_importer_keep(im, QN_OP_dequantize, 1, &known, NULL, NULL);
+				  : qn_importer_op_unfolded(im, QN_OP_dequantize, 1, &known, NULL,
+							    NULL);
 	}
 	return moves ? qn_importer_op(im, QN_OP_transpose, 1, &x, &a, NULL) : x;
 }

@@ -98,7 +98,7 @@ qn_importer_nodes(qn_importer *im, size_t n)
 }
 
 void
-qn_importer_behind(qn_importer *im)
+qn_importer_count_skipped(qn_importer *im)
 {
 	if (im->behind++ == 0)
 		im->first_behind = im->node;
@@ -168,13 +168,13 @@ fold(qn_importer *im, qn_id id)
 	qn_arena_release(work);
 	const qn_id folded = qn_graph_const(im->g, n->name, value);
 	if (folded != 0 && carries(n->op))
-		qn_importer_called_as(im, folded, n->in[0]);
+		qn_importer_copy_names(im, folded, n->in[0]);
 	return folded;
 }
 
 qn_id
-qn_importer_keep(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attrs,
-		 const qn_type *type)
+qn_importer_op_unfolded(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in,
+			const qn_attrs *attrs, const qn_type *type)
 {
 	qn_attrs preset;
 	const qn_opinfo *info = qn_opinfo_get(op);
@@ -204,7 +204,7 @@ qn_id
 qn_importer_op(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attrs,
 	       const qn_type *type)
 {
-	qn_id id = qn_importer_keep(im, op, nin, in, attrs, type);
+	qn_id id = qn_importer_op_unfolded(im, op, nin, in, attrs, type);
 
 	return id != 0 ? fold(im, id) : 0;
 }

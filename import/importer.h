@@ -54,8 +54,8 @@ bool qn_importer_dim(qn_importer *im, const char *input, int32_t axis, const cha
 		     int64_t *out);
 void qn_importer_dims_used(qn_importer *im);
 /* Only what the caller said. */
-bool qn_importer_dim_given(qn_importer *im, const char *input, int32_t axis, const char *name,
-			   int64_t *out);
+bool qn_importer_dim_option(qn_importer *im, const char *input, int32_t axis, const char *name,
+			    int64_t *out);
 
 /* Reports that the current node cannot be taken: violated condition, actual value, way out.  Returns 0, for
  * `return qn_importer_refuse(…)`. */
@@ -65,13 +65,13 @@ const char *qn_importer_place(qn_importer *im);
 /* Counts a problem that was reported and lies in a file, not in what Quern can do: QN_EINVALID, QN_EIO … */
 void qn_importer_failed(qn_importer *im, qn_status why);
 /* The current node was passed over: an input comes of one that failed.  The end says how many there are. */
-void qn_importer_behind(qn_importer *im);
+void qn_importer_count_skipped(qn_importer *im);
 /* " (3 nodes, the first of them here)" for a message about several nodes, "" for one. */
 const char *qn_importer_nodes(qn_importer *im, size_t n);
 /* Reports that the file is damaged; QN_EINVALID. */
 qn_status qn_importer_damaged(qn_importer *im, const char *fmt, ...) QN_PRINTF(2, 3);
 
-/* ---- budgets: what a file of few bytes may ask for (importer_room.c) ---- */
+/* ---- budgets: what a file of few bytes may ask for (importer_budget.c) ---- */
 
 /* n of what a file may ask for, as many times as the caller allows; " …" that says how to allow more, for the message when
  * n is exceeded. */
@@ -103,19 +103,19 @@ void qn_importer_pins_used(qn_importer *im, size_t ninput, const char *const *in
 /* The value x is called `name` in the file, beside names that it has already; so are values before x
  * that differ from it by a transpose or a rounding to codes alone, if the current node made them (those
  * from `from` on). */
-void qn_importer_called(qn_importer *im, const char *name, qn_id x, qn_id from);
+void qn_importer_add_name(qn_importer *im, const char *name, qn_id x, qn_id from);
 
 /* The constant x has all names of the constant `of` too: its elements are those of `of`, perhaps in
  * another order or as reals, so that parameters of one are those of the other. */
-void qn_importer_called_as(qn_importer *im, qn_id x, qn_id of);
+void qn_importer_copy_names(qn_importer *im, qn_id x, qn_id of);
 
 /* Adds a node named after the current one.  attrs NULL: defaults.  type NULL: inferred.  Folds when all
  * inputs are constants and folding is possible.  0: an input is 0, or a problem was reported. */
 qn_id qn_importer_op(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in,
 		     const qn_attrs *attrs, const qn_type *type);
 /* The same without folding: codes of a constant stay codes. */
-qn_id qn_importer_keep(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in,
-		       const qn_attrs *attrs, const qn_type *type);
+qn_id qn_importer_op_unfolded(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in,
+			      const qn_attrs *attrs, const qn_type *type);
 /* An input of the graph; 0 after a report. */
 qn_id qn_importer_input(qn_importer *im, const char *name, const qn_type *type);
 qn_id qn_importer_unary(qn_importer *im, qn_op op, qn_id x);

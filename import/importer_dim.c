@@ -65,8 +65,8 @@ key_of(qn_importer *im, const char *input, int32_t axis)
 }
 
 bool
-qn_importer_dim_given(qn_importer *im, const char *input, int32_t axis, const char *name,
-		      int64_t *out)
+qn_importer_dim_option(qn_importer *im, const char *input, int32_t axis, const char *name,
+		       int64_t *out)
 {
 	return given(im, key_of(im, input, axis), out) || given(im, name, out);
 }
@@ -76,7 +76,7 @@ qn_importer_dim(qn_importer *im, const char *input, int32_t axis, const char *na
 {
 	const char *key = key_of(im, input, axis);
 
-	if (qn_importer_dim_given(im, input, axis, name, out))
+	if (qn_importer_dim_option(im, input, axis, name, out))
 		return true;
 	bool batch =
 		axis == 0 || (im->batch != NULL && name[0] != '\0' && strcmp(im->batch, name) == 0);

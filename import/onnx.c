@@ -150,7 +150,7 @@ take_dim(qn_onnx *o, const char *name, int32_t k, const Onnx__TensorShapeProto__
 	if (numbered && d->dim_value >= 0) {
 		*out = d->dim_value;
 		if (k == 0) /* another batch than the file was written with */
-			(void)qn_importer_dim_given(&o->im, name, k, "", out);
+			(void)qn_importer_dim_option(&o->im, name, k, "", out);
 		return true;
 	}
 	*out = fixed;
@@ -221,14 +221,14 @@ take_inputs(qn_onnx *o, const Onnx__GraphProto *g)
 			   : pin != NULL ? qn_importer_pinned(&o->im, pin, name, type)
 					 : qn_importer_input(&o->im, name, type);
 		if (id != 0)
-			qn_importer_called(&o->im, name, id, id);
+			qn_importer_add_name(&o->im, name, id, id);
 		qn_onnx_define(o, name, id);
 	}
 	qn_importer_pins_used(&o->im, g->n_input, names);
 }
 
 static void
-give_outputs(qn_onnx *o, const Onnx__GraphProto *g)
+set_outputs(qn_onnx *o, const Onnx__GraphProto *g)
 {
 	qn_map names;
 
@@ -271,7 +271,7 @@ read_graph(qn_onnx *o, const Onnx__GraphProto *g)
 	take_inputs(o, g);
 	qn_importer_dims_used(&o->im);
 	qn_onnx_nodes(o, g->n_node, g->node);
-	give_outputs(o, g);
+	set_outputs(o, g);
 	return qn_importer_end(&o->im);
 }
 
@@ -295,7 +295,8 @@ qn_onnx_read(qn_model *m, const char *file, const char *folder, const void *data
 	o.keeps_codes = !how->from_float && qn_onnx_quantizes(&o, model);
 	o.versions = o.sets = &versions;
 	o.graph = model->graph;
-	if (!how->from_float && how->ndim == 0 && how->npin == 0 && qn_onnx_read_kept(&o, model))
+	if (!how->from_float && how->ndim == 0 && how->npin == 0 &&
+	    qn_onnx_read_metadata(&o, model))
 		return QN_OK;
 	QN_TRY(read_graph(&o, model->graph));
 	if (m->stage == QN_STAGE_CALIBRATED)

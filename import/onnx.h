@@ -5,7 +5,7 @@
  *   lstm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)     reads: adds nodes, gives the results
  *
  *   const char *
- *   qn_onnx_write_softmax(qn_onnx_out *o, const qn_node *n, const char *op)     writes: onnx_give.h
+ *   qn_onnx_write_softmax(qn_onnx_out *o, const qn_node *n, const char *op)     writes: onnx_write_op.h
  *
  *   const qn_onnx_row qn_onnx_norm[] = {
  *           QN_ONNX_READ("", "LSTM", 7, lstm, 0),
@@ -61,7 +61,7 @@ typedef struct qn_onnx {
 		versions; /* domain -> (int64_t *) version of the operator set, where nodes are read now */
 	const qn_map *sets;                   /* the same of the main graph */
 	const struct Onnx__GraphProto *graph; /* the main one */
-	qn_map *lacks;                        /* of onnx_lacks.c; NULL: none so far */
+	qn_map *lacks;                        /* of onnx_unsupported.c; NULL: none so far */
 	qn_map orders;                        /* of onnx_order.c, by list of nodes */
 	qn_map functions;                     /* "domain/name" -> qn_onnx_function */
 	qn_onnx_scope *scope;
@@ -90,12 +90,12 @@ struct qn_onnx_out;
 typedef const char *qn_onnx_write_fn(struct qn_onnx_out *o, const qn_node *n, const char *op);
 
 /* How an operator takes the order of its operands' axes when it is written. */
-typedef enum qn_onnx_takes {
-	QN_TAKES_PLAIN, /* that of the graph alone */
-	QN_TAKES_FIRST, /* that of ONNX's convolutions, of the first operand and the result */
-	QN_TAKES_ANY,   /* either, the same for operands and result */
-	QN_TAKES_EACH   /* either, element by element */
-} qn_onnx_takes;
+typedef enum qn_onnx_axis_order {
+	QN_AXES_PLAIN,          /* that of the graph alone */
+	QN_AXES_FIRST, /* that of ONNX's convolutions, of the first operand and the result */
+	QN_AXES_ANY,            /* either, the same for operands and result */
+	QN_AXES_EACH     /* either, element by element */
+} qn_onnx_axis_order;
 
 enum { QN_ONNX_MOST_OPS = 4 };
 
@@ -109,7 +109,7 @@ typedef struct qn_onnx_row {
 	int32_t arg; /* for readers of several operators: often a qn_op */
 	qn_onnx_write_fn *write;
 	int64_t since; /* the operator set that it needs, 0: the lowest that is written */
-	qn_onnx_takes takes;
+	qn_onnx_axis_order takes;
 	qn_op ops[QN_ONNX_MOST_OPS]; /* that are written so; ends at 0, which is never written */
 } qn_onnx_row;
 
@@ -123,14 +123,14 @@ typedef struct qn_onnx_row {
 #define QN_ONNX_WRITE(name, writer, needs, order, ...)                                             \
 	{                                                                                          \
 		.domain = "", .op = name, .min = 1, .write = writer, .since = needs,               \
-		.takes = QN_TAKES_##order,                                                         \
+		.takes = QN_AXES_##order,                                                         \
 		.ops = { __VA_ARGS__ }                                                             \
 	}
 #define QN_ONNX_BOTH(name, first, reader, writer, needs, order, ...)                               \
 	{                                                                                          \
 		.domain = "", .op = name, .min = first, .max = QN_ONNX_NEWEST, .read = reader,     \
 		.arg = QN_ONNX_FIRST(__VA_ARGS__, 0), .write = writer, .since = needs,             \
-		.takes = QN_TAKES_##order,                                                         \
+		.takes = QN_AXES_##order,                                                         \
 		.ops = { __VA_ARGS__ }                                                             \
 	}
 #define QN_ONNX_FIRST(x, ...) x
@@ -150,9 +150,9 @@ const qn_onnx_row *qn_onnx_find(const char *domain, const char *op, int64_t vers
 /* From which version on an operator is read, and up to which; false: it is not. */
 bool qn_onnx_versions(const char *domain, const char *op, int32_t *min, int32_t *max);
 /* Reports a node's operator in this version, which is not read: once, with how many nodes have it.  Then: the
- * same of all nodes in a node's bodies and function that are not read (onnx_lacks.c). */
-void qn_onnx_lacks(qn_onnx *o, const struct Onnx__NodeProto *p, int64_t version);
-void qn_onnx_lacks_inside(qn_onnx *o, const struct Onnx__NodeProto *p);
+ * same of all nodes in a node's bodies and function that are not read (onnx_unsupported.c). */
+void qn_onnx_refuse_unsupported(qn_onnx *o, const struct Onnx__NodeProto *p, int64_t version);
+void qn_onnx_refuse_unsupported_inside(qn_onnx *o, const struct Onnx__NodeProto *p);
 
 /* The first nin inputs are there (import.input). */
 bool qn_onnx_need(qn_onnx *o, const qn_onnx_node *n, uint32_t nin);

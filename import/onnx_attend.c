@@ -60,14 +60,14 @@ qn_onnx_unheads(qn_onnx *o, qn_id x)
 /* ---- which scores count ---- */
 
 void
-qn_onnx_keep(qn_onnx *o, qn_onnx_attention *a, qn_id keep)
+qn_onnx_add_mask(qn_onnx *o, qn_onnx_attention *a, qn_id keep)
 {
 	a->keep =
 		a->keep == 0 ? keep : qn_importer_binary(&o->im, QN_OP_logical_and, a->keep, keep);
 }
 
 void
-qn_onnx_keep_causal(qn_onnx *o, qn_onnx_attention *a, qn_id offset)
+qn_onnx_add_causal_mask(qn_onnx *o, qn_onnx_attention *a, qn_id offset)
 {
 	if (a->q == 0 || a->k == 0)
 		return;
@@ -76,7 +76,7 @@ qn_onnx_keep_causal(qn_onnx *o, qn_onnx_attention *a, qn_id offset)
 	qn_id row = qn_onnx_ramp(o, rows, 0, 1, 2, 0);
 	qn_id behind = qn_importer_binary(&o->im, QN_OP_sub, column, row);
 
-	qn_onnx_keep(o, a, qn_importer_binary(&o->im, QN_OP_less_equal, behind, offset));
+	qn_onnx_add_mask(o, a, qn_importer_binary(&o->im, QN_OP_less_equal, behind, offset));
 }
 
 /* Whether no element of a constant is 0. */

@@ -31,15 +31,15 @@ take_mask(qn_onnx *o, qn_onnx_attention *a, qn_id mask, int64_t columns)
 		pad.pad.after.v[t->rank - 1] = columns - have;
 		mask = qn_importer_op(im, QN_OP_pad, 1, &mask, &pad, NULL);
 		if (real)
-			qn_onnx_keep(o, a,
-				     qn_importer_binary(im, QN_OP_less,
-							qn_onnx_ramp(o, columns, 0, 1, 2, 1),
-							qn_onnx_ramp(o, 1, have, 0, 0, 0)));
+			qn_onnx_add_mask(o, a,
+					 qn_importer_binary(im, QN_OP_less,
+							    qn_onnx_ramp(o, columns, 0, 1, 2, 1),
+							    qn_onnx_ramp(o, 1, have, 0, 0, 0)));
 	}
 	if (real)
 		a->bias = mask;
 	else
-		qn_onnx_keep(o, a, mask);
+		qn_onnx_add_mask(o, a, mask);
 }
 
 /* How many keys each batch has, as [B,1,1,1]: those behind do not count, and the last query stands at the last. */
@@ -55,7 +55,7 @@ take_lengths(qn_onnx *o, qn_onnx_attention *a, qn_id lengths)
 					  (long long)q[0]);
 	lengths = qn_importer_cast(&o->im, lengths, QN_PLAIN_i64);
 	lengths = qn_importer_reshape(&o->im, lengths, 4, dim);
-	qn_onnx_keep(
+	qn_onnx_add_mask(
 		o, a,
 		qn_importer_binary(&o->im, QN_OP_less, qn_onnx_ramp(o, k[2], 0, 1, 4, 3), lengths));
 	return qn_importer_binary(&o->im, QN_OP_sub, lengths, qn_onnx_ramp(o, 1, q[2], 0, 0, 0));
@@ -107,7 +107,7 @@ attention(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	qn_id offset =
 		lengths != 0 ? take_lengths(o, &a, lengths) : qn_onnx_ramp(o, 1, before, 0, 0, 0);
 	if (qn_onnx_int(o, n, "is_causal", 0) != 0)
-		qn_onnx_keep_causal(o, &a, offset);
+		qn_onnx_add_causal_mask(o, &a, offset);
 	qn_id y = qn_onnx_attend(o, n, &a);
 	out[0] = qn_onnx_type(o, n->in[0])->rank == 3 ? qn_onnx_unheads(o, y) : y;
 	if (n->nout > 1)

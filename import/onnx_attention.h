@@ -26,8 +26,8 @@ qn_id qn_onnx_heads(qn_onnx *o, qn_id x, int64_t heads);
 qn_id qn_onnx_unheads(qn_onnx *o, qn_id x);
 /* Adds to a->keep what may be seen at the k-th step: those before and offset more.  offset: i64 scalar or such that
  * broadcasts to [batch, 1, 1, 1]. */
-void qn_onnx_keep_causal(qn_onnx *o, qn_onnx_attention *a, qn_id offset);
-void qn_onnx_keep(qn_onnx *o, qn_onnx_attention *a, qn_id keep);
+void qn_onnx_add_causal_mask(qn_onnx *o, qn_onnx_attention *a, qn_id offset);
+void qn_onnx_add_mask(qn_onnx *o, qn_onnx_attention *a, qn_id keep);
 /* y [batch, heads, steps of q, size of v]; 0 after a report. */
 qn_id qn_onnx_attend(qn_onnx *o, const qn_onnx_node *n, qn_onnx_attention *a);
 /* i64 first + step * i as a value of this rank, along an axis. */

@@ -9,7 +9,7 @@
  * along) join their operands and results to regions; a region in which an operator wants its
  * channels first has them first.  What leaves a region for an operator that wants the graph's own
  * order is transposed there, once a value. */
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 typedef struct arranger {
 	qn_onnx_out *o;
@@ -95,7 +95,7 @@ qn_onnx_out_follows(const qn_onnx_out *o, const qn_node *n)
 
 	if (n->op == QN_OP_get)
 		return qn_onnx_out_follows(o, qn_graph_node(o->g, n->in[0]));
-	if ((!is_cast(n) && qn_onnx_out_takes(n) < QN_TAKES_ANY) || rank < 3 ||
+	if ((!is_cast(n) && qn_onnx_out_axis_order(n) < QN_AXES_ANY) || rank < 3 ||
 	    !is_per_tensor(shape_of(n)))
 		return false;
 	for (uint32_t i = 0; i < n->nin; i++) {
@@ -118,7 +118,7 @@ join_node(arranger *r, qn_id id)
 			    shape_of(qn_graph_node(r->o->g, n->in[i]))->rank == shape_of(n)->rank)
 				join(r, id, n->in[i]);
 		r->o->order[id] = QN_ORDER_FIRST;
-	} else if (qn_onnx_out_takes(n) == QN_TAKES_FIRST) {
+	} else if (qn_onnx_out_axis_order(n) == QN_AXES_FIRST) {
 		r->o->order[id] = QN_ORDER_FIRST;
 		r->first[root_of(r, id)] = true;
 		r->first[root_of(r, n->in[0])] = true;
@@ -131,7 +131,7 @@ join_node(arranger *r, qn_id id)
 static bool
 is_unary(const qn_node *n)
 {
-	return n->nin == 1 && (is_cast(n) || qn_onnx_out_takes(n) == QN_TAKES_EACH);
+	return n->nin == 1 && (is_cast(n) || qn_onnx_out_axis_order(n) == QN_AXES_EACH);
 }
 
 /* A dense over constant weights takes its columns in any order. */

@@ -3,7 +3,7 @@
  *
  *   Conv(x [N,C,H,W], w [O,C/g,kh,kw], b)        transpose x to [N,H,W,C], w to [O,kh,kw,C/g], conv2d, transpose back */
 #include "import/onnx_window.h"
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  *   Col2Im(x [N,C*k,L], image, block)                ConvTranspose with a kernel of ones and zeros: column j of a block adds
  *                                                    to place j of it */
 #include "import/onnx_window.h"
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
  *   Mean(a, b, c)            mul(add(add(a, b), c), 1/3)
  *   Add(a, b) {axis=1}       before operator set 7: b is laid along the dims of a from axis 1 on */
 #include "import/onnx_quant.h"
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 #include <math.h>
 #include <string.h>

@@ -144,7 +144,7 @@ output_of(qn_onnx_out *o, qn_id id)
 
 /* An output has its own name. */
 static void
-give_output(qn_onnx_out *o, const qn_output *out, const char *from)
+set_output(qn_onnx_out *o, const qn_output *out, const char *from)
 {
 	const qn_type *type = qn_graph_node(o->g, out->value)->type;
 	qn_types *types = &o->m->types;
@@ -197,7 +197,7 @@ make_tables(qn_onnx_out *o)
 }
 
 static void
-give_outputs(qn_onnx_out *o)
+set_outputs(qn_onnx_out *o)
 {
 	const qn_graph *g = o->g;
 	const char **from = QN_NEW(o->a, const char *, g->noutput);
@@ -208,7 +208,7 @@ give_outputs(qn_onnx_out *o)
 	for (size_t i = 0; i < g->ninput; i++)
 		qn_map_puts(&o->used, o->graph->input[i]->name, o);
 	for (size_t i = 0; i < g->noutput; i++)
-		give_output(o, &g->output[i], from[i]);
+		set_output(o, &g->output[i], from[i]);
 }
 
 bool
@@ -233,6 +233,6 @@ qn_onnx_out_fill(qn_onnx_out *o)
 		convert(o, id);
 	if (o->most > 0 && (o->bytes > o->most || o->problems > 0))
 		return false;
-	give_outputs(o);
+	set_outputs(o);
 	return o->problems == 0;
 }

@@ -166,13 +166,13 @@ padding(qn_onnx *o, qn_onnx_attention *a, qn_id mask)
 
 	if (t->rank == 2 && t->dim[0] == batch && t->dim[1] == keys) {
 		mask = qn_importer_reshape(im, mask, 4, (int64_t[]){batch, 1, 1, keys});
-		qn_onnx_keep(o, a, qn_importer_cast(im, mask, QN_PLAIN_bool));
+		qn_onnx_add_mask(o, a, qn_importer_cast(im, mask, QN_PLAIN_bool));
 	} else if (t->rank == 1 && t->dim[0] == batch) {
 		mask = qn_importer_reshape(im, qn_importer_cast(im, mask, QN_PLAIN_i64), 4,
 					   (int64_t[]){batch, 1, 1, 1});
-		qn_onnx_keep(o, a,
-			     qn_importer_binary(im, QN_OP_less, qn_onnx_ramp(o, keys, 0, 1, 4, 3),
-						mask));
+		qn_onnx_add_mask(o, a,
+				 qn_importer_binary(im, QN_OP_less,
+						    qn_onnx_ramp(o, keys, 0, 1, 4, 3), mask));
 	} else {
 		(void)qn_importer_refuse(im, "import.input",
 					 "the mask must be [%lld] or [%lld, %lld]",
@@ -214,7 +214,7 @@ finish(qn_onnx *o, const qn_onnx_node *n, qn_onnx_attention *a, uint32_t mask, u
 		padding(o, a, n->in[mask]);
 	if (qn_onnx_type(o, a->k)->rank == 4 && qn_onnx_type(o, a->q)->rank == 4 &&
 	    qn_onnx_int(o, n, "unidirectional", 0) != 0)
-		qn_onnx_keep_causal(o, a, qn_onnx_ramp(o, 1, before, 0, 0, 0));
+		qn_onnx_add_causal_mask(o, a, qn_onnx_ramp(o, 1, before, 0, 0, 0));
 	a->bias = qn_onnx_in(n, 5);
 	a->scale = qn_onnx_float(o, n, "scale", 0);
 	out[0] = qn_onnx_unheads(o, qn_onnx_attend(o, n, a));

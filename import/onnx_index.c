@@ -5,7 +5,7 @@
  *   Compress(x, [1, 0, 1]) {axis=0}   gather x, [0, 2]: what is chosen must be known
  *   Hardmax(x)                        one_hot of argmax
  *   ReverseSequence(x, [2, 3])        gather over steps and batches as one axis */
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 #include <math.h>
 #include <string.h>
@@ -150,7 +150,7 @@ static void
 top_k(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
 	qn_importer *im = &o->im;
-	qn_attrs a = qn_importer_attrs(QN_OP_top_places), g = {0};
+	qn_attrs a = qn_importer_attrs(QN_OP_top_k_indices), g = {0};
 	int64_t dim[QN_MAX_RANK];
 	double k = (double)qn_onnx_int(o, n, "k", 1);
 	int32_t axis;
@@ -171,7 +171,7 @@ top_k(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	a.top_k.k = dim[axis];
 	a.top_k.largest = qn_onnx_int(o, n, "largest", 1) != 0;
 	a.top_k.sorted = qn_onnx_int(o, n, "sorted", 1) != 0;
-	qn_id at = qn_importer_op(im, QN_OP_top_places, 1, n->in, &a,
+	qn_id at = qn_importer_op(im, QN_OP_top_k_indices, 1, n->in, &a,
 				  qn_type_plain(&im->m->types, QN_PLAIN_i64, t->rank, dim));
 	out[0] = qn_importer_op(im, QN_OP_gather_elements, 2, (qn_id[]){n->in[0], at}, &g, NULL);
 	if (n->nout > 1)
@@ -310,7 +310,7 @@ const qn_onnx_row qn_onnx_index[] = {
 	QN_ONNX_BOTH("OneHot", 1, one_hot, qn_onnx_write_one_hot, 0, PLAIN, QN_OP_one_hot),
 	QN_ONNX_READ("", "Hardmax", 1, hardmax, 0),
 	QN_ONNX_BOTH("TopK", 1, top_k, qn_onnx_write_top_k, 0, PLAIN, QN_OP_top_k),
-	QN_ONNX_WRITE("TopK", qn_onnx_write_top_places, 0, PLAIN, QN_OP_top_places),
+	QN_ONNX_WRITE("TopK", qn_onnx_write_top_k_indices, 0, PLAIN, QN_OP_top_k_indices),
 	QN_ONNX_READ("", "Compress", 1, compress, 0),
 	QN_ONNX_READ("", "NonZero", 1, non_zero, 0),
 	QN_ONNX_READ("", "ReverseSequence", 1, reverse_sequence, 0),

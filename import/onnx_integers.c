@@ -252,5 +252,5 @@ qn_onnx_counted(qn_onnx *o, qn_id x, int64_t zp)
 	const qn_elem *e = x != 0 ? qn_onnx_counts(o, qn_onnx_plain(o, x), zp) : NULL;
 	qn_id codes = e != NULL ? qn_onnx_codes(o, x, e) : 0;
 
-	return qn_importer_keep(&o->im, QN_OP_dequantize, 1, &codes, NULL, NULL);
+	return qn_importer_op_unfolded(&o->im, QN_OP_dequantize, 1, &codes, NULL, NULL);
 }

@@ -4,7 +4,7 @@
  *   And(a, b)                        logical_and
  *   BitShift(a, b) {direction=LEFT}  shift_left
  *   Mod(a, b) {fmod=1}               mod {fmod=1} */
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 #include <string.h>
 

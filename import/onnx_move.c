@@ -3,7 +3,7 @@
  *
  *   Reshape(x, [0, -1])      0: the dim of x (unless allowzero), -1: what is left
  *   Unsqueeze(x, [0, 3])     dims of 1 at these places of the result */
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  *   y = my.domain.Block(x)    the function's nodes, in a scope of their own:  x -> its first input …
  *
  * A node with an input that could not be converted is passed over: it is counted, and operators in its bodies
- * are looked up by name (onnx_lacks.c). */
+ * are looked up by name (onnx_unsupported.c). */
 #include "import/onnx_quant.h"
 
 #include <onnx/onnx.pb-c.h>
@@ -90,7 +90,7 @@ qn_onnx_value(qn_onnx *o, const char *name, bool *known)
 	v->sparse = NULL;
 	v->id = x != NULL ? qn_importer_const(&o->im, name, x) : 0;
 	if (v->id != 0 && o->scope->function == NULL)
-		qn_importer_called(&o->im, name, v->id, v->id);
+		qn_importer_add_name(&o->im, name, v->id, v->id);
 	return v->id;
 }
 
@@ -138,11 +138,11 @@ take_inputs(qn_onnx *o, const Onnx__NodeProto *p, qn_id *in)
 
 /* from: the first node that this one of the file made. */
 static void
-give_outputs(qn_onnx *o, const Onnx__NodeProto *p, const qn_id *out, qn_id from)
+set_outputs(qn_onnx *o, const Onnx__NodeProto *p, const qn_id *out, qn_id from)
 {
 	for (size_t i = 0; i < p->n_output; i++)
 		if (p->output[i][0] != '\0' && out[i] != 0 && o->scope->function == NULL)
-			qn_importer_called(&o->im, p->output[i], out[i], from);
+			qn_importer_add_name(&o->im, p->output[i], out[i], from);
 	for (size_t i = 0; i < p->n_output; i++)
 		if (p->output[i][0] != '\0')
 			qn_onnx_define(o, p->output[i], out != NULL ? out[i] : 0);
@@ -280,7 +280,7 @@ convert(qn_onnx *o, const Onnx__NodeProto *p)
 	const qn_onnx_function *f = qn_onnx_function_of(o, p);
 	const qn_onnx_row *row = f == NULL ? qn_onnx_find(domain, op, version) : NULL;
 	if (f == NULL && row == NULL) {
-		qn_onnx_lacks(o, p, version);
+		qn_onnx_refuse_unsupported(o, p, version);
 	} else if (take_inputs(o, p, in)) {
 		qn_onnx_node n = {.op = op,
 				  .version = version,
@@ -297,11 +297,11 @@ convert(qn_onnx *o, const Onnx__NodeProto *p)
 		check_outputs(o, p, out, problems);
 	} else if (o->im.problems == problems) {
 		behind = true;
-		qn_importer_behind(&o->im);
+		qn_importer_count_skipped(&o->im);
 	}
 	if ((behind || o->im.problems > problems) && o->nodes == read)
-		qn_onnx_lacks_inside(o, p); /* its bodies were not gone through */
-	give_outputs(o, p, out, from);
+		qn_onnx_refuse_unsupported_inside(o, p); /* its bodies were not gone through */
+	set_outputs(o, p, out, from);
 }
 
 void

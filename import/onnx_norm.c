@@ -4,7 +4,7 @@
  *   LayerNormalization(x, s, b)           layer_norm; mean and 1/deviation beside it when they are asked for
  *   GroupNormalization(x [N,C,…]) {g}     x as [N,g,C/g * …], normalized over the last axis
  *   Softmax before version 13             over all axes from `axis` on, as one */
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 static bool
 rank_ok(qn_onnx *o, qn_id x, int32_t least)

@@ -29,7 +29,7 @@ pack(qn_onnx_out *o, qn_buf *out)
 	model.n_opset_import = 1;
 	model.opset_import = &sets;
 	model.graph = o->graph;
-	model.n_metadata_props = qn_onnx_out_keep(o, pair) ? 2 : 0;
+	model.n_metadata_props = qn_onnx_out_metadata(o, pair) ? 2 : 0;
 	model.metadata_props = entries;
 	for (size_t i = 0; i < model.n_metadata_props; i++) {
 		onnx__string_string_entry_proto__init(&entry[i]);

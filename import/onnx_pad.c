@@ -5,7 +5,7 @@
  *   Pad(x, [1, 1], 0, [3])     axes that are not named get nothing
  *   CenterCropPad(x, [3, 8])   likewise half of the difference at each end, of an odd one more at the second */
 #include "import/onnx_quant.h"
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 #include <string.h>
 

@@ -164,7 +164,7 @@ qn_onnx_codes(qn_onnx *o, qn_id x, const qn_elem *e)
 			qn_importer_const(&o->im, qn_graph_node(o->im.g, x)->name,
 					  qn_tensor_view(o->im.m->arena, want, value->data));
 		if (codes != 0)
-			qn_importer_called_as(&o->im, codes, x);
+			qn_importer_copy_names(&o->im, codes, x);
 		return codes;
 	}
 	if (have->elem->kind != QN_ELEM_PLAIN) {

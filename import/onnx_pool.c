@@ -5,7 +5,7 @@
  *   GlobalMaxPool(x)         reduce_max over all spatial axes
  *   LpPool(x) {p=2}          sqrt(k * avg_pool(x * x)), k elements in a window */
 #include "import/onnx_window.h"
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 #include <string.h>
 
@@ -65,7 +65,7 @@ max_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	x = pool_of(o, QN_OP_max_pool, x, &image, qn_onnx_int(o, n, "ceil_mode", 0) != 0, false);
 	out[0] = codes ? x : qn_importer_cast(&o->im, x, plain);
 	if (n->nout > 1 && out[0] != 0)
-		out[1] = qn_onnx_pool_places(o, n, &w, out[0]);
+		out[1] = qn_onnx_pool_indices(o, n, &w, out[0]);
 }
 
 static void

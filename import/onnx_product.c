@@ -3,7 +3,7 @@
  *
  *   MatMul(a, b)                 matmul; a vector is a matrix of one row, or of one column
  *   Gemm(a, b [K,N], c)          dense(a, transpose(b), c) when b is a constant and c a vector */
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 /* ---- MatMul ---- */
 

@@ -222,7 +222,7 @@ constant_codes(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
 	}
 	const qn_id id = qn_importer_const(&o->im, o->im.node, codes);
 	if (id != 0)
-		qn_importer_called_as(&o->im, id, x);
+		qn_importer_copy_names(&o->im, id, x);
 	return id;
 }
 
@@ -236,8 +236,9 @@ faked(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
 	if (constant)
 		x = constant_codes(o, x, e, how);
 	else if (how == EVEN || how == HALF_UP)
-		x = qn_importer_keep(&o->im, QN_OP_quantize, 1, &x, how == EVEN ? NULL : &away,
-				     qn_type_with_elem(&o->im.m->types, qn_onnx_type(o, x), e));
+		x = qn_importer_op_unfolded(
+			&o->im, QN_OP_quantize, 1, &x, how == EVEN ? NULL : &away,
+			qn_type_with_elem(&o->im.m->types, qn_onnx_type(o, x), e));
 	else
 		return qn_importer_refuse(
 			&o->im, "import.attr",
@@ -246,7 +247,7 @@ faked(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
 			roundings[how]);
 	if (x == 0)
 		return 0;
-	return o->keeps_codes ? qn_importer_keep(&o->im, QN_OP_dequantize, 1, &x, NULL, NULL)
+	return o->keeps_codes ? qn_importer_op_unfolded(&o->im, QN_OP_dequantize, 1, &x, NULL, NULL)
 			      : qn_importer_unary(&o->im, QN_OP_dequantize, x);
 }
 

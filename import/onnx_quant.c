@@ -105,8 +105,9 @@ qn_onnx_dequantize(qn_onnx *o, qn_id x, const qn_onnx_params *p)
 	if (qn_importer_known(&o->im, x) != NULL)
 		e = qn_onnx_weight_elem(o, e);
 	qn_id codes = e != NULL ? qn_onnx_codes(o, x, e) : 0;
-	return o->keeps_codes ? qn_importer_keep(&o->im, QN_OP_dequantize, 1, &codes, NULL, NULL)
-			      : qn_importer_unary(&o->im, QN_OP_dequantize, codes);
+	return o->keeps_codes
+		       ? qn_importer_op_unfolded(&o->im, QN_OP_dequantize, 1, &codes, NULL, NULL)
+		       : qn_importer_unary(&o->im, QN_OP_dequantize, codes);
 }
 
 qn_id
@@ -123,8 +124,8 @@ qn_onnx_quantize(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage)
 	const qn_elem *e = qn_onnx_elem(o, p, storage, t);
 	if (e == NULL)
 		return 0;
-	return qn_importer_keep(&o->im, QN_OP_quantize, 1, &x, NULL,
-				qn_type_with_elem(&o->im.m->types, t, e));
+	return qn_importer_op_unfolded(&o->im, QN_OP_quantize, 1, &x, NULL,
+				       qn_type_with_elem(&o->im.m->types, t, e));
 }
 
 static qn_onnx_params

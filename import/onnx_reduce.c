@@ -4,7 +4,7 @@
  *   ReduceMean(x) {axes=[2, 3]}   reduce_mean;  the axes are an input from version 18 on (ReduceSum: 13)
  *   ReduceL2(x)                   sqrt(reduce_sum(x * x))
  *   ReduceLogSumExp(x)            m + log(reduce_sum(exp(x - m))), m = reduce_max(x) */
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 #include <math.h>
 #include <string.h>

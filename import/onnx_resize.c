@@ -5,7 +5,7 @@
  *   nearest, otherwise                     gather along each axis
  *   linear, cubic, smoothed, cropped       along each axis a product with a constant matrix */
 #include "import/onnx_resize.h"
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,7 +42,7 @@ read_kind(qn_onnx *o, const qn_onnx_node *n, qn_resize *r)
 						QN_COUNT(rounds), rounds);
 
 	*r = (qn_resize){.kind = (qn_resize_kind)kind,
-			 .place = (qn_resize_place)place,
+			 .place = (qn_resize_position)place,
 			 .round = (qn_resize_round)rounding,
 			 .cubic_a = qn_onnx_float(o, n, "cubic_coeff_a", -0.75),
 			 .outside = qn_onnx_float(o, n, "extrapolation_value", 0),
@@ -161,8 +161,8 @@ read_sizes(qn_onnx *o, const qn_onnx_node *n, job *j)
 static bool
 fits_mode(const job *j, int32_t mode)
 {
-	static const qn_resize_place places[] = {QN_PLACE_HALF_PIXEL, QN_PLACE_ALIGN_CORNERS,
-						 QN_PLACE_ASYMMETRIC};
+	static const qn_resize_position places[] = {QN_PLACE_HALF_PIXEL, QN_PLACE_ALIGN_CORNERS,
+						    QN_PLACE_ASYMMETRIC};
 	qn_resize like = {.kind = j->r.kind, .place = places[mode]};
 	bool outside;
 

@@ -9,7 +9,7 @@
 #include "import/onnx.h"
 
 typedef enum qn_resize_kind { QN_RESIZE_NEAREST, QN_RESIZE_LINEAR, QN_RESIZE_CUBIC } qn_resize_kind;
-typedef enum qn_resize_place {
+typedef enum qn_resize_position {
 	QN_PLACE_HALF_PIXEL,
 	QN_PLACE_HALF_PIXEL_SYMMETRIC,
 	QN_PLACE_PYTORCH_HALF_PIXEL,
@@ -18,7 +18,7 @@ typedef enum qn_resize_place {
 	QN_PLACE_TF_HALF_PIXEL_NN,
 	QN_PLACE_TF_CROP,
 	QN_NPLACE
-} qn_resize_place;
+} qn_resize_position;
 typedef enum qn_resize_round {
 	QN_ROUND_PREFER_FLOOR,
 	QN_ROUND_PREFER_CEIL,
@@ -31,7 +31,7 @@ typedef enum qn_resize_round {
 /* What the node says of all axes. */
 typedef struct qn_resize {
 	qn_resize_kind kind;
-	qn_resize_place place;
+	qn_resize_position place;
 	qn_resize_round round;
 	double cubic_a, outside; /* the value of what lies outside, with TF_CROP */
 	bool exclude_outside, antialias;

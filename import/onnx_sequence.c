@@ -41,7 +41,7 @@ list_of(qn_onnx *o, int64_t n, const qn_id *x)
 		return qn_importer_refuse(&o->im, "import.size",
 					  "a sequence of %lld values; at most %d are possible",
 					  (long long)n, (int)MOST);
-	return qn_importer_keep(&o->im, QN_OP_tuple, (uint32_t)n, x, NULL, NULL);
+	return qn_importer_op_unfolded(&o->im, QN_OP_tuple, (uint32_t)n, x, NULL, NULL);
 }
 
 /* Input i, which must be a sequence; NULL after a report. */

@@ -3,7 +3,7 @@
  *
  *   Slice(x, [-3], [9], [1]) limits are counted from the end, and cut to the dim
  *   Split(x) {num_outputs=2} as many pieces, the last one may be shorter */
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 static void
 concat(qn_onnx *o, const qn_onnx_node *n, qn_id *out)

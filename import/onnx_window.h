@@ -30,6 +30,6 @@ void qn_onnx_window_image(qn_onnx_window *w);
 void qn_onnx_window_pads(const qn_onnx_window *w, int64_t *pad);
 
 /* Where the largest elements of a max pool's windows stand: positions in all of its input.  y: its result. */
-qn_id qn_onnx_pool_places(qn_onnx *o, const qn_onnx_node *n, const qn_onnx_window *w, qn_id y);
+qn_id qn_onnx_pool_indices(qn_onnx *o, const qn_onnx_node *n, const qn_onnx_window *w, qn_id y);
 
 #endif

@@ -8,8 +8,8 @@
  *   onnx_value.c   float and quantized values under their names
  *   onnx_export.c  the walk over the graph
  *   onnx_pack.c    the bytes of the file
- *   onnx_give*.c   the operators
- *   onnx_keep.c    the graph itself, for who reads the file back */
+ *   onnx_write_*.c   the operators
+ *   onnx_metadata.c    the graph itself, for who reads the file back */
 #ifndef QN_IMPORT_ONNX_WRITE_H
 #define QN_IMPORT_ONNX_WRITE_H
 
@@ -151,24 +151,24 @@ const char *qn_onnx_out_base(const qn_onnx_out *o, const qn_node *n);
 const char *qn_onnx_out_limited(qn_onnx_out *o, const qn_node *n, const char *x, const qn_elem *e,
 				int64_t lo, int64_t hi);
 
-/* ---- operators (onnx_give.c) ---- */
+/* ---- operators (onnx_write_op.c) ---- */
 
 /* Node `n` cannot be written, for this reason; NULL. */
 const char *qn_onnx_out_refuse(qn_onnx_out *o, const qn_node *n, const char *why);
 /* Writes the operator of node n; the name of its first result, NULL after a report. */
 const char *qn_onnx_out_op(qn_onnx_out *o, const qn_node *n);
 /* How it takes the order of its operands' axes. */
-qn_onnx_takes qn_onnx_out_takes(const qn_node *n);
+qn_onnx_axis_order qn_onnx_out_axis_order(const qn_node *n);
 /* The operator set that the node needs, 0: the lowest. */
 int64_t qn_onnx_out_since(const qn_node *n);
 /* How an operator of the table is written: with this one of ONNX (name), or not as one (why). 
  * Both NULL: nobody has said. */
-typedef struct qn_onnx_given {
+typedef struct qn_onnx_export_row {
 	const char *name, *why;
-} qn_onnx_given;
-qn_onnx_given qn_onnx_out_how(qn_op op);
+} qn_onnx_export_row;
+qn_onnx_export_row qn_onnx_out_how(qn_op op);
 
-/* ---- the graph itself (onnx_keep.c) ---- */
+/* ---- the graph itself (onnx_metadata.c) ---- */
 
 typedef struct qn_onnx_pair {
 	const char *key, *value;
@@ -178,12 +178,12 @@ typedef struct qn_onnx_pair {
  * there that no output needs.  In the scratch arena; NULL after a report. */
 qn_graph *qn_onnx_out_graph(qn_model *m);
 /* Metadata by which the graph is found again; false: there are none. */
-bool qn_onnx_out_keep(qn_onnx_out *o, qn_onnx_pair pair[2]);
+bool qn_onnx_out_metadata(qn_onnx_out *o, qn_onnx_pair pair[2]);
 /* Whether writing the model gives the nodes, constants, inputs and outputs of the file, whose
  * bytes are `data`. */
 bool qn_onnx_is_written(qn_model *m, const struct Onnx__ModelProto *file, const void *data);
 /* Makes the graph of the file's metadata the entry graph of the model that is read; false: there
  * is none that has been written so, and nothing has been reported. */
-bool qn_onnx_read_kept(struct qn_onnx *o, const struct Onnx__ModelProto *file);
+bool qn_onnx_read_metadata(struct qn_onnx *o, const struct Onnx__ModelProto *file);
 
 #endif

@@ -66,6 +66,6 @@ qn_importer_permuted(qn_importer *im, qn_id x, const int64_t *perm)
 	const char *name = qn_graph_node(im->g, x)->name;
 	const qn_id id = qn_importer_const(im, name, y);
 	if (id != 0)
-		qn_importer_called_as(im, id, x);
+		qn_importer_copy_names(im, id, x);
 	return id;
 }

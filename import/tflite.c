@@ -184,15 +184,15 @@ take(qn_tfl_op *o, const qn_tfl_row *row, int64_t code, const char *name)
 	if (row == NULL && (strcmp(name, "SVDF") == 0 || strcmp(name, "RNN") == 0))
 		qn_tfl_refuse_state(o, name);
 	else if (row == NULL)
-		qn_tfl_lacks(o, code, name);
+		qn_tfl_refuse_unsupported(o, code, name);
 	else if (arity_ok(o, row) && inputs_known(o, row))
 		row->read(o);
 	else if (o->im->problems == problems)
-		qn_importer_behind(o->im);
+		qn_importer_count_skipped(o->im);
 	for (uint32_t i = 0; i < o->nout; i++) {
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): operands() refuses NULL */
 		o->to[i]->is_made = true;
-		qn_tfl_called(o->f, o->to[i], o->to[i]->id, from);
+		qn_tfl_add_name(o->f, o->to[i], o->to[i]->id, from);
 	}
 }
 
@@ -244,12 +244,12 @@ graph_inputs(qn_tfl *f, const qn_flat_table *graph)
 		if (pin != NULL)
 			qn_pin_dims(pin, t->rank, t->dim);
 		for (int32_t k = 0; k < t->rank; k++)
-			(void)qn_importer_dim_given(&f->im, t->name, k, "", &t->dim[k]);
+			(void)qn_importer_dim_option(&f->im, t->name, k, "", &t->dim[k]);
 		const qn_type *type = qn_tfl_type(f, t);
 		if (type != NULL)
 			t->id = pin != NULL ? qn_importer_pinned(&f->im, pin, t->name, type)
 					    : qn_importer_input(&f->im, t->name, type);
-		qn_tfl_called(f, t, t->id, t->id);
+		qn_tfl_add_name(f, t, t->id, t->id);
 	}
 	qn_importer_at(&f->im, "", "", 0);
 	qn_importer_dims_used(&f->im);

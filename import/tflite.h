@@ -5,7 +5,7 @@
  *   tflite_tensor.c  types and constants, real values of quantized ones
  *   tflite_option.c  options, constant inputs, axes
  *   tflite_sparse.c  constants stored without their zeros
- *   tflite_give.c    results: fused activations, parameters of the file
+ *   tflite_result.c    results: fused activations, parameters of the file
  *   tflite_product.c convolutions and dense layers of codes
  *   tflite_exact.c   operators of codes whose kernels do not round once
  *   tflite_sequence.c what is done step by step
@@ -17,7 +17,7 @@
  *
  *   static void plain(qn_tfl_op *o)
  *   {
- *           qn_tfl_give(o, 0, qn_tfl_node(o, o->op, NULL));
+ *           qn_tfl_set_result(o, 0, qn_tfl_node(o, o->op, NULL));
  *   }
  *
  * Numbers of fields and operators are those of tensorflow/lite/schema/schema.fbs. */
@@ -47,7 +47,7 @@ typedef struct qn_tfl {
 	qn_importer im;
 	qn_flat flat;
 	qn_flat_vector buffers, codes, ops;
-	qn_map *lacks;  /* of tflite_lacks.c; NULL: none so far */
+	qn_map *lacks;  /* of tflite_unsupported.c; NULL: none so far */
 	bool has_fakes; /* a FAKE_QUANT was read */
 	size_t ntensor;
 	qn_tfl_tensor *tensor;
@@ -83,8 +83,8 @@ extern const qn_tfl_row qn_tfl_conv_rows[], qn_tfl_dense_rows[], qn_tfl_pool_row
 
 /* Refuses an operator whose state lasts from run to run, with the way out. */
 void qn_tfl_refuse_state(qn_tfl_op *o, const char *name);
-/* Refuses an operator that is not read, once for all of its name, with how many there are (tflite_lacks.c). */
-void qn_tfl_lacks(qn_tfl_op *o, int64_t code, const char *name);
+/* Refuses an operator that is not read, once for all of its name, with how many there are (tflite_unsupported.c). */
+void qn_tfl_refuse_unsupported(qn_tfl_op *o, int64_t code, const char *name);
 /* Name and number of an operator's code; that of a custom one is its own. */
 const char *qn_tfl_code_name(qn_tfl *f, const qn_flat_table *code, int64_t *number);
 
@@ -99,7 +99,7 @@ const qn_type *qn_tfl_type(qn_tfl *f, qn_tfl_tensor *t);
  * operator, or was refused here. */
 qn_id qn_tfl_value(qn_tfl *f, qn_tfl_tensor *t);
 /* The value id is called like t in the file: by its whole name, "a;b;c". */
-void qn_tfl_called(qn_tfl *f, const qn_tfl_tensor *t, qn_id id, qn_id from);
+void qn_tfl_add_name(qn_tfl *f, const qn_tfl_tensor *t, qn_id id, qn_id from);
 /* Lasts from run to run. */
 bool qn_tfl_is_variable(const qn_tfl_tensor *t);
 /* Takes so many bytes of what the file may make (qn_importer_take); false after a report. */
@@ -128,7 +128,7 @@ int32_t qn_tfl_dims(qn_tfl_op *o, uint32_t i, int32_t from, int32_t most, int64_
 bool qn_tfl_axis(qn_tfl_op *o, int64_t axis, int32_t rank, int32_t *out);
 int32_t qn_tfl_rank(const qn_tfl_op *o, uint32_t i);
 
-/* ---- results (tflite_give.c) ---- */
+/* ---- results (tflite_result.c) ---- */
 
 /* The element that the file gives result k; f32 where parameters are not wanted. */
 const qn_elem *qn_tfl_result(qn_tfl_op *o, uint32_t k);
@@ -137,9 +137,9 @@ qn_id qn_tfl_op_of(qn_tfl_op *o, qn_op op, uint32_t nin, const qn_id *in, const 
 /* The same of all of the operator's inputs, in f32 where the result is real. */
 qn_id qn_tfl_node(qn_tfl_op *o, qn_op op, const qn_attrs *attrs);
 /* Result k is x, requantized, quantized or dequantized where its type asks for it. */
-void qn_tfl_give(qn_tfl_op *o, uint32_t k, qn_id x);
+void qn_tfl_set_result(qn_tfl_op *o, uint32_t k, qn_id x);
 /* Behind a fused activation (ActivationFunctionType). */
-void qn_tfl_give_active(qn_tfl_op *o, qn_id x, int64_t activation);
+void qn_tfl_set_activated(qn_tfl_op *o, qn_id x, int64_t activation);
 qn_id qn_tfl_activated(qn_tfl_op *o, qn_id x, int64_t activation);
 /* Whether the activation has a form, of codes or reals; reports. */
 bool qn_tfl_activation_ok(qn_tfl_op *o, int64_t activation, bool codes);

@@ -17,13 +17,13 @@ of_two(qn_tfl_op *o)
 static void
 plain(qn_tfl_op *o)
 {
-	qn_tfl_give(o, 0, of_two(o));
+	qn_tfl_set_result(o, 0, of_two(o));
 }
 
 static void
 active(qn_tfl_op *o)
 {
-	qn_tfl_give_active(o, of_two(o), qn_tfl_flag(o, 0, QN_TFL_ACT_NONE));
+	qn_tfl_set_activated(o, of_two(o), qn_tfl_flag(o, 0, QN_TFL_ACT_NONE));
 }
 
 /* Results of the larger or smaller have the file's parameters, which the operands get first. */
@@ -39,7 +39,7 @@ extreme(qn_tfl_op *o)
 			in[i] = qn_tfl_requantized(o, 0, in[i], e->qmin, e->qmax);
 	}
 	if (qn_tfl_on_codes(o))
-		qn_tfl_give(o, 0, qn_tfl_op_of(o, o->op, 2, in, NULL));
+		qn_tfl_set_result(o, 0, qn_tfl_op_of(o, o->op, 2, in, NULL));
 	else
 		plain(o);
 }
@@ -74,7 +74,7 @@ compare(qn_tfl_op *o)
 		if (qn_elem_is_float(qn_importer_type(o->im, in[1 - i])->elem) ||
 		    qn_tfl_is_codes(o, in[i]))
 			in[i] = qn_tfl_real(o, i);
-	qn_tfl_give(o, 0, qn_importer_op(o->im, o->op, 2, in, &a, NULL));
+	qn_tfl_set_result(o, 0, qn_importer_op(o->im, o->op, 2, in, &a, NULL));
 }
 
 /* The sum of codes along a new axis.  (TFLite Micro, which alone has codes here, starts it at the code 0
@@ -104,14 +104,15 @@ static void
 add_n(qn_tfl_op *o)
 {
 	if (qn_tfl_on_codes(o) && qn_tfl_is_codes(o, o->in[0]) && o->nin >= 2) {
-		qn_tfl_give(o, 0, o->nin == 2 ? qn_tfl_node(o, QN_OP_add, NULL) : sum_of_codes(o));
+		qn_tfl_set_result(o, 0,
+				  o->nin == 2 ? qn_tfl_node(o, QN_OP_add, NULL) : sum_of_codes(o));
 		return;
 	}
 	qn_id sum = qn_tfl_real(o, 0);
 
 	for (uint32_t i = 1; i < o->nin; i++)
 		sum = qn_importer_binary(o->im, QN_OP_add, sum, qn_tfl_real(o, i));
-	qn_tfl_give(o, 0, sum);
+	qn_tfl_set_result(o, 0, sum);
 }
 
 /* What the condition chooses from, under the result's parameters. */
@@ -136,7 +137,7 @@ select_v2(qn_tfl_op *o)
 	qn_id in[3];
 
 	choices(o, in);
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_where, 3, in, NULL, NULL));
+	qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_where, 3, in, NULL, NULL));
 }
 
 /* A vector of conditions chooses whole rows. */

@@ -8,20 +8,20 @@
 static void
 quantize(qn_tfl_op *o)
 {
-	qn_tfl_give(o, 0, o->in[0]);
+	qn_tfl_set_result(o, 0, o->in[0]);
 }
 
 static void
 dequantize(qn_tfl_op *o)
 {
-	qn_tfl_give(o, 0, qn_tfl_real(o, 0));
+	qn_tfl_set_result(o, 0, qn_tfl_real(o, 0));
 }
 
 /* A constant that was stored without its zeros has them since it was read (tflite_sparse.c). */
 static void
 densify(qn_tfl_op *o)
 {
-	qn_tfl_give(o, 0, qn_tfl_moved(o, 0));
+	qn_tfl_set_result(o, 0, qn_tfl_moved(o, 0));
 }
 
 /* Codes count as the integers that they are, whatever their parameters, on both sides. */
@@ -105,13 +105,13 @@ fake_quant(qn_tfl_op *o)
 	qn_id x = qn_tfl_real(o, 0);
 
 	if (o->f->im.how->from_float) {
-		qn_tfl_give(o, 0, x);
+		qn_tfl_set_result(o, 0, x);
 		return;
 	}
 	if (e == NULL || x == 0)
 		return;
 	o->f->has_fakes = true;
-	qn_tfl_give(o, 0, qn_tfl_faked(o, x, e));
+	qn_tfl_set_result(o, 0, qn_tfl_faked(o, x, e));
 }
 
 const qn_tfl_row qn_tfl_cast_rows[] = {

@@ -60,9 +60,9 @@ conv_2d(qn_tfl_op *o)
 	a.conv2d.dilation[HEIGHT] = qn_tfl_option(o, 5, 1);
 	a.conv2d.groups = each > 0 && channels % each == 0 ? channels / each : 1;
 	product_inputs(o, 0, in);
-	qn_tfl_give(o, 0,
-		    qn_tfl_product(o, QN_OP_conv2d, in[0], in[1], in[2], &a, false,
-				   qn_tfl_flag(o, 3, QN_TFL_ACT_NONE)));
+	qn_tfl_set_result(o, 0,
+			  qn_tfl_product(o, QN_OP_conv2d, in[0], in[1], in[2], &a, false,
+					 qn_tfl_flag(o, 3, QN_TFL_ACT_NONE)));
 }
 
 static void
@@ -88,10 +88,10 @@ depthwise_conv_2d(qn_tfl_op *o)
 		return;
 	}
 	product_inputs(o, 0, in);
-	qn_tfl_give(o, 0,
-		    qn_tfl_product(o, QN_OP_conv2d, in[0],
-				   qn_importer_transpose(o->im, in[1], perm), in[2], &a, false,
-				   qn_tfl_flag(o, 4, QN_TFL_ACT_NONE)));
+	qn_tfl_set_result(o, 0,
+			  qn_tfl_product(o, QN_OP_conv2d, in[0],
+					 qn_importer_transpose(o->im, in[1], perm), in[2], &a,
+					 false, qn_tfl_flag(o, 4, QN_TFL_ACT_NONE)));
 }
 
 /* Pads that cut the full result down to the wanted size, as TFLite finds them: half of what is too much
@@ -152,9 +152,9 @@ transpose_conv(qn_tfl_op *o)
 	}
 	product_inputs(o, 2, in);
 	if (transposed_pads(o, want, &a.conv2d_transpose))
-		qn_tfl_give(o, 0,
-			    qn_tfl_product(o, QN_OP_conv2d_transpose, in[0], in[1], in[2], &a,
-					   false, qn_tfl_flag(o, 3, QN_TFL_ACT_NONE)));
+		qn_tfl_set_result(o, 0,
+				  qn_tfl_product(o, QN_OP_conv2d_transpose, in[0], in[1], in[2], &a,
+						 false, qn_tfl_flag(o, 3, QN_TFL_ACT_NONE)));
 }
 
 /* Weights [kd,kh,kw,I,O] become [O,kd,kh,kw,I]. */
@@ -181,10 +181,10 @@ conv_3d(qn_tfl_op *o)
 		a.conv3d.dilation[i] = qn_tfl_option(o, dilation[i], 1);
 	}
 	product_inputs(o, 0, in);
-	qn_tfl_give(o, 0,
-		    qn_tfl_product(o, QN_OP_conv3d, in[0],
-				   qn_importer_transpose(o->im, in[1], perm), in[2], &a, false,
-				   qn_tfl_flag(o, 4, QN_TFL_ACT_NONE)));
+	qn_tfl_set_result(o, 0,
+			  qn_tfl_product(o, QN_OP_conv3d, in[0],
+					 qn_importer_transpose(o->im, in[1], perm), in[2], &a,
+					 false, qn_tfl_flag(o, 4, QN_TFL_ACT_NONE)));
 }
 
 const qn_tfl_row qn_tfl_conv_rows[] = {

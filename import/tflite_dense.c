@@ -54,7 +54,7 @@ fully_connected(qn_tfl_op *o)
 	qn_id y = qn_tfl_product(o, QN_OP_dense, x, codes ? o->in[1] : qn_tfl_real(o, 1), bias,
 				 NULL, codes && w->elem->gran == QN_PER_TENSOR,
 				 qn_tfl_flag(o, 0, QN_TFL_ACT_NONE));
-	qn_tfl_give(o, 0, with_dims(o, y));
+	qn_tfl_set_result(o, 0, with_dims(o, y));
 }
 
 static void
@@ -71,7 +71,7 @@ batch_matmul(qn_tfl_op *o)
 		return;
 	qn_id y = codes ? qn_tfl_matmul(o, in[0], in[1], &a)
 			: qn_importer_op(o->im, QN_OP_matmul, 2, in, &a, NULL);
-	qn_tfl_give(o, 0, codes ? qn_tfl_requantized(o, 0, y, to->qmin, to->qmax) : y);
+	qn_tfl_set_result(o, 0, codes ? qn_tfl_requantized(o, 0, y, to->qmin, to->qmax) : y);
 }
 
 const qn_tfl_row qn_tfl_dense_rows[] = {

@@ -64,9 +64,9 @@ gather(qn_tfl_op *o)
 		return;
 	}
 	const qn_attrs a = {.gather = {axis}};
-	qn_tfl_give(o, 0,
-		    b == 0 ? qn_importer_op(o->im, QN_OP_gather, 2, in, &a, NULL)
-			   : gather_of_batches(o, in[0], axis, (int32_t)b));
+	qn_tfl_set_result(o, 0,
+			  b == 0 ? qn_importer_op(o->im, QN_OP_gather, 2, in, &a, NULL)
+				 : gather_of_batches(o, in[0], axis, (int32_t)b));
 }
 
 static void
@@ -75,7 +75,7 @@ gather_nd(qn_tfl_op *o)
 	qn_attrs a = {.gather_nd = {0}};
 	qn_id in[2] = {qn_tfl_moved(o, 0), o->in[1]};
 
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_gather_nd, 2, in, &a, NULL));
+	qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_gather_nd, 2, in, &a, NULL));
 }
 
 /* Rows of a table; of one in codes real ones, where the result is real. */
@@ -85,7 +85,7 @@ embedding_lookup(qn_tfl_op *o)
 	qn_attrs a = {.gather = {0}};
 	qn_id in[2] = {qn_tfl_moved(o, 1), o->in[0]};
 
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_gather, 2, in, &a, NULL));
+	qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_gather, 2, in, &a, NULL));
 }
 
 /* ---- REVERSE_SEQUENCE ---- */
@@ -147,7 +147,7 @@ reverse_sequence(qn_tfl_op *o)
 	const qn_id in[2] = {turned(o, qn_tfl_moved(o, 0), perm),
 			     reversed_places(o, x->dim[batch], x->dim[seq])};
 	qn_id y = qn_importer_op(o->im, QN_OP_gather_nd, 2, in, &a, NULL);
-	qn_tfl_give(o, 0, turned(o, y, back));
+	qn_tfl_set_result(o, 0, turned(o, y, back));
 }
 
 /* ---- WHERE ---- */
@@ -186,7 +186,7 @@ where(qn_tfl_op *o)
 		}
 		to++;
 	}
-	qn_tfl_give(o, 0, qn_importer_const(o->im, o->im->node, at));
+	qn_tfl_set_result(o, 0, qn_importer_const(o->im, o->im->node, at));
 }
 
 const qn_tfl_row qn_tfl_index_rows[] = {

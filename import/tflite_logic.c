@@ -6,7 +6,7 @@
 static void
 plain(qn_tfl_op *o)
 {
-	qn_tfl_give(o, 0, qn_importer_op(o->im, o->op, o->nin, o->in, NULL, NULL));
+	qn_tfl_set_result(o, 0, qn_importer_op(o->im, o->op, o->nin, o->in, NULL, NULL));
 }
 
 /* The sign is that of the divisor. */
@@ -15,7 +15,7 @@ floor_mod(qn_tfl_op *o)
 {
 	qn_attrs a = {.mod = {0}};
 
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_mod, 2, o->in, &a, NULL));
+	qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_mod, 2, o->in, &a, NULL));
 }
 
 /* The k largest along the last axis, and where they were. */
@@ -30,10 +30,10 @@ top_k(qn_tfl_op *o)
 		return;
 	o->im->node = o->to[1]->name;
 	in[0] = x;
-	in[1] = qn_importer_op(o->im, QN_OP_top_places, 1, &x, &a, NULL);
-	qn_tfl_give(o, 1, in[1]);
+	in[1] = qn_importer_op(o->im, QN_OP_top_k_indices, 1, &x, &a, NULL);
+	qn_tfl_set_result(o, 1, in[1]);
 	o->im->node = o->to[0]->name;
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_gather_elements, 2, in, &g, NULL));
+	qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_gather_elements, 2, in, &g, NULL));
 }
 
 /* depth, the value where an index points, and elsewhere are inputs. */
@@ -50,7 +50,7 @@ one_hot(qn_tfl_op *o)
 	off_on[0] = qn_importer_reshape(o->im, qn_tfl_moved(o, 3), 1, &single);
 	off_on[1] = qn_importer_reshape(o->im, qn_tfl_moved(o, 2), 1, &single);
 	in[1] = qn_importer_op(o->im, QN_OP_concat, 2, off_on, &first, NULL);
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_one_hot, 2, in, &a, NULL));
+	qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_one_hot, 2, in, &a, NULL));
 }
 
 const qn_tfl_row qn_tfl_logic_rows[] = {

@@ -227,27 +227,27 @@ sequence_lstm(qn_tfl_op *o)
 			   qn_tfl_flag(o, 3, 0) != 0);
 	l.at = &one;
 	if (l.s.o != NULL)
-		qn_tfl_give(o, 0, direction(&l, qn_tfl_real(o, 0), 0));
+		qn_tfl_set_result(o, 0, direction(&l, qn_tfl_real(o, 0), 0));
 }
 
 static void
-both_ways_lstm(qn_tfl_op *o)
+bidirectional_lstm(qn_tfl_op *o)
 {
 	static const places forth = {1, 5, 9, 12, 16, 35, 36, 0, 40};
 	static const places back = {18, 22, 26, 29, 33, 37, 38, 0, 44};
 	const uint64_t states = QN_TFL_STATE(forth.hidden) | QN_TFL_STATE(forth.cell) |
 				QN_TFL_STATE(back.hidden) | QN_TFL_STATE(back.cell);
 	lstm l = open_lstm(o, states, qn_tfl_flag(o, 4, 1) != 0);
-	qn_tfl_ways w;
+	qn_tfl_directions w;
 
-	if (l.s.o == NULL || !qn_tfl_ways_open(o, 3, 39, forth.aux + FORGET, &w))
+	if (l.s.o == NULL || !qn_tfl_directions_open(o, 3, 39, forth.aux + FORGET, &w))
 		return;
 	l.at = &forth;
 	w.result[0] = direction(&l, w.data[0], w.aux);
 	l.at = &back;
 	l.s.backward = true;
 	w.result[1] = direction(&l, w.data[1], w.aux);
-	qn_tfl_ways_give(o, &w);
+	qn_tfl_directions_set_results(o, &w);
 }
 
 /* ---- one step whose state is given ---- */
@@ -284,17 +284,17 @@ basic_lstm(qn_tfl_op *o)
 	qn_id c = qn_importer_binary(im, QN_OP_mul, part[2], qn_tfl_real(o, 4));
 	c = qn_importer_binary(im, QN_OP_add, qn_importer_binary(im, QN_OP_mul, part[0], part[1]),
 			       c);
-	qn_tfl_give(
+	qn_tfl_set_result(
 		o, 0,
 		qn_importer_binary(im, QN_OP_mul, part[3], qn_importer_unary(im, QN_OP_tanh, c)));
-	qn_tfl_give(o, 1, c);
-	qn_tfl_give(o, 2, in[0]);
-	qn_tfl_give(o, 3, z);
+	qn_tfl_set_result(o, 1, c);
+	qn_tfl_set_result(o, 2, in[0]);
+	qn_tfl_set_result(o, 3, z);
 }
 
 const qn_tfl_row qn_tfl_lstm_rows[] = {
 	{QN_TFL_UNIDIRECTIONAL_SEQUENCE_LSTM, sequence_lstm, 0, 20, 24, 1, 23},
-	{QN_TFL_BIDIRECTIONAL_SEQUENCE_LSTM, both_ways_lstm, 0, 39, 48, 0, 47},
+	{QN_TFL_BIDIRECTIONAL_SEQUENCE_LSTM, bidirectional_lstm, 0, 39, 48, 0, 47},
 	{QN_TFL_LSTM, basic_lstm, 0, 5, 24, 0, 23},
 	{0},
 };

@@ -359,5 +359,5 @@ qn_tfl_lstm_codes(qn_tfl_op *o)
 		if (part[k] == 0)
 			return;
 	}
-	qn_tfl_give(o, 0, qn_tfl_seq_joined(&l.s, part));
+	qn_tfl_set_result(o, 0, qn_tfl_seq_joined(&l.s, part));
 }

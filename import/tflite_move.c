@@ -69,7 +69,7 @@ reshape(qn_tfl_op *o)
 		return;
 	if (o->im->how->ndim > 0)
 		other_batch(count, n, dim);
-	qn_tfl_give(o, 0, qn_importer_reshape(o->im, x, n, dim));
+	qn_tfl_set_result(o, 0, qn_importer_reshape(o->im, x, n, dim));
 }
 
 /* Axes of length 1 go away: those that the option names, or all. */
@@ -91,7 +91,7 @@ squeeze(qn_tfl_op *o)
 	for (int32_t i = 0; i < type->rank; i++)
 		if ((named.n > 0 && (gone >> i & 1U) == 0) || type->dim[i] != 1)
 			dim[n++] = type->dim[i];
-	qn_tfl_give(o, 0, qn_importer_reshape(o->im, x, n, dim));
+	qn_tfl_set_result(o, 0, qn_importer_reshape(o->im, x, n, dim));
 }
 
 static void
@@ -101,7 +101,7 @@ expand_dims(qn_tfl_op *o)
 	int32_t at;
 
 	if (qn_tfl_ints(o, 1, 1, &axis) == 1 && qn_tfl_axis(o, axis, qn_tfl_rank(o, 0) + 1, &at))
-		qn_tfl_give(o, 0, qn_importer_expand_dim(o->im, qn_tfl_moved(o, 0), at));
+		qn_tfl_set_result(o, 0, qn_importer_expand_dim(o->im, qn_tfl_moved(o, 0), at));
 }
 
 static void
@@ -116,7 +116,7 @@ transpose(qn_tfl_op *o)
 		(void)qn_importer_refuse(o->im, "import.input", "%d axes of %d are given", (int)n,
 					 (int)rank);
 	else if (n >= 0)
-		qn_tfl_give(o, 0, qn_importer_transpose(o->im, qn_tfl_moved(o, 0), perm));
+		qn_tfl_set_result(o, 0, qn_importer_transpose(o->im, qn_tfl_moved(o, 0), perm));
 }
 
 static void
@@ -129,8 +129,8 @@ concatenation(qn_tfl_op *o)
 		return;
 	for (uint32_t i = 0; i < o->nin; i++)
 		in[i] = qn_tfl_moved(o, i);
-	qn_tfl_give_active(o, qn_tfl_joined(o, o->nin, in, axis),
-			   qn_tfl_flag(o, 1, QN_TFL_ACT_NONE));
+	qn_tfl_set_activated(o, qn_tfl_joined(o, o->nin, in, axis),
+			     qn_tfl_flag(o, 1, QN_TFL_ACT_NONE));
 }
 
 static void
@@ -151,7 +151,7 @@ pack(qn_tfl_op *o)
 		}
 		in[i] = qn_importer_expand_dim(o->im, qn_tfl_moved(o, i), axis);
 	}
-	qn_tfl_give(o, 0, qn_tfl_joined(o, o->nin, in, axis));
+	qn_tfl_set_result(o, 0, qn_tfl_joined(o, o->nin, in, axis));
 }
 
 /* Pairs before, after for each dimension. */
@@ -180,7 +180,7 @@ give_padded(qn_tfl_op *o, const qn_attrs *a)
 {
 	qn_id x = qn_tfl_moved(o, 0);
 
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_pad, 1, &x, a, NULL));
+	qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_pad, 1, &x, a, NULL));
 }
 
 static void
@@ -221,7 +221,7 @@ tile(qn_tfl_op *o)
 
 	a.tile.repeats.n = qn_tfl_ints(o, 1, QN_MAX_RANK, a.tile.repeats.v);
 	if (a.tile.repeats.n >= 0)
-		qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_tile, 1, &x, &a, NULL));
+		qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_tile, 1, &x, &a, NULL));
 }
 
 static void
@@ -232,7 +232,7 @@ broadcast_to(qn_tfl_op *o)
 
 	a.shape.shape.n = qn_tfl_dims(o, 1, 0, QN_MAX_RANK, a.shape.shape.v);
 	if (a.shape.shape.n >= 0)
-		qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_expand, 1, &x, &a, NULL));
+		qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_expand, 1, &x, &a, NULL));
 }
 
 /* The edge itself is not repeated (REFLECT), or is (SYMMETRIC). */

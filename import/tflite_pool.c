@@ -22,7 +22,7 @@ pool(qn_tfl_op *o)
 	qn_attrs a;
 
 	pool_attrs(o, &a);
-	qn_tfl_give_active(o, qn_tfl_node(o, o->op, &a), qn_tfl_flag(o, 5, QN_TFL_ACT_NONE));
+	qn_tfl_set_activated(o, qn_tfl_node(o, o->op, &a), qn_tfl_flag(o, 5, QN_TFL_ACT_NONE));
 }
 
 /* The root of the mean of squares. */
@@ -34,8 +34,8 @@ l2_pool_2d(qn_tfl_op *o)
 
 	pool_attrs(o, &a);
 	x = qn_importer_op(o->im, QN_OP_avg_pool, 1, &x, &a, NULL);
-	qn_tfl_give_active(o, qn_importer_unary(o->im, QN_OP_sqrt, x),
-			   qn_tfl_flag(o, 5, QN_TFL_ACT_NONE));
+	qn_tfl_set_activated(o, qn_importer_unary(o->im, QN_OP_sqrt, x),
+			     qn_tfl_flag(o, 5, QN_TFL_ACT_NONE));
 }
 
 /* The options of RESIZE_BILINEAR begin with the size, which is an input now. */
@@ -63,7 +63,7 @@ resize(qn_tfl_op *o)
 			: half  ? QN_COORDINATES_half_pixel
 				: QN_COORDINATES_asymmetric;
 	qn_id x = qn_tfl_on_codes(o) ? o->in[0] : qn_tfl_real(o, 0);
-	qn_tfl_give(o, 0, qn_tfl_op_of(o, o->op, 1, &x, &a));
+	qn_tfl_set_result(o, 0, qn_tfl_op_of(o, o->op, 1, &x, &a));
 }
 
 const qn_tfl_row qn_tfl_pool_rows[] = {

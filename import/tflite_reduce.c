@@ -31,7 +31,7 @@ reduce(qn_tfl_op *o)
 	if (!axes_of(o, &a.reduce.axes))
 		return;
 	a.reduce.keepdims = qn_tfl_flag(o, 0, 0) != 0;
-	qn_tfl_give(o, 0, a.reduce.axes.n == 0 ? x : qn_tfl_op_of(o, o->op, 1, &x, &a));
+	qn_tfl_set_result(o, 0, a.reduce.axes.n == 0 ? x : qn_tfl_op_of(o, o->op, 1, &x, &a));
 }
 
 /* Of bool: the largest is whether any is true, the smallest whether all are. */
@@ -44,7 +44,8 @@ reduce_bool(qn_tfl_op *o)
 	if (!axes_of(o, &a.reduce.axes))
 		return;
 	a.reduce.keepdims = qn_tfl_flag(o, 0, 0) != 0;
-	qn_tfl_give(o, 0, a.reduce.axes.n == 0 ? x : qn_importer_op(o->im, o->op, 1, &x, &a, NULL));
+	qn_tfl_set_result(o, 0,
+			  a.reduce.axes.n == 0 ? x : qn_importer_op(o->im, o->op, 1, &x, &a, NULL));
 }
 
 static void
@@ -61,7 +62,7 @@ cumsum(qn_tfl_op *o)
 	a.cumsum.axis = at;
 	a.cumsum.exclusive = qn_tfl_flag(o, 0, 0) != 0;
 	a.cumsum.reverse = qn_tfl_flag(o, 1, 0) != 0;
-	qn_tfl_give(o, 0, qn_tfl_op_of(o, QN_OP_cumsum, 1, &x, &a));
+	qn_tfl_set_result(o, 0, qn_tfl_op_of(o, QN_OP_cumsum, 1, &x, &a));
 }
 
 static void
@@ -75,7 +76,7 @@ extreme_place(qn_tfl_op *o)
 	if (qn_tfl_ints(o, 1, 1, &axis) != 1 || !qn_tfl_axis(o, axis, qn_tfl_rank(o, 0), &at))
 		return;
 	a.argmax.axis = at;
-	qn_tfl_give(o, 0, qn_tfl_op_of(o, o->op, 1, o->in, &a));
+	qn_tfl_set_result(o, 0, qn_tfl_op_of(o, o->op, 1, o->in, &a));
 }
 
 const qn_tfl_row qn_tfl_reduce_rows[] = {

@@ -50,17 +50,17 @@ sequence_rnn(qn_tfl_op *o)
 	qn_tfl_seq s;
 
 	if (qn_tfl_seq_open(o, QN_TFL_STATE(4), qn_tfl_flag(o, 0, 0) != 0, &s))
-		qn_tfl_give(o, 0, direction(&s, 1, qn_tfl_real(o, 0), 0, 0));
+		qn_tfl_set_result(o, 0, direction(&s, 1, qn_tfl_real(o, 0), 0, 0));
 }
 
 static void
-both_ways_rnn(qn_tfl_op *o)
+bidirectional_rnn(qn_tfl_op *o)
 {
-	qn_tfl_ways w;
+	qn_tfl_directions w;
 	qn_tfl_seq s;
 
 	if (!qn_tfl_seq_open(o, QN_TFL_STATE(4) | QN_TFL_STATE(8), qn_tfl_flag(o, 0, 0) != 0, &s) ||
-	    !qn_tfl_ways_open(o, 2, 9, 10, &w))
+	    !qn_tfl_directions_open(o, 2, 9, 10, &w))
 		return;
 	if (w.data[1] != w.data[0] && !s.time_major) {
 		(void)qn_importer_refuse(
@@ -72,11 +72,11 @@ both_ways_rnn(qn_tfl_op *o)
 	w.result[0] = direction(&s, 1, w.data[0], w.aux, 10);
 	s.backward = true;
 	w.result[1] = direction(&s, 5, w.data[1], w.aux, 11);
-	qn_tfl_ways_give(o, &w);
+	qn_tfl_directions_set_results(o, &w);
 }
 
 const qn_tfl_row qn_tfl_rnn_rows[] = {
 	{QN_TFL_UNIDIRECTIONAL_SEQUENCE_RNN, sequence_rnn, 0, 5, 5, 1, 4},
-	{QN_TFL_BIDIRECTIONAL_SEQUENCE_RNN, both_ways_rnn, 0, 12, 12, 0, 11},
+	{QN_TFL_BIDIRECTIONAL_SEQUENCE_RNN, bidirectional_rnn, 0, 12, 12, 0, 11},
 	{0},
 };

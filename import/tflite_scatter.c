@@ -86,9 +86,9 @@ scatter_nd(qn_tfl_op *o)
 		updates = qn_tfl_retyped(o, updates, to);
 	const qn_type *type = qn_type_tensor(
 		&o->im->m->types, qn_importer_type(o->im, updates)->elem, shape.n, shape.v);
-	qn_tfl_give(o, 0,
-		    put(o, zeros(o, type), o->in[0], updates,
-			qn_tfl_is_codes(o, updates) ? QN_REDUCTION_none : QN_REDUCTION_add));
+	qn_tfl_set_result(o, 0,
+			  put(o, zeros(o, type), o->in[0], updates,
+			      qn_tfl_is_codes(o, updates) ? QN_REDUCTION_none : QN_REDUCTION_add));
 }
 
 /* Input i with exactly one more dimension behind it, or reshaped to [n, k]. */
@@ -122,7 +122,7 @@ sparse_to_dense(qn_tfl_op *o)
 		return;
 	if (qn_importer_type(o->im, values)->rank == 0)
 		values = qn_importer_op(o->im, QN_OP_expand, 1, &values, &a, NULL);
-	qn_tfl_give(o, 0, put(o, dense, at, values, QN_REDUCTION_none));
+	qn_tfl_set_result(o, 0, put(o, dense, at, values, QN_REDUCTION_none));
 }
 
 /* ---- DYNAMIC_UPDATE_SLICE ---- */
@@ -183,7 +183,7 @@ dynamic_update_slice(qn_tfl_op *o)
 	qn_id in[2] = {qn_tfl_moved(o, 0), qn_tfl_moved(o, 1)};
 	for (int i = 0; i < 2 && qn_tfl_on_codes(o); i++)
 		in[i] = qn_tfl_retyped(o, in[i], qn_tfl_result(o, 0));
-	qn_tfl_give(
+	qn_tfl_set_result(
 		o, 0,
 		k == 0 ? in[1]
 		       : put(o, in[0], update_places(o, u, k, start), in[1], QN_REDUCTION_none));
@@ -224,7 +224,7 @@ segment_sum(qn_tfl_op *o)
 	qn_id at = qn_importer_reshape(o->im, o->in[1], 2, (int64_t[]){n, 1});
 	const qn_type *type =
 		qn_type_tensor(&o->im->m->types, qn_importer_type(o->im, data)->elem, x->rank, dim);
-	qn_tfl_give(o, 0, put(o, zeros(o, type), at, data, QN_REDUCTION_add));
+	qn_tfl_set_result(o, 0, put(o, zeros(o, type), at, data, QN_REDUCTION_add));
 }
 
 /* ---- diagonals ---- */
@@ -264,7 +264,7 @@ matrix_diag(qn_tfl_op *o)
 		qn_type_tensor(&o->im->m->types, qn_importer_type(o->im, d)->elem, 0, NULL);
 	const qn_id in[3] = {diagonal(o, n, n), qn_importer_expand_dim(o->im, d, x->rank),
 			     zeros(o, zero)};
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_where, 3, in, NULL, NULL));
+	qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_where, 3, in, NULL, NULL));
 }
 
 /* The diagonal is replaced; matrices need not be square. */
@@ -286,7 +286,7 @@ matrix_set_diag(qn_tfl_op *o)
 	const qn_id in[3] = {
 		diagonal(o, rows, columns),
 		qn_importer_expand_dim(o->im, d, rows <= columns ? x->rank - 1 : x->rank - 2), m};
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_where, 3, in, NULL, NULL));
+	qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_where, 3, in, NULL, NULL));
 }
 
 const qn_tfl_row qn_tfl_scatter_rows[] = {

@@ -107,13 +107,14 @@ qn_tfl_seq_joined(const qn_tfl_seq *s, const qn_id *part)
 /* ---- both directions ---- */
 
 bool
-qn_tfl_ways_open(qn_tfl_op *o, uint32_t merged, uint32_t second, uint32_t weights, qn_tfl_ways *w)
+qn_tfl_directions_open(qn_tfl_op *o, uint32_t merged, uint32_t second, uint32_t weights,
+		       qn_tfl_directions *w)
 {
 	const qn_id data = qn_tfl_real(o, 0), other = qn_tfl_real(o, second);
 	const qn_type *a = qn_importer_type(o->im, data);
 	const qn_type *b = other != 0 ? qn_importer_type(o->im, other) : a;
 
-	*w = (qn_tfl_ways){.data = {data, data}, .merged = qn_tfl_flag(o, merged, 0) != 0};
+	*w = (qn_tfl_directions){.data = {data, data}, .merged = qn_tfl_flag(o, merged, 0) != 0};
 	if (o->nout != (w->merged ? 1U : 2U))
 		return qn_importer_refuse(o->im, "import.input",
 					  "%u results; with merge_outputs it has 1, else 2",
@@ -130,14 +131,15 @@ qn_tfl_ways_open(qn_tfl_op *o, uint32_t merged, uint32_t second, uint32_t weight
 }
 
 void
-qn_tfl_ways_give(qn_tfl_op *o, const qn_tfl_ways *w)
+qn_tfl_directions_set_results(qn_tfl_op *o, const qn_tfl_directions *w)
 {
 	const qn_attrs a = {.axis = {2}};
 
 	if (w->merged) {
-		qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_concat, 2, w->result, &a, NULL));
+		qn_tfl_set_result(o, 0,
+				  qn_importer_op(o->im, QN_OP_concat, 2, w->result, &a, NULL));
 		return;
 	}
-	qn_tfl_give(o, 0, w->result[0]);
-	qn_tfl_give(o, 1, w->result[1]);
+	qn_tfl_set_result(o, 0, w->result[0]);
+	qn_tfl_set_result(o, 1, w->result[1]);
 }

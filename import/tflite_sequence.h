@@ -8,7 +8,7 @@
  *   qn_id g = qn_tfl_seq_by_step(&s, f(qn_tfl_seq_rows(&s, data)));     all steps at once
  *   for (int64_t k = 0; k < s.steps; k++)
  *           part[k] = f(qn_tfl_seq_at(&s, g, k), state);
- *   qn_tfl_give(o, 0, qn_tfl_seq_joined(&s, part)); */
+ *   qn_tfl_set_result(o, 0, qn_tfl_seq_joined(&s, part)); */
 #ifndef QN_IMPORT_TFLITE_SEQUENCE_H
 #define QN_IMPORT_TFLITE_SEQUENCE_H
 
@@ -37,16 +37,16 @@ qn_id qn_tfl_seq_joined(const qn_tfl_seq *s, const qn_id *part);
 /* ---- both directions ---- */
 
 /* A second input is aux where it has weights of its own; else the data of the way back. */
-typedef struct qn_tfl_ways {
+typedef struct qn_tfl_directions {
 	qn_id data[2], aux; /* of the way forth and of the way back; 0: no aux */
 	bool merged;        /* one result, the two behind each other along the last axis */
 	qn_id result[2];
-} qn_tfl_ways;
+} qn_tfl_directions;
 
 /* merged: the option's field; second and weights: inputs.  false after a report. */
-bool qn_tfl_ways_open(qn_tfl_op *o, uint32_t merged, uint32_t second, uint32_t weights,
-		      qn_tfl_ways *w);
-void qn_tfl_ways_give(qn_tfl_op *o, const qn_tfl_ways *w);
+bool qn_tfl_directions_open(qn_tfl_op *o, uint32_t merged, uint32_t second, uint32_t weights,
+			    qn_tfl_directions *w);
+void qn_tfl_directions_set_results(qn_tfl_op *o, const qn_tfl_directions *w);
 
 /* ---- UNIDIRECTIONAL_SEQUENCE_LSTM of codes (tflite_lstm_codes.c) ---- */
 

@@ -15,7 +15,7 @@ shape_of(qn_tfl_op *o)
 					 "--input-dim",
 					 o->from[0]->name);
 	else
-		qn_tfl_give(o, 0, qn_importer_i64s(o->im, x->rank, x->dim));
+		qn_tfl_set_result(o, 0, qn_importer_i64s(o->im, x->rank, x->dim));
 }
 
 static void
@@ -24,7 +24,7 @@ rank_of(qn_tfl_op *o)
 	int64_t rank = qn_tfl_rank(o, 0);
 	qn_id x = qn_importer_i64s(o->im, 1, &rank);
 
-	qn_tfl_give(o, 0, qn_importer_reshape(o->im, x, 0, NULL));
+	qn_tfl_set_result(o, 0, qn_importer_reshape(o->im, x, 0, NULL));
 }
 
 static void
@@ -35,7 +35,7 @@ fill(qn_tfl_op *o)
 
 	a.shape.shape.n = qn_tfl_dims(o, 0, 0, QN_MAX_RANK, a.shape.shape.v);
 	if (a.shape.shape.n >= 0)
-		qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_expand, 1, &x, &a, NULL));
+		qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_expand, 1, &x, &a, NULL));
 }
 
 static void
@@ -57,7 +57,7 @@ zeros_like(qn_tfl_op *o)
 		qn_elem_param(&o->im->m->types, type->elem, 0, &scale, &zp);
 	for (int64_t i = 0; zp != 0 && i < qn_type_count(type); i++)
 		qn_store_i64(data, type->elem->plain, i, zp);
-	qn_tfl_give(o, 0, qn_importer_const(o->im, o->im->node, t));
+	qn_tfl_set_result(o, 0, qn_importer_const(o->im, o->im->node, t));
 }
 
 /* From start by delta until limit, which is not reached; f32 is added up in f32. */
@@ -97,7 +97,7 @@ range(qn_tfl_op *o)
 		qn_store_f64(data, e->plain, i, at);
 		at = is_float ? (double)(float)(at + v[2]) : at + v[2];
 	}
-	qn_tfl_give(o, 0, qn_importer_const(o->im, o->im->node, t));
+	qn_tfl_set_result(o, 0, qn_importer_const(o->im, o->im->node, t));
 }
 
 const qn_tfl_row qn_tfl_shape_rows[] = {

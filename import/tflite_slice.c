@@ -55,7 +55,7 @@ slice(qn_tfl_op *o)
 		}
 	}
 	qn_id in = qn_tfl_moved(o, 0);
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_slice, 1, &in, &a, NULL));
+	qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_slice, 1, &in, &a, NULL));
 }
 
 /* ---- STRIDED_SLICE ---- */
@@ -185,21 +185,21 @@ strided_slice(qn_tfl_op *o)
 			s.dim[s.rank++] = type->dim[k];
 		changes += before[k] + !keep[k];
 	}
-	qn_tfl_give(o, 0, changes > 0 ? qn_importer_reshape(o->im, y, s.rank, s.dim) : y);
+	qn_tfl_set_result(o, 0, changes > 0 ? qn_importer_reshape(o->im, y, s.rank, s.dim) : y);
 }
 
 /* ---- several results ---- */
 
 /* Result k: so many elements of the axis, the ones behind the results before it. */
 static void
-give_parts(qn_tfl_op *o, uint32_t data, int32_t axis, const int64_t *size)
+set_part_results(qn_tfl_op *o, uint32_t data, int32_t axis, const int64_t *size)
 {
 	int64_t at = 0;
 	qn_id x = qn_tfl_moved(o, data);
 
 	for (uint32_t k = 0; k < o->nout; k++) {
 		o->im->node = o->to[k]->name;
-		qn_tfl_give(o, k, part(o, x, axis, at, at + size[k]));
+		qn_tfl_set_result(o, k, part(o, x, axis, at, at + size[k]));
 		at += size[k];
 	}
 }
@@ -221,7 +221,7 @@ split(qn_tfl_op *o)
 	}
 	for (uint32_t k = 0; k < o->nout; k++)
 		size[k] = dim / o->nout;
-	give_parts(o, 1, at, size);
+	set_part_results(o, 1, at, size);
 }
 
 /* One size may be -1: what the others leave. */
@@ -248,7 +248,7 @@ split_v(qn_tfl_op *o)
 					 (int)n, (long long)sum, o->nout, (long long)dim);
 		return;
 	}
-	give_parts(o, 0, at, size);
+	set_part_results(o, 0, at, size);
 }
 
 static void
@@ -270,10 +270,11 @@ unpack(qn_tfl_op *o)
 			dim[n++] = x->dim[i];
 	for (uint32_t k = 0; k < o->nout; k++) {
 		o->im->node = o->to[k]->name;
-		qn_tfl_give(o, k,
-			    qn_importer_reshape(
-				    o->im, part(o, qn_tfl_moved(o, 0), axis, k, (int64_t)k + 1), n,
-				    dim));
+		qn_tfl_set_result(
+			o, k,
+			qn_importer_reshape(o->im,
+					    part(o, qn_tfl_moved(o, 0), axis, k, (int64_t)k + 1), n,
+					    dim));
 	}
 }
 

@@ -91,7 +91,7 @@ space_to_batch(qn_tfl_op *o)
 		b.dim[0] *= b.block[i];
 		b.dim[1 + i] /= b.block[i];
 	}
-	qn_tfl_give(o, 0, qn_importer_reshape(o->im, x, b.rank, b.dim));
+	qn_tfl_set_result(o, 0, qn_importer_reshape(o->im, x, b.rank, b.dim));
 }
 
 static qn_id
@@ -149,7 +149,7 @@ batch_to_space(qn_tfl_op *o)
 	for (int32_t i = 0; i < b.m; i++)
 		b.dim[1 + i] *= b.block[i];
 	x = qn_importer_reshape(o->im, x, b.rank, b.dim);
-	qn_tfl_give(o, 0, x != 0 ? cropped(o, x, &b) : 0);
+	qn_tfl_set_result(o, 0, x != 0 ? cropped(o, x, &b) : 0);
 }
 
 static void
@@ -158,7 +158,7 @@ depth_to_space(qn_tfl_op *o)
 	qn_attrs a = {.depth_to_space = {qn_tfl_option(o, 0, 0), QN_DEPTH_dcr}};
 	qn_id x = qn_tfl_moved(o, 0);
 
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_depth_to_space, 1, &x, &a, NULL));
+	qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_depth_to_space, 1, &x, &a, NULL));
 }
 
 static void
@@ -167,7 +167,7 @@ space_to_depth(qn_tfl_op *o)
 	qn_attrs a = {.space_to_depth = {qn_tfl_option(o, 0, 0)}};
 	qn_id x = qn_tfl_moved(o, 0);
 
-	qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_space_to_depth, 1, &x, &a, NULL));
+	qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_space_to_depth, 1, &x, &a, NULL));
 }
 
 static void
@@ -178,9 +178,9 @@ reverse(qn_tfl_op *o)
 
 	a.axes.axes.n = qn_tfl_ints(o, 1, QN_MAX_RANK, a.axes.axes.v);
 	if (a.axes.axes.n > 0)
-		qn_tfl_give(o, 0, qn_importer_op(o->im, QN_OP_reverse, 1, &x, &a, NULL));
+		qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_reverse, 1, &x, &a, NULL));
 	else if (a.axes.axes.n == 0)
-		qn_tfl_give(o, 0, x);
+		qn_tfl_set_result(o, 0, x);
 }
 
 const qn_tfl_row qn_tfl_space_rows[] = {

@@ -53,7 +53,7 @@ whole_name(qn_tfl *f, const qn_tfl_tensor *t)
 }
 
 void
-qn_tfl_called(qn_tfl *f, const qn_tfl_tensor *t, qn_id id, qn_id from)
+qn_tfl_add_name(qn_tfl *f, const qn_tfl_tensor *t, qn_id id, qn_id from)
 {
 	const char *name = id != 0 ? whole_name(f, t) : NULL;
 	const qn_tfl_tensor *first;
@@ -64,7 +64,7 @@ qn_tfl_called(qn_tfl *f, const qn_tfl_tensor *t, qn_id id, qn_id from)
 	if (first == NULL)
 		qn_map_puts(&f->named, name, (void *)(uintptr_t)t);
 	if (first == NULL || first == t) /* a name of two tensors is that of the first */
-		qn_importer_called(&f->im, name, id, from);
+		qn_importer_add_name(&f->im, name, id, from);
 }
 
 static qn_status
@@ -391,7 +391,7 @@ qn_tfl_value(qn_tfl *f, qn_tfl_tensor *t)
 	if (wanted(f, t->elem) != t->elem && (x = real_tensor(f, x)) == NULL)
 		return 0;
 	t->id = qn_importer_const(&f->im, t->name, x);
-	qn_tfl_called(f, t, t->id, t->id);
+	qn_tfl_add_name(f, t, t->id, t->id);
 	return t->id;
 }
 
@@ -413,7 +413,7 @@ qn_tfl_real(qn_tfl_op *o, uint32_t i)
 		const qn_tensor *x = real_tensor(o->f, known);
 
 		t->real = x != NULL ? qn_importer_const(im, t->name, x) : 0;
-		qn_tfl_called(o->f, t, t->real, t->real);
+		qn_tfl_add_name(o->f, t, t->real, t->real);
 	} else if (qn_elem_is_quant(type->elem)) {
 		t->real = qn_importer_unary(im, QN_OP_dequantize, o->in[i]);
 	} else {

@@ -11,7 +11,7 @@
 static void
 node(qn_tfl_op *o)
 {
-	qn_tfl_give(o, 0, qn_tfl_node(o, o->op, NULL));
+	qn_tfl_set_result(o, 0, qn_tfl_node(o, o->op, NULL));
 }
 
 /* A table where TFLite's kernel does not round once. */
@@ -20,7 +20,7 @@ table(qn_tfl_op *o)
 {
 	qn_id y = qn_tfl_table(o, o->op);
 
-	qn_tfl_give(o, 0, y != 0 ? y : qn_tfl_node(o, o->op, NULL));
+	qn_tfl_set_result(o, 0, y != 0 ? y : qn_tfl_node(o, o->op, NULL));
 }
 
 static void
@@ -28,7 +28,7 @@ abs_of(qn_tfl_op *o)
 {
 	qn_id y = qn_tfl_absolute(o);
 
-	qn_tfl_give(o, 0, y != 0 ? y : qn_tfl_node(o, o->op, NULL));
+	qn_tfl_set_result(o, 0, y != 0 ? y : qn_tfl_node(o, o->op, NULL));
 }
 
 /* Of 16 bits as 0 - x, which is exact where a table has lines. */
@@ -45,9 +45,10 @@ neg(qn_tfl_op *o)
 	one = qn_type_tensor(&o->im->m->types, x->elem, 0, NULL);
 	qn_tensor *zero = qn_tensor_new(o->im->m->arena, one, &data);
 	qn_store_i64(data, x->elem->plain, 0, qn_code_of(&o->im->m->types, x->elem, 0.0));
-	qn_tfl_give(o, 0,
-		    qn_tfl_op_of(o, QN_OP_sub, 2,
-				 (qn_id[]){qn_importer_const(o->im, NULL, zero), o->in[0]}, NULL));
+	qn_tfl_set_result(o, 0,
+			  qn_tfl_op_of(o, QN_OP_sub, 2,
+				       (qn_id[]){qn_importer_const(o->im, NULL, zero), o->in[0]},
+				       NULL));
 }
 
 /* Codes under parameters that are not the result's. */
@@ -65,11 +66,11 @@ rectify(qn_tfl_op *o, int64_t activation)
 	int64_t lo, hi;
 
 	if (!rescales(o)) {
-		qn_tfl_give_active(o, qn_tfl_moved(o, 0), activation);
+		qn_tfl_set_activated(o, qn_tfl_moved(o, 0), activation);
 		return;
 	}
 	qn_tfl_limits(o, qn_tfl_result(o, 0), activation, &lo, &hi);
-	qn_tfl_give(o, 0, qn_tfl_requantized(o, 0, qn_tfl_divided(o), lo, hi));
+	qn_tfl_set_result(o, 0, qn_tfl_requantized(o, 0, qn_tfl_divided(o), lo, hi));
 }
 
 static void
@@ -101,7 +102,7 @@ relu_0_to_1(qn_tfl_op *o)
 	x = rescales(o) ? qn_tfl_requantized(o, 0, x, qn_code_of(types, to, 0.0),
 					     qn_code_of(types, to, 1.0))
 			: qn_importer_op(o->im, QN_OP_clip, 1, &x, &a, NULL);
-	qn_tfl_give(o, 0, x);
+	qn_tfl_set_result(o, 0, x);
 }
 
 static void
@@ -109,7 +110,7 @@ elu(qn_tfl_op *o)
 {
 	qn_attrs a = {.elu = {1.0}};
 
-	qn_tfl_give(o, 0, qn_tfl_node(o, QN_OP_elu, &a));
+	qn_tfl_set_result(o, 0, qn_tfl_node(o, QN_OP_elu, &a));
 }
 
 static void
@@ -118,7 +119,7 @@ gelu(qn_tfl_op *o)
 	qn_attrs a = {
 		.gelu = {qn_tfl_flag(o, 0, 0) != 0 ? QN_APPROXIMATE_tanh : QN_APPROXIMATE_none}};
 
-	qn_tfl_give(o, 0, qn_tfl_node(o, QN_OP_gelu, &a));
+	qn_tfl_set_result(o, 0, qn_tfl_node(o, QN_OP_gelu, &a));
 }
 
 /* x / max(root of the sum of squares along the last axis, 1e-6) */
@@ -127,8 +128,8 @@ l2_normalization(qn_tfl_op *o)
 {
 	qn_attrs a = {.l2_norm = {.axis = -1, .epsilon = 1e-12}};
 
-	qn_tfl_give_active(o, qn_tfl_node(o, QN_OP_l2_norm, &a),
-			   qn_tfl_flag(o, 0, QN_TFL_ACT_NONE));
+	qn_tfl_set_activated(o, qn_tfl_node(o, QN_OP_l2_norm, &a),
+			     qn_tfl_flag(o, 0, QN_TFL_ACT_NONE));
 }
 
 static void
@@ -138,7 +139,7 @@ leaky_relu(qn_tfl_op *o)
 	qn_attrs a = {.leaky_relu = {alpha}};
 	qn_id y = qn_tfl_leaky(o, alpha);
 
-	qn_tfl_give(o, 0, y != 0 ? y : qn_tfl_node(o, QN_OP_leaky_relu, &a));
+	qn_tfl_set_result(o, 0, y != 0 ? y : qn_tfl_node(o, QN_OP_leaky_relu, &a));
 }
 
 /* max(x, 0) + slope * min(x, 0), for slopes of any shape that fits. */
@@ -164,13 +165,13 @@ prelu(qn_tfl_op *o)
 	qn_id in[2];
 
 	if (!each) {
-		qn_tfl_give(o, 0, prelu_of_parts(o));
+		qn_tfl_set_result(o, 0, prelu_of_parts(o));
 		return;
 	}
 	for (uint32_t i = 0; i < 2; i++)
 		in[i] = codes ? o->in[i] : qn_tfl_real(o, i);
 	in[1] = qn_importer_reshape(o->im, in[1], 1, &channels);
-	qn_tfl_give(o, 0, qn_tfl_op_of(o, QN_OP_prelu, 2, in, NULL));
+	qn_tfl_set_result(o, 0, qn_tfl_op_of(o, QN_OP_prelu, 2, in, NULL));
 }
 
 /* softmax(beta * x): of codes beta goes into the scale. */
@@ -195,7 +196,7 @@ softmax(qn_tfl_op *o)
 	} else if (beta != 1.0) {
 		x = qn_importer_binary(o->im, QN_OP_mul, x, qn_importer_f32(o->im, beta));
 	}
-	qn_tfl_give(o, 0, qn_tfl_op_of(o, QN_OP_softmax, 1, &x, NULL));
+	qn_tfl_set_result(o, 0, qn_tfl_op_of(o, QN_OP_softmax, 1, &x, NULL));
 }
 
 const qn_tfl_row qn_tfl_unary_rows[] = {

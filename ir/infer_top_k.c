@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* infer_top_k.c - types of top_k, the k largest or smallest elements along an axis and their
- * places, and of top_places, their places alone.
+ * places, and of top_k_indices, their places alone.
  *
  *   top_k {axis=1, k=2}        [3,5] -> tuple of [3,2] of the input's element, [3,2] of i64
- *   top_places {axis=1, k=2}   [3,5] -> [3,2] of i32, unless i64 is written */
+ *   top_k_indices {axis=1, k=2}   [3,5] -> [3,2] of i32, unless i64 is written */
 #include "ir/infer.h"
 
 /* The input's shape with k elements along the axis. */
@@ -32,7 +32,7 @@ chosen_shape(const qn_graph *g, const qn_node *n, qn_shape *x)
 }
 
 const qn_type *
-qn_infer_top_places(const qn_graph *g, const qn_node *n, const qn_type *declared)
+qn_infer_top_k_indices(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	const qn_elem *e = qn_infer_index_elem(g, n, declared);
 	qn_shape y;

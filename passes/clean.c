@@ -7,7 +7,7 @@
  *   batch_norm(x)                      ->  bias_add(conv2d(x, w' [C,1,1,1] {groups=C}), b')
  *   cast(bool x) to f32                ->  where(x, 1, 0)
  *   x + 0, 0 + x, x - 0, x * 1, 1 * x, x / 1   ->  x, where it has the result's shape
- *   get(top_k(x))                      ->  top_places(x), or gather_elements(x, top_places(x)), which have forms on codes
+ *   get(top_k(x))                      ->  top_k_indices(x), or gather_elements(x, top_k_indices(x)), which have forms on codes
  *   add(conv2d(…) or dense(…), const of C elements along the last axis)  ->  bias_add
  *   add(matmul(x, const [K,C]), const of C elements along the last axis)  ->  bias_add(dense(x, w), b), of x as rows
  *
@@ -330,7 +330,7 @@ part_of_top_k(qn_rw *rw, const qn_match *m)
 
 	qn_attrs_default(QN_ATTRS(gather), &attr);
 	attr.gather.axis = top->attr->top_k.axis;
-	in[1] = qn_rw_add(rw, QN_OP_top_places,
+	in[1] = qn_rw_add(rw, QN_OP_top_k_indices,
 			  places ? name : qn_rw_derived_name(rw, m->root, "places"), 1, in,
 			  top->attr, type);
 	if (places || in[1] == 0)

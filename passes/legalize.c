@@ -47,7 +47,7 @@ compares(qn_op op)
 {
 	return op == QN_OP_relu || op == QN_OP_relu6 || op == QN_OP_clip || op == QN_OP_max_pool ||
 	       op == QN_OP_max_pool3d || op == QN_OP_reduce_max || op == QN_OP_reduce_min ||
-	       op == QN_OP_argmax || op == QN_OP_argmin || op == QN_OP_top_places;
+	       op == QN_OP_argmax || op == QN_OP_argmin || op == QN_OP_top_k_indices;
 }
 
 /* op(x) -> scast(op(scast(x))) */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* form_top_k.c - top_k and top_places: the k largest or smallest elements along an axis, from the first
+/* form_top_k.c - top_k and top_k_indices: the k largest or smallest elements along an axis, from the first
  * of them on; of equal ones those that stand first.
  *
  * Each is looked for among what comes after the last one, so that nothing is sorted: k times n steps,
@@ -79,9 +79,9 @@ next_place(const qn_top_args *a, qn_plain p, const void *x, int64_t at, int64_t 
 
 /* The result is places, not elements. */
 static bool
-gives_places(const qn_eval *e)
+has_indices(const qn_eval *e)
 {
-	return e->n->op == QN_OP_top_places || e->part == 1;
+	return e->n->op == QN_OP_top_k_indices || e->part == 1;
 }
 
 /* Element r of a row of the result: the place, or what stands there. */
@@ -91,7 +91,7 @@ put(const qn_eval *e, int64_t to, int64_t row, int64_t place, int64_t inner)
 	const qn_type *in = qn_in_type(e->g, e->n, 0);
 	size_t size = qn_elem_bytes(in->elem);
 
-	if (gives_places(e))
+	if (has_indices(e))
 		qn_store_i64(e->out, e->n->type->is_tuple ? QN_PLAIN_i64 : e->n->type->elem->plain,
 			     to, place);
 	else
@@ -137,7 +137,7 @@ top_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 			qn_top_places##q##_s32(args, e->in[0], e->out);                            \
 	}
 
-QN_BY_FAMILY(top_places_codes, TOP_PLACES)
+QN_BY_FAMILY(top_k_indices_codes, TOP_PLACES)
 
 #define TOP_K(name, q, o, a, code)                                                                 \
 	static void name(const qn_eval *e, const void *args)                                       \
@@ -164,9 +164,9 @@ const qn_form qn_form_top_k = {
 	.refuse = refuse,
 	.codes = {.prepare = top_prepare, .run = top_k_codes, .families = QN_ALL_FAMILIES},
 };
-const qn_form qn_form_top_places = {
+const qn_form qn_form_top_k_indices = {
 	.real = top_plain,
 	.plain = top_plain,
 	.refuse = refuse,
-	.codes = {.prepare = top_prepare, .run = top_places_codes, .families = QN_ALL_FAMILIES},
+	.codes = {.prepare = top_prepare, .run = top_k_indices_codes, .families = QN_ALL_FAMILIES},
 };

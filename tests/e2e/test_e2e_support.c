@@ -130,7 +130,7 @@ static const example examples[] = {
 		"  %y = scatter_nd %x, %at, %u\n"},
 	{"one_hot", "float", "tensor<1x2xf32>", "  %i = argmax %x {axis=1}\n  %v = reshape %x {shape=[2]}\n  %y = one_hot %i, %v {depth=4}\n"},
 	{"top_k", "float", MATRIX, "  %t = top_k %x {axis=1, k=2}\n  %y = get %t {index=0}\n"},
-	{"top_places", "float", MATRIX, "  %y = top_places %x {k=3, largest=0}\n"},
+	{"top_k_indices", "float", MATRIX, "  %y = top_k_indices %x {k=3, largest=0}\n"},
 	{"trilu", "float", MATRIX, "  %y = trilu %x {k=1}\n"},
 	{"reverse", "float", MATRIX, "  %y = reverse %x {axes=[2,1]}\n"},
 	{"resize_nearest", "float", IMAGE, "  %y = resize_nearest %x {size=[7,4]}\n"},

@@ -263,7 +263,7 @@ test_top_k(void **state)
 		for (int part = 0; part < 3; part++) {
 			fresh_graph();
 			qn_id xi = input("x", shaped(3, shape, elems[t]));
-			qn_op kind = part == 2 ? QN_OP_top_places : QN_OP_top_k;
+			qn_op kind = part == 2 ? QN_OP_top_k_indices : QN_OP_top_k;
 			qn_id y = op1(kind, xi, attributes(a), NULL);
 
 			get.get.index = part;
@@ -282,7 +282,7 @@ test_top_nan(void **state)
 
 	(void)state;
 	a.top_k.k = 5;
-	output(op1(QN_OP_top_places, input("x", "tensor<5xf32>"), attributes(a), NULL));
+	output(op1(QN_OP_top_k_indices, input("x", "tensor<5xf32>"), attributes(a), NULL));
 	near(up, run1(x), 5, 0);
 }
 

@@ -223,10 +223,10 @@ test_every_op(void **state)
 	for (size_t i = 0; i < QN_COUNT(functions); i++)
 		seen[functions[i].op] = true;
 	for (int op = 0; op < QN_NOP; op++) {
-		const qn_onnx_given how = qn_onnx_out_how((qn_op)op);
+		const qn_onnx_export_row how = qn_onnx_out_how((qn_op)op);
 
 		if ((how.name != NULL) == (how.why != NULL))
-			fail_msg("%s: a row in import/onnx_*.c, or a reason in onnx_give.c",
+			fail_msg("%s: a row in import/onnx_*.c, or a reason in onnx_write_op.c",
 				 qn_opinfo_get((qn_op)op)->name);
 		if (how.name != NULL && !seen[op])
 			fail_msg("%s: a node in a file of tests/export",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_pool_places.c - where the largest elements of windows stand: MaxPool's second result, and MaxUnpool.
+/* onnx_pool_indices.c - where the largest elements of windows stand: MaxPool's second result, and MaxUnpool.
  *
  *   x [N*C, S]                                     S spatial positions, and one more of -infinity
  *   gather by a constant [O, K]                    O windows of K positions, S for a pad
@@ -52,7 +52,7 @@ position(const qn_onnx_window *w, const int64_t *out, int64_t j, int64_t k, bool
 }
 
 qn_id
-qn_onnx_pool_places(qn_onnx *o, const qn_onnx_node *n, const qn_onnx_window *w, qn_id y)
+qn_onnx_pool_indices(qn_onnx *o, const qn_onnx_node *n, const qn_onnx_window *w, qn_id y)
 {
 	qn_importer *im = &o->im;
 	const qn_type *tx = qn_onnx_type(o, n->in[0]), *ty = qn_onnx_type(o, y);

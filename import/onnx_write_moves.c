@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_give_moves.c - operators that move elements or change the shape, as those of ONNX.
+/* onnx_write_moves.c - operators that move elements or change the shape, as those of ONNX.
  *
  *   flatten(x)              Reshape(x, [dims of the result])
  *   reverse(x) {axes=[1]}   Slice(x, [-1], [-2^63 + 1], [1], [-1]) */
 #include <string.h>
 
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 #include "ir/slice.h"
 
 #define LOWEST (INT64_MIN + 1) /* an end before every element */
@@ -17,7 +17,7 @@ with_list(qn_onnx_out *o, const qn_node *n, const char *op, const char *base, in
 {
 	const char *list = qn_onnx_out_i64s(o, base, count, v);
 
-	return qn_onnx_give_over(o, n, op, 1, &list);
+	return qn_onnx_write_over(o, n, op, 1, &list);
 }
 
 /* A dimension of 0 is one, not a copy of the operand's.  An image whose channels come first is
@@ -27,11 +27,12 @@ const char *
 qn_onnx_write_reshape(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_onnx_layout order =
-		o->flat[o->id] != 0 || qn_onnx_out_order_is_free(qn_onnx_give_type(o, n, 0))
+		o->flat[o->id] != 0 || qn_onnx_out_order_is_free(qn_onnx_write_type(o, n, 0))
 			? o->order[n->in[0]]
 			: QN_ORDER_PLAIN;
 	const char *shape = qn_onnx_out_i64s(o, "shape", n->type->rank, n->type->dim);
-	const char *y = qn_onnx_give_2(o, n, op, qn_onnx_out_value_in(o, n->in[0], order), shape);
+	const char *y =
+		qn_onnx_write_op_2(o, n, op, qn_onnx_out_value_in(o, n->in[0], order), shape);
 
 	if (y != NULL && qn_type_count(n->type) == 0)
 		qn_onnx_out_int(o, "allowzero", 1);
@@ -65,7 +66,7 @@ qn_onnx_write_concat(qn_onnx_out *o, const qn_node *n, const char *op)
 	const char *y = qn_onnx_write_plain(o, n, op);
 
 	if (y != NULL)
-		qn_onnx_out_int(o, "axis", qn_onnx_give_axis(o, n, n->attr->axis.axis));
+		qn_onnx_out_int(o, "axis", qn_onnx_write_axis(o, n, n->attr->axis.axis));
 	return y;
 }
 
@@ -93,7 +94,7 @@ static const char *
 mirrored(qn_onnx_out *o, const qn_node *n)
 {
 	const qn_attrs_pad *a = &n->attr->pad;
-	const int64_t *dim = qn_onnx_give_type(o, n, 0)->dim;
+	const int64_t *dim = qn_onnx_write_type(o, n, 0)->dim;
 	const char *x = qn_onnx_out_value(o, n->in[0]);
 
 	for (int32_t k = 0; x != NULL && k < a->before.n; k++) {
@@ -124,13 +125,13 @@ qn_onnx_write_pad(qn_onnx_out *o, const qn_node *n, const char *op)
 
 	if (a->mode == QN_PAD_symmetric)
 		return mirrored(o, n);
-	qn_onnx_give_by_axis(o, &a->before, pads);
-	qn_onnx_give_by_axis(o, &a->after, pads + a->before.n);
+	qn_onnx_write_op_by_axis(o, &a->before, pads);
+	qn_onnx_write_op_by_axis(o, &a->after, pads + a->before.n);
 	in[0] = qn_onnx_out_i64s(o, "pads", 2 * a->before.n, pads);
 	if (a->mode == QN_PAD_constant)
-		in[1] = qn_elem_is_quant(e) ? qn_onnx_give_f32(o, "value", a->value)
+		in[1] = qn_elem_is_quant(e) ? qn_onnx_write_f32(o, "value", a->value)
 					    : qn_onnx_out_number(o, "value", e->plain, a->value);
-	const char *y = qn_onnx_give_over(o, n, op, 2, in);
+	const char *y = qn_onnx_write_over(o, n, op, 2, in);
 	if (y != NULL && a->mode != QN_PAD_constant)
 		qn_onnx_out_text(o, "mode", qn_enum_table[QN_ENUM_pad_mode].names[a->mode]);
 	return y;
@@ -144,14 +145,14 @@ qn_onnx_write_slice(qn_onnx_out *o, const qn_node *n, const char *op)
 	const char *in[4];
 
 	for (int32_t i = 0; i < a->begin.n; i++) {
-		axes[i] = qn_onnx_give_axis(o, n, i);
+		axes[i] = qn_onnx_write_axis(o, n, i);
 		step[i] = qn_slice_step(a, i);
 	}
 	in[0] = qn_onnx_out_i64s(o, "starts", a->begin.n, a->begin.v);
 	in[1] = qn_onnx_out_i64s(o, "ends", a->begin.n, a->end.v);
 	in[2] = qn_onnx_out_i64s(o, "axes", a->begin.n, axes);
 	in[3] = qn_onnx_out_i64s(o, "steps", a->begin.n, step);
-	return qn_onnx_give_over(o, n, op, 4, in);
+	return qn_onnx_write_over(o, n, op, 4, in);
 }
 
 const char *
@@ -169,14 +170,14 @@ qn_onnx_write_reverse(qn_onnx_out *o, const qn_node *n, const char *op)
 	in[1] = qn_onnx_out_i64s(o, "ends", axes->n, end);
 	in[2] = qn_onnx_out_i64s(o, "axes", axes->n, axes->v);
 	in[3] = qn_onnx_out_i64s(o, "steps", axes->n, start);
-	return qn_onnx_give_over(o, n, op, 4, in);
+	return qn_onnx_write_over(o, n, op, 4, in);
 }
 
 const char *
 qn_onnx_write_trilu(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const char *k = qn_onnx_out_number(o, "k", QN_PLAIN_i64, (double)n->attr->trilu.k);
-	const char *y = qn_onnx_give_over(o, n, op, 1, &k);
+	const char *y = qn_onnx_write_over(o, n, op, 1, &k);
 
 	if (y != NULL)
 		qn_onnx_out_int(o, "upper", n->attr->trilu.upper);
@@ -190,9 +191,9 @@ qn_onnx_write_split(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_attrs_split *a = &n->attr->split;
 	const char *sizes = qn_onnx_out_i64s(o, "sizes", a->sizes.n, a->sizes.v);
-	const char *y = qn_onnx_give_over(o, n, op, 1, &sizes);
+	const char *y = qn_onnx_write_over(o, n, op, 1, &sizes);
 
 	if (y != NULL)
-		qn_onnx_out_int(o, "axis", qn_onnx_give_axis(o, n, a->axis));
+		qn_onnx_out_int(o, "axis", qn_onnx_write_axis(o, n, a->axis));
 	return y;
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_give_elements.c - operators that work element by element, as those of ONNX.
+/* onnx_write_elements.c - operators that work element by element, as those of ONNX.
  *
  *   silu(x)                 Mul(x, Sigmoid(x))
  *   not_equal(a, b)         Not(Equal(a, b))
  *   floor_div(a, b)         Floor(Div(a, b)); of integers Div(Sub(a, Mod(a, b)), b) */
 #include <math.h>
 
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 /* ---- functions of one value ---- */
 
 static const char *
 limit(qn_onnx_out *o, double v)
 {
-	return isinf(v) ? NULL : qn_onnx_give_f32(o, "limit", v);
+	return isinf(v) ? NULL : qn_onnx_write_f32(o, "limit", v);
 }
 
 const char *
@@ -23,7 +23,7 @@ qn_onnx_write_clip(qn_onnx_out *o, const qn_node *n, const char *op)
 	const double lo = six ? 0 : n->attr->clip.min, hi = six ? 6 : n->attr->clip.max;
 	const char *in[2] = {limit(o, lo), limit(o, hi)};
 
-	return qn_onnx_give_over(o, n, op, 2, in);
+	return qn_onnx_write_over(o, n, op, 2, in);
 }
 
 /* Attributes have the names that ONNX gives them; names in place of a default are left out. */
@@ -54,9 +54,9 @@ qn_onnx_write_gated(qn_onnx_out *o, const qn_node *n, const char *op)
 	const char *x = qn_onnx_out_value(o, n->in[0]), *at = x;
 
 	if (n->op == QN_OP_swish)
-		at = qn_onnx_give_2(o, n, "Mul", x,
-				    qn_onnx_give_f32(o, "alpha", n->attr->swish.alpha));
-	return qn_onnx_give_2(o, n, "Mul", x, qn_onnx_give_1(o, n, op, at));
+		at = qn_onnx_write_op_2(o, n, "Mul", x,
+					qn_onnx_write_f32(o, "alpha", n->attr->swish.alpha));
+	return qn_onnx_write_op_2(o, n, "Mul", x, qn_onnx_write_op_1(o, n, op, at));
 }
 
 const char *
@@ -65,13 +65,13 @@ qn_onnx_write_squared(qn_onnx_out *o, const qn_node *n, const char *op)
 	const char *x = n->op == QN_OP_squared_difference ? qn_onnx_write_plain(o, n, "Sub")
 							  : qn_onnx_out_value(o, n->in[0]);
 
-	return qn_onnx_give_2(o, n, op, x, x);
+	return qn_onnx_write_op_2(o, n, op, x, x);
 }
 
 const char *
 qn_onnx_write_rsqrt(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	return qn_onnx_give_1(o, n, op, qn_onnx_write_plain(o, n, "Sqrt"));
+	return qn_onnx_write_op_1(o, n, op, qn_onnx_write_plain(o, n, "Sqrt"));
 }
 
 /* (code limits less the zero point) * scale: the clamp of codes as one of real numbers */
@@ -88,13 +88,13 @@ qn_onnx_write_clamp(qn_onnx_out *o, const qn_node *n, const char *op)
 const char *
 qn_onnx_write_negated(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	return qn_onnx_give_1(o, n, "Not", qn_onnx_write_plain(o, n, op));
+	return qn_onnx_write_op_1(o, n, "Not", qn_onnx_write_plain(o, n, op));
 }
 
 static bool
 is_real(const qn_onnx_out *o, const qn_node *n)
 {
-	return qn_elem_is_float(qn_onnx_give_type(o, n, 0)->elem);
+	return qn_elem_is_float(qn_onnx_write_type(o, n, 0)->elem);
 }
 
 /* ONNX divides real numbers with the dividend's sign alone; with the divisor's: a - b * floor(a /
@@ -104,9 +104,11 @@ qn_onnx_write_remainder_of(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	if (is_real(o, n) && n->attr->mod.fmod == 0) {
 		const char *a = qn_onnx_out_value(o, n->in[0]), *b = qn_onnx_out_value(o, n->in[1]);
-		const char *whole = qn_onnx_give_1(o, n, "Floor", qn_onnx_write_plain(o, n, "Div"));
+		const char *whole =
+			qn_onnx_write_op_1(o, n, "Floor", qn_onnx_write_plain(o, n, "Div"));
 
-		return qn_onnx_give_2(o, n, "Sub", a, qn_onnx_give_2(o, n, "Mul", b, whole));
+		return qn_onnx_write_op_2(o, n, "Sub", a,
+					  qn_onnx_write_op_2(o, n, "Mul", b, whole));
 	}
 	const char *y = qn_onnx_write_plain(o, n, op);
 	if (y != NULL)
@@ -121,9 +123,9 @@ qn_onnx_write_floor_div(qn_onnx_out *o, const qn_node *n, const char *op)
 	const char *a = qn_onnx_out_value(o, n->in[0]), *b = qn_onnx_out_value(o, n->in[1]);
 
 	if (is_real(o, n))
-		return qn_onnx_give_1(o, n, "Floor", qn_onnx_write_plain(o, n, op));
-	return qn_onnx_give_2(o, n, op,
-			      qn_onnx_give_2(o, n, "Sub", a, qn_onnx_write_plain(o, n, "Mod")), b);
+		return qn_onnx_write_op_1(o, n, "Floor", qn_onnx_write_plain(o, n, op));
+	return qn_onnx_write_op_2(
+		o, n, op, qn_onnx_write_op_2(o, n, "Sub", a, qn_onnx_write_plain(o, n, "Mod")), b);
 }
 
 const char *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_lacks.c - operators that are not read: each is named once, with how many operators of the
+/* tflite_unsupported.c - operators that are not read: each is named once, with how many operators of the
  * file are of its kind, why, and a way out. */
 #include "import/tflite.h"
 
@@ -66,7 +66,7 @@ count_all(qn_tfl *f)
 }
 
 void
-qn_tfl_lacks(qn_tfl_op *o, int64_t code, const char *name)
+qn_tfl_refuse_unsupported(qn_tfl_op *o, int64_t code, const char *name)
 {
 	if (o->f->lacks == NULL)
 		count_all(o->f);

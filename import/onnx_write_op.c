@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_give.c - finds how an operator of a graph is written as those of ONNX, and what the
+/* onnx_write_op.c - finds how an operator of a graph is written as those of ONNX, and what the
  * writers share. */
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 #include <string.h>
 
@@ -29,17 +29,17 @@ static const struct {
 /* Of an op without a row. */
 static const char no_operator[] = "ONNX has no operator for it";
 
-qn_onnx_given
+qn_onnx_export_row
 qn_onnx_out_how(qn_op op)
 {
 	const qn_onnx_row *r = qn_onnx_written(op);
 
 	for (size_t i = 0; i < QN_COUNT(others); i++)
 		if (others[i].op == op)
-			return (qn_onnx_given){.why = others[i].why};
+			return (qn_onnx_export_row){.why = others[i].why};
 	if (r == NULL)
-		return (qn_onnx_given){.why = no_operator};
-	return (qn_onnx_given){.name = r->op};
+		return (qn_onnx_export_row){.why = no_operator};
+	return (qn_onnx_export_row){.name = r->op};
 }
 
 int64_t
@@ -65,17 +65,17 @@ qn_onnx_out_since(const qn_node *n)
 	return since;
 }
 
-qn_onnx_takes
-qn_onnx_out_takes(const qn_node *n)
+qn_onnx_axis_order
+qn_onnx_out_axis_order(const qn_node *n)
 {
 	const qn_onnx_row *r = qn_onnx_written(n->op);
 	const qn_attr_set_info *set = qn_opinfo_of(n)->attrs;
 
 	if (n->op == QN_OP_pad && n->attr->pad.mode == QN_PAD_symmetric)
-		return QN_TAKES_PLAIN; /* slices and concatenations of the axes one by one */
+		return QN_AXES_PLAIN; /* slices and concatenations of the axes one by one */
 	if (set == QN_ATTRS(reduce) && n->attr->reduce.keepdims == 0)
-		return QN_TAKES_PLAIN; /* the result has other axes */
-	return r != NULL ? r->takes : QN_TAKES_PLAIN;
+		return QN_AXES_PLAIN; /* the result has other axes */
+	return r != NULL ? r->takes : QN_AXES_PLAIN;
 }
 
 const char *
@@ -104,14 +104,14 @@ qn_onnx_out_op(qn_onnx_out *o, const qn_node *n)
 /* ---- what the writers share ---- */
 
 const qn_type *
-qn_onnx_give_type(const qn_onnx_out *o, const qn_node *n, uint32_t i)
+qn_onnx_write_type(const qn_onnx_out *o, const qn_node *n, uint32_t i)
 {
 	return qn_graph_node(o->g, n->in[i])->type;
 }
 
 const char *
-qn_onnx_give_over(qn_onnx_out *o, const qn_node *n, const char *op, size_t more,
-		  const char *const *extra)
+qn_onnx_write_over(qn_onnx_out *o, const qn_node *n, const char *op, size_t more,
+		   const char *const *extra)
 {
 	const char **in = QN_NEW(o->a, const char *, n->nin + more);
 
@@ -126,17 +126,17 @@ qn_onnx_give_over(qn_onnx_out *o, const qn_node *n, const char *op, size_t more,
 const char *
 qn_onnx_write_plain(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	return qn_onnx_give_over(o, n, op, 0, NULL);
+	return qn_onnx_write_over(o, n, op, 0, NULL);
 }
 
 const char *
-qn_onnx_give_1(qn_onnx_out *o, const qn_node *n, const char *op, const char *x)
+qn_onnx_write_op_1(qn_onnx_out *o, const qn_node *n, const char *op, const char *x)
 {
 	return x != NULL ? qn_onnx_out_node(o, op, n->name, 1, &x) : NULL;
 }
 
 const char *
-qn_onnx_give_2(qn_onnx_out *o, const qn_node *n, const char *op, const char *a, const char *b)
+qn_onnx_write_op_2(qn_onnx_out *o, const qn_node *n, const char *op, const char *a, const char *b)
 {
 	const char *in[2] = {a, b};
 
@@ -144,15 +144,15 @@ qn_onnx_give_2(qn_onnx_out *o, const qn_node *n, const char *op, const char *a, 
 }
 
 const char *
-qn_onnx_give_f32(qn_onnx_out *o, const char *base, double v)
+qn_onnx_write_f32(qn_onnx_out *o, const char *base, double v)
 {
 	return qn_onnx_out_number(o, base, QN_PLAIN_f32, v);
 }
 
 /* ReduceSum has its axes as an input, the others as an attribute until operator set 18. */
 const char *
-qn_onnx_give_reduced(qn_onnx_out *o, const qn_node *n, const char *op, const char *x,
-		     const qn_list *axes, bool keepdims)
+qn_onnx_write_reduced(qn_onnx_out *o, const qn_node *n, const char *op, const char *x,
+		      const qn_list *axes, bool keepdims)
 {
 	const bool input = strcmp(op, "ReduceSum") == 0 || o->version >= 18;
 	const char *in[2] = {x, NULL};
@@ -171,28 +171,28 @@ qn_onnx_give_reduced(qn_onnx_out *o, const qn_node *n, const char *op, const cha
 /* ---- the order of axes ---- */
 
 const char *
-qn_onnx_give_channels_first(qn_onnx_out *o, const qn_node *n, uint32_t i)
+qn_onnx_write_channels_first(qn_onnx_out *o, const qn_node *n, uint32_t i)
 {
 	return qn_onnx_out_value_in(o, n->in[i], QN_ORDER_FIRST);
 }
 
 int64_t
-qn_onnx_give_first(const qn_onnx_out *o, const qn_node *n, int64_t axis)
+qn_onnx_write_first(const qn_onnx_out *o, const qn_node *n, int64_t axis)
 {
-	const int32_t rank = qn_onnx_give_type(o, n, 0)->rank;
+	const int32_t rank = qn_onnx_write_type(o, n, 0)->rank;
 
 	axis += axis < 0 ? rank : 0;
 	return axis == 0 ? 0 : axis + 1 == rank ? 1 : axis + 1;
 }
 
 int64_t
-qn_onnx_give_axis(const qn_onnx_out *o, const qn_node *n, int64_t axis)
+qn_onnx_write_axis(const qn_onnx_out *o, const qn_node *n, int64_t axis)
 {
-	return o->now == QN_ORDER_FIRST ? qn_onnx_give_first(o, n, axis) : axis;
+	return o->now == QN_ORDER_FIRST ? qn_onnx_write_first(o, n, axis) : axis;
 }
 
 void
-qn_onnx_give_by_axis(const qn_onnx_out *o, const qn_list *from, int64_t *to)
+qn_onnx_write_op_by_axis(const qn_onnx_out *o, const qn_list *from, int64_t *to)
 {
 	int64_t perm[QN_MAX_RANK];
 

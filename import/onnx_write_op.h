@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_give.h - the functions that write ops as operators of ONNX (onnx_give*.c), and what they
+/* onnx_write_op.h - the functions that write ops as operators of ONNX (onnx_write_*.c), and what they
  * share.  The rows are in the tables of the readers (onnx.h). */
-#ifndef QN_IMPORT_ONNX_GIVE_H
-#define QN_IMPORT_ONNX_GIVE_H
+#ifndef QN_IMPORT_ONNX_WRITE_OPS_H
+#define QN_IMPORT_ONNX_WRITE_OPS_H
 
 #include "import/onnx_write.h"
 
@@ -18,33 +18,33 @@ qn_onnx_write_fn qn_onnx_write_reshape, qn_onnx_write_expand, qn_onnx_write_tile
 	qn_onnx_write_transpose, qn_onnx_write_concat, qn_onnx_write_pad, qn_onnx_write_slice,
 	qn_onnx_write_reverse, qn_onnx_write_trilu, qn_onnx_write_split;
 qn_onnx_write_fn qn_onnx_write_gather, qn_onnx_write_gather_nd, qn_onnx_write_scatter,
-	qn_onnx_write_one_hot, qn_onnx_write_top_k, qn_onnx_write_top_places;
+	qn_onnx_write_one_hot, qn_onnx_write_top_k, qn_onnx_write_top_k_indices;
 qn_onnx_write_fn qn_onnx_write_reduce, qn_onnx_write_arg, qn_onnx_write_cumsum, qn_onnx_write_along,
 	qn_onnx_write_layer_norm, qn_onnx_write_rms_norm, qn_onnx_write_l2_norm,
 	qn_onnx_write_by_channel;
 
-const qn_type *qn_onnx_give_type(const qn_onnx_out *o, const qn_node *n, uint32_t i);
+const qn_type *qn_onnx_write_type(const qn_onnx_out *o, const qn_node *n, uint32_t i);
 /* The operator over the node's operands, and over `more` further inputs behind them. */
-const char *qn_onnx_give_over(qn_onnx_out *o, const qn_node *n, const char *op, size_t more,
-			      const char *const *extra);
+const char *qn_onnx_write_over(qn_onnx_out *o, const qn_node *n, const char *op, size_t more,
+			       const char *const *extra);
 
 /* Operators over names; NULL among the operands gives NULL.  Names of results are like the
  * node's. */
-const char *qn_onnx_give_1(qn_onnx_out *o, const qn_node *n, const char *op, const char *x);
-const char *qn_onnx_give_2(qn_onnx_out *o, const qn_node *n, const char *op, const char *a,
-			   const char *b);
+const char *qn_onnx_write_op_1(qn_onnx_out *o, const qn_node *n, const char *op, const char *x);
+const char *qn_onnx_write_op_2(qn_onnx_out *o, const qn_node *n, const char *op, const char *a,
+			       const char *b);
 /* A scalar. */
-const char *qn_onnx_give_f32(qn_onnx_out *o, const char *base, double v);
+const char *qn_onnx_write_f32(qn_onnx_out *o, const char *base, double v);
 /* ReduceMean … over axes, however the operator set takes them. */
-const char *qn_onnx_give_reduced(qn_onnx_out *o, const qn_node *n, const char *op, const char *x,
-				 const qn_list *axes, bool keepdims);
+const char *qn_onnx_write_reduced(qn_onnx_out *o, const qn_node *n, const char *op, const char *x,
+				  const qn_list *axes, bool keepdims);
 
 /* Operand i as N,C,… */
-const char *qn_onnx_give_channels_first(qn_onnx_out *o, const qn_node *n, uint32_t i);
+const char *qn_onnx_write_channels_first(qn_onnx_out *o, const qn_node *n, uint32_t i);
 /* An axis of the node's first operand where its channels come first. */
-int64_t qn_onnx_give_first(const qn_onnx_out *o, const qn_node *n, int64_t axis);
+int64_t qn_onnx_write_first(const qn_onnx_out *o, const qn_node *n, int64_t axis);
 /* An axis of the node's first operand, or numbers one an axis, in the order that is written. */
-int64_t qn_onnx_give_axis(const qn_onnx_out *o, const qn_node *n, int64_t axis);
-void qn_onnx_give_by_axis(const qn_onnx_out *o, const qn_list *from, int64_t *to);
+int64_t qn_onnx_write_axis(const qn_onnx_out *o, const qn_node *n, int64_t axis);
+void qn_onnx_write_op_by_axis(const qn_onnx_out *o, const qn_list *from, int64_t *to);
 
 #endif

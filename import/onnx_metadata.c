@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_keep.c - the graph itself in the file that it is written to, so that what reads it gets
+/* onnx_metadata.c - the graph itself in the file that it is written to, so that what reads it gets
  * the same graph back: ranges of codes, sums, rounding, names and order, which the operators of
  * ONNX do not say.
  *
@@ -157,7 +157,7 @@ frame_of(const qn_onnx_out *o, qn_graph *frame, qn_buf *b)
 }
 
 bool
-qn_onnx_out_keep(qn_onnx_out *o, qn_onnx_pair pair[2])
+qn_onnx_out_metadata(qn_onnx_out *o, qn_onnx_pair pair[2])
 {
 	qn_graph *frame = qn_graph_new_in(o->m, o->kept->name, o->a);
 	qn_diag_mark mark = qn_diag_mark_now(o->m->env);
@@ -365,7 +365,7 @@ proven(keeper *k)
 }
 
 bool
-qn_onnx_read_kept(qn_onnx *o, const Onnx__ModelProto *file)
+qn_onnx_read_metadata(qn_onnx *o, const Onnx__ModelProto *file)
 {
 	keeper k = {.o = o,
 		    .file = file,

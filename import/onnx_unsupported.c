@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_lacks.c - operators that are not read: each is named once, with how many nodes have it, why,
+/* onnx_unsupported.c - operators that are not read: each is named once, with how many nodes have it, why,
  * and a way out; also those inside of a node that could not be looked at.
  *
  *   Relu(NoSuchOp(x))        Relu is behind a node that failed: counted, and not reported
@@ -133,7 +133,7 @@ look_at(walk *w, const qn_map *versions, const Onnx__NodeProto *p)
 	if (qn_onnx_find(domain, op, version) != NULL)
 		return;
 	if (w->naming)
-		qn_onnx_lacks(w->o, p, version);
+		qn_onnx_refuse_unsupported(w->o, p, version);
 	else
 		lack_of(w->o, domain, op, version)->nodes++;
 }
@@ -185,7 +185,7 @@ count_all(qn_onnx *o)
 }
 
 void
-qn_onnx_lacks(qn_onnx *o, const Onnx__NodeProto *p, int64_t version)
+qn_onnx_refuse_unsupported(qn_onnx *o, const Onnx__NodeProto *p, int64_t version)
 {
 	const char *domain = qn_onnx_domain(p), *op = text(p->op_type);
 
@@ -202,7 +202,7 @@ qn_onnx_lacks(qn_onnx *o, const Onnx__NodeProto *p, int64_t version)
 }
 
 void
-qn_onnx_lacks_inside(qn_onnx *o, const Onnx__NodeProto *p)
+qn_onnx_refuse_unsupported_inside(qn_onnx *o, const Onnx__NodeProto *p)
 {
 	walk w = {.o = o, .naming = true};
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_give_places.c - elements by their places, as the operators of ONNX.
+/* onnx_write_indices.c - elements by their places, as the operators of ONNX.
  *
  *   one_hot(i, [off, on]) {depth=4}     OneHot(i, 4, [off, on])
- *   top_places(x) {k=2}                 the second result of TopK(x, [2]), cast to the type of places */
-#include "import/onnx_give.h"
+ *   top_k_indices(x) {k=2}                 the second result of TopK(x, [2]), cast to the type of places */
+#include "import/onnx_write_op.h"
 
 const char *
 qn_onnx_write_gather(qn_onnx_out *o, const qn_node *n, const char *op)
@@ -45,7 +45,7 @@ qn_onnx_write_one_hot(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const char *at = qn_onnx_out_value(o, n->in[0]);
 
-	if (qn_onnx_give_type(o, n, 0)->elem->plain != QN_PLAIN_i64) /* what every runtime takes */
+	if (qn_onnx_write_type(o, n, 0)->elem->plain != QN_PLAIN_i64) /* what every runtime takes */
 		at = qn_onnx_out_cast(o, n->name, at, QN_PLAIN_i64);
 	const char *in[3] = {at, qn_onnx_out_i64s(o, "depth", 1, &n->attr->one_hot.depth),
 			     qn_onnx_out_value(o, n->in[1])};
@@ -62,7 +62,7 @@ const char *
 qn_onnx_write_top_k(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const char *k = qn_onnx_out_i64s(o, "k", 1, &n->attr->top_k.k);
-	const char *y = qn_onnx_give_over(o, n, op, 1, &k);
+	const char *y = qn_onnx_write_over(o, n, op, 1, &k);
 
 	if (y != NULL) {
 		qn_onnx_out_int(o, "axis", n->attr->top_k.axis);
@@ -72,7 +72,7 @@ qn_onnx_write_top_k(qn_onnx_out *o, const qn_node *n, const char *op)
 }
 
 const char *
-qn_onnx_write_top_places(qn_onnx_out *o, const qn_node *n, const char *op)
+qn_onnx_write_top_k_indices(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	if (qn_onnx_write_top_k(o, n, op) == NULL)
 		return NULL;

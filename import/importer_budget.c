@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* importer_room.c - what a file may ask for: an attacker's kilobyte must not take gigabytes or hours.
+/* importer_budget.c - what a file may ask for: an attacker's kilobyte must not take gigabytes or hours.
  *
  *   ConstantOfShape([1000000000])          4 GB out of 30 bytes: import.size
  *   fold of a product of two constants     left to the clean pass, when there is much of it
@@ -115,7 +115,7 @@ work_of(const qn_importer *im, const qn_node *n)
 {
 	uint64_t count = extent(n->type), most = window_of(n), sum = count;
 	bool each = qn_opinfo_of(n)->behaviour == QN_ACC || n->op == QN_OP_matmul ||
-		    n->op == QN_OP_top_k || n->op == QN_OP_top_places || n->op == QN_OP_lrn;
+		    n->op == QN_OP_top_k || n->op == QN_OP_top_k_indices || n->op == QN_OP_lrn;
 
 	for (uint32_t i = 0; i < n->nin; i++) {
 		uint64_t have = extent(qn_importer_type(im, n->in[i]));

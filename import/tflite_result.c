@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_give.c - results of TFLite operators: parameters that the file gives them, and fused
+/* tflite_result.c - results of TFLite operators: parameters that the file gives them, and fused
  * activations.
  *
  *   ADD of codes, relu    ->    add: the result's parameters    clamp {lo=zero point, hi=127} */
@@ -170,7 +170,7 @@ qn_tfl_quantized(qn_tfl_op *o, qn_id x, const qn_elem *to)
 	qn_quantize_away_into(types, known, codes->type, data);
 	const qn_id id = qn_importer_const(o->im, o->im->node, codes);
 	if (id != 0)
-		qn_importer_called_as(o->im, id, x);
+		qn_importer_copy_names(o->im, id, x);
 	return id;
 }
 
@@ -178,11 +178,11 @@ qn_id
 qn_tfl_faked(qn_tfl_op *o, qn_id x, const qn_elem *to)
 {
 	x = x != 0 ? qn_tfl_quantized(o, x, to) : 0;
-	return x != 0 ? qn_importer_keep(o->im, QN_OP_dequantize, 1, &x, NULL, NULL) : 0;
+	return x != 0 ? qn_importer_op_unfolded(o->im, QN_OP_dequantize, 1, &x, NULL, NULL) : 0;
 }
 
 void
-qn_tfl_give(qn_tfl_op *o, uint32_t k, qn_id x)
+qn_tfl_set_result(qn_tfl_op *o, uint32_t k, qn_id x)
 {
 	const qn_elem *to = qn_tfl_result(o, k), *from;
 
@@ -292,7 +292,7 @@ qn_tfl_activated(qn_tfl_op *o, qn_id x, int64_t activation)
 }
 
 void
-qn_tfl_give_active(qn_tfl_op *o, qn_id x, int64_t activation)
+qn_tfl_set_activated(qn_tfl_op *o, qn_id x, int64_t activation)
 {
-	qn_tfl_give(o, 0, qn_tfl_activated(o, x, activation));
+	qn_tfl_set_result(o, 0, qn_tfl_activated(o, x, activation));
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_give_norms.c - reductions, and what normalizes by them, as the operators of ONNX.
+/* onnx_write_norms.c - reductions, and what normalizes by them, as the operators of ONNX.
  *
  *   rms_norm(x, s)     Mul(Div(x, Sqrt(Add(ReduceMean(Mul(x, x)), epsilon))), s)
  *   l2_norm(x)         Div(x, Sqrt(Max(ReduceSum(Mul(x, x)), epsilon))) */
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 
 /* ---- reductions ---- */
 
@@ -13,7 +13,7 @@ static bool
 leaves_order(const qn_onnx_out *o, const qn_node *n)
 {
 	const qn_attrs_reduce *a = &n->attr->reduce;
-	const qn_type *x = qn_onnx_give_type(o, n, 0);
+	const qn_type *x = qn_onnx_write_type(o, n, 0);
 	const int32_t rank = x->rank;
 	bool gone[QN_MAX_RANK] = {0}, places = true;
 
@@ -35,9 +35,9 @@ qn_onnx_write_reduce(qn_onnx_out *o, const qn_node *n, const char *op)
 	qn_list axes = a->axes;
 
 	for (int32_t i = 0; i < axes.n; i++)
-		axes.v[i] = channels_first ? qn_onnx_give_first(o, n, axes.v[i])
-					   : qn_onnx_give_axis(o, n, axes.v[i]);
-	return qn_onnx_give_reduced(o, n, op, x, &axes, a->keepdims != 0);
+		axes.v[i] = channels_first ? qn_onnx_write_first(o, n, axes.v[i])
+					   : qn_onnx_write_axis(o, n, axes.v[i]);
+	return qn_onnx_write_reduced(o, n, op, x, &axes, a->keepdims != 0);
 }
 
 /* Places are i64 in ONNX. */
@@ -60,7 +60,7 @@ const char *
 qn_onnx_write_cumsum(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const char *at = qn_onnx_out_i64s(o, "axis", 1, &n->attr->cumsum.axis);
-	const char *y = qn_onnx_give_over(o, n, op, 1, &at);
+	const char *y = qn_onnx_write_over(o, n, op, 1, &at);
 
 	if (y != NULL) {
 		qn_onnx_out_int(o, "exclusive", n->attr->cumsum.exclusive);
@@ -75,7 +75,7 @@ qn_onnx_write_along(qn_onnx_out *o, const qn_node *n, const char *op)
 	const char *y = qn_onnx_write_plain(o, n, op);
 
 	if (y != NULL)
-		qn_onnx_out_int(o, "axis", qn_onnx_give_axis(o, n, n->attr->axis.axis));
+		qn_onnx_out_int(o, "axis", qn_onnx_write_axis(o, n, n->attr->axis.axis));
 	return y;
 }
 
@@ -104,10 +104,10 @@ qn_onnx_write_rms_norm(qn_onnx_out *o, const qn_node *n, const char *op)
 	for (int32_t k = (int32_t)(a->axis < 0 ? a->axis + rank : a->axis); k < rank; k++)
 		axes.v[axes.n++] = k;
 	const char *m =
-		qn_onnx_give_reduced(o, n, op, qn_onnx_give_2(o, n, "Mul", x, x), &axes, true);
-	m = qn_onnx_give_2(o, n, "Add", m, qn_onnx_give_f32(o, "epsilon", a->epsilon));
-	m = qn_onnx_give_2(o, n, "Div", x, qn_onnx_give_1(o, n, "Sqrt", m));
-	return qn_onnx_give_2(o, n, "Mul", m, qn_onnx_out_value(o, n->in[1]));
+		qn_onnx_write_reduced(o, n, op, qn_onnx_write_op_2(o, n, "Mul", x, x), &axes, true);
+	m = qn_onnx_write_op_2(o, n, "Add", m, qn_onnx_write_f32(o, "epsilon", a->epsilon));
+	m = qn_onnx_write_op_2(o, n, "Div", x, qn_onnx_write_op_1(o, n, "Sqrt", m));
+	return qn_onnx_write_op_2(o, n, "Mul", m, qn_onnx_out_value(o, n->in[1]));
 }
 
 const char *
@@ -117,17 +117,17 @@ qn_onnx_write_l2_norm(qn_onnx_out *o, const qn_node *n, const char *op)
 	const qn_list axes = {1, {a->axis}};
 	const char *x = qn_onnx_out_value(o, n->in[0]);
 	const char *s =
-		qn_onnx_give_reduced(o, n, op, qn_onnx_give_2(o, n, "Mul", x, x), &axes, true);
+		qn_onnx_write_reduced(o, n, op, qn_onnx_write_op_2(o, n, "Mul", x, x), &axes, true);
 
-	s = qn_onnx_give_2(o, n, "Max", s, qn_onnx_give_f32(o, "epsilon", a->epsilon));
-	return qn_onnx_give_2(o, n, "Div", x, qn_onnx_give_1(o, n, "Sqrt", s));
+	s = qn_onnx_write_op_2(o, n, "Max", s, qn_onnx_write_f32(o, "epsilon", a->epsilon));
+	return qn_onnx_write_op_2(o, n, "Div", x, qn_onnx_write_op_1(o, n, "Sqrt", s));
 }
 
 /* Over images: the channels come first, all other operands are vectors. */
 const char *
 qn_onnx_write_by_channel(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	const char *in[5] = {qn_onnx_give_channels_first(o, n, 0)};
+	const char *in[5] = {qn_onnx_write_channels_first(o, n, 0)};
 
 	for (uint32_t i = 1; i < n->nin; i++)
 		if ((in[i] = qn_onnx_out_value(o, n->in[i])) == NULL)

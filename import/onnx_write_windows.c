@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_give_windows.c - products, and what slides over images, as the operators of ONNX, which
+/* onnx_write_windows.c - products, and what slides over images, as the operators of ONNX, which
  * are for N,C,H,W: of what they take and give, the channels come first (onnx_axes.c).
  *
  *   conv2d(x [N,H,W,I], w [O,kh,kw,I])     Conv(x [N,I,H,W], w [O,I,kh,kw]) */
-#include "import/onnx_give.h"
+#include "import/onnx_write_op.h"
 #include "ir/window.h"
 
 /* Pads as ONNX has them: all before, then all after. */
@@ -45,10 +45,10 @@ sliding_of(const qn_node *n)
 const char *
 qn_onnx_write_conv(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	const int64_t *x = qn_onnx_give_type(o, n, 0)->dim, *k = qn_onnx_give_type(o, n, 1)->dim;
+	const int64_t *x = qn_onnx_write_type(o, n, 0)->dim, *k = qn_onnx_write_type(o, n, 1)->dim;
 	const sliding s = sliding_of(n);
-	const char *in[3] = {qn_onnx_give_channels_first(o, n, 0),
-			     qn_onnx_give_channels_first(o, n, 1),
+	const char *in[3] = {qn_onnx_write_channels_first(o, n, 0),
+			     qn_onnx_write_channels_first(o, n, 1),
 			     n->nin == 3 ? qn_onnx_out_value(o, n->in[2]) : NULL};
 	qn_window w[3];
 
@@ -70,26 +70,26 @@ static const char *
 turned_kernel(qn_onnx_out *o, const qn_node *n, int64_t groups)
 {
 	const int64_t perm[] = {3, 0, 1, 2}, grouped[] = {0, 4, 1, 2, 3};
-	const int64_t *k = qn_onnx_give_type(o, n, 1)->dim;
+	const int64_t *k = qn_onnx_write_type(o, n, 1)->dim;
 	const int64_t five[] = {groups, k[0] / groups, k[1], k[2], k[3]};
 	const int64_t four[] = {groups * k[3], k[0] / groups, k[1], k[2]};
 
 	if (groups == 1)
 		return qn_onnx_out_permuted(o, n->in[1], 4, perm);
 	const char *shape = qn_onnx_out_i64s(o, "shape", 5, five);
-	const char *w = qn_onnx_give_2(o, n, "Reshape", qn_onnx_out_value(o, n->in[1]), shape);
-	if ((w = qn_onnx_give_1(o, n, "Transpose", w)) == NULL)
+	const char *w = qn_onnx_write_op_2(o, n, "Reshape", qn_onnx_out_value(o, n->in[1]), shape);
+	if ((w = qn_onnx_write_op_1(o, n, "Transpose", w)) == NULL)
 		return NULL;
 	qn_onnx_out_ints(o, "perm", 5, grouped);
-	return qn_onnx_give_2(o, n, "Reshape", w, qn_onnx_out_i64s(o, "shape", 4, four));
+	return qn_onnx_write_op_2(o, n, "Reshape", w, qn_onnx_out_i64s(o, "shape", 4, four));
 }
 
 const char *
 qn_onnx_write_conv_transpose(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_attrs_conv2d_transpose *a = &n->attr->conv2d_transpose;
-	const int64_t *x = qn_onnx_give_type(o, n, 0)->dim, *k = qn_onnx_give_type(o, n, 1)->dim;
-	const char *in[3] = {qn_onnx_give_channels_first(o, n, 0), turned_kernel(o, n, a->groups),
+	const int64_t *x = qn_onnx_write_type(o, n, 0)->dim, *k = qn_onnx_write_type(o, n, 1)->dim;
+	const char *in[3] = {qn_onnx_write_channels_first(o, n, 0), turned_kernel(o, n, a->groups),
 			     n->nin == 3 ? qn_onnx_out_value(o, n->in[2]) : NULL};
 	int64_t extra[2];
 	qn_window w[2];
@@ -117,14 +117,14 @@ qn_onnx_write_pool(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const qn_pooling p = qn_pooling_of(n);
 	const bool max = n->op == QN_OP_max_pool || n->op == QN_OP_max_pool3d;
-	const char *in = qn_onnx_give_channels_first(o, n, 0);
+	const char *in = qn_onnx_write_channels_first(o, n, 0);
 	bool apart = max;
 	qn_window w[3];
 
 	if (in == NULL)
 		return NULL;
 	for (int32_t i = 0; i < p.axes; i++) {
-		(void)qn_window_pool(&p, i, qn_onnx_give_type(o, n, 0)->dim[1 + i], &w[i]);
+		(void)qn_window_pool(&p, i, qn_onnx_write_type(o, n, 0)->dim[1 + i], &w[i]);
 		apart = apart || p.dilation[i] != 1;
 	}
 	const char *y = qn_onnx_out_node(o, op, n->name, 1, &in);
@@ -143,7 +143,7 @@ qn_onnx_write_pool(qn_onnx_out *o, const qn_node *n, const char *op)
 const char *
 qn_onnx_write_global_pool(qn_onnx_out *o, const qn_node *n, const char *op)
 {
-	return qn_onnx_give_1(o, n, op, qn_onnx_give_channels_first(o, n, 0));
+	return qn_onnx_write_op_1(o, n, op, qn_onnx_write_channels_first(o, n, 0));
 }
 
 /* ---- sizes of images ---- */
@@ -156,7 +156,7 @@ qn_onnx_write_resize(qn_onnx_out *o, const qn_node *n, const char *op)
 	static const char *const places[] = {"half_pixel", "align_corners", "asymmetric"};
 	const qn_attrs_resize *a = &n->attr->resize;
 	const int64_t *y = n->type->dim, sizes[] = {y[0], y[3], y[1], y[2]};
-	const char *in[4] = {qn_onnx_give_channels_first(o, n, 0), NULL, NULL,
+	const char *in[4] = {qn_onnx_write_channels_first(o, n, 0), NULL, NULL,
 			     qn_onnx_out_i64s(o, "sizes", 4, sizes)};
 	const bool nearest = n->op == QN_OP_resize_nearest;
 
@@ -176,7 +176,7 @@ const char *
 qn_onnx_write_depth_space(qn_onnx_out *o, const qn_node *n, const char *op)
 {
 	const bool spread = n->op == QN_OP_depth_to_space;
-	const char *y = qn_onnx_give_1(o, n, op, qn_onnx_give_channels_first(o, n, 0));
+	const char *y = qn_onnx_write_op_1(o, n, op, qn_onnx_write_channels_first(o, n, 0));
 
 	if (y == NULL)
 		return NULL;
@@ -213,7 +213,7 @@ qn_onnx_write_matmul(qn_onnx_out *o, const qn_node *n, const char *op)
 	const char *in[2];
 
 	for (uint32_t i = 0; i < 2; i++) {
-		int32_t rank = qn_onnx_give_type(o, n, i)->rank;
+		int32_t rank = qn_onnx_write_type(o, n, i)->rank;
 		int64_t perm[QN_MAX_RANK];
 
 		for (int32_t k = 0; k < rank; k++)
@@ -225,5 +225,5 @@ qn_onnx_write_matmul(qn_onnx_out *o, const qn_node *n, const char *op)
 		in[i] = turn[i] != 0 ? qn_onnx_out_permuted(o, n->in[i], rank, perm)
 				     : qn_onnx_out_value(o, n->in[i]);
 	}
-	return qn_onnx_give_2(o, n, op, in[0], in[1]);
+	return qn_onnx_write_op_2(o, n, op, in[0], in[1]);
 }

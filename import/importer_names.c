@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* importer_called.c - the names that values have in the file, which other tools know them by; nodes may
+/* importer_names.c - the names that values have in the file, which other tools know them by; nodes may
  * be named otherwise.
  *
  *   Reshape(Parameter193) -> Parameter193_reshape1    the constant: Parameter193, Parameter193_reshape1
@@ -9,7 +9,7 @@
 #include "import/importer.h"
 
 void
-qn_importer_called(qn_importer *im, const char *name, qn_id x, qn_id from)
+qn_importer_add_name(qn_importer *im, const char *name, qn_id x, qn_id from)
 {
 	const qn_node *n;
 
@@ -23,7 +23,7 @@ qn_importer_called(qn_importer *im, const char *name, qn_id x, qn_id from)
 }
 
 void
-qn_importer_called_as(qn_importer *im, qn_id x, qn_id of)
+qn_importer_copy_names(qn_importer *im, qn_id x, qn_id of)
 {
 	const qn_foreign_name *c = qn_model_foreign_names(im->m, qn_graph_node(im->g, of));
 
