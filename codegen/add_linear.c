@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 
 enum {
 	CODES = 256,

@@ -14,7 +14,7 @@
 
 #include "codegen/schedule.h"
 #include "ir/diag.h"
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 /* Symbols of the program besides constants and argument structs. */
 static const char *const own_symbol[] = {

@@ -8,7 +8,7 @@
  *   } */
 #include "codegen/emitter.h"
 #include "ir/custom.h"
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 
 static void
 put_function(qn_emitter *e, const qn_op_desc *d)

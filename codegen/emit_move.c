@@ -6,7 +6,7 @@
  *   qn_gather(&net_g_args, in->x, net_g_index, s);
  *   qn_plain_apply(&net_p_args, qn_plain_add, in->x, in->y, s); */
 #include "codegen/emitter.h"
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 
 /* Opens a call with the struct of a kernel without pointers; qn_emit_args_end closes it. */
 static void

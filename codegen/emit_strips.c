@@ -22,7 +22,7 @@
  *   } */
 #include "codegen/emitter.h"
 #include "codegen/strips.h"
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 
 /* The type of a value's elements, and how many elements of it are a row of a pool's operand or result. */
 typedef struct image {

@@ -46,7 +46,7 @@ declined_because(const qn_step *s, const qn_step_facts *f, const qn_kernel *k, q
 
 /* The row of a kernel whose result does not lie over an operand; NULL: k is that row, or there is none. */
 static const qn_kernel *
-row_beside(const qn_emit_form *form, const qn_kernel *k)
+row_beside(const qn_op_kernels *form, const qn_kernel *k)
 {
 	for (size_t i = 0; i < form->nkernel && k->in_place != 0; i++)
 		if (form->kernel[i].in_place == 0 && form->kernel[i].name != NULL &&
@@ -58,7 +58,7 @@ row_beside(const qn_emit_form *form, const qn_kernel *k)
 static void
 put_declined(qn_buf *b, const qn_plan *p, const qn_step *s, size_t width)
 {
-	const qn_emit_form *form = qn_emit_form_of(p->g, qn_graph_node(p->g, s->core));
+	const qn_op_kernels *form = qn_op_kernels_of(p->g, qn_graph_node(p->g, s->core));
 	const char *const own = qn_step_function(p->g, s, b->arena);
 	const char *name = NULL, *why = NULL;
 	qn_step asked = s->strip != NULL ? *s->strip->conv : *s;

@@ -6,27 +6,27 @@
 #include <string.h>
 
 #include "runtime/channels.h"
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 #define OP(name, min_in, max_in, attributes, behaviour, family)                                    \
-	extern const qn_emit_form qn_emit_op_##name;
+	extern const qn_op_kernels qn_emit_op_##name;
 #include "ir/ops.def"
 
-const qn_emit_form qn_emit_op_input = {0};
-const qn_emit_form qn_emit_op_const = {0};
-const qn_emit_form qn_emit_op_call = {.why = "calls are inlined before steps are made"};
-const qn_emit_form qn_emit_op_tuple = {.why = "a tuple has no bytes; use its fields"};
-const qn_emit_form qn_emit_op_get = {.why = "a tuple has no bytes; use its fields"};
+const qn_op_kernels qn_emit_op_input = {0};
+const qn_op_kernels qn_emit_op_const = {0};
+const qn_op_kernels qn_emit_op_call = {.why = "calls are inlined before steps are made"};
+const qn_op_kernels qn_emit_op_tuple = {.why = "a tuple has no bytes; use its fields"};
+const qn_op_kernels qn_emit_op_get = {.why = "a tuple has no bytes; use its fields"};
 
-static const qn_emit_form *const form_table[QN_NOP] = {
+static const qn_op_kernels *const impl_table[QN_NOP] = {
 #define OP(name, min_in, max_in, attributes, behaviour, family) [QN_OP_##name] = &qn_emit_op_##name,
 #include "ir/ops.def"
 };
 
-const qn_emit_form *
-qn_emit_form_get(qn_op op)
+const qn_op_kernels *
+qn_op_kernels_get(qn_op op)
 {
-	return form_table[op];
+	return impl_table[op];
 }
 
 qn_step_facts

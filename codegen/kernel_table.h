@@ -7,7 +7,7 @@
  *            QN_CODES_1, .in_place = 1, .fits = qn_fits_fixed},
  *           {.name = "qn_softmax_any_q", .args = "qn_softmax_any_args", …
  *   };
- *   const qn_emit_form qn_emit_op_softmax = QN_KERNELS(softmax);
+ *   const qn_op_kernels qn_emit_op_softmax = QN_KERNELS(softmax);
  *
  * The rows of an op are tried in order; the first that fits is called, or of those with a cost the one that
  * costs least.  So another kernel for some steps of an op is another row before those that are there.  The rows of all ops are in kernels_*.c;
@@ -98,12 +98,12 @@ typedef struct qn_kernel {
 	void (*emit)(struct qn_emitter *e, const qn_step *s, const void *args);
 } qn_kernel;
 
-typedef struct qn_emit_form {
+typedef struct qn_op_kernels {
 	const char *why; /* why no C is written for this op; NULL when it is */
 	bool alias;      /* the result is the bytes of input 0 */
 	const qn_kernel *kernel;
 	size_t nkernel;
-} qn_emit_form;
+} qn_op_kernels;
 
 #define QN_KERNELS(rows)                                                                           \
 	{                                                                                          \
@@ -126,9 +126,9 @@ typedef struct qn_emit_form {
 
 enum { QN_8BIT_FAMILIES = 1 << QN_FAMILY_s8 | 1 << QN_FAMILY_u8 };
 
-const qn_emit_form *qn_emit_form_get(qn_op op);
+const qn_op_kernels *qn_op_kernels_get(qn_op op);
 /* The form of a node: of arithmetic on plain integers that of kernels_move.c. */
-const qn_emit_form *qn_emit_form_of(const qn_graph *g, const qn_node *n);
+const qn_op_kernels *qn_op_kernels_of(const qn_graph *g, const qn_node *n);
 
 /* The first row that fits or, where it has a cost, the one of the least cost; NULL, and *why not, of the last
  * one, when none does. */

@@ -2,7 +2,7 @@
 /* kernels_binary.c - element-wise ops of two or three operands, with broadcasting.  The result may
  * lie where an operand of its size lies: only an operand that is not repeated has this size. */
 #include "codegen/add_linear.h"
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 
 #define BINARY .families = QN_ALL_FAMILIES, QN_CODES_2, .in_place = 3
 /* Tables of `each` numbers for each channel. */
@@ -95,32 +95,32 @@ static const qn_kernel where[] = {{.name = "qn_where",
 				   .in = {QN_AS_ANY, QN_AS_ANY, QN_AS_ANY},
 				   .out = QN_AS_ANY}};
 
-const qn_emit_form qn_emit_op_add = QN_KERNELS(sum);
-const qn_emit_form qn_emit_op_bias_add = QN_KERNELS(sum);
-const qn_emit_form qn_emit_op_sub = QN_KERNELS(sum);
-const qn_emit_form qn_emit_op_mul = QN_KERNELS(mul);
-const qn_emit_form qn_emit_op_minimum = QN_KERNELS(minmax);
-const qn_emit_form qn_emit_op_maximum = QN_KERNELS(minmax);
-const qn_emit_form qn_emit_op_div = QN_KERNELS(quotient);
-const qn_emit_form qn_emit_op_squared_difference = QN_KERNELS(difference);
-const qn_emit_form qn_emit_op_equal = QN_KERNELS(compare);
-const qn_emit_form qn_emit_op_not_equal = QN_KERNELS(compare);
-const qn_emit_form qn_emit_op_less = QN_KERNELS(compare);
-const qn_emit_form qn_emit_op_less_equal = QN_KERNELS(compare);
-const qn_emit_form qn_emit_op_greater = QN_KERNELS(compare);
-const qn_emit_form qn_emit_op_greater_equal = QN_KERNELS(compare);
-const qn_emit_form qn_emit_op_logical_and = QN_KERNELS(logic);
-const qn_emit_form qn_emit_op_logical_or = QN_KERNELS(logic);
-const qn_emit_form qn_emit_op_logical_xor = QN_KERNELS(logic);
-const qn_emit_form qn_emit_op_logical_not = QN_KERNELS(negation);
-const qn_emit_form qn_emit_op_where = QN_KERNELS(where);
+const qn_op_kernels qn_emit_op_add = QN_KERNELS(sum);
+const qn_op_kernels qn_emit_op_bias_add = QN_KERNELS(sum);
+const qn_op_kernels qn_emit_op_sub = QN_KERNELS(sum);
+const qn_op_kernels qn_emit_op_mul = QN_KERNELS(mul);
+const qn_op_kernels qn_emit_op_minimum = QN_KERNELS(minmax);
+const qn_op_kernels qn_emit_op_maximum = QN_KERNELS(minmax);
+const qn_op_kernels qn_emit_op_div = QN_KERNELS(quotient);
+const qn_op_kernels qn_emit_op_squared_difference = QN_KERNELS(difference);
+const qn_op_kernels qn_emit_op_equal = QN_KERNELS(compare);
+const qn_op_kernels qn_emit_op_not_equal = QN_KERNELS(compare);
+const qn_op_kernels qn_emit_op_less = QN_KERNELS(compare);
+const qn_op_kernels qn_emit_op_less_equal = QN_KERNELS(compare);
+const qn_op_kernels qn_emit_op_greater = QN_KERNELS(compare);
+const qn_op_kernels qn_emit_op_greater_equal = QN_KERNELS(compare);
+const qn_op_kernels qn_emit_op_logical_and = QN_KERNELS(logic);
+const qn_op_kernels qn_emit_op_logical_or = QN_KERNELS(logic);
+const qn_op_kernels qn_emit_op_logical_xor = QN_KERNELS(logic);
+const qn_op_kernels qn_emit_op_logical_not = QN_KERNELS(negation);
+const qn_op_kernels qn_emit_op_where = QN_KERNELS(where);
 
 #define REMAINDER "a remainder is not continuous where its quantized operands are rounded"
-const qn_emit_form qn_emit_op_mod = {.why = REMAINDER};
-const qn_emit_form qn_emit_op_floor_div = {.why = REMAINDER};
+const qn_op_kernels qn_emit_op_mod = {.why = REMAINDER};
+const qn_op_kernels qn_emit_op_floor_div = {.why = REMAINDER};
 
 #define BITS(name)                                                                                 \
-	const qn_emit_form qn_emit_op_##name = {                                                   \
+	const qn_op_kernels qn_emit_op_##name = {                                                  \
 		.why = "it computes with plain integers, which are not quantized"};
 BITS(bitwise_and)
 BITS(bitwise_or)
@@ -130,5 +130,5 @@ BITS(shift_left)
 BITS(shift_right)
 
 #define CLASSIFY "quantized values are always finite"
-const qn_emit_form qn_emit_op_is_nan = {.why = CLASSIFY};
-const qn_emit_form qn_emit_op_is_inf = {.why = CLASSIFY};
+const qn_op_kernels qn_emit_op_is_nan = {.why = CLASSIFY};
+const qn_op_kernels qn_emit_op_is_inf = {.why = CLASSIFY};

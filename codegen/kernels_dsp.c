@@ -11,7 +11,7 @@
 
 #include "codegen/bits4.h"
 #include "codegen/layer.h"
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 
 enum { TWO_IN_A_WORD = 1 << 23, TWICE = 1 << 30, MOST_SHIFT = 21 };
 

@@ -5,7 +5,7 @@
 #define QN_CODEGEN_KERNELS_DSP_H
 
 #include "codegen/layer.h"
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 #include "runtime/kernels/dsp_conv.h"
 #include "runtime/kernels/dsp_dense.h"
 #include "runtime/kernels/dsp_depthwise.h"

@@ -2,8 +2,8 @@
 /* kernels_move.c - what moves elements, places or finds them; arithmetic on plain integers and
  * custom operators, whose functions have other parameters. */
 #include "codegen/emitter.h"
-#include "runtime/form_args.h"
-#include "runtime/forms.h"
+#include "runtime/impl_args.h"
+#include "runtime/impls.h"
 
 /* ---- orders of elements ---- */
 
@@ -14,20 +14,20 @@ static const qn_kernel view[] = {
 static const qn_kernel concat[] = {
 	{.name = "qn_concat_part", .args = "qn_concat_args", .emit = qn_emit_concat}};
 
-const qn_emit_form qn_emit_op_reshape = {.alias = true};
-const qn_emit_form qn_emit_op_flatten = {.alias = true};
-const qn_emit_form qn_emit_op_squeeze = {.alias = true};
-const qn_emit_form qn_emit_op_expand_dims = {.alias = true};
-const qn_emit_form qn_emit_op_transpose = QN_KERNELS(transpose);
-const qn_emit_form qn_emit_op_slice = QN_KERNELS(view);
-const qn_emit_form qn_emit_op_expand = QN_KERNELS(view);
-const qn_emit_form qn_emit_op_tile = QN_KERNELS(view);
-const qn_emit_form qn_emit_op_reverse = QN_KERNELS(view);
-const qn_emit_form qn_emit_op_depth_to_space = QN_KERNELS(view);
-const qn_emit_form qn_emit_op_space_to_depth = QN_KERNELS(view);
+const qn_op_kernels qn_emit_op_reshape = {.alias = true};
+const qn_op_kernels qn_emit_op_flatten = {.alias = true};
+const qn_op_kernels qn_emit_op_squeeze = {.alias = true};
+const qn_op_kernels qn_emit_op_expand_dims = {.alias = true};
+const qn_op_kernels qn_emit_op_transpose = QN_KERNELS(transpose);
+const qn_op_kernels qn_emit_op_slice = QN_KERNELS(view);
+const qn_op_kernels qn_emit_op_expand = QN_KERNELS(view);
+const qn_op_kernels qn_emit_op_tile = QN_KERNELS(view);
+const qn_op_kernels qn_emit_op_reverse = QN_KERNELS(view);
+const qn_op_kernels qn_emit_op_depth_to_space = QN_KERNELS(view);
+const qn_op_kernels qn_emit_op_space_to_depth = QN_KERNELS(view);
 /* The parts of a split are slices by the time there are steps (inline.c). */
-const qn_emit_form qn_emit_op_split = {.why = "a tuple has no bytes; use its fields"};
-const qn_emit_form qn_emit_op_concat = QN_KERNELS(concat);
+const qn_op_kernels qn_emit_op_split = {.why = "a tuple has no bytes; use its fields"};
+const qn_op_kernels qn_emit_op_concat = QN_KERNELS(concat);
 
 /* ---- borders and triangles ---- */
 
@@ -45,8 +45,8 @@ static const qn_kernel pad[] = {
 };
 static const qn_kernel trilu[] = {{.name = "qn_trilu", .args = "qn_trilu_args", QN_ANY_1}};
 
-const qn_emit_form qn_emit_op_pad = QN_KERNELS(pad);
-const qn_emit_form qn_emit_op_trilu = QN_KERNELS(trilu);
+const qn_op_kernels qn_emit_op_pad = QN_KERNELS(pad);
+const qn_op_kernels qn_emit_op_trilu = QN_KERNELS(trilu);
 
 /* ---- elements by indices ---- */
 
@@ -84,12 +84,12 @@ static const qn_kernel scatter_elements[] = {SCATTER("qn_scatter_elements", "qn_
 static const qn_kernel scatter_nd[] = {SCATTER("qn_scatter_nd", "qn_nd_args")};
 static const qn_kernel one_hot[] = {{.name = "qn_one_hot", .args = "qn_one_hot_args", QN_ANY_2}};
 
-const qn_emit_form qn_emit_op_gather = QN_KERNELS(gather);
-const qn_emit_form qn_emit_op_gather_elements = QN_KERNELS(gather_elements);
-const qn_emit_form qn_emit_op_gather_nd = QN_KERNELS(gather_nd);
-const qn_emit_form qn_emit_op_scatter_elements = QN_KERNELS(scatter_elements);
-const qn_emit_form qn_emit_op_scatter_nd = QN_KERNELS(scatter_nd);
-const qn_emit_form qn_emit_op_one_hot = QN_KERNELS(one_hot);
+const qn_op_kernels qn_emit_op_gather = QN_KERNELS(gather);
+const qn_op_kernels qn_emit_op_gather_elements = QN_KERNELS(gather_elements);
+const qn_op_kernels qn_emit_op_gather_nd = QN_KERNELS(gather_nd);
+const qn_op_kernels qn_emit_op_scatter_elements = QN_KERNELS(scatter_elements);
+const qn_op_kernels qn_emit_op_scatter_nd = QN_KERNELS(scatter_nd);
+const qn_op_kernels qn_emit_op_one_hot = QN_KERNELS(one_hot);
 
 /* ---- pixels ---- */
 
@@ -103,20 +103,20 @@ static const qn_kernel bilinear[] = {{.name = "qn_bilinear_q",
 				      .families = QN_ALL_FAMILIES,
 				      QN_CODES_1}};
 
-const qn_emit_form qn_emit_op_resize_nearest = QN_KERNELS(nearest);
-const qn_emit_form qn_emit_op_resize_bilinear = QN_KERNELS(bilinear);
+const qn_op_kernels qn_emit_op_resize_nearest = QN_KERNELS(nearest);
+const qn_op_kernels qn_emit_op_resize_bilinear = QN_KERNELS(bilinear);
 
 /* ---- functions of their own ---- */
 
 static const qn_kernel custom[] = {{.emit = qn_emit_custom}};
 static const qn_kernel plain[] = {
 	{.name = "qn_plain_apply", .args = "qn_plain_args", .emit = qn_emit_plain}};
-static const qn_emit_form plain_form = QN_KERNELS(plain);
+static const qn_op_kernels plain_impl = QN_KERNELS(plain);
 
-const qn_emit_form qn_emit_op_custom = QN_KERNELS(custom);
+const qn_op_kernels qn_emit_op_custom = QN_KERNELS(custom);
 
-const qn_emit_form *
-qn_emit_form_of(const qn_graph *g, const qn_node *n)
+const qn_op_kernels *
+qn_op_kernels_of(const qn_graph *g, const qn_node *n)
 {
-	return qn_node_on_plain(g, n) ? &plain_form : qn_emit_form_get(n->op);
+	return qn_node_on_plain(g, n) ? &plain_impl : qn_op_kernels_get(n->op);
 }

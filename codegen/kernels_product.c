@@ -5,7 +5,7 @@
 #include "codegen/kernels_dsp.h"
 #include "codegen/kernels_scalar.h"
 #include "codegen/kernels_vector.h"
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 
 #define FUSED(type, channel_count)                                                                 \
 	&(const qn_fused)                                                                          \
@@ -276,9 +276,9 @@ static const qn_kernel matmul[] = {
 	{.name = "qn_matmul_acc_o", MATMUL},
 };
 
-const qn_emit_form qn_emit_op_conv1d = QN_KERNELS(conv2d); /* of height 1 */
-const qn_emit_form qn_emit_op_conv2d = QN_KERNELS(conv2d);
-const qn_emit_form qn_emit_op_conv2d_transpose = QN_KERNELS(transposed);
-const qn_emit_form qn_emit_op_conv3d = QN_KERNELS(conv3d);
-const qn_emit_form qn_emit_op_dense = QN_KERNELS(dense);
-const qn_emit_form qn_emit_op_matmul = QN_KERNELS(matmul);
+const qn_op_kernels qn_emit_op_conv1d = QN_KERNELS(conv2d); /* of height 1 */
+const qn_op_kernels qn_emit_op_conv2d = QN_KERNELS(conv2d);
+const qn_op_kernels qn_emit_op_conv2d_transpose = QN_KERNELS(transposed);
+const qn_op_kernels qn_emit_op_conv3d = QN_KERNELS(conv3d);
+const qn_op_kernels qn_emit_op_dense = QN_KERNELS(dense);
+const qn_op_kernels qn_emit_op_matmul = QN_KERNELS(matmul);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_reduce.c - what looks at many elements for one: pools, reductions, softmax, norms. */
 #include "codegen/kernel_table.h"
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 
 #define ALONG .families = QN_ALL_FAMILIES, QN_CODES_1
 
@@ -43,11 +43,11 @@ static const qn_kernel avg_pool3d[] = {
 	{.name = "qn_avg_pool3d_q", .args = "qn_pool3d_args", ALONG}};
 static const qn_kernel mean[] = {{.name = "qn_mean_q", .args = "qn_mean_args", ALONG}};
 
-const qn_emit_form qn_emit_op_max_pool = QN_KERNELS(max_pool);
-const qn_emit_form qn_emit_op_avg_pool = QN_KERNELS(avg_pool);
-const qn_emit_form qn_emit_op_max_pool3d = QN_KERNELS(max_pool3d);
-const qn_emit_form qn_emit_op_avg_pool3d = QN_KERNELS(avg_pool3d);
-const qn_emit_form qn_emit_op_global_avg_pool = QN_KERNELS(mean);
+const qn_op_kernels qn_emit_op_max_pool = QN_KERNELS(max_pool);
+const qn_op_kernels qn_emit_op_avg_pool = QN_KERNELS(avg_pool);
+const qn_op_kernels qn_emit_op_max_pool3d = QN_KERNELS(max_pool3d);
+const qn_op_kernels qn_emit_op_avg_pool3d = QN_KERNELS(avg_pool3d);
+const qn_op_kernels qn_emit_op_global_avg_pool = QN_KERNELS(mean);
 
 /* ---- along any axes ---- */
 
@@ -57,11 +57,11 @@ static const qn_kernel total[] = {{.name = "qn_reduce_sum_q", REDUCE}};
 static const qn_kernel extreme[] = {{.name = "qn_reduce_max_q", REDUCE}};
 static const qn_kernel product[] = {{.name = "qn_reduce_prod_q", REDUCE}};
 
-const qn_emit_form qn_emit_op_reduce_mean = QN_KERNELS(total);
-const qn_emit_form qn_emit_op_reduce_sum = QN_KERNELS(total);
-const qn_emit_form qn_emit_op_reduce_max = QN_KERNELS(extreme);
-const qn_emit_form qn_emit_op_reduce_min = QN_KERNELS(extreme);
-const qn_emit_form qn_emit_op_reduce_prod = QN_KERNELS(product);
+const qn_op_kernels qn_emit_op_reduce_mean = QN_KERNELS(total);
+const qn_op_kernels qn_emit_op_reduce_sum = QN_KERNELS(total);
+const qn_op_kernels qn_emit_op_reduce_max = QN_KERNELS(extreme);
+const qn_op_kernels qn_emit_op_reduce_min = QN_KERNELS(extreme);
+const qn_op_kernels qn_emit_op_reduce_prod = QN_KERNELS(product);
 
 /* ---- along one axis ---- */
 
@@ -82,11 +82,11 @@ static const qn_kernel top_k_indices[] = {
 };
 static const qn_kernel cumsum[] = {{.name = "qn_cumsum_q", .args = "qn_cumsum_args", ALONG}};
 
-const qn_emit_form qn_emit_op_argmax = QN_KERNELS(argmax);
-const qn_emit_form qn_emit_op_argmin = QN_KERNELS(argmax);
-const qn_emit_form qn_emit_op_top_k = {.why = "a tuple has no bytes; use its fields"};
-const qn_emit_form qn_emit_op_top_k_indices = QN_KERNELS(top_k_indices);
-const qn_emit_form qn_emit_op_cumsum = QN_KERNELS(cumsum);
+const qn_op_kernels qn_emit_op_argmax = QN_KERNELS(argmax);
+const qn_op_kernels qn_emit_op_argmin = QN_KERNELS(argmax);
+const qn_op_kernels qn_emit_op_top_k = {.why = "a tuple has no bytes; use its fields"};
+const qn_op_kernels qn_emit_op_top_k_indices = QN_KERNELS(top_k_indices);
+const qn_op_kernels qn_emit_op_cumsum = QN_KERNELS(cumsum);
 
 /* ---- softmax and norms: kernels for the result that the op prefers, and for any ---- */
 
@@ -146,14 +146,14 @@ static const qn_kernel norm[] = {{.name = "qn_norm_q",
 				  .out = QN_AS_OWN,
 				  .in_place = 1}};
 
-const qn_emit_form qn_emit_op_softmax = QN_KERNELS(softmax);
-const qn_emit_form qn_emit_op_log_softmax = QN_KERNELS(log_softmax);
-const qn_emit_form qn_emit_op_l2_norm = QN_KERNELS(l2_norm);
-const qn_emit_form qn_emit_op_lrn = {.why = "it has no integer implementation"};
-const qn_emit_form qn_emit_op_layer_norm = QN_KERNELS(norm);
-const qn_emit_form qn_emit_op_instance_norm = QN_KERNELS(norm);
-const qn_emit_form qn_emit_op_rms_norm = QN_KERNELS(norm);
-const qn_emit_form qn_emit_op_batch_norm = {
+const qn_op_kernels qn_emit_op_softmax = QN_KERNELS(softmax);
+const qn_op_kernels qn_emit_op_log_softmax = QN_KERNELS(log_softmax);
+const qn_op_kernels qn_emit_op_l2_norm = QN_KERNELS(l2_norm);
+const qn_op_kernels qn_emit_op_lrn = {.why = "it has no integer implementation"};
+const qn_op_kernels qn_emit_op_layer_norm = QN_KERNELS(norm);
+const qn_op_kernels qn_emit_op_instance_norm = QN_KERNELS(norm);
+const qn_op_kernels qn_emit_op_rms_norm = QN_KERNELS(norm);
+const qn_op_kernels qn_emit_op_batch_norm = {
 	.why = "it has no integer implementation; the pass clean folds it into a convolution or "
 	       "converts it to one",
 };

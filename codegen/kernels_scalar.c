@@ -12,7 +12,7 @@
 
 #include "codegen/bits4.h"
 #include "codegen/layer.h"
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 
 enum {
 	LIMIT = 1 << 30,    /* of sums that qn_high31 takes */

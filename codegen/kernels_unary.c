@@ -5,7 +5,7 @@
  *   NET_WEIGHTS_ATTR const int8_t net_act_lut[256] = {…        qn_lut_s8(&net_act_args, …); */
 #include "codegen/kernel_table.h"
 #include "runtime/channels.h"
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 
 /* ---- tables ---- */
 
@@ -42,11 +42,11 @@ fits_curve(const qn_step_facts *f)
 static const qn_kernel sigmoid[] = {CURVE("qn_sigmoid_s16"), TABLE_8, TABLE_16};
 static const qn_kernel tangent[] = {CURVE("qn_tanh_s16"), TABLE_8, TABLE_16};
 
-const qn_emit_form qn_emit_op_sigmoid = QN_KERNELS(sigmoid);
-const qn_emit_form qn_emit_op_tanh = QN_KERNELS(tangent);
+const qn_op_kernels qn_emit_op_sigmoid = QN_KERNELS(sigmoid);
+const qn_op_kernels qn_emit_op_tanh = QN_KERNELS(tangent);
 
 /* Functions whose integer arithmetic is that of a table have its kernels, the others those above. */
-#define EMITS_LUT(name) const qn_emit_form qn_emit_op_##name = QN_KERNELS(qn_table_kernels);
+#define EMITS_LUT(name) const qn_op_kernels qn_emit_op_##name = QN_KERNELS(qn_table_kernels);
 #define EMITS_FIXED(name)
 #define FUNCTION(name, attributes, behaviour, types, value, facts) EMITS_##behaviour(name)
 #include "ir/ops.def"
@@ -67,11 +67,11 @@ static const qn_kernel clip[] = {{.name = "qn_clip_q",
 				  QN_CODES_1,
 				  .in_place = 1}};
 
-const qn_emit_form qn_emit_op_prelu = QN_KERNELS(prelu);
-const qn_emit_form qn_emit_op_relu = QN_KERNELS(clip);
-const qn_emit_form qn_emit_op_relu6 = QN_KERNELS(clip);
-const qn_emit_form qn_emit_op_clip = QN_KERNELS(clip);
-const qn_emit_form qn_emit_op_clamp = QN_KERNELS(clip);
+const qn_op_kernels qn_emit_op_prelu = QN_KERNELS(prelu);
+const qn_op_kernels qn_emit_op_relu = QN_KERNELS(clip);
+const qn_op_kernels qn_emit_op_relu6 = QN_KERNELS(clip);
+const qn_op_kernels qn_emit_op_clip = QN_KERNELS(clip);
+const qn_op_kernels qn_emit_op_clamp = QN_KERNELS(clip);
 
 /* ---- requantize: a kernel by what it reads; what it writes is the step's family ---- */
 
@@ -131,14 +131,14 @@ static const qn_kernel requantize[] = {
 	BY_AXIS("qn_requantize_axis_s64_q", TO_ALL, .fits = fits_axis_64),
 };
 
-const qn_emit_form qn_emit_op_quantize = {.why = "it reads float values; emitted code has none"};
-const qn_emit_form qn_emit_op_dequantize = {
+const qn_op_kernels qn_emit_op_quantize = {.why = "it reads float values; emitted code has none"};
+const qn_op_kernels qn_emit_op_dequantize = {
 	.why = "its result is float; emitted code has no float values"};
-const qn_emit_form qn_emit_op_requantize = QN_KERNELS(requantize);
-const qn_emit_form qn_emit_op_scast = {.alias = true};
+const qn_op_kernels qn_emit_op_requantize = QN_KERNELS(requantize);
+const qn_op_kernels qn_emit_op_scast = {.alias = true};
 
 /* ---- plain integers of another width ---- */
 
 static const qn_kernel cast[] = {{.name = "qn_cast", .args = "qn_cast_args", QN_ANY_1}};
 
-const qn_emit_form qn_emit_op_cast = QN_KERNELS(cast);
+const qn_op_kernels qn_emit_op_cast = QN_KERNELS(cast);

@@ -21,7 +21,7 @@
 
 #include "codegen/bits4.h"
 #include "codegen/layer.h"
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 
 enum {
 	LANES = 16, /* bytes of a vector */

@@ -5,7 +5,7 @@
 #include "codegen/layer.h"
 
 #include "ir/clamp.h"
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 
 static qn_layer
 layer_of(const qn_step_facts *f, int32_t channels, int64_t depth, int32_t zi)

@@ -21,7 +21,7 @@
 #include "codegen/ident.h"
 #include "codegen/kernel_table.h"
 #include "ir/diag.h"
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 typedef struct scheduler {
 	const qn_graph *g;
@@ -68,7 +68,7 @@ unsupported(scheduler *s, const qn_node *n, const char *why)
 static void
 check_node(scheduler *s, const qn_node *n)
 {
-	const char *why = qn_emit_form_of(s->g, n)->why;
+	const char *why = qn_op_kernels_of(s->g, n)->why;
 
 	if (why != NULL)
 		unsupported(s, n, why);
@@ -96,7 +96,7 @@ is_data(const qn_node *n)
 static void *
 prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
-	const qn_int_form *f = qn_int_form_of(g, n);
+	const qn_int_impl *f = qn_int_impl_of(g, n);
 
 	if (f == NULL || f->prepare == NULL) {
 		qn_report(g->model->env, QN_EUNSUPPORTED, "emit.unsupported", qn_node_place(g, n),
@@ -110,7 +110,7 @@ prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 static const qn_kernel *
 choose(const scheduler *s, const qn_step *t, const char **why)
 {
-	const qn_emit_form *form = qn_emit_form_of(s->g, qn_graph_node(s->g, t->core));
+	const qn_op_kernels *form = qn_op_kernels_of(s->g, qn_graph_node(s->g, t->core));
 	qn_step_facts f = qn_step_facts_of(s->g, t);
 
 	qn_step_facts_choose(&f, s->features, s->declined);
@@ -129,7 +129,7 @@ begin_step(scheduler *s, qn_id id)
 	t->nin = n->nin;
 	t->in = n->in;
 	t->bytes = qn_type_bytes(n->type);
-	if (qn_emit_form_get(n->op)->alias) {
+	if (qn_op_kernels_get(n->op)->alias) {
 		t->alias = n->in[0];
 		return;
 	}
@@ -173,7 +173,7 @@ with_node(scheduler *s, const qn_step *t, const qn_step *one)
 static bool
 can_grow(const scheduler *s, const qn_step *t)
 {
-	const qn_emit_form *form = qn_emit_form_of(s->g, qn_graph_node(s->g, t->core));
+	const qn_op_kernels *form = qn_op_kernels_of(s->g, qn_graph_node(s->g, t->core));
 
 	for (size_t i = 0; i < form->nkernel; i++)
 		if (form->kernel[i].fused != NULL)

@@ -16,7 +16,7 @@
 #include "codegen/kernels_scalar.h"
 #include "codegen/kernels_vector.h"
 #include "codegen/schedule.h"
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 #include "runtime/kernels/strip.h"
 
 /* The arguments of kernels that make rows alone begin as these do. */

@@ -35,7 +35,7 @@ typedef struct noise_call {
 	qn_noise_fn *fn; /* NULL: only the summary is wanted */
 	void *user;
 	qn_noise *out;
-	const qn_graph *g, *float_form;
+	const qn_graph *g, *float_impl;
 	const qn_id *map;
 	level *of; /* by id of g */
 	float **real; /* by id of the float graph: a copy of this batch's value, where it is compared */
@@ -82,7 +82,7 @@ compare(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 static const char *
 layers_or(const noise_call *c, const char *name)
 {
-	const qn_node *n = qn_graph_node(c->float_form, qn_graph_find(c->float_form, name));
+	const qn_node *n = qn_graph_node(c->float_impl, qn_graph_find(c->float_impl, name));
 	qn_buf b;
 
 	if (n->facts == NULL || n->facts->norigin == 0)
@@ -97,7 +97,7 @@ static void
 tell(const noise_call *c, qn_id id)
 {
 	const level *l = &c->of[id];
-	const char *name = qn_graph_node(c->float_form, c->map[id])->name;
+	const char *name = qn_graph_node(c->float_impl, c->map[id])->name;
 	const qn_value_noise v = {.size = sizeof v,
 				  .name = name,
 				  .layers = layers_or(c, name),
@@ -126,7 +126,7 @@ sum_up(const noise_call *c)
 		sum += db;
 		if (n.values++ == 0 || db < n.least) {
 			n.least = db;
-			n.worst = qn_graph_node(c->float_form, c->map[id])->name;
+			n.worst = qn_graph_node(c->float_impl, c->map[id])->name;
 		}
 	}
 	n.mean = n.values > 0 ? sum / (double)n.values : 0;
@@ -151,7 +151,7 @@ measure(void *arg, qn_arena *scratch)
 				 qn_stage_names[c->m->stage]);
 	QN_TRY(qn_erase_quantization(c->m, c->g, true, &real, &map));
 	c->map = map;
-	c->float_form = real;
+	c->float_impl = real;
 	c->of = QN_NEW(scratch, level, c->g->n);
 	c->real = QN_NEW(scratch, float *, real->n);
 	for (qn_id id = 1; id < c->g->n; id++)

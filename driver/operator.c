@@ -5,7 +5,7 @@
 #include "driver/host_struct.h"
 #include "ir/custom.h"
 #include "runtime/fixed.h"
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 #include "quern/host_ops.h"
 
 typedef struct op_call {

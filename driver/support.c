@@ -21,21 +21,21 @@ is_structure(qn_op op)
 static bool
 takes_family(qn_op op, qn_family f)
 {
-	return op == QN_OP_lrn || qn_form_takes_family(op, f);
+	return op == QN_OP_lrn || qn_impl_takes_family(op, f);
 }
 
 qn_op_support
 qn_supported_op(size_t i)
 {
 	for (qn_op op = 0; op < QN_NOP; op++) {
-		const qn_emit_form *emit = qn_emit_form_get(op);
+		const qn_op_kernels *emit = qn_op_kernels_get(op);
 		bool codes = op != QN_OP_dequantize;
 
 		if (is_structure(op) || i-- > 0)
 			continue;
 		return (qn_op_support){
 			.name = qn_opinfo_get(op)->name,
-			.float32 = qn_float_form(op) != NULL || qn_op_is_plain(op) ||
+			.float32 = qn_float_impl(op) != NULL || qn_op_is_plain(op) ||
 				   op == QN_OP_dequantize,
 			.int8 = codes && takes_family(op, QN_FAMILY_s8),
 			.uint8 = codes && takes_family(op, QN_FAMILY_u8),

@@ -5,7 +5,7 @@
  *   ADD of codes, relu    ->    add: the result's parameters    clamp {lo=zero point, hi=127} */
 #include "import/tflite.h"
 
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 const qn_elem *
 qn_tfl_result(qn_tfl_op *o, uint32_t k)

@@ -6,7 +6,7 @@
  *
  * Functions whose kernels do not round once: tflite_exact.c. */
 #include "import/tflite.h"
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 static void
 node(qn_tfl_op *o)

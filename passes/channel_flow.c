@@ -5,7 +5,7 @@
 
 #include "ir/window.h"
 #include "runtime/family.h"
-#include "runtime/form_util.h"
+#include "runtime/impl_util.h"
 #include "runtime/geometry.h"
 
 typedef bool fits_fn(const qn_graph *g, const qn_node *n);

@@ -17,7 +17,7 @@
 #include "ir/diag.h"
 #include "passes/passes.h"
 #include "patterns/rewrite.h"
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 #include "runtime/interp.h"
 
 enum { ROOT, CONV, W, B, X, GAMMA, BETA, MEAN, VAR };
@@ -39,7 +39,7 @@ fold_constant(qn_rw *rw, const qn_match *m)
 
 	bool real = qn_type_is_f32(n->type) && qn_opinfo_of(n)->behaviour != QN_EDGE;
 	if (n->nin == 0 || n->op == QN_OP_call || n->type->is_tuple || qn_type_count(n->type) < 0 ||
-	    (!real && qn_plain_form(qn_rw_graph(rw), n) == NULL))
+	    (!real && qn_plain_impl(qn_rw_graph(rw), n) == NULL))
 		return qn_rw_decline(rw,
 				     "it is not an op on plain elements that can be computed now");
 	for (uint32_t i = 0; i < n->nin; i++) {

@@ -12,7 +12,7 @@
 
 #include "ir/diag.h"
 #include "passes/requantize.h"
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 static bool
 is_float(const qn_type *t)
@@ -383,7 +383,7 @@ reason(const survey *s, qn_id id)
 		return reason_of_reader(s, n);
 	if (qn_rqz_moves(g, n))
 		return reason_of_move(s, id, n);
-	if (qn_int_form_get(n->op) == NULL && qn_opinfo_of(n)->behaviour == QN_NONE)
+	if (qn_int_impl_get(n->op) == NULL && qn_opinfo_of(n)->behaviour == QN_NONE)
 		return "the op has no integer implementation, and quantized values cannot pass "
 		       "through it";
 	return reason_of_op(s, id, n);

@@ -15,7 +15,7 @@
 #include "ir/diag.h"
 #include "passes/legalize.h"
 #include "passes/passes.h"
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 enum { ROOT, RQ, X };
 
@@ -331,13 +331,13 @@ report_narrow_inputs(qn_model *m, const qn_graph *g)
 
 /* Each node must have an integer form for its very types. */
 static qn_status
-check_forms(qn_model *m, const qn_graph *g)
+check_impls(qn_model *m, const qn_graph *g)
 {
 	qn_status status = QN_OK;
 
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
-		const qn_int_form *form = qn_int_form_of(g, n);
+		const qn_int_impl *form = qn_int_impl_of(g, n);
 
 		if (n->op == QN_OP_input || n->op == QN_OP_const || n->op == QN_OP_get ||
 		    n->op == QN_OP_tuple)
@@ -368,7 +368,7 @@ qn_legalize(qn_model *m)
 	QN_TRY(qn_integer_graph(m, g, &g));
 	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), NULL, &g));
 	QN_TRY(qn_report_float(m, g));
-	QN_TRY(check_forms(m, g));
+	QN_TRY(check_impls(m, g));
 	qn_model_set_graph(m, g);
 	m->stage = QN_STAGE_INTEGER;
 	return QN_OK;

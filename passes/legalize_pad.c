@@ -12,7 +12,7 @@
 #include "ir/window.h"
 #include "passes/channels.h"
 #include "passes/legalize.h"
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 qn_id
 qn_legalize_pad_code(qn_rw *rw, const qn_match *m)

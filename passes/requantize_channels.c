@@ -6,7 +6,7 @@
  *
  * All that have several scales have them along one axis of the result, and one storage. */
 #include "passes/requantize.h"
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 bool
 qn_rqz_supports(qn_op op, const qn_elem *e)

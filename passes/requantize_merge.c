@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "passes/requantize.h"
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 /* quantize(dequantize(x)) -> requantize(x) */
 qn_id

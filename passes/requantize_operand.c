@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "passes/requantize.h"
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 enum { MOST_MOVES = 64 }; /* on all paths from a value to dequantizes */
 

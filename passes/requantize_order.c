@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "passes/requantize.h"
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 /* The root's type, and the same stored as plain integers. */
 typedef struct order {

@@ -15,7 +15,7 @@
 #include "ir/clamp.h"
 #include "ir/diag.h"
 #include "passes/requantize.h"
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 enum { HALF = 32768, MOST_STEPS_UP = 64 };
 

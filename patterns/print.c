@@ -305,7 +305,7 @@ rank_of(const qn_pat *p)
 }
 
 static void
-print_form(printer *pr, const qn_pat *p)
+print_impl(printer *pr, const qn_pat *p)
 {
 	if (p->kind == QN_PAT_ANY && p->narg > 0)
 		print(pr, p->arg[0], NAMED);
@@ -341,7 +341,7 @@ print_named(printer *pr, const qn_pat *p, const char *name, rank at_least)
 	if (name != NULL)
 		qn_buff(pr->b, "%s=", name);
 	qn_buf_puts(pr->b, inner ? "(" : "");
-	print_form(pr, p);
+	print_impl(pr, p);
 	qn_buf_puts(pr->b, inner ? ")" : "");
 	qn_buf_puts(pr->b, outer ? ")" : "");
 }

@@ -10,7 +10,7 @@
 #include "runtime/accumulator.h"
 
 #include "ir/diag.h"
-#include "runtime/form_util.h"
+#include "runtime/impl_util.h"
 
 /* |v|, at most twice what an accumulator may reach. */
 static int64_t

@@ -9,7 +9,7 @@
 #ifndef QN_RUNTIME_ALIGN_H
 #define QN_RUNTIME_ALIGN_H
 
-#include "runtime/form_util.h"
+#include "runtime/impl_util.h"
 
 typedef struct qn_align {
 	int32_t mantissa[2]; /* of the operands' scales */

@@ -6,7 +6,7 @@
 #ifndef QN_RUNTIME_CHANNELS_H
 #define QN_RUNTIME_CHANNELS_H
 
-#include "runtime/form_util.h"
+#include "runtime/impl_util.h"
 
 typedef struct qn_channels {
 	int32_t count, inner; /* the result is [outer, count, inner] */

@@ -7,7 +7,7 @@
 #ifndef QN_RUNTIME_ELEMENTWISE_H
 #define QN_RUNTIME_ELEMENTWISE_H
 
-#include "runtime/form_util.h"
+#include "runtime/impl_util.h"
 
 /* n elements of f32; the strides are 0 or more.  z: elements of the result's type.  simd: vector
  * forms of the machine, for those that have one. */

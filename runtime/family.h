@@ -15,7 +15,7 @@
 #ifndef QN_RUNTIME_FAMILY_H
 #define QN_RUNTIME_FAMILY_H
 
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 typedef enum qn_family {
 	QN_FAMILY_s8,
@@ -24,10 +24,10 @@ typedef enum qn_family {
 	QN_NFAMILY, /* none of them */
 } qn_family;
 
-enum { QN_ALL_FAMILIES = (1 << QN_NFAMILY) - 1 }; /* qn_int_form.families */
+enum { QN_ALL_FAMILIES = (1 << QN_NFAMILY) - 1 }; /* qn_int_impl.families */
 
 /* Whether an op's integer form takes codes of the family. */
-bool qn_form_takes_family(qn_op op, qn_family f);
+bool qn_impl_takes_family(qn_op op, qn_family f);
 /* The family of values of this element type, whatever their scales. */
 qn_family qn_family_of(const qn_elem *e);
 /* That of the node's kernel: the family of its first operand. */

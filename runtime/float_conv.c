@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "runtime/float_product.h"
-#include "runtime/form_util.h"
+#include "runtime/impl_util.h"
 
 /* A padded copy may have this many times the image's floats, and this many more. */
 enum { COPY_TIMES = 8, COPY_MORE = 1 << 20 };

@@ -4,7 +4,7 @@
 #ifndef QN_RUNTIME_FLOAT_CONV_H
 #define QN_RUNTIME_FLOAT_CONV_H
 
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 #include "runtime/geometry.h"
 
 typedef struct qn_conv_plan qn_conv_plan;

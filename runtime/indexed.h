@@ -5,8 +5,8 @@
 #ifndef QN_RUNTIME_INDEXED_H
 #define QN_RUNTIME_INDEXED_H
 
-#include "runtime/form_args.h"
-#include "runtime/form_util.h"
+#include "runtime/impl_args.h"
+#include "runtime/impl_util.h"
 
 /* Why the kernels cannot do node n; NULL when they can. */
 const char *qn_indexed_problem(const qn_graph *g, const qn_node *n);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "runtime/form_util.h"
+#include "runtime/impl_util.h"
 #include "runtime/geometry.h"
 #include "runtime/int_product.h"
 

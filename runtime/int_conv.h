@@ -4,7 +4,7 @@
 #ifndef QN_RUNTIME_INT_CONV_H
 #define QN_RUNTIME_INT_CONV_H
 
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 typedef struct qn_int_conv qn_int_conv;
 

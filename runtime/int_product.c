@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runtime/family.h"
-#include "runtime/form_util.h"
+#include "runtime/impl_util.h"
 
 enum {
 	ALIGN = 64,     /* bytes; a vector of 16 lanes */

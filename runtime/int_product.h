@@ -5,7 +5,7 @@
 #ifndef QN_RUNTIME_INT_PRODUCT_H
 #define QN_RUNTIME_INT_PRODUCT_H
 
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 #include "runtime/int_simd.h"
 
 enum {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "runtime/form_util.h"
+#include "runtime/impl_util.h"
 #include "runtime/int_simd.h"
 
 struct qn_int_rescaling {

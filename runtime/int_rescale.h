@@ -3,7 +3,7 @@
 #ifndef QN_RUNTIME_INT_RESCALE_H
 #define QN_RUNTIME_INT_RESCALE_H
 
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 #include "runtime/kernels/requantize.h"
 
 typedef struct qn_int_rescaling qn_int_rescaling;

@@ -52,7 +52,7 @@ prepare_node(family *f, qn_interp *in, qn_id id, int depth)
 		in->callee[id] = prepare_graph(f, n->callee, depth + 1);
 		return !in->callee[id]->failed;
 	}
-	return !qn_node_needs_form(n->op) ||
+	return !qn_node_needs_impl(n->op) ||
 	       qn_work_prepare(g, n, f->arena, &f->room, &in->work[id]);
 }
 
@@ -284,7 +284,7 @@ run_graph(qn_interp *in, size_t n, qn_observe_fn *observe, void *user)
 	for (qn_id id = 1; id < g->n; id++) {
 		if (qn_graph_node(g, id)->op == QN_OP_call)
 			QN_TRY(run_call(in, id, n, observe, user));
-		else if (qn_node_needs_form(qn_graph_node(g, id)->op))
+		else if (qn_node_needs_impl(qn_graph_node(g, id)->op))
 			run_node(in, id, n);
 		QN_TRY(show(in, id, n, observe, user));
 	}

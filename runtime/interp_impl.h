@@ -10,7 +10,7 @@
 #define QN_RUNTIME_INTERP_IMPL_H
 
 #include "ir/limits.h"
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 #include "runtime/interp.h"
 
 enum {
@@ -60,14 +60,14 @@ qn_slots_of(const qn_slots *s, qn_id id, uint32_t field)
 
 typedef struct qn_work {
 	qn_float_fn *real;        /* or NULL */
-	const qn_int_form *codes; /* or NULL */
+	const qn_int_impl *codes; /* or NULL */
 	void *args;               /* of the integer form */
 	void *plan;               /* of the form, or NULL */
 	bool together;            /* it can do many batches in one call */
 } qn_work;
 
 /* Whether the node computes something, rather than to hold, group or pass on values. */
-bool qn_node_needs_form(qn_op op);
+bool qn_node_needs_impl(qn_op op);
 /* x is of the type of n, in canonical layout; reports run.input. */
 bool qn_input_fits(const qn_graph *g, const qn_node *n, const qn_tensor *x);
 /* The node's types can be computed with: static and without symbols.  Reports run.dynamic,

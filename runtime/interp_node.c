@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "ir/diag.h"
-#include "runtime/form_util.h"
+#include "runtime/impl_util.h"
 
 bool
-qn_node_needs_form(qn_op op)
+qn_node_needs_impl(qn_op op)
 {
 	return op != QN_OP_input && op != QN_OP_const && op != QN_OP_call && op != QN_OP_tuple &&
 	       op != QN_OP_get;
@@ -97,29 +97,29 @@ is_integer(const qn_type *type)
 static const char *
 float_problem(const qn_graph *g, const qn_node *n)
 {
-	if (qn_float_form(n->op) == NULL)
+	if (qn_float_impl(n->op) == NULL)
 		return "no float implementation";
 	for (uint32_t i = 0; i < n->nin; i++)
-		if (!qn_form_takes_indices(n->op, i) && !is_f32(qn_in_type(g, n, i)) &&
+		if (!qn_impl_takes_indices(n->op, i) && !is_f32(qn_in_type(g, n, i)) &&
 		    !is_integer(qn_in_type(g, n, i)))
 			return "float implementations take only f32";
 	const qn_type *result = n->type->is_tuple ? n->type->field[0] : n->type;
 	if (n->op != QN_OP_quantize && !is_f32(result) && !is_integer(result))
 		return "float implementations return only f32";
-	return qn_form_refusal(g, n);
+	return qn_impl_refusal(g, n);
 }
 
 bool
 qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room, qn_work *out)
 {
-	*out = (qn_work){.real = qn_plain_form(g, n)};
+	*out = (qn_work){.real = qn_plain_impl(g, n)};
 	if (out->real != NULL) {
-		const char *limit = qn_form_refusal(g, n);
+		const char *limit = qn_impl_refusal(g, n);
 
 		return limit == NULL || refuse(g, n, limit);
 	}
 	if (qn_node_on_codes(g, n)) {
-		out->codes = qn_int_form_get(n->op);
+		out->codes = qn_int_impl_get(n->op);
 		if (out->codes == NULL)
 			return refuse(g, n, "no integer implementation");
 		out->args = out->codes->prepare(g, n, a);
@@ -131,9 +131,9 @@ qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room, 
 	const char *why = float_problem(g, n);
 	if (why != NULL)
 		return refuse(g, n, why);
-	out->real = qn_float_form(n->op);
-	out->plan = qn_form_plan(g, n, a, room);
-	out->together = qn_form_takes_bundle(n->op);
+	out->real = qn_float_impl(n->op);
+	out->plan = qn_impl_plan(g, n, a, room);
+	out->together = qn_impl_takes_bundle(n->op);
 	return true;
 }
 
@@ -226,7 +226,7 @@ qn_eval_node(const qn_graph *g, const qn_node *n, const qn_tensor *const *in, qn
 	}
 	if (!ok)
 		return QN_EUNSUPPORTED;
-	if (!qn_node_needs_form(n->op) || n->type->is_tuple) {
+	if (!qn_node_needs_impl(n->op) || n->type->is_tuple) {
 		return qn_report(g->model->env, QN_EUNSUPPORTED, "run.unsupported",
 				 qn_node_place(g, n), "%s, node '%s', computes no tensor by itself",
 				 qn_opinfo_of(n)->name, n->name);

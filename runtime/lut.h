@@ -10,7 +10,7 @@
 #ifndef QN_RUNTIME_LUT_H
 #define QN_RUNTIME_LUT_H
 
-#include "runtime/form_util.h"
+#include "runtime/impl_util.h"
 
 enum { QN_LUT_LINES = 512 }; /* between the points of a table of 16-bit codes */
 

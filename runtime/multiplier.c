@@ -9,7 +9,7 @@
 
 #include "ir/clamp.h"
 #include "runtime/fixed.h"
-#include "runtime/form_util.h"
+#include "runtime/impl_util.h"
 
 /* x >= 0 to the nearest integer, ties up; exact, for x has bits below one only when x < 2^52. */
 static double

@@ -10,7 +10,7 @@
 #ifndef QN_RUNTIME_PLAIN_H
 #define QN_RUNTIME_PLAIN_H
 
-#include "runtime/form_util.h"
+#include "runtime/impl_util.h"
 
 /* Which member of a qn_number holds an element. */
 typedef enum qn_number_kind {

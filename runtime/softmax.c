@@ -6,7 +6,7 @@
 
 #include "runtime/exp.h"
 #include "runtime/family.h"
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 
 /* Bits of the fraction of Q5.26, the form in which the kernels take an exponent. */
 #define INPUT_ONE 0x1p26

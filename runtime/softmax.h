@@ -4,7 +4,7 @@
 #ifndef QN_RUNTIME_SOFTMAX_H
 #define QN_RUNTIME_SOFTMAX_H
 
-#include "runtime/form_util.h"
+#include "runtime/impl_util.h"
 
 /* n elements, n > 0, whose distance is step. */
 typedef void qn_axis_fn(const float *x, float *y, int64_t n, int64_t step);

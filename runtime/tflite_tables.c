@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "runtime/fixed.h"
-#include "runtime/form_util.h"
+#include "runtime/impl_util.h"
 #include "runtime/math.h"
 
 enum { CODES = 256, LINES = QN_TFLITE_TABLE_MOST - 1 };

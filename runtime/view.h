@@ -6,8 +6,8 @@
 #ifndef QN_RUNTIME_VIEW_H
 #define QN_RUNTIME_VIEW_H
 
-#include "runtime/form_args.h"
-#include "runtime/form_util.h"
+#include "runtime/impl_args.h"
+#include "runtime/impl_util.h"
 
 enum { QN_VIEW_AXES = 2 * QN_MAX_RANK };
 
@@ -34,7 +34,7 @@ void *qn_view_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_view_
 void qn_view_codes(const qn_eval *e, const void *args);
 
 /* All forms of an op from its view. */
-#define QN_VIEW_FORM(op)                                                                           \
+#define QN_VIEW_IMPL(op)                                                                           \
 	static void op##_real(const qn_eval *e)                                                    \
 	{                                                                                          \
 		qn_view_real(e, op##_view);                                                        \
@@ -47,7 +47,7 @@ void qn_view_codes(const qn_eval *e, const void *args);
 	{                                                                                          \
 		return qn_view_prepare(g, n, a, op##_view);                                        \
 	}                                                                                          \
-	const qn_form qn_form_##op = {                                                             \
+	const qn_impl qn_impl_##op = {                                                             \
 		.real = op##_real,                                                                 \
 		.plain = op##_plain,                                                               \
 		.codes = {.prepare = op##_prepare,                                                 \

@@ -20,7 +20,7 @@ static const form forms[NFORMAT] = {
 
 /* The form that a file of this name has; -1: none. */
 static int
-form_of(const char *path)
+impl_of(const char *path)
 {
 	for (int i = 0; i < NFORMAT; i++)
 		for (const char *const *end = forms[i].end; *end != NULL; end++)
@@ -31,9 +31,9 @@ form_of(const char *path)
 
 /* What --format and the file's extension say, which must be the same; -1 after a message. */
 static int
-choose_form(const options *o)
+choose_impl(const options *o)
 {
-	const int by_name = form_of(o->output);
+	const int by_name = impl_of(o->output);
 
 	if (by_name >= 0 && (o->format == 0 || option_index(o->format) == by_name))
 		return by_name;
@@ -49,7 +49,7 @@ choose_form(const options *o)
 static int
 choose(const options *o)
 {
-	const int format = choose_form(o);
+	const int format = choose_impl(o);
 
 	if (format < 0)
 		return -1;

@@ -14,7 +14,7 @@ yes(int there)
 }
 
 static void
-print_forms(bool markdown)
+print_impls(bool markdown)
 {
 	const char *format =
 		markdown ? "| %s | %s | %s | %s | %s | %s |\n" : "%-18s %-7s %-6s %-7s %-7s %s\n";
@@ -76,7 +76,7 @@ print_text(void)
 {
 	size_t i = 0;
 
-	print_forms(false);
+	print_impls(false);
 	printf("\nONNX: operator, versions of the operator set\n");
 	print_sources("ONNX", false, &i);
 	printf("\nTFLite: operator\n");
@@ -98,7 +98,7 @@ print_markdown(void)
 	       "`emitted`: is written as C. `tests/e2e/test_e2e_support.c` compares every cell "
 	       "with "
 	       "graphs of\nthe operator. What the operators are: [ir.md](ir.md).\n\n");
-	print_forms(true);
+	print_impls(true);
 	printf("\n## ONNX\n\n"
 	       "Operators that are read, by the versions of the operator set. A name with a dot is "
 	       "that of\nanother domain. What an operator is read as, and which of its attributes "

@@ -51,7 +51,7 @@ static const option_choice optimizations[] = {
 	{"size", NULL, "the smallest kernels and constants"},
 	{0}};
 
-static const option_choice constant_forms[] = {
+static const option_choice constant_impls[] = {
 	{"auto", NULL, "words from 1 MiB on, else numbers (default)"},
 	{"numbers", NULL, "one number for each element"},
 	{"words", NULL, "64-bit words, which compilers read faster"},
@@ -65,7 +65,7 @@ static const option_choice layouts[] = {
 	{"nhwc", NULL, "channels last (default)"}, {"nchw", NULL, "channels first"}, {0}};
 
 /* qn_format */
-static const option_choice emitted_forms[] = {
+static const option_choice emitted_impls[] = {
 	{"ir", NULL, "text (default on stdout and for FILE.qir)"},
 	{"json", NULL, "JSON (default for FILE.json)"},
 	{0}};

@@ -90,9 +90,9 @@ is_empty "$tmp/bad" "$page lists the $(wc -l <"$tmp/passes") passes of quern opt
 
 # Files of an op family have its name, which ops.def says; in codegen/ all rows are in kernels_*.c and their table.
 grep '^OP(' ir/ops.def | sed 's/.*, *\([a-z0-9_]*\)).*/\1/' | sort -u >"$tmp/families"
-ls ir/infer_*.c runtime/form_*.c | sed 's/.*\/[a-z]*_\(.*\)[.]c/\1/' | sort -u |
+ls ir/infer_*.c runtime/impl_*.c | sed 's/.*\/[a-z]*_\(.*\)[.]c/\1/' | sort -u |
 	grep -v -x -e acc -e plain -e util | comm -23 - "$tmp/families" >"$tmp/bad"
-is_empty "$tmp/bad" "files ir/infer_*.c and runtime/form_*.c have the names of families of ops.def"
+is_empty "$tmp/bad" "files ir/infer_*.c and runtime/impl_*.c have the names of families of ops.def"
 grep -lE '^const qn_[a-z_]+ qn_emit_op_' codegen/*.c | grep -v -e '/kernels_[a-z0-9]*[.]c$' -e '/kernel_table[.]c$' >"$tmp/bad"
 is_empty "$tmp/bad" "rows of kernels are in codegen/kernels_*.c"
 

@@ -66,7 +66,7 @@ sources() {
 check public "include/quern/*.h" quern/
 check ir "$(sources ir) ir/*.def" ir/ quern/quern.h quern/host_ops.h
 check formats "$(sources formats)" formats/ ir/
-check import "$(sources import)" import/ ir/ formats/ runtime/interp.h runtime/forms.h \
+check import "$(sources import)" import/ ir/ formats/ runtime/interp.h runtime/impls.h \
 	runtime/tflite_tables.h
 check kernels "runtime/fixed.h.in runtime/kernels/*.h.in" ../fixed.h bits4.h conv2d.h dense.h dsp.h dsp_bits4.h dsp_channels.h dsp_conv.h dsp_tiles.h elementwise.h pool.h \
 	scalar.h scalar_bits4.h vector.h vector_args.h vector_bits4.h vector_conv.h

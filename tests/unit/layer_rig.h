@@ -120,7 +120,7 @@ check_step(builder *b, const char *target, int32_t lo, int32_t hi, kernel_call *
 			      .bytes = qn_type_bytes(in[0]->type),
 			      .y = qn_interp_output(interp, 0)->data,
 			      .out = exactly(s.bytes)};
-	const qn_emit_form *form = qn_emit_form_of(p->g, qn_graph_node(p->g, s.core));
+	const qn_op_kernels *form = qn_op_kernels_of(p->g, qn_graph_node(p->g, s.core));
 	s.args = s.prepared;
 	qn_step_facts f = qn_step_facts_of(p->g, &s);
 	qn_step_facts_choose(&f, p->target->features, NULL);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codegen/emit.h"
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 #include "runtime/interp.h"
 #include "tests/e2e/build.h"
 #include "tests/unit/kernel_rig.h"

@@ -14,7 +14,7 @@
 
 #include "codegen/kernel_table.h"
 #include "ir/text.h"
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 typedef struct facts {
 	qn_op op;
@@ -97,18 +97,18 @@ lacks_implementation(const facts *r)
 {
 	const qn_opinfo *info = qn_opinfo_get(r->op);
 	const qn_behaviour b = info->behaviour;
-	const qn_int_form *integer = qn_int_form_get(r->op);
-	const qn_emit_form *emit = qn_emit_form_get(r->op);
+	const qn_int_impl *integer = qn_int_impl_get(r->op);
+	const qn_op_kernels *emit = qn_op_kernels_get(r->op);
 	const qn_node n = {.op = r->op};
 	const qn_elem i8 = qn_elem_desc(8, true);
 	double scale;
 	int64_t zp;
 
 	qn_fixed_output(&n, &i8, &scale, &zp);
-	if (qn_float_form(r->op) == NULL && !qn_op_is_plain(r->op) && integer == NULL)
-		return "its qn_form has no implementation, float or integer";
+	if (qn_float_impl(r->op) == NULL && !qn_op_is_plain(r->op) && integer == NULL)
+		return "its qn_impl has no implementation, float or integer";
 	if (integer == NULL && b != QN_NONE && b != QN_EDGE)
-		return "its behaviour is not NONE, but its qn_form has no integer implementation";
+		return "its behaviour is not NONE, but its qn_impl has no integer implementation";
 	if (b == QN_FIXED && scale == 1.0)
 		return "its behaviour is FIXED, but `fixed` in ir/ops.c has no row of it";
 	for (size_t i = 0; r->function && i < info->attrs->nattr; i++)
@@ -116,7 +116,7 @@ lacks_implementation(const facts *r)
 		    info->attrs->attr[i].kind == QN_ATTR_LIST)
 			return "an element-wise function has attributes INT, REAL or ENUM only";
 	if (emit->why == NULL && !emit->alias && emit->nkernel == 0)
-		return "its qn_emit_form has no kernel, no alias and no reason";
+		return "its qn_op_kernels has no kernel, no alias and no reason";
 	return NULL;
 }
 
@@ -146,8 +146,8 @@ check(qn_buf *b, const facts *r, const files *f)
 			     "docs/supported-ops.md is old (QUERN_RENEW=1 ctest -R supported-ops)");
 	if (r->function || is_structure(r))
 		return n;
-	if (read_file(path_of(text("runtime/form_", r->family, ".c"))) == NULL)
-		n += missing(b, r, "its family has no file runtime/form_FAMILY.c");
+	if (read_file(path_of(text("runtime/impl_", r->family, ".c"))) == NULL)
+		n += missing(b, r, "its family has no file runtime/impl_FAMILY.c");
 	if (strstr(f->golden, text("= ", r->name, " %")) == NULL)
 		n += missing(b, r, "no golden file has it (tests/golden/op-NAME.qir)");
 	if (strstr(f->ir, text("`", r->name, "")) == NULL)

@@ -4,7 +4,7 @@
 #include "tests/e2e/build.h"
 
 #include "codegen/fields.h"
-#include "runtime/form_args.h"
+#include "runtime/impl_args.h"
 
 static void
 by_hand(void **state)

@@ -5,8 +5,8 @@
 #include "tests/e2e/build.h"
 
 #include "codegen/emitter.h"
-#include "runtime/form_args.h"
-#include "runtime/forms.h"
+#include "runtime/impl_args.h"
+#include "runtime/impls.h"
 
 typedef struct walk {
 	qn_arena *arena;
@@ -143,7 +143,7 @@ rows(void **state)
 	w.arena = &b.arena;
 	qn_pieces_init(&w.pieces, &b.arena, true);
 	for (w.op = 0; w.op < QN_NOP; w.op++) {
-		const qn_emit_form *form = qn_emit_form_get(w.op);
+		const qn_op_kernels *form = qn_op_kernels_get(w.op);
 
 		for (size_t i = 0; i < form->nkernel; i++)
 			check_row(&w, &form->kernel[i]);
@@ -159,8 +159,8 @@ ops(void **state)
 {
 	(void)state;
 	for (qn_op op = 0; op < QN_NOP; op++) {
-		const qn_emit_form *form = qn_emit_form_get(op);
-		const qn_int_form *codes = qn_int_form_get(op);
+		const qn_op_kernels *form = qn_op_kernels_get(op);
+		const qn_int_impl *codes = qn_int_impl_get(op);
 		uint32_t families = 0;
 
 		if (op == QN_OP_input || op == QN_OP_const)

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 
 typedef struct integer_type {
 	const char *name;
@@ -472,7 +472,7 @@ test_refused(void **state)
 
 	/* in emitted code there are no plain sums */
 	qn_id sum = op2(QN_OP_add, y, y, NULL, NULL);
-	const qn_int_form *form = qn_int_form_get(QN_OP_add);
+	const qn_int_impl *form = qn_int_impl_get(QN_OP_add);
 	assert_null(form->prepare(rg->g, qn_graph_node(rg->g, sum), &rg->arena));
 	assert_string_equal(rg->diags.item[0].id, "int.unsupported");
 	assert_non_null(strstr(rg->diags.item[0].message, "plain i32 values"));

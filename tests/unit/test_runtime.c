@@ -7,8 +7,8 @@
 
 #include "runtime/exp.h"
 #include "runtime/fixed.h"
-#include "runtime/form_util.h"
-#include "runtime/forms.h"
+#include "runtime/impl_util.h"
+#include "runtime/impls.h"
 
 /* ---- multipliers and codes ---- */
 

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-#include "runtime/form_args.h"
-#include "runtime/forms.h"
+#include "runtime/impl_args.h"
+#include "runtime/impls.h"
 
 #define Q(shape, params) "tensor<" shape "x!quant.uniform<i8:f32, " params ">>"
 
@@ -275,7 +275,7 @@ test_softmax_args(void **state)
 		qn_id y = op1(QN_OP_softmax, input("x", row[i].in), NULL,
 			      Q("1x3", "3.906250e-03:-128"));
 		const qn_softmax_args *a =
-			qn_int_form_get(QN_OP_softmax)
+			qn_int_impl_get(QN_OP_softmax)
 				->prepare(rg->g, qn_graph_node(rg->g, y), &rg->arena);
 
 		/* The multiplier of a scale rounded to f32 has 24 bits of it right. */

@@ -4,8 +4,8 @@
 #include "tests/unit/tflite_rig.h"
 
 #include "passes/passes.h"
-#include "runtime/form_args.h"
-#include "runtime/forms.h"
+#include "runtime/impl_args.h"
+#include "runtime/impls.h"
 
 static const qn_node *
 only(qn_op op)
@@ -264,7 +264,7 @@ test_f32_product(void **state)
 	dense_of_codes(sx, 0, sw, sy, 0, 0);
 	const qn_node *rq = only(QN_OP_requantize);
 	const qn_requantize_args *args =
-		qn_int_form_get(QN_OP_requantize)->prepare(rg->g, rq, &rg->arena);
+		qn_int_impl_get(QN_OP_requantize)->prepare(rg->g, rq, &rg->arena);
 	assert_non_null(args);
 	assert_true(qn_multiplier((double)(float)(sx * sw) / (double)sy, 0, &want, &shift));
 	assert_true(qn_multiplier((double)sx * (double)sw / (double)sy, 0, &other, &other_shift));

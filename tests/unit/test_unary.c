@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "runtime/forms.h"
+#include "runtime/impls.h"
 #include "runtime/unary.h"
 
 #define Q(shape, params) "tensor<" shape "x!quant.uniform<i8:f32, " params ">>"
