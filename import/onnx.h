@@ -91,10 +91,10 @@ typedef const char *qn_onnx_write_fn(struct qn_onnx_out *o, const qn_node *n, co
 
 /* How an operator takes the order of its operands' axes when it is written. */
 typedef enum qn_onnx_axis_order {
-	QN_AXES_PLAIN,          /* that of the graph alone */
+	QN_AXES_PLAIN, /* that of the graph alone */
 	QN_AXES_FIRST, /* that of ONNX's convolutions, of the first operand and the result */
-	QN_AXES_ANY,            /* either, the same for operands and result */
-	QN_AXES_EACH     /* either, element by element */
+	QN_AXES_ANY,   /* either, the same for operands and result */
+	QN_AXES_EACH   /* either, element by element */
 } qn_onnx_axis_order;
 
 enum { QN_ONNX_MOST_OPS = 4 };
@@ -123,14 +123,14 @@ typedef struct qn_onnx_row {
 #define QN_ONNX_WRITE(name, writer, needs, order, ...)                                             \
 	{                                                                                          \
 		.domain = "", .op = name, .min = 1, .write = writer, .since = needs,               \
-		.takes = QN_AXES_##order,                                                         \
+		.takes = QN_AXES_##order,                                                          \
 		.ops = { __VA_ARGS__ }                                                             \
 	}
 #define QN_ONNX_BOTH(name, first, reader, writer, needs, order, ...)                               \
 	{                                                                                          \
 		.domain = "", .op = name, .min = first, .max = QN_ONNX_NEWEST, .read = reader,     \
 		.arg = QN_ONNX_FIRST(__VA_ARGS__, 0), .write = writer, .since = needs,             \
-		.takes = QN_AXES_##order,                                                         \
+		.takes = QN_AXES_##order,                                                          \
 		.ops = { __VA_ARGS__ }                                                             \
 	}
 #define QN_ONNX_FIRST(x, ...) x

@@ -228,6 +228,7 @@ const option_row option_rows[] = {
 	{"--threads", 0, GROUP_GENERAL, SAMPLING, COUNT(threads), .value = "N",
 	 .help = "threads that run samples; the results are the same (default: one for each "
 		 "processor, at most 8)"},
-	{"--quiet", 'q', GROUP_GENERAL, ~0u, FLAG(quiet), .help = "no progress and no notes on stderr"},
+	{"--quiet", 'q', GROUP_GENERAL, ~0u, FLAG(quiet),
+	 .help = "no progress and no notes on stderr"},
 	{"--help", 'h', GROUP_GENERAL, ~0u, FLAG(help), .help = "this text"},
 	{0}};
