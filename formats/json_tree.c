@@ -274,8 +274,9 @@ qn_json_only(const qn_json_doc *d, const qn_json *v, size_t n, const char *const
 const char *
 qn_json_describe(qn_arena *a, const qn_json *v)
 {
-	enum { SHOWN = 60 };
+	enum { SHOWN = 60 }; /* bytes of a text */
 	qn_buf b;
+	size_t n;
 
 	qn_buf_init(&b, a);
 	switch (v->kind) {
@@ -290,7 +291,11 @@ qn_json_describe(qn_arena *a, const qn_json *v)
 			qn_buff(&b, "%g", v->number);
 		break;
 	case QN_JSON_STRING:
-		qn_buff(&b, "%.*s%s", SHOWN, v->string, strlen(v->string) > SHOWN ? "…" : "");
+		n = strlen(v->string);
+		if (n > SHOWN) /* not inside a character */
+			for (n = SHOWN; n > 0 && ((unsigned char)v->string[n] & 0xc0) == 0x80;)
+				n--;
+		qn_buff(&b, "%.*s%s", (int)n, v->string, v->string[n] != '\0' ? "…" : "");
 		break;
 	case QN_JSON_ARRAY:
 		qn_buff(&b, "an array of %zu", v->n);

@@ -146,7 +146,12 @@ convert(qn_buf *b, const char *f, va_list *args)
 	case 's': {
 		const char *s = va_arg(*args, const char *);
 
-		qn_buf_put(b, s, precision >= 0 ? (size_t)precision : strlen(s));
+		const char *end = precision >= 0 ? memchr(s, '\0', (size_t)precision) : NULL;
+		size_t n = precision >= 0 ? (size_t)precision : strlen(s);
+
+		if (end != NULL)
+			n = (size_t)(end - s);
+		qn_buf_put(b, s, n);
 		break;
 	}
 	case 'd':

@@ -40,7 +40,7 @@ void qn_buf_pass(qn_buf *b, const char *s, size_t n);
 
 /* Formatted text.  Conversions: %s %.*s %d %u %lld %llu %zu %x %08x %c %% and %g, which is the
  * shortest text that reads back as the same double (always with a '.', an exponent, or
- * "inf"/"nan").  %.9g-like precisions and widths other than a zero-padded one are not known. */
+ * "inf"/"nan").  %.*s is at most so many bytes, as in C.  %.9g-like precisions and widths other than a zero-padded one are not known. */
 void qn_buff(qn_buf *b, const char *fmt, ...) QN_PRINTF(2, 3);
 void qn_bufvf(qn_buf *b, const char *fmt, va_list args);
 

@@ -299,13 +299,53 @@ json_locale(void **state)
 	}
 }
 
+/* Values in messages: texts of at most 60 bytes, whole characters, nothing after their end. */
+static void
+json_described(void **state)
+{
+#define TEN "0123456789"
+	static const struct {
+		const char *text, *want;
+	} rows[] = {
+		{"[\"low\"]", "low"},
+		{"[\"\"]", ""},
+		{"[\"" TEN TEN TEN TEN TEN TEN "\"]", TEN TEN TEN TEN TEN TEN},
+		{"[\"" TEN TEN TEN TEN TEN TEN "x\"]", TEN TEN TEN TEN TEN TEN "…"},
+		{"[\"" TEN TEN TEN TEN TEN "012345678ä\"]", TEN TEN TEN TEN TEN "012345678…"},
+		{"[true]", "true"},
+		{"[-2]", "-2"},
+		{"[0.5]", "0.5"},
+		{"[[1, 2]]", "an array of 2"},
+	};
+	fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const qn_json *v = tree(f, rows[i].text, &(qn_json_doc){0});
+
+		assert_string_equal(qn_json_describe(&f->arena, v->child), rows[i].want);
+	}
+}
+
+/* As in C: at most so many bytes, and none after the end of the text. */
+static void
+buf_precision(void **state)
+{
+	fixture *f = *state;
+	const char four[4] = {'a', 'b', 'c', 'd'};
+	qn_buf b;
+
+	qn_buf_init(&b, &f->arena);
+	qn_buff(&b, "%.*s|%.*s|%.*s|%.*s", 60, "ab", 1, "ab", 0, "ab", 4, four);
+	assert_string_equal(qn_buf_str(&b), "ab|a||abcd");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(json_values), T(json_integers),  T(json_refused),
-		T(json_depth),  T(json_many_keys), T(json_getters),
-		T(json_hurt),   T(json_written),   T(json_locale),
+		T(json_values),    T(json_integers),  T(json_refused),  T(json_depth),
+		T(json_many_keys), T(json_getters),   T(json_hurt),     T(json_written),
+		T(json_locale),    T(json_described), T(buf_precision),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
