@@ -203,10 +203,15 @@ qn_source_scaled(qn_types *t, qn_arena *a, const qn_source *s, const qn_prep *p,
 	for (int32_t i = axis + 1; rank > 1 && i < rank; i++)
 		c->inner *= (size_t)s->type->dim[i];
 	if ((p->nmean > 1 && p->nmean != c->channels) || (p->nstd > 1 && p->nstd != c->channels))
-		return qn_report(a->env, QN_EINVALID, "data.channels", s->name,
-				 "mean has %zu numbers and std %zu, but the samples have %zu "
-				 "channels; give one number, or one per channel",
-				 p->nmean, p->nstd, c->channels);
+		return qn_report(
+			a->env, QN_EINVALID, "data.channels", s->name,
+			"%s has %zu numbers, but the samples have %zu channel%s (%s); give "
+			"one number, or one per channel",
+			p->nmean > 1 && p->nmean != c->channels ? "mean" : "std",
+			p->nmean > 1 && p->nmean != c->channels ? p->nmean : p->nstd, c->channels,
+			c->channels == 1 ? "" : "s",
+			p->channels_first ? "dimension 1, by layout nchw"
+					  : "the last dimension, by layout nhwc");
 	to->fetch = fetch_scaled;
 	to->prep = &c->prep;
 	*out = to;

@@ -25,16 +25,17 @@ static const char *const own_symbol[] = {
 static const char *const own_macro[] = {
 	"H", "CONTENT", "SCRATCH_BYTES", "SCRATCH_ALIGN", "SELFTEST_MAIN", "WEIGHTS_ATTR",
 };
-static const char *const port_macro[] = {"LEN", "BYTES", "SCALE", "ZERO_POINT"};
+static const char *const port_macro[] = {"LEN", "BYTES", "SCALE", "ZERO_POINT", NULL};
+static const char *const sample_macro[] = {"ZERO", "SCALE", "MEAN", "STD", NULL};
 
 static void
-take_port_macros(qn_emitter *e, const char *way, const char *port)
+take_port_macros(qn_emitter *e, const char *way, const char *port, const char *const *macro)
 {
-	for (size_t i = 0; i < QN_COUNT(port_macro); i++) {
+	for (size_t i = 0; macro[i] != NULL; i++) {
 		qn_buf b;
 
 		qn_buf_init(&b, e->arena);
-		qn_buff(&b, "%s_%s_%s", way, port, port_macro[i]);
+		qn_buff(&b, "%s_%s_%s", way, port, macro[i]);
 		(void)qn_names_add(&e->names, qn_buf_str(&b));
 	}
 }
@@ -56,10 +57,12 @@ take_own_names(qn_emitter *e)
 		return;
 	for (size_t i = 0; i < QN_COUNT(own_macro); i++)
 		(void)qn_names_add(&e->names, own_macro[i]);
-	for (size_t k = 0; k < e->g->ninput; k++)
-		take_port_macros(e, "IN", e->input[k]);
+	for (size_t k = 0; k < e->g->ninput; k++) {
+		take_port_macros(e, "IN", e->input[k], port_macro);
+		take_port_macros(e, "SAMPLE", e->input[k], sample_macro);
+	}
 	for (size_t k = 0; k < e->g->noutput; k++)
-		take_port_macros(e, "OUT", e->output[k]);
+		take_port_macros(e, "OUT", e->output[k], port_macro);
 }
 
 static void

@@ -54,6 +54,12 @@ ends_in(const char *path, const char *extension)
 const char *
 qn_import_convert(const char *path)
 {
+	const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+
+	if (strchr(name, '.') == NULL)
+		return "a file or folder without an extension: a TensorFlow SavedModel folder is "
+		       "converted in Python, tf.lite.TFLiteConverter.from_saved_model(folder)"
+		       ".convert() gives the bytes of a .tflite";
 	for (size_t i = 0; i < QN_COUNT(rows); i++)
 		if (ends_in(path, rows[i].extension))
 			return rows[i].how;

@@ -190,8 +190,8 @@ command_unknown(const char *name)
 
 	for (const command *c = command_rows; c->name != NULL; c++)
 		best = qn_nearer_name(name, best, c->name);
-	fprintf(stderr, "quern: unknown command '%s'%s%s%s\ntry: quern --help\n", name,
-		best != NULL ? "; did you mean '" : "", best != NULL ? best : "",
-		best != NULL ? "'?" : "");
+	fprintf(stderr, "quern: unknown command '%s'", name);
+	program_suggest(best);
+	fprintf(stderr, "try: quern --help\n");
 	return QN_EUSAGE;
 }

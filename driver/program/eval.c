@@ -174,10 +174,9 @@ unknown_metric(const char *option, const char *text, const char *name)
 
 	for (size_t i = 0; qn_metric_name(i) != NULL; i++)
 		best = qn_nearer_name(name, best, qn_metric_name(i));
-	fprintf(stderr,
-		"quern eval: %s '%s': unknown metric '%s'%s%s%s (quern eval --help lists them)\n",
-		option, text, name, best != NULL ? "; did you mean '" : "",
-		best != NULL ? best : "", best != NULL ? "'?" : "");
+	fprintf(stderr, "quern eval: %s '%s': unknown metric '%s' (quern eval --help lists them)",
+		option, text, name);
+	program_suggest(best);
 	return QN_EUSAGE;
 }
 

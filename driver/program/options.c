@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options.c - parsing of command lines by the table of options (options_rows.c). */
-#include "options.h"
-
 #include <stdio.h>
 #include <string.h>
+
+#include "program.h"
 
 const char *
 option_word(const option_row *r, size_t i)
@@ -48,9 +48,9 @@ unknown_option(const command *c, const char *arg, size_t n)
 		       arg);
 	for (const option_row *r = option_rows; (r = option_next(c, r)) != NULL; r++)
 		best = qn_nearer_name(word, best, r->name);
-	fprintf(stderr, "quern %s: unknown option: %s%s%s%s\ntry: quern %s --help\n", c->name, arg,
-		best != NULL ? "; did you mean '" : "", best != NULL ? best : "",
-		best != NULL ? "'?" : "", c->name);
+	fprintf(stderr, "quern %s: unknown option: %s", c->name, arg);
+	program_suggest(best);
+	fprintf(stderr, "try: quern %s --help\n", c->name);
 	return QN_EUSAGE;
 }
 
@@ -66,8 +66,8 @@ invalid_value(const command *c, const option_row *r, const char *value)
 	fprintf(stderr, "quern %s: %s: invalid value '%s' (expected ", c->name, r->name, value);
 	for (size_t i = 0; i < n; i++)
 		fprintf(stderr, "%s%s", i == 0 ? "" : i + 1 < n ? ", " : " or ", option_word(r, i));
-	fprintf(stderr, ")%s%s%s\n", best != NULL ? "; did you mean '" : "",
-		best != NULL ? best : "", best != NULL ? "'?" : "");
+	fprintf(stderr, ")");
+	program_suggest(best);
 	return QN_EUSAGE;
 }
 

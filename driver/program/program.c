@@ -90,6 +90,14 @@ program_same_file(const char *a, const char *b)
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+void
+program_suggest(const char *best)
+{
+	if (best != NULL)
+		fprintf(stderr, "; did you mean '%s'?", best);
+	fprintf(stderr, "\n");
+}
+
 qn_status
 program_bad_value(const char *option, const char *value, const char *expected)
 {

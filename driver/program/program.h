@@ -86,6 +86,8 @@ qn_status program_load_samples(qn_ctx *ctx, const options *o, int n, const char 
 			       sample_list *out);
 /* --shape and --dtype that no samples took are a mistake.  b: NULL when there are none. */
 qn_status program_check_used(const options *o, const sample_list *a, const sample_list *b);
+/* Ends a message: "; did you mean 'BEST'?" unless best is NULL, and the line. */
+void program_suggest(const char *best);
 /* QN_EUSAGE after "invalid value '…' (expected …)". */
 qn_status program_bad_value(const char *option, const char *value, const char *expected);
 /* "0.5,0.25": numbers with commas between them, at most `most`; 2 after a message. */

@@ -27,7 +27,7 @@ typedef struct source_text {
 	char input[MOST_NAME];
 	char own[MOST_OPTIONS]; /* the options after the path; pieces of it are in `sample` */
 	sample_options sample;
-	bool own_shape, own_dtype;
+	unsigned own_keys; /* bits of `keys`: those that it has itself */
 } source_text;
 
 qn_status
@@ -101,19 +101,20 @@ read_options(const sample_options *o, reading *r)
 
 /* ---- [INPUT=]FILE[:OPTION=VALUE,…] ---- */
 
+enum { SCALE, ZERO, MEAN, STD, LAYOUT, SHAPE, DTYPE, NKEYS };
+
 static const struct {
 	const char *key;
-	size_t offset; /* of a text in sample_options; layout: of its choice */
-} keys[] = {
-	{"scale", offsetof(sample_options, input_scale)},
-	{"zero", offsetof(sample_options, input_zero)},
-	{"mean", offsetof(sample_options, mean)},
-	{"std", offsetof(sample_options, std)},
-	{"layout", offsetof(sample_options, layout)},
-	{"shape", offsetof(sample_options, shape)},
-	{"dtype", offsetof(sample_options, dtype)},
+	size_t offset; /* of a text in sample_options; LAYOUT: of its choice */
+} keys[NKEYS] = {
+	[SCALE] = {"scale", offsetof(sample_options, input_scale)},
+	[ZERO] = {"zero", offsetof(sample_options, input_zero)},
+	[MEAN] = {"mean", offsetof(sample_options, mean)},
+	[STD] = {"std", offsetof(sample_options, std)},
+	[LAYOUT] = {"layout", offsetof(sample_options, layout)},
+	[SHAPE] = {"shape", offsetof(sample_options, shape)},
+	[DTYPE] = {"dtype", offsetof(sample_options, dtype)},
 };
-enum { NKEYS = sizeof keys / sizeof keys[0] };
 
 /* The colon after which options stand: the last one, with letters and = after it, unless a file is
  * called so. */
@@ -138,8 +139,8 @@ unknown_key(const char *text, const char *key)
 	fprintf(stderr, "quern: samples '%s': unknown option '%s' (expected", text, key);
 	for (size_t i = 0; i < NKEYS; i++)
 		fprintf(stderr, "%s %s", i == 0 ? "" : i + 1 < NKEYS ? "," : " or", keys[i].key);
-	fprintf(stderr, ")%s%s%s\n", best != NULL ? "; did you mean '" : "",
-		best != NULL ? best : "", best != NULL ? "'?" : "");
+	fprintf(stderr, ")");
+	program_suggest(best);
 	return QN_EUSAGE;
 }
 
@@ -152,7 +153,12 @@ set_key(source_text *t, const char *text, const char *key, const char *value)
 		i++;
 	if (i == NKEYS)
 		return unknown_key(text, key);
-	if (strcmp(key, "layout") == 0) {
+	if ((t->own_keys >> i & 1) != 0) {
+		fprintf(stderr, "quern: samples '%s': option '%s' is given twice\n", text, key);
+		return QN_EUSAGE;
+	}
+	t->own_keys |= 1u << i;
+	if (i == LAYOUT) {
 		t->sample.layout = strcmp(value, "nhwc") == 0   ? 1
 				   : strcmp(value, "nchw") == 0 ? 2
 								: 0;
@@ -160,8 +166,6 @@ set_key(source_text *t, const char *text, const char *key, const char *value)
 					     : program_bad_value("layout", value, "nhwc or nchw");
 	}
 	*(const char **)(void *)((char *)&t->sample + keys[i].offset) = value;
-	t->own_shape = t->own_shape || strcmp(key, "shape") == 0;
-	t->own_dtype = t->own_dtype || strcmp(key, "dtype") == 0;
 	return QN_OK;
 }
 
@@ -203,7 +207,7 @@ read_source(const options *o, const char *text, sample_list *out, source_text *t
 	char *copy = out->path[out->n];
 
 	t->sample = o->sample;
-	t->own_shape = t->own_dtype = false;
+	t->own_keys = 0;
 	t->input[0] = '\0';
 	if (named && n >= sizeof t->input)
 		return program_bad_value("samples", text,
@@ -238,17 +242,21 @@ load_one(qn_ctx *ctx, const options *o, const char *text, sample_list *out)
 	size_t n = 0;
 	qn_status status = read_source(o, text, out, &t);
 
-	if (status == QN_OK)
-		status = read_options(&t.sample, &r);
 	if (status != QN_OK)
 		return status;
+	status = read_options(&t.sample, &r);
+	if (status != QN_OK) {
+		if (t.own_keys != 0)
+			fprintf(stderr, "in the samples '%s'\n", text);
+		return status;
+	}
 	/* They are for the sources that need them; that there is one is looked at in the end. */
 	const bool bytes = program_ends(t.path, ".bin") ||
 			   (t.sample.shape != NULL && program_holds_bin(t.path));
 	const bool rows = bytes || program_ends(t.path, ".csv");
-	if (t.own_shape && !rows)
+	if ((t.own_keys >> SHAPE & 1) != 0 && !rows)
 		return unused("shape", t.sample.shape, ".bin and .csv");
-	if (t.own_dtype && !bytes)
+	if ((t.own_keys >> DTYPE & 1) != 0 && !bytes)
 		return unused("dtype", t.sample.dtype, ".bin");
 	r.opts.input = t.input[0] != '\0' ? t.input : NULL;
 	r.opts.rank = rows ? r.rank : 0;

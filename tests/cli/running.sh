@@ -201,6 +201,23 @@ usage 'source key' "unknown option 'men' (expected scale, zero, mean,|did you me
 usage 'source value' "--mean: invalid value 'a'" run "$E/digits.json" "$E/test_x.npy:mean=a"
 usage 'source layout' "layout: invalid value 'hwc' (expected nhwc or nchw)" run "$E/digits.json" "$E/test_x.npy:layout=hwc"
 usage 'source shape' "shape '8,8' is for .bin and .csv samples" run "$E/digits.json" "$E/test_x.npy:shape=8,8"
+usage 'source key twice' "option 'mean' is given twice" run "$E/digits.json" "$E/test_x.npy:mean=0.5,mean=0.25"
+usage 'source of a value' "--input-scale: invalid value '0'|in the samples|test_x.npy:scale=0'" run "$E/digits.json" "$E/test_x.npy:scale=0"
+run run "$E/digits.json" "$E/test_x.npy:std=1,2,3"
+has_words 'channels' stderr 'std has 3 numbers, but the samples have 1 channel (the last dimension, by layout nhwc)|[data.channels]'
+# A constant whose symbol would be a macro of the preprocessing.
+cat >NET.qir <<'END'
+model "NET"
+graph @main(%X: tensor<1x4xf32>) {
+  %SAMPLE_X_SCALE = const : tensor<4x4xf32> rand 1
+  %y = dense %X, %SAMPLE_X_SCALE
+  return %y
+}
+END
+tail -c +129 "$E/calib.npy" >NET.bin
+good 'macro names' compile -q NET.qir --calib NET.bin:shape=4,scale=0.5 -o macros
+cases=$((cases + 1))
+"${CC:-cc}" -Werror -DNET_SELFTEST_MAIN macros/NET.c macros/NET_weights.c macros/NET_selftest.c -o net 2>stderr && ./net >stdout || fail 'macro names' "the C does not compile or fails" stderr
 cp "$E/test_x.npy" 'odd:mean=1'
 silent 'name with options' run "$E/digits.json" ./odd:mean=1
 
