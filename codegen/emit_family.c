@@ -3,26 +3,33 @@
  * runtime/kernels/families.cmake explains them, become those of the step's storage types.
  *
  *   qn_dense_qw -> qn_dense_s8, with weights of 4 bits qn_dense_s8w4
+ *   qn_dense_blocks_qx -> qn_dense_blocks_s8, with those and sums of 64 bits qn_dense_blocks_s8w4x
  *   qn_dense_args_a -> qn_dense_args, for i16 qn_dense_args64 */
 #include <string.h>
 
 #include "codegen/emitter.h"
 #include "codegen/schedule.h"
 
+/* What a token becomes: the name of the family, what stands for the weights and the outer sum behind it. */
 typedef struct token {
 	const char *text;
-	const char *name[QN_NFAMILY], *packed[QN_NFAMILY]; /* for weights of 8 bits and of 4 */
+	const char *name[QN_NFAMILY];
+	bool weights, sums; /* whether these have a part in it */
+	const char *wide;   /* for sums of 64 bits: what it is then; NULL: as `sums` says */
 } token;
 
-enum { OTHER = 3 };
+enum { OTHER = 5 };
 
 /* Those that begin another one stand behind it. */
 static const token tokens[] = {
-	{"_qw", {"_s8", "_u8", "_s16"}, {"_s8w4", "_u8w4", "_s16w4"}},
-	{"_ow", {"", "_u8", "_s16"}, {"_w4", "_u8w4", "_s16w4"}},
-	{"_q", {"_s8", "_u8", "_s16"}, {"_s8", "_u8", "_s16"}},
-	[OTHER] = {"_o", {"", "_u8", "_s16"}, {"", "_u8", "_s16"}},
-	{"_a", {"", "", "64"}, {"", "", "64"}},
+	{"_qw", {"_s8", "_u8", "_s16"}, true, false, NULL},
+	{"_qx", {"_s8", "_u8", "_s16"}, true, true, NULL},
+	{"_ow", {"", "_u8", "_s16"}, true, false, NULL},
+	{"_ox", {"", "_u8", "_s16"}, true, true, NULL},
+	{"_q", {"_s8", "_u8", "_s16"}, false, false, NULL},
+	[OTHER] = {"_o", {"", "_u8", "_s16"}, false, false, NULL},
+	{"_ax", {"", "", "64"}, false, false, "64"},
+	{"_a", {"", "", "64"}, false, false, NULL},
 };
 
 static bool
@@ -31,8 +38,29 @@ ends_word(char c)
 	return c == '\0' || c == '_';
 }
 
+static void
+put_token(qn_buf *b, const token *t, const qn_variant *v)
+{
+	const bool packed = t->weights && v->bits < 8, wide = v->wide && v->family != QN_FAMILY_s16;
+
+	if (wide && t->wide != NULL) {
+		qn_buf_puts(b, t->wide);
+		return;
+	}
+	if (t->name[v->family][0] == '\0' && wide && t->sums)
+		qn_buf_puts(b, "_s8");
+	else if (t->name[v->family][0] == '\0' && packed)
+		qn_buf_puts(b, "_");
+	else
+		qn_buf_puts(b, t->name[v->family]);
+	if (packed)
+		qn_buff(b, "w%d", v->bits);
+	if (wide && t->sums)
+		qn_buf_puts(b, "x");
+}
+
 const char *
-qn_family_name(const char *text, qn_family f, bool packed, qn_arena *a)
+qn_family_name(const char *text, const qn_variant *v, qn_arena *a)
 {
 	qn_buf b;
 
@@ -45,8 +73,8 @@ qn_family_name(const char *text, qn_family f, bool packed, qn_arena *a)
 			if (strncmp(text, tokens[i].text, n) == 0 && ends_word(text[n]))
 				break;
 		}
-		if (i < QN_COUNT(tokens) && f != QN_NFAMILY) {
-			qn_buf_puts(&b, packed ? tokens[i].packed[f] : tokens[i].name[f]);
+		if (i < QN_COUNT(tokens) && v->family != QN_NFAMILY) {
+			put_token(&b, &tokens[i], v);
 			text += n;
 		} else {
 			qn_buf_putc(&b, *text++);
@@ -55,39 +83,57 @@ qn_family_name(const char *text, qn_family f, bool packed, qn_arena *a)
 	return qn_buf_str(&b);
 }
 
+/* Sums of weights in blocks that are wider than those of other weights. */
+static bool
+has_wide_sums(const qn_graph *g, const qn_step *s)
+{
+	const qn_node *core = qn_graph_node(g, s->core);
+
+	return qn_opinfo_of(core)->behaviour == QN_ACC && core->type->elem->bits == 64;
+}
+
 const char *
 qn_emit_name(qn_emitter *e, const qn_step *s, const char *text)
 {
-	return qn_family_name(text, qn_step_facts_of(e->g, s).family, qn_step_packs(e, s),
-			      e->arena);
+	const qn_variant v = {.family = qn_step_facts_of(e->g, s).family,
+			      .bits = qn_step_weight_bits(e, s),
+			      .wide = has_wide_sums(e->g, s)};
+
+	return qn_family_name(text, &v, e->arena);
 }
 
-bool
-qn_step_packs(const qn_emitter *e, const qn_step *s)
+static int
+bits_of(const qn_node *w)
 {
-	const qn_node *core = qn_graph_node(e->g, s->core), *w;
+	return w->op == QN_OP_const && w->type->elem->bits < 8 ? w->type->elem->bits : 8;
+}
+
+int
+qn_step_weight_bits(const qn_emitter *e, const qn_step *s)
+{
+	const qn_node *core = qn_graph_node(e->g, s->core);
 
 	if (qn_opinfo_of(core)->behaviour != QN_ACC || core->op == QN_OP_matmul)
-		return false;
-	w = qn_graph_node(e->g, qn_value_root(e->plan->step, e->step_of, core->in[1]));
-	return w->op == QN_OP_const && w->type->elem->bits == 4;
+		return 8;
+	return bits_of(qn_graph_node(e->g, qn_value_root(e->plan->step, e->step_of, core->in[1])));
 }
 
-/* Two codes a byte, the first in the lower half. */
+/* Two codes a byte, or four, the first in the lowest bits. */
 const char *
 qn_emit_packed(qn_emitter *e, const qn_step *s, uint32_t j)
 {
 	qn_id id = qn_value_root(e->plan->step, e->step_of, s->in[j]);
 	const qn_node *c = qn_graph_node(e->g, id);
-	const int64_t n = qn_type_count(c->type), bytes = (n + 1) / 2;
+	const int bits = bits_of(c), each = 8 / bits;
+	const int64_t n = qn_type_count(c->type), bytes = (n + each - 1) / each;
 	int8_t *data = QN_NEW(e->arena, int8_t, (size_t)bytes);
 	int64_t i;
 
 	for (i = 0; i < n; i++) {
-		unsigned code = (unsigned)qn_tensor_i64(c->value, i) & 15u;
-		unsigned byte = (uint8_t)data[i / 2] | code << (i % 2 * 4);
+		unsigned code = (unsigned)qn_tensor_i64(c->value, i) & ((1u << bits) - 1);
+		unsigned byte = (uint8_t)data[i / each] | code << (i % each * bits);
 
-		data[i / 2] = (int8_t)(byte < 128 ? (int)byte : (int)byte - 256);
+		data[i / each] = (int8_t)(byte < 128 ? (int)byte : (int)byte - 256);
 	}
 	return qn_emit_constant(
 		e, c->name, c->name,
@@ -127,14 +173,12 @@ const char *
 qn_step_function(const qn_graph *g, const qn_step *s, qn_arena *a)
 {
 	const qn_kernel *k = s->kernel;
-	bool packed = false;
+	qn_variant v = {
+		.family = qn_step_facts_of(g, s).family, .bits = 8, .wide = has_wide_sums(g, s)};
 
 	if (k == NULL || k->name == NULL)
 		return NULL;
-	if (k->pointer[0].packs && s->nin > 1) {
-		const qn_node *w = qn_graph_node(g, s->in[1]);
-
-		packed = w->op == QN_OP_const && w->type->elem->bits == 4;
-	}
-	return qn_family_name(k->name, qn_step_facts_of(g, s).family, packed, a);
+	if (k->pointer[0].packs && s->nin > 1)
+		v.bits = bits_of(qn_graph_node(g, s->in[1]));
+	return qn_family_name(k->name, &v, a);
 }

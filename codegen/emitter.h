@@ -180,12 +180,17 @@ void qn_emit_measure_loads(qn_plan *p, qn_arena *a);
 /* ---- families of storage types (emit_family.c) ---- */
 
 /* Whether the step's weights are packed, two codes a byte. */
-bool qn_step_packs(const qn_emitter *e, const qn_step *s);
+int qn_step_weight_bits(const qn_emitter *e, const qn_step *s);
 /* The symbol of constant operand j of such a step, packed. */
 const char *qn_emit_packed(qn_emitter *e, const qn_step *s, uint32_t j);
 /* A name of the kernels' texts with its tokens replaced (runtime/kernels/families.cmake): by those of
  * a family, with weights that are packed or not, or of the step. */
-const char *qn_family_name(const char *text, qn_family f, bool packed, qn_arena *a);
+typedef struct qn_variant {
+	qn_family family;
+	int bits;  /* of a weight: 8, 4 or 2 */
+	bool wide; /* sums of weights in blocks have 64 bits */
+} qn_variant;
+const char *qn_family_name(const char *text, const qn_variant *v, qn_arena *a);
 const char *qn_emit_name(qn_emitter *e, const qn_step *s, const char *text);
 /* The C type of the codes that its rows have: int8_t … */
 const char *qn_emit_codes(const qn_emitter *e, const qn_step *s);

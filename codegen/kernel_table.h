@@ -61,7 +61,7 @@ typedef struct qn_step_facts {
 	const qn_declined *declined; /* kernels that it is not to have */
 } qn_step_facts;
 
-enum { QN_KERNEL_OPERANDS = 3, QN_KERNEL_POINTERS = 4 };
+enum { QN_KERNEL_OPERANDS = 3, QN_KERNEL_POINTERS = 5 };
 
 typedef struct qn_kernel {
 	const char *name, *args; /* function and argument struct, with tokens (families.cmake) */
@@ -127,8 +127,11 @@ typedef struct qn_op_kernels {
 enum { QN_8BIT_FAMILIES = 1 << QN_FAMILY_s8 | 1 << QN_FAMILY_u8 };
 
 const qn_op_kernels *qn_op_kernels_get(qn_op op);
-/* The form of a node: of arithmetic on plain integers that of kernels_move.c. */
+/* The form of a node: of arithmetic on plain integers that of kernels_move.c, of products with weights in blocks that of
+ * kernels_blocks.c. */
 const qn_op_kernels *qn_op_kernels_of(const qn_graph *g, const qn_node *n);
+const qn_op_kernels *qn_blocks_kernels(const qn_graph *g, const qn_node *n); /* NULL: it is none */
+extern const qn_op_kernels qn_emit_dense_blocks, qn_emit_conv2d_blocks;
 
 /* The first row that fits or, where it has a cost, the one of the least cost; NULL, and *why not, of the last
  * one, when none does. */

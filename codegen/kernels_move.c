@@ -118,5 +118,9 @@ const qn_op_kernels qn_emit_op_custom = QN_KERNELS(custom);
 const qn_op_kernels *
 qn_op_kernels_of(const qn_graph *g, const qn_node *n)
 {
+	const qn_op_kernels *blocks = qn_blocks_kernels(g, n);
+
+	if (blocks != NULL)
+		return blocks;
 	return qn_node_on_plain(g, n) ? &plain_impl : qn_op_kernels_get(n->op);
 }

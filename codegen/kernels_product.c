@@ -71,6 +71,8 @@ fits_depthwise(const qn_step_facts *f)
 		return "it is not depthwise";
 	if (weights_of(f) == NULL)
 		return "the weights are not constant";
+	if (qn_graph_node(f->g, f->step->in[1])->type->elem->bits == 2)
+		return "its weights have 2 bits";
 	return fits_blocks(a->out_c);
 }
 

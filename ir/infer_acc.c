@@ -5,6 +5,7 @@
  *
  * The accumulator has the scale data scale * weight scale and zero point 0, so that a requantize
  * makes codes of it. */
+#include "ir/block_scales.h"
 #include "ir/infer.h"
 
 static bool
@@ -42,8 +43,9 @@ weight_operand(const qn_graph *g, const qn_node *n, uint32_t i)
 {
 	const qn_elem *e = qn_infer_in(g, n, i)->elem;
 
-	if (!qn_infer_uniform(g, n, i))
-		return false;
+	if (e->kind != QN_ELEM_UNIFORM || e->gran != QN_SUB_CHANNEL)
+		if (!qn_infer_uniform(g, n, i))
+			return false;
 	return (e->is_signed && e->bits <= 8) ||
 	       qn_infer_refuse(
 		       g, n, "unsupported.storage",
@@ -104,6 +106,48 @@ product_kind(const qn_type *declared)
 		       : QN_SCALE_MUL;
 }
 
+/* The accumulator of data x times weights in blocks: in units of a power of two for each channel
+ * (block_scales.h), of the width that was declared, as that depends on the weights' values. */
+static const qn_elem *
+block_accumulator(const qn_graph *g, const qn_node *n, int32_t channel, const qn_type *declared,
+		  qn_elem acc)
+{
+	const qn_type *w = qn_infer_in(g, n, 1);
+	const char *name = qn_graph_node(g, n->in[1])->name;
+	qn_types *t = &g->model->types;
+	const qn_elem *e = NULL;
+	qn_block_scales b;
+
+	if (qn_elem_has_symbol(w->elem) || qn_type_count(w) < 1) {
+		(void)qn_infer_refuse(g, n, "unsupported.subchannel",
+				      "weights '%s' are %s; %s takes weights in blocks whose "
+				      "shape and scales are known",
+				      name, qn_infer_elem_text(g, w->elem), qn_opinfo_of(n)->name);
+		return NULL;
+	}
+	if (!qn_block_scales_find(t, w, g->model->scratch, &b)) {
+		(void)qn_infer_error(g, n, "type.block.mantissa",
+				     "the scales of the blocks of weights '%s' are not integers "
+				     "below 2^15 times one power of two for each output channel; "
+				     "round them, as the pass requantize does",
+				     name);
+		return NULL;
+	}
+	if (declared != NULL && !declared->is_tuple && declared->elem->bits == 64)
+		acc = qn_elem_desc(64, true);
+	acc.kind = QN_ELEM_UNIFORM;
+	acc.has_expressed = true;
+	acc.expressed = w->elem->expressed;
+	acc.gran = QN_PER_AXIS;
+	acc.naxis = 1;
+	acc.axis = &channel;
+	const qn_scale *unit = qn_block_scales_units(t, name, &b);
+	if (unit == NULL)
+		return NULL;
+	acc.scale = qn_scale_op(t, QN_SCALE_MUL, qn_infer_in(g, n, 0)->elem->scale, unit);
+	return qn_elem_make(t, qn_node_place(g, n), &acc, &e) == QN_OK ? e : NULL;
+}
+
 /* The accumulator of data x times w, of 64 bits for data of more than 8, whose scales lie along
  * axis `channel` of the result when w has one for each channel. */
 static const qn_elem *
@@ -123,6 +167,8 @@ accumulator(const qn_graph *g, const qn_node *n, int32_t channel, const qn_type 
 	acc.kind = QN_ELEM_UNIFORM;
 	acc.has_expressed = true;
 	acc.expressed = x->expressed;
+	if (w->gran == QN_SUB_CHANNEL)
+		return block_accumulator(g, n, channel, declared, acc);
 	acc.scale = qn_scale_op(&g->model->types, product_kind(declared), x->scale, w->scale);
 	acc.gran = w->gran;
 	acc.naxis = w->naxis;

@@ -138,8 +138,7 @@ convolution(const qn_graph *g, const qn_node *n, const qn_type *declared)
 const qn_type *
 qn_infer_conv1d(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	(void)declared;
-	return convolution(g, n, NULL);
+	return convolution(g, n, declared);
 }
 
 const qn_type *

@@ -13,6 +13,7 @@
  *   requantize_order.c      … and what compares them, on their integers
  *   requantize_acc.c        products of dequantized operands take codes
  *   requantize_weights.c    weights become signed, without zero points
+ *   requantize_blocks.c     products with weights in blocks
  *   requantize_gaps.c       constants that a file leaves without parameters
  *   requantize_sums.c       sums and other values likewise
  *   requantize_derive.c     their ranges from those of their operands
@@ -115,6 +116,14 @@ void qn_rqz_count_twice(qn_rqz *s, const qn_graph *g);
  * where 8 bits do not hold them, data in[0] stands several times behind itself, which no n forbids.
  * false: it cannot be. */
 bool qn_rqz_weights(qn_rw *rw, const qn_node *n, qn_id in[2]);
+/* The constant b, real or dequantized, as bias of n channels with the sums' element acc, along axis 0; 0: it is none. */
+qn_id qn_rqz_bias_of(qn_rw *rw, qn_id b, int64_t n, const qn_elem *acc);
+/* The sums of data x and constant weights w in blocks, with the real or dequantized bias (0: none), as n
+ * computes them of real values; 0: they cannot be, and why is said. */
+qn_id qn_rqz_block_product(qn_rw *rw, const char *name, const qn_node *n, qn_id x, qn_id w,
+			   qn_id bias);
+/* A matrix in blocks with its axes swapped; NULL after an error. */
+const qn_tensor *qn_rqz_turned_blocks(qn_types *t, const qn_tensor *w, qn_arena *a);
 /* Whether a requantize limits its codes to less than its type holds. */
 bool qn_rqz_limits(const qn_rw *rw, qn_id id);
 

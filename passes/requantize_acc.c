@@ -44,6 +44,13 @@ turned(qn_rw *rw, qn_id w)
 	qn_arena *scratch = qn_rw_model(rw)->scratch;
 	const qn_tensor *from = qn_rw_node(rw, w)->value;
 	qn_tensor *to;
+
+	if (from->type->elem->gran == QN_SUB_CHANNEL) {
+		const qn_tensor *made =
+			qn_rqz_turned_blocks(&qn_rw_model(rw)->types, from, qn_rw_model(rw)->arena);
+
+		return made != NULL ? qn_rw_const(rw, qn_rw_name(rw, w), made) : 0;
+	}
 	qn_id t = qn_rw_add(rw, QN_OP_transpose, NULL, 1, &w, &a, NULL);
 
 	if (t == 0)
@@ -112,9 +119,8 @@ rescaled(qn_rw *rw, qn_id b, const qn_type *to)
 	return qn_rw_const(rw, qn_rw_name(rw, b), out);
 }
 
-/* The constant b, real or dequantized, as bias of n channels; 0: it is none. */
-static qn_id
-bias_of(qn_rw *rw, qn_id b, int64_t n, const qn_elem *acc)
+qn_id
+qn_rqz_bias_of(qn_rw *rw, qn_id b, int64_t n, const qn_elem *acc)
 {
 	qn_types *t = &qn_rw_model(rw)->types;
 	qn_id codes = codes_of(rw, b), c = codes != 0 ? codes : b;
@@ -175,6 +181,7 @@ layer(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w)
 	if (wn->op != QN_OP_const || wn->type->elem->bits > 8 || wn->type->rank != 2 ||
 	    qn_type_count(y) < 0)
 		return 0;
+	const bool blocks = wn->type->elem->gran == QN_SUB_CHANNEL;
 	if (a->transpose_a != 0 && (x = columns_first(rw, x)) == 0)
 		return 0;
 	if (a->transpose_b == 0)
@@ -185,11 +192,22 @@ layer(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w)
 	flat[1] = xn->type->dim[xn->type->rank - 1];
 	if (xn->type->rank != 2)
 		x = reshaped(rw, NULL, x, 2, flat);
-	qn_id in[2] = {x, w};
-	if (x == 0 || w == 0 || !qn_rqz_weights(rw, &dense, in) ||
-	    (elem_of(rw, in[1])->gran == QN_PER_AXIS && elem_of(rw, in[1])->axis[0] != 0))
+	qn_id in[2] = {x, w}, got;
+	if (x == 0 || w == 0)
 		return 0;
-	qn_id got = qn_rw_add(rw, QN_OP_dense, name, 2, in, NULL, NULL);
+	if (blocks) {
+		const int64_t dim[2] = {flat[0], qn_rw_node(rw, w)->type->dim[0]};
+		const qn_node layer = {
+			.op = QN_OP_dense,
+			.type = qn_type_plain(&qn_rw_model(rw)->types, QN_PLAIN_f32, 2, dim)};
+
+		got = qn_rqz_block_product(rw, name, &layer, x, w, 0);
+	} else if (qn_rqz_weights(rw, &dense, in) &&
+		   (elem_of(rw, in[1])->gran != QN_PER_AXIS || elem_of(rw, in[1])->axis[0] == 0)) {
+		got = qn_rw_add(rw, QN_OP_dense, name, 2, in, NULL, NULL);
+	} else {
+		return 0;
+	}
 	got = got != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &got, NULL, NULL) : 0;
 	return y->rank == 2 ? got : reshaped(rw, name, got, y->rank, y->dim);
 }
@@ -224,22 +242,30 @@ qn_rqz_product(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "it is to stay in float");
 	for (int i = 0; i < 2; i++)
 		in[i] = qn_rqz_operand(rw, n->in[i]);
-	if (in[0] == 0 || in[1] == 0 || !is_data(elem_of(rw, in[0])) ||
-	    elem_of(rw, in[1])->gran == QN_SUB_CHANNEL)
+	if (in[0] == 0 || in[1] == 0 || !is_data(elem_of(rw, in[0])))
 		return qn_rw_decline(rw,
 				     "its operands are not dequantized values that it supports");
 	if (n->op == QN_OP_matmul) {
 		qn_id y = layer(rw, n, m->root, in[0], in[1]);
 
+		if (y == 0 && elem_of(rw, in[1])->gran == QN_SUB_CHANNEL)
+			return qn_rw_decline(rw, "weights in blocks are for matmul a constant of "
+						 "two dimensions, blocked along them");
 		return y != 0 ? y : product(rw, n, m->root, in[0], in[1]);
+	}
+	if (elem_of(rw, in[1])->gran == QN_SUB_CHANNEL) {
+		qn_id y =
+			qn_rqz_block_product(rw, name, n, in[0], in[1], n->nin == 3 ? n->in[2] : 0);
+
+		return y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
 	}
 	if (!qn_rqz_weights(rw, n, in) || elem_of(rw, in[1])->bits > 8 ||
 	    (elem_of(rw, in[1])->gran == QN_PER_AXIS && elem_of(rw, in[1])->axis[0] != 0))
 		return qn_rw_decline(rw, "its weights are not a constant of 8 bits, or of signed "
 					 "values without a zero point");
 	if (n->nin == 3)
-		in[2] = bias_of(rw, n->in[2], qn_rw_node(rw, in[1])->type->dim[0],
-				accumulator(rw, elem_of(rw, in[0]), elem_of(rw, in[1])));
+		in[2] = qn_rqz_bias_of(rw, n->in[2], qn_rw_node(rw, in[1])->type->dim[0],
+				       accumulator(rw, elem_of(rw, in[0]), elem_of(rw, in[1])));
 	if (n->nin == 3 && in[2] == 0)
 		return 0;
 	qn_id y = qn_rw_add(rw, n->op, name, n->nin, in, n->attr, NULL);
@@ -281,8 +307,16 @@ qn_rqz_bias(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "no layer without a bias is before it");
 	const qn_node *a = qn_rw_node(rw, acc);
 	qn_id in[3] = {a->in[0], a->in[1], 0};
-	in[2] = bias_of(rw, n->in[1 - side], qn_rw_node(rw, in[1])->type->dim[0],
-			accumulator(rw, elem_of(rw, in[0]), elem_of(rw, in[1])));
+	if (elem_of(rw, in[1])->gran == QN_SUB_CHANNEL) {
+		qn_rw_add_origin(rw, acc);
+		qn_id y = qn_rqz_block_product(rw, qn_rw_name(rw, acc), a, in[0], in[1],
+					       n->in[1 - side]);
+		y = y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
+		return shape == 0 || y == 0 ? y
+					    : reshaped(rw, name, y, n->type->rank, n->type->dim);
+	}
+	in[2] = qn_rqz_bias_of(rw, n->in[1 - side], qn_rw_node(rw, in[1])->type->dim[0],
+			       accumulator(rw, elem_of(rw, in[0]), elem_of(rw, in[1])));
 	if (in[2] == 0)
 		return 0;
 	qn_rw_add_origin(rw, acc);

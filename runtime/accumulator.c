@@ -9,6 +9,10 @@
  * known rule of thumb K * 255 * 127 < 2^31, K <= 66311 terms, is its worst case. */
 #include "runtime/accumulator.h"
 
+#define MOST_SUM (INT64_C(1) << 48) /* what is above an accumulator's limit anyway */
+enum { MOST_BLOCK = 65536 };        /* products of 16 bits whose sum fits 32 */
+
+#include "ir/block_scales.h"
 #include "ir/diag.h"
 #include "runtime/impl_util.h"
 
@@ -16,29 +20,38 @@
 static int64_t
 magnitude(int64_t v)
 {
-	const int64_t most = INT64_C(1) << 48;
-
-	return v < -most || v > most ? most : v < 0 ? -v : v;
+	return v < -MOST_SUM || v > MOST_SUM ? MOST_SUM : v < 0 ? -v : v;
 }
 
 bool
 qn_elem_is_weight(const qn_elem *e)
 {
-	return e->kind == QN_ELEM_UNIFORM && e->is_signed && (e->bits == 8 || e->bits == 4);
+	return e->kind == QN_ELEM_UNIFORM && e->is_signed &&
+	       (e->bits == 8 || e->bits == 4 || e->bits == 2);
 }
 
-/* Weights: i8 or i4, all zero points 0, one scale or one per output channel. */
+/* Ops with kernels for weights in blocks. */
+static bool
+takes_blocks(qn_op op)
+{
+	return op == QN_OP_dense || op == QN_OP_conv1d || op == QN_OP_conv2d;
+}
+
+/* Weights: i8, i4 or i2, all zero points 0, one scale, one per output channel, or in blocks. */
 static bool
 check_weights(const qn_graph *g, const qn_node *n)
 {
 	const qn_elem *e = qn_in_type(g, n, 1)->elem;
 
 	if (!qn_elem_is_weight(e)) {
-		(void)qn_int_refuse(g, n, "only signed weights of 8 bits or 4");
+		(void)qn_int_refuse(g, n, "only signed weights of 8, 4 or 2 bits");
 		return false;
 	}
-	if (e->gran == QN_SUB_CHANNEL || (e->gran == QN_PER_AXIS && e->axis[0] != 0)) {
-		(void)qn_int_refuse(g, n, "only weights with one scale or one per output channel");
+	if ((e->gran == QN_SUB_CHANNEL && !takes_blocks(n->op)) ||
+	    (e->gran == QN_PER_AXIS && e->axis[0] != 0)) {
+		(void)qn_int_refuse(g, n,
+				    "only weights with one scale or one per output channel; "
+				    "in blocks for dense, conv1d and conv2d");
 		return false;
 	}
 	for (size_t i = 0; i < qn_elem_nparams(e); i++) {
@@ -76,7 +89,10 @@ check_operands(const qn_graph *g, const qn_node *n)
 
 	if (!qn_int_need_codes(g, n, qn_in_type(g, n, 0)) || !check_weights(g, n))
 		return false;
+	/* Sums of weights in blocks have 64 bits where they are declared so. */
 	qn_family f = qn_node_family(g, n);
+	if (qn_has_blocks(g, n) && n->type->elem->bits == 64)
+		f = QN_FAMILY_s16;
 	int bits = f == QN_FAMILY_s16 ? 64 : 32;
 	if (!qn_elem_is_acc(t, n->type->elem, f)) {
 		(void)qn_int_refuse(g, n, "only %d-bit accumulators", bits);
@@ -102,6 +118,86 @@ weight_sum(const qn_type *type, const qn_tensor *w, int64_t o, int64_t terms)
 	return sum;
 }
 
+static bool
+sums_hold(const qn_graph *g, const qn_node *n, int64_t terms, int64_t worst, bool wide,
+	  const char *what)
+{
+	const int64_t limit = qn_family_get(wide ? QN_FAMILY_s16 : QN_FAMILY_s8)->limit;
+
+	if (worst <= limit)
+		return true;
+	(void)qn_report(g->model->env, QN_EUNSUPPORTED, "int.accumulator", qn_node_place(g, n),
+			"%s, node '%s': a sum of %lld terms can reach %lld, above the %s-bit "
+			"accumulator's %lld; split the %s",
+			qn_opinfo_of(n)->name, n->name, (long long)terms, (long long)worst,
+			wide ? "64" : "32", (long long)limit, what);
+	return false;
+}
+
+bool
+qn_has_blocks(const qn_graph *g, const qn_node *n)
+{
+	return takes_blocks(n->op) && qn_in_type(g, n, 1)->elem->kind == QN_ELEM_UNIFORM &&
+	       qn_in_type(g, n, 1)->elem->gran == QN_SUB_CHANNEL;
+}
+
+/* Calls itself for each axis behind d: adds the largest sums of the blocks at `block` on. */
+static int64_t
+block_sum(const qn_block_scales *b, const qn_tensor *w, int32_t d, int64_t at, int64_t block,
+	  int64_t far)
+{
+	const qn_type *t = w->type;
+	int64_t sum = 0;
+
+	if (d == t->rank) {
+		const int64_t v = qn_tensor_i64(w, at);
+
+		return (v < 0 ? -v : v) * far * b->mantissa[block];
+	}
+	for (int64_t i = 0; i < t->dim[d] && sum <= MOST_SUM; i++)
+		sum += block_sum(b, w, d + 1, at * t->dim[d] + i,
+				 block * b->count[d] + i / b->size[d], far);
+	return sum;
+}
+
+int64_t
+qn_block_sum_bound(const qn_block_scales *b, const qn_tensor *w, int64_t o, int64_t far)
+{
+	return block_sum(b, w, 1, o, o, far);
+}
+
+/* A sum of products with weights in blocks stays inside its accumulator, and an inner one inside 32
+ * bits, for i16 64. */
+static bool
+blocks_hold(const qn_graph *g, const qn_node *n, const qn_tensor *w, const qn_tensor *bias,
+	    qn_arena *a)
+{
+	const qn_type *wt = qn_in_type(g, n, 1);
+	const int64_t far = qn_code_reach(g, qn_in_type(g, n, 0));
+	const bool wide = n->type->elem->bits == 64;
+	int64_t worst = 0, terms = 1;
+	qn_block_scales b;
+
+	if (w == NULL || !qn_block_scales_find(&g->model->types, wt, a, &b)) {
+		(void)qn_int_refuse(g, n, "only constant weights in blocks");
+		return false;
+	}
+	for (int32_t i = 1; i < wt->rank; i++)
+		terms *= b.size[i];
+	if (qn_node_family(g, n) != QN_FAMILY_s16 && terms > MOST_BLOCK) {
+		(void)qn_int_refuse(g, n, "only blocks of at most %d weights", (int)MOST_BLOCK);
+		return false;
+	}
+	for (int64_t o = 0; o < b.channels; o++) {
+		const int64_t sum = qn_block_sum_bound(&b, w, o, far) +
+				    (bias != NULL ? magnitude(qn_tensor_i64(bias, o)) : 0);
+
+		worst = sum > worst ? sum : worst;
+	}
+	return sums_hold(g, n, qn_dim_product(wt, 1, wt->rank), worst, wide,
+			 "layer or shrink weights and bias");
+}
+
 bool
 qn_accumulator_check(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
@@ -117,6 +213,8 @@ qn_accumulator_check(const qn_graph *g, const qn_node *n, qn_arena *a)
 		(void)qn_int_refuse(g, n, "only a constant bias");
 		return false;
 	}
+	if (qn_has_blocks(g, n))
+		return blocks_hold(g, n, w, b, a);
 	for (int64_t o = 0; o < wt->dim[0]; o++) {
 		int64_t bias = b != NULL ? magnitude(qn_tensor_i64(b, o)) : 0;
 		int64_t bound = weight_sum(wt, w, o, terms) * far + bias;
@@ -130,14 +228,5 @@ bool
 qn_accumulator_holds(const qn_graph *g, const qn_node *n, int64_t terms, int64_t worst,
 		     const char *what)
 {
-	qn_family f = qn_node_family(g, n);
-
-	if (worst <= qn_family_get(f)->limit)
-		return true;
-	(void)qn_report(g->model->env, QN_EUNSUPPORTED, "int.accumulator", qn_node_place(g, n),
-			"%s, node '%s': a sum of %lld terms can reach %lld, above the %s-bit "
-			"accumulator's %lld; split the %s",
-			qn_opinfo_of(n)->name, n->name, (long long)terms, (long long)worst,
-			f == QN_FAMILY_s16 ? "64" : "32", (long long)qn_family_get(f)->limit, what);
-	return false;
+	return sums_hold(g, n, terms, worst, qn_node_family(g, n) == QN_FAMILY_s16, what);
 }

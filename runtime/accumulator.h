@@ -3,6 +3,7 @@
 #ifndef QN_RUNTIME_ACCUMULATOR_H
 #define QN_RUNTIME_ACCUMULATOR_H
 
+#include "ir/block_scales.h"
 #include "ir/graph.h"
 
 /* True when the node's operands and result are those of the integer form and no sum can leave
@@ -13,7 +14,13 @@ bool qn_accumulator_check(const qn_graph *g, const qn_node *n, qn_arena *a) QN_M
 bool qn_accumulator_holds(const qn_graph *g, const qn_node *n, int64_t terms, int64_t worst,
 			  const char *what) QN_MUST_CHECK;
 
-/* Signed codes of 8 bits or 4, one a byte. */
+/* Whether the node multiplies by weights in blocks. */
+bool qn_has_blocks(const qn_graph *g, const qn_node *n);
+/* The largest sum of channel o of constant weights in blocks for data at most `far` from its zero point; it stops
+ * adding above 2^48. */
+int64_t qn_block_sum_bound(const qn_block_scales *b, const qn_tensor *w, int64_t o, int64_t far);
+
+/* Signed codes of 8, 4 or 2 bits, one a byte. */
 bool qn_elem_is_weight(const qn_elem *e);
 
 #endif

@@ -13,6 +13,7 @@
 #ifndef QN_RUNTIME_IMPL_ARGS_H
 #define QN_RUNTIME_IMPL_ARGS_H
 
+#include "runtime/geometry.h"
 #include "runtime/kernels/binary.h"
 #include "runtime/kernels/conv2d.h"
 #include "runtime/kernels/conv_transpose.h"
@@ -27,6 +28,7 @@
 #include "runtime/kernels/plain.h"
 #include "runtime/kernels/pool.h"
 #include "runtime/kernels/products.h"
+#include "runtime/kernels/products_blocks.h"
 #include "runtime/kernels/requantize.h"
 #include "runtime/kernels/resize.h"
 #include "runtime/kernels/softmax.h"
@@ -49,6 +51,14 @@ typedef struct qn_conv2d_call {
 	qn_conv2d_args args;
 	void *rows; /* [k_h] pointers, working memory of a run */
 } qn_conv2d_call;
+
+/* Of conv2d and conv1d, whatever their weights are. */
+qn_conv2d_args qn_conv2d_arguments(const qn_graph *g, const qn_node *n, const qn_geometry *s);
+
+typedef struct qn_conv2d_blocks_call {
+	qn_conv2d_blocks_args args;
+	void *rows; /* [k_h] pointers */
+} qn_conv2d_blocks_call;
 
 typedef struct qn_conv_transpose_call {
 	qn_conv_transpose_args args;

@@ -86,8 +86,8 @@ conv2d_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
 	return qn_conv_plan_make(g, n, a, room);
 }
 
-static qn_conv2d_args
-arguments(const qn_graph *g, const qn_node *n, const qn_geometry *s)
+qn_conv2d_args
+qn_conv2d_arguments(const qn_graph *g, const qn_node *n, const qn_geometry *s)
 {
 	return (qn_conv2d_args){
 		.batch = (int32_t)s->batch,
@@ -125,7 +125,7 @@ conv2d_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (!qn_geometry_is_small(&s))
 		return qn_int_refuse(g, n,
 				     "windows of more than 1024 rows or beyond 2^29 positions");
-	c->args = arguments(g, n, &s);
+	c->args = qn_conv2d_arguments(g, n, &s);
 	c->rows = QN_NEW(a, const void *, (size_t)s.kernel[0]);
 	return c;
 }

@@ -115,5 +115,9 @@ qn_node_on_plain(const qn_graph *g, const qn_node *n)
 const qn_int_impl *
 qn_int_impl_of(const qn_graph *g, const qn_node *n)
 {
+	const qn_int_impl *blocks = qn_blocks_impl(g, n);
+
+	if (blocks != NULL)
+		return blocks;
 	return qn_node_on_plain(g, n) ? &plain_impl : qn_int_impl_get(n->op);
 }

@@ -47,8 +47,10 @@ qn_float_fn *qn_float_impl(qn_op op);
 qn_float_fn *qn_plain_impl(const qn_graph *g, const qn_node *n);
 bool qn_op_is_plain(qn_op op); /* whether it has such a form */
 const qn_int_impl *qn_int_impl_get(qn_op op);
-/* The integer form of a node: of plain integers that of impl_plain.c, where it has the op. */
+/* The integer form of a node: of plain integers that of impl_plain.c, where it has the op; of products with weights
+ * in blocks that of block_products.c. */
 const qn_int_impl *qn_int_impl_of(const qn_graph *g, const qn_node *n);
+const qn_int_impl *qn_blocks_impl(const qn_graph *g, const qn_node *n); /* NULL: it is none */
 /* The axis, counted from the last one, 1, along which a value has several scales; 0: it has one. */
 int32_t qn_channel_from_end(const qn_type *type);
 /* Whether n is such arithmetic on plain integers, all of 8 to 64 bits. */

@@ -119,7 +119,7 @@ qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room, 
 		return limit == NULL || refuse(g, n, limit);
 	}
 	if (qn_node_on_codes(g, n)) {
-		out->codes = qn_int_impl_get(n->op);
+		out->codes = qn_int_impl_of(g, n);
 		if (out->codes == NULL)
 			return refuse(g, n, "no integer implementation");
 		out->args = out->codes->prepare(g, n, a);

@@ -9,13 +9,18 @@
 #                                                      qn_clip_u8(…, const uint8_t *x, uint8_t *y)
 #                                                      /*@ qn_clip_s16 */ …
 #
-# A family is the storage of activations, s8, u8 or s16, and that of weights: i8, or i4 with two codes a byte (w4).
+# A family is the storage of activations, s8, u8 or s16, and that of weights: i8, i4 with two codes a byte (w4), or i2 with
+# four (w2).  Products with weights in blocks have two sums; the outer one is as wide as an accumulator of the family, or, in
+# families that end in x, of 64 bits.
 #
 #   token                    s8        u8        s16       meaning
 #   _q   at a name's end     _s8       _u8       _s16      the family; also before another "_"
-#   _qw                      _s8       _u8       _s16      … and the weights': _s8w4, _u8w4, _s16w4
-#   _o, _ow                            _u8       _s16      the family, nothing for s8; _w4, _u8w4, _s16w4
+#   _qw                      _s8       _u8       _s16      … and the weights': _s8w4, _u8w4, _s16w4, _s8w2 …
+#   _qx                      _s8       _u8       _s16      … and the outer sum's: _s8x, _u8x, _s8w4x …
+#   _o, _ow, _ox                       _u8       _s16      the same, nothing for s8; _w4, _u8w4, _s16w4, _s8x …
 #   _a                                           64        the width of accumulators, nothing for 32 bits
+#   _ax                                          64        … of the outer sum: 64 for families with x
+#   qn_sum_t, QN_READ_AX     int32     int32     int64     the outer sum; reads a constant one; int64 for families with x
 #   qn_code_t, qn_code       int8      uint8     int16     a code of an activation; _t: the C type
 #   qn_acc_t, qn_acc         int32     int32     int64     an accumulator or a bias
 #   QN_CODE_MIN, _MAX        the ends of qn_code_t
@@ -29,10 +34,11 @@
 #   qn_weights w = a->w +    w: the place of a row of weights; qn_weight(w, i) is its code i
 #
 # An instance whose name is there already is left out, so a piece without a token in its name is written once, and so is
-# one without "w" in its tokens for the families of i4 weights.  A marker may name the families of its piece, where the
+# one without "w" in its tokens for the families of i4 and i2 weights; those with x are for pieces with "x" in their tokens.  A marker may name the families of its piece, where the
 # text does not hold for all: /*@ qn_lut_q s8 */.
 cmake_policy(VERSION 3.20)
-set(qn_families s8 u8 s16 s8w4 u8w4 s16w4)
+set(qn_families s8 u8 s16 s8w4 u8w4 s16w4 s8w2 u8w2 s16w2)
+set(qn_wide_families s8x u8x s8w4x u8w4x s8w2x u8w2x)
 set(qn_tokens QN_CODE_LEAST QN_CODE_MIN QN_CODE_MAX QN_READ_A qn_most_terms qn_most_pairs qn_reach qn_code_set qn_code_copy
 	qn_code qn_acc qn_delta)
 set(qn_s8 INT8_MIN INT8_MIN INT8_MAX QN_READ32 66311 33025 255 memset memcpy int8 int32 int16)
@@ -44,22 +50,38 @@ set(qn_s16_suffix _s16 64)
 
 # The piece's text in one family.
 function(qn_kernel_instance text family out)
-	string(REGEX REPLACE "w4$" "" code ${family})
+	string(REGEX REPLACE "x$" "" narrow ${family})
+	string(REGEX REPLACE "w[24]$" "" code ${narrow})
 	list(GET qn_${code}_suffix 0 other)
 	list(GET qn_${code}_suffix 1 acc)
 	set(weights "${other}")
-	if(NOT family STREQUAL code)
+	if(narrow MATCHES "w([24])$")
+		set(bits ${CMAKE_MATCH_1})
 		string(REGEX REPLACE "^s8$" "" weights "${code}")
-		set(weights "_${weights}w4")
+		set(weights "_${weights}w${bits}")
 		string(REPLACE "qn_weights w = a->w + " "int32_t w = " text "${text}")
-		string(REPLACE "qn_weight(w, " "qn_read4(a->w, w + " text "${text}")
+		string(REPLACE "qn_weight(w, " "qn_read${bits}(a->w, w + " text "${text}")
+	endif()
+	set(wide "${weights}")
+	set(sum "${acc}")
+	if(family STREQUAL narrow)
+		string(REPLACE "QN_READ_AX" "QN_READ_A" text "${text}")
+		string(REPLACE "qn_sum_t" "qn_acc_t" text "${text}")
+	else()
+		set(wide "_${family}")
+		set(sum 64)
+		string(REPLACE "QN_READ_AX" "QN_READ64" text "${text}")
+		string(REPLACE "qn_sum_t" "int64_t" text "${text}")
 	endif()
 	string(REPLACE "qn_weights w = " "const QN_ROM int8_t *w = " text "${text}")
 	string(REPLACE "qn_weight(" "QN_READ8(" text "${text}")
 	foreach(token value IN ZIP_LISTS qn_tokens qn_${code})
 		string(REPLACE "${token}" "${value}" text "${text}")
 	endforeach()
-	string(REGEX REPLACE "_qw([^A-Za-z0-9_])" "_${family}\\1" text "${text}")
+	string(REGEX REPLACE "_qx([^A-Za-z0-9_])" "_${family}\\1" text "${text}")
+	string(REGEX REPLACE "_ox([^A-Za-z0-9_])" "${wide}\\1" text "${text}")
+	string(REGEX REPLACE "_ax([^A-Za-z0-9_])" "${sum}\\1" text "${text}")
+	string(REGEX REPLACE "_qw([^A-Za-z0-9_])" "_${narrow}\\1" text "${text}")
 	string(REGEX REPLACE "_ow([^A-Za-z0-9_])" "${weights}\\1" text "${text}")
 	string(REGEX REPLACE "_q([^A-Za-z0-9])" "_${code}\\1" text "${text}")
 	string(REGEX REPLACE "_o([^A-Za-z0-9_])" "${other}\\1" text "${text}")
@@ -70,6 +92,9 @@ endfunction()
 # All instances of a piece that begins with its marker.
 function(qn_kernel_piece piece out)
 	set(families ${qn_families})
+	if(piece MATCHES "^/[*]@ [^ \n]+_[qoa]x [*]/")
+		list(APPEND families ${qn_wide_families})
+	endif()
 	if(piece MATCHES "^/[*]@ ([^ \n]+)(( [us][0-9w]+)+) [*]/\n")
 		string(REPLACE " " ";" families "${CMAKE_MATCH_2}")
 		string(REPLACE "${CMAKE_MATCH_0}" "/*@ ${CMAKE_MATCH_1} */\n" piece "${piece}")

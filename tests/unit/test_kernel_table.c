@@ -16,9 +16,10 @@ typedef struct walk {
 } walk;
 
 static void
-check_piece(walk *w, const char *name, qn_family f, bool packed)
+check_piece(walk *w, const char *name, qn_family f, int bits, bool wide)
 {
-	const char *full = qn_family_name(name, f, packed, w->arena);
+	const qn_variant v = {f, bits, wide};
+	const char *full = qn_family_name(name, &v, w->arena);
 
 	if (qn_pieces_find(&w->pieces, full) == NULL)
 		fail_msg("op %s: the kernels' texts have no %s", qn_opinfo_get(w->op)->name, full);
@@ -85,9 +86,10 @@ check_rom(const char *type, const qn_kernel *k, const char *text)
 }
 
 static void
-check_struct(walk *w, const qn_kernel *k, qn_family family)
+check_struct(walk *w, const qn_kernel *k, qn_family family, bool wide)
 {
-	const char *type = qn_family_name(k->args, family, false, w->arena);
+	const qn_variant v = {family, 8, wide};
+	const char *type = qn_family_name(k->args, &v, w->arena);
 	const qn_piece *piece = qn_pieces_find(&w->pieces, type);
 
 	if (piece == NULL)
@@ -109,6 +111,13 @@ check_struct(walk *w, const qn_kernel *k, qn_family family)
 	assert_int_equal(k->work != NULL, k->work_type != NULL);
 }
 
+/* Tokens for the width of an outer sum (families.cmake). */
+static bool
+ends_in_x(const char *name)
+{
+	return strcmp(name + strlen(name) - 3, "_ax") == 0;
+}
+
 static void
 check_row(walk *w, const qn_kernel *k)
 {
@@ -119,16 +128,19 @@ check_row(walk *w, const qn_kernel *k)
 	}
 	assert_true(k->emit != NULL || (k->in[0] != QN_AS_NONE && k->out != QN_AS_NONE));
 	if (k->families == 0) { /* a name without tokens */
-		check_piece(w, k->name, QN_NFAMILY, false);
-		check_struct(w, k, QN_NFAMILY);
+		check_piece(w, k->name, QN_NFAMILY, 8, false);
+		check_struct(w, k, QN_NFAMILY, false);
 	}
 	for (qn_family f = QN_FAMILY_s8; f < QN_NFAMILY; f++) {
 		if ((k->families >> f & 1) == 0)
 			continue;
-		check_piece(w, k->name, f, false);
-		if (k->pointer[0].packs)
-			check_piece(w, k->name, f, true);
-		check_struct(w, k, f);
+		for (int wide = 0; wide < (ends_in_x(k->args) ? 2 : 1); wide++) {
+			check_piece(w, k->name, f, 8, wide);
+			for (int bits = 2; k->pointer[0].packs && bits < 8; bits *= 2)
+				if (bits == 4 || (k->pack == NULL && k->needs <= QN_TARGET_ANY))
+					check_piece(w, k->name, f, bits, wide);
+			check_struct(w, k, f, wide);
+		}
 	}
 }
 
@@ -148,6 +160,11 @@ rows(void **state)
 		for (size_t i = 0; i < form->nkernel; i++)
 			check_row(&w, &form->kernel[i]);
 	}
+	static const qn_op_kernels *const blocks[] = {&qn_emit_dense_blocks,
+						      &qn_emit_conv2d_blocks};
+	for (size_t k = 0; k < QN_COUNT(blocks); k++)
+		for (size_t i = 0; i < blocks[k]->nkernel; i++)
+			check_row(&w, &blocks[k]->kernel[i]);
 	assert_true(w.rows > 100);
 	build_end(&b);
 }

@@ -199,13 +199,12 @@ test_integer_ports(void **state)
 }
 
 /* The message names what has the scales, which is the input where that is quantized, also where a transpose
- * stands between. */
+ * stands between.  Weights in blocks are multiplied as they are. */
 static void
 test_many_scales(void **state)
 {
 	static const char *const why[] = {"'x' has one scale per channel",
-					  "'x' has one scale per block",
-					  "'w' has one scale per block"};
+					  "'x' has one scale per block"};
 	const float s[24] = {0.5f, 1, 0.25f, 0.5f, 1, 0.25f, 0.5f, 1,    0.5f, 1, 0.25f, 0.5f,
 			     1,    1, 0.25f, 1,    1, 1,     1,    0.5f, 0.5f, 1, 1,     2};
 	const uint8_t z[24] = {0};
@@ -243,6 +242,10 @@ test_many_scales(void **state)
 		import(25);
 		assert_int_equal(qn_axes(&rg->m), QN_OK);
 		assert_int_equal(qn_requantize(&rg->m, NULL), QN_OK);
+		if (k == 2) {
+			assert_int_equal(qn_legalize(&rg->m), QN_OK);
+			continue;
+		}
 		assert_int_not_equal(qn_legalize(&rg->m), QN_OK);
 		for (size_t i = 0; i < rg->diags.n; i++)
 			if (strstr(rg->diags.item[i].message, "matmul") != NULL)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernels_blocks.c - products with weights in blocks (runtime/kernels/products_blocks.h): dense and convolutions, each with the
+ * requantize of its result, or alone, sums out. */
+#include "codegen/kernel_table.h"
+#include "runtime/accumulator.h"
+#include "runtime/impl_args.h"
+
+#define FUSED(type, channel_count)                                                                 \
+	&(const qn_fused)                                                                          \
+	{                                                                                          \
+		.channels = offsetof(type, channel_count), .zo = offsetof(type, zo),               \
+		.lo = offsetof(type, lo), .hi = offsetof(type, hi), .mode = offsetof(type, mode),  \
+		.mult_n = offsetof(type, mult_n), .mult = offsetof(type, mult),                    \
+		.shift = offsetof(type, shift)                                                     \
+	}
+#define BLOCKS(type)                                                                               \
+	.families = QN_ALL_FAMILIES, QN_CODES_1,                                                   \
+	.pointer = {{.operand = 1, .packs = true},                                                 \
+		    QN_TABLE(type, mantissa, mantissas, 1),                                        \
+		    {.operand = 2},                                                                \
+		    QN_TABLE(type, mult, mult_n, 1),                                               \
+		    QN_TABLE(type, shift, mult_n, 1)}
+
+static const char *
+fits_four(int32_t channels)
+{
+	return channels < 4 ? "fewer than four output channels" : NULL;
+}
+
+static const char *
+fits_dense(const qn_step_facts *f)
+{
+	return fits_four(((const qn_dense_blocks_args *)f->step->args)->out);
+}
+
+static const char *
+fits_conv2d(const qn_step_facts *f)
+{
+	const qn_conv2d_blocks_args *a = &((const qn_conv2d_blocks_call *)f->step->args)->args;
+
+	return a->groups != 1 ? "its channels are in groups" : fits_four(a->out_c);
+}
+
+static const qn_kernel dense[] = {
+	{.name = "qn_dense_blocks_by4_qx",
+	 .needs = QN_TARGET_ANY,
+	 .args = "qn_dense_blocks_args_ax",
+	 BLOCKS(qn_dense_blocks_args),
+	 .fused = FUSED(qn_dense_blocks_args, out),
+	 .fits = fits_dense},
+	{.name = "qn_dense_blocks_qx",
+	 .args = "qn_dense_blocks_args_ax",
+	 BLOCKS(qn_dense_blocks_args),
+	 .fused = FUSED(qn_dense_blocks_args, out)},
+	{.name = "qn_dense_blocks_acc_ox",
+	 .args = "qn_dense_blocks_args_ax",
+	 BLOCKS(qn_dense_blocks_args)},
+};
+
+static const qn_kernel conv2d[] = {
+	{.name = "qn_conv2d_blocks_by4_qx",
+	 .needs = QN_TARGET_ANY,
+	 .args = "qn_conv2d_blocks_args_ax",
+	 BLOCKS(qn_conv2d_blocks_args),
+	 .rows = offsetof(qn_conv2d_blocks_args, k_h),
+	 .fused = FUSED(qn_conv2d_blocks_args, out_c),
+	 .fits = fits_conv2d},
+	{.name = "qn_conv2d_blocks_qx",
+	 .args = "qn_conv2d_blocks_args_ax",
+	 BLOCKS(qn_conv2d_blocks_args),
+	 .rows = offsetof(qn_conv2d_blocks_args, k_h),
+	 .fused = FUSED(qn_conv2d_blocks_args, out_c)},
+	{.name = "qn_conv2d_blocks_acc_ox",
+	 .args = "qn_conv2d_blocks_args_ax",
+	 BLOCKS(qn_conv2d_blocks_args),
+	 .rows = offsetof(qn_conv2d_blocks_args, k_h)},
+};
+
+const qn_op_kernels qn_emit_dense_blocks = QN_KERNELS(dense);
+const qn_op_kernels qn_emit_conv2d_blocks = QN_KERNELS(conv2d);
+
+const qn_op_kernels *
+qn_blocks_kernels(const qn_graph *g, const qn_node *n)
+{
+	if (!qn_has_blocks(g, n))
+		return NULL;
+	return n->op == QN_OP_dense ? &qn_emit_dense_blocks : &qn_emit_conv2d_blocks;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* block_scales.c - see block_scales.h. */
+#include "ir/block_scales.h"
+
+#include <math.h>
+
+#include "ir/type_impl.h"
+
+enum { DOUBLE_BITS = 53 };
+
+/* The exponent of the lowest bit that is set in a scale > 0. */
+static int
+lowest_bit(double s)
+{
+	int exponent;
+	int64_t m = (int64_t)ldexp(frexp(s, &exponent), DOUBLE_BITS);
+
+	exponent -= DOUBLE_BITS;
+	for (; (m & 1) == 0; m /= 2)
+		exponent++;
+	return exponent;
+}
+
+/* Block sizes and counts of the axes after the channels'; the scales of a channel, one behind the other. */
+static void
+find_sizes(const qn_type *w, qn_block_scales *b)
+{
+	b->channels = w->dim[0];
+	b->blocks = 1;
+	for (int32_t i = 1; i < w->rank; i++) {
+		const int64_t block = qn_elem_block(w->elem, i);
+
+		b->size[i] = block > 0 ? block : w->dim[i];
+		b->count[i] = b->size[i] > 0 ? (w->dim[i] + b->size[i] - 1) / b->size[i] : 0;
+		b->blocks *= b->count[i];
+	}
+}
+
+/* The first scale of channel o: several channels may share theirs. */
+static size_t
+first_of(const qn_type *w, const qn_block_scales *b, int64_t o)
+{
+	const int64_t block = qn_elem_block(w->elem, 0);
+
+	return block > 0 ? (size_t)(o / block * b->blocks) : 0;
+}
+
+bool
+qn_block_scales_find(const qn_types *t, const qn_type *w, qn_arena *a, qn_block_scales *out)
+{
+	find_sizes(w, out);
+	out->unit = QN_NEW(a, double, (size_t)out->channels);
+	out->mantissa = QN_NEW(a, int16_t, (size_t)(out->channels * out->blocks));
+	for (int64_t o = 0; o < out->channels; o++) {
+		const size_t first = first_of(w, out, o);
+		int lowest = INT32_MAX;
+		int64_t zp;
+		double s;
+
+		for (int64_t k = 0; k < out->blocks; k++) {
+			qn_elem_param(t, w->elem, first + (size_t)k, &s, &zp);
+			lowest = lowest_bit(s) < lowest ? lowest_bit(s) : lowest;
+		}
+		out->unit[o] = ldexp(1, lowest);
+		for (int64_t k = 0; k < out->blocks; k++) {
+			qn_elem_param(t, w->elem, first + (size_t)k, &s, &zp);
+			const double m = ldexp(s, -lowest);
+			if (!(m < 0x1p15))
+				return false;
+			out->mantissa[o * out->blocks + k] = (int16_t)m;
+		}
+	}
+	return true;
+}
+
+bool
+qn_block_scales_fix(double *scale, size_t n, int32_t bits, bool up)
+{
+	double most = 0;
+	bool kept = true;
+
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, scale[i]);
+	int32_t fraction = qn_fix(most, bits).fraction;
+	if (up && ceil(ldexp(most, fraction)) >= ldexp(1, bits))
+		fraction--;
+	for (size_t i = 0; i < n; i++) {
+		const double m = ldexp(scale[i], fraction);
+
+		kept = kept && m >= 0.5;
+		scale[i] = ldexp(fmax(up ? ceil(m) : floor(m + 0.5), 1), -fraction);
+	}
+	return kept;
+}
+
+const qn_type *
+qn_block_scales_round(qn_types *t, const char *place, const qn_type *w, int32_t bits, bool up,
+		      bool *lost)
+{
+	const size_t n = qn_elem_nparams(w->elem);
+	double *scale = QN_NEW(t->arena, double, n);
+	int64_t *zp = QN_NEW(t->arena, int64_t, n), shape[QN_MAX_RANK] = {0};
+	qn_block_scales b;
+	const qn_params *p = NULL;
+	const qn_elem *made = NULL;
+	qn_elem e = *w->elem;
+
+	find_sizes(w, &b);
+	*lost = false;
+	for (size_t i = 0; i < n; i++)
+		qn_elem_param(t, w->elem, i, &scale[i], &zp[i]);
+	for (size_t i = 0; i < n; i += (size_t)b.blocks)
+		*lost = !qn_block_scales_fix(scale + i, (size_t)b.blocks, bits, up) || *lost;
+	shape[0] = (int64_t)n / b.blocks;
+	for (int32_t i = 1; i < w->rank; i++)
+		shape[i] = b.count[i];
+	if (qn_params_intern(t, place, NULL, n, w->rank, shape, scale, zp, &p) != QN_OK)
+		return NULL;
+	e.scale = qn_scale_vec(t, p);
+	e.zp_sym = NULL;
+	return qn_elem_make(t, place, &e, &made) == QN_OK ? qn_type_with_elem(t, w, made) : NULL;
+}
+
+const qn_scale *
+qn_block_scales_units(qn_types *t, const char *place, const qn_block_scales *b)
+{
+	const qn_params *p = NULL;
+	const qn_status status =
+		qn_params_intern(t, place, NULL, (size_t)b->channels, 1, NULL, b->unit, NULL, &p);
+
+	return status == QN_OK ? qn_scale_vec(t, p) : NULL;
+}

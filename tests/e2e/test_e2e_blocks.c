@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Weights in blocks, each with a scale of its own: random layers as files have them, dequantized weights and
+ * a float product, become integers alone.  These give what the float graph gives, within the one step of
+ * their roundings, and the emitted C the bytes of the interpreter. */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "passes/passes.h"
+#include "tests/e2e/e2e.h"
+
+enum { SAMPLES = 4, GRAPHS = 8, LAYERS = 5, CHARS = 60000, MOST_OUTPUT = 4096 };
+
+typedef struct maker {
+	builder *b;
+	const char *storage; /* of activations */
+	char *text;
+	size_t n;
+} maker;
+
+static int
+pick(maker *m, int lo, int hi)
+{
+	return (int)build_random(m->b, lo, hi);
+}
+
+__attribute__((format(printf, 2, 3))) static void
+put(maker *m, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	m->n += (size_t)vsnprintf(m->text + m->n, CHARS - m->n, format, args);
+	va_end(args);
+	assert_true(m->n < CHARS);
+}
+
+/* "i8:f32, 0.1:3": an activation's parameters. */
+static void
+put_activation(maker *m, double scale)
+{
+	const int zp = m->storage[1] == '1' ? 0 : pick(m, m->storage[0] == 'u' ? 0 : -128, 127);
+
+	scale *= (double)pick(m, 50, 150) / (m->storage[1] == '1' ? 20000 : 100);
+	put(m, "!quant.uniform<%s:f32, %.6f:%d>", m->storage, scale, zp);
+}
+
+/* Nested lists of scales: multiples of 2^-12, those of a channel not all alike. */
+static void
+put_scales(maker *m, int rank, const int *count, int zero)
+{
+	put(m, "{");
+	for (int i = 0; i < count[0]; i++) {
+		put(m, "%s", i > 0 ? ", " : "");
+		if (rank > 1) {
+			put_scales(m, rank - 1, count + 1, zero);
+			continue;
+		}
+		put(m, "%.12f", (double)pick(m, 1, pick(m, 0, 3) == 0 ? 1023 : 200) / 4096);
+		if (zero > 0)
+			put(m, ":%d", pick(m, 0, zero));
+	}
+	put(m, "}");
+}
+
+/* A constant of this shape in blocks; along axis `whole` each index has its own. */
+static void
+put_weights(maker *m, int k, int rank, const int *dim, int whole)
+{
+	static const char *const storage[] = {"i8", "i4", "i2", "u4", "i4"};
+	const int which = pick(m, 0, 4);
+	int count[4], blocks = 0;
+	bool partial = false;
+
+	put(m, "  %%w%d = const : tensor<", k);
+	for (int i = 0; i < rank; i++)
+		put(m, "%dx", dim[i]);
+	put(m, "!quant.uniform<%s:f32:{", storage[which]);
+	for (int i = 0; i < rank; i++) {
+		const int block = i == whole ? pick(m, 1, 2) : pick(m, 1, dim[i]);
+
+		count[i] = 1;
+		if (i != whole && pick(m, 0, 3) == 0)
+			continue; /* one block */
+		put(m, "%s%d:%d", blocks++ > 0 ? ", " : "", i, block < dim[i] ? block : dim[i]);
+		count[i] = (dim[i] + block - 1) / block;
+		partial = partial || dim[i] % (block < dim[i] ? block : dim[i]) != 0;
+	}
+	put(m, "}%s, ", partial ? "+" : "");
+	put_scales(m, rank, count, which == 3 ? 15 : 0);
+	put(m, ">> rand %d\n  %%dw%d = dequantize %%w%d\n", pick(m, 1, 9999), k, k);
+}
+
+typedef struct layer {
+	int kind, rank, x[4], w[4], stride, dilation, groups;
+	bool same; /* padding */
+} layer;
+
+static layer
+random_layer(maker *m)
+{
+	layer l = {.kind = pick(m, 0, 3),
+		   .stride = pick(m, 1, 2),
+		   .dilation = pick(m, 1, 2),
+		   .groups = 1,
+		   .same = pick(m, 0, 1) != 0};
+	const int in = pick(m, 1, 40), out = pick(m, 1, 9);
+
+	l.rank = l.kind < 2 ? 2 : l.kind + 1;
+	if (l.kind < 2) {
+		l.x[0] = pick(m, 1, 3);
+		l.x[1] = in;
+		l.w[0] = l.kind == 0 ? out : in;
+		l.w[1] = l.kind == 0 ? in : out;
+		return l;
+	}
+	l.groups = pick(m, 0, 2) == 0 ? pick(m, 2, 4) : 1;
+	l.x[0] = 1;
+	for (int i = 1; i < l.rank - 1; i++) {
+		l.x[i] = pick(m, 5, 8);
+		l.w[i] = pick(m, 1, 3);
+	}
+	l.w[l.rank - 1] = pick(m, 1, l.groups > 1 ? 3 : 20);
+	l.x[l.rank - 1] = l.w[l.rank - 1] * l.groups;
+	l.w[0] = l.groups * pick(m, 1, l.groups > 1 ? 2 : 7);
+	return l;
+}
+
+static int
+windows(const layer *l, int axis)
+{
+	return l->same ? (l->x[axis] + l->stride - 1) / l->stride
+		       : (l->x[axis] - l->dilation * (l->w[axis] - 1) - 1) / l->stride + 1;
+}
+
+static void
+put_result(maker *m, int k, const layer *l)
+{
+	put(m, "  %%r%d = quantize %%y%d : tensor<%dx", k, k, l->x[0]);
+	for (int i = 1; i < l->rank - 1; i++)
+		put(m, "%dx", windows(l, i));
+	put(m, "%dx", l->kind == 1 ? l->w[1] : l->w[0]);
+	put_activation(m, 0.3 * pick(m, 1, 6));
+	put(m, ">\n");
+}
+
+static void
+put_layer(maker *m, int k, const layer *l)
+{
+	static const char *const op[] = {"dense", "matmul", "conv1d", "conv2d"};
+	const bool bias = l->kind != 1 && pick(m, 0, 1) != 0;
+	const char *padding = l->same ? "same" : "valid";
+
+	put(m, "  %%dx%d = dequantize %%x%d\n", k, k);
+	put_weights(m, k, l->rank, l->w, l->kind == 1 ? 1 : 0);
+	if (bias)
+		put(m, "  %%b%d = const : tensor<%dxf32> rand %d\n", k, l->w[0], pick(m, 1, 9999));
+	put(m, "  %%y%d = %s %%dx%d, %%dw%d", k, op[l->kind], k, k);
+	if (bias)
+		put(m, ", %%b%d", k);
+	if (l->kind == 2)
+		put(m, " {stride = %d, dilation = %d, padding = %s, groups = %d}", l->stride,
+		    l->dilation, padding, l->groups);
+	if (l->kind == 3)
+		put(m, " {stride = [%d, %d], dilation = [%d, %d], padding = %s, groups = %d}",
+		    l->stride, l->stride, l->dilation, l->dilation, padding, l->groups);
+	put(m, "\n");
+	put_result(m, k, l);
+}
+
+/* Layers beside each other, each with an input of its own. */
+static void
+make_text(maker *m)
+{
+	layer l[LAYERS];
+
+	put(m, "model \"blocks\" stage calibrated\ngraph @main(");
+	for (int k = 0; k < LAYERS; k++) {
+		l[k] = random_layer(m);
+		put(m, "%s%%x%d: tensor<", k > 0 ? ", " : "", k);
+		for (int i = 0; i < l[k].rank; i++)
+			put(m, "%dx", l[k].x[i]);
+		put_activation(m, 0.05);
+		put(m, ">");
+	}
+	put(m, ") {\n");
+	for (int k = 0; k < LAYERS; k++)
+		put_layer(m, k, &l[k]);
+	put(m, "  return ");
+	for (int k = 0; k < LAYERS; k++)
+		put(m, "%s%%r%d", k > 0 ? ", " : "", k);
+	put(m, "\n}\n");
+}
+
+/* The outputs of the builder's graph for random inputs, the same at each call. */
+static int64_t
+run(builder *b, int64_t *y)
+{
+	const qn_tensor *x[LAYERS];
+	qn_interp *interp;
+	int64_t n = 0;
+	uint64_t seed = b->seed;
+
+	for (size_t k = 0; k < LAYERS; k++) {
+		const qn_type *type = qn_graph_node(b->g, b->g->input[k])->type;
+		void *data;
+
+		x[k] = qn_tensor_new(&b->arena, type, &data);
+		for (int64_t i = 0; i < qn_type_count(type); i++)
+			qn_store_i64(data, type->elem->plain, i,
+				     build_random(b, type->elem->qmin, type->elem->qmax));
+	}
+	b->seed = seed;
+	build_check(b, qn_interp_new(b->g, &b->arena, &interp) == QN_OK);
+	build_check(b, qn_interp_run(interp, x, NULL, NULL) == QN_OK);
+	for (size_t k = 0; k < LAYERS; k++) {
+		const qn_tensor *out = qn_interp_output(interp, k);
+
+		assert_true(n + qn_type_count(out->type) <= MOST_OUTPUT);
+		for (int64_t i = 0; i < qn_type_count(out->type); i++)
+			y[n++] = qn_tensor_i64(out, i);
+	}
+	return n;
+}
+
+static void
+check(builder *b)
+{
+	static int64_t real[MOST_OUTPUT], integer[MOST_OUTPUT];
+	const qn_elem *e = qn_graph_node(b->g, b->g->output[0].value)->type->elem;
+	int64_t n, inside = 0;
+
+	n = run(b, real);
+	build_check(b, qn_requantize(&b->model, &(qn_requant_opts){.require_int = true}) == QN_OK);
+	build_check(b, qn_legalize(&b->model) == QN_OK);
+	b->g = qn_model_entry(&b->model);
+	assert_int_equal(run(b, integer), n);
+	for (int64_t i = 0; i < n; i++) {
+		if (llabs(real[i] - integer[i]) > 1)
+			fail_msg("%s: output %lld is %lld, in float %lld", b->model.name,
+				 (long long)i, (long long)integer[i], (long long)real[i]);
+		inside += real[i] > e->qmin && real[i] < e->qmax;
+	}
+	assert_true(inside > n / 4); /* not all of them saturate */
+	e2e_check(b, SAMPLES);
+}
+
+static void
+random_layers(void **state)
+{
+	static const char *const storage[] = {"i8", "u8", "i16"};
+	static char text[CHARS];
+
+	(void)state;
+	for (int k = 0; k < GRAPHS; k++) {
+		builder b;
+		maker m = {.b = &b, .storage = storage[k % 3], .text = text};
+
+		build_begin(&b, "draw", (uint64_t)k + 1);
+		make_text(&m);
+		build_end(&b);
+		build_parse(&b, text);
+		check(&b);
+		build_end(&b);
+	}
+}
+
+/* One row of so many blocks of 32 weights -8, mantissas 255 but for one, and data 255 from its zero point. */
+static void
+put_row(maker *m, int blocks)
+{
+	m->n = 0;
+	put(m,
+	    "model \"row\" stage calibrated\n"
+	    "graph @main(%%x: tensor<1x%dx!quant.uniform<i8:f32, 0.5:-128>>) {\n"
+	    "  %%w = const : tensor<1x%dx!quant.uniform<i4:f32:{0:1, 1:32}, {{1.0",
+	    32 * blocks, 32 * blocks);
+	for (int i = 1; i < blocks; i++)
+		put(m, ", 255.0");
+	put(m, "}}>> splat -8\n  %%dx = dequantize %%x\n  %%dw = dequantize %%w\n"
+	       "  %%y = dense %%dx, %%dw\n"
+	       "  %%r = quantize %%y : tensor<1x1x!quant.uniform<i8:f32, 10000000.0:127>>\n"
+	       "  return %%r\n}\n");
+}
+
+/* The accumulator has 32 bits as long as no data can make it overflow, then 64. */
+static void
+accumulators(void **state)
+{
+	static const struct {
+		int blocks, bits;
+	} rows[] = {{129, 32}, {130, 32}, {131, 64}, {256, 64}};
+	static char text[CHARS];
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		builder b;
+		maker m = {.b = &b, .text = text};
+
+		put_row(&m, rows[i].blocks);
+		build_parse(&b, text);
+		build_check(&b, qn_requantize(&b.model, &(qn_requant_opts){.require_int = true}) ==
+					QN_OK);
+		build_check(&b, qn_legalize(&b.model) == QN_OK);
+		b.g = qn_model_entry(&b.model);
+		for (qn_id id = 1; id < b.g->n; id++)
+			if (qn_graph_node(b.g, id)->op == QN_OP_dense)
+				assert_int_equal(qn_graph_node(b.g, id)->type->elem->bits,
+						 rows[i].bits);
+		e2e_check(&b, SAMPLES);
+		build_end(&b);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_layers),
+		cmocka_unit_test(accumulators),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
