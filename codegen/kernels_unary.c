@@ -132,6 +132,8 @@ static const qn_kernel requantize[] = {
 };
 
 const qn_op_kernels qn_emit_op_quantize = {.why = "it reads float values; emitted code has none"};
+const qn_op_kernels qn_emit_op_const_fake_quant = {
+	.why = "it stands for a quantize and a dequantize (pass fake-quant)"};
 const qn_op_kernels qn_emit_op_dequantize = {
 	.why = "its result is float; emitted code has no float values"};
 const qn_op_kernels qn_emit_op_requantize = QN_KERNELS(requantize);

@@ -71,6 +71,13 @@ run_clean(qn_pipeline *p)
 }
 
 static qn_status
+run_fake_quant(qn_pipeline *p)
+{
+	QN_TRY(one_graph(p, "fake-quant"));
+	return qn_fake_quant(p->m);
+}
+
+static qn_status
 run_partition(qn_pipeline *p)
 {
 	QN_TRY(one_graph(p, "partition"));
@@ -266,6 +273,8 @@ const qn_pass_row qn_passes[] = {
 	{"axes", "cancel transposes, or move them to the ends of the graph", QN_STAGE_CALIBRATED,
 	 run_axes},
 	{"clean", "fold constants and batch norms", QN_STAGE_FLOAT, run_clean},
+	{"fake-quant", "replace const_fake_quant with quantize and dequantize of its type",
+	 QN_STAGE_CALIBRATED, run_fake_quant},
 	{"partition", "match quantizer patterns and put the matches into composites",
 	 QN_STAGE_FLOAT, run_partition},
 	{"quantize", "replace composites with quantize and dequantize nodes of symbolic scales",
@@ -286,6 +295,16 @@ const qn_pass_row qn_passes[] = {
 
 const size_t qn_npasses = QN_COUNT(qn_passes);
 
+/* The ranges of fake quantization make a calibrated graph of a float one: samples are for values that
+ * have none. */
+static bool
+is_due_after_fakes(const qn_pipeline *p, const qn_pass_row *pass)
+{
+	if (pass->run == run_calibrate)
+		return p->opts->ncalib > 0;
+	return pass->run != run_partition && pass->run != run_quantize && pass->run != run_bind;
+}
+
 /* Not what the model has been through.  A symbolic graph keeps its nodes: composites are known by
  * their names. */
 bool
@@ -294,12 +313,17 @@ qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass)
 	const qn_model *m = p->m;
 	const qn_pass_row *last =
 		m->after != NULL ? qn_pass_find(m->after, strlen(m->after)) : NULL;
+	const bool has_fakes = qn_has_op(m, QN_OP_const_fake_quant);
 
 	if (pass->run == run_calibrate && m->stage == QN_STAGE_CALIBRATED)
 		return p->opts->ncalib > 0 && qn_came_quantized(m) && (last == NULL || pass > last);
 	if (m->stage > pass->from || (last != NULL && pass <= last))
 		return false;
-	if (pass < &qn_passes[3] && qn_is_partitioned(m))
+	if (pass < qn_pass_find("quantize", strlen("quantize")) && qn_is_partitioned(m))
+		return false;
+	if (pass->run == run_fake_quant)
+		return has_fakes;
+	if (has_fakes && m->stage == QN_STAGE_FLOAT && !is_due_after_fakes(p, pass))
 		return false;
 	if (m->stage == QN_STAGE_SYMBOLIC &&
 	    (pass->run == run_axes || (pass->run == run_calibrate && is_calibrated(m))))

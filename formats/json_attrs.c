@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* json_attrs.c - a node's attributes, read and written by the rows of its op's set.
  *
- *   INT 3      INTS, LIST [1, 2]      REAL 0.5 or "inf"      ENUM "same" */
+ *   INT 3      INTS, LIST [1, 2]      REAL 0.5 or "inf"      ENUM "same"      TEXT "a"
+ *   INTEGERS 3 or [1, 2]              REALS 0.5 or [0.5, 1]  */
 #include <math.h>
 #include <string.h>
 
@@ -27,8 +28,33 @@ read_enum(const qn_attr_info *info, const qn_json *v, int32_t *out)
 	return *out >= 0;
 }
 
+/* One number, or an array of them; a list to be copied when the node is added. */
 static bool
-read_value(const qn_attr_info *info, const qn_json *v, qn_attrs *attrs)
+read_integers(qn_arena *a, const qn_json *v, qn_integers *out)
+{
+	const size_t n = v->kind == QN_JSON_ARRAY ? v->n : 1;
+	int64_t *to = QN_NEW(a, int64_t, n);
+
+	*out = (qn_integers){n, to};
+	return v->kind == QN_JSON_ARRAY ? read_ints(v, 0, n, to) : qn_json_i64(v, to);
+}
+
+static bool
+read_reals(qn_arena *a, const qn_json *v, qn_reals *out)
+{
+	const bool many = v->kind == QN_JSON_ARRAY;
+	const size_t n = many ? v->n : 1;
+	double *to = QN_NEW(a, double, n);
+
+	*out = (qn_reals){n, to};
+	for (size_t i = 0; i < n; i++)
+		if (!qn_json_f64(many ? &v->child[i] : v, &to[i]) || isnan(to[i]))
+			return false;
+	return true;
+}
+
+static bool
+read_value(qn_arena *a, const qn_attr_info *info, const qn_json *v, qn_attrs *attrs)
 {
 	void *at = (char *)attrs + info->offset;
 
@@ -44,6 +70,13 @@ read_value(const qn_attr_info *info, const qn_json *v, qn_attrs *attrs)
 		return qn_json_f64(v, at) && !isnan(*(double *)at);
 	case QN_ATTR_ENUM:
 		return read_enum(info, v, at);
+	case QN_ATTR_INTEGERS:
+		return read_integers(a, v, at);
+	case QN_ATTR_REALS:
+		return read_reals(a, v, at);
+	case QN_ATTR_TEXT:
+		*(const char **)at = v->kind == QN_JSON_STRING ? v->string : "";
+		return v->kind == QN_JSON_STRING;
 	}
 	return false;
 }
@@ -70,7 +103,7 @@ qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn
 			qn_attr_missing(r->m->env, r->tmp, place(r, v != NULL ? v : node), op->name,
 					info);
 			ok = false;
-		} else if (value != NULL && !read_value(info, value, out)) {
+		} else if (value != NULL && !read_value(r->tmp, info, value, out)) {
 			qn_attr_invalid(r->m->env, r->tmp, place(r, value), op->name, info,
 					qn_json_describe(r->tmp, value));
 			ok = false;
@@ -102,6 +135,15 @@ put_ints(qn_json_out *o, const char *key, size_t n, const int64_t *v)
 }
 
 static void
+put_reals(qn_json_out *o, const char *key, const qn_reals *r)
+{
+	qn_json_open(o, key, '[', QN_JSON_FLAT);
+	for (size_t i = 0; i < r->n; i++)
+		qn_json_put_f64(o, NULL, r->v[i]);
+	qn_json_close(o);
+}
+
+static void
 put_value(qn_json_out *o, const qn_attr_info *info, const qn_attrs *attrs)
 {
 	const void *at = (const char *)attrs + info->offset;
@@ -121,6 +163,15 @@ put_value(qn_json_out *o, const qn_attr_info *info, const qn_attrs *attrs)
 		break;
 	case QN_ATTR_ENUM:
 		qn_json_put_string(o, info->name, qn_enum_name(info, *(const int32_t *)at));
+		break;
+	case QN_ATTR_INTEGERS:
+		put_ints(o, info->name, ((const qn_integers *)at)->n, ((const qn_integers *)at)->v);
+		break;
+	case QN_ATTR_REALS:
+		put_reals(o, info->name, at);
+		break;
+	case QN_ATTR_TEXT:
+		qn_json_put_string(o, info->name, *(const char *const *)at);
 		break;
 	}
 }

@@ -23,6 +23,12 @@ expected(qn_arena *a, const qn_attr_info *info)
 		break;
 	case QN_ATTR_REAL:
 		return "a number, inf or -inf";
+	case QN_ATTR_INTEGERS:
+		return "an integer or a list of integers";
+	case QN_ATTR_REALS:
+		return "a number or a list of numbers";
+	case QN_ATTR_TEXT:
+		return "a text in quotes";
 	case QN_ATTR_ENUM:
 		return qn_choices(a, qn_enum_table[info->length].n,
 				  qn_enum_table[info->length].names);

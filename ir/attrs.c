@@ -99,6 +99,10 @@ set_default(const qn_attr_info *info, qn_attrs *attrs)
 	case QN_ATTR_ENUM:
 		*(int32_t *)(void *)at = qn_enum_find(info, info->default_text);
 		break;
+	case QN_ATTR_INTEGERS: /* none */
+	case QN_ATTR_REALS:
+	case QN_ATTR_TEXT:
+		break;
 	}
 }
 
@@ -117,6 +121,32 @@ qn_attrs_of(const qn_node *n, qn_attrs *out)
 {
 	memset(out, 0, sizeof *out);
 	memcpy(out, n->attr, qn_opinfo_of(n)->attrs->size);
+}
+
+static const char *
+text_of(const void *at)
+{
+	const char *const *text = at;
+
+	return *text != NULL ? *text : "";
+}
+
+void
+qn_attrs_own(qn_arena *a, const qn_attr_set_info *set, qn_attrs *attrs)
+{
+	for (size_t i = 0; i < set->nattr; i++) {
+		void *at = (char *)attrs + set->attr[i].offset;
+		qn_integers *integers = at;
+		qn_reals *reals = at;
+
+		if (set->attr[i].kind == QN_ATTR_INTEGERS)
+			integers->v =
+				qn_arena_copy(a, integers->v, integers->n * sizeof integers->v[0]);
+		else if (set->attr[i].kind == QN_ATTR_REALS)
+			reals->v = qn_arena_copy(a, reals->v, reals->n * sizeof reals->v[0]);
+		else if (set->attr[i].kind == QN_ATTR_TEXT)
+			*(const char **)at = qn_arena_str(a, text_of(at));
+	}
 }
 
 /* Bits are compared, so that 0.0 and -0.0, which print differently, differ and NaN equals itself.
@@ -141,6 +171,22 @@ value_equal(const qn_attr_info *info, const qn_attrs *a, const qn_attrs *b)
 		return memcmp(p, q, sizeof(double)) == 0;
 	case QN_ATTR_ENUM:
 		return memcmp(p, q, sizeof(int32_t)) == 0;
+	case QN_ATTR_INTEGERS: {
+		const qn_integers *x = p;
+		const qn_integers *y = q;
+
+		return x->n == y->n &&
+		       (x->n == 0 || memcmp(x->v, y->v, x->n * sizeof x->v[0]) == 0);
+	}
+	case QN_ATTR_REALS: {
+		const qn_reals *x = p;
+		const qn_reals *y = q;
+
+		return x->n == y->n &&
+		       (x->n == 0 || memcmp(x->v, y->v, x->n * sizeof x->v[0]) == 0);
+	}
+	case QN_ATTR_TEXT:
+		return strcmp(text_of(p), text_of(q)) == 0;
 	}
 	return false;
 }
@@ -169,9 +215,17 @@ qn_attrs_hash(const qn_attr_set_info *set, const qn_attrs *attrs, uint32_t seed)
 		const qn_attr_info *info = &set->attr[i];
 		const void *p = field(info, attrs);
 		const qn_list *list = p;
+		const qn_integers *integers = p;
+		const qn_reals *reals = p;
 
 		if (info->kind == QN_ATTR_LIST)
 			seed = qn_hash(list->v, (size_t)list->n * sizeof list->v[0], seed);
+		else if (info->kind == QN_ATTR_INTEGERS)
+			seed = qn_hash(integers->v, integers->n * sizeof integers->v[0], seed);
+		else if (info->kind == QN_ATTR_REALS)
+			seed = qn_hash(reals->v, reals->n * sizeof reals->v[0], seed);
+		else if (info->kind == QN_ATTR_TEXT)
+			seed = qn_hash(text_of(p), strlen(text_of(p)), seed);
 		else
 			seed = qn_hash(p,
 				       bytes[info->kind] *
@@ -201,6 +255,19 @@ print_ints(qn_buf *b, size_t n, const int64_t *v)
 	qn_buf_putc(b, ']');
 }
 
+static void
+print_reals(qn_buf *b, const qn_reals *r)
+{
+	if (r->n != 1)
+		qn_buf_putc(b, '[');
+	for (size_t i = 0; i < r->n; i++) {
+		qn_buf_puts(b, i > 0 ? "," : "");
+		qn_buf_f64(b, r->v[i]);
+	}
+	if (r->n != 1)
+		qn_buf_putc(b, ']');
+}
+
 void
 qn_attr_print(qn_buf *b, const qn_attr_info *info, const qn_attrs *attrs)
 {
@@ -221,6 +288,21 @@ qn_attr_print(qn_buf *b, const qn_attr_info *info, const qn_attrs *attrs)
 		break;
 	case QN_ATTR_ENUM:
 		qn_buf_puts(b, qn_enum_name(info, *(const int32_t *)p));
+		break;
+	case QN_ATTR_INTEGERS: {
+		const qn_integers *list = p;
+
+		if (list->n == 1)
+			qn_buff(b, "%lld", (long long)list->v[0]);
+		else
+			print_ints(b, list->n, list->v);
+		break;
+	}
+	case QN_ATTR_REALS:
+		print_reals(b, p);
+		break;
+	case QN_ATTR_TEXT:
+		qn_buf_quoted(b, text_of(p));
 		break;
 	}
 }

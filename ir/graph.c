@@ -185,10 +185,11 @@ copy_attrs(qn_arena *a, const qn_node *like)
 
 	if (set->size == 0)
 		return NULL;
-	if (like->attr != NULL)
-		return qn_arena_copy(a, like->attr, set->size);
-	qn_attrs_default(set, &defaults);
-	return qn_arena_copy(a, &defaults, set->size);
+	if (like->attr == NULL)
+		qn_attrs_default(set, &defaults);
+	qn_attrs *own = qn_arena_copy(a, like->attr != NULL ? like->attr : &defaults, set->size);
+	qn_attrs_own(a, set, own);
+	return own;
 }
 
 static qn_id

@@ -45,11 +45,25 @@ typedef struct qn_list { /* LIST attribute */
 	int64_t v[QN_MAX_RANK];
 } qn_list;
 
+/* Any number of them; the graph of the node holds them. */
+typedef struct qn_integers { /* INTEGERS attribute */
+	size_t n;
+	const int64_t *v;
+} qn_integers;
+
+typedef struct qn_reals { /* REALS attribute */
+	size_t n;
+	const double *v;
+} qn_reals;
+
 #define QN_FIELD_INT(name, n) int64_t name;
 #define QN_FIELD_INTS(name, n) int64_t name[n];
 #define QN_FIELD_LIST(name, n) qn_list name;
 #define QN_FIELD_REAL(name, n) double name;
 #define QN_FIELD_ENUM(name, n) int32_t name;
+#define QN_FIELD_INTEGERS(name, n) qn_integers name;
+#define QN_FIELD_REALS(name, n) qn_reals name;
+#define QN_FIELD_TEXT(name, n) const char *name; /* NULL: "" */
 
 /* typedef enum qn_ties { QN_TIES_even, QN_TIES_away } qn_ties;
  * typedef struct qn_attrs_conv2d { int64_t stride[2]; … } qn_attrs_conv2d; */
@@ -88,7 +102,10 @@ typedef enum qn_attr_kind {
 	QN_ATTR_INTS,
 	QN_ATTR_LIST,
 	QN_ATTR_REAL,
-	QN_ATTR_ENUM
+	QN_ATTR_ENUM,
+	QN_ATTR_INTEGERS,
+	QN_ATTR_REALS,
+	QN_ATTR_TEXT
 } qn_attr_kind;
 
 typedef struct qn_attr_info {
@@ -132,6 +149,8 @@ void qn_enum_print_names(qn_buf *b, const qn_attr_info *info);
 
 /* Fills in the defaults (required ones become 0). */
 void qn_attrs_default(const qn_attr_set_info *set, qn_attrs *out);
+/* Copies into arena a what the attributes point to. */
+void qn_attrs_own(qn_arena *a, const qn_attr_set_info *set, qn_attrs *attrs);
 uint32_t qn_attrs_hash(const qn_attr_set_info *set, const qn_attrs *attrs, uint32_t seed);
 bool qn_attrs_equal(const qn_attr_set_info *set, const qn_attrs *a, const qn_attrs *b);
 /* Whether one attribute has its default value (and need not be printed). */

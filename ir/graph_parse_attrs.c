@@ -48,10 +48,57 @@ read_enum(qn_text *t, const qn_attr_info *info, int32_t *out)
 	return false;
 }
 
+/* How many items "[…]" has at most; 1: no list. */
+static size_t
+most_items(const qn_text *t)
+{
+	size_t n = 1;
+
+	for (const char *at = t->at; at < t->end && *at != ']' && *at != '}' && *at != '\n'; at++)
+		n += *at == ',';
+	return n;
+}
+
+/* "1" or "[1,2]", of any length; size: of an item.  NULL: it is neither. */
+static void *
+read_items(qn_reader *r, size_t size, bool (*item)(qn_text *t, void *to), size_t *n)
+{
+	qn_text *t = &r->text;
+
+	qn_text_skip(t);
+	char *to = qn_arena_alloc(r->m->arena, most_items(t), size);
+	*n = 0;
+	if (!qn_text_eat(t, "[")) {
+		*n = 1;
+		return item(t, to) ? to : NULL;
+	}
+	if (qn_text_eat(t, "]"))
+		return to;
+	do {
+		if (!item(t, to + *n * size))
+			return NULL;
+		++*n;
+	} while (qn_text_eat(t, ","));
+	return qn_text_eat(t, "]") ? to : NULL;
+}
+
+static bool
+integer_item(qn_text *t, void *to)
+{
+	return qn_text_int(t, to);
+}
+
+static bool
+real_item(qn_text *t, void *to)
+{
+	return qn_text_real(t, false, to);
+}
+
 /* False when the text is no value of this attribute. */
 static bool
-read_value(qn_text *t, const qn_attr_info *info, qn_attrs *attrs)
+read_value(qn_reader *r, const qn_attr_info *info, qn_attrs *attrs)
 {
+	qn_text *t = &r->text;
 	void *at = (char *)attrs + info->offset;
 	qn_list list = {0};
 
@@ -73,6 +120,20 @@ read_value(qn_text *t, const qn_attr_info *info, qn_attrs *attrs)
 		return qn_text_real(t, false, at);
 	case QN_ATTR_ENUM:
 		return read_enum(t, info, at);
+	case QN_ATTR_INTEGERS: {
+		qn_integers *all = at;
+
+		all->v = read_items(r, sizeof all->v[0], integer_item, &all->n);
+		return all->v != NULL;
+	}
+	case QN_ATTR_REALS: {
+		qn_reals *all = at;
+
+		all->v = read_items(r, sizeof all->v[0], real_item, &all->n);
+		return all->v != NULL;
+	}
+	case QN_ATTR_TEXT:
+		return qn_text_peek(t, "\"") && qn_read_quoted(r, at);
 	}
 	return false;
 }
@@ -126,7 +187,7 @@ read_attr(qn_reader *r, const qn_attr_set_info *set, const char *op, qn_attrs *o
 	}
 	*seen |= bit;
 	qn_text start = r->text;
-	if (read_value(&r->text, info, out) &&
+	if (read_value(r, info, out) &&
 	    (qn_text_peek(&r->text, ",") || qn_text_peek(&r->text, "}")))
 		return true;
 	*ok = false;

@@ -151,6 +151,13 @@ reshaped(qn_rw *rw, const char *name, qn_id x, int32_t rank, const int64_t *dim)
 	return qn_rw_add(rw, QN_OP_reshape, name, 1, &x, &a, NULL);
 }
 
+static bool
+has_fake_weights(const qn_rw *rw, const qn_node *product)
+{
+	return qn_opinfo_of(product)->behaviour == QN_ACC &&
+	       qn_rw_node(rw, product->in[1])->op == QN_OP_const_fake_quant;
+}
+
 /* A batch norm that nothing takes in: a 1x1 depthwise convolution over [N,1,n,C] (or the image
  * itself) and a bias. */
 static qn_id
@@ -163,6 +170,9 @@ batch_norm_to_conv(qn_rw *rw, const qn_match *m)
 	if (!constants_are_f32(rw, m, GAMMA, VAR) || !qn_type_is_f32(t) || qn_type_count(t) <= 0)
 		return qn_rw_decline(rw,
 				     "parameters are not f32 constants, or the shape is unknown");
+	if (has_fake_weights(rw, qn_rw_node(rw, m->at[X])))
+		return qn_rw_decline(rw, "the weights before it are fake-quantized: requantize "
+					 "folds it into their scales");
 	int64_t channels = t->dim[t->rank - 1];
 	double *factor = QN_NEW(model->scratch, double, (size_t)channels);
 	double *offset = QN_NEW(model->scratch, double, (size_t)channels);

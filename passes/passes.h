@@ -17,6 +17,12 @@ qn_status qn_pin_inputs(qn_model *m, const char *place, size_t n, qn_pin *pin) Q
 /* Folds constants and batch norms; prepares a float graph for the quantizer. */
 qn_status qn_clean(qn_model *m) QN_MUST_CHECK;
 
+/* Replaces each const_fake_quant by a quantize and a dequantize with its type.  float -> calibrated
+ * where there is one; else nothing changes. */
+qn_status qn_fake_quant(qn_model *m) QN_MUST_CHECK;
+/* Whether a graph of the model has a node of this op.  (passes/fake_quant.c) */
+bool qn_has_op(const qn_model *m, qn_op op);
+
 /* Puts the values of bound symbols into all types; fails while one is unbound. symbolic ->
  * calibrated. */
 qn_status qn_bind(qn_model *m) QN_MUST_CHECK;

@@ -32,6 +32,25 @@ attr_equals(const qn_attr_info *info, const qn_attrs *attrs, const qn_pat_test *
 	case QN_ATTR_ENUM:
 		return t->value_kind == QN_VALUE_WORD &&
 		       strcmp(qn_enum_name(info, *(const int32_t *)at), t->word) == 0;
+	case QN_ATTR_INTEGERS: {
+		const qn_integers *all = at;
+
+		if (t->value_kind == QN_VALUE_INT)
+			return all->n == 1 && all->v[0] == t->integer;
+		return t->value_kind == QN_VALUE_LIST && has_list(all->v, all->n, &t->list);
+	}
+	case QN_ATTR_REALS: {
+		const qn_reals *all = at;
+
+		return (t->value_kind == QN_VALUE_REAL || t->value_kind == QN_VALUE_INT) &&
+		       all->n == 1 && memcmp(all->v, real, sizeof t->real) == 0;
+	}
+	case QN_ATTR_TEXT: {
+		const char *const *text = at;
+
+		return t->value_kind == QN_VALUE_WORD &&
+		       strcmp(*text != NULL ? *text : "", t->word) == 0;
+	}
 	}
 	return false;
 }

@@ -176,6 +176,8 @@ run_one(qn_model *m, const char *name, size_t n)
 
 	if (IS("axes"))
 		return qn_axes(m);
+	if (IS("fake-quant"))
+		return qn_fake_quant(m);
 	if (IS("clean"))
 		return qn_clean(m);
 	if (IS("partition"))

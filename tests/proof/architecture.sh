@@ -83,7 +83,7 @@ sed -n 's/^set(folders \(.*\))$/\1/p' CMakeLists.txt >"$tmp/list"
 
 # The page's table of passes is the program's list, in its order.
 "$QUERN_BIN" opt --list-passes 2>/dev/null | awk '{print $1}' >"$tmp/passes"
-sed -n '/^| pass | from/,/^$/s/^| \([a-z]*\) | .*/\1/p' "$page" | grep -v '^pass$' >"$tmp/listed"
+sed -n '/^| pass | from/,/^$/s/^| \([a-z-]*\) | .*/\1/p' "$page" | grep -v '^pass$' >"$tmp/listed"
 [ -s "$tmp/passes" ] || failed "quern opt --list-passes prints nothing"
 diff "$tmp/passes" "$tmp/listed" >"$tmp/bad"
 is_empty "$tmp/bad" "$page lists the $(wc -l <"$tmp/passes") passes of quern opt --list-passes"
