@@ -126,6 +126,7 @@ load(void *arg, qn_arena *scratch)
 	QN_TRY(qn_progress(env, "load", 0, 1));
 	qn_box_new(c->ctx, stem(scratch, c->path), &c->box);
 	qn_model_box *box = c->box;
+	box->m.types.lax_zp = c->opts.lax_zp != 0;
 	QN_TRY(qn_host_pointers(env, "dim", c->opts.ndim, c->opts.dim));
 	QN_TRY(qn_host_list(env, "value", c->opts.nvalue, c->opts.value));
 	QN_TRY(take_values(c, scratch));

@@ -303,7 +303,10 @@ void qn_range_to_params(double min, double max, const qn_elem *storage, bool sym
  * saturates at 2^40. */
 double qn_bias_min_weight_scale(double bias, double data_scale, int bits);
 
-/* "i8" of "int8", and so on; every other name as it is. */
+/* "i8" of MLIR's "si8", "u8" of "ui8", of the n characters at name; NULL: another word. */
+const char *qn_type_of_mlir(const char *name, size_t n);
+
+/* "i8" of "int8" and "si8", and so on; every other name as it is. */
 const char *qn_type_name(const char *name);
 
 #endif

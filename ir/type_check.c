@@ -16,12 +16,13 @@ check_per_axis(qn_where *w, const qn_elem *e, int32_t rank, const int64_t *dim)
 	const long long n = (long long)qn_elem_nparams(e);
 
 	if (rank == 0)
-		return QN_FAIL(w, "type.axis.scalar",
+		return QN_FAIL(qn_where_part(w, QN_PART_AXIS), "type.axis.scalar",
 			       "a type with an axis on a scalar; use one scale");
 	if (axis >= rank)
-		return QN_FAIL(w, "type.axis.rank", "axis %d of a tensor of rank %d", axis, rank);
+		return QN_FAIL(qn_where_part(w, QN_PART_AXIS), "type.axis.rank",
+			       "axis %d of a tensor of rank %d", axis, rank);
 	if (dim[axis] != QN_DYNAMIC && dim[axis] != n)
-		return QN_FAIL(w, "type.axis.size",
+		return QN_FAIL(qn_where_part(w, QN_PART_AXIS), "type.axis.size",
 			       "%lld scales for axis %d, which has %lld elements", n, axis,
 			       (long long)dim[axis]);
 	return QN_OK;
@@ -32,8 +33,8 @@ check_blocks(qn_where *w, const qn_elem *e, int32_t rank, const int64_t *dim)
 {
 	for (int32_t i = 0; i < e->naxis; i++)
 		if (e->axis[i] >= rank)
-			return QN_FAIL(w, "type.block.rank", "axis %d of a tensor of rank %d",
-				       e->axis[i], rank);
+			return QN_FAIL(qn_where_part(w, QN_PART_AXIS + i), "type.block.rank",
+				       "axis %d of a tensor of rank %d", e->axis[i], rank);
 	for (int32_t i = 0; i < e->naxis; i++) {
 		const long long n = (long long)dim[e->axis[i]];
 		const long long block = (long long)e->block[i];
@@ -42,18 +43,18 @@ check_blocks(qn_where *w, const qn_elem *e, int32_t rank, const int64_t *dim)
 			continue;
 		if (!e->partial && n % block != 0)
 			return QN_FAIL(
-				w, "type.block.divide",
+				qn_where_part(w, QN_PART_BLOCK + i), "type.block.divide",
 				"blocks of %lld do not divide axis %d, which has %lld elements",
 				block, e->axis[i], n);
 		if (e->partial && n > 0 && block > n)
 			return QN_FAIL(
-				w, "type.block.size",
+				qn_where_part(w, QN_PART_BLOCK + i), "type.block.size",
 				"a block of %lld is larger than axis %d, which has %lld elements",
 				block, e->axis[i], n);
 	}
 	for (int32_t i = 0; i < rank; i++)
 		if (dim[i] == 0)
-			return QN_FAIL(w, "type.block.zero_dim",
+			return QN_FAIL(qn_where_part(w, QN_PART_AXIS), "type.block.zero_dim",
 				       "dimension %d is 0: it has no blocks", i);
 	return QN_OK;
 }
@@ -75,13 +76,13 @@ check_vector_shape(qn_where *w, const qn_elem *e, int32_t rank, const int64_t *d
 	const qn_params *p = qn_scale_params(e->scale);
 
 	if (p->rank != rank)
-		return QN_FAIL(w, "type.block.scale_rank",
+		return QN_FAIL(qn_where_part(w, QN_PART_SCALE), "type.block.scale_rank",
 			       "scales of rank %d for a tensor of rank %d", p->rank, rank);
 	for (int32_t i = 0; i < rank; i++) {
 		const int64_t want = scale_dim(e, dim, i);
 
 		if (want >= 0 && p->shape[i] != want)
-			return QN_FAIL(w, "type.block.scale_dim",
+			return QN_FAIL(qn_where_part(w, QN_PART_SCALE), "type.block.scale_dim",
 				       "%lld scales along dimension %d, which needs %lld",
 				       (long long)p->shape[i], i, (long long)want);
 	}
@@ -103,7 +104,7 @@ check_symbol_len(qn_where *w, const qn_elem *e, int32_t rank, const int64_t *dim
 		n = k <= len ? n * k : len + 1;
 	}
 	if (n != len)
-		return QN_FAIL(w, "type.block.scale_dim",
+		return QN_FAIL(qn_where_part(w, QN_PART_SCALE), "type.block.scale_dim",
 			       "%lld scales, but the tensor has another number of blocks",
 			       (long long)len);
 	return QN_OK;
@@ -124,7 +125,7 @@ qn_elem_check_shape(qn_where *w, const qn_elem *e, int32_t rank, const int64_t *
 	if (e->gran == QN_PER_AXIS)
 		return check_per_axis(w, e, rank, dim);
 	if (rank == 0)
-		return QN_FAIL(w, "type.block.scalar",
+		return QN_FAIL(qn_where_part(w, QN_PART_AXIS), "type.block.scalar",
 			       "a type with blocks on a scalar; use one scale");
 	QN_TRY(check_blocks(w, e, rank, dim));
 	if (qn_scale_params(e->scale) != NULL)

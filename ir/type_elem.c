@@ -30,6 +30,14 @@ qn_where_text(qn_where *w)
 	return qn_text_place(&w->text, w->buf, sizeof w->buf);
 }
 
+qn_where *
+qn_where_part(qn_where *w, int part)
+{
+	if (w->part != NULL && w->part[part] != NULL)
+		w->text.at = w->part[part];
+	return w;
+}
+
 /* ---- storage ---- */
 
 void
@@ -73,16 +81,16 @@ qn_elem_check_storage(qn_where *w, const qn_elem *d)
 			       "storage %c%d: a width is 1 to 32, or 64 and signed", sign, d->bits);
 	qn_storage_range(d->bits, d->is_signed, &lo, &hi);
 	if (d->qmin < lo)
-		return QN_FAIL(w, "type.storage.min",
+		return QN_FAIL(qn_where_part(w, QN_PART_MIN), "type.storage.min",
 			       "storage minimum %lld is below %lld, that of %c%d",
 			       (long long)d->qmin, (long long)lo, sign, d->bits);
 	if (d->qmax > hi)
-		return QN_FAIL(w, "type.storage.max",
+		return QN_FAIL(qn_where_part(w, QN_PART_MAX), "type.storage.max",
 			       "storage maximum %lld is above %lld, that of %c%d",
 			       (long long)d->qmax, (long long)hi, sign, d->bits);
 	if (d->qmin >= d->qmax)
 		return QN_FAIL(
-			w, "type.storage.range",
+			qn_where_part(w, QN_PART_MIN), "type.storage.range",
 			"storage range %lld:%lld is empty; the minimum must be below the maximum",
 			(long long)d->qmin, (long long)d->qmax);
 	return QN_OK;
@@ -222,7 +230,7 @@ make_calibrated(qn_types *t, qn_where *w, const qn_elem *desc, const qn_elem **o
 	e.cal_min = qn_round_to(e.expressed, desc->cal_min) + 0.0; /* no -0 */
 	e.cal_max = qn_round_to(e.expressed, desc->cal_max) + 0.0;
 	if (!isfinite(e.cal_min) || !isfinite(e.cal_max) || !(e.cal_min < e.cal_max))
-		return QN_FAIL(w, "type.calibrated.range",
+		return QN_FAIL(qn_where_part(w, QN_PART_MIN), "type.calibrated.range",
 			       "calibrated range %g:%g; both must be finite %s, the first below "
 			       "the second",
 			       desc->cal_min, desc->cal_max, info->name);

@@ -17,17 +17,32 @@ enum {
 
 /* ---- places ---- */
 
+/* The parts of an element type's text that a rule can be about. */
+typedef enum qn_type_part {
+	QN_PART_MIN, /* of the storage range */
+	QN_PART_MAX,
+	QN_PART_SCALE,
+	QN_PART_ZP,   /* the first zero point that is out of range, if one is */
+	QN_PART_AXIS, /* of axis i: QN_PART_AXIS + i */
+	QN_PART_BLOCK = QN_PART_AXIS + QN_MAX_RANK + 1,
+	QN_NPART = QN_PART_BLOCK + QN_MAX_RANK + 1
+} qn_type_part;
+
 /* A ready place, or a position in a text: line and column cost a scan, so they are counted last. */
 typedef struct qn_where {
 	qn_env *env;
 	const char *place; /* when text.begin is NULL */
 	qn_text text;
-	bool quiet; /* no warnings: the same parameters have been looked at before */
+	const char *const *part; /* where each part begins in the text; NULL: nobody knows */
+	bool quiet;              /* no warnings: the same parameters have been looked at before */
 	char buf[512];
 } qn_where;
 
 qn_where qn_where_place(const qn_types *t, const char *place);
 const char *qn_where_text(qn_where *w);
+
+/* At a part of the type, counted from that of axis 0 on; at the type if the text is not known. */
+qn_where *qn_where_part(qn_where *w, int part);
 
 /* Reports an error at w and yields its status. */
 #define QN_FAIL(w, id, ...) qn_report((w)->env, QN_EINVALID, (id), qn_where_text(w), __VA_ARGS__)
@@ -94,13 +109,16 @@ typedef struct qn_parser {
 	size_t nparams;     /* written out so far in this text */
 	qn_plain expressed; /* of the element being parsed */
 	qn_gran gran;
+	int64_t qmin, qmax;         /* of the element being parsed */
+	const char *part[QN_NPART]; /* where its parts begin */
 	char found[32];
 } qn_parser;
 
 /* Reports at the parser's position. */
 #define QN_PARSE_FAIL(p, id, ...) ((p)->w.text = *(p)->text, QN_FAIL(&(p)->w, id, __VA_ARGS__))
 
-const char *qn_parser_found(qn_parser *p); /* what stands at the position, for messages */
+void qn_parser_mark(qn_parser *p, int part); /* the next token begins a part */
+const char *qn_parser_found(qn_parser *p);   /* what stands at the position, for messages */
 qn_status qn_parser_expect(qn_parser *p, const char *token);
 qn_status qn_parser_enter(qn_parser *p); /* one level deeper; leave with p->depth-- */
 qn_status qn_parser_int(qn_parser *p, const char *what, int64_t *out);

@@ -1,8 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* type_name.c - types by the names that NumPy, TFLite and ONNX give them. */
+/* type_name.c - types by the names that MLIR, NumPy, TFLite and ONNX give them. */
 #include <string.h>
 
 #include "ir/type.h"
+
+const char *
+qn_type_of_mlir(const char *name, size_t n)
+{
+	static const struct {
+		const char *theirs, *ours;
+	} rows[] = {
+		{"si2", "i2"},   {"ui2", "u2"},   {"si4", "i4"},   {"ui4", "u4"},
+		{"si8", "i8"},   {"ui8", "u8"},   {"si16", "i16"}, {"ui16", "u16"},
+		{"si32", "i32"}, {"ui32", "u32"}, {"si64", "i64"}, {"ui64", "u64"},
+	};
+
+	for (size_t i = 0; i < QN_COUNT(rows); i++)
+		if (strlen(rows[i].theirs) == n && memcmp(name, rows[i].theirs, n) == 0)
+			return rows[i].ours;
+	return NULL;
+}
 
 const char *
 qn_type_name(const char *name)
@@ -18,5 +35,6 @@ qn_type_name(const char *name)
 	for (size_t i = 0; i < QN_COUNT(rows); i++)
 		if (strcmp(name, rows[i].theirs) == 0)
 			return rows[i].ours;
-	return name;
+	const char *ours = qn_type_of_mlir(name, strlen(name));
+	return ours != NULL ? ours : name;
 }

@@ -79,12 +79,16 @@ check_scale(qn_types *t, qn_where *w, qn_elem *d)
 	if (d->scale == NULL)
 		return QN_EINVALID;
 	QN_TRY(qn_scale_check_len(w, d->scale));
-	if (c.subnormal > 0.0 && !w->quiet)
-		qn_warn(w->env, "type.scale.subnormal", qn_where_text(w),
+	if (c.subnormal > 0.0 && !w->quiet) {
+		qn_where at = *w;
+
+		qn_warn(w->env, "type.scale.subnormal",
+			qn_where_text(qn_where_part(&at, QN_PART_SCALE)),
 			"scale %g is a subnormal %s: it has lost precision", c.subnormal,
 			qn_plain_table[d->expressed].name);
+	}
 	if ((d->scale->len > 0) != (d->gran != QN_PER_TENSOR))
-		return QN_FAIL(w, "scale.length", "%s",
+		return QN_FAIL(qn_where_part(w, QN_PART_SCALE), "scale.length", "%s",
 			       d->scale->len > 0
 				       ? "a vector of scales needs an axis or blocks"
 				       : "a type with an axis or blocks needs a vector of scales");
@@ -104,7 +108,8 @@ check_values(qn_types *t, qn_where *w, const qn_elem *d)
 		const qn_symbol *none = NULL;
 
 		if (!qn_scale_value(d->scale, i, &v, &none) || !isfinite(v) || v <= 0.0)
-			return qn_scale_eval(t, qn_where_text(w), d->scale, i, &v);
+			return qn_scale_eval(t, qn_where_text(qn_where_part(w, QN_PART_SCALE)),
+					     d->scale, i, &v);
 	}
 	return QN_OK;
 }
@@ -139,21 +144,21 @@ place_zp(qn_types *t, qn_where *w, qn_elem *d)
 	const bool given = d->zp_sym != NULL || d->zp != 0;
 
 	if (!vec && qn_scale_map(t, d->scale, refuse_zp, NULL) == NULL)
-		return QN_FAIL(w, "type.zp",
+		return QN_FAIL(qn_where_part(w, QN_PART_SCALE), "type.zp",
 			       "a vector inside an expression cannot have zero points");
 	if (vec && d->scale->vec->zp != NULL && given)
-		return QN_FAIL(w, "type.zp",
+		return QN_FAIL(qn_where_part(w, QN_PART_ZP), "type.zp",
 			       "the zero points are given twice: in the vector and after it");
 	if (d->zp_sym != NULL) {
 		d->zp = 0;
 		if (d->zp_sym->len == 0)
 			return QN_OK;
 		if (!vec && d->scale->kind != QN_SCALE_SYM)
-			return QN_FAIL(w, "type.zp",
+			return QN_FAIL(qn_where_part(w, QN_PART_ZP), "type.zp",
 				       "the vector $%s as zero point needs a plain vector as scale",
 				       d->zp_sym->name);
 		if (d->zp_sym->len != d->scale->len)
-			return QN_FAIL(w, "type.param.count",
+			return QN_FAIL(qn_where_part(w, QN_PART_ZP), "type.param.count",
 				       "%lld zero points ($%s) for %lld scales",
 				       (long long)d->zp_sym->len, d->zp_sym->name,
 				       (long long)d->scale->len);
@@ -175,9 +180,9 @@ check_zp(const qn_types *t, qn_where *w, const qn_elem *d)
 		const int64_t z = vec ? d->scale->vec->zp[i] : d->zp;
 
 		if (z < d->qmin || z > d->qmax)
-			return QN_FAIL(w, "type.zp.range",
+			return QN_FAIL(qn_where_part(w, QN_PART_ZP), "type.zp.range",
 				       "zero point %lld (index %zu) is outside the storage range "
-				       "%lld:%lld",
+				       "%lld:%lld; --lax-zp (qn_import_opts.lax_zp) accepts it",
 				       (long long)z, i, (long long)d->qmin, (long long)d->qmax);
 	}
 	return QN_OK;
@@ -193,20 +198,22 @@ check_axes(qn_where *w, const qn_elem *d)
 
 	for (int32_t i = 0; i < n; i++)
 		if (d->axis[i] < 0)
-			return QN_FAIL(w, blocks ? "type.block.axis" : "type.axis.negative",
+			return QN_FAIL(qn_where_part(w, QN_PART_AXIS + i),
+				       blocks ? "type.block.axis" : "type.axis.negative",
 				       "axis %d is negative; count from 0", d->axis[i]);
 	for (int32_t i = 0; blocks && i < n; i++)
 		if (d->block[i] < 1)
-			return QN_FAIL(w, "type.block.size",
+			return QN_FAIL(qn_where_part(w, QN_PART_BLOCK + i), "type.block.size",
 				       "block size %lld of axis %d; use at least 1",
 				       (long long)d->block[i], d->axis[i]);
 	for (int32_t i = 0; i < n && i <= QN_MAX_RANK; i++)
 		for (int32_t k = 0; k < i; k++)
 			if (d->axis[i] == d->axis[k])
-				return QN_FAIL(w, "type.block.duplicate", "axis %d is listed twice",
+				return QN_FAIL(qn_where_part(w, QN_PART_AXIS + i),
+					       "type.block.duplicate", "axis %d is listed twice",
 					       d->axis[i]);
 	if (n > QN_MAX_RANK)
-		return QN_FAIL(w, "type.rank",
+		return QN_FAIL(qn_where_part(w, QN_PART_AXIS + QN_MAX_RANK), "type.rank",
 			       "%d blocked axes; a tensor has at most %d dimensions", n,
 			       QN_MAX_RANK);
 	return QN_OK;
@@ -222,7 +229,7 @@ check_leaf_shape(qn_types *t, const qn_scale *leaf, void *user)
 	if (p == NULL || p->rank == 1)
 		return leaf;
 	if (c->desc->gran != QN_SUB_CHANNEL) {
-		(void)QN_FAIL(c->w, "type.param.rank",
+		(void)QN_FAIL(qn_where_part(c->w, QN_PART_SCALE), "type.param.rank",
 			      "a type with an axis takes a flat list, not rank %d", p->rank);
 		return NULL;
 	}
@@ -231,7 +238,8 @@ check_leaf_shape(qn_types *t, const qn_scale *leaf, void *user)
 	if (c->shaped->rank == p->rank &&
 	    memcmp(c->shaped->shape, p->shape, (size_t)p->rank * sizeof *p->shape) == 0)
 		return leaf;
-	(void)QN_FAIL(c->w, "type.param.shape", "two vectors of the scale have different shapes");
+	(void)QN_FAIL(qn_where_part(c->w, QN_PART_SCALE), "type.param.shape",
+		      "two vectors of the scale have different shapes");
 	return NULL;
 }
 

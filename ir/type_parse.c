@@ -43,6 +43,13 @@ qn_parser_found(qn_parser *p)
 	return p->found;
 }
 
+void
+qn_parser_mark(qn_parser *p, int part)
+{
+	qn_text_skip(p->text);
+	p->part[part] = p->text->at;
+}
+
 qn_status
 qn_parser_expect(qn_parser *p, const char *token)
 {
@@ -124,6 +131,7 @@ tensor(qn_parser *p, const qn_type **out)
 	qn_text_skip(p->text);
 	qn_where at = p->w;
 	at.text = *p->text;
+	at.part = p->part;
 	QN_TRY(qn_parse_elem(p, &e));
 	QN_TRY(qn_parser_expect(p, ">"));
 	QN_TRY(qn_elem_check_shape(&at, e, rank, dim));

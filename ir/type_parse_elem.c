@@ -31,8 +31,11 @@ is_word(const char *s, size_t n, const char *w)
 static qn_plain
 plain_named(const char *s, size_t n)
 {
+	const char *ours = qn_type_of_mlir(s, n);
 	size_t i = 0;
 
+	if (ours != NULL)
+		return plain_named(ours, strlen(ours));
 	while (i < QN_NPLAIN && !is_word(s, n, qn_plain_table[i].name))
 		i++;
 	return (qn_plain)i;
@@ -40,12 +43,18 @@ plain_named(const char *s, size_t n)
 
 /* ---- storage, expressed type, granularity ---- */
 
-/* The width in "i8"; -1 when the word is no storage type.  Saturates at 255, which is refused. */
+/* The width in "i8" or MLIR's "si8" and "ui8"; -1 when the word is not a storage type.  Saturates at
+ * 255, which is refused. */
 static int
-storage_width(const char *s, size_t n)
+storage_width(const char *s, size_t n, bool *is_signed)
 {
 	int v = 0;
 
+	*is_signed = n > 0 && s[0] != 'u';
+	if (n > 2 && (s[0] == 's' || s[0] == 'u') && s[1] == 'i') {
+		s++;
+		n--;
+	}
 	if (n < 2 || (s[0] != 'i' && s[0] != 'u') || (s[1] == '0' && n > 2))
 		return -1;
 	for (size_t i = 1; i < n; i++) {
@@ -62,24 +71,30 @@ storage(qn_parser *p, qn_elem *d)
 {
 	const char *s;
 	const size_t n = word(p, &s);
-	const int bits = storage_width(s, n);
+	bool is_signed;
+	const int bits = storage_width(s, n, &is_signed);
 	qn_where at = p->w;
 
 	at.text = *p->text;
+	at.part = p->part;
 	if (bits < 0)
 		return QN_PARSE_FAIL(p, "type.storage.kind",
 				     "expected an integer storage type (i8, u4, …), found %s",
 				     qn_parser_found(p));
 	d->bits = (uint8_t)bits;
-	d->is_signed = s[0] == 'i';
+	d->is_signed = is_signed;
 	qn_storage_range(bits <= 64 ? d->bits : 0, d->is_signed, &d->qmin, &d->qmax);
 	p->text->at += n;
 	if (qn_text_eat(p->text, "<")) {
+		qn_parser_mark(p, QN_PART_MIN);
 		QN_TRY(qn_parser_int(p, "storage minimum", &d->qmin));
 		QN_TRY(qn_parser_expect(p, ":"));
+		qn_parser_mark(p, QN_PART_MAX);
 		QN_TRY(qn_parser_int(p, "storage maximum", &d->qmax));
 		QN_TRY(qn_parser_expect(p, ">"));
 	}
+	p->qmin = d->qmin;
+	p->qmax = d->qmax;
 	return qn_elem_check_storage(&at, d);
 }
 
@@ -125,8 +140,10 @@ blocks(qn_parser *p, qn_elem *d, int32_t *axis, int64_t *block)
 			if (d->naxis > QN_MAX_RANK)
 				return QN_PARSE_FAIL(p, "type.rank", "more than %d blocked axes",
 						     QN_MAX_RANK);
+			qn_parser_mark(p, QN_PART_AXIS + d->naxis);
 			QN_TRY(axis_number(p, &axis[d->naxis]));
 			QN_TRY(qn_parser_expect(p, ":"));
+			qn_parser_mark(p, QN_PART_BLOCK + d->naxis);
 			QN_TRY(qn_parser_int(p, "block size", &block[d->naxis]));
 			d->naxis++;
 		} while (qn_text_eat(p->text, ","));
@@ -145,7 +162,29 @@ granularity(qn_parser *p, qn_elem *d, int32_t *axis, int64_t *block)
 		return blocks(p, d, axis, block);
 	d->gran = QN_PER_AXIS;
 	d->naxis = 1;
+	qn_parser_mark(p, QN_PART_AXIS);
 	return axis_number(p, axis);
+}
+
+/* Puts the places of axes and blocks into the order of the axes, as the element has them. */
+static void
+sort_parts(qn_parser *p, qn_elem *d, int32_t *axis)
+{
+	for (int32_t i = 1; i < d->naxis; i++) {
+		for (int32_t k = i; k > 0 && axis[k - 1] > axis[k]; k--) {
+			const char **a = &p->part[QN_PART_AXIS + k],
+				   **b = &p->part[QN_PART_BLOCK + k];
+			const char *const above[] = {a[0], b[0]};
+			const int32_t number = axis[k];
+
+			axis[k] = axis[k - 1];
+			axis[k - 1] = number;
+			a[0] = a[-1];
+			b[0] = b[-1];
+			a[-1] = above[0];
+			b[-1] = above[1];
+		}
+	}
 }
 
 /* ---- bodies ---- */
@@ -164,15 +203,21 @@ uniform_body(qn_parser *p, qn_where *start, const qn_elem **out)
 		QN_TRY(granularity(p, &d, axis, block));
 	QN_TRY(qn_parser_expect(p, ","));
 	p->gran = d.gran;
+	qn_parser_mark(p, QN_PART_SCALE);
 	QN_TRY(qn_parse_scale(p, &d.scale));
 	if (qn_text_eat(p->text, ":")) {
+		qn_parser_mark(p, QN_PART_ZP);
 		if (qn_text_eat(p->text, "$"))
 			QN_TRY(qn_parse_symbol(p, &d.zp_sym));
 		else
 			QN_TRY(qn_parser_int(p, "zero point", &d.zp));
 	}
+	if (p->part[QN_PART_ZP] == NULL) /* a 0 that the range does not have */
+		p->part[QN_PART_ZP] = p->part[QN_PART_SCALE];
 	QN_TRY(qn_parser_expect(p, ">"));
-	return qn_elem_make_at(p->t, start, &d, out);
+	QN_TRY(qn_elem_make_at(p->t, start, &d, out));
+	sort_parts(p, &d, axis);
+	return QN_OK;
 }
 
 static qn_status
@@ -203,6 +248,7 @@ calibrated_body(qn_parser *p, qn_where *start, const qn_elem **out)
 
 	QN_TRY(float_type(p, &d));
 	QN_TRY(qn_parser_expect(p, "<"));
+	qn_parser_mark(p, QN_PART_MIN);
 	QN_TRY(calibrated_bound(p, &d.cal_min));
 	QN_TRY(qn_parser_expect(p, ":"));
 	QN_TRY(calibrated_bound(p, &d.cal_max));
@@ -227,6 +273,8 @@ quant_elem(qn_parser *p, const qn_elem **out)
 	qn_where at = p->w;
 
 	at.text = start;
+	at.part = p->part;
+	memset(p->part, 0, sizeof p->part);
 	for (size_t i = 0; i < QN_COUNT(bodies); i++) {
 		if (!is_word(s, n, bodies[i].name))
 			continue;

@@ -153,9 +153,16 @@ list_leaf(qn_parser *p, list *l, int32_t depth)
 	if (++p->nparams > QN_MAX_PARAMS)
 		return QN_PARSE_FAIL(p, "type.param.limit", "more than %d parameters in one text",
 				     QN_MAX_PARAMS);
+	qn_text_skip(p->text);
+	const char *at = p->text->at;
 	QN_TRY(real(p, &scale));
-	if (qn_text_eat(p->text, ":"))
+	if (qn_text_eat(p->text, ":")) {
+		qn_text_skip(p->text);
+		at = p->text->at;
 		QN_TRY(qn_parser_int(p, "zero point", &zp));
+	}
+	if ((zp < p->qmin || zp > p->qmax) && p->part[QN_PART_ZP] == NULL)
+		p->part[QN_PART_ZP] = at;
 	l->leaf_depth = depth;
 	l->scale = qn_arena_grow(p->t->arena, l->scale, &l->scale_cap, l->n + 1, sizeof *l->scale);
 	l->zp = qn_arena_grow(p->t->arena, l->zp, &l->zp_cap, l->n + 1, sizeof *l->zp);

@@ -189,6 +189,9 @@ const option_row option_rows[] = {
 	{"--input-dim", 0, GROUP_MODEL, READING, LIST(dim), .value = "NAME=N",
 	 .help = "length of a dimension that an .onnx or .tflite leaves open: batch=1, or "
 		 "image:0=1 by input and axis"},
+	{"--lax-zp", 0, GROUP_MODEL, READING, FLAG(lax_zp),
+	 .help = "accept zero points outside the storage range, as MLIR does (default: an error; "
+		 "docs/types.md)"},
 	{"--import-limit", 0, GROUP_MODEL, READING, COUNT(limit), .value = "N",
 	 .help = "allow a trusted model N times as many nodes, constants and steps (default: 1; "
 		 "docs/limits.md)"},

@@ -215,6 +215,7 @@ load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, boo
 		.ndim = (size_t)o->ndim,
 		.from_float = from_float,
 		.limit = (uint64_t)o->limit,
+		.lax_zp = o->lax_zp,
 		.value = value,
 		.nvalue = (size_t)o->nvalue,
 	};

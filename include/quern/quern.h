@@ -281,6 +281,9 @@ typedef struct qn_import_opts { /* all zero: defaults */
 	/* For trusted files of other tools: how many times the limits of docs/limits.md they may
 	 * ask for; 0: 1, at most 2^20. */
 	uint64_t limit;
+	/* 1: accept zero points outside the storage range of their type, which MLIR does not
+	 * check; 0: error type.zp.range (docs/types.md).  Real 0 is then not always exact. */
+	int lax_zp;
 } qn_import_opts;
 
 /* qn_load with options; opts NULL: defaults. */

@@ -462,6 +462,47 @@ test_quantize_tensor(void **state)
 	assert_memory_equal(back->data, want, sizeof want);
 }
 
+/* A zero point above the signed range of its storage, in text, in normalized types and in values. */
+static void
+test_zero_point_200(void **state)
+{
+	static const char *const rows[] = {
+		"tensor<2x4x!quant.uniform<u8:f32, 5.000000e-01:200>>",
+		"tensor<2x4x!quant.uniform<u8:f32:0, {5.000000e-01:200,5.000000e-01:200}>>",
+		"tensor<2x4x!quant.uniform<u8:f32:{0:1, 1:2}, {{5.000000e-01:200, "
+		"5.000000e-01:200}, {5.000000e-01:200, 5.000000e-01:200}}>>",
+		"tensor<2x4x!quant.uniform<u8:f32:{0:1}, {{5.000000e-01:200}, "
+		"{5.000000e-01:200}}>>",
+		"tensor<2x4x!quant.uniform<u8:f32:{}, {{5.000000e-01:200}}>>",
+		"tensor<2x4x!quant.uniform<u8:f32:{1:3}+, {{5.000000e-01:200, "
+		"5.000000e-01:200}}>>",
+	};
+	static const float x[] = {0.5f, 27.5f, 28.0f, 0.0f, -0.5f, -100.0f, -101.0f, 1.5f};
+	static const float y[] = {0.5f, 27.5f, 27.5f, 0.0f, -0.5f, -100.0f, -100.0f, 1.5f};
+	static const int64_t want[] = {201, 255, 255, 200, 199, 0, 0, 203};
+	fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const qn_tensor *q = quantized(f, rows[i], x);
+		const qn_type *plain =
+			qn_type_with_elem(&f->t, q->type, qn_elem_normalize(&f->t, q->type->elem));
+		qn_buf b;
+
+		qn_buf_init(&b, &f->arena);
+		qn_type_print(&b, q->type);
+		assert_string_equal(qn_buf_str(&b), rows[i]);
+		expect_codes(q, want);
+		assert_memory_equal(
+			qn_tensor_dequantize(&f->t, &f->arena, q, known(f, "tensor<2x4xf32>"))
+				->data,
+			y, sizeof y);
+		qn_buf_init(&b, &f->arena);
+		qn_type_print(&b, plain);
+		assert_non_null(strstr(qn_buf_str(&b), ":200"));
+		assert_null(strstr(qn_buf_str(&b), "-56"));
+	}
+}
+
 /* A block that is the whole dim says the same as per axis, and blocks of all dims as per tensor. */
 static void
 test_equal_granularities(void **state)
@@ -586,6 +627,7 @@ main(void)
 		T(test_ranges),
 		T(test_range_property),
 		T(test_quantize_tensor),
+		T(test_zero_point_200),
 		T(test_rows_of_values),
 		T(test_equal_granularities),
 		T(test_expression_scale),
