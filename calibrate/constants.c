@@ -4,10 +4,12 @@
  *   w [[0.5, -1.27], [0.1, 0.2]]   axis 0   ->   largest |w| of each row: 1.27, 0.2
  *
  * or, where that is asked for, the threshold of 80 from 0.3 to 1 of the largest with the least
- * squared error, for each row. */
+ * squared error, for each row.  Scales of blocks are rounded up to integers of one power of two for each output
+ * channel, so that products need no other rounding (ir/block_scales.h). */
 #include <math.h>
 
 #include "calibrate/calibrate.h"
+#include "ir/block_scales.h"
 
 enum { STEPS = 80 };
 
@@ -175,6 +177,8 @@ bind(const qn_calibration *c, const qn_watch *w, bool mse)
 		return qn_bind_range(c->m, q, sym, r->lo[0], r->hi[0]);
 	for (size_t k = 0; k < r->n; k++)
 		qn_range_to_params(r->lo[k], r->hi[k], q->type->elem, symmetric, &r->t[k], &zp[k]);
+	if (q->type->elem->gran == QN_SUB_CHANNEL)
+		qn_block_scales_make(q->type, r->n, r->t);
 	return qn_symbol_bind(&c->m->types, q->name, sym->name, r->n, r->t, symmetric ? NULL : zp);
 }
 

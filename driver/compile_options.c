@@ -20,7 +20,8 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 		{"scheme", (int)o->scheme, QN_RFC, QN_STAGE_SYMBOLIC},
 		{"weights", (int)o->weights, QN_WEIGHTS_PER_TENSOR, QN_STAGE_SYMBOLIC},
 		{"activations", (int)o->activations, QN_ACTIVATIONS_I16, QN_STAGE_SYMBOLIC},
-		{"weights-type", (int)o->weights_type, QN_WEIGHTS_I4, QN_STAGE_SYMBOLIC},
+		{"weights-type", (int)o->weights_type, QN_WEIGHTS_I2, QN_STAGE_SYMBOLIC},
+		{"weight-block", o->weight_block, QN_WEIGHT_BLOCK_MOST, QN_STAGE_SYMBOLIC},
 		{"method", o->method != NULL, 1,
 		 o->ncalib > 0 ? QN_STAGE_INTEGER : QN_STAGE_CALIBRATED},
 		{"stats", o->stats != NULL, 1, QN_STAGE_CALIBRATED},
@@ -48,6 +49,10 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 		return qn_report(m->env, QN_EUSAGE, "option.range", "align",
 				 "invalid value %d (expected %d to %d bits)", o->align,
 				 QN_FIX_LEAST, QN_FIX_MOST);
+	if (o->weight_block != 0 && o->weight_block < QN_WEIGHT_BLOCK_LEAST)
+		return qn_report(m->env, QN_EUSAGE, "option.range", "weight-block",
+				 "invalid value %d (expected %d to %d weights)", o->weight_block,
+				 QN_WEIGHT_BLOCK_LEAST, QN_WEIGHT_BLOCK_MOST);
 	if (o->encodings != NULL && o->stats != NULL)
 		return qn_report(m->env, QN_EUSAGE, "encodings.stats", "encodings",
 				 "statistics are for all values, and encodings set some of them; "

@@ -95,8 +95,10 @@ run_quantize(qn_pipeline *p)
 	if (p->quant.activations != QN_STORAGE_I8)
 		qn_model_record(p->m, "activations=%s",
 				p->quant.activations == QN_STORAGE_U8 ? "u8" : "i16");
-	if (p->quant.weight_bits == 4)
-		qn_model_record(p->m, "weights-type=i4");
+	if (p->quant.weight_bits < 8)
+		qn_model_record(p->m, "weights-type=i%d", p->quant.weight_bits);
+	if (p->quant.weight_block > 0)
+		qn_model_record(p->m, "weight-block=%d", (int)p->quant.weight_block);
 	if (p->quant.recipe != NULL)
 		qn_model_record(p->m, "recipe=%08x", p->quant.recipe->crc);
 	return QN_OK;

@@ -9,6 +9,7 @@
  * method.…. */
 #include "driver/quant_options.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "driver/quantizer.h"
@@ -54,20 +55,47 @@ choice(reader *r, const qn_json *rule, const char *key, const char *const *words
 	return -1;
 }
 
+/* "i4", or "i4 block 32". */
+static void
+read_weights(reader *r, const qn_json *rule, qn_recipe_rule *out)
+{
+	static const struct {
+		const char *name;
+		uint8_t bits;
+	} types[] = {{"i8", 8}, {"i4", 4}, {"i2", 2}};
+	const qn_json *v = qn_json_want(&r->doc, rule, "weights", QN_JSON_STRING);
+	char type[8] = "", rest = 0;
+	int block = 0;
+
+	if (v == NULL)
+		return;
+	const int n = sscanf(v->string, "%7s block %d%c", type, &block, &rest);
+	for (size_t i = 0; i < QN_COUNT(types); i++) {
+		if (strcmp(qn_type_name(type), types[i].name) != 0)
+			continue;
+		out->has_weights =
+			(n == 1 && strcmp(v->string, type) == 0) ||
+			(n == 2 && block >= QN_WEIGHT_BLOCK_LEAST && block <= QN_WEIGHT_BLOCK_MOST);
+		out->weight_bits = types[i].bits;
+		out->weight_block = block;
+	}
+	if (!out->has_weights)
+		refuse(r, v, "recipe.value",
+		       " (expected i8, i4 or i2, and after it maybe block and a number from 8 to "
+		       "65536, as in 'i4 block 32')");
+}
+
 static void
 read_storage(reader *r, const qn_json *v, qn_recipe_rule *out)
 {
 	static const char *const activations[] = {"i8", "u8", "i16", NULL};
-	static const char *const weights[] = {"i8", "i4", NULL};
 	static const char *const granularity[] = {"per-channel", "per-tensor", NULL};
 	int a = choice(r, v, "activations", activations);
-	int w = choice(r, v, "weights", weights);
 	int g = choice(r, v, "granularity", granularity);
 
 	out->has_activations = a >= 0;
 	out->activations = (qn_storage)(a >= 0 ? a : 0);
-	out->has_weights = w >= 0;
-	out->weight_bits = w == 1 ? 4 : 8;
+	read_weights(r, v, out);
 	out->has_granularity = g >= 0;
 	out->per_tensor = g == 1;
 	if (a == QN_STORAGE_U8 && r->scheme == QN_SCHEME_RFC)
@@ -160,12 +188,14 @@ qn_quant_opts_of(qn_model *m, const qn_compile_opts *o, qn_arena *a, qn_quant_op
 	const char *text = o->recipe;
 	size_t n = text != NULL ? strlen(text) : 0;
 
+	static const uint8_t weight_bits[] = {8, 4, 2};
 	*out = (qn_quant_opts){.scheme = o->scheme == QN_RFC ? QN_SCHEME_RFC : QN_SCHEME_TFLITE,
 			       .per_tensor_weights =
 				       o->weights == QN_WEIGHTS_PER_TENSOR ||
 				       (o->weights == QN_WEIGHTS_DEFAULT && o->scheme == QN_RFC),
 			       .activations = (qn_storage)o->activations,
-			       .weight_bits = o->weights_type == QN_WEIGHTS_I4 ? 4 : 8,
+			       .weight_bits = weight_bits[o->weights_type],
+			       .weight_block = o->weight_block,
 			       .skip = skip,
 			       .explain = o->explain,
 			       .explain_user = o->explain_user};

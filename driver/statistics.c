@@ -301,6 +301,7 @@ quantize_first(qn_model *m, const qn_compile_opts *o)
 				       .weights = o->weights,
 				       .activations = o->activations,
 				       .weights_type = o->weights_type,
+				       .weight_block = o->weight_block,
 				       .quantizers = o->quantizers,
 				       .nquantizers = o->nquantizers,
 				       .no_standard = o->no_standard,

@@ -93,6 +93,16 @@ qn_block_scales_fix(double *scale, size_t n, int32_t bits, bool up)
 	return kept;
 }
 
+void
+qn_block_scales_make(const qn_type *w, size_t n, double *scale)
+{
+	qn_block_scales b;
+
+	find_sizes(w, &b);
+	for (size_t i = 0; i + (size_t)b.blocks <= n; i += (size_t)b.blocks)
+		(void)qn_block_scales_fix(scale + i, (size_t)b.blocks, QN_MANTISSA_LEAST, true);
+}
+
 const qn_type *
 qn_block_scales_round(qn_types *t, const char *place, const qn_type *w, int32_t bits, bool up,
 		      bool *lost)

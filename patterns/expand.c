@@ -170,9 +170,11 @@ info_of(const qn_quant_opts *o)
 	return (qn_quantizing_info){.size = sizeof(qn_quantizing_info),
 				    .scheme = o->scheme == QN_SCHEME_RFC ? QN_RFC : QN_TFLITE,
 				    .activations = (qn_activations)o->activations,
-				    .weights_type =
-					    o->weight_bits == 4 ? QN_WEIGHTS_I4 : QN_WEIGHTS_I8,
-				    .per_tensor_weights = o->per_tensor_weights};
+				    .weights_type = o->weight_bits == 2   ? QN_WEIGHTS_I2
+						    : o->weight_bits == 4 ? QN_WEIGHTS_I4
+									  : QN_WEIGHTS_I8,
+				    .per_tensor_weights = o->per_tensor_weights,
+				    .weight_block = o->weight_block};
 }
 
 qn_id

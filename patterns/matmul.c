@@ -68,11 +68,27 @@ as_dense(qn_quantizing *b, const qn_node *root, const char *acc, qn_id right)
 	flat[1] = x->dim[x->rank - 1];
 	if (x->rank != 2)
 		in[0] = reshape(b, in[0], NULL, 2, flat);
-	in[1] = qn_qb_quantize_weights(b, weights_of(b, right, root->attr->matmul.transpose_b != 0),
-				       root->name, "b", qn_qb_opts(b)->per_tensor_weights ? -1 : 0);
-	qn_id got = qn_qb_dequantize(b, qn_qb_op(b, QN_OP_dense, acc, 2, in, NULL),
-				     x->rank == 2 ? root->name : NULL);
+	const qn_id w = weights_of(b, right, root->attr->matmul.transpose_b != 0);
+	qn_blocks blocks;
+	qn_id got;
+	if (w != 0 && qn_qb_blocks(b, qn_graph_node(g, w)->type, &blocks)) {
+		in[0] = qn_qb_dequantize(b, in[0], NULL);
+		in[1] = qn_qb_quantize_blocks(b, w, root->name, "b", &blocks);
+		in[1] = qn_qb_dequantize(b, in[1], NULL);
+		got = qn_qb_op(b, QN_OP_dense, x->rank == 2 ? root->name : acc, 2, in, NULL);
+	} else {
+		in[1] = qn_qb_quantize_weights(b, w, root->name, "b",
+					       qn_qb_opts(b)->per_tensor_weights ? -1 : 0);
+		got = qn_qb_dequantize(b, qn_qb_op(b, QN_OP_dense, acc, 2, in, NULL),
+				       x->rank == 2 ? root->name : NULL);
+	}
 	return got == 0 || x->rank == 2 ? got : reshape(b, got, root->name, y->rank, y->dim);
+}
+
+static bool
+is_narrow(uint8_t bits)
+{
+	return bits == 2 || bits == 4;
 }
 
 qn_id
@@ -81,7 +97,8 @@ qn_quantize_matmul(void *user, qn_quantizing *b, const qn_match *m)
 	const qn_node *root = qn_qb_root(b);
 	const qn_quant_opts *o = qn_qb_opts(b);
 	qn_graph *g = qn_qb_graph(b);
-	bool bytes = o->activations == QN_STORAGE_I8 && o->weight_bits != 4;
+	bool bytes = o->activations == QN_STORAGE_I8 && !is_narrow(o->weight_bits) &&
+		     o->weight_block == 0;
 	qn_id right = qn_qb_input(b, 1), in[2];
 	qn_buf acc;
 

@@ -24,7 +24,8 @@ typedef struct qn_quant_opts {
 	qn_scheme scheme;
 	bool per_tensor_weights; /* one scale for a weight tensor instead of one per output channel */
 	qn_storage activations;         /* rfc: not u8, which has no symmetric codes */
-	uint8_t weight_bits;            /* 4, or 0 for 8 */
+	uint8_t weight_bits;            /* 2 or 4, or 0 for 8 */
+	int32_t weight_block;           /* weights in a block; 0: none */
 	const struct qn_qpattern *host; /* tried before the standard ones */
 	size_t nhost;
 	bool no_standard;
@@ -72,6 +73,16 @@ qn_id qn_qb_input(const qn_quantizing *b, uint32_t i);
 qn_id qn_qb_quantize(qn_quantizing *b, qn_id x, const char *owner, const char *operand);
 qn_id qn_qb_quantize_weights(qn_quantizing *b, qn_id x, const char *owner, const char *operand,
 			     int axis);
+/* The blocks of constant weights [outputs, …, inputs] of type w with about so many of them, consecutive ones of a
+ * row, by the options; false: a row is one block, or there are to be none. */
+typedef struct qn_blocks {
+	int32_t axis[QN_MAX_RANK];
+	int64_t block[QN_MAX_RANK], n; /* n: their number */
+	bool partial;
+} qn_blocks;
+bool qn_qb_blocks(const qn_quantizing *b, const qn_type *w, qn_blocks *out);
+qn_id qn_qb_quantize_blocks(qn_quantizing *b, qn_id x, const char *owner, const char *operand,
+			    const qn_blocks *blocks);
 /* desc: storage and limits.  axis < 0: one scale. */
 qn_id qn_qb_quantize_symbol(qn_quantizing *b, qn_id x, const char *owner, const char *operand,
 			    const qn_elem *desc, bool symmetric, int axis);

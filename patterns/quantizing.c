@@ -142,13 +142,66 @@ qn_qb_quantize(qn_quantizing *b, qn_id x, const char *owner, const char *operand
 	return x == 0 ? 0 : qn_quantize_real(b->m, b->dst, x, owner, operand, b->opts);
 }
 
+/* Symmetric storage of weights. */
+static qn_elem
+weight_desc(const qn_quant_opts *o)
+{
+	qn_elem e =
+		qn_elem_desc(o->weight_bits == 2 || o->weight_bits == 4 ? o->weight_bits : 8, true);
+
+	e.qmin = -e.qmax;
+	return e;
+}
+
 qn_id
 qn_qb_quantize_weights(qn_quantizing *b, qn_id x, const char *owner, const char *operand, int axis)
 {
-	qn_elem e = qn_elem_desc(b->opts->weight_bits == 4 ? 4 : 8, true);
+	const qn_elem e = weight_desc(b->opts);
 
-	e.qmin = -e.qmax;
 	return qn_qb_quantize_symbol(b, x, owner, operand, &e, true, axis);
+}
+
+bool
+qn_qb_blocks(const qn_quantizing *b, const qn_type *w, qn_blocks *out)
+{
+	int64_t left = b->opts->weight_block, row = 1;
+
+	*out = (qn_blocks){.n = 1};
+	for (int32_t i = 1; i < w->rank; i++)
+		row *= w->dim[i];
+	if (left == 0 || row <= left)
+		return false;
+	for (int32_t i = w->rank - 1; i >= 0; i--) {
+		const int64_t block = i == 0 ? 1 : left < w->dim[i] ? left : w->dim[i];
+
+		out->axis[i] = i;
+		out->block[i] = block;
+		out->n *= (w->dim[i] + block - 1) / block;
+		out->partial = out->partial || w->dim[i] % block != 0;
+		left /= block;
+		left = left > 0 ? left : 1;
+	}
+	return true;
+}
+
+qn_id
+qn_qb_quantize_blocks(qn_quantizing *b, qn_id x, const char *owner, const char *operand,
+		      const qn_blocks *blocks)
+{
+	const char *name = fresh(b->m, owner, operand);
+	qn_elem e = weight_desc(b->opts);
+	qn_symbol *sym;
+
+	if (x == 0 ||
+	    qn_symbol_declare(&b->m->types, name, name, QN_SYM_SYMMETRIC, blocks->n, &sym) != QN_OK)
+		return 0;
+	e.gran = QN_SUB_CHANNEL;
+	e.naxis = qn_graph_node(b->dst, x)->type->rank;
+	e.axis = blocks->axis;
+	e.block = blocks->block;
+	e.partial = blocks->partial;
+	e.scale = qn_scale_sym(&b->m->types, sym);
+	return quantize(b->m, b->dst, x, name, &e);
 }
 
 qn_id

@@ -36,8 +36,10 @@ apply(const qn_recipe *r, size_t i, qn_quant_opts *out)
 	r->used[i] = true;
 	if (rule->has_activations)
 		out->activations = rule->activations;
-	if (rule->has_weights)
+	if (rule->has_weights) {
 		out->weight_bits = rule->weight_bits;
+		out->weight_block = rule->weight_block;
+	}
 	if (rule->has_granularity)
 		out->per_tensor_weights = rule->per_tensor;
 	if (rule->method != NULL)

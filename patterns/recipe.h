@@ -18,6 +18,7 @@ typedef struct qn_recipe_rule {
 	bool has_activations, has_weights, has_granularity, has_skip;
 	qn_storage activations;
 	uint8_t weight_bits;
+	int32_t weight_block; /* 0: none */
 	bool per_tensor, skip;
 	const char *method; /* of calibration; NULL: the rule has none */
 } qn_recipe_rule;

@@ -5,6 +5,8 @@
 #include "patterns/quantizing.h"
 #include "patterns/stored.h"
 
+#include "ir/diag.h"
+
 #include <string.h>
 
 enum { ANCHOR, X, W, B };
@@ -93,6 +95,26 @@ accept_lut(void *user, const qn_graph *g, const qn_match *m, const char **reason
 
 /* ---- quantize ---- */
 
+static bool
+has_block_kernels(qn_op op)
+{
+	return op == QN_OP_conv1d || op == QN_OP_conv2d || op == QN_OP_dense;
+}
+
+/* Weights in blocks: what the accumulator's units are follows from their scales, so the product stays float until
+ * these are known. */
+static qn_id
+quantize_blocks(qn_quantizing *b, const qn_match *m, const qn_blocks *blocks)
+{
+	const qn_node *anchor = qn_qb_matched(b, ANCHOR), *root = qn_qb_root(b);
+	qn_id in[3] = {qn_qb_quantize(b, m->at[X], anchor->name, "x"),
+		       qn_qb_quantize_blocks(b, m->at[W], anchor->name, "w", blocks), m->at[B]};
+
+	for (int i = 0; i < 2; i++)
+		in[i] = qn_qb_dequantize(b, in[i], NULL);
+	return qn_qb_op(b, anchor->op, root->name, m->at[B] != 0 ? 3 : 2, in, anchor->attr);
+}
+
 /* conv2d and dense with constant weights: an i32 accumulator in units of scale(x) * scale(w),
  * bias in the same units. */
 static qn_id
@@ -102,10 +124,19 @@ quantize_weighted(void *user, qn_quantizing *b, const qn_match *m)
 	const qn_node *root = qn_qb_root(b);
 	const qn_quant_opts *o = qn_qb_opts(b);
 	qn_graph *g = qn_qb_graph(b);
+	qn_blocks blocks;
 	qn_buf acc;
 	qn_id in[3];
 
 	(void)user;
+	if (has_block_kernels(anchor->op) &&
+	    qn_qb_blocks(b, qn_graph_node(g, m->at[W])->type, &blocks))
+		return quantize_blocks(b, m, &blocks);
+	if (qn_qb_blocks(b, qn_graph_node(g, m->at[W])->type, &blocks))
+		qn_warn(g->model->env, "quantize.block", anchor->name,
+			"%s '%s' has no kernels for weights in blocks: they get one scale for each "
+			"output channel",
+			qn_opinfo_of(anchor)->name, anchor->name);
 	qn_buf_init(&acc, g->model->scratch);
 	qn_buff(&acc, "%s.acc", anchor->name);
 	in[0] = qn_qb_quantize(b, m->at[X], anchor->name, "x");

@@ -98,7 +98,7 @@ dataset(const qn_graph *g, const qn_graph *real, qn_arena *a)
 
 #define IS(text) (strlen(text) == n && memcmp(name, text, n) == 0)
 
-/* Storage types that a quantize is told: quantize=u8, quantize=i16/i4. */
+/* Storage types that a quantize is told: quantize=u8, quantize=i16/i4, blocks of 4 weights: i8/i4x4. */
 static bool
 is_quantize(const char *name, size_t n, qn_quant_opts *opts)
 {
@@ -110,6 +110,7 @@ is_quantize(const char *name, size_t n, qn_quant_opts *opts)
 		{"quantize=u8", {.activations = QN_STORAGE_U8}},
 		{"quantize=i16", {.activations = QN_STORAGE_I16}},
 		{"quantize=i8/i4", {.weight_bits = 4}},
+		{"quantize=i8/i4x4", {.weight_bits = 4, .weight_block = 4}},
 		{"quantize=i16/i4", {.activations = QN_STORAGE_I16, .weight_bits = 4}},
 	};
 

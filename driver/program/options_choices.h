@@ -27,7 +27,10 @@ static const option_choice activations[] = {{"i8", "int8", "8 bits, signed (defa
 
 /* qn_weights_type */
 static const option_choice weight_types[] = {
-	{"i8", "int8", "8 bits (default)"}, {"i4", "int4", "4 bits, two weights in a byte"}, {0}};
+	{"i8", "int8", "8 bits (default)"},
+	{"i4", "int4", "4 bits, two weights in a byte"},
+	{"i2", "int2", "2 bits, four weights in a byte: -1, 0 or 1"},
+	{0}};
 
 /* qn_weight_method */
 static const option_choice weight_methods[] = {

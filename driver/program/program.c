@@ -115,6 +115,7 @@ program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compi
 		.weights = (qn_weights)option_index(o->weights),
 		.activations = (qn_activations)option_index(o->activations),
 		.weights_type = (qn_weights_type)option_index(o->weights_type),
+		.weight_block = o->weight_block,
 		.skip = o->skip,
 		.recipe_file = o->recipe,
 		.encodings = o->encodings,

@@ -237,6 +237,7 @@ typedef struct qn_quantizing_info {
 	qn_activations activations;
 	qn_weights_type weights_type;
 	int per_tensor_weights; /* not 0: one scale for a weight tensor */
+	int weight_block; /* not 0: weights with a scale of their own, where there are kernels for it */
 } qn_quantizing_info;
 
 /* Lives as long as q. */

@@ -439,9 +439,15 @@ typedef enum qn_activations {
 	QN_ACTIVATIONS_U8 = 1,
 	QN_ACTIVATIONS_I16 = 2
 } qn_activations;
-/* Storage of constant weights: -127 … 127, or -7 … 7, of which emitted code packs two into a
- * byte. */
-typedef enum qn_weights_type { QN_WEIGHTS_I8 = 0, QN_WEIGHTS_I4 = 1 } qn_weights_type;
+/* Storage of constant weights: -127 … 127; -7 … 7, of which emitted code packs two into a byte; -1,
+ * 0 and 1, four in a byte. */
+typedef enum qn_weights_type {
+	QN_WEIGHTS_I8 = 0,
+	QN_WEIGHTS_I4 = 1,
+	QN_WEIGHTS_I2 = 2
+} qn_weights_type;
+/* Weights in a block with one scale. */
+enum { QN_WEIGHT_BLOCK_LEAST = 8, QN_WEIGHT_BLOCK_MOST = 65536 };
 /* Granularity of weights; default: that of the scheme. */
 typedef enum qn_weights {
 	QN_WEIGHTS_DEFAULT = 0,
@@ -500,6 +506,9 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	qn_activations activations; /* QN_RFC: not u8 */
 	qn_weights_type weights_type;
 	qn_weights weights;
+	/* Weights of conv1d, conv2d and dense get a scale for each so many inputs of an output channel,
+	 * QN_WEIGHT_BLOCK_LEAST … _MOST (docs/quantization.md); 0: as `weights` says */
+	int weight_block;
 	qn_weight_method weight_method;
 	/* JSON text (docs/quantization.md): storage of parts of the graph; NULL: */
 	const char *recipe;

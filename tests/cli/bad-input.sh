@@ -114,6 +114,7 @@ recipe good 0 "" "" '{"rules": [{"name": "?", "weights": "i4"}]}'
 recipe nothing 1 recipe.nothing "recipe.json:/rules/1: error|rule 1 (from 0) matches nothing: the model has no op 'tanh'" '{"rules": [{}, {"op": "tanh", "skip": true}]}'
 recipe nothing-named 1 recipe.nothing "no node, input or output named 'xx'; did you mean 'x'?" '{"rules": [{"name": "xx", "skip": true}]}'
 recipe unused 3 'recipe.unused legalize.float' "recipe.json:/rules/1: warning|rule 1 (from 0) changes nothing" '{"rules": [{"name": "y", "skip": true}, {"name": "y", "weights": "i4"}]}'
+recipe blocks 1 recipe.value "invalid value 'i4 block 7' of 'weights'|invalid value 'i4 32' of|invalid value 'i3 block 8' of|invalid value 'i4 block 8x'|invalid value 'i4 block 65537'" '{"rules": [{"weights": "i4 block 7"}, {"weights": "i4 32"}, {"weights": "i3 block 8"}, {"weights": "i4 block 8x"}, {"weights": "i4 block 65537"}]}'
 recipe class 0 "" "" '{"rules": [{"name": "[w-z]", "weights": "i4"}, {"name": "[!a-v]", "weights": "i4"}]}'
 recipe open-class 1 recipe.glob "recipe.json:/rules/0/name: error|invalid value 'x[0' of 'name': not a pattern of names|[[] stands for" '{"rules": [{"name": "x[0"}]}'
 recipe range 1 recipe.glob "end comes before its start" '{"rules": [{"name": "[z-a]"}]}'
@@ -121,7 +122,7 @@ recipe key 1 json.key.unknown 'recipe.json:/rules/0/weight: error' '{"rules": [{
 recipe top-key 1 json.key.unknown 'recipe.json:/rule: error' '{"rules": [], "rule": []}'
 recipe missing 1 json.key.missing 'rules' '{}'
 recipe value 1 recipe.value "recipe.json:/rules/1/activations: error|invalid value 'i12' of 'activations' (expected i8, u8 or i16)" '{"rules": [{}, {"activations": "i12"}]}'
-recipe values 1 recipe.value "invalid value 'u8' of 'weights' (expected i8 or i4)|invalid value 'row' of 'granularity' (expected per-channel or per-tensor)" '{"rules": [{"weights": "u8", "granularity": "row"}]}'
+recipe values 1 recipe.value "invalid value 'u8' of 'weights' (expected i8, i4 or i2, and after it maybe block|invalid value 'row' of 'granularity' (expected per-channel or per-tensor)" '{"rules": [{"weights": "u8", "granularity": "row"}]}'
 recipe op 1 recipe.op "recipe.json:/rules/0/op: error|unknown op 'conv'; did you mean 'conv2d'?" '{"rules": [{"op": "conv"}]}'
 recipe method 1 method.unknown "recipe.json:/rules/1/method: error|unknown calibration method 'median' (expected minmax" '{"rules": [{}, {"method": "median"}]}'
 recipe method-value 1 method.value "recipe.json:/rules/0/method: error|invalid value '5' of parameter p of calibration method percentile (expected a number from 50 to 100)" '{"rules": [{"method": "percentile:p=5"}]}'
@@ -484,11 +485,11 @@ cat >blocks.qir <<'END'
 model "blocks" stage integer
 graph @main(%x: tensor<1x4x!quant.uniform<i8:f32, 0.5>>) {
   %w = const : tensor<2x4x!quant.uniform<i8:f32:{0:1, 1:2}, {{0.5, 0.25}, {0.5, 0.25}}>> bytes "0101010101010101"
-  %y = dense %x, %w : tensor<1x2x!quant.uniform<i32:f32, 0.25>>
+  %y = matmul %x, %w {transpose_b=1} : tensor<1x2x!quant.uniform<i32:f32, 0.25>>
   return %y
 }
 END
-case_of sub-channel 3 unsupported.subchannel "'y'|dense|'w'" compile blocks.qir -o out -q
+case_of sub-channel 3 unsupported.subchannel "'y'|matmul|'w'" compile blocks.qir -o out -q
 
 case_of budgets 5 'budget.scratch budget.weights' 'digits: error|bytes of activation arena|bytes of constants|budget of 1' \
 	compile "$digits/digits.json" --calib "$digits/calib.npy" --max-scratch 1 --max-weights 1 -o out -q

@@ -26,6 +26,18 @@ has_words mixed-selftest stdout 'passed (50 samples'
 for k in s64_s8 from_s16_s8 from_s8_s16; do
 	grep -q "qn_requantize_$k(" mixed/digits.c || fail mixed "no qn_requantize_$k"
 done
+# weights in blocks, of all layers by options and of some by a recipe
+printf '{"rules": [{"name": "conv2", "weights": "i4 block 32"}, {"op": "dense", "weights": "int8 block 8"}, {"name": "pw*", "weights": "i2 block 8"}]}' >blocks.json
+for how in '--recipe blocks.json' '--weights-type i4 --weight-block 16' '--weights-type i4 --weight-block 8 --activations i16' '--weights-type i2 --weight-block 8 --weight-method mse --activations u8'; do
+	rm -rf blocks
+	silent "$how" compile -q "$E/digits.json" --calib "$E/calib.npy" $how --self-test 20 -o blocks
+	grep -q 'qn_conv2d_blocks_' blocks/digits.c || fail "$how" "no layer has weights in blocks"
+	cases=$((cases + 1))
+	{ "${CC:-cc}" -O1 -Werror -Wall -DDIGITS_SELFTEST_MAIN -o blocks/selftest blocks/digits.c blocks/digits_weights.c blocks/digits_selftest.c && blocks/selftest; } >stdout 2>&1 ||
+		fail "$how" "emitted C differs from the interpreter" stdout
+done
+silent blocks-eval eval -q "$E/digits.json" --calib "$E/calib.npy" --data "$E/test_x.npy" --labels "$E/test_y.npy" --weights-type i4 --weight-block 8 --min-accuracy 98.5
+usage 'block' "invalid value 7" compile -q "$E/digits.json" --calib "$E/calib.npy" --weight-block 7 -o blocks
 # a method of calibration for parts of it: each value has the range that its method gives it when it is that of all
 printf '{"rules": [{"name": "pw*", "method": "kl"}, {"op": "dense", "method": "percentile:p=99"}, {"op": "input", "method": "global:scale=0.5,zero=-3"}]}' >methods.json
 tail -c +129 "$E/calib.npy" | head -c $((20 * 256)) | npy few.npy '<f4' '20, 8, 8, 1'
@@ -109,7 +121,7 @@ for t in 'u8 i8 99.0' 'i16 i8 99.0' 'i8 i4 97.0' 'u8 i4 97.0' 'i16 i4 97.0'; do
 		--activations "$1" --weights-type "$2" --min-accuracy "$3"
 done
 usage activations "--activations|'i32'|i8, u8 or i16" compile "$F" --activations i32 -o out
-usage weights-type "--weights-type|'i2'|i8 or i4" compile "$F" --weights-type i2 -o out
+usage weights-type "--weights-type|'i3'|i8, i4 or i2" compile "$F" --weights-type i3 -o out
 usage rfc-u8 'option.activations|i8 or i16' compile "$F" --calib "$E/calib.npy" --scheme rfc --activations u8 -o out
 usage late-activations 'option.late|activations' compile i16-i4.json --activations u8 -o out
 

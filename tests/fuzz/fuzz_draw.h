@@ -70,6 +70,7 @@ draw_options(fuzz_draw *d)
 		"{\"rules\": [{\"op\": \"input\", \"activations\": \"i16\"}]}",
 		"{\"rules\": [{\"name\": \"*\", \"weights\": \"i4\", \"granularity\": "
 		"\"per-tensor\"}]}",
+		"{\"rules\": [{\"name\": \"*\", \"weights\": \"i2 block 8\"}]}",
 		"{\"rules\": [{\"name\": \"v1*\", \"method\": \"kl\"}, {\"op\": \"add\", "
 		"\"activations\": \"i16\"}]}"};
 	fuzz_how_to h = {0};
@@ -77,9 +78,9 @@ draw_options(fuzz_draw *d)
 	h.read.from_float = draw(d, 3) == 2;
 	h.compile.method = method[draw(d, 9)];
 	h.compile.skip = skip[draw(d, 6)];
-	h.compile.recipe = recipe[draw(d, 6)];
+	h.compile.recipe = recipe[draw(d, 7)];
 	h.compile.activations = (qn_activations)draw(d, 3);
-	h.compile.weights_type = (qn_weights_type)draw(d, 2);
+	h.compile.weights_type = (qn_weights_type)draw(d, 3);
 	h.compile.weights = (qn_weights)draw(d, 3);
 	h.compile.rounding = (qn_rounding)draw(d, 4);
 	h.compile.weight_method = (qn_weight_method)draw(d, 2);
