@@ -73,6 +73,7 @@ static const qn_rule rules[] = {
 	{"merge-requantize", CHAIN(requantize), qn_rqz_merge},
 	{"merge-quantize", CHAIN(quantize), qn_rqz_merge},
 	{"drop-clamp", QN_P_CLASS(QN_SAME, ROOT), qn_rqz_drop_clamp},
+	{"scast-back", QN_P_OP(scast, ROOT, QN_P_ARGS(QN_P_OPN(scast, OP))), qn_rqz_scast_back},
 	{"identity", QN_P_OP(requantize, ROOT, QN_P_ARGS(QN_P_ANY(X))), qn_rqz_drop_identity},
 };
 

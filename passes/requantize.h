@@ -140,7 +140,7 @@ qn_rule_fn qn_rqz_leaky;
 qn_rule_fn qn_rqz_cast, qn_rqz_cast_back; /* requantize_cast.c */
 qn_rule_fn qn_rqz_rescale;
 qn_rule_fn qn_rqz_compute, qn_rqz_compare, qn_rqz_index;
-qn_rule_fn qn_rqz_join, qn_rqz_merge, qn_rqz_drop_identity, qn_rqz_drop_clamp;
+qn_rule_fn qn_rqz_join, qn_rqz_merge, qn_rqz_drop_identity, qn_rqz_drop_clamp, qn_rqz_scast_back;
 qn_rule_fn qn_rqz_fold;
 qn_rule_fn qn_rqz_product, qn_rqz_bias;
 qn_rule_fn qn_rqz_sink;

@@ -4,6 +4,7 @@
  *   quantize(dequantize(x))                                       ->  requantize(x)
  *   requantize(requantize(x)), requantize(quantize(x))            ->  the outer one, where the values in between cannot saturate;
  *                                                                     not where x is a graph input, which has its own parameters
+ *   scast(scast(x)) back to the type of x                         ->  x
  *   requantize(x) of equal types, relu on codes that are >= 0     ->  x */
 #include <math.h>
 
@@ -182,6 +183,17 @@ qn_rqz_drop_identity(qn_rw *rw, const qn_match *m)
 	    qn_rw_node(rw, m->at[X])->type != qn_rw_node(rw, m->root)->type)
 		return qn_rw_decline(rw, "it changes the parameters, or clamps");
 	return m->at[X];
+}
+
+/* scast(scast(x)) -> x */
+qn_id
+qn_rqz_scast_back(qn_rw *rw, const qn_match *m)
+{
+	const qn_id x = qn_rw_node(rw, m->at[OP])->in[0];
+
+	if (qn_rw_node(rw, x)->type != qn_rw_node(rw, m->root)->type)
+		return qn_rw_decline(rw, "it does not lead back to the type before");
+	return x;
 }
 
 /* relu, relu6, clip whose bounds the type has anyway */
