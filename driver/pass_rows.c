@@ -271,6 +271,13 @@ run_tables(qn_pipeline *p)
 	return qn_tables(p->m);
 }
 
+static qn_status
+run_lower_fixed_point(qn_pipeline *p)
+{
+	QN_TRY(one_graph(p, "lower-fixed-point"));
+	return qn_lower_fixed_point(p->m);
+}
+
 const qn_pass_row qn_passes[] = {
 	{"axes", "cancel transposes, or move them to the ends of the graph", QN_STAGE_CALIBRATED,
 	 run_axes},
@@ -293,6 +300,9 @@ const qn_pass_row qn_passes[] = {
 	 QN_STAGE_INTEGER, run_prune},
 	{"tables", "compute functions of one 8-bit value that take several steps by one table",
 	 QN_STAGE_INTEGER, run_tables},
+	{"lower-fixed-point",
+	 "write rescaling as fixed-point ops on plain integers (only in --passes)",
+	 QN_STAGE_INTEGER, run_lower_fixed_point},
 };
 
 const size_t qn_npasses = QN_COUNT(qn_passes);
@@ -325,6 +335,8 @@ qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass)
 		return false;
 	if (pass->run == run_fake_quant)
 		return has_fakes;
+	if (pass->run == run_lower_fixed_point)
+		return false;
 	if (has_fakes && m->stage == QN_STAGE_FLOAT && !is_due_after_fakes(p, pass))
 		return false;
 	if (m->stage == QN_STAGE_SYMBOLIC &&

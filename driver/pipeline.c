@@ -152,7 +152,9 @@ position(qn_pipeline *p, const sequence *s, const char *option, const char *name
 			return QN_OK;
 	return qn_report(p->m->env, QN_EUSAGE, "pass.absent", option,
 			 "the pass '%s' does not run here: %s", name,
-			 p->opts->passes != NULL           ? "it is not among the given passes"
+			 p->opts->passes != NULL ? "it is not among the given passes"
+			 : strcmp(name, "lower-fixed-point") == 0
+				 ? "it only runs where --passes lists it"
 			 : strcmp(name, "fake-quant") == 0 ? "the model has no const_fake_quant"
 			 : p->opts->align == 0 && strcmp(name, "align") == 0
 				 ? "the option align is not given"

@@ -94,6 +94,10 @@ qn_status qn_legalize(qn_model *m) QN_MUST_CHECK;
  * stay.  Leaves the graph as it is where there are none.  integer -> integer. */
 qn_status qn_prune(qn_model *m) QN_MUST_CHECK;
 
+/* Writes requantize, sums, products and dense as operations on plain integers; the bytes of all values stay.
+ * integer -> integer. */
+qn_status qn_lower_fixed_point(qn_model *m) QN_MUST_CHECK;
+
 /* Computes each function of one 8-bit value that takes several steps by one table; the bytes of the
  * outputs stay.  integer -> integer. */
 qn_status qn_tables(qn_model *m) QN_MUST_CHECK;

@@ -26,6 +26,7 @@
 #include "runtime/kernels/matmul.h"
 #include "runtime/kernels/move.h"
 #include "runtime/kernels/plain.h"
+#include "runtime/kernels/plain_fixed.h"
 #include "runtime/kernels/pool.h"
 #include "runtime/kernels/products.h"
 #include "runtime/kernels/products_blocks.h"

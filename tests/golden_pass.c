@@ -213,6 +213,8 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_legalize(m);
 	if (IS("prune"))
 		return qn_prune(m);
+	if (IS("lower-fixed-point"))
+		return qn_lower_fixed_point(m);
 	if (IS("tables"))
 		return qn_tables(m);
 	(void)complain("unknown pass");

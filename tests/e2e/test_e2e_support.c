@@ -57,6 +57,15 @@ typedef struct example {
 			"  %y = " op " %i, %j\n"                                                   \
 	}
 
+/* On integers, which quantized values are read as. */
+#define INTEGERS(op, use)                                                                          \
+	{                                                                                          \
+		op, "integer", CODES,                                                              \
+			"  %s = scast %x : tensor<1x4xi8>\n  %c = cast %s : tensor<1x4xi32>\n"     \
+			"  %d = " op " " use "\n  %e = cast %d : tensor<1x4xi8>\n"                 \
+			"  %y = scast %e : " CODES "\n"                                            \
+	}
+
 /* clang-format off */
 static const example examples[] = {
 	{"quantize", "calibrated", "tensor<1x4xf32>", "  %y = quantize %x : " CODES "\n"},
@@ -81,6 +90,11 @@ static const example examples[] = {
 	LOGICAL("logical_and"), LOGICAL("logical_or"), LOGICAL("logical_xor"),
 	{"logical_not", "float", MATRIX, "  %c = less %x, %z\n  %d = logical_not %c\n  %y = where %d, %x, %z\n"},
 	BITWISE("bitwise_and"), BITWISE("bitwise_or"), BITWISE("bitwise_xor"), BITWISE("shift_left"), BITWISE("shift_right"),
+	INTEGERS("rounding_divide_by_pot", "%c {exponent=1}"), INTEGERS("saturating_add", "%c, %c {clamp_min=-20, clamp_max=20}"),
+	INTEGERS("fixed_multiply", "%c {multiplier=1200000000, shift=-1}"),
+	{"integer_dense", "integer", CODES, "  %s = scast %x : tensor<1x4xi8>\n  %c = cast %s : tensor<1x4xi32>\n  %w = const : tensor<4x4xi32> splat 1\n"
+		"  %d = integer_dense %c, %w\n  %e = cast %d : tensor<1x4xi8>\n  %y = scast %e : " CODES "\n"},
+	{"const_fake_quant", "float", MATRIX, "  %y = const_fake_quant %x {min=-1.0, max=1.0}\n"},
 	{"bitwise_not", "float", MATRIX, "  %i = cast %x : tensor<1x3x8xi32>\n  %y = bitwise_not %i\n"},
 	{"where", "float", MATRIX, "  %c = less %x, %z\n  %y = where %c, %x, %z\n"},
 	{"cast", "float", MATRIX, "  %c = less %x, %z\n  %y = cast %c : " MATRIX "\n"},
@@ -265,11 +279,12 @@ try_all(const example *e, qn_activations codes, const char *folder)
 	return got;
 }
 
-/* batch_norm has no integer form: it is folded into the operator before it or made a convolution. */
+/* batch_norm has no integer form: it is folded into the operator before it or made a convolution;
+ * const_fake_quant becomes a quantize and a dequantize. */
 static bool
 is_rewritten(const char *op)
 {
-	return strcmp(op, "batch_norm") == 0;
+	return strcmp(op, "batch_norm") == 0 || strcmp(op, "const_fake_quant") == 0;
 }
 
 static void
