@@ -7,7 +7,7 @@
  *   | model | metric | float | Quern int8 | other int8 | weights, bytes | … |
  *
  * The first samples calibrate, the others are measured.  Then one network layer by layer: what it costs when one of them
- * has a single scale for its weights. */
+ * has a single scale for its weights; and all of them with weights of 4 bits and in blocks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -322,6 +322,59 @@ layers(session *s, const network *n)
 	return 0;
 }
 
+/* ---- storage of weights ---- */
+
+/* A cell: the network's metric, or its SQNR against float, with the weights that s->how says. */
+static int
+cell(const session *s, const network *n, const parts *p, const char *metric, size_t *bytes)
+{
+	const int sqnr = strcmp(metric, "sqnr") == 0;
+	network one = *n;
+	figures f;
+
+	one.metric = metric;
+	one.codes = NULL;
+	if (measure(s, &one, p->calib, p->test, sqnr ? NULL : p->labels, &f) != 0)
+		return 1;
+	*bytes = f.made_info.weight_bytes;
+	print_figure(&f.made);
+	return 0;
+}
+
+static int
+storage(session *s)
+{
+	static const struct {
+		const char *name;
+		qn_weights_type type;
+		int block;
+	} rows[] = {{"i8 per channel", QN_WEIGHTS_I8, 0}, {"i4 per channel", QN_WEIGHTS_I4, 0},
+		    {"i4 block 64", QN_WEIGHTS_I4, 64},   {"i4 block 32", QN_WEIGHTS_I4, 32},
+		    {"i4 block 16", QN_WEIGHTS_I4, 16},   {"i8 block 32", QN_WEIGHTS_I8, 32}};
+	int code = 0;
+
+	printf("\n| network | weights | metric | value | SQNR | weights, bytes |\n"
+	       "|---|---|---|---|---|---|\n");
+	for (size_t i = 0; i < sizeof networks / sizeof networks[0] && code == 0; i++) {
+		const network *n = &networks[i];
+		size_t bytes = 0;
+		parts p;
+
+		if (i > 0 && strcmp(n->name, n[-1].name) == 0)
+			continue; /* another metric of it */
+		code = load_parts(s, n, &p);
+		for (size_t k = 0; k < sizeof rows / sizeof rows[0] && code == 0; k++) {
+			s->how.weights_type = rows[k].type;
+			s->how.weight_block = rows[k].block;
+			printf("| %s | %s | %s |", n->name, rows[k].name, n->metric);
+			code = cell(s, n, &p, n->metric, &bytes) != 0 ||
+			       cell(s, n, &p, "sqnr", &bytes) != 0;
+			printf(" %zu |\n", bytes);
+		}
+	}
+	return code;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -345,6 +398,8 @@ main(int argc, char **argv)
 		code = row(&s, &networks[i]);
 	if (code == 0)
 		code = layers(&s, &networks[LAYERS_OF]);
+	if (code == 0)
+		code = storage(&s);
 	qn_close(s.ctx);
 	return code;
 }

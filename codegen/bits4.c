@@ -40,13 +40,19 @@ qn_fours_differ(const qn_layer *l)
 }
 
 static uint32_t
-four_weights(const qn_layer *l, int64_t channel, int64_t k)
+half_of_four(const qn_layer *l, int64_t channel, int64_t k)
 {
 	uint32_t half = ((uint32_t)qn_layer_weight(l, channel + 3, k) & 15u) << 12;
 
 	for (int64_t i = 0; i < 3; i++)
 		half |= (uint32_t)(qn_layer_weight(l, channel + i, k) + MORE) << 4 * i;
 	return half;
+}
+
+uint32_t
+qn_pack_four(const qn_layer *l, int64_t channel, int64_t k)
+{
+	return half_of_four(l, channel, k) | half_of_four(l, channel, k + 2) << 16;
 }
 
 /* What the sums of four channels begin with. */
@@ -94,7 +100,7 @@ qn_pack_fours(const qn_layer *l, int32_t fours, int32_t *n, qn_arena *a)
 			for (int64_t j = 0; j < 2 * fours; j++) {
 				const int64_t c = o + j % fours * 4, i = k + j / fours;
 
-				*to++ = four_weights(l, c, i) | four_weights(l, c, i + 2) << 16;
+				*to++ = qn_pack_four(l, c, i);
 			}
 		for (int64_t c = o; c < o + block; c += 4)
 			to = pack_scales(l, c, to);

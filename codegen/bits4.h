@@ -10,6 +10,8 @@
 const char *qn_fours_differ(const qn_layer *l);
 /* Blocks of `fours` times four channels: what their sums begin with, blocks of four inputs, scales. */
 uint32_t *qn_pack_fours(const qn_layer *l, int32_t fours, int32_t *n, qn_arena *a);
+/* The word of four channels from `channel` on for inputs k and k + 2; what is beyond the ends is 0. */
+uint32_t qn_pack_four(const qn_layer *l, int64_t channel, int64_t k);
 /* Two weights in a byte. */
 int8_t qn_both4(int32_t low, int32_t high);
 /* Eight weights of a channel from input k on, the first one lowest. */

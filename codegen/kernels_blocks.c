@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernels_blocks.c - products with weights in blocks (runtime/kernels/products_blocks.h): dense and convolutions, each with the
  * requantize of its result, or alone, sums out. */
-#include "codegen/kernel_table.h"
+#include "codegen/kernels_blocks.h"
+
 #include "runtime/accumulator.h"
 #include "runtime/impl_args.h"
 
@@ -42,6 +43,11 @@ fits_conv2d(const qn_step_facts *f)
 }
 
 static const qn_kernel dense[] = {
+	{.name = "qn_dense_blocks_dsp_w4",
+	 .args = "qn_dense_dsp_args",
+	 QN_DSP_ROW(qn_dense_dsp_packed, dense_blocks_dsp),
+	 .fits = qn_fits_blocks_dsp,
+	 .fused = FUSED(qn_dense_blocks_args, out)},
 	{.name = "qn_dense_blocks_by4_qx",
 	 .needs = QN_TARGET_ANY,
 	 .args = "qn_dense_blocks_args_ax",
@@ -58,6 +64,11 @@ static const qn_kernel dense[] = {
 };
 
 static const qn_kernel conv2d[] = {
+	{.name = "qn_conv2d_blocks_dsp_w4",
+	 .args = "qn_dsp_args",
+	 QN_DSP_ROW(qn_dsp_packed, conv2d_blocks_dsp),
+	 .fits = qn_fits_blocks_dsp,
+	 .fused = FUSED(qn_conv2d_blocks_args, out_c)},
 	{.name = "qn_conv2d_blocks_by4_qx",
 	 .needs = QN_TARGET_ANY,
 	 .args = "qn_conv2d_blocks_args_ax",

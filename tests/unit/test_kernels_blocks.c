@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_kernels_blocks.c - kernels of weights in blocks for the DSP extension, with their packed constants, against
+ * the interpreter: graphs of one layer with random blocks, which are planned for cortex-m4. */
+#include <stdio.h>
+
+#include "codegen/kernels_blocks.h"
+#include "tests/unit/layer_rig.h"
+
+static bool
+call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int8_t *y)
+{
+	if (strcmp(name, "qn_conv2d_blocks_dsp_w4") == 0)
+		qn_conv2d_blocks_dsp_w4(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_dense_blocks_dsp_w4") == 0)
+		qn_dense_blocks_dsp_w4(s->args, x[0], work, y);
+	else
+		return false;
+	return true;
+}
+
+enum { CHARS = 200000 };
+
+static char text[CHARS];
+static size_t length;
+
+__attribute__((format(printf, 1, 2))) static void
+put(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	length += (size_t)vsnprintf(text + length, CHARS - length, format, args);
+	va_end(args);
+	assert_true(length < CHARS);
+}
+
+/* Nested lists of scales, multiples of 1/64, of which the first one of each output channel is 1/64. */
+static void
+put_scales(int rank, const int *count, bool first)
+{
+	put("{");
+	for (int i = 0; i < count[0]; i++) {
+		put("%s", i > 0 ? ", " : "");
+		if (rank > 1)
+			put_scales(rank - 1, count + 1, first && i == 0);
+		else
+			put("%.6f", (first && i == 0 ? 1 : pick(1, 255)) / 64.0);
+	}
+	put("}");
+}
+
+/* The type of weights [dim] in blocks of so many along each axis. */
+static const char *
+weights(builder *b, int rank, const int *dim, const int *block)
+{
+	int count[4];
+	bool partial = false;
+
+	length = 0;
+	put("tensor<");
+	for (int i = 0; i < rank; i++)
+		put("%dx", dim[i]);
+	put("!quant.uniform<i4:f32:{");
+	for (int i = 0; i < rank; i++) {
+		put("%s%d:%d", i > 0 ? ", " : "", i, block[i]);
+		count[i] = (dim[i] + block[i] - 1) / block[i];
+		partial = partial || dim[i] % block[i] != 0;
+	}
+	put("}%s, {", partial ? "+" : "");
+	for (int o = 0; o < dim[0]; o++) {
+		put("%s", o > 0 ? ", " : "");
+		put_scales(rank - 1, count + 1, true);
+	}
+	put("}>>");
+	return qn_arena_str(&b->arena, text);
+}
+
+static const char *
+bias(builder *b, int channels)
+{
+	length = 0;
+	put("tensor<%dx!quant.uniform<i32:f32:0, 0.5*{", channels);
+	for (int o = 0; o < channels; o++)
+		put("%s0.015625", o > 0 ? ", " : "");
+	put("}>>");
+	return qn_arena_str(&b->arena, text);
+}
+
+/* Whether the layer has a kernel for blocks of the target. */
+static bool
+check(builder *b, layer *l, int channels)
+{
+	l->bias = pick(0, 1) == 0 ? NULL : bias(b, channels);
+	l->y = build_printf(b, "i8:f32, %d.5:%d", pick(20, 900), pick(-128, 127));
+	l->w_lo = -8;
+	l->w_hi = 7;
+	l->bias_lo = -100000;
+	l->bias_hi = 100000;
+	l->x_lo = -128;
+	l->x_hi = 127;
+	return strstr(check_layer(b, l, "cortex-m4", call), "_blocks_dsp_w4") != NULL;
+}
+
+static void
+test_dense(void **state)
+{
+	int reached = 0;
+
+	(void)state;
+	for (uint64_t round = 1; round <= 300; round++) {
+		const int n = pick(1, 3), in = pick(5, 90), out = pick(1, 19);
+		const int dim[2] = {out, in}, block[2] = {1, pick(1, 6) * 4};
+		const int zp = pick(-128, 127);
+		builder b;
+
+		if (block[1] >= in)
+			continue;
+		build_begin(&b, "net", round);
+		layer l = {
+			.op = QN_OP_dense,
+			.x = build_printf(&b, "tensor<%dx%dx!quant.uniform<i8:f32, 0.5:%d>>", n, in,
+					  zp),
+			.w = weights(&b, 2, dim, block),
+		};
+		reached += check(&b, &l, out);
+		build_end(&b);
+	}
+	assert_true(reached > 200);
+}
+
+static void
+test_conv(void **state)
+{
+	int reached = 0, windows = 0;
+
+	(void)state;
+	for (uint64_t round = 1; round <= 400; round++) {
+		const int kh = pick(1, 3), kw = pick(1, 3), c = 4 * pick(1, 5), out = pick(1, 9);
+		const int h = pick(kh, 7), w = pick(kw, 7), zp = pick(-128, 127);
+		const int dim[4] = {out, kh, kw, c};
+		int block[4] = {1, 1, 1, 4 * pick(1, c / 4)};
+		qn_attrs a = build_attrs(QN_OP_conv2d);
+		builder b;
+
+		if (block[3] == c) {
+			block[2] = pick(1, kw);
+			if (block[2] == kw)
+				block[1] = pick(1, kh);
+		}
+		build_begin(&b, "net", round);
+		for (int i = 0; i < 2; i++) {
+			a.conv2d.stride[i] = pick(1, 2);
+			a.conv2d.pad[i] = pick(0, 1);
+			a.conv2d.pad[2 + i] = pick(0, 1);
+		}
+		layer l = {
+			.op = QN_OP_conv2d,
+			.x = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.5:%d>>",
+					  pick(1, 2), h, w, c, zp),
+			.w = weights(&b, 4, dim, block),
+			.attr = &a,
+		};
+		const bool fits = check(&b, &l, out);
+		reached += fits;
+		windows += fits && kh * kw > 1;
+		build_end(&b);
+	}
+	assert_true(reached > 200 && windows > 100);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_dense),
+		cmocka_unit_test(test_conv),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
