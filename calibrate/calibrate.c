@@ -64,7 +64,7 @@ qn_calibration_check(const qn_calibration *c, uint32_t hash, const qn_statistics
 	for (size_t i = 0; same && i < s->n; i++) {
 		const qn_elem *e = c->watch[i].quantize->type->elem;
 
-		same = strcmp(s->value[i].name, c->watch[i].sym->name) == 0 &&
+		same = strcmp(s->value[i].name, c->watch[i].name) == 0 &&
 		       s->value[i].symmetric == (c->watch[i].sym->kind == QN_SYM_SYMMETRIC) &&
 		       s->value[i].qmin == e->qmin && s->value[i].qmax == e->qmax;
 	}
@@ -251,6 +251,10 @@ qn_calibration_bind(const qn_calibration *c, const qn_finding *f)
 
 		if (w->sym->bound)
 			continue;
+		if (w->channel >= 0) {
+			QN_TRY(qn_channels_bind(c, f, i));
+			continue;
+		}
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a finding for each watch */
 		if (f[i].lo == 0 && f[i].hi == 0)
 			warn_zero(c->m, w->quantize, w->sym);
@@ -369,26 +373,6 @@ check_given(const qn_calibration *c, const qn_dataset *data, const qn_methods *m
 	return qn_encodings_missing(o->given, c->m, qn_buf_str(&b));
 }
 
-/* Methods find one range for a value: scales of its channels come from a callback or a file. */
-static qn_status
-check_axis(const qn_calibration *c)
-{
-	qn_status status = QN_OK;
-
-	for (size_t i = 0; i < c->naxis; i++) {
-		const qn_watch *w = &c->axis[i];
-
-		if (!w->sym->bound)
-			status = qn_report(c->m->env, QN_EUNSUPPORTED, "calibrate.axis",
-					   w->quantize->name,
-					   "$%s has one scale per channel of the activation '%s', "
-					   "which no method computes; set them in a calibration "
-					   "callback of the pattern, or give them as encodings",
-					   w->sym->name, w->value);
-	}
-	return status;
-}
-
 /* ---- what was cut off ---- */
 
 /* How many elements lie outside of the range of the parameters that a symbol was bound to, by whatever
@@ -451,7 +435,6 @@ qn_calibrate_model(qn_model *m, qn_dataset *data, const qn_calib_opts *opts)
 		QN_TRY(bind_with_callbacks(c, found, data, &o));
 	else if (c->nwatch > 0)
 		QN_TRY(qn_calibration_bind(c, found));
-	QN_TRY(check_axis(c));
 	tell_clipped(c, found);
 	if (o.warn_few)
 		qn_growth_warn(c, found);

@@ -20,11 +20,14 @@ typedef struct qn_use {
 } qn_use;
 
 /* A symbol whose range is wanted, and the quantizes that share it: all that they quantize is
- * observed as one. */
+ * observed as one.  A symbol with a scale for each channel has a watch for each of them, one after
+ * the other. */
 typedef struct qn_watch {
 	const qn_node *quantize; /* the first one of a value that is no constant */
 	const qn_symbol *sym;
+	const char *name;  /* of the symbol, and "[3]" of channel 3: in statistics and messages */
 	const char *value; /* name of what it quantizes */
+	int64_t channel;   /* -1: all elements */
 	qn_mask mask;      /* the least of all */
 	const qn_use *use; /* all quantizes, constants' too, in the order of the graph */
 } qn_watch;
@@ -32,6 +35,7 @@ typedef struct qn_watch {
 /* A value that is observed for a watch. */
 typedef struct qn_observation {
 	size_t watch;
+	int32_t axis;                /* of the watch's channel */
 	size_t number;               /* among all */
 	struct qn_observation *next; /* of the same value */
 } qn_observation;
@@ -48,9 +52,6 @@ typedef struct qn_calibration {
 	size_t nwatch;
 	qn_watch *constant; /* symbols of constants alone */
 	size_t nconstant;
-	/* symbols of activations with a scale for each channel, which callbacks and encodings give */
-	qn_watch *axis;
-	size_t naxis;
 } qn_calibration;
 
 /* Where statistics come from, in words that are compared when they are merged. */
@@ -91,7 +92,7 @@ qn_status qn_calibrate_model(qn_model *m, qn_dataset *data,
 qn_status qn_calibration_check_stage(const qn_model *m) QN_MUST_CHECK;
 /* Finds what has to be observed.  Ids: pass.stage, calibrate.shared. */
 qn_status qn_calibration_new(qn_model *m, qn_calibration **out) QN_MUST_CHECK;
-/* Fills watch, constant and axis of c, whose graphs are set (watch.c). */
+/* Fills watch and constant of c, whose graphs are set (watch.c). */
 qn_status qn_calibration_watch_all(qn_calibration *c) QN_MUST_CHECK;
 /* One more symbol to be observed; c has room for it. */
 void qn_calibration_watch(qn_calibration *c, const qn_watch *like);
@@ -115,6 +116,8 @@ qn_status qn_calibration_find(const qn_calibration *c, const qn_statistics *s,
 /* The parameters of a finding for its value. */
 void qn_finding_params(const qn_watch *w, const qn_finding *f, double *scale, int64_t *zp);
 qn_status qn_calibration_bind(const qn_calibration *c, const qn_finding *f) QN_MUST_CHECK;
+/* Binds the symbol of watch i, which has channels, to a scale for each and one zero point for all. */
+qn_status qn_channels_bind(const qn_calibration *c, const qn_finding *f, size_t i) QN_MUST_CHECK;
 
 /* ---- the method of each value (choose.c) ---- */
 

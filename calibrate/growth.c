@@ -103,7 +103,7 @@ qn_growth_warn(const qn_calibration *c, const qn_finding *found)
 	qsort(list, n, sizeof *list, by_growth);
 	qn_buf_init(&b, c->m->scratch);
 	for (size_t k = 0; k < n && k < QN_GROWTH_NAMED; k++)
-		qn_buff(&b, "%s$%s by %g %%", k > 0 ? ", " : "", c->watch[list[k].watch].sym->name,
+		qn_buff(&b, "%s$%s by %g %%", k > 0 ? ", " : "", c->watch[list[k].watch].name,
 			rint(1000 * list[k].growth) / 10);
 	if (n > QN_GROWTH_NAMED)
 		qn_buff(&b, " and %zu more values", n - QN_GROWTH_NAMED);

@@ -15,6 +15,7 @@ typedef struct share {
 	qn_observer *seen; /* by watch */
 	size_t *nseen;     /* by look: batches so far */
 	float *kept;       /* what is left of a mask: room for the largest value that may be one */
+	float *channel;    /* elements of a channel: room for the most of any value */
 } share;
 
 /* A part of a data set, as a data set. */
@@ -53,6 +54,24 @@ part_reader(qn_dataset *d, qn_arena *a)
 	return make_part(p->whole->reader(p->whole, a), p->first, d->nbatch, a);
 }
 
+/* The elements of index `channel` of the axis, one after the other in `to`. */
+static size_t
+gather(const qn_tensor *value, int32_t axis, int64_t channel, float *to)
+{
+	const qn_type *t = value->type;
+	const float *x = value->data;
+	int64_t outer = 1, inner = 1;
+
+	for (int32_t k = 0; k < axis; k++)
+		outer *= t->dim[k];
+	for (int32_t k = axis + 1; k < t->rank; k++)
+		inner *= t->dim[k];
+	for (int64_t o = 0; o < outer; o++)
+		for (int64_t i = 0; i < inner; i++)
+			to[o * inner + i] = x[(o * t->dim[axis] + channel) * inner + i];
+	return (size_t)(outer * inner);
+}
+
 static qn_status
 observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 {
@@ -67,19 +86,25 @@ observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 		const float *x = value->data;
 		size_t left = (size_t)n;
 
+		if (w->channel >= 0) {
+			left = gather(value, l->axis, w->channel, s->channel);
+			x = s->channel;
+		}
 		if (w->mask >= QN_MASK_OPERAND) {
-			left = qn_mask_drop(x, (size_t)n, s->kept);
+			const size_t all = left;
+
+			left = qn_mask_drop(x, all, s->kept);
 			x = s->kept;
-			s->seen[k].masked = s->seen[k].masked || left < (size_t)n;
+			s->seen[k].masked = s->seen[k].masked || left < all;
 		}
 		qn_observer_add(&s->seen[k], s->first + batch, x, left);
 	}
 	return QN_OK;
 }
 
-/* Elements of the largest value that may be a mask. */
+/* Elements of the largest value that may be a mask, or that has channels. */
 static size_t
-mask_room(const qn_calibration *c)
+room_for(const qn_calibration *c, bool channels)
 {
 	size_t room = 0;
 
@@ -87,7 +112,9 @@ mask_room(const qn_calibration *c)
 		for (const qn_use *u = c->watch[k].use; u != NULL; u = u->next) {
 			size_t n = (size_t)qn_type_count(u->quantize->type);
 
-			if (c->watch[k].mask >= QN_MASK_OPERAND && n > room)
+			if ((channels ? c->watch[k].channel >= 0
+				      : c->watch[k].mask >= QN_MASK_OPERAND) &&
+			    n > room)
 				room = n;
 		}
 	return room;
@@ -142,7 +169,8 @@ qn_calibration_observe(const qn_calibration *c, qn_dataset *data, qn_span span, 
 				    span.first,
 				    blank_observers(s, env, a),
 				    QN_NEW(a, size_t, c->nlook),
-				    QN_NEW(a, float, mask_room(c))};
+				    QN_NEW(a, float, room_for(c, false)),
+				    QN_NEW(a, float, room_for(c, true))};
 		user[i] = &worker[i];
 	}
 	QN_TRY(qn_sweep_run(sweep, observe, NULL, user));
@@ -181,7 +209,7 @@ qn_calibration_start(const qn_calibration *c, const qn_method_opts *method, cons
 		const qn_watch *w = &c->watch[k];
 		qn_value_stats *v = &s->value[k];
 
-		*v = (qn_value_stats){.name = w->sym->name,
+		*v = (qn_value_stats){.name = w->name,
 				      .symmetric = w->sym->kind == QN_SYM_SYMMETRIC,
 				      .qmin = w->quantize->type->elem->qmin,
 				      .qmax = w->quantize->type->elem->qmax};

@@ -3,21 +3,24 @@
  *
  *   %q = quantize %x : $s   %r = quantize %y : $s   ->   one watch of $s, which looks at x and y
  *
- * Quantizes that share a symbol have one pair of parameters: the values of all are observed as one. */
+ *   %q = quantize %x : axis 2, $s of 3 numbers          ->   three watches of $s, each of which looks at one channel of x
+ *
+ * Quantizes that share a symbol have one pair of parameters, or one for each channel: the values of all
+ * are observed as one. */
 #include "calibrate/calibrate.h"
 #include "ir/diag.h"
 
 /* A value that several quantizes of the watch take is looked at once. */
 static void
-look(qn_calibration *c, size_t watch, qn_id value)
+look(qn_calibration *c, size_t watch, qn_id value, int32_t axis)
 {
 	qn_observation *l;
 
-	for (l = c->by_value[value]; l != NULL; l = l->next)
-		if (l->watch == watch)
+	for (l = c->by_value[value]; l != NULL && l->watch == watch; l = l->next)
+		if (l->axis == axis)
 			return;
 	l = QN_NEW(c->m->scratch, qn_observation, 1);
-	*l = (qn_observation){watch, c->nlook++, c->by_value[value]};
+	*l = (qn_observation){watch, axis, c->nlook++, c->by_value[value]};
 	c->by_value[value] = l;
 }
 
@@ -28,9 +31,28 @@ qn_calibration_watch(qn_calibration *c, const qn_watch *like)
 		const qn_id value = c->map[u->quantize->in[0]];
 
 		if (qn_graph_node(c->real, value)->op != QN_OP_const)
-			look(c, c->nwatch, value);
+			look(c, c->nwatch, value,
+			     like->channel >= 0 ? u->quantize->type->elem->axis[0] : -1);
 	}
 	c->watch[c->nwatch++] = *like;
+}
+
+/* The watches of a symbol: one, or one for each channel. */
+static void
+watch_symbol(qn_calibration *c, qn_watch w)
+{
+	if (w.channel < 0) {
+		qn_calibration_watch(c, &w);
+		return;
+	}
+	for (; w.channel < w.sym->len; w.channel++) {
+		qn_buf b;
+
+		qn_buf_init(&b, c->m->arena);
+		qn_buff(&b, "%s[%lld]", w.sym->name, (long long)w.channel);
+		w.name = qn_buf_str(&b);
+		qn_calibration_watch(c, &w);
+	}
 }
 
 /* Quantizes that share a symbol have one storage, so that the symbol's pair means the same to all. */
@@ -112,25 +134,31 @@ qn_calibration_watch_all(qn_calibration *c)
 {
 	qn_arena *a = c->m->scratch;
 	users *list = QN_NEW(a, users, c->g->n);
-	size_t n = 0;
+	size_t n = 0, most = 0;
 
 	c->by_value = QN_NEW(a, qn_observation *, c->real->n);
 	QN_TRY(find_users(c, list, &n));
-	c->watch = QN_NEW(a, qn_watch, n);
+	for (size_t i = 0; i < n; i++)
+		most += list[i].activation == NULL || list[i].sym->len == 0
+				? 1
+				: (size_t)list[i].sym->len;
+	c->watch = QN_NEW(a, qn_watch, most);
 	c->constant = QN_NEW(a, qn_watch, n);
-	c->axis = QN_NEW(a, qn_watch, n);
 	for (size_t i = 0; i < n; i++) {
 		const users *s = &list[i];
 		const qn_node *q = s->activation != NULL ? s->activation : s->first->quantize;
-		const qn_watch w = {q, s->sym, qn_graph_node(c->real, c->map[q->in[0]])->name,
-				    s->mask, s->first};
+		const qn_watch w = {.quantize = q,
+				    .sym = s->sym,
+				    .name = s->sym->name,
+				    .value = qn_graph_node(c->real, c->map[q->in[0]])->name,
+				    .channel = s->activation != NULL && s->sym->len > 0 ? 0 : -1,
+				    .mask = s->mask,
+				    .use = s->first};
 
 		if (s->activation == NULL)
 			c->constant[c->nconstant++] = w;
-		else if (s->sym->len > 0)
-			c->axis[c->naxis++] = w;
 		else
-			qn_calibration_watch(c, &w);
+			watch_symbol(c, w);
 	}
 	return QN_OK;
 }

@@ -85,6 +85,8 @@ bits_read(const qn_step_facts *f)
 #define FITS(name, is_axis, reads)                                                                 \
 	static const char *name(const qn_step_facts *f)                                            \
 	{                                                                                          \
+		if (f->core->attr->requantize.align != 0)                                          \
+			return "its scales are aligned";                                           \
 		if (qn_zero_points_differ(f->g, f->core) != (is_axis))                             \
 			return "its zero points must be one, or one per channel";                  \
 		return (reads) ? NULL : "its kernel reads another storage type";                   \
@@ -97,6 +99,19 @@ FITS(fits_axis_own, true, f->from == f->family)
 FITS(fits_axis_from, true, true)
 FITS(fits_axis_32, true, bits_read(f) == 32)
 FITS(fits_axis_64, true, bits_read(f) == 64)
+
+static const char *
+fits_aligned_from(const qn_step_facts *f)
+{
+	return f->core->attr->requantize.align != 0 ? NULL : "its scales are not aligned";
+}
+
+static const char *
+fits_aligned_own(const qn_step_facts *f)
+{
+	return f->from == f->family ? fits_aligned_from(f)
+				    : "its kernel reads another storage type";
+}
 
 #define REQUANTIZE(kernel, ...)                                                                    \
 	{                                                                                          \
@@ -112,6 +127,11 @@ FITS(fits_axis_64, true, bits_read(f) == 64)
 			    QN_TABLE(qn_requantize_axis_args, mult, channels, 1),                  \
 			    QN_TABLE(qn_requantize_axis_args, shift, channels, 1)},                \
 		__VA_ARGS__                                                                        \
+	}
+#define ALIGNED(kernel, ...)                                                                       \
+	{                                                                                          \
+		.name = kernel, .args = "qn_requantize_aligned_args", QN_CODES_1, .in_place = 1,   \
+		.pointer = {QN_TABLE(qn_requantize_aligned_args, table, channels, 3)}, __VA_ARGS__ \
 	}
 #define FROM(f) .families = QN_ALL_FAMILIES & ~(1 << QN_FAMILY_##f), .reads = 1 << QN_FAMILY_##f
 #define TO_ALL .families = QN_ALL_FAMILIES
@@ -129,6 +149,10 @@ static const qn_kernel requantize[] = {
 	BY_AXIS("qn_requantize_axis_from_s16_q", FROM(s16), .fits = fits_axis_from),
 	BY_AXIS("qn_requantize_axis_s32_q", TO_ALL, .fits = fits_axis_32),
 	BY_AXIS("qn_requantize_axis_s64_q", TO_ALL, .fits = fits_axis_64),
+	ALIGNED("qn_requantize_aligned_q", TO_ALL, .fits = fits_aligned_own),
+	ALIGNED("qn_requantize_aligned_from_s8_q", FROM(s8), .fits = fits_aligned_from),
+	ALIGNED("qn_requantize_aligned_from_u8_q", FROM(u8), .fits = fits_aligned_from),
+	ALIGNED("qn_requantize_aligned_from_s16_q", FROM(s16), .fits = fits_aligned_from),
 };
 
 const qn_op_kernels qn_emit_op_quantize = {.why = "it reads float values; emitted code has none"};

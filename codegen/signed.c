@@ -60,11 +60,31 @@ typedef struct signer {
 static bool
 is_u8(const qn_type *t)
 {
-	return !t->is_tuple && t->elem->kind == QN_ELEM_UNIFORM && t->elem->gran == QN_PER_TENSOR &&
+	const bool one = !t->is_tuple && t->elem->gran == QN_PER_TENSOR;
+	const bool by_channel = !t->is_tuple && t->elem->gran == QN_PER_AXIS &&
+				t->elem->scale != NULL && t->elem->scale->kind == QN_SCALE_VEC;
+
+	return (one || by_channel) && t->elem->kind == QN_ELEM_UNIFORM &&
 	       t->elem->plain == QN_PLAIN_u8 && t->elem->bits == 8 && t->elem->zp_sym == NULL;
 }
 
-/* The type with values and zero point 128 less. */
+/* The scales, with zero points 128 less; NULL: out of range. */
+static const qn_scale *
+shifted_params(const signer *s, const qn_params *from)
+{
+	qn_types *types = &s->g->model->types;
+	int64_t *zp = QN_NEW(s->arena, int64_t, from->n);
+	const qn_params *to = NULL;
+
+	for (size_t i = 0; i < from->n; i++)
+		zp[i] = (from->zp != NULL ? from->zp[i] : 0) - SHIFT;
+	return qn_params_intern(types, "i8", NULL, from->n, from->rank, from->shape, from->scale,
+				zp, &to) == QN_OK
+		       ? qn_scale_vec(types, to)
+		       : NULL;
+}
+
+/* The type with values and zero points 128 less. */
 static const qn_type *
 shifted(const signer *s, const qn_type *t)
 {
@@ -76,8 +96,13 @@ shifted(const signer *s, const qn_type *t)
 	d.is_signed = true;
 	d.qmin -= SHIFT;
 	d.qmax -= SHIFT;
-	d.zp -= SHIFT;
-	return qn_elem_make(types, "i8", &d, &e) == QN_OK ? qn_type_with_elem(types, t, e) : NULL;
+	if (d.scale->kind == QN_SCALE_VEC)
+		d.scale = shifted_params(s, d.scale->vec);
+	else
+		d.zp -= SHIFT;
+	return d.scale != NULL && qn_elem_make(types, "i8", &d, &e) == QN_OK
+		       ? qn_type_with_elem(types, t, e)
+		       : NULL;
 }
 
 /* The constant's numbers, 128 less; entries of a table in the order of i8's bytes. */

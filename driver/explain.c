@@ -231,7 +231,7 @@ put_value(qn_buf *b, const explanation *e, size_t i)
 	int64_t zp;
 
 	qn_finding_params(w, f, &scale, &zp);
-	qn_buff(b, "value        $%s, %s of %s\n", w->sym->name,
+	qn_buff(b, "value        $%s, %s of %s\n", w->name,
 		s->value[i].symmetric ? "symmetric" : "asymmetric", w->value);
 	put_method(b, s);
 	qn_buf_puts(b, "range        ");
@@ -266,7 +266,8 @@ find_value(const explanation *e, size_t *out)
 	const qn_calibration *c = e->c;
 
 	for (*out = 0; *out < c->nwatch; ++*out)
-		if (strcmp(c->watch[*out].sym->name, name) == 0)
+		if (strcmp(c->watch[*out].name, name) == 0 ||
+		    strcmp(c->watch[*out].sym->name, name) == 0)
 			return QN_OK;
 	for (*out = 0; *out < c->nwatch; ++*out)
 		if (strcmp(c->watch[*out].value, name) == 0)
@@ -278,7 +279,7 @@ find_value(const explanation *e, size_t *out)
 				 e->value);
 	const char *best = NULL;
 	for (size_t i = 0; i < c->nwatch; i++) {
-		best = qn_nearer_name(name, best, c->watch[i].sym->name);
+		best = qn_nearer_name(name, best, c->watch[i].name);
 		best = qn_nearer_name(name, best, c->watch[i].value);
 	}
 	return qn_report(e->m->env, QN_EUSAGE, "explain.value", "explain",

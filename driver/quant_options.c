@@ -85,20 +85,24 @@ read_weights(reader *r, const qn_json *rule, qn_recipe_rule *out)
 		       "65536, as in 'i4 block 32')");
 }
 
+enum { NSTORAGE = QN_STORAGE_I16 + 1 };
+
 static void
 read_storage(reader *r, const qn_json *v, qn_recipe_rule *out)
 {
-	static const char *const activations[] = {"i8", "u8", "i16", NULL};
+	static const char *const activations[] = {
+		"i8", "u8", "i16", "i8 per-axis", "u8 per-axis", "i16 per-axis", NULL};
 	static const char *const granularity[] = {"per-channel", "per-tensor", NULL};
 	int a = choice(r, v, "activations", activations);
 	int g = choice(r, v, "granularity", granularity);
 
 	out->has_activations = a >= 0;
-	out->activations = (qn_storage)(a >= 0 ? a : 0);
+	out->activations = (qn_storage)(a >= 0 ? a % NSTORAGE : 0);
+	out->per_axis = a >= NSTORAGE;
 	read_weights(r, v, out);
 	out->has_granularity = g >= 0;
 	out->per_tensor = g == 1;
-	if (a == QN_STORAGE_U8 && r->scheme == QN_SCHEME_RFC)
+	if (a >= 0 && out->activations == QN_STORAGE_U8 && r->scheme == QN_SCHEME_RFC)
 		refuse(r, qn_json_find(v, "activations"), "recipe.storage",
 		       ": scheme rfc quantizes symmetrically (expected i8 or i16)");
 }

@@ -2,7 +2,7 @@
 /* quantizer.c - quantizer patterns of the host's: their registration, and what their callbacks
  * build with.
  *
- *   qn_quantize_activation(q, x, "fc", "x")   is   qn_qb_quantize(q, x, "fc", "x")   inside the door */
+ *   qn_quantize_activation(q, x, "fc", "x")   is   qn_qb_quantize_tensor(q, x, "fc", "x")   inside the door */
 #include "driver/quantizer.h"
 
 #include <string.h>
@@ -193,7 +193,7 @@ desc_of(const qn_quant_type *type)
 static qn_id
 activation(build_call *c)
 {
-	return qn_qb_quantize(c->q, c->x, c->owner, c->operand);
+	return qn_qb_quantize_tensor(c->q, c->x, c->owner, c->operand);
 }
 
 qn_id

@@ -132,7 +132,7 @@ edge(qn_tfl_op *o, qn_op op, qn_id x, const qn_elem *to, const qn_attrs *attrs)
 qn_id
 qn_tfl_requantized_to(qn_tfl_op *o, qn_id x, const qn_elem *to, int64_t lo, int64_t hi)
 {
-	qn_attrs attrs = {.clamp = {lo, hi}};
+	qn_attrs attrs = {.requantize = {.lo = lo, .hi = hi}};
 
 	return edge(o, QN_OP_requantize, x, to, &attrs);
 }

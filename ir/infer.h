@@ -57,6 +57,8 @@ bool qn_infer_size(const qn_graph *g, const qn_node *n, int32_t rank, const int6
 bool qn_infer_rank(const qn_graph *g, const qn_node *n, uint32_t i, int32_t rank);
 /* An attribute that is 0 or 1 (attr.value). */
 bool qn_infer_flag(const qn_graph *g, const qn_node *n, const char *attr, int64_t v);
+/* Bits of fixed-point scales: 0 or QN_FIX_LEAST to QN_FIX_MOST (attr.value). */
+bool qn_infer_align(const qn_graph *g, const qn_node *n, int64_t bits);
 /* An epsilon is finite and not negative (attr.value). */
 bool qn_infer_epsilon(const qn_graph *g, const qn_node *n, double epsilon);
 /* Input i is a vector of `dim` elements (shape.rank, shape.channels). */

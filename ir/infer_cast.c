@@ -117,6 +117,7 @@ qn_infer_requantize(const qn_graph *g, const qn_node *n, const qn_type *declared
 	if (!ok)
 		return NULL;
 	ok = expresses(g, n, in->elem, declared->elem->expressed);
+	ok = qn_infer_align(g, n, n->attr->requantize.align) && ok;
 	return clamp_ok(g, n, declared->elem) && ok ? declared : NULL;
 }
 

@@ -63,8 +63,12 @@ broadcast(const qn_graph *g, const qn_node *n, const qn_type *declared)
 static bool
 align_ok(const qn_graph *g, const qn_node *n)
 {
-	int64_t bits = qn_opinfo_of(n)->attrs == QN_ATTRS(sum) ? n->attr->sum.align : 0;
+	return qn_opinfo_of(n)->attrs != QN_ATTRS(sum) || qn_infer_align(g, n, n->attr->sum.align);
+}
 
+bool
+qn_infer_align(const qn_graph *g, const qn_node *n, int64_t bits)
+{
 	return bits == 0 || (bits >= QN_FIX_LEAST && bits <= QN_FIX_MOST) ||
 	       qn_infer_error(g, n, "attr.value", "align is %lld, must be 0 or %d to %d",
 			      (long long)bits, QN_FIX_LEAST, QN_FIX_MOST);

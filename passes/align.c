@@ -43,6 +43,34 @@ recode(qn_model *m, const qn_tensor *x, const qn_type *to)
 	return out;
 }
 
+/* Whether a requantize brings quantized values, maybe of several scales, to one scale. */
+static bool
+aligns(const qn_graph *dst, const qn_node *n)
+{
+	const qn_types *t = &dst->model->types;
+	const qn_type *in = n->op == QN_OP_requantize ? qn_graph_node(dst, n->in[0])->type : NULL;
+
+	return in != NULL && in->elem->bits <= 16 && qn_elem_is_shifted(t, in->elem) &&
+	       in->elem->gran <= QN_PER_AXIS && qn_elem_is_shifted(t, n->type->elem) &&
+	       n->type->elem->gran == QN_PER_TENSOR && qn_type_count(n->type) >= 0;
+}
+
+/* Says how many bits of the finest channel are shifted out. */
+static void
+warn_of_channels(const qn_graph *g, const qn_node *n, qn_id x, int32_t bits)
+{
+	const qn_type *type = qn_graph_node(g, x)->type;
+	const int32_t count = (int32_t)qn_elem_nparams(type->elem);
+	int32_t *table = QN_NEW(g->model->scratch, int32_t, 3 * (size_t)count);
+	const qn_align_channels to = qn_align_type(g, type, bits, count, table);
+
+	if (to.loss > 0)
+		qn_warn(g->model->env, "align.loss", qn_node_place(g, n),
+			"%s '%s': the scales of the channels of '%s' are so far apart that the "
+			"smallest loses %d bits; use fewer bits (--align)",
+			qn_opinfo_of(n)->name, n->name, qn_graph_node(g, x)->name, (int)to.loss);
+}
+
 static bool
 is_fixed_codes(const qn_graph *g, qn_id id, int32_t bits)
 {
@@ -84,8 +112,8 @@ is_idle(const qn_graph *dst, const qn_node *n, const qn_id *in, const qn_type *t
 
 	if (n->op != QN_OP_requantize || qn_graph_node(dst, in[0])->type != type)
 		return false;
-	qn_attrs_default(QN_ATTRS(clamp), &defaults);
-	return qn_attrs_equal(QN_ATTRS(clamp), n->attr, &defaults);
+	qn_attrs_default(QN_ATTRS(requantize), &defaults);
+	return qn_attrs_equal(QN_ATTRS(requantize), n->attr, &defaults);
 }
 
 /* Node n of g for the new graph.  0 after an error. */
@@ -113,6 +141,12 @@ copy(qn_graph *dst, const qn_graph *g, const qn_node *n, const qn_id *map, int32
 		attr.sum.align = bits;
 		like.attr = &attr;
 		warn_of_loss(dst, n, in, bits);
+	}
+	if (aligns(dst, &like)) {
+		attr.requantize = n->attr->requantize;
+		attr.requantize.align = bits;
+		like.attr = &attr;
+		warn_of_channels(dst, n, in[0], bits);
 	}
 	return qn_graph_add(dst, &like);
 }

@@ -75,7 +75,7 @@ on_codes(const qn_graph *g, const qn_node *n)
 		const qn_node *dq = qn_graph_node(g, n->in[i]);
 
 		if (dq->op != QN_OP_dequantize ||
-		    !qn_rqz_supports(n->op, qn_graph_node(g, dq->in[0])->type->elem))
+		    !qn_rqz_supports(qn_graph_node(g, dq->in[0])->type->elem))
 			return false;
 	}
 	return n->nin > 0;
@@ -239,11 +239,10 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 	const qn_node *behind = reader(g, s->other[id]);
 	const qn_node *quantize = reader(g, s->quantize[id]);
 
-	if (quantize != NULL && quantize->type->elem->gran != QN_PER_TENSOR)
+	if (quantize != NULL && quantize->type->elem->gran == QN_SUB_CHANNEL)
 		return text(g->model,
-			    "'%s' quantizes it with one scale per channel, which the op does not "
-			    "support in integers (add, sub, mul, relu, clip, minimum, maximum, "
-			    "max_pool and requantize do); quantize its result with one scale",
+			    "'%s' quantizes it with one scale per block, which the op does not "
+			    "support in integers; quantize its result with one scale",
 			    quantize->name);
 	if (before != NULL && n->nin > 1)
 		return text(g->model,
@@ -274,10 +273,9 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 				  "quantizes outputs";
 }
 
-/* The first operand, moved or not, that is stored with a scale for each channel as an activation, or
- * for each block; NULL: none. */
+/* The first operand, moved or not, that is stored with a scale for each block; NULL: none. */
 static const qn_node *
-by_channel(const qn_graph *g, const qn_node *n)
+in_blocks(const qn_graph *g, const qn_node *n)
 {
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_node *x = qn_graph_node(g, n->in[i]);
@@ -285,34 +283,24 @@ by_channel(const qn_graph *g, const qn_node *n)
 		while (x->nin == 1 && x->op != QN_OP_dequantize && qn_rqz_moves(g, x))
 			x = qn_graph_node(g, x->in[0]);
 		const qn_node *q = x->op == QN_OP_dequantize ? qn_graph_node(g, x->in[0]) : NULL;
-		const qn_gran gran = q != NULL ? q->type->elem->gran : QN_PER_TENSOR;
 
-		if (gran == QN_SUB_CHANNEL ||
-		    (gran != QN_PER_TENSOR && q->op != QN_OP_const && q->type->elem->bits <= 16))
+		if (q != NULL && q->type->elem->gran == QN_SUB_CHANNEL)
 			return q;
 	}
 	return NULL;
 }
 
 static const char *
-reason_by_channel(const qn_model *m, const qn_node *q)
+reason_of_blocks(const qn_model *m, const qn_node *q)
 {
 	const qn_foreign_name *called = qn_model_foreign_names(m, q);
 	const bool constant = q->op == QN_OP_const && called != NULL;
-	const char *name = constant ? called->name : q->name;
 
-	if (q->type->elem->gran == QN_SUB_CHANNEL)
-		return text(m,
-			    "'%s' has one scale per block, which its integer arithmetic does not "
-			    "support; use weights with one scale per output channel and "
-			    "activations with one scale, or --from-float --calib SAMPLES",
-			    name);
-	return text(
-		m,
-		"'%s' has one scale per channel, which its integer arithmetic does not support "
-		"(supported: add, sub and mul, comparisons of equal parameters, and relu, clip, "
-		"minimum and maximum whose result has one scale per channel); use one scale",
-		name);
+	return text(m,
+		    "'%s' has one scale per block, which its integer arithmetic does not "
+		    "support; use weights with one scale per output channel and "
+		    "activations with one scale, or --from-float --calib SAMPLES",
+		    constant ? called->name : q->name);
 }
 
 /* An op that a pattern has, or should have, given quantized operands. */
@@ -323,23 +311,18 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 	const qn_node *quantize = reader(g, s->quantize[id]);
 	const char *lacks = no_range(s, id, n);
 
-	const qn_node *many = by_channel(g, n);
+	const qn_node *blocks = in_blocks(g, n);
 
-	if (many != NULL && !qn_rqz_supports(n->op, many->type->elem))
-		return reason_by_channel(g->model, many);
+	if (blocks != NULL)
+		return reason_of_blocks(g->model, blocks);
 	if (lacks != NULL)
 		return lacks;
 	if (!on_codes(g, n))
 		return "no quantizer pattern of the scheme takes it";
 	if (quantize == NULL)
 		return "its result is not quantized, so it has no scale";
-	if (quantize->type->elem->gran != QN_PER_TENSOR &&
-	    !qn_rqz_supports(n->op, quantize->type->elem))
-		return text(g->model, "'%s' gives its result one scale per channel",
-			    quantize->name);
-	const char *mixed = qn_rqz_channels(g, n, quantize->type);
-	if (mixed != NULL)
-		return mixed;
+	if (quantize->type->elem->gran == QN_SUB_CHANNEL)
+		return text(g->model, "'%s' gives its result one scale per block", quantize->name);
 	if (qn_opinfo_of(n)->behaviour == QN_MEAN)
 		return "averages of quantized values are switched off (--no-approx)";
 	if (qn_opinfo_of(n)->behaviour == QN_FIXED)
@@ -354,10 +337,10 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 static const char *
 reason_of_reader(const survey *s, const qn_node *n)
 {
-	const qn_node *many = by_channel(s->g, n), *before = real_operand(s, n);
+	const qn_node *blocks = in_blocks(s->g, n), *before = real_operand(s, n);
 
-	if (many != NULL)
-		return reason_by_channel(s->g->model, many);
+	if (blocks != NULL)
+		return reason_of_blocks(s->g->model, blocks);
 	return before != NULL
 		       ? text(s->g->model, "it comes from '%s', which stays in float", before->name)
 		       : "its integer arithmetic does not support the parameters of its operands";

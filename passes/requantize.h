@@ -11,6 +11,7 @@
  *   requantize_codes.c      ops with integer arithmetic take codes
  *   requantize_channels.c   … some of them with scales for each channel
  *   requantize_order.c      … and what compares them, on their integers
+ *   requantize_aligned.c    … and in one scale for all other ops
  *   requantize_acc.c        products of dequantized operands take codes
  *   requantize_weights.c    weights become signed, without zero points
  *   requantize_blocks.c     products with weights in blocks
@@ -53,12 +54,21 @@ typedef struct qn_rqz {
 /* Storage types that moving ops and integer arithmetic work on: at most 16 bits, one scale.
  * Accumulators are requantized first. */
 bool qn_rqz_narrow(const qn_elem *e);
-/* Whether the op's integer arithmetic takes, or results in, quantized values of e: narrow ones, or
- * for some ops those with a scale for each index of an axis. */
-bool qn_rqz_supports(qn_op op, const qn_elem *e);
-/* Why the op cannot be computed channel by channel on these operands, dequantized, with a result of
- * type `result`; NULL: it can, or nothing has several scales. */
-const char *qn_rqz_channels(const qn_graph *g, const qn_node *n, const qn_type *result);
+/* At most 16 bits with a scale for each index of an axis. */
+bool qn_rqz_has_channels(const qn_elem *e);
+/* Whether the op is computed channel by channel where its operands have several scales. */
+bool qn_rqz_by_channel(qn_op op);
+/* Whether integer arithmetic takes, or results in, quantized values of e: narrow ones, or those with
+ * a scale for each index of an axis, which most ops need aligned. */
+bool qn_rqz_supports(const qn_elem *e);
+/* e, or the type of 16 bits and one scale that holds the values of all its channels.  NULL: there is
+ * none. */
+const qn_elem *qn_rqz_aligned_elem(qn_types *t, const qn_elem *e);
+/* Quantized values x, in one scale if they have several; 0 after an error, or when x is 0. */
+qn_id qn_rqz_aligned(qn_rw *rw, qn_id x);
+/* Whether the op cannot be computed channel by channel on these operands, dequantized, with a result
+ * of type `result`: what has several scales needs one first. */
+bool qn_rqz_needs_one_scale(const qn_graph *g, const qn_node *n, const qn_type *result);
 /* Whether a note says that the quantizer was told to leave the op in float. */
 bool qn_rqz_skipped(const qn_rw *rw, qn_id id);
 /* quantize(x) to element type e. */
@@ -71,7 +81,8 @@ bool qn_rqz_moves(const qn_graph *g, const qn_node *n);
  * constant, or an op with integer arithmetic on dequantized operands; and is worth it. */
 bool qn_rqz_ends(const qn_rw *rw, qn_id id);
 /* The element type of the quantized values that a float operand stands for: dequantized, then moved
- * by ops that give the same on them; NULL: it stands for none.  Behind a move they are narrow. */
+ * by ops that give the same on them; NULL: it stands for none.  After a move they are narrow: those
+ * with several scales are aligned before it. */
 const qn_elem *qn_rqz_operand_elem(const qn_rw *rw, qn_id id);
 /* Those values, the moves done on them; 0: there are none. */
 qn_id qn_rqz_operand(qn_rw *rw, qn_id id);
@@ -148,5 +159,6 @@ qn_rule_fn qn_rqz_fill, qn_rqz_fill_weights, qn_rqz_widen, qn_rqz_gate, qn_rqz_p
 	qn_rqz_derive;
 qn_rule_fn qn_rqz_batch_norm;
 qn_rule_fn qn_rqz_order, qn_rqz_order_compare;
+qn_rule_fn qn_rqz_align_result; /* requantize_aligned.c */
 
 #endif

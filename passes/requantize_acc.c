@@ -6,12 +6,17 @@
  *   matmul(dequantize(x), dequantize(w [K,N]))   ->  dequantize(dense(x, w' [N,K]))    w a constant; other shapes of x by reshapes
  *   add(dequantize(dense(x, w)), b)              ->  dequantize(dense(x, w, b'))       bias_add likewise
  *
+ * Data with a scale for each channel is first brought to one scale (requantize_aligned.c).
+ *
  * b is a constant, or codes behind a dequantize: b' has the accumulator's scale, codes of that
  * scale stay as they are. */
 #include <math.h>
 
 #include "passes/requantize.h"
 #include "runtime/interp.h"
+
+/* What i64 accumulators have room for (requantize_constant.c). */
+#define MOST_BIAS_64 0x1p40
 
 static const qn_elem *
 elem_of(const qn_rw *rw, qn_id id)
@@ -112,7 +117,7 @@ rescaled(qn_rw *rw, qn_id b, const qn_type *to)
 		double code = (double)(qn_tensor_i64(c->value, i) - zp), ratio = s / want;
 		if (!(fabs(ratio - 1.0) < 0x1p-20))
 			code = rint(code * ratio);
-		if (!(fabs(code) < 0x1p31))
+		if (!(fabs(code) < (to->elem->bits == 64 ? MOST_BIAS_64 : 0x1p31)))
 			return qn_rw_decline(rw, "the bias does not fit the accumulator");
 		qn_store_i64(data, to->elem->plain, i, (int64_t)code);
 	}
@@ -216,13 +221,18 @@ layer(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w)
 static qn_id
 product(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w)
 {
-	const qn_elem *a = elem_of(rw, x), *b = elem_of(rw, w);
 	const char *name = qn_rw_name(rw, root);
+
+	w = qn_rqz_aligned(rw, w);
+	if (w == 0)
+		return 0;
+	n = qn_rw_node(rw, root);
+	const qn_elem *a = elem_of(rw, x), *b = elem_of(rw, w);
 	const int bits = a->bits > 8 || b->bits > 8 ? 16 : 8;
 	const bool is_signed = bits > 8 || a->is_signed;
 
 	if (!is_data(b))
-		return qn_rw_decline(rw, "the right operand has several scales, or too many bits");
+		return qn_rw_decline(rw, "the right operand has too many bits");
 	x = qn_rqz_stored_as(rw, x, bits, is_signed);
 	w = qn_rqz_stored_as(rw, w, bits, is_signed);
 	if (x == 0 || w == 0)
@@ -242,6 +252,8 @@ qn_rqz_product(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "it is to stay in float");
 	for (int i = 0; i < 2; i++)
 		in[i] = qn_rqz_operand(rw, n->in[i]);
+	in[0] = qn_rqz_aligned(rw, in[0]);
+	n = qn_rw_node(rw, m->root);
 	if (in[0] == 0 || in[1] == 0 || !is_data(elem_of(rw, in[0])))
 		return qn_rw_decline(rw,
 				     "its operands are not dequantized values that it supports");

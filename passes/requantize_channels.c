@@ -9,13 +9,15 @@
 #include "runtime/impls.h"
 
 bool
-qn_rqz_supports(qn_op op, const qn_elem *e)
+qn_rqz_by_channel(qn_op op)
 {
-	const bool by_channel =
-		op == QN_OP_add || op == QN_OP_sub || op == QN_OP_mul || op == QN_OP_bias_add;
+	return op == QN_OP_add || op == QN_OP_sub || op == QN_OP_mul || op == QN_OP_bias_add;
+}
 
-	return qn_rqz_narrow(e) || (by_channel && e->kind == QN_ELEM_UNIFORM && e->bits <= 16 &&
-				    e->gran == QN_PER_AXIS);
+bool
+qn_rqz_supports(const qn_elem *e)
+{
+	return qn_rqz_narrow(e) || qn_rqz_has_channels(e);
 }
 
 /* What one operand or the result adds to what is known of the others. */
@@ -41,8 +43,8 @@ stored_alike(const channels *c, const qn_elem *e)
 	return e->bits == c->elem->bits && e->is_signed == c->elem->is_signed;
 }
 
-const char *
-qn_rqz_channels(const qn_graph *g, const qn_node *n, const qn_type *result)
+bool
+qn_rqz_needs_one_scale(const qn_graph *g, const qn_node *n, const qn_type *result)
 {
 	channels c = {0};
 
@@ -54,19 +56,17 @@ qn_rqz_channels(const qn_graph *g, const qn_node *n, const qn_type *result)
 	}
 	look(&c, result);
 	if (c.elem == NULL)
-		return NULL;
-	if (c.axes)
-		return "its operands and its result have scales along different axes";
+		return false;
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_node *x = qn_graph_node(g, n->in[i]);
 		const qn_type *t =
 			x->op == QN_OP_dequantize ? qn_graph_node(g, x->in[0])->type : NULL;
 
-		if (t != NULL && t->elem->gran == QN_PER_AXIS && !stored_alike(&c, t->elem))
-			return "its operands have per-channel scales in different storage types";
-		c.storage = c.storage || (t != NULL && t->elem->bits > c.elem->bits);
+		c.storage = c.storage ||
+			    (t != NULL &&
+			     (t->elem->bits > c.elem->bits ||
+			      (t->elem->gran == QN_PER_AXIS && !stored_alike(&c, t->elem))));
 	}
-	return c.storage || (qn_elem_is_quant(result->elem) && !stored_alike(&c, result->elem))
-		       ? "per-channel values have another storage type than its result"
-		       : NULL;
+	return c.axes || c.storage || !qn_rqz_by_channel(n->op) ||
+	       (qn_elem_is_quant(result->elem) && !stored_alike(&c, result->elem));
 }

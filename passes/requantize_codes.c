@@ -37,11 +37,37 @@ are_codes(qn_rw *rw, const qn_node *op, bool *wide)
 	for (uint32_t i = 0; i < op->nin; i++) {
 		const qn_elem *e = qn_rqz_operand_elem(rw, op->in[i]);
 
-		if (e == NULL || !qn_rqz_supports(op->op, e))
+		if (e == NULL || !qn_rqz_supports(e))
 			return false;
 		*wide = *wide || e->bits > 8;
 	}
 	return op->nin > 0;
+}
+
+/* Whether an operand has several scales in 8 bits, which nothing of 16 bits can be computed with. */
+static bool
+has_narrow_channels(qn_rw *rw, const qn_node *op)
+{
+	for (uint32_t i = 0; i < op->nin; i++) {
+		const qn_elem *e = qn_rqz_operand_elem(rw, op->in[i]);
+
+		if (qn_rqz_has_channels(e) && e->bits <= 8)
+			return true;
+	}
+	return false;
+}
+
+/* The quantized values that the operands stand for, in one scale each if the op needs that. */
+static bool
+operands_of(qn_rw *rw, qn_id id, bool one_scale, qn_id *in)
+{
+	for (uint32_t i = 0; i < qn_rw_node(rw, id)->nin; i++) {
+		in[i] = qn_rqz_operand(rw, qn_rw_node(rw, id)->in[i]);
+		in[i] = one_scale ? qn_rqz_aligned(rw, in[i]) : in[i];
+		if (in[i] == 0)
+			return false;
+	}
+	return true;
 }
 
 /* Whether its operands may differ in storage: pow's exponent and the entries of a table are no data. */
@@ -65,17 +91,18 @@ on_codes(qn_rw *rw, qn_id id, const qn_type *type)
 		return qn_rw_decline(rw, "it is to stay in float");
 	if (!are_codes(rw, op, &wide))
 		return qn_rw_decline(rw, "an operand is not a dequantize of 8- or 16-bit values");
-	const char *mixed = qn_rqz_channels(qn_rw_graph(rw), op, type);
-	if (mixed != NULL)
-		return qn_rw_decline(rw, mixed);
-	for (uint32_t i = 0; i < qn_rw_node(rw, id)->nin; i++)
-		in[i] = qn_rqz_operand(rw, qn_rw_node(rw, id)->in[i]);
+	const bool one_scale = qn_rqz_needs_one_scale(qn_rw_graph(rw), op, type) ||
+			       (wide && has_narrow_channels(rw, op));
+	if (!operands_of(rw, id, one_scale, in))
+		return 0;
 	op = qn_rw_node(rw, id);
 	bool codes = qn_elem_is_quant(type->elem);
 	const qn_elem *like = codes ? type->elem : qn_rw_node(rw, in[0])->type->elem;
 	bool is_signed = like->is_signed;
-	wide = wide || like->bits > 8;
-	if (codes && wide && type->elem->bits <= 8 && op->op != QN_OP_mul)
+	wide = wide || like->bits > 8 || one_scale;
+	if (codes && qn_rqz_has_channels(type->elem) && one_scale)
+		made = qn_type_with_elem(t, type, qn_rqz_aligned_elem(t, type->elem));
+	else if (codes && wide && type->elem->bits <= 8 && op->op != QN_OP_mul)
 		made = qn_type_with_elem(t, type, qn_rqz_wide_elem(t, type->elem));
 	const qn_elem *own = codes ? computed_elem(t, op, made->elem, made != type ? MOST_STEPS : 1)
 				   : made->elem;
@@ -97,7 +124,7 @@ qn_rqz_compute(qn_rw *rw, const qn_match *m)
 {
 	const qn_type *type = qn_rw_node(rw, m->root)->type;
 
-	if (!qn_rqz_supports(qn_rw_node(rw, m->at[OP])->op, type->elem))
+	if (!qn_rqz_supports(type->elem))
 		return qn_rw_decline(rw, "no arithmetic of the op gives these parameters");
 	return on_codes(rw, m->at[OP], type);
 }
@@ -122,9 +149,9 @@ qn_rqz_index(qn_rw *rw, const qn_match *m)
 
 	if (qn_rqz_skipped(rw, m->root))
 		return qn_rw_decline(rw, "it is to stay in float");
-	if (e == NULL || !qn_rqz_narrow(e))
+	if (e == NULL || !qn_rqz_supports(e))
 		return qn_rw_decline(rw, "its operand is not a dequantize of 8- or 16-bit values");
-	qn_id x = qn_rqz_operand(rw, n->in[0]);
+	qn_id x = qn_rqz_aligned(rw, qn_rqz_operand(rw, n->in[0]));
 	n = qn_rw_node(rw, m->root);
 	return qn_rw_add(rw, n->op, qn_rw_name(rw, m->root), 1, &x, n->attr, n->type);
 }

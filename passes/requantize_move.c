@@ -58,9 +58,10 @@ qn_rqz_average(qn_rw *rw, const qn_match *m)
 	if (qn_rqz_skipped(rw, m->at[OP]))
 		return qn_rw_decline(rw, "it is to stay in float");
 	const qn_elem *e = qn_rqz_operand_elem(rw, m->at[X]);
-	if (e == NULL || !qn_rqz_narrow(e))
+	if (e == NULL || !qn_rqz_supports(e))
 		return qn_rw_decline(rw, "its operand is not a dequantize of 8- or 16-bit values");
-	qn_id x = qn_rqz_operand(rw, m->at[X]);
+	qn_id x = qn_rqz_aligned(rw, qn_rqz_operand(rw, m->at[X]));
+	e = x != 0 ? qn_rw_node(rw, x)->type->elem : e;
 	if (e->bits <= 8 && qn_rw_node(rw, m->root)->type->elem->bits > 8)
 		x = qn_rqz_stored_as(rw, x, 16, true); /* rounded to finer steps */
 	return narrowed(rw, m, x);

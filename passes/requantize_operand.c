@@ -66,7 +66,8 @@ elem_behind(const qn_rw *rw, qn_id id, int *budget)
 	const qn_elem *e = NULL;
 
 	if (n->op == QN_OP_dequantize)
-		return qn_rw_node(rw, n->in[0])->type->elem;
+		return qn_rqz_aligned_elem(&qn_rw_model(rw)->types,
+					   qn_rw_node(rw, n->in[0])->type->elem);
 	if (--*budget < 0 || qn_rqz_joins_sums(n))
 		return NULL;
 	if (!qn_rqz_moves(qn_rw_graph(rw), n))
@@ -86,8 +87,11 @@ elem_behind(const qn_rw *rw, qn_id id, int *budget)
 const qn_elem *
 qn_rqz_operand_elem(const qn_rw *rw, qn_id id)
 {
+	const qn_node *n = qn_rw_node(rw, id);
 	int budget = MOST_MOVES;
 
+	if (n->op == QN_OP_dequantize)
+		return qn_rw_node(rw, n->in[0])->type->elem;
 	return elem_behind(rw, id, &budget);
 }
 
@@ -101,7 +105,7 @@ moved(qn_rw *rw, qn_id id)
 	const uint32_t nin = n->nin;
 
 	if (op == QN_OP_dequantize)
-		return n->in[0];
+		return qn_rqz_aligned(rw, n->in[0]);
 	qn_id *in = qn_arena_copy(qn_rw_model(rw)->scratch, n->in, nin * sizeof *in);
 	for (uint32_t i = 0; i < nin; i++)
 		if (is_data(rw, qn_rw_node(rw, id), i))
@@ -113,6 +117,10 @@ moved(qn_rw *rw, qn_id id)
 qn_id
 qn_rqz_operand(qn_rw *rw, qn_id id)
 {
+	const qn_node *n = qn_rw_node(rw, id);
+
+	if (n->op == QN_OP_dequantize)
+		return n->in[0];
 	return qn_rqz_operand_elem(rw, id) != NULL ? moved(rw, id) : 0;
 }
 

@@ -78,7 +78,7 @@ node_ends_in_codes(const qn_rw *rw, const qn_rqz *k, qn_id id)
 		const qn_elem *codes = moves ? NULL : qn_rqz_operand_elem(rw, n->in[i]);
 
 		if (moves ? !k->ends[n->in[i]]
-			  : (codes == NULL || !qn_rqz_supports(n->op, codes)) &&
+			  : (codes == NULL || !qn_rqz_supports(codes)) &&
 				    !qn_rqz_may_fill(rw, n->in[i]))
 			return false;
 	}

@@ -67,7 +67,7 @@ band(qn_graph *g, const qn_node *root, int64_t c)
 static qn_id
 fake(qn_quantizing *b, qn_id x, const char *operand)
 {
-	return qn_qb_dequantize(b, qn_qb_quantize(b, x, qn_qb_root(b)->name, operand), NULL);
+	return qn_qb_dequantize(b, qn_qb_quantize_tensor(b, x, qn_qb_root(b)->name, operand), NULL);
 }
 
 /* bias + sum of alpha / size * x^2, as [rows, c]. */
@@ -84,7 +84,7 @@ sums(qn_quantizing *b, qn_id squares, int64_t rows, int64_t c)
 	a.shape.shape.v[0] = rows;
 	a.shape.shape.v[1] = c;
 	in[0] = qn_qb_op(b, QN_OP_reshape, NULL, 1, &squares, &a);
-	in[0] = qn_qb_quantize(b, in[0], root->name, "squares");
+	in[0] = qn_qb_quantize_tensor(b, in[0], root->name, "squares");
 	in[1] = qn_qb_quantize_weights(b, band(g, root, c), root->name, "w",
 				       qn_qb_opts(b)->per_tensor_weights ? -1 : 0);
 	for (int64_t k = 0; k < c; k++)

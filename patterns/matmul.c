@@ -108,10 +108,10 @@ qn_quantize_matmul(void *user, qn_quantizing *b, const qn_match *m)
 	qn_buff(&acc, "%s.acc", root->name);
 	if (right == 0)
 		return 0;
-	if (!bytes && is_layer(g, root, right))
+	if (!bytes && !o->per_axis && is_layer(g, root, right))
 		return as_dense(b, root, qn_buf_str(&acc), right);
 	in[0] = qn_qb_quantize(b, qn_qb_input(b, 0), root->name, "a");
-	if (bytes && qn_graph_node(g, right)->op == QN_OP_const) {
+	if ((bytes || o->per_axis) && qn_graph_node(g, right)->op == QN_OP_const) {
 		int32_t rank = qn_graph_node(g, right)->type->rank;
 		int32_t column = rank - (root->attr->matmul.transpose_b != 0 ? 2 : 1);
 
@@ -120,6 +120,9 @@ qn_quantize_matmul(void *user, qn_quantizing *b, const qn_match *m)
 	} else {
 		in[1] = qn_qb_quantize(b, right, root->name, "b");
 	}
+	if (qn_qb_has_channels(b, in[0]) ||
+	    (qn_graph_node(g, right)->op != QN_OP_const && qn_qb_has_channels(b, in[1])))
+		return qn_quantize_real_product(b, root, root->name, in, 0);
 	qn_id y = qn_qb_op(b, root->op, qn_buf_str(&acc), 2, in, root->attr);
 	return qn_qb_dequantize(b, y, root->name);
 }

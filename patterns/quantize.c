@@ -75,7 +75,7 @@ result_pair(qn_model *m, qn_graph *dst, const qn_node *call, qn_id y, const qn_q
 	const qn_node *n = qn_graph_node(dst, y);
 
 	if (y == 0 || !qn_recipe_mixes(opts->recipe) || !qn_type_is_f32(n->type) ||
-	    n->op == QN_OP_dequantize)
+	    n->op == QN_OP_dequantize || qn_opinfo_of(n)->behaviour == QN_ACC)
 		return y;
 	qn_id q = qn_quantize_real(m, dst, y, call->name, "result", opts);
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
@@ -87,10 +87,11 @@ static qn_id
 input_pair(qn_model *m, qn_graph *dst, qn_id x, const qn_quant_opts *opts)
 {
 	const qn_node *n = qn_graph_node(dst, x);
-	const qn_quant_opts own = qn_recipe_for_value(opts, "input", n->name);
+	qn_quant_opts own = qn_recipe_for_value(opts, "input", n->name);
 
 	if (opts->scheme == QN_SCHEME_RFC || !qn_type_is_f32(n->type))
 		return x;
+	own.per_axis = false; /* the caller's arrays have one scale */
 	qn_id q = qn_quantize_real(m, dst, x, n->name, "input", &own);
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
 }
@@ -100,12 +101,13 @@ static qn_id
 output_pair(qn_model *m, qn_graph *dst, const qn_output *out, qn_id y, const qn_quant_opts *opts)
 {
 	const qn_node *n = qn_graph_node(dst, y);
-	const qn_quant_opts own = qn_recipe_for_value(opts, "output", out->name);
+	qn_quant_opts own = qn_recipe_for_value(opts, "output", out->name);
 
 	if (opts->scheme == QN_SCHEME_RFC || !qn_type_is_f32(n->type))
 		return y;
 	if (n->op == QN_OP_dequantize && qn_graph_node(dst, n->in[0])->type->elem->bits <= 16)
 		return y;
+	own.per_axis = false;
 	qn_id q = qn_quantize_real(m, dst, y, out->name, "output", &own);
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
 }

@@ -24,6 +24,7 @@ typedef struct qn_quant_opts {
 	qn_scheme scheme;
 	bool per_tensor_weights; /* one scale for a weight tensor instead of one per output channel */
 	qn_storage activations;         /* rfc: not u8, which has no symmetric codes */
+	bool per_axis; /* activations with a scale for each index of their last axis, their channels */
 	uint8_t weight_bits;            /* 2 or 4, or 0 for 8 */
 	int32_t weight_block;           /* weights in a block; 0: none */
 	const struct qn_qpattern *host; /* tried before the standard ones */
@@ -71,6 +72,10 @@ qn_id qn_qb_value(const qn_quantizing *b, qn_id v);
 qn_id qn_qb_input(const qn_quantizing *b, uint32_t i);
 
 qn_id qn_qb_quantize(qn_quantizing *b, qn_id x, const char *owner, const char *operand);
+/* The same with one scale, whatever the options say. */
+qn_id qn_qb_quantize_tensor(qn_quantizing *b, qn_id x, const char *owner, const char *operand);
+/* Whether a value has a scale for each channel. */
+bool qn_qb_has_channels(const qn_quantizing *b, qn_id x);
 qn_id qn_qb_quantize_weights(qn_quantizing *b, qn_id x, const char *owner, const char *operand,
 			     int axis);
 /* The blocks of constant weights [outputs, …, inputs] of type w with about so many of them, consecutive ones of a

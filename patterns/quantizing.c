@@ -114,6 +114,13 @@ quantize_symbol(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char
 	return quantize(m, g, x, name, &e);
 }
 
+/* The last axis, where the channels of activations are; -1: one scale is for all of them. */
+static int
+channel_axis(const qn_type *t, const qn_quant_opts *opts)
+{
+	return opts->per_axis && t->rank >= 2 && t->dim[t->rank - 1] > 1 ? t->rank - 1 : -1;
+}
+
 qn_id
 qn_quantize_real(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
 		 const qn_quant_opts *opts)
@@ -124,7 +131,8 @@ qn_quantize_real(qn_model *m, qn_graph *g, qn_id x, const char *owner, const cha
 		return qn_graph_op(g, QN_OP_quantize, fresh(m, owner, operand), 1, &x, NULL,
 				   qn_type_with_elem(&m->types, qn_graph_node(g, x)->type, e));
 	return quantize_symbol(m, g, x, owner, operand, qn_activation_desc(opts),
-			       qn_activation_symmetric(opts), -1, opts->method);
+			       qn_activation_symmetric(opts),
+			       channel_axis(qn_graph_node(g, x)->type, opts), opts->method);
 }
 
 qn_id
@@ -151,6 +159,21 @@ weight_desc(const qn_quant_opts *o)
 
 	e.qmin = -e.qmax;
 	return e;
+}
+
+qn_id
+qn_qb_quantize_tensor(qn_quantizing *b, qn_id x, const char *owner, const char *operand)
+{
+	qn_quant_opts own = *b->opts;
+
+	own.per_axis = false;
+	return x == 0 ? 0 : qn_quantize_real(b->m, b->dst, x, owner, operand, &own);
+}
+
+bool
+qn_qb_has_channels(const qn_quantizing *b, qn_id x)
+{
+	return x != 0 && qn_graph_node(b->dst, x)->type->elem->gran == QN_PER_AXIS;
 }
 
 qn_id

@@ -36,6 +36,8 @@ apply(const qn_recipe *r, size_t i, qn_quant_opts *out)
 	r->used[i] = true;
 	if (rule->has_activations)
 		out->activations = rule->activations;
+	if (rule->has_activations)
+		out->per_axis = rule->per_axis;
 	if (rule->has_weights) {
 		out->weight_bits = rule->weight_bits;
 		out->weight_block = rule->weight_block;

@@ -17,6 +17,7 @@ typedef struct qn_recipe_rule {
 	const char *name, *op; /* NULL: any; name: a glob (glob.h) */
 	bool has_activations, has_weights, has_granularity, has_skip;
 	qn_storage activations;
+	bool per_axis; /* … with a scale for each channel */
 	uint8_t weight_bits;
 	int32_t weight_block; /* 0: none */
 	bool per_tensor, skip;

@@ -95,6 +95,18 @@ accept_lut(void *user, const qn_graph *g, const qn_match *m, const char **reason
 
 /* ---- quantize ---- */
 
+/* A real product of dequantized operands, as files of quantized graphs have them: the requantizer
+ * brings data with a scale for each channel to one, by which the accumulator has its type. */
+qn_id
+qn_quantize_real_product(qn_quantizing *b, const qn_node *n, const char *name, const qn_id *in,
+			 qn_id bias)
+{
+	const qn_id real[3] = {qn_qb_dequantize(b, in[0], NULL), qn_qb_dequantize(b, in[1], NULL),
+			       bias};
+
+	return qn_qb_op(b, n->op, name, bias != 0 ? 3 : 2, real, n->attr);
+}
+
 static bool
 has_block_kernels(qn_op op)
 {
@@ -107,12 +119,10 @@ static qn_id
 quantize_blocks(qn_quantizing *b, const qn_match *m, const qn_blocks *blocks)
 {
 	const qn_node *anchor = qn_qb_matched(b, ANCHOR), *root = qn_qb_root(b);
-	qn_id in[3] = {qn_qb_quantize(b, m->at[X], anchor->name, "x"),
-		       qn_qb_quantize_blocks(b, m->at[W], anchor->name, "w", blocks), m->at[B]};
+	const qn_id in[2] = {qn_qb_quantize(b, m->at[X], anchor->name, "x"),
+			     qn_qb_quantize_blocks(b, m->at[W], anchor->name, "w", blocks)};
 
-	for (int i = 0; i < 2; i++)
-		in[i] = qn_qb_dequantize(b, in[i], NULL);
-	return qn_qb_op(b, anchor->op, root->name, m->at[B] != 0 ? 3 : 2, in, anchor->attr);
+	return qn_quantize_real_product(b, anchor, root->name, in, m->at[B]);
 }
 
 /* conv2d and dense with constant weights: an i32 accumulator in units of scale(x) * scale(w),
@@ -142,6 +152,8 @@ quantize_weighted(void *user, qn_quantizing *b, const qn_match *m)
 	in[0] = qn_qb_quantize(b, m->at[X], anchor->name, "x");
 	in[1] = qn_qb_quantize_weights(b, m->at[W], anchor->name, "w",
 				       o->per_tensor_weights ? -1 : 0);
+	if (qn_qb_has_channels(b, in[0]))
+		return qn_quantize_real_product(b, anchor, root->name, in, m->at[B]);
 	if (m->at[B] != 0)
 		in[2] = qn_qb_quantize_bias(b, m->at[B], qn_graph_node(g, m->at[B])->name, in[0],
 					    in[1]);
@@ -167,8 +179,15 @@ quantize_operands(void *user, qn_quantizing *b, const qn_match *m)
 
 	(void)user;
 	(void)m;
+	/* their arithmetic compares values of all channels */
+	const bool one_scale = qn_opinfo_of(root)->behaviour == QN_FIXED;
+
 	for (uint32_t i = 0; i < root->nin; i++) {
-		in[i] = qn_qb_quantize(b, qn_qb_input(b, i), root->name, operand_name(root, i));
+		const qn_id x = qn_qb_input(b, i);
+		const char *name = operand_name(root, i);
+
+		in[i] = one_scale ? qn_qb_quantize_tensor(b, x, root->name, name)
+				  : qn_qb_quantize(b, x, root->name, name);
 		in[i] = qn_qb_dequantize(b, in[i], NULL);
 	}
 	return qn_qb_op(b, root->op, root->name, root->nin, in, root->attr);
@@ -218,7 +237,7 @@ static qn_id
 quantize_index(void *user, qn_quantizing *b, const qn_match *m)
 {
 	const qn_node *root = qn_qb_root(b);
-	qn_id x = qn_qb_quantize(b, qn_qb_input(b, 0), root->name, "x");
+	qn_id x = qn_qb_quantize_tensor(b, qn_qb_input(b, 0), root->name, "x");
 
 	(void)user;
 	(void)m;

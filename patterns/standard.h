@@ -12,4 +12,8 @@ qn_id qn_quantize_lrn(void *user, qn_quantizing *b, const qn_match *m);
  * takes out exactly. */
 qn_id qn_quantize_matmul(void *user, qn_quantizing *b, const qn_match *m);
 
+/* The op n on dequantized values in[0] and in[1], and a float bias if that is not 0. */
+qn_id qn_quantize_real_product(qn_quantizing *b, const qn_node *n, const char *name,
+			       const qn_id *in, qn_id bias);
+
 #endif

@@ -14,6 +14,7 @@
 #define QN_RUNTIME_IMPL_ARGS_H
 
 #include "runtime/geometry.h"
+#include "runtime/kernels/aligned.h"
 #include "runtime/kernels/binary.h"
 #include "runtime/kernels/conv2d.h"
 #include "runtime/kernels/conv_transpose.h"

@@ -8,6 +8,7 @@
  *
  * quantize and dequantize take every storage type and granularity; requantize gives codes of a
  * family. */
+#include "runtime/align.h"
 #include "runtime/channels.h"
 #include "runtime/impl_args.h"
 #include "runtime/impl_util.h"
@@ -205,6 +206,8 @@ requantize_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_requantize_args *d = one_prepare(g, n, a);
 
+	if (n->attr->requantize.align != 0)
+		return d != NULL ? qn_requantize_aligned_prepare(g, n, a, d) : NULL;
 	return d != NULL && qn_zero_points_differ(g, n) ? axis_prepare(g, n, a, d) : d;
 }
 
@@ -226,9 +229,12 @@ QN_BY_FAMILY(from_codes, FROM_CODES)
 QN_BY_FAMILY_OF(axis_from_32, AXIS_FROM_32, e->n->type)
 QN_BY_FAMILY_OF(axis_from_64, AXIS_FROM_64, e->n->type)
 QN_BY_FAMILY(axis_from_codes, AXIS_FROM_CODES)
+#define ALIGNED(name, q, o, a, code) REQUANTIZE(name, qn_requantize_aligned##q)
+QN_BY_FAMILY(aligned_codes, ALIGNED)
 #define BETWEEN(from, to)                                                                          \
 	REQUANTIZE(from##_##to, qn_requantize_from_##from##_##to)                                  \
-	REQUANTIZE(axis_##from##_##to, qn_requantize_axis_from_##from##_##to)
+	REQUANTIZE(axis_##from##_##to, qn_requantize_axis_from_##from##_##to)                      \
+	REQUANTIZE(aligned_##from##_##to, qn_requantize_aligned_from_##from##_##to)
 BETWEEN(s8, u8)
 BETWEEN(s8, s16)
 BETWEEN(u8, s8)
@@ -236,10 +242,12 @@ BETWEEN(u8, s16)
 BETWEEN(s16, s8)
 BETWEEN(s16, u8)
 
-/* Sums of 32 and 64 bits, and codes from the row's family to the column's. */
+/* Sums of 32 and 64 bits, and codes from the row's family to the column's; only codes are aligned. */
 typedef struct kernels {
 	qn_codes_fn *sums, *wide_sums, *codes[QN_NFAMILY][QN_NFAMILY];
 } kernels;
+
+enum { WITH_ONE, BY_AXIS, ALIGNED_SCALES };
 
 static void
 requantize_run(const qn_eval *e, const void *args)
@@ -255,9 +263,16 @@ requantize_run(const qn_eval *e, const void *args)
 		 {{axis_from_codes, axis_s8_u8, axis_s8_s16},
 		  {axis_u8_s8, axis_from_codes, axis_u8_s16},
 		  {axis_s16_s8, axis_s16_u8, axis_from_codes}}},
+		{NULL,
+		 NULL,
+		 {{aligned_codes, aligned_s8_u8, aligned_s8_s16},
+		  {aligned_u8_s8, aligned_codes, aligned_u8_s16},
+		  {aligned_s16_s8, aligned_s16_u8, aligned_codes}}},
 	};
 	const qn_elem *in = qn_in_type(e->g, e->n, 0)->elem;
-	const kernels *k = &by[qn_zero_points_differ(e->g, e->n)];
+	const kernels *k = &by[e->n->attr->requantize.align != 0   ? ALIGNED_SCALES
+			       : qn_zero_points_differ(e->g, e->n) ? BY_AXIS
+								   : WITH_ONE];
 
 	if (in->bits == 64)
 		k->wide_sums(e, args);

@@ -89,20 +89,6 @@ qn_headroom(const qn_graph *g, const qn_node *n)
 	return qn_node_family(g, n) == QN_FAMILY_s16 ? 15 : 20;
 }
 
-static bool
-need_fixed(const qn_graph *g, const qn_node *n, uint32_t i)
-{
-	double s = qn_scale_of(g, qn_in_type(g, n, i));
-
-	if (qn_is_fixed(s, (int32_t)n->attr->sum.align))
-		return true;
-	(void)qn_int_refuse(
-		g, n,
-		"align is %d, but the scale %g of operand %u has more bits; run the pass align",
-		(int)n->attr->sum.align, s, i + 1);
-	return false;
-}
-
 /* The sum S of the aligned operands has the real value S * 2^-fraction. */
 static void *
 aligned_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
@@ -110,10 +96,12 @@ aligned_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	qn_add_aligned_args *d = QN_NEW(a, qn_add_aligned_args, 1);
 	qn_two_codes p;
 
-	if (!QN_TWO_CODES_SET(g, n, d, p) || !need_fixed(g, n, 0) || !need_fixed(g, n, 1))
+	const int32_t bits = (int32_t)n->attr->sum.align;
+
+	if (!QN_TWO_CODES_SET(g, n, d, p) || !qn_need_fixed(g, n, 1, p.sx, bits) ||
+	    !qn_need_fixed(g, n, 2, p.sy, bits))
 		return NULL;
-	const qn_align to =
-		qn_align_scales(p.sx, p.sy, (int32_t)n->attr->sum.align, qn_node_family(g, n));
+	const qn_align to = qn_align_scales(p.sx, p.sy, bits, qn_node_family(g, n));
 	if (!qn_int_multiplier(g, n, "2^-fraction / result scale", ldexp(1.0, -to.fraction) / p.so,
 			       &d->m, &d->sh))
 		return NULL;

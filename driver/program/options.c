@@ -120,10 +120,26 @@ store_count(const command *c, const option_row *r, const char *value, int *slot)
 	return 0;
 }
 
-/* Digits, or nothing: then the library's default of 8 bits. */
+/* Nothing: 8 bits, the library's default. */
 static int
 store_bits(const command *c, const option_row *r, const char *value, int *slot)
 {
+	static const char method[] = "fixed-point";
+	const size_t n = sizeof method - 1;
+
+	if (strcmp(value, "tflite") == 0) {
+		*slot = 0;
+		return 0;
+	}
+	if (strncmp(value, method, n) == 0 && value[n] == ':')
+		return store_count(c, r, value + n + 1, slot);
+	if (strcmp(value, method) == 0)
+		value = "";
+	else if (*value != '\0' && (*value < '0' || *value > '9'))
+		return usage_error(c,
+				   "invalid value (expected tflite, fixed-point, "
+				   "fixed-point:BITS or BITS)",
+				   value);
 	if (*value != '\0')
 		return store_count(c, r, value, slot);
 	*slot = 8;

@@ -98,7 +98,7 @@ typedef enum option_kind {
 	OPT_LIST, /* may be given MAX_VALUES times */
 	OPT_FLAG,
 	OPT_COUNT,  /* 1 to MAX_COUNT */
-	OPT_MAYBE,  /* a number that may be left out: "--align" or "--align=12" */
+	OPT_MAYBE,  /* "--align", "--align=12", "--align=fixed-point:12" or "--align=tflite", 0 */
 	OPT_CHOICE, /* one of `choice`; its index and 1 is stored */
 	OPT_NAME,   /* one of `choice` or of the names of `name_of`; the word is stored */
 } option_kind;

@@ -117,8 +117,10 @@ const option_row option_rows[] = {
 	 .help = "layers that stay float, to compare accuracy with eval: first, last, name:GLOB, "
 		 "op:OP; C cannot be written for them"},
 	{"--align", 0, GROUP_QUANTIZATION, LOWERING | CMD_EVAL, .kind = OPT_MAYBE,
-	 .offset = offsetof(options, align), .value = "[=BITS]",
-	 .help = "round scales to integers of BITS bits, 8 (default) to 15, times powers of two"},
+	 .offset = offsetof(options, align), .value = "[=METHOD]",
+	 .help = "how values of different scales are brought to one: tflite (default), by "
+		 "multipliers; fixed-point[:BITS], by scales that are integers of BITS bits, 8 "
+		 "(default) to 15, times powers of two; --align alone: fixed-point"},
 	{"--no-approx", 0, GROUP_QUANTIZATION, LOWERING, FLAG(no_approx),
 	 .help = "keep avg_pool and resize_bilinear in float, since their integer averages round"},
 	{"--merge-always", 0, GROUP_QUANTIZATION, LOWERING, FLAG(merge_always),

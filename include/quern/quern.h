@@ -522,8 +522,9 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	int no_approx;
 	/* 1: consecutive requantizes are merged even where values in between saturate */
 	int merge_always;
-	/* 8 … 15: scales become integers of so many bits times powers of two, and sums of two
-	 * values exact (docs/quantization.md); 0: scales stay as calibrated. */
+	/* 8 … 15: scales become integers of so many bits times powers of two, sums of two values
+	 * exact, and operands and channels of different scales are brought to one by small integers
+	 * and shifts (docs/quantization.md); 0: scales stay as calibrated. */
 	int align;
 	/* 1: after requantize, whether or not legalize follows, QN_EUNSUPPORTED and a
 	 * "legalize.float" for each operator that stays float. */

@@ -120,6 +120,13 @@ grep -q 'i8:f32, 1.000000e-01' stdout && fail 'align' "a scale has more than 8 b
 cp stdout align-8
 silent 'align=15' opt -q stays.qir --passes requantize,align --align=15
 cmp -s stdout align-8 && fail 'align=15' "the bits make no difference"
+silent 'align=fixed-point' opt -q stays.qir --passes requantize,align --align=fixed-point
+cmp -s stdout align-8 || fail 'align=fixed-point' "it is not --align=8" stdout
+silent 'align=fixed-point:15' opt -q stays.qir --passes requantize,align --align=fixed-point:15
+cmp -s stdout align-8 && fail 'align=fixed-point:15' "the bits make no difference"
+silent 'align=tflite' opt -q stays.qir --passes requantize --align=tflite
+usage 'align method' 'expected tflite, fixed-point, fixed-point:BITS or BITS' opt -q stays.qir --align=fixed
+usage 'align bits' 'option needs a number|--align' opt -q stays.qir --align=fixed-point:
 case_of 'align absent' 2 'pass.absent' "'align'" opt -q stays.qir --passes requantize --align
 case_of 'align not asked for' 2 'pass.absent' 'option align' opt -q stays.qir --stop-after align
 case_of 'align range' 2 'option.range' 'invalid value 7 (expected 8 to 15 bits)' opt -q stays.qir --passes align --align=7

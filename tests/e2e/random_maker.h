@@ -36,6 +36,9 @@ random_op random_elements, random_tuples, random_one_hot, random_trilu, random_r
 /* random_volume.c */
 random_op random_conv3d, random_pool3d;
 
+/* random_channels.c */
+random_op random_channels;
+
 /* random_ops.c */
 random_op random_conv2d, random_max_pool, random_avg_pool;
 extern random_op *const random_ops[];

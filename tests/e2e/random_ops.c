@@ -267,7 +267,7 @@ random_op *const random_ops[] = {
 	random_slice, random_dims, random_repeat, random_depth, random_split, random_gather,
 	random_resize, random_pad_copy, random_expand,
 	random_elements, random_tuples, random_one_hot, random_trilu, random_reverse, random_top_k,
-	random_conv3d, random_pool3d,
+	random_conv3d, random_pool3d, random_channels,
 	do_mul, do_bias_add, do_clamp, random_max_pool, random_avg_pool, do_global_avg_pool, do_softmax,
 	/* family unary */
 	random_unary, random_unary, random_pow, random_prelu,

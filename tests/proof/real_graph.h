@@ -17,6 +17,10 @@ void real_graph_build(builder *b, uint64_t seed, qn_plain code);
  * docs/quantization.md derives the bounds. */
 int64_t requantize_bound(const qn_graph *g, qn_id id, qn_op after);
 
+/* The real difference that comes of operands and a result q with several scales being brought to one;
+ * 0: they are not. */
+double aligned_error(const qn_graph *g, const qn_node *n, const qn_type *q);
+
 /* Two real operands whose comparison may come out differently on codes are not further apart. */
 double compare_bound(const qn_graph *g, const qn_node *n);
 

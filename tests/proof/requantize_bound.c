@@ -372,6 +372,7 @@ bound_of(const qn_graph *g, qn_id id, const qn_type *q)
 
 	if (n->op == QN_OP_const || n->op == QN_OP_input)
 		return 0;
+	const double aligned = aligned_error(g, n, q);
 	if (n->op == QN_OP_dequantize)
 		return type_of(g, n->in[0])->elem == q->elem
 			       ? 0
@@ -379,9 +380,15 @@ bound_of(const qn_graph *g, qn_id id, const qn_type *q)
 				       merged(g, n->in[0], q), q);
 	if (moves(n))
 		return bound_of_move(g, n, q);
+	/* computed in i16, with tables that are interpolated */
+	if (aligned > 0 &&
+	    (qn_opinfo_of(n)->behaviour == QN_LUT || qn_opinfo_of(n)->behaviour == QN_FIXED))
+		return (int64_t)range_of(q);
 	if (qn_opinfo_of(n)->behaviour == QN_MEAN) {
 		const qn_type *x = codes_type(g, n, 0);
 
+		if (aligned > 0)
+			return codes(g, MULTIPLIER, aligned, q);
 		if (x->elem == q->elem) /* the average is the result */
 			return codes(g, average(n, range_of(x)), 0, q);
 		return codes(g, MULTIPLIER, average(n, range_of(x)) * scale_of(g, x), q);
@@ -418,7 +425,7 @@ bound_of(const qn_graph *g, qn_id id, const qn_type *q)
 	if (n->op == QN_OP_squared_difference)
 		return codes(g, is_wide(q) ? MULTIPLIER_64(range_of(q)) : MULTIPLIER,
 			     squared_error(g, n), q);
-	return codes(g, MULTIPLIER, own_error(g, n), q);
+	return codes(g, MULTIPLIER, own_error(g, n) + aligned, q);
 }
 
 int64_t
@@ -436,6 +443,8 @@ requantize_bound(const qn_graph *g, qn_id id, qn_op after)
 		return 0; /* an op on codes stays what it is */
 	if (after == QN_OP_quantize && in->op != QN_OP_dequantize)
 		return 0; /* so does a quantize that finds no codes */
+	if (moves(in) && after == QN_OP_requantize && aligned_error(g, in, n->type) > 0)
+		return codes(g, MULTIPLIER, aligned_error(g, in, n->type), n->type);
 	return bound_of(g, n->in[0], n->type);
 }
 

@@ -207,6 +207,114 @@ test_sums(void **state)
 	}
 }
 
+/* ---- one operand with a scale for each channel ---- */
+
+enum { CHANNELS = 12, TERMS = 8 };
+
+/* CHANNELS scales of so many bits, as far apart as 2^spread, and the type's text. */
+static const char *
+channels_type(const storage *s, int32_t bits, int spread, double *scale, double *zp)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, &rg->arena);
+	qn_buff(&b, "tensor<%dx%dx!quant.uniform<%s:f32:0, {", CHANNELS, TERMS, s->name);
+	for (int c = 0; c < CHANNELS; c++) {
+		scale[c] = qn_fixed_value(qn_fix(
+			ldexp((double)pick(1 << 19, 1 << 20), (int)pick(-20 - spread, -20)), bits));
+		zp[c] = s->has_zp ? (double)pick((int64_t)s->lo, (int64_t)s->hi) : 0;
+		qn_buff(&b, "%s", c > 0 ? ", " : "");
+		qn_buf_real(&b, scale[c], true);
+		qn_buff(&b, ":%d", (int)zp[c]);
+	}
+	qn_buff(&b, "}>>");
+	return qn_buf_str(&b);
+}
+
+/* Both ends of the storage in each channel. */
+static double *
+channel_codes(const storage *s)
+{
+	double *x = codes((int64_t)CHANNELS * TERMS, (int64_t)s->lo, (int64_t)s->hi);
+
+	for (int c = 0; c < CHANNELS; c++) {
+		x[c * TERMS] = s->lo;
+		x[c * TERMS + 1] = s->hi;
+	}
+	return x;
+}
+
+/* Against exact arithmetic, the bound that docs/quantization.md derives: half a step, 2^-F of the
+ * result's scale for the first of two roundings, what lost bits are worth, and 2^-31 of the value. */
+static void
+test_channels(void **state)
+{
+	static const storage from[] = {
+		{"i8", -128, 127, true}, {"u8", 0, 255, true}, {"i16", -32768, 32767, false}};
+	static const storage to[] = {
+		{"i16", -32768, 32767, false}, {"i8", -128, 127, true}, {"u8", 0, 255, true}};
+	enum { ROUNDS = 600 };
+
+	(void)state;
+	for (int round = 0; round < ROUNDS; round++) {
+		const storage *s = &from[round % 3], *t = &to[round / 3 % 3];
+		const int32_t bits = (int32_t)pick(QN_FIX_LEAST, QN_FIX_MOST);
+		qn_attrs a = {.requantize = {INT32_MIN, INT32_MAX, bits}};
+		double scale[CHANNELS], zp[CHANNELS], *x = channel_codes(s), most = 0;
+		int32_t table[3 * CHANNELS];
+		const char *tx = channels_type(s, bits, (int)pick(0, 20), scale, zp);
+		qn_buf b;
+
+		for (int c = 0; c < CHANNELS; c++)
+			most = fmax(most, scale[c]);
+		/* in one of two the widest channel fills the result's range */
+		const double step = (double)(float)(most * (s->hi - s->lo + 1) / (t->hi + 1) *
+						    ldexp(1, (int)pick(-4, 4)));
+		const double zo = t->has_zp ? (double)pick((int64_t)t->lo, (int64_t)t->hi) : 0;
+		qn_buf_init(&b, &rg->arena);
+		qn_buff(&b, "tensor<%dx%dx!quant.uniform<%s:f32, ", CHANNELS, TERMS, t->name);
+		qn_buf_real(&b, step, true);
+		qn_buff(&b, ":%d>>", (int)zo);
+		fresh_graph();
+		output(op1(QN_OP_requantize, input("x", tx), &a, qn_buf_str(&b)));
+		const double *have = run((const double *[]){x});
+		const qn_align_channels aligned =
+			qn_align_type(rg->g, type(tx), bits, CHANNELS, table);
+		const double unit = ldexp(1, -aligned.fraction) / step;
+		for (int i = 0; i < CHANNELS * TERMS; i++) {
+			const int c = i / TERMS;
+			double exact = (x[i] - zp[c]) * scale[c] / step;
+			double off = 0.5 + unit + (aligned.loss > 0 ? unit / 2 : 0) +
+				     fabs(exact) * 0x1p-31;
+
+			exact += zo;
+			if (exact >= t->lo && exact <= t->hi)
+				assert_true(fabs(have[i] - exact) <= off);
+			else
+				assert_true(have[i] == (exact < t->lo ? t->lo : t->hi) ||
+					    fabs(have[i] - exact) <= off);
+		}
+	}
+}
+
+/* The example of docs/quantization.md. */
+static void
+test_three_channels(void **state)
+{
+	int32_t table[9];
+
+	(void)state;
+	fresh_graph();
+	const qn_align_channels to = qn_align_type(
+		rg->g,
+		type("tensor<3x!quant.uniform<i8:f32:0, {0.02001953125:3, 0.5, 1.703125:-7}>>"), 8,
+		3, table);
+	assert_int_equal(to.fraction, 13);
+	assert_int_equal(to.loss, 0);
+	assert_memory_equal(table, ((const int32_t[]){3, 164, 0, 0, 128, 5, -7, 218, 6}),
+			    sizeof table);
+}
+
 /* ---- the pass ---- */
 
 static void
@@ -234,8 +342,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_fix),    TEST(test_types), TEST(test_worked),
-		TEST(test_shifts), TEST(test_sums),  TEST(test_pass),
+		TEST(test_fix),  TEST(test_types),    TEST(test_worked),         TEST(test_shifts),
+		TEST(test_sums), TEST(test_channels), TEST(test_three_channels), TEST(test_pass),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,36 +57,21 @@ static const struct {
 	 "(" X ") {\n  %d = dequantize %x\n  %r = relu %d\n  %e = exp %r\n"
 	 "  return %e\n}\n",
 	 "relu 'r'", "'e', which reads it, stays in float", false, false},
-	{"channels",
+	{"blocks of an operand",
+	 "(%x: tensor<2x4x!quant.uniform<i8:f32:{1:2}, {{0.1,0.2}}>>) {\n"
+	 "  %d = dequantize %x\n  %s = div %d, %d\n  %q = quantize %s : " Q(
+		 "2x4") "\n  return %q\n}\n",
+	 "div 's'", "'x' has one scale per block", false, false},
+	{"blocks of a move",
 	 "(" X ") {\n  %d = dequantize %x\n  %r = reshape %d {shape=[4,2]}\n"
-	 "  %q = quantize %r : tensor<4x2x!quant.uniform<i8:f32:1, {0.1,0.2}>>\n  return %q\n}\n",
-	 "reshape 'r'", "'q' quantizes it with one scale per channel", false, false},
-	{"channels of a move",
-	 "(%x: tensor<2x4x!quant.uniform<i8:f32:0, {0.1,0.2}>>) {\n  %d = dequantize %x\n"
-	 "  %r = reverse %d {axes=[0]}\n  %q = quantize %r : "
-	 "tensor<2x4x!quant.uniform<i8:f32:0, {0.1,0.2}>>\n  return %q\n}\n",
-	 "reverse 'r'", "quantize its result with one scale", false, false},
-	{"channels of a comparison",
-	 "(%x: tensor<2x4x!quant.uniform<i8:f32:0, {0.1,0.2}>>, %y: "
-	 "tensor<2x4x!quant.uniform<i8:f32:0, {0.1,0.3}>>) {\n  %d = dequantize %x\n"
-	 "  %e = dequantize %y\n  %g = greater %d, %e\n  return %g\n}\n",
-	 "greater 'g'", "'x' has one scale per channel", false, false},
-	{"axes",
-	 "(%x: tensor<2x2x!quant.uniform<i8:f32:1, {0.1,0.2}>>, %y: "
-	 "tensor<2x2x!quant.uniform<i8:f32:0, {0.1,0.2}>>) {\n  %d = dequantize %x\n  %e = "
-	 "dequantize %y\n  %s = add %d, %e\n  %q = quantize %s : " Q("2x2") "\n  return %q\n}\n",
-	 "add 's'", "scales along different axes", false, false},
-	{"storage",
-	 "(%x: tensor<2x2x!quant.uniform<u8:f32:1, {0.1,0.2}>>) {\n  %d = dequantize %x\n  %s = "
-	 "mul "
-	 "%d, %d\n  %q = quantize %s : " Q("2x2") "\n  return %q\n}\n",
-	 "mul 's'", "have another storage type than its result", false, false},
-	{"div by channel",
-	 "(%x: tensor<2x2x!quant.uniform<i8:f32:1, {0.1,0.2}>>) {\n  %d = dequantize %x\n  %s = "
-	 "div "
-	 "%d, %d\n  %q = quantize %s : " Q("2x2") "\n  return %q\n}\n",
-	 "div 's'", "which its integer arithmetic does not support (supported: add, sub and mul",
-	 false, false},
+	 "  %q = quantize %r : tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.1},{0.2}}>>\n"
+	 "  return %q\n}\n",
+	 "reshape 'r'", "'q' quantizes it with one scale per block", false, false},
+	{"blocks of a result",
+	 "(" X ") {\n  %d = dequantize %x\n  %s = exp %d\n"
+	 "  %q = quantize %s : tensor<2x4x!quant.uniform<i8:f32:{1:2}, {{0.1,0.2}}>>\n"
+	 "  return %q\n}\n",
+	 "exp 's'", "'q' gives its result one scale per block", false, false},
 	{"shared",
 	 "(" X ") {\n  %d = dequantize %x\n  %r = relu %d\n  %t = transpose %r {perm=[1,0]}\n"
 	 "  %f = flatten %t\n  %q = quantize %f : " Q(
@@ -108,7 +93,7 @@ static const struct {
 	 "avg_pool 'p'", "averages of quantized values are switched off (--no-approx)", true,
 	 false},
 	{"output",
-	 "(%x: tensor<2x4x!quant.uniform<i8:f32:1, {0.1,0.2,0.3,0.4}>>) {\n  %d = dequantize %x\n"
+	 "(%x: tensor<2x4x!quant.uniform<i8:f32:{1:2}, {{0.1,0.2}}>>) {\n  %d = dequantize %x\n"
 	 "  %r = relu %d\n  return %r\n}\n",
 	 "relu 'r'", "an output that is not quantized", false, true},
 	{"output beside a far number",

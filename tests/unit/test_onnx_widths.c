@@ -203,7 +203,7 @@ test_integer_ports(void **state)
 static void
 test_many_scales(void **state)
 {
-	static const char *const why[] = {"'x' has one scale per channel",
+	static const char *const why[] = {NULL, /* of channels: they are aligned */
 					  "'x' has one scale per block"};
 	const float s[24] = {0.5f, 1, 0.25f, 0.5f, 1, 0.25f, 0.5f, 1,    0.5f, 1, 0.25f, 0.5f,
 			     1,    1, 0.25f, 1,    1, 1,     1,    0.5f, 0.5f, 1, 1,     2};
@@ -242,7 +242,7 @@ test_many_scales(void **state)
 		import(25);
 		assert_int_equal(qn_axes(&rg->m), QN_OK);
 		assert_int_equal(qn_requantize(&rg->m, NULL), QN_OK);
-		if (k == 2) {
+		if (k == 2 || why[k] == NULL) {
 			assert_int_equal(qn_legalize(&rg->m), QN_OK);
 			continue;
 		}

@@ -606,13 +606,11 @@ test_channels(void **state)
 		assert_true(a[i] - b[i] < most && b[i] - a[i] < most);
 	}
 	qn_close(r.ctx);
-	/* methods find none; the message names the symbol and the ways out */
+	/* methods find them, too */
 	r = make_channels();
 	mine.calibrate = NULL;
-	assert_int_equal(compile(&r, o), QN_EUNSUPPORTED);
-	assert_string_equal(first_id(&r), "calibrate.axis");
-	assert_non_null(strstr(qn_diag_get(r.ctx, 0).message, "$s.a"));
-	assert_non_null(strstr(qn_diag_get(r.ctx, 0).message, "callback"));
+	assert_int_equal(compile(&r, o), QN_OK);
+	assert_int_equal(qn_diag_count(r.ctx), 0);
 	qn_close(r.ctx);
 	/* a relu between them compares the integers of each channel */
 	r = make_channels();
