@@ -5,6 +5,8 @@
  *   method "mean"                        method.unknown */
 #include "driver/compile_options.h"
 
+#include <string.h>
+
 #include "calibrate/method.h"
 #include "ir/diag.h"
 #include "quern/calibrate.h"
@@ -32,6 +34,7 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 		{"align", o->align, QN_FIX_MOST, QN_STAGE_INTEGER},
 		{"rounding", (int)o->rounding, QN_ROUND_EVEN, QN_STAGE_INTEGER},
 	};
+	static const char *const normalizes = "normalize-quant-types";
 	qn_method_opts method;
 
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {
@@ -53,6 +56,13 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 		return qn_report(m->env, QN_EUSAGE, "option.range", "weight-block",
 				 "invalid value %d (expected %d to %d weights)", o->weight_block,
 				 QN_WEIGHT_BLOCK_LEAST, QN_WEIGHT_BLOCK_MOST);
+	if ((o->expand_blocks != 0 || o->collapse_scales != 0) &&
+	    (o->passes == NULL || strstr(o->passes, normalizes) == NULL))
+		return qn_report(m->env, QN_EUSAGE, "option.pass",
+				 o->expand_blocks != 0 ? "expand-blocks" : "collapse-scales",
+				 "only the pass %s reads this option, and it is not among the "
+				 "given passes",
+				 normalizes);
 	if (o->encodings != NULL && o->stats != NULL)
 		return qn_report(m->env, QN_EUSAGE, "encodings.stats", "encodings",
 				 "statistics are for all values, and encodings set some of them; "

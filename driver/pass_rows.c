@@ -278,6 +278,31 @@ run_lower_fixed_point(qn_pipeline *p)
 	return qn_lower_fixed_point(p->m);
 }
 
+static qn_status
+run_normalize_types(qn_pipeline *p)
+{
+	const qn_compile_opts *o = p->opts;
+	const unsigned expand = o->expand_blocks != 0 ? QN_NORMALIZE_EXPAND : 0;
+	const unsigned collapse = o->collapse_scales != 0 ? QN_NORMALIZE_COLLAPSE : 0;
+
+	QN_TRY(one_graph(p, "normalize-quant-types"));
+	return qn_normalize_quant_types(p->m, expand | collapse);
+}
+
+static qn_status
+run_lower_quant(qn_pipeline *p)
+{
+	QN_TRY(one_graph(p, "lower-quant"));
+	return qn_lower_quant(p->m);
+}
+
+static qn_status
+run_strip_quant(qn_pipeline *p)
+{
+	QN_TRY(one_graph(p, "strip-quant"));
+	return qn_strip_quant(p->m);
+}
+
 const qn_pass_row qn_passes[] = {
 	{"axes", "cancel transposes, or move them to the ends of the graph", QN_STAGE_CALIBRATED,
 	 run_axes},
@@ -300,9 +325,16 @@ const qn_pass_row qn_passes[] = {
 	 QN_STAGE_INTEGER, run_prune},
 	{"tables", "compute functions of one 8-bit value that take several steps by one table",
 	 QN_STAGE_INTEGER, run_tables},
+	/* on request */
 	{"lower-fixed-point",
 	 "write rescaling as fixed-point ops on plain integers (only in --passes)",
 	 QN_STAGE_INTEGER, run_lower_fixed_point},
+	{"normalize-quant-types", "replace types with blocks by the simpler ones they are equal to",
+	 QN_STAGE_INTEGER, run_normalize_types},
+	{"lower-quant", "write quantize and dequantize as plain arithmetic with the same bits",
+	 QN_STAGE_INTEGER, run_lower_quant},
+	{"strip-quant", "the same, and plain integers in place of all quantized types",
+	 QN_STAGE_INTEGER, run_strip_quant},
 };
 
 const size_t qn_npasses = QN_COUNT(qn_passes);
@@ -317,6 +349,13 @@ is_due_after_fakes(const qn_pipeline *p, const qn_pass_row *pass)
 	return pass->run != run_partition && pass->run != run_quantize && pass->run != run_bind;
 }
 
+bool
+qn_pass_is_on_request(const qn_pass_row *pass)
+{
+	return pass->run == run_lower_fixed_point || pass->run == run_normalize_types ||
+	       pass->run == run_lower_quant || pass->run == run_strip_quant;
+}
+
 /* Not what the model has been through.  A symbolic graph keeps its nodes: composites are known by
  * their names. */
 bool
@@ -327,6 +366,8 @@ qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass)
 		m->after != NULL ? qn_pass_find(m->after, strlen(m->after)) : NULL;
 	const bool has_fakes = qn_has_op(m, QN_OP_const_fake_quant);
 
+	if (qn_pass_is_on_request(pass))
+		return false;
 	if (pass->run == run_calibrate && m->stage == QN_STAGE_CALIBRATED)
 		return p->opts->ncalib > 0 && qn_came_quantized(m) && (last == NULL || pass > last);
 	if (m->stage > pass->from || (last != NULL && pass <= last))
@@ -335,8 +376,6 @@ qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass)
 		return false;
 	if (pass->run == run_fake_quant)
 		return has_fakes;
-	if (pass->run == run_lower_fixed_point)
-		return false;
 	if (has_fakes && m->stage == QN_STAGE_FLOAT && !is_due_after_fakes(p, pass))
 		return false;
 	if (m->stage == QN_STAGE_SYMBOLIC &&

@@ -29,6 +29,8 @@ extern const size_t qn_npasses;
 
 /* The row of that name, n characters long; NULL. */
 const qn_pass_row *qn_pass_find(const char *name, size_t n);
+/* Whether the pass runs only where qn_compile_opts.passes names it: it has no place in the order. */
+bool qn_pass_is_on_request(const qn_pass_row *pass);
 /* Whether the pass is part of the default sequence of this model and these options. */
 bool qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass);
 /* Whether the entry graph calls composites that partition has made. */

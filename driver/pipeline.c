@@ -62,7 +62,8 @@ run_in(void *arg, qn_model *m)
 				 "internal error: the pass '%s' left a graph that breaks the rules "
 				 "of its stage",
 				 c->pass->name);
-	m->after = c->pass->name;
+	if (!qn_pass_is_on_request(c->pass))
+		m->after = c->pass->name;
 	m->graphs = old;
 	m->scratch = c->p->scratch;
 	return QN_OK;
@@ -153,7 +154,7 @@ position(qn_pipeline *p, const sequence *s, const char *option, const char *name
 	return qn_report(p->m->env, QN_EUSAGE, "pass.absent", option,
 			 "the pass '%s' does not run here: %s", name,
 			 p->opts->passes != NULL ? "it is not among the given passes"
-			 : strcmp(name, "lower-fixed-point") == 0
+			 : qn_pass_is_on_request(qn_pass_find(name, strlen(name)))
 				 ? "it only runs where --passes lists it"
 			 : strcmp(name, "fake-quant") == 0 ? "the model has no const_fake_quant"
 			 : p->opts->align == 0 && strcmp(name, "align") == 0

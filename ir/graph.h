@@ -466,6 +466,11 @@ qn_graph_node(const qn_graph *g, qn_id id)
 
 /* A copy of g in arena a, with the values of symbols in its types. */
 qn_status qn_graph_bind(const qn_graph *g, qn_arena *a, qn_graph **out) QN_MUST_CHECK;
+/* A copy of g in arena a whose values have the types that retype makes of theirs (NULL: reported), with
+ * the same bytes an element. */
+typedef const qn_type *qn_retype_fn(const qn_graph *g, qn_id id, const void *user);
+qn_status qn_graph_retype(const qn_graph *g, qn_retype_fn *retype, const void *user, qn_arena *a,
+			  qn_graph **out) QN_MUST_CHECK;
 /* A graph in arena a that computes the values `out` of g from the values `in`, which become its
  * inputs in this order; bind: as qn_graph_bind does. */
 qn_status qn_graph_extract(const qn_graph *g, size_t nin, const qn_id *in, size_t nout,

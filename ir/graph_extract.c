@@ -8,12 +8,22 @@
 #include "ir/diag.h"
 #include "ir/graph.h"
 
-/* Adds a copy of n to dst; bind: with values for the symbols of its type. */
+static const qn_type *
+bound(const qn_graph *g, qn_id id, const void *user)
+{
+	const qn_node *n = qn_graph_node(g, id);
+
+	(void)user;
+	return qn_type_bind(&g->model->types, qn_node_place(g, n), n->type);
+}
+
+/* Adds a copy of node id to dst; retype: with the type that this makes of its own; NULL: as it is. */
 static qn_id
-copy(qn_graph *dst, const qn_graph *g, const qn_node *like, const qn_id *map, bool bind)
+copy(qn_graph *dst, const qn_graph *g, qn_id id, const qn_id *map, qn_retype_fn *retype,
+     const void *user)
 {
 	qn_model *m = g->model;
-	qn_node n = *like;
+	qn_node n = *qn_graph_node(g, id);
 	qn_id *in = QN_NEW(dst->arena, qn_id, n.nin);
 
 	for (uint32_t i = 0; i < n.nin; i++) {
@@ -22,8 +32,8 @@ copy(qn_graph *dst, const qn_graph *g, const qn_node *like, const qn_id *map, bo
 			return 0;
 	}
 	n.in = in;
-	if (bind)
-		n.type = qn_type_bind(&m->types, qn_node_place(g, like), n.type);
+	if (retype != NULL)
+		n.type = retype(g, id, user);
 	if (n.type == NULL)
 		return 0;
 	if (n.op == QN_OP_const && n.type != n.value->type)
@@ -34,12 +44,19 @@ copy(qn_graph *dst, const qn_graph *g, const qn_node *like, const qn_id *map, bo
 qn_status
 qn_graph_bind(const qn_graph *g, qn_arena *a, qn_graph **out)
 {
+	return qn_graph_retype(g, bound, NULL, a, out);
+}
+
+qn_status
+qn_graph_retype(const qn_graph *g, qn_retype_fn *retype, const void *user, qn_arena *a,
+		qn_graph **out)
+{
 	qn_graph *dst = qn_graph_new_in(g->model, g->name, a);
 	qn_id *map = QN_NEW(a, qn_id, g->n);
 	qn_status status = QN_OK;
 
 	for (qn_id id = 1; id < g->n; id++)
-		if ((map[id] = copy(dst, g, qn_graph_node(g, id), map, true)) == 0)
+		if ((map[id] = copy(dst, g, id, map, retype, user)) == 0)
 			status = QN_EINVALID;
 	QN_TRY(status);
 	qn_graph_copy_facts(dst, g);
@@ -90,7 +107,7 @@ qn_graph_extract(const qn_graph *g, size_t nin, const qn_id *in, size_t nout, co
 		if (n->op == QN_OP_input)
 			return qn_report(g->model->env, QN_EINTERNAL, "graph.extract", n->name,
 					 "the part needs this input, which is not given");
-		map[id] = copy(dst, g, n, map, bind);
+		map[id] = copy(dst, g, id, map, bind ? bound : NULL, NULL);
 		if (map[id] == 0)
 			return QN_EINVALID;
 	}

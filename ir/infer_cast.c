@@ -121,18 +121,20 @@ qn_infer_requantize(const qn_graph *g, const qn_node *n, const qn_type *declared
 	return clamp_ok(g, n, declared->elem) && ok ? declared : NULL;
 }
 
-/* iN is any N-bit code, uN an unsigned one. */
+/* iN is any N-bit code, uN an unsigned one; codes of a width that no plain type has are in the next
+ * wider one. */
 static bool
 stores(const qn_graph *g, const qn_node *n, const qn_elem *quantized, const qn_elem *plain)
 {
 	const qn_plain_info *p = &qn_plain_table[plain->plain];
+	const uint8_t bits = qn_plain_table[quantized->plain].bits;
 	bool ok = plain->kind == QN_ELEM_PLAIN && plain->plain != QN_PLAIN_bool && !p->is_float;
 
 	if (!ok)
 		return qn_infer_error(g, n, "type.cast.kind",
 				      "one side is %s; it must be an integer type",
 				      qn_infer_elem_text(g, plain));
-	return (p->bits == quantized->bits && (p->is_signed || !quantized->is_signed)) ||
+	return (p->bits == bits && (p->is_signed || !quantized->is_signed)) ||
 	       qn_infer_error(g, n, "type.cast.storage",
 			      "%s does not hold the quantized values of %s", p->name,
 			      qn_infer_elem_text(g, quantized));

@@ -63,6 +63,8 @@ uint32_t qn_tensor_crc_next(uint32_t crc, const qn_tensor *x); /* of pieces, one
 int64_t qn_quantize_value(double x, double scale, bool leaf_f32, int64_t zp, int64_t qmin,
 			  int64_t qmax);
 double qn_dequantize_value(int64_t q, double scale, bool leaf_f32, int64_t zp);
+/* Whether values of this uniform type are divided and multiplied in f32 (leaf_f32), not in double. */
+bool qn_elem_is_single(const qn_elem *e);
 
 /* Raises weight scales, one or one for each output channel, to the least ones that leave room for the
  * bias (qn_bias_min_weight_scale); false: they all do. */

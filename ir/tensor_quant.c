@@ -273,8 +273,8 @@ cast_all(const cast *c)
 	}
 }
 
-static bool
-is_leaf_f32(const qn_elem *e)
+bool
+qn_elem_is_single(const qn_elem *e)
 {
 	return e->scale->a == NULL && e->expressed != QN_PLAIN_f64;
 }
@@ -282,7 +282,7 @@ is_leaf_f32(const qn_elem *e)
 void
 qn_quantize_into(const qn_types *t, const qn_tensor *x, const qn_type *to, void *data)
 {
-	const cast c = {t, x, data, to->elem->plain, to, is_leaf_f32(to->elem), true, false};
+	const cast c = {t, x, data, to->elem->plain, to, qn_elem_is_single(to->elem), true, false};
 
 	cast_all(&c);
 }
@@ -290,7 +290,7 @@ qn_quantize_into(const qn_types *t, const qn_tensor *x, const qn_type *to, void 
 void
 qn_quantize_away_into(const qn_types *t, const qn_tensor *x, const qn_type *to, void *data)
 {
-	const cast c = {t, x, data, to->elem->plain, to, is_leaf_f32(to->elem), true, true};
+	const cast c = {t, x, data, to->elem->plain, to, qn_elem_is_single(to->elem), true, true};
 
 	cast_all(&c);
 }
@@ -298,7 +298,7 @@ qn_quantize_away_into(const qn_types *t, const qn_tensor *x, const qn_type *to, 
 void
 qn_dequantize_into(const qn_types *t, const qn_tensor *x, qn_plain to, void *data)
 {
-	const cast c = {t, x, data, to, x->type, is_leaf_f32(x->type->elem), false, false};
+	const cast c = {t, x, data, to, x->type, qn_elem_is_single(x->type->elem), false, false};
 
 	cast_all(&c);
 }

@@ -208,6 +208,7 @@ qn_status qn_scale_eval(const qn_types *t, const char *place, const qn_scale *s,
 /* The same expression with bound symbols replaced by their values. */
 const qn_scale *qn_scale_bind(qn_types *t, const qn_scale *s);
 bool qn_scale_has_symbol(const qn_scale *s);
+const qn_params *qn_scale_params(const qn_scale *s); /* the first vector leaf or NULL */
 void qn_scale_print(qn_buf *b, const qn_scale *s);
 
 /* Element types. */
@@ -239,6 +240,12 @@ const qn_type *qn_type_bind(qn_types *t, const char *place, const qn_type *type)
 /* Sub-channel types without superfluous axes: per-tensor or per-axis where they are equal to
  * one. */
 const qn_elem *qn_elem_normalize(qn_types *t, const qn_elem *e);
+/* The same of a tensor's element; flags: more of it.  (type_normalize.c) */
+enum {
+	QN_NORMALIZE_EXPAND = 1,  /* blocks along one static axis: a scale for each index */
+	QN_NORMALIZE_COLLAPSE = 2 /* scales and zero points that are all equal: per tensor */
+};
+const qn_type *qn_type_normalize(qn_types *t, const qn_type *type, unsigned flags);
 
 /* Tensor and tuple types. */
 const qn_type *qn_type_tensor(qn_types *t, const qn_elem *e, int32_t rank, const int64_t *dim);

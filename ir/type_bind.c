@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* type_bind.c - element types in use: their parameters, symbols replaced by values, and simpler
- * equal forms.
+/* type_bind.c - element types in use: their parameters, and symbols replaced by values.
  *
  *     !quant.uniform<i8:f32, $a:$a>           bind       !quant.uniform<i8:f32, 5.000000e-01:3>
- *     !quant.uniform<u8:f32:{}, {{1.0:200}}>  normalize  !quant.uniform<u8:f32, 1.000000e+00:200>
  *     !quant.uniform<i8:f32:{1:2}, {a, b}>    shaped     {{a, b}}, when the tensor is 9x4 */
 #include "ir/type_impl.h"
 
@@ -121,45 +119,6 @@ qn_elem_bind(qn_types *t, const char *place, const qn_elem *e, const qn_elem **o
 	return qn_elem_make_at(t, &w, &d, out);
 }
 
-/* ---- other shapes of the parameters ---- */
-
-typedef struct new_shape {
-	int32_t rank; /* 0: the vector becomes its only scale */
-	const int64_t *shape;
-} new_shape;
-
-static const qn_scale *
-reshape_leaf(qn_types *t, const qn_scale *leaf, void *user)
-{
-	const new_shape *to = user;
-
-	if (leaf->kind != QN_SCALE_VEC)
-		return leaf;
-	if (to->rank == 0)
-		return qn_scale_const(t, leaf->vec->scale[0]);
-	if (leaf->vec->rank == to->rank)
-		return leaf;
-	return qn_scale_vec(t, qn_params_reshape(t, leaf->vec, to->rank, to->shape));
-}
-
-/* e with other granularity, axes and shape of the parameters; e when the result breaks a rule,
- * which only zero points read with lax_zp can do. */
-static const qn_elem *
-remake(qn_types *t, const qn_elem *e, qn_elem *d, new_shape to)
-{
-	const qn_elem *out = e;
-	qn_where w = qn_where_place(t, "");
-
-	if (to.rank == 0 && e->scale->kind == QN_SCALE_VEC && e->zp_sym == NULL)
-		d->zp = vector_zp(e->scale->vec, 0);
-	d->scale = qn_scale_map(t, e->scale, reshape_leaf, &to);
-	w.quiet = true;
-	return qn_elem_make_at(t, &w, d, &out) == QN_OK ? out : e;
-}
-
-/* Per tensor when there is one scale; per axis when the scales vary along one axis whose block
- * is 1. With a larger block the axis has more elements than scales, and no per-axis type says
- * the same. */
 const qn_type *
 qn_type_bind(qn_types *t, const char *place, const qn_type *type)
 {
@@ -181,34 +140,21 @@ qn_type_bind(qn_types *t, const char *place, const qn_type *type)
 	return qn_type_check(t, place, bound) == QN_OK ? bound : NULL;
 }
 
-const qn_elem *
-qn_elem_normalize(qn_types *t, const qn_elem *e)
-{
-	const bool sub = e->kind == QN_ELEM_UNIFORM && e->gran == QN_SUB_CHANNEL;
-	const qn_params *p = sub ? qn_scale_params(e->scale) : NULL;
-	qn_elem d = *e;
-	int32_t axis = -1;
-	int32_t varying = 0;
+/* ---- the shape of the parameters ---- */
 
-	if (p == NULL || qn_scale_has_symbol(e->scale) || (e->zp_sym != NULL && e->zp_sym->len > 0))
-		return e;
-	for (int32_t i = 0; i < p->rank; i++) {
-		if (p->shape[i] != 1) {
-			axis = i;
-			varying++;
-		}
-	}
-	if (varying == 0) {
-		d.gran = QN_PER_TENSOR;
-		d.naxis = 0;
-		return remake(t, e, &d, (new_shape){.rank = 0});
-	}
-	if (varying > 1 || qn_elem_block(e, axis) != 1)
-		return e;
-	d.gran = QN_PER_AXIS;
-	d.naxis = 1;
-	d.axis = &axis;
-	return remake(t, e, &d, (new_shape){.rank = 1, .shape = &p->shape[axis]});
+typedef struct new_shape {
+	int32_t rank;
+	const int64_t *shape;
+} new_shape;
+
+static const qn_scale *
+reshape_leaf(qn_types *t, const qn_scale *leaf, void *user)
+{
+	const new_shape *to = user;
+
+	if (leaf->kind != QN_SCALE_VEC || leaf->vec->rank == to->rank)
+		return leaf;
+	return qn_scale_vec(t, qn_params_reshape(t, leaf->vec, to->rank, to->shape));
 }
 
 const qn_elem *
@@ -234,5 +180,10 @@ qn_elem_shaped(qn_types *t, const qn_elem *e, int32_t rank, const int64_t *dim)
 	}
 	if (n != (int64_t)p->n)
 		return e;
-	return remake(t, e, &d, (new_shape){.rank = rank, .shape = shape});
+	qn_where w = qn_where_place(t, "");
+	const qn_elem *out = e;
+	new_shape to = {rank, shape};
+	w.quiet = true;
+	d.scale = qn_scale_map(t, e->scale, reshape_leaf, &to);
+	return qn_elem_make_at(t, &w, &d, &out) == QN_OK ? out : e;
 }

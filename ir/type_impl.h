@@ -72,7 +72,6 @@ const qn_scale *qn_scale_map(qn_types *t, const qn_scale *s, qn_leaf_fn *fn, voi
 /* Value at index i; false and the symbol when one has no value. */
 bool qn_scale_value(const qn_scale *s, size_t i, double *out, const qn_symbol **unbound);
 const qn_symbol *qn_scale_unbound(const qn_scale *s);
-const qn_params *qn_scale_params(const qn_scale *s); /* the first vector leaf or NULL */
 bool qn_scale_is_leaf(const qn_scale *s);
 
 /* Ids type.scale.range, scale.length, scale.size. */

@@ -90,6 +90,21 @@ qn_saturation qn_saturation_of(const qn_model *m);
  * with a list of the nodes that stay float and the reasons. calibrated -> integer. */
 qn_status qn_legalize(qn_model *m) QN_MUST_CHECK;
 
+/* Makes simpler types of those with blocks that are equal to one; flags: QN_NORMALIZE_… (type.h).  Any
+ * stage. */
+qn_status qn_normalize_quant_types(qn_model *m, unsigned flags) QN_MUST_CHECK;
+
+/* quantize and dequantize as plain arithmetic with the same bits.  Any stage but symbolic.  Id:
+ * lower.quant, for what has no such form (QN_EUNSUPPORTED). */
+qn_status qn_lower_quant(qn_model *m) QN_MUST_CHECK;
+/* Of one graph; pass: for messages. */
+qn_status qn_lower_quant_graph(qn_model *m, const qn_graph *g, const char *pass,
+			       qn_graph **out) QN_MUST_CHECK;
+
+/* The same, and plain integers in place of all quantized types.  Any stage but symbolic -> float.  Id:
+ * strip.computes, for ops that compute with quantized values (QN_EUNSUPPORTED). */
+qn_status qn_strip_quant(qn_model *m) QN_MUST_CHECK;
+
 /* Removes channels that are the same for all inputs, or that nobody reads; the bytes of the outputs
  * stay.  Leaves the graph as it is where there are none.  integer -> integer. */
 qn_status qn_prune(qn_model *m) QN_MUST_CHECK;

@@ -6,7 +6,7 @@
  *   requantize  code 13 of scale 0.1 -> 26 of 0.05    one multiplier, or one an index of an axis
  *   scast       the bytes under another type
  *
- * quantize and dequantize take every storage type and granularity; requantize gives codes of a
+ * quantize and dequantize take every float and storage type and granularity; requantize gives codes of a
  * family. */
 #include "runtime/align.h"
 #include "runtime/channels.h"
@@ -40,8 +40,6 @@ dequantize_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	if (qn_in_type(g, n, 0)->elem->kind != QN_ELEM_UNIFORM)
 		return qn_int_refuse(g, n, "the input's type has no scale");
-	if (n->type->elem->kind != QN_ELEM_PLAIN || n->type->elem->plain != QN_PLAIN_f32)
-		return qn_int_refuse(g, n, "only f32 results");
 	return QN_NEW(a, char, 1);
 }
 

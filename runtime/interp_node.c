@@ -100,8 +100,8 @@ float_problem(const qn_graph *g, const qn_node *n)
 	if (qn_float_impl(n->op) == NULL)
 		return "no float implementation";
 	for (uint32_t i = 0; i < n->nin; i++)
-		if (!qn_impl_takes_indices(n->op, i) && !is_f32(qn_in_type(g, n, i)) &&
-		    !is_integer(qn_in_type(g, n, i)))
+		if (n->op != QN_OP_quantize && !qn_impl_takes_indices(n->op, i) &&
+		    !is_f32(qn_in_type(g, n, i)) && !is_integer(qn_in_type(g, n, i)))
 			return "float implementations take only f32";
 	const qn_type *result = n->type->is_tuple ? n->type->field[0] : n->type;
 	if (n->op != QN_OP_quantize && !is_f32(result) && !is_integer(result))

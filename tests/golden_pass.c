@@ -217,6 +217,16 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_lower_fixed_point(m);
 	if (IS("tables"))
 		return qn_tables(m);
+	if (IS("normalize-quant-types"))
+		return qn_normalize_quant_types(m, 0);
+	if (IS("normalize-quant-types=expand"))
+		return qn_normalize_quant_types(m, QN_NORMALIZE_EXPAND);
+	if (IS("normalize-quant-types=collapse"))
+		return qn_normalize_quant_types(m, QN_NORMALIZE_COLLAPSE);
+	if (IS("lower-quant"))
+		return qn_lower_quant(m);
+	if (IS("strip-quant"))
+		return qn_strip_quant(m);
 	(void)complain("unknown pass");
 	return QN_EUSAGE;
 }

@@ -51,7 +51,8 @@ typedef struct options {
 	int match_limit;  /* times the steps of searches for patterns; 0: 1 */
 	int threads;      /* 0: as many as the machine has cores */
 	bool no_approx, merge_always, require_int, reduce_range;
-	bool lax_zp, greedy, reassociate, trace_rules, explain_matches, proof, shared_kernels;
+	bool expand_blocks, collapse_scales, lax_zp, greedy, reassociate, trace_rules,
+		explain_matches, proof, shared_kernels;
 	bool from_float, real, sqnr, json, markdown, quiet, list_passes, help;
 } options;
 

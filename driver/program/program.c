@@ -122,6 +122,8 @@ program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compi
 		.rounding = (qn_rounding)option_index(o->rounding),
 		.no_approx = o->no_approx,
 		.merge_always = o->merge_always,
+		.expand_blocks = o->expand_blocks,
+		.collapse_scales = o->collapse_scales,
 		.require_int = o->require_int,
 		.align = o->align,
 		.calib = calib->array,
@@ -152,7 +154,7 @@ void
 program_list_passes(void)
 {
 	for (size_t i = 0; qn_pass_name(i) != NULL; i++)
-		printf("%-12s %s\n", qn_pass_name(i), qn_pass_help(i));
+		printf("%-21s %s\n", qn_pass_name(i), qn_pass_help(i));
 }
 
 int

@@ -558,11 +558,18 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	 * NULL: none */
 	qn_log_fn *trace_rules;
 	void *trace_user;
+
+	/* ---- the pass normalize-quant-types ---- */
+
+	int expand_blocks; /* 1: blocks along one axis become a scale for each of its indices */
+	/* 1: scales and zero points of an axis or of blocks that are all equal become one */
+	int collapse_scales;
 } qn_compile_opts;
 /* Runs the passes that the model still needs, from float to integer, and verifies it after each.
  * On failure the model is as the last successful pass left it.  opts NULL: defaults. */
 QN_API qn_status qn_compile(qn_model *m, const qn_compile_opts *opts);
-/* Pass i in the order of the passes and one line about it; NULL after the last. */
+/* Pass i in the order of the passes and one line about it; NULL after the last.  The last ones run only
+ * where qn_compile_opts.passes names them: normalize-quant-types, lower-quant, strip-quant. */
 QN_API const char *qn_pass_name(size_t i);
 QN_API const char *qn_pass_help(size_t i);
 

@@ -46,4 +46,41 @@ same "0 is 7, the nearest one that is stored: -3" three.npy y.npy
 sed 's/i8<-8:7>:f32, 1.0:10/i8:f32, 1.0:200/; s/  %y = .*/  %d = dequantize %q : tensor<1x4xf32>\n  %a = add %d, %d\n  %r = quantize %a : tensor<1x4x!quant.uniform<i8:f32, 1.0>>\n  %y = dequantize %r/' lax.qir >add.qir
 case_of "lax compile" 3 "int.unsupported" "node 'a'|zero point outside the storage" compile --lax-zp -q add.qir -o out
 
+# ---- passes on request ----
+
+# lists PASS: what the model of blocks becomes, and that it computes the same.
+lists() {
+	silent "$1" opt -q blocks.qir --passes="$1" "${@:2}" -o "$1.qir"
+	good "run $1" run -q "$1.qir" values.npy -o "$1.npy"
+	same "values of $1" "$1.npy" direct.npy
+}
+
+model blocks.qir '!quant.uniform<u8:f32:{0:1,1:2}, {{0.5:200,0.5:200}}>'
+printf '\000\000\200\077\000\000\240\302\000\000\240\077\000\000\340\277' | npy values.npy '<f4' '1, 4' # 1, -80, 1.25, -1.75
+good "direct" run -q blocks.qir values.npy -o direct.npy
+lists normalize-quant-types
+has_words "blocks stay" normalize-quant-types.qir '{0:1, 1:2}'
+lists normalize-quant-types --expand-blocks
+has_words "expand" normalize-quant-types.qir 'f32:1, {5.000000e-01:200,5.000000e-01:200,5.000000e-01:200,5.000000e-01:200}'
+lists normalize-quant-types --collapse-scales
+has_words "collapse" normalize-quant-types.qir 'u8:f32, 5.000000e-01:200'
+lists lower-quant
+has_words "lower" lower-quant.qir 'div|round|is_nan|minimum'
+! grep -q ' = quantize' lower-quant.qir || fail "lower" "a quantize is left" lower-quant.qir
+lists strip-quant
+! grep -q 'quant.uniform' strip-quant.qir || fail "strip" "a quantized type is left" strip-quant.qir
+has_words "stage" strip-quant.qir 'stage float'
+usage "expand alone" "option.pass|normalize-quant-types" opt blocks.qir --expand-blocks
+usage "not by default" "pass.absent|passes lists it" opt blocks.qir --stop-after lower-quant
+
+# A pass on request does not change which passes the model still needs.
+E=$QUERN_SOURCE/examples/digits
+good "bind" opt "$E/digits.json" --calib "$E/calib.npy" -q --stop-after bind -o bound.qir
+good "bound" compile -q bound.qir -o straight
+good "normalized" opt -q bound.qir --passes=normalize-quant-types -o normalized.qir
+good "continued" compile -q normalized.qir -o continued
+same "continued is straight" straight continued
+case_of "strip what computes" 3 "strip.computes" "conv2d 'conv1.acc'" opt -q --passes=strip-quant bound.qir
+case_of "symbolic" 1 "pass.stage" "calibrate" opt -q "$E/digits.json" --passes=partition,quantize,lower-quant
+
 finish
