@@ -62,8 +62,8 @@ check_all(qn_model *m, const qn_graph *g)
 		status = qn_report(
 			m->env, QN_EUNSUPPORTED, "strip.computes", qn_node_place(g, n),
 			"%s '%s' computes with quantized values; as plain integers they give "
-			"another result: only a model whose ops are between dequantize and "
-			"quantize, as quantized ONNX is read, can be stripped",
+			"another result: only quantize, dequantize, scast and ops that move or "
+			"compare stored integers can be stripped",
 			qn_opinfo_of(n)->name, n->name);
 	}
 	return status;

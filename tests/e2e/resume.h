@@ -113,7 +113,17 @@ typedef struct resume_case {
 	resume_text out; /* reports of all steps, then what came out */
 } resume_case;
 
-enum { RESUME_AXES, RESUME_CLEAN, RESUME_PARTITION, RESUME_QUANTIZE, RESUME_CALIBRATE };
+enum {
+	RESUME_AXES,
+	RESUME_CLEAN,
+	RESUME_FAKE_QUANT,
+	RESUME_PARTITION,
+	RESUME_QUANTIZE,
+	RESUME_CALIBRATE,
+	RESUME_BIND,
+	RESUME_REQUANTIZE,
+	RESUME_ALIGN
+};
 
 /* The passes of a straight run; those that run on request alone are the last of the list. */
 static inline size_t
@@ -126,10 +136,13 @@ resume_passes(void)
 	return n;
 }
 
-/* The passes of a row by default: align is one of them only when asked for. */
+/* The passes of a row by default: align is one of them only when asked for, fake-quant where the graph
+ * has such nodes, which none of these has. */
 static inline bool
 resume_runs(const resume_row *row, size_t pass)
 {
+	if (pass == RESUME_FAKE_QUANT)
+		return false;
 	return row->align != 0 || strcmp(qn_pass_name(pass), "align") != 0;
 }
 
@@ -207,7 +220,7 @@ resume_compile(resume_case *c, size_t from, size_t to)
 										     : NULL,
 		.recipe = recipe ? c->net->recipe : NULL,
 		.method = calibrates ? r->method : NULL,
-		.align = from < to && to > 7 && from <= 7 ? r->align : 0,
+		.align = from <= RESUME_ALIGN && to > RESUME_ALIGN ? r->align : 0,
 		.rounding = from == 0 ? r->rounding : QN_ROUND_DEFAULT,
 		.calib = c->x,
 		.ncalib = calibrates ? c->nin : 0,
