@@ -8,6 +8,7 @@
 #include "driver/summary.h"
 #include "formats/json_graph.h"
 #include "formats/json_out.h"
+#include "runtime/accumulator.h"
 
 /* The type, and scale and zero point where there is one of each. */
 static void
@@ -110,6 +111,11 @@ put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 	if (s->strip != NULL) {
 		qn_json_put_string(o, "pool_kernel", qn_step_function(p->g, s->strip->pool, tmp));
 		qn_json_put_i64(o, "pool_rows", s->strip->rows);
+	}
+	const int64_t worst = qn_accumulator_worst(p->g, core, tmp);
+	if (worst >= 0) {
+		qn_json_put_i64(o, "accumulator_bits", core->type->elem->bits);
+		qn_json_put_i64(o, "largest_sum", worst);
 	}
 	qn_arena_release(tmp);
 	qn_json_put_i64(o, "macs", (int64_t)qn_node_macs(p->g, core));

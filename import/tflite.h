@@ -100,6 +100,11 @@ const qn_type *qn_tfl_type(qn_tfl *f, qn_tfl_tensor *t);
 qn_id qn_tfl_value(qn_tfl *f, qn_tfl_tensor *t);
 /* The value id is called like t in the file: by its whole name, "a;b;c". */
 void qn_tfl_add_name(qn_tfl *f, const qn_tfl_tensor *t, qn_id id, qn_id from);
+/* The value of a constant as the file has it, whose type was asked for; NULL: none, or reported. */
+const qn_tensor *qn_tfl_constant(qn_tfl *f, qn_tfl_tensor *t);
+/* The element of tensor t that is quantized in blocks, whose quantization is q; NULL after a report (tflite_blocks.c). */
+const qn_elem *qn_tfl_blocks(qn_tfl *f, const qn_tfl_tensor *t, const qn_flat_table *q,
+			     const qn_plain_info *storage);
 /* Lasts from run to run. */
 bool qn_tfl_is_variable(const qn_tfl_tensor *t);
 /* Takes so many bytes of what the file may make (qn_importer_take); false after a report. */

@@ -36,6 +36,20 @@ with_dims(qn_tfl_op *o, qn_id y)
 	return qn_importer_reshape(o->im, y, x->rank, dim);
 }
 
+/* Weights in blocks: the units of the sums follow from their scales, which the requantizer rounds. */
+static void
+in_blocks(qn_tfl_op *o, qn_id x)
+{
+	const qn_id bias = o->nin < 3 || o->from[2] == NULL ? 0 : qn_tfl_real(o, 2);
+
+	x = x != 0 ? qn_importer_unary(o->im, QN_OP_dequantize, x) : 0;
+	qn_id w = qn_importer_unary(o->im, QN_OP_dequantize, o->in[1]);
+	qn_id y = x != 0 && w != 0 ? qn_tfl_product(o, QN_OP_dense, x, w, bias, NULL, false,
+						    qn_tfl_flag(o, 0, QN_TFL_ACT_NONE))
+				   : 0;
+	qn_tfl_set_result(o, 0, with_dims(o, y));
+}
+
 static void
 fully_connected(qn_tfl_op *o)
 {
@@ -51,6 +65,10 @@ fully_connected(qn_tfl_op *o)
 		return;
 	}
 	qn_id x = as_rows(o, codes ? o->in[0] : qn_tfl_real(o, 0), w->dim[1]);
+	if (codes && w->elem->gran == QN_SUB_CHANNEL) {
+		in_blocks(o, x);
+		return;
+	}
 	qn_id y = qn_tfl_product(o, QN_OP_dense, x, codes ? o->in[1] : qn_tfl_real(o, 1), bias,
 				 NULL, codes && w->elem->gran == QN_PER_TENSOR,
 				 qn_tfl_flag(o, 0, QN_TFL_ACT_NONE));

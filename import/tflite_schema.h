@@ -55,6 +55,10 @@ enum {
 	QN_TFL_FIELD_quantization_details,
 	QN_TFL_FIELD_quantization_axis,
 
+	QN_TFL_FIELD_blockwise_scales = 0,
+	QN_TFL_FIELD_blockwise_zero_points,
+	QN_TFL_FIELD_blockwise_block_size,
+
 	QN_TFL_FIELD_sparsity_traversal_order = 0,
 	QN_TFL_FIELD_sparsity_block_map,
 	QN_TFL_FIELD_sparsity_dims,
@@ -66,6 +70,9 @@ enum {
 	QN_TFL_FIELD_sparse_dim_indices_type,
 	QN_TFL_FIELD_sparse_dim_indices
 };
+
+/* QuantizationDetails; another one is custom. */
+enum { QN_TFL_DETAILS_BLOCKWISE = 2 };
 
 /* TensorType, rows (name, element type, number) of those that Quern has. */
 #define QN_TFL_TYPES(X)                                                                            \

@@ -207,12 +207,18 @@ element(qn_tfl *f, qn_tfl_tensor *t)
 		return NULL;
 	}
 	const qn_plain_info *info = &qn_plain_table[plain];
-	if (info->is_float || plain == QN_PLAIN_bool || q.at == 0 || !has_scales(&q))
+	const int64_t details =
+		q.at != 0 ? qn_flat_int(&q, QN_TFL_FIELD_quantization_details_type, QN_FLAT_U8, 0)
+			  : 0;
+	if (info->is_float || plain == QN_PLAIN_bool || q.at == 0 ||
+	    (details == 0 && !has_scales(&q)))
 		return qn_elem_plain(&f->im.m->types, plain);
-	if (qn_flat_int(&q, QN_TFL_FIELD_quantization_details_type, QN_FLAT_U8, 0) != 0) {
+	if (details == QN_TFL_DETAILS_BLOCKWISE)
+		return qn_tfl_blocks(f, t, &q, info);
+	if (details != 0) {
 		(void)qn_importer_refuse(&f->im, "import.type",
-					 "tensor '%s' is quantized in blocks or in a custom way; "
-					 "supported are one scale, or one per index of an axis",
+					 "tensor '%s' is quantized in a custom way; supported are "
+					 "one scale, one per index of an axis, or blocks",
 					 t->name);
 		return NULL;
 	}
@@ -332,9 +338,8 @@ qn_tfl_is_variable(const qn_tfl_tensor *t)
 	return qn_flat_int(&t->t, QN_TFL_FIELD_tensor_is_variable, QN_FLAT_U8, 0) != 0;
 }
 
-/* The value of a constant as the file has it; NULL: none, or reported. */
-static const qn_tensor *
-constant(qn_tfl *f, qn_tfl_tensor *t)
+const qn_tensor *
+qn_tfl_constant(qn_tfl *f, qn_tfl_tensor *t)
 {
 	size_t bytes = 0;
 
@@ -386,7 +391,7 @@ qn_tfl_value(qn_tfl *f, qn_tfl_tensor *t)
 	if (t->id != 0 || t->is_made)
 		return t->id;
 	t->is_made = true; /* reported at most once */
-	if (qn_tfl_type(f, t) == NULL || (x = constant(f, t)) == NULL)
+	if (qn_tfl_type(f, t) == NULL || (x = qn_tfl_constant(f, t)) == NULL)
 		return 0;
 	if (wanted(f, t->elem) != t->elem && (x = real_tensor(f, x)) == NULL)
 		return 0;

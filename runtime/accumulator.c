@@ -166,16 +166,13 @@ qn_block_sum_bound(const qn_block_scales *b, const qn_tensor *w, int64_t o, int6
 	return block_sum(b, w, 1, o, o, far);
 }
 
-/* A sum of products with weights in blocks stays inside its accumulator, and an inner one inside 32
- * bits, for i16 64. */
+/* Inner sums of weights in blocks stay inside 32 bits, for i16 64, and their scales are of the form that
+ * kernels take. */
 static bool
-blocks_hold(const qn_graph *g, const qn_node *n, const qn_tensor *w, const qn_tensor *bias,
-	    qn_arena *a)
+check_blocks(const qn_graph *g, const qn_node *n, const qn_tensor *w, qn_arena *a)
 {
 	const qn_type *wt = qn_in_type(g, n, 1);
-	const int64_t far = qn_code_reach(g, qn_in_type(g, n, 0));
-	const bool wide = n->type->elem->bits == 64;
-	int64_t worst = 0, terms = 1;
+	int64_t terms = 1;
 	qn_block_scales b;
 
 	if (w == NULL || !qn_block_scales_find(&g->model->types, wt, a, &b)) {
@@ -184,18 +181,45 @@ blocks_hold(const qn_graph *g, const qn_node *n, const qn_tensor *w, const qn_te
 	}
 	for (int32_t i = 1; i < wt->rank; i++)
 		terms *= b.size[i];
-	if (qn_node_family(g, n) != QN_FAMILY_s16 && terms > MOST_BLOCK) {
-		(void)qn_int_refuse(g, n, "only blocks of at most %d weights", (int)MOST_BLOCK);
-		return false;
-	}
-	for (int64_t o = 0; o < b.channels; o++) {
-		const int64_t sum = qn_block_sum_bound(&b, w, o, far) +
-				    (bias != NULL ? magnitude(qn_tensor_i64(bias, o)) : 0);
+	if (qn_node_family(g, n) == QN_FAMILY_s16 || terms <= MOST_BLOCK)
+		return true;
+	(void)qn_int_refuse(g, n, "only blocks of at most %d weights", (int)MOST_BLOCK);
+	return false;
+}
 
-		worst = sum > worst ? sum : worst;
+/* The largest sum of any channel. */
+static int64_t
+worst_sum(const qn_graph *g, const qn_node *n, const qn_tensor *w, const qn_tensor *bias,
+	  qn_arena *a)
+{
+	const qn_type *wt = qn_in_type(g, n, 1);
+	const int64_t terms = qn_dim_product(wt, 1, wt->rank);
+	const int64_t far = qn_code_reach(g, qn_in_type(g, n, 0));
+	const bool blocks = w != NULL && qn_has_blocks(g, n);
+	int64_t worst = 0;
+	qn_block_scales b;
+
+	if (blocks && !qn_block_scales_find(&g->model->types, wt, a, &b))
+		return MOST_SUM;
+	for (int64_t o = 0; o < wt->dim[0]; o++) {
+		const int64_t sum = blocks ? qn_block_sum_bound(&b, w, o, far)
+					   : weight_sum(wt, w, o, terms) * far;
+		const int64_t all = sum + (bias != NULL ? magnitude(qn_tensor_i64(bias, o)) : 0);
+
+		worst = all > worst ? all : worst;
 	}
-	return sums_hold(g, n, qn_dim_product(wt, 1, wt->rank), worst, wide,
-			 "layer or shrink weights and bias");
+	return worst;
+}
+
+int64_t
+qn_accumulator_worst(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	const bool layer = qn_opinfo_of(n)->behaviour == QN_ACC && n->op != QN_OP_matmul &&
+			   qn_node_on_codes(g, n) && qn_type_count(qn_in_type(g, n, 1)) > 0;
+	const qn_tensor *w = layer ? known_codes(g, n->in[1], a) : NULL;
+
+	return w != NULL ? worst_sum(g, n, w, n->nin > 2 ? known_codes(g, n->in[2], a) : NULL, a)
+			 : -1;
 }
 
 bool
@@ -206,22 +230,14 @@ qn_accumulator_check(const qn_graph *g, const qn_node *n, qn_arena *a)
 	const qn_type *wt = qn_in_type(g, n, 1);
 	const qn_tensor *w = known_codes(g, n->in[1], a);
 	const qn_tensor *b = n->nin > 2 ? known_codes(g, n->in[2], a) : NULL;
-	int64_t terms = qn_dim_product(wt, 1, wt->rank);
-	int64_t far = qn_code_reach(g, qn_in_type(g, n, 0));
-	int64_t worst = 0;
 	if (n->nin > 2 && b == NULL) {
 		(void)qn_int_refuse(g, n, "only a constant bias");
 		return false;
 	}
-	if (qn_has_blocks(g, n))
-		return blocks_hold(g, n, w, b, a);
-	for (int64_t o = 0; o < wt->dim[0]; o++) {
-		int64_t bias = b != NULL ? magnitude(qn_tensor_i64(b, o)) : 0;
-		int64_t bound = weight_sum(wt, w, o, terms) * far + bias;
-
-		worst = bound > worst ? bound : worst;
-	}
-	return qn_accumulator_holds(g, n, terms, worst, "layer or shrink weights and bias");
+	if (qn_has_blocks(g, n) && !check_blocks(g, n, w, a))
+		return false;
+	return sums_hold(g, n, qn_dim_product(wt, 1, wt->rank), worst_sum(g, n, w, b, a),
+			 n->type->elem->bits == 64, "layer or shrink weights and bias");
 }
 
 bool

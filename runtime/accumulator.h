@@ -9,6 +9,9 @@
 /* True when the node's operands and result are those of the integer form and no sum can leave
  * the accumulator. Else reports int.unsupported or int.accumulator with the figure. */
 bool qn_accumulator_check(const qn_graph *g, const qn_node *n, qn_arena *a) QN_MUST_CHECK;
+/* The largest magnitude of a sum of a layer's accumulator, for any input, from the values of its weights and its
+ * bias; -1: the node has no accumulator, or its weights are not constant. */
+int64_t qn_accumulator_worst(const qn_graph *g, const qn_node *n, qn_arena *a);
 /* Whether a sum of so many terms, at most `worst`, stays inside the accumulator; else reports
  * int.accumulator: split the `what`. */
 bool qn_accumulator_holds(const qn_graph *g, const qn_node *n, int64_t terms, int64_t worst,

@@ -61,6 +61,8 @@ typedef struct tfl_tensor_of {
 	int nindices; /* not 0: a dense dimension, then a compressed one with these */
 	const int32_t *segments, *indices;
 	int is_variable, is_outside; /* data behind the tables, by its offset */
+	int block, scales,
+		zeros; /* quantized in blocks: their size, the tensors of their parameters */
 } tfl_tensor_of;
 
 typedef struct tfl_op_of {
@@ -259,6 +261,16 @@ tfl_write_quantization(tfl_file *t, size_t tensor, const tfl_tensor_of *x)
 	size_t q = tfl_table(t, 7), scale, zp;
 
 	tfl_link(t, tensor, QN_TFL_FIELD_tensor_quantization, q);
+	if (x->block > 0) {
+		const size_t b = tfl_table(t, 3);
+
+		tfl_set(t, q, QN_TFL_FIELD_quantization_details_type, QN_TFL_DETAILS_BLOCKWISE, 1);
+		tfl_link(t, q, QN_TFL_FIELD_quantization_details, b);
+		tfl_set(t, b, QN_TFL_FIELD_blockwise_scales, x->scales, 4);
+		tfl_set(t, b, QN_TFL_FIELD_blockwise_zero_points, x->zeros, 4);
+		tfl_set(t, b, QN_TFL_FIELD_blockwise_block_size, x->block, 4);
+		return;
+	}
 	scale = tfl_vector(t, (size_t)x->nscale, 4);
 	for (int i = 0; i < x->nscale; i++)
 		put_little(t->b + scale + 4 + 4 * (size_t)i, &x->scale[i], 4, 4);
@@ -316,7 +328,7 @@ tfl_write_tensors(tfl_file *t, size_t graph)
 		tfl_set(t, at, QN_TFL_FIELD_tensor_buffer, x->data != NULL ? i + 1 : 0, 4);
 		tfl_link(t, at, QN_TFL_FIELD_tensor_name,
 			 tfl_bytes(t, x->name, strlen(x->name), 1));
-		if (x->nscale > 0)
+		if (x->nscale > 0 || x->block > 0)
 			tfl_write_quantization(t, at, x);
 		if (x->is_variable)
 			tfl_set(t, at, QN_TFL_FIELD_tensor_is_variable, 1, 1);
