@@ -171,6 +171,10 @@ typedef struct qn_model qn_model;
  * is wrong with the node's name and the values, all problems of the node, and returns NULL then. */
 typedef const qn_type *qn_infer_fn(const qn_graph *g, const qn_node *n, const qn_type *declared);
 
+/* Whether n, a convolution of data x with a scale for each channel and weights w, is computed channel
+ * by channel: a depthwise one, whose pads and sums have one zero point. */
+bool qn_takes_channels(const qn_types *t, const qn_node *n, const qn_type *x, const qn_type *w);
+
 typedef struct qn_opinfo {
 	const char *name;
 	uint32_t min_in, max_in;

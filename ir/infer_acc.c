@@ -8,6 +8,8 @@
 #include "ir/block_scales.h"
 #include "ir/infer.h"
 
+#include "ir/window.h"
+
 static bool
 has_zero_point(const qn_elem *e)
 {
@@ -19,6 +21,28 @@ has_zero_point(const qn_elem *e)
 		if (e->scale->vec->zp[i] != 0)
 			return true;
 	return false;
+}
+
+bool
+qn_takes_channels(const qn_types *t, const qn_node *n, const qn_type *x, const qn_type *w)
+{
+	const qn_elem *e = x->elem;
+	double scale;
+	int64_t first, zp;
+
+	if ((n->op != QN_OP_conv1d && n->op != QN_OP_conv2d && n->op != QN_OP_conv3d) ||
+	    e->kind != QN_ELEM_UNIFORM || e->gran != QN_PER_AXIS || qn_elem_has_symbol(e) ||
+	    x->rank < 1 || w->rank < 1 || e->axis[0] != x->rank - 1 ||
+	    w->elem->gran == QN_SUB_CHANNEL)
+		return false;
+	qn_elem_param(t, e, 0, &scale, &first);
+	for (size_t i = 1; i < qn_elem_nparams(e); i++) {
+		qn_elem_param(t, e, i, &scale, &zp);
+		if (zp != first)
+			return false;
+	}
+	return qn_convolving_of(n).groups == x->dim[x->rank - 1] &&
+	       w->dim[0] == x->dim[x->rank - 1];
 }
 
 /* Data: codes of at most 8 bits, or signed ones of at most 16. */
@@ -158,9 +182,14 @@ accumulator(const qn_graph *g, const qn_node *n, int32_t channel, const qn_type 
 	qn_elem acc = qn_elem_desc(x->bits <= 8 ? 32 : 64, true);
 	const qn_elem *e = NULL;
 
-	if (x->gran != QN_PER_TENSOR) {
+	const bool by_channel =
+		qn_takes_channels(&g->model->types, n, qn_infer_in(g, n, 0), qn_infer_in(g, n, 1));
+
+	if (x->gran != QN_PER_TENSOR && !by_channel) {
 		(void)qn_infer_error(g, n, "type.granularity",
-				     "data '%s' is %s; it must be quantized per tensor",
+				     "data '%s' is %s; it must be quantized per tensor, or, of a "
+				     "depthwise convolution, with one zero point for all channels: "
+				     "requantize it to one scale before",
 				     qn_graph_node(g, n->in[0])->name, qn_infer_elem_text(g, x));
 		return NULL;
 	}
@@ -169,10 +198,13 @@ accumulator(const qn_graph *g, const qn_node *n, int32_t channel, const qn_type 
 	acc.expressed = x->expressed;
 	if (w->gran == QN_SUB_CHANNEL)
 		return block_accumulator(g, n, channel, declared, acc);
-	acc.scale = qn_scale_op(&g->model->types, product_kind(declared), x->scale, w->scale);
-	acc.gran = w->gran;
-	acc.naxis = w->naxis;
-	acc.axis = w->gran == QN_PER_AXIS ? &channel : NULL;
+	const qn_scale *data = qn_scale_plain(&g->model->types, qn_node_place(g, n), x->scale);
+	if (data == NULL)
+		return NULL;
+	acc.scale = qn_scale_op(&g->model->types, product_kind(declared), data, w->scale);
+	acc.gran = by_channel ? QN_PER_AXIS : w->gran;
+	acc.naxis = by_channel ? 1 : w->naxis;
+	acc.axis = acc.gran == QN_PER_AXIS ? &channel : NULL;
 	return qn_elem_make(&g->model->types, qn_node_place(g, n), &acc, &e) == QN_OK ? e : NULL;
 }
 

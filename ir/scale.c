@@ -107,6 +107,19 @@ joint_len(const qn_scale *a, const qn_scale *b)
 }
 
 const qn_scale *
+qn_scale_plain(qn_types *t, const char *place, const qn_scale *s)
+{
+	const qn_params *v = s->kind == QN_SCALE_VEC ? s->vec : NULL, *plain = NULL;
+
+	if (v == NULL || v->zp == NULL)
+		return s;
+	return qn_params_intern(t, place, NULL, v->n, v->rank, v->shape, v->scale, NULL, &plain) ==
+			       QN_OK
+		       ? qn_scale_vec(t, plain)
+		       : NULL;
+}
+
+const qn_scale *
 qn_scale_op(qn_types *t, qn_scale_kind op, const qn_scale *a, const qn_scale *b)
 {
 	if (a->len < 0)

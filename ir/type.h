@@ -200,6 +200,8 @@ qn_status qn_params_intern(qn_types *t, const char *place, const char *name, siz
 const qn_scale *qn_scale_const(qn_types *t, double value);
 const qn_scale *qn_scale_vec(qn_types *t, const qn_params *vec);
 const qn_scale *qn_scale_sym(qn_types *t, const qn_symbol *sym);
+/* A vector without its zero points, which a product of scales has no place for; NULL after a report. */
+const qn_scale *qn_scale_plain(qn_types *t, const char *place, const qn_scale *s);
 const qn_scale *qn_scale_op(qn_types *t, qn_scale_kind op, const qn_scale *a, const qn_scale *b);
 /* The value at index i of its vectors, in double, in printed order; QN_EINVALID with
  * scale.unbound (names the symbol) or scale.value. */

@@ -36,7 +36,7 @@ codes_of(const qn_rw *rw, qn_id id)
 static bool
 is_data(const qn_elem *e)
 {
-	return qn_rqz_narrow(e) && (e->bits <= 8 || e->is_signed);
+	return qn_rqz_supports(e) && (e->bits <= 8 || e->is_signed);
 }
 
 /* ---- weights ---- */
@@ -80,10 +80,13 @@ accumulator(qn_rw *rw, const qn_elem *x, const qn_elem *w)
 	const qn_elem *e = NULL;
 
 	d.expressed = x->expressed;
-	d.gran = w->gran;
-	d.naxis = w->naxis;
-	d.axis = w->axis;
-	d.scale = qn_scale_op(t, QN_SCALE_MUL, x->scale, w->scale);
+	d.gran = x->gran == QN_PER_AXIS ? QN_PER_AXIS : w->gran;
+	d.naxis = d.gran == QN_PER_AXIS ? 1 : w->naxis;
+	d.axis = x->gran == QN_PER_AXIS ? (const int32_t[]){0} : w->axis;
+	const qn_scale *data = qn_scale_plain(t, "bias", x->scale);
+	if (data == NULL)
+		return NULL;
+	d.scale = qn_scale_op(t, QN_SCALE_MUL, data, w->scale);
 	return qn_elem_make(t, "bias", &d, &e) == QN_OK ? e : NULL;
 }
 
@@ -252,7 +255,10 @@ qn_rqz_product(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "it is to stay in float");
 	for (int i = 0; i < 2; i++)
 		in[i] = qn_rqz_operand(rw, n->in[i]);
-	in[0] = qn_rqz_aligned(rw, in[0]);
+	if (in[0] != 0 && in[1] != 0 &&
+	    !qn_takes_channels(&qn_rw_model(rw)->types, n, qn_rw_node(rw, in[0])->type,
+			       qn_rw_node(rw, in[1])->type))
+		in[0] = qn_rqz_aligned(rw, in[0]);
 	n = qn_rw_node(rw, m->root);
 	if (in[0] == 0 || in[1] == 0 || !is_data(elem_of(rw, in[0])))
 		return qn_rw_decline(rw,

@@ -114,6 +114,30 @@ of_two(const order *o, const qn_node *n)
 	return choose(o, op, y[0], y[1]);
 }
 
+/* Whether op with the constant changes no value of the storage range. */
+static bool
+changes_nothing(const order *o, qn_op op, qn_id c)
+{
+	const qn_tensor *v = qn_rw_node(o->rw, c)->value;
+	const qn_elem *e = o->type->elem;
+
+	for (int64_t i = 0; i < qn_type_count(v->type); i++) {
+		const int64_t b = qn_tensor_i64(v, i);
+
+		if (op == QN_OP_maximum ? b > e->qmin : b < e->qmax)
+			return false;
+	}
+	return true;
+}
+
+static qn_id
+bounded(const order *o, qn_op op, qn_id x, double b)
+{
+	const qn_id c = x != 0 ? constant(o, NULL, b) : 0;
+
+	return c != 0 && changes_nothing(o, op, c) ? x : choose(o, op, x, c);
+}
+
 /* relu, relu6, clip */
 static qn_id
 of_bounds(const order *o, const qn_node *n)
@@ -125,8 +149,8 @@ of_bounds(const order *o, const qn_node *n)
 	qn_id y = quantized(o, n->in[0]);
 
 	if (lo > -0x1p100)
-		y = choose(o, QN_OP_maximum, y, constant(o, NULL, lo));
-	return hi < 0x1p100 ? choose(o, QN_OP_minimum, y, constant(o, NULL, hi)) : y;
+		y = bounded(o, QN_OP_maximum, y, lo);
+	return hi < 0x1p100 ? bounded(o, QN_OP_minimum, y, hi) : y;
 }
 
 qn_id

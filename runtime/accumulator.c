@@ -87,7 +87,12 @@ check_operands(const qn_graph *g, const qn_node *n)
 {
 	const qn_types *t = &g->model->types;
 
-	if (!qn_int_need_codes(g, n, qn_in_type(g, n, 0)) || !check_weights(g, n))
+	const qn_type *x = qn_in_type(g, n, 0);
+	const bool data_ok = qn_takes_channels(t, n, x, qn_in_type(g, n, 1))
+				     ? qn_int_need_channels(g, n, x)
+				     : qn_int_need_codes(g, n, x);
+
+	if (!data_ok || !check_weights(g, n))
 		return false;
 	/* Sums of weights in blocks have 64 bits where they are declared so. */
 	qn_family f = qn_node_family(g, n);
