@@ -115,6 +115,31 @@ check_text(const char *text)
 	build_end(&b);
 }
 
+/* Small integers and shifts, from and to each storage type, with no sum that needs their text too. */
+static void
+aligned(void **state)
+{
+	static const char *const type[] = {"i8", "u8", "i16"};
+
+	(void)state;
+	for (int k = 0; k < 9; k++) {
+		const char *from = type[k % 3], *to = type[k / 3];
+		const bool wide = k % 3 == 2;
+		char text[1000];
+
+		(void)snprintf(
+			text, sizeof(text),
+			"model \"aligned\" stage integer\n"
+			"graph @main(%%x: tensor<2x3x2x!quant.uniform<%s:f32:1, {0.125:%d, "
+			"0.01171875:%d, 1.703125:%d}>>) {\n"
+			"  %%y = requantize %%x {align=8} : tensor<2x3x2x!quant.uniform<%s:f32, "
+			"%s>>\n  return %%y\n}\n",
+			from, wide ? 0 : 3, wide ? 0 : 7, wide ? 0 : 90, to,
+			k / 3 == 2 ? "0.03125" : "0.3:9");
+		check_text(text);
+	}
+}
+
 /* Another storage, and sums of products: parameters of their own for each channel on both sides. */
 static void
 requantizes(void **state)
@@ -175,6 +200,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_shapes),
 		cmocka_unit_test(requantizes),
+		cmocka_unit_test(aligned),
 		cmocka_unit_test(chooses),
 	};
 
