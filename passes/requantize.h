@@ -64,6 +64,9 @@ bool qn_rqz_supports(const qn_elem *e);
 /* e, or the type of 16 bits and one scale that holds the values of all its channels.  NULL: there is
  * none. */
 const qn_elem *qn_rqz_aligned_elem(qn_types *t, const qn_elem *e);
+/* Sums x of 64 bits that become 8-bit values of several scales: the type of 16 bits, in 128th parts of
+ * their steps, with which the product stores no sums; else NULL. */
+const qn_type *qn_rqz_between(qn_rw *rw, qn_id x, const qn_type *to);
 /* Quantized values x, in one scale if they have several; 0 after an error, or when x is 0. */
 qn_id qn_rqz_aligned(qn_rw *rw, qn_id x);
 /* Whether the op cannot be computed channel by channel on these operands, dequantized, with a result

@@ -20,8 +20,14 @@ qn_rqz_join(qn_rw *rw, const qn_match *m)
 
 	if (qn_rw_node(rw, m->at[X])->type == to)
 		return m->at[X];
-	return qn_rw_add(rw, QN_OP_requantize, name != NULL ? name : qn_rw_name(rw, m->root), 1,
-			 &m->at[X], NULL, to);
+	const qn_type *mid = qn_rqz_between(rw, m->at[X], to);
+	qn_id x = m->at[X];
+	if (mid != NULL)
+		x = qn_rw_add(rw, QN_OP_requantize, qn_rw_derived_name(rw, m->root, "wide"), 1, &x,
+			      NULL, mid);
+	return x == 0 ? 0
+		      : qn_rw_add(rw, QN_OP_requantize,
+				  name != NULL ? name : qn_rw_name(rw, m->root), 1, &x, NULL, to);
 }
 
 /* Real values that a per-tensor type can hold. */
