@@ -43,6 +43,10 @@ fits_conv2d(const qn_step_facts *f)
 }
 
 static const qn_kernel dense[] = {
+	{.name = "qn_dense_blocks_vector_ow",
+	 .args = "qn_dense_vector_args",
+	 QN_VECTOR_ROW(qn_dense_vector_packed, dense_blocks_vector, QN_TARGET_VECTORS),
+	 .fused = FUSED(qn_dense_blocks_args, out)},
 	{.name = "qn_dense_blocks_dsp_w4",
 	 .args = "qn_dense_dsp_args",
 	 QN_DSP_ROW(qn_dense_dsp_packed, dense_blocks_dsp),
@@ -64,6 +68,10 @@ static const qn_kernel dense[] = {
 };
 
 static const qn_kernel conv2d[] = {
+	{.name = "qn_conv2d_blocks_vector_ow",
+	 .args = "qn_vector_args",
+	 QN_VECTOR_ROW(qn_vector_packed, conv2d_blocks_vector, QN_TARGET_VECTORS),
+	 .fused = FUSED(qn_conv2d_blocks_args, out_c)},
 	{.name = "qn_conv2d_blocks_dsp_w4",
 	 .args = "qn_dsp_args",
 	 QN_DSP_ROW(qn_dsp_packed, conv2d_blocks_dsp),

@@ -171,6 +171,18 @@ pack_rows(const qn_layer *l, int32_t block, int64_t some, int32_t *n, qn_arena *
 	return w;
 }
 
+int8_t *
+qn_vector_pack_eights(const qn_layer *l, int32_t *n, qn_arena *a)
+{
+	return pack_rows(l, DEEP, LANES, n, a);
+}
+
+bool
+qn_vector_pairs_fit(const qn_layer *l)
+{
+	return pairs_fit(l, LANES / 2);
+}
+
 /* Place i of a block of `block` channels is that of channel `order(i)`: even ones first or as they are. */
 static int32_t
 channel_at(int32_t i, bool even_first)

@@ -4,7 +4,7 @@
 #ifndef QN_CODEGEN_KERNELS_VECTOR_H
 #define QN_CODEGEN_KERNELS_VECTOR_H
 
-#include "codegen/kernel_table.h"
+#include "codegen/layer.h"
 #include "runtime/kernels/vector_conv.h"
 #include "runtime/kernels/vector_dense.h"
 #include "runtime/kernels/vector_depthwise.h"
@@ -29,6 +29,10 @@ void *qn_pack_conv2d_vector(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_conv2d_wide(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_depthwise_vector(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_dense_vector(const qn_step_facts *f, qn_arena *a);
+/* Weights of blocks of eight channels, in them blocks of 16 inputs, as dense layers have them; and whether products of
+ * those of targets that add two in 16 bits fit there. */
+int8_t *qn_vector_pack_eights(const qn_layer *l, int32_t *n, qn_arena *a);
+bool qn_vector_pairs_fit(const qn_layer *l);
 size_t qn_work_conv2d_vector(const void *args);
 size_t qn_work_conv2d_wide(const void *args);
 size_t qn_work_depthwise_vector(const void *args);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_kernels_blocks.c - kernels of weights in blocks for the DSP extension, with their packed constants, against
- * the interpreter: graphs of one layer with random blocks, which are planned for cortex-m4. */
+/* test_kernels_blocks.c - kernels of weights in blocks for the DSP extension and for vectors, with their packed constants,
+ * against the interpreter: graphs of one layer with random blocks, which are planned for such a target. */
 #include <stdio.h>
 
 #include "codegen/kernels_blocks.h"
@@ -13,10 +13,29 @@ call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int
 		qn_conv2d_blocks_dsp_w4(s->args, x[0], work, y);
 	else if (strcmp(name, "qn_dense_blocks_dsp_w4") == 0)
 		qn_dense_blocks_dsp_w4(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_conv2d_blocks_vector") == 0)
+		qn_conv2d_blocks_vector(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_dense_blocks_vector") == 0)
+		qn_dense_blocks_vector(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_conv2d_blocks_vector_w4") == 0)
+		qn_conv2d_blocks_vector_w4(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_dense_blocks_vector_w4") == 0)
+		qn_dense_blocks_vector_w4(s->args, x[0], work, y);
 	else
 		return false;
 	return true;
 }
+
+/* A target, how many inputs its kernels take at once, and what their names have. */
+typedef struct kind {
+	const char *target, *name;
+	int inputs;
+} kind;
+
+static const kind kinds[] = {{"cortex-m4", "_blocks_dsp_w4", 4},
+			     {"cortex-m55", "_blocks_vector", 16},
+			     {"x86-64-avx512vnni", "_blocks_vector", 16},
+			     {"aarch64", "_blocks_vector", 16}};
 
 enum { CHARS = 200000 };
 
@@ -51,7 +70,7 @@ put_scales(int rank, const int *count, bool first)
 
 /* The type of weights [dim] in blocks of so many along each axis. */
 static const char *
-weights(builder *b, int rank, const int *dim, const int *block)
+weights(builder *b, int bits, int rank, const int *dim, const int *block)
 {
 	int count[4];
 	bool partial = false;
@@ -60,7 +79,7 @@ weights(builder *b, int rank, const int *dim, const int *block)
 	put("tensor<");
 	for (int i = 0; i < rank; i++)
 		put("%dx", dim[i]);
-	put("!quant.uniform<i4:f32:{");
+	put("!quant.uniform<i%d:f32:{", bits);
 	for (int i = 0; i < rank; i++) {
 		put("%s%d:%d", i > 0 ? ", " : "", i, block[i]);
 		count[i] = (dim[i] + block[i] - 1) / block[i];
@@ -88,17 +107,17 @@ bias(builder *b, int channels)
 
 /* Whether the layer has a kernel for blocks of the target. */
 static bool
-check(builder *b, layer *l, int channels)
+check(builder *b, layer *l, int channels, int bits, const kind *k)
 {
 	l->bias = pick(0, 1) == 0 ? NULL : bias(b, channels);
 	l->y = build_printf(b, "i8:f32, %d.5:%d", pick(20, 900), pick(-128, 127));
-	l->w_lo = -8;
-	l->w_hi = 7;
+	l->w_lo = bits == 4 ? -8 : -127;
+	l->w_hi = bits == 4 ? 7 : 127;
 	l->bias_lo = -100000;
 	l->bias_hi = 100000;
 	l->x_lo = -128;
 	l->x_hi = 127;
-	return strstr(check_layer(b, l, "cortex-m4", call), "_blocks_dsp_w4") != NULL;
+	return strstr(check_layer(b, l, k->target, call), k->name) != NULL;
 }
 
 static void
@@ -108,8 +127,11 @@ test_dense(void **state)
 
 	(void)state;
 	for (uint64_t round = 1; round <= 300; round++) {
+		const kind *k = &kinds[round % COUNT(kinds)];
+		const int bits = k->inputs == 4 || pick(0, 1) == 0 ? 4 : 8;
 		const int n = pick(1, 3), in = pick(5, 90), out = pick(1, 19);
-		const int dim[2] = {out, in}, block[2] = {1, pick(1, 6) * 4};
+		const int dim[2] = {out, in},
+			  block[2] = {1, pick(1, k->inputs == 4 ? 6 : 3) * k->inputs};
 		const int zp = pick(-128, 127);
 		builder b;
 
@@ -120,12 +142,12 @@ test_dense(void **state)
 			.op = QN_OP_dense,
 			.x = build_printf(&b, "tensor<%dx%dx!quant.uniform<i8:f32, 0.5:%d>>", n, in,
 					  zp),
-			.w = weights(&b, 2, dim, block),
+			.w = weights(&b, bits, 2, dim, block),
 		};
-		reached += check(&b, &l, out);
+		reached += check(&b, &l, out, bits, k);
 		build_end(&b);
 	}
-	assert_true(reached > 200);
+	assert_true(reached > 150);
 }
 
 static void
@@ -135,10 +157,13 @@ test_conv(void **state)
 
 	(void)state;
 	for (uint64_t round = 1; round <= 400; round++) {
-		const int kh = pick(1, 3), kw = pick(1, 3), c = 4 * pick(1, 5), out = pick(1, 9);
+		const kind *k = &kinds[round % COUNT(kinds)];
+		const int bits = k->inputs == 4 || pick(0, 1) == 0 ? 4 : 8;
+		const int kh = pick(1, 3), kw = pick(1, 3), out = pick(1, 17);
+		const int c = k->inputs * pick(1, k->inputs == 4 ? 5 : 3);
 		const int h = pick(kh, 7), w = pick(kw, 7), zp = pick(-128, 127);
 		const int dim[4] = {out, kh, kw, c};
-		int block[4] = {1, 1, 1, 4 * pick(1, c / 4)};
+		int block[4] = {1, 1, 1, k->inputs * pick(1, c / k->inputs)};
 		qn_attrs a = build_attrs(QN_OP_conv2d);
 		builder b;
 
@@ -157,10 +182,10 @@ test_conv(void **state)
 			.op = QN_OP_conv2d,
 			.x = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.5:%d>>",
 					  pick(1, 2), h, w, c, zp),
-			.w = weights(&b, 4, dim, block),
+			.w = weights(&b, bits, 4, dim, block),
 			.attr = &a,
 		};
-		const bool fits = check(&b, &l, out);
+		const bool fits = check(&b, &l, out, bits, k);
 		reached += fits;
 		windows += fits && kh * kw > 1;
 		build_end(&b);

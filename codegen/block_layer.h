@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* block_layer.h - a layer with constant weights in blocks that follow each other in a row of weights, for kernels that
+ * pack it (layer.h). */
+#ifndef QN_CODEGEN_BLOCK_LAYER_H
+#define QN_CODEGEN_BLOCK_LAYER_H
+
+#include "codegen/layer.h"
+#include "runtime/impl_args.h"
+
+typedef struct qn_block_layer {
+	qn_layer l;              /* its constant channels are not looked for */
+	const int16_t *mantissa; /* [channels, blocks] */
+	int32_t blocks;
+	const int32_t *length; /* [blocks]: weights of each */
+} qn_block_layer;
+
+/* What a kernel takes: blocks of at most so many weights, each but the last a multiple of `multiple`; multipliers below
+ * 0.5 with at most so large an n (qn_layer_scale); sums, with their bias, below `sum`. */
+typedef struct qn_block_limits {
+	int32_t block, multiple, shift;
+	int64_t sum;
+} qn_block_limits;
+
+/* The layer of a step with weights of 8 bits or 4; NULL, and *why: it is none whose blocks are consecutive. */
+qn_block_layer *qn_block_layer_of(const qn_step_facts *f, qn_arena *a, const char **why);
+/* Why the layer is outside of the limits, has sums of 64 bits or does not round twice; NULL: it is as said. */
+const char *qn_block_layer_differs(const qn_step_facts *f, const qn_block_layer *b,
+				   const qn_block_limits *limits);
+/* The bias with the share of the input's zero point; *reach: the largest sum that codes of i8 add. */
+int64_t qn_block_layer_bias(const qn_block_layer *b, int32_t channel, int64_t *reach);
+/* The mantissa of a block; 0 beyond the last channel. */
+int32_t qn_block_mantissa(const qn_block_layer *b, int32_t channel, int32_t block);
+const qn_conv2d_blocks_args *qn_block_conv_args(const qn_step_facts *f);
+
+#endif
