@@ -158,6 +158,10 @@ static const qn_kernel requantize[] = {
 const qn_op_kernels qn_emit_op_quantize = {.why = "it reads float values; emitted code has none"};
 const qn_op_kernels qn_emit_op_const_fake_quant = {
 	.why = "it stands for a quantize and a dequantize (pass fake-quant)"};
+#define STATISTICS "it is a note for the pass transform"
+const qn_op_kernels qn_emit_op_stats_ref = {.why = STATISTICS};
+const qn_op_kernels qn_emit_op_stats = {.why = STATISTICS};
+const qn_op_kernels qn_emit_op_coupled_ref = {.why = STATISTICS};
 const qn_op_kernels qn_emit_op_dequantize = {
 	.why = "its result is float; emitted code has no float values"};
 const qn_op_kernels qn_emit_op_requantize = QN_KERNELS(requantize);

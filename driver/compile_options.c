@@ -32,6 +32,7 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 		{"no-approx", o->no_approx != 0, 1, QN_STAGE_INTEGER},
 		{"merge-always", o->merge_always != 0, 1, QN_STAGE_INTEGER},
 		{"align", o->align, QN_FIX_MOST, QN_STAGE_INTEGER},
+		{"solver", (int)o->solver, QN_SOLVER_COUPLE_SUMS, QN_STAGE_SYMBOLIC},
 		{"rounding", (int)o->rounding, QN_ROUND_EVEN, QN_STAGE_INTEGER},
 	};
 	static const char *const normalizes = "normalize-quant-types";

@@ -10,8 +10,10 @@
 #include "driver/calibration.h"
 #include "driver/encodings.h"
 #include "driver/quantizer.h"
+#include "driver/solver.h"
 #include "driver/statistics.h"
 #include "passes/passes.h"
+#include "passes/solver.h"
 #include "patterns/quantizer.h"
 #include "patterns/recipe.h"
 #include "patterns/rewrite.h"
@@ -223,6 +225,27 @@ run_bind(qn_pipeline *p)
 }
 
 static qn_status
+run_instrument(qn_pipeline *p)
+{
+	QN_TRY(one_graph(p, "instrument"));
+	return qn_solver_instrument(p);
+}
+
+static qn_status
+run_transform(qn_pipeline *p)
+{
+	QN_TRY(one_graph(p, "transform"));
+	return qn_solver_transform(p);
+}
+
+static qn_status
+run_simplify(qn_pipeline *p)
+{
+	QN_TRY(one_graph(p, "simplify"));
+	return qn_simplify(p->m);
+}
+
+static qn_status
 run_requantize(qn_pipeline *p)
 {
 	const qn_compile_opts *o = p->opts;
@@ -313,8 +336,15 @@ const qn_pass_row qn_passes[] = {
 	 QN_STAGE_FLOAT, run_partition},
 	{"quantize", "replace composites with quantize and dequantize nodes of symbolic scales",
 	 QN_STAGE_FLOAT, run_quantize},
+	{"instrument", "insert points of statistics, and run the samples there (with --solver)",
+	 QN_STAGE_FLOAT, run_instrument},
+	{"transform",
+	 "quantize the points whose range or type is known (with --solver, or for statistics)",
+	 QN_STAGE_CALIBRATED, run_transform},
 	{"calibrate", "run the samples and set the symbols", QN_STAGE_SYMBOLIC, run_calibrate},
 	{"bind", "write the values of symbols into the types", QN_STAGE_SYMBOLIC, run_bind},
+	{"simplify", "move casts to where they are fewest (with --solver, or for statistics)",
+	 QN_STAGE_CALIBRATED, run_simplify},
 	{"requantize", "fuse dequantize/quantize pairs, so that values stay integer",
 	 QN_STAGE_CALIBRATED, run_requantize},
 	{"align", "round scales to small integers times powers of two (only with --align)",
@@ -356,6 +386,13 @@ qn_pass_is_on_request(const qn_pass_row *pass)
 	       pass->run == run_lower_quant || pass->run == run_strip_quant;
 }
 
+static bool
+is_of_solver(const qn_pass_row *pass)
+{
+	return pass->run == run_instrument || pass->run == run_transform ||
+	       pass->run == run_simplify;
+}
+
 /* Not what the model has been through.  A symbolic graph keeps its nodes: composites are known by
  * their names. */
 bool
@@ -364,15 +401,25 @@ qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass)
 	const qn_model *m = p->m;
 	const qn_pass_row *last =
 		m->after != NULL ? qn_pass_find(m->after, strlen(m->after)) : NULL;
+	const bool solves = m->stage != QN_STAGE_SYMBOLIC && qn_solver_is_due(p) &&
+			    (m->stage == QN_STAGE_FLOAT || last == NULL || last < pass);
 	const bool has_fakes = qn_has_op(m, QN_OP_const_fake_quant);
 
 	if (qn_pass_is_on_request(pass))
 		return false;
 	if (pass->run == run_calibrate && m->stage == QN_STAGE_CALIBRATED)
 		return p->opts->ncalib > 0 && qn_came_quantized(m) && (last == NULL || pass > last);
+	if (pass->run == run_instrument) /* once more, for points without statistics */
+		return m->stage == QN_STAGE_FLOAT && p->opts->ncalib > 0 && qn_solver_is_due(p) &&
+		       (last == NULL || last <= pass);
 	if (m->stage > pass->from || (last != NULL && pass <= last))
 		return false;
 	if (pass < qn_pass_find("quantize", strlen("quantize")) && qn_is_partitioned(m))
+		return false;
+	if (is_of_solver(pass))
+		return solves;
+	if (solves && (pass->run == run_partition || pass->run == run_quantize ||
+		       pass->run == run_calibrate || pass->run == run_bind))
 		return false;
 	if (pass->run == run_fake_quant)
 		return has_fakes;

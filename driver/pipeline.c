@@ -7,6 +7,7 @@
 #include "driver/context.h"
 #include "driver/host_struct.h"
 #include "driver/pass_rows.h"
+#include "driver/solver.h"
 #include "driver/statistics.h"
 #include "driver/undo.h"
 #include "ir/nearest.h"
@@ -142,6 +143,33 @@ listed_sequence(qn_pipeline *p, const char *list, sequence *s)
 	return status;
 }
 
+/* Why a pass is not in the sequence. */
+static const char *
+absence(const qn_pipeline *p, const char *name)
+{
+	static const struct {
+		const char *pass, *reason;
+	} rows[] = {
+		{"fake-quant", "the model has no const_fake_quant"},
+		{"instrument", "it needs samples, and the solver (--solver on)"},
+		{"transform", "the solver does not choose what is quantized (--solver on)"},
+		{"simplify", "the solver does not choose what is quantized (--solver on)"},
+	};
+
+	if (p->opts->passes != NULL)
+		return "it is not among the given passes";
+	if (p->opts->align == 0 && strcmp(name, "align") == 0)
+		return "the option align is not given";
+	if (qn_pass_is_on_request(qn_pass_find(name, strlen(name))))
+		return "it only runs where --passes lists it";
+	for (size_t i = 0; i < QN_COUNT(rows); i++)
+		if (strcmp(rows[i].pass, name) == 0)
+			return rows[i].reason;
+	if (p->m->stage == QN_STAGE_FLOAT && qn_solver_is_due(p))
+		return "the solver chooses what is quantized, not patterns";
+	return "the model has already passed it";
+}
+
 /* Where a pass that an option names stands in the sequence; silence would look like success. */
 static qn_status
 position(qn_pipeline *p, const sequence *s, const char *option, const char *name, size_t *at)
@@ -152,14 +180,7 @@ position(qn_pipeline *p, const sequence *s, const char *option, const char *name
 		if (strcmp(s->pass[*at]->name, name) == 0)
 			return QN_OK;
 	return qn_report(p->m->env, QN_EUSAGE, "pass.absent", option,
-			 "the pass '%s' does not run here: %s", name,
-			 p->opts->passes != NULL ? "it is not among the given passes"
-			 : qn_pass_is_on_request(qn_pass_find(name, strlen(name)))
-				 ? "it only runs where --passes lists it"
-			 : strcmp(name, "fake-quant") == 0 ? "the model has no const_fake_quant"
-			 : p->opts->align == 0 && strcmp(name, "align") == 0
-				 ? "the option align is not given"
-				 : "the model has already passed it");
+			 "the pass '%s' does not run here: %s", name, absence(p, name));
 }
 
 static qn_status

@@ -143,6 +143,8 @@ lift_from_cast(qn_rw *rw, const qn_match *m)
 
 	if (!qn_ax_is_const(rw, m->at[X]))
 		return qn_rw_decline(rw, "it is not a constant");
+	if (cast->op == QN_OP_const_fake_quant && cast->attr->const_fake_quant.axis >= 0)
+		return qn_rw_decline(rw, "its ranges are along an axis");
 	if ((qn_elem_is_quant(from) && from->gran == QN_SUB_CHANNEL) ||
 	    (qn_elem_is_quant(e) && e->gran == QN_SUB_CHANNEL))
 		return qn_rw_decline(rw, "it is quantized in blocks");

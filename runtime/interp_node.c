@@ -184,10 +184,18 @@ qn_aligned_data(qn_arena *a, const qn_tensor *x)
 	return copy;
 }
 
+/* Whether the type is the one that is wanted, or f32 where that has an observed range. */
+static bool
+is_given(const qn_type *type, const qn_type *wanted)
+{
+	return type == wanted || (!wanted->is_tuple && qn_type_is_f32(type) && is_f32(wanted) &&
+				  qn_type_same_shape(type, wanted));
+}
+
 bool
 qn_input_fits(const qn_graph *g, const qn_node *n, const qn_tensor *x)
 {
-	if (x != NULL && x->type == n->type && x->bytes == qn_type_bytes(n->type) &&
+	if (x != NULL && is_given(x->type, n->type) && x->bytes == qn_type_bytes(n->type) &&
 	    x->layout == QN_LAYOUT_CANONICAL)
 		return true;
 	qn_buf want, have;

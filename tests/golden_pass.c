@@ -17,6 +17,7 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/method.h"
 #include "passes/passes.h"
+#include "passes/solver.h"
 #include "patterns/quantizer.h"
 #include "patterns/recipe.h"
 #include "patterns/skip.h"
@@ -168,6 +169,16 @@ open_values(qn_model *m)
 }
 
 static qn_status
+solve(qn_model *m, bool instrument, bool sums)
+{
+	const qn_quant_opts tflite = {0};
+	const qn_solver_opts opts = {.activations = qn_activation_desc(&tflite),
+				     .couple_sums = sums};
+
+	return instrument ? qn_instrument(m, &opts) : qn_transform(m, &opts);
+}
+
+static qn_status
 run_one(qn_model *m, const char *name, size_t n)
 {
 	const qn_skip_word first = {QN_SKIP_FIRST, "first"};
@@ -213,6 +224,10 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_legalize(m);
 	if (IS("prune"))
 		return qn_prune(m);
+	if (IS("instrument") || IS("transform") || IS("transform=sums"))
+		return solve(m, name[0] == 'i', IS("transform=sums"));
+	if (IS("simplify"))
+		return qn_simplify(m);
 	if (IS("lower-fixed-point"))
 		return qn_lower_fixed_point(m);
 	if (IS("tables"))

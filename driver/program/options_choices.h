@@ -47,6 +47,14 @@ static const option_choice roundings[] = {
 	{"even", NULL, "once, ties to even, as ONNX does"},
 	{0}};
 
+/* qn_solver */
+static const option_choice solvers[] = {
+	{"off", NULL, "by patterns, unless the graph has statistics or couplings (default)"},
+	{"on", NULL,
+	 "by the solver, from statistics, fake quantization and types in the graph, and samples"},
+	{"couple-sums", NULL, "so, and operands and result of add and sub share parameters"},
+	{0}};
+
 static const option_choice optimizations[] = {
 	{"balanced", NULL,
 	 "fast, within 6/5 of the least flash and 9/8 of the least RAM (default)"},

@@ -113,6 +113,8 @@ const option_row option_rows[] = {
 	 .value = "FILE.json",
 	 .help = "rules that choose storage types, granularity and methods for parts of the graph "
 		 "(docs/quantization.md)"},
+	{"--solver", 0, GROUP_QUANTIZATION, QUANTIZING, CHOICE(solver, solvers), .value = "MODE",
+	 .help = "how quantized values are chosen:"},
 	{"--skip", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_QUANTIZE, TEXT(skip), .value = "WORD,…",
 	 .help = "layers that stay float, to compare accuracy with eval: first, last, name:GLOB, "
 		 "op:OP; C cannot be written for them"},

@@ -126,6 +126,7 @@ program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compi
 		.collapse_scales = o->collapse_scales,
 		.require_int = o->require_int,
 		.align = o->align,
+		.solver = (qn_solver)option_index(o->solver),
 		.calib = calib->array,
 		.calib_names = calib->name,
 		.passes = o->passes,

@@ -478,6 +478,12 @@ typedef int qn_skip_fn(void *user, const qn_graph *g, qn_id root, const char *pa
 /* Receives each match of a quantizer pattern that was considered. */
 typedef void qn_explain_fn(void *user, const qn_explained *e);
 
+typedef enum qn_solver {
+	QN_SOLVER_OFF, /* the default; a graph with statistics or couplings uses QN_SOLVER_ON */
+	QN_SOLVER_ON,
+	QN_SOLVER_COUPLE_SUMS
+} qn_solver;
+
 typedef struct qn_compile_opts { /* all zero: defaults */
 	size_t size;
 
@@ -531,6 +537,11 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	int require_int;
 
 	/* ---- what is quantized ---- */
+
+	/* how quantized values are chosen (docs/quantization.md): by patterns; by the solver, from
+	 * statistics, fake quantization, explicit types and couplings, and from samples where there
+	 * are none; or so, operands and results of add and sub sharing parameters */
+	qn_solver solver;
 
 	/* stays float though a pattern matches: "first,last,name:conv1*,op:softmax"; NULL:
 	 * nothing */

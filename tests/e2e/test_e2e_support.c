@@ -94,6 +94,9 @@ static const example examples[] = {
 	INTEGERS("fixed_multiply", "%c {multiplier=1200000000, shift=-1}"),
 	{"integer_dense", "integer", CODES, "  %s = scast %x : tensor<1x4xi8>\n  %c = cast %s : tensor<1x4xi32>\n  %w = const : tensor<4x4xi32> splat 1\n"
 		"  %d = integer_dense %c, %w\n  %e = cast %d : tensor<1x4xi8>\n  %y = scast %e : " CODES "\n"},
+	{"stats_ref", "float", MATRIX, "  %y = stats_ref %x {key=\"x\"}\n"},
+	{"stats", "float", MATRIX, "  %y = stats %x {layer=[-1.0,1.0]}\n"},
+	{"coupled_ref", "float", MATRIX, "  %y = coupled_ref %x {key=\"x\"}\n"},
 	{"const_fake_quant", "float", MATRIX, "  %y = const_fake_quant %x {min=-1.0, max=1.0}\n"},
 	{"bitwise_not", "float", MATRIX, "  %i = cast %x : tensor<1x3x8xi32>\n  %y = bitwise_not %i\n"},
 	{"where", "float", MATRIX, "  %c = less %x, %z\n  %y = where %c, %x, %z\n"},
@@ -280,11 +283,17 @@ try_all(const example *e, qn_activations codes, const char *folder)
 }
 
 /* batch_norm has no integer form: it is folded into the operator before it or made a convolution;
- * const_fake_quant becomes a quantize and a dequantize. */
+ * const_fake_quant becomes a quantize and a dequantize, and notes for the solver are used up. */
 static bool
 is_rewritten(const char *op)
 {
-	return strcmp(op, "batch_norm") == 0 || strcmp(op, "const_fake_quant") == 0;
+	static const char *const ops[] = {"batch_norm", "const_fake_quant", "stats_ref", "stats",
+					  "coupled_ref"};
+
+	for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+		if (strcmp(op, ops[i]) == 0)
+			return true;
+	return false;
 }
 
 static void

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* solver.h - the points of a float graph, which of them share parameters, and what is known of each.
+ *
+ *   %a = conv2d %x, %w      read by a relu alone: it is quantized where that is
+ *   %b = relu %a            a point, with a range of its own
+ *   %c = reshape %b         the same class as %b
+ *   %d = concat %c, %e      and so is %e
+ *
+ * A class has one pair of parameters: its ranges merge, and an explicit type is that of all its points. */
+#ifndef QN_PASSES_SOLVER_H
+#define QN_PASSES_SOLVER_H
+
+#include "ir/graph.h"
+
+typedef struct qn_solver_opts {
+	qn_elem activations; /* storage and limits */
+	bool symmetric;      /* activations have zero point 0 */
+	bool couple_sums;    /* operands and result of add and sub share parameters */
+	uint8_t weight_bits; /* 4 or 8 */
+	bool per_tensor_weights;
+} qn_solver_opts;
+
+/* What is known of a class. */
+typedef struct qn_class {
+	bool has_range;
+	double lo, hi;
+	const qn_elem *type;  /* explicit; NULL: none */
+	qn_id typed;          /* the point that has it */
+	const qn_elem *fixed; /* what its only op of behaviour FIXED gives; NULL: none */
+	qn_id first;          /* the first point that a quantize is to follow; 0: none */
+	const qn_elem *elem;  /* chosen by transform */
+} qn_class;
+
+typedef struct qn_points {
+	const qn_graph *g;
+	uint32_t *uses;
+	qn_id *reader;   /* by id: one that reads it; outputs do not count */
+	qn_id *root;     /* by id, of union-find */
+	qn_class *known; /* by root */
+} qn_points;
+
+/* Whether operand i of the node and its result must have the same parameters (passes/couple.c). */
+bool qn_couples(const qn_graph *g, const qn_node *n, uint32_t i, bool sums);
+
+/* Fails where two explicit types, or two keys of statistics, are in conflict (solver.…). */
+qn_status qn_points_find(qn_model *m, const qn_graph *g, const qn_solver_opts *opts,
+			 qn_points *out) QN_MUST_CHECK;
+qn_class *qn_point_class(const qn_points *p, qn_id id);
+/* Whether a quantize is to follow the value: a point that nothing but itself gives parameters to. */
+bool qn_point_is_source(const qn_points *p, qn_id id);
+/* Whether it is one where statistics would help. */
+bool qn_point_wants_statistics(const qn_points *p, qn_id id);
+/* A bias, which gets the scale of the sum that it is added to. */
+bool qn_point_is_bias(const qn_points *p, const qn_node *n, uint32_t i);
+
+/* What a run found at a stats_ref: axis holds min and max of each of naxis indices. */
+typedef struct qn_found_range {
+	bool seen;
+	double lo, hi;
+	size_t naxis;
+	double *axis;
+} qn_found_range;
+
+/* Inserts stats_ref where statistics would help.  float or calibrated -> the same stage. */
+qn_status qn_instrument(qn_model *m, const qn_solver_opts *opts) QN_MUST_CHECK;
+/* Replaces the stats_ref nodes of the entry graph that were observed, by id, by stats. */
+qn_status qn_resolve_statistics(qn_model *m, const qn_found_range *observed) QN_MUST_CHECK;
+/* Quantizes every point of known range or type; statistics and couplings are gone.  -> calibrated. */
+qn_status qn_transform(qn_model *m, const qn_solver_opts *opts) QN_MUST_CHECK;
+/* Moves casts to where they are fewest.  calibrated -> calibrated. */
+qn_status qn_simplify(qn_model *m) QN_MUST_CHECK;
+
+#endif
