@@ -248,6 +248,8 @@ lower_requantize(qn_rw *rw, const qn_match *m)
 
 	if (!is_uniform(rw, n->in[0]) || !is_uniform(rw, m->root))
 		return qn_rw_decline(rw, "its values are in blocks");
+	if (n->attr->requantize.align != 0)
+		return qn_rw_decline(rw, "it brings channels to one scale by fixed-point numbers");
 	const void *args = arguments(rw, m->root);
 	if (args == NULL)
 		return 0;

@@ -8,6 +8,8 @@ E=$QUERN_SOURCE/examples/digits
 passes='axes clean partition quantize calibrate bind requantize legalize prune tables'
 on_request='lower-fixed-point normalize-quant-types lower-quant strip-quant'
 listed=${passes/requantize/requantize align}
+listed=${listed/quantize/quantize instrument transform}
+listed=${listed/bind/bind simplify}
 listed="${listed/clean/clean fake-quant} $on_request"
 commands='compile run eval calibrate merge opt import export inspect match quantize targets supported-ops man completion'
 

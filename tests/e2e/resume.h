@@ -119,8 +119,11 @@ enum {
 	RESUME_FAKE_QUANT,
 	RESUME_PARTITION,
 	RESUME_QUANTIZE,
+	RESUME_INSTRUMENT,
+	RESUME_TRANSFORM,
 	RESUME_CALIBRATE,
 	RESUME_BIND,
+	RESUME_SIMPLIFY,
 	RESUME_REQUANTIZE,
 	RESUME_ALIGN
 };
@@ -136,12 +139,13 @@ resume_passes(void)
 	return n;
 }
 
-/* The passes of a row by default: align is one of them only when asked for, fake-quant where the graph
- * has such nodes, which none of these has. */
+/* The passes of a row by default: align is one of them only when asked for, and so are those of the
+ * solver; fake-quant where the graph has such nodes, which none of these has. */
 static inline bool
 resume_runs(const resume_row *row, size_t pass)
 {
-	if (pass == RESUME_FAKE_QUANT)
+	if (pass == RESUME_FAKE_QUANT || pass == RESUME_INSTRUMENT || pass == RESUME_TRANSFORM ||
+	    pass == RESUME_SIMPLIFY)
 		return false;
 	return row->align != 0 || strcmp(qn_pass_name(pass), "align") != 0;
 }

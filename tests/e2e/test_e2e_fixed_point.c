@@ -23,11 +23,16 @@ lower(builder *b)
 	b->g = qn_model_entry(&b->model);
 }
 
+/* Of requantize those that are to be lowered. */
 static void
 count_ops(const qn_graph *g, size_t *count)
 {
-	for (qn_id id = 1; id < g->n; id++)
-		count[qn_graph_node(g, id)->op]++;
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (n->op != QN_OP_requantize || n->attr->requantize.align == 0)
+			count[n->op]++;
+	}
 }
 
 /* Inputs are the same, as the lowered graph has the same ones. */
