@@ -52,6 +52,8 @@ static const qn_rule rules[] = {
 	{"leaky-ends", Q(QN_P_OPN(leaky_relu, OP)), qn_rqz_leaky},
 	{"order-channels", Q(QN_P_CLASS(QN_SAME, OP)), qn_rqz_order},
 	{"order-channels", Q(QN_P_CLASS(QN_JOIN, OP)), qn_rqz_order},
+	{"move-channels", Q(QN_P_CLASS(QN_SAME, OP)), qn_rqz_move_channels},
+	{"move-channels", Q(QN_P_CLASS(QN_JOIN, OP)), qn_rqz_move_channels},
 	{"hoist", Q(QN_P_CLASS(QN_SAME, OP)), qn_rqz_hoist},
 	{"align-result", Q(QN_P_CLASS(QN_SAME, OP)), qn_rqz_align_result},
 	{"align-result", Q(QN_P_CLASS(QN_JOIN, OP)), qn_rqz_align_result},

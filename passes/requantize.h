@@ -11,6 +11,7 @@
  *   requantize_codes.c      ops with integer arithmetic take codes
  *   requantize_channels.c   … some of them with scales for each channel
  *   requantize_order.c      … and what compares them, on their integers
+ *   requantize_moves.c      … and what moves them
  *   requantize_aligned.c    … and in one scale for all other ops
  *   requantize_acc.c        products of dequantized operands take codes
  *   requantize_weights.c    weights become signed, without zero points
@@ -64,6 +65,9 @@ bool qn_rqz_supports(const qn_elem *e);
 /* e, or the type of 16 bits and one scale that holds the values of all its channels.  NULL: there is
  * none. */
 const qn_elem *qn_rqz_aligned_elem(qn_types *t, const qn_elem *e);
+/* The type with one scale, 1, that stores values of e, whose channels are the last axis of x and have one
+ * zero point; NULL: they are or have not. */
+const qn_elem *qn_rqz_unit_elem(qn_rw *rw, qn_id x, const qn_elem *e);
 /* Sums x of 64 bits that become 8-bit values of several scales: the type of 16 bits, in 128th parts of
  * their steps, with which the product stores no sums; else NULL. */
 const qn_type *qn_rqz_between(qn_rw *rw, qn_id x, const qn_type *to);
@@ -162,6 +166,7 @@ qn_rule_fn qn_rqz_fill, qn_rqz_fill_weights, qn_rqz_widen, qn_rqz_gate, qn_rqz_p
 	qn_rqz_derive;
 qn_rule_fn qn_rqz_batch_norm;
 qn_rule_fn qn_rqz_order, qn_rqz_order_compare;
+qn_rule_fn qn_rqz_move_channels; /* requantize_moves.c */
 qn_rule_fn qn_rqz_align_result; /* requantize_aligned.c */
 
 #endif

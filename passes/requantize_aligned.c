@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "passes/requantize.h"
+#include "runtime/impls.h"
 
 bool
 qn_rqz_has_channels(const qn_elem *e)
@@ -81,6 +82,30 @@ qn_rqz_aligned(qn_rw *rw, qn_id x)
 		return aligned_const(rw, x, to);
 	return qn_rw_add(rw, QN_OP_requantize, qn_rw_derived_name(rw, x, "aligned"), 1, &x, NULL,
 			 to);
+}
+
+const qn_elem *
+qn_rqz_unit_elem(qn_rw *rw, qn_id x, const qn_elem *e)
+{
+	qn_types *t = &qn_rw_model(rw)->types;
+	qn_elem d = *e;
+	const qn_elem *made = NULL;
+	double scale;
+	int64_t zp;
+
+	if (!qn_rqz_has_channels(e) || qn_channel_from_end(qn_rw_node(rw, x)->type) > 1)
+		return NULL;
+	qn_elem_param(t, e, 0, &scale, &d.zp);
+	for (size_t i = 1; i < qn_elem_nparams(e); i++) {
+		qn_elem_param(t, e, i, &scale, &zp);
+		if (zp != d.zp)
+			return NULL;
+	}
+	d.scale = qn_scale_const(t, 1);
+	d.gran = QN_PER_TENSOR;
+	d.naxis = 0;
+	d.axis = NULL;
+	return qn_elem_make(t, "channels", &d, &made) == QN_OK ? made : NULL;
 }
 
 const qn_type *

@@ -45,6 +45,42 @@ qn_rqz_shrink(qn_rw *rw, const qn_match *m)
 	return narrowed(rw, m, m->at[X]);
 }
 
+/* Whether no channel of the result has much finer steps than the values e that are averaged: then a
+ * rounding to these would cost what the result has room for. */
+static bool
+is_as_coarse(const qn_rw *rw, const qn_elem *result, const qn_elem *e)
+{
+	const qn_types *t = &qn_rw_model(rw)->types;
+	double from, to;
+	int64_t zp;
+
+	for (size_t i = 0; i < qn_elem_nparams(e); i++) {
+		qn_elem_param(t, e, i, &from, &zp);
+		qn_elem_param(t, result, qn_elem_nparams(result) > i ? i : 0, &to, &zp);
+		if (to < 0.75 * from)
+			return false;
+	}
+	return true;
+}
+
+/* requantize(op(x)), of windows within channels: their integers are averaged under one scale */
+static qn_id
+average_of_channels(qn_rw *rw, const qn_match *m, qn_id x, const qn_elem *unit)
+{
+	const qn_elem *e = qn_rw_node(rw, x)->type->elem;
+	const qn_node *op = qn_rw_node(rw, m->at[OP]);
+	const qn_op kind = op->op;
+	const qn_attrs *attr = op->attr;
+	qn_id y = qn_rqz_relabel(rw, x, unit);
+
+	y = y != 0 ? qn_rw_add(rw, kind, qn_rw_name(rw, m->at[OP]), 1, &y, attr, NULL) : 0;
+	y = qn_rqz_relabel(rw, y, e);
+	if (y == 0 || qn_rw_node(rw, y)->type == qn_rw_node(rw, m->root)->type)
+		return y;
+	return qn_rw_add(rw, QN_OP_requantize, qn_rw_name(rw, m->root), 1, &y, NULL,
+			 qn_rw_node(rw, m->root)->type);
+}
+
 /* Averages of codes are rounded to codes of x before the requantize: left out where that is not
  * wanted. */
 qn_id
@@ -60,7 +96,14 @@ qn_rqz_average(qn_rw *rw, const qn_match *m)
 	const qn_elem *e = qn_rqz_operand_elem(rw, m->at[X]);
 	if (e == NULL || !qn_rqz_supports(e))
 		return qn_rw_decline(rw, "its operand is not a dequantize of 8- or 16-bit values");
-	qn_id x = qn_rqz_aligned(rw, qn_rqz_operand(rw, m->at[X]));
+	qn_id x = qn_rqz_operand(rw, m->at[X]);
+	if (x != 0 && qn_rw_node(rw, m->root)->type->elem->bits <= 8) {
+		const qn_elem *unit = qn_rqz_unit_elem(rw, x, e);
+
+		if (unit != NULL && is_as_coarse(rw, qn_rw_node(rw, m->root)->type->elem, e))
+			return average_of_channels(rw, m, x, unit);
+	}
+	x = qn_rqz_aligned(rw, x);
 	e = x != 0 ? qn_rw_node(rw, x)->type->elem : e;
 	if (e->bits <= 8 && qn_rw_node(rw, m->root)->type->elem->bits > 8)
 		x = qn_rqz_stored_as(rw, x, 16, true); /* rounded to finer steps */

@@ -43,7 +43,7 @@ for align in tflite fixed-point fixed-point:12; do
 	grep -qE '\b(float|double)\b' out/block.c && fail "float $align" "there are floats in the C"
 done
 good opt opt block.qir "${calib[@]}" --recipe all.json --align=fixed-point --stop-after legalize -q
-grep -q 'x.aligned = requantize .*{align=8} : .*i16:f32' stdout || fail opt "nothing is aligned" stdout
+grep -q 'aligned = requantize .*{align=8} : .*i16:f32' stdout || fail opt "nothing is aligned" stdout
 
 # ---- statistics and explanations name the channels ----
 

@@ -387,8 +387,11 @@ bound_of(const qn_graph *g, qn_id id, const qn_type *q)
 	if (qn_opinfo_of(n)->behaviour == QN_MEAN) {
 		const qn_type *x = codes_type(g, n, 0);
 
+		double most;
+
+		(void)least_scale(g, x, &most);
 		if (aligned > 0)
-			return codes(g, MULTIPLIER, aligned, q);
+			return codes(g, MULTIPLIER, aligned + average(n, range_of(x)) * most, q);
 		if (x->elem == q->elem) /* the average is the result */
 			return codes(g, average(n, range_of(x)), 0, q);
 		return codes(g, MULTIPLIER, average(n, range_of(x)) * scale_of(g, x), q);
