@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit.c - the driver: a plan becomes up to five texts.
+/* emit.c - the driver: a plan becomes up to six texts.
  *
  *   NAME.h           what a firmware includes: sizes, parameters, NAME_run
  *   NAME.c           kernel pieces, argument structs, NAME_run
  *   NAME_weights.c   constants
+ *   NAME_io.h        float values in and out
  *   NAME_selftest.c  samples with their results (when there are some)
  *   NAME_proof.c     a main for an analyser (when it is asked for)
  *
@@ -18,12 +19,14 @@
 
 /* Symbols of the program besides constants and argument structs. */
 static const char *const own_symbol[] = {
-	"run", "inputs", "outputs", "selftest", "trace", "traced", "steps", "weights",
+	"run",    "inputs", "outputs", "selftest",       "trace",
+	"traced", "steps",  "weights", "io_round_float", "io_round_double",
 };
 
 /* Its macros, which symbols meet when the model's name is in capitals. */
 static const char *const own_macro[] = {
-	"H", "CONTENT", "SCRATCH_BYTES", "SCRATCH_ALIGN", "SELFTEST_MAIN", "WEIGHTS_ATTR",
+	"H",     "CONTENT", "SCRATCH_BYTES", "SCRATCH_ALIGN", "SELFTEST_MAIN", "WEIGHTS_ATTR",
+	"IO_OK", "IO_RANK", "IO_SHAPE",      "IO_H",
 };
 static const char *const port_macro[] = {"LEN", "BYTES", "SCALE", "ZERO_POINT", NULL};
 static const char *const sample_macro[] = {"ZERO", "SCALE", "MEAN", "STD", NULL};
@@ -40,6 +43,16 @@ take_port_macros(qn_emitter *e, const char *way, const char *port, const char *c
 	}
 }
 
+static void
+take_io_name(qn_emitter *e, const char *what, const char *port)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, e->arena);
+	qn_buff(&b, "io_%s_%s", what, port);
+	(void)qn_names_add(&e->names, qn_buf_str(&b));
+}
+
 /* Names that no constant and no argument struct can have. */
 static void
 take_own_names(qn_emitter *e)
@@ -53,6 +66,10 @@ take_own_names(qn_emitter *e)
 		qn_buff(&b, "scratch_fits_%s", e->plan->step[i].name);
 		(void)qn_names_add(&e->names, qn_buf_str(&b));
 	}
+	for (size_t k = 0; k < e->g->ninput; k++)
+		take_io_name(e, "quantize", e->input[k]);
+	for (size_t k = 0; k < e->g->noutput; k++)
+		take_io_name(e, "dequantize", e->output[k]);
 	if (strcmp(e->macro, e->plan->name) != 0)
 		return;
 	for (size_t i = 0; i < QN_COUNT(own_macro); i++)
@@ -248,6 +265,12 @@ print_weights(qn_emission *e, qn_buf *b)
 }
 
 static void
+print_io(qn_emission *e, qn_buf *b)
+{
+	qn_emit_io(&e->e, b);
+}
+
+static void
 print_selftest(qn_emission *e, qn_buf *b)
 {
 	qn_emit_selftest(&e->e, e->test, b);
@@ -276,8 +299,11 @@ static const struct {
 	void (*print)(qn_emission *e, qn_buf *b);
 	bool (*wanted)(const qn_emission *e); /* NULL: always */
 } files[QN_EMITTED_FILES] = {
-	{".h", print_header, NULL},           {".c", print_source, NULL},
-	{"_weights.c", print_weights, NULL},  {"_selftest.c", print_selftest, has_selftest},
+	{".h", print_header, NULL},
+	{".c", print_source, NULL},
+	{"_weights.c", print_weights, NULL},
+	{"_io.h", print_io, NULL},
+	{"_selftest.c", print_selftest, has_selftest},
 	{"_proof.c", print_proof, has_proof},
 };
 

@@ -4,7 +4,7 @@
  *   schedule   nodes -> steps (a step is one kernel call: conv2d + requantize, pool, …), each with
  *              its kernel and the kernel's arguments
  *   plan       steps -> offsets in the scratch buffer, by liveness, in place where the kernel allows
- *   emit       plan  -> NAME.h NAME.c NAME_weights.c NAME_selftest.c NAME_proof.c */
+ *   emit       plan  -> NAME.h NAME.c NAME_weights.c NAME_io.h NAME_selftest.c NAME_proof.c */
 #ifndef QN_CODEGEN_EMIT_H
 #define QN_CODEGEN_EMIT_H
 
@@ -155,12 +155,12 @@ typedef struct qn_emit_style {
 /* All steps printed, and with it which constants and kernels the files hold. */
 typedef struct qn_emission qn_emission;
 
-enum { QN_EMITTED_FILES = 5 };
+enum { QN_EMITTED_FILES = 6 };
 
 /* The plan, opts and test must outlive it; test may be NULL: then there is no self-test. */
 qn_status qn_emission_make(const qn_plan *p, const qn_emit_style *opts, const qn_selftest *test,
 			   qn_arena *a, qn_emission **out) QN_MUST_CHECK;
-/* What follows plan->name in the name of file i: ".h", ".c", "_weights.c", "_selftest.c",
+/* What follows plan->name in the name of file i: ".h", ".c", "_weights.c", "_io.h", "_selftest.c",
  * "_proof.c"; NULL for a file that is not there. */
 const char *qn_emission_suffix(const qn_emission *e, int i);
 /* Of text i whether this emission has it or not. */
@@ -170,7 +170,7 @@ void qn_emission_print(qn_emission *e, int i, qn_buf *b);
 
 typedef struct qn_emitted {
 	const char *
-		/* ".h", ".c", "_weights.c", "_selftest.c", "_proof.c": the file's name is
+		/* ".h", ".c", "_weights.c", "_io.h", "_selftest.c", "_proof.c": the file's name is
 		 * plan->name and this */
 		suffix;
 	const char *text;

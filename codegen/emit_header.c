@@ -81,9 +81,12 @@ put_port_macros(qn_emitter *e, const qn_port *t, qn_buf *b)
 	qn_buf_putc(b, ' ');
 	qn_emit_shape(b, t->type);
 	qn_buf_puts(b, " */\n");
-	qn_buff(b, "#define %s_%s_%s_LEN %lld\n", e->macro, t->way, id,
-		(long long)qn_type_count(t->type));
-	qn_buff(b, "#define %s_%s_%s_BYTES %zu\n", e->macro, t->way, id, qn_type_bytes(t->type));
+	if (qn_type_count(t->type) >= 0) {
+		qn_buff(b, "#define %s_%s_%s_LEN %lld\n", e->macro, t->way, id,
+			(long long)qn_type_count(t->type));
+		qn_buff(b, "#define %s_%s_%s_BYTES %zu\n", e->macro, t->way, id,
+			qn_type_bytes(t->type));
+	}
 	if (!has_scale(t->type))
 		return;
 	qn_elem_param(&e->g->model->types, t->type->elem, 0, &scale, &zp);

@@ -18,8 +18,9 @@ static const char *
 symbol_of(qn_emitter *e, const qn_step *s, const qn_pointer *p, qn_plain type, const char *args)
 {
 	if (p->table == NULL)
-		return p->packs && qn_step_weight_bits(e, s) < 8 ? qn_emit_packed(e, s, p->operand)
-						       : qn_emit_operand(e, s, p->operand);
+		return p->packs && qn_step_weight_bits(e, s) < 8
+			       ? qn_emit_packed(e, s, p->operand)
+			       : qn_emit_operand(e, s, p->operand);
 	const int64_t n = p->count > 0 ? qn_kernel_int(args, p->count) : 1;
 	const void *data;
 

@@ -81,9 +81,14 @@ qn_emit_shape(qn_buf *b, const qn_type *type)
 {
 	int32_t i;
 
-	qn_buf_putc(b, '[');
-	for (i = 0; i < type->rank; i++)
-		qn_buff(b, i > 0 ? ", %lld" : "%lld", (long long)type->dim[i]);
+	qn_buf_puts(b, type->rank < 0 ? "[*" : "[");
+	for (i = 0; i < type->rank; i++) {
+		qn_buf_puts(b, i > 0 ? ", " : "");
+		if (type->dim[i] < 0)
+			qn_buf_putc(b, '?');
+		else
+			qn_buff(b, "%lld", (long long)type->dim[i]);
+	}
 	qn_buf_putc(b, ']');
 }
 

@@ -219,7 +219,7 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 		qn_buf_puts(b, "\n\t(void)scratch;\n");
 	if (!e->uses_in)
 		qn_buf_puts(b, "\n\t(void)in;\n");
-	if (e->g->noutput == 0)
+	if (e->run.n == 0) /* no outputs, or none whose shape is known */
 		qn_buf_puts(b, "\n\t(void)out;\n");
 	qn_buf_pass(b, qn_buf_str(&e->run), e->run.n);
 	qn_buf_puts(b, "}\n");

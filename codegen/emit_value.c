@@ -160,6 +160,8 @@ qn_emit_output_copies(qn_emitter *e)
 
 		if (w != 0 && e->plan->step[w - 1].output == k)
 			continue;
+		if (qn_type_count(n->type) < 0) /* only NAME_io.h knows how much there is */
+			continue;
 		const char *symbol = e->rom ? constant_of(e, id) : NULL;
 		qn_buff(&e->run, "\t%s(out->%s, %s, %zu);\n",
 			symbol != NULL ? "qn_from_rom" : "memcpy", e->output[k],

@@ -80,11 +80,12 @@ typedef struct qn_port {
 size_t qn_port_count(const qn_emitter *e, bool input);
 qn_port qn_port_of(const qn_emitter *e, bool input, size_t k);
 
-/* The texts of the five files. */
+/* The texts of the files. */
 void qn_emit_header(qn_emitter *e, const qn_emit_style *opts, bool selftest, qn_buf *b);
 void qn_emit_source(qn_emitter *e, qn_buf *b);
 void qn_emit_weights(qn_emitter *e, qn_buf *b);
 void qn_emit_selftest(qn_emitter *e, const qn_selftest *t, qn_buf *b);
+void qn_emit_io(qn_emitter *e, qn_buf *b);
 void qn_emit_proof(qn_emitter *e, qn_buf *b);
 
 /* ---- printing (emit_print.c) ---- */

@@ -64,6 +64,21 @@ unsupported(scheduler *s, const qn_node *n, const char *why)
 			  qn_opinfo_of(n)->name, n->name, why));
 }
 
+/* An input that no node reads: of a quantize or dequantize alone, which NAME_io.h computes for any
+ * shape. */
+static bool
+is_only_cast(const qn_graph *g, const qn_node *input)
+{
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		for (uint32_t i = 0; i < n->nin; i++)
+			if (qn_graph_node(g, n->in[i]) == input)
+				return false;
+	}
+	return input->op == QN_OP_input;
+}
+
 /* Reports what keeps a live node from being emitted, whatever its kernel says. */
 static void
 check_node(scheduler *s, const qn_node *n)
@@ -80,8 +95,10 @@ check_node(scheduler *s, const qn_node *n)
 				  "node '%s' (op %s) has a value of a float type; emitted code has "
 				  "only integers: quantize and legalize the graph first",
 				  n->name, qn_opinfo_of(n)->name));
-	else if (qn_type_count(n->type) < 0)
+	else if (qn_type_count(n->type) < 0 && !is_only_cast(s->g, n))
 		unsupported(s, n, "its shape is not static");
+	else if (qn_type_count(n->type) < 0)
+		return;
 	else if (qn_type_count(n->type) == 0 || qn_type_bytes(n->type) > INT32_MAX)
 		unsupported(s, n, "its value is empty or has 2^31 bytes or more");
 }

@@ -29,7 +29,7 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_e
 	printf("nodes        %zu in %zu steps: %s\n", i.nodes, e->steps, qn_model_kinds(m));
 	if (!has_test)
 		printf("self-test    none%s\n", has_samples ? "" : " (it needs samples: --calib)");
-	printf("files        %s/%s.h, .c, .report.json, _weights.c%s%s\n", folder, e->name,
+	printf("files        %s/%s.h, .c, .report.json, _weights.c, _io.h%s%s\n", folder, e->name,
 	       has_test ? ", _selftest.c" : "", opts->proof != 0 ? ", _proof.c" : "");
 }
 

@@ -38,7 +38,7 @@ mix(builder *b, const e2e *t, const e2e *other, unsigned which, const char *dir)
 }
 
 static const char build[] =
-	"{ cc -std=c99 net.c net_weights.c net_proof.c -o p && "
+	"{ cc -std=c99 -include net_io.h net.c net_weights.c net_proof.c -o p && "
 	"cc -std=c99 -DNET_SELFTEST_MAIN net.c net_weights.c net_selftest.c -o t; }";
 
 /* None and all of them: the files of one. */

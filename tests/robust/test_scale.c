@@ -340,8 +340,8 @@ begin(void **state)
 static int
 end(void **state)
 {
-	static const char *const suffix[] = {".h", ".c", "_weights.c", "_selftest.c",
-					     ".report.json"};
+	static const char *const suffix[] = {".h",    ".c",          "_weights.c",
+					     "_io.h", "_selftest.c", ".report.json"};
 	char name[60];
 
 	(void)state;

@@ -14,7 +14,7 @@
 
 #include "quern/graph.h"
 
-enum { HOST_FILES = 5, HOST_TEXT = 1 << 18 };
+enum { HOST_FILES = 6, HOST_TEXT = 1 << 18 };
 
 typedef struct host_file {
 	char name[64];

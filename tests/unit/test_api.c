@@ -32,7 +32,8 @@ digits(const char *name)
 static void
 remove_folder(const char *folder)
 {
-	static const char *const ends[] = {".h", ".c", "_weights.c", "_selftest.c", ".report.json"};
+	static const char *const ends[] = {".h",    ".c",          "_weights.c",
+					   "_io.h", "_selftest.c", ".report.json"};
 	char path[600];
 
 	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
