@@ -175,7 +175,7 @@ silent '-q' compile "$E/digits.json" --calib="$E/calib.npy" --output=direct3 -q
 same '--option=value' direct3 direct
 silent '--' inspect -q -- "$E/digits.json"
 silent 'name' compile "$E/digits.json" --calib "$E/calib.npy" -q -o named --name net --self-test 0
-[ "$(echo $(ls named))" = 'net.c net.h net.report.json net_weights.c' ] || fail name "other files: $(ls named)"
+[ "$(echo $(ls named))" = 'net.c net.h net.report.json net_io.h net_weights.c' ] || fail name "other files: $(ls named)"
 grep -q _selftest stdout && fail name "the summary names a self-test" stdout
 good 'name of a header' compile -q "$E/digits.json" --calib "$E/calib.npy" --name stdint -o headers
 has_words 'name of a header' stderr "stdint: warning|'stdint_2'|--name|[emit.name]"
