@@ -47,7 +47,7 @@ od -An -v -tf4 -w256 calib.bin | awk '{ f = sprintf("pictures/%03d.pgm", NR); pr
 silent 'pictures' compile -q "$E/digits.json" --calib pictures --input-scale 0.0625 --self-test 0 -o by-pictures
 silent 'npy' compile -q "$E/digits.json" --calib "$E/calib.npy" --self-test 0 -o by-npy
 for k in bin csv pictures; do
-	[ "$(ls "by-$k" | wc -l)" -eq 4 ] || fail "$k" "not four files"
+	[ "$(ls "by-$k" | wc -l)" -eq 5 ] || fail "$k" "not five files"
 	for f in "by-$k"/* by-npy/*; do
 		sed -i -E 's/calib=[^ "]*//; s/((content|CONTENT|content_hash":) ).*/\1/; s/(CONTENT != ).*/\1/; s/, "preprocessing": \{[^}]*\}//' "$f"
 		sed -i '/^\/\* Calibrated on/,/quantized\. \*\/$/d; /^#define DIGITS_SAMPLE_/d' "$f"
