@@ -65,6 +65,9 @@ bool qn_rqz_supports(const qn_elem *e);
 /* e, or the type of 16 bits and one scale that holds the values of all its channels.  NULL: there is
  * none. */
 const qn_elem *qn_rqz_aligned_elem(qn_types *t, const qn_elem *e);
+/* Whether few moves lie between the value and what it is moved from: a quantize of it that a rule puts
+ * before each of them nests that deep. */
+bool qn_rqz_is_near(const qn_rw *rw, qn_id id);
 /* The type with one scale, 1, that stores values of e, whose channels are the last axis of x and have one
  * zero point; NULL: they are or have not. */
 const qn_elem *qn_rqz_unit_elem(qn_rw *rw, qn_id x, const qn_elem *e);

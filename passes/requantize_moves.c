@@ -9,7 +9,7 @@
  * Else the values are aligned to one scale before (requantize_aligned.c). */
 #include "passes/requantize.h"
 
-enum { MOST_MOVES = 64 }; /* one after the other: each is a call deeper */
+enum { MOST_MOVES = 64 }; /* on all paths from a value */
 
 /* The root's type, and what its channels are of the operands. */
 typedef struct channels_move {
@@ -118,18 +118,27 @@ integers(const channels_move *c, qn_id x, const qn_elem *e)
 				  qn_type_with_elem(t, qn_rw_node(c->rw, q)->type, c->plain));
 }
 
-/* Whether a value is reached from quantized ones through no more moves than calls may nest. */
 static bool
-is_near(const qn_rw *rw, qn_id id)
+is_near(const qn_rw *rw, qn_id id, int *budget)
 {
-	for (int k = 0; k < MOST_MOVES; k++) {
-		const qn_node *n = qn_rw_node(rw, id);
+	const qn_node *n = qn_rw_node(rw, id);
 
-		if (n->nin == 0 || !qn_rqz_moves(qn_rw_graph(rw), n))
-			return true;
-		id = n->in[n->op == QN_OP_where];
-	}
-	return false;
+	if (n->nin == 0 || !qn_rqz_moves(qn_rw_graph(rw), n))
+		return true;
+	if (--*budget < 0)
+		return false;
+	for (uint32_t i = 0; i < n->nin; i++)
+		if (!qn_rqz_is_index(n, i) && !is_near(rw, n->in[i], budget))
+			return false;
+	return true;
+}
+
+bool
+qn_rqz_is_near(const qn_rw *rw, qn_id id)
+{
+	int budget = MOST_MOVES;
+
+	return is_near(rw, id, &budget);
 }
 
 /* Fills `part` with the parameters of each operand; false: the channels do not stay together. */
@@ -178,7 +187,7 @@ qn_rqz_move_channels(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "one scale, or not integers of 8 or 16 bits");
 	c.axis = c.type->elem->axis[0];
 	c.name = qn_rw_name(rw, m->root);
-	if (!is_near(rw, m->at[OP]) || !qn_rqz_ends(rw, m->at[OP]) || !parts(&c, n, part))
+	if (!qn_rqz_is_near(rw, m->at[OP]) || !qn_rqz_ends(rw, m->at[OP]) || !parts(&c, n, part))
 		return qn_rw_decline(rw, "its channels do not stay together, or no quantized "
 					 "values are at the other end of the chain");
 	qn_id *in = qn_arena_copy(scratch, n->in, nin * sizeof *in);

@@ -164,8 +164,9 @@ qn_rqz_order(qn_rw *rw, const qn_match *m)
 
 	if (e->kind != QN_ELEM_UNIFORM || e->gran != QN_PER_AXIS || e->naxis != 1 ||
 	    qn_type_count(o.type) < 0 || (o.plain = qn_rqz_plain_elem(t, e)) == NULL ||
-	    qn_rqz_skipped(rw, m->at[OP]))
-		return qn_rw_decline(rw, "one scale, or it is to stay in float");
+	    qn_rqz_skipped(rw, m->at[OP]) || !qn_rqz_is_near(rw, m->at[OP]))
+		return qn_rw_decline(
+			rw, "one scale, it is to stay in float, or comes after many moves");
 	if (n->op == QN_OP_minimum || n->op == QN_OP_maximum) {
 		y = of_two(&o, n);
 	} else if (n->op == QN_OP_relu || n->op == QN_OP_relu6 || n->op == QN_OP_clip) {

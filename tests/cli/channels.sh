@@ -56,4 +56,16 @@ grep -q '\$middle.a\[17\]' stdout || fail explain "the channel is not there" std
 good method compile block.qir "${calib[@]}" --recipe all.json --method percentile -q -o out
 good inputs opt block.qir "${calib[@]}" --recipe all.json --stop-after legalize -q
 grep -q '%x: tensor<1x16x32x!quant.uniform<i8:f32, ' stdout || fail inputs "the input has several scales" stdout
+# ---- chains of any length before a quantize with several scales ----
+
+q='!quant.uniform<i8:f32:1, {0.1:3,0.2:3,0.3:3}>'
+for move in relu reverse; do
+	awk -v "q=$q" -v "move=$move" 'BEGIN {
+		print "model \"m\" stage calibrated\ngraph @main(%x: tensor<4x3x" q ">) {\n  %v0 = dequantize %x"
+		for (n = 1; n <= 60000; n++)
+			printf "  %%v%d = %s %%v%d%s\n", n, move, n - 1, (move == "reverse" ? " {axes=[0]}" : "")
+		print "  %q = quantize %v60000 : tensor<4x3x" q ">\n  return %q\n}"
+	}' </dev/null >chain.qir
+	good "chain of $move" opt chain.qir --passes requantize -q
+done
 finish
