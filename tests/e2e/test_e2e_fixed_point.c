@@ -11,7 +11,7 @@
 #include "passes/passes.h"
 #include "tests/e2e/random_graph.h"
 
-enum { SEEDS = 160, EMITTED = 6, SAMPLES = 4 };
+enum { SEEDS = 96, EMITTED = 6, SAMPLES = 4 };
 
 static void
 lower(builder *b)
