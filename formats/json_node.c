@@ -5,6 +5,7 @@
 #include "formats/json_nodes.h"
 #include "ir/diag.h"
 #include "ir/nearest.h"
+#include "ir/spelling.h"
 
 static void
 unknown_op(qn_json_reader *r, const qn_json *op)
@@ -23,6 +24,8 @@ read_op(qn_json_nodes *s, qn_json_entry *e)
 	if (op == NULL)
 		return false;
 	e->info = qn_op_lookup(s->r->m->env, op->string, &e->like.op);
+	if (e->like.op == QN_NOP)
+		e->info = qn_spelling_lookup(op->string, &e->like.op);
 	if (e->like.op == QN_NOP)
 		unknown_op(s->r, op);
 	else if (e->like.op == QN_OP_input || e->like.op == QN_OP_const)

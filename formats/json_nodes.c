@@ -13,6 +13,7 @@
 
 #include "formats/json_nodes.h"
 #include "ir/diag.h"
+#include "ir/spelling.h"
 #include "ir/nearest.h"
 
 typedef qn_json_entry entry;
@@ -66,7 +67,7 @@ static void
 add(nodes *s, entry *e)
 {
 	if (e->state != QN_ENTRY_FAILED)
-		e->id = qn_graph_add(s->g, &e->like);
+		e->id = qn_spelling_add(s->g, e->info, &e->like);
 	e->state = e->id != 0 ? QN_ENTRY_DONE : QN_ENTRY_FAILED;
 }
 

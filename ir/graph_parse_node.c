@@ -14,6 +14,7 @@
 
 #include "ir/graph_text.h"
 #include "ir/nearest.h"
+#include "ir/spelling.h"
 
 typedef struct draft {
 	const char *name;
@@ -114,6 +115,8 @@ read_op(qn_reader *r, draft *d)
 		return qn_read_fail(r, "expected an op");
 	d->op_name = qn_arena_strn(r->m->arena, word, n);
 	d->info = qn_op_lookup(r->m->env, d->op_name, &d->op);
+	if (d->op == QN_NOP)
+		d->info = qn_spelling_lookup(d->op_name, &d->op);
 	if (d->op == QN_NOP)
 		unknown_op(r, d);
 	if (d->op == QN_OP_input)
@@ -237,16 +240,17 @@ read_node(qn_reader *r)
 	    !read_facts(r, &d.facts))
 		return false;
 	if (d.ok)
-		id = qn_graph_add(r->g, &(qn_node){.op = d.op,
-						   .name = d.name,
-						   .nin = (uint32_t)r->nin,
-						   .in = r->in,
-						   .attr = &d.attr,
-						   .type = d.type,
-						   .value = d.value,
-						   .callee = d.callee,
-						   .facts = kept_facts(r, &d.facts),
-						   .place = d.place});
+		id = qn_spelling_add(r->g, d.info,
+				     &(qn_node){.op = d.op,
+						.name = d.name,
+						.nin = (uint32_t)r->nin,
+						.in = r->in,
+						.attr = &d.attr,
+						.type = d.type,
+						.value = d.value,
+						.callee = d.callee,
+						.facts = kept_facts(r, &d.facts),
+						.place = d.place});
 	define(r, &d, id);
 	return true;
 }

@@ -94,7 +94,6 @@ test_random(void **state)
 	assert_true(before[QN_OP_dense] > 10 && after[QN_OP_integer_dense] > 10);
 	assert_true(before[QN_OP_add] > 10 && before[QN_OP_sub] > 5 && before[QN_OP_mul] > 10);
 	assert_true(after[QN_OP_fixed_multiply] > before[QN_OP_requantize]);
-	assert_true(after[QN_OP_rounding_divide_by_pot] > 0);
 }
 
 static const char *
