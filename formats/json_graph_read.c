@@ -193,12 +193,71 @@ scales_ok(qn_json_reader *r, const qn_json *v, const values *at)
 	return true;
 }
 
+/* A list of integers, of at most QN_MAX_RANK dims; -1 after a report. */
+static int32_t
+read_dims(qn_json_reader *r, const qn_json *shape, int64_t *dim)
+{
+	for (size_t i = 0; shape != NULL && i < shape->n; i++)
+		if (i >= QN_MAX_RANK || !qn_json_i64(&shape->child[i], &dim[i])) {
+			qn_json_error(r, &shape->child[i], "type.param.shape",
+				      "a shape has at most %d integers", QN_MAX_RANK);
+			return -1;
+		}
+	return shape != NULL ? (int32_t)shape->n : 0;
+}
+
+/* Scales of super-blocks, dim, and the integers `times` that they are multiplied by. */
+static void
+read_super(qn_json_reader *r, const qn_json *v, const values *at, int32_t rank, const int64_t *dim)
+{
+	const qn_json *times = qn_json_need(&r->doc, v, "times", QN_JSON_ARRAY);
+	const qn_json *shape = qn_json_need(&r->doc, v, "times_shape", QN_JSON_ARRAY);
+	const qn_json *bits = qn_json_find(v, "times_bits");
+	const qn_params *params = NULL;
+	int64_t sub_dim[QN_MAX_RANK] = {0}, width = 0, n = 1, supers = 1;
+
+	if (times == NULL || shape == NULL)
+		return;
+	const int32_t k = read_dims(r, shape, sub_dim);
+	for (int32_t i = 0; i < k && k == rank; i++) {
+		const bool fits = sub_dim[i] > 0 && sub_dim[i] <= (int64_t)times->n && dim[i] > 0 &&
+				  dim[i] <= (int64_t)at->n;
+
+		n = fits ? n * sub_dim[i] : 0;
+		supers = fits ? supers * dim[i] : 0;
+		n = n <= (int64_t)times->n ? n : 0;
+		supers = supers <= (int64_t)at->n ? supers : 0;
+	}
+	if (k < 1 || k != rank || n != (int64_t)times->n || supers != (int64_t)at->n) {
+		qn_json_error(r, v, "type.super.shape",
+			      "the values of @%s do not fill their shapes, of equal rank", v->key);
+		return;
+	}
+	double *sub = QN_NEW(r->tmp, double, times->n);
+	bool ok = bits != NULL && qn_json_i64(bits, &width) && width >= 0 && width <= UINT8_MAX;
+	for (size_t i = 0; ok && i < times->n; i++)
+		ok = qn_json_f64(&times->child[i], &sub[i]);
+	if (!ok) {
+		qn_json_error(r, v, "json.kind", "'times' and 'times_bits' must be integers");
+		return;
+	}
+	const qn_super_desc d = {.name = v->key,
+				 .bits = (uint8_t)width,
+				 .rank = rank,
+				 .shape = sub_dim,
+				 .super_shape = dim,
+				 .sub = sub,
+				 .scale = at->scale};
+	(void)!qn_params_super(&r->m->types, qn_json_place(&r->doc, r->tmp, v), &d, &params);
+}
+
 static void
 read_param(qn_json_reader *r, const qn_json *v)
 {
-	static const char *const keys[] = {"scale", "zero_point", "shape"};
+	static const char *const keys[] = {"scale", "zero_point", "shape",
+					   "times", "times_bits", "times_shape"};
 	const qn_params *params = NULL;
-	int64_t dim[QN_MAX_RANK];
+	int64_t dim[QN_MAX_RANK] = {0};
 	values at = {0};
 
 	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
@@ -206,12 +265,14 @@ read_param(qn_json_reader *r, const qn_json *v)
 	qn_json_only(&r->doc, v, QN_COUNT(keys), keys);
 	const qn_json *shape = qn_json_want(&r->doc, v, "shape", QN_JSON_ARRAY);
 	bool ok = read_values(r, v, true, &at);
-	for (size_t i = 0; shape != NULL && i < shape->n; i++)
-		if (i >= QN_MAX_RANK || !qn_json_i64(&shape->child[i], &dim[i])) {
-			qn_json_error(r, &shape->child[i], "type.param.shape",
-				      "a shape has at most %d integers", QN_MAX_RANK);
-			return;
-		}
+	const int32_t rank = read_dims(r, shape, dim);
+	if (rank < 0)
+		return;
+	if (qn_json_find(v, "times") != NULL) {
+		if (ok)
+			read_super(r, v, &at, rank, dim);
+		return;
+	}
 	if (ok && at.n <= QN_INLINE_PARAMS) {
 		qn_json_error(r, v, "param.length",
 			      "@%s has %zu values; up to %d must be written in the type", v->key,
@@ -220,8 +281,8 @@ read_param(qn_json_reader *r, const qn_json *v)
 	}
 	if (ok && scales_ok(r, v, &at))
 		(void)!qn_params_intern(&r->m->types, qn_json_place(&r->doc, r->tmp, v), v->key,
-					at.n, shape != NULL ? (int32_t)shape->n : 0,
-					shape != NULL ? dim : NULL, at.scale, at.zp, &params);
+					at.n, rank, shape != NULL ? dim : NULL, at.scale, at.zp,
+					&params);
 }
 
 /* ---- graphs ---- */

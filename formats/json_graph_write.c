@@ -63,6 +63,34 @@ put_params(qn_json_out *o, const qn_params *p, bool f32)
 }
 
 static void
+put_dims(qn_json_out *o, const char *key, int32_t rank, const int64_t *dim)
+{
+	qn_json_open(o, key, '[', QN_JSON_FLAT);
+	for (int32_t k = 0; k < rank; k++)
+		qn_json_put_i64(o, NULL, dim[k]);
+	qn_json_close(o);
+}
+
+/* Of super-blocks: their scales, and the integers in place of the products. */
+static void
+put_super(qn_json_out *o, const qn_params *p)
+{
+	const qn_super *s = p->super;
+
+	qn_json_open(o, "scale", '[', QN_JSON_FLAT);
+	for (size_t i = 0; i < s->n; i++)
+		qn_json_put_f64(o, NULL, s->scale[i]);
+	qn_json_close(o);
+	put_dims(o, "shape", p->rank, s->shape);
+	qn_json_put_i64(o, "times_bits", s->bits);
+	qn_json_open(o, "times", '[', QN_JSON_FLAT);
+	for (size_t i = 0; i < p->n; i++)
+		qn_json_put_i64(o, NULL, (int64_t)s->sub[i]);
+	qn_json_close(o);
+	put_dims(o, "times_shape", p->rank, p->shape);
+}
+
+static void
 put_symbol(qn_json_out *o, const qn_symbol *s, bool facts)
 {
 	qn_json_open(o, NULL, '{', QN_JSON_FLAT);
@@ -97,13 +125,12 @@ put_tables(qn_json_out *o, const qn_types *t, bool facts)
 		const qn_params *p = t->param[i];
 
 		qn_json_open(o, p->name, '{', QN_JSON_FLAT);
-		put_params(o, p, false);
-		if (p->rank != 1) {
-			qn_json_open(o, "shape", '[', QN_JSON_FLAT);
-			for (int32_t k = 0; k < p->rank; k++)
-				qn_json_put_i64(o, NULL, p->shape[k]);
-			qn_json_close(o);
-		}
+		if (p->super != NULL)
+			put_super(o, p);
+		else
+			put_params(o, p, false);
+		if (p->super == NULL && p->rank != 1)
+			put_dims(o, "shape", p->rank, p->shape);
 		qn_json_close(o);
 	}
 	if (t->nparam > 0)

@@ -118,6 +118,37 @@ positive(qn_reader *r, const char *place, const char *name, const values *v)
 	return true;
 }
 
+/* After "{…} *": the integers u6 {…} that the scales of super-blocks are multiplied by. */
+static bool
+read_super(qn_reader *r, const char *place, const char *name, const values *scales)
+{
+	const qn_params *out;
+	const char *word;
+	values v = {0};
+	const size_t n = qn_text_word(&r->text, &word);
+	const int bits = n == 2 && word[0] == 'u' ? word[1] - '0' : 0;
+
+	if (bits < 1 || bits > 8)
+		return qn_read_fail(r, "expected u1 to u8, the integers of super-blocks");
+	if (!read_values(r, &v, 0))
+		return false;
+	if (v.rank != scales->rank) {
+		(void)qn_report(r->m->env, QN_EINVALID, "type.super.shape", place,
+				"@%s has scales of rank %d times integers of rank %d", name,
+				scales->rank, v.rank);
+		return true;
+	}
+	const qn_super_desc d = {.name = name,
+				 .bits = (uint8_t)bits,
+				 .rank = v.rank,
+				 .shape = v.shape,
+				 .super_shape = scales->shape,
+				 .sub = v.scale,
+				 .scale = scales->scale};
+	(void)!qn_params_super(&r->m->types, place, &d, &out); /* reported */
+	return true;
+}
+
 /* After `param`. */
 static bool
 read_param(qn_reader *r)
@@ -129,6 +160,8 @@ read_param(qn_reader *r)
 
 	if (!qn_read_name(r, "@", &name) || !qn_read_expect(r, "=") || !read_values(r, &v, 0))
 		return false;
+	if (qn_text_eat(&r->text, "*"))
+		return read_super(r, place, name, &v);
 	if (v.n <= QN_INLINE_PARAMS)
 		(void)qn_report(r->m->env, QN_EINVALID, "param.length", place,
 				"@%s has %zu values; up to %d must be written in the type", name,

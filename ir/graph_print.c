@@ -35,6 +35,21 @@ print_values(qn_buf *b, const qn_params *p, int32_t level, size_t *at)
 	qn_buf_putc(b, '}');
 }
 
+/* {…} * u6 {…} */
+static void
+print_super(qn_buf *b, const qn_params *p)
+{
+	const qn_super *s = p->super;
+	const qn_params scales = {.rank = p->rank, .shape = s->shape, .scale = s->scale};
+	const qn_params integers = {.rank = p->rank, .shape = p->shape, .scale = s->sub};
+	size_t at = 0;
+
+	print_values(b, &scales, 0, &at);
+	qn_buff(b, " * u%d ", s->bits);
+	at = 0;
+	print_values(b, &integers, 0, &at);
+}
+
 static void
 print_param(qn_buf *b, const qn_params *p)
 {
@@ -43,7 +58,10 @@ print_param(qn_buf *b, const qn_params *p)
 	qn_buf_puts(b, "param ");
 	qn_print_name(b, '@', p->name);
 	qn_buf_puts(b, " = ");
-	print_values(b, p, 0, &at);
+	if (p->super != NULL)
+		print_super(b, p);
+	else
+		print_values(b, p, 0, &at);
 	qn_buf_putc(b, '\n');
 }
 

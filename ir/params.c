@@ -78,6 +78,13 @@ store(qn_types *t, const content *c, const char *name)
 	qn_map_put(&t->params_by_content, c->word, c->bytes, p);
 	if (c->n <= QN_INLINE_PARAMS)
 		return p;
+	qn_params_register(t, p, name);
+	return p;
+}
+
+void
+qn_params_register(qn_types *t, qn_params *p, const char *name)
+{
 	p->name = name != NULL ? qn_arena_str(t->arena, name) : fresh_name(t);
 	if (t->nparam == t->param_cap)
 		t->param = qn_arena_grow(t->arena, (void *)t->param, &t->param_cap, t->nparam + 1,
@@ -85,7 +92,6 @@ store(qn_types *t, const content *c, const char *name)
 	t->param[t->nparam++] = p;
 	if (name == NULL)
 		qn_map_puts(&t->params_by_name, p->name, p);
-	return p;
 }
 
 qn_status

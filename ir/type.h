@@ -63,14 +63,25 @@ typedef enum qn_sym_kind {
 	QN_SYM_ASYMMETRIC /* "asym" */
 } qn_sym_kind;
 
+/* Of super-blocks: each scale is a small integer times the scale of its super-block. */
+typedef struct qn_super {
+	uint8_t bits;      /* of the integers: 1 to 2^bits - 1 */
+	const double *sub; /* the integers, in the shape of the parameters */
+	const int64_t
+		*shape; /* of the super-blocks' scales; each dim divides that of the parameters */
+	const double *scale;
+	size_t n;
+} qn_super;
+
 /* Parameters of an axis or of blocks: `n` scales and zero points.  Immutable once interned. */
 typedef struct qn_params {
-	const char *name;     /* without the '@'; NULL when there are at most QN_INLINE_PARAMS */
-	size_t n;             /* product of the shape */
-	int32_t rank;         /* 1 per axis; the tensor's rank for sub-channel */
-	const int64_t *shape; /* rank dims */
-	const double *scale;  /* n, each rounded to the expressed type it was made for */
-	const int64_t *zp;    /* n; NULL: all 0 */
+	const char *name;      /* without the '@'; NULL when there are at most QN_INLINE_PARAMS */
+	size_t n;              /* product of the shape */
+	int32_t rank;          /* 1 per axis; the tensor's rank for sub-channel */
+	const int64_t *shape;  /* rank dims */
+	const double *scale;   /* n, each rounded to the expressed type it was made for */
+	const int64_t *zp;     /* n; NULL: all 0 */
+	const qn_super *super; /* NULL: none */
 } qn_params;
 
 enum { QN_INLINE_PARAMS = 16 }; /* more of them get a name and are stored once in the model */
@@ -193,6 +204,18 @@ void qn_types_restore(qn_types *t, const qn_types_snapshot *s);
 qn_status qn_params_intern(qn_types *t, const char *place, const char *name, size_t n, int32_t rank,
 			   const int64_t *shape, const double *scale, const int64_t *zp,
 			   const qn_params **out) QN_MUST_CHECK;
+
+/* Parameters of super-blocks, always named: scales sub * scale, exactly as f32.  (params_super.c)  Ids:
+ * type.super.value, .shape, .exact, param.duplicate. */
+typedef struct qn_super_desc {
+	const char *name;
+	uint8_t bits;
+	int32_t rank;
+	const int64_t *shape, *super_shape;
+	const double *sub, *scale;
+} qn_super_desc;
+qn_status qn_params_super(qn_types *t, const char *place, const qn_super_desc *desc,
+			  const qn_params **out) QN_MUST_CHECK;
 
 /* Scale expressions; operands of a product are ordered by their text; x*1, x/1 and (a*b)/b are
  * simplified; constants never fold. The vector forms need equal lengths (scale.length, reported

@@ -59,6 +59,8 @@ qn_float_range qn_float_limits(qn_plain float_type);
 
 /* ---- parameters and scale expressions ---- */
 
+/* Adds parameters to the table under this name; NULL: a free one. */
+void qn_params_register(qn_types *t, qn_params *p, const char *name);
 /* The same values under another shape of the same size; the name gets the dims appended. */
 const qn_params *qn_params_reshape(qn_types *t, const qn_params *p, int32_t rank,
 				   const int64_t *shape);
@@ -123,6 +125,8 @@ qn_status qn_parser_enter(qn_parser *p); /* one level deeper; leave with p->dept
 qn_status qn_parser_int(qn_parser *p, const char *what, int64_t *out);
 qn_status qn_parse_elem(qn_parser *p, const qn_elem **out);
 qn_status qn_parse_scale(qn_parser *p, const qn_scale **out);
+/* "@name" as a vector of scales. */
+qn_status qn_parse_named(qn_parser *p, const qn_scale **out);
 qn_status qn_parse_symbol(qn_parser *p, const qn_symbol **out); /* after the '$' */
 
 #endif

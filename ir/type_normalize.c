@@ -2,6 +2,7 @@
 /* type_normalize.c - types with fewer or simpler parameters and the same meaning.
  *
  *   !quant.uniform<u8:f32:{}, {{1.0:200}}>         normalize  !quant.uniform<u8:f32, 1.0:200>
+ *   !quant.super<u4:f32:{1:32}, u6 {1:256}, @w>    normalize  !quant.uniform<u4:f32:{1:32}, {@q0}>
  *   !quant.uniform<i8:f32:{0:2}, {{2.0},{3.0}}>    expand     !quant.uniform<i8:f32:0, {2.0,2.0,3.0,3.0}>, of 4 elements
  *   !quant.uniform<i8:f32:0, {2.0:1,2.0:1}>        collapse   !quant.uniform<i8:f32, 2.0:1> */
 #include "ir/type_impl.h"
@@ -111,6 +112,23 @@ per_tensor(qn_types *t, const qn_elem *e)
 
 /* ---- normalize, expand, collapse ---- */
 
+/* Super-blocks as plain blocks: the products are the scales. */
+static const qn_elem *
+without_super(qn_types *t, const qn_elem *e, const qn_params *p)
+{
+	qn_where w = qn_where_place(t, "");
+	const qn_params *plain;
+	const qn_elem *out = e;
+	qn_elem d = *e;
+
+	if (qn_params_intern(t, "", NULL, p->n, p->rank, p->shape, p->scale, p->zp, &plain) !=
+	    QN_OK)
+		return e;
+	d.scale = qn_scale_vec(t, plain);
+	w.quiet = true;
+	return qn_elem_make_at(t, &w, &d, &out) == QN_OK ? out : e;
+}
+
 /* Per tensor when there is one scale; per axis when the scales vary along one axis whose block
  * is 1. With a larger block the axis has more elements than scales, and no per-axis type says
  * the same. */
@@ -118,11 +136,13 @@ const qn_elem *
 qn_elem_normalize(qn_types *t, const qn_elem *e)
 {
 	const qn_params *p = rewritable(e, false);
-	qn_elem d = *e;
 	int32_t axis = -1;
 
 	if (p == NULL || !has_shape(e, p))
 		return e;
+	if (p->super != NULL)
+		e = without_super(t, e, p);
+	qn_elem d = *e;
 	const int32_t n = varying(p, &axis);
 	if (n == 0)
 		return per_tensor(t, e);

@@ -216,9 +216,20 @@ named_list(qn_parser *p, const qn_params **out)
 	QN_TRY(name(p, &id));
 	*out = qn_map_gets(&p->t->params_by_name, id);
 	if (*out != NULL)
-		return qn_parser_expect(p, "}");
+		return QN_OK;
 	*p->text = start;
 	return QN_PARSE_FAIL(p, "type.param.unknown", "unknown parameters '@%s'", id);
+}
+
+qn_status
+qn_parse_named(qn_parser *p, const qn_scale **out)
+{
+	const qn_params *params = NULL;
+
+	QN_TRY(qn_parser_expect(p, "@"));
+	QN_TRY(named_list(p, &params));
+	*out = qn_scale_vec(p->t, params);
+	return QN_OK;
 }
 
 /* After the '{'. */
@@ -230,6 +241,7 @@ parse_list(qn_parser *p, const qn_scale **out)
 
 	if (qn_text_eat(p->text, "@")) {
 		QN_TRY(named_list(p, &params));
+		QN_TRY(qn_parser_expect(p, "}"));
 	} else {
 		QN_TRY(list_items(p, &l, 0));
 		QN_TRY(qn_params_intern(p->t, "", NULL, l.n, l.leaf_depth + 1, l.shape, l.scale,

@@ -195,9 +195,50 @@ put_granularity(qn_buf *b, const qn_elem *e)
 	qn_buf_puts(b, e->partial ? "}+" : "}");
 }
 
+/* !quant.super<u4:f32:{1:32}, u6 {1:256}, @NAME> */
+static void
+put_super(qn_buf *b, const qn_elem *e)
+{
+	const qn_params *v = e->scale->vec;
+	const char *comma = "";
+
+	qn_buf_puts(b, "!quant.super<");
+	put_storage(b, e);
+	qn_buff(b, ":%s", qn_plain_table[e->expressed].name);
+	put_granularity(b, e);
+	qn_buff(b, ", u%d {", v->super->bits);
+	for (int32_t i = 0; i < e->naxis; i++) {
+		const int64_t times = v->shape[e->axis[i]] / v->super->shape[e->axis[i]];
+
+		if (times == 1)
+			continue;
+		qn_buff(b, "%s%d:%lld", comma, e->axis[i], (long long)(times * e->block[i]));
+		comma = ", ";
+	}
+	qn_buf_puts(b, "}, ");
+	qn_print_name(b, '@', v->name);
+	qn_buf_putc(b, '>');
+}
+
+static bool
+has_super(const qn_elem *e)
+{
+	if (e->gran != QN_SUB_CHANNEL || e->scale->kind != QN_SCALE_VEC ||
+	    e->scale->vec->super == NULL || e->zp_sym != NULL || e->partial)
+		return false;
+	for (int32_t i = 0; i < e->naxis; i++)
+		if (e->axis[i] >= e->scale->vec->rank)
+			return false;
+	return true;
+}
+
 static void
 put_uniform(qn_buf *b, const qn_elem *e)
 {
+	if (has_super(e)) {
+		put_super(b, e);
+		return;
+	}
 	qn_buf_puts(b, "!quant.uniform<");
 	put_storage(b, e);
 	qn_buff(b, ":%s", qn_plain_table[e->expressed].name);

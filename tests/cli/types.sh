@@ -83,4 +83,32 @@ same "continued is straight" straight continued
 case_of "strip what computes" 3 "strip.computes" "conv2d 'conv1.acc'" opt -q --passes=strip-quant bound.qir
 case_of "symbolic" 1 "pass.stage" "calibrate" opt -q "$E/digits.json" --passes=partition,quantize,lower-quant
 
+# ---- super-blocks ----
+
+cat >super.qir <<'END'
+model "m" stage calibrated
+param @"w/sb" = {{0.5, 0.25}, {2.0, 1.0}} * u6 {{1.0, 63.0, 2.0, 7.0}, {3.0, 4.0, 5.0, 6.0}}
+graph @main(%x: tensor<1x8xf32>) {
+  %w = const : tensor<2x8x!quant.super<u4:f32:{0:1, 1:2}, u6 {1:4}, @"w/sb">> [0,1,2,3,4,5,6,15,0,1,2,3,4,5,6,15]
+  %d = dequantize %w
+  %y = dense %x, %d
+  return %y
+}
+END
+bytes 8 '\000\000\200\077' | npy ones.npy '<f4' '1, 8'
+silent "super text" opt -q super.qir -o again.qir
+silent "super JSON" opt -q super.qir -o super.json
+silent "super from JSON" opt -q super.json -o from.qir
+same "super-blocks survive JSON" again.qir from.qir
+has_words "super type" from.qir '!quant.super<u4:f32:{0:1, 1:2}, u6 {1:4}, @"w/sb">'
+silent "plain blocks" opt -q super.json --passes=normalize-quant-types -o plain.qir
+! grep -q 'quant.super' plain.qir || fail "plain blocks" "a super-block is left" plain.qir
+silent "run super" run -q super.json ones.npy -o super.npy
+silent "run plain" run -q plain.qir ones.npy -o plain.npy
+same "values of super-blocks" super.npy plain.npy
+sed 's/{1:4}/{1:8}/' super.qir >wrong.qir
+case_of "super-blocks of another size" 1 "type.super.block" "axis 1|w/sb" opt wrong.qir
+sed 's/63.0/64.0/' super.qir >wrong.qir
+case_of "integers of 7 bits" 1 "type.super.value type.param.unknown" "64|1 to 63" opt wrong.qir
+
 finish
