@@ -87,6 +87,7 @@ qn_instrument(qn_model *m, const qn_solver_opts *opts)
 	qn_points p;
 	qn_map keys;
 
+	QN_TRY(qn_solver_stage(m, "instrument"));
 	QN_TRY(qn_points_find(m, c.g, opts, &p));
 	qn_map_init(&keys, m->scratch);
 	for (qn_id id = 1; id < c.g->n; id++)

@@ -268,6 +268,16 @@ qn_point_wants_statistics(const qn_points *p, qn_id id)
 	       c->type == NULL && c->fixed == NULL && !c->has_range;
 }
 
+qn_status
+qn_solver_stage(const qn_model *m, const char *pass)
+{
+	if (m->stage == QN_STAGE_FLOAT || m->stage == QN_STAGE_CALIBRATED)
+		return QN_OK;
+	return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
+			 "%s takes a float or calibrated graph; this one is %s", pass,
+			 qn_stage_names[m->stage]);
+}
+
 static qn_status
 check_keys(const qn_graph *g)
 {

@@ -42,6 +42,8 @@ typedef struct qn_points {
 /* Whether operand i of the node and its result must have the same parameters (passes/couple.c). */
 bool qn_couples(const qn_graph *g, const qn_node *n, uint32_t i, bool sums);
 
+/* Fails (pass.stage) unless the model is float or calibrated. */
+qn_status qn_solver_stage(const qn_model *m, const char *pass) QN_MUST_CHECK;
 /* Fails where two explicit types, or two keys of statistics, are in conflict (solver.…). */
 qn_status qn_points_find(qn_model *m, const qn_graph *g, const qn_solver_opts *opts,
 			 qn_points *out) QN_MUST_CHECK;

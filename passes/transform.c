@@ -160,7 +160,9 @@ constant_elem(const transform *t, const qn_node *n, uint32_t i, const qn_elem **
 	if (b == QN_ACC && i == 1)
 		return weight_elem(t, c, weight_axis(t, n), out);
 	if (n->op == QN_OP_pow)
-		return i == 1 && qn_tensor_f64(c->value, 0) != 0 ? exponent_elem(t, c, out) : QN_OK;
+		return i == 1 && qn_type_count(c->type) == 1 && qn_tensor_f64(c->value, 0) != 0
+			       ? exponent_elem(t, c, out)
+			       : QN_OK;
 	*out = own->elem;
 	if (*out == NULL && (b == QN_MIX || b == QN_ACC) && own->has_range)
 		return symbol_elem(t, c->name, own->lo, own->hi, out);
@@ -270,6 +272,7 @@ qn_transform(qn_model *m, const qn_solver_opts *opts)
 	const bool came = qn_came_quantized(m);
 	transform t = {.m = m, .opts = opts};
 
+	QN_TRY(qn_solver_stage(m, "transform"));
 	QN_TRY(qn_fake_quant(m));
 	t.g = g = qn_model_entry(m);
 	QN_TRY(qn_points_find(m, g, opts, &t.p));

@@ -113,7 +113,7 @@ static void
 build(const net *t, const int *domain)
 {
 	made m = {.t = t, .domain = domain};
-	char name[8];
+	char name[16];
 
 	rg->g = qn_graph_new(&rg->m, "main");
 	for (int i = 0; i < t->nsource; i++) {
@@ -261,7 +261,7 @@ test_many(void **state)
 	qn_attrs_default(QN_ATTRS(axes), &a);
 	a.axes.axes = (qn_list){1, {1}};
 	for (int i = 0; i < PARTS; i++) {
-		char name[8];
+		char name[16];
 
 		(void)snprintf(name, sizeof name, "x%d", i);
 		x[i] = op1(QN_OP_dequantize, input(name, type_text(1 + i % 2, 2)), NULL, NULL);
