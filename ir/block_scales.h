@@ -19,9 +19,10 @@ enum { QN_MANTISSA_LEAST = 8, QN_MANTISSA_MOST = 15 };
 typedef struct qn_block_scales {
 	int64_t channels; /* dim 0 of the weights */
 	int64_t blocks;   /* of a channel */
-	int64_t size[QN_MAX_RANK], count[QN_MAX_RANK]; /* of the blocks along each axis; their number */
-	double *unit;      /* [channels]: powers of two */
-	int16_t *mantissa; /* [channels, count[1], count[2], …], each in [1, 2^15) */
+	int64_t size[QN_MAX_RANK],
+		count[QN_MAX_RANK]; /* of the blocks along each axis; their number */
+	double *unit;               /* [channels]: powers of two */
+	int16_t *mantissa;          /* [channels, count[1], count[2], …], each in [1, 2^15) */
 } qn_block_scales;
 
 /* The scales of weights of a static type with blocks, without symbols; false: a channel has scales that are

@@ -170,6 +170,6 @@ qn_rule_fn qn_rqz_fill, qn_rqz_fill_weights, qn_rqz_widen, qn_rqz_gate, qn_rqz_p
 qn_rule_fn qn_rqz_batch_norm;
 qn_rule_fn qn_rqz_order, qn_rqz_order_compare;
 qn_rule_fn qn_rqz_move_channels; /* requantize_moves.c */
-qn_rule_fn qn_rqz_align_result; /* requantize_aligned.c */
+qn_rule_fn qn_rqz_align_result;  /* requantize_aligned.c */
 
 #endif

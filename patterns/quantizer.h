@@ -23,7 +23,7 @@ typedef enum qn_storage { QN_STORAGE_I8, QN_STORAGE_U8, QN_STORAGE_I16 } qn_stor
 typedef struct qn_quant_opts {
 	qn_scheme scheme;
 	bool per_tensor_weights; /* one scale for a weight tensor instead of one per output channel */
-	qn_storage activations;         /* rfc: not u8, which has no symmetric codes */
+	qn_storage activations; /* rfc: not u8, which has no symmetric codes */
 	bool per_axis; /* activations with a scale for each index of their last axis, their channels */
 	uint8_t weight_bits;            /* 2 or 4, or 0 for 8 */
 	int32_t weight_block;           /* weights in a block; 0: none */

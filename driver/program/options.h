@@ -43,8 +43,8 @@ typedef struct options {
 		*print_after, *stop_after, *self_test, *emit_target, *min_accuracy, *max_scratch,
 		*max_weights, *optimize, *constants, *dot, *svg, *at;
 	/* OPT_CHOICE: 1 + the index in the option's choices; 0: not given (option_index) */
-	int scheme, weights, weight_method, activations, weights_type, rounding, solver, explain_kernels,
-		emit, format, encodings_version;
+	int scheme, weights, weight_method, activations, weights_type, rounding, solver,
+		explain_kernels, emit, format, encodings_version;
 	int align;        /* 0: not given */
 	int weight_block; /* 0: not given */
 	int limit;        /* times what a file may ask for; 0: 1 */
