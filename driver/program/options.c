@@ -103,19 +103,23 @@ missing_argument(const command *c, int k)
 	return usage_error(c, "missing argument", name);
 }
 
-/* An integer from 1 to MAX_COUNT. */
+/* An integer from 1 to what the row says. */
 static int
 store_count(const command *c, const option_row *r, const char *value, int *slot)
 {
+	const int most = r->most > 0 ? r->most : MAX_COUNT;
+	char why[64];
 	int n = 0;
 
 	for (const char *s = value; *s != '\0'; s++) {
-		n = *s >= '0' && *s <= '9' ? n * 10 + (*s - '0') : MAX_COUNT + 1;
-		if (n > MAX_COUNT)
+		n = *s >= '0' && *s <= '9' ? n * 10 + (*s - '0') : most + 1;
+		if (n > most)
 			break;
 	}
-	if (n < 1 || n > MAX_COUNT)
-		return usage_error(c, "option needs a number from 1 to 256", r->name);
+	if (n < 1 || n > most) {
+		(void)snprintf(why, sizeof why, "option needs a number from 1 to %d", most);
+		return usage_error(c, why, r->name);
+	}
 	*slot = n;
 	return 0;
 }

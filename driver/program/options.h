@@ -118,6 +118,7 @@ typedef struct option_row {
 	option_kind kind;
 	size_t offset; /* of a const char *, of a const char *[MAX_VALUES], of a bool or of an int in options */
 	size_t count_offset;         /* OPT_LIST: of the int that counts */
+	int most;                    /* OPT_COUNT: the largest number; 0: MAX_COUNT */
 	const char *value;           /* "FILE.npy" in the help; NULL for flags */
 	const char *help;            /* two lines at most (tests/cli/help.sh) */
 	const option_choice *choice; /* OPT_CHOICE, OPT_NAME; NULL: name_of */

@@ -101,7 +101,8 @@ const option_row option_rows[] = {
 	 .value = "TYPE", .help = "storage type of activations:"},
 	{"--weights-type", 0, GROUP_QUANTIZATION, QUANTIZING, CHOICE(weights_type, weight_types),
 	 .value = "TYPE", .help = "storage type of constant weights:"},
-	{"--weight-block", 0, GROUP_QUANTIZATION, QUANTIZING, COUNT(weight_block), .value = "N",
+	{"--weight-block", 0, GROUP_QUANTIZATION, QUANTIZING, COUNT(weight_block),
+	 .most = QN_WEIGHT_BLOCK_MOST, .value = "N",
 	 .help = "weights of conv1d, conv2d and dense get a scale for each N inputs of an output "
 		 "channel, 8 to 65536"},
 	{"--weight-method", 0, GROUP_QUANTIZATION, QUANTIZING,

@@ -37,6 +37,8 @@ for how in '--recipe blocks.json' '--weights-type i4 --weight-block 16' '--weigh
 		fail "$how" "emitted C differs from the interpreter" stdout
 done
 silent blocks-eval eval -q "$E/digits.json" --calib "$E/calib.npy" --data "$E/test_x.npy" --labels "$E/test_y.npy" --weights-type i4 --weight-block 8 --min-accuracy 98.5
+silent 'large block' compile -q "$E/digits.json" --calib "$E/calib.npy" --weight-block 1024 -o blocks
+usage 'block range' 'from 1 to 65536' compile -q "$E/digits.json" --calib "$E/calib.npy" --weight-block 65537 -o blocks
 usage 'block' "invalid value 7" compile -q "$E/digits.json" --calib "$E/calib.npy" --weight-block 7 -o blocks
 # a method of calibration for parts of it: each value has the range that its method gives it when it is that of all
 printf '{"rules": [{"name": "pw*", "method": "kl"}, {"op": "dense", "method": "percentile:p=99"}, {"op": "input", "method": "global:scale=0.5,zero=-3"}]}' >methods.json

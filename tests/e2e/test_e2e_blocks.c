@@ -10,7 +10,7 @@
 #include "passes/passes.h"
 #include "tests/e2e/e2e.h"
 
-enum { SAMPLES = 4, GRAPHS = 8, LAYERS = 5, CHARS = 60000, MOST_OUTPUT = 4096 };
+enum { SAMPLES = 4, GRAPHS = 8, FULL_GRAPHS = 60, LAYERS = 5, CHARS = 60000, MOST_OUTPUT = 4096 };
 
 typedef struct maker {
 	builder *b;
@@ -252,8 +252,11 @@ random_layers(void **state)
 	static const char *const storage[] = {"i8", "u8", "i16"};
 	static char text[CHARS];
 
+	const char *full = getenv("QUERN_FULL");
+	const int graphs = full != NULL && strcmp(full, "1") == 0 ? FULL_GRAPHS : GRAPHS;
+
 	(void)state;
-	for (int k = 0; k < GRAPHS; k++) {
+	for (int k = 0; k < graphs; k++) {
 		builder b;
 		maker m = {.b = &b, .storage = storage[k % 3], .text = text};
 
