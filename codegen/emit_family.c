@@ -105,7 +105,9 @@ qn_emit_name(qn_emitter *e, const qn_step *s, const char *text)
 static int
 bits_of(const qn_node *w)
 {
-	return w->op == QN_OP_const && w->type->elem->bits < 8 ? w->type->elem->bits : 8;
+	const int bits = w->type->elem->bits;
+
+	return w->op == QN_OP_const && (bits == 4 || bits == 2) ? bits : 8;
 }
 
 int

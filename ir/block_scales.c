@@ -99,7 +99,7 @@ qn_block_scales_make(const qn_type *w, size_t n, double *scale)
 	qn_block_scales b;
 
 	find_sizes(w, &b);
-	for (size_t i = 0; i + (size_t)b.blocks <= n; i += (size_t)b.blocks)
+	for (size_t i = 0; b.blocks > 0 && i + (size_t)b.blocks <= n; i += (size_t)b.blocks)
 		(void)qn_block_scales_fix(scale + i, (size_t)b.blocks, QN_MANTISSA_LEAST, true);
 }
 
@@ -117,6 +117,8 @@ qn_block_scales_round(qn_types *t, const char *place, const qn_type *w, int32_t 
 
 	find_sizes(w, &b);
 	*lost = false;
+	if (b.blocks < 1)
+		return w; /* no element */
 	for (size_t i = 0; i < n; i++)
 		qn_elem_param(t, w->elem, i, &scale[i], &zp[i]);
 	for (size_t i = 0; i < n; i += (size_t)b.blocks)
