@@ -124,6 +124,16 @@ typedef struct qn_op_kernels {
 		.each = (numbers)                                                                  \
 	}
 
+/* What a requantize sets in arguments of this type, whose field channel_count counts the result's channels. */
+#define QN_FUSED(type, channel_count)                                                              \
+	&(const qn_fused)                                                                          \
+	{                                                                                          \
+		.channels = offsetof(type, channel_count), .zo = offsetof(type, zo),               \
+		.lo = offsetof(type, lo), .hi = offsetof(type, hi), .mode = offsetof(type, mode),  \
+		.mult_n = offsetof(type, mult_n), .mult = offsetof(type, mult),                    \
+		.shift = offsetof(type, shift)                                                     \
+	}
+
 enum { QN_8BIT_FAMILIES = 1 << QN_FAMILY_s8 | 1 << QN_FAMILY_u8 };
 
 const qn_op_kernels *qn_op_kernels_get(qn_op op);

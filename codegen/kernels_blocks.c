@@ -6,14 +6,6 @@
 #include "runtime/accumulator.h"
 #include "runtime/impl_args.h"
 
-#define FUSED(type, channel_count)                                                                 \
-	&(const qn_fused)                                                                          \
-	{                                                                                          \
-		.channels = offsetof(type, channel_count), .zo = offsetof(type, zo),               \
-		.lo = offsetof(type, lo), .hi = offsetof(type, hi), .mode = offsetof(type, mode),  \
-		.mult_n = offsetof(type, mult_n), .mult = offsetof(type, mult),                    \
-		.shift = offsetof(type, shift)                                                     \
-	}
 #define BLOCKS(type)                                                                               \
 	.families = QN_ALL_FAMILIES, QN_CODES_1,                                                   \
 	.pointer = {{.operand = 1, .packs = true},                                                 \
@@ -46,22 +38,22 @@ static const qn_kernel dense[] = {
 	{.name = "qn_dense_blocks_vector_ow",
 	 .args = "qn_dense_vector_args",
 	 QN_VECTOR_ROW(qn_dense_vector_packed, dense_blocks_vector, QN_TARGET_VECTORS),
-	 .fused = FUSED(qn_dense_blocks_args, out)},
+	 .fused = QN_FUSED(qn_dense_blocks_args, out)},
 	{.name = "qn_dense_blocks_dsp_w4",
 	 .args = "qn_dense_dsp_args",
 	 QN_DSP_ROW(qn_dense_dsp_packed, dense_blocks_dsp),
 	 .fits = qn_fits_blocks_dsp,
-	 .fused = FUSED(qn_dense_blocks_args, out)},
+	 .fused = QN_FUSED(qn_dense_blocks_args, out)},
 	{.name = "qn_dense_blocks_by4_qx",
 	 .needs = QN_TARGET_ANY,
 	 .args = "qn_dense_blocks_args_ax",
 	 BLOCKS(qn_dense_blocks_args),
-	 .fused = FUSED(qn_dense_blocks_args, out),
+	 .fused = QN_FUSED(qn_dense_blocks_args, out),
 	 .fits = fits_dense},
 	{.name = "qn_dense_blocks_qx",
 	 .args = "qn_dense_blocks_args_ax",
 	 BLOCKS(qn_dense_blocks_args),
-	 .fused = FUSED(qn_dense_blocks_args, out)},
+	 .fused = QN_FUSED(qn_dense_blocks_args, out)},
 	{.name = "qn_dense_blocks_acc_ox",
 	 .args = "qn_dense_blocks_args_ax",
 	 BLOCKS(qn_dense_blocks_args)},
@@ -71,24 +63,24 @@ static const qn_kernel conv2d[] = {
 	{.name = "qn_conv2d_blocks_vector_ow",
 	 .args = "qn_vector_args",
 	 QN_VECTOR_ROW(qn_vector_packed, conv2d_blocks_vector, QN_TARGET_VECTORS),
-	 .fused = FUSED(qn_conv2d_blocks_args, out_c)},
+	 .fused = QN_FUSED(qn_conv2d_blocks_args, out_c)},
 	{.name = "qn_conv2d_blocks_dsp_w4",
 	 .args = "qn_dsp_args",
 	 QN_DSP_ROW(qn_dsp_packed, conv2d_blocks_dsp),
 	 .fits = qn_fits_blocks_dsp,
-	 .fused = FUSED(qn_conv2d_blocks_args, out_c)},
+	 .fused = QN_FUSED(qn_conv2d_blocks_args, out_c)},
 	{.name = "qn_conv2d_blocks_by4_qx",
 	 .needs = QN_TARGET_ANY,
 	 .args = "qn_conv2d_blocks_args_ax",
 	 BLOCKS(qn_conv2d_blocks_args),
 	 .rows = offsetof(qn_conv2d_blocks_args, k_h),
-	 .fused = FUSED(qn_conv2d_blocks_args, out_c),
+	 .fused = QN_FUSED(qn_conv2d_blocks_args, out_c),
 	 .fits = fits_conv2d},
 	{.name = "qn_conv2d_blocks_qx",
 	 .args = "qn_conv2d_blocks_args_ax",
 	 BLOCKS(qn_conv2d_blocks_args),
 	 .rows = offsetof(qn_conv2d_blocks_args, k_h),
-	 .fused = FUSED(qn_conv2d_blocks_args, out_c)},
+	 .fused = QN_FUSED(qn_conv2d_blocks_args, out_c)},
 	{.name = "qn_conv2d_blocks_acc_ox",
 	 .args = "qn_conv2d_blocks_args_ax",
 	 BLOCKS(qn_conv2d_blocks_args),

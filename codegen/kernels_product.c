@@ -7,14 +7,6 @@
 #include "codegen/kernels_vector.h"
 #include "runtime/impl_args.h"
 
-#define FUSED(type, channel_count)                                                                 \
-	&(const qn_fused)                                                                          \
-	{                                                                                          \
-		.channels = offsetof(type, channel_count), .zo = offsetof(type, zo),               \
-		.lo = offsetof(type, lo), .hi = offsetof(type, hi), .mode = offsetof(type, mode),  \
-		.mult_n = offsetof(type, mult_n), .mult = offsetof(type, mult),                    \
-		.shift = offsetof(type, shift)                                                     \
-	}
 #define SCALES(type) QN_TABLE(type, mult, mult_n, 1), QN_TABLE(type, shift, mult_n, 1)
 
 /* Of a layer with weights and a bias. */
@@ -130,7 +122,7 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 #define DSP(kernel, which, costs, more, over, fitting)                                             \
 	{                                                                                          \
 		.name = kernel, .args = "qn_dsp_args", QN_DSP_ROW(qn_dsp_packed, which##_dsp),     \
-		.in_place = over, .fused = FUSED(qn_conv2d_args, out_c), .fits = fitting,          \
+		.in_place = over, .fused = QN_FUSED(qn_conv2d_args, out_c), .fits = fitting,       \
 		.by_rows = sizeof(qn_dsp_args), .work_over = more, .cost = costs                   \
 	}
 
@@ -138,8 +130,9 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 	{                                                                                          \
 		.name = "qn_" #which "_ow", .args = "qn_scalar_args",                              \
 		QN_SCALAR_ROW(qn_scalar_packed, which), .in_place = over,                          \
-		.fused = FUSED(qn_conv2d_args, out_c), .fits = fitting, .work = qn_work_##which,   \
-		.work_type = work_of, .by_rows = sizeof(qn_scalar_args), .work_over = more         \
+		.fused = QN_FUSED(qn_conv2d_args, out_c), .fits = fitting,                         \
+		.work = qn_work_##which, .work_type = work_of, .by_rows = sizeof(qn_scalar_args),  \
+		.work_over = more                                                                  \
 	}
 
 static const qn_kernel conv2d[] = {
@@ -147,17 +140,17 @@ static const qn_kernel conv2d[] = {
 	 .args = "qn_vector_args",
 	 QN_VECTOR_ROW(qn_vector_packed, depthwise_vector, QN_TARGET_VECTORS),
 	 .rows = offsetof(qn_vector_args, ring),
-	 .fused = FUSED(qn_conv2d_args, out_c)},
+	 .fused = QN_FUSED(qn_conv2d_args, out_c)},
 	{.name = "qn_conv2d_wide_ow",
 	 .args = "qn_vector_args",
 	 .by_rows = sizeof(qn_vector_args),
 	 QN_VECTOR_ROW(qn_vector_packed, conv2d_wide, QN_TARGET_VECTORS | QN_TARGET_WIDE),
-	 .fused = FUSED(qn_conv2d_args, out_c)},
+	 .fused = QN_FUSED(qn_conv2d_args, out_c)},
 	{.name = "qn_conv2d_vector_ow",
 	 .args = "qn_vector_args",
 	 .by_rows = sizeof(qn_vector_args),
 	 QN_VECTOR_ROW(qn_vector_packed, conv2d_vector, QN_TARGET_VECTORS),
-	 .fused = FUSED(qn_conv2d_args, out_c)},
+	 .fused = QN_FUSED(qn_conv2d_args, out_c)},
 	DSP("qn_depthwise3_relu_dsp_ow", depthwise3, NULL, NULL, 1,
 	    qn_fits_depthwise3_relu_over_dsp),
 	DSP("qn_depthwise3_relu_dsp_ow", depthwise3, NULL, NULL, 0, qn_fits_depthwise3_relu_dsp),
@@ -198,7 +191,7 @@ static const qn_kernel conv2d[] = {
 		     {.operand = 2},
 		     SCALES(qn_conv2d_args)},
 	 .rows = offsetof(qn_conv2d_args, k_h),
-	 .fused = FUSED(qn_conv2d_args, out_c),
+	 .fused = QN_FUSED(qn_conv2d_args, out_c),
 	 .fits = fits_depthwise,
 	 .pack = pack_depthwise},
 	{.name = "qn_conv2d_by4_qw",
@@ -207,14 +200,14 @@ static const qn_kernel conv2d[] = {
 	 .args = "qn_conv2d_args_a",
 	 LAYER(qn_conv2d_args),
 	 .rows = offsetof(qn_conv2d_args, k_h),
-	 .fused = FUSED(qn_conv2d_args, out_c),
+	 .fused = QN_FUSED(qn_conv2d_args, out_c),
 	 .fits = fits_conv2d_by4},
 	{.name = "qn_conv2d_qw",
 	 .by_rows = sizeof(qn_conv2d_args),
 	 .args = "qn_conv2d_args_a",
 	 LAYER(qn_conv2d_args),
 	 .rows = offsetof(qn_conv2d_args, k_h),
-	 .fused = FUSED(qn_conv2d_args, out_c)},
+	 .fused = QN_FUSED(qn_conv2d_args, out_c)},
 	{.name = "qn_conv2d_acc_ow",
 	 .args = "qn_conv2d_args_a",
 	 LAYER(qn_conv2d_args),
@@ -226,7 +219,7 @@ static const qn_kernel transposed[] = {
 	 .args = "qn_conv_transpose_args_a",
 	 LAYER(qn_conv_transpose_args),
 	 .rows = offsetof(qn_conv_transpose_args, k_h),
-	 .fused = FUSED(qn_conv_transpose_args, out_c)},
+	 .fused = QN_FUSED(qn_conv_transpose_args, out_c)},
 	{.name = "qn_conv_transpose_acc_ow",
 	 .args = "qn_conv_transpose_args_a",
 	 LAYER(qn_conv_transpose_args),
@@ -237,7 +230,7 @@ static const qn_kernel conv3d[] = {
 	{.name = "qn_conv3d_qw",
 	 .args = "qn_conv3d_args_a",
 	 LAYER(qn_conv3d_args),
-	 .fused = FUSED(qn_conv3d_args, out_c)},
+	 .fused = QN_FUSED(qn_conv3d_args, out_c)},
 	{.name = "qn_conv3d_acc_ow", .args = "qn_conv3d_args_a", LAYER(qn_conv3d_args)},
 };
 
@@ -245,27 +238,27 @@ static const qn_kernel dense[] = {
 	{.name = "qn_dense_vector_ow",
 	 .args = "qn_dense_vector_args",
 	 QN_VECTOR_ROW(qn_dense_vector_packed, dense_vector, QN_TARGET_VECTORS),
-	 .fused = FUSED(qn_dense_args, out)},
+	 .fused = QN_FUSED(qn_dense_args, out)},
 	{.name = "qn_dense_dsp_ow",
 	 .args = "qn_dense_dsp_args",
 	 QN_DSP_ROW(qn_dense_dsp_packed, dense_dsp),
 	 .fits = qn_fits_dense_dsp,
-	 .fused = FUSED(qn_dense_args, out)},
+	 .fused = QN_FUSED(qn_dense_args, out)},
 	{.name = "qn_dense_scalar_ow",
 	 .args = "qn_dense_scalar_args",
 	 QN_SCALAR_ROW(qn_dense_scalar_packed, dense_scalar),
 	 .fits = qn_fits_dense_scalar,
-	 .fused = FUSED(qn_dense_args, out)},
+	 .fused = QN_FUSED(qn_dense_args, out)},
 	{.name = "qn_dense_by4_qw",
 	 .needs = QN_TARGET_ANY,
 	 .args = "qn_dense_args_a",
 	 LAYER(qn_dense_args),
-	 .fused = FUSED(qn_dense_args, out),
+	 .fused = QN_FUSED(qn_dense_args, out),
 	 .fits = fits_dense_by4},
 	{.name = "qn_dense_qw",
 	 .args = "qn_dense_args_a",
 	 LAYER(qn_dense_args),
-	 .fused = FUSED(qn_dense_args, out)},
+	 .fused = QN_FUSED(qn_dense_args, out)},
 	{.name = "qn_dense_acc_ow", .args = "qn_dense_args_a", LAYER(qn_dense_args)},
 };
 
@@ -274,7 +267,7 @@ static const qn_kernel dense[] = {
 	.pointer = {SCALES(qn_matmul_args)}
 
 static const qn_kernel matmul[] = {
-	{.name = "qn_matmul_q", MATMUL, .fused = FUSED(qn_matmul_args, n)},
+	{.name = "qn_matmul_q", MATMUL, .fused = QN_FUSED(qn_matmul_args, n)},
 	{.name = "qn_matmul_acc_o", MATMUL},
 };
 

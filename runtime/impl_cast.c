@@ -130,6 +130,12 @@ requantize_types(const qn_graph *g, const qn_node *n)
 	const qn_types *t = &g->model->types;
 	const qn_elem *in = qn_in_type(g, n, 0)->elem, *out = n->type->elem;
 
+	if (in->kind == QN_ELEM_UNIFORM && in->gran == QN_SUB_CHANNEL) {
+		(void)qn_int_refuse(g, n,
+				    "values in blocks are only read by dense, matmul, conv1d and "
+				    "conv2d; give a table that gather reads one scale");
+		return false;
+	}
 	if (!qn_elem_is_shifted(t, out)) {
 		(void)qn_int_refuse(g, n,
 				    "only a result of storage i8, u8 or i16 with zero points "
