@@ -21,12 +21,12 @@ typedef struct qn_block_limits {
 	int64_t sum;
 } qn_block_limits;
 
-/* The layer of a step with weights of 8 bits or 4; NULL, and *why: it is none whose blocks are consecutive. */
+/* The layer of a step with weights of 8 bits or 4; NULL, and why in *why, if its blocks are not consecutive. */
 qn_block_layer *qn_block_layer_of(const qn_step_facts *f, qn_arena *a, const char **why);
 /* Why the layer is outside of the limits, has sums of 64 bits or does not round twice; NULL: it is as said. */
 const char *qn_block_layer_differs(const qn_step_facts *f, const qn_block_layer *b,
 				   const qn_block_limits *limits);
-/* The bias with the share of the input's zero point; *reach: the largest sum that codes of i8 add. */
+/* The bias with the share of the input's zero point; *reach: the largest sum that i8 values add. */
 int64_t qn_block_layer_bias(const qn_block_layer *b, int32_t channel, int64_t *reach);
 /* The mantissa of a block; 0 beyond the last channel. */
 int32_t qn_block_mantissa(const qn_block_layer *b, int32_t channel, int32_t block);

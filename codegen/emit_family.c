@@ -10,7 +10,7 @@
 #include "codegen/emitter.h"
 #include "codegen/schedule.h"
 
-/* What a token becomes: the name of the family, what stands for the weights and the outer sum behind it. */
+/* What a token becomes: the name of the family, what stands for the weights and the outer sum after it. */
 typedef struct token {
 	const char *text;
 	const char *name[QN_NFAMILY];
@@ -120,7 +120,7 @@ qn_step_weight_bits(const qn_emitter *e, const qn_step *s)
 	return bits_of(qn_graph_node(e->g, qn_value_root(e->plan->step, e->step_of, core->in[1])));
 }
 
-/* Two codes a byte, or four, the first in the lowest bits. */
+/* Two weights in a byte, or four, the first in the lowest bits. */
 const char *
 qn_emit_packed(qn_emitter *e, const qn_step *s, uint32_t j)
 {

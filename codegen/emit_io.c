@@ -51,7 +51,7 @@ find_axes(io *p)
 	}
 }
 
-/* Why there are no functions for a port; NULL: there are. */
+/* Why a port has no functions; NULL if it has them. */
 static const char *
 find_io(const qn_emitter *em, bool input, size_t k, io *p)
 {
