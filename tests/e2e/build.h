@@ -90,7 +90,8 @@ build_check(builder *b, bool ok)
 	for (i = 0; !ok && i < b->diags.n; i++)
 		print_error("%s: %s: %s\n", b->diags.item[i].id, b->diags.item[i].place,
 			    b->diags.item[i].message);
-	assert_true(ok);
+	if (!ok)
+		fail_msg("model '%s'", b->model.name != NULL ? b->model.name : "");
 }
 
 /* A model from its text form. */

@@ -115,6 +115,15 @@ do_where(maker *m, qn_id x)
 	return add_op(m, QN_OP_where, 3, chance(m, 50) ? in : turned, NULL, NULL);
 }
 
+static qn_id
+requantize_product(maker *m, const qn_id *in, const qn_attrs *a, int64_t terms)
+{
+	const double scales = scale_of(m, in[0], 0) * scale_of(m, in[1], 0);
+
+	return requantize_sum(m, add_op(m, QN_OP_matmul, 2, in, a, NULL),
+			      scales * 60 * (double)code_unit(m) * sqrt((double)terms));
+}
+
 /* x, or its last two axes turned, times a constant; or x times x turned. */
 qn_id
 do_matmul(maker *m, qn_id x)
@@ -127,7 +136,7 @@ do_matmul(maker *m, qn_id x)
 
 	if (qn_type_count(t) / terms * rows <= MOST_ELEMENTS && chance(m, 30)) {
 		a.matmul.transpose_b = 1;
-		return requantize_sum(m, add_op(m, QN_OP_matmul, 2, in, &a, NULL), terms);
+		return requantize_product(m, in, &a, terms);
 	}
 	a.matmul.transpose_a = chance(m, 40);
 	a.matmul.transpose_b = chance(m, 40);
@@ -142,7 +151,7 @@ do_matmul(maker *m, qn_id x)
 	if (qn_type_count(t) / terms * 7 > MOST_ELEMENTS || rank > 5)
 		return 0;
 	in[1] = add_codes_const(m, code_elem(m, factor(m, 0.002, 0.05), false), rank - cut, dim);
-	return requantize_sum(m, add_op(m, QN_OP_matmul, 2, in, &a, NULL), terms);
+	return requantize_product(m, in, &a, terms);
 }
 
 qn_id
@@ -168,7 +177,7 @@ do_conv1d(maker *m, qn_id x)
 		a.conv1d.pad[0] = pick(m, 0, 2);
 		a.conv1d.pad[1] = pick(m, need > 0 ? need : 0, need > 2 ? need : 2);
 	}
-	return add_weighted(m, QN_OP_conv1d, x, shaped(m, weight_elem(m, w[0]), 3, w), &a);
+	return add_weighted(m, QN_OP_conv1d, x, 3, w, &a);
 }
 
 qn_id
@@ -201,6 +210,5 @@ do_conv2d_transpose(maker *m, qn_id x)
 	}
 	if (w[0] > 40 || count > MOST_ELEMENTS)
 		return 0;
-	return add_weighted(m, QN_OP_conv2d_transpose, x, shaped(m, weight_elem(m, w[0]), 4, w),
-			    &a);
+	return add_weighted(m, QN_OP_conv2d_transpose, x, 4, w, &a);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* random_channels.c - random values with a scale for each index of an axis, for random_ops.c: to such
- * values, sums and products of them, and back to one scale, in graphs of aligned scales by small
+ * values, sums, products and depthwise convolutions of them, and back to one scale, in graphs of aligned scales by small
  * integers. */
 #include <math.h>
 
@@ -8,13 +8,13 @@
 
 enum { MOST_CHANNELS = 64 };
 
-/* Parameters for each index of the axis; one zero point for all in half of them. */
+/* Parameters for each index of the axis; same: with one zero point for all. */
 static const qn_elem *
-channel_elem(maker *m, double scale, int32_t axis, int64_t n)
+channel_elem(maker *m, double scale, int32_t axis, int64_t n, bool same)
 {
 	qn_elem e = code_desc(m);
 	const qn_params *vec = NULL;
-	const bool wide = m->code == QN_PLAIN_i16, same = chance(m, 50);
+	const bool wide = m->code == QN_PLAIN_i16;
 	double s[MOST_CHANNELS];
 	int64_t zp[MOST_CHANNELS];
 
@@ -34,10 +34,34 @@ channel_elem(maker *m, double scale, int32_t axis, int64_t n)
 }
 
 static const qn_type *
-channel_type(maker *m, const qn_type *like, double scale, int32_t axis)
+channel_type(maker *m, const qn_type *like, double scale, int32_t axis, bool same)
 {
 	return qn_type_with_elem(&m->b->model.types, like,
-				 channel_elem(m, scale, axis, like->dim[axis]));
+				 channel_elem(m, scale, axis, like->dim[axis], same));
+}
+
+/* A depthwise convolution of y, whose channels have one zero point, and its requantize. */
+static qn_id
+depthwise(maker *m, qn_id y)
+{
+	const qn_type *t = type_of(m, y);
+	const qn_op op = t->rank == 3 ? QN_OP_conv1d : QN_OP_conv2d;
+	const int64_t channels = t->dim[t->rank - 1];
+	int64_t w[4] = {channels, 1, 1, 1};
+	qn_attrs a = build_attrs(op);
+
+	for (int32_t i = 1; i < t->rank - 1; i++)
+		w[i] = pick(m, 1, t->dim[i] < 3 ? t->dim[i] : 3);
+	if (t->rank == 3) {
+		a.conv1d.groups = channels;
+		a.conv1d.stride = pick(m, 1, 2);
+		a.conv1d.padding = (int32_t)pick(m, QN_PADDING_explicit, QN_PADDING_valid);
+	} else {
+		a.conv2d.groups = channels;
+		a.conv2d.stride[0] = a.conv2d.stride[1] = pick(m, 1, 2);
+		a.conv2d.padding = (int32_t)pick(m, QN_PADDING_explicit, QN_PADDING_valid);
+	}
+	return add_weighted(m, op, y, t->rank, w, &a);
 }
 
 qn_id
@@ -51,16 +75,21 @@ random_channels(maker *m, qn_id x)
 
 	if (t->rank == 0)
 		return 0;
-	const int32_t axis = (int32_t)pick(m, 0, t->rank - 1);
+	const bool layer = (t->rank == 3 || t->rank == 4) && chance(m, 40);
+	const int32_t axis = layer ? t->rank - 1 : (int32_t)pick(m, 0, t->rank - 1);
 	if (t->dim[axis] > MOST_CHANNELS)
 		return 0;
-	qn_id y = add_op(m, QN_OP_requantize, 1, &x, NULL, channel_type(m, t, scale, axis));
+	qn_id y = add_op(m, QN_OP_requantize, 1, &x, NULL,
+			 channel_type(m, t, scale, axis, layer || chance(m, 50)));
+	if (layer)
+		return depthwise(m, y);
 	double after = scale;
 	if (chance(m, 60)) {
 		const qn_id in[2] = {y, chance(m, 50) ? y : x};
 
 		after = k < 2 ? 2 * scale : scale * scale * 64 * unit;
-		y = add_op(m, op[k], 2, in, k < 2 ? &sum : NULL, channel_type(m, t, after, axis));
+		y = add_op(m, op[k], 2, in, k < 2 ? &sum : NULL,
+			   channel_type(m, t, after, axis, chance(m, 50)));
 	}
 	a.requantize.align = m->align;
 	return add_op(m, QN_OP_requantize, 1, &y, &a,

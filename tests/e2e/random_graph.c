@@ -76,13 +76,19 @@ some_code(maker *m)
 	return code[pick(m, 0, 5)];
 }
 
+static uint8_t
+some_width(maker *m)
+{
+	return chance(m, 60) ? 8 : chance(m, 60) ? 4 : 2;
+}
+
 void
 change_storage(maker *m)
 {
 	if (!m->mixed || chance(m, 60))
 		return;
 	m->code = some_code(m);
-	m->weight_bits = chance(m, 40) ? 4 : 8;
+	m->weight_bits = some_width(m);
 }
 
 qn_id
@@ -101,6 +107,21 @@ in_storage(maker *m, qn_id x)
 						  false)));
 }
 
+/* x, or its integers at another scale: products of products soon leave what multipliers reach. */
+static qn_id
+in_reach(maker *m, qn_id x)
+{
+	const double scale = scale_of(m, x, 0);
+	const qn_plain code = m->code;
+
+	if (scale > 1e-5 && scale < 1e5)
+		return x;
+	m->code = type_of(m, x)->elem->plain;
+	x = random_scast(m, x);
+	m->code = code;
+	return x;
+}
+
 /* Returns how many ops the outputs need. */
 static size_t
 fill(builder *b, qn_plain only)
@@ -111,7 +132,8 @@ fill(builder *b, qn_plain only)
 	b->model.rounding = (int32_t)pick(&m, 0, 3);
 	m.code = only != QN_NPLAIN ? only : some_code(&m);
 	m.mixed = only == QN_NPLAIN && chance(&m, 30);
-	m.weight_bits = chance(&m, 25) ? 4 : 8;
+	m.weight_bits = some_width(&m);
+	m.blocks = 30;
 	m.align = only == QN_NPLAIN && chance(&m, 25) ? (int32_t)pick(&m, QN_FIX_LEAST, QN_FIX_MOST)
 						      : 0;
 	add_inputs(&m);
@@ -123,7 +145,7 @@ fill(builder *b, qn_plain only)
 		qn_id id = op(&m, in_storage(&m, m.value[k]));
 
 		if (id != 0)
-			m.value[m.n++] = id;
+			m.value[m.n++] = in_reach(&m, id);
 	}
 	add_outputs(&m);
 	qn_model_add_graph(&b->model, b->g);

@@ -13,7 +13,8 @@ typedef struct maker {
 	builder *b;
 	/* storage of activations: i8, u8 or i16; that of the op being added */
 	qn_plain code;
-	uint8_t weight_bits; /* 8 or 4 */
+	uint8_t weight_bits; /* 8, 4 or 2 */
+	int64_t blocks;      /* percent of the layers that may have weights in blocks */
 	/* bits of the scales of codes, whose sums are aligned; 0: any scales */
 	int32_t align;
 	bool mixed;               /* ops have storages of their own, as a recipe gives them */
@@ -40,7 +41,7 @@ random_op random_conv3d, random_pool3d;
 random_op random_channels;
 
 /* random_ops.c */
-random_op random_conv2d, random_max_pool, random_avg_pool;
+random_op random_conv2d, random_max_pool, random_avg_pool, random_scast;
 extern random_op *const random_ops[];
 extern const size_t random_nops;
 
@@ -53,17 +54,23 @@ void change_storage(maker *m);
 qn_id in_storage(maker *m, qn_id x);
 
 /* What the lists of ops are made of (random_nodes.c). */
-const qn_elem *weight_elem(maker *m, int64_t n);
 qn_id add_op(maker *m, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attr,
 	     const qn_type *type);
+/* Random integers in [lo, hi], both among them where there is room. */
+qn_id add_const(maker *m, const qn_type *type, int64_t lo, int64_t hi);
 qn_id add_codes_const(maker *m, const qn_elem *e, int32_t rank, const int64_t *dim);
 qn_id reshaped(maker *m, qn_id x, int32_t rank);
 qn_id with_rank(maker *m, qn_id x, int32_t rank);
-qn_id requantize_sum(maker *m, qn_id sum, int64_t terms);
-qn_id add_weighted(maker *m, qn_op op, qn_id x, const qn_type *w, const qn_attrs *attr);
 qn_id partner(maker *m, qn_id x);
 qn_id add_pair(maker *m, qn_op op, qn_id x, qn_id y, double scale);
 int64_t divisor(maker *m, int64_t n);
+
+/* random_weights.c */
+/* The requantize of a sum whose values are about 74 * spread; one in ten saturates or vanishes. */
+qn_id requantize_sum(maker *m, qn_id sum, double spread);
+/* An op with weights of these dimensions, maybe a bias, and its requantize. */
+qn_id add_weighted(maker *m, qn_op op, qn_id x, int32_t rank, const int64_t *dim,
+		   const qn_attrs *attr);
 
 /* ---- numbers ---- */
 
@@ -126,6 +133,17 @@ code_desc(const maker *m)
 	return qn_elem_desc(m->code == QN_PLAIN_i16 ? 16 : 8, m->code != QN_PLAIN_u8);
 }
 
+/* Of 2 to 7 bits (i16: 9 to 15) in the bytes of the storage, as files have them. */
+static inline void
+narrow_range(maker *m, qn_elem *e, double *scale)
+{
+	const int lost = (int)pick(m, 1, e->bits == 16 ? 7 : 6);
+
+	e->qmax = (e->qmax + 1) / (1 << lost) - 1;
+	e->qmin = e->is_signed ? -e->qmax - 1 : 0;
+	*scale *= (double)(1 << lost);
+}
+
 /* Codes; the zero point is 0 in one of ten, and for i16. */
 static inline const qn_elem *
 code_elem(maker *m, double scale, bool whole_range)
@@ -134,6 +152,8 @@ code_elem(maker *m, double scale, bool whole_range)
 
 	if (!whole_range && chance(m, 15))
 		e.qmin++;
+	else if (!whole_range && chance(m, 6))
+		narrow_range(m, &e, &scale);
 	if (m->align != 0)
 		scale = qn_fixed_value(qn_fix(scale, m->align));
 	e.scale = qn_scale_const(&m->b->model.types, (double)(float)scale);

@@ -1,50 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* random_nodes.c - what random ops are made of: types, constants, other shapes, second operands, and the
- * requantize behind a sum. */
+/* random_nodes.c - what random ops are made of: constants, other shapes, second operands. */
 #include "tests/e2e/random_maker.h"
-
-#include <math.h>
-
-/* ---- types and nodes ---- */
-
-/* Weights of n output channels: a scale for each or one for all; terms: products in a sum. */
-const qn_elem *
-weight_elem(maker *m, int64_t n)
-{
-	const int32_t axis = 0;
-	const qn_params *params = NULL;
-	qn_elem e = qn_elem_desc(m->weight_bits, true);
-	double scale[64];
-	int64_t i;
-
-	e.qmin = chance(m, 50) ? -e.qmax : -e.qmax - 1;
-	e.scale = qn_scale_const(&m->b->model.types, (double)(float)factor(m, 0.002, 0.05));
-	if (chance(m, 70)) {
-		for (i = 0; i < n; i++)
-			scale[i] = (double)(float)factor(m, 0.001, 0.06);
-		build_check(m->b, qn_params_intern(&m->b->model.types, "random", NULL, (size_t)n, 1,
-						   NULL, scale, NULL, &params) == QN_OK);
-		e.scale = qn_scale_vec(&m->b->model.types, params);
-		e.gran = QN_PER_AXIS;
-		e.naxis = 1;
-		e.axis = &axis;
-	}
-	return make_elem(m, &e);
-}
-
-/* The type of a bias that is added to sums of x times w. */
-static const qn_type *
-bias_type(maker *m, const qn_elem *x, const qn_elem *w, int64_t n)
-{
-	const int32_t axis = 0;
-	qn_elem e = qn_elem_desc(m->code == QN_PLAIN_i16 ? 64 : 32, true);
-
-	e.scale = qn_scale_op(&m->b->model.types, QN_SCALE_MUL, x->scale, w->scale);
-	e.gran = w->gran;
-	e.naxis = w->naxis;
-	e.axis = w->gran == QN_PER_AXIS ? &axis : NULL;
-	return shaped(m, make_elem(m, &e), 1, &n);
-}
 
 qn_id
 add_op(maker *m, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attr, const qn_type *type)
@@ -56,7 +12,7 @@ add_op(maker *m, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attr, 
 }
 
 /* A constant of random codes; lo and hi are among them where there is room. */
-static qn_id
+qn_id
 add_const(maker *m, const qn_type *type, int64_t lo, int64_t hi)
 {
 	int64_t count = qn_type_count(type), i;
@@ -119,42 +75,6 @@ with_rank(maker *m, qn_id x, int32_t rank)
 	if (rank == 2 && chance(m, 50))
 		return add_op(m, QN_OP_flatten, 1, &x, NULL, NULL);
 	return reshaped(m, x, rank);
-}
-
-/* The requantize of a sum of `terms` products; one in ten saturates or vanishes. */
-qn_id
-requantize_sum(maker *m, qn_id sum, int64_t terms)
-{
-	qn_attrs a = build_attrs(QN_OP_requantize);
-	double wide = (m->weight_bits == 4 ? 4.0 : 60.0) * sqrt((double)terms);
-	double scale = scale_of(m, sum, 0) *
-		       (chance(m, 10) ? factor(m, 0.4, 4000) : wide * factor(m, 0.4, 2));
-	const int64_t unit = code_unit(m);
-
-	change_storage(m);
-	scale *= (double)unit / (double)code_unit(m);
-	if (chance(m, 30)) {
-		a.clamp.lo = pick(m, -140, 0) * code_unit(m);
-		a.clamp.hi = pick(m, 1, 140) * code_unit(m);
-	}
-	if (chance(m, 15))
-		m->sum = sum;
-	return add_op(
-		m, QN_OP_requantize, 1, &sum, &a,
-		qn_type_with_elem(&m->b->model.types, type_of(m, sum), code_elem(m, scale, false)));
-}
-
-qn_id
-add_weighted(maker *m, qn_op op, qn_id x, const qn_type *w, const qn_attrs *attr)
-{
-	qn_id in[3] = {x, add_const(m, w, w->elem->qmin, w->elem->qmax), 0};
-	uint32_t nin = 2;
-	int64_t terms = qn_type_count(w) / w->dim[0];
-
-	if (chance(m, 70))
-		in[nin++] = add_const(m, bias_type(m, type_of(m, x)->elem, w->elem, w->dim[0]),
-				      -30000 * code_unit(m), 30000 * code_unit(m));
-	return requantize_sum(m, add_op(m, op, nin, in, attr, NULL), terms);
 }
 
 int64_t

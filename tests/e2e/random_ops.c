@@ -34,7 +34,7 @@ random_conv2d(maker *m, qn_id x)
 		a.conv2d.pad[2 * i] = pick(m, 0, 2);
 		a.conv2d.pad[2 * i + 1] = pick(m, need > 0 ? need : 0, need > 2 ? need : 2);
 	}
-	return add_weighted(m, QN_OP_conv2d, x, shaped(m, weight_elem(m, w[0]), 4, w), &a);
+	return add_weighted(m, QN_OP_conv2d, x, 4, w, &a);
 }
 
 static qn_id
@@ -45,7 +45,7 @@ do_dense(maker *m, qn_id x)
 
 	if (d[0] * w[0] > MOST_ELEMENTS)
 		return 0;
-	return add_weighted(m, QN_OP_dense, x, shaped(m, weight_elem(m, w[0]), 2, w), NULL);
+	return add_weighted(m, QN_OP_dense, x, 2, w, NULL);
 }
 
 static qn_id
@@ -245,8 +245,8 @@ do_pad(maker *m, qn_id x)
 	return count <= MOST_ELEMENTS ? add_op(m, QN_OP_pad, 1, &x, &a, NULL) : 0;
 }
 
-static qn_id
-do_scast(maker *m, qn_id x)
+qn_id
+random_scast(maker *m, qn_id x)
 {
 	qn_types *t = &m->b->model.types;
 	qn_id codes = add_op(m, QN_OP_scast, 1, &x, NULL,
@@ -271,7 +271,7 @@ random_op *const random_ops[] = {
 	do_mul, do_bias_add, do_clamp, random_max_pool, random_avg_pool, do_global_avg_pool, do_softmax,
 	/* family unary */
 	random_unary, random_unary, random_pow, random_prelu,
-	do_reshape, do_flatten, do_transpose, do_concat, do_pad, do_scast,
+	do_reshape, do_flatten, do_transpose, do_concat, do_pad, random_scast,
 	/* random_binary.c */
 	do_sub, do_squared_difference, do_minmax, do_div, do_compare, do_where, do_matmul, do_conv1d, do_conv2d_transpose,
 };

@@ -23,7 +23,7 @@ random_conv3d(maker *m, qn_id x)
 		if (a.conv3d.padding == QN_PADDING_explicit)
 			a.conv3d.pad[2 * i] = pick(m, 0, 1);
 	}
-	return add_weighted(m, QN_OP_conv3d, x, shaped(m, weight_elem(m, w[0]), 5, w), &a);
+	return add_weighted(m, QN_OP_conv3d, x, 5, w, &a);
 }
 
 qn_id

@@ -93,7 +93,7 @@ test_random(void **state)
 		build_end(&b);
 	}
 	assert_true(before[QN_OP_requantize] > 100 && after[QN_OP_requantize] == 0);
-	assert_true(before[QN_OP_dense] > 10 && after[QN_OP_integer_dense] > 10);
+	assert_true(before[QN_OP_dense] > 10 && after[QN_OP_integer_dense] > 5);
 	assert_true(before[QN_OP_add] > 10 && before[QN_OP_sub] > 5 && before[QN_OP_mul] > 10);
 	assert_true(after[QN_OP_fixed_multiply] > before[QN_OP_requantize]);
 }

@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random integer graphs, emitted, compiled and run, against the interpreter: every step and every
  * output, byte for byte, on inputs that reach the least and the largest code.  In some of the graphs
- * each op has a storage of its own, as recipes give them, or sums of aligned scales.
+ * each op has a storage of its own, as recipes give them, or sums of aligned scales; weights have a scale for each
+ * block, channel or tensor, and some values one for each channel.  They are emitted for one target after the other.
  *
  * 20 graphs become one program, which is built at -O0 with UBSan and at -O3.  The quick tier takes
- * 60 seeds out of 300; QUERN_FULL=1 takes all, QUERN_SEED=17 takes one.  A failure names the seed
- * and the step. */
+ * 60 seeds out of 300; QUERN_FULL=1 takes all, QUERN_SEED=17 takes one, QUERN_SEED=301-900 these.  A
+ * failure names the seed and the step. */
 #include "tests/e2e/e2e.h"
 
 #include "tests/e2e/random_graph.h"
 
 enum { SEEDS = 300, BATCH = 20, SAMPLES = 5 };
 
+/* In turn: targets whose kernels' instructions are defined in C then. */
+static const char *const targets[] = {NULL,  "cortex-m4",     NULL, "cortex-m55", NULL,
+				      "avr", "cortex-m0plus", NULL, "cortex-m4",  "aarch64-dotprod",
+				      NULL,  "x86-64-avx2"};
+
 #define FLAGS "-std=c99 " E2E_WARNINGS " -Wstrict-prototypes -Wmissing-prototypes -include trace.h"
 
 static const char *const builds[] = {
-	"cc " FLAGS " -O0 -g -fsanitize=undefined -fno-sanitize-recover=all",
-	"cc " FLAGS " -O3",
+	"cc " FLAGS " -DQN_PORTABLE -O0 -g -fsanitize=undefined -fno-sanitize-recover=all",
+	"cc " FLAGS " -DQN_PORTABLE -O3",
 };
 
 /* Build i, for the target where there is one; it holds until the next call. */
@@ -83,6 +89,19 @@ write_lines(batch *t, const qn_plan *p, uint64_t seed)
 		name, (unsigned long long)seed, name);
 }
 
+/* QUERN_TARGET, or the next one in turn; built for one, the default unless it is named. */
+static const qn_target *
+target_of(builder *b, uint64_t seed)
+{
+	const char *name = getenv("QUERN_TARGET");
+	const qn_target *target = qn_target_find(
+		&b->env,
+		name != NULL || e2e_target_cc() != NULL ? name : targets[seed % QN_COUNT(targets)]);
+
+	build_check(b, target != NULL);
+	return target;
+}
+
 /* One graph: interpreted, emitted, written. */
 static void
 add_graph(batch *t, uint64_t seed)
@@ -98,7 +117,7 @@ add_graph(batch *t, uint64_t seed)
 	random_graph_build(&b, seed);
 	for (id = 1; id < b.g->n; id++)
 		t->seen[qn_graph_node(b.g, id)->op] = true;
-	e2e_prepare(&b, &e, SAMPLES);
+	e2e_prepare_for(&b, target_of(&b, seed), &e, SAMPLES);
 	build_check(&b, qn_emit_c(e.plan, &opts, &e.test, &b.arena, e.file) == QN_OK);
 	for (i = 0; i < QN_EMITTED_FILES && e.file[i].text != NULL; i++)
 		write_text(t, e.plan->name, e.file[i].suffix, e.file[i].text, e.file[i].n);
@@ -230,18 +249,35 @@ is_set(const char *name, const char *value)
 	return v != NULL && strcmp(v, value) == 0;
 }
 
+/* "17", or "301-900". */
+static void
+run_range(const char *text, bool *seen)
+{
+	char *end;
+	uint64_t seed[BATCH], next = strtoull(text, &end, 10), last = next;
+	size_t n = 0;
+
+	if (*end == '-')
+		last = strtoull(end + 1, NULL, 10);
+	for (; next <= last; next++) {
+		seed[n++] = next;
+		if (n < BATCH && next < last)
+			continue;
+		run_seeds(seed, n, seen);
+		n = 0;
+	}
+}
+
 static void
 random_graphs(void **state)
 {
-	const char *one = getenv("QUERN_SEED");
 	uint64_t seed[SEEDS];
 	bool seen[QN_NOP] = {false};
 	size_t n = 0, i;
 
 	(void)state;
-	if (one != NULL) {
-		seed[0] = strtoull(one, NULL, 10);
-		run_seeds(seed, 1, seen);
+	if (getenv("QUERN_SEED") != NULL) {
+		run_range(getenv("QUERN_SEED"), seen);
 		return;
 	}
 	for (i = 0; i < SEEDS; i++) /* one of each five, not always at the same place */

@@ -8,7 +8,7 @@
 #include "codegen/strips.h"
 #include "tests/e2e/random_maker.h"
 
-enum { NETS = 1, FULL_NETS = 6, BRANCHES = 6, SAMPLES = 4 };
+enum { NETS = 1, FULL_NETS = 6, BRANCHES = 8, SAMPLES = 4 };
 
 static const char *const targets[] = {"generic",    "cortex-m4", "cortex-m0plus",
 				      "cortex-m55", "avr",       "x86-64-avx512vnni"};

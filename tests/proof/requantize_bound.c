@@ -431,6 +431,22 @@ bound_of(const qn_graph *g, qn_id id, const qn_type *q)
 	return codes(g, MULTIPLIER, own_error(g, n) + aligned, q);
 }
 
+/* The error of a result with several scales that is computed in one: of the move, or of one further up, to which its
+ * quantize went. */
+static double
+aligned_move(const qn_graph *g, const qn_node *n, const qn_type *q)
+{
+	double most = 0;
+
+	if (!moves(n) || qn_type_count(n->type) < 0)
+		return 0;
+	most = aligned_error(g, n, q);
+	for (uint32_t i = 0; i < n->nin; i++)
+		if (n->in[i] != 0 && !type_of(g, n->in[i])->is_tuple)
+			most = fmax(most, aligned_move(g, qn_graph_node(g, n->in[i]), q));
+	return most;
+}
+
 int64_t
 requantize_bound(const qn_graph *g, qn_id id, qn_op after)
 {
@@ -446,9 +462,12 @@ requantize_bound(const qn_graph *g, qn_id id, qn_op after)
 		return 0; /* an op on codes stays what it is */
 	if (after == QN_OP_quantize && in->op != QN_OP_dequantize)
 		return 0; /* so does a quantize that finds no codes */
-	if (moves(in) && after == QN_OP_requantize && aligned_error(g, in, n->type) > 0)
-		return codes(g, MULTIPLIER, aligned_error(g, in, n->type), n->type);
-	return bound_of(g, n->in[0], n->type);
+	int64_t aligned = 0;
+
+	if ((after == QN_OP_requantize || after == QN_OP_scast) && aligned_move(g, in, n->type) > 0)
+		aligned = codes(g, MULTIPLIER, aligned_move(g, in, n->type), n->type);
+	const int64_t own = bound_of(g, n->in[0], n->type);
+	return own > aligned ? own : aligned;
 }
 
 double
