@@ -104,15 +104,18 @@ on_codes(qn_rw *rw, qn_id id, const qn_type *type)
 		made = qn_type_with_elem(t, type, qn_rqz_aligned_elem(t, type->elem));
 	else if (codes && wide && type->elem->bits <= 8 && op->op != QN_OP_mul)
 		made = qn_type_with_elem(t, type, qn_rqz_wide_elem(t, type->elem));
-	const qn_elem *own = codes ? computed_elem(t, op, made->elem, made != type ? MOST_STEPS : 1)
-				   : made->elem;
+	const bool by_rms = wide && op->op == QN_OP_l2_norm;
+	const qn_elem *own =
+		codes && !by_rms ? computed_elem(t, op, made->elem, made != type ? MOST_STEPS : 1)
+				 : made->elem;
 	if (own == NULL)
 		return qn_rw_decline(rw, "no arithmetic of the op gives these parameters");
 	made = qn_type_with_elem(t, made, own);
 	for (uint32_t i = 0; has_one_storage(op->op) && i < qn_rw_node(rw, id)->nin; i++)
 		in[i] = qn_rqz_stored_as(rw, in[i], wide ? 16 : 8, wide || is_signed);
 	op = qn_rw_node(rw, id);
-	qn_id y = qn_rw_add(rw, op->op, qn_rw_name(rw, id), op->nin, in, op->attr, made);
+	qn_id y = by_rms ? qn_rqz_wide_l2_norm(rw, id, in[0], made)
+			 : qn_rw_add(rw, op->op, qn_rw_name(rw, id), op->nin, in, op->attr, made);
 	if (made == type || y == 0)
 		return y;
 	return qn_rw_add(rw, QN_OP_requantize, qn_rw_name(rw, id), 1, &y, NULL, type);
