@@ -114,10 +114,13 @@ int
 qn_step_weight_bits(const qn_emitter *e, const qn_step *s)
 {
 	const qn_node *core = qn_graph_node(e->g, s->core);
+	qn_id w = core->nin > 1 ? core->in[1] : 0;
 
-	if (qn_opinfo_of(core)->behaviour != QN_ACC || core->op == QN_OP_matmul)
+	if (qn_gather_rescales(e->g, core))
+		w = core->in[0];
+	else if (qn_opinfo_of(core)->behaviour != QN_ACC || core->op == QN_OP_matmul)
 		return 8;
-	return bits_of(qn_graph_node(e->g, qn_value_root(e->plan->step, e->step_of, core->in[1])));
+	return bits_of(qn_graph_node(e->g, qn_value_root(e->plan->step, e->step_of, w)));
 }
 
 /* Two weights in a byte, or four, the first in the lowest bits. */

@@ -62,13 +62,18 @@ qn_emit_concat(qn_emitter *e, const qn_step *s, const void *args)
 	}
 }
 
-/* By a table of constant indices or by those of a value. */
+/* A table of n constant indices; NULL: they are those of a value. */
+static const char *
+index_table(qn_emitter *e, const qn_step *s, int32_t n, const int32_t *index)
+{
+	return qn_emit_load_table(e, qn_emit_table(e, s, "index", QN_PLAIN_i32, n, index), n);
+}
+
 void
 qn_emit_gather(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const qn_gather_call *c = args;
-	const char *index = qn_emit_load_table(
-		e, qn_emit_table(e, s, "index", QN_PLAIN_i32, c->args.n, c->index), c->args.n);
+	const char *index = index_table(e, s, c->args.n, c->index);
 
 	open_call(e, s, &c->args);
 	qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[0], QN_NPLAIN));
@@ -76,6 +81,21 @@ qn_emit_gather(qn_emitter *e, const qn_step *s, const void *args)
 		index != NULL ? index
 			      : qn_emit_ref(e, s->in[1], c->wide ? QN_PLAIN_i64 : QN_PLAIN_i32));
 	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, QN_NPLAIN));
+	qn_emit_args_end(e);
+}
+
+void
+qn_emit_gather_blocks(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const qn_gather_blocks_call *c = args;
+	const char *index = index_table(e, s, c->args.n, c->index);
+	const char *type = s->kernel->args;
+	const char *symbol = qn_emit_kernel_args(e, s, s->kernel, &c->args);
+
+	qn_buff(&e->run, "\t%s(&%s", qn_emit_name(e, s, s->kernel->name),
+		qn_emit_args_begin(e, type, symbol));
+	qn_buff(&e->run, ", %s", index != NULL ? index : qn_emit_ref(e, s->in[1], QN_NPLAIN));
+	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, QN_OWN));
 	qn_emit_args_end(e);
 }
 

@@ -143,6 +143,7 @@ void qn_emit_strips(qn_emitter *e, const qn_step *s);
 void qn_emit_view(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_concat(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_gather(qn_emitter *e, const qn_step *s, const void *args);
+void qn_emit_gather_blocks(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_plain(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_custom(qn_emitter *e, const qn_step *s, const void *args);
 

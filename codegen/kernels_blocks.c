@@ -3,6 +3,7 @@
  * requantize of its result, or alone, sums out. */
 #include "codegen/kernels_blocks.h"
 
+#include "codegen/emitter.h"
 #include "runtime/accumulator.h"
 #include "runtime/impl_args.h"
 
@@ -90,9 +91,24 @@ static const qn_kernel conv2d[] = {
 const qn_op_kernels qn_emit_dense_blocks = QN_KERNELS(dense);
 const qn_op_kernels qn_emit_conv2d_blocks = QN_KERNELS(conv2d);
 
+static const qn_kernel gather[] = {
+	{.name = "qn_gather_blocks_q",
+	 .args = "qn_gather_blocks_args",
+	 .families = QN_ALL_FAMILIES,
+	 .pointer = {{.operand = 0, .packs = true},
+		     QN_TABLE(qn_gather_blocks_args, mantissa, mantissas, 1),
+		     QN_TABLE(qn_gather_blocks_args, zp, zero_points, 1),
+		     QN_TABLE(qn_gather_blocks_args, shift, shifts, 1)},
+	 .emit = qn_emit_gather_blocks},
+};
+
+static const qn_op_kernels gather_kernels = QN_KERNELS(gather);
+
 const qn_op_kernels *
 qn_blocks_kernels(const qn_graph *g, const qn_node *n)
 {
+	if (qn_gather_rescales(g, n))
+		return &gather_kernels;
 	if (!qn_has_blocks(g, n))
 		return NULL;
 	return n->op == QN_OP_dense ? &qn_emit_dense_blocks : &qn_emit_conv2d_blocks;

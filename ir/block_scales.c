@@ -21,6 +21,33 @@ lowest_bit(double s)
 	return exponent;
 }
 
+bool
+qn_block_scales_unit(const double *scale, size_t n, int *exponent)
+{
+	int lowest = INT32_MAX;
+
+	for (size_t k = 0; k < n; k++)
+		lowest = lowest_bit(scale[k]) < lowest ? lowest_bit(scale[k]) : lowest;
+	*exponent = lowest;
+	for (size_t k = 0; k < n; k++)
+		if (!(ldexp(scale[k], -lowest) < 0x1p15))
+			return false;
+	return true;
+}
+
+int64_t
+qn_block_along(const qn_type *type, int32_t d)
+{
+	const qn_elem *e = type->elem;
+	int64_t block = 0;
+
+	if (e->gran == QN_PER_AXIS)
+		block = e->axis[0] == d ? 1 : 0;
+	else if (e->gran == QN_SUB_CHANNEL)
+		block = qn_elem_block(e, d);
+	return block > 0 ? block : type->dim[d];
+}
+
 /* Block sizes and counts of the axes after the channels'; the scales of a channel, one behind the other. */
 static void
 find_sizes(const qn_type *w, qn_block_scales *b)
@@ -28,9 +55,7 @@ find_sizes(const qn_type *w, qn_block_scales *b)
 	b->channels = w->dim[0];
 	b->blocks = 1;
 	for (int32_t i = 1; i < w->rank; i++) {
-		const int64_t block = qn_elem_block(w->elem, i);
-
-		b->size[i] = block > 0 ? block : w->dim[i];
+		b->size[i] = qn_block_along(w, i);
 		b->count[i] = b->size[i] > 0 ? (w->dim[i] + b->size[i] - 1) / b->size[i] : 0;
 		b->blocks *= b->count[i];
 	}
@@ -49,26 +74,21 @@ bool
 qn_block_scales_find(const qn_types *t, const qn_type *w, qn_arena *a, qn_block_scales *out)
 {
 	find_sizes(w, out);
+	double *scale = QN_NEW(a, double, (size_t)out->blocks);
 	out->unit = QN_NEW(a, double, (size_t)out->channels);
 	out->mantissa = QN_NEW(a, int16_t, (size_t)(out->channels * out->blocks));
 	for (int64_t o = 0; o < out->channels; o++) {
 		const size_t first = first_of(w, out, o);
-		int lowest = INT32_MAX;
+		int unit;
 		int64_t zp;
-		double s;
 
-		for (int64_t k = 0; k < out->blocks; k++) {
-			qn_elem_param(t, w->elem, first + (size_t)k, &s, &zp);
-			lowest = lowest_bit(s) < lowest ? lowest_bit(s) : lowest;
-		}
-		out->unit[o] = ldexp(1, lowest);
-		for (int64_t k = 0; k < out->blocks; k++) {
-			qn_elem_param(t, w->elem, first + (size_t)k, &s, &zp);
-			const double m = ldexp(s, -lowest);
-			if (!(m < 0x1p15))
-				return false;
-			out->mantissa[o * out->blocks + k] = (int16_t)m;
-		}
+		for (int64_t k = 0; k < out->blocks; k++)
+			qn_elem_param(t, w->elem, first + (size_t)k, &scale[k], &zp);
+		if (!qn_block_scales_unit(scale, (size_t)out->blocks, &unit))
+			return false;
+		out->unit[o] = ldexp(1, unit);
+		for (int64_t k = 0; k < out->blocks; k++)
+			out->mantissa[o * out->blocks + k] = (int16_t)ldexp(scale[k], -unit);
 	}
 	return true;
 }

@@ -28,6 +28,11 @@ typedef struct qn_block_scales {
 /* The scales of weights of a static type with blocks, without symbols; false: a channel has scales that are
  * no multiples below 2^15 of one power of two. */
 bool qn_block_scales_find(const qn_types *t, const qn_type *w, qn_arena *a, qn_block_scales *out);
+/* The power of two, by its exponent, of which the n scales, all above 0, are multiples below 2^15; false: there is
+ * none. */
+bool qn_block_scales_unit(const double *scale, size_t n, int *exponent);
+/* Elements along axis d of a static type that have one scale: all of them where it has no blocks there. */
+int64_t qn_block_along(const qn_type *type, int32_t d);
 /* n scales of one channel, rounded to multiples of a power of two of so many bits: up, so that what was in
  * range stays there, or to the nearest, at least to one unit.  Returns whether none was below half a unit. */
 bool qn_block_scales_fix(double *scale, size_t n, int32_t bits, bool up);

@@ -186,6 +186,12 @@ typedef struct qn_opinfo {
 const qn_opinfo *qn_opinfo_get(qn_op op);
 /* The row of a node, which for an operator of the host's is its own. */
 const qn_opinfo *qn_opinfo_of(const qn_node *n);
+/* Whether values of the type are in blocks, or have a scale for each index of the axis (< 0: from the end): what is
+ * gathered along it cannot keep them. */
+bool qn_gather_own_scales(const qn_type *x, int64_t axis);
+/* Whether n gathers from values in blocks, or with a scale for each index of the axis, which then get the one scale of its
+ * result. */
+bool qn_gather_rescales(const qn_graph *g, const qn_node *n);
 /* The parameters that the arithmetic of a FIXED op gives a result of this storage, i8, u8 or i16:
  * those of i8; with 128 added to the zero point; zero point 0 and the scale with which i16 holds
  * the same real values, rounded up to a power of 2 times the scale of i8. */

@@ -4,6 +4,7 @@
  *
  *   gather {axis=1}             [4,5,6], indices [2,3]     ->   [4,2,3,6]
  *   gather_elements {axis=1}    [4,5], indices [3,2]       ->   [3,2]     y[i,j] = x[i, index[i,j]]
+ *   gather {axis=0}             [4,64] of <i4:f32:{0:1, 1:32}, …>, indices [3]   ->   [3,64] of the type that is written
  *   gather_nd                   [4,5,6], indices [3,2]     ->   [3,6]     y[i] = x[index[i,0], index[i,1]]
  *
  * Indices are i32 or i64; below 0 they count from the end. */
@@ -71,13 +72,54 @@ qn_infer_result_rank(const qn_graph *g, const qn_node *n, int32_t rank)
 			      (int)QN_MAX_RANK);
 }
 
+bool
+qn_gather_own_scales(const qn_type *x, int64_t axis)
+{
+	const qn_elem *e = x->elem;
+
+	axis += axis < 0 ? x->rank : 0;
+	return !x->is_tuple && e->kind == QN_ELEM_UNIFORM &&
+	       (e->gran == QN_SUB_CHANNEL || (e->gran == QN_PER_AXIS && e->axis[0] == axis));
+}
+
+/* What is gathered from values with such scales has one scale of its own. */
+static const qn_elem *
+gathered(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	const qn_elem *e = qn_infer_in(g, n, 0)->elem;
+
+	if (declared == NULL && e->gran == QN_PER_AXIS)
+		(void)qn_infer_error(g, n, "type.axis.merged",
+				     "the scales are along axis %d, which gather does not leave as "
+				     "it is: write the type of its result, with one scale",
+				     (int)e->axis[0]);
+	else if (declared == NULL)
+		(void)qn_infer_error(g, n, "type.needed",
+				     "what is gathered from %s has one scale: write its type",
+				     qn_infer_elem_text(g, e));
+	else if (!declared->is_tuple && declared->elem->kind == QN_ELEM_UNIFORM &&
+		 declared->elem->gran == QN_PER_TENSOR)
+		return declared->elem;
+	else
+		(void)qn_infer_error(g, n, "type.mismatch",
+				     "what is gathered from %s has one scale; it is declared %s",
+				     qn_infer_elem_text(g, e), qn_infer_type_text(g, declared));
+	return NULL;
+}
+
+bool
+qn_gather_rescales(const qn_graph *g, const qn_node *n)
+{
+	return n->op == QN_OP_gather &&
+	       qn_gather_own_scales(qn_graph_node(g, n->in[0])->type, n->attr->gather.axis);
+}
+
 const qn_type *
 qn_infer_gather(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	int32_t to[QN_MAX_RANK] = {0}, axis = 0;
 	qn_shape y = {0};
 
-	(void)declared;
 	if (!qn_infer_indexed(g, n, 1))
 		return NULL;
 	qn_shape x = qn_shape_of(qn_infer_in(g, n, 0)), index = qn_shape_of(qn_infer_in(g, n, 1));
@@ -92,7 +134,9 @@ qn_infer_gather(const qn_graph *g, const qn_node *n, const qn_type *declared)
 		for (int32_t k = 0; i == axis && k < index.rank; k++)
 			y.dim[y.rank++] = index.dim[k];
 	}
-	const qn_elem *e = qn_infer_mapped_axis(g, n, qn_infer_in(g, n, 0)->elem, to);
+	const qn_elem *e = qn_gather_own_scales(qn_infer_in(g, n, 0), axis)
+				   ? gathered(g, n, declared)
+				   : qn_infer_mapped_axis(g, n, qn_infer_in(g, n, 0)->elem, to);
 	return e != NULL ? qn_infer_result(g, n, e, &y) : NULL;
 }
 

@@ -5,6 +5,7 @@
  *   quantize(move(dequantize(x)))      ->  move(requantize(x))             a chain of any length, moved up one node at a time
  *   quantize(max_pool(dequantize(x)))  ->  requantize(max_pool(x))         8-bit x: the op that shrinks the data comes first; slice likewise
  *   quantize(get(split(dequantize(x))))  ->  get(split(requantize(x)))
+ *   quantize(gather(dequantize(w), i))  ->  gather(w, i)                 a constant in blocks, or with a scale per row: requantize_table.c
  *   argmax(dequantize(x))              ->  argmax(x)                        places of elements are integers anyway
  *   quantize(concat(…dequantize(x)…))  ->  concat(…requantize(x)…)
  *   quantize(add(dequantize(a), dequantize(b)))  ->  add(a, b)             ops with integer arithmetic of their own; softmax, global_avg_pool …
@@ -50,6 +51,7 @@ static const qn_rule rules[] = {
 	{"average-codes", Q(QN_P_OP(avg_pool3d, OP, QN_P_ARGS(QN_P_ANY(X)))), qn_rqz_average},
 	{"average-codes", Q(QN_P_OP(resize_bilinear, OP, QN_P_ARGS(QN_P_ANY(X)))), qn_rqz_average},
 	{"leaky-ends", Q(QN_P_OPN(leaky_relu, OP)), qn_rqz_leaky},
+	{"table", Q(QN_P_OPN(gather, OP)), qn_rqz_gather},
 	{"order-channels", Q(QN_P_CLASS(QN_SAME, OP)), qn_rqz_order},
 	{"order-channels", Q(QN_P_CLASS(QN_JOIN, OP)), qn_rqz_order},
 	{"move-channels", Q(QN_P_CLASS(QN_SAME, OP)), qn_rqz_move_channels},

@@ -16,6 +16,7 @@
  *   requantize_acc.c        products of dequantized operands take codes
  *   requantize_weights.c    weights become signed, without zero points
  *   requantize_blocks.c     products with weights in blocks
+ *   requantize_table.c      constants with several scales that gather reads
  *   requantize_gaps.c       constants that a file leaves without parameters
  *   requantize_sums.c       sums and other values likewise
  *   requantize_derive.c     their ranges from those of their operands
@@ -145,6 +146,10 @@ qn_id qn_rqz_bias_of(qn_rw *rw, qn_id b, int64_t n, const qn_elem *acc);
  * computes them of real values; 0: they cannot be, and why is said. */
 qn_id qn_rqz_block_product(qn_rw *rw, const char *name, const qn_node *n, qn_id x, qn_id w,
 			   qn_id bias);
+/* Whether n gathers from a dequantized constant with several scales, along an axis that these lie along or in blocks. */
+bool qn_rqz_is_table(const qn_rw *rw, const qn_node *n);
+/* The constant w in blocks as one of element e; 0: it is not one, or after an error. */
+qn_id qn_rqz_stored_constant(qn_rw *rw, qn_id w, const qn_elem *e);
 /* A matrix in blocks with its axes swapped; NULL after an error. */
 const qn_tensor *qn_rqz_turned_blocks(qn_types *t, const qn_tensor *w, qn_arena *a);
 /* Whether a requantize limits its codes to less than its type holds. */
@@ -170,6 +175,7 @@ qn_rule_fn qn_rqz_sink;
 qn_rule_fn qn_rqz_fill, qn_rqz_fill_weights, qn_rqz_widen, qn_rqz_gate, qn_rqz_prefer,
 	qn_rqz_derive;
 qn_rule_fn qn_rqz_batch_norm;
+qn_rule_fn qn_rqz_gather; /* requantize_table.c */
 qn_rule_fn qn_rqz_order, qn_rqz_order_compare;
 qn_rule_fn qn_rqz_move_channels; /* requantize_moves.c */
 qn_rule_fn qn_rqz_align_result;  /* requantize_aligned.c */

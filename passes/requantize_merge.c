@@ -20,8 +20,11 @@ qn_rqz_join(qn_rw *rw, const qn_match *m)
 
 	if (qn_rw_node(rw, m->at[X])->type == to)
 		return m->at[X];
+	qn_id x = qn_rqz_stored_constant(rw, m->at[X], to->elem);
+	if (x != 0)
+		return x;
 	const qn_type *mid = qn_rqz_between(rw, m->at[X], to);
-	qn_id x = m->at[X];
+	x = m->at[X];
 	if (mid != NULL)
 		x = qn_rw_add(rw, QN_OP_requantize, qn_rw_derived_name(rw, m->root, "wide"), 1, &x,
 			      NULL, mid);

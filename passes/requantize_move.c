@@ -133,6 +133,8 @@ next_above(const qn_rw *rw, qn_id id, uint32_t *i)
 {
 	const qn_node *n = qn_rw_node(rw, id);
 
+	if (qn_rqz_is_table(rw, n))
+		return 0; /* it is quantized as it is gathered */
 	if (is_part(rw, n))
 		return (*i)++ == 0 ? qn_rw_node(rw, n->in[0])->in[0] : 0;
 	for (; *i < n->nin; ++*i)

@@ -57,7 +57,7 @@ check_all(qn_model *m, const qn_graph *g)
 
 		for (uint32_t i = 0; i < n->nin; i++)
 			quantized = quantized || is_quantized(qn_graph_node(g, n->in[i])->type);
-		if (!quantized || moves[n->op])
+		if (!quantized || (moves[n->op] && !qn_gather_rescales(g, n)))
 			continue;
 		status = qn_report(
 			m->env, QN_EUNSUPPORTED, "strip.computes", qn_node_place(g, n),

@@ -150,6 +150,8 @@ static const qn_int_impl conv = {
 const qn_int_impl *
 qn_blocks_impl(const qn_graph *g, const qn_node *n)
 {
+	if (qn_gather_rescales(g, n))
+		return &qn_gather_blocks_impl;
 	if (!qn_has_blocks(g, n))
 		return NULL;
 	return n->op == QN_OP_dense ? &dense : &conv;

@@ -24,6 +24,7 @@
 #include "runtime/kernels/dense.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/kernels/gather.h"
+#include "runtime/kernels/gather_blocks.h"
 #include "runtime/kernels/matmul.h"
 #include "runtime/kernels/move.h"
 #include "runtime/kernels/plain.h"
@@ -89,6 +90,14 @@ typedef struct qn_gather_call {
 	const int32_t *index; /* [args.n] constant indices >= 0; NULL: those of the second input */
 	bool wide;            /* these are i64, for qn_gather_wide */
 } qn_gather_call;
+
+typedef struct qn_gather_blocks_call {
+	qn_gather_blocks_args args;
+	const int32_t *index; /* as of qn_gather_call */
+} qn_gather_blocks_call;
+
+/* Constant indices of a gather along an axis of dim elements, each >= 0; NULL: they vary. */
+const int32_t *qn_gather_indices(const qn_graph *g, const qn_node *n, int64_t dim, qn_arena *a);
 
 typedef struct qn_copy_args {
 	int32_t n; /* bytes */

@@ -37,6 +37,23 @@ gather_real(const qn_eval *e)
 			       (size_t)run);
 }
 
+const int32_t *
+qn_gather_indices(const qn_graph *g, const qn_node *n, int64_t dim, qn_arena *a)
+{
+	const qn_node *index = qn_graph_node(g, n->in[1]);
+	const int64_t count = qn_static_count(index->type);
+
+	if (index->op != QN_OP_const)
+		return NULL;
+	int32_t *table = QN_NEW(a, int32_t, (size_t)count);
+	for (int64_t i = 0; i < count; i++) {
+		const int64_t at = qn_tensor_i64(index->value, i);
+
+		table[i] = (int32_t)(at < 0 ? at + dim : at);
+	}
+	return table;
+}
+
 static void *
 gather_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
@@ -55,16 +72,7 @@ gather_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		.run = (int32_t)(qn_dim_product(in, axis + 1, in->rank) *
 				 (int64_t)qn_elem_bytes(in->elem)),
 	};
-	if (index->op == QN_OP_const) {
-		int32_t *table = QN_NEW(a, int32_t, (size_t)count);
-
-		for (int64_t i = 0; i < count; i++) {
-			int64_t at = qn_tensor_i64(index->value, i);
-
-			table[i] = (int32_t)(at < 0 ? at + in->dim[axis] : at);
-		}
-		c->index = table;
-	}
+	c->index = qn_gather_indices(g, n, in->dim[axis], a);
 	c->wide = c->index == NULL && qn_index_wide(index->type) != 0;
 	return c;
 }

@@ -50,6 +50,7 @@ const qn_int_impl *qn_int_impl_get(qn_op op);
 /* The integer form of a node: of plain integers that of impl_plain.c, where it has the op; of products with weights
  * in blocks that of block_products.c. */
 const qn_int_impl *qn_int_impl_of(const qn_graph *g, const qn_node *n);
+extern const qn_int_impl qn_gather_blocks_impl;
 const qn_int_impl *qn_blocks_impl(const qn_graph *g, const qn_node *n); /* NULL: it is none */
 /* The axis, counted from the last one, 1, along which a value has several scales; 0: it has one. */
 int32_t qn_channel_from_end(const qn_type *type);

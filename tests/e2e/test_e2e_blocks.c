@@ -4,93 +4,11 @@
  * their roundings, and the emitted C the bytes of the interpreter. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "passes/passes.h"
-#include "tests/e2e/e2e.h"
+#include "tests/e2e/random_blocks.h"
 
-enum { SAMPLES = 4, GRAPHS = 8, FULL_GRAPHS = 60, LAYERS = 5, CHARS = 60000, MOST_OUTPUT = 4096 };
-
-typedef struct maker {
-	builder *b;
-	const char *storage; /* of activations */
-	char *text;
-	size_t n;
-} maker;
-
-static int
-pick(maker *m, int lo, int hi)
-{
-	return (int)build_random(m->b, lo, hi);
-}
-
-__attribute__((format(printf, 2, 3))) static void
-put(maker *m, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	m->n += (size_t)vsnprintf(m->text + m->n, CHARS - m->n, format, args);
-	va_end(args);
-	assert_true(m->n < CHARS);
-}
-
-/* "i8:f32, 0.1:3": an activation's parameters. */
-static void
-put_activation(maker *m, double scale)
-{
-	const int zp = m->storage[1] == '1' ? 0 : pick(m, m->storage[0] == 'u' ? 0 : -128, 127);
-
-	scale *= (double)pick(m, 50, 150) / (m->storage[1] == '1' ? 20000 : 100);
-	put(m, "!quant.uniform<%s:f32, %.6f:%d>", m->storage, scale, zp);
-}
-
-/* Nested lists of scales: multiples of 2^-12, those of a channel not all alike. */
-static void
-put_scales(maker *m, int rank, const int *count, int zero)
-{
-	put(m, "{");
-	for (int i = 0; i < count[0]; i++) {
-		put(m, "%s", i > 0 ? ", " : "");
-		if (rank > 1) {
-			put_scales(m, rank - 1, count + 1, zero);
-			continue;
-		}
-		put(m, "%.12f", (double)pick(m, 1, pick(m, 0, 3) == 0 ? 1023 : 200) / 4096);
-		if (zero > 0)
-			put(m, ":%d", pick(m, 0, zero));
-	}
-	put(m, "}");
-}
-
-/* A constant of this shape in blocks; along axis `whole` each index has its own. */
-static void
-put_weights(maker *m, int k, int rank, const int *dim, int whole)
-{
-	static const char *const storage[] = {"i8", "i4", "i2", "u4", "i4"};
-	const int which = pick(m, 0, 4);
-	int count[4], blocks = 0;
-	bool partial = false;
-
-	put(m, "  %%w%d = const : tensor<", k);
-	for (int i = 0; i < rank; i++)
-		put(m, "%dx", dim[i]);
-	put(m, "!quant.uniform<%s:f32:{", storage[which]);
-	for (int i = 0; i < rank; i++) {
-		const int block = i == whole ? pick(m, 1, 2) : pick(m, 1, dim[i]);
-
-		count[i] = 1;
-		if (i != whole && pick(m, 0, 3) == 0)
-			continue; /* one block */
-		put(m, "%s%d:%d", blocks++ > 0 ? ", " : "", i, block < dim[i] ? block : dim[i]);
-		count[i] = (dim[i] + block - 1) / block;
-		partial = partial || dim[i] % (block < dim[i] ? block : dim[i]) != 0;
-	}
-	put(m, "}%s, ", partial ? "+" : "");
-	put_scales(m, rank, count, which == 3 ? 15 : 0);
-	put(m, ">> rand %d\n  %%dw%d = dequantize %%w%d\n", pick(m, 1, 9999), k, k);
-}
+enum { SAMPLES = 4, GRAPHS = 8, FULL_GRAPHS = 60, LAYERS = 5, MOST_OUTPUT = 4096 };
 
 typedef struct layer {
 	int kind, rank, x[4], w[4], stride, dilation, groups;
@@ -250,7 +168,7 @@ static void
 random_layers(void **state)
 {
 	static const char *const storage[] = {"i8", "u8", "i16"};
-	static char text[CHARS];
+	static char text[BLOCKS_CHARS];
 
 	const char *full = getenv("QUERN_FULL");
 	const int graphs = full != NULL && strcmp(full, "1") == 0 ? FULL_GRAPHS : GRAPHS;
@@ -294,7 +212,7 @@ accumulators(void **state)
 	static const struct {
 		int blocks, bits;
 	} rows[] = {{129, 32}, {130, 32}, {131, 64}, {256, 64}};
-	static char text[CHARS];
+	static char text[BLOCKS_CHARS];
 
 	(void)state;
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {
