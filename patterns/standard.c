@@ -295,6 +295,7 @@ static const qn_qpattern standard[] = {
 	ROW("conv2d_transpose", WEIGHTED(conv2d_transpose), accept_weights, quantize_weighted),
 	ROW("matmul", QN_P_OPN(matmul, ANCHOR), accept_f32, qn_quantize_matmul),
 	ROW("lrn", QN_P_OPN(lrn, ANCHOR), qn_accept_lrn, qn_quantize_lrn),
+	ROW("table", QN_P_OPN(gather, ANCHOR), qn_accept_table, qn_quantize_table),
 	/* one for each behaviour of the op table that needs parameters of its own */
 	ROW("mix", QN_P_CLASS(QN_MIX, ANCHOR), accept_f32, quantize_operands),
 	ROW("lut", QN_P_CLASS(QN_LUT, ANCHOR), accept_lut, quantize_lut),
@@ -320,18 +321,33 @@ find(const qn_qpattern *list, size_t n, const char *name)
 	return NULL;
 }
 
+/* A row whose accept reads the options. */
+static const qn_qpattern *
+table_row(qn_qpattern *to, const qn_qpattern *row, const qn_quant_opts *opts)
+{
+	memcpy(to, row, sizeof *to);
+	to->desc.user = (void *)(uintptr_t)opts;
+	return to;
+}
+
 const qn_qpattern **
 qn_quant_patterns(const qn_quant_opts *opts, qn_arena *a, size_t *n)
 {
 	size_t nstandard;
 	const qn_qpattern *own = qn_standard_patterns(opts->scheme, &nstandard);
 	const qn_qpattern **list = QN_NEW(a, const qn_qpattern *, opts->nhost + nstandard);
+	qn_qpattern *table = QN_NEW(a, qn_qpattern, 1); /* the row that asks for the options */
 
 	for (*n = 0; *n < opts->nhost; ++*n)
 		list[*n] = &opts->host[*n];
-	for (size_t i = 0; i < nstandard && !opts->no_standard; i++)
-		if (find(opts->host, opts->nhost, own[i].desc.name) == NULL)
+	for (size_t i = 0; i < nstandard && !opts->no_standard; i++) {
+		if (find(opts->host, opts->nhost, own[i].desc.name) != NULL)
+			continue;
+		if (own[i].desc.accept != qn_accept_table)
 			list[(*n)++] = &own[i];
+		else if (qn_may_have_tables(opts))
+			list[(*n)++] = table_row(table, &own[i], opts);
+	}
 	return list;
 }
 

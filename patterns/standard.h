@@ -8,6 +8,12 @@
 int qn_accept_lrn(void *user, const qn_graph *g, const qn_match *m, const char **reason);
 qn_id qn_quantize_lrn(void *user, qn_quantizing *b, const qn_match *m);
 
+/* Whether a gather from a constant may be one of weights with fewer bits than activations; qn_accept_table decides for
+ * each, by the qn_quant_opts in `user`. */
+bool qn_may_have_tables(const qn_quant_opts *o);
+int qn_accept_table(void *user, const qn_graph *g, const qn_match *m, const char **reason);
+qn_id qn_quantize_table(void *user, qn_quantizing *b, const qn_match *m);
+
 /* A constant right side is made of weights; two activations have zero points, which the accumulator
  * takes out exactly. */
 qn_id qn_quantize_matmul(void *user, qn_quantizing *b, const qn_match *m);

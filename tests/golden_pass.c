@@ -5,7 +5,7 @@
  * seeded inputs: real values of the outputs may differ by X. Symbols are calibrated on the same
  * kind of inputs, uniform in [-1, 1] for real ones, the full range of codes for others; plain
  * integers are -1, 0 or 1.
- * partition=first skips the first match; quantize=mixed stores what dense layers read in 16 bits.
+ * partition=first skips the first match; partition=i8/i4x4 is told the weights; quantize=mixed stores what dense layers read in 16 bits.
  * calibrate=METHOD finds ranges by another method than minmax, calibrate=kl_tvm(bins=257;levels=31) with parameters.
  * align=15 aligns to 15 bits instead of 8.  requantize-exact, requantize-merge-always and require-int are requantize with one option. */
 #include "tests/golden.h"
@@ -194,6 +194,8 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_clean(m);
 	if (IS("partition"))
 		return qn_partition(m, &tflite);
+	if (IS("partition=i8/i4x4"))
+		return qn_partition(m, &(qn_quant_opts){.weight_bits = 4, .weight_block = 4});
 	if (IS("partition=first"))
 		return qn_partition(m, &(qn_quant_opts){.skip = &skip});
 	if (IS("quantize=mixed"))

@@ -40,6 +40,37 @@ silent blocks-eval eval -q "$E/digits.json" --calib "$E/calib.npy" --data "$E/te
 silent 'large block' compile -q "$E/digits.json" --calib "$E/calib.npy" --weight-block 1024 -o blocks
 usage 'block range' 'from 1 to 65536' compile -q "$E/digits.json" --calib "$E/calib.npy" --weight-block 65537 -o blocks
 usage 'block' "invalid value 7" compile -q "$E/digits.json" --calib "$E/calib.npy" --weight-block 7 -o blocks
+# the table of an embedding: packed, the elements that are gathered rescaled
+cat >embed.qir <<'EOF'
+model "embed"
+graph @main(%i: tensor<1x6xi32>) {
+  %w = const : tensor<50x64xf32> rand 1
+  %e = gather %w, %i
+  %f = reshape %e {shape=[6,64]}
+  %m = const : tensor<16x64xf32> rand 3
+  %y = dense %f, %m
+  return %y
+}
+EOF
+awk 'BEGIN { for (i = 0; i < 240; i++) printf "%c%c%c%c", (i * 7 + int(i / 25)) % 50 + 128, 0, 0, 0 }' | LC_ALL=C tr '\200-\261' '\000-\061' | npy embed.npy '<i4' '40, 6'
+printf '{"rules": [{"op": "gather", "weights": "i4 block 32"}]}' >embed.json
+embed()
+{
+	rm -rf embed
+	silent "embedding $2" compile -q embed.qir --calib embed.npy $2 --self-test 20 -o embed
+	grep -q "qn_gather_blocks_$3(&" embed/embed.c || fail "embedding $2" "no table in blocks"
+	grep -q "/\* w, $1 bytes" embed/embed_weights.c || fail "embedding $2" "the table does not have $1 bytes" embed/embed_weights.c
+	cases=$((cases + 1))
+	{ "${CC:-cc}" -O1 -Werror -Wall -DEMBED_SELFTEST_MAIN -o embed/selftest embed/embed.c embed/embed_weights.c embed/embed_selftest.c && embed/selftest; } >stdout 2>&1 ||
+		fail "embedding $2" "emitted C differs from the interpreter" stdout
+}
+embed 1600 '--recipe embed.json' s8
+embed 1600 '--weights-type i4 --weight-block 32 --activations u8' u8
+embed 1600 '--weights-type i4 --weights per-tensor' s8
+embed 800 '--weights-type i2 --weight-block 8 --weight-method mse' s8
+embed 3200 '--weight-block 16 --activations i16' s16
+silent 'embedding i8' compile -q embed.qir --calib embed.npy --weight-block 16 -o embed
+! grep -q qn_gather_blocks embed/embed.c || fail 'embedding i8' "a table of 8 bits for values of 8 bits"
 # a method of calibration for parts of it: each value has the range that its method gives it when it is that of all
 printf '{"rules": [{"name": "pw*", "method": "kl"}, {"op": "dense", "method": "percentile:p=99"}, {"op": "input", "method": "global:scale=0.5,zero=-3"}]}' >methods.json
 tail -c +129 "$E/calib.npy" | head -c $((20 * 256)) | npy few.npy '<f4' '20, 8, 8, 1'
