@@ -45,10 +45,17 @@ gather_of_batches(qn_tfl_op *o, qn_id x, int32_t axis, int32_t b)
 	return turned(o, y, perm);
 }
 
+/* Input i; real numbers of one whose scales are not those of what is gathered along the axis. */
+static qn_id
+table_of(qn_tfl_op *o, uint32_t i, int32_t axis)
+{
+	return qn_gather_own_scales(qn_importer_type(o->im, o->in[i]), axis) ? qn_tfl_real(o, i)
+									     : qn_tfl_moved(o, i);
+}
+
 static void
 gather(qn_tfl_op *o)
 {
-	qn_id in[2] = {qn_tfl_moved(o, 0), o->in[1]};
 	int64_t b = qn_tfl_option(o, 1, 0);
 	int32_t rank = qn_tfl_rank(o, 1), axis;
 
@@ -64,6 +71,7 @@ gather(qn_tfl_op *o)
 		return;
 	}
 	const qn_attrs a = {.gather = {axis}};
+	const qn_id in[2] = {table_of(o, 0, axis), o->in[1]};
 	qn_tfl_set_result(o, 0,
 			  b == 0 ? qn_importer_op(o->im, QN_OP_gather, 2, in, &a, NULL)
 				 : gather_of_batches(o, in[0], axis, (int32_t)b));
@@ -83,7 +91,7 @@ static void
 embedding_lookup(qn_tfl_op *o)
 {
 	qn_attrs a = {.gather = {0}};
-	qn_id in[2] = {qn_tfl_moved(o, 1), o->in[0]};
+	qn_id in[2] = {table_of(o, 1, 0), o->in[0]};
 
 	qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_gather, 2, in, &a, NULL));
 }

@@ -91,15 +91,74 @@ test_refuses(void **state)
 	import_fails(INTS(l.x), INTS(l.y), "import.type", "its zero points are tensor");
 }
 
+/* A row of the weights, in blocks or with a scale for each row, in steps of 0.5 around -4. */
+static void
+rows(int op, bool blocks)
+{
+	int w, y, i = tfl_tensor(file, "i", TFL_INT32, DIMS(1), NULL, 0);
+
+	if (blocks)
+		w = tfl_tensor(file, "w", TFL_INT4, DIMS(2, 8), weights, sizeof weights);
+	else
+		w = tfl_codes(file, "w", TFL_INT4, DIMS(2, 8), 0.5f, 0, weights, sizeof weights);
+	y = tfl_codes(file, "y", TFL_INT8, DIMS(1, 8), 0.5f, -4, NULL, 0);
+	file->tensor[w].block = blocks ? 4 : 0;
+	file->tensor[w].zeros = -1;
+	if (blocks)
+		file->tensor[w].scales = tfl_tensor(file, "s", TFL_FLOAT32, DIMS(2, 2), four, 16);
+	else
+		file->tensor[w].nscale = 2;
+	file->tensor[w].scale[1] = 1.0f;
+	if (op == QN_TFL_GATHER)
+		tfl_op(file, op, INTS(w, i), INTS(y));
+	else
+		tfl_op(file, op, INTS(i, w), INTS(y));
+	import(INTS(i), INTS(y));
+	for (int k = 0; k < 2; k++) {
+		if (blocks)
+			GIVES(V(1), -1 * 2 - 4, 2 * 2 - 4, -3 * 2 - 4, -4 * 2 - 4, -5 * 4 - 4,
+			      6 * 4 - 4, -7 * 4 - 4, 7 * 4 - 4);
+		else
+			GIVES(V(1), -1 * 2 - 4, 2 * 2 - 4, -3 * 2 - 4, -4 * 2 - 4, -5 * 2 - 4,
+			      6 * 2 - 4, -7 * 2 - 4, 7 * 2 - 4);
+		assert_int_equal(qn_requantize(&rg->m, &(qn_requant_opts){.require_int = true}),
+				 QN_OK);
+		no_errors();
+		rg->g = qn_model_entry(&rg->m);
+	}
+	for (qn_id id = 1; id < rg->g->n; id++)
+		if (qn_graph_node(rg->g, id)->op == QN_OP_const)
+			assert_int_equal(qn_graph_node(rg->g, id)->type->elem->bits, 4);
+}
+
+static void
+test_gather(void **state)
+{
+	(void)state;
+	rows(QN_TFL_GATHER, true);
+}
+
+static void
+test_gather_rows(void **state)
+{
+	(void)state;
+	rows(QN_TFL_GATHER, false);
+}
+
+static void
+test_lookup(void **state)
+{
+	(void)state;
+	rows(QN_TFL_EMBEDDING_LOOKUP, true);
+}
+
 int
 main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, tflite_setup, tflite_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_float),
-		T(test_integers),
-		T(test_zero_points),
-		T(test_refuses),
+		T(test_float),  T(test_integers),    T(test_zero_points), T(test_refuses),
+		T(test_gather), T(test_gather_rows), T(test_lookup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
