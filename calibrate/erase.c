@@ -6,10 +6,12 @@
 #include "calibrate/calibrate.h"
 #include "ir/diag.h"
 
-/* Beside fixed parameters only pairs of symbols vanish. */
+/* Beside fixed parameters only pairs of symbols vanish, and rounding to a scale of run time. */
 static bool
 vanishes(const qn_graph *g, const qn_node *n, bool all)
 {
+	if (n->op == QN_OP_dynamic_fake_quant)
+		return true;
 	if (n->op != QN_OP_quantize && n->op != QN_OP_dequantize && n->op != QN_OP_requantize)
 		return false;
 	return all || qn_elem_has_symbol(n->type->elem) ||

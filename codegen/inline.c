@@ -10,6 +10,8 @@
  *   %t = top_k %x {k=2}                 %t = top_k_indices %x {k=2}
  *   %a = get %t {index=0}      --->     %t_1 = gather_elements %x, %t
  *
+ *   %d = dynamic_quantize %x            %d = dynamic_values %x    %d_1 = dynamic_mantissa %x    %d_2 = const 0
+ *
  * A value of the source stands for one value of the copy, or for several when it is a tuple. */
 #include "codegen/inline.h"
 
@@ -43,7 +45,8 @@ is_flat(const qn_graph *g)
 		    qn_graph_node(g, id)->op == QN_OP_tuple ||
 		    qn_graph_node(g, id)->op == QN_OP_get ||
 		    qn_graph_node(g, id)->op == QN_OP_split ||
-		    qn_graph_node(g, id)->op == QN_OP_top_k)
+		    qn_graph_node(g, id)->op == QN_OP_top_k ||
+		    qn_graph_node(g, id)->op == QN_OP_dynamic_quantize)
 			return false;
 	return true;
 }
@@ -147,6 +150,25 @@ copy_top_k(inliner *s, const qn_node *n, const char *prefix, qn_id x, value *out
 	return id[1] != 0 && id[0] != 0;
 }
 
+/* The fields of a dynamic_quantize, each on its own; the exponent is 0, as the scale of the values' type has
+ * all that is not an integer. */
+static bool
+copy_dynamic(inliner *s, const qn_node *n, const char *prefix, qn_id x, value *out)
+{
+	qn_id *id = QN_NEW(s->arena, qn_id, 3);
+	const char *name = joined(s, prefix, n->name);
+	const qn_type *type = n->type->field[2];
+	void *zeros;
+
+	id[0] = qn_graph_op(s->to, QN_OP_dynamic_values, name, 1, &x, n->attr, NULL);
+	id[1] = qn_graph_op(s->to, QN_OP_dynamic_mantissa, name, 1, &x, n->attr, NULL);
+	const qn_tensor *exponent = qn_tensor_new(s->arena, type, &zeros);
+	memset(zeros, 0, qn_type_bytes(type));
+	id[2] = qn_graph_const(s->to, name, exponent);
+	*out = (value){3, id};
+	return id[0] != 0 && id[1] != 0 && id[2] != 0;
+}
+
 static bool
 copy_node(inliner *s, const qn_graph *g, qn_id from, const char *prefix, const value *arg,
 	  int depth, value *map)
@@ -162,6 +184,8 @@ copy_node(inliner *s, const qn_graph *g, qn_id from, const char *prefix, const v
 		return copy_split(s, n, prefix, in.id[0], &map[from]);
 	if (n->op == QN_OP_top_k)
 		return copy_top_k(s, n, prefix, in.id[0], &map[from]);
+	if (n->op == QN_OP_dynamic_quantize)
+		return copy_dynamic(s, n, prefix, in.id[0], &map[from]);
 	if (n->op == QN_OP_tuple) {
 		map[from] = in;
 		return true;

@@ -24,6 +24,7 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 		{"activations", (int)o->activations, QN_ACTIVATIONS_I16, QN_STAGE_SYMBOLIC},
 		{"weights-type", (int)o->weights_type, QN_WEIGHTS_I2, QN_STAGE_SYMBOLIC},
 		{"weight-block", o->weight_block, QN_WEIGHT_BLOCK_MOST, QN_STAGE_SYMBOLIC},
+		{"dynamic", o->dynamic != NULL, 1, QN_STAGE_SYMBOLIC},
 		{"method", o->method != NULL, 1,
 		 o->ncalib > 0 ? QN_STAGE_INTEGER : QN_STAGE_CALIBRATED},
 		{"stats", o->stats != NULL, 1, QN_STAGE_CALIBRATED},

@@ -101,7 +101,9 @@ run_quantize(qn_pipeline *p)
 		qn_model_record(p->m, "weights-type=i%d", p->quant.weight_bits);
 	if (p->quant.weight_block > 0)
 		qn_model_record(p->m, "weight-block=%d", (int)p->quant.weight_block);
-	if (p->quant.recipe != NULL)
+	if (p->quant.dynamic != NULL)
+		qn_model_record(p->m, "dynamic=%s", p->quant.dynamic);
+	if (p->quant.has_recipe)
 		qn_model_record(p->m, "recipe=%08x", p->quant.recipe->crc);
 	return QN_OK;
 }

@@ -208,7 +208,7 @@ run_sequence(qn_pipeline *p)
 	if (o->skip != NULL || o->skip_fn != NULL)
 		QN_TRY(position(p, &s, "skip", "partition", &at));
 	if (p->quant.recipe != NULL) /* quantize refuses rules that partition should have known */
-		QN_TRY(position(p, &s, "recipe",
+		QN_TRY(position(p, &s, p->quant.has_recipe ? "recipe" : "dynamic",
 				qn_recipe_has_skip(p->quant.recipe) && !qn_is_partitioned(p->m)
 					? "partition"
 					: "quantize",

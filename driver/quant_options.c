@@ -91,14 +91,17 @@ static void
 read_storage(reader *r, const qn_json *v, qn_recipe_rule *out)
 {
 	static const char *const activations[] = {
-		"i8", "u8", "i16", "i8 per-axis", "u8 per-axis", "i16 per-axis", NULL};
+		"i8",          "u8",           "i16",     "i8 per-axis",
+		"u8 per-axis", "i16 per-axis", "dynamic", "dynamic per-row",
+		NULL};
 	static const char *const granularity[] = {"per-channel", "per-tensor", NULL};
 	int a = choice(r, v, "activations", activations);
 	int g = choice(r, v, "granularity", granularity);
 
 	out->has_activations = a >= 0;
-	out->activations = (qn_storage)(a >= 0 ? a % NSTORAGE : 0);
-	out->per_axis = a >= NSTORAGE;
+	out->when = a < 2 * NSTORAGE ? QN_STATIC : (qn_scale_time)(a - 2 * NSTORAGE + 1);
+	out->activations = (qn_storage)(a >= 0 && out->when == QN_STATIC ? a % NSTORAGE : 0);
+	out->per_axis = a >= NSTORAGE && out->when == QN_STATIC;
 	read_weights(r, v, out);
 	out->has_granularity = g >= 0;
 	out->per_tensor = g == 1;
@@ -180,9 +183,67 @@ read_recipe(qn_env *env, const char *file, const char *text, size_t n, qn_arena 
 	qn_recipe_rule *rule = QN_NEW(a, qn_recipe_rule, rules->n);
 	for (size_t i = 0; i < rules->n; i++)
 		read_rule(&r, &rules->child[i], &rule[i]);
-	*recipe = (qn_recipe){rule, rules->n, QN_NEW(a, bool, rules->n), qn_crc32(0, text, n)};
+	*recipe = (qn_recipe){rule, rules->n, QN_NEW(a, bool, rules->n), QN_NEW(a, bool, rules->n),
+			      qn_crc32(0, text, n)};
 	out->recipe = recipe;
 	return env->diags->nerrors > errors ? QN_EINVALID : QN_OK;
+}
+
+/* ---- layers with scales at run time ---- */
+
+/* A word of "conv1*,op:dense" as a rule. */
+static qn_status
+read_layer(qn_env *env, const char *word, qn_recipe_rule *out)
+{
+	static const char op[] = "op:", name[] = "name:";
+	qn_op found;
+
+	*out = (qn_recipe_rule){
+		.place = "dynamic", .has_activations = true, .when = QN_AT_RUN_TIME, .name = word};
+	if (strncmp(word, name, sizeof name - 1) == 0)
+		out->name = word + sizeof name - 1;
+	if (strncmp(word, op, sizeof op - 1) == 0) {
+		out->op = word + sizeof op - 1;
+		out->name = NULL;
+	}
+	const char *fault = out->name != NULL ? qn_glob_fault(out->name) : NULL;
+	if (word[0] == '\0' || fault != NULL)
+		return qn_report(env, QN_EUSAGE, "recipe.glob", "dynamic",
+				 "invalid value '%s': not a pattern of names: %s", word,
+				 fault != NULL ? fault : "it is empty");
+	if (out->op == NULL || qn_op_lookup(env, out->op, &found) != NULL)
+		return QN_OK;
+	const char *best = qn_nearest_op(env, out->op);
+	return qn_report(env, QN_EUSAGE, "recipe.op", "dynamic",
+			 "unknown op '%s'" QN_DID_YOU_MEAN " (`quern supported-ops` lists the ops)",
+			 out->op, QN_SUGGEST(best));
+}
+
+/* The recipe with one rule more, at its end, for each comma-separated word of opts->dynamic. */
+static qn_status
+add_layers(qn_env *env, qn_arena *a, qn_quant_opts *opts)
+{
+	const qn_recipe none = {0}, *from = opts->recipe != NULL ? opts->recipe : &none;
+	qn_recipe *to = QN_NEW(a, qn_recipe, 1);
+	char *text = qn_arena_str(a, opts->dynamic);
+	size_t n = from->n + 1;
+
+	for (const char *p = text; *p != '\0'; p++)
+		n += *p == ',';
+	qn_recipe_rule *rule = QN_NEW(a, qn_recipe_rule, n);
+	for (size_t i = 0; i < from->n; i++)
+		rule[i] = from->rule[i];
+	for (size_t i = from->n; i < n; i++) {
+		const size_t length = strcspn(text, ",");
+		const bool last = text[length] == '\0';
+
+		text[length] = '\0';
+		QN_TRY(read_layer(env, text, &rule[i]));
+		text += last ? length : length + 1;
+	}
+	*to = (qn_recipe){rule, n, QN_NEW(a, bool, n), QN_NEW(a, bool, n), from->crc};
+	opts->recipe = to;
+	return QN_OK;
 }
 
 qn_status
@@ -209,6 +270,10 @@ qn_quant_opts_of(qn_model *m, const qn_compile_opts *o, qn_arena *a, qn_quant_op
 	if (text != NULL)
 		QN_TRY(read_recipe(m->env, o->recipe_file != NULL ? o->recipe_file : "recipe", text,
 				   n, a, out));
+	out->dynamic = o->dynamic;
+	out->has_recipe = text != NULL;
+	if (o->dynamic != NULL)
+		QN_TRY(add_layers(m->env, a, out));
 	*skip = (qn_skip){.fn = o->skip_fn, .user = o->skip_user, .recipe = out->recipe};
 	return o->skip != NULL ? qn_skip_parse(m->env, a, o->skip, skip) : QN_OK;
 }

@@ -308,6 +308,7 @@ quantize_first(qn_model *m, const qn_compile_opts *o)
 				       .skip = o->skip,
 				       .skip_fn = o->skip_fn,
 				       .skip_user = o->skip_user,
+				       .dynamic = o->dynamic,
 				       .recipe = o->recipe,
 				       .recipe_file = o->recipe_file,
 				       .explain = o->explain,

@@ -41,8 +41,10 @@ qn_supported_op(size_t i)
 			.uint8 = codes && takes_family(op, QN_FAMILY_u8),
 			.int16 = codes && takes_family(op, QN_FAMILY_s16),
 			/* A split is written as slices, one for each part that is read, a top_k as
-			 * top_k_indices and gather_elements, lrn as a dense layer between tables. */
+			 * top_k_indices and gather_elements, dynamic_quantize as its fields, lrn as a
+			 * dense layer between tables. */
 			.emitted = op == QN_OP_split || op == QN_OP_top_k || op == QN_OP_lrn ||
+				   op == QN_OP_dynamic_quantize ||
 				   (emit->why == NULL && op != QN_OP_dequantize),
 		};
 	}

@@ -27,7 +27,7 @@ typedef struct qn_ax {
 /* Gives what stands in the node's place, or 0 after qn_rw_decline. */
 typedef qn_id qn_ax_fn(const qn_ax *s);
 
-qn_ax_fn qn_ax_unary, qn_ax_broadcast, qn_ax_concat, qn_ax_last, qn_ax_layer_norm;
+qn_ax_fn qn_ax_unary, qn_ax_whole, qn_ax_broadcast, qn_ax_concat, qn_ax_last, qn_ax_layer_norm;
 qn_ax_fn qn_ax_softmax, qn_ax_lists, qn_ax_expand, qn_ax_reduce, qn_ax_argmax;
 qn_ax_fn qn_ax_squeeze, qn_ax_expand_dims, qn_ax_gather, qn_ax_part;
 qn_ax_fn qn_ax_reshape, qn_ax_dense, qn_ax_matmul;

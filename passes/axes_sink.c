@@ -83,6 +83,14 @@ qn_ax_unary(const qn_ax *s)
 	return y != 0 ? qn_ax_as(s->rw, qn_rw_name(s->rw, s->t), y, t->rank, t->dim) : 0;
 }
 
+/* One scale for the whole tensor, whatever the order of its elements is. */
+qn_id
+qn_ax_whole(const qn_ax *s)
+{
+	return s->n->attr->dynamic.rows == 0 ? qn_ax_unary(s)
+					     : qn_rw_decline(s->rw, "its scales are those of rows");
+}
+
 /* ---- several operands ---- */
 
 /* Operand i before the transpose; 0: it would need a transpose of its own. */

@@ -4,7 +4,7 @@
  *   input f32; quantize T            ->  input T                       each input and output has its own parameters
  *   quantize(transpose(input))       ->  transpose(quantize(input))    likewise other moves, where nothing else reads the input
  *   dequantize(x) as graph output    ->  x
- *   relu, relu6, clip on codes       ->  clamp {lo, hi}, inside the requantize before it where that has no other use
+ *   relu, relu6, clip on codes       ->  clamp {lo, hi}, inside the requantize before it where that has no other use; dynamic_rescale likewise
  *   pad {value}                      ->  pad {code}
  *   conv2d(pad(x))                   ->  conv2d {pad} (legalize_pad.c)
  *   reduce_max(x: u8)                ->  scast(reduce_max(scast(x)))   what only compares integers has the same order at scale 1
@@ -94,7 +94,7 @@ within(int64_t code, const qn_attrs_clamp *limits)
 	return qn_clamp_i64(code, limits->lo, limits->hi);
 }
 
-/* clamp(requantize(x)) -> requantize {lo, hi} */
+/* clamp(requantize(x)) -> requantize {lo, hi}, also of dynamic_rescale */
 static qn_id
 fuse_clamp(qn_rw *rw, const qn_match *m)
 {
@@ -108,7 +108,7 @@ fuse_clamp(qn_rw *rw, const qn_match *m)
 	/* a clamp behind a clamp: the bounds of the first, clamped by the second */
 	attr.clamp.lo = within(attr.clamp.lo, &clamp->attr->clamp);
 	attr.clamp.hi = within(attr.clamp.hi, &clamp->attr->clamp);
-	return qn_rw_add(rw, QN_OP_requantize, qn_rw_name(rw, m->root), 1, rq->in, &attr, rq->type);
+	return qn_rw_add(rw, rq->op, qn_rw_name(rw, m->root), rq->nin, rq->in, &attr, rq->type);
 }
 
 /* x with its axes in the order of p: a reshape where only axes of one element are passed. */
@@ -175,6 +175,7 @@ static const qn_rule rules[] = {
 	{"fuse-clamp",
 	 QN_P_OP(clamp, ROOT, QN_P_ARGS(QN_P_OP(requantize, RQ, QN_P_ARGS(QN_P_ANY(X))))),
 	 fuse_clamp},
+	{"fuse-clamp", QN_P_OP(clamp, ROOT, QN_P_ARGS(QN_P_OPN(dynamic_rescale, RQ))), fuse_clamp},
 	{"pad-code", QN_P_OPN(pad, ROOT), qn_legalize_pad_code},
 	{"pad-window", QN_P_OPN(conv1d, ROOT), qn_legalize_pad_window},
 	{"pad-window", QN_P_OPN(conv2d, ROOT), qn_legalize_pad_window},

@@ -14,6 +14,7 @@
  *   requantize_moves.c      … and what moves them
  *   requantize_aligned.c    … and in one scale for all other ops
  *   requantize_acc.c        products of dequantized operands take codes
+ *   requantize_dynamic.c    … of data whose scale is computed at run time
  *   requantize_weights.c    weights become signed, without zero points
  *   requantize_blocks.c     products with weights in blocks
  *   requantize_table.c      constants with several scales that gather reads
@@ -152,6 +153,17 @@ bool qn_rqz_is_table(const qn_rw *rw, const qn_node *n);
 qn_id qn_rqz_stored_constant(qn_rw *rw, qn_id w, const qn_elem *e);
 /* A matrix in blocks with its axes swapped; NULL after an error. */
 const qn_tensor *qn_rqz_turned_blocks(qn_types *t, const qn_tensor *w, qn_arena *a);
+/* Values with a scale of run time; values 0: they are none. */
+typedef struct qn_rqz_run_time {
+	qn_id values, mantissa, exponent;
+} qn_rqz_run_time;
+/* Whether the node is the float values of a dynamic_rescale, as a dequantize gives them. */
+bool qn_rqz_is_dynamic(const qn_node *n);
+/* Whether the data of a float product are such values, of at most 16 bits, moved or not. */
+bool qn_rqz_find_dynamic(qn_rw *rw, const qn_node *product, qn_rqz_run_time *out);
+/* Sums with their scale of run time, and the constant b, 0 for none, as floats; 0: b is no bias. */
+qn_id qn_rqz_run_time_result(qn_rw *rw, const char *name, qn_id acc, const qn_rqz_run_time *d,
+			     qn_id b);
 /* Whether a requantize limits its codes to less than its type holds. */
 bool qn_rqz_limits(const qn_rw *rw, qn_id id);
 
@@ -171,6 +183,7 @@ qn_rule_fn qn_rqz_compute, qn_rqz_compare, qn_rqz_index;
 qn_rule_fn qn_rqz_join, qn_rqz_merge, qn_rqz_drop_identity, qn_rqz_drop_clamp, qn_rqz_scast_back;
 qn_rule_fn qn_rqz_fold;
 qn_rule_fn qn_rqz_product, qn_rqz_bias;
+qn_rule_fn qn_rqz_dynamic_values, qn_rqz_dynamic_bias, qn_rqz_dynamic_result;
 qn_rule_fn qn_rqz_sink;
 qn_rule_fn qn_rqz_fill, qn_rqz_fill_weights, qn_rqz_widen, qn_rqz_gate, qn_rqz_prefer,
 	qn_rqz_derive;

@@ -175,9 +175,20 @@ columns_first(qn_rw *rw, qn_id x)
 	return rank >= 2 ? qn_rw_add(rw, QN_OP_transpose, NULL, 1, &x, &a, NULL) : 0;
 }
 
+/* Sums as floats: dequantized, or with their scale of run time and the bias, which those of fixed scales have
+ * already. */
+static qn_id
+float_result(qn_rw *rw, const char *name, qn_id sums, const qn_rqz_run_time *d, qn_id bias)
+{
+	if (sums == 0)
+		return 0;
+	return d->values != 0 ? qn_rqz_run_time_result(rw, name, sums, d, bias)
+			      : qn_rw_add(rw, QN_OP_dequantize, name, 1, &sums, NULL, NULL);
+}
+
 /* matmul(x, w) with constant weights of 8 bits as a dense layer, which may have their zero points; 0: it is none. */
 static qn_id
-layer(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w)
+layer(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w, const qn_rqz_run_time *d)
 {
 	const qn_node dense = {.op = QN_OP_dense};
 	const qn_attrs_matmul *a = &n->attr->matmul;
@@ -216,8 +227,8 @@ layer(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w)
 	} else {
 		return 0;
 	}
-	got = got != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &got, NULL, NULL) : 0;
-	return y->rank == 2 ? got : reshaped(rw, name, got, y->rank, y->dim);
+	got = float_result(rw, name, got, d, 0);
+	return got == 0 || y->rank == 2 ? got : reshaped(rw, name, got, y->rank, y->dim);
 }
 
 /* matmul of two activations. */
@@ -244,50 +255,77 @@ product(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w)
 	return y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
 }
 
+/* The operands as quantized values: data in one scale if need be, or with their scale of run time. */
+static bool
+operands_of(qn_rw *rw, qn_id root, qn_rqz_run_time *d, qn_id *in)
+{
+	const qn_types *t = &qn_rw_model(rw)->types;
+
+	*d = (qn_rqz_run_time){0};
+	in[0] = qn_rqz_operand(rw, qn_rw_node(rw, root)->in[0]);
+	if (in[0] == 0 && qn_rqz_find_dynamic(rw, qn_rw_node(rw, root), d))
+		in[0] = d->values;
+	in[1] = qn_rqz_operand(rw, qn_rw_node(rw, root)->in[1]);
+	if (in[0] != 0 && in[1] != 0 &&
+	    !qn_takes_channels(t, qn_rw_node(rw, root), qn_rw_node(rw, in[0])->type,
+			       qn_rw_node(rw, in[1])->type))
+		in[0] = qn_rqz_aligned(rw, in[0]);
+	return in[0] != 0 && in[1] != 0 && is_data(elem_of(rw, in[0]));
+}
+
+/* matmul as a layer, or of two activations. */
+static qn_id
+matrix_product(qn_rw *rw, qn_id root, const qn_id *in, const qn_rqz_run_time *d)
+{
+	const qn_node *n = qn_rw_node(rw, root);
+	const qn_id y = layer(rw, n, root, in[0], in[1], d);
+
+	if (y != 0)
+		return y;
+	if (elem_of(rw, in[1])->gran == QN_SUB_CHANNEL)
+		return qn_rw_decline(rw, "weights in blocks are for matmul a constant of two "
+					 "dimensions, blocked along them");
+	if (d->values != 0)
+		return qn_rw_decline(rw, "a scale of run time needs constant weights of two "
+					 "dimensions");
+	return product(rw, n, root, in[0], in[1]);
+}
+
 qn_id
 qn_rqz_product(qn_rw *rw, const qn_match *m)
 {
 	const qn_node *n = qn_rw_node(rw, m->root);
 	const char *name = qn_rw_name(rw, m->root);
+	const qn_id bias = n->nin == 3 ? n->in[2] : 0;
+	qn_rqz_run_time d;
 	qn_id in[3] = {0};
 
 	if (qn_rqz_skipped(rw, m->root))
 		return qn_rw_decline(rw, "it is to stay in float");
-	for (int i = 0; i < 2; i++)
-		in[i] = qn_rqz_operand(rw, n->in[i]);
-	if (in[0] != 0 && in[1] != 0 &&
-	    !qn_takes_channels(&qn_rw_model(rw)->types, n, qn_rw_node(rw, in[0])->type,
-			       qn_rw_node(rw, in[1])->type))
-		in[0] = qn_rqz_aligned(rw, in[0]);
-	n = qn_rw_node(rw, m->root);
-	if (in[0] == 0 || in[1] == 0 || !is_data(elem_of(rw, in[0])))
+	if (!operands_of(rw, m->root, &d, in))
 		return qn_rw_decline(rw,
 				     "its operands are not dequantized values that it supports");
-	if (n->op == QN_OP_matmul) {
-		qn_id y = layer(rw, n, m->root, in[0], in[1]);
-
-		if (y == 0 && elem_of(rw, in[1])->gran == QN_SUB_CHANNEL)
-			return qn_rw_decline(rw, "weights in blocks are for matmul a constant of "
-						 "two dimensions, blocked along them");
-		return y != 0 ? y : product(rw, n, m->root, in[0], in[1]);
-	}
-	if (elem_of(rw, in[1])->gran == QN_SUB_CHANNEL) {
-		qn_id y =
-			qn_rqz_block_product(rw, name, n, in[0], in[1], n->nin == 3 ? n->in[2] : 0);
-
-		return y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
-	}
+	n = qn_rw_node(rw, m->root);
+	if (n->op == QN_OP_matmul)
+		return matrix_product(rw, m->root, in, &d);
+	if (elem_of(rw, in[1])->gran == QN_SUB_CHANNEL)
+		return float_result(
+			rw, name,
+			qn_rqz_block_product(rw, name, n, in[0], in[1], d.values != 0 ? 0 : bias),
+			&d, bias);
 	if (!qn_rqz_weights(rw, n, in) || elem_of(rw, in[1])->bits > 8 ||
 	    (elem_of(rw, in[1])->gran == QN_PER_AXIS && elem_of(rw, in[1])->axis[0] != 0))
 		return qn_rw_decline(rw, "its weights are not a constant of 8 bits, or of signed "
 					 "values without a zero point");
-	if (n->nin == 3)
-		in[2] = qn_rqz_bias_of(rw, n->in[2], qn_rw_node(rw, in[1])->type->dim[0],
-				       accumulator(rw, elem_of(rw, in[0]), elem_of(rw, in[1])));
-	if (n->nin == 3 && in[2] == 0)
-		return 0;
-	qn_id y = qn_rw_add(rw, n->op, name, n->nin, in, n->attr, NULL);
-	return y != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &y, NULL, NULL) : 0;
+	uint32_t nin = 2;
+	if (bias != 0 && d.values == 0) {
+		in[nin++] = qn_rqz_bias_of(rw, bias, qn_rw_node(rw, in[1])->type->dim[0],
+					   accumulator(rw, elem_of(rw, in[0]), elem_of(rw, in[1])));
+		if (in[2] == 0)
+			return 0;
+	}
+	const qn_id y = qn_rw_add(rw, n->op, name, nin, in, n->attr, NULL);
+	return float_result(rw, name, y, &d, bias);
 }
 
 /* The accumulating layer without a bias before a value: under a dequantize, and a reshape, after which what has

@@ -61,7 +61,7 @@ node_ends_in_codes(const qn_rw *rw, const qn_rqz *k, qn_id id)
 	bool computes = behaviour == QN_MIX || behaviour == QN_LUT || behaviour == QN_FIXED ||
 			(behaviour == QN_MEAN && !k->opts->exact);
 
-	if (n->op == QN_OP_dequantize || n->op == QN_OP_const)
+	if (n->op == QN_OP_dequantize || n->op == QN_OP_const || qn_rqz_is_dynamic(n))
 		return true;
 	if (n->op == QN_OP_input)
 		return k->inputs != NULL && qn_rw_name(rw, id) != NULL &&

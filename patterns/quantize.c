@@ -84,7 +84,7 @@ result_pair(qn_model *m, qn_graph *dst, const qn_node *call, qn_id y, const qn_q
 /* Gives a graph input its own parameters: later quantizes of it become requantizes, or vanish
  * where they are equal. */
 static qn_id
-input_pair(qn_model *m, qn_graph *dst, qn_id x, const qn_quant_opts *opts)
+input_pair(qn_model *m, qn_graph *dst, qn_id x, bool wide, const qn_quant_opts *opts)
 {
 	const qn_node *n = qn_graph_node(dst, x);
 	qn_quant_opts own = qn_recipe_for_value(opts, "input", n->name);
@@ -92,6 +92,8 @@ input_pair(qn_model *m, qn_graph *dst, qn_id x, const qn_quant_opts *opts)
 	if (opts->scheme == QN_SCHEME_RFC || !qn_type_is_f32(n->type))
 		return x;
 	own.per_axis = false; /* the caller's arrays have one scale */
+	if (wide && !qn_recipe_stores_input(opts->recipe, n->name))
+		own.activations = QN_STORAGE_I16;
 	qn_id q = qn_quantize_real(m, dst, x, n->name, "input", &own);
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
 }
@@ -124,6 +126,34 @@ copy_node(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map)
 	return qn_graph_add(dst, &n);
 }
 
+/* Whether the nodes from `first` on compute a scale at run time. */
+static bool
+has_dynamic(const qn_graph *dst, qn_id first)
+{
+	for (qn_id id = first; id < dst->n; id++)
+		if (qn_graph_node(dst, id)->op == QN_OP_dynamic_fake_quant)
+			return true;
+	return false;
+}
+
+/* Values of g that products with scales at run time read, moved or not: these shall have more than 8 bits. */
+static bool *
+wide_values(const qn_graph *g, qn_arena *a, const qn_quant_opts *opts)
+{
+	bool *wide = QN_NEW(a, bool, g->n);
+
+	for (qn_id id = g->n - 1; id > 0; id--) {
+		const qn_node *n = qn_graph_node(g, id);
+		const bool reads = n->op == QN_OP_call && n->callee->pattern != NULL &&
+				   qn_recipe_for_graph(opts, n->callee).when != QN_STATIC;
+
+		for (uint32_t i = 0; i < n->nin; i++)
+			if (reads || (i == 0 && wide[id] && qn_opinfo_of(n)->behaviour == QN_SAME))
+				wide[n->in[i]] = true;
+	}
+	return wide;
+}
+
 /* A composite in its quantized form, with its part behind *last. */
 static qn_id
 write_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts, const qn_graph *g,
@@ -139,6 +169,8 @@ write_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts,
 	y = result_pair(m, dst, call, y, &own);
 	if (y == 0)
 		return 0;
+	if (own.recipe != NULL)
+		qn_recipe_use_dynamic(own.recipe, call->callee, has_dynamic(dst, first));
 	add_part(dst, call, map, y, own.method, last);
 	explain(opts, g, call, dst, first);
 	return y;
@@ -200,6 +232,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 				 "quantize takes a partitioned float graph; this one is %s",
 				 qn_stage_names[m->stage]);
 	QN_TRY(qn_recipe_check(opts->recipe, g)); /* partition may have run without it */
+	const bool *wide = wide_values(g, m->scratch, opts);
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 
@@ -208,7 +241,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 		} else {
 			map[id] = copy_node(m, dst, n, map);
 			if (map[id] != 0 && n->op == QN_OP_input)
-				map[id] = input_pair(m, dst, map[id], opts);
+				map[id] = input_pair(m, dst, map[id], wide[id], opts);
 		}
 		if (map[id] == 0)
 			return QN_EINVALID;
@@ -223,6 +256,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 	copy_foreign_names(m, g, dst, map);
 	m->stage = QN_STAGE_SYMBOLIC;
 	qn_recipe_use_skips(opts->recipe, m);
+	QN_TRY(qn_recipe_check_dynamic(opts->recipe, g));
 	qn_recipe_warn(m->env, opts->recipe);
 	QN_TRY(qn_graph_sweep(m, dst, NULL, &dst));
 	qn_model_set_graph(m, dst);

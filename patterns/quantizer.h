@@ -20,11 +20,17 @@ typedef enum qn_scheme {
 /* How activations are stored: i8; u8; i16 with zero point 0. */
 typedef enum qn_storage { QN_STORAGE_I8, QN_STORAGE_U8, QN_STORAGE_I16 } qn_storage;
 
+/* When the scale of the data of a product is known: before, or at run time, for the tensor or each of its rows. */
+typedef enum qn_scale_time { QN_STATIC, QN_AT_RUN_TIME, QN_AT_RUN_TIME_BY_ROW } qn_scale_time;
+
 typedef struct qn_quant_opts {
 	qn_scheme scheme;
 	bool per_tensor_weights; /* one scale for a weight tensor instead of one per output channel */
 	qn_storage activations; /* rfc: not u8, which has no symmetric codes */
 	bool per_axis; /* activations with a scale for each index of their last axis, their channels */
+	qn_scale_time when;
+	const char *
+		dynamic; /* the layers with scales at run time, as an option names them; NULL: none */
 	uint8_t weight_bits;            /* 2 or 4, or 0 for 8 */
 	int32_t weight_block;           /* weights in a block; 0: none */
 	const struct qn_qpattern *host; /* tried before the standard ones */
@@ -33,6 +39,7 @@ typedef struct qn_quant_opts {
 	const char *method; /* of calibration, which a recipe gives; NULL: that of the options */
 	const struct qn_skip *skip;     /* of partition; NULL: nothing */
 	const struct qn_recipe *recipe; /* NULL: none */
+	bool has_recipe;                /* some of its rules are from a text */
 	qn_explain_fn *explain;         /* NULL: none */
 	void *explain_user;
 } qn_quant_opts;
@@ -74,6 +81,8 @@ qn_id qn_qb_input(const qn_quantizing *b, uint32_t i);
 qn_id qn_qb_quantize(qn_quantizing *b, qn_id x, const char *owner, const char *operand);
 /* The same with one scale, whatever the options say. */
 qn_id qn_qb_quantize_tensor(qn_quantizing *b, qn_id x, const char *owner, const char *operand);
+/* Data of a product whose scale is computed at run time from 16-bit values, as floats. */
+qn_id qn_qb_dynamic(qn_quantizing *b, qn_id x, const char *owner, const char *operand);
 /* Whether a value has a scale for each channel. */
 bool qn_qb_has_channels(const qn_quantizing *b, qn_id x);
 qn_id qn_qb_quantize_weights(qn_quantizing *b, qn_id x, const char *owner, const char *operand,

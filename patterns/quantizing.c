@@ -150,6 +150,23 @@ qn_qb_quantize(qn_quantizing *b, qn_id x, const char *owner, const char *operand
 	return x == 0 ? 0 : qn_quantize_real(b->m, b->dst, x, owner, operand, b->opts);
 }
 
+qn_id
+qn_qb_dynamic(qn_quantizing *b, qn_id x, const char *owner, const char *operand)
+{
+	qn_quant_opts own = *b->opts;
+	qn_attrs attr = {.dynamic = {.rows = own.when == QN_AT_RUN_TIME_BY_ROW}};
+
+	qn_buf name;
+
+	qn_buf_init(&name, b->m->scratch);
+	qn_buff(&name, "%s.dynamic", owner);
+	own.per_axis = false;
+	own.activations = QN_STORAGE_I16;
+	x = x == 0 ? 0 : qn_quantize_real(b->m, b->dst, x, owner, operand, &own);
+	x = qn_qb_dequantize(b, x, NULL);
+	return x == 0 ? 0 : qn_qb_op(b, QN_OP_dynamic_fake_quant, qn_buf_str(&name), 1, &x, &attr);
+}
+
 /* Symmetric storage of weights. */
 static qn_elem
 weight_desc(const qn_quant_opts *o)

@@ -34,10 +34,12 @@ apply(const qn_recipe *r, size_t i, qn_quant_opts *out)
 	const qn_recipe_rule *rule = &r->rule[i];
 
 	r->used[i] = true;
-	if (rule->has_activations)
+	if (rule->has_activations && rule->when == QN_STATIC) {
 		out->activations = rule->activations;
-	if (rule->has_activations)
 		out->per_axis = rule->per_axis;
+	}
+	if (rule->has_activations)
+		out->when = rule->when;
 	if (rule->has_weights) {
 		out->weight_bits = rule->weight_bits;
 		out->weight_block = rule->weight_block;
@@ -88,9 +90,22 @@ qn_recipe_for_value(const qn_quant_opts *opts, const char *op, const char *name)
 	qn_quant_opts out = *opts;
 
 	for (size_t i = 0; r != NULL && i < r->n; i++)
-		if (holds_for(&r->rule[i], op, name))
+		if (r->rule[i].when == QN_STATIC && holds_for(&r->rule[i], op, name))
 			apply(r, i, &out);
 	return out;
+}
+
+bool
+qn_recipe_stores_input(const qn_recipe *r, const char *name)
+{
+	for (size_t i = 0; r != NULL && i < r->n; i++) {
+		const qn_recipe_rule *rule = &r->rule[i];
+
+		if (rule->has_activations && rule->when == QN_STATIC &&
+		    (rule->op != NULL || rule->name != NULL) && holds_for(rule, "input", name))
+			return true;
+	}
+	return false;
 }
 
 const char *
@@ -296,10 +311,62 @@ qn_recipe_check(const qn_recipe *r, const qn_graph *g)
 }
 
 void
+qn_recipe_use_dynamic(const qn_recipe *r, const qn_graph *composite, bool computed)
+{
+	const qn_scale_time when =
+		qn_recipe_for_graph(&(qn_quant_opts){.recipe = r}, composite).when;
+
+	for (size_t i = 0; i < r->n && (computed || when == QN_STATIC); i++)
+		for (qn_id id = 1; id < composite->n && r->rule[i].when != QN_STATIC; id++)
+			if (holds_for_node(&r->rule[i], qn_graph_node(composite, id)))
+				r->dynamic[i] = true;
+}
+
+/* The first node that a rule matches. */
+typedef struct first_match {
+	const qn_recipe_rule *rule;
+	const char *op, *name;
+} first_match;
+
+static bool
+is_first(void *user, const char *op, const char *name)
+{
+	first_match *f = user;
+
+	if (strcmp(op, "call") == 0 || !holds_for(f->rule, op, name))
+		return false;
+	f->op = op;
+	f->name = name;
+	return true;
+}
+
+qn_status
+qn_recipe_check_dynamic(const qn_recipe *r, const qn_graph *g)
+{
+	qn_status status = QN_OK;
+
+	for (size_t i = 0; r != NULL && i < r->n; i++) {
+		first_match f = {.rule = &r->rule[i]};
+
+		if (f.rule->when == QN_STATIC || r->dynamic[i] || !visit(g, is_first, &f))
+			continue;
+		status = qn_report(
+			g->model->env, QN_EINVALID, "recipe.dynamic", f.rule->place,
+			"no layer that rule %zu (from 0) matches can compute its scale at run "
+			"time: "
+			"%s '%s' cannot, only conv1d, conv2d, conv3d, conv2d_transpose, dense and "
+			"matmul with constant weights, quantized by their standard patterns; name "
+			"one of these",
+			i, f.op, f.name);
+	}
+	return status;
+}
+
+void
 qn_recipe_warn(qn_env *env, const qn_recipe *r)
 {
 	for (size_t i = 0; r != NULL && i < r->n; i++)
-		if (!r->used[i])
+		if (!r->used[i] && r->rule[i].when == QN_STATIC)
 			qn_warn(env, "recipe.unused", r->rule[i].place,
 				"rule %zu (from 0) changes nothing: what it matches stays in float",
 				i);

@@ -17,7 +17,8 @@ typedef struct qn_recipe_rule {
 	const char *name, *op; /* NULL: any; name: a glob (glob.h) */
 	bool has_activations, has_weights, has_granularity, has_skip;
 	qn_storage activations;
-	bool per_axis; /* … with a scale for each channel */
+	bool per_axis;      /* … with a scale for each channel */
+	qn_scale_time when; /* not QN_STATIC: `activations` says nothing */
 	uint8_t weight_bits;
 	int32_t weight_block; /* 0: none */
 	bool per_tensor, skip;
@@ -27,8 +28,9 @@ typedef struct qn_recipe_rule {
 typedef struct qn_recipe {
 	const qn_recipe_rule *rule;
 	size_t n;
-	bool *used;   /* rules that held somewhere, so far */
-	uint32_t crc; /* of the text */
+	bool *used;    /* rules that held somewhere, so far */
+	bool *dynamic; /* rules by which a layer got its scale at run time */
+	uint32_t crc;  /* of the text */
 } qn_recipe;
 
 /* Whether storages of activations may differ: then each match gives its result parameters of its
@@ -47,6 +49,13 @@ bool qn_recipe_agrees(const qn_recipe *r, const qn_graph *composite, const char 
 /* Reports rules that match nothing: no node of the graph, no input and no output has their name and
  * op (recipe.nothing, with the nearest names). */
 qn_status qn_recipe_check(const qn_recipe *r, const qn_graph *g) QN_MUST_CHECK;
+/* Whether a rule about inputs, or of this name, says how the input is stored. */
+bool qn_recipe_stores_input(const qn_recipe *r, const char *name);
+/* Marks the rules with scales at run time that hold for a composite: it was written with one, or a later rule says
+ * otherwise. */
+void qn_recipe_use_dynamic(const qn_recipe *r, const qn_graph *composite, bool computed);
+/* Reports rules with scales at run time by which no layer got one (recipe.dynamic). */
+qn_status qn_recipe_check_dynamic(const qn_recipe *r, const qn_graph *g) QN_MUST_CHECK;
 /* Warns of rules whose nodes all stay in float (recipe.unused). */
 void qn_recipe_warn(qn_env *env, const qn_recipe *r);
 

@@ -125,6 +125,21 @@ quantize_blocks(qn_quantizing *b, const qn_match *m, const qn_blocks *blocks)
 	return qn_quantize_real_product(b, anchor, root->name, in, m->at[B]);
 }
 
+/* Data whose scale is computed at run time: a float product, as only then the accumulator's type is known. */
+static qn_id
+quantize_dynamic(qn_quantizing *b, const qn_match *m, const qn_blocks *blocks)
+{
+	const qn_node *anchor = qn_qb_matched(b, ANCHOR), *root = qn_qb_root(b);
+	const int axis = qn_qb_opts(b)->per_tensor_weights ? -1 : 0;
+	const qn_id x = qn_qb_dynamic(b, m->at[X], anchor->name, "x");
+	const qn_id w = blocks != NULL
+				? qn_qb_quantize_blocks(b, m->at[W], anchor->name, "w", blocks)
+				: qn_qb_quantize_weights(b, m->at[W], anchor->name, "w", axis);
+	const qn_id in[3] = {x, qn_qb_dequantize(b, w, NULL), m->at[B]};
+
+	return qn_qb_op(b, anchor->op, root->name, m->at[B] != 0 ? 3 : 2, in, anchor->attr);
+}
+
 /* conv2d and dense with constant weights: an i32 accumulator in units of scale(x) * scale(w),
  * bias in the same units. */
 static qn_id
@@ -139,14 +154,17 @@ quantize_weighted(void *user, qn_quantizing *b, const qn_match *m)
 	qn_id in[3];
 
 	(void)user;
-	if (has_block_kernels(anchor->op) &&
-	    qn_qb_blocks(b, qn_graph_node(g, m->at[W])->type, &blocks))
+	const bool in_blocks = qn_qb_blocks(b, qn_graph_node(g, m->at[W])->type, &blocks);
+	const bool has_kernels = in_blocks && has_block_kernels(anchor->op);
+	if (has_kernels && o->when == QN_STATIC)
 		return quantize_blocks(b, m, &blocks);
-	if (qn_qb_blocks(b, qn_graph_node(g, m->at[W])->type, &blocks))
+	if (in_blocks && !has_kernels)
 		qn_warn(g->model->env, "quantize.block", anchor->name,
 			"%s '%s' has no kernels for weights in blocks: they get one scale for each "
 			"output channel",
 			qn_opinfo_of(anchor)->name, anchor->name);
+	if (o->when != QN_STATIC)
+		return quantize_dynamic(b, m, has_kernels ? &blocks : NULL);
 	qn_buf_init(&acc, g->model->scratch);
 	qn_buff(&acc, "%s.acc", anchor->name);
 	in[0] = qn_qb_quantize(b, m->at[X], anchor->name, "x");

@@ -20,6 +20,7 @@
 #include "runtime/kernels/conv_transpose.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/difference.h"
+#include "runtime/kernels/dynamic.h"
 #include "runtime/kernels/logic.h"
 #include "runtime/kernels/dense.h"
 #include "runtime/kernels/elementwise.h"

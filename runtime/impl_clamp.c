@@ -72,7 +72,8 @@ qn_clamp_range(const qn_graph *g, const qn_node *n, int64_t *lo, int64_t *hi)
 		*lo = qn_code_of(t, e, n->attr->clip.min);
 		*hi = qn_code_of(t, e, n->attr->clip.max);
 	}
-	if ((n->op == QN_OP_clamp || n->op == QN_OP_requantize) && n->attr != NULL) {
+	if ((n->op == QN_OP_clamp || n->op == QN_OP_requantize || n->op == QN_OP_dynamic_rescale) &&
+	    n->attr != NULL) {
 		*lo = into(n->attr->clamp.lo, e);
 		*hi = into(n->attr->clamp.hi, e);
 	}

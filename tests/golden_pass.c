@@ -5,7 +5,8 @@
  * seeded inputs: real values of the outputs may differ by X. Symbols are calibrated on the same
  * kind of inputs, uniform in [-1, 1] for real ones, the full range of codes for others; plain
  * integers are -1, 0 or 1.
- * partition=first skips the first match; partition=i8/i4x4 is told the weights; quantize=mixed stores what dense layers read in 16 bits.
+ * partition=first skips the first match; partition=i8/i4x4 is told the weights; quantize=mixed stores what dense layers read in 16 bits,
+ * quantize=dynamic and quantize=dynamic-rows give all products that can scales at run time.
  * calibrate=METHOD finds ranges by another method than minmax, calibrate=kl_tvm(bins=257;levels=31) with parameters.
  * align=15 aligns to 15 bits instead of 8.  requantize-exact, requantize-merge-always and require-int are requantize with one option. */
 #include "tests/golden.h"
@@ -133,8 +134,19 @@ quantize_mixed(qn_model *m)
 				     .activations = QN_STORAGE_I16,
 				     .has_weights = true,
 				     .weight_bits = 4};
-	bool used = false;
-	const qn_recipe recipe = {.rule = &rule, .n = 1, .used = &used};
+	bool used = false, dynamic = false;
+	const qn_recipe recipe = {.rule = &rule, .n = 1, .used = &used, .dynamic = &dynamic};
+
+	return qn_quantize_model(m, &(qn_quant_opts){.recipe = &recipe});
+}
+
+/* All products that can with scales at run time, of rows. */
+static qn_status
+quantize_dynamic(qn_model *m, qn_scale_time when)
+{
+	const qn_recipe_rule rule = {.place = "recipe", .has_activations = true, .when = when};
+	bool used = false, dynamic = false;
+	const qn_recipe recipe = {.rule = &rule, .n = 1, .used = &used, .dynamic = &dynamic};
 
 	return qn_quantize_model(m, &(qn_quant_opts){.recipe = &recipe});
 }
@@ -198,6 +210,10 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_partition(m, &(qn_quant_opts){.weight_bits = 4, .weight_block = 4});
 	if (IS("partition=first"))
 		return qn_partition(m, &(qn_quant_opts){.skip = &skip});
+	if (IS("quantize=dynamic"))
+		return quantize_dynamic(m, QN_AT_RUN_TIME);
+	if (IS("quantize=dynamic-rows"))
+		return quantize_dynamic(m, QN_AT_RUN_TIME_BY_ROW);
 	if (IS("quantize=mixed"))
 		return quantize_mixed(m);
 	if (is_quantize(name, n, &opts))

@@ -39,9 +39,9 @@ typedef struct options {
 	const char *min[MAX_VALUES], *max[MAX_VALUES]; /* METRIC=VALUE */
 	int nmin, nmax;
 	sample_options sample;
-	const char *name, *method, *skip, *recipe, *stats, *encodings, *shard, *explain, *passes,
-		*print_after, *stop_after, *self_test, *emit_target, *min_accuracy, *max_scratch,
-		*max_weights, *optimize, *constants, *dot, *svg, *at;
+	const char *name, *method, *skip, *recipe, *dynamic, *stats, *encodings, *shard, *explain,
+		*passes, *print_after, *stop_after, *self_test, *emit_target, *min_accuracy,
+		*max_scratch, *max_weights, *optimize, *constants, *dot, *svg, *at;
 	/* OPT_CHOICE: 1 + the index in the option's choices; 0: not given (option_index) */
 	int scheme, weights, weight_method, activations, weights_type, rounding, solver,
 		explain_kernels, emit, format, encodings_version;

@@ -114,6 +114,10 @@ const option_row option_rows[] = {
 	 .value = "FILE.json",
 	 .help = "rules that choose storage types, granularity and methods for parts of the graph "
 		 "(docs/quantization.md)"},
+	{"--dynamic", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_QUANTIZE, TEXT(dynamic),
+	 .value = "LAYER,…",
+	 .help = "products that compute the scale of their data at run time: GLOB of names, op:OP "
+		 "(docs/quantization.md)"},
 	{"--solver", 0, GROUP_QUANTIZATION, QUANTIZING, CHOICE(solver, solvers), .value = "MODE",
 	 .help = "how quantized values are chosen:"},
 	{"--skip", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_QUANTIZE, TEXT(skip), .value = "WORD,…",

@@ -118,6 +118,7 @@ program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compi
 		.weight_block = o->weight_block,
 		.skip = o->skip,
 		.recipe_file = o->recipe,
+		.dynamic = o->dynamic,
 		.encodings = o->encodings,
 		.rounding = (qn_rounding)option_index(o->rounding),
 		.no_approx = o->no_approx,

@@ -516,6 +516,11 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	 * output channel, or elements of a row, QN_WEIGHT_BLOCK_LEAST … _MOST (docs/quantization.md); 0: as `weights` says */
 	int weight_block;
 	qn_weight_method weight_method;
+	/* Layers that compute the scale of their data at run time, from 16-bit values: globs of names,
+	 * and op:OP, comma-separated: "fc1,conv*,op:dense" (docs/quantization.md); NULL: none.  conv1d,
+	 * conv2d, conv3d, conv2d_transpose, dense and matmul with constant weights can; a word that
+	 * matches none of these is an error (recipe.dynamic). */
+	const char *dynamic;
 	/* JSON text (docs/quantization.md): storage of parts of the graph; NULL: */
 	const char *recipe;
 	const char *recipe_file; /* … read from this path; NULL: none */

@@ -94,6 +94,14 @@ static const example examples[] = {
 	INTEGERS("fixed_multiply", "%c {multiplier=1200000000, shift=-1}"),
 	{"integer_dense", "integer", CODES, "  %s = scast %x : tensor<1x4xi8>\n  %c = cast %s : tensor<1x4xi32>\n  %w = const : tensor<4x4xi32> splat 1\n"
 		"  %d = integer_dense %c, %w\n  %e = cast %d : tensor<1x4xi8>\n  %y = scast %e : " CODES "\n"},
+	{"dynamic_fake_quant", "calibrated", "tensor<1x4xf32>", "  %y = dynamic_fake_quant %x\n"},
+	{"dynamic_quantize", "integer", CODES, "  %d = dynamic_quantize %x {rows=1}\n  %v = get %d {index=0}\n  %m = get %d {index=1}\n"
+		"  %e = get %d {index=2}\n  %y = dynamic_rescale %v, %m, %e : " CODES "\n"},
+	{"dynamic_values", "integer", CODES, "  %v = dynamic_values %x\n  %s = scast %v : tensor<1x4xi8>\n  %y = scast %s : " CODES "\n"},
+	{"dynamic_mantissa", "integer", CODES, "  %v = dynamic_values %x\n  %m = dynamic_mantissa %x\n  %e = const : tensor<1xi32> [0]\n"
+		"  %y = dynamic_rescale %v, %m, %e : " CODES "\n"},
+	{"dynamic_rescale", "integer", CODES, "  %d = dynamic_quantize %x {asymmetric=1}\n  %v = get %d {index=0}\n  %m = get %d {index=1}\n"
+		"  %e = get %d {index=2}\n  %y = dynamic_rescale %v, %m, %e {lo=-50} : " CODES "\n"},
 	{"stats_ref", "float", MATRIX, "  %y = stats_ref %x {key=\"x\"}\n"},
 	{"stats", "float", MATRIX, "  %y = stats %x {layer=[-1.0,1.0]}\n"},
 	{"coupled_ref", "float", MATRIX, "  %y = coupled_ref %x {key=\"x\"}\n"},

@@ -252,12 +252,34 @@ product_of(const qn_graph *g, const qn_node *n)
 	return NULL;
 }
 
+/* The dynamic_fake_quant that the data of a product comes from; NULL: it has a scale of its own. */
+static const qn_node *
+dynamic_of(const qn_graph *g, const qn_node *n)
+{
+	const qn_node *x = qn_graph_node(g, n->in[0]);
+
+	while (moves(x))
+		x = qn_graph_node(g, x->in[0]);
+	return x->op == QN_OP_dynamic_fake_quant ? x : NULL;
+}
+
+/* Data with a scale of run time is of 127 steps of it, at most the reach of what it is made from; in f32 each value
+ * may be another one of the two next to a half. */
+static double
+dynamic_error(const qn_graph *g, const qn_type *x, double k, double weight)
+{
+	const double step = 65536 * scale_of(g, x) / 127;
+
+	return k * 128 * weight * step + k * k * 0x1p-24 * 128 * 128 * weight * step;
+}
+
 /* Sums of k products in f32, each addition off by 2^-24 of at most k of them, and the rounding of a bias to
  * the accumulator's step. */
 static double
 product_error(const qn_graph *g, const qn_node *n)
 {
-	const qn_type *x = codes_type(g, n, 0), *w = codes_type(g, n, 1);
+	const qn_node *d = dynamic_of(g, n);
+	const qn_type *x = codes_type(g, d != NULL ? d : n, 0), *w = codes_type(g, n, 1);
 	double k = (double)qn_type_count(w), most = 0, s;
 	int64_t zp;
 
@@ -265,6 +287,8 @@ product_error(const qn_graph *g, const qn_node *n)
 		qn_elem_param(&g->model->types, w->elem, i, &s, &zp);
 		most = s > most ? s : most;
 	}
+	if (d != NULL)
+		return dynamic_error(g, x, k, most);
 	s = most * scale_of(g, x);
 	return s * NEAREST + k * k * 0x1p-24 * range_of(x) * range_of(w) * s;
 }
