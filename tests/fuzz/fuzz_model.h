@@ -22,6 +22,7 @@ enum { MOST_INPUTS = 4, MOST_ELEMENTS = 1 << 14, MOST_MACS = 1 << 20, MOST_NODES
 typedef struct fuzz_how_to {
 	qn_import_opts read;
 	qn_compile_opts compile;
+	const char *then; /* passes that change no value, run after; NULL: none */
 } fuzz_how_to;
 
 /* end: of the file's name, ".json". */
@@ -94,28 +95,77 @@ fuzz_emit(void *arg, qn_arena *a)
 			 a, file);
 }
 
+/* Compiles; a failure is reported. */
+static inline bool
+fuzz_compile(qn_ctx *ctx, qn_model *m, const qn_compile_opts *opts)
+{
+	const qn_status status = qn_compile(m, opts);
+
+	FUZZ_CHECK(status != QN_EINTERNAL);
+	FUZZ_CHECK(status == QN_OK || qn_diag_count(ctx) > 0);
+	return status == QN_OK;
+}
+
+/* Runs once; false: it cannot. */
+static inline bool
+fuzz_infer(qn_model *m, qn_array *const *x, qn_array **y)
+{
+	const qn_graph *g = qn_model_entry(m);
+
+	return g->noutput <= MOST_INPUTS && qn_run(m, g->ninput, x, 1, g->noutput, y) == QN_OK;
+}
+
+static inline size_t
+fuzz_bytes(const qn_array *x)
+{
+	const char *type = qn_array_dtype(x);
+	size_t n = strcmp(type, "bool") == 0
+			   ? 1
+			   : strtoul(type + strcspn(type, "0123456789"), NULL, 10) / 8;
+
+	for (int i = 0; i < qn_array_rank(x); i++)
+		n *= (size_t)qn_array_dim(x, i);
+	return n;
+}
+
+/* Passes that change no value leave all outputs as they were. */
+static inline void
+fuzz_change(qn_ctx *ctx, qn_model *m, const fuzz_how_to *how, qn_array *const *x,
+	    qn_array *const *before)
+{
+	qn_compile_opts opts = how->compile;
+	qn_array *after[MOST_INPUTS] = {0};
+
+	opts.passes = how->then;
+	opts.stop_after = NULL;
+	if (!fuzz_compile(ctx, m, &opts))
+		return;
+	FUZZ_CHECK(fuzz_infer(m, x, after));
+	for (size_t k = 0; k < qn_model_entry(m)->noutput; k++) {
+		const size_t n = fuzz_bytes(before[k]);
+
+		FUZZ_CHECK(n == fuzz_bytes(after[k]) &&
+			   memcmp(qn_array_data(before[k]), qn_array_data(after[k]), n) == 0);
+	}
+}
+
 static inline void
 fuzz_work(qn_ctx *ctx, qn_model *m, const fuzz_how_to *how)
 {
 	qn_compile_opts opts = how->compile;
 	qn_array *x[MOST_INPUTS] = {0};
 	qn_array *y[MOST_INPUTS] = {0};
-	size_t n = qn_model_entry(m)->ninput;
 
 	if (!fuzz_is_small(m) || !fuzz_samples(ctx, m, x))
 		return;
-	if (qn_model_entry(m)->noutput <= MOST_INPUTS)
-		(void)qn_run(m, n, x, 1, qn_model_entry(m)->noutput, y);
+	(void)fuzz_infer(m, x, y);
 	opts.calib = x;
-	opts.ncalib = n;
-	qn_status status = qn_compile(m, &opts);
-	FUZZ_CHECK(status != QN_EINTERNAL);
-	FUZZ_CHECK(status == QN_OK || qn_diag_count(ctx) > 0);
-	if (status != QN_OK)
+	opts.ncalib = qn_model_entry(m)->ninput;
+	if (!fuzz_compile(ctx, m, &opts))
 		return;
-	if (qn_model_entry(m)->noutput <= MOST_INPUTS)
-		(void)qn_run(m, n, x, 1, qn_model_entry(m)->noutput, y);
-	status = qn_guard_model(m, fuzz_emit, &(fuzz_emission){m});
+	if (fuzz_infer(m, x, y) && how->then != NULL)
+		fuzz_change(ctx, m, how, x, y);
+	const qn_status status = qn_guard_model(m, fuzz_emit, &(fuzz_emission){m});
 	FUZZ_CHECK(status != QN_EINTERNAL);
 	FUZZ_CHECK(status == QN_OK || qn_diag_count(ctx) > 0);
 }
