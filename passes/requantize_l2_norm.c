@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* requantize_l2_norm.c - l2_norm of values of 16 bits, which has no kernel, is an rms_norm of them.
  *
- *   l2_norm(x [2,9])  ->  rms_norm(x, 1/3, 1/3, …) {axis=1, epsilon=0}
+ *   l2_norm(x [2,9])  ->  rms_norm(x, 1/3, 1/3, …) {axis=1, epsilon=0}         of another axis between transposes
  *
  * x / sqrt(sum of x^2) = x / sqrt(mean of x^2) / sqrt(n).  A sum below epsilon is one of zeros alone, whose result is 0
  * in both, if a step of x is at least sqrt(epsilon). */
 #include <math.h>
+#include <string.h>
 
 #include "passes/requantize.h"
 
-/* 1 / sqrt(n) for each element from the axis on, the largest value of 16 bits each. */
+/* n times 1 / sqrt(n), each the largest value of 16 bits. */
 static qn_id
-add_scale(qn_rw *rw, const qn_type *x, int32_t axis, qn_plain expressed)
+add_scale(qn_rw *rw, int64_t n, qn_plain expressed)
 {
 	qn_model *m = qn_rw_model(rw);
 	qn_elem d = qn_elem_desc(16, true);
@@ -19,47 +20,65 @@ add_scale(qn_rw *rw, const qn_type *x, int32_t axis, qn_plain expressed)
 	void *data;
 
 	d.expressed = expressed;
-	d.scale = qn_scale_const(&m->types, 1 / sqrt((double)x->dim[axis]) / INT16_MAX);
+	d.scale = qn_scale_const(&m->types, 1 / sqrt((double)n) / INT16_MAX);
 	if (qn_elem_make(&m->types, "scale", &d, &made) != QN_OK)
 		return 0;
-	const qn_type *type = qn_type_tensor(&m->types, made, x->rank - axis, x->dim + axis);
-	qn_tensor *to = qn_tensor_new(m->arena, type, &data);
-	for (int64_t i = 0; i < qn_type_count(type); i++)
+	qn_tensor *to = qn_tensor_new(m->arena, qn_type_tensor(&m->types, made, 1, &n), &data);
+	for (int64_t i = 0; i < n; i++)
 		qn_store_i64(data, made->plain, i, INT16_MAX);
 	return qn_rw_const(rw, "l2_norm.scale", to);
 }
 
-/* Whether all axes after this one have one element. */
-static bool
-is_last(const qn_type *x, int32_t axis)
+/* x with this axis and the last one in the place of each other; x itself if it is the last. */
+static qn_id
+swapped(qn_rw *rw, qn_id x, int32_t axis)
 {
-	for (int32_t i = axis + 1; i < x->rank; i++)
-		if (x->dim[i] != 1)
-			return false;
-	return true;
+	const qn_type *t = qn_rw_node(rw, x)->type;
+	const int32_t last = t->rank - 1;
+	qn_attrs a = {0};
+
+	if (axis == last)
+		return x;
+	a.perm.perm.n = t->rank;
+	for (int32_t i = 0; i < t->rank; i++)
+		a.perm.perm.v[i] = i == axis ? last : i == last ? axis : i;
+	return qn_rw_add(rw, QN_OP_transpose, qn_rw_derived_name(rw, x, "last"), 1, &x, &a, NULL);
+}
+
+/* The type with dimensions i and k in the place of each other. */
+static const qn_type *
+swapped_type(qn_types *t, const qn_type *type, int32_t i, int32_t k)
+{
+	int64_t dim[QN_MAX_RANK];
+
+	memcpy(dim, type->dim, sizeof(dim[0]) * (size_t)type->rank);
+	dim[i] = type->dim[k];
+	dim[k] = type->dim[i];
+	return qn_type_tensor(t, type->elem, type->rank, dim);
 }
 
 qn_id
 qn_rqz_wide_l2_norm(qn_rw *rw, qn_id id, qn_id x, const qn_type *type)
 {
+	qn_types *t = &qn_rw_model(rw)->types;
 	const qn_node *n = qn_rw_node(rw, id);
 	const qn_type *xt = qn_rw_node(rw, x)->type;
 	const int64_t at = n->attr->l2_norm.axis;
-	const int32_t axis = (int32_t)(at < 0 ? at + xt->rank : at);
+	const int32_t axis = (int32_t)(at < 0 ? at + xt->rank : at), last = xt->rank - 1;
 	const double epsilon = n->attr->l2_norm.epsilon;
 	qn_attrs a = {0};
 	double step;
 	int64_t zp;
 
-	qn_elem_param(&qn_rw_model(rw)->types, xt->elem, 0, &step, &zp);
-	if (qn_type_count(xt) < 1 || !is_last(xt, axis))
-		return qn_rw_decline(rw, "l2_norm of 16-bit values is along the last axis");
-	if (step * step < epsilon)
+	qn_elem_param(t, xt->elem, 0, &step, &zp);
+	if (qn_type_count(xt) < 1 || step * step < epsilon)
 		return qn_rw_decline(rw, "a step of its 16-bit operand is below sqrt(epsilon)");
-	a.layer_norm.axis = axis;
+	a.layer_norm.axis = last;
 	a.layer_norm.epsilon = 0;
-	const qn_id scale = add_scale(rw, xt, axis, type->elem->expressed);
-	return scale == 0 ? 0
-			  : qn_rw_add(rw, QN_OP_rms_norm, qn_rw_name(rw, id), 2,
-				      (const qn_id[]){x, scale}, &a, type);
+	qn_id in[2] = {swapped(rw, x, axis), add_scale(rw, xt->dim[axis], type->elem->expressed)};
+	if (in[0] == 0 || in[1] == 0)
+		return 0;
+	qn_id y = qn_rw_add(rw, QN_OP_rms_norm, qn_rw_name(rw, id), 2, in, &a,
+			    swapped_type(t, type, axis, last));
+	return y != 0 ? swapped(rw, y, axis) : 0;
 }
