@@ -73,9 +73,11 @@ bool qn_rqz_is_near(const qn_rw *rw, qn_id id);
 /* The type with one scale, 1, that stores values of e, whose channels are the last axis of x and have one
  * zero point; NULL: they are or have not. */
 const qn_elem *qn_rqz_unit_elem(qn_rw *rw, qn_id x, const qn_elem *e);
-/* Sums x of 64 bits that become 8-bit values of several scales: the type of 16 bits, in 128th parts of
- * their steps, with which the product stores no sums; else NULL. */
-const qn_type *qn_rqz_between(qn_rw *rw, qn_id x, const qn_type *to);
+/* x, after the requantizes that have to stand between it and one to this type, which takes the place of root
+ * (requantize_between.c); 0 after an error. */
+qn_id qn_rqz_between(qn_rw *rw, qn_id root, qn_id x, const qn_type *to);
+/* Whether the multipliers of a requantize are small enough for 64-bit sums, if these are such. */
+bool qn_rqz_reaches(const qn_types *t, const qn_elem *from, const qn_elem *to);
 /* Quantized values x, in one scale if they have several; 0 after an error, or when x is 0. */
 qn_id qn_rqz_aligned(qn_rw *rw, qn_id x);
 /* Whether the op cannot be computed channel by channel on these operands, dequantized, with a result

@@ -108,36 +108,6 @@ qn_rqz_unit_elem(qn_rw *rw, qn_id x, const qn_elem *e)
 	return qn_elem_make(t, "channels", &d, &made) == QN_OK ? made : NULL;
 }
 
-const qn_type *
-qn_rqz_between(qn_rw *rw, qn_id x, const qn_type *to)
-{
-	enum { PARTS = 128 }; /* (q - z) * 128 is at most 255 * 128, which 16 bits hold */
-	qn_types *t = &qn_rw_model(rw)->types;
-	const qn_node *n = qn_rw_node(rw, x);
-	const qn_elem *e = to->elem, *made = NULL;
-	const size_t count = qn_elem_nparams(e);
-	qn_elem d = qn_elem_desc(16, true);
-	const qn_params *vec = NULL;
-	int64_t zp;
-
-	if (qn_opinfo_of(n)->behaviour != QN_ACC || n->type->elem->bits != 64 ||
-	    !qn_rqz_has_channels(e) || e->bits > 8 || qn_rw_uses(rw, x) > 1)
-		return NULL;
-	double *scale = QN_NEW(qn_rw_model(rw)->scratch, double, count);
-	for (size_t i = 0; i < count; i++) {
-		qn_elem_param(t, e, i, &scale[i], &zp);
-		scale[i] /= PARTS;
-	}
-	if (qn_params_intern(t, n->name, NULL, count, 1, NULL, scale, NULL, &vec) != QN_OK)
-		return NULL;
-	d.expressed = e->expressed;
-	d.scale = qn_scale_vec(t, vec);
-	d.gran = QN_PER_AXIS;
-	d.naxis = 1;
-	d.axis = e->axis;
-	return qn_elem_make(t, n->name, &d, &made) == QN_OK ? qn_type_with_elem(t, to, made) : NULL;
-}
-
 /* quantize {axis}(move(y)) -> requantize {axis}(quantize {i16}(move(y))), whose quantize moves up */
 qn_id
 qn_rqz_align_result(qn_rw *rw, const qn_match *m)

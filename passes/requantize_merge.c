@@ -23,11 +23,7 @@ qn_rqz_join(qn_rw *rw, const qn_match *m)
 	qn_id x = qn_rqz_stored_constant(rw, m->at[X], to->elem);
 	if (x != 0)
 		return x;
-	const qn_type *mid = qn_rqz_between(rw, m->at[X], to);
-	x = m->at[X];
-	if (mid != NULL)
-		x = qn_rw_add(rw, QN_OP_requantize, qn_rw_derived_name(rw, m->root, "wide"), 1, &x,
-			      NULL, mid);
+	x = qn_rqz_between(rw, m->root, m->at[X], to);
 	return x == 0 ? 0
 		      : qn_rw_add(rw, QN_OP_requantize,
 				  name != NULL ? name : qn_rw_name(rw, m->root), 1, &x, NULL, to);
@@ -176,6 +172,9 @@ qn_rqz_merge(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "one of them has its own limits");
 	if (mid->gran != QN_PER_TENSOR || last->gran != QN_PER_TENSOR)
 		return qn_rw_decline(rw, "the values in between have several scales");
+	if (!qn_rqz_reaches(&qn_rw_model(rw)->types, qn_rw_node(rw, inner->in[0])->type->elem,
+			    last))
+		return qn_rw_decline(rw, "the steps of the result are too small for a 64-bit sum");
 	if (!s->opts->merge_always && s->open != NULL && mid->bits <= 8 && last->bits > 8)
 		return qn_rw_decline(rw,
 				     "the file rounds to 8 bits there, which 16 bits would not");

@@ -66,8 +66,10 @@ channel_axis(const qn_graph *g, const qn_node *n, int32_t *axis)
 	}
 	if (in->gran == QN_PER_AXIS)
 		*axis = in->axis[0];
+	if (*axis >= 0 && qn_elem_nparams(out) == 1) /* one channel is none, along any axis */
+		return true;
 	if (out->gran == QN_PER_AXIS) {
-		if (*axis >= 0 && *axis != out->axis[0]) {
+		if (*axis >= 0 && *axis != out->axis[0] && qn_elem_nparams(in) > 1) {
 			(void)qn_int_refuse(g, n, "channels along axis %d in and %d out",
 					    (int)*axis, (int)out->axis[0]);
 			return false;
@@ -101,8 +103,8 @@ multipliers(const qn_graph *g, const qn_node *n, qn_arena *a, qn_requantize_args
 		int64_t zp = 0;
 		int32_t s = 0;
 
-		qn_elem_param(t, in, in->gran == QN_PER_AXIS ? (size_t)i : 0, &from, &zp);
-		qn_elem_param(t, out, out->gran == QN_PER_AXIS ? (size_t)i : 0, &to, &zp);
+		qn_elem_param(t, in, qn_elem_nparams(in) > 1 ? (size_t)i : 0, &from, &zp);
+		qn_elem_param(t, out, qn_elem_nparams(out) > 1 ? (size_t)i : 0, &to, &zp);
 		if (!qn_int_multiplier(g, n, "input scale / result scale", from / to, &mult[i], &s))
 			return false;
 		if (in->bits == 64 && s > MOST_SHIFT_64)
