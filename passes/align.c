@@ -137,7 +137,7 @@ copy(qn_graph *dst, const qn_graph *g, const qn_node *n, const qn_id *map, int32
 	if (n->op == QN_OP_const && like.type != n->type)
 		like.value = recode(m, n->value, like.type);
 	if (qn_opinfo_of(n)->attrs == QN_ATTRS(sum) && is_fixed_codes(dst, in[0], bits) &&
-	    is_fixed_codes(dst, in[1], bits)) {
+	    is_fixed_codes(dst, in[1], bits) && like.type->elem->gran == QN_PER_TENSOR) {
 		attr.sum.align = bits;
 		like.attr = &attr;
 		warn_of_loss(dst, n, in, bits);

@@ -53,15 +53,12 @@ is_layer(const qn_graph *g, const qn_node *root, qn_id right)
 }
 
 static qn_id
-as_dense(qn_quantizing *b, const qn_node *root, const char *acc, qn_id right)
+as_dense(qn_quantizing *b, const qn_node *root, const char *acc, qn_id left, qn_id right)
 {
 	const qn_type *y = root->type;
 	qn_graph *g = qn_qb_graph(b);
-	qn_id in[2] = {qn_qb_quantize(b, qn_qb_input(b, 0), root->name, "a"), 0};
+	qn_id in[2] = {left, 0};
 	int64_t flat[2] = {1, 0};
-
-	if (in[0] == 0)
-		return 0;
 	const qn_type *x = qn_graph_node(g, in[0])->type;
 	for (int32_t i = 0; i + 1 < x->rank; i++)
 		flat[0] *= x->dim[i];
@@ -141,10 +138,14 @@ qn_quantize_matmul(void *user, qn_quantizing *b, const qn_match *m)
 	if (o->when != QN_STATIC && qn_graph_node(g, right)->op == QN_OP_const &&
 	    is_layer(g, root, right))
 		return as_dynamic(b, root, qn_buf_str(&acc), right);
-	if (!bytes && !o->per_axis && is_layer(g, root, right))
-		return as_dense(b, root, qn_buf_str(&acc), right);
 	in[0] = qn_qb_quantize(b, qn_qb_input(b, 0), root->name, "a");
-	if ((bytes || o->per_axis) && qn_graph_node(g, right)->op == QN_OP_const) {
+	if (in[0] == 0)
+		return 0;
+	const bool channels = qn_qb_has_channels(b, in[0]); /* none of one axis, or one column */
+	if (!bytes && !channels && is_layer(g, root, right))
+		return as_dense(b, root, qn_buf_str(&acc), in[0], right);
+	const bool weights = (bytes || channels) && qn_graph_node(g, right)->op == QN_OP_const;
+	if (weights) {
 		int32_t rank = qn_graph_node(g, right)->type->rank;
 		int32_t column = rank - (root->attr->matmul.transpose_b != 0 ? 2 : 1);
 
@@ -153,8 +154,7 @@ qn_quantize_matmul(void *user, qn_quantizing *b, const qn_match *m)
 	} else {
 		in[1] = qn_qb_quantize(b, right, root->name, "b");
 	}
-	if (qn_qb_has_channels(b, in[0]) ||
-	    (qn_graph_node(g, right)->op != QN_OP_const && qn_qb_has_channels(b, in[1])))
+	if (channels || (!weights && qn_qb_has_channels(b, in[1])))
 		return qn_quantize_real_product(b, root, root->name, in, 0);
 	qn_id y = qn_qb_op(b, root->op, qn_buf_str(&acc), 2, in, root->attr);
 	return qn_qb_dequantize(b, y, root->name);
