@@ -13,7 +13,12 @@ void random_graph_build(builder *b, uint64_t seed);
 /* The same with all activations of this storage, and sums as TFLite has them. */
 void random_graph_build_of(builder *b, uint64_t seed, qn_plain code);
 
-/* The same from a fuzzer's bytes: what is near the end of them shapes the end of the graph.  The
+/* A float graph of the same structure: what a network is before it is quantized (random_float.c). */
+void random_float_build(builder *b, uint64_t seed);
+/* Which nodes its outputs need. */
+bool *random_graph_needed(builder *b);
+
+/* An integer graph from a fuzzer's bytes: what is near the end of them shapes the end of the graph.  The
  * graph may have fewer ops. */
 void random_graph_build_bytes(builder *b, const uint8_t *byte, size_t n);
 
