@@ -63,7 +63,7 @@ qn_block_layer_of(const qn_step_facts *f, qn_arena *a, const char **why)
 	b->mantissa = is_dense ? d->mantissa : c->mantissa;
 	if (b->l.w == NULL || (b->l.bits != 8 && b->l.bits != 4))
 		*why = "its weights are not a constant of 8 or 4 bits";
-	else if (c != NULL && c->groups != 1)
+	else if (!is_dense && c->groups != 1)
 		*why = "its channels are in groups";
 	else
 		*why = is_dense ? dense_lengths(d, &b->blocks, NULL)

@@ -78,11 +78,12 @@ accumulator(qn_rw *rw, const qn_elem *x, const qn_elem *w)
 	qn_types *t = &qn_rw_model(rw)->types;
 	qn_elem d = qn_elem_desc(x->bits <= 8 ? 32 : 64, true);
 	const qn_elem *e = NULL;
+	const int32_t first = 0;
 
 	d.expressed = x->expressed;
 	d.gran = x->gran == QN_PER_AXIS ? QN_PER_AXIS : w->gran;
 	d.naxis = d.gran == QN_PER_AXIS ? 1 : w->naxis;
-	d.axis = x->gran == QN_PER_AXIS ? (const int32_t[]){0} : w->axis;
+	d.axis = x->gran == QN_PER_AXIS ? &first : w->axis;
 	const qn_scale *data = qn_scale_plain(t, "bias", x->scale);
 	if (data == NULL)
 		return NULL;
