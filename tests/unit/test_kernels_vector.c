@@ -255,10 +255,15 @@ static void
 test_bound_of_rows(void **state)
 {
 	static const char *const target[] = {"aarch64", "aarch64-dotprod"};
+#if defined(__aarch64__) && !defined(__ARM_FEATURE_DOTPROD)
+	const int ntarget = 1; /* emitted code of the other one refuses to compile here */
+#else
+	const int ntarget = 2;
+#endif
 
 	(void)state;
 	for (int least = -128; least <= -127; least++)
-		for (int i = 0; i < 2; i++)
+		for (int i = 0; i < ntarget; i++)
 			for (int depth = 8; depth <= 9; depth++) {
 				builder b;
 
