@@ -347,10 +347,18 @@ storage(session *s)
 	static const struct {
 		const char *name;
 		qn_weights_type type;
-		int block;
-	} rows[] = {{"i8 per channel", QN_WEIGHTS_I8, 0}, {"i4 per channel", QN_WEIGHTS_I4, 0},
-		    {"i4 block 64", QN_WEIGHTS_I4, 64},   {"i4 block 32", QN_WEIGHTS_I4, 32},
-		    {"i4 block 16", QN_WEIGHTS_I4, 16},   {"i8 block 32", QN_WEIGHTS_I8, 32}};
+		int block, repaired;
+	} rows[] = {{"i8 per channel", QN_WEIGHTS_I8, 0, 0},
+		    {"i8 per channel, repaired", QN_WEIGHTS_I8, 0, 1},
+		    {"i8 block 32", QN_WEIGHTS_I8, 32, 0},
+		    {"i4 per channel", QN_WEIGHTS_I4, 0, 0},
+		    {"i4 per channel, repaired", QN_WEIGHTS_I4, 0, 1},
+		    {"i4 block 64", QN_WEIGHTS_I4, 64, 0},
+		    {"i4 block 32", QN_WEIGHTS_I4, 32, 0},
+		    {"i4 block 32, repaired", QN_WEIGHTS_I4, 32, 1},
+		    {"i4 block 16", QN_WEIGHTS_I4, 16, 0},
+		    {"i4 block 16, repaired", QN_WEIGHTS_I4, 16, 1},
+		    {"i2 block 16, repaired", QN_WEIGHTS_I2, 16, 1}};
 	int code = 0;
 
 	printf("\n| network | weights | metric | value | SQNR | weights, bytes |\n"
@@ -366,6 +374,9 @@ storage(session *s)
 		for (size_t k = 0; k < sizeof rows / sizeof rows[0] && code == 0; k++) {
 			s->how.weights_type = rows[k].type;
 			s->how.weight_block = rows[k].block;
+			s->how.bias_correction = rows[k].repaired;
+			s->how.weight_rounding =
+				rows[k].repaired != 0 ? QN_WEIGHTS_ADAPTIVE : QN_WEIGHTS_NEAREST;
 			printf("| %s | %s | %s |", n->name, rows[k].name, n->metric);
 			code = cell(s, n, &p, n->metric, &bytes) != 0 ||
 			       cell(s, n, &p, "sqnr", &bytes) != 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "codegen/inline.h"
+#include "calibrate/repair.h"
 #include "driver/calibration.h"
 #include "driver/encodings.h"
 #include "driver/quantizer.h"
@@ -221,6 +222,29 @@ run_calibrate(qn_pipeline *p)
 }
 
 static qn_status
+run_repair(qn_pipeline *p)
+{
+	static const char *const rounding[] = {"nearest", "gptq", "adaptive"};
+	const qn_compile_opts *o = p->opts;
+	const qn_repair_opts repair = {.bias = o->bias_correction != 0,
+				       .rounding = o->weight_rounding};
+	qn_dataset *data;
+
+	QN_TRY(one_graph(p, "repair"));
+	if (o->ncalib == 0)
+		return qn_report(
+			p->m->env, QN_EUSAGE, "repair.no-data", p->m->name,
+			"repairs need the calibration data itself; give samples (--calib)");
+	QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
+	QN_TRY(qn_repair(p->m, data, &repair));
+	if (repair.rounding != QN_WEIGHTS_NEAREST)
+		qn_model_record(p->m, "weight-rounding=%s", rounding[repair.rounding]);
+	if (repair.bias)
+		qn_model_record(p->m, "bias-correction=on");
+	return QN_OK;
+}
+
+static qn_status
 run_bind(qn_pipeline *p)
 {
 	return qn_bind(p->m);
@@ -344,6 +368,10 @@ const qn_pass_row qn_passes[] = {
 	 "quantize the points whose range or type is known (with --solver, or for statistics)",
 	 QN_STAGE_CALIBRATED, run_transform},
 	{"calibrate", "run the samples and set the symbols", QN_STAGE_SYMBOLIC, run_calibrate},
+	{"repair",
+	 "choose weights and biases by the layers' outputs (with --weight-rounding or "
+	 "--bias-correction)",
+	 QN_STAGE_SYMBOLIC, run_repair},
 	{"bind", "write the values of symbols into the types", QN_STAGE_SYMBOLIC, run_bind},
 	{"simplify", "move casts to where they are fewest (with --solver, or for statistics)",
 	 QN_STAGE_CALIBRATED, run_simplify},
@@ -420,6 +448,9 @@ qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass)
 		return false;
 	if (is_of_solver(pass))
 		return solves;
+	if (pass->run == run_repair)
+		return p->opts->bias_correction != 0 ||
+		       p->opts->weight_rounding != QN_WEIGHTS_NEAREST;
 	if (solves && (pass->run == run_partition || pass->run == run_quantize ||
 		       pass->run == run_calibrate || pass->run == run_bind))
 		return false;

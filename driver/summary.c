@@ -21,6 +21,19 @@ add_graph(const qn_graph *g, qn_model_info *info)
 	}
 }
 
+static void
+add_repairs(const qn_model *m, qn_model_info *info)
+{
+	info->repairable = m->nrepaired;
+	for (size_t i = 0; i < m->nrepaired; i++) {
+		const qn_repaired *r = &m->repaired[i];
+
+		info->repaired += r->weights || r->bias;
+		info->sqnr_before += r->before / (double)m->nrepaired;
+		info->sqnr_after += r->after / (double)m->nrepaired;
+	}
+}
+
 qn_model_info
 qn_model_describe(const qn_model *m)
 {
@@ -29,6 +42,7 @@ qn_model_describe(const qn_model *m)
 
 	for (size_t i = 0; i < m->ngraph; i++)
 		add_graph(m->graph[i], &info);
+	add_repairs(m, &info);
 	return info;
 }
 

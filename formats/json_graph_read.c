@@ -322,10 +322,10 @@ read_entry(qn_json_reader *r)
 static void
 read_model(qn_json_reader *r)
 {
-	static const char *const keys[] = {"quern",  "name",      "producer", "stage",
-					   "after",  "rounding",  "options",  "symbols",
-					   "params", "functions", "graph",    "quantized",
-					   "opened", "clipped",   "pruned",   "tensors"};
+	static const char *const keys[] = {
+		"quern",   "name",    "producer", "stage",     "after",  "rounding",
+		"options", "symbols", "params",   "functions", "graph",  "quantized",
+		"opened",  "clipped", "pruned",   "repaired",  "tensors"};
 	const qn_json *root = r->doc.root;
 
 	if (!read_version(r))

@@ -3,6 +3,7 @@
  *
  *   "clipped": [{"value": "conv1.x", "outside": 20, "elements": 204800}]
  *   "pruned": [{"layer": "conv1", "removed": 5, "channels": 16, "bytes": 720, "macs": 5120}]
+ *   "repaired": [{"layer": "conv1", "sqnr_before": 18.25, "sqnr_after": 24.1, "weights": true, "bias": true}]
  *   "tensors": [{"names": ["conv.bias"], "constants": ["conv.bias"]}, {"node": "relu", "names": ["/relu/Relu_output_0"]}] */
 #include <string.h>
 
@@ -67,6 +68,30 @@ read_pruned(qn_json_reader *r, const qn_json *v)
 						   .macs = (uint64_t)count[3]});
 }
 
+static void
+read_repaired(qn_json_reader *r, const qn_json *v)
+{
+	static const char *const keys[] = {"layer", "sqnr_before", "sqnr_after", "weights", "bias"};
+	qn_repaired p = {0};
+	double *const sqnr[] = {&p.before, &p.after};
+	bool *const changed[] = {&p.weights, &p.bias};
+
+	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
+		return;
+	qn_json_only(&r->doc, v, QN_COUNT(keys), keys);
+	p.value = qn_json_text(r, v, "layer", true);
+	for (int i = 0; i < 2; i++) {
+		const qn_json *n = qn_json_need(&r->doc, v, keys[1 + i], QN_JSON_NUMBER);
+		const qn_json *is = qn_json_need(&r->doc, v, keys[3 + i], QN_JSON_BOOL);
+
+		if (n == NULL || is == NULL || !qn_json_f64(n, sqnr[i]))
+			return;
+		*changed[i] = is->truth;
+	}
+	if (p.value != NULL)
+		qn_model_repaired(r->m, &p);
+}
+
 static bool
 is_among(const char *name, const qn_json *list)
 {
@@ -115,6 +140,7 @@ qn_json_model_facts(qn_json_reader *r)
 	const qn_json *opened = qn_json_want(&r->doc, root, "opened", QN_JSON_BOOL);
 	const qn_json *clipped = qn_json_want(&r->doc, root, "clipped", QN_JSON_ARRAY);
 	const qn_json *pruned = qn_json_want(&r->doc, root, "pruned", QN_JSON_ARRAY);
+	const qn_json *repaired = qn_json_want(&r->doc, root, "repaired", QN_JSON_ARRAY);
 	const qn_json *tensors = qn_json_want(&r->doc, root, "tensors", QN_JSON_ARRAY);
 
 	r->m->quantized_here = here != NULL && here->truth;
@@ -123,6 +149,8 @@ qn_json_model_facts(qn_json_reader *r)
 		read_clipped(r, &clipped->child[i]);
 	for (size_t i = 0; pruned != NULL && i < pruned->n; i++)
 		read_pruned(r, &pruned->child[i]);
+	for (size_t i = 0; repaired != NULL && i < repaired->n; i++)
+		read_repaired(r, &repaired->child[i]);
 	for (size_t i = 0; tensors != NULL && i < tensors->n; i++)
 		read_tensor(r, &tensors->child[i]);
 }
@@ -174,6 +202,24 @@ qn_json_put_pruned(qn_json_out *o, const qn_model *m)
 }
 
 void
+qn_json_put_repaired(qn_json_out *o, const qn_model *m)
+{
+	if (m->nrepaired == 0)
+		return;
+	qn_json_open(o, "repaired", '[', QN_JSON_LINES);
+	for (size_t i = 0; i < m->nrepaired; i++) {
+		qn_json_open(o, NULL, '{', QN_JSON_FLAT);
+		qn_json_put_string(o, "layer", m->repaired[i].value);
+		qn_json_put_f64(o, "sqnr_before", m->repaired[i].before);
+		qn_json_put_f64(o, "sqnr_after", m->repaired[i].after);
+		qn_json_put_bool(o, "weights", m->repaired[i].weights);
+		qn_json_put_bool(o, "bias", m->repaired[i].bias);
+		qn_json_close(o);
+	}
+	qn_json_close(o);
+}
+
+void
 qn_json_put_model_facts(qn_json_out *o, const qn_model *m)
 {
 	const qn_foreign_name_entry *list;
@@ -195,6 +241,7 @@ qn_json_put_model_facts(qn_json_out *o, const qn_model *m)
 	if (m->nclipped > 0)
 		qn_json_close(o);
 	qn_json_put_pruned(o, m);
+	qn_json_put_repaired(o, m);
 	if (n > 0)
 		qn_json_open(o, "tensors", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < n; i++)

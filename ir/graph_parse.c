@@ -298,6 +298,30 @@ read_pruned(qn_reader *r)
 	return true;
 }
 
+/* After `repaired`. */
+static bool
+read_repaired(qn_reader *r)
+{
+	qn_repaired p = {0};
+
+	if (!qn_read_quoted(r, &p.value))
+		return false;
+	if (!qn_text_real(&r->text, false, &p.before) || !qn_text_eat(&r->text, "to") ||
+	    !qn_text_real(&r->text, false, &p.after) || !qn_text_eat(&r->text, "dB"))
+		return qn_read_fail(r, "expected 'X to Y dB'");
+	while (qn_text_eat(&r->text, ",")) {
+		bool *const is = qn_text_eat(&r->text, "weights") ? &p.weights
+				 : qn_text_eat(&r->text, "bias")  ? &p.bias
+								  : NULL;
+
+		if (is == NULL)
+			return qn_read_fail(r, "expected weights or bias");
+		*is = true;
+	}
+	qn_model_repaired(r->m, &p);
+	return true;
+}
+
 static bool
 read_model(qn_reader *r)
 {
@@ -318,11 +342,13 @@ read_model(qn_reader *r)
 			ok = read_clipped(r);
 		else if (qn_text_eat(&r->text, "pruned"))
 			ok = read_pruned(r);
+		else if (qn_text_eat(&r->text, "repaired"))
+			ok = read_repaired(r);
 		else if (qn_text_eat(&r->text, "graph"))
 			ok = qn_read_graph(r);
 		else
-			ok = qn_read_fail(
-				r, "expected symbol, param, tensor, clipped, pruned or graph");
+			ok = qn_read_fail(r, "expected symbol, param, tensor, clipped, pruned, "
+					     "repaired or graph");
 		if (!ok)
 			return false;
 	}

@@ -254,6 +254,17 @@ qn_model_print(qn_buf *b, const qn_model *m)
 			(unsigned long long)p->channels, (unsigned long long)p->bytes,
 			(unsigned long long)p->macs);
 	}
+	for (size_t i = 0; i < m->nrepaired; i++) {
+		const qn_repaired *r = &m->repaired[i];
+
+		qn_buf_puts(b, "repaired ");
+		qn_buf_quoted(b, r->value);
+		qn_buf_putc(b, ' ');
+		qn_buf_f64(b, r->before);
+		qn_buf_puts(b, " to ");
+		qn_buf_f64(b, r->after);
+		qn_buff(b, " dB%s%s\n", r->weights ? ", weights" : "", r->bias ? ", bias" : "");
+	}
 	qn_foreign_names_print(b, m);
 	for (size_t i = 0; i < m->types.nparam; i++)
 		print_param(b, m->types.param[i]);

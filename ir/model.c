@@ -65,6 +65,22 @@ qn_model_pruned(qn_model *m, const qn_pruned *p)
 }
 
 void
+qn_model_repaired(qn_model *m, const qn_repaired *r)
+{
+	qn_repaired *list = QN_NEW(m->arena, qn_repaired, m->nrepaired + 1);
+	size_t at = 0;
+
+	if (m->nrepaired > 0)
+		memcpy(list, m->repaired, m->nrepaired * sizeof(*list));
+	while (at < m->nrepaired && strcmp(list[at].value, r->value) != 0)
+		at++;
+	m->nrepaired += at == m->nrepaired;
+	list[at] = *r;
+	list[at].value = qn_arena_str(m->arena, r->value);
+	m->repaired = list;
+}
+
+void
 qn_model_record(qn_model *m, const char *fmt, ...)
 {
 	va_list args;

@@ -23,6 +23,10 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_e
 		       qn_model_output_type(m, k));
 	printf("parameters   %llu\n", (unsigned long long)i.parameters);
 	printf("MACs         %llu\n", (unsigned long long)i.macs);
+	if (i.repairable > 0)
+		printf("repaired     %zu of %zu layers: mean SQNR of their outputs %.2f dB, before %.2f "
+		       "dB\n",
+		       i.repaired, i.repairable, i.sqnr_after, i.sqnr_before);
 	printf("weights      %zu bytes\n", e->weight_bytes);
 	printf("arena        %zu bytes (lower bound %zu)\n", e->scratch_bytes,
 	       e->scratch_lower_bound);

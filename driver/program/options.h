@@ -43,14 +43,14 @@ typedef struct options {
 		*passes, *print_after, *stop_after, *self_test, *emit_target, *min_accuracy,
 		*max_scratch, *max_weights, *optimize, *constants, *dot, *svg, *at;
 	/* OPT_CHOICE: 1 + the index in the option's choices; 0: not given (option_index) */
-	int scheme, weights, weight_method, activations, weights_type, rounding, solver,
-		explain_kernels, emit, format, encodings_version;
+	int scheme, weights, weight_method, weight_rounding, activations, weights_type, rounding,
+		solver, explain_kernels, emit, format, encodings_version;
 	int align;        /* 0: not given */
 	int weight_block; /* 0: not given */
 	int limit;        /* times what a file may ask for; 0: 1 */
 	int match_limit;  /* times the steps of searches for patterns; 0: 1 */
 	int threads;      /* 0: as many as the machine has cores */
-	bool no_approx, merge_always, require_int, reduce_range;
+	bool no_approx, merge_always, require_int, reduce_range, bias_correction;
 	bool expand_blocks, collapse_scales, lax_zp, greedy, reassociate, trace_rules,
 		explain_matches, proof, shared_kernels;
 	bool from_float, real, sqnr, json, markdown, quiet, list_passes, help;

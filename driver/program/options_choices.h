@@ -38,6 +38,13 @@ static const option_choice weight_methods[] = {
 	{"mse", NULL, "MSE-optimal: the least squared error"},
 	{0}};
 
+/* qn_weight_rounding */
+static const option_choice weight_roundings[] = {
+	{"nearest", NULL, "each to the nearest (default)"},
+	{"gptq", NULL, "one after the other, each making up for the errors of those before"},
+	{"adaptive", NULL, "so, then changed one by one while the output's error falls"},
+	{0}};
+
 /* qn_rounding */
 static const option_choice roundings[] = {
 	{"default", NULL, "even for a model that came as quantized ONNX, else double (default)"},

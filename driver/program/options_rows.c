@@ -20,6 +20,7 @@
 /* Commands that quantize a model; that read samples; that run passes; that read a model. */
 #define QUANTIZING (CMD_COMPILE | CMD_OPT | CMD_EXPORT | CMD_EVAL | CMD_CALIBRATE)
 #define SAMPLING (QUANTIZING | CMD_RUN)
+#define REPAIRING (CMD_COMPILE | CMD_OPT | CMD_EXPORT | CMD_EVAL)
 #define LOWERING (CMD_COMPILE | CMD_OPT)
 #define READING (SAMPLING | CMD_IMPORT | CMD_INSPECT | CMD_MATCH | CMD_QUANTIZE)
 
@@ -108,6 +109,12 @@ const option_row option_rows[] = {
 	{"--weight-method", 0, GROUP_QUANTIZATION, QUANTIZING,
 	 CHOICE(weight_method, weight_methods), .value = "METHOD",
 	 .help = "how weight scales are chosen:"},
+	{"--weight-rounding", 0, GROUP_QUANTIZATION, REPAIRING,
+	 CHOICE(weight_rounding, weight_roundings), .value = "METHOD",
+	 .help = "how weights are rounded, by their layers' inputs on the calibration data:"},
+	{"--bias-correction", 0, GROUP_QUANTIZATION, REPAIRING, FLAG(bias_correction),
+	 .help = "biases make up for the mean error of each output channel on the calibration "
+		 "data"},
 	{"--rounding", 0, GROUP_QUANTIZATION, LOWERING | CMD_EVAL, CHOICE(rounding, roundings),
 	 .value = "MODE", .help = "how requantization rounds:"},
 	{"--recipe", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_QUANTIZE, TEXT(recipe),

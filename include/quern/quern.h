@@ -304,6 +304,10 @@ typedef struct qn_model_info {
 	/* multiply-accumulates of convolutions, dense layers and products in one run */
 	uint64_t macs;
 	uint64_t constant_bytes;
+	/* layers that repairs looked at, and those that they changed; the means of the SQNR of these
+	 * layers' outputs, dB, with their constants as they were and as they are (docs/calibration.md) */
+	size_t repairable, repaired;
+	double sqnr_before, sqnr_after;
 } qn_model_info;
 QN_API qn_model_info qn_model_describe(const qn_model *m);
 
@@ -459,6 +463,13 @@ typedef enum qn_weight_method {
 	QN_WEIGHTS_BY_MAX = 0, /* max-abs */
 	QN_WEIGHTS_BY_MSE = 1  /* MSE-optimal among 80 thresholds from 0.3 to 1 of max-abs */
 } qn_weight_method;
+/* How weights become integers when their scale is known (docs/calibration.md).  All but the nearest need
+ * samples (calib). */
+typedef enum qn_weight_rounding {
+	QN_WEIGHTS_NEAREST = 0,
+	QN_WEIGHTS_GPTQ = 1,    /* one after the other, each making up for the others' errors */
+	QN_WEIGHTS_ADAPTIVE = 2 /* the same, then by coordinate descent on the output's error */
+} qn_weight_rounding;
 typedef enum qn_rounding {
 	/* that of the model; TFLite's double rounding where it says nothing */
 	QN_ROUND_DEFAULT = 0,
@@ -524,6 +535,12 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	/* JSON text (docs/quantization.md): storage of parts of the graph; NULL: */
 	const char *recipe;
 	const char *recipe_file; /* … read from this path; NULL: none */
+
+	/* ---- repairs: kept where they help on one calibration sample of four ---- */
+
+	qn_weight_rounding weight_rounding;
+	/* 1: biases make up for the mean error of each output channel; needs samples (calib) */
+	int bias_correction;
 
 	/* ---- arithmetic of the integer graph ---- */
 

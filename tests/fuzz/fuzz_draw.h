@@ -88,6 +88,8 @@ draw_options(fuzz_draw *d)
 	h.compile.no_approx = draw(d, 6) == 5;
 	h.compile.merge_always = draw(d, 6) == 5;
 	h.compile.align = draw(d, 6) == 5 ? 8 + draw(d, 8) : 0;
+	h.compile.weight_rounding = (qn_weight_rounding)draw(d, 3);
+	h.compile.bias_correction = (int)draw(d, 2);
 	return h;
 }
 

@@ -154,6 +154,8 @@ job_opt(qn_ctx *ctx, workshop *w)
 				.stop_after = "requantize",
 				.method = "percentile",
 				.weight_method = QN_WEIGHTS_BY_MSE,
+				.weight_rounding = QN_WEIGHTS_ADAPTIVE,
+				.bias_correction = 1,
 				.weights = QN_WEIGHTS_PER_TENSOR};
 	qn_status status = compile(ctx, w, &opts, &m);
 

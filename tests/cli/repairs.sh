@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# repairs.sh - weights rounded by what they are multiplied with, and corrected biases.
+. "$(dirname "$0")/common.inc"
+
+E=$QUERN_SOURCE/examples/digits
+digits="-q $E/digits.json --calib $E/calib.npy"
+test="--data $E/test_x.npy --labels $E/test_y.npy"
+
+# Weights of 2 bits are of no use as they are; repaired, they nearly are as good as those of 8.
+run eval $digits $test --weights-type i2 --min-accuracy 50
+[ "$code" -eq 4 ] || fail plain "exit code $code: weights of 2 bits need no repairs" stdout
+silent both eval $digits $test --weights-type i2 --weight-rounding adaptive --bias-correction --min-accuracy 95
+silent gptq eval $digits $test --weights-type i2 --weight-rounding gptq --bias-correction --min-accuracy 90
+silent bias eval $digits $test --weights-type i4 --bias-correction --min-accuracy 98.5
+silent 8-bits eval $digits $test --weight-rounding adaptive --bias-correction --min-accuracy 98.5
+
+# The report, the summary and the emitted C; the same files whatever the threads are.
+silent compile compile $digits --weights-type i4 --weight-rounding gptq --bias-correction --threads 1 --self-test 20 -o one
+has_words summary stdout 'repaired     5 of 5 layers: mean SQNR of their outputs'
+has_words report one/digits.report.json 'weight-rounding=gptq bias-correction=on|{"layer": "logits", "sqnr_before": |"weights": true, "bias": true}'
+silent threads compile $digits --weights-type i4 --weight-rounding gptq --bias-correction --threads 3 --self-test 20 -o three
+cases=$((cases + 1))
+diff -r one three >stdout 2>&1 || fail threads "other threads give other files" stdout
+cases=$((cases + 1))
+{ "${CC:-cc}" -O1 -Werror -Wall -DDIGITS_SELFTEST_MAIN -o selftest one/digits.c one/digits_weights.c one/digits_selftest.c && ./selftest; } >stdout 2>&1 ||
+	fail selftest "emitted C differs from the interpreter" stdout
+
+# A graph that was saved before the repairs goes on; one that was saved after them keeps what is known of them.
+silent before opt $digits --weights-type i4 --stop-after calibrate -o before.json
+silent resumed compile -q before.json --calib "$E/calib.npy" --name digits --weight-rounding gptq --bias-correction --self-test 20 -o resumed
+same resumed one/digits_weights.c resumed/digits_weights.c
+silent after opt $digits --weights-type i4 --weight-rounding gptq --bias-correction --stop-after repair -o after.json
+silent after-again compile -q after.json --calib "$E/calib.npy" --name digits --self-test 20 -o again
+same again one/digits_weights.c again/digits_weights.c
+has_words again again/digits.report.json '"repaired": ['
+run opt $digits --weights-type i4 --list-passes
+has_words list stdout 'repair '
+
+# What cannot be.
+silent integer opt $digits --stop-after legalize -o one.json
+silent stats calibrate -q "$E/digits.json" --calib "$E/calib.npy" -o stats.json
+case_of no-samples 2 repair.no-data 'give samples (--calib)' compile -q "$E/digits.json" --stats stats.json --bias-correction -o no
+silent both-given compile -q "$E/digits.json" --stats stats.json --calib "$E/calib.npy" --bias-correction -o yes
+case_of late 2 option.late 'integer already' compile -q one.json --calib "$E/calib.npy" --weight-rounding gptq -o no
+usage rounding "invalid value 'best'" compile $digits --weight-rounding best -o no
+finish
