@@ -79,6 +79,12 @@ typedef struct qn_calib_opts {
 qn_status qn_erase_quantization(qn_model *m, const qn_graph *g, bool all, qn_graph **out,
 				qn_id **map) QN_MUST_CHECK;
 
+/* The float form to compare the values of g, the model's entry, with: that of before repairs, where there were some;
+ * its nodes are found by name, map is 0 for those that repairs added.  repair.unknown: repairs were made before the
+ * model was saved. */
+qn_status qn_float_form(qn_model *m, const qn_graph *g, const qn_graph **out,
+			const qn_id **map) QN_MUST_CHECK;
+
 /* Binds every symbol of the model: those of constants from the constants, the others from the
  * samples.  Warns of a range that is 0 (calibrate.zero-range: scale 1).  data may be NULL when only
  * constants have symbols, or the method needs none; calibrate.no-data otherwise, encodings.missing

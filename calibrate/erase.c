@@ -86,3 +86,23 @@ qn_erase_quantization(qn_model *m, const qn_graph *g, bool all, qn_graph **out, 
 	*map_out = map;
 	return QN_OK;
 }
+
+qn_status
+qn_float_form(qn_model *m, const qn_graph *g, const qn_graph **out, const qn_id **map_out)
+{
+	qn_graph *real;
+	qn_id *map;
+
+	if (m->nrepaired > 0 && m->unrepaired == NULL)
+		return qn_report(
+			m->env, QN_EINVALID, "repair.unknown", m->name,
+			"the model was repaired before it was saved, and its file does not "
+			"hold the float weights to compare with; start from the float model");
+	QN_TRY(qn_erase_quantization(m, g, true, &real, &map));
+	for (qn_id id = 1; id < g->n && m->unrepaired != NULL; id++)
+		if (map[id] != 0)
+			map[id] = qn_graph_find(m->unrepaired, qn_graph_node(real, map[id])->name);
+	*out = m->unrepaired != NULL ? m->unrepaired : real;
+	*map_out = map;
+	return QN_OK;
+}

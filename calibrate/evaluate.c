@@ -31,8 +31,8 @@ struct qn_evaluator {
 	uint64_t nstep;
 	qn_arena memory;
 	qn_interp *in; /* NULL: there is none */
-	size_t nwant, nsource, nnode;
-	qn_id *want, *source;
+	size_t nwant, nsource, nnode, nreplaced;
+	qn_id *want, *source, *replaced;
 	const qn_tensor **input;
 	qn_tensor *view; /* kept sources */
 };
@@ -105,10 +105,39 @@ qn_evaluator_forget(qn_evaluator *e)
 /* ---- the plan ---- */
 
 static bool
-is_source(const qn_evaluator *e, qn_id id)
+is_replaced(const qn_evaluator *e, qn_id id)
+{
+	for (size_t i = 0; i < e->nreplaced; i++)
+		if (e->replaced[i] == id)
+			return true;
+	return false;
+}
+
+/* Which values depend on replaced ones: what is kept of them is of no use.  NULL: none. */
+static const bool *
+find_stale(qn_evaluator *e)
+{
+	if (e->nreplaced == 0)
+		return NULL;
+	bool *stale = QN_NEW(&e->memory, bool, e->g->n);
+	for (qn_id id = 1; id < e->g->n; id++) {
+		const qn_node *n = qn_graph_node(e->g, id);
+
+		for (uint32_t i = 0; i < n->nin && !stale[id]; i++)
+			stale[id] = stale[n->in[i]] || is_replaced(e, n->in[i]);
+	}
+	return stale;
+}
+
+static bool
+is_source(const qn_evaluator *e, const bool *stale, qn_id id)
 {
 	const kept *k = &e->kept[id];
 
+	if (stale != NULL && is_replaced(e, id))
+		return true;
+	if (stale != NULL && stale[id])
+		return false;
 	return (k->complete && (e->few || !k->some)) || qn_graph_node(e->g, id)->op == QN_OP_input;
 }
 
@@ -146,6 +175,7 @@ search(qn_evaluator *e)
 {
 	const qn_graph *g = e->g;
 	bool *need = QN_NEW(&e->memory, bool, g->n);
+	const bool *stale = find_stale(e);
 	qn_status status = QN_OK;
 
 	e->source = QN_NEW(&e->memory, qn_id, g->n);
@@ -158,7 +188,7 @@ search(qn_evaluator *e)
 
 		if (!need[id])
 			continue;
-		if (is_source(e, id)) {
+		if (is_source(e, stale, id)) {
 			e->source[e->nsource++] = id;
 			continue;
 		}
@@ -173,18 +203,27 @@ search(qn_evaluator *e)
 	return status;
 }
 
+static bool
+are_same(size_t n, const qn_id *a, size_t m, const qn_id *b)
+{
+	return n == m && (n == 0 || memcmp(a, b, n * sizeof *a) == 0);
+}
+
 static qn_status
-plan(qn_evaluator *e, size_t n, const qn_id *id, bool few)
+plan(qn_evaluator *e, const qn_replaced *with, size_t n, const qn_id *id, bool few)
 {
 	qn_graph *part;
 
-	if (e->in != NULL && few == e->few && n == e->nwant &&
-	    memcmp(id, e->want, n * sizeof *id) == 0)
+	if (e->in != NULL && few == e->few && are_same(n, id, e->nwant, e->want) &&
+	    are_same(with->n, with->id, e->nreplaced, e->replaced))
 		return QN_OK;
 	qn_evaluator_changed(e);
 	e->few = few;
 	e->nwant = n;
 	e->want = qn_arena_copy(&e->memory, id, n * sizeof *id);
+	e->nreplaced = with->n;
+	e->replaced =
+		with->n > 0 ? qn_arena_copy(&e->memory, with->id, with->n * sizeof *id) : NULL;
 	QN_TRY(search(e));
 	QN_TRY(qn_graph_extract(e->g, e->nsource, e->source, n, id, true, &e->memory, &part));
 	QN_TRY(qn_interp_new(part, &e->memory, &e->in));
@@ -211,15 +250,38 @@ input_index(const qn_graph *g, qn_id id)
 	return k;
 }
 
+/* What a source is replaced with; NULL: it is not. */
+static const void *
+replacement(const qn_replaced *with, qn_id id)
+{
+	for (size_t i = 0; i < with->n; i++)
+		if (with->id[i] == id)
+			return with->data[i];
+	return NULL;
+}
+
 qn_status
 qn_evaluator_run(qn_evaluator *e, size_t n, const qn_id *id, size_t batch, const qn_tensor **out)
 {
+	return qn_evaluator_run_with(e, &(qn_replaced){0}, n, id, batch, out);
+}
+
+qn_status
+qn_evaluator_run_with(qn_evaluator *e, const qn_replaced *with, size_t n, const qn_id *id,
+		      size_t batch, const qn_tensor **out)
+{
 	const qn_tensor *const *sample = NULL;
 
-	QN_TRY(plan(e, n, id, e->chosen != NULL && e->is_chosen[batch]));
+	QN_TRY(plan(e, with, n, id, e->chosen != NULL && e->is_chosen[batch]));
 	for (size_t i = 0; i < e->nsource; i++) {
 		qn_id from = e->source[i];
+		const void *instead = replacement(with, from);
 
+		if (instead != NULL) {
+			e->view[i].data = instead;
+			e->input[i] = &e->view[i];
+			continue;
+		}
 		if (e->kept[from].complete && e->kept[from].data[batch] != NULL) {
 			e->view[i].data = e->kept[from].data[batch];
 			e->input[i] = &e->view[i];

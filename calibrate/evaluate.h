@@ -22,6 +22,16 @@ qn_evaluator *qn_evaluator_new(const qn_graph *g, qn_dataset *data, size_t budge
 qn_status qn_evaluator_run(qn_evaluator *e, size_t n, const qn_id *id, size_t batch,
 			   const qn_tensor **out) QN_MUST_CHECK;
 
+/* The same where the values `id` of `with` are what it says, whatever the graph says: what depends on them is
+ * run, the rest is taken from what is kept.  A constant may be replaced too. */
+typedef struct qn_replaced {
+	size_t n;
+	const qn_id *id;
+	const void *const *data; /* of the values' types */
+} qn_replaced;
+qn_status qn_evaluator_run_with(qn_evaluator *e, const qn_replaced *with, size_t n, const qn_id *id,
+				size_t batch, const qn_tensor **out) QN_MUST_CHECK;
+
 /* Evaluates the values for all batches and keeps them, as far as the budget goes (all batches of a
  * value or none).  The symbols that they depend on must not change any more. */
 qn_status qn_evaluator_cache(qn_evaluator *e, size_t n, const qn_id *id) QN_MUST_CHECK;

@@ -165,6 +165,24 @@ repair_layers(qn_repairing *r, qn_repaired *done)
 	return QN_OK;
 }
 
+/* The float form of the graph as it is, which is compared with later: it lives as long as the model. */
+static qn_status
+keep_float_form(qn_model *m)
+{
+	qn_arena *scratch = m->scratch;
+	qn_graph *real;
+	qn_id *map;
+
+	if (m->unrepaired != NULL)
+		return QN_OK;
+	m->scratch = m->arena;
+	const qn_status status = qn_erase_quantization(m, qn_model_entry(m), true, &real, &map);
+	m->scratch = scratch;
+	if (status == QN_OK)
+		m->unrepaired = real;
+	return status;
+}
+
 /* The repaired graph takes the model's place where its outputs are nearer to the float ones. */
 static qn_status
 keep_if_better(qn_repairing *r, const qn_repaired *done)
@@ -193,6 +211,7 @@ keep_if_better(qn_repairing *r, const qn_repaired *done)
 			after, before);
 		return QN_OK;
 	}
+	QN_TRY(keep_float_form(m));
 	for (size_t k = 0; k < r->all.n; k++) {
 		qn_symbol *sym = qn_repair_scales(r, &r->all.layer[k]);
 

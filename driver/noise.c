@@ -45,7 +45,7 @@ typedef struct noise_call {
 static bool
 is_compared(const noise_call *c, qn_id id)
 {
-	return qn_graph_node(c->g, id)->op == QN_OP_dequantize;
+	return qn_graph_node(c->g, id)->op == QN_OP_dequantize && c->map[id] != 0;
 }
 
 static qn_status
@@ -140,8 +140,8 @@ measure(void *arg, qn_arena *scratch)
 {
 	noise_call *c = arg;
 	qn_interp *real_run, *run;
-	qn_graph *real;
-	qn_id *map;
+	const qn_graph *real;
+	const qn_id *map;
 	qn_dataset *d;
 
 	c->g = qn_model_entry(c->m);
@@ -149,7 +149,7 @@ measure(void *arg, qn_arena *scratch)
 		return qn_report(c->m->env, QN_EINVALID, "noise.stage", c->m->name,
 				 "noise can only be measured on a calibrated model; this one is %s",
 				 qn_stage_names[c->m->stage]);
-	QN_TRY(qn_erase_quantization(c->m, c->g, true, &real, &map));
+	QN_TRY(qn_float_form(c->m, c->g, &real, &map));
 	c->map = map;
 	c->float_impl = real;
 	c->of = QN_NEW(scratch, level, c->g->n);

@@ -402,6 +402,8 @@ struct qn_model {
 	 * "conv1" 18.25 to 24.1 dB, weights, bias */
 	const qn_repaired *repaired;
 	size_t nrepaired;
+	/* the float form of the graph before that, to compare with; no file holds it */
+	const qn_graph *unrepaired;
 };
 
 /* Adds to what was removed of this layer before. */

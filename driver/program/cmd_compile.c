@@ -24,7 +24,8 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_e
 	printf("parameters   %llu\n", (unsigned long long)i.parameters);
 	printf("MACs         %llu\n", (unsigned long long)i.macs);
 	if (i.repairable > 0)
-		printf("repaired     %zu of %zu layers: mean SQNR of their outputs %.2f dB, before %.2f "
+		printf("repaired     %zu of %zu layers: mean SQNR of their outputs %.2f dB, before "
+		       "%.2f "
 		       "dB\n",
 		       i.repaired, i.repairable, i.sqnr_after, i.sqnr_before);
 	printf("weights      %zu bytes\n", e->weight_bytes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* eval.c - figures of quern eval as a table, as JSON, and against bounds. */
 #include "eval.h"
+#include "json_values.h"
 #include "quern/measure.h"
 
 #include <stdio.h>
@@ -55,39 +56,6 @@ eval_print(const evaluation *e)
 }
 
 /* ---- JSON ---- */
-
-static void
-json_text(const char *s)
-{
-	putchar('"');
-	for (; *s != '\0'; s++) {
-		if (*s == '"' || *s == '\\')
-			printf("\\%c", *s);
-		else if ((unsigned char)*s < 0x20)
-			printf("\\u%04x", (unsigned)*s);
-		else
-			putchar(*s);
-	}
-	putchar('"');
-}
-
-/* The shortest digits that read back as the same number; infinities as texts. */
-static void
-json_number(double v)
-{
-	char text[40];
-
-	if (v - v != 0) {
-		printf(v > 0 ? "\"inf\"" : "\"-inf\"");
-		return;
-	}
-	for (int digits = 6; digits <= 17; digits++) {
-		(void)snprintf(text, sizeof text, "%.*g", digits, v);
-		if (strtod(text, NULL) == v)
-			break;
-	}
-	printf("%s", text);
-}
 
 static bool
 passes(const gate *g, double v)

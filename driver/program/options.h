@@ -77,7 +77,8 @@ enum {
 	CMD_MATCH = 1 << 9,
 	CMD_QUANTIZE = 1 << 10,
 	CMD_SUPPORTED = 1 << 11,
-	CMD_GENERAL = 1 << 12 /* supported-ops; commands that have the general options alone */
+	CMD_ANALYZE = 1 << 12,
+	CMD_GENERAL = 1 << 13 /* supported-ops; commands that have the general options alone */
 };
 
 /* Subjects, in the order in which --help prints them. */

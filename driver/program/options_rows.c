@@ -18,9 +18,9 @@
 #define CHOICE(member, list) .kind = OPT_CHOICE, .offset = offsetof(options, member), .choice = list
 
 /* Commands that quantize a model; that read samples; that run passes; that read a model. */
-#define QUANTIZING (CMD_COMPILE | CMD_OPT | CMD_EXPORT | CMD_EVAL | CMD_CALIBRATE)
+#define QUANTIZING (CMD_COMPILE | CMD_OPT | CMD_EXPORT | CMD_EVAL | CMD_ANALYZE | CMD_CALIBRATE)
 #define SAMPLING (QUANTIZING | CMD_RUN)
-#define REPAIRING (CMD_COMPILE | CMD_OPT | CMD_EXPORT | CMD_EVAL)
+#define REPAIRING (CMD_COMPILE | CMD_OPT | CMD_EXPORT | CMD_EVAL | CMD_ANALYZE)
 #define LOWERING (CMD_COMPILE | CMD_OPT)
 #define READING (SAMPLING | CMD_IMPORT | CMD_INSPECT | CMD_MATCH | CMD_QUANTIZE)
 
@@ -47,8 +47,9 @@ const option_row option_rows[] = {
 
 	/* ---- samples: these are for all, FILE:scale=…,zero=…,mean=…,std=…,layout=…,shape=…,dtype=… for
 	 * one source ---- */
-	{"--data", 0, GROUP_SAMPLES, CMD_EVAL, LIST(data), .value = "[INPUT=]FILE",
-	 .help = "samples to evaluate, in the formats of --calib"},
+	{"--data", 0, GROUP_SAMPLES, CMD_EVAL | CMD_ANALYZE, LIST(data), .value = "[INPUT=]FILE",
+	 .help = "samples to evaluate, in the formats of --calib (analyze: default those of "
+		 "--calib)"},
 	{"--input-scale", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.input_scale), .value = "FACTOR",
 	 .help = "values of samples become ((value - ZERO) * FACTOR - mean) / std (default: 1)"},
 	{"--input-zero", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.input_zero), .value = "ZERO",
@@ -196,8 +197,8 @@ const option_row option_rows[] = {
 	 .help = "write an image of the graph, laid out by Graphviz's dot"},
 	{"--dot", 0, GROUP_OUTPUT, CMD_INSPECT, TEXT(dot), .value = "FILE.dot",
 	 .help = "write the graph in Graphviz's language"},
-	{"--json", 0, GROUP_OUTPUT, CMD_EVAL, FLAG(json),
-	 .help = "print metrics and thresholds as JSON"},
+	{"--json", 0, GROUP_OUTPUT, CMD_EVAL | CMD_ANALYZE, FLAG(json),
+	 .help = "print metrics and thresholds, or what layers cost, as JSON"},
 	{"--markdown", 0, GROUP_OUTPUT, CMD_SUPPORTED, FLAG(markdown),
 	 .help = "print the page docs/supported-ops.md"},
 

@@ -17,6 +17,7 @@ int cmd_targets(const options *o);
 int cmd_man(const options *o);
 int cmd_completion(const options *o);
 int cmd_eval(const options *o);
+int cmd_analyze(const options *o);
 int cmd_match(const options *o);
 int cmd_calibrate(const options *o);
 int cmd_merge(const options *o);

@@ -113,6 +113,38 @@ typedef struct qn_noise {
 QN_API qn_status qn_measure_noise(qn_model *m, size_t nin, qn_array *const *in, qn_noise_fn *fn,
 				  void *user, qn_noise *out);
 
+/* ---- what each layer costs ---- */
+
+/* A layer, as a quantizer pattern matched it.  SQNR in dB are those of the network's float outputs on all
+ * samples (the sum over several outputs), infinity where there is no noise. */
+typedef struct qn_layer_cost {
+	size_t size;      /* of the struct in this library */
+	const char *name; /* of its output, as recipes name it */
+	/* the layers of the file that it was read from, "conv1, relu1"; its name when there are none */
+	const char *layers;
+	const char *op;      /* "conv2d" */
+	const char *weights; /* how its weights are stored: "i4"; NULL: it has none */
+	uint64_t macs, weight_bytes;
+	double alone;         /* when this layer alone is quantized */
+	double weights_alone; /* … only its constants … */
+	double data_alone;    /* … only its other operands (from the difference of both) */
+	double here;          /* SQNR of its own output when all layers are quantized */
+	double gain;          /* dB that the network's SQNR gains when this layer alone is float */
+} qn_layer_cost;
+typedef void qn_layer_fn(void *user, const qn_layer_cost *layer);
+
+typedef struct qn_analysis {
+	size_t layers;
+	double sqnr; /* dB of the network's outputs, all layers quantized */
+} qn_analysis;
+
+/* Measures a model whose symbols are bound but not yet written into its types (stop a compile after
+ * calibrate, or after repair) on samples, and calls fn for every layer: the one first that costs the
+ * network most alone.  Its texts live for the call.  Takes about three runs of the network for each
+ * layer and sample.  Ids: analyze.stage, analyze.parts, analyze.output. */
+QN_API qn_status qn_analyze(qn_model *m, size_t nin, qn_array *const *in, qn_layer_fn *fn,
+			    void *user, qn_analysis *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -171,6 +171,29 @@ test_future(void **state)
 	assert_true(((const float *)y->data)[0] == 3.0f); /* 1.5 + 1.6, to quarters */
 }
 
+/* With r replaced, what comes after it is run, whatever is kept; and is as it was without. */
+static void
+test_replaced(void **state)
+{
+	qn_evaluator *e = evaluator(1 << 20);
+	const qn_id s = value("s"), r = value("r"), kept[] = {value("d"), s};
+	const float twos[WIDTH] = {2, 2, 2};
+	const void *data = twos;
+	const qn_tensor *y;
+
+	(void)state;
+	assert_int_equal(qn_evaluator_cache(e, 2, kept), QN_OK);
+	for (size_t b = 0; b < BATCHES; b++) {
+		assert_int_equal(
+			qn_evaluator_run_with(e, &(qn_replaced){1, &r, &data}, 1, &s, b, &y),
+			QN_OK);
+		for (int i = 0; i < WIDTH; i++)
+			assert_true(((const float *)y->data)[i] ==
+				    2 + 0.4f * (float)((int)b * WIDTH + i - 5));
+	}
+	check_sums(e);
+}
+
 int
 main(void)
 {
@@ -181,6 +204,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_chosen, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_fewer, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_future, rig_setup, rig_teardown),
+		cmocka_unit_test_replaced(test_future, rig_setup, rig_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# analyze.sh - which layer costs a network most, and what helps it.
+. "$(dirname "$0")/common.inc"
+
+E=$QUERN_SOURCE/examples/digits
+digits="-q $E/digits.json --calib $E/calib.npy"
+
+# A layer with weights of 2 bits among those of 8 is the worst, in each of five networks; so says a sweep
+# that quantizes one layer after the other and skips the others, too.
+for layer in conv1 dw pw conv2 logits; do
+	printf '{"rules": [{"name": "%s", "weights": "i2"}]}' "$layer" >planted.json
+	silent "$layer" analyze $digits --recipe planted.json
+	sed -n 2p stdout | grep -q "^$layer[ ,].* i2 " || fail "$layer" "it does not stand first" stdout
+	has_words "$layer" stdout "\"name\": \"$layer\", \"weights\": \"i8\"}"
+done
+# the advice can be pasted, and helps
+silent plain analyze $digits --weights-type i4 --json
+plain=$(sed -n 's/.*"sqnr": \([0-9]*\).*/\1/p' stdout | head -n 1)
+silent advice analyze $digits --weights-type i4
+has_words advice stdout 'try --weight-rounding adaptive --bias-correction'
+sed -n '/^{/,$p' stdout >advice.json
+silent pasted analyze $digits --weights-type i4 --recipe advice.json --json
+pasted=$(sed -n 's/.*"sqnr": \([0-9]*\).*/\1/p' stdout | head -n 1)
+[ "$pasted" -ge $((plain + 5)) ] || fail pasted "SQNR $plain dB, with the recipe $pasted dB"
+silent repaired analyze $digits --weights-type i4 --weight-rounding adaptive --bias-correction --json
+repaired=$(sed -n 's/.*"sqnr": \([0-9]*\).*/\1/p' stdout | head -n 1)
+[ "$repaired" -ge $((plain + 5)) ] || fail repaired "SQNR $plain dB, with repairs $repaired dB"
+
+# JSON has all layers; the same on other samples and for any number of threads.
+silent json analyze $digits --data "$E/test_x.npy" --json --threads 1
+cp stdout one.json
+[ "$(grep -c '"alone": ' one.json)" -eq 8 ] || fail json "eight layers are not there" one.json
+has_words json one.json '"quern_analyze": 1|{"name": "conv2", "layers": "conv2, bn3", "op": "conv2d", "weights": "i8", "macs": 73728, "weight_bytes": 4608, "alone": '
+silent threads analyze $digits --data "$E/test_x.npy" --json --threads 3
+same threads stdout one.json
+
+# What cannot be.
+usage no-samples 'missing option: --calib' analyze "$E/digits.json"
+silent integer opt $digits --stop-after legalize -o integer.json
+case_of integer 1 pass.absent "the model has already passed it" analyze -q integer.json --calib "$E/calib.npy"
+finish
