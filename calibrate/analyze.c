@@ -278,9 +278,8 @@ find_outputs(analysis *s)
 	}
 	if (s->noutput > 0)
 		return QN_OK;
-	return qn_report(
-		s->m->env, QN_EUNSUPPORTED, "analyze.output", s->m->name,
-		"no output of the network has real values: there is nothing to measure by");
+	return qn_report(s->m->env, QN_EUNSUPPORTED, "analyze.output", s->m->name,
+			 "no output of the network is float: there is nothing to measure by");
 }
 
 static qn_status

@@ -231,6 +231,10 @@ run_repair(qn_pipeline *p)
 	qn_dataset *data;
 
 	QN_TRY(one_graph(p, "repair"));
+	if (!repair.bias && repair.rounding == QN_WEIGHTS_NEAREST)
+		return qn_report(p->m->env, QN_EUSAGE, "repair.nothing", p->m->name,
+				 "the pass repair has nothing to do: give --weight-rounding or "
+				 "--bias-correction, or leave it out");
 	if (o->ncalib == 0)
 		return qn_report(
 			p->m->env, QN_EUSAGE, "repair.no-data", p->m->name,

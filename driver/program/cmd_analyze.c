@@ -216,7 +216,9 @@ analyze(qn_ctx *ctx, const options *o)
 			? "repair"
 			: "calibrate";
 	const sample_list *on = data.n > 0 ? &data : &calib;
-	status = qn_compile(m, &compile);
+	const char *stage = qn_model_stage(m);
+	if (strcmp(stage, "float") == 0 || strcmp(stage, "symbolic") == 0)
+		status = qn_compile(m, &compile);
 	if (status == QN_OK)
 		status = qn_analyze(m, on->n, on->array, add, &l, &a);
 	if (status == QN_OK && l.out_of_memory)

@@ -9,9 +9,9 @@ passes='axes clean partition quantize calibrate bind requantize legalize prune t
 on_request='lower-fixed-point normalize-quant-types lower-quant strip-quant'
 listed=${passes/requantize/requantize align}
 listed=${listed/quantize/quantize instrument transform}
-listed=${listed/bind/bind simplify}
+listed=${listed/bind/repair bind simplify}
 listed="${listed/clean/clean fake-quant} $on_request"
-commands='compile run eval calibrate merge opt import export inspect match quantize targets supported-ops man completion'
+commands='compile run eval analyze calibrate merge opt import export inspect match quantize targets supported-ops man completion'
 
 # ---- help and version ----
 

@@ -83,6 +83,7 @@ typedef struct resume_row {
 	int align;
 	qn_rounding rounding;
 	qn_scheme_kind scheme;
+	bool repairs;
 	bool slow; /* in the quick tier for networks of this file alone */
 } resume_row;
 
@@ -93,6 +94,7 @@ static const resume_row resume_rows[] = {
 	{.name = "output", .method = "output:steps=3", .slow = true},
 	{.name = "align, single", .align = 12, .rounding = QN_ROUND_SINGLE},
 	{.name = "rfc", .scheme = QN_RFC},
+	{.name = "repairs", .repairs = true},
 	{.name = "skip, recipe, output",
 	 .skip = true,
 	 .recipe = true,
@@ -122,6 +124,7 @@ enum {
 	RESUME_INSTRUMENT,
 	RESUME_TRANSFORM,
 	RESUME_CALIBRATE,
+	RESUME_REPAIR,
 	RESUME_BIND,
 	RESUME_SIMPLIFY,
 	RESUME_REQUANTIZE,
@@ -145,7 +148,7 @@ static inline bool
 resume_runs(const resume_row *row, size_t pass)
 {
 	if (pass == RESUME_FAKE_QUANT || pass == RESUME_INSTRUMENT || pass == RESUME_TRANSFORM ||
-	    pass == RESUME_SIMPLIFY)
+	    pass == RESUME_SIMPLIFY || (pass == RESUME_REPAIR && !row->repairs))
 		return false;
 	return row->align != 0 || strcmp(qn_pass_name(pass), "align") != 0;
 }
@@ -214,6 +217,7 @@ resume_compile(resume_case *c, size_t from, size_t to)
 	const bool quantizes = from <= RESUME_QUANTIZE;
 	const bool calibrates = from <= RESUME_CALIBRATE;
 	const resume_row *r = c->row;
+	const bool repairs = r->repairs && from <= RESUME_REPAIR && to > RESUME_REPAIR;
 	/* a recipe without rules that skip is of no use to partition, and refused there */
 	const bool recipe = r->recipe && quantizes &&
 			    to > (strstr(c->net->recipe, "\"skip\"") != NULL ? RESUME_PARTITION
@@ -227,7 +231,10 @@ resume_compile(resume_case *c, size_t from, size_t to)
 		.align = from <= RESUME_ALIGN && to > RESUME_ALIGN ? r->align : 0,
 		.rounding = from == 0 ? r->rounding : QN_ROUND_DEFAULT,
 		.calib = c->x,
-		.ncalib = calibrates ? c->nin : 0,
+		.ncalib = calibrates || repairs ? c->nin : 0,
+		.weights_type = quantizes && r->repairs ? QN_WEIGHTS_I4 : QN_WEIGHTS_I8,
+		.weight_rounding = repairs ? QN_WEIGHTS_GPTQ : QN_WEIGHTS_NEAREST,
+		.bias_correction = repairs,
 		.stop_after = to < resume_passes() ? qn_pass_name(to - 1) : NULL,
 	};
 

@@ -204,7 +204,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_chosen, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_fewer, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_future, rig_setup, rig_teardown),
-		cmocka_unit_test_replaced(test_future, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_replaced, rig_setup, rig_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
