@@ -69,6 +69,7 @@ typedef struct qn_onnx {
 	uint64_t nodes;   /* converted so far, those of functions at each call */
 	uint64_t steps;   /* of loops so far */
 	qn_map sums;      /* of onnx_integer_product.c: qn_id -> what is known of the value */
+	qn_map scales;    /* of onnx_dynamic.c: qn_id -> the scale of run time that the value is */
 } qn_onnx;
 
 /* A node being converted. */

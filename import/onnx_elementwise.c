@@ -51,6 +51,8 @@ qn_onnx_binary(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		out[0] = qn_onnx_scaled_sum(o, n->in[0], n->in[1]);
 	if (out[0] == 0)
 		out[0] = qn_importer_binary(&o->im, (qn_op)n->arg, n->in[0], second(o, n));
+	if (n->arg == QN_OP_mul)
+		qn_onnx_scale_becomes(o, n->in[0], n->in[1], out[0]);
 }
 
 /* The base decides the result's type; arithmetic is that of f32. */

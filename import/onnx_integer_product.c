@@ -173,13 +173,17 @@ qn_onnx_scaled_sum(qn_onnx *o, qn_id a, qn_id b)
 	if (w->rank < 1 || (!conv && w->rank != 2) ||
 	    (zp != 0 && !zero_points_along(o, w->dim[axis], &zp)))
 		return 0;
+	/* the scale of run time is that of the data, what it is multiplied by that of the weights */
+	qn_id data = qn_onnx_dynamic_values(o, n->in[0], b, qn_onnx_in(n, 2), &b);
+	if (data != 0 && b == 0)
+		b = qn_importer_f32(&o->im, 1);
 	const qn_onnx_params p = {
 		.scale = scale_along(o, b, w->dim[conv ? 0 : 1], qn_onnx_type(o, a)->rank, conv),
 		.zp = zp,
 		.axis = axis};
 	if (p.scale == 0)
 		return 0;
-	in[0] = less_zero_point(o, n, 0, conv ? 1 : x->rank - 2);
+	in[0] = data != 0 ? data : less_zero_point(o, n, 0, conv ? 1 : x->rank - 2);
 	in[1] = qn_onnx_dequantize(o, n->in[1], &p);
 	if (in[0] != 0 && in[1] != 0)
 		qn_onnx_run_as(o, n, conv ? "Conv" : "MatMul", n->version, 2, in, out);

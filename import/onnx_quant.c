@@ -15,13 +15,21 @@
 #include "ir/diag.h"
 
 static const char *const quantizing[] = {
-	"QuantizeLinear", "DynamicQuantizeLinear",
-	"QLinearConv",    "QLinearMatMul",
-	"ConvInteger",    "MatMulInteger",
-	"QLinearAdd",     "QLinearMul",
-	"QLinearConcat",  "QLinearGlobalAveragePool",
-	"QLinearSigmoid", "QLinearAveragePool",
-	"QLinearSoftmax", "QLinearLeakyRelu",
+	"QuantizeLinear",
+	"DynamicQuantizeLinear",
+	"DynamicQuantizeMatMul",
+	"QLinearConv",
+	"QLinearMatMul",
+	"ConvInteger",
+	"MatMulInteger",
+	"QLinearAdd",
+	"QLinearMul",
+	"QLinearConcat",
+	"QLinearGlobalAveragePool",
+	"QLinearSigmoid",
+	"QLinearAveragePool",
+	"QLinearSoftmax",
+	"QLinearLeakyRelu",
 	"QGemm",
 };
 
@@ -94,6 +102,11 @@ qn_onnx_dequantize(qn_onnx *o, qn_id x, const qn_onnx_params *p)
 	if (!o->keeps_codes && qn_importer_known(&o->im, x) == NULL)
 		return qn_onnx_real_of(o, x, p);
 	if (!qn_onnx_params_known(o, p)) {
+		qn_id factor = 0;
+		const qn_id real = qn_onnx_dynamic_values(o, x, p->scale, p->zp, &factor);
+
+		if (real != 0 && factor == 0)
+			return real;
 		if (!qn_elem_is_quant(t->elem))
 			return qn_onnx_real_of(o, x, p);
 		return qn_importer_refuse(&o->im, "import.constant",
@@ -203,6 +216,7 @@ dynamic_quantize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		out[1] = p.scale;
 	if (n->nout > 2)
 		out[2] = p.zp;
+	qn_onnx_is_dynamic(o, x, out[0], &p);
 }
 
 const qn_onnx_row qn_onnx_quant[] = {
@@ -211,6 +225,7 @@ const qn_onnx_row qn_onnx_quant[] = {
 	QN_ONNX_READ("com.microsoft", "QuantizeLinear", 1, quantize_linear, 0),
 	QN_ONNX_READ("com.microsoft", "DequantizeLinear", 1, dequantize_linear, 0),
 	QN_ONNX_READ("", "DynamicQuantizeLinear", 11, dynamic_quantize, 0),
+	QN_ONNX_READ("com.microsoft", "DynamicQuantizeMatMul", 1, qn_onnx_dynamic_matmul, 0),
 	QN_ONNX_READ("", "ConvInteger", 10, qn_onnx_integer_product, 1),
 	QN_ONNX_READ("", "MatMulInteger", 10, qn_onnx_integer_product, 0),
 	{0},

@@ -57,6 +57,17 @@ void qn_onnx_sum_becomes(qn_onnx *o, qn_id x, qn_id y);
 /* x are the numbers that DynamicQuantizeLinear would make integers, with from_float. */
 void qn_onnx_is_unscaled(qn_onnx *o, qn_id x);
 
+/* ---- DynamicQuantizeLinear (onnx_dynamic.c) ---- */
+
+/* The values q of x with this scale and zero point are those of a DynamicQuantizeLinear. */
+void qn_onnx_is_dynamic(qn_onnx *o, qn_id x, qn_id q, const qn_onnx_params *p);
+/* y is a * b, of which one may be such a scale, and the other a constant. */
+void qn_onnx_scale_becomes(qn_onnx *o, qn_id a, qn_id b, qn_id y);
+/* x rounded to its quantized values q, whose scale this value is, times the constant *factor (0: none); 0: it is
+ * another value, or the zero point is. */
+qn_id qn_onnx_dynamic_values(qn_onnx *o, qn_id q, qn_id scale, qn_id zp, qn_id *factor);
+qn_onnx_fn qn_onnx_dynamic_matmul; /* DynamicQuantizeMatMul */
+
 /* The integers x less zp as f32: a dequantize with scale 1. */
 qn_id qn_onnx_counted(qn_onnx *o, qn_id x, int64_t zp);
 

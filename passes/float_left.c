@@ -41,6 +41,8 @@ stays(const qn_graph *g, const qn_node *n)
 static bool
 is_around(const qn_node *n)
 {
+	if (n->op == QN_OP_dynamic_fake_quant || n->op == QN_OP_dynamic_rescale)
+		return false;
 	return n->op == QN_OP_const || n->op == QN_OP_input ||
 	       qn_opinfo_of(n)->behaviour == QN_EDGE;
 }

@@ -28,6 +28,7 @@ typedef struct open_values {
 	const qn_elem **stored; /* by id: the quantized values that it is computed from */
 	bool *pair_reads;       /* by id: a node that computes in float, and is left, reads it */
 	bool *multiplied;       /* by id: a product with weights reads it, moved or not */
+	bool *levels;           /* by id: its scale is computed at run time, moved or not */
 } open_values;
 
 static bool
@@ -113,6 +114,9 @@ note_readers(open_values *s)
 			if (qn_opinfo_of(n)->behaviour == QN_ACC ||
 			    (s->multiplied[id] && qn_rqz_moves(s->g, n)))
 				s->multiplied[n->in[i]] = true;
+			if (n->op == QN_OP_dynamic_fake_quant ||
+			    (s->levels[id] && qn_rqz_moves(s->g, n)))
+				s->levels[n->in[i]] = true;
 			if (n->op != QN_OP_quantize && !qn_rqz_moves(s->g, n) && is_left(s, n) &&
 			    !is_gate(s, n, n->in[i]))
 				s->pair_reads[n->in[i]] = true;
@@ -134,12 +138,21 @@ may_take(const open_values *s, qn_id id, int eager)
 {
 	const qn_node *n = qn_graph_node(s->g, id), *from = before_moves(s->g, n);
 
-	if (!is_f32(n) || n->op == QN_OP_const || n->op == QN_OP_dequantize || s->derived[id])
+	if (!is_f32(n) || n->op == QN_OP_const || n->op == QN_OP_dequantize || s->derived[id] ||
+	    from->op == QN_OP_dynamic_fake_quant)
 		return false;
 	if (qn_opinfo_of(from)->behaviour ==
 	    QN_FIXED) /* log_softmax reaches as far as its operand's range */
 		return eager >= (from->op == QN_OP_log_softmax ? ALL : FIXED);
 	return eager == ALL || qn_opinfo_of(from)->behaviour != QN_ACC;
+}
+
+/* A product whose sums have a scale of run time: nothing is left under its name where it is an output. */
+static bool
+is_dynamic_product(const qn_graph *g, const qn_node *n)
+{
+	return qn_opinfo_of(n)->behaviour == QN_ACC &&
+	       before_moves(g, qn_graph_node(g, n->in[0]))->op == QN_OP_dynamic_fake_quant;
 }
 
 /* Results that are left, and operands of what is left; those of the graph too. */
@@ -151,7 +164,8 @@ choose(open_values *s, int eager)
 	for (size_t i = 0; i < s->g->noutput; i++) {
 		const qn_id id = s->g->output[i].value;
 
-		s->open[id] = is_left(s, qn_graph_node(s->g, id));
+		s->open[id] = is_left(s, qn_graph_node(s->g, id)) ||
+			      is_dynamic_product(s->g, qn_graph_node(s->g, id));
 	}
 	for (qn_id id = 1; id < s->g->n; id++) {
 		s->open[id] = (s->open[id] || s->pair_reads[id]) && may_take(s, id, eager);
@@ -172,6 +186,8 @@ storage_of(const open_values *s, qn_id id)
 	const qn_behaviour behaviour = qn_opinfo_of(from)->behaviour;
 	const qn_elem *e = s->stored[id];
 
+	if (s->levels[id])
+		return QN_STORAGE_I16;
 	if (!s->multiplied[id] && (behaviour == QN_MIX || behaviour == QN_JOIN ||
 				   behaviour == QN_MEAN || from->op == QN_OP_dequantize))
 		return QN_STORAGE_I16;
@@ -273,7 +289,8 @@ qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair, size_t *
 			 .derived = QN_NEW(m->scratch, bool, g->n),
 			 .stored = QN_NEW(m->scratch, const qn_elem *, g->n),
 			 .pair_reads = QN_NEW(m->scratch, bool, g->n),
-			 .multiplied = QN_NEW(m->scratch, bool, g->n)};
+			 .multiplied = QN_NEW(m->scratch, bool, g->n),
+			 .levels = QN_NEW(m->scratch, bool, g->n)};
 
 	*npair = *nsymbol = 0;
 	for (qn_id id = 1; id < g->n; id++)

@@ -135,7 +135,7 @@ qn_quantize_matmul(void *user, qn_quantizing *b, const qn_match *m)
 	qn_buff(&acc, "%s.acc", root->name);
 	if (right == 0)
 		return 0;
-	if (o->when != QN_STATIC && qn_graph_node(g, right)->op == QN_OP_const &&
+	if (qn_qb_is_dynamic(b, qn_qb_input(b, 0)) && qn_graph_node(g, right)->op == QN_OP_const &&
 	    is_layer(g, root, right))
 		return as_dynamic(b, root, qn_buf_str(&acc), right);
 	in[0] = qn_qb_quantize(b, qn_qb_input(b, 0), root->name, "a");

@@ -126,12 +126,25 @@ copy_node(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map)
 	return qn_graph_add(dst, &n);
 }
 
-/* Whether the nodes from `first` on compute a scale at run time. */
+/* A dynamic_fake_quant of the graph reads 16-bit values, as those that options ask for. */
+static qn_id
+copy_dynamic(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map,
+	     const qn_quant_opts *opts)
+{
+	qn_node n = *like;
+	const qn_id x = qn_quantize_levels(m, dst, map[n.in[0]], n.name, "x", opts);
+
+	n.in = &x;
+	return x == 0 ? 0 : qn_graph_add(dst, &n);
+}
+
+/* Whether the nodes from `first` on multiply data whose scale is computed at run time. */
 static bool
 has_dynamic(const qn_graph *dst, qn_id first)
 {
 	for (qn_id id = first; id < dst->n; id++)
-		if (qn_graph_node(dst, id)->op == QN_OP_dynamic_fake_quant)
+		if (qn_opinfo_of(qn_graph_node(dst, id))->behaviour == QN_ACC &&
+		    qn_from_dynamic(dst, qn_graph_node(dst, id)->in[0]))
 			return true;
 	return false;
 }
@@ -144,8 +157,9 @@ wide_values(const qn_graph *g, qn_arena *a, const qn_quant_opts *opts)
 
 	for (qn_id id = g->n - 1; id > 0; id--) {
 		const qn_node *n = qn_graph_node(g, id);
-		const bool reads = n->op == QN_OP_call && n->callee->pattern != NULL &&
-				   qn_recipe_for_graph(opts, n->callee).when != QN_STATIC;
+		const bool reads = n->op == QN_OP_dynamic_fake_quant ||
+				   (n->op == QN_OP_call && n->callee->pattern != NULL &&
+				    qn_recipe_for_graph(opts, n->callee).when != QN_STATIC);
 
 		for (uint32_t i = 0; i < n->nin; i++)
 			if (reads || (i == 0 && wide[id] && qn_opinfo_of(n)->behaviour == QN_SAME))
@@ -238,6 +252,8 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 
 		if (n->op == QN_OP_call && n->callee->pattern != NULL) {
 			map[id] = write_call(m, s, dst, opts, g, n, map, &last);
+		} else if (n->op == QN_OP_dynamic_fake_quant) {
+			map[id] = copy_dynamic(m, dst, n, map, opts);
 		} else {
 			map[id] = copy_node(m, dst, n, map);
 			if (map[id] != 0 && n->op == QN_OP_input)

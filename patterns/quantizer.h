@@ -81,7 +81,9 @@ qn_id qn_qb_input(const qn_quantizing *b, uint32_t i);
 qn_id qn_qb_quantize(qn_quantizing *b, qn_id x, const char *owner, const char *operand);
 /* The same with one scale, whatever the options say. */
 qn_id qn_qb_quantize_tensor(qn_quantizing *b, qn_id x, const char *owner, const char *operand);
-/* Data of a product whose scale is computed at run time from 16-bit values, as floats. */
+/* Whether the data of a product has a scale that is computed at run time: by the options, or by the graph. */
+bool qn_qb_is_dynamic(const qn_quantizing *b, qn_id x);
+/* Such data as floats, from 16-bit values. */
 qn_id qn_qb_dynamic(qn_quantizing *b, qn_id x, const char *owner, const char *operand);
 /* Whether a value has a scale for each channel. */
 bool qn_qb_has_channels(const qn_quantizing *b, qn_id x);

@@ -150,20 +150,45 @@ qn_qb_quantize(qn_quantizing *b, qn_id x, const char *owner, const char *operand
 	return x == 0 ? 0 : qn_quantize_real(b->m, b->dst, x, owner, operand, b->opts);
 }
 
+bool
+qn_from_dynamic(const qn_graph *g, qn_id x)
+{
+	const qn_node *n = qn_graph_node(g, x);
+
+	while (qn_opinfo_of(n)->behaviour == QN_SAME)
+		n = qn_graph_node(g, n->in[0]);
+	return n->op == QN_OP_dynamic_fake_quant;
+}
+
+bool
+qn_qb_is_dynamic(const qn_quantizing *b, qn_id x)
+{
+	return b->opts->when != QN_STATIC || (x != 0 && qn_from_dynamic(b->dst, x));
+}
+
+qn_id
+qn_quantize_levels(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
+		   const qn_quant_opts *opts)
+{
+	qn_quant_opts own = *opts;
+
+	own.per_axis = false;
+	own.activations = QN_STORAGE_I16;
+	x = x == 0 ? 0 : qn_quantize_real(m, g, x, owner, operand, &own);
+	return x == 0 ? 0 : qn_graph_op(g, QN_OP_dequantize, NULL, 1, &x, NULL, NULL);
+}
+
 qn_id
 qn_qb_dynamic(qn_quantizing *b, qn_id x, const char *owner, const char *operand)
 {
-	qn_quant_opts own = *b->opts;
-	qn_attrs attr = {.dynamic = {.rows = own.when == QN_AT_RUN_TIME_BY_ROW}};
-
+	qn_attrs attr = {.dynamic = {.rows = b->opts->when == QN_AT_RUN_TIME_BY_ROW}};
 	qn_buf name;
 
+	if (x == 0 || qn_from_dynamic(b->dst, x))
+		return x;
 	qn_buf_init(&name, b->m->scratch);
 	qn_buff(&name, "%s.dynamic", owner);
-	own.per_axis = false;
-	own.activations = QN_STORAGE_I16;
-	x = x == 0 ? 0 : qn_quantize_real(b->m, b->dst, x, owner, operand, &own);
-	x = qn_qb_dequantize(b, x, NULL);
+	x = qn_quantize_levels(b->m, b->dst, x, owner, operand, b->opts);
 	return x == 0 ? 0 : qn_qb_op(b, QN_OP_dynamic_fake_quant, qn_buf_str(&name), 1, &x, &attr);
 }
 

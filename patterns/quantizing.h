@@ -20,6 +20,12 @@ struct qn_quantizing {
 qn_id qn_quantize_real(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
 		       const qn_quant_opts *opts);
 
+/* Whether the value is that of a dynamic_fake_quant, moved or not. */
+bool qn_from_dynamic(const qn_graph *g, qn_id x);
+/* x in 16 bits, as the operand of a dynamic_fake_quant; 0 after an error. */
+qn_id qn_quantize_levels(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
+			 const qn_quant_opts *opts);
+
 /* The quantized form of a call of a composite; 0 after an error.  map: value of the graph of the
  * call -> value of dst. */
 qn_id qn_quantize_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts,

@@ -156,14 +156,15 @@ quantize_weighted(void *user, qn_quantizing *b, const qn_match *m)
 	(void)user;
 	const bool in_blocks = qn_qb_blocks(b, qn_graph_node(g, m->at[W])->type, &blocks);
 	const bool has_kernels = in_blocks && has_block_kernels(anchor->op);
-	if (has_kernels && o->when == QN_STATIC)
+	const bool dynamic = qn_qb_is_dynamic(b, m->at[X]);
+	if (has_kernels && !dynamic)
 		return quantize_blocks(b, m, &blocks);
 	if (in_blocks && !has_kernels)
 		qn_warn(g->model->env, "quantize.block", anchor->name,
 			"%s '%s' has no kernels for weights in blocks: they get one scale for each "
 			"output channel",
 			qn_opinfo_of(anchor)->name, anchor->name);
-	if (o->when != QN_STATIC)
+	if (dynamic)
 		return quantize_dynamic(b, m, has_kernels ? &blocks : NULL);
 	qn_buf_init(&acc, g->model->scratch);
 	qn_buff(&acc, "%s.acc", anchor->name);

@@ -128,6 +128,7 @@ static const op_row ops[] = {
 	{"QLinearSigmoid", "xszsz", "", 1, "com.microsoft"},
 	{"QLinearSoftmax", "xszsz", "axis:i opset:i", 1, "com.microsoft"},
 	{"QGemm", "xszqszvsz", "transA:i transB:i", 1, "com.microsoft"},
+	{"DynamicQuantizeMatMul", "xqs?zv", "", 1, "com.microsoft"},
 };
 
 /* ---- constants ---- */
