@@ -68,7 +68,7 @@ as_dense(qn_quantizing *b, const qn_node *root, const char *acc, qn_id left, qn_
 	const qn_id w = weights_of(b, right, root->attr->matmul.transpose_b != 0);
 	qn_blocks blocks;
 	qn_id got;
-	if (w != 0 && qn_qb_blocks(b, qn_graph_node(g, w)->type, &blocks)) {
+	if (w != 0 && qn_qb_product_blocks(b, qn_graph_node(g, w)->type, &blocks)) {
 		in[0] = qn_qb_dequantize(b, in[0], NULL);
 		in[1] = qn_qb_quantize_blocks(b, w, root->name, "b", &blocks);
 		in[1] = qn_qb_dequantize(b, in[1], NULL);
@@ -102,7 +102,7 @@ as_dynamic(qn_quantizing *b, const qn_node *root, const char *acc, qn_id right)
 	if (!is_matrix)
 		in[0] = reshape(b, in[0], NULL, 2, flat);
 	const qn_id w = weights_of(b, right, root->attr->matmul.transpose_b != 0);
-	if (w != 0 && qn_qb_blocks(b, qn_graph_node(g, w)->type, &blocks))
+	if (w != 0 && qn_qb_product_blocks(b, qn_graph_node(g, w)->type, &blocks))
 		in[1] = qn_qb_quantize_blocks(b, w, root->name, "b", &blocks);
 	else
 		in[1] = qn_qb_quantize_weights(b, w, root->name, "b",

@@ -227,14 +227,14 @@ qn_qb_quantize_weights(qn_quantizing *b, qn_id x, const char *owner, const char 
 }
 
 bool
-qn_qb_blocks(const qn_quantizing *b, const qn_type *w, qn_blocks *out)
+qn_qb_blocks(const qn_quantizing *b, const qn_type *w, int64_t shortest, qn_blocks *out)
 {
 	int64_t left = b->opts->weight_block, row = 1;
 
 	*out = (qn_blocks){.n = 1};
 	for (int32_t i = 1; i < w->rank; i++)
 		row *= w->dim[i];
-	if (left == 0 || row <= left)
+	if (left == 0 || row < shortest)
 		return false;
 	for (int32_t i = w->rank - 1; i >= 0; i--) {
 		const int64_t block = i == 0 ? 1 : left < w->dim[i] ? left : w->dim[i];
@@ -247,6 +247,12 @@ qn_qb_blocks(const qn_quantizing *b, const qn_type *w, qn_blocks *out)
 		left = left > 0 ? left : 1;
 	}
 	return true;
+}
+
+bool
+qn_qb_product_blocks(const qn_quantizing *b, const qn_type *w, qn_blocks *out)
+{
+	return qn_qb_blocks(b, w, 2 * (int64_t)b->opts->weight_block, out);
 }
 
 qn_id

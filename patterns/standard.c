@@ -154,7 +154,7 @@ quantize_weighted(void *user, qn_quantizing *b, const qn_match *m)
 	qn_id in[3];
 
 	(void)user;
-	const bool in_blocks = qn_qb_blocks(b, qn_graph_node(g, m->at[W])->type, &blocks);
+	const bool in_blocks = qn_qb_product_blocks(b, qn_graph_node(g, m->at[W])->type, &blocks);
 	const bool has_kernels = in_blocks && has_block_kernels(anchor->op);
 	const bool dynamic = qn_qb_is_dynamic(b, m->at[X]);
 	if (has_kernels && !dynamic)

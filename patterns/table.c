@@ -96,7 +96,7 @@ qn_quantize_table(void *user, qn_quantizing *b, const qn_match *m)
 		return qn_qb_op(b, root->op, root->name, 2, in, root->attr);
 	const qn_type *type = qn_graph_node(qn_qb_graph(b), w)->type;
 	const int64_t axis = root->attr->gather.axis;
-	if (qn_qb_blocks(b, type, &blocks)) {
+	if (qn_qb_blocks(b, type, o->weight_block + (int64_t)1, &blocks)) {
 		in[0] = qn_qb_quantize_blocks(b, w, root->name, "w", &blocks);
 	} else if (o->per_tensor_weights) {
 		blocks = whole(type);
