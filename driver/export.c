@@ -6,6 +6,7 @@
 #include "import/import.h"
 #include "ir/diag.h"
 #include "passes/passes.h"
+#include "patterns/rewrite.h"
 
 typedef struct export_call {
 	qn_model *m;
@@ -31,6 +32,19 @@ warn_of_saturation(const qn_model *m)
 			s.saturating, s.products, s.first->name);
 }
 
+/* Constants that are stored as floats of few bits are written as f32. */
+static qn_status
+write_onnx(qn_model *m, qn_buf *b)
+{
+	qn_graph *const as_it_is = qn_model_entry(m), *g = as_it_is;
+
+	QN_TRY(qn_unpack_floats(m, g, &g));
+	qn_model_set_graph(m, g);
+	const qn_status status = qn_onnx_write(m, b);
+	qn_model_set_graph(m, as_it_is);
+	return status;
+}
+
 static qn_status
 export_model(void *arg, qn_arena *scratch)
 {
@@ -39,7 +53,7 @@ export_model(void *arg, qn_arena *scratch)
 
 	qn_buf_init(&b, scratch);
 	if (c->format == QN_EXPORT_ONNX_QDQ) {
-		QN_TRY(qn_onnx_write(c->m, &b));
+		QN_TRY(write_onnx(c->m, &b));
 		if (c->m->stage == QN_STAGE_CALIBRATED)
 			warn_of_saturation(c->m);
 	} else if (c->m->stage == QN_STAGE_CALIBRATED)

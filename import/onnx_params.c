@@ -99,6 +99,7 @@ qn_onnx_elem(qn_onnx *o, const qn_onnx_params *p, qn_plain storage, const qn_typ
 		return refused(o, "quantized values must be integers of at most 32 bits");
 	qn_elem d = qn_elem_desc(info->bits, info->is_signed);
 	d.kind = QN_ELEM_UNIFORM;
+	d.small = x->elem->small;
 	d.axis = axis;
 	d.block = block;
 	if (!granularity(o, p, x, &d, axis, block) || !numbers(o, p, &d))

@@ -7,6 +7,7 @@
  *   UINT4    raw_data                  two elements a byte, the first one in the low half -> one a byte */
 #include "import/onnx.h"
 
+#include <math.h>
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
 
@@ -46,6 +47,21 @@ static const struct {
 	{"FLOAT8E8M0", false, 0, 0},
 	{"UINT2", true, QN_PLAIN_u2, QN_PLAIN_u2},
 	{"INT2", true, QN_PLAIN_i2, QN_PLAIN_i2},
+};
+
+/* Types that only constants have: their bits, as integers, are such floats; of FLOAT8E8M0, which scales have, powers
+ * of two. */
+static const struct {
+	const char *name;
+	qn_plain bits;
+	qn_small_float small;
+} storages[] = {
+	{"FLOAT8E4M3FN", QN_PLAIN_u8, QN_SMALL_E4M3},
+	{"FLOAT8E4M3FNUZ", QN_PLAIN_u8, QN_SMALL_E4M3FNUZ},
+	{"FLOAT8E5M2", QN_PLAIN_u8, QN_SMALL_E5M2},
+	{"FLOAT8E5M2FNUZ", QN_PLAIN_u8, QN_SMALL_E5M2FNUZ},
+	{"FLOAT4E2M1", QN_PLAIN_u4, QN_SMALL_E2M1},
+	{"FLOAT8E8M0", QN_PLAIN_u8, QN_SMALL_NONE},
 };
 
 bool
@@ -234,25 +250,78 @@ tidy(qn_onnx *o, const qn_tensor *x, qn_plain stored, qn_plain plain)
 	return y;
 }
 
+/* Floats of few bits as values of scale 1, which DequantizeLinear gives another one. */
+static const qn_tensor *
+as_small(qn_onnx *o, const qn_tensor *x, qn_small_float small)
+{
+	qn_elem d = qn_elem_desc(qn_small_table[small].bits, false);
+	const qn_elem *e = NULL;
+
+	d.small = small;
+	d.scale = qn_scale_const(&o->im.m->types, 1.0);
+	if (qn_elem_make(&o->im.m->types, o->im.file, &d, &e) != QN_OK) {
+		o->im.problems++;
+		return NULL;
+	}
+	return qn_tensor_view(o->im.m->arena, qn_type_with_elem(&o->im.m->types, x->type, e),
+			      x->data);
+}
+
+/* Powers of two, which blocks have as scales: bits e stand for 2^(e - 127), 255 for NaN. */
+static const qn_tensor *
+powers(qn_onnx *o, const qn_tensor *x)
+{
+	const qn_type *type = qn_type_with_elem(&o->im.m->types, x->type,
+						qn_elem_plain(&o->im.m->types, QN_PLAIN_f32));
+	void *data;
+
+	if (!qn_importer_take_type(&o->im, type))
+		return NULL;
+	qn_tensor *y = qn_tensor_new(o->im.m->arena, type, &data);
+	for (int64_t i = 0; i < qn_type_count(type); i++) {
+		const int64_t e = qn_tensor_i64(x, i);
+
+		qn_store_f64(data, QN_PLAIN_f32, i,
+			     e == 255 ? (double)NAN : ldexp(1, (int)e - 127));
+	}
+	return y;
+}
+
+/* Row of `storages`; their number: it is not one of them. */
+static size_t
+storage_of(int64_t number)
+{
+	size_t i = 0;
+
+	while (i < QN_COUNT(storages) && strcmp(storages[i].name, qn_onnx_type_name(number)) != 0)
+		i++;
+	return i;
+}
+
 const qn_tensor *
 qn_onnx_read_tensor(qn_onnx *o, const Onnx__TensorProto *t)
 {
-	qn_plain plain;
+	const size_t storage = storage_of(t->data_type);
+	const bool is_storage = storage < QN_COUNT(storages);
 	const qn_tensor *x;
+	qn_plain plain, stored;
 
-	if (!qn_onnx_data_type(t->data_type, &plain)) {
+	if (is_storage) {
+		plain = stored = storages[storage].bits;
+	} else if (!qn_onnx_data_type(t->data_type, &plain)) {
 		(void)qn_importer_refuse(&o->im, "import.type",
 					 "tensor '%s' is of type %d (%s), which is not supported",
 					 name_of(t), (int)t->data_type,
 					 qn_onnx_type_name(t->data_type));
 		return NULL;
 	}
+	if (!is_storage)
+		stored = types[t->data_type].stored;
 	if (t->segment != NULL) {
 		(void)qn_importer_refuse(&o->im, "import.type",
 					 "tensor '%s' is a segment of another one", name_of(t));
 		return NULL;
 	}
-	qn_plain stored = types[t->data_type].stored;
 	const qn_type *type = stored_type(o, t, stored);
 	if (type == NULL)
 		return NULL;
@@ -261,7 +330,11 @@ qn_onnx_read_tensor(qn_onnx *o, const Onnx__TensorProto *t)
 		x = from_bytes(o, t, type);
 	else
 		x = from_list(o, t, type);
-	return x != NULL ? tidy(o, x, stored, plain) : NULL;
+	x = x != NULL ? tidy(o, x, stored, plain) : NULL;
+	if (x == NULL || !is_storage)
+		return x;
+	return storages[storage].small != QN_SMALL_NONE ? as_small(o, x, storages[storage].small)
+							: powers(o, x);
 }
 
 /* ---- sparse ---- */

@@ -221,7 +221,7 @@ qn_graph_add(qn_graph *g, const qn_node *like)
 	n.in = n.nin > 0 ? qn_arena_copy(a, like->in, n.nin * sizeof *n.in) : NULL;
 	if (like->name != NULL && strcmp(like->name, n.name) != 0)
 		n.facts = qn_facts_renamed(g->model, &n, like->name);
-	n.type = qn_opinfo_of(&n)->infer(g, &n, like->type);
+	n.type = qn_infer_type(g, &n, like->type);
 	if (n.type == NULL)
 		return 0;
 	if (like->type != NULL && like->type != n.type) {

@@ -45,6 +45,32 @@ qn_infer_in(const qn_graph *g, const qn_node *n, uint32_t i)
 	return qn_graph_node(g, n->in[i])->type;
 }
 
+static bool
+is_small(const qn_type *t)
+{
+	return !t->is_tuple && t->elem->small != QN_SMALL_NONE;
+}
+
+const qn_type *
+qn_infer_type(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	for (uint32_t i = 0; i < n->nin && n->op != QN_OP_dequantize; i++)
+		if (is_small(qn_infer_in(g, n, i))) {
+			(void)qn_infer_error(
+				g, n, "type.storage.float",
+				"input %u is stored as %s: only dequantize reads such values", i,
+				qn_small_table[qn_infer_in(g, n, i)->elem->small].name);
+			return NULL;
+		}
+	const qn_type *t = qn_opinfo_of(n)->infer(g, n, declared);
+	if (t == NULL || n->op == QN_OP_const || !is_small(t))
+		return t;
+	(void)qn_infer_error(g, n, "type.storage.float",
+			     "the result would be stored as %s: only constants are",
+			     qn_small_table[t->elem->small].name);
+	return NULL;
+}
+
 const char *
 qn_infer_type_text(const qn_graph *g, const qn_type *type)
 {

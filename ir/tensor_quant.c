@@ -219,6 +219,21 @@ find_run(const cast *c)
 	return fn != NULL ? fn : run_slowly;
 }
 
+/* Floats of few bits: what they stand for, times the scale. */
+static void
+run_small(const cast *c, const run *r)
+{
+	const qn_small_float f = c->quantized->elem->small;
+	const int64_t end = r->first + r->n * r->step;
+
+	for (int64_t i = r->first; i < end; i += r->step) {
+		const double v = qn_small_value(f, (uint8_t)qn_tensor_i64(c->from, i));
+
+		qn_store_f64(c->to, c->to_plain, i,
+			     c->leaf_f32 ? (double)((float)v * (float)r->scale) : v * r->scale);
+	}
+}
+
 static void
 cast_run(const cast *c, int64_t first, int64_t n, int64_t step, size_t k)
 {
@@ -226,7 +241,9 @@ cast_run(const cast *c, int64_t first, int64_t n, int64_t step, size_t k)
 	run r = {.first = first, .n = n, .step = step};
 
 	qn_elem_param(c->t, c->quantized->elem, k, &r.scale, &r.zp);
-	if (r.zp > most || r.zp < -most)
+	if (c->quantized->elem->small != QN_SMALL_NONE)
+		run_small(c, &r);
+	else if (r.zp > most || r.zp < -most)
 		run_slowly(c, &r);
 	else
 		find_run(c)(c, &r);

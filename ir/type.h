@@ -16,6 +16,7 @@
 #include "ir/arena.h"
 #include "ir/buf.h"
 #include "ir/map.h"
+#include "ir/small_float.h"
 #include "ir/text.h"
 
 enum { QN_MAX_RANK = 8 };
@@ -123,6 +124,15 @@ typedef struct qn_scale {
 
 /* ---- element types ---- */
 
+/* Formats of scales: that of the expressed type, or a smaller one; e8m0: powers of two from 2^-127 to 2^127. */
+typedef enum qn_scale_storage {
+	QN_SCALE_AS_EXPRESSED,
+	QN_SCALE_AS_F16,
+	QN_SCALE_AS_BF16,
+	QN_SCALE_AS_E8M0,
+	QN_NSCALE_STORAGE
+} qn_scale_storage;
+
 typedef enum qn_elem_kind {
 	QN_ELEM_PLAIN,
 	QN_ELEM_ANY,
@@ -138,6 +148,12 @@ typedef struct qn_elem {
 	qn_plain plain;
 	uint8_t bits; /* storage width 1..32, or 64 signed */
 	bool is_signed;
+	/* UNIFORM, of constants alone: the stored bits, unsigned, are a float of this format */
+	qn_small_float small;
+	/* UNIFORM: how a file stores parameters that are numbers, which have this precision */
+	qn_scale_storage scale_as;
+	uint8_t zp_bits; /* of the zero points; 0: as the values */
+	bool zp_signed;
 	bool has_expressed;
 	int64_t qmin, qmax;
 	qn_plain expressed; /* f16, bf16, f32 or f64 */

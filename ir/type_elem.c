@@ -140,9 +140,16 @@ static const qn_elem *
 intern(qn_types *t, const qn_elem *e)
 {
 	uint64_t key[16 + 2 * QN_MAX_RANK] = {
-		(uint64_t)e->kind, (uint64_t)e->plain, e->bits,
-		e->is_signed,      e->has_expressed,   (uint64_t)e->expressed,
-		(uint64_t)e->gran, e->partial,         (uint64_t)(uint32_t)e->naxis,
+		(uint64_t)e->kind,
+		(uint64_t)e->plain,
+		e->bits,
+		e->is_signed | (uint64_t)e->small << 1,
+		e->has_expressed,
+		(uint64_t)e->expressed,
+		(uint64_t)e->gran,
+		e->partial | (uint64_t)e->scale_as << 1 | (uint64_t)e->zp_signed << 8 |
+			(uint64_t)e->zp_bits << 16,
+		(uint64_t)(uint32_t)e->naxis,
 	};
 	size_t n = 9;
 
@@ -238,6 +245,18 @@ make_calibrated(qn_types *t, qn_where *w, const qn_elem *desc, const qn_elem **o
 	return QN_OK;
 }
 
+/* Floats of few bits have no zero point. */
+static qn_status
+check_small(qn_where *w, const qn_elem *e)
+{
+	const bool in_vector = e->scale->kind == QN_SCALE_VEC && e->scale->vec->zp != NULL;
+
+	if (e->small == QN_SMALL_NONE || (e->zp == 0 && e->zp_sym == NULL && !in_vector))
+		return QN_OK;
+	return QN_FAIL(qn_where_part(w, QN_PART_ZP), "type.zp.range",
+		       "values stored as %s have no zero point", qn_small_table[e->small].name);
+}
+
 static qn_status
 make_uniform(qn_types *t, qn_where *w, const qn_elem *desc, const qn_elem **out)
 {
@@ -248,6 +267,8 @@ make_uniform(qn_types *t, qn_where *w, const qn_elem *desc, const qn_elem **out)
 	QN_TRY(qn_elem_check_storage(w, &e));
 	QN_TRY(check_expressed(w, &e));
 	QN_TRY(qn_elem_check_params(t, w, &e));
+	QN_TRY(check_small(w, &e));
+	QN_TRY(qn_elem_check_stored(t, w, &e));
 	e.plain = storage_plain(e.bits, e.is_signed);
 	own_axes(t, &e);
 	*out = intern(t, &e);

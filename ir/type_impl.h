@@ -93,6 +93,10 @@ void qn_storage_range(uint8_t bits, bool is_signed, int64_t *qmin, int64_t *qmax
 qn_status qn_elem_check_storage(qn_where *w, const qn_elem *desc);
 /* Rules of the parameters; makes the scale and the zero point canonical. */
 qn_status qn_elem_check_params(qn_types *t, qn_where *w, qn_elem *desc);
+/* What parameters are stored as (type_stored.c): their names in a text; whether the description's fit, which is an error
+ * in a text (type.scale.stored, type.zp.stored), else they are stored as ever. */
+extern const char *const qn_scale_storage_names[QN_NSCALE_STORAGE];
+qn_status qn_elem_check_stored(const qn_types *t, qn_where *w, qn_elem *desc);
 qn_status qn_elem_make_at(qn_types *t, qn_where *w, const qn_elem *desc, const qn_elem **out);
 qn_status qn_elem_check_shape(qn_where *w, const qn_elem *e, int32_t rank, const int64_t *dim);
 /* Block of a sub-channel element along axis d, 0 when d is not listed. */

@@ -66,6 +66,35 @@ storage_width(const char *s, size_t n, bool *is_signed)
 	return v;
 }
 
+/* The format of this name; QN_SMALL_NONE: it is none. */
+static qn_small_float
+small_named(const char *s, size_t n)
+{
+	for (size_t i = 1; i < QN_NSMALL; i++)
+		if (is_word(s, n, qn_small_table[i].name))
+			return (qn_small_float)i;
+	return QN_SMALL_NONE;
+}
+
+/* Floats of few bits, of which constants are stored: all of their bit patterns. */
+static bool
+small_storage(qn_parser *p, qn_elem *d)
+{
+	const char *s;
+	const size_t n = word(p, &s);
+
+	d->small = small_named(s, n);
+	if (d->small == QN_SMALL_NONE)
+		return false;
+	d->bits = qn_small_table[d->small].bits;
+	d->is_signed = false;
+	qn_storage_range(d->bits, false, &d->qmin, &d->qmax);
+	p->text->at += n;
+	p->qmin = d->qmin;
+	p->qmax = d->qmax;
+	return true;
+}
+
 static qn_status
 storage(qn_parser *p, qn_elem *d)
 {
@@ -187,6 +216,48 @@ sort_parts(qn_parser *p, qn_elem *d, int32_t *axis)
 	}
 }
 
+/* Of a format of scales, or the expressed type's, at the position; false: none is there. */
+static bool
+scale_format(qn_parser *p, qn_elem *d)
+{
+	const char *s;
+	const size_t n = word(p, &s);
+	bool found = is_word(s, n, qn_plain_table[d->expressed].name);
+
+	for (size_t i = 1; i < QN_NSCALE_STORAGE && !found; i++)
+		if (is_word(s, n, qn_scale_storage_names[i])) {
+			d->scale_as = (qn_scale_storage)i;
+			found = true;
+		}
+	if (found)
+		p->text->at += n;
+	return found;
+}
+
+/* "f16:u4" before the parameters: how scales and zero points are stored. */
+static qn_status
+stored_as(qn_parser *p, qn_elem *d)
+{
+	qn_elem zp = {0};
+	const char *s;
+
+	if (!scale_format(p, d) || !qn_text_eat(p->text, ":"))
+		return QN_OK;
+	const size_t n = word(p, &s);
+	const int bits = storage_width(s, n, &zp.is_signed);
+	if (bits < 1 || bits > 32)
+		return QN_PARSE_FAIL(p, bits < 0 ? "type.storage.kind" : "type.storage.width",
+				     "expected the storage of zero points, an integer of 1 to 32 "
+				     "bits (u4, i8, …), found %s",
+				     qn_parser_found(p));
+	d->zp_bits = (uint8_t)bits;
+	d->zp_signed = zp.is_signed;
+	if (d->zp_bits == d->bits && d->zp_signed == d->is_signed)
+		d->zp_bits = d->zp_signed = 0; /* as they are anyway */
+	p->text->at += n;
+	return QN_OK;
+}
+
 /* ---- bodies ---- */
 
 static qn_status
@@ -196,13 +267,15 @@ uniform_body(qn_parser *p, qn_where *start, const qn_elem **out)
 	int64_t block[QN_MAX_RANK + 1];
 	qn_elem d = {.kind = QN_ELEM_UNIFORM};
 
-	QN_TRY(storage(p, &d));
+	if (!small_storage(p, &d))
+		QN_TRY(storage(p, &d));
 	QN_TRY(qn_parser_expect(p, ":"));
 	QN_TRY(float_type(p, &d));
 	if (qn_text_eat(p->text, ":"))
 		QN_TRY(granularity(p, &d, axis, block));
 	QN_TRY(qn_parser_expect(p, ","));
 	p->gran = d.gran;
+	QN_TRY(stored_as(p, &d));
 	qn_parser_mark(p, QN_PART_SCALE);
 	QN_TRY(qn_parse_scale(p, &d.scale));
 	if (qn_text_eat(p->text, ":")) {

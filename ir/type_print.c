@@ -176,6 +176,10 @@ put_storage(qn_buf *b, const qn_elem *e)
 {
 	int64_t lo, hi;
 
+	if (e->small != QN_SMALL_NONE) {
+		qn_buf_puts(b, qn_small_table[e->small].name);
+		return;
+	}
 	qn_storage_range(e->bits, e->is_signed, &lo, &hi);
 	qn_buff(b, "%c%d", e->is_signed ? 'i' : 'u', e->bits);
 	if (e->qmin != lo || e->qmax != hi)
@@ -220,6 +224,19 @@ put_super(qn_buf *b, const qn_elem *e)
 	qn_buf_putc(b, '>');
 }
 
+/* "f16:u4 " */
+static void
+put_stored(qn_buf *b, const qn_elem *e)
+{
+	if (e->scale_as == QN_SCALE_AS_EXPRESSED && e->zp_bits == 0)
+		return;
+	qn_buf_puts(b, e->scale_as == QN_SCALE_AS_EXPRESSED ? qn_plain_table[e->expressed].name
+							    : qn_scale_storage_names[e->scale_as]);
+	if (e->zp_bits != 0)
+		qn_buff(b, ":%c%d", e->zp_signed ? 'i' : 'u', e->zp_bits);
+	qn_buf_putc(b, ' ');
+}
+
 static bool
 has_super(const qn_elem *e)
 {
@@ -244,6 +261,7 @@ put_uniform(qn_buf *b, const qn_elem *e)
 	qn_buff(b, ":%s", qn_plain_table[e->expressed].name);
 	put_granularity(b, e);
 	qn_buf_puts(b, ", ");
+	put_stored(b, e);
 	put_scale(b, e->scale, e->expressed, e->gran == QN_SUB_CHANNEL);
 	if (e->zp_sym != NULL) {
 		qn_buf_putc(b, ':');

@@ -105,7 +105,7 @@ check_node(const verifier *v, qn_id id)
 		(void)qn_infer_error(v->g, n, "verify.name", "the name is not unique");
 	if (!order_ok(v, id))
 		return;
-	const qn_type *t = qn_opinfo_of(n)->infer(v->g, n, n->type);
+	const qn_type *t = qn_infer_type(v->g, n, n->type);
 	if (t != NULL && t != n->type)
 		(void)qn_infer_error(
 			v->g, n, "verify.type", "the type is %s, but the inferred type is %s",
@@ -132,6 +132,9 @@ check_outputs(const verifier *v)
 			graph_error(v, "verify.output", "the output has no value", o->name);
 		else if (qn_graph_node(g, o->value)->type->is_tuple)
 			graph_error(v, "verify.output", "a tuple is returned as", o->name);
+		else if (qn_graph_node(g, o->value)->type->elem->small != QN_SMALL_NONE)
+			graph_error(v, "type.storage.float",
+				    "a value that is not dequantized is returned as", o->name);
 		if (qn_map_gets(&names, o->name) != NULL)
 			graph_error(v, "verify.output", "duplicate output name", o->name);
 		else

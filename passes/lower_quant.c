@@ -370,13 +370,14 @@ static const qn_rule rules[] = {
 };
 
 qn_status
-qn_lower_quant_graph(qn_model *m, const qn_graph *g, const char *pass, qn_graph **out)
+qn_lower_quant_graph(qn_model *m, qn_graph *g, const char *pass, qn_graph **out)
 {
 	if (m->stage == QN_STAGE_SYMBOLIC)
 		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
 				 "%s takes a graph whose scales are known; this one is symbolic, "
 				 "run calibrate and bind first",
 				 pass);
+	QN_TRY(qn_unpack_floats(m, g, &g));
 	QN_TRY(check_all(m, g));
 	return qn_rewrite(m, g, rules, QN_COUNT(rules), NULL, out);
 }

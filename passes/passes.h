@@ -97,8 +97,10 @@ qn_status qn_normalize_quant_types(qn_model *m, unsigned flags) QN_MUST_CHECK;
 /* quantize and dequantize as plain arithmetic with the same bits.  Any stage but symbolic.  Id:
  * lower.quant, for what has no such form (QN_EUNSUPPORTED). */
 qn_status qn_lower_quant(qn_model *m) QN_MUST_CHECK;
+/* g with constants that are stored as floats of few bits as f32; g itself where there are none. */
+qn_status qn_unpack_floats(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 /* Of one graph; pass: for messages. */
-qn_status qn_lower_quant_graph(qn_model *m, const qn_graph *g, const char *pass,
+qn_status qn_lower_quant_graph(qn_model *m, qn_graph *g, const char *pass,
 			       qn_graph **out) QN_MUST_CHECK;
 
 /* The same, and plain integers in place of all quantized types.  Any stage but symbolic -> float.  Id:

@@ -17,7 +17,15 @@
 
 #include "import/import.h"
 
-enum { ONNX_FLOAT = 1, ONNX_U8 = 2, ONNX_I8 = 3, ONNX_I32 = 6, ONNX_I4 = 22, ONNX_MOST = 64 };
+enum {
+	ONNX_FLOAT = 1,
+	ONNX_U8 = 2,
+	ONNX_I8 = 3,
+	ONNX_I32 = 6,
+	ONNX_I4 = 22,
+	ONNX_F4 = 23,
+	ONNX_MOST = 64
+};
 
 #define NO_DIMS                                                                                    \
 	0, (const int64_t[])                                                                       \
@@ -144,7 +152,7 @@ onnx_const(const char *name, int type, int rank, const int64_t *dim, const doubl
 		f[i] = (float)v[i];
 		k[i] = (int32_t)v[i];
 	}
-	if (type == ONNX_I4) { /* two in a number of 8 bits */
+	if (type == ONNX_I4 || type == ONNX_F4) { /* two in a number of 8 bits */
 		for (size_t i = 0; i < n; i += 2)
 			k[i / 2] = (k[i] & 15) | (i + 1 < n ? (k[i + 1] & 15) << 4 : 0);
 		n = (n + 1) / 2;
