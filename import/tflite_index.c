@@ -45,12 +45,14 @@ gather_of_batches(qn_tfl_op *o, qn_id x, int32_t axis, int32_t b)
 	return turned(o, y, perm);
 }
 
-/* Input i; real numbers of one whose scales are not those of what is gathered along the axis. */
+/* Input i; if its scales are not those of what is gathered along the axis, dequantized, for what is quantized again. */
 static qn_id
 table_of(qn_tfl_op *o, uint32_t i, int32_t axis)
 {
-	return qn_gather_own_scales(qn_importer_type(o->im, o->in[i]), axis) ? qn_tfl_real(o, i)
-									     : qn_tfl_moved(o, i);
+	if (qn_elem_is_float(qn_tfl_result(o, 0)) ||
+	    !qn_gather_own_scales(qn_importer_type(o->im, o->in[i]), axis))
+		return qn_tfl_moved(o, i);
+	return qn_importer_op_unfolded(o->im, QN_OP_dequantize, 1, &o->in[i], NULL, NULL);
 }
 
 static void
