@@ -26,6 +26,11 @@ typedef struct job {
 	bool makes_folder; /* w->out is not there before and goes again with a failure */
 } job;
 
+/* job_types.c */
+qn_status job_blocks(qn_ctx *ctx, workshop *w);
+qn_status job_solver(qn_ctx *ctx, workshop *w);
+qn_status job_lower(qn_ctx *ctx, workshop *w);
+
 extern const job jobs[];
 extern const size_t njobs;
 

@@ -126,15 +126,18 @@ end(void **state)
 int
 main(void)
 {
-	static size_t which[] = {0, 1, 2, 5, 6};
+	static size_t which[] = {0, 1, 2, 5, 6, 7, 8, 9};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_all),
 		cmocka_unit_test_prestate(sweep, &which[0]),
 		cmocka_unit_test_prestate(sweep, &which[1]),
 		cmocka_unit_test_prestate(sweep, &which[2]),
 		cmocka_unit_test_prestate(sweep, &which[3]),
-#ifdef JOB_ONNX
 		cmocka_unit_test_prestate(sweep, &which[4]),
+		cmocka_unit_test_prestate(sweep, &which[5]),
+		cmocka_unit_test_prestate(sweep, &which[6]),
+#ifdef JOB_ONNX
+		cmocka_unit_test_prestate(sweep, &which[7]),
 #endif
 	};
 
