@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* random_nodes.c - what random ops are made of: constants, other shapes, second operands. */
+#include <math.h>
+
 #include "tests/e2e/random_maker.h"
 
 qn_id
@@ -132,6 +134,8 @@ add_pair(maker *m, qn_op op, qn_id x, qn_id y, double scale)
 	if (op != QN_OP_bias_add && chance(m, 40)) {
 		in[0] = y;
 		in[1] = x;
+		if (op == QN_OP_div) /* that of y / x, not of x / y */
+			scale *= pow(scale_of(m, y, 0) / scale_of(m, x, 0), 2);
 	}
 	return add_op(
 		m, op, 2, in, &a,

@@ -62,7 +62,10 @@ run(builder *b, const qn_graph *g, const qn_tensor *const *like, trace *t)
 	for (size_t k = 0; k < g->ninput; k++)
 		x[k] = qn_tensor_view(&b->arena, qn_graph_node(g, g->input[k])->type,
 				      like[k]->data);
-	FUZZ_CHECK(qn_interp_new(g, &b->arena, &in) == QN_OK);
+	const qn_status status = qn_interp_new(g, &b->arena, &in);
+	for (size_t i = 0; status != QN_OK && i < b->diags.n; i++)
+		fprintf(stderr, "%s\n", b->diags.item[i].message);
+	FUZZ_CHECK(status == QN_OK);
 	t->g = g;
 	t->n = 0;
 	FUZZ_CHECK(qn_interp_run(in, x, watch, t) == QN_OK);
