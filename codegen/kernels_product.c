@@ -46,6 +46,20 @@ fits_dense_by4(const qn_step_facts *f)
 						   : fits_blocks(a->out);
 }
 
+/* Sums alone, as of data with a scale of run time. */
+static const char *
+fits_dense_sums(const qn_step_facts *f)
+{
+	const qn_dense_args *a = f->step->args;
+
+	if (f->from != QN_FAMILY_s8 || weights_of(f) == NULL || is_packed(f) ||
+	    weights_of(f)->type->elem->bits != 8)
+		return "it is for 8-bit values and constant weights of 8 bits";
+	return a->zi != 0 || a->zw != 0 || f->core->nin > 2
+		       ? "its data has a zero point, or it has a bias"
+		       : NULL;
+}
+
 static const char *
 fits_conv2d_by4(const qn_step_facts *f)
 {
@@ -259,6 +273,13 @@ static const qn_kernel dense[] = {
 	 .args = "qn_dense_args_a",
 	 LAYER(qn_dense_args),
 	 .fused = QN_FUSED(qn_dense_args, out)},
+	{.name = "qn_dense_sums_dsp",
+	 .needs = QN_TARGET_DSP,
+	 .args = "qn_dense_args",
+	 .families = 1 << QN_FAMILY_s8,
+	 QN_CODES_1,
+	 .pointer = {{.operand = 1}, {.operand = 2}, SCALES(qn_dense_args)},
+	 .fits = fits_dense_sums},
 	{.name = "qn_dense_acc_ow", .args = "qn_dense_args_a", LAYER(qn_dense_args)},
 };
 

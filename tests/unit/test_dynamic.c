@@ -97,9 +97,10 @@ static int64_t
 exact(int64_t x, int32_t m, int32_t s, int32_t bias, int32_t fraction, int32_t mode)
 {
 	const int32_t bits = 31 - s > fraction ? 31 - s : fraction;
-	const wide n = ((wide)x * m << (bits - (31 - s))) + ((wide)bias << (bits - fraction));
+	const wide n = (wide)x * m * ((wide)1 << (bits - (31 - s))) +
+		       (wide)bias * ((wide)1 << (bits - fraction));
 	wide q = n >> bits;
-	const wide rest = n - (q << bits), half = bits > 0 ? (wide)1 << (bits - 1) : 0;
+	const wide rest = n - q * ((wide)1 << bits), half = bits > 0 ? (wide)1 << (bits - 1) : 0;
 
 	if (bits == 0)
 		return (int64_t)n;
