@@ -131,6 +131,15 @@ quantize_dynamic(qn_quantizing *b, const qn_match *m, const qn_blocks *blocks)
 {
 	const qn_node *anchor = qn_qb_matched(b, ANCHOR), *root = qn_qb_root(b);
 	const int axis = qn_qb_opts(b)->per_tensor_weights ? -1 : 0;
+
+	if (qn_qb_opts(b)->when == QN_AT_RUN_TIME_BY_ROW && anchor->op != QN_OP_dense) {
+		(void)qn_report(qn_qb_graph(b)->model->env, QN_EINVALID, "recipe.rows",
+				anchor->name,
+				"%s '%s' cannot have a scale of run time for each row of its data, "
+				"only dense and matmul can; \"dynamic\" gives it one for all of it",
+				qn_opinfo_of(anchor)->name, anchor->name);
+		return 0;
+	}
 	const qn_id x = qn_qb_dynamic(b, m->at[X], anchor->name, "x");
 	const qn_id w = blocks != NULL
 				? qn_qb_quantize_blocks(b, m->at[W], anchor->name, "w", blocks)

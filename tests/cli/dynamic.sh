@@ -74,4 +74,7 @@ case_of glob 2 recipe.glob "invalid value 'fc[1'" compile levels.qir "${calib[@]
 case_of empty 2 recipe.glob "it is empty" compile levels.qir "${calib[@]}" --dynamic 'fc1,' -o out -q
 case_of late 2 option.late "dynamic" compile legal.json --dynamic fc1 -o out -q
 case_of solver 2 pass.absent "dynamic|the solver chooses" compile levels.qir "${calib[@]}" --solver on --dynamic fc1 -o out -q
+E=$QUERN_SOURCE/examples/digits
+echo '{"rules": [{"name": "conv1", "activations": "dynamic per-row"}]}' >conv.json
+case_of rows 1 recipe.rows "conv2d 'conv1' cannot have a scale of run time for each row" compile "$E/digits.json" --calib "$E/calib.npy" --recipe conv.json -o out -q
 finish
