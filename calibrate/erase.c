@@ -90,8 +90,8 @@ qn_erase_quantization(qn_model *m, const qn_graph *g, bool all, qn_graph **out, 
 qn_status
 qn_float_form(qn_model *m, const qn_graph *g, const qn_graph **out, const qn_id **map_out)
 {
-	qn_graph *real;
-	qn_id *map;
+	qn_graph *real = NULL;
+	qn_id *map = NULL;
 
 	if (m->nrepaired > 0 && m->unrepaired == NULL)
 		return qn_report(
@@ -100,6 +100,7 @@ qn_float_form(qn_model *m, const qn_graph *g, const qn_graph **out, const qn_id 
 			"hold the float weights to compare with; start from the float model");
 	QN_TRY(qn_erase_quantization(m, g, true, &real, &map));
 	for (qn_id id = 1; id < g->n && m->unrepaired != NULL; id++)
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): set where there was no error */
 		if (map[id] != 0)
 			map[id] = qn_graph_find(m->unrepaired, qn_graph_node(real, map[id])->name);
 	*out = m->unrepaired != NULL ? m->unrepaired : real;

@@ -25,9 +25,10 @@ typedef struct layers {
 static char *
 copy(const char *s)
 {
-	char *to = s != NULL ? malloc(strlen(s) + 1) : NULL;
+	const size_t n = s != NULL ? strlen(s) + 1 : 0;
+	char *to = n > 0 ? malloc(n) : NULL;
 
-	return to != NULL ? strcpy(to, s) : NULL;
+	return to != NULL ? memcpy(to, s, n) : NULL;
 }
 
 static void
