@@ -7,7 +7,6 @@
 #include "ir/diag.h"
 #include "ir/limits.h"
 #include "ir/progress.h"
-#include "patterns/rewrite.h"
 
 enum {
 	HOLD = 4,            /* one sample of so many is held back */
@@ -185,7 +184,7 @@ keep_float_form(qn_model *m)
 
 /* The repaired graph takes the model's place where its outputs are nearer to the float ones. */
 static qn_status
-keep_if_better(qn_repairing *r, const qn_repaired *done)
+keep_if_better(qn_repairing *r, const qn_repaired *done, qn_graph **out)
 {
 	qn_model *m = r->m;
 	double before, after;
@@ -219,18 +218,19 @@ keep_if_better(qn_repairing *r, const qn_repaired *done)
 			*sym = own[k];
 		qn_model_repaired(m, &done[k]);
 	}
-	qn_model_set_graph(m, r->all.g);
+	*out = r->all.g;
 	QN_TRY(qn_erase_quantization(m, r->all.g, true, &real, &map));
 	return qn_widen_bias_scales(m, r->all.g, real, map);
 }
 
 qn_status
-qn_repair(qn_model *m, qn_dataset *data, const qn_repair_opts *opts)
+qn_repair(qn_model *m, qn_dataset *data, const qn_repair_opts *opts, qn_graph **out)
 {
 	qn_repairing r = {.m = m, .data = data, .o = opts};
 	qn_graph *real;
 	qn_id *map;
 
+	*out = NULL;
 	QN_TRY(qn_repairables_find(m, opts->bias, &r.all));
 	QN_TRY(qn_erase_quantization(m, r.all.g, true, &real, &map));
 	make_room(&r);
@@ -243,5 +243,5 @@ qn_repair(qn_model *m, qn_dataset *data, const qn_repair_opts *opts)
 	QN_TRY(observe_real(&r, real, map));
 	qn_repaired *done = QN_NEW(m->scratch, qn_repaired, r.all.n);
 	QN_TRY(repair_layers(&r, done));
-	return r.all.n > 0 ? keep_if_better(&r, done) : QN_OK;
+	return r.all.n > 0 ? keep_if_better(&r, done, out) : QN_OK;
 }

@@ -14,14 +14,16 @@
 #define QN_CALIBRATE_REPAIR_H
 
 #include "calibrate/dataset.h"
-#include "quern/quern.h"
 
 typedef struct qn_repair_opts {
-	bool bias; /* correct biases */
-	qn_weight_rounding rounding;
+	bool bias;    /* correct biases */
+	bool round;   /* round weights by what they are multiplied with … */
+	bool descend; /* … then by coordinate descent */
 } qn_repair_opts;
 
-/* Repairs the layers of a symbolic graph whose symbols are bound. */
-qn_status qn_repair(qn_model *m, qn_dataset *data, const qn_repair_opts *opts) QN_MUST_CHECK;
+/* Repairs the layers of a symbolic graph whose symbols are bound: the graph to take its place, which is the model's;
+ * NULL: nothing helped.  Binds the symbols of weights anew where their scales are others. */
+qn_status qn_repair(qn_model *m, qn_dataset *data, const qn_repair_opts *opts,
+		    qn_graph **out) QN_MUST_CHECK;
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "calibrate/repair_impl.h"
+#include "runtime/math.h"
 
 /* Sums for each output channel. */
 typedef struct sums {
@@ -159,7 +160,7 @@ static double
 sqnr(double power, double error)
 {
 	const double most = 999.99;
-	const double db = error > 0 && power > 0 ? 10 * log10(power / error) : most;
+	const double db = error > 0 && power > 0 ? 10 * qn_ln(power / error) / qn_ln(10) : most;
 
 	return fmin(fmax(rint(100 * db) / 100, -most), most);
 }
@@ -176,10 +177,9 @@ qn_repair_layer(qn_repairing *r, size_t k, qn_arena *a, qn_repaired *done)
 	QN_TRY(try_variant(r, k, a, &before));
 	if (sym != NULL)
 		before.symbol = *sym;
-	if (r->o->rounding != QN_WEIGHTS_NEAREST && qn_moments_fit(&l->product)) {
+	if (r->o->round && qn_moments_fit(&l->product)) {
 		QN_TRY(find_moments(r, l, a, &s));
-		QN_TRY(qn_round_layer(r->m, r->all.g, l, s, r->o->rounding == QN_WEIGHTS_ADAPTIVE,
-				      a));
+		QN_TRY(qn_round_layer(r->m, r->all.g, l, s, r->o->descend, a));
 		QN_TRY(try_variant(r, k, a, &after));
 		if (sym != NULL)
 			after.symbol = *sym;

@@ -227,11 +227,13 @@ run_repair(qn_pipeline *p)
 	static const char *const rounding[] = {"nearest", "gptq", "adaptive"};
 	const qn_compile_opts *o = p->opts;
 	const qn_repair_opts repair = {.bias = o->bias_correction != 0,
-				       .rounding = o->weight_rounding};
+				       .round = o->weight_rounding != QN_WEIGHTS_NEAREST,
+				       .descend = o->weight_rounding == QN_WEIGHTS_ADAPTIVE};
 	qn_dataset *data;
+	qn_graph *repaired;
 
 	QN_TRY(one_graph(p, "repair"));
-	if (!repair.bias && repair.rounding == QN_WEIGHTS_NEAREST)
+	if (!repair.bias && !repair.round)
 		return qn_report(p->m->env, QN_EUSAGE, "repair.nothing", p->m->name,
 				 "the pass repair has nothing to do: give --weight-rounding or "
 				 "--bias-correction, or leave it out");
@@ -240,9 +242,11 @@ run_repair(qn_pipeline *p)
 			p->m->env, QN_EUSAGE, "repair.no-data", p->m->name,
 			"repairs need the calibration data itself; give samples (--calib)");
 	QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
-	QN_TRY(qn_repair(p->m, data, &repair));
-	if (repair.rounding != QN_WEIGHTS_NEAREST)
-		qn_model_record(p->m, "weight-rounding=%s", rounding[repair.rounding]);
+	QN_TRY(qn_repair(p->m, data, &repair, &repaired));
+	if (repaired != NULL)
+		qn_model_set_graph(p->m, repaired);
+	if (repair.round)
+		qn_model_record(p->m, "weight-rounding=%s", rounding[o->weight_rounding]);
 	if (repair.bias)
 		qn_model_record(p->m, "bias-correction=on");
 	return QN_OK;
