@@ -97,7 +97,8 @@ static const example examples[] = {
 	{"dynamic_fake_quant", "calibrated", "tensor<1x4xf32>", "  %y = dynamic_fake_quant %x\n"},
 	{"dynamic_quantize", "integer", CODES, "  %d = dynamic_quantize %x {rows=1}\n  %v = get %d {index=0}\n  %m = get %d {index=1}\n"
 		"  %e = get %d {index=2}\n  %y = dynamic_rescale %v, %m, %e : " CODES "\n"},
-	{"dynamic_values", "integer", CODES, "  %v = dynamic_values %x\n  %s = scast %v : tensor<1x4xi8>\n  %y = scast %s : " CODES "\n"},
+	{"dynamic_values", "integer", CODES, "  %v = dynamic_values %x\n  %m = dynamic_mantissa %x\n  %e = const : tensor<1xi32> [0]\n"
+		"  %y = dynamic_rescale %v, %m, %e : " CODES "\n"},
 	{"dynamic_mantissa", "integer", CODES, "  %v = dynamic_values %x\n  %m = dynamic_mantissa %x\n  %e = const : tensor<1xi32> [0]\n"
 		"  %y = dynamic_rescale %v, %m, %e : " CODES "\n"},
 	{"dynamic_rescale", "integer", CODES, "  %d = dynamic_quantize %x {asymmetric=1}\n  %v = get %d {index=0}\n  %m = get %d {index=1}\n"
