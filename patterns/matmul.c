@@ -52,6 +52,8 @@ is_layer(const qn_graph *g, const qn_node *root, qn_id right)
 	       qn_type_count(root->type) >= 0;
 }
 
+/* The rows of data by the constant.  The product is float until its scale is known: with weights in blocks, and of
+ * data that is float, whose scale is computed at run time. */
 static qn_id
 as_dense(qn_quantizing *b, const qn_node *root, const char *acc, qn_id left, qn_id right)
 {
@@ -59,56 +61,33 @@ as_dense(qn_quantizing *b, const qn_node *root, const char *acc, qn_id left, qn_
 	qn_graph *g = qn_qb_graph(b);
 	qn_id in[2] = {left, 0};
 	int64_t flat[2] = {1, 0};
-	const qn_type *x = qn_graph_node(g, in[0])->type;
-	for (int32_t i = 0; i + 1 < x->rank; i++)
-		flat[0] *= x->dim[i];
-	flat[1] = x->dim[x->rank - 1];
-	if (x->rank != 2)
-		in[0] = reshape(b, in[0], NULL, 2, flat);
-	const qn_id w = weights_of(b, right, root->attr->matmul.transpose_b != 0);
 	qn_blocks blocks;
 	qn_id got;
-	if (w != 0 && qn_qb_product_blocks(b, qn_graph_node(g, w)->type, &blocks)) {
-		in[0] = qn_qb_dequantize(b, in[0], NULL);
-		in[1] = qn_qb_quantize_blocks(b, w, root->name, "b", &blocks);
-		in[1] = qn_qb_dequantize(b, in[1], NULL);
-		got = qn_qb_op(b, QN_OP_dense, x->rank == 2 ? root->name : acc, 2, in, NULL);
-	} else {
-		in[1] = qn_qb_quantize_weights(b, w, root->name, "b",
-					       qn_qb_opts(b)->per_tensor_weights ? -1 : 0);
-		got = qn_qb_dequantize(b, qn_qb_op(b, QN_OP_dense, acc, 2, in, NULL),
-				       x->rank == 2 ? root->name : NULL);
-	}
-	return got == 0 || x->rank == 2 ? got : reshape(b, got, root->name, y->rank, y->dim);
-}
 
-/* The same with data whose scale is computed at run time, and a float product. */
-static qn_id
-as_dynamic(qn_quantizing *b, const qn_node *root, const char *acc, qn_id right)
-{
-	const qn_type *y = root->type;
-	qn_graph *g = qn_qb_graph(b);
-	qn_id in[2] = {qn_qb_dynamic(b, qn_qb_input(b, 0), root->name, "a"), 0};
-	int64_t flat[2] = {1, 0};
-	qn_blocks blocks;
-
-	if (in[0] == 0)
+	if (left == 0)
 		return 0;
-	const qn_type *x = qn_graph_node(g, in[0])->type;
-	const bool is_matrix = x->rank == 2;
+	const qn_type *x = qn_graph_node(g, left)->type;
+	const bool is_matrix = x->rank == 2, is_dynamic = qn_type_is_f32(x);
 	for (int32_t i = 0; i + 1 < x->rank; i++)
 		flat[0] *= x->dim[i];
 	flat[1] = x->dim[x->rank - 1];
 	if (!is_matrix)
 		in[0] = reshape(b, in[0], NULL, 2, flat);
 	const qn_id w = weights_of(b, right, root->attr->matmul.transpose_b != 0);
-	if (w != 0 && qn_qb_product_blocks(b, qn_graph_node(g, w)->type, &blocks))
-		in[1] = qn_qb_quantize_blocks(b, w, root->name, "b", &blocks);
-	else
-		in[1] = qn_qb_quantize_weights(b, w, root->name, "b",
-					       qn_qb_opts(b)->per_tensor_weights ? -1 : 0);
-	in[1] = qn_qb_dequantize(b, in[1], NULL);
-	const qn_id got = qn_qb_op(b, QN_OP_dense, is_matrix ? root->name : acc, 2, in, NULL);
+	const bool in_blocks =
+		w != 0 && qn_qb_product_blocks(b, qn_graph_node(g, w)->type, &blocks);
+	if (in_blocks && !is_dynamic)
+		in[0] = qn_qb_dequantize(b, in[0], NULL);
+	in[1] = in_blocks ? qn_qb_quantize_blocks(b, w, root->name, "b", &blocks)
+			  : qn_qb_quantize_weights(b, w, root->name, "b",
+						   qn_qb_opts(b)->per_tensor_weights ? -1 : 0);
+	if (is_dynamic || in_blocks) {
+		in[1] = qn_qb_dequantize(b, in[1], NULL);
+		got = qn_qb_op(b, QN_OP_dense, is_matrix ? root->name : acc, 2, in, NULL);
+	} else {
+		got = qn_qb_dequantize(b, qn_qb_op(b, QN_OP_dense, acc, 2, in, NULL),
+				       is_matrix ? root->name : NULL);
+	}
 	return got == 0 || is_matrix ? got : reshape(b, got, root->name, y->rank, y->dim);
 }
 
@@ -137,7 +116,8 @@ qn_quantize_matmul(void *user, qn_quantizing *b, const qn_match *m)
 		return 0;
 	if (qn_qb_is_dynamic(b, qn_qb_input(b, 0)) && qn_graph_node(g, right)->op == QN_OP_const &&
 	    is_layer(g, root, right))
-		return as_dynamic(b, root, qn_buf_str(&acc), right);
+		return as_dense(b, root, qn_buf_str(&acc),
+				qn_qb_dynamic(b, qn_qb_input(b, 0), root->name, "a"), right);
 	in[0] = qn_qb_quantize(b, qn_qb_input(b, 0), root->name, "a");
 	if (in[0] == 0)
 		return 0;

@@ -35,7 +35,7 @@ storage i16i4 i16 i4
 # none that is emitted.  Element-wise functions have the kernel of tables.
 sed -n '/, NONE, /!s/^OP(\([a-z0-9_]*\),.*/\1/p' "$QUERN_SOURCE/ir/ops.def" | while read -r op; do
 	case $op in
-	quantize | dequantize | const_fake_quant | stats_ref | stats | coupled_ref) continue ;;
+	quantize | dequantize | const_fake_quant | dynamic_fake_quant | stats_ref | stats | coupled_ref) continue ;;
 	esac
 	grep -q "= $op %" "$QUERN_SOURCE/tests/proof/every_op.qir" || echo "$op"
 done >"$tmp/others"
