@@ -68,9 +68,8 @@ name_of(const qn_node *core, qn_arena *a)
 	static const char end[] = ".acc";
 	const size_t n = strlen(core->name), m = sizeof end - 1;
 
-	return n > m && strcmp(core->name + n - m, end) == 0
-		       ? qn_arena_strn(a, core->name, n - m)
-		       : core->name;
+	return n > m && strcmp(core->name + n - m, end) == 0 ? qn_arena_strn(a, core->name, n - m)
+							     : core->name;
 }
 
 static const char *

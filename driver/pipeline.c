@@ -57,7 +57,9 @@ run_in(void *arg, qn_model *m)
 	m->scratch = c->tables;
 	if (m->stage != QN_STAGE_INTEGER && c->p->opts->rounding != QN_ROUND_DEFAULT)
 		m->rounding = (int32_t)c->p->opts->rounding - (int32_t)QN_ROUND_DOUBLE;
-	QN_TRY(c->pass->run(c->p));
+	if ((c->pass->flags & QN_PASS_SEES_COMPOSITES) == 0)
+		QN_TRY(qn_one_graph(c->p, c->pass->name));
+	QN_TRY(c->pass->change != NULL ? c->pass->change(m) : c->pass->run(c->p));
 	if (qn_model_verify(m) != QN_OK)
 		return qn_report(m->env, QN_EINTERNAL, "pass.verify", c->pass->name,
 				 "internal error: the pass '%s' left a graph that breaks the rules "
@@ -160,6 +162,11 @@ absence(const qn_pipeline *p, const char *name)
 		return "it is not among the given passes";
 	if (p->opts->align == 0 && strcmp(name, "align") == 0)
 		return "the option align is not given";
+	if (strcmp(name, "repair") == 0 && p->opts->bias_correction == 0 &&
+	    p->opts->weight_rounding == QN_WEIGHTS_NEAREST)
+		return "neither weight-rounding nor bias-correction is given";
+	if (strcmp(name, "repair") == 0 && qn_has_op(p->m, QN_OP_const_fake_quant))
+		return "fake quantization in the model says what its ranges are";
 	if (qn_pass_is_on_request(qn_pass_find(name, strlen(name))))
 		return "it only runs where --passes lists it";
 	for (size_t i = 0; i < QN_COUNT(rows); i++)
@@ -213,6 +220,10 @@ run_sequence(qn_pipeline *p)
 					? "partition"
 					: "quantize",
 				&at));
+	if (o->weight_rounding != QN_WEIGHTS_NEAREST)
+		QN_TRY(position(p, &s, "weight-rounding", "repair", &at));
+	if (o->bias_correction != 0)
+		QN_TRY(position(p, &s, "bias-correction", "repair", &at));
 	if (o->require_int != 0)
 		QN_TRY(position(p, &s, "require-int", "requantize", &at));
 	for (size_t i = 0; i < s.n; i++)

@@ -43,5 +43,7 @@ silent stats calibrate -q "$E/digits.json" --calib "$E/calib.npy" -o stats.json
 case_of no-samples 2 repair.no-data 'give samples (--calib)' compile -q "$E/digits.json" --stats stats.json --bias-correction -o no
 silent both-given compile -q "$E/digits.json" --stats stats.json --calib "$E/calib.npy" --bias-correction -o yes
 case_of late 2 option.late 'integer already' compile -q one.json --calib "$E/calib.npy" --weight-rounding gptq -o no
+case_of solver 2 pass.absent 'the solver chooses what is quantized' compile $digits --solver on --bias-correction -o no
+case_of unasked 2 pass.absent 'neither weight-rounding nor bias-correction is given' opt $digits --stop-after repair
 usage rounding "invalid value 'best'" compile $digits --weight-rounding best -o no
 finish

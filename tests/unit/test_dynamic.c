@@ -170,8 +170,8 @@ check_rescale(int32_t bits, int32_t mode)
 	const int32_t up = qn_clz32((uint32_t)mantissa) - 1;
 	int32_t s;
 	const int32_t m = qn_dynamic_multiplier(mantissa << up, exponent - up, mult, shift, &s);
-	int16_t wide_y;
-	int8_t y;
+	int16_t wide_y = 0;
+	int8_t y = 0;
 
 	if (s > 31 || s < -70)
 		return; /* more than the model's integers hold */

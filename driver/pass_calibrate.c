@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pass_calibrate.c - the passes that run samples: ranges for open values, for a model that came quantized too, and
+ * repairs. */
+#include "calibrate/repair.h"
+#include "codegen/inline.h"
+#include "driver/calibration.h"
+#include "driver/encodings.h"
+#include "driver/pass_rows.h"
+#include "driver/quantizer.h"
+#include "driver/statistics.h"
+#include "passes/passes.h"
+#include "patterns/rewrite.h"
+
+/* The method, and the data by base name and content, never by path. */
+static void
+record_calibration(qn_pipeline *p, const qn_calib_opts *calib, const qn_samples_id *id,
+		   const char *encodings)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, p->scratch);
+	qn_method_print(&b, &calib->method);
+	p->m->quantized_here = true;
+	qn_model_record(p->m, "method=%s", qn_buf_str(&b));
+	if (calib->method.mse_weights)
+		qn_model_record(p->m, "weight-method=mse");
+	for (size_t i = 0; i < id->n; i++)
+		qn_model_record(p->m, "calib=%s", id->name[i]);
+	if (encodings != NULL)
+		qn_model_record(p->m, "encodings=%s", encodings);
+}
+
+/* Samples for a model that came with all its parameters. */
+void
+qn_warn_of_unused(const qn_model *m)
+{
+	qn_warn(m->env, "calib.unused", m->name,
+		"the model is %s already and preserves its parameters: the samples are only used "
+		"for a self-test; dequantize and recalibrate a quantized file with --from-float",
+		qn_stage_names[m->stage]);
+}
+
+/* A model that came quantized: only what it leaves open is calibrated.  What was bound in a round is
+ * fixed in the next one; each round quantizes values that were in float. */
+static qn_status
+calibrate_open(qn_pipeline *p)
+{
+	const qn_compile_opts *o = p->opts;
+	qn_requant_opts requant = qn_requant_opts_of(o);
+	qn_graph *before;
+	size_t npair, nsymbol, all = 0;
+	bool stays;
+	qn_calib_opts calib;
+	qn_samples_id id;
+	qn_dataset *data = NULL;
+	qn_buf b;
+
+	requant.require_int = false;
+	QN_TRY(qn_one_graph(p, "calibrate"));
+	QN_TRY(qn_calib_options(p->m, o, p->crc, p->scratch, &calib, &id));
+	QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
+	calib.keep_fixed = true;
+	before = qn_model_entry(p->m);
+	do {
+		QN_TRY(qn_open_values(p->m, &requant, &npair, &nsymbol, &stays));
+		all += npair;
+		if (nsymbol > 0) {
+			QN_TRY(qn_calibrate_model(p->m, data, &calib));
+			QN_TRY(qn_bind(p->m));
+		}
+	} while (npair > 0);
+	if (all == 0) {
+		qn_warn_of_unused(p->m);
+		return QN_OK;
+	}
+	if (stays) { /* ranges did not help: legalize names what the file has */
+		qn_model_set_graph(p->m, before);
+		qn_warn_of_unused(p->m);
+		return QN_OK;
+	}
+	qn_buf_init(&b, p->scratch);
+	qn_method_print(&b, &calib.method);
+	p->m->opened = true;
+	qn_model_record(p->m, "open-method=%s", qn_buf_str(&b));
+	for (size_t i = 0; i < id.n; i++)
+		qn_model_record(p->m, "calib=%s", id.name[i]);
+	return QN_OK;
+}
+
+qn_status
+qn_run_calibrate(qn_pipeline *p)
+{
+	const qn_compile_opts *o = p->opts;
+	qn_calib_opts calib;
+	qn_samples_id id;
+	qn_dataset *data = NULL;
+	qn_encodings *given = NULL;
+	const char *file = NULL;
+	bool again = qn_has_all_values(
+		p->m); /* values that are there stay: then nothing new is recorded */
+
+	if (qn_came_quantized(p->m) && p->m->stage == QN_STAGE_CALIBRATED && o->ncalib > 0)
+		return calibrate_open(p);
+	QN_TRY(qn_calib_options(p->m, o, p->crc, p->scratch, &calib, &id));
+	if (o->ncalib > 0)
+		QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
+	qn_quantizers_callbacks(&p->quant, p->scratch, &calib);
+	if (o->encodings != NULL)
+		QN_TRY(qn_encodings_load(p->m->env, o->encodings, p->scratch, &file, &given));
+	calib.given = given;
+	calib.warn_few = true;
+	QN_TRY(qn_calibrate_model(p->m, data, &calib));
+	if (!again)
+		record_calibration(p, &calib, &id, file);
+	return QN_OK;
+}
+
+qn_status
+qn_run_repair(qn_pipeline *p)
+{
+	static const char *const rounding[] = {"nearest", "gptq", "adaptive"};
+	const qn_compile_opts *o = p->opts;
+	const qn_repair_opts repair = {.bias = o->bias_correction != 0,
+				       .round = o->weight_rounding != QN_WEIGHTS_NEAREST,
+				       .descend = o->weight_rounding == QN_WEIGHTS_ADAPTIVE};
+	qn_dataset *data;
+	qn_graph *repaired;
+
+	if (!repair.bias && !repair.round)
+		return qn_report(p->m->env, QN_EUSAGE, "repair.nothing", p->m->name,
+				 "the pass repair has nothing to do: give --weight-rounding or "
+				 "--bias-correction, or leave it out");
+	if (o->ncalib == 0)
+		return qn_report(
+			p->m->env, QN_EUSAGE, "repair.no-data", p->m->name,
+			"repairs need the calibration data itself; give samples (--calib)");
+	QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
+	QN_TRY(qn_repair(p->m, data, &repair, &repaired));
+	if (repaired != NULL)
+		qn_model_set_graph(p->m, repaired);
+	if (repair.round)
+		qn_model_record(p->m, "weight-rounding=%s", rounding[o->weight_rounding]);
+	if (repair.bias)
+		qn_model_record(p->m, "bias-correction=on");
+	return QN_OK;
+}
