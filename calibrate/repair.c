@@ -9,21 +9,23 @@
 #include "ir/progress.h"
 
 enum {
-	HOLD = 4,            /* one sample of so many is held back */
-	LEAST_TO_HOLD = 8,   /* with fewer samples all of them serve both ends */
-	KEEP_BYTES = 1 << 29 /* of inputs of layers, for all samples */
+	HOLD = 4,             /* one sample of so many is held back */
+	LEAST_TO_HOLD = 8,    /* with fewer samples all of them serve both ends */
+	KEEP_BYTES = 1 << 29, /* of inputs of layers, for all samples */
+	HELD_BYTES = 1 << 28  /* of float outputs of layers, for the samples held back */
 };
 
 bool
 qn_repair_holds(const qn_repairing *r, size_t batch)
 {
-	return r->data->nbatch < LEAST_TO_HOLD || batch % HOLD == HOLD - 1;
+	return r->data->nbatch < LEAST_TO_HOLD ||
+	       (batch % HOLD == HOLD - 1 && batch / HOLD < r->most_held);
 }
 
 bool
 qn_repair_fits(const qn_repairing *r, size_t batch)
 {
-	return r->data->nbatch < LEAST_TO_HOLD || batch % HOLD != HOLD - 1;
+	return r->data->nbatch < LEAST_TO_HOLD || !qn_repair_holds(r, batch);
 }
 
 void
@@ -120,6 +122,17 @@ output_error(const qn_repairing *r, const qn_graph *g, double *error)
 
 /* ---- all layers ---- */
 
+/* At least one, however large it is. */
+static size_t
+most_held(const qn_repairing *r)
+{
+	size_t bytes = 1;
+
+	for (size_t i = 0; i < r->all.n; i++)
+		bytes += qn_type_bytes(qn_graph_node(r->all.g, r->all.layer[i].y)->type);
+	return bytes < HELD_BYTES ? HELD_BYTES / bytes : 1;
+}
+
 static void
 make_room(qn_repairing *r)
 {
@@ -128,6 +141,7 @@ make_room(qn_repairing *r)
 
 	r->layer = QN_NEW(a, qn_wanted, r->all.n);
 	r->output = QN_NEW(a, qn_wanted, r->all.g->noutput);
+	r->most_held = most_held(r);
 	for (size_t b = 0; b < r->data->nbatch; b++) {
 		r->nheld += qn_repair_holds(r, b);
 		r->nfit += qn_repair_fits(r, b);
@@ -202,7 +216,10 @@ keep_if_better(qn_repairing *r, const qn_repaired *done, qn_graph **out)
 		*sym = r->all.layer[k].scales;
 	}
 	QN_TRY(output_error(r, qn_model_entry(m), &before));
-	if (!(after < before)) {
+	bool measured = false; /* an output is float, and not always 0 */
+	for (size_t k = 0; k < r->all.g->noutput; k++)
+		measured = measured || r->output[k].power > 0;
+	if (measured && !(after < before)) {
 		qn_warn(m->env, "repair.dropped", m->name,
 			"weights and biases stay as they were: after repairs the outputs' relative "
 			"squared error on the samples held back is %g, before %g; more samples may "

@@ -46,6 +46,7 @@ typedef struct qn_repairing {
 	qn_wanted *layer, *output; /* of each layer, of each output of the graph */
 	double *x;                 /* room for the largest operand */
 	size_t nfit, nheld;        /* samples of either kind */
+	size_t most_held;          /* so many of the latter fit into memory */
 } qn_repairing;
 
 /* One batch of four is held back, to decide what is kept; with few of them all serve both ends. */

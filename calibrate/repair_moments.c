@@ -3,7 +3,7 @@
  * all, or so many as the work allows, evenly spread. */
 #include "calibrate/repair_impl.h"
 
-static const double most_work = 4e9;         /* multiplications for the moments of a layer */
+static const double most_work = 2e9;         /* multiplications for the moments of a layer */
 static const double most_elements = 1 << 24; /* of second moments: 128 MiB */
 
 bool

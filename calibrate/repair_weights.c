@@ -5,13 +5,14 @@
 
 #include "calibrate/repair_impl.h"
 #include "calibrate/weight_rounding.h"
+#include "runtime/parallel.h"
 
 enum { FACTORS = 11 }; /* 1, 0.95 … 0.5 */
 
 typedef struct rounding {
 	const qn_repairable *l;
 	const qn_type *type; /* of the quantized weights, with numbers */
-	bool descend;
+	bool descend, rescale;
 	double *w, *step, *scaled, *q, *best; /* of an output */
 } rounding;
 
@@ -37,13 +38,13 @@ read_output(const rounding *r, const qn_types *t, int64_t o)
 
 /* The integers in r->best; returns the factor of the step that they are for. */
 static double
-round_output(const rounding *r, qn_rounder *with, bool rescale)
+round_output(const rounding *r, qn_rounder *with)
 {
 	const size_t n = (size_t)r->l->product.taps;
 	const double lo = (double)r->type->elem->qmin, hi = (double)r->type->elem->qmax;
 	double least = HUGE_VAL, found = 1;
 
-	for (int f = 0; f < (rescale ? FACTORS : 1); f++) {
+	for (int f = 0; f < (r->rescale ? FACTORS : 1); f++) {
 		const double factor = 1 - 0.05 * f;
 
 		for (size_t k = 0; k < n; k++)
@@ -78,45 +79,81 @@ own_scales(const qn_model *m, const qn_graph *g, const qn_repairable *l)
 	return qn_symbol_find(&m->types, sym->name);
 }
 
+/* Outputs are dealt to workers in turn. */
+typedef struct job {
+	const qn_types *types;
+	rounding r; /* without room for an output */
+	const qn_moments *s;
+	const qn_rounder *shared; /* of the only group; NULL: there are several */
+	double *scale;            /* by output */
+	size_t nworker;
+} job;
+
+static void
+write_output(const rounding *r, int64_t o, double scale)
+{
+	const qn_product *p = &r->l->product;
+
+	for (int64_t k = 0; k < p->taps; k++)
+		r->l->weight[o * p->output_step + k * p->tap_step] =
+			(float)(r->best[k] * (r->rescale ? scale : r->step[k]));
+}
+
+static qn_status
+round_share(void *user, size_t worker, qn_arena *scratch)
+{
+	const job *j = user;
+	const qn_product *p = &j->r.l->product;
+	const size_t n = (size_t)p->taps;
+	double *v = QN_NEW(scratch, double, 5 * n);
+	rounding r = j->r;
+
+	r.w = v;
+	r.step = v + n;
+	r.scaled = v + 2 * n;
+	r.q = v + 3 * n;
+	r.best = v + 4 * n;
+	qn_rounder *with = j->shared != NULL ? qn_rounder_share(j->shared, scratch) : NULL;
+	for (int64_t o = (int64_t)worker; o < p->outputs; o += (int64_t)j->nworker) {
+		qn_arena *a = qn_arena_child(scratch);
+		const size_t group = (size_t)(o / p->rows);
+
+		if (j->shared == NULL)
+			with = qn_rounder_new(n, j->s->second + group * n * n, a);
+		read_output(&r, j->types, o);
+		const double factor = round_output(&r, with);
+		j->scale[o] = qn_round_to(QN_PLAIN_f32, r.step[0] * factor);
+		write_output(&r, o, j->scale[o]);
+		qn_arena_release(a);
+	}
+	return QN_OK;
+}
+
 qn_status
 qn_round_layer(qn_model *m, const qn_graph *g, const qn_repairable *l, const qn_moments *s,
 	       bool descend, qn_arena *a)
 {
 	const qn_node *quantize = qn_graph_node(g, l->w);
 	const qn_product *p = &l->product;
-	const size_t n = (size_t)p->taps;
 	const qn_symbol *own = own_scales(m, g, l);
-	double *v = QN_NEW(a, double, 5 * n), *scale = QN_NEW(a, double, (size_t)p->outputs);
-	rounding r = {.l = l,
-		      .type = qn_type_bind(&m->types, quantize->name, quantize->type),
-		      .descend = descend,
-		      .w = v,
-		      .step = v + n,
-		      .scaled = v + 2 * n,
-		      .q = v + 3 * n,
-		      .best = v + 4 * n};
+	job j = {.types = &m->types,
+		 .r = {.l = l,
+		       .type = qn_type_bind(&m->types, quantize->name, quantize->type),
+		       .descend = descend,
+		       .rescale = own != NULL},
+		 .s = s,
+		 .scale = QN_NEW(a, double, (size_t)p->outputs),
+		 .nworker = qn_parallel_workers(m->env, (size_t)p->outputs)};
 
-	if (r.type == NULL)
+	if (j.r.type == NULL)
 		return QN_EINVALID;
-	for (int64_t group = 0; group < p->w.groups; group++) {
-		qn_rounder *with = qn_rounder_new(n, s->second + (size_t)group * n * n, a);
-
-		for (int64_t o = group * p->rows; o < (group + 1) * p->rows; o++) {
-			read_output(&r, &m->types, o);
-			const double factor = round_output(&r, with, own != NULL);
-			scale[o] = qn_round_to(QN_PLAIN_f32, r.step[0] * factor);
-			for (size_t k = 0; k < n; k++) {
-				const double step = own != NULL ? scale[o] : r.step[k];
-
-				l->weight[o * p->output_step + (int64_t)k * p->tap_step] =
-					(float)(r.best[k] * step);
-			}
-		}
-	}
+	if (p->w.groups == 1)
+		j.shared = qn_rounder_new((size_t)p->taps, s->second, a);
+	QN_TRY(qn_parallel(m->env, j.nworker, round_share, &j));
 	if (own == NULL)
 		return QN_OK;
 	qn_symbol *sym = qn_symbol_find(&m->types, own->name);
 	sym->bound = false; /* bound anew with the chosen scales */
-	return qn_symbol_bind(&m->types, quantize->name, sym->name, (size_t)p->outputs, scale,
+	return qn_symbol_bind(&m->types, quantize->name, sym->name, (size_t)p->outputs, j.scale,
 			      NULL);
 }

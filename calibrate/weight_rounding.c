@@ -68,22 +68,39 @@ factor(qn_rounder *s)
 	}
 }
 
+/* For an output. */
+static void
+make_room(qn_rounder *s, qn_arena *a)
+{
+	double *v = QN_NEW(a, double, 5 * s->n);
+
+	s->w = v;
+	s->step = v + s->n;
+	s->q = v + 2 * s->n;
+	s->e = v + 3 * s->n;
+	s->gradient = v + 4 * s->n;
+}
+
+qn_rounder *
+qn_rounder_share(const qn_rounder *r, qn_arena *a)
+{
+	qn_rounder *s = qn_arena_copy(a, r, sizeof *r);
+
+	make_room(s, a);
+	return s;
+}
+
 qn_rounder *
 qn_rounder_new(size_t n, const double *h, qn_arena *a)
 {
 	qn_rounder *s = QN_NEW(a, qn_rounder, 1);
-	double *v = QN_NEW(a, double, 5 * n);
 	double trace = 0;
 
 	*s = (qn_rounder){.n = n,
 			  .order = QN_NEW(a, size_t, n),
 			  .h = QN_NEW(a, double, n *n),
-			  .r = QN_NEW(a, double, n *n),
-			  .w = v,
-			  .step = v + n,
-			  .q = v + 2 * n,
-			  .e = v + 3 * n,
-			  .gradient = v + 4 * n};
+			  .r = QN_NEW(a, double, n *n)};
+	make_room(s, a);
 	sort(s, h, a);
 	for (size_t i = 0; i < n; i++)
 		trace += h[i * n + i];

@@ -23,6 +23,9 @@ typedef struct qn_rounder qn_rounder;
 /* For patches of n taps.  h: n * n, symmetric, whose diagonal is damped here so that it has a root. */
 qn_rounder *qn_rounder_new(size_t n, const double *h, qn_arena *a);
 
+/* The same for another thread, in arena a; r must outlive it. */
+qn_rounder *qn_rounder_share(const qn_rounder *r, qn_arena *a);
+
 /* q: integers in lo … hi for the weights w (n of them) in units of step, > 0; descend: also by coordinate
  * descent.  Returns e^T H e.  Not for two threads at a time. */
 double qn_round_weights(qn_rounder *r, const double *w, const double *step, double lo, double hi,

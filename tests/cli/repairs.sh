@@ -37,6 +37,19 @@ has_words again again/digits.report.json '"repaired": ['
 run opt $digits --weights-type i4 --list-passes
 has_words list stdout 'repair '
 
+# Where no output is float, layers alone decide.
+cat >classes.qir <<'END'
+graph @main(%x: tensor<1x12xf32>) {
+  %w = const : tensor<6x12xf32> rand 3
+  %h = dense %x, %w
+  %y = argmax %h {axis=1}
+  return %y
+}
+END
+tail -c +129 "$E/calib.npy" | head -c $((64 * 12 * 4)) | npy classes.npy '<f4' '64, 12'
+silent classes compile -q classes.qir --calib classes.npy --weights-type i4 --weight-rounding gptq --bias-correction -o classes
+has_words classes stdout 'repaired     1 of 1 layers'
+
 # What cannot be.
 silent integer opt $digits --stop-after legalize -o one.json
 silent stats calibrate -q "$E/digits.json" --calib "$E/calib.npy" -o stats.json
