@@ -27,6 +27,25 @@ silent repaired analyze $digits --weights-type i4 --weight-rounding adaptive --b
 repaired=$(sed -n 's/.*"sqnr": \([0-9]*\).*/\1/p' stdout | head -n 1)
 [ "$repaired" -ge $((plain + 5)) ] || fail repaired "SQNR $plain dB, with repairs $repaired dB"
 
+# On a real network in 4 bits the first layer is the one that a sweep with eval finds, one layer at a time.
+if [ -n "${QUERN_DATA:-}" ] && [ "${QUERN_FULL:-0}" = 1 ]; then
+	kws=$QUERN_DATA/models/kws_hybrid_float.tflite
+	how="--input-zero 83 --input-scale 0.5847029"
+	tail -c +129 "$QUERN_DATA/samples/kws_x.npy" | head -c $((100 * 490)) | npy kws.npy '|i1' '100, 49, 10, 1'
+	silent kws analyze -q "$kws" --calib kws.npy $how --weights-type i4 --json
+	sed -n 's/.*"name": "\([^"]*\)".*"weights": "i4".*/\1/p' stdout >names
+	while read -r name; do
+		printf '{"rules": [{"name": "%s", "weights": "i4"}]}' "$name" >one.json
+		run eval -q "$kws" --calib kws.npy $how --recipe one.json --data kws.npy --against "$kws"
+		sed -n "s|^integer *sqnr *\([0-9.]*\).*|\1 $name|p" stdout
+	done <names >sweep
+	cases=$((cases + 1))
+	[ "$(wc -l <sweep)" -eq 10 ] && [ "$(sort -n sweep | sed -n '1s/.* //p')" = "$(head -n 1 names)" ] ||
+		fail sweep "the sweep finds another layer" sweep
+else
+	echo "kws: skipped, without QUERN_DATA or QUERN_FULL=1"
+fi
+
 # JSON has all layers; the same on other samples and for any number of threads.
 silent json analyze $digits --data "$E/test_x.npy" --json --threads 1
 cp stdout one.json
