@@ -287,8 +287,8 @@ check(const qn_model *m)
 {
 	if (m->stage != QN_STAGE_SYMBOLIC)
 		return qn_report(m->env, QN_EINVALID, "analyze.stage", m->name,
-				 "analyze takes a model that was calibrated and whose symbols are "
-				 "not yet written into its types (stop after calibrate or repair); "
+				 "analyze takes a float model, or one that stopped after calibrate "
+				 "or repair; "
 				 "this one is %s%s",
 				 qn_stage_names[m->stage],
 				 m->stage > QN_STAGE_SYMBOLIC
