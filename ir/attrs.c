@@ -120,7 +120,8 @@ void
 qn_attrs_of(const qn_node *n, qn_attrs *out)
 {
 	memset(out, 0, sizeof *out);
-	memcpy(out, n->attr, qn_opinfo_of(n)->attrs->size);
+	if (n->attr != NULL) /* an op without any has none */
+		memcpy(out, n->attr, qn_opinfo_of(n)->attrs->size);
 }
 
 static const char *
