@@ -20,62 +20,9 @@
 #include <string.h>
 
 #include "ir/diag.h"
+#include "passes/simplify_impl.h"
 #include "passes/solver.h"
 #include "patterns/rewrite.h"
-
-enum { FLOAT = 0, MOST_TYPES = 31, CAST_COST = 1 << 12 };
-/* At most so many choices are open, and so many values of them. */
-enum { MOST_STATES = 1024, LEAST_STATES = 16, MOST_LIVE = 1 << 16 };
-
-/* A value that is still to be read: where it is computed, and where it is wanted (bit d: domain d). */
-typedef struct live {
-	uint32_t domain, wanted;
-} live;
-
-typedef struct state {
-	uint32_t parent; /* among those of the step before */
-	uint32_t label;  /* of the step's node */
-	int64_t cost;
-	live *at; /* of the values that are live after the step */
-} state;
-
-/* The states after a step. */
-typedef struct front {
-	qn_arena *arena; /* of them alone */
-	size_t n;
-	state *state;
-} front;
-
-/* What leads back from them. */
-typedef struct step {
-	qn_id node;
-	uint32_t *parent;
-	uint8_t *label;
-} step;
-
-typedef struct simplify {
-	qn_model *m;
-	const qn_graph *g;
-	const qn_elem *type[MOST_TYPES + 1]; /* of domain d; 0: float */
-	uint32_t ntype;
-	bool *moves;      /* by id */
-	uint32_t *domain; /* by id: of a value that no op chooses; after the search, of all */
-	uint32_t *wanted; /* by id: by readers that are no such ops */
-	uint32_t *all_of; /* by id: the type that all it reads is dequantized from; 0: none */
-	uint32_t *all_to; /* by id: the type that all readers quantize to; 0: none */
-	qn_id *last;      /* by id: the last op that reads it and chooses; 0: none */
-	qn_id *alive;     /* values that are live after the last step, in no order */
-	size_t nalive;
-	front now;
-	step *steps;
-	size_t nstep;
-} simplify;
-
-static uint32_t
-bit(uint32_t domain)
-{
-	return UINT32_C(1) << domain;
-}
 
 /* ---- which ops, which types ---- */
 
@@ -127,12 +74,6 @@ quantizes_to(simplify *s, const qn_node *n)
 	return n->op == QN_OP_quantize && n->attr->quantize.ties == QN_TIES_even
 		       ? domain_of(s, n->type->elem)
 		       : FLOAT;
-}
-
-static bool
-is_const(const simplify *s, qn_id id)
-{
-	return qn_graph_node(s->g, id)->op == QN_OP_const;
 }
 
 /* Forwards: what values come from. */
@@ -189,199 +130,6 @@ find_readers(simplify *s)
 				mixed[x] = true;
 			s->all_to[x] = to;
 		}
-	}
-}
-
-/* ---- the search ---- */
-
-/* Casts of a value that nothing more reads. */
-static int64_t
-casts(const simplify *s, qn_id id, const live *v)
-{
-	const uint32_t others = v->wanted & ~bit(v->domain);
-	int64_t n = v->domain != FLOAT && others != 0;
-
-	for (uint32_t d = 1; d <= s->ntype; d++)
-		n += (others >> d & 1U) != 0 && !is_const(s, id);
-	return n;
-}
-
-/* Where id is among the live values; nalive: nowhere. */
-static size_t
-alive_at(const simplify *s, qn_id id)
-{
-	size_t i = 0;
-
-	while (i < s->nalive && s->alive[i] != id)
-		i++;
-	return i;
-}
-
-/* The values that a step adds, and where they begin: operands that no op has computed, and its own. */
-static void
-bring_alive(simplify *s, qn_id id)
-{
-	const qn_node *n = qn_graph_node(s->g, id);
-
-	for (uint32_t i = 0; i < n->nin; i++)
-		if (qn_couples(s->g, n, i, false) && alive_at(s, n->in[i]) == s->nalive)
-			s->alive[s->nalive++] = n->in[i];
-	s->alive[s->nalive++] = id;
-}
-
-/* Adds a state unless one of the same values is as cheap. */
-static void
-keep(front *to, qn_map *seen, const state *new, size_t nlive)
-{
-	const size_t bytes = nlive * sizeof *new->at + 1;
-	state *known = qn_map_get(seen, new->at, bytes);
-
-	if (known == NULL) {
-		known = &to->state[to->n++];
-		*known = *new;
-		known->at = qn_arena_copy(to->arena, new->at, bytes);
-		qn_map_put(seen, known->at, bytes, known);
-	} else if (new->cost < known->cost) {
-		known->cost = new->cost;
-		known->parent = new->parent;
-		known->label = new->label;
-	}
-}
-
-/* The states after the node is computed in domain `label`, from one state before. */
-static void
-extend(simplify *s, qn_id node, uint32_t parent, front *to, uint32_t label, size_t before,
-       qn_map *seen, live *room)
-{
-	const qn_node *n = qn_graph_node(s->g, node);
-	const state *from = &s->now.state[parent];
-	state new = {.parent = parent, .label = label, .cost = from->cost, .at = room};
-	size_t kept = 0;
-
-	memset(room, 0, (s->nalive + 1) * sizeof *room);
-	memcpy(room, from->at, before * sizeof *room);
-	for (size_t k = before; k < s->nalive; k++)
-		room[k] = (live){s->domain[s->alive[k]], s->wanted[s->alive[k]]};
-	room[s->nalive - 1].domain = label;
-	for (uint32_t i = 0; i < n->nin; i++)
-		if (qn_couples(s->g, n, i, false))
-			room[alive_at(s, n->in[i])].wanted |= bit(label);
-	new.cost -= label != FLOAT;
-	for (size_t k = 0; k < s->nalive; k++) {
-		const qn_id last = s->last[s->alive[k]];
-
-		if (last > node)
-			room[kept++] = room[k];
-		else
-			new.cost += CAST_COST *casts(s, s->alive[k], &room[k]);
-	}
-	memset(room + kept, 0, (s->nalive + 1 - kept) * sizeof *room);
-	keep(to, seen, &new, kept);
-}
-
-static void
-drop_dead(simplify *s, qn_id id)
-{
-	size_t kept = 0;
-
-	for (size_t k = 0; k < s->nalive; k++)
-		if (s->last[s->alive[k]] > id)
-			s->alive[kept++] = s->alive[k];
-	s->nalive = kept;
-}
-
-/* Leaves the cheapest states, in their order. */
-static void
-limit(front *to, size_t most)
-{
-	int64_t lo = INT64_MAX, hi = INT64_MIN;
-	size_t kept = 0;
-
-	if (to->n <= most)
-		return;
-	for (size_t i = 0; i < to->n; i++) {
-		lo = to->state[i].cost < lo ? to->state[i].cost : lo;
-		hi = to->state[i].cost > hi ? to->state[i].cost : hi;
-	}
-	while (lo < hi) {
-		const int64_t half = lo + (hi - lo) / 2;
-		size_t below = 0;
-
-		for (size_t i = 0; i < to->n; i++)
-			below += to->state[i].cost <= half;
-		if (below > most)
-			hi = half;
-		else
-			lo = half + 1;
-	}
-	for (size_t i = 0; i < to->n && kept < most; i++)
-		if (to->state[i].cost <= lo)
-			to->state[kept++] = to->state[i];
-	to->n = kept;
-}
-
-static size_t
-most_states(size_t nlive)
-{
-	const size_t most = MOST_LIVE / (nlive + 1);
-
-	return most > MOST_STATES ? MOST_STATES : most < LEAST_STATES ? LEAST_STATES : most;
-}
-
-static void
-take_step(simplify *s, qn_id id)
-{
-	const uint32_t labels[3] = {FLOAT, s->all_of[id], s->all_to[id]};
-	const size_t before = s->nalive;
-	step *back = &s->steps[s->nstep++];
-	front to = {.arena = qn_arena_child(s->m->scratch)};
-	qn_map seen;
-
-	bring_alive(s, id);
-	qn_map_init(&seen, to.arena);
-	to.state = QN_NEW(to.arena, state, 3 * s->now.n);
-	live *room = QN_NEW(to.arena, live, s->nalive + 1);
-	for (uint32_t k = 0; k < s->now.n; k++)
-		for (int l = 0; l < 3; l++)
-			if (l == 0 || (labels[l] != FLOAT && (l == 1 || labels[2] != labels[1])))
-				extend(s, id, k, &to, labels[l], before, &seen, room);
-	limit(&to, most_states(s->nalive));
-	drop_dead(s, id);
-	*back = (step){.node = id,
-		       .parent = QN_NEW(s->m->scratch, uint32_t, to.n),
-		       .label = QN_NEW(s->m->scratch, uint8_t, to.n)};
-	for (size_t k = 0; k < to.n; k++) {
-		back->parent[k] = to.state[k].parent;
-		back->label[k] = (uint8_t)to.state[k].label;
-	}
-	qn_arena_release(s->now.arena);
-	s->now = to;
-}
-
-/* The domains of the cheapest state. */
-static void
-search(simplify *s)
-{
-	size_t n = 0;
-
-	for (qn_id id = 1; id < s->g->n; id++)
-		n += s->moves[id];
-	s->steps = QN_NEW(s->m->scratch, step, n + 1);
-	s->alive = QN_NEW(s->m->scratch, qn_id, s->g->n);
-	s->now = (front){.arena = qn_arena_child(s->m->scratch), .n = 1};
-	s->now.state = QN_NEW(s->now.arena, state, 1);
-	s->now.state[0].at = QN_NEW(s->now.arena, live, 1);
-	for (qn_id id = 1; id < s->g->n; id++)
-		if (s->moves[id])
-			take_step(s, id);
-	uint32_t best = 0;
-	for (uint32_t k = 1; k < s->now.n; k++)
-		if (s->now.state[k].cost < s->now.state[best].cost)
-			best = k;
-	qn_arena_release(s->now.arena);
-	for (size_t i = s->nstep; i > 0; i--) {
-		s->domain[s->steps[i - 1].node] = s->steps[i - 1].label[best];
-		best = s->steps[i - 1].parent[best];
 	}
 }
 
@@ -499,7 +247,7 @@ fewest_casts(qn_model *m, const qn_graph *g, qn_graph **out)
 	qn_map_init(&r.casts, a);
 	find_sources(&s);
 	find_readers(&s);
-	search(&s);
+	qn_simplify_search(&s);
 	qn_graph_copy_facts(r.dst, g);
 	for (qn_id id = 1; id < g->n && !r.failed; id++)
 		rebuild_node(&r, id);
