@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "passes/passes.h"
 #include "tests/e2e/e2e.h"
 
 enum { BLOCKS_CHARS = 60000 };
@@ -88,6 +89,66 @@ put_weights(maker *m, int k, int rank, const int *dim, int whole)
 	put(m, "}%s, ", partial ? "+" : "");
 	put_scales(m, rank, count, which == 3 ? 15 : 0);
 	put(m, ">> rand %d\n  %%dw%d = dequantize %%w%d\n", pick(m, 1, 9999), k, k);
+}
+
+enum { BLOCKS_MOST_OUTPUT = 8192, BLOCKS_MOST_INPUTS = 8 };
+
+/* The outputs of the builder's graph for random inputs, the same at each call: any quantized value, or indices from -25
+ * to 25. */
+static inline int64_t
+run_outputs(builder *b, int64_t *y)
+{
+	const qn_tensor *x[BLOCKS_MOST_INPUTS];
+	qn_interp *interp;
+	int64_t n = 0;
+	uint64_t seed = b->seed;
+
+	assert_true(b->g->ninput <= BLOCKS_MOST_INPUTS);
+	for (size_t k = 0; k < b->g->ninput; k++) {
+		const qn_type *type = qn_graph_node(b->g, b->g->input[k])->type;
+		const bool is_index = !qn_elem_is_quant(type->elem);
+		void *data;
+
+		x[k] = qn_tensor_new(&b->arena, type, &data);
+		for (int64_t i = 0; i < qn_type_count(type); i++)
+			qn_store_i64(data, type->elem->plain, i,
+				     build_random(b, is_index ? -25 : type->elem->qmin,
+						  is_index ? 25 : type->elem->qmax));
+	}
+	b->seed = seed;
+	build_check(b, qn_interp_new(b->g, &b->arena, &interp) == QN_OK);
+	build_check(b, qn_interp_run(interp, x, NULL, NULL) == QN_OK);
+	for (size_t k = 0; k < b->g->noutput; k++) {
+		const qn_tensor *out = qn_interp_output(interp, k);
+
+		assert_true(n + qn_type_count(out->type) <= BLOCKS_MOST_OUTPUT);
+		for (int64_t i = 0; i < qn_type_count(out->type); i++)
+			y[n++] = qn_tensor_i64(out, i);
+	}
+	return n;
+}
+
+/* Makes the graph integer: its outputs stay within one step of the float ones.  Returns how many there are; *inside: how
+ * many of them do not saturate. */
+static inline int64_t
+check_within_one_step(builder *b, int64_t *inside)
+{
+	static int64_t real[BLOCKS_MOST_OUTPUT], integer[BLOCKS_MOST_OUTPUT];
+	const qn_elem *e = qn_graph_node(b->g, b->g->output[0].value)->type->elem;
+	const int64_t n = run_outputs(b, real);
+
+	build_check(b, qn_requantize(&b->model, &(qn_requant_opts){.require_int = true}) == QN_OK);
+	build_check(b, qn_legalize(&b->model) == QN_OK);
+	b->g = qn_model_entry(&b->model);
+	assert_int_equal(run_outputs(b, integer), n);
+	*inside = 0;
+	for (int64_t i = 0; i < n; i++) {
+		if (llabs(real[i] - integer[i]) > 1)
+			fail_msg("%s: output %lld is %lld, in float %lld", b->model.name,
+				 (long long)i, (long long)integer[i], (long long)real[i]);
+		*inside += real[i] > e->qmin && real[i] < e->qmax;
+	}
+	return n;
 }
 
 #endif
