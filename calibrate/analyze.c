@@ -118,8 +118,8 @@ quantized_constant(const analysis *s, qn_id x, qn_arena *a, series *out, bool *a
 	const qn_type *type = qn_type_bind(&s->m->types, q->name, q->type);
 	if (type == NULL)
 		return QN_EINVALID;
-	const qn_tensor *codes = qn_tensor_quantize(&s->m->types, a, c->value, type);
-	const qn_tensor *real = qn_tensor_dequantize(&s->m->types, a, codes, c->type);
+	const qn_tensor *quantized = qn_tensor_quantize(&s->m->types, a, c->value, type);
+	const qn_tensor *real = qn_tensor_dequantize(&s->m->types, a, quantized, c->type);
 	*out = (series){real->bytes, QN_NEW(a, void *, s->data->nbatch)};
 	void *data = qn_arena_copy(a, real->data, real->bytes);
 	for (size_t b = 0; b < s->data->nbatch; b++)

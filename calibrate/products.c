@@ -14,7 +14,7 @@ rows_of(const qn_type *x, int64_t out_c)
 	return w;
 }
 
-/* An image is a volume of depth 1 behind. */
+/* An image as a volume whose last axis is 1 long. */
 static void
 make_volume(qn_geometry *w)
 {

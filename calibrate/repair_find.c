@@ -18,7 +18,7 @@ typedef struct copier {
 	bool bias;
 } copier;
 
-/* The constant behind a quantize, or a dequantize of one, none of which has another use; 0: there is none.  *q: the
+/* The constant that a quantize, or a dequantize of one, reads, none of which has another use; 0: there is none.  *q: the
  * quantize. */
 static qn_id
 own_constant(const copier *c, qn_id id, qn_id *q)

@@ -52,7 +52,7 @@ typedef struct qn_repairing {
 /* One batch of four is held back, to decide what is kept; with few of them all serve both ends. */
 bool qn_repair_holds(const qn_repairing *r, size_t batch);
 bool qn_repair_fits(const qn_repairing *r, size_t batch);
-/* The symbol of a layer's weight scales; NULL: it is no lone one. */
+/* The symbol of a layer's weight scales; NULL: they are numbers, or a product of symbols. */
 qn_symbol *qn_repair_scales(const qn_repairing *r, const qn_repairable *l);
 /* Adds the elements of y to the sums of their channels, which are last. */
 void qn_repair_add(const float *y, size_t n, size_t channels, double *to);

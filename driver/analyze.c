@@ -38,7 +38,7 @@ compare(const void *a, const void *b)
 	return x->out < y->out ? -1 : 1;
 }
 
-/* The layer's operator: behind the dequantize that its pattern made of the result. */
+/* The layer's operator: the one whose result the dequantize of its pattern reads. */
 static const qn_node *
 core_of(const qn_graph *g, qn_id out)
 {

@@ -273,6 +273,21 @@ look_near(void *user, const char *op, const char *name)
 	return false;
 }
 
+/* What messages call a rule: its number, or the word of the option --dynamic that it stands for. */
+static const char *
+title_of(qn_arena *a, const qn_recipe_rule *rule, size_t i)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	if (strcmp(rule->place, "dynamic") != 0)
+		qn_buff(&b, "rule %zu (from 0)", i);
+	else
+		qn_buff(&b, "'%s%s'", rule->op != NULL ? "op:" : "",
+			rule->op != NULL ? rule->op : rule->name);
+	return qn_buf_str(&b);
+}
+
 static qn_status
 report_nothing(const qn_recipe_rule *rule, size_t i, const qn_graph *g)
 {
@@ -295,8 +310,9 @@ report_nothing(const qn_recipe_rule *rule, size_t i, const qn_graph *g)
 	if (rule->name != NULL && (rule->op == NULL || s.has_op))
 		qn_buff(&what, " named '%s'", rule->name);
 	return qn_report(g->model->env, QN_EINVALID, "recipe.nothing", rule->place,
-			 "rule %zu (from 0) matches nothing: the model has %s%s", i,
-			 qn_buf_str(&what), qn_buf_str(&near));
+			 "%s matches nothing: the model has %s%s",
+			 title_of(g->model->scratch, rule, i), qn_buf_str(&what),
+			 qn_buf_str(&near));
 }
 
 qn_status
@@ -352,12 +368,12 @@ qn_recipe_check_dynamic(const qn_recipe *r, const qn_graph *g)
 			continue;
 		status = qn_report(
 			g->model->env, QN_EINVALID, "recipe.dynamic", f.rule->place,
-			"no layer that rule %zu (from 0) matches can compute its scale at run "
+			"no layer that %s matches can compute its scale at run "
 			"time: "
 			"%s '%s' cannot, only conv1d, conv2d, conv3d, conv2d_transpose, dense and "
 			"matmul with constant weights, quantized by their standard patterns; name "
 			"one of these",
-			i, f.op, f.name);
+			title_of(g->model->scratch, f.rule, i), f.op, f.name);
 	}
 	return status;
 }
