@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_repair.c - patches against the interpreter's layers, rounding against exhaustive search, and what the pass does to
  * small networks. */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "calibrate/products.h"
 #include "calibrate/weight_rounding.h"
@@ -263,6 +266,25 @@ typedef struct rig {
 	qn_model *m;
 } rig;
 
+static char folder[] = "/tmp/quern-repair-XXXXXX"; /* of the files that the tests write */
+
+static int
+enter(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) == NULL || chdir(folder) != 0;
+}
+
+static int
+leave(void **state)
+{
+	(void)state;
+	(void)remove("repair.qir");
+	(void)remove("repair.json");
+	(void)remove("repair.safetensors");
+	return chdir("/") != 0 || rmdir(folder) != 0;
+}
+
 static rig
 make(int threads, int64_t samples)
 {
@@ -434,5 +456,5 @@ main(void)
 		cmocka_unit_test(test_samples),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, enter, leave);
 }
