@@ -243,6 +243,9 @@ real_hint(qn_plain have)
 		return "if they are quantized values, give the zero point Z and the scale S of the "
 		       "model's input, --input-zero Z --input-scale S: float value = (quantized "
 		       "value - Z) * S";
+	if (have == QN_PLAIN_u16)
+		return "if they are pixels, say how the model was trained: --input-scale "
+		       "0.0000152590218966964 for 0 to 1, --input-scale 1 for 0 to 65535";
 	if (have == QN_PLAIN_u8)
 		return "if they are pixels, say how the model was trained: --input-scale "
 		       "0.00392156862745098 for 0 to 1, --input-zero 127.5 --input-scale "

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* folder.c - pictures and sounds as samples, one file each, decoded when they are asked for.
  *
- *   faces/0001.png faces/0002.jpg  ──▶  [2,h,w,c] of f32, or [2,c,h,w] with channels first
+ *   faces/0001.png faces/0002.jpg  ──▶  [2,h,w,c] of u8 or u16, or [2,c,h,w] with channels first
+ *   words/yes.wav                  ──▶  [1,frames,channels] of f32
  *
- * The first file says what all have to be: height, width and channels; frames, channels and
+ * The first file says what all have to be: height, width, channels and bits; frames, channels and
  * rate. */
 #include <string.h>
 
@@ -18,6 +19,7 @@
 typedef struct extent {
 	int64_t dim[3];
 	int64_t rate; /* of sounds */
+	bool wide;    /* pixels of 16 bits, not 8 */
 } extent;
 
 typedef struct kind {
@@ -27,7 +29,7 @@ typedef struct kind {
 	int32_t channel; /* index of the channels in dim, the others keep their order */
 	/* Decodes a file: its extent, and with dst its values. */
 	qn_status (*decode)(qn_arena *a, const char *path, const char *data, size_t n,
-			    bool channels_first, const extent *want, extent *have, float *dst);
+			    bool channels_first, const extent *want, extent *have, void *dst);
 	void (*print)(qn_buf *b, const extent *e);
 } kind;
 
@@ -37,43 +39,60 @@ typedef struct folder {
 	bool channels_first;
 } folder;
 
+/* Extents are compared by their bytes, those between members too. */
+static void
+set_extent(extent *e, int64_t first, int64_t second, int64_t third)
+{
+	memset(e, 0, sizeof *e);
+	e->dim[0] = first;
+	e->dim[1] = second;
+	e->dim[2] = third;
+}
+
 /* ---- pictures ---- */
 
 static qn_status
 decode_image(qn_arena *a, const char *path, const char *data, size_t n, bool channels_first,
-	     const extent *want, extent *have, float *dst)
+	     const extent *want, extent *have, void *dst)
 {
 	qn_image x = {0};
 
 	QN_TRY(qn_image_decode(a, path, data, n, &x));
-	*have = (extent){{x.h, x.w, x.c}, 0};
+	set_extent(have, x.h, x.w, x.c);
+	have->wide = x.wide;
 	if (dst == NULL || memcmp(have, want, sizeof *have) != 0)
 		return QN_OK;
-	int64_t positions = x.h * x.w;
+	const int64_t positions = x.h * x.w;
 	for (int64_t i = 0; i < positions; i++)
-		for (int64_t c = 0; c < x.c; c++)
-			dst[channels_first ? c * positions + i : i * x.c + c] =
-				(float)qn_image_value(&x, i * x.c + c);
+		for (int64_t c = 0; c < x.c; c++) {
+			const int64_t to = channels_first ? c * positions + i : i * x.c + c;
+
+			if (x.wide)
+				((uint16_t *)dst)[to] = ((const uint16_t *)x.data)[i * x.c + c];
+			else
+				((uint8_t *)dst)[to] = ((const uint8_t *)x.data)[i * x.c + c];
+		}
 	return QN_OK;
 }
 
 static void
 print_image(qn_buf *b, const extent *e)
 {
-	qn_buff(b, "height %lld, width %lld, %lld channels", (long long)e->dim[0],
-		(long long)e->dim[1], (long long)e->dim[2]);
+	qn_buff(b, "height %lld, width %lld, %lld channels of %d bits", (long long)e->dim[0],
+		(long long)e->dim[1], (long long)e->dim[2], e->wide ? 16 : 8);
 }
 
 /* ---- sounds ---- */
 
 static qn_status
 decode_wav(qn_arena *a, const char *path, const char *data, size_t n, bool channels_first,
-	   const extent *want, extent *have, float *dst)
+	   const extent *want, extent *have, void *dst)
 {
 	qn_wav w;
 
 	QN_TRY(qn_wav_parse(a->env, path, data, n, &w));
-	*have = (extent){{w.frames, w.channels, 0}, w.rate};
+	set_extent(have, w.frames, w.channels, 0);
+	have->rate = w.rate;
 	if (dst != NULL && memcmp(have, want, sizeof *have) == 0)
 		qn_wav_read(&w, channels_first, dst);
 	return QN_OK;
@@ -227,15 +246,17 @@ qn_source_folder(qn_types *t, qn_arena *a, const char *path, bool channels_first
 		memmove(dim + 2, dim + 1, (size_t)k->channel * sizeof dim[0]);
 		dim[1] = f->want.dim[k->channel];
 	}
-	*s = (qn_source){.type = qn_type_plain(t, QN_PLAIN_f32, k->rank + 1, dim),
-			 .name = path,
-			 .fit = k->rank == 2 ? QN_FIT_COUNT : QN_FIT_SQUEEZE,
-			 .fetch = fetch_file,
-			 .path = files.path,
-			 .label = files.label,
-			 .nclass = files.nclass,
-			 .class_name = files.class_name,
-			 .user = f};
+	const qn_plain pixel = f->want.wide ? QN_PLAIN_u16 : QN_PLAIN_u8;
+	*s = (qn_source){
+		.type = qn_type_plain(t, k->rank == 3 ? pixel : QN_PLAIN_f32, k->rank + 1, dim),
+		.name = path,
+		.fit = k->rank == 2 ? QN_FIT_COUNT : QN_FIT_SQUEEZE,
+		.fetch = fetch_file,
+		.path = files.path,
+		.label = files.label,
+		.nclass = files.nclass,
+		.class_name = files.class_name,
+		.user = f};
 	*out = s;
 	return QN_OK;
 }

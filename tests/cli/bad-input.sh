@@ -379,7 +379,8 @@ case_of channels 1 data.channels 'mean has 3 numbers|4 channels' run good.json o
 mkdir folder sizes sounds mixed empty
 picture folder/a.pgm 2 2
 picture folder/b.pgm 2 3
-case_of folder-sizes 1 data.size 'folder/b.pgm: error|height 3, width 2|folder/a.pgm|height 2, width 2' run photo.json folder -o out.npy -q
+case_of folder-sizes 1 data.size 'folder/b.pgm: error|height 3, width 2|folder/a.pgm|height 2, width 2' run photo.json folder --input-scale 1 -o out.npy -q
+case_of folder-pixels 1 data.type "folder/a.pgm: error|elements of type u8|if they are pixels|--input-scale 0.00392156862745098 for 0 to 1|--input-scale 1 for 0 to 255" run photo.json folder/a.pgm -o out.npy -q
 picture sizes/a.pgm 3 2
 case_of folder-shape 1 data.shape "sizes/a.pgm: error|[1,2,3,1]|'x'|[1,2,2,1]|height, width, channels" compile photo.json --calib sizes -o out -q
 case_of folder-empty 1 data.empty 'empty: error|.png' compile photo.json --calib empty -o out -q

@@ -131,9 +131,9 @@ cat >p.json <<'E'
  "constants": {"w": {"type": "tensor<1x1x1x1xf32>", "data": [-1]}},
  "nodes": [{"name": "y", "op": "conv2d", "inputs": ["x", "w"]}], "outputs": ["y"]}}
 E
-run calibrate p.json --calib pictures --explain y.output -q
+run calibrate p.json --calib pictures --input-scale 1 --explain y.output -q
 has_words pictures stdout 'smallest     -100 in sample 0, pictures/p1.pgm|largest      0 in sample 0, pictures/p1.pgm'
-quern calibrate p.json --calib pictures -q -o p-stats.json 2>/dev/null
+quern calibrate p.json --calib pictures --input-scale 1 -q -o p-stats.json 2>/dev/null
 grep -q p1.pgm p-stats.json && fail pictures "a path is in the statistics"
 
 # ---- wrong command lines ----

@@ -211,6 +211,7 @@ test_labels(void **state)
 	qn_model *m;
 	qn_array *x;
 	size_t n;
+	const qn_data_opts as_they_are = {.input_scale = 1};
 
 	for (int c = 0; c < 3; c++) {
 		char name[32];
@@ -231,20 +232,77 @@ test_labels(void **state)
 	qn_status status = qn_load(w->ctx, in_folder(w, "m.qir"), &m);
 	show(w);
 	assert_int_equal(status, QN_OK);
-	assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "data"), NULL, 1, &x, &n), QN_OK);
+	assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "data"), &as_they_are, 1, &x, &n),
+			 QN_OK);
 	assert_int_equal(top1_of(m, x, NULL, &a), QN_OK);
 	assert_int_equal(a.samples, 3);
 	assert_int_equal(a.correct, 2);
-	assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "data/a"), NULL, 1, &x, &n), QN_OK);
+	assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "data/a"), &as_they_are, 1, &x, &n),
+			 QN_OK);
 	assert_int_equal(top1_of(m, x, NULL, &a), QN_EUSAGE);
 	assert_string_equal(id(w, 0), "data.labels");
+}
+
+/* Pixels mean the same in every kind of file: integers, which a float input takes only with a statement of what they
+ * stand for, and an input of their own type as they are. */
+static void
+test_pixels(void **state)
+{
+	static const char net[] = "model \"m\" stage %s\ngraph @main(%%x: tensor<1x1x3x1x%s>) {\n"
+				  "  %%y = flatten %%x\n  return %%y\n}\n";
+	static const char header[] = "\x93NUMPY\1\0\x4d\0{'descr': '|u1', 'fortran_order': False, "
+				     "'shape': (1, 1, 3, 1)}             \n";
+	static const char *const file[] = {"p.pgm", "p.npy", "p.bin"};
+	static const int64_t shape[] = {1, 3, 1};
+	static const uint8_t pixel[] = {0, 7, 255};
+	world *w = *state;
+	char text[256];
+	unsigned char npy[sizeof header + 2];
+
+	write_file(w, "p.pgm", "P5 3 1 255\n\0\7\xff", 14);
+	write_file(w, "p.bin", pixel, 3);
+	memcpy(npy, header, sizeof header - 1);
+	memcpy(npy + sizeof header - 1, pixel, 3);
+	write_file(w, "p.npy", npy, sizeof npy);
+	for (int k = 0; k < 6; k++) {
+		const bool bin = k % 3 == 2, real = k < 3;
+		qn_data_opts o = {.dtype = bin ? "u8" : NULL,
+				  .rank = bin ? 3 : 0,
+				  .shape = bin ? shape : NULL};
+		const int length = snprintf(text, sizeof text, net, real ? "float" : "integer",
+					    real ? "f32" : "!quant.uniform<u8:f32, 0.5:3>");
+		qn_model *m;
+		qn_array *x, *y;
+		size_t n;
+
+		write_file(w, "m.qir", text, (size_t)length);
+		assert_int_equal(qn_load(w->ctx, in_folder(w, "m.qir"), &m), QN_OK);
+		assert_int_equal(qn_samples_open(w->ctx, in_folder(w, file[k % 3]), &o, 1, &x, &n),
+				 QN_OK);
+		assert_int_equal(qn_run(m, 1, &x, 0, 1, &y), real ? QN_EINVALID : QN_OK);
+		if (real) {
+			assert_string_equal(id(w, 0), "data.type");
+			assert_non_null(
+				strstr(qn_diag_get(w->ctx, 0).message, "if they are pixels"));
+			qn_diag_clear(w->ctx);
+			o.input_scale = 1;
+			assert_int_equal(
+				qn_samples_open(w->ctx, in_folder(w, file[k % 3]), &o, 1, &x, &n),
+				QN_OK);
+			assert_int_equal(qn_run(m, 1, &x, 0, 1, &y), QN_OK);
+			assert_memory_equal(qn_array_data(y), ((const float[]){0, 7, 255}), 12);
+		} else {
+			assert_memory_equal(qn_array_data(y), pixel, 3);
+		}
+	}
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_names), T(test_npz_names), T(test_values), T(test_state), T(test_labels),
+		T(test_names), T(test_npz_names), T(test_values),
+		T(test_state), T(test_labels),    T(test_pixels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

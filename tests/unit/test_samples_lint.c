@@ -134,7 +134,9 @@ test_wrong(void **state)
 	write_file(w, "sizes/a.pgm", "P2 2 1 9 9 8", 12);
 	write_file(w, "sizes/b.pgm", "P2 1 2 9 9 8", 12);
 	write_file(w, "sizes/c.pgm", "P2 2 1 9 9 10", 13);
-	assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "sizes"), NULL, 1, &x, &n), QN_OK);
+	assert_int_equal(qn_samples_open(w->ctx, in_folder(w, "sizes"),
+					 &(qn_data_opts){.input_scale = 1}, 1, &x, &n),
+			 QN_OK);
 	assert_int_equal(scales_of(w, 1, &x, &text), QN_EINVALID); /* 1x2, but 8x8 is wanted */
 	assert_string_equal(id(w, 0), "data.shape");
 	assert_non_null(strstr(qn_diag_get(w->ctx, 0).place, "sizes/a.pgm"));
@@ -142,9 +144,9 @@ test_wrong(void **state)
 	assert_int_equal(qn_array_save(x, in_folder(w, "y.npy")), QN_EINVALID);
 	assert_string_equal(id(w, 0), "data.size"); /* all problems are told */
 	assert_non_null(strstr(qn_diag_get(w->ctx, 0).message,
-			       "this file has height 2, width 1, 1 channels, but"));
-	assert_non_null(
-		strstr(qn_diag_get(w->ctx, 0).message, "has height 1, width 2, 1 channels"));
+			       "this file has height 2, width 1, 1 channels of 8 bits, but"));
+	assert_non_null(strstr(qn_diag_get(w->ctx, 0).message,
+			       "has height 1, width 2, 1 channels of 8 bits"));
 	assert_string_equal(id(w, 1), "image.decode");
 }
 
