@@ -2,282 +2,207 @@
 /* analyze.c - see analyze.h. */
 #include "calibrate/analyze.h"
 
-#include <string.h>
-
 #include "calibrate/calibrate.h"
-#include "calibrate/evaluate.h"
 #include "ir/diag.h"
 #include "ir/limits.h"
+#include "ir/macs.h"
 #include "ir/progress.h"
+#include "runtime/interp.h"
 
 enum { KEEP_BYTES = 1 << 29 }; /* of values between layers, for all samples and both graphs */
-
-/* A value of all samples. */
-typedef struct series {
-	size_t n;    /* bytes of one */
-	void **data; /* by batch */
-} series;
 
 typedef struct analysis {
 	qn_model *m;
 	qn_dataset *data;
-	const qn_graph *g, *real;
-	const qn_id *map;
-	qn_evaluator *quantized, *floating; /* of g, of real */
+	const qn_two_forms *two;
+	qn_evaluator *quantized, *floating;
 	size_t noutput;
-	qn_id *output, *real_output; /* of g, of real */
-	series *wanted;              /* of the float graph's outputs */
-	double *power;               /* of each output: the sum of its squares */
+	qn_id *output, *real_output; /* of the quantized, the float graph: those of type f32 */
+	const qn_float_outputs *wanted;
+	uint64_t steps; /* of mixed networks (docs/limits.md) */
 } analysis;
 
-static double
-squares(const qn_tensor *x, const float *less)
-{
-	const float *v = x->data;
-	double sum = 0;
+/* ---- networks ---- */
 
-	for (int64_t i = 0; i < qn_type_count(x->type); i++) {
-		const double d = (double)v[i] - (less != NULL ? (double)less[i] : 0);
-
-		sum += d * d;
-	}
-	return sum;
-}
-
-/* ---- values of all samples ---- */
-
-static series
-make_series(const analysis *s, const qn_type *t, qn_arena *a)
-{
-	series v = {qn_type_bytes(t), QN_NEW(a, void *, s->data->nbatch)};
-
-	for (size_t b = 0; b < s->data->nbatch; b++)
-		v.data[b] = qn_arena_alloc(a, v.n > 0 ? v.n : 1, 1);
-	return v;
-}
-
-/* The value `id` of e with some of its inputs replaced by series. */
+/* The outputs of e with other values for some of its own, by data of all samples. */
 static qn_status
-collect(const analysis *s, qn_evaluator *e, size_t n, const qn_id *replaced, const series *by,
-	qn_id id, qn_arena *a, const series *to)
+run_network(analysis *s, qn_evaluator *e, const qn_replaced *with, qn_arena *a, qn_outcome *out)
 {
-	const void **data = QN_NEW(a, const void *, n + 1);
-	const qn_tensor *y;
+	const qn_tensor **y = QN_NEW(a, const qn_tensor *, s->noutput);
+	qn_outcome_sums *sums = qn_outcome_begin(s->wanted, a);
 
 	for (size_t b = 0; b < s->data->nbatch; b++) {
-		for (size_t i = 0; i < n; i++)
-			data[i] = by[i].data[b];
-		QN_TRY(qn_evaluator_run_with(e, &(qn_replaced){n, replaced, data}, 1, &id, b, &y));
-		memcpy(to->data[b], y->data, to->n);
+		QN_TRY(qn_evaluator_run_with(e, with, s->noutput,
+					     e == s->quantized ? s->output : s->real_output, b, y));
+		qn_outcome_add(sums, b, y);
 	}
+	*out = qn_outcome_end(sums);
 	return QN_OK;
 }
 
-/* The noise of the network's outputs where e has this value instead of its own. */
-static qn_status
-output_noise(const analysis *s, qn_evaluator *e, qn_id id, const series *by, qn_arena *a,
-	     double *out)
+static uint64_t
+steps_of(const qn_graph *g)
 {
-	const qn_id *want = e == s->quantized ? s->output : s->real_output;
-	const qn_tensor **y = QN_NEW(a, const qn_tensor *, s->noutput);
+	uint64_t n = 0;
 
-	*out = 0;
-	for (size_t b = 0; b < s->data->nbatch; b++) {
-		const void *data = by != NULL ? by->data[b] : NULL;
-		const qn_replaced with = {by != NULL, &id, &data};
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *node = qn_graph_node(g, id);
 
-		QN_TRY(qn_evaluator_run_with(e, &with, s->noutput, want, b, y));
-		for (size_t k = 0; k < s->noutput; k++)
-			if (s->power[k] > 0)
-				*out += squares(y[k], s->wanted[k].data[b]) / s->power[k];
+		if (node->op != QN_OP_const && node->op != QN_OP_input && !node->type->is_tuple)
+			n += qn_node_macs(g, node) + (uint64_t)qn_type_count(node->type);
 	}
+	return n;
+}
+
+/* The outputs where one layer is of the other form than the rest, which is that of e. */
+static qn_status
+run_mixed(analysis *s, qn_evaluator *e, const qn_network_layer *l, qn_arena *a, qn_outcome *out)
+{
+	const bool quantized = e == s->quantized;
+	const qn_tensor **y = QN_NEW(a, const qn_tensor *, s->noutput);
+	qn_outcome_sums *sums = qn_outcome_begin(s->wanted, a);
+	qn_interp *in;
+	qn_mixed x;
+
+	QN_TRY(qn_mixed_make(s->two, l, quantized, s->noutput,
+			     quantized ? s->output : s->real_output, a, &x));
+	QN_TRY(qn_interp_new(x.g, a, &in));
+	const qn_tensor **from = QN_NEW(a, const qn_tensor *, x.nsource);
+	for (size_t b = 0; b < s->data->nbatch; b++) {
+		if (x.nsource > 0)
+			QN_TRY(qn_evaluator_run(e, x.nsource, x.source, b, from));
+		QN_TRY(qn_interp_run(in, from, NULL, NULL));
+		for (size_t k = 0; k < s->noutput; k++)
+			y[k] = qn_interp_output(in, k);
+		qn_outcome_add(sums, b, y);
+	}
+	s->steps += steps_of(x.g) * s->data->nbatch;
+	*out = qn_outcome_end(sums);
 	return QN_OK;
 }
 
 /* ---- a layer ---- */
 
-/* The quantize of a part's constant, whose parameters are bound; NULL: it stays as it is. */
-static const qn_node *
-quantize_of(const qn_graph *g, qn_id x)
+/* What a constant is quantized to; NULL: it stays as it is. */
+static const qn_tensor *
+quantized_of(const qn_two_forms *two, qn_id x)
 {
-	for (qn_id id = x + 1; id < g->n; id++)
-		if (qn_graph_node(g, id)->op == QN_OP_quantize && qn_graph_node(g, id)->in[0] == x)
-			return qn_graph_node(g, id);
+	for (qn_id id = x + 1; id < two->symbolic->n; id++) {
+		const qn_node *n = qn_graph_node(two->symbolic, id);
+
+		if (n->op == QN_OP_quantize && n->in[0] == x)
+			return qn_graph_node(two->quantized, id)->value;
+	}
 	return NULL;
 }
 
-/* A constant as its quantized values stand for it, for all samples the same. */
+/* The float network with the layer's constants as their quantized values stand for them. */
 static qn_status
-quantized_constant(const analysis *s, qn_id x, qn_arena *a, series *out, bool *any)
+run_weights(analysis *s, const qn_network_layer *l, qn_arena *a, qn_outcome *out)
 {
-	const qn_node *q = quantize_of(s->g, x), *c = qn_graph_node(s->g, x);
+	qn_types *t = &s->m->types;
+	qn_id *id = QN_NEW(a, qn_id, l->nconstant);
+	const void **data = QN_NEW(a, const void *, l->nconstant);
+	size_t n = 0;
 
-	*any = q != NULL && qn_type_is_f32(c->type);
-	if (!*any)
-		return QN_OK;
-	const qn_type *type = qn_type_bind(&s->m->types, q->name, q->type);
-	if (type == NULL)
-		return QN_EINVALID;
-	const qn_tensor *quantized = qn_tensor_quantize(&s->m->types, a, c->value, type);
-	const qn_tensor *real = qn_tensor_dequantize(&s->m->types, a, quantized, c->type);
-	*out = (series){real->bytes, QN_NEW(a, void *, s->data->nbatch)};
-	void *data = qn_arena_copy(a, real->data, real->bytes);
-	for (size_t b = 0; b < s->data->nbatch; b++)
-		out->data[b] = data;
-	return QN_OK;
-}
+	for (size_t i = 0; i < l->nconstant; i++) {
+		const qn_tensor *q = quantized_of(s->two, l->constant[i]);
 
-typedef struct operands {
-	size_t ndata, nconstant;
-	qn_id *data, *constant; /* of the symbolic graph */
-	qn_id *real_data, *real_constant;
-	series *given, *found,
-		*rounded; /* by data: of the float, the quantized graph; by constant */
-} operands;
-
-static qn_status
-find_operands(const analysis *s, const qn_part *part, qn_arena *a, operands *o)
-{
-	qn_id *id = QN_NEW(a, qn_id, 4 * (size_t)part->nin);
-	series *v = QN_NEW(a, series, 3 * (size_t)part->nin);
-
-	*o = (operands){.data = id,
-			.constant = id + part->nin,
-			.real_data = id + 2 * (size_t)part->nin,
-			.real_constant = id + 3 * (size_t)part->nin,
-			.given = v,
-			.found = v + part->nin,
-			.rounded = v + 2 * (size_t)part->nin};
-	for (uint32_t i = 0; i < part->nin; i++) {
-		const qn_id x = qn_graph_find(s->g, part->in[i]);
-		const qn_node *n = qn_graph_node(s->g, x);
-		bool any;
-
-		if (x == 0 || s->map[x] == 0 || !qn_type_is_f32(n->type))
+		if (q == NULL)
 			continue;
-		if (n->op == QN_OP_const) {
-			QN_TRY(quantized_constant(s, x, a, &o->rounded[o->nconstant], &any));
-			if (!any)
-				continue;
-			o->real_constant[o->nconstant] = s->map[x];
-			o->constant[o->nconstant++] = x;
-			continue;
-		}
-		const size_t k = o->ndata++;
-		o->data[k] = x;
-		o->real_data[k] = s->map[x];
-		o->given[k] = make_series(s, n->type, a);
-		o->found[k] = make_series(s, n->type, a);
-		QN_TRY(collect(s, s->floating, 0, NULL, NULL, s->map[x], a, &o->given[k]));
-		QN_TRY(collect(s, s->quantized, 0, NULL, NULL, x, a, &o->found[k]));
+		const qn_id real = s->two->map[l->constant[i]];
+		id[n] = real;
+		data[n++] = qn_tensor_dequantize(t, a, q, qn_graph_node(s->two->real, real)->type)
+				    ->data;
 	}
-	return QN_OK;
+	*out = (qn_outcome){.cosine = 1};
+	return n > 0 ? run_network(s, s->floating, &(qn_replaced){n, id, data}, a, out) : QN_OK;
 }
 
-/* The noise of the layer's output in the quantized graph. */
+/* The noise of the layer's exits in the quantized graph. */
 static qn_status
-noise_here(const analysis *s, qn_id out, const series *wanted, double *noise)
+noise_here(const analysis *s, const qn_network_layer *l, qn_arena *a, double *noise)
 {
+	qn_id *real = QN_NEW(a, qn_id, l->nexit);
+	const qn_tensor **y = QN_NEW(a, const qn_tensor *, l->nexit);
+	const qn_tensor **w = QN_NEW(a, const qn_tensor *, l->nexit);
 	double error = 0, power = 0;
-	const qn_tensor *y;
 
+	for (size_t i = 0; i < l->nexit; i++)
+		real[i] = s->two->map[l->exit[i]];
 	for (size_t b = 0; b < s->data->nbatch; b++) {
-		qn_tensor real;
+		QN_TRY(qn_evaluator_run(s->quantized, l->nexit, l->exit, b, y));
+		QN_TRY(qn_evaluator_run(s->floating, l->nexit, real, b, w));
+		for (size_t i = 0; i < l->nexit; i++) {
+			const float *v = y[i]->data, *f = w[i]->data;
 
-		QN_TRY(qn_evaluator_run(s->quantized, 1, &out, b, &y));
-		real = *y;
-		real.data = wanted->data[b];
-		error += squares(y, wanted->data[b]);
-		power += squares(&real, NULL);
+			for (int64_t k = 0; k < qn_type_count(y[i]->type); k++) {
+				const double d = (double)v[k] - (double)f[k];
+
+				error += d * d;
+				power += (double)f[k] * (double)f[k];
+			}
+		}
 	}
 	*noise = power > 0 ? error / power : 0;
 	return QN_OK;
 }
 
 static qn_status
-analyze_layer(const analysis *s, qn_layer_noise *l, qn_arena *a)
+analyze_layer(analysis *s, qn_layer_noise *l, qn_arena *a)
 {
-	const qn_id out = l->out, real = s->map[out];
-	const qn_type *type = qn_graph_node(s->g, out)->type;
-	series y = make_series(s, type, a);
-	operands o;
-
-	QN_TRY(find_operands(s, l->part, a, &o));
-	QN_TRY(collect(s, s->floating, 0, NULL, NULL, real, a, &y));
-	QN_TRY(noise_here(s, out, &y, &l->here));
-	/* the layer quantized, its operands those of the float graph */
-	QN_TRY(collect(s, s->quantized, o.ndata, o.data, o.given, out, a, &y));
-	QN_TRY(output_noise(s, s->floating, real, &y, a, &l->alone));
-	if (o.nconstant > 0) {
-		QN_TRY(collect(s, s->floating, o.nconstant, o.real_constant, o.rounded, real, a,
-			       &y));
-		QN_TRY(output_noise(s, s->floating, real, &y, a, &l->weights));
-	}
-	l->data = l->alone > l->weights ? l->alone - l->weights : 0;
-	/* the layer in float, its operands those of the quantized graph */
-	QN_TRY(collect(s, s->floating, o.ndata, o.real_data, o.found, real, a, &y));
-	return output_noise(s, s->quantized, out, &y, a, &l->without);
+	QN_TRY(noise_here(s, l->layer, a, &l->here));
+	QN_TRY(run_mixed(s, s->floating, l->layer, a, &l->alone));
+	QN_TRY(run_weights(s, l->layer, a, &l->weights));
+	l->data = l->alone.noise > l->weights.noise ? l->alone.noise - l->weights.noise : 0;
+	return run_mixed(s, s->quantized, l->layer, a, &l->without);
 }
 
 /* ---- the network ---- */
 
-/* Keeps what layers begin with, and their outputs. */
+/* Keeps what layers begin with, and their results. */
 static qn_status
-keep_values(const analysis *s, const qn_noise_analysis *n)
+keep_values(const analysis *s, const qn_network_layers *all)
 {
-	qn_arena *a = s->m->scratch;
+	for (size_t i = 0; i < all->n; i++) {
+		const qn_network_layer *l = &all->layer[i];
+		qn_id *id = QN_NEW(s->m->scratch, qn_id, l->nin + l->nout);
+		size_t n = 0;
 
-	for (size_t i = 0; i < n->n; i++) {
-		const qn_part *p = n->layer[i].part;
-		qn_id *id = QN_NEW(a, qn_id, (size_t)p->nin + 1);
-		size_t count = 0;
-
-		for (uint32_t k = 0; k < p->nin; k++) {
-			const qn_id x = qn_graph_find(s->g, p->in[k]);
-
-			if (x != 0 && s->map[x] != 0 && qn_graph_node(s->g, x)->op != QN_OP_const)
-				id[count++] = x;
-		}
-		id[count++] = n->layer[i].out;
-		QN_TRY(qn_evaluator_cache(s->quantized, count, id));
-		for (size_t k = 0; k < count; k++)
-			id[k] = s->map[id[k]];
-		QN_TRY(qn_evaluator_cache(s->floating, count, id));
-		QN_TRY(qn_progress(s->m->env, "samples", i + 1, n->n));
+		for (size_t k = 0; k < l->nin; k++)
+			id[n++] = l->in[k];
+		for (size_t k = 0; k < l->nout; k++)
+			id[n++] = l->out[k];
+		QN_TRY(qn_evaluator_cache(s->quantized, n, id));
+		for (size_t k = 0; k < n; k++)
+			id[k] = s->two->map[id[k]];
+		QN_TRY(qn_evaluator_cache(s->floating, n, id));
+		QN_TRY(qn_progress(s->m->env, "samples", i + 1, all->n));
 	}
 	return QN_OK;
 }
 
-/* Outputs of a float type; their float values and squares. */
+/* Outputs of a float type. */
 static qn_status
-find_outputs(analysis *s)
+find_outputs(analysis *s, const int64_t *label, qn_float_outputs *out)
 {
+	const qn_graph *g = s->two->quantized;
 	qn_arena *a = s->m->scratch;
-	const qn_tensor *y;
 
-	s->output = QN_NEW(a, qn_id, s->g->noutput);
-	s->real_output = QN_NEW(a, qn_id, s->g->noutput);
-	s->wanted = QN_NEW(a, series, s->g->noutput);
-	s->power = QN_NEW(a, double, s->g->noutput);
-	for (size_t i = 0; i < s->g->noutput; i++) {
-		const qn_id id = s->g->output[i].value;
-		const qn_type *type = qn_graph_node(s->g, id)->type;
-		const size_t k = s->noutput;
+	s->output = QN_NEW(a, qn_id, g->noutput);
+	s->real_output = QN_NEW(a, qn_id, g->noutput);
+	for (size_t i = 0; i < g->noutput; i++) {
+		const qn_id id = g->output[i].value;
 
-		if (!qn_type_is_f32(type))
+		if (!qn_type_is_f32(qn_graph_node(g, id)->type))
 			continue;
-		s->output[k] = id;
-		s->real_output[k] = s->map[id];
-		s->wanted[k] = make_series(s, type, a);
-		for (size_t b = 0; b < s->data->nbatch; b++) {
-			QN_TRY(qn_evaluator_run(s->floating, 1, &s->real_output[k], b, &y));
-			memcpy(s->wanted[k].data[b], y->data, s->wanted[k].n);
-			s->power[k] += squares(y, NULL);
-		}
-		s->noutput++;
+		s->output[s->noutput] = id;
+		s->real_output[s->noutput++] = s->two->map[id];
 	}
+	s->wanted = out;
 	if (s->noutput > 0)
-		return QN_OK;
+		return qn_float_outputs_find(s->floating, s->noutput, s->real_output, s->data,
+					     label, a, out);
 	return qn_report(s->m->env, QN_EUNSUPPORTED, "analyze.output", s->m->name,
 			 "no output of the network is float: there is nothing to measure by");
 }
@@ -301,40 +226,42 @@ check(const qn_model *m)
 	return QN_OK;
 }
 
-qn_status
-qn_analyze_noise(qn_model *m, qn_dataset *data, qn_noise_analysis *out)
+static qn_status
+analyze_layers(analysis *s, qn_noise_analysis *n)
 {
-	analysis s = {.m = m, .data = data, .g = qn_model_entry(m)};
+	for (size_t i = 0; i < n->n; i++) {
+		qn_layer_noise *l = &n->layer[i];
+		qn_arena *a = qn_arena_child(s->m->scratch);
 
-	QN_TRY(check(m));
-	QN_TRY(qn_float_form(m, s.g, &s.real, &s.map));
-	*out = (qn_noise_analysis){.real = s.real, .map = s.map};
-	for (const qn_part *p = s.g->parts; p != NULL; p = p->next)
-		out->n++;
-	out->layer = QN_NEW(m->scratch, qn_layer_noise, out->n);
-	out->n = 0;
-	for (const qn_part *p = s.g->parts; p != NULL; p = p->next) {
-		const qn_id id = qn_graph_find(s.g, p->out);
-
-		if (id != 0 && s.map[id] != 0 && qn_type_is_f32(qn_graph_node(s.g, id)->type))
-			out->layer[out->n++] = (qn_layer_noise){.part = p, .out = id};
-	}
-	s.quantized = qn_evaluator_new(s.g, data, KEEP_BYTES / 2, m->scratch);
-	s.floating = qn_evaluator_new(s.real, data, KEEP_BYTES / 2, m->scratch);
-	QN_TRY(keep_values(&s, out));
-	QN_TRY(find_outputs(&s));
-	QN_TRY(output_noise(&s, s.quantized, 0, NULL, m->scratch, &out->all));
-	for (size_t i = 0; i < out->n; i++) {
-		qn_arena *a = qn_arena_child(m->scratch);
-		const uint64_t steps =
-			qn_evaluator_steps(s.quantized) + qn_evaluator_steps(s.floating);
-
-		QN_TRY(analyze_layer(&s, &out->layer[i], a));
+		l->layer = &n->layers.layer[i];
+		QN_TRY(analyze_layer(s, l, a));
 		qn_arena_release(a);
-		if (steps > qn_limit(m->env, QN_LIMIT_STEPS))
-			return qn_limit_report(m->env, QN_LIMIT_STEPS, out->layer[i].part->out,
-					       steps);
-		QN_TRY(qn_progress(m->env, "layers", i + 1, out->n));
+		const uint64_t steps = s->steps + qn_evaluator_steps(s->quantized) +
+				       qn_evaluator_steps(s->floating);
+		if (steps > qn_limit(s->m->env, QN_LIMIT_STEPS))
+			return qn_limit_report(s->m->env, QN_LIMIT_STEPS, l->layer->name, steps);
+		QN_TRY(qn_progress(s->m->env, "layers", i + 1, n->n));
 	}
 	return QN_OK;
+}
+
+qn_status
+qn_analyze_noise(qn_model *m, qn_dataset *data, const int64_t *label, qn_noise_analysis *out)
+{
+	analysis s = {.m = m, .data = data, .two = &out->forms};
+	qn_arena *a = m->scratch;
+
+	*out = (qn_noise_analysis){.forms.symbolic = qn_model_entry(m)};
+	QN_TRY(check(m));
+	QN_TRY(qn_float_form(m, out->forms.symbolic, &out->forms.real, &out->forms.map));
+	QN_TRY(qn_two_forms_quantize(out->forms.symbolic, a, &out->forms.quantized));
+	out->layers = qn_network_layers_find(out->forms.symbolic, out->forms.map, a);
+	out->n = out->layers.n;
+	out->layer = QN_NEW(a, qn_layer_noise, out->n);
+	s.quantized = qn_evaluator_new(out->forms.quantized, data, KEEP_BYTES / 2, a);
+	s.floating = qn_evaluator_new(out->forms.real, data, KEEP_BYTES / 2, a);
+	QN_TRY(keep_values(&s, &out->layers));
+	QN_TRY(find_outputs(&s, label, &out->outputs));
+	QN_TRY(run_network(&s, s.quantized, &(qn_replaced){0}, a, &out->all));
+	return analyze_layers(&s, out);
 }

@@ -3,35 +3,38 @@
  *
  *            float graph                         quantized graph
  *   alone    x ─▶ [layer quantized] ─▶ outputs
- *   gain                                         x ─▶ [layer float] ─▶ outputs, against all quantized
+ *   without                                      x ─▶ [layer float] ─▶ outputs, against all quantized
  *   here                                         x ─▶ … ─▶ the layer's own output
  *
- * A layer is what one quantizer pattern matched (qn_part): its operands are quantized, and its
- * constants; its output is not before another layer takes it.  Layers are computed from values that are
- * kept, so that each costs a run of what comes after it. */
+ * A layer is one of the source (network_layers.h).  Of each quantizer pattern that matched in it the operands are
+ * quantized, and the constants; its output is not before another match takes it.  Networks begin at values that
+ * are kept, so that a layer costs a run of what comes after it. */
 #ifndef QN_CALIBRATE_ANALYZE_H
 #define QN_CALIBRATE_ANALYZE_H
 
 #include "calibrate/dataset.h"
+#include "calibrate/mixed.h"
+#include "calibrate/outcome.h"
 
-/* Sums over all elements of a value, or of the network's outputs, each relative to the squares of the float one. */
 typedef struct qn_layer_noise {
-	const qn_part *part;
-	qn_id out; /* of the symbolic graph */
-	double here;
-	double alone, weights, data; /* both; only its constants; only what samples give it */
-	double without;              /* all layers but this one quantized */
+	const qn_network_layer *layer;
+	double here; /* sum of squares of the error at the layer's exits relative to that of the float values */
+	qn_outcome alone, weights; /* this layer quantized; only its constants */
+	double data;               /* noise of what samples give it: the rest of alone */
+	qn_outcome without;        /* all layers but this one quantized */
 } qn_layer_noise;
 
 typedef struct qn_noise_analysis {
 	size_t n;
 	qn_layer_noise *layer; /* in the order of the graph */
-	double all;            /* all layers quantized */
-	const qn_graph *real;  /* the float graph */
-	const qn_id *map;      /* id of the symbolic graph -> of the float one */
+	qn_outcome all;        /* all layers quantized */
+	qn_network_layers layers;
+	qn_two_forms forms;
+	qn_float_outputs outputs;
 } qn_noise_analysis;
 
 /* Of a symbolic graph whose symbols are bound and that knows its parts (analyze.parts otherwise; analyze.stage). */
-qn_status qn_analyze_noise(qn_model *m, qn_dataset *data, qn_noise_analysis *out) QN_MUST_CHECK;
+qn_status qn_analyze_noise(qn_model *m, qn_dataset *data, const int64_t *label,
+			   qn_noise_analysis *out) QN_MUST_CHECK;
 
 #endif

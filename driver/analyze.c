@@ -33,27 +33,18 @@ compare(const void *a, const void *b)
 {
 	const qn_layer_noise *x = a, *y = b;
 
-	if (x->alone < y->alone || y->alone < x->alone)
-		return x->alone < y->alone ? 1 : -1;
-	return x->out < y->out ? -1 : 1;
+	if (x->alone.noise < y->alone.noise || y->alone.noise < x->alone.noise)
+		return x->alone.noise < y->alone.noise ? 1 : -1;
+	return x->layer->node[0] < y->layer->node[0] ? -1 : 1;
 }
 
-/* The layer's operator: the one whose result the dequantize of its pattern reads. */
-static const qn_node *
-core_of(const qn_graph *g, qn_id out)
-{
-	const qn_node *n = qn_graph_node(g, out);
+/* ---- weights ---- */
 
-	while (n->op == QN_OP_dequantize || n->op == QN_OP_quantize)
-		n = qn_graph_node(g, n->in[0]);
-	return n;
-}
-
-/* The quantize of its weights; NULL: it has none. */
+/* The quantize of a product's weights; NULL: it has none. */
 static const qn_node *
 weights_of(const qn_graph *g, const qn_node *core)
 {
-	if (qn_opinfo_of(core)->behaviour != QN_ACC || core->nin < 2)
+	if (core->type->is_tuple || qn_opinfo_of(core)->behaviour != QN_ACC || core->nin < 2)
 		return NULL;
 	const qn_node *w = qn_graph_node(g, core->in[1]);
 	if (w->op == QN_OP_dequantize)
@@ -61,58 +52,91 @@ weights_of(const qn_graph *g, const qn_node *core)
 	return w->op == QN_OP_quantize && qn_graph_node(g, w->in[0])->op == QN_OP_const ? w : NULL;
 }
 
-/* As recipes name it: an accumulator is called after the node of the float graph, "conv1.acc". */
-static const char *
-name_of(const qn_node *core, qn_arena *a)
-{
-	static const char end[] = ".acc";
-	const size_t n = strlen(core->name), m = sizeof end - 1;
+/* Weights of a layer's products; those that several of them share count once. */
+typedef struct weights {
+	int least, most; /* bits; 0: it has none */
+	uint64_t bytes;
+} weights;
 
-	return n > m && strcmp(core->name + n - m, end) == 0 ? qn_arena_strn(a, core->name, n - m)
-							     : core->name;
+static weights
+sum_weights(const qn_graph *g, const qn_network_layer *l, qn_arena *a)
+{
+	bool *counted = QN_NEW(a, bool, g->n);
+	weights sum = {0};
+
+	for (size_t i = 0; i < l->nnode; i++) {
+		const qn_node *w = weights_of(g, qn_graph_node(g, l->node[i]));
+
+		if (w == NULL || counted[w->in[0]])
+			continue;
+		const int bits = w->type->elem->bits;
+		counted[w->in[0]] = true;
+		sum.least = sum.least == 0 || bits < sum.least ? bits : sum.least;
+		sum.most = bits > sum.most ? bits : sum.most;
+		sum.bytes += ((uint64_t)qn_type_count(w->type) * (uint64_t)bits + 7) / 8;
+	}
+	return sum;
 }
 
+/* "i4", or "i4-i8" where products differ; NULL: there are none. */
 static const char *
-joined_layers(const qn_node *n, qn_arena *a)
+type_of(const weights *w, qn_arena *a)
 {
 	qn_buf b;
 
-	if (n->facts == NULL || n->facts->norigin == 0)
-		return n->name;
+	if (w->most == 0)
+		return NULL;
 	qn_buf_init(&b, a);
-	for (uint32_t i = 0; i < n->facts->norigin; i++)
-		qn_buff(&b, "%s%s", i > 0 ? ", " : "", n->facts->origin[i]);
+	qn_buff(&b, "i%d", w->least);
+	if (w->most > w->least)
+		qn_buff(&b, "-i%d", w->most);
 	return qn_buf_str(&b);
+}
+
+/* ---- a layer ---- */
+
+static const char *
+joined_layers(const qn_network_layer *l, qn_arena *a)
+{
+	qn_buf b;
+
+	if (l->source.n == 0)
+		return l->name;
+	qn_buf_init(&b, a);
+	for (uint32_t i = 0; i < l->source.n; i++)
+		qn_buff(&b, "%s%s", i > 0 ? ", " : "", l->source.name[i]);
+	return qn_buf_str(&b);
+}
+
+static uint64_t
+macs_of(const qn_graph *g, const qn_network_layer *l)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < l->nnode; i++)
+		n += qn_node_macs(g, qn_graph_node(g, l->node[i]));
+	return n;
 }
 
 static void
 tell(const analyze_call *c, const qn_noise_analysis *n, const qn_layer_noise *l)
 {
-	const qn_graph *g = qn_model_entry(c->m);
+	const qn_graph *g = n->forms.symbolic;
 	qn_arena *a = c->m->scratch;
-	const qn_node *core = core_of(g, l->out), *w = weights_of(g, core);
-	const qn_node *real = qn_graph_node(n->real, n->map[l->out]);
-	qn_buf type;
-
-	qn_buf_init(&type, a);
-	if (w != NULL)
-		qn_buff(&type, "i%d", w->type->elem->bits);
+	const weights w = sum_weights(g, l->layer, a);
 	const qn_layer_cost cost = {.size = sizeof cost,
-				    .name = name_of(core, a),
-				    .layers = joined_layers(real, a),
-				    .op = qn_opinfo_of(core)->name,
-				    .weights = w != NULL ? qn_buf_str(&type) : NULL,
-				    .macs = qn_node_macs(g, core),
-				    .weight_bytes =
-					    w != NULL ? ((uint64_t)qn_type_count(w->type) *
-								 (uint64_t)w->type->elem->bits +
-							 7) / 8
-						      : 0,
-				    .alone = decibel(l->alone),
-				    .weights_alone = decibel(l->weights),
+				    .name = l->layer->name,
+				    .layers = joined_layers(l->layer, a),
+				    .op = qn_opinfo_of(qn_graph_node(g, l->layer->core))->name,
+				    .matches = l->layer->nout,
+				    .weights = type_of(&w, a),
+				    .macs = macs_of(g, l->layer),
+				    .weight_bytes = w.bytes,
+				    .alone = decibel(l->alone.noise),
+				    .weights_alone = decibel(l->weights.noise),
 				    .data_alone = decibel(l->data),
 				    .here = decibel(l->here),
-				    .gain = decibel(l->without) - decibel(n->all)};
+				    .gain = decibel(l->without.noise) - decibel(n->all.noise)};
 	c->fn(c->user, &cost);
 }
 
@@ -124,12 +148,12 @@ analyze(void *arg, qn_arena *scratch)
 	qn_dataset *d;
 
 	QN_TRY(qn_samples_for(qn_model_entry(c->m), scratch, c->nin, c->in, NULL, &d));
-	QN_TRY(qn_analyze_noise(c->m, d, &n));
+	QN_TRY(qn_analyze_noise(c->m, d, NULL, &n));
 	if (n.n > 0)
 		qsort(n.layer, n.n, sizeof *n.layer, compare);
 	for (size_t i = 0; i < n.n; i++)
 		tell(c, &n, &n.layer[i]);
-	*c->out = (qn_analysis){n.n, decibel(n.all)};
+	*c->out = (qn_analysis){n.n, decibel(n.all.noise)};
 	return QN_OK;
 }
 

@@ -177,7 +177,7 @@ print_json(const layers *l, const qn_analysis *a)
 		json_text(c->name);
 		printf(", \"layers\": ");
 		json_text(c->layers);
-		printf(", \"op\": \"%s\"", c->op);
+		printf(", \"op\": \"%s\", \"matches\": %zu", c->op, c->matches);
 		if (c->weights != NULL)
 			printf(", \"weights\": \"%s\"", c->weights);
 		printf(", \"macs\": %llu, \"weight_bytes\": %llu", (unsigned long long)c->macs,

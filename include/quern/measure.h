@@ -115,15 +115,18 @@ QN_API qn_status qn_measure_noise(qn_model *m, size_t nin, qn_array *const *in, 
 
 /* ---- what each layer costs ---- */
 
-/* A layer, as a quantizer pattern matched it.  SQNR in dB are those of the network's float outputs on all
- * samples (the sum over several outputs), infinity where there is no noise. */
+/* A layer of the source: all matches of quantizer patterns whose nodes stand for the same layers of its file.  SQNR
+ * in dB are those of the network's float outputs on all samples (the sum over several outputs), infinity where
+ * there is no noise. */
 typedef struct qn_layer_cost {
 	size_t size;      /* of the struct in this library */
-	const char *name; /* of its output, as recipes name it */
+	const char *name; /* a rule of a recipe with this name matches the whole layer */
 	/* the layers of the file that it was read from, "conv1, relu1"; its name when there are none */
 	const char *layers;
-	const char *op;      /* "conv2d" */
-	const char *weights; /* how its weights are stored: "i4"; NULL: it has none */
+	const char *op; /* "conv2d"; of several the one with most multiplications */
+	size_t matches; /* of patterns: more than 1 where a layer of the file became several */
+	/* how its weights are stored: "i4", or "i4-i8" where they differ; NULL: it has none */
+	const char *weights;
 	uint64_t macs, weight_bytes;
 	double alone;         /* when this layer alone is quantized */
 	double weights_alone; /* … only its constants … */

@@ -27,6 +27,59 @@ silent repaired analyze $digits --weights-type i4 --weight-rounding adaptive --b
 repaired=$(sed -n 's/.*"sqnr": \([0-9]*\).*/\1/p' stdout | head -n 1)
 [ "$repaired" -ge $((plain + 5)) ] || fail repaired "SQNR $plain dB, with repairs $repaired dB"
 
+# A layer of the source that became several matches is one: named so that a recipe matches all of it, and measured as
+# a whole.  What the network gains without it is what it has when a recipe skips it.
+printf '%s' 'The quick brown fox jumps over 13 lazy dogs. Sphinx of quartz, j' | npy cell.npy '|i1' '16, 4'
+cell="cell.qir --calib cell.npy --input-zero 77 --input-scale 0.03"
+cat >cell.qir <<'X'
+graph @main(%x: tensor<1x4xf32>) {
+  %w1 = const : tensor<4x4xf32> [0.5,-0.25,0.75,0.1, 0.3,0.9,-0.6,0.2, -0.8,0.4,0.15,0.7, 0.6,-0.35,0.45,-0.9]
+  %w2 = const : tensor<4x4xf32> [0.2,0.85,-0.4,0.3, -0.7,0.1,0.65,0.5, 0.95,-0.15,0.25,-0.6, 0.05,0.55,-0.45,0.8]
+  %w3 = const : tensor<3x4xf32> [0.9,-0.3,0.2,0.6, -0.5,0.7,0.35,-0.1, 0.4,0.15,-0.85,0.25]
+  %a = dense %x, %w1 : tensor<1x4xf32> from ["cell"]
+  %b = tanh %a : tensor<1x4xf32> from ["cell"]
+  %c = dense %b, %w2 : tensor<1x4xf32> from ["cell"]
+  %d = sigmoid %c : tensor<1x4xf32> from ["cell"]
+  %e = mul %b, %d : tensor<1x4xf32> from ["cell"]
+  %y = dense %e, %w3 : tensor<1x3xf32>
+  return %y
+}
+X
+# number KEY: the first in the JSON of a network; of LAYER: in that layer's line
+number() {
+	sed -n "${2:+/\"name\": \"$2\"/}s/.*\"$1\": \(-*[0-9.]*\).*/\1/p" stdout | head -n 1
+}
+# same_gain NAME LAYER OPTIONS…: what analyze says and what a recipe without the layer has
+same_gain() {
+	local name=$1 layer=$2 want have
+	shift 2
+	good "$name" analyze -q "$@" --json
+	want=$(awk "BEGIN { printf \"%.2f\", $(number sqnr) + $(number gain "$layer") }")
+	printf '{"rules": [{"name": "%s", "skip": true}]}' "$layer" >without.json
+	good "$name" analyze -q "$@" --recipe without.json --json
+	have=$(awk "BEGIN { printf \"%.2f\", $(number sqnr) }")
+	[ "$have" = "$want" ] || fail "$name" "$layer: $want dB from its gain, $have dB without it"
+}
+good cell analyze -q $cell --json
+[ "$(grep -c '"alone": ' stdout)" -eq 2 ] || fail cell "not two layers" stdout
+has_words cell stdout '{"name": "cell", "layers": "cell", "op": "dense", "matches": 5, "weights": "i8", "macs": 32, "weight_bytes": 32, '
+same_gain cell cell $cell
+for layer in conv1 dw residual conv2; do
+	same_gain "$layer" "$layer" $digits
+done
+if [ -n "${QUERN_DATA:-}" ]; then
+	tail -c +129 "$QUERN_DATA/samples/mnist_x.npy" | head -c $((200 * 784)) | npy rows.npy '|u1' '200, 28, 28'
+	lstm="$QUERN_DATA/models/mnist_lstm_float.tflite --calib rows.npy --input-scale 0.003921569"
+	good lstm analyze -q $lstm --json
+	[ "$(grep -c '"alone": ' stdout)" -eq 3 ] || fail lstm "not three layers" stdout
+	good lstm analyze -q $lstm
+	sed -n '/^{/,$p' stdout >advice.json
+	has_words lstm advice.json '"name": "tfl.unidirectional_sequence_lstm", "activations": "i16"'
+	good lstm-pasted analyze -q $lstm --recipe advice.json
+else
+	echo "lstm: skipped, without QUERN_DATA"
+fi
+
 # On a real network in 4 bits the first layer is the one that a sweep with eval finds, one layer at a time.
 if [ -n "${QUERN_DATA:-}" ] && [ "${QUERN_FULL:-0}" = 1 ]; then
 	kws=$QUERN_DATA/models/kws_hybrid_float.tflite
@@ -50,7 +103,7 @@ fi
 silent json analyze $digits --data "$E/test_x.npy" --json --threads 1
 cp stdout one.json
 [ "$(grep -c '"alone": ' one.json)" -eq 8 ] || fail json "eight layers are not there" one.json
-has_words json one.json '"quern_analyze": 1|{"name": "conv2", "layers": "conv2, bn3", "op": "conv2d", "weights": "i8", "macs": 73728, "weight_bytes": 4608, "alone": '
+has_words json one.json '"quern_analyze": 1|{"name": "conv2", "layers": "conv2, bn3", "op": "conv2d", "matches": 1, "weights": "i8", "macs": 73728, "weight_bytes": 4608, "alone": '
 silent threads analyze $digits --data "$E/test_x.npy" --json --threads 3
 same threads stdout one.json
 

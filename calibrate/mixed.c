@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mixed.c - see mixed.h.  A value of the network is one of the rest, or one of the layer; where one takes the other,
+ * the float value stands for the one with an error and the other way round. */
+#include "calibrate/mixed.h"
+
+#include "runtime/interp.h"
+
+typedef enum side { REST, LAYER } side;
+
+typedef struct place {
+	side side;
+	qn_id id; /* of this side's graph */
+} place;
+
+typedef struct mixer {
+	const qn_two_forms *two;
+	const qn_graph *g[2]; /* of each side */
+	/* by id of a side's graph: the same value of the other side, where the network changes sides; 0: it does not */
+	qn_id *turn[2];
+	qn_id *made[2]; /* by id of a side's graph: of the mixed graph; 0: not yet */
+	bool *depends;  /* by id of the rest's: on the layer */
+	place *stack;
+	size_t nstack;
+	qn_mixed *out;
+} mixer;
+
+/* ---- the quantized form ---- */
+
+/* The value of a node whose operands are constants; NULL: it has others, or is none that is computed once for all. */
+static qn_status
+fold(qn_graph *dst, const qn_node *n, qn_arena *a, qn_tensor **out)
+{
+	const qn_tensor **in = QN_NEW(a, const qn_tensor *, n->nin);
+
+	*out = NULL;
+	if (n->op != QN_OP_quantize && n->op != QN_OP_dequantize)
+		return QN_OK;
+	in[0] = qn_graph_node(dst, n->in[0])->value;
+	return qn_graph_node(dst, n->in[0])->op != QN_OP_const ? QN_OK
+							       : qn_eval_node(dst, n, in, a, out);
+}
+
+qn_status
+qn_two_forms_quantize(const qn_graph *symbolic, qn_arena *a, const qn_graph **out)
+{
+	qn_graph *dst = qn_graph_new_in(symbolic->model, symbolic->name, a);
+	qn_graph *g;
+
+	QN_TRY(qn_graph_bind(symbolic, a, &g));
+	for (qn_id id = 1; id < g->n; id++) { /* ids stay */
+		const qn_node *n = qn_graph_node(g, id);
+		qn_tensor *value;
+
+		QN_TRY(fold(dst, n, a, &value));
+		if ((value != NULL ? qn_graph_const(dst, n->name, value) : qn_graph_add(dst, n)) ==
+		    0)
+			return QN_EINVALID;
+	}
+	for (size_t i = 0; i < g->noutput; i++)
+		qn_graph_output(dst, g->output[i].name, g->output[i].value);
+	*out = dst;
+	return QN_OK;
+}
+
+/* ---- where the network changes sides ---- */
+
+/* The id of a value of the symbolic graph in the graph of a side. */
+static qn_id
+id_in(const mixer *x, side s, qn_id id)
+{
+	return x->g[s] == x->two->real ? x->two->map[id] : id;
+}
+
+static void
+find_turns(mixer *x, const qn_network_layer *l, qn_arena *a)
+{
+	for (int s = REST; s <= LAYER; s++) {
+		x->turn[s] = QN_NEW(a, qn_id, x->g[s]->n);
+		x->made[s] = QN_NEW(a, qn_id, x->g[s]->n);
+	}
+	for (size_t i = 0; i < l->nin; i++)
+		x->turn[LAYER][id_in(x, LAYER, l->in[i])] = id_in(x, REST, l->in[i]);
+	for (size_t i = 0; i < l->nout; i++) {
+		x->turn[LAYER][id_in(x, LAYER, l->out[i])] = 0; /* it goes on inside */
+		x->turn[REST][id_in(x, REST, l->out[i])] = id_in(x, LAYER, l->out[i]);
+	}
+	x->depends = QN_NEW(a, bool, x->g[REST]->n);
+	for (qn_id id = 1; id < x->g[REST]->n; id++) {
+		const qn_node *n = qn_graph_node(x->g[REST], id);
+
+		x->depends[id] = x->turn[REST][id] != 0;
+		for (uint32_t i = 0; i < n->nin && !x->depends[id]; i++)
+			x->depends[id] = x->depends[n->in[i]];
+	}
+}
+
+/* The value that really stands there. */
+static place
+resolve(const mixer *x, place p)
+{
+	for (qn_id id; (id = x->turn[p.side][p.id]) != 0;)
+		p = (place){p.side == REST ? LAYER : REST, id};
+	return p;
+}
+
+/* ---- the copy ---- */
+
+static bool
+is_source(const mixer *x, place p)
+{
+	const qn_node *n = qn_graph_node(x->g[p.side], p.id);
+
+	return n->op == QN_OP_input ||
+	       (p.side == REST && !x->depends[p.id] && n->op != QN_OP_const && !n->type->is_tuple);
+}
+
+/* The id of a source in the rest's graph; both have the same inputs. */
+static qn_id
+source_of(const mixer *x, place p)
+{
+	const qn_graph *g = x->g[p.side];
+
+	for (size_t i = 0; p.side == LAYER && i < g->ninput; i++)
+		if (g->input[i] == p.id)
+			return x->g[REST]->input[i];
+	return p.id;
+}
+
+static qn_id
+make(mixer *x, place p, qn_arena *a)
+{
+	qn_node n = *qn_graph_node(x->g[p.side], p.id);
+	qn_id *in = QN_NEW(a, qn_id, n.nin);
+
+	if (is_source(x, p)) {
+		x->out->source[x->out->nsource++] = source_of(x, p);
+		return qn_graph_input(x->out->g, n.name, n.type);
+	}
+	for (uint32_t i = 0; i < n.nin; i++) {
+		const place from = resolve(x, (place){p.side, n.in[i]});
+
+		in[i] = x->made[from.side][from.id];
+	}
+	n.in = in;
+	return qn_graph_add(x->out->g, &n);
+}
+
+/* Puts the operands of a value that are not there yet on the stack; false: there are none. */
+static bool
+push_operands(mixer *x, place p)
+{
+	const qn_node *n = qn_graph_node(x->g[p.side], p.id);
+	const size_t before = x->nstack;
+
+	for (uint32_t i = 0; i < n->nin && !is_source(x, p); i++) {
+		const place from = resolve(x, (place){p.side, n->in[i]});
+
+		if (x->made[from.side][from.id] == 0)
+			x->stack[x->nstack++] = from;
+	}
+	return x->nstack > before;
+}
+
+/* Copies a value with all that it depends on. */
+static qn_status
+copy(mixer *x, place p, qn_arena *a)
+{
+	x->stack[x->nstack++] = p;
+	while (x->nstack > 0) {
+		const place top = x->stack[x->nstack - 1];
+		qn_id *made = &x->made[top.side][top.id];
+
+		if (*made == 0 && push_operands(x, top))
+			continue;
+		x->nstack--;
+		if (*made == 0 && (*made = make(x, top, a)) == 0)
+			return QN_EINVALID;
+	}
+	return QN_OK;
+}
+
+/* An operand is pushed once for each node that reads it. */
+static size_t
+stack_size(const qn_graph *g)
+{
+	size_t n = 1;
+
+	for (qn_id id = 1; id < g->n; id++)
+		n += qn_graph_node(g, id)->nin;
+	return n;
+}
+
+qn_status
+qn_mixed_make(const qn_two_forms *two, const qn_network_layer *l, bool quantized, size_t nwant,
+	      const qn_id *want, qn_arena *a, qn_mixed *out)
+{
+	mixer x = {.two = two, .out = out};
+
+	x.g[REST] = quantized ? two->quantized : two->real;
+	x.g[LAYER] = quantized ? two->real : two->quantized;
+	find_turns(&x, l, a);
+	x.stack = QN_NEW(a, place, stack_size(x.g[REST]) + stack_size(x.g[LAYER]));
+	*out = (qn_mixed){.g = qn_graph_new_in(two->symbolic->model, two->symbolic->name, a),
+			  .source = QN_NEW(a, qn_id, x.g[REST]->n + x.g[LAYER]->ninput)};
+	for (size_t i = 0; i < nwant; i++) {
+		const place p = resolve(&x, (place){REST, want[i]});
+
+		QN_TRY(copy(&x, p, a));
+		qn_graph_output(out->g, qn_graph_node(x.g[REST], want[i])->name,
+				x.made[p.side][p.id]);
+	}
+	return QN_OK;
+}
