@@ -141,7 +141,7 @@ cut_large(qn_arena *a, size_t bytes)
 	return c->data;
 }
 
-/* NULL when there is no memory. */
+/* NULL when out of memory. */
 static void *
 cut(qn_arena *a, size_t bytes)
 {

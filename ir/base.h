@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base.h - what every file of the library may use: fixed-width integers, the public status codes
+/* base.h - what every file of the library may use: fixed-width integers, the public status values
  * and three macros. */
 #ifndef QN_IR_BASE_H
 #define QN_IR_BASE_H

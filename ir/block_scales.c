@@ -48,7 +48,7 @@ qn_block_along(const qn_type *type, int32_t d)
 	return block > 0 ? block : type->dim[d];
 }
 
-/* Block sizes and counts of the axes after the channels'; the scales of a channel, one behind the other. */
+/* Block sizes and counts of the axes after the channels'; the scales of a channel, one after the other. */
 static void
 find_sizes(const qn_type *w, qn_block_scales *b)
 {

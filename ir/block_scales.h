@@ -25,8 +25,8 @@ typedef struct qn_block_scales {
 	int16_t *mantissa;          /* [channels, count[1], count[2], …], each in [1, 2^15) */
 } qn_block_scales;
 
-/* The scales of weights of a static type with blocks, without symbols; false: a channel has scales that are
- * no multiples below 2^15 of one power of two. */
+/* The scales of weights of a static type with blocks, without symbols; false: the scales of
+ * a channel are not all multiples below 2^15 of one power of two. */
 bool qn_block_scales_find(const qn_types *t, const qn_type *w, qn_arena *a, qn_block_scales *out);
 /* The power of two, by its exponent, of which the n scales, all above 0, are multiples below 2^15; false: there is
  * none. */

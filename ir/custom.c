@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* custom.c - the register of the host's operators, and the view of a node that their callbacks
+/* custom.c - the registry of custom operators, and the view of a node that their callbacks
  * get. */
 #include "ir/custom.h"
 

@@ -98,7 +98,7 @@ qn_warn(qn_env *env, const char *id, const char *place, const char *fmt, ...)
 	va_end(args);
 }
 
-/* One line to a callback of the host's. */
+/* Passes one line to a callback. */
 static void
 hand_over(qn_env *env, qn_log_fn *to, void *user, const char *line)
 {

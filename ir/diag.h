@@ -29,7 +29,7 @@ typedef struct qn_diags {
 } qn_diags;
 
 /* Stores an error (status is not QN_OK) and returns status.  fmt knows the conversions of
- * qn_bufvf (ir/buf.h). When there is no memory for the text, a static text stands in. */
+ * qn_bufvf (ir/buf.h). When memory for the text is missing, a static text replaces it. */
 qn_status qn_report(qn_env *env, qn_status status, const char *id, const char *place,
 		    const char *fmt, ...) QN_PRINTF(5, 6);
 

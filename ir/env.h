@@ -28,7 +28,7 @@ typedef struct qn_env {
 	void *trace_user;
 	const char *trace_pass; /* in which that happens */
 	struct qn_diags *diags; /* where qn_report stores; never NULL */
-	/* operators of the host's (ir/custom.h), the last one registered first */
+	/* custom operators (ir/custom.h), the last one registered first */
 	const struct qn_custom *customs;
 	/* of calibration, of the host (calibrate/method_host.c) */
 	const struct qn_host_method *methods;
@@ -37,7 +37,7 @@ typedef struct qn_env {
 	size_t threads;   /* that may run samples side by side; 0: 1 */
 	/* the context's threads, NULL until they are needed (runtime/pool.h) */
 	struct qn_pool *pool;
-	/* the best instruction set that float forms and products of codes may use */
+	/* the best instruction set that float kernels and integer products may use */
 	qn_simd_kind simd;
 	/* of values of batches that run in lockstep; 0: 256 KiB (runtime/interp.h) */
 	size_t bundle_bytes;

@@ -76,7 +76,7 @@ typedef struct qn_reals { /* REALS attribute */
 	} qn_attrs_##set;
 #include "ir/ops.def"
 
-/* Attributes of an operator of the host's; `op` says which one the node is. */
+/* Attributes of a custom operator; `op` says which one the node is. */
 enum { QN_MAX_OP_ATTRS = 8 };
 typedef struct qn_attrs_of_host {
 	const struct qn_custom *op;
@@ -120,7 +120,7 @@ typedef struct qn_attr_set_info {
 	const char *name;
 	size_t nattr, size;
 	const qn_attr_info *attr;
-	/* the operator of the host's that it belongs to; NULL: built in */
+	/* the custom operator that it belongs to; NULL: built in */
 	const struct qn_custom *custom;
 } qn_attr_set_info;
 
@@ -184,7 +184,7 @@ typedef struct qn_opinfo {
 } qn_opinfo;
 
 const qn_opinfo *qn_opinfo_get(qn_op op);
-/* The row of a node, which for an operator of the host's is its own. */
+/* The row of a node; a custom operator has its own. */
 const qn_opinfo *qn_opinfo_of(const qn_node *n);
 /* Whether values of the type are in blocks, or have a scale for each index of the axis (< 0: from the end): what is
  * gathered along it cannot keep them. */
@@ -194,7 +194,7 @@ bool qn_gather_own_scales(const qn_type *x, int64_t axis);
 bool qn_gather_rescales(const qn_graph *g, const qn_node *n);
 /* The parameters that the arithmetic of a FIXED op gives a result of this storage, i8, u8 or i16:
  * those of i8; with 128 added to the zero point; zero point 0 and the scale with which i16 holds
- * the same real values, rounded up to a power of 2 times the scale of i8. */
+ * the same float values, rounded up to a power of 2 times the scale of i8. */
 void qn_fixed_output(const qn_node *n, const qn_elem *storage, double *scale, int64_t *zp);
 /* Whether element type e has these parameters, and all values of its storage. */
 bool qn_has_fixed_output(const qn_types *t, const qn_node *n, const qn_elem *e);
@@ -316,7 +316,7 @@ struct qn_graph {
 	 * "dense" %x, %w -> %y */
 	const qn_part *parts;
 	qn_hashes names; /* name -> node */
-	qn_map counters; /* base name -> the last number put behind it */
+	qn_map counters; /* base name -> the last number appended to it */
 };
 
 typedef enum qn_stage {
@@ -402,7 +402,7 @@ struct qn_model {
 	 * "conv1" 18.25 to 24.1 dB, weights, bias */
 	const qn_repaired *repaired;
 	size_t nrepaired;
-	/* the float form of the graph before that, to compare with; no file holds it */
+	/* the float graph before that, to compare with; no file holds it */
 	const qn_graph *unrepaired;
 };
 
@@ -463,11 +463,11 @@ qn_graph *qn_graph_new(qn_model *m, const char *name);
 qn_graph *qn_graph_new_in(qn_model *m, const char *name, qn_arena *arena);
 /* Appends an attribute; texts are copied. */
 void qn_graph_add_attr(qn_graph *g, const char *key, const char *value);
-/* NULL when there is none of this key. */
+/* NULL when the key is missing. */
 const char *qn_graph_attr_value(const qn_graph *g, const char *key);
 /* What is known of a graph beside its nodes: pattern, attributes and parts. */
 void qn_graph_copy_facts(qn_graph *to, const qn_graph *from);
-/* Appends a part behind *last, whose texts are copied; returns where the next one goes. */
+/* Appends a part after *last and copies its texts; returns where the next one goes. */
 const qn_part **qn_graph_add_part(qn_graph *g, const qn_part **last, const qn_part *part);
 void qn_model_add_graph(qn_model *m, qn_graph *g);
 
@@ -506,7 +506,7 @@ qn_status qn_graph_extract(const qn_graph *g, size_t nin, const qn_id *in, size_
 qn_id qn_graph_find(const qn_graph *g, const char *name);
 /* Number of uses of each value (node inputs and outputs), an array of g->n, in arena a. */
 uint32_t *qn_graph_uses(const qn_graph *g, qn_arena *a);
-/* "node 'conv1'" with the place it was read from, for diagnostics; lives in the scratch arena. */
+/* "node 'conv1'" with the place it was read from, for diagnostics; in the arena for temporary data. */
 const char *qn_node_place(const qn_graph *g, const qn_node *n);
 
 /* ---- text form (docs/ir.md) and verifier ---- */
@@ -518,8 +518,8 @@ qn_status qn_model_parse_small(qn_model *m, const char *file, const char *s,
 			       size_t n) QN_MUST_CHECK;
 void qn_model_print(qn_buf *b, const qn_model *m);
 void qn_graph_print(qn_buf *b, const qn_graph *g);
-/* "stride=[2,2], padding=same": the attributes that differ from their defaults, `before` in front
- * of the first; their number. */
+/* "stride=[2,2], padding=same": the attributes that differ from their defaults, with `before`
+ * before the first; returns their number. */
 size_t qn_attrs_print(qn_buf *b, const qn_node *n, const char *before);
 /* Reads such a text.  place: for messages (attr.unknown, attr.value, attr.missing …). */
 qn_status qn_attrs_parse(qn_model *m, const qn_opinfo *op, const char *place, const char *text,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* graph_const.c - the text form of constants, without loss and always the same for the same bytes.
  *
- *   [0.5, -1.0]        up to 64 elements, row-major; codes as integers
+ *   [0.5, -1.0]        up to 64 elements, row-major; quantized values as integers
  *   splat 0.5          more of them, all alike
  *   bytes "0000003f…"  others (and what has no number, NaN): two hex digits a byte,
  *                      little-endian
- *   rand 7             read only: from the seed, floats in [-1, 1), codes over their whole range */
+ *   rand 7             read only: from the seed: floats in [-1, 1), quantized values in their whole range */
 #include "ir/graph_text.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 /* MAX_FILL: elements that splat and rand make of a few characters, for one constant. */
 enum { MAX_LIST = 64, MAX_FILL = 1 << 24 };
 
-/* How elements of a type are stored and which codes they may have. */
+/* How elements of a type are stored and which quantized values they may have. */
 typedef struct stored {
 	qn_plain plain;
 	bool real;

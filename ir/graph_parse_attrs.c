@@ -16,7 +16,7 @@ find(const qn_attr_set_info *set, const char *word, size_t n)
 	return NULL;
 }
 
-/* "[1,2]": the number of items, at most max; -1 when it is no list of integers or longer. */
+/* "[1,2]": the number of items, at most max; -1 when it is not a list of integers, or longer. */
 static int32_t
 read_list(qn_text *t, int32_t max, int64_t *out)
 {
@@ -94,7 +94,7 @@ real_item(qn_text *t, void *to)
 	return qn_text_real(t, false, to);
 }
 
-/* False when the text is no value of this attribute. */
+/* False when the text is not a value of this attribute. */
 static bool
 read_value(qn_reader *r, const qn_attr_info *info, qn_attrs *attrs)
 {

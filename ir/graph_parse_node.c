@@ -20,7 +20,7 @@ typedef struct draft {
 	const char *name;
 	const char *place;
 	const char *op_name;
-	qn_op op;              /* QN_NOP: there is no such op */
+	qn_op op;              /* QN_NOP: unknown op */
 	const qn_opinfo *info; /* NULL for QN_NOP */
 	bool fresh;            /* the name is new */
 	bool ok;

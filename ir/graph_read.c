@@ -206,8 +206,8 @@ qn_read_type(qn_reader *r, const qn_type **out)
 	qn_text_skip(&start);
 	if (qn_type_parse(&r->m->types, &r->text, out) == QN_OK)
 		return true;
-	/* The error has been reported.  On behind the closing bracket, so that the rest of the
-	 * text is looked at too. */
+	/* The error has been reported.  Goes on after the closing bracket, so that the rest of
+	 * the text is checked too. */
 	*out = NULL;
 	r->text = start;
 	if (qn_text_word(&r->text, &word) == 0 || !qn_text_peek(&r->text, "<"))

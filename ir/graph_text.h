@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_text.h - what the files behind the text form of models share: the reader's state and its
+/* graph_text.h - what the files that read and write models as text share: the reader's state and its
  * small steps.
  *
  * A step returns false when the text breaks the grammar: that ends the reading.  What is only
@@ -20,7 +20,7 @@ typedef struct qn_reader {
 	qn_text text;
 	qn_map graphs; /* name -> qn_graph, those read so far */
 	qn_graph *g;   /* the one being read */
-	qn_map values; /* its names -> qn_id *, 0 behind a node that was wrong */
+	qn_map values; /* its names -> qn_id *, 0 for the values of a node with an error */
 	qn_id *in;     /* inputs of the node being read */
 	size_t nin, in_cap;
 	int64_t filled;      /* elements made by splat and rand */

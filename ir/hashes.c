@@ -44,7 +44,7 @@ grow(qn_hashes *x)
 
 	x->cap = old.cap > 0 ? old.cap * 2 : FIRST_CAP;
 	x->slot = QN_NEW(x->arena, qn_hashes_slot, x->cap);
-	/* begin behind a free slot, so that those of one hash stay in their order */
+	/* begin after a free slot, so that those of one hash stay in their order */
 	while (from < old.cap && old.slot[from].id != 0)
 		from++;
 	for (size_t i = 0; i < old.cap; i++) {

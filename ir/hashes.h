@@ -28,7 +28,7 @@ uint32_t qn_hash(const void *data, size_t n, uint32_t seed);
 void qn_hashes_init(qn_hashes *x, qn_arena *arena);
 /* id is not 0; it may be there already. */
 void qn_hashes_add(qn_hashes *x, uint32_t hash, uint32_t id);
-/* The next id with this hash, 0 behind the last; *at is 0 for the first, in order of adding. */
+/* The next id with this hash, 0 after the last; *at is 0 for the first, in order of adding. */
 uint32_t qn_hashes_next(const qn_hashes *x, uint32_t hash, size_t *at);
 
 #endif

@@ -74,7 +74,7 @@ bool qn_infer_range(const qn_graph *g, const qn_node *n, const char *attr, int32
 qn_operands qn_infer_operands(const qn_graph *g, const qn_node *n);
 /* A plain float element that all inputs have (type.mismatch).  NULL: reported. */
 const qn_elem *qn_infer_float(const qn_graph *g, const qn_node *n);
-/* The same for ops without an integer form, which refuse quantized inputs
+/* The same for ops without an integer implementation, which refuse quantized inputs
  * (unsupported.quantized). */
 const qn_elem *qn_infer_real(const qn_graph *g, const qn_node *n);
 /* The element of SAME ops: input 0's.  NULL: reported. */
@@ -120,15 +120,15 @@ bool qn_infer_cast_tensors(const qn_graph *g, const qn_node *n, const qn_type *d
 const qn_elem *qn_infer_move_axis(const qn_graph *g, const qn_node *n, const qn_elem *e,
 				  int32_t axis);
 
-/* e behind an op that takes axis k of the input to axis to[k] of the value as it is, or, to[k] < 0,
- * not as it is (type.axis.merged).  NULL: reported. */
+/* e after an op that moves axis k of the input, unchanged, to axis to[k] of the value; to[k] < 0: the op
+ * changes the axis (type.axis.merged).  NULL: reported. */
 const qn_elem *qn_infer_mapped_axis(const qn_graph *g, const qn_node *n, const qn_elem *e,
 				    const int32_t *to);
 /* Input i is a tensor of i32 or i64 (type.tuple, type.element). */
 bool qn_infer_index(const qn_graph *g, const qn_node *n, uint32_t i);
 /* The same for input `index`, and all inputs are tensors of known rank. */
 bool qn_infer_indexed(const qn_graph *g, const qn_node *n, uint32_t index);
-/* Elements along the axis have one scale, so that codes compare as they do (unsupported.subchannel,
+/* Elements along the axis have one scale, so that quantized values compare as they do (unsupported.subchannel,
  * type.axis.merged). */
 bool qn_infer_comparable(const qn_graph *g, const qn_node *n, int32_t axis);
 /* The element of places that an op finds: i32, or i64 if that is declared (type.element).  NULL:
@@ -140,11 +140,11 @@ bool qn_infer_check_indices(const qn_graph *g, const qn_node *n, uint32_t input,
 			    const int64_t *dim);
 /* A result may have so many dims (shape.rank). */
 bool qn_infer_result_rank(const qn_graph *g, const qn_node *n, int32_t rank);
-/* Indices, input 1, of which each stands for a place along attribute `at` of the data beside it. */
+/* Indices, input 1, each of which is an index along the axis in attribute `at` of the data beside it. */
 bool qn_infer_beside(const qn_graph *g, const qn_node *n, int64_t at, const qn_shape *x,
 		     const qn_shape *index, int32_t *axis);
-/* Indices, input 1, whose last dim holds tuples of *length places of the data behind its first
- * `batch` dims. */
+/* Indices, input 1, whose last dim holds tuples of *length indices into the data after its
+ * first `batch` dims. */
 bool qn_infer_tuples(const qn_graph *g, const qn_node *n, const qn_shape *x, const qn_shape *index,
 		     int64_t batch, int32_t *length);
 /* The element that these inputs (bit i: input i) have, one scale per tensor if any: what chooses

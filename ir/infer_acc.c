@@ -3,8 +3,8 @@
  *
  *   x <i8:f32, 0.5:3>   w <i8:f32:0, {0.1, 0.2}>   ->   <i32:f32:3, 0.5*{0.1, 0.2}>
  *
- * The accumulator has the scale data scale * weight scale and zero point 0, so that a requantize
- * makes codes of it. */
+ * The accumulator has the scale data scale * weight scale and zero point 0, so that a
+ * requantize converts it. */
 #include "ir/block_scales.h"
 #include "ir/infer.h"
 
@@ -45,7 +45,7 @@ qn_takes_channels(const qn_types *t, const qn_node *n, const qn_type *x, const q
 	       w->dim[0] == x->dim[x->rank - 1];
 }
 
-/* Data: codes of at most 8 bits, or signed ones of at most 16. */
+/* Data: quantized values of at most 8 bits, or signed ones of at most 16. */
 static bool
 data_operand(const qn_graph *g, const qn_node *n, uint32_t i)
 {
@@ -61,7 +61,7 @@ data_operand(const qn_graph *g, const qn_node *n, uint32_t i)
 			       qn_opinfo_of(n)->name);
 }
 
-/* Weights: signed codes of at most 8 bits. */
+/* Weights: signed quantized values of at most 8 bits. */
 static bool
 weight_operand(const qn_graph *g, const qn_node *n, uint32_t i)
 {
@@ -103,7 +103,7 @@ weights_ok(const qn_graph *g, const qn_node *n)
 	return ok;
 }
 
-/* The bias has the accumulator's scale: its codes are added as they are. */
+/* The bias has the accumulator's scale: its quantized values are added as they are. */
 static bool
 bias_ok(const qn_graph *g, const qn_node *n, const qn_elem *acc)
 {

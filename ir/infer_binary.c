@@ -6,7 +6,7 @@
  *   where    bool [4] + [1] + [4]   ->  [4] of the element of inputs 1 and 2 */
 #include "ir/infer.h"
 
-enum { COMPARE_BITS = 13 }; /* with 17 of a difference of codes they fit 31 */
+enum { COMPARE_BITS = 13 }; /* with the 17 bits of a difference of quantized values they fit 31 */
 
 const qn_elem *
 qn_infer_chosen(const qn_graph *g, const qn_node *n, uint32_t inputs)

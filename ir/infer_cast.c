@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_cast.c - types of the ops between real numbers and codes.  The result's type is always
- * written; the rules only compare.
+/* infer_cast.c - types of the ops between float values and quantized values.  The result's
+ * type is always written; the rules only compare.
  *
  *   quantize     f32       -> <i8:f32, s>     the float type is the expressed type
  *   dequantize   <i8:f32>  -> f32
@@ -91,7 +91,7 @@ qn_infer_dequantize(const qn_graph *g, const qn_node *n, const qn_type *declared
 	return ok && expresses(g, n, in->elem, declared->elem->plain) ? declared : NULL;
 }
 
-/* lo..hi meets the range of the codes. */
+/* lo..hi overlaps the storage range. */
 static bool
 clamp_ok(const qn_graph *g, const qn_node *n, const qn_elem *e)
 {
@@ -121,8 +121,8 @@ qn_infer_requantize(const qn_graph *g, const qn_node *n, const qn_type *declared
 	return clamp_ok(g, n, declared->elem) && ok ? declared : NULL;
 }
 
-/* iN is any N-bit code, uN an unsigned one; codes of a width that no plain type has are in the next
- * wider one. */
+/* iN is any N-bit quantized value, uN an unsigned one; those of a width that no plain type has are in
+ * the next wider one. */
 static bool
 stores(const qn_graph *g, const qn_node *n, const qn_elem *quantized, const qn_elem *plain)
 {

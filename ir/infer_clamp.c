@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* infer_clamp.c - types of relu, relu6, clip and clamp: that of the input.  Bounds of clip are
- * real numbers, those of clamp codes. */
+ * float values, those of clamp quantized values. */
 #include "ir/infer.h"
 
 static const qn_type *

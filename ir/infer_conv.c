@@ -107,7 +107,7 @@ window(const qn_graph *g, const qn_node *n, const qn_convolving *c, int axis, in
 	return true;
 }
 
-/* Channels are the last axis, behind those of the windows. */
+/* Channels are the last axis, after those of the windows. */
 static const qn_type *
 convolution(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_custom.c - the type of a node of the host's: the shape from its callback, the element by
+/* infer_custom.c - the type of a custom node: the shape from its callback, the element by
  * its behaviour. */
 #include "ir/custom.h"
 #include "ir/infer.h"

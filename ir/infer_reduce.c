@@ -83,7 +83,7 @@ reduced(const qn_graph *g, const qn_node *n, const qn_elem *e)
 	return qn_infer_result(g, n, e, &y);
 }
 
-/* The element of a result that holds codes of the input. */
+/* The element of a result that holds quantized values of the input. */
 static const qn_elem *
 selected(const qn_graph *g, const qn_node *n)
 {

@@ -104,8 +104,8 @@ qn_infer_prelu(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	return qn_infer_bias_add(g, n, declared);
 }
 
-/* x of codes, and the codes of the results: of 8 bits all 256, of 16 bits those of every 128th code and of
- * the one behind the last. */
+/* x, and a table of the results: for 8 bits those of all 256 quantized values, for 16 bits those of every
+ * 128th one and of the one after the last. */
 const qn_type *
 qn_infer_table(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {

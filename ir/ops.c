@@ -79,7 +79,7 @@ qn_fixed_output(const qn_node *n, const qn_elem *storage, double *scale, int64_t
 		*zp = fixed[i].zp;
 	}
 	if (storage->bits > 8) {
-		/* zero point 0 and the same reach of real values, to a power of 2 */
+		/* zero point 0 and the same range of float values, to a power of 2 */
 		*scale *= *zp == 0 ? 0x1p-8 : 0x1p-7;
 		*zp = 0;
 	} else if (!storage->is_signed) {

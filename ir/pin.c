@@ -191,7 +191,7 @@ check_shape(const making *k)
 	return wrong(k, qn_buf_str(&b));
 }
 
-/* codes: the array has the elements of the input as they are stored. */
+/* Whether the array has the elements of the input as they are stored. */
 static qn_status
 check_type(const making *k, bool *codes)
 {
@@ -227,7 +227,7 @@ qn_pin_dims(const qn_pin *pin, int32_t rank, int64_t *dim)
 		dim[i] = dim[i] < 0 ? t->dim[i] : dim[i];
 }
 
-/* Real numbers become elements of the input's type. */
+/* Converts float values to elements of the input's type. */
 static const qn_tensor *
 from_reals(making *k, float *reals)
 {

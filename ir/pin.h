@@ -15,11 +15,11 @@ typedef struct qn_pin {
 	size_t number;
 	const char *text;       /* numbers with commas between; NULL: value */
 	const qn_tensor *value; /* need not live longer than the call */
-	bool optional;          /* that no input has the name is no error */
+	bool optional;          /* not an error if no input has the name */
 	bool used;              /* an input took it */
 } qn_pin;
 
-/* The one for an input, NULL: none; marks it. */
+/* The pin of an input, which is marked as used; NULL: none. */
 qn_pin *qn_pin_find(size_t n, qn_pin *pin, const char *name, size_t number);
 
 /* The constant in the arena, of the input's type, whose open dimensions are those of an array of its rank.  One number is that

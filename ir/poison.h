@@ -17,7 +17,7 @@
 #include <sanitizer/asan_interface.h>
 #define QN_POISON(p, n) __asan_poison_memory_region((p), (n))
 #define QN_UNPOISON(p, n) __asan_unpoison_memory_region((p), (n))
-enum { QN_RED_ZONE = 16 }; /* bytes behind each object */
+enum { QN_RED_ZONE = 16 }; /* bytes after each object */
 #else
 #define QN_POISON(p, n) ((void)(p), (void)(n))
 #define QN_UNPOISON(p, n) ((void)(p), (void)(n))

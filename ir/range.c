@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* range.c - from an observed range of reals to a scale and a zero point.
+/* range.c - from an observed range of float values to a scale and a zero point.
  *
  *     min ───────── 0 ──────────────── max      real
  *      │            │                   │       real = (q - zp) * scale
  *     qmin ──────── zp ─────────────── qmax     stored
  *
- * The real 0 is brought into the range, so that it has a code of its own: padding and ReLU need it.
- * The zero point is taken from the end whose rounding error is the smaller one, as TensorFlow's and
- * MLIR's min/max helpers do. */
+ * The real 0 is brought into the range, so that it has a quantized value of its own: padding and
+ * ReLU need it.  The zero point is taken from the end whose rounding error is the smaller one, as
+ * TensorFlow's and MLIR's min/max helpers do. */
 #include <math.h>
 
 #include "ir/tensor.h"

@@ -30,7 +30,7 @@ typedef struct qn_small_info {
 		QN_NAN_ALL,
 		QN_NAN_IEEE,
 		QN_NAN_MINUS_0
-	} nan; /* which patterns are no numbers */
+	} nan; /* which bit patterns are NaN */
 } qn_small_info;
 
 extern const qn_small_info qn_small_table[QN_NSMALL]; /* row 0 is not used */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* snapshot.c - a model as it was before a change, for a change that fails.
  *
- *   qn_snapshot s = qn_model_snapshot(m, scratch);
+ *   qn_snapshot s = qn_model_snapshot(m, arena);
  *   if (change(m) != QN_OK)
  *           qn_model_restore(m, &s);
  *

@@ -58,8 +58,8 @@ uint32_t qn_crc32(uint32_t crc, const void *data, size_t bytes); /* crc 0 to beg
 uint32_t qn_tensor_crc(const qn_tensor *x);                      /* the same on every host */
 uint32_t qn_tensor_crc_next(uint32_t crc, const qn_tensor *x); /* of pieces, one after the other */
 
-/* real -> code and back, element i with scale and zero point: round half to even, then add the
- * zero point, then clamp; NaN gives the zero point. */
+/* Float value -> quantized value and back, element i with scale and zero point: round half to even,
+ * then add the zero point, then clamp; NaN gives the zero point. */
 int64_t qn_quantize_value(double x, double scale, bool leaf_f32, int64_t zp, int64_t qmin,
 			  int64_t qmax);
 double qn_dequantize_value(int64_t q, double scale, bool leaf_f32, int64_t zp);
@@ -71,8 +71,8 @@ bool qn_elem_is_single(const qn_elem *e);
 bool qn_bias_raise_weight_scales(const qn_tensor *bias, int bits, double data_scale, size_t n,
 				 double *scale);
 
-/* Whole tensors into data of the caller's: codes of the uniform type `to`, or reals of a plain
- * float type.  Any granularity; no symbols. */
+/* Converts whole tensors into the caller's memory: to quantized values of the uniform type `to`, or to values
+ * of a plain float type.  Any granularity; no symbols. */
 void qn_quantize_into(const qn_types *t, const qn_tensor *x, const qn_type *to, void *data);
 /* The same with halves rounded away from 0, as TFLite's Quantize does. */
 void qn_quantize_away_into(const qn_types *t, const qn_tensor *x, const qn_type *to, void *data);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tensor_quant.c - reals to codes and back.  The order of the steps is fixed here and nowhere
- * else:
+/* tensor_quant.c - float values to quantized values and back.  The order of the steps is fixed
+ * here and nowhere else:
  *
- *     x ── / scale ── round half to even (or away) ── + zero point ── clamp ──▶ code
- *     code ── - zero point (integers) ── to float ── * scale ──▶ x
+ *     x ── / scale ── round half to even (or away) ── + zero point ── clamp ──▶ q
+ *     q ── - zero point (integers) ── to float ── * scale ──▶ x
  *
  * A scale that is a leaf divides and multiplies in f32, as every f32 program would; an
  * expression has a value in double, so the division or the product is made in double and rounded
@@ -84,7 +84,7 @@ typedef struct cast {
 	const qn_type *quantized; /* its shape is that of both sides */
 	bool leaf_f32;            /* the scale is one f32 number: single-precision arithmetic */
 	bool to_codes;
-	bool away; /* halves, to codes */
+	bool away; /* rounds halves away from 0 */
 } cast;
 
 /* Elements first, first + step, … (n of them), which have the same parameters. */

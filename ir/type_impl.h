@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* type_impl.h - what the files behind type.h share and nobody else includes: places that are worked
- * out only when something is wrong, leaves of scale expressions, the parser's state. */
+/* type_impl.h - what the files that implement type.h share and nobody else includes: places
+ * that are computed only when something is wrong, leaves of scale expressions, the parser's state. */
 #ifndef QN_IR_TYPE_IMPL_H
 #define QN_IR_TYPE_IMPL_H
 

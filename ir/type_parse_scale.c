@@ -12,7 +12,7 @@
 
 /* ---- names ---- */
 
-/* Four hex digits of a code below 128; -1 when they are not. */
+/* The character of four hex digits, below 128; -1 when they are not. */
 static int
 unicode_escape(const char *s, const char *end)
 {

@@ -146,7 +146,7 @@ qn_pooling_of(const qn_node *n)
 			    a->dilation, a->pad,     a->ceil_mode, a->count_include_pad};
 }
 
-/* With ceil_mode the quotient is rounded up, but no window begins behind the image (ONNX):
+/* With ceil_mode the quotient is rounded up, but no window begins after the end of the image (ONNX):
  *
  *   in = 6, kernel 3, stride 2:      |0 1 2 3 4 5|     out = 2, rounded up 3, of which the last has
  *                                                      two elements */
