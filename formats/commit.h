@@ -18,7 +18,7 @@ typedef struct qn_commit_file {
 	const char *tmp;  /* in the folder, from qn_tmp_name */
 	const char *name; /* that it gets, in the folder too */
 	bool gone;        /* it has no temporary file: the one of this name goes */
-	bool fresh;       /* there is no file of this name */
+	bool fresh;       /* no file has this name yet */
 	const char *old;  /* set here: the name of the file that was there, until all is done */
 } qn_commit_file;
 

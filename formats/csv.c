@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* csv.c - see csv.h.  Rows are found once and turned into numbers when they are asked for. */
+/* csv.c - see csv.h.  Rows are located once and parsed into numbers when they are read. */
 #include "formats/csv.h"
 
 #include <string.h>
@@ -43,8 +43,8 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The next cell of a line, and *at behind its separator: NULL when it was the last.  False: a quote
- * is not closed, or text stands behind it. */
+/* The next cell of a line; *at moves past its separator, NULL when it was the last.  False: a quote
+ * is not closed, or text follows it. */
 static bool
 next_cell(const char **at, const char *end, char separator, cell *out)
 {
@@ -79,7 +79,7 @@ digits(const char *s, const char *end)
 	return (size_t)(p - s);
 }
 
-/* [+-]digits[.digits][e[+-]digits], with a digit before or behind the point. */
+/* [+-]digits[.digits][e[+-]digits], with a digit before or after the point. */
 static bool
 to_number(const cell *c, double *out)
 {

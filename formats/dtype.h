@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dtype.h - which plain type stands for an element type in a file of tensors: the storage type,
- * codes of 2 and 4 bits a byte each.
+/* dtype.h - which plain type stands for an element type in a file of tensors: the storage type;
+ * quantized values of 2 and 4 bits take a byte each.
  *
  *   f32 ─▶ f32      !quant.uniform<i8:f32, 0.5> ─▶ i8      !quant.uniform<u4:f32, 0.5> ─▶ u8      i4 ─▶ i8 */
 #ifndef QN_FORMATS_DTYPE_H

@@ -5,9 +5,9 @@
  *   out/net.h     ──write──▶ out/.quern-5f…c2-1.tmp ──fsync──▶ ┴ all written? commit: out/net.c, out/net.h
  *
  * A reader sees the old file or the new one, never half of one; files of one folder change together
- * (commit.h).  When anything fails the temporary files are removed. What is open and written stands
- * in a list that was made before the first file was opened, so that running out of memory leaves
- * nothing behind either; a signal handler finds it in the environment. */
+ * (commit.h).  When anything fails the temporary files are removed. What is open and written is
+ * in a list that was made before the first file was opened, so that nothing is left over when memory
+ * runs out either; a signal handler finds it in the environment. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* flock, F_DUPFD_CLOEXEC */
 #endif
@@ -175,7 +175,7 @@ release(void *p)
 	free(p);
 }
 
-/* The file that a link stands for, in the arena; path itself where it is no link. */
+/* The target of a symbolic link, in the arena; path itself if it is not a link. */
 static const char *
 follow(qn_arena *a, const char *path)
 {

@@ -13,7 +13,7 @@ enum { QN_FOLDER_MOST = 1 << 20 }; /* files */
 typedef struct qn_folder {
 	size_t n;
 	const char *const *path;
-	const int64_t *label; /* one a file; NULL when the files lie in the folder itself */
+	const int64_t *label; /* one per file; NULL when the files are in the folder itself */
 	/* labels are below it, unless the subfolders' names are numbers: 0 then */
 	size_t nclass;
 	const char *const *class_name; /* of the subfolders */
@@ -23,7 +23,7 @@ typedef bool qn_wanted_fn(const char *name);
 
 /* Files whose name is wanted; names that begin with a dot are not looked at.  Only when the folder
  * holds none, one level of subfolders is: they are numbered in byte order of their names, or by the
- * names where all of them are whole numbers.  Id: folder.size; file.open with the system's
+ * names where all of them are integers.  Id: folder.size; file.open with the system's
  * reason. */
 qn_status qn_folder_list(qn_arena *a, const char *path, qn_wanted_fn *wanted,
 			 qn_folder *out) QN_MUST_CHECK;

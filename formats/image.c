@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* image.c - chooses the reader of a picture by its first bytes. */
+/* image.c - chooses the reader of an image by its first bytes. */
 #include "formats/image.h"
 
 #include <string.h>

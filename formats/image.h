@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* image.h - pictures as pixels: PNM by our own reader, PNG and JPEG by stb_image.
+/* image.h - images as pixels: PNM by our own reader, PNG and JPEG by stb_image.
  *
  *   P2 3 1 255 0 128 255  ──▶  h 1, w 3, c 1: 0 128 255
  *

@@ -88,7 +88,7 @@ sound_scan(const jpeg_state *j, const unsigned char *p, size_t n)
 	return true;
 }
 
-/* Behind the coded data of a scan that begins at `at`: the next marker that ends it. */
+/* The position of the marker that ends the coded data of a scan, which begin at `at`. */
 static size_t
 skip_scan(const unsigned char *p, size_t n, size_t at)
 {
@@ -99,7 +99,7 @@ skip_scan(const unsigned char *p, size_t n, size_t at)
 }
 
 /* Whether each Huffman table of a JPEG has at most 256 symbols, and each scan the tables that it
- * needs. The stb_image of Debian 12 trusts both, and would write or read behind its tables.
+ * needs. The stb_image of Debian 12 trusts both, and would write or read past the end of its tables.
  * Segments are walked as it walks them: marker, length, bytes; after a scan's header the coded
  * data. */
 static bool
@@ -118,7 +118,7 @@ sound_jpeg(const unsigned char *p, size_t n)
 		}
 		if (marker == 0xd9)
 			return true;
-		if (length < 2 || length > n - at - 2) /* cut: nothing is read behind it */
+		if (length < 2 || length > n - at - 2) /* truncated: nothing is read after it */
 			return marker != 0xc4 && marker != 0xda;
 		if ((marker == 0xc4 && !sound_tables(&j, p + at + 4, length - 2)) ||
 		    (marker == 0xda && !sound_scan(&j, p + at + 4, length - 2)))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_const.c - constants of a model file: numbers in the file itself, or a tensor in a file
- * beside it.
+/* json_const.c - constants of a model file: numbers in the file itself, or a tensor in another file
+ * of the same folder.
  *
  *   {"type": "tensor<2xf32>", "data": [0.5, -1]}
  *   {"file": "digits.safetensors", "tensor": "conv1.w"}          the type comes from the file
  *   {"type": "tensor<2x2xi8>", "file": "w.npy"}                  … and must be this one
  *
- * Reals are finite; codes lie in their storage range.  Each file is opened once a model. */
+ * Float values are finite; quantized values are in their storage range.  Each file is opened once per model. */
 #include <math.h>
 #include <string.h>
 
@@ -26,8 +26,8 @@ typedef struct source {
 
 /* ---- values ---- */
 
-/* The codes that an element type allows; u64: those up to INT64_MAX, the rest is checked by its
- * reader. */
+/* The quantized values that an element type allows; u64: those up to INT64_MAX, the rest is checked by
+ * its reader. */
 static void
 code_range(const qn_elem *e, int64_t *lo, int64_t *hi)
 {

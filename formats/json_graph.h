@@ -31,7 +31,7 @@ typedef struct qn_json_opts {
 	bool seal;
 } qn_json_opts;
 
-/* The model's text, one node a line.  weights: receives the safetensors file's bytes when
+/* The model's text, one line per node.  weights: receives the safetensors file's bytes when
  * opts->weights_file is set. */
 void qn_json_print(qn_buf *b, const qn_model *m, const qn_json_opts *opts, qn_buf *weights);
 

@@ -178,7 +178,7 @@ put_data(qn_json_out *o, const qn_tensor *x)
 	qn_json_close(o);
 }
 
-/* The constant's name; in a function "function/name"; "_2", "_3" … behind it should it be taken. */
+/* The constant's name; in a function "function/name"; with "_2", "_3" … appended if it is taken. */
 static const char *
 tensor_name(writer *w, const qn_graph *g, const qn_node *n)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_nodes.c - one graph of a model file.  Three steps, so that a mistake hides no other:
+/* json_nodes.c - one graph of a model file.  Three steps, so that no error hides another:
  *
  *   1  every input, constant and node gets its name          graph.name.duplicate
- *   2  every node is read by itself                          op.unknown, attr.…, type.…, graph.value.undefined
+ *   2  every node is read separately                          op.unknown, attr.…, type.…, graph.value.undefined
  *   3  nodes are added, each after what it uses              json.cycle, shape rules
  *
  * Step 3 goes depth first from the nodes in the order of the file, so an order that is
- * topological stays as it is.  What depends on a node with an error is passed over in silence.
- * A constant stands before all nodes, or behind the node that its "after" names (if nothing
+ * topological stays as it is.  What depends on a node with an error is skipped without a report.
+ * A constant stands before all nodes, or after the node that its "after" names (if nothing
  * needs it earlier): that keeps the order of a graph that passes have made. */
 #include <string.h>
 
@@ -113,7 +113,7 @@ read_constants(nodes *s, const qn_json *object)
 	}
 }
 
-/* Hangs the constants that have an "after" behind their nodes. */
+/* Attaches the constants that have an "after" to their nodes. */
 static void
 place_constants(nodes *s)
 {
@@ -172,7 +172,7 @@ finish(nodes *s, entry *e)
 			add(s, c);
 }
 
-/* Adds e and what it needs; a stack in the entries, so that a long chain is no deep recursion. */
+/* Adds e and what it needs; the stack is in the entries, so that a long chain does not recurse deeply. */
 static void
 visit(nodes *s, entry *e)
 {
@@ -211,7 +211,7 @@ read_nodes(nodes *s, const qn_json *array)
 	for (size_t i = 0; i < s->n; i++)
 		visit(s, &s->node[i]);
 	for (size_t i = 0; i < s->nconstant; i++)
-		visit(s, &s->constant[i]); /* those behind a node with an error */
+		visit(s, &s->constant[i]); /* those after a node with an error */
 }
 
 void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_nodes.h - names of a graph that is read, and what stands behind them (private to json_node.c
+/* json_nodes.h - names of a graph that is read, and what they stand for (private to json_node.c
  * and json_nodes.c). */
 #ifndef QN_FORMATS_JSON_NODES_H
 #define QN_FORMATS_JSON_NODES_H
@@ -26,7 +26,7 @@ typedef struct qn_json_entry {
 	struct qn_json_entry *below; /* QN_ENTRY_OPEN: who asked for it */
 	struct qn_json_entry *behind,
 		**last; /* constants to be added after this node, and where to append one */
-	struct qn_json_entry *sibling; /* the next constant behind the same node */
+	struct qn_json_entry *sibling; /* the next constant after the same node */
 } qn_json_entry;
 
 typedef struct qn_json_nodes {

@@ -22,7 +22,7 @@
 typedef enum qn_json_style {
 	QN_JSON_LINES,
 	QN_JSON_FLAT
-} qn_json_style; /* one member a line; all on one line */
+} qn_json_style; /* one line per member; all on one line */
 
 typedef struct qn_json_out {
 	qn_buf *b;

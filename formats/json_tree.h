@@ -61,7 +61,7 @@ const char *qn_json_lex(const char *s, size_t n, const char **where);
 /* "file:/json/pointer" (RFC 6901) in arena a. */
 const char *qn_json_place(const qn_json_doc *d, qn_arena *a, const qn_json *v);
 
-/* The member of an object; NULL when there is none (or v is no object). */
+/* The member of an object; NULL when it is missing (or v is not an object). */
 const qn_json *qn_json_find(const qn_json *v, const char *key);
 
 /* Reports json.kind unless v is of this kind. */
@@ -76,7 +76,7 @@ const qn_json *qn_json_need(const qn_json_doc *d, const qn_json *v, const char *
 /* What stands there in a few words, for messages: 'smae', 1.5, true, an array of 3, an object. */
 const char *qn_json_describe(qn_arena *a, const qn_json *v);
 
-/* Reports json.key.unknown for each member whose key is none of these n and does not begin with
+/* Reports json.key.unknown for each member whose key is not one of these n and does not begin with
  * '_'. */
 void qn_json_only(const qn_json_doc *d, const qn_json *v, size_t n, const char *const *keys);
 

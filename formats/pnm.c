@@ -20,7 +20,7 @@ is_space(unsigned char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* A number up to 65535 behind blanks and comments; -1 when there is none. */
+/* A number up to 65535 after blanks and comments; -1 when it is missing. */
 static int64_t
 number(cursor *c)
 {

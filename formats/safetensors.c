@@ -46,7 +46,7 @@ typedef struct reader {
 	qn_types *types;
 	qn_arena *a;
 	const qn_json_doc *doc;
-	const char *data; /* behind the header */
+	const char *data; /* after the header */
 	size_t n;
 	qn_safetensors *s;
 	range *ranges;

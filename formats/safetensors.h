@@ -15,7 +15,7 @@ qn_status qn_safetensors_open(qn_types *t, qn_arena *a, const char *path,
 			      qn_safetensors **out) QN_MUST_CHECK;
 qn_status qn_safetensors_parse(qn_types *t, qn_arena *a, const char *place, const char *data,
 			       size_t n, qn_safetensors **out) QN_MUST_CHECK;
-/* NULL when there is none of this name. */
+/* NULL when the name is unknown. */
 const qn_tensor *qn_safetensors_find(const qn_safetensors *s, const char *name);
 /* The name of a tensor that is nearest to this one; NULL when none is near. */
 const char *qn_safetensors_nearest(const qn_safetensors *s, const char *name);

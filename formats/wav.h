@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wav.h - RIFF/WAVE sound: PCM of 8, 16, 24 or 32 bits, or 32-bit float.
+/* wav.h - RIFF/WAVE audio: PCM of 8, 16, 24 or 32 bits, or 32-bit float.
  *
  *   "RIFF" size "WAVE"  "fmt " 16 {tag channels rate bytes/s align bits}  "data" size {frames}
  *
- * PCM becomes a value from -1 up to 1: (code - 128) / 128 of 8 bits, code / 2^(bits - 1) of
- * more. */
+ * PCM becomes a value from -1 up to 1: (sample - 128) / 128 of 8 bits, sample / 2^(bits - 1)
+ * of more. */
 #ifndef QN_FORMATS_WAV_H
 #define QN_FORMATS_WAV_H
 
