@@ -21,7 +21,7 @@ qn_importer_reshape(qn_importer *im, qn_id x, int32_t rank, const int64_t *dim)
 	return qn_importer_op(im, QN_OP_reshape, 1, &x, &a, NULL);
 }
 
-/* The codes of a constant that are only to be dequantized; 0: x is something else. */
+/* The quantized constant that x dequantizes; 0: x is something else. */
 static qn_id
 dequantized_const(const qn_importer *im, qn_id x)
 {

@@ -53,7 +53,7 @@ typedef enum qn_flat_kind {
 	QN_FLAT_I64
 } qn_flat_kind;
 
-/* Whether the 4 letters stand behind the root's offset. */
+/* Whether the 4 letters follow the root's offset. */
 bool qn_flat_is(const qn_flat *f, const char *letters);
 qn_flat_table qn_flat_root(qn_flat *f);
 

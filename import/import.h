@@ -20,7 +20,7 @@ typedef struct qn_import_how {
 	/* "NAME=N": the value of a dimension that the file names or leaves open ("batch=1");
 	 * "INPUT:AXIS=N" for one without a name */
 	const char *const *dim;
-	/* an already quantized file: its real values, without its parameters */
+	/* an already quantized file: its float values, without its parameters */
 	bool from_float;
 	uint64_t times; /* what a file may ask for, in multiples of docs/limits.md; 0: 1 */
 	size_t npin;
@@ -29,7 +29,7 @@ typedef struct qn_import_how {
 
 typedef enum qn_import_format { QN_IMPORT_NONE, QN_IMPORT_ONNX, QN_IMPORT_TFLITE } qn_import_format;
 
-/* By the name's end: .onnx, .tflite (also .lite), else NONE. */
+/* By the file extension: .onnx, .tflite (also .lite), else NONE. */
 qn_import_format qn_import_format_of(const char *path);
 
 /* What a file of a known format that is not read is, and how it is converted: "a Keras model: …"; NULL

@@ -126,7 +126,7 @@ qn_importer_known(const qn_importer *im, qn_id x)
 	return n != NULL && n->op == QN_OP_const ? n->value : NULL;
 }
 
-/* What moves all elements of a constant or makes reals of codes: it carries the parameters over. */
+/* What moves or dequantizes all elements of a constant: it carries the parameters over. */
 static bool
 carries(qn_op op)
 {

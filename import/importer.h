@@ -32,9 +32,9 @@ typedef struct qn_importer {
 	uint64_t nodes;    /* that may be made in all */
 	uint64_t compared; /* elements that may still be */
 	size_t problems;
-	size_t behind;            /* nodes that were not looked at, being behind one that failed */
+	size_t behind;            /* nodes that were not looked at, because they come after one that failed */
 	const char *first_behind; /* name of the first of them */
-	qn_status why;            /* of the first problem that is no lack of Quern's; QN_OK: none */
+	qn_status why;            /* of the first problem that is not a missing feature of Quern; QN_OK: none */
 	bool full;                /* no node may be added any more, which was reported */
 	bool *dim_used;           /* of how->dim; NULL: none yet */
 	const char *batch; /* the name of an open dimension 0, which is 1 wherever it stands */
@@ -101,19 +101,19 @@ qn_id qn_importer_pinned(qn_importer *im, const qn_pin *pin, const char *name, c
 void qn_importer_pins_used(qn_importer *im, size_t ninput, const char *const *input);
 
 /* The value x is called `name` in the file, beside names that it has already; so are values before x
- * that differ from it by a transpose or a rounding to codes alone, if the current node made them (those
- * from `from` on). */
+ * that differ from it by a transpose or a rounding to quantized values alone, if the current node made them
+ * (those from `from` on). */
 void qn_importer_add_name(qn_importer *im, const char *name, qn_id x, qn_id from);
 
 /* The constant x has all names of the constant `of` too: its elements are those of `of`, perhaps in
- * another order or as reals, so that parameters of one are those of the other. */
+ * another order or as float values, so that parameters of one are those of the other. */
 void qn_importer_copy_names(qn_importer *im, qn_id x, qn_id of);
 
 /* Adds a node named after the current one.  attrs NULL: defaults.  type NULL: inferred.  Folds when all
  * inputs are constants and folding is possible.  0: an input is 0, or a problem was reported. */
 qn_id qn_importer_op(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in,
 		     const qn_attrs *attrs, const qn_type *type);
-/* The same without folding: codes of a constant stay codes. */
+/* The same without folding: a quantized constant stays quantized. */
 qn_id qn_importer_op_unfolded(qn_importer *im, qn_op op, uint32_t nin, const qn_id *in,
 			      const qn_attrs *attrs, const qn_type *type);
 /* An input of the graph; 0 after a report. */
@@ -134,7 +134,7 @@ qn_id qn_importer_i64(qn_importer *im, int64_t v);                    /* a scala
 qn_id qn_importer_i64s(qn_importer *im, int32_t n, const int64_t *v); /* a vector */
 /* The value of a constant, NULL when x is none. */
 const qn_tensor *qn_importer_known(const qn_importer *im, qn_id x);
-/* The integers of a constant of at most `most` elements; their number, -1 when x is no constant or
+/* The integers of a constant of at most `most` elements; their number, -1 when x is not a constant or
  * has more (not reported). */
 int32_t qn_importer_ints(const qn_importer *im, qn_id x, int32_t most, int64_t *v);
 

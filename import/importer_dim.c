@@ -10,7 +10,7 @@
 #include "ir/diag.h"
 #include "ir/limits.h"
 
-/* A whole number from 1 to 2^31 - 1, else -1. */
+/* An integer from 1 to 2^31 - 1, else -1. */
 static int64_t
 length_of(const char *text)
 {
@@ -26,7 +26,7 @@ length_of(const char *text)
 	return v > 0 ? v : -1;
 }
 
-/* The number behind "KEY=", -1: this option is of another key. */
+/* The number after "KEY=", -1: this option is of another key. */
 static int64_t
 number_of(const char *option, const char *key)
 {

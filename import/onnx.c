@@ -33,7 +33,7 @@ text(const char *s)
 
 /* ---- bytes ---- */
 
-/* A message behind its check; its memory is the scratch arena's. */
+/* A message that has been checked; its memory is the arena of temporary data. */
 static qn_status
 unpack(qn_onnx *o, const ProtobufCMessageDescriptor *root, const void *data, size_t n,
        ProtobufCMessage **out)

@@ -77,7 +77,7 @@ typedef struct qn_onnx_node {
 	const char *op;
 	int64_t version; /* of the operator set */
 	uint32_t nin, nout;
-	const qn_id *in; /* 0: left out; behind nin (see qn_onnx_in) too */
+	const qn_id *in; /* 0: left out; from nin on too (see qn_onnx_in) */
 	const struct Onnx__NodeProto *proto;
 	int32_t arg; /* of the row */
 } qn_onnx_node;
@@ -186,7 +186,7 @@ int32_t qn_onnx_enum(qn_onnx *o, const qn_onnx_node *n, const char *name, const 
  * length, -1 when it is left out, -2 after a report. */
 int32_t qn_onnx_list(qn_onnx *o, const qn_onnx_node *n, const char *name, uint32_t i, int64_t since,
 		     int64_t *v);
-/* At most `most` integers: their number, -1 when there is no such attribute or it has more (reported). */
+/* At most `most` integers: their number, -1 when the attribute is missing or has more (reported). */
 int32_t qn_onnx_ints(qn_onnx *o, const qn_onnx_node *n, const char *name, int32_t most, int64_t *v);
 int32_t qn_onnx_floats(qn_onnx *o, const qn_onnx_node *n, const char *name, int32_t most,
 		       double *v);

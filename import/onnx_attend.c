@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_attend.c - see onnx_attention.h.  Several heads of queries that share one of keys lie behind each other, so that
- * keys and values are not copied:
+/* onnx_attend.c - see onnx_attention.h.  Several heads of queries that share a head of keys are stored one
+ * after the other, so that keys and values are not copied:
  *
  *   q [1,8,5,16]  k [1,2,7,16]      q as [1,2,20,16], scores [1,2,20,7] as [1,8,5,7] */
 #include "import/onnx_attention.h"

@@ -42,7 +42,8 @@ take_mask(qn_onnx *o, qn_onnx_attention *a, qn_id mask, int64_t columns)
 		qn_onnx_add_mask(o, a, mask);
 }
 
-/* How many keys each batch has, as [B,1,1,1]: those behind do not count, and the last query stands at the last. */
+/* How many keys each batch has, as [B,1,1,1]: later ones do not count, and the last query is at the last
+ * key. */
 static qn_id
 take_lengths(qn_onnx *o, qn_onnx_attention *a, qn_id lengths)
 {
@@ -63,7 +64,7 @@ take_lengths(qn_onnx *o, qn_onnx_attention *a, qn_id lengths)
 
 /* ---- Attention ---- */
 
-/* Behind what was computed before, along the steps. */
+/* x after what was computed before, along the steps. */
 static qn_id
 with_past(qn_onnx *o, qn_id past, qn_id x)
 {

@@ -16,7 +16,7 @@ typedef struct qn_onnx_attention {
 	qn_id bias;     /* added to the scores, 0: none; and which of them count (bool), 0: all */
 	qn_id keep;     /* both broadcast to [batch, heads, steps of q, steps of k] */
 	qn_id score
-		[4]; /* given: scores, behind the cap, behind bias and keep, and softmax of these */
+		[4]; /* outputs: scores, after the cap, after bias and keep, and softmax of these */
 	/* What scores and softmax become, NULL: they stay. */
 	qn_id (*change)(qn_onnx *o, const qn_onnx_node *n, const char *body, qn_id x);
 } qn_onnx_attention;

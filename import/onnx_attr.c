@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_attr.c - attributes of ONNX nodes: by name, of the kind that is asked for; inside a function
- * of the model those that stand for the call's.
+/* onnx_attr.c - attributes of ONNX nodes: by name, of the required kind; inside a function of the
+ * model also references to those of the call.
  *
  *   Conv { strides = [2, 2], group = 1, auto_pad = "NOTSET" }
  *   LeakyRelu { alpha = @slope }       in a function: the attribute `slope` of the call */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_control.c - operators with bodies, taken apart while reading.
+/* onnx_control.c - operators with bodies, expanded while reading.
  *
  *   If(c)             the branch that a condition known while reading chooses
  *   Loop(3, true, x)  three times the nodes of the body: the number of steps and whether another follows must be known,
@@ -49,7 +49,7 @@ if_known(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 typedef struct repeat {
 	const Onnx__GraphProto *body;
 	uint32_t first_in,
-		first_out; /* of the body, that are no values of the loop: step and condition */
+		first_out; /* of the body, after those that are not values of the loop: step and condition */
 	uint32_t nstate, nscan,
 		ncollect; /* carried on; a slice of each in each step; a result of each step */
 	qn_id *in, *out;  /* of the body */

@@ -14,7 +14,7 @@
 
 /* ---- pads ---- */
 
-/* The window's pads where the size of the result is given; extra: what is added behind the end. */
+/* The window's pads where the size of the result is given; extra: what is added after the end. */
 static bool
 transpose_pads(qn_onnx *o, const qn_onnx_node *n, qn_onnx_window *w, int64_t *extra)
 {
@@ -94,7 +94,7 @@ spread_image(qn_onnx *o, const qn_id *in, uint32_t nin, const qn_onnx_window *w,
 
 /* ---- three axes ---- */
 
-/* step - 1 zeros between the elements along an axis, none behind the last. */
+/* step - 1 zeros between the elements along an axis, none after the last. */
 static qn_id
 zeros_between(qn_onnx *o, qn_id x, int32_t axis, int64_t step)
 {
@@ -267,7 +267,7 @@ col2im(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		each *= w.kernel[i];
 		places *= w.in[i];
 		dim[2 + i] = w.in[i];
-		/* What no block reaches behind the last one. */
+		/* Elements after the last block, which no block covers. */
 		extra[i] = (image[i] + w.before[i] + w.after[i] -
 			    w.dilation[i] * (w.kernel[i] - 1) - 1) %
 			   w.stride[i];

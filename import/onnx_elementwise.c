@@ -14,7 +14,7 @@
 
 /* ---- two operands ---- */
 
-/* b with dims of 1 behind its own, so that they lie under those of a from `axis` on. */
+/* b with dims of 1 appended, so that its own line up with those of a from `axis` on. */
 static qn_id
 laid_from(qn_onnx *o, const qn_onnx_node *n, qn_id a, qn_id b)
 {

@@ -6,7 +6,7 @@
  *   conv2d(quantized x, w)         Conv(DequantizeLinear(x), DequantizeLinear(w int8))      an accumulator stays float
  *   add(quantized a, b)            QuantizeLinear(Add(DequantizeLinear(a), DequantizeLinear(b)))
  *
- * One pair a value, each node named like the layer.  Inputs and outputs of the graph keep their
+ * One pair per value, each node named like the layer.  Inputs and outputs of the graph keep their
  * shapes and types; in between the channels come first where ONNX's operators want them so
  * (onnx_axes.c). */
 #include <onnx/onnx.pb-c.h>
@@ -42,7 +42,7 @@ take_parts(qn_onnx_out *o, qn_id id)
 
 /* ---- the walk ---- */
 
-/* QuantizeLinear; sums stay real numbers. */
+/* QuantizeLinear; sums stay float values. */
 static void
 take_codes(qn_onnx_out *o, qn_id id, const char *real, int64_t lo, int64_t hi)
 {
@@ -164,7 +164,7 @@ names_input(const qn_graph *g, const char *name)
 	return id != 0 && qn_graph_node(g, id)->op == QN_OP_input;
 }
 
-/* The operator set: 14, or the one that an operator needs, or 21 for codes of 4 or 16 bits. */
+/* The operator set: 14, later if an operator needs it, 21 for quantized values of 4 or 16 bits. */
 static int64_t
 version_for(const qn_graph *g)
 {

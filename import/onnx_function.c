@@ -3,8 +3,8 @@
  *
  *   NegativeLogLikelihoodLoss(x [N,C,D], t [N,D])    -x at [n, t, d], times weights of the classes, then their mean
  *   SoftmaxCrossEntropyLoss(x, t)                    the same of log_softmax over the classes
- *   TensorScatter(cache, update, places)             scatter_elements: steps of each batch from its place on
- *   CausalConvWithState(x [N,C,L], w [C,1,k])        a depthwise convolution behind k - 1 steps that were before */
+ *   TensorScatter(cache, update, indices)            scatter_elements: steps of each batch from its index on
+ *   CausalConvWithState(x [N,C,L], w [C,1,k])        a depthwise convolution, after the k - 1 steps before */
 #include "import/onnx_attention.h"
 
 #include <string.h>
@@ -204,8 +204,8 @@ bits_of(qn_onnx *o, qn_id x, qn_plain from, int64_t number, qn_plain to)
 	return qn_importer_const(&o->im, o->im.node, y);
 }
 
-/* Integers of one width have the same bits; so have constants.  Floats of a run are not kept as they were, so that their bits
- * are not known. */
+/* Integers of one width have the same bits; so have constants.  Computed floats are quantized, so that
+ * their bits are not known. */
 static void
 bit_cast(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_gather_blocks.c - GatherBlockQuantized (domain com.microsoft): parts of a constant in blocks, as real numbers.
+/* onnx_gather_blocks.c - GatherBlockQuantized (domain com.microsoft): parts of a constant in blocks, as
+ * float values.
  *
  *   data [V,K] INT4, indices, scales [V,K/32]     ->    gather(dequantize(data <i4:f32:{0:1, 1:32}, …>), indices)
  *   data [V,K/2] UINT8, two values in each        ->    the same of <u4 …>, zero point 8 unless there are others */

@@ -85,7 +85,7 @@ is_aware(const char *domain, const char *op)
 static const char *const beside[] = {
 	"DequantizeLinear", "Constant", "ConstantOfShape", "Shape", "Cast", "CastLike"};
 
-/* Sums of what is scattered, and weighted sums, are no choice among integers. */
+/* Scattered sums and weighted sums do not merely select integers. */
 static bool
 chooses(qn_onnx *o, const qn_onnx_node *n)
 {

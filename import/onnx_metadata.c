@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_metadata.c - the graph itself in the file that it is written to, so that what reads it gets
- * the same graph back: ranges of codes, sums, rounding, names and order, which the operators of
- * ONNX do not say.
+ * the same graph back: storage ranges, sums, rounding, names and order, which ONNX operators
+ * cannot express.
  *
  *   metadata_props  quern.graph       the text form; constants of the file stand among the inputs
  *                   quern.constants   1 2=0 4=3:0,3,1,2
  *
  * "1": the first input is node 1; the second is node 2, the constant whose value is initializer
  * 0; the third node 4, initializer 3 with its axes in that order.  "5=7*16": a matrix whose columns
- * are 16 channels of places instead of places of 16 channels.  Nothing of this is believed:
- * the graph is written to ONNX once more, and taken only when the result is what the file has; a
- * file that another tool has changed is read by its nodes. */
+ * are 16 channels of places instead of places of 16 channels.  Nothing of this is trusted:
+ * the graph is written to ONNX once more, and used only when the result equals the file; a file
+ * that another tool has changed is read by its nodes. */
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ codes_of(const qn_graph *g, const qn_node *n)
 	return y;
 }
 
-/* Which values the outputs need; a constant of codes needs no real ones. */
+/* Which values the outputs need; a quantized constant does not need its float values. */
 static bool *
 needed(const qn_graph *g)
 {
@@ -66,7 +66,7 @@ needed(const qn_graph *g)
 	return need;
 }
 
-/* They are called like the real numbers, where these are gone. */
+/* Quantized values get the name of the float values if these are removed. */
 static qn_id
 add_codes(qn_graph *to, const qn_graph *g, const qn_node *quantize, const bool *need)
 {
@@ -243,7 +243,7 @@ of_storage(keeper *k, const qn_tensor *x, const qn_type *type)
 	return y;
 }
 
-/* Behind "=": the value of a constant of this type; NULL: there is none that fits. */
+/* After "=": the value of a constant of this type; NULL: none fits. */
 static const qn_tensor *
 read_value(keeper *k, const qn_type *type)
 {
@@ -273,7 +273,7 @@ read_value(keeper *k, const qn_type *type)
 	return codes_fit(x) ? x : NULL;
 }
 
-/* The next node of the frame that is no input; 0: there is none. */
+/* The next node of the frame that is not an input; 0: none. */
 static qn_id
 next_body(const qn_graph *frame, qn_id last)
 {
@@ -296,7 +296,7 @@ add_copy(keeper *k, qn_graph *to, const qn_node *from, const qn_id *map)
 	return qn_graph_add(to, &n);
 }
 
-/* The graph with its constants, each node at its place; NULL: the texts do not fit. */
+/* The graph with its constants, each node at its position; NULL: the texts do not fit. */
 static qn_graph *
 build(keeper *k, const qn_graph *frame)
 {

@@ -114,7 +114,7 @@ qn_onnx_name(const Onnx__NodeProto *p)
 	return text(p->name)[0] == '\0' && p->n_output > 0 ? p->output[0] : text(p->name);
 }
 
-/* The inputs; false: one is unknown (reported) or could not be converted.  Behind them stand zeros. */
+/* The inputs; false: one is unknown (reported) or could not be converted.  Zeros follow them. */
 static bool
 take_inputs(qn_onnx *o, const Onnx__NodeProto *p, qn_id *in)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_norm.c - normalizations.
  *
- *   LayerNormalization(x, s, b)           layer_norm; mean and 1/deviation beside it when they are asked for
+ *   LayerNormalization(x, s, b)           layer_norm; mean and 1/deviation too if they are outputs
  *   GroupNormalization(x [N,C,…]) {g}     x as [N,g,C/g * …], normalized over the last axis
  *   Softmax before version 13             over all axes from `axis` on, as one */
 #include "import/onnx_write_op.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_params.c - scales and zero points of ONNX as element types, and values as codes of them.
+/* onnx_params.c - scales and zero points of ONNX as element types, and values quantized with them.
  *
  *   scale 0.5, zero point 3 (UINT8)                    <u8:f32, 0.5:3>
  *   scale [O], axis 0                                  <i8:f32:0, {…}>
  *   scale [O,K/32], axis 1, block_size 32 (INT4)       <i4:f32:{0:1, 1:32}, {{…}}>
  *
- * Parameters that a run computes (DynamicQuantizeLinear) are no type: then values are computed from plain
- * integers. */
+ * Parameters that are computed at run time (DynamicQuantizeLinear) do not make a type: then values are
+ * computed from plain integers. */
 #include "import/onnx_quant.h"
 
 #include "ir/diag.h"
@@ -212,7 +212,7 @@ qn_onnx_real_of(qn_onnx *o, qn_id x, const qn_onnx_params *p)
 			     : x;
 }
 
-/* Codes of `bits` bits with scale 1 and zero point 0. */
+/* Quantized values of `bits` bits with scale 1 and zero point 0. */
 qn_id
 qn_onnx_units(qn_onnx *o, qn_id x, qn_plain storage)
 {

@@ -79,8 +79,8 @@ average_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 				 qn_onnx_int(o, n, "count_include_pad", 0) != 0);
 }
 
-/* Pads so far behind the end that the last window of ceil_mode lies inside, and its mean is over all its
- * elements.  A window that would start in the pads behind is none. */
+/* Pads so far after the end that the last window of ceil_mode lies inside, and its mean is over all its
+ * elements.  A window that would start in the pads after the end does not exist. */
 static void
 cover_last(qn_onnx_window *w)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_qlinear.c - operators on codes with their parameters as inputs, as the operator on real numbers between
- * dequantize and quantize; what comes of them is integer again when the model is requantized.
+/* onnx_qlinear.c - operators on quantized values with their parameters as inputs, as the float operator between
+ * dequantize and quantize, which requantizing the model makes an integer operator again.
  *
  *   QLinearConv(x, xs, xz, w, ws, wz, ys, yz, b)    quantize(Conv(dequantize(x), dequantize(w), dequantize(b)))
  *   QLinearAdd(a, as, az, b, bs, bz, ys, yz)        quantize(Add(dequantize(a), dequantize(b))) */
@@ -8,7 +8,7 @@
 
 enum { MOST_INPUTS = 32 };
 
-/* Inputs i, i + 1, i + 2 of the node as a real value. */
+/* Inputs i, i + 1, i + 2 of the node as a float value. */
 static qn_id
 real_at(qn_onnx *o, const qn_onnx_node *n, uint32_t i, int64_t axis)
 {
@@ -28,7 +28,7 @@ give(qn_onnx *o, const qn_onnx_node *n, uint32_t i, qn_plain storage, qn_id *out
 		out[0] = qn_onnx_quantize(o, out[0], &p, storage);
 }
 
-/* The i32 bias at input i, of scale xs * ws: in real numbers. */
+/* The i32 bias at input i, of scale xs * ws: as float values. */
 static qn_id
 bias_at(qn_onnx *o, const qn_onnx_node *n, uint32_t i, uint32_t ws)
 {

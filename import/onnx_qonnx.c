@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_qonnx.c - QONNX, what Brevitas and HLS4ML write: values that are rounded to any number of bits and are real again.
+/* onnx_qonnx.c - QONNX, what Brevitas and HLS4ML write: values that are rounded to any number of bits and
+ * dequantized.
  *
  *   Quant(x, scale, zero point, bits)    quantize, dequantize   (round(x / scale + zp) limited - zp) * scale
- *   BipolarQuant(x, scale)               the same of x < 0 ? -scale : scale, codes -1 and 1
- *   Trunc(x, …, bits, …)                 codes lose their low bits
+ *   BipolarQuant(x, scale)               the same of x < 0 ? -scale : scale, quantized to -1 and 1
+ *   Trunc(x, …, bits, …)                 quantized values lose their low bits
  *
- * Weights become codes of 4, 8 or 32 bits, values codes of 8 or 16, with the file's range inside.  Where parameters are not
- * wanted (from_float), constants are rounded and values stay. */
+ * Weights are quantized to 4, 8 or 32 bits, values to 8 or 16, with the file's range inside.  Where
+ * parameters are not wanted (from_float), constants are rounded and values stay. */
 #include "import/onnx_quant.h"
 
 #include <math.h>
@@ -62,7 +63,7 @@ rounded(double v, rounding how)
 
 /* ---- the type ---- */
 
-/* What a node says of its codes. */
+/* The quantization parameters of a node. */
 typedef struct grid {
 	qn_id scale, zp; /* constants; zp 0: none */
 	int64_t bits, least, most;
@@ -117,7 +118,7 @@ along_axis(qn_onnx *o, qn_id v, const qn_type *x, int32_t *axis)
 			   : qn_importer_reshape(&o->im, v, 0, NULL);
 }
 
-/* Zero points are real numbers in the file; 0 after a report. */
+/* Zero points are floats in the file; 0 after a report. */
 static qn_id
 whole_zp(qn_onnx *o, qn_id zp)
 {
@@ -151,7 +152,7 @@ storage_of(qn_onnx *o, const grid *g, bool constant)
 	return QN_NPLAIN;
 }
 
-/* The type of x's codes; NULL after a report. */
+/* The quantized type of x; NULL after a report. */
 static const qn_elem *
 elem_of(qn_onnx *o, const grid *g, qn_id x)
 {
@@ -186,7 +187,7 @@ elem_of(qn_onnx *o, const grid *g, qn_id x)
 
 /* ---- values ---- */
 
-/* The codes of a constant; 0 after a report. */
+/* The quantized values of a constant; 0 after a report. */
 static qn_id
 constant_codes(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
 {
@@ -297,7 +298,7 @@ bipolar_quant(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	const qn_id scale = qn_importer_cast(im, g.scale, QN_PLAIN_f32);
 	if (x == 0 || scale == 0)
 		return;
-	/* 0 is positive; of a run the sign stays also where parameters are not wanted: it is no rounding */
+	/* 0 is positive; without parameters the sign of a computed value stays too: it is not a rounding */
 	const qn_id in[] = {qn_importer_binary(im, QN_OP_greater_equal, x, qn_importer_f32(im, 0)),
 			    scale, qn_importer_unary(im, QN_OP_neg, scale)};
 	x = qn_importer_op(im, QN_OP_where, 3, in, NULL, NULL);
@@ -309,8 +310,8 @@ bipolar_quant(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 /* ---- Trunc ---- */
 
-/* Codes q become round(q / 2^low): those of x * factor + addend, which never lies between two codes where the rounding is
- * not to the nearest.
+/* Quantized values q become round(q / 2^low): those of x * factor + addend, which is never half way
+ * between two of them where the rounding is not to the nearest.
  *
  *   floor(q / 2^low) = round((q - (2^low - 1) / 2) / 2^low) */
 static void

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_quant.c - QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, and products of plain integers.
  *
- *   DequantizeLinear(codes, scale, zp)     dequantize; the type has scale and zero point
+ *   DequantizeLinear(q, scale, zp)         dequantize; the type has scale and zero point
  *   QuantizeLinear(x, scale, zp)           quantize
  *
- * A file that quantizes activations keeps its parameters: the model is calibrated then.  Of one that has
- * weights in codes and computes with real numbers, and with from_float of any, the real values are
- * taken. */
+ * A file that quantizes activations keeps its parameters: the model is calibrated then.  If a file has
+ * quantized weights and computes with floats, and with from_float always, the float values are
+ * used. */
 #include "import/onnx_quant.h"
 
 #include <onnx/onnx.pb-c.h>
@@ -45,7 +45,7 @@ is_one_of(const Onnx__NodeProto *p, size_t n, const char *const *op)
 	return false;
 }
 
-/* Whether a rounding of QONNX is one of a value that no initializer and no Constant is. */
+/* Whether a rounding of QONNX has an input that is neither an initializer nor a Constant. */
 static bool
 any_rounds(qn_onnx *o, const Onnx__GraphProto *g, size_t n, Onnx__NodeProto *const *node)
 {
@@ -98,7 +98,7 @@ qn_onnx_dequantize(qn_onnx *o, qn_id x, const qn_onnx_params *p)
 	const qn_type *t = qn_onnx_type(o, x);
 
 	if (qn_elem_is_float(t->elem))
-		return x; /* behind a QuantizeLinear that was left out */
+		return x; /* after a QuantizeLinear that was left out */
 	if (!o->keeps_codes && qn_importer_known(&o->im, x) == NULL)
 		return qn_onnx_real_of(o, x, p);
 	if (!qn_onnx_params_known(o, p)) {
@@ -189,7 +189,7 @@ dynamic_quantize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (!qn_onnx_need(o, n, 1))
 		return;
 	qn_id x = qn_importer_cast(im, n->in[0], QN_PLAIN_f32), zero = qn_importer_f32(im, 0);
-	if (!o->keeps_codes) { /* the real numbers, as if their scale were 1 */
+	if (!o->keeps_codes) { /* the float values, as if their scale were 1 */
 		out[0] = x;
 		if (n->nout > 1)
 			out[1] = qn_importer_f32(im, 1);

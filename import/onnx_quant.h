@@ -15,12 +15,13 @@ typedef struct qn_onnx_params {
 
 /* Whether scale and zero point are constants. */
 bool qn_onnx_params_known(const qn_onnx *o, const qn_onnx_params *p);
-/* The type of codes of a value of x's shape; NULL after a report. */
+/* The quantized type of a value of x's shape; NULL after a report. */
 const qn_elem *qn_onnx_elem(qn_onnx *o, const qn_onnx_params *p, qn_plain storage,
 			    const qn_type *x);
-/* The type for constants: codes of fewer than 4 bits are those of 4 with their own range, which kernels take as weights. */
+/* The type for constants: fewer than 4 bits are stored as 4 with their own range, which kernels accept as
+ * weights. */
 const qn_elem *qn_onnx_weight_elem(qn_onnx *o, const qn_elem *e);
-/* The integers x as codes of this type: the same bits. */
+/* The integers x as quantized values of this type: the same bits. */
 qn_id qn_onnx_codes(qn_onnx *o, qn_id x, const qn_elem *e);
 
 /* By arithmetic: (x - zp) * scale as f32, scale 0: x - zp; and round(x / scale) + zp as plain integers. */
@@ -30,7 +31,7 @@ qn_id qn_onnx_codes_of(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain st
 qn_id qn_onnx_rounded(qn_onnx *o, qn_id x);
 qn_id qn_onnx_stored(qn_onnx *o, qn_id x, qn_plain storage);
 
-/* What DequantizeLinear and QuantizeLinear do.  storage: of codes where p has no zero point. */
+/* What DequantizeLinear and QuantizeLinear do.  storage: the storage type if p has no zero point. */
 qn_id qn_onnx_dequantize(qn_onnx *o, qn_id x, const qn_onnx_params *p);
 qn_id qn_onnx_quantize(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage);
 
@@ -38,12 +39,12 @@ qn_id qn_onnx_quantize(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain st
 
 /* Brings the operands in[] of a node to one reading, as the top of the file says; false after a report. */
 bool qn_onnx_read_integers(qn_onnx *o, const char *domain, qn_onnx_node *n, qn_id *in);
-/* Codes as plain integers; and the type of codes with scale 1; NULL after a report. */
+/* Quantized values as plain integers; and the quantized type with scale 1; NULL after a report. */
 qn_id qn_onnx_plain_of(qn_onnx *o, qn_id x);
 const qn_elem *qn_onnx_counts(qn_onnx *o, qn_plain storage, int64_t zp);
 /* The number that an integer stands for among those of x. */
 double qn_onnx_number_of(qn_onnx *o, qn_id x, int64_t integer);
-/* Real numbers as codes of `storage` with scale 1. */
+/* Float values quantized to `storage` with scale 1. */
 qn_id qn_onnx_units(qn_onnx *o, qn_id x, qn_plain storage);
 
 /* ---- ConvInteger, MatMulInteger (onnx_integer_product.c) ---- */

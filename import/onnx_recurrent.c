@@ -5,9 +5,9 @@
  *   all steps at once   p = x w' + b         [S*B, G*H]
  *   step t              a = p[t] + h r'      then the gates, h and c
  *
- * Sequences of different lengths: behind its end a sequence keeps its state, and its results are 0.
+ * Sequences of different lengths: after its end a sequence keeps its state, and its results are 0.
  *
- * What is left are dense, add, mul and functions of one value, which quantize like any other. */
+ * The result consists of dense, add, mul and functions of one value, which quantize like any other. */
 #include "import/onnx_recurrent.h"
 
 #include <math.h>
@@ -114,7 +114,7 @@ rnn_step(cell *c, qn_id p)
 	return c->h != 0;
 }
 
-/* z, r: sigmoid; h: tanh of the projection and of the state, of which r takes a part before or behind its product. */
+/* z, r: sigmoid; h: tanh of the projection and of the state, which r multiplies before or after its product. */
 static bool
 gru_step(cell *c, qn_id p)
 {

@@ -19,7 +19,7 @@ typedef struct qn_lengths {
 
 /* Reads l->of from constant input i, one length a sequence; false after a report. */
 bool qn_onnx_lengths(qn_onnx *o, const qn_onnx_node *n, uint32_t i, qn_lengths *l);
-/* Rows [S*B,…] with each sequence turned round; what is behind its end stays. */
+/* Rows [S*B,…] with each sequence reversed; what is after its end stays. */
 qn_id qn_onnx_turned(qn_onnx *o, const qn_lengths *l, qn_id x);
 /* x [B,H] for the sequences that have a step t, else `other`. */
 qn_id qn_onnx_going(qn_onnx *o, const qn_lengths *l, int64_t t, qn_id x, qn_id other);

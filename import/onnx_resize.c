@@ -189,7 +189,7 @@ fits_mode(const job *j, int32_t mode)
 	return true;
 }
 
-/* 0: it is no image operator of ours. */
+/* 0: it is not a supported image operator. */
 static qn_id
 as_image(qn_onnx *o, qn_id x, const job *j)
 {

@@ -86,7 +86,7 @@ qn_resize_row(const qn_resize *r, const qn_resize_axis *x, int64_t i, double *ro
 		row[qn_resize_index(r, x, i)] = 1;
 		return true;
 	}
-	/* What lies farther out than the input by `reach` counts as its end; so does all behind. */
+	/* What is farther out than the input by `reach` counts as its end; so does all after it. */
 	for (int64_t n = 1 - (int64_t)reach; n <= (int64_t)reach; n++) {
 		double k = whole + (double)n, w = kernel(r, (k - at) * wide);
 

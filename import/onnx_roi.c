@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_roi.c - RoiAlign(x [N,C,H,W], boxes [R,4], which picture [R]), boxes being constants: means of samples between the
- * elements.  Samples stand in rows and columns, so that both directions are products with constant matrices:
+/* onnx_roi.c - RoiAlign(x [N,C,H,W], boxes [R,4], image indices [R]) with constant boxes: means of samples
+ * between the elements.  Samples are in rows and columns, so that both directions are products with
+ * constant matrices:
  *
- *   y[r] = a[r] [h,H]  x[picture of r] [C,H,W]  b[r] [W,w] */
+ *   y[r] = a[r] [h,H]  x[image of r] [C,H,W]  b[r] [W,w] */
 #include "import/onnx.h"
 
 #include <math.h>

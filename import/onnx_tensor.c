@@ -339,7 +339,7 @@ qn_onnx_read_tensor(qn_onnx *o, const Onnx__TensorProto *t)
 
 /* ---- sparse ---- */
 
-/* Where value k goes, -1: nowhere.  indices: one number a value, or one for each dimension. */
+/* Where value k goes, -1: nowhere.  indices: one number per value, or one for each dimension. */
 static int64_t
 place_of(const Onnx__SparseTensorProto *t, const qn_tensor *indices, int64_t k)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_unsupported.c - operators that are not read: each is named once, with how many nodes have it, why,
- * and a way out; also those inside of a node that could not be looked at.
+ * and a way out; also those inside a node that could not be looked at.
  *
- *   Relu(NoSuchOp(x))        Relu is behind a node that failed: counted, and not reported
+ *   Relu(NoSuchOp(x))        Relu comes after a node that failed: counted, and not reported
  *   If(NoSuchOp(x)) {…}      so is If, but operators of its branches are looked up by name */
 #include "import/onnx.h"
 

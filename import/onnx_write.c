@@ -59,7 +59,7 @@ qn_onnx_out_tensors(const qn_onnx_out *o)
 	return o->graph->n_initializer;
 }
 
-/* Codes of 2 or 4 bits, as many a byte as go in, the first in the lowest bits. */
+/* Quantized values of 2 or 4 bits, as many per byte as fit, the first in the lowest bits. */
 static uint8_t *
 packed(qn_onnx_out *o, const qn_tensor *x, size_t bits, size_t *bytes)
 {

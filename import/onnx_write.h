@@ -136,9 +136,9 @@ const qn_tensor *qn_onnx_out_moved(qn_onnx_out *o, const qn_tensor *x, const int
  * o->most. */
 bool qn_onnx_out_fill(qn_onnx_out *o);
 
-/* ---- codes (onnx_write_codes.c) ---- */
+/* ---- quantized values (onnx_write_codes.c) ---- */
 
-/* Wider than 16 bits: a sum that no one stores, which is a real number in the file. */
+/* Wider than 16 bits: a sum that is not stored, which is a float value in the file. */
 bool qn_onnx_out_is_sum(const qn_elem *e);
 /* QuantizeLinear or DequantizeLinear (op) of x with the parameters of e; n: for messages. */
 const char *qn_onnx_out_codes(qn_onnx_out *o, const qn_node *n, const qn_elem *e, const char *op,
@@ -146,8 +146,8 @@ const char *qn_onnx_out_codes(qn_onnx_out *o, const qn_node *n, const qn_elem *e
 /* What node n is called in the file. */
 const char *qn_onnx_out_base(const qn_onnx_out *o, const qn_node *n);
 
-/* x limited to what the codes lo … hi of e stand for, where these are not all codes of the
- * storage. */
+/* x limited to the float values of the quantized values lo … hi of e, if these are not the whole
+ * storage range. */
 const char *qn_onnx_out_limited(qn_onnx_out *o, const qn_node *n, const char *x, const qn_elem *e,
 				int64_t lo, int64_t hi);
 
@@ -174,8 +174,8 @@ typedef struct qn_onnx_pair {
 	const char *key, *value;
 } qn_onnx_pair;
 
-/* The entry graph as it is written: quantized constants are constants of codes, and nothing is
- * there that no output needs.  In the scratch arena; NULL after a report. */
+/* The entry graph as it is written: constants are stored as quantized values, and without
+ * nodes that no output needs.  In the arena of temporary data; NULL after a report. */
 qn_graph *qn_onnx_out_graph(qn_model *m);
 /* Metadata by which the graph is found again; false: there are none. */
 bool qn_onnx_out_metadata(qn_onnx_out *o, qn_onnx_pair pair[2]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_write_codes.c - scales, zero points and limits of codes in an ONNX file being made.
+/* onnx_write_codes.c - scales, zero points and limits of quantized values in an ONNX file being made.
  *
  *   quantize(x) into i8<-127:127>     QuantizeLinear(Clip(x, -127 * scale), scale, zero point) */
 #include "import/onnx_write.h"

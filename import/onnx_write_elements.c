@@ -74,7 +74,7 @@ qn_onnx_write_rsqrt(qn_onnx_out *o, const qn_node *n, const char *op)
 	return qn_onnx_write_op_1(o, n, op, qn_onnx_write_plain(o, n, "Sqrt"));
 }
 
-/* (code limits less the zero point) * scale: the clamp of codes as one of real numbers */
+/* (limits less the zero point) * scale: the clamp of quantized values as one of float values */
 const char *
 qn_onnx_write_clamp(qn_onnx_out *o, const qn_node *n, const char *op)
 {
@@ -97,7 +97,7 @@ is_real(const qn_onnx_out *o, const qn_node *n)
 	return qn_elem_is_float(qn_onnx_write_type(o, n, 0)->elem);
 }
 
-/* ONNX divides real numbers with the dividend's sign alone; with the divisor's: a - b * floor(a /
+/* For floats ONNX's Mod has the sign of the dividend only; with the divisor's: a - b * floor(a /
  * b). */
 const char *
 qn_onnx_write_remainder_of(qn_onnx_out *o, const qn_node *n, const char *op)

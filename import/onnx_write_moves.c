@@ -10,7 +10,7 @@
 
 #define LOWEST (INT64_MIN + 1) /* an end before every element */
 
-/* A list behind the operand: Reshape, Expand, Tile. */
+/* A list after the operand: Reshape, Expand, Tile. */
 static const char *
 with_list(qn_onnx_out *o, const qn_node *n, const char *op, const char *base, int32_t count,
 	  const int64_t *v)
@@ -88,7 +88,7 @@ backwards(qn_onnx_out *o, const qn_node *n, const char *x, int64_t k, int64_t st
 	return qn_onnx_out_node(o, "Slice", n->name, 5, in);
 }
 
-/* symmetric: the elements mirrored behind the outermost one, for each axis the pieces of a
+/* symmetric: the elements mirrored outside the outermost one, for each axis the pieces of a
  * concatenation. */
 static const char *
 mirrored(qn_onnx_out *o, const qn_node *n)

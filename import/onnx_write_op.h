@@ -24,7 +24,7 @@ qn_onnx_write_fn qn_onnx_write_reduce, qn_onnx_write_arg, qn_onnx_write_cumsum, 
 	qn_onnx_write_by_channel;
 
 const qn_type *qn_onnx_write_type(const qn_onnx_out *o, const qn_node *n, uint32_t i);
-/* The operator over the node's operands, and over `more` further inputs behind them. */
+/* The operator over the node's operands, and over `more` further inputs after them. */
 const char *qn_onnx_write_over(qn_onnx_out *o, const qn_node *n, const char *op, size_t more,
 			       const char *const *extra);
 

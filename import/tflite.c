@@ -3,8 +3,8 @@
  *
  *   operator: code 3, inputs 0 17 3, outputs 22    ->    row CONV_2D of tflite_conv.c
  *
- * Everything that cannot be taken is reported in one run; what an operator behind a refused one
- * lacks is not reported again. */
+ * Everything that is not supported is reported in one run; what is missing in an operator after a
+ * refused one is not reported again. */
 #include "import/tflite.h"
 
 #include <string.h>

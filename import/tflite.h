@@ -2,17 +2,17 @@
 /* tflite.h - what the files of the TFLite reader share.
  *
  *   tflite.c         the file: its tables, the subgraph, operators one after the other
- *   tflite_tensor.c  types and constants, real values of quantized ones
+ *   tflite_tensor.c  types and constants, float values of quantized ones
  *   tflite_option.c  options, constant inputs, axes
  *   tflite_sparse.c  constants stored without their zeros
  *   tflite_result.c    results: fused activations, parameters of the file
- *   tflite_product.c convolutions and dense layers of codes
- *   tflite_exact.c   operators of codes whose kernels do not round once
+ *   tflite_product.c convolutions and dense layers of quantized values
+ *   tflite_exact.c   operators of quantized values whose kernels do not round once
  *   tflite_sequence.c what is done step by step
  *   tflite_KIND.c    operators as rows {number, function, op}, by family; of element-wise functions the
  *                    rows are in ir/ops.def
  *
- * A function of a row finds its inputs in o->in, all of them there and of known type, and gives
+ * A function of a row finds its inputs in o->in, all of them there and of known type, and sets
  * each result once:
  *
  *   static void plain(qn_tfl_op *o)
@@ -34,7 +34,7 @@ enum { QN_TFL_MOST_INPUTS = 255, QN_TFL_MOST_OUTPUTS = 64 };
 typedef struct qn_tfl_tensor {
 	qn_flat_table t;
 	const char *name;
-	const qn_elem *elem; /* of the file; NULL before it is asked for or after it was refused */
+	const qn_elem *elem; /* of the file; NULL before it is read or after it was refused */
 	int32_t rank;
 	int64_t dim[QN_MAX_RANK]; /* of the file, batch included */
 	qn_id id;                 /* its value; 0: none (yet) */
@@ -100,7 +100,7 @@ const qn_type *qn_tfl_type(qn_tfl *f, qn_tfl_tensor *t);
 qn_id qn_tfl_value(qn_tfl *f, qn_tfl_tensor *t);
 /* The value id is called like t in the file: by its whole name, "a;b;c". */
 void qn_tfl_add_name(qn_tfl *f, const qn_tfl_tensor *t, qn_id id, qn_id from);
-/* The value of a constant as the file has it, whose type was asked for; NULL: none, or reported. */
+/* The value of a constant as the file has it, whose type has been read; NULL: none, or reported. */
 const qn_tensor *qn_tfl_constant(qn_tfl *f, qn_tfl_tensor *t);
 /* The element of tensor t that is quantized in blocks, whose quantization is q; NULL after a report (tflite_blocks.c). */
 const qn_elem *qn_tfl_blocks(qn_tfl *f, const qn_tfl_tensor *t, const qn_flat_table *q,
@@ -116,9 +116,9 @@ const void *qn_tfl_dense_bytes(qn_tfl *f, const qn_tfl_tensor *t, const qn_flat_
 
 /* ---- inputs and options (tflite_option.c) ---- */
 
-/* Input i in f32: constants are converted, codes go through a dequantize. 0: left out. */
+/* Input i in f32: constants are converted, quantized values are dequantized. 0: left out. */
 qn_id qn_tfl_real(qn_tfl_op *o, uint32_t i);
-/* Whether result 0 holds codes. */
+/* Whether result 0 holds quantized values. */
 bool qn_tfl_on_codes(qn_tfl_op *o);
 bool qn_tfl_is_codes(const qn_tfl_op *o, qn_id x);
 int64_t qn_tfl_option(const qn_tfl_op *o, uint32_t field, int64_t absent); /* an i32 */
@@ -143,50 +143,50 @@ qn_id qn_tfl_op_of(qn_tfl_op *o, qn_op op, uint32_t nin, const qn_id *in, const 
 qn_id qn_tfl_node(qn_tfl_op *o, qn_op op, const qn_attrs *attrs);
 /* Result k is x, requantized, quantized or dequantized where its type asks for it. */
 void qn_tfl_set_result(qn_tfl_op *o, uint32_t k, qn_id x);
-/* Behind a fused activation (ActivationFunctionType). */
+/* After a fused activation (ActivationFunctionType). */
 void qn_tfl_set_activated(qn_tfl_op *o, qn_id x, int64_t activation);
 qn_id qn_tfl_activated(qn_tfl_op *o, qn_id x, int64_t activation);
-/* Whether the activation has a form, of codes or reals; reports. */
+/* Whether the activation is supported, for quantized or float values; reports. */
 bool qn_tfl_activation_ok(qn_tfl_op *o, int64_t activation, bool codes);
 
 /* ---- products (tflite_product.c) ---- */
 
-/* A convolution or dense of x, weights and bias (0: none), requantized to result 0 behind the
- * activation.  f32_product: with one scale
- * for all weights the product of the scales is rounded to f32, as TFLite does it for fully connected layers. */
+/* A convolution or dense of x, weights and bias (0: none), requantized to result 0 after the
+ * activation.  f32_product: with one scale for all weights the product of the scales is rounded to f32,
+ * as TFLite does it for fully connected layers. */
 qn_id qn_tfl_product(qn_tfl_op *o, qn_op op, qn_id x, qn_id w, qn_id bias, const qn_attrs *attrs,
 		     bool f32_product, int64_t activation);
 /* A product whose accumulator has the scale of acc, the f32 product of the scales: the shape rule
  * finds its shape. */
 qn_id qn_tfl_product_as(qn_tfl_op *o, qn_op op, uint32_t nin, const qn_id *in,
 			const qn_attrs *attrs, const qn_elem *acc);
-/* The accumulator of a matmul of codes, whose one scale is the product rounded to f32, as TFLite has it. */
+/* The accumulator of an integer matmul, whose one scale is the product rounded to f32, as in TFLite. */
 qn_id qn_tfl_matmul(qn_tfl_op *o, qn_id x, qn_id w, const qn_attrs *attrs);
 /* Input i as it is, in f32 where the result is. */
 qn_id qn_tfl_moved(qn_tfl_op *o, uint32_t i);
-/* f32 as codes, halves rounded away from 0; a constant becomes one. */
+/* f32 quantized, halves rounded away from 0; a constant becomes a constant. */
 qn_id qn_tfl_quantized(qn_tfl_op *o, qn_id x, const qn_elem *to);
-/* The same, dequantized again; of a constant the codes stay. */
+/* The same, dequantized again; a constant stays quantized. */
 qn_id qn_tfl_faked(qn_tfl_op *o, qn_id x, const qn_elem *to);
-/* The same codes under other parameters. */
+/* The same quantized values with other parameters. */
 qn_id qn_tfl_retyped(qn_tfl_op *o, qn_id x, const qn_elem *to);
 /* ---- TFLite's own arithmetic (tflite_exact.c) ---- */
 
-/* op of input 0 as a table of codes, as TFLite's kernel computes it; 0, without a report: there is none. */
+/* op of input 0 as a table of quantized values, as TFLite's kernel computes it; 0, without a report: none. */
 qn_id qn_tfl_table(qn_tfl_op *o, qn_op op);
 /* Input 0 under a scale that makes the multiplier to result 0 the f32 quotient of the scales. */
 qn_id qn_tfl_divided(qn_tfl_op *o);
-/* LEAKY_RELU and ABS of codes; 0: there is no such form, or something was reported. */
+/* LEAKY_RELU and ABS of quantized values; 0: not supported, or something was reported. */
 qn_id qn_tfl_leaky(qn_tfl_op *o, double alpha);
 qn_id qn_tfl_absolute(qn_tfl_op *o);
 
-/* What a fused activation leaves of the codes of e. */
+/* The range lo..hi to which a fused activation limits the quantized values of e. */
 void qn_tfl_limits(qn_tfl_op *o, const qn_elem *e, int64_t activation, int64_t *lo, int64_t *hi);
-/* n parts behind each other along an axis, each of at most as many as an op takes at once. */
+/* n parts concatenated along an axis, by as many nodes as an op's limit of inputs requires. */
 qn_id qn_tfl_joined(qn_tfl_op *o, int64_t n, const qn_id *part, int64_t axis);
 /* Requantizes x to the type of result k, inside the limits lo..hi. */
 qn_id qn_tfl_requantized(qn_tfl_op *o, uint32_t k, qn_id x, int64_t lo, int64_t hi);
-/* The same with any type of codes. */
+/* The same with any quantized type. */
 qn_id qn_tfl_requantized_to(qn_tfl_op *o, qn_id x, const qn_elem *to, int64_t lo, int64_t hi);
 
 #endif

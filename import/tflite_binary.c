@@ -2,7 +2,7 @@
 /* tflite_binary.c - operators of two values, element by element, and selection. */
 #include "import/tflite.h"
 
-/* Both operands as codes where the result is, else in f32; two of one plain integer type as they
+/* Both operands quantized if the result is, else in f32; two of one plain integer type as they
  * are. */
 static qn_id
 of_two(qn_tfl_op *o)
@@ -77,8 +77,8 @@ compare(qn_tfl_op *o)
 	qn_tfl_set_result(o, 0, qn_importer_op(o->im, o->op, 2, in, &a, NULL));
 }
 
-/* The sum of codes along a new axis.  (TFLite Micro, which alone has codes here, starts it at the code 0
- * instead of the real 0: where the zero point is not 0 its sum is off by that.) */
+/* The sum of quantized values along a new axis.  (TFLite Micro, which alone quantizes this op, starts it
+ * at the integer 0 instead of the zero point: if that is not 0, its sum is off by it.) */
 static qn_id
 sum_of_codes(qn_tfl_op *o)
 {

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* From f32 a quantize, from codes a requantize. */
+/* From f32 a quantize, from quantized values a requantize. */
 static void
 quantize(qn_tfl_op *o)
 {
@@ -24,7 +24,7 @@ densify(qn_tfl_op *o)
 	qn_tfl_set_result(o, 0, qn_tfl_moved(o, 0));
 }
 
-/* Codes count as the integers that they are, whatever their parameters, on both sides. */
+/* Quantized values count as the integers that they are, whatever their parameters, on both sides. */
 static void
 cast(qn_tfl_op *o)
 {
@@ -40,13 +40,13 @@ cast(qn_tfl_op *o)
 		o->to[0]->id = qn_tfl_retyped(o, x, to);
 }
 
-/* Codes of more than 8 bits are stored in i16, whose arithmetic has no zero point.
+/* Quantized values of more than 8 bits are stored in i16, whose arithmetic has no zero point.
  *
- *   up to 15 bits      the codes less the zero point, qmin - zp .. qmax - zp: the same grid, exactly
+ *   up to 15 bits      q less the zero point, qmin - zp .. qmax - zp: the same grid, exactly
  *                      (they lie inside -(2^15 - 1) .. 2^15 - 1)
- *   16 bits            a symmetric grid, max(-min, max) at code 32767 or -32767, of which the codes
- *                      from min to max are used: 0 and the end that is further away are codes, as
- *                      in training.  Its step is below twice that of training, (max - min) / 65535,
+ *   16 bits            a symmetric grid, max(-min, max) at 32767 or -32767, of which the range from
+ *                      min to max is used: 0 and the end that is further away are exact, as in
+ *                      training.  Its step is below twice that of training, (max - min) / 65535,
  *                      so that its rounding adds at most one step of training's to a value. */
 static void
 without_zero_point(qn_elem *d, double min, double max, double *scale)
@@ -66,8 +66,8 @@ without_zero_point(qn_elem *d, double min, double max, double *scale)
 	d->zp = 0;
 }
 
-/* The codes that FAKE_QUANT rounds to, signed, in i8 or i16: 0 becomes exact by moving the range
- * (TensorFlow's NudgeQuantizationRange), and the scale is an f32, as a file of codes has it. */
+/* The quantized type that FAKE_QUANT rounds to, signed, in i8 or i16: 0 becomes exact by moving the range
+ * (TensorFlow's NudgeQuantizationRange), and the scale is an f32, as in a quantized file. */
 static const qn_elem *
 fake_elem(qn_tfl_op *o)
 {
@@ -97,7 +97,7 @@ fake_elem(qn_tfl_op *o)
 	return e;
 }
 
-/* Weights stay codes behind a dequantize, so that products of them become products of codes. */
+/* Weights stay quantized, with a dequantize after them, so that their products become integer products. */
 static void
 fake_quant(qn_tfl_op *o)
 {

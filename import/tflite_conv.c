@@ -2,7 +2,7 @@
 /* tflite_conv.c - CONV_2D, DEPTHWISE_CONV_2D, CONV_3D, TRANSPOSE_CONV.
  *
  *   CONV_2D            weights [O,kh,kw,I/groups]   as they are
- *   DEPTHWISE_CONV_2D  weights [1,kh,kw,O]          -> [O,kh,kw,1], one group a channel of the data
+ *   DEPTHWISE_CONV_2D  weights [1,kh,kw,O]          -> [O,kh,kw,1], one group per channel of the data
  *   TRANSPOSE_CONV     weights [O,kh,kw,I]          as they are; the result's shape is an input */
 #include "import/tflite.h"
 
@@ -18,7 +18,7 @@ padding_of(const qn_tfl_op *o)
 									     : QN_PADDING_valid;
 }
 
-/* Data, weights and bias as codes or all in f32. */
+/* Data, weights and bias all quantized or all in f32. */
 static void
 product_inputs(qn_tfl_op *o, uint32_t x, qn_id in[3])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_exact.c - operators of codes in the very arithmetic of TFLite's kernels, where those do
- * not round once.
+/* tflite_exact.c - operators of quantized values in the exact arithmetic of TFLite's kernels, where
+ * those do not round once.
  *
- *   functions   table x, codes as the kernel computes them (runtime/tflite_tables.h)
+ *   functions   table x, its values as the kernel computes them (runtime/tflite_tables.h)
  *   rectifiers  data retyped to the scale r * s_out, r = s_in / s_out in f32: kernels
  *               that divide two f32 give the double computation of a multiplier r
  *   ABS i16     prelu with the slope -1 */
@@ -79,7 +79,7 @@ qn_tfl_divided(qn_tfl_op *o)
 								    : 0;
 }
 
-/* Codes under the scale below / above, one for each channel. */
+/* A quantized value with the scale below / above, one per channel. */
 static qn_id
 slopes(qn_tfl_op *o, int64_t code, double below, double above)
 {

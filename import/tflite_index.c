@@ -25,8 +25,8 @@ moved_axis(int32_t rank, int32_t from, int32_t to, int64_t *perm)
 	}
 }
 
-/* The first b axes are common to data and indices; the axes between them and the one that is gathered
- * stand in front of the indices' in the result. */
+/* The first b axes are common to data and indices; the axes between them and the one that is
+ * gathered come before those of the indices in the result. */
 static qn_id
 gather_of_batches(qn_tfl_op *o, qn_id x, int32_t axis, int32_t b)
 {
@@ -88,7 +88,7 @@ gather_nd(qn_tfl_op *o)
 	qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_gather_nd, 2, in, &a, NULL));
 }
 
-/* Rows of a table; of one in codes real ones, where the result is real. */
+/* Rows of a table; those of a quantized one are dequantized if the result is float. */
 static void
 embedding_lookup(qn_tfl_op *o)
 {

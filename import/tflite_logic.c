@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_logic.c - truth values, whole numbers, and places: LOGICAL_AND …, FLOOR_DIV, FLOOR_MOD,
+/* tflite_logic.c - truth values, integers, and indices: LOGICAL_AND …, FLOOR_DIV, FLOOR_MOD,
  * BITWISE_XOR, TOPK_V2, ONE_HOT. */
 #include "import/tflite.h"
 

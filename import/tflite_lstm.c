@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_lstm.c - LSTMs of f32, step by step; those of codes are in tflite_lstm_codes.c.
+/* tflite_lstm.c - LSTMs of f32, step by step; quantized ones are in tflite_lstm_codes.c.
  *
  *   all steps   g = dense(data, [W_i; W_f; W_c; W_o], bias)
  *   each step   z = g_t + dense(h, [R_i; …])    c = sigmoid(z_f) c + sigmoid(z_i) act(z_c)
@@ -39,7 +39,7 @@ is_given(const lstm *l, uint32_t at, uint32_t k)
 
 /* ---- gates ---- */
 
-/* The inputs of all gates from `at` on, one behind the other. */
+/* The inputs of all gates from `at` on, concatenated. */
 static qn_id
 gates(const lstm *l, uint32_t at)
 {
@@ -150,7 +150,7 @@ gates_ok(lstm *l)
 				  "gates must have them, or all but the input gate") != 0;
 }
 
-/* What weights from `at` on give for all steps, data and aux (0: none) behind each other. */
+/* The products of the weights from `at` on for all steps, with data and aux (0: none) concatenated. */
 static qn_id
 all_steps(const lstm *l, qn_id data, qn_id aux)
 {

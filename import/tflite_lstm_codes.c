@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_lstm_codes.c - UNIDIRECTIONAL_SEQUENCE_LSTM of codes, as TensorFlow Lite Micro computes it
+/* tflite_lstm_codes.c - quantized UNIDIRECTIONAL_SEQUENCE_LSTM, as TensorFlow Lite Micro computes it
  * (micro/kernels/lstm_eval.cc): i8 or i16 data and output, i8 weights, an i16 cell.
  *
  *   each step   z = requantize(dense(x, [W_i; W_f; W_o; W_c], bias))        i16 in 2^-12
  *               z = z + requantize(dense(h, [R_i; R_f; R_o; R_c]))          saturated
  *               s = sigmoid(z_i, z_f, z_o), a = tanh(z_c)                   i16 in 2^-15
  *               c = s_f * c + s_i * a        rounded, saturated twice; i16 in a power of 2
- *               c = clamp(c)                 where the file asks for it
+ *               c = clamp(c)                 where the file sets a limit
  *               h = tanh(c) * s_o            rounded once, to the output's parameters
  *
- * Products of data are not made of all steps at once, as in f32: that would take T * 24 bytes a cell.
- * Each gate's weights have one scale; one behind the other they have one for each row.  An add of
+ * Products of data are not made of all steps at once, as in f32: that would take T * 24 bytes per
+ * cell.  Each gate's weights have one scale; concatenated they have one for each row.  An add of
  * two values of one i16 scale is exact and saturates.  The first step has no h and no c: both are
  * 0. */
 #include "import/tflite_sequence.h"
@@ -22,14 +22,14 @@ enum { HIDDEN = 18, CELL, NORMS, GATES = 4, SIGMOIDS = 3 };
 enum { OF_DATA, OF_STATE };
 enum { OPTION_ACTIVATION, OPTION_CLIP, OPTION_TIME_MAJOR = 3 };
 
-/* The gates behind each other: input, forget, output, then the cell's, which has another function. */
+/* The gates in order: input, forget, output, then the cell's, which has another function. */
 static const uint32_t order[GATES] = {0, 1, 3, 2};
 
 typedef struct lstm {
 	qn_tfl_op *o;
 	qn_tfl_seq s;
-	int64_t cells, clip; /* clip: the largest code of the cell; -1: no limit */
-	const qn_elem *before, *behind, *cell, *hidden; /* before and behind a gate's function */
+	int64_t cells, clip; /* clip: the largest quantized value of the cell; -1: no limit */
+	const qn_elem *before, *behind, *cell, *hidden; /* before and after a gate's function */
 	qn_id weights[2], bias;                         /* of data and h, [4 cells,.] */
 	const qn_elem *sums[2];                         /* of their products */
 } lstm;
@@ -130,7 +130,7 @@ options_ok(lstm *l)
 
 /* ---- weights ---- */
 
-/* The constant of input i, signed codes of `bits` or plain integers, with n elements; reports. */
+/* The constant of input i, signed quantized values of `bits` or plain integers, with n elements; reports. */
 static const qn_tensor *
 gate_constant(const lstm *l, uint32_t i, int bits, int64_t n)
 {
@@ -189,7 +189,7 @@ constants_ok(const lstm *l, uint32_t at, int bits, int64_t n)
 	return true;
 }
 
-/* These, one behind the other, as a constant of this type; 0 after a report. */
+/* These, concatenated, as a constant of this type; 0 after a report. */
 static qn_id
 stacked(const lstm *l, uint32_t at, const qn_type *type)
 {

@@ -192,7 +192,7 @@ pad(qn_tfl_op *o)
 		give_padded(o, &a);
 }
 
-/* With a value, which of codes is a code. */
+/* With a value, which is a quantized one for quantized data. */
 static void
 pad_v2(qn_tfl_op *o)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_product.c - convolutions and dense layers of codes: accumulators, biases, weights with a
+/* tflite_product.c - quantized convolutions and dense layers: accumulators, biases, weights with a
  * zero point.
  *
  *   FULLY_CONNECTED i8, relu    ->    dense: i32 accumulator    requantize {lo=zero point, hi=127}: i8
  *
- * The requantize always has its limits written, so that no pass merges it with a second one behind
+ * The requantize always has its limits written, so that no pass merges it with a second one after
  * it: TFLite rounds and clamps twice then, and so does the graph.
  *
  * Weights q with zero point z (u8, in old files) are q - z, 9 bits.  They become the sum of several i8
- * weights, and the data stands as often in front of them, which is exact:
+ * weights, and the data is repeated as often, which is exact:
  *
  *   x [N,K], q - z = 200    ->    concat(x, x) [N,2K], weights 127, 73 */
 #include "import/tflite.h"
@@ -148,7 +148,7 @@ split_weights(qn_tfl_op *o, qn_id weights, const qn_elem *e, int64_t zp, int32_t
 	return qn_importer_const(o->im, qn_graph_node(o->im->g, weights)->name, y);
 }
 
-/* The channels of each group `parts` times one behind the other. */
+/* The channels of each group, repeated `parts` times. */
 static qn_id
 repeated(qn_tfl_op *o, qn_id x, int64_t groups, int32_t parts)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_result.c - results of TFLite operators: parameters that the file gives them, and fused
+/* tflite_result.c - results of TFLite operators: parameters that the file has for them, and fused
  * activations.
  *
- *   ADD of codes, relu    ->    add: the result's parameters    clamp {lo=zero point, hi=127} */
+ *   quantized ADD, relu    ->    add: the result's parameters    clamp {lo=zero point, hi=127} */
 #include "import/tflite.h"
 
 #include "runtime/impls.h"
@@ -27,7 +27,7 @@ qn_tfl_on_codes(qn_tfl_op *o)
 	return qn_elem_is_quant(qn_tfl_result(o, 0));
 }
 
-/* The element of the codes that a FAKE_QUANT made of x, moved or not; NULL: it made none. */
+/* The quantized element of x if a FAKE_QUANT made it, moved or not; NULL: none did. */
 static const qn_elem *
 faked_elem(const qn_tfl_op *o, qn_id x)
 {
@@ -283,7 +283,7 @@ qn_tfl_activated(qn_tfl_op *o, qn_id x, int64_t activation)
 
 		qn_tfl_limits(o, e, activation, &attrs.clamp.lo, &attrs.clamp.hi);
 		if (attrs.clamp.lo == e->qmin && attrs.clamp.hi == e->qmax)
-			return x; /* the storage is the bound, as for most values behind a relu */
+			return x; /* the storage is the bound, as for most values after a relu */
 		return qn_importer_op(o->im, QN_OP_clamp, 1, &x, &attrs, NULL);
 	}
 	attrs.clip = (qn_attrs_clip){-1.0, 1.0};

@@ -5,7 +5,7 @@
  *   each step   h = act(g_t + dense(h, R)) */
 #include "import/tflite_sequence.h"
 
-/* A direction's weights, recurrent weights, bias and state stand behind each other from `at` on.
+/* A direction's weights, recurrent weights, bias and state are consecutive inputs from `at` on.
  * aux: a second data, 0 for none, whose weights are an input too. */
 static qn_id
 direction(const qn_tfl_seq *s, uint32_t at, qn_id data, qn_id aux, uint32_t aux_weights)

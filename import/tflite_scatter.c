@@ -2,14 +2,14 @@
 /* tflite_scatter.c - values put into others: SCATTER_ND, SPARSE_TO_DENSE, DYNAMIC_UPDATE_SLICE,
  * SEGMENT_SUM, MATRIX_DIAG, MATRIX_SET_DIAG.
  *
- *   DYNAMIC_UPDATE_SLICE x [4,6,C], update [2,6,C], start 1 0 0     scatter_nd at places [[1], [2]]
+ *   DYNAMIC_UPDATE_SLICE x [4,6,C], update [2,6,C], start 1 0 0     scatter_nd at indices [[1], [2]]
  *
- * Where TFLite fills up codes it does so with the code 0, whatever the zero point; so does this. */
+ * TFLite fills up quantized values with the integer 0, whatever the zero point; so does this. */
 #include "import/tflite.h"
 
 #include <string.h>
 
-/* A constant of type `type`, all its elements the code or number 0; 0 after a report. */
+/* A constant of type `type`, all its elements the integer or number 0; 0 after a report. */
 static qn_id
 zeros(qn_tfl_op *o, const qn_type *type)
 {
@@ -65,8 +65,8 @@ all_differ(qn_importer *im, const qn_tensor *at)
 	return true;
 }
 
-/* Updates of one place add up, on zeros of the wanted shape.  Of codes, which have no sums, each place has
- * one update. */
+/* Updates of one index add up, on zeros of the wanted shape.  Quantized values cannot be added, so each
+ * index has one update. */
 static void
 scatter_nd(qn_tfl_op *o)
 {
@@ -91,7 +91,7 @@ scatter_nd(qn_tfl_op *o)
 			      qn_tfl_is_codes(o, updates) ? QN_REDUCTION_none : QN_REDUCTION_add));
 }
 
-/* Input i with exactly one more dimension behind it, or reshaped to [n, k]. */
+/* Input i, of at most 2 dimensions, as [n, k]. */
 static qn_id
 as_tuples(qn_tfl_op *o, uint32_t i, int64_t *n)
 {

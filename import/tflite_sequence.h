@@ -31,7 +31,7 @@ qn_id qn_tfl_seq_rows(const qn_tfl_seq *s, qn_id x);
 qn_id qn_tfl_seq_by_step(const qn_tfl_seq *s, qn_id rows);
 /* Step k, [batch,F]. */
 qn_id qn_tfl_seq_at(const qn_tfl_seq *s, qn_id x, int64_t k);
-/* Steps [batch,F] behind each other, in the data's order. */
+/* Steps [batch,F] concatenated, in the data's order. */
 qn_id qn_tfl_seq_joined(const qn_tfl_seq *s, const qn_id *part);
 
 /* ---- both directions ---- */
@@ -39,7 +39,7 @@ qn_id qn_tfl_seq_joined(const qn_tfl_seq *s, const qn_id *part);
 /* A second input is aux where it has weights of its own; else the data of the way back. */
 typedef struct qn_tfl_directions {
 	qn_id data[2], aux; /* of the way forth and of the way back; 0: no aux */
-	bool merged;        /* one result, the two behind each other along the last axis */
+	bool merged;        /* one result, the two concatenated along the last axis */
 	qn_id result[2];
 } qn_tfl_directions;
 
@@ -48,7 +48,7 @@ bool qn_tfl_directions_open(qn_tfl_op *o, uint32_t merged, uint32_t second, uint
 			    qn_tfl_directions *w);
 void qn_tfl_directions_set_results(qn_tfl_op *o, const qn_tfl_directions *w);
 
-/* ---- UNIDIRECTIONAL_SEQUENCE_LSTM of codes (tflite_lstm_codes.c) ---- */
+/* ---- quantized UNIDIRECTIONAL_SEQUENCE_LSTM (tflite_lstm_codes.c) ---- */
 
 void qn_tfl_lstm_codes(qn_tfl_op *o);
 

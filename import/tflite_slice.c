@@ -105,7 +105,7 @@ whole_axis(strided *s, int32_t k, int64_t dim)
 	s->a.slice.step.v[k] = 1;
 }
 
-/* Entries over axes: keep[k] 0: axis k goes away; before[k]: so many new axes in front of it. */
+/* Entries over axes: keep[k] 0: axis k is removed; before[k]: number of new axes before it. */
 static bool
 lay_out(strided *s, const qn_type *x, bool *keep, int32_t *before)
 {
@@ -190,7 +190,7 @@ strided_slice(qn_tfl_op *o)
 
 /* ---- several results ---- */
 
-/* Result k: so many elements of the axis, the ones behind the results before it. */
+/* Result k: that many elements of the axis, which follow those of the results before it. */
 static void
 set_part_results(qn_tfl_op *o, uint32_t data, int32_t axis, const int64_t *size)
 {

@@ -7,7 +7,7 @@
 
 enum { MOST_BLOCKS = 3 };
 
-/* Block sizes and a pair for each of m dimensions behind the batch. */
+/* Block sizes and a pair for each of m dimensions after the batch. */
 typedef struct blocks {
 	int32_t m, rank;
 	int64_t block[MOST_BLOCKS], pair[2 * MOST_BLOCKS], dim[QN_MAX_RANK];
@@ -76,7 +76,7 @@ space_to_batch(qn_tfl_op *o)
 	dim[0] = b.dim[0];
 	for (int32_t i = 0; i < b.m; i++) {
 		perm[i] = 2 + 2 * i;           /* the places inside blocks, in front */
-		perm[b.m + 1 + i] = 1 + 2 * i; /* behind the batch the blocks */
+		perm[b.m + 1 + i] = 1 + 2 * i; /* after the batch the blocks */
 		dim[n++] = b.dim[1 + i] / b.block[i];
 		dim[n++] = b.block[i];
 	}

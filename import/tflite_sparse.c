@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_sparse.c - constants of which only parts are stored.
  *
- *   traversal_order   the order in which dimensions are nested, those of the blocks behind
+ *   traversal_order   the order in which dimensions are nested, those of the blocks last
  *   block_map         which dimension block dimension i belongs to
  *   dimensions        each dense (all indices) or compressed: segments [0, 2, 3] and
  *                     indices [0, 3, 1] hold indices 0 and 3 in row 0, 1 in row 1

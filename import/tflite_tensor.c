@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_tensor.c - tensors of a TFLite file: types, constants, and their real values.
+/* tflite_tensor.c - tensors of a TFLite file: types, constants, and their float values.
  *
  *   INT8 [64,3,3,1] scale {0.1, …} axis 0    ->    tensor<64x3x3x1x!quant.uniform<i8:f32:0, {0.1, …}>>
  *   INT8 under a float operator              ->    the same numbers in f32
@@ -231,7 +231,7 @@ element(qn_tfl *f, qn_tfl_tensor *t)
 	return e;
 }
 
-/* What a value of the element is in the graph: codes, or where parameters are not wanted real. */
+/* The element of a value in the graph: quantized, or float if parameters are not wanted. */
 static const qn_elem *
 wanted(const qn_tfl *f, const qn_elem *e)
 {
@@ -266,7 +266,7 @@ qn_tfl_type(qn_tfl *f, qn_tfl_tensor *t)
 
 /* ---- constants ---- */
 
-/* The bytes of a buffer, which may lie behind the tables; NULL: it has none, or after a report *bytes. */
+/* The bytes of a buffer, which may follow the tables; NULL: none (*bytes 0), or reported. */
 static const void *
 buffer_bytes(qn_tfl *f, const qn_tfl_tensor *t, size_t *bytes)
 {
@@ -295,7 +295,7 @@ buffer_bytes(qn_tfl *f, const qn_tfl_tensor *t, size_t *bytes)
 	return f->flat.data + at;
 }
 
-/* Two 4-bit codes a byte, the first in the lower half, one a byte. */
+/* Two 4-bit values per byte, the first in the lower half, become one per byte. */
 static const void *
 unpacked(qn_tfl *f, const uint8_t *data, size_t n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_unary.c - element-wise functions, softmax, and the rectifiers with a slope.
  *
- *   RELU of codes       requantize {lo=code of 0} where the parameters change, else a clamp
- *   LEAKY_RELU of codes prelu of the code 1 of scale alpha: two multipliers, as TFLite has them
+ *   quantized RELU        requantize {lo=zero point} where the parameters change, else a clamp
+ *   quantized LEAKY_RELU  prelu of the integer 1 of scale alpha: two multipliers, as in TFLite
  *
  * Functions whose kernels do not round once: tflite_exact.c. */
 #include "import/tflite.h"
@@ -51,7 +51,7 @@ neg(qn_tfl_op *o)
 				       NULL));
 }
 
-/* Codes under parameters that are not the result's. */
+/* Whether the input has other quantization parameters than the result. */
 static bool
 rescales(qn_tfl_op *o)
 {
@@ -59,7 +59,7 @@ rescales(qn_tfl_op *o)
 	       qn_importer_type(o->im, o->in[0])->elem != qn_tfl_result(o, 0);
 }
 
-/* A clamp alone: of codes to the result's parameters first, by an f32 quotient of the scales. */
+/* A clamp alone; quantized values are first requantized to the result, by an f32 quotient of the scales. */
 static void
 rectify(qn_tfl_op *o, int64_t activation)
 {
@@ -174,7 +174,7 @@ prelu(qn_tfl_op *o)
 	qn_tfl_set_result(o, 0, qn_tfl_op_of(o, QN_OP_prelu, 2, in, NULL));
 }
 
-/* softmax(beta * x): of codes beta goes into the scale. */
+/* softmax(beta * x): for quantized values beta is folded into the scale. */
 static void
 softmax(qn_tfl_op *o)
 {
