@@ -68,7 +68,7 @@ check_weights(const qn_graph *g, const qn_node *n)
 	return true;
 }
 
-/* The codes of a constant, or of a constant that is quantized; else NULL. */
+/* The elements of a constant, or of a constant after quantization; else NULL. */
 static const qn_tensor *
 known_codes(const qn_graph *g, qn_id id, qn_arena *a)
 {
@@ -146,7 +146,7 @@ qn_has_blocks(const qn_graph *g, const qn_node *n)
 	       qn_in_type(g, n, 1)->elem->gran == QN_SUB_CHANNEL;
 }
 
-/* Calls itself for each axis behind d: adds the largest sums of the blocks at `block` on. */
+/* Calls itself for each axis after d: adds the largest sums of the blocks at `block` on. */
 static int64_t
 block_sum(const qn_block_scales *b, const qn_tensor *w, int32_t d, int64_t at, int64_t block,
 	  int64_t far)
@@ -172,7 +172,7 @@ qn_block_sum_bound(const qn_block_scales *b, const qn_tensor *w, int64_t o, int6
 }
 
 /* Inner sums of weights in blocks stay inside 32 bits, for i16 64, and their scales are of the form that
- * kernels take. */
+ * kernels expect. */
 static bool
 check_blocks(const qn_graph *g, const qn_node *n, const qn_tensor *w, qn_arena *a)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* accumulator.h - what conv2d and dense ask before they sum products of codes. */
+/* accumulator.h - what conv2d and dense check before they sum integer products. */
 #ifndef QN_RUNTIME_ACCUMULATOR_H
 #define QN_RUNTIME_ACCUMULATOR_H
 
 #include "ir/block_scales.h"
 #include "ir/graph.h"
 
-/* True when the node's operands and result are those of the integer form and no sum can leave
+/* True when the integer implementation supports the node's operands and result, and no sum can leave
  * the accumulator. Else reports int.unsupported or int.accumulator with the figure. */
 bool qn_accumulator_check(const qn_graph *g, const qn_node *n, qn_arena *a) QN_MUST_CHECK;
 /* The largest magnitude of a sum of a layer's accumulator, for any input, from the values of its weights and its
@@ -23,7 +23,7 @@ bool qn_has_blocks(const qn_graph *g, const qn_node *n);
  * adding above 2^48. */
 int64_t qn_block_sum_bound(const qn_block_scales *b, const qn_tensor *w, int64_t o, int64_t far);
 
-/* Signed codes of 8, 4 or 2 bits, one a byte. */
+/* Signed quantized values of 8, 4 or 2 bits, one per byte. */
 bool qn_elem_is_weight(const qn_elem *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* align.h - how codes of two fixed-point scales become summands of one scale, 2^-fraction.
+/* align.h - how values of two fixed-point scales become summands of one scale, 2^-fraction.
  *
  *   205 * 2^-12 and 154 * 2^-9    ->  fraction 12: x * 205, y * 154 * 2^3
  *   205 * 2^-32 and 154 * 2^-9    ->  fraction 23: x * 205 / 2^9, y * 154 * 2^14

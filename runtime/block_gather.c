@@ -13,11 +13,11 @@
 #include "runtime/impl_util.h"
 #include "runtime/indexed.h"
 
-/* How the elements behind an index lie in lines with blocks, and where that is in the table's type. */
+/* How the elements of one index are laid out in lines with blocks, and where that is in the table's type. */
 typedef struct layout {
 	const qn_type *x;
 	int32_t axis;   /* that is gathered */
-	int32_t inner;  /* the last axis with several scales behind it; the axis itself: none has */
+	int32_t inner;  /* the last axis after it with several scales; the axis itself: none */
 	int64_t behind; /* elements that one index of `inner` stands for */
 } layout;
 

@@ -9,15 +9,15 @@
 
 #include "runtime/impl_util.h"
 
-/* n elements of f32; the strides are 0 or more.  z: elements of the result's type.  simd: vector
- * forms of the machine, for those that have one. */
+/* n elements of f32; the strides are 0 or more.  z: elements of the result's type.  simd: the
+ * machine's vector functions, for those that have one. */
 typedef void qn_run_fn(const qn_simd *simd, const float *x, int64_t xs, const float *y, int64_t ys,
 		       void *z, int64_t n);
 
 /* All runs of two operands. */
 void qn_each_run(const qn_eval *e, qn_run_fn *run);
 
-/* NAME_real, a float form: out[i] is `value`, of type T, of the operands' elements a and b; `vector`
+/* NAME_real, a float implementation: out[i] is `value`, of type T, of the operands' elements a and b; `vector`
  * does the same for n elements of x and y without gaps. */
 #define QN_EACH_RUN(name, T, value, vector)                                                        \
 	static void name##_run(const qn_simd *simd, const float *x, int64_t xs, const float *y,    \
@@ -39,7 +39,7 @@ void qn_each_run(const qn_eval *e, qn_run_fn *run);
 	{                                                                                          \
 		qn_each_run(e, name##_run);                                                        \
 	}
-/* A `vector` for what has no vector form; the compiler makes one for the baseline. */
+/* A `vector` for what has no vector function; the compiler makes one for the baseline. */
 #define QN_PLAIN_RUN(T, value)                                                                     \
 	for (int64_t i = 0; i < n; i++) {                                                          \
 		float a = x[i], b = y[i];                                                          \
@@ -54,7 +54,7 @@ bool qn_elementwise_shape(const qn_graph *g, const qn_node *n, int32_t dim[4], i
 bool qn_int_broadcast(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4],
 		      int32_t ys[4]) QN_MUST_CHECK;
 
-/* Scales, zero points and range of two operands and a result of codes. */
+/* Scales, zero points and range of two quantized operands and a quantized result. */
 typedef struct qn_two_codes {
 	double sx, sy, so;
 	int32_t zx, zy, zo, lo, hi;
@@ -69,7 +69,7 @@ bool qn_two_codes_get(const qn_graph *g, const qn_node *n, int32_t dim[4], int32
 	 ((d)->zx = (p).zx, (d)->zy = (p).zy, (d)->zo = (p).zo, (d)->lo = (p).lo,                  \
 	  (d)->hi = (p).hi, true))
 
-/* Bits that an addition gives its operands' codes as headroom: 20 for those of 8 bits, 15 for 16. */
+/* Bits of headroom that an addition adds to its quantized operands: 20 for 8 bits, 15 for 16. */
 int32_t qn_headroom(const qn_graph *g, const qn_node *n);
 
 #endif

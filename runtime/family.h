@@ -26,7 +26,7 @@ typedef enum qn_family {
 
 enum { QN_ALL_FAMILIES = (1 << QN_NFAMILY) - 1 }; /* qn_int_impl.families */
 
-/* Whether an op's integer form takes codes of the family. */
+/* Whether an op's integer implementation supports quantized values of the family. */
 bool qn_impl_takes_family(qn_op op, qn_family f);
 /* The family of values of this element type, whatever their scales. */
 qn_family qn_family_of(const qn_elem *e);
@@ -35,16 +35,16 @@ qn_family qn_node_family(const qn_graph *g, const qn_node *n);
 
 /* Bounds of a family. */
 typedef struct qn_family_info {
-	int64_t least, most; /* codes */
+	int64_t least, most; /* stored values */
 	int64_t limit;       /* what an accumulator, or a sum of its terms, may reach */
 } qn_family_info;
 
 const qn_family_info *qn_family_get(qn_family f);
-/* The largest |code - zero point| of a type of a family with one scale: of any code of the storage,
- * also where the type holds fewer, as nothing keeps a caller from passing others. */
+/* The largest |q - zero point| of a type of a family with one scale: for any q of the storage, also where
+ * the type has a smaller range, as nothing keeps a caller from passing others. */
 int64_t qn_code_reach(const qn_graph *g, const qn_type *type);
 
-/* Codes of the node's family that can be summed in 32 bits, zero points taken off. */
+/* How many values of the node's family, less their zero points, can be summed in 32 bits. */
 int64_t qn_sum_terms(const qn_graph *g, const qn_node *n);
 
 /* The type has one scale, storage of a family, and zero points inside its range, 0 for s16; operand
@@ -71,7 +71,7 @@ typedef void qn_codes_fn(const qn_eval *e, const void *args);
 	}
 
 /* The function `name` from RUN, which defines it for one family from the ends of kernels' names,
- * as the kernels' texts call them (_q, _o, _a), and the C type of a code. */
+ * as the kernels' texts call them (_q, _o, _a), and the C storage type. */
 #define QN_BY_FAMILY(name, RUN) QN_BY_FAMILY_OF(name, RUN, qn_in_type(e->g, e->n, 0))
 /* The same with the family of another type. */
 #define QN_BY_FAMILY_OF(name, RUN, type)                                                           \

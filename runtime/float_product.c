@@ -38,8 +38,8 @@ qn_product_init(qn_product *p, const qn_simd *simd, int64_t out, int64_t nrun, i
 	p->bias = aligned_floats(a, panels(p) * QN_PANEL);
 }
 
-/* Outputs from `first` on, at most n of them, to the front of p->w.  What stands behind the last
- * output there is of another panel, and nobody reads what comes of it. */
+/* Outputs from `first` on, at most n of them, to the front of p->w.  What follows the last
+ * output there is of another panel, and its results are not read. */
 static void
 pack(const qn_product *p, const float *w, int64_t first, int64_t n)
 {

@@ -108,7 +108,7 @@ qn_geometry_is_small(const qn_geometry *w)
 static bool
 has_empty(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dil, int64_t pad)
 {
-	/* Windows move to the right: the first may end before the image, the last begin behind. */
+	/* Windows move to the right: the first may end before the image, the last begin after it. */
 	if (out == 0)
 		return false;
 	if ((kernel - 1) * dil < pad || (out - 1) * stride - pad >= in)

@@ -27,15 +27,15 @@ qn_geometry qn_geometry_conv_transpose(const qn_graph *g, const qn_node *n);
 qn_geometry qn_geometry_pool(const qn_graph *g, const qn_node *n);
 
 /* Kernels of two axes take a pointer for each row of a window; emitted code keeps few of them on the
- * stack and many in scratch. */
+ * stack and many in the activation arena. */
 enum { QN_MAX_WINDOW_ROWS = 1024 };
 
 /* All positions, in the image and in the padding, are 32-bit numbers, and a window of two axes has
  * at most QN_MAX_WINDOW_ROWS rows. */
 bool qn_geometry_is_small(const qn_geometry *w);
 
-/* Some window lies in the padding as a whole, so that it has no largest value and no mean of what
- * is no padding. */
+/* Some window lies in the padding as a whole, so that it has no largest value and no mean of
+ * elements outside the padding. */
 bool qn_geometry_has_empty(const qn_geometry *w);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impl_argmax.c - argmax and argmin along one axis: the place of the largest or smallest element, of equal ones the first
- * or, on demand, the last.  Codes compare as the real numbers do, so both forms agree. */
+/* impl_argmax.c - argmax and argmin along one axis: the index of the largest or smallest element, of equal
+ * ones the first or, on demand, the last.  Quantized values compare as float values do, so both
+ * implementations agree. */
 #include "runtime/impl_args.h"
 #include "runtime/impl_util.h"
 #include "runtime/plain.h"

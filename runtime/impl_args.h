@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impl_args.h - what `prepare` of an integer form returns: a kernel's argument struct, or a
+/* impl_args.h - what `prepare` of an integer implementation returns: a kernel's argument struct, or a
  * struct that begins with it where the interpreter needs working memory beside it.  Which one it
  * is, the op's file impl_*.c and its rows of codegen/kernels_*.c say.
  *
@@ -104,7 +104,7 @@ typedef struct qn_copy_args {
 	int32_t n; /* bytes */
 } qn_copy_args;
 
-/* An operator of the host's: a table, or what its `prepare` gave. */
+/* A custom operator: a table, or what its `prepare` returned. */
 enum { QN_CUSTOM_PARAMS = 4096 }; /* at most */
 typedef struct qn_custom_args {
 	const qn_lut *lut; /* NULL: there is an integer function */

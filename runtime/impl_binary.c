@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* impl_binary.c - minimum, maximum, div and the comparisons, with broadcasting.
  *
- * Codes: minimum and maximum choose between codes of equal parameters.  div rounds the exact
+ * Quantized: minimum and maximum choose between values of equal parameters.  div rounds the exact
  * quotient once; division by 0 saturates.  A comparison brings both sides to the scale T / 2^20, T
  * = 2 max(sx, sy), as TFLite's Add does; with equal parameters, or scales that are a power of two
  * apart, it is exact.  With the attribute `bits` T is 1 and 20 is bits, as in TFLite's

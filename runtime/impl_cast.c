@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impl_cast.c - quantize, dequantize, requantize, scast: between real numbers and codes, and
- * between parameters.
+/* impl_cast.c - quantize, dequantize, requantize, scast: between float and quantized values,
+ * and between parameters.
  *
- *   quantize    1.26 -> code 13 of scale 0.1          half to even or away, then zero point, then clamp
- *   requantize  code 13 of scale 0.1 -> 26 of 0.05    one multiplier, or one an index of an axis
+ *   quantize    1.26 -> 13 of scale 0.1               half to even or away, then zero point, then clamp
+ *   requantize  13 of scale 0.1 -> 26 of 0.05         one multiplier, or one per index of an axis
  *   scast       the bytes under another type
  *
- * quantize and dequantize take every float and storage type and granularity; requantize gives codes of a
- * family. */
+ * quantize and dequantize take every float and storage type and granularity; requantize returns
+ * quantized values of a family. */
 #include "runtime/align.h"
 #include "runtime/channels.h"
 #include "runtime/impl_args.h"
@@ -89,7 +89,7 @@ first_zp(const qn_graph *g, const qn_type *type)
 	return zp;
 }
 
-/* Multipliers scale in / scale out, one or one a channel. */
+/* Multipliers scale in / scale out, one or one per channel. */
 static bool
 multipliers(const qn_graph *g, const qn_node *n, qn_arena *a, qn_requantize_args *d)
 {
@@ -125,7 +125,7 @@ is_accumulator(const qn_types *t, const qn_elem *e)
 	return qn_elem_is_acc(t, e, QN_FAMILY_s8) || qn_elem_is_acc(t, e, QN_FAMILY_s16);
 }
 
-/* Codes or accumulators in, codes out. */
+/* Quantized values or accumulators in, quantized values out. */
 static bool
 requantize_types(const qn_graph *g, const qn_node *n)
 {
@@ -248,7 +248,7 @@ BETWEEN(u8, s16)
 BETWEEN(s16, s8)
 BETWEEN(s16, u8)
 
-/* Sums of 32 and 64 bits, and codes from the row's family to the column's; only codes are aligned. */
+/* Sums of 32 and 64 bits, and values from the row's family to the column's; sums are never aligned. */
 typedef struct kernels {
 	qn_codes_fn *sums, *wide_sums, *codes[QN_NFAMILY][QN_NFAMILY];
 } kernels;

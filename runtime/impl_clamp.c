@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* impl_clamp.c - relu, relu6, clip and clamp: values limited to [lo, hi].
  *
- *   relu   [0, inf)     codes of scale 0.05, zero point -10:   [-10, 127]
+ *   relu   [0, inf)     with scale 0.05, zero point -10:       [-10, 127]
  *   relu6  [0, 6]                                              [-10, 110]
  *
- * In floats a NaN passes through.  Codes keep their parameters, so the limits are codes too. */
+ * In floats a NaN passes through.  Quantized values keep their parameters, so the limits are quantized too. */
 #include <math.h>
 
 #include "ir/clamp.h"

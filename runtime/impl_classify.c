@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impl_classify.c - is_nan and is_inf: bytes of 0 or 1 for real numbers. */
+/* impl_classify.c - is_nan and is_inf: bytes of 0 or 1 for float values. */
 #include <math.h>
 
 #include "runtime/plain.h"

@@ -3,8 +3,8 @@
  * c / groups], bias [o]; and conv1d, which is a conv2d of one row.
  *
  * Float: y = (0 + x w + x w + …) + bias in f32, the sum in the order (kh, kw, c) ascending,
- * padding skipped.  float_conv.c computes it; what stands here does so plainly, for the few nodes
- * that the fast way does not cover.  Codes: the accumulators, to be requantized by the node that follows. */
+ * padding skipped.  float_conv.c computes it; the plain loops here are for the few nodes that
+ * it does not cover.  Quantized: the accumulators, to be requantized by the node that follows. */
 #include <string.h>
 
 #include "runtime/accumulator.h"

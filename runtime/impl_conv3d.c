@@ -3,7 +3,7 @@
  * c / groups], bias [o].
  *
  * Float: y = (0 + x w + x w + …) + bias in f32, the sum in the order (kd, kh, kw, c) ascending, padding
- * skipped.  Codes: the accumulators, to be requantized by the node that follows. */
+ * skipped.  Quantized: the accumulators, to be requantized by the node that follows. */
 #include <string.h>
 
 #include "runtime/accumulator.h"

@@ -3,8 +3,8 @@
  * [o].
  *
  * Float: y = (0 + x w + x w + …) + bias in f32 for each output, the sum over the taps that meet it
- * in the order (kh, kw, c) ascending.  Codes: the accumulators, to be requantized by the node that
- * follows. */
+ * in the order (kh, kw, c) ascending.  Quantized: the accumulators, to be requantized by the node
+ * that follows. */
 #include <string.h>
 
 #include "runtime/accumulator.h"

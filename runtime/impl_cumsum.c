@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* impl_cumsum.c - cumsum along one axis.
  *
- * Floats: one f32 accumulator, which takes the elements in their order, or from the end; plain forms
- * likewise, with 64 bits.  Codes: each
- * sum is rescaled as reduce_sum does. */
+ * Floats: one f32 accumulator, to which the elements are added in their order, or from the end; plain
+ * integers likewise, with 64 bits.  Quantized: each sum is rescaled as
+ * reduce_sum does. */
 #include "runtime/family.h"
 #include "runtime/impl_args.h"
 #include "runtime/impl_util.h"

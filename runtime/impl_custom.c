@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impl_custom.c - operators of the host's: its float function; on codes its integer function, or
- * a table of all codes that the float function makes. */
+/* impl_custom.c - custom operators: the host's float function; on quantized values its integer function,
+ * or a table of all values that the float function makes. */
 #include "ir/custom.h"
 #include "runtime/impl_args.h"
 #include "runtime/lut.h"

@@ -2,7 +2,7 @@
 /* impl_dense.c - fully connected layer: x [… , in], w [out, in], bias [out] -> [… , out].
  *
  * Float: y[b, o] = (0 + x[b,0] w[o,0] + x[b,1] w[o,1] + …) + bias[o], in f32 and in this order.
- * Codes: the accumulators, to be requantized by the node that follows. */
+ * Quantized: the accumulators, to be requantized by the node that follows. */
 #include <string.h>
 
 #include "runtime/accumulator.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* impl_difference.c - squared_difference, with broadcasting.
  *
- * Codes: TFLite's SquaredDifference, which brings both operands to the scale T / 2^7, T = 2 max(sx, sy),
+ * Quantized: TFLite's SquaredDifference, which brings both operands to the scale T / 2^7, T = 2 max(sx, sy),
  * and the square of their difference to the result's.  T^2 / (2^14 so) must be below 1, as there. */
 #include "runtime/elementwise.h"
 #include "runtime/family.h"

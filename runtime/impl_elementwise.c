@@ -2,9 +2,9 @@
 /* impl_elementwise.c - add, sub, mul and bias_add (an add of a vector along the last axis), with
  * broadcasting.
  *
- * Codes (TFLite reference kernels): add brings both operands to the scale T / 2^headroom,
+ * Quantized (TFLite reference kernels): add brings both operands to the scale T / 2^headroom,
  * T = 2 max(sx, sy), adds, and brings the sum to the result's scale; with the attribute `align` the
- * scales are small integers times powers of two, by which codes are multiplied and added exactly.
+ * scales are small integers times powers of two, by which values are multiplied and added exactly.
  * mul multiplies the differences from the zero points and rescales once.  Where operands or result
  * have a scale and a zero point for each channel, each channel is computed so with its own. */
 #include "runtime/elementwise.h"
@@ -89,7 +89,7 @@ qn_headroom(const qn_graph *g, const qn_node *n)
 	return qn_node_family(g, n) == QN_FAMILY_s16 ? 15 : 20;
 }
 
-/* The sum S of the aligned operands has the real value S * 2^-fraction. */
+/* The sum S of the aligned operands stands for the float value S * 2^-fraction. */
 static void *
 aligned_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
@@ -113,7 +113,7 @@ aligned_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-/* The multipliers of one pair of codes. */
+/* The multipliers of one pair of quantized values. */
 static bool
 sum_multipliers(const qn_graph *g, const qn_node *n, const qn_two_codes *p, qn_add_args *d)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impl_gather.c - gather, gather_elements, gather_nd: both forms copy runs of elements by the same kernel's rule; constant
- * indices become a table of the kernel. */
+/* impl_gather.c - gather, gather_elements, gather_nd: both implementations copy runs of elements as the
+ * kernel does; constant indices become a table of the kernel. */
 #include <string.h>
 
 #include "ir/clamp.h"

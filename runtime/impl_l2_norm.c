@@ -3,9 +3,9 @@
  *
  *   l2_norm   y = x / sqrt(max(sum of x^2, epsilon))
  *   lrn       y[c] = x[c] / (bias + alpha / size * sum of x[k]^2)^beta, k from c - (size - 1) / 2 on,
- *             size channels, those that there are (ONNX)
+ *             size channels, as far as they exist (ONNX)
  *
- * Floats: sums in f32 in the order of the elements.  Codes of l2_norm: kernels/l2_norm.h.in. */
+ * Floats: sums in f32 in the order of the elements.  Quantized l2_norm: kernels/l2_norm.h.in. */
 #include <math.h>
 
 #include "runtime/impl_args.h"

@@ -6,8 +6,8 @@
  *   y = x / sqrt(mean of x^2 + epsilon) * scale                 rms_norm
  *
  * Floats: mean and variance, the mean of squared differences, are each one f32 sum in the order of
- * the elements, divided by their number; every operation rounds to f32.  Codes:
- * kernels/layer_norm.h.in. */
+ * the elements, divided by their number; every operation rounds to f32.
+ * Quantized: kernels/layer_norm.h.in. */
 #include <math.h>
 
 #include "runtime/family.h"
@@ -79,11 +79,11 @@ norm_real(const qn_eval *e)
 /* What the kernels of a family have room for (kernels/layer_norm.h.in). */
 typedef struct room {
 	int64_t terms;      /* elements with one mean, at most */
-	double variance;    /* above that of any codes: (255 / 2)^2, (65535 / 2)^2 */
-	double square;      /* above that of any code less its zero point */
+	double variance;    /* above that of any quantized values: (255 / 2)^2, (65535 / 2)^2 */
+	double square;      /* above that of any quantized value less its zero point */
 	int32_t normal;     /* bits of the normalized value */
-	int32_t drop;       /* bits taken off its product with a code of w */
-	int32_t bias;       /* bits put behind a code of b */
+	int32_t drop;       /* bits taken off its product with a quantized value of w */
+	int32_t bias;       /* bits by which a quantized value of b is shifted left */
 	const char *limits; /* text for `terms` */
 } room;
 

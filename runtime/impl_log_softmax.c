@@ -4,8 +4,8 @@
  *   y[i] = x[i] - max - log(sum over j of e^(x[j] - max))
  *
  * Float: in double with our own e^x and logarithm, summed in the order of the axis, each result
- * rounded once to f32.  Codes: TFLite's fixed-point LogSoftmax along the last axis; the result has
- * scale 16/256 and zero point 127; others of 8 bits by a kernel of our own. */
+ * rounded once to f32.  Quantized: TFLite's fixed-point LogSoftmax along the last axis; the result has
+ * scale 16/256 and zero point 127; Quern's own kernel gives others of 8 bits. */
 #include <math.h>
 
 #include "runtime/family.h"

@@ -2,7 +2,7 @@
 /* impl_matmul.c - matmul: a [..., M, K] times b [..., K, N], leading dims broadcast.
  *
  * Float: y[i, j] = 0 + a[i,0] b[0,j] + a[i,1] b[1,j] + … in f32 and in this order; the sums of a
- * row grow side by side.  Codes: the accumulators, both zero points subtracted term by term. */
+ * row grow side by side.  Quantized: the accumulators, both zero points subtracted term by term. */
 #include "ir/diag.h"
 #include "runtime/accumulator.h"
 #include "runtime/broadcast.h"
@@ -119,7 +119,7 @@ matmul_plain(const qn_eval *e)
 	} while (qn_broadcast_next(&p.batch, at, &ao, &bo));
 }
 
-/* The largest |code - zero point| of the type's codes. */
+/* The largest |q - zero point| in the storage range of the type. */
 static int64_t
 reach(const qn_graph *g, const qn_type *type)
 {
@@ -129,7 +129,7 @@ reach(const qn_graph *g, const qn_type *type)
 	return above > below ? above : below;
 }
 
-/* Codes of one storage, an accumulator as result, and sums that stay inside it. */
+/* Quantized values of one storage, an accumulator as result, and sums that stay inside it. */
 static bool
 types_ok(const qn_graph *g, const qn_node *n, int64_t terms)
 {

@@ -4,8 +4,8 @@
  *
  *   y = ((x - mean) / sqrt(variance + epsilon)) * gamma + beta
  *
- * in f32, rounded after each of these operations in this order.  Codes have no such form: a
- * batch_norm is folded into a convolution or becomes one. */
+ * in f32, rounded after each of these operations in this order.  There is no integer
+ * implementation: a batch_norm is folded into a convolution or becomes one. */
 #include <math.h>
 
 #include "runtime/impl_util.h"

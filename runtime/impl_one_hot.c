@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impl_one_hot.c - one_hot: elements that are on or off, in both forms by the same kernel. */
+/* impl_one_hot.c - one_hot: elements that are on or off, in both implementations by the same kernel. */
 #include "runtime/indexed.h"
 
 static qn_one_hot_args

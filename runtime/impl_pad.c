@@ -87,7 +87,7 @@ pad_real(const qn_eval *e)
 	(void)fill(&f, 0, qn_static_count(f.in) > 0 ? e->in[0] : NULL, e->out);
 }
 
-/* The code of the pad value. */
+/* The pad value, quantized. */
 static bool
 pad_code(const qn_graph *g, const qn_node *n, int64_t *code)
 {
@@ -108,7 +108,7 @@ pad_code(const qn_graph *g, const qn_node *n, int64_t *code)
 		*code = (int64_t)value;
 		return true;
 	}
-	/* Without a scale, or with several: only the value that is code 0 in all of them. */
+	/* Without a scale, or with several: only the value that is stored as 0 with all of them. */
 	bool zero = e->kind == QN_ELEM_PLAIN || qn_elem_is_i32(&g->model->types, e);
 	if (zero && value >= 0.0 && value <= 0.0)
 		return true;
@@ -117,7 +117,7 @@ pad_code(const qn_graph *g, const qn_node *n, int64_t *code)
 	return false;
 }
 
-/* Where the kernel fills with bytes, a wider code must consist of equal bytes, as 0 does. */
+/* Where the kernel fills with bytes, a wider value must consist of equal bytes, as 0 does. */
 static bool
 pad_byte(const qn_graph *g, const qn_node *n, int32_t size, int32_t *byte)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impl_plain.c - the integer form of arithmetic on plain integers, whatever the op's form on codes: one kernel that walks two
- * operands, and a function an op.
+/* impl_plain.c - the integer implementation of arithmetic on plain integers, whatever that of quantized
+ * values is: one kernel that walks two operands, and a function per op.
  *
  *   add of i64   ->   qn_plain_apply(&args, qn_plain_add, x, y, z)
  *
- * The interpreter runs the op's plain form (plain_binary.c), which folds constants too; emitted code this kernel. */
+ * The interpreter runs the op's function in plain_binary.c, which also folds constants; emitted code runs
+ * this kernel. */
 #include "runtime/elementwise.h"
 #include "runtime/impl_args.h"
 #include "runtime/plain.h"

@@ -2,9 +2,9 @@
 /* impl_pool.c - max_pool, avg_pool and global_avg_pool of images [b, h, w, c].
  *
  * Padding does not count: an average divides by the number of positions inside the image, or, with
- * count_include_pad, by those inside image and pads, where a pad is the real 0.  Floats are summed row by row in f32 from 0.  Codes: averages round half away from zero;
- * global_avg_pool is TFLite's Mean, which rescales the sum with a multiplier of scale in / scale
- * out / n. */
+ * count_include_pad, by those inside image and pads, where a pad is the value 0.  Floats are summed row
+ * by row in f32 from 0.  Quantized: averages round half away from zero; global_avg_pool is TFLite's
+ * Mean, which rescales the sum with a multiplier of scale in / scale out / n. */
 #include <math.h>
 
 #include "runtime/impl_args.h"

@@ -2,8 +2,8 @@
 /* impl_reduce.c - reduce_mean, reduce_sum, reduce_prod, reduce_max and reduce_min over any axes.
  *
  * Floats: one f32 accumulator for each result, which takes its elements in row-major order; a mean
- * is divided at the end.  Codes: TFLite's Mean and Sum, which rescale the sum of codes; its product,
- * which is rescaled at each step; the largest and smallest are codes of the input. */
+ * is divided at the end.  Quantized: TFLite's Mean and Sum, which rescale the integer sum; its product,
+ * which is rescaled at each step; the largest and smallest keep the input's parameters. */
 #include <math.h>
 
 #include "ir/reduce.h"
@@ -137,7 +137,7 @@ gather_axes(const qn_type *in, uint32_t mask, bool over, int32_t *dim, int32_t *
 {
 	int32_t slot = 4;
 	int64_t distance = 1;
-	bool open = false; /* the axis behind this one is of the kind and in dim[slot] */
+	bool open = false; /* the axis after this one is of the kind and in dim[slot] */
 
 	for (int32_t i = 0; i < 4; i++) {
 		dim[i] = 1;
@@ -199,8 +199,8 @@ sum_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-/* The scale of a product of n codes is si^n / so: each of n rescalings has the n-th root of it, as in
- * TFLite (GetQuantProdScaling). */
+/* The scale of a product of n quantized values is si^n / so: each of n rescalings has the n-th root of it,
+ * as in TFLite (GetQuantProdScaling). */
 static void *
 prod_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {

@@ -5,8 +5,8 @@
  *   align_corners   at i / (n - 1)
  *   asymmetric      at i / n
  *
- * Nearest: where the source pixels lie is computed in f32 at compile time, for both forms.
- * Bilinear: in f32, and for codes with 10 fraction bits a side. */
+ * Nearest: where the source pixels lie is computed in f32 at compile time, for both
+ * implementations.  Bilinear: in f32, and for quantized values with 10 fraction bits per side. */
 #include <math.h>
 #include <string.h>
 
@@ -98,7 +98,7 @@ typedef struct tap {
 	float weight; /* of the upper one */
 } tap;
 
-/* TFLite's ComputeInterpolationValues, whose scale may put the last positions behind the image. */
+/* TFLite's ComputeInterpolationValues, whose scale may put the last positions outside the image. */
 static tap
 tap_at(int64_t i, int64_t in, int64_t out, int32_t mode)
 {

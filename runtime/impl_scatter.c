@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impl_scatter.c - scatter_elements and scatter_nd: the data, in which places named by indices are
+/* impl_scatter.c - scatter_elements and scatter_nd: the data, in which the elements at the indices are
  * replaced by the updates, or joined with them in the order of the updates.
  *
- * Codes are replaced; those of one scale also give the larger or smaller of the two.  Sums and
- * products of codes have no form. */
+ * Quantized values are replaced; those of one scale also give the larger or smaller of the two.  Their
+ * sums and products are not implemented. */
 #include <string.h>
 
 #include "runtime/indexed.h"
@@ -85,7 +85,7 @@ scatter_nd_real(const qn_eval *e)
 		    (int64_t)qn_nd_place(&a, e->in[1], t) * run);
 }
 
-/* The kernels' `how`, and the size of what they move, which is a code or a byte. */
+/* The kernels' `how`, and the size of what they move, which is an element or a byte. */
 static bool
 set_how(const qn_graph *g, const qn_node *n, int32_t reduction, int32_t *how, int32_t *size)
 {

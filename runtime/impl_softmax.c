@@ -4,7 +4,7 @@
  *   y[i] = e^(x[i] - max) / sum over j of e^(x[j] - max)
  *
  * Float: in double with our own e^x, summed in the order of the axis, each quotient rounded once
- * to f32. Codes: TFLite's fixed-point softmax along the last axis; the result has scale 1/256
+ * to f32.  Quantized: TFLite's fixed-point softmax along the last axis; the result has scale 1/256
  * and zero point -128 (u8: 0), of 8 bits others too; for i16 through tables scale 1/32768 and zero point 0. */
 #include <math.h>
 
@@ -28,7 +28,7 @@ softmax_real(const qn_eval *e)
 	qn_each_axis(e, softmax_row);
 }
 
-/* ---- 16-bit codes ---- */
+/* ---- 16 bits ---- */
 
 static double
 inverse_of(double x)
@@ -81,7 +81,7 @@ prepare_tables(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-/* ---- 8-bit codes ---- */
+/* ---- 8 bits ---- */
 
 /* Any parameters of the result: the first members are those of qn_softmax_args. */
 static void *

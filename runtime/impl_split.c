@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* impl_split.c - depth_to_space, space_to_depth, split: results that are views of the input
- * (view.h), of which a dim was taken apart.
+ * (view.h), of which a dim was split.
  *
  *   depth_to_space, b = block, C = channels of the result
  *     dcr   y[h * b + i][w * b + j][c] = x[h][w][(i * b + j) * C + c]      (TFLite, ONNX)
  *     crd   y[h * b + i][w * b + j][c] = x[h][w][(c * b + i) * b + j]      (ONNX)
- *   space_to_depth is the way back from dcr. */
+ *   space_to_depth is the inverse of dcr. */
 #include "runtime/view.h"
 
 static void

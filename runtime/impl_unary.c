@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* impl_unary.c - functions of one value, of pow and of prelu.
  *
- *   f32     y = f(x), computed in double with the functions of runtime/math.h and rounded once
- *   codes   a table of all codes (lut.h)
+ *   f32         y = f(x), computed in double with the functions of runtime/math.h and rounded once
+ *   quantized   a table for all values of the storage (lut.h)
  *
- * table has the results of codes as a constant.  The functions are in unary_functions.c.  prelu on codes is TFLite's: one multiplier for what is not negative, another one for products with a slope. */
+ * `table` has the results as a constant.  The functions are in unary_functions.c.  Quantized prelu is
+ * TFLite's: one multiplier for what is not negative, another one for products with a slope. */
 #include <math.h>
 
 #include "runtime/broadcast.h"
@@ -16,7 +17,7 @@
 #include "runtime/plain.h"
 #include "runtime/unary.h"
 
-/* ---- float forms ---- */
+/* ---- float implementations ---- */
 
 static void
 unary_real(const qn_eval *e)
@@ -64,7 +65,7 @@ prelu_real(const qn_eval *e)
 
 /* ---- tables ---- */
 
-/* pow's exponent: a constant of one code. */
+/* pow's exponent: a constant of one element. */
 static bool
 exponent_of(const qn_graph *g, const qn_node *n, double *exponent)
 {
@@ -130,7 +131,7 @@ table_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return qn_lut_from_entries(n, a, c->value);
 }
 
-/* ---- prelu on codes ---- */
+/* ---- quantized prelu ---- */
 
 static void *
 prelu_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impl_util.c - checks and reports that the integer forms share.
+/* impl_util.c - checks and reports that the integer implementations share.
  *
- *   error int.unsupported: unsupported in integer form: add, node 'sum', only storage i8, u8 and i16
+ *   error int.unsupported: unsupported in integer arithmetic: add, node 'sum', only storage i8, u8 and i16
  *   error int.multiplier: requantize, node 'c1.rq': multiplier 1.1e+12 (input scale / output
  * scale) … */
 #include "runtime/impl_util.h"
@@ -199,7 +199,7 @@ qn_int_need_channels(const qn_graph *g, const qn_node *n, const qn_type *type)
 	return need_codes(g, n, type, QN_PER_AXIS);
 }
 
-/* Signed codes of so many bits with zero point 0, or plain integers. */
+/* Signed quantized values of that many bits with zero point 0, or plain integers. */
 static bool
 is_wide(const qn_types *t, const qn_elem *e, int bits, qn_plain plain)
 {

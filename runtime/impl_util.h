@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impl_util.h - one op's row in the table of forms, and what the families of forms share.
+/* impl_util.h - one op's row in the table of implementations, and what the families share.
  *
  *   const qn_impl qn_impl_relu = {
  *       .real = relu_real,                                  f32 in, f32 out
@@ -7,7 +7,7 @@
  *   };
  *
  * A family file defines one such constant for each of its ops; impls.c collects them by the names
- * in ir/ops.def, so the linker names a form that is missing. */
+ * in ir/ops.def, so the linker names one that is missing. */
 #ifndef QN_RUNTIME_IMPL_UTIL_H
 #define QN_RUNTIME_IMPL_UTIL_H
 
@@ -17,25 +17,25 @@
 
 typedef struct qn_impl {
 	qn_float_fn *real; /* NULL: none */
-	/* Why the float form cannot do this node, in a few words; NULL when it can.  Optional. */
+	/* Why the float implementation cannot run this node, in a few words; NULL when it can.  Optional. */
 	const char *(*refuse)(const qn_graph *g, const qn_node *n);
-	/* Buffers and packed weights of the float form, for qn_eval.plan; *room: bytes that all packed
+	/* Buffers and packed weights of `real`, for qn_eval.plan; *room: bytes that all packed
 	 * weights of an interpreter may still take.  Optional. */
 	void *(*plan)(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room);
 	/* For operands and results of plain types that are not all f32, one batch at a time; arithmetic
 	 * on integers wraps around in their width.  NULL: none. */
 	qn_float_fn *plain;
-	bool bundle;       /* `real` minds qn_eval.batches */
-	uint32_t indices;  /* bit i: input i holds indices, plain integers in both forms */
+	bool bundle;       /* `real` supports qn_eval.batches */
+	uint32_t indices;  /* bit i: input i holds indices, plain integers in both implementations */
 	qn_int_impl codes; /* prepare NULL: none */
 } qn_impl;
 
 #define OP(name, min_in, max_in, attributes, behaviour, family) extern const qn_impl qn_impl_##name;
 #include "ir/ops.def"
 
-/* Why the node's float form cannot run; NULL when it can.  The op has a float form. */
+/* Why the node's float implementation, which the op must have, cannot run; NULL when it can. */
 const char *qn_impl_refusal(const qn_graph *g, const qn_node *n);
-/* The float form's plan, NULL when it has none. */
+/* The float implementation's plan, NULL when it has none. */
 void *qn_impl_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room);
 
 /* Data of operand i when it is an f32 constant, else NULL. */
@@ -91,7 +91,7 @@ bool qn_int_sizes(const qn_graph *g, const qn_node *n) QN_MUST_CHECK;
 bool qn_elem_is_codes(const qn_types *t, const qn_elem *e);
 /* The same, or i16 with a zero point, which requantize alone takes: at the ports of a graph. */
 bool qn_elem_is_shifted(const qn_types *t, const qn_elem *e);
-/* 32-bit signed codes with zero point 0 (accumulators, biases), or plain i32. */
+/* 32-bit signed quantized values with zero point 0 (accumulators, biases), or plain i32. */
 bool qn_elem_is_i32(const qn_types *t, const qn_elem *e);
 /* Accumulators and biases of a family: 32-bit ones, for s16 64-bit ones. */
 bool qn_elem_is_acc(const qn_types *t, const qn_elem *e, qn_family family);

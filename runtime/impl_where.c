@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* impl_where.c - where: one of two elements by a condition.  The elements are moved as they are, so
- * both forms are the kernel's.
+ * both implementations are the kernel.
  *
  *   c [2,1]  x [2,3]  y []   axes  dim {2, 3}  cs {1, 0}  xs {3, 1}  ys {0, 0} */
 #include "runtime/impl_args.h"

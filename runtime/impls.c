@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impls.c - the table of forms, one row for each op of ir/ops.def, and the choice between the
- * two forms. */
+/* impls.c - the table of implementations, one row for each op of ir/ops.def, and the choice
+ * between the two of an op. */
 #include "runtime/impl_util.h"
 #include "runtime/plain.h"
 
@@ -47,7 +47,7 @@ is_plain_node(const qn_graph *g, const qn_node *n, uint32_t indices)
 			return false;
 	if (!n->type->is_tuple && !is_plain(n->type, &result))
 		return false;
-	/* a comparison of f32 has a result of another type, but a float form too */
+	/* a comparison of f32 has a result of another type, but a float implementation too */
 	return other || (result && !n->type->is_tuple && qn_elem_is_float(n->type->elem));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* indexed.h - arguments of the kernels that find elements by a tensor of indices, input 1, in the
- * data, input 0: gather_elements, gather_nd, scatter_elements, scatter_nd.  Both forms use these
- * kernels' places, the float form with elements of 4 bytes. */
+ * data, input 0: gather_elements, gather_nd, scatter_elements, scatter_nd.  Both implementations use
+ * these kernels' positions, the float one with elements of 4 bytes. */
 #ifndef QN_RUNTIME_INDEXED_H
 #define QN_RUNTIME_INDEXED_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int_conv.h - conv2d on codes of 8 bits as a product of positions and packed weights, or channel by channel
- * when it is depthwise: the accumulators of the plain kernels. */
+/* int_conv.h - 8-bit conv2d as a product of positions and packed weights, or channel by channel when
+ * it is depthwise: the accumulators of the plain kernels. */
 #ifndef QN_RUNTIME_INT_CONV_H
 #define QN_RUNTIME_INT_CONV_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int_product.h - the product behind conv2d and dense on codes of 8 bits: sums of 32 bits, exactly those of
- * the plain kernels.  Weights are constants, which are packed once by pairs (int_simd.h); positions come as
+/* int_product.h - the product of 8-bit conv2d and dense: sums of 32 bits, exactly those of the
+ * plain kernels.  Weights are constants, which are packed once by pairs (int_simd.h); positions come as
  * pointers to copies of 16 bits, less the zero point. */
 #ifndef QN_RUNTIME_INT_PRODUCT_H
 #define QN_RUNTIME_INT_PRODUCT_H
@@ -35,11 +35,11 @@ void qn_int_product_pack(qn_int_product *p, const int8_t *w, const qn_tensor *bi
 void qn_int_product_run(const qn_int_product *p, const int16_t **x, int64_t n, int32_t *y,
 			int64_t stride);
 
-/* The weights and the bias of a layer on codes of 8 bits with sums of 32, where they are constants; false
- * where they are not. */
+/* The weights and the bias of an 8-bit layer with sums of 32 bits, where they are constants; false where
+ * they are not. */
 bool qn_int_product_constants(const qn_graph *g, const qn_node *n, const int8_t **w,
 			      const qn_tensor **bias);
-/* n codes of operand 0, which are signed or not, less the zero point. */
+/* n quantized values of operand 0, which are signed or not, less the zero point. */
 void qn_int_widen(const qn_int_simd *simd, bool is_signed, const void *x, int64_t at, int64_t n,
 		  int32_t zero, int16_t *y);
 

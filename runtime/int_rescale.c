@@ -13,7 +13,7 @@ struct qn_int_rescaling {
 	qn_int_scale s;
 	int64_t period; /* entries of the tables, a multiple of QN_PANEL */
 	qn_int_rescale *run;
-	size_t each; /* bytes of a code */
+	size_t each; /* bytes of a quantized value */
 };
 
 static bool

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int_rescale.h - requantize of 32-bit sums by vectors: the codes of the plain kernel. */
+/* int_rescale.h - requantize of 32-bit sums by vectors, with the results of the plain kernel. */
 #ifndef QN_RUNTIME_INT_RESCALE_H
 #define QN_RUNTIME_INT_RESCALE_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int_simd.h - the inner loops of products of codes, in one variant for each instruction set.
+/* int_simd.h - the inner loops of integer products, in one variant for each instruction set.
  *
  *   baseline   C with 4-lane vectors; SSE2 on x86-64
  *   avx2       8 lanes      avx512vnni   16 lanes
  *
- * Operands have 16 bits: codes less their zero point, and weights.  Two of them lie side by side, and an
- * instruction adds the products of both, in 32 bits.  All variants give the same sums, as whole numbers do in
+ * Operands have 16 bits: quantized values less their zero point, and weights.  Two of them are adjacent, and
+ * an instruction adds the products of both, in 32 bits.  All variants give the same sums, as integers do in
  * any order.  int_simd_body.h is the text of all variants. */
 #ifndef QN_RUNTIME_INT_SIMD_H
 #define QN_RUNTIME_INT_SIMD_H
@@ -28,7 +28,7 @@ typedef struct qn_int_tile {
 	int64_t panel;       /* `row` only: from one panel of w to the next */
 } qn_int_tile;
 
-/* Sums as codes: y[j] = clamp(x[j] * m[j] * 2^(s[j] - 31) + zo, lo, hi), rounded twice as qn_apply does in
+/* Requantizes sums: y[j] = clamp(x[j] * m[j] * 2^(s[j] - 31) + zo, lo, hi), rounded twice as qn_apply does in
  * mode QN_RQ_DOUBLE. */
 typedef struct qn_int_scale {
 	const int32_t *m, *half; /* multipliers; -1 - s, s in [-31, 0] */

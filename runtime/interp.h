@@ -2,7 +2,7 @@
 /* interp.h - runs a graph at any stage, float and integer nodes mixed, one node after the other.
  *
  *   qn_interp *in;
- *   QN_TRY(qn_interp_new(graph, arena, &in));        checks that every node has a form for its types, prepares integer parameters
+ *   QN_TRY(qn_interp_new(graph, arena, &in));        checks that every node is supported with its types, prepares parameters
  *   QN_TRY(qn_interp_run(in, inputs, NULL, NULL));   as often as wanted, without further memory
  *   const qn_tensor *y = qn_interp_output(in, 0);
  *
@@ -16,8 +16,9 @@
  *
  * The results are those of one batch at a time, byte for byte.
  *
- * Float nodes sum in the fixed order of docs/quantization.md ("Deterministic sums"); integer
- * nodes run the kernels that get emitted, or give their bytes by vectors (int_product.h).  A value's memory is reused after its last use. */
+ * Float nodes sum in the fixed order of docs/quantization.md ("Deterministic sums"); integer nodes run the
+ * kernels that get emitted, or give their bytes by vectors (int_product.h).  A value's memory is reused
+ * after its last use. */
 #ifndef QN_RUNTIME_INTERP_H
 #define QN_RUNTIME_INTERP_H
 

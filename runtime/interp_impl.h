@@ -5,7 +5,7 @@
  *   value 5 (tuple of 3, 4) refs: slot 2, slot 3       tuples have no memory of their own
  *   value 6 (get 1 of 5)    refs: slot 3
  *
- * A slot holds the batches of a bundle one behind the other, `step` bytes apart. */
+ * A slot holds the batches of a bundle one after the other, `step` bytes apart. */
 #ifndef QN_RUNTIME_INTERP_IMPL_H
 #define QN_RUNTIME_INTERP_IMPL_H
 
@@ -61,8 +61,8 @@ qn_slots_of(const qn_slots *s, qn_id id, uint32_t field)
 typedef struct qn_work {
 	qn_float_fn *real;        /* or NULL */
 	const qn_int_impl *codes; /* or NULL */
-	void *args;               /* of the integer form */
-	void *plan;               /* of the form, or NULL */
+	void *args;               /* of the integer implementation */
+	void *plan;               /* of either, or NULL */
 	bool together;            /* it can do many batches in one call */
 } qn_work;
 
@@ -74,7 +74,7 @@ bool qn_input_fits(const qn_graph *g, const qn_node *n, const qn_tensor *x);
  * run.symbol. */
 bool qn_node_is_static(const qn_graph *g, const qn_node *n);
 
-/* Chooses the form of a node whose types and inputs' types are static; reports run.unsupported
+/* Chooses the implementation of a node whose types and inputs' types are static; reports run.unsupported
  * or what prepare reports.  *room: bytes that packed weights may still take. */
 bool qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room, qn_work *out);
 
@@ -90,7 +90,7 @@ typedef struct qn_operands {
 
 void qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const qn_operands *o);
 
-/* The tensor itself, or a copy when its bytes are not aligned for the forms. */
+/* The tensor itself, or a copy when its bytes are not aligned for the kernels. */
 const void *qn_aligned_data(qn_arena *a, const qn_tensor *x);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* interp_node.c - one node: which form it takes, and why none when there is none.
+/* interp_node.c - one node: which implementation runs it, and why none can.
  *
- *   error run.unsupported: batch_norm, node 'bn', (tensor<…>) -> tensor<…>: no integer form */
+ *   error run.unsupported: batch_norm, node 'bn', (tensor<…>) -> tensor<…>: no integer implementation */
 #include "runtime/interp_impl.h"
 
 #include <string.h>
@@ -93,7 +93,7 @@ is_integer(const qn_type *type)
 	       !qn_elem_is_float(type->elem);
 }
 
-/* Why the float form cannot run; NULL when it can. */
+/* Why the float implementation cannot run; NULL when it can. */
 static const char *
 float_problem(const qn_graph *g, const qn_node *n)
 {
@@ -162,7 +162,7 @@ qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const qn_oper
 		e.out = (char *)o->out + j * o->out_step;
 		if (w->real != NULL)
 			w->real(&e);
-		/* One of `real` and `codes` is there.  NOLINTBEGIN(clang-analyzer-core.NullDereference) */
+		/* One of the two implementations exists.  NOLINTBEGIN(clang-analyzer-core.NullDereference) */
 		else if (w->plan != NULL)
 			w->codes->fast(&e, w->args);
 		else
@@ -176,7 +176,7 @@ qn_aligned_data(qn_arena *a, const qn_tensor *x)
 {
 	if (x->data != NULL && (uintptr_t)x->data % QN_VALUE_ALIGN == 0)
 		return x->data;
-	/* The arena's own alignment is that of the host's largest type: 4 on some. */
+	/* The arena aligns as the largest type of this machine requires: to 4 bytes on some. */
 	char *copy = QN_NEW(a, char, x->bytes + QN_VALUE_ALIGN);
 	copy += (size_t)(-(uintptr_t)copy % QN_VALUE_ALIGN);
 	if (x->data != NULL && x->bytes > 0)

@@ -18,7 +18,7 @@ enum {
 	SIGMOIDS = 256
 };
 
-/* The code of y / scale; halves go away from 0. */
+/* y / scale rounded to an integer, halves away from 0. */
 static int64_t
 nearest(double q, int32_t zp, const qn_elem *e)
 {
@@ -34,13 +34,13 @@ nearest(double q, int32_t zp, const qn_elem *e)
 	return whole > (double)e->qmax ? e->qmax : (int64_t)whole;
 }
 
-/* A function between codes: of a code of the input, in steps of the result. */
+/* A function between quantized values: of one of the input, in steps of the result. */
 typedef struct function {
 	qn_lut_fn *f;
 	const void *user;
 	double in, out;     /* scales */
 	int32_t zp;         /* of the input */
-	double least, most; /* of the result's codes, its zero point taken off */
+	double least, most; /* of the result's storage, its zero point subtracted */
 } function;
 
 static double
@@ -49,14 +49,14 @@ at_code(const function *f, double code)
 	return f->f(f->user, f->in * (code - (double)f->zp)) / f->out;
 }
 
-/* The same limited to codes, so that what is beyond them bends no line. */
+/* The same limited to the storage range, so that what is beyond it does not bend a line. */
 static double
 limited(const function *f, double code)
 {
 	return qn_clamp_f64(at_code(f, code), f->least, f->most);
 }
 
-/* Entry i of the table of 16-bit codes. */
+/* Entry i of the table for 16 bits. */
 static double
 line_start(const function *f, int32_t i)
 {
@@ -113,9 +113,9 @@ qn_lut_from_entries(const qn_node *n, qn_arena *a, const qn_tensor *entries)
 	return d;
 }
 
-/* ---- sigmoid and tanh of 16-bit codes ---- */
+/* ---- sigmoid and tanh of 16 bits ---- */
 
-/* sigmoid(i / 24) in 0.16, moved as other tables are; behind the last entry lies 1. */
+/* sigmoid(i / 24) in 0.16, moved as other tables are; the entry after the last would be 1. */
 static uint16_t
 sigmoid_entry(int32_t i)
 {

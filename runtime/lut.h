@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lut.h - the integer form of a function of one value: a table of the results of all codes.
+/* lut.h - the integer implementation of a function of one value: a table of all results.
  *
  *   lut[q] = clamp(round_half_away(f(s_in * (q - z_in)) / s_out) + z_out); where f is NaN (log of a
- *            negative code), the zero point
+ *            negative value), the zero point
  *
- * Of 16-bit codes the table has every 128th, and results lie on straight lines between two entries.  An
- * entry is moved by half of the error that the line behind it has in its middle, so that the error
- * has the same size at both places (TFLite's LUTPopulateInt16). */
+ * For 16 bits the table has every 128th value, and results lie on straight lines between two entries.  An
+ * entry is moved by half of the error that the line after it has in its middle, so that the error
+ * has the same size at both points (TFLite's LUTPopulateInt16). */
 #ifndef QN_RUNTIME_LUT_H
 #define QN_RUNTIME_LUT_H
 
 #include "runtime/impl_util.h"
 
-enum { QN_LUT_LINES = 512 }; /* between the points of a table of 16-bit codes */
+enum { QN_LUT_LINES = 512 }; /* between the points of a table for 16 bits */
 
 typedef double qn_lut_fn(const void *user, double x);
 
@@ -20,18 +20,18 @@ typedef double qn_lut_fn(const void *user, double x);
 typedef struct qn_lut {
 	int32_t n; /* elements */
 	int32_t m, sh;
-	const void *table; /* 256 entries; of 16-bit codes QN_LUT_LINES + 1 */
+	const void *table; /* 256 entries; for 16 bits QN_LUT_LINES + 1 */
 	qn_plain plain;    /* of an entry */
 } qn_lut;
 
-/* For node n, whose input 0 and result are codes of one family; f is called for each entry.  NULL after a
+/* For node n, whose input 0 and result are quantized in one family; f is called for each entry.  NULL after a
  * report. */
 qn_lut *qn_lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_lut_fn *f,
 		       const void *user);
 /* The same with given entries of the result's type, in the order of qn_lut_…'s table. */
 qn_lut *qn_lut_from_entries(const qn_node *n, qn_arena *a, const qn_tensor *entries);
-/* TFLite's sigmoid or tanh of i16 codes, NULL (without a report) when the types are not those of that form: i16, result in
- * 1/32768, input scale of at most 5. */
+/* TFLite's sigmoid or tanh of i16, NULL (without a report) when the types are not those of its kernel: i16,
+ * result in 1/32768, input scale of at most 5. */
 qn_lut *qn_lut_curve(const qn_graph *g, const qn_node *n, qn_arena *a);
 
 void qn_lut_run(const qn_eval *e, const void *lut);

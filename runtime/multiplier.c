@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* multiplier.c - from real numbers to the integers that kernels work with.
+/* multiplier.c - from float values to the integers that kernels work with.
  *
- *   0.1   -> m = 1717986918, s = -3        0.1 = m * 2^(s - 31), as near as 31 bits come
- *   6.0   -> code 127 under scale 0.05, zero point 7
+ *   0.1   -> m = 1717986918, s = -3        0.1 = m * 2^(s - 31), as near as 31 bits allow
+ *   6.0   -> 127 with scale 0.05, zero point 7
  *
  * The definitions are TFLite's: QuantizeMultiplier and CalculateActivationRangeQuantized. */
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel.c - the library's door around each share of work: a place to jump to without memory, an
- * arena that is released, the host's allocator behind a lock. */
+/* parallel.c - the library's entry to each share of work: a target for the jump when out of memory,
+ * an arena that is released, the host's allocator with a lock around it. */
 #include "runtime/parallel.h"
 
 #include <pthread.h>

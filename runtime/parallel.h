@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parallel.h - work side by side on the threads of the context (pool.h).
  *
- *   qn_status run_share(void *user, size_t worker, qn_arena *scratch);
+ *   qn_status run_share(void *user, size_t worker, qn_arena *a);
  *   QN_TRY(qn_parallel(env, 4, run_share, &job));     run_share(&job, 0 … 3, …), all done
  *
  * Worker 0 is the calling thread, and the only one that may log.  Each worker has an arena and
- * an environment of its own (that of `scratch`); the host's allocator is called by one thread at a
+ * an environment of its own (that of `a`); the host's allocator is called by one thread at a
  * time.  What a worker reports there is handed to the caller when it is the first that fails; the
  * caller's own environment is not a worker's to use. */
 #ifndef QN_RUNTIME_PARALLEL_H

@@ -5,7 +5,7 @@
  *                                                   --store-->          i8 [-56, -6]
  *
  * Elements are widened to 64 bits, a run at a time, and wrap around in the width of their type when
- * they are stored; real ones are computed in double and rounded once.  Plain forms compute in the
+ * they are stored; floats are computed in double and rounded once.  These functions compute in the
  * interpreter and fold constants; they are not emitted. */
 #ifndef QN_RUNTIME_PLAIN_H
 #define QN_RUNTIME_PLAIN_H
@@ -37,7 +37,7 @@ qn_number_above(qn_number x, qn_number y, qn_number_kind kind)
 
 enum { QN_PLAIN_RUN_LENGTH = 256 }; /* elements that are computed at a time */
 
-/* Type of plain elements, also that of an observed float; QN_NPLAIN for codes and tuples. */
+/* Type of plain elements, also that of an observed float; QN_NPLAIN for quantized values and tuples. */
 qn_plain qn_plain_of(const qn_type *type);
 qn_number_kind qn_number_kind_of(qn_plain p);
 
@@ -58,7 +58,8 @@ void qn_plain_bytes_of(qn_plain to, double v, void *bytes);
 /* is_inf {detect_negative, detect_positive} of x. */
 bool qn_is_inf(const qn_node *n, double x);
 
-/* Plain forms of all ops of two broadcast operands, of one operand, and of the reductions. */
+/* Implementations on plain types of all ops of two broadcast operands, of one operand, and of the
+ * reductions. */
 qn_float_fn qn_plain_binary, qn_plain_pow, qn_plain_unary, qn_plain_reduce;
 
 #endif

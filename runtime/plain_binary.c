@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain_binary.c - plain forms of ops of two broadcast operands.
+/* plain_binary.c - ops of two broadcast operands on plain types.
  *
  *   i32   7 / -2 = -3      7 / 0 = 0      least / -1 = least      (wraps around, never traps)
  *
- * One row an op, with a function for each kind of number; integers of all widths share it, as their
+ * One row per op, with a function for each kind of number; integers of all widths share it, as their
  * low bits do not depend on the higher ones, or they were widened with their sign. */
 #include <math.h>
 
@@ -65,7 +65,7 @@ floored_remainder(int64_t a, int64_t b)
 	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-/* A signed number goes down, where b is no number of bits not at all. */
+/* A signed number rounds down; it stays if b is not a number of bits. */
 static int64_t
 shifted_right(int64_t a, int64_t b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain_reduce.c - plain forms of the reductions.
+/* plain_reduce.c - the reductions on plain types.
  *
  *   reduce_mean i32 [-3, -4] = -3     toward zero      reduce_max bool [0, 1] = 1     any of them
  *
@@ -61,7 +61,7 @@ axes_of(const qn_type *in, uint32_t mask, bool over)
 	return a;
 }
 
-/* The next position in row-major order over the first n axes; false behind the last. */
+/* The next position in row-major order over the first n axes; false after the last. */
 static bool
 next(const axes *a, int32_t n, int64_t *at, int64_t *offset)
 {

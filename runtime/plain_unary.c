@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain_unary.c - plain forms of ops of one operand.
+/* plain_unary.c - ops of one operand on plain types.
  *
  *   neg i8 -128 = -128      abs u8 200 = 200      clip {min=-0.5} i32 -3 = 0
  *
- * Functions that are defined for real numbers only compute in double, for f16, bf16 and f64. */
+ * Functions that are defined for floats only compute in double, for f16, bf16 and f64. */
 #include <math.h>
 
 #include "runtime/plain.h"
@@ -56,7 +56,7 @@ EACH(negation_u, u, x[i].u == 0)
 EACH(nan_r, u, x[i].f != x[i].f)
 EACH(inf_r, u, qn_is_inf(u->n, x[i].f))
 
-/* Functions by kind; real numbers without one take qn_unary_value. */
+/* Functions by kind; floats without one use qn_unary_value. */
 static const struct {
 	unary_run *by[QN_NKIND];
 } rows[QN_NOP] = {

@@ -64,7 +64,7 @@ thread_main(void *arg)
 	return NULL;
 }
 
-/* False without leaving anything behind. */
+/* On false nothing is left over. */
 static bool
 init(qn_pool *p)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* simd.h - the inner loops of the float forms, in one variant for each instruction set.
+/* simd.h - the inner loops of the float kernels, in one variant for each instruction set.
  *
  *   baseline   C with 4-lane vectors: SSE2, NEON, or whatever the compiler makes of them
  *   avx2       8 lanes                 avx512  16 lanes

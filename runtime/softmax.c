@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softmax.c - e^(x[i] - max) and their sum, along one axis, and the integers for codes. */
+/* softmax.c - e^(x[i] - max) and their sum, along one axis, and the integers for quantized values. */
 #include "runtime/softmax.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* softmax.h - what softmax and log_softmax share: the walk along an axis, the types of codes, the
- * multiplier that makes an exponent of a difference of codes. */
+/* softmax.h - what softmax and log_softmax share: the walk along an axis, the quantized types, the
+ * multiplier that makes an exponent of a difference of quantized values. */
 #ifndef QN_RUNTIME_SOFTMAX_H
 #define QN_RUNTIME_SOFTMAX_H
 
@@ -15,11 +15,11 @@ void qn_each_axis(const qn_eval *e, qn_axis_fn *run);
 /* The largest of n elements, and the sum of e^(x - largest), in their order. */
 double qn_softmax_sum(const float *x, int64_t n, int64_t step, double *top);
 
-/* Codes along the last axis, with parameters that the op's arithmetic can give; else reports. */
+/* Quantized values along the last axis, with parameters that the op's arithmetic can produce; else reports. */
 bool qn_softmax_types(const qn_graph *g, const qn_node *n) QN_MUST_CHECK;
 
-/* Differences of codes as Q5.26 (TFLite PreprocessSoftmaxScaling and CalculateInputRadius, beta 1):
- * d * 2^left * m; those below diff_min vanish. */
+/* Differences of quantized values as Q5.26 (TFLite PreprocessSoftmaxScaling and CalculateInputRadius, beta 1):
+ * d * 2^left * m; those below diff_min count as 0. */
 void qn_softmax_scaling(const qn_graph *g, const qn_node *n, int32_t *m, int32_t *left,
 			int32_t *diff_min);
 

@@ -61,7 +61,7 @@ hard_swish_make(const qn_table_codes *c, hard_swish *h)
 	return true;
 }
 
-/* x of 9 bits: x * (x + 3 limited to 0 … 6) / 6, the factor behind x in 1/32768. */
+/* x of 9 bits: x * (x + 3 limited to 0 … 6) / 6, the factor after x in 1/32768. */
 static int32_t
 hard_swish_of(const hard_swish *h, int32_t x)
 {
@@ -78,9 +78,9 @@ hard_swish_of(const hard_swish *h, int32_t x)
 	return qn_rdbpot(high16_cut(r, high16(hires, h->out)), -h->out_shift);
 }
 
-/* ---- tables of 8-bit codes ---- */
+/* ---- tables for 8 bits ---- */
 
-/* The result of the code x + zi, its zero point taken off. */
+/* The result of the quantized value x + zi, less its zero point. */
 typedef struct eight {
 	qn_op op;
 	const qn_table_codes *c;
@@ -121,7 +121,7 @@ table_of_8(qn_op op, const qn_table_codes *c, int32_t *entry)
 	return CODES;
 }
 
-/* ---- tables of 16-bit codes ---- */
+/* ---- tables for 16 bits ---- */
 
 static float
 value_of(qn_op op, const qn_table_codes *c, float x)
@@ -133,7 +133,7 @@ value_of(qn_op op, const qn_table_codes *c, float x)
 	return x > 0.0f ? 1.0f / (float)sqrt((double)x) : (float)c->hi * (float)c->out;
 }
 
-/* To the nearest whole number, halves away from 0; NaN stays. */
+/* To the nearest integer, halves away from 0; NaN stays. */
 static float
 nearest(float x)
 {

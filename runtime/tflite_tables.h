@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_tables.h - tables of functions of one code as TFLite's kernels compute them, where that is
- * not rounded once.
+/* tflite_tables.h - tables of functions of one quantized value as TFLite's kernels compute them, where
+ * that is not rounded once.
  *
- *   op          codes   kernel                                           entries
+ *   op          bits    kernel                                           entries
  *   hard_swish  8 bits  reference_ops::HardSwish, all in 16-bit integers     256
  *   sqrt        8 bits  elementwise SqrtEvalQuantized: cut off, not rounded  256
  *   abs         8 bits  elementwise AbsEvalQuantized                         256
@@ -17,11 +17,11 @@
 
 enum { QN_TFLITE_TABLE_MOST = 513 };
 
-/* Parameters of a function's codes, in and out: of one storage. */
+/* Quantization parameters of a function, in and out: of one storage. */
 typedef struct qn_table_codes {
 	double in, out; /* scales, which f32 holds */
 	int32_t zi, zo;
-	int32_t lo, hi; /* all codes of the storage */
+	int32_t lo, hi; /* the whole storage range */
 } qn_table_codes;
 
 /* The number of entries; 0: TFLite has no such table for this op and storage, or its multiplier is

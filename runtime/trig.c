@@ -17,7 +17,7 @@
 #define HALF_PI_LOW 0x1.1a62633145c07p-54
 #define QUARTER_PI 0x1.921fb54442d18p-1
 
-/* Bits of 2/pi behind the point, 32 a word. */
+/* Bits of 2/pi after the point, 32 per word. */
 static const uint32_t two_over_pi[38] = {
 	0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab,
 	0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e,
@@ -39,7 +39,7 @@ polynomial(const double *c, size_t n, double x)
 
 /* ---- reduction ---- */
 
-/* Bits i .. i + 31 of 2/pi behind the point, i from -64 on; those before it are 0. */
+/* Bits i .. i + 31 of 2/pi after the point, i from -64 on; those before it are 0. */
 static uint32_t
 bits_at(int i)
 {
@@ -53,7 +53,7 @@ bits_at(int i)
 enum { LIMBS = 6 };
 
 /* x * 2/pi mod 4 in 192 bits, 2 of them before the point, the lowest limb first.  x = m * 2^e with an
- * integer m: bits of 2/pi that stand for multiples of 4 are left out, those behind the 192 make less
+ * integer m: bits of 2/pi that stand for multiples of 4 are left out, those after the 192 make less
  * than 2^-137. */
 static void
 quarters(double x, uint32_t *p)

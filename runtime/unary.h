@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unary.h - the functions of one value, for all forms that compute them.
+/* unary.h - the functions of one value, for all implementations.
  *
  *   qn_unary_value(leaky_relu {alpha=0.1}, -2)  ->  -0.2 */
 #ifndef QN_RUNTIME_UNARY_H

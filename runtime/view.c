@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* view.c - copies a view (view.h): in runs or squares for f32, by the transpose kernel for codes.
+/* view.c - copies a view (view.h): in runs or squares for f32, by the transpose kernel for quantized values.
  *
  *   dim {2, 1, 3, 4}, stride {24, 9, 4, 1}    ->    dim {2, 12}, stride {24, 1}
  *

@@ -17,7 +17,7 @@ typedef struct qn_view {
 	int64_t dim[QN_VIEW_AXES], stride[QN_VIEW_AXES];
 } qn_view;
 
-/* The view that field `part` of node n's result is (0 when it is no tuple); v is all 0. */
+/* The view that field `part` of node n's result is (0 when it is not a tuple); v is all 0. */
 typedef void qn_view_fn(const qn_graph *g, const qn_node *n, uint32_t part, qn_view *v);
 
 static inline void
@@ -33,7 +33,7 @@ void qn_view_plain(const qn_eval *e, qn_view_fn *make); /* elements of any size 
 void *qn_view_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_view_fn *make);
 void qn_view_codes(const qn_eval *e, const void *args);
 
-/* All forms of an op from its view. */
+/* All implementations of an op from its view. */
 #define QN_VIEW_IMPL(op)                                                                           \
 	static void op##_real(const qn_eval *e)                                                    \
 	{                                                                                          \
