@@ -4,9 +4,9 @@
  *   qn_pattern *x = qn_build_any(set), *w = qn_build_const(set);
  *   qn_pattern *conv = qn_build_call(set, qn_build_op(set, "conv2d"), 2, (qn_pattern *[]){x, w});
  *
- * Functions return NULL after an error (pattern.…), and silently when they are given a NULL.  Parts
- * must be of the same set (pattern.context).  An op is no pattern, only what a call is made with:
- * so nobody writes relu where a call of relu is meant. */
+ * Functions return NULL after an error (pattern.…), and without a report if an argument is NULL.  Parts
+ * must be of the same set (pattern.context).  An op is not a pattern, but an argument of a call:
+ * so that relu is not written where a call of relu is meant. */
 #ifndef QN_PATTERNS_BUILD_H
 #define QN_PATTERNS_BUILD_H
 
@@ -91,7 +91,7 @@ qn_pattern *qn_build_test(qn_patterns *set, qn_pattern *p, const qn_pat_test *li
 /* wildcard stands for target from now on, which may hold the wildcard. */
 qn_status qn_build_redirect(qn_patterns *set, qn_pattern *wildcard, qn_pattern *target);
 
-/* Reads the text form (docs/patterns.md), and a part of it behind a pattern: "{stride=[2,2]}" or
+/* Reads the text form (docs/patterns.md), and a part of it after a pattern: "{stride=[2,2]}" or
  * ": f32[1,?]". */
 qn_status qn_patterns_parse(qn_patterns *set, const char *text, qn_pattern **out) QN_MUST_CHECK;
 qn_pattern *qn_build_suffix(qn_patterns *set, qn_pattern *p, const char *before, const char *text,

@@ -144,7 +144,7 @@ qn_groups_cut(qn_model *m, qn_grouper *s)
 	qn_map_init(&c.names, m->scratch);
 	for (size_t i = 0; i < m->ngraph; i++)
 		qn_map_puts(&c.names, m->graph[i]->name, m);
-	m->ngraph--; /* the entry, which comes back behind the composites */
+	m->ngraph--; /* the entry, which is appended again after the composites */
 	find_reads(&c);
 	for (qn_id id = 1; id < g->n; id++) {
 		qn_node n;

@@ -19,7 +19,7 @@ typedef struct qn_cut {
 	uint32_t flags;
 } qn_cut;
 
-/* Roots are asked from the last one up; a group's nodes are in no other one.  *count: how many
+/* Roots are tried from the last one up; groups do not share nodes.  *count: how many
  * graphs were made.  A pattern of a function is refused with a warning (pattern.function): its
  * match is a call already. */
 qn_status qn_cut_pattern(qn_model *m, const qn_cut *cut, const qn_matcher *like,

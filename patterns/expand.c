@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* expand.c - one composite in its quantized form: calls the callback of its pattern and looks at
- * what came out.
+/* expand.c - quantizes one composite: calls the callback of its pattern and checks what it
+ * returns.
  *
  *   another type than the root's            quantize.type
  *   requantize inside                       quantize.requantize: it would tie neighbours together
@@ -127,7 +127,7 @@ find_match(qn_quantizing *b, qn_matcher *s, const qn_node *call, qn_match *insid
 	return NULL;
 }
 
-/* What computes in the quantized form, and its value, stand for the layers of the composite. */
+/* The computing nodes that the callback made, and its value, get the layers of the composite. */
 static void
 set_layers(qn_quantizing *b, qn_id first, qn_id got)
 {

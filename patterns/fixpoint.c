@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fixpoint.c - see fixpoint.h.
  *
- * A graph of one pass lives until the next one is there; nodes that nothing needs are passed over,
- * so that a node that a rule left behind uses nothing. Whether a callback changed something is seen
- * by numbers of computations (index.h), which are equal for what is made anew in the same way. */
+ * A graph of one pass lives until the next one exists; nodes that nothing needs are skipped, so
+ * that a node that a rule left over uses nothing. Whether a callback changed something is seen
+ * by numbers of computations (index.h), which are equal for what is made again in the same way. */
 #include "patterns/fixpoint.h"
 
 #include "ir/diag.h"

@@ -24,8 +24,8 @@ push(qn_grouper *s, qn_id id)
 	s->todo[s->ntodo++] = id;
 }
 
-/* The marks of one candidate: now for inputs, now + 1 for what lies inside, now + 2 for what is no
- * input whatever matched it. */
+/* The marks of one candidate: now for inputs, now + 1 for what lies inside, now + 2 for what is
+ * not an input, whatever matched it. */
 static void
 add_input(qn_grouper *s, qn_id id)
 {

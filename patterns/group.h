@@ -37,7 +37,7 @@ typedef struct qn_grouper {
 	const qn_facts **
 		facts; /* value -> what the node is to know from now on; NULL: what it knows.  NULL: of no node */
 	bool tell;       /* look at roots that are in a group, too, for `why` */
-	const char *why; /* the last candidate matched, but is no group: why */
+	const char *why; /* the last candidate matched, but is not a group: why */
 	/* Private: of the candidate that is looked at. */
 	uint32_t *mark, *reads;
 	uint32_t now;

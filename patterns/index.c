@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Node n of the tree, behind all values: the world outside. */
+/* Node n of the tree, after all values: everything outside of the graph. */
 static void
 hang(qn_index *ix, qn_id id, qn_id above)
 {

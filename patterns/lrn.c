@@ -63,7 +63,7 @@ band(qn_graph *g, const qn_node *root, int64_t c)
 	return constant(g, root, "band", 2, dim, w);
 }
 
-/* x under a new symbol, as a real value. */
+/* x quantized with a new symbol, and dequantized. */
 static qn_id
 fake(qn_quantizing *b, qn_id x, const char *operand)
 {
@@ -94,7 +94,7 @@ sums(qn_quantizing *b, qn_id squares, int64_t rows, int64_t c)
 	return qn_qb_dequantize(b, qn_qb_op(b, QN_OP_dense, NULL, 3, in, NULL), NULL);
 }
 
-/* s^-beta: the exponent is the code -1 of scale beta, which is exact. */
+/* s^-beta: the exponent is the integer -1 of scale beta, which is exact. */
 static qn_id
 power(qn_quantizing *b, qn_id s)
 {

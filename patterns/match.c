@@ -90,7 +90,7 @@ qn_search_is_call(const qn_node *n)
 	       n->op != QN_OP_get;
 }
 
-/* The inputs and the output of a called graph, behind the arguments of the call. */
+/* The inputs and the output of a called graph, after the arguments of the call. */
 static bool
 push_function(qn_matcher *s, const qn_goal *goal, const qn_node *n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* matmul.c - the quantized form of matmul.
+/* matmul.c - how matmul is quantized.
  *
  *   matmul(a, const b), i8 all over      ->  b symmetric, with a scale for each column
  *   matmul(a, const b), other storage    ->  reshape, dense with the weights b transposed, reshape

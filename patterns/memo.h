@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memo.h - what searches have found out about values below their roots, for those that follow.
  *
- *   R = relu(R | conv)     asked at r9, r8, r7, …      what R is at r8 was found out when r9 was asked
+ *   R = relu(R | conv)     tried at r9, r8, r7, …      what R is at r8 is known from r9
  *
  * Only of patterns that can go down as far as the graph does: recursive ones, and the paths of
  * dominators.  An answer depends on the value and on what the slots are bound to that the part can

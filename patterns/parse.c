@@ -190,7 +190,7 @@ read_hole(qn_pattern_reader *r)
 	return r->hole;
 }
 
-/* What a word begins that is no definition. */
+/* What a word begins that is not a definition. */
 static qn_pattern *
 read_word(qn_pattern_reader *r, const char *word)
 {

@@ -25,7 +25,7 @@ typedef struct qn_pattern_reader {
 
 const char *qn_pattern_read_word(qn_pattern_reader *r);
 
-/* "{" attributes "}", ":" type, "." field, "where" word, behind a pattern (parse_suffix.c). */
+/* "{" attributes "}", ":" type, "." field, "where" word, after a pattern (parse_suffix.c). */
 bool qn_pattern_at_suffix(qn_pattern_reader *r);
 qn_pattern *qn_pattern_read_suffix(qn_pattern_reader *r, qn_pattern *p);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parse_suffix.c - the tests that stand behind a pattern in its text form.
+/* parse_suffix.c - the tests that follow a pattern in its text form.
  *
  *   conv2d(...){stride=[2,2], padding=same}      split(x).1      * : f32[1,?,8]      const where scalar */
 #include "patterns/parse.h"

@@ -76,7 +76,7 @@ typedef struct qn_pat {
 	int narg;
 	const struct qn_pat *const *arg;
 	const qn_pat_test *test;
-	const qn_opinfo *row; /* OP of the host's (op is custom): which one */
+	const qn_opinfo *row; /* a custom OP (op is custom): which one */
 } qn_pat;
 
 /* Anything, with no more to say. */
@@ -166,9 +166,9 @@ struct qn_index *qn_matcher_index(qn_matcher *s, const qn_graph *g);
  * A dominator matches a value of its child if every way from there against the edges comes over
  * values of its path alone to one value of its parent, which is used nowhere outside. */
 bool qn_match_at(qn_matcher *s, const qn_graph *g, const qn_pat *p, qn_id root, qn_match *out);
-/* The same, with the bindings only of parts that can match one value (memo.h).  Asked at all values
- * of a graph it takes as long as the graph is, for most patterns: what is found out about a value is
- * kept.  So predicates of the host are asked once, or more often, about a value. */
+/* The same, with the bindings only of parts that can match one value (memo.h).  For most patterns
+ * the time for all values of a graph is linear in its length, because results are cached by value.
+ * So the host's predicates are called once, or more often, with a value. */
 bool qn_match_is(qn_matcher *s, const qn_graph *g, const qn_pat *p, qn_id root, qn_match *out);
 /* Whether the last search, or all of them together, took too many steps. */
 bool qn_matcher_exhausted(const qn_matcher *s);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quantize.c - writes each composite in its quantized form and gives every graph input and
- * output parameters of its own.
+/* quantize.c - quantizes each composite, and gives every graph input and output parameters
+ * of its own.
  *
  *   %y = call @fc.dense %x, %w    ->   %fc.x = quantize %x : …<i8:f32, $fc.x:$fc.x>      %fc.w = quantize %w : …<i8<-127:127>:f32:0, $fc.w>
  *                                      %fc.acc = dense %fc.x, %fc.w : …<i32:f32:1, $fc.w*$fc.x>       %fc = dequantize %fc.acc
  *
- * requires: a partitioned graph.   leaves: a symbolic graph without calls of composites; values between partitions are real. */
+ * requires: a partitioned graph.  leaves: a symbolic graph without calls of composites; values between
+ * partitions are float. */
 #include "ir/diag.h"
 #include "patterns/quantizing.h"
 #include "patterns/recipe.h"
 #include "patterns/rewrite.h"
 
-/* Notes what became of a call whose value is `got`, behind *last. */
+/* Notes what became of a call whose value is `got`, after *last. */
 static void
 add_part(qn_graph *dst, const qn_node *call, const qn_id *map, qn_id got, const char *method,
 	 const qn_part ***last)
@@ -81,8 +82,8 @@ result_pair(qn_model *m, qn_graph *dst, const qn_node *call, qn_id y, const qn_q
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
 }
 
-/* Gives a graph input its own parameters: later quantizes of it become requantizes, or vanish
- * where they are equal. */
+/* Gives a graph input its own parameters: later quantizes of it become requantizes, or are
+ * removed where they are equal. */
 static qn_id
 input_pair(qn_model *m, qn_graph *dst, qn_id x, bool wide, const qn_quant_opts *opts)
 {
@@ -168,7 +169,7 @@ wide_values(const qn_graph *g, qn_arena *a, const qn_quant_opts *opts)
 	return wide;
 }
 
-/* A composite in its quantized form, with its part behind *last. */
+/* Quantizes a composite, and appends its part after *last. */
 static qn_id
 write_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts, const qn_graph *g,
 	   const qn_node *call, const qn_id *map, const qn_part ***last)

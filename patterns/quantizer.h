@@ -5,7 +5,7 @@
  *   partition   bias_add(conv2d(x, w), b)   ->  call @conv1.conv2d_bias(x, w, b)          (patterns in list order, root first)
  *   quantize    call @conv1.conv2d_bias     ->  dequantize(conv2d(quantize(x): $conv1.x, quantize(w): $conv1.w, quantize(b): $conv1.x*$conv1.w))
  *
- * A quantized form takes real values and gives a real value, so partitions stay independent of
+ * A quantized composite takes float values and gives a float value, so partitions stay independent of
  * each other: what happens between a dequantize and the next quantize is the requantizer's work. */
 #ifndef QN_PATTERNS_QUANTIZER_H
 #define QN_PATTERNS_QUANTIZER_H
@@ -26,7 +26,7 @@ typedef enum qn_scale_time { QN_STATIC, QN_AT_RUN_TIME, QN_AT_RUN_TIME_BY_ROW } 
 typedef struct qn_quant_opts {
 	qn_scheme scheme;
 	bool per_tensor_weights; /* one scale for a weight tensor instead of one per output channel */
-	qn_storage activations; /* rfc: not u8, which has no symmetric codes */
+	qn_storage activations; /* rfc: not u8, which has no symmetric range */
 	bool per_axis; /* activations with a scale for each index of their last axis, their channels */
 	qn_scale_time when;
 	const char *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quantizing.c - what quantize callbacks build a quantized form with.
+/* quantizing.c - what quantize callbacks build their quantized nodes with.
  *
  *   qn_qb_quantize(b, x, "fc", "x")       ->  %fc.x = quantize %x : …<i8:f32, $fc.x:$fc.x>
  *   qn_qb_quantize_bias(b, c, "b", x, w)  ->  %b_1 = quantize %b : …<i32:f32:0, $fc.w*$fc.x> */

@@ -13,7 +13,7 @@ struct qn_quantizing {
 	const qn_graph *composite;
 	const qn_match *inside;  /* the match of the pattern in the composite */
 	const qn_id *arg;        /* composite value id -> value in dst, 0 for inner nodes */
-	qn_quantizing_info info; /* opts as callbacks of hosts see them */
+	qn_quantizing_info info; /* opts as the host's callbacks see them */
 };
 
 /* quantize(x) with a fresh symbol, stored as activations are; bytes of a file with the parameters that it says. */
@@ -26,7 +26,7 @@ bool qn_from_dynamic(const qn_graph *g, qn_id x);
 qn_id qn_quantize_levels(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
 			 const qn_quant_opts *opts);
 
-/* The quantized form of a call of a composite; 0 after an error.  map: value of the graph of the
+/* Quantizes a call of a composite: its value; 0 after an error.  map: value of the graph of the
  * call -> value of dst. */
 qn_id qn_quantize_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts,
 		       const qn_node *call, const qn_id *map);

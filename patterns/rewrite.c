@@ -6,13 +6,13 @@
 
 #include "ir/diag.h"
 
-/* A rule set that makes its own food would never end; no real graph comes near this many nodes
+/* A rule set that matches its own results would never end; no real graph comes near this many nodes
  * for each of its own. */
 /* Rules inside of rules: as deep, they take 1 MB of the stack, and 5 MB with sanitizers. */
 enum { MAX_ADDED_PER_NODE = 1000, MAX_NESTED = 1500 };
 
 /* Of the rule that is being applied: the layers of what it matched, in order, found when it adds its
- * first node.  Matched conversions between types stand apart: they are made anew beside what computes,
+ * first node.  Matched conversions between types stand apart: they are made again beside what computes,
  * and are of their own layers then. */
 typedef struct applied {
 	const qn_match *m;

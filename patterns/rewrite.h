@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rewrite.h - local rules: one copying sweep over a graph in which each node that is added,
- * copied or made by a rule, is offered to the rules at once, so that a chain melts in one sweep.
+ * copied or made by a rule, is offered to the rules at once, so that a chain is folded in one sweep.
  *
  *   static const qn_rule rules[] = {
  *     {"identity-requantize", QN_P_OPN(requantize, ROOT), drop_identity},
@@ -8,7 +8,7 @@
  *   QN_TRY(qn_rewrite(model, graph, rules, QN_COUNT(rules), NULL, &result));
  *
  * Rules are tried in order; the first whose pattern matches and whose callback does not decline
- * gives the value that takes the node's place. Equal nodes are shared.  Nodes that nothing uses
+ * returns the value that replaces the node. Equal nodes are shared.  Nodes that nothing uses
  * in the end are not in the result. */
 #ifndef QN_PATTERNS_REWRITE_H
 #define QN_PATTERNS_REWRITE_H
@@ -43,7 +43,7 @@ uint32_t qn_rw_uses(const qn_rw *rw, qn_id id);
 qn_id qn_rw_add(qn_rw *rw, qn_op op, const char *name, uint32_t nin, const qn_id *in,
 		const qn_attrs *attr, const qn_type *type);
 /* Whether a node of op `op`, which has no attributes, with this input and type was added before:
- * adding it again gives the same value, and no rule is asked. */
+ * adding it again returns the same value, and no rule is tried. */
 bool qn_rw_known(const qn_rw *rw, qn_op op, qn_id x, const qn_type *type);
 /* What the rule adds stands for the layers of this node too, which its pattern does not hold. */
 void qn_rw_add_origin(qn_rw *rw, qn_id id);

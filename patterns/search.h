@@ -24,7 +24,7 @@ typedef struct qn_goal {
 	const qn_pat *pat;
 	const qn_graph *graph;
 	qn_id value;
-	uint32_t next;   /* the goal behind it */
+	uint32_t next;   /* the goal after it */
 	uint32_t record; /* LEARN, and a choice of way QN_WAY_FAILED: of the memo (memo.h) */
 } qn_goal;
 
@@ -90,7 +90,7 @@ struct qn_matcher {
 	uint64_t
 		met; /* times that a path came to a value that it has been at, and that may hold in other ways */
 	qn_buf key;
-	qn_index **index; /* of the graphs that were asked for */
+	qn_index **index; /* of the graphs searched so far */
 	size_t nindex, index_cap;
 	qn_numbers numbers;
 };

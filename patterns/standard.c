@@ -60,7 +60,7 @@ accept_f32(void *user, const qn_graph *g, const qn_match *m, const char **reason
 	return 1;
 }
 
-/* A table needs one exponent; its code must hold it exactly, or a square would not be one. */
+/* A table needs one exponent; its quantized value must be exact, or a square would not be one. */
 static int
 accept_pow(void *user, const qn_graph *g, const qn_match *m, const char **reason)
 {
@@ -95,7 +95,7 @@ accept_lut(void *user, const qn_graph *g, const qn_match *m, const char **reason
 
 /* ---- quantize ---- */
 
-/* A real product of dequantized operands, as files of quantized graphs have them: the requantizer
+/* A float product of dequantized operands, as files of quantized graphs have them: the requantizer
  * brings data with a scale for each channel to one, by which the accumulator has its type. */
 qn_id
 qn_quantize_real_product(qn_quantizing *b, const qn_node *n, const char *name, const qn_id *in,
@@ -198,7 +198,7 @@ operand_name(const qn_node *n, uint32_t i)
 	return i < 3 ? names[n->nin < 3 ? n->nin - 1 : 2][i] : "x";
 }
 
-/* A real op on quantized operands; with the quantize that follows it becomes the integer op. */
+/* A float op on quantized operands; with the quantize that follows it becomes the integer op. */
 static qn_id
 quantize_operands(void *user, qn_quantizing *b, const qn_match *m)
 {
@@ -221,7 +221,7 @@ quantize_operands(void *user, qn_quantizing *b, const qn_match *m)
 	return qn_qb_op(b, root->op, root->name, root->nin, in, root->attr);
 }
 
-/* The exponent e as the code 1 or -1 of scale |e|. */
+/* The exponent e as the integer 1 or -1 of scale |e|. */
 static qn_id
 quantize_pow(void *user, qn_quantizing *b, const qn_match *m)
 {
@@ -260,7 +260,7 @@ quantize_fixed(void *user, qn_quantizing *b, const qn_match *m)
 	return qn_qb_dequantize(b, qn_qb_quantize_result(b, y, root->name, root), root->name);
 }
 
-/* Places of elements, found in quantized operands: the result is no real number and stays. */
+/* Indices of elements, computed from quantized operands: the result is an integer and stays. */
 static qn_id
 quantize_index(void *user, qn_quantizing *b, const qn_match *m)
 {

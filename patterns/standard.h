@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* standard.h - quantized forms that have files of their own, for the rows of standard.c. */
+/* standard.h - quantize callbacks that have files of their own, for the rows of standard.c. */
 #ifndef QN_PATTERNS_STANDARD_H
 #define QN_PATTERNS_STANDARD_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.c - the quantized form of a gather from a constant table, an embedding, whose elements have fewer bits than
+/* table.c - quantizes a gather from a constant table, an embedding, whose elements have fewer bits than
  * activations.
  *
  *   gather(w, i)   ->   gather(dequantize(quantize(w)), i)     w in blocks, or with a scale for each index of the axis
  *
- * The result has no parameters of its own: what quantizes it says in which type elements are gathered
- * (passes/requantize_table.c).  A table with as many bits is stored in that type, and is left to it here. */
+ * The result has no parameters of its own: the quantize after it determines in which type elements are gathered
+ * (passes/requantize_table.c).  A table with as many bits is stored in that type, and not handled here. */
 #include "patterns/quantizing.h"
 #include "patterns/recipe.h"
 #include "patterns/standard.h"

@@ -2,7 +2,7 @@
 /* interp.h - runs a graph at any stage, float and integer nodes mixed, one node after the other.
  *
  *   qn_interp *in;
- *   QN_TRY(qn_interp_new(graph, arena, &in));        checks that every node is supported with its types, prepares parameters
+ *   QN_TRY(qn_interp_new(graph, arena, &in));        checks that every node is supported, prepares parameters
  *   QN_TRY(qn_interp_run(in, inputs, NULL, NULL));   as often as wanted, without further memory
  *   const qn_tensor *y = qn_interp_output(in, 0);
  *
