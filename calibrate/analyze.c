@@ -54,7 +54,7 @@ steps_of(const qn_graph *g)
 	return n;
 }
 
-/* The outputs where one layer is of the other form than the rest, which is that of e. */
+/* The outputs with one layer of the other graph, float or quantized, than the rest, which is that of e. */
 static qn_status
 run_mixed(analysis *s, qn_evaluator *e, const qn_network_layer *l, qn_arena *a, qn_outcome *out)
 {

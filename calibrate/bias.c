@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bias.c - weight scales that leave room for the bias.
  *
- *   bias 0.5 with scale(x) = 1e-5 and scale(w)[3] = 1e-6: code 5e10 does not fit; scale(w)[3] becomes 0.5 / (2^30 * 1e-5) = 4.66e-5 */
+ *   bias 0.5 with scale(x) = 1e-5 and scale(w)[3] = 1e-6: 5e10 does not fit i32; scale(w)[3] becomes 0.5 / (2^30 * 1e-5) = 4.66e-5 */
 #include "calibrate/calibrate.h"
 
 /* The quantize node of a weight that a bias shares its units with: the symbol in the product
@@ -40,7 +40,7 @@ qn_widen_bias_scales(qn_model *m, const qn_graph *g, const qn_graph *real, const
 			scale[k] = w->len > 0 ? w->vec->scale[k] : w->scale;
 		if (qn_bias_raise_weight_scales(bias->value, q->type->elem->bits, data->scale, len,
 						scale)) {
-			w->bound = false; /* bound anew with the raised scales */
+			w->bound = false; /* bound again, with the raised scales */
 			QN_TRY(qn_symbol_bind(&m->types, q->name, w->name, len, scale, NULL));
 		}
 	}

@@ -235,7 +235,7 @@ check_shape(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *
 	return QN_OK;
 }
 
-/* What integers may stand for where an input takes real values. */
+/* What integers may stand for where an input takes float values. */
 static const char *
 real_hint(qn_plain have)
 {
@@ -255,7 +255,7 @@ real_hint(qn_plain have)
 	return "if they are float values, --input-scale 1 takes them as they are";
 }
 
-/* … where it takes codes of another type, or NULL when that is no number. */
+/* … where it takes quantized values of another type, or NULL if the type is not an integer. */
 static const char *
 codes_hint(const qn_types *t, const qn_elem *want, qn_plain have, qn_arena *a)
 {
@@ -302,7 +302,7 @@ refuse_type(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *
 }
 
 /* The plain type of the elements must be that of the input's storage; f64 stands in for f32, and
- * real values for codes of one scale. */
+ * float values for quantized values of one scale. */
 qn_status
 qn_fit_source(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *s,
 	      const qn_source **out)

@@ -7,7 +7,7 @@
  *   BITS    |x| by its f32 bits, of which the upper ones are known: counts the next ones, so that
  *           a few passes find a value by its rank exactly
  *
- *   3f8 00000      1.0 is 0x3f800000: the first pass counts 0x3f8 of its 31 bits, the next the 10 bits behind … */
+ *   3f8 00000      1.0 is 0x3f800000: the first pass counts 0x3f8 of its 31 bits, the next 10 bits … */
 #ifndef QN_CALIBRATE_BINS_H
 #define QN_CALIBRATE_BINS_H
 

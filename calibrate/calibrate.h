@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calibrate.h - gives the symbols of a symbolic graph values: runs its float form on samples,
- * looks at each value that a quantize takes, and chooses a range by a method (calibrate/method.h).
+/* calibrate.h - gives the symbols of a symbolic graph values: runs its float graph on samples,
+ * observes each value that a quantize takes, and chooses a range by a method (calibrate/method.h).
  *
  *   new ──start──▶ statistics ──observe (each pass)──▶ find ──▶ bind
  *                     └── written, read, merged (calibrate/statistics.h) ──┘ */
@@ -23,7 +23,7 @@ typedef struct qn_use {
  * observed as one.  A symbol with a scale for each channel has a watch for each of them, one after
  * the other. */
 typedef struct qn_watch {
-	const qn_node *quantize; /* the first one of a value that is no constant */
+	const qn_node *quantize; /* the first one, of a variable value if there is one */
 	const qn_symbol *sym;
 	const char *name;  /* of the symbol, and "[3]" of channel 3: in statistics and messages */
 	const char *value; /* name of what it quantizes */
@@ -43,7 +43,7 @@ typedef struct qn_observation {
 typedef struct qn_calibration {
 	qn_model *m;
 	const qn_graph *g;         /* the symbolic graph */
-	const qn_graph *real;      /* its float form */
+	const qn_graph *real;      /* its float graph */
 	const qn_id *map;          /* id -> id of `real` */
 	const qn_mask *mask;       /* by id of g */
 	qn_observation **by_value; /* by id of `real` */
@@ -57,7 +57,7 @@ typedef struct qn_calibration {
 /* Where statistics come from, in words that are compared when they are merged. */
 typedef struct qn_samples_id {
 	size_t n;
-	const char *const *name; /* "calib.npy:1f0c3a55", one an input */
+	const char *const *name; /* "calib.npy:1f0c3a55", one per input */
 	uint32_t hash;           /* of the model */
 } qn_samples_id;
 
@@ -69,19 +69,19 @@ typedef struct qn_calib_opts {
 	bool warn_few; /* of ranges that still grow (growth.h) */
 	/* parameters that stand; not with callbacks or searches; NULL: none */
 	const qn_encodings *given;
-	/* values whose parameters are no symbols are quantized while samples run */
+	/* values with fixed parameters are quantized while samples run */
 	bool keep_fixed;
 } qn_calib_opts;
 
-/* The float form of a graph with quantize and dequantize nodes: they become their operand,
- * everything is inferred anew.  map: id -> id.  all false: only those whose parameters are symbols;
+/* The float graph of one with quantize and dequantize nodes: they become their operand,
+ * everything is inferred again.  map: id -> id.  all false: only those whose parameters are symbols;
  * the rest of the graph stays quantized. */
 qn_status qn_erase_quantization(qn_model *m, const qn_graph *g, bool all, qn_graph **out,
 				qn_id **map) QN_MUST_CHECK;
 
-/* The float form to compare the values of g, the model's entry, with: that of before repairs, where there were some;
- * its nodes are found by name, map is 0 for those that repairs added.  repair.unknown: repairs were made before the
- * model was saved. */
+/* The float graph to compare the values of g, the model's entry, with: that before repairs, if there were
+ * some; its nodes are found by name, map is 0 for those that repairs added.  repair.unknown: repairs were
+ * made before the model was saved. */
 qn_status qn_float_form(qn_model *m, const qn_graph *g, const qn_graph **out,
 			const qn_id **map) QN_MUST_CHECK;
 
@@ -154,7 +154,7 @@ qn_status qn_calibrate_constants(const qn_calibration *c, bool mse) QN_MUST_CHEC
  * none. */
 bool qn_constants_range(const qn_calibration *c, const qn_watch *w, double *lo, double *hi);
 
-/* The symbol that a quantize node finds values for, NULL when its scale is no lone symbol. */
+/* The symbol that a quantize node finds values for, NULL when its scale is not a single symbol. */
 const qn_symbol *qn_symbol_to_calibrate(const qn_node *n);
 /* Binds a symbol to the parameters of a range; warns when it is 0. */
 qn_status qn_bind_range(qn_model *m, const qn_node *q, const qn_symbol *sym, double lo,

@@ -10,7 +10,7 @@
 #include "calibrate/calibrate.h"
 #include "ir/diag.h"
 
-/* The number of a method among those known so far; n: it is none of them. */
+/* The number of a method among those known so far; n: not found. */
 static size_t
 index_of(const qn_methods *m, const char *text)
 {

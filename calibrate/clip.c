@@ -53,7 +53,7 @@ qn_clip_expected(const qn_method_opts *o)
 		return 1; /* it has measured what that costs */
 	if (o->method->guarded)
 		return qn_clip_most(o) != QN_CLIP_MOST ? qn_clip_most(o) : 0;
-	/* a bin more than was asked for may be cut off */
+	/* one bin more than the parameter says may be cut off */
 	return p->name != NULL && strcmp(p->name, "p") == 0 ? (100 - o->param[0]) / 100 * 1.01 : 0;
 }
 

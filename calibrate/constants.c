@@ -3,7 +3,7 @@
  *
  *   w [[0.5, -1.27], [0.1, 0.2]]   axis 0   ->   largest |w| of each row: 1.27, 0.2
  *
- * or, where that is asked for, the threshold of 80 from 0.3 to 1 of the largest with the least
+ * or, if mse is set, the threshold of 80 from 0.3 to 1 of the largest with the least
  * squared error, for each row.  Scales of blocks are rounded up to integers of one power of two for each output
  * channel, so that products need no other rounding (ir/block_scales.h). */
 #include <math.h>

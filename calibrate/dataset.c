@@ -12,7 +12,7 @@
 #include "ir/diag.h"
 #include "ir/progress.h"
 
-/* A view of a reader: one tensor an input, and where fetched samples go. */
+/* A view of a reader: one tensor per input, and where fetched samples go. */
 typedef struct sources {
 	const qn_graph *g;
 	const qn_source *const *raw; /* by input, as they came */

@@ -2,7 +2,7 @@
 /* dataset.h - samples for calibration and evaluation: batches by index, so that they can be
  * visited in any order and more than once.
  *
- *   sources, one an input (calibrate/source.h) ──qn_dataset_sources──▶ dataset ──get(i)──▶ a tensor for each input */
+ *   sources, one per input (calibrate/source.h) ──qn_dataset_sources──▶ dataset ──get(i)──▶ a tensor per input */
 #ifndef QN_CALIBRATE_DATASET_H
 #define QN_CALIBRATE_DATASET_H
 
@@ -13,9 +13,9 @@ typedef struct qn_dataset {
 	/* samples in a batch: dimension 0 of the first output and of an input; others may have
 	 * another */
 	size_t batch;
-	/* Batch `index`: one tensor for each graph input, valid until the next call.  scratch: the
-	 * caller's own (a worker's, in qn_parallel), for what reading takes; given back before the
-	 * return. */
+	/* Batch `index`: one tensor for each graph input, valid until the next call.  The
+	 * arena is the caller's (a worker's, in qn_parallel), for temporary data; it is released
+	 * before the return. */
 	qn_status (*get)(struct qn_dataset *d, size_t index, qn_arena *scratch,
 			 const qn_tensor *const **inputs);
 	/* The same batches with a view of its own, for another thread.  Optional. */
@@ -23,22 +23,22 @@ typedef struct qn_dataset {
 	void *user;
 } qn_dataset;
 
-/* A data set over sources.  Those with an input's name are for that input, the others for the
- * remaining inputs in order; arrays of a file that names them and that no input is called like stay
- * unused.  Dimension 0 counts samples and is a multiple of the batch, of each input its own; the other dims
- * are the input's, as far as source->fit says; or all are, after one that counts batches.  f64 is rounded to f32; real samples of an input that takes
- * codes are quantized.  Ids: data.empty, data.count, data.input, data.type, data.shape,
- * data.remainder, data.dynamic. */
+/* A data set over sources.  Those with an input's name are for that input, the others for the remaining
+ * inputs in order; arrays of a file that names them stay unused if no input has their name.  Dimension 0
+ * counts samples and is a multiple of the batch, of each input its own; the other dims are the input's, as
+ * far as source->fit says; or all are, after one that counts batches.  f64 is rounded to f32; float
+ * samples of a quantized input are quantized.  Ids: data.empty, data.count, data.input, data.type,
+ * data.shape, data.remainder, data.dynamic. */
 qn_status qn_dataset_sources(const qn_graph *g, qn_arena *a, size_t n,
 			     const qn_source *const *source, qn_dataset **out) QN_MUST_CHECK;
 
 /* The same over arrays in memory, whose values are looked at (data.nonfinite).  names: for
- * messages, one an array. */
+ * messages, one per array. */
 qn_status qn_dataset_arrays(const qn_graph *g, qn_arena *a, size_t narray,
 			    const qn_tensor *const *array, const char *const *names,
 			    qn_dataset **out) QN_MUST_CHECK;
 
-/* Of a data set over sources: that of input k, before its values are made codes. */
+/* Of a data set over sources: that of input k, before its values are quantized. */
 const qn_source *qn_dataset_source(const qn_dataset *d, size_t k);
 
 /* Looks at sample `index` of input `input` while it is in memory. */

@@ -65,7 +65,7 @@ encoding_of(const qn_encodings *e, const qn_graph *g, const qn_node *q)
 	return found;
 }
 
-/* A symmetric grid has 0 in the middle, with as many codes on both sides or one more below. */
+/* A symmetric grid has 0 in the middle, with as many values on both sides or one more below. */
 static int64_t
 zero_point(const qn_encoding_pair *p, const qn_elem *t, bool symmetric)
 {

@@ -6,8 +6,8 @@
  *
  *   %dw.x = quantize %relu1 : …<i8:f32, $dw.x:$dw.x>     ->   $dw.x = 0.5:-125
  *
- * real = (k + offset) * scale for k = 0 … 2^bitwidth - 1; the smallest code of the storage is k
- * = 0. */
+ * float = (k + offset) * scale for k = 0 … 2^bitwidth - 1; the smallest value of the storage is
+ * k = 0. */
 #ifndef QN_CALIBRATE_ENCODINGS_H
 #define QN_CALIBRATE_ENCODINGS_H
 

@@ -7,7 +7,7 @@
 #include "calibrate/encodings.h"
 #include "formats/json_tree.h"
 
-/* One pair of parameters: real = (k + offset) * scale for k = 0 ... 2^bits - 1. */
+/* One pair of parameters: float = (k + offset) * scale for k = 0 ... 2^bits - 1. */
 typedef struct qn_encoding_pair {
 	const qn_json *at, *bits_at, *offset_at; /* where a message points */
 	int64_t bits, offset;
@@ -15,7 +15,7 @@ typedef struct qn_encoding_pair {
 	bool symmetric;
 } qn_encoding_pair;
 
-/* What a name has: a pair, or one a channel. */
+/* What a name has: a pair, or one per channel. */
 typedef struct qn_encoding {
 	const qn_json *at;
 	const char *name;

@@ -7,7 +7,7 @@
  *                                   "offset": [-3], "scale": [0.5]}]
  *   2.x    "encodings": [{"name": "x", "output_dtype": "uint8", "y_scale": 0.5, "y_zero_point": 3}]
  *
- * param_encodings likewise.  Offsets are those of codes that begin at 0; in 2.x zero points are
+ * param_encodings likewise.  Offsets are those of integers from 0 on; in 2.x zero points are
  * of output_dtype. */
 #include "calibrate/encodings_file.h"
 
@@ -123,7 +123,7 @@ from_range(const qn_encodings *e, const qn_json *v, double lo, double hi, qn_enc
 	p->offset_at = v;
 }
 
-/* The range that is given agrees with scale and offset, but for a code at an end that is not
+/* The range that is given agrees with scale and offset, but for a step at an end that is not
  * used. */
 static bool
 agrees(double given, double code, double scale)
@@ -220,8 +220,8 @@ numbers(const qn_encodings *e, const qn_json *v, const char *key, size_t *n)
 	return list;
 }
 
-/* Scales and offsets; less: what an offset of the file is less than one of codes that begin at
- * 0. */
+/* Scales and offsets; less: what an offset of the file is less than one of integers from 0
+ * on. */
 static void
 read_lists(const qn_encodings *e, const qn_json *v, const char *scale, const char *offset,
 	   const qn_encoding_pair *like, double sign, double less, qn_encoding *out)

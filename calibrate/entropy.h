@@ -43,7 +43,7 @@ double qn_entropy_divergence(const qn_entropy_counts *p, size_t nlevel,
 			     const qn_entropy_level *level);
 
 /* Whether d is less than best by more than rounding errors: sums of up to 2^14 bins are right to about
- * 1e-13 of ln(all counts).  Histograms with gaps, as those of pictures, have many candidates of equal D,
+ * 1e-13 of ln(all counts).  Histograms with gaps, as those of images, have many candidates of equal D,
  * of which the first has to win. */
 bool qn_entropy_less(double d, double best);
 

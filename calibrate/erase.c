@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* erase.c - the float form of a symbolic graph.
+/* erase.c - the float graph of a symbolic one.
  *
  *   dequantize(dense(quantize(x): $fc.x, quantize(w): $fc.w))   ->   dense(x, w)
  *   dequantize(scast(x))                                        ->   dequantize(scast(x))      integers of known parameters */
 #include "calibrate/calibrate.h"
 #include "ir/diag.h"
 
-/* Beside fixed parameters only pairs of symbols vanish, and rounding to a scale of run time. */
+/* Where parameters are fixed, only those with symbols are removed, and rounding to scales of run time. */
 static bool
 vanishes(const qn_graph *g, const qn_node *n, bool all)
 {

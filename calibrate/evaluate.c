@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* evaluate.c - see evaluate.h.  A plan is the part of the graph that some values need, bound and
- * prepared; it serves batch after batch until other values are asked for. */
+ * prepared; it is used for batch after batch until other values are evaluated. */
 #include "calibrate/evaluate.h"
 
 #include <string.h>
@@ -11,8 +11,8 @@
 
 /* A value of all batches, or of those that were chosen. */
 typedef struct kept {
-	const void **data; /* by batch; NULL: not kept */
-	bool complete;     /* those that were to be kept are there */
+	const void **data; /* by batch; NULL: not stored */
+	bool complete;     /* all chosen batches are stored */
 	bool some;         /* and are not all */
 } kept;
 
@@ -299,7 +299,7 @@ qn_evaluator_run_with(qn_evaluator *e, const qn_replaced *with, size_t n, const 
 	return QN_OK;
 }
 
-/* Those of the values that there is room for and that are not kept already. */
+/* Those of the values that there is room for and that are not stored already. */
 static size_t
 choose(qn_evaluator *e, size_t n, const qn_id *id, qn_id *chosen)
 {

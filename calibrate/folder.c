@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* folder.c - pictures and sounds as samples, one file each, decoded when they are asked for.
+/* folder.c - images and audio as samples, one file each, decoded when they are read.
  *
  *   faces/0001.png faces/0002.jpg  ──▶  [2,h,w,c] of u8 or u16, or [2,c,h,w] with channels first
  *   words/yes.wav                  ──▶  [1,frames,channels] of f32
@@ -18,7 +18,7 @@
 /* What the dims of a file are; a dim of 0 ends them. */
 typedef struct extent {
 	int64_t dim[3];
-	int64_t rate; /* of sounds */
+	int64_t rate; /* of audio */
 	bool wide;    /* pixels of 16 bits, not 8 */
 } extent;
 
@@ -49,7 +49,7 @@ set_extent(extent *e, int64_t first, int64_t second, int64_t third)
 	e->dim[2] = third;
 }
 
-/* ---- pictures ---- */
+/* ---- images ---- */
 
 static qn_status
 decode_image(qn_arena *a, const char *path, const char *data, size_t n, bool channels_first,
@@ -82,7 +82,7 @@ print_image(qn_buf *b, const extent *e)
 		(long long)e->dim[1], (long long)e->dim[2], e->wide ? 16 : 8);
 }
 
-/* ---- sounds ---- */
+/* ---- audio ---- */
 
 static qn_status
 decode_wav(qn_arena *a, const char *path, const char *data, size_t n, bool channels_first,

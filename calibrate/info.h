@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* info.h - what a calibration callback sees of its partition, and where it puts what it found.
  *
- *   float      x ──conv2d──▶ y                  what the real graph computes
- *   quantized  x ─q($x)─▶ codes ─conv2d─▶ … ─dq─▶ y'     from the outputs of partitions calibrated before
+ *   float      x ──conv2d──▶ y                  what the float graph computes
+ *   quantized  x ─q($x)─▶ x_q ─conv2d─▶ … ─dq─▶ y'       from the outputs of partitions calibrated before
  *
  * Partitions are calibrated in topological order.  Those before have their final values; a value
  * that needs a symbol of a later one is refused (calibrate.future). */
@@ -80,9 +80,9 @@ void qn_info_graphs_init(qn_info_graphs *s, qn_model *m, const qn_graph *g, cons
 qn_status qn_info_new(const qn_info_graphs *s, const qn_part *part, qn_arena *a,
 		      qn_info **out) QN_MUST_CHECK;
 
-/* A value of one batch; valid until the next call.  CODES, OUTPUT and an INPUT that is computed
- * inside of the partition need values for the partition's symbols: those of the trials, else those
- * that were set, else calibrate.future. */
+/* A value of one batch; valid until the next call.  QN_INFO_CODES, QN_INFO_OUTPUT and a QN_INFO_INPUT that
+ * is computed inside of the partition need values for the partition's symbols: those of the trials, else
+ * those that were set, else calibrate.future. */
 qn_status qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntrial,
 		      const qn_symbol_value *trial, const qn_tensor **out) QN_MUST_CHECK;
 
@@ -90,7 +90,7 @@ qn_status qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, si
  * none; what qn_symbol_bind reports. */
 qn_status qn_info_store(qn_info *i, const qn_symbol_value *value) QN_MUST_CHECK;
 
-/* … those of a range of real values, or those that the method finds (calibrate.method: it finds
+/* … those of a range of float values, or those that the method finds (calibrate.method: it finds
  * none). */
 qn_status qn_info_store_range(qn_info *i, size_t k, double lo, double hi) QN_MUST_CHECK;
 qn_status qn_info_store_default(qn_info *i, size_t k) QN_MUST_CHECK;

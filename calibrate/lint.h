@@ -3,9 +3,9 @@
  *
  *   qn_lint l;
  *   qn_lint_init(&l, d, g->ninput, arena);
- *   QN_TRY(qn_dataset_check(d, scratch, &(qn_check){.look = qn_lint_sample, .user = &l}));
+ *   QN_TRY(qn_dataset_check(d, a, &(qn_check){.look = qn_lint_sample, .user = &l}));
  *   qn_lint_samples(&l, env);                 data.constant, data.duplicate
- *   QN_TRY(qn_lint_model(d, g, scratch));     data.range, data.statistics */
+ *   QN_TRY(qn_lint_model(d, g, a));     data.range, data.statistics */
 #ifndef QN_CALIBRATE_LINT_H
 #define QN_CALIBRATE_LINT_H
 

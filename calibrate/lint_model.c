@@ -23,7 +23,7 @@ typedef struct probe {
 	uint64_t n; /* values a channel */
 	double *sum, *squares;
 	double low, high; /* of the samples */
-	bool whole;       /* … are all whole numbers */
+	bool whole;       /* … are all integers */
 } probe;
 
 static bool
@@ -144,7 +144,7 @@ median(double *v, size_t n)
 	return v[n / 2];
 }
 
-/* Two digits behind the point, for messages. */
+/* Two digits after the point, for messages. */
 static double
 rounded(double v)
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mask.c - which values are masks, and how far their ranges go (mask.h).
  *
- * Scores of a row differ by at most e^16 = 8.9e6 where any code of a softmax tells: e^-16 is 2^-23,
- * and 1/512 or 1/65536 is half a code.  Masked scores saturate 16 below the least of the others.  A
+ * Scores of a row differ by at most e^16 = 8.9e6 as far as a quantized softmax can show: e^-16 is
+ * 2^-23, and 1/512 or 1/65536 is half a step.  Masked scores saturate 16 below the least of the others.  A
  * mask is added to scores whose spread is not known here: one of zeros alone loses nothing by a
  * wide range, and goes to -1024; one that holds other terms (a bias by position) goes 64 below the
  * least of them, for scores that spread over up to 48.
  *
- * Whether a mask leaves out a whole row is asked by greater(reduce_max(mask), -inf).  That does not
- * keep a mask from being one; -inf becomes -32 there, which is above where masks end. */
+ * Whether a mask leaves out a whole row is computed by greater(reduce_max(mask), -inf).  A value with
+ * this use is still a mask; -inf becomes -32 there, which is above where masks end. */
 #include "calibrate/mask.h"
 
 #include <math.h>
 
 enum { BELOW_SCORES = 16, BELOW_LIMIT = 32, BELOW_OPERAND = 64, BELOW_ZEROS = 1024 };
 
-/* Whether a value is the number -inf, or what it has become, the lowest code. */
+/* Whether a value is the number -inf, or what it has become, the lowest quantized value. */
 static bool
 is_lowest(const qn_graph *g, qn_id id)
 {

@@ -5,9 +5,9 @@
  *   softmax(scores + mask)     mask 0 or -inf, -3.4e38, -1e9, -10000
  *
  * A range that held such elements would leave nothing for the others.  They are not observed; the
- * range ends a little below the others, where codes saturate and e^x is 0 all the same.
+ * range ends a little below the others, where quantized values saturate and e^x is 0 all the same.
  *
- *   greater(reduce_max(mask), -inf)     whether anything of a row is left: it may be asked, too */
+ *   greater(reduce_max(mask), -inf)     whether anything of a row is left: allowed, too */
 #ifndef QN_CALIBRATE_MASK_H
 #define QN_CALIBRATE_MASK_H
 

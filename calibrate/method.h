@@ -34,7 +34,7 @@ typedef struct qn_seen {
 	const qn_observer *o;
 	uint64_t nbatch, batch; /* samples in one */
 	bool symmetric;         /* the range will be [-t, t] */
-	int64_t qmin, qmax;     /* of the codes */
+	int64_t qmin, qmax;     /* of the storage */
 	const char *name;       /* of its symbol, for methods of the host */
 } qn_seen;
 
@@ -106,7 +106,7 @@ void qn_finding_limit(const qn_seen *s, double t, qn_finding *out);
 /* The range outside of which lies `outside` of the elements at most, on both sides together: edges of
  * the grid's bins.  s->o->has_grid. */
 void qn_grid_range(const qn_seen *s, double outside, qn_finding *out);
-/* Codes on the side of 0 that has more of them: 128 for i8 with values of both signs. */
+/* Quantized values on the side of 0 that has more of them: 128 for i8 with values of both signs. */
 int64_t qn_seen_levels(const qn_seen *s);
 
 /* The finish, plan and search functions of the rows; what they do is in docs/calibration.md. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* method_kl.c - the threshold whose quantized distribution tells least from the real one.
+/* method_kl.c - the threshold whose quantized distribution differs least from the original one.
  *
  *   P   what the values become when those beyond the threshold move to it    5 3 2 | 1 1  ->  5 3 4
  *   Q   the same bins when only a few levels can be told apart               5 3 2        ->  4 4 2

@@ -57,7 +57,7 @@ qn_finish_avgmax(const qn_seen *s, qn_arena *scratch, qn_finding *out)
 	found(s, lo, hi, out);
 }
 
-/* The divisor is 128, though there is no code +128, and the threshold the mean of both ends. */
+/* The divisor is 128, though i8 has no +128, and the threshold the mean of both ends. */
 void
 qn_finish_avgmax_pr(const qn_seen *s, qn_arena *scratch, qn_finding *out)
 {

@@ -24,7 +24,7 @@ typedef struct mixer {
 	qn_mixed *out;
 } mixer;
 
-/* ---- the quantized form ---- */
+/* ---- the quantized graph ---- */
 
 /* The value of a node whose operands are constants; NULL: it has others, or is none that is computed once for all. */
 static qn_status

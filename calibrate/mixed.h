@@ -11,7 +11,7 @@
 
 #include "calibrate/network_layers.h"
 
-/* A network in both forms. */
+/* A network as a float and as a quantized graph. */
 typedef struct qn_two_forms {
 	const qn_graph *symbolic; /* its ids are those of layers and of `quantized` */
 	const qn_graph *
@@ -20,7 +20,7 @@ typedef struct qn_two_forms {
 	const qn_id *map;     /* ids of `symbolic` -> of `real`; 0: it is not there */
 } qn_two_forms;
 
-/* The quantized form of a symbolic graph whose symbols are bound. */
+/* The quantized graph of a symbolic one whose symbols are bound. */
 qn_status qn_two_forms_quantize(const qn_graph *symbolic, qn_arena *a,
 				const qn_graph **out) QN_MUST_CHECK;
 

@@ -20,7 +20,7 @@ typedef struct qn_network_layer {
 	size_t nout;
 	qn_id *out; /* what the matches give, in the order of the graph */
 	size_t nin;
-	qn_id *in; /* values that they take, but constants; not quantized, the same in the float form */
+	qn_id *in; /* values that they take, but constants; not quantized, the same in the float graph */
 	size_t nconstant;
 	qn_id *constant; /* f32 constants that they take */
 	size_t nexit;
@@ -36,8 +36,8 @@ typedef struct qn_network_layers {
 	size_t *owner;           /* by id: the layer that it is a node of, from 1; 0: none */
 } qn_network_layers;
 
-/* map: ids of g -> of its float form, 0: it is not there.  Matches without an f32 result, or that do not compute
- * anything, are left out. */
+/* map: ids of g -> of its float graph, 0: it is not there.  Matches without an f32 result, or that do not
+ * compute anything, are left out. */
 qn_network_layers qn_network_layers_find(const qn_graph *g, const qn_id *map, qn_arena *a);
 
 /* What recipes call a node: an accumulator is named after the node of the float graph, "conv1.acc". */

@@ -24,7 +24,7 @@ typedef struct opening {
 	const qn_source **out;
 } opening;
 
-/* The source, behind its preparation. */
+/* Adds the source, after its preprocessing. */
 static qn_status
 add(opening *p, const qn_source *s)
 {

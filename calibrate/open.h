@@ -23,7 +23,7 @@ qn_status qn_source_open(qn_types *t, qn_arena *a, const char *path, const qn_op
 qn_source *qn_source_host(qn_arena *a, const qn_type *type, const char *name, qn_sample_fn *fn,
 			  void *user);
 
-/* Pictures or sounds: a folder of them, or one file.  *out stays NULL when path is neither. */
+/* Images or audio: a folder of them, or one file.  *out stays NULL when path is neither. */
 qn_status qn_source_folder(qn_types *t, qn_arena *a, const char *path, bool channels_first,
 			   const qn_source **out) QN_MUST_CHECK;
 

@@ -22,8 +22,8 @@ typedef struct qn_product {
 		tap_step; /* elements of the weights from an output, a tap, to the next */
 } qn_product;
 
-/* The product of a node whose behaviour is ACC and whose shapes are static; false: its right operand is
- * no single matrix. */
+/* The product of a node whose behaviour is ACC and whose shapes are static; false: its right operand
+ * is not a single matrix. */
 bool qn_product_of(const qn_graph *g, const qn_node *n, qn_product *out);
 
 /* The patch of a group at a position, of the data x of one batch; 0 in the padding. */

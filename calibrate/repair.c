@@ -178,7 +178,7 @@ repair_layers(qn_repairing *r, qn_repaired *done)
 	return QN_OK;
 }
 
-/* The float form of the graph as it is, which is compared with later: it lives as long as the model. */
+/* The float graph before the repairs, to compare with later: it lives as long as the model. */
 static qn_status
 keep_float_form(qn_model *m)
 {

@@ -21,8 +21,8 @@ typedef struct qn_repair_opts {
 	bool descend; /* … then by coordinate descent */
 } qn_repair_opts;
 
-/* Repairs the layers of a symbolic graph whose symbols are bound: the graph to take its place, which is the model's;
- * NULL: nothing helped.  Binds the symbols of weights anew where their scales are others. */
+/* Repairs the layers of a symbolic graph whose symbols are bound: returns the graph to replace it, which is the
+ * model's; NULL: nothing helped.  Binds the symbols of weights again where their scales change. */
 qn_status qn_repair(qn_model *m, qn_dataset *data, const qn_repair_opts *opts,
 		    qn_graph **out) QN_MUST_CHECK;
 

@@ -15,7 +15,7 @@ typedef struct qn_repairable {
 	qn_product product;
 	qn_id source;          /* of the symbolic graph: the layer */
 	qn_id x, w;            /* its operand, as it is multiplied; the quantize of its weights */
-	qn_id y;               /* its output as real values */
+	qn_id y;               /* its output as float values */
 	float *weight, *bias;  /* bias NULL: it takes none */
 	const float *original; /* its weights before … */
 	qn_symbol scales;      /* … and the symbol of their scales, where that is one */

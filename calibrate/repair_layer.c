@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* repair_layer.c - one layer with its weights as they are and rounded anew, each with and without a corrected bias: what is
- * nearest on the samples held back is kept. */
+/* repair_layer.c - one layer with its weights as they are and with rounded ones, each with and without a
+ * corrected bias: what is nearest on the held-out samples is kept. */
 #include <math.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ measure(qn_repairing *r, size_t k, sums *s)
 	return QN_OK;
 }
 
-/* The operand of one batch as real numbers. */
+/* The operand of one batch as float values. */
 static void
 read_operand(qn_repairing *r, const qn_tensor *x)
 {

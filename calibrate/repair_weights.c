@@ -153,7 +153,7 @@ qn_round_layer(qn_model *m, const qn_graph *g, const qn_repairable *l, const qn_
 	if (own == NULL)
 		return QN_OK;
 	qn_symbol *sym = qn_symbol_find(&m->types, own->name);
-	sym->bound = false; /* bound anew with the chosen scales */
+	sym->bound = false; /* bound again, with the chosen scales */
 	return qn_symbol_bind(&m->types, quantize->name, sym->name, (size_t)p->outputs, j.scale,
 			      NULL);
 }

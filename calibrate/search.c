@@ -65,7 +65,7 @@ check_steps(const qn_info *i)
 	return qn_limit_report(env, QN_LIMIT_STEPS, i->part->out, steps);
 }
 
-/* Elements as real numbers: a comparison gives bools, an argmax places. */
+/* Elements as float values: a comparison gives bools, an argmax indices. */
 static void
 read_elements(const qn_tensor *x, size_t n, double *to)
 {

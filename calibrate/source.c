@@ -71,7 +71,7 @@ qn_source_load(const qn_source *s, qn_arena *a, const qn_tensor **out)
 typedef struct changed {
 	const qn_source *from;
 	const qn_type *one; /* a sample of from; the shape has 1 as dim 0 */
-	const qn_type *to;  /* codes: a sample of the result */
+	const qn_type *to;  /* quantized: a sample of the result */
 	const qn_types *types;
 	qn_prep prep;
 	size_t channels, inner; /* the channel of element i is i / inner % channels */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* source.h - samples of one input, by index: in memory, or read when they are asked for.
+/* source.h - samples of one input, by index: in memory, or read on demand.
  *
- *   file, folder, host ──▶ source ──scaled──▶ source ──real, codes──▶ source ──▶ dataset (calibrate/dataset.h)
+ *   file, folder, host ──▶ source ──scaled──▶ source ──converted──▶ source ──▶ dataset (calibrate/dataset.h)
  *
  * A source is never changed after it was made, so that several threads may fetch from it. */
 #ifndef QN_CALIBRATE_SOURCE_H
@@ -47,7 +47,7 @@ qn_status qn_source_scaled(qn_types *t, qn_arena *a, const qn_source *s, const q
 			   const qn_source **out) QN_MUST_CHECK;
 /* f64 samples as f32. */
 const qn_source *qn_source_real(qn_types *t, qn_arena *a, const qn_source *s);
-/* f32 or f64 samples as codes of a uniform element type of one scale. */
+/* f32 or f64 samples, quantized to a uniform element type of one scale. */
 const qn_source *qn_source_codes(qn_types *t, qn_arena *a, const qn_source *s, const qn_elem *e);
 
 /* All samples as a tensor in the arena. */

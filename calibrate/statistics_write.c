@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* statistics_write.c - statistics as JSON.  Reals are the bits of a double ("0x3ff0000000000000" is
+/* statistics_write.c - statistics as JSON.  Floats are the bits of a double ("0x3ff0000000000000" is
  * 1), so that nothing is lost and equal statistics have equal bytes. */
 #include <string.h>
 
@@ -68,7 +68,7 @@ put_pairs(qn_json_out *o, const qn_pair_range *pair, uint64_t n)
 	qn_json_close(o);
 }
 
-/* [lowest, highest] of each quarter, [] of one without a value. */
+/* [lowest, highest] of each quarter, [] of a quarter without values. */
 static void
 put_quarters(qn_json_out *out, const qn_observer *o)
 {

@@ -5,14 +5,16 @@
  *
  *   mean of (e . x)^2  =  e^T H e
  *
- * is what rounding costs.  To the nearest, q is best where H is diagonal.  Otherwise one weight is rounded after the other, and
- * what it loses is made up for by those that are still real: with H = R^T R, R upper triangular, from the last weight on
+ * is what rounding costs.  To the nearest, q is best where H is diagonal.  Otherwise one weight is rounded
+ * after the other, and its error is compensated by those that are not rounded yet: with H = R^T R, R upper
+ * triangular, from the last weight on
  *
  *   q[i] = round((w[i] + sum over j > i of R[i][j] * e[j] / R[i][i]) / step[i])
  *
- * (Babai's nearest plane, which is GPTQ's arithmetic in the opposite order: Frantar et al., 2022, and Chen et al., 2025).  Weights
- * that are multiplied with the largest values are rounded first.  Then, where that is asked for, single integers are
- * changed while e^T H e falls (coordinate descent).  All in double, in a fixed order: the same on every host. */
+ * (Babai's nearest plane, which is GPTQ's arithmetic in the opposite order: Frantar et al., 2022, and Chen
+ * et al., 2025).  Weights that are multiplied with the largest values are rounded first.  Then, on
+ * request, single integers are changed while e^T H e falls (coordinate descent).  All in double, in a
+ * fixed order: the same on every host. */
 #ifndef QN_CALIBRATE_WEIGHT_ROUNDING_H
 #define QN_CALIBRATE_WEIGHT_ROUNDING_H
 
