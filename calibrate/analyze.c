@@ -41,16 +41,20 @@ run_network(analysis *s, qn_evaluator *e, const qn_replaced *with, qn_arena *a, 
 }
 
 static uint64_t
+steps_of_node(const qn_graph *g, const qn_node *n)
+{
+	return n->op == QN_OP_const || n->op == QN_OP_input || n->type->is_tuple
+		       ? 0
+		       : qn_node_macs(g, n) + (uint64_t)qn_type_count(n->type);
+}
+
+static uint64_t
 steps_of(const qn_graph *g)
 {
 	uint64_t n = 0;
 
-	for (qn_id id = 1; id < g->n; id++) {
-		const qn_node *node = qn_graph_node(g, id);
-
-		if (node->op != QN_OP_const && node->op != QN_OP_input && !node->type->is_tuple)
-			n += qn_node_macs(g, node) + (uint64_t)qn_type_count(node->type);
-	}
+	for (qn_id id = 1; id < g->n; id++)
+		n += steps_of_node(g, qn_graph_node(g, id));
 	return n;
 }
 
@@ -155,7 +159,9 @@ analyze_layer(analysis *s, qn_layer_noise *l, qn_arena *a)
 	QN_TRY(run_mixed(s, s->floating, l->layer, a, &l->alone));
 	QN_TRY(run_weights(s, l->layer, a, &l->weights));
 	l->data = l->alone.noise > l->weights.noise ? l->alone.noise - l->weights.noise : 0;
-	return run_mixed(s, s->quantized, l->layer, a, &l->without);
+	QN_TRY(run_mixed(s, s->quantized, l->layer, a, &l->without));
+	return qn_layer_ranges_find(s->two, l->layer, s->floating, s->quantized, s->data->nbatch, a,
+				    &l->ranges);
 }
 
 /* ---- the network ---- */
@@ -207,6 +213,55 @@ find_outputs(analysis *s, const int64_t *label, qn_float_outputs *out)
 			 "no output of the network is float: there is nothing to measure by");
 }
 
+/* Steps of what depends on a layer, in one run of the quantized graph. */
+static uint64_t
+steps_after(const qn_graph *g, const qn_network_layers *all, size_t k, bool *depends)
+{
+	uint64_t n = 0;
+
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *node = qn_graph_node(g, id);
+
+		depends[id] = all->owner[id] == k + 1;
+		for (uint32_t i = 0; i < node->nin && !depends[id]; i++)
+			depends[id] = depends[node->in[i]];
+		if (depends[id])
+			n += steps_of_node(g, node);
+	}
+	return n;
+}
+
+static uint64_t
+bytes_of(const qn_graph *g, size_t n, const qn_id *id)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += qn_type_bytes(qn_graph_node(g, id[i])->type);
+	return bytes;
+}
+
+/* What is left are three runs from each layer on. */
+static void
+tell_plan(const analysis *s, const qn_network_layers *all, const qn_noise_opts *o)
+{
+	const qn_graph *g = s->two->quantized;
+	bool *depends = QN_NEW(s->m->scratch, bool, g->n);
+	qn_analysis_plan p = {.layers = all->n,
+			      .done = qn_evaluator_steps(s->quantized) +
+				      qn_evaluator_steps(s->floating)};
+
+	p.steps = p.done;
+	for (size_t k = 0; k < all->n; k++) {
+		const qn_network_layer *l = &all->layer[k];
+
+		p.steps += 3 * steps_after(g, all, k, depends) * s->data->nbatch;
+		p.bytes += 2 * s->data->nbatch * bytes_of(g, l->nout, l->out);
+	}
+	p.bytes = p.bytes < KEEP_BYTES ? p.bytes : KEEP_BYTES;
+	o->plan(o->user, &p);
+}
+
 static qn_status
 check(const qn_model *m)
 {
@@ -246,7 +301,7 @@ analyze_layers(analysis *s, qn_noise_analysis *n)
 }
 
 qn_status
-qn_analyze_noise(qn_model *m, qn_dataset *data, const int64_t *label, qn_noise_analysis *out)
+qn_analyze_noise(qn_model *m, qn_dataset *data, const qn_noise_opts *opts, qn_noise_analysis *out)
 {
 	analysis s = {.m = m, .data = data, .two = &out->forms};
 	qn_arena *a = m->scratch;
@@ -261,7 +316,9 @@ qn_analyze_noise(qn_model *m, qn_dataset *data, const int64_t *label, qn_noise_a
 	s.quantized = qn_evaluator_new(out->forms.quantized, data, KEEP_BYTES / 2, a);
 	s.floating = qn_evaluator_new(out->forms.real, data, KEEP_BYTES / 2, a);
 	QN_TRY(keep_values(&s, &out->layers));
-	QN_TRY(find_outputs(&s, label, &out->outputs));
+	QN_TRY(find_outputs(&s, opts->label, &out->outputs));
 	QN_TRY(run_network(&s, s.quantized, &(qn_replaced){0}, a, &out->all));
+	if (opts->plan != NULL)
+		tell_plan(&s, &out->layers, opts);
 	return analyze_layers(&s, out);
 }

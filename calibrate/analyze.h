@@ -13,7 +13,7 @@
 #define QN_CALIBRATE_ANALYZE_H
 
 #include "calibrate/dataset.h"
-#include "calibrate/mixed.h"
+#include "calibrate/layer_ranges.h"
 #include "calibrate/outcome.h"
 
 typedef struct qn_layer_noise {
@@ -22,6 +22,7 @@ typedef struct qn_layer_noise {
 	qn_outcome alone, weights; /* this layer quantized; only its constants */
 	double data;               /* noise of what samples give it: the rest of alone */
 	qn_outcome without;        /* all layers but this one quantized */
+	qn_layer_ranges ranges;
 } qn_layer_noise;
 
 typedef struct qn_noise_analysis {
@@ -33,8 +34,23 @@ typedef struct qn_noise_analysis {
 	qn_float_outputs outputs;
 } qn_noise_analysis;
 
+/* What an analysis takes, told once the float and the quantized network have been run. */
+typedef struct qn_analysis_plan {
+	size_t layers;
+	uint64_t bytes;       /* of values that are kept */
+	uint64_t steps, done; /* of all runs, of those so far, as docs/limits.md counts them */
+} qn_analysis_plan;
+typedef void qn_analysis_plan_fn(void *user, const qn_analysis_plan *plan);
+
+/* How to analyze. */
+typedef struct qn_noise_opts {
+	const int64_t *label;      /* by sample; NULL: not known */
+	qn_analysis_plan_fn *plan; /* NULL: not wanted */
+	void *user;
+} qn_noise_opts;
+
 /* Of a symbolic graph whose symbols are bound and that knows its parts (analyze.parts otherwise; analyze.stage). */
-qn_status qn_analyze_noise(qn_model *m, qn_dataset *data, const int64_t *label,
+qn_status qn_analyze_noise(qn_model *m, qn_dataset *data, const qn_noise_opts *opts,
 			   qn_noise_analysis *out) QN_MUST_CHECK;
 
 #endif

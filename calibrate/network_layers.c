@@ -320,3 +320,29 @@ qn_network_layers_find(const qn_graph *g, const qn_id *map, qn_arena *a)
 		choose_name(g, &all, k, a);
 	return all;
 }
+
+size_t *
+qn_network_layers_before(const qn_graph *g, const qn_network_layers *all, size_t k, qn_arena *a,
+			 size_t *n)
+{
+	const qn_network_layer *l = &all->layer[k];
+	bool *reached = QN_NEW(a, bool, g->n);
+	bool *before = QN_NEW(a, bool, all->n);
+	size_t *list = QN_NEW(a, size_t, all->n);
+
+	*n = 0;
+	for (size_t i = 0; i < l->nin; i++)
+		reached[l->in[i]] = true;
+	for (qn_id id = g->n - 1; id > 0; id--) {
+		const qn_node *node = qn_graph_node(g, id);
+
+		if (reached[id] && all->owner[id] != 0)
+			before[all->owner[id] - 1] = true;
+		for (uint32_t i = 0; reached[id] && all->owner[id] == 0 && i < node->nin; i++)
+			reached[node->in[i]] = true;
+	}
+	for (size_t i = 0; i < all->n; i++)
+		if (before[i] && i != k)
+			list[(*n)++] = i;
+	return list;
+}

@@ -40,6 +40,10 @@ typedef struct qn_network_layers {
  * compute anything, are left out. */
 qn_network_layers qn_network_layers_find(const qn_graph *g, const qn_id *map, qn_arena *a);
 
+/* The layers whose results layer k takes, as they are or moved by ops that no pattern matched; ascending. */
+size_t *qn_network_layers_before(const qn_graph *g, const qn_network_layers *all, size_t k,
+				 qn_arena *a, size_t *n);
+
 /* What recipes call a node: an accumulator is named after the node of the float graph, "conv1.acc". */
 const char *qn_layer_node_name(const qn_node *n, qn_arena *a);
 

@@ -49,7 +49,8 @@ qn_float_outputs_find(qn_evaluator *e, size_t n, const qn_id *id, const qn_datas
 		}
 	}
 	const qn_type *t = y[0]->type;
-	if (t->rank < 2 || t->dim[0] != (int64_t)data->batch || out->elements[0] < 2 * data->batch)
+	const bool rows = t->rank > 1 ? t->dim[0] == (int64_t)data->batch : data->batch == 1;
+	if (!rows || out->elements[0] < 2 * data->batch)
 		return QN_OK;
 	out->rows = data->batch;
 	out->classes = out->elements[0] / data->batch;

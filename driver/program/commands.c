@@ -57,19 +57,20 @@ const command command_rows[] = {
 	 "        --against " DIGITS " --data examples/digits/test_x.npy \\\n"
 	 "        --min agreement=98 --max max-diff=0.5 --json",
 	 1, 1, cmd_eval},
-	{"analyze", CMD_ANALYZE, "MODEL --calib FILE [--data FILE] [options]",
+	{"analyze", CMD_ANALYZE, "MODEL --calib FILE [--data FILE] [--labels FILE] [options]",
 	 "tell which layers cost accuracy when a model is quantized, and what to do",
 	 "Quantizes one layer after the other alone, and everything but one, and prints how far "
-	 "the "
-	 "network's outputs are from the float ones then, as signal-to-quantization-noise ratio "
-	 "(SQNR, dB: higher is better), the worst layer first. Below the table stands a recipe for "
-	 "the layers that cost most.\n\n"
+	 "the network's outputs are from the float ones then, as signal-to-quantization-noise "
+	 "ratio (SQNR, dB: higher is better), the worst layer first. A second table explains it: "
+	 "clipped values, unused range, outlier channels. Below stands a recipe for the layers "
+	 "that cost most.\n\n"
 	 "alone: this layer quantized, all others float. weights, inputs: the same for its "
-	 "constants or its other operands. here: its own output when all layers are quantized. "
-	 "gain: what the network gains when only this layer stays float.",
+	 "constants or its other operands. here: its own results when all layers are quantized. "
+	 "gain: what the network gains when only this layer stays float. loss, won: alone and gain "
+	 "in points of accuracy, with --labels, else of agreement with the float model.",
 	 "  quern analyze " DIGITS " " CALIB " --weights-type i4\n"
 	 "  quern analyze " DIGITS " " CALIB " \\\n"
-	 "        --data examples/digits/test_x.npy --weight-rounding adaptive --json",
+	 "        --data examples/digits/test_x.npy --labels examples/digits/test_y.npy --json",
 	 1, 1, cmd_analyze},
 	{"calibrate", CMD_CALIBRATE,
 	 "MODEL --calib FILE.npy [--shard K/N] [-o FILE.json] [options]",

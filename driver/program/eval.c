@@ -83,9 +83,9 @@ json_gates(const evaluation *e)
 			if (!is_about(e, g, &e->figure[k]))
 				continue;
 			printf("%s{\"metric\": \"%s\", \"output\": ", comma, g->metric);
-			json_text(e->figure[k].m.output);
+			json_text(stdout, e->figure[k].m.output);
 			printf(", \"%s\": ", g->is_max ? "max" : "min");
-			json_number(g->bound);
+			json_number(stdout, g->bound);
 			printf(", \"passed\": %s}",
 			       passes(g, e->figure[k].m.value) ? "true" : "false");
 			comma = ",\n    ";
@@ -102,9 +102,9 @@ eval_print_json(const evaluation *e)
 
 		printf("%s{\"stage\": \"%s\", \"metric\": \"%s\", \"output\": ",
 		       i > 0 ? ",\n    " : "\n    ", f->stage, f->m.name);
-		json_text(f->m.output);
+		json_text(stdout, f->m.output);
 		printf(", \"value\": ");
-		json_number(f->m.value);
+		json_number(stdout, f->m.value);
 		printf(", \"unit\": \"%s\"", f->m.unit);
 		if (f->m.of > 0)
 			printf(", \"hits\": %llu, \"of\": %llu", (unsigned long long)f->m.hits,
@@ -114,18 +114,18 @@ eval_print_json(const evaluation *e)
 	printf("]");
 	if (e->has_noise) {
 		printf(",\n  \"noise\": {\"values\": %zu, \"mean\": ", e->noise.values);
-		json_number(e->noise.mean);
+		json_number(stdout, e->noise.mean);
 		printf(", \"least\": ");
-		json_number(e->noise.least);
+		json_number(stdout, e->noise.least);
 		printf(", \"worst\": ");
-		json_text(e->noise.worst != NULL ? e->noise.worst : "");
+		json_text(stdout, e->noise.worst != NULL ? e->noise.worst : "");
 		printf("}");
 	}
 	if (e->classes != NULL) {
 		printf(",\n  \"classes\": [");
 		for (size_t k = 0; qn_array_class(e->classes, k) != NULL; k++) {
 			printf(k > 0 ? ", " : "");
-			json_text(qn_array_class(e->classes, k));
+			json_text(stdout, qn_array_class(e->classes, k));
 		}
 		printf("]");
 	}

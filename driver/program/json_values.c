@@ -6,27 +6,27 @@
 #include <stdlib.h>
 
 void
-json_text(const char *s)
+json_text(FILE *to, const char *s)
 {
-	putchar('"');
+	putc('"', to);
 	for (; *s != '\0'; s++) {
 		if (*s == '"' || *s == '\\')
-			printf("\\%c", *s);
-		else if ((unsigned char)*s < 0x20)
-			printf("\\u%04x", (unsigned)*s);
+			fprintf(to, "\\%c", *s);
+		else if ((unsigned char)*s < 0x20 || *s == '<' || (unsigned char)*s == 0x7f)
+			fprintf(to, "\\u%04x", (unsigned)*s);
 		else
-			putchar(*s);
+			putc(*s, to);
 	}
-	putchar('"');
+	putc('"', to);
 }
 
 void
-json_number(double v)
+json_number(FILE *to, double v)
 {
 	char text[40];
 
 	if (v - v != 0) {
-		printf(v > 0 ? "\"inf\"" : "\"-inf\"");
+		fprintf(to, v > 0 ? "\"inf\"" : "\"-inf\"");
 		return;
 	}
 	for (int digits = 6; digits <= 17; digits++) {
@@ -34,5 +34,5 @@ json_number(double v)
 		if (strtod(text, NULL) == v)
 			break;
 	}
-	printf("%s", text);
+	fprintf(to, "%s", text);
 }

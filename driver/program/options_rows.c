@@ -66,10 +66,11 @@ const option_row option_rows[] = {
 	 .help = "element type of a .bin, little-endian: f32 (default), u8, i16 …"},
 
 	/* ---- evaluation ---- */
-	{"--labels", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(labels), .value = "FILE",
+	{"--labels", 0, GROUP_EVALUATION, CMD_EVAL | CMD_ANALYZE, TEXT(labels), .value = "FILE",
 	 .help = "classes of the samples: .npy, an .npz with labels, or a .csv (default: the "
 		 "subfolders of a folder)"},
-	{"--label-column", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(label_column), .value = "NAME|N",
+	{"--label-column", 0, GROUP_EVALUATION, CMD_EVAL | CMD_ANALYZE, TEXT(label_column),
+	 .value = "NAME|N",
 	 .help = "column of a .csv that holds labels (default: the one with the name label, else "
 		 "the last)"},
 	{"--against", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(against), .value = "MODEL",

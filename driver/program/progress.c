@@ -24,6 +24,7 @@ static const struct {
 	{"load", "reading"},          {"samples", "checking"}, {"passes", "quantizing"},
 	{"calibrate", "calibrating"}, {"search", "searching"}, {"run", "running"},
 	{"measure", "measuring"},     {"noise", "measuring"},  {"emit", "writing"},
+	{"layers", "analyzing"},
 };
 
 static const char *

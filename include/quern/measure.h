@@ -115,6 +115,16 @@ QN_API qn_status qn_measure_noise(qn_model *m, size_t nin, qn_array *const *in, 
 
 /* ---- what each layer costs ---- */
 
+/* Values in bins of equal width from lo to hi, and the range that was chosen for them: what the least and the
+ * largest quantized value stand for (of several channels the widest). */
+typedef struct qn_histogram {
+	const char *value; /* its name in the float graph; NULL: none */
+	double lo, hi;
+	size_t bins;
+	const uint64_t *count; /* by bin */
+	double range_lo, range_hi;
+} qn_histogram;
+
 /* A layer of the source: all matches of quantizer patterns whose nodes stand for the same layers of its file.  SQNR
  * in dB are those of the network's float outputs on all samples (the sum over several outputs), infinity where
  * there is no noise. */
@@ -131,22 +141,65 @@ typedef struct qn_layer_cost {
 	double alone;         /* when this layer alone is quantized */
 	double weights_alone; /* … only its constants … */
 	double data_alone;    /* … only its other operands (from the difference of both) */
-	double here;          /* SQNR of its own output when all layers are quantized */
+	double here;          /* SQNR of its own results when all layers are quantized */
 	double gain;          /* dB that the network's SQNR gains when this layer alone is float */
+	/* with this layer alone quantized: of the angle between the outputs and the float ones */
+	double cosine;
+	/* percentage points of qn_analysis.accuracy: what the float network loses when this layer alone is
+	 * quantized, what the quantized one gains when it alone is float; both 0 where that is not measured */
+	double loss, accuracy_gain;
+	/* Of operands that are quantized with one range for all channels; ranges is their number. */
+	size_t ranges;
+	double clipped; /* percent of their float values that lie outside by more than half a step */
+	double used; /* percent of the range between the least and the largest value, on average */
+	size_t outliers; /* channels, along the last axis, whose range is more than 4 times the median … */
+	double worst_outlier; /* … and the largest ratio; 0: one channel, or a median of 0 */
+	/* dB by which the noise of its largest operand could fall if the ends of its range were nearer to 0: what a
+	 * method that cuts off rare values can bring */
+	double range_gain;
+	uint64_t saturated; /* elements of accumulators at an end of their type */
+	size_t index;       /* of the layer in the order of the graph, from 0 */
+	size_t nfrom;
+	const size_t *from;                      /* indices of the layers whose results it takes */
+	qn_histogram data_values, weight_values; /* of its largest operand, its largest weights */
 } qn_layer_cost;
 typedef void qn_layer_fn(void *user, const qn_layer_cost *layer);
 
-typedef struct qn_analysis {
+/* What an analysis takes; steps are those of docs/limits.md. */
+typedef struct qn_analyze_plan {
+	size_t size; /* of the struct in this library */
 	size_t layers;
-	double sqnr; /* dB of the network's outputs, all layers quantized */
+	uint64_t bytes;       /* of values that are kept between layers */
+	uint64_t steps, done; /* of all runs; of those so far */
+} qn_analyze_plan;
+typedef void qn_analyze_plan_fn(void *user, const qn_analyze_plan *plan);
+
+typedef struct qn_analyze_opts { /* all zero: defaults */
+	size_t size;
+	/* one integer per sample, as for qn_measure; NULL: the classes of a folder of folders, or none */
+	const qn_array *labels;
+	/* called once, when the float and the quantized network have been run on all samples, before the runs for
+	 * the layers; NULL: not called */
+	qn_analyze_plan_fn *plan;
+	void *plan_user;
+} qn_analyze_opts;
+
+typedef struct qn_analysis {
+	size_t layers, samples;
+	double sqnr, cosine; /* of the network's outputs, all layers quantized */
+	/* "top1" with labels, "agreement" with the float network without; NULL: the first output has no row of
+	 * classes for each sample */
+	const char *accuracy;
+	double float_percent, percent; /* of it; of the float network, all layers quantized */
 } qn_analysis;
 
 /* Measures a model whose symbols are bound but not yet written into its types (stop a compile after
  * calibrate, or after repair) on samples, and calls fn for every layer: the one first that costs the
  * network most alone.  Its texts live for the call.  Takes about three runs of the network for each
- * layer and sample.  Ids: analyze.stage, analyze.parts, analyze.output. */
-QN_API qn_status qn_analyze(qn_model *m, size_t nin, qn_array *const *in, qn_layer_fn *fn,
-			    void *user, qn_analysis *out);
+ * layer and sample.  opts NULL: defaults.  Ids: analyze.stage, analyze.parts, analyze.output, data.labels. */
+QN_API qn_status qn_analyze(qn_model *m, size_t nin, qn_array *const *in,
+			    const qn_analyze_opts *opts, qn_layer_fn *fn, void *user,
+			    qn_analysis *out);
 
 #ifdef __cplusplus
 }

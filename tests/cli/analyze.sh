@@ -99,6 +99,23 @@ else
 	echo "kws: skipped, without QUERN_DATA or QUERN_FULL=1"
 fi
 
+# What explains a cost: values that samples of calibration did not have are clipped; a channel of 20 times the others is
+# one, and the advice is a range that cuts off; with labels, points of accuracy.
+sed 's/w1 = const : tensor<4x4xf32> \[0.5,-0.25,0.75,0.1/w1 = const : tensor<4x4xf32> [10,-5,15,2/; s/tanh/relu/; s/sigmoid/relu/' cell.qir >channel.qir
+good channel analyze -q channel.qir --calib cell.npy --input-zero 77 --input-scale 0.03 --data cell.npy:scale=0.06,zero=77 --json
+awk "BEGIN { exit !($(number clipped cell) > 1 && $(number used cell) > 95 && $(number outliers cell) >= 1 && $(number worst_outlier cell) > 4) }" </dev/null ||
+	fail channel "no outlier is clipped" stdout
+good narrow analyze -q cell.qir --calib cell.npy --input-zero 77 --input-scale 0.03 --data cell.npy:scale=0.003,zero=77 --json
+awk "BEGIN { exit !($(number clipped cell) == 0 && $(number used cell) < 60) }" </dev/null || fail narrow "the range is used" stdout
+silent labels analyze $digits --weights-type i2 --data "$E/test_x.npy" --labels "$E/test_y.npy" --json
+want=$(number float)
+[ "$(number alone conv1)" ] && awk "BEGIN { exit !($(number loss conv1) > 1 && $(number won conv1) > 1) }" </dev/null ||
+	fail labels "conv1 in two bits costs nothing" stdout
+good float eval -q "$E/digits.json" --data "$E/test_x.npy" --labels "$E/test_y.npy" --json
+[ "$(number value)" = "$want" ] || fail labels "float $want"  stdout
+case_of labels-count 1 data.labels "labels of" analyze $digits --labels "$E/test_y.npy"
+usage labels-column "is for --labels" analyze $digits --label-column y
+
 # JSON has all layers; the same on other samples and for any number of threads.
 silent json analyze $digits --data "$E/test_x.npy" --json --threads 1
 cp stdout one.json

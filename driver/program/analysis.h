@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* analysis.h - what quern analyze has found, and how it is printed. */
+#ifndef QN_PROGRAM_ANALYSIS_H
+#define QN_PROGRAM_ANALYSIS_H
+
+#include <stdio.h>
+
+#include "program.h"
+#include "quern/measure.h"
+
+typedef struct analysis {
+	const char *model;    /* its name */
+	qn_layer_cost *layer; /* worst first; what it points to are copies */
+	size_t n, room;
+	bool out_of_memory;
+	qn_analysis all;
+} analysis;
+
+/* A qn_layer_fn; user: an analysis. */
+void analysis_add(void *user, const qn_layer_cost *cost);
+void analysis_release(analysis *a);
+
+/* Two tables, the network's figures and the advice. */
+void analysis_print(const analysis *a, const options *o);
+/* docs/quern-analyze.schema.json */
+void analysis_print_json(FILE *to, const analysis *a);
+
+/* Whether the weights of a layer cost it more than its other operands. */
+bool analysis_weights_cost_most(const qn_layer_cost *l);
+
+/* ---- advice (analysis_advice.c) ---- */
+
+/* What would help a layer most. */
+typedef struct advice {
+	const char *
+		keys; /* of a recipe's rule: "\"weights\": \"i8\""; NULL: nothing that a rule can */
+	const char *where; /* what gains: "network", "inputs" */
+	double gain;       /* dB that are expected there at most */
+} advice;
+
+advice analysis_advise(const qn_layer_cost *l);
+/* Hints and a recipe, on stdout. */
+void analysis_print_advice(const analysis *a, const options *o);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* analysis_table.c - what quern analyze has found, as text: what layers cost, then what explains it. */
+#include <string.h>
+
+#include "analysis.h"
+
+enum { LAYER_WIDTH = 34 }; /* of the first column, in bytes; of longer names the end stands there */
+
+static void
+print_name(const char *s)
+{
+	const size_t n = strlen(s);
+	size_t from = n > LAYER_WIDTH ? n - (LAYER_WIDTH - 1) : 0;
+
+	while (from > 0 && ((unsigned char)s[from] & 0xc0) == 0x80)
+		from++; /* not in the middle of a character of UTF-8 */
+	printf(from > 0 ? "…%-*s" : "%-*s", from > 0 ? LAYER_WIDTH - 1 : LAYER_WIDTH, s + from);
+}
+
+/* dB; no noise is "-". */
+static void
+print_db(double v)
+{
+	if (v - v != 0)
+		printf(" %7s", v > 0 ? "-" : "-inf");
+	else
+		printf(" %7.2f", v);
+}
+
+/* ---- what they cost ---- */
+
+static void
+print_costs(const analysis *a)
+{
+	printf("%-*s %-10s %-7s %7s %7s %7s %7s %7s %8s", LAYER_WIDTH, "layer", "op", "weights",
+	       "alone", "weights", "inputs", "here", "gain", "cosine");
+	printf(a->all.accuracy != NULL ? " %6s %6s\n" : "\n", "loss", "won");
+	for (size_t i = 0; i < a->n; i++) {
+		const qn_layer_cost *l = &a->layer[i];
+
+		print_name(l->layers);
+		printf(" %-10.10s %-7s", l->op, l->weights != NULL ? l->weights : "-");
+		print_db(l->alone);
+		print_db(l->weights_alone);
+		print_db(l->data_alone);
+		print_db(l->here);
+		print_db(l->gain);
+		printf(" %8.6f", l->cosine);
+		if (a->all.accuracy != NULL)
+			printf(" %6.1f %6.1f", l->loss, l->accuracy_gain);
+		printf("\n");
+	}
+}
+
+/* ---- what explains it ---- */
+
+static void
+print_ranges(const analysis *a)
+{
+	printf("\n%-*s %12s %10s %9s %8s %8s %8s %9s\n", LAYER_WIDTH, "layer", "MACs", "bytes",
+	       "clipped %", "used %", "outliers", "worst", "saturated");
+	for (size_t i = 0; i < a->n; i++) {
+		const qn_layer_cost *l = &a->layer[i];
+
+		print_name(l->layers);
+		printf(" %12llu %10llu", (unsigned long long)l->macs,
+		       (unsigned long long)l->weight_bytes);
+		if (l->ranges > 0)
+			printf(" %9.3f %8.1f %8zu %8.1f", l->clipped, l->used, l->outliers,
+			       l->worst_outlier);
+		else
+			printf(" %9s %8s %8s %8s", "-", "-", "-", "-");
+		printf(" %9llu\n", (unsigned long long)l->saturated);
+	}
+}
+
+static void
+print_network(const analysis *a)
+{
+	printf("\nnetwork: ");
+	if (a->all.sqnr - a->all.sqnr != 0)
+		printf("no noise");
+	else
+		printf("%.2f dB, cosine %.6f with all layers quantized", a->all.sqnr,
+		       a->all.cosine);
+	if (a->all.accuracy != NULL)
+		printf(", %s %.2f %% (float %.2f %%, %zu samples)", a->all.accuracy, a->all.percent,
+		       a->all.float_percent, a->all.samples);
+	printf("\n");
+}
+
+void
+analysis_print(const analysis *a, const options *o)
+{
+	print_costs(a);
+	print_ranges(a);
+	print_network(a);
+	analysis_print_advice(a, o);
+}
