@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_schema.c - the JSON that the program writes is what its schemas in docs/ say. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+#endif
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "schema_check.h"
+
+#define DIGITS "examples/digits/digits.json --calib examples/digits/calib.npy"
+
+static char folder[] = "/tmp/quern-schema.XXXXXX";
+
+static cJSON *
+read_json(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	size_t n = 0, cap = 1 << 22;
+	char *text = malloc(cap);
+
+	assert_non_null(f);
+	assert_non_null(text);
+	n = fread(text, 1, cap - 1, f);
+	assert_true(n < cap - 1);
+	text[n] = '\0';
+	fclose(f);
+	cJSON *v = cJSON_Parse(text);
+	free(text);
+	assert_non_null(v);
+	return v;
+}
+
+/* Runs the program with the folder for its output; what: its arguments, $1 is the folder. */
+static void
+run(const char *what)
+{
+	char line[1000];
+
+	assert_non_null(getenv("QUERN_BIN"));
+	(void)snprintf(line, sizeof line, "set -- %s; \"$QUERN_BIN\" %s", folder, what);
+	assert_int_equal(system(line), 0);
+}
+
+static cJSON *
+result(const char *name)
+{
+	char path[200];
+
+	(void)snprintf(path, sizeof path, "%s/%s", folder, name);
+	cJSON *v = read_json(path);
+	assert_int_equal(remove(path), 0);
+	return v;
+}
+
+static bool
+is_valid(const char *schema_file, const cJSON *v, char *why)
+{
+	cJSON *rules = read_json(schema_file);
+	schema s = {.root = rules};
+	const bool ok = schema_holds(&s, rules, v);
+
+	(void)snprintf(why, sizeof s.why, "%s", s.why);
+	cJSON_Delete(rules);
+	return ok;
+}
+
+static void
+expect_valid(const char *schema_file, const cJSON *v)
+{
+	char why[300];
+
+	if (!is_valid(schema_file, v, why))
+		fail_msg("%s: %s", schema_file, why);
+}
+
+static void
+expect_invalid(const char *schema_file, const cJSON *v, const char *want)
+{
+	char why[300];
+
+	assert_false(is_valid(schema_file, v, why));
+	assert_string_equal(why, want);
+}
+
+/* What analyze prints, with all that it can: and faults in it are found. */
+static void
+analyze(void **state)
+{
+	static const char file[] = "docs/quern-analyze.schema.json";
+
+	(void)state;
+	run("analyze -q " DIGITS " --data examples/digits/test_x.npy "
+	    "--labels examples/digits/test_y.npy --json >$1/a.json");
+	cJSON *v = result("a.json");
+	expect_valid(file, v);
+	assert_non_null(cJSON_GetObjectItem(v, "accuracy"));
+	cJSON *layer = cJSON_GetObjectItem(v, "layers")->child;
+	while (cJSON_GetObjectItem(layer, "weight_values") == NULL)
+		layer = layer->next;
+	assert_non_null(cJSON_GetObjectItem(layer, "input_values"));
+	cJSON_AddNumberToObject(layer, "other", 1);
+	expect_invalid(file, v, "additionalProperties: other");
+	cJSON_DeleteItemFromObject(layer, "other");
+	cJSON_ReplaceItemInObject(layer, "cosine", cJSON_CreateNumber(1.5));
+	expect_invalid(file, v, "maximum: cosine");
+	cJSON_ReplaceItemInObject(layer, "cosine", cJSON_CreateNumber(0.5));
+	cJSON_ReplaceItemInObject(layer, "alone", cJSON_CreateString("none"));
+	expect_invalid(file, v, "anyOf: alone");
+	cJSON_DeleteItemFromObject(layer, "alone");
+	expect_invalid(file, v, "required: (element)");
+	cJSON_Delete(v);
+}
+
+static void
+report(void **state)
+{
+	(void)state;
+	run("compile -q " DIGITS " --weight-rounding gptq -o $1/out >$1/log");
+	char path[200];
+
+	(void)snprintf(path, sizeof path, "%s/out/digits.report.json", folder);
+	cJSON *v = read_json(path);
+	expect_valid("docs/quern-report.schema.json", v);
+	cJSON_DeleteItemFromObject(v, "target");
+	expect_invalid("docs/quern-report.schema.json", v, "required: (element)");
+	cJSON_Delete(v);
+}
+
+static void
+statistics(void **state)
+{
+	(void)state;
+	run("calibrate -q " DIGITS " -o $1/s.json");
+	cJSON *v = result("s.json");
+	expect_valid("docs/quern-statistics.schema.json", v);
+	cJSON_Delete(v);
+}
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) == NULL;
+}
+
+static int
+clean_up(void **state)
+{
+	char line[200];
+
+	(void)state;
+	(void)snprintf(line, sizeof line, "rm -r %s", folder);
+	return system(line);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(analyze),
+		cmocka_unit_test(report),
+		cmocka_unit_test(statistics),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, clean_up);
+}
