@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "codegen/estimate.h"
 #include "codegen/ident.h"
 #include "driver/host_struct.h"
 #include "driver/report.h"
@@ -128,8 +129,13 @@ measure(emit_call *c, const qn_plan *p)
 {
 	const qn_emit_opts *o = c->opts;
 
-	c->info = (qn_emit_info){qn_arena_str(c->m->arena, p->name), p->scratch_bytes,
-				 p->lower_bound, p->weight_bytes, p->nstep};
+	c->info = (qn_emit_info){.name = qn_arena_str(c->m->arena, p->name),
+				 .scratch_bytes = p->scratch_bytes,
+				 .scratch_lower_bound = p->lower_bound,
+				 .weight_bytes = p->weight_bytes,
+				 .steps = p->nstep,
+				 .instructions = qn_plan_instructions(p),
+				 .instructions_of = qn_plan_measured_on(p)};
 	qn_status scratch = check_budget(c->m->env, p, "budget.scratch", "activation arena",
 					 p->scratch_bytes, o->max_scratch_bytes);
 	qn_status weights = check_budget(c->m->env, p, "budget.weights", "constants",

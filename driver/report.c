@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "codegen/estimate.h"
 #include "codegen/strips.h"
 #include "driver/summary.h"
 #include "formats/json_graph.h"
@@ -119,6 +120,8 @@ put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 	}
 	qn_arena_release(tmp);
 	qn_json_put_i64(o, "macs", (int64_t)qn_node_macs(p->g, core));
+	if (s->alias == 0)
+		qn_json_put_u64(o, "instructions", qn_step_instructions(p, s));
 	qn_json_put_i64(o, "weight_bytes", (int64_t)s->constant_bytes);
 	qn_json_put_i64(o, "bytes", (int64_t)s->bytes);
 	if (s->in_output)
@@ -178,6 +181,10 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_st
 	qn_json_put_i64(&o, "weight_bytes", (int64_t)p->weight_bytes);
 	qn_json_put_i64(&o, "scratch_bytes", (int64_t)p->scratch_bytes);
 	qn_json_put_i64(&o, "scratch_lower_bound", (int64_t)p->lower_bound);
+	qn_json_open(&o, "instructions", '{', QN_JSON_FLAT);
+	qn_json_put_u64(&o, "estimate", qn_plan_instructions(p));
+	qn_json_put_string(&o, "target", qn_plan_measured_on(p));
+	qn_json_close(&o);
 	qn_json_open(&o, "inputs", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < g->ninput; i++)
 		put_value(&o, g, qn_graph_node(g, g->input[i])->name,

@@ -31,6 +31,8 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_e
 	printf("weights      %zu bytes\n", e->weight_bytes);
 	printf("arena        %zu bytes (lower bound %zu)\n", e->scratch_bytes,
 	       e->scratch_lower_bound);
+	printf("instructions about %llu (figures of %s)\n", (unsigned long long)e->instructions,
+	       e->instructions_of);
 	printf("nodes        %zu in %zu steps: %s\n", i.nodes, e->steps, qn_model_kinds(m));
 	if (!has_test)
 		printf("self-test    none%s\n", has_samples ? "" : " (it needs samples: --calib)");

@@ -656,6 +656,10 @@ typedef struct qn_emit_info {
 	size_t scratch_lower_bound;
 	size_t weight_bytes; /* of all constants */
 	size_t steps;        /* kernel calls of one run */
+	/* of one run, estimated from counts on a target (docs/performance.md): that of the options,
+	 * or "generic", on a Cortex-M4, if it was not counted */
+	uint64_t instructions;
+	const char *instructions_of;
 } qn_emit_info;
 
 /* A buffer of the activation arena. */
