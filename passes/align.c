@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* align.c - gives all scales few bits, so that integers take the place of multipliers.
+/* align.c - rounds all scales to few bits, so that integers replace multipliers.
  *
  *   %y = add %a, %b                             %y = add %a, %b {align=8}
  *   a: scale 5.000000e-02        ->             a: scale 5.004883e-02 = 205 * 2^-12
  *   b: scale 3.000000e-01                       b: scale 3.007813e-01 = 154 * 2^-9
  *
- * Codes of activations stay and mean a little more or less, at most by 2^-BITS; constants get the
- * codes that come closest to what they were. Sums of two aligned operands are exact integers.
+ * Quantized activations stay and stand for a little more or less, at most by 2^-BITS; constants are
+ * rounded again, to the nearest.  Sums of two aligned operands are exact integers.
  *
  * requires: a calibrated graph, as requantize leaves it.   leaves: a calibrated graph. */
 #include <math.h>
@@ -16,7 +16,7 @@
 #include "patterns/rewrite.h"
 #include "runtime/align.h"
 
-/* The codes of x under the parameters of the type `to`. */
+/* x quantized with the parameters of the type `to`. */
 static const qn_tensor *
 recode(qn_model *m, const qn_tensor *x, const qn_type *to)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* axes.c - lets the transposes of a graph that was drawn for another order of axes vanish.
+/* axes.c - removes the transposes of a graph that was made for another order of axes.
  *
  *   conv2d -> T' -> relu -> T -> conv2d          conv2d -> relu -> conv2d
  *   T': to N,C,H,W   T: to N,H,W,C
@@ -13,7 +13,7 @@
  *   transpose(x) that moves dims of 1 alone  ->  reshape(x)
  *   reshape(reshape(x))              ->  reshape(x), or x
  *
- * What is left stands at the graph's inputs and outputs and before ops that want another order.
+ * The rest is at the graph's inputs and outputs and before ops that need another order.
  *
  * requires: a float or calibrated graph.   leaves: the same values, of float sums in dense and matmul up to the order of their terms.  A graph
  * without a transpose stays as it is. */
@@ -134,7 +134,7 @@ fold_move(qn_rw *rw, const qn_match *m)
 	return moved;
 }
 
-/* move(cast(const)) -> cast(move(const)): a constant that a cast stands behind is moved itself */
+/* move(cast(const)) -> cast(move(const)): a constant that a cast follows is moved itself */
 static qn_id
 lift_from_cast(qn_rw *rw, const qn_match *m)
 {
@@ -224,7 +224,7 @@ taker_of(const qn_node *n)
 	return qn_opinfo_of(n)->behaviour == QN_LUT && n->nin == 1 ? qn_ax_unary : NULL;
 }
 
-/* The transpose behind operand i: itself, or seen through one reshape or split.  0: there is
+/* The transpose that makes operand i: directly, or through one reshape or split.  0:
  * none. */
 static qn_id
 transpose_at(const qn_graph *g, const qn_node *n, uint32_t i)

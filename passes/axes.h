@@ -44,10 +44,10 @@ qn_id qn_ax_as(qn_rw *rw, const char *name, qn_id x, int32_t rank, const int64_t
 qn_id qn_ax_op(const qn_ax *s, const qn_id *in, const qn_attrs *attr, const qn_list *p);
 /* op'(x, the other operands as they are), then the transpose. */
 qn_id qn_ax_below(const qn_ax *s, const qn_attrs *attr, const qn_list *p);
-/* Whether the value is a constant, behind any casts. */
+/* Whether the value is a constant, casts aside. */
 bool qn_ax_is_const(const qn_rw *rw, qn_id id);
 
-/* The operand is no transpose itself but the reshape or split of one. */
+/* The operand is not a transpose itself but the reshape or split of one. */
 static inline bool
 qn_ax_is_reshaped(const qn_ax *s)
 {

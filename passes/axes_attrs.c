@@ -10,8 +10,8 @@
  * stays. */
 #include "passes/axes.h"
 
-/* Arithmetic on codes exists along the last axis alone: a transpose that makes another one the last
- * would come back when the graph is legalized. */
+/* Integer arithmetic exists along the last axis only: a transpose that makes another one the last
+ * would be inserted again when the graph is legalized. */
 qn_id
 qn_ax_softmax(const qn_ax *s)
 {

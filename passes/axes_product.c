@@ -20,7 +20,7 @@ typedef struct group {
 	bool done;
 } group;
 
-/* The finest groups.  Counts are equal and not 0; a group holds the dims of 1 behind it. */
+/* The finest groups.  Counts are equal and not 0; a group includes the dims of 1 after it. */
 static int32_t
 cut(const qn_type *t, const qn_type *v, group *out)
 {

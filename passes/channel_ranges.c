@@ -125,7 +125,8 @@ filled(const qn_channels *c, qn_id id, int corner, qn_arena *a)
 	return x;
 }
 
-/* The node's result for the operands that `corners` has a bit for; NULL where it has no integer form. */
+/* The node's result for the operands that `corners` has a bit for; NULL where it has no integer
+ * implementation. */
 static const qn_tensor *
 computed(const qn_channels *c, const qn_node *n, uint32_t corners, qn_arena *a)
 {

@@ -47,7 +47,7 @@ typedef struct qn_channels {
 
 #define QN_NO_CHANNELS UINT32_MAX
 
-/* The forward analysis, in the model's scratch arena. */
+/* The forward analysis, in the model's arena of temporary data. */
 void qn_channels_of(qn_model *m, const qn_graph *g, qn_channels *out);
 
 /* Channels of a value that is followed. */

@@ -7,11 +7,12 @@
  *   batch_norm(x)                      ->  bias_add(conv2d(x, w' [C,1,1,1] {groups=C}), b')
  *   cast(bool x) to f32                ->  where(x, 1, 0)
  *   x + 0, 0 + x, x - 0, x * 1, 1 * x, x / 1   ->  x, where it has the result's shape
- *   get(top_k(x))                      ->  top_k_indices(x), or gather_elements(x, top_k_indices(x)), which have forms on codes
+ *   get(top_k(x))                      ->  top_k_indices(x), or gather_elements(x, top_k_indices(x)), which can be quantized
  *   add(conv2d(…) or dense(…), const of C elements along the last axis)  ->  bias_add
  *   add(matmul(x, const [K,C]), const of C elements along the last axis)  ->  bias_add(dense(x, w), b), of x as rows
  *
- * requires: any graph (rules look at float nodes only).   leaves: the same values up to the rounding of the folded weights. */
+ * requires: any graph (rules look at float nodes only).  leaves: the same values up to the rounding of the
+ * folded weights. */
 #include <math.h>
 
 #include "ir/diag.h"
@@ -266,7 +267,7 @@ add_to_bias(qn_rw *rw, const qn_match *m)
 	return rows ? reshaped(rw, name, y, t->rank, t->dim) : y;
 }
 
-/* cast(bool) to f32 -> where(x, 1, 0), which has a form on codes */
+/* cast(bool) to f32 -> where(x, 1, 0), which can be quantized */
 static qn_id
 mask_to_where(qn_rw *rw, const qn_match *m)
 {
@@ -287,8 +288,8 @@ mask_to_where(qn_rw *rw, const qn_match *m)
 	return qn_rw_add(rw, QN_OP_where, qn_rw_name(rw, m->root), 3, in, NULL, NULL);
 }
 
-/* An operand that is a constant of this number alone leaves the other one as it is.  Its quantized form would round once more, and of i16 have a scale that no multiplier
- * brings to the other's. */
+/* An operand that is a constant of this number alone leaves the other one as it is.  Quantized, the op would
+ * round once more, and with i16 have a scale that no multiplier converts to the other's. */
 typedef struct neutral {
 	qn_op op;
 	float number;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* float_left.c - the list of what keeps a requantized graph from being integer, each node with
- * the reason that is its own.
+/* float_left.c - the list of what keeps a requantized graph from being integer, each node with its
+ * own reason.
  *
  *   batch_norm 'n'   the op has no integer implementation, and quantized values cannot pass through it
  *   pow 'p'          pattern 'lut' declined: …                              (noted by partition)
  *   matmul 'm'       no quantizer pattern of the scheme takes it
  *   conv2d 'c'       the model gives no range for 'x'                (quantized by another tool)
- *   concat 'c'       one of its operands comes from 'y', which stays in float …  a path that does not end in codes
+ *   concat 'c'       one of its operands comes from 'y', which stays in float …  a path that does not end in quantized values
  *   relu 'r'         's', which reads it, stays in float */
 #include <string.h>
 
@@ -30,7 +30,7 @@ reads_float(const qn_graph *g, const qn_node *n)
 	return reads;
 }
 
-/* It gives real numbers, or needs them: what has no integer form may have a result that is none. */
+/* Whether n has float results or needs floats: an op without an integer implementation may have others. */
 static bool
 stays(const qn_graph *g, const qn_node *n)
 {
@@ -90,7 +90,7 @@ typedef struct survey {
 	qn_id *quantize, *other, *blame;
 } survey;
 
-/* Each float value's own op, or, behind a move, that of an operand. */
+/* Each float value's own op, or, after a move, that of an operand. */
 static void
 find_blame(survey *s)
 {
@@ -130,7 +130,7 @@ reader(const qn_graph *g, qn_id id)
 }
 
 /* The float op above n that keeps a quantize from moving up past it; NULL: all paths end in
- * codes. */
+ * quantized values. */
 static const qn_node *
 real_operand(const survey *s, const qn_node *n)
 {
@@ -206,7 +206,7 @@ no_range_for(const qn_model *m, const char *values)
 		    values);
 }
 
-/* What an op with an integer form reads and gives without parameters; NULL: nothing. */
+/* What an op with an integer implementation reads and returns without parameters; NULL: nothing. */
 static const char *
 no_range(const survey *s, qn_id id, const qn_node *n)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* legalize.c - leaves nothing but integers.
+/* legalize.c - makes a graph of integers only.
  *
  *   input f32; quantize T            ->  input T                       each input and output has its own parameters
  *   quantize(transpose(input))       ->  transpose(quantize(input))    likewise other moves, where nothing else reads the input
  *   dequantize(x) as graph output    ->  x
- *   relu, relu6, clip on codes       ->  clamp {lo, hi}, inside the requantize before it where that has no other use; dynamic_rescale likewise
+ *   quantized relu, relu6, clip      ->  clamp {lo, hi}, inside the requantize before it where that has no other use; dynamic_rescale likewise
  *   pad {value}                      ->  pad {code}
  *   conv2d(pad(x))                   ->  conv2d {pad} (legalize_pad.c)
  *   reduce_max(x: u8)                ->  scast(reduce_max(scast(x)))   what only compares integers has the same order at scale 1
- *   softmax {axis=1} on codes        ->  transpose, softmax along the last axis, transpose
+ *   quantized softmax {axis=1}       ->  transpose, softmax along the last axis, transpose
  *
- * requires: a calibrated, requantized graph.   leaves: an integer graph, each node with an integer form; or an error for each node that has none. */
+ * requires: a calibrated, requantized graph.  leaves: an integer graph, each node with an integer
+ * implementation; or an error for each node that has none. */
 #include "ir/clamp.h"
 #include "ir/diag.h"
 #include "passes/legalize.h"
@@ -105,7 +106,7 @@ fuse_clamp(qn_rw *rw, const qn_match *m)
 	if (qn_rw_uses(rw, m->at[RQ]) != 1)
 		return qn_rw_decline(rw, "the requantize is used elsewhere too");
 	qn_attrs_of(rq, &attr);
-	/* a clamp behind a clamp: the bounds of the first, clamped by the second */
+	/* a clamp after a clamp: the bounds of the first, clamped by the second */
 	attr.clamp.lo = within(attr.clamp.lo, &clamp->attr->clamp);
 	attr.clamp.hi = within(attr.clamp.hi, &clamp->attr->clamp);
 	return qn_rw_add(rw, rq->op, qn_rw_name(rw, m->root), rq->nin, rq->in, &attr, rq->type);
@@ -195,7 +196,7 @@ width(const qn_types *t, const qn_elem *e)
 }
 
 /* The type of the quantize of each input, NULL where it has none; of several the one with the
- * widest range of real values, so that the others lose least. */
+ * widest range of float values, so that the others lose least. */
 static const qn_type **
 input_types(const qn_graph *g, qn_arena *a)
 {
@@ -214,7 +215,7 @@ input_types(const qn_graph *g, qn_arena *a)
 	return type;
 }
 
-/* Node n of the source for the new graph, in which inputs carry codes.  0 after an error. */
+/* Node n of the source for the new graph, in which inputs are quantized.  0 after an error. */
 static qn_id
 convert(qn_graph *dst, const qn_graph *g, const qn_node *n, const qn_id *map,
 	const qn_type *input_type)
@@ -237,7 +238,7 @@ convert(qn_graph *dst, const qn_graph *g, const qn_node *n, const qn_id *map,
 	return qn_graph_add(dst, &like);
 }
 
-/* Inputs and outputs as codes.  An input that a float node reads stays real. */
+/* Quantized inputs and outputs.  An input that a float node reads stays float. */
 static qn_status
 integer_edges(qn_model *m, const qn_graph *g, qn_graph **out)
 {
@@ -330,7 +331,7 @@ report_narrow_inputs(qn_model *m, const qn_graph *g)
 	}
 }
 
-/* Each node must have an integer form for its very types. */
+/* Each node must have an integer implementation for its types. */
 static qn_status
 check_impls(qn_model *m, const qn_graph *g)
 {

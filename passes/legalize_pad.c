@@ -26,7 +26,7 @@ qn_legalize_pad_code(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "it does not pad quantized values with a constant, or its "
 					 "quantized value is known already");
 	attr.pad.code = qn_code_of(&qn_rw_model(rw)->types, n->type->elem, attr.pad.value);
-	attr.pad.value = 0; /* the code stands for it from now on */
+	attr.pad.value = 0; /* attribute code replaces it from now on */
 	return qn_rw_add(rw, QN_OP_pad, qn_rw_name(rw, m->root), 1, n->in, &attr, NULL);
 }
 

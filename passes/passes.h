@@ -28,13 +28,13 @@ bool qn_has_op(const qn_model *m, qn_op op);
 qn_status qn_bind(qn_model *m) QN_MUST_CHECK;
 
 typedef struct qn_requant_opts { /* all zero: defaults */
-	bool exact; /* averages of codes, which round twice, are left out: avg_pool and resize_bilinear stay real */
+	bool exact; /* no averages of quantized values, which round twice: avg_pool and resize_bilinear stay float */
 	bool merge_always; /* chains of requantizes become one even where the values in between saturate */
 	bool require_int; /* fail (QN_EUNSUPPORTED), listing what stays in float, each with its reason */
 	bool measured; /* samples give ranges: none is derived but where it keeps all quantized values */
 } qn_requant_opts;
 
-/* Melts dequantize/quantize pairs so that values stay integer.  calibrated -> calibrated.  opts
+/* Folds dequantize/quantize pairs so that values stay integer.  calibrated -> calibrated.  opts
  * NULL: defaults. */
 qn_status qn_requantize(qn_model *m, const qn_requant_opts *opts) QN_MUST_CHECK;
 
@@ -57,10 +57,10 @@ qn_status qn_integer_graph(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHE
  * (passes/float_left.c) */
 void qn_float_names(const qn_graph *g, qn_map *names);
 
-/* Quantizes values of a model that came quantized which nothing quantizes, and which would stay in
- * float: *npair of them, *nsymbol with symbols of their own that calibrate gives values.  calibrated
- * -> symbolic, or calibrated when there are no symbols; to be called again after they are bound,
- * until there are no pairs.  opts: of the requantize that follows.
+/* In a model that came quantized, quantizes values that nothing quantizes, and which would stay in
+ * float: *npair of them, *nsymbol with symbols of their own that calibrate binds.  calibrated ->
+ * symbolic, or calibrated without symbols; to be called again after they are bound, until *npair
+ * is 0.  opts: of the requantize that follows.
  * *stays: a node stays in float as the graph is. */
 qn_status qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair, size_t *nsymbol,
 			 bool *stays) QN_MUST_CHECK;
@@ -70,7 +70,7 @@ qn_status qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair
 bool qn_came_quantized(const qn_model *m);
 
 /* Makes every scale a fixed-point number of so many bits, QN_FIX_LEAST to QN_FIX_MOST, and sums of
- * codes exact; warns (align.loss) of sums whose operands lie far apart.  calibrated ->
+ * quantized values exact; warns (align.loss) of sums whose operands lie far apart.  calibrated ->
  * calibrated. */
 qn_status qn_align_model(qn_model *m, int32_t bits) QN_MUST_CHECK;
 
@@ -86,7 +86,7 @@ typedef struct qn_saturation {
 } qn_saturation;
 qn_saturation qn_saturation_of(const qn_model *m);
 
-/* Makes inputs and outputs integer and writes codes into attributes; fails (QN_EUNSUPPORTED)
+/* Makes inputs and outputs integer and quantizes attributes; fails (QN_EUNSUPPORTED)
  * with a list of the nodes that stay float and the reasons. calibrated -> integer. */
 qn_status qn_legalize(qn_model *m) QN_MUST_CHECK;
 
@@ -95,7 +95,7 @@ qn_status qn_legalize(qn_model *m) QN_MUST_CHECK;
 qn_status qn_normalize_quant_types(qn_model *m, unsigned flags) QN_MUST_CHECK;
 
 /* quantize and dequantize as plain arithmetic with the same bits.  Any stage but symbolic.  Id:
- * lower.quant, for what has no such form (QN_EUNSUPPORTED). */
+ * lower.quant, for what cannot be lowered (QN_EUNSUPPORTED). */
 qn_status qn_lower_quant(qn_model *m) QN_MUST_CHECK;
 /* g with constants that are stored as floats of few bits as f32; g itself where there are none. */
 qn_status qn_unpack_floats(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;

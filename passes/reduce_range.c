@@ -52,7 +52,7 @@ is_8_bit(const qn_node *n)
 	       n->type->elem->bits == 8;
 }
 
-/* One filter a channel. */
+/* One filter per channel. */
 static bool
 is_depthwise(const qn_node *n, const qn_type *w)
 {
@@ -157,7 +157,7 @@ halved(reducer *r, qn_id id, const qn_elem *e)
 
 	if (r->halved[id] != 0)
 		return r->halved[id];
-	const qn_tensor *x = values(r->g, n, type, r->m->arena); /* floats are quantized anew */
+	const qn_tensor *x = values(r->g, n, type, r->m->arena); /* floats are quantized again */
 	if (n->op == QN_OP_const) {
 		qn_tensor *y = qn_tensor_new(r->m->arena, type, &data);
 

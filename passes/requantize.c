@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requantize.c - melts dequantize/quantize pairs, so that values stay integer from end to end.
+/* requantize.c - folds dequantize/quantize pairs, so that values stay integer from end to end.
  *
  *   quantize(dequantize(x))            ->  requantize(x)
  *   quantize(move(dequantize(x)))      ->  move(requantize(x))             a chain of any length, moved up one node at a time
  *   quantize(max_pool(dequantize(x)))  ->  requantize(max_pool(x))         8-bit x: the op that shrinks the data comes first; slice likewise
  *   quantize(get(split(dequantize(x))))  ->  get(split(requantize(x)))
  *   quantize(gather(dequantize(w), i))  ->  gather(w, i)                 a constant in blocks, or with a scale per row: requantize_table.c
- *   argmax(dequantize(x))              ->  argmax(x)                        places of elements are integers anyway
+ *   argmax(dequantize(x))              ->  argmax(x)                        indices of elements are integers anyway
  *   quantize(concat(…dequantize(x)…))  ->  concat(…requantize(x)…)
  *   quantize(add(dequantize(a), dequantize(b)))  ->  add(a, b)             ops with integer arithmetic of their own; softmax, global_avg_pool …
- *   quantize(avg_pool(dequantize(x)))  ->  requantize(avg_pool(x))         averages of codes: equal parameters in and out
+ *   quantize(avg_pool(dequantize(x)))  ->  requantize(avg_pool(x))         averages of quantized values: equal parameters in and out
  *   quantize(leaky_relu(dequantize(acc)))  ->  maximum(requantize(acc), scast(requantize(acc)))   rounded once: requantize_leaky.c
  *   less(dequantize(a), dequantize(b))  ->  less(a, b)                 the comparisons, whose result is plain
  *   conv2d(dequantize(x), dequantize(w), b)  ->  dequantize(conv2d(x, w, b'))   files of quantized graphs: requantize_acc.c
  *   mul(dequantize(x), number)         ->  dequantize(scast(x))        its scale times the number; a sum with a number of steps: its zero point
- *   quantize(const)                    ->  const of codes
- *   relu(x)                            ->  x                               codes whose smallest one stands for 0; relu6, clip likewise
+ *   quantize(const)                    ->  quantized const
+ *   relu(x)                            ->  x                               its smallest quantized value stands for 0; relu6, clip likewise
  *   requantize(requantize(x)), requantize(quantize(x))  ->  one of them    where the values in between cannot saturate;
  *                                                                          not where x is a graph input, which has its own parameters
  *
- * requires: a calibrated graph.   leaves: a calibrated graph; what is still float has a reason that legalize reports.
- * The letters are those of docs/quantization.md.  A dequantize that is never followed by a
- * quantize, and a lone quantize/dequantize pair (fake quantization of a real value), stay. */
+ * requires: a calibrated graph.  leaves: a calibrated graph; what is still float has a reason that
+ * legalize reports. The letters are those of docs/quantization.md.  A dequantize that is never followed by
+ * a quantize, and a lone quantize/dequantize pair (fake quantization of a float value), stay. */
 #include "ir/diag.h"
 #include "passes/requantize.h"
 
@@ -88,7 +88,7 @@ static const qn_rule rules[] = {
 	{"identity", QN_P_OP(requantize, ROOT, QN_P_ARGS(QN_P_ANY(X))), qn_rqz_drop_identity},
 };
 
-/* What is left when the chains have ended in codes: moves that lead to outputs. */
+/* What is left when the chains have ended in quantized values: moves that lead to outputs. */
 static const qn_rule ends[] = {
 	{"sink-dequantize", QN_P_CLASS(QN_SAME, ROOT), qn_rqz_sink},
 	{"sink-dequantize", QN_P_CLASS(QN_JOIN, ROOT), qn_rqz_sink},

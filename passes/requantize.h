@@ -3,17 +3,17 @@
  * of the values, and the rules' callbacks, which are the rows of requantize.c.
  *
  *   requantize.c            the rules in their order, and the pass
- *   requantize_paths.c      does a quantize, moved up, end in codes?  is the way there worth it?
+ *   requantize_paths.c      does a quantize, moved up, end in quantized values?  is it worth it?
  *   requantize_move.c       quantize(move(y)) -> move(quantize(y)), and ops that come before the requantize
  *   requantize_operand.c    the quantized values that a float operand stands for
  *   requantize_storage.c    the same values in another storage
  *   requantize_widths.c     values in storage types that kernels have
- *   requantize_codes.c      ops with integer arithmetic take codes
+ *   requantize_codes.c      ops with integer arithmetic take quantized values
  *   requantize_channels.c   … some of them with scales for each channel
  *   requantize_order.c      … and what compares them, on their integers
  *   requantize_moves.c      … and what moves them
  *   requantize_aligned.c    … and in one scale for all other ops
- *   requantize_acc.c        products of dequantized operands take codes
+ *   requantize_acc.c        products of dequantized operands take quantized values
  *   requantize_dynamic.c    … of data whose scale is computed at run time
  *   requantize_weights.c    weights become signed, without zero points
  *   requantize_blocks.c     products with weights in blocks
@@ -25,7 +25,7 @@
  *   requantize_rescale.c    products with a number, and sums with a number of steps, as other parameters
  *   requantize_norm.c       a batch norm goes into quantized weights
  *   requantize_merge.c      pairs become one, or nothing
- *   requantize_constant.c   constants become codes; weights make room for their bias */
+ *   requantize_constant.c   constants are quantized; weights make room for their bias */
 #ifndef QN_PASSES_REQUANTIZE_H
 #define QN_PASSES_REQUANTIZE_H
 
@@ -37,14 +37,14 @@ enum { ROOT, OP, DQ, X };
 
 enum {
 	QN_RQZ_MOST_TWICE = 2
-}; /* ops of a chain that may be computed twice, as real and as codes */
+}; /* ops of a chain that may be computed twice, float and quantized */
 
 /* What a sweep carries along (qn_rw_user). */
 typedef struct qn_rqz {
 	const qn_requant_opts *opts;
 	bool *ends; /* by id of the graph under construction, for ids below n: see qn_rqz_ends */
 	size_t n, cap;
-	qn_map twice;         /* names of real values that would cost too much as codes as well */
+	qn_map twice;         /* names of float values that would cost too much if quantized as well */
 	const qn_map *inputs; /* names of float inputs where a quantize may end; NULL: none */
 	bool prefer; /* results that nothing quantizes get the parameters that the op prefers */
 	const qn_map *
@@ -87,11 +87,11 @@ bool qn_rqz_needs_one_scale(const qn_graph *g, const qn_node *n, const qn_type *
 bool qn_rqz_skipped(const qn_rw *rw, qn_id id);
 /* quantize(x) to element type e. */
 qn_id qn_rqz_quantize(qn_rw *rw, qn_id x, const qn_elem *e, const char *name);
-/* Operands of moves behind the first, the indices of gather, are not quantized. */
+/* Operands of moves after the first, the indices of gather, are not quantized. */
 bool qn_rqz_is_index(const qn_node *n, uint32_t i);
-/* Whether the node moves, selects or clamps elements, so that codes may take its values' place. */
+/* Whether the node moves, selects or clamps elements, so that quantized values may replace its values. */
 bool qn_rqz_moves(const qn_graph *g, const qn_node *n);
-/* Whether a quantize of the value, moved up, ends in codes on every path: at a dequantize, a
+/* Whether a quantize of the value, moved up, ends in quantized values on every path: at a dequantize, a
  * constant, or an op with integer arithmetic on dequantized operands; and is worth it. */
 bool qn_rqz_ends(const qn_rw *rw, qn_id id);
 /* The element type of the quantized values that a float operand stands for: dequantized, then moved
@@ -119,7 +119,8 @@ bool qn_rqz_may_fill(const qn_rw *rw, qn_id id);
 bool qn_rqz_is_value(const qn_types *t, const qn_elem *e, double v, bool is_bound);
 /* Whether the numbers among the attributes of a move are values of e. */
 bool qn_rqz_represents_attrs(const qn_types *t, const qn_node *n, const qn_elem *e);
-/* The largest absolute value of a sum of products behind a dequantize and moves; 0: it is none with constant weights. */
+/* The largest absolute value of a sum of products before a dequantize and moves; 0: not one with constant
+ * weights. */
 double qn_rqz_largest_sum(const qn_rw *rw, qn_id id);
 /* The largest absolute value that operands and constants allow; 0: it is not known. */
 double qn_rqz_reach(const qn_rw *rw, qn_id id);
@@ -139,14 +140,15 @@ void qn_rqz_find_ends(qn_rqz *s, const qn_graph *g);
 bool qn_rqz_find_inputs(qn_rqz *s, const qn_graph *g);
 /* Fills s->twice from the graph that is to be rewritten; after s->given. */
 void qn_rqz_count_twice(qn_rqz *s, const qn_graph *g);
-/* Weights in[1] of product n, signed codes of 8 bits without zero points, or made so of a constant:
- * where 8 bits do not hold them, data in[0] stands several times behind itself, which no n forbids.
- * false: it cannot be. */
+/* Makes the weights in[1] of product n signed, of 8 bits and without zero points, if they are not: where 8
+ * bits do not hold a constant, data in[0] is repeated (concatenated with itself), which any n allows.
+ * false: not possible. */
 bool qn_rqz_weights(qn_rw *rw, const qn_node *n, qn_id in[2]);
-/* The constant b, real or dequantized, as bias of n channels with the sums' element acc, along axis 0; 0: it is none. */
+/* The constant b, float or dequantized, as bias of n channels with the sums' element acc, along axis 0; 0:
+ * not a bias. */
 qn_id qn_rqz_bias_of(qn_rw *rw, qn_id b, int64_t n, const qn_elem *acc);
-/* The sums of data x and constant weights w in blocks, with the real or dequantized bias (0: none), as n
- * computes them of real values; 0: they cannot be, and why is said. */
+/* The sums of data x and constant weights w in blocks, with the float or dequantized bias (0: none), as n
+ * computes them of float values; 0: not possible, with a reason noted. */
 qn_id qn_rqz_block_product(qn_rw *rw, const char *name, const qn_node *n, qn_id x, qn_id w,
 			   qn_id bias);
 /* Whether n gathers from a dequantized constant with several scales, along an axis that these lie along or in blocks. */
@@ -163,10 +165,10 @@ typedef struct qn_rqz_run_time {
 bool qn_rqz_is_dynamic(const qn_node *n);
 /* Whether the data of a float product are such values, of at most 16 bits, moved or not. */
 bool qn_rqz_find_dynamic(qn_rw *rw, const qn_node *product, qn_rqz_run_time *out);
-/* Sums with their scale of run time, and the constant b, 0 for none, as floats; 0: b is no bias. */
+/* Sums with their scale of run time, and the constant b, 0 for none, as floats; 0: b is not a bias. */
 qn_id qn_rqz_run_time_result(qn_rw *rw, const char *name, qn_id acc, const qn_rqz_run_time *d,
 			     qn_id b);
-/* Whether a requantize limits its codes to less than its type holds. */
+/* Whether a requantize limits its results to less than its storage range. */
 bool qn_rqz_limits(const qn_rw *rw, qn_id id);
 
 /* g with weight scales raised where a bias would exceed 2^30; g itself where none does. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* requantize_acc.c - products of dequantized operands, as files of quantized graphs have them,
- * become products of codes.
+ * become integer products.
  *
  *   conv2d(dequantize(x), dequantize(w), b)      ->  dequantize(conv2d(x, w', b'))     w' signed and symmetric (requantize_weights.c)
  *   matmul(dequantize(x), dequantize(w [K,N]))   ->  dequantize(dense(x, w' [N,K]))    w a constant; other shapes of x by reshapes
@@ -8,8 +8,8 @@
  *
  * Data with a scale for each channel is first brought to one scale (requantize_aligned.c).
  *
- * b is a constant, or codes behind a dequantize: b' has the accumulator's scale, codes of that
- * scale stay as they are. */
+ * b is a constant, or a dequantized value: b' has the accumulator's scale; quantized values of
+ * that scale stay as they are. */
 #include <math.h>
 
 #include "passes/requantize.h"
@@ -101,7 +101,7 @@ qn_rqz_bias_const(qn_rw *rw, const char *name, const qn_tensor *bias, const qn_e
 	return c != 0 ? qn_rqz_quantize(rw, c, acc, name) : 0;
 }
 
-/* Codes of `from` as codes of e: the same where the scales are, but for rounding to f32. */
+/* The elements of b quantized as `to`: the same where the scales are, but for rounding to f32. */
 static qn_id
 rescaled(qn_rw *rw, qn_id b, const qn_type *to)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requantize_cast.c - integers that become real numbers have scale 1.
+/* requantize_cast.c - integers that become floats have scale 1.
  *
  *   cast(x : u8) : f32                  ->  dequantize(scast(x) : <u8:f32, 1>)
  *   cast(dequantize(x : <…, 1>)) : u8   ->  scast(x), where all values of x are such integers */
 #include "passes/requantize.h"
 
-/* Codes with scale 1 and zero point 0, stored as e is. */
+/* Quantized values with scale 1 and zero point 0, stored as e is. */
 static const qn_elem *
 units(qn_model *m, const qn_elem *e, const char *place)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requantize_codes.c - ops with integer arithmetic of their own take codes for real operands.
+/* requantize_codes.c - ops with integer arithmetic of their own take quantized operands.
  *
  *   quantize(add(dequantize(a), dequantize(b)))    ->  add(a, b)      with the quantize's parameters; softmax, silu, global_avg_pool …
  *   less(dequantize(a), dequantize(b))             ->  less(a, b)     the result is plain
@@ -70,7 +70,7 @@ operands_of(qn_rw *rw, qn_id id, bool one_scale, qn_id *in)
 	return true;
 }
 
-/* Whether its operands may differ in storage: pow's exponent and the entries of a table are no data. */
+/* Whether its operands may differ in storage: pow's exponent and the entries of a table are not data. */
 static bool
 has_one_storage(qn_op op)
 {
@@ -143,7 +143,7 @@ qn_rqz_compare(qn_rw *rw, const qn_match *m)
 	return on_codes(rw, m->root, type);
 }
 
-/* index(dequantize(x)) -> index(x): the order of codes is that of the real numbers */
+/* index(dequantize(x)) -> index(x): quantized values have the order of the float values */
 qn_id
 qn_rqz_index(qn_rw *rw, const qn_match *m)
 {

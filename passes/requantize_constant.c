@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requantize_constant.c - constants become codes, and weights make room for their bias.
+/* requantize_constant.c - constants are quantized, and weights make room for their bias.
  *
- *   quantize(const)                               ->  const of codes
+ *   quantize(const)                               ->  quantized const
  *   dense(x, quantize(w), quantize(b)), |b| over 2^30 in units of scale(x) * scale(w)[o]
  *                                                 ->  the same with scale(w)[o] raised until it is 2^30
  *
- * Weights that are codes already have the scale that they have: a bias that then does not fit 32
+ * Weights that are quantized already keep their scale: a bias that then does not fit 32
  * bits is an error. */
 #include <string.h>
 

@@ -141,7 +141,7 @@ qn_rqz_find_dynamic(qn_rw *rw, const qn_node *product, qn_rqz_run_time *out)
 
 /* ---- bias ---- */
 
-/* Number i of a constant, real, quantized or dequantized. */
+/* Number i of a constant, float, quantized or dequantized. */
 static double
 number(const qn_types *t, const qn_tensor *v, int64_t i)
 {

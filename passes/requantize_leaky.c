@@ -8,7 +8,7 @@
  * another scale.  A table of 16 bits would round v, its entries and its result. */
 #include "passes/requantize_gaps.h"
 
-/* e with the scale divided by alpha; NULL: that is no scale. */
+/* e with the scale divided by alpha; NULL: not a valid scale. */
 static const qn_elem *
 divided(qn_types *t, const qn_elem *e, double alpha)
 {

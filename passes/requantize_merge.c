@@ -5,7 +5,7 @@
  *   requantize(requantize(x)), requantize(quantize(x))            ->  the outer one, where the values in between cannot saturate;
  *                                                                     not where x is a graph input, which has its own parameters
  *   scast(scast(x)) back to the type of x                         ->  x
- *   requantize(x) of equal types, relu on codes that are >= 0     ->  x */
+ *   requantize(x) of equal types, relu on values that are >= 0    ->  x */
 #include <math.h>
 
 #include "passes/requantize.h"
@@ -29,7 +29,7 @@ qn_rqz_join(qn_rw *rw, const qn_match *m)
 				  name != NULL ? name : qn_rw_name(rw, m->root), 1, &x, NULL, to);
 }
 
-/* Real values that a per-tensor type can hold. */
+/* Float values that a per-tensor type can hold. */
 static void
 real_range(const qn_types *t, const qn_elem *e, double *lo, double *hi)
 {
@@ -92,7 +92,7 @@ float_range(const qn_node *n, double *lo, double *hi)
 	}
 }
 
-/* Real values that x can have, as far as its type, a clamp or its op says. */
+/* Float values that x can have, as far as its type, a clamp or its op limits them. */
 static void
 source_range(const qn_rw *rw, qn_id x, double *lo, double *hi)
 {

@@ -4,8 +4,8 @@
  *   quantize(transpose(relu(dequantize(x))))   ->  transpose(relu(requantize(x)))     one op at a time
  *   quantize(max_pool(dequantize(x)))          ->  requantize(max_pool(x))            fewer elements to requantize
  *
- * Both are exact beside the requantize: its map of codes is monotone, so it commutes with
- * selecting, and 0 has a code in every type. */
+ * Both are exact apart from the requantize: it is monotone, so it commutes with selecting,
+ * and 0 is representable in every type. */
 #include "passes/requantize.h"
 
 static const qn_type *
@@ -81,8 +81,8 @@ average_of_channels(qn_rw *rw, const qn_match *m, qn_id x, const qn_elem *unit)
 			 qn_rw_node(rw, m->root)->type);
 }
 
-/* Averages of codes are rounded to codes of x before the requantize: left out where that is not
- * wanted. */
+/* Averages are rounded to quantized values of x before the requantize: left out where that is
+ * not wanted. */
 qn_id
 qn_rqz_average(qn_rw *rw, const qn_match *m)
 {
@@ -110,7 +110,7 @@ qn_rqz_average(qn_rw *rw, const qn_match *m)
 	return narrowed(rw, m, x);
 }
 
-/* A part of a split, behind which a quantize moves up in one step. */
+/* A part of a split, which a quantize after it passes in one step. */
 static bool
 is_part(const qn_rw *rw, const qn_node *n)
 {

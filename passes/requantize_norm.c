@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requantize_norm.c - a batch norm behind a product of quantized values goes into the scales of its weights.
+/* requantize_norm.c - a batch norm after a product of quantized values is folded into the scales of its
+ * weights.
  *
  *   batch_norm(dequantize(conv2d(x, w, b)))  ->  dequantize(conv2d(x, w', b'))
  *
- * With f = gamma / sqrt(var + eps): w' has the values of w, where f is negative with the other sign, and the scales
- * s_w abs(f); b' = b f + beta - mean f in the new accumulator's steps.  A channel whose bias would not fit gets a
- * larger scale, and its weights are rounded to it.  A -128 that changes its sign is 127 less a zero point of -1, which
- * requantize_weights.c takes. */
+ * With f = gamma / sqrt(var + eps): w' has the values of w, where f is negative with the other sign, and
+ * the scales s_w abs(f); b' = b f + beta - mean f in the new accumulator's steps.  A channel whose bias
+ * would not fit gets a larger scale, and its weights are rounded to it.  A -128 that changes its sign is
+ * 127 less a zero point of -1, which requantize_weights.c takes. */
 #include <math.h>
 
 #include "passes/requantize.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requantize_paths.c - where a quantize that is moved up would arrive, and what that would cost.
+/* requantize_paths.c - where a quantize that is moved up would end, and what that would cost.
  *
  *   dequantize ── relu ──┬── max_pool ── reshape ── quantize      the quantize may go up to the dequantize
- *                        └── softmax (real)                       relu is then computed twice: 1 op, cheap enough
+ *                        └── softmax (float)                      relu is then computed twice: 1 op, cheap enough
  *
- * A value that a float reader needs stays real; the ops above it are computed a second time on
- * codes, up to QN_RQZ_MOST_TWICE of them.  Behind more, the float chain stays the only one. */
+ * A value that a float reader needs stays float; the ops above it are computed a second time on
+ * quantized values, up to QN_RQZ_MOST_TWICE of them.  With more, only the float chain is computed. */
 #include "passes/requantize.h"
 
 bool
@@ -38,7 +38,7 @@ qn_rqz_moves(const qn_graph *g, const qn_node *n)
 	return behaviour == QN_SAME || behaviour == QN_JOIN;
 }
 
-/* A scatter that adds or multiplies computes, and has no form on codes. */
+/* A scatter that adds or multiplies computes, and cannot be quantized. */
 bool
 qn_rqz_joins_sums(const qn_node *n)
 {
@@ -109,7 +109,8 @@ is_real(const qn_type *t)
 	return t->is_tuple ? t->nfield > 0 && is_real(t->field[0]) : qn_elem_is_float(t->elem);
 }
 
-/* Whether its arithmetic takes quantized values, so that it needs no real ones for a result that nobody needs real. */
+/* Whether its arithmetic takes quantized values, so that it needs float operands only if its result must
+ * be float. */
 static bool
 computes(const qn_node *n)
 {
@@ -119,8 +120,8 @@ computes(const qn_node *n)
 	       behaviour == QN_ACC;
 }
 
-/* Values that something reads which stays real: an output, or an op that codes do not pass.  derives: a result that is
- * moved gets the parameters of what is moved, or such that follow from them. */
+/* Values that are read by something that stays float: an output, or an op that cannot pass quantized values.
+ * derives: a result that is moved gets the parameters of what is moved, or ones derived from them. */
 static bool *
 real_readers(const qn_graph *g, qn_arena *a, bool derives)
 {
@@ -145,8 +146,8 @@ real_readers(const qn_graph *g, qn_arena *a, bool derives)
 	return real;
 }
 
-/* depth: moving ops from a value up to where codes come from; shared: the most of them that a
- * real reader needs as well. */
+/* depth: moving ops from a value up to where quantized values come from; shared: the most of them
+ * that a float reader needs as well. */
 void
 qn_rqz_count_twice(qn_rqz *s, const qn_graph *g)
 {

@@ -5,7 +5,7 @@
  *   mul(dequantize(x : <i8, s:z>), k)      ->  dequantize(scast(x) : <i8, s k:z>)      div likewise; k above 0
  *   sub(dequantize(x : <i8, s:z>), s i)    ->  dequantize(scast(x) : <i8, s:z + i>)    add likewise
  *
- * It costs nothing and is exact.  Files have it where quantized values become real ones by Cast, Sub and Mul. */
+ * It costs nothing and is exact.  Files have it where quantized values are dequantized by Cast, Sub and Mul. */
 #include <math.h>
 
 #include "passes/requantize_gaps.h"
@@ -46,7 +46,7 @@ rescaled(qn_op op, uint32_t at, double v, double *scale, int64_t *zp)
 	}
 }
 
-/* e with those parameters; NULL: there is no such type, or kernels do not take it. */
+/* e with those parameters; NULL: not a valid type, or not supported by kernels. */
 static const qn_elem *
 elem_with(qn_types *t, const qn_elem *e, double scale, int64_t zp)
 {

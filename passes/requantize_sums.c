@@ -19,7 +19,7 @@ enum { POINTS = 4096, LINES = 512, LINE = 128, PARTS = 8, MOST_MOVES = 16 };
 
 /* ---- ranges of sums ---- */
 
-/* The sum of products that a value stands for, behind moves; 0: none with constant weights. */
+/* The sum of products that a value stands for, moves aside; 0: none with constant weights. */
 static qn_id
 sum_of(const qn_rw *rw, qn_id id)
 {
@@ -114,7 +114,7 @@ limited(double y, double lo, double hi)
 }
 
 /* Whether a table of i16 with so many steps gives the function within half a step of the result: its entries are
- * results of i16 (qn_rqz_wide_elem), on lines between which those of the codes in between lie. */
+ * results of i16 (qn_rqz_wide_elem), and results in between lie on straight lines. */
 static bool
 is_smooth(const qn_rw *rw, const qn_node *n, double step, const qn_elem *e)
 {

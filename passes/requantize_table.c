@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requantize_table.c - constants with several scales that are no weights of a product: tables of embeddings, operands.
+/* requantize_table.c - constants with several scales other than weights of a product: tables of
+ * embeddings, operands.
  *
  *   quantize(gather(dequantize(w {0:1, 1:32}), i))    ->  gather(w, i) of the quantize's type      w stays as it is stored
  *   quantize(dequantize(w {0:1, 1:32}))               ->  const
  *
- * The first is for a table with fewer bits than its result; one that has as many is stored like the result, which takes no
- * more and is exact. */
+ * The first is for a table with fewer bits than its result; one that has as many is stored like the
+ * result, which takes no more and is exact. */
 #include "passes/requantize.h"
 
 enum { BYTE_BITS = 8 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requantize_weights.c - weights of a product as signed codes of 8 bits without zero points.
+/* requantize_weights.c - weights of a product as signed 8-bit values without zero points.
  *
  *   u8 zero point 128: 3, 250                ->    i8: -125, 122
- *   u8 zero point 20: 3, 250                 ->    i8: -17, 0 and 127, 103       data x behind each other twice
+ *   u8 zero point 20: 3, 250                 ->    i8: -17, 0 and 127, 103       data x twice, concatenated
  *
- * A code less its zero point has up to 9 bits.  What does not fit is the sum of several weights, and the
- * data stands as often in front of them, which is exact. */
+ * A quantized value less its zero point has up to 9 bits.  What does not fit is the sum of several weights,
+ * and the data is repeated as often, which is exact. */
 #include "ir/clamp.h"
 #include "passes/requantize.h"
 
@@ -52,7 +52,7 @@ symmetric_elem(qn_types *t, const qn_elem *e)
 	return qn_elem_make(t, "weights", &d, &out) == QN_OK ? out : NULL;
 }
 
-/* The code of element i of constant w less its zero point; idx: its place. */
+/* Element i of constant w, quantized, less its zero point; idx: its indices. */
 static int64_t
 centred(const qn_types *t, const qn_node *w, int64_t i, const int64_t *idx)
 {
@@ -123,7 +123,7 @@ groups_of(const qn_node *n)
 	}
 }
 
-/* The channels of each group `parts` times one behind the other. */
+/* The channels of each group, repeated `parts` times. */
 static qn_id
 repeated(qn_rw *rw, qn_id x, int64_t groups, int32_t parts)
 {

@@ -6,8 +6,8 @@
  *   u16, scale 0.1, zero point 0           ->   i16<0:32767>, scale 0.1 * 65535 / 32767    symmetric, the same range
  *   i16, scale 0.1, zero point 5           ->   i16, symmetric likewise
  *
- * Kernels of i16 have zero point 0. The symmetric type has the range of the other one and a step of up
- * to twice its; a constant whose values fit keeps its scale. What comes in and goes out as integers
+ * Kernels of i16 have zero point 0. The symmetric type has the range of the other type, with up to
+ * twice the step; a constant whose values fit keeps its scale. What comes in and goes out as integers
  * keeps its parameters (u16 less 32768) and is requantized at the ports; plain uint16 ports stay.
  * Weights of 4 bits stay, as kernels take them. */
 #include <math.h>

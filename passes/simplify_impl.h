@@ -14,7 +14,7 @@ typedef struct simplify {
 	uint32_t ntype;
 	bool *moves;      /* by id */
 	uint32_t *domain; /* by id: of a value that no op chooses; after the search, of all */
-	uint32_t *wanted; /* by id: by readers that are no such ops */
+	uint32_t *wanted; /* by id: by readers that are other ops */
 	uint32_t *all_of; /* by id: the type that all it reads is dequantized from; 0: none */
 	uint32_t *all_to; /* by id: the type that all readers quantize to; 0: none */
 	qn_id *last;      /* by id: the last op that reads it and chooses; 0: none */

@@ -25,7 +25,7 @@ enum {
 	MOST_ENDS = 16   /* values that a region reads, while it is searched for */
 };
 
-/* Ops that compute each element of the result from the elements of the operands at its place, beside
+/* Ops that compute each element of the result from the elements of the operands at its index, besides
  * those of behaviour LUT. */
 static const bool elementwise[QN_NOP] = {
 	[QN_OP_requantize] = true,  [QN_OP_scast] = true,       [QN_OP_cast] = true,
@@ -110,7 +110,7 @@ take(const qn_rw *rw, region *r, qn_id id)
 	return true;
 }
 
-/* The last end computed is no end any more; returns it. */
+/* Removes the last end that is computed; returns it. */
 static qn_id
 take_last_end(region *r)
 {
