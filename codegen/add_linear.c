@@ -6,8 +6,8 @@
  *     floor((a x + b y + c) / 2^shift),   a = 2^shift sx / so,   b = 2^shift sy / so
  *
  * and whether a c makes it exactly that for each of the 65,536 pairs of quantized values is found by trying them:
- * each pair whose code is z and not the largest wants a x + b y + c below (z + 1) 2^shift, and each
- * whose code is not the smallest wants it z 2^shift or more.  What is left of c after all pairs is
+ * each pair whose result is z and not the largest requires a x + b y + c below (z + 1) 2^shift, and each
+ * whose result is not the smallest requires z 2^shift or more.  What is left of c after all pairs is
  * empty, or any of it will do. */
 #include "codegen/add_linear.h"
 
@@ -45,7 +45,7 @@ is_plain(const qn_add_args *a, const int32_t *stride)
 	return true;
 }
 
-/* so = 1: the real multiplier of an operand, times 2^shift. */
+/* so = 1: the exact multiplier of an operand, times 2^shift. */
 static int32_t
 factor(const qn_add_args *a, int32_t m, int32_t s, int shift)
 {
@@ -90,7 +90,7 @@ try_factors(const qn_add_args *a, const int16_t *code, int32_t first, int32_t sh
 	return true;
 }
 
-/* The factors nearest to the real ones first, then those beside them. */
+/* The factors nearest to the exact ones first, then those beside them. */
 static bool
 try_shift(const qn_add_args *a, const int16_t *code, int32_t first, int32_t shift,
 	  qn_add_linear_args *out)

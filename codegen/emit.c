@@ -6,7 +6,7 @@
  *   NAME_weights.c   constants
  *   NAME_io.h        float values in and out
  *   NAME_selftest.c  samples with their results (when there are some)
- *   NAME_proof.c     a main for an analyser (when it is asked for)
+ *   NAME_proof.c     a main for a static analyser (on request)
  *
  * The steps are printed first: only then is known which constants and kernels they mention. */
 #include "codegen/emitter.h"

@@ -26,7 +26,7 @@ typedef struct qn_declined {
 /* A node that a step computes of the value of the node before it. */
 typedef struct qn_epilogue {
 	qn_id node;
-	void *args; /* as its integer form prepares them */
+	void *args; /* as its integer implementation prepares them */
 } qn_epilogue;
 
 /* One kernel call: a core node and the nodes that follow it, each the only user of the one before.
@@ -42,7 +42,7 @@ typedef struct qn_step {
 			  * node's operands, then what the others read beside the value before */
 	const struct qn_kernel *kernel; /* NULL of an alias */
 	void *args;                     /* the kernel's arguments */
-	/* as the core node's integer form prepares them; the same unless they are packed */
+	/* as the core node's integer implementation prepares them; the same unless they are packed */
 	void *prepared;
 	const char *name;      /* the node's name as a C identifier, unique */
 	uint64_t cost;         /* of its kernel, in estimated instructions; 0: not known */
@@ -109,7 +109,7 @@ typedef struct qn_plan_opts {
 		max_weights; /* bytes that balanced plans keep to where they can; 0: any */
 } qn_plan_opts;
 
-/* Fails with emit.unsupported for each node that has no emitted form, emit.float when the graph
+/* Fails with emit.unsupported for each node that cannot be emitted, emit.float when the graph
  * is not integer. */
 qn_status qn_plan_make(const qn_graph *g, const char *name, const qn_plan_opts *opts, qn_arena *a,
 		       qn_plan **out) QN_MUST_CHECK;
@@ -117,7 +117,7 @@ qn_status qn_plan_make(const qn_graph *g, const char *name, const qn_plan_opts *
 /* Sets where in scratch the results and the working memory of the plan's steps lie, and its sizes. */
 void qn_plan_place(qn_plan *p, qn_arena *a);
 
-/* For each step its kernel, with the memory that it wants, and the kernels that were asked before it with
+/* For each step its kernel, with the memory that it needs, and the kernels that were tried before it with
  * the reason why each cannot compute the step. */
 void qn_plan_explain(const qn_plan *p, qn_buf *b);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_custom.c - operators of the host's: its function's text once, its parameters among the
- * constants, and a call a step.
+/* emit_custom.c - custom operators: the text of the host's function once, its parameters among
+ * the constants, and a call per step.
  *
  *   {
  *           const void *const x[1] = {in->image};

@@ -20,7 +20,7 @@ typedef struct token {
 
 enum { OTHER = 5 };
 
-/* Those that begin another one stand behind it. */
+/* A token that another one begins with comes after that one. */
 static const token tokens[] = {
 	{"_qw", {"_s8", "_u8", "_s16"}, true, false, NULL},
 	{"_qx", {"_s8", "_u8", "_s16"}, true, true, NULL},

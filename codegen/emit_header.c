@@ -6,7 +6,7 @@
  *   typedef struct net_inputs { const int8_t *image; } net_inputs;
  *   void net_run(void *scratch, const net_inputs *in, net_outputs *out);
  *
- * Real numbers stand in comments and in macros that nothing here expands. */
+ * Float values occur only in comments and in macros that nothing here expands. */
 #include "codegen/emitter.h"
 
 qn_port

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_move.c - calls of another form than those of emit_kernel.c.
+/* emit_move.c - calls that differ from those of emit_kernel.c.
  *
  *   qn_transpose(&net_s_args, in->x + 9, s);     a slice that begins at element 9
  *   qn_concat_part(&net_c_args[1], s, out->y + 16);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_selftest.c - NAME_selftest.c: samples, what they must give, and a function that checks it.
+/* emit_selftest.c - NAME_selftest.c: samples, their expected results, and a function that checks them.
  *
  *   cc -DNET_TRACE -DNET_SELFTEST_MAIN net.c net_weights.c net_selftest.c && ./a.out
  *   net: self-test passed (4 samples, 6 steps)
  *
- * The CRC of a step is CRC-32 (IEEE 802.3) of its bytes, codes of several bytes little-endian. */
+ * The CRC of a step is CRC-32 (IEEE 802.3) of its bytes, quantized values of several bytes little-endian. */
 #include "codegen/emitter.h"
 
 /* The constant that has the content in its name, or the byte that stands in for one, with which only
@@ -66,7 +66,7 @@ put_data(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 		e->macro);
 }
 
-/* CRC, size of a code and name of each step, and the function that NAME_run calls. */
+/* CRC, size of an element and name of each step, and the function that NAME_run calls. */
 static void
 put_trace(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 {

@@ -119,7 +119,7 @@ put_trace(qn_emitter *e, qn_buf *b)
 		e->macro, e->macro, e->plan->name, e->macro);
 }
 
-/* Without constants there is no symbol that the self-test shares with the program; a byte stands in. */
+/* Without constants the self-test and the program share no symbol; a byte is used instead. */
 static void
 put_set(qn_emitter *e, qn_buf *b)
 {

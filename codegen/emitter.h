@@ -51,7 +51,7 @@ typedef struct qn_emitter {
 	size_t ntext, text_cap;
 	qn_hashes by_text;          /* their places in the list, counted from 1 */
 	qn_buf run;                 /* the statements of NAME_run */
-	qn_buf host;                /* the integer functions of the host's operators */
+	qn_buf host;                /* the integer functions of custom operators */
 	qn_map host_ops;            /* those that are in it */
 	int64_t window[QN_NFAMILY]; /* most rows that a family's kernels look at at once */
 	bool uses_scratch, uses_in;
@@ -90,7 +90,7 @@ void qn_emit_proof(qn_emitter *e, qn_buf *b);
 
 /* ---- printing (emit_print.c) ---- */
 
-/* "int8_t" for codes of i8 …; NULL for types without an integer C type. */
+/* "int8_t" for i8 …; NULL for types without an integer C type. */
 const char *qn_ctype(qn_plain p);
 qn_plain qn_stored_plain(const qn_type *type);
 
@@ -139,7 +139,7 @@ void qn_emit_kernel_call(qn_emitter *e, const qn_step *s, const qn_kernel *k, co
 			 const qn_call *c);
 /* A step with a pool, whose rows are computed as its windows want them (emit_strips.c). */
 void qn_emit_strips(qn_emitter *e, const qn_step *s);
-/* Those of another form (emit_move.c, emit_custom.c). */
+/* Other calls (emit_move.c, emit_custom.c). */
 void qn_emit_view(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_concat(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_gather(qn_emitter *e, const qn_step *s, const void *args);
@@ -181,7 +181,7 @@ void qn_emit_measure_loads(qn_plan *p, qn_arena *a);
 
 /* ---- families of storage types (emit_family.c) ---- */
 
-/* Whether the step's weights are packed, two codes a byte. */
+/* Bits of one of the step's weights: 8, or 4 or 2 if they are packed. */
 int qn_step_weight_bits(const qn_emitter *e, const qn_step *s);
 /* The symbol of constant operand j of such a step, packed. */
 const char *qn_emit_packed(qn_emitter *e, const qn_step *s, uint32_t j);
@@ -194,7 +194,7 @@ typedef struct qn_variant {
 } qn_variant;
 const char *qn_family_name(const char *text, const qn_variant *v, qn_arena *a);
 const char *qn_emit_name(qn_emitter *e, const qn_step *s, const char *text);
-/* The C type of the codes that its rows have: int8_t … */
+/* The C type of the elements of its rows: int8_t … */
 const char *qn_emit_codes(const qn_emitter *e, const qn_step *s);
 /* The step's kernel looks at so many rows at once. */
 void qn_emit_window(qn_emitter *e, const qn_step *s, int64_t rows);

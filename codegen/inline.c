@@ -67,7 +67,7 @@ joined(inliner *s, const char *prefix, const char *name)
 	return qn_buf_str(&b);
 }
 
-/* The operands of n one after the other, tuples taken apart. */
+/* The operands of n one after the other, the fields of tuples separately. */
 static value
 operands(inliner *s, const qn_node *n, const value *map)
 {

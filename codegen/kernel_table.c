@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel_table.c - the forms of all ops, one for each of ir/ops.def, and which of its rows a step
- * calls; the core ops, none of which is a step. */
+/* kernel_table.c - the emitted kernels of all ops, one table for each of ir/ops.def, and which of its rows
+ * a step calls; the core ops, none of which is a step. */
 #include "codegen/kernel_table.h"
 
 #include <string.h>

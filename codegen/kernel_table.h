@@ -47,8 +47,8 @@ typedef struct qn_fused {
 	size_t zo, lo, hi, mode, mult_n, mult, shift;
 } qn_fused;
 
-/* Of so many row pointers or fewer a call keeps them on the stack; of more in scratch, where they get the
- * room of the largest pointers, so that plans are the same for all processors. */
+/* A call keeps up to this number of row pointers on the stack; more are in the activation arena, with the
+ * size of the largest pointers, so that plans are the same for all processors. */
 enum { QN_STACK_ROWS = 16, QN_POINTER_BYTES = 8 };
 
 /* What a step would be, for the rows to look at. */
@@ -94,7 +94,7 @@ typedef struct qn_kernel {
 	/* So many bytes more, after those, where the result lies where an operand does.  Optional; not with
 	 * row pointers. */
 	size_t (*work_over)(const void *args);
-	/* Prints a step whose call is of another form; args are the prepared ones.  Optional. */
+	/* Prints a step whose call is different; args are the prepared ones.  Optional. */
 	void (*emit)(struct qn_emitter *e, const qn_step *s, const void *args);
 } qn_kernel;
 
@@ -137,8 +137,8 @@ typedef struct qn_op_kernels {
 enum { QN_8BIT_FAMILIES = 1 << QN_FAMILY_s8 | 1 << QN_FAMILY_u8 };
 
 const qn_op_kernels *qn_op_kernels_get(qn_op op);
-/* The form of a node: of arithmetic on plain integers that of kernels_move.c, of products with weights in blocks that of
- * kernels_blocks.c. */
+/* The table of a node: for arithmetic on plain integers that of kernels_move.c, of products with weights
+ * in blocks that of kernels_blocks.c. */
 const qn_op_kernels *qn_op_kernels_of(const qn_graph *g, const qn_node *n);
 const qn_op_kernels *qn_blocks_kernels(const qn_graph *g, const qn_node *n); /* NULL: it is none */
 extern const qn_op_kernels qn_emit_dense_blocks, qn_emit_conv2d_blocks;

@@ -6,7 +6,7 @@
 
 #include "ir/buf.h"
 
-/* The name between the marker's opening and its closing, NULL when the line is no marker. */
+/* The name between the marker's opening and its closing, NULL when the line is not a marker. */
 static const char *
 marker(qn_arena *a, const char *line)
 {

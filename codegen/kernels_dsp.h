@@ -23,7 +23,7 @@ typedef struct qn_dense_dsp_packed {
 	int32_t nw;
 } qn_dense_dsp_packed;
 
-/* relu: where no code is below the zero point; over: where the result may lie where the operand does. */
+/* relu: where no value is below the zero point; over: where the result may lie where the operand does. */
 const char *qn_fits_conv2d_dsp(const qn_step_facts *f);
 const char *qn_fits_conv2d_over_dsp(const qn_step_facts *f);
 const char *qn_fits_conv2d_relu_dsp(const qn_step_facts *f);
@@ -91,7 +91,7 @@ const char *qn_dsp_conv_over(const qn_conv2d_args *a);
 		.table = #field, .at = offsetof(type, args.field),                                 \
 		.count = offsetof(type, number), .each = 1, .packs = true                          \
 	}
-/* Codes of i8, weights of i8 or i4, all constants packed. */
+/* Data of i8, weights of i8 or i4, all constants packed. */
 #define QN_DSP_ROW(type, which)                                                                    \
 	.families = 1 << QN_FAMILY_s8, .reads = 1 << QN_FAMILY_s8, QN_CODES_1,                     \
 	.pointer = {QN_PACKED(type, w, nw)}, .needs = QN_TARGET_DSP, .pack = qn_pack_##which,      \

@@ -16,7 +16,7 @@
 
 /* ---- four channels at a time (runtime/kernels/products.h) ---- */
 
-/* The weights' codes, NULL when they vary or are of more than a byte. */
+/* The weights' quantized values, NULL when they vary or are of more than a byte. */
 static const qn_tensor *
 weights_of(const qn_step_facts *f)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* layer.h - a layer with constant weights as a matrix, for kernels that pack it: what its sums can be,
- * and the multipliers of its channels in the form that such kernels take. */
+ * and the multipliers of its channels as such kernels expect them. */
 #ifndef QN_CODEGEN_LAYER_H
 #define QN_CODEGEN_LAYER_H
 
@@ -28,7 +28,7 @@ qn_layer qn_layer_of_dense(const qn_step_facts *f);
 /* For packing: knows which channels are constant. */
 qn_layer qn_layer_find_constants(qn_layer l, qn_arena *a);
 
-/* Why the layer is not of this form: constant weights, rounding of TFLite's double form, multipliers
+/* Why the layer does not fit: constant weights, TFLite's double rounding, multipliers
  * below 0.5 and with an n (qn_layer_scale) of at most that, and sums with their bias below the limit,
  * else `too_large`. */
 const char *qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32_t most,

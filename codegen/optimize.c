@@ -3,7 +3,7 @@
  *
  *   speed      the fastest kernel of the table that fits
  *   size       plain ones: constants as they are, the least code
- *   balanced   as speed, while constants stay within 6/5 and scratch within 9/8 of those of plain
+ *   balanced   as speed, while constants stay within 6/5 and the arena within 9/8 of those of plain
  *              kernels (and 256 bytes), and both within the caller's budgets; else some steps get the
  *              next kernel that fits, and the next of those, until they do
  *
@@ -146,7 +146,7 @@ take_savings(saving *s, size_t n, size_t wanted)
 		}
 }
 
-/* The fast step while which most of scratch is in use; NULL: it has no working memory. */
+/* The fast step during which most of the arena is in use; NULL: it has no working memory. */
 static const qn_step *
 fullest(const qn_plan *p)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place.h - buffers of scratch memory that live from one step to another.
+/* place.h - buffers in the activation arena that live from one step to another.
  *
  *   buffer   first  last   bytes   offset
  *   A        0      2      64      0
  *   B        1      3      16      64      lives beside A
- *   C        3      4      64      0       takes A's place */
+ *   C        3      4      64      0       reuses A's bytes */
 #ifndef QN_CODEGEN_PLACE_H
 #define QN_CODEGEN_PLACE_H
 

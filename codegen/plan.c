@@ -177,7 +177,7 @@ too_large(const qn_plan *p, const char *place, const char *what, const char *nam
 			 what, name, bytes, p->target->name, p->target->most);
 }
 
-/* Reports the constants, values and the scratch memory that the target's compilers do not take. */
+/* Reports constants, values and an activation arena that are too large for the target's compilers. */
 static qn_status
 check_sizes(const qn_plan *p, const qn_emitter *e)
 {

@@ -12,7 +12,7 @@
  *
  * A step grows: a node joins the step of its operand where it is the only user of that and a kernel
  * computes both.  So a sum of products goes with the requantize of it into one call, and no
- * accumulator is stored.  Constants and graph inputs are no steps; nodes that no output needs are
+ * accumulator is stored.  Constants and graph inputs are not steps; nodes that no output needs are
  * left out.  Requires a graph of stage `integer`. */
 #include "codegen/schedule.h"
 
@@ -109,7 +109,7 @@ is_data(const qn_node *n)
 	return n->op == QN_OP_input || n->op == QN_OP_const;
 }
 
-/* The argument struct of one node as its integer form prepares it. */
+/* The argument struct of one node as its integer implementation prepares it. */
 static void *
 prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
@@ -228,7 +228,7 @@ plan_rows(qn_step *t, int32_t rows)
 		  (size_t)rows * QN_POINTER_BYTES;
 }
 
-/* The cost of the step's kernel, and the arguments in the form that it reads. */
+/* The cost of the step's kernel, and the arguments as it reads them. */
 static void
 pack(const scheduler *s, qn_step *t)
 {

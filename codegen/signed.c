@@ -137,7 +137,7 @@ shifted_attrs(const qn_node *n)
 	return a;
 }
 
-/* ---- values in the one form or the other ---- */
+/* ---- values in either storage ---- */
 
 /* x in another storage: each number of it is one there. */
 static qn_id

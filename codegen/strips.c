@@ -5,9 +5,9 @@
  *   pool1 [14, 14, 8]                 --->  row i of pool1, for i from 0 to 13
  *
  * Any kernel makes some rows of its result: they are the result of a part of its operand, in which
- * padding stands where it did (runtime/kernels/strip.h).  Rows that the next window has too are kept.
+ * padding stays where it was (runtime/kernels/strip.h).  Rows that the next window has too are kept.
  * Larger results are in memory longer then, the convolution's operand and the pool's result at the
- * same time, so steps are joined where scratch gets smaller, and no others. */
+ * same time, so steps are joined only where the arena gets smaller. */
 #include "codegen/strips.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ SAME(qn_vector_args);
 enum {
 	ALIGN = QN_SCRATCH_ALIGN,
 	MOST_TRIED = 64
-}; /* joins of which each is asked whether it is needed */
+}; /* joins of which each is tested whether it is needed */
 
 static size_t
 align_up(size_t n)
@@ -214,7 +214,7 @@ find_joins(const qn_plan *p, bool *join, qn_arena *a)
 	return n;
 }
 
-/* Undoes the joins that do not make scratch smaller. */
+/* Undoes the joins that do not make the arena smaller. */
 static qn_status
 keep_needed(const qn_plan *p, size_t least, bool *join, qn_arena *tmp)
 {

@@ -18,7 +18,7 @@ typedef struct qn_strip_of {
  * done, or all where it is NULL.  Steps before kernels are placed. */
 void qn_strips_join(qn_plan *p, const bool *join, qn_arena *a);
 
-/* Joins those steps of the plan for which scratch gets smaller; *p is then another plan in arena a. */
+/* Joins those steps of the plan for which the activation arena gets smaller; *p is then another plan in a. */
 qn_status qn_strips_choose(qn_plan **p, qn_arena *a) QN_MUST_CHECK;
 
 #endif
