@@ -5,7 +5,9 @@
  *   qn_lint_init(&l, d, g->ninput, arena);
  *   QN_TRY(qn_dataset_check(d, a, &(qn_check){.look = qn_lint_sample, .user = &l}));
  *   qn_lint_samples(&l, env);                 data.constant, data.duplicate
- *   QN_TRY(qn_lint_model(d, g, a));     data.range, data.statistics */
+ *   QN_TRY(qn_lint_model(d, g, a));     data.range, data.statistics
+ *
+ *   QN_TRY(qn_lint_data(g, d, 0, a));   samples that a model is about to run on */
 #ifndef QN_CALIBRATE_LINT_H
 #define QN_CALIBRATE_LINT_H
 
@@ -31,5 +33,9 @@ void qn_lint_samples(qn_lint *l, qn_env *env);
 
 /* Runs the float graph up to its first layer on up to QN_LINT_BATCHES batches, evenly chosen. */
 qn_status qn_lint_model(qn_dataset *d, const qn_graph *g, qn_arena *scratch) QN_MUST_CHECK;
+
+/* Reads the samples (qn_dataset_check), of the first `batches` or of all with 0, and compares them with
+ * the ranges of quantized inputs (data.range, data.stored), or with a float model as qn_lint_model does. */
+qn_status qn_lint_data(const qn_graph *g, qn_dataset *d, size_t batches, qn_arena *a) QN_MUST_CHECK;
 
 #endif

@@ -3,7 +3,7 @@
  * tells.
  *
  *   image ──▶ conv1 ──▶ bn1       mean and variance of conv1's result on the samples, by channel, against those that bn1 holds
- *   image ──▶ conv1 ──▶ relu      no batch norm: only raw pixels that make conv1's result very large are noticed */
+ *   image ──▶ conv1 ──▶ relu      no batch norm: only pixels of 0 to 255, or of 0 to 255 * 255, from which conv1 computes very large values */
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 #define FAR_MEAN 3.0  /* stored deviations, in the median channel */
 #define FAR_RATIO 4.0 /* of deviations, either way */
 #define LARGE_RMS 32.0
-enum { PIXEL_LOW = 64, PIXEL_HIGH = 255 };
+enum { PIXEL_LOW = 64, PIXEL_HIGH = 255 }; /* of the largest */
 
 typedef struct probe {
 	qn_id watched;       /* the value that is looked at */
@@ -24,6 +24,8 @@ typedef struct probe {
 	double *sum, *squares;
 	double low, high; /* of the samples */
 	bool whole;       /* … are all integers */
+	bool times_255;   /* … and multiples of 255 */
+	bool stated;      /* the user said that they are to stay as they are */
 } probe;
 
 static bool
@@ -115,6 +117,7 @@ observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 		p->low = fmin(p->low, v);
 		p->high = fmax(p->high, v);
 		p->whole = p->whole && v == floor(v);
+		p->times_255 = p->times_255 && fmod(v, PIXEL_HIGH) == 0;
 	}
 	if (id != p->watched)
 		return QN_OK;
@@ -179,6 +182,8 @@ compare_norm(const probe *p, const qn_graph *g, qn_arena *a)
 			p->norm->name, rounded(far), rounded(times), p->channels, p->low, p->high);
 }
 
+/* Pixels as they are stored, where the first layer shows that the model was hardly trained on them; and
+ * pixels that were multiplied by 255 instead of divided. */
 static void
 compare_pixels(const probe *p, const qn_graph *g, qn_env *env)
 {
@@ -188,21 +193,50 @@ compare_pixels(const probe *p, const qn_graph *g, qn_env *env)
 	for (size_t c = 0; c < p->channels; c++)
 		squares += p->squares[c];
 	double rms = sqrt(squares / ((double)p->n * (double)p->channels));
-	if (p->whole && p->low >= 0 && p->high >= PIXEL_LOW && p->high <= PIXEL_HIGH &&
-	    rms > LARGE_RMS)
+	if (!p->whole || p->low < 0 || p->high < PIXEL_LOW || rms <= LARGE_RMS)
+		return;
+	if (p->times_255 && p->high > PIXEL_HIGH)
 		qn_warn(env, "data.range", n->name,
-			"the samples are integers from %g to %g and the first layer '%s' "
-			"makes "
-			"values of %g of them (root mean square): if the model was trained on 0 to "
-			"1, give --input-scale 0.00392156862745098 (1/255), else its --mean and "
+			"the samples are multiples of 255 from %g to %g, as of pixels that were "
+			"scaled the wrong way: --input-scale is a factor, 0.00392156862745098 "
+			"(1/255) makes 0 to 1 of 0 to 255",
+			p->low, p->high);
+	else if (p->high <= PIXEL_HIGH && p->stated)
+		qn_warn(env, "data.range", n->name,
+			"the samples are integers from %g to %g: --input-scale 1 is correct only "
+			"for a model that was trained on 0 to 255",
+			p->low, p->high);
+	else if (p->high <= PIXEL_HIGH)
+		qn_warn(env, "data.range", n->name,
+			"the samples are integers from %g to %g, and the first layer '%s' computes "
+			"values of %g from them (root mean square): if the model was trained on 0 "
+			"to 1, give --input-scale 0.00392156862745098 (1/255), else its --mean and "
 			"--std",
 			p->low, p->high, n->name, rounded(rms));
+}
+
+/* Whether all samples have options that leave them as they are: --input-scale 1. */
+static bool
+is_stated(const qn_dataset *d, size_t ninput)
+{
+	bool all = true;
+
+	for (size_t k = 0; k < ninput; k++) {
+		const qn_prep *prep = qn_dataset_source(d, k)->prep;
+
+		all = all && prep != NULL && qn_prep_is_identity(prep);
+	}
+	return all;
 }
 
 qn_status
 qn_lint_model(qn_dataset *d, const qn_graph *g, qn_arena *scratch)
 {
-	probe p = {.low = HUGE_VAL, .high = -HUGE_VAL, .whole = true};
+	probe p = {.low = HUGE_VAL,
+		   .high = -HUGE_VAL,
+		   .whole = true,
+		   .times_255 = true,
+		   .stated = is_stated(d, g->ninput)};
 	qn_graph part = *g; /* up to the value that is looked at */
 	qn_output output = {0};
 	qn_interp *in;

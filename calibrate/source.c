@@ -214,6 +214,7 @@ qn_source_scaled(qn_types *t, qn_arena *a, const qn_source *s, const qn_prep *p,
 					  : "the last dimension, by layout nhwc");
 	to->fetch = fetch_scaled;
 	to->prep = &c->prep;
+	to->stored = s->type;
 	*out = to;
 	return QN_OK;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/lint.h"
 #include "driver/context.h"
 #include "driver/host_struct.h"
 #include "driver/run.h"
@@ -230,6 +231,7 @@ analyze(void *arg, qn_arena *scratch)
 	qn_dataset *d;
 
 	QN_TRY(qn_samples_for(qn_model_entry(c->m), scratch, c->nin, c->in, NULL, &d));
+	QN_TRY(qn_lint_data(qn_model_entry(c->m), d, 0, scratch));
 	QN_TRY(find_labels(c, d, scratch, &opts.label));
 	QN_TRY(qn_analyze_noise(c->m, d, &opts, &n));
 	if (n.n > 0)

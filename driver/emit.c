@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "calibrate/lint.h"
 #include "codegen/estimate.h"
 #include "codegen/ident.h"
 #include "driver/host_struct.h"
@@ -58,7 +59,7 @@ make_selftest(const emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest *ou
 	for (size_t i = 0; i < p->nstep; i++)
 		step_of[p->step[i].node] = (uint32_t)i + 1;
 	QN_TRY(qn_samples_for(p->g, a, o->ntest, o->test, NULL, &d));
-	QN_TRY(qn_dataset_check(d, a, &(qn_check){.batches = want}));
+	QN_TRY(qn_lint_data(p->g, d, want, a));
 	qn_arena *tables = qn_arena_child(a);
 	QN_TRY(qn_interp_new(p->g, tables, &in));
 	size_t n = d->nbatch < want ? d->nbatch : want;

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "calibrate/lint.h"
 #include "calibrate/sweep.h"
 #include "driver/host_struct.h"
 #include "driver/run.h"
@@ -177,7 +178,7 @@ measure(void *arg, qn_arena *scratch)
 			c->m->env, QN_EINVALID, "eval.input", c->m->name,
 			"the model has no input, so there are no samples to measure it on");
 	QN_TRY(qn_samples_for(qn_model_entry(c->m), scratch, c->nin, c->in, NULL, &c->d));
-	QN_TRY(qn_dataset_check(c->d, scratch, &(qn_check){0}));
+	QN_TRY(qn_lint_data(qn_model_entry(c->m), c->d, 0, scratch));
 	c->samples = c->d->nbatch * c->d->batch;
 	QN_TRY(qn_measurement_set_up(c, scratch));
 	QN_TRY(run_all(c, scratch));

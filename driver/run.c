@@ -2,6 +2,7 @@
 /* run.c - runs a model on samples and keeps what it gives. */
 #include <string.h>
 
+#include "calibrate/lint.h"
 #include "calibrate/sweep.h"
 #include "driver/host_struct.h"
 #include "driver/run.h"
@@ -145,7 +146,7 @@ run(void *arg, qn_arena *scratch)
 				 "the model has %zu outputs, not %zu", g->noutput, c->nout);
 	QN_TRY(qn_check_runs(c->m));
 	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
-	QN_TRY(qn_dataset_check(d, scratch, &(qn_check){0}));
+	QN_TRY(qn_lint_data(g, d, 0, scratch));
 	QN_TRY(make_results(c, g, d, scratch, all, r.data));
 	QN_TRY(sweep(c, d, &r, keep_results, scratch));
 	for (size_t k = 0; k < c->nout; k++)

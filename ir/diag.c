@@ -58,6 +58,27 @@ format(qn_env *env, const char *fmt, va_list args)
 }
 
 static void
+drop(qn_env *env, const char *s)
+{
+	if (s != no_memory)
+		qn_env_free(env, (void *)(uintptr_t)s, strlen(s) + 1);
+}
+
+/* Whether the same was said before: several steps look at the same samples. */
+static bool
+is_repeated(const qn_diags *list, const qn_diag *d)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		const qn_diag *x = &list->item[i];
+
+		if (x->severity == d->severity && strcmp(x->id, d->id) == 0 &&
+		    strcmp(x->place, d->place) == 0 && strcmp(x->message, d->message) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void
 store(qn_env *env, qn_diag d, const char *place, const char *fmt, va_list args)
 {
 	qn_diags *list = env->diags;
@@ -74,6 +95,11 @@ store(qn_env *env, qn_diag d, const char *place, const char *fmt, va_list args)
 		d.place = no_memory;
 	if (d.message == NULL)
 		d.message = no_memory;
+	if (d.severity != QN_ERROR && is_repeated(list, &d)) {
+		drop(env, d.place);
+		drop(env, d.message);
+		return;
+	}
 	list->item[list->n++] = d;
 }
 
@@ -130,13 +156,6 @@ qn_trace(qn_env *env, const char *fmt, ...)
 	va_start(args, fmt);
 	hand_over(env, env->trace, env->trace_user, format(env, fmt, args));
 	va_end(args);
-}
-
-static void
-drop(qn_env *env, const char *s)
-{
-	if (s != no_memory)
-		qn_env_free(env, (void *)(uintptr_t)s, strlen(s) + 1);
 }
 
 void

@@ -33,7 +33,7 @@ typedef struct qn_diags {
 qn_status qn_report(qn_env *env, qn_status status, const char *id, const char *place,
 		    const char *fmt, ...) QN_PRINTF(5, 6);
 
-/* Stores a warning. */
+/* Stores a warning, once if it is repeated. */
 void qn_warn(qn_env *env, const char *id, const char *place, const char *fmt, ...) QN_PRINTF(4, 5);
 
 /* Hands one line to the host's log callback. */

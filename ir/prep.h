@@ -16,4 +16,11 @@ typedef struct qn_prep {
 	bool channels_first; /* the channel is dim 1 of the samples, else the last one */
 } qn_prep;
 
+/* Given, but values stay as they are. */
+static inline bool
+qn_prep_is_identity(const qn_prep *p)
+{
+	return p->given && p->scale == 1 && p->zero == 0 && p->nmean + p->nstd == 0;
+}
+
 #endif

@@ -51,7 +51,8 @@ const option_row option_rows[] = {
 	 .help = "samples to evaluate, in the formats of --calib (analyze: default those of "
 		 "--calib)"},
 	{"--input-scale", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.input_scale), .value = "FACTOR",
-	 .help = "values of samples become ((value - ZERO) * FACTOR - mean) / std (default: 1)"},
+	 .help = "values of samples become ((value - ZERO) * FACTOR - mean) / std (default: 1); "
+		 "without these options, quantized values are taken as they are"},
 	{"--input-zero", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.input_zero), .value = "ZERO",
 	 .help = "the zero point of samples that are quantized (default: 0)"},
 	{"--mean", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.mean), .value = "M,…",

@@ -176,13 +176,18 @@ test_pixels(void **state)
 		const char *want;
 	} rows[] = {
 		{0, 255, "1.0",
-		 "integers from 0.0 to 255.0 and the first layer 'y' makes values of 180.31 "},
-		{0, 64, "1.0", "from 0.0 to 64.0 and the first layer 'y' makes values of 45.25 "},
+		 "integers from 0.0 to 255.0, and the first layer 'y' computes values of 180.31 "},
+		{0, 64, "1.0",
+		 "from 0.0 to 64.0, and the first layer 'y' computes values of 45.25 "},
 		{0, 63, "1.0", NULL},
 		{0, 256, "1.0", NULL},
+		{0, 510, "1.0", "multiples of 255 from 0.0 to 510.0"}, /* --input-scale 255 */
+		{255, 65025, "1.0", "multiples of 255 from 255.0 to 65025.0"},
+		{254, 65025, "1.0", NULL},
+		{-255, 65025, "1.0", NULL},
 		{-1, 255, "1.0", NULL},
 		{64, 64, "0.5", NULL}, /* 32 */
-		{64, 64, "0.515625", "makes values of 33.0 "},
+		{64, 64, "0.515625", "computes values of 33.0 "},
 		{0, 254.5, "1.0", NULL},
 		{0.5, 255, "1.0", NULL},
 	};

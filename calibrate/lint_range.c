@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lint_range.c - do samples lie in the ranges of a model's quantized inputs?  What lies outside saturates.
+ *
+ *   range 0 to 1; samples of 0 to 255       ──▶   "34 % of the values are outside of its range"
+ *   int8 samples with --input-scale 1       ──▶   "its int8 values are taken as float values" */
+#include <math.h>
+
+#include "calibrate/lint.h"
+#include "ir/diag.h"
+
+#define MOST_OUTSIDE 0.125 /* of all values */
+#define FAR_OUTSIDE 8.0    /* widths of the range that one value lies beyond its end */
+
+/* The range of one input, and what its samples are. */
+typedef struct range {
+	const qn_type *one; /* of a sample, as it is read; NULL: there is nothing to compare */
+	const qn_elem *elem;
+	double scale, zp;
+	double lo, hi;      /* what the quantized values stand for */
+	double least, most; /* of the samples */
+	uint64_t n, outside;
+} range;
+
+/* The type to which values of an input are quantized: its own, or that of a quantize after it. */
+static const qn_elem *
+quantized_elem(const qn_graph *g, qn_id input)
+{
+	const qn_elem *e = qn_graph_node(g, input)->type->elem;
+
+	for (qn_id id = input + 1; e->kind != QN_ELEM_UNIFORM && id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (n->op == QN_OP_quantize && n->in[0] == input)
+			e = n->type->elem;
+	}
+	return e;
+}
+
+/* Scale and zero point, if the type has one of each and they are known. */
+static bool
+find_params(const qn_types *t, const qn_elem *e, double *scale, double *zp)
+{
+	int64_t zero = 0;
+
+	if (e->kind != QN_ELEM_UNIFORM || e->gran != QN_PER_TENSOR)
+		return false;
+	if (e->scale->kind == QN_SCALE_SYM && e->scale->sym->bound) {
+		*scale = e->scale->sym->scale;
+		zero = e->scale->sym->zp;
+	} else if (!qn_elem_has_symbol(e)) {
+		qn_elem_param(t, e, 0, scale, &zero);
+	} else {
+		return false;
+	}
+	*zp = (double)zero;
+	return true;
+}
+
+static void
+init(range *r, const qn_graph *g, size_t k, const qn_source *s)
+{
+	qn_types *t = &g->model->types;
+	const qn_plain have = s->type->elem->plain;
+	int64_t dim[QN_MAX_RANK] = {1};
+
+	*r = (range){.elem = quantized_elem(g, g->input[k]), .least = HUGE_VAL, .most = -HUGE_VAL};
+	if (!find_params(t, r->elem, &r->scale, &r->zp) || !qn_plain_table[have].is_float)
+		return;
+	for (int32_t i = 1; i < s->type->rank; i++)
+		dim[i] = s->type->dim[i];
+	r->one = qn_type_plain(t, have, s->type->rank, dim);
+	r->lo = ((double)r->elem->qmin - r->zp) * r->scale;
+	r->hi = ((double)r->elem->qmax - r->zp) * r->scale;
+}
+
+/* What rounds to an end of the range belongs to it. */
+static void
+look(void *user, size_t input, size_t index, const void *data)
+{
+	range *r = (range *)user + input;
+	const qn_tensor x = {.type = r->one, .data = data};
+	const int64_t n = r->one != NULL ? qn_type_count(r->one) : 0;
+	const double lo = r->lo - 0.5 * r->scale, hi = r->hi + 0.5 * r->scale;
+
+	(void)index;
+	for (int64_t i = 0; i < n; i++) {
+		const double v = qn_tensor_f64(&x, i);
+
+		r->least = fmin(r->least, v);
+		r->most = fmax(r->most, v);
+		r->outside += v < lo || v > hi;
+	}
+	r->n += (uint64_t)n;
+}
+
+/* The shortest decimal text of a number that is an f32, or nearly. */
+static const char *
+number(double v, qn_arena *a)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	qn_buf_f32(&b, (float)v);
+	return qn_buf_str(&b);
+}
+
+static void
+warn_outside(const range *r, const char *name, const char *place, qn_arena *a)
+{
+	const double share = r->n > 0 ? (double)r->outside / (double)r->n : 0;
+	const double far = fmax(r->lo - r->least, r->most - r->hi);
+
+	if (r->outside > 0 && (share > MOST_OUTSIDE || far > FAR_OUTSIDE * (r->hi - r->lo)))
+		qn_warn(a->env, "data.range", place,
+			"%llu of %llu values (%llu %%) are outside of the range %s to %s of input "
+			"'%s' and saturate (smallest %s, largest %s): scale them as for the "
+			"training (--input-scale, --input-zero, --mean, --std)",
+			(unsigned long long)r->outside, (unsigned long long)r->n,
+			(unsigned long long)rint(100 * share), number(r->lo, a), number(r->hi, a),
+			name, number(r->least, a), number(r->most, a));
+}
+
+/* Whether samples of the input's own storage type were made float values by options that change no value. */
+static bool
+was_quantized(const range *r, const qn_source *s)
+{
+	return r->one != NULL && s->stored != NULL && qn_prep_is_identity(s->prep) &&
+	       s->stored->elem->plain == r->elem->plain && (r->scale != 1 || r->zp != 0);
+}
+
+static void
+warn_stored(const range *r, const qn_source *s, const char *name, qn_arena *a)
+{
+	qn_warn(a->env, "data.stored", s->name,
+		"elements of type %s, the storage type of input '%s', are taken as float values "
+		"because of --input-scale 1, and quantized (scale %s, zero point %s): if they are "
+		"quantized values already, omit the option; else give the factor of the training",
+		qn_plain_table[r->elem->plain].name, name, number(r->scale, a), number(r->zp, a));
+}
+
+qn_status
+qn_lint_data(const qn_graph *g, qn_dataset *d, size_t batches, qn_arena *a)
+{
+	range *of = QN_NEW(a, range, g->ninput);
+
+	for (size_t k = 0; k < g->ninput; k++)
+		init(&of[k], g, k, qn_dataset_source(d, k));
+	QN_TRY(qn_dataset_check(d, a, &(qn_check){.batches = batches, .look = look, .user = of}));
+	for (size_t k = 0; k < g->ninput; k++) {
+		const qn_source *s = qn_dataset_source(d, k);
+		const char *name = qn_graph_node(g, g->input[k])->name;
+
+		if (was_quantized(&of[k], s))
+			warn_stored(&of[k], s, name, a);
+		else
+			warn_outside(&of[k], name, s->name, a);
+	}
+	return g->model->stage == QN_STAGE_FLOAT ? qn_lint_model(d, g, a) : QN_OK;
+}
