@@ -113,7 +113,7 @@ find_input(qn_measurement *c, qn_arena *a)
 }
 
 static qn_status
-check_labels(const qn_measurement *c, const char *name)
+check_labels(const qn_measurement *c, const qn_source *folder, const char *name)
 {
 	bool by_score = c->scoring.name != NULL;
 	int64_t classes = by_score && c->scoring.each == 1 ? 2 : (int64_t)c->out[0].each;
@@ -122,6 +122,12 @@ check_labels(const qn_measurement *c, const char *name)
 
 	if (by_score && c->scoring.of_input)
 		classes = 2;
+	if (folder != NULL && folder->nclass > 0 && folder->nclass < (size_t)classes)
+		qn_warn(c->m->env, "data.labels", name,
+			"%zu subfolders for the %lld classes of the model: they are numbered from "
+			"0 in the order of their names; add the others, if only empty, or name "
+			"each by its class, 0 to %lld",
+			folder->nclass, (long long)classes, (long long)classes - 1);
 	for (size_t i = 0; i < n; i++) {
 		if (c->label[i] < 0 || c->label[i] >= classes)
 			return qn_report(c->m->env, QN_EINVALID, "data.labels", name,
@@ -161,7 +167,8 @@ find_labels(qn_measurement *c, qn_arena *a)
 			"compare with a reference: --against MODEL, --targets FILE.npy, or "
 			"--calib FILE, which compares the integer model with the float one");
 	if (c->label != NULL)
-		QN_TRY(check_labels(c, o->labels != NULL ? o->labels->name : from));
+		QN_TRY(check_labels(c, o->labels != NULL ? NULL : s,
+				    o->labels != NULL ? o->labels->name : from));
 	if (c->label != NULL && c->out[0].each > 1 && !c->scoring.of_input && c->window == 1)
 		c->rank = QN_NEW(a, uint32_t, c->samples);
 	for (size_t i = 0; i < o->ntop; i++)

@@ -163,6 +163,16 @@ is_metric(const char *name)
 	return false;
 }
 
+/* Of a metric in percent: 0.9 for 90 % would let everything pass. */
+static bool
+is_fraction(const gate *g)
+{
+	const bool percent =
+		strncmp(g->metric, "top", 3) == 0 || strcmp(g->metric, "agreement") == 0;
+
+	return percent && !g->is_max && g->bound > 0 && g->bound <= 1;
+}
+
 static qn_status
 add_gate(evaluation *e, const char *option, const char *text, bool is_max)
 {
@@ -180,6 +190,8 @@ add_gate(evaluation *e, const char *option, const char *text, bool is_max)
 	g->bound = strtod(equals + 1, &end);
 	if (end == equals + 1 || *end != '\0' || g->bound - g->bound != 0)
 		return program_bad_value(option, text, "METRIC=VALUE with a number");
+	if (is_fraction(g))
+		return program_bad_value(option, text, "percent: 90 for 90 %");
 	e->ngate++;
 	return QN_OK;
 }
@@ -197,14 +209,13 @@ eval_read_gates(const options *o, evaluation *e)
 			return QN_EUSAGE;
 	if (o->min_accuracy == NULL)
 		return QN_OK;
-	double bound = strtod(o->min_accuracy, &end);
-	if (end == o->min_accuracy || *end != '\0' || !(bound >= 0 && bound <= 100))
-		return program_bad_value("--min-accuracy", o->min_accuracy, "0 to 100");
-	e->gate[e->ngate++] = (gate){.option = "--min-accuracy",
-				     .text = o->min_accuracy,
-				     .metric = "top1",
-				     .bound = bound};
-	return QN_OK;
+	gate *g = &e->gate[e->ngate++];
+	*g = (gate){.option = "--min-accuracy", .text = o->min_accuracy, .metric = "top1"};
+	g->bound = strtod(g->text, &end);
+	if (end == g->text || *end != '\0' || !(g->bound >= 0 && g->bound <= 100))
+		return program_bad_value(g->option, g->text, "0 to 100");
+	return is_fraction(g) ? program_bad_value(g->option, g->text, "percent: 90 for 90 %")
+			      : QN_OK;
 }
 
 /* A gate on what was not measured can not pass. */

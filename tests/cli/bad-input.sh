@@ -453,7 +453,7 @@ bytes 3 '\000' | npy wrong-labels.npy '|u1' '3,'
 stdout_ok=1
 case_of gate 4 "" '0.00 %|--min-accuracy 50' eval good.json --data ok.npy --labels wrong-labels.npy --min-accuracy 50 -q
 grep -q '^float  *top1  *0.00 %' stdout || fail gate "the accuracy is not on stdout" stdout
-case_of gate-integer 4 "" '0.00 %' eval good.json --data ok.npy --labels wrong-labels.npy --calib ok.npy --min-accuracy 1 -q
+case_of gate-integer 4 "" '0.00 %' eval good.json --data ok.npy --labels wrong-labels.npy --calib ok.npy --min-accuracy 2 -q
 case_of gate-passed 0 "" "" eval good.json --data ok.npy --labels labels.npy --calib ok.npy --min-accuracy 100 -q
 stdout_ok=
 

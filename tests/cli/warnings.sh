@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # warnings.sh - samples that can be read but look wrong for the model: what is outside of a quantized range, scaled the
-# wrong way, quantized twice.
+# wrong way, quantized twice, of too few classes; thresholds in another unit.
 . "$(dirname "$0")/common.inc"
 
 E=$QUERN_SOURCE/examples/digits
@@ -33,5 +33,21 @@ case_of stored 0 data.stored "elements of type u8|input 'image'|because of --inp
 silent 'not stored' eval u8.qir --data u8.npy --input-scale 0.0625 "${labels[@]}" -q
 run eval --help
 has_words 'help of --input-scale' stdout 'without these options'
+
+# ---- classes, thresholds ----
+
+mkdir -p classes/cat classes/dog
+for k in cat dog; do
+	printf 'P2 8 8 16 ' >"classes/$k/$k.pgm"
+	for i in 1 2 3 4 5 6 7 8; do printf '0 %d 5 3 16 0 1 0 ' "$i" >>"classes/$k/$k.pgm"; done
+done
+case_of 'few classes' 0 data.labels '2 subfolders for the 10 classes' eval "$E/digits.json" --data classes --input-scale 0.0625 -q
+mkdir classes/{2,3,4,5,6,7,8,9}
+silent 'all classes' eval "$E/digits.json" --data classes --input-scale 0.0625 -q
+for row in min-accuracy=0.9 min-accuracy=1 min=top1=0.9 min=top5=0.5 min=agreement=1; do
+	usage "$row" "--${row%%=*}: invalid value '${row#*=}' (expected percent: 90 for 90 %)" \
+		eval "$E/digits.json" --data "$x" "${labels[@]}" "--${row%%=*}" "${row#*=}"
+done
+silent 'percent' eval "$E/digits.json" --data "$x" "${labels[@]}" --min-accuracy 1.5 --min top1=0 --max top1=100 -q
 
 finish
