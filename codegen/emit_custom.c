@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_custom.c - custom operators: the text of the host's function once, its parameters among
+/* emit_custom.c - custom operators: the text of their function once, its parameters among
  * the constants, and a call per step.
  *
  *   {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compile_options.c - what qn_compile is asked for makes sense for the model.
+/* compile_options.c - whether the options of qn_compile make sense for the model.
  *
  *   a scheme for a calibrated model      option.late: nothing would read it
  *   method "mean"                        method.unknown */

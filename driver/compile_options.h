@@ -5,7 +5,7 @@
 
 #include "ir/graph.h"
 
-/* Options within their ranges, and none that a pass behind the model would have had to know
+/* Options within their ranges, and none that a pass which the model has been through would need
  * (option.range, option.late, method.…). */
 qn_status qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o) QN_MUST_CHECK;
 

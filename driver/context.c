@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* context.c - contexts, the door into the library, and diagnostics. */
+/* context.c - contexts, the entry into the library, and diagnostics. */
 #include "driver/context.h"
 #include "driver/host_struct.h"
 #include "driver/limits.h"
@@ -150,7 +150,7 @@ typedef struct entry {
 	void *arg;
 } entry;
 
-/* Lends the model the scratch arena of the call. */
+/* Lends the model the temporary arena of the call. */
 static qn_status
 call(void *arg, qn_arena *scratch)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* context.h - what stands behind the public handles, and the one door into the library.
+/* context.h - what the public handles stand for, and the only entry into the library.
  *
- * Every public function that allocates goes through qn_guard: it sets the place to which the
- * arena jumps without memory, sets the floating-point environment to the default, lends a
- * scratch arena, and undoes all of that on every way out. */
+ * Every public function that allocates goes through qn_guard: it sets the target to
+ * which the arena jumps when out of memory, sets the floating-point environment to the default,
+ * lends a temporary arena, and undoes all of that on every way out. */
 #ifndef QN_DRIVER_CONTEXT_H
 #define QN_DRIVER_CONTEXT_H
 
@@ -55,21 +55,21 @@ struct qn_stats {
 };
 
 qn_model_box *qn_box(qn_model *m);
-/* A new empty model of the context (call inside the door); *out is set before memory can run out,
+/* A new empty model of the context (call inside qn_guard); *out is set before memory can run out,
  * so that the caller can free it. */
 void qn_box_new(qn_ctx *ctx, const char *name, qn_model_box **out);
 
-/* Calls fn(arg, scratch) inside the door.  QN_ENOMEM (with a diagnostic) when memory ran out. */
+/* Calls fn(arg, arena) guarded so.  QN_ENOMEM (with a diagnostic) when memory ran out. */
 typedef qn_arena_fn qn_guarded_fn;
 qn_status qn_guard(qn_ctx *ctx, qn_guarded_fn *fn, void *arg);
 /* The same for what changes or runs a model: refuses a broken one, and verifies it first when the
  * host has built on it.  Changes are made by qn_model_change, so that a failure leaves no half. */
 qn_status qn_guard_model(qn_model *m, qn_guarded_fn *fn, void *arg);
-/* The same for a step of building, after which the model has to be verified anew; when memory runs
+/* The same for a step of building, after which the model has to be verified again; when memory runs
  * out in it, the model is broken. */
 qn_status qn_guard_build(qn_model *m, qn_guarded_fn *fn, void *arg);
 
-/* A new array object of the context with empty content (call inside the door); its arena is set
+/* A new array object of the context with empty content (call inside qn_guard); its arena is set
  * up. */
 struct qn_array *qn_array_alloc(qn_ctx *ctx);
 /* Makes x an array over a tensor of its arena. */

@@ -227,8 +227,8 @@ hand_over(const emit_call *c, size_t n, const qn_file_out *files, qn_arena *a)
 	return QN_OK;
 }
 
-/* A name that is only written otherwise ("my-net" is my_net) is no surprise; one that could not be
- * kept is. */
+/* A name that only differs in punctuation ("my-net", my_net) needs no warning; one that could not be
+ * preserved does. */
 static void
 warn_of_name(qn_env *env, const char *name, const char *wanted, qn_arena *a)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* encodings.c - the parameters of a calibrated model in the forms of AIMET's encodings.
+/* encodings.c - the parameters of a calibrated model in the formats of AIMET's encodings.
  *
  *   0.6.1  {"version": "0.6.1",
  *           "activation_encodings": {"relu1": [{"bitwidth": 8, "dtype": "int", "is_symmetric": "False", "max": 1.5, "min": 0.0, "offset": 0, "scale": 0.5}]},
- *           "param_encodings": {"conv1.w": [one, or one a channel]}}
+ *           "param_encodings": {"conv1.w": [one, or one per channel]}}
  *   1.0.0  "activation_encodings": [{"bw": 8, "dtype": "INT", "enc_type": "PER_TENSOR", "is_sym": false, "name": "relu1", "offset": [0], "scale": [0.5]}]
  *   2.0.0  "encodings": [{"name": "relu1", "output_dtype": "int8", "y_scale": 0.5, "y_zero_point": -128}]
  *
- * real = (k + offset) * scale for k = 0 ... 2^bitwidth - 1, so offset is the smallest code less
- * the zero point. Names are those of the file that the model was read from, in graphs of Quern's those
- * of nodes. A value that is quantized in several ways stands there once a way, the others under the names
+ * float = (k + offset) * scale for k = 0 ... 2^bitwidth - 1, so offset is the smallest integer
+ * less the zero point. Names are those of the file that the model was read from, in graphs of Quern's those
+ * of nodes. A value that is quantized in several ways has one entry per way, the others under the names
  * of their quantize nodes.  Biases, which have the scale of their product, are left out. */
 #include "driver/encodings.h"
 
@@ -25,8 +25,8 @@ typedef struct writer {
 	qn_map seen; /* name -> element type */
 } writer;
 
-/* The code that k = 0 stands for: the smallest of the storage, or of codes around 0, of which one
- * less is below; ranges of codes inside have no form in the file. */
+/* The quantized value that k = 0 stands for: the smallest of the storage, or one more if the range
+ * is symmetric; the file cannot express other ranges. */
 static int64_t
 lowest(const qn_elem *e, int64_t zp)
 {
@@ -57,7 +57,7 @@ one(writer *w, const qn_elem *e, size_t k)
 	qn_json_close(&w->o);
 }
 
-/* Scales, offsets of codes that begin at 0, or zero points; key NULL: whether all are without a
+/* Scales, offsets of integers from 0 on, or zero points; key NULL: whether all are without a
  * zero point. */
 static bool
 list(writer *w, const char *key, const qn_elem *e, char what)
@@ -155,7 +155,7 @@ name_of(const writer *w, const qn_node *of, const qn_node *how)
 	if (called != NULL)
 		name = called->name;
 	else if (m->tensors != NULL && how == of)
-		return NULL; /* codes in between, which only this reader of the file makes */
+		return NULL; /* intermediate quantized values, which only this reader of the file makes */
 	else
 		name = qn_model_is_taken(m, of) ? how->name : of->name;
 	const qn_elem *seen = qn_map_gets(&w->seen, name);

@@ -50,7 +50,7 @@ put_real(qn_buf *b, double v)
 		qn_buf_putc(b, (char)('0' + (int)(digits / unit % 10)));
 }
 
-/* Blanks up to a column behind `begin`, at least one. */
+/* Blanks up to a column after `begin`, at least one. */
 static void
 pad_to(qn_buf *b, size_t begin, size_t column)
 {

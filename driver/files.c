@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* files.c - the public side of files on their way: several arrays that belong together, bytes of the
- * host's, and what a handler of signals takes back. */
+/* files.c - the public functions of file output: several arrays that belong together, bytes from
+ * the host, and what a signal handler undoes. */
 #include <string.h>
 
 #include "driver/context.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_struct.c - takes over what this release knows of a struct of the host's, and refuses the
- * rest where it says something. */
+/* host_struct.c - copies the fields of a struct from the host that this release knows, and refuses
+ * others that are set. */
 #include "driver/host_struct.h"
 
 #include <string.h>

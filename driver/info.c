@@ -14,7 +14,7 @@ typedef struct info_call {
 	const qn_tensor *data;
 } info_call;
 
-/* A callback runs inside the door already: without memory, this call and not the whole calibration
+/* A callback runs inside qn_guard already: out of memory, this call and not the whole calibration
  * ends. */
 static qn_status
 call(qn_guarded_fn *fn, info_call *c)

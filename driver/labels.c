@@ -97,7 +97,7 @@ find_column(const labels_call *c)
 	return columns;
 }
 
-/* The first column whose first cell is no number; columns when there is none. */
+/* The first column whose first cell is not a number; the number of columns: none. */
 static size_t
 name_column(const qn_csv *c)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limits.c - what a model asks for, against the context's limits, before any pass or run.
+/* limits.c - checks a model against the context's limits, before any pass or run.
  *
  *   graph @a: 3 nodes     graph @b: call @a, call @a     graph @main: call @b, call @b
  *   nodes  3              2 + 2*3 = 8                    2 + 2*8 = 18
  *
- * Graphs stand behind those that they call, so one sweep counts what inlining all calls would
+ * Graphs come after those that they call, so one sweep counts what inlining all calls would
  * make, however often they double. */
 #include "driver/limits.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match.c - asks the values of a graph whether a pattern of the host's matches, and reads
+/* match.c - matches a custom pattern at the values of a graph, and reads
  * matches. */
 #include <string.h>
 

@@ -14,8 +14,8 @@ typedef struct qn_measured {
 	const char *name;
 	size_t rows;               /* of a batch: one for each sample, or 1 */
 	size_t each;               /* elements of a row */
-	const qn_type *real;       /* of a batch as real values; NULL: it is no codes */
-	const qn_tensor *want;     /* what it should be, all samples; NULL: nobody says */
+	const qn_type *real;       /* of a batch as float values; NULL: it is not quantized */
+	const qn_tensor *want;     /* what it should be, all samples; NULL: unknown */
 	qn_difference *difference; /* by row */
 } qn_measured;
 
@@ -32,14 +32,14 @@ typedef struct qn_measurement {
 	qn_array *const *in;
 	const qn_measure_opts *o;
 	size_t nwant;
-	qn_array *const *want; /* one an output */
+	qn_array *const *want; /* one per output */
 	qn_metric_fn *fn;
 	void *user;
 	/* while it runs */
 	qn_dataset *d;
 	size_t samples, window, noutput;
 	qn_measured *out;
-	const int64_t *label; /* one a window; NULL: none */
+	const int64_t *label; /* one per window; NULL: none */
 	qn_scoring scoring;
 	uint32_t *rank;               /* by sample; NULL: not wanted */
 	double *score, *wanted_score; /* by sample; NULL: not wanted */
@@ -50,9 +50,9 @@ typedef struct qn_measurement {
  * eval.window, eval.top, data.labels. */
 qn_status qn_measurement_set_up(qn_measurement *c, qn_arena *a) QN_MUST_CHECK;
 
-/* The samples for the reference, an array for each: codes of an input of the model as the real
- * values that they stand for, where the reference's input has not the same codes; others as they
- * are.  They live as long as the arena. */
+/* The samples for the reference, an array for each: quantized values of an input of the model are
+ * dequantized, unless the reference's input has the same type; others stay as they are.  They live
+ * as long as the arena. */
 qn_status qn_measurement_translate(const qn_measurement *c, qn_arena *a,
 				   qn_array ***out) QN_MUST_CHECK;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* measure_reference.c - see measure.h.
  *
- *   x.npy, i8 ──▶ model, i8 codes of 0.5:-3
- *       └─(code + 3) * 0.5─▶ reference, f32, or other codes, which real values become */
+ *   x.npy, i8 ──▶ model, i8 with 0.5:-3
+ *       └─(q + 3) * 0.5─▶ reference, f32, or quantized again with its own parameters */
 #include "calibrate/bind.h"
 #include "driver/measure.h"
 #include "driver/run.h"
 
-/* Whether the numbers of an element type are codes of one scale that is known. */
+/* Whether an element type is quantized with one scale that is known. */
 static bool
 is_codes(const qn_elem *e)
 {

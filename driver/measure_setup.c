@@ -4,7 +4,7 @@
 
 #include "driver/run.h"
 
-/* A tensor of codes as f32, any other as it is. */
+/* A quantized tensor as f32, any other as it is. */
 static const qn_tensor *
 as_real(qn_model *m, qn_arena *a, const qn_tensor *x)
 {
@@ -87,7 +87,7 @@ find_wanted(qn_measurement *c, qn_arena *a)
 	return QN_OK;
 }
 
-/* The first input's samples as real values, for scores that compare with them. */
+/* The first input's samples as float values, for scores that compare with them. */
 static qn_status
 find_input(qn_measurement *c, qn_arena *a)
 {

@@ -34,10 +34,10 @@ double qn_mean_square(const double *a, const double *b, size_t n);
  * ones count half. Exact: pairs are counted.  There are positives and negatives. */
 double qn_auc(qn_arena *tmp, const double *score, const bool *positive, size_t n);
 
-/* What all samples gave; parts that are NULL were not asked for. */
+/* The results of all samples; parts that are NULL were not requested. */
 typedef struct qn_tally {
 	size_t samples;
-	const uint32_t *rank; /* of the labels, one a sample */
+	const uint32_t *rank; /* of the labels, one per sample */
 	size_t ntop;
 	const size_t *top;
 	size_t scores;
@@ -46,7 +46,7 @@ typedef struct qn_tally {
 	const bool *positive;
 	size_t outputs;
 	const char *const *output;       /* their names */
-	const qn_difference *difference; /* one an output */
+	const qn_difference *difference; /* one per output */
 } qn_tally;
 
 /* Tells fn all figures that the tally has the parts for, in the order of the table, output by

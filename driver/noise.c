@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* noise.c - how far the values of a calibrated model are from the real ones.
+/* noise.c - how far the values of a calibrated model are from the float ones.
  *
  *   dequantize(conv(quantize(x), …))   beside   conv(x, …)      signal to noise in dB, a value at a time */
 #include <math.h>
@@ -78,7 +78,7 @@ compare(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 }
 
 /* The layers that the value of this name comes from in the source's file, "a, b"; the name itself where
- * it is no other. */
+ * it is the same. */
 static const char *
 layers_or(const noise_call *c, const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern.c - patterns of the host's: each public function is one step inside the door. */
+/* pattern.c - custom patterns: each public function is one call inside qn_guard. */
 #include "driver/pattern.h"
 
 #include <string.h>
@@ -87,7 +87,7 @@ qn_pattern_print(const qn_pattern *p, qn_write_fn *write, void *user)
 	return qn_guard(qn_pattern_ctx(p), print, &(print_call){p, write, user});
 }
 
-/* The host's predicate behind the library's. */
+/* The host's predicate, called by the library's. */
 typedef struct predicate {
 	qn_predicate_fn *fn;
 	void *user;

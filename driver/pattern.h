@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern.h - what stands behind the host's patterns. */
+/* pattern.h - what the public handles of patterns stand for. */
 #ifndef QN_DRIVER_PATTERN_H
 #define QN_DRIVER_PATTERN_H
 
@@ -14,7 +14,7 @@ qn_pattern_ctx(const qn_pattern *p)
 	return (qn_ctx *)(void *)p->set->scratch.env; /* the first member */
 }
 
-/* One step inside the door: build makes a pattern or a callee of what the others hold. */
+/* One call inside qn_guard: build makes a pattern or a callee of what the others hold. */
 typedef struct qn_pattern_call qn_pattern_call;
 typedef void qn_pattern_step(qn_pattern_call *c, qn_patterns *set);
 

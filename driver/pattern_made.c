@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern_made.c - patterns of the host's that are made of others: alternatives, dominators,
+/* pattern_made.c - custom patterns that are made of others: alternatives, dominators,
  * tests. */
 #include "driver/pattern.h"
 

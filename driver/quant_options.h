@@ -6,7 +6,7 @@
 #include "driver/context.h"
 #include "patterns/quantizer.h"
 
-/* Scheme, storage, patterns of the host's, what is skipped, the recipe, read and checked.  *out
+/* Scheme, storage, custom patterns, what is skipped, the recipe, read and checked.  *out
  * lives in a. */
 qn_status qn_quant_opts_of(qn_model *m, const qn_compile_opts *o, qn_arena *a,
 			   qn_quant_opts *out) QN_MUST_CHECK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quantizer.c - quantizer patterns of the host's: their registration, and what their callbacks
+/* quantizer.c - custom quantizer patterns: their registration, and what their callbacks
  * build with.
  *
- *   qn_quantize_activation(q, x, "fc", "x")   is   qn_qb_quantize_tensor(q, x, "fc", "x")   inside the door */
+ *   qn_quantize_activation(q, x, "fc", "x")   is   qn_qb_quantize_tensor(q, x, "fc", "x")   inside qn_guard */
 #include "driver/quantizer.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quantizer.h - quantizer patterns of the host's, as the passes take them. */
+/* quantizer.h - custom quantizer patterns, as the passes take them. */
 #ifndef QN_DRIVER_QUANTIZER_H
 #define QN_DRIVER_QUANTIZER_H
 

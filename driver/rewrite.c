@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rewrite.c - rules and partitions of the host's. */
+/* rewrite.c - custom rules and partitions. */
 #include "driver/host_struct.h"
 #include "driver/pattern.h"
 #include "patterns/cut.h"

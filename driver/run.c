@@ -99,7 +99,7 @@ make_results(run_call *c, const qn_graph *g, const qn_dataset *d, qn_arena *a, q
 	return QN_OK;
 }
 
-/* The public array of a result: codes as they are, or real values. */
+/* The public array of a result: quantized values as they are, or float values. */
 static void
 publish(run_call *c, size_t k, const qn_tensor *all)
 {

@@ -7,16 +7,16 @@
 #include "driver/context.h"
 
 /* A data set over arrays for the inputs of g; its values are not looked at yet (qn_dataset_check).
- * names: for messages, one an array, or NULL. */
+ * names: for messages, one per array, or NULL. */
 qn_status qn_samples_for(const qn_graph *g, qn_arena *a, size_t n, qn_array *const *in,
 			 const char *const *names, qn_dataset **out) QN_MUST_CHECK;
 
-/* Refuses a model whose scales are symbols (run.stage): they are no numbers to compute with.  Said
- * once, not for every node. */
+/* Refuses a model whose scales are symbols (run.stage): they have no values to compute with.
+ * Reported once, not for every node. */
 qn_status qn_check_runs(const qn_model *m) QN_MUST_CHECK;
 
-/* Classes, one a sample: those of labels, or with labels NULL those that the samples' own source
- * says; *out is NULL where there are none.  wanted: how many there have to be.  Id: data.labels. */
+/* Classes, one per sample: those of labels, or with labels NULL those of the samples' own source;
+ * *out is NULL where there are none.  wanted: how many there have to be.  Id: data.labels. */
 qn_status qn_labels_for(qn_model *m, const qn_array *labels, const qn_source *samples,
 			size_t wanted, qn_arena *a, const int64_t **out) QN_MUST_CHECK;
 

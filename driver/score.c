@@ -22,7 +22,7 @@ bad_score(qn_env *env, const char *text, const char *why)
 			 text, why);
 }
 
-/* The digits behind "value:", less than `each`. */
+/* The digits after "value:", less than `each`. */
 static bool
 read_element(const char *s, size_t each, size_t *out)
 {

@@ -8,8 +8,8 @@
 /* Nodes by kind in the order of the op table: "conv2d 4, dense 1". */
 void qn_summary_kinds(qn_buf *b, const qn_model *m);
 
-/* A line for the model, a line for each input and output, sizes, nodes by kind, then a line a
- * node. */
+/* A line for the model, a line for each input and output, sizes, nodes by kind, then a line
+ * per node. */
 void qn_summary_print(qn_buf *b, const qn_model *m);
 
 /* The model by its JSON form, which is the same before and after it was saved in any form and read

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* support.c - which operators have which forms, and which are read from other tools' files: the
+/* support.c - which operators have which implementations, and which are read from other tools' files: the
  * tables themselves. */
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "driver/context.h"
 
 /* Runs fn, which changes the model step by step and keeps what went well when a step fails; but where
- * the host ends the call (QN_ECANCELLED), the model is as before the first step.  scratch: of the call,
- * which is inside the door. */
+ * the host ends the call (QN_ECANCELLED), the model is as before the first step.  The arena is
+ * that of the call, which is inside qn_guard. */
 qn_status qn_undoable(qn_model *m, qn_arena *scratch, qn_guarded_fn *fn, void *arg) QN_MUST_CHECK;
 
 /* Whether a graph of the model lies in this arena. */

@@ -34,7 +34,7 @@ parse_shard(const char *text, size_t *k, size_t *n)
 	return true;
 }
 
-/* -o names a JSON file that is none of the inputs; 0 or 2 after a message. */
+/* -o names a JSON file that is not an input; 0 or 2 after a message. */
 static int
 check_output(const char *name, const char *output, const char *model)
 {

@@ -107,7 +107,7 @@ measure(given *g, evaluation *e)
 	return qn_measure(g->m, g->data.n, g->data.array, &g->measure, eval_add, e);
 }
 
-/* Compiles as far as real values stand beside quantized ones, and compares them there. */
+/* Compiles up to the stage with float values beside quantized ones, and compares them there. */
 static qn_status
 measure_noise(given *g, evaluation *e)
 {

@@ -7,7 +7,7 @@
 
 enum { NFORMAT = 2 };
 
-/* A form of the file, with the ends of names that say it, NULL behind them. */
+/* A format of the file, with its file extensions, NULL after them. */
 typedef struct form {
 	const char *name;
 	const char *end[3];
@@ -18,7 +18,7 @@ static const form forms[NFORMAT] = {
 	{"encodings", {".json", ".encodings"}},
 };
 
-/* The form that a file of this name has; -1: none. */
+/* The format that a file of this name has; -1: none. */
 static int
 impl_of(const char *path)
 {

@@ -7,7 +7,7 @@
 
 #include "program.h"
 
-/* Text whose hyphens may be copied into a shell and whose lines are no requests. */
+/* Text whose hyphens may be copied into a shell and whose lines are not roff requests. */
 static void
 put(const char *text)
 {

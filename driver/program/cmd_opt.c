@@ -6,8 +6,8 @@
 
 #include "program.h"
 
-/* The form of the result.  A file is read by the end of its name, so it is written by it too;
- * false after a message. */
+/* The format of the result.  A file is read by its extension, so it is written by it too; false
+ * after a message. */
 static bool
 choose_format(const char *name, const options *o, qn_format *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_supported.c - quern supported-ops: which operators have which forms, which of ONNX and TFLite
+/* cmd_supported.c - quern supported-ops: which operators have which implementations, which of ONNX and TFLite
  * are read; as text or as docs/supported-ops.md. */
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ print_impls(bool markdown)
 		       yes(s.emitted));
 }
 
-/* Takes row *i and those behind it that continue its versions. */
+/* Takes row *i and those after it that continue its versions. */
 static qn_source_op
 next_source(size_t *i)
 {
@@ -43,7 +43,7 @@ next_source(size_t *i)
 	return s;
 }
 
-/* The operators of a format, from row *i on, and *i behind them. */
+/* The operators of a format, from row *i on; *i moves past them. */
 static void
 print_sources(const char *format, bool markdown, size_t *i)
 {

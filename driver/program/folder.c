@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* folder.c - whether a folder is one of .bin files, which --shape is for: one of pictures beside
+/* folder.c - whether a folder is one of .bin files, which --shape is for: one of images beside
  * them on the same command line is not. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L /* opendir */

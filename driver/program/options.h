@@ -23,7 +23,7 @@ typedef struct options {
 	const char *arg[MAX_ARGS]; /* the others */
 	int narg;
 	const char *output;          /* -o of commands with one result */
-	const char *out[MAX_VALUES]; /* -o of run: one an output */
+	const char *out[MAX_VALUES]; /* -o of run: one per output */
 	int nout;
 	const char *calib[MAX_VALUES];
 	int ncalib;

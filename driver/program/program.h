@@ -40,7 +40,7 @@ void progress_clear(progress_bar *p);
 /* A context that logs to stderr unless quiet; NULL after a message. */
 qn_ctx *program_open(const options *o);
 
-/* Prints all diagnostics on stderr, closes the context, and gives the exit code for status. */
+/* Prints all diagnostics on stderr, closes the context, and returns the exit code for status. */
 int program_close(qn_ctx *ctx, qn_status status);
 
 /* Whether both names lead to one file that is there. */
@@ -51,7 +51,7 @@ qn_status program_load_model(qn_ctx *ctx, const options *o, qn_model **out);
 /* The one of --against: as its file is, --from-float is for the model alone. */
 qn_status program_load_reference(qn_ctx *ctx, const options *o, qn_model **out);
 
-/* Whether a path ends so, behind a name. */
+/* Whether a path has this ending after a name. */
 bool program_ends(const char *path, const char *end);
 /* Whether a folder, or one right in it, holds a .bin file. */
 bool program_holds_bin(const char *path);
@@ -73,7 +73,7 @@ void signals_catch(void);
 void signals_context(qn_ctx *ctx);
 void signals_folder(output_folder *f);
 
-/* Arrays of samples: one a file, or those of an .npz. */
+/* Arrays of samples: one per file, or those of an .npz. */
 typedef struct sample_list {
 	qn_array *array[MAX_VALUES];
 	const char *name[MAX_VALUES]; /* of its file, as it was given */

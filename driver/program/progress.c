@@ -15,7 +15,7 @@
 enum { WIDTH = 30 };
 
 #define FIRST 0.4 /* seconds from the begin of a stage to its bar */
-#define NEXT 0.1  /* from one drawing to the next */
+#define NEXT 0.1  /* from one update to the next */
 
 /* What the stages of qn_progress_fn are called; others as they are. */
 static const struct {
