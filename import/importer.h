@@ -32,9 +32,9 @@ typedef struct qn_importer {
 	uint64_t nodes;    /* that may be made in all */
 	uint64_t compared; /* elements that may still be */
 	size_t problems;
-	size_t behind;            /* nodes that were not looked at, because they come after one that failed */
+	size_t behind;            /* nodes that were not looked at, after one that failed */
 	const char *first_behind; /* name of the first of them */
-	qn_status why;            /* of the first problem that is not a missing feature of Quern; QN_OK: none */
+	qn_status why;            /* of the first but missing features of Quern; QN_OK: none */
 	bool full;                /* no node may be added any more, which was reported */
 	bool *dim_used;           /* of how->dim; NULL: none yet */
 	const char *batch; /* the name of an open dimension 0, which is 1 wherever it stands */

@@ -37,14 +37,14 @@ enum { ROOT, OP, DQ, X };
 
 enum {
 	QN_RQZ_MOST_TWICE = 2
-}; /* ops of a chain that may be computed twice, float and quantized */
+}; /* ops of a chain that may be computed twice, float and as integers */
 
 /* What a sweep carries along (qn_rw_user). */
 typedef struct qn_rqz {
 	const qn_requant_opts *opts;
 	bool *ends; /* by id of the graph under construction, for ids below n: see qn_rqz_ends */
 	size_t n, cap;
-	qn_map twice;         /* names of float values that would cost too much if quantized as well */
+	qn_map twice;         /* names of float values that are too costly to quantize as well */
 	const qn_map *inputs; /* names of float inputs where a quantize may end; NULL: none */
 	bool prefer; /* results that nothing quantizes get the parameters that the op prefers */
 	const qn_map *

@@ -13,7 +13,7 @@
 #include "ir/arena.h"
 #include "runtime/simd.h"
 
-enum { QN_CHUNK = 64, QN_CHUNK_CAPACITY = QN_CHUNK + 8 }; /* positions, and room for pointers after them */
+enum { QN_CHUNK = 64, QN_CHUNK_CAPACITY = QN_CHUNK + 8 }; /* positions, and pointers after them */
 
 typedef struct qn_product {
 	const qn_simd *simd;

@@ -26,7 +26,7 @@ typedef struct qn_impl {
 	 * on integers wraps around in their width.  NULL: none. */
 	qn_float_fn *plain;
 	bool bundle;       /* `real` supports qn_eval.batches */
-	uint32_t indices;  /* bit i: input i holds indices, plain integers in both implementations */
+	uint32_t indices;  /* bit i: input i holds indices, always plain integers */
 	qn_int_impl codes; /* prepare NULL: none */
 } qn_impl;
 

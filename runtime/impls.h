@@ -51,7 +51,7 @@ const qn_int_impl *qn_int_impl_get(qn_op op);
  * products with weights in blocks that of block_products.c. */
 const qn_int_impl *qn_int_impl_of(const qn_graph *g, const qn_node *n);
 extern const qn_int_impl qn_gather_blocks_impl;
-const qn_int_impl *qn_blocks_impl(const qn_graph *g, const qn_node *n); /* NULL: not such a product */
+const qn_int_impl *qn_blocks_impl(const qn_graph *g, const qn_node *n); /* NULL: not one */
 /* The axis, counted from the last one, 1, along which a value has several scales; 0: it has one. */
 int32_t qn_channel_from_end(const qn_type *type);
 /* Whether n is such arithmetic on plain integers, all of 8 to 64 bits. */
