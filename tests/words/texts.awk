@@ -3,10 +3,9 @@
 #
 #   *.md          paragraphs and rows of tables without `code` and targets of links; of code blocks the
 #                 comments, and literals of C: what programs print there is looked at where it comes from
-#   include/*, examples/*  of C: comments, and string literals
+#   *.c *.cc *.h *.def  comments, and string literals; adjacent literals are one text
 #   *.json        descriptions of schemas
 #   scripts/*     comments, and what `cat` prints (the help)
-#   *.c *.h *.def string literals; adjacent ones are one text; with comments=1 comments too
 #   others        paragraphs (what the program printed)
 function flush() {
 	if (text ~ /[^ \t]/)
@@ -21,7 +20,7 @@ function add(piece) {
 	text = text " " piece
 }
 
-# Literals and, if wanted, comments of a line of C; in_comment and joining go on in the next line.
+# Literals and comments of a line of C; in_comment and joining go on in the next line.
 function c_line(line, n, piece) {
 	if (line ~ /^[ \t]*#[ \t]*include/)
 		return
@@ -30,14 +29,12 @@ function c_line(line, n, piece) {
 			n = index(line, "*/")
 			piece = n ? substr(line, 1, n - 1) : line
 			sub(/^[ \t]*[*]?/, "", piece)
-			if (header)
-				add(piece)
+			add(piece)
 			if (!n)
 				return
 			line = substr(line, n + 2)
 			in_comment = 0
-			if (header)
-				flush()
+			flush()
 		} else if (joining && line !~ /^[ \t]*([A-Z][A-Z0-9_]*[ \t]*)?"/) {
 			if (line !~ /[^ \t]/)
 				return
@@ -49,9 +46,11 @@ function c_line(line, n, piece) {
 			if (piece == "/*") {
 				in_comment = 1
 				line = substr(line, 3)
-			} else if (piece == "//")
+			} else if (piece == "//") {
+				add(substr(line, 3))
+				flush()
 				return
-			else if (piece == "'") {
+			} else if (piece == "'") {
 				if (!match(line, /^'([^'\\]|\\.)*'/))
 					return
 				line = substr(line, RLENGTH + 1)
@@ -80,11 +79,11 @@ function md_line(line) {
 	if (line ~ /^[ \t]*```/) {
 		flush()
 		fence = !fence
-		header = fence && line ~ /```c(pp)?$/
+		code_of_c = fence && line ~ /```c(pp)?$/
 		joining = in_comment = 0
 		return
 	}
-	if (header) {
+	if (code_of_c) {
 		c_line(line)
 		return
 	}
@@ -120,8 +119,7 @@ FNR == 1 {
 	path = FILENAME
 	sub(/^[.]\//, "", path)
 	kind = path ~ /[.]md$/ ? "md" : path ~ /[.](c|cc|h|def)$/ ? "c" : path ~ /[.]json$/ ? "json" : path ~ /^scripts\// ? "script" : "text"
-	header = kind == "c" && (comments || path ~ /^(include|examples)\//)
-	fence = in_comment = joining = open_code = here = 0
+	fence = code_of_c = in_comment = joining = open_code = here = 0
 }
 kind == "md" { md_line($0); next }
 kind == "c" { c_line($0); next }
