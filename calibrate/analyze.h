@@ -34,7 +34,7 @@ typedef struct qn_noise_analysis {
 	qn_float_outputs outputs;
 } qn_noise_analysis;
 
-/* What an analysis takes, told once the float and the quantized network have been run. */
+/* What an analysis costs, known once the float and the quantized network have been run. */
 typedef struct qn_analysis_plan {
 	size_t layers;
 	uint64_t bytes;       /* of values that are kept */

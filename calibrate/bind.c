@@ -301,7 +301,7 @@ refuse_type(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *
 			 qn_plain_table[have].name, in->name, to->name, hint);
 }
 
-/* The plain type of the elements must be that of the input's storage; f64 stands in for f32, and
+/* The plain type of the elements must be that of the input's storage; f64 may replace f32, and
  * float values for quantized values of one scale. */
 qn_status
 qn_fit_source(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *s,

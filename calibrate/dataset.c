@@ -54,7 +54,7 @@ fetch_batch(void *arg, qn_arena *tmp)
 	return QN_OK;
 }
 
-/* Runs fn with an arena that is gone afterwards. */
+/* Runs fn with an arena that is freed afterwards. */
 static qn_status
 with_arena(qn_env *env, qn_arena_fn *fn, void *arg)
 {

@@ -159,7 +159,7 @@ take_tensors(const qn_graph *g, qn_map *names)
 }
 
 /* Values that are computed may have been taken into others (a convolution into its relu); a weight
- * that is gone became another one, which has no parameters from the file. */
+ * that was removed became another one, which has no parameters from the file. */
 static bool
 is_known(const qn_graph *g, const qn_map *tensors, const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* entropy.h - how much a histogram P loses when it is told by Q, whose bins have one height for each
- * level: D = sum P ln(P / Q), both smoothed and normalized to 1.
+/* entropy.h - how much a histogram P loses when it is replaced by Q, whose bins have one height for
+ * each level: D = sum P ln(P / Q), both smoothed and normalized to 1.
  *
  *   P   5 3 2 | 4 0 2        inner bins and ends
  *   Q   4 4 2 | 3 0 3        three levels of two bins: heights 4, 2 … where P is not empty

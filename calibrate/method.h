@@ -2,7 +2,7 @@
 /* method.h - how a range is chosen from what the observers saw: a table of methods, each a row.
  *
  *   "percentile:p=99.9"  ──qn_method_parse──▶  row "percentile", param {99.9}
- *   pass 0 over the samples, then plan() and another pass while the row asks for one, then finish()
+ *   pass 0 over the samples, then plan() and another pass while the row requires one, then finish()
  *
  * finish sees one value at a time and is a function of what was observed alone, so values may be
  * finished in any order and side by side.  search begins with the findings of all values and sees
@@ -45,7 +45,7 @@ typedef struct qn_finding {
 	double scale;
 	int64_t zp;
 	const qn_observer *seen; /* what it was found from; NULL: no samples */
-	double may_clip;         /* share of the elements that the method was told to cut off */
+	double may_clip;         /* share of the elements that the method is to cut off */
 	double growth;           /* by each further sample, as a share of it (growth.h) */
 	uint64_t samples;        /* that it was found from */
 	bool refused;            /* a method of the host failed, or set no range */

@@ -2,7 +2,7 @@
 /* method_kl.c - the threshold whose quantized distribution differs least from the original one.
  *
  *   P   what the values become when those beyond the threshold move to it    5 3 2 | 1 1  ->  5 3 4
- *   Q   the same bins when only a few levels can be told apart               5 3 2        ->  4 4 2
+ *   Q   the same bins when only a few levels can be distinguished               5 3 2        ->  4 4 2
  *   D   sum P ln(P / Q), both smoothed and normalized to 1; the first threshold of least D is taken
  *
  * Sources: tvm.relay.quantize and src/target (MinimizeKL), onnxruntime.quantization.calibrate
@@ -41,7 +41,7 @@ sum_up(const uint64_t *hist, size_t n, qn_arena *scratch)
 	return s;
 }
 
-/* Candidates, each of which is told by so many levels and by its counts. */
+/* Candidates, each with a number of levels and its counts. */
 static uint64_t
 cost_of(size_t candidates, size_t levels)
 {

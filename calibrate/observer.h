@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* observer.h - what is remembered of the values that one symbol stands for: smallest and largest,
  * each with the batch that reached it first, the range of every fourth batch (calibrate/growth.h),
- * and what else the method asks for: a histogram on a power-of-two grid, the range of each batch,
+ * and what else the method requires: a histogram on a power-of-two grid, the range of each batch,
  * bins of a later pass (calibrate/bins.h).
  *
  * Bin i of the grid holds values in [i * 2^e, (i + 1) * 2^e), i from -2048 to 2047.  When a value

@@ -146,7 +146,7 @@ open_folder(opening *p)
 	return add(p, s);
 }
 
-/* A shape tells that the files are bytes. */
+/* With a shape the files are raw bytes. */
 static qn_status
 open_folder_bin(opening *p)
 {

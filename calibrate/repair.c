@@ -196,7 +196,7 @@ keep_float_form(qn_model *m)
 	return status;
 }
 
-/* The repaired graph takes the model's place where its outputs are nearer to the float ones. */
+/* The repaired graph replaces the model's where its outputs are nearer to the float ones. */
 static qn_status
 keep_if_better(qn_repairing *r, const qn_repaired *done, qn_graph **out)
 {

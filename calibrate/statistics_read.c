@@ -28,7 +28,7 @@ bad(reader *r, const qn_json *v, const char *why)
 			      "%s", why);
 }
 
-/* A few bytes of the file ask for a histogram. */
+/* A few bytes of the file request a whole histogram. */
 static bool
 take(reader *r, const qn_json *v, uint64_t bytes)
 {

@@ -3,7 +3,7 @@
  *
  *   schedule   nodes -> steps (a step is one kernel call: conv2d + requantize, pool, …), each with
  *              its kernel and the kernel's arguments
- *   plan       steps -> offsets in the scratch buffer, by liveness, in place where the kernel allows
+ *   plan       steps -> offsets in the activation arena, by liveness, in place where the kernel allows
  *   emit       plan  -> NAME.h NAME.c NAME_weights.c NAME_io.h NAME_selftest.c NAME_proof.c */
 #ifndef QN_CODEGEN_EMIT_H
 #define QN_CODEGEN_EMIT_H
@@ -54,7 +54,7 @@ typedef struct qn_step {
 	/* the last step that reads it, its own number where none does; the number of steps where
 	 * it is an output */
 	size_t last;
-	/* Memory in scratch that its kernel writes and that nobody reads after it. */
+	/* Memory in the arena that its kernel writes and that is not read after it. */
 	size_t work, work_offset;
 	/* how much of it is wanted because the result lies where an operand does */
 	size_t work_over;

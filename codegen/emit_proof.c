@@ -4,8 +4,8 @@
  *
  *   frama-c -eva … net_proof.c net.c net_weights.c
  *
- * What a volatile object holds is unknown to it. The scratch memory is left as it is, so that a read
- * of bytes that nobody wrote is found; all elements of the outputs are read at the end. */
+ * What a volatile object holds is unknown to it. The arena is not initialized, so that a read of bytes
+ * that were not written is found; all elements of the outputs are read at the end. */
 #include "codegen/emitter.h"
 
 typedef void put_port(const qn_emitter *e, const qn_port *p, const char *way, qn_buf *b);

@@ -200,7 +200,7 @@ find(size_t n, const qn_kernel_figure *f, const char *kernel, int32_t bits)
 const qn_kernel_figure *
 qn_kernel_figure_of(const qn_target_figures *t, const char *kernel, int32_t bits, int32_t *percent)
 {
-	/* portable kernels in the place of those of targets that were not measured */
+	/* portable kernels instead of those of targets that were not measured */
 	static const char *const like[][2] = {
 		{"qn_conv2d_blocks", "qn_conv2d_blocks"}, {"qn_dense_blocks", "qn_dense_blocks"},
 		{"qn_depthwise", "qn_depthwise_by4"},     {"qn_conv2d_", "qn_conv2d_by4"},

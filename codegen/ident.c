@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ident.c - see ident.h.  Letters are ASCII: nothing here asks the locale. */
+/* ident.c - see ident.h.  Letters are ASCII, whatever the locale. */
 #include "codegen/ident.h"
 
 #include <string.h>

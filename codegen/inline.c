@@ -104,7 +104,7 @@ copy_call(inliner *s, const qn_node *n, const char *prefix, const value *map, in
 	return true;
 }
 
-/* The parts of a split as slices; those that nobody reads become no step. */
+/* The parts of a split as slices; those that are not read become no step. */
 static bool
 copy_split(inliner *s, const qn_node *n, const char *prefix, qn_id x, value *out)
 {
@@ -131,7 +131,7 @@ copy_split(inliner *s, const qn_node *n, const char *prefix, qn_id x, value *out
 	return true;
 }
 
-/* The places that a top_k finds, and from them its elements. */
+/* The indices that a top_k finds, and from them its elements. */
 static bool
 copy_top_k(inliner *s, const qn_node *n, const char *prefix, qn_id x, value *out)
 {

@@ -157,7 +157,7 @@ int32_t qn_kernel_int(const void *args, size_t at);
 /* Sets the fields of the requantize that the step's kernel fuses. */
 void qn_kernel_fuse(const qn_step *s);
 
-/* What the rows of several ops ask: whether the result has the parameters that its op prefers,
+/* What the rows of several ops test: whether the result has the parameters that its op prefers,
  * operand 0 the storage of the result, a value a scale for each channel. */
 const char *qn_fits_fixed(const qn_step_facts *f);
 const char *qn_fits_own(const qn_step_facts *f);

@@ -33,7 +33,7 @@ typedef struct qn_pieces {
 } qn_pieces;
 
 /* All pieces of the embedded headers, none of them needed yet.  rom: for a target that has a memory of
- * its own for constants, for which the pieces of kernels/rom.h take the place of others; for other
+ * its own for constants, for which the pieces of kernels/rom.h replace others; for other
  * targets the texts do not mention it (QN_ROM in runtime/fixed.h). */
 void qn_pieces_init(qn_pieces *p, qn_arena *arena, bool rom);
 

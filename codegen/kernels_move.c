@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels_move.c - what moves elements, places or finds them; arithmetic on plain integers and
+/* kernels_move.c - what moves elements, or computes indices; arithmetic on plain integers and
  * custom operators, whose functions have other parameters. */
 #include "codegen/emitter.h"
 #include "runtime/impl_args.h"

@@ -14,7 +14,7 @@ typedef struct export_call {
 	qn_export_format format;
 } export_call;
 
-/* Of the kernels that add two products in 16 bits the reader hears before the accuracy is gone. */
+/* Warns before the accuracy is lost by kernels that add two products in 16 bits. */
 static void
 warn_of_saturation(const qn_model *m)
 {

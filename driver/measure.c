@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* measure.c - runs a model on samples and tells figures of the results (driver/metric.h).
+/* measure.c - runs a model on samples and reports figures of the results (driver/metric.h).
  *
  *   samples ──▶ model ──▶ y of sample 0, 1, 2 …     each sample fills a place of its own, in any order, by any thread
  *                              ↓

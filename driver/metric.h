@@ -49,7 +49,7 @@ typedef struct qn_tally {
 	const qn_difference *difference; /* one per output */
 } qn_tally;
 
-/* Tells fn all figures that the tally has the parts for, in the order of the table, output by
+/* Reports to fn all figures that the tally has the parts for, in the order of the table, output by
  * output.  Names are made in arena a. */
 void qn_metrics_report(const qn_tally *t, qn_arena *a, qn_arena *tmp, qn_metric_fn *fn, void *user);
 

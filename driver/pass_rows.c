@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pass_rows.c - the list of passes: what each is told, and what it records in the model.
+/* pass_rows.c - the list of passes: the options of each, and what it records in the model.
  *
  *   requantize: options no_approx, merge_always   ->   qn_requantize   ->   "approx=off merge=always" */
 #include "driver/pass_rows.h"

@@ -37,11 +37,11 @@ struct qn_pattern_call {
 	qn_status status;
 };
 
-/* A matcher as the host asks for (NULL: defaults). */
+/* A matcher with the host's options (NULL: defaults). */
 qn_status qn_matcher_like(qn_arena *a, const qn_match_opts *opts, qn_matcher **out) QN_MUST_CHECK;
 
-/* The pattern that a step makes, NULL after an error; it has a slot, so it binds one value and can
- * be asked for it. */
+/* The pattern that a step makes, NULL after an error; it has a slot, so it binds one value, which
+ * can be queried. */
 qn_pattern *qn_pattern_made(qn_pattern_call c);
 qn_status qn_pattern_run(void *arg, qn_arena *scratch);
 /* The host's predicate c->predicate as one of the library's, and what that needs as its user. */

@@ -72,7 +72,7 @@ run_in(void *arg, qn_model *m)
 	return QN_OK;
 }
 
-/* The pass's arena takes the place of the one before when no graph is left there. */
+/* The pass's arena replaces the one before when no graph is left there. */
 static void
 keep_graphs(qn_model *m, qn_arena *graphs)
 {
@@ -177,7 +177,7 @@ absence(const qn_pipeline *p, const char *name)
 	return "the model has already passed it";
 }
 
-/* Where a pass that an option names stands in the sequence; silence would look like success. */
+/* The position of a pass that an option names; without a report it would look like success. */
 static qn_status
 position(qn_pipeline *p, const sequence *s, const char *option, const char *name, size_t *at)
 {

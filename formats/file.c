@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* file.c - the bytes of files, on POSIX systems.
  *
- *   out/net.json    up to QN_FILE_MAPPED bytes: read into memory, where nobody can change them
+ *   out/net.json    up to QN_FILE_MAPPED bytes: read into memory, where they cannot be changed
  *   out/net.bin     of more: mapped; cut short by another program meanwhile, it ends this one with
  *                   SIGBUS */
 #ifndef _XOPEN_SOURCE
@@ -106,7 +106,7 @@ drop_pages(qn_env *env, const void *data, size_t n)
 				      MADV_DONTNEED);
 }
 
-/* Up to n bytes; fewer at the end of the file.  -1: errno tells why. */
+/* Up to n bytes; fewer at the end of the file.  -1: errno has the reason. */
 static ssize_t
 read_bytes(int fd, char *p, size_t n)
 {

@@ -9,7 +9,7 @@
 
 /* Reports id (QN_EIO) at path with the system's reason for the error number. */
 qn_status qn_file_fail(qn_env *env, const char *id, const char *path, int error) QN_MUST_CHECK;
-/* open(2) until no signal comes in between; -1: errno tells why. */
+/* open(2) until no signal comes in between; -1: errno has the reason. */
 int qn_file_open(const char *path, int flags, mode_t mode);
 /* write(2) of all bytes, and fsync(2): an errno, 0 when it is done. */
 int qn_file_put(int fd, const char *p, size_t n);

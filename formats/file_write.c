@@ -30,7 +30,7 @@
 #include "formats/file_open.h"
 #include "ir/diag.h"
 
-enum { MAX_TRIES = 1000 }; /* to have a temporary file that nobody has swept */
+enum { MAX_TRIES = 1000 }; /* to have left over a temporary file */
 
 /* One file on its way. */
 typedef struct pending {

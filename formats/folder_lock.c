@@ -165,7 +165,7 @@ ends_with(const char *s, const char *end)
 	return n > k && strcmp(s + n - k, end) == 0;
 }
 
-/* Removes a file that nobody holds: its process is dead.  Files of other users may belong to their
+/* Removes a file that is not locked: its process has ended.  Files of other users may belong to their
  * journals.  The lock is held over the removal, so that a process that has just made the file and
  * waits for the lock finds afterwards that it has no name (create_tmp). */
 static void

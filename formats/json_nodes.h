@@ -23,7 +23,7 @@ typedef struct qn_json_entry {
 	const qn_opinfo *info;       /* of like.op */
 	struct qn_json_entry **in;   /* like.nin of them */
 	uint32_t next;               /* QN_ENTRY_OPEN: the input to look at */
-	struct qn_json_entry *below; /* QN_ENTRY_OPEN: who asked for it */
+	struct qn_json_entry *below; /* QN_ENTRY_OPEN: the entry that needs it */
 	struct qn_json_entry *behind,
 		**last; /* constants to be added after this node, and where to append one */
 	struct qn_json_entry *sibling; /* the next constant after the same node */

@@ -21,7 +21,7 @@ typedef struct qn_json_reader {
 	qn_json_doc doc;
 	const char *folder; /* NULL: no other files */
 	qn_map files;       /* file name -> what it holds, once opened */
-	qn_map broken; /* names of functions with errors: calls of these are passed over in silence */
+	qn_map broken; /* names of functions with errors: calls of these are skipped without a report */
 } qn_json_reader;
 
 /* Reports an error at v. */

@@ -10,7 +10,7 @@ enum { QN_NPZ_MOST = 64 }; /* arrays in a file */
 
 typedef struct qn_npz_member {
 	const char *name;  /* without ".npy" */
-	qn_tensor *tensor; /* NULL: not asked for */
+	qn_tensor *tensor; /* NULL: not requested */
 } qn_npz_member;
 
 /* The arrays in the order of the archive; that of index `only` is decompressed into the arena, all

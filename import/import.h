@@ -22,7 +22,7 @@ typedef struct qn_import_how {
 	const char *const *dim;
 	/* an already quantized file: its float values, without its parameters */
 	bool from_float;
-	uint64_t times; /* what a file may ask for, in multiples of docs/limits.md; 0: 1 */
+	uint64_t times; /* limits of what a file may need, in multiples of docs/limits.md; 0: 1 */
 	size_t npin;
 	qn_pin *pin; /* inputs that become constants */
 } qn_import_how;

@@ -141,7 +141,7 @@ carries(qn_op op)
 }
 
 /* The constant that node id computes, or id when it is not to be computed now.  A failure means that
- * no form exists for these types: the node stays, and whoever runs it says so. */
+ * these types are not supported: the node stays, and its use is an error. */
 static qn_id
 fold(qn_importer *im, qn_id id)
 {

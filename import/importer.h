@@ -7,8 +7,8 @@
  *   if (y == 0)
  *           …has been reported, the node's results are unknown: go on with the next
  *
- * A node whose inputs are all constants becomes a constant, so shape arithmetic is gone before
- * anyone asks for a shape. */
+ * A node whose inputs are all constants becomes a constant, so shape arithmetic is folded before
+ * a shape is needed. */
 #ifndef QN_IMPORT_IMPORTER_H
 #define QN_IMPORT_IMPORTER_H
 
@@ -71,10 +71,10 @@ const char *qn_importer_nodes(qn_importer *im, size_t n);
 /* Reports that the file is damaged; QN_EINVALID. */
 qn_status qn_importer_damaged(qn_importer *im, const char *fmt, ...) QN_PRINTF(2, 3);
 
-/* ---- budgets: what a file of few bytes may ask for (importer_budget.c) ---- */
+/* ---- budgets: what a file of few bytes may cost (importer_budget.c) ---- */
 
-/* n of what a file may ask for, as many times as the caller allows; " …" that says how to allow more, for the message when
- * n is exceeded. */
+/* n of what a file may cost, as many times as the caller allows; " …" that says how to allow more, for the
+ * message when n is exceeded. */
 uint64_t qn_importer_most(const qn_importer *im, uint64_t n);
 const char *qn_importer_more(qn_importer *im);
 /* What a file of so many bytes may take, on top of what there is. */
@@ -94,8 +94,9 @@ bool qn_importer_may_add(qn_importer *im);
 /* The same for one more node of the file to be read, those of a function at each call; counts it. */
 bool qn_importer_may_read(qn_importer *im, uint64_t *read);
 
-/* The value that the caller fixes an input at, NULL: none; number: SIZE_MAX, or its place among those without a value in the
- * file.  Then: the constant that the input becomes, 0 after a report.  In the end: reports those that no input took. */
+/* The value that the caller fixes an input at, NULL: none; number: SIZE_MAX, or its position among those
+ * without a value in the file.  Then: the constant that the input becomes, 0 after a report.  In the end:
+ * reports those that no input took. */
 qn_pin *qn_importer_pin(qn_importer *im, const char *name, size_t number);
 qn_id qn_importer_pinned(qn_importer *im, const qn_pin *pin, const char *name, const qn_type *type);
 void qn_importer_pins_used(qn_importer *im, size_t ninput, const char *const *input);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* importer_budget.c - what a file may ask for: an attacker's kilobyte must not take gigabytes or hours.
+/* importer_budget.c - what a file may cost: an attacker's kilobyte must not take gigabytes or hours.
  *
  *   ConstantOfShape([1000000000])          4 GB out of 30 bytes: import.size
  *   fold of a product of two constants     left to the clean pass, when there is much of it

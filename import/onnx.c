@@ -16,7 +16,7 @@
 #include "ir/diag.h"
 #include "ir/limits.h"
 
-enum { TIES_TO_EVEN = 3 }; /* of qn_rounding_names: what the standard asks for */
+enum { TIES_TO_EVEN = 3 }; /* of qn_rounding_names: as the standard requires */
 /* Bytes that unpacking may take: of small files, and for each byte. */
 enum { MOST_SMALL = 32 << 20, MOST_EACH = 64 };
 enum { NEWEST_SET = 27 }; /* the operator set of which the converters are */
@@ -106,7 +106,7 @@ take_presets(qn_onnx *o, qn_onnx_function *f)
 		if (u->tag != PRESET || u->wire_type != PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED)
 			continue;
 		while (skip < u->len && (u->data[skip] & 0x80) != 0)
-			skip++; /* the length stands in front */
+			skip++; /* the length comes first */
 		skip++;
 		Onnx__AttributeProto *a =
 			skip <= u->len ? onnx__attribute_proto__unpack(&allocator, u->len - skip,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_attention.c - Attention (from operator set 23), and the turning of queries and keys by their places.
+/* onnx_attention.c - Attention (from operator set 23), and the rotation of queries and keys by their positions.
  *
  *   Attention(q [B,S,H*D], k, v, mask, past key and value)     products and a softmax (onnx_attention.h)
  *   FlexAttention(q, k, v)                                     the same, with bodies that change scores and their softmax
- *   RotaryEmbedding(x, cos, sin, places)                       x * c + swapped x * s, with c and s from the tables:
+ *   RotaryEmbedding(x, cos, sin, positions)                    x * c + swapped x * s, with c and s from the tables:
  *                                                              pairs (a, b) become (a cos - b sin, b cos + a sin) */
 #include "import/onnx_attention.h"
 
@@ -175,7 +175,8 @@ pairs(qn_onnx *o, qn_id a, qn_id b, bool interleaved)
 	return qn_importer_reshape(&o->im, qn_importer_join(&o->im, 2, in, t->rank), t->rank, dim);
 }
 
-/* Rows of a table [places, half] or [batch, steps, half] as [batch, 1, steps, 2 half]; flat: [batch, steps, 1, …]. */
+/* Rows of a table [positions, half] or [batch, steps, half] as [batch, 1, steps, 2 half]; flat: [batch,
+ * steps, 1, …]. */
 static qn_id
 rows_of(qn_onnx *o, const rotary *r, qn_id table, bool negative, int64_t steps, bool flat)
 {
@@ -261,7 +262,8 @@ rotate(qn_onnx *o, rotary *r)
 	return qn_importer_reshape(im, y, t->rank, t->dim);
 }
 
-/* arg 1: that of com.microsoft, whose places stand before the tables; one number is that of the first step. */
+/* arg 1: that of com.microsoft, whose positions come before the tables; one number is that of the first
+ * step. */
 static void
 rotary_embedding(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_choose.c - operators whose results are as long as the data decides, which must be constants; and Det.
  *
- *   Unique([3, 1, 3])                 [1, 3]; first places [1, 0]; which one each is [1, 0, 1]; counts [1, 2]
+ *   Unique([3, 1, 3])                 [1, 3]; first indices [1, 0]; which one each is [1, 0, 1]; counts [1, 2]
  *   NonMaxSuppression(boxes, scores)  [batch, class, box] of boxes that overlap no better one of their class
  *   Det(x [.., n, n])                 expanded along rows, n at most 5 */
 #include "import/onnx.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_conv_transpose.c - convolutions that spread: each element of the input adds a kernel times itself to the result.
+/* onnx_conv_transpose.c - convolutions that spread: each element of the input adds a kernel times itself
+ * to the result.
  *
  *   ConvTranspose(x [N,C,H,W], w [C,O/g,kh,kw])      x to [N,H,W,C], w to [O,kh,kw,C/g], conv2d_transpose, transpose back
  *   ConvTranspose(x [N,C,W])                         the same with a height of 1
- *   ConvTranspose(x [N,C,D,H,W]) {strides=[2,2,2]}   zeros between the elements, then conv3d with the kernel turned round:
+ *   ConvTranspose(x [N,C,D,H,W]) {strides=[2,2,2]}   zeros between the elements, then conv3d with the kernel reversed:
  *                                                    a b  ->  a 0 b
  *   Col2Im(x [N,C*k,L], image, block)                ConvTranspose with a kernel of ones and zeros: column j of a block adds
  *                                                    to place j of it */
@@ -235,7 +236,7 @@ blocks_of(qn_onnx *o, const qn_onnx_node *n, qn_onnx_window *w, int64_t *image)
 	       qn_importer_refuse(&o->im, "import.size", "more than 2^40 blocks") != 0;
 }
 
-/* [C*k,1,block…]: column j of each channel is 1 at place j of the block. */
+/* [C*k,1,block…]: column j of each channel is 1 at position j of the block. */
 static qn_id
 block_kernel(qn_onnx *o, const qn_onnx_window *w, int64_t channels, int64_t each)
 {

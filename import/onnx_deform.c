@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_deform.c - DeformConv(x, w, offsets, bias, mask): a convolution whose windows take elements at places of their own.
+/* onnx_deform.c - DeformConv(x, w, offsets, bias, mask): a convolution whose windows take elements at
+ * positions of their own.
  *
- *   x [N,C,H,W] at the places of all windows (onnx_grid.h), side by side as an image [N, h * kh, w * kw, C]; that times
+ *   x [N,C,H,W] at the positions of all windows (onnx_grid.h), side by side as an image [N, h * kh, w * kw, C]; that times
  *   the mask; then conv2d with windows that do not overlap */
 #include "import/onnx_grid.h"
 #include "import/onnx_window.h"
@@ -12,8 +13,8 @@ typedef struct deformed {
 	int64_t groups; /* of channels that have offsets of their own */
 } deformed;
 
-/* [N, groups * kh * kw * parts, oh, ow] as [N * groups, oh * kh * ow * kw, parts]: the windows of all places side by
- * side, as an image of windows that do not overlap. */
+/* [N, groups * kh * kw * parts, oh, ow] as [N * groups, oh * kh * ow * kw, parts]: the windows of all
+ * positions side by side, as an image of windows that do not overlap. */
 static qn_id
 windows(qn_onnx *o, const deformed *d, qn_id x, int64_t parts)
 {

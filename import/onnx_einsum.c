@@ -12,7 +12,7 @@
 
 /* ---- pieces ---- */
 
-/* The elements whose indices along axes i < j are equal, j gone. */
+/* The elements whose indices along axes i < j are equal, without axis j. */
 static qn_id
 diagonal(qn_onnx *o, qn_id x, int32_t i, int32_t j)
 {
@@ -66,7 +66,7 @@ without_repeats(qn_onnx *o, qn_einsum_term *t)
 	return true;
 }
 
-/* Sums over the letters that nobody needs. */
+/* Sums over the letters that are not needed. */
 static void
 sum_over(qn_onnx *o, qn_einsum_term *t, const char *needed)
 {

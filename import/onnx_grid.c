@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_grid.c - values at places between the elements.
+/* onnx_grid.c - values at positions between the elements.
  *
- *   GridSample(x [N,C,H,W], g [N,h,w,2])     g from -1 to 1 along each axis; of each axis some places with weights:
+ *   GridSample(x [N,C,H,W], g [N,h,w,2])     g from -1 to 1 along each axis; of each axis some positions with weights:
  *     nearest  round(p)          1
  *     linear   floor(p) + 0, 1   1 - t, t                         t = p - floor(p)
  *     cubic    floor(p) - 1 … 2  cubic polynomials of t
  *   the result is the sum over all combinations of the elements there (gather_nd) times their weights; where g is a
- *   constant so are places and weights.
- *   AffineGrid(theta [N,2,3], size)          a product of theta with the places of an untouched grid */
+ *   constant so are positions and weights.
+ *   AffineGrid(theta [N,2,3], size)          a product of theta with the positions of an unchanged grid */
 #include "import/onnx_grid.h"
 
 #include <string.h>
@@ -142,7 +142,7 @@ taps_of(const qn_sampling *s, qn_id g, int64_t length, qn_taps *out)
 
 /* ---- all axes ---- */
 
-/* The elements of x [N,…,C] at the k-th combination of places, times their weights. */
+/* The elements of x [N,…,C] at the k-th combination of positions, times their weights. */
 static qn_id
 tap(qn_importer *im, qn_id x, int32_t n, const qn_taps *axis, int64_t k)
 {
@@ -225,7 +225,7 @@ grid_sample(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 /* ---- AffineGrid ---- */
 
-/* [1, product of size, axes + 1]: the place of each element along the axes, the last one first, and 1. */
+/* [1, product of size, axes + 1]: the position of each element along the axes, the last one first, and 1. */
 static qn_id
 untouched(qn_onnx *o, int32_t axes, const int64_t *size, bool corners)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_grid.h - values at places between the elements: which elements, with which weights.
+/* onnx_grid.h - values at positions between the elements: which elements, with which weights.
  *
  *   nearest  round(p)          1
  *   linear   floor(p) + 0, 1   1 - t, t                         t = p - floor(p)
@@ -33,10 +33,10 @@ typedef struct qn_taps {
 	qn_id index[QN_MOST_TAPS], weight[QN_MOST_TAPS]; /* weight 0: 1 */
 } qn_taps;
 
-/* Places and weights of the elements around the place p, a value [N, …, 1], along an axis of this length; false after a
- * report. */
+/* Indices and weights of the elements around position p, a value [N, …, 1], along an axis of this length;
+ * false after a report. */
 bool qn_onnx_taps_at(const qn_sampling *s, qn_id p, int64_t length, qn_taps *out);
-/* x [N, …, C] at the places of n axes: the sum over all combinations. */
+/* x [N, …, C] at the positions of n axes: the sum over all combinations. */
 qn_id qn_onnx_sampled(qn_importer *im, qn_id x, int32_t n, const qn_taps *axis);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_index.c - elements by their places.
+/* onnx_index.c - elements by their indices.
  *
  *   GatherND(x, i) {batch_dims=1}     gather_nd
  *   Compress(x, [1, 0, 1]) {axis=0}   gather x, [0, 2]: what is chosen must be known
@@ -196,7 +196,7 @@ known(qn_onnx *o, const qn_onnx_node *n, uint32_t i)
 {
 	const qn_tensor *x = qn_importer_known(&o->im, qn_onnx_in(n, i));
 
-	if (x != NULL && qn_type_count(x->type) <= 1 << 20) /* places, as work and as a constant */
+	if (x != NULL && qn_type_count(x->type) <= 1 << 20) /* indices, as work and as a constant */
 		return qn_importer_take(&o->im, 16 * (uint64_t)qn_type_count(x->type)) ? x : NULL;
 	(void)qn_importer_refuse(
 		&o->im, "import.constant",
@@ -231,7 +231,7 @@ compress(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	out[0] = pick(o, x, axis, count, index);
 }
 
-/* The places of elements that are not 0, a column each. */
+/* The indices of elements that are not 0, a column each. */
 static void
 non_zero(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {

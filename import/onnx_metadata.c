@@ -8,7 +8,7 @@
  *
  * "1": the first input is node 1; the second is node 2, the constant whose value is initializer
  * 0; the third node 4, initializer 3 with its axes in that order.  "5=7*16": a matrix whose columns
- * are 16 channels of places instead of places of 16 channels.  Nothing of this is trusted:
+ * are 16 channels of positions instead of positions of 16 channels.  Nothing of this is trusted:
  * the graph is written to ONNX once more, and used only when the result equals the file; a file
  * that another tool has changed is read by its nodes. */
 #include <onnx/onnx.pb-c.h>

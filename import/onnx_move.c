@@ -2,7 +2,7 @@
 /* onnx_move.c - operators that move elements or change the shape.
  *
  *   Reshape(x, [0, -1])      0: the dim of x (unless allowzero), -1: what is left
- *   Unsqueeze(x, [0, 3])     dims of 1 at these places of the result */
+ *   Unsqueeze(x, [0, 3])     dims of 1 at these positions of the result */
 #include "import/onnx_write_op.h"
 
 #include <string.h>

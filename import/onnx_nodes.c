@@ -17,7 +17,7 @@ enum { NAME_BYTES = 128 }; /* of room for a name that a body defines, each time 
 
 /* What a name stands for; it never moves. */
 typedef struct value {
-	qn_id id; /* 0: a tensor that nobody has used yet, or what could not be converted */
+	qn_id id; /* 0: a tensor that is not used yet, or what could not be converted */
 	const Onnx__TensorProto *tensor;
 	const Onnx__SparseTensorProto *sparse;
 } value;
@@ -300,7 +300,7 @@ convert(qn_onnx *o, const Onnx__NodeProto *p)
 		qn_importer_count_skipped(&o->im);
 	}
 	if ((behind || o->im.problems > problems) && o->nodes == read)
-		qn_onnx_refuse_unsupported_inside(o, p); /* its bodies were not gone through */
+		qn_onnx_refuse_unsupported_inside(o, p); /* its bodies were not read */
 	set_outputs(o, p, out, from);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_ops.c - which converter an operator has, and what converters ask for again and again. */
+/* onnx_ops.c - which converter an operator has, and what most converters need. */
 #include "import/onnx.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  *
  *   x [N*C, S]                                     S spatial positions, and one more of -infinity
  *   gather by a constant [O, K]                    O windows of K positions, S for a pad
- *   argmax over K                                  the place in the window
+ *   argmax over K                                  the index in the window
  *   gather of the same constant by o * K + that    the position; then + S for each channel before */
 #include "import/onnx_window.h"
 

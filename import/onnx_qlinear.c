@@ -70,7 +70,7 @@ qlinear_matmul(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	give(o, n, 6, qn_onnx_plain(o, n->in[0]), out);
 }
 
-/* A, its parameters, B, its parameters, C (i32), parameters of the result, without which it is real. */
+/* A, its parameters, B, its parameters, C (i32), parameters of the result, without which it is float. */
 static void
 qgemm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {

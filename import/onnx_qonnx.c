@@ -227,7 +227,7 @@ constant_codes(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
 	return id;
 }
 
-/* x in steps of its type, real again. */
+/* x in steps of its type, dequantized again. */
 static qn_id
 faked(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
 {

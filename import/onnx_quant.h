@@ -50,8 +50,8 @@ qn_id qn_onnx_units(qn_onnx *o, qn_id x, qn_plain storage);
 /* ---- ConvInteger, MatMulInteger (onnx_integer_product.c) ---- */
 
 void qn_onnx_integer_product(qn_onnx *o, const qn_onnx_node *n, qn_id *out);
-/* The product a * b where one of them is a sum of integers that became real, and the other a constant scale: the product
- * of data and weights with that scale; 0: it is another product. */
+/* The product a * b where one of them is a sum of integers that became float, and the other a constant
+ * scale: the product of data and weights with that scale; 0: it is another product. */
 qn_id qn_onnx_scaled_sum(qn_onnx *o, qn_id a, qn_id b);
 /* What is known of x is known of y too, which is x in another type. */
 void qn_onnx_sum_becomes(qn_onnx *o, qn_id x, qn_id y);

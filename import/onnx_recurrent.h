@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_recurrent.h - what cells of RNN, GRU and LSTM are unrolled with: functions by name, lengths of sequences.
+/* onnx_recurrent.h - what cells of RNN, GRU and LSTM are unrolled with: functions by name, lengths of
+ * sequences.
  *
- *   lengths [1, 2], steps 2      a0 b0      turned round:  a0 b1      going at step 1:  a's state stays, b's is new
+ *   lengths [1, 2], steps 2      a0 b0      reversed:      a0 b1      going at step 1:  a's state stays, b's is new
  *                                 . b1                      . b0 */
 #ifndef QN_IMPORT_ONNX_RECURRENT_H
 #define QN_IMPORT_ONNX_RECURRENT_H

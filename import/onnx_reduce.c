@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_reduce.c - reductions, and what looks for places.
+/* onnx_reduce.c - reductions, and what computes indices.
  *
  *   ReduceMean(x) {axes=[2, 3]}   reduce_mean;  the axes are an input from version 18 on (ReduceSum: 13)
  *   ReduceL2(x)                   sqrt(reduce_sum(x * x))
@@ -168,7 +168,7 @@ reduce_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	out[0] = exact ? x : qn_importer_cast(im, x, plain);
 }
 
-/* ---- places ---- */
+/* ---- indices ---- */
 
 static const qn_type *
 with_plain(qn_onnx *o, const qn_type *shape, qn_plain plain)

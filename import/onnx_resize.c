@@ -146,7 +146,7 @@ read_sizes(qn_onnx *o, const qn_onnx_node *n, job *j)
 		ok = j->axis[axes[i]].out >= 1;
 		if (j->axis[axes[i]].out != j->axis[axes[i]].in &&
 		    !qn_importer_take(&o->im, 16 * (uint64_t)j->axis[axes[i]].out))
-			return false; /* each place is computed one by one */
+			return false; /* each position is computed separately */
 	}
 	if (!ok)
 		(void)qn_importer_refuse(&o->im, "import.input",
@@ -157,7 +157,7 @@ read_sizes(qn_onnx *o, const qn_onnx_node *n, job *j)
 
 /* ---- as one operator ---- */
 
-/* Whether the places are those of the operator's mode, whose scale is out / in. */
+/* Whether the positions are those of the operator's mode, whose scale is out / in. */
 static bool
 fits_mode(const job *j, int32_t mode)
 {

@@ -43,7 +43,7 @@ typedef struct qn_resize_axis {
 	double begin, end; /* of the part that is taken, TF_CROP */
 } qn_resize_axis;
 
-/* The place in the input of element i of the result; *outside: it gets the value for that. */
+/* The position in the input of element i of the result; *outside: it gets the value for that. */
 double qn_resize_at(const qn_resize *r, const qn_resize_axis *x, int64_t i, bool *outside);
 /* The index that NEAREST takes. */
 int64_t qn_resize_index(const qn_resize *r, const qn_resize_axis *x, int64_t i);

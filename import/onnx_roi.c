@@ -70,7 +70,7 @@ add_cells(qn_onnx *o, const boxes *b, int64_t r, int axis, int64_t cells, int64_
 	return true;
 }
 
-/* [R,1,cells,size], or turned round; 0 after a report. */
+/* [R,1,cells,size], or transposed; 0 after a report. */
 static qn_id
 matrices(qn_onnx *o, const boxes *b, int axis, int64_t cells, int64_t size)
 {

@@ -53,7 +53,7 @@ function(qn_onnx *o, qn_op f, int64_t n, double first, double step)
 /* Hann, Hamming (25/46), Blackman: a - b cos(t) + c cos(2 t). */
 static const double windows[][3] = {{0.5, 0.5, 0}, {25.0 / 46, 21.0 / 46, 0}, {0.42, 0.5, 0.08}};
 
-/* The type that attribute output_datatype asks for; false after a report. */
+/* The type of attribute output_datatype; false after a report. */
 static bool
 result_type(qn_onnx *o, const qn_onnx_node *n, qn_plain *plain)
 {

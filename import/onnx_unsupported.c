@@ -20,7 +20,7 @@ typedef struct lack {
 /* A way through all nodes: counts what is not read, or names it. */
 typedef struct walk {
 	qn_onnx *o;
-	qn_map called; /* functions that were gone through, by their address */
+	qn_map called; /* functions that were searched, by their address */
 	bool naming;
 } walk;
 

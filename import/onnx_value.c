@@ -5,7 +5,7 @@
  *   relu1_quantized (u8)  ->  DequantizeLinear  ->  relu1_dequantized
  *   image (i8, an input)  ->  Transpose  ->  DequantizeLinear  ->  QuantizeLinear  ->  image_quantized (u8)
  *
- * Each name is made when it is first asked for, and once.  Quantized activations of 8 bits are u8
+ * Each name is made when it is first needed, and once.  Quantized activations of 8 bits are u8
  * in the file, whatever their storage in the graph is (the same values, zero points 128 higher),
  * as the integer kernels for x86 want them; inputs, outputs and bits that are taken as another
  * type keep it. */

@@ -23,7 +23,7 @@ struct Onnx__NodeProto;
 typedef struct qn_onnx_held {
 	size_t tensor;       /* 1 + number of the initializer, 0: none has it as it is */
 	const int64_t *perm; /* its axes are in this order; NULL: as they are */
-	int64_t channels; /* 0, or its last axis is [channels, places] instead of [places, channels] */
+	int64_t channels; /* 0, or its last axis is [channels, positions] instead of [positions, channels] */
 } qn_onnx_held;
 
 /* The order of a value's axes in the file. */
@@ -53,7 +53,7 @@ typedef struct qn_onnx_out {
 	const char ***parts;   /* of a tuple */
 	qn_onnx_layout *order; /* in which a value is computed */
 	int64_t *
-		flat; /* channels of a matrix whose columns are [channels, places]; 0: of another one */
+		flat; /* channels of a matrix whose columns are [channels, positions]; 0: of another one */
 	bool *weights;        /* a constant that only products take, not as their first operand */
 	qn_id id;             /* the node that is written */
 	qn_onnx_layout now;   /* what qn_onnx_out_value gives */
@@ -112,7 +112,7 @@ qn_id qn_onnx_out_constant_of(const qn_onnx_out *o, qn_id id);
 /* The name of the float value, or, of plain integers, its name; in the order o->now. */
 const char *qn_onnx_out_value(qn_onnx_out *o, qn_id id);
 const char *qn_onnx_out_value_in(qn_onnx_out *o, qn_id id, qn_onnx_layout order);
-/* A constant matrix whose columns, [places, channels], stand as [channels, places]. */
+/* A constant matrix whose columns, [positions, channels], are stored as [channels, positions]. */
 const char *qn_onnx_out_columns(qn_onnx_out *o, qn_id id, int64_t channels);
 /* x [n, first * rest] with columns [first, rest] as [rest, first]. */
 const qn_tensor *qn_onnx_out_turned(qn_onnx_out *o, const qn_tensor *x, int64_t first);
@@ -162,7 +162,7 @@ qn_onnx_axis_order qn_onnx_out_axis_order(const qn_node *n);
 /* The operator set that the node needs, 0: the lowest. */
 int64_t qn_onnx_out_since(const qn_node *n);
 /* How an operator of the table is written: with this one of ONNX (name), or not as one (why). 
- * Both NULL: nobody has said. */
+ * Both NULL: unknown. */
 typedef struct qn_onnx_export_row {
 	const char *name, *why;
 } qn_onnx_export_row;

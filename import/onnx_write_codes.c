@@ -4,7 +4,7 @@
  *   quantize(x) into i8<-127:127>     QuantizeLinear(Clip(x, -127 * scale), scale, zero point) */
 #include "import/onnx_write.h"
 
-/* Wider than 16 bits: a sum that no one stores. */
+/* Wider than 16 bits: a sum that is not stored. */
 bool
 qn_onnx_out_is_sum(const qn_elem *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_write_indices.c - elements by their places, as the operators of ONNX.
+/* onnx_write_indices.c - elements by their indices, as the operators of ONNX.
  *
  *   one_hot(i, [off, on]) {depth=4}     OneHot(i, 4, [off, on])
- *   top_k_indices(x) {k=2}                 the second result of TopK(x, [2]), cast to the type of places */
+ *   top_k_indices(x) {k=2}                 the second result of TopK(x, [2]), cast to the type of indices */
 #include "import/onnx_write_op.h"
 
 const char *
@@ -57,7 +57,7 @@ qn_onnx_write_one_hot(qn_onnx_out *o, const qn_node *n, const char *op)
 	return y;
 }
 
-/* The elements; their places are the second result. */
+/* The elements; their indices are the second result. */
 const char *
 qn_onnx_write_top_k(qn_onnx_out *o, const qn_node *n, const char *op)
 {

@@ -7,8 +7,8 @@
 
 /* ---- reductions ---- */
 
-/* Of an image whose channels come first all places go, or the channels: what is left lies as it
- * would. */
+/* If all positions of an image whose channels come first are reduced, or the channels, the order of the rest
+ * does not change. */
 static bool
 leaves_order(const qn_onnx_out *o, const qn_node *n)
 {
@@ -40,7 +40,7 @@ qn_onnx_write_reduce(qn_onnx_out *o, const qn_node *n, const char *op)
 	return qn_onnx_write_reduced(o, n, op, x, &axes, a->keepdims != 0);
 }
 
-/* Places are i64 in ONNX. */
+/* Indices are i64 in ONNX. */
 const char *
 qn_onnx_write_arg(qn_onnx_out *o, const qn_node *n, const char *op)
 {

@@ -148,7 +148,7 @@ qn_onnx_write_global_pool(qn_onnx_out *o, const qn_node *n, const char *op)
 
 /* ---- sizes of images ---- */
 
-/* TFLite's places: nearest pixels are those below (i + 0.5) * in / out, which is half_pixel with
+/* TFLite's positions: nearest pixels are those below (i + 0.5) * in / out, which is half_pixel with
  * halves going up; aligned ones the nearest, halves going up too; asymmetric ones those below. */
 const char *
 qn_onnx_write_resize(qn_onnx_out *o, const qn_node *n, const char *op)

@@ -8,7 +8,7 @@
 
 #include "ir/diag.h"
 
-/* The element with its scales along the new place of their axis; NULL after a report. */
+/* The element with its scales along the new position of their axis; NULL after a report. */
 static const qn_elem *
 moved_elem(qn_importer *im, const qn_elem *e, int32_t rank, const int64_t *perm)
 {

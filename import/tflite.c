@@ -101,8 +101,8 @@ tensor_at(qn_tfl *f, const qn_flat_vector *v, size_t i, qn_tfl_tensor **out)
 	return QN_OK;
 }
 
-/* Inputs and outputs of an operator; those of a refused one become known as made, so that nobody
- * looks for their values. */
+/* Inputs and outputs of an operator; those of a refused one count as made, so that their
+ * values are not looked for. */
 static qn_status
 operands(qn_tfl *f, const qn_flat_table *t, qn_tfl_op *o)
 {

@@ -38,7 +38,7 @@ typedef struct qn_tfl_tensor {
 	int32_t rank;
 	int64_t dim[QN_MAX_RANK]; /* of the file, batch included */
 	qn_id id;                 /* its value; 0: none (yet) */
-	qn_id real;               /* the same in f32; 0: not asked for yet */
+	qn_id real;               /* the same in f32; 0: not needed yet */
 	bool looked_at,
 		is_made; /* is_made: an input, or an operator's result, also of a refused one */
 } qn_tfl_tensor;
@@ -139,9 +139,9 @@ int32_t qn_tfl_rank(const qn_tfl_op *o, uint32_t i);
 const qn_elem *qn_tfl_result(qn_tfl_op *o, uint32_t k);
 /* A node whose result, where it has parameters of its own, has those of result 0. */
 qn_id qn_tfl_op_of(qn_tfl_op *o, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attrs);
-/* The same of all of the operator's inputs, in f32 where the result is real. */
+/* The same of all of the operator's inputs, in f32 where the result is float. */
 qn_id qn_tfl_node(qn_tfl_op *o, qn_op op, const qn_attrs *attrs);
-/* Result k is x, requantized, quantized or dequantized where its type asks for it. */
+/* Result k is x, requantized, quantized or dequantized as its type requires. */
 void qn_tfl_set_result(qn_tfl_op *o, uint32_t k, qn_id x);
 /* After a fused activation (ActivationFunctionType). */
 void qn_tfl_set_activated(qn_tfl_op *o, qn_id x, int64_t activation);

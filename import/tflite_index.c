@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_index.c - elements at places that indices name: GATHER, GATHER_ND, EMBEDDING_LOOKUP,
+/* tflite_index.c - elements at indices: GATHER, GATHER_ND, EMBEDDING_LOOKUP,
  * REVERSE_SEQUENCE, WHERE.
  *
  *   GATHER [B,K,N,C], indices [B,M], axis 2, batch_dims 1
@@ -13,7 +13,7 @@ turned(qn_tfl_op *o, qn_id x, const int64_t *perm)
 	return x != 0 ? qn_importer_transpose(o->im, x, perm) : 0;
 }
 
-/* Axis `from` at place `to`, the others in their order. */
+/* Axis `from` at position `to`, the others in their order. */
 static void
 moved_axis(int32_t rank, int32_t from, int32_t to, int64_t *perm)
 {
@@ -128,7 +128,7 @@ reversed_places(qn_tfl_op *o, int64_t batches, int64_t steps)
 	return qn_importer_const(o->im, NULL, at);
 }
 
-/* The first elements of each sequence turned round, as many as its length says. */
+/* The first elements of each sequence reversed, as many as its length says. */
 static void
 reverse_sequence(qn_tfl_op *o)
 {
@@ -162,7 +162,7 @@ reverse_sequence(qn_tfl_op *o)
 
 /* ---- WHERE ---- */
 
-/* The places of what is not 0, [n, rank]; of a constant, for else n depends on the data. */
+/* The indices of what is not 0, [n, rank]; of a constant, as otherwise n depends on the data. */
 static void
 where(qn_tfl_op *o)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_option.c - what an operator is told: options of its table, constant inputs, axes.
+/* tflite_option.c - options of an operator: those of its table, constant inputs, axes.
  *
  *   field 3 of Conv2DOptions    qn_tfl_flag(o, 3, QN_TFL_ACT_NONE)     absent: the schema's default */
 #include "import/tflite.h"

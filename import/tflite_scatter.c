@@ -105,7 +105,7 @@ as_tuples(qn_tfl_op *o, uint32_t i, int64_t *n)
 	return qn_importer_reshape(o->im, o->in[i], 2, (int64_t[]){*n, k});
 }
 
-/* A value everywhere, and others at the places of a list; one of them for all, or one for each. */
+/* A value everywhere, and others at the indices of a list; one of them for all, or one for each. */
 static void
 sparse_to_dense(qn_tfl_op *o)
 {
@@ -127,7 +127,7 @@ sparse_to_dense(qn_tfl_op *o)
 
 /* ---- DYNAMIC_UPDATE_SLICE ---- */
 
-/* The places of the update along the first k axes, [u0, …, u(k-1), k]. */
+/* The indices of the update along the first k axes, [u0, …, u(k-1), k]. */
 static qn_id
 update_places(qn_tfl_op *o, const qn_type *u, int32_t k, const int64_t *start)
 {
@@ -154,7 +154,7 @@ update_places(qn_tfl_op *o, const qn_type *u, int32_t k, const int64_t *start)
 	return qn_importer_const(o->im, NULL, at);
 }
 
-/* The update lies at constant places, moved inward where it would not fit. */
+/* The update is at constant indices, moved inward where it would not fit. */
 static void
 dynamic_update_slice(qn_tfl_op *o)
 {

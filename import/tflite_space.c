@@ -75,7 +75,7 @@ space_to_batch(qn_tfl_op *o)
 		return;
 	dim[0] = b.dim[0];
 	for (int32_t i = 0; i < b.m; i++) {
-		perm[i] = 2 + 2 * i;           /* the places inside blocks, in front */
+		perm[i] = 2 + 2 * i;           /* the positions inside blocks, first */
 		perm[b.m + 1 + i] = 1 + 2 * i; /* after the batch the blocks */
 		dim[n++] = b.dim[1 + i] / b.block[i];
 		dim[n++] = b.block[i];

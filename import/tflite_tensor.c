@@ -353,7 +353,7 @@ qn_tfl_constant(qn_tfl *f, qn_tfl_tensor *t)
 	const void *data = buffer_bytes(f, t, &bytes);
 	const qn_type *type = qn_type_tensor(&f->im.m->types, t->elem, t->rank, t->dim);
 	int64_t count = qn_type_count(type);
-	if (data == NULL && (bytes > 0 || f->flat.damage != NULL)) /* the reader tells damage */
+	if (data == NULL && (bytes > 0 || f->flat.damage != NULL)) /* the reader reports damage */
 		return NULL;
 	if (data == NULL && count == 0)
 		data = f->flat.data;

@@ -3,7 +3,7 @@
  * file are of its kind, why, and a way out. */
 #include "import/tflite.h"
 
-/* Operators that cannot have a form, and why. */
+/* Operators that cannot be supported, and why. */
 static const char *
 why_not(int64_t code)
 {

@@ -54,7 +54,7 @@ char *qn_arena_str(qn_arena *a, const char *s);
 char *qn_arena_strn(qn_arena *a, const char *s, size_t n);
 
 /* Returns an array of at least `need` objects whose first `*cap` are those of p, the others zeroed;
- * about doubles *cap.  p may be gone afterwards. */
+ * about doubles *cap.  p may be freed afterwards. */
 void *qn_arena_grow(qn_arena *a, void *p, size_t *cap, size_t need, size_t size);
 /* Gives an object of `bytes` bytes back where it has memory of its own, which large ones have;
  * others stay until release. */

@@ -89,7 +89,7 @@ qn_type_fix(qn_types *t, const char *place, const qn_type *type, int32_t bits)
 		return type;
 	qn_elem e = *type->elem;
 	fixing f = {bits, e.expressed};
-	w.quiet = true; /* of the scale before it has been told what there is to tell */
+	w.quiet = true; /* problems of the scale have been reported before */
 	e.scale = qn_scale_map(t, e.scale, fix_leaf, &f);
 	if (e.scale == NULL || qn_elem_make_at(t, &w, &e, &made) != QN_OK)
 		return NULL;

@@ -342,7 +342,7 @@ typedef struct qn_clipped {
 	uint64_t outside, elements; /* of all elements so many, at least 1, lie wholly outside */
 } qn_clipped;
 
-/* A layer that lost channels that are the same for all inputs, or that nobody reads.  For the report. */
+/* A layer that lost channels that are the same for all inputs, or that are not read.  For the report. */
 typedef struct qn_pruned {
 	const char *value;          /* the layer's node */
 	uint64_t removed, channels; /* of its `channels` outputs so many */
@@ -366,7 +366,7 @@ struct qn_model {
 	qn_types types;
 	const char *name;
 	qn_stage stage;
-	/* what passes were told, for the emitted files: "scheme=tflite weights=per-channel …";
+	/* the options of passes, for the emitted files: "scheme=tflite weights=per-channel …";
 	 * "" before */
 	const char *options;
 	/* the last pass that ran over it (a name of driver/pass_rows.c); NULL: none did.  Text:
@@ -380,8 +380,8 @@ struct qn_model {
 	/* node name -> the names that its value has in the file of another tool
 	 * (qn_foreign_name); NULL: it was read from none.  Text: tensor %n "a", "b" constant */
 	qn_map *tensors;
-	/* each of those names, also of values that are gone -> one that has it
-	 * (qn_foreign_name); NULL as tensors.  Text, of values that are gone: tensor "c" */
+	/* each of those names, also of removed values -> one that has it
+	 * (qn_foreign_name); NULL as tensors.  Text, of removed values: tensor "c" */
 	qn_map *tensor_names;
 	const qn_foreign_name **named; /* those, in the order in which they were added */
 	size_t nnamed, named_cap;
@@ -513,7 +513,7 @@ const char *qn_node_place(const qn_graph *g, const qn_node *n);
 
 /* Reads a model from its text form.  name: for messages. */
 qn_status qn_model_parse(qn_model *m, const char *file, const char *s, size_t n) QN_MUST_CHECK;
-/* The same of a text that may ask for little memory: splat and rand make at most 2^20 elements. */
+/* The same with a text whose memory is limited: splat and rand make at most 2^20 elements. */
 qn_status qn_model_parse_small(qn_model *m, const char *file, const char *s,
 			       size_t n) QN_MUST_CHECK;
 void qn_model_print(qn_buf *b, const qn_model *m);

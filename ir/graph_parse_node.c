@@ -352,7 +352,7 @@ read_body(qn_reader *r)
 
 	while (!qn_text_eat(&r->text, "return")) {
 		if (r->m->env->diags->n == QN_MAX_DIAGS)
-			return false; /* nothing more would be told */
+			return false; /* nothing more would be reported */
 		if (qn_text_eat(&r->text, "part")) {
 			if (!read_part(r, &last))
 				return false;

@@ -4,7 +4,7 @@
  *
  * A step returns false when the text breaks the grammar: that ends the reading.  What is only
  * wrong (an unknown op, a shape that does not fit) is reported and marked, and the reading goes
- * on, so that one run tells everything. */
+ * on, so that one run reports everything. */
 #ifndef QN_IR_GRAPH_TEXT_H
 #define QN_IR_GRAPH_TEXT_H
 

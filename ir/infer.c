@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* infer.c - what the shape rules share: reports, shapes, and the element types that the behaviours
- * under quantization ask for. */
+ * under quantization require. */
 #include "ir/infer.h"
 
 #include "ir/diag.h"

@@ -131,7 +131,7 @@ bool qn_infer_indexed(const qn_graph *g, const qn_node *n, uint32_t index);
 /* Elements along the axis have one scale, so that quantized values compare as they do (unsupported.subchannel,
  * type.axis.merged). */
 bool qn_infer_comparable(const qn_graph *g, const qn_node *n, int32_t axis);
-/* The element of places that an op finds: i32, or i64 if that is declared (type.element).  NULL:
+/* The element of indices that an op computes: i32, or i64 if that is declared (type.element).  NULL:
  * reported. */
 const qn_elem *qn_infer_index_elem(const qn_graph *g, const qn_node *n, const qn_type *declared);
 /* Constant indices, tuples of ndim, lie on the axes of these dims; none on an empty one

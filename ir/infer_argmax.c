@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_argmax.c - types of argmax and argmin: the place of the largest or smallest element along
+/* infer_argmax.c - types of argmax and argmin: the index of the largest or smallest element along
  * one axis, as i32 or i64.
  *
  *   argmax {axis=1}              [2,5,3] -> [2,3]  i32, unless i64 is written

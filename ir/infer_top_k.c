@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* infer_top_k.c - types of top_k, the k largest or smallest elements along an axis and their
- * places, and of top_k_indices, their places alone.
+ * indices, and of top_k_indices, the indices alone.
  *
  *   top_k {axis=1, k=2}        [3,5] -> tuple of [3,2] of the input's element, [3,2] of i64
  *   top_k_indices {axis=1, k=2}   [3,5] -> [3,2] of i32, unless i64 is written */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ops.c - the op table, pasted from ops.def: a row there without a shape rule is an undefined
+/* ops.c - the op table, made from ops.def: a row there without a shape rule is an undefined
  * qn_infer_<name> for the linker. */
 #include <string.h>
 

@@ -204,7 +204,7 @@ qn_symbol *qn_symbol_find(const qn_types *t, const char *name);
 qn_status qn_symbol_bind(qn_types *t, const char *place, const char *name, size_t n,
 			 const double *scale, const int64_t *zp) QN_MUST_CHECK;
 
-/* The table as it is now, in arena a, and back to that: what was declared or interned later is gone,
+/* The table as it is now, in arena a, and back to that: what was declared or interned later is removed,
  * values of symbols are what they were.  Part of the snapshot of a model (graph.h). */
 enum { QN_TYPES_MAPS = 7 };
 typedef struct qn_types_snapshot {

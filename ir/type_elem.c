@@ -21,7 +21,7 @@ qn_where_place(const qn_types *t, const char *place)
 	return (qn_where){.env = t->arena->env, .place = place != NULL ? place : ""};
 }
 
-/* Counting lines is skipped once the list of diagnostics is full: nobody will read the place. */
+/* Counting lines is skipped once the list of diagnostics is full: the place will not be read. */
 const char *
 qn_where_text(qn_where *w)
 {

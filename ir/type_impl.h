@@ -33,7 +33,7 @@ typedef struct qn_where {
 	qn_env *env;
 	const char *place; /* when text.begin is NULL */
 	qn_text text;
-	const char *const *part; /* where each part begins in the text; NULL: nobody knows */
+	const char *const *part; /* where each part begins in the text; NULL: unknown */
 	bool quiet;              /* no warnings: the same parameters have been looked at before */
 	char buf[512];
 } qn_where;

@@ -95,7 +95,7 @@ check_scale(qn_types *t, qn_where *w, qn_elem *d)
 	return QN_OK;
 }
 
-/* An expression of constants has to have a value: nobody looks at it again. */
+/* An expression of constants has to have a value: it is not checked again. */
 static qn_status
 check_values(qn_types *t, qn_where *w, const qn_elem *d)
 {

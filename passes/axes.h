@@ -24,7 +24,7 @@ typedef struct qn_ax {
 	const qn_list *p;
 } qn_ax;
 
-/* Gives what stands in the node's place, or 0 after qn_rw_decline. */
+/* Returns what replaces the node, or 0 after qn_rw_decline. */
 typedef qn_id qn_ax_fn(const qn_ax *s);
 
 qn_ax_fn qn_ax_unary, qn_ax_whole, qn_ax_broadcast, qn_ax_concat, qn_ax_last, qn_ax_layer_norm;

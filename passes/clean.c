@@ -328,7 +328,7 @@ drop_neutral(qn_rw *rw, const qn_match *m)
 	return qn_rw_decline(rw, "no operand is a neutral constant");
 }
 
-/* get(top_k(x)) -> the places that it finds, or the elements there */
+/* get(top_k(x)) -> the indices that it finds, or the elements there */
 static qn_id
 part_of_top_k(qn_rw *rw, const qn_match *m)
 {

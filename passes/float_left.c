@@ -37,7 +37,7 @@ stays(const qn_graph *g, const qn_node *n)
 	return is_float(n->type) || (reads_float(g, n) && qn_opinfo_of(n)->behaviour == QN_NONE);
 }
 
-/* Constants, inputs and casts are listed only where no op is to blame. */
+/* Constants, inputs and casts are listed only where no op is the cause. */
 static bool
 is_around(const qn_node *n)
 {
@@ -148,7 +148,7 @@ qn_came_quantized(const qn_model *m)
 	return m->stage >= QN_STAGE_CALIBRATED && !m->quantized_here;
 }
 
-/* The name that the file has for it: what stands in its place where one layer became several nodes. */
+/* The name that the file has for it: what replaces it where one layer became several nodes. */
 static const char *
 own_name(const qn_graph *g, const qn_node *n)
 {
@@ -232,7 +232,7 @@ no_range(const survey *s, qn_id id, const qn_node *n)
 
 static const char *reason(const survey *s, qn_id id);
 
-/* An op that only moves elements: which of its sides is to blame. */
+/* An op that only moves elements: which of its sides is the cause. */
 static const char *
 reason_of_move(const survey *s, qn_id id, const qn_node *n)
 {

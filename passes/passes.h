@@ -107,7 +107,7 @@ qn_status qn_lower_quant_graph(qn_model *m, qn_graph *g, const char *pass,
  * strip.computes, for ops that compute with quantized values (QN_EUNSUPPORTED). */
 qn_status qn_strip_quant(qn_model *m) QN_MUST_CHECK;
 
-/* Removes channels that are the same for all inputs, or that nobody reads; the bytes of the outputs
+/* Removes channels that are the same for all inputs, or that are not read; the bytes of the outputs
  * stay.  Leaves the graph as it is where there are none.  integer -> integer. */
 qn_status qn_prune(qn_model *m) QN_MUST_CHECK;
 

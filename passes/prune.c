@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prune.c - removes channels that are the same for all inputs, or that nobody reads.
+/* prune.c - removes channels that are the same for all inputs, or that are not read.
  *
  *   %a = conv2d %x, %w, %b       channel 3 of %q is 17 whatever %x is, channel 5 meets weights of 0:
  *   %q = requantize %a           %w, %b, %q lose both, %u their weights, and %v takes on what channel 3

@@ -83,7 +83,7 @@ qn_id qn_rqz_aligned(qn_rw *rw, qn_id x);
 /* Whether the op cannot be computed channel by channel on these operands, dequantized, with a result
  * of type `result`: what has several scales needs one first. */
 bool qn_rqz_needs_one_scale(const qn_graph *g, const qn_node *n, const qn_type *result);
-/* Whether a note says that the quantizer was told to leave the op in float. */
+/* Whether a note says that the quantizer had to leave the op in float. */
 bool qn_rqz_skipped(const qn_rw *rw, qn_id id);
 /* quantize(x) to element type e. */
 qn_id qn_rqz_quantize(qn_rw *rw, qn_id x, const qn_elem *e, const char *name);

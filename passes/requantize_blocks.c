@@ -159,7 +159,7 @@ signed_weights(qn_rw *rw, qn_id w)
 typedef struct product {
 	const qn_type *x;
 	const qn_tensor *w;
-	const double *bias; /* real; NULL: none */
+	const double *bias; /* float; NULL: none */
 	double sx;
 	int64_t far; /* |x - zx| */
 } product;

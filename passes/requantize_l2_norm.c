@@ -29,7 +29,7 @@ add_scale(qn_rw *rw, int64_t n, qn_plain expressed)
 	return qn_rw_const(rw, "l2_norm.scale", to);
 }
 
-/* x with this axis and the last one in the place of each other; x itself if it is the last. */
+/* x with this axis and the last one swapped; x itself if it is the last. */
 static qn_id
 swapped(qn_rw *rw, qn_id x, int32_t axis)
 {
@@ -45,7 +45,7 @@ swapped(qn_rw *rw, qn_id x, int32_t axis)
 	return qn_rw_add(rw, QN_OP_transpose, qn_rw_derived_name(rw, x, "last"), 1, &x, &a, NULL);
 }
 
-/* The type with dimensions i and k in the place of each other. */
+/* The type with dimensions i and k swapped. */
 static const qn_type *
 swapped_type(qn_types *t, const qn_type *type, int32_t i, int32_t k)
 {

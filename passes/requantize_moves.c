@@ -3,7 +3,7 @@
  * channels stay together.
  *
  *   quantize {axis 2}(transpose(y))          ->  scast(transpose(scast(quantize {axis 1}(y))))
- *   quantize {axis 2}(reshape(y))            ->  the same, if the axis has the same place among the elements
+ *   quantize {axis 2}(reshape(y))            ->  the same, if the axis has the same position among the elements
  *   quantize {axis 1}(concat {axis 1}(y, z)) ->  scast(concat(scast(quantize(y)), scast(quantize(z))))    each with its channels
  *
  * Else the values are aligned to one scale before (requantize_aligned.c). */

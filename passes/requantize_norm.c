@@ -14,7 +14,7 @@
 
 enum { BN_GAMMA = 1, BN_BETA, BN_MEAN, BN_VAR, BN_INPUTS };
 
-/* The layer before a batch norm whose weights and parameters are constants, nobody else reading it; 0: none. */
+/* The layer before a batch norm whose weights and parameters are constants, without other readers; 0: none. */
 static qn_id
 layer_of(const qn_rw *rw, const qn_node *bn)
 {

@@ -67,7 +67,7 @@ typedef struct qn_found_range {
 qn_status qn_instrument(qn_model *m, const qn_solver_opts *opts) QN_MUST_CHECK;
 /* Replaces the stats_ref nodes of the entry graph that were observed, by id, by stats. */
 qn_status qn_resolve_statistics(qn_model *m, const qn_found_range *observed) QN_MUST_CHECK;
-/* Quantizes every point of known range or type; statistics and couplings are gone.  -> calibrated. */
+/* Quantizes every point of known range or type; statistics and couplings are removed.  -> calibrated. */
 qn_status qn_transform(qn_model *m, const qn_solver_opts *opts) QN_MUST_CHECK;
 /* Moves casts to where they are fewest.  calibrated -> calibrated. */
 qn_status qn_simplify(qn_model *m) QN_MUST_CHECK;

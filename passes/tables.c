@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tables.c - functions of one 8-bit value are computed by one table.
  *
- *   %s = sigmoid %x            %y depends on nothing but the element of %x at the same place, which has
+ *   %s = sigmoid %x            %y depends on nothing but the element of %x at the same index, which has
  *   %m = mul %x, %s            256 values: %y = table %x, [what the nodes give for each of them]
  *   %y = requantize %m
  *
@@ -198,7 +198,8 @@ uses_inside(const qn_rw *rw, const region *r, qn_id id)
 	return uses;
 }
 
-/* Steps that go: the result's, and of the others those that nobody else reads.  A scast is none. */
+/* Whether a table saves steps.  Removed are the result's, and of the others those without other readers.
+ * A scast is not a step. */
 static bool
 saves(const qn_rw *rw, const region *r)
 {

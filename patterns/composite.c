@@ -107,7 +107,7 @@ find_reads(cutter *c)
 	}
 }
 
-/* The node that takes the place of `id`. */
+/* The node that replaces `id`. */
 static qn_status
 replacement(cutter *c, qn_id id, const qn_id *map, qn_node *n)
 {

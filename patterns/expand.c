@@ -193,7 +193,7 @@ qn_quantize_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts 
 	inside.bound =
 		qn_arena_copy(m->scratch, inside.bound, inside.nbound * sizeof *inside.bound);
 	inside.reading = qn_reading_new(m->scratch);
-	for (qn_id id = 1; id < c->n; id++) /* constants that the pattern asks for */
+	for (qn_id id = 1; id < c->n; id++) /* constants that the pattern requires */
 		if (qn_graph_node(c, id)->op == QN_OP_const)
 			arg[id] = qn_graph_const(dst, qn_graph_node(c, id)->name,
 						 qn_graph_node(c, id)->value);

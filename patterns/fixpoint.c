@@ -67,7 +67,7 @@ number_of(pass *p, qn_id id)
 	return p->number[id];
 }
 
-/* What takes the place of the root, whose copy is `copy`; 0 after an error. */
+/* What replaces the root, whose copy is `copy`; 0 after an error. */
 static qn_id
 call_back(pass *p, const qn_match *found, qn_id copy)
 {

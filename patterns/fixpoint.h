@@ -14,7 +14,7 @@
 enum { QN_MAX_PASSES = 100 }; /* of all rules together, as in TVM */
 
 /* m: the match with the values of dst, the graph under construction, that stand for those of
- * before.  Returns the value that takes the root's place; m->root: leave it; 0: an error. */
+ * before.  Returns the value that replaces the root; m->root: leave it; 0: an error. */
 typedef qn_id qn_fixpoint_fn(void *user, qn_graph *dst, const qn_match *m, const qn_graph *before,
 			     qn_id before_root);
 

@@ -180,7 +180,7 @@ step_test(qn_matcher *s, const qn_goal *goal)
 	qn_goal later = *goal;
 
 	later.kind = QN_GOAL_WHERE;
-	if (t->kind == QN_TEST_WHERE) /* asked only where the rest matches */
+	if (t->kind == QN_TEST_WHERE) /* called only where the rest matches */
 		qn_search_push(s, later);
 	else if (!qn_pat_test_holds(&s->text, t, goal->graph, goal->value))
 		return false;
@@ -246,9 +246,9 @@ step_parts(qn_matcher *s, const qn_goal *goal, uint32_t way)
 	return p->kind == QN_PAT_ANY && p->narg > 0 && push_part(s, goal, 0);
 }
 
-/* A pattern that is being matched at the same value already would ask the same again for ever.
- * What waits on top for this value is looked at; a goal for another value means that the search
- * went down. */
+/* A pattern that is being matched at the same value already would repeat the same search for ever.
+ * Only the goals on top for this value are compared; a goal for another value means that the
+ * search went down. */
 static bool
 turns_in_a_circle(const qn_matcher *s, const qn_goal *goal)
 {

@@ -34,7 +34,7 @@ note(qn_model *m, const qn_grouper *s, qn_id id, const char *text, bool skipped)
 	s->facts[id] = qn_facts_make(m, n, &like, &layers);
 }
 
-/* Tells the host of a match; why NULL: it was taken. */
+/* Reports a match to the host; why NULL: it was taken. */
 static void
 explain(const qn_quant_opts *opts, const qn_grouper *s, const char *pattern, qn_id root,
 	const char *why, const qn_group *gr)
@@ -93,7 +93,7 @@ try_match(qn_model *m, const qn_quant_opts *opts, qn_grouper *s, const qn_quanti
 	return QN_OK;
 }
 
-/* Lowers what is to be skipped back to float, and tells what became of each group, in the order of
+/* Lowers what is to be skipped back to float, and reports what became of each group, in the order of
  * the roots. */
 static void
 finish(qn_model *m, const qn_quant_opts *opts, qn_grouper *s)

@@ -6,7 +6,7 @@
  *   static const qn_pat *const pattern = QN_P_OP(bias_add, ROOT, QN_P_ARGS(CONV, QN_P_CONST(B)));
  *
  * A pattern node with a slot binds the value that it matches; a slot that is bound already
- * matches only the same value, so one slot used twice asks for a real diamond.  The search is
+ * matches only the same value, so one slot used twice requires a diamond in the graph.  The search is
  * complete: a later failure comes back to untaken alternatives, and to the swapped operands of
  * add and mul, in that order of preference.  build.h makes the same nodes at run time, parse.h
  * from text (docs/patterns.md). */

@@ -29,7 +29,7 @@ add_part(qn_graph *dst, const qn_node *call, const qn_id *map, qn_id got, const 
 					     .method = method});
 }
 
-/* Symbols may be shared; each is told once. */
+/* Symbols may be shared; each is reported once. */
 static void
 add_name(qn_explained *e, const char **symbol, const char *name)
 {
@@ -39,7 +39,7 @@ add_name(qn_explained *e, const char **symbol, const char *name)
 	symbol[e->nsymbol++] = name;
 }
 
-/* Tells the host of a call with its names in g, and the symbols of quantizes from value `first` of
+/* Reports a call to the host with its names in g, and the symbols of quantizes from value `first` of
  * dst on. */
 static void
 explain(const qn_quant_opts *opts, const qn_graph *g, const qn_node *call, const qn_graph *dst,
@@ -127,7 +127,7 @@ copy_node(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map)
 	return qn_graph_add(dst, &n);
 }
 
-/* A dynamic_fake_quant of the graph reads 16-bit values, as those that options ask for. */
+/* A dynamic_fake_quant of the graph reads 16-bit values, as those that options set. */
 static qn_id
 copy_dynamic(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map,
 	     const qn_quant_opts *opts)

@@ -63,8 +63,8 @@ const qn_qpattern **qn_quant_patterns(const qn_quant_opts *opts, qn_arena *a, si
 /* The pattern of this name among the host's and the standard ones, or NULL. */
 const qn_qpattern *qn_pattern_find(const qn_quant_opts *opts, const char *name);
 
-/* ---- for quantize callbacks; each is what the public function of the like name is inside its
- * door (quern/patterns.h: qn_quantize_activation …) ---- */
+/* ---- for quantize callbacks; each does what the public function of the same name does
+ * inside qn_guard (quern/patterns.h: qn_quantize_activation …) ---- */
 
 qn_graph *qn_qb_graph(qn_quantizing *b);
 const qn_quant_opts *qn_qb_opts(const qn_quantizing *b);
@@ -117,7 +117,7 @@ qn_id qn_qb_op(qn_quantizing *b, qn_op op, const char *name, uint32_t nin, const
 /* Float graph -> graph of calls of composites, one for each accepted match; the facts
  * of other nodes say why they were not taken. */
 qn_status qn_partition(qn_model *m, const qn_quant_opts *opts) QN_MUST_CHECK;
-/* Partitioned graph -> symbolic graph; composites are gone, the model's stage is `symbolic`. */
+/* Partitioned graph -> symbolic graph; composites are replaced, the model's stage is `symbolic`. */
 qn_status qn_quantize_model(qn_model *m, const qn_quant_opts *opts) QN_MUST_CHECK;
 
 #endif

@@ -39,7 +39,7 @@ const char *qn_rw_derived_name(const qn_rw *rw, qn_id id, const char *what);
 void *qn_rw_user(const qn_rw *rw);
 /* Uses of the value in the source graph; 1 for a value that a rule made. */
 uint32_t qn_rw_uses(const qn_rw *rw, qn_id id);
-/* Adds a node and offers it to the rules; returns what stands in its place, 0 after an error. */
+/* Adds a node and offers it to the rules; returns what replaces it, 0 after an error. */
 qn_id qn_rw_add(qn_rw *rw, qn_op op, const char *name, uint32_t nin, const qn_id *in,
 		const qn_attrs *attr, const qn_type *type);
 /* Whether a node of op `op`, which has no attributes, with this input and type was added before:

@@ -9,7 +9,7 @@
 typedef enum qn_goal_kind {
 	QN_GOAL_MATCH,    /* pat matches value */
 	QN_GOAL_BIND,     /* its parts did: bind it */
-	QN_GOAL_WHERE,    /* ask the host */
+	QN_GOAL_WHERE,    /* call the host */
 	QN_GOAL_CUT,      /* drop the choices from number `value` on */
 	QN_GOAL_LEARN,    /* the goal of record `record` holds */
 	QN_GOAL_PATH,     /* dominator pat: value is the parent or on the path */

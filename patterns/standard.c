@@ -364,7 +364,7 @@ qn_quant_patterns(const qn_quant_opts *opts, qn_arena *a, size_t *n)
 	size_t nstandard;
 	const qn_qpattern *own = qn_standard_patterns(opts->scheme, &nstandard);
 	const qn_qpattern **list = QN_NEW(a, const qn_qpattern *, opts->nhost + nstandard);
-	qn_qpattern *table = QN_NEW(a, qn_qpattern, 1); /* the row that asks for the options */
+	qn_qpattern *table = QN_NEW(a, qn_qpattern, 1); /* the row that requires the options */
 
 	for (*n = 0; *n < opts->nhost; ++*n)
 		list[*n] = &opts->host[*n];

@@ -126,7 +126,7 @@ qn_product_run(const qn_product *p, const float **x, int64_t n, int64_t shift, f
 	bool lone = !p->depthwise && n % p->simd->rows == 1;
 	int64_t many = lone ? n - 1 : n;
 
-	/* A tile reads all its pointers, also those whose results nobody wants. */
+	/* A tile reads all its pointers, also those whose results are not used. */
 	for (int64_t i = n; i < n + p->simd->rows - 1; i++)
 		x[i] = x[n - 1];
 	for (int64_t o = 0; many > 0 && o < p->out; o += QN_PANEL) {

@@ -63,7 +63,7 @@ is_above(qn_number x, qn_number y, qn_number_kind kind)
 	return kind == QN_KIND_SIGNED ? x.i > y.i : x.u > y.u;
 }
 
-/* Whether x takes the place of the best before it. */
+/* Whether x replaces the best before it. */
 static bool
 is_better(const qn_argmax_args *a, qn_number x, qn_number best, qn_number_kind kind)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impl_move.c - reshape, flatten, transpose, concat: elements change their places and nothing
+/* impl_move.c - reshape, flatten, transpose, concat: elements change their positions and nothing
  * else.
  *
  *   transpose [2,3], perm [1,0]:   a view (view.h) of dim {3, 2}, stride {1, 3} */

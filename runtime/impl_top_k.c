@@ -34,7 +34,7 @@ refuse(const qn_graph *g, const qn_node *n)
 								: NULL;
 }
 
-/* A number of the order of the elements, for the smallest turned round. */
+/* A number of the order of the elements, for the smallest reversed. */
 static int64_t
 key_of(qn_plain p, const void *x, int64_t at, int32_t flip)
 {
@@ -77,14 +77,14 @@ next_place(const qn_top_args *a, qn_plain p, const void *x, int64_t at, int64_t 
 	return best;
 }
 
-/* The result is places, not elements. */
+/* The result is indices, not elements. */
 static bool
 has_indices(const qn_eval *e)
 {
 	return e->n->op == QN_OP_top_k_indices || e->part == 1;
 }
 
-/* Element r of a row of the result: the place, or what stands there. */
+/* Element r of a row of the result: the index, or the element there. */
 static void
 put(const qn_eval *e, int64_t to, int64_t row, int64_t place, int64_t inner)
 {

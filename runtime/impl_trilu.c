@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impl_trilu.c - trilu: the triangle of each matrix, the real 0 elsewhere. */
+/* impl_trilu.c - trilu: the triangle of each matrix, the value 0 elsewhere. */
 #include "ir/clamp.h"
 #include "runtime/impl_args.h"
 #include "runtime/impl_util.h"

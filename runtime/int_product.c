@@ -108,7 +108,7 @@ qn_int_product_run(const qn_int_product *p, const int16_t **x, int64_t n, int32_
 	const int64_t many = lone ? n - 1 : n;
 	qn_int_tile t = {.run = p->run, .nrun = p->nrun, .len = p->len, .stride = stride};
 
-	/* A tile reads all its pointers, also those whose results nobody wants. */
+	/* A tile reads all its pointers, also those whose results are not used. */
 	for (int64_t i = n; i < n + rows - 1; i++)
 		x[i] = x[n - 1];
 	for (int64_t o = 0; o < p->out; o += QN_PANEL) {

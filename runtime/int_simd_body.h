@@ -25,7 +25,7 @@ spread(const int16_t *two)
 	return (vec){0} + pair;
 }
 
-/* What was computed into a buffer goes to its place. */
+/* What was computed into a buffer is copied to the result. */
 TARGET static void
 copy_out(const qn_int_tile *t, const int32_t *from)
 {

@@ -9,7 +9,7 @@
  * A bundle is several batches that go through the graph in lockstep, all of them through a node
  * before the next, so that a layer's weights are read once for all:
  *
- *   QN_TRY(qn_interp_new_bundle(graph, 32, arena, &in));  qn_interp_bundle(in) tells how many it takes
+ *   QN_TRY(qn_interp_new_bundle(graph, 32, arena, &in));  qn_interp_bundle(in) returns how many it takes
  *   QN_TRY(qn_interp_load(in, 0, inputs));            the first batch's inputs; then 1, 2 …
  *   QN_TRY(qn_interp_run_bundle(in, n, NULL, NULL));  the first n
  *   qn_tensor y = qn_interp_output_of(in, 0, n - 1);  of the last batch

@@ -138,7 +138,7 @@ truncated(double x, const qn_plain_info *p)
 }
 
 /* A double that rounds to every narrower type as v does: where v has more than 53 bits, the last one
- * that is kept tells that others were not 0 (rounding to odd). */
+ * that is kept records that others were not 0 (rounding to odd). */
 static double
 to_real(uint64_t v)
 {

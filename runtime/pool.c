@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool.c - one lock, one job at a time:
  *
- *   next    1 .. n    the next share that nobody has taken
+ *   next    1 .. n    the next share that is not taken
  *   left    n .. 0    shares that are not done */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L /* pthread_sigmask */

@@ -24,7 +24,7 @@ typedef int32_t mask __attribute__((vector_size(4 * LANES)));
 #define SPREAD(s) ((s)*ONES)
 #define SELECT(m, a, b) ((vec)(((m) & (mask)(a)) | (~(m) & (mask)(b))))
 
-/* What was computed into a buffer goes to its place. */
+/* What was computed into a buffer is copied to the result. */
 TARGET static void
 copy_out(const qn_tile *t, const float *from)
 {

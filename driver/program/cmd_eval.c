@@ -62,7 +62,7 @@ compares_with_float(const given *g)
 	       strcmp(qn_model_stage(g->m), "integer") != 0;
 }
 
-/* Loads all that is given, so that everything wrong is told at once. */
+/* Loads all that is given, so that everything wrong is reported at once. */
 static qn_status
 load(qn_ctx *ctx, given *g)
 {

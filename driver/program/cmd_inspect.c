@@ -36,7 +36,7 @@ add_text(void *user, const char *piece, size_t n)
 	return 0;
 }
 
-/* Starts a program with a file as its input; NULL: errno tells why. */
+/* Starts a program with a file as its input; NULL: errno has the reason. */
 static FILE *
 start_with(const char *line, FILE *input)
 {

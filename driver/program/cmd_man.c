@@ -48,7 +48,7 @@ put_heading(const char *name, const char *summary)
 	printf("\n.SH SYNOPSIS\n");
 }
 
-/* The synopsis, whose other forms stand on lines of their own. */
+/* The synopsis, whose other forms are on lines of their own. */
 static void
 put_synopsis(const command *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_match.c - quern match: where a pattern stands in a model. */
+/* cmd_match.c - quern match: where a pattern matches in a model. */
 #include <stdio.h>
 
 #include "program.h"

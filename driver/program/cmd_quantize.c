@@ -15,7 +15,7 @@ typedef struct table {
 	int pattern, root; /* widths of columns */
 } table;
 
-/* Matches that were taken are told twice; the second time with their symbols. */
+/* Matches that were taken are reported twice; the second time with their symbols. */
 static void
 add_row(void *user, const qn_explained *e)
 {

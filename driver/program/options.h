@@ -47,7 +47,7 @@ typedef struct options {
 		solver, explain_kernels, emit, format, encodings_version;
 	int align;        /* 0: not given */
 	int weight_block; /* 0: not given */
-	int limit;        /* times what a file may ask for; 0: 1 */
+	int limit;        /* factor of the limits of a file; 0: 1 */
 	int match_limit;  /* times the steps of searches for patterns; 0: 1 */
 	int threads;      /* 0: as many as the machine has cores */
 	bool no_approx, merge_always, require_int, reduce_range, bias_correction;
