@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit.c - the driver: a plan becomes up to six texts.
+/* emit.c - the driver: a plan becomes up to seven texts.
  *
  *   NAME.h           what a firmware includes: sizes, parameters, NAME_run
  *   NAME.c           kernel pieces, argument structs, NAME_run
@@ -7,6 +7,7 @@
  *   NAME_io.h        float values in and out
  *   NAME_selftest.c  samples with their results (when there are some)
  *   NAME_proof.c     a main for a static analyser (on request)
+ *   NAME_device.c    a loop that takes samples and sends outputs (on request)
  *
  * The steps are printed first: only then is known which constants and kernels they mention. */
 #include "codegen/emitter.h"
@@ -19,14 +20,15 @@
 
 /* Symbols of the program besides constants and argument structs. */
 static const char *const own_symbol[] = {
-	"run",    "inputs", "outputs", "selftest",       "trace",
-	"traced", "steps",  "weights", "io_round_float", "io_round_double",
+	"run",    "inputs",      "outputs",      "selftest",       "trace",
+	"traced", "steps",       "weights",      "io_round_float", "io_round_double",
+	"device", "device_read", "device_write",
 };
 
 /* Its macros, which symbols meet when the model's name is in capitals. */
 static const char *const own_macro[] = {
 	"H",     "CONTENT", "SCRATCH_BYTES", "SCRATCH_ALIGN", "SELFTEST_MAIN", "WEIGHTS_ATTR",
-	"IO_OK", "IO_RANK", "IO_SHAPE",      "IO_H",
+	"IO_OK", "IO_RANK", "IO_SHAPE",      "IO_H",          "DEVICE_MAIN",
 };
 static const char *const port_macro[] = {"LEN", "BYTES", "SCALE", "ZERO_POINT", NULL};
 static const char *const sample_macro[] = {"ZERO", "SCALE", "MEAN", "STD", NULL};
@@ -282,6 +284,12 @@ print_proof(qn_emission *e, qn_buf *b)
 	qn_emit_proof(&e->e, b);
 }
 
+static void
+print_device(qn_emission *e, qn_buf *b)
+{
+	qn_emit_device(&e->e, b);
+}
+
 static bool
 has_selftest(const qn_emission *e)
 {
@@ -292,6 +300,12 @@ static bool
 has_proof(const qn_emission *e)
 {
 	return e->opts->proof;
+}
+
+static bool
+has_device(const qn_emission *e)
+{
+	return e->opts->device;
 }
 
 static const struct {
@@ -305,7 +319,14 @@ static const struct {
 	{"_io.h", print_io, NULL},
 	{"_selftest.c", print_selftest, has_selftest},
 	{"_proof.c", print_proof, has_proof},
+	{"_device.c", print_device, has_device},
 };
+
+uint32_t
+qn_emission_content(const qn_emission *e)
+{
+	return e->e.content;
+}
 
 const char *
 qn_emitted_suffix(int i)

@@ -4,7 +4,8 @@
  *   schedule   nodes -> steps (a step is one kernel call: conv2d + requantize, pool, …), each with
  *              its kernel and the kernel's arguments
  *   plan       steps -> offsets in the activation arena, by liveness, in place where the kernel allows
- *   emit       plan  -> NAME.h NAME.c NAME_weights.c NAME_io.h NAME_selftest.c NAME_proof.c */
+ *   emit       plan  -> NAME.h NAME.c NAME_weights.c NAME_io.h NAME_selftest.c NAME_proof.c
+ *                       NAME_device.c */
 #ifndef QN_CODEGEN_EMIT_H
 #define QN_CODEGEN_EMIT_H
 
@@ -146,6 +147,8 @@ typedef struct qn_emit_style {
 	const char *options_text; /* the normalized options, for the header's comment */
 	uint32_t content_hash;    /* CRC-32 of the model's canonical text */
 	bool proof;               /* with NAME_proof.c */
+	bool device;              /* with NAME_device.c */
+	uint32_t program_hash;    /* for the report: qn_emission_content */
 	bool shared_kernels;      /* each kernel once where NAME.c is included beside others */
 	/* by input, of the samples; NULL: none is known, or nothing was done to them */
 	const qn_prep *const *prep;
@@ -155,23 +158,28 @@ typedef struct qn_emit_style {
 /* All steps printed, and with it which constants and kernels the files hold. */
 typedef struct qn_emission qn_emission;
 
-enum { QN_EMITTED_FILES = 6 };
+enum { QN_EMITTED_FILES = 7 };
+
+/* What follows plan->name in the name of the model that belongs to NAME_device.c. */
+#define QN_EMITTED_MODEL ".integer.qir"
 
 /* The plan, opts and test must outlive it; test may be NULL: then there is no self-test. */
 qn_status qn_emission_make(const qn_plan *p, const qn_emit_style *opts, const qn_selftest *test,
 			   qn_arena *a, qn_emission **out) QN_MUST_CHECK;
 /* What follows plan->name in the name of file i: ".h", ".c", "_weights.c", "_io.h", "_selftest.c",
- * "_proof.c"; NULL for a file that is not there. */
+ * "_proof.c", "_device.c"; NULL for a file that is not there. */
 const char *qn_emission_suffix(const qn_emission *e, int i);
 /* Of text i whether this emission has it or not. */
 const char *qn_emitted_suffix(int i);
+/* CRC-32 of header, program and constants: NAME_CONTENT. */
+uint32_t qn_emission_content(const qn_emission *e);
 /* Prints file i; b may have a sink. */
 void qn_emission_print(qn_emission *e, int i, qn_buf *b);
 
 typedef struct qn_emitted {
 	const char *
-		/* ".h", ".c", "_weights.c", "_io.h", "_selftest.c", "_proof.c": the file's name is
-		 * plan->name and this */
+		/* ".h", ".c", "_weights.c", "_io.h", "_selftest.c", "_proof.c", "_device.c": the
+		 * file's name is plan->name and this */
 		suffix;
 	const char *text;
 	size_t n;

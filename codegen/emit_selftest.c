@@ -66,6 +66,40 @@ put_data(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 		e->macro);
 }
 
+void
+qn_emit_widths(const qn_emitter *e, qn_buf *b)
+{
+	const qn_plan *p = e->plan;
+
+	qn_buf_puts(b, "/* Bytes of a code. */\n");
+	qn_buff(b, "static const %suint8_t width[%zu] = {%s", qn_emit_rom(e),
+		p->nstep > 0 ? p->nstep : 1, p->nstep > 0 ? "" : "0");
+	for (size_t k = 0; k < p->nstep; k++, qn_buf_flush(b))
+		qn_buff(b, "%zu,", qn_elem_bytes(qn_graph_node(e->g, p->step[k].node)->type->elem));
+	qn_buf_puts(b, "};\n");
+}
+
+void
+qn_emit_crc32(qn_buf *b)
+{
+	qn_buf_puts(b, "/* Bytes of quantized values in little-endian order, whatever the "
+		       "machine's is. */\n"
+		       "static uint32_t\n"
+		       "crc32_of(const uint8_t *data, uint32_t bytes, uint32_t size)\n"
+		       "{\n"
+		       "\tconst uint16_t one = 1;\n"
+		       "\tuint8_t low;\n"
+		       "\tuint32_t crc = 0xffffffffu, i, k;\n\n"
+		       "\tmemcpy(&low, &one, 1);\n"
+		       "\tfor (i = 0; i < bytes; i++) {\n"
+		       "\t\tcrc ^= data[low == 1 ? i : i - i % size + size - 1 - i % size];\n"
+		       "\t\tfor (k = 0; k < 8; k++)\n"
+		       "\t\t\tcrc = crc >> 1 ^ (0xedb88320u & (0u - (crc & 1u)));\n"
+		       "\t}\n"
+		       "\treturn crc ^ 0xffffffffu;\n"
+		       "}\n\n");
+}
+
 /* CRC, size of an element and name of each step, and the function that NAME_run calls. */
 static void
 put_trace(qn_emitter *e, const qn_selftest *t, qn_buf *b)
@@ -82,29 +116,10 @@ put_trace(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 				(unsigned)t->crc[i * p->nstep + k]);
 		qn_buf_puts(b, "},\n");
 	}
-	qn_buf_puts(b, "};\n/* Bytes of a code. */\n");
-	qn_buff(b, "static const %suint8_t width[%zu] = {%s", qn_emit_rom(e), room,
-		p->nstep > 0 ? "" : "0");
-	for (k = 0; k < p->nstep; k++, qn_buf_flush(b))
-		qn_buff(b, "%zu,", qn_elem_bytes(qn_graph_node(e->g, p->step[k].node)->type->elem));
-	qn_buf_puts(b, "};\n"
-		       "static uint32_t at_sample, bad_step;\n\n"
-		       "/* Bytes of quantized values in little-endian order, whatever the "
-		       "machine's is. */\n"
-		       "static uint32_t\n"
-		       "crc32_of(const uint8_t *data, uint32_t bytes, uint32_t size)\n"
-		       "{\n"
-		       "\tconst uint16_t one = 1;\n"
-		       "\tuint8_t low;\n"
-		       "\tuint32_t crc = 0xffffffffu, i, k;\n\n"
-		       "\tmemcpy(&low, &one, 1);\n"
-		       "\tfor (i = 0; i < bytes; i++) {\n"
-		       "\t\tcrc ^= data[low == 1 ? i : i - i % size + size - 1 - i % size];\n"
-		       "\t\tfor (k = 0; k < 8; k++)\n"
-		       "\t\t\tcrc = crc >> 1 ^ (0xedb88320u & (0u - (crc & 1u)));\n"
-		       "\t}\n"
-		       "\treturn crc ^ 0xffffffffu;\n"
-		       "}\n\n");
+	qn_buf_puts(b, "};\n");
+	qn_emit_widths(e, b);
+	qn_buf_puts(b, "static uint32_t at_sample, bad_step;\n\n");
+	qn_emit_crc32(b);
 	qn_buff(b,
 		"void\n"
 		"%s_trace(uint32_t step, const void *data, uint32_t bytes)\n"

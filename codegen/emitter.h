@@ -87,6 +87,12 @@ void qn_emit_weights(qn_emitter *e, qn_buf *b);
 void qn_emit_selftest(qn_emitter *e, const qn_selftest *t, qn_buf *b);
 void qn_emit_io(qn_emitter *e, qn_buf *b);
 void qn_emit_proof(qn_emitter *e, qn_buf *b);
+void qn_emit_device(qn_emitter *e, qn_buf *b);
+
+/* What a program that follows the steps needs (emit_selftest.c): the table width, bytes of an element of each
+ * step's result, and the function crc32_of. */
+void qn_emit_widths(const qn_emitter *e, qn_buf *b);
+void qn_emit_crc32(qn_buf *b);
 
 /* ---- printing (emit_print.c) ---- */
 

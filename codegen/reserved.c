@@ -290,7 +290,8 @@ qn_reserved_model(const char *name)
 {
 	return is_in(headers, name, false) || is_in(devices, name, false) ||
 	       is_in(prefixes, name, false) || ends_with(name, "_weights") ||
-	       ends_with(name, "_selftest") || ends_with(name, "_io") || ends_with(name, "_proof");
+	       ends_with(name, "_selftest") || ends_with(name, "_io") ||
+	       ends_with(name, "_proof") || ends_with(name, "_device");
 }
 
 bool

@@ -175,6 +175,15 @@ print_text(void *user, qn_buf *b)
 	qn_emission_print(t->e, t->i, b);
 }
 
+/* The model in text form. */
+static void
+print_model(void *user, qn_buf *b)
+{
+	const emit_call *c = user;
+
+	qn_model_print(b, c->m);
+}
+
 typedef struct report_call {
 	const qn_model *m;
 	const qn_plan *plan;
@@ -291,7 +300,7 @@ emit(void *arg, qn_arena *a)
 	qn_selftest test;
 	qn_emission *emission;
 	text texts[QN_EMITTED_FILES];
-	qn_file_out files[QN_EMITTED_FILES + 1];
+	qn_file_out files[QN_EMITTED_FILES + 2];
 	size_t n = 0;
 
 	QN_TRY(make_plan(c, a, &plan));
@@ -302,6 +311,7 @@ emit(void *arg, qn_arena *a)
 	qn_emit_style opts = {.options_text = c->m->options,
 			      .content_hash = qn_model_hash(c->m, a),
 			      .proof = c->opts->proof != 0,
+			      .device = c->opts->validation != 0,
 			      .shared_kernels = c->opts->shared_kernels != 0};
 	QN_TRY(find_prep(c, plan->g, a, &opts.prep));
 	QN_TRY(find_constants(c, &opts.constants));
@@ -322,6 +332,13 @@ emit(void *arg, qn_arena *a)
 				.path = file_name(a, c->folder, plan->name, qn_emitted_suffix(i)),
 				.remove = true};
 	}
+	opts.program_hash = qn_emission_content(emission);
+	if (opts.device || c->fn == NULL)
+		files[n++] =
+			(qn_file_out){.path = file_name(a, c->folder, plan->name, QN_EMITTED_MODEL),
+				      .print = opts.device ? print_model : NULL,
+				      .user = c,
+				      .remove = !opts.device};
 	report_call report = {c->m, plan, &opts};
 	files[n++] = (qn_file_out){.path = file_name(a, c->folder, plan->name, ".report.json"),
 				   .print = print_report,

@@ -161,18 +161,21 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_st
 	const qn_graph *g = p->g;
 	qn_model_info info = qn_model_describe(m);
 	qn_json_out o;
-	qn_buf hash, text;
+	qn_buf hash, program, text;
 
 	qn_buf_init(&hash, b->arena);
+	qn_buf_init(&program, b->arena);
 	qn_buf_init(&text, b->arena);
 	text.decimal = true;
 	qn_buff(&hash, "%08x", opts->content_hash);
+	qn_buff(&program, "%08x", opts->program_hash);
 	qn_json_out_init(&o, b);
 	qn_json_open(&o, NULL, '{', QN_JSON_LINES);
 	qn_json_put_i64(&o, "quern_report", 1);
 	qn_json_put_string(&o, "version", qn_version());
 	qn_json_put_string(&o, "name", p->name);
 	qn_json_put_string(&o, "content_hash", qn_buf_str(&hash));
+	qn_json_put_string(&o, "program_hash", qn_buf_str(&program));
 	qn_json_put_string(&o, "options", opts->options_text);
 	qn_json_put_string(&o, "target", p->target->name);
 	qn_json_put_string(&o, "optimize", qn_optimize_names[p->optimize]);

@@ -36,8 +36,9 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_e
 	printf("nodes        %zu in %zu steps: %s\n", i.nodes, e->steps, qn_model_kinds(m));
 	if (!has_test)
 		printf("self-test    none%s\n", has_samples ? "" : " (it needs samples: --calib)");
-	printf("files        %s/%s.h, .c, .report.json, _weights.c, _io.h%s%s\n", folder, e->name,
-	       has_test ? ", _selftest.c" : "", opts->proof != 0 ? ", _proof.c" : "");
+	printf("files        %s/%s.h, .c, .report.json, _weights.c, _io.h%s%s%s\n", folder, e->name,
+	       has_test ? ", _selftest.c" : "", opts->proof != 0 ? ", _proof.c" : "",
+	       opts->validation != 0 ? ", _device.c, .integer.qir" : "");
 }
 
 /* An integer from 0 to most; `otherwise` when the option is not there, -1 after a message. */
@@ -85,6 +86,7 @@ emit_options(const options *o, const sample_list *calib, const qn_emit_opts *num
 	emit.optimize = o->optimize;
 	emit.explain = o->explain_kernels != 0 ? program_write_stdout : NULL;
 	emit.proof = o->proof;
+	emit.validation = o->validation;
 	emit.shared_kernels = o->shared_kernels || o->narg > 0;
 	emit.test = calib->array;
 	emit.ntest = calib->n;

@@ -72,6 +72,22 @@ const command command_rows[] = {
 	 "  quern analyze " DIGITS " " CALIB " \\\n"
 	 "        --data examples/digits/test_x.npy --labels examples/digits/test_y.npy --json",
 	 1, 1, cmd_analyze},
+	{"validate", CMD_VALIDATE,
+	 "FOLDER --data FILE [--labels FILE] [--device COMMAND] [options]",
+	 "run an emitted program on a device and compare it with the interpreter",
+	 "Gives samples to the program that `compile --validation` wrote into FOLDER, on a device "
+	 "that COMMAND stands for (an emulator, a script that talks to a board) or on this "
+	 "machine, "
+	 "and compares the CRC of every step and the bytes of the outputs with what the "
+	 "interpreter computes from the same model. It prints the error of each output, the first "
+	 "step that differs with its layers, and with labels the accuracy of both.\n\n"
+	 "What differs is exit code 4. docs/validation.md describes what goes over stdin and "
+	 "stdout.",
+	 "  quern compile " DIGITS " " CALIB " \\\n"
+	 "        --validation -o out\n"
+	 "  quern validate out --data examples/digits/test_x.npy --labels "
+	 "examples/digits/test_y.npy",
+	 1, 1, cmd_validate},
 	{"calibrate", CMD_CALIBRATE,
 	 "MODEL --calib FILE.npy [--shard K/N] [-o FILE.json] [options]",
 	 "collect activation statistics for compile, and explain how a range was chosen",
@@ -181,14 +197,15 @@ const command command_rows[] = {
 	 "  quern completion bash >quern.bash", 1, 1, cmd_completion},
 	{0}};
 
-const exit_code exit_codes[] = {{QN_OK, "success"},
-				{QN_EINVALID, "model or data error"},
-				{QN_EUSAGE, "wrong command line"},
-				{QN_EUNSUPPORTED, "unsupported"},
-				{QN_EACCURACY, "accuracy threshold not met"},
-				{QN_EBUDGET, "budget exceeded"},
-				{QN_EINTERNAL, "internal error"},
-				{0, NULL}};
+const exit_code exit_codes[] = {
+	{QN_OK, "success"},
+	{QN_EINVALID, "model or data error"},
+	{QN_EUSAGE, "wrong command line"},
+	{QN_EUNSUPPORTED, "unsupported"},
+	{QN_EACCURACY, "accuracy threshold not met, or a device computes something else"},
+	{QN_EBUDGET, "budget exceeded"},
+	{QN_EINTERNAL, "internal error"},
+	{0, NULL}};
 
 const command *
 command_find(const char *name)

@@ -20,6 +20,7 @@
 /* Commands that quantize a model; that read samples; that run passes; that read a model. */
 #define QUANTIZING (CMD_COMPILE | CMD_OPT | CMD_EXPORT | CMD_EVAL | CMD_ANALYZE | CMD_CALIBRATE)
 #define SAMPLING (QUANTIZING | CMD_RUN)
+#define READING_SAMPLES (SAMPLING | CMD_VALIDATE)
 #define REPAIRING (CMD_COMPILE | CMD_OPT | CMD_EXPORT | CMD_EVAL | CMD_ANALYZE)
 #define LOWERING (CMD_COMPILE | CMD_OPT)
 #define READING (SAMPLING | CMD_IMPORT | CMD_INSPECT | CMD_MATCH | CMD_QUANTIZE)
@@ -47,31 +48,34 @@ const option_row option_rows[] = {
 
 	/* ---- samples: these are for all, FILE:scale=…,zero=…,mean=…,std=…,layout=…,shape=…,dtype=… for
 	 * one source ---- */
-	{"--data", 0, GROUP_SAMPLES, CMD_EVAL | CMD_ANALYZE, LIST(data), .value = "[INPUT=]FILE",
+	{"--data", 0, GROUP_SAMPLES, CMD_EVAL | CMD_ANALYZE | CMD_VALIDATE, LIST(data),
+	 .value = "[INPUT=]FILE",
 	 .help = "samples to evaluate, in the formats of --calib (analyze: default those of "
 		 "--calib)"},
-	{"--input-scale", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.input_scale), .value = "FACTOR",
+	{"--input-scale", 0, GROUP_SAMPLES, READING_SAMPLES, TEXT(sample.input_scale),
+	 .value = "FACTOR",
 	 .help = "values of samples become ((value - ZERO) * FACTOR - mean) / std (default: 1); "
 		 "without these options, quantized values are taken as they are"},
-	{"--input-zero", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.input_zero), .value = "ZERO",
-	 .help = "the zero point of samples that are quantized (default: 0)"},
-	{"--mean", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.mean), .value = "M,…",
+	{"--input-zero", 0, GROUP_SAMPLES, READING_SAMPLES, TEXT(sample.input_zero),
+	 .value = "ZERO", .help = "the zero point of samples that are quantized (default: 0)"},
+	{"--mean", 0, GROUP_SAMPLES, READING_SAMPLES, TEXT(sample.mean), .value = "M,…",
 	 .help = "one number, or one for each channel (default: 0)"},
-	{"--std", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.std), .value = "S,…",
+	{"--std", 0, GROUP_SAMPLES, READING_SAMPLES, TEXT(sample.std), .value = "S,…",
 	 .help = "one number, or one for each channel (default: 1)"},
-	{"--layout", 0, GROUP_SAMPLES, SAMPLING, CHOICE(sample.layout, layouts), .value = "LAYOUT",
-	 .help = "where the model has the channels of a sample:"},
-	{"--shape", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.shape), .value = "D,…",
+	{"--layout", 0, GROUP_SAMPLES, READING_SAMPLES, CHOICE(sample.layout, layouts),
+	 .value = "LAYOUT", .help = "where the model has the channels of a sample:"},
+	{"--shape", 0, GROUP_SAMPLES, READING_SAMPLES, TEXT(sample.shape), .value = "D,…",
 	 .help = "shape of one sample of a .bin, of .bin files in a folder, or of a .csv"},
-	{"--dtype", 0, GROUP_SAMPLES, SAMPLING, TEXT(sample.dtype), .value = "TYPE",
+	{"--dtype", 0, GROUP_SAMPLES, READING_SAMPLES, TEXT(sample.dtype), .value = "TYPE",
 	 .help = "element type of a .bin, little-endian: f32 (default), u8, i16 …"},
 
 	/* ---- evaluation ---- */
-	{"--labels", 0, GROUP_EVALUATION, CMD_EVAL | CMD_ANALYZE, TEXT(labels), .value = "FILE",
+	{"--labels", 0, GROUP_EVALUATION, CMD_EVAL | CMD_ANALYZE | CMD_VALIDATE, TEXT(labels),
+	 .value = "FILE",
 	 .help = "classes of the samples: .npy, an .npz with labels, or a .csv (default: the "
 		 "subfolders of a folder)"},
-	{"--label-column", 0, GROUP_EVALUATION, CMD_EVAL | CMD_ANALYZE, TEXT(label_column),
-	 .value = "NAME|N",
+	{"--label-column", 0, GROUP_EVALUATION, CMD_EVAL | CMD_ANALYZE | CMD_VALIDATE,
+	 TEXT(label_column), .value = "NAME|N",
 	 .help = "column of a .csv that holds labels (default: the one with the name label, else "
 		 "the last)"},
 	{"--against", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(against), .value = "MODEL",
@@ -95,6 +99,13 @@ const option_row option_rows[] = {
 	 .help = "the same as --min top1=PERCENT"},
 	{"--sqnr", 0, GROUP_EVALUATION, CMD_EVAL, FLAG(sqnr),
 	 .help = "also the signal-to-quantization-noise ratio of the activations"},
+
+	{"--device", 0, GROUP_EVALUATION, CMD_VALIDATE, TEXT(device), .value = "COMMAND",
+	 .help = "shell command that runs the program: samples on stdin, outputs on stdout "
+		 "(default: a build for this machine with $CC, or cc, and $CFLAGS)"},
+	{"--time-limit", 0, GROUP_EVALUATION, CMD_VALIDATE, COUNT(time_limit), .most = 86400,
+	 .value = "SECONDS",
+	 .help = "end the device when it sends nothing for so long (default: 60)"},
 
 	/* ---- quantization ---- */
 	{"--scheme", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_QUANTIZE, CHOICE(scheme, schemes),
@@ -163,6 +174,8 @@ const option_row option_rows[] = {
 	 .value = "FILE.json", .help = "write the statistics there"},
 	{"--name", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(name), .value = "NAME",
 	 .help = "prefix of files and C symbols (default: the model's name)"},
+	{"--name", 0, GROUP_MODEL, CMD_VALIDATE, TEXT(name), .value = "NAME",
+	 .help = "the program, where FOLDER has those of several models"},
 	{"--target", 0, GROUP_OUTPUT, CMD_COMPILE, NAME(emit_target), .value = "NAME",
 	 .name_of = qn_target_name,
 	 .help = "the processor that the C is written for (default: generic; see quern targets); "
@@ -183,6 +196,9 @@ const option_row option_rows[] = {
 	{"--proof", 0, GROUP_OUTPUT, CMD_COMPILE, FLAG(proof),
 	 .help = "also write NAME_proof.c, which runs the program with every input unknown, for "
 		 "Frama-C's Eva (docs/proof.md)"},
+	{"--validation", 0, GROUP_OUTPUT, CMD_COMPILE, FLAG(validation),
+	 .help = "also write what quern validate needs: NAME_device.c and NAME.integer.qir "
+		 "(docs/validation.md)"},
 	{"--dequantize", 0, GROUP_OUTPUT, CMD_RUN, FLAG(real),
 	 .help = "write float values instead of quantized values"},
 	{"--emit", 0, GROUP_OUTPUT, CMD_OPT, CHOICE(emit, emitted_impls), .value = "IMPL",
@@ -199,8 +215,8 @@ const option_row option_rows[] = {
 	 .help = "write an image of the graph, laid out by Graphviz's dot"},
 	{"--dot", 0, GROUP_OUTPUT, CMD_INSPECT, TEXT(dot), .value = "FILE.dot",
 	 .help = "write the graph in Graphviz's language"},
-	{"--json", 0, GROUP_OUTPUT, CMD_EVAL | CMD_ANALYZE, FLAG(json),
-	 .help = "print metrics and thresholds, or what layers cost, as JSON"},
+	{"--json", 0, GROUP_OUTPUT, CMD_EVAL | CMD_ANALYZE | CMD_VALIDATE, FLAG(json),
+	 .help = "print metrics and thresholds, what layers cost, or differences, as JSON"},
 	{"--markdown", 0, GROUP_OUTPUT, CMD_SUPPORTED, FLAG(markdown),
 	 .help = "print the page docs/supported-ops.md"},
 

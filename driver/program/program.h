@@ -18,6 +18,7 @@ int cmd_man(const options *o);
 int cmd_completion(const options *o);
 int cmd_eval(const options *o);
 int cmd_analyze(const options *o);
+int cmd_validate(const options *o);
 int cmd_match(const options *o);
 int cmd_calibrate(const options *o);
 int cmd_merge(const options *o);
@@ -72,6 +73,8 @@ void output_folder_drop(output_folder *f);
 void signals_catch(void);
 void signals_context(qn_ctx *ctx);
 void signals_folder(output_folder *f);
+/* The process group that ends with the program; 0: none. */
+void signals_group(int pid);
 
 /* Arrays of samples: one per file, or those of an .npz. */
 typedef struct sample_list {

@@ -21,10 +21,10 @@ enum { WIDTH = 30 };
 static const struct {
 	const char *stage, *name;
 } names[] = {
-	{"load", "reading"},          {"samples", "checking"}, {"passes", "quantizing"},
-	{"calibrate", "calibrating"}, {"search", "searching"}, {"run", "running"},
-	{"measure", "measuring"},     {"noise", "measuring"},  {"emit", "writing"},
-	{"layers", "analyzing"},
+	{"load", "reading"},          {"samples", "checking"},    {"passes", "quantizing"},
+	{"calibrate", "calibrating"}, {"search", "searching"},    {"run", "running"},
+	{"measure", "measuring"},     {"noise", "measuring"},     {"emit", "writing"},
+	{"layers", "analyzing"},      {"validate", "validating"},
 };
 
 static const char *

@@ -14,9 +14,10 @@
 static struct {
 	qn_ctx *volatile ctx;
 	output_folder *volatile folder;
+	volatile sig_atomic_t group;
 } current;
 
-/* Only what may be called at any moment: unlink, rmdir, sigaction, raise. */
+/* Only what may be called at any moment: unlink, rmdir, kill, sigaction, raise. */
 static void
 end(int number)
 {
@@ -26,6 +27,8 @@ end(int number)
 		qn_abandon(current.ctx);
 	if (current.folder != NULL)
 		output_folder_drop(current.folder);
+	if (current.group > 0)
+		(void)kill(-(pid_t)current.group, SIGTERM);
 	(void)sigaction(number, &before, NULL);
 	(void)raise(number);
 }
@@ -48,6 +51,12 @@ void
 signals_context(qn_ctx *ctx)
 {
 	current.ctx = ctx;
+}
+
+void
+signals_group(int pid)
+{
+	current.group = pid;
 }
 
 void

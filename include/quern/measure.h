@@ -201,6 +201,80 @@ QN_API qn_status qn_analyze(qn_model *m, size_t nin, qn_array *const *in,
 			    const qn_analyze_opts *opts, qn_layer_fn *fn, void *user,
 			    qn_analysis *out);
 
+/* ---- emitted programs on a device ---- */
+
+/* A program that qn_emit wrote with qn_emit_opts.validation.  Texts live for the call. */
+typedef struct qn_program {
+	size_t size; /* of the struct in this library */
+	const char *name, *target;
+	uint32_t content; /* NAME_CONTENT */
+	size_t steps;
+	size_t samples;             /* that the device is going to be given */
+	size_t in_bytes, out_bytes; /* of one sample: all inputs, all outputs */
+} qn_program;
+
+/* Where the program runs.  Both functions return 0, or anything else after writing what went wrong into
+ * `why`, a text of less than `room` bytes: the call ends with QN_EIO (validate.device).  Numbers of
+ * several bytes are in little-endian order. */
+typedef struct qn_device {
+	size_t size;
+	/* Before the first sample.  *traced: of how many steps the device sends a CRC before the
+	 * outputs of a sample, the first ones of the program; 0 to p->steps. */
+	int (*start)(void *user, const qn_program *p, size_t *traced, char *why, size_t room);
+	/* Runs one sample: nin bytes, the inputs in order.  The answer has n bytes: the CRC-32 of
+	 * each traced step in 4 bytes, then the outputs in order. */
+	int (*run)(void *user, size_t sample, const void *in, size_t nin, void *answer, size_t n,
+		   char *why, size_t room);
+	void *user;
+} qn_device;
+
+/* A step with a result that is not that of the interpreter. */
+typedef struct qn_step_check {
+	size_t size;  /* of the struct in this library */
+	size_t index; /* as in the report and in NAME.c */
+	const char *name;
+	const char *layers;  /* of the source file, "conv1, relu1"; its name when there are none */
+	size_t wrong;        /* samples in which it differs */
+	size_t first_sample; /* the first of them */
+	size_t leads;        /* samples in which no step before it differs */
+} qn_step_check;
+
+/* An output: what the device gave beside what the interpreter gave, over all samples, as float values. */
+typedef struct qn_output_check {
+	size_t size; /* of the struct in this library */
+	const char *name;
+	uint64_t elements, equal, bytes, equal_bytes;
+	double max_error, rmse;
+	double cosine;       /* 1 where all values of both are 0 */
+	size_t first_sample; /* that differs; the number of samples: none does */
+} qn_output_check;
+
+typedef struct qn_validation {
+	size_t samples;
+	size_t traced, wrong_steps;  /* steps that were compared, and those that differ */
+	uint64_t bytes, equal_bytes; /* of all outputs */
+	/* with labels: samples whose label is the first output's largest element */
+	uint64_t labels, hits, device_hits;
+	int equal; /* 1: all steps and outputs */
+} qn_validation;
+
+typedef struct qn_validate_opts { /* all zero: defaults */
+	size_t size;
+	const char *name;       /* of the program; NULL: the folder has one */
+	const qn_array *labels; /* one integer per sample; NULL: the classes of a folder, or none */
+	void (*step)(void *user, const qn_step_check *step); /* for each that differs; or NULL */
+	void (*output)(void *user, const qn_output_check *output); /* for each; or NULL */
+	void *user;
+} qn_validate_opts;
+
+/* Gives the samples to a device that runs the program of a folder, and compares what it sends with what
+ * the interpreter computes from the same model (docs/validation.md).  *out is set on success, which
+ * does not say that all is equal.  Ids: validate.folder, validate.report, validate.input,
+ * validate.device. */
+QN_API qn_status qn_validate(qn_ctx *ctx, const char *folder, size_t nin, qn_array *const *in,
+			     const qn_validate_opts *opts, const qn_device *device,
+			     qn_validation *out);
+
 #ifdef __cplusplus
 }
 #endif

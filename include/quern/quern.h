@@ -78,7 +78,7 @@ typedef enum qn_status {
 	QN_EUSAGE = 2,   /* the call or the command line is wrong */
 	/* correct, but not supported; the diagnostics name the node and the reason */
 	QN_EUNSUPPORTED = 3,
-	QN_EACCURACY = 4, /* accuracy threshold not met */
+	QN_EACCURACY = 4, /* accuracy threshold not met, or a device computes something else */
 	QN_EBUDGET = 5,   /* a limit of size or time was exceeded */
 	/* the allocator returned NULL; the context stays usable, the model of the call does not */
 	QN_ENOMEM = 6,
@@ -117,6 +117,7 @@ typedef void qn_log_fn(void *user, const char *line);
  *   "calibrate"  batches that a calibration observes, in each pass over the samples
  *   "search"     partitions whose scales a calibrate callback finds
  *   "run", "measure", "noise"     batches of qn_run, qn_measure, qn_measure_noise
+ *   "validate"                    samples that a device runs (qn_validate)
  *   "load", "emit"                steps of reading a model, of writing C
  *
  * With several threads, done is an estimate. */
@@ -644,6 +645,9 @@ typedef struct qn_emit_opts { /* all zero: defaults */
 	 * before it in the order of choice; NULL: not written. */
 	qn_write_fn *explain;
 	void *explain_user;
+	/* 1: what qn_validate needs, too: NAME_device.c, a loop that takes samples and sends outputs,
+	 * and NAME.integer.qir, the model as it was emitted */
+	int validation;
 } qn_emit_opts;
 /* Target i and one line about it; NULL after the last.  The first is the default. */
 QN_API const char *qn_target_name(size_t i);

@@ -178,7 +178,7 @@ static inline void
 e2e_write(builder *b, e2e *t)
 {
 	const bool words = t->plan->target != qn_target_at(0); /* in the other ways numbers */
-	const qn_emit_style opts = {"--test", 0x12345678u, .proof = true,
+	const qn_emit_style opts = {"--test", 0x12345678u, .proof = true, .device = true,
 				    .constants = words ? QN_CONSTANTS_WORDS : QN_CONSTANTS_AUTO};
 	char path[256];
 	size_t i;

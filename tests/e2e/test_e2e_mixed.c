@@ -23,7 +23,16 @@ write_net(builder *b, e2e *t, size_t nsample, int seed, const char *scale)
 	e2e_write(b, t);
 }
 
+/* The last file, that of the device, is like the header, or alone that of `other`. */
+enum { DEVICE = QN_EMITTED_FILES - 1 };
+
 /* Files whose bit is set are those of `other`. */
+static bool
+is_other(unsigned which, unsigned i)
+{
+	return (which >> (i == DEVICE && which >> DEVICE == 0 ? 0 : i) & 1) != 0;
+}
+
 static void
 mix(builder *b, const e2e *t, const e2e *other, unsigned which, const char *dir)
 {
@@ -32,21 +41,22 @@ mix(builder *b, const e2e *t, const e2e *other, unsigned which, const char *dir)
 	qn_buf_init(&cmd, &b->arena);
 	qn_buff(&cmd, "mkdir -p %s", dir);
 	for (unsigned i = 0; i < QN_EMITTED_FILES; i++)
-		qn_buff(&cmd, " && cp %s/net%s %s", (which >> i & 1) != 0 ? other->dir : t->dir,
+		qn_buff(&cmd, " && cp %s/net%s %s", is_other(which, i) ? other->dir : t->dir,
 			t->file[i].suffix, dir);
 	assert_true(e2e_shell(b, qn_buf_str(&cmd), t->dir, NULL));
 }
 
 static const char build[] =
 	"{ cc -std=c99 -include net_io.h net.c net_weights.c net_proof.c -o p && "
+	"cc -std=c99 -fsyntax-only net_device.c && "
 	"cc -std=c99 -DNET_SELFTEST_MAIN net.c net_weights.c net_selftest.c -o t; }";
 
 /* None and all of them: the files of one. */
 static void
 check_sources(builder *b, const e2e *t, const e2e *other)
 {
-	for (unsigned which = 0; which < 1u << QN_EMITTED_FILES; which++) {
-		const bool whole = which == 0 || which + 1 == 1u << QN_EMITTED_FILES;
+	for (unsigned which = 0; which <= 1u << DEVICE; which++) {
+		const bool whole = which == 0 || which + 1 == 1u << DEVICE;
 		char dir[96];
 
 		snprintf(dir, sizeof(dir), "%s/mixed", t->dir);

@@ -230,7 +230,7 @@ const job jobs[] = {
 	{"opt", job_opt, false},       {"samples", job_samples, false},
 	{"stats", job_stats, false},   {"tflite", job_tflite, false},
 	{"blocks", job_blocks, false}, {"solver", job_solver, false},
-	{"lower", job_lower, false},
+	{"lower", job_lower, false},   {"validate", job_validate, false},
 #ifdef JOB_ONNX
 	{"onnx", job_onnx, false},
 #endif

@@ -30,6 +30,7 @@ typedef struct job {
 qn_status job_blocks(qn_ctx *ctx, workshop *w);
 qn_status job_solver(qn_ctx *ctx, workshop *w);
 qn_status job_lower(qn_ctx *ctx, workshop *w);
+qn_status job_validate(qn_ctx *ctx, workshop *w);
 
 extern const job jobs[];
 extern const size_t njobs;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job_types.c - jobs of quantized types: weights in blocks, channels with scales of their own, aligned scales; the
  * solver; casts and rescaling as plain operations; types that are normalized and stripped. */
+#include "quern/measure.h"
 #include "tests/robust/job.h"
 
 #include <string.h>
@@ -104,4 +105,37 @@ job_lower(qn_ctx *ctx, workshop *w)
 	if (status == QN_OK)
 		status = pass(m, "strip-quant");
 	return status == QN_OK ? qn_save_text(m, job_path(w, "out/stripped.qir")) : status;
+}
+
+/* A device that always answers the same. */
+static int
+answer(void *user, size_t sample, const void *in, size_t nin, void *to, size_t n, char *why,
+       size_t room)
+{
+	(void)user;
+	(void)sample;
+	(void)in;
+	(void)nin;
+	(void)why;
+	(void)room;
+	memset(to, 1, n);
+	return 0;
+}
+
+qn_status
+job_validate(qn_ctx *ctx, workshop *w)
+{
+	const qn_device device = {.run = answer};
+	qn_model *m = NULL;
+	qn_array *x = NULL;
+	qn_validation v;
+	qn_status status = qn_load(ctx, job_path(w, "net.json"), &m);
+
+	if (status == QN_OK)
+		status = qn_array_load(ctx, job_path(w, "x.npy"), &x);
+	if (status == QN_OK)
+		status = qn_compile(m, &(qn_compile_opts){.calib = &x, .ncalib = 1});
+	if (status == QN_OK)
+		status = qn_emit(m, w->out, &(qn_emit_opts){.validation = 1}, NULL);
+	return status == QN_OK ? qn_validate(ctx, w->out, 1, &x, NULL, &device, &v) : status;
 }

@@ -161,6 +161,22 @@ emit(const bench *b, const void *s)
 	return qn_emit(b->m, "/tmp/quern-never", s, NULL);
 }
 
+static qn_status
+validate(const bench *b, const void *s)
+{
+	qn_validation v;
+
+	return qn_validate(b->ctx, "/tmp/quern-never", 0, NULL, s, NULL, &v);
+}
+
+static qn_status
+validate_on(const bench *b, const void *s)
+{
+	qn_validation v;
+
+	return qn_validate(b->ctx, "/tmp/quern-never", 0, NULL, NULL, s, &v);
+}
+
 static qn_id
 quantize_relu(void *user, qn_quantizing *q, const qn_match *m)
 {
@@ -266,6 +282,8 @@ holds_for_every_struct(void **state)
 		ROW(qn_compile_opts, observe, "calibrate.no-data"),
 		ROW(qn_measure_opts, measure, "data.count"),
 		ROW(qn_emit_opts, emit, "emit.stage"),
+		ROW(qn_validate_opts, validate, "option.range"),
+		ROW(qn_device, validate_on, "option.range"),
 		ROW(qn_method_desc, register_method, "method.register"),
 		ROW(qn_quant_type, quantize_as, "quantize.bits"),
 		ROW(qn_quantizer, one_quantizer, "quantizer.register"),

@@ -142,6 +142,27 @@ statistics(void **state)
 	cJSON_Delete(v);
 }
 
+/* A program with weights that are not the model's: steps and outputs differ. */
+static void
+validation(void **state)
+{
+	static const char file[] = "docs/quern-validate.schema.json";
+
+	(void)state;
+	run("compile -q " DIGITS " --validation -o $1/wrong >$1/log && "
+	    "sed -i 's/^\t-*[0-9]*,/\t7,/' $1/wrong/digits_weights.c");
+	run("validate -q $1/wrong --data examples/digits/test_x.npy "
+	    "--labels examples/digits/test_y.npy --json >$1/v.json || [ $? -eq 4 ]");
+	cJSON *v = result("v.json");
+	expect_valid(file, v);
+	assert_true(cJSON_IsFalse(cJSON_GetObjectItem(v, "equal")));
+	cJSON *steps = cJSON_GetObjectItem(cJSON_GetObjectItem(v, "steps"), "different");
+	assert_non_null(steps->child);
+	cJSON_ReplaceItemInObject(steps->child, "samples", cJSON_CreateNumber(0));
+	expect_invalid(file, v, "minimum: samples");
+	cJSON_Delete(v);
+}
+
 static int
 set_up(void **state)
 {
@@ -166,6 +187,7 @@ main(void)
 		cmocka_unit_test(analyze),
 		cmocka_unit_test(report),
 		cmocka_unit_test(statistics),
+		cmocka_unit_test(validation),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, clean_up);
