@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* folder_bin.c - a folder of .bin files, a sample each, of one type and shape that the user gives.
+/* folder_bin.c - a folder of .bin files, one sample each, all of the type and shape that the user sets.
  *
  *   kws01/tst_000000.bin kws01/tst_000001.bin  ──▶  [2,49,10,1] of i8      --dtype i8 --shape 49,10,1 */
 #include <string.h>

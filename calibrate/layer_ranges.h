@@ -12,7 +12,7 @@
 
 enum {
 	QN_HISTOGRAM_BINS = 64,
-	QN_OUTLIER = 4 /* a channel whose range is more than so many times the median is one */
+	QN_OUTLIER = 4 /* a channel whose range is more than that many times the median is one */
 };
 
 /* Bins of equal width from lo to hi, which holds all values and the range; n 0: there are no values. */

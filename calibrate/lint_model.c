@@ -20,7 +20,7 @@ typedef struct probe {
 	qn_id watched;       /* the value that is looked at */
 	const qn_node *norm; /* the batch norm that takes it; NULL: none */
 	size_t channels;
-	uint64_t n; /* values a channel */
+	uint64_t n; /* values per channel */
 	double *sum, *squares;
 	double low, high; /* of the samples */
 	bool whole;       /* … are all integers */

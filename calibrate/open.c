@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* open.c - sources by the end of a file's name: .npy, .npz, .bin, .csv, and what calibrate/folder.c
+/* open.c - sources by file extension: .npy, .npz, .bin, .csv, and what calibrate/folder.c
  * reads. */
 #include "calibrate/open.h"
 
@@ -20,7 +20,7 @@ typedef struct opening {
 	const char *path;
 	const qn_open_opts *o;
 	size_t index; /* of the source that is wanted, */
-	size_t n;     /* of so many */
+	size_t n;     /* of that many */
 	const qn_source **out;
 } opening;
 

@@ -9,7 +9,7 @@
 #include "ir/progress.h"
 
 enum {
-	HOLD = 4,             /* one sample of so many is held back */
+	HOLD = 4,             /* one of that many samples is held out */
 	LEAST_TO_HOLD = 8,    /* with fewer samples all of them serve both ends */
 	KEEP_BYTES = 1 << 29, /* of inputs of layers, for all samples */
 	HELD_BYTES = 1 << 28  /* of float outputs of layers, for the samples held back */

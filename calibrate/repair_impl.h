@@ -46,7 +46,7 @@ typedef struct qn_repairing {
 	qn_wanted *layer, *output; /* of each layer, of each output of the graph */
 	double *x;                 /* room for the largest operand */
 	size_t nfit, nheld;        /* samples of either kind */
-	size_t most_held;          /* so many of the latter fit into memory */
+	size_t most_held;          /* that many of the latter fit into memory */
 } qn_repairing;
 
 /* One batch of four is held back, to decide what is kept; with few of them all serve both ends. */
@@ -75,7 +75,8 @@ typedef struct qn_moments {
 /* The most memory and work that moments of a layer may take; beyond, weights are rounded to the nearest. */
 bool qn_moments_fit(const qn_product *p);
 qn_moments *qn_moments_new(const qn_product *p, qn_arena *a);
-/* Adds the patches of data x of one batch at the chosen positions: of `all` so many as the work allows, evenly spread. */
+/* Adds the patches of data x of one batch at the chosen positions: of `all` as many as the work allows,
+ * evenly spread. */
 void qn_moments_add(qn_moments *s, const qn_product *p, const double *x, size_t batch, size_t all);
 /* Divides by their number; centred: less the products of means, where the bias makes up for these. */
 void qn_moments_finish(qn_moments *s, bool centred);

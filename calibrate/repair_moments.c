@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* repair_moments.c - means of products of what a layer's weights are multiplied with, over patches of the samples that fit:
- * all, or so many as the work allows, evenly spread. */
+ * all, or as many as the work allows, evenly spread. */
 #include "calibrate/repair_impl.h"
 
 static const double most_work = 2e9;         /* multiplications for the moments of a layer */
@@ -25,7 +25,7 @@ qn_moments_new(const qn_product *p, qn_arena *a)
 	return s;
 }
 
-/* Whether the patches at a position are taken, when the whole work is so many times what is allowed. */
+/* Whether the patches at a position are taken, when the whole work is that many times what is allowed. */
 static bool
 is_chosen(uint64_t position, double times)
 {

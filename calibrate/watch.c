@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch.c - which symbols want values, and what has to be observed for each.
+/* watch.c - which symbols need values, and what has to be observed for each.
  *
  *   %q = quantize %x : $s   %r = quantize %y : $s   ->   one watch of $s, which looks at x and y
  *

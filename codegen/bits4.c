@@ -5,7 +5,7 @@
  *       word 0  4096 d[0] + 256 c[0] + 16 b[0] + a[0]  |  the same of input 2
  *       word 1  the same of input 1                    |  the same of input 3
  *
- * Sums with inputs of i8 keep so many bits above those that are multiplied in:
+ * Sums with inputs of i8 keep that many bits above those that are multiplied in:
  *
  *   4096 D          |D| < 2^19, without its bias, which is added later
  *   256 (C + 8 X)   |C + 8 X| < 2^23 with the bias; X is the sum of the inputs

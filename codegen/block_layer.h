@@ -14,8 +14,8 @@ typedef struct qn_block_layer {
 	const int32_t *length; /* [blocks]: weights of each */
 } qn_block_layer;
 
-/* What a kernel takes: blocks of at most so many weights, each but the last a multiple of `multiple`; multipliers below
- * 0.5 with at most so large an n (qn_layer_scale); sums, with their bias, below `sum`. */
+/* What a kernel takes: blocks of at most that many weights, each but the last a multiple of `multiple`;
+ * multipliers below 0.5 with at most so large an n (qn_layer_scale); sums, with their bias, below `sum`. */
 typedef struct qn_block_limits {
 	int32_t block, multiple, shift;
 	int64_t sum;

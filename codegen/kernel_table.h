@@ -91,7 +91,7 @@ typedef struct qn_kernel {
 	 * the result, NULL where it wants none.  Optional. */
 	size_t (*work)(const void *args);
 	const char *work_type;
-	/* So many bytes more, after those, where the result lies where an operand does.  Optional; not with
+	/* That many bytes more, after those, where the result lies where an operand does.  Optional; not with
 	 * row pointers. */
 	size_t (*work_over)(const void *args);
 	/* Prints a step whose call is different; args are the prepared ones.  Optional. */
@@ -116,7 +116,7 @@ typedef struct qn_op_kernels {
 #define QN_ANY_1 .in = {QN_AS_ANY}, .out = QN_AS_ANY
 #define QN_ANY_2 .in = {QN_AS_ANY, QN_AS_ANY}, .out = QN_AS_ANY
 
-/* A table: a pointer field of the prepared arguments' struct, with so many numbers for each of those
+/* A table: a pointer field of the prepared arguments' struct, with that many numbers for each of those
  * that another field counts. */
 #define QN_TABLE(type, field, number, numbers)                                                     \
 	{                                                                                          \

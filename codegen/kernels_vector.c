@@ -213,7 +213,7 @@ pack_scales(const qn_layer *l, int32_t block, int32_t times, bool even_first, in
 	return scale;
 }
 
-/* How often sums of weights of so many bits count where they are computed. */
+/* How often sums of weights of that many bits count where they are computed. */
 static int32_t
 times_of(const qn_layer *l)
 {

@@ -89,7 +89,7 @@ remove_gap(shelf *s, uint32_t x)
 	*link = l != 0 ? l : r;
 }
 
-/* The buffer above the smallest gap of so many bytes, the lowest of equal ones; 0: none. */
+/* The buffer above the smallest gap of that many bytes, the lowest of equal ones; 0: none. */
 static uint32_t
 find_gap(const shelf *s, size_t bytes)
 {
@@ -230,7 +230,7 @@ by_offset(const void *x, const void *y)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* The offset of the smallest gap of so many bytes among n buffers in order of offset, or the first
+/* The offset of the smallest gap of that many bytes among n buffers in order of offset, or the first
  * place above all of them. */
 static size_t
 best_gap(size_t bytes, qn_buffer *const *placed, size_t n)

@@ -157,7 +157,7 @@ begin_step(scheduler *s, qn_id id)
 		t->kernel = choose(s, t, &why);
 }
 
-/* A copy of the array with room for so many more elements. */
+/* A copy of the array with room for that many more elements. */
 static void *
 extended(scheduler *s, const void *array, size_t n, size_t more, size_t size)
 {

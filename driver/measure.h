@@ -8,7 +8,7 @@
 #include "driver/score.h"
 #include "quern/measure.h"
 
-/* One output: of each sample so many elements.  A state, whose dimension 0 is not the batch, is
+/* One output: of each sample that many elements.  A state, whose dimension 0 is not the batch, is
  * compared as a whole: a row for each batch. */
 typedef struct qn_measured {
 	const char *name;

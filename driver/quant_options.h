@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quant_options.h - what a compilation says of the quantizer, as its passes take it. */
+/* quant_options.h - the options of a compilation for the quantizer, as its passes read them. */
 #ifndef QN_DRIVER_QUANT_OPTIONS_H
 #define QN_DRIVER_QUANT_OPTIONS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.h - samples from public arrays, and what models give on them. */
+/* run.h - samples from public arrays, and the results of models on them. */
 #ifndef QN_DRIVER_RUN_H
 #define QN_DRIVER_RUN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* statistics.h - what compile options say about calibration. */
+/* statistics.h - the options of a compilation for calibration. */
 #ifndef QN_DRIVER_STATISTICS_H
 #define QN_DRIVER_STATISTICS_H
 

@@ -30,7 +30,7 @@
 #include "formats/file_open.h"
 #include "ir/diag.h"
 
-enum { MAX_TRIES = 1000 }; /* to have left over a temporary file */
+enum { MAX_TRIES = 1000 }; /* to create a temporary file that no other process removes */
 
 /* One file on its way. */
 typedef struct pending {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* folder_lock.c - one program at a time changes a folder, and what dead ones left goes.
+/* folder_lock.c - one process at a time changes a folder; files left over by ended ones are removed.
  *
  * The lock is flock(2) on the folder itself: it needs no file, and it ends with its process however
- * that ends.  It is held for the renames alone, so milliseconds. */
+ * that ends.  It is held during the renames only, for milliseconds. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* flock, getentropy */
 #endif

@@ -15,7 +15,7 @@ enum { QN_IMAGE_MOST = 1 << 26 }; /* height * width * channels */
 
 typedef struct qn_image {
 	int64_t h, w, c;
-	bool wide;        /* 16 bits a value, in the host's order; else 8 */
+	bool wide;        /* 16 bits per value, in the host's order; else 8 */
 	const void *data; /* row by row, channels side by side */
 } qn_image;
 

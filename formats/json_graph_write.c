@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_graph_write.c - a model as JSON text: two blanks a level, one node, constant, symbol or
+/* json_graph_write.c - a model as JSON text: two blanks per level, one node, constant, symbol or
  * parameter vector a line.
  *
  *     "nodes": [

@@ -115,7 +115,7 @@ qn_flat_root(qn_flat *f)
 	return table_of(f, follow(f, 0));
 }
 
-/* Where a field of so many bytes lies; 0: absent. */
+/* Where a field of that many bytes lies; 0: absent. */
 static size_t
 field_at(const qn_flat_table *t, uint32_t field, uint32_t bytes)
 {

@@ -77,7 +77,7 @@ qn_status qn_importer_damaged(qn_importer *im, const char *fmt, ...) QN_PRINTF(2
  * message when n is exceeded. */
 uint64_t qn_importer_most(const qn_importer *im, uint64_t n);
 const char *qn_importer_more(qn_importer *im);
-/* What a file of so many bytes may take, on top of what there is. */
+/* What a file of that many bytes may take, on top of what there is. */
 void qn_importer_grant(qn_importer *im, size_t bytes);
 /* Takes bytes of im->room for a constant or a table; false after a report (import.size).  Before anything
  * is allocated by a number of the file. */

@@ -108,7 +108,7 @@ window_of(const qn_node *n)
 	return taps;
 }
 
-/* At most so many elements are looked at: those of the operands and of the result, for what multiplies or
+/* At most that many elements are looked at: those of the operands and of the result, for what multiplies or
  * compares each of the result's with all of one operand's, or with those of a window. */
 static uint64_t
 work_of(const qn_importer *im, const qn_node *n)

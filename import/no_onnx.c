@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* no_onnx.c - in the place of import/onnx*.c when libprotobuf-c is not there. */
+/* no_onnx.c - replaces import/onnx*.c when libprotobuf-c is missing. */
 #include "import/import.h"
 
 #include "ir/diag.h"

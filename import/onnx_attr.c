@@ -96,7 +96,7 @@ qn_onnx_enum(qn_onnx *o, const qn_onnx_node *n, const char *name, const char *df
 	return qn_onnx_choice(o, n, name, dflt, words->n, words->names);
 }
 
-/* Whether a list of so many fits; reported. */
+/* Whether a list of that many fits; reported. */
 static bool
 fits(qn_onnx *o, const char *name, size_t have, int32_t most)
 {

@@ -8,7 +8,7 @@
  * Operators that take either order (element by element, and those whose axes the writer moves
  * along) join their operands and results to regions; a region in which an operator wants its
  * channels first has them first.  What leaves a region for an operator that wants the graph's own
- * order is transposed there, once a value. */
+ * order is transposed there, once per value. */
 #include "import/onnx_write_op.h"
 
 typedef struct arranger {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_fused.c - what ONNX Runtime's optimizer makes of several operators (domain com.microsoft), as these again.
+/* onnx_fused.c - operators that ONNX Runtime's optimizer fuses (domain com.microsoft), decomposed again.
  *
  *   FastGelu(x, b)                            gelu (tanh) of x + b
  *   SkipLayerNormalization(x, s, scale, …)    layer_norm of x + s

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_integers.c - what the integers of ONNX are to operators that know no scale.
+/* onnx_integers.c - how operators without scales read the integers of ONNX.
  *
  *   q = QuantizeLinear(x)     <u8:f32, 0.05:128>
  *   p = Pad(q)                pads with the integer 0, which is -6.4

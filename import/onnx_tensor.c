@@ -4,7 +4,7 @@
  *
  *   FLOAT    raw_data                  a view of the file
  *   FLOAT16  raw_data, int32_data      f32
- *   UINT4    raw_data                  two elements a byte, the first one in the low half -> one a byte */
+ *   UINT4    raw_data                  two elements per byte, the first one in the low half -> one per byte */
 #include "import/onnx.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_window.h - what convolutions and pools say of their windows, one number for each spatial axis.
+/* onnx_window.h - attributes of the windows of convolutions and pools, one number for each spatial axis.
  *
  *   kernel_shape [3, 3]  strides [2, 2]  pads [0, 0, 1, 1]     before = [0, 0]  after = [1, 1]
  *   auto_pad SAME_UPPER                                        pads that give ceil(in / stride) */

@@ -257,7 +257,7 @@ graph_inputs(qn_tfl *f, const qn_flat_table *graph)
 	return QN_OK;
 }
 
-/* Outputs of one name, or one tensor given twice, are told apart by a number. */
+/* Outputs of one name, or one tensor listed twice, are distinguished by a number. */
 static const char *
 output_name(qn_tfl *f, qn_map *names, const char *name)
 {

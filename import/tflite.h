@@ -71,7 +71,7 @@ typedef struct qn_tfl_row {
 	qn_op op; /* qn_tfl_op.op, for functions that read several operators; 0: the function alone says it */
 	uint32_t least_in, most_in, nout; /* nout 0: as many as the file says, 1 at least */
 	uint32_t
-		most_left_out; /* of most_in inputs the last so many may be -1; if several, also variables, which are not read */
+		most_left_out; /* the number of last inputs that may be -1; if several, also variables, which are not read */
 } qn_tfl_row;
 
 /* Rows of a family, ended by one without function. */
@@ -107,7 +107,7 @@ const qn_elem *qn_tfl_blocks(qn_tfl *f, const qn_tfl_tensor *t, const qn_flat_ta
 			     const qn_plain_info *storage);
 /* Lasts from run to run. */
 bool qn_tfl_is_variable(const qn_tfl_tensor *t);
-/* Takes so many bytes of what the file may make (qn_importer_take); false after a report. */
+/* Takes that many bytes of what the file may make (qn_importer_take); false after a report. */
 bool qn_tfl_take(qn_tfl *f, uint64_t bytes);
 /* The elements of a constant of which only some are stored; NULL after a report.  each: bytes of an
  * element. */

@@ -57,7 +57,7 @@ qn_tfl_seq_rows(const qn_tfl_seq *s, qn_id x)
 				   (int64_t[]){s->batch * s->steps, type->dim[type->rank - 1]});
 }
 
-/* [batch,steps,F] or [steps,batch,F] of so many steps. */
+/* [batch,steps,F] or [steps,batch,F] of that many steps. */
 static qn_id
 in_order(const qn_tfl_seq *s, qn_id x, int64_t steps)
 {

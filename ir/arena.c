@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arena.c - a list of chunks; each object is cut from the newest chunk, an object larger than a
- * quarter of a chunk gets its own, which can grow and go by itself.
+ * quarter of a chunk gets its own, which can be grown and freed separately.
  *
  *   chunk  [a|b|c|  free ]  <- [ … ]  <- [ … ]
  *   large  [ node table ]  <-> [ text ] */

@@ -33,7 +33,7 @@ bool qn_block_scales_find(const qn_types *t, const qn_type *w, qn_arena *a, qn_b
 bool qn_block_scales_unit(const double *scale, size_t n, int *exponent);
 /* Elements along axis d of a static type that have one scale: all of them where it has no blocks there. */
 int64_t qn_block_along(const qn_type *type, int32_t d);
-/* n scales of one channel, rounded to multiples of a power of two of so many bits: up, so that what was in
+/* n scales of one channel, rounded to multiples of a power of two of that many bits: up, so that what was in
  * range stays there, or to the nearest, at least to one unit.  Returns whether none was below half a unit. */
 bool qn_block_scales_fix(double *scale, size_t n, int32_t bits, bool up);
 /* The n scales of a type of weights rounded up so, to the fewest bits of a mantissa, a channel after the other. */

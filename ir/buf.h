@@ -38,9 +38,10 @@ void qn_buf_end(qn_buf *b);
 /* The same text as qn_buf_put gives, but past the buffer where there is a sink. */
 void qn_buf_pass(qn_buf *b, const char *s, size_t n);
 
-/* Formatted text.  Conversions: %s %.*s %d %u %lld %llu %zu %x %08x %c %% and %g, which is the
- * shortest text that reads back as the same double (always with a '.', an exponent, or
- * "inf"/"nan").  %.*s is at most so many bytes, as in C.  %.9g-like precisions and widths other than a zero-padded one are not known. */
+/* Formatted text.  Conversions: %s %.*s %d %u %lld %llu %zu %x %08x %c %% and %g, which is the shortest
+ * text that reads back as the same double (always with a '.', an exponent, or "inf"/"nan").  %.*s is at
+ * most that many bytes, as in C.  %.9g-like precisions and widths other than a zero-padded one are not
+ * known. */
 void qn_buff(qn_buf *b, const char *fmt, ...) QN_PRINTF(2, 3);
 void qn_bufvf(qn_buf *b, const char *fmt, va_list args);
 

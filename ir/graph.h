@@ -339,14 +339,14 @@ typedef struct qn_foreign_name {
 /* What the range of a symbol cuts off of the values that were observed.  For the report. */
 typedef struct qn_clipped {
 	const char *value;          /* the symbol's name */
-	uint64_t outside, elements; /* of all elements so many, at least 1, lie wholly outside */
+	uint64_t outside, elements; /* of all elements that many, at least 1, lie wholly outside */
 } qn_clipped;
 
 /* A layer that lost channels that are the same for all inputs, or that are not read.  For the report. */
 typedef struct qn_pruned {
 	const char *value;          /* the layer's node */
-	uint64_t removed, channels; /* of its `channels` outputs so many */
-	uint64_t bytes, macs;       /* its constants and its multiplications are so many less */
+	uint64_t removed, channels; /* of its `channels` outputs that many */
+	uint64_t bytes, macs;       /* its constants and its multiplications are that many less */
 } qn_pruned;
 
 /* A layer whose constants the pass repair looked at.  For the report. */
@@ -493,7 +493,7 @@ qn_graph_node(const qn_graph *g, qn_id id)
 /* A copy of g in arena a, with the values of symbols in its types. */
 qn_status qn_graph_bind(const qn_graph *g, qn_arena *a, qn_graph **out) QN_MUST_CHECK;
 /* A copy of g in arena a whose values have the types that retype makes of theirs (NULL: reported), with
- * the same bytes an element. */
+ * the same bytes per element. */
 typedef const qn_type *qn_retype_fn(const qn_graph *g, qn_id id, const void *user);
 qn_status qn_graph_retype(const qn_graph *g, qn_retype_fn *retype, const void *user, qn_arena *a,
 			  qn_graph **out) QN_MUST_CHECK;

@@ -3,7 +3,7 @@
  *
  *   [0.5, -1.0]        up to 64 elements, row-major; quantized values as integers
  *   splat 0.5          more of them, all alike
- *   bytes "0000003f…"  others (and what has no number, NaN): two hex digits a byte,
+ *   bytes "0000003f…"  others (and what has no number, NaN): two hex digits per byte,
  *                      little-endian
  *   rand 7             read only: from the seed: floats in [-1, 1), quantized values in their whole range */
 #include "ir/graph_text.h"
@@ -67,7 +67,7 @@ read_element(qn_reader *r, const stored *s, void *data, int64_t i, bool *ok)
 	return true;
 }
 
-/* The text that is left holds at least so many bytes: a type cannot ask for more memory than its
+/* The text that is left holds at least that many bytes: a type cannot ask for more memory than its
  * constant has text. */
 static bool
 text_holds(const qn_reader *r, int64_t bytes)

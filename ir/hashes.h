@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hashes.h - a hash table of numbers whose keys lie elsewhere: 8 bytes a slot, nothing an entry.
+/* hashes.h - a hash table of numbers whose keys are stored elsewhere: 8 bytes per slot, no allocation per
+ * entry.
  *
  *   uint32_t hash = qn_hash(name, strlen(name), 0);
  *   for (size_t at = 0; (id = qn_hashes_next(&x, hash, &at)) != 0;)      all with this hash

@@ -138,7 +138,7 @@ const qn_elem *qn_infer_index_elem(const qn_graph *g, const qn_node *n, const qn
  * (shape.index). */
 bool qn_infer_check_indices(const qn_graph *g, const qn_node *n, uint32_t input, int32_t ndim,
 			    const int64_t *dim);
-/* A result may have so many dims (shape.rank). */
+/* A result may have that many dims (shape.rank). */
 bool qn_infer_result_rank(const qn_graph *g, const qn_node *n, int32_t rank);
 /* Indices, input 1, each of which is an index along the axis in attribute `at` of the data beside it. */
 bool qn_infer_beside(const qn_graph *g, const qn_node *n, int64_t at, const qn_shape *x,

@@ -2,7 +2,7 @@
 /* infer_core.c - types of the nodes that compute nothing: input, const, call, tuple, get.
  *
  * Tuples do not nest and do not cross a graph's border: a call of a graph with several outputs
- * makes one, `get` takes it apart. */
+ * makes one, `get` selects a field. */
 #include "ir/infer.h"
 
 const qn_type *

@@ -191,7 +191,7 @@ qn_infer_transpose(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	return e != NULL ? qn_infer_result(g, n, e, &y) : NULL;
 }
 
-/* All inputs have input 0's element, and it does not tell elements along `axis` apart. */
+/* All inputs have input 0's element, and it does not distinguish elements along `axis`. */
 static const qn_elem *
 joined(const qn_graph *g, const qn_node *n)
 {

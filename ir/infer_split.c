@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer_split.c - types of depth_to_space, space_to_depth and split, which take dims apart.
+/* infer_split.c - types of depth_to_space, space_to_depth and split, which split dims.
  *
  *   depth_to_space {block=2}      [1,2,2,8] -> [1,4,4,2]          space_to_depth the other way
  *   split {axis=1, sizes=[1,2]}   [2,3] -> tuple of [2,1], [2,2] */

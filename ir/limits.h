@@ -33,7 +33,7 @@ uint64_t qn_limit(const qn_env *env, qn_limit_kind kind);
 /* Returns QN_EBUDGET.  have: the number, or UINT64_MAX: too large to count. */
 qn_status qn_limit_report(qn_env *env, qn_limit_kind kind, const char *place, uint64_t have);
 
-/* Bytes that reading a file of so many may take beside it, whatever it says of itself: 64 MiB, and 64
+/* Bytes that reading a file of that many may take beside it, whatever it says of itself: 64 MiB, and 64
  * for each of its bytes. */
 uint64_t qn_limit_expansion(uint64_t file_bytes);
 

@@ -8,7 +8,7 @@
 
 typedef enum qn_layout {
 	QN_LAYOUT_CANONICAL
-} qn_layout; /* row-major, 1, 2, 4 or 8 bytes an element */
+} qn_layout; /* row-major, 1, 2, 4 or 8 bytes per element */
 
 typedef struct qn_tensor {
 	const qn_type *type; /* static shape */

@@ -346,7 +346,7 @@ double qn_half_value(qn_plain half, uint16_t bits);
 void qn_range_to_params(double min, double max, const qn_elem *storage, bool symmetric,
 			double *scale, int64_t *zp);
 
-/* The least weight scale with which a bias of so many bits is at most 2^30 in units of data_scale
+/* The least weight scale with which a bias of that many bits is at most 2^30 in units of data_scale
  * times it, so that half of 32 bits stays for the sum; or 2^39 of 64 bits, as quantization
  * saturates at 2^40. */
 double qn_bias_min_weight_scale(double bias, double data_scale, int bits);

@@ -12,7 +12,7 @@
 typedef struct reshaping {
 	int32_t rank; /* 0: the vector becomes its only scale */
 	const int64_t *shape;
-	int64_t times; /* above 1: each parameter so often, in so many at most */
+	int64_t times; /* above 1: repetitions of each parameter, `most` in all at most */
 	int64_t most;
 } reshaping;
 

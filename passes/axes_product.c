@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* axes_product.c - transposes meet reshapes and products.
+/* axes_product.c - moves transposes past reshapes and products.
  *
  *   T: p = [0,3,1,2], N,H,W,C -> N,C,H,W
  *   reshape(T(x)) {shape=[N,C,H*W]}           ->  transpose(reshape(x) {shape=[N,H*W,C]}) {perm=[0,2,1]}

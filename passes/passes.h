@@ -69,7 +69,7 @@ qn_status qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair
  * (passes/float_left.c) */
 bool qn_came_quantized(const qn_model *m);
 
-/* Makes every scale a fixed-point number of so many bits, QN_FIX_LEAST to QN_FIX_MOST, and sums of
+/* Makes every scale a fixed-point number of that many bits, QN_FIX_LEAST to QN_FIX_MOST, and sums of
  * quantized values exact; warns (align.loss) of sums whose operands lie far apart.  calibrated ->
  * calibrated. */
 qn_status qn_align_model(qn_model *m, int32_t bits) QN_MUST_CHECK;

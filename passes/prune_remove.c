@@ -72,7 +72,7 @@ pick_scale(remover *r, const qn_scale *s, const kept *k)
 		       : NULL;
 }
 
-/* The type with so many fewer along an axis; NULL after a report. */
+/* The type with that many fewer along an axis; NULL after a report. */
 static const qn_type *
 pick_type(remover *r, const qn_type *t, int32_t axis, const kept *k)
 {

@@ -104,7 +104,7 @@ qn_id qn_rqz_operand(qn_rw *rw, qn_id id);
 qn_id qn_rqz_stored_as(qn_rw *rw, qn_id x, int bits, bool is_signed);
 /* l2_norm of x of 16 bits, with a result of this type; 0: declined (requantize_l2_norm.c). */
 qn_id qn_rqz_wide_l2_norm(qn_rw *rw, qn_id id, qn_id x, const qn_type *type);
-/* An i16 type with so many steps in one of e's; and with 128, which holds the range of any e of 8 bits. */
+/* An i16 type with that many steps in one of e's; and with 128, which holds the range of any e of 8 bits. */
 const qn_elem *qn_rqz_parts_elem(qn_types *t, const qn_elem *e, int parts);
 const qn_elem *qn_rqz_wide_elem(qn_types *t, const qn_elem *e);
 /* The plain integers that e's are stored as; NULL: kernels have no such storage. */

@@ -43,7 +43,7 @@ next_centred(const qn_types *t, const qn_tensor *w, int64_t i, int64_t *idx)
 	return qn_tensor_i64(w, i) - zp;
 }
 
-/* The type of values of so many bits with the scales of type. */
+/* The type of values of that many bits with the scales of type. */
 static const qn_type *
 without_zero_points(qn_types *t, const qn_type *type, uint8_t bits)
 {

@@ -113,8 +113,8 @@ limited(double y, double lo, double hi)
 	return fmin(fmax(y, lo), hi);
 }
 
-/* Whether a table of i16 with so many steps gives the function within half a step of the result: its entries are
- * results of i16 (qn_rqz_wide_elem), and results in between lie on straight lines. */
+/* Whether a table of i16 with that many steps gives the function within half a step of the result: its
+ * entries are results of i16 (qn_rqz_wide_elem), and results in between lie on straight lines. */
 static bool
 is_smooth(const qn_rw *rw, const qn_node *n, double step, const qn_elem *e)
 {

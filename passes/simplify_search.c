@@ -7,7 +7,7 @@
 #include "passes/solver.h"
 
 enum { CAST_COST = 1 << 12 };
-/* At most so many choices are open, and so many values of them. */
+/* At most that many choices are open, and that many values of them. */
 enum { MOST_STATES = 1024, LEAST_STATES = 16, MOST_LIVE = 1 << 16 };
 
 /* A value that is still to be read: where it is computed, and where it is wanted (bit d: domain d). */

@@ -222,7 +222,7 @@ saves(const qn_rw *rw, const region *r)
 
 /* ---- the entries ---- */
 
-/* The region as a graph of its own, of so many elements. */
+/* The region as a graph of its own, of that many elements. */
 typedef struct copy {
 	const qn_rw *rw;
 	const region *r;

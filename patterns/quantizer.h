@@ -89,8 +89,9 @@ qn_id qn_qb_dynamic(qn_quantizing *b, qn_id x, const char *owner, const char *op
 bool qn_qb_has_channels(const qn_quantizing *b, qn_id x);
 qn_id qn_qb_quantize_weights(qn_quantizing *b, qn_id x, const char *owner, const char *operand,
 			     int axis);
-/* The blocks of constant weights [outputs, …, inputs] of type w with about so many of them, consecutive ones of a
- * row, by the options; false: there are to be none, or a row is shorter than `shortest`, and is one block. */
+/* The blocks of constant weights [outputs, …, inputs] of type w with about that many of them, consecutive
+ * ones of a row, by the options; false: there are to be none, or a row is shorter than `shortest`, and is
+ * one block. */
 typedef struct qn_blocks {
 	int32_t axis[QN_MAX_RANK];
 	int64_t block[QN_MAX_RANK], n; /* n: their number */

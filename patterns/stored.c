@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stored.c - bytes of a file that says what they stand for keep these parameters.
+/* stored.c - integers of a file that has their scale and zero point keep these parameters.
  *
  *   mul(sub(cast(x), 128), 0.02)    ->    %i = scast %x : …<u8:f32, 0.02:128>
  *                                         %d = dequantize %i

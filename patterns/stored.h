@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stored.h - integers of a file whose scale and zero point it says (private to the quantizer patterns). */
+/* stored.h - integers of a file that has their scale and zero point (private to the quantizer patterns). */
 #ifndef QN_PATTERNS_STORED_H
 #define QN_PATTERNS_STORED_H
 

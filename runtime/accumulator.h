@@ -12,7 +12,7 @@ bool qn_accumulator_check(const qn_graph *g, const qn_node *n, qn_arena *a) QN_M
 /* The largest magnitude of a sum of a layer's accumulator, for any input, from the values of its weights and its
  * bias; -1: the node has no accumulator, or its weights are not constant. */
 int64_t qn_accumulator_worst(const qn_graph *g, const qn_node *n, qn_arena *a);
-/* Whether a sum of so many terms, at most `worst`, stays inside the accumulator; else reports
+/* Whether a sum of that many terms, at most `worst`, stays inside the accumulator; else reports
  * int.accumulator: split the `what`. */
 bool qn_accumulator_holds(const qn_graph *g, const qn_node *n, int64_t terms, int64_t worst,
 			  const char *what) QN_MUST_CHECK;

@@ -19,10 +19,10 @@ typedef struct qn_align {
 	int32_t loss;        /* bits that the smaller operand loses */
 } qn_align;
 
-/* a, b: scales that are fixed-point numbers of so many bits. */
+/* a, b: scales that are fixed-point numbers of that many bits. */
 qn_align qn_align_scales(double a, double b, int32_t bits, qn_family family);
 
-/* Whether the scale of operand `operand`, from 1, is a fixed-point number of so many bits; else
+/* Whether the scale of operand `operand`, from 1, is a fixed-point number of that many bits; else
  * reports. */
 bool qn_need_fixed(const qn_graph *g, const qn_node *n, uint32_t operand, double scale,
 		   int32_t bits);

@@ -4,7 +4,7 @@
 
 #include "ir/window.h"
 
-/* The sizes of node n and of its input, which have so many axes between batch and channels, with
+/* The sizes of node n and of its input, which have that many axes between batch and channels, with
  * windows of one element.  An image of one axis gets a height of 1 before it. */
 static qn_geometry
 sizes(const qn_graph *g, const qn_node *n, int32_t axes)

@@ -11,7 +11,7 @@
 #include "ir/graph.h"
 
 typedef struct qn_geometry {
-	int32_t axes; /* 2 or 3: so many of each array are used */
+	int32_t axes; /* 2 or 3: that many of each array are used */
 	int64_t batch, in[3], in_c;
 	int64_t out[3], out_c;
 	int64_t kernel[3], stride[3], dil[3];

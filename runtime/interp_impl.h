@@ -47,7 +47,7 @@ typedef struct qn_slots {
  * inputs have memory, and keep what is written there before a run; else they point to the
  * caller's tensors. */
 void qn_slots_plan(const qn_graph *g, bool own_inputs, qn_arena *a, qn_slots *out);
-/* Memory for so many batches. */
+/* Memory for that many batches. */
 void qn_slots_allocate(qn_slots *s, size_t bundle, qn_arena *a);
 
 static inline qn_slot *
