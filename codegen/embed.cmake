@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-# Turns the text of the kernel headers into a C file, which the code generator carries in itself.
+# Turns text files into a C file, which the program carries in itself: the kernels' headers, the page of quern analyze.
 #
-#   cmake -DOUT=kernel_text_data.c "-DFILES=fixed.h;kernels/dense.h" -P embed.cmake
+#   cmake -DOUT=kernel_text_data.c "-DFILES=fixed.h;kernels/dense.h" -DHEADER=codegen/kernel_text.h
+#         -DPREFIX=qn_kernel_ -P embed.cmake
 #
+# HEADER declares the type PREFIXfile {name, line, nline}, an array PREFIXfiles of it, and their number PREFIXnfile.
 # Each file becomes an array of its lines: no string literal comes near the 4095 characters that a
 # C compiler has to take. The order of FILES is the order in which pieces are written out.
 cmake_policy(SET CMP0053 NEW)
 
-if(NOT DEFINED OUT OR NOT DEFINED FILES)
-	message(FATAL_ERROR "embed.cmake: give -DOUT=file.c and -DFILES=a.h;b.h")
+if(NOT DEFINED OUT OR NOT DEFINED FILES OR NOT DEFINED HEADER OR NOT DEFINED PREFIX)
+	message(FATAL_ERROR "embed.cmake: give -DOUT=file.c, -DFILES=a.h;b.h, -DHEADER=text.h and -DPREFIX=name_")
 endif()
 
-set(text "/* Written by codegen/embed.cmake from the kernel headers. */\n")
-string(APPEND text "#include \"codegen/kernel_text.h\"\n")
+set(text "/* Written by codegen/embed.cmake. */\n")
+string(APPEND text "#include \"${HEADER}\"\n")
 set(table "")
 set(count 0)
 
@@ -31,6 +33,6 @@ foreach(path IN LISTS FILES)
 	math(EXPR count "${count} + 1")
 endforeach()
 
-string(APPEND text "\nconst qn_kernel_file qn_kernel_files[] = {\n${table}};\n")
-string(APPEND text "const size_t qn_kernel_nfile = ${count};\n")
+string(APPEND text "\nconst ${PREFIX}file ${PREFIX}files[] = {\n${table}};\n")
+string(APPEND text "const size_t ${PREFIX}nfile = ${count};\n")
 file(WRITE "${OUT}" "${text}")

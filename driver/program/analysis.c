@@ -81,6 +81,10 @@ analysis_release(analysis *a)
 		release_histogram(&l->weight_values);
 	}
 	free(a->layer);
+	for (size_t i = 0; i < a->arena.n; i++)
+		free((void *)(uintptr_t)a->arena.buffer[i].name);
+	free(a->arena.buffer);
+	free(a->arena.error);
 	*a = (analysis){0};
 }
 

@@ -8,22 +8,37 @@
 #include "program.h"
 #include "quern/measure.h"
 
+/* The activation arena of the compiled network. */
+typedef struct arena_plan {
+	bool known;
+	char *error; /* why not: NULL with it, or where nobody asked */
+	qn_emit_info info;
+	qn_plan_buffer *buffer; /* names are copies */
+	size_t n, room;
+} arena_plan;
+
 typedef struct analysis {
 	const char *model;    /* its name */
 	qn_layer_cost *layer; /* worst first; what it points to are copies */
 	size_t n, room;
 	bool out_of_memory;
 	qn_analysis all;
+	arena_plan arena;
 } analysis;
 
 /* A qn_layer_fn; user: an analysis. */
 void analysis_add(void *user, const qn_layer_cost *cost);
 void analysis_release(analysis *a);
+/* Compiles the analyzed model to the end and plans its memory; where that fails, arena.error says why. */
+qn_status analysis_plan_memory(analysis *a, qn_ctx *ctx, qn_model *m);
 
 /* Two tables, the network's figures and the advice. */
 void analysis_print(const analysis *a, const options *o);
 /* docs/quern-analyze.schema.json */
 void analysis_print_json(FILE *to, const analysis *a);
+
+/* The same as a page with charts, written as a whole. */
+qn_status analysis_write_page(qn_ctx *ctx, const analysis *a, const char *path);
 
 /* Whether the weights of a layer cost it more than its other operands. */
 bool analysis_weights_cost_most(const qn_layer_cost *l);
@@ -38,7 +53,10 @@ typedef struct advice {
 	double gain;       /* dB that are expected there at most */
 } advice;
 
+/* keys NULL where the network would not gain enough. */
 advice analysis_advise(const qn_layer_cost *l);
+/* A layer's name as a glob that matches nothing else, as a JSON text. */
+void analysis_put_glob(FILE *to, const char *name);
 /* Hints and a recipe, on stdout. */
 void analysis_print_advice(const analysis *a, const options *o);
 

@@ -17,6 +17,8 @@ analysis_advise(const qn_layer_cost *l)
 {
 	const bool weights = analysis_weights_cost_most(l);
 
+	if (!(l->gain >= least_gain))
+		return (advice){0};
 	if (weights)
 		return (advice){strcmp(l->weights, "i8") != 0 ? "\"weights\": \"i8\"" : NULL,
 				"network", l->gain};
@@ -25,9 +27,8 @@ analysis_advise(const qn_layer_cost *l)
 	return (advice){"\"activations\": \"i16\"", "network", l->gain};
 }
 
-/* A name as a glob that matches it alone. */
-static void
-print_glob(const char *name)
+void
+analysis_put_glob(FILE *to, const char *name)
 {
 	char text[2048];
 	size_t n = 0;
@@ -42,7 +43,7 @@ print_glob(const char *name)
 			text[n++] = ']';
 	}
 	text[n] = '\0';
-	json_text(stdout, text);
+	json_text(to, text);
 }
 
 static void
@@ -53,7 +54,7 @@ print_recipe(const analysis *a, const options *o)
 
 	for (size_t i = 0; i < a->n && n < MOST_RULES; i++) {
 		const qn_layer_cost *l = &a->layer[i];
-		const advice d = l->gain >= least_gain ? analysis_advise(l) : (advice){0};
+		const advice d = analysis_advise(l);
 
 		if (d.keys == NULL)
 			continue;
@@ -67,7 +68,7 @@ print_recipe(const analysis *a, const options *o)
 			       "(network) or its range were the best one (inputs):\n{\"rules\": [");
 		}
 		printf("%s\n  {\"_\": \"%s +%.1f dB\", \"name\": ", comma, d.where, d.gain);
-		print_glob(l->name);
+		analysis_put_glob(stdout, l->name);
 		printf(", %s}", d.keys);
 		comma = ",";
 	}

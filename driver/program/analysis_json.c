@@ -44,6 +44,50 @@ put_ranges(FILE *to, const qn_layer_cost *l)
 }
 
 static void
+put_advice(FILE *to, const qn_layer_cost *l)
+{
+	const advice d = analysis_advise(l);
+
+	if (d.keys == NULL)
+		return;
+	fprintf(to, ", \"advice\": {\"rule\": {\"name\": ");
+	analysis_put_glob(to, l->name);
+	fprintf(to, ", %s}, \"where\": \"%s\"", d.keys, d.where);
+	put_number(to, "gain", d.gain);
+	fprintf(to, "}");
+}
+
+static void
+put_memory(FILE *to, const arena_plan *p)
+{
+	if (p->error != NULL) {
+		fprintf(to, ",\n  \"memory\": {\"error\": ");
+		json_text(to, p->error);
+		fprintf(to, "}");
+	}
+	if (!p->known)
+		return;
+	fprintf(to, ",\n  \"memory\": {\"steps\": %zu", p->info.steps);
+	put_count(to, "arena_bytes", p->info.scratch_bytes);
+	put_count(to, "lower_bound", p->info.scratch_lower_bound);
+	put_count(to, "weight_bytes", p->info.weight_bytes);
+	fprintf(to, ", \"buffers\": [");
+	for (size_t i = 0; i < p->n; i++) {
+		const qn_plan_buffer *b = &p->buffer[i];
+
+		fprintf(to, i > 0 ? ",\n    {\"name\": " : "\n    {\"name\": ");
+		json_text(to, b->name);
+		fprintf(to, ", \"use\": \"%s\"", b->use);
+		put_count(to, "offset", b->offset);
+		put_count(to, "bytes", b->bytes);
+		put_count(to, "first", b->first);
+		put_count(to, "last", b->last);
+		fprintf(to, "}");
+	}
+	fprintf(to, "]}");
+}
+
+static void
 put_layer(FILE *to, const analysis *a, const qn_layer_cost *l)
 {
 	fprintf(to, "{\"name\": ");
@@ -75,6 +119,7 @@ put_layer(FILE *to, const analysis *a, const qn_layer_cost *l)
 	for (size_t i = 0; i < l->nfrom; i++)
 		fprintf(to, "%s%zu", i > 0 ? ", " : "", l->from[i]);
 	fprintf(to, "]");
+	put_advice(to, l);
 	put_histogram(to, "input_values", &l->data_values);
 	put_histogram(to, "weight_values", &l->weight_values);
 	fprintf(to, "}");
@@ -99,5 +144,7 @@ analysis_print_json(FILE *to, const analysis *a)
 		fprintf(to, i > 0 ? ",\n    " : "\n    ");
 		put_layer(to, a, &a->layer[i]);
 	}
-	fprintf(to, "\n  ]}\n");
+	fprintf(to, "\n  ]");
+	put_memory(to, &a->arena);
+	fprintf(to, "}\n");
 }

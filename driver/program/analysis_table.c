@@ -4,17 +4,28 @@
 
 #include "analysis.h"
 
-enum { LAYER_WIDTH = 34 }; /* of the first column, in bytes; of longer names the end stands there */
+enum { MOST_WIDTH = 34 }; /* of the first column, in bytes; of longer names the end stands there */
+
+/* What the names of the layers need. */
+static int
+width_of(const analysis *a)
+{
+	size_t width = strlen("layer");
+
+	for (size_t i = 0; i < a->n; i++)
+		width = strlen(a->layer[i].layers) > width ? strlen(a->layer[i].layers) : width;
+	return width < MOST_WIDTH ? (int)width : MOST_WIDTH;
+}
 
 static void
-print_name(const char *s)
+print_name(const char *s, int width)
 {
-	const size_t n = strlen(s);
-	size_t from = n > LAYER_WIDTH ? n - (LAYER_WIDTH - 1) : 0;
+	const size_t n = strlen(s), most = (size_t)width;
+	size_t from = n > most ? n - (most - 1) : 0;
 
 	while (from > 0 && ((unsigned char)s[from] & 0xc0) == 0x80)
 		from++; /* not in the middle of a character of UTF-8 */
-	printf(from > 0 ? "…%-*s" : "%-*s", from > 0 ? LAYER_WIDTH - 1 : LAYER_WIDTH, s + from);
+	printf(from > 0 ? "…%-*s" : "%-*s", from > 0 ? width - 1 : width, s + from);
 }
 
 /* dB; no noise is "-". */
@@ -30,15 +41,15 @@ print_db(double v)
 /* ---- what they cost ---- */
 
 static void
-print_costs(const analysis *a)
+print_costs(const analysis *a, int width)
 {
-	printf("%-*s %-10s %-7s %7s %7s %7s %7s %7s %8s", LAYER_WIDTH, "layer", "op", "weights",
-	       "alone", "weights", "inputs", "here", "gain", "cosine");
+	printf("%-*s %-10s %-7s %7s %7s %7s %7s %7s %8s", width, "layer", "op", "weights", "alone",
+	       "weights", "inputs", "here", "gain", "cosine");
 	printf(a->all.accuracy != NULL ? " %6s %6s\n" : "\n", "loss", "won");
 	for (size_t i = 0; i < a->n; i++) {
 		const qn_layer_cost *l = &a->layer[i];
 
-		print_name(l->layers);
+		print_name(l->layers, width);
 		printf(" %-10.10s %-7s", l->op, l->weights != NULL ? l->weights : "-");
 		print_db(l->alone);
 		print_db(l->weights_alone);
@@ -55,14 +66,14 @@ print_costs(const analysis *a)
 /* ---- what explains it ---- */
 
 static void
-print_ranges(const analysis *a)
+print_ranges(const analysis *a, int width)
 {
-	printf("\n%-*s %12s %10s %9s %8s %8s %8s %9s\n", LAYER_WIDTH, "layer", "MACs", "bytes",
+	printf("\n%-*s %12s %10s %9s %8s %8s %8s %9s\n", width, "layer", "MACs", "bytes",
 	       "clipped %", "used %", "outliers", "worst", "saturated");
 	for (size_t i = 0; i < a->n; i++) {
 		const qn_layer_cost *l = &a->layer[i];
 
-		print_name(l->layers);
+		print_name(l->layers, width);
 		printf(" %12llu %10llu", (unsigned long long)l->macs,
 		       (unsigned long long)l->weight_bytes);
 		if (l->ranges > 0)
@@ -92,8 +103,10 @@ print_network(const analysis *a)
 void
 analysis_print(const analysis *a, const options *o)
 {
-	print_costs(a);
-	print_ranges(a);
+	const int width = width_of(a);
+
+	print_costs(a, width);
+	print_ranges(a, width);
 	print_network(a);
 	analysis_print_advice(a, o);
 }

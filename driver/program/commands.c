@@ -70,7 +70,8 @@ const command command_rows[] = {
 	 "in points of accuracy, with --labels, else of agreement with the float model.",
 	 "  quern analyze " DIGITS " " CALIB " --weights-type i4\n"
 	 "  quern analyze " DIGITS " " CALIB " \\\n"
-	 "        --data examples/digits/test_x.npy --labels examples/digits/test_y.npy --json",
+	 "        --data examples/digits/test_x.npy --labels examples/digits/test_y.npy --html "
+	 "page.html",
 	 1, 1, cmd_analyze},
 	{"validate", CMD_VALIDATE,
 	 "FOLDER --data FILE [--labels FILE] [--device COMMAND] [options]",

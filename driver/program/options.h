@@ -41,7 +41,7 @@ typedef struct options {
 	sample_options sample;
 	const char *name, *method, *skip, *recipe, *dynamic, *stats, *encodings, *shard, *explain,
 		*passes, *print_after, *stop_after, *self_test, *emit_target, *min_accuracy,
-		*max_scratch, *max_weights, *optimize, *constants, *dot, *svg, *at, *device;
+		*max_scratch, *max_weights, *optimize, *constants, *dot, *svg, *html, *at, *device;
 	/* OPT_CHOICE: 1 + the index in the option's choices; 0: not given (option_index) */
 	int scheme, weights, weight_method, weight_rounding, activations, weights_type, rounding,
 		solver, explain_kernels, emit, format, encodings_version;

@@ -63,8 +63,8 @@ program_open(const options *o)
 	return ctx;
 }
 
-int
-program_close(qn_ctx *ctx, qn_status status)
+void
+program_print_diagnostics(qn_ctx *ctx)
 {
 	static const char *const severity[] = {"error", "warning", "note"};
 
@@ -77,6 +77,13 @@ program_close(qn_ctx *ctx, qn_status status)
 	}
 	if (qn_diag_dropped(ctx) > 0)
 		fprintf(stderr, "… and %zu more\n", qn_diag_dropped(ctx));
+	qn_diag_clear(ctx);
+}
+
+int
+program_close(qn_ctx *ctx, qn_status status)
+{
+	program_print_diagnostics(ctx);
 	signals_context(NULL);
 	qn_close(ctx);
 	return status == QN_ENOMEM || status == QN_EIO ? 1 : (int)status;

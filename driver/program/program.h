@@ -44,6 +44,9 @@ qn_ctx *program_open(const options *o);
 /* Prints all diagnostics on stderr, closes the context, and returns the exit code for status. */
 int program_close(qn_ctx *ctx, qn_status status);
 
+/* Prints the diagnostics that there are on stderr, and forgets them. */
+void program_print_diagnostics(qn_ctx *ctx);
+
 /* Whether both names lead to one file that is there. */
 bool program_same_file(const char *a, const char *b);
 
