@@ -17,7 +17,7 @@ cd "$QUERN_SOURCE" || exit 1
 
 pages="README.md CONTRIBUTING.md docs/*.md examples/*/*.md"
 sources="ir/*.[ch] ir/*.def formats/*.[ch] import/*.[ch] runtime/*.[ch] patterns/*.[ch] calibrate/*.[ch]
-	passes/*.[ch] codegen/*.[ch] driver/*.[ch] driver/program/*.[ch]"
+	runtime/*.h.in runtime/kernels/*.h.in passes/*.[ch] codegen/*.[ch] driver/*.[ch] driver/program/*.[ch]"
 
 # What the program prints: help of itself and of each word in its first column that is a command.
 mkdir "$tmp/help"

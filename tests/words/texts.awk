@@ -3,7 +3,7 @@
 #
 #   *.md          paragraphs and rows of tables without `code` and targets of links; of code blocks the
 #                 comments, and literals of C: what programs print there is looked at where it comes from
-#   *.c *.cc *.h *.def  comments, and string literals; adjacent literals are one text
+#   *.c *.cc *.h *.h.in *.def  comments, and string literals; adjacent literals are one text
 #   *.json        descriptions of schemas
 #   scripts/*     comments, and what `cat` prints (the help)
 #   others        paragraphs (what the program printed)
@@ -118,7 +118,7 @@ FNR == 1 {
 	flush()
 	path = FILENAME
 	sub(/^[.]\//, "", path)
-	kind = path ~ /[.]md$/ ? "md" : path ~ /[.](c|cc|h|def)$/ ? "c" : path ~ /[.]json$/ ? "json" : path ~ /^scripts\// ? "script" : "text"
+	kind = path ~ /[.]md$/ ? "md" : path ~ /[.](c|cc|h|h[.]in|def)$/ ? "c" : path ~ /[.]json$/ ? "json" : path ~ /^scripts\// ? "script" : "text"
 	fence = code_of_c = in_comment = joining = open_code = here = 0
 }
 kind == "md" { md_line($0); next }
