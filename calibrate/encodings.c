@@ -19,7 +19,7 @@ qn_encoded_value(const qn_graph *g, const qn_node *quantize)
 }
 
 /* By the names that a value has: of its quantize, its own, and those in the file that it was read
- * from.  A node that is called like another value of that file is meant by none. */
+ * from.  A node that has the name of another value of that file does not count. */
 static const qn_encoding *
 named(const qn_encodings *e, const qn_graph *g, const qn_node *q, const qn_node *of)
 {

@@ -26,7 +26,7 @@ typedef struct mixer {
 
 /* ---- the quantized graph ---- */
 
-/* The value of a node whose operands are constants; NULL: it has others, or is none that is computed once for all. */
+/* Computes a quantize or dequantize of a constant; *out NULL: n is something else. */
 static qn_status
 fold(qn_graph *dst, const qn_node *n, qn_arena *a, qn_tensor **out)
 {

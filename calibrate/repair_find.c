@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* repair_find.c - finds the layers that can be repaired, and copies the graph so that their constants are theirs.
+/* repair_find.c - finds the layers that can be repaired, and copies the graph so that layers share no
+ * constants.
  *
  *   %w = const   %w_1 = quantize %w   %acc = conv2d %x, %w_1, %b_1   %y = dequantize %acc
  *   %w = const   %w_1 = quantize %w   %w_2 = dequantize %w_1   %y = conv2d %x_1, %w_2, %b     with weights in blocks, say */

@@ -56,7 +56,7 @@ qn_emit_table(qn_emitter *e, const qn_step *s, const char *what, qn_plain p, int
 		qn_tensor_view(e->arena, qn_type_plain(&e->g->model->types, p, 1, &count), data));
 }
 
-/* The symbol of the constant that value id is, NULL when it is none. */
+/* The symbol of the constant that value id is, NULL when it is not one. */
 static const char *
 constant_of(qn_emitter *e, qn_id id)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_words.c - how constants are declared: as their elements, or bytes eight in a word, which C compilers
- * read several times as fast.
+/* emit_words.c - how constants are declared: as their elements, or as words of eight bytes, which C
+ * compilers read several times as fast.
  *
  *   const int8_t net_fc_w[640] = {12,-7,…          const uint64_t net_fc_w[80] = {QN_W(0x…03f90c),…
  *                                                  #define net_fc_w ((const int8_t *)net_fc_w)

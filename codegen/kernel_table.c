@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_table.c - the emitted kernels of all ops, one table for each of ir/ops.def, and which of its rows
- * a step calls; the core ops, none of which is a step. */
+ * a step calls; the core ops (input, const, call, tuple, get) have none. */
 #include "codegen/kernel_table.h"
 
 #include <string.h>

@@ -140,7 +140,7 @@ const qn_op_kernels *qn_op_kernels_get(qn_op op);
 /* The table of a node: for arithmetic on plain integers that of kernels_move.c, of products with weights
  * in blocks that of kernels_blocks.c. */
 const qn_op_kernels *qn_op_kernels_of(const qn_graph *g, const qn_node *n);
-const qn_op_kernels *qn_blocks_kernels(const qn_graph *g, const qn_node *n); /* NULL: it is none */
+const qn_op_kernels *qn_blocks_kernels(const qn_graph *g, const qn_node *n); /* NULL: not one */
 extern const qn_op_kernels qn_emit_dense_blocks, qn_emit_conv2d_blocks;
 
 /* The first row that fits or, where it has a cost, the one of the least cost; NULL, and *why not, of the last

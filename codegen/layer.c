@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* layer.c - see layer.h.  A channel whose largest and smallest sum give one result gives that always, as
- * rescaling is monotone: pruned channels with zero weights and any bias are such.  It gets no weights,
+ * rescaling is monotone: for example pruned channels with zero weights and any bias.  It gets no weights,
  * and a bias and a multiplier that give the result. */
 #include "codegen/layer.h"
 

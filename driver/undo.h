@@ -5,9 +5,9 @@
 
 #include "driver/context.h"
 
-/* Runs fn, which changes the model step by step and keeps what went well when a step fails; but where
- * the host ends the call (QN_ECANCELLED), the model is as before the first step.  The arena is
- * that of the call, which is inside qn_guard. */
+/* Runs fn, which changes the model step by step.  If a step fails, the steps before it stay; if the host
+ * ends the call (QN_ECANCELLED), the model is restored as before the first step.  The arena is that of
+ * the call, which is inside qn_guard. */
 qn_status qn_undoable(qn_model *m, qn_arena *scratch, qn_guarded_fn *fn, void *arg) QN_MUST_CHECK;
 
 /* Whether a graph of the model lies in this arena. */

@@ -81,7 +81,7 @@ list(qn_arena *a, const char *path, qn_wanted_fn *wanted, listing *l)
 	return QN_OK;
 }
 
-/* The number that a subfolder's name is; -1 when it is none. */
+/* The number that a subfolder's name is; -1 when it is not one. */
 static int64_t
 label_of(const char *path)
 {

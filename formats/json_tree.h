@@ -80,7 +80,7 @@ const char *qn_json_describe(qn_arena *a, const qn_json *v);
  * '_'. */
 void qn_json_only(const qn_json_doc *d, const qn_json *v, size_t n, const char *const *keys);
 
-/* Numbers.  Silent: false when v is none or it does not fit.  An integer is a number without a
+/* Numbers.  Without a report: false when v is not a number or does not fit.  An integer is a number without a
  * fraction up to 2^53, or a string of an optional '-' and digits.  A real is a number, "inf",
  * "-inf" or "nan". */
 bool qn_json_i64(const qn_json *v, int64_t *out);

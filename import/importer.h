@@ -133,7 +133,7 @@ qn_id qn_importer_const(qn_importer *im, const char *name, const qn_tensor *valu
 qn_id qn_importer_f32(qn_importer *im, double value);                 /* a scalar */
 qn_id qn_importer_i64(qn_importer *im, int64_t v);                    /* a scalar */
 qn_id qn_importer_i64s(qn_importer *im, int32_t n, const int64_t *v); /* a vector */
-/* The value of a constant, NULL when x is none. */
+/* The value of a constant, NULL when x is not a constant. */
 const qn_tensor *qn_importer_known(const qn_importer *im, qn_id x);
 /* The integers of a constant of at most `most` elements; their number, -1 when x is not a constant or
  * has more (not reported). */

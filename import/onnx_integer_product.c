@@ -109,7 +109,7 @@ qn_onnx_integer_product(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 /* ---- with the scale after it ---- */
 
 /* The constant as one scale, or a vector of one for each of n channels that lie along axis 1 of a convolution's result,
- * the last one of a matrix's; 0: it is none, or one is not positive. */
+ * the last one of a matrix's; 0: it is not one, or one is not positive. */
 static qn_id
 scale_along(qn_onnx *o, qn_id c, int64_t n, int32_t rank, bool conv)
 {

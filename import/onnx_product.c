@@ -52,7 +52,7 @@ turned(qn_onnx *o, qn_id x, bool turn)
 	return turn ? qn_importer_transpose(&o->im, x, perm) : x;
 }
 
-/* c as the bias [N] of a dense layer; 0: it is none. */
+/* c as the bias [N] of a dense layer; 0: it is not one. */
 static qn_id
 as_bias(qn_onnx *o, qn_id c, int64_t columns)
 {

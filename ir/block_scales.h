@@ -36,7 +36,8 @@ int64_t qn_block_along(const qn_type *type, int32_t d);
 /* n scales of one channel, rounded to multiples of a power of two of that many bits: up, so that what was in
  * range stays there, or to the nearest, at least to one unit.  Returns whether none was below half a unit. */
 bool qn_block_scales_fix(double *scale, size_t n, int32_t bits, bool up);
-/* The n scales of a type of weights rounded up so, to the fewest bits of a mantissa, a channel after the other. */
+/* The n scales of a type of weights rounded up in this way, to the fewest bits of a mantissa, channel by
+ * channel. */
 void qn_block_scales_make(const qn_type *w, size_t n, double *scale);
 /* The type with all its scales so rounded; NULL after a report.  *lost: one was below half a unit. */
 const qn_type *qn_block_scales_round(qn_types *t, const char *place, const qn_type *w, int32_t bits,

@@ -181,7 +181,7 @@ qn_nearest_op(const qn_env *env, const char *wanted)
 	return best;
 }
 
-/* The plain type whose name is one of other tools, int8, uint8 or float32; NULL: it is none. */
+/* The plain type whose name is one of other tools, int8, uint8 or float32; NULL: it is not one. */
 static const char *
 plain_of_others(const char *name)
 {

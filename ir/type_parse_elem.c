@@ -66,7 +66,7 @@ storage_width(const char *s, size_t n, bool *is_signed)
 	return v;
 }
 
-/* The format of this name; QN_SMALL_NONE: it is none. */
+/* The format of this name; QN_SMALL_NONE: it is not one. */
 static qn_small_float
 small_named(const char *s, size_t n)
 {

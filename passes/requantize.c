@@ -20,7 +20,7 @@
  *                                                                          not where x is a graph input, which has its own parameters
  *
  * requires: a calibrated graph.  leaves: a calibrated graph; what is still float has a reason that
- * legalize reports. The letters are those of docs/quantization.md.  A dequantize that is never followed by
+ * legalize reports. docs/quantization.md has the same rules by letters.  A dequantize that is never followed by
  * a quantize, and a lone quantize/dequantize pair (fake quantization of a float value), stay. */
 #include "ir/diag.h"
 #include "passes/requantize.h"

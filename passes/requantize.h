@@ -157,7 +157,7 @@ bool qn_rqz_is_table(const qn_rw *rw, const qn_node *n);
 qn_id qn_rqz_stored_constant(qn_rw *rw, qn_id w, const qn_elem *e);
 /* A matrix in blocks with its axes swapped; NULL after an error. */
 const qn_tensor *qn_rqz_turned_blocks(qn_types *t, const qn_tensor *w, qn_arena *a);
-/* Values with a scale of run time; values 0: they are none. */
+/* Values with a scale of run time; values 0: not such values. */
 typedef struct qn_rqz_run_time {
 	qn_id values, mantissa, exponent;
 } qn_rqz_run_time;

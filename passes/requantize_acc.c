@@ -24,7 +24,7 @@ elem_of(const qn_rw *rw, qn_id id)
 	return qn_rw_node(rw, id)->type->elem;
 }
 
-/* What stands before a dequantize; 0: the value is none. */
+/* What stands before a dequantize; 0: the value is not dequantized. */
 static qn_id
 codes_of(const qn_rw *rw, qn_id id)
 {
@@ -187,7 +187,8 @@ float_result(qn_rw *rw, const char *name, qn_id sums, const qn_rqz_run_time *d, 
 			      : qn_rw_add(rw, QN_OP_dequantize, name, 1, &sums, NULL, NULL);
 }
 
-/* matmul(x, w) with constant weights of 8 bits as a dense layer, which may have their zero points; 0: it is none. */
+/* matmul(x, w) with constant weights of 8 bits as a dense layer, which may have their zero points; 0: it
+ * is not one. */
 static qn_id
 layer(qn_rw *rw, const qn_node *n, qn_id root, qn_id x, qn_id w, const qn_rqz_run_time *d)
 {

@@ -77,7 +77,7 @@ moves_along(const qn_rw *rw, const qn_node *n, bool by_row)
 			   x->dim[x->rank - 1] == y->dim[y->rank - 1]);
 }
 
-/* The dynamic_rescale of values, not of sums, that a float value is, moved or not; 0: it is none. */
+/* The dynamic_rescale of values, not of sums, that a float value is, moved or not; 0: it is not one. */
 static qn_id
 source_of(const qn_rw *rw, qn_id id)
 {
@@ -155,7 +155,7 @@ number(const qn_types *t, const qn_tensor *v, int64_t i)
 	return (double)(qn_tensor_i64(v, i) - zp) * scale;
 }
 
-/* The constant that b is, dequantized or not, with one number for each of n channels; NULL: it is none. */
+/* The constant that b is, dequantized or not, with one number for each of n channels; NULL: it is not one. */
 static const qn_tensor *
 constant(const qn_rw *rw, qn_id b, int64_t n)
 {
@@ -233,8 +233,8 @@ qn_rqz_run_time_result(qn_rw *rw, const char *name, qn_id acc, const qn_rqz_run_
 			 qn_type_with_elem(t, type, qn_elem_plain(t, QN_PLAIN_f32)));
 }
 
-/* A dynamic_rescale of sums without a bias, under a reshape that does not change the last axis; 0: it is none, or
- * others read it. */
+/* A dynamic_rescale of sums without a bias, under a reshape that does not change the last axis; 0: it is
+ * not one, or others read it. */
 static qn_id
 layer_behind(const qn_rw *rw, qn_id id, qn_id *shape)
 {

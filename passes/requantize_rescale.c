@@ -10,7 +10,7 @@
 
 #include "passes/requantize_gaps.h"
 
-/* The one number of a constant that leaves the shape of the other operand; NaN: it is none. */
+/* The one number of a constant that leaves the shape of the other operand; NaN: it is not one. */
 static double
 number(const qn_rw *rw, const qn_node *n, uint32_t i)
 {

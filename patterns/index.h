@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* index.h - what a graph does not say by itself: who is needed and how often, through whom every
- * way to the outputs leads, and which values are computed in the same way.
+/* index.h - what a graph does not store: which values are used and how often, through which
+ * value all paths to the outputs lead, and which values are computed in the same way.
  *
  *   %c = conv2d …   %r = relu %c   %t = tanh %c   %s = add %r, %t        dominator of c, r and t: s */
 #ifndef QN_PATTERNS_INDEX_H

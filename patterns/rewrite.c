@@ -268,7 +268,7 @@ facts_of(qn_rw *rw, const qn_node *n)
 			     computes && r->layers.n > 0 ? &r->layers : &r->conversions);
 }
 
-/* A layer that came to nothing of its own is one of those that the value in its place stands for:
+/* A layer of which no node is left is added to those of the value that replaces it:
  * relu(requantize(x)) became requantize(x), with other limits or without. */
 static void
 pass_on_layers(qn_rw *rw, applied *r, qn_id got)

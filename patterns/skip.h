@@ -3,7 +3,7 @@
  *
  *   first,last,name:conv1*,op:softmax
  *
- * A word holds for a match if one of its nodes is of the name or op; `first` and `last` for the one
+ * A word selects a match if one of its nodes has the name or op; `first` and `last` select the one
  * whose root comes first or last in the graph. */
 #ifndef QN_PATTERNS_SKIP_H
 #define QN_PATTERNS_SKIP_H

@@ -62,7 +62,7 @@ typedef struct qn_work {
 	qn_float_fn *real;        /* or NULL */
 	const qn_int_impl *codes; /* or NULL */
 	void *args;               /* of the integer implementation */
-	void *plan;               /* of either, or NULL */
+	void *plan;               /* of the implementation, or NULL */
 	bool together;            /* it can do many batches in one call */
 } qn_work;
 
