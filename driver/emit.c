@@ -8,6 +8,7 @@
 #include "calibrate/lint.h"
 #include "codegen/estimate.h"
 #include "codegen/ident.h"
+#include "driver/emit_impl.h"
 #include "driver/host_struct.h"
 #include "driver/report.h"
 #include "driver/summary.h"
@@ -18,17 +19,6 @@
 #include "runtime/interp.h"
 
 enum { EMIT_STEPS = 3 }; /* plan, C text, files: of the progress */
-
-typedef struct emit_call {
-	qn_model *m;
-	const char *folder; /* "" when the files go to fn */
-	qn_emit_opts known; /* what the host gave, as this release knows it */
-	const qn_emit_opts *opts;
-	qn_file_fn *fn;
-	qn_plan_fn *plan_fn; /* the plan alone is wanted */ /* NULL: they are written */
-	void *user;
-	qn_emit_info info;
-} emit_call;
 
 /* CRCs of the values that steps leave, as the interpreter computes them. */
 typedef struct crc_watch {
@@ -48,7 +38,7 @@ take_crc(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 }
 
 static qn_status
-make_selftest(const emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest *out)
+make_selftest(const qn_emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest *out)
 {
 	const qn_emit_opts *o = c->opts;
 	qn_dataset *d;
@@ -85,7 +75,7 @@ make_selftest(const emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest *ou
 
 /* What the samples of each input went through. */
 static qn_status
-find_prep(const emit_call *c, const qn_graph *g, qn_arena *a, const qn_prep *const **out)
+find_prep(const qn_emit_call *c, const qn_graph *g, qn_arena *a, const qn_prep *const **out)
 {
 	const qn_prep **prep = QN_NEW(a, const qn_prep *, g->ninput);
 	qn_dataset *d;
@@ -126,7 +116,7 @@ check_budget(qn_env *env, const qn_plan *p, const char *id, const char *what, si
 
 /* Sizes for the caller, against the caller's budgets. */
 static qn_status
-measure(emit_call *c, const qn_plan *p)
+measure(qn_emit_call *c, const qn_plan *p)
 {
 	const qn_emit_opts *o = c->opts;
 
@@ -147,7 +137,7 @@ measure(emit_call *c, const qn_plan *p)
 
 /* Which kernel each step has and why, for the caller. */
 static qn_status
-explain(const emit_call *c, const qn_plan *p, qn_arena *a)
+explain(const qn_emit_call *c, const qn_plan *p, qn_arena *a)
 {
 	qn_buf b;
 
@@ -179,7 +169,7 @@ print_text(void *user, qn_buf *b)
 static void
 print_model(void *user, qn_buf *b)
 {
-	const emit_call *c = user;
+	const qn_emit_call *c = user;
 
 	qn_model_print(b, c->m);
 }
@@ -200,7 +190,7 @@ print_report(void *user, qn_buf *b)
 
 /* One file on its way to the host. */
 typedef struct handing {
-	const emit_call *c;
+	const qn_emit_call *c;
 	const char *name;
 	bool stopped;
 } handing;
@@ -215,7 +205,7 @@ hand_piece(void *user, const char *piece, size_t n)
 }
 
 static qn_status
-hand_over(const emit_call *c, size_t n, const qn_file_out *files, qn_arena *a)
+hand_over(const qn_emit_call *c, size_t n, const qn_file_out *files, qn_arena *a)
 {
 	if (c->fn == NULL)
 		return qn_files_write(c->m->env, c->folder, n, files);
@@ -249,7 +239,7 @@ warn_of_name(qn_env *env, const char *name, const char *wanted, qn_arena *a)
 }
 
 static qn_status
-find_constants(const emit_call *c, qn_constants *out)
+find_constants(const qn_emit_call *c, qn_constants *out)
 {
 	static const char *const name[] = {"auto", "numbers", "words"};
 	const char *wanted = c->opts->constants;
@@ -268,8 +258,8 @@ find_constants(const emit_call *c, qn_constants *out)
 }
 
 /* The plan, within the budgets. */
-static qn_status
-make_plan(emit_call *c, qn_arena *a, qn_plan **out)
+qn_status
+qn_emit_plan(qn_emit_call *c, qn_arena *a, qn_plan **out)
 {
 	qn_plan_opts how = {.max_scratch = c->opts->max_scratch_bytes,
 			    .max_weights = c->opts->max_weight_bytes};
@@ -295,7 +285,7 @@ make_plan(emit_call *c, qn_arena *a, qn_plan **out)
 static qn_status
 emit(void *arg, qn_arena *a)
 {
-	emit_call *c = arg;
+	qn_emit_call *c = arg;
 	qn_plan *plan;
 	qn_selftest test;
 	qn_emission *emission;
@@ -303,7 +293,7 @@ emit(void *arg, qn_arena *a)
 	qn_file_out files[QN_EMITTED_FILES + 2];
 	size_t n = 0;
 
-	QN_TRY(make_plan(c, a, &plan));
+	QN_TRY(qn_emit_plan(c, a, &plan));
 	const bool tests = c->opts->no_self_test == 0 &&
 			   (c->opts->ntest > 0 || (c->opts->test != NULL && plan->g->ninput == 0));
 	if (tests)
@@ -346,8 +336,8 @@ emit(void *arg, qn_arena *a)
 	return hand_over(c, n, files, a);
 }
 
-static qn_status
-guard(emit_call *c, qn_guarded_fn *fn, const qn_emit_opts *opts, qn_emit_info *info)
+qn_status
+qn_emit_guard(qn_emit_call *c, qn_guarded_fn *fn, const qn_emit_opts *opts, qn_emit_info *info)
 {
 	qn_status status = QN_TAKE(c->m->env, qn_emit_opts, opts, &c->known);
 
@@ -362,7 +352,7 @@ guard(emit_call *c, qn_guarded_fn *fn, const qn_emit_opts *opts, qn_emit_info *i
 qn_status
 qn_emit(qn_model *m, const char *folder, const qn_emit_opts *opts, qn_emit_info *info)
 {
-	return guard(&(emit_call){.m = m, .folder = folder}, emit, opts, info);
+	return qn_emit_guard(&(qn_emit_call){.m = m, .folder = folder}, emit, opts, info);
 }
 
 qn_status
@@ -371,56 +361,8 @@ qn_emit_to(qn_model *m, const qn_emit_opts *opts, qn_file_fn *fn, void *user, qn
 	if (fn == NULL)
 		return qn_report(m->env, QN_EUSAGE, "option.range", "",
 				 "qn_emit_to needs a callback");
-	return guard(&(emit_call){.m = m, .folder = "", .fn = fn, .user = user}, emit, opts, info);
-}
-
-/* ---- the plan alone ---- */
-
-static void
-tell(const emit_call *c, const char *name, const char *use, size_t offset, size_t bytes,
-     size_t first, size_t last)
-{
-	const qn_plan_buffer b = {.size = sizeof b,
-				  .name = name,
-				  .use = use,
-				  .offset = offset,
-				  .bytes = bytes,
-				  .first = first,
-				  .last = last};
-
-	if (bytes > 0)
-		c->plan_fn(c->user, &b);
-}
-
-static qn_status
-tell_plan(void *arg, qn_arena *a)
-{
-	emit_call *c = arg;
-	qn_plan *p;
-
-	QN_TRY(make_plan(c, a, &p));
-	for (size_t i = 0; i < p->nstep; i++) {
-		const qn_step *s = &p->step[i];
-		const char *name = qn_graph_node(p->g, s->node)->name;
-
-		tell(c, name, "work", s->work_offset, s->work, i, i);
-		tell(c, name, "constants", s->load_offset, s->load, i, i);
-		if (s->alias == 0 && !s->in_output)
-			tell(c, name, "result", s->offset, s->bytes, i,
-			     s->last < p->nstep ? s->last : p->nstep - 1);
-	}
-	return QN_OK;
-}
-
-qn_status
-qn_memory_plan(qn_model *m, const qn_emit_opts *opts, qn_plan_fn *fn, void *user,
-	       qn_emit_info *info)
-{
-	if (fn == NULL)
-		return qn_report(m->env, QN_EUSAGE, "option.range", "",
-				 "qn_memory_plan needs a callback");
-	return guard(&(emit_call){.m = m, .folder = "", .plan_fn = fn, .user = user}, tell_plan,
-		     opts, info);
+	return qn_emit_guard(&(qn_emit_call){.m = m, .folder = "", .fn = fn, .user = user}, emit,
+			     opts, info);
 }
 
 const char *

@@ -81,10 +81,11 @@ analysis_release(analysis *a)
 		release_histogram(&l->weight_values);
 	}
 	free(a->layer);
-	for (size_t i = 0; i < a->arena.n; i++)
-		free((void *)(uintptr_t)a->arena.buffer[i].name);
-	free(a->arena.buffer);
-	free(a->arena.error);
+	for (size_t i = 0; i < a->plan.n; i++)
+		free((void *)(uintptr_t)a->plan.buffer[i].name);
+	free(a->plan.buffer);
+	free(a->plan.error);
+	free(a->plan.instructions);
 	*a = (analysis){0};
 }
 

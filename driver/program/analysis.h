@@ -8,14 +8,16 @@
 #include "program.h"
 #include "quern/measure.h"
 
-/* The activation arena of the compiled network. */
-typedef struct arena_plan {
+/* The compiled network: its activation arena, and what its steps take. */
+typedef struct compiled_plan {
 	bool known;
-	char *error; /* why not: NULL with it, or where nobody asked */
+	char *error; /* why not: NULL with it */
 	qn_emit_info info;
 	qn_plan_buffer *buffer; /* names are copies */
 	size_t n, room;
-} arena_plan;
+	uint64_t *
+		instructions; /* by layer, as analysis.layer; of steps of several layers the first has them */
+} compiled_plan;
 
 typedef struct analysis {
 	const char *model;    /* its name */
@@ -23,14 +25,14 @@ typedef struct analysis {
 	size_t n, room;
 	bool out_of_memory;
 	qn_analysis all;
-	arena_plan arena;
+	compiled_plan plan;
 } analysis;
 
 /* A qn_layer_fn; user: an analysis. */
 void analysis_add(void *user, const qn_layer_cost *cost);
 void analysis_release(analysis *a);
-/* Compiles the analyzed model to the end and plans its memory; where that fails, arena.error says why. */
-qn_status analysis_plan_memory(analysis *a, qn_ctx *ctx, qn_model *m);
+/* Compiles the analyzed model to the end and plans it; where that fails, plan.error says why (analysis_plan.c). */
+qn_status analysis_plan(analysis *a, qn_ctx *ctx, qn_model *m);
 
 /* Two tables, the network's figures and the advice. */
 void analysis_print(const analysis *a, const options *o);

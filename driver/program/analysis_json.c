@@ -58,7 +58,7 @@ put_advice(FILE *to, const qn_layer_cost *l)
 }
 
 static void
-put_memory(FILE *to, const arena_plan *p)
+put_memory(FILE *to, const compiled_plan *p)
 {
 	if (p->error != NULL) {
 		fprintf(to, ",\n  \"memory\": {\"error\": ");
@@ -71,6 +71,8 @@ put_memory(FILE *to, const arena_plan *p)
 	put_count(to, "arena_bytes", p->info.scratch_bytes);
 	put_count(to, "lower_bound", p->info.scratch_lower_bound);
 	put_count(to, "weight_bytes", p->info.weight_bytes);
+	put_count(to, "instructions", p->info.instructions);
+	fprintf(to, ", \"instructions_of\": \"%s\"", p->info.instructions_of);
 	fprintf(to, ", \"buffers\": [");
 	for (size_t i = 0; i < p->n; i++) {
 		const qn_plan_buffer *b = &p->buffer[i];
@@ -101,6 +103,8 @@ put_layer(FILE *to, const analysis *a, const qn_layer_cost *l)
 		fprintf(to, ", \"weights\": \"%s\"", l->weights);
 	put_count(to, "macs", l->macs);
 	put_count(to, "weight_bytes", l->weight_bytes);
+	if (a->plan.known)
+		put_count(to, "instructions", a->plan.instructions[l - a->layer]);
 	put_number(to, "alone", l->alone);
 	put_number(to, "weights_alone", l->weights_alone);
 	put_number(to, "inputs_alone", l->data_alone);
@@ -145,6 +149,6 @@ analysis_print_json(FILE *to, const analysis *a)
 		put_layer(to, a, &a->layer[i]);
 	}
 	fprintf(to, "\n  ]");
-	put_memory(to, &a->arena);
+	put_memory(to, &a->plan);
 	fprintf(to, "}\n");
 }

@@ -11,68 +11,6 @@
 #include "analysis.h"
 #include "page.h"
 
-/* ---- memory over time ---- */
-
-static void
-add_buffer(void *user, const qn_plan_buffer *b)
-{
-	analysis *a = user;
-	arena_plan *p = &a->arena;
-	const size_t room = p->room > 0 ? 2 * p->room : 64;
-
-	if (p->n == p->room) {
-		qn_plan_buffer *more = realloc(p->buffer, room * sizeof *more);
-
-		a->out_of_memory = a->out_of_memory || more == NULL;
-		if (more == NULL)
-			return;
-		p->buffer = more;
-		p->room = room;
-	}
-	char *name = malloc(strlen(b->name) + 1);
-	a->out_of_memory = a->out_of_memory || name == NULL;
-	if (name == NULL)
-		return;
-	p->buffer[p->n] = *b;
-	p->buffer[p->n++].name = strcpy(name, b->name);
-}
-
-/* The first error, with its place. */
-static char *
-first_error(const qn_ctx *ctx)
-{
-	for (size_t i = 0; i < qn_diag_count(ctx); i++) {
-		const qn_diagnostic d = qn_diag_get(ctx, i);
-		const size_t n = strlen(d.place) + strlen(d.message) + 3;
-		char *text = d.severity == QN_ERROR ? malloc(n) : NULL;
-
-		if (text == NULL)
-			continue;
-		(void)snprintf(text, n, "%s%s%s", d.place, d.place[0] != '\0' ? ": " : "",
-			       d.message);
-		return text;
-	}
-	return NULL;
-}
-
-qn_status
-analysis_plan_memory(analysis *a, qn_ctx *ctx, qn_model *m)
-{
-	program_print_diagnostics(ctx); /* those of the analysis; what follows is for the page */
-	qn_status status = qn_compile(m, &(qn_compile_opts){.size = sizeof(qn_compile_opts)});
-	if (status == QN_OK)
-		status = qn_memory_plan(m, NULL, add_buffer, a, &a->arena.info);
-	a->arena.known = status == QN_OK;
-	if (status == QN_OK || status == QN_ENOMEM || status == QN_ECANCELLED)
-		return status;
-	a->arena.error = first_error(ctx);
-	a->out_of_memory = a->out_of_memory || a->arena.error == NULL;
-	qn_diag_clear(ctx);
-	return QN_OK;
-}
-
-/* ---- the page ---- */
-
 static const page_file *
 find_file(const char *name, size_t n)
 {

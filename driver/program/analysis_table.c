@@ -68,19 +68,23 @@ print_costs(const analysis *a, int width)
 static void
 print_ranges(const analysis *a, int width)
 {
-	printf("\n%-*s %12s %10s %9s %8s %8s %8s %9s\n", width, "layer", "MACs", "bytes",
-	       "clipped %", "used %", "outliers", "worst", "saturated");
+	printf("\n%-*s %12s %12s %9s %9s %7s %8s %7s %9s\n", width, "layer", "MACs", "instructions",
+	       "bytes", "clipped %", "used %", "outliers", "worst", "saturated");
 	for (size_t i = 0; i < a->n; i++) {
 		const qn_layer_cost *l = &a->layer[i];
 
 		print_name(l->layers, width);
-		printf(" %12llu %10llu", (unsigned long long)l->macs,
-		       (unsigned long long)l->weight_bytes);
+		printf(" %12llu", (unsigned long long)l->macs);
+		if (a->plan.known)
+			printf(" %12llu", (unsigned long long)a->plan.instructions[i]);
+		else
+			printf(" %12s", "-");
+		printf(" %9llu", (unsigned long long)l->weight_bytes);
 		if (l->ranges > 0)
-			printf(" %9.3f %8.1f %8zu %8.1f", l->clipped, l->used, l->outliers,
+			printf(" %9.3f %7.1f %8zu %7.1f", l->clipped, l->used, l->outliers,
 			       l->worst_outlier);
 		else
-			printf(" %9s %8s %8s %8s", "-", "-", "-", "-");
+			printf(" %9s %7s %8s %7s", "-", "-", "-", "-");
 		printf(" %9llu\n", (unsigned long long)l->saturated);
 	}
 }

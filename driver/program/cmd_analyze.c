@@ -83,8 +83,8 @@ analyze(qn_ctx *ctx, analyzing *g, analysis *a)
 	a->model = qn_model_name(g->m);
 	if (status == QN_OK)
 		status = qn_analyze(g->m, on->n, on->array, &opts, analysis_add, a, &a->all);
-	if (status == QN_OK && g->o->html != NULL)
-		status = analysis_plan_memory(a, ctx, g->m);
+	if (status == QN_OK)
+		status = analysis_plan(a, ctx, g->m);
 	if (status == QN_OK && g->o->html != NULL && !a->out_of_memory)
 		status = analysis_write_page(ctx, a, g->o->html);
 	return status == QN_OK && a->out_of_memory ? QN_ENOMEM : status;

@@ -684,6 +684,22 @@ typedef void qn_plan_fn(void *user, const qn_plan_buffer *buffer);
 QN_API qn_status qn_memory_plan(qn_model *m, const qn_emit_opts *opts, qn_plan_fn *fn, void *user,
 				qn_emit_info *info);
 
+/* A step of the program: one kernel call, or a value that is another one's bytes (0 instructions). */
+typedef struct qn_plan_step {
+	size_t size;      /* of the struct in this library */
+	const char *name; /* of the value that it computes */
+	size_t layers;
+	const char *const *layer; /* of the source's file, that it computes */
+	uint64_t macs, weight_bytes;
+	uint64_t instructions; /* of one run, estimated (qn_emit_info) */
+} qn_plan_step;
+typedef void qn_step_fn(void *user, const qn_plan_step *step);
+
+/* Plans an integer model as qn_memory_plan does, and calls fn for each step in their order; its
+ * texts live for the call.  opts NULL: defaults.  info may be NULL. */
+QN_API qn_status qn_plan_steps(qn_model *m, const qn_emit_opts *opts, qn_step_fn *fn, void *user,
+			       qn_emit_info *info);
+
 /* Writes the C files and NAME.report.json of an integer model into a folder, which is created if
  * needed: all files or none.  opts NULL: defaults.  info may be NULL. */
 QN_API qn_status qn_emit(qn_model *m, const char *folder, const qn_emit_opts *opts,

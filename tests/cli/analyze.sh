@@ -120,7 +120,7 @@ usage labels-column "is for --labels" analyze $digits --label-column y
 silent json analyze $digits --data "$E/test_x.npy" --json --threads 1
 cp stdout one.json
 [ "$(grep -c '"alone": ' one.json)" -eq 8 ] || fail json "eight layers are not there" one.json
-has_words json one.json '"quern_analyze": 1|{"name": "conv2", "layers": "conv2, bn3", "op": "conv2d", "matches": 1, "weights": "i8", "macs": 73728, "weight_bytes": 4608, "alone": '
+has_words json one.json '"quern_analyze": 1|{"name": "conv2", "layers": "conv2, bn3", "op": "conv2d", "matches": 1, "weights": "i8", "macs": 73728, "weight_bytes": 4608, "instructions": '
 silent threads analyze $digits --data "$E/test_x.npy" --json --threads 3
 same threads stdout one.json
 

@@ -127,6 +127,47 @@ plan_of_a_model(void **state)
 	qn_close(ctx);
 }
 
+typedef struct steps {
+	size_t n, layers;
+	uint64_t instructions, macs, bytes;
+} steps;
+
+static void
+take_step(void *user, const qn_plan_step *s)
+{
+	steps *all = user;
+
+	assert_int_equal(s->size, sizeof *s);
+	assert_true(s->name[0] != '\0');
+	for (size_t i = 0; i < s->layers; i++)
+		assert_true(s->layer[i][0] != '\0');
+	all->n++;
+	all->layers += s->layers;
+	all->instructions += s->instructions;
+	all->macs += s->macs;
+	all->bytes += s->weight_bytes;
+}
+
+/* What steps take adds up to what the program takes. */
+static void
+steps_of_a_model(void **state)
+{
+	qn_ctx *ctx = qn_open(NULL);
+	qn_array *x;
+	qn_model *m = compiled(ctx, &x, NULL);
+	qn_emit_info info;
+	steps all = {0};
+
+	(void)state;
+	assert_int_equal(qn_plan_steps(m, NULL, take_step, &all, &info), QN_OK);
+	assert_int_equal(all.n, info.steps);
+	assert_true(all.layers >= 11); /* conv1 … probs */
+	assert_int_equal(all.instructions, info.instructions);
+	assert_true(all.instructions > all.macs && all.macs == 109824);
+	assert_int_equal(qn_plan_steps(m, NULL, NULL, NULL, NULL), QN_EUSAGE);
+	qn_close(ctx);
+}
+
 static void
 plans_integer_models_alone(void **state)
 {
@@ -148,6 +189,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(noise_of_each_value),
 		cmocka_unit_test(plan_of_a_model),
+		cmocka_unit_test(steps_of_a_model),
 		cmocka_unit_test(plans_integer_models_alone),
 	};
 

@@ -85,12 +85,13 @@ function drawHistogram(h, fill) {
 function drawMemory() {
 	const m = data.memory, note = document.getElementById("memory-note");
 
-	if (m === undefined || m.steps === undefined) {
-		note.textContent = `Not known: ${m === undefined ? "the network was not compiled" : m.error}.`;
+	if (m.steps === undefined) {
+		note.textContent = `Not known: ${m.error}.`;
 		return;
 	}
 	note.textContent = `Activation arena: ${count(m.arena_bytes)} bytes (any plan needs at least ` +
-		`${count(m.lower_bound)}), ${count(m.weight_bytes)} bytes of constants, ${m.steps} steps. A box is a ` +
+		`${count(m.lower_bound)}), ${count(m.weight_bytes)} bytes of constants, ${m.steps} steps, about ` +
+		`${count(m.instructions)} instructions (${m.instructions_of}). A box is a ` +
 		"buffer: the steps in which it is alive, from left to right, at its bytes of the arena.";
 	const left = 70, height = 260, step = Math.max(14, Math.min(70, 1080 / m.steps)), width = left + step * m.steps + 10;
 	const svg = image(width, height + 34, "buffers of the activation arena over the steps of a run");
