@@ -215,10 +215,12 @@ check_shape(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *
 	qn_env *env = g->model->env;
 
 	if (qn_type_count(want) < 0)
-		return qn_report(env, QN_EUNSUPPORTED, "data.dynamic", in->name,
-				 "input '%s' has shape %s with an unknown dimension; such models "
-				 "are read and checked, but not run: give the input a static type",
-				 in->name, shape_text(want, a));
+		return qn_report(
+			env, QN_EUNSUPPORTED, "data.dynamic", in->name,
+			"input '%s' has shape %s with an unknown dimension, which only 'run' "
+			"(qn_run) takes from samples of the same rank: give the input a "
+			"static type",
+			in->name, shape_text(want, a));
 	if (!fits(want, s->type, s->fit))
 		return qn_report(
 			env, QN_EINVALID, "data.shape", s->path != NULL ? s->path[0] : s->name,

@@ -2,19 +2,19 @@
 /* run.c - runs a model on samples and keeps what it gives. */
 #include <string.h>
 
+#include "calibrate/bind.h"
 #include "calibrate/lint.h"
 #include "calibrate/sweep.h"
 #include "driver/host_struct.h"
 #include "driver/run.h"
+#include "passes/passes.h"
 #include "quern/measure.h"
 
-qn_status
-qn_samples_for(const qn_graph *g, qn_arena *a, size_t n, qn_array *const *in,
-	       const char *const *names, qn_dataset **out)
+static qn_status
+sources_of(qn_env *env, qn_arena *a, size_t n, qn_array *const *in, const char *const *names,
+	   const qn_source **source)
 {
-	const qn_source **source = QN_NEW(a, const qn_source *, n);
-
-	QN_TRY(qn_host_pointers(g->model->env, "samples", n, in));
+	QN_TRY(qn_host_pointers(env, "samples", n, in));
 	for (size_t i = 0; i < n; i++) {
 		qn_source *s = in[i]->source != NULL
 				       ? qn_arena_copy(a, in[i]->source, sizeof *s)
@@ -23,7 +23,68 @@ qn_samples_for(const qn_graph *g, qn_arena *a, size_t n, qn_array *const *in,
 			s->name = names[i];
 		source[i] = s;
 	}
+	return QN_OK;
+}
+
+qn_status
+qn_samples_for(const qn_graph *g, qn_arena *a, size_t n, qn_array *const *in,
+	       const char *const *names, qn_dataset **out)
+{
+	const qn_source **source = QN_NEW(a, const qn_source *, n);
+
+	QN_TRY(sources_of(g->model->env, a, n, in, names, source));
 	return qn_dataset_sources(g, a, n, source, out);
+}
+
+/* ---- shapes that the samples decide ---- */
+
+/* The type of one sample where the input leaves its shape open; dimension 0 is 1 then. */
+static const qn_type *
+type_of_one(qn_types *t, const qn_type *want, const qn_type *samples)
+{
+	const bool ranked = want->rank >= 0;
+	int64_t dim[QN_MAX_RANK] = {1};
+
+	if (qn_type_count(want) >= 0 || (ranked && want->rank != samples->rank))
+		return want;
+	for (int32_t i = 0; i < samples->rank; i++)
+		if (ranked && want->dim[i] != QN_DYNAMIC)
+			dim[i] = want->dim[i];
+		else if (i > 0)
+			dim[i] = samples->dim[i];
+	return qn_type_with_shape(t, want, samples->rank, dim);
+}
+
+static bool
+has_open_inputs(const qn_graph *g)
+{
+	bool open = false;
+
+	for (size_t k = 0; k < g->ninput; k++)
+		open = open || qn_type_count(qn_graph_node(g, g->input[k])->type) < 0;
+	return open;
+}
+
+/* The graph for samples: the model's own, or one of their shapes where it leaves shapes open. */
+static qn_status
+graph_for(qn_model *m, qn_arena *a, size_t n, qn_array *const *in, const qn_graph **out)
+{
+	const qn_graph *g = *out = qn_model_entry(m);
+	const qn_source **source = QN_NEW(a, const qn_source *, n);
+	const qn_source **bound = QN_NEW(a, const qn_source *, g->ninput);
+	const qn_type **type = QN_NEW(a, const qn_type *, g->ninput);
+	qn_graph *special;
+
+	if (!has_open_inputs(g))
+		return QN_OK;
+	QN_TRY(sources_of(m->env, a, n, in, NULL, source));
+	QN_TRY(qn_bind_sources(g, a, n, source, bound));
+	for (size_t k = 0; k < g->ninput; k++)
+		type[k] =
+			type_of_one(&m->types, qn_graph_node(g, g->input[k])->type, bound[k]->type);
+	QN_TRY(qn_specialize(g, type, &special));
+	*out = special;
+	return QN_OK;
 }
 
 typedef struct run_call {
@@ -43,11 +104,11 @@ typedef struct results {
 
 /* Runs all batches. */
 static qn_status
-sweep(run_call *c, qn_dataset *d, results *r, qn_sweep_fn *done, qn_arena *a)
+sweep(const qn_graph *g, qn_dataset *d, results *r, qn_sweep_fn *done, qn_arena *a)
 {
 	qn_sweep *s;
 
-	QN_TRY(qn_sweep_new(qn_model_entry(c->m), d, a, &s));
+	QN_TRY(qn_sweep_new(g, d, a, &s));
 	s->stage = "run";
 	void **user = QN_NEW(a, void *, s->nworker);
 	for (size_t i = 0; i < s->nworker; i++)
@@ -145,10 +206,11 @@ run(void *arg, qn_arena *scratch)
 		return qn_report(c->m->env, QN_EUSAGE, "run.outputs", g->name,
 				 "the model has %zu outputs, not %zu", g->noutput, c->nout);
 	QN_TRY(qn_check_runs(c->m));
+	QN_TRY(graph_for(c->m, scratch, c->nin, c->in, &g));
 	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
 	QN_TRY(qn_lint_data(g, d, 0, scratch));
 	QN_TRY(make_results(c, g, d, scratch, all, r.data));
-	QN_TRY(sweep(c, d, &r, keep_results, scratch));
+	QN_TRY(sweep(g, d, &r, keep_results, scratch));
 	for (size_t k = 0; k < c->nout; k++)
 		publish(c, k, all[k]);
 	return QN_OK;

@@ -3,6 +3,7 @@
  * them, or some of them several times.
  *
  *   squeeze {axes=[0,-1]}    [1,3,1] -> [3]         expand_dims {axes=[0,2]}   [3] -> [1,3,1]
+ *   expand_dims_like {axes=[1]}   [5], a tensor of rank 3 -> [1,5,1]
  *   slice {begin=[0,-1], end=[2,-9], step=[1,-1]}   [4,3] -> [2,3]
  *   expand {shape=[2,-1]}    [3] with rank 2: [1,3] -> [2,3]
  *   tile {repeats=[2,1]}     [2,3] -> [4,3]
@@ -142,6 +143,41 @@ qn_infer_expand_dims(const qn_graph *g, const qn_node *n, const qn_type *declare
 	}
 	e = qn_infer_mapped_axis(g, n, e, to);
 	return e != NULL ? qn_infer_result(g, n, e, &y) : NULL;
+}
+
+/* Axis i of input 0 at axes[i], in ascending order, within a shape of rank `rank`; -1: no rank is known. */
+static bool
+places_ok(const qn_graph *g, const qn_node *n, int32_t from, int32_t rank)
+{
+	const qn_list *axes = &n->attr->axes.axes;
+
+	if (!one_each(g, n, "axes", axes, from))
+		return false;
+	for (int32_t i = 0; i < axes->n; i++)
+		if (axes->v[i] < 0 || (i > 0 && axes->v[i] <= axes->v[i - 1]) ||
+		    axes->v[i] >= (rank >= 0 ? rank : QN_MAX_RANK))
+			return qn_infer_error(
+				g, n, "attr.value",
+				"axes[%d] is %lld; axes ascend from 0 to the rank of input 1 less 1",
+				(int)i, (long long)axes->v[i]);
+	return true;
+}
+
+const qn_type *
+qn_infer_expand_dims_like(const qn_graph *g, const qn_node *n, const qn_type *declared)
+{
+	const qn_type *like = qn_infer_in(g, n, 1);
+	const qn_elem *e = qn_infer_in(g, n, 0)->elem;
+	qn_shape x, y = {.rank = like->rank};
+
+	(void)declared;
+	if (!ranked(g, n, &x) || !places_ok(g, n, x.rank, y.rank))
+		return NULL;
+	for (int32_t i = 0; i < y.rank; i++)
+		y.dim[i] = 1;
+	for (int32_t i = 0; i < x.rank && y.rank >= 0; i++)
+		y.dim[n->attr->axes.axes.v[i]] = x.dim[i];
+	return qn_infer_result(g, n, e, &y);
 }
 
 static bool

@@ -12,7 +12,10 @@
  *   scast(scast(x))                 ->    x, where the types are equal
  *
  * Parameters of an axis are constants that broadcast; those of blocks are brought to the length of their
- * axes by gather.
+ * axes by gather.  In a tensor whose rank is not known, they have only the axes that the type lists, and
+ * expand_dims_like gives them the tensor's rank:
+ *
+ *   tensor<*x!quant.uniform<i8:f32:1, {s,t}>>       %p = expand_dims_like {s,t}, %x {axes=[1]}
  *
  * requires: types without symbols.   leaves: the same stage, the same values. */
 #include "ir/diag.h"
@@ -27,9 +30,8 @@ enum { ROOT };
 
 /* Parameters along axis d: 1 where all its elements share them. */
 static int64_t
-params_along(const qn_type *type, int32_t d)
+params_along(const qn_elem *e, int32_t d)
 {
-	const qn_elem *e = type->elem;
 
 	if (e->gran == QN_PER_TENSOR || (e->gran == QN_PER_AXIS && e->axis[0] != d))
 		return 1;
@@ -60,11 +62,8 @@ why_not(const qn_types *t, const qn_type *type)
 		return "its type has no scale";
 	if (e->bits == 64 && has_zero_points(t, e))
 		return "a zero point of 64-bit values can overflow";
-	if (type->rank < 0 && e->gran != QN_PER_TENSOR)
-		return "scales of an axis or of blocks need a tensor of known rank; set the shape "
-		       "of the inputs";
 	for (int32_t d = 0; d < type->rank; d++)
-		if (type->dim[d] == QN_DYNAMIC && params_along(type, d) > 1)
+		if (type->dim[d] == QN_DYNAMIC && params_along(type->elem, d) > 1)
 			return "the scales fix the length of a dimension that the type leaves "
 			       "open; write it in the types";
 	return NULL;
@@ -102,6 +101,7 @@ check_all(qn_model *m, const qn_graph *g)
 typedef struct lowering {
 	qn_rw *rw;
 	qn_id root;
+	qn_id like;               /* a tensor of the shape */
 	const qn_type *type;      /* the quantized side */
 	qn_plain work;            /* the float type of the arithmetic */
 	qn_id block[QN_MAX_RANK]; /* the block of each index of an axis, 0: not made yet */
@@ -187,20 +187,34 @@ is_one(const qn_types *t, const qn_elem *e, parameter what)
 	return true;
 }
 
-/* The parameters, with one dim for each of the tensor's; of equal ones, a scalar. */
+/* The axes that parameters have: the tensor's; of a tensor without a rank, those that the type lists. */
+static int32_t
+param_axes(const qn_type *type, int32_t axis[QN_MAX_RANK])
+{
+	const qn_elem *e = type->elem;
+	const int32_t n = type->rank >= 0 ? type->rank : e->naxis;
+
+	for (int32_t i = 0; i < n; i++)
+		axis[i] = type->rank >= 0 ? i : e->axis[i];
+	return n;
+}
+
+/* The parameters, with one dim for each of their axes; of equal ones, a scalar. */
 static qn_id
 compact(const lowering *l, parameter what, bool *one)
 {
 	qn_model *m = qn_rw_model(l->rw);
 	const qn_elem *e = l->type->elem;
+	int32_t axis[QN_MAX_RANK];
+	const int32_t rank = param_axes(l->type, axis);
 	int64_t dim[QN_MAX_RANK] = {0};
 	void *data;
 
 	*one = is_one(&m->types, e, what);
-	for (int32_t d = 0; d < l->type->rank; d++)
-		dim[d] = params_along(l->type, d);
+	for (int32_t i = 0; i < rank; i++)
+		dim[i] = params_along(e, axis[i]);
 	const qn_type *type = qn_type_plain(&m->types, what == SCALE ? l->work : QN_PLAIN_i64,
-					    *one ? 0 : l->type->rank, dim);
+					    *one ? 0 : rank, dim);
 	qn_tensor *x = qn_tensor_new(m->arena, type, &data);
 	for (int64_t i = 0; i < qn_type_count(type); i++) {
 		double scale;
@@ -215,12 +229,13 @@ compact(const lowering *l, parameter what, bool *one)
 	return qn_rw_const(l->rw, qn_rw_derived_name(l->rw, l->root, parameter_names[what]), x);
 }
 
-/* The block of each element along axis d: 0, 0, 0, 1, 1, 1, … */
+/* The block of each element along axis d: 0, 0, 0, 1, 1, 1, …; blocks are whole where the type has no rank. */
 static qn_id
 block_indices(lowering *l, int32_t d, int64_t block)
 {
 	qn_model *m = qn_rw_model(l->rw);
-	const int64_t n = l->type->dim[d];
+	const int64_t n =
+		l->type->rank >= 0 ? l->type->dim[d] : block * params_along(l->type->elem, d);
 	void *data;
 
 	if (l->block[d] != 0)
@@ -234,6 +249,26 @@ block_indices(lowering *l, int32_t d, int64_t block)
 	return l->block[d];
 }
 
+/* Parameters of blocks with one for each index of the axes. */
+static qn_id
+spread_blocks(lowering *l, parameter what, qn_id x)
+{
+	const qn_elem *e = l->type->elem;
+
+	for (int32_t i = 0; i < e->naxis; i++) {
+		const int32_t d = e->axis[i];
+		qn_attrs attr;
+
+		if (e->block[i] == 1 || params_along(e, d) == 1)
+			continue;
+		qn_attrs_default(QN_ATTRS(gather), &attr);
+		attr.gather.axis = l->type->rank >= 0 ? d : i;
+		const qn_id in[] = {x, block_indices(l, d, e->block[i])};
+		x = add_node(l, QN_OP_gather, parameter_names[what], 2, in, &attr, NULL);
+	}
+	return x;
+}
+
 /* The parameters as an operand that broadcasts to the tensor. */
 static qn_id
 operand(lowering *l, parameter what)
@@ -241,19 +276,20 @@ operand(lowering *l, parameter what)
 	const qn_elem *e = l->type->elem;
 	bool one;
 	qn_id x = compact(l, what, &one);
+	qn_attrs attr;
 
-	for (int32_t i = 0; !one && e->gran == QN_SUB_CHANNEL && i < e->naxis; i++) {
-		const int32_t d = e->axis[i];
-		qn_attrs attr;
-
-		if (e->block[i] == 1 || params_along(l->type, d) == 1)
-			continue;
-		qn_attrs_default(QN_ATTRS(gather), &attr);
-		attr.gather.axis = d;
-		const qn_id in[] = {x, block_indices(l, d, e->block[i])};
-		x = add_node(l, QN_OP_gather, parameter_names[what], 2, in, &attr, NULL);
-	}
-	return x;
+	if (one)
+		return x;
+	if (e->gran == QN_SUB_CHANNEL)
+		x = spread_blocks(l, what, x);
+	if (l->type->rank >= 0)
+		return x;
+	qn_attrs_default(QN_ATTRS(axes), &attr);
+	attr.axes.axes.n = e->naxis;
+	for (int32_t i = 0; i < e->naxis; i++)
+		attr.axes.axes.v[i] = e->axis[i];
+	return add_node(l, QN_OP_expand_dims_like, parameter_names[what], 2,
+			(const qn_id[]){x, l->like}, &attr, NULL);
 }
 
 /* x and a parameter. */
@@ -310,6 +346,7 @@ lower_quantize(qn_rw *rw, const qn_match *match)
 	const qn_elem *e = n->type->elem;
 	lowering l = {.rw = rw,
 		      .root = match->root,
+		      .like = n->in[0],
 		      .type = n->type,
 		      .work = qn_elem_is_single(e) ? QN_PLAIN_f32 : QN_PLAIN_f64};
 	const bool away = n->attr->quantize.ties == QN_TIES_away;
@@ -341,6 +378,7 @@ lower_dequantize(qn_rw *rw, const qn_match *match)
 
 	qn_id v = add_node(&l, QN_OP_scast, "stored", 1, n->in, NULL,
 			   plain_like(&l, n->in[0], type->elem->plain));
+	l.like = v;
 	v = cast_to(&l, "integer", v, QN_PLAIN_i64);
 	if (has_zero_points(&qn_rw_model(rw)->types, type->elem))
 		v = with(&l, QN_OP_sub, "sub", v, ZERO_POINT);

@@ -26,6 +26,12 @@ expand_dims_view(const qn_graph *g, const qn_node *n, uint32_t part, qn_view *v)
 }
 
 static void
+expand_dims_like_view(const qn_graph *g, const qn_node *n, uint32_t part, qn_view *v)
+{
+	squeeze_view(g, n, part, v);
+}
+
+static void
 slice_view(const qn_graph *g, const qn_node *n, uint32_t part, qn_view *v)
 {
 	const qn_attrs_slice *a = &n->attr->slice;
@@ -86,6 +92,7 @@ reverse_view(const qn_graph *g, const qn_node *n, uint32_t part, qn_view *v)
 
 QN_VIEW_IMPL(squeeze)
 QN_VIEW_IMPL(expand_dims)
+QN_VIEW_IMPL(expand_dims_like)
 QN_VIEW_IMPL(slice)
 QN_VIEW_IMPL(expand)
 QN_VIEW_IMPL(tile)
