@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_calibrate.c - quern calibrate and quern merge: statistics of values, from shards of the
- * samples, and what follows from them. */
+ * samples, and what follows from them; journals of shards of quern tune. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "program.h"
 #include "quern/calibrate.h"
+#include "quern/tune.h"
 
 enum { MOST_SHARDS = 1000000 };
 
 /* ---- calibrate ---- */
 
-/* "3/8"; false after a message. */
-static bool
-parse_shard(const char *text, size_t *k, size_t *n)
+bool
+program_read_shard(const char *text, size_t *k, size_t *n)
 {
 	char *end = NULL, *last = NULL;
 
@@ -91,7 +91,7 @@ cmd_calibrate(const options *o)
 {
 	size_t k, n;
 
-	if (!parse_shard(o->shard, &k, &n))
+	if (!program_read_shard(o->shard, &k, &n))
 		return QN_EUSAGE;
 	if (n > 0 && (o->output == NULL || o->explain != NULL)) {
 		fprintf(stderr, "quern calibrate: a shard is written with -o FILE.json, and "
@@ -127,6 +127,28 @@ merge(qn_ctx *ctx, const options *o)
 	return status == QN_OK ? qn_stats_save(sum, o->output) : status;
 }
 
+/* Journals of quern tune have names that end so. */
+static bool
+is_journal(const char *path)
+{
+	return program_ends(path, ".journal.json");
+}
+
+static qn_status
+merge_journals(qn_ctx *ctx, const options *o)
+{
+	const char **journal = calloc((size_t)o->narg + 1, sizeof *journal);
+
+	if (journal == NULL)
+		return QN_ENOMEM;
+	journal[0] = o->model;
+	for (int i = 0; i < o->narg; i++)
+		journal[i + 1] = o->arg[i];
+	const qn_status status = qn_tune_merge(ctx, (size_t)o->narg + 1, journal, o->output);
+	free(journal);
+	return status;
+}
+
 int
 cmd_merge(const options *o)
 {
@@ -138,5 +160,7 @@ cmd_merge(const options *o)
 	if (check_output("merge", o->output, NULL) != 0)
 		return QN_EUSAGE;
 	qn_ctx *ctx = program_open(o);
-	return ctx == NULL ? 1 : program_close(ctx, merge(ctx, o));
+	if (ctx == NULL)
+		return 1;
+	return program_close(ctx, is_journal(o->model) ? merge_journals(ctx, o) : merge(ctx, o));
 }

@@ -89,6 +89,24 @@ const command command_rows[] = {
 	 "  quern validate out --data examples/digits/test_x.npy --labels "
 	 "examples/digits/test_y.npy",
 	 1, 1, cmd_validate},
+	{"tune", CMD_TUNE,
+	 "MODEL --calib FILE [--data FILE] [--labels FILE] BUDGET… [-o NAME.recipe.json]",
+	 "find the storage of each layer that is most accurate within budgets",
+	 "Chooses for each layer how its weights (8, 4 or 2 bits, in blocks or not) and its "
+	 "activations (8 or 16 bits) are stored: the most accurate within the budgets, or with "
+	 "--min-accuracy the smallest that is accurate enough. What each layer costs is measured "
+	 "once; then candidates are compiled as a whole and run on --data (default: the "
+	 "calibration data). With --labels accuracy decides, otherwise agreement with the float "
+	 "model.\n\n"
+	 "Prints candidates that no other one so far is better than at lower cost, and writes the "
+	 "recipe for compile "
+	 "--recipe, these candidates as NAME.front.json, and everything measured as "
+	 "NAME.journal.json. When it is stopped, the best so far is there; the same command goes "
+	 "on.",
+	 "  quern tune " DIGITS " " CALIB " \\\n"
+	 "        --data examples/digits/test_x.npy --labels examples/digits/test_y.npy \\\n"
+	 "        --max-weights 5K --target cortex-m4 -o digits.recipe.json",
+	 1, 1, cmd_tune},
 	{"calibrate", CMD_CALIBRATE,
 	 "MODEL --calib FILE.npy [--shard K/N] [-o FILE.json] [options]",
 	 "collect activation statistics for compile, and explain how a range was chosen",
@@ -110,10 +128,11 @@ const command command_rows[] = {
 	 "  quern merge s1.json s2.json -o all.json\n"
 	 "  quern compile " DIGITS " --stats all.json -o out",
 	 1, 1, cmd_calibrate},
-	{"merge", CMD_MERGE, "STATS.json… -o FILE.json", "merge the statistics of shards",
+	{"merge", CMD_MERGE, "FILE.json… -o FILE.json",
+	 "merge the statistics of shards, or the journals of a search",
 	 "The files come from quern calibrate, with the same model, samples, options and pass, "
 	 "each "
-	 "with another shard.",
+	 "with another shard; or from quern tune --shard, with names that end in .journal.json.",
 	 "  for k in 1 2; do\n"
 	 "    quern calibrate " DIGITS " " CALIB " \\\n"
 	 "          --shard $k/2 -o s$k.json\n"

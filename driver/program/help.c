@@ -13,6 +13,7 @@ static const char *const groups[NGROUP] = {
 	[GROUP_SAMPLES] = "samples (for one source: FILE:scale=…,mean=…,std=…,layout=…)",
 	[GROUP_EVALUATION] = "evaluation",
 	[GROUP_QUANTIZATION] = "quantization",
+	[GROUP_BUDGETS] = "search",
 	[GROUP_OUTPUT] = "output",
 	[GROUP_MODEL] = "input model",
 	[GROUP_MATCHING] = "matching",

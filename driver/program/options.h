@@ -41,16 +41,19 @@ typedef struct options {
 	sample_options sample;
 	const char *name, *method, *skip, *recipe, *dynamic, *stats, *encodings, *shard, *explain,
 		*passes, *print_after, *stop_after, *self_test, *emit_target, *min_accuracy,
-		*max_scratch, *max_weights, *optimize, *constants, *dot, *svg, *html, *at, *device;
+		*max_scratch, *max_weights, *max_instructions, *time, *metric, *optimize,
+		*constants, *dot, *svg, *html, *at, *device;
 	/* OPT_CHOICE: 1 + the index in the option's choices; 0: not given (option_index) */
 	int scheme, weights, weight_method, weight_rounding, activations, weights_type, rounding,
-		solver, explain_kernels, emit, format, encodings_version;
+		solver, explain_kernels, emit, format, encodings_version, minimize;
 	int align;        /* 0: not given */
 	int weight_block; /* 0: not given */
 	int limit;        /* factor of the limits of a file; 0: 1 */
 	int time_limit;   /* seconds; 0: 60 */
 	int match_limit;  /* times the steps of searches for patterns; 0: 1 */
 	int threads;      /* 0: as many as the machine has cores */
+	int jobs;         /* processes of tune; 0: 1 */
+	bool no_repairs, allow_i16;
 	bool no_approx, merge_always, require_int, reduce_range, bias_correction;
 	bool expand_blocks, collapse_scales, lax_zp, greedy, reassociate, trace_rules,
 		explain_matches, proof, shared_kernels, validation;
@@ -80,6 +83,7 @@ enum {
 	CMD_SUPPORTED = 1 << 11,
 	CMD_ANALYZE = 1 << 12,
 	CMD_VALIDATE = 1 << 14,
+	CMD_TUNE = 1 << 15,
 	CMD_GENERAL = 1 << 13 /* supported-ops; commands that have the general options alone */
 };
 
@@ -89,6 +93,7 @@ typedef enum option_group {
 	GROUP_SAMPLES,
 	GROUP_EVALUATION,
 	GROUP_QUANTIZATION,
+	GROUP_BUDGETS,
 	GROUP_OUTPUT,
 	GROUP_MODEL,
 	GROUP_MATCHING,

@@ -69,6 +69,12 @@ static const option_choice optimizations[] = {
 	{"size", NULL, "the smallest kernels and constants"},
 	{0}};
 
+static const option_choice costs[] = {
+	{"weights", NULL, "bytes of constants (default)"},
+	{"arena", NULL, "bytes of the activation arena"},
+	{"instructions", NULL, "estimated instructions of one inference"},
+	{0}};
+
 static const option_choice constant_impls[] = {
 	{"auto", NULL, "words from 1 MiB on, else numbers (default)"},
 	{"numbers", NULL, "one number for each element"},

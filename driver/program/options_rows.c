@@ -19,7 +19,7 @@
 
 /* Commands that quantize a model; that read samples; that run passes; that read a model. */
 #define QUANTIZING (CMD_COMPILE | CMD_OPT | CMD_EXPORT | CMD_EVAL | CMD_ANALYZE | CMD_CALIBRATE)
-#define SAMPLING (QUANTIZING | CMD_RUN)
+#define SAMPLING (QUANTIZING | CMD_RUN | CMD_TUNE)
 #define READING_SAMPLES (SAMPLING | CMD_VALIDATE)
 #define REPAIRING (CMD_COMPILE | CMD_OPT | CMD_EXPORT | CMD_EVAL | CMD_ANALYZE)
 #define LOWERING (CMD_COMPILE | CMD_OPT)
@@ -27,10 +27,11 @@
 
 const option_row option_rows[] = {
 	/* ---- calibration ---- */
-	{"--calib", 0, GROUP_CALIBRATION, QUANTIZING, LIST(calib), .value = "[INPUT=]FILE",
+	{"--calib", 0, GROUP_CALIBRATION, QUANTIZING | CMD_TUNE, LIST(calib),
+	 .value = "[INPUT=]FILE",
 	 .help = "calibration data: .npy .npz .csv .bin .png .jpg .pgm .ppm .wav or a folder; one "
 		 "for each input, in order or by name"},
-	{"--method", 0, GROUP_CALIBRATION, QUANTIZING, TEXT(method),
+	{"--method", 0, GROUP_CALIBRATION, QUANTIZING | CMD_TUNE, TEXT(method),
 	 .value = "NAME[:PARAM=VALUE,…]", .name_of = qn_method_name,
 	 .names = "calibration methods, with their parameters and defaults",
 	 .name_help = qn_method_help,
@@ -48,7 +49,7 @@ const option_row option_rows[] = {
 
 	/* ---- samples: these are for all, FILE:scale=…,zero=…,mean=…,std=…,layout=…,shape=…,dtype=… for
 	 * one source ---- */
-	{"--data", 0, GROUP_SAMPLES, CMD_EVAL | CMD_ANALYZE | CMD_VALIDATE, LIST(data),
+	{"--data", 0, GROUP_SAMPLES, CMD_EVAL | CMD_ANALYZE | CMD_VALIDATE | CMD_TUNE, LIST(data),
 	 .value = "[INPUT=]FILE",
 	 .help = "samples to evaluate, in the formats of --calib (analyze: default those of "
 		 "--calib)"},
@@ -70,33 +71,40 @@ const option_row option_rows[] = {
 	 .help = "element type of a .bin, little-endian: f32 (default), u8, i16 …"},
 
 	/* ---- evaluation ---- */
-	{"--labels", 0, GROUP_EVALUATION, CMD_EVAL | CMD_ANALYZE | CMD_VALIDATE, TEXT(labels),
-	 .value = "FILE",
+	{"--labels", 0, GROUP_EVALUATION, CMD_EVAL | CMD_ANALYZE | CMD_VALIDATE | CMD_TUNE,
+	 TEXT(labels), .value = "FILE",
 	 .help = "classes of the samples: .npy, an .npz with labels, or a .csv (default: the "
 		 "subfolders of a folder)"},
-	{"--label-column", 0, GROUP_EVALUATION, CMD_EVAL | CMD_ANALYZE | CMD_VALIDATE,
+	{"--label-column", 0, GROUP_EVALUATION, CMD_EVAL | CMD_ANALYZE | CMD_VALIDATE | CMD_TUNE,
 	 TEXT(label_column), .value = "NAME|N",
 	 .help = "column of a .csv that holds labels (default: the one with the name label, else "
 		 "the last)"},
-	{"--against", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(against), .value = "MODEL",
+	{"--against", 0, GROUP_EVALUATION, CMD_EVAL | CMD_TUNE, TEXT(against), .value = "MODEL",
 	 .help = "compare with the outputs of this model on the same samples"},
 	{"--targets", 0, GROUP_EVALUATION, CMD_EVAL, LIST(target), .value = "FILE.npy",
 	 .help = "compare with these values; one file for each output, in order"},
 	{"--top-k", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(top), .value = "K,…",
 	 .name_of = qn_metric_name, .names = "metrics", .name_help = qn_metric_help,
 	 .help = "accuracy among the K largest outputs (default: 1)"},
-	{"--score", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(score), .value = "value[:K]|mse-input",
+	{"--score", 0, GROUP_EVALUATION, CMD_EVAL | CMD_TUNE, TEXT(score),
+	 .value = "value[:K]|mse-input",
 	 .help = "score of a sample, for auc: the only element or element K of the first output, "
 		 "or the mean of (output - input)^2"},
-	{"--window", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(window), .value = "N",
+	{"--window", 0, GROUP_EVALUATION, CMD_EVAL | CMD_TUNE, TEXT(window), .value = "N",
 	 .help = "N consecutive samples have one label and one score, the mean of theirs "
 		 "(default: 1)"},
-	{"--min", 0, GROUP_EVALUATION, CMD_EVAL, LIST(min), .value = "METRIC=VALUE",
+	{"--min", 0, GROUP_EVALUATION, CMD_EVAL | CMD_TUNE, LIST(min), .value = "METRIC=VALUE",
 	 .help = "exit with 4 when the metric of the integer graph (or the only one) is below"},
-	{"--max", 0, GROUP_EVALUATION, CMD_EVAL, LIST(max), .value = "METRIC=VALUE",
+	{"--max", 0, GROUP_EVALUATION, CMD_EVAL | CMD_TUNE, LIST(max), .value = "METRIC=VALUE",
 	 .help = "exit with 4 when it is above; both may be repeated"},
 	{"--min-accuracy", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(min_accuracy), .value = "PERCENT",
 	 .help = "the same as --min top1=PERCENT"},
+	{"--min-accuracy", 0, GROUP_EVALUATION, CMD_TUNE, TEXT(min_accuracy), .value = "PERCENT",
+	 .help = "the least cost at which the metric is not below is wanted; --min and --max: the "
+		 "same for another metric"},
+	{"--metric", 0, GROUP_EVALUATION, CMD_TUNE, TEXT(metric), .value = "METRIC",
+	 .help = "what decides (default: top1, auc, score-error or agreement, by labels and "
+		 "score)"},
 	{"--sqnr", 0, GROUP_EVALUATION, CMD_EVAL, FLAG(sqnr),
 	 .help = "also the signal-to-quantization-noise ratio of the activations"},
 
@@ -108,9 +116,9 @@ const option_row option_rows[] = {
 	 .help = "end the device when it sends nothing for so long (default: 60)"},
 
 	/* ---- quantization ---- */
-	{"--scheme", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_QUANTIZE, CHOICE(scheme, schemes),
-	 .value = "SCHEME", .help = "quantization scheme:"},
-	{"--weights", 0, GROUP_QUANTIZATION, QUANTIZING, CHOICE(weights, granularities),
+	{"--scheme", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_TUNE | CMD_QUANTIZE,
+	 CHOICE(scheme, schemes), .value = "SCHEME", .help = "quantization scheme:"},
+	{"--weights", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_TUNE, CHOICE(weights, granularities),
 	 .value = "GRANULARITY", .help = "granularity of weight scales:"},
 	{"--activations", 0, GROUP_QUANTIZATION, QUANTIZING, CHOICE(activations, activations),
 	 .value = "TYPE", .help = "storage type of activations:"},
@@ -120,7 +128,7 @@ const option_row option_rows[] = {
 	 .most = QN_WEIGHT_BLOCK_MOST, .value = "N",
 	 .help = "weights of conv1d, conv2d, dense and tables of gather get a scale for each N "
 		 "inputs of an output channel or elements of a row, 8 to 65536"},
-	{"--weight-method", 0, GROUP_QUANTIZATION, QUANTIZING,
+	{"--weight-method", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_TUNE,
 	 CHOICE(weight_method, weight_methods), .value = "METHOD",
 	 .help = "how weight scales are chosen:"},
 	{"--weight-rounding", 0, GROUP_QUANTIZATION, REPAIRING,
@@ -171,21 +179,45 @@ const option_row option_rows[] = {
 	{"--output", 'o', GROUP_OUTPUT, CMD_EXPORT, TEXT(output), .value = "FILE",
 	 .help = "the file to write: FILE.onnx, or FILE.json or FILE.encodings"},
 	{"--output", 'o', GROUP_OUTPUT, CMD_CALIBRATE | CMD_MERGE, TEXT(output),
-	 .value = "FILE.json", .help = "write the statistics there"},
+	 .value = "FILE.json", .help = "write the statistics, or the journal, there"},
+	{"--output", 'o', GROUP_OUTPUT, CMD_TUNE, TEXT(output), .value = "NAME.recipe.json",
+	 .help = "the recipe; NAME.front.json and NAME.journal.json are beside it (default: named "
+		 "after the model's file)"},
 	{"--name", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(name), .value = "NAME",
 	 .help = "prefix of files and C symbols (default: the model's name)"},
 	{"--name", 0, GROUP_MODEL, CMD_VALIDATE, TEXT(name), .value = "NAME",
 	 .help = "the program, where FOLDER has those of several models"},
-	{"--target", 0, GROUP_OUTPUT, CMD_COMPILE, NAME(emit_target), .value = "NAME",
+	{"--target", 0, GROUP_OUTPUT, CMD_COMPILE | CMD_TUNE, NAME(emit_target), .value = "NAME",
 	 .name_of = qn_target_name,
 	 .help = "the processor that the C is written for (default: generic; see quern targets); "
 		 "the results are the same"},
-	{"--optimize", 0, GROUP_OUTPUT, CMD_COMPILE, NAME(optimize), .choice = optimizations,
-	 .value = "GOAL", .help = "what kernels are chosen for; the results are the same:"},
+	{"--optimize", 0, GROUP_OUTPUT, CMD_COMPILE | CMD_TUNE, NAME(optimize),
+	 .choice = optimizations, .value = "GOAL",
+	 .help = "what kernels are chosen for; the results are the same:"},
 	{"--max-scratch", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(max_scratch), .value = "BYTES",
 	 .help = "exit with 5, writing nothing, when the activation arena would be larger"},
 	{"--max-weights", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(max_weights), .value = "BYTES",
 	 .help = "exit with 5, writing nothing, when the constants would be larger"},
+	{"--max-weights", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(max_weights), .value = "BYTES",
+	 .help = "of constants, as compile prints them: 65536, 64K or 1M"},
+	{"--max-arena", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(max_scratch), .value = "BYTES",
+	 .help = "of the activation arena"},
+	{"--max-instructions", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(max_instructions), .value = "N",
+	 .help = "of one inference, estimated for the target: 800K, 5M"},
+	{"--minimize", 0, GROUP_BUDGETS, CMD_TUNE, CHOICE(minimize, costs), .value = "COST",
+	 .help = "what is to be small at the accuracy asked for:"},
+	{"--allow-i16", 0, GROUP_BUDGETS, CMD_TUNE, FLAG(allow_i16),
+	 .help = "16-bit activations even without a budget for arena or instructions"},
+	{"--no-repairs", 0, GROUP_BUDGETS, CMD_TUNE, FLAG(no_repairs),
+	 .help = "candidates without --weight-rounding adaptive and --bias-correction, in less "
+		 "time"},
+	{"--jobs", 0, GROUP_BUDGETS, CMD_TUNE, COUNT(jobs), .value = "N",
+	 .help = "measure candidates in N processes; the result is the same (default: 1)"},
+	{"--shard", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(shard), .value = "K/N",
+	 .help = "part K of N of each round of candidates, K from 1; writes "
+		 "NAME.K-of-N.journal.json for quern merge"},
+	{"--time", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(time), .value = "SECONDS",
+	 .help = "begin no candidate after this; run the command again to go on"},
 	{"--self-test", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(self_test), .value = "N",
 	 .help = "calibration samples in the self-test (default: 4; 0: no self-test)"},
 	{"--constants", 0, GROUP_OUTPUT, CMD_COMPILE, NAME(constants), .choice = constant_impls,

@@ -19,6 +19,7 @@ int cmd_completion(const options *o);
 int cmd_eval(const options *o);
 int cmd_analyze(const options *o);
 int cmd_validate(const options *o);
+int cmd_tune(const options *o);
 int cmd_match(const options *o);
 int cmd_calibrate(const options *o);
 int cmd_merge(const options *o);
@@ -100,6 +101,9 @@ qn_status program_bad_value(const char *option, const char *value, const char *e
 /* "0.5,0.25": numbers with commas between them, at most `most`; 2 after a message. */
 qn_status program_read_list(const char *option, const char *text, size_t most, double *v,
 			    size_t *n);
+
+/* "3/8"; both 0 for NULL; false after a message. */
+bool program_read_shard(const char *text, size_t *k, size_t *n);
 
 /* Compile options from the command line; the samples are loaded. */
 qn_status program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib,

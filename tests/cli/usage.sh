@@ -11,7 +11,7 @@ listed=${passes/requantize/requantize align}
 listed=${listed/quantize/quantize instrument transform}
 listed=${listed/bind/repair bind simplify}
 listed="${listed/clean/clean fake-quant} $on_request"
-commands='compile run eval analyze validate calibrate merge opt import export inspect match quantize targets supported-ops man completion'
+commands='compile run eval analyze validate tune calibrate merge opt import export inspect match quantize targets supported-ops man completion'
 
 # ---- help and version ----
 

@@ -17,6 +17,7 @@ cp "$QUERN_SOURCE/examples/digits/digits.json" "$QUERN_SOURCE/examples/digits/di
 		#include <quern/host_ops.h>
 		#include <quern/measure.h>
 		#include <quern/patterns.h>
+		#include <quern/tune.h>
 		static qn_ctx *ctx;
 		static qn_model *m;
 		static qn_array *samples;

@@ -133,6 +133,22 @@ report(void **state)
 }
 
 static void
+front(void **state)
+{
+	(void)state;
+	run("tune -q " DIGITS
+	    " --no-repairs --max-weights 6K --min sqnr=20 -o $1/d.recipe.json >$1/log");
+	cJSON *v = result("d.front.json");
+	expect_valid("docs/quern-front.schema.json", v);
+	cJSON_DeleteItemFromObject(v, "points");
+	expect_invalid("docs/quern-front.schema.json", v, "required: (element)");
+	cJSON_Delete(v);
+	v = result("d.recipe.json");
+	expect_valid("docs/recipe.schema.json", v);
+	cJSON_Delete(v);
+}
+
+static void
 statistics(void **state)
 {
 	(void)state;
@@ -186,6 +202,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(analyze),
 		cmocka_unit_test(report),
+		cmocka_unit_test(front),
 		cmocka_unit_test(statistics),
 		cmocka_unit_test(validation),
 	};

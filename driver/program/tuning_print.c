@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tuning_print.c - the front of quern tune as it grows, and the result:
+ *
+ *          weights     arena  instructions      value       SQNR
+ *     1      27313     16000       3377024    89.75 %   27.54 dB  front, within
+ *     9      17105     16000       3516240    89.25 %   21.06 dB  front, within, best */
+#include <stdio.h>
+
+#include "tuning.h"
+
+static void
+print_heading(void)
+{
+	printf("%5s %10s %9s %13s %10s %11s\n", "", "weights", "arena", "instructions", "value",
+	       "SQNR");
+}
+
+static void
+print_db(double v)
+{
+	if (v - v != 0)
+		printf(" %11s", "exact");
+	else
+		printf(" %8.2f dB", v);
+}
+
+/* Only what is on the front or the best is printed: the others are in the file. */
+void
+tuning_print_point(void *user, const qn_tune_point *p)
+{
+	tuning *t = user;
+
+	if (p->number <= t->told)
+		return;
+	if (t->told == 0 && !t->o->quiet)
+		print_heading();
+	t->told = p->number;
+	if (t->o->quiet || (p->front == 0 && p->best == 0))
+		return;
+	printf("%5zu %10zu %9zu %13llu %10.4g", p->number, p->weight_bytes, p->arena_bytes,
+	       (unsigned long long)p->instructions, p->metric);
+	print_db(p->sqnr);
+	printf("  %s%s%s\n", p->front != 0 ? "front" : "",
+	       p->within != 0 ? (p->front != 0 ? ", within" : "within") : "",
+	       p->best != 0 ? ", best" : "");
+	(void)fflush(stdout);
+}
+
+static const char *
+unit_of(const qn_tuned *out)
+{
+	return out->unit[0] != '\0' ? out->unit : "";
+}
+
+void
+tuning_print_result(const tuning *t, const qn_tuned *out)
+{
+	const qn_tune_point *b = &out->best;
+
+	printf("candidates   %zu measured%s\n", out->candidates,
+	       out->complete != 0 ? "" : "; the search is not complete: run it again to go on");
+	if (out->recipe == NULL) {
+		printf("recipe       none\n");
+		return;
+	}
+	printf("%-12s %.2f %s, float %.2f %s\n", out->metric, b->metric, unit_of(out), out->real,
+	       unit_of(out));
+	printf("weights      %zu bytes\n", b->weight_bytes);
+	printf("arena        %zu bytes\n", b->arena_bytes);
+	printf("instructions about %llu\n", (unsigned long long)b->instructions);
+	printf("repairs      %s%s%s\n", b->weight_rounding != 0 ? "--weight-rounding adaptive" : "",
+	       b->weight_rounding != 0 && b->bias_correction != 0 ? " " : "",
+	       b->bias_correction != 0   ? "--bias-correction"
+	       : b->weight_rounding != 0 ? ""
+					 : "none");
+	printf("files        %s, %s, %s\n", t->files.recipe, t->files.front, t->files.journal);
+}

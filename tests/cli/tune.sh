@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# tune.sh - a recipe within budgets: what it says is what compile and eval give; the same after a stop, for jobs and for shards.
+. "$(dirname "$0")/common.inc"
+
+E=$QUERN_SOURCE/examples/digits
+model=$E/digits.json
+digits="$model --calib $E/calib.npy --data $E/test_x.npy --labels $E/test_y.npy"
+fast="-q $digits --no-repairs"
+
+# ---- wrong command lines ----
+
+usage no-calib 'missing option: --calib' tune "$model" --max-weights 4K
+usage no-budget 'missing option: a budget|--min-accuracy' tune $digits
+usage size "--max-weights|'4Q'|K or M" tune $digits --max-weights 4Q
+usage zero "--max-arena|'0'" tune $digits --max-arena 0
+usage twice 'one metric decides' tune $digits --min-accuracy 90 --min cosine=0.9
+usage metric "tune.metric|'beauty'|top1" tune $fast --max-weights 4K --metric beauty -o o.json
+usage shard "--shard|'3/2'" tune $digits --max-weights 4K --shard 3/2
+usage shard-jobs '--shard and --jobs' tune $digits --max-weights 4K --shard 1/2 --jobs 2
+usage name 'NAME.recipe.json' tune $digits --max-weights 4K -o recipe
+usage target "--target|'m4'|cortex-m4" tune $fast --max-weights 4K --target m4 -o o.json
+
+# ---- a budget: what the recipe says is what compile and eval have ----
+
+# figure FILE KEY: of the best point
+figure() { sed -n "/\"best\": true/s/.*\"$2\": \([-0-9.]*\).*/\1/p" "$1"; }
+
+good budget tune $fast --max-weights 4K --target cortex-m4 -o a.recipe.json
+has_words budget stdout 'candidates   |top1         |weights      |a.recipe.json, a.front.json, a.journal.json'
+[ "$(figure a.front.json weight_bytes)" -le 4096 ] || fail budget "over the budget" a.front.json
+has_words comments a.recipe.json '"_": "digits: |float 99.2 %|500 samples other than|"_options": "compile with --recipe --target cortex-m4 --max-weights 4096"|layers with weights'
+good compile compile -q "$model" --calib "$E/calib.npy" --recipe a.recipe.json --target cortex-m4 --max-weights 4096 -o out
+has_words compile stdout "weights      $(figure a.front.json weight_bytes) bytes|arena        $(figure a.front.json arena_bytes) bytes|instructions about $(figure a.front.json instructions) "
+good eval eval -q $digits --recipe a.recipe.json --against "$model" --json
+has_words eval stdout "\"metric\": \"top1\", \"output\": \"probs\", \"value\": $(figure a.front.json value),|\"metric\": \"sqnr\", \"output\": \"probs\", \"value\": $(figure a.front.json sqnr),"
+# it is better than one storage for all layers in these bytes
+good i4 compile -q "$model" --calib "$E/calib.npy" --weights-type i4 --target cortex-m4 --max-weights 4096 -o out
+i4=$(quern eval -q $digits --weights-type i4 --against "$model" | sed -n 's/^integer *sqnr *\([0-9]*\)\..*/\1/p')
+awk -v a="$(figure a.front.json sqnr)" -v b="$i4" 'BEGIN { exit !(a > b) }' || fail better "SQNR $(figure a.front.json sqnr) dB, all layers with i4 $i4 dB"
+# the rows of the table are the front as it grows
+good table tune $digits --no-repairs --max-weights 4K --target cortex-m4 -o a.recipe.json
+has_words table stdout 'instructions|front, within, best'
+
+# ---- the same after a stop, for jobs and threads, in shards ----
+
+cases=$((cases + 1))
+head -n 8 a.journal.json | sed '$ s/,$//' >b.journal.json
+printf '  ]\n}\n' >>b.journal.json
+good resumed tune $fast --max-weights 4K --target cortex-m4 -o b.recipe.json
+same resumed a.recipe.json b.recipe.json
+same resumed-front a.front.json b.front.json
+good jobs tune $fast --max-weights 4K --target cortex-m4 --jobs 3 -o c.recipe.json
+same jobs a.recipe.json c.recipe.json
+same jobs-front a.front.json c.front.json
+[ -z "$(find . -name '*job-*')" ] || fail jobs "journals of jobs are left"
+good time tune $fast --max-weights 4K --target cortex-m4 --time 1 --threads 1 -o d.recipe.json
+good time-on tune $fast --max-weights 4K --target cortex-m4 -o d.recipe.json
+same time a.front.json d.front.json
+for _ in 1 2 3 4 5 6; do
+	for k in 2 1; do
+		good "shard $k" tune $fast --max-weights 4K --target cortex-m4 --shard $k/2 -o e.recipe.json
+	done
+	good merge merge e.1-of-2.journal.json e.2-of-2.journal.json -o e.journal.json
+done
+good shard tune $fast --max-weights 4K --target cortex-m4 --shard 1/2 -o e.recipe.json
+has_words shard stdout 'the search is complete'
+good shards tune $fast --max-weights 4K --target cortex-m4 -o e.recipe.json
+same shards a.recipe.json e.recipe.json
+same shards-front a.front.json e.front.json
+
+# ---- journals of other searches, and damaged ones ----
+
+case_of other-options 2 tune.journal 'other options' tune $fast --max-weights 4K --target cortex-m3 -o a.recipe.json
+case_of other-samples 2 tune.journal 'other samples' tune -q "$model" --calib "$E/test_x.npy" --data "$E/test_x.npy" --labels "$E/test_y.npy" --no-repairs --max-weights 4K --target cortex-m4 -o a.recipe.json
+echo '{"quern_journal": 1, "model": "00", "samples": "00", "options": "00", "entries": [{"recipe": 7}]}' >f.journal.json
+case_of damaged 1 tune.journal 'not what quern tune writes' tune $fast --max-weights 4K -o f.recipe.json
+echo '{}' >f.journal.json
+case_of no-journal 1 tune.journal 'no journal' tune $fast --max-weights 4K -o f.recipe.json
+cp a.journal.json g.journal.json
+sed -i 's/"samples": "........"/"samples": "01234567"/' g.journal.json
+case_of merge-others 2 tune.merge 'another samples' merge a.journal.json g.journal.json -o h.journal.json
+
+# ---- an accuracy ----
+
+good accuracy tune $fast --min-accuracy 98 -o i.recipe.json
+awk -v v="$(figure i.front.json value)" 'BEGIN { exit !(v >= 98) }' || fail accuracy "not as accurate as it was asked for" i.front.json
+# no candidate that is accurate enough has fewer bytes
+least=$(sed -n '/"within": true/s/.*"weight_bytes": \([0-9]*\).*/\1/p' i.front.json | sort -n | head -n 1)
+[ "$(figure i.front.json weight_bytes)" = "$least" ] || fail accuracy "not the smallest: $least" i.front.json
+cases=$((cases + 1))
+run tune $fast --min-accuracy 100 -o j.recipe.json
+[ "$code" -eq 4 ] || fail too-accurate "exit code $code" stderr
+[ -s j.recipe.json ] || fail too-accurate "no recipe of the nearest candidate"
+run tune $fast --max-weights 100 -o k.recipe.json
+[ "$code" -eq 5 ] || fail too-small "exit code $code" stderr
+# without labels the float model decides; without --data the calibration data
+good agreement tune -q "$model" --calib "$E/calib.npy" --no-repairs --max-weights 4K -o l.recipe.json
+has_words agreement l.recipe.json 'agreement |which are those for calibration'
+good instructions tune $fast --max-instructions 260K --target cortex-m4 -o m.recipe.json
+[ "$(figure m.front.json instructions)" -le 260000 ] || fail instructions "over the budget" m.front.json
+finish
