@@ -278,7 +278,7 @@ read_journal(qn_env *env, const char *path, qn_arena *a, head *h, qn_tune_entrie
 	const qn_json *v = qn_json_find(d.root, "quern_journal");
 	if (v == NULL || !qn_json_f64(v, &version) || version < 1 || version > 1)
 		return qn_report(env, QN_EINVALID, "tune.journal", path,
-				 "this is no journal of quern tune of this version; remove it, or "
+				 "unknown version of a journal of quern tune; remove the file, or "
 				 "choose another name with -o");
 	*h = (head){read_hash(&r, d.root, "model"), read_hash(&r, d.root, "samples"),
 		    read_hash(&r, d.root, "options")};

@@ -125,7 +125,7 @@ qn_status
 qn_tune_measure_float(qn_tune_search *s)
 {
 	qn_model *ref = s->measure.against != NULL ? s->measure.against : s->m;
-	const qn_model *own = ref;
+	const bool is_own = ref == s->m;
 	double sqnr;
 
 	s->nreference = qn_model_describe(ref).outputs;
@@ -138,7 +138,7 @@ qn_tune_measure_float(qn_tune_search *s)
 	s->measure.target = s->reference;
 	s->measure.size = sizeof s->measure;
 	s->real = best_value(s->metric);
-	if (own == s->m && is_of_reference(s->metric)) {
+	if (is_own && is_of_reference(s->metric)) {
 		s->unit = strcmp(s->metric, "sqnr") == 0 ? "dB"
 			  : strcmp(s->metric, "agreement") == 0 ||
 					  strcmp(s->metric, "score-error") == 0
@@ -297,14 +297,11 @@ qn_tune_measure(qn_tune_search *s, const qn_tune_item *item, qn_tune_entry *out)
 	const qn_status status = compile_and_measure(&c, a);
 	qn_model_free(c.m);
 	qn_arena_release(a);
-	if (status == QN_OK || is_candidate_failure(status)) {
-		if (s->entries.n > 0 || status == QN_OK)
-			qn_diag_forget(s->m->env, mark); /* said of the model already */
-		else
-			return status;
-		if (status != QN_OK)
-			*out = (qn_tune_entry){.item = *item, .failed = true};
-		return QN_OK;
-	}
-	return status;
+	const bool is_first = s->entries.n == 0; /* what it warns of, the others would, too */
+	if (is_first || (status != QN_OK && !is_candidate_failure(status)))
+		return status;
+	qn_diag_forget(s->m->env, mark);
+	if (status != QN_OK)
+		*out = (qn_tune_entry){.item = *item, .failed = true};
+	return QN_OK;
 }

@@ -179,7 +179,7 @@ read_options(tuning *t)
 	if (t->max_weights == 0 && t->max_arena == 0 && t->max_instructions == 0 &&
 	    !t->has_threshold) {
 		fprintf(stderr, "quern tune: missing option: a budget (--max-weights, --max-arena, "
-				"--max-instructions) or what is asked for (--min-accuracy)\n"
+				"--max-instructions) or an accuracy (--min-accuracy)\n"
 				"try: quern tune --help\n");
 		return false;
 	}
@@ -282,7 +282,7 @@ tuning_run(qn_ctx *ctx, tuning *t, const tune_run *r, qn_tuned *out)
 
 /* ---- the command ---- */
 
-/* The best one is outside of what was asked for. */
+/* The best one is outside of the budgets or not accurate enough. */
 static qn_status
 check_result(const tuning *t, const qn_tuned *out)
 {

@@ -85,7 +85,12 @@ work(const jobs *j, int k, long parent)
 			    .parent = parent};
 	signals_context(NULL);
 	qn_ctx *ctx = program_open(t.o);
-	return ctx == NULL ? 1 : program_close(ctx, tuning_run(ctx, &t, &r, &out));
+	if (ctx == NULL)
+		return 1;
+	const qn_status status = tuning_run(ctx, &t, &r, &out);
+	if (status == QN_OK)
+		qn_diag_clear(ctx); /* warnings are those of the other jobs */
+	return program_close(ctx, status);
 }
 
 /* The exit code of the first job that fails, 0 when none does. */

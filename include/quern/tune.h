@@ -100,8 +100,8 @@ typedef struct qn_tuned {
 } qn_tuned;
 
 /* Searches.  fn (may be NULL) is called for each candidate, in the order in which they are measured; those of the
- * journal first.  m is a float model and stays one.  Not finding one within budgets and threshold is no error: out
- * says so.  Ids: tune.options, tune.metric, tune.journal, tune.stage. */
+ * journal first.  m is a float model and stays one.  If none is within budgets and threshold, `out` says
+ * so.  Ids: tune.options, tune.metric, tune.journal, tune.stage. */
 QN_API qn_status qn_tune(qn_model *m, const qn_tune_opts *opts, qn_tune_fn *fn, void *user,
 			 qn_tuned *out);
 
