@@ -32,6 +32,7 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 		{"weight-method", (int)o->weight_method, QN_WEIGHTS_BY_MSE, QN_STAGE_CALIBRATED},
 		{"weight-rounding", (int)o->weight_rounding, QN_WEIGHTS_ADAPTIVE,
 		 QN_STAGE_CALIBRATED},
+		{"equalize", o->equalize != 0, 1, QN_STAGE_SYMBOLIC},
 		{"bias-correction", o->bias_correction != 0, 1, QN_STAGE_CALIBRATED},
 		{"no-approx", o->no_approx != 0, 1, QN_STAGE_INTEGER},
 		{"merge-always", o->merge_always != 0, 1, QN_STAGE_INTEGER},

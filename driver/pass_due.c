@@ -63,8 +63,8 @@ is_due_after_fakes(const qn_pipeline *p, const qn_pass_row *pass)
 {
 	if (is(pass, QN_PASS_CALIBRATE))
 		return p->opts->ncalib > 0;
-	return !is(pass, QN_PASS_PARTITION) && !is(pass, QN_PASS_QUANTIZE) &&
-	       !is(pass, QN_PASS_REPAIR) && !is(pass, QN_PASS_BIND);
+	return !is(pass, QN_PASS_EQUALIZE) && !is(pass, QN_PASS_PARTITION) &&
+	       !is(pass, QN_PASS_QUANTIZE) && !is(pass, QN_PASS_REPAIR) && !is(pass, QN_PASS_BIND);
 }
 
 /* Not what the model has been through.  A symbolic graph keeps its nodes: composites are known by
@@ -92,9 +92,9 @@ qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass)
 		return false;
 	if ((pass->flags & QN_PASS_OF_SOLVER) != 0)
 		return solves;
-	if (solves &&
-	    (is(pass, QN_PASS_PARTITION) || is(pass, QN_PASS_QUANTIZE) ||
-	     is(pass, QN_PASS_CALIBRATE) || is(pass, QN_PASS_REPAIR) || is(pass, QN_PASS_BIND)))
+	if (solves && (is(pass, QN_PASS_EQUALIZE) || is(pass, QN_PASS_PARTITION) ||
+		       is(pass, QN_PASS_QUANTIZE) || is(pass, QN_PASS_CALIBRATE) ||
+		       is(pass, QN_PASS_REPAIR) || is(pass, QN_PASS_BIND)))
 		return false;
 	if (is(pass, QN_PASS_FAKE_QUANT))
 		return has_fakes;
@@ -106,6 +106,8 @@ qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass)
 	if (is(pass, QN_PASS_REPAIR))
 		return p->opts->bias_correction != 0 ||
 		       p->opts->weight_rounding != QN_WEIGHTS_NEAREST;
+	if (is(pass, QN_PASS_EQUALIZE))
+		return p->opts->equalize != 0;
 	return p->opts->align != 0 || !is(pass, QN_PASS_ALIGN);
 }
 

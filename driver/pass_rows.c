@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "driver/equalize.h"
 #include "driver/solver.h"
 #include "passes/passes.h"
 #include "passes/solver.h"
@@ -110,6 +111,10 @@ const qn_pass_row qn_passes[] = {
 	[QN_PASS_FAKE_QUANT] = {"fake-quant",
 				"replace const_fake_quant with quantize and dequantize of its type",
 				QN_STAGE_CALIBRATED, .change = qn_fake_quant},
+	[QN_PASS_EQUALIZE] = {"equalize",
+			      "move scales of channels between layers where it helps (only with "
+			      "--equalize)",
+			      QN_STAGE_FLOAT, .run = qn_run_equalize},
 	[QN_PASS_PARTITION] = {"partition",
 			       "match quantizer patterns and put the matches into composites",
 			       QN_STAGE_FLOAT, .run = run_partition},

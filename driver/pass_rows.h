@@ -21,6 +21,7 @@ typedef enum qn_pass_id { /* in their order */
 			  QN_PASS_AXES,
 			  QN_PASS_CLEAN,
 			  QN_PASS_FAKE_QUANT,
+			  QN_PASS_EQUALIZE,
 			  QN_PASS_PARTITION,
 			  QN_PASS_QUANTIZE,
 			  QN_PASS_INSTRUMENT,

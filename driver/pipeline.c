@@ -162,6 +162,8 @@ absence(const qn_pipeline *p, const char *name)
 		return "it is not among the given passes";
 	if (p->opts->align == 0 && strcmp(name, "align") == 0)
 		return "the option align is not given";
+	if (p->opts->equalize == 0 && strcmp(name, "equalize") == 0)
+		return "the option equalize is not given";
 	if (strcmp(name, "repair") == 0 && p->opts->bias_correction == 0 &&
 	    p->opts->weight_rounding == QN_WEIGHTS_NEAREST)
 		return "neither weight-rounding nor bias-correction is given";
@@ -222,6 +224,8 @@ run_sequence(qn_pipeline *p)
 				&at));
 	if (o->weight_rounding != QN_WEIGHTS_NEAREST)
 		QN_TRY(position(p, &s, "weight-rounding", "repair", &at));
+	if (o->equalize != 0)
+		QN_TRY(position(p, &s, "equalize", "equalize", &at));
 	if (o->bias_correction != 0)
 		QN_TRY(position(p, &s, "bias-correction", "repair", &at));
 	if (o->require_int != 0)

@@ -54,7 +54,7 @@ typedef struct options {
 	int threads;      /* 0: as many as the machine has cores */
 	int jobs;         /* processes of tune; 0: 1 */
 	bool no_repairs, allow_i16;
-	bool no_approx, merge_always, require_int, reduce_range, bias_correction;
+	bool no_approx, merge_always, require_int, reduce_range, bias_correction, equalize;
 	bool expand_blocks, collapse_scales, lax_zp, greedy, reassociate, trace_rules,
 		explain_matches, proof, shared_kernels, validation;
 	bool from_float, real, sqnr, json, markdown, quiet, list_passes, help;

@@ -134,6 +134,9 @@ const option_row option_rows[] = {
 	{"--weight-rounding", 0, GROUP_QUANTIZATION, REPAIRING,
 	 CHOICE(weight_rounding, weight_roundings), .value = "METHOD",
 	 .help = "how weights are rounded, by their layers' inputs on the calibration data:"},
+	{"--equalize", 0, GROUP_QUANTIZATION, REPAIRING, FLAG(equalize),
+	 .help = "scales of channels move between layers, exactly in float, where the outputs on "
+		 "the calibration data gain"},
 	{"--bias-correction", 0, GROUP_QUANTIZATION, REPAIRING, FLAG(bias_correction),
 	 .help = "biases make up for the mean error of each output channel on the calibration "
 		 "data"},

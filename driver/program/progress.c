@@ -24,7 +24,7 @@ static const struct {
 	{"load", "reading"},          {"samples", "checking"},    {"passes", "quantizing"},
 	{"calibrate", "calibrating"}, {"search", "searching"},    {"run", "running"},
 	{"measure", "measuring"},     {"noise", "measuring"},     {"emit", "writing"},
-	{"layers", "analyzing"},      {"validate", "validating"},
+	{"layers", "analyzing"},      {"validate", "validating"}, {"equalize", "equalizing"},
 };
 
 static const char *

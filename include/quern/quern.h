@@ -117,6 +117,7 @@ typedef void qn_log_fn(void *user, const char *line);
  *   "calibrate"  batches that a calibration observes, in each pass over the samples
  *   "search"     partitions whose scales a calibrate callback finds
  *   "run", "measure", "noise"     batches of qn_run, qn_measure, qn_measure_noise
+ *   "equalize"                    groups of layers that equalization tries
  *   "validate"                    samples that a device runs (qn_validate)
  *   "load", "emit"                steps of reading a model, of writing C
  *
@@ -542,6 +543,11 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	qn_weight_rounding weight_rounding;
 	/* 1: biases make up for the mean error of each output channel; needs samples (calib) */
 	int bias_correction;
+	/* 1: scales of channels move between layers, by powers of two, so that the float graph computes
+	 * the same; kept where the quantized outputs are nearer to the float ones on samples that are
+	 * held back (docs/calibration.md).  Needs samples, not statistics or encodings.  Errors:
+	 * equalize.no-data, equalize.ranges; warning: equalize.dropped. */
+	int equalize;
 
 	/* ---- arithmetic of the integer graph ---- */
 

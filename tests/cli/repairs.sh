@@ -50,11 +50,37 @@ tail -c +129 "$E/calib.npy" | head -c $((64 * 12 * 4)) | npy classes.npy '<f4' '
 silent classes compile -q classes.qir --calib classes.npy --weights-type i4 --weight-rounding gptq --bias-correction -o classes
 has_words classes stdout 'repaired     1 of 1 layers'
 
+# Scales of channels: in the report, the same for any threads, the same from a model that was saved between.
+good equalize compile -q --threads 1 "$E/digits.json" --calib "$E/calib.npy" --weights per-tensor --equalize --self-test 20 -o eq
+has_words equalize eq/digits.report.json 'equalize='
+cases=$((cases + 1))
+{ "${CC:-cc}" -O1 -Werror -Wall -DDIGITS_SELFTEST_MAIN -o selftest eq/digits.c eq/digits_weights.c eq/digits_selftest.c && ./selftest; } >stdout 2>&1 ||
+	fail equalize-selftest "emitted C differs from the interpreter" stdout
+good equalize-threads compile --threads 3 "$E/digits.json" --calib "$E/calib.npy" --weights per-tensor --equalize --self-test 20 -o eq3
+has_words equalize-threads stderr 'equalize: channels of |groups of layers are scaled (|: SQNR of the outputs '
+same equalize-threads eq eq3
+good equalize-saved opt $digits --weights per-tensor --equalize --stop-after equalize -o eq.json
+good equalize-resumed compile -q eq.json --calib "$E/calib.npy" --weights per-tensor --name digits --self-test 20 -o eqr
+same equalize-resumed eq/digits_weights.c eqr/digits_weights.c
+good equalize-eval eval $digits $test --weights per-tensor --equalize --min-accuracy 98.5
+cat >alone.qir <<'END'
+graph @main(%x: tensor<1x12xf32>) {
+  %w = const : tensor<6x12xf32> rand 3
+  %h = dense %x, %w
+  return %h
+}
+END
+case_of equalize-nothing 0 equalize.dropped 'none of 0 groups' compile -q alone.qir --calib classes.npy --equalize -o out
+
 # What cannot be.
 silent integer opt $digits --stop-after legalize -o one.json
 silent stats calibrate -q "$E/digits.json" --calib "$E/calib.npy" -o stats.json
 case_of no-samples 2 repair.no-data 'give samples (--calib)' compile -q "$E/digits.json" --stats stats.json --bias-correction -o no
 silent both-given compile -q "$E/digits.json" --stats stats.json --calib "$E/calib.npy" --bias-correction -o yes
+case_of equalize-no-samples 2 equalize.no-data 'give samples (--calib)' compile -q "$E/digits.json" --stats stats.json --equalize -o no
+case_of equalize-stats 2 equalize.ranges 'give samples alone' compile -q "$E/digits.json" --stats stats.json --calib "$E/calib.npy" --equalize -o no
+case_of equalize-late 2 option.late 'integer already' compile -q one.json --calib "$E/calib.npy" --equalize -o no
+case_of equalize-unasked 2 pass.absent 'the option equalize is not given' opt $digits --stop-after equalize
 case_of late 2 option.late 'integer already' compile -q one.json --calib "$E/calib.npy" --weight-rounding gptq -o no
 case_of solver 2 pass.absent 'the solver chooses what is quantized' compile $digits --solver on --bias-correction -o no
 case_of unasked 2 pass.absent 'neither weight-rounding nor bias-correction is given' opt $digits --stop-after repair

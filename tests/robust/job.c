@@ -170,6 +170,18 @@ job_opt(qn_ctx *ctx, workshop *w)
 	return status == QN_OK ? qn_save(m, job_path(w, "out/m.json"), 1) : status;
 }
 
+/* Scales of channels: the network is quantized again and again, and restored. */
+static qn_status
+job_equalize(qn_ctx *ctx, workshop *w)
+{
+	const qn_compile_opts opts = {
+		.equalize = 1, .weights = QN_WEIGHTS_PER_TENSOR, .stop_after = "equalize"};
+	qn_model *m;
+	qn_status status = compile(ctx, w, &opts, &m);
+
+	return status == QN_OK ? qn_save_text(m, job_path(w, "out/m.qir")) : status;
+}
+
 /* Samples that are read on demand: rows of a table to calibrate on, a picture to run. */
 static qn_status
 job_samples(qn_ctx *ctx, workshop *w)
@@ -231,6 +243,7 @@ const job jobs[] = {
 	{"stats", job_stats, false},   {"tflite", job_tflite, false},
 	{"blocks", job_blocks, false}, {"solver", job_solver, false},
 	{"lower", job_lower, false},   {"validate", job_validate, false},
+	{"equalize", job_equalize, false},
 #ifdef JOB_ONNX
 	{"onnx", job_onnx, false},
 #endif
