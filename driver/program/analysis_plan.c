@@ -21,12 +21,13 @@ add_buffer(void *user, const qn_plan_buffer *b)
 		p->buffer = more;
 		p->room = room;
 	}
-	char *name = malloc(strlen(b->name) + 1);
+	const size_t n = strlen(b->name) + 1;
+	char *name = malloc(n);
 	a->out_of_memory = a->out_of_memory || name == NULL;
 	if (name == NULL)
 		return;
 	p->buffer[p->n] = *b;
-	p->buffer[p->n++].name = strcpy(name, b->name);
+	p->buffer[p->n++].name = memcpy(name, b->name, n);
 }
 
 /* The first error, with its place. */
