@@ -117,7 +117,7 @@ observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 		p->low = fmin(p->low, v);
 		p->high = fmax(p->high, v);
 		p->whole = p->whole && v == floor(v);
-		p->times_255 = p->times_255 && fmod(v, PIXEL_HIGH) == 0;
+		p->times_255 = p->times_255 && v / PIXEL_HIGH == floor(v / PIXEL_HIGH);
 	}
 	if (id != p->watched)
 		return QN_OK;
