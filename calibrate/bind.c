@@ -90,10 +90,13 @@ check_all(const qn_graph *g, qn_arena *a, size_t n, const qn_source *const *sour
 			qn_buff(&b, "%s'%s'", b.n > 0 ? ", " : "", source[i]->input);
 	for (size_t k = 0; k < g->ninput; k++)
 		if (bound[k] == NULL)
-			status = qn_report(g->model->env, QN_EINVALID, "data.input",
-					   n > 0 ? source[0]->name : g->model->name,
-					   "no samples for input '%s'; arrays with a name: %s",
-					   qn_graph_node(g, g->input[k])->name, qn_buf_str(&b));
+			status = qn_report(
+				g->model->env, QN_EINVALID, "data.input",
+				n > 0 ? source[0]->name : g->model->name,
+				"no samples for input '%s'; arrays with a name: %s; rename "
+				"one (numpy: np.savez(FILE, %s=x)) or save it as .npy",
+				qn_graph_node(g, g->input[k])->name, qn_buf_str(&b),
+				qn_graph_node(g, g->input[k])->name);
 	return status;
 }
 
@@ -151,9 +154,9 @@ fits(const qn_type *want, const qn_type *have, qn_fit fit)
 		return false;
 	for (int32_t i = 1; equal && i < want->rank; i++)
 		equal = have->dim[i] == want->dim[i];
-	if (equal || fit == QN_FIT_EXACT)
+	if (equal || (fit == QN_FIT_EXACT && have->rank != want->rank))
 		return equal;
-	if (fit == QN_FIT_SQUEEZE) {
+	if (fit != QN_FIT_COUNT) {
 		int32_t i = 1;
 		int32_t k = 1;
 		do {

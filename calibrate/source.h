@@ -12,7 +12,7 @@
 
 /* Which shapes of an input a source's samples fit. */
 typedef enum qn_fit {
-	QN_FIT_EXACT,   /* its own */
+	QN_FIT_EXACT,   /* its own, or with dims of 1 at other places: [28,28,1] for [1,28,28] */
 	QN_FIT_SQUEEZE, /* those that differ in dims of 1 */
 	QN_FIT_COUNT    /* all of as many elements: the source knows no shape */
 } qn_fit;

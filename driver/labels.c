@@ -238,6 +238,12 @@ qn_labels_open(qn_ctx *ctx, const char *path, const char *column, const qn_array
 	return status;
 }
 
+int
+qn_array_has_labels(const qn_array *x)
+{
+	return x->source != NULL && x->source->label != NULL;
+}
+
 const char *
 qn_array_class(const qn_array *x, size_t k)
 {

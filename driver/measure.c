@@ -12,6 +12,7 @@
 #include "calibrate/sweep.h"
 #include "driver/host_struct.h"
 #include "driver/run.h"
+#include "ir/diag.h"
 
 /* ---- one sample after the other, by many threads ---- */
 
@@ -188,6 +189,20 @@ measure(void *arg, qn_arena *scratch)
 
 /* ---- the public functions ---- */
 
+int
+qn_runs_in_integers(const qn_model *m)
+{
+	const qn_graph *g = qn_model_entry(m);
+	bool integers = m->stage >= QN_STAGE_CALIBRATED;
+
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_type *t = qn_graph_node(g, id)->type;
+
+		integers = integers && (t->is_tuple || !qn_elem_is_float(t->elem));
+	}
+	return integers;
+}
+
 /* What the reference gives on the samples, then the model itself. */
 static qn_status
 measure_against(void *arg, qn_arena *scratch)
@@ -198,8 +213,14 @@ measure_against(void *arg, qn_arena *scratch)
 	qn_array **x = NULL;
 
 	QN_TRY(qn_host_pointers(c->m->env, "in", c->nin, c->in));
-	QN_TRY(qn_measurement_translate(c, scratch, &x));
-	QN_TRY(qn_run(c->o->against, c->nin, x, 1, n, y));
+	const qn_diag_mark mark = qn_diag_mark_now(c->m->env);
+	qn_status ran = qn_measurement_translate(c, scratch, &x);
+	if (ran == QN_OK)
+		ran = qn_run(c->o->against, c->nin, x, 1, n, y);
+	if (ran != QN_OK)
+		qn_diag_append(c->m->env, mark, " (in the reference model '%s')",
+			       qn_model_name(c->o->against));
+	QN_TRY(ran);
 	c->want = y;
 	c->nwant = n;
 	qn_status status = qn_guard_model(c->m, measure, c);

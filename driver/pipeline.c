@@ -13,6 +13,7 @@
 #include "ir/nearest.h"
 #include "passes/passes.h"
 #include "patterns/recipe.h"
+#include "patterns/skip.h"
 
 static qn_status
 unknown_pass(qn_env *env, qn_arena *scratch, const char *option, const char *text, size_t n)
@@ -192,6 +193,14 @@ position(qn_pipeline *p, const sequence *s, const char *option, const char *name
 			 "the pass '%s' does not run here: %s", name, absence(p, name));
 }
 
+/* Layers that were skipped are no error for who only measures the model. */
+static bool
+ends_before(const qn_pipeline *p, const qn_pass_row *pass)
+{
+	return p->opts->keep_skipped != 0 && pass == &qn_passes[QN_PASS_LEGALIZE] &&
+	       qn_skip_left(qn_model_entry(p->m));
+}
+
 static qn_status
 run_sequence(qn_pipeline *p)
 {
@@ -235,7 +244,7 @@ run_sequence(qn_pipeline *p)
 			QN_TRY(qn_calibration_lint(p->m, o, p->scratch, &p->crc));
 	if (o->ncalib > 0 && p->m->stage == QN_STAGE_INTEGER && qn_came_quantized(p->m))
 		qn_warn_of_unused(p->m);
-	for (size_t i = 0; i < s.n; i++) {
+	for (size_t i = 0; i < s.n && !ends_before(p, s.pass[i]); i++) {
 		QN_TRY(qn_progress(p->m->env, "passes", i, s.n));
 		QN_TRY(run_pass(p, s.pass[i]));
 	}

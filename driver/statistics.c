@@ -367,6 +367,27 @@ qn_stats_complete(const qn_stats *s)
 	return qn_statistics_complete(s->s) && s->s->pass + 1 == s->s->method.method->passes;
 }
 
+int
+qn_stats_missing(const qn_stats *s, size_t k, uint64_t *first, uint64_t *last, uint64_t *all)
+{
+	const qn_statistics *x = s->s;
+	uint64_t from = 0;
+
+	if (all != NULL)
+		*all = x->nbatch;
+	for (size_t i = 0; i <= x->nspan; i++) {
+		const uint64_t to = i < x->nspan ? x->span[i].first : x->nbatch;
+
+		if (to > from && k-- == 0) {
+			*first = from;
+			*last = to - 1;
+			return 1;
+		}
+		from = i < x->nspan ? x->span[i].last : to;
+	}
+	return 0;
+}
+
 /* ---- files and merging ---- */
 
 static qn_status

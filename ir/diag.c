@@ -189,3 +189,28 @@ qn_diag_forget(qn_env *env, qn_diag_mark mark)
 	d->nerrors = mark.nerrors;
 	d->dropped = mark.dropped;
 }
+
+void
+qn_diag_append(qn_env *env, qn_diag_mark mark, const char *fmt, ...)
+{
+	qn_diags *list = env->diags;
+	va_list args;
+
+	va_start(args, fmt);
+	const char *more = format(env, fmt, args);
+	va_end(args);
+	for (size_t i = mark.n; more != NULL && i < list->n; i++) {
+		qn_diag *d = &list->item[i];
+		const size_t n = strlen(d->message), k = strlen(more) + 1;
+		char *both = d->message != no_memory ? qn_env_realloc(env, NULL, 0, n + k) : NULL;
+
+		if (both == NULL)
+			continue;
+		memcpy(both, d->message, n);
+		memcpy(both + n, more, k);
+		drop(env, d->message);
+		d->message = both;
+	}
+	if (more != NULL)
+		qn_env_free(env, (void *)(uintptr_t)more, strlen(more) + 1);
+}

@@ -58,4 +58,7 @@ typedef struct qn_diag_mark {
 qn_diag_mark qn_diag_mark_now(const qn_env *env);
 void qn_diag_forget(qn_env *env, qn_diag_mark mark);
 
+/* Puts a text after the messages that were reported since the mark: " (in the reference model)". */
+void qn_diag_append(qn_env *env, qn_diag_mark mark, const char *fmt, ...) QN_PRINTF(3, 4);
+
 #endif

@@ -171,3 +171,16 @@ qn_skip_groups(qn_model *m, qn_grouper *s, const qn_skip *skip, const char **why
 		if (!used[k])
 			warn_unused(s->g, &skip->word[k]);
 }
+
+bool
+qn_skip_left(const qn_graph *g)
+{
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (n->facts != NULL && n->facts->skipped && !n->type->is_tuple &&
+		    qn_elem_is_float(n->type->elem))
+			return true;
+	}
+	return false;
+}

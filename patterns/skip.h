@@ -32,4 +32,7 @@ qn_status qn_skip_parse(qn_env *env, qn_arena *a, const char *text, qn_skip *out
  * NULL: it is not.  Warns of words that hold for no match (skip.nothing). */
 void qn_skip_groups(qn_model *m, qn_grouper *s, const qn_skip *skip, const char **why);
 
+/* Whether a node that was skipped is float. */
+bool qn_skip_left(const qn_graph *g);
+
 #endif

@@ -57,8 +57,7 @@ compares_with_float(const given *g)
 	const options *o = g->o;
 
 	return o->labels == NULL && o->against == NULL && o->ntarget == 0 && o->score == NULL &&
-	       program_has_ranges(o) && g->data.n > 0 &&
-	       qn_array_class(g->data.array[0], 0) == NULL &&
+	       program_has_ranges(o) && g->data.n > 0 && !qn_array_has_labels(g->data.array[0]) &&
 	       strcmp(qn_model_stage(g->m), "integer") != 0;
 }
 
@@ -92,6 +91,7 @@ load(qn_ctx *ctx, given *g)
 		g->with_float = true;
 		status = program_load_model(ctx, o, &g->against);
 	}
+	g->compile.keep_skipped = 1;
 	g->measure.labels = g->labels;
 	g->measure.against = g->against;
 	g->measure.ntarget = (size_t)o->ntarget;
@@ -103,7 +103,7 @@ load(qn_ctx *ctx, given *g)
 static qn_status
 measure(given *g, evaluation *e)
 {
-	e->stage = qn_model_stage(g->m);
+	e->stage = qn_runs_in_integers(g->m) ? "integer" : qn_model_stage(g->m);
 	return qn_measure(g->m, g->data.n, g->data.array, &g->measure, eval_add, e);
 }
 
@@ -124,6 +124,7 @@ measure_noise(given *g, evaluation *e)
 				  .merge_always = opts->merge_always,
 				  .require_int = opts->require_int,
 				  .align = opts->align,
+				  .keep_skipped = opts->keep_skipped,
 				  .print_after = opts->print_after,
 				  .print = opts->print};
 	return status;

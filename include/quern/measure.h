@@ -36,8 +36,14 @@ QN_API qn_status qn_run(qn_model *m, size_t nin, qn_array *const *in, int dequan
  * rows are for samples in order. */
 QN_API qn_status qn_labels_open(qn_ctx *ctx, const char *path, const char *column,
 				const qn_array *samples, qn_array **out);
+/* 1: the samples are files in subfolders, which are their classes. */
+QN_API int qn_array_has_labels(const qn_array *x);
 /* The name of class k of samples in subfolders; NULL after the last and where there are none. */
 QN_API const char *qn_array_class(const qn_array *x, size_t k);
+
+/* 1: no value of the model is float, so that it runs in integers: every integer model, and one that
+ * another tool has quantized as a whole. */
+QN_API int qn_runs_in_integers(const qn_model *m);
 
 /* ---- metrics ---- */
 

@@ -604,6 +604,12 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	int expand_blocks; /* 1: blocks along one axis become a scale for each of its indices */
 	/* 1: scales and zero points of an axis or of blocks that are all equal become one */
 	int collapse_scales;
+
+	/* ---- layers that stay float ---- */
+
+	/* 1: where skip, skip_fn or the recipe leave a node in float, the passes end before legalize
+	 * instead of failing there: for measurements, nothing can be emitted */
+	int keep_skipped;
 } qn_compile_opts;
 /* Runs the passes that the model still needs, from float to integer, and verifies it after each.
  * On failure the model is as the last successful pass left it.  opts NULL: defaults. */
@@ -621,12 +627,13 @@ typedef struct qn_emit_opts { /* all zero: defaults */
 	/* a name of qn_target_name: whose instructions the C may use; NULL: "generic" */
 	const char *target;
 	/* What kernels are chosen for: "speed", the fastest of the target; "size", the smallest;
-	 * "balanced" or NULL, the fastest as long as constants are at most a fifth and the
-	 * activation arena at most an eighth above those of the smallest, and within the budgets.
+	 * "balanced" or NULL, the fastest as long as the constants stay within 6/5 and the
+	 * activation arena within 9/8 of those of portable kernels, plus 256 bytes each, and both
+	 * within the budgets.
 	 * Target and choice never change the bytes that are computed. */
 	const char *optimize;
-	/* Budgets in bytes; 0: none.  Exceeding one (after slower kernels were tried, if
-	 * balanced) is QN_EBUDGET, and nothing is written. */
+	/* Budgets in bytes; 0: none.  If balanced, kernels that need less are chosen first.
+	 * Exceeding one is QN_EBUDGET, and nothing is written. */
 	size_t max_scratch_bytes; /* of the activation arena */
 	size_t max_weight_bytes;
 	/* Samples for the self-test, an array for each input; NULL: no self-test file.  A model
@@ -662,7 +669,7 @@ QN_API const char *qn_target_help(size_t i);
 typedef struct qn_emit_info {
 	const char *name;     /* the prefix as a C identifier; lives as long as the model */
 	size_t scratch_bytes; /* of the activation arena */
-	/* what any plan needs: the largest sum of buffers that live at once */
+	/* what any plan with these kernels needs: the largest sum of buffers that live at once */
 	size_t scratch_lower_bound;
 	size_t weight_bytes; /* of all constants */
 	size_t steps;        /* kernel calls of one run */

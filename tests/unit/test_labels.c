@@ -86,6 +86,7 @@ labels_by_file_name(void **state)
 	picture(w, "pictures/b.pgm");
 	assert_int_equal(qn_samples_open(w->ctx, folder, NULL, 1, &x, &n), QN_OK);
 	assert_null(qn_array_class(x, 0));
+	assert_int_equal(qn_array_has_labels(x), 0);
 	assert_int_equal(labels_of(w, "file,label\nb.pgm,4\nz.pgm,9\na.pgm,2\n", NULL, x, &y),
 			 QN_OK);
 	labels_are(y, 2, (int64_t[]){2, 4});
@@ -118,6 +119,7 @@ classes_have_names(void **state)
 	assert_string_equal(qn_array_class(x, 0), "cat");
 	assert_string_equal(qn_array_class(x, 1), "dog");
 	assert_null(qn_array_class(x, 2));
+	assert_int_equal(qn_array_has_labels(x), 1);
 }
 
 int

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# eval.sh - what eval measures: layers that stay float, labels of subfolders beside a float row, quantized files, arrays with
+# dims of 1 at other places, and whose input a message is about.
+. "$(dirname "$0")/common.inc"
+
+E=$QUERN_SOURCE/examples/digits
+on=(--calib "$E/calib.npy" --data "$E/test_x.npy" --labels "$E/test_y.npy" -q)
+
+# ---- layers that stay float: as opt leaves them after requantize ----
+
+echo '{"rules": [{"name": "conv1", "skip": true}]}' >skip.json
+for skip in '--skip first' '--recipe skip.json'; do
+	# shellcheck disable=SC2086
+	silent "$skip" eval "$E/digits.json" "${on[@]}" $skip --min-accuracy 97
+	[ "$(cut -d' ' -f1 stdout | tr '\n' ' ')" = 'float calibrated ' ] || fail "$skip" "other rows" stdout
+	grep '^calibrated' stdout >by-eval
+	# shellcheck disable=SC2086
+	silent "$skip, opt" opt "$E/digits.json" --calib "$E/calib.npy" -q $skip --stop-after requantize -o skipped.qir
+	silent "$skip, opt and eval" eval skipped.qir --data "$E/test_x.npy" --labels "$E/test_y.npy" -q
+	same "$skip" stdout by-eval
+	# shellcheck disable=SC2086
+	silent "$skip, sqnr" eval "$E/digits.json" "${on[@]}" $skip --sqnr
+	has_words "$skip, sqnr" stdout 'calibrated |sqnr '
+done
+case_of 'skip, compile' 3 legalize.float "skipped by 'first'" compile "$E/digits.json" --calib "$E/calib.npy" --skip first -o out -q
+
+# ---- labels of subfolders, whose names are numbers ----
+
+for i in 0 1 2 3 4 5 6 7 8 9; do
+	mkdir -p "classes/$i"
+	{
+		printf 'P2 8 8 16 '
+		for k in 1 2 3 4 5 6 7 8; do printf '%d %d 5 3 16 0 1 0 ' "$i" "$k"; done
+	} >"classes/$i/a.pgm"
+done
+silent 'subfolders' eval "$E/digits.json" --calib classes --data classes --input-scale 0.0625 -q
+[ "$(awk '{print $1, $2}' stdout | tr '\n' ' ')" = 'float top1 integer top1 ' ] || fail subfolders "other rows" stdout
+
+# ---- a model that came quantized as a whole runs in integers ----
+
+cat >came.qir <<'END'
+model "came" stage calibrated
+graph @main(%x: tensor<1x4x!quant.uniform<i8:f32, 0.5>>) {
+  %y = requantize %x : tensor<1x4x!quant.uniform<i8:f32, 0.25>>
+  return %y
+}
+END
+bytes 8 '\001\002\003\004' | npy codes.npy '|i1' '8, 4'
+silent came eval came.qir --data codes.npy --against came.qir -q
+grep -q '^integer ' stdout || fail came "its row is not integer" stdout
+silent 'came, inspect' inspect came.qir
+grep -q '^model *came (quantized)$' stdout || fail 'came, inspect' "other stage" stdout
+case_of 'came, late' 2 option.late 'quantized already|--from-float --calib' compile came.qir --activations u8 -o out -q
+case_of 'came, analyze' 1 analyze.stage 'quantized already|--from-float' analyze came.qir --calib codes.npy -q
+
+# ---- shapes: dims of 1 may be at other places; whose input is meant ----
+
+cp "$E/test_x.npy" moved.npy
+sed -i '1s/(500, 8, 8, 1)/(500, 1, 8, 8)/' moved.npy
+silent moved run "$E/digits.json" moved.npy -q -o moved.out.npy
+silent 'not moved' run "$E/digits.json" "$E/test_x.npy" -q -o out.npy
+same moved moved.out.npy out.npy
+sed '1s/(500, 8, 8, 1)/(500, 4,16, 1)/' "$E/test_x.npy" >other.npy
+case_of 'other shape' 1 data.shape 'has shape [500,4,16,1]' run "$E/digits.json" other.npy -q
+case_of reference 1 data.shape "input 'x'|(in the reference model 'came')" eval "$E/digits.json" --against came.qir --data "$E/test_x.npy" -q
+
+finish
