@@ -270,9 +270,9 @@ check(const qn_model *m)
 				 "analyze takes a float model, or one that stopped after calibrate "
 				 "or repair; "
 				 "this one is %s%s",
-				 qn_stage_names[m->stage],
+				 qn_stage_text(m),
 				 m->stage > QN_STAGE_SYMBOLIC
-					 ? "; --from-float dequantizes a quantized file"
+					 ? " already; --from-float dequantizes a quantized file"
 					 : "");
 	if (qn_model_entry(m)->parts == NULL)
 		return qn_report(m->env, QN_EINVALID, "analyze.parts", m->name,

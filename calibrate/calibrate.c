@@ -20,17 +20,24 @@ qn_symbol_to_calibrate(const qn_node *n)
 	return n->op == QN_OP_quantize && e->scale->kind == QN_SCALE_SYM ? e->scale->sym : NULL;
 }
 
+const char *
+qn_stage_text(const qn_model *m)
+{
+	return m->stage == QN_STAGE_CALIBRATED && !m->quantized_here ? "quantized"
+								     : qn_stage_names[m->stage];
+}
+
 qn_status
 qn_calibration_check_stage(const qn_model *m)
 {
 	if (m->stage == QN_STAGE_SYMBOLIC)
 		return QN_OK;
-	return qn_report(
-		m->env, QN_EINVALID, "pass.stage", m->name,
-		"calibrate takes a symbolic graph; this one is %s%s", qn_stage_names[m->stage],
-		m->stage < QN_STAGE_CALIBRATED ? ""
-					       : " already, with its parameters; --from-float "
-						 "dequantizes a quantized file, to recalibrate it");
+	return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
+			 "calibrate takes a symbolic graph; this one is %s%s", qn_stage_text(m),
+			 m->stage < QN_STAGE_CALIBRATED
+				 ? ""
+				 : " already, with its parameters; --from-float "
+				   "dequantizes a quantized file, to recalibrate it");
 }
 
 static qn_status
@@ -56,6 +63,23 @@ qn_calibration_new(qn_model *m, qn_calibration **out)
 	return new_calibration(m, false, out);
 }
 
+/* The same values, but other ranges of quantized values. */
+static bool
+have_other_types(const qn_calibration *c, const qn_statistics *s)
+{
+	bool same_names = s->n == c->nwatch, same_types = true;
+
+	for (size_t i = 0; same_names && i < s->n; i++) {
+		const qn_elem *e = c->watch[i].quantize->type->elem;
+
+		same_names = strcmp(s->value[i].name, c->watch[i].name) == 0;
+		same_types = same_types && s->value[i].qmin == e->qmin &&
+			     s->value[i].qmax == e->qmax &&
+			     s->value[i].symmetric == (c->watch[i].sym->kind == QN_SYM_SYMMETRIC);
+	}
+	return same_names && !same_types;
+}
+
 qn_status
 qn_calibration_check(const qn_calibration *c, uint32_t hash, const qn_statistics *s)
 {
@@ -70,9 +94,16 @@ qn_calibration_check(const qn_calibration *c, uint32_t hash, const qn_statistics
 	}
 	if (same)
 		return QN_OK;
+	if (have_other_types(c, s))
+		return qn_report(c->m->env, QN_EINVALID, "stats.mismatch", c->m->name,
+				 "the statistics are for other storage types (--scheme, "
+				 "--activations or a recipe); give the same options to quern "
+				 "calibrate");
 	return qn_report(c->m->env, QN_EINVALID, "stats.mismatch", c->m->name,
 			 "the statistics are of another model ('%s', content %08x; this one has "
-			 "%08x) or of another --scheme or --weights; calibrate this model",
+			 "%08x) or of other options; calibrate this model with the same --scheme, "
+			 "--weights, --weights-type, --weight-block, --activations, --dynamic, "
+			 "--skip and --recipe",
 			 s->model, s->hash, hash);
 }
 

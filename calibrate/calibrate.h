@@ -166,4 +166,7 @@ qn_status qn_bind_range(qn_model *m, const qn_node *q, const qn_symbol *sym, dou
 qn_status qn_widen_bias_scales(qn_model *m, const qn_graph *g, const qn_graph *real,
 			       const qn_id *map) QN_MUST_CHECK;
 
+/* What a message calls the model: its stage, or "quantized" where it came so. */
+const char *qn_stage_text(const qn_model *m);
+
 #endif

@@ -2,7 +2,7 @@
 /* emit_selftest.c - NAME_selftest.c: samples, their expected results, and a function that checks them.
  *
  *   cc -DNET_TRACE -DNET_SELFTEST_MAIN net.c net_weights.c net_selftest.c && ./a.out
- *   net: self-test passed (4 samples, 6 steps)
+ *   net: self-test passed (4 samples, outputs and 6 steps)
  *
  * The CRC of a step is CRC-32 (IEEE 802.3) of its bytes, quantized values of several bytes little-endian. */
 #include "codegen/emitter.h"
@@ -236,6 +236,25 @@ put_label(const qn_emitter *e, const qn_step *s, qn_buf *b)
 	qn_arena_release(tmp);
 }
 
+/* The line of a test that passed: what it has compared. */
+static void
+put_passed(const qn_emitter *e, const qn_selftest *t, qn_buf *b)
+{
+	const qn_plan *p = e->plan;
+	const char *samples = t->nsample == 1 ? "" : "s", *steps = p->nstep == 1 ? "" : "s";
+
+	qn_buff(b,
+		"#if defined(%s_TRACE)\n"
+		"\tprintf(\"%s: self-test passed (%zu sample%s, outputs and %zu step%s)\\n\");\n"
+		"#else\n"
+		"\tprintf(\"%s: self-test passed (%zu sample%s, outputs; define %s_TRACE to "
+		"compare "
+		"%zu step%s)\\n\");\n"
+		"#endif\n",
+		e->macro, p->name, t->nsample, samples, p->nstep, steps, p->name, t->nsample,
+		samples, e->macro, p->nstep, steps);
+}
+
 static void
 put_main(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 {
@@ -253,10 +272,10 @@ put_main(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 		"\tif (%s_selftest(&sample, &step) != 0) {\n"
 		"\t\tprintf(\"%s: sample %%lu: %%s differs\\n\", (unsigned long)sample, "
 		"label[step]);\n"
-		"\t\treturn 1;\n\t}\n"
-		"\tprintf(\"%s: self-test passed (%zu samples, %zu steps)\\n\");\n"
-		"\treturn 0;\n}\n#endif\n",
-		p->name, p->name, p->name, t->nsample, p->nstep);
+		"\t\treturn 1;\n\t}\n",
+		p->name, p->name);
+	put_passed(e, t, b);
+	qn_buff(b, "\treturn 0;\n}\n#endif\n");
 }
 
 void

@@ -218,9 +218,32 @@ save_constants(const qn_plan *p, const limits *l, choices *c, qn_arena *tmp, boo
 	return QN_OK;
 }
 
+/* Of the choices that were tried, that with the fewest bytes too many: none may keep the limits, and the
+ * message names what this one needs. */
+typedef struct nearest {
+	size_t bytes;
+	const qn_declined *const *declined;
+} nearest;
+
+static size_t
+over(size_t have, size_t most)
+{
+	return have > most ? have - most : 0;
+}
+
+static void
+note_tried(nearest *n, const qn_plan *p, const limits *l, const choices *c)
+{
+	const size_t bytes = over(p->scratch_bytes, l->scratch) + over(p->weight_bytes, l->weights);
+
+	if (bytes < n->bytes)
+		*n = (nearest){bytes, qn_arena_copy(c->arena, c->declined,
+						    p->g->n * sizeof(*c->declined))};
+}
+
 /* Declines kernels until the plan is within the limits; *found: that came to pass. */
 static qn_status
-fit(const qn_plan *fast, const limits *l, choices *c, qn_arena *tmp, bool *found)
+fit(const qn_plan *fast, const limits *l, choices *c, nearest *best, qn_arena *tmp, bool *found)
 {
 	const qn_plan *p = fast;
 	bool some = true;
@@ -240,6 +263,7 @@ fit(const qn_plan *fast, const limits *l, choices *c, qn_arena *tmp, bool *found
 		if (!some)
 			return QN_OK;
 		QN_TRY(qn_plan_with(fast, c->declined, tmp, &next));
+		note_tried(best, next, l, c);
 		p = next;
 	}
 	*found = true;
@@ -251,10 +275,11 @@ static qn_status
 balance(const qn_plan *fast, const qn_plan_opts *o, qn_arena *a, qn_arena *tmp,
 	const qn_declined *const **out)
 {
-	static const char over[] =
+	static const char beyond[] =
 		"with fast kernels the constants or the activation arena would exceed the limit";
-	const choices all = plain_ones(fast, over, a);
+	const choices all = plain_ones(fast, beyond, a);
 	choices some = choices_new(fast, a);
+	nearest best = {.bytes = SIZE_MAX};
 	bool found = false;
 	qn_plan *plain;
 
@@ -267,11 +292,10 @@ balance(const qn_plan *fast, const qn_plan_opts *o, qn_arena *a, qn_arena *tmp,
 		limit(plain->weight_bytes + plain->weight_bytes / 5 + SLACK, o->max_weights)};
 	if (is_within(fast, &l))
 		return QN_OK;
-	QN_TRY(fit(fast, &l, &some, tmp, &found));
-	if (found)
-		*out = some.declined;
-	else if (is_within(plain, &l))
-		*out = all.declined;
+	note_tried(&best, fast, &l, &some);
+	QN_TRY(fit(fast, &l, &some, &best, tmp, &found));
+	note_tried(&best, plain, &l, &all);
+	*out = found ? some.declined : is_within(plain, &l) ? all.declined : best.declined;
 	return QN_OK;
 }
 

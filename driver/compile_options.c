@@ -7,8 +7,10 @@
 
 #include <string.h>
 
+#include "calibrate/calibrate.h"
 #include "calibrate/method.h"
 #include "ir/diag.h"
+#include "passes/passes.h"
 #include "quern/calibrate.h"
 
 qn_status
@@ -51,8 +53,12 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 		if (rows[i].value != 0 && m->stage >= rows[i].late)
 			return qn_report(m->env, QN_EUSAGE, "option.late", rows[i].name,
 					 "the model is %s already, this option would change "
-					 "nothing; remove it or start from an earlier stage",
-					 qn_stage_names[m->stage]);
+					 "nothing; remove it or %s",
+					 qn_stage_text(m),
+					 qn_came_quantized(m)
+						 ? "dequantize the file and recalibrate it: "
+						   "--from-float --calib FILE"
+						 : "start from an earlier stage");
 	}
 	if (o->align != 0 && o->align < QN_FIX_LEAST)
 		return qn_report(m->env, QN_EUSAGE, "option.range", "align",

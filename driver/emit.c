@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "calibrate/calibrate.h"
 #include "calibrate/lint.h"
 #include "codegen/estimate.h"
 #include "codegen/ident.h"
@@ -103,15 +104,17 @@ static qn_status
 check_budget(qn_env *env, const qn_plan *p, const char *id, const char *what, size_t have,
 	     size_t most)
 {
-	const char *way = p->optimize == QN_OPTIMIZE_SPEED
-				  ? ": optimize 'balanced' meets it where it can"
-				  : "";
+	static const char *const way[QN_NOPTIMIZE] = {
+		[QN_OPTIMIZE_BALANCED] = ", with the kernels that need the least",
+		[QN_OPTIMIZE_SPEED] = ": optimize 'balanced' meets it where it can",
+		[QN_OPTIMIZE_SIZE] = ", with the smallest kernels",
+	};
 
 	if (most == 0 || have <= most)
 		return QN_OK;
 	return qn_report(env, QN_EBUDGET, id, p->name,
 			 "the model needs %zu bytes of %s, %zu more than the budget of %zu%s", have,
-			 what, have - most, most, way);
+			 what, have - most, most, way[p->optimize]);
 }
 
 /* Sizes for the caller, against the caller's budgets. */
@@ -226,15 +229,29 @@ hand_over(const qn_emit_call *c, size_t n, const qn_file_out *files, qn_arena *a
 	return QN_OK;
 }
 
+/* Whether a name is the wanted one, with _ for -. */
+static bool
+is_spelled(const char *name, const char *wanted)
+{
+	for (; *name != '\0' && (*name == *wanted || (*name == '_' && *wanted == '-')); name++)
+		wanted++;
+	return *name == '\0' && *wanted == '\0';
+}
+
 /* A name that only differs in punctuation ("my-net", my_net) needs no warning; one that could not be
- * preserved does. */
+ * preserved does, and so does a chosen one that differs in more than that. */
 static void
-warn_of_name(qn_env *env, const char *name, const char *wanted, qn_arena *a)
+warn_of_name(qn_env *env, const char *name, const char *wanted, bool given, qn_arena *a)
 {
 	if (strcmp(qn_ident_clean(a, wanted), name) != 0)
 		qn_warn(env, "emit.name", wanted,
 			"files and symbols are named '%s': the model's name is too long, or "
 			"reserved in C, in a header or by other files; choose one with --name",
+			name);
+	else if (given && !is_spelled(name, wanted))
+		qn_warn(env, "emit.name", wanted,
+			"files and symbols are named '%s': a name consists of letters, digits and "
+			"single underscores between them, and begins with a letter",
 			name);
 }
 
@@ -270,13 +287,13 @@ qn_emit_plan(qn_emit_call *c, qn_arena *a, qn_plan **out)
 		return qn_report(
 			c->m->env, QN_EINVALID, "emit.stage", c->m->name,
 			"only an integer model can be emitted; this one is %s: compile it first",
-			qn_stage_names[c->m->stage]);
+			qn_stage_text(c->m));
 	how.target = qn_target_find(c->m->env, c->opts->target);
 	if (how.target == NULL)
 		return QN_EUSAGE;
 	QN_TRY(qn_optimize_find(c->m->env, c->opts->optimize, &how.optimize));
 	QN_TRY(qn_plan_make(qn_model_entry(c->m), name, &how, a, out));
-	warn_of_name(c->m->env, (*out)->name, name, a);
+	warn_of_name(c->m->env, (*out)->name, name, c->opts->name != NULL, a);
 	QN_TRY(explain(c, *out, a));
 	QN_TRY(measure(c, *out));
 	return qn_progress(c->m->env, "emit", 1, EMIT_STEPS);

@@ -148,7 +148,7 @@ measure(void *arg, qn_arena *scratch)
 	if (c->m->stage != QN_STAGE_CALIBRATED)
 		return qn_report(c->m->env, QN_EINVALID, "noise.stage", c->m->name,
 				 "noise can only be measured on a calibrated model; this one is %s",
-				 qn_stage_names[c->m->stage]);
+				 qn_stage_text(c->m));
 	QN_TRY(qn_float_form(c->m, c->g, &real, &map));
 	c->map = map;
 	c->float_impl = real;

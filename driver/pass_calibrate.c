@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pass_calibrate.c - the passes that run samples: ranges for open values, for a model that came quantized too, and
  * repairs. */
+#include "calibrate/calibrate.h"
 #include "calibrate/repair.h"
 #include "codegen/inline.h"
 #include "driver/calibration.h"
@@ -37,7 +38,7 @@ qn_warn_of_unused(const qn_model *m)
 	qn_warn(m->env, "calib.unused", m->name,
 		"the model is %s already and preserves its parameters: the samples are only used "
 		"for a self-test; dequantize and recalibrate a quantized file with --from-float",
-		qn_stage_names[m->stage]);
+		qn_stage_text(m));
 }
 
 /* A model that came quantized: only what it leaves open is calibrated.  What was bound in a round is

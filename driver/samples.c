@@ -107,8 +107,10 @@ open_one(samples_call *c, size_t k, size_t *count)
 	} else if (o->input != NULL) {
 		return qn_report(
 			&c->ctx->env, QN_EUSAGE, "data.option", x->name,
-			"the file has %zu arrays with their own names; remove the input's name",
-			*count);
+			"the file has %zu arrays with their own names; remove '%s=', and give the "
+			"array of this input its name (numpy: np.savez(FILE, %s=x)) or save it as "
+			".npy",
+			*count, o->input, o->input);
 	}
 	x->source = s;
 	x->tensor = s->tensor;

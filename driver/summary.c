@@ -2,6 +2,7 @@
 /* summary.c - sizes and counts of a model. */
 #include "driver/summary.h"
 
+#include "calibrate/calibrate.h"
 #include "driver/context.h"
 #include "formats/json_graph.h"
 
@@ -90,7 +91,7 @@ qn_summary_print(qn_buf *b, const qn_model *m)
 	qn_model_info info = qn_model_describe(m);
 
 	b->decimal = true;
-	qn_buff(b, "model        %s (%s)\n", m->name, qn_stage_names[m->stage]);
+	qn_buff(b, "model        %s (%s)\n", m->name, qn_stage_text(m));
 	for (size_t i = 0; i < g->ninput; i++) {
 		qn_buff(b, "input        %s : ", qn_graph_node(g, g->input[i])->name);
 		qn_type_print(b, qn_graph_node(g, g->input[i])->type);

@@ -106,6 +106,24 @@ cmd_calibrate(const options *o)
 
 /* ---- merge ---- */
 
+/* Batches that are in none of the files. */
+static void
+tell_missing(const qn_stats *s)
+{
+	uint64_t first, last, all, missing = 0;
+
+	for (size_t k = 0; qn_stats_missing(s, k, &first, &last, &all) != 0; k++)
+		missing += last - first + 1;
+	if (missing == 0)
+		return;
+	fprintf(stderr, "quern merge: %llu of %llu batches are merged; missing:",
+		(unsigned long long)(all - missing), (unsigned long long)all);
+	for (size_t k = 0; qn_stats_missing(s, k, &first, &last, NULL) != 0; k++)
+		fprintf(stderr, "%s %llu to %llu", k > 0 ? "," : "", (unsigned long long)first,
+			(unsigned long long)last);
+	fprintf(stderr, " (counted from 0); merge the other shards too\n");
+}
+
 /* The files one after the other, so that two are in memory at a time. */
 static qn_status
 merge(qn_ctx *ctx, const options *o)
@@ -124,7 +142,11 @@ merge(qn_ctx *ctx, const options *o)
 		qn_stats_free(pair[1]);
 		sum = both;
 	}
-	return status == QN_OK ? qn_stats_save(sum, o->output) : status;
+	if (status == QN_OK)
+		status = qn_stats_save(sum, o->output);
+	if (status == QN_OK && !o->quiet)
+		tell_missing(sum);
+	return status;
 }
 
 /* Journals of quern tune have names that end so. */

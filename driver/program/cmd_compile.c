@@ -29,7 +29,7 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_e
 		       "dB\n",
 		       i.repaired, i.repairable, i.sqnr_after, i.sqnr_before);
 	printf("weights      %zu bytes\n", e->weight_bytes);
-	printf("arena        %zu bytes (lower bound %zu)\n", e->scratch_bytes,
+	printf("arena        %zu bytes (at least %zu with these kernels)\n", e->scratch_bytes,
 	       e->scratch_lower_bound);
 	printf("instructions about %llu (figures of %s)\n", (unsigned long long)e->instructions,
 	       e->instructions_of);

@@ -32,7 +32,7 @@ const command command_rows[] = {
 	 "\\\n"
 	 "     -o selftest && ./selftest",
 	 1, MAX_ARGS, cmd_compile},
-	{"run", CMD_RUN, "MODEL [INPUT=]FILE… [-o OUTPUT.npy…] [options]",
+	{"run", CMD_RUN, "MODEL [INPUT=]FILE… [-o OUTPUT.npy]… [options]",
 	 "run a model of any stage on samples",
 	 "Runs the model on every sample: dimension 0 of each input array counts samples. Float "
 	 "and "

@@ -38,12 +38,39 @@ usage_error(const command *c, const char *what, const char *arg)
 	return QN_EUSAGE;
 }
 
+/* An option that only other commands have: "an option of compile and opt". */
+static bool
+tell_others(const command *c, const char *arg, size_t n)
+{
+	unsigned bits = 0;
+	int left = 0;
+
+	for (const option_row *r = option_rows; r->name != NULL; r++)
+		if (strlen(r->name) == n && memcmp(r->name, arg, n) == 0)
+			bits |= r->commands;
+	for (const command *o = command_rows; o->name != NULL; o++)
+		left += (o->bit & bits & ~(unsigned)CMD_GENERAL) != 0;
+	if (left == 0)
+		return false;
+	fprintf(stderr, "quern %s: %.*s is an option of", c->name, (int)n, arg);
+	for (const command *o = command_rows; o->name != NULL; o++)
+		if ((o->bit & bits & ~(unsigned)CMD_GENERAL) != 0)
+			fprintf(stderr, " %s%s", o->name,
+				--left > 1  ? ","
+				: left == 1 ? " and"
+					    : "");
+	fprintf(stderr, "\ntry: quern %s --help\n", c->name);
+	return true;
+}
+
 static int
 unknown_option(const command *c, const char *arg, size_t n)
 {
 	char word[64];
 	const char *best = NULL;
 
+	if (tell_others(c, arg, n))
+		return QN_EUSAGE;
 	(void)snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1),
 		       arg);
 	for (const option_row *r = option_rows; (r = option_next(c, r)) != NULL; r++)

@@ -64,7 +64,7 @@ static const option_choice solvers[] = {
 
 static const option_choice optimizations[] = {
 	{"balanced", NULL,
-	 "fast, within 6/5 of the least flash and 9/8 of the least RAM (default)"},
+	 "fast; constants within 6/5, arena within 9/8 of portable kernels, plus 256 B (default)"},
 	{"speed", NULL, "the fastest kernels of the target"},
 	{"size", NULL, "the smallest kernels and constants"},
 	{0}};

@@ -198,9 +198,11 @@ const option_row option_rows[] = {
 	 .choice = optimizations, .value = "GOAL",
 	 .help = "what kernels are chosen for; the results are the same:"},
 	{"--max-scratch", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(max_scratch), .value = "BYTES",
-	 .help = "exit with 5, writing nothing, when the activation arena would be larger"},
+	 .help = "exit with 5, writing nothing, when the activation arena would be larger; if "
+		 "balanced, kernels with less memory are chosen first"},
 	{"--max-weights", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(max_weights), .value = "BYTES",
-	 .help = "exit with 5, writing nothing, when the constants would be larger"},
+	 .help = "exit with 5, writing nothing, when the constants would be larger; if balanced, "
+		 "kernels with fewer constants are chosen first"},
 	{"--max-weights", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(max_weights), .value = "BYTES",
 	 .help = "of constants, as compile prints them: 65536, 64K or 1M"},
 	{"--max-arena", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(max_scratch), .value = "BYTES",

@@ -475,13 +475,13 @@ graph @main(%x: tensor<1x4xf32>) {
   return %r
 }
 END
-case_of calib-unused 0 calib.unused 'all: warning: |calibrated already|self-test|--from-float' compile all.qir --calib ok.npy -o out -q
+case_of calib-unused 0 calib.unused 'all: warning: |quantized already|self-test|--from-float' compile all.qir --calib ok.npy -o out -q
 case_of calib-none 0 '' '' compile all.qir -o out -q
 sed 's/"all"/"part"/;s/%e = sigmoid %d/%e = sigmoid %x/' all.qir >part.qir
 case_of part-quantized 3 legalize.float "sigmoid 'e' stays in float|no range for 'x';|--calib SAMPLES, which preserves|in the tool that wrote the model|--from-float --calib" compile part.qir -o out -q
 case_of part-calibrated 0 '' '' compile part.qir --calib ok.npy -o out -q
 case_of part-eval 0 '' '' eval part.qir --calib ok.npy --data ok.npy --against part.qir
-case_of calibrate-calibrated 1 pass.stage 'all: error: |calibrated already|--from-float' calibrate all.qir -q
+case_of calibrate-calibrated 1 pass.stage 'all: error: |quantized already|--from-float' calibrate all.qir -q
 cat >blocks.qir <<'END'
 model "blocks" stage integer
 graph @main(%x: tensor<1x4x!quant.uniform<i8:f32, 0.5>>) {

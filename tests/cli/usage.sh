@@ -67,7 +67,7 @@ usage unknown-option 'unknown option|--frobnicate|quern compile --help' compile 
 usage near-option "unknown option: --targt=avr; did you mean '--target'?" compile m.json --targt=avr
 usage near-value "--target: invalid value 'cortex-m4f'|did you mean 'cortex-m4'?" compile m.json --target cortex-m4f
 usage near-command "unknown command 'evla'; did you mean 'eval'?" evla
-usage other-option 'unknown option|--labels' compile m.json --labels y.npy
+usage other-option '--labels is an option of eval' compile m.json --labels y.npy
 usage no-value 'needs a value|--calib' compile m.json --calib
 usage option-for-value 'needs a value, but an option follows it|--optimize' compile m.json --optimize -o out
 for o in --calib --name --output --method --stats --encodings --stop-after; do

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# messages.sh - what messages name: options of other commands, shards that are missing, options that statistics depend on,
+# names that were changed, members of an .npz, the least memory of a program.
+. "$(dirname "$0")/common.inc"
+
+E=$QUERN_SOURCE/examples/digits
+calib=(--calib "$E/calib.npy")
+
+# ---- options of other commands ----
+
+usage 'other command' 'quern eval: --target is an option of compile' eval "$E/digits.json" --target cortex-m4
+usage 'two others' 'quern compile: --data is an option of eval and analyze' compile "$E/digits.json" --data "$E/test_x.npy"
+usage 'with value' 'quern run: --calib is an option of compile, ' run "$E/digits.json" "--calib=$E/calib.npy"
+usage 'no command' "unknown option: --targes; did you mean '--target'" compile "$E/digits.json" --targes generic
+run run --help
+has_words 'usage of run' stdout '[-o OUTPUT.npy]…'
+
+# ---- statistics ----
+
+for k in 2 4; do
+	silent "shard $k" calibrate "$E/digits.json" "${calib[@]}" --shard "$k/5" -o "s$k.json" -q
+done
+good merge merge s2.json s4.json -o part.json
+has_words merge stderr 'quern merge: 80 of 200 batches are merged; missing: 0 to 39, 80 to 119, 160 to 199 (counted from 0)'
+for k in 1 3 5; do
+	silent "shard $k" calibrate "$E/digits.json" "${calib[@]}" --shard "$k/5" -o "s$k.json" -q
+done
+silent 'merge all' merge s1.json s2.json s3.json s4.json s5.json -o all.json
+case_of activations 1 stats.mismatch 'other storage types|--activations' compile "$E/digits.json" --stats all.json --activations i16 -o out -q
+case_of weights-type 1 stats.mismatch '--weights-type|--skip|--recipe' compile "$E/digits.json" --stats all.json --weights-type i4 -o out -q
+
+# ---- names ----
+
+for row in 9all=n9all 'my model=my_model'; do
+	case_of "name ${row%=*}" 0 emit.name "${row%=*}: warning: files and symbols are named '${row#*=}'" \
+		compile "$E/digits.json" "${calib[@]}" --name "${row%=*}" -o out -q
+	[ -e "out/${row#*=}.c" ] || fail "name ${row%=*}" "no file of this name"
+done
+silent 'a name' compile "$E/digits.json" "${calib[@]}" --name my_model2 -o out -q
+mkdir -p flat
+usage folder "quern compile: 'flat' is not a model; give samples with --calib flat" compile "$E/digits.json" flat
+
+# ---- members of an .npz ----
+
+if command -v python3 >/dev/null; then
+	head -c $((128 + 3 * 256)) "$E/test_x.npy" | sed '1s/(500, 8, 8, 1), }  /(3, 8, 8, 1), }    /' >a.npy
+	cp a.npy b.npy
+	python3 -c 'import zipfile; z = zipfile.ZipFile("ab.npz", "w"); z.write("a.npy"); z.write("b.npy")'
+	case_of members 1 data.input "no samples for input 'image'; arrays with a name: 'a', 'b'; rename one (numpy: np.savez(FILE, image=x))" \
+		run "$E/digits.json" ab.npz -q
+	case_of 'named members' 2 data.option "remove 'image='|np.savez(FILE, image=x)" run "$E/digits.json" image=ab.npz -q
+fi
+
+# ---- memory: the message names what the kernels that need the least need ----
+
+need() {
+	sed -n 's/.*needs \([0-9]*\) bytes of activation arena.*/\1/p' stderr
+}
+silent arena compile "$E/digits.json" "${calib[@]}" --target cortex-m4 -o out -q
+grep -qE '^arena +[0-9]+ bytes \(at least [0-9]+ with these kernels\)$' stdout || fail arena "no arena" stdout
+case_of budget 5 budget.scratch 'with the kernels that need the least' compile "$E/digits.json" "${calib[@]}" --target cortex-m4 --max-scratch 100 -o out -q
+least=$(need)
+silent 'least budget' compile "$E/digits.json" "${calib[@]}" --target cortex-m4 --max-scratch "$least" -o out -q
+grep -q "^arena *$least bytes" stdout || fail 'least budget' "another arena than $least" stdout
+case_of 'below it' 5 budget.scratch "needs $least bytes of activation arena, 1 more" compile "$E/digits.json" "${calib[@]}" --target cortex-m4 --max-scratch $((least - 1)) -o out -q
+if [ -d "${QUERN_DATA:-}/models" ]; then
+	case_of 'kws budget' 5 budget.scratch 'needs 8272 bytes of activation arena' compile "$QUERN_DATA/models/kws_int8.tflite" --target cortex-m4 --max-scratch 8000 -o out -q
+fi
+
+finish
