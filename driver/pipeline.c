@@ -193,7 +193,7 @@ position(qn_pipeline *p, const sequence *s, const char *option, const char *name
 			 "the pass '%s' does not run here: %s", name, absence(p, name));
 }
 
-/* Layers that were skipped are no error for who only measures the model. */
+/* A model that is only measured may have skipped layers. */
 static bool
 ends_before(const qn_pipeline *p, const qn_pass_row *pass)
 {

@@ -35,7 +35,7 @@ print_db(double v)
 	if (v - v != 0)
 		printf(" %7s", v > 0 ? "-" : "-inf");
 	else
-		printf(" %7.2f", v);
+		printf(" %7.2f", v > -0.005 && v < 0 ? 0 : v); /* not -0.00 */
 }
 
 /* ---- what they cost ---- */

@@ -119,8 +119,11 @@ tell_missing(const qn_stats *s)
 	fprintf(stderr, "quern merge: %llu of %llu batches are merged; missing:",
 		(unsigned long long)(all - missing), (unsigned long long)all);
 	for (size_t k = 0; qn_stats_missing(s, k, &first, &last, NULL) != 0; k++)
-		fprintf(stderr, "%s %llu to %llu", k > 0 ? "," : "", (unsigned long long)first,
-			(unsigned long long)last);
+		if (last > first)
+			fprintf(stderr, "%s %llu to %llu", k > 0 ? "," : "",
+				(unsigned long long)first, (unsigned long long)last);
+		else
+			fprintf(stderr, "%s %llu", k > 0 ? "," : "", (unsigned long long)first);
 	fprintf(stderr, " (counted from 0); merge the other shards too\n");
 }
 

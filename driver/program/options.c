@@ -81,6 +81,15 @@ unknown_option(const command *c, const char *arg, size_t n)
 	return QN_EUSAGE;
 }
 
+/* "int8", "i4". */
+static bool
+is_storage_type(const char *value)
+{
+	value += value[0] == 'u';
+	return value[0] == 'i' && value[strlen(value) - 1] >= '0' &&
+	       value[strlen(value) - 1] <= '9';
+}
+
 /* "(expected a, b or c)", and the nearest of them. */
 static int
 invalid_value(const command *c, const option_row *r, const char *value)
@@ -94,6 +103,8 @@ invalid_value(const command *c, const option_row *r, const char *value)
 	for (size_t i = 0; i < n; i++)
 		fprintf(stderr, "%s%s", i == 0 ? "" : i + 1 < n ? ", " : " or ", option_word(r, i));
 	fprintf(stderr, ")");
+	if (strcmp(r->name, "--weights") == 0 && is_storage_type(value))
+		fprintf(stderr, "; storage types are for --weights-type");
 	program_suggest(best);
 	return QN_EUSAGE;
 }
@@ -236,6 +247,7 @@ options_parse(const command *c, int argc, char **argv, options *o)
 	bool only_args = false;
 
 	*o = (options){0};
+	program_command = c->name;
 	for (int i = 0; i < argc; i++) {
 		const char *arg = argv[i];
 		int err;

@@ -42,12 +42,12 @@ static const option_choice weight_methods[] = {
 static const option_choice weight_roundings[] = {
 	{"nearest", NULL, "each to the nearest (default)"},
 	{"gptq", NULL, "one after the other, each making up for the errors of those before"},
-	{"adaptive", NULL, "so, then changed one by one while the output's error falls"},
+	{"adaptive", NULL, "as gptq, then changed one by one while the output's error falls"},
 	{0}};
 
 /* qn_rounding */
 static const option_choice roundings[] = {
-	{"default", NULL, "even for a model that came as quantized ONNX, else double (default)"},
+	{"default", NULL, "even for a model from quantized ONNX, double for all others (default)"},
 	{"double", NULL, "twice, as TFLite and CMSIS-NN do"},
 	{"single", NULL, "once, ties up, as TFLite with single rounding and TVM's UPWARD do"},
 	{"nearest", NULL, "once, ties away from 0, as TVM's TONEAREST does"},
@@ -59,7 +59,7 @@ static const option_choice solvers[] = {
 	{"off", NULL, "by patterns, unless the graph has statistics or couplings (default)"},
 	{"on", NULL,
 	 "by the solver, from statistics, fake quantization and types in the graph, and samples"},
-	{"couple-sums", NULL, "so, and operands and result of add and sub share parameters"},
+	{"couple-sums", NULL, "as on; also operands and result of add and sub share parameters"},
 	{0}};
 
 static const option_choice optimizations[] = {

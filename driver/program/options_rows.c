@@ -148,7 +148,7 @@ const option_row option_rows[] = {
 		 "(docs/quantization.md)"},
 	{"--dynamic", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_QUANTIZE, TEXT(dynamic),
 	 .value = "LAYER,…",
-	 .help = "products that compute the scale of their data at run time: GLOB of names, op:OP "
+	 .help = "dynamic quantization of conv, dense and matmul: GLOB of names, op:OP "
 		 "(docs/quantization.md)"},
 	{"--solver", 0, GROUP_QUANTIZATION, QUANTIZING, CHOICE(solver, solvers), .value = "MODE",
 	 .help = "how quantized values are chosen:"},
@@ -157,7 +157,7 @@ const option_row option_rows[] = {
 		 "op:OP; C cannot be written for them"},
 	{"--align", 0, GROUP_QUANTIZATION, LOWERING | CMD_EVAL, .kind = OPT_MAYBE,
 	 .offset = offsetof(options, align), .value = "[=METHOD]",
-	 .help = "how values of different scales are brought to one: tflite (default), by "
+	 .help = "how operands of different scales get a common one: tflite (default), by "
 		 "multipliers; fixed-point[:BITS], by scales that are integers of BITS bits, 8 "
 		 "(default) to 15, times powers of two; --align alone: fixed-point"},
 	{"--no-approx", 0, GROUP_QUANTIZATION, LOWERING, FLAG(no_approx),

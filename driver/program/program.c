@@ -25,6 +25,8 @@ program_ends(const char *path, const char *end)
 
 static progress_bar bar; /* of the one context that a command has */
 
+const char *program_command = "";
+
 static void
 log_line(void *user, const char *line)
 {
@@ -108,7 +110,8 @@ program_suggest(const char *best)
 qn_status
 program_bad_value(const char *option, const char *value, const char *expected)
 {
-	fprintf(stderr, "quern: %s: invalid value '%s' (expected %s)\n", option, value, expected);
+	fprintf(stderr, "quern %s: %s: invalid value '%s' (expected %s)\n", program_command, option,
+		value, expected);
 	return QN_EUSAGE;
 }
 
@@ -196,8 +199,9 @@ input_value(qn_ctx *ctx, const char *text, bool optional, char *name, qn_input_v
 	qn_status status = QN_OK;
 
 	if (n == 0 || equals[1] == '\0' || n >= MOST_NAME) {
-		fprintf(stderr, "quern: --input-value: '%s' is not NAME=VALUE or NAME=FILE.npy\n",
-			text);
+		fprintf(stderr,
+			"quern %s: --input-value: '%s' is not NAME=VALUE or NAME=FILE.npy\n",
+			program_command, text);
 		return QN_EUSAGE;
 	}
 	memcpy(name, text, n);

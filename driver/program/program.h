@@ -25,6 +25,9 @@ int cmd_calibrate(const options *o);
 int cmd_merge(const options *o);
 int cmd_quantize(const options *o);
 
+/* The name of the command that runs, for messages. */
+extern const char *program_command;
+
 /* A bar on stderr, where that is a terminal (progress.c). */
 typedef struct progress_bar {
 	bool wanted, drawn;

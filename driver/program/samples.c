@@ -39,8 +39,8 @@ program_read_list(const char *option, const char *text, size_t most, double *v, 
 		char *end;
 
 		if (*n == most) {
-			fprintf(stderr, "quern: %s: '%s' has more than %zu numbers\n", option, text,
-				most);
+			fprintf(stderr, "quern %s: %s: '%s' has more than %zu number%s\n",
+				program_command, option, text, most, most == 1 ? "" : "s");
 			return QN_EUSAGE;
 		}
 		v[*n] = strtod(at, &end);
@@ -136,7 +136,8 @@ unknown_key(const char *text, const char *key)
 
 	for (size_t i = 0; i < NKEYS; i++)
 		best = qn_nearer_name(key, best, keys[i].key);
-	fprintf(stderr, "quern: samples '%s': unknown option '%s' (expected", text, key);
+	fprintf(stderr, "quern %s: samples '%s': unknown option '%s' (expected", program_command,
+		text, key);
 	for (size_t i = 0; i < NKEYS; i++)
 		fprintf(stderr, "%s %s", i == 0 ? "" : i + 1 < NKEYS ? "," : " or", keys[i].key);
 	fprintf(stderr, ")");
@@ -154,7 +155,8 @@ set_key(source_text *t, const char *text, const char *key, const char *value)
 	if (i == NKEYS)
 		return unknown_key(text, key);
 	if ((t->own_keys >> i & 1) != 0) {
-		fprintf(stderr, "quern: samples '%s': option '%s' is given twice\n", text, key);
+		fprintf(stderr, "quern %s: samples '%s': option '%s' is given twice\n",
+			program_command, text, key);
 		return QN_EUSAGE;
 	}
 	t->own_keys |= 1u << i;
@@ -229,8 +231,8 @@ read_source(const options *o, const char *text, sample_list *out, source_text *t
 static qn_status
 unused(const char *option, const char *value, const char *formats)
 {
-	fprintf(stderr, "quern: %s '%s' is for %s samples, and there are none\n", option, value,
-		formats);
+	fprintf(stderr, "quern %s: %s '%s' is for %s samples, and there are none\n",
+		program_command, option, value, formats);
 	return QN_EUSAGE;
 }
 
@@ -284,7 +286,8 @@ program_load_samples(qn_ctx *ctx, const options *o, int n, const char *const *te
 		return status;
 	for (int i = 0; i < n; i++) {
 		if (out->n == MAX_VALUES) {
-			fprintf(stderr, "quern: more than %d arrays of samples\n", (int)MAX_VALUES);
+			fprintf(stderr, "quern %s: more than %d arrays of samples\n",
+				program_command, (int)MAX_VALUES);
 			return QN_EUSAGE;
 		}
 		qn_status one = load_one(ctx, o, text[i], out);

@@ -127,5 +127,5 @@ same threads stdout one.json
 # What cannot be.
 usage no-samples 'missing option: --calib' analyze "$E/digits.json"
 silent integer opt $digits --stop-after legalize -o integer.json
-case_of integer 1 analyze.stage "this one is integer; --from-float dequantizes" analyze -q integer.json --calib "$E/calib.npy"
+case_of integer 1 analyze.stage "this one is integer already; --from-float dequantizes" analyze -q integer.json --calib "$E/calib.npy"
 finish

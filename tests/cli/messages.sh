@@ -10,7 +10,7 @@ calib=(--calib "$E/calib.npy")
 # ---- options of other commands ----
 
 usage 'other command' 'quern eval: --target is an option of compile' eval "$E/digits.json" --target cortex-m4
-usage 'two others' 'quern compile: --data is an option of eval and analyze' compile "$E/digits.json" --data "$E/test_x.npy"
+usage 'two others' 'quern compile: --data is an option of eval, analyze' compile "$E/digits.json" --data "$E/test_x.npy"
 usage 'with value' 'quern run: --calib is an option of compile, ' run "$E/digits.json" "--calib=$E/calib.npy"
 usage 'no command' "unknown option: --targes; did you mean '--target'" compile "$E/digits.json" --targes generic
 run run --help
@@ -67,5 +67,15 @@ case_of 'below it' 5 budget.scratch "needs $least bytes of activation arena, 1 m
 if [ -d "${QUERN_DATA:-}/models" ]; then
 	case_of 'kws budget' 5 budget.scratch 'needs 8272 bytes of activation arena' compile "$QUERN_DATA/models/kws_int8.tflite" --target cortex-m4 --max-scratch 8000 -o out -q
 fi
+
+
+# ---- one form of messages, and hints ----
+
+usage 'weights type' "quern compile: --weights: invalid value 'int8' (expected default, per-channel or per-tensor); storage types are for --weights-type" \
+	compile "$E/digits.json" "${calib[@]}" --weights int8 -o out
+usage 'one number' "quern run: --input-scale: '1,2' has more than 1 number" run "$E/digits.json" "$E/test_x.npy" --input-scale 1,2
+grep -q 'more than 1 numbers' stderr && fail 'one number' "a plural of one" stderr
+usage 'one form' "quern eval: --shape: invalid value 'x'" eval "$E/digits.json" --data a.bin --shape x
+usage 'one form, samples' "quern run: samples 'a.npy:scal=1': unknown option 'scal'" run "$E/digits.json" a.npy:scal=1
 
 finish
