@@ -57,6 +57,8 @@ list(qn_arena *a, const char *path, qn_wanted_fn *wanted, listing *l)
 	*l = (listing){0};
 	qn_arena_defer(a, close_dir, l);
 	l->dir = opendir(path);
+	if (l->dir == NULL && errno == ENOMEM)
+		return QN_ENOMEM; /* the guard of the call reports it */
 	if (l->dir == NULL)
 		return qn_report(a->env, QN_EIO, "file.open", path, "%s",
 				 errno == ENOENT   ? "folder not found"
