@@ -126,7 +126,7 @@ end(void **state)
 int
 main(void)
 {
-	static size_t which[] = {0, 1, 2, 5, 6, 7, 8, 9, 11};
+	static size_t which[] = {0, 1, 2, 5, 6, 7, 8, 9, 10, 11};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_all),
 		cmocka_unit_test_prestate(sweep, &which[0]),
@@ -137,8 +137,9 @@ main(void)
 		cmocka_unit_test_prestate(sweep, &which[5]),
 		cmocka_unit_test_prestate(sweep, &which[6]),
 		cmocka_unit_test_prestate(sweep, &which[7]),
-#ifdef JOB_ONNX
 		cmocka_unit_test_prestate(sweep, &which[8]),
+#ifdef JOB_ONNX
+		cmocka_unit_test_prestate(sweep, &which[9]),
 #endif
 	};
 
