@@ -117,7 +117,8 @@ dense_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 static void
 dense_run(const qn_eval *e, const void *args)
 {
-	qn_integer_dense(args, e->in[0], e->in[1], e->n->nin > 2 ? e->in[2] : NULL, e->out);
+	/* without a bias, any pointer: has_bias is 0 */
+	qn_integer_dense(args, e->in[0], e->in[1], e->in[e->n->nin - 1], e->out);
 }
 
 const qn_impl qn_impl_rounding_divide_by_pot = {

@@ -205,10 +205,13 @@ compile_into(const options *o, const qn_emit_opts *numbers)
 int
 cmd_compile(const options *o)
 {
-	enum { MOST = 1 << 30 };
-	long samples = number("--self-test", o->self_test, 4, 1000);
-	long scratch = number("--max-scratch", o->max_scratch, 0, MOST);
-	long weights = number("--max-weights", o->max_weights, 0, MOST);
+	const long samples = number("--self-test", o->self_test, 4, 1000);
+	uint64_t scratch, weights;
+	const bool sizes = program_read_size("--max-scratch", o->max_scratch, 0, 1024, &scratch) &&
+			   program_read_size("--max-weights", o->max_weights, 0, 1024, &weights);
+
+	if (samples < 0 || !sizes)
+		return QN_EUSAGE;
 	qn_emit_opts numbers = {.test_samples = (size_t)samples,
 				.max_scratch_bytes = (size_t)scratch,
 				.max_weight_bytes = (size_t)weights};
@@ -217,8 +220,6 @@ cmd_compile(const options *o)
 		program_list_passes();
 		return 0;
 	}
-	if (samples < 0 || scratch < 0 || weights < 0)
-		return QN_EUSAGE;
 	if (o->narg > 0 && networks_check_options(o) != 0)
 		return QN_EUSAGE;
 	return compile_into(o, &numbers);

@@ -92,42 +92,17 @@ name_files(tuning *t)
 
 /* ---- options ---- */
 
-/* "65536", "64K", "5M"; 0 when it is not there; false after a message. */
-static bool
-read_size(const char *option, const char *text, uint64_t kilo, uint64_t *out)
-{
-	char *end = NULL;
-	uint64_t times = 1;
-
-	*out = 0;
-	if (text == NULL)
-		return true;
-	const unsigned long long n =
-		text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
-	if (end != NULL && (*end == 'K' || *end == 'k'))
-		times = kilo;
-	else if (end != NULL && *end == 'M')
-		times = kilo * kilo;
-	if (end != NULL && times > 1)
-		end++;
-	if (end == NULL || *end != '\0' || n == 0 || n > (UINT64_MAX >> 24) / times) {
-		(void)program_bad_value(option, text, "an integer from 1 on, with K or M");
-		return false;
-	}
-	*out = n * times;
-	return true;
-}
-
 static bool
 read_budgets(tuning *t)
 {
 	uint64_t weights, arena, seconds;
 	const options *o = t->o;
 
-	if (!read_size("--max-weights", o->max_weights, 1024, &weights) ||
-	    !read_size("--max-arena", o->max_scratch, 1024, &arena) ||
-	    !read_size("--max-instructions", o->max_instructions, 1000, &t->max_instructions) ||
-	    !read_size("--time", o->time, 1000, &seconds))
+	if (!program_read_size("--max-weights", o->max_weights, 1, 1024, &weights) ||
+	    !program_read_size("--max-arena", o->max_scratch, 1, 1024, &arena) ||
+	    !program_read_size("--max-instructions", o->max_instructions, 1, 1000,
+			       &t->max_instructions) ||
+	    !program_read_size("--time", o->time, 1, 1000, &seconds))
 		return false;
 	t->max_weights = (size_t)weights;
 	t->max_arena = (size_t)arena;

@@ -202,7 +202,7 @@ const option_row option_rows[] = {
 		 "balanced, kernels with less memory are chosen first"},
 	{"--max-weights", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(max_weights), .value = "BYTES",
 	 .help = "exit with 5, writing nothing, when the constants would be larger; if balanced, "
-		 "kernels with fewer constants are chosen first"},
+		 "kernels with fewer constants are chosen first; 64K is 65536"},
 	{"--max-weights", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(max_weights), .value = "BYTES",
 	 .help = "of constants, as compile prints them: 65536, 64K or 1M"},
 	{"--max-arena", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(max_scratch), .value = "BYTES",

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# workshop.sh - the sessions of docs/accuracy-workshop.md print what the page shows.  The search for a recipe, two minutes of
+# CPU time, runs with QUERN_FULL=1 and must find the recipe of the page, from which the others go on.
+. "$QUERN_SOURCE/tests/cli/common.inc"
+. "$QUERN_SOURCE/tests/cli/sessions.inc"
+if [ -z "${QUERN_DATA:-}" ]; then
+	echo "workshop: skipped, without QUERN_DATA"
+	cases=1
+	finish
+	exit
+fi
+page=$QUERN_SOURCE/docs/accuracy-workshop.md
+quern() { "$QUERN_BIN" "$@"; }
+shopt -s expand_aliases
+
+# 100 samples for calibration, 400 others; stored as (value / scale) + zero point
+cp "$QUERN_DATA/models/kws_hybrid_float.tflite" kws.tflite
+tail -c +129 "$QUERN_DATA/samples/kws_x.npy" | od -An -v -td1 -w490 | awk '{
+	row = ""
+	for (i = 1; i <= NF; i++)
+		row = row (i > 1 ? "," : "") sprintf("%.9g", ($i - 83) * 0.5847029)
+	print row >(NR <= 100 ? "calib.csv" : "test.csv")
+}'
+tail -c +129 "$QUERN_DATA/samples/kws_y.npy" | od -An -v -tu8 -w8 | awk 'NR > 100 {print $1}' | sed '1i label' >labels.csv
+awk '/^```json$/ {inside = 1; next} /^```$/ {if (inside) exit} inside' "$page" >recipe-of-the-page.json
+
+if [ "${QUERN_FULL:-0}" = 1 ]; then
+	take_sessions '' "$page"
+else
+	take_sessions '^[$] tune=' "$page"
+	cp recipe-of-the-page.json kws.recipe.json
+fi
+run_sessions 8
+cases=$((cases + 1))
+cmp -s recipe-of-the-page.json kws.recipe.json || fail recipe "not the one of the page" kws.recipe.json
+finish
