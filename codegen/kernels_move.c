@@ -18,7 +18,9 @@ const qn_op_kernels qn_emit_op_reshape = {.alias = true};
 const qn_op_kernels qn_emit_op_flatten = {.alias = true};
 const qn_op_kernels qn_emit_op_squeeze = {.alias = true};
 const qn_op_kernels qn_emit_op_expand_dims = {.alias = true};
-const qn_op_kernels qn_emit_op_expand_dims_like = {.alias = true};
+const qn_op_kernels qn_emit_op_expand_dims_like = {
+	.why = "its elements are parameters of quantization, which are float values or plain "
+	       "integers"};
 const qn_op_kernels qn_emit_op_transpose = QN_KERNELS(transpose);
 const qn_op_kernels qn_emit_op_slice = QN_KERNELS(view);
 const qn_op_kernels qn_emit_op_expand = QN_KERNELS(view);

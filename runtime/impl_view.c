@@ -26,12 +26,6 @@ expand_dims_view(const qn_graph *g, const qn_node *n, uint32_t part, qn_view *v)
 }
 
 static void
-expand_dims_like_view(const qn_graph *g, const qn_node *n, uint32_t part, qn_view *v)
-{
-	squeeze_view(g, n, part, v);
-}
-
-static void
 slice_view(const qn_graph *g, const qn_node *n, uint32_t part, qn_view *v)
 {
 	const qn_attrs_slice *a = &n->attr->slice;
@@ -92,8 +86,10 @@ reverse_view(const qn_graph *g, const qn_node *n, uint32_t part, qn_view *v)
 
 QN_VIEW_IMPL(squeeze)
 QN_VIEW_IMPL(expand_dims)
-QN_VIEW_IMPL(expand_dims_like)
 QN_VIEW_IMPL(slice)
 QN_VIEW_IMPL(expand)
 QN_VIEW_IMPL(tile)
 QN_VIEW_IMPL(reverse)
+
+/* Its elements are parameters, which are never quantized. */
+const qn_impl qn_impl_expand_dims_like = {.real = expand_dims_real, .plain = expand_dims_plain};

@@ -119,6 +119,7 @@ enum {
 	RESUME_AXES,
 	RESUME_CLEAN,
 	RESUME_FAKE_QUANT,
+	RESUME_EQUALIZE,
 	RESUME_PARTITION,
 	RESUME_QUANTIZE,
 	RESUME_INSTRUMENT,
@@ -147,8 +148,9 @@ resume_passes(void)
 static inline bool
 resume_runs(const resume_row *row, size_t pass)
 {
-	if (pass == RESUME_FAKE_QUANT || pass == RESUME_INSTRUMENT || pass == RESUME_TRANSFORM ||
-	    pass == RESUME_SIMPLIFY || (pass == RESUME_REPAIR && !row->repairs))
+	if (pass == RESUME_FAKE_QUANT || pass == RESUME_EQUALIZE || pass == RESUME_INSTRUMENT ||
+	    pass == RESUME_TRANSFORM || pass == RESUME_SIMPLIFY ||
+	    (pass == RESUME_REPAIR && !row->repairs))
 		return false;
 	return row->align != 0 || strcmp(qn_pass_name(pass), "align") != 0;
 }

@@ -142,6 +142,7 @@ static const example examples[] = {
 	{"pad", "float", MATRIX, "  %y = pad %x {before=[0,1,2], after=[0,0,1], value=0.25}\n"},
 	{"squeeze", "float", "tensor<1x1x8xf32>", "  %y = squeeze %x {axes=[1]}\n"},
 	{"expand_dims", "float", MATRIX, "  %y = expand_dims %x {axes=[1]}\n"},
+	{"expand_dims_like", "float", MATRIX, "  %y = expand_dims_like %x, %z {axes=[0,1,2]}\n"},
 	{"slice", "float", MATRIX, "  %y = slice %x {begin=[0,0,7], end=[1,2,1], step=[1,1,-2]}\n"},
 	{"expand", "float", "tensor<1x1x8xf32>", "  %y = expand %x {shape=[1,3,8]}\n"},
 	{"tile", "float", MATRIX, "  %y = tile %x {repeats=[1,2,1]}\n"},

@@ -46,6 +46,19 @@ schema_is_type(const char *type, const cJSON *v)
 	       v->valuedouble == floor(v->valuedouble);
 }
 
+/* A type, or a list of them. */
+static bool
+schema_is_one_type(const cJSON *k, const cJSON *v)
+{
+	const cJSON *one;
+	bool any = false;
+
+	if (!cJSON_IsArray(k))
+		return schema_is_type(k->valuestring, v);
+	cJSON_ArrayForEach(one, k) any = any || schema_is_type(one->valuestring, v);
+	return any;
+}
+
 static bool
 schema_matches(const char *pattern, const char *text)
 {
@@ -163,7 +176,7 @@ schema_keyword(schema *s, const cJSON *rule, const cJSON *k, const cJSON *v)
 	if (strcmp(name, "anyOf") == 0 || strcmp(name, "oneOf") == 0)
 		return schema_one_of(s, k, v);
 	if (strcmp(name, "type") == 0)
-		return schema_is_type(k->valuestring, v);
+		return schema_is_one_type(k, v);
 	if (strcmp(name, "const") == 0)
 		return cJSON_Compare(k, v, true);
 	if (strcmp(name, "enum") == 0)
