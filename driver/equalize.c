@@ -175,8 +175,8 @@ output_error(const equalizing *q, double *error)
 			const qn_id value = compared(g, g->output[k].value);
 
 			QN_TRY(qn_evaluator_run(e, 1, &value, b, &y));
-			for (int64_t i = 0; want != NULL && q->power[k] > 0 && i < qn_type_count(y->type);
-			     i++) {
+			for (int64_t i = 0;
+			     want != NULL && q->power[k] > 0 && i < qn_type_count(y->type); i++) {
 				const double d = qn_tensor_f64(y, i) - (double)want[i];
 
 				*error += d * d / q->power[k];
@@ -259,14 +259,11 @@ choose(equalizing *q, size_t k, way by)
 	qn_equalize_measure(&q->e, k, a);
 	for (int64_t i = 0; i < group->channels; i++) {
 		const double w = (double)group->rows[i], y = (double)q->peak[k][i];
-		const double from = by == BY_WEIGHTS       ? w
-				    : by == BY_ACTIVATIONS ? y
-							   : sqrt(w * y);
+		const double from = by == BY_WEIGHTS ? w : by == BY_ACTIVATIONS ? y : sqrt(w * y);
 
 		log[i] = NAN;
 		if (from > 0 && group->columns[i] > 0)
-			log[i] = (qn_ln(from) - qn_ln((double)group->columns[i])) /
-				 (2 * qn_ln(2));
+			log[i] = (qn_ln(from) - qn_ln((double)group->columns[i])) / (2 * qn_ln(2));
 	}
 	sorted = QN_NEW(a, double, (size_t)group->channels);
 	for (int64_t i = 0; i < group->channels; i++)
@@ -416,9 +413,10 @@ refuse(const qn_pipeline *p)
 				 "equalization needs the calibration data itself; give samples "
 				 "(--calib)");
 	if (o->stats != NULL || o->encodings != NULL)
-		return qn_report(p->m->env, QN_EUSAGE, "equalize.ranges", p->m->name,
-				 "equalization changes the ranges of activations, so that those of "
-				 "statistics or encodings do not fit; give samples alone (--calib)");
+		return qn_report(
+			p->m->env, QN_EUSAGE, "equalize.ranges", p->m->name,
+			"equalization changes the ranges of activations, so that those of "
+			"statistics or encodings do not fit; give samples alone (--calib)");
 	return QN_OK;
 }
 

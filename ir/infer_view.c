@@ -156,10 +156,10 @@ places_ok(const qn_graph *g, const qn_node *n, int32_t from, int32_t rank)
 	for (int32_t i = 0; i < axes->n; i++)
 		if (axes->v[i] < 0 || (i > 0 && axes->v[i] <= axes->v[i - 1]) ||
 		    axes->v[i] >= (rank >= 0 ? rank : QN_MAX_RANK))
-			return qn_infer_error(
-				g, n, "attr.value",
-				"axes[%d] is %lld; axes ascend from 0 to the rank of input 1 less 1",
-				(int)i, (long long)axes->v[i]);
+			return qn_infer_error(g, n, "attr.value",
+					      "axes[%d] is %lld; axes ascend from 0 to the rank of "
+					      "input 1 less 1",
+					      (int)i, (long long)axes->v[i]);
 	return true;
 }
 

@@ -15,10 +15,10 @@
 
 /* Values with the same channels: results of layers, what follows from them, and operands of layers. */
 typedef struct qn_equal_group {
-	const char *name;     /* of the first layer that computes one */
+	const char *name; /* of the first layer that computes one */
 	int64_t channels;
 	size_t noperand;
-	const qn_id *operand; /* what layers read, in the order of the graph */
+	const qn_id *operand;  /* what layers read, in the order of the graph */
 	float *rows, *columns; /* by channel, of qn_equalize_measure */
 	int8_t *exponent;      /* by channel: s = 2^exponent; the caller's choice, at first 0 */
 } qn_equal_group;

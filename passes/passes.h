@@ -96,7 +96,8 @@ qn_status qn_normalize_quant_types(qn_model *m, unsigned flags) QN_MUST_CHECK;
 
 /* A graph like g, for the time of the call, whose inputs have these types: those of g with dimensions that g leaves
  * open (ids of the shape rules). */
-qn_status qn_specialize(const qn_graph *g, const qn_type *const *input, qn_graph **out) QN_MUST_CHECK;
+qn_status qn_specialize(const qn_graph *g, const qn_type *const *input,
+			qn_graph **out) QN_MUST_CHECK;
 
 /* quantize and dequantize as plain arithmetic with the same bits.  Any stage but symbolic.  Id:
  * lower.quant, for what cannot be lowered (QN_EUNSUPPORTED). */

@@ -238,11 +238,11 @@ job_stats(qn_ctx *ctx, workshop *w)
 }
 
 const job jobs[] = {
-	{"emit", job_emit, true},      {"run", job_run, false},
-	{"opt", job_opt, false},       {"samples", job_samples, false},
-	{"stats", job_stats, false},   {"tflite", job_tflite, false},
-	{"blocks", job_blocks, false}, {"solver", job_solver, false},
-	{"lower", job_lower, false},   {"validate", job_validate, false},
+	{"emit", job_emit, true},          {"run", job_run, false},
+	{"opt", job_opt, false},           {"samples", job_samples, false},
+	{"stats", job_stats, false},       {"tflite", job_tflite, false},
+	{"blocks", job_blocks, false},     {"solver", job_solver, false},
+	{"lower", job_lower, false},       {"validate", job_validate, false},
 	{"equalize", job_equalize, false},
 #ifdef JOB_ONNX
 	{"onnx", job_onnx, false},

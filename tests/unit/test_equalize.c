@@ -22,39 +22,38 @@ draw(uint32_t n)
 
 /* Groups: c1 with all that follows to c2; c2 and d, which are added; dw; and p, whose channels repeat after
  * flatten. Not: what softmax or an output reads, what a clip limits, weights of two layers. */
-static const char net[] =
-	"model \"net\" stage float\n"
-	"graph @main(%x: tensor<1x8x8x3xf32>) {\n"
-	"  %w1 = const : tensor<6x3x3x3xf32> rand 1\n"
-	"  %b1 = const : tensor<6xf32> rand 2\n"
-	"  %c1 = conv2d %x, %w1, %b1 {padding=same}\n"
-	"  %r1 = leaky_relu %c1 {alpha=0.125}\n"
-	"  %m1 = max_pool %r1 {kernel=[2,2], stride=[2,2]}\n"
-	"  %w2 = const : tensor<4x1x1x6xf32> rand 3\n"
-	"  %c2 = conv2d %m1, %w2\n"
-	"  %b2 = const : tensor<4xf32> rand 4\n"
-	"  %s2 = bias_add %c2, %b2\n"
-	"  %wd = const : tensor<4x3x3x3xf32> rand 5\n"
-	"  %d = conv2d %x, %wd {stride=[2,2], padding=same}\n"
-	"  %a = add %s2, %d\n"
-	"  %ra = relu %a\n"
-	"  %w3 = const : tensor<4x3x3x1xf32> rand 6\n"
-	"  %dw = conv2d %ra, %w3 {padding=same, groups=4}\n"
-	"  %w4 = const : tensor<6x1x1x2xf32> rand 7\n"
-	"  %p = conv2d %dw, %w4 {groups=2}\n"
-	"  %rp = relu %p\n"
-	"  %v = avg_pool %rp {kernel=[2,2], stride=[2,2]}\n"
-	"  %f = reshape %v {shape=[1,24]}\n"
-	"  %w5 = const : tensor<5x24xf32> rand 8\n"
-	"  %h = dense %f, %w5\n"
-	"  %k = clip %h {min=-0.5, max=0.5}\n"
-	"  %w6 = const : tensor<5x5xf32> rand 9\n"
-	"  %h2 = dense %k, %w6\n"
-	"  %t = relu %h2\n"
-	"  %h3 = dense %t, %w6\n"
-	"  %y = softmax %h3\n"
-	"  return %y, %h3\n"
-	"}\n";
+static const char net[] = "model \"net\" stage float\n"
+			  "graph @main(%x: tensor<1x8x8x3xf32>) {\n"
+			  "  %w1 = const : tensor<6x3x3x3xf32> rand 1\n"
+			  "  %b1 = const : tensor<6xf32> rand 2\n"
+			  "  %c1 = conv2d %x, %w1, %b1 {padding=same}\n"
+			  "  %r1 = leaky_relu %c1 {alpha=0.125}\n"
+			  "  %m1 = max_pool %r1 {kernel=[2,2], stride=[2,2]}\n"
+			  "  %w2 = const : tensor<4x1x1x6xf32> rand 3\n"
+			  "  %c2 = conv2d %m1, %w2\n"
+			  "  %b2 = const : tensor<4xf32> rand 4\n"
+			  "  %s2 = bias_add %c2, %b2\n"
+			  "  %wd = const : tensor<4x3x3x3xf32> rand 5\n"
+			  "  %d = conv2d %x, %wd {stride=[2,2], padding=same}\n"
+			  "  %a = add %s2, %d\n"
+			  "  %ra = relu %a\n"
+			  "  %w3 = const : tensor<4x3x3x1xf32> rand 6\n"
+			  "  %dw = conv2d %ra, %w3 {padding=same, groups=4}\n"
+			  "  %w4 = const : tensor<6x1x1x2xf32> rand 7\n"
+			  "  %p = conv2d %dw, %w4 {groups=2}\n"
+			  "  %rp = relu %p\n"
+			  "  %v = avg_pool %rp {kernel=[2,2], stride=[2,2]}\n"
+			  "  %f = reshape %v {shape=[1,24]}\n"
+			  "  %w5 = const : tensor<5x24xf32> rand 8\n"
+			  "  %h = dense %f, %w5\n"
+			  "  %k = clip %h {min=-0.5, max=0.5}\n"
+			  "  %w6 = const : tensor<5x5xf32> rand 9\n"
+			  "  %h2 = dense %k, %w6\n"
+			  "  %t = relu %h2\n"
+			  "  %h3 = dense %t, %w6\n"
+			  "  %y = softmax %h3\n"
+			  "  return %y, %h3\n"
+			  "}\n";
 
 static const char *const groups[] = {"c1", "c2", "dw", "p"};
 
@@ -63,8 +62,7 @@ fill(qn_equalizing *e, uint32_t most)
 {
 	for (size_t k = 0; k < e->n; k++)
 		for (int64_t i = 0; i < e->group[k].channels; i++)
-			e->group[k].exponent[i] =
-				(int8_t)((int)draw(2 * most + 1) - (int)most);
+			e->group[k].exponent[i] = (int8_t)((int)draw(2 * most + 1) - (int)most);
 }
 
 static const float *
@@ -102,8 +100,8 @@ same_bits(void **state)
 			x[i] = ((float)draw(1 << 20) - (1 << 19)) / (1 << 17);
 		assert_int_equal(qn_equalize_apply(&f->m, &e, &g), QN_OK);
 		for (size_t k = 0; k < 2; k++)
-			assert_memory_equal(run(&f->arena, before, x, k),
-					    run(&f->arena, g, x, k), OUT * sizeof(float));
+			assert_memory_equal(run(&f->arena, before, x, k), run(&f->arena, g, x, k),
+					    OUT * sizeof(float));
 		/* … while the values between are others */
 		const char *const name[] = {"w1", "b1", "w2", "b2", "wd", "w3", "w4", "w5"};
 		for (size_t i = 0; i < QN_COUNT(name); i++) {
@@ -209,10 +207,10 @@ sqnr(uint32_t most, const qn_compile_opts *like, int threads, char *options)
 static void
 planted(void **state)
 {
-	static const qn_compile_opts ways[] = {{.weights = QN_WEIGHTS_PER_TENSOR},
-					       {.weights_type = QN_WEIGHTS_I4,
-						.weights = QN_WEIGHTS_PER_TENSOR},
-					       {.weights = QN_WEIGHTS_PER_CHANNEL}};
+	static const qn_compile_opts ways[] = {
+		{.weights = QN_WEIGHTS_PER_TENSOR},
+		{.weights_type = QN_WEIGHTS_I4, .weights = QN_WEIGHTS_PER_TENSOR},
+		{.weights = QN_WEIGHTS_PER_CHANNEL}};
 
 	(void)state;
 	for (size_t i = 0; i < QN_COUNT(ways); i++) {

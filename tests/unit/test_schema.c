@@ -200,11 +200,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(analyze),
-		cmocka_unit_test(report),
-		cmocka_unit_test(front),
-		cmocka_unit_test(statistics),
-		cmocka_unit_test(validation),
+		cmocka_unit_test(analyze),    cmocka_unit_test(report),     cmocka_unit_test(front),
+		cmocka_unit_test(statistics), cmocka_unit_test(validation),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, clean_up);
