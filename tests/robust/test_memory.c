@@ -6,8 +6,8 @@
  *   run 1         x  .  .  .            x fails        and once more where all later ones
  *   run 2         .  x  .  .                           fail with it
  *
- * Arenas take chunks of 128 bytes here, so that there are many.  The quick tier takes each fifth
- * allocation and all of the first hundred; QUERN_FULL=1 takes all. */
+ * Arenas take chunks of 128 bytes here, so that there are many.  The quick tier takes all of the
+ * first hundred, each fifth of the first 2000 and then one of 25; QUERN_FULL=1 takes all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -56,6 +56,15 @@ run_once(size_t i, size_t fail_at, bool and_after, qn_status *status)
 	return calls;
 }
 
+/* How many allocations further the next fault is. */
+static size_t
+step(bool all, size_t at)
+{
+	if (all || at < 100)
+		return 1;
+	return at < 2000 ? 5 : 25;
+}
+
 static void
 sweep(void **state)
 {
@@ -68,7 +77,7 @@ sweep(void **state)
 
 	assert_int_equal(status, QN_OK);
 	assert_true(n < ENOUGH);
-	for (size_t at = 1; at <= n; at += all || at < 100 ? 1 : 5) {
+	for (size_t at = 1; at <= n; at += step(all, at)) {
 		(void)run_once(i, at, false, &status);
 		failed += status == QN_ENOMEM;
 		(void)run_once(i, at, true, &status);
