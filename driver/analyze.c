@@ -32,7 +32,7 @@ decibel(double noise)
 	return noise > 0 ? -10 * (qn_ln(noise) / qn_ln(10)) : (double)INFINITY;
 }
 
-/* What noise less than before is, in dB; 0 where there is none in both. */
+/* By how many dB the noise fell; 0 where there was none before and after. */
 static double
 gain_of(double noise, double before)
 {

@@ -330,7 +330,7 @@ is_scaled(const qn_equal_group *group)
 	return false;
 }
 
-/* The way that helps most, if any; none at all where that is no worse.  *error: the least so far. */
+/* The scales with the least error; none where none are as good.  *error: the least so far. */
 static qn_status
 equalize_group(equalizing *q, size_t k, double *error)
 {
