@@ -259,8 +259,12 @@ choose(equalizing *q, size_t k, way by)
 	qn_equalize_measure(&q->e, k, a);
 	for (int64_t i = 0; i < group->channels; i++) {
 		const double w = (double)group->rows[i], y = (double)q->peak[k][i];
-		const double from = by == BY_WEIGHTS ? w : by == BY_ACTIVATIONS ? y : sqrt(w * y);
+		double from = sqrt(w * y);
 
+		if (by == BY_WEIGHTS)
+			from = w;
+		else if (by == BY_ACTIVATIONS)
+			from = y;
 		log[i] = NAN;
 		if (from > 0 && group->columns[i] > 0)
 			log[i] = (qn_ln(from) - qn_ln((double)group->columns[i])) / (2 * qn_ln(2));
