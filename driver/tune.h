@@ -17,6 +17,7 @@
 /* How weights may be stored, as recipes say it; the first is what others are compared with. */
 enum { QN_TUNE_I8, QN_TUNE_STORAGES = 7 };
 extern const char *const qn_tune_storage[QN_TUNE_STORAGES];
+uint8_t qn_tune_storage_named(const char *name); /* QN_TUNE_STORAGES: no storage has it */
 
 /* A candidate's layer: its weights and its activations. */
 typedef struct qn_tune_pick {
@@ -102,6 +103,8 @@ typedef struct qn_tune {
 /* tune_recipe.c: rules for the rows' picks, the most frequent storage first. */
 const char *qn_tune_recipe(const qn_tune_table *t, const qn_tune_pick *pick, qn_arena *a);
 const char *qn_tune_uniform(uint8_t storage, bool wide, qn_arena *a);
+/* Whether these two have written it: rules of such storages, the first one of all layers. */
+bool qn_tune_recipe_is_ours(const char *recipe, qn_arena *a);
 /* The picks that a recipe of qn_tune_recipe or qn_tune_uniform means. */
 qn_tune_pick *qn_tune_picks_of(const qn_tune_table *t, const char *recipe, qn_arena *a);
 

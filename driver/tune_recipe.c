@@ -107,14 +107,58 @@ qn_tune_uniform(uint8_t storage, bool wide, qn_arena *a)
 	return qn_buf_str(&b);
 }
 
+uint8_t
+qn_tune_storage_named(const char *name)
+{
+	uint8_t k = 0;
+
+	while (k < QN_TUNE_STORAGES && strcmp(qn_tune_storage[k], name) != 0)
+		k++;
+	return k;
+}
+
+/* What put_rule writes: the first rule is of all layers, the others are of one. */
+static bool
+is_rule(const qn_json *rule, bool first)
+{
+	const qn_json *name = qn_json_find(rule, "name");
+	const qn_json *weights = qn_json_find(rule, "weights");
+	const qn_json *wide = qn_json_find(rule, "activations");
+	size_t known = name != NULL;
+
+	known += weights != NULL;
+	known += wide != NULL;
+	if (rule->kind != QN_JSON_OBJECT)
+		return false;
+	for (size_t i = 0; i < rule->n; i++)
+		if (rule->child[i].kind != QN_JSON_STRING)
+			return false;
+	return rule->n == known && first == (name == NULL) &&
+	       (first ? weights != NULL : known > 1) &&
+	       (weights == NULL || qn_tune_storage_named(weights->string) < QN_TUNE_STORAGES) &&
+	       (wide == NULL || strcmp(wide->string, "i16") == 0);
+}
+
+bool
+qn_tune_recipe_is_ours(const char *recipe, qn_arena *a)
+{
+	qn_json_doc d;
+	bool good = qn_json_tree(a, "recipe", recipe, strlen(recipe), NULL, &d) == QN_OK;
+	const qn_json *rules = good ? qn_json_find(d.root, "rules") : NULL;
+
+	good = rules != NULL && rules->kind == QN_JSON_ARRAY && rules->n > 0;
+	for (size_t i = 0; good && i < rules->n; i++)
+		good = is_rule(&rules->child[i], i == 0);
+	return good;
+}
+
 static void
 apply(const qn_json *rule, qn_tune_pick *pick)
 {
 	const qn_json *weights = qn_json_find(rule, "weights");
 
-	for (uint8_t k = 0; weights != NULL && k < QN_TUNE_STORAGES; k++)
-		if (strcmp(weights->string, qn_tune_storage[k]) == 0)
-			pick->storage = k;
+	if (weights != NULL)
+		pick->storage = qn_tune_storage_named(weights->string);
 	pick->wide = pick->wide || qn_json_find(rule, "activations") != NULL;
 }
 

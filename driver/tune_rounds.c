@@ -138,8 +138,8 @@ add_spread(const qn_tune_search *s, const qn_tune_table *t, bool wide, uint64_t 
 static uint64_t
 in_sums(uint64_t budget, uint64_t measured, uint64_t sum)
 {
-	if (budget == UINT64_MAX)
-		return budget;
+	if (budget > UINT64_MAX - sum)
+		return UINT64_MAX;
 	return measured > sum + budget ? 0 : budget + sum - measured;
 }
 

@@ -137,16 +137,6 @@ brought(const qn_tune_row *r, qn_tune_pick p, uint8_t others, qn_arena *a)
 	return qn_buf_str(&b);
 }
 
-static uint8_t
-storage_named(const char *name)
-{
-	uint8_t k = 0;
-
-	while (k + 1 < QN_TUNE_STORAGES && strcmp(qn_tune_storage[k], name) != 0)
-		k++;
-	return k;
-}
-
 static void
 put_member(qn_json_out *o, const qn_json *rule, const char *key)
 {
@@ -173,7 +163,7 @@ put_rules(const qn_tune_search *s, const qn_tune_entry *e, qn_json_out *o, qn_ar
 
 		qn_json_open(o, NULL, '{', QN_JSON_FLAT);
 		if (k == 0) {
-			others = storage_named(w->string);
+			others = qn_tune_storage_named(w->string);
 			for (size_t i = 0; i < t.n; i++) {
 				weighted += t.row[i].has_weights;
 				most += t.row[i].has_weights && pick[i].storage == others;

@@ -3,6 +3,7 @@
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, access, getppid */
 #endif
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,24 @@ name_files(tuning *t)
 	}
 	return tuning_file(t, "front", t->files.front) &&
 	       tuning_file(t, "journal", t->files.journal);
+}
+
+/* Before hours of work whose result could not be written. */
+static bool
+check_folder(const tuning *t)
+{
+	char folder[MOST_TUNE_PATH];
+	const char *slash = strrchr(t->files.recipe, '/');
+	const size_t n = slash != NULL ? (size_t)(slash - t->files.recipe) : 0;
+
+	memcpy(folder, t->files.recipe, n);
+	(void)snprintf(folder + n, 2, "%s", slash == NULL ? "." : n == 0 ? "/" : "");
+	if (access(folder, W_OK | X_OK) == 0)
+		return true;
+	fprintf(stderr,
+		"%s: error: %s; make the folder '%s', or give another name with -o [file.write]\n",
+		t->files.recipe, strerror(errno), folder);
+	return false;
 }
 
 /* ---- options ---- */
@@ -310,6 +329,8 @@ cmd_tune(const options *o)
 
 	if (!read_options(&t))
 		return QN_EUSAGE;
+	if (!check_folder(&t))
+		return 1;
 	if (o->jobs > 1)
 		code = tuning_jobs(&t, o->jobs);
 	if (code != 0)

@@ -76,10 +76,20 @@ same shards-front a.front.json e.front.json
 
 case_of other-options 2 tune.journal 'other options' tune $fast --max-weights 4K --target cortex-m3 -o a.recipe.json
 case_of other-samples 2 tune.journal 'other samples' tune -q "$model" --calib x.npy --data x.npy --labels y.npy --no-repairs --max-weights 4K --target cortex-m4 -o a.recipe.json
-echo '{"quern_journal": 1, "model": "00", "samples": "00", "options": "00", "entries": [{"recipe": 7}]}' >f.journal.json
-case_of damaged 1 tune.journal 'not what quern tune writes' tune $fast --max-weights 4K -o f.recipe.json
+head='{"quern_journal": 1, "model": "00000000", "samples": "00000000", "options": "00000000"'
+echo "$head, \"entries\": [{\"recipe\": 7}]}" >f.journal.json
+case_of damaged 1 tune.journal 'f.journal.json:/entries/0|not what quern tune writes|remove the journal' tune $fast --max-weights 4K -o f.recipe.json
+echo '{"quern_journal": 1, "model": "what", "samples": "", "options": 7, "entries": []}' >f.journal.json
+case_of no-hash 1 tune.journal 'f.journal.json:/model|not what quern tune writes' tune $fast --max-weights 4K -o f.recipe.json
+head -c 900 a.journal.json >f.journal.json
+case_of truncated 1 'json.syntax tune.journal' 'f.journal.json:8:|f.journal.json: error: the journal is damaged; remove it' tune $fast --max-weights 4K -o f.recipe.json
+sed '9 s/"arena_bytes": [0-9]/&0/' a.journal.json >f.journal.json
+case_of changed 1 tune.journal 'f.journal.json:/entries/1|was changed: its check sum differs; remove the entry' tune $fast --max-weights 4K --target cortex-m4 -o f.recipe.json
+case_of merge-changed 1 tune.journal 'f.journal.json:/entries/1|was changed' merge a.journal.json f.journal.json -o h.journal.json
 echo '{}' >f.journal.json
 case_of no-journal 1 tune.journal 'unknown version of a journal' tune $fast --max-weights 4K -o f.recipe.json
+case_of no-folder 1 file.write "No such file or directory; make the folder 'nowhere'" tune $fast --max-weights 4K -o nowhere/f.recipe.json
+[ ! -e nowhere ] && ! grep -q 'front' stdout || fail no-folder "work was done before" stdout
 cp a.journal.json g.journal.json
 sed -i 's/"samples": "........"/"samples": "01234567"/' g.journal.json
 case_of merge-others 2 tune.merge 'another samples' merge a.journal.json g.journal.json -o h.journal.json

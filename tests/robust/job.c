@@ -243,7 +243,8 @@ const job jobs[] = {
 	{"stats", job_stats, false},       {"tflite", job_tflite, false},
 	{"blocks", job_blocks, false},     {"solver", job_solver, false},
 	{"lower", job_lower, false},       {"validate", job_validate, false},
-	{"equalize", job_equalize, false},
+	{"equalize", job_equalize, false}, {"analyze", job_analyze, false},
+	{"tune", job_tune, false},
 #ifdef JOB_ONNX
 	{"onnx", job_onnx, false},
 #endif

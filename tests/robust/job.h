@@ -32,6 +32,10 @@ qn_status job_solver(qn_ctx *ctx, workshop *w);
 qn_status job_lower(qn_ctx *ctx, workshop *w);
 qn_status job_validate(qn_ctx *ctx, workshop *w);
 
+/* job_tune.c */
+qn_status job_analyze(qn_ctx *ctx, workshop *w);
+qn_status job_tune(qn_ctx *ctx, workshop *w);
+
 extern const job jobs[];
 extern const size_t njobs;
 

@@ -7,7 +7,8 @@
  *   run 2         .  x  .  .                           fail with it
  *
  * Arenas take chunks of 128 bytes here, so that there are many.  The quick tier takes all of the
- * first hundred, each fifth of the first 2000 and then one of 25; QUERN_FULL=1 takes all. */
+ * first hundred, each fifth of the first 2000, one of 25 of the first 6000 and then one of 100;
+ * QUERN_FULL=1 takes all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -62,7 +63,9 @@ step(bool all, size_t at)
 {
 	if (all || at < 100)
 		return 1;
-	return at < 2000 ? 5 : 25;
+	if (at < 2000)
+		return 5;
+	return at < 6000 ? 25 : 100;
 }
 
 static void
@@ -135,7 +138,7 @@ end(void **state)
 int
 main(void)
 {
-	static size_t which[] = {0, 1, 2, 5, 6, 7, 8, 9, 10, 11};
+	static size_t which[] = {0, 1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_all),
 		cmocka_unit_test_prestate(sweep, &which[0]),
@@ -147,8 +150,10 @@ main(void)
 		cmocka_unit_test_prestate(sweep, &which[6]),
 		cmocka_unit_test_prestate(sweep, &which[7]),
 		cmocka_unit_test_prestate(sweep, &which[8]),
-#ifdef JOB_ONNX
 		cmocka_unit_test_prestate(sweep, &which[9]),
+		cmocka_unit_test_prestate(sweep, &which[10]),
+#ifdef JOB_ONNX
+		cmocka_unit_test_prestate(sweep, &which[11]),
 #endif
 	};
 

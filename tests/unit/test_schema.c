@@ -146,6 +146,13 @@ front(void **state)
 	v = result("d.recipe.json");
 	expect_valid("docs/recipe.schema.json", v);
 	cJSON_Delete(v);
+	v = result("d.journal.json");
+	expect_valid("docs/quern-journal.schema.json", v);
+	cJSON *entry = cJSON_GetObjectItem(v, "entries")->child;
+	assert_non_null(cJSON_GetObjectItem(entry, "layers"));
+	cJSON_ReplaceItemInObject(entry, "check", cJSON_CreateString("what"));
+	expect_invalid("docs/quern-journal.schema.json", v, "pattern: check");
+	cJSON_Delete(v);
 }
 
 static void
