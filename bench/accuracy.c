@@ -19,10 +19,11 @@
 enum { MOST_PATH = 1024, LAYERS_OF = 5 /* that is shown layer by layer */ };
 
 typedef struct network {
-	const char *name, *real, *codes; /* files in models/; codes NULL: nobody quantized it */
-	const char *samples, *labels;    /* files in samples/; labels NULL: there are none */
-	double zero, scale;              /* a sample's real value is (value - zero) * scale */
-	size_t calib;                    /* samples that calibrate */
+	const char *name, *real,
+		*quantized;           /* files in models/; quantized NULL: nobody quantized it */
+	const char *samples, *labels; /* files in samples/; labels NULL: there are none */
+	double zero, scale;           /* a sample's real value is (value - zero) * scale */
+	size_t calib;                 /* samples that calibrate */
 	const char *metric,
 		*score; /* metric: of the rows; labels or the float model are the reference */
 } network;
@@ -186,8 +187,8 @@ measure(const session *s, const network *n, qn_array *calib, qn_array *test, con
 {
 	qn_model *reference = load_model(s, n->real);
 	qn_model *made = load_model(s, n->real);
-	qn_model *other = n->codes != NULL ? load_model(s, n->codes) : NULL;
-	size_t models = n->codes != NULL ? 3 : 2;
+	qn_model *other = n->quantized != NULL ? load_model(s, n->quantized) : NULL;
+	size_t models = n->quantized != NULL ? 3 : 2;
 	qn_measure_opts o = {
 		.labels = labels, .against = labels == NULL ? reference : NULL, .score = n->score};
 	qn_compile_opts how = s->how;
@@ -260,7 +261,7 @@ row(const session *s, const network *n)
 	else
 		printf(" |");
 	print_figure(&f.made);
-	if (n->codes != NULL) {
+	if (n->quantized != NULL) {
 		print_figure(&f.other);
 		printf(" %zu | %zu |\n", f.made_info.weight_bytes, f.other_info.weight_bytes);
 	} else {
@@ -334,7 +335,7 @@ cell(const session *s, const network *n, const parts *p, const char *metric, siz
 	figures f;
 
 	one.metric = metric;
-	one.codes = NULL;
+	one.quantized = NULL;
 	if (measure(s, &one, p->calib, p->test, sqnr ? NULL : p->labels, &f) != 0)
 		return 1;
 	*bytes = f.made_info.weight_bytes;

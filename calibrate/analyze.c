@@ -308,7 +308,7 @@ qn_analyze_noise(qn_model *m, qn_dataset *data, const qn_noise_opts *opts, qn_no
 
 	*out = (qn_noise_analysis){.forms.symbolic = qn_model_entry(m)};
 	QN_TRY(check(m));
-	QN_TRY(qn_float_form(m, out->forms.symbolic, &out->forms.real, &out->forms.map));
+	QN_TRY(qn_float_reference(m, out->forms.symbolic, &out->forms.real, &out->forms.map));
 	QN_TRY(qn_two_forms_quantize(out->forms.symbolic, a, &out->forms.quantized));
 	out->layers = qn_network_layers_find(out->forms.symbolic, out->forms.map, a);
 	out->n = out->layers.n;

@@ -262,7 +262,7 @@ real_hint(qn_plain have)
 
 /* … where it takes quantized values of another type, or NULL if the type is not an integer. */
 static const char *
-codes_hint(const qn_types *t, const qn_elem *want, qn_plain have, qn_arena *a)
+quantized_hint(const qn_types *t, const qn_elem *want, qn_plain have, qn_arena *a)
 {
 	const bool to_signed = have == QN_PLAIN_u8;
 	const int64_t half = to_signed ? 128 : -128;
@@ -297,7 +297,7 @@ refuse_type(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *
 	const qn_plain_info *to = &qn_plain_table[want->plain];
 	const qn_plain have = s->type->elem->plain;
 	const char *hint =
-		to->is_float ? real_hint(have) : codes_hint(&g->model->types, want, have, a);
+		to->is_float ? real_hint(have) : quantized_hint(&g->model->types, want, have, a);
 
 	if (hint == NULL)
 		hint = "save them in this type, if they are integers in its range";
@@ -320,7 +320,7 @@ qn_fit_source(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source
 	*out = s;
 	QN_TRY(check_shape(g, a, in, s));
 	if (real && want->kind == QN_ELEM_UNIFORM && want->gran == QN_PER_TENSOR)
-		*out = qn_source_codes(t, a, s, want);
+		*out = qn_source_quantized(t, a, s, want);
 	else if (have == QN_PLAIN_f64 && want->plain == QN_PLAIN_f32)
 		*out = qn_source_real(t, a, s);
 	else if (have != want->plain)

@@ -82,8 +82,8 @@ qn_status qn_erase_quantization(qn_model *m, const qn_graph *g, bool all, qn_gra
 /* The float graph to compare the values of g, the model's entry, with: that before repairs, if there were
  * some; its nodes are found by name, map is 0 for those that repairs added.  repair.unknown: repairs were
  * made before the model was saved. */
-qn_status qn_float_form(qn_model *m, const qn_graph *g, const qn_graph **out,
-			const qn_id **map) QN_MUST_CHECK;
+qn_status qn_float_reference(qn_model *m, const qn_graph *g, const qn_graph **out,
+			     const qn_id **map) QN_MUST_CHECK;
 
 /* Binds every symbol of the model: those of constants from the constants, the others from the
  * samples.  Warns of a range that is 0 (calibrate.zero-range: scale 1).  data may be NULL when only

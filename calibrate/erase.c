@@ -88,7 +88,7 @@ qn_erase_quantization(qn_model *m, const qn_graph *g, bool all, qn_graph **out, 
 }
 
 qn_status
-qn_float_form(qn_model *m, const qn_graph *g, const qn_graph **out, const qn_id **map_out)
+qn_float_reference(qn_model *m, const qn_graph *g, const qn_graph **out, const qn_id **map_out)
 {
 	qn_graph *real = NULL;
 	qn_id *map = NULL;

@@ -324,7 +324,7 @@ int64_t
 qn_seen_levels(const qn_seen *s)
 {
 	bool one_sign = s->o->min >= 0 || s->o->max <= 0;
-	int64_t codes = s->qmax - s->qmin + 1;
+	int64_t levels = s->qmax - s->qmin + 1;
 
-	return s->symmetric ? s->qmax + 1 : one_sign ? codes : (codes + 1) / 2;
+	return s->symmetric ? s->qmax + 1 : one_sign ? levels : (levels + 1) / 2;
 }

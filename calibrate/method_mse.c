@@ -12,7 +12,7 @@
 typedef struct trial {
 	const qn_observer *o;
 	double lo, hi;
-	double codes; /* steps from lo to hi */
+	double levels; /* steps from lo to hi */
 } trial;
 
 static double
@@ -27,7 +27,7 @@ squared_error(double v, double step, double least, double most)
 static double
 cost_of_sizes(const trial *t)
 {
-	double step = t->hi / t->codes;
+	double step = t->hi / t->levels;
 	double cost = 0;
 
 	for (int i = 0; i < QN_HIST_HALF; i++) {
@@ -35,7 +35,7 @@ cost_of_sizes(const trial *t)
 
 		if (n > 0)
 			cost += (double)n *
-				squared_error(ldexp(i + 0.5, t->o->exponent), step, 0, t->codes);
+				squared_error(ldexp(i + 0.5, t->o->exponent), step, 0, t->levels);
 	}
 	return cost;
 }
@@ -44,7 +44,7 @@ cost_of_sizes(const trial *t)
 static double
 cost_of_values(const trial *t)
 {
-	double step = (t->hi - t->lo) / t->codes;
+	double step = (t->hi - t->lo) / t->levels;
 	double least = rint(t->lo / step);
 	double cost = 0;
 
@@ -53,7 +53,7 @@ cost_of_values(const trial *t)
 
 		if (n > 0)
 			cost += (double)n * squared_error(ldexp(i + 0.5, t->o->exponent), step,
-							  least, least + t->codes);
+							  least, least + t->levels);
 	}
 	return cost;
 }

@@ -141,7 +141,7 @@ qn_source_real(qn_types *t, qn_arena *a, const qn_source *s)
 }
 
 static qn_status
-fetch_codes(const qn_source *s, size_t index, qn_arena *tmp, void *dst)
+fetch_quantized(const qn_source *s, size_t index, qn_arena *tmp, void *dst)
 {
 	const changed *c = s->user;
 	qn_tensor x;
@@ -152,14 +152,14 @@ fetch_codes(const qn_source *s, size_t index, qn_arena *tmp, void *dst)
 }
 
 const qn_source *
-qn_source_codes(qn_types *t, qn_arena *a, const qn_source *s, const qn_elem *e)
+qn_source_quantized(qn_types *t, qn_arena *a, const qn_source *s, const qn_elem *e)
 {
 	changed *c;
 	const qn_source *real = s->type->elem->plain == QN_PLAIN_f32 ? s : qn_source_real(t, a, s);
 	qn_source *to = change(t, a, real, e, &c);
 
 	c->to = qn_type_with_elem(t, c->one, e);
-	to->fetch = fetch_codes;
+	to->fetch = fetch_quantized;
 	return to;
 }
 

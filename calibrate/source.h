@@ -49,7 +49,8 @@ qn_status qn_source_scaled(qn_types *t, qn_arena *a, const qn_source *s, const q
 /* f64 samples as f32. */
 const qn_source *qn_source_real(qn_types *t, qn_arena *a, const qn_source *s);
 /* f32 or f64 samples, quantized to a uniform element type of one scale. */
-const qn_source *qn_source_codes(qn_types *t, qn_arena *a, const qn_source *s, const qn_elem *e);
+const qn_source *qn_source_quantized(qn_types *t, qn_arena *a, const qn_source *s,
+				     const qn_elem *e);
 
 /* All samples as a tensor in the arena. */
 qn_status qn_source_load(const qn_source *s, qn_arena *a, const qn_tensor **out) QN_MUST_CHECK;

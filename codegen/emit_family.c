@@ -149,7 +149,7 @@ qn_emit_packed(qn_emitter *e, const qn_step *s, uint32_t j)
 static const char *const stored[QN_NFAMILY] = {"int8_t", "uint8_t", "int16_t"};
 
 const char *
-qn_emit_codes(const qn_emitter *e, const qn_step *s)
+qn_emit_row_type(const qn_emitter *e, const qn_step *s)
 {
 	return stored[qn_step_facts_of(e->g, s).family];
 }

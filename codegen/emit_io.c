@@ -21,7 +21,7 @@ enum { LEVELS = 2 * QN_MAX_RANK + 1 };
 typedef struct io {
 	const qn_emitter *e;
 	qn_port port;
-	bool to_codes;
+	bool to_quantized;
 	bool open;   /* its shape is given at run time */
 	bool single; /* arithmetic in f32, else in double */
 	bool narrow; /* storage of at most 16 bits, whose differences float holds exactly */
@@ -55,7 +55,7 @@ find_axes(io *p)
 static const char *
 find_io(const qn_emitter *em, bool input, size_t k, io *p)
 {
-	*p = (io){.e = em, .port = qn_port_of(em, input, k), .to_codes = input};
+	*p = (io){.e = em, .port = qn_port_of(em, input, k), .to_quantized = input};
 	const qn_type *type = p->port.type;
 	const qn_elem *e = type->elem;
 	const qn_types *t = &em->g->model->types;
@@ -345,9 +345,10 @@ put_function(const io *p, qn_buf *b)
 		qn_emit_shape(b, p->port.type);
 	}
 	qn_buff(b, " */\nstatic inline %s\n%s_io_%s_%s(const %s *%s, %s *%s%s)\n{\n",
-		p->open ? "int" : "void", p->e->plan->name, p->to_codes ? "quantize" : "dequantize",
-		p->port.name, p->to_codes ? p->real : code, p->to_codes ? "x" : "q",
-		p->to_codes ? code : p->real, p->to_codes ? "q" : "x",
+		p->open ? "int" : "void", p->e->plan->name,
+		p->to_quantized ? "quantize" : "dequantize", p->port.name,
+		p->to_quantized ? p->real : code, p->to_quantized ? "x" : "q",
+		p->to_quantized ? code : p->real, p->to_quantized ? "q" : "x",
 		p->open ? ", int32_t rank, const int32_t *dim" : "");
 	put_variables(p, b);
 	if (p->open)
@@ -360,7 +361,7 @@ put_function(const io *p, qn_buf *b)
 			qn_buf_puts(b, "k = ");
 			put_index(p, b);
 			qn_buf_puts(b, ";\n");
-		} else if (p->to_codes) {
+		} else if (p->to_quantized) {
 			put_quantize(p, b);
 		} else {
 			put_dequantize(p, b);
@@ -417,7 +418,7 @@ qn_emit_io(qn_emitter *e, qn_buf *b)
 		macro, macro, macro);
 	for (int way = 1; way >= 0; way--)
 		for (size_t k = 0; k < qn_port_count(e, way == 1); k++)
-			if (find_io(e, way == 1, k, &p) == NULL && p.to_codes)
+			if (find_io(e, way == 1, k, &p) == NULL && p.to_quantized)
 				*(p.narrow ? &narrow : &wide) = true;
 	if (narrow)
 		put_round(e, "float", "int32_t", "f", b);

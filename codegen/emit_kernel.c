@@ -57,7 +57,7 @@ put_planned_rows(qn_emitter *e, const qn_step *s, const qn_kernel *k, const void
 	const size_t bytes = (size_t)qn_kernel_int(args, k->rows) * QN_POINTER_BYTES;
 
 	e->uses_scratch = true;
-	qn_buff(&e->run, ", (const %s **)(void *)(s + %zu)", qn_emit_codes(e, s),
+	qn_buff(&e->run, ", (const %s **)(void *)(s + %zu)", qn_emit_row_type(e, s),
 		s->work_offset + s->work - bytes);
 }
 

@@ -201,7 +201,7 @@ typedef struct qn_variant {
 const char *qn_family_name(const char *text, const qn_variant *v, qn_arena *a);
 const char *qn_emit_name(qn_emitter *e, const qn_step *s, const char *text);
 /* The C type of the elements of its rows: int8_t … */
-const char *qn_emit_codes(const qn_emitter *e, const qn_step *s);
+const char *qn_emit_row_type(const qn_emitter *e, const qn_step *s);
 /* The step's kernel looks at that many rows at once. */
 void qn_emit_window(qn_emitter *e, const qn_step *s, int64_t rows);
 /* The declarations of the arrays of row pointers. */

@@ -9,7 +9,7 @@
 
 /* Whether an element type is quantized with one scale that is known. */
 static bool
-is_codes(const qn_elem *e)
+is_quantized(const qn_elem *e)
 {
 	return e->kind == QN_ELEM_UNIFORM && e->gran == QN_PER_TENSOR && !qn_elem_has_symbol(e);
 }
@@ -36,13 +36,14 @@ translate(const qn_measurement *c, qn_arena *a, size_t k, size_t j, const qn_sou
 	int64_t other_zp = 0;
 
 	*out = s;
-	if (!is_codes(mine) || s->type->elem->plain != mine->plain ||
-	    (!is_codes(wanted) && !qn_elem_is_float(wanted)))
+	if (!is_quantized(mine) || s->type->elem->plain != mine->plain ||
+	    (!is_quantized(wanted) && !qn_elem_is_float(wanted)))
 		return QN_OK;
 	qn_elem_param(&c->m->types, mine, 0, &scale, &zp);
-	if (is_codes(wanted))
+	if (is_quantized(wanted))
 		qn_elem_param(&ref->types, wanted, 0, &other, &other_zp);
-	if (is_codes(wanted) && wanted->plain == mine->plain && other == scale && other_zp == zp)
+	if (is_quantized(wanted) && wanted->plain == mine->plain && other == scale &&
+	    other_zp == zp)
 		return QN_OK;
 	const qn_prep real = {.given = true, .zero = (double)zp, .scale = scale};
 

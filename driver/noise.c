@@ -149,7 +149,7 @@ measure(void *arg, qn_arena *scratch)
 		return qn_report(c->m->env, QN_EINVALID, "noise.stage", c->m->name,
 				 "noise can only be measured on a calibrated model; this one is %s",
 				 qn_stage_text(c->m));
-	QN_TRY(qn_float_form(c->m, c->g, &real, &map));
+	QN_TRY(qn_float_reference(c->m, c->g, &real, &map));
 	c->map = map;
 	c->float_impl = real;
 	c->of = QN_NEW(scratch, level, c->g->n);

@@ -30,7 +30,7 @@ qn_supported_op(size_t i)
 {
 	for (qn_op op = 0; op < QN_NOP; op++) {
 		const qn_op_kernels *emit = qn_op_kernels_get(op);
-		bool codes = op != QN_OP_dequantize;
+		bool quantized = op != QN_OP_dequantize;
 
 		if (is_structure(op) || i-- > 0)
 			continue;
@@ -38,9 +38,9 @@ qn_supported_op(size_t i)
 			.name = qn_opinfo_get(op)->name,
 			.float32 = qn_float_impl(op) != NULL || qn_op_is_plain(op) ||
 				   op == QN_OP_dequantize,
-			.int8 = codes && takes_family(op, QN_FAMILY_s8),
-			.uint8 = codes && takes_family(op, QN_FAMILY_u8),
-			.int16 = codes && takes_family(op, QN_FAMILY_s16),
+			.int8 = quantized && takes_family(op, QN_FAMILY_s8),
+			.uint8 = quantized && takes_family(op, QN_FAMILY_u8),
+			.int16 = quantized && takes_family(op, QN_FAMILY_s16),
 			/* A split is written as slices, one for each part that is read, a top_k as
 			 * top_k_indices and gather_elements, dynamic_quantize as its fields, lrn as a
 			 * dense layer between tables. */

@@ -45,13 +45,13 @@ qn_importer_transpose(qn_importer *im, qn_id x, const int64_t *perm)
 		moves = moves || perm[i] != i;
 		seen |= perm[i] >= 0 && perm[i] < a.perm.perm.n ? 1U << perm[i] : 0;
 	}
-	qn_id codes = dequantized_const(im, x), known = codes != 0 ? codes : x;
+	qn_id quantized = dequantized_const(im, x), known = quantized != 0 ? quantized : x;
 	if (moves && seen == (1U << a.perm.perm.n) - 1 && qn_importer_known(im, known) != NULL &&
 	    qn_importer_type(im, known)->elem->gran != QN_SUB_CHANNEL) {
 		known = qn_importer_permuted(im, known, perm);
-		return codes == 0 ? known
-				  : qn_importer_op_unfolded(im, QN_OP_dequantize, 1, &known, NULL,
-							    NULL);
+		return quantized == 0 ? known
+				      : qn_importer_op_unfolded(im, QN_OP_dequantize, 1, &known,
+								NULL, NULL);
 	}
 	return moves ? qn_importer_op(im, QN_OP_transpose, 1, &x, &a, NULL) : x;
 }

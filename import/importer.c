@@ -365,7 +365,7 @@ needed(const qn_graph *g, qn_arena *a)
 
 /* A model with quantized values brings its parameters along. */
 static bool
-has_codes(const qn_graph *g)
+has_quantized(const qn_graph *g)
 {
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_type *type = qn_graph_node(g, id)->type;
@@ -408,7 +408,7 @@ qn_importer_end(qn_importer *im)
 	for (size_t i = 0; i < g->noutput; i++)
 		qn_graph_output(to, g->output[i].name, map[g->output[i].value]);
 	qn_model_add_graph(im->m, to);
-	if (has_codes(to))
+	if (has_quantized(to))
 		im->m->stage = QN_STAGE_CALIBRATED;
 	return QN_OK;
 }

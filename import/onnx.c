@@ -293,7 +293,7 @@ qn_onnx_read(qn_model *m, const char *file, const char *folder, const void *data
 	const Onnx__ModelProto *model = (const Onnx__ModelProto *)message;
 	take_versions(&o, &versions, model->n_opset_import, model->opset_import);
 	take_functions(&o, model);
-	o.keeps_codes = !how->from_float && qn_onnx_quantizes(&o, model);
+	o.keeps_quantized = !how->from_float && qn_onnx_quantizes(&o, model);
 	o.versions = o.sets = &versions;
 	o.graph = model->graph;
 	if (!how->from_float && how->ndim == 0 && how->npin == 0 &&

@@ -65,11 +65,11 @@ typedef struct qn_onnx {
 	qn_map orders;                        /* of onnx_order.c, by list of nodes */
 	qn_map functions;                     /* "domain/name" -> qn_onnx_function */
 	qn_onnx_scope *scope;
-	bool keeps_codes; /* the file quantizes activations, and its parameters are wanted */
-	uint64_t nodes;   /* converted so far, those of functions at each call */
-	uint64_t steps;   /* of loops so far */
-	qn_map sums;      /* of onnx_integer_product.c: qn_id -> what is known of the value */
-	qn_map scales;    /* of onnx_dynamic.c: qn_id -> the scale of run time that the value is */
+	bool keeps_quantized; /* the file quantizes activations, and its parameters are wanted */
+	uint64_t nodes;       /* converted so far, those of functions at each call */
+	uint64_t steps;       /* of loops so far */
+	qn_map sums;          /* of onnx_integer_product.c: qn_id -> what is known of the value */
+	qn_map scales; /* of onnx_dynamic.c: qn_id -> the scale of run time that the value is */
 } qn_onnx;
 
 /* A node being converted. */

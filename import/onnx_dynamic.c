@@ -80,7 +80,7 @@ qn_onnx_dynamic_matmul(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	const qn_onnx_params p = {.scale = n->in[2], .zp = qn_onnx_in(n, 3), .axis = -1};
 	in[0] = qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32);
-	in[0] = o->keeps_codes ? rounded(o, in[0]) : in[0];
+	in[0] = o->keeps_quantized ? rounded(o, in[0]) : in[0];
 	in[1] = qn_onnx_dequantize(o, n->in[1], &p);
 	if (in[0] == 0 || in[1] == 0)
 		return;

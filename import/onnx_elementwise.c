@@ -224,7 +224,7 @@ counts(const qn_onnx *o, qn_id x, qn_plain to)
 	const qn_plain from = qn_onnx_plain(o, x);
 	const int bits = qn_plain_table[from].bits;
 
-	return o->keeps_codes && to == QN_PLAIN_f32 && !qn_plain_table[from].is_float &&
+	return o->keeps_quantized && to == QN_PLAIN_f32 && !qn_plain_table[from].is_float &&
 	       from != QN_PLAIN_bool && bits >= 8 && bits <= 32 &&
 	       qn_importer_known(&o->im, x) == NULL;
 }

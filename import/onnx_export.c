@@ -16,7 +16,7 @@
 #include "ir/diag.h"
 
 static bool
-is_codes(const qn_node *n)
+is_quantized(const qn_node *n)
 {
 	return !n->type->is_tuple && qn_elem_is_quant(n->type->elem);
 }
@@ -44,7 +44,7 @@ take_parts(qn_onnx_out *o, qn_id id)
 
 /* QuantizeLinear; sums stay float values. */
 static void
-take_codes(qn_onnx_out *o, qn_id id, const char *real, int64_t lo, int64_t hi)
+take_quantized(qn_onnx_out *o, qn_id id, const char *real, int64_t lo, int64_t hi)
 {
 	const qn_node *n = qn_graph_node(o->g, id);
 	const qn_elem *e = n->type->elem;
@@ -52,10 +52,10 @@ take_codes(qn_onnx_out *o, qn_id id, const char *real, int64_t lo, int64_t hi)
 	if (qn_onnx_out_is_sum(e))
 		o->real[o->order[id]][id] = real;
 	else
-		o->codes[o->order[id]][id] =
-			qn_onnx_out_codes(o, n, qn_onnx_out_elem(o, n), "QuantizeLinear",
-					  qn_onnx_out_named(o, qn_onnx_out_base(o, n), "quantized"),
-					  qn_onnx_out_limited(o, n, real, e, lo, hi));
+		o->quantized[o->order[id]][id] = qn_onnx_out_convert(
+			o, n, qn_onnx_out_elem(o, n), "QuantizeLinear",
+			qn_onnx_out_named(o, qn_onnx_out_base(o, n), "quantized"),
+			qn_onnx_out_limited(o, n, real, e, lo, hi));
 }
 
 /* The same bits under another type. */
@@ -65,10 +65,10 @@ take_bits(qn_onnx_out *o, qn_id id)
 	const qn_node *n = qn_graph_node(o->g, id);
 	const qn_elem *from = qn_graph_node(o->g, n->in[0])->type->elem;
 
-	const char **to = is_codes(n) ? &o->raw[id] : &o->real[QN_ORDER_PLAIN][id];
+	const char **to = is_quantized(n) ? &o->raw[id] : &o->real[QN_ORDER_PLAIN][id];
 
 	if (from->plain == n->type->elem->plain &&
-	    !(is_codes(n) && qn_onnx_out_is_sum(n->type->elem)))
+	    !(is_quantized(n) && qn_onnx_out_is_sum(n->type->elem)))
 		*to = qn_onnx_out_stored(o, n->in[0]);
 	if (*to == NULL)
 		(void)qn_onnx_out_op(o, n); /* refuses it */
@@ -85,8 +85,8 @@ take_real(qn_onnx_out *o, qn_id id)
 
 	if (y == NULL)
 		return;
-	if (is_codes(n))
-		take_codes(o, id, y, INT64_MIN, INT64_MAX);
+	if (is_quantized(n))
+		take_quantized(o, id, y, INT64_MIN, INT64_MAX);
 	else
 		o->real[o->order[id]][id] = y;
 }
@@ -97,7 +97,8 @@ static bool
 is_written_by_users(const qn_node *n)
 {
 	return n->op == QN_OP_const || n->op == QN_OP_dequantize ||
-	       (n->op == QN_OP_transpose && (!is_codes(n) || n->type->elem->gran == QN_PER_TENSOR));
+	       (n->op == QN_OP_transpose &&
+		(!is_quantized(n) || n->type->elem->gran == QN_PER_TENSOR));
 }
 
 static void
@@ -112,12 +113,12 @@ convert(qn_onnx_out *o, qn_id id)
 		const char *name = qn_onnx_out_name(o, n->name);
 
 		qn_onnx_out_input(o, name, n->type);
-		*(is_codes(n) ? &o->raw[id] : &o->real[QN_ORDER_PLAIN][id]) = name;
+		*(is_quantized(n) ? &o->raw[id] : &o->real[QN_ORDER_PLAIN][id]) = name;
 	} else if (n->op == QN_OP_quantize) {
-		take_codes(o, id, qn_onnx_out_value(o, n->in[0]), INT64_MIN, INT64_MAX);
+		take_quantized(o, id, qn_onnx_out_value(o, n->in[0]), INT64_MIN, INT64_MAX);
 	} else if (n->op == QN_OP_requantize) {
-		take_codes(o, id, qn_onnx_out_value(o, n->in[0]), n->attr->clamp.lo,
-			   n->attr->clamp.hi);
+		take_quantized(o, id, qn_onnx_out_value(o, n->in[0]), n->attr->clamp.lo,
+			       n->attr->clamp.hi);
 	} else if (n->op == QN_OP_scast) {
 		take_bits(o, id);
 	} else if (n->type->is_tuple) {
@@ -173,7 +174,7 @@ version_for(const qn_graph *g)
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 		const bool wide =
-			is_codes(n) && (n->type->elem->bits == 4 || n->type->elem->bits == 16);
+			is_quantized(n) && (n->type->elem->bits == 4 || n->type->elem->bits == 16);
 		const int64_t since = wide ? 21 : qn_onnx_out_since(n);
 
 		version = since > version ? since : version;
@@ -187,7 +188,7 @@ make_tables(qn_onnx_out *o)
 {
 	for (int k = 0; k < QN_NORDER; k++) {
 		o->real[k] = QN_NEW(o->a, const char *, o->g->n);
-		o->codes[k] = QN_NEW(o->a, const char *, o->g->n);
+		o->quantized[k] = QN_NEW(o->a, const char *, o->g->n);
 	}
 	o->raw = QN_NEW(o->a, const char *, o->g->n);
 	o->parts = QN_NEW(o->a, const char **, o->g->n);

@@ -71,7 +71,7 @@ less_zero_point(qn_onnx *o, const qn_onnx_node *n, uint32_t i, int64_t axis)
 			"it takes integers, and the QuantizeLinear that made input %u was removed; "
 			"read the file without --from-float",
 			i);
-	if (!real && o->keeps_codes && one)
+	if (!real && o->keeps_quantized && one)
 		return qn_onnx_counted(o, n->in[i], zp);
 	if (one && zp == 0)
 		p.zp = 0;
@@ -93,8 +93,8 @@ qn_onnx_integer_product(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	qn_onnx_run_as(o, n, conv ? "Conv" : "MatMul", n->version, 2, in, out);
 	if (!real)
-		out[0] = o->keeps_codes ? qn_onnx_units(o, out[0], QN_PLAIN_i32)
-					: qn_importer_cast(&o->im, out[0], QN_PLAIN_i32);
+		out[0] = o->keeps_quantized ? qn_onnx_units(o, out[0], QN_PLAIN_i32)
+					    : qn_importer_cast(&o->im, out[0], QN_PLAIN_i32);
 	if (out[0] == 0 || qn_importer_known(&o->im, n->in[1]) == NULL)
 		return;
 	sum *s = QN_NEW(o->im.scratch, sum, 1);

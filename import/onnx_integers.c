@@ -213,7 +213,7 @@ qn_onnx_read_integers(qn_onnx *o, const char *domain, qn_onnx_node *n, qn_id *in
 {
 	bool any = false;
 
-	if (!o->keeps_codes || is_aware(domain, n->op))
+	if (!o->keeps_quantized || is_aware(domain, n->op))
 		return true;
 	for (uint32_t i = 0; i < n->nin; i++)
 		any = any || has_params(o, in[i]) || is_byte(o, in[i]);
@@ -224,7 +224,8 @@ qn_onnx_read_integers(qn_onnx *o, const char *domain, qn_onnx_node *n, qn_id *in
 
 		if (in[i] == 0 || (!has_params(o, in[i]) && !(data && e != NULL)))
 			continue;
-		in[i] = data && e != NULL ? qn_onnx_codes(o, in[i], e) : qn_onnx_plain_of(o, in[i]);
+		in[i] = data && e != NULL ? qn_onnx_as_quantized(o, in[i], e)
+					  : qn_onnx_plain_of(o, in[i]);
 		if (in[i] == 0)
 			return false;
 	}
@@ -250,7 +251,7 @@ qn_id
 qn_onnx_counted(qn_onnx *o, qn_id x, int64_t zp)
 {
 	const qn_elem *e = x != 0 ? qn_onnx_counts(o, qn_onnx_plain(o, x), zp) : NULL;
-	qn_id codes = e != NULL ? qn_onnx_codes(o, x, e) : 0;
+	qn_id quantized = e != NULL ? qn_onnx_as_quantized(o, x, e) : 0;
 
-	return qn_importer_op_unfolded(&o->im, QN_OP_dequantize, 1, &codes, NULL, NULL);
+	return qn_importer_op_unfolded(&o->im, QN_OP_dequantize, 1, &quantized, NULL, NULL);
 }

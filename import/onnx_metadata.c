@@ -33,7 +33,7 @@ quantized(const qn_graph *g, const qn_node *n)
 }
 
 static const qn_tensor *
-codes_of(const qn_graph *g, const qn_node *n)
+quantized_of(const qn_graph *g, const qn_node *n)
 {
 	const qn_tensor *x = quantized(g, n)->value;
 	const qn_types *types = &g->model->types;
@@ -68,12 +68,12 @@ needed(const qn_graph *g)
 
 /* Quantized values get the name of the float values if these are removed. */
 static qn_id
-add_codes(qn_graph *to, const qn_graph *g, const qn_node *quantize, const bool *need)
+add_quantized(qn_graph *to, const qn_graph *g, const qn_node *quantize, const bool *need)
 {
 	const bool real = need[quantize->in[0]];
 
 	return qn_graph_const(to, real ? quantize->name : quantized(g, quantize)->name,
-			      codes_of(g, quantize));
+			      quantized_of(g, quantize));
 }
 
 qn_graph *
@@ -94,7 +94,7 @@ qn_onnx_out_graph(qn_model *m)
 			in[i] = map[n.in[i]];
 		n.in = in;
 		map[id] = quantized(g, qn_graph_node(g, id)) != NULL
-				  ? add_codes(to, g, qn_graph_node(g, id), need)
+				  ? add_quantized(to, g, qn_graph_node(g, id), need)
 				  : qn_graph_add(to, &n);
 		if (map[id] == 0)
 			return NULL;
@@ -215,7 +215,7 @@ read_order(keeper *k, int32_t rank, int64_t *back, bool *turned)
 }
 
 static bool
-codes_fit(const qn_tensor *x)
+quantized_fit(const qn_tensor *x)
 {
 	const qn_elem *e = x->type->elem;
 
@@ -270,7 +270,7 @@ read_value(keeper *k, const qn_type *type)
 		if (x->type->dim[i] != type->dim[i])
 			return NULL;
 	x = qn_tensor_view(k->m->arena, type, x->data);
-	return codes_fit(x) ? x : NULL;
+	return quantized_fit(x) ? x : NULL;
 }
 
 /* The next node of the frame that is not an input; 0: none. */

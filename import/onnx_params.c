@@ -144,7 +144,7 @@ stored_alike(const qn_elem *have, const qn_elem *e, bool constant)
 }
 
 qn_id
-qn_onnx_codes(qn_onnx *o, qn_id x, const qn_elem *e)
+qn_onnx_as_quantized(qn_onnx *o, qn_id x, const qn_elem *e)
 {
 	const qn_tensor *value = qn_importer_known(&o->im, x);
 	const qn_type *have = qn_onnx_type(o, x);
@@ -161,12 +161,12 @@ qn_onnx_codes(qn_onnx *o, qn_id x, const qn_elem *e)
 		return 0;
 	}
 	if (value != NULL) {
-		const qn_id codes =
+		const qn_id quantized =
 			qn_importer_const(&o->im, qn_graph_node(o->im.g, x)->name,
 					  qn_tensor_view(o->im.m->arena, want, value->data));
-		if (codes != 0)
-			qn_importer_copy_names(&o->im, codes, x);
-		return codes;
+		if (quantized != 0)
+			qn_importer_copy_names(&o->im, quantized, x);
+		return quantized;
 	}
 	if (have->elem->kind != QN_ELEM_PLAIN) {
 		const qn_elem *plain = qn_elem_plain(&o->im.m->types, e->plain);
@@ -248,7 +248,7 @@ qn_onnx_stored(qn_onnx *o, qn_id x, qn_plain storage)
 }
 
 qn_id
-qn_onnx_codes_of(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage)
+qn_onnx_quantize_plain(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage)
 {
 	const qn_type *t = qn_onnx_type(o, x);
 

@@ -59,11 +59,11 @@ max_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	/* Plain integers are f32 on the way: every byte is one. */
 	qn_plain plain = qn_onnx_plain(o, n->in[0]);
-	bool codes = qn_elem_is_quant(qn_onnx_type(o, n->in[0])->elem);
-	qn_id x = codes ? n->in[0] : qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32);
+	bool quantized = qn_elem_is_quant(qn_onnx_type(o, n->in[0])->elem);
+	qn_id x = quantized ? n->in[0] : qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32);
 	image = w;
 	x = pool_of(o, QN_OP_max_pool, x, &image, qn_onnx_int(o, n, "ceil_mode", 0) != 0, false);
-	out[0] = codes ? x : qn_importer_cast(&o->im, x, plain);
+	out[0] = quantized ? x : qn_importer_cast(&o->im, x, plain);
 	if (n->nout > 1 && out[0] != 0)
 		out[1] = qn_onnx_pool_indices(o, n, &w, out[0]);
 }

@@ -189,7 +189,7 @@ elem_of(qn_onnx *o, const grid *g, qn_id x)
 
 /* The quantized values of a constant; 0 after a report. */
 static qn_id
-constant_codes(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
+constant_quantized(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
 {
 	qn_types *types = &o->im.m->types;
 	const qn_tensor *v = qn_importer_known(&o->im, x);
@@ -203,7 +203,7 @@ constant_codes(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
 		o->im.problems++;
 		return 0;
 	}
-	qn_tensor *codes = qn_tensor_new(o->im.m->arena, type, &data);
+	qn_tensor *quantized = qn_tensor_new(o->im.m->arena, type, &data);
 	for (int64_t i = 0; i < qn_type_count(type); i++) {
 		double scale;
 		int64_t zp;
@@ -221,7 +221,7 @@ constant_codes(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
 		for (int32_t k = type->rank - 1; k >= 0 && ++idx[k] == type->dim[k]; k--)
 			idx[k] = 0;
 	}
-	const qn_id id = qn_importer_const(&o->im, o->im.node, codes);
+	const qn_id id = qn_importer_const(&o->im, o->im.node, quantized);
 	if (id != 0)
 		qn_importer_copy_names(&o->im, id, x);
 	return id;
@@ -235,7 +235,7 @@ faked(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
 	const qn_attrs away = {.quantize = {QN_TIES_away}};
 
 	if (constant)
-		x = constant_codes(o, x, e, how);
+		x = constant_quantized(o, x, e, how);
 	else if (how == EVEN || how == HALF_UP)
 		x = qn_importer_op_unfolded(
 			&o->im, QN_OP_quantize, 1, &x, how == EVEN ? NULL : &away,
@@ -248,15 +248,16 @@ faked(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
 			roundings[how]);
 	if (x == 0)
 		return 0;
-	return o->keeps_codes ? qn_importer_op_unfolded(&o->im, QN_OP_dequantize, 1, &x, NULL, NULL)
-			      : qn_importer_unary(&o->im, QN_OP_dequantize, x);
+	return o->keeps_quantized
+		       ? qn_importer_op_unfolded(&o->im, QN_OP_dequantize, 1, &x, NULL, NULL)
+		       : qn_importer_unary(&o->im, QN_OP_dequantize, x);
 }
 
 /* Constants are rounded in any case, values only where parameters are wanted. */
 static bool
 wanted(const qn_onnx *o, qn_id x)
 {
-	return o->keeps_codes || qn_importer_known(&o->im, x) != NULL;
+	return o->keeps_quantized || qn_importer_known(&o->im, x) != NULL;
 }
 
 static void
@@ -342,7 +343,7 @@ nearest_power(double v)
 /* Version 1 has inputs x, scale, zero point, bits before and after: results keep the scale, and so are 2^low times smaller.
  * Version 2 has a scale of the results before their bits. */
 static void
-truncate_codes(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+truncate_quantized(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
 	static const double half[] = {[EVEN] = 0, [FLOOR] = -0.5, [CEIL] = 0.5};
 	const bool scaled = n->nin > 5;
@@ -375,7 +376,8 @@ truncate_codes(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	qn_id x = qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32);
 	if (x != 0)
 		truncated(o, x, &g,
-			  o->keeps_codes || qn_importer_known(&o->im, x) != NULL ? (int32_t)low : 0,
+			  o->keeps_quantized || qn_importer_known(&o->im, x) != NULL ? (int32_t)low
+										     : 0,
 			  factor, half[how] * result * (steps - 1) / steps, out);
 }
 
@@ -388,6 +390,6 @@ const qn_onnx_row qn_onnx_qonnx[] = {
 	QONNX("Quant", quant),
 	QONNX("IntQuant", quant),
 	QONNX("BipolarQuant", bipolar_quant),
-	QONNX("Trunc", truncate_codes),
+	QONNX("Trunc", truncate_quantized),
 	{0},
 };

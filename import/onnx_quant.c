@@ -99,7 +99,7 @@ qn_onnx_dequantize(qn_onnx *o, qn_id x, const qn_onnx_params *p)
 
 	if (qn_elem_is_float(t->elem))
 		return x; /* after a QuantizeLinear that was left out */
-	if (!o->keeps_codes && qn_importer_known(&o->im, x) == NULL)
+	if (!o->keeps_quantized && qn_importer_known(&o->im, x) == NULL)
 		return qn_onnx_real_of(o, x, p);
 	if (!qn_onnx_params_known(o, p)) {
 		qn_id factor = 0;
@@ -117,22 +117,22 @@ qn_onnx_dequantize(qn_onnx *o, qn_id x, const qn_onnx_params *p)
 	const qn_elem *e = qn_onnx_elem(o, p, storage, t);
 	if (qn_importer_known(&o->im, x) != NULL)
 		e = qn_onnx_weight_elem(o, e);
-	qn_id codes = e != NULL ? qn_onnx_codes(o, x, e) : 0;
-	return o->keeps_codes
-		       ? qn_importer_op_unfolded(&o->im, QN_OP_dequantize, 1, &codes, NULL, NULL)
-		       : qn_importer_unary(&o->im, QN_OP_dequantize, codes);
+	qn_id quantized = e != NULL ? qn_onnx_as_quantized(o, x, e) : 0;
+	return o->keeps_quantized ? qn_importer_op_unfolded(&o->im, QN_OP_dequantize, 1, &quantized,
+							    NULL, NULL)
+				  : qn_importer_unary(&o->im, QN_OP_dequantize, quantized);
 }
 
 qn_id
 qn_onnx_quantize(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage)
 {
 	x = qn_importer_cast(&o->im, x, QN_PLAIN_f32);
-	if (!o->keeps_codes || x == 0)
+	if (!o->keeps_quantized || x == 0)
 		return x;
 	if (p->zp != 0)
 		storage = qn_onnx_plain(o, p->zp);
 	if (!qn_onnx_params_known(o, p))
-		return qn_onnx_codes_of(o, x, p, storage);
+		return qn_onnx_quantize_plain(o, x, p, storage);
 	const qn_type *t = qn_onnx_type(o, x);
 	const qn_elem *e = qn_onnx_elem(o, p, storage, t);
 	if (e == NULL)
@@ -189,7 +189,7 @@ dynamic_quantize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (!qn_onnx_need(o, n, 1))
 		return;
 	qn_id x = qn_importer_cast(im, n->in[0], QN_PLAIN_f32), zero = qn_importer_f32(im, 0);
-	if (!o->keeps_codes) { /* the float values, as if their scale were 1 */
+	if (!o->keeps_quantized) { /* the float values, as if their scale were 1 */
 		out[0] = x;
 		if (n->nout > 1)
 			out[1] = qn_importer_f32(im, 1);
@@ -211,7 +211,7 @@ dynamic_quantize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	p.zp = qn_onnx_stored(o, zp, QN_PLAIN_u8);
 	if (p.zp == 0)
 		return;
-	out[0] = qn_onnx_codes_of(o, x, &p, QN_PLAIN_u8);
+	out[0] = qn_onnx_quantize_plain(o, x, &p, QN_PLAIN_u8);
 	if (n->nout > 1)
 		out[1] = p.scale;
 	if (n->nout > 2)

@@ -22,11 +22,11 @@ const qn_elem *qn_onnx_elem(qn_onnx *o, const qn_onnx_params *p, qn_plain storag
  * weights. */
 const qn_elem *qn_onnx_weight_elem(qn_onnx *o, const qn_elem *e);
 /* The integers x as quantized values of this type: the same bits. */
-qn_id qn_onnx_codes(qn_onnx *o, qn_id x, const qn_elem *e);
+qn_id qn_onnx_as_quantized(qn_onnx *o, qn_id x, const qn_elem *e);
 
 /* By arithmetic: (x - zp) * scale as f32, scale 0: x - zp; and round(x / scale) + zp as plain integers. */
 qn_id qn_onnx_real_of(qn_onnx *o, qn_id x, const qn_onnx_params *p);
-qn_id qn_onnx_codes_of(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage);
+qn_id qn_onnx_quantize_plain(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage);
 /* f32 rounded, ties to even; and as plain integers, saturated. */
 qn_id qn_onnx_rounded(qn_onnx *o, qn_id x);
 qn_id qn_onnx_stored(qn_onnx *o, qn_id x, qn_plain storage);

@@ -206,7 +206,7 @@ constant(qn_onnx_out *o, qn_id id, qn_onnx_held how, int32_t rank)
 	if (!qn_elem_is_quant(x->type->elem))
 		return qn_onnx_out_tensor(o, base, x);
 	const char *y = qn_onnx_out_tensor(o, qn_onnx_out_named(o, base, "quantized"), x);
-	return qn_onnx_out_codes(o, c, x->type->elem, "DequantizeLinear", base, y);
+	return qn_onnx_out_convert(o, c, x->type->elem, "DequantizeLinear", base, y);
 }
 
 const char *
@@ -225,12 +225,12 @@ is_movable(const qn_node *n)
 	       n->type->elem->gran == QN_PER_TENSOR;
 }
 
-static const char *codes_in(qn_onnx_out *o, qn_id id, qn_onnx_layout order);
+static const char *quantized_in(qn_onnx_out *o, qn_id id, qn_onnx_layout order);
 
 /* Float values (or plain integers), or quantized ones, with their axes in another order; through
  * any transposes before them. */
 static const char *
-in_axes(qn_onnx_out *o, qn_id id, const int64_t *perm, bool codes)
+in_axes(qn_onnx_out *o, qn_id id, const int64_t *perm, bool quantized)
 {
 	const qn_node *n = qn_graph_node(o->g, id);
 	int64_t now[QN_MAX_RANK] = {0}, next[QN_MAX_RANK] = {0};
@@ -246,7 +246,8 @@ in_axes(qn_onnx_out *o, qn_id id, const int64_t *perm, bool codes)
 	}
 	const qn_onnx_layout order = o->order[id];
 	return reordered(o, qn_onnx_out_base(o, n),
-			 codes ? codes_in(o, id, order) : qn_onnx_out_value_in(o, id, order),
+			 quantized ? quantized_in(o, id, order)
+				   : qn_onnx_out_value_in(o, id, order),
 			 n->type, order, now);
 }
 
@@ -259,17 +260,17 @@ from_raw(qn_onnx_out *o, const qn_node *n, const char *raw)
 
 	if (to == e || raw == NULL)
 		return raw;
-	raw = qn_onnx_out_codes(o, n, e, "DequantizeLinear", qn_onnx_out_named(o, base, "float"),
-				raw);
-	return qn_onnx_out_codes(o, n, to, "QuantizeLinear",
-				 qn_onnx_out_named(o, base, "quantized"), raw);
+	raw = qn_onnx_out_convert(o, n, e, "DequantizeLinear", qn_onnx_out_named(o, base, "float"),
+				  raw);
+	return qn_onnx_out_convert(o, n, to, "QuantizeLinear",
+				   qn_onnx_out_named(o, base, "quantized"), raw);
 }
 
 static const char *
-codes_in(qn_onnx_out *o, qn_id id, qn_onnx_layout order)
+quantized_in(qn_onnx_out *o, qn_id id, qn_onnx_layout order)
 {
 	const qn_node *n = qn_graph_node(o->g, id);
-	const char **to = &o->codes[order][id];
+	const char **to = &o->quantized[order][id];
 	int64_t perm[QN_MAX_RANK];
 
 	if (*to != NULL)
@@ -305,11 +306,11 @@ qn_onnx_out_stored(qn_onnx_out *o, qn_id id)
 		o->raw[id] =
 			qn_onnx_out_tensor(o, qn_onnx_out_named(o, base, "quantized"), n->value);
 	else if (qn_onnx_out_elem(o, n) == n->type->elem)
-		o->raw[id] = codes_in(o, id, QN_ORDER_PLAIN);
+		o->raw[id] = quantized_in(o, id, QN_ORDER_PLAIN);
 	else
-		o->raw[id] = qn_onnx_out_codes(o, n, n->type->elem, "QuantizeLinear",
-					       qn_onnx_out_named(o, base, "stored"),
-					       qn_onnx_out_value_in(o, id, QN_ORDER_PLAIN));
+		o->raw[id] = qn_onnx_out_convert(o, n, n->type->elem, "QuantizeLinear",
+						 qn_onnx_out_named(o, base, "stored"),
+						 qn_onnx_out_value_in(o, id, QN_ORDER_PLAIN));
 	return o->raw[id];
 }
 
@@ -335,15 +336,15 @@ float_in(qn_onnx_out *o, qn_id id, qn_onnx_layout order)
 	if (n->op == QN_OP_dequantize)
 		return qn_onnx_out_value_in(o, n->in[0], order);
 	if (is_movable(n))
-		return qn_onnx_out_codes(
+		return qn_onnx_out_convert(
 			o, n, qn_onnx_out_elem(o, n), "DequantizeLinear",
 			qn_onnx_out_named(o, qn_onnx_out_base(o, n), "dequantized"),
-			codes_in(o, id, order));
+			quantized_in(o, id, order));
 	if (is_quantized(n) && !qn_onnx_out_is_sum(n->type->elem) && order == QN_ORDER_PLAIN)
-		return qn_onnx_out_codes(
+		return qn_onnx_out_convert(
 			o, n, n->type->elem, "DequantizeLinear",
 			qn_onnx_out_named(o, qn_onnx_out_base(o, n), "dequantized"),
-			codes_in(o, id, order));
+			quantized_in(o, id, order));
 	if (n->op == QN_OP_transpose || order != o->order[id])
 		return in_axes(o, id, perm, false);
 	return NULL; /* an operator that was refused */

@@ -2,7 +2,7 @@
 /* onnx_write.h - a graph as an ONNX file: what the files of the writer share.
  *
  *   onnx_write.c   names, initializers, nodes and attributes of the file
- *   onnx_write_codes.c  scales, zero points, limits
+ *   onnx_write_params.c  scales, zero points, limits
  *   onnx_settle.c  the graph as it is written: quantized values wherever that is exact
  *   onnx_axes.c   which values have their channels first in the file
  *   onnx_value.c   float and quantized values under their names
@@ -44,10 +44,10 @@ typedef struct qn_onnx_out {
 	struct Onnx__NodeProto *node; /* the last one */
 	size_t node_cap, tensor_cap, input_cap, output_cap;
 	qn_map used;   /* names that are taken */
-	qn_map params; /* name of a value -> its scale and zero point (onnx_write_codes.c) */
+	qn_map params; /* name of a value -> its scale and zero point (onnx_write_params.c) */
 	const char **real
 		[QN_NORDER]; /* name of value id as f32 or plain integers, NULL: not written yet */
-	const char **codes[QN_NORDER]; /* quantized, in the storage of the file */
+	const char **quantized[QN_NORDER]; /* quantized, in the storage of the file */
 	const char *
 		*raw; /* quantized, in the storage of the graph: an input, bits of another type */
 	const char ***parts;   /* of a tuple */
@@ -136,13 +136,13 @@ const qn_tensor *qn_onnx_out_moved(qn_onnx_out *o, const qn_tensor *x, const int
  * o->most. */
 bool qn_onnx_out_fill(qn_onnx_out *o);
 
-/* ---- quantized values (onnx_write_codes.c) ---- */
+/* ---- quantized values (onnx_write_params.c) ---- */
 
 /* Wider than 16 bits: a sum that is not stored, which is a float value in the file. */
 bool qn_onnx_out_is_sum(const qn_elem *e);
 /* QuantizeLinear or DequantizeLinear (op) of x with the parameters of e; n: for messages. */
-const char *qn_onnx_out_codes(qn_onnx_out *o, const qn_node *n, const qn_elem *e, const char *op,
-			      const char *name, const char *x);
+const char *qn_onnx_out_convert(qn_onnx_out *o, const qn_node *n, const qn_elem *e, const char *op,
+				const char *name, const char *x);
 /* What node n is called in the file. */
 const char *qn_onnx_out_base(const qn_onnx_out *o, const qn_node *n);
 

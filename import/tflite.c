@@ -201,7 +201,7 @@ read_operator(qn_tfl *f, const qn_flat_table *t)
 {
 	qn_tfl_op *o = QN_NEW(f->im.scratch, qn_tfl_op, 1);
 	size_t index = (size_t)qn_flat_int(t, QN_TFL_FIELD_operator_code, QN_FLAT_U32, 0);
-	qn_flat_table code = qn_flat_table_at(&f->codes, index);
+	qn_flat_table code = qn_flat_table_at(&f->operator_codes, index);
 	int64_t number;
 
 	if (code.at == 0)
@@ -209,7 +209,7 @@ read_operator(qn_tfl *f, const qn_flat_table *t)
 			       ? damage(f)
 			       : qn_importer_damaged(
 					 &f->im, "operator code %zu is used, but the file has %zu",
-					 index, f->codes.n);
+					 index, f->operator_codes.n);
 	const char *name = qn_tfl_code_name(f, &code, &number);
 	*o = (qn_tfl_op){.f = f, .im = &f->im};
 	qn_importer_at(&f->im, "", name,
@@ -330,7 +330,7 @@ open_model(qn_tfl *f, qn_flat_table *graph)
 					   "not a TFLite file: the letters TFL3 are not at byte 4");
 	qn_flat_table model = qn_flat_root(&f->flat);
 	qn_flat_vector graphs = qn_flat_vector_in(&model, QN_TFL_FIELD_model_subgraphs, 4);
-	f->codes = qn_flat_vector_in(&model, QN_TFL_FIELD_model_operator_codes, 4);
+	f->operator_codes = qn_flat_vector_in(&model, QN_TFL_FIELD_model_operator_codes, 4);
 	f->buffers = qn_flat_vector_in(&model, QN_TFL_FIELD_model_buffers, 4);
 	*graph = qn_flat_table_at(&graphs, 0);
 	if (f->flat.damage != NULL)

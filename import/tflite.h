@@ -46,7 +46,7 @@ typedef struct qn_tfl_tensor {
 typedef struct qn_tfl {
 	qn_importer im;
 	qn_flat flat;
-	qn_flat_vector buffers, codes, ops;
+	qn_flat_vector buffers, operator_codes, ops;
 	qn_map *lacks;  /* of tflite_unsupported.c; NULL: none so far */
 	bool has_fakes; /* a FAKE_QUANT was read */
 	size_t ntensor;
@@ -119,8 +119,8 @@ const void *qn_tfl_dense_bytes(qn_tfl *f, const qn_tfl_tensor *t, const qn_flat_
 /* Input i in f32: constants are converted, quantized values are dequantized. 0: left out. */
 qn_id qn_tfl_real(qn_tfl_op *o, uint32_t i);
 /* Whether result 0 holds quantized values. */
-bool qn_tfl_on_codes(qn_tfl_op *o);
-bool qn_tfl_is_codes(const qn_tfl_op *o, qn_id x);
+bool qn_tfl_result_is_quantized(qn_tfl_op *o);
+bool qn_tfl_is_quantized(const qn_tfl_op *o, qn_id x);
 int64_t qn_tfl_option(const qn_tfl_op *o, uint32_t field, int64_t absent); /* an i32 */
 int64_t qn_tfl_flag(const qn_tfl_op *o, uint32_t field, int64_t absent); /* a byte: bool or enum */
 double qn_tfl_option_real(const qn_tfl_op *o, uint32_t field, double absent);
@@ -147,7 +147,7 @@ void qn_tfl_set_result(qn_tfl_op *o, uint32_t k, qn_id x);
 void qn_tfl_set_activated(qn_tfl_op *o, qn_id x, int64_t activation);
 qn_id qn_tfl_activated(qn_tfl_op *o, qn_id x, int64_t activation);
 /* Whether the activation is supported, for quantized or float values; reports. */
-bool qn_tfl_activation_ok(qn_tfl_op *o, int64_t activation, bool codes);
+bool qn_tfl_activation_ok(qn_tfl_op *o, int64_t activation, bool quantized);
 
 /* ---- products (tflite_product.c) ---- */
 

@@ -9,7 +9,7 @@ of_two(qn_tfl_op *o)
 {
 	const qn_elem *a = qn_importer_type(o->im, o->in[0])->elem;
 
-	if (!qn_tfl_on_codes(o) && a->kind == QN_ELEM_PLAIN && !qn_elem_is_float(a))
+	if (!qn_tfl_result_is_quantized(o) && a->kind == QN_ELEM_PLAIN && !qn_elem_is_float(a))
 		return qn_tfl_op_of(o, o->op, 2, o->in, NULL);
 	return qn_tfl_node(o, o->op, NULL);
 }
@@ -32,13 +32,13 @@ extreme(qn_tfl_op *o)
 {
 	qn_id in[2] = {o->in[0], o->in[1]};
 
-	for (uint32_t i = 0; i < 2 && qn_tfl_on_codes(o); i++) {
+	for (uint32_t i = 0; i < 2 && qn_tfl_result_is_quantized(o); i++) {
 		const qn_elem *e = qn_tfl_result(o, 0);
 
 		if (qn_importer_type(o->im, in[i])->elem != e)
 			in[i] = qn_tfl_requantized(o, 0, in[i], e->qmin, e->qmax);
 	}
-	if (qn_tfl_on_codes(o))
+	if (qn_tfl_result_is_quantized(o))
 		qn_tfl_set_result(o, 0, qn_tfl_op_of(o, o->op, 2, in, NULL));
 	else
 		plain(o);
@@ -66,13 +66,13 @@ is_rounded(qn_tfl_op *o)
 static void
 compare(qn_tfl_op *o)
 {
-	bool codes = qn_tfl_is_codes(o, o->in[0]) && qn_tfl_is_codes(o, o->in[1]);
+	bool quantized = qn_tfl_is_quantized(o, o->in[0]) && qn_tfl_is_quantized(o, o->in[1]);
 	qn_id in[2] = {o->in[0], o->in[1]};
-	qn_attrs a = {.compare = {codes && is_rounded(o) ? 8 : 0}};
+	qn_attrs a = {.compare = {quantized && is_rounded(o) ? 8 : 0}};
 
-	for (uint32_t i = 0; i < 2 && !codes; i++)
+	for (uint32_t i = 0; i < 2 && !quantized; i++)
 		if (qn_elem_is_float(qn_importer_type(o->im, in[1 - i])->elem) ||
-		    qn_tfl_is_codes(o, in[i]))
+		    qn_tfl_is_quantized(o, in[i]))
 			in[i] = qn_tfl_real(o, i);
 	qn_tfl_set_result(o, 0, qn_importer_op(o->im, o->op, 2, in, &a, NULL));
 }
@@ -80,7 +80,7 @@ compare(qn_tfl_op *o)
 /* The sum of quantized values along a new axis.  (TFLite Micro, which alone quantizes this op, starts it
  * at the integer 0 instead of the zero point: if that is not 0, its sum is off by it.) */
 static qn_id
-sum_of_codes(qn_tfl_op *o)
+sum_of_quantized(qn_tfl_op *o)
 {
 	qn_id part[QN_TFL_MOST_INPUTS];
 	const qn_elem *first = qn_importer_type(o->im, o->in[0])->elem;
@@ -103,9 +103,9 @@ sum_of_codes(qn_tfl_op *o)
 static void
 add_n(qn_tfl_op *o)
 {
-	if (qn_tfl_on_codes(o) && qn_tfl_is_codes(o, o->in[0]) && o->nin >= 2) {
-		qn_tfl_set_result(o, 0,
-				  o->nin == 2 ? qn_tfl_node(o, QN_OP_add, NULL) : sum_of_codes(o));
+	if (qn_tfl_result_is_quantized(o) && qn_tfl_is_quantized(o, o->in[0]) && o->nin >= 2) {
+		qn_tfl_set_result(
+			o, 0, o->nin == 2 ? qn_tfl_node(o, QN_OP_add, NULL) : sum_of_quantized(o));
 		return;
 	}
 	qn_id sum = qn_tfl_real(o, 0);
@@ -126,7 +126,7 @@ choices(qn_tfl_op *o, qn_id in[3])
 		in[i] = o->in[i];
 		if (qn_elem_is_float(e))
 			in[i] = qn_tfl_real(o, i);
-		else if (qn_tfl_on_codes(o) && qn_importer_type(o->im, in[i])->elem != e)
+		else if (qn_tfl_result_is_quantized(o) && qn_importer_type(o->im, in[i])->elem != e)
 			in[i] = qn_tfl_requantized(o, 0, in[i], e->qmin, e->qmax);
 	}
 }

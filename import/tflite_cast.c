@@ -31,7 +31,7 @@ cast(qn_tfl_op *o)
 	const qn_elem *to = qn_tfl_result(o, 0);
 	qn_id x = o->in[0];
 
-	if (qn_tfl_is_codes(o, x))
+	if (qn_tfl_is_quantized(o, x))
 		x = qn_tfl_retyped(
 			o, x,
 			qn_elem_plain(&o->im->m->types, qn_importer_type(o->im, x)->elem->plain));

@@ -22,13 +22,13 @@ padding_of(const qn_tfl_op *o)
 static void
 product_inputs(qn_tfl_op *o, uint32_t x, qn_id in[3])
 {
-	bool codes = qn_tfl_is_codes(o, o->in[x]) && qn_tfl_on_codes(o);
+	bool quantized = qn_tfl_is_quantized(o, o->in[x]) && qn_tfl_result_is_quantized(o);
 	const uint32_t at[3] = {x, 1, x == 0 ? 2 : 3};
 
 	for (int i = 0; i < 3; i++) {
 		bool there = at[i] < o->nin && o->from[at[i]] != NULL;
 
-		in[i] = !there ? 0 : codes ? o->in[at[i]] : qn_tfl_real(o, at[i]);
+		in[i] = !there ? 0 : quantized ? o->in[at[i]] : qn_tfl_real(o, at[i]);
 	}
 }
 

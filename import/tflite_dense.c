@@ -53,9 +53,11 @@ in_blocks(qn_tfl_op *o, qn_id x)
 static void
 fully_connected(qn_tfl_op *o)
 {
-	bool codes = qn_tfl_is_codes(o, o->in[0]) && qn_tfl_on_codes(o);
+	bool quantized = qn_tfl_is_quantized(o, o->in[0]) && qn_tfl_result_is_quantized(o);
 	const qn_type *w = qn_importer_type(o->im, o->in[1]);
-	qn_id bias = o->nin < 3 || o->from[2] == NULL ? 0 : codes ? o->in[2] : qn_tfl_real(o, 2);
+	qn_id bias = o->nin < 3 || o->from[2] == NULL ? 0
+		     : quantized                      ? o->in[2]
+						      : qn_tfl_real(o, 2);
 
 	if (w->rank != 2 || qn_tfl_flag(o, 1, 0) != 0) {
 		(void)qn_importer_refuse(o->im, "import.attr",
@@ -64,13 +66,13 @@ fully_connected(qn_tfl_op *o)
 					 (int)w->rank, (long long)qn_tfl_flag(o, 1, 0));
 		return;
 	}
-	qn_id x = as_rows(o, codes ? o->in[0] : qn_tfl_real(o, 0), w->dim[1]);
-	if (codes && w->elem->gran == QN_SUB_CHANNEL) {
+	qn_id x = as_rows(o, quantized ? o->in[0] : qn_tfl_real(o, 0), w->dim[1]);
+	if (quantized && w->elem->gran == QN_SUB_CHANNEL) {
 		in_blocks(o, x);
 		return;
 	}
-	qn_id y = qn_tfl_product(o, QN_OP_dense, x, codes ? o->in[1] : qn_tfl_real(o, 1), bias,
-				 NULL, codes && w->elem->gran == QN_PER_TENSOR,
+	qn_id y = qn_tfl_product(o, QN_OP_dense, x, quantized ? o->in[1] : qn_tfl_real(o, 1), bias,
+				 NULL, quantized && w->elem->gran == QN_PER_TENSOR,
 				 qn_tfl_flag(o, 0, QN_TFL_ACT_NONE));
 	qn_tfl_set_result(o, 0, with_dims(o, y));
 }
@@ -78,18 +80,18 @@ fully_connected(qn_tfl_op *o)
 static void
 batch_matmul(qn_tfl_op *o)
 {
-	bool codes = qn_tfl_is_codes(o, o->in[0]) && qn_tfl_on_codes(o);
+	bool quantized = qn_tfl_is_quantized(o, o->in[0]) && qn_tfl_result_is_quantized(o);
 	qn_attrs a = {.matmul = {qn_tfl_flag(o, 0, 0), qn_tfl_flag(o, 1, 0)}};
 	const qn_elem *to = qn_tfl_result(o, 0);
 	qn_id in[2];
 
 	for (uint32_t i = 0; i < 2; i++)
-		in[i] = codes ? o->in[i] : qn_tfl_real(o, i);
+		in[i] = quantized ? o->in[i] : qn_tfl_real(o, i);
 	if (in[0] == 0 || in[1] == 0)
 		return;
-	qn_id y = codes ? qn_tfl_matmul(o, in[0], in[1], &a)
-			: qn_importer_op(o->im, QN_OP_matmul, 2, in, &a, NULL);
-	qn_tfl_set_result(o, 0, codes ? qn_tfl_requantized(o, 0, y, to->qmin, to->qmax) : y);
+	qn_id y = quantized ? qn_tfl_matmul(o, in[0], in[1], &a)
+			    : qn_importer_op(o->im, QN_OP_matmul, 2, in, &a, NULL);
+	qn_tfl_set_result(o, 0, quantized ? qn_tfl_requantized(o, 0, y, to->qmin, to->qmax) : y);
 }
 
 const qn_tfl_row qn_tfl_dense_rows[] = {

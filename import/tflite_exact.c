@@ -23,7 +23,7 @@ of_one_storage(qn_tfl_op *o)
 {
 	const qn_elem *y = qn_tfl_result(o, 0), *x;
 
-	if (!qn_tfl_on_codes(o) || !qn_tfl_is_codes(o, o->in[0]))
+	if (!qn_tfl_result_is_quantized(o) || !qn_tfl_is_quantized(o, o->in[0]))
 		return false;
 	x = qn_importer_type(o->im, o->in[0])->elem;
 	return x->gran == QN_PER_TENSOR && y->gran == QN_PER_TENSOR && x->bits == y->bits &&
@@ -35,7 +35,7 @@ qn_tfl_table(qn_tfl_op *o, qn_op op)
 {
 	int32_t entry[QN_TFLITE_TABLE_MOST];
 	const qn_elem *y = qn_tfl_result(o, 0);
-	qn_table_codes c;
+	qn_table_params c;
 	int64_t zi, zo, n;
 	void *data;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_lstm.c - LSTMs of f32, step by step; quantized ones are in tflite_lstm_codes.c.
+/* tflite_lstm.c - LSTMs of f32, step by step; quantized ones are in tflite_lstm_quantized.c.
  *
  *   all steps   g = dense(data, [W_i; W_f; W_c; W_o], bias)
  *   each step   z = g_t + dense(h, [R_i; …])    c = sigmoid(z_f) c + sigmoid(z_i) act(z_c)
@@ -219,8 +219,8 @@ sequence_lstm(qn_tfl_op *o)
 {
 	static const places one = {1, 5, 9, 12, 16, 18, 19, 20, 0};
 
-	if (qn_tfl_on_codes(o)) {
-		qn_tfl_lstm_codes(o);
+	if (qn_tfl_result_is_quantized(o)) {
+		qn_tfl_lstm_quantized(o);
 		return;
 	}
 	lstm l = open_lstm(o, QN_TFL_STATE(one.hidden) | QN_TFL_STATE(one.cell),
@@ -265,7 +265,7 @@ basic_lstm(qn_tfl_op *o)
 	}
 	for (uint32_t i = 0; i < 5; i++)
 		if (o->in[i] == 0 || qn_importer_type(im, o->in[i])->rank != (i == 3 ? 1 : 2) ||
-		    qn_tfl_on_codes(o)) {
+		    qn_tfl_result_is_quantized(o)) {
 			(void)qn_importer_refuse(im, "import.input",
 						 "kernel BASIC takes five matrices of f32, of "
 						 "which input 3 is a vector");

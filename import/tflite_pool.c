@@ -62,7 +62,7 @@ resize(qn_tfl_op *o)
 	a.resize.mode = corners ? QN_COORDINATES_align_corners
 			: half  ? QN_COORDINATES_half_pixel
 				: QN_COORDINATES_asymmetric;
-	qn_id x = qn_tfl_on_codes(o) ? o->in[0] : qn_tfl_real(o, 0);
+	qn_id x = qn_tfl_result_is_quantized(o) ? o->in[0] : qn_tfl_real(o, 0);
 	qn_tfl_set_result(o, 0, qn_tfl_op_of(o, o->op, 1, &x, &a));
 }
 

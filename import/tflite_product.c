@@ -45,7 +45,7 @@ bias_elem(qn_tfl_op *o, const qn_elem *x, const qn_elem *w, bool f32_product)
 
 /* The integers of a constant bias under the accumulator's type. */
 static qn_id
-bias_codes(qn_tfl_op *o, qn_id bias, const qn_elem *e)
+bias_quantized(qn_tfl_op *o, qn_id bias, const qn_elem *e)
 {
 	const qn_tensor *known = qn_importer_known(o->im, bias);
 	void *data;
@@ -238,8 +238,8 @@ qn_tfl_matmul(qn_tfl_op *o, qn_id x, qn_id w, const qn_attrs *attrs)
 }
 
 static qn_id
-product_of_codes(qn_tfl_op *o, qn_op op, qn_id *in, const qn_attrs *attrs, bool f32_product,
-		 int64_t activation)
+product_of_quantized(qn_tfl_op *o, qn_op op, qn_id *in, const qn_attrs *attrs, bool f32_product,
+		     int64_t activation)
 {
 	qn_importer *im = o->im;
 	const char *name = im->node;
@@ -261,7 +261,7 @@ product_of_codes(qn_tfl_op *o, qn_op op, qn_id *in, const qn_attrs *attrs, bool 
 	if (!centre(o, groups, &in[0], &in[1]))
 		return 0;
 	const qn_elem *acc = bias_elem(o, x, w, one);
-	if (acc == NULL || (in[2] != 0 && (in[2] = bias_codes(o, in[2], acc)) == 0))
+	if (acc == NULL || (in[2] != 0 && (in[2] = bias_quantized(o, in[2], acc)) == 0))
 		return 0;
 	qn_buf_init(&b, im->scratch);
 	qn_buff(&b, "%s.acc", name);
@@ -281,16 +281,16 @@ qn_tfl_product(qn_tfl_op *o, qn_op op, qn_id x, qn_id w, qn_id bias, const qn_at
 
 	if (x == 0 || w == 0)
 		return 0;
-	if (!qn_tfl_is_codes(o, x) && bias != 0 && qn_importer_type(o->im, bias)->rank > 1)
+	if (!qn_tfl_is_quantized(o, x) && bias != 0 && qn_importer_type(o->im, bias)->rank > 1)
 		in[2] = qn_importer_reshape(
 			o->im, bias, 1, (int64_t[]){qn_type_count(qn_importer_type(o->im, bias))});
-	if (!qn_tfl_is_codes(o, x))
+	if (!qn_tfl_is_quantized(o, x))
 		return qn_tfl_activated(
 			o, qn_importer_op(o->im, op, bias != 0 ? 3 : 2, in, attrs, NULL),
 			activation);
-	if (!qn_tfl_is_codes(o, w) || !qn_tfl_on_codes(o))
+	if (!qn_tfl_is_quantized(o, w) || !qn_tfl_result_is_quantized(o))
 		return qn_importer_refuse(
 			o->im, "import.type",
 			"the data is quantized, but the weights or the result are not");
-	return product_of_codes(o, op, in, attrs, f32_product, activation);
+	return product_of_quantized(o, op, in, attrs, f32_product, activation);
 }

@@ -14,7 +14,7 @@ qn_tfl_result(qn_tfl_op *o, uint32_t k)
 }
 
 bool
-qn_tfl_is_codes(const qn_tfl_op *o, qn_id x)
+qn_tfl_is_quantized(const qn_tfl_op *o, qn_id x)
 {
 	const qn_type *type = x != 0 ? qn_importer_type(o->im, x) : NULL;
 
@@ -22,7 +22,7 @@ qn_tfl_is_codes(const qn_tfl_op *o, qn_id x)
 }
 
 bool
-qn_tfl_on_codes(qn_tfl_op *o)
+qn_tfl_result_is_quantized(qn_tfl_op *o)
 {
 	return qn_elem_is_quant(qn_tfl_result(o, 0));
 }
@@ -86,7 +86,7 @@ qn_tfl_op_of(qn_tfl_op *o, qn_op op, uint32_t nin, const qn_id *in, const qn_att
 			      .attr = attrs != NULL ? attrs : &preset,
 			      .name = o->to[0]->name,
 			      .place = ""};
-	if (own && nin > 0 && (qn_tfl_is_codes(o, in[0]) || b == QN_INDEX)) {
+	if (own && nin > 0 && (qn_tfl_is_quantized(o, in[0]) || b == QN_INDEX)) {
 		qn_attrs_default(info->attrs, &preset);
 		type = info->infer(o->im->g, &like, qn_tfl_type(o->f, o->to[0]));
 		if (type == NULL) {
@@ -113,7 +113,7 @@ qn_tfl_node(qn_tfl_op *o, qn_op op, const qn_attrs *attrs)
 	qn_id in[QN_TFL_MOST_INPUTS];
 
 	for (uint32_t i = 0; i < o->nin; i++)
-		in[i] = qn_tfl_on_codes(o) ? o->in[i] : qn_tfl_real(o, i);
+		in[i] = qn_tfl_result_is_quantized(o) ? o->in[i] : qn_tfl_real(o, i);
 	return qn_tfl_op_of(o, op, o->nin, in, attrs);
 }
 
@@ -148,7 +148,7 @@ qn_tfl_retyped(qn_tfl_op *o, qn_id x, const qn_elem *to)
 {
 	if (x == 0 || qn_importer_type(o->im, x)->elem == to)
 		return x;
-	if (qn_tfl_is_codes(o, x))
+	if (qn_tfl_is_quantized(o, x))
 		x = edge(o, QN_OP_scast, x, qn_elem_plain(&o->im->m->types, to->plain), NULL);
 	return qn_elem_is_quant(to) ? edge(o, QN_OP_scast, x, to, NULL) : x;
 }
@@ -166,9 +166,9 @@ qn_tfl_quantized(qn_tfl_op *o, qn_id x, const qn_elem *to)
 	const qn_type *type = qn_type_with_elem(types, known->type, to);
 	if (!qn_importer_take_type(o->im, type))
 		return 0;
-	qn_tensor *codes = qn_tensor_new(o->im->m->arena, type, &data);
-	qn_quantize_away_into(types, known, codes->type, data);
-	const qn_id id = qn_importer_const(o->im, o->im->node, codes);
+	qn_tensor *quantized = qn_tensor_new(o->im->m->arena, type, &data);
+	qn_quantize_away_into(types, known, quantized->type, data);
+	const qn_id id = qn_importer_const(o->im, o->im->node, quantized);
 	if (id != 0)
 		qn_importer_copy_names(o->im, id, x);
 	return id;
@@ -208,7 +208,7 @@ part_of(qn_tfl_op *o, qn_id x)
 {
 	const qn_elem *e = qn_tfl_result(o, 0);
 
-	return x != 0 && qn_tfl_is_codes(o, x) && qn_tfl_on_codes(o) &&
+	return x != 0 && qn_tfl_is_quantized(o, x) && qn_tfl_result_is_quantized(o) &&
 			       qn_importer_type(o->im, x)->elem != e
 		       ? qn_tfl_requantized(o, 0, x, e->qmin, e->qmax)
 		       : x;
@@ -244,9 +244,9 @@ static const struct bounds {
 };
 
 bool
-qn_tfl_activation_ok(qn_tfl_op *o, int64_t activation, bool codes)
+qn_tfl_activation_ok(qn_tfl_op *o, int64_t activation, bool quantized)
 {
-	if (activation == QN_TFL_ACT_TANH && !codes)
+	if (activation == QN_TFL_ACT_TANH && !quantized)
 		return true;
 	return (activation >= 0 && activation < (int64_t)QN_COUNT(bounds)) ||
 	       qn_importer_refuse(o->im, "import.attr",
@@ -272,13 +272,13 @@ qn_tfl_activated(qn_tfl_op *o, qn_id x, int64_t activation)
 				    [QN_TFL_ACT_RELU6] = QN_OP_relu6,
 				    [QN_TFL_ACT_TANH] = QN_OP_tanh};
 	qn_attrs attrs = {0};
-	bool codes = qn_tfl_is_codes(o, x);
+	bool quantized = qn_tfl_is_quantized(o, x);
 
-	if (x == 0 || !qn_tfl_activation_ok(o, activation, codes))
+	if (x == 0 || !qn_tfl_activation_ok(o, activation, quantized))
 		return 0;
 	if (activation == QN_TFL_ACT_NONE)
 		return x;
-	if (codes) {
+	if (quantized) {
 		const qn_elem *e = qn_importer_type(o->im, x)->elem;
 
 		qn_tfl_limits(o, e, activation, &attrs.clamp.lo, &attrs.clamp.hi);

@@ -76,19 +76,21 @@ scatter_nd(qn_tfl_op *o)
 
 	if (!wanted_shape(o, 2, &shape) || updates == 0)
 		return;
-	if (qn_tfl_is_codes(o, updates) && !all_differ(o->im, qn_importer_known(o->im, o->in[0]))) {
+	if (qn_tfl_is_quantized(o, updates) &&
+	    !all_differ(o->im, qn_importer_known(o->im, o->in[0]))) {
 		(void)qn_importer_refuse(
 			o->im, "import.input",
 			"quantized updates need constant indices, at most 4096, all different");
 		return;
 	}
-	if (qn_tfl_is_codes(o, updates) && qn_elem_is_quant(to))
+	if (qn_tfl_is_quantized(o, updates) && qn_elem_is_quant(to))
 		updates = qn_tfl_retyped(o, updates, to);
 	const qn_type *type = qn_type_tensor(
 		&o->im->m->types, qn_importer_type(o->im, updates)->elem, shape.n, shape.v);
-	qn_tfl_set_result(o, 0,
-			  put(o, zeros(o, type), o->in[0], updates,
-			      qn_tfl_is_codes(o, updates) ? QN_REDUCTION_none : QN_REDUCTION_add));
+	qn_tfl_set_result(
+		o, 0,
+		put(o, zeros(o, type), o->in[0], updates,
+		    qn_tfl_is_quantized(o, updates) ? QN_REDUCTION_none : QN_REDUCTION_add));
 }
 
 /* Input i, of at most 2 dimensions, as [n, k]. */
@@ -181,7 +183,7 @@ dynamic_update_slice(qn_tfl_op *o)
 		return;
 	}
 	qn_id in[2] = {qn_tfl_moved(o, 0), qn_tfl_moved(o, 1)};
-	for (int i = 0; i < 2 && qn_tfl_on_codes(o); i++)
+	for (int i = 0; i < 2 && qn_tfl_result_is_quantized(o); i++)
 		in[i] = qn_tfl_retyped(o, in[i], qn_tfl_result(o, 0));
 	qn_tfl_set_result(
 		o, 0,
@@ -197,7 +199,7 @@ segment_sum(qn_tfl_op *o)
 {
 	const qn_tensor *id = qn_importer_known(o->im, o->in[1]);
 	const qn_type *x = qn_importer_type(o->im, o->in[0]);
-	qn_id data = qn_tfl_on_codes(o) ? qn_tfl_real(o, 0) : qn_tfl_moved(o, 0);
+	qn_id data = qn_tfl_result_is_quantized(o) ? qn_tfl_real(o, 0) : qn_tfl_moved(o, 0);
 	int64_t dim[QN_MAX_RANK], n = id != NULL ? qn_type_count(id->type) : 0, last = 0;
 
 	for (int64_t i = 0; i < n; i++) {
@@ -280,7 +282,7 @@ matrix_set_diag(qn_tfl_op *o)
 					 (int)qn_tfl_rank(o, 1));
 		return;
 	}
-	if (qn_tfl_on_codes(o) && d != 0)
+	if (qn_tfl_result_is_quantized(o) && d != 0)
 		d = qn_tfl_retyped(o, d, qn_importer_type(o->im, m)->elem);
 	int64_t rows = x->dim[x->rank - 2], columns = x->dim[x->rank - 1];
 	const qn_id in[3] = {

@@ -48,8 +48,8 @@ bool qn_tfl_directions_open(qn_tfl_op *o, uint32_t merged, uint32_t second, uint
 			    qn_tfl_directions *w);
 void qn_tfl_directions_set_results(qn_tfl_op *o, const qn_tfl_directions *w);
 
-/* ---- quantized UNIDIRECTIONAL_SEQUENCE_LSTM (tflite_lstm_codes.c) ---- */
+/* ---- quantized UNIDIRECTIONAL_SEQUENCE_LSTM (tflite_lstm_quantized.c) ---- */
 
-void qn_tfl_lstm_codes(qn_tfl_op *o);
+void qn_tfl_lstm_quantized(qn_tfl_op *o);
 
 #endif

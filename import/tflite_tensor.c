@@ -299,14 +299,14 @@ buffer_bytes(qn_tfl *f, const qn_tfl_tensor *t, size_t *bytes)
 static const void *
 unpacked(qn_tfl *f, const uint8_t *data, size_t n)
 {
-	int8_t *codes = QN_NEW(f->im.m->arena, int8_t, n + 1);
+	int8_t *quantized = QN_NEW(f->im.m->arena, int8_t, n + 1);
 
 	for (size_t i = 0; i < n; i++) {
 		int32_t half = data[i / 2] >> (i % 2 * 4) & 15;
 
-		codes[i] = (int8_t)(half >= 8 ? half - 16 : half);
+		quantized[i] = (int8_t)(half >= 8 ? half - 16 : half);
 	}
-	return codes;
+	return quantized;
 }
 
 /* The elements of a constant, one after the other; NULL after a report. */

@@ -38,7 +38,8 @@ neg(qn_tfl_op *o)
 	const qn_type *x = qn_importer_type(o->im, o->in[0]), *one;
 	void *data;
 
-	if (!qn_tfl_on_codes(o) || x->elem != qn_tfl_result(o, 0) || x->elem->bits != 16) {
+	if (!qn_tfl_result_is_quantized(o) || x->elem != qn_tfl_result(o, 0) ||
+	    x->elem->bits != 16) {
 		node(o);
 		return;
 	}
@@ -55,7 +56,7 @@ neg(qn_tfl_op *o)
 static bool
 rescales(qn_tfl_op *o)
 {
-	return qn_tfl_on_codes(o) && qn_tfl_is_codes(o, o->in[0]) &&
+	return qn_tfl_result_is_quantized(o) && qn_tfl_is_quantized(o, o->in[0]) &&
 	       qn_importer_type(o->im, o->in[0])->elem != qn_tfl_result(o, 0);
 }
 
@@ -159,7 +160,7 @@ prelu(qn_tfl_op *o)
 	const qn_type *x = qn_importer_type(o->im, o->in[0]);
 	const qn_type *slope = qn_importer_type(o->im, o->in[1]);
 	int64_t channels = x->rank > 0 ? x->dim[x->rank - 1] : 1;
-	bool codes = qn_tfl_on_codes(o) && qn_tfl_is_codes(o, o->in[0]);
+	bool quantized = qn_tfl_result_is_quantized(o) && qn_tfl_is_quantized(o, o->in[0]);
 	bool each = slope->rank > 0 && slope->dim[slope->rank - 1] == channels &&
 		    qn_type_count(slope) == channels;
 	qn_id in[2];
@@ -169,7 +170,7 @@ prelu(qn_tfl_op *o)
 		return;
 	}
 	for (uint32_t i = 0; i < 2; i++)
-		in[i] = codes ? o->in[i] : qn_tfl_real(o, i);
+		in[i] = quantized ? o->in[i] : qn_tfl_real(o, i);
 	in[1] = qn_importer_reshape(o->im, in[1], 1, &channels);
 	qn_tfl_set_result(o, 0, qn_tfl_op_of(o, QN_OP_prelu, 2, in, NULL));
 }
@@ -179,10 +180,10 @@ static void
 softmax(qn_tfl_op *o)
 {
 	double beta = qn_tfl_option_real(o, 0, 1.0);
-	bool codes = qn_tfl_on_codes(o) && qn_tfl_is_codes(o, o->in[0]);
-	qn_id x = codes ? o->in[0] : qn_tfl_real(o, 0);
+	bool quantized = qn_tfl_result_is_quantized(o) && qn_tfl_is_quantized(o, o->in[0]);
+	qn_id x = quantized ? o->in[0] : qn_tfl_real(o, 0);
 
-	if (beta != 1.0 && codes) {
+	if (beta != 1.0 && quantized) {
 		qn_elem d = *qn_importer_type(o->im, x)->elem;
 		const qn_elem *e;
 

@@ -38,7 +38,7 @@ why_not(int64_t code)
 static void
 count_all(qn_tfl *f)
 {
-	size_t *uses = QN_NEW(f->im.scratch, size_t, f->codes.n);
+	size_t *uses = QN_NEW(f->im.scratch, size_t, f->operator_codes.n);
 	int64_t number;
 
 	f->lacks = QN_NEW(f->im.scratch, qn_map, 1);
@@ -47,11 +47,11 @@ count_all(qn_tfl *f)
 		qn_flat_table t = qn_flat_table_at(&f->ops, i);
 		size_t index = (size_t)qn_flat_int(&t, QN_TFL_FIELD_operator_code, QN_FLAT_U32, 0);
 
-		if (t.at != 0 && index < f->codes.n)
+		if (t.at != 0 && index < f->operator_codes.n)
 			uses[index]++;
 	}
-	for (size_t i = 0; i < f->codes.n; i++) {
-		qn_flat_table code = qn_flat_table_at(&f->codes, i);
+	for (size_t i = 0; i < f->operator_codes.n; i++) {
+		qn_flat_table code = qn_flat_table_at(&f->operator_codes, i);
 
 		if (uses[i] == 0 || code.at == 0)
 			continue;

@@ -116,7 +116,7 @@ hex_value(char c)
 }
 
 static bool
-codes_ok(const qn_tensor *x)
+quantized_ok(const qn_tensor *x)
 {
 	stored s = stored_as(x->type->elem);
 	int64_t n = qn_type_count(x->type);
@@ -155,7 +155,7 @@ read_bytes(qn_reader *r, const char *place, const qn_type *type, const qn_tensor
 	for (size_t i = 0; i < n / 2; i++)
 		data[i] = (uint8_t)(hex_value(hex[2 * i]) * 16 + hex_value(hex[2 * i + 1]));
 	const qn_tensor *x = qn_tensor_view_file(r->m->arena, type, data);
-	if (codes_ok(x))
+	if (quantized_ok(x))
 		*out = x;
 	else
 		(void)wrong(r, place, "const.value",

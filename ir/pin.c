@@ -193,16 +193,16 @@ check_shape(const making *k)
 
 /* Whether the array has the elements of the input as they are stored. */
 static qn_status
-check_type(const making *k, bool *codes)
+check_type(const making *k, bool *as_stored)
 {
 	const qn_elem *have = k->pin->value->type->elem, *want = k->type->elem;
 	const bool is_real = qn_elem_is_float(have), quantized = qn_elem_is_quant(want);
 	const char *way;
 	qn_buf b;
 
-	*codes = quantized && !is_real && qn_elem_bytes(have) == qn_elem_bytes(want) &&
-		 have->plain == want->plain;
-	if (*codes || (is_real && (quantized || qn_elem_is_float(want))) ||
+	*as_stored = quantized && !is_real && qn_elem_bytes(have) == qn_elem_bytes(want) &&
+		     have->plain == want->plain;
+	if (*as_stored || (is_real && (quantized || qn_elem_is_float(want))) ||
 	    (!is_real && !quantized && !qn_elem_is_float(want)))
 		return QN_OK;
 	if (quantized)
@@ -249,7 +249,7 @@ qn_pin_tensor(qn_types *types, qn_arena *a, const char *place, const qn_pin *pin
 	making k = {.types = types, .arena = a, .place = place, .pin = pin};
 	const qn_tensor *quantized = NULL;
 	int64_t dim[QN_MAX_RANK];
-	bool codes = false;
+	bool as_stored = false;
 	float *reals = NULL;
 
 	if (type->is_tuple || type->rank < 0 || qn_elem_has_symbol(type->elem)) {
@@ -267,10 +267,10 @@ qn_pin_tensor(qn_types *types, qn_arena *a, const char *place, const qn_pin *pin
 				"--input-dim");
 		return NULL;
 	}
-	if (pin->text == NULL && (check_shape(&k) != QN_OK || check_type(&k, &codes) != QN_OK))
+	if (pin->text == NULL && (check_shape(&k) != QN_OK || check_type(&k, &as_stored) != QN_OK))
 		return NULL;
 	qn_tensor *x = qn_tensor_new(a, k.type, &k.data);
-	if (!codes && (qn_elem_is_quant(k.type->elem) || qn_elem_is_float(k.type->elem)))
+	if (!as_stored && (qn_elem_is_quant(k.type->elem) || qn_elem_is_float(k.type->elem)))
 		reals = QN_NEW(a, float, (size_t)count + 1);
 	qn_status status =
 		pin->text != NULL ? take_text(&k, count, reals) : take_array(&k, count, reals);

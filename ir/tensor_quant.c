@@ -83,7 +83,7 @@ typedef struct cast {
 	qn_plain to_plain;
 	const qn_type *quantized; /* its shape is that of both sides */
 	bool leaf_f32;            /* the scale is one f32 number: single-precision arithmetic */
-	bool to_codes;
+	bool to_quantized;
 	bool away; /* rounds halves away from 0 */
 } cast;
 
@@ -100,11 +100,11 @@ run_slowly(const cast *c, const run *r)
 	const qn_elem *q = c->quantized->elem;
 	const int64_t end = r->first + r->n * r->step;
 
-	for (int64_t i = r->first; c->to_codes && i < end; i += r->step)
+	for (int64_t i = r->first; c->to_quantized && i < end; i += r->step)
 		qn_store_i64(c->to, c->to_plain, i,
 			     code_of(qn_tensor_f64(c->from, i), r->scale, c->leaf_f32, c->away,
 				     r->zp, q->qmin, q->qmax));
-	for (int64_t i = r->first; !c->to_codes && i < end; i += r->step)
+	for (int64_t i = r->first; !c->to_quantized && i < end; i += r->step)
 		qn_store_f64(c->to, c->to_plain, i,
 			     qn_dequantize_value(qn_tensor_i64(c->from, i), r->scale, c->leaf_f32,
 						 r->zp));
@@ -199,7 +199,7 @@ typedef void run_fn(const cast *c, const run *r);
 static run_fn *
 find_run(const cast *c)
 {
-	static run_fn *const to_codes[QN_NPLAIN] = {
+	static run_fn *const to_quantized[QN_NPLAIN] = {
 #define X(name, ctype) [QN_PLAIN_##name] = quantize_##name,
 		QUANTIZE_ROWS(X)
 #undef X
@@ -212,9 +212,9 @@ find_run(const cast *c)
 	const qn_plain from = c->from->type->elem->plain;
 	run_fn *fn = NULL;
 
-	if (c->to_codes && from == QN_PLAIN_f32 && c->leaf_f32 && !c->away)
-		fn = to_codes[c->to_plain];
-	else if (!c->to_codes && c->to_plain == QN_PLAIN_f32)
+	if (c->to_quantized && from == QN_PLAIN_f32 && c->leaf_f32 && !c->away)
+		fn = to_quantized[c->to_plain];
+	else if (!c->to_quantized && c->to_plain == QN_PLAIN_f32)
 		fn = to_reals[from];
 	return fn != NULL ? fn : run_slowly;
 }

@@ -72,14 +72,14 @@ warn_of_channels(const qn_graph *g, const qn_node *n, qn_id x, int32_t bits)
 }
 
 static bool
-is_fixed_codes(const qn_graph *g, qn_id id, int32_t bits)
+is_fixed_quantized(const qn_graph *g, qn_id id, int32_t bits)
 {
 	const qn_type *type = qn_graph_node(g, id)->type;
 	double scale;
 	int64_t zp;
 
 	if (type->is_tuple || type->elem->kind != QN_ELEM_UNIFORM ||
-	    type->elem->gran != QN_PER_TENSOR || !qn_elem_is_codes(&g->model->types, type->elem))
+	    type->elem->gran != QN_PER_TENSOR || !qn_elem_in_family(&g->model->types, type->elem))
 		return false;
 	qn_elem_param(&g->model->types, type->elem, 0, &scale, &zp);
 	return qn_is_fixed(scale, bits);
@@ -136,8 +136,8 @@ copy(qn_graph *dst, const qn_graph *g, const qn_node *n, const qn_id *map, int32
 		return in[0];
 	if (n->op == QN_OP_const && like.type != n->type)
 		like.value = recode(m, n->value, like.type);
-	if (qn_opinfo_of(n)->attrs == QN_ATTRS(sum) && is_fixed_codes(dst, in[0], bits) &&
-	    is_fixed_codes(dst, in[1], bits) && like.type->elem->gran == QN_PER_TENSOR) {
+	if (qn_opinfo_of(n)->attrs == QN_ATTRS(sum) && is_fixed_quantized(dst, in[0], bits) &&
+	    is_fixed_quantized(dst, in[1], bits) && like.type->elem->gran == QN_PER_TENSOR) {
 		attr.sum.align = bits;
 		like.attr = &attr;
 		warn_of_loss(dst, n, in, bits);

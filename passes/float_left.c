@@ -71,7 +71,7 @@ text(const qn_model *m, const char *fmt, const char *name)
 
 /* Whether all operands are dequantized values that the op's integer arithmetic takes. */
 static bool
-on_codes(const qn_graph *g, const qn_node *n)
+on_quantized(const qn_graph *g, const qn_node *n)
 {
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_node *dq = qn_graph_node(g, n->in[i]);
@@ -99,7 +99,7 @@ find_blame(survey *s)
 
 		if (!is_float(n->type) || n->op == QN_OP_dequantize || n->op == QN_OP_const)
 			continue;
-		if (!qn_rqz_moves(s->g, n) && !on_codes(s->g, n))
+		if (!qn_rqz_moves(s->g, n) && !on_quantized(s->g, n))
 			s->blame[id] = id;
 		for (uint32_t i = 0; qn_rqz_moves(s->g, n) && i < n->nin; i++)
 			if (s->blame[id] == 0)
@@ -220,9 +220,9 @@ no_range(const survey *s, qn_id id, const qn_node *n)
 		const qn_node *x = qn_graph_node(g, n->in[i]);
 		const qn_elem *e =
 			x->op == QN_OP_dequantize ? qn_graph_node(g, x->in[0])->type->elem : NULL;
-		const bool codes = e != NULL && e->kind == QN_ELEM_UNIFORM && e->bits <= 16;
+		const bool quantized = e != NULL && e->kind == QN_ELEM_UNIFORM && e->bits <= 16;
 
-		if (is_float(x->type) && !codes && (x->op != QN_OP_const || i < 2))
+		if (is_float(x->type) && !quantized && (x->op != QN_OP_const || i < 2))
 			add_name(&values, g, source(g, x));
 	}
 	if (s->quantize[id] == 0)
@@ -319,7 +319,7 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 		return reason_of_blocks(g->model, blocks);
 	if (lacks != NULL)
 		return lacks;
-	if (!on_codes(g, n))
+	if (!on_quantized(g, n))
 		return "no quantizer pattern of the scheme takes it";
 	if (quantize == NULL)
 		return "its result is not quantized, so it has no scale";

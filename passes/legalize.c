@@ -21,7 +21,7 @@
 enum { ROOT, RQ, X };
 
 static bool
-is_codes(const qn_type *t)
+is_quantized(const qn_type *t)
 {
 	return !t->is_tuple && qn_elem_is_quant(t->elem);
 }
@@ -82,7 +82,7 @@ to_clamp(qn_rw *rw, const qn_match *m)
 	qn_attrs attr;
 
 	if ((n->op != QN_OP_relu && n->op != QN_OP_relu6 && n->op != QN_OP_clip) ||
-	    !is_codes(n->type))
+	    !is_quantized(n->type))
 		return qn_rw_decline(rw, "it is not a clamp of quantized values");
 	qn_attrs_default(QN_ATTRS(clamp), &attr);
 	qn_clamp_range(qn_rw_graph(rw), n, &attr.clamp.lo, &attr.clamp.hi);
@@ -142,7 +142,7 @@ last_axis(qn_rw *rw, const qn_match *m)
 	qn_list there = {.n = rank}, back = {.n = rank};
 	qn_attrs a;
 
-	if ((n->op != QN_OP_softmax && n->op != QN_OP_log_softmax) || !is_codes(n->type))
+	if ((n->op != QN_OP_softmax && n->op != QN_OP_log_softmax) || !is_quantized(n->type))
 		return qn_rw_decline(rw, "it is not a softmax of quantized values");
 	if (rank < 0)
 		return qn_rw_decline(rw, "its rank is unknown");
@@ -229,7 +229,7 @@ convert(qn_graph *dst, const qn_graph *g, const qn_node *n, const qn_id *map,
 	if (n->op == QN_OP_input && input_type != NULL)
 		like.type = input_type;
 	if (n->op == QN_OP_quantize && qn_graph_node(g, n->in[0])->op == QN_OP_input &&
-	    is_codes(qn_graph_node(dst, in[0])->type)) {
+	    is_quantized(qn_graph_node(dst, in[0])->type)) {
 		if (qn_graph_node(dst, in[0])->type == n->type)
 			return in[0];
 		like.op = QN_OP_requantize; /* a second consumer with other parameters */

@@ -8,7 +8,7 @@
  *   requantize_operand.c    the quantized values that a float operand stands for
  *   requantize_storage.c    the same values in another storage
  *   requantize_widths.c     values in storage types that kernels have
- *   requantize_codes.c      ops with integer arithmetic take quantized values
+ *   requantize_integer.c      ops with integer arithmetic take quantized values
  *   requantize_channels.c   … some of them with scales for each channel
  *   requantize_order.c      … and what compares them, on their integers
  *   requantize_moves.c      … and what moves them

@@ -26,7 +26,7 @@ elem_of(const qn_rw *rw, qn_id id)
 
 /* What stands before a dequantize; 0: the value is not dequantized. */
 static qn_id
-codes_of(const qn_rw *rw, qn_id id)
+quantized_of(const qn_rw *rw, qn_id id)
 {
 	const qn_node *n = qn_rw_node(rw, id);
 
@@ -132,7 +132,7 @@ qn_id
 qn_rqz_bias_of(qn_rw *rw, qn_id b, int64_t n, const qn_elem *acc)
 {
 	qn_types *t = &qn_rw_model(rw)->types;
-	qn_id codes = codes_of(rw, b), c = codes != 0 ? codes : b;
+	qn_id quantized = quantized_of(rw, b), c = quantized != 0 ? quantized : b;
 	const qn_node *node = qn_rw_node(rw, c);
 	const qn_type *type = node->type;
 
@@ -140,7 +140,7 @@ qn_rqz_bias_of(qn_rw *rw, qn_id b, int64_t n, const qn_elem *acc)
 	    type->dim[type->rank - 1] != n)
 		return qn_rw_decline(rw, "the bias is not a constant with one number per channel");
 	const qn_type *to = qn_type_tensor(t, acc, 1, &n);
-	if (codes != 0)
+	if (quantized != 0)
 		return rescaled(rw, c, to);
 	if (type->rank != 1)
 		c = qn_rw_const(rw, qn_rw_name(rw, c),
@@ -342,7 +342,7 @@ layer_behind(const qn_rw *rw, qn_id id, qn_id *shape)
 		*shape = id;
 		id = n->in[0];
 	}
-	qn_id acc = codes_of(rw, id);
+	qn_id acc = quantized_of(rw, id);
 	const qn_node *a = acc != 0 ? qn_rw_node(rw, acc) : NULL;
 	return a != NULL && qn_opinfo_of(a)->behaviour == QN_ACC && a->op != QN_OP_matmul &&
 			       a->nin == 2 && qn_rw_uses(rw, id) == 1 && qn_rw_uses(rw, acc) == 1

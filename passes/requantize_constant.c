@@ -23,12 +23,12 @@ qn_rqz_fold(qn_rw *rw, const qn_match *m)
 	const qn_node *c = qn_rw_node(rw, m->at[X]);
 	const char *name = qn_rw_name(rw, m->at[X]) != NULL ? qn_rw_name(rw, m->at[X]) : "const";
 	qn_model *model = qn_rw_model(rw);
-	qn_tensor *codes = qn_tensor_quantize(&model->types, model->arena, c->value, q->type);
+	qn_tensor *quantized = qn_tensor_quantize(&model->types, model->arena, c->value, q->type);
 
 	if (model->env->unneeded != NULL)
 		model->env->unneeded(model->env, c->value->data, c->value->bytes);
 	for (int64_t i = 0; q->type->elem->bits >= 32 && i < qn_type_count(q->type); i++) {
-		int64_t code = qn_tensor_i64(codes, i);
+		int64_t code = qn_tensor_i64(quantized, i);
 		bool wide = q->type->elem->bits > 32;
 
 		if (code > (wide ? -MOST_BIAS : q->type->elem->qmin) &&
@@ -43,7 +43,7 @@ qn_rqz_fold(qn_rw *rw, const qn_match *m)
 					 wide ? 40 : 32));
 		return 0;
 	}
-	return qn_rw_const(rw, name, codes);
+	return qn_rw_const(rw, name, quantized);
 }
 
 /* ---- room for the bias ---- */

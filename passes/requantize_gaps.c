@@ -75,7 +75,7 @@ bits_of(const qn_rw *rw, const qn_node *op, uint32_t i, const qn_elem *result)
 }
 
 static bool
-has_codes(const qn_rw *rw, qn_id id)
+has_quantized(const qn_rw *rw, qn_id id)
 {
 	const qn_elem *e = qn_rqz_operand_elem(rw, id);
 
@@ -93,8 +93,8 @@ filled(qn_rw *rw, qn_id id, const qn_elem *result)
 	for (uint32_t i = 0; i < nin; i++) {
 		in[i] = qn_rw_node(rw, id)->in[i];
 		any = any || is_float_const(rw, in[i]);
-		data = data || has_codes(rw, in[i]);
-		if (!is_float_const(rw, in[i]) && !has_codes(rw, in[i]))
+		data = data || has_quantized(rw, in[i]);
+		if (!is_float_const(rw, in[i]) && !has_quantized(rw, in[i]))
 			return NULL;
 	}
 	for (uint32_t i = 0; any && data && i < nin; i++)
@@ -174,7 +174,7 @@ qn_rqz_fill_weights(qn_rw *rw, const qn_match *m)
 	const char *name = qn_rw_name(rw, n->in[1]);
 	qn_id *in = qn_arena_copy(qn_rw_model(rw)->scratch, n->in, n->nin * sizeof *in);
 
-	if (!fills(rw) || !is_float_const(rw, n->in[1]) || !has_codes(rw, n->in[0]) ||
+	if (!fills(rw) || !is_float_const(rw, n->in[1]) || !has_quantized(rw, n->in[0]) ||
 	    qn_rqz_skipped(rw, m->root))
 		return qn_rw_decline(rw, "it is not a product of quantized values and a constant");
 	const int32_t axis = channels_of(n, qn_rw_node(rw, n->in[1])->type);

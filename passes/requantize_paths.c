@@ -53,7 +53,7 @@ qn_rqz_joins_sums(const qn_node *n)
 }
 
 static bool
-node_ends_in_codes(const qn_rw *rw, const qn_rqz *k, qn_id id)
+node_ends_in_quantized(const qn_rw *rw, const qn_rqz *k, qn_id id)
 {
 	const qn_node *n = qn_rw_node(rw, id);
 	qn_behaviour behaviour = qn_opinfo_of(n)->behaviour;
@@ -75,10 +75,10 @@ node_ends_in_codes(const qn_rw *rw, const qn_rqz *k, qn_id id)
 
 		if (!in->type->is_tuple && !qn_elem_is_float(in->type->elem))
 			continue; /* the condition of a where */
-		const qn_elem *codes = moves ? NULL : qn_rqz_operand_elem(rw, n->in[i]);
+		const qn_elem *quantized = moves ? NULL : qn_rqz_operand_elem(rw, n->in[i]);
 
 		if (moves ? !k->ends[n->in[i]]
-			  : (codes == NULL || !qn_rqz_supports(codes)) &&
+			  : (quantized == NULL || !qn_rqz_supports(quantized)) &&
 				    !qn_rqz_may_fill(rw, n->in[i]))
 			return false;
 	}
@@ -98,7 +98,7 @@ qn_rqz_ends(const qn_rw *rw, qn_id id)
 		k->n = id + 1;
 	}
 	for (; have < k->n; have++)
-		k->ends[have] = have > 0 && node_ends_in_codes(rw, k, (qn_id)have);
+		k->ends[have] = have > 0 && node_ends_in_quantized(rw, k, (qn_id)have);
 	return k->ends[id] &&
 	       (qn_rw_name(rw, id) == NULL || qn_map_gets(&k->twice, qn_rw_name(rw, id)) == NULL);
 }

@@ -70,7 +70,7 @@ check_weights(const qn_graph *g, const qn_node *n)
 
 /* The elements of a constant, or of a constant after quantization; else NULL. */
 static const qn_tensor *
-known_codes(const qn_graph *g, qn_id id, qn_arena *a)
+known_quantized(const qn_graph *g, qn_id id, qn_arena *a)
 {
 	const qn_node *n = qn_graph_node(g, id);
 
@@ -90,7 +90,7 @@ check_operands(const qn_graph *g, const qn_node *n)
 	const qn_type *x = qn_in_type(g, n, 0);
 	const bool data_ok = qn_takes_channels(t, n, x, qn_in_type(g, n, 1))
 				     ? qn_int_need_channels(g, n, x)
-				     : qn_int_need_codes(g, n, x);
+				     : qn_int_check_quantized(g, n, x);
 
 	if (!data_ok || !check_weights(g, n))
 		return false;
@@ -220,11 +220,12 @@ int64_t
 qn_accumulator_worst(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	const bool layer = qn_opinfo_of(n)->behaviour == QN_ACC && n->op != QN_OP_matmul &&
-			   qn_node_on_codes(g, n) && qn_type_count(qn_in_type(g, n, 1)) > 0;
-	const qn_tensor *w = layer ? known_codes(g, n->in[1], a) : NULL;
+			   qn_node_on_quantized(g, n) && qn_type_count(qn_in_type(g, n, 1)) > 0;
+	const qn_tensor *w = layer ? known_quantized(g, n->in[1], a) : NULL;
 
-	return w != NULL ? worst_sum(g, n, w, n->nin > 2 ? known_codes(g, n->in[2], a) : NULL, a)
-			 : -1;
+	return w != NULL
+		       ? worst_sum(g, n, w, n->nin > 2 ? known_quantized(g, n->in[2], a) : NULL, a)
+		       : -1;
 }
 
 bool
@@ -233,8 +234,8 @@ qn_accumulator_check(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (!check_operands(g, n))
 		return false;
 	const qn_type *wt = qn_in_type(g, n, 1);
-	const qn_tensor *w = known_codes(g, n->in[1], a);
-	const qn_tensor *b = n->nin > 2 ? known_codes(g, n->in[2], a) : NULL;
+	const qn_tensor *w = known_quantized(g, n->in[1], a);
+	const qn_tensor *b = n->nin > 2 ? known_quantized(g, n->in[2], a) : NULL;
 	if (n->nin > 2 && b == NULL) {
 		(void)qn_int_refuse(g, n, "only a constant bias");
 		return false;

@@ -157,7 +157,7 @@ check_types(const qn_graph *g, const qn_node *n)
 		why = "only a constant that has several scales";
 	else if (!x->is_signed || x->bits > 8)
 		why = "only values of up to 8 signed bits with several scales";
-	else if (!qn_elem_is_codes(&g->model->types, n->type->elem))
+	else if (!qn_elem_in_family(&g->model->types, n->type->elem))
 		why = "only a result of storage i8, u8 or i16 with a zero point inside it";
 	if (why != NULL)
 		return qn_int_refuse(g, n, "%s", why) != NULL;
@@ -207,7 +207,7 @@ GATHER(gather_s16, _s16, , , int16_t)
 static void
 gather_run(const qn_eval *e, const void *args)
 {
-	static qn_codes_fn *const by[QN_NFAMILY] = {gather_s8, gather_u8, gather_s16};
+	static qn_quantized_fn *const by[QN_NFAMILY] = {gather_s8, gather_u8, gather_s16};
 
 	by[qn_family_of(e->n->type->elem)](e, args);
 }

@@ -131,7 +131,7 @@ conv_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	RUN(name##_u8x, _u8x, 64, uint8_t)                                                         \
 	static void name(const qn_eval *e, const void *args)                                       \
 	{                                                                                          \
-		static qn_codes_fn *const by[][QN_NFAMILY] = {                                     \
+		static qn_quantized_fn *const by[][QN_NFAMILY] = {                                 \
 			{name##_s8, name##_u8, name##_s16},                                        \
 			{name##_s8x, name##_u8x, name##_s16},                                      \
 		};                                                                                 \

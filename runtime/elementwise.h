@@ -55,17 +55,17 @@ bool qn_int_broadcast(const qn_graph *g, const qn_node *n, int32_t dim[4], int32
 		      int32_t ys[4]) QN_MUST_CHECK;
 
 /* Scales, zero points and range of two quantized operands and a quantized result. */
-typedef struct qn_two_codes {
+typedef struct qn_two_params {
 	double sx, sy, so;
 	int32_t zx, zy, zo, lo, hi;
-} qn_two_codes;
+} qn_two_params;
 
 /* Checks the types and sizes, and looks the parameters up. */
-bool qn_two_codes_get(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4],
-		      int32_t ys[4], qn_two_codes *p) QN_MUST_CHECK;
+bool qn_two_params_get(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4],
+		       int32_t ys[4], qn_two_params *p) QN_MUST_CHECK;
 /* The same, and sets the fields with which the argument structs of these kernels begin. */
-#define QN_TWO_CODES_SET(g, n, d, p)                                                               \
-	(qn_two_codes_get(g, n, (d)->dim, (d)->xs, (d)->ys, &(p)) &&                               \
+#define QN_TWO_PARAMS_SET(g, n, d, p)                                                              \
+	(qn_two_params_get(g, n, (d)->dim, (d)->xs, (d)->ys, &(p)) &&                              \
 	 ((d)->zx = (p).zx, (d)->zy = (p).zy, (d)->zo = (p).zo, (d)->lo = (p).lo,                  \
 	  (d)->hi = (p).hi, true))
 

@@ -4,14 +4,14 @@
  *
  *   i8 -> s8    u8 -> u8    i16, symmetric -> s16
  *
- *   QN_CALL_BY_FAMILY(clamp_codes, qn_clip, e->in[0])                  qn_clip_s8(args, e->in[0], e->out) …
+ *   QN_CALL_BY_FAMILY(clamp_quantized, qn_clip, e->in[0])                  qn_clip_s8(args, e->in[0], e->out) …
  *
- *   #define CONV(name, q, o, a, code)                                  name = conv_codes_s8 …
+ *   #define CONV(name, q, o, a, code)                                  name = conv_quantized_s8 …
  *       static void name(const qn_eval *e, const void *args)
  *       {
  *           qn_conv2d_args##a d = …                                    qn_conv2d_args, of s16 qn_conv2d_args64
  *       }
- *   QN_BY_FAMILY(conv_codes, CONV)                                     conv_codes takes one */
+ *   QN_BY_FAMILY(conv_quantized, CONV)                                     conv_quantized takes one */
 #ifndef QN_RUNTIME_FAMILY_H
 #define QN_RUNTIME_FAMILY_H
 
@@ -49,11 +49,11 @@ int64_t qn_sum_terms(const qn_graph *g, const qn_node *n);
 
 /* The type has one scale, storage of a family, and zero points inside its range, 0 for s16; operand
  * 0 of the node is of the same family; all operands are small enough.  Else reports. */
-bool qn_int_need_codes(const qn_graph *g, const qn_node *n, const qn_type *type) QN_MUST_CHECK;
+bool qn_int_check_quantized(const qn_graph *g, const qn_node *n, const qn_type *type) QN_MUST_CHECK;
 /* The same for a type that may have a scale for each index of an axis. */
 bool qn_int_need_channels(const qn_graph *g, const qn_node *n, const qn_type *type) QN_MUST_CHECK;
 
-typedef void qn_codes_fn(const qn_eval *e, const void *args);
+typedef void qn_quantized_fn(const qn_eval *e, const void *args);
 
 /* The function `name`, which calls the kernel of the node's family, qn_clip_s8 …, with the arguments
  * that follow between its struct and the result. */
@@ -80,7 +80,7 @@ typedef void qn_codes_fn(const qn_eval *e, const void *args);
 	RUN(name##_s16, _s16, _s16, 64, int16_t)                                                   \
 	static void name(const qn_eval *e, const void *args)                                       \
 	{                                                                                          \
-		static qn_codes_fn *const by[QN_NFAMILY] = {name##_s8, name##_u8, name##_s16};     \
+		static qn_quantized_fn *const by[QN_NFAMILY] = {name##_s8, name##_u8, name##_s16}; \
                                                                                                    \
 		by[qn_family_of((type)->elem)](e, args);                                           \
 	}

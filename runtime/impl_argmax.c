@@ -100,7 +100,7 @@ argmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_argmax_args *d = QN_NEW(a, qn_argmax_args, 1);
 
-	if (!qn_elem_is_codes(&g->model->types, qn_in_type(g, n, 0)->elem))
+	if (!qn_elem_in_family(&g->model->types, qn_in_type(g, n, 0)->elem))
 		return qn_int_refuse(g, n, "only storage i8, u8 and i16");
 	if (!qn_int_sizes(g, n))
 		return NULL;
@@ -117,17 +117,21 @@ argmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 			qn_argmax##q##_s32(args, e->in[0], e->out);                                \
 	}
 
-QN_BY_FAMILY(argmax_codes, ARGMAX)
+QN_BY_FAMILY(argmax_quantized, ARGMAX)
 
 const qn_impl qn_impl_argmax = {
 	.real = argmax_real,
 	.plain = argmax_plain,
 	.refuse = refuse,
-	.codes = {.prepare = argmax_prepare, .run = argmax_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = argmax_prepare,
+		      .run = argmax_quantized,
+		      .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_argmin = {
 	.real = argmax_real,
 	.plain = argmax_plain,
 	.refuse = refuse,
-	.codes = {.prepare = argmax_prepare, .run = argmax_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = argmax_prepare,
+		      .run = argmax_quantized,
+		      .families = QN_ALL_FAMILIES},
 };

@@ -35,15 +35,15 @@ minmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-QN_CALL_BY_FAMILY(minmax_codes, qn_minmax, e->in[0], e->in[1])
+QN_CALL_BY_FAMILY(minmax_quantized, qn_minmax, e->in[0], e->in[1])
 
 static void *
 div_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_div_args *d = QN_NEW(a, qn_div_args, 1);
-	qn_two_codes p;
+	qn_two_params p;
 
-	if (!QN_TWO_CODES_SET(g, n, d, p))
+	if (!QN_TWO_PARAMS_SET(g, n, d, p))
 		return NULL;
 	if (!qn_int_multiplier(g, n, "quotient of scales / result scale", p.sx / (p.sy * p.so),
 			       &d->m, &d->sh))
@@ -51,7 +51,7 @@ div_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-QN_CALL_BY_FAMILY(div_codes, qn_div, e->in[0], e->in[1])
+QN_CALL_BY_FAMILY(div_quantized, qn_div, e->in[0], e->in[1])
 
 /* Results for x < y, x = y and x > y. */
 static const struct {
@@ -90,15 +90,15 @@ compare_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-QN_CALL_BY_FAMILY(compare_codes, qn_compare, e->in[0], e->in[1])
+QN_CALL_BY_FAMILY(compare_quantized, qn_compare, e->in[0], e->in[1])
 
 #define IMPL(name, kind)                                                                           \
 	const qn_impl qn_impl_##name = {                                                           \
 		.real = name##_real,                                                               \
 		.plain = qn_plain_binary,                                                          \
-		.codes = {.prepare = kind##_prepare,                                               \
-			  .run = kind##_codes,                                                     \
-			  .families = QN_ALL_FAMILIES},                                            \
+		.quantized = {.prepare = kind##_prepare,                                           \
+			      .run = kind##_quantized,                                             \
+			      .families = QN_ALL_FAMILIES},                                        \
 	};
 
 IMPL(minimum, minmax)

@@ -231,12 +231,12 @@ requantize_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 
 QN_BY_FAMILY_OF(from_32, FROM_32, e->n->type)
 QN_BY_FAMILY_OF(from_64, FROM_64, e->n->type)
-QN_BY_FAMILY(from_codes, FROM_CODES)
+QN_BY_FAMILY(from_quantized, FROM_CODES)
 QN_BY_FAMILY_OF(axis_from_32, AXIS_FROM_32, e->n->type)
 QN_BY_FAMILY_OF(axis_from_64, AXIS_FROM_64, e->n->type)
-QN_BY_FAMILY(axis_from_codes, AXIS_FROM_CODES)
+QN_BY_FAMILY(axis_from_quantized, AXIS_FROM_CODES)
 #define ALIGNED(name, q, o, a, code) REQUANTIZE(name, qn_requantize_aligned##q)
-QN_BY_FAMILY(aligned_codes, ALIGNED)
+QN_BY_FAMILY(aligned_quantized, ALIGNED)
 #define BETWEEN(from, to)                                                                          \
 	REQUANTIZE(from##_##to, qn_requantize_from_##from##_##to)                                  \
 	REQUANTIZE(axis_##from##_##to, qn_requantize_axis_from_##from##_##to)                      \
@@ -250,7 +250,7 @@ BETWEEN(s16, u8)
 
 /* Sums of 32 and 64 bits, and values from the row's family to the column's; sums are never aligned. */
 typedef struct kernels {
-	qn_codes_fn *sums, *wide_sums, *codes[QN_NFAMILY][QN_NFAMILY];
+	qn_quantized_fn *sums, *wide_sums, *quantized[QN_NFAMILY][QN_NFAMILY];
 } kernels;
 
 enum { WITH_ONE, BY_AXIS, ALIGNED_SCALES };
@@ -261,19 +261,19 @@ requantize_run(const qn_eval *e, const void *args)
 	static const kernels by[] = {
 		{from_32,
 		 from_64,
-		 {{from_codes, s8_u8, s8_s16},
-		  {u8_s8, from_codes, u8_s16},
-		  {s16_s8, s16_u8, from_codes}}},
+		 {{from_quantized, s8_u8, s8_s16},
+		  {u8_s8, from_quantized, u8_s16},
+		  {s16_s8, s16_u8, from_quantized}}},
 		{axis_from_32,
 		 axis_from_64,
-		 {{axis_from_codes, axis_s8_u8, axis_s8_s16},
-		  {axis_u8_s8, axis_from_codes, axis_u8_s16},
-		  {axis_s16_s8, axis_s16_u8, axis_from_codes}}},
+		 {{axis_from_quantized, axis_s8_u8, axis_s8_s16},
+		  {axis_u8_s8, axis_from_quantized, axis_u8_s16},
+		  {axis_s16_s8, axis_s16_u8, axis_from_quantized}}},
 		{NULL,
 		 NULL,
-		 {{aligned_codes, aligned_s8_u8, aligned_s8_s16},
-		  {aligned_u8_s8, aligned_codes, aligned_u8_s16},
-		  {aligned_s16_s8, aligned_s16_u8, aligned_codes}}},
+		 {{aligned_quantized, aligned_s8_u8, aligned_s8_s16},
+		  {aligned_u8_s8, aligned_quantized, aligned_u8_s16},
+		  {aligned_s16_s8, aligned_s16_u8, aligned_quantized}}},
 	};
 	const qn_elem *in = qn_in_type(e->g, e->n, 0)->elem;
 	const kernels *k = &by[e->n->attr->requantize.align != 0   ? ALIGNED_SCALES
@@ -287,7 +287,7 @@ requantize_run(const qn_eval *e, const void *args)
 		k->sums(e, args);
 	/* NOLINTEND(clang-analyzer-core.CallAndMessage) */
 	else
-		k->codes[qn_family_of(in)][qn_family_of(e->n->type->elem)](e, args);
+		k->quantized[qn_family_of(in)][qn_family_of(e->n->type->elem)](e, args);
 }
 
 static void *
@@ -331,14 +331,14 @@ scast_run(const qn_eval *e, const void *args)
 
 const qn_impl qn_impl_quantize = {.real = quantize_real, .refuse = quantize_refuse};
 const qn_impl qn_impl_dequantize = {
-	.codes = {.prepare = dequantize_prepare, .run = dequantize_run},
+	.quantized = {.prepare = dequantize_prepare, .run = dequantize_run},
 };
 const qn_impl qn_impl_requantize = {
-	.codes = {.prepare = requantize_prepare,
-		  .run = requantize_run,
-		  .plan = requantize_plan,
-		  .fast = requantize_fast,
-		  .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = requantize_prepare,
+		      .run = requantize_run,
+		      .plan = requantize_plan,
+		      .fast = requantize_fast,
+		      .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_scast = {
-	.codes = {.prepare = scast_prepare, .run = scast_run, .families = QN_ALL_FAMILIES}};
+	.quantized = {.prepare = scast_prepare, .run = scast_run, .families = QN_ALL_FAMILIES}};

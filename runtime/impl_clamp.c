@@ -85,7 +85,7 @@ clamp_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	qn_clip_args *d = QN_NEW(a, qn_clip_args, 1);
 	int64_t lo = 0, hi = 0;
 
-	if (!qn_int_need_codes(g, n, n->type))
+	if (!qn_int_check_quantized(g, n, n->type))
 		return NULL;
 	if (qn_in_type(g, n, 0)->elem != n->type->elem)
 		return qn_int_refuse(g, n, "only equal types in and out");
@@ -98,25 +98,32 @@ clamp_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-QN_CALL_BY_FAMILY(clamp_codes, qn_clip, e->in[0])
+QN_CALL_BY_FAMILY(clamp_quantized, qn_clip, e->in[0])
 
 const qn_impl qn_impl_relu = {
 	.real = relu_real,
 	.plain = qn_plain_unary,
 	.bundle = true,
-	.codes = {.prepare = clamp_prepare, .run = clamp_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = clamp_prepare,
+		      .run = clamp_quantized,
+		      .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_relu6 = {
 	.real = relu6_real,
 	.plain = qn_plain_unary,
 	.bundle = true,
-	.codes = {.prepare = clamp_prepare, .run = clamp_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = clamp_prepare,
+		      .run = clamp_quantized,
+		      .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_clip = {
 	.real = clip_real,
 	.plain = qn_plain_unary,
 	.bundle = true,
-	.codes = {.prepare = clamp_prepare, .run = clamp_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = clamp_prepare,
+		      .run = clamp_quantized,
+		      .families = QN_ALL_FAMILIES},
 };
-const qn_impl qn_impl_clamp = {
-	.codes = {.prepare = clamp_prepare, .run = clamp_codes, .families = QN_ALL_FAMILIES}};
+const qn_impl qn_impl_clamp = {.quantized = {.prepare = clamp_prepare,
+					     .run = clamp_quantized,
+					     .families = QN_ALL_FAMILIES}};

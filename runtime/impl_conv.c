@@ -148,13 +148,13 @@ conv2d_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 QN_BY_FAMILY(conv2d_codes, CONV)
 
 static void *
-codes_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
+quantized_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
 {
 	return qn_int_conv_make(g, n, a, room);
 }
 
 static void
-codes_fast(const qn_eval *e, const void *args)
+quantized_fast(const qn_eval *e, const void *args)
 {
 	(void)args;
 	qn_int_conv_run(e->plan, e);
@@ -162,19 +162,19 @@ codes_fast(const qn_eval *e, const void *args)
 
 #define CODES                                                                                      \
 	{                                                                                          \
-		.prepare = conv2d_prepare, .run = conv2d_codes, .plan = codes_plan,                \
-		.fast = codes_fast, .families = QN_ALL_FAMILIES                                    \
+		.prepare = conv2d_prepare, .run = conv2d_codes, .plan = quantized_plan,            \
+		.fast = quantized_fast, .families = QN_ALL_FAMILIES                                \
 	}
 
 const qn_impl qn_impl_conv1d = {
 	.real = conv2d_real,
 	.plan = conv2d_plan,
 	.bundle = true,
-	.codes = CODES,
+	.quantized = CODES,
 };
 const qn_impl qn_impl_conv2d = {
 	.real = conv2d_real,
 	.plan = conv2d_plan,
 	.bundle = true,
-	.codes = CODES,
+	.quantized = CODES,
 };

@@ -120,5 +120,5 @@ QN_BY_FAMILY(conv3d_codes, CONV3D)
 
 const qn_impl qn_impl_conv3d = {
 	.real = conv3d_real,
-	.codes = {.prepare = conv3d_prepare, .run = conv3d_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = conv3d_prepare, .run = conv3d_codes, .families = QN_ALL_FAMILIES},
 };

@@ -120,11 +120,11 @@ conv_transpose_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		qn_conv_transpose_acc##o(&d, e->in[0], (const code **)c->rows, e->out);            \
 	}
 
-QN_BY_FAMILY(conv_transpose_codes, CONV_TRANSPOSE)
+QN_BY_FAMILY(conv_transpose_quantized, CONV_TRANSPOSE)
 
 const qn_impl qn_impl_conv2d_transpose = {
 	.real = conv_transpose_real,
-	.codes = {.prepare = conv_transpose_prepare,
-		  .run = conv_transpose_codes,
-		  .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = conv_transpose_prepare,
+		      .run = conv_transpose_quantized,
+		      .families = QN_ALL_FAMILIES},
 };

@@ -54,7 +54,7 @@ cast_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 }
 
 static void
-cast_codes(const qn_eval *e, const void *args)
+cast_quantized(const qn_eval *e, const void *args)
 {
 	if (qn_elem_is_float(e->n->type->elem))
 		cast_plain(e);
@@ -65,5 +65,5 @@ cast_codes(const qn_eval *e, const void *args)
 const qn_impl qn_impl_cast = {
 	.real = cast_plain,
 	.plain = cast_plain,
-	.codes = {.prepare = cast_prepare, .run = cast_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = cast_prepare, .run = cast_quantized, .families = QN_ALL_FAMILIES},
 };

@@ -75,7 +75,7 @@ cumsum_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	int32_t axis = qn_axis_of(in, attr->axis);
 	qn_cumsum_args *d = QN_NEW(a, qn_cumsum_args, 1);
 
-	if (!qn_int_need_codes(g, n, in) || !qn_int_need_codes(g, n, n->type))
+	if (!qn_int_check_quantized(g, n, in) || !qn_int_check_quantized(g, n, n->type))
 		return NULL;
 	if (in->dim[axis] > qn_sum_terms(g, n))
 		return qn_int_refuse(g, n, "sums of %lld elements, only up to %lld",
@@ -96,10 +96,12 @@ cumsum_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-QN_CALL_BY_FAMILY(cumsum_codes, qn_cumsum, e->in[0])
+QN_CALL_BY_FAMILY(cumsum_quantized, qn_cumsum, e->in[0])
 
 const qn_impl qn_impl_cumsum = {
 	.real = cumsum_real,
 	.plain = cumsum_plain,
-	.codes = {.prepare = cumsum_prepare, .run = cumsum_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = cumsum_prepare,
+		      .run = cumsum_quantized,
+		      .families = QN_ALL_FAMILIES},
 };

@@ -75,7 +75,7 @@ custom_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 }
 
 static void
-custom_codes(const qn_eval *e, const void *prepared)
+custom_quantized(const qn_eval *e, const void *prepared)
 {
 	const qn_custom_args *args = prepared;
 
@@ -88,5 +88,5 @@ custom_codes(const qn_eval *e, const void *prepared)
 const qn_impl qn_impl_custom = {
 	.real = custom_real,
 	.plan = custom_plan,
-	.codes = {.prepare = custom_prepare, .run = custom_codes},
+	.quantized = {.prepare = custom_prepare, .run = custom_quantized},
 };

@@ -91,16 +91,16 @@ dense_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 
 QN_BY_FAMILY(dense_run, DENSE)
 
-typedef struct codes_plan {
+typedef struct quantized_plan {
 	qn_int_product p;
 	bool is_signed;
 	int32_t zero;
 	int64_t step;  /* elements of a copied row, for whole pairs */
 	int16_t *copy; /* of QN_INT_CHUNK rows */
-} codes_plan;
+} quantized_plan;
 
 static void *
-codes_make_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
+quantized_make_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
 {
 	const qn_type *wt = qn_in_type(g, n, 1);
 	const int8_t *w;
@@ -108,7 +108,7 @@ codes_make_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
 
 	if (!qn_int_product_constants(g, n, &w, &bias))
 		return NULL;
-	codes_plan *d = QN_NEW(a, codes_plan, 1);
+	quantized_plan *d = QN_NEW(a, quantized_plan, 1);
 	if (!qn_int_product_init(&d->p, qn_int_simd_get(g->model->env->simd), wt->dim[0], 1,
 				 wt->dim[1], false, a, room))
 		return NULL;
@@ -123,7 +123,7 @@ codes_make_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
 static void
 dense_fast(const qn_eval *e, const void *args)
 {
-	const codes_plan *d = e->plan;
+	const quantized_plan *d = e->plan;
 	const int64_t in = d->p.terms, out = d->p.out;
 	const int64_t batch = qn_dim_product(e->n->type, 0, e->n->type->rank - 1) * e->batches;
 	const int16_t *at[QN_INT_CHUNK_CAPACITY];
@@ -146,9 +146,9 @@ const qn_impl qn_impl_dense = {
 	.real = dense_real,
 	.plan = dense_make_plan,
 	.bundle = true,
-	.codes = {.prepare = dense_prepare,
-		  .run = dense_run,
-		  .plan = codes_make_plan,
-		  .fast = dense_fast,
-		  .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = dense_prepare,
+		      .run = dense_run,
+		      .plan = quantized_make_plan,
+		      .fast = dense_fast,
+		      .families = QN_ALL_FAMILIES},
 };

@@ -14,9 +14,9 @@ static void *
 prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_difference_args *d = QN_NEW(a, qn_difference_args, 1);
-	qn_two_codes p;
+	qn_two_params p;
 
-	if (!QN_TWO_CODES_SET(g, n, d, p))
+	if (!QN_TWO_PARAMS_SET(g, n, d, p))
 		return NULL;
 	double twice = 2.0 * (p.sx > p.sy ? p.sx : p.sy);
 	if (!qn_int_multiplier_below_one(g, n, "first scale / T", p.sx / twice, &d->mx, &d->shx) ||
@@ -28,10 +28,10 @@ prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-QN_CALL_BY_FAMILY(squared_codes, qn_squared_difference, e->in[0], e->in[1])
+QN_CALL_BY_FAMILY(squared_quantized, qn_squared_difference, e->in[0], e->in[1])
 
 const qn_impl qn_impl_squared_difference = {
 	.real = squared_difference_real,
 	.plain = qn_plain_binary,
-	.codes = {.prepare = prepare, .run = squared_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = prepare, .run = squared_quantized, .families = QN_ALL_FAMILIES},
 };

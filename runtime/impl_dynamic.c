@@ -66,7 +66,7 @@ values_prepare(const qn_graph *g, const qn_node *n, qn_arena *arena)
 	const qn_type *x = qn_in_type(g, n, 0);
 	qn_dynamic_args *d = QN_NEW(arena, qn_dynamic_args, 1);
 
-	if (!qn_int_need_codes(g, n, x))
+	if (!qn_int_check_quantized(g, n, x))
 		return NULL;
 	*d = (qn_dynamic_args){.rows = 1,
 			       .n = (int32_t)qn_static_count(x),
@@ -79,25 +79,25 @@ values_prepare(const qn_graph *g, const qn_node *n, qn_arena *arena)
 	return d;
 }
 
-QN_CALL_BY_FAMILY(mantissa_codes, qn_dynamic_mantissa, e->in[0])
-QN_CALL_BY_FAMILY(symmetric_codes, qn_dynamic_values, e->in[0])
-QN_CALL_BY_FAMILY(centred_codes, qn_dynamic_centred, e->in[0])
+QN_CALL_BY_FAMILY(mantissa_quantized, qn_dynamic_mantissa, e->in[0])
+QN_CALL_BY_FAMILY(symmetric_quantized, qn_dynamic_values, e->in[0])
+QN_CALL_BY_FAMILY(centred_quantized, qn_dynamic_centred, e->in[0])
 
 static void
-values_codes(const qn_eval *e, const void *args)
+values_quantized(const qn_eval *e, const void *args)
 {
 	const qn_dynamic_args *d = args;
 
 	if (d->asymmetric != 0)
-		centred_codes(e, args);
+		centred_quantized(e, args);
 	else
-		symmetric_codes(e, args);
+		symmetric_quantized(e, args);
 }
 
 static void
-quantize_codes(const qn_eval *e, const void *args)
+quantize_quantized(const qn_eval *e, const void *args)
 {
-	static qn_codes_fn *const field[] = {values_codes, mantissa_codes};
+	static qn_quantized_fn *const field[] = {values_quantized, mantissa_quantized};
 
 	if (e->part < QN_COUNT(field))
 		field[e->part](e, args);
@@ -207,7 +207,7 @@ rescale_prepare(const qn_graph *g, const qn_node *n, qn_arena *arena)
 		call->bias = qn_scale_of(g, qn_in_type(g, n, 3));
 	if (qn_elem_is_float(type->elem))
 		return call;
-	if (type->elem->gran != QN_PER_TENSOR || !qn_elem_is_codes(&g->model->types, type->elem))
+	if (type->elem->gran != QN_PER_TENSOR || !qn_elem_in_family(&g->model->types, type->elem))
 		return qn_int_refuse(g, n,
 				     "only a result of storage i8, u8 or i16 with one scale "
 				     "and a zero point inside it");
@@ -250,7 +250,7 @@ rescale_to_float(const qn_eval *e, const rescale_call *call)
 		qn_dynamic_rescale##q(&d, e->in[0], e->in[1], e->out);                             \
 	}
 
-QN_BY_FAMILY_OF(to_codes, RESCALE, e->n->type)
+QN_BY_FAMILY_OF(to_quantized, RESCALE, e->n->type)
 
 static void
 rescale_run(const qn_eval *e, const void *args)
@@ -258,15 +258,18 @@ rescale_run(const qn_eval *e, const void *args)
 	if (qn_elem_is_float(e->n->type->elem))
 		rescale_to_float(e, args);
 	else
-		to_codes(e, args);
+		to_quantized(e, args);
 }
 
 const qn_impl qn_impl_dynamic_fake_quant = {.real = fake_quant_real};
-const qn_impl qn_impl_dynamic_quantize = {
-	.codes = {.prepare = values_prepare, .run = quantize_codes, .families = QN_ALL_FAMILIES}};
-const qn_impl qn_impl_dynamic_values = {
-	.codes = {.prepare = values_prepare, .run = values_codes, .families = QN_ALL_FAMILIES}};
-const qn_impl qn_impl_dynamic_mantissa = {
-	.codes = {.prepare = values_prepare, .run = mantissa_codes, .families = QN_ALL_FAMILIES}};
+const qn_impl qn_impl_dynamic_quantize = {.quantized = {.prepare = values_prepare,
+							.run = quantize_quantized,
+							.families = QN_ALL_FAMILIES}};
+const qn_impl qn_impl_dynamic_values = {.quantized = {.prepare = values_prepare,
+						      .run = values_quantized,
+						      .families = QN_ALL_FAMILIES}};
+const qn_impl qn_impl_dynamic_mantissa = {.quantized = {.prepare = values_prepare,
+							.run = mantissa_quantized,
+							.families = QN_ALL_FAMILIES}};
 const qn_impl qn_impl_dynamic_rescale = {
-	.codes = {.prepare = rescale_prepare, .run = rescale_run, .families = QN_ALL_FAMILIES}};
+	.quantized = {.prepare = rescale_prepare, .run = rescale_run, .families = QN_ALL_FAMILIES}};

@@ -48,8 +48,8 @@ bool
 qn_elementwise_shape(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4],
 		     int32_t ys[4])
 {
-	return qn_int_need_codes(g, n, qn_in_type(g, n, 0)) &&
-	       qn_int_need_codes(g, n, qn_in_type(g, n, 1)) && qn_int_sizes(g, n) &&
+	return qn_int_check_quantized(g, n, qn_in_type(g, n, 0)) &&
+	       qn_int_check_quantized(g, n, qn_in_type(g, n, 1)) && qn_int_sizes(g, n) &&
 	       qn_int_broadcast(g, n, dim, xs, ys);
 }
 
@@ -60,13 +60,13 @@ result_ok(const qn_graph *g, const qn_node *n)
 	const qn_elem *e = n->type->elem;
 
 	return (n->op == QN_OP_mul && qn_node_family(g, n) == QN_FAMILY_s16 &&
-		qn_elem_is_codes(&g->model->types, e) && e->gran == QN_PER_TENSOR) ||
-	       qn_int_need_codes(g, n, n->type);
+		qn_elem_in_family(&g->model->types, e) && e->gran == QN_PER_TENSOR) ||
+	       qn_int_check_quantized(g, n, n->type);
 }
 
 bool
-qn_two_codes_get(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4], int32_t ys[4],
-		 qn_two_codes *p)
+qn_two_params_get(const qn_graph *g, const qn_node *n, int32_t dim[4], int32_t xs[4], int32_t ys[4],
+		  qn_two_params *p)
 {
 	const qn_type *x = qn_in_type(g, n, 0), *y = qn_in_type(g, n, 1);
 
@@ -94,11 +94,11 @@ static void *
 aligned_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_add_aligned_args *d = QN_NEW(a, qn_add_aligned_args, 1);
-	qn_two_codes p;
+	qn_two_params p;
 
 	const int32_t bits = (int32_t)n->attr->sum.align;
 
-	if (!QN_TWO_CODES_SET(g, n, d, p) || !qn_need_fixed(g, n, 1, p.sx, bits) ||
+	if (!QN_TWO_PARAMS_SET(g, n, d, p) || !qn_need_fixed(g, n, 1, p.sx, bits) ||
 	    !qn_need_fixed(g, n, 2, p.sy, bits))
 		return NULL;
 	const qn_align to = qn_align_scales(p.sx, p.sy, bits, qn_node_family(g, n));
@@ -115,7 +115,7 @@ aligned_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 
 /* The multipliers of one pair of quantized values. */
 static bool
-sum_multipliers(const qn_graph *g, const qn_node *n, const qn_two_codes *p, qn_add_args *d)
+sum_multipliers(const qn_graph *g, const qn_node *n, const qn_two_params *p, qn_add_args *d)
 {
 	const double twice = 2.0 * (p->sx > p->sy ? p->sx : p->sy);
 
@@ -133,9 +133,9 @@ static void *
 scaled_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_add_args *d = QN_NEW(a, qn_add_args, 1);
-	qn_two_codes p;
+	qn_two_params p;
 
-	if (!QN_TWO_CODES_SET(g, n, d, p) || !sum_multipliers(g, n, &p, d))
+	if (!QN_TWO_PARAMS_SET(g, n, d, p) || !sum_multipliers(g, n, &p, d))
 		return NULL;
 	d->mode = g->model->rounding;
 	d->sub = n->op == QN_OP_sub;
@@ -143,10 +143,10 @@ scaled_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 }
 
 /* Scales and zero points of channel i. */
-static qn_two_codes
-channel_codes(const qn_graph *g, const qn_node *n, int32_t i)
+static qn_two_params
+channel_quantized(const qn_graph *g, const qn_node *n, int32_t i)
 {
-	qn_two_codes p = {0};
+	qn_two_params p = {0};
 
 	qn_channel_param(g, qn_in_type(g, n, 0), i, &p.sx, &p.zx);
 	qn_channel_param(g, qn_in_type(g, n, 1), i, &p.sy, &p.zy);
@@ -167,7 +167,7 @@ axis_sum_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return NULL;
 	int32_t *table = QN_NEW(a, int32_t, (size_t)c.count * FIELDS);
 	for (int32_t i = 0; i < c.count; i++) {
-		const qn_two_codes p = channel_codes(g, n, i);
+		const qn_two_params p = channel_quantized(g, n, i);
 		qn_add_args one;
 
 		if (!sum_multipliers(g, n, &p, &one))
@@ -206,10 +206,10 @@ sum_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		else                                                                               \
 			qn_add##q(args, e->in[0], e->in[1], e->out);                               \
 	}
-QN_BY_FAMILY(sum_codes, SUM)
+QN_BY_FAMILY(sum_quantized, SUM)
 
 static bool
-mul_multiplier(const qn_graph *g, const qn_node *n, const qn_two_codes *p, int32_t *m, int32_t *sh)
+mul_multiplier(const qn_graph *g, const qn_node *n, const qn_two_params *p, int32_t *m, int32_t *sh)
 {
 	return qn_int_multiplier(g, n, "product of scales / result scale", p->sx * p->sy / p->so, m,
 				 sh);
@@ -226,7 +226,7 @@ axis_mul_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return NULL;
 	int32_t *table = QN_NEW(a, int32_t, (size_t)c.count * FIELDS);
 	for (int32_t i = 0; i < c.count; i++) {
-		const qn_two_codes p = channel_codes(g, n, i);
+		const qn_two_params p = channel_quantized(g, n, i);
 		int32_t *row = table + (size_t)i * FIELDS;
 
 		row[0] = p.zx;
@@ -250,26 +250,26 @@ mul_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (qn_by_channel(g, n))
 		return axis_mul_prepare(g, n, a);
 	qn_mul_args *d = QN_NEW(a, qn_mul_args, 1);
-	qn_two_codes p;
+	qn_two_params p;
 
-	if (!QN_TWO_CODES_SET(g, n, d, p) || !mul_multiplier(g, n, &p, &d->m, &d->sh))
+	if (!QN_TWO_PARAMS_SET(g, n, d, p) || !mul_multiplier(g, n, &p, &d->m, &d->sh))
 		return NULL;
 	d->mode = g->model->rounding;
 	return d;
 }
 
-QN_CALL_BY_FAMILY(mul_codes, qn_mul, e->in[0], e->in[1])
-QN_CALL_BY_FAMILY(mul_axis_codes, qn_mul_axis, e->in[0], e->in[1])
+QN_CALL_BY_FAMILY(mul_quantized, qn_mul, e->in[0], e->in[1])
+QN_CALL_BY_FAMILY(mul_axis_quantized, qn_mul_axis, e->in[0], e->in[1])
 
 static void
-mul_of_codes(const qn_eval *e, const void *args)
+mul_of_quantized(const qn_eval *e, const void *args)
 {
 	qn_family from = qn_node_family(e->g, e->n), to = qn_family_of(e->n->type->elem);
 
 	if (qn_by_channel(e->g, e->n))
-		mul_axis_codes(e, args);
+		mul_axis_quantized(e, args);
 	else if (from == to)
-		mul_codes(e, args);
+		mul_quantized(e, args);
 	else if (to == QN_FAMILY_u8)
 		qn_mul_from_s16_u8(args, e->in[0], e->in[1], e->out);
 	else
@@ -279,19 +279,19 @@ mul_of_codes(const qn_eval *e, const void *args)
 const qn_impl qn_impl_add = {
 	.real = add_real,
 	.plain = qn_plain_binary,
-	.codes = {.prepare = sum_prepare, .run = sum_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = sum_prepare, .run = sum_quantized, .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_bias_add = {
 	.real = add_real,
-	.codes = {.prepare = sum_prepare, .run = sum_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = sum_prepare, .run = sum_quantized, .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_sub = {
 	.real = sub_real,
 	.plain = qn_plain_binary,
-	.codes = {.prepare = sum_prepare, .run = sum_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = sum_prepare, .run = sum_quantized, .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_mul = {
 	.real = mul_real,
 	.plain = qn_plain_binary,
-	.codes = {.prepare = mul_prepare, .run = mul_of_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = mul_prepare, .run = mul_of_quantized, .families = QN_ALL_FAMILIES},
 };

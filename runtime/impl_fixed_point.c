@@ -122,10 +122,11 @@ dense_run(const qn_eval *e, const void *args)
 }
 
 const qn_impl qn_impl_rounding_divide_by_pot = {
-	.codes = {.prepare = divide_prepare, .run = divide_run, .families = QN_ALL_FAMILIES}};
+	.quantized = {.prepare = divide_prepare, .run = divide_run, .families = QN_ALL_FAMILIES}};
 const qn_impl qn_impl_saturating_add = {
-	.codes = {.prepare = add_prepare, .run = add_run, .families = QN_ALL_FAMILIES}};
-const qn_impl qn_impl_fixed_multiply = {
-	.codes = {.prepare = multiply_prepare, .run = multiply_run, .families = QN_ALL_FAMILIES}};
+	.quantized = {.prepare = add_prepare, .run = add_run, .families = QN_ALL_FAMILIES}};
+const qn_impl qn_impl_fixed_multiply = {.quantized = {.prepare = multiply_prepare,
+						      .run = multiply_run,
+						      .families = QN_ALL_FAMILIES}};
 const qn_impl qn_impl_integer_dense = {
-	.codes = {.prepare = dense_prepare, .run = dense_run, .families = QN_ALL_FAMILIES}};
+	.quantized = {.prepare = dense_prepare, .run = dense_run, .families = QN_ALL_FAMILIES}};

@@ -78,7 +78,7 @@ gather_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 }
 
 static void
-gather_codes(const qn_eval *e, const void *args)
+gather_quantized(const qn_eval *e, const void *args)
 {
 	const qn_gather_call *c = args;
 
@@ -92,7 +92,9 @@ const qn_impl qn_impl_gather = {
 	.real = gather_real,
 	.plain = gather_real,
 	.indices = 1U << 1,
-	.codes = {.prepare = gather_prepare, .run = gather_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = gather_prepare,
+		      .run = gather_quantized,
+		      .families = QN_ALL_FAMILIES},
 };
 
 static void *
@@ -121,7 +123,7 @@ gather_elements_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 }
 
 static void
-gather_elements_codes(const qn_eval *e, const void *args)
+gather_elements_quantized(const qn_eval *e, const void *args)
 {
 	qn_gather_elements(args, e->in[0], e->in[1], e->out);
 }
@@ -144,7 +146,7 @@ gather_nd_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 }
 
 static void
-gather_nd_codes(const qn_eval *e, const void *args)
+gather_nd_quantized(const qn_eval *e, const void *args)
 {
 	qn_gather_nd(args, e->in[0], e->in[1], e->out);
 }
@@ -154,16 +156,16 @@ const qn_impl qn_impl_gather_elements = {
 	.plain = gather_elements_real,
 	.refuse = qn_indexed_problem,
 	.indices = 1U << 1,
-	.codes = {.prepare = gather_elements_prepare,
-		  .run = gather_elements_codes,
-		  .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = gather_elements_prepare,
+		      .run = gather_elements_quantized,
+		      .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_gather_nd = {
 	.real = gather_nd_real,
 	.plain = gather_nd_real,
 	.refuse = qn_indexed_problem,
 	.indices = 1U << 1,
-	.codes = {.prepare = gather_nd_prepare,
-		  .run = gather_nd_codes,
-		  .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = gather_nd_prepare,
+		      .run = gather_nd_quantized,
+		      .families = QN_ALL_FAMILIES},
 };

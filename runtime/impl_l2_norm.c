@@ -44,7 +44,7 @@ l2_norm_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	qn_l2_norm_args *d = QN_NEW(a, qn_l2_norm_args, 1);
 	qn_l2_norm_any_args *any = QN_NEW(a, qn_l2_norm_any_args, 1);
 
-	if (!qn_int_need_codes(g, n, t) || !qn_int_need_codes(g, n, n->type))
+	if (!qn_int_check_quantized(g, n, t) || !qn_int_check_quantized(g, n, n->type))
 		return NULL;
 	if (qn_node_family(g, n) == QN_FAMILY_s16)
 		return qn_int_refuse(g, n, "only storage i8 and u8");
@@ -119,8 +119,8 @@ lrn_real(const qn_eval *e)
 
 const qn_impl qn_impl_l2_norm = {
 	.real = l2_norm_real,
-	.codes = {.prepare = l2_norm_prepare,
-		  .run = l2_norm_codes,
-		  .families = 1U << QN_FAMILY_s8 | 1U << QN_FAMILY_u8},
+	.quantized = {.prepare = l2_norm_prepare,
+		      .run = l2_norm_codes,
+		      .families = 1U << QN_FAMILY_s8 | 1U << QN_FAMILY_u8},
 };
 const qn_impl qn_impl_lrn = {.real = lrn_real};

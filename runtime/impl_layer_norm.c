@@ -125,8 +125,9 @@ norm_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	const qn_type *w = qn_in_type(g, n, 1), *b = n->nin > 2 ? qn_in_type(g, n, 2) : w;
 	shape s = shape_of(n);
 
-	if (!qn_int_need_codes(g, n, qn_in_type(g, n, 0)) || !qn_int_need_codes(g, n, w) ||
-	    !qn_int_need_codes(g, n, b) || !qn_int_need_codes(g, n, n->type))
+	if (!qn_int_check_quantized(g, n, qn_in_type(g, n, 0)) ||
+	    !qn_int_check_quantized(g, n, w) || !qn_int_check_quantized(g, n, b) ||
+	    !qn_int_check_quantized(g, n, n->type))
 		return NULL;
 	const room *r = &rooms[qn_node_family(g, n)];
 	if (s.n < 1 || s.n > r->terms)
@@ -165,17 +166,17 @@ norm_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
                                                                                                    \
 		qn_norm##q(args, e->in[0], e->in[1], b, e->out);                                   \
 	}
-QN_BY_FAMILY(norm_codes, NORM)
+QN_BY_FAMILY(norm_quantized, NORM)
 
 const qn_impl qn_impl_layer_norm = {
 	.real = norm_real,
-	.codes = {.prepare = norm_prepare, .run = norm_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = norm_prepare, .run = norm_quantized, .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_instance_norm = {
 	.real = norm_real,
-	.codes = {.prepare = norm_prepare, .run = norm_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = norm_prepare, .run = norm_quantized, .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_rms_norm = {
 	.real = norm_real,
-	.codes = {.prepare = norm_prepare, .run = norm_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = norm_prepare, .run = norm_quantized, .families = QN_ALL_FAMILIES},
 };

@@ -91,15 +91,15 @@ log_softmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		if (d->depth > 0)                                                                  \
 			qn_log_softmax##q(d, e->in[0], e->out);                                    \
 	}
-QN_BY_FAMILY(fixed_codes, LOG_SOFTMAX)
+QN_BY_FAMILY(fixed_quantized, LOG_SOFTMAX)
 
 static void
-log_softmax_codes(const qn_eval *e, const void *args)
+log_softmax_quantized(const qn_eval *e, const void *args)
 {
 	const qn_log_softmax_any_args *d = args;
 
 	if (qn_has_fixed_output(&e->g->model->types, e->n, e->n->type->elem))
-		fixed_codes(e, args);
+		fixed_quantized(e, args);
 	else if (d->depth < 1)
 		return;
 	else if (qn_node_family(e->g, e->n) == QN_FAMILY_u8)
@@ -110,7 +110,7 @@ log_softmax_codes(const qn_eval *e, const void *args)
 
 const qn_impl qn_impl_log_softmax = {
 	.real = log_softmax_real,
-	.codes = {.prepare = log_softmax_prepare,
-		  .run = log_softmax_codes,
-		  .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = log_softmax_prepare,
+		      .run = log_softmax_quantized,
+		      .families = QN_ALL_FAMILIES},
 };

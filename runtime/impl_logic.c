@@ -44,9 +44,9 @@ not_run(const qn_eval *e, const void *args)
 #define LOGICAL(name)                                                                              \
 	const qn_impl qn_impl_##name = {                                                           \
 		.plain = qn_plain_binary,                                                          \
-		.codes = {.prepare = logic_prepare,                                                \
-			  .run = logic_run,                                                        \
-			  .families = QN_ALL_FAMILIES},                                            \
+		.quantized = {.prepare = logic_prepare,                                            \
+			      .run = logic_run,                                                    \
+			      .families = QN_ALL_FAMILIES},                                        \
 	};
 #define BITWISE(name, form) const qn_impl qn_impl_##name = {.plain = form};
 
@@ -55,7 +55,7 @@ LOGICAL(logical_or)
 LOGICAL(logical_xor)
 const qn_impl qn_impl_logical_not = {
 	.plain = qn_plain_unary,
-	.codes = {.prepare = not_prepare, .run = not_run, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = not_prepare, .run = not_run, .families = QN_ALL_FAMILIES},
 };
 BITWISE(bitwise_and, qn_plain_binary)
 BITWISE(bitwise_or, qn_plain_binary)

@@ -136,9 +136,9 @@ types_ok(const qn_graph *g, const qn_node *n, int64_t terms)
 	const qn_type *a = qn_in_type(g, n, 0), *b = qn_in_type(g, n, 1);
 	qn_family f = qn_family_of(a->elem);
 
-	if (!qn_int_need_codes(g, n, a))
+	if (!qn_int_check_quantized(g, n, a))
 		return false;
-	if (qn_family_of(b->elem) != f || !qn_elem_is_codes(&g->model->types, b->elem)) {
+	if (qn_family_of(b->elem) != f || !qn_elem_in_family(&g->model->types, b->elem)) {
 		(void)qn_int_refuse(g, n, "operands of different storage types");
 		return false;
 	}
@@ -192,10 +192,12 @@ matmul_prepare(const qn_graph *g, const qn_node *n, qn_arena *arena)
 		qn_matmul_acc##o(args, e->in[0], e->in[1], e->out);                                \
 	}
 
-QN_BY_FAMILY(matmul_codes, MATMUL)
+QN_BY_FAMILY(matmul_quantized, MATMUL)
 
 const qn_impl qn_impl_matmul = {
 	.real = matmul_real,
 	.plain = matmul_plain,
-	.codes = {.prepare = matmul_prepare, .run = matmul_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = matmul_prepare,
+		      .run = matmul_quantized,
+		      .families = QN_ALL_FAMILIES},
 };

@@ -79,7 +79,7 @@ concat_real(const qn_eval *e)
 /* All inputs have the result's element; a moved channel axis (transpose, reshape) makes another
  * one. */
 static bool
-moves_codes(const qn_graph *g, const qn_node *n, bool axis_may_move)
+moves_quantized(const qn_graph *g, const qn_node *n, bool axis_may_move)
 {
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_elem *in = qn_in_type(g, n, i)->elem, *out = n->type->elem;
@@ -99,14 +99,14 @@ copy_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_copy_args *d = QN_NEW(a, qn_copy_args, 1);
 
-	if (!moves_codes(g, n, true))
+	if (!moves_quantized(g, n, true))
 		return NULL;
 	d->n = (int32_t)qn_type_bytes(n->type);
 	return d;
 }
 
 static void
-copy_codes(const qn_eval *e, const void *args)
+copy_quantized(const qn_eval *e, const void *args)
 {
 	const qn_copy_args *d = args;
 
@@ -118,7 +118,7 @@ transpose_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_transpose_args *d = QN_NEW(a, qn_transpose_args, 1);
 
-	if (!moves_codes(g, n, true))
+	if (!moves_quantized(g, n, true))
 		return NULL;
 	qn_view v = {0};
 	transpose_view(g, n, 0, &v);
@@ -139,7 +139,7 @@ transpose_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 }
 
 static void
-transpose_codes(const qn_eval *e, const void *args)
+transpose_quantized(const qn_eval *e, const void *args)
 {
 	qn_transpose(args, e->in[0], e->out);
 }
@@ -152,7 +152,7 @@ concat_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	int32_t *offset = QN_NEW(a, int32_t, n->nin);
 	int32_t at = 0;
 
-	if (!moves_codes(g, n, false))
+	if (!moves_quantized(g, n, false))
 		return NULL;
 	for (uint32_t i = 0; i < n->nin; i++) {
 		parts[i] = part(g, n, i);
@@ -164,7 +164,7 @@ concat_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 }
 
 static void
-concat_codes(const qn_eval *e, const void *args)
+concat_quantized(const qn_eval *e, const void *args)
 {
 	const qn_concat_call *c = args;
 
@@ -176,23 +176,25 @@ const qn_impl qn_impl_reshape = {
 	.real = reshape_real,
 	.plain = reshape_real,
 	.bundle = true,
-	.codes = {.prepare = copy_prepare, .run = copy_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = copy_prepare, .run = copy_quantized, .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_flatten = {
 	.real = reshape_real,
 	.plain = reshape_real,
 	.bundle = true,
-	.codes = {.prepare = copy_prepare, .run = copy_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = copy_prepare, .run = copy_quantized, .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_transpose = {
 	.real = transpose_real,
 	.plain = transpose_plain,
-	.codes = {.prepare = transpose_prepare,
-		  .run = transpose_codes,
-		  .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = transpose_prepare,
+		      .run = transpose_quantized,
+		      .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_concat = {
 	.real = concat_real,
 	.plain = concat_real,
-	.codes = {.prepare = concat_prepare, .run = concat_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = concat_prepare,
+		      .run = concat_quantized,
+		      .families = QN_ALL_FAMILIES},
 };

@@ -44,7 +44,7 @@ one_hot_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 }
 
 static void
-one_hot_codes(const qn_eval *e, const void *args)
+one_hot_quantized(const qn_eval *e, const void *args)
 {
 	qn_one_hot(args, e->in[0], e->in[1], e->out);
 }
@@ -54,5 +54,7 @@ const qn_impl qn_impl_one_hot = {
 	.plain = one_hot_real,
 	.refuse = refuse,
 	.indices = 1U << 0,
-	.codes = {.prepare = one_hot_prepare, .run = one_hot_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = one_hot_prepare,
+		      .run = one_hot_quantized,
+		      .families = QN_ALL_FAMILIES},
 };

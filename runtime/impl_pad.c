@@ -156,8 +156,8 @@ static void *
 fill_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_pad_args *d = QN_NEW(a, qn_pad_args, 1);
-	bool codes = qn_node_family(g, n) != QN_NFAMILY;
-	int32_t size = codes ? 1 : (int32_t)qn_elem_bytes(n->type->elem);
+	bool quantized = qn_node_family(g, n) != QN_NFAMILY;
+	int32_t size = quantized ? 1 : (int32_t)qn_elem_bytes(n->type->elem);
 
 	if (!pad_byte(g, n, size, &d->value))
 		return NULL;
@@ -188,15 +188,15 @@ pad_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-QN_CALL_BY_FAMILY(fill_codes, qn_pad, e->in[0])
+QN_CALL_BY_FAMILY(fill_quantized, qn_pad, e->in[0])
 
 static void
-pad_codes(const qn_eval *e, const void *args)
+pad_quantized(const qn_eval *e, const void *args)
 {
 	if (e->n->attr->pad.mode != QN_PAD_constant)
 		qn_pad_copy(args, e->in[0], e->out);
 	else if (qn_node_family(e->g, e->n) != QN_NFAMILY)
-		fill_codes(e, args);
+		fill_quantized(e, args);
 	else
 		qn_pad_s8(args, e->in[0], e->out);
 }
@@ -204,5 +204,5 @@ pad_codes(const qn_eval *e, const void *args)
 const qn_impl qn_impl_pad = {
 	.real = pad_real,
 	.plain = pad_real,
-	.codes = {.prepare = pad_prepare, .run = pad_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = pad_prepare, .run = pad_quantized, .families = QN_ALL_FAMILIES},
 };

@@ -186,7 +186,7 @@ pool_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	qn_geometry s = qn_geometry_pool(g, n);
 	qn_pool_call *c = QN_NEW(a, qn_pool_call, 1);
 
-	if (!qn_int_need_codes(g, n, n->type))
+	if (!qn_int_check_quantized(g, n, n->type))
 		return NULL;
 	if (qn_in_type(g, n, 0)->elem != n->type->elem)
 		return qn_int_refuse(g, n, "only equal types in and out");
@@ -228,7 +228,7 @@ pool_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		qn_max_pool##q(&c->args, e->in[0], (const code **)c->rows, e->out);                \
 	}
 
-QN_BY_FAMILY(max_pool_codes, MAX_POOL)
+QN_BY_FAMILY(max_pool_quantized, MAX_POOL)
 
 #define AVG_POOL(name, q, o, a, code)                                                              \
 	static void name(const qn_eval *e, const void *args)                                       \
@@ -238,7 +238,7 @@ QN_BY_FAMILY(max_pool_codes, MAX_POOL)
 		qn_avg_pool##q(&c->args, e->in[0], (const code **)c->rows, e->out);                \
 	}
 
-QN_BY_FAMILY(avg_pool_codes, AVG_POOL)
+QN_BY_FAMILY(avg_pool_quantized, AVG_POOL)
 
 static void *
 global_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
@@ -246,7 +246,7 @@ global_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	const qn_type *in = qn_in_type(g, n, 0);
 	qn_mean_args *d = QN_NEW(a, qn_mean_args, 1);
 
-	if (!qn_int_need_codes(g, n, in) || !qn_int_need_codes(g, n, n->type))
+	if (!qn_int_check_quantized(g, n, in) || !qn_int_check_quantized(g, n, n->type))
 		return NULL;
 	int64_t count = in->dim[1] * in->dim[2];
 	if (count == 0 || count > qn_sum_terms(g, n))
@@ -267,21 +267,27 @@ global_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-QN_CALL_BY_FAMILY(global_codes, qn_mean, e->in[0])
+QN_CALL_BY_FAMILY(global_quantized, qn_mean, e->in[0])
 
 const qn_impl qn_impl_max_pool = {
 	.real = max_pool_real,
 	.plain = max_pool_plain,
 	.refuse = pool_refuse,
-	.codes = {.prepare = pool_prepare, .run = max_pool_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = pool_prepare,
+		      .run = max_pool_quantized,
+		      .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_avg_pool = {
 	.real = avg_pool_real,
 	.refuse = pool_refuse,
-	.codes = {.prepare = pool_prepare, .run = avg_pool_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = pool_prepare,
+		      .run = avg_pool_quantized,
+		      .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_global_avg_pool = {
 	.real = global_avg_pool_real,
 	.refuse = global_refuse,
-	.codes = {.prepare = global_prepare, .run = global_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = global_prepare,
+		      .run = global_quantized,
+		      .families = QN_ALL_FAMILIES},
 };

@@ -95,7 +95,7 @@ pool3d_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	const qn_geometry s = qn_geometry_pool(g, n);
 	qn_pool3d_args *d = QN_NEW(a, qn_pool3d_args, 1);
 
-	if (!qn_int_need_codes(g, n, n->type))
+	if (!qn_int_check_quantized(g, n, n->type))
 		return NULL;
 	if (qn_in_type(g, n, 0)->elem != n->type->elem)
 		return qn_int_refuse(g, n, "only equal types in and out");
@@ -117,10 +117,14 @@ QN_CALL_BY_FAMILY(avg_pool3d_codes, qn_avg_pool3d, e->in[0])
 const qn_impl qn_impl_max_pool3d = {
 	.real = max_pool3d_real,
 	.refuse = refuse,
-	.codes = {.prepare = pool3d_prepare, .run = max_pool3d_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = pool3d_prepare,
+		      .run = max_pool3d_codes,
+		      .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_avg_pool3d = {
 	.real = avg_pool3d_real,
 	.refuse = refuse,
-	.codes = {.prepare = pool3d_prepare, .run = avg_pool3d_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = pool3d_prepare,
+		      .run = avg_pool3d_codes,
+		      .families = QN_ALL_FAMILIES},
 };

@@ -164,7 +164,7 @@ shaped_args(const qn_graph *g, const qn_node *n, qn_arena *a)
 	const qn_type *in = qn_in_type(g, n, 0);
 	qn_reduce_args *d = QN_NEW(a, qn_reduce_args, 1);
 
-	if (!qn_int_need_codes(g, n, in) || !qn_int_need_codes(g, n, n->type))
+	if (!qn_int_check_quantized(g, n, in) || !qn_int_check_quantized(g, n, n->type))
 		return NULL;
 	if (qn_static_count(in) == 0)
 		return qn_int_refuse(g, n, "an input without elements");
@@ -234,32 +234,32 @@ max_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-QN_CALL_BY_FAMILY(sum_codes, qn_reduce_sum, e->in[0])
-QN_CALL_BY_FAMILY(prod_codes, qn_reduce_prod, e->in[0])
-QN_CALL_BY_FAMILY(max_codes, qn_reduce_max, e->in[0])
+QN_CALL_BY_FAMILY(sum_quantized, qn_reduce_sum, e->in[0])
+QN_CALL_BY_FAMILY(prod_quantized, qn_reduce_prod, e->in[0])
+QN_CALL_BY_FAMILY(max_quantized, qn_reduce_max, e->in[0])
 
 const qn_impl qn_impl_reduce_mean = {
 	.real = mean_real,
 	.plain = qn_plain_reduce,
-	.codes = {.prepare = sum_prepare, .run = sum_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = sum_prepare, .run = sum_quantized, .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_reduce_sum = {
 	.real = sum_real,
 	.plain = qn_plain_reduce,
-	.codes = {.prepare = sum_prepare, .run = sum_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = sum_prepare, .run = sum_quantized, .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_reduce_max = {
 	.real = max_real,
 	.plain = qn_plain_reduce,
-	.codes = {.prepare = max_prepare, .run = max_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = max_prepare, .run = max_quantized, .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_reduce_min = {
 	.real = min_real,
 	.plain = qn_plain_reduce,
-	.codes = {.prepare = max_prepare, .run = max_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = max_prepare, .run = max_quantized, .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_reduce_prod = {
 	.real = prod_real,
 	.plain = qn_plain_reduce,
-	.codes = {.prepare = prod_prepare, .run = prod_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = prod_prepare, .run = prod_quantized, .families = QN_ALL_FAMILIES},
 };

@@ -86,7 +86,7 @@ nearest_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 }
 
 static void
-nearest_codes(const qn_eval *e, const void *args)
+nearest_quantized(const qn_eval *e, const void *args)
 {
 	qn_nearest(args, e->in[0], e->out);
 }
@@ -164,7 +164,8 @@ bilinear_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	int32_t mode = n->attr->resize.mode;
 	qn_bilinear_args *d = QN_NEW(a, qn_bilinear_args, 1);
 
-	if (!qn_int_need_codes(g, n, n->type) || !qn_int_need_codes(g, n, qn_in_type(g, n, 0)))
+	if (!qn_int_check_quantized(g, n, n->type) ||
+	    !qn_int_check_quantized(g, n, qn_in_type(g, n, 0)))
 		return NULL;
 	if (x[1] >= LONGEST || x[2] >= LONGEST || y[1] >= LONGEST || y[2] >= LONGEST)
 		return qn_int_refuse(g, n, "a side of 2^20 pixels or more");
@@ -182,14 +183,18 @@ bilinear_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-QN_CALL_BY_FAMILY(bilinear_codes, qn_bilinear, e->in[0])
+QN_CALL_BY_FAMILY(bilinear_quantized, qn_bilinear, e->in[0])
 
 const qn_impl qn_impl_resize_nearest = {
 	.real = nearest_real,
 	.plain = nearest_real,
-	.codes = {.prepare = nearest_prepare, .run = nearest_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = nearest_prepare,
+		      .run = nearest_quantized,
+		      .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_resize_bilinear = {
 	.real = bilinear_real,
-	.codes = {.prepare = bilinear_prepare, .run = bilinear_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = bilinear_prepare,
+		      .run = bilinear_quantized,
+		      .families = QN_ALL_FAMILIES},
 };

@@ -90,7 +90,7 @@ static bool
 set_how(const qn_graph *g, const qn_node *n, int32_t reduction, int32_t *how, int32_t *size)
 {
 	const char *why = qn_indexed_problem(g, n);
-	bool codes = qn_node_family(g, n) != QN_NFAMILY;
+	bool quantized = qn_node_family(g, n) != QN_NFAMILY;
 
 	if (why != NULL) {
 		(void)qn_int_refuse(g, n, "%s", why);
@@ -101,12 +101,12 @@ set_how(const qn_graph *g, const qn_node *n, int32_t reduction, int32_t *how, in
 				    qn_enum_table[QN_ENUM_reduction].names[reduction]);
 		return false;
 	}
-	if (reduction != QN_REDUCTION_none && !codes) {
+	if (reduction != QN_REDUCTION_none && !quantized) {
 		(void)qn_int_refuse(g, n, "min and max only of quantized values in i8, u8 and i16");
 		return false;
 	}
 	*how = reduction == QN_REDUCTION_none ? 0 : reduction == QN_REDUCTION_max ? 1 : -1;
-	*size = codes ? (int32_t)qn_elem_bytes(n->type->elem) : 1;
+	*size = quantized ? (int32_t)qn_elem_bytes(n->type->elem) : 1;
 	return true;
 }
 
@@ -150,7 +150,7 @@ scatter_nd_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 QN_BY_FAMILY(elements_of_family, SCATTER_ELEMENTS)
 
 static void
-scatter_elements_codes(const qn_eval *e, const void *args)
+scatter_elements_quantized(const qn_eval *e, const void *args)
 {
 	if (qn_node_family(e->g, e->n) != QN_NFAMILY)
 		elements_of_family(e, args);
@@ -167,7 +167,7 @@ scatter_elements_codes(const qn_eval *e, const void *args)
 QN_BY_FAMILY(nd_of_family, SCATTER_ND)
 
 static void
-scatter_nd_codes(const qn_eval *e, const void *args)
+scatter_nd_quantized(const qn_eval *e, const void *args)
 {
 	if (qn_node_family(e->g, e->n) != QN_NFAMILY)
 		nd_of_family(e, args);
@@ -180,16 +180,16 @@ const qn_impl qn_impl_scatter_elements = {
 	.plain = scatter_elements_real,
 	.refuse = qn_indexed_problem,
 	.indices = 1U << 1,
-	.codes = {.prepare = scatter_elements_prepare,
-		  .run = scatter_elements_codes,
-		  .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = scatter_elements_prepare,
+		      .run = scatter_elements_quantized,
+		      .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_scatter_nd = {
 	.real = scatter_nd_real,
 	.plain = scatter_nd_real,
 	.refuse = qn_indexed_problem,
 	.indices = 1U << 1,
-	.codes = {.prepare = scatter_nd_prepare,
-		  .run = scatter_nd_codes,
-		  .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = scatter_nd_prepare,
+		      .run = scatter_nd_quantized,
+		      .families = QN_ALL_FAMILIES},
 };

@@ -122,15 +122,15 @@ softmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 								       : prepare_any(g, n, d, a);
 }
 
-QN_CALL_BY_FAMILY(fixed_codes, qn_softmax, e->in[0])
+QN_CALL_BY_FAMILY(fixed_quantized, qn_softmax, e->in[0])
 
 static void
-softmax_codes(const qn_eval *e, const void *args)
+softmax_quantized(const qn_eval *e, const void *args)
 {
 	const qn_softmax_any_args *d = args;
 
 	if (qn_has_fixed_output(&e->g->model->types, e->n, e->n->type->elem))
-		fixed_codes(e, args);
+		fixed_quantized(e, args);
 	else if (d->depth < 1)
 		return;
 	else if (qn_node_family(e->g, e->n) == QN_FAMILY_u8)
@@ -141,5 +141,7 @@ softmax_codes(const qn_eval *e, const void *args)
 
 const qn_impl qn_impl_softmax = {
 	.real = softmax_real,
-	.codes = {.prepare = softmax_prepare, .run = softmax_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = softmax_prepare,
+		      .run = softmax_quantized,
+		      .families = QN_ALL_FAMILIES},
 };

@@ -118,7 +118,7 @@ top_plain(const qn_eval *e)
 static void *
 top_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
-	if (!qn_elem_is_codes(&g->model->types, qn_in_type(g, n, 0)->elem))
+	if (!qn_elem_in_family(&g->model->types, qn_in_type(g, n, 0)->elem))
 		return qn_int_refuse(g, n, "only storage i8, u8 and i16");
 	if (qn_type_bytes(qn_in_type(g, n, 0)) > INT32_MAX)
 		return qn_int_refuse(g, n, "a tensor of 2^31 bytes or more");
@@ -137,7 +137,7 @@ top_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 			qn_top_places##q##_s32(args, e->in[0], e->out);                            \
 	}
 
-QN_BY_FAMILY(top_k_indices_codes, TOP_PLACES)
+QN_BY_FAMILY(top_k_indices_quantized, TOP_PLACES)
 
 #define TOP_K(name, q, o, a, code)                                                                 \
 	static void name(const qn_eval *e, const void *args)                                       \
@@ -156,17 +156,19 @@ QN_BY_FAMILY(top_k_indices_codes, TOP_PLACES)
 		}                                                                                  \
 	}
 
-QN_BY_FAMILY(top_k_codes, TOP_K)
+QN_BY_FAMILY(top_k_quantized, TOP_K)
 
 const qn_impl qn_impl_top_k = {
 	.real = top_plain,
 	.plain = top_plain,
 	.refuse = refuse,
-	.codes = {.prepare = top_prepare, .run = top_k_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = top_prepare, .run = top_k_quantized, .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_top_k_indices = {
 	.real = top_plain,
 	.plain = top_plain,
 	.refuse = refuse,
-	.codes = {.prepare = top_prepare, .run = top_k_indices_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = top_prepare,
+		      .run = top_k_indices_quantized,
+		      .families = QN_ALL_FAMILIES},
 };

@@ -70,7 +70,7 @@ trilu_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 }
 
 static void
-trilu_codes(const qn_eval *e, const void *args)
+trilu_quantized(const qn_eval *e, const void *args)
 {
 	qn_trilu(args, e->in[0], e->out);
 }
@@ -79,5 +79,7 @@ const qn_impl qn_impl_trilu = {
 	.real = trilu_real,
 	.plain = trilu_real,
 	.refuse = refuse,
-	.codes = {.prepare = trilu_prepare, .run = trilu_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = trilu_prepare,
+		      .run = trilu_quantized,
+		      .families = QN_ALL_FAMILIES},
 };

@@ -139,8 +139,8 @@ prelu_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	qn_prelu_args *d = QN_NEW(a, qn_prelu_args, 1);
 	const qn_type *x = qn_in_type(g, n, 0), *slope = qn_in_type(g, n, 1);
 
-	if (!qn_int_need_codes(g, n, x) || !qn_int_need_codes(g, n, slope) ||
-	    !qn_int_need_codes(g, n, n->type))
+	if (!qn_int_check_quantized(g, n, x) || !qn_int_check_quantized(g, n, slope) ||
+	    !qn_int_check_quantized(g, n, n->type))
 		return NULL;
 	double sx = qn_scale_of(g, x), so = qn_scale_of(g, n->type);
 	if (!qn_int_multiplier(g, n, "data scale / result scale", sx / so, &d->m, &d->sh) ||
@@ -158,12 +158,12 @@ prelu_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-QN_CALL_BY_FAMILY(prelu_codes, qn_prelu, e->in[0], e->in[1])
+QN_CALL_BY_FAMILY(prelu_quantized, qn_prelu, e->in[0], e->in[1])
 
 /* ---- the rows ---- */
 
 #define TABLE_OF_VALUES                                                                            \
-	.codes = {.prepare = lut_prepare, .run = qn_lut_run, .families = QN_ALL_FAMILIES}
+	.quantized = {.prepare = lut_prepare, .run = qn_lut_run, .families = QN_ALL_FAMILIES}
 
 #define FUNCTION(name, attributes, behaviour, types, value, facts)                                 \
 	const qn_impl qn_impl_##name = {                                                           \
@@ -173,8 +173,10 @@ QN_CALL_BY_FAMILY(prelu_codes, qn_prelu, e->in[0], e->in[1])
 const qn_impl qn_impl_pow = {.real = pow_real, .plain = qn_plain_pow, TABLE_OF_VALUES};
 const qn_impl qn_impl_prelu = {
 	.real = prelu_real,
-	.codes = {.prepare = prelu_prepare, .run = prelu_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = prelu_prepare,
+		      .run = prelu_quantized,
+		      .families = QN_ALL_FAMILIES},
 };
 const qn_impl qn_impl_table = {
-	.codes = {.prepare = table_prepare, .run = qn_lut_run, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = table_prepare, .run = qn_lut_run, .families = QN_ALL_FAMILIES},
 };

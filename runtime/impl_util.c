@@ -115,7 +115,7 @@ zero_points_ok(const qn_types *t, const qn_elem *e, qn_family f)
 }
 
 bool
-qn_elem_is_codes(const qn_types *t, const qn_elem *e)
+qn_elem_in_family(const qn_types *t, const qn_elem *e)
 {
 	qn_family f = qn_family_of(e);
 
@@ -153,7 +153,7 @@ qn_sum_terms(const qn_graph *g, const qn_node *n)
 
 /* most: the granularity with the most scales that the op takes. */
 static bool
-need_codes(const qn_graph *g, const qn_node *n, const qn_type *type, qn_gran most)
+need_quantized(const qn_graph *g, const qn_node *n, const qn_type *type, qn_gran most)
 {
 	qn_family f = qn_family_of(type->elem);
 
@@ -188,15 +188,15 @@ need_codes(const qn_graph *g, const qn_node *n, const qn_type *type, qn_gran mos
 }
 
 bool
-qn_int_need_codes(const qn_graph *g, const qn_node *n, const qn_type *type)
+qn_int_check_quantized(const qn_graph *g, const qn_node *n, const qn_type *type)
 {
-	return need_codes(g, n, type, QN_PER_TENSOR);
+	return need_quantized(g, n, type, QN_PER_TENSOR);
 }
 
 bool
 qn_int_need_channels(const qn_graph *g, const qn_node *n, const qn_type *type)
 {
-	return need_codes(g, n, type, QN_PER_AXIS);
+	return need_quantized(g, n, type, QN_PER_AXIS);
 }
 
 /* Signed quantized values of that many bits with zero point 0, or plain integers. */

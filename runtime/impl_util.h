@@ -3,7 +3,7 @@
  *
  *   const qn_impl qn_impl_relu = {
  *       .real = relu_real,                                  f32 in, f32 out
- *       .codes = {.prepare = clamp_prepare, .run = clamp_run},
+ *       .quantized = {.prepare = clamp_prepare, .run = clamp_run},
  *   };
  *
  * A family file defines one such constant for each of its ops; impls.c collects them by the names
@@ -25,9 +25,9 @@ typedef struct qn_impl {
 	/* For operands and results of plain types that are not all f32, one batch at a time; arithmetic
 	 * on integers wraps around in their width.  NULL: none. */
 	qn_float_fn *plain;
-	bool bundle;       /* `real` supports qn_eval.batches */
-	uint32_t indices;  /* bit i: input i holds indices, always plain integers */
-	qn_int_impl codes; /* prepare NULL: none */
+	bool bundle;           /* `real` supports qn_eval.batches */
+	uint32_t indices;      /* bit i: input i holds indices, always plain integers */
+	qn_int_impl quantized; /* prepare NULL: none */
 } qn_impl;
 
 #define OP(name, min_in, max_in, attributes, behaviour, family) extern const qn_impl qn_impl_##name;
@@ -88,7 +88,7 @@ void *qn_int_refuse(const qn_graph *g, const qn_node *n, const char *fmt, ...) Q
 bool qn_int_sizes(const qn_graph *g, const qn_node *n) QN_MUST_CHECK;
 
 /* Storage of a family with zero points that its kernels take, whatever the granularity. */
-bool qn_elem_is_codes(const qn_types *t, const qn_elem *e);
+bool qn_elem_in_family(const qn_types *t, const qn_elem *e);
 /* The same, or i16 with a zero point, which requantize alone takes: at the ports of a graph. */
 bool qn_elem_is_shifted(const qn_types *t, const qn_elem *e);
 /* 32-bit signed quantized values with zero point 0 (accumulators, biases), or plain i32. */

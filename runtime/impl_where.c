@@ -83,7 +83,7 @@ where_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 }
 
 static void
-where_codes(const qn_eval *e, const void *args)
+where_quantized(const qn_eval *e, const void *args)
 {
 	qn_where(args, e->in[0], e->in[1], e->in[2], e->out);
 }
@@ -92,5 +92,7 @@ const qn_impl qn_impl_where = {
 	.real = where_real,
 	.refuse = where_refuse,
 	.plain = where_real,
-	.codes = {.prepare = where_prepare, .run = where_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = where_prepare,
+		      .run = where_quantized,
+		      .families = QN_ALL_FAMILIES},
 };

@@ -68,7 +68,7 @@ qn_plain_impl(const qn_graph *g, const qn_node *n)
 const qn_int_impl *
 qn_int_impl_get(qn_op op)
 {
-	const qn_int_impl *form = &impl_table[op]->codes;
+	const qn_int_impl *form = &impl_table[op]->quantized;
 
 	return form->prepare != NULL ? form : NULL;
 }
@@ -112,7 +112,7 @@ qn_impl_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
 }
 
 bool
-qn_node_on_codes(const qn_graph *g, const qn_node *n)
+qn_node_on_quantized(const qn_graph *g, const qn_node *n)
 {
 	for (uint32_t i = 0; i < n->nin || i == 0; i++) {
 		const qn_type *type = n->nin > 0 ? qn_in_type(g, n, i) : n->type;

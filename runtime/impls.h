@@ -63,7 +63,7 @@ bool qn_impl_takes_indices(qn_op op, uint32_t i);
 
 /* Whether n computes on quantized values: its inputs (or, for constants and graph inputs, its result) are
  * quantized or integer, all of them. */
-bool qn_node_on_codes(const qn_graph *g, const qn_node *n);
+bool qn_node_on_quantized(const qn_graph *g, const qn_node *n);
 
 /* A positive real as m * 2^(s-31), m in [2^30, 2^31) or 0 (TFLite's QuantizeMultiplier).  mode:
  * QN_RQ_… of runtime/fixed.h. False when M is not finite, negative, or needs a shift above 30 in

@@ -69,7 +69,7 @@ qn_int_rescale_run(const qn_int_rescaling *p, const qn_eval *e)
 	const int32_t *x = e->in[0];
 	char *y = e->out;
 	int32_t last[QN_PANEL] = {0};
-	int16_t codes[QN_PANEL];
+	int16_t quantized[QN_PANEL];
 
 	for (int64_t i = 0; i < whole; i += p->period) {
 		const int64_t count = whole - i < p->period ? whole - i : p->period;
@@ -79,6 +79,6 @@ qn_int_rescale_run(const qn_int_rescaling *p, const qn_eval *e)
 	if (whole == n)
 		return;
 	memcpy(last, x + whole, (size_t)(n - whole) * sizeof *last);
-	p->run(&p->s, whole % p->period, last, QN_PANEL, codes);
-	memcpy(y + (size_t)whole * p->each, codes, (size_t)(n - whole) * p->each);
+	p->run(&p->s, whole % p->period, last, QN_PANEL, quantized);
+	memcpy(y + (size_t)whole * p->each, quantized, (size_t)(n - whole) * p->each);
 }

@@ -59,11 +59,11 @@ qn_slots_of(const qn_slots *s, qn_id id, uint32_t field)
 /* ---- one node (interp_node.c) ---- */
 
 typedef struct qn_work {
-	qn_float_fn *real;        /* or NULL */
-	const qn_int_impl *codes; /* or NULL */
-	void *args;               /* of the integer implementation */
-	void *plan;               /* of the implementation, or NULL */
-	bool together;            /* it can do many batches in one call */
+	qn_float_fn *real;            /* or NULL */
+	const qn_int_impl *quantized; /* or NULL */
+	void *args;                   /* of the integer implementation */
+	void *plan;                   /* of the implementation, or NULL */
+	bool together;                /* it can do many batches in one call */
 } qn_work;
 
 /* Whether the node computes something, rather than to hold, group or pass on values. */

@@ -118,13 +118,13 @@ qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room, 
 
 		return limit == NULL || refuse(g, n, limit);
 	}
-	if (qn_node_on_codes(g, n)) {
-		out->codes = qn_int_impl_of(g, n);
-		if (out->codes == NULL)
+	if (qn_node_on_quantized(g, n)) {
+		out->quantized = qn_int_impl_of(g, n);
+		if (out->quantized == NULL)
 			return refuse(g, n, "no integer implementation");
-		out->args = out->codes->prepare(g, n, a);
-		if (out->args != NULL && out->codes->plan != NULL)
-			out->plan = out->codes->plan(g, n, a, room);
+		out->args = out->quantized->prepare(g, n, a);
+		if (out->args != NULL && out->quantized->plan != NULL)
+			out->plan = out->quantized->plan(g, n, a, room);
 		out->together = out->plan != NULL;
 		return out->args != NULL;
 	}
@@ -164,9 +164,9 @@ qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const qn_oper
 			w->real(&e);
 		/* One of the two implementations exists.  NOLINTBEGIN(clang-analyzer-core.NullDereference) */
 		else if (w->plan != NULL)
-			w->codes->fast(&e, w->args);
+			w->quantized->fast(&e, w->args);
 		else
-			w->codes->run(&e, w->args);
+			w->quantized->run(&e, w->args);
 		/* NOLINTEND(clang-analyzer-core.NullDereference) */
 	}
 }

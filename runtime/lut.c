@@ -75,7 +75,7 @@ qn_lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_lut_fn *f, c
 	const qn_type *in = qn_in_type(g, n, 0), *out = n->type;
 	qn_lut *d = QN_NEW(a, qn_lut, 1);
 
-	if (!qn_int_need_codes(g, n, in) || !qn_int_need_codes(g, n, out))
+	if (!qn_int_check_quantized(g, n, in) || !qn_int_check_quantized(g, n, out))
 		return NULL;
 	const function fn = {f,
 			     user,

@@ -46,7 +46,8 @@ qn_softmax_types(const qn_graph *g, const qn_node *n)
 	double scale;
 	int64_t zp;
 
-	if (!qn_int_need_codes(g, n, qn_in_type(g, n, 0)) || !qn_int_need_codes(g, n, n->type))
+	if (!qn_int_check_quantized(g, n, qn_in_type(g, n, 0)) ||
+	    !qn_int_check_quantized(g, n, n->type))
 		return false;
 	if (qn_axis_of(n->type, n->attr->axis.axis) != n->type->rank - 1) {
 		(void)qn_int_refuse(g, n, "only along the last axis");

@@ -46,7 +46,7 @@ typedef struct hard_swish {
 
 /* TFLite computes both multipliers in f32. */
 static bool
-hard_swish_make(const qn_table_codes *c, hard_swish *h)
+hard_swish_make(const qn_table_params *c, hard_swish *h)
 {
 	float hires = (1.0f / 128.0f) * (float)c->in;
 	int32_t out, relu;
@@ -83,7 +83,7 @@ hard_swish_of(const hard_swish *h, int32_t x)
 /* The result of the quantized value x + zi, less its zero point. */
 typedef struct eight {
 	qn_op op;
-	const qn_table_codes *c;
+	const qn_table_params *c;
 	hard_swish h;
 	int32_t m, s; /* abs */
 } eight;
@@ -103,7 +103,7 @@ result_of(const eight *e, int32_t x)
 }
 
 static int32_t
-table_of_8(qn_op op, const qn_table_codes *c, int32_t *entry)
+table_of_8(qn_op op, const qn_table_params *c, int32_t *entry)
 {
 	eight e = {.op = op, .c = c};
 
@@ -124,7 +124,7 @@ table_of_8(qn_op op, const qn_table_codes *c, int32_t *entry)
 /* ---- tables for 16 bits ---- */
 
 static float
-value_of(qn_op op, const qn_table_codes *c, float x)
+value_of(qn_op op, const qn_table_params *c, float x)
 {
 	if (op == QN_OP_exp)
 		return (float)qn_exp((double)x);
@@ -141,7 +141,7 @@ nearest(float x)
 }
 
 static int32_t
-limited(const qn_table_codes *c, float y)
+limited(const qn_table_params *c, float y)
 {
 	return y > (float)c->hi   ? c->hi
 	       : y > (float)c->lo ? (int32_t)y
@@ -149,7 +149,7 @@ limited(const qn_table_codes *c, float y)
 }
 
 static int32_t
-table_of_16(qn_op op, const qn_table_codes *c, int32_t *entry)
+table_of_16(qn_op op, const qn_table_params *c, int32_t *entry)
 {
 	float in = (float)c->in, out = (float)c->out;
 	float first = in * (float)(c->lo - c->zi), last = in * (float)(c->hi - c->zi);
@@ -171,7 +171,7 @@ table_of_16(qn_op op, const qn_table_codes *c, int32_t *entry)
 }
 
 int32_t
-qn_tflite_table(qn_op op, const qn_table_codes *c, int32_t *entry)
+qn_tflite_table(qn_op op, const qn_table_params *c, int32_t *entry)
 {
 	bool wide = c->hi - c->lo > 255;
 

@@ -18,14 +18,14 @@
 enum { QN_TFLITE_TABLE_MOST = 513 };
 
 /* Quantization parameters of a function, in and out: of one storage. */
-typedef struct qn_table_codes {
+typedef struct qn_table_params {
 	double in, out; /* scales, which f32 holds */
 	int32_t zi, zo;
 	int32_t lo, hi; /* the whole storage range */
-} qn_table_codes;
+} qn_table_params;
 
 /* The number of entries; 0: TFLite has no such table for this op and storage, or its multiplier is
  * beyond what the kernel takes. */
-int32_t qn_tflite_table(qn_op op, const qn_table_codes *c, int32_t *entry) QN_MUST_CHECK;
+int32_t qn_tflite_table(qn_op op, const qn_table_params *c, int32_t *entry) QN_MUST_CHECK;
 
 #endif

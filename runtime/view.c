@@ -174,7 +174,7 @@ qn_view_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_view_fn *ma
 }
 
 void
-qn_view_codes(const qn_eval *e, const void *args)
+qn_view_quantized(const qn_eval *e, const void *args)
 {
 	const qn_strided_call *c = (const qn_strided_call *)args + e->part;
 

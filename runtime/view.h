@@ -31,7 +31,7 @@ void qn_view_real(const qn_eval *e, qn_view_fn *make);
 void qn_view_plain(const qn_eval *e, qn_view_fn *make); /* elements of any size */
 /* qn_strided_call, an array of them for a tuple. */
 void *qn_view_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_view_fn *make);
-void qn_view_codes(const qn_eval *e, const void *args);
+void qn_view_quantized(const qn_eval *e, const void *args);
 
 /* All implementations of an op from its view. */
 #define QN_VIEW_IMPL(op)                                                                           \
@@ -50,9 +50,9 @@ void qn_view_codes(const qn_eval *e, const void *args);
 	const qn_impl qn_impl_##op = {                                                             \
 		.real = op##_real,                                                                 \
 		.plain = op##_plain,                                                               \
-		.codes = {.prepare = op##_prepare,                                                 \
-			  .run = qn_view_codes,                                                    \
-			  .families = QN_ALL_FAMILIES},                                            \
+		.quantized = {.prepare = op##_prepare,                                             \
+			      .run = qn_view_quantized,                                            \
+			      .families = QN_ALL_FAMILIES},                                        \
 	};
 
 #endif

@@ -42,7 +42,7 @@ shrink_real(void *user, const qn_op_call *c, const float *const *in, float *out)
 	}
 }
 
-/* Called once per node, when all scales are known: float = (q - zero_point) * scale.  shrink_codes
+/* Called once per node, when all scales are known: float = (q - zero_point) * scale.  shrink_quantized
  * gets what it writes into param, here and on the device. */
 static int
 shrink_prepare(void *user, const qn_op_call *c, int32_t *param, int cap, const char **why)
@@ -86,7 +86,8 @@ shrink_prepare(void *user, const qn_op_call *c, int32_t *param, int cap, const c
 	static const char name##_text[] = #__VA_ARGS__;
 
 CODE_AND_TEXT(
-	shrink_codes, static void shrink_codes(const int32_t *p, const void *const *in, void *out) {
+	shrink_quantized,
+	static void shrink_quantized(const int32_t *p, const void *const *in, void *out) {
 		const int8_t *x = (const int8_t *)in[0];
 		int8_t *y = (int8_t *)out;
 		int32_t i;
@@ -117,9 +118,9 @@ register_shrink(qn_ctx *ctx)
 		.attr = &threshold,
 		.run_float = shrink_real,
 		.prepare = shrink_prepare,
-		.run_integer = shrink_codes,
-		.integer_name = "shrink_codes",
-		.integer_text = shrink_codes_text,
+		.run_integer = shrink_quantized,
+		.integer_name = "shrink_quantized",
+		.integer_text = shrink_quantized_text,
 	};
 
 	return qn_op_register(ctx, &shrink);
@@ -283,7 +284,7 @@ static qn_status
 work(qn_ctx *ctx)
 {
 	qn_model *m;
-	qn_array *in, *real, *codes;
+	qn_array *in, *real, *quantized;
 	printer p = {""};
 	qn_status s = register_shrink(ctx);
 
@@ -300,10 +301,11 @@ work(qn_ctx *ctx)
 						     .quantizers = &dense_quantizer,
 						     .nquantizers = 1});
 	if (s == QN_OK)
-		s = qn_run(m, 1, &in, 1, 1, &codes); /* the integer graph, its results as reals */
+		s = qn_run(m, 1, &in, 1, 1,
+			   &quantized); /* the integer graph, its results as reals */
 	if (s != QN_OK)
 		return s;
-	compare(real, codes);
+	compare(real, quantized);
 	/* With samples for the self-test, which shows on the device that the C computes what the
 	 * interpreter did, bit by bit. */
 	return qn_emit_to(m, &(qn_emit_opts){.test = &in, .ntest = 1}, print_file, &p, NULL);

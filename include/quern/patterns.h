@@ -282,7 +282,7 @@ QN_API qn_id qn_quantize_symbol(qn_quantizing *q, qn_id x, const char *owner, co
 QN_API qn_id qn_quantize_bias(qn_quantizing *q, qn_id x, const char *name, qn_id a, qn_id w);
 /* quantize(x) with these parameters; of type, bits, is_signed and narrow count. */
 QN_API qn_id qn_quantize_fixed(qn_quantizing *q, qn_id x, const char *name,
-			       const qn_quant_type *codes, double scale, int64_t zero_point);
+			       const qn_quant_type *quantized, double scale, int64_t zero_point);
 /* quantize(x) with the parameters that the arithmetic of a FIXED operator, value v of the float
  * graph, gives its result. */
 QN_API qn_id qn_quantize_result(qn_quantizing *q, qn_id x, const char *name, qn_id v);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_write_codes.c - scales, zero points and limits of quantized values in an ONNX file being made.
+/* onnx_write_params.c - scales, zero points and limits of quantized values in an ONNX file being made.
  *
  *   quantize(x) into i8<-127:127>     QuantizeLinear(Clip(x, -127 * scale), scale, zero point) */
 #include "import/onnx_write.h"
@@ -114,8 +114,8 @@ qn_onnx_out_limited(qn_onnx_out *o, const qn_node *n, const char *x, const qn_el
 }
 
 const char *
-qn_onnx_out_codes(qn_onnx_out *o, const qn_node *n, const qn_elem *e, const char *op,
-		  const char *name, const char *x)
+qn_onnx_out_convert(qn_onnx_out *o, const qn_node *n, const qn_elem *e, const char *op,
+		    const char *name, const char *x)
 {
 	const params *p = x != NULL ? params_of(o, n, e) : NULL;
 

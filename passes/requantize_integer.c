@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requantize_codes.c - ops with integer arithmetic of their own take quantized operands.
+/* requantize_integer.c - ops with integer arithmetic of their own take quantized operands.
  *
  *   quantize(add(dequantize(a), dequantize(b)))    ->  add(a, b)      with the quantize's parameters; softmax, silu, global_avg_pool …
  *   less(dequantize(a), dequantize(b))             ->  less(a, b)     the result is plain
@@ -32,7 +32,7 @@ computed_elem(qn_types *t, const qn_node *n, const qn_elem *e, double most)
 
 /* Whether all operands stand for quantized values; *wide: whether one of them has 16 bits. */
 static bool
-are_codes(qn_rw *rw, const qn_node *op, bool *wide)
+are_quantized(qn_rw *rw, const qn_node *op, bool *wide)
 {
 	for (uint32_t i = 0; i < op->nin; i++) {
 		const qn_elem *e = qn_rqz_operand_elem(rw, op->in[i]);
@@ -79,7 +79,7 @@ has_one_storage(qn_op op)
 
 /* op(a, …) of type `type` for op(dequantize(a), …); 0 when an operand is something else. */
 static qn_id
-on_codes(qn_rw *rw, qn_id id, const qn_type *type)
+on_quantized(qn_rw *rw, qn_id id, const qn_type *type)
 {
 	qn_types *t = &qn_rw_model(rw)->types;
 	const qn_node *op = qn_rw_node(rw, id);
@@ -89,25 +89,25 @@ on_codes(qn_rw *rw, qn_id id, const qn_type *type)
 
 	if (qn_rqz_skipped(rw, id))
 		return qn_rw_decline(rw, "it is to stay in float");
-	if (!are_codes(rw, op, &wide))
+	if (!are_quantized(rw, op, &wide))
 		return qn_rw_decline(rw, "an operand is not a dequantize of 8- or 16-bit values");
 	const bool one_scale = qn_rqz_needs_one_scale(qn_rw_graph(rw), op, type) ||
 			       (wide && has_narrow_channels(rw, op));
 	if (!operands_of(rw, id, one_scale, in))
 		return 0;
 	op = qn_rw_node(rw, id);
-	bool codes = qn_elem_is_quant(type->elem);
-	const qn_elem *like = codes ? type->elem : qn_rw_node(rw, in[0])->type->elem;
+	bool quantized = qn_elem_is_quant(type->elem);
+	const qn_elem *like = quantized ? type->elem : qn_rw_node(rw, in[0])->type->elem;
 	bool is_signed = like->is_signed;
 	wide = wide || like->bits > 8 || one_scale;
-	if (codes && qn_rqz_has_channels(type->elem) && one_scale)
+	if (quantized && qn_rqz_has_channels(type->elem) && one_scale)
 		made = qn_type_with_elem(t, type, qn_rqz_aligned_elem(t, type->elem));
-	else if (codes && wide && type->elem->bits <= 8 && op->op != QN_OP_mul)
+	else if (quantized && wide && type->elem->bits <= 8 && op->op != QN_OP_mul)
 		made = qn_type_with_elem(t, type, qn_rqz_wide_elem(t, type->elem));
 	const bool by_rms = wide && op->op == QN_OP_l2_norm;
-	const qn_elem *own =
-		codes && !by_rms ? computed_elem(t, op, made->elem, made != type ? MOST_STEPS : 1)
-				 : made->elem;
+	const qn_elem *own = quantized && !by_rms ? computed_elem(t, op, made->elem,
+								  made != type ? MOST_STEPS : 1)
+						  : made->elem;
 	if (own == NULL)
 		return qn_rw_decline(rw, "no arithmetic of the op gives these parameters");
 	made = qn_type_with_elem(t, made, own);
@@ -129,7 +129,7 @@ qn_rqz_compute(qn_rw *rw, const qn_match *m)
 
 	if (!qn_rqz_supports(type->elem))
 		return qn_rw_decline(rw, "no arithmetic of the op gives these parameters");
-	return on_codes(rw, m->at[OP], type);
+	return on_quantized(rw, m->at[OP], type);
 }
 
 /* A comparison has a plain result: less(dequantize(a), dequantize(b)) -> less(a, b). */
@@ -140,7 +140,7 @@ qn_rqz_compare(qn_rw *rw, const qn_match *m)
 
 	if (type->is_tuple || type->elem->kind != QN_ELEM_PLAIN || qn_elem_is_float(type->elem))
 		return qn_rw_decline(rw, "it is not a comparison");
-	return on_codes(rw, m->root, type);
+	return on_quantized(rw, m->root, type);
 }
 
 /* index(dequantize(x)) -> index(x): quantized values have the order of the float values */

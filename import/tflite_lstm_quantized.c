@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_lstm_codes.c - quantized UNIDIRECTIONAL_SEQUENCE_LSTM, as TensorFlow Lite Micro computes it
+/* tflite_lstm_quantized.c - quantized UNIDIRECTIONAL_SEQUENCE_LSTM, as TensorFlow Lite Micro computes it
  * (micro/kernels/lstm_eval.cc): i8 or i16 data and output, i8 weights, an i16 cell.
  *
  *   each step   z = requantize(dense(x, [W_i; W_f; W_o; W_c], bias))        i16 in 2^-12
@@ -47,7 +47,7 @@ scale_of(const lstm *l, const qn_elem *e)
 }
 
 static bool
-is_codes(const qn_elem *e, int bits)
+is_quantized(const qn_elem *e, int bits)
 {
 	return e != NULL && qn_elem_is_quant(e) && e->is_signed && e->bits == bits &&
 	       e->gran == QN_PER_TENSOR;
@@ -85,8 +85,9 @@ states_ok(lstm *l)
 
 	l->hidden = elem_of(o, HIDDEN);
 	l->cell = elem_of(o, CELL);
-	if (!qn_elem_is_quant(x) || !is_codes(x, x->bits == 16 ? 16 : 8) || !is_codes(y, x->bits) ||
-	    !is_codes(l->hidden, x->bits) || !is_codes(l->cell, 16))
+	if (!qn_elem_is_quant(x) || !is_quantized(x, x->bits == 16 ? 16 : 8) ||
+	    !is_quantized(y, x->bits) || !is_quantized(l->hidden, x->bits) ||
+	    !is_quantized(l->cell, 16))
 		return qn_importer_refuse(o->im, "import.type",
 					  "a quantized LSTM needs data, state and result of one "
 					  "storage type, i8 or i16 with one scale, and a cell "
@@ -218,9 +219,9 @@ stacked_weights(const lstm *l, uint32_t at, int64_t columns)
 
 	for (uint32_t i = at; i < at + GATES; i++) {
 		e = l->o->in[i] != 0 ? elem_of(l->o, i) : NULL;
-		if (is_codes(e, 8))
+		if (is_quantized(e, 8))
 			qn_elem_param(&l->o->im->m->types, e, 0, &scale, &zp);
-		if (!is_codes(e, 8) || zp != 0)
+		if (!is_quantized(e, 8) || zp != 0)
 			return qn_importer_refuse(
 				l->o->im, "import.type",
 				"weights %u are missing, or not i8 with one scale and zero point "
@@ -334,7 +335,7 @@ prepare(lstm *l)
 }
 
 void
-qn_tfl_lstm_codes(qn_tfl_op *o)
+qn_tfl_lstm_quantized(qn_tfl_op *o)
 {
 	const qn_type *y = qn_tfl_type(o->f, o->to[0]);
 	lstm l = {.o = o, .cells = y->rank == 3 ? y->dim[2] : 0};
