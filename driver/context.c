@@ -9,6 +9,7 @@
 
 #include "runtime/pool.h"
 #include "quern/calibrate.h"
+#include "quern/layout.h"
 
 static void *
 libc_alloc(void *user, void *p, size_t old_size, size_t new_size)
@@ -62,6 +63,8 @@ qn_close(qn_ctx *ctx)
 		qn_model_free(&ctx->models->m);
 	while (ctx->arrays != NULL)
 		qn_array_free(ctx->arrays);
+	while (ctx->stored != NULL)
+		qn_stored_free(ctx->stored);
 	while (ctx->stats != NULL)
 		qn_stats_free(ctx->stats);
 	qn_arena_release(&ctx->arena);

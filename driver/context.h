@@ -23,6 +23,7 @@ struct qn_ctx {
 	qn_model_box *models;
 	struct qn_array *arrays;
 	struct qn_stats *stats;
+	struct qn_stored *stored; /* tensors with layouts (driver/stored.h) */
 };
 
 /* A model with its memory.  The public qn_model * is &box->m. */

@@ -30,6 +30,8 @@ typedef struct qn_env {
 	struct qn_diags *diags; /* where qn_report stores; never NULL */
 	/* custom operators (ir/custom.h), the last one registered first */
 	const struct qn_custom *customs;
+	/* layouts of the host (ir/layout.h), the last one registered first */
+	const struct qn_layout_row *layouts;
 	/* of calibration, of the host (calibrate/method_host.c) */
 	const struct qn_host_method *methods;
 	qn_limits limits; /* 0: the default (ir/limits.h) */

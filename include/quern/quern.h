@@ -24,6 +24,7 @@
  *   quern/graph.h       building a graph value by value, reading one, the table of operators
  *   quern/patterns.h    patterns over graphs, rewrite rules, partitions, quantizer patterns
  *   quern/host_ops.h    operators that the host defines
+ *   quern/layout.h      quantized tensors as named planes, packed forms, quantizers
  *
  * Every function returns a status unless its comment says otherwise.  What went wrong is in the
  * diagnostics of the context, each with a stable id, a place, and a message with the value and

@@ -64,7 +64,7 @@ sources() {
 }
 
 check public "include/quern/*.h" quern/
-check ir "$(sources ir) ir/*.def" ir/ quern/quern.h quern/host_ops.h
+check ir "$(sources ir) ir/*.def" ir/ quern/quern.h quern/host_ops.h quern/layout.h
 check formats "$(sources formats)" formats/ ir/
 check import "$(sources import)" import/ ir/ formats/ runtime/interp.h runtime/impls.h \
 	runtime/tflite_tables.h

@@ -10,6 +10,7 @@
 
 #include "driver/context.h"
 #include "driver/host_struct.h"
+#include "quern/layout.h"
 #include "quern/measure.h"
 #include "quern/patterns.h"
 
@@ -115,6 +116,41 @@ static qn_status
 register_method(const bench *b, const void *s)
 {
 	return qn_method_register(b->ctx, s);
+}
+
+static qn_status
+register_layout(const bench *b, const void *s)
+{
+	return qn_layout_register(b->ctx, s);
+}
+
+static qn_stored *
+two_values(const bench *b)
+{
+	qn_array *x;
+	qn_stored *t;
+
+	assert_int_equal(
+		qn_array_new(b->ctx, "f32", 1, (const int64_t[]){2}, (const float[]){1, 2}, &x),
+		QN_OK);
+	assert_int_equal(qn_stored_of_array(b->ctx, "t", x, &t), QN_OK);
+	return t;
+}
+
+static qn_status
+repack(const bench *b, const void *s)
+{
+	qn_stored *out;
+
+	return qn_stored_repack(two_values(b), "plain", s, &out);
+}
+
+static qn_status
+quantize_stored(const bench *b, const void *s)
+{
+	qn_stored *out;
+
+	return qn_stored_quantize(two_values(b), s, &out);
 }
 
 static qn_status
@@ -288,6 +324,9 @@ holds_for_every_struct(void **state)
 		ROW(qn_quant_type, quantize_as, "quantize.bits"),
 		ROW(qn_quantizer, one_quantizer, "quantizer.register"),
 		ROW(qn_rewrite_rule, one_rule, "pattern.context"),
+		ROW(qn_layout_desc, register_layout, "layout.register"),
+		ROW(qn_repack_opts, repack, NULL),
+		ROW(qn_scaled_quantizer_opts, quantize_stored, "quantizer.dtype"),
 	};
 
 	(void)state;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stored.h - the public handles of tensors with layouts. */
+#ifndef QN_DRIVER_STORED_H
+#define QN_DRIVER_STORED_H
+
+#include "driver/context.h"
+#include "ir/layout.h"
+#include "quern/layout.h"
+
+struct qn_stored {
+	qn_arena arena;
+	qn_layout_tensor t;
+	const char *name;
+	qn_ctx *ctx;
+	bool of_archive; /* which frees it */
+	struct qn_stored *next;
+};
+
+/* A new handle of the context with an empty tensor (call inside qn_guard). */
+struct qn_stored *qn_stored_alloc(qn_ctx *ctx, const char *name);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* layout.h - tensors with layouts: quantized weights as named planes, GGUF's packed forms, and
+ * quantizers (docs/layouts.md).
+ *
+ *   qn_stored *w, *q;
+ *   qn_array *values;
+ *
+ *   qn_stored_of_array(ctx, "w", array, &w);              a plain tensor over an array
+ *   qn_stored_repack(w, "q4_0", NULL, &q);                ggml's rounding, 18 bytes for 32 weights
+ *   qn_stored_values(q, 0, &values);                      what they stand for, f32
+ *   qn_stored_to_planar(q, &w);                           d f16 [N,K/32,1], qs u8 [N,K/32,16]
+ *
+ * A stored tensor is a logical shape, a layout, named planes and metadata.  A plane is a dense
+ * array, row-major, little-endian as in files; it is a view and never copied.  The formulas are
+ * computed in f32, each operation rounded, without contraction: the same bits on every host. */
+#ifndef QUERN_LAYOUT_H
+#define QUERN_LAYOUT_H
+
+#include "quern/quern.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A tensor as it is stored.  Belongs to a context, or to an archive. */
+typedef struct qn_stored qn_stored;
+
+enum { QN_STORED_RANK = 8, QN_LAYOUT_BLOCK_MOST = 65536 };
+
+/* One plane.  The bytes need not be aligned. */
+typedef struct qn_plane_view {
+	const char *name;  /* "d", "qs"; "" of a tensor with one plane */
+	const char *dtype; /* "f16", "i8" …, "f8E4M3FN" */
+	int rank;
+	int64_t dim[QN_STORED_RANK];
+	const void *data;
+	size_t bytes;
+} qn_plane_view;
+
+/* Metadata: a key and a JSON scalar, "signed" and "true". */
+typedef struct qn_meta_view {
+	const char *key, *json;
+} qn_meta_view;
+
+/* ---- layouts ---- */
+
+/* Layout i of the built-in table and one line about it; NULL after the last. */
+QN_API const char *qn_layout_name(size_t i);
+QN_API const char *qn_layout_help(size_t i);
+
+/* A plane of a layout that the host defines: [leading dims of the tensor…, blocks, tail…]. */
+typedef struct qn_plane_desc {
+	const char *name;
+	const char *dtype; /* "f16", "u8" … */
+	int tail[2];       /* elements for each block; tail[1] 0: one dimension */
+} qn_plane_desc;
+
+/* A layout that the host defines: blocks of the last axis, each with its share of every plane.
+ * Pointers are to a block's elements, in the order of `plane`, not aligned, little-endian.  The
+ * functions are called on the thread of the call and must be pure. */
+typedef struct qn_layout_desc {
+	size_t size;
+	const char *name; /* not one of another layout, in upper or lower case */
+	const char *help; /* one line; NULL: none */
+	int block;        /* elements of the last axis: 1 … QN_LAYOUT_BLOCK_MOST */
+	size_t nplane;    /* 1 … 8 */
+	const qn_plane_desc *plane;
+	/* Writes the values of one block: `block` of them. */
+	void (*dequant)(void *user, const void *const *plane, float *out);
+	/* Quantizes `block` finite values; NULL: qn_stored_repack refuses the layout. */
+	void (*quantize)(void *user, const float *x, void *const *plane);
+	void *user;
+} qn_layout_desc;
+
+/* Adds a layout to the context; the descriptor is copied.  QN_EUSAGE (layout.register). */
+QN_API qn_status qn_layout_register(qn_ctx *ctx, const qn_layout_desc *desc);
+
+/* ---- stored tensors ---- */
+
+/* A tensor over planes of the host, which must outlive it and what is made from it.  layout:
+ * "plain" (one plane, ""), "TensorScaledLayout", "BlockScaledLayout", "BlockScaledI4Layout",
+ * "SuperBlockOffsetScaled_4_6_Layout", a packed form ("q4_0" … "q6_K": one plane of u8, "") or a
+ * name of the host.  shape: of the logical tensor, rank dims, 0 … QN_STORED_RANK of them.  Errors
+ * (QN_EINVALID): layout.shape, layout.dtype, layout.plane, layout.meta; QN_EUNSUPPORTED:
+ * layout.unknown. */
+QN_API qn_status qn_stored_new(qn_ctx *ctx, const char *name, const char *layout, int rank,
+			       const int64_t *shape, size_t nplane, const qn_plane_view *plane,
+			       size_t nmeta, const qn_meta_view *meta, qn_stored **out);
+/* A plain tensor with a copy of the elements of x. */
+QN_API qn_status qn_stored_of_array(qn_ctx *ctx, const char *name, const qn_array *x,
+				    qn_stored **out);
+/* Frees one that belongs to the context; NULL and those of an archive are left alone. */
+QN_API void qn_stored_free(qn_stored *t);
+
+/* What a tensor consists of.  Texts and views live as long as it. */
+QN_API const char *qn_stored_name(const qn_stored *t);
+QN_API const char *qn_stored_layout(const qn_stored *t);
+QN_API int qn_stored_rank(const qn_stored *t);
+/* axis: 0 … rank - 1. */
+QN_API int64_t qn_stored_dim(const qn_stored *t, int axis);
+QN_API size_t qn_stored_planes(const qn_stored *t);
+/* i: below qn_stored_planes. */
+QN_API qn_plane_view qn_stored_plane(const qn_stored *t, size_t i);
+/* Entry i; key NULL after the last. */
+QN_API qn_meta_view qn_stored_meta(const qn_stored *t, size_t i);
+/* Of all planes. */
+QN_API size_t qn_stored_bytes(const qn_stored *t);
+
+/* The values as f32 in the logical shape; blocked 1: in [leading dims…, blocks, block].  The
+ * context owns *out. */
+QN_API qn_status qn_stored_values(const qn_stored *t, int blocked, qn_array **out);
+/* A copy of plane i: 8-bit floats as u8. */
+QN_API qn_status qn_stored_plane_array(const qn_stored *t, size_t i, qn_array **out);
+
+/* ---- from one layout to another: *out belongs to the context, and may have planes of t ---- */
+
+/* BlockScaledLayout with one byte for each quantized value.  QN_EUNSUPPORTED (layout.unpack): t
+ * has no blocks. */
+QN_API qn_status qn_stored_unpack(const qn_stored *t, qn_stored **out);
+/* A packed form as planes, the bits of its fields rearranged; others as they are. */
+QN_API qn_status qn_stored_to_planar(const qn_stored *t, qn_stored **out);
+
+typedef struct qn_repack_opts { /* all zero: defaults */
+	size_t size;
+	int unsigned_i4; /* 1: BlockScaledI4Layout of 0 … 15 with offsets; 0: -8 … 7 */
+	int *exact;      /* set to 1 when no value has changed, else 0; NULL: not wanted */
+} qn_repack_opts;
+
+/* Quantizes into another layout: where its fields hold the bits, exactly, else from the f32 values
+ * by the rounding of ggml's reference.  "plain": f32.  "TensorScaledLayout": i8, one scale.  opts
+ * NULL: defaults.  QN_EUNSUPPORTED: layout.row (a block does not divide the rows), layout.quantize,
+ * layout.unknown; layout.value: a value that is not finite, or beyond the range of f16 scales. */
+QN_API qn_status qn_stored_repack(const qn_stored *t, const char *layout,
+				  const qn_repack_opts *opts, qn_stored **out);
+
+/* ---- quantizers ---- */
+
+/* How float values become quantized ones: qs = x * scale + offset, rounded half to even, then
+ * saturated.  The scale is the reciprocal of the layout's d. */
+typedef struct qn_scaled_quantizer_opts {
+	size_t size;
+	const char *dtype; /* of qs: "i8", "u8", "i16", "i32", "f8E4M3FN" … */
+	/* 1: scales from the values, so that the largest magnitude becomes the largest value of
+	 * dtype, which is signed; scale, rscale and offset are not read then */
+	int dynamic;
+	/* 1: a scale for each index of `axis`; else one */
+	int per_axis, axis;
+	/* a scale for each so many elements of the last axis; 0: none */
+	int64_t block;
+	size_t nscale; /* 1, the length of the axis, or the number of blocks */
+	const float *scale;
+	const float *rscale;  /* 1 / scale; NULL: computed */
+	const double *offset; /* values of dtype, as many as scales; NULL: none */
+	int disable_saturate; /* 1: a value beyond the range is an error (quantizer.range) */
+} qn_scaled_quantizer_opts;
+
+/* TensorScaledLayout, with blocks BlockScaledLayout.  A tensor that is quantized already is
+ * dequantized first, with a warning (quantizer.again).  Errors: quantizer.dtype, quantizer.axis,
+ * quantizer.scale, quantizer.offset, quantizer.shape, quantizer.range, layout.value. */
+QN_API qn_status qn_stored_quantize(const qn_stored *t, const qn_scaled_quantizer_opts *opts,
+				    qn_stored **out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
