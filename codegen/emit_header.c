@@ -114,9 +114,10 @@ put_prep_macros(qn_emitter *e, const qn_port *t, const qn_prep *p, qn_buf *b)
 	const char *id = qn_ident_upper(e->arena, t->name), *net = e->macro;
 
 	qn_buff(b,
-		"/* Calibrated on ((sample - ZERO) * SCALE - MEAN) / STD of these, channels %s: "
-		"compute\n"
-		" * the same before the values are quantized. */\n",
+		"/* The model was calibrated on x = ((sample - ZERO) * SCALE - MEAN) / STD, "
+		"channels "
+		"%s:\n"
+		" * compute x the same way before it is quantized. */\n",
 		p->channels_first ? "first" : "last");
 	qn_buff(b, "#define %s_SAMPLE_%s_ZERO %g\n", net, id, p->zero);
 	qn_buff(b, "#define %s_SAMPLE_%s_SCALE %g\n", net, id, p->scale);
@@ -196,9 +197,9 @@ qn_emit_header(qn_emitter *e, const qn_emit_style *opts, bool selftest, qn_buf *
 		"/* Computes the outputs. scratch: the activation arena, %s_SCRATCH_BYTES bytes, "
 		"aligned to "
 		"%s_SCRATCH_ALIGN;\n"
-		" * its contents before do not matter and mean nothing after. Inputs, outputs and "
-		"scratch\n"
-		" * must not overlap. Re-entrant: all state is in the arguments. */\n"
+		" * it need not be initialized, and its contents are undefined afterwards. Inputs, "
+		"outputs\n"
+		" * and scratch must not overlap. Re-entrant: all state is in the arguments. */\n"
 		"void %s_run(void *scratch, const %s_inputs *in, %s_outputs *out);\n\n",
 		macro, macro, name, name, name);
 	if (selftest)

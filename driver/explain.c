@@ -231,8 +231,8 @@ put_value(qn_buf *b, const explanation *e, size_t i)
 	int64_t zp;
 
 	qn_finding_params(w, f, &scale, &zp);
-	qn_buff(b, "value        $%s, %s of %s\n", w->name,
-		s->value[i].symmetric ? "symmetric" : "asymmetric", w->value);
+	qn_buff(b, "value        %s, %s, symbol $%s\n", w->value,
+		s->value[i].symmetric ? "symmetric" : "asymmetric", w->name);
 	put_method(b, s);
 	qn_buf_puts(b, "range        ");
 	put_real(b, f->lo);

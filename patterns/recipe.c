@@ -124,7 +124,7 @@ qn_recipe_skips(const qn_recipe *r, qn_arena *a, const qn_graph *g, const qn_gro
 	if (by == 0 || !r->rule[by - 1].skip)
 		return NULL;
 	qn_buf_init(&b, a);
-	qn_buff(&b, "skipped by rule %zu of the recipe", by - 1);
+	qn_buff(&b, "skipped by /rules/%zu of the recipe", by - 1);
 	return qn_buf_str(&b);
 }
 
@@ -163,7 +163,7 @@ qn_recipe_agrees(const qn_recipe *r, const qn_graph *composite, const char *name
 	if (by == 0 || !r->rule[by - 1].skip)
 		return true;
 	(void)qn_report(composite->model->env, QN_EUSAGE, "recipe.late", name,
-			"rule %zu of the recipe (from 0) skips this match, but the model was "
+			"/rules/%zu of the recipe skips this match, but the model was "
 			"partitioned without it; give the recipe to the run that partitions",
 			by - 1);
 	return false;
@@ -281,7 +281,7 @@ title_of(qn_arena *a, const qn_recipe_rule *rule, size_t i)
 
 	qn_buf_init(&b, a);
 	if (strcmp(rule->place, "dynamic") != 0)
-		qn_buff(&b, "rule %zu (from 0)", i);
+		qn_buff(&b, "/rules/%zu", i);
 	else
 		qn_buff(&b, "'%s%s'", rule->op != NULL ? "op:" : "",
 			rule->op != NULL ? rule->op : rule->name);
@@ -384,6 +384,5 @@ qn_recipe_warn(qn_env *env, const qn_recipe *r)
 	for (size_t i = 0; r != NULL && i < r->n; i++)
 		if (!r->used[i] && r->rule[i].when == QN_STATIC)
 			qn_warn(env, "recipe.unused", r->rule[i].place,
-				"rule %zu (from 0) changes nothing: what it matches stays in float",
-				i);
+				"/rules/%zu changes nothing: what it matches stays in float", i);
 }

@@ -111,9 +111,9 @@ recipe() {
 }
 
 recipe good 0 "" "" '{"rules": [{"name": "?", "weights": "i4"}]}'
-recipe nothing 1 recipe.nothing "recipe.json:/rules/1: error|rule 1 (from 0) matches nothing: the model has no op 'tanh'" '{"rules": [{}, {"op": "tanh", "skip": true}]}'
+recipe nothing 1 recipe.nothing "recipe.json:/rules/1: error|/rules/1 matches nothing: the model has no op 'tanh'" '{"rules": [{}, {"op": "tanh", "skip": true}]}'
 recipe nothing-named 1 recipe.nothing "no node, input or output named 'xx'; did you mean 'x'?" '{"rules": [{"name": "xx", "skip": true}]}'
-recipe unused 3 'recipe.unused legalize.float' "recipe.json:/rules/1: warning|rule 1 (from 0) changes nothing" '{"rules": [{"name": "y", "skip": true}, {"name": "y", "weights": "i4"}]}'
+recipe unused 3 'recipe.unused legalize.float' "recipe.json:/rules/1: warning|/rules/1 changes nothing" '{"rules": [{"name": "y", "skip": true}, {"name": "y", "weights": "i4"}]}'
 recipe blocks 1 recipe.value "invalid value 'i4 block 7' of 'weights'|invalid value 'i4 32' of|invalid value 'i3 block 8' of|invalid value 'i4 block 8x'|invalid value 'i4 block 65537'" '{"rules": [{"weights": "i4 block 7"}, {"weights": "i4 32"}, {"weights": "i3 block 8"}, {"weights": "i4 block 8x"}, {"weights": "i4 block 65537"}]}'
 recipe class 0 "" "" '{"rules": [{"name": "[w-z]", "weights": "i4"}, {"name": "[!a-v]", "weights": "i4"}]}'
 recipe open-class 1 recipe.glob "recipe.json:/rules/0/name: error|invalid value 'x[0' of 'name': not a pattern of names|[[] stands for" '{"rules": [{"name": "x[0"}]}'
@@ -133,7 +133,7 @@ recipe list 1 json.kind 'recipe.json:/rules' '{"rules": {}}'
 recipe array 1 json.kind '' '[]'
 recipe rule 1 json.kind 'recipe.json:/rules/0' '{"rules": [3]}'
 recipe syntax 1 json.syntax 'recipe.json:1:' '{"rules": ['
-recipe skipped 3 legalize.float "'y' stays in float: skipped by rule 0 of the recipe" '{"rules": [{"name": "y", "skip": true}]}'
+recipe skipped 3 legalize.float "'y' stays in float: skipped by /rules/0 of the recipe" '{"rules": [{"name": "y", "skip": true}]}'
 printf '{"rules": [{"activations": "u8"}]}' >recipe.json
 case_of recipe-rfc 1 recipe.storage "invalid value 'u8' of 'activations': scheme rfc quantizes symmetrically" compile good.json --calib ok.npy --recipe recipe.json --scheme rfc -o out -q
 case_of recipe-file 1 file.open 'none.json: error' compile good.json --calib ok.npy --recipe none.json -o out -q

@@ -107,7 +107,7 @@ cp stdout table
 silent 'explain all' calibrate "$E/digits.json" --calib "$E/calib.npy" -q --explain all
 same 'explain all' stdout table
 silent explain calibrate "$E/digits.json" --stats kl.json -q --explain '$probs.x'
-has_words explain stdout 'value        $probs.x, asymmetric of logits|method       kl|range |parameters   scale |smallest |largest |clipped      0.|####'
+has_words explain stdout 'value        logits.acc, asymmetric, symbol $probs.x|method       kl|range |parameters   scale |smallest |largest |clipped      0.|####'
 cp stdout explained
 silent 'explain by symbol' calibrate "$E/digits.json" --stats kl.json -q --explain probs.x
 same 'explain by symbol' stdout explained

@@ -104,9 +104,9 @@ silent methods compile -q "$E/digits.json" --calib few.npy --recipe methods.json
 silent nothing-partitioned opt -q "$E/digits.json" --passes axes,clean,partition -o partitioned.qir
 silent nothing-matches opt -q partitioned.qir --passes quantize --recipe methods.json -o symbolic.qir
 printf '{"rules": [{"name": "pv*", "method": "kl"}]}' >nothing.json
-case_of nothing-quantize 1 recipe.nothing "nothing.json:/rules/0: error: rule 0|named 'pv*'; did you mean 'probs', 'pw_bias' or 'pw'?" opt -q partitioned.qir --passes quantize --recipe nothing.json -o o.qir
-case_of nothing-symbolic 1 recipe.nothing "rule 0" quantize -q "$E/digits.json" --recipe nothing.json
-case_of nothing-calibrate 1 recipe.nothing "rule 0" calibrate -q "$E/digits.json" --recipe nothing.json --calib few.npy -o o.json
+case_of nothing-quantize 1 recipe.nothing "nothing.json:/rules/0: error: /rules/0|named 'pv*'; did you mean 'probs', 'pw_bias' or 'pw'?" opt -q partitioned.qir --passes quantize --recipe nothing.json -o o.qir
+case_of nothing-symbolic 1 recipe.nothing "/rules/0" quantize -q "$E/digits.json" --recipe nothing.json
+case_of nothing-calibrate 1 recipe.nothing "/rules/0" calibrate -q "$E/digits.json" --recipe nothing.json --calib few.npy -o o.json
 silent methods-saved opt -q "$E/digits.json" --recipe methods.json --stop-after quantize -o methods.qir
 silent methods-saved compile -q methods.qir --calib few.npy -o methods-saved
 diff -r methods methods-saved >difference || fail methods-saved "other files than in one run" difference
@@ -116,8 +116,8 @@ silent skip-layer quantize named.qir --explain --skip 'name:block/*'
 has_words skip-layer stdout "skipped by name 'block/*'"
 printf '{"rules": [{"name": "block/*", "skip": true}]}' >layer.json
 silent recipe-layer quantize named.qir --explain --recipe layer.json
-has_words recipe-layer stdout "skipped by rule 0 of the recipe"
-case_of float-layer 3 legalize.float "tanh 'y' (layer 'block/act') stays in float: skipped by rule 0" \
+has_words recipe-layer stdout "skipped by /rules/0 of the recipe"
+case_of float-layer 3 legalize.float "tanh 'y' (layer 'block/act') stays in float: skipped by /rules/0" \
 	compile -q named.qir --method global:scale=0.1 --recipe layer.json -o named
 silent explain quantize "$E/digits.json" --explain --skip 'last,name:res*'
 has_words explain stdout "taken     conv2d_bias  bn1|from image conv1.w bn1.bias; symbols \$conv1.x \$conv1.w|residual  skipped by name 'res*'"
