@@ -253,7 +253,7 @@ qn_repair(qn_model *m, qn_dataset *data, const qn_repair_opts *opts, qn_graph **
 			m->env, QN_EINVALID, "pass.stage", m->name,
 			"repair takes a symbolic graph after its calibration; this one is %s",
 			qn_stage_names[m->stage]);
-	QN_TRY(qn_repairables_find(m, opts->bias, &r.all));
+	QN_TRY(qn_repairables_find(m, opts, &r.all));
 	QN_TRY(qn_erase_quantization(m, r.all.g, true, &real, &map));
 	make_room(&r);
 	for (size_t k = 0; k < r.all.n; k++) {

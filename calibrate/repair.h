@@ -16,9 +16,9 @@
 #include "calibrate/dataset.h"
 
 typedef struct qn_repair_opts {
-	bool bias;    /* correct biases */
-	bool round;   /* round weights by what they are multiplied with … */
-	bool descend; /* … then by coordinate descent */
+	qn_weight_rounding rounding;
+	bool bias;                     /* correct biases */
+	const struct qn_recipe *rules; /* what they say for a layer replaces this; NULL: none */
 } qn_repair_opts;
 
 /* Repairs the layers of a symbolic graph whose symbols are bound: returns the graph to replace it, which is the

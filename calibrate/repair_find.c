@@ -8,6 +8,7 @@
 
 #include "calibrate/repair_impl.h"
 #include "ir/diag.h"
+#include "patterns/recipe.h"
 
 typedef struct copier {
 	qn_model *m;
@@ -16,7 +17,7 @@ typedef struct copier {
 	qn_id *map;                                 /* id of g -> of dst */
 	const uint32_t *uses;                       /* by id of g */
 	qn_repairable **layer, **weight, **of_bias; /* by id of g: of a layer, of its constants */
-	bool bias;
+	const qn_repair_opts *o;
 } copier;
 
 /* The constant that a quantize, or a dequantize of one, reads, none of which has another use; 0: there is none.  *q: the
@@ -57,7 +58,15 @@ find_layer(const copier *c, qn_id id, qn_repairable *l, qn_id *weight, qn_id *bi
 
 	if (n->type->is_tuple || qn_opinfo_of(n)->behaviour != QN_ACC)
 		return false;
-	*l = (qn_repairable){.name = n->name, .source = id, .x = n->in[0]};
+	qn_recipe_repair wanted = {.rounding = c->o->rounding, .bias = c->o->bias};
+	qn_recipe_repair_layer(c->o->rules, c->g, c->uses, id, &wanted);
+	if (wanted.rounding == QN_WEIGHTS_NEAREST && !wanted.bias)
+		return false;
+	*l = (qn_repairable){.name = n->name,
+			     .rounding = wanted.rounding,
+			     .corrects = wanted.bias,
+			     .source = id,
+			     .x = n->in[0]};
 	*weight = own_constant(c, n->in[1], &l->w);
 	*bias = n->nin == 3 ? own_constant(c, n->in[2], &q) : 0;
 	l->y = qn_type_is_f32(n->type) ? id : dequantized(c, id);
@@ -121,7 +130,7 @@ copy_node(copier *c, qn_id id)
 	if (c->of_bias[id] != NULL)
 		return copy_constant(c, &n, &c->of_bias[id]->bias, &unchanged);
 	qn_repairable *l = c->layer[id];
-	if (l != NULL && c->bias && n.nin == 2 && n.op != QN_OP_matmul) {
+	if (l != NULL && l->corrects && n.nin == 2 && n.op != QN_OP_matmul) {
 		in[2] = add_bias(c, qn_graph_node(c->g, id), l);
 		if (in[2] == 0)
 			return 0;
@@ -131,7 +140,7 @@ copy_node(copier *c, qn_id id)
 }
 
 qn_status
-qn_repairables_find(qn_model *m, bool bias, qn_repairables *out)
+qn_repairables_find(qn_model *m, const qn_repair_opts *o, qn_repairables *out)
 {
 	const qn_graph *g = qn_model_entry(m);
 	copier c = {.m = m,
@@ -142,7 +151,7 @@ qn_repairables_find(qn_model *m, bool bias, qn_repairables *out)
 		    .layer = QN_NEW(m->scratch, qn_repairable *, g->n),
 		    .weight = QN_NEW(m->scratch, qn_repairable *, g->n),
 		    .of_bias = QN_NEW(m->scratch, qn_repairable *, g->n),
-		    .bias = bias};
+		    .o = o};
 
 	*out = (qn_repairables){.layer = QN_NEW(m->scratch, qn_repairable, g->n), .g = c.dst};
 	for (qn_id id = 1; id < g->n; id++) {

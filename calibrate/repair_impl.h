@@ -13,7 +13,9 @@
 typedef struct qn_repairable {
 	const char *name;
 	qn_product product;
-	qn_id source;          /* of the symbolic graph: the layer */
+	qn_weight_rounding rounding; /* how its weights are rounded */
+	bool corrects;               /* its bias is corrected */
+	qn_id source;                /* of the symbolic graph: the layer */
 	qn_id x, w;            /* its operand, as it is multiplied; the quantize of its weights */
 	qn_id y;               /* its output as float values */
 	float *weight, *bias;  /* bias NULL: it takes none */
@@ -27,8 +29,10 @@ typedef struct qn_repairables {
 	qn_graph *g;          /* a copy of the symbolic graph that holds them */
 } qn_repairables;
 
-/* Layers whose weights are an f32 constant of theirs alone.  bias: those without one get zeros. */
-qn_status qn_repairables_find(qn_model *m, bool bias, qn_repairables *out) QN_MUST_CHECK;
+/* Layers that something is to be done at, and whose weights are an f32 constant of theirs alone.  Those without a bias that
+ * get a corrected one have zeros. */
+qn_status qn_repairables_find(qn_model *m, const qn_repair_opts *o,
+			      qn_repairables *out) QN_MUST_CHECK;
 
 /* What the float graph gives for a value. */
 typedef struct qn_wanted {

@@ -94,7 +94,7 @@ find_moments(qn_repairing *r, const qn_repairable *l, qn_arena *a, qn_moments **
 		read_operand(r, x);
 		qn_moments_add(s, &l->product, r->x, b, r->data->nbatch);
 	}
-	qn_moments_finish(s, r->o->bias && l->bias != NULL);
+	qn_moments_finish(s, l->corrects && l->bias != NULL);
 	*out = s;
 	return QN_OK;
 }
@@ -133,7 +133,7 @@ try_variant(qn_repairing *r, size_t k, qn_arena *a, variant *v)
 
 	v->plain = v->error = error_of(&s, channels, NULL, 0);
 	v->change = NULL;
-	if (r->o->bias && l->bias != NULL && corrected < v->error) {
+	if (l->corrects && l->bias != NULL && corrected < v->error) {
 		v->error = corrected;
 		v->change = change;
 	}
@@ -177,9 +177,9 @@ qn_repair_layer(qn_repairing *r, size_t k, qn_arena *a, qn_repaired *done)
 	QN_TRY(try_variant(r, k, a, &before));
 	if (sym != NULL)
 		before.symbol = *sym;
-	if (r->o->round && qn_moments_fit(&l->product)) {
+	if (l->rounding != QN_WEIGHTS_NEAREST && qn_moments_fit(&l->product)) {
 		QN_TRY(find_moments(r, l, a, &s));
-		QN_TRY(qn_round_layer(r->m, r->all.g, l, s, r->o->descend, a));
+		QN_TRY(qn_round_layer(r->m, r->all.g, l, s, l->rounding == QN_WEIGHTS_ADAPTIVE, a));
 		QN_TRY(try_variant(r, k, a, &after));
 		if (sym != NULL)
 			after.symbol = *sym;

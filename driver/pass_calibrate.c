@@ -10,6 +10,7 @@
 #include "driver/quantizer.h"
 #include "driver/statistics.h"
 #include "passes/passes.h"
+#include "patterns/recipe.h"
 #include "patterns/rewrite.h"
 
 /* The method, and the data by base name and content, never by path. */
@@ -119,18 +120,21 @@ qn_run_calibrate(qn_pipeline *p)
 qn_status
 qn_run_repair(qn_pipeline *p)
 {
-	static const char *const rounding[] = {"nearest", "gptq", "adaptive"};
 	const qn_compile_opts *o = p->opts;
-	const qn_repair_opts repair = {.bias = o->bias_correction != 0,
-				       .round = o->weight_rounding != QN_WEIGHTS_NEAREST,
-				       .descend = o->weight_rounding == QN_WEIGHTS_ADAPTIVE};
+	const qn_repair_opts repair = {.rounding = o->weight_rounding,
+				       .bias = o->bias_correction != 0,
+				       .rules = p->quant.recipe};
+	const bool rounds = repair.rounding != QN_WEIGHTS_NEAREST;
 	qn_dataset *data;
 	qn_graph *repaired;
 
-	if (!repair.bias && !repair.round)
-		return qn_report(p->m->env, QN_EUSAGE, "repair.nothing", p->m->name,
-				 "the pass repair has nothing to do: give --weight-rounding or "
-				 "--bias-correction, or leave it out");
+	if (!repair.bias && !rounds && !qn_recipe_repairs(repair.rules))
+		return p->quant.has_recipe
+			       ? QN_OK
+			       : qn_report(p->m->env, QN_EUSAGE, "repair.nothing", p->m->name,
+					   "the pass repair has nothing to do: give "
+					   "--weight-rounding or "
+					   "--bias-correction, or leave it out");
 	if (o->ncalib == 0)
 		return qn_report(
 			p->m->env, QN_EUSAGE, "repair.no-data", p->m->name,
@@ -139,8 +143,9 @@ qn_run_repair(qn_pipeline *p)
 	QN_TRY(qn_repair(p->m, data, &repair, &repaired));
 	if (repaired != NULL)
 		qn_model_set_graph(p->m, repaired);
-	if (repair.round)
-		qn_model_record(p->m, "weight-rounding=%s", rounding[o->weight_rounding]);
+	if (rounds)
+		qn_model_record(p->m, "weight-rounding=%s",
+				qn_weight_roundings[o->weight_rounding]);
 	if (repair.bias)
 		qn_model_record(p->m, "bias-correction=on");
 	return QN_OK;

@@ -5,6 +5,7 @@
 #include "codegen/inline.h"
 #include "driver/pass_rows.h"
 #include "driver/solver.h"
+#include "patterns/recipe.h"
 #include "patterns/rewrite.h"
 
 bool
@@ -67,6 +68,18 @@ is_due_after_fakes(const qn_pipeline *p, const qn_pass_row *pass)
 	       !is(pass, QN_PASS_QUANTIZE) && !is(pass, QN_PASS_REPAIR) && !is(pass, QN_PASS_BIND);
 }
 
+/* Where a run is to end after it, a recipe that repairs nothing will do. */
+static bool
+repairs(const qn_pipeline *p)
+{
+	const qn_compile_opts *o = p->opts;
+
+	return o->bias_correction != 0 || o->weight_rounding != QN_WEIGHTS_NEAREST ||
+	       qn_recipe_repairs(p->quant.recipe) ||
+	       (p->quant.has_recipe && o->stop_after != NULL &&
+		strcmp(o->stop_after, qn_passes[QN_PASS_REPAIR].name) == 0);
+}
+
 /* Not what the model has been through.  A symbolic graph keeps its nodes: composites are known by
  * their names. */
 bool
@@ -104,10 +117,9 @@ qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass)
 	    (is(pass, QN_PASS_AXES) || (is(pass, QN_PASS_CALIBRATE) && qn_has_all_values(m))))
 		return false;
 	if (is(pass, QN_PASS_REPAIR))
-		return p->opts->bias_correction != 0 ||
-		       p->opts->weight_rounding != QN_WEIGHTS_NEAREST;
+		return repairs(p);
 	if (is(pass, QN_PASS_EQUALIZE))
-		return p->opts->equalize != 0;
+		return p->opts->equalize != 0 || qn_recipe_equalizes(p->quant.recipe);
 	return p->opts->align != 0 || !is(pass, QN_PASS_ALIGN);
 }
 

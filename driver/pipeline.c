@@ -164,9 +164,9 @@ absence(const qn_pipeline *p, const char *name)
 	if (p->opts->align == 0 && strcmp(name, "align") == 0)
 		return "the option align is not given";
 	if (p->opts->equalize == 0 && strcmp(name, "equalize") == 0)
-		return "the option equalize is not given";
+		return "neither the option equalize nor a recipe asks for it";
 	if (strcmp(name, "repair") == 0 && p->opts->bias_correction == 0 &&
-	    p->opts->weight_rounding == QN_WEIGHTS_NEAREST)
+	    p->opts->weight_rounding == QN_WEIGHTS_NEAREST && !p->quant.has_recipe)
 		return "neither weight-rounding nor bias-correction is given";
 	if (strcmp(name, "repair") == 0 && qn_has_op(p->m, QN_OP_const_fake_quant))
 		return "fake quantization in the model says what its ranges are";
@@ -191,6 +191,21 @@ position(qn_pipeline *p, const sequence *s, const char *option, const char *name
 			return QN_OK;
 	return qn_report(p->m->env, QN_EUSAGE, "pass.absent", option,
 			 "the pass '%s' does not run here: %s", name, absence(p, name));
+}
+
+/* The pass that has to read the recipe: storage is what quantize reads, and what it says of repairs is of use after it,
+ * too. */
+static const char *
+reader_of_recipe(const qn_pipeline *p, const sequence *s)
+{
+	const qn_recipe *r = p->quant.recipe;
+
+	if (qn_recipe_has_skip(r) && !qn_is_partitioned(p->m))
+		return "partition";
+	for (size_t i = 0; i < s->n; i++)
+		if (s->pass[i] == &qn_passes[QN_PASS_REPAIR] && qn_recipe_repairs(r))
+			return "repair";
+	return "quantize";
 }
 
 /* A model that is only measured may have skipped layers. */
@@ -227,10 +242,7 @@ run_sequence(qn_pipeline *p)
 		QN_TRY(position(p, &s, "skip", "partition", &at));
 	if (p->quant.recipe != NULL) /* quantize refuses rules that partition should have known */
 		QN_TRY(position(p, &s, p->quant.has_recipe ? "recipe" : "dynamic",
-				qn_recipe_has_skip(p->quant.recipe) && !qn_is_partitioned(p->m)
-					? "partition"
-					: "quantize",
-				&at));
+				reader_of_recipe(p, &s), &at));
 	if (o->weight_rounding != QN_WEIGHTS_NEAREST)
 		QN_TRY(position(p, &s, "weight-rounding", "repair", &at));
 	if (o->equalize != 0)

@@ -2,8 +2,8 @@
 /* quant_options.c - options of the quantizer; reads recipes (docs/recipe.schema.json).
  *
  *   {"rules": [{"name": "conv1*", "op": "conv2d", "activations": "i16", "weights": "i4",
- *               "granularity": "per-tensor", "skip": false,
- *               "method": "kl"}]}
+ *               "granularity": "per-tensor", "skip": false, "method": "kl",
+ *               "weight-rounding": "adaptive", "bias-correction": true, "equalize": false}]}
  *
  * Errors have the place in the text: json.…, recipe.value, recipe.op, recipe.glob, recipe.storage,
  * method.…. */
@@ -19,6 +19,8 @@
 #include "patterns/glob.h"
 #include "patterns/recipe.h"
 #include "patterns/skip.h"
+
+const char *const qn_weight_roundings[] = {"nearest", "gptq", "adaptive", NULL};
 
 typedef struct reader {
 	qn_json_doc doc;
@@ -124,12 +126,34 @@ read_method(reader *r, const qn_json *rule)
 	return v->string;
 }
 
+/* Whether the member is there; *value: what it says. */
+static bool
+read_bool(reader *r, const qn_json *rule, const char *key, bool *value)
+{
+	const qn_json *v = qn_json_want(&r->doc, rule, key, QN_JSON_BOOL);
+
+	*value = v != NULL && v->truth;
+	return v != NULL;
+}
+
+static void
+read_repairs(reader *r, const qn_json *v, qn_recipe_rule *out)
+{
+	const int rounding = choice(r, v, "weight-rounding", qn_weight_roundings);
+
+	out->has_rounding = rounding >= 0;
+	out->rounding = (qn_weight_rounding)(rounding >= 0 ? rounding : 0);
+	out->has_bias = read_bool(r, v, "bias-correction", &out->bias);
+	out->has_equalize = read_bool(r, v, "equalize", &out->equalize);
+}
+
 static void
 read_rule(reader *r, const qn_json *v, qn_recipe_rule *out)
 {
-	static const char *const keys[] = {"name",        "op",   "activations", "weights",
-					   "granularity", "skip", "method"};
-	const qn_json *name, *op, *skip;
+	static const char *const keys[] = {
+		"name", "op",     "activations",     "weights",         "granularity",
+		"skip", "method", "weight-rounding", "bias-correction", "equalize"};
+	const qn_json *name, *op;
 	qn_op found;
 
 	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
@@ -137,7 +161,6 @@ read_rule(reader *r, const qn_json *v, qn_recipe_rule *out)
 	qn_json_only(&r->doc, v, QN_COUNT(keys), keys);
 	name = qn_json_want(&r->doc, v, "name", QN_JSON_STRING);
 	op = qn_json_want(&r->doc, v, "op", QN_JSON_STRING);
-	skip = qn_json_want(&r->doc, v, "skip", QN_JSON_BOOL);
 	out->place = qn_json_place(&r->doc, r->arena, v);
 	out->name = name != NULL ? name->string : NULL;
 	const char *fault = name != NULL ? qn_glob_fault(name->string) : NULL;
@@ -149,8 +172,7 @@ read_rule(reader *r, const qn_json *v, qn_recipe_rule *out)
 		refuse(r, name, "recipe.glob", qn_buf_str(&b));
 	}
 	out->op = op != NULL ? op->string : NULL;
-	out->has_skip = skip != NULL;
-	out->skip = skip != NULL && skip->truth;
+	out->has_skip = read_bool(r, v, "skip", &out->skip);
 	if (op != NULL && strcmp(op->string, "output") != 0 &&
 	    qn_op_lookup(r->doc.env, op->string, &found) == NULL) {
 		const char *best = qn_nearest_op(r->doc.env, op->string);
@@ -162,6 +184,7 @@ read_rule(reader *r, const qn_json *v, qn_recipe_rule *out)
 	}
 	out->method = read_method(r, v);
 	read_storage(r, v, out);
+	read_repairs(r, v, out);
 }
 
 static qn_status

@@ -6,6 +6,9 @@
 #include "driver/context.h"
 #include "patterns/quantizer.h"
 
+/* The names of qn_weight_rounding; the last is NULL. */
+extern const char *const qn_weight_roundings[];
+
 /* Scheme, storage, custom patterns, what is skipped, the recipe, read and checked.  *out
  * lives in a. */
 qn_status qn_quant_opts_of(qn_model *m, const qn_compile_opts *o, qn_arena *a,

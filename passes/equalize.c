@@ -193,10 +193,11 @@ static void
 make_group(finder *f, qn_id root, qn_equal_group *to)
 {
 	const size_t channels = (size_t)last_dim(f, root);
-	qn_id *operand = QN_NEW(f->a, qn_id, f->n + 1);
+	qn_id *operand = QN_NEW(f->a, qn_id, f->n + 1), *layer = QN_NEW(f->a, qn_id, f->n + 1);
 
 	*to = (qn_equal_group){.channels = (int64_t)channels,
 			       .operand = operand,
+			       .layer = layer,
 			       .rows = QN_NEW(f->a, float, channels),
 			       .columns = QN_NEW(f->a, float, channels),
 			       .exponent = QN_NEW(f->a, int8_t, channels)};
@@ -205,6 +206,7 @@ make_group(finder *f, qn_id root, qn_equal_group *to)
 
 		if (root_of(f, u->value) != root || u->kind == BIAS)
 			continue;
+		layer[to->nlayer++] = u->layer;
 		if (u->kind == COLUMNS)
 			operand[to->noperand++] = u->value;
 		else if (to->name == NULL)

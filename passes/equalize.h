@@ -18,7 +18,10 @@ typedef struct qn_equal_group {
 	const char *name; /* of the first layer that computes one */
 	int64_t channels;
 	size_t noperand;
-	const qn_id *operand;  /* what layers read, in the order of the graph */
+	const qn_id *operand; /* what layers read, in the order of the graph */
+	size_t nlayer;
+	const qn_id *
+		layer; /* whose weights are scaled; one that reads and computes channels is there twice */
 	float *rows, *columns; /* by channel, of qn_equalize_measure */
 	int8_t *exponent;      /* by channel: s = 2^exponent; the caller's choice, at first 0 */
 } qn_equal_group;

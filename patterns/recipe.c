@@ -14,8 +14,8 @@ holds_for(const qn_recipe_rule *r, const char *op, const char *name)
 	       (r->name == NULL || qn_glob(r->name, name));
 }
 
-static bool
-holds_for_node(const qn_recipe_rule *r, const qn_node *n)
+bool
+qn_recipe_rule_holds(const qn_recipe_rule *r, const qn_node *n)
 {
 	const char *const *layer;
 	const size_t nlayer = qn_node_origin(n, &layer);
@@ -76,7 +76,7 @@ qn_recipe_for_graph(const qn_quant_opts *opts, const qn_graph *composite)
 
 	for (size_t i = 0; r != NULL && i < r->n; i++)
 		for (qn_id id = 1; id < composite->n; id++)
-			if (holds_for_node(&r->rule[i], qn_graph_node(composite, id))) {
+			if (qn_recipe_rule_holds(&r->rule[i], qn_graph_node(composite, id))) {
 				apply(r, i, &out);
 				break;
 			}
@@ -116,7 +116,7 @@ qn_recipe_skips(const qn_recipe *r, qn_arena *a, const qn_graph *g, const qn_gro
 
 	for (size_t i = 0; i < r->n; i++)
 		for (uint32_t k = 0; k < gr->ninner && r->rule[i].has_skip; k++)
-			if (holds_for_node(&r->rule[i], qn_graph_node(g, gr->inner[k]))) {
+			if (qn_recipe_rule_holds(&r->rule[i], qn_graph_node(g, gr->inner[k]))) {
 				r->used[i] = true;
 				by = i + 1;
 				break;
@@ -139,7 +139,7 @@ use_in(const qn_recipe *r, const qn_graph *g)
 		if (g->pattern == NULL && (n->facts == NULL || !n->facts->skipped))
 			continue;
 		for (size_t i = 0; i < r->n; i++)
-			if (r->rule[i].has_skip && holds_for_node(&r->rule[i], n))
+			if (r->rule[i].has_skip && qn_recipe_rule_holds(&r->rule[i], n))
 				r->used[i] = true;
 	}
 }
@@ -158,7 +158,7 @@ qn_recipe_agrees(const qn_recipe *r, const qn_graph *composite, const char *name
 
 	for (size_t i = 0; r != NULL && i < r->n; i++)
 		for (qn_id id = 1; id < composite->n && r->rule[i].has_skip; id++)
-			if (holds_for_node(&r->rule[i], qn_graph_node(composite, id)))
+			if (qn_recipe_rule_holds(&r->rule[i], qn_graph_node(composite, id)))
 				by = i + 1;
 	if (by == 0 || !r->rule[by - 1].skip)
 		return true;
@@ -334,7 +334,7 @@ qn_recipe_use_dynamic(const qn_recipe *r, const qn_graph *composite, bool comput
 
 	for (size_t i = 0; i < r->n && (computed || when == QN_STATIC); i++)
 		for (qn_id id = 1; id < composite->n && r->rule[i].when != QN_STATIC; id++)
-			if (holds_for_node(&r->rule[i], qn_graph_node(composite, id)))
+			if (qn_recipe_rule_holds(&r->rule[i], qn_graph_node(composite, id)))
 				r->dynamic[i] = true;
 }
 

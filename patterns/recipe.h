@@ -23,6 +23,9 @@ typedef struct qn_recipe_rule {
 	int32_t weight_block; /* 0: none */
 	bool per_tensor, skip;
 	const char *method; /* of calibration; NULL: the rule has none */
+	bool has_rounding, has_bias, has_equalize;
+	qn_weight_rounding rounding;
+	bool bias, equalize;
 } qn_recipe_rule;
 
 typedef struct qn_recipe {
@@ -32,6 +35,9 @@ typedef struct qn_recipe {
 	bool *dynamic; /* rules by which a layer got its scale at run time */
 	uint32_t crc;  /* of the text */
 } qn_recipe;
+
+/* Whether a rule holds for a node of a graph: for it, or for one of the layers that it came from. */
+bool qn_recipe_rule_holds(const qn_recipe_rule *r, const qn_node *n);
 
 /* Whether storages of activations may differ: then each match gives its result parameters of its
  * own. */
@@ -58,5 +64,21 @@ void qn_recipe_use_dynamic(const qn_recipe *r, const qn_graph *composite, bool c
 qn_status qn_recipe_check_dynamic(const qn_recipe *r, const qn_graph *g) QN_MUST_CHECK;
 /* Warns of rules whose nodes all stay in float (recipe.unused). */
 void qn_recipe_warn(qn_env *env, const qn_recipe *r);
+
+/* ---- repairs (recipe_repairs.c) ---- */
+
+/* What is repaired at a layer. */
+typedef struct qn_recipe_repair {
+	qn_weight_rounding rounding;
+	bool bias;
+	bool equalize, says_equalize; /* the latter: a rule says so */
+} qn_recipe_repair;
+
+/* Whether rules ask for something that the pass repair does; for the pass equalize. */
+bool qn_recipe_repairs(const qn_recipe *r);
+bool qn_recipe_equalizes(const qn_recipe *r);
+/* What the rules say for a layer of g replaces what is in `out`.  uses: of qn_graph_uses. */
+void qn_recipe_repair_layer(const qn_recipe *r, const qn_graph *g, const uint32_t *uses,
+			    qn_id layer, qn_recipe_repair *out);
 
 #endif

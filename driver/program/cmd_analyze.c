@@ -69,10 +69,11 @@ analyze(qn_ctx *ctx, analyzing *g, analysis *a)
 
 	if (status != QN_OK)
 		return status;
-	g->compile.stop_after =
-		g->compile.bias_correction != 0 || g->compile.weight_rounding != QN_WEIGHTS_NEAREST
-			? "repair"
-			: "calibrate";
+	g->compile.stop_after = g->compile.bias_correction != 0 ||
+						g->compile.weight_rounding != QN_WEIGHTS_NEAREST ||
+						g->compile.recipe_file != NULL
+					? "repair"
+					: "calibrate";
 	const sample_list *on = g->data.n > 0 ? &g->data : &g->calib;
 	const qn_analyze_opts opts = {
 		.size = sizeof opts, .labels = g->labels, .plan = tell_plan, .plan_user = g};

@@ -535,7 +535,7 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	 * conv2d, conv3d, conv2d_transpose, dense and matmul with constant weights can; a word that
 	 * matches none of these is an error (recipe.dynamic). */
 	const char *dynamic;
-	/* JSON text (docs/quantization.md): storage of parts of the graph; NULL: */
+	/* JSON text (docs/quantization.md): storage and repairs of parts of the graph; NULL: */
 	const char *recipe;
 	const char *recipe_file; /* … read from this path; NULL: none */
 

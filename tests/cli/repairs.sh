@@ -50,6 +50,33 @@ tail -c +129 "$E/calib.npy" | head -c $((64 * 12 * 4)) | npy classes.npy '<f4' '
 silent classes compile -q classes.qir --calib classes.npy --weights-type i4 --weight-rounding gptq --bias-correction -o classes
 has_words classes stdout 'repaired     1 of 1 layers'
 
+# Rules of a recipe do what the options do, for all layers or for some, at once or from a model that was saved before.
+echo '{"rules": [{"weights": "i4", "weight-rounding": "gptq", "bias-correction": true}]}' >all.json
+silent recipe compile $digits --recipe all.json --self-test 20 -o ruled
+same recipe one/digits_weights.c ruled/digits_weights.c
+for after in quantize calibrate; do
+	silent "recipe-$after" opt $digits --recipe all.json --stop-after $after -o before.json
+	silent "recipe-resumed-$after" compile -q before.json --calib "$E/calib.npy" --recipe all.json --name digits --self-test 20 -o resumed
+	same "recipe-resumed-$after" one/digits_weights.c resumed/digits_weights.c
+done
+cat >some.json <<'END'
+{"rules": [
+  {"weights": "i2", "bias-correction": true},
+  {"name": "relu1", "weight-rounding": "nearest"},
+  {"op": "dense", "weight-rounding": "gptq", "bias-correction": false},
+  {"name": "pw", "weight-rounding": "nearest", "bias-correction": false}
+]}
+END
+good some compile -q $digits --recipe some.json --weight-rounding adaptive -o some
+has_words some stdout 'repaired     4 of 4 layers'
+has_words some some/digits.report.json '{"layer": "bn1", |"weights": false, "bias": true|{"layer": "logits", |"weights": true, "bias": false'
+! grep -q '"layer": "pw' some/digits.report.json || fail some "pw is repaired" some/digits.report.json
+echo '{"rules": [{"weights": "i4"}]}' >none.json
+silent recipe-none opt $digits --recipe none.json --stop-after repair -o none.qir
+good recipe-analyze analyze $digits --recipe all.json
+echo '{"rules": [{"weight-rounding": "best"}, {"bias-correction": "yes"}, {"equalize": 1}]}' >bad.json
+case_of recipe-bad 1 'recipe.value json.kind' "'best' of 'weight-rounding' (expected nearest, gptq or adaptive)|/rules/1/bias-correction|/rules/2/equalize" compile -q "$E/digits.json" --calib "$E/calib.npy" --recipe bad.json -o no
+
 # Scales of channels: in the report, the same for any threads, the same from a model that was saved between.
 good equalize compile -q --threads 1 "$E/digits.json" --calib "$E/calib.npy" --weights per-tensor --equalize --self-test 20 -o eq
 has_words equalize eq/digits.report.json 'equalize='
@@ -62,6 +89,15 @@ same equalize-threads eq eq3
 good equalize-saved opt $digits --weights per-tensor --equalize --stop-after equalize -o eq.json
 good equalize-resumed compile -q eq.json --calib "$E/calib.npy" --weights per-tensor --name digits --self-test 20 -o eqr
 same equalize-resumed eq/digits_weights.c eqr/digits_weights.c
+# as rules: for all layers, but not for groups of one, for groups of one alone
+echo '{"rules": [{"granularity": "per-tensor", "equalize": true}]}' >eq.json
+good equalize-recipe compile -q "$E/digits.json" --calib "$E/calib.npy" --recipe eq.json --self-test 20 -o eqr
+same equalize-recipe eq/digits_weights.c eqr/digits_weights.c
+echo '{"rules": [{"equalize": false, "op": "conv2d"}]}' >eq.json
+case_of equalize-refused 0 equalize.dropped 'none of 0 groups' compile -q "$E/digits.json" --calib "$E/calib.npy" --recipe eq.json --equalize -o no
+echo '{"rules": [{"equalize": true, "name": "conv1"}]}' >eq.json
+good equalize-one compile "$E/digits.json" --calib "$E/calib.npy" --recipe eq.json --weights per-tensor -o one
+has_words equalize-one stderr 'equalize: channels of 1 of 1 groups'
 good equalize-eval eval $digits $test --weights per-tensor --equalize --min-accuracy 98.5
 cat >alone.qir <<'END'
 graph @main(%x: tensor<1x12xf32>) {
@@ -80,7 +116,7 @@ silent both-given compile -q "$E/digits.json" --stats stats.json --calib "$E/cal
 case_of equalize-no-samples 2 equalize.no-data 'give samples (--calib)' compile -q "$E/digits.json" --stats stats.json --equalize -o no
 case_of equalize-stats 2 equalize.ranges 'give samples alone' compile -q "$E/digits.json" --stats stats.json --calib "$E/calib.npy" --equalize -o no
 case_of equalize-late 2 option.late 'integer already' compile -q one.json --calib "$E/calib.npy" --equalize -o no
-case_of equalize-unasked 2 pass.absent 'the option equalize is not given' opt $digits --stop-after equalize
+case_of equalize-unasked 2 pass.absent 'neither the option equalize nor a recipe' opt $digits --stop-after equalize
 case_of late 2 option.late 'integer already' compile -q one.json --calib "$E/calib.npy" --weight-rounding gptq -o no
 case_of solver 2 pass.absent 'the solver chooses what is quantized' compile $digits --solver on --bias-correction -o no
 case_of unasked 2 pass.absent 'neither weight-rounding nor bias-correction is given' opt $digits --stop-after repair
