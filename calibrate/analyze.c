@@ -195,9 +195,9 @@ find_outputs(analysis *s, const int64_t *label, qn_float_outputs *out)
 	const qn_graph *g = s->two->quantized;
 	qn_arena *a = s->m->scratch;
 
-	s->output = QN_NEW(a, qn_id, g->noutput);
-	s->real_output = QN_NEW(a, qn_id, g->noutput);
-	for (size_t i = 0; i < g->noutput; i++) {
+	s->output = QN_NEW(a, qn_id, qn_graph_given(g));
+	s->real_output = QN_NEW(a, qn_id, qn_graph_given(g));
+	for (size_t i = 0; i < qn_graph_given(g); i++) {
 		const qn_id id = g->output[i].value;
 
 		if (!qn_type_is_f32(qn_graph_node(g, id)->type))

@@ -29,7 +29,7 @@ input_names(const qn_graph *g, qn_arena *a)
 	qn_buf b;
 
 	qn_buf_init(&b, a);
-	for (size_t i = 0; i < g->ninput; i++)
+	for (size_t i = 0; i < qn_graph_fed(g); i++)
 		qn_buff(&b, "%s'%s'", i > 0 ? ", " : "", qn_graph_node(g, g->input[i])->name);
 	return qn_buf_str(&b);
 }
@@ -39,7 +39,7 @@ unknown_input(const qn_graph *g, qn_arena *a, const qn_source *s)
 {
 	const char *best = NULL;
 
-	for (size_t i = 0; i < g->ninput; i++)
+	for (size_t i = 0; i < qn_graph_fed(g); i++)
 		best = qn_nearer_name(s->input, best, qn_graph_node(g, g->input[i])->name);
 	return qn_report(g->model->env, QN_EINVALID, "data.input", s->name,
 			 "unknown input '%s' (expected %s)" QN_DID_YOU_MEAN, s->input,
@@ -62,15 +62,16 @@ bind_names(const qn_graph *g, qn_arena *a, size_t n, const qn_source *const *sou
 			++*unnamed;
 			continue;
 		}
-		while (k < g->ninput && strcmp(qn_graph_node(g, g->input[k])->name, s->input) != 0)
+		while (k < qn_graph_fed(g) &&
+		       strcmp(qn_graph_node(g, g->input[k])->name, s->input) != 0)
 			k++;
-		if (k == g->ninput && s->must)
+		if (k == qn_graph_fed(g) && s->must)
 			status = unknown_input(g, a, s);
-		else if (k < g->ninput && bound[k] != NULL)
+		else if (k < qn_graph_fed(g) && bound[k] != NULL)
 			status = qn_report(g->model->env, QN_EINVALID, "data.input", s->name,
 					   "input '%s' has its samples already, from '%s'",
 					   s->input, bound[k]->name);
-		else if (k < g->ninput)
+		else if (k < qn_graph_fed(g))
 			bound[k] = s;
 	}
 	return status;
@@ -88,7 +89,7 @@ check_all(const qn_graph *g, qn_arena *a, size_t n, const qn_source *const *sour
 	for (size_t i = 0; i < n; i++)
 		if (source[i]->input != NULL)
 			qn_buff(&b, "%s'%s'", b.n > 0 ? ", " : "", source[i]->input);
-	for (size_t k = 0; k < g->ninput; k++)
+	for (size_t k = 0; k < qn_graph_fed(g); k++)
 		if (bound[k] == NULL)
 			status = qn_report(
 				g->model->env, QN_EINVALID, "data.input",
@@ -108,18 +109,18 @@ qn_bind_sources(const qn_graph *g, qn_arena *a, size_t n, const qn_source *const
 	size_t missing = 0;
 
 	/* One array of a file for the one input: its name says nothing. */
-	if (n == 1 && g->ninput == 1 && !source[0]->must) {
+	if (n == 1 && qn_graph_fed(g) == 1 && !source[0]->must) {
 		bound[0] = source[0];
 		return QN_OK;
 	}
 	QN_TRY(bind_names(g, a, n, source, bound, &unnamed));
-	for (size_t k = 0; k < g->ninput; k++)
+	for (size_t k = 0; k < qn_graph_fed(g); k++)
 		missing += bound[k] == NULL;
 	if (unnamed != missing && (unnamed > 0 || n == 0))
 		return qn_report(g->model->env, QN_EINVALID, "data.count", g->model->name,
 				 "arrays of samples: %zu, inputs of the model: %zu (%s); give one "
 				 "array per input, in order or as INPUT=FILE",
-				 n, g->ninput, input_names(g, a));
+				 n, qn_graph_fed(g), input_names(g, a));
 	for (size_t i = 0, k = 0; i < n && unnamed > 0; i++) {
 		if (source[i]->input != NULL)
 			continue;

@@ -42,7 +42,7 @@ fetch_batch(void *arg, qn_arena *tmp)
 	const get_call *c = arg;
 	const sources *s = c->d->user;
 
-	for (size_t i = 0; i < s->g->ninput; i++) {
+	for (size_t i = 0; i < qn_graph_fed(s->g); i++) {
 		const qn_source *from = s->source[i];
 		size_t n = qn_source_bytes(from);
 		size_t batch = batch_of(s->g, i);
@@ -75,7 +75,7 @@ get(qn_dataset *d, size_t index, qn_arena *scratch, const qn_tensor *const **inp
 	get_call c = {d, index};
 	bool fetches = false;
 
-	for (size_t i = 0; i < s->g->ninput; i++) {
+	for (size_t i = 0; i < qn_graph_fed(s->g); i++) {
 		fetches = fetches || s->buffer[i] != NULL;
 		if (s->buffer[i] == NULL)
 			s->view[i].data =
@@ -89,7 +89,7 @@ static qn_dataset *
 reader(qn_dataset *d, qn_arena *a)
 {
 	const sources *from = d->user;
-	size_t n = from->g->ninput;
+	size_t n = qn_graph_fed(from->g);
 	qn_dataset *copy = QN_NEW(a, qn_dataset, 1);
 	sources *s = QN_NEW(a, sources, 1);
 
@@ -134,10 +134,10 @@ samples_in_batch(const qn_graph *g)
 	const qn_type *y = qn_graph_node(g, g->output[0].value)->type;
 	const size_t n = y->is_tuple || y->rank == 0 ? 0 : (size_t)y->dim[0];
 
-	for (size_t i = 0; i < g->ninput; i++)
+	for (size_t i = 0; i < qn_graph_fed(g); i++)
 		if (batch_of(g, i) == n)
 			return n;
-	return g->ninput > 0 ? batch_of(g, 0) : 1;
+	return qn_graph_fed(g) > 0 ? batch_of(g, 0) : 1;
 }
 
 /* The numbers of samples of the inputs, against each other. */
@@ -147,7 +147,7 @@ count_batches(const qn_graph *g, qn_arena *a, const qn_source *const *raw, qn_da
 	qn_status status = QN_OK;
 
 	d->nbatch = 1; /* what has no inputs gives its results once */
-	for (size_t i = 0; i < g->ninput; i++) {
+	for (size_t i = 0; i < qn_graph_fed(g); i++) {
 		size_t n = qn_source_count(raw[i]) / batch_of(g, i);
 
 		if (i > 0 && n != d->nbatch)
@@ -158,6 +158,13 @@ count_batches(const qn_graph *g, qn_arena *a, const qn_source *const *raw, qn_da
 		d->nbatch = i == 0 || n > d->nbatch ? n : d->nbatch;
 	}
 	d->batch = samples_in_batch(g);
+	d->sequence = g->model->env->sequence > 0 ? g->model->env->sequence : d->nbatch;
+	if (status == QN_OK && g->nstate > 0 && d->nbatch % d->sequence != 0)
+		return qn_report(g->model->env, QN_EINVALID, "data.sequence",
+				 qn_graph_fed(g) > 0 ? raw[0]->name : g->model->name,
+				 "holds %zu steps, which is not a multiple of a sequence of %zu; "
+				 "cut the samples, or set --sequence to the steps of a sequence",
+				 d->nbatch, d->sequence);
 	return status;
 }
 
@@ -184,14 +191,14 @@ qn_dataset_sources(const qn_graph *g, qn_arena *a, size_t n, const qn_source *co
 		   qn_dataset **out)
 {
 	qn_dataset d = {.get = get, .reader = reader};
-	const qn_source **raw = QN_NEW(a, const qn_source *, g->ninput);
-	sources s = {.g = g, .raw = raw, .source = QN_NEW(a, const qn_source *, g->ninput)};
+	const qn_source **raw = QN_NEW(a, const qn_source *, qn_graph_fed(g));
+	sources s = {.g = g, .raw = raw, .source = QN_NEW(a, const qn_source *, qn_graph_fed(g))};
 	qn_status status = QN_OK;
 
 	QN_TRY(qn_bind_sources(g, a, n, source, raw));
-	for (size_t i = 0; i < g->ninput; i++)
+	for (size_t i = 0; i < qn_graph_fed(g); i++)
 		raw[i] = flattened(g, a, i, raw[i]);
-	for (size_t i = 0; i < g->ninput; i++)
+	for (size_t i = 0; i < qn_graph_fed(g); i++)
 		if (qn_fit_source(g, a, qn_graph_node(g, g->input[i]), raw[i], &s.source[i]) !=
 		    QN_OK)
 			status = QN_EINVALID;
@@ -292,7 +299,7 @@ qn_dataset_check(const qn_dataset *d, qn_arena *scratch, const qn_check *check)
 	qn_status status = QN_OK;
 	size_t n = check->batches > 0 && check->batches < d->nbatch ? check->batches : d->nbatch;
 
-	for (size_t i = 0; i < s->g->ninput; i++) {
+	for (size_t i = 0; i < qn_graph_fed(s->g); i++) {
 		const qn_type *type = s->raw[i]->type;
 		int64_t dim[QN_MAX_RANK] = {1};
 

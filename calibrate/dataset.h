@@ -10,10 +10,12 @@
 
 typedef struct qn_dataset {
 	size_t nbatch;
+	/* batches after which a stateful network is reset; a divisor of nbatch; 0: all */
+	size_t sequence;
 	/* samples in a batch: dimension 0 of the first output and of an input; others may have
 	 * another */
 	size_t batch;
-	/* Batch `index`: one tensor for each graph input, valid until the next call.  The
+	/* Batch `index`: one tensor for each graph input that is not a state, valid until the next call.  The
 	 * arena is the caller's (a worker's, in qn_parallel), for temporary data; it is released
 	 * before the return. */
 	qn_status (*get)(struct qn_dataset *d, size_t index, qn_arena *scratch,
@@ -28,7 +30,7 @@ typedef struct qn_dataset {
  * counts samples and is a multiple of the batch, of each input its own; the other dims are the input's, as
  * far as source->fit says; or all are, after one that counts batches.  f64 is rounded to f32; float
  * samples of a quantized input are quantized.  Ids: data.empty, data.count, data.input, data.type,
- * data.shape, data.remainder, data.dynamic. */
+ * data.shape, data.remainder, data.dynamic, data.sequence. */
 qn_status qn_dataset_sources(const qn_graph *g, qn_arena *a, size_t n,
 			     const qn_source *const *source, qn_dataset **out) QN_MUST_CHECK;
 

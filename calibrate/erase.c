@@ -80,8 +80,7 @@ qn_erase_quantization(qn_model *m, const qn_graph *g, bool all, qn_graph **out, 
 		if (map[id] == 0)
 			return QN_EINVALID;
 	}
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(dst, g->output[i].name, map[g->output[i].value]);
+	qn_graph_copy_outputs(dst, g, map);
 	*out = dst;
 	*map_out = map;
 	return QN_OK;

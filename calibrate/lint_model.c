@@ -236,13 +236,14 @@ qn_lint_model(qn_dataset *d, const qn_graph *g, qn_arena *scratch)
 		   .high = -HUGE_VAL,
 		   .whole = true,
 		   .times_255 = true,
-		   .stated = is_stated(d, g->ninput)};
+		   .stated = is_stated(d, qn_graph_fed(g))};
 	qn_graph part = *g; /* up to the value that is looked at */
 	qn_output output = {0};
 	qn_interp *in;
 	size_t n = d->nbatch < QN_LINT_BATCHES ? d->nbatch : QN_LINT_BATCHES;
 
-	if (d->nbatch * d->batch < QN_LINT_FEWEST || !find_probe(g, &p))
+	/* the samples of a sequence cannot be looked at by themselves */
+	if (g->nstate > 0 || d->nbatch * d->batch < QN_LINT_FEWEST || !find_probe(g, &p))
 		return QN_OK;
 	for (size_t i = 0; i < g->ninput; i++)
 		if (g->input[i] > p.watched)

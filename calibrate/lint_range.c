@@ -141,12 +141,12 @@ warn_stored(const range *r, const qn_source *s, const char *name, qn_arena *a)
 qn_status
 qn_lint_data(const qn_graph *g, qn_dataset *d, size_t batches, qn_arena *a)
 {
-	range *of = QN_NEW(a, range, g->ninput);
+	range *of = QN_NEW(a, range, qn_graph_fed(g));
 
-	for (size_t k = 0; k < g->ninput; k++)
+	for (size_t k = 0; k < qn_graph_fed(g); k++)
 		init(&of[k], g, k, qn_dataset_source(d, k));
 	QN_TRY(qn_dataset_check(d, a, &(qn_check){.batches = batches, .look = look, .user = of}));
-	for (size_t k = 0; k < g->ninput; k++) {
+	for (size_t k = 0; k < qn_graph_fed(g); k++) {
 		const qn_source *s = qn_dataset_source(d, k);
 		const char *name = qn_graph_node(g, g->input[k])->name;
 

@@ -58,6 +58,7 @@ qn_two_forms_quantize(const qn_graph *symbolic, qn_arena *a, const qn_graph **ou
 	}
 	for (size_t i = 0; i < g->noutput; i++)
 		qn_graph_output(dst, g->output[i].name, g->output[i].value);
+	qn_graph_copy_states(dst, g);
 	*out = dst;
 	return QN_OK;
 }

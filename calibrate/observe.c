@@ -41,7 +41,11 @@ make_part(qn_dataset *whole, size_t first, size_t n, qn_arena *a)
 	part *p = QN_NEW(a, part, 1);
 
 	*p = (part){whole, first};
-	*d = (qn_dataset){.nbatch = n, .batch = whole->batch, .get = part_get, .user = p};
+	*d = (qn_dataset){.nbatch = n,
+			  .batch = whole->batch,
+			  .sequence = whole->sequence,
+			  .get = part_get,
+			  .user = p};
 	d->reader = whole->reader != NULL ? part_reader : NULL;
 	return d;
 }
@@ -147,6 +151,13 @@ qn_calibration_observe(const qn_calibration *c, qn_dataset *data, qn_span span, 
 {
 	qn_env *env = c->m->env;
 	qn_arena *a = c->m->scratch;
+	const size_t sequence = data->sequence > 0 ? data->sequence : data->nbatch;
+	if (c->real->nstate > 0 && (span.first % sequence != 0 || span.last % sequence != 0))
+		return qn_report(
+			env, QN_EINVALID, "data.sequence", c->m->name,
+			"the shard ends within a sequence: batches %lld to %lld of sequences of "
+			"%zu; set --sequence so that shards have whole sequences",
+			(long long)span.first, (long long)span.last, sequence);
 	qn_dataset *d = make_part(data, (size_t)span.first, (size_t)(span.last - span.first), a);
 	qn_sweep *sweep;
 

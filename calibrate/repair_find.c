@@ -171,8 +171,7 @@ qn_repairables_find(qn_model *m, const qn_repair_opts *o, qn_repairables *out)
 		if (c.map[id] == 0)
 			return QN_EINVALID;
 	}
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(c.dst, g->output[i].name, c.map[g->output[i].value]);
+	qn_graph_copy_outputs(c.dst, g, c.map);
 	for (size_t i = 0; i < out->n; i++) {
 		qn_repairable *l = &out->layer[i];
 

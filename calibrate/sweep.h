@@ -20,7 +20,8 @@ typedef struct qn_sweep {
 	qn_env *env;
 	const char *stage; /* for the progress: "samples", or what the caller sets */
 	size_t nworker;
-	size_t bundle; /* batches that run in lockstep */
+	size_t bundle; /* batches that run in lockstep, of a stateful network one after the other */
+	bool stateful;
 	struct qn_sweeper *worker;
 } qn_sweep;
 

@@ -253,6 +253,7 @@ qn_graph_inline(const qn_graph *g, qn_arena *a, const qn_graph **out)
 					 g->output[k].name);
 		qn_graph_output(s.to, g->output[k].name, map[id].id[0]);
 	}
+	qn_graph_copy_states(s.to, g);
 	*out = s.to;
 	return QN_OK;
 }

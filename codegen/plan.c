@@ -282,6 +282,10 @@ qn_plan_fast(const qn_graph *g, const char *name, const qn_target *target, qn_ar
 	qn_plan *plan = QN_NEW(a, qn_plan, 1);
 	qn_names names;
 
+	if (g->nstate > 0)
+		return qn_report(g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",
+				 "state '%s': C is not written for stateful networks yet",
+				 qn_graph_state(g, 0)->name);
 	QN_TRY(qn_graph_inline(g, a, &plan->g));
 	if ((target->features & QN_TARGET_OF_I8) != 0)
 		QN_TRY(qn_graph_signed(plan->g, a, &plan->g));

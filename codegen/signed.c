@@ -269,6 +269,7 @@ qn_graph_signed(const qn_graph *g, qn_arena *a, const qn_graph **out)
 			return QN_EUNSUPPORTED;
 		qn_graph_output(s.to, g->output[k].name, y);
 	}
+	qn_graph_copy_states(s.to, g);
 	*out = s.to;
 	return QN_OK;
 }

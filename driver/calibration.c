@@ -34,10 +34,10 @@ qn_calibration_lint(const qn_model *m, const qn_compile_opts *opts, qn_arena *a,
 	qn_dataset *data = NULL;
 	qn_lint lint;
 
-	*crc = QN_NEW(a, uint32_t, g->ninput);
+	*crc = QN_NEW(a, uint32_t, qn_graph_fed(g));
 	qn_arena *look = qn_arena_child(a);
 	QN_TRY(qn_calibration_data(m, opts, look, &data));
-	qn_lint_init(&lint, data, g->ninput, look);
+	qn_lint_init(&lint, data, qn_graph_fed(g), look);
 	QN_TRY(qn_dataset_check(data, look,
 				&(qn_check){.crc = *crc, .look = qn_lint_sample, .user = &lint}));
 	qn_lint_samples(&lint, m->env);

@@ -74,6 +74,12 @@ qn_close(qn_ctx *ctx)
 	qn_env_free(&env, ctx, sizeof *ctx);
 }
 
+void
+qn_set_sequence(qn_ctx *ctx, size_t steps)
+{
+	ctx->env.sequence = steps;
+}
+
 const char *
 qn_version(void)
 {

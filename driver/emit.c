@@ -54,8 +54,8 @@ make_selftest(const qn_emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest 
 	qn_arena *tables = qn_arena_child(a);
 	QN_TRY(qn_interp_new(p->g, tables, &in));
 	size_t n = d->nbatch < want ? d->nbatch : want;
-	const void **inputs = QN_NEW(a, const void *, n * p->g->ninput);
-	const void **outputs = QN_NEW(a, const void *, n * p->g->noutput);
+	const void **inputs = QN_NEW(a, const void *, n *qn_graph_fed(p->g));
+	const void **outputs = QN_NEW(a, const void *, n *qn_graph_given(p->g));
 	uint32_t *crc = QN_NEW(a, uint32_t, n * p->nstep);
 	for (size_t s = 0; s < n; s++) {
 		const qn_tensor *const *x;
@@ -63,10 +63,11 @@ make_selftest(const qn_emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest 
 
 		QN_TRY(d->get(d, s, a, &x));
 		QN_TRY(qn_interp_run(in, x, take_crc, &w));
-		for (size_t k = 0; k < p->g->ninput; k++)
-			inputs[s * p->g->ninput + k] = qn_arena_copy(a, x[k]->data, x[k]->bytes);
-		for (size_t k = 0; k < p->g->noutput; k++)
-			outputs[s * p->g->noutput + k] = qn_arena_copy(
+		for (size_t k = 0; k < qn_graph_fed(p->g); k++)
+			inputs[s * qn_graph_fed(p->g) + k] =
+				qn_arena_copy(a, x[k]->data, x[k]->bytes);
+		for (size_t k = 0; k < qn_graph_given(p->g); k++)
+			outputs[s * qn_graph_given(p->g) + k] = qn_arena_copy(
 				a, qn_interp_output(in, k)->data, qn_interp_output(in, k)->bytes);
 	}
 	qn_arena_release(tables);
@@ -78,13 +79,13 @@ make_selftest(const qn_emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest 
 static qn_status
 find_prep(const qn_emit_call *c, const qn_graph *g, qn_arena *a, const qn_prep *const **out)
 {
-	const qn_prep **prep = QN_NEW(a, const qn_prep *, g->ninput);
+	const qn_prep **prep = QN_NEW(a, const qn_prep *, qn_graph_fed(g));
 	qn_dataset *d;
 
 	if (c->opts->ntest == 0)
 		return QN_OK;
 	QN_TRY(qn_samples_for(g, a, c->opts->ntest, c->opts->test, NULL, &d));
-	for (size_t k = 0; k < g->ninput; k++)
+	for (size_t k = 0; k < qn_graph_fed(g); k++)
 		prep[k] = qn_dataset_source(d, k)->prep;
 	*out = prep;
 	return QN_OK;
@@ -311,8 +312,9 @@ emit(void *arg, qn_arena *a)
 	size_t n = 0;
 
 	QN_TRY(qn_emit_plan(c, a, &plan));
-	const bool tests = c->opts->no_self_test == 0 &&
-			   (c->opts->ntest > 0 || (c->opts->test != NULL && plan->g->ninput == 0));
+	const bool tests =
+		c->opts->no_self_test == 0 &&
+		(c->opts->ntest > 0 || (c->opts->test != NULL && qn_graph_fed(plan->g) == 0));
 	if (tests)
 		QN_TRY(make_selftest(c, plan, a, &test));
 	qn_emit_style opts = {.options_text = c->m->options,

@@ -174,7 +174,7 @@ measure(void *arg, qn_arena *scratch)
 	qn_measurement *c = arg;
 
 	QN_TRY(qn_check_runs(c->m));
-	if (qn_model_entry(c->m)->ninput == 0)
+	if (qn_graph_fed(qn_model_entry(c->m)) == 0)
 		return qn_report(
 			c->m->env, QN_EINVALID, "eval.input", c->m->name,
 			"the model has no input, so there are no samples to measure it on");

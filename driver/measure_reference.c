@@ -67,8 +67,8 @@ qn_measurement_translate(const qn_measurement *c, qn_arena *a, qn_array ***out)
 	const qn_graph *g = qn_model_entry(c->m);
 	const qn_graph *r = qn_model_entry(c->o->against);
 	const qn_source **source = QN_NEW(a, const qn_source *, c->nin);
-	const qn_source **mine = QN_NEW(a, const qn_source *, g->ninput);
-	const qn_source **theirs = QN_NEW(a, const qn_source *, r->ninput);
+	const qn_source **mine = QN_NEW(a, const qn_source *, qn_graph_fed(g));
+	const qn_source **theirs = QN_NEW(a, const qn_source *, qn_graph_fed(r));
 
 	*out = QN_NEW(a, qn_array *, c->nin);
 	for (size_t i = 0; i < c->nin; i++) {
@@ -79,13 +79,13 @@ qn_measurement_translate(const qn_measurement *c, qn_arena *a, qn_array ***out)
 	QN_TRY(qn_bind_sources(g, a, c->nin, source, mine));
 	QN_TRY(qn_bind_sources(r, a, c->nin, source, theirs));
 	for (size_t i = 0; i < c->nin; i++) {
-		const size_t k = place_of(source[i], g->ninput, mine);
-		const size_t j = place_of(source[i], r->ninput, theirs);
+		const size_t k = place_of(source[i], qn_graph_fed(g), mine);
+		const size_t j = place_of(source[i], qn_graph_fed(r), theirs);
 		qn_array *x = QN_NEW(a, qn_array, 1);
 
 		*x = *c->in[i];
 		x->source = source[i];
-		if (k < g->ninput && j < r->ninput)
+		if (k < qn_graph_fed(g) && j < qn_graph_fed(r))
 			QN_TRY(translate(c, a, k, j, source[i], &x->source));
 		(*out)[i] = x;
 	}

@@ -21,9 +21,9 @@ find_outputs(qn_measurement *c, qn_arena *a)
 	const qn_graph *g = qn_model_entry(c->m);
 	const qn_elem *f32 = qn_elem_plain(&c->m->types, QN_PLAIN_f32);
 
-	c->noutput = g->noutput;
-	c->out = QN_NEW(a, qn_measured, g->noutput);
-	for (size_t k = 0; k < g->noutput; k++) {
+	c->noutput = qn_graph_given(g);
+	c->out = QN_NEW(a, qn_measured, qn_graph_given(g));
+	for (size_t k = 0; k < qn_graph_given(g); k++) {
 		const qn_type *t = qn_graph_node(g, g->output[k].value)->type;
 		const char *name = g->output[k].name;
 

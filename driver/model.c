@@ -20,6 +20,8 @@ typedef struct model_call {
 	const char *path;
 	qn_import_how how;
 	qn_import_opts opts;
+	size_t ninit; /* values for inputs that are tied, by state */
+	qn_pin *init;
 	int with_weights;
 	qn_format format;
 	qn_write_fn *write;
@@ -49,17 +51,31 @@ stem(qn_arena *a, const char *path)
 			     dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base));
 }
 
-/* The inputs that the host fixes. */
+/* Whether the host ties an output to this input. */
+static bool
+is_tied(const model_call *c, const char *input)
+{
+	for (size_t i = 0; i < c->opts.ntie; i++) {
+		const char *equals = strchr(c->opts.tie[i], '=');
+
+		if (equals != NULL && strcmp(equals + 1, input) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The inputs that the host fixes, and the first values of those that it ties. */
 static qn_status
 take_values(model_call *c, qn_arena *scratch)
 {
 	qn_status status = QN_OK;
 
-	c->how.npin = c->opts.nvalue;
 	c->how.pin = QN_NEW(scratch, qn_pin, c->opts.nvalue + 1);
+	c->init = QN_NEW(scratch, qn_pin, c->opts.nvalue + 1);
 	for (size_t i = 0; i < c->opts.nvalue; i++) {
 		qn_input_value *v = &c->opts.value[i];
-		qn_pin *pin = &c->how.pin[i];
+		const bool tied = v->name != NULL && is_tied(c, v->name);
+		qn_pin *pin = tied ? &c->init[c->ninit++] : &c->how.pin[c->how.npin++];
 
 		v->used = 0;
 		*pin = (qn_pin){.name = v->name, .text = v->text, .optional = v->optional != 0};
@@ -71,6 +87,23 @@ take_values(model_call *c, qn_arena *scratch)
 			QN_TRY(qn_array_read(v->array, scratch, &pin->value));
 	}
 	return status;
+}
+
+/* Tells the host which of its values were used; whether an input became a constant. */
+static bool
+mark_used(model_call *c)
+{
+	bool fixed = false;
+	size_t npin = 0, ninit = 0;
+
+	for (size_t i = 0; i < c->opts.nvalue; i++) {
+		qn_input_value *v = &c->opts.value[i];
+		const bool tied = is_tied(c, v->name);
+
+		v->used = tied ? c->init[ninit++].used : c->how.pin[npin++].used;
+		fixed = fixed || (!tied && v->used);
+	}
+	return fixed;
 }
 
 /* Options that only the formats of other tools have a meaning for. */
@@ -107,12 +140,13 @@ warn_of_fixed(const model_call *c, qn_arena *scratch)
 		for (uint32_t i = 0; i < n->nin; i++)
 			varies[id] = varies[id] || varies[n->in[i]];
 	}
-	for (size_t k = 0; k < g->noutput; k++)
+	for (size_t k = 0; k < qn_graph_given(g); k++)
 		if (!varies[g->output[k].value])
 			qn_warn(&c->ctx->env, "import.fixed", c->path,
 				"output '%s' is a constant: it depends only on fixed inputs%s",
 				g->output[k].name,
-				g->ninput == 0 ? "; no input is left, do not fix all of them" : "");
+				qn_graph_fed(g) == 0 ? "; no input is left, do not fix all of them"
+						     : "");
 }
 
 static qn_status
@@ -128,6 +162,7 @@ load(void *arg, qn_arena *scratch)
 	qn_model_box *box = c->box;
 	box->m.types.lax_zp = c->opts.lax_zp != 0;
 	QN_TRY(qn_host_pointers(env, "dim", c->opts.ndim, c->opts.dim));
+	QN_TRY(qn_host_pointers(env, "tie", c->opts.ntie, c->opts.tie));
 	QN_TRY(qn_host_list(env, "value", c->opts.nvalue, c->opts.value));
 	QN_TRY(take_values(c, scratch));
 	qn_import_format foreign = qn_import_format_of(c->path);
@@ -156,12 +191,8 @@ load(void *arg, qn_arena *scratch)
 	box->m.scratch = scratch;
 	if (foreign == QN_IMPORT_NONE)
 		QN_TRY(qn_pin_inputs(&box->m, c->path, c->how.npin, c->how.pin));
-	bool fixed = false;
-	for (size_t i = 0; i < c->how.npin; i++) {
-		c->opts.value[i].used = c->how.pin[i].used;
-		fixed = fixed || c->how.pin[i].used;
-	}
-	if (fixed)
+	QN_TRY(qn_tie_states(&box->m, c->path, c->opts.ntie, c->opts.tie, c->ninit, c->init));
+	if (mark_used(c))
 		warn_of_fixed(c, scratch);
 	qn_status status = qn_model_verify(&box->m);
 	if (status == QN_OK)
@@ -231,7 +262,7 @@ qn_model_input_name(const qn_model *m, size_t k)
 {
 	const qn_graph *g = qn_model_entry(m);
 
-	return k < g->ninput ? qn_graph_node(g, g->input[k])->name : NULL;
+	return k < qn_graph_fed(g) ? qn_graph_node(g, g->input[k])->name : NULL;
 }
 
 const char *
@@ -239,7 +270,7 @@ qn_model_output_name(const qn_model *m, size_t k)
 {
 	const qn_graph *g = qn_model_entry(m);
 
-	return k < g->noutput ? g->output[k].name : NULL;
+	return k < qn_graph_given(g) ? g->output[k].name : NULL;
 }
 
 static qn_status
@@ -269,7 +300,7 @@ qn_model_input_type(qn_model *m, size_t k)
 {
 	const qn_graph *g = qn_model_entry(m);
 
-	return k < g->ninput ? type_text(m, g->input[k]) : NULL;
+	return k < qn_graph_fed(g) ? type_text(m, g->input[k]) : NULL;
 }
 
 const char *
@@ -277,7 +308,23 @@ qn_model_output_type(qn_model *m, size_t k)
 {
 	const qn_graph *g = qn_model_entry(m);
 
-	return k < g->noutput ? type_text(m, g->output[k].value) : NULL;
+	return k < qn_graph_given(g) ? type_text(m, g->output[k].value) : NULL;
+}
+
+const char *
+qn_model_state_name(const qn_model *m, size_t k)
+{
+	const qn_graph *g = qn_model_entry(m);
+
+	return k < g->nstate ? qn_graph_state(g, k)->name : NULL;
+}
+
+const char *
+qn_model_state_type(qn_model *m, size_t k)
+{
+	const qn_graph *g = qn_model_entry(m);
+
+	return k < g->nstate ? type_text(m, g->input[qn_graph_fed(g) + k]) : NULL;
 }
 
 static qn_status

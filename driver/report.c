@@ -189,13 +189,13 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_st
 	qn_json_put_string(&o, "target", qn_plan_measured_on(p));
 	qn_json_close(&o);
 	qn_json_open(&o, "inputs", '[', QN_JSON_LINES);
-	for (size_t i = 0; i < g->ninput; i++)
+	for (size_t i = 0; i < qn_graph_fed(g); i++)
 		put_value(&o, g, qn_graph_node(g, g->input[i])->name,
 			  qn_graph_node(g, g->input[i])->type,
 			  opts->prep != NULL ? opts->prep[i] : NULL, &text);
 	qn_json_close(&o);
 	qn_json_open(&o, "outputs", '[', QN_JSON_LINES);
-	for (size_t i = 0; i < g->noutput; i++)
+	for (size_t i = 0; i < qn_graph_given(g); i++)
 		put_value(&o, g, g->output[i].name, qn_graph_node(g, g->output[i].value)->type,
 			  NULL, &text);
 	qn_json_close(&o);

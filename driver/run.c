@@ -55,12 +55,25 @@ type_of_one(qn_types *t, const qn_type *want, const qn_type *samples)
 	return qn_type_with_shape(t, want, samples->rank, dim);
 }
 
+/* … of a state, which no samples have the shape of: only dimension 0 may be open. */
+static const qn_type *
+type_of_state(qn_types *t, const qn_type *want)
+{
+	int64_t dim[QN_MAX_RANK] = {0};
+
+	if (qn_type_count(want) >= 0 || want->rank < 1)
+		return want;
+	for (int32_t i = 0; i < want->rank; i++)
+		dim[i] = i == 0 && want->dim[i] == QN_DYNAMIC ? 1 : want->dim[i];
+	return qn_type_with_shape(t, want, want->rank, dim);
+}
+
 static bool
 has_open_inputs(const qn_graph *g)
 {
 	bool open = false;
 
-	for (size_t k = 0; k < g->ninput; k++)
+	for (size_t k = 0; k < qn_graph_fed(g); k++)
 		open = open || qn_type_count(qn_graph_node(g, g->input[k])->type) < 0;
 	return open;
 }
@@ -71,7 +84,7 @@ graph_for(qn_model *m, qn_arena *a, size_t n, qn_array *const *in, const qn_grap
 {
 	const qn_graph *g = *out = qn_model_entry(m);
 	const qn_source **source = QN_NEW(a, const qn_source *, n);
-	const qn_source **bound = QN_NEW(a, const qn_source *, g->ninput);
+	const qn_source **bound = QN_NEW(a, const qn_source *, qn_graph_fed(g));
 	const qn_type **type = QN_NEW(a, const qn_type *, g->ninput);
 	qn_graph *special;
 
@@ -79,9 +92,11 @@ graph_for(qn_model *m, qn_arena *a, size_t n, qn_array *const *in, const qn_grap
 		return QN_OK;
 	QN_TRY(sources_of(m->env, a, n, in, NULL, source));
 	QN_TRY(qn_bind_sources(g, a, n, source, bound));
-	for (size_t k = 0; k < g->ninput; k++)
+	for (size_t k = 0; k < qn_graph_fed(g); k++)
 		type[k] =
 			type_of_one(&m->types, qn_graph_node(g, g->input[k])->type, bound[k]->type);
+	for (size_t k = qn_graph_fed(g); k < g->ninput; k++)
+		type[k] = type_of_state(&m->types, qn_graph_node(g, g->input[k])->type);
 	QN_TRY(qn_specialize(g, type, &special));
 	*out = special;
 	return QN_OK;
@@ -202,9 +217,9 @@ run(void *arg, qn_arena *scratch)
 	qn_tensor **all = QN_NEW(scratch, qn_tensor *, c->nout);
 	qn_dataset *d;
 
-	if (c->nout != g->noutput)
+	if (c->nout != qn_graph_given(g))
 		return qn_report(c->m->env, QN_EUSAGE, "run.outputs", g->name,
-				 "the model has %zu outputs, not %zu", g->noutput, c->nout);
+				 "the model has %zu outputs, not %zu", qn_graph_given(g), c->nout);
 	QN_TRY(qn_check_runs(c->m));
 	QN_TRY(graph_for(c->m, scratch, c->nin, c->in, &g));
 	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));

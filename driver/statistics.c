@@ -30,7 +30,7 @@ static qn_status
 identify(const qn_model *m, const qn_compile_opts *o, const uint32_t *crc, qn_arena *a,
 	 qn_samples_id *id)
 {
-	const size_t n = o->ncalib > 0 ? qn_model_entry(m)->ninput : 0;
+	const size_t n = o->ncalib > 0 ? qn_graph_fed(qn_model_entry(m)) : 0;
 	const char **name = QN_NEW(a, const char *, n);
 	uint32_t *found = QN_NEW(a, uint32_t, n);
 	qn_dataset *data = NULL;
@@ -268,7 +268,7 @@ lint(void *arg, qn_arena *scratch)
 	uint32_t *crc;
 
 	QN_TRY(qn_calibration_lint(c->m, c->opts, scratch, &crc));
-	c->crc = qn_arena_copy(c->m->arena, crc, qn_model_entry(c->m)->ninput * sizeof *crc);
+	c->crc = qn_arena_copy(c->m->arena, crc, qn_graph_fed(qn_model_entry(c->m)) * sizeof *crc);
 	return QN_OK;
 }
 

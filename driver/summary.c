@@ -39,7 +39,11 @@ qn_model_info
 qn_model_describe(const qn_model *m)
 {
 	const qn_graph *g = qn_model_entry(m);
-	qn_model_info info = {.inputs = g->ninput, .outputs = g->noutput};
+	qn_model_info info = {
+		.inputs = qn_graph_fed(g), .outputs = qn_graph_given(g), .states = g->nstate};
+
+	for (size_t k = 0; k < g->nstate; k++)
+		info.state_bytes += qn_type_bytes(qn_graph_state(g, k)->type);
 
 	for (size_t i = 0; i < m->ngraph; i++)
 		add_graph(m->graph[i], &info);
@@ -92,15 +96,20 @@ qn_summary_print(qn_buf *b, const qn_model *m)
 
 	b->decimal = true;
 	qn_buff(b, "model        %s (%s)\n", m->name, qn_stage_text(m));
-	for (size_t i = 0; i < g->ninput; i++) {
+	for (size_t i = 0; i < qn_graph_fed(g); i++) {
 		qn_buff(b, "input        %s : ", qn_graph_node(g, g->input[i])->name);
 		qn_type_print(b, qn_graph_node(g, g->input[i])->type);
 		qn_buf_putc(b, '\n');
 	}
-	for (size_t i = 0; i < g->noutput; i++) {
+	for (size_t i = 0; i < qn_graph_given(g); i++) {
 		qn_buff(b, "output       %s : ", g->output[i].name);
 		qn_type_print(b, qn_graph_node(g, g->output[i].value)->type);
 		qn_buf_putc(b, '\n');
+	}
+	for (size_t k = 0; k < g->nstate; k++) {
+		qn_buff(b, "state        %s : ", qn_graph_state(g, k)->name);
+		qn_type_print(b, qn_graph_state(g, k)->type);
+		qn_buff(b, ", next %s\n", g->output[qn_graph_given(g) + k].name);
 	}
 	qn_buff(b, "parameters   %llu (%llu bytes)\n", (unsigned long long)info.parameters,
 		(unsigned long long)info.constant_bytes);

@@ -79,12 +79,12 @@ add_arrays(const qn_tune_search *s, size_t n, qn_array *const *in, uint32_t *crc
 {
 	const qn_graph *g = qn_model_entry(s->m);
 	qn_arena *a = qn_arena_child(s->a);
-	uint32_t *one = QN_NEW(a, uint32_t, g->ninput);
+	uint32_t *one = QN_NEW(a, uint32_t, qn_graph_fed(g));
 	qn_dataset *d;
 
 	QN_TRY(qn_samples_for(g, a, n, in, NULL, &d));
 	QN_TRY(qn_dataset_check(d, a, &(qn_check){.crc = one}));
-	*crc = qn_crc32(*crc, (const char *)one, g->ninput * sizeof *one);
+	*crc = qn_crc32(*crc, (const char *)one, qn_graph_fed(g) * sizeof *one);
 	qn_arena_release(a);
 	return QN_OK;
 }

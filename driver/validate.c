@@ -55,8 +55,8 @@ set_up_outputs(validation *v, qn_arena *a)
 	qn_types *types = &v->p.model->types;
 	size_t most = 1;
 
-	v->output = QN_NEW(a, output, v->g->noutput + 1);
-	for (size_t k = 0; k < v->g->noutput; k++) {
+	v->output = QN_NEW(a, output, qn_graph_given(v->g) + 1);
+	for (size_t k = 0; k < qn_graph_given(v->g); k++) {
 		const qn_type *t = qn_graph_node(v->g, v->g->output[k].value)->type;
 		const size_t n = (size_t)qn_type_count(t);
 		const bool rows = t->rank > 0 && t->dim[0] == (int64_t)v->d->batch;
@@ -85,7 +85,7 @@ set_up(validation *v, qn_arena *a)
 {
 	uint32_t *of = QN_NEW(a, uint32_t, v->g->n);
 
-	if (v->g->ninput == 0)
+	if (qn_graph_fed(v->g) == 0)
 		return qn_report(a->env, QN_EINVALID, "validate.input", v->p.name,
 				 "the model has no input, so there are no samples to validate it "
 				 "on; run its self-test");
@@ -95,9 +95,9 @@ set_up(validation *v, qn_arena *a)
 	QN_TRY(set_up_outputs(v, a));
 	QN_TRY(qn_labels_for(v->p.model, v->o.labels, v->nin > 0 ? v->in[0]->source : NULL,
 			     v->d->nbatch * v->d->batch, a, &v->label));
-	if (v->g->noutput == 0 || v->output[0].rows != v->d->batch)
+	if (qn_graph_given(v->g) == 0 || v->output[0].rows != v->d->batch)
 		v->label = NULL;
-	for (size_t k = 0; k < v->g->ninput; k++)
+	for (size_t k = 0; k < qn_graph_fed(v->g); k++)
 		v->in_bytes += qn_type_bytes(qn_graph_node(v->g, v->g->input[k])->type);
 	v->step = QN_NEW(a, qn_step_check, v->p.nstep + 1);
 	for (size_t i = 0; i < v->p.nstep; i++) {
@@ -238,7 +238,7 @@ run_sample(validation *v, size_t sample, qn_arena *a)
 
 	QN_TRY(v->d->get(v->d, sample, a, &x));
 	QN_TRY(qn_interp_run(v->interp, x, take_crc, v));
-	for (size_t k = 0; k < v->g->ninput; to += x[k++]->bytes)
+	for (size_t k = 0; k < qn_graph_fed(v->g); to += x[k++]->bytes)
 		memcpy(to, qn_tensor_file_bytes(a, x[k]), x[k]->bytes);
 	const size_t crcs = CRC_BYTES * v->traced;
 	if (v->device.run(v->device.user, sample, v->sent, v->in_bytes, v->answer,
@@ -246,7 +246,7 @@ run_sample(validation *v, size_t sample, qn_arena *a)
 		return device_failed(v, why);
 	compare_steps(v, sample);
 	const uint8_t *from = v->answer + crcs;
-	for (size_t k = 0; k < v->g->noutput; from += v->output[k++].bytes)
+	for (size_t k = 0; k < qn_graph_given(v->g); from += v->output[k++].bytes)
 		compare_output(v, k, from, sample, a);
 	return QN_OK;
 }
@@ -267,7 +267,7 @@ tell(validation *v)
 		if (v->o.step != NULL)
 			v->o.step(v->o.user, &v->step[i]);
 	}
-	for (size_t k = 0; k < v->g->noutput; k++) {
+	for (size_t k = 0; k < qn_graph_given(v->g); k++) {
 		const qn_difference *d = &v->output[k].sum;
 		qn_output_check *c = &v->output[k].check;
 

@@ -85,8 +85,9 @@ error_nonfinite(qn_json_reader *r, const qn_json *v, const char *name, const qn_
 		      (long long)index, name, qn_tensor_f64(x, index));
 }
 
-static const qn_tensor *
-read_inline(qn_json_reader *r, const qn_json *v, const qn_json *data, const qn_type *type)
+const qn_tensor *
+qn_json_inline(qn_json_reader *r, const qn_json *v, const char *name, const qn_json *data,
+	       const qn_type *type)
 {
 	int64_t count = qn_type_count(type);
 	bool real = count >= 0 && qn_elem_is_float(type->elem);
@@ -100,7 +101,7 @@ read_inline(qn_json_reader *r, const qn_json *v, const qn_json *data, const qn_t
 	}
 	if ((uint64_t)count != data->n) {
 		qn_json_error(r, data, "tensor.size", "'%s' has %zu numbers; its type needs %lld",
-			      v->key, data->n, (long long)count);
+			      name, data->n, (long long)count);
 		return NULL;
 	}
 	qn_tensor *x = qn_tensor_new(r->m->arena, type, &bytes);
@@ -110,19 +111,19 @@ read_inline(qn_json_reader *r, const qn_json *v, const qn_json *data, const qn_t
 
 		if (real && !qn_json_f64(item, &value)) {
 			qn_json_error(r, item, "json.kind", "element %lld of '%s' is not a number",
-				      (long long)i, v->key);
+				      (long long)i, name);
 			return NULL;
 		}
 		if (real) {
 			qn_store_f64(bytes, qn_dtype_of(type->elem), i, value);
 		} else if (!store_code(type->elem, item, bytes, i)) {
-			error_code(r, item, type->elem, v->key, (long long)i);
+			error_code(r, item, type->elem, name, (long long)i);
 			return NULL;
 		}
 	}
 	int64_t bad = real ? qn_tensor_find_nonfinite(x) : -1;
 	if (bad >= 0)
-		error_nonfinite(r, &data->child[bad], v->key, x, bad);
+		error_nonfinite(r, &data->child[bad], name, x, bad);
 	return bad >= 0 ? NULL : x;
 }
 
@@ -315,6 +316,6 @@ qn_json_const(qn_json_reader *r, const qn_json *v)
 	if (text != NULL && type == NULL)
 		return NULL;
 	if (data != NULL)
-		return type != NULL ? read_inline(r, v, data, type) : NULL;
+		return type != NULL ? qn_json_inline(r, v, v->key, data, type) : NULL;
 	return read_file(r, v, file, type);
 }

@@ -253,11 +253,20 @@ put_constants(writer *w, const qn_graph *g)
 }
 
 static void
-put_input(writer *w, const qn_node *n)
+put_input(writer *w, const qn_graph *g, size_t i)
 {
+	const qn_node *n = qn_graph_node(g, g->input[i]);
+
 	qn_json_open(&w->o, NULL, '{', QN_JSON_FLAT);
 	qn_json_put_string(&w->o, "name", n->name);
 	put_type(w, n->type);
+	if (i >= qn_graph_fed(g)) {
+		const qn_tensor *init = g->init[i - qn_graph_fed(g)];
+
+		qn_json_put_bool(&w->o, "state", true);
+		if (init != NULL)
+			put_data(&w->o, init);
+	}
 	qn_json_close(&w->o);
 }
 
@@ -290,6 +299,9 @@ put_outputs(writer *w, const qn_graph *g)
 		qn_json_open(&w->o, NULL, '{', QN_JSON_FLAT);
 		qn_json_put_string(&w->o, "name", g->output[i].name);
 		qn_json_put_string(&w->o, "value", qn_graph_node(g, g->output[i].value)->name);
+		if (i >= qn_graph_given(g))
+			qn_json_put_string(&w->o, "to",
+					   qn_graph_state(g, i - qn_graph_given(g))->name);
 		qn_json_close(&w->o);
 	}
 	qn_json_close(&w->o);
@@ -305,7 +317,7 @@ put_graph(writer *w, const char *key, const qn_graph *g)
 	qn_json_put_graph_attrs(&w->o, g);
 	qn_json_open(&w->o, "inputs", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < g->ninput; i++)
-		put_input(w, qn_graph_node(g, g->input[i]));
+		put_input(w, g, i);
 	qn_json_close(&w->o);
 	put_constants(w, g);
 	qn_json_open(&w->o, "nodes", '[', QN_JSON_LINES);

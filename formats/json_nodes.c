@@ -74,7 +74,7 @@ add(nodes *s, entry *e)
 static void
 read_inputs(nodes *s, const qn_json *array)
 {
-	static const char *const keys[] = {"name", "type"};
+	static const char *const keys[] = {"name", "type", "state", "data"};
 	entry *list = read_named(s, array, QN_COUNT(keys), keys);
 
 	for (size_t i = 0; array != NULL && i < array->n; i++) {
@@ -89,6 +89,8 @@ read_inputs(nodes *s, const qn_json *array)
 		if (e->like.type == NULL)
 			e->state = QN_ENTRY_FAILED;
 		add(s, e);
+		if (e->v->kind == QN_JSON_OBJECT)
+			qn_json_read_state(s, e);
 	}
 }
 
@@ -233,7 +235,7 @@ qn_json_unknown_value(const qn_json_nodes *s, const qn_json *v, bool only_nodes)
 static void
 read_output(nodes *s, const qn_json *v)
 {
-	static const char *const keys[] = {"name", "value"};
+	static const char *const keys[] = {"name", "value", "to"};
 	const qn_json *name = v;
 	const qn_json *value = v;
 
@@ -257,6 +259,7 @@ read_output(nodes *s, const qn_json *v)
 	qn_map_puts(&s->outputs, name->string, s);
 	if (e != NULL && e->state == QN_ENTRY_DONE)
 		qn_graph_output(s->g, name->string, e->id);
+	qn_json_next(s, v, name->string);
 }
 
 qn_graph *
@@ -294,5 +297,7 @@ qn_json_graph(qn_json_reader *r, const qn_json *v, const char *name)
 	const qn_json *outputs = qn_json_need(&r->doc, v, "outputs", QN_JSON_ARRAY);
 	for (size_t i = 0; outputs != NULL && i < outputs->n; i++)
 		read_output(&s, &outputs->child[i]);
+	if (outputs != NULL)
+		qn_json_states_end(&s, outputs);
 	return r->m->env->diags->nerrors == errors ? s.g : NULL;
 }

@@ -38,7 +38,17 @@ typedef struct qn_json_nodes {
 	size_t n;
 	qn_json_entry *constant;
 	size_t nconstant;
+	size_t nnext;    /* states that have a next value so far */
+	bool disordered; /* an input comes after a state, which is reported */
 } qn_json_nodes;
+
+/* ---- states (json_state.c); report state.order and state.missing ---- */
+
+/* Whether an input that was read is a state, and its first values. */
+void qn_json_read_state(qn_json_nodes *s, const qn_json_entry *e);
+/* Whether the output v of this name is the next value of one. */
+void qn_json_next(qn_json_nodes *s, const qn_json *v, const char *name);
+void qn_json_states_end(const qn_json_nodes *s, const qn_json *outputs);
 
 /* Reads a node of the section "nodes" by itself into e->like, e->info and e->in; false: it has a
  * mistake. */

@@ -36,6 +36,9 @@ const qn_type *qn_json_type(qn_json_reader *r, const qn_json *v);
 
 /* A constant {"type", "data" | "file", "tensor"}; NULL after reporting. */
 const qn_tensor *qn_json_const(qn_json_reader *r, const qn_json *v);
+/* The numbers `data` of v, which is called `name` in messages, as a tensor of this type. */
+const qn_tensor *qn_json_inline(qn_json_reader *r, const qn_json *v, const char *name,
+				const qn_json *data, const qn_type *type);
 
 /* The attributes of node (v: its "attrs", or NULL); false after reporting all that is wrong. */
 bool qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn_opinfo *op,

@@ -405,8 +405,7 @@ qn_importer_end(qn_importer *im)
 		if (map[id] == 0)
 			return QN_EINVALID;
 	}
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(to, g->output[i].name, map[g->output[i].value]);
+	qn_graph_copy_outputs(to, g, map);
 	qn_model_add_graph(im->m, to);
 	if (has_quantized(to))
 		im->m->stage = QN_STAGE_CALIBRATED;

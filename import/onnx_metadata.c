@@ -99,8 +99,7 @@ qn_onnx_out_graph(qn_model *m)
 		if (map[id] == 0)
 			return NULL;
 	}
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(to, g->output[i].name, map[g->output[i].value]);
+	qn_graph_copy_outputs(to, g, map);
 	return to;
 }
 
@@ -153,6 +152,7 @@ frame_of(const qn_onnx_out *o, qn_graph *frame, qn_buf *b)
 	}
 	for (size_t i = 0; i < g->noutput; i++)
 		qn_graph_output(frame, g->output[i].name, g->output[i].value);
+	qn_graph_copy_states(frame, g);
 	return true;
 }
 
@@ -325,8 +325,7 @@ build(keeper *k, const qn_graph *frame)
 		if (map[from] == 0)
 			return NULL;
 	}
-	for (size_t i = 0; i < frame->noutput; i++)
-		qn_graph_output(to, frame->output[i].name, map[frame->output[i].value]);
+	qn_graph_copy_outputs(to, frame, map);
 	return frame->noutput > 0 ? to : NULL;
 }
 

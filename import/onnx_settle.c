@@ -208,8 +208,7 @@ compact(settler *s)
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 		base[map[id]] = s->name[id];
 	}
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(to, g->output[i].name, map[g->output[i].value]);
+	qn_graph_copy_outputs(to, g, map);
 	qn_id *origin = QN_NEW(s->o->a, qn_id, g->n);
 	for (qn_id id = 1; id < s->g->n; id++)
 		if (qn_graph_node(s->g, id)->op == QN_OP_const && map[s->map[id]] != 0)
@@ -243,7 +242,6 @@ qn_onnx_out_settle(qn_onnx_out *o)
 	}
 	if (s.failed)
 		return false;
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(s.to, g->output[i].name, s.map[g->output[i].value]);
+	qn_graph_copy_outputs(s.to, g, s.map);
 	return compact(&s);
 }

@@ -43,6 +43,8 @@ typedef struct qn_env {
 	qn_simd_kind simd;
 	/* of values of batches that run in lockstep; 0: 256 KiB (runtime/interp.h) */
 	size_t bundle_bytes;
+	/* runs of a stateful network after which its states are reset; 0: they never are */
+	size_t sequence;
 	struct qn_mapping *mappings; /* files that are mapped (formats/file.c) */
 	/* files on their way (formats/file_write.c), or NULL */
 	struct qn_writing *volatile writing;

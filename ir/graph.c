@@ -268,6 +268,14 @@ qn_graph_output(qn_graph *g, const char *name, qn_id value)
 	};
 }
 
+void
+qn_graph_copy_outputs(qn_graph *g, const qn_graph *from, const qn_id *map)
+{
+	for (size_t i = 0; i < from->noutput; i++)
+		qn_graph_output(g, from->output[i].name, map[from->output[i].value]);
+	qn_graph_copy_states(g, from);
+}
+
 uint32_t *
 qn_graph_uses(const qn_graph *g, qn_arena *a)
 {

@@ -312,6 +312,12 @@ struct qn_graph {
 	size_t ninput, input_cap;
 	qn_output *output;
 	size_t noutput, output_cap;
+	/* of an entry graph, values that are kept from one run to the next (docs/state.md): the last
+	 * nstate inputs are their values before a run, the last nstate outputs those after it, in
+	 * the same order and with the same types.  Text: %h: tensor<4xf32> state … return %n to %h */
+	size_t nstate;
+	const qn_tensor *
+		*init; /* [nstate] the first values (qn_state_init_type); NULL: all are 0 */
 	/* of a symbolic graph: what the matches of quantizer patterns became.  Text: part
 	 * "dense" %x, %w -> %y */
 	const qn_part *parts;
@@ -483,6 +489,36 @@ qn_id qn_graph_const(qn_graph *g, const char *name, const qn_tensor *value);
 qn_id qn_graph_op(qn_graph *g, qn_op op, const char *name, uint32_t nin, const qn_id *in,
 		  const qn_attrs *attr, const qn_type *type);
 void qn_graph_output(qn_graph *g, const char *name, qn_id value);
+/* The outputs and states of `from`; map: its values in g. */
+void qn_graph_copy_outputs(qn_graph *g, const qn_graph *from, const qn_id *map);
+
+/* ---- states (state.c) ---- */
+
+/* The input that was added last is a state with these first values, NULL: all are 0. */
+void qn_graph_add_state(qn_graph *g, const qn_tensor *init);
+/* The states of `from`, whose inputs and outputs g has or will have. */
+void qn_graph_copy_states(qn_graph *g, const qn_graph *from);
+/* Inputs that the caller of a run feeds, and outputs that it gets: the first ones. */
+static inline size_t
+qn_graph_fed(const qn_graph *g)
+{
+	return g->ninput - g->nstate;
+}
+static inline size_t
+qn_graph_given(const qn_graph *g)
+{
+	return g->noutput - g->nstate;
+}
+/* State k's input node. */
+const qn_node *qn_graph_state(const qn_graph *g, size_t k);
+/* The type of a state's first values: of a quantized one the float type that it expresses. */
+const qn_type *qn_state_init_type(qn_types *t, const qn_type *state);
+/* State k before the first run, in its own type, which is static and without symbols, in arena a. */
+const qn_tensor *qn_graph_state_init(const qn_graph *g, size_t k, qn_arena *a);
+/* What is wrong with states; reports. */
+void qn_states_verify(const qn_graph *g);
+/* Whether two graphs' states start with the same values. */
+bool qn_states_equal(const qn_graph *a, const qn_graph *b);
 
 static inline const qn_node *
 qn_graph_node(const qn_graph *g, qn_id id)

@@ -107,7 +107,7 @@ bodies_equal(comparer *c)
 	const qn_graph *a = c->a;
 	const qn_graph *b = c->b;
 
-	if (a->ninput != b->ninput || a->noutput != b->noutput)
+	if (a->ninput != b->ninput || a->noutput != b->noutput || !qn_states_equal(a, b))
 		return false;
 	c->to_b = QN_NEW(c->arena, qn_id, a->n);
 	c->to_a = QN_NEW(c->arena, qn_id, b->n);

@@ -60,8 +60,7 @@ qn_graph_retype(const qn_graph *g, qn_retype_fn *retype, const void *user, qn_ar
 			status = QN_EINVALID;
 	QN_TRY(status);
 	qn_graph_copy_facts(dst, g);
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(dst, g->output[i].name, map[g->output[i].value]);
+	qn_graph_copy_outputs(dst, g, map);
 	*out = dst;
 	return QN_OK;
 }

@@ -275,6 +275,13 @@ read_signature(qn_reader *r)
 							   .type = d.type,
 							   .place = d.place});
 		define(r, &d, id);
+		if (qn_text_eat(&r->text, "state")) {
+			if (!qn_read_state(r, d.type, id))
+				return false;
+		} else if (r->g->nstate > 0) {
+			(void)qn_report(r->m->env, QN_EINVALID, "state.order", d.place,
+					"input '%s' comes after a state; put states last", d.name);
+		}
 	} while (qn_text_eat(&r->text, ","));
 	return qn_read_expect(r, ")");
 }
@@ -284,6 +291,7 @@ static bool
 read_outputs(qn_reader *r)
 {
 	qn_map names;
+	size_t next = 0;
 
 	qn_map_init(&names, r->m->arena);
 	if (!qn_text_peek(&r->text, "%"))
@@ -305,7 +313,10 @@ read_outputs(qn_reader *r)
 					"@%s returns two values as '%s'", r->g->name, name);
 		if (id != 0)
 			qn_graph_output(r->g, name, id);
+		if (!qn_read_next(r, place, name, &next))
+			return false;
 	} while (qn_text_eat(&r->text, ","));
+	qn_read_states_end(r, next);
 	return true;
 }
 

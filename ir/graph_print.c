@@ -166,6 +166,17 @@ print_node(qn_buf *b, const qn_graph *g, const qn_node *n)
 	qn_buf_putc(b, '\n');
 }
 
+/* state [0.5, 0.25]: after the type of an input; without values where all are 0. */
+static void
+print_state(qn_buf *b, const qn_tensor *init)
+{
+	qn_buf_puts(b, " state");
+	if (init != NULL) {
+		qn_buf_putc(b, ' ');
+		qn_const_print(b, init);
+	}
+}
+
 static void
 print_signature(qn_buf *b, const qn_graph *g)
 {
@@ -179,6 +190,8 @@ print_signature(qn_buf *b, const qn_graph *g)
 		qn_print_name(b, '%', n->name);
 		qn_buf_puts(b, ": ");
 		qn_type_print(b, n->type);
+		if (i >= qn_graph_fed(g))
+			print_state(b, g->init[i - qn_graph_fed(g)]);
 	}
 	qn_buf_puts(b, ")");
 	if (g->pattern != NULL) {
@@ -213,6 +226,10 @@ qn_graph_print(qn_buf *b, const qn_graph *g)
 		if (strcmp(name, g->output[i].name) != 0) {
 			qn_buf_puts(b, " as ");
 			qn_buf_quoted(b, g->output[i].name);
+		}
+		if (i >= qn_graph_given(g)) {
+			qn_buf_puts(b, " to ");
+			qn_print_name(b, '%', qn_graph_state(g, i - qn_graph_given(g))->name);
 		}
 	}
 	qn_buf_puts(b, "\n}\n");

@@ -57,6 +57,14 @@ void qn_const_print(qn_buf *b, const qn_tensor *x);
 void qn_foreign_names_print(qn_buf *b, const qn_model *m);
 bool qn_foreign_names_read(qn_reader *r);
 
+/* Of an input `id` after the word state: its first values, if they are not 0. */
+bool qn_read_state(qn_reader *r, const qn_type *type, qn_id id);
+/* to %h, where it is there: output `name` is the next value of state %h.  next: how many states have
+ * one so far. */
+bool qn_read_next(qn_reader *r, const char *place, const char *name, size_t *next);
+/* Reports a state without a next value (state.missing). */
+void qn_read_states_end(qn_reader *r, size_t next);
+
 /* graph @name(…) { … } after the word graph. */
 bool qn_read_graph(qn_reader *r);
 

@@ -153,6 +153,7 @@ check_graph(verifier *v, qn_graph *g)
 	for (qn_id id = 1; id < g->n; id++)
 		check_node(v, id);
 	check_outputs(v);
+	qn_states_verify(g);
 	if (qn_map_get(&v->seen, &g, sizeof g) == NULL)
 		qn_map_put(&v->seen, &g, sizeof g, g);
 }

@@ -167,8 +167,7 @@ qn_align_model(qn_model *m, int32_t bits)
 		if ((map[id] = copy(dst, g, qn_graph_node(g, id), map, bits)) == 0)
 			status = QN_EINVALID;
 	QN_TRY(status);
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(dst, g->output[i].name, map[g->output[i].value]);
+	qn_graph_copy_outputs(dst, g, map);
 	QN_TRY(qn_graph_sweep(m, dst, NULL, &dst));
 	qn_model_set_graph(m, dst);
 	return QN_OK;

@@ -48,8 +48,7 @@ copy_node(copy *c, qn_id id, const qn_attrs *attr, qn_op op)
 static void
 end(copy *c)
 {
-	for (size_t i = 0; i < c->g->noutput; i++)
-		qn_graph_output(c->dst, c->g->output[i].name, c->map[c->g->output[i].value]);
+	qn_graph_copy_outputs(c->dst, c->g, c->map);
 	qn_model_set_graph(c->m, c->dst);
 }
 

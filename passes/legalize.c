@@ -238,6 +238,29 @@ convert(qn_graph *dst, const qn_graph *g, const qn_node *n, const qn_id *map,
 	return qn_graph_add(dst, &like);
 }
 
+/* The value of output i for the new graph: quantized values where there are some; of a state's next
+ * value those of the type that its input has now. */
+static qn_id
+integer_output(qn_graph *dst, const qn_graph *g, size_t i, const qn_id *map)
+{
+	const qn_node *n = qn_graph_node(g, g->output[i].value);
+	const bool is_next = i >= qn_graph_given(g);
+	const qn_type *want =
+		is_next ? qn_graph_node(dst, map[g->input[qn_graph_fed(g) + i - qn_graph_given(g)]])
+				  ->type
+			: NULL;
+	const qn_id real = map[g->output[i].value];
+	const qn_id y = n->op == QN_OP_dequantize ? map[n->in[0]] : real;
+
+	if (!is_next || qn_graph_node(dst, y)->type == want)
+		return y;
+	if (!is_quantized(want))
+		return real; /* both ends are float: what reads the state has no integers */
+	return qn_graph_op(
+		dst, is_quantized(qn_graph_node(dst, y)->type) ? QN_OP_requantize : QN_OP_quantize,
+		NULL, 1, &y, NULL, want);
+}
+
 /* Quantized inputs and outputs.  An input that a float node reads stays float. */
 static qn_status
 integer_edges(qn_model *m, const qn_graph *g, qn_graph **out)
@@ -260,12 +283,13 @@ integer_edges(qn_model *m, const qn_graph *g, qn_graph **out)
 			return QN_EINVALID;
 	}
 	for (size_t i = 0; i < g->noutput; i++) {
-		const qn_node *n = qn_graph_node(g, g->output[i].value);
+		const qn_id y = integer_output(dst, g, i, map);
 
-		qn_graph_output(dst, g->output[i].name,
-				n->op == QN_OP_dequantize ? map[n->in[0]]
-							  : map[g->output[i].value]);
+		if (y == 0)
+			return QN_EINVALID;
+		qn_graph_output(dst, g->output[i].name, y);
 	}
+	qn_graph_copy_states(dst, g);
 	return qn_graph_sweep(m, dst, NULL, out);
 }
 

@@ -269,8 +269,7 @@ write_pairs(const open_values *s, size_t *nsymbol)
 		if (pair[id] == 0)
 			return QN_EINVALID;
 	}
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(dst, g->output[i].name, pair[g->output[i].value]);
+	qn_graph_copy_outputs(dst, g, pair);
 	QN_TRY(qn_graph_sweep(m, dst, NULL, &dst));
 	qn_model_set_graph(m, dst);
 	return QN_OK;

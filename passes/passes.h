@@ -14,6 +14,11 @@ qn_status qn_axes(qn_model *m) QN_MUST_CHECK;
  * (import.value). */
 qn_status qn_pin_inputs(qn_model *m, const char *place, size_t n, qn_pin *pin) QN_MUST_CHECK;
 
+/* Makes states of inputs and outputs of the entry graph, when a model has been read.  text: "OUTPUT=INPUT";
+ * pin: first values of such inputs.  place: the file, for messages (import.tie, import.value). */
+qn_status qn_tie_states(qn_model *m, const char *place, size_t n, const char *const *text,
+			size_t npin, qn_pin *pin) QN_MUST_CHECK;
+
 /* Folds constants and batch norms; prepares a float graph for the quantizer. */
 qn_status qn_clean(qn_model *m) QN_MUST_CHECK;
 

@@ -39,8 +39,7 @@ copy_nodes(const qn_graph *g, qn_graph *to, qn_id *map)
 		if (map[id] == 0)
 			return QN_EINVALID;
 	}
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(to, g->output[i].name, map[g->output[i].value]);
+	qn_graph_copy_outputs(to, g, map);
 	return QN_OK;
 }
 

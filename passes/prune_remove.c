@@ -348,5 +348,6 @@ qn_channels_remove(qn_model *m, const qn_channels *c, const bool *need, qn_graph
 			return QN_EINTERNAL;
 		qn_graph_output(r.to, g->output[i].name, mapped(&r, id));
 	}
+	qn_graph_copy_states(r.to, g);
 	return qn_graph_sweep(m, r.to, NULL, out);
 }

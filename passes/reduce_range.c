@@ -283,8 +283,7 @@ qn_reduce_range_of(qn_model *m)
 	}
 	if (r.failed)
 		return QN_EINVALID;
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(r.to, g->output[i].name, r.map[g->output[i].value]);
+	qn_graph_copy_outputs(r.to, g, r.map);
 	qn_model_set_graph(m, r.to);
 	qn_model_record(m, "reduce-range");
 	return qn_model_verify(m);

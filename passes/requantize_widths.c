@@ -363,5 +363,6 @@ qn_rqz_widths(qn_model *m, qn_graph *g, qn_graph **out)
 			return QN_EINVALID;
 		qn_graph_output(w.to, g->output[i].name, x);
 	}
+	qn_graph_copy_states(w.to, g);
 	return qn_graph_sweep(m, w.to, NULL, out);
 }

@@ -253,6 +253,7 @@ fewest_casts(qn_model *m, const qn_graph *g, qn_graph **out)
 		rebuild_node(&r, id);
 	for (size_t i = 0; i < g->noutput && !r.failed; i++)
 		qn_graph_output(r.dst, g->output[i].name, in_domain(&r, g->output[i].value, FLOAT));
+	qn_graph_copy_states(r.dst, g);
 	return r.failed ? QN_EINVALID : qn_graph_sweep(m, r.dst, NULL, out);
 }
 

@@ -55,8 +55,7 @@ qn_specialize(const qn_graph *g, const qn_type *const *input, qn_graph **out)
 	for (qn_id id = 1; id < g->n; id++)
 		if (map[id] == 0 && (map[id] = copy_node(to, qn_graph_node(g, id), map)) == 0)
 			return QN_EINVALID;
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(to, g->output[i].name, map[g->output[i].value]);
+	qn_graph_copy_outputs(to, g, map);
 	*out = to;
 	return QN_OK;
 }

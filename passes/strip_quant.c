@@ -102,8 +102,7 @@ strip_all(qn_model *m, const qn_graph *g, qn_graph **out)
 		if ((map[id] = strip(m, dst, qn_graph_node(g, id), map)) == 0)
 			status = QN_EINVALID;
 	QN_TRY(status);
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(dst, g->output[i].name, map[g->output[i].value]);
+	qn_graph_copy_outputs(dst, g, map);
 	*out = dst;
 	return QN_OK;
 }

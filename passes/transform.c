@@ -284,8 +284,7 @@ qn_transform(qn_model *m, const qn_solver_opts *opts)
 			QN_TRY(choose(&t, &t.p.known[id]));
 	for (qn_id id = 1; id < g->n; id++)
 		QN_TRY(add_node(&t, id));
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(t.dst, g->output[i].name, t.map[g->output[i].value]);
+	qn_graph_copy_outputs(t.dst, g, t.map);
 	warn_of_unknown(&t);
 	qn_model_set_graph(m, t.dst);
 	m->stage = QN_STAGE_SYMBOLIC;

@@ -156,8 +156,7 @@ qn_groups_cut(qn_model *m, qn_grouper *s)
 		if (map[id] == 0)
 			return QN_EINTERNAL;
 	}
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(dst, g->output[i].name, map[g->output[i].value]);
+	qn_graph_copy_outputs(dst, g, map);
 	qn_model_add_graph(m, dst);
 	return QN_OK;
 }

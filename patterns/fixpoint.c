@@ -130,8 +130,7 @@ rebuild(pass *p)
 		if (p->map[id] == 0)
 			return QN_EINVALID;
 	}
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(p->dst, g->output[i].name, p->map[g->output[i].value]);
+	qn_graph_copy_outputs(p->dst, g, p->map);
 	return QN_OK;
 }
 

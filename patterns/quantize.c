@@ -115,6 +115,20 @@ output_pair(qn_model *m, qn_graph *dst, const qn_output *out, qn_id y, const qn_
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
 }
 
+/* The next value of a state has the parameters of the state, which is stored in their place; state: what
+ * input_pair made of it. */
+static qn_id
+next_pair(qn_graph *dst, qn_id state, qn_id y)
+{
+	const qn_node *pair = qn_graph_node(dst, state);
+
+	if (pair->op != QN_OP_dequantize)
+		return y;
+	const qn_type *type = qn_graph_node(dst, pair->in[0])->type;
+	qn_id q = qn_graph_op(dst, QN_OP_quantize, NULL, 1, &y, NULL, type);
+	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
+}
+
 static qn_id
 copy_node(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map)
 {
@@ -264,12 +278,16 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 			return QN_EINVALID;
 	}
 	for (size_t i = 0; i < g->noutput; i++) {
-		qn_id y = output_pair(m, dst, &g->output[i], map[g->output[i].value], opts);
+		const size_t given = qn_graph_given(g);
+		qn_id y = map[g->output[i].value];
 
+		y = i < given ? output_pair(m, dst, &g->output[i], y, opts)
+			      : next_pair(dst, map[g->input[qn_graph_fed(g) + i - given]], y);
 		if (y == 0)
 			return QN_EINVALID;
 		qn_graph_output(dst, g->output[i].name, y);
 	}
+	qn_graph_copy_states(dst, g);
 	copy_foreign_names(m, g, dst, map);
 	m->stage = QN_STAGE_SYMBOLIC;
 	qn_recipe_use_skips(opts->recipe, m);

@@ -413,8 +413,7 @@ sweep(qn_rw *rw)
 		rw->map[id] = add(rw, &n, rw->src_uses[id]);
 	}
 	QN_TRY(rw->status);
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(rw->dst, g->output[i].name, rw->map[g->output[i].value]);
+	qn_graph_copy_outputs(rw->dst, g, rw->map);
 	return QN_OK;
 }
 

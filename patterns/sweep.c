@@ -40,8 +40,7 @@ qn_graph_sweep(qn_model *m, const qn_graph *g, const char *const *names, qn_grap
 		if (map[id] == 0)
 			return QN_EINTERNAL;
 	}
-	for (size_t i = 0; i < g->noutput; i++)
-		qn_graph_output(dst, g->output[i].name, map[g->output[i].value]);
+	qn_graph_copy_outputs(dst, g, map);
 	*out = dst;
 	return QN_OK;
 }

@@ -16,11 +16,13 @@
 struct qn_interp {
 	const qn_graph *g;
 	qn_slots slots;
-	qn_work *work;      /* by node id */
-	qn_interp **callee; /* by node id; NULL unless a call */
-	const void **in;    /* room for the inputs of one node */
-	size_t *in_step;    /* their distances from batch to batch */
-	size_t bundle;      /* batches that the memory holds */
+	qn_work *work;          /* by node id */
+	qn_interp **callee;     /* by node id; NULL unless a call */
+	const void **in;        /* room for the inputs of one node */
+	size_t *in_step;        /* their distances from batch to batch */
+	size_t bundle;          /* batches that the memory holds */
+	void **state;           /* [g->nstate] of each batch of a bundle, one after the other */
+	const qn_tensor **init; /* the states before the first run */
 	bool failed;
 	qn_interp *next; /* the other graphs' interpreters, from the root on */
 };
@@ -146,6 +148,29 @@ bundle_for(const qn_interp *in, size_t most)
 	return n > 0 ? n : 1;
 }
 
+static void
+allocate_states(qn_interp *in, qn_arena *a)
+{
+	const qn_graph *g = in->g;
+
+	in->state = QN_NEW(a, void *, g->nstate);
+	in->init = QN_NEW(a, const qn_tensor *, g->nstate);
+	for (size_t k = 0; k < g->nstate; k++) {
+		in->init[k] = qn_graph_state_init(g, k, a);
+		in->state[k] = qn_arena_alloc(a, in->init[k]->bytes * in->bundle + 1, 1);
+	}
+}
+
+void
+qn_interp_reset(qn_interp *in)
+{
+	for (size_t k = 0; k < in->g->nstate; k++)
+		for (size_t j = 0; j < in->bundle; j++)
+			if (in->init[k]->bytes > 0)
+				memcpy((char *)in->state[k] + j * in->init[k]->bytes,
+				       in->init[k]->data, in->init[k]->bytes);
+}
+
 qn_status
 qn_interp_new_bundle(const qn_graph *g, size_t most, qn_arena *arena, qn_interp **out)
 {
@@ -160,6 +185,8 @@ qn_interp_new_bundle(const qn_graph *g, size_t most, qn_arena *arena, qn_interp 
 		i->bundle = bundle;
 		qn_slots_allocate(&i->slots, bundle, arena);
 	}
+	allocate_states(in, arena);
+	qn_interp_reset(in);
 	return QN_OK;
 }
 
@@ -297,24 +324,46 @@ qn_interp_load(qn_interp *in, size_t j, const qn_tensor *const *inputs)
 	const qn_graph *g = in->g;
 	bool ok = true;
 
-	for (size_t i = 0; i < g->ninput; i++)
+	for (size_t i = 0; i < qn_graph_fed(g); i++)
 		ok = qn_input_fits(g, qn_graph_node(g, g->input[i]), inputs[i]) && ok;
-	for (size_t i = 0; ok && i < g->ninput; i++)
+	for (size_t i = 0; ok && i < qn_graph_fed(g); i++)
 		copy_to(qn_slots_of(&in->slots, g->input[i], 0), j, inputs[i]);
+	for (size_t k = 0; ok && k < g->nstate; k++) {
+		qn_tensor x = *in->init[k];
+
+		x.data = (const char *)in->state[k] + j * x.bytes;
+		copy_to(qn_slots_of(&in->slots, g->input[qn_graph_fed(g) + k], 0), j, &x);
+	}
 	return ok ? QN_OK : QN_EINVALID;
+}
+
+/* The next values of the states of the first n batches. */
+static void
+keep_states(qn_interp *in, size_t n)
+{
+	for (size_t k = 0; k < in->g->nstate; k++) {
+		for (size_t j = 0; j < n; j++) {
+			qn_tensor y = qn_interp_output_of(in, qn_graph_given(in->g) + k, j);
+
+			if (y.bytes > 0)
+				memcpy((char *)in->state[k] + j * y.bytes, y.data, y.bytes);
+		}
+	}
 }
 
 qn_status
 qn_interp_run_bundle(qn_interp *in, size_t n, qn_observe_fn *observe, void *user)
 {
-	return run_graph(in, n, observe, user);
+	QN_TRY(run_graph(in, n, observe, user));
+	keep_states(in, n);
+	return QN_OK;
 }
 
 qn_status
 qn_interp_run(qn_interp *in, const qn_tensor *const *inputs, qn_observe_fn *observe, void *user)
 {
 	QN_TRY(qn_interp_load(in, 0, inputs));
-	return run_graph(in, 1, observe, user);
+	return qn_interp_run_bundle(in, 1, observe, user);
 }
 
 static const qn_slot *

@@ -43,8 +43,12 @@ qn_status qn_interp_new_bundle(const qn_graph *g, size_t most, qn_arena *arena,
 			       qn_interp **out) QN_MUST_CHECK;
 size_t qn_interp_bundle(const qn_interp *in);
 
-/* Copies the inputs of batch j of the bundle: one tensor for each graph input, of the input's type
- * (run.input otherwise). */
+/* Sets the states of all batches to their first values, as they are in a new interpreter.  A run reads the
+ * states that the run before has left, of each batch of a bundle its own. */
+void qn_interp_reset(qn_interp *in);
+
+/* Copies the inputs of batch j of the bundle: one tensor for each graph input that is not a state, of the
+ * input's type (run.input otherwise). */
 qn_status qn_interp_load(qn_interp *in, size_t j, const qn_tensor *const *inputs) QN_MUST_CHECK;
 /* Runs the first n batches; each must have been loaded since the last run. */
 qn_status qn_interp_run_bundle(qn_interp *in, size_t n, qn_observe_fn *observe,
@@ -52,7 +56,8 @@ qn_status qn_interp_run_bundle(qn_interp *in, size_t n, qn_observe_fn *observe,
 /* Output k of batch j of the last run; its data is valid until the next load or run. */
 qn_tensor qn_interp_output_of(const qn_interp *in, size_t k, size_t j);
 
-/* inputs: one tensor for each graph input, of the input's type (run.input otherwise). */
+/* inputs: one tensor for each graph input that is not a state, of the input's type (run.input
+ * otherwise). */
 qn_status qn_interp_run(qn_interp *in, const qn_tensor *const *inputs, qn_observe_fn *observe,
 			void *user) QN_MUST_CHECK;
 

@@ -33,6 +33,8 @@ typedef struct options {
 	int ndim;
 	const char *value[MAX_VALUES]; /* INPUT=VALUE or INPUT=FILE.npy */
 	int nvalue;
+	const char *tie[MAX_VALUES]; /* OUTPUT=INPUT */
+	int ntie;
 	const char *labels, *label_column, *against, *score, *top, *window;
 	const char *target[MAX_VALUES];
 	int ntarget;
@@ -51,6 +53,7 @@ typedef struct options {
 	int limit;        /* factor of the limits of a file; 0: 1 */
 	int time_limit;   /* seconds; 0: 60 */
 	int match_limit;  /* times the steps of searches for patterns; 0: 1 */
+	int sequence;     /* steps; 0: all samples */
 	int threads;      /* 0: as many as the machine has cores */
 	int jobs;         /* processes of tune; 0: 1 */
 	bool no_repairs, allow_i16;

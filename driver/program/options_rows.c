@@ -53,6 +53,9 @@ const option_row option_rows[] = {
 	 .value = "[INPUT=]FILE",
 	 .help = "samples to evaluate, in the formats of --calib (analyze: default those of "
 		 "--calib)"},
+	{"--sequence", 0, GROUP_SAMPLES, READING_SAMPLES, COUNT(sequence), .value = "N",
+	 .help = "reset the states of a stateful network after every N samples (default: all "
+		 "samples are one sequence)"},
 	{"--input-scale", 0, GROUP_SAMPLES, READING_SAMPLES, TEXT(sample.input_scale),
 	 .value = "FACTOR",
 	 .help = "values of samples become ((value - ZERO) * FACTOR - mean) / std (default: 1); "
@@ -264,6 +267,9 @@ const option_row option_rows[] = {
 	{"--input-value", 0, GROUP_MODEL, READING, LIST(value), .value = "NAME=VALUE",
 	 .help = "make an input a constant: one number, one for each element with commas between, "
 		 "or NAME=FILE.npy; may be repeated"},
+	{"--tie", 0, GROUP_MODEL, READING, LIST(tie), .value = "OUTPUT=INPUT",
+	 .help = "make a state of an output and the input that takes it in the next run "
+		 "(docs/state.md); may be repeated"},
 	{"--input-dim", 0, GROUP_MODEL, READING, LIST(dim), .value = "NAME=N",
 	 .help = "length of a dimension that an .onnx or .tflite leaves open: batch=1, or "
 		 "image:0=1 by input and axis"},

@@ -61,6 +61,8 @@ program_open(const options *o)
 
 	if (ctx == NULL)
 		fprintf(stderr, "quern: out of memory\n");
+	else
+		qn_set_sequence(ctx, (size_t)o->sequence);
 	signals_context(ctx);
 	return ctx;
 }
@@ -237,12 +239,14 @@ load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, boo
 		.lax_zp = o->lax_zp,
 		.value = value,
 		.nvalue = (size_t)o->nvalue,
+		.tie = o->tie,
+		.ntie = (size_t)o->ntie,
 	};
 	qn_status status = QN_OK;
 
 	/* of two models they are for the one that takes them */
 	if (!takes_dims(path) && (takes_dims(o->model) || takes_dims(o->against)))
-		how.ndim = 0;
+		how.ndim = how.ntie = 0;
 	for (int i = 0; i < o->nvalue && status == QN_OK; i++)
 		status = input_value(ctx, o->value[i], optional, name[i], &value[i]);
 	return status == QN_OK ? qn_import(ctx, path, &how, out) : status;

@@ -287,6 +287,12 @@ typedef struct qn_import_opts { /* all zero: defaults */
 	/* 1: accept zero points outside the storage range of their type, which MLIR does not
 	 * check; 0: error type.zp.range (docs/types.md).  Real 0 is then not always exact. */
 	int lax_zp;
+	/* "OUTPUT=INPUT": the output's value is that of the input in the next run, so that both
+	 * become a state (docs/state.md); types must be equal.  A value for the input is its first
+	 * one; without it all elements begin at 0.  Where all outputs are tied, the first one is
+	 * returned as well.  Error: import.tie. */
+	const char *const *tie;
+	size_t ntie;
 } qn_import_opts;
 
 /* qn_load with options; opts NULL: defaults. */
@@ -294,6 +300,13 @@ QN_API qn_status qn_import(qn_ctx *ctx, const char *path, const qn_import_opts *
 			   qn_model **out);
 /* Frees a model before its context is closed; NULL is fine. */
 QN_API void qn_model_free(qn_model *m);
+
+/* Of stateful networks (docs/state.md): the samples of every call with this context are sequences of
+ * `steps` batches each; the states are set to their first values at the beginning of each.  0, the
+ * default: the samples of a call are one sequence.  Samples that are not a multiple of `steps`
+ * batches are an error of the call that reads them (data.sequence).  Different sequences run in
+ * parallel. */
+QN_API void qn_set_sequence(qn_ctx *ctx, size_t steps);
 
 /* ---- models: describe ---- */
 
@@ -311,12 +324,18 @@ typedef struct qn_model_info {
 	 * layers' outputs, dB, with their constants as they were and as they are (docs/calibration.md) */
 	size_t repairable, repaired;
 	double sqnr_before, sqnr_after;
+	size_t states;        /* values that are kept from one run to the next */
+	uint64_t state_bytes; /* of all of them; 0 where a shape is open */
 } qn_model_info;
 QN_API qn_model_info qn_model_describe(const qn_model *m);
 
 /* Name of input or output k, NULL after the last; lives as long as the model. */
 QN_API const char *qn_model_input_name(const qn_model *m, size_t k);
 QN_API const char *qn_model_output_name(const qn_model *m, size_t k);
+/* The same of state k: a value that is kept from one run to the next, which is neither an input nor an
+ * output (docs/state.md). */
+QN_API const char *qn_model_state_name(const qn_model *m, size_t k);
+QN_API const char *qn_model_state_type(qn_model *m, size_t k);
 /* Its type, "tensor<1x8x8x1xf32>", scales as decimals; NULL after the last and when out of
  * memory. */
 QN_API const char *qn_model_input_type(qn_model *m, size_t k);
