@@ -63,6 +63,8 @@ qn_close(qn_ctx *ctx)
 		qn_model_free(&ctx->models->m);
 	while (ctx->arrays != NULL)
 		qn_array_free(ctx->arrays);
+	while (ctx->archives != NULL)
+		qn_archive_free(ctx->archives);
 	while (ctx->stored != NULL)
 		qn_stored_free(ctx->stored);
 	while (ctx->stats != NULL)

@@ -23,7 +23,8 @@ struct qn_ctx {
 	qn_model_box *models;
 	struct qn_array *arrays;
 	struct qn_stats *stats;
-	struct qn_stored *stored; /* tensors with layouts (driver/stored.h) */
+	struct qn_stored *stored;    /* tensors with layouts (driver/stored.h) */
+	struct qn_archive *archives; /* files of them (driver/archive.c) */
 };
 
 /* A model with its memory.  The public qn_model * is &box->m. */

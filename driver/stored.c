@@ -25,6 +25,18 @@ qn_layout_help(size_t i)
 	return row != NULL ? row->help : NULL;
 }
 
+int
+qn_layout_block_size(size_t i)
+{
+	const qn_layout_row *row = qn_layout_builtin(i), *twin = NULL;
+
+	for (size_t k = 0; row != NULL && row->twin != NULL && twin == NULL; k++)
+		if (strcmp(qn_layout_builtin(k)->name, row->twin) == 0)
+			twin = qn_layout_builtin(k);
+	row = twin != NULL ? twin : row;
+	return row != NULL && row->block > 0 ? row->block : 1;
+}
+
 typedef struct register_call {
 	qn_ctx *ctx;
 	const qn_layout_desc *desc;

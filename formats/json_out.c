@@ -127,3 +127,36 @@ qn_json_put_bool(qn_json_out *o, const char *key, bool v)
 	begin(o, key);
 	qn_buf_puts(o->b, v ? "true" : "false");
 }
+
+void
+qn_json_put_raw(qn_json_out *o, const char *key, const char *text, size_t n)
+{
+	begin(o, key);
+	qn_buf_put(o->b, text, n);
+}
+
+void
+qn_json_put_tree(qn_json_out *o, const char *key, const qn_json *v)
+{
+	switch (v->kind) {
+	case QN_JSON_NULL:
+		qn_json_put_raw(o, key, "null", 4);
+		break;
+	case QN_JSON_BOOL:
+		qn_json_put_bool(o, key, v->truth);
+		break;
+	case QN_JSON_NUMBER:
+		qn_json_put_f64(o, key, v->number);
+		break;
+	case QN_JSON_STRING:
+		qn_json_put_string(o, key, v->string);
+		break;
+	case QN_JSON_ARRAY:
+	case QN_JSON_OBJECT:
+		qn_json_open(o, key, v->kind == QN_JSON_ARRAY ? '[' : '{', QN_JSON_FLAT);
+		for (size_t i = 0; i < v->n; i++)
+			qn_json_put_tree(o, v->child[i].key, &v->child[i]);
+		qn_json_close(o);
+		break;
+	}
+}

@@ -49,5 +49,8 @@ void qn_json_put_u64(qn_json_out *o, const char *key, uint64_t v);
 void qn_json_put_f64(qn_json_out *o, const char *key, double v);
 void qn_json_put_f32(qn_json_out *o, const char *key, float v);
 void qn_json_put_bool(qn_json_out *o, const char *key, bool v);
+/* A JSON value as its text, and as a tree: on one line. */
+void qn_json_put_raw(qn_json_out *o, const char *key, const char *text, size_t n);
+void qn_json_put_tree(qn_json_out *o, const char *key, const qn_json *v);
 
 #endif

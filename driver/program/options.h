@@ -44,7 +44,7 @@ typedef struct options {
 	const char *name, *method, *skip, *recipe, *dynamic, *stats, *encodings, *shard, *explain,
 		*passes, *print_after, *stop_after, *self_test, *emit_target, *min_accuracy,
 		*max_scratch, *max_weights, *max_instructions, *time, *metric, *optimize,
-		*constants, *dot, *svg, *html, *at, *device;
+		*constants, *dot, *svg, *html, *at, *device, *dump, *plane, *to;
 	/* OPT_CHOICE: 1 + the index in the option's choices; 0: not given (option_index) */
 	int scheme, weights, weight_method, weight_rounding, activations, weights_type, rounding,
 		solver, explain_kernels, emit, format, encodings_version, minimize;
@@ -87,6 +87,8 @@ enum {
 	CMD_ANALYZE = 1 << 12,
 	CMD_VALIDATE = 1 << 14,
 	CMD_TUNE = 1 << 15,
+	CMD_TENSORS = 1 << 16,
+	CMD_CONVERT = 1 << 17,
 	CMD_GENERAL = 1 << 13 /* supported-ops; commands that have the general options alone */
 };
 

@@ -6,6 +6,7 @@
 #include "options.h"
 #include "options_choices.h"
 #include "quern/calibrate.h"
+#include "quern/layout.h"
 #include "quern/measure.h"
 
 #define TEXT(member) .kind = OPT_TEXT, .offset = offsetof(options, member)
@@ -255,6 +256,16 @@ const option_row option_rows[] = {
 	 .help = "write an image of the graph, laid out by Graphviz's dot"},
 	{"--dot", 0, GROUP_OUTPUT, CMD_INSPECT, TEXT(dot), .value = "FILE.dot",
 	 .help = "write the graph in Graphviz's language"},
+	{"--dump", 0, GROUP_OUTPUT, CMD_TENSORS, TEXT(dump), .value = "NAME",
+	 .help = "write this tensor to the file of -o: its values, f32 if it is quantized"},
+	{"--plane", 0, GROUP_OUTPUT, CMD_TENSORS, TEXT(plane), .value = "PLANE",
+	 .help = "with --dump: one plane of it as it is stored, d or qs"},
+	{"--output", 'o', GROUP_OUTPUT, CMD_TENSORS, TEXT(output), .value = "FILE.npy",
+	 .help = "the file of --dump"},
+	{"--to", 0, GROUP_OUTPUT, CMD_CONVERT, NAME(to), .value = "LAYOUT",
+	 .name_of = qn_layout_name, .names = "layouts", .name_help = qn_layout_help,
+	 .help = "quantize matrices into this layout (default: keep all values)"},
+	{"--json", 0, GROUP_OUTPUT, CMD_TENSORS, FLAG(json), .help = "list as JSON"},
 	{"--json", 0, GROUP_OUTPUT, CMD_EVAL | CMD_ANALYZE | CMD_VALIDATE, FLAG(json),
 	 .help = "print metrics and thresholds, what layers cost, or differences, as JSON"},
 	{"--html", 0, GROUP_OUTPUT, CMD_ANALYZE, TEXT(html), .value = "FILE.html",
@@ -276,7 +287,8 @@ const option_row option_rows[] = {
 	{"--lax-zp", 0, GROUP_MODEL, READING, FLAG(lax_zp),
 	 .help = "accept zero points outside the storage range, as MLIR does (default: an error; "
 		 "docs/types.md)"},
-	{"--import-limit", 0, GROUP_MODEL, READING, COUNT(limit), .value = "N",
+	{"--import-limit", 0, GROUP_MODEL, READING | CMD_TENSORS | CMD_CONVERT, COUNT(limit),
+	 .value = "N",
 	 .help = "allow a trusted model N times as many nodes, constants and steps (default: 1; "
 		 "docs/limits.md)"},
 	{"--match-limit", 0, GROUP_MODEL, READING, COUNT(match_limit), .value = "N",

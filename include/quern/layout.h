@@ -47,6 +47,8 @@ typedef struct qn_meta_view {
 /* Layout i of the built-in table and one line about it; NULL after the last. */
 QN_API const char *qn_layout_name(size_t i);
 QN_API const char *qn_layout_help(size_t i);
+/* Elements of a block of layout i, which must divide the rows of what becomes it; 1: no blocks. */
+QN_API int qn_layout_block_size(size_t i);
 
 /* A plane of a layout that the host defines: [leading dims of the tensor…, blocks, tail…]. */
 typedef struct qn_plane_desc {
@@ -159,6 +161,47 @@ typedef struct qn_scaled_quantizer_opts {
  * quantizer.scale, quantizer.offset, quantizer.shape, quantizer.range, layout.value. */
 QN_API qn_status qn_stored_quantize(const qn_stored *t, const qn_scaled_quantizer_opts *opts,
 				    qn_stored **out);
+
+/* ---- archives: files of named tensors with properties (docs/archives.md) ---- */
+
+typedef struct qn_archive qn_archive;
+
+/* Reads an archive: GGUF (.gguf).  Large files are mapped, tensors are views of them.  The context
+ * owns *out, the archive its tensors.  QN_EUSAGE (archive.format): unknown file extension. */
+QN_API qn_status qn_archive_open(qn_ctx *ctx, const char *path, qn_archive **out);
+/* An empty one. */
+QN_API qn_status qn_archive_new(qn_ctx *ctx, qn_archive **out);
+QN_API void qn_archive_free(qn_archive *x);
+
+/* "GGUF"; "" of a new one. */
+QN_API const char *qn_archive_format(const qn_archive *x);
+/* Tensors, in the order of the file.  i: below qn_archive_size; NULL: unknown name. */
+QN_API size_t qn_archive_size(const qn_archive *x);
+QN_API const qn_stored *qn_archive_get(const qn_archive *x, size_t i);
+QN_API const qn_stored *qn_archive_find(const qn_archive *x, const char *name);
+
+/* A property: its key, the type of its value or elements ("u32", "string", "json" …), the number of
+ * elements of an array (-1: not an array), and the value as JSON. */
+typedef struct qn_property_view {
+	const char *key, *type;
+	int64_t count;
+	const char *json;
+} qn_property_view;
+
+QN_API size_t qn_archive_properties(const qn_archive *x);
+/* Property i.  Texts live as long as the archive. */
+QN_API qn_status qn_archive_property(qn_archive *x, size_t i, qn_property_view *out);
+/* Sets a property from JSON: a bool, string, number, an array of one of them, or any other value. */
+QN_API qn_status qn_archive_set_property(qn_archive *x, const char *key, const char *json);
+/* Sets all properties of another archive, which must outlive x. */
+QN_API qn_status qn_archive_copy_properties(qn_archive *x, const qn_archive *from);
+
+/* Adds a tensor as `name`; its planes must outlive the archive.  QN_EUSAGE (archive.name): there is one
+ * of that name. */
+QN_API qn_status qn_archive_add(qn_archive *x, const char *name, const qn_stored *t);
+/* Writes a file of the format of its extension.  What the format cannot hold is converted with a
+ * warning that says how (archive.property, gguf.dequantized), or an error (archive.type). */
+QN_API qn_status qn_archive_save(qn_archive *x, const char *path);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,7 @@ listed=${passes/requantize/requantize align}
 listed=${listed/quantize/quantize instrument transform}
 listed=${listed/bind/repair bind simplify}
 listed="${listed/clean/clean fake-quant equalize} $on_request"
-commands='compile run eval analyze validate tune calibrate merge opt import export inspect match quantize targets supported-ops man completion'
+commands='compile run eval analyze validate tune calibrate merge opt import export inspect match quantize tensors convert targets supported-ops man completion'
 
 # ---- help and version ----
 
@@ -48,6 +48,13 @@ done
 # The examples of the help, run as they stand there: `quern` is the program, the folder is the source folder's copy.
 mkdir -p examples/examples bin
 cp -R "$E" examples/examples/
+# The archive that examples name: output.weight, f32 [1,32].
+{
+	printf 'GGUF\003\000\000\000\001\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000'
+	printf '\015\000\000\000\000\000\000\000output.weight\002\000\000\000\040\000\000\000\000\000\000\000\001\000\000\000\000\000\000\000'
+	bytes 43 '\000' # type 0, offset 0, padding
+	bytes 32 "$one"
+} >examples/model.gguf
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$QUERN_BIN" >bin/quern
 chmod +x bin/quern
 for c in $commands; do

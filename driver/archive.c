@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* archive.c - archives of tensors, as the host sees them: the table of formats, reading, building,
+ * writing. */
+#include "formats/archive.h"
+
+#include <string.h>
+
+#include "driver/stored.h"
+#include "formats/file.h"
+
+struct qn_archive {
+	qn_arena arena;
+	qn_archive_data d;
+	size_t cap;
+	qn_stored **handle; /* of each tensor of d */
+	qn_ctx *ctx;
+	struct qn_archive *next;
+};
+
+static const struct format {
+	const char *name, *extension;
+	qn_archive_read_fn *read;
+	qn_archive_prepare_fn *prepare;
+	qn_archive_print_fn *print;
+} formats[] = {
+	{"GGUF", ".gguf", qn_gguf_read, qn_gguf_prepare, qn_gguf_print},
+};
+
+static bool
+ends(const char *path, const char *extension)
+{
+	const size_t n = strlen(path), k = strlen(extension);
+
+	return n > k && strcmp(path + n - k, extension) == 0;
+}
+
+static qn_status
+format_of(qn_env *env, qn_arena *a, const char *path, const struct format **out)
+{
+	qn_buf b;
+
+	for (size_t i = 0; i < QN_COUNT(formats); i++)
+		if (ends(path, formats[i].extension)) {
+			*out = &formats[i];
+			return QN_OK;
+		}
+	qn_buf_init(&b, a);
+	for (size_t i = 0; i < QN_COUNT(formats); i++)
+		qn_buff(&b, "%s%s",
+			i == 0                      ? ""
+			: i + 1 < QN_COUNT(formats) ? ", "
+						    : " or ",
+			formats[i].extension);
+	return qn_report(env, QN_EUSAGE, "archive.format", path,
+			 "unknown file extension (expected %s)", qn_buf_str(&b));
+}
+
+/* ---- handles ---- */
+
+static qn_archive *
+alloc(qn_ctx *ctx)
+{
+	qn_archive *x = qn_env_realloc(&ctx->env, NULL, 0, sizeof *x);
+
+	if (x == NULL)
+		qn_env_oom(&ctx->env);
+	*x = (qn_archive){.ctx = ctx, .next = ctx->archives};
+	ctx->archives = x;
+	qn_arena_init(&x->arena, &ctx->env);
+	qn_archive_init(&x->d, &x->arena, "", "archive");
+	return x;
+}
+
+void
+qn_archive_free(qn_archive *x)
+{
+	if (x == NULL)
+		return;
+	for (qn_archive **p = &x->ctx->archives; *p != NULL; p = &(*p)->next)
+		if (*p == x) {
+			*p = x->next;
+			break;
+		}
+	qn_env *env = &x->ctx->env;
+	qn_arena_release(&x->arena);
+	qn_env_free(env, x, sizeof *x);
+}
+
+/* Handles for the tensors that have none yet. */
+static void
+make_handles(qn_archive *x)
+{
+	size_t have = x->cap; /* 0: none */
+
+	while (have > 0 && x->handle[have - 1] == NULL)
+		have--;
+	x->handle = qn_arena_grow(&x->arena, x->handle, &x->cap, x->d.n, sizeof(qn_stored *));
+	for (size_t i = have; i < x->d.n; i++) {
+		x->handle[i] = QN_NEW(&x->arena, qn_stored, 1);
+		*x->handle[i] = (qn_stored){.name = x->d.tensor[i].name,
+					    .t = x->d.tensor[i].t,
+					    .ctx = x->ctx,
+					    .of_archive = true};
+	}
+}
+
+typedef struct archive_call {
+	qn_ctx *ctx;
+	const char *path;
+	qn_archive *x;
+} archive_call;
+
+static qn_status
+make(archive_call *c, qn_guarded_fn *fn, qn_archive **out)
+{
+	qn_status status = qn_guard(c->ctx, fn, c);
+
+	*out = status == QN_OK ? c->x : NULL;
+	if (status != QN_OK)
+		qn_archive_free(c->x);
+	return status;
+}
+
+static qn_status
+read_file(void *arg, qn_arena *scratch)
+{
+	archive_call *c = arg;
+	const struct format *f = NULL;
+	const char *data = NULL;
+	size_t n = 0;
+
+	c->x = alloc(c->ctx);
+	QN_TRY(format_of(&c->ctx->env, scratch, c->path, &f));
+	QN_TRY(qn_file_map(&c->x->arena, c->path, &data, &n));
+	qn_archive_init(&c->x->d, &c->x->arena, f->name, qn_arena_str(&c->x->arena, c->path));
+	QN_TRY(f->read(&c->x->d, data, n));
+	make_handles(c->x);
+	return QN_OK;
+}
+
+qn_status
+qn_archive_open(qn_ctx *ctx, const char *path, qn_archive **out)
+{
+	return make(&(archive_call){.ctx = ctx, .path = path}, read_file, out);
+}
+
+static qn_status
+create(void *arg, qn_arena *scratch)
+{
+	archive_call *c = arg;
+
+	(void)scratch;
+	c->x = alloc(c->ctx);
+	return QN_OK;
+}
+
+qn_status
+qn_archive_new(qn_ctx *ctx, qn_archive **out)
+{
+	return make(&(archive_call){.ctx = ctx}, create, out);
+}
+
+/* ---- looking ---- */
+
+const char *
+qn_archive_format(const qn_archive *x)
+{
+	return x->d.format;
+}
+
+size_t
+qn_archive_size(const qn_archive *x)
+{
+	return x->d.n;
+}
+
+const qn_stored *
+qn_archive_get(const qn_archive *x, size_t i)
+{
+	return x->handle[i];
+}
+
+const qn_stored *
+qn_archive_find(const qn_archive *x, const char *name)
+{
+	const qn_named_tensor *t = qn_archive_named(&x->d, name);
+
+	return t != NULL ? x->handle[t - x->d.tensor] : NULL;
+}
+
+size_t
+qn_archive_properties(const qn_archive *x)
+{
+	return x->d.nproperty;
+}
+
+typedef struct property_call {
+	qn_archive *x;
+	size_t i;
+	const char *key, *json;
+	qn_property_view *out;
+} property_call;
+
+static qn_status
+view_property(void *arg, qn_arena *scratch)
+{
+	const property_call *c = arg;
+	const qn_property *p;
+
+	(void)scratch;
+	if (c->i >= c->x->d.nproperty)
+		return qn_report(&c->x->ctx->env, QN_EUSAGE, "archive.property", c->x->d.place,
+				 "property %zu of %zu", c->i, c->x->d.nproperty);
+	p = &c->x->d.property[c->i];
+	*c->out = (qn_property_view){.key = p->key,
+				     .type = qn_value_name(p->type),
+				     .count = p->array ? (int64_t)p->n : -1,
+				     .json = qn_property_json(&c->x->arena, p)};
+	return QN_OK;
+}
+
+qn_status
+qn_archive_property(qn_archive *x, size_t i, qn_property_view *out)
+{
+	property_call c = {.x = x, .i = i, .out = out};
+
+	return qn_guard(x->ctx, view_property, &c);
+}
+
+/* ---- building ---- */
+
+static qn_status
+set_property(void *arg, qn_arena *scratch)
+{
+	const property_call *c = arg;
+	qn_json_doc doc;
+
+	QN_TRY(qn_json_tree(scratch, c->key, c->json, strlen(c->json), NULL, &doc));
+	const qn_property p = qn_property_of_json(&c->x->arena, c->key, doc.root);
+	qn_archive_set(&c->x->d, &p);
+	return QN_OK;
+}
+
+qn_status
+qn_archive_set_property(qn_archive *x, const char *key, const char *json)
+{
+	property_call c = {.x = x, .key = key, .json = json};
+
+	return qn_guard(x->ctx, set_property, &c);
+}
+
+typedef struct copy_call {
+	qn_archive *x;
+	const qn_archive *from;
+} copy_call;
+
+static qn_status
+copy_properties(void *arg, qn_arena *scratch)
+{
+	const copy_call *c = arg;
+
+	(void)scratch;
+	for (size_t i = 0; i < c->from->d.nproperty; i++)
+		qn_archive_set(&c->x->d, &c->from->d.property[i]);
+	return QN_OK;
+}
+
+qn_status
+qn_archive_copy_properties(qn_archive *x, const qn_archive *from)
+{
+	copy_call c = {.x = x, .from = from};
+
+	return qn_guard(x->ctx, copy_properties, &c);
+}
+
+typedef struct add_call {
+	qn_archive *x;
+	const char *name;
+	const qn_stored *t;
+} add_call;
+
+/* Names of planes and metadata live as long as the archive; their data is the host's. */
+static void
+copy_texts(qn_arena *a, qn_layout_tensor *t)
+{
+	for (int32_t i = 0; i < t->nplane; i++)
+		t->plane[i].name = qn_arena_str(a, t->plane[i].name);
+	for (int32_t i = 0; i < t->nmeta; i++) {
+		t->meta[i].key = qn_arena_str(a, t->meta[i].key);
+		t->meta[i].json = qn_arena_str(a, t->meta[i].json);
+	}
+}
+
+static qn_status
+add_tensor(void *arg, qn_arena *scratch)
+{
+	const add_call *c = arg;
+	qn_layout_tensor t = c->t->t;
+
+	(void)scratch;
+	copy_texts(&c->x->arena, &t);
+	if (c->name[0] == '\0' || !qn_archive_put(&c->x->d, c->name, &t))
+		return qn_report(&c->x->ctx->env, QN_EUSAGE, "archive.name", c->x->d.place,
+				 "the name '%s' is empty or there already", c->name);
+	make_handles(c->x);
+	return QN_OK;
+}
+
+qn_status
+qn_archive_add(qn_archive *x, const char *name, const qn_stored *t)
+{
+	add_call c = {.x = x, .name = name, .t = t};
+
+	return qn_guard(x->ctx, add_tensor, &c);
+}
+
+/* ---- writing ---- */
+
+typedef struct content {
+	const struct format *f;
+	qn_archive_data d;
+} content;
+
+static void
+print(void *user, qn_buf *b)
+{
+	const content *c = user;
+
+	c->f->print(b, &c->d);
+}
+
+static qn_status
+save(void *arg, qn_arena *scratch)
+{
+	const archive_call *c = arg;
+	qn_env *env = &c->ctx->env;
+	qn_archive_data named = c->x->d;
+	content of = {0};
+
+	QN_TRY(format_of(env, scratch, c->path, &of.f));
+	named.place = c->path;
+	QN_TRY(of.f->prepare(env, scratch, &named, &of.d));
+	return qn_files_write(env, NULL, 1,
+			      &(qn_file_out){.path = c->path, .print = print, .user = &of});
+}
+
+qn_status
+qn_archive_save(qn_archive *x, const char *path)
+{
+	archive_call c = {.ctx = x->ctx, .path = path, .x = x};
+
+	return qn_guard(x->ctx, save, &c);
+}

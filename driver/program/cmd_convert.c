@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_convert.c - quern convert: an archive of tensors in another format, or quantized. */
+#include <stdio.h>
+#include <string.h>
+
+#include "program.h"
+#include "quern/layout.h"
+
+typedef struct tally {
+	size_t quantized, exact, odd; /* tensors; whose rows a block does not divide */
+	size_t before, after;         /* bytes */
+} tally;
+
+/* Matrices of float or quantized values; vectors (norms, biases) and integers stay as they are. */
+static bool
+is_matrix(const qn_stored *t)
+{
+	const bool plain = strcmp(qn_stored_layout(t), "plain") == 0;
+	const char *dtype = qn_stored_plane(t, 0).dtype;
+
+	return qn_stored_rank(t) >= 2 && (!plain || dtype[0] == 'f' || strcmp(dtype, "bf16") == 0);
+}
+
+/* Whether blocks of the layout divide the rows of t. */
+static bool
+divides(const qn_stored *t, const char *layout)
+{
+	size_t i = 0;
+
+	while (qn_layout_name(i) != NULL && strcmp(qn_layout_name(i), layout) != 0)
+		i++;
+	return qn_stored_dim(t, qn_stored_rank(t) - 1) % qn_layout_block_size(i) == 0;
+}
+
+static qn_status
+repacked(const qn_stored *t, const options *o, const qn_stored **out, tally *n)
+{
+	int exact = 0;
+	const qn_repack_opts opts = {.size = sizeof opts, .exact = &exact};
+	qn_stored *q;
+	qn_status status;
+
+	if (!divides(t, o->to)) {
+		printf("stays %s: %s [%lld, …, %lld]\n", qn_stored_plane(t, 0).dtype,
+		       qn_stored_name(t), (long long)qn_stored_dim(t, 0),
+		       (long long)qn_stored_dim(t, qn_stored_rank(t) - 1));
+		n->odd++;
+		return QN_OK;
+	}
+	status = qn_stored_repack(t, o->to, &opts, &q);
+	if (status != QN_OK)
+		return status;
+	n->quantized++;
+	n->exact += exact != 0;
+	*out = q;
+	return QN_OK;
+}
+
+/* The tensors of x, quantized where they can be, in an archive of their own. */
+static qn_status
+quantized(qn_ctx *ctx, qn_archive *x, const options *o, qn_archive **out, tally *n)
+{
+	qn_status status = qn_archive_new(ctx, out);
+
+	if (status == QN_OK)
+		status = qn_archive_copy_properties(*out, x);
+	for (size_t i = 0; i < qn_archive_size(x) && status == QN_OK; i++) {
+		const qn_stored *t = qn_archive_get(x, i), *q = t;
+
+		if (is_matrix(t))
+			status = repacked(t, o, &q, n);
+		n->before += qn_stored_bytes(t);
+		n->after += qn_stored_bytes(q);
+		if (status == QN_OK)
+			status = qn_archive_add(*out, qn_stored_name(t), q);
+	}
+	return status;
+}
+
+static qn_status
+convert(qn_ctx *ctx, const options *o)
+{
+	qn_archive *x, *to;
+	tally n = {0};
+	qn_status status = qn_archive_open(ctx, o->model, &x);
+
+	to = x;
+	if (status == QN_OK && o->to != NULL)
+		status = quantized(ctx, x, o, &to, &n);
+	if (status == QN_OK)
+		status = qn_archive_save(to, o->arg[0]);
+	if (status != QN_OK)
+		return status;
+	if (o->to != NULL)
+		printf("%zu tensors of %zu became %s (%zu exactly), %zu stay since no block "
+		       "divides their rows; %zu bytes became %zu\n",
+		       n.quantized, qn_archive_size(x), o->to, n.exact, n.odd, n.before, n.after);
+	return fflush(stdout) == 0 ? QN_OK : QN_EIO;
+}
+
+int
+cmd_convert(const options *o)
+{
+	if (program_same_file(o->model, o->arg[0])) {
+		fprintf(stderr,
+			"quern convert: '%s' is the archive that is read; give another "
+			"name for the result\n",
+			o->arg[0]);
+		return QN_EUSAGE;
+	}
+	qn_ctx *ctx = program_open(o);
+
+	return ctx == NULL ? 1 : program_close(ctx, convert(ctx, o));
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gguf_write.c - the bytes of a GGUF file, version 3: tensors in order, each padded with zeros to the
+ * alignment.
+ *
+ *   plain f32 f16 bf16 f64 i8 i16 i32 i64, packed forms    as they are
+ *   planes                                                 packed, where the bits fit; else f32 */
+#include <string.h>
+
+#include "formats/archive.h"
+#include "ir/diag.h"
+
+enum { VERSION = 3, QUANTIZATION = 2, NAME_MOST = 64, DIMS_MOST = 4 };
+
+static void
+put(qn_buf *b, size_t bytes, uint64_t v)
+{
+	uint8_t little[8];
+
+	qn_little_put(little, bytes, v);
+	qn_buf_put(b, (const char *)little, bytes);
+}
+
+static void
+put_string(qn_buf *b, const char *s)
+{
+	put(b, 8, strlen(s));
+	qn_buf_puts(b, s);
+}
+
+static uint64_t
+padded(uint64_t alignment, uint64_t n)
+{
+	return (n + alignment - 1) / alignment * alignment;
+}
+
+/* ---- tensors in forms that the file has ---- */
+
+static qn_status
+as_f32(qn_env *env, qn_arena *a, const char *place, const qn_layout_tensor *t,
+       qn_layout_tensor *out)
+{
+	const qn_layout_row *plain = qn_layout_builtin(0);
+
+	qn_warn(env, "gguf.dequantized", place,
+		"%s has no form in GGUF that holds its bits: its values become f32",
+		t->layout->name);
+	return qn_layout_repack(env, a, place, t, plain, true, out, NULL);
+}
+
+static qn_status
+stored_form(qn_env *env, qn_arena *a, const qn_archive_data *d, const qn_named_tensor *n,
+	    qn_layout_tensor *out)
+{
+	const char *place = qn_archive_at(a, d->place, "tensor", n->name);
+
+	*out = n->t;
+	if (strlen(n->name) > NAME_MOST)
+		return qn_report(env, QN_EUNSUPPORTED, "gguf.name", place,
+				 "a name of %zu bytes (GGUF allows %d)", strlen(n->name),
+				 NAME_MOST);
+	if (n->t.rank > DIMS_MOST)
+		return qn_report(env, QN_EUNSUPPORTED, "gguf.dims", place,
+				 "%d dimensions (GGUF allows %d)", n->t.rank, DIMS_MOST);
+	if (n->t.layout->packed != NULL)
+		return QN_OK;
+	if (!qn_layout_is_plain(&n->t)) {
+		for (size_t i = 0; qn_layout_builtin(i) != NULL; i++)
+			if (qn_layout_builtin(i)->packed != NULL &&
+			    qn_layout_pack(a, &n->t, qn_layout_builtin(i), out))
+				return QN_OK;
+		return as_f32(env, a, place, &n->t, out);
+	}
+	if (n->t.plane[0].dtype->ggml < 0)
+		return qn_report(env, QN_EUNSUPPORTED, "archive.type", place,
+				 "GGUF has no tensors of %s; convert to .safetensors or .irpa",
+				 n->t.plane[0].dtype->name);
+	return QN_OK;
+}
+
+/* ---- header ---- */
+
+/* A property with a type that the file has. */
+static qn_property
+stored_value(qn_env *env, qn_arena *a, const char *place, const qn_property *p)
+{
+	if (p->type != QN_VALUE_JSON)
+		return *p;
+	qn_warn(env, "archive.property", qn_archive_at(a, place, "key", p->key),
+		"GGUF has no type for this value: its JSON text is stored as a string");
+	return qn_property_of_string(a, p->key, (const char *)p->data, p->bytes);
+}
+
+static void
+put_property(qn_buf *b, const qn_property *p)
+{
+	put_string(b, p->key);
+	put(b, 4, p->array ? QN_VALUE_ARRAY : p->type);
+	if (p->array) {
+		put(b, 4, p->type);
+		put(b, 8, p->n);
+	}
+	qn_buf_put(b, (const char *)p->data, p->bytes);
+}
+
+static void
+put_tensor(qn_buf *b, const char *name, const qn_layout_tensor *t, uint64_t offset)
+{
+	const int32_t type =
+		t->layout->packed != NULL ? t->layout->packed->ggml : t->plane[0].dtype->ggml;
+
+	put_string(b, name);
+	put(b, 4, (uint64_t)t->rank);
+	for (int32_t i = t->rank; i-- > 0;)
+		put(b, 8, (uint64_t)t->dim[i]);
+	put(b, 4, (uint64_t)type);
+	put(b, 8, offset);
+}
+
+static uint64_t
+alignment_of(const qn_archive_data *d)
+{
+	const qn_property *p = qn_archive_value(d, "general.alignment");
+	uint64_t v = 0;
+
+	if (p != NULL && p->type == QN_VALUE_U32 && qn_property_u64(p, &v) && v >= 8 &&
+	    (v & (v - 1)) == 0)
+		return v;
+	return 32;
+}
+
+static void
+pad(qn_buf *b, uint64_t alignment, uint64_t n)
+{
+	for (uint64_t i = n; i < padded(alignment, n); i++)
+		qn_buf_putc(b, 0);
+}
+
+qn_status
+qn_gguf_prepare(qn_env *env, qn_arena *a, const qn_archive_data *d, qn_archive_data *out)
+{
+	static const char key[] = "general.quantization_version";
+	bool quantized = false;
+
+	qn_archive_init(out, a, "GGUF", d->place);
+	for (size_t i = 0; i < d->n; i++) {
+		qn_layout_tensor t;
+
+		QN_TRY(stored_form(env, a, d, &d->tensor[i], &t));
+		quantized = quantized || t.layout->packed != NULL;
+		(void)qn_archive_put(out, d->tensor[i].name, &t);
+	}
+	for (size_t i = 0; i < d->nproperty; i++) {
+		const qn_property p = stored_value(env, a, d->place, &d->property[i]);
+
+		qn_archive_set(out, &p);
+	}
+	if (quantized && qn_archive_value(out, key) == NULL) {
+		uint8_t *version = QN_NEW(a, uint8_t, 4);
+
+		qn_little_put(version, 4, QUANTIZATION);
+		qn_archive_set(out, &(qn_property){.key = key,
+						   .type = QN_VALUE_U32,
+						   .n = 1,
+						   .data = version,
+						   .bytes = 4});
+	}
+	return QN_OK;
+}
+
+void
+qn_gguf_print(qn_buf *b, const qn_archive_data *d)
+{
+	const uint64_t alignment = alignment_of(d);
+	uint64_t offset = 0;
+	qn_buf head;
+
+	qn_buf_init(&head, b->arena); /* its length is needed for the padding */
+	qn_buf_puts(&head, "GGUF");
+	put(&head, 4, VERSION);
+	put(&head, 8, d->n);
+	put(&head, 8, d->nproperty);
+	for (size_t i = 0; i < d->nproperty; i++)
+		put_property(&head, &d->property[i]);
+	for (size_t i = 0; i < d->n; i++) {
+		put_tensor(&head, d->tensor[i].name, &d->tensor[i].t, offset);
+		offset = padded(alignment, offset + d->tensor[i].t.plane[0].bytes);
+	}
+	pad(&head, alignment, head.n);
+	qn_buf_pass(b, head.data, head.n);
+	for (size_t i = 0; i < d->n; i++) {
+		const qn_plane *p = &d->tensor[i].t.plane[0];
+
+		qn_buf_pass(b, (const char *)p->data, p->bytes);
+		pad(b, alignment, p->bytes);
+	}
+}
