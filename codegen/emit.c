@@ -30,6 +30,8 @@ static const char *const own_macro[] = {
 	"H",     "CONTENT", "SCRATCH_BYTES", "SCRATCH_ALIGN", "SELFTEST_MAIN", "WEIGHTS_ATTR",
 	"IO_OK", "IO_RANK", "IO_SHAPE",      "IO_H",          "DEVICE_MAIN",
 };
+/* Of a network with states. */
+static const char *const state_symbol[] = {"state", "reset"};
 static const char *const port_macro[] = {"LEN", "BYTES", "SCALE", "ZERO_POINT", NULL};
 static const char *const sample_macro[] = {"ZERO", "SCALE", "MEAN", "STD", NULL};
 
@@ -61,6 +63,8 @@ take_own_names(qn_emitter *e)
 {
 	for (size_t i = 0; i < QN_COUNT(own_symbol); i++)
 		(void)qn_names_add(&e->names, own_symbol[i]);
+	for (size_t i = 0; e->g->nstate > 0 && i < QN_COUNT(state_symbol); i++)
+		(void)qn_names_add(&e->names, state_symbol[i]);
 	for (size_t i = 0; i < e->plan->nstep; i++) {
 		qn_buf b;
 
@@ -68,19 +72,21 @@ take_own_names(qn_emitter *e)
 		qn_buff(&b, "scratch_fits_%s", e->plan->step[i].name);
 		(void)qn_names_add(&e->names, qn_buf_str(&b));
 	}
-	for (size_t k = 0; k < e->g->ninput; k++)
+	for (size_t k = 0; k < qn_graph_fed(e->g); k++)
 		take_io_name(e, "quantize", e->input[k]);
-	for (size_t k = 0; k < e->g->noutput; k++)
+	for (size_t k = 0; k < qn_graph_given(e->g); k++)
 		take_io_name(e, "dequantize", e->output[k]);
 	if (strcmp(e->macro, e->plan->name) != 0)
 		return;
 	for (size_t i = 0; i < QN_COUNT(own_macro); i++)
 		(void)qn_names_add(&e->names, own_macro[i]);
-	for (size_t k = 0; k < e->g->ninput; k++) {
+	for (size_t k = 0; k < e->g->nstate; k++)
+		take_port_macros(e, "STATE", qn_state_port_of(e, k).name, port_macro);
+	for (size_t k = 0; k < qn_graph_fed(e->g); k++) {
 		take_port_macros(e, "IN", e->input[k], port_macro);
 		take_port_macros(e, "SAMPLE", e->input[k], sample_macro);
 	}
-	for (size_t k = 0; k < e->g->noutput; k++)
+	for (size_t k = 0; k < qn_graph_given(e->g); k++)
 		take_port_macros(e, "OUT", e->output[k], port_macro);
 }
 
@@ -117,6 +123,7 @@ qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a)
 	qn_map_init(&e->fields, a);
 	qn_buf_init(&e->args, a);
 	qn_buf_init(&e->run, a);
+	qn_buf_init(&e->reset, a);
 	qn_buf_init(&e->host, a);
 	qn_map_init(&e->host_ops, a);
 }
@@ -222,6 +229,7 @@ qn_emit_steps(qn_emitter *e)
 	for (size_t i = 0; i < e->plan->nstep; i++)
 		qn_emit_step(e, i);
 	qn_emit_output_copies(e);
+	qn_emit_reset(e);
 }
 
 struct qn_emission {

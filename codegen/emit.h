@@ -99,6 +99,9 @@ typedef struct qn_plan {
 	size_t scratch_bytes; /* peak of live values after reuse, a multiple of QN_SCRATCH_ALIGN */
 	size_t lower_bound;   /* the largest sum of values live at one step */
 	size_t weight_bytes;  /* constants that are emitted, parameter tables included */
+	size_t state_bytes;   /* of all states together */
+	/* in scratch, at the end: states that get the values of others, one after the other */
+	size_t moved_offset;
 } qn_plan;
 
 enum { QN_SCRATCH_ALIGN = 16 };
@@ -129,9 +132,10 @@ const char *qn_step_function(const qn_graph *g, const qn_step *s, qn_arena *a);
  * each step's result. */
 typedef struct qn_selftest {
 	size_t nsample;
-	const void *const *in;  /* [nsample * ninput] */
-	const void *const *out; /* [nsample * noutput] */
+	const void *const *in;  /* [nsample * qn_graph_fed] */
+	const void *const *out; /* [nsample * qn_graph_given] */
 	const uint32_t *crc;    /* [nsample * nstep] */
+	size_t sequence;        /* samples after which states are reset; 0: all */
 } qn_selftest;
 
 /* How constants of bytes stand in NAME_weights.c. */

@@ -117,6 +117,8 @@ put_loop(const qn_emitter *e, qn_buf *b)
 		if (qn_port_count(e, way == 1) == 0)
 			qn_buf_puts(b, way == 1 ? "\tin.unused = 0;\n" : "\tout.unused = 0;\n");
 	}
+	if (e->g->nstate > 0)
+		qn_buff(b, "\t%s_reset(&state);\n", name);
 	qn_buff(b,
 		"\tif (%s_device_write(greeting, (uint32_t)sizeof(greeting) - 1) != 0)\n"
 		"\t\treturn 1;\n"
@@ -124,11 +126,11 @@ put_loop(const qn_emitter *e, qn_buf *b)
 		name);
 	put_transfers(e, true, b);
 	qn_buff(b,
-		"\t\t%s_run(s, &in, &out);\n"
+		"\t\t%s_run(%ss, &in, &out);\n"
 		"#if defined(%s_TRACE)\n\t\tif (failed != 0)\n\t\t\treturn 1;\n#endif\n",
-		name, macro);
+		name, e->g->nstate > 0 ? "&state, " : "", macro);
 	put_transfers(e, false, b);
-	if (e->g->ninput == 0) /* nothing says how often */
+	if (qn_graph_fed(e->g) == 0) /* nothing says how often */
 		qn_buf_puts(b, "\t\treturn 0;\n");
 	qn_buf_puts(b, "\t}\n}\n\n");
 }
@@ -169,6 +171,8 @@ qn_emit_device(qn_emitter *e, qn_buf *b)
 	put_callbacks(e, b);
 	put_buffers(e, true, b);
 	put_buffers(e, false, b);
+	if (e->g->nstate > 0)
+		qn_buff(b, "static %s_state state;\n", name);
 	qn_buff(b,
 		"static uint8_t scratch[%s_SCRATCH_BYTES + %s_SCRATCH_ALIGN];\n"
 		"#if defined(%s_TRACE)\n"

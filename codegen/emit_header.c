@@ -23,7 +23,7 @@ qn_port_of(const qn_emitter *e, bool input, size_t k)
 size_t
 qn_port_count(const qn_emitter *e, bool input)
 {
-	return input ? e->g->ninput : e->g->noutput;
+	return input ? qn_graph_fed(e->g) : qn_graph_given(e->g);
 }
 
 /* One scale and zero point that can be printed. */
@@ -61,6 +61,9 @@ put_summary(qn_emitter *e, const qn_emit_style *opts, qn_buf *b)
 			qn_buf_putc(b, '\n');
 		}
 	}
+	if (e->g->nstate > 0)
+		qn_buff(b, " *   state     %zu bytes, %zu values in %s_state\n", p->state_bytes,
+			e->g->nstate, p->name);
 	qn_buff(b,
 		" *   memory    %zu bytes of activation arena (scratch buffer), %zu bytes of "
 		"constants, %zu steps\n *\n",
@@ -190,9 +193,15 @@ qn_emit_header(qn_emitter *e, const qn_emit_style *opts, bool selftest, qn_buf *
 				put_prep_macros(e, &t, opts->prep[k], b);
 		}
 	}
+	for (k = 0; k < e->g->nstate; k++) {
+		qn_port t = qn_state_port_of(e, k);
+
+		put_port_macros(e, &t, b);
+	}
 	qn_buf_puts(b, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
 	put_struct(e, true, b);
 	put_struct(e, false, b);
+	qn_emit_state_struct(e, b);
 	qn_buff(b,
 		"/* Computes the outputs. scratch: the activation arena, %s_SCRATCH_BYTES bytes, "
 		"aligned to "
@@ -200,8 +209,8 @@ qn_emit_header(qn_emitter *e, const qn_emit_style *opts, bool selftest, qn_buf *
 		" * it need not be initialized, and its contents are undefined afterwards. Inputs, "
 		"outputs\n"
 		" * and scratch must not overlap. Re-entrant: all state is in the arguments. */\n"
-		"void %s_run(void *scratch, const %s_inputs *in, %s_outputs *out);\n\n",
-		macro, macro, name, name, name);
+		"void %s_run(%svoid *scratch, const %s_inputs *in, %s_outputs *out);\n\n",
+		macro, macro, name, qn_emit_state_parameter(e), name, name);
 	if (selftest)
 		put_selftest(e, b);
 	qn_buff(b,

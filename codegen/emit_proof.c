@@ -56,6 +56,24 @@ put_ports(const qn_emitter *e, bool input, put_port *put, qn_buf *b)
 	}
 }
 
+static void
+put_state_elements(const qn_emitter *e, const qn_port *p, const char *way, qn_buf *b)
+{
+	qn_buff(b, "\tfor (i = 0; i < %s_STATE_%s_LEN; i++)\n\t\tstate.%s[i] = any_%s_%s;\n",
+		e->macro, qn_ident_upper(e->arena, p->name), p->name, way, p->name);
+}
+
+/* A state that may be any: that of the first run, and of all later ones. */
+static void
+put_states(const qn_emitter *e, put_port *put, qn_buf *b)
+{
+	for (size_t k = 0; k < e->g->nstate; k++) {
+		const qn_port p = qn_state_port_of(e, k);
+
+		put(e, &p, "state", b);
+	}
+}
+
 void
 qn_emit_proof(qn_emitter *e, qn_buf *b)
 {
@@ -67,21 +85,26 @@ qn_emit_proof(qn_emitter *e, qn_buf *b)
 	qn_buf_puts(b, "/* An analyser takes what these hold for unknown. */\n");
 	put_ports(e, true, put_volatile, b);
 	put_ports(e, false, put_volatile, b);
+	put_states(e, put_volatile, b);
 	qn_buff(b, "\nint\nmain(void)\n{\n\tint64_t scratch[(%s_SCRATCH_BYTES + 7) / 8];\n",
 		e->macro);
 	put_ports(e, true, put_buffer, b);
 	put_ports(e, false, put_buffer, b);
-	qn_buff(b, "\t%s_inputs in;\n\t%s_outputs out;\n\tint32_t i;\n\n", name, name);
-	if (e->g->ninput == 0)
+	qn_buff(b, "\t%s_inputs in;\n\t%s_outputs out;\n", name, name);
+	if (e->g->nstate > 0)
+		qn_buff(b, "\t%s_state state;\n", name);
+	qn_buf_puts(b, "\tint32_t i;\n\n");
+	if (qn_graph_fed(e->g) == 0)
 		qn_buf_puts(b, "\tin.unused = 0;\n");
-	if (e->g->noutput == 0)
+	if (qn_graph_given(e->g) == 0)
 		qn_buf_puts(b, "\tout.unused = 0;\n");
 	put_ports(e, true, put_pointer, b);
 	put_ports(e, false, put_pointer, b);
 	put_ports(e, true, put_elements, b);
-	qn_buff(b, "\t%s_run(scratch, &in, &out);\n", name);
+	put_states(e, put_state_elements, b);
+	qn_buff(b, "\t%s_run(%sscratch, &in, &out);\n", name, e->g->nstate > 0 ? "&state, " : "");
 	put_ports(e, false, put_elements, b);
-	if (e->g->ninput + e->g->noutput == 0)
+	if (e->g->ninput + qn_graph_given(e->g) == 0)
 		qn_buf_puts(b, "\t(void)i;\n");
 	qn_buf_puts(b, "\treturn 0;\n}\n");
 }

@@ -48,20 +48,22 @@ put_data(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 	const qn_graph *g = e->g;
 	size_t k;
 
-	for (k = 0; k < g->ninput; k++)
+	for (k = 0; k < qn_graph_fed(g); k++)
 		put_samples(e, "in", e->input[k], qn_graph_node(g, g->input[k])->type, t->nsample,
-			    t->in + k, g->ninput, b);
-	for (k = 0; k < g->noutput; k++)
+			    t->in + k, qn_graph_fed(g), b);
+	for (k = 0; k < qn_graph_given(g); k++)
 		put_samples(e, "want", e->output[k], qn_graph_node(g, g->output[k].value)->type,
-			    t->nsample, t->out + k, g->noutput, b);
-	for (k = 0; k < g->ninput && e->rom; k++)
+			    t->nsample, t->out + k, qn_graph_given(g), b);
+	for (k = 0; k < qn_graph_fed(g) && e->rom; k++)
 		qn_buff(b, "static %s ram_%s[%s_IN_%s_LEN];\n",
 			qn_ctype(qn_stored_plain(qn_graph_node(g, g->input[k])->type)), e->input[k],
 			e->macro, qn_ident_upper(e->arena, e->input[k]));
-	for (k = 0; k < g->noutput; k++)
+	for (k = 0; k < qn_graph_given(g); k++)
 		qn_buff(b, "static %s got_%s[%s_OUT_%s_LEN];\n",
 			qn_ctype(qn_stored_plain(qn_graph_node(g, g->output[k].value)->type)),
 			e->output[k], e->macro, qn_ident_upper(e->arena, e->output[k]));
+	if (g->nstate > 0)
+		qn_buff(b, "static %s_state state;\n", e->plan->name);
 	qn_buff(b, "static uint8_t scratch[%s_SCRATCH_BYTES + %s_SCRATCH_ALIGN];\n\n", e->macro,
 		e->macro);
 }
@@ -162,7 +164,7 @@ put_outputs_check(qn_emitter *e, qn_buf *b)
 	if (e->rom)
 		put_rom_functions(b);
 	qn_buf_puts(b, "static uint32_t\nbad_output(uint32_t i)\n{\n");
-	for (k = 0; k < e->g->noutput; k++)
+	for (k = 0; k < qn_graph_given(e->g); k++)
 		qn_buff(b, "\tif (%s(got_%s, want_%s[i], sizeof(got_%s)) != 0)\n\t\treturn %zu;\n",
 			e->rom ? "differs" : "memcmp", e->output[k], e->output[k], e->output[k], k);
 	if (k == 0)
@@ -170,11 +172,25 @@ put_outputs_check(qn_emitter *e, qn_buf *b)
 	qn_buff(b, "\treturn %zu;\n}\n\n", k);
 }
 
+/* States are reset where a sequence begins. */
+static void
+put_reset(const qn_emitter *e, const qn_selftest *t, qn_buf *b)
+{
+	if (e->g->nstate == 0)
+		return;
+	if (t->sequence > 0 && t->sequence < t->nsample)
+		qn_buff(b, "\t\tif (i %% %zu == 0)\n", t->sequence);
+	else
+		qn_buf_puts(b, "\t\tif (i == 0)\n");
+	qn_buff(b, "\t\t\t%s_reset(&state);\n", e->plan->name);
+}
+
 static void
 put_function(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 {
 	const char *name = e->plan->name, *macro = e->macro;
 	const qn_graph *g = e->g;
+	const char *state = g->nstate > 0 ? "&state, " : "";
 	size_t k;
 
 	qn_buff(b,
@@ -183,9 +199,9 @@ put_function(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 		"%s_SCRATCH_ALIGN);\n"
 		"\t%s_inputs in;\n\t%s_outputs out;\n\tuint32_t i, bad;\n\n",
 		name, macro, macro, name, name);
-	if (g->ninput == 0)
+	if (qn_graph_fed(g) == 0)
 		qn_buf_puts(b, "\tin.unused = 0;\n");
-	for (k = 0; k < g->noutput; k++)
+	for (k = 0; k < qn_graph_given(g); k++)
 		qn_buff(b, "\tout.%s = got_%s;\n", e->output[k], e->output[k]);
 	if (e->nconstant > 0)
 		qn_buff(b,
@@ -199,7 +215,8 @@ put_function(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 			"own program only */\n",
 			name, (unsigned)e->content);
 	qn_buff(b, "\tfor (i = 0; i < %zu; i++) {\n", t->nsample);
-	for (k = 0; k < g->ninput; k++) {
+	put_reset(e, t, b);
+	for (k = 0; k < qn_graph_fed(g); k++) {
 		const char *port = e->input[k];
 
 		if (e->rom)
@@ -211,13 +228,13 @@ put_function(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 	qn_buff(b,
 		"\t\t*sample = i;\n"
 		"#if defined(%s_TRACE)\n\t\tat_sample = i;\n\t\tbad_step = %s_STEPS;\n#endif\n"
-		"\t\t%s_run(s, &in, &out);\n"
+		"\t\t%s_run(%ss, &in, &out);\n"
 		"#if defined(%s_TRACE)\n\t\tif (bad_step != %s_STEPS) {\n"
 		"\t\t\t*step = bad_step;\n\t\t\treturn 1;\n\t\t}\n#endif\n"
 		"\t\tbad = bad_output(i);\n"
 		"\t\tif (bad != %zu) {\n\t\t\t*step = %s_STEPS + bad;\n\t\t\treturn 1;\n\t\t}\n"
 		"\t}\n\treturn 0;\n}\n\n",
-		macro, macro, name, macro, macro, g->noutput, macro);
+		macro, macro, name, state, macro, macro, qn_graph_given(g), macro);
 }
 
 /* "step bn1 (conv1, bn1, relu1)" */
@@ -262,10 +279,10 @@ put_main(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 	size_t k;
 
 	qn_buff(b, "#ifdef %s_SELFTEST_MAIN\n/* Steps, then outputs. */\n", e->macro);
-	qn_buff(b, "static const char *const label[%zu] = {\n", p->nstep + e->g->noutput);
+	qn_buff(b, "static const char *const label[%zu] = {\n", p->nstep + qn_graph_given(e->g));
 	for (k = 0; k < p->nstep; k++, qn_buf_flush(b))
 		put_label(e, &p->step[k], b);
-	for (k = 0; k < e->g->noutput; k++)
+	for (k = 0; k < qn_graph_given(e->g); k++)
 		qn_buff(b, "\t\"output %s\",\n", e->output[k]);
 	qn_buff(b,
 		"};\n\nint\nmain(void)\n{\n\tuint32_t sample = 0, step = 0;\n\n"

@@ -9,6 +9,7 @@ need_kernels(qn_emitter *e)
 
 	qn_pieces_need(p, qn_buf_str(&e->args), e->args.n);
 	qn_pieces_need(p, qn_buf_str(&e->run), e->run.n);
+	qn_pieces_need(p, qn_buf_str(&e->reset), e->reset.n);
 	qn_pieces_need(p, qn_buf_str(&e->host), e->host.n);
 }
 
@@ -21,7 +22,8 @@ mentions(qn_emitter *e, const char *prefix)
 		if (p->needed && qn_text_mentions(p->text, p->n, prefix))
 			return true;
 	}
-	return qn_text_mentions(qn_buf_str(&e->run), e->run.n, prefix);
+	return qn_text_mentions(qn_buf_str(&e->run), e->run.n, prefix) ||
+	       qn_text_mentions(qn_buf_str(&e->reset), e->reset.n, prefix);
 }
 
 /* What a host's function uses is not known; it may count on string.h. */
@@ -210,8 +212,9 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 	put_externs(e, b);
 	qn_buf_pass(b, qn_buf_str(&e->args), e->args.n);
 	put_checks(e, b);
-	qn_buff(b, "\nvoid\n%s_run(void *scratch, const %s_inputs *in, %s_outputs *out)\n{\n", name,
-		name, name);
+	qn_emit_reset_function(e, b);
+	qn_buff(b, "\nvoid\n%s_run(%svoid *scratch, const %s_inputs *in, %s_outputs *out)\n{\n",
+		name, qn_emit_state_parameter(e), name, name);
 	if (e->uses_scratch)
 		qn_buf_puts(b, "\tint8_t *const s = (int8_t *)scratch;\n");
 	qn_emit_windows(e, b);
@@ -219,7 +222,7 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 		qn_buf_puts(b, "\n\t(void)scratch;\n");
 	if (!e->uses_in)
 		qn_buf_puts(b, "\n\t(void)in;\n");
-	if (e->run.n == 0) /* no outputs, or none whose shape is known */
+	if (!e->uses_out) /* no outputs, or none whose shape is known */
 		qn_buf_puts(b, "\n\t(void)out;\n");
 	qn_buf_pass(b, qn_buf_str(&e->run), e->run.n);
 	qn_buf_puts(b, "}\n");

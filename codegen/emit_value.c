@@ -2,6 +2,7 @@
 /* emit_value.c - how emitted C names a value.
  *
  *   graph input   in->image       any other result   s + 128
+ *   state         state->h
  *   graph output  out->probs                         (int32_t *)(void *)(s + 128)
  *   constant      net_conv1_w */
 #include <string.h>
@@ -80,14 +81,36 @@ qn_operand_varies(const qn_emitter *e, const qn_step *s, uint32_t j)
 	return qn_graph_node(e->g, root)->op != QN_OP_const;
 }
 
+/* "in->image" or "state->h" */
 static const char *
-input_name(const qn_emitter *e, qn_id id)
+input_place(qn_emitter *e, qn_id id)
 {
 	size_t k = 0;
+	qn_buf b;
 
 	while (k < e->g->ninput && e->g->input[k] != id)
 		k++;
-	return e->input[k];
+	const bool fed = k < qn_graph_fed(e->g);
+	e->uses_in = e->uses_in || fed;
+	qn_buf_init(&b, e->arena);
+	qn_buff(&b, fed ? "in->%s" : "state->%s", e->input[k]);
+	return qn_buf_str(&b);
+}
+
+/* "out->probs", or "state->h" of the next value of a state. */
+static const char *
+output_place(qn_emitter *e, size_t k)
+{
+	const size_t given = qn_graph_given(e->g);
+	qn_buf b;
+
+	qn_buf_init(&b, e->arena);
+	e->uses_out = e->uses_out || k < given;
+	if (k < given)
+		qn_buff(&b, "out->%s", e->output[k]);
+	else
+		qn_buff(&b, "state->%s", qn_state_port_of(e, k - given).name);
+	return qn_buf_str(&b);
 }
 
 /* The plain expression and the type that it points to; *writable: not to const. */
@@ -108,16 +131,12 @@ place_of(qn_emitter *e, qn_id root, qn_plain *type, bool *writable)
 	}
 	if (n->op == QN_OP_const)
 		return constant_of(e, root);
-	if (n->op == QN_OP_input) {
-		e->uses_in = true;
-		qn_buff(&b, "in->%s", input_name(e, root));
-		return qn_buf_str(&b);
-	}
+	if (n->op == QN_OP_input)
+		return input_place(e, root);
 	s = &e->plan->step[e->step_of[root] - 1];
 	if (s->in_output) {
 		*type = qn_stored_plain(qn_graph_node(e->g, e->g->output[s->output].value)->type);
-		qn_buff(&b, "out->%s", e->output[s->output]);
-		return qn_buf_str(&b);
+		return output_place(e, s->output);
 	}
 	e->uses_scratch = true;
 	*type = QN_PLAIN_i8;
@@ -153,19 +172,21 @@ qn_emit_output_copies(qn_emitter *e)
 {
 	size_t k;
 
-	for (k = 0; k < e->g->noutput; k++) {
+	for (k = 0; k < qn_graph_given(e->g); k++) {
 		qn_id id = e->g->output[k].value;
 		const qn_node *n = qn_graph_node(e->g, id);
 		uint32_t w = e->step_of[qn_value_root(e->plan->step, e->step_of, id)];
 
-		if (w != 0 && e->plan->step[w - 1].output == k)
+		if (w != 0 && e->plan->step[w - 1].in_output && e->plan->step[w - 1].output == k)
 			continue;
 		if (qn_type_count(n->type) < 0) /* only NAME_io.h knows how much there is */
 			continue;
 		const char *symbol = e->rom ? constant_of(e, id) : NULL;
+		e->uses_out = true;
 		qn_buff(&e->run, "\t%s(out->%s, %s, %zu);\n",
 			symbol != NULL ? "qn_from_rom" : "memcpy", e->output[k],
 			symbol != NULL ? symbol : qn_emit_ref(e, id, QN_NPLAIN),
 			qn_type_bytes(n->type));
 	}
+	qn_emit_state_copies(e);
 }

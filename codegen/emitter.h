@@ -51,10 +51,11 @@ typedef struct qn_emitter {
 	size_t ntext, text_cap;
 	qn_hashes by_text;          /* their places in the list, counted from 1 */
 	qn_buf run;                 /* the statements of NAME_run */
+	qn_buf reset;               /* the statements of NAME_reset */
 	qn_buf host;                /* the integer functions of custom operators */
 	qn_map host_ops;            /* those that are in it */
 	int64_t window[QN_NFAMILY]; /* most rows that a family's kernels look at at once */
-	bool uses_scratch, uses_in;
+	bool uses_scratch, uses_in, uses_out;
 	bool rom;              /* constants lie in program memory (emit_rom.c) */
 	bool rom_reads_ram;    /* pointers to them also point to RAM */
 	const qn_step *loader; /* the step whose statements are printed */
@@ -222,7 +223,20 @@ bool qn_operand_varies(const qn_emitter *e, const qn_step *s, uint32_t j);
 #define QN_OWN ((qn_plain)(QN_NPLAIN + 1))
 /* A pointer expression for a value, as a pointer to `as` (QN_NPLAIN: any object pointer). */
 const char *qn_emit_ref(qn_emitter *e, qn_id id, qn_plain as);
-/* Adds statements for the outputs that no step writes. */
+/* Adds statements for the outputs and states that no step writes. */
 void qn_emit_output_copies(qn_emitter *e);
+
+/* ---- states (emit_state.c) ---- */
+
+qn_port qn_state_port_of(const qn_emitter *e, size_t k);
+/* NAME_state and the declaration of NAME_reset; nothing without states. */
+void qn_emit_state_struct(qn_emitter *e, qn_buf *b);
+/* "net_state *state, ", or "". */
+const char *qn_emit_state_parameter(const qn_emitter *e);
+/* Fills e->reset; the function around it. */
+void qn_emit_reset(qn_emitter *e);
+void qn_emit_reset_function(const qn_emitter *e, qn_buf *b);
+/* Adds statements for the states that no step writes. */
+void qn_emit_state_copies(qn_emitter *e);
 
 #endif

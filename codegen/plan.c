@@ -8,8 +8,9 @@
  * A result lives from the step that writes it to the last step that reads it or an alias of it.
  * Results that live at the same time do not overlap; the others may.  A step may write over an
  * operand that dies there if its kernel allows and the sizes are equal: both are one buffer then.
- * A graph output is written straight into the caller's buffer.  What an output shares with another
- * output, a constant or a graph input is copied at the end. */
+ * A graph output is written straight into the caller's buffer, the next value of a state into the state
+ * once nothing reads the old one (states.h).  What an output shares with another output, a constant or a
+ * graph input is copied at the end. */
 #include <string.h>
 
 #include "codegen/emitter.h"
@@ -17,6 +18,7 @@
 #include "codegen/place.h"
 #include "codegen/schedule.h"
 #include "codegen/signed.h"
+#include "codegen/states.h"
 #include "codegen/strips.h"
 #include "ir/diag.h"
 
@@ -30,6 +32,7 @@ typedef struct planner {
 	size_t *of_step; /* by step: its buffer plus 1; 0 when it has none */
 	size_t *of_work; /* the same of its working memory */
 	size_t *of_load; /* and of the constants that are copied for it */
+	size_t of_moved; /* of states that get the values of others */
 	qn_buffer *buf;
 	size_t nbuf;
 } planner;
@@ -53,12 +56,15 @@ place_outputs(planner *p)
 	size_t k;
 
 	for (k = 0; k < p->g->noutput; k++) {
+		const size_t given = qn_graph_given(p->g);
 		size_t w = writer(p, p->g->output[k].value);
 
 		if (w == 0)
 			continue;
 		p->last[w - 1] = p->nstep;
-		if (p->step[w - 1].in_output)
+		if (p->step[w - 1].in_output ||
+		    (k >= given &&
+		     !qn_state_is_free(p->g, p->step, p->nstep, p->step_of, k - given, w - 1)))
 			continue;
 		p->step[w - 1].in_output = true;
 		p->step[w - 1].output = k;
@@ -143,6 +149,8 @@ make_buffers(planner *p)
 			p->of_step[i] = add_buffer(p, i, s->bytes);
 		p->buf[p->of_step[i] - 1].last = p->last[i];
 	}
+	const size_t moved = qn_states_moved_bytes(p->g, p->step, p->step_of);
+	p->of_moved = moved > 0 ? add_buffer(p, p->nstep, moved) : 0;
 }
 
 /* Steps learn where their results and working memory lie; an alias lies where its bytes lie. */
@@ -223,6 +231,7 @@ count_weights(qn_plan *plan, qn_arena *a)
 		plan->step[i].constant_bytes = e.constant_bytes - before;
 	}
 	qn_emit_output_copies(&e);
+	qn_emit_reset(&e);
 	plan->weight_bytes = e.constant_bytes;
 	const qn_status status = check_sizes(plan, &e);
 	qn_arena_release(tmp);
@@ -240,13 +249,17 @@ qn_plan_place(qn_plan *plan, qn_arena *a)
 	p.of_step = QN_NEW(a, size_t, n + 1);
 	p.of_work = QN_NEW(a, size_t, n + 1);
 	p.of_load = QN_NEW(a, size_t, n + 1);
-	p.buf = QN_NEW(a, qn_buffer, 3 * n + 1);
+	p.buf = QN_NEW(a, qn_buffer, 3 * n + 2);
 	find_lifetimes(&p);
 	place_outputs(&p);
 	make_buffers(&p);
 	plan->scratch_bytes = qn_buffers_place(p.buf, p.nbuf, n + 1, a);
 	plan->lower_bound = qn_buffers_alive(p.buf, p.nbuf, n, a, &plan->fullest);
 	set_offsets(&p);
+	plan->moved_offset = p.of_moved != 0 ? p.buf[p.of_moved - 1].offset : 0;
+	plan->state_bytes = 0;
+	for (size_t k = 0; k < p.g->nstate; k++)
+		plan->state_bytes += qn_type_bytes(qn_graph_state(p.g, k)->type);
 	for (size_t i = 0; i < n; i++)
 		plan->step[i].last = p.last[i];
 }
@@ -282,10 +295,6 @@ qn_plan_fast(const qn_graph *g, const char *name, const qn_target *target, qn_ar
 	qn_plan *plan = QN_NEW(a, qn_plan, 1);
 	qn_names names;
 
-	if (g->nstate > 0)
-		return qn_report(g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",
-				 "state '%s': C is not written for stateful networks yet",
-				 qn_graph_state(g, 0)->name);
 	QN_TRY(qn_graph_inline(g, a, &plan->g));
 	if ((target->features & QN_TARGET_OF_I8) != 0)
 		QN_TRY(qn_graph_signed(plan->g, a, &plan->g));

@@ -184,6 +184,8 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_st
 	qn_json_put_i64(&o, "weight_bytes", (int64_t)p->weight_bytes);
 	qn_json_put_i64(&o, "scratch_bytes", (int64_t)p->scratch_bytes);
 	qn_json_put_i64(&o, "scratch_lower_bound", (int64_t)p->lower_bound);
+	if (g->nstate > 0)
+		qn_json_put_i64(&o, "state_bytes", (int64_t)p->state_bytes);
 	qn_json_open(&o, "instructions", '{', QN_JSON_FLAT);
 	qn_json_put_u64(&o, "estimate", qn_plan_instructions(p));
 	qn_json_put_string(&o, "target", qn_plan_measured_on(p));
@@ -199,6 +201,13 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_st
 		put_value(&o, g, g->output[i].name, qn_graph_node(g, g->output[i].value)->type,
 			  NULL, &text);
 	qn_json_close(&o);
+	if (g->nstate > 0)
+		qn_json_open(&o, "states", '[', QN_JSON_LINES);
+	for (size_t k = 0; k < g->nstate; k++)
+		put_value(&o, g, qn_graph_state(g, k)->name, qn_graph_state(g, k)->type, NULL,
+			  &text);
+	if (g->nstate > 0)
+		qn_json_close(&o);
 	put_clipped(&o, m);
 	qn_json_put_pruned(&o, m);
 	qn_json_put_repaired(&o, m);

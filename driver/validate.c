@@ -91,6 +91,11 @@ set_up(validation *v, qn_arena *a)
 				 "on; run its self-test");
 	QN_TRY(qn_samples_for(v->g, a, v->nin, v->in, NULL, &v->d));
 	QN_TRY(qn_dataset_check(v->d, a, &(qn_check){0}));
+	if (v->g->nstate > 0 && v->d->sequence < v->d->nbatch)
+		return qn_report(a->env, QN_EUSAGE, "validate.sequence", v->p.name,
+				 "a device runs one sequence: give the samples of one, without "
+				 "--sequence %zu",
+				 v->d->sequence);
 	QN_TRY(qn_interp_new(v->g, a, &v->interp));
 	QN_TRY(set_up_outputs(v, a));
 	QN_TRY(qn_labels_for(v->p.model, v->o.labels, v->nin > 0 ? v->in[0]->source : NULL,

@@ -29,6 +29,9 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_e
 		       "dB\n",
 		       i.repaired, i.repairable, i.sqnr_after, i.sqnr_before);
 	printf("weights      %zu bytes\n", e->weight_bytes);
+	if (i.states > 0)
+		printf("state        %llu bytes, %zu values\n", (unsigned long long)i.state_bytes,
+		       i.states);
 	printf("arena        %zu bytes (at least %zu with these kernels)\n", e->scratch_bytes,
 	       e->scratch_lower_bound);
 	printf("instructions about %llu (figures of %s)\n", (unsigned long long)e->instructions,

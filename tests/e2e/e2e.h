@@ -147,7 +147,7 @@ e2e_prepare_plan(builder *b, qn_plan *plan, e2e *t, size_t n)
 	t->crc = QN_NEW(&b->arena, uint32_t, n * t->plan->nstep + 1);
 	for (t->sample = 0; t->sample < n; t->sample++)
 		e2e_sample(b, t, interp, in + t->sample * ni, out + t->sample * no);
-	t->test = (qn_selftest){n, in, out, t->crc};
+	t->test = (qn_selftest){n, in, out, t->crc, 0};
 	e2e_same_graph(b, t);
 }
 
