@@ -17,12 +17,13 @@ is_structure(qn_op op)
 	       op == QN_OP_get || op == QN_OP_custom;
 }
 
-/* lrn is quantized as other ops (patterns/lrn.c), l2_norm of 16 bits as an rms_norm. */
+/* lrn is quantized as other ops (patterns/lrn.c), l2_norm of 16 bits as an rms_norm; features of sound are of 16 bits
+ * beside activations of any storage. */
 static bool
 takes_family(qn_op op, qn_family f)
 {
-	return op == QN_OP_lrn || (op == QN_OP_l2_norm && f == QN_FAMILY_s16) ||
-	       qn_impl_takes_family(op, f);
+	return op == QN_OP_lrn || op == QN_OP_log_mel || op == QN_OP_mfcc ||
+	       (op == QN_OP_l2_norm && f == QN_FAMILY_s16) || qn_impl_takes_family(op, f);
 }
 
 qn_op_support

@@ -63,11 +63,23 @@ qn_op_find(const char *name)
 	return (qn_op)i;
 }
 
+/* Features of sound: attribute `scale` as the f32 that scales of types are, whatever the storage. */
+static double
+feature_scale(const qn_node *n)
+{
+	if (n->op != QN_OP_log_mel && n->op != QN_OP_mfcc)
+		return 0;
+	return n->attr != NULL ? (double)(float)n->attr->mfcc.scale : 0x1p-7;
+}
+
 void
 qn_fixed_output(const qn_node *n, const qn_elem *storage, double *scale, int64_t *zp)
 {
-	*scale = 1;
+	*scale = feature_scale(n);
 	*zp = 0;
+	if (*scale > 0)
+		return;
+	*scale = 1;
 	if (n->op == QN_OP_custom) {
 		*scale = qn_custom_desc(n)->fixed_scale;
 		*zp = qn_custom_desc(n)->fixed_zero_point;

@@ -82,10 +82,13 @@ result_pair(qn_model *m, qn_graph *dst, const qn_node *call, qn_id y, const qn_q
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
 }
 
+/* How a graph input is stored: as the options say; in 16 bits; as PCM samples. */
+typedef enum input_storage { INPUT_OWN, INPUT_WIDE, INPUT_PCM } input_storage;
+
 /* Gives a graph input its own parameters: later quantizes of it become requantizes, or are
  * removed where they are equal. */
 static qn_id
-input_pair(qn_model *m, qn_graph *dst, qn_id x, bool wide, const qn_quant_opts *opts)
+input_pair(qn_model *m, qn_graph *dst, qn_id x, input_storage storage, const qn_quant_opts *opts)
 {
 	const qn_node *n = qn_graph_node(dst, x);
 	qn_quant_opts own = qn_recipe_for_value(opts, "input", n->name);
@@ -93,9 +96,10 @@ input_pair(qn_model *m, qn_graph *dst, qn_id x, bool wide, const qn_quant_opts *
 	if (opts->scheme == QN_SCHEME_RFC || !qn_type_is_f32(n->type))
 		return x;
 	own.per_axis = false; /* the caller's arrays have one scale */
-	if (wide && !qn_recipe_stores_input(opts->recipe, n->name))
+	if (storage == INPUT_WIDE && !qn_recipe_stores_input(opts->recipe, n->name))
 		own.activations = QN_STORAGE_I16;
-	qn_id q = qn_quantize_real(m, dst, x, n->name, "input", &own);
+	qn_id q = storage == INPUT_PCM ? qn_quantize_pcm(m, dst, x, n->name, "input")
+				       : qn_quantize_real(m, dst, x, n->name, "input", &own);
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
 }
 
@@ -164,23 +168,40 @@ has_dynamic(const qn_graph *dst, qn_id first)
 	return false;
 }
 
-/* Values of g that products with scales at run time read, moved or not: these shall have more than 8 bits. */
-static bool *
-wide_values(const qn_graph *g, qn_arena *a, const qn_quant_opts *opts)
+/* As what a node reads its operands. */
+static input_storage
+storage_read(const qn_node *n, const qn_quant_opts *opts)
 {
-	bool *wide = QN_NEW(a, bool, g->n);
+	if (n->op == QN_OP_dynamic_fake_quant)
+		return INPUT_WIDE;
+	if (n->op != QN_OP_call || n->callee->pattern == NULL)
+		return INPUT_OWN;
+	const qn_op root = qn_graph_node(n->callee, n->callee->output[0].value)->op;
+	if (root == QN_OP_log_mel || root == QN_OP_mfcc)
+		return INPUT_PCM;
+	return qn_recipe_for_graph(opts, n->callee).when != QN_STATIC ? INPUT_WIDE : INPUT_OWN;
+}
+
+/* Values of g, moved or not, that are to be stored in another way than the options say: in more than 8 bits what
+ * products with scales at run time read, as PCM what features of sound are computed from. */
+static input_storage *
+storages(const qn_graph *g, qn_arena *a, const qn_quant_opts *opts)
+{
+	input_storage *storage = QN_NEW(a, input_storage, g->n);
 
 	for (qn_id id = g->n - 1; id > 0; id--) {
 		const qn_node *n = qn_graph_node(g, id);
-		const bool reads = n->op == QN_OP_dynamic_fake_quant ||
-				   (n->op == QN_OP_call && n->callee->pattern != NULL &&
-				    qn_recipe_for_graph(opts, n->callee).when != QN_STATIC);
+		const input_storage read = storage_read(n, opts);
 
-		for (uint32_t i = 0; i < n->nin; i++)
-			if (reads || (i == 0 && wide[id] && qn_opinfo_of(n)->behaviour == QN_SAME))
-				wide[n->in[i]] = true;
+		for (uint32_t i = 0; i < n->nin; i++) {
+			const bool moves = i == 0 && qn_opinfo_of(n)->behaviour == QN_SAME;
+			const input_storage s = moves ? storage[id] : read;
+
+			if (s > storage[n->in[i]])
+				storage[n->in[i]] = s;
+		}
 	}
-	return wide;
+	return storage;
 }
 
 /* Quantizes a composite, and appends its part after *last. */
@@ -261,7 +282,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 				 "quantize takes a partitioned float graph; this one is %s",
 				 qn_stage_names[m->stage]);
 	QN_TRY(qn_recipe_check(opts->recipe, g)); /* partition may have run without it */
-	const bool *wide = wide_values(g, m->scratch, opts);
+	const input_storage *storage = storages(g, m->scratch, opts);
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 
@@ -272,7 +293,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 		} else {
 			map[id] = copy_node(m, dst, n, map);
 			if (map[id] != 0 && n->op == QN_OP_input)
-				map[id] = input_pair(m, dst, map[id], wide[id], opts);
+				map[id] = input_pair(m, dst, map[id], storage[id], opts);
 		}
 		if (map[id] == 0)
 			return QN_EINVALID;

@@ -20,6 +20,9 @@ typedef enum qn_scheme {
 /* How activations are stored: i8; u8; i16 with zero point 0. */
 typedef enum qn_storage { QN_STORAGE_I8, QN_STORAGE_U8, QN_STORAGE_I16 } qn_storage;
 
+/* Of i16 samples of sound between -1 and 1. */
+#define QN_PCM_SCALE 0x1p-15
+
 /* When the scale of the data of a product is known: before, or at run time, for the tensor or each of its rows. */
 typedef enum qn_scale_time { QN_STATIC, QN_AT_RUN_TIME, QN_AT_RUN_TIME_BY_ROW } qn_scale_time;
 

@@ -136,6 +136,15 @@ qn_quantize_real(qn_model *m, qn_graph *g, qn_id x, const char *owner, const cha
 }
 
 qn_id
+qn_quantize_pcm(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand)
+{
+	qn_elem e = qn_elem_desc(16, true);
+
+	e.scale = qn_scale_const(&m->types, QN_PCM_SCALE);
+	return quantize(m, g, x, fresh(m, owner, operand), &e);
+}
+
+qn_id
 qn_qb_quantize_symbol(qn_quantizing *b, qn_id x, const char *owner, const char *operand,
 		      const qn_elem *desc, bool symmetric, int axis)
 {

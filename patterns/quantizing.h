@@ -20,6 +20,9 @@ struct qn_quantizing {
 qn_id qn_quantize_real(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
 		       const qn_quant_opts *opts);
 
+/* quantize(x) to i16 samples of sound. */
+qn_id qn_quantize_pcm(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand);
+
 /* Whether the value is that of a dynamic_fake_quant, moved or not. */
 bool qn_from_dynamic(const qn_graph *g, qn_id x);
 /* x in 16 bits, as the operand of a dynamic_fake_quant; 0 after an error. */

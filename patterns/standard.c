@@ -260,6 +260,25 @@ quantize_fixed(void *user, qn_quantizing *b, const qn_match *m)
 	return qn_qb_dequantize(b, qn_qb_quantize_result(b, y, root->name, root), root->name);
 }
 
+/* Features of sound: PCM samples in, results in steps of an attribute, both of 16 bits. */
+static qn_id
+quantize_sound(void *user, qn_quantizing *b, const qn_match *m)
+{
+	const qn_node *root = qn_qb_root(b);
+	const qn_elem wide = qn_elem_desc(16, true);
+	double scale;
+	int64_t zp;
+
+	(void)user;
+	(void)m;
+	qn_fixed_output(root, &wide, &scale, &zp);
+	qn_id y = qn_quantize_pcm(b->m, qn_qb_graph(b), qn_qb_input(b, 0), root->name, "x");
+	y = qn_qb_dequantize(b, y, NULL);
+	y = qn_qb_op(b, root->op, root->name, 1, &y, root->attr);
+	return qn_qb_dequantize(b, qn_qb_quantize_fixed(b, y, root->name, &wide, scale, zp),
+				root->name);
+}
+
 /* Indices of elements, computed from quantized operands: the result is an integer and stays. */
 static qn_id
 quantize_index(void *user, qn_quantizing *b, const qn_match *m)
@@ -323,6 +342,8 @@ static const qn_qpattern standard[] = {
 	ROW("conv2d_transpose", WEIGHTED(conv2d_transpose), accept_weights, quantize_weighted),
 	ROW("matmul", QN_P_OPN(matmul, ANCHOR), accept_f32, qn_quantize_matmul),
 	ROW("lrn", QN_P_OPN(lrn, ANCHOR), qn_accept_lrn, qn_quantize_lrn),
+	ROW("log_mel", QN_P_OPN(log_mel, ANCHOR), accept_f32, quantize_sound),
+	ROW("mfcc", QN_P_OPN(mfcc, ANCHOR), accept_f32, quantize_sound),
 	ROW("table", QN_P_OPN(gather, ANCHOR), qn_accept_table, qn_quantize_table),
 	/* one for each behaviour of the op table that needs parameters of its own */
 	ROW("mix", QN_P_CLASS(QN_MIX, ANCHOR), accept_f32, quantize_operands),

@@ -133,6 +133,8 @@ static const example examples[] = {
 	{"reduce_prod", "float", IMAGE, "  %y = reduce_prod %x {axes=[1,2]}\n"},
 	{"cumsum", "float", MATRIX, "  %y = cumsum %x {axis=1}\n"},
 	{"rms_norm", "float", IMAGE, VECTOR("%s", "7") "  %y = rms_norm %x, %s\n"},
+	{"log_mel", "float", "tensor<1x48xf32>", "  %y = log_mel %x {window=24, hop=11, channels=4}\n"},
+	{"mfcc", "float", "tensor<1x48xf32>", "  %y = mfcc %x {window=24, hop=11, channels=4, coefficients=3}\n"},
 	{"lrn", "float", IMAGE, "  %y = lrn %x {size=3}\n"},
 	{"layer_norm", "float", IMAGE, VECTOR("%s", "7") VECTOR("%b", "8") "  %y = layer_norm %x, %s, %b\n"},
 	{"instance_norm", "float", IMAGE, VECTOR("%s", "7") VECTOR("%b", "8") "  %y = instance_norm %x, %s, %b\n"},

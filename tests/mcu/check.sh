@@ -1,14 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # check.sh BUILD mcu|rv32imc|aarch64 - digits, with weights of 8 and of 4 bits, and of QUERN_DATA kws, on QEMU's Cortex-M0+, M3, M4 and M55, or on
-# RV32IMC, and resnet8 on M4 and aarch64: the bytes, and no more instructions than counts.tsv says.
+# RV32IMC, and resnet8 on M4 and aarch64, features of sound on M4: the bytes, and no more instructions than counts.tsv says.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 result=0
+cd "$here" # options name files there
 
 # on CORE NETWORKS OPTIONS
 on() {
-	"$here/../../scripts/bench-mcu" "$build" --core="$1" --net="$2" --check="$here/counts.tsv" --compile="$3"
+	count --core="$1" --net="$2" --compile="$3"
+}
+
+# on_model CORE FILE OPTIONS, a model beside this file
+on_model() {
+	count --core="$1" --model="$2" --compile="$3"
+}
+
+count() {
+	"$here/../../scripts/bench-mcu" "$build" --check="$here/counts.tsv" "$@"
 	status=$?
 	[ $status -eq 77 ] && exit 77
 	[ $status -eq 0 ] || result=1
@@ -21,6 +31,8 @@ mcu)
 	on m4 digits,kws,resnet8 "--target cortex-m4"
 	on m4 resnet8 "--target cortex-m4 --optimize speed"
 	on m4 digits "--target cortex-m4 --weights-type i4"
+	on_model m4 log_mel.qir "--calib sound.csv --target cortex-m4"
+	on_model m4 mfcc.qir "--calib sound.csv --target cortex-m4"
 	on m55 digits,kws "--target cortex-m55"
 	on m55 digits "--target cortex-m55 --weights-type i4"
 	on m0plus digits,kws "--target cortex-m0plus"
