@@ -361,7 +361,7 @@ tuned(session *s, const network *n, const parts *p, const size_t *bytes)
 	how.ncalib = 1;
 	how.weights_type = QN_WEIGHTS_I8;
 	how.weight_block = 0;
-	how.bias_correction = 1;
+	how.bias_correction = how.equalize = 1;
 	how.weight_rounding = QN_WEIGHTS_ADAPTIVE;
 	const qn_tune_opts opts = {.size = sizeof opts,
 				   .compile = &how,
@@ -371,10 +371,9 @@ tuned(session *s, const network *n, const parts *p, const size_t *bytes)
 		return fail(s, n->name);
 	const qn_compile_opts before = s->how;
 	s->how = how;
-	s->how.recipe = out.recipe;
-	s->how.bias_correction = out.best.bias_correction;
-	if (out.best.weight_rounding == 0)
-		s->how.weight_rounding = QN_WEIGHTS_NEAREST;
+	s->how.recipe = out.recipe; /* which has the repairs */
+	s->how.bias_correction = s->how.equalize = 0;
+	s->how.weight_rounding = QN_WEIGHTS_NEAREST;
 	printf("| %s | tuned at 60 %% of the weights' bytes | %s |", n->name, n->metric);
 	const int code = cell(s, n, p, n->metric, &used) != 0 || cell(s, n, p, "sqnr", &used) != 0;
 	s->how = before;

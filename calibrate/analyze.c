@@ -277,7 +277,7 @@ check(const qn_model *m)
 	if (qn_model_entry(m)->parts == NULL)
 		return qn_report(m->env, QN_EINVALID, "analyze.parts", m->name,
 				 "analyze needs to know what patterns matched, and this graph does "
-				 "not say so; start from the float model, without --solver");
+				 "not say so; start from the float model");
 	return QN_OK;
 }
 

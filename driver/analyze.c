@@ -223,6 +223,19 @@ find_labels(const analyze_call *c, const qn_dataset *d, qn_arena *a, const int64
 	return QN_OK;
 }
 
+/* Of the noise of all layers, that of their constants and that of their other operands. */
+static double
+weights_gain(const qn_noise_analysis *n)
+{
+	double data = 0, all = 0;
+
+	for (size_t i = 0; i < n->n; i++) {
+		data += n->layer[i].data;
+		all += n->layer[i].data + n->layer[i].weights.noise;
+	}
+	return gain_of(data, all);
+}
+
 static qn_status
 analyze(void *arg, qn_arena *scratch)
 {
@@ -242,7 +255,8 @@ analyze(void *arg, qn_arena *scratch)
 	*c->out = (qn_analysis){.layers = n.n,
 				.samples = d->nbatch * d->batch,
 				.sqnr = decibel(n.all.noise),
-				.cosine = n.all.cosine};
+				.cosine = n.all.cosine,
+				.weights_gain = weights_gain(&n)};
 	if (n.outputs.samples == 0)
 		return QN_OK;
 	c->out->accuracy = n.outputs.label != NULL ? "top1" : "agreement";

@@ -109,10 +109,10 @@ hash_options(qn_tune_search *s)
 {
 	const qn_compile_opts *o = &s->compile;
 	const qn_tune_opts *t = s->o;
-	const int n[] = {(int)o->scheme,          (int)o->weights,    (int)o->weight_method,
-			 (int)o->rounding,        (int)o->solver,     o->no_approx,
-			 o->merge_always,         o->align,           o->no_standard,
-			 (int)o->weight_rounding, o->bias_correction, (int)s->measure.window};
+	const int n[] = {(int)o->scheme,        (int)o->weights, (int)o->weight_method,
+			 (int)o->rounding,      (int)o->solver,  o->no_approx,
+			 o->merge_always,       o->align,        o->no_standard,
+			 (int)s->measure.window};
 	const char *texts[] = {o->method,   o->dynamic,       o->skip,   t->target,
 			       t->optimize, s->measure.score, s->metric, qn_version()};
 	uint32_t crc = s->measure.against != NULL ? qn_model_hash(s->measure.against, s->a) : 0;
@@ -130,6 +130,29 @@ hash_options(qn_tune_search *s)
 
 /* ---- the search ---- */
 
+static qn_tune_point
+point_of(const qn_tune_search *s, const qn_tune_entry *e)
+{
+	qn_arena *a = qn_arena_child(s->a);
+	const qn_tune_repairs r = qn_tune_repairs_of(e->item.recipe, a);
+
+	qn_arena_release(a);
+	return (qn_tune_point){.size = sizeof(qn_tune_point),
+			       .recipe = e->item.recipe,
+			       .weight_rounding = r.rounding,
+			       .bias_correction = r.bias,
+			       .equalize = r.equalize,
+			       .weight_bytes = (size_t)e->weight_bytes,
+			       .arena_bytes = (size_t)e->arena_bytes,
+			       .instructions = e->instructions,
+			       .metric = e->metric,
+			       .sqnr = e->sqnr,
+			       .within = qn_tune_is_within(s, e),
+			       .front = qn_tune_is_front(s, e),
+			       .best = e == s->best,
+			       .number = s->nlist};
+}
+
 static void
 tell(qn_tune_search *s, const qn_tune_entry *e)
 {
@@ -138,19 +161,7 @@ tell(qn_tune_search *s, const qn_tune_entry *e)
 	s->best = qn_tune_best(s);
 	if (e->failed || s->fn == NULL)
 		return;
-	const qn_tune_point p = {.size = sizeof p,
-				 .recipe = e->item.recipe,
-				 .weight_rounding = e->item.rounding,
-				 .bias_correction = e->item.bias,
-				 .weight_bytes = (size_t)e->weight_bytes,
-				 .arena_bytes = (size_t)e->arena_bytes,
-				 .instructions = e->instructions,
-				 .metric = e->metric,
-				 .sqnr = e->sqnr,
-				 .within = qn_tune_is_within(s, e),
-				 .front = qn_tune_is_front(s, e),
-				 .best = e == s->best,
-				 .number = s->nlist};
+	const qn_tune_point p = point_of(s, e);
 	s->fn(s->user, &p);
 }
 
@@ -158,10 +169,7 @@ static bool
 is_listed(const qn_tune_search *s, const qn_tune_item *item)
 {
 	for (size_t i = 0; i < s->nlist; i++) {
-		const qn_tune_item *k = &s->list[i]->item;
-
-		if (k->rounding == item->rounding && k->bias == item->bias &&
-		    strcmp(k->recipe, item->recipe) == 0)
+		if (strcmp(s->list[i]->item.recipe, item->recipe) == 0)
 			return true;
 	}
 	return false;
@@ -260,19 +268,8 @@ set_result(const qn_tune_search *s, bool complete, qn_tuned *out)
 		return;
 	out->recipe = qn_arena_str(a, qn_tune_recipe_text(s, e, s->a));
 	out->within = qn_tune_is_within(s, e);
-	out->best = (qn_tune_point){.size = sizeof out->best,
-				    .recipe = qn_arena_str(a, e->item.recipe),
-				    .weight_rounding = e->item.rounding,
-				    .bias_correction = e->item.bias,
-				    .weight_bytes = (size_t)e->weight_bytes,
-				    .arena_bytes = (size_t)e->arena_bytes,
-				    .instructions = e->instructions,
-				    .metric = e->metric,
-				    .sqnr = e->sqnr,
-				    .within = out->within,
-				    .front = qn_tune_is_front(s, e),
-				    .best = 1,
-				    .number = s->nlist};
+	out->best = point_of(s, e);
+	out->best.recipe = qn_arena_str(a, e->item.recipe);
 }
 
 static qn_status

@@ -4,7 +4,7 @@
  *   round 0   one storage for all layers ──▶ what each layer costs with it    (tune_layers.c)
  *   round 1   the least noise for some budgets, by those costs                 (tune_plan.c, tune_rounds.c)
  *   round 2…  what is near the best so far
- *   the last  the best one without its repairs
+ *   the last  the best one without each of its repairs, and with channels equalized
  *
  * The list of a round follows from what earlier rounds measured (tune_measure.c) and from nothing else, so that any
  * process can measure any part of it (tune_journal.c). */
@@ -25,11 +25,16 @@ typedef struct qn_tune_pick {
 	bool wide;       /* 16-bit activations */
 } qn_tune_pick;
 
+/* What all layers are repaired with, where it helps: members of the first rule of a recipe. */
+typedef struct qn_tune_repairs {
+	qn_weight_rounding rounding;
+	bool bias, equalize;
+} qn_tune_repairs;
+
 /* What is compiled. */
 typedef struct qn_tune_item {
 	const char *recipe; /* its text, without comments: equal ones are one candidate */
-	bool rounding, bias;
-	bool by_layer; /* what each layer costs is measured too */
+	bool by_layer;      /* what each layer costs is measured too */
 } qn_tune_item;
 
 /* A layer in a compiled candidate.  Noise is relative to the signal of the network's outputs, when nothing else is
@@ -101,8 +106,12 @@ typedef struct qn_tune {
 } qn_tune_search;
 
 /* tune_recipe.c: rules for the rows' picks, the most frequent storage first. */
-const char *qn_tune_recipe(const qn_tune_table *t, const qn_tune_pick *pick, qn_arena *a);
-const char *qn_tune_uniform(uint8_t storage, bool wide, qn_arena *a);
+const char *qn_tune_recipe(const qn_tune_table *t, const qn_tune_pick *pick,
+			   const qn_tune_repairs *r, qn_arena *a);
+const char *qn_tune_uniform(uint8_t storage, bool wide, const qn_tune_repairs *r, qn_arena *a);
+/* The repairs of a recipe of these two; the same recipe with others. */
+qn_tune_repairs qn_tune_repairs_of(const char *recipe, qn_arena *a);
+const char *qn_tune_repaired(const char *recipe, const qn_tune_repairs *r, qn_arena *a);
 /* Whether these two have written it: rules of such storages, the first one of all layers. */
 bool qn_tune_recipe_is_ours(const char *recipe, qn_arena *a);
 /* The picks that a recipe of qn_tune_recipe or qn_tune_uniform means. */
@@ -145,6 +154,8 @@ size_t qn_tune_near(const qn_tune_search *s, const qn_tune_table *t, const qn_tu
 size_t qn_tune_rounds(const qn_tune_search *s);
 size_t qn_tune_round(const qn_tune_search *s, size_t round, qn_arena *a, qn_tune_item **out);
 bool qn_tune_may_be_wide(const qn_tune_search *s);
+/* What candidates are repaired with before the last round. */
+qn_tune_repairs qn_tune_usual_repairs(const qn_tune_search *s);
 
 /* tune_measure.c */
 qn_status qn_tune_measure_float(qn_tune_search *s) QN_MUST_CHECK;

@@ -2,7 +2,7 @@
 /* tune_journal.c - candidates that were measured, in a file: to go on from, and to merge.
  *
  *   {"quern_journal": 1, "model": "1a2b3c4d", "samples": "…", "options": "…",
- *    "entries": [{"recipe": "{\"rules\": …}", "weight_rounding": true, …, "layers": […], "check": "5e6f7a8b"}, …]}
+ *    "entries": [{"recipe": "{\"rules\": …}", "weight_bytes": 4015, …, "layers": […], "check": "5e6f7a8b"}, …]}
  *
  * check: the CRC of the entry as it is written without it, so that an entry that was changed is not trusted. */
 #include "driver/tune_journal.h"
@@ -19,8 +19,7 @@ qn_tune_find(const qn_tune_entries *e, const qn_tune_item *item)
 	for (size_t i = 0; i < e->n; i++) {
 		const qn_tune_item *k = &e->of[i].item;
 
-		if (k->rounding == item->rounding && k->bias == item->bias &&
-		    (k->by_layer || !item->by_layer) && strcmp(k->recipe, item->recipe) == 0)
+		if ((k->by_layer || !item->by_layer) && strcmp(k->recipe, item->recipe) == 0)
 			return &e->of[i];
 	}
 	return NULL;
@@ -69,8 +68,6 @@ static void
 put_members(const qn_tune_entry *e, qn_json_out *o)
 {
 	qn_json_put_string(o, "recipe", e->item.recipe);
-	qn_json_put_bool(o, "weight_rounding", e->item.rounding);
-	qn_json_put_bool(o, "bias_correction", e->item.bias);
 	if (e->failed) {
 		qn_json_put_bool(o, "failed", true);
 	} else {

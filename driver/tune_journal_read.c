@@ -83,14 +83,6 @@ string(reader *r, const qn_json *v, const char *key)
 	return m != NULL ? qn_arena_str(r->a, m->string) : "";
 }
 
-static bool
-truth(reader *r, const qn_json *v, const char *key)
-{
-	const qn_json *m = need(r, v, key, QN_JSON_BOOL);
-
-	return m != NULL && m->truth;
-}
-
 /* Eight digits, as they are written. */
 static uint32_t
 hash(reader *r, const qn_json *v, const char *key)
@@ -138,10 +130,7 @@ static qn_tune_entry
 read_entry(reader *r, const qn_json *v)
 {
 	const qn_json *layers = qn_json_find(v, "layers");
-	qn_tune_entry e = {.item = {.recipe = string(r, v, "recipe"),
-				    .rounding = truth(r, v, "weight_rounding"),
-				    .bias = truth(r, v, "bias_correction"),
-				    .by_layer = layers != NULL},
+	qn_tune_entry e = {.item = {.recipe = string(r, v, "recipe"), .by_layer = layers != NULL},
 			   .failed = qn_json_find(v, "failed") != NULL};
 
 	if (!r->bad && !qn_tune_recipe_is_ours(e.item.recipe, r->a))

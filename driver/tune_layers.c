@@ -12,7 +12,8 @@
 static const qn_tune_entry *
 uniform(const qn_tune_search *s, uint8_t storage, bool wide, qn_arena *a)
 {
-	const char *recipe = qn_tune_uniform(storage, wide, a);
+	const qn_tune_repairs usual = qn_tune_usual_repairs(s);
+	const char *recipe = qn_tune_uniform(storage, wide, &usual, a);
 
 	for (size_t i = 0; i < s->nlist; i++)
 		if (s->list[i]->nlayer > 0 && strcmp(s->list[i]->item.recipe, recipe) == 0)

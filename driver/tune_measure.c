@@ -255,15 +255,11 @@ compile_and_measure(void *arg, qn_arena *a)
 	collecting layers = {.to = c->out, .a = s->a};
 	qn_analysis all;
 
-	o.recipe = c->item->recipe;
-	if (!c->item->rounding)
-		o.weight_rounding = QN_WEIGHTS_NEAREST;
-	if (!c->item->bias)
-		o.bias_correction = 0;
+	o.recipe = c->item->recipe; /* which has the repairs */
+	o.weight_rounding = QN_WEIGHTS_NEAREST;
+	o.bias_correction = o.equalize = 0;
 	if (c->item->by_layer) {
-		o.stop_after = o.weight_rounding != QN_WEIGHTS_NEAREST || o.bias_correction != 0
-				       ? "repair"
-				       : "calibrate";
+		o.stop_after = "repair";
 		QN_TRY(qn_compile(c->m, &o));
 		QN_TRY(qn_analyze(c->m, o.ncalib, o.calib, NULL, take_layer, &layers, &all));
 		/* what is left of the options: those of the passes that are left */

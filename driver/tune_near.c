@@ -133,6 +133,7 @@ qn_tune_near(const qn_tune_search *s, const qn_tune_table *t, const qn_tune_pick
 	changes found = {.n = 0};
 	finding f = {.t = t, .from = from, .most = most, .out = &found};
 	qn_tune_pick *pick = QN_NEW(a, qn_tune_pick, t->n + 1);
+	const qn_tune_repairs usual = qn_tune_usual_repairs(s);
 	size_t count = 0;
 
 	f.way = qn_arena_alloc(a, t->n + 1, sizeof *f.way);
@@ -147,7 +148,7 @@ qn_tune_near(const qn_tune_search *s, const qn_tune_table *t, const qn_tune_pick
 		pick[c->i] = c->k;
 		if (c->j != c->i)
 			pick[c->j] = c->l;
-		const char *text = qn_tune_recipe(t, pick, a);
+		const char *text = qn_tune_recipe(t, pick, &usual, a);
 		if (!is_known(s, text))
 			recipe[count++] = text;
 	}

@@ -4,7 +4,8 @@
  *
  * A metric beyond that of the float model is chance, and so is a difference of less than half the standard error of a
  * share of so many samples, 50 sqrt(p (1 - p) / n) percent: among these the candidate with the highest SQNR is the
- * best.  It is measured on all values of all samples, and does not depend on a few samples at the border of two classes. */
+ * best.  It is measured on all values of all samples, and does not depend on a few samples at the border of two classes.
+ * Within a quarter of a dB of it, the one with the fewest instructions is preferred. */
 #include <math.h>
 #include <string.h>
 
@@ -88,14 +89,23 @@ qn_tune_is_front(const qn_tune_search *s, const qn_tune_entry *e)
 	return !e->failed;
 }
 
-/* Of two within everything. */
+/* In dB: what is less makes no difference to a user, and three times the instructions do. */
+static const double least_sqnr = 0.25;
+
+/* Of two within everything; highest: the SQNR of the best of all. */
 static bool
-is_better(const qn_tune_search *s, const qn_tune_entry *a, const qn_tune_entry *b)
+is_better(const qn_tune_search *s, const qn_tune_entry *a, const qn_tune_entry *b, double highest)
 {
 	const uint64_t c = qn_tune_cost_of(s, a), d = qn_tune_cost_of(s, b);
+	const bool near_a = a->sqnr >= highest - least_sqnr,
+		   near_b = b->sqnr >= highest - least_sqnr;
 
 	if (s->o->has_threshold != 0 && c != d)
 		return c < d;
+	if (s->o->has_threshold == 0 && near_a != near_b)
+		return near_a;
+	if (s->o->has_threshold == 0 && near_a && a->instructions != b->instructions)
+		return a->instructions < b->instructions;
 	if (a->sqnr < b->sqnr || b->sqnr < a->sqnr)
 		return b->sqnr < a->sqnr;
 	return a->weight_bytes < b->weight_bytes;
@@ -136,22 +146,29 @@ nearest(const qn_tune_search *s)
 	return best;
 }
 
+static bool
+is_good(const qn_tune_search *s, const qn_tune_entry *e, double least)
+{
+	return qn_tune_is_within(s, e) && !(quality(s, e) < least);
+}
+
 const qn_tune_entry *
 qn_tune_best(const qn_tune_search *s)
 {
 	const double slack = s->o->has_threshold != 0 ? (double)INFINITY : qn_tune_tolerance(s);
 	const qn_tune_entry *best = NULL;
-	double most = -INFINITY;
+	double most = -INFINITY, highest = -INFINITY;
 
 	for (size_t i = 0; i < s->nlist; i++)
 		if (qn_tune_is_within(s, s->list[i]) && quality(s, s->list[i]) > most)
 			most = quality(s, s->list[i]);
+	for (size_t i = 0; i < s->nlist; i++)
+		if (is_good(s, s->list[i], most - slack) && s->list[i]->sqnr > highest)
+			highest = s->list[i]->sqnr;
 	for (size_t i = 0; i < s->nlist; i++) {
 		const qn_tune_entry *e = s->list[i];
 
-		if (!qn_tune_is_within(s, e) || quality(s, e) < most - slack)
-			continue;
-		if (best == NULL || is_better(s, e, best))
+		if (is_good(s, e, most - slack) && (best == NULL || is_better(s, e, best, highest)))
 			best = e;
 	}
 	return best != NULL ? best : nearest(s);

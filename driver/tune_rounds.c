@@ -24,33 +24,21 @@ qn_tune_may_be_wide(const qn_tune_search *s)
 	       s->o->max_instructions > 0;
 }
 
-static bool
-has_rounding(const qn_tune_search *s)
+qn_tune_repairs
+qn_tune_usual_repairs(const qn_tune_search *s)
 {
-	return s->compile.weight_rounding != QN_WEIGHTS_NEAREST;
-}
-
-static bool
-has_bias(const qn_tune_search *s)
-{
-	return s->compile.bias_correction != 0;
+	return (qn_tune_repairs){.rounding = s->compile.weight_rounding,
+				 .bias = s->compile.bias_correction != 0};
 }
 
 static void
-add_item(items *to, const char *recipe, bool rounding, bool bias, bool by_layer)
+add_item(items *to, const char *recipe, bool by_layer)
 {
 	for (size_t i = 0; i < to->n; i++)
-		if (strcmp(to->of[i].recipe, recipe) == 0 && to->of[i].rounding == rounding &&
-		    to->of[i].bias == bias)
+		if (strcmp(to->of[i].recipe, recipe) == 0)
 			return;
 	if (to->n < MOST_ITEMS)
-		to->of[to->n++] = (qn_tune_item){recipe, rounding, bias, by_layer};
-}
-
-static void
-add(const qn_tune_search *s, items *to, const char *recipe)
-{
-	add_item(to, recipe, has_rounding(s), has_bias(s), false);
+		to->of[to->n++] = (qn_tune_item){recipe, by_layer};
 }
 
 /* ---- round 0 ---- */
@@ -58,12 +46,13 @@ add(const qn_tune_search *s, items *to, const char *recipe)
 static void
 add_uniform(const qn_tune_search *s, items *to, qn_arena *a)
 {
+	const qn_tune_repairs usual = qn_tune_usual_repairs(s), none = {QN_WEIGHTS_NEAREST};
+
 	for (uint8_t k = 0; k < QN_TUNE_STORAGES; k++)
-		add_item(to, qn_tune_uniform(k, false, a), has_rounding(s), has_bias(s), true);
+		add_item(to, qn_tune_uniform(k, false, &usual, a), true);
 	if (qn_tune_may_be_wide(s))
-		add_item(to, qn_tune_uniform(QN_TUNE_I8, true, a), has_rounding(s), has_bias(s),
-			 true);
-	add_item(to, qn_tune_uniform(QN_TUNE_I8, false, a), false, false, false);
+		add_item(to, qn_tune_uniform(QN_TUNE_I8, true, &usual, a), true);
+	add_item(to, qn_tune_uniform(QN_TUNE_I8, false, &none, a), false);
 }
 
 /* ---- round 1 ---- */
@@ -111,9 +100,10 @@ add_budget(const qn_tune_search *s, const qn_tune_table *t, const qn_tune_wish *
 	   qn_arena *a)
 {
 	const qn_tune_pick *pick = pick_for(s, t, *w, a);
+	const qn_tune_repairs usual = qn_tune_usual_repairs(s);
 
 	if (pick != NULL)
-		add(s, to, qn_tune_recipe(t, pick, a));
+		add_item(to, qn_tune_recipe(t, pick, &usual, a), false);
 }
 
 static void
@@ -196,22 +186,28 @@ add_near(const qn_tune_search *s, items *to, qn_arena *a)
 	}
 	const size_t n = qn_tune_near(s, &t, pick, &most, wide, NEAR, recipe, a);
 	for (size_t i = 0; i < n; i++)
-		add(s, to, recipe[i]);
+		add_item(to, recipe[i], false);
 }
 
 /* ---- the last round ---- */
 
 static void
-add_without_repairs(const qn_tune_search *s, items *to)
+add_other_repairs(const qn_tune_search *s, items *to, qn_arena *a)
 {
 	const qn_tune_entry *best = qn_tune_best(s);
 
 	if (best == NULL)
 		return;
-	if (best->item.rounding)
-		add_item(to, best->item.recipe, false, best->item.bias, false);
-	if (best->item.bias)
-		add_item(to, best->item.recipe, best->item.rounding, false, false);
+	const qn_tune_repairs r = qn_tune_repairs_of(best->item.recipe, a);
+	qn_tune_repairs other = r;
+	other.rounding = QN_WEIGHTS_NEAREST;
+	add_item(to, qn_tune_repaired(best->item.recipe, &other, a), false);
+	other = r;
+	other.bias = false;
+	add_item(to, qn_tune_repaired(best->item.recipe, &other, a), false);
+	other = r;
+	other.equalize = s->compile.equalize != 0;
+	add_item(to, qn_tune_repaired(best->item.recipe, &other, a), false);
 }
 
 size_t
@@ -237,7 +233,7 @@ qn_tune_round(const qn_tune_search *s, size_t round, qn_arena *a, qn_tune_item *
 	} else if (round + 1 < qn_tune_rounds(s)) {
 		add_near(s, &to, a);
 	} else {
-		add_without_repairs(s, &to);
+		add_other_repairs(s, &to, a);
 	}
 	*out = qn_arena_copy(a, to.of, to.n * sizeof to.of[0]);
 	return to.n;

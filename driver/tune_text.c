@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "codegen/estimate.h"
+#include "driver/quant_options.h"
 #include "driver/tune.h"
 #include "formats/json_out.h"
 #include "runtime/math.h"
@@ -65,11 +66,10 @@ figures(const qn_tune_search *s, const qn_tune_entry *e, qn_arena *a)
 		    rounded(e->sqnr, 100), s->samples, on);
 }
 
-/* The options of compile that give these kernels and repairs. */
+/* The options of compile that give these kernels. */
 static const char *
-options(const qn_tune_search *s, const qn_tune_entry *e, qn_arena *a)
+options(const qn_tune_search *s, qn_arena *a)
 {
-	static const char *const name[] = {"nearest", "gptq", "adaptive"};
 	const qn_tune_opts *o = s->o;
 	qn_buf b;
 
@@ -83,30 +83,39 @@ options(const qn_tune_search *s, const qn_tune_entry *e, qn_arena *a)
 		qn_buff(&b, " --max-weights %zu", o->max_weight_bytes);
 	if (o->max_arena_bytes > 0)
 		qn_buff(&b, " --max-scratch %zu", o->max_arena_bytes);
-	if (e->item.rounding)
-		qn_buff(&b, " --weight-rounding %s", name[s->compile.weight_rounding]);
-	if (e->item.bias)
-		qn_buf_puts(&b, " --bias-correction");
 	return qn_buf_str(&b);
+}
+
+/* The repairs of a candidate in words, and its SQNR. */
+static void
+put_repairs(const qn_tune_entry *e, qn_buf *b)
+{
+	const qn_tune_repairs r = qn_tune_repairs_of(e->item.recipe, b->arena);
+
+	qn_buff(b, "%s, %s%s: %g dB",
+		r.rounding != QN_WEIGHTS_NEAREST ? "weight rounding" : "rounded to nearest",
+		r.bias ? "bias correction" : "no bias correction", r.equalize ? ", equalized" : "",
+		rounded(e->sqnr, 100));
 }
 
 /* What the repairs brought: the SQNR with others. */
 static const char *
 repairs(const qn_tune_search *s, const qn_tune_entry *e, qn_arena *a)
 {
+	static const qn_tune_repairs none = {QN_WEIGHTS_NEAREST};
+	const char *bare = qn_tune_repaired(e->item.recipe, &none, a);
 	qn_buf b;
 
 	qn_buf_init(&b, a);
-	qn_buff(&b, "%s, %s: %g dB", e->item.rounding ? "weight rounding" : "rounded to nearest",
-		e->item.bias ? "bias correction" : "no bias correction", rounded(e->sqnr, 100));
+	put_repairs(e, &b);
 	for (size_t i = 0; i < s->nlist; i++) {
 		const qn_tune_entry *o = s->list[i];
 
-		if (!o->failed && o != e && strcmp(o->item.recipe, e->item.recipe) == 0)
-			qn_buff(&b, "; %s, %s: %g dB",
-				o->item.rounding ? "weight rounding" : "rounded to nearest",
-				o->item.bias ? "bias correction" : "no bias correction",
-				rounded(o->sqnr, 100));
+		if (o->failed || o == e ||
+		    strcmp(qn_tune_repaired(o->item.recipe, &none, a), bare) != 0)
+			continue;
+		qn_buf_puts(&b, "; ");
+		put_repairs(o, &b);
 	}
 	return qn_buf_str(&b);
 }
@@ -138,12 +147,12 @@ brought(const qn_tune_row *r, qn_tune_pick p, uint8_t others, qn_arena *a)
 }
 
 static void
-put_member(qn_json_out *o, const qn_json *rule, const char *key)
+put_member(qn_json_out *o, const qn_json *v)
 {
-	const qn_json *v = qn_json_find(rule, key);
-
-	if (v != NULL)
-		qn_json_put_string(o, key, v->string);
+	if (v->kind == QN_JSON_BOOL)
+		qn_json_put_bool(o, v->key, v->truth);
+	else
+		qn_json_put_string(o, v->key, v->string);
 }
 
 static void
@@ -179,9 +188,8 @@ put_rules(const qn_tune_search *s, const qn_tune_entry *e, qn_json_out *o, qn_ar
 						   brought(&t.row[at], pick[at], others, a));
 			at++;
 		}
-		put_member(o, rule, "name");
-		put_member(o, rule, "weights");
-		put_member(o, rule, "activations");
+		for (size_t i = 0; i < rule->n; i++)
+			put_member(o, &rule->child[i]);
 		qn_json_close(o);
 	}
 }
@@ -196,7 +204,7 @@ qn_tune_recipe_text(const qn_tune_search *s, const qn_tune_entry *e, qn_arena *a
 	qn_json_out_init(&o, &b);
 	qn_json_open(&o, NULL, '{', QN_JSON_LINES);
 	qn_json_put_string(&o, "_", figures(s, e, a));
-	qn_json_put_string(&o, "_options", options(s, e, a));
+	qn_json_put_string(&o, "_options", options(s, a));
 	qn_json_put_string(&o, "_repairs", repairs(s, e, a));
 	qn_json_open(&o, "rules", '[', QN_JSON_LINES);
 	put_rules(s, e, &o, a);
@@ -208,16 +216,19 @@ qn_tune_recipe_text(const qn_tune_search *s, const qn_tune_entry *e, qn_arena *a
 /* ---- the front ---- */
 
 static void
-put_point(const qn_tune_search *s, const qn_tune_entry *e, qn_json_out *o)
+put_point(const qn_tune_search *s, const qn_tune_entry *e, qn_json_out *o, qn_arena *a)
 {
+	const qn_tune_repairs r = qn_tune_repairs_of(e->item.recipe, a);
+
 	qn_json_open(o, NULL, '{', QN_JSON_FLAT);
 	qn_json_put_u64(o, "weight_bytes", e->weight_bytes);
 	qn_json_put_u64(o, "arena_bytes", e->arena_bytes);
 	qn_json_put_u64(o, "instructions", e->instructions);
 	qn_json_put_f64(o, "value", e->metric);
 	qn_json_put_f64(o, "sqnr", e->sqnr);
-	qn_json_put_bool(o, "weight_rounding", e->item.rounding);
-	qn_json_put_bool(o, "bias_correction", e->item.bias);
+	qn_json_put_string(o, "weight_rounding", qn_weight_roundings[r.rounding]);
+	qn_json_put_bool(o, "bias_correction", r.bias);
+	qn_json_put_bool(o, "equalize", r.equalize);
 	qn_json_put_bool(o, "front", qn_tune_is_front(s, e));
 	qn_json_put_bool(o, "within", qn_tune_is_within(s, e));
 	qn_json_put_bool(o, "best", e == s->best);
@@ -265,7 +276,7 @@ qn_tune_front_text(const qn_tune_search *s, qn_arena *a)
 	qn_json_open(&o, "points", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < s->nlist; i++)
 		if (!s->list[i]->failed)
-			put_point(s, s->list[i], &o);
+			put_point(s, s->list[i], &o, a);
 	qn_json_close(&o);
 	qn_json_close(&o);
 	return qn_buf_str(&b);

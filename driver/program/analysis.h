@@ -21,6 +21,7 @@ typedef struct compiled_plan {
 
 typedef struct analysis {
 	const char *model;    /* its name */
+	bool equalized;       /* it was compiled with --equalize */
 	qn_layer_cost *layer; /* worst first; what it points to are copies */
 	size_t n, room;
 	bool out_of_memory;
@@ -56,7 +57,7 @@ typedef struct advice {
 } advice;
 
 /* keys NULL where the network would not gain enough. */
-advice analysis_advise(const qn_layer_cost *l);
+advice analysis_advise(const analysis *a, const qn_layer_cost *l);
 /* A layer's name as a glob that matches nothing else, as a JSON text. */
 void analysis_put_glob(FILE *to, const char *name);
 /* Hints and a recipe, on stdout. */

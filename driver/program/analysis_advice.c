@@ -9,16 +9,53 @@ enum { MOST_RULES = 3 }; /* layers that rules are for */
 
 /* Gains below these are not worth a rule, in dB: of the network, of a layer's inputs by another method. */
 static const double least_gain = 0.5, least_method_gain = 2;
+/* A channel so many times as wide as the median takes three bits of all others. */
+static const double wide_channel = 8;
 
 /* ---- rules ---- */
 
+/* Whether scales of channels may move into the layer, or out of it. */
+static bool
+has_channels(const qn_layer_cost *l)
+{
+	static const char *const op[] = {"conv2d", "conv1d", "dense"};
+
+	for (size_t i = 0; l->weights != NULL && i < sizeof op / sizeof op[0]; i++)
+		if (strcmp(l->op, op[i]) == 0)
+			return true;
+	return false;
+}
+
+static const qn_layer_cost *
+layer_at(const analysis *a, size_t index)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (a->layer[i].index == index)
+			return &a->layer[i];
+	return NULL;
+}
+
+/* The channels of what the layer takes differ strongly, and layers compute them that could do it in another scale. */
+static bool
+has_unlike_channels(const analysis *a, const qn_layer_cost *l)
+{
+	bool moves = !a->equalized && has_channels(l) && l->nfrom > 0 &&
+		     l->worst_outlier >= wide_channel;
+
+	for (size_t i = 0; i < l->nfrom && moves; i++)
+		moves = layer_at(a, l->from[i]) != NULL && has_channels(layer_at(a, l->from[i]));
+	return moves;
+}
+
 advice
-analysis_advise(const qn_layer_cost *l)
+analysis_advise(const analysis *a, const qn_layer_cost *l)
 {
 	const bool weights = analysis_weights_cost_most(l);
 
 	if (!(l->gain >= least_gain))
 		return (advice){0};
+	if (has_unlike_channels(a, l)) /* of its inputs, and of its weights for these */
+		return (advice){"\"equalize\": true", "network", l->gain};
 	if (weights)
 		return (advice){strcmp(l->weights, "i8") != 0 ? "\"weights\": \"i8\"" : NULL,
 				"network", l->gain};
@@ -46,31 +83,63 @@ analysis_put_glob(FILE *to, const char *name)
 	json_text(to, text);
 }
 
-static void
-print_recipe(const analysis *a, const options *o)
+/* What 8 bits for the weights take; 0: nothing, or it is not known. */
+static uint64_t
+more_bytes(const qn_layer_cost *l, const advice *d)
 {
-	const char *comma = "";
+	if (strstr(d->keys, "weights") == NULL)
+		return 0;
+	if (strcmp(l->weights, "i4") == 0)
+		return l->weight_bytes;
+	return strcmp(l->weights, "i2") == 0 ? 3 * l->weight_bytes : 0;
+}
+
+static void
+print_rule(const qn_layer_cost *l, const advice *d)
+{
+	const uint64_t bytes = more_bytes(l, d);
+
+	printf("  {\"_\": \"%s +%.1f dB", d->where, d->gain);
+	if (bytes > 0)
+		printf(" for %llu bytes", (unsigned long long)bytes);
+	printf("\", \"name\": ");
+	analysis_put_glob(stdout, l->name);
+	printf(", %s}", d->keys);
+}
+
+static void
+begin_recipe(const options *o)
+{
+	printf("\nA recipe for the layers that cost most");
+	if (o->recipe != NULL)
+		printf("; add its rules to %s", o->recipe);
+	else
+		printf(" (--recipe FILE)");
+	printf(". _: what is gained at most, if the layer\nwere float "
+	       "(network) or its range were the best one (inputs):\n{\"rules\": [\n");
+}
+
+static void
+print_recipe(const analysis *a, const options *o, bool repairs)
+{
 	size_t n = 0;
 
-	for (size_t i = 0; i < a->n && n < MOST_RULES; i++) {
-		const qn_layer_cost *l = &a->layer[i];
-		const advice d = analysis_advise(l);
+	if (repairs) {
+		begin_recipe(o);
+		printf("  {\"weight-rounding\": \"adaptive\", \"bias-correction\": true}");
+		n++;
+	}
+	for (size_t i = 0, rules = 0; i < a->n && rules < MOST_RULES; i++) {
+		const advice d = analysis_advise(a, &a->layer[i]);
 
 		if (d.keys == NULL)
 			continue;
-		if (n++ == 0) {
-			printf("\nA recipe for the layers that cost most");
-			if (o->recipe != NULL)
-				printf("; add its rules to %s", o->recipe);
-			else
-				printf(" (--recipe FILE)");
-			printf(". _: what is gained at most, if the layer\nwere float "
-			       "(network) or its range were the best one (inputs):\n{\"rules\": [");
-		}
-		printf("%s\n  {\"_\": \"%s +%.1f dB\", \"name\": ", comma, d.where, d.gain);
-		analysis_put_glob(stdout, l->name);
-		printf(", %s}", d.keys);
-		comma = ",";
+		if (n++ == 0)
+			begin_recipe(o);
+		else
+			printf(",\n");
+		print_rule(&a->layer[i], &d);
+		rules++;
 	}
 	if (n > 0)
 		printf("\n]}\n");
@@ -88,14 +157,36 @@ find_costly_weights(const analysis *a)
 	return NULL;
 }
 
+/* The worst layer whose rule is to equalize; NULL: none. */
+static const qn_layer_cost *
+find_unlike_channels(const analysis *a)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (a->layer[i].gain >= least_gain && has_unlike_channels(a, &a->layer[i]))
+			return &a->layer[i];
+	return NULL;
+}
+
 void
 analysis_print_advice(const analysis *a, const options *o)
 {
-	const qn_layer_cost *l = find_costly_weights(a);
+	const qn_layer_cost *weights = o->weight_rounding == 0 ? find_costly_weights(a) : NULL;
+	const qn_layer_cost *channels = find_unlike_channels(a);
+	const double gain = a->all.weights_gain;
 
-	if (l != NULL && o->weight_rounding == 0)
+	if (weights != NULL) {
 		printf("\nWeights cost more than inputs in %s, for one: try --weight-rounding "
-		       "adaptive --bias-correction,\nwhich change neither size nor speed.\n",
-		       l->layers);
-	print_recipe(a, o);
+		       "adaptive --bias-correction,\nwhich change neither size nor speed.",
+		       weights->layers);
+		if (gain - gain == 0)
+			printf(" Weights that cost nothing would bring %.1f dB.", gain);
+		printf("\n");
+	}
+	if (channels != NULL)
+		printf("\nChannels of what %s takes differ in range, the widest is %.0f times the "
+		       "median: try --equalize,\nwhich moves scales between layers and changes "
+		       "neither size nor speed. If the layer cost nothing, that would bring %.1f "
+		       "dB.\n",
+		       channels->layers, channels->worst_outlier, channels->gain);
+	print_recipe(a, o, weights != NULL);
 }

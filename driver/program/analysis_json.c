@@ -44,9 +44,9 @@ put_ranges(FILE *to, const qn_layer_cost *l)
 }
 
 static void
-put_advice(FILE *to, const qn_layer_cost *l)
+put_advice(FILE *to, const analysis *a, const qn_layer_cost *l)
 {
-	const advice d = analysis_advise(l);
+	const advice d = analysis_advise(a, l);
 
 	if (d.keys == NULL)
 		return;
@@ -123,7 +123,7 @@ put_layer(FILE *to, const analysis *a, const qn_layer_cost *l)
 	for (size_t i = 0; i < l->nfrom; i++)
 		fprintf(to, "%s%zu", i > 0 ? ", " : "", l->from[i]);
 	fprintf(to, "]");
-	put_advice(to, l);
+	put_advice(to, a, l);
 	put_histogram(to, "input_values", &l->data_values);
 	put_histogram(to, "weight_values", &l->weight_values);
 	fprintf(to, "}");
@@ -136,6 +136,7 @@ analysis_print_json(FILE *to, const analysis *a)
 	json_text(to, a->model);
 	put_count(to, "samples", a->all.samples);
 	put_number(to, "sqnr", a->all.sqnr);
+	put_number(to, "weights_gain", a->all.weights_gain);
 	put_number(to, "cosine", a->all.cosine);
 	if (a->all.accuracy != NULL) {
 		fprintf(to, ", \"accuracy\": {\"metric\": \"%s\"", a->all.accuracy);

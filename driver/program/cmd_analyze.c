@@ -95,7 +95,7 @@ int
 cmd_analyze(const options *o)
 {
 	analyzing g = {.o = o};
-	analysis a = {0};
+	analysis a = {.equalized = o->equalize};
 
 	if (o->ncalib == 0 && (o->ndata == 0 || !program_has_ranges(o))) {
 		fprintf(stderr, "quern analyze: missing option: --calib FILE\ntry: quern analyze "

@@ -216,7 +216,7 @@ load(qn_ctx *ctx, const options *o, given *g)
 	if (status == QN_OK)
 		status = program_read_list("--window", o->window, 1, &window, &n);
 	g->compile.weight_rounding = o->no_repairs ? QN_WEIGHTS_NEAREST : QN_WEIGHTS_ADAPTIVE;
-	g->compile.bias_correction = !o->no_repairs;
+	g->compile.bias_correction = g->compile.equalize = !o->no_repairs;
 	g->measure = (qn_measure_opts){.size = sizeof g->measure,
 				       .labels = g->labels,
 				       .against = g->against,

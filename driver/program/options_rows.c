@@ -154,8 +154,8 @@ const option_row option_rows[] = {
 	 .value = "LAYER,…",
 	 .help = "dynamic quantization of conv, dense and matmul: GLOB of names, op:OP "
 		 "(docs/quantization.md)"},
-	{"--solver", 0, GROUP_QUANTIZATION, QUANTIZING, CHOICE(solver, solvers), .value = "MODE",
-	 .help = "how quantized values are chosen:"},
+	{"--solver", 0, GROUP_QUANTIZATION, QUANTIZING & ~CMD_ANALYZE, CHOICE(solver, solvers),
+	 .value = "MODE", .help = "how quantized values are chosen:"},
 	{"--skip", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_QUANTIZE, TEXT(skip), .value = "WORD,…",
 	 .help = "layers that stay float, to compare accuracy with eval: first, last, name:GLOB, "
 		 "op:OP; C cannot be written for them"},
@@ -218,7 +218,7 @@ const option_row option_rows[] = {
 	{"--allow-i16", 0, GROUP_BUDGETS, CMD_TUNE, FLAG(allow_i16),
 	 .help = "16-bit activations even without a budget for arena or instructions"},
 	{"--no-repairs", 0, GROUP_BUDGETS, CMD_TUNE, FLAG(no_repairs),
-	 .help = "candidates without --weight-rounding adaptive and --bias-correction, in less "
+	 .help = "candidates without weight rounding, bias correction and equalization, in less "
 		 "time"},
 	{"--jobs", 0, GROUP_BUDGETS, CMD_TUNE, COUNT(jobs), .value = "N",
 	 .help = "measure candidates in N processes; the result is the same (default: 1)"},

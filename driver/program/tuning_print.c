@@ -52,6 +52,28 @@ unit_of(const qn_tuned *out)
 	return out->unit[0] != '\0' ? out->unit : "";
 }
 
+/* Those of the recipe. */
+static void
+print_repairs(const qn_tune_point *b)
+{
+	const struct {
+		bool has;
+		const char *name;
+	} rows[] = {{b->weight_rounding == QN_WEIGHTS_ADAPTIVE, "weight-rounding adaptive"},
+		    {b->bias_correction != 0, "bias-correction"},
+		    {b->equalize != 0, "equalize"}};
+	const char *comma = "";
+
+	printf("repairs      ");
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		if (!rows[i].has)
+			continue;
+		printf("%s%s", comma, rows[i].name);
+		comma = ", ";
+	}
+	printf("%s\n", comma[0] == '\0' ? "none" : "");
+}
+
 void
 tuning_print_result(const tuning *t, const qn_tuned *out)
 {
@@ -68,10 +90,6 @@ tuning_print_result(const tuning *t, const qn_tuned *out)
 	printf("weights      %zu bytes\n", b->weight_bytes);
 	printf("arena        %zu bytes\n", b->arena_bytes);
 	printf("instructions about %llu\n", (unsigned long long)b->instructions);
-	printf("repairs      %s%s%s\n", b->weight_rounding != 0 ? "--weight-rounding adaptive" : "",
-	       b->weight_rounding != 0 && b->bias_correction != 0 ? " " : "",
-	       b->bias_correction != 0   ? "--bias-correction"
-	       : b->weight_rounding != 0 ? ""
-					 : "none");
+	print_repairs(b);
 	printf("files        %s, %s, %s\n", t->files.recipe, t->files.front, t->files.journal);
 }

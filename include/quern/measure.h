@@ -197,6 +197,9 @@ typedef struct qn_analysis {
 	 * classes for each sample */
 	const char *accuracy;
 	double float_percent, percent; /* of it; of the float network, all layers quantized */
+	/* dB that the outputs' SQNR would gain if weights cost nothing and the noise of layers adds up: more than repairs
+	 * can bring */
+	double weights_gain;
 } qn_analysis;
 
 /* Measures a model whose symbols are bound but not yet written into its types (stop a compile after

@@ -32,7 +32,8 @@ typedef struct qn_tune_opts { /* all zero: defaults, but for compile */
 	size_t size;
 	/* How candidates are compiled.  calib is needed; recipe, recipe_file, weights_type,
 	 * weight_block, passes and stop_after must be 0.  weight_rounding and bias_correction are
-	 * the repairs that candidates have. */
+	 * the repairs that candidates have; with equalize the best one is tried equalized, too.
+	 * Repairs become rules of the recipes. */
 	const qn_compile_opts *compile;
 	/* Samples that candidates are measured on; ndata 0: those of calib. */
 	size_t ndata;
@@ -74,9 +75,10 @@ typedef struct qn_tune_opts { /* all zero: defaults, but for compile */
 
 /* A candidate that was measured.  Texts live for the call. */
 typedef struct qn_tune_point {
-	size_t size;                          /* of the struct in this library */
-	const char *recipe;                   /* JSON, without comments */
-	int weight_rounding, bias_correction; /* whether it was compiled with these repairs */
+	size_t size;                        /* of the struct in this library */
+	const char *recipe;                 /* JSON, without comments */
+	qn_weight_rounding weight_rounding; /* repairs in the recipe */
+	int bias_correction, equalize;
 	size_t weight_bytes, arena_bytes;
 	uint64_t instructions;
 	double metric, sqnr; /* of all float outputs against the reference, in dB */

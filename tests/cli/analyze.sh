@@ -23,6 +23,7 @@ sed -n '/^{/,$p' stdout >advice.json
 silent pasted analyze $digits --weights-type i4 --recipe advice.json --json
 pasted=$(sed -n 's/.*"sqnr": \([0-9]*\).*/\1/p' stdout | head -n 1)
 [ "$pasted" -ge $((plain + 5)) ] || fail pasted "SQNR $plain dB, with the recipe $pasted dB"
+has_words advice advice.json '"weight-rounding": "adaptive", "bias-correction": true|dB for 72 bytes", "name": "conv1", "weights": "i8"}'
 silent repaired analyze $digits --weights-type i4 --weight-rounding adaptive --bias-correction --json
 repaired=$(sed -n 's/.*"sqnr": \([0-9]*\).*/\1/p' stdout | head -n 1)
 [ "$repaired" -ge $((plain + 5)) ] || fail repaired "SQNR $plain dB, with repairs $repaired dB"
@@ -123,6 +124,30 @@ cp stdout one.json
 has_words json one.json '"quern_analyze": 1|{"name": "conv2", "layers": "conv2, bn3", "op": "conv2d", "matches": 1, "weights": "i8", "macs": 73728, "weight_bytes": 4608, "instructions": '
 silent threads analyze $digits --data "$E/test_x.npy" --json --threads 3
 same threads stdout one.json
+
+# Channels of which one is far wider than the others: the advice is to equalize, and pasting it helps.
+cat >wide.qir <<'X'
+graph @main(%x: tensor<1x4xf32>) {
+  %w1 = const : tensor<4x4xf32> [25,-12.5,37.5,5, 0.3,0.9,-0.6,0.2, -0.8,0.4,0.15,0.7, 0.6,-0.35,0.45,-0.9]
+  %w2 = const : tensor<3x4xf32> [0.01,0.85,-0.4,0.3, -0.02,0.1,0.65,0.5, 0.015,-0.15,0.25,-0.6]
+  %h = dense %x, %w1
+  %r = relu %h
+  %y = dense %r, %w2
+  return %y
+}
+X
+wide="wide.qir --calib wide.npy"
+tail -c +129 "$E/calib.npy" | head -c 4096 | npy wide.npy '<f4' '256, 4'
+good wide analyze -q $wide
+has_words wide stdout 'try --equalize|If the layer cost nothing, that would bring|"name": "y", "equalize": true}'
+sed -n '/^{/,$p' stdout >advice.json
+good wide analyze -q $wide --json
+plain=$(number sqnr)
+good wide-pasted analyze -q $wide --recipe advice.json --json
+awk "BEGIN { exit !($(number sqnr) > $plain + 10) }" </dev/null || fail wide-pasted "SQNR $plain dB, with the recipe $(number sqnr) dB"
+good wide-equalized analyze -q $wide --equalize
+! grep -q 'equalize' stdout || fail wide-equalized "the advice is to equalize again" stdout
+usage solver '--solver is an option of compile, eval, calibrate, opt and export' analyze $digits --solver on
 
 # What cannot be.
 usage no-samples 'missing option: --calib' analyze "$E/digits.json"

@@ -94,6 +94,28 @@ cp a.journal.json g.journal.json
 sed -i 's/"samples": "........"/"samples": "01234567"/' g.journal.json
 case_of merge-others 2 tune.merge 'another samples' merge a.journal.json g.journal.json -o h.journal.json
 
+# ---- repairs ----
+
+# The recipe has them: it alone gives what was measured.  Of channels that are far from alike equalization makes something.
+cat >wide.qir <<'X'
+graph @main(%x: tensor<1x4xf32>) {
+  %w1 = const : tensor<4x4xf32> [25,-12.5,37.5,5, 0.3,0.9,-0.6,0.2, -0.8,0.4,0.15,0.7, 0.6,-0.35,0.45,-0.9]
+  %w2 = const : tensor<3x4xf32> [0.01,0.85,-0.4,0.3, -0.02,0.1,0.65,0.5, 0.015,-0.15,0.25,-0.6]
+  %h = dense %x, %w1
+  %r = relu %h
+  %y = dense %r, %w2
+  return %y
+}
+X
+tail -c +129 "$E/calib.npy" | head -c 4096 | npy wide.npy '<f4' '256, 4'
+good repairs tune -q wide.qir --calib wide.npy --max-weights 300 -o w.recipe.json
+has_words repairs stdout 'repairs      weight-rounding adaptive, bias-correction, equalize'
+has_words repairs w.recipe.json '"weights": "i8", "weight-rounding": "adaptive", "bias-correction": true, "equalize": true}|equalized: |; weight rounding, bias correction: |; rounded to nearest, bias correction: |; weight rounding, no bias correction: '
+good repairs-eval eval -q wide.qir --calib wide.npy --data wide.npy --recipe w.recipe.json --against wide.qir --json
+has_words repairs-eval stdout "\"metric\": \"sqnr\", \"output\": \"y\", \"value\": $(figure w.front.json sqnr),"
+good repairs-compile compile -q wide.qir --calib wide.npy --recipe w.recipe.json --max-weights 300 -o out
+has_words repairs-compile stdout "weights      $(figure w.front.json weight_bytes) bytes|repaired     "
+
 # ---- an accuracy ----
 
 good accuracy tune $fast --min-accuracy 98 -o i.recipe.json

@@ -20,8 +20,11 @@
 #include "driver/tune_journal.h"
 
 static const char name[] = "net.journal.json", merged[] = "merged.journal.json";
-static const char recipe[] = "{\"rules\": [{\"weights\": \"i4\"}, {\"name\": \"fc\", "
-			     "\"weights\": \"i8\", \"activations\": \"i16\"}]}";
+static const char recipe[] =
+	"{\"rules\": [{\"weights\": \"i4\", \"weight-rounding\": \"adaptive\", "
+	"\"bias-correction\": true, "
+	"\"equalize\": true}, {\"name\": \"fc\", \"weights\": \"i8\", \"activations\": \"i16\"}]}";
+static const char other_recipe[] = "{\"rules\": [{\"weights\": \"i2 block 16\"}]}";
 
 typedef struct fixture {
 	qn_ctx *ctx;
@@ -41,7 +44,7 @@ make(fixture *f)
 				      .bytes = 288,
 				      .instructions = 77943};
 	f->layer[1] = (qn_tune_layer){.name = "relu", .op = "relu"};
-	f->entry = (qn_tune_entry){.item = {recipe, true, false, true},
+	f->entry = (qn_tune_entry){.item = {recipe, true},
 				   .weight_bytes = 7247,
 				   .arena_bytes = 3072,
 				   .instructions = (uint64_t)1 << 44,
@@ -55,7 +58,7 @@ make(fixture *f)
 static const char *
 journal_of(fixture *f)
 {
-	const qn_tune_entry failed = {.item = {recipe, false, false, false}, .failed = true};
+	const qn_tune_entry failed = {.item = {other_recipe, false}, .failed = true};
 	qn_tune_search s = {.of_model = 0x1234abcd, .of_samples = 7, .a = &f->a};
 	qn_model m = {.env = &f->ctx->env};
 	char *text;
@@ -94,19 +97,27 @@ expect_refused(fixture *f, const char *text, size_t n)
 	assert_non_null(strstr(d.message, "remove"));
 }
 
+/* What was read, written again. */
+static void
+expect_merged(const char *text)
+{
+	char again[1 << 14];
+	FILE *in = fopen(merged, "rb");
+
+	assert_non_null(in);
+	again[fread(again, 1, sizeof again - 1, in)] = '\0';
+	assert_int_equal(fclose(in), 0);
+	assert_string_equal(again, text);
+}
+
 static void
 comes_back(void **state)
 {
 	fixture *f = *state;
 	const char *text = journal_of(f);
-	char again[1 << 14];
 
 	assert_int_equal(read_text(f, text, strlen(text)), QN_OK);
-	FILE *in = fopen(merged, "rb");
-	assert_non_null(in);
-	again[fread(again, 1, sizeof again - 1, in)] = '\0';
-	assert_int_equal(fclose(in), 0);
-	assert_string_equal(again, text);
+	expect_merged(text);
 }
 
 static void
@@ -120,30 +131,29 @@ refuses_all_that_is_cut_off(void **state)
 		expect_refused(f, text, n);
 }
 
-/* Any byte of the entries becomes any other one: spaces are all that may differ. */
+/* Any byte of the entries becomes another one: what is read is what was written, as with another space, or nothing. */
 static void
 refuses_changed_entries(void **state)
 {
 	static const char other[] = "\"{}[]:,-.e0179ntf\\ \x01\xff";
 	fixture *f = *state;
 	char *text = qn_arena_alloc(&f->a, 1 << 14, 1);
-	size_t refused = 0, taken = 0;
+	const char *original = journal_of(f);
+	size_t refused = 0;
 
-	strcpy(text, journal_of(f));
+	strcpy(text, original);
 	char *const begin = strstr(text, "{\"recipe");
 	for (char *p = begin; p < text + strlen(text) - 8; p++) {
 		const char was = *p;
 
 		*p = other[(size_t)(p - begin) * 7 % (sizeof other - 1)];
-		if (*p == was || was == '\n' || (was == ' ' && *p == ' '))
-			taken++;
-		else if (read_text(f, text, strlen(text)) == QN_OK)
-			fail_msg("taken: %.40s", p);
+		if (read_text(f, text, strlen(text)) == QN_OK)
+			expect_merged(original);
 		else
 			refused++;
 		*p = was;
 	}
-	assert_true(refused > 500 && taken < 100);
+	assert_true(refused > 500);
 }
 
 /* What would make sums overflow, or is no noise: written with a check sum that fits. */
@@ -195,6 +205,11 @@ refuses_other_recipes(void **state)
 		"{\"rules\": [{\"weights\": \"i8\"}, {\"name\": \"a\"}]}",
 		"{\"rules\": [{\"weights\": \"i8\"}, {\"name\": \"a\", \"activations\": \"u8\"}]}",
 		"{\"rules\": [{\"weights\": \"i8\"}, null]}",
+		"{\"rules\": [{\"weights\": \"i8\", \"equalize\": false}]}",
+		"{\"rules\": [{\"weights\": \"i8\", \"weight-rounding\": true}]}",
+		"{\"rules\": [{\"weights\": \"i8\", \"weight-rounding\": \"nearest\"}]}",
+		"{\"rules\": [{\"weights\": \"i8\", \"bias-correction\": \"gptq\"}]}",
+		"{\"rules\": [{\"weights\": \"i8\"}, {\"name\": \"a\", \"equalize\": true}]}",
 	};
 	fixture *f = *state;
 

@@ -141,7 +141,14 @@ recipes_are_read_back(void **state)
 			pick[i] = (qn_tune_pick){
 				f->row[i].has_weights ? (uint8_t)draw(f, QN_TUNE_STORAGES) : 0,
 				draw(f, 3) == 0};
-		const char *text = qn_tune_recipe(&f->t, pick, &f->a);
+		const qn_tune_repairs r = {(qn_weight_rounding)draw(f, 3), draw(f, 2) == 0,
+					   draw(f, 2) == 0};
+		const char *text = qn_tune_recipe(&f->t, pick, &r, &f->a);
+		const qn_tune_repairs same = qn_tune_repairs_of(text, &f->a);
+		assert_true(qn_tune_recipe_is_ours(text, &f->a));
+		assert_true(same.rounding == r.rounding && same.bias == r.bias &&
+			    same.equalize == r.equalize);
+		assert_string_equal(qn_tune_repaired(text, &r, &f->a), text);
 		const qn_tune_pick *back = qn_tune_picks_of(&f->t, text, &f->a);
 		for (size_t i = 0; i < ROWS; i++) {
 			assert_int_equal(back[i].storage, pick[i].storage);
