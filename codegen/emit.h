@@ -118,6 +118,11 @@ typedef struct qn_plan_opts {
 qn_status qn_plan_make(const qn_graph *g, const char *name, const qn_plan_opts *opts, qn_arena *a,
 		       qn_plan **out) QN_MUST_CHECK;
 
+/* The graph whose nodes are steps on the target: flat, and of i8 where its kernels know no other (inline.h,
+ * signed.h).  In arena a, or g itself. */
+qn_status qn_plan_graph(const qn_graph *g, const qn_target *target, qn_arena *a,
+			const qn_graph **out) QN_MUST_CHECK;
+
 /* Sets where in scratch the results and the working memory of the plan's steps lie, and its sizes. */
 void qn_plan_place(qn_plan *p, qn_arena *a);
 

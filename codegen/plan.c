@@ -289,15 +289,20 @@ fill(qn_plan *plan, qn_arena *a)
 }
 
 qn_status
+qn_plan_graph(const qn_graph *g, const qn_target *target, qn_arena *a, const qn_graph **out)
+{
+	QN_TRY(qn_graph_inline(g, a, out));
+	return (target->features & QN_TARGET_OF_I8) != 0 ? qn_graph_signed(*out, a, out) : QN_OK;
+}
+
+qn_status
 qn_plan_fast(const qn_graph *g, const char *name, const qn_target *target, qn_arena *a,
 	     qn_plan **out)
 {
 	qn_plan *plan = QN_NEW(a, qn_plan, 1);
 	qn_names names;
 
-	QN_TRY(qn_graph_inline(g, a, &plan->g));
-	if ((target->features & QN_TARGET_OF_I8) != 0)
-		QN_TRY(qn_graph_signed(plan->g, a, &plan->g));
+	QN_TRY(qn_plan_graph(g, target, a, &plan->g));
 	plan->target = target;
 	qn_names_init_as(&names, a, QN_NAME_MODEL, NULL);
 	plan->name = qn_names_add(&names, name);

@@ -96,7 +96,6 @@ of_another(const qn_json_doc *d, const char *why)
 static qn_status
 read_steps(const qn_json_doc *d, qn_emitted_program *p)
 {
-	const qn_graph *g = qn_model_entry(p->model);
 	const qn_json *steps = qn_json_need(d, d->root, "steps", QN_JSON_ARRAY);
 
 	if (steps == NULL)
@@ -108,7 +107,7 @@ read_steps(const qn_json_doc *d, qn_emitted_program *p)
 
 		if (name == NULL)
 			return QN_EINVALID;
-		const qn_id value = qn_graph_find(g, name->string);
+		const qn_id value = qn_graph_find(p->g, name->string);
 		if (value == 0)
 			return of_another(d, "the model has other steps than the report");
 		p->step[i] = (qn_emitted_step){
@@ -135,6 +134,10 @@ read_report(qn_arena *a, const char *path, qn_emitted_program *p)
 		return of_another(&d, "content_hash or program_hash is not 8 hex digits");
 	if (hash != qn_model_hash(p->model, a))
 		return of_another(&d, "the model beside the report is of another compilation");
+	const qn_target *t = qn_target_find(a->env, p->target);
+	if (t == NULL)
+		return QN_EINVALID;
+	QN_TRY(qn_plan_graph(qn_model_entry(p->model), t, a, &p->g));
 	return read_steps(&d, p);
 }
 

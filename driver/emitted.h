@@ -9,13 +9,14 @@
 typedef struct qn_emitted_step {
 	const char *name;   /* of the value that it computes */
 	const char *layers; /* "conv1, relu1"; its name when there are none */
-	qn_id value;        /* in the entry graph */
+	qn_id value;        /* in the graph of the steps */
 } qn_emitted_step;
 
 typedef struct qn_emitted_program {
 	const char *name, *target;
 	uint32_t content;
-	qn_model *model; /* of the context: the caller frees it */
+	qn_model *model;   /* of the context: the caller frees it */
+	const qn_graph *g; /* of the steps: the entry graph as its plan has it */
 	size_t nstep;
 	qn_emitted_step *step;
 } qn_emitted_program;

@@ -294,7 +294,7 @@ run_all(void *arg, qn_arena *a)
 {
 	validation *v = arg;
 
-	v->g = qn_model_entry(v->p.model);
+	v->g = v->p.g;
 	QN_TRY(set_up(v, a));
 	QN_TRY(start(v, a));
 	for (size_t i = 0; i < v->d->nbatch; i++) {

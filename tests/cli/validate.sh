@@ -45,6 +45,16 @@ has_words outputs stdout 'not compared: the device was built without NAME_TRACE|
 silent compile16 compile -q "$E/digits.json" --calib "$E/calib.npy" --activations i16 --validation -o wide --self-test 0
 silent wide validate wide $samples
 has_words wide stdout '10000 of 10000 bytes equal|equal'
+# Steps that only the plan of a target has: of i8 for values of u8, of layers with scales at run time.
+head -c $((128 + 4 * 64 * 20)) "$E/test_x.npy" | tail -c +129 | npy few.npy '<f4' '20, 8, 8, 1'
+for how in '--activations u8 --target cortex-m4' '--activations u8 --target x86-64-avx2' '--dynamic op:dense' '--dynamic op:conv2d --activations u8 --target cortex-m0plus'; do
+	rm -rf plan
+	silent "compile $how" compile -q "$E/digits.json" --calib "$E/calib.npy" $how --validation -o plan --self-test 0
+	silent "validate $how" validate plan -q --data few.npy
+	has_words "validate $how" stdout '200 of 200 bytes equal|result       equal'
+	n=$(sed -n 's/.*, \([0-9]*\) steps$/\1/p' stdout)
+	has_words "validate $how" stdout "$n of $n equal"
+done
 
 # ---- different ----
 
