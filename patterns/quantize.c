@@ -75,8 +75,8 @@ result_pair(qn_model *m, qn_graph *dst, const qn_node *call, qn_id y, const qn_q
 {
 	const qn_node *n = qn_graph_node(dst, y);
 
-	if (y == 0 || !qn_recipe_mixes(opts->recipe) || !qn_type_is_f32(n->type) ||
-	    n->op == QN_OP_dequantize || qn_opinfo_of(n)->behaviour == QN_ACC)
+	if (y == 0 || !opts->mixes || !qn_type_is_f32(n->type) || n->op == QN_OP_dequantize ||
+	    qn_opinfo_of(n)->behaviour == QN_ACC)
 		return y;
 	qn_id q = qn_quantize_real(m, dst, y, call->name, "result", opts);
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
@@ -269,9 +269,11 @@ copy_foreign_names(qn_model *m, const qn_graph *g, const qn_graph *dst, const qn
 }
 
 qn_status
-qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
+qn_quantize_model(qn_model *m, const qn_quant_opts *like)
 {
 	const qn_graph *g = qn_model_entry(m);
+	qn_quant_opts own = *like;
+	const qn_quant_opts *opts = &own;
 	qn_graph *dst = qn_graph_new_in(m, g->name, m->scratch); /* swept at the end */
 	qn_id *map = QN_NEW(m->scratch, qn_id, g->n);
 	const qn_part **last = &dst->parts;
@@ -282,6 +284,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 				 "quantize takes a partitioned float graph; this one is %s",
 				 qn_stage_names[m->stage]);
 	QN_TRY(qn_recipe_check(opts->recipe, g)); /* partition may have run without it */
+	own.mixes = qn_recipe_mixes(opts->recipe, g);
 	const input_storage *storage = storages(g, m->scratch, opts);
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
@@ -312,8 +315,9 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *opts)
 	copy_foreign_names(m, g, dst, map);
 	m->stage = QN_STAGE_SYMBOLIC;
 	qn_recipe_use_skips(opts->recipe, m);
+	qn_recipe_use_weights(opts->recipe, g);
 	QN_TRY(qn_recipe_check_dynamic(opts->recipe, g));
-	qn_recipe_warn(m->env, opts->recipe);
+	qn_recipe_warn(opts->recipe, g);
 	QN_TRY(qn_graph_sweep(m, dst, NULL, &dst));
 	qn_model_set_graph(m, dst);
 	return QN_OK;

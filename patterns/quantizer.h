@@ -43,7 +43,8 @@ typedef struct qn_quant_opts {
 	const struct qn_skip *skip;     /* of partition; NULL: nothing */
 	const struct qn_recipe *recipe; /* NULL: none */
 	bool has_recipe;                /* some of its rules are from a text */
-	qn_explain_fn *explain;         /* NULL: none */
+	bool mixes;             /* of a recipe: each match gives its result parameters of its own */
+	qn_explain_fn *explain; /* NULL: none */
 	void *explain_user;
 } qn_quant_opts;
 

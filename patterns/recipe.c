@@ -7,8 +7,8 @@
 #include "ir/diag.h"
 #include "patterns/glob.h"
 
-static bool
-holds_for(const qn_recipe_rule *r, const char *op, const char *name)
+bool
+qn_recipe_rule_matches(const qn_recipe_rule *r, const char *op, const char *name)
 {
 	return (r->op == NULL || strcmp(r->op, op) == 0) &&
 	       (r->name == NULL || qn_glob(r->name, name));
@@ -23,9 +23,9 @@ qn_recipe_rule_holds(const qn_recipe_rule *r, const qn_node *n)
 	if (n->op == QN_OP_const || n->op == QN_OP_input)
 		return false;
 	for (size_t i = 0; i < nlayer; i++)
-		if (holds_for(r, qn_opinfo_of(n)->name, layer[i]))
+		if (qn_recipe_rule_matches(r, qn_opinfo_of(n)->name, layer[i]))
 			return true;
-	return holds_for(r, qn_opinfo_of(n)->name, n->name);
+	return qn_recipe_rule_matches(r, qn_opinfo_of(n)->name, n->name);
 }
 
 static void
@@ -33,7 +33,7 @@ apply(const qn_recipe *r, size_t i, qn_quant_opts *out)
 {
 	const qn_recipe_rule *rule = &r->rule[i];
 
-	r->used[i] = true;
+	r->used[i] = r->used[i] || !qn_recipe_rule_is_of_weights(rule);
 	if (rule->has_activations && rule->when == QN_STATIC) {
 		out->activations = rule->activations;
 		out->per_axis = rule->per_axis;
@@ -48,15 +48,6 @@ apply(const qn_recipe *r, size_t i, qn_quant_opts *out)
 		out->per_tensor_weights = rule->per_tensor;
 	if (rule->method != NULL)
 		out->method = rule->method;
-}
-
-bool
-qn_recipe_mixes(const qn_recipe *r)
-{
-	for (size_t i = 0; r != NULL && i < r->n; i++)
-		if (r->rule[i].has_activations)
-			return true;
-	return false;
 }
 
 bool
@@ -90,7 +81,7 @@ qn_recipe_for_value(const qn_quant_opts *opts, const char *op, const char *name)
 	qn_quant_opts out = *opts;
 
 	for (size_t i = 0; r != NULL && i < r->n; i++)
-		if (r->rule[i].when == QN_STATIC && holds_for(&r->rule[i], op, name))
+		if (r->rule[i].when == QN_STATIC && qn_recipe_rule_matches(&r->rule[i], op, name))
 			apply(r, i, &out);
 	return out;
 }
@@ -102,7 +93,8 @@ qn_recipe_stores_input(const qn_recipe *r, const char *name)
 		const qn_recipe_rule *rule = &r->rule[i];
 
 		if (rule->has_activations && rule->when == QN_STATIC &&
-		    (rule->op != NULL || rule->name != NULL) && holds_for(rule, "input", name))
+		    (rule->op != NULL || rule->name != NULL) &&
+		    qn_recipe_rule_matches(rule, "input", name))
 			return true;
 	}
 	return false;
@@ -126,29 +118,6 @@ qn_recipe_skips(const qn_recipe *r, qn_arena *a, const qn_graph *g, const qn_gro
 	qn_buf_init(&b, a);
 	qn_buff(&b, "skipped by /rules/%zu of the recipe", by - 1);
 	return qn_buf_str(&b);
-}
-
-/* Partition may have run earlier, on the way to a file: what it skipped or put into composites it has
- * looked at with each rule that skips. */
-static void
-use_in(const qn_recipe *r, const qn_graph *g)
-{
-	for (qn_id id = 1; id < g->n; id++) {
-		const qn_node *n = qn_graph_node(g, id);
-
-		if (g->pattern == NULL && (n->facts == NULL || !n->facts->skipped))
-			continue;
-		for (size_t i = 0; i < r->n; i++)
-			if (r->rule[i].has_skip && qn_recipe_rule_holds(&r->rule[i], n))
-				r->used[i] = true;
-	}
-}
-
-void
-qn_recipe_use_skips(const qn_recipe *r, const qn_model *m)
-{
-	for (size_t i = 0; r != NULL && i < m->ngraph; i++)
-		use_in(r, m->graph[i]);
 }
 
 bool
@@ -257,7 +226,7 @@ typedef struct search {
 static bool
 is_matched(void *user, const char *op, const char *name)
 {
-	return holds_for(user, op, name);
+	return qn_recipe_rule_matches(user, op, name);
 }
 
 static bool
@@ -349,7 +318,7 @@ is_first(void *user, const char *op, const char *name)
 {
 	first_match *f = user;
 
-	if (strcmp(op, "call") == 0 || !holds_for(f->rule, op, name))
+	if (strcmp(op, "call") == 0 || !qn_recipe_rule_matches(f->rule, op, name))
 		return false;
 	f->op = op;
 	f->name = name;
@@ -376,13 +345,4 @@ qn_recipe_check_dynamic(const qn_recipe *r, const qn_graph *g)
 			title_of(g->model->scratch, f.rule, i), f.op, f.name);
 	}
 	return status;
-}
-
-void
-qn_recipe_warn(qn_env *env, const qn_recipe *r)
-{
-	for (size_t i = 0; r != NULL && i < r->n; i++)
-		if (!r->used[i] && r->rule[i].when == QN_STATIC)
-			qn_warn(env, "recipe.unused", r->rule[i].place,
-				"/rules/%zu changes nothing: what it matches stays in float", i);
 }

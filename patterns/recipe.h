@@ -39,17 +39,14 @@ typedef struct qn_recipe {
 /* Whether a rule holds for a node of a graph: for it, or for one of the layers that it came from. */
 bool qn_recipe_rule_holds(const qn_recipe_rule *r, const qn_node *n);
 
-/* Whether storages of activations may differ: then each match gives its result parameters of its
- * own. */
-bool qn_recipe_mixes(const qn_recipe *r);
+/* … for something of this op and name. */
+bool qn_recipe_rule_matches(const qn_recipe_rule *r, const char *op, const char *name);
 bool qn_recipe_has_skip(const qn_recipe *r);
 /* The options for a composite; for a graph's input or output of this name. */
 qn_quant_opts qn_recipe_for_graph(const qn_quant_opts *opts, const qn_graph *composite);
 qn_quant_opts qn_recipe_for_value(const qn_quant_opts *opts, const char *op, const char *name);
 /* Why the group is skipped, in arena a; NULL: it is not. */
 const char *qn_recipe_skips(const qn_recipe *r, qn_arena *a, const qn_graph *g, const qn_group *gr);
-/* Marks the rules that skip and held for something when the model was partitioned. */
-void qn_recipe_use_skips(const qn_recipe *r, const qn_model *m);
 /* Whether no rule skips the composite of this call: partition would have left it out (recipe.late). */
 bool qn_recipe_agrees(const qn_recipe *r, const qn_graph *composite, const char *name);
 /* Reports rules that match nothing: no node of the graph, no input and no output has their name and
@@ -62,8 +59,20 @@ bool qn_recipe_stores_input(const qn_recipe *r, const char *name);
 void qn_recipe_use_dynamic(const qn_recipe *r, const qn_graph *composite, bool computed);
 /* Reports rules with scales at run time by which no layer got one (recipe.dynamic). */
 qn_status qn_recipe_check_dynamic(const qn_recipe *r, const qn_graph *g) QN_MUST_CHECK;
-/* Warns of rules whose nodes all stay in float (recipe.unused). */
-void qn_recipe_warn(qn_env *env, const qn_recipe *r);
+
+/* ---- rules that have an effect (recipe_used.c) ---- */
+
+/* Whether a rule says something of weights and nothing else. */
+bool qn_recipe_rule_is_of_weights(const qn_recipe_rule *r);
+/* Whether storages of activations may differ in a partitioned graph: then each match gives its result
+ * parameters of its own. */
+bool qn_recipe_mixes(const qn_recipe *r, const qn_graph *g);
+/* Marks the rules of weights alone that hold for a composite with constant operands. */
+void qn_recipe_use_weights(const qn_recipe *r, const qn_graph *g);
+/* Marks the rules that skip and held for something when the model was partitioned. */
+void qn_recipe_use_skips(const qn_recipe *r, const qn_model *m);
+/* Warns of rules that changed nothing of a partitioned graph, and says why (recipe.unused). */
+void qn_recipe_warn(const qn_recipe *r, const qn_graph *g);
 
 /* ---- repairs (recipe_repairs.c) ---- */
 

@@ -40,6 +40,19 @@ silent blocks-eval eval -q "$E/digits.json" --calib "$E/calib.npy" --data "$E/te
 silent 'large block' compile -q "$E/digits.json" --calib "$E/calib.npy" --weight-block 1024 -o blocks
 usage 'block range' 'from 1 to 65536' compile -q "$E/digits.json" --calib "$E/calib.npy" --weight-block 65537 -o blocks
 usage 'block' "invalid value 7" compile -q "$E/digits.json" --calib "$E/calib.npy" --weight-block 7 -o blocks
+# rules that change nothing, and why
+silent 'no rule' compile -q "$E/digits.json" --calib "$E/calib.npy" --self-test 0 -o without
+unused()
+{
+	rm -rf unused
+	printf '{"rules": [%s]}' "$1" >unused.json
+	case_of "unused $1" 0 recipe.unused "/rules/0 changes nothing: $2" compile -q "$E/digits.json" --calib "$E/calib.npy" --recipe unused.json --self-test 0 -o unused
+	same "unused $1" without/digits.c unused/digits.c
+}
+unused '{"name": "relu1", "activations": "i16"}' "'relu1' (relu) has no parameters of its own: its values are stored as those of 'bn1'"
+unused '{"name": "residual", "weights": "i4"}' "'residual' (add) has no weights"
+unused '{"name": "image", "granularity": "per-tensor"}' "'image' (input) has no weights"
+unused '{"op": "output", "weights": "i4"}' 'what it matches has no weights'
 # the table of an embedding: packed, the elements that are gathered rescaled
 cat >embed.qir <<'EOF'
 model "embed"
