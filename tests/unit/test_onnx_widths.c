@@ -39,9 +39,11 @@ static const width widths[] = {
 static void
 zero_point(const char *name, const width *w, int v)
 {
-	const uint8_t bytes[] = {(uint8_t)(v & 255), (uint8_t)(v >> 8 & 255)};
+	const uint8_t narrow = (uint8_t)v;
+	const uint16_t wide = (uint16_t)v;
 
-	onx_tensor(file, name, w->type, "", bytes, w->bytes);
+	onx_tensor(file, name, w->type, "", w->bytes == 2 ? (const void *)&wide : &narrow,
+		   w->bytes);
 }
 
 static void
