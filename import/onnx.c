@@ -11,6 +11,7 @@
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
 
+#include "import/onnx_quant.h"
 #include "import/onnx_write.h"
 #include "import/wire.h"
 #include "ir/diag.h"
@@ -217,6 +218,9 @@ take_inputs(qn_onnx *o, const Onnx__GraphProto *g)
 		const qn_type *type = pin != NULL && pin->name == NULL
 					      ? pin->value->type
 					      : input_type(o, name, g->input[i]->type, pin);
+		if (type != NULL && pin == NULL && o->im.how->from_float &&
+		    qn_onnx_is_dequantized(g, name))
+			type = qn_type_plain(&o->im.m->types, QN_PLAIN_f32, type->rank, type->dim);
 		qn_id id = type == NULL  ? 0
 			   : pin != NULL ? qn_importer_pinned(&o->im, pin, name, type)
 					 : qn_importer_input(&o->im, name, type);

@@ -127,8 +127,10 @@ qn_id
 qn_onnx_quantize(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage)
 {
 	x = qn_importer_cast(&o->im, x, QN_PLAIN_f32);
-	if (!o->keeps_quantized || x == 0)
-		return x;
+	if (x == 0)
+		return 0;
+	if (!o->keeps_quantized)
+		return qn_onnx_saturate(o, x, p, storage);
 	if (p->zp != 0)
 		storage = qn_onnx_plain(o, p->zp);
 	if (!qn_onnx_params_known(o, p))

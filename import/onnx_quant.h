@@ -35,6 +35,13 @@ qn_id qn_onnx_stored(qn_onnx *o, qn_id x, qn_plain storage);
 qn_id qn_onnx_dequantize(qn_onnx *o, qn_id x, const qn_onnx_params *p);
 qn_id qn_onnx_quantize(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage);
 
+/* ---- without QuantizeLinear and DequantizeLinear: from_float (onnx_saturation.c) ---- */
+
+/* Float values x where QuantizeLinear is left out: clipped where its range ends at 0. */
+qn_id qn_onnx_saturate(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage);
+/* Whether all nodes that read the graph's input `name` dequantize it, so that it may hold the float values. */
+bool qn_onnx_is_dequantized(const struct Onnx__GraphProto *g, const char *name);
+
 /* ---- integers without a scale (onnx_integers.c) ---- */
 
 /* Brings the operands in[] of a node to one reading, as the top of the file says; false after a report. */

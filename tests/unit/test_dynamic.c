@@ -102,11 +102,10 @@ exact(int64_t x, int32_t m, int32_t s, int32_t bias, int32_t fraction, int32_t m
 	wide q = n >> bits;
 	const wide rest = n - q * ((wide)1 << bits), half = bits > 0 ? (wide)1 << (bits - 1) : 0;
 
-	if (bits == 0)
-		return (int64_t)n;
-	if (rest > half ||
-	    (rest == half && (mode == QN_RQ_SINGLE || (mode == QN_RQ_EVEN && q % 2 != 0) ||
-			      ((mode == QN_RQ_DOUBLE || mode == QN_RQ_NEAREST) && q >= 0))))
+	if (bits > 0 &&
+	    (rest > half ||
+	     (rest == half && (mode == QN_RQ_SINGLE || (mode == QN_RQ_EVEN && q % 2 != 0) ||
+			       ((mode == QN_RQ_DOUBLE || mode == QN_RQ_NEAREST) && q >= 0)))))
 		q++;
 	return q > INT32_MAX ? INT32_MAX : q < INT32_MIN ? INT32_MIN : (int64_t)q;
 }
