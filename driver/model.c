@@ -191,6 +191,8 @@ load(void *arg, qn_arena *scratch)
 	box->m.scratch = scratch;
 	if (foreign == QN_IMPORT_NONE)
 		QN_TRY(qn_pin_inputs(&box->m, c->path, c->how.npin, c->how.pin));
+	if (c->opts.front_end != NULL)
+		QN_TRY(qn_front_end(&box->m, c->path, c->opts.front_end));
 	QN_TRY(qn_tie_states(&box->m, c->path, c->opts.ntie, c->opts.tie, c->ninit, c->init));
 	if (mark_used(c))
 		warn_of_fixed(c, scratch);

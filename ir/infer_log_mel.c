@@ -22,16 +22,25 @@ is_between(const qn_graph *g, const qn_node *n, const char *attr, double v, doub
 			      most);
 }
 
+static bool
+is_within(const qn_graph *g, const qn_node *n, const char *attr, int64_t v, int64_t least,
+	  int64_t most)
+{
+	return (v >= least && v <= most) ||
+	       qn_infer_error(g, n, "attr.value", "%s is %lld, must be %lld to %lld", attr,
+			      (long long)v, (long long)least, (long long)most);
+}
+
 /* Members that both sets begin with. */
 static bool
 check_frames(const qn_graph *g, const qn_node *n, const qn_attrs_mfcc *a)
 {
 	const double half = (double)a->sample_rate / 2;
-	bool ok = is_between(g, n, "sample_rate", (double)a->sample_rate, 1000, MOST_RATE);
+	bool ok = is_within(g, n, "sample_rate", a->sample_rate, 1000, MOST_RATE);
 
-	ok = is_between(g, n, "window", (double)a->window, LEAST_WINDOW, MOST_WINDOW) && ok;
-	ok = is_between(g, n, "hop", (double)a->hop, 1, MOST_HOP) && ok;
-	ok = is_between(g, n, "channels", (double)a->channels, 1, MOST_CHANNELS) && ok;
+	ok = is_within(g, n, "window", a->window, LEAST_WINDOW, MOST_WINDOW) && ok;
+	ok = is_within(g, n, "hop", a->hop, 1, MOST_HOP) && ok;
+	ok = is_within(g, n, "channels", a->channels, 1, MOST_CHANNELS) && ok;
 	ok = is_between(g, n, "low", a->low, 0, half) && ok;
 	ok = is_between(g, n, "high", a->high, 0, half) && ok;
 	ok = is_between(g, n, "scale", a->scale, 0x1p-20, 0x1p10) && ok;
@@ -82,8 +91,8 @@ qn_infer_log_mel(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	ok = qn_infer_flag(g, n, "pcan", a->pcan) && ok;
 	ok = is_between(g, n, "strength", a->strength, 0, 2) && ok;
 	ok = is_between(g, n, "offset", a->offset, 1, INT16_MAX) && ok;
-	ok = is_between(g, n, "gain_bits", (double)a->gain_bits, 0, 30) && ok;
-	ok = is_between(g, n, "scale_shift", (double)a->scale_shift, 0, 10) && ok;
+	ok = is_within(g, n, "gain_bits", a->gain_bits, 0, 30) && ok;
+	ok = is_within(g, n, "scale_shift", a->scale_shift, 0, 10) && ok;
 	return ok ? frames_of(g, n, e, &n->attr->mfcc, a->channels) : NULL;
 }
 
@@ -94,8 +103,7 @@ qn_infer_mfcc(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	const qn_elem *e = qn_infer_mix(g, n, declared);
 	bool ok = check_frames(g, n, a) && e != NULL;
 
-	ok = is_between(g, n, "coefficients", (double)a->coefficients, 1, (double)a->channels) &&
-	     ok;
+	ok = is_within(g, n, "coefficients", a->coefficients, 1, a->channels) && ok;
 	ok = is_between(g, n, "log_offset", a->log_offset, 1e-6, 1) && ok;
 	return ok ? frames_of(g, n, e, a, a->coefficients) : NULL;
 }

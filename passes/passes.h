@@ -19,6 +19,10 @@ qn_status qn_pin_inputs(qn_model *m, const char *place, size_t n, qn_pin *pin) Q
 qn_status qn_tie_states(qn_model *m, const char *place, size_t n, const char *const *text,
 			size_t npin, qn_pin *pin) QN_MUST_CHECK;
 
+/* Computes features of sound before an input of the entry graph, when a model has been read.  text:
+ * "[INPUT=]OP[:ATTRIBUTE=VALUE,…]", OP log_mel or mfcc.  place: as above (import.front-end). */
+qn_status qn_front_end(qn_model *m, const char *place, const char *text) QN_MUST_CHECK;
+
 /* Folds constants and batch norms; prepares a float graph for the quantizer. */
 qn_status qn_clean(qn_model *m) QN_MUST_CHECK;
 

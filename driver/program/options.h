@@ -35,6 +35,7 @@ typedef struct options {
 	int nvalue;
 	const char *tie[MAX_VALUES]; /* OUTPUT=INPUT */
 	int ntie;
+	const char *front_end;
 	const char *labels, *label_column, *against, *score, *top, *window;
 	const char *target[MAX_VALUES];
 	int ntarget;

@@ -281,6 +281,9 @@ const option_row option_rows[] = {
 	{"--tie", 0, GROUP_MODEL, READING, LIST(tie), .value = "OUTPUT=INPUT",
 	 .help = "make a state of an output and the input that takes it in the next run "
 		 "(docs/state.md); may be repeated"},
+	{"--front-end", 0, GROUP_MODEL, READING, TEXT(front_end), .value = "OP[:ATTRIBUTE=VALUE,…]",
+	 .help = "take sound and compute the model's input from it: log_mel, mfcc, or INPUT=OP of "
+		 "several inputs (docs/sound.md)"},
 	{"--input-dim", 0, GROUP_MODEL, READING, LIST(dim), .value = "NAME=N",
 	 .help = "length of a dimension that an .onnx or .tflite leaves open: batch=1, or "
 		 "image:0=1 by input and axis"},

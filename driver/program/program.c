@@ -241,12 +241,15 @@ load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, boo
 		.nvalue = (size_t)o->nvalue,
 		.tie = o->tie,
 		.ntie = (size_t)o->ntie,
+		.front_end = o->front_end,
 	};
 	qn_status status = QN_OK;
 
 	/* of two models they are for the one that takes them */
-	if (!takes_dims(path) && (takes_dims(o->model) || takes_dims(o->against)))
+	if (!takes_dims(path) && (takes_dims(o->model) || takes_dims(o->against))) {
 		how.ndim = how.ntie = 0;
+		how.front_end = NULL;
+	}
 	for (int i = 0; i < o->nvalue && status == QN_OK; i++)
 		status = input_value(ctx, o->value[i], optional, name[i], &value[i]);
 	return status == QN_OK ? qn_import(ctx, path, &how, out) : status;

@@ -293,6 +293,11 @@ typedef struct qn_import_opts { /* all zero: defaults */
 	 * returned as well.  Error: import.tie. */
 	const char *const *tie;
 	size_t ntie;
+	/* "[INPUT=]OP[:ATTRIBUTE=VALUE,…]", OP log_mel or mfcc: the input takes sound, samples
+	 * between -1 and 1 or 16-bit PCM, of which the model then computes the features that it
+	 * had as its input (docs/sound.md); INPUT may be left out where there is one.
+	 * "OP:samples=N,…" sets the number of samples.  NULL: none.  Error: import.front-end. */
+	const char *front_end;
 } qn_import_opts;
 
 /* qn_load with options; opts NULL: defaults. */

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# sound.sh - features of sound before a network: --front-end against a graph that has them, folders of WAV files, the
+# emitted program, errors.
+. "$(dirname "$0")/common.inc"
+
+# wav FILE SEED: 70 samples, a tone of the seed's pitch with noise.
+wav() {
+	{
+		printf 'RIFF\260\000\000\000WAVEfmt \020\000\000\000\001\000\001\000\200\076\000\000\000\175\000\000\002\000\020\000data\214\000\000\000'
+		awk -v seed="$2" 'BEGIN {
+			for (i = 0; i < 70; i++) {
+				v = int(9000 * sin(i * (0.1 + seed * 0.13)) + (i * i * 7919 + seed * 31) % 401) + 65536
+				printf "\\%03o\\%03o\n", v % 256, int(v / 256) % 256
+			}
+		}' | tr -d '\n' | xargs -0 printf
+	} >"$1"
+}
+mkdir words
+for i in 1 2 3 4 5 6; do wav words/$i.wav $i; done
+[ "$(wc -c <words/1.wav)" -eq 184 ] || fail 'wav' 'its size'
+
+# Two frames of five channels, in a network of another shape; the same in one graph.
+body='  %w = const : tensor<3x10xf32> rand 1
+  %r = reshape %x {shape=[1,10]}
+  %d = dense %r, %w
+  %y = softmax %d
+  return %y
+}'
+printf 'model "net"\ngraph @main(%%x: tensor<1x2x5x1xf32>) {\n%s\n' "$body" >net.qir
+printf 'model "net"\ngraph @main(%%s: tensor<1x70xf32>) {\n  %%f = log_mel %%s {window=40, hop=30, channels=5}\n  %%x = reshape %%f {shape=[1,2,5,1]}\n%s\n' \
+	"$body" >whole.qir
+front=(--front-end log_mel:window=40,hop=30,channels=5)
+silent 'float' run -q net.qir words "${front[@]}" -o front.npy
+silent 'float, whole' run -q whole.qir words -o whole.npy
+same 'float' front.npy whole.npy
+silent 'samples' run -q net.qir words --front-end log_mel:samples=70,window=40,hop=25,channels=5 -o samples.npy
+cmp -s front.npy samples.npy && fail 'samples' 'another hop changes nothing'
+
+# Saved, the model takes sound itself.
+silent 'save' opt -q net.qir "${front[@]}" -o saved.json
+silent 'saved' run -q saved.json words -o saved.npy
+same 'saved' front.npy saved.npy
+
+# Calibrated with the folder; a quantized network gets 16-bit samples, whichever comes first.
+good 'quantize' opt -q net.qir "${front[@]}" --calib words --stop-after=legalize -o integer.qir
+grep -q '@main(%x: tensor<1x70x!quant.uniform<i16:f32' integer.qir || fail 'quantize' 'the input is not PCM' integer.qir
+printf 'model "net" stage integer\ngraph @main(%%x: tensor<1x2x5x!quant.uniform<i8:f32, 0.1:-128>>) {\n  %%y = relu %%x\n  return %%y\n}\n' >codes.qir
+silent 'quantized' run -q codes.qir words "${front[@]}" -o codes.npy
+silent 'quantized, opt' opt -q codes.qir "${front[@]}" -o codes-front.qir
+[ "$(grep -c '= requantize' codes-front.qir)" -eq 1 ] || fail 'quantized' 'no requantize' codes-front.qir
+
+# The emitted program computes what the interpreter does, for each word.
+good 'compile' compile -q net.qir "${front[@]}" --calib words -o out
+cases=$((cases + 1))
+${CC:-cc} -std=c99 -Wall -Wextra -Werror -O1 -DNET_SELFTEST_MAIN out/*.c -o selftest 2>log || fail 'cc' 'it does not compile' log
+./selftest >log 2>&1 || fail 'selftest' 'it fails' log
+
+# Errors.
+usage 'op' "import.front-end|expected log_mel or mfcc, not mel" run net.qir words --front-end mel -o out.npy
+usage 'input' "import.front-end|the model has no input s" run net.qir words --front-end s=log_mel -o out.npy
+usage 'channels' "import.front-end|its last dimension must be the 40 numbers of a frame" run net.qir words --front-end log_mel
+usage 'samples few' "import.front-end|from 70 to 99, not 69" run net.qir words --front-end log_mel:samples=69,window=40,hop=30,channels=5
+usage 'samples form' "import.front-end|expected samples=N" run net.qir words --front-end log_mel:samples=x
+usage 'samples huge' "import.front-end|expected samples=N" run net.qir words --front-end log_mel:samples=99999999999999999999,hop=1
+case_of 'attribute' 2 attr.unknown "unknown attribute 'hops'" run net.qir words --front-end log_mel:hops=1
+case_of 'range' 2 attr.value "window is 1, must be 16 to 2048" run net.qir words --front-end log_mel:window=1
+usage 'braces' "import.front-end|expected ATTRIBUTE=VALUE" run net.qir words --front-end 'log_mel:hop=1} #'
+printf 'model "two"\ngraph @main(%%a: tensor<1x2x5xf32>, %%b: tensor<1x2x5xf32>) {\n  %%y = add %%a, %%b\n  return %%y\n}\n' >two.qir
+usage 'several' "import.front-end|the model has several inputs; write INPUT=log_mel" run two.qir words words --front-end log_mel
+silent 'named' inspect two.qir --front-end b=log_mel:window=40,hop=30,channels=5
+grep -q 'b : tensor<1x70xf32>' stdout || fail 'named' 'b takes no samples' stdout
+
+# Real: keywords, MFCCs of a second.
+if [ -f "${QUERN_DATA:-}/models/kws_int8.tflite" ]; then
+	silent 'kws' inspect "$QUERN_DATA/models/kws_int8.tflite" --front-end mfcc:samples=16000,coefficients=10
+	grep -q 'tensor<1x16000x!quant.uniform<i16' stdout || fail 'kws' 'its input is not PCM' stdout
+fi
+finish
