@@ -3,249 +3,19 @@
  * other tools made of the same networks, on the same samples.
  *
  *   accuracy FOLDER [method[:…] [max|mse]]       FOLDER holds models/ and samples/
+ *   accuracy FOLDER --bars [network]             one table (accuracy_bars.c)
  *
  *   | model | metric | float | Quern int8 | other int8 | weights, bytes | … |
  *
  * The first samples calibrate, the others are measured.  Then one network layer by layer: what it costs when one of them
  * has a single scale for its weights; all of them with weights of 4 bits and in blocks; and with the storage that qn_tune
  * finds for 60 % of the bytes that int8's weights have, decided on the samples that calibrate. */
+#include "accuracy.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "quern/graph.h"
-#include "quern/tune.h"
-
 enum { MOST_PATH = 1024, LAYERS_OF = 5 /* that is shown layer by layer */ };
-
-typedef struct network {
-	const char *name, *real,
-		*quantized;           /* files in models/; quantized NULL: nobody quantized it */
-	const char *samples, *labels; /* files in samples/; labels NULL: there are none */
-	double zero, scale;           /* a sample's real value is (value - zero) * scale */
-	size_t calib;                 /* samples that calibrate */
-	const char *metric,
-		*score; /* metric: of the rows; labels or the float model are the reference */
-} network;
-
-static const network networks[] = {
-	{"keyword spotting (DS-CNN)", "kws_hybrid_float.tflite", "kws_int8.tflite", "kws_x.npy",
-	 "kws_y.npy", 83, 0.5847029, 100, "top1", NULL},
-	{"digits (MNIST CNN)", "mnist_valid_float.tflite", "mnist_valid_int8.tflite", "mnist_x.npy",
-	 "mnist_y.npy", 0, 1.0 / 255, 200, "top1", NULL},
-	{"digits (ONNX model zoo's)", "mnist_cntk.onnx", NULL, "mnist_x.npy", "mnist_y.npy", 0, 1,
-	 200, "top1", NULL},
-	{"images (ResNet-8)", "resnet8_float.tflite", "resnet8_int8.tflite", "cifar_x.npy", NULL, 0,
-	 1, 100, "agreement", NULL},
-	{"images (ResNet-8)", "resnet8_float.tflite", "resnet8_int8.tflite", "cifar_x.npy", NULL, 0,
-	 1, 100, "cosine", NULL},
-	{"anomalies (autoencoder)", "ad_float.tflite", "ad_int8.tflite", "ad_x.npy", NULL, 0, 1, 98,
-	 "score-error", "mse-input"},
-	{"anomalies (autoencoder)", "ad_float.tflite", "ad_int8.tflite", "ad_x.npy", NULL, 0, 1, 98,
-	 "sqnr", NULL},
-};
-
-/* Samples first, first + 1 … of an array, as real values. */
-typedef struct part {
-	const qn_array *x;
-	size_t first, each; /* elements of a sample */
-	double zero, scale;
-} part;
-
-typedef struct session {
-	qn_ctx *ctx;
-	const char *folder;
-	qn_compile_opts how;
-} session;
-
-static int
-fail(const session *s, const char *what)
-{
-	fprintf(stderr, "accuracy: %s\n", what);
-	for (size_t i = 0; i < qn_diag_count(s->ctx); i++) {
-		qn_diagnostic d = qn_diag_get(s->ctx, i);
-
-		fprintf(stderr, "%s: %s [%s]\n", d.place, d.message, d.id);
-	}
-	return 1;
-}
-
-static qn_array *
-load_array(const session *s, const char *name)
-{
-	char path[MOST_PATH];
-	qn_array *x = NULL;
-
-	(void)snprintf(path, sizeof path, "%s/samples/%s", s->folder, name);
-	return qn_array_load(s->ctx, path, &x) == QN_OK ? x : NULL;
-}
-
-static qn_model *
-load_model(const session *s, const char *name)
-{
-	char path[MOST_PATH];
-	qn_model *m = NULL;
-
-	(void)snprintf(path, sizeof path, "%s/models/%s", s->folder, name);
-	return qn_load(s->ctx, path, &m) == QN_OK ? m : NULL;
-}
-
-/* ---- parts of an array ---- */
-
-static double
-element(const qn_array *x, size_t i)
-{
-	const unsigned char *data = qn_array_data(x);
-	float f;
-
-	if (strcmp(qn_array_dtype(x), "f32") != 0)
-		return strcmp(qn_array_dtype(x), "i8") == 0 ? (double)(signed char)data[i]
-							    : data[i];
-	memcpy(&f, data + i * sizeof f, sizeof f);
-	return (double)f;
-}
-
-static int
-get_sample(void *user, size_t index, void *dst)
-{
-	const part *p = user;
-
-	for (size_t i = 0; i < p->each; i++) {
-		float v = (float)((element(p->x, (p->first + index) * p->each + i) - p->zero) *
-				  p->scale);
-
-		memcpy((char *)dst + i * sizeof v, &v, sizeof v);
-	}
-	return 0;
-}
-
-/* n samples from p->first on, in the shape that the model's input has. */
-static qn_array *
-take(const session *s, qn_model *m, part *p, size_t n)
-{
-	int64_t shape[8];
-	int rank = qn_array_rank(p->x);
-	qn_graph *g = qn_model_main(m);
-	qn_value_info input = qn_value(g, qn_value_find(g, qn_model_input_name(m, 0)));
-	qn_array *out = NULL;
-
-	p->each = 1;
-	for (int i = 1; i < rank; i++)
-		p->each *= (size_t)qn_array_dim(p->x, i);
-	for (int i = 1; i < input.rank; i++)
-		shape[i] = input.shape[i];
-	shape[0] = (int64_t)n;
-	return qn_samples_new(s->ctx, "f32", input.rank, shape, NULL, get_sample, p, &out) == QN_OK
-		       ? out
-		       : NULL;
-}
-
-/* ---- figures ---- */
-
-typedef struct wanted {
-	const char *metric;
-	double value;
-	const char *unit;
-} wanted;
-
-static void
-keep(void *user, const qn_metric *m)
-{
-	wanted *w = user;
-
-	if (strcmp(m->name, w->metric) == 0) {
-		w->value = m->value;
-		w->unit = m->unit;
-	}
-}
-
-static int
-discard(void *user, const char *name, const char *text, size_t n)
-{
-	(void)user, (void)name, (void)text, (void)n;
-	return 0;
-}
-
-static void
-print_figure(const wanted *w)
-{
-	if (w->unit[0] != '\0')
-		printf(" %.2f %s |", w->value, w->unit);
-	else
-		printf(" %.6f |", w->value);
-}
-
-typedef struct figures {
-	wanted real, made, other;
-	qn_emit_info made_info, other_info;
-} figures;
-
-/* A model, its integer form and another tool's, on the samples behind the first. */
-static int
-measure(const session *s, const network *n, qn_array *calib, qn_array *test, const qn_array *labels,
-	figures *f)
-{
-	qn_model *reference = load_model(s, n->real);
-	qn_model *made = load_model(s, n->real);
-	qn_model *other = n->quantized != NULL ? load_model(s, n->quantized) : NULL;
-	size_t models = n->quantized != NULL ? 3 : 2;
-	qn_measure_opts o = {
-		.labels = labels, .against = labels == NULL ? reference : NULL, .score = n->score};
-	qn_compile_opts how = s->how;
-	const qn_emit_opts emit = {0};
-	wanted *const to[] = {&f->real, &f->made, &f->other};
-	qn_model *const m[] = {reference, made, other};
-
-	for (size_t i = 0; i < 3; i++)
-		*to[i] = (wanted){n->metric, 0, ""};
-	how.calib = &calib;
-	how.ncalib = 1;
-	if (reference == NULL || made == NULL || (models == 3 && other == NULL))
-		return fail(s, n->real);
-	if (qn_compile(made, &how) != QN_OK || (models == 3 && qn_compile(other, NULL) != QN_OK))
-		return fail(s, n->name);
-	for (size_t i = labels != NULL ? 0 : 1; i < models; i++)
-		if (qn_measure(m[i], 1, &test, &o, keep, to[i]) != QN_OK)
-			return fail(s, n->name);
-	if (qn_emit_to(made, &emit, discard, NULL, &f->made_info) != QN_OK ||
-	    (models == 3 && qn_emit_to(other, &emit, discard, NULL, &f->other_info) != QN_OK))
-		return fail(s, n->name);
-	for (size_t i = 0; i < models; i++)
-		qn_model_free(m[i]);
-	return 0;
-}
-
-/* The parts of a network's samples. */
-typedef struct parts {
-	part first, rest;
-	qn_array *calib, *test, *labels; /* labels NULL: there are none */
-	size_t count;                    /* of test */
-} parts;
-
-static int
-load_parts(const session *s, const network *n, parts *p)
-{
-	qn_array *x = load_array(s, n->samples);
-	qn_array *y = n->labels != NULL ? load_array(s, n->labels) : NULL;
-
-	qn_model *m = load_model(s, n->real);
-
-	*p = (parts){0};
-	if (x == NULL || m == NULL || (n->labels != NULL && y == NULL))
-		return fail(s, n->samples);
-	p->count = (size_t)qn_array_dim(x, 0) - n->calib;
-	p->first = (part){.x = x, .zero = n->zero, .scale = n->scale};
-	p->rest = p->first;
-	p->rest.first = n->calib;
-	p->calib = take(s, m, &p->first, n->calib);
-	p->test = take(s, m, &p->rest, p->count);
-	if (y != NULL &&
-	    qn_array_new(s->ctx, "i64", 1, &(int64_t){(int64_t)p->count},
-			 (const int64_t *)qn_array_data(y) + n->calib, &p->labels) != QN_OK)
-		return fail(s, n->labels);
-	qn_model_free(m);
-	return p->calib != NULL && p->test != NULL ? 0 : fail(s, n->samples);
-}
 
 static int
 row(const session *s, const network *n)
@@ -253,7 +23,7 @@ row(const session *s, const network *n)
 	parts p;
 	figures f;
 
-	if (load_parts(s, n, &p) != 0 || measure(s, n, p.calib, p.test, p.labels, &f) != 0)
+	if (load_parts(s, n, &p) != 0 || measure(s, n, &p, p.labels, &f) != 0)
 		return 1;
 	printf("| %s | %s | %zu, %zu |", n->name, n->metric, n->calib, p.count);
 	if (p.labels != NULL)
@@ -279,7 +49,7 @@ row_of_rules(session *s, const network *n, const parts *p, const char *what, con
 	figures f;
 
 	s->how.recipe = rules;
-	int code = measure(s, n, p->calib, p->test, NULL, &f);
+	int code = measure(s, n, p, NULL, &f);
 	s->how.recipe = NULL;
 	if (code != 0)
 		return code;
@@ -336,7 +106,7 @@ cell(const session *s, const network *n, const parts *p, const char *metric, siz
 
 	one.metric = metric;
 	one.quantized = NULL;
-	if (measure(s, &one, p->calib, p->test, sqnr ? NULL : p->labels, &f) != 0)
+	if (measure(s, &one, p, sqnr ? NULL : p->labels, &f) != 0)
 		return 1;
 	*bytes = f.made_info.weight_bytes;
 	print_figure(&f.made);
@@ -345,41 +115,21 @@ cell(const session *s, const network *n, const parts *p, const char *metric, siz
 
 enum { I8 = 0, I4 = 3 }; /* rows of the table below */
 
-/* A cell of qn_tune's: bytes of all constants are those of int8 but for 40 % of those of its weights, which are twice
- * what i4 saves. */
 static int
 tuned(session *s, const network *n, const parts *p, const size_t *bytes)
 {
-	const size_t weights = 2 * (bytes[I8] - bytes[I4]);
-	const qn_measure_opts by = {.size = sizeof by, .score = n->score};
-	qn_compile_opts how = s->how;
-	qn_model *m = load_model(s, n->real);
-	size_t used = 0;
-	qn_tuned out;
-
-	how.calib = &p->calib;
-	how.ncalib = 1;
-	how.weights_type = QN_WEIGHTS_I8;
-	how.weight_block = 0;
-	how.bias_correction = how.equalize = 1;
-	how.weight_rounding = QN_WEIGHTS_ADAPTIVE;
-	const qn_tune_opts opts = {.size = sizeof opts,
-				   .compile = &how,
-				   .measure = &by,
-				   .max_weight_bytes = bytes[I8] - weights * 2 / 5};
-	if (m == NULL || qn_tune(m, &opts, NULL, NULL, &out) != QN_OK || out.recipe == NULL)
-		return fail(s, n->name);
 	const qn_compile_opts before = s->how;
-	s->how = how;
-	s->how.recipe = out.recipe; /* which has the repairs */
-	s->how.bias_correction = s->how.equalize = 0;
-	s->how.weight_rounding = QN_WEIGHTS_NEAREST;
+	const char *recipe = find_recipe(s, n, p, bytes[I8], bytes[I4]);
+	size_t used = 0;
+
+	if (recipe == NULL)
+		return 1;
+	s->how = (qn_compile_opts){
+		.method = before.method, .weight_method = before.weight_method, .recipe = recipe};
 	printf("| %s | tuned at 60 %% of the weights' bytes | %s |", n->name, n->metric);
 	const int code = cell(s, n, p, n->metric, &used) != 0 || cell(s, n, p, "sqnr", &used) != 0;
 	s->how = before;
 	printf(" %zu |\n", used);
-	fprintf(stderr, "%s: %s\n", n->name, out.recipe);
-	qn_model_free(m);
 	return code;
 }
 
@@ -409,12 +159,12 @@ storage(session *s)
 
 	printf("\n| network | weights | metric | value | SQNR | weights, bytes |\n"
 	       "|---|---|---|---|---|---|\n");
-	for (size_t i = 0; i < sizeof networks / sizeof networks[0] && code == 0; i++) {
+	for (size_t i = 0; i < nnetworks && code == 0; i++) {
 		const network *n = &networks[i];
 		parts p;
 
-		if (i > 0 && strcmp(n->name, n[-1].name) == 0)
-			continue; /* another metric of it */
+		if (is_repeated(i))
+			continue;
 		code = load_parts(s, n, &p);
 		for (size_t k = 0; k < sizeof rows / sizeof rows[0] && code == 0; k++) {
 			s->how.weights_type = rows[k].type;
@@ -442,10 +192,15 @@ main(int argc, char **argv)
 	int code = 0;
 
 	if (argc < 2 || argc > 4) {
-		fprintf(stderr, "usage: accuracy FOLDER [METHOD [max|mse]]\n");
+		fprintf(stderr, "usage: accuracy FOLDER [METHOD [max|mse] | --bars [NETWORK]]\n");
 		return 2;
 	}
 	s.ctx = qn_open(&(qn_config){.threads = 2});
+	if (s.ctx != NULL && argc > 2 && strcmp(argv[2], "--bars") == 0) {
+		code = bars(&s, argc > 3 ? argv[3] : "");
+		qn_close(s.ctx);
+		return code;
+	}
 	s.how.method = argc > 2 ? argv[2] : NULL;
 	s.how.weight_method =
 		argc > 3 && strcmp(argv[3], "mse") == 0 ? QN_WEIGHTS_BY_MSE : QN_WEIGHTS_BY_MAX;
@@ -454,7 +209,7 @@ main(int argc, char **argv)
 	printf("| network | metric | samples: calibrate, measure | float | Quern int8 | TFLite's "
 	       "int8 | "
 	       "weights, bytes | TFLite's |\n|---|---|---|---|---|---|---|---|\n");
-	for (size_t i = 0; i < sizeof networks / sizeof networks[0] && code == 0; i++)
+	for (size_t i = 0; i < nnetworks && code == 0; i++)
 		code = row(&s, &networks[i]);
 	if (code == 0)
 		code = layers(&s, &networks[LAYERS_OF]);

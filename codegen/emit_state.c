@@ -26,7 +26,8 @@ qn_emit_state_struct(qn_emitter *e, qn_buf *b)
 	if (e->g->nstate == 0)
 		return;
 	qn_buff(b,
-		"/* What is kept from one run to the next, one for each stream of inputs; copied, it "
+		"/* What is kept from one run to the next, one for each stream of inputs; copied, "
+		"it "
 		"is a second\n"
 		" * stream that goes on from there. */\n"
 		"typedef struct %s_state {\n",
@@ -41,7 +42,8 @@ qn_emit_state_struct(qn_emitter *e, qn_buf *b)
 	}
 	qn_buff(b,
 		"} %s_state;\n\n"
-		"/* Sets the first values: before the first run, and where a new sequence begins. */\n"
+		"/* Sets the first values: before the first run, and where a new sequence begins. "
+		"*/\n"
 		"void %s_reset(%s_state *state);\n\n",
 		name, name, name);
 }
@@ -83,8 +85,8 @@ put_reset(qn_emitter *e, size_t k)
 		return;
 	}
 	const char *symbol = qn_emit_constant(e, t.name, t.text, x);
-	qn_buff(b, "\t%s(state->%s, %s, %zu);\n", e->rom ? "qn_from_rom" : "memcpy", t.name,
-		symbol, x->bytes);
+	qn_buff(b, "\t%s(state->%s, %s, %zu);\n", e->rom ? "qn_from_rom" : "memcpy", t.name, symbol,
+		x->bytes);
 }
 
 void
@@ -111,8 +113,7 @@ qn_emit_reset_function(const qn_emitter *e, qn_buf *b)
 static void
 put_copy(qn_emitter *e, const char *to, qn_id value, size_t bytes)
 {
-	const qn_node *n =
-		qn_graph_node(e->g, qn_value_root(e->plan->step, e->step_of, value));
+	const qn_node *n = qn_graph_node(e->g, qn_value_root(e->plan->step, e->step_of, value));
 	const bool rom = e->rom && n->op == QN_OP_const;
 	const char *from = rom ? qn_emit_constant(e, n->name, n->name, n->value)
 			       : qn_emit_ref(e, value, QN_NPLAIN);
@@ -136,8 +137,8 @@ qn_emit_state_copies(qn_emitter *e)
 			const uint32_t w = e->step_of[qn_value_root(p->step, e->step_of, id)];
 			const size_t bytes = qn_type_bytes(qn_graph_state(g, k)->type);
 			const bool moved = qn_state_is_moved(g, p->step, e->step_of, k);
-			const bool written = w != 0 && p->step[w - 1].in_output &&
-					     p->step[w - 1].output == out;
+			const bool written =
+				w != 0 && p->step[w - 1].in_output && p->step[w - 1].output == out;
 
 			if (written || bytes == 0 || (stored == 0 && !moved) ||
 			    qn_state_stays(g, p->step, e->step_of, k))

@@ -46,8 +46,7 @@ qn_state_stays(const qn_graph *g, const qn_step *step, const uint32_t *step_of, 
 bool
 qn_state_is_moved(const qn_graph *g, const qn_step *step, const uint32_t *step_of, size_t k)
 {
-	const qn_id from =
-		input_root(g, step, step_of, g->output[qn_graph_given(g) + k].value);
+	const qn_id from = input_root(g, step, step_of, g->output[qn_graph_given(g) + k].value);
 
 	for (size_t i = 0; from != 0 && i < g->nstate; i++)
 		if (i != k && g->input[qn_graph_fed(g) + i] == from)
